@@ -101,4 +101,87 @@ lines 1 2 30 >"$tmp/c.tsv"
 packed "other names" text "$tmp/c.tsv"
 silent "are no matter"
 
+# ---- headers ----------------------------------------------------------------------------
+
+{ printf 'label\ttext\n' && lines neg pos 30; } >"$tmp/h.tsv"
+packed "a line of names" text "$tmp/h.tsv"
+classes "neg pos" "is no class"
+told ": its first line is taken as a header, .* 'label'; header = no" "which is told"
+packed "by header = yes" text "$tmp/h.tsv" header=yes
+silent "without a word"
+packed "by header = no" text "$tmp/h.tsv" header=no
+classes "label neg pos" "it is one"
+packed "files of parts" text "$tmp/h.tsv" valid_file="$tmp/h.tsv" test_file="$tmp/h.tsv"
+classes "neg pos" "have headers of their own"
+[ "$(grep -c 'warning: .*is taken as a header' "$tmp/log")" = 3 ]
+result $? "each is told"
+{ lines neg pos 30 && printf 'odd\tgood film\n'; } >"$tmp/h.tsv"
+packed "a class of one line" text "$tmp/h.tsv" valid=0.05 test=0
+classes "neg odd pos" "that is not the first stays"
+silent "without a word"
+mkdir "$tmp/d"
+{ echo text && lines a a 15; } >"$tmp/d/neg"
+{ echo text && lines b b 15; } >"$tmp/d/pos"
+packed "files of classes" folder "$tmp/d" documents=lines valid=0.5 test=0
+grep -q '^all  *30  *30  *0$' "$tmp/out"
+result $? "lose a header that all have"
+told ": the first line of each file is taken as a header, as all have 'text'" "which is told"
+packed "unless" folder "$tmp/d" documents=lines valid=0.5 test=0 header=no
+grep -q '^all  *31  *31  *0$' "$tmp/out"
+result $? "header = no says that it is none"
+
+# ---- where the label stands ---------------------------------------------------------------
+
+lines neg pos 30 | awk -F'\t' '{ print $2 "\t" $1 }' >"$tmp/last.tsv"
+refused "last.tsv: 60 of 60 labels stand in one line only, .*; label = last " \
+    "texts before their labels are seen" text "$tmp/last.tsv"
+packed "and read" text "$tmp/last.tsv" label=last
+classes "neg pos" "by label = last"
+{ printf 'id\tgrade\ttext\n' && lines neg pos 30 | awk '{ print NR "\t" $0 }'; } >"$tmp/mid.tsv"
+packed "a column by its name" text "$tmp/mid.tsv" label=grade
+classes "neg pos" "is the label"
+grep -q 'mid.tsv: the label is column 2, grade; the others are the text' "$tmp/log"
+result $? "which is told"
+packed "so is one by its number" text "$tmp/mid.tsv" label=2
+classes "neg pos" "of which the header is none"
+refused 'label = grads names no column of .*mid.tsv; give first, last, a number' \
+    "another name is refused" text "$tmp/mid.tsv" label=grads
+lines __label__neg __label__pos 30 | tr '\t' ' ' >"$tmp/ft.txt"
+refused 'ft.txt: line 1 has no TAB .*; files of fastText are read by separator = blank' \
+    "a file of fastText is known" text "$tmp/ft.txt"
+packed "and read" text "$tmp/ft.txt" separator=blank
+classes "__label__neg __label__pos" "label by label"
+sed 's/ / __label__b /' "$tmp/ft.txt" >"$tmp/ft2.txt"
+refused 'ft2.txt: line 1 has two labels, __label__neg and __label__b' "but not two of a text" \
+    text "$tmp/ft2.txt" separator=blank
+
+# ---- CSV ----------------------------------------------------------------------------------
+
+lines 1 2 30 | awk -F'\t' '{ printf "\"%s\",\"Title, %d\",\"%s\nhe said \"\"no\"\"\"\r\n", $1, NR, $2 }' \
+    >"$tmp/news.csv"
+refused 'news.csv: line 1 has no TAB .*; CSV is read by separator = comma' "CSV is known" \
+    text "$tmp/news.csv"
+refused 'news.csv: line 1 has the label "1","Title, with an odd .*separator = comma' \
+    "whatever separator is tried" text "$tmp/news.csv" separator=blank
+packed "and read" text "$tmp/news.csv" separator=comma
+classes "1 2" "the label first"
+grep -q '^remove  *384  *48  *48 ' "$tmp/out"
+result $? "and all other columns as text"
+{ echo 'review,sentiment' && lines neg pos 30 | awk -F'\t' '{ print "\"" $2 ", or not\"," $1 }'; } \
+    >"$tmp/imdb.csv"
+packed "a label by its name" text "$tmp/imdb.csv" separator=comma label=sentiment
+classes "neg pos" "in a column behind"
+silent "is read without a warning"
+sed '5s/^"/""/' "$tmp/imdb.csv" >"$tmp/bad.csv"
+refused 'bad.csv: line 5 has' "a quotation mark too many is found" \
+    text "$tmp/bad.csv" separator=comma label=last
+sed '7s/"//g' "$tmp/imdb.csv" >"$tmp/bad.csv"
+refused 'bad.csv: line 7 has 3 columns where the first has 2; .*quotation marks' \
+    "a separator too many, too" text "$tmp/bad.csv" separator=comma label=last
+sed '7s/",/,/' "$tmp/imdb.csv" >"$tmp/bad.csv"
+refused 'bad.csv: line 7 has a quotation mark' "and one that nothing closes" \
+    text "$tmp/bad.csv" separator=comma label=last
+refused 'h.tsv: line 1 has 1 column where label = first and a text' "lines without a comma are none" \
+    text "$tmp/h.tsv" separator=comma
+
 echo "1..$count"

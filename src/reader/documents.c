@@ -13,6 +13,24 @@ weft_status weft_documents_add(weft_documents *d, weft_document x, int64_t line,
     return weft_labels_find(&d->labels, line, label, n_label, &d->label[d->n++]);
 }
 
+void weft_documents_drop(weft_documents *d, int64_t i)
+{
+    int32_t class = d->label[i];
+    int kept = 0;
+    d->n--;
+    for (int64_t k = i; k < d->n; k++) {
+        d->document[k] = d->document[k + 1];
+        d->label[k] = d->label[k + 1];
+    }
+    for (int p = 0; p < WEFT_NPART; p++) d->end[p] -= d->end[p] > i;
+    for (int64_t k = 0; k < d->n; k++) kept |= d->label[k] == class;
+    if (kept) return;
+    weft_labels *l = &d->labels;
+    l->n--;
+    for (int c = class; c < l->n; c++) l->name[c] = l->name[c + 1];
+    for (int64_t k = 0; k < d->n; k++) d->label[k] -= d->label[k] > class;
+}
+
 /* Packs `count` documents from the first on, in that order; order NULL: as read. */
 static weft_status hand_over(const weft_documents *d, weft_part part, int64_t first,
                              int64_t count, const int64_t *order, weft_pack *p)

@@ -27,6 +27,9 @@ typedef struct weft_documents {
 WEFT_CHECKED weft_status weft_documents_add(weft_documents *d, weft_document x,
                                             int64_t line, const char *label, size_t n_label,
                                             weft_arena *mem);
+/* Takes document i out, and its class, if no other document has it; other classes of higher
+ * numbers move up. Cost O(n). */
+void weft_documents_drop(weft_documents *d, int64_t i);
 /* Hands all documents over: the first end[WEFT_TRAIN] are shuffled and divided by shares,
  * except that no share is taken for a part with a source of its own. */
 WEFT_CHECKED weft_status weft_documents_pack(weft_documents *d, const char *source,

@@ -12,9 +12,10 @@
 #include <sys/stat.h>
 
 enum { FILES, LINES };
+enum { AUTO, YES, NO };
 
 typedef struct folder {
-    int documents, encoding;
+    int documents, encoding, header;
     const char *remove, *classes;
     weft_split split;
 } folder;
@@ -23,6 +24,10 @@ static const weft_opt options[] = {
     {"documents", WEFT_CHOICE, offsetof(folder, documents), "files", 0, 0, "files|lines",
      "files: each file of a class's directory is a document; lines: each line of a class's "
      "file is one",
+     0},
+    {"header", WEFT_CHOICE, offsetof(folder, header), "auto", 0, 0, "auto|yes|no",
+     "documents = lines: the first line of each file is a name; auto: where all files have "
+     "the same",
      0},
     {"encoding", WEFT_CHOICE, offsetof(folder, encoding), "auto", 0, 0, WEFT_ENCODING_WORDS,
      "of the documents; auto: a document that is not UTF-8 is taken as Windows-1252", 0},
@@ -67,6 +72,8 @@ typedef struct reading {
     weft_documents docs;
     int64_t recoded, empty, beside; /* documents; entries that are not documents */
     const char *first_recoded, *first_empty, *first_beside;
+    int64_t *head; /* [heads] documents that are the first lines of files */
+    int64_t heads, head_room;
     weft_pack *p;
 } reading;
 
@@ -210,6 +217,8 @@ static weft_status read_lines(reading *r, const entry *class)
     size_t n;
     TRY(weft_read_text(class->path, r->p->mem, &text, &n));
     char *at = text, *end = text + n;
+    r->head = weft_grow(r->p->mem, r->head, sizeof *r->head, r->heads, &r->head_room);
+    r->head[r->heads++] = r->docs.n;
     for (int64_t number = 1; (line = weft_line(&at, end, &n)) != NULL; number++) {
         if (n == 0) continue;
         const char *name = weft_arena_text(
@@ -217,6 +226,25 @@ static weft_status read_lines(reading *r, const entry *class)
         TRY(add(r, name, line, n, class->name));
     }
     return weft_pack_source(r->p, class->path);
+}
+
+/* Takes the first lines of all files out, if they are a header. */
+static void drop_headers(reading *r)
+{
+    const weft_documents *d = &r->docs;
+    int same = r->heads > 1;
+    for (int64_t i = 1; i < r->heads && same; i++) {
+        const weft_document *a = &d->document[r->head[0]], *b = &d->document[r->head[i]];
+        same = a->n == b->n && memcmp(a->text, b->text, a->n) == 0;
+    }
+    if (r->how->header == NO || (r->how->header == AUTO && !same)) return;
+    if (r->how->header == AUTO)
+        weft_log(
+            WEFT_WARN,
+            "%s: the first line of each file is taken as a header, as all have '%.*s'; "
+            "header = no reads it, header = yes says so",
+            r->source, (int)d->document[r->head[0]].n, d->document[r->head[0]].text);
+    for (int64_t i = r->heads - 1; i >= 0; i--) weft_documents_drop(&r->docs, r->head[i]);
 }
 
 /* The next name in a list, without the blanks around it; NULL: there is none. */
@@ -352,6 +380,7 @@ static weft_status folder_read(const void *self, const char *source, weft_pack *
     for (int i = 0; i < WEFT_NPART; i++) TRY(read_part(&r, &all, part, (weft_part)i));
     TRY(check_kind(&r));
     TRY(check_wanted(&r));
+    drop_headers(&r);
     tell(&r);
     return weft_documents_pack(&r.docs, source, o->split, p);
 }

@@ -125,8 +125,8 @@ weft_status weft_labels_find(weft_labels *l, int64_t line, const char *text, siz
     if (l->n == WEFT_MAX_CLASSES)
         return weft_fail(
             WEFT_EDATA,
-            "%s brings more than %d classes; check where the label stands, and "
-            "that it is one",
+            "%s brings more than %d classes; check where the label stands, which the "
+            "option label says, and that it is one",
             place_of(l, line), WEFT_MAX_CLASSES);
     l->name = weft_grow(l->mem, l->name, sizeof *l->name, l->n, &l->room);
     l->name[l->n++] = weft_arena_text(l->mem, "%.*s", (int)n, text);

@@ -1,22 +1,38 @@
-/* Labelled texts: a file of lines LABEL TAB TEXT, or LABEL BLANK TEXT, with any two or more
- * labels. Validation and test parts are shares of it, or files of their own. */
+/* Labelled texts: a file of lines LABEL TAB TEXT, or LABEL BLANK TEXT, or of CSV with a
+ * column of labels, with any two or more labels. Validation and test parts are shares of
+ * it, or files of their own. */
 #include "documents.h"
+#include "text_csv.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-enum { TAB, BLANK };
-static const char separators[] = {'\t', ' '};
-static const char *const names[] = {"TAB", "blank"};
+enum { TAB, BLANK, COMMA, SEMICOLON };
+static const char separators[] = {'\t', ' ', ',', ';'};
+static const char *const names[] = {"TAB", "blank", "comma", "semicolon"};
+
+enum { AUTO, YES, NO };
+enum { LAST = -1 }; /* a column's place */
 
 typedef struct labelled {
-    int separator;
+    int separator, header;
+    const char *label;
     weft_split split;
     const char *valid_file, *test_file;
 } labelled;
 
 static const weft_opt options[] = {
-    {"separator", WEFT_CHOICE, offsetof(labelled, separator), "tab", 0, 0, "tab|blank",
-     "what stands between the label and the text of a line, the first of them", 0},
+    {"separator", WEFT_CHOICE, offsetof(labelled, separator), "tab", 0, 0,
+     "tab|blank|comma|semicolon",
+     "what stands between the label and the text of a line, the first of them; comma, "
+     "semicolon: columns of CSV, in quotation marks where they hold it",
+     0},
+    {"label", WEFT_TEXT, offsetof(labelled, label), "first", 0, 0, NULL,
+     "column of the label: first, last, its number from 1, or its name; the others are the "
+     "text",
+     0},
+    {"header", WEFT_CHOICE, offsetof(labelled, header), "auto", 0, 0, "auto|yes|no",
+     "names in the first line of a file; auto: where no other line has its label", 0},
     {"valid", WEFT_REAL, offsetof(labelled, split.valid), "0.1", 0, 0.9, NULL,
      "share of the lines for validation", 0},
     {"test", WEFT_REAL, offsetof(labelled, split.test), "0.1", 0, 0.9, NULL,
@@ -31,54 +47,279 @@ static const weft_opt options[] = {
     {.name = NULL},
 };
 
-/* Adds the lines of a file. Empty lines are skipped. */
-static weft_status read_lines(const char *path, int separator, weft_documents *d,
-                              weft_pack *p)
+/* A file that is being read. */
+typedef struct reading {
+    const labelled *how;
+    const char *path;
+    int64_t column; /* of the label, from 0, or LAST */
+    int seen;       /* the first line was */
+    weft_documents *docs;
+    weft_pack *p;
+} reading;
+
+/* ---- the column of the label ----------------------------------------------------- */
+
+/* 1 and the place, if the option says it without a name. */
+static int by_place(const char *label, int64_t *column)
 {
-    char *text, *line;
+    char *end;
+    long long number = strtoll(label, &end, 10);
+    *column = strcmp(label, "last") == 0 ? LAST : 0;
+    if (strcmp(label, "first") == 0 || strcmp(label, "last") == 0) return 1;
+    *column = number - 1;
+    return end > label && *end == '\0' && number >= 1;
+}
+
+/* Reads the names of the first line; *header 1: it is one. A name counts before a number.
+ */
+static weft_status read_names(reading *r, const char *const *name, int64_t n, int *header)
+{
+    const char *label = r->how->label;
+    int placed = by_place(label, &r->column), found = 0;
+    *header = r->how->header == YES || !placed;
+    for (int64_t i = n - 1; i >= 0 && *header; i--)
+        if (strcmp(name[i], label) == 0) {
+            r->column = i;
+            found++;
+        }
+    if (found > 1)
+        return weft_fail(WEFT_EDATA, "%s: line 1 has the name %s %d times; rename one",
+                         r->path, label, found);
+    if (!placed && (found == 0 || r->how->header == NO))
+        return weft_fail(WEFT_ECONF,
+                         "label = %s names no column of %s%s; give first, last, a number "
+                         "from 1, or a name in its first line",
+                         label, r->path, r->how->header == NO ? " with header = no" : "");
+    if (found > 0 && n > 1)
+        weft_log(WEFT_INFO, "%s: the label is column %lld, %s; the other%s the text",
+                 r->path, (long long)r->column + 1, label, n > 2 ? "s are" : " is");
+    return WEFT_OK;
+}
+
+/* ---- lines ----------------------------------------------------------------------- */
+
+/* How a line that lacks the separator is read, as it looks. */
+static const char *way_to_read(const char *line)
+{
+    if (strstr(line, "__label__") != NULL)
+        return "files of fastText are read by separator = blank";
+    if (strchr(line, '\t') != NULL) return "separator = tab reads lines LABEL TAB TEXT";
+    if (*line == '"' || strchr(line, ',') != NULL)
+        return "CSV is read by separator = comma, label = COLUMN";
+    return "separator = blank reads lines LABEL BLANK TEXT, comma or semicolon CSV";
+}
+
+static weft_status add(reading *r, int64_t line, const char *label, size_t n_label,
+                       const char *text, size_t n)
+{
+    static const char mark[] = "__label__"; /* fastText's */
+    size_t length = strlen(mark);
+    if (n_label == 0)
+        return weft_fail(WEFT_EDATA, "%s: line %lld has no label", r->path,
+                         (long long)line);
+    int quotes = 0;
+    for (size_t i = 0; i < n_label; i++) quotes += label[i] == '"';
+    if (quotes & 1)
+        return weft_fail(WEFT_EDATA,
+                         "%s: line %lld has the label %.*s with an odd quotation mark; CSV "
+                         "is read by separator = comma",
+                         r->path, (long long)line, (int)n_label, label);
+    if (n_label > length && n > length && memcmp(label, mark, length) == 0 &&
+        memcmp(text, mark, length) == 0)
+        return weft_fail(
+            WEFT_EDATA, "%s: line %lld has two labels, %.*s and %.*s; a text has one here",
+            r->path, (long long)line, (int)n_label, label, (int)strcspn(text, " \t"), text);
+    const char *name =
+        weft_arena_text(r->p->mem, "%s:%lld", weft_basename(r->path), (long long)line);
+    return weft_documents_add(r->docs, (weft_document){name, text, n}, line, label, n_label,
+                              r->p->mem);
+}
+
+/* Where the label stands in line[n]: line[*from .. *to); 0: there are fewer columns. */
+static int find_label(const char *line, size_t n, char separator, int64_t column,
+                      size_t *from, size_t *to)
+{
+    *from = 0;
+    *to = n;
+    if (column == LAST) {
+        for (*from = n; *from > 0 && line[*from - 1] != separator;) --*from;
+        return *from > 0;
+    }
+    for (int64_t i = 0; i <= column; i++) {
+        const char *stop = memchr(line + *from, separator, n - *from);
+        if (stop == NULL) return i == column && i > 0;
+        *to = (size_t)(stop - line);
+        if (i < column) *from = *to + 1;
+        if (i < column) *to = n;
+    }
+    return 1;
+}
+
+/* The first line, which may be names. */
+static weft_status begin_lines(reading *r, const char *line, int *header)
+{
+    weft_arena *tmp = r->p->scratch;
+    size_t mark = weft_arena_mark(tmp);
+    const char **name = NULL;
+    int64_t n = 0, room = 0;
+    char *copy = weft_arena_text(tmp, "%s", line), by = separators[r->how->separator];
+    for (char *at = copy, *stop; at != NULL; at = stop) {
+        stop = strchr(at, by);
+        if (stop != NULL) *stop++ = '\0';
+        name = weft_grow(tmp, name, sizeof *name, n, &room);
+        name[n++] = at;
+    }
+    weft_status st = read_names(r, name, n, header);
+    weft_arena_reset(tmp, mark);
+    return st;
+}
+
+static weft_status add_line(reading *r, int64_t number, char *line, size_t n)
+{
+    int by = r->how->separator, header = 0;
+    size_t from, to;
+    if (!r->seen++) TRY(begin_lines(r, line, &header));
+    if (header) return WEFT_OK;
+    if (!find_label(line, n, separators[by], r->column, &from, &to))
+        return weft_fail(WEFT_EDATA, "%s: line %lld has no %s beside its label; %s",
+                         r->path, (long long)number, names[by], way_to_read(line));
+    if (from == 0) return add(r, number, line, to, line + to + 1, n - to - 1);
+    if (to == n) return add(r, number, line + from, n - from, line, from - 1);
+    const char *label = weft_arena_text(r->p->mem, "%.*s", (int)(to - from), line + from);
+    memmove(line + from, line + to + 1, n - to);
+    return add(r, number, label, to - from, line, n - (to - from) - 1);
+}
+
+static weft_status read_lines(reading *r, char *text, size_t n)
+{
+    char *line, *at = text, *end = text + n;
+    for (int64_t number = 1; (line = weft_line(&at, end, &n)) != NULL; number++)
+        if (n > 0) TRY(add_line(r, number, line, n));
+    return WEFT_OK;
+}
+
+/* ---- CSV ------------------------------------------------------------------------- */
+
+static weft_status add_csv_row(void *ctx, const weft_csv_row *row)
+{
+    reading *r = ctx;
+    int header = 0;
+    if (!r->seen++) {
+        TRY(read_names(r, row->field, row->n, &header));
+        if (row->n < 2 || r->column >= row->n)
+            return weft_fail(WEFT_EDATA,
+                             "%s: line %lld has %lld column%s where label = %s and a text "
+                             "are expected; separator = ... says what stands between "
+                             "columns",
+                             r->path, (long long)row->line, (long long)row->n,
+                             row->n == 1 ? "" : "s", r->how->label);
+        if (r->column == LAST) r->column = row->n - 1;
+    }
+    if (header) return WEFT_OK;
+    size_t n = 0, length;
+    for (int64_t i = 0; i < row->n; i++)
+        if (i != r->column) n += strlen(row->field[i]) + 1;
+    char *text = WEFT_NEW(r->p->mem, char, n), *to = text;
+    for (int64_t i = 0; i < row->n; i++) {
+        if (i == r->column || *row->field[i] == '\0') continue;
+        if (to > text) *to++ = ' ';
+        length = strlen(row->field[i]);
+        memcpy(to, row->field[i], length);
+        to += length;
+    }
+    const char *label = row->field[r->column];
+    return add(r, row->line, label, strlen(label), text, (size_t)(to - text));
+}
+
+/* ---- the reader ------------------------------------------------------------------ */
+
+/* Adds the texts of a file. */
+static weft_status read_file(const labelled *o, const char *path, weft_documents *d,
+                             weft_pack *p)
+{
+    reading r = {.how = o, .path = path, .docs = d, .p = p};
+    char *text;
     size_t n;
     TRY(weft_read_text(path, p->mem, &text, &n));
     d->labels.path = path;
-    char *at = text, *end = text + n;
-    for (int64_t number = 1; (line = weft_line(&at, end, &n)) != NULL; number++) {
-        if (n == 0) continue;
-        char *stop = memchr(line, separators[separator], n);
-        if (stop == NULL || stop == line)
-            return weft_fail(WEFT_EDATA,
-                             "%s: line %lld has no %s; a line is LABEL %s TEXT "
-                             "(separator = %s)",
-                             path, (long long)number,
-                             stop == NULL ? names[separator] : "label", names[separator],
-                             separator == TAB ? "tab; or blank" : "blank; or tab");
-        size_t length = (size_t)(stop - line);
-        const char *name =
-            weft_arena_text(p->mem, "%s:%lld", weft_basename(path), (long long)number);
-        TRY(weft_documents_add(d, (weft_document){name, stop + 1, n - length - 1}, number,
-                               line, length, p->mem));
-    }
+    if (o->separator == COMMA || o->separator == SEMICOLON)
+        TRY(weft_csv_rows(path, text, n, separators[o->separator], add_csv_row, &r));
+    else
+        TRY(read_lines(&r, text, n));
     return weft_pack_source(p, path);
+}
+
+/* Classes that only one text has. */
+static int count_single(const int64_t *of, int classes)
+{
+    int single = 0;
+    for (int c = 0; c < classes; c++) single += of[c] == 1;
+    return single;
+}
+
+/* Takes out the first lines of files whose labels no other line has: headers, unless half
+ * of the classes are so. */
+static void drop_headers(weft_documents *d, const int64_t first[WEFT_NPART],
+                         const char *const file[WEFT_NPART])
+{
+    int64_t of[WEFT_MAX_CLASSES] = {0}, heads[WEFT_MAX_CLASSES] = {0};
+    int drop[WEFT_NPART];
+    for (int64_t i = 0; i < d->n; i++) of[d->label[i]]++;
+    for (int i = 0; i < WEFT_NPART; i++)
+        if (d->end[i] - first[i] > 1) heads[d->label[first[i]]]++;
+    int many = 2 * (count_single(of, d->labels.n) - 1) >= d->labels.n - 1;
+    for (int i = 0; i < WEFT_NPART; i++)
+        drop[i] = !many && d->end[i] - first[i] > 1 &&
+                  of[d->label[first[i]]] == heads[d->label[first[i]]];
+    for (int i = WEFT_NPART - 1; i >= 0; i--) {
+        if (!drop[i]) continue;
+        weft_log(WEFT_WARN,
+                 "%s: its first line is taken as a header, as no other line has its label, "
+                 "'%s'; header = no reads it, header = yes says so",
+                 file[i], d->labels.name[d->label[first[i]]]);
+        weft_documents_drop(d, first[i]);
+    }
+}
+
+/* EDATA where labels look like texts: most classes have a single one. */
+static weft_status check_classes(const labelled *o, const weft_documents *d,
+                                 const char *source)
+{
+    int64_t of[WEFT_MAX_CLASSES] = {0};
+    for (int64_t i = 0; i < d->n; i++) of[d->label[i]]++;
+    int single = count_single(of, d->labels.n), c = 0;
+    if (d->labels.n <= 2 || 2 * single <= d->labels.n) return WEFT_OK;
+    while (of[c] != 1) c++;
+    return weft_fail(WEFT_EDATA,
+                     "%s: %d of %d labels stand in one line only, such as '%.40s'; label = "
+                     "%s reads texts before their labels, separator = ... other columns",
+                     source, single, d->labels.n, d->labels.name[c],
+                     strcmp(o->label, "last") == 0 ? "first" : "last");
 }
 
 static weft_status text_read(const void *self, const char *source, weft_pack *p)
 {
     const labelled *o = self;
     const char *const file[WEFT_NPART] = {source, o->valid_file, o->test_file};
+    int64_t first[WEFT_NPART];
     weft_documents d = {.labels = {.mem = p->mem}};
     for (int i = 0; i < WEFT_NPART; i++) {
-        if (*file[i] != '\0') TRY(read_lines(file[i], o->separator, &d, p));
+        first[i] = d.n;
+        if (*file[i] != '\0') TRY(read_file(o, file[i], &d, p));
         d.end[i] = d.n;
         d.own[i] = *file[i] != '\0' ? file[i] : NULL;
     }
+    if (o->header == AUTO) drop_headers(&d, first, file);
+    TRY(check_classes(o, &d, source));
     return weft_documents_pack(&d, source, o->split, p);
 }
 
 extern const weft_reader weft_reader_text;
 const weft_reader weft_reader_text = {
-    .kind =
-        {.name = "text",
-         .about =
-             "labelled texts, a file of lines LABEL TAB TEXT (TREC, SST: separator=blank)",
-         .size = sizeof(labelled),
-         .opts = options},
+    .kind = {.name = "text",
+             .about = "labelled texts: lines LABEL TAB TEXT (TREC, SST, fastText: "
+                      "separator=blank), or CSV (separator=comma)",
+             .size = sizeof(labelled),
+             .opts = options},
     .read = text_read,
 };
