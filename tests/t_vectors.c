@@ -210,6 +210,51 @@ static void test_mistakes(const char *path)
     refused(path, "\nthe 1 2\n", "does not begin with a line");
     refused(path, "12\nthe 1 2\n", "does not begin with a line");
     refused(path, "2 2\nthe 1 2\n", "word 2 of 2: the file ends");
+    refused(path, "2 2\nthe first 0.5 1 2\nfilm 3 4\n", "word 1 of 2: its vector has more");
+    refused(path, "2 2\nfilm 1 nan\nthe 3 4\n", "word 1 of 2: its vector is not finite");
+    refused(path, "2 2\nfilm 1 0,5\nthe 3 4\n",
+            "word 1 of 2: its vector has something else");
+    refused(path, "\x1f\x8b\x08", "gzip where text is expected; unpack it by gunzip");
+}
+
+/* Words and lines as files that people have hold them: the vector of the word that comes
+ * last is 7 8. */
+static void test_odd(const char *path)
+{
+    static const struct {
+        const char *text, *what;
+    } odd[] = {
+        {"2 2\n  1 2\nfilm 7 8\n", "a blank as a word"},
+        {"2 2\n. . . 1 2\nfilm 7 8\n", "a word with blanks in it"},
+        {"2 2\nat name@x.com 1 2\nfilm 7 8\n", "another, at the beginning"},
+        {"2 2\nthe 1 2\nat name@x.com 1 2\n\nfilm 7 8", "and behind"},
+        {"2 2\n-0.27998 1 2\nfilm 7 8\n", "a number as a word"},
+        {"2 2\ngood\xc2\xa0"
+         "day 1 2\nfilm 7 8\n",
+         "a word with a blank that is none"},
+        {"2 2\na\xc2\x85"
+         "b 1 2\nfilm 7 8\n",
+         "and with an end of a line that is none"},
+        {"2 2 \nthe 1 2 \nfilm 7 8 \n", "blanks at the end"},
+        {"2 2\r\nthe 1 2\r\nfilm 7 8\r\n", "ends of lines of Windows"},
+        {"2 2\nthe\t1\t2\nfilm\t7  8\n", "TABs"},
+        {"2 2\nfilm 7 8\nfilm 1 2\n", "a word twice"},
+        {"2 2\nthe nan 2\nfilm 7 8\n", "what is not finite, of a word that is not needed"},
+    };
+    weft_arena *mem = weft_arena_new();
+    weft_vocab v = vocab(mem);
+    v.n = 1;
+    v.hash = v.lower = v.hash + 1; /* film */
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        weft_vectors a = {0};
+        FILE *f = fopen(path, "wb");
+        weft_check(f && fputs(odd[i].text, f) >= 0 && fclose(f) == 0, "%s", path);
+        weft_status st = weft_vectors_read(&v, path, 300, 1, &a, mem);
+        ok(st == WEFT_OK && a.d == 2 && a.found == 1 && a.value[0] == 7 && a.value[1] == 8,
+           "read: %s", odd[i].what);
+        if (st != WEFT_OK) note("%s", weft_error());
+    }
+    weft_arena_free(mem);
 }
 
 int main(void)
@@ -224,6 +269,7 @@ int main(void)
     test_refused(path);
     test_drawn();
     test_mistakes(path);
+    test_odd(path);
     unlink(path);
     return tap_done();
 }

@@ -109,7 +109,8 @@ typedef struct weft_vectors {
     int64_t found; /* number of words of the vocabulary that are in the file */
 } weft_vectors;
 /* Vectors of a vocabulary's words, in mem. path: file of word2vec, in its binary or its
- * text form, which is recognised by its contents. A word gets the vector of the same word
+ * text form, which is recognised by its contents; words with blanks in them are counted and
+ * not used. A word gets the vector of the same word
  * of the file, or else of the first one that is it when lower-cased. Words that are not in
  * the file, and all words if path is empty, get d random numbers from U(-0.25, 0.25), a
  * function of seed and word. With a path, d is that of the file. EFILE; EDATA: truncated,

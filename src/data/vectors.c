@@ -1,9 +1,10 @@
 /* Vectors of words from a file of word2vec, text or binary, and drawn ones for words that
  * it lacks. A file begins with a line of two numbers, words and numbers of a vector; then
- * each word is followed by its vector, in floats of this machine or as text. Called by
- * tasks. Mikolov et al., "Distributed representations of words and phrases and their
- * compositionality", NIPS 2013; unknown words as in Kim, "Convolutional neural networks for
- * sentence classification", EMNLP 2014. */
+ * each word is followed by its vector, in floats of this machine, or as text on a line of
+ * its own, where the vector is the last numbers, so that a word may have blanks in it.
+ * Called by tasks. Mikolov et al., "Distributed representations of words and phrases and
+ * their compositionality", NIPS 2013; unknown words as in Kim, "Convolutional neural
+ * networks for sentence classification", EMNLP 2014. */
 #include "vocab.h"
 
 #include <ctype.h>
@@ -22,6 +23,9 @@ typedef struct reading {
     char word[MAX_WORD + 1];
     size_t n;     /* bytes of the word */
     float *value; /* [d] */
+    char *line;   /* of a text, in `room` bytes; freed at the end */
+    size_t room;
+    int64_t spaced; /* words with blanks in them */
 } reading;
 
 static void draw(const weft_vocab *v, int d, uint64_t seed, float *value)
@@ -63,29 +67,85 @@ static weft_status read_word(reading *r)
 
 static weft_status read_binary(reading *r)
 {
+    TRY(read_word(r));
     if (fread(r->value, sizeof *r->value, (size_t)r->d, r->f) != (size_t)r->d)
         return bad(r, "the file ends within its vector");
     return WEFT_OK;
 }
 
+static int is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* The bytes of text[n] without the blanks at its end. */
+static size_t trimmed(const char *text, size_t n)
+{
+    while (n > 0 && is_blank(text[n - 1])) n--;
+    return n;
+}
+
+/* The next line that is not empty, without the blanks at its end; *n its bytes. */
+static weft_status next_line(reading *r, size_t *n)
+{
+    ssize_t got;
+    do {
+        got = getline(&r->line, &r->room, r->f);
+        if (got < 0) return bad(r, "the file ends");
+    } while (strspn(r->line, "\r\n") == (size_t)got);
+    *n = trimmed(r->line, (size_t)got);
+    r->line[*n] = '\0';
+    return WEFT_OK;
+}
+
+/* 1 if the bytes are one number. */
+static int number_of(const char *text, size_t n, float *x)
+{
+    char *end;
+    *x = strtof(text, &end);
+    return n > 0 && end == text + n;
+}
+
+/* The word from the first n bytes of a line, which end before its vector: without the
+ * blanks around it, unless it is a blank. */
+static weft_status take_word(reading *r, size_t n)
+{
+    size_t end = trimmed(r->line, n), from = 0, piece;
+    float extra;
+    if (end == 0) end = n;
+    while (from + 1 < end && is_blank(r->line[from])) from++;
+    for (piece = end; piece > from && !is_blank(r->line[piece - 1]);) piece--;
+    if (piece > from) {
+        if (number_of(r->line + piece, end - piece, &extra))
+            return bad(r, "its vector has more numbers than the first line says");
+        r->spaced++;
+    }
+    r->n = end - from;
+    if (r->n > MAX_WORD) return bad(r, "it is longer than 4096 bytes");
+    memcpy(r->word, r->line + from, r->n);
+    return WEFT_OK;
+}
+
+/* The word and its vector from a line: the last d pieces are the vector, what is before
+ * them is the word. */
 static weft_status read_text(reading *r)
 {
-    int c = 0;
-    for (int j = 0; j < r->d; j++) {
-        char text[NUMBER], *end;
-        int n = 0;
-        while ((c = getc(r->f)) == ' ' || c == '\t') {}
-        for (; c != EOF && !isspace(c) && n < NUMBER - 1; c = getc(r->f))
-            text[n++] = (char)c;
-        text[n] = '\0';
-        r->value[j] = strtof(text, &end);
-        if (n == 0) return bad(r, "its vector has fewer numbers than the first line says");
-        if (end != text + n) return bad(r, "its vector has something else than numbers");
-        if (c == '\n' && j + 1 < r->d) ungetc(c, r->f);
+    size_t n = 0, from;
+    TRY(next_line(r, &n));
+    for (int j = r->d - 1; j >= 0; j--) {
+        for (from = n; from > 0 && !is_blank(r->line[from - 1]);) from--;
+        if (from == 0)
+            return bad(r, j == r->d - 1
+                              ? "it has no vector"
+                              : "its vector has fewer numbers than the first line "
+                                "says");
+        if (!number_of(r->line + from, n - from, &r->value[j]))
+            return bad(r, "its vector has something else than numbers");
+        n = from - 1;
+        if (j > 0) n = trimmed(r->line, n);
+        r->line[n] = '\0';
     }
-    while (c != '\n' && c != EOF && isspace(c)) c = getc(r->f);
-    if (c == '\n' || c == EOF) return WEFT_OK;
-    return bad(r, "its vector has more numbers than the first line says");
+    return take_word(r, n);
 }
 
 /* 1 if the bytes are of printed text, which may end within a character. */
@@ -112,6 +172,21 @@ static int is_binary(const char *look, size_t n, size_t d)
     return !is_printed(look, n);
 }
 
+/* 1 if a line of printed text ends in d numbers. */
+static int is_text(char *line, size_t n, int d)
+{
+    float x;
+    if (!is_printed(line, n)) return 0;
+    for (n = trimmed(line, n); d > 0; d--) {
+        size_t from = n;
+        while (from > 0 && !is_blank(line[from - 1])) from--;
+        line[n] = '\0';
+        if (from == 0 || !number_of(line + from, n - from, &x)) return 0;
+        n = trimmed(line, from);
+    }
+    return 1;
+}
+
 static weft_status read_form(reading *r)
 {
     enum { LEAST = 256, MOST = 4 * MAX_NUMBERS };
@@ -122,13 +197,18 @@ static weft_status read_form(reading *r)
     size_t n = fread(look, 1, bytes > LEAST ? bytes : LEAST, r->f);
     r->binary = is_binary(look, n, (size_t)r->d);
     if (at < 0 || fseek(r->f, at, SEEK_SET) != 0) return weft_unreadable(r->path);
+    if (!r->binary) return WEFT_OK;
+    ssize_t line = getline(&r->line, &r->room, r->f); /* its word may have blanks in it */
+    if (line > 0 && is_text(r->line, (size_t)line, r->d)) r->binary = 0;
+    if (fseek(r->f, at, SEEK_SET) != 0) return weft_unreadable(r->path);
     return WEFT_OK;
 }
 
 static weft_status read_head(reading *r)
 {
-    char line[NUMBER], *first, *end;
+    char line[NUMBER] = "", *first, *end;
     if (!fgets(line, sizeof line, r->f)) return bad(r, "the file is empty");
+    TRY(weft_text_only(r->path, line, sizeof line));
     r->words = strtoll(line, &first, 10);
     const long long d = strtoll(first, &end, 10);
     const int two = first > line && end > first;
@@ -171,7 +251,6 @@ static weft_status read_all(reading *r, const weft_vocab_index *t, weft_vectors 
     uint8_t *has = WEFT_NEW(tmp, uint8_t, t->v->n); /* DRAWN at first */
     char *low = WEFT_NEW(tmp, char, 2 * MAX_WORD);
     for (r->number = 0; r->number < r->words; r->number++) {
-        TRY(read_word(r));
         TRY(r->binary ? read_binary(r) : read_text(r));
         int64_t i = weft_vocab_index_find(t, weft_hash(r->word, r->n, 0));
         TRY(offer(r, i, EXACT, has, out));
@@ -179,6 +258,10 @@ static weft_status read_all(reading *r, const weft_vocab_index *t, weft_vectors 
         size_t n = weft_lower(r->word, r->n, low, 2 * MAX_WORD);
         TRY(offer(r, weft_vocab_index_find(t, weft_hash(low, n, 0)), LOWER, has, out));
     }
+    if (r->spaced > 0)
+        weft_log(WEFT_INFO,
+                 "%s: %lld of %lld words have blanks in them; no document has such a word",
+                 r->path, (long long)r->spaced, (long long)r->words);
     return WEFT_OK;
 }
 
@@ -224,6 +307,7 @@ weft_status weft_vectors_read(const weft_vocab *v, const char *path, int d, uint
     if (!f) return weft_unreadable(path);
     reading r = {.f = f, .path = path};
     weft_status st = read_file(&r, v, seed, out, mem);
+    free(r.line);
     fclose(f);
     return st;
 }
