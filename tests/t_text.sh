@@ -184,4 +184,84 @@ refused 'bad.csv: line 7 has a quotation mark' "and one that nothing closes" \
 refused 'h.tsv: line 1 has 1 column where label = first and a text' "lines without a comma are none" \
     text "$tmp/h.tsv" separator=comma
 
+# ---- vocabularies without words -----------------------------------------------------------
+
+# tuned ARGUMENT...: of weft tune, with what it says in $tmp/log; the status in $status.
+tuned()
+{
+    timeout 120 "$weft" tune "$@" -o "$tmp/run.h5" --force >"$tmp/out" 2>"$tmp/log"
+    status=$?
+}
+
+# stopped PATTERN STATEMENT: that was one line, which matches.
+stopped()
+{
+    [ $status = 4 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] &&
+        grep -Eq -e "^weft: .*($1)" "$tmp/log"
+    result $? "$2"
+}
+
+cat >"$tmp/map.ini" <<END
+[run]
+tuner = random
+seed = 1
+[space]
+configs = 1
+[fmap]
+feature = ngram
+END
+awk 'BEGIN { for (i = 0; i < 60; i++) print i % 2 "\t" (i % 2 ? "the of and" : "is was a") }' >"$tmp/stop.tsv"
+packed "stop words alone" text "$tmp/stop.tsv"
+mv "$tmp/x.h5" "$tmp/stop.h5"
+tuned "$tmp/map.ini" run.data="$tmp/stop.h5" ngram.stop=yes
+stopped 'configuration 0 .*no n-gram in any of its 48 training documents .*ngram.stop = yes.*change' \
+    "leave no feature without them: refused"
+tuned "$tmp/map.ini" run.data="$tmp/stop.h5" ngram.columns=vocabulary ngram.bins=64 ngram.min_count=500
+stopped 'no n-gram .*ngram.min_count = 500' "nor does a large min_count"
+for tuner in random ws_sha; do
+    tuned "$tmp/map.ini" run.data="$tmp/stop.h5" 'ngram.stop=yes|no' space.configs=8 run.tuner=$tuner
+    [ $status = 0 ] && grep -q '^winner .*ngram.stop=false' "$tmp/out" &&
+        [ "$(grep -c 'warning: configuration [0-9]* of feature ngram leaves no n-gram .*ngram.stop = yes' "$tmp/log")" = 1 ]
+    result $? "$tuner: one warning of the configurations that are so, and another wins"
+done
+cat >"$tmp/net.ini" <<END
+[run]
+tuner = random
+seed = 1
+[space]
+configs = 1
+[random]
+resource = 2
+[txtcnn]
+groups = 1
+f1 = 5
+k1 = 3
+END
+sgd="run.task=sgd sgd.model=txtcnn sgd.dim=4 train.lr=0.1 train.batch=10"
+fed="run.task=fed fed.model=txtcnn fed.dim=4 client.lr=0.1 fed.cohort=2"
+awk 'BEGIN { for (i = 0; i < 60; i++) print i % 2 "\t..." }' >"$tmp/dots.tsv"
+awk 'BEGIN { for (i = 0; i < 60; i++) print i % 2 "\t" (i % 15 ? "" : "good film") }' >"$tmp/few.tsv"
+packed "punctuation alone" text "$tmp/dots.tsv"
+mv "$tmp/x.h5" "$tmp/dots.h5"
+packed "so for clients" text "$tmp/dots.tsv" clients=4
+mv "$tmp/x.h5" "$tmp/dealt.h5"
+# shellcheck disable=SC2086
+tuned "$tmp/net.ini" run.data="$tmp/dots.h5" $sgd sgd.tokenizer=kim
+stopped 'dots.h5: no document has a word by tokenizer = kim' "leaves a network no word: refused"
+# shellcheck disable=SC2086
+tuned "$tmp/net.ini" run.data="$tmp/dealt.h5" $fed fed.tokenizer=remove
+stopped 'dealt.h5: no document has a word by tokenizer = remove' "nor clients"
+for channels in static nonstatic multi; do
+    packed "few documents with words" text "$tmp/few.tsv"
+    # shellcheck disable=SC2086
+    tuned "$tmp/net.ini" run.data="$tmp/x.h5" $sgd txtcnn.channels=$channels
+    [ $status = 0 ]
+    result $? "$channels: batches of documents without a word are trained on"
+    packed "and so for clients" text "$tmp/few.tsv" clients=4
+    # shellcheck disable=SC2086
+    tuned "$tmp/net.ini" run.data="$tmp/x.h5" $fed txtcnn.channels=$channels
+    [ $status = 0 ]
+    result $? "$channels: and by clients"
+done
+
 echo "1..$count"

@@ -40,7 +40,9 @@ typedef struct weft_matrix {
     const int *group; /* [n] group of each row: rows of different groups share few columns;
                          NULL: one group */
     int ngroup;
-    const void *self; /* private to the feature map */
+    const char *empty; /* why no row of any rank has a feature, so that nothing can be
+                          fitted; NULL: some row has one */
+    const void *self;  /* private to the feature map */
 } weft_matrix;
 
 /* The request for a matrix: the local rows of one part, and the configuration for each. */

@@ -127,7 +127,6 @@ static weft_status setup(void *self, const weft_source *data, double memory, int
                          uint64_t seed, weft_arena *mem)
 {
     ngram *s = self;
-    (void)maps;
     (void)seed;
     if (data->form != WEFT_TOKENS)
         return weft_fail(WEFT_ECONF,
@@ -148,6 +147,8 @@ static weft_status setup(void *self, const weft_source *data, double memory, int
     weft_source *own = WEFT_NEW(mem, weft_source, 1);
     *own = *data;
     s->data = own;
+    s->told = WEFT_NEW(mem, int, 1);
+    s->maps = maps;
     const weft_rows *part = &data->part[WEFT_TRAIN];
     for (int tok = 0; tok < WEFT_NTOK; tok++) {
         if (tok != s->tokenizer && !data->has(data->of, tok)) continue;
@@ -226,6 +227,7 @@ static void matrix(void *self, const weft_request *q, int fit, real *stat, weft_
     real *others = s->literal ? stat + others_at(s) : NULL;
     if (fit && others) ngram_literal_count(s, all, q->part, v, x.bins, others, tmp);
     ngram_count(s, q, v, &x, tmp);
+    if (fit) f->empty = ngram_empty(s, q, &x, tmp);
     if (fit) ngram_pool(s, q, &x, stat, tmp);
     ngram_set_weights(s, q, stat, others, &x, tmp);
     ngram_matrix(q, &x, f, tmp);

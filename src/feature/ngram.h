@@ -24,6 +24,8 @@ typedef struct ngram {
     int columns, hash, nb_scale, literal;
     const weft_source *data;  /* set by setup */
     double tokens[WEFT_NTOK]; /* in a document, on average; set by setup */
+    int64_t maps;             /* configurations; set by setup */
+    int *told;                /* 1: a map without n-grams was; set by setup */
 } ngram;
 
 /* The rows of a request on the way to features: bins and counts first, then values. */
@@ -103,6 +105,14 @@ void ngram_pool(const ngram *self, const weft_request *q, const ngram_rows *x, r
  * Local. */
 void ngram_set_weights(const ngram *self, const weft_request *q, const real *stat,
                        const real *others, ngram_rows *x, weft_arena *tmp);
+
+/* ---- ngram_empty.c ---- */
+
+/* A text that names the configuration and the options that leave no n-gram in any row of
+ * training of any rank, owned by mem; NULL: some row has one. Warns of the first
+ * configuration that leaves none in its rows, unless it is the only one. Collective. */
+const char *ngram_empty(const ngram *self, const weft_request *q, const ngram_rows *x,
+                        weft_arena *mem);
 
 /* ---- ngram_literal.c: documents of all parts ---- */
 

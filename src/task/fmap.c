@@ -217,7 +217,8 @@ static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
     weft_check(!t->pieces || job->mix.k == 1, "%d maps", job->mix.k);
     weft_arena *tmp = weft_arena_new();
     fmap_arms a = fmap_arms_new(t, &job->mix, tmp);
-    weft_fitted fitted = job->resource > 0 ? fmap_fit(t, job, &a, state) : (weft_fitted){0};
+    weft_fitted fitted;
+    weft_status st = fmap_fit(t, job, &a, state, &fitted);
     work w = work_of(t, job, &a);
     int passes = passes_of(t, &w), full = passes == w.maps && passes > 1;
     fmap_tally s = fmap_tally_new(t, &a, WEFT_VALID, full ? 1 : passes, tmp);
@@ -240,6 +241,7 @@ static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
     m[ITERATIONS] = fitted.iterations;
     res->cost = job->resource;
     weft_arena_free(tmp);
+    TRY(st);
     return fmap_sound(t);
 }
 

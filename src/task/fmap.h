@@ -90,7 +90,10 @@ void fmap_ahead(void *self, int n, const weft_job *const *job);
  * Local. */
 int fmap_was_ahead(fmap *t, const weft_job *job, real *x, weft_fitted *fitted);
 /* Fits the shared model to the training samples, each seen through the map it draws; or, in
- * pieces, does as many iterations of it as the job's resource says. Collective. */
-weft_fitted fmap_fit(fmap *t, const weft_job *job, const fmap_arms *a, weft_state *state);
+ * pieces, does as many iterations of it as the job's resource says, none where that is 0.
+ * Where the maps leave no features, the fit counts as diverged; EDATA: and there is only
+ * one configuration. Collective. */
+WEFT_CHECKED weft_status fmap_fit(fmap *t, const weft_job *job, const fmap_arms *a,
+                                  weft_state *state, weft_fitted *fitted);
 
 #endif

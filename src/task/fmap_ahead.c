@@ -97,6 +97,7 @@ static void take_rows(fmap *t, const weft_job *job, early *e, whole *to, weft_ar
     to->solver = fmap_solver(t, job->mix.conf, mem);
     weft_matrix f;
     t->feature->matrix(t->map, &q, 1, e->x, &f, tmp);
+    e->fitted.diverged = f.empty != NULL;
     to->label =
         f.gather(&f, t->env.data->part[WEFT_TRAIN].label, e->owner, t->alone, &to->f, mem);
     weft_arena_free(tmp);
@@ -116,7 +117,7 @@ static void fit_all(fmap *t, int n, early **fits, const whole *rows)
 {
     weft_team *team = t->env.team;
     for (int i = 0; i < n; i++) {
-        if (fits[i]->owner != team->rank) continue;
+        if (fits[i]->owner != team->rank || fits[i]->fitted.diverged) continue;
         weft_arena *tmp = weft_arena_new();
         real *w = fits[i]->x + t->nstat;
         memset(w, 0, (size_t)(t->outputs * (t->columns + 1)) * sizeof *w);

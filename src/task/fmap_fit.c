@@ -52,21 +52,27 @@ static void fit_piece(fmap *t, const weft_job *job, const void *solver,
 
 /* ---- whole -------------------------------------------------------------------------- */
 
-weft_fitted fmap_fit(fmap *t, const weft_job *job, const fmap_arms *a, weft_state *state)
+weft_status fmap_fit(fmap *t, const weft_job *job, const fmap_arms *a, weft_state *state,
+                     weft_fitted *fitted)
 {
-    weft_fitted fitted = {0};
-    if (fmap_was_ahead(t, job, state->x, &fitted)) return fitted;
+    weft_status st = WEFT_OK;
+    *fitted = (weft_fitted){0};
+    if (!(job->resource > 0) || fmap_was_ahead(t, job, state->x, fitted)) return WEFT_OK;
     weft_arena *tmp = weft_arena_new();
     weft_request q = fmap_request(t, job, a, WEFT_TRAIN);
     q.arm = fmap_draw(t, job, a, WEFT_TRAIN, 0, tmp);
     weft_matrix f;
     t->feature->matrix(t->map, &q, 1, state->x, &f, tmp);
-    if (t->pieces)
-        fit_piece(t, job, a->solver, &f, state, &fitted, tmp);
-    else
+    fitted->diverged = f.empty != NULL;
+    if (f.empty && t->env.space->count == 1)
+        st = weft_fail(WEFT_EDATA, "%s: %s; change one of these", t->env.data->path,
+                       f.empty);
+    else if (!f.empty && t->pieces)
+        fit_piece(t, job, a->solver, &f, state, fitted, tmp);
+    else if (!f.empty)
         t->model->fit(a->solver, &f, t->env.data->part[WEFT_TRAIN].label,
                       t->env.data->classes, a->k > 1 ? t->slack : 1, state->x + t->nstat,
-                      &fitted, tmp);
+                      fitted, tmp);
     weft_arena_free(tmp);
-    return fitted;
+    return st;
 }

@@ -8,6 +8,11 @@ weft_status weft_word_shape(const weft_word_keys *keys, weft_data *d, int64_t lo
     weft_vectors own;
     TRY(weft_data_words(d, (weft_tokenizer)keys->tokenizer));
     const weft_vocab *v = &d->vocab[keys->tokenizer];
+    if (v->n == 0)
+        return weft_fail(WEFT_EDATA,
+                         "%s: no document has a word by tokenizer = %s; choose another, or "
+                         "check the texts",
+                         d->path, weft_tok_name[keys->tokenizer]);
     TRY(weft_vectors_read(v, keys->vectors, keys->dim, env->seed, &own, env->mem));
     if (*keys->vectors && env->team->rank == 0)
         weft_log(own.found > 0 ? WEFT_INFO : WEFT_WARN, "%s has %lld of %lld words%s",

@@ -33,7 +33,7 @@ typedef struct weft_word_keys {
 /* Sets the members of a shape that documents have, but not length, for the words of d,
  * which it loads, and documents of up to `longest` words; sets env->data->longest, unless
  * the data that a winner was trained on have set it. The vectors are in env->mem. EFILE,
- * EDATA: see weft_data_words and weft_vectors_read. Local. */
+ * EDATA: see weft_data_words and weft_vectors_read; no document has a word. Local. */
 WEFT_CHECKED weft_status weft_word_shape(const weft_word_keys *keys, weft_data *d,
                                          int64_t longest, const weft_env *env,
                                          weft_shape *shape);

@@ -1,0 +1,48 @@
+/* Maps that leave no n-gram in any training document, so that all documents are alike and
+ * the classes can only be guessed. Called by ngram.c for each training matrix. */
+#include "ngram.h"
+
+/* Rows from which on those of a map that shares a fit are no accident. */
+#define ENOUGH 20
+
+/* The options that take n-grams out, with their values. */
+static const char *cause(const ngram *self, const ngram *a, weft_arena *tmp)
+{
+    const char *text =
+        weft_arena_text(tmp, "ngram.tokenizer = %s", weft_tok_name[a->tokenizer]);
+    if (a->stop) text = weft_arena_text(tmp, "%s, ngram.stop = yes", text);
+    if (ngram_min_order(a) > 1)
+        text = weft_arena_text(tmp, "%s, ngram.grams of %d tokens or more", text,
+                               ngram_min_order(a));
+    if (self->columns == NGRAM_VOCABULARY)
+        text = weft_arena_text(tmp, "%s, ngram.min_count = %lld", text,
+                               (long long)a->min_count);
+    return text;
+}
+
+const char *ngram_empty(const ngram *self, const weft_request *q, const ngram_rows *x,
+                        weft_arena *mem)
+{
+    int64_t *rows = WEFT_NEW(mem, int64_t, 2 * q->narm), *grams = rows + q->narm, all = 0;
+    const char *why = NULL;
+    for (int64_t i = 0; i < q->n; i++) {
+        int arm = q->arm != NULL ? q->arm[i] : 0;
+        rows[arm]++;
+        grams[arm] += x->first[i + 1] - x->first[i];
+    }
+    weft_sum_i64(self->data->team, rows, 2 * (size_t)q->narm);
+    for (int k = 0; k < q->narm; k++) {
+        all += grams[k];
+        if (grams[k] > 0 || rows[k] < (q->narm > 1 ? ENOUGH : 1) || why != NULL) continue;
+        why = weft_arena_text(mem,
+                              "configuration %lld of feature ngram leaves no n-gram in any "
+                              "of its %lld training documents (%s)",
+                              (long long)q->id[k], (long long)rows[k],
+                              cause(self, q->arms[k], mem));
+    }
+    if (why != NULL && self->maps > 1 && !*self->told) {
+        *self->told = 1;
+        weft_log(WEFT_WARN, "%s: it can only guess; others like it are not told", why);
+    }
+    return all == 0 ? why : NULL;
+}
