@@ -134,6 +134,21 @@ wrong 'tsv:3: t 1 of configuration a come after 5' "times that go back" 'a 1 u 1
 wrong 'tsv:4: configuration a has lines above' "lines that are not together" \
     'a 1 u 1 .9 1 1' 'b 1 u 1 .8 1 1' 'a 1 u 2 .7 2 1'
 wrong 'tsv:2: 3 fields; expected 7' "a line that is short" 'a 1 u'
+wrong 'tsv:2: loss is "0,9"' "a decimal comma" 'a 1 u 1 0,9 1 1'
+twice() # COLUMN: small.tsv with that column again at its end, and what asks for it
+{
+    awk -v c="$1" 'BEGIN { FS = OFS = "\t" }
+        NR == 1 { for (i = 1; i <= NF; i++) if ($i == c) at = i } { print $0, $at }' "$tmp/small.tsv" \
+        >"$tmp/twice.tsv"
+    column=$1
+    shift
+    refused "twice.tsv: columns [0-9]* and 8 are both named \"$column\"" "two columns $column" \
+        replay.table="$tmp/twice.tsv" random.resource=1 "$@"
+}
+twice loss
+twice config
+twice resource
+twice x columns.x=1..9
 : >"$tmp/empty.tsv"
 refused 'no line of numbers' "an empty table" replay.table="$tmp/empty.tsv"
 find_python h5py

@@ -212,8 +212,8 @@ static void test_mistakes(const char *path)
     refused(path, "2 2\nthe 1 2\n", "word 2 of 2: the file ends");
     refused(path, "2 2\nthe first 0.5 1 2\nfilm 3 4\n", "word 1 of 2: its vector has more");
     refused(path, "2 2\nfilm 1 nan\nthe 3 4\n", "word 1 of 2: its vector is not finite");
-    refused(path, "2 2\nfilm 1 0,5\nthe 3 4\n",
-            "word 1 of 2: its vector has something else");
+    refused(path, "1 8\nfilm 1 2 3 4 5 6 7 0,5\n",
+            "word 1 of 1: its vector has something else");
     refused(path, "\x1f\x8b\x08", "gzip where text is expected; unpack it by gunzip");
 }
 
@@ -227,7 +227,7 @@ static void test_odd(const char *path)
         {"2 2\n  1 2\nfilm 7 8\n", "a blank as a word"},
         {"2 2\n. . . 1 2\nfilm 7 8\n", "a word with blanks in it"},
         {"2 2\nat name@x.com 1 2\nfilm 7 8\n", "another, at the beginning"},
-        {"2 2\nthe 1 2\nat name@x.com 1 2\n\nfilm 7 8", "and behind"},
+        {"3 2\nthe 1 2\nat name@x.com 1 2\n\nfilm 7 8", "and behind"},
         {"2 2\n-0.27998 1 2\nfilm 7 8\n", "a number as a word"},
         {"2 2\ngood\xc2\xa0"
          "day 1 2\nfilm 7 8\n",

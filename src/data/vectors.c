@@ -172,11 +172,14 @@ static int is_binary(const char *look, size_t n, size_t d)
     return !is_printed(look, n);
 }
 
-/* 1 if a line of printed text ends in d numbers. */
+/* 1 if a line is text for sure: printed, and it ends in d numbers, or is so long that
+ * floats would not be printed. */
 static int is_text(char *line, size_t n, int d)
 {
+    enum { SURE = 8 };
     float x;
     if (!is_printed(line, n)) return 0;
+    if (d >= SURE && n >= 2 * (size_t)d) return 1;
     for (n = trimmed(line, n); d > 0; d--) {
         size_t from = n;
         while (from > 0 && !is_blank(line[from - 1])) from--;

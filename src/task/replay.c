@@ -97,8 +97,8 @@ static weft_status replay_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED
 static weft_status find_column(const replay *t, const char *name, int *at)
 {
     const replay_table *b = &t->table;
-    for (*at = 0; *at < b->ncolumn; (*at)++)
-        if (strcmp(b->name[*at], name) == 0) return WEFT_OK;
+    TRY(replay_find(b, name, at));
+    if (*at >= 0) return WEFT_OK;
     return weft_fail(WEFT_ECONF, "columns.%s: %s has no such column; did you mean \"%s\"?",
                      name, b->path, weft_nearest(name, b->name, b->ncolumn));
 }

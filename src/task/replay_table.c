@@ -47,16 +47,25 @@ static weft_status divide(reader *r, char *line)
     return WEFT_OK;
 }
 
-static int find(const replay_table *t, const char *name)
+weft_status replay_find(const replay_table *t, const char *name, int *at)
 {
-    for (int i = 0; i < t->ncolumn; i++)
-        if (strcmp(t->name[i], name) == 0) return i;
-    return -1;
+    *at = -1;
+    for (int i = 0; i < t->ncolumn; i++) {
+        if (strcmp(t->name[i], name) != 0) continue;
+        if (*at >= 0)
+            return weft_fail(
+                WEFT_EDATA,
+                "%s: columns %d and %d are both named \"%s\"; rename or remove "
+                "one",
+                t->path, *at + 1, i + 1, name);
+        *at = i;
+    }
+    return WEFT_OK;
 }
 
 static weft_status need(const replay_table *t, const char *name, const char *what, int *at)
 {
-    *at = find(t, name);
+    TRY(replay_find(t, name, at));
     if (*at >= 0) return WEFT_OK;
     return weft_fail(WEFT_EDATA,
                      "%s has no column \"%s\", %s; the nearest name in its first line is "
@@ -75,7 +84,7 @@ static weft_status read_names(reader *r, const char *line)
     TRY(need(t, "config", "the label of a configuration", &r->config));
     TRY(need(t, "resource", "how far the training is", &r->column[RESOURCE]));
     TRY(need(t, r->name[LOSS], "which replay.loss names", &r->column[LOSS]));
-    r->column[SECONDS] = find(t, r->name[SECONDS]);
+    TRY(replay_find(t, r->name[SECONDS], &r->column[SECONDS]));
     r->column[TEST] = -1;
     if (!*r->name[TEST]) return WEFT_OK;
     return need(t, r->name[TEST], "which replay.test names", &r->column[TEST]);
