@@ -163,6 +163,8 @@ refused 'news.csv: line 1 has no TAB .*; CSV is read by separator = comma' "CSV 
     text "$tmp/news.csv"
 refused 'news.csv: line 1 has the label "1","Title, with an odd .*separator = comma' \
     "whatever separator is tried" text "$tmp/news.csv" separator=blank
+refused "news.csv: line .* is 'Title, [0-9]*' where .* number .*weft pack text.*separator = comma" \
+    "so as numbers" dense "$tmp/news.csv" label=first
 packed "and read" text "$tmp/news.csv" separator=comma
 classes "1 2" "the label first"
 grep -q '^remove  *384  *48  *48 ' "$tmp/out"

@@ -112,8 +112,11 @@ static weft_status add_row(csv *c)
         if (!weft_table_number(c->field[i], &x) || !isfinite(x))
             return weft_fail(WEFT_EDATA,
                              "%s: line %lld, column %lld is '%.40s' where a finite "
-                             "number is expected; mend or remove the line",
-                             c->path, (long long)c->line, (long long)i + 1, c->field[i]);
+                             "number is expected; %s",
+                             c->path, (long long)c->line, (long long)i + 1, c->field[i],
+                             strchr(c->field[i], ' ') != NULL
+                                 ? "texts are read by `weft pack text`, separator = comma"
+                                 : "mend or remove the line");
         t->value[t->n * t->d + i - (i > c->label)] = x;
     }
     const char *label = weft_table_label(c->field[c->label], c->row);

@@ -103,6 +103,7 @@ static const char *way_to_read(const char *line)
 {
     if (strstr(line, "__label__") != NULL)
         return "files of fastText are read by separator = blank";
+    if (*line == '{') return "write JSON as CSV, as pandas' to_csv does";
     if (strchr(line, '\t') != NULL) return "separator = tab reads lines LABEL TAB TEXT";
     if (*line == '"' || strchr(line, ',') != NULL)
         return "CSV is read by separator = comma, label = COLUMN";
