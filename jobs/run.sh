@@ -16,4 +16,11 @@ if [ -f "$run" ] && [ ! -d "${run%.h5}.d" ]; then
     echo "$run is complete; remove it to run again, or name another by OUTPUT=RUN.h5"
     exit 0
 fi
+# The data, unless the run is there, which knows them.
+data=$({ printf '%s\n' "$@" | sed -n 's/^run\.data=//p'; sed -n 's/^data *= *\([^ ;]*\).*/\1/p' "$input"; } | head -n 1)
+if [ -n "$data" ] && [ ! -e "$data" ] && ! begun "$run"; then
+    echo "$data is not there: \`make data\` packs CIFAR-10, IMDB and Shakespeare, \`weft pack\` what is yours;" \
+        "jobs/README.md begins with an example on built-in data" >&2
+    exit 3
+fi
 start "$run" "$input" "$@"

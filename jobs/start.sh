@@ -1,11 +1,14 @@
 # Sourced by the scripts here: what starts ranks, and how a job outlives its time limit and lost
-# nodes. A job that is told to stop (USR1 before its time is over, TERM) passes that on to its
-# ranks, which keep what they have and end with status 75; it then puts itself back in the queue,
-# where it resumes. Environment:
+# nodes. A job that is told to stop passes that on to its ranks, which keep what they have and end
+# with status 75. It then puts itself back in the queue, where it resumes, if it was told by the
+# signal before its time limit (USR1), or makes room for another (preemption); one that is
+# cancelled (TERM) ends, and goes on when it is submitted again. Environment:
 #   WEFT     the program; default build/opt/weft, or else the weft in PATH
 #   LAUNCH   what starts its ranks; default in a SLURM job srun --mpi=pmix, or mpirun where srun
 #            has no PMIx, and mpirun -n 2 elsewhere
 #   REQUEUE  no: a job that was stopped does not go back to the queue
+#   NEXT_LINK  the job that goes on if this one is stopped (a chain): cancelled with this one, or
+#            where this one's run fails
 . jobs/site.sh
 weft=${WEFT:-build/opt/weft}
 [ -n "${WEFT:-}" ] || [ -x "$weft" ] || ! command -v weft >/dev/null || weft=weft
@@ -23,19 +26,50 @@ export OPENBLAS_NUM_THREADS=1
 unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE   # let OpenBLAS choose for this CPU
 
 step=      # the process that started the ranks, while it runs
-stopped=   # set when the job was told to stop
+stopped=   # by which signal the job was told to stop
 caught=    # set when a signal came during `wait`
-trap 'stopped=1 caught=1; [ -z "$step" ] || kill -USR1 "$step" 2>/dev/null' USR1 TERM
+trap 'told USR1' USR1
+trap 'told TERM' TERM
 trap 'leave $?' EXIT
 
-# What a job does at its end: one that was stopped goes back to the queue. One whose ranks were
-# killed (scancel of a step, too little memory) does not, for it might be killed for ever.
+told() # SIGNAL
+{
+    [ "$stopped" = TERM ] || stopped=$1
+    caught=1
+    [ -z "$step" ] || kill -USR1 "$step" 2>/dev/null
+    [ "$stopped" != TERM ] || drop_next # at once: SLURM kills this script after KillWait
+}
+
+drop_next()
+{
+    [ -n "${NEXT_LINK:-}" ] || return
+    scancel "$NEXT_LINK" && echo "the chain ends here: its next job, $NEXT_LINK, is taken out of the queue" >&2
+    NEXT_LINK=
+}
+
+# Whether SLURM has given this job some time to make room for another: it has then told the ranks
+# only, by TERM, and takes a job that ends by itself for one that has failed.
+makes_room()
+{
+    case $(scontrol show job "$SLURM_JOB_ID") in
+    *JobState=RUNNING*PreemptTime=[0-9]*) ;;
+    *) return 1 ;;
+    esac
+}
+
+# What a job does at its end. One whose ranks were killed (scancel of a step, too little memory)
+# does not go back to the queue, for it might be killed for ever.
 leave() # STATUS
 {
     [ "$1" -le 128 ] || echo "the ranks were killed (status $1): submit again, and the run goes on" >&2
+    [ "$1" = 75 ] || drop_next
     [ "$1" = 75 ] && [ -n "${SLURM_JOB_ID:-}" ] && [ "${REQUEUE:-yes}" != no ] || return
-    scontrol requeue "$SLURM_JOB_ID" ||
-        echo "jobs may not go back to the queue here: submit again, and the run goes on" >&2
+    if [ "$stopped" = USR1 ] || { [ -z "$stopped" ] && makes_room; }; then
+        scontrol requeue "$SLURM_JOB_ID" ||
+            echo "jobs may not go back to the queue here: submit again, and the run goes on" >&2
+    else
+        echo "stopped, but not by the signal before the time limit: submit again, and the run goes on" >&2
+    fi
 }
 
 # Runs weft on all ranks, in the background, for else bash would see a signal too late.

@@ -31,9 +31,10 @@ result $? "what belongs to a cluster is in site.sh and start.sh alone"
 
 # A queue that notes what it is asked to put back, and has no PMIx.
 mkdir "$tmp/bin"
-printf '#!/bin/sh\necho "$@" >>"%s/requeued"\n' "$tmp" >"$tmp/bin/scontrol"
+printf '#!/bin/sh\n[ "$1" = show ] || echo "$@" >>"%s/requeued"\n' "$tmp" >"$tmp/bin/scontrol"
+printf '#!/bin/sh\necho "$@" >>"%s/cancelled"\n' "$tmp" >"$tmp/bin/scancel"
 printf '#!/bin/sh\necho "MPI plugin types are... none"\n' >"$tmp/bin/srun"
-chmod +x "$tmp/bin/scontrol" "$tmp/bin/srun"
+chmod +x "$tmp/bin/scontrol" "$tmp/bin/scancel" "$tmp/bin/srun"
 
 # A program that waits in a job, if it is told to, for the signal that ends it.
 cat >"$tmp/command.ini" <<END
@@ -60,7 +61,7 @@ job() # WHERE ARGUMENT ...: the job in a queue, told to stop within that job of 
     pid=$!
     if [ "$at" != whole ]; then
         until [ -e "$tmp/begun" ] || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
-        kill -USR1 $pid
+        kill -"${SIGNAL:-USR1}" $pid
     fi
     wait $pid
 }
@@ -93,7 +94,26 @@ job whole space.configs=8
 result $? "settings of a run that was begun are refused"
 RESUME=yes job whole space.configs=9
 result $? "but not where they are said to be the same"
+export OUTPUT=$tmp/cancelled.h5
+SIGNAL=TERM NEXT_LINK=8 job 3
+[ $? = 75 ] && [ "$(wc -l <"$tmp/requeued")" = 2 ] && grep -q 'submit again, and the run goes on' "$tmp/log" &&
+    [ "$(cat "$tmp/cancelled")" = 8 ] && grep -q 'the chain ends here' "$tmp/log"
+result $? "one that is cancelled is not requeued, says how to go on, and ends its chain"
+job whole && [ "$(digest "$tmp/cancelled.h5")" = "$(digest "$tmp/whole.h5")" ]
+result $? "submitted again it ends with the same digest"
 unset INPUT OUTPUT
+here=$PWD
+for job in jobs/*.sbatch; do
+    (cd "$tmp" && bash "$here/$job") >"$tmp/out" 2>"$tmp/log"
+    [ $? = 2 ] && [ "$(cat "$tmp/log")" = "submit from the top of the source: sbatch $job" ]
+    result $? "$job is submitted from the top, or says so"
+done
+INPUT=inputs/imdb.ini OUTPUT=$tmp/none.h5 bash jobs/maps.sbatch run.data="$tmp/none-data.h5" >"$tmp/out" 2>"$tmp/log"
+[ $? = 3 ] && grep -q 'none-data.h5 is not there: `make data`.*built-in data' "$tmp/log" && [ ! -e "$tmp/none.d" ]
+result $? "data that are missing are named, with what makes them"
+grep -l -- '^#SBATCH --array' jobs/*.sbatch | xargs grep -L -- '^#SBATCH --output=.*%A.*%a' >"$tmp/out"
+[ ! -s "$tmp/out" ]
+result $? "logs of arrays carry the job's id, so that another array does not append to them"
 
 # ---- each of them, small ------------------------------------------------------------------
 
