@@ -28,6 +28,13 @@ reduction = 3
 eliminations = 2
 max_resource = 9
 budget = 60
+[asha]
+reduction = 3
+max_resource = 9
+[pbt]
+population = 6
+interval = 3
+max_resource = 9
 END
 weft=$(realpath "$weft")
 
@@ -37,7 +44,7 @@ whole=$(digest "$tmp/whole.h5")
 jobs=$(grep -c ' job [0-9]* of ' "$tmp/log")
 [ "$(grep -c ' failed: ' "$tmp/log")" -ge 4 ] && [ "$(wc -l <"$tmp/done")" -le $((jobs + 1)) ]
 result $? "in which at most one job is repeated"
-[ "$(ls "$tmp/whole.failed" | wc -l)" = "$(grep -c ' failed: .*; see .*/whole.failed/[0-9]*-[0-9]*.log$' "$tmp/log")" ]
+[ "$(ls "$tmp/whole.failed" | grep -c "log$")" = "$(grep -c ' failed: .*; see .*/whole.failed/[0-9]*-[0-9]*.log$' "$tmp/log")" ]
 result $? "what a failed job printed is kept, and named"
 
 # same STATEMENT: the digest of r.h5 is that of the search that was left alone.
@@ -112,6 +119,51 @@ result $? "jobs that failed are tried again by the other team"
     >"$tmp/out" 2>"$tmp/log" && ! [ -e "$tmp/r.failed" ]
 result $? "what they printed is removed with their run"
 "$weft" tune "$tmp/in.ini" run.tuner=random space.configs=130 -o "$tmp/s.h5" command.run='exit 1' >"$tmp/out" 2>"$tmp/log"
-[ $? = 6 ] && [ "$(ls "$tmp/s.failed" | wc -l)" = 100 ]
+[ $? = 6 ] && [ "$(ls "$tmp/s.failed" | grep -c "log$")" = 100 ]
 result $? "of many failed jobs that of a hundred is kept"
+
+# ---- failed jobs again ----------------------------------------------------------------------
+
+# Values of x in the file `strict` fail.
+cp "$tmp/program" "$tmp/p"
+cat - "$tmp/p" >"$tmp/program" <<END
+grep -q "^\$PARAM_x " $tmp/strict 2>/dev/null && exit 4
+END
+# again RANKS ARGUMENT ...: repeats what failed in r.h5.
+again()
+{
+    ranks=$1
+    shift
+    timeout 100 mpirun -n "$ranks" "$weft" resume "$tmp/r.h5" "$@" >"$tmp/out" 2>"$tmp/log"
+}
+for clock in virtual wall; do
+    for tuner in sha pbt asha; do
+        rm -rf "$tmp"/r.* "$tmp"/u.* "$tmp/strict"
+        "$weft" tune "$tmp/in.ini" run.tuner=$tuner run.clock=$clock -o "$tmp/u.h5" >"$tmp/out" 2>"$tmp/log"
+        undisturbed=$(digest "$tmp/u.h5")
+        sed -n 's/.*parameters.x=\([0-9.]*\).*/\1 /p' "$tmp/out" | head -3 >"$tmp/strict"
+        "$weft" tune "$tmp/in.ini" run.tuner=$tuner run.clock=$clock -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+        disturbed=$(digest "$tmp/r.h5")
+        rm "$tmp/strict"
+        again 1 --retry-failed run.time_limit=1e-9
+        [ $? = 75 ] && [ -d "$tmp/r.d" ] && ! [ -e "$tmp/r.best" ] && again 2 run.teams=2 run.time_limit=0
+        status=$?
+        [ $clock = wall ] || { [ "$undisturbed" != "$disturbed" ] && [ "$(digest "$tmp/r.h5")" = "$undisturbed" ]; }
+        result $((status + $?)) "$tuner, clock $clock: a complete run repeats its failed jobs, and what depended on them, also when it is stopped"
+        [ -e "$tmp/r.best/weft.log" ] && ! [ -e "$tmp/r.d" ]
+        result $? "$tuner, clock $clock: and leaves what it always does"
+    done
+done
+again 1 --retry-failed
+[ $? = 0 ] && [ "$(ls "$tmp/r.failed" | grep -c 'log$')" = "$(grep -c ' failed: ' "$tmp/log")" ]
+result $? "those that fail again are kept again"
+"$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" --force command.run='echo loss=1' >"$tmp/out" 2>"$tmp/log" && ! [ -e "$tmp/r.failed" ] &&
+    ! again 1 --retry-failed && grep -q '^weft: .*r.h5 is complete, .*there is nothing to repeat' "$tmp/log"
+result $? "a run without failed jobs has nothing to repeat"
+"$weft" pack synthetic images rows=100 -o "$tmp/i.h5" >"$tmp/out" 2>&1
+printf '[run]\ndata = %s\ntuner = random\n[space]\nconfigs = 3\n[rff]\nfeatures = 50\ngamma = log 1e-4 .. 1e-2\n' "$tmp/i.h5" >"$tmp/f.ini"
+"$weft" tune "$tmp/f.ini" run.time_limit=1e-9 -o "$tmp/f.h5" >"$tmp/out" 2>"$tmp/log"
+"$weft" resume "$tmp/f.h5" --retry-failed >"$tmp/out" 2>"$tmp/log"
+[ $? = 2 ] && grep -q '^weft: .*--retry-failed is for programs, and run.task = fmap runs none' "$tmp/log"
+result $? "nor has one of another task"
 echo "1..$count"

@@ -69,7 +69,7 @@ done
 result $? "the manual page and the completion have all commands, options and lists"
 : >"$tmp/log"
 for command in $commands; do # each takes the options of its usage, in all three places
-    options=$(sed -n "s/^usage: weft $command //p" "$tmp/helps" | grep -o -e '--*[a-z]*' | sort -u)
+    options=$(sed -n "s/^usage: weft $command //p" "$tmp/helps" | grep -o -e '--*[a-z-]*' | sort -u)
     sed -n "/^.B.*weft $command\$/,/^.br/p" src/cli/weft.1 | sed 's/\\-/-/g' >"$tmp/synopsis"
     mkdir -p "$tmp/x.best" "$tmp/x.d" # of a run
     for option in $options; do

@@ -36,11 +36,12 @@ WEFT_CHECKED weft_status weft_run_tune(weft_conf *conf, int force, weft_team *wo
 /* Prints the expected cost of the run that the configuration describes, with rates measured
  * in a few seconds of training. Collective over world. ECONF, EDATA, ELIMIT, EFILE. */
 WEFT_CHECKED weft_status weft_run_plan(weft_conf *conf, weft_team *world);
-/* Goes on with a run from its journal and states. In this session the assignments
- * "section.key=value" hold in place of what the run was begun with: ECONF unless no result
- * depends on these options. Collective. */
-WEFT_CHECKED weft_status weft_run_resume(const char *path, int n, char *const *assignment,
-                                         weft_team *world);
+/* Goes on with a run from its journal and states. again 1: its failed jobs are repeated,
+ * also of a complete run. In this session the assignments "section.key=value" hold in place
+ * of what the run was begun with: ECONF unless no result depends on these options.
+ * Collective. */
+WEFT_CHECKED weft_status weft_run_resume(const char *path, int again, int n,
+                                         char *const *assignment, weft_team *world);
 /* Scores the winner of a run on another packed file and prints the scores. Collective over
  * world. EFILE; EDATA if classes, columns or shapes do not match. */
 WEFT_CHECKED weft_status weft_run_eval(const char *run, const char *data, weft_team *world);

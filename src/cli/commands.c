@@ -88,7 +88,7 @@ weft_status weft_cli_tune(const weft_cli *c)
 weft_status weft_cli_resume(const weft_cli *c)
 {
     TRY(weft_agree(file_comes_first(c, "RUN.h5"), c->world));
-    weft_status st = weft_run_resume(c->arg[0], c->n - 1, c->arg + 1, c->world);
+    weft_status st = weft_run_resume(c->arg[0], c->retry, c->n - 1, c->arg + 1, c->world);
     return show(c, c->arg[0], st);
 }
 

@@ -46,15 +46,19 @@ static const command commands[] = {
      "is named NAME-run.h5 after INPUT, in the current directory.\n"
      "Stopped by SIGTERM, SIGUSR1, SIGINT or run.time_limit it ends with status 75, and\n"
      "`weft resume RUN.h5` goes on, on any number of ranks, to the same result.\n"},
-    {"resume", "RUN.h5 [section.key=value ...]",
-     "go on with a run that was stopped or killed", "", 1, MANY, weft_cli_resume,
+    {"resume", "RUN.h5 [section.key=value ...] [--retry-failed]",
+     "go on with a run that was stopped or killed", "r", 1, MANY, weft_cli_resume,
      "Reads RUN.d beside RUN.h5. Give the name of the run file, whether it exists or not.\n"
      "Programs start, and paths of the input file begin, where the run was begun.\n"
      "section.key=value replaces, for this start, an option on which no result depends: a "
      "limit\n"
      "of time, memory or disk, the number of teams, the path of the data; `weft list run` "
      "marks\n"
-     "them.\n"},
+     "them.\n"
+     "A failed program is repeated by --retry-failed, and jobs that depended on it are "
+     "asked "
+     "for\n"
+     "again where they no longer agree; of a complete run, too.\n"},
     {"eval", "RUN.h5 DATA.h5", "score the winner of a run on another packed file", "", 2, 2,
      weft_cli_eval,
      "RUN.h5 may be an exported winner, too. Classes are told by name, and columns where "
@@ -93,15 +97,12 @@ static const command commands[] = {
 };
 #define NCOMMAND (int)(sizeof commands / sizeof *commands)
 
-static const struct option long_options[] = {{"output", required_argument, NULL, 'o'},
-                                             {"plan", no_argument, NULL, 'p'},
-                                             {"force", no_argument, NULL, 'f'},
-                                             {"csv", no_argument, NULL, 'c'},
-                                             {"json", no_argument, NULL, 'j'},
-                                             {"ini", no_argument, NULL, 'i'},
-                                             {"help", no_argument, NULL, 'h'},
-                                             {"version", no_argument, NULL, 'v'},
-                                             {NULL, 0, NULL, 0}};
+static const struct option long_options[] = {
+    {"output", required_argument, NULL, 'o'}, {"plan", no_argument, NULL, 'p'},
+    {"force", no_argument, NULL, 'f'},        {"retry-failed", no_argument, NULL, 'r'},
+    {"csv", no_argument, NULL, 'c'},          {"json", no_argument, NULL, 'j'},
+    {"ini", no_argument, NULL, 'i'},          {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'v'},      {NULL, 0, NULL, 0}};
 #define NOPTION (int)(sizeof long_options / sizeof *long_options - 1)
 
 static const char *const option_help[NOPTION] = {
@@ -109,6 +110,10 @@ static const char *const option_help[NOPTION] = {
     ("    --plan         print what the run would take; trains for about a second, or one\n"
      "                     unit of training where that takes longer"),
     "    --force        replace a file that exists",
+    ("    --retry-failed repeat the programs that failed (task command), of a complete "
+     "run, "
+     "too,\n"
+     "                     and what depended on them"),
     "    --csv          comma separated values",
     "    --json         JSON",
     "    --ini          as an input file",
@@ -197,6 +202,7 @@ static weft_status parse(const command *k, int argc, char **argv, weft_cli *c, i
         if (o == 'o') c->output = optarg;
         c->plan |= o == 'p';
         c->force |= o == 'f';
+        c->retry |= o == 'r';
         c->csv |= o == 'c';
         c->json |= o == 'j';
         c->ini |= o == 'i';

@@ -18,7 +18,7 @@ _weft_files()
 _weft_begun()
 {
     compopt -o filenames 2>/dev/null
-    mapfile -t COMPREPLY < <(compgen -d -X '*.best' -- "$1" | sed 's/\.d$/.h5/')
+    mapfile -t COMPREPLY < <(compgen -d -X '*.best' -- "$1" | sed '/\.failed$/d; s/\.d$/.h5/')
 }
 
 # Options that a resume may change, as run.KEY=.
@@ -37,6 +37,7 @@ _weft()
     *,-o,* | *,--output,*) _weft_files "$cur" .h5 ;;
     *,pack,-* | *,export,-*) words='-o --output --force --help' ;;
     *,tune,-*) words='-o --output --plan --force --help' ;;
+    *,resume,-*) words='--retry-failed --help' ;;
     *,report,-*) words='-o --output --force --csv --json --help' ;;
     *,list,-*) words='--ini --help' ;;
     *,-*) words=--help ;;

@@ -80,7 +80,7 @@ void weft_flights_took(weft_flights *q, weft_flight *f);
 void weft_flights_leave(weft_flights *q, weft_flight *f);
 /* The job whose result is to be told next; NULL: results are missing, or none is in flight.
  * Local. */
-weft_flight *weft_flights_next(const weft_flights *q);
+weft_flight *weft_flights_next(weft_flights *q);
 /* To be called when that result is told: advances virtual time to f->event.end and frees
  * the worker. *f stays valid until the next start. Local. */
 void weft_flights_end(weft_flights *q, weft_flight *f);

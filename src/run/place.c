@@ -164,7 +164,8 @@ void weft_place_forget(const char *path)
     DIR *d = opendir(dir);
     for (const struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
         const char *rest = after(after(after(after(e->d_name, NULL), "-"), NULL), ".log");
-        if (rest && !*rest) unlink(weft_arena_text(tmp, "%s/%s", dir, e->d_name));
+        int kept = is_ours(e->d_name) || strcmp(e->d_name, "journal") == 0;
+        if (kept || (rest && !*rest)) unlink(weft_arena_text(tmp, "%s/%s", dir, e->d_name));
     }
     if (d) closedir(d);
     rmdir(dir);
@@ -238,5 +239,14 @@ void weft_place_drop(const char *path)
     weft_arena *tmp = weft_arena_new();
     const char *best = best_of(path, tmp);
     if (is_of_run(best, tmp)) weft_tree_remove(best);
+    weft_arena_free(tmp);
+}
+
+void weft_place_unkeep(const char *path, int64_t trial, int64_t job)
+{
+    weft_arena *tmp = weft_arena_new();
+    const char *to = weft_arena_text(tmp, WEFT_FILES_NAME, weft_place_dir(path, tmp),
+                                     (long long)trial, (long long)job);
+    rename(best_of(path, tmp), to); /* where it fails the job is repeated */
     weft_arena_free(tmp);
 }

@@ -22,6 +22,7 @@
 #define WAIT_SECONDS 60.0 /* wait for a file of another host to become visible */
 #define HOLD_SECONDS 10.0 /* a longer job's state is written at once */
 #define FULL         0.9  /* fraction of the bound that is kept after it was exceeded */
+#define CLAIM_AGAIN  ((int64_t)1 << 40) /* plus a job: the claim to repeat it */
 
 /* The state of a trial after a job. */
 struct weft_cached {
@@ -308,6 +309,46 @@ static weft_state state_of(const weft_cached *c, weft_arena *mem)
                         .naux = c->id.naux};
 }
 
+/* Reads the state after a told job, once another team has made it. Collective over team.
+ * WEFT_STOP. */
+static weft_status await(weft_sched *s, const weft_state_id *id, weft_state *state)
+{
+    for (;;) {
+        double why = weft_stop_seen(s);
+        weft_max_f64(s->team, &why, 1);
+        if (why > 0) return weft_stop_now(s, (int)why, 0, 0);
+        if (weft_trace_load(s->trace, s->team, id, 1, state) == WEFT_OK) return WEFT_OK;
+    }
+}
+
+/* Makes the state after a told job, from the one before it, `from`. Directories are the
+ * same for all teams: the first team that needs one makes it, others wait. Collective over
+ * team. */
+static weft_status make_again(weft_sched *s, const weft_job_record *e,
+                              const weft_state *from, weft_own_state *out)
+{
+    if (!s->task->files) return weft_job_again(s, e, from, out);
+    weft_arena *mem = weft_arena_new();
+    weft_state state = weft_state_new(s->task, s->task_self, &e->job, mem);
+    weft_state_id id = {e->job.trial, e->job.id, state.nx, state.naux, e->hash};
+    weft_status st = weft_trace_load(s->trace, s->team, &id, 0, &state);
+    if (st == WEFT_EFILE) {
+        int ours = !s->claims || weft_claim(s->claims, CLAIM_AGAIN + e->job.id);
+        weft_bcast(s->team, &ours, sizeof ours, 0);
+        if (ours) {
+            weft_arena_free(mem);
+            TRY(weft_job_again(s, e, from, out));
+            int leads = s->team->rank == 0;
+            return weft_agree(leads ? write_state(s, &id, &e->job, &out->state) : WEFT_OK,
+                              s->team);
+        }
+        st = await(s, &id, &state);
+    }
+    *out = (weft_own_state){state, mem};
+    if (st != WEFT_OK) weft_arena_free(mem);
+    return st;
+}
+
 /* Repeats the jobs that led to a state. Collective over team. */
 static weft_status remake(weft_sched *s, const weft_cached *c, weft_state *state)
 {
@@ -321,7 +362,7 @@ static weft_status remake(weft_sched *s, const weft_cached *c, weft_state *state
     weft_status st = WEFT_OK;
     weft_own_state last = {0}, next;
     for (; at < n && st == WEFT_OK; at++) {
-        st = weft_job_again(s, e[at], last.mem ? &last.state : NULL, &next);
+        st = make_again(s, e[at], last.mem ? &last.state : NULL, &next);
         weft_arena_free(last.mem);
         last = st == WEFT_OK ? next : (weft_own_state){0};
     }
@@ -337,7 +378,7 @@ static weft_status fetch(weft_sched *s, const weft_cached *c, weft_state *state)
     if (c->gone) return remake(s, c, state);
     weft_status st = weft_trace_load(s->trace, s->team, &c->id, wait_for(s, c), state);
     if (st != WEFT_EFILE) return st;
-    if (s->task->files)
+    if (s->task->files && !s->trace->retried)
         return weft_fail(
             st, "%s; put it back from a copy, or start again by `weft tune --force`",
             weft_error());

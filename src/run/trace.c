@@ -19,27 +19,38 @@
 /* ---- opening ------------------------------------------------------------------------ */
 
 /* Checks of rank 0 before the journal is opened. */
-static weft_status look(const weft_trace *t, int fresh, const char *journal)
+static weft_status look(const weft_trace *t, int how, const char *journal)
 {
-    if (fresh || weft_file_is(journal))
-        TRY(weft_h5_replace(t->path, WEFT_RUN_FORMAT, fresh != 1));
-    if (fresh) {
+    int begins = how == WEFT_BEGIN || how == WEFT_REPLACE;
+    if (begins || weft_file_is(journal))
+        TRY(weft_h5_replace(t->path, WEFT_RUN_FORMAT, how != WEFT_BEGIN));
+    if (begins) {
         TRY(weft_file_try(t->path));
         return weft_place_make(t->dir, journal);
     }
     if (weft_file_is(journal)) return weft_file_try(t->path);
     if (weft_file_is(t->path)) {
         TRY(weft_winner_find(t->path, t->mem));
-        return weft_fail(WEFT_EFILE, "%s is complete: there is nothing to resume", t->path);
+        return weft_fail(
+            WEFT_EFILE, "%s is complete%s", t->path,
+            how == WEFT_RETRY
+                ? ", and has kept no journals of failed jobs: there is nothing "
+                  "to repeat"
+                : ": there is nothing to resume");
     }
     return weft_fail(WEFT_EFILE, "there is no run %s: neither it nor its journal %s",
                      t->path, journal);
 }
 
+const char *weft_trace_journal(const char *dir, int team, weft_arena *mem)
+{
+    if (team == 0) return weft_arena_text(mem, "%s/journal", dir);
+    return weft_arena_text(mem, "%s/journal-%d", dir, team);
+}
+
 static const char *journal_name(const weft_trace *t, int team)
 {
-    if (team == 0) return weft_arena_text(t->mem, "%s/journal", t->dir);
-    return weft_arena_text(t->mem, "%s/journal-%d", t->dir, team);
+    return weft_trace_journal(t->dir, team, t->mem);
 }
 
 /* 1 if the records are of an unfinished run, or so damaged that they may be. */
@@ -54,7 +65,7 @@ static int is_begun(const weft_record *rec, int64_t n)
 }
 
 /* Adds the records of the other teams' journals. */
-static weft_status open_others(weft_trace *t, weft_record **rec, int64_t *n)
+static weft_status open_others(weft_trace *t, int how, weft_record **rec, int64_t *n)
 {
     weft_place_unclaim(t->dir);
     for (int team = 1; weft_file_is(journal_name(t, team)); team++) {
@@ -63,6 +74,7 @@ static weft_status open_others(weft_trace *t, weft_record **rec, int64_t *n)
         int64_t nmore;
         TRY(weft_journal_open(&j, journal_name(t, team), &more, &nmore, t->mem));
         weft_journal_close(&j);
+        weft_retry_void(more, nmore, how == WEFT_RETRY);
         all = WEFT_NEW(t->mem, weft_record, *n + nmore);
         if (*n > 0) memcpy(all, *rec, (size_t)*n * sizeof *all);
         if (nmore > 0) memcpy(all + *n, more, (size_t)nmore * sizeof *all);
@@ -72,13 +84,15 @@ static weft_status open_others(weft_trace *t, weft_record **rec, int64_t *n)
     return WEFT_OK;
 }
 
-static weft_status open_journal(weft_trace *t, int fresh, weft_record **rec, int64_t *n)
+static weft_status open_journal(weft_trace *t, int how, weft_record **rec, int64_t *n)
 {
     const char *path = journal_name(t, 0);
-    TRY(look(t, fresh, path));
+    if (how == WEFT_RETRY) TRY(weft_retry_revive(t->path, t->mem));
+    TRY(look(t, how, path));
     TRY(weft_journal_open(&t->journal, path, rec, n, t->mem));
-    if (!fresh) return open_others(t, rec, n);
-    if (fresh == 1 && is_begun(*rec, *n)) {
+    weft_retry_void(*rec, *n, how == WEFT_RETRY);
+    if (how == WEFT_RESUME || how == WEFT_RETRY) return open_others(t, how, rec, n);
+    if (how == WEFT_BEGIN && is_begun(*rec, *n)) {
         weft_journal_close(&t->journal);
         return weft_fail(WEFT_EFILE,
                          "%s is unfinished; continue it by `weft resume %s`, or "
@@ -174,6 +188,13 @@ const char *weft_trace_text(const weft_record *r)
     return text && r->bytes > 0 && text[r->bytes - 1] == '\0' ? text : NULL;
 }
 
+static void take_done(weft_trace *t, const weft_record *r)
+{
+    t->done = 1;
+    t->keeps = r->data && r->bytes == sizeof t->won;
+    if (t->keeps) memcpy(&t->won, r->data, sizeof t->won);
+}
+
 /* Parses the head of the journal. Local. */
 static weft_status take_head(weft_trace *t, const weft_record *rec, int64_t n)
 {
@@ -181,7 +202,8 @@ static weft_status take_head(weft_trace *t, const weft_record *rec, int64_t n)
     int damaged = 0;
     for (int64_t i = 0; i < n; i++) {
         if (rec[i].tag == TAG_CONF) conf = weft_trace_text(&rec[i]);
-        if (rec[i].tag == TAG_DONE) t->done = 1;
+        if (rec[i].tag == TAG_DONE) take_done(t, &rec[i]);
+        t->retried |= rec[i].tag == TAG_RETRY;
         if (rec[i].tag == TAG_DIRECTORY) t->directory = weft_trace_text(&rec[i]);
         damaged |= !rec[i].data;
         if (rec[i].tag == TAG_RUN && rec[i].data &&
@@ -231,7 +253,7 @@ static weft_status take(weft_trace *t, const weft_record *rec, int64_t n)
     TRY(take_head(t, rec, n));
     for (int64_t i = 0; i < n; i++)
         if (weft_trace_is_job(&rec[i], &id) && id >= t->npast) t->npast = id + 1;
-    t->past = WEFT_NEW(t->mem, const void *, t->npast);
+    t->past = WEFT_NEW(t->mem, const weft_recorded *, t->npast);
     for (int64_t i = 0; i < n; i++) t->ntime += rec[i].tag == TAG_TIME;
     t->time = WEFT_NEW(t->mem, weft_time, t->ntime);
     t->ntime = 0;
@@ -239,22 +261,27 @@ static weft_status take(weft_trace *t, const weft_record *rec, int64_t n)
         t->ntime += weft_time_read(&rec[i], &t->time[t->ntime]);
         if (!weft_trace_is_job(&rec[i], &id)) continue;
         t->ndone += !t->past[id];
-        t->past[id] = rec[i].data;
+        weft_recorded *one = WEFT_NEW(t->mem, weft_recorded, 1);
+        *one = (weft_recorded){rec[i].data, t->past[id]};
+        t->past[id] = one;
     }
     tell_lost(t, rec, n);
     return WEFT_OK;
 }
 
-weft_status weft_trace_open(weft_trace *t, const char *path, int fresh, weft_team *world,
+weft_status weft_trace_open(weft_trace *t, const char *path, int how, weft_team *world,
                             weft_arena *mem)
 {
-    *t = (weft_trace){.world = world, .mem = mem, .path = path, .journal = {.fd = -1}};
+    *t = (weft_trace){.world = world,
+                      .mem = mem,
+                      .path = path,
+                      .journal = {.fd = -1},
+                      .retried = how == WEFT_RETRY};
     t->dir = weft_place_dir(path, mem);
 
     weft_record *rec = NULL;
     int64_t nrec = 0;
-    TRY(weft_agree(world->rank == 0 ? open_journal(t, fresh, &rec, &nrec) : WEFT_OK,
-                   world));
+    TRY(weft_agree(world->rank == 0 ? open_journal(t, how, &rec, &nrec) : WEFT_OK, world));
     rec = share(t, rec, &nrec);
     weft_status st = take(t, rec, nrec);
     if (st == WEFT_OK && t->done) {
@@ -263,7 +290,8 @@ weft_status weft_trace_open(weft_trace *t, const char *path, int fresh, weft_tea
         t->done = written; /* if not, the run file was moved away, and is written again from
                               the journals */
     }
-    if (st == WEFT_OK && !fresh && !t->done && t->conf == NULL)
+    int begins = how == WEFT_BEGIN || how == WEFT_REPLACE;
+    if (st == WEFT_OK && !begins && !t->done && t->conf == NULL)
         st = weft_fail(WEFT_EFILE,
                        "%s was stopped before it started; start again by `weft tune`",
                        t->path);
@@ -363,9 +391,12 @@ void weft_trace_close(weft_trace *t, int done)
     if (t->journal.fd < 0) return;
     /* The record tells, if the removal is interrupted, that missing files are not
      * needed. */
-    if (done && weft_journal_add(&t->journal, TAG_DONE, NULL, 0) == WEFT_OK)
+    const weft_won *won = t->keeps ? &t->won : NULL;
+    if (done &&
+        weft_journal_add(&t->journal, TAG_DONE, won, won ? sizeof *won : 0) == WEFT_OK)
         done = weft_journal_sync(&t->journal) == WEFT_OK;
     weft_journal_close(&t->journal);
+    if (done && won) weft_retry_store(t->path, won);
     if (done) weft_place_remove(t->dir);
 }
 
@@ -374,8 +405,11 @@ void weft_trace_close(weft_trace *t, int done)
 weft_status weft_trace_find(const weft_trace *t, weft_job_record *e, int *found,
                             weft_arena *mem)
 {
-    *found = e->job.id < t->npast && t->past[e->job.id] != NULL;
-    if (!*found || weft_job_record_unpack(e, t->past[e->job.id], mem)) return WEFT_OK;
+    *found = 0;
+    if (e->job.id >= t->npast || !t->past[e->job.id]) return WEFT_OK;
+    for (const weft_recorded *r = t->past[e->job.id]; r && !*found; r = r->earlier)
+        *found = weft_job_record_unpack(e, r->data, mem);
+    if (*found || t->retried) return WEFT_OK;
     return weft_fail(WEFT_EFILE,
                      "job %lld in the journal of %s is not the one that this program asks "
                      "for: another version began the run; resume it with that one, or "
@@ -387,7 +421,8 @@ double weft_trace_ended(const weft_trace *t)
 {
     double last = 0;
     for (int64_t i = 0; i < t->npast; i++)
-        if (t->past[i]) last = fmax(last, weft_job_record_ended(t->past[i]));
+        for (const weft_recorded *r = t->past[i]; r; r = r->earlier)
+            last = fmax(last, weft_job_record_ended(r->data));
     for (int64_t i = 0; i < t->ntime; i++) last = fmax(last, t->time[i].at);
     return last;
 }
@@ -405,7 +440,8 @@ int64_t weft_trace_tickets(const weft_trace *t, const int64_t **ticket, weft_are
     for (int64_t i = 0; i < t->npast; i++) {
         size_t mark = weft_arena_mark(tmp);
         weft_job_record e;
-        if (t->past[i] && weft_job_record_read(&e, t->past[i], tmp)) all[n++] = e.ticket;
+        if (t->past[i] && weft_job_record_read(&e, t->past[i]->data, tmp))
+            all[n++] = e.ticket;
         weft_arena_reset(tmp, mark);
     }
     if (n > 0) qsort(all, (size_t)n, sizeof *all, by_ticket);

@@ -38,6 +38,9 @@ void weft_place_drop(const char *path);
  * also if only by a link. Local. */
 WEFT_CHECKED weft_status weft_place_apart(const char *path, const weft_conf *conf);
 
+/* Moves that directory back to the run's. Local. */
+void weft_place_unkeep(const char *path, int64_t trial, int64_t job);
+
 /* ---- trace -------------------------------------------------------------------------- */
 
 /* A time of the search, in seconds over all starts of the run: of a start, or of a moment
@@ -46,6 +49,26 @@ typedef struct weft_time {
     double at, setup; /* setup: seconds of the start before its search */
     int64_t teams;    /* of the start; 0: it is no start */
 } weft_time;
+
+/* The winner's trial and job; -1: none. */
+typedef struct weft_won {
+    int64_t trial, job;
+} weft_won;
+
+/* The record of a job in the journals. Once failed jobs were repeated there may be other
+ * jobs of the same id. */
+typedef struct weft_recorded {
+    const void *data;
+    const struct weft_recorded *earlier;
+} weft_recorded;
+
+/* How a run is opened. */
+enum {
+    WEFT_RESUME,
+    WEFT_BEGIN,
+    WEFT_REPLACE, /* an existing run */
+    WEFT_RETRY    /* as WEFT_RESUME, also a complete run, without its failed jobs */
+};
 
 /* The directory NAME.d beside the run file NAME.h5 of an unfinished run: one journal for
  * each team, the states of trials, and checkpoints of jobs in flight. The leader of a team
@@ -67,8 +90,11 @@ typedef struct weft_trace {
                                is missing */
     int64_t npast;
     int64_t ntime;
-    weft_time *time;   /* [ntime] times of the search in the journals, and of this start */
-    const void **past; /* [npast] record of each job by id; NULL: it is not done */
+    weft_time *time; /* [ntime] times of the search in the journals, and of this start */
+    const weft_recorded **past; /* [npast] record of each job by id; NULL: it is not done */
+    int retried;                /* 1: failed jobs are, or were, repeated */
+    int keeps; /* 1: the journals are kept when the run is complete, because jobs failed */
+    weft_won won; /* then the winner */
     int64_t ndone;
     weft_commit *commit; /* of the journal and the states, during a search; NULL: none */
 } weft_trace;
@@ -115,6 +141,8 @@ enum {
     TAG_TABLES,
     TAG_TIME,
     TAG_DIRECTORY,
+    TAG_RETRY,
+    TAG_VOID, /* of no journal: a record that does not count */
     TAG_JOB = 16
 };
 
@@ -130,11 +158,24 @@ typedef struct weft_state_id {
     uint64_t hash;
 } weft_state_id;
 
-/* Opens the directory of the run file `path` and reads the journals. fresh 0: to resume the
- * run; 1: to start one; 2: to start one that renames an existing run. EFILE: not writable,
- * in use, a run file or unfinished run exists (fresh 1), or there is nothing to resume
- * (fresh 0). Collective over world. */
-WEFT_CHECKED weft_status weft_trace_open(weft_trace *t, const char *path, int fresh,
+/* The journal of a team in a directory. Owned by mem. Local. */
+const char *weft_trace_journal(const char *dir, int team, weft_arena *mem);
+/* Makes the failures among the records of a journal void (TAG_VOID) that are before its
+ * last mark, or `all` of them, and the end of the run. Local. */
+void weft_retry_void(weft_record *rec, int64_t n, int all);
+/* Marks that the failures in the journals do not count, and removes what they printed.
+ * EFILE. Collective over world. */
+WEFT_CHECKED weft_status weft_retry_mark(weft_trace *t);
+/* Moves the journals of a complete run from its directory to NAME.failed. Local. */
+void weft_retry_store(const char *path, const weft_won *won);
+/* Moves them back, if the run is complete, so that it is one that was stopped before its
+ * end. EFILE. Local. */
+WEFT_CHECKED weft_status weft_retry_revive(const char *path, weft_arena *mem);
+
+/* Opens the directory of the run file `path` and reads the journals. how: WEFT_RESUME ...
+ * EFILE: not writable, in use, a run file or unfinished run exists (WEFT_BEGIN), or there
+ * is nothing to resume or retry. Collective over world. */
+WEFT_CHECKED weft_status weft_trace_open(weft_trace *t, const char *path, int how,
                                          weft_team *world, weft_arena *mem);
 /* Starts a run: checks that `bytes` of disk space are free and records the configuration.
  * EFILE. Collective over world. */

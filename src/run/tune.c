@@ -260,8 +260,10 @@ static weft_status conclude(const weft_run *r, weft_sched *s, const weft_trace *
     if (!o->none) return WEFT_OK;
     return weft_fail(WEFT_ENONE,
                      "%s: there is no winner: %s; see %s, then begin anew by `weft tune "
-                     "--force`",
-                     t->path, o->none, r->task->lost);
+                     "--force`%s",
+                     t->path, o->none, r->task->lost,
+                     r->task->probe ? ", or repeat them by `weft resume --retry-failed`"
+                                    : "");
 }
 
 /* ---- runs --------------------------------------------------------------------------- */
@@ -318,6 +320,14 @@ static weft_sched sched_of(weft_run *r, weft_trace *t)
                         .mem = r->mem};
 }
 
+/* Has the journals kept if jobs failed. */
+static void note_failures(const weft_sched *s, weft_trace *t)
+{
+    t->won = (weft_won){s->winner.job.trial, s->winner.job.id};
+    if (!isfinite(s->winner.res.loss)) t->won = (weft_won){-1, -1};
+    for (int64_t i = 0; i < s->n; i++) t->keeps |= !isfinite(s->event[i].res.loss);
+}
+
 /* Does a run whose configuration is bound. */
 static weft_status do_run(weft_run *r, weft_trace *t, int *begun)
 {
@@ -342,6 +352,7 @@ static weft_status do_run(weft_run *r, weft_trace *t, int *begun)
     weft_sched s = sched_of(r, t);
     weft_status st = weft_sched_run(&s);
     if (st == WEFT_OK) st = conclude(r, &s, t, &o);
+    if (r->task->probe) note_failures(&s, t);
     weft_cache_free(&s);
     return st;
 }
@@ -370,7 +381,9 @@ weft_status weft_run_tune(weft_conf *conf, int force, weft_team *world)
     if (st == WEFT_OK)
         st =
             weft_agree(weft_place_best(r.opts.output, force ? 2 : 1, r.task->files), world);
-    if (st == WEFT_OK) st = weft_trace_open(&t, r.opts.output, force ? 2 : 1, world, mem);
+    if (st == WEFT_OK)
+        st = weft_trace_open(&t, r.opts.output, force ? WEFT_REPLACE : WEFT_BEGIN, world,
+                             mem);
     t.directory = directory;
     if (st == WEFT_OK) st = do_run_and_close(&r, &t);
     weft_signals_free();
@@ -378,8 +391,17 @@ weft_status weft_run_tune(weft_conf *conf, int force, weft_team *world)
     return st;
 }
 
+static weft_status retry(const weft_run *r, weft_trace *t)
+{
+    if (r->task->probe) return weft_retry_mark(t);
+    return weft_fail(WEFT_ECONF,
+                     "%s: --retry-failed is for programs, and run.task = %s runs none: a "
+                     "training that diverged does so again",
+                     t->path, r->opts.task);
+}
+
 /* Goes on with a run whose journals were read. Collective over world. */
-static weft_status go_on(weft_trace *t, int n, char *const *assignment)
+static weft_status go_on(weft_trace *t, int how, int n, char *const *assignment)
 {
     weft_run r;
     weft_conf conf;
@@ -393,6 +415,7 @@ static weft_status go_on(weft_trace *t, int n, char *const *assignment)
         st = weft_run_change(&conf, weft_directory_typed(assignment[i], before, t->mem));
     if (st == WEFT_OK) st = weft_run_bind(&r, &conf, 0, t->world, t->mem);
     if (st == WEFT_OK) st = weft_agree(weft_place_apart(t->path, &conf), t->world);
+    if (st == WEFT_OK && how == WEFT_RETRY) st = retry(&r, t);
     if (st == WEFT_OK)
         st = do_run_and_close(&r, t);
     else
@@ -401,19 +424,20 @@ static weft_status go_on(weft_trace *t, int n, char *const *assignment)
     return st;
 }
 
-weft_status weft_run_resume(const char *path, int n, char *const *assignment,
+weft_status weft_run_resume(const char *path, int again, int n, char *const *assignment,
                             weft_team *world)
 {
     weft_arena *mem = weft_arena_new();
     weft_trace t;
     weft_signals_catch();
-    weft_status st = weft_trace_open(&t, path, 0, world, mem);
+    int how = again ? WEFT_RETRY : WEFT_RESUME;
+    weft_status st = weft_trace_open(&t, path, how, world, mem);
     if (st == WEFT_OK && t.done) {
         weft_log(WEFT_INFO, "%s is complete; remaining files beside it are removed", path);
         weft_trace_close(&t, 1);
         st = weft_agree(world->rank == 0 ? weft_winner_find(path, mem) : WEFT_OK, world);
     } else if (st == WEFT_OK) {
-        st = go_on(&t, n, assignment);
+        st = go_on(&t, how, n, assignment);
     }
     weft_signals_free();
     weft_arena_free(mem);

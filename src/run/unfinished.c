@@ -135,6 +135,7 @@ static weft_status find(const char *dir, finding *f, weft_arena *mem)
         int in_use;
         st = weft_journal_read(path, &rec, &n, &in_use, mem);
         f->in_use |= st == WEFT_OK && in_use;
+        if (st == WEFT_OK) weft_retry_void(rec, n, 0);
         for (int64_t i = 0; st == WEFT_OK && i < n; i++) take_record(f, &rec[i], mem);
     }
     closedir(d);
