@@ -143,6 +143,7 @@ typedef struct weft_turn {
     int taken; /* 1: another team's */
     int hops;  /* how often it was handed on */
     int tries; /* how often it has failed */
+    int begun; /* 1: a program was started */
 } weft_turn;
 #define WEFT_DOUBTS                                                                        \
     3 /* jobs that a team fails at before it waits for one that succeeds                   \

@@ -168,6 +168,11 @@ static void set_aside(weft_sched *s)
     s->naside++;
     s->unsure += s->streak;
     tell(s, -1, (weft_turn){.tries = s->streak});
+    while (s->nhanded > 0 && s->teams > 1) {
+        const int64_t job = s->handed[0];
+        weft_trust_took(s, job);
+        hand_on(s, job, 0);
+    }
     if (s->who)
         weft_log(
             WEFT_WARN,
@@ -194,18 +199,21 @@ static weft_status probe(weft_sched *s, int *works)
     return WEFT_OK;
 }
 
-/* A program that is not there has failed by a wrong command line. Collective over team. */
-static weft_status check_started(const weft_sched *s, const weft_result *res)
+/* A program that no team finds is a wrong command line. Collective over team. */
+static weft_status check_begun(const weft_sched *s, const weft_turn *turn,
+                               const weft_result *res)
 {
     weft_status st = WEFT_OK;
-    if (res->failure == WEFT_NOT_STARTED && !s->works && s->team->rank == 0)
+    if (!turn->begun && !s->works && s->team->rank == 0)
         st = weft_fail(WEFT_ECONF, "%s", res->why);
     return weft_agree(st, s->team);
 }
 
 weft_status weft_trust_ended(weft_sched *s, const weft_job_record *e, int *counts)
 {
-    const weft_turn turn = *weft_trust_turn(s, e->job.id);
+    weft_turn *own = weft_trust_turn(s, e->job.id);
+    own->begun |= e->res.failure == WEFT_CRASHED;
+    const weft_turn turn = *own;
     int retries = s->task->retries ? s->task->retries(s->task_self) : 0;
     *counts = 1;
     if (e->res.failure == WEFT_SUCCEEDED) {
@@ -235,5 +243,5 @@ weft_status weft_trust_ended(weft_sched *s, const weft_job_record *e, int *count
     }
     s->trust -= s->trust > 0;
     s->streak++;
-    return check_started(s, &e->res);
+    return check_begun(s, &turn, &e->res);
 }
