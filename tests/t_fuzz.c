@@ -64,9 +64,9 @@ static void fuzz_begin(int *argc, char ***argv)
 
 static void fuzz_end(void)
 {
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", fuzz_dir);
-    if (system(command) != 0) fprintf(stderr, "# cannot remove %s\n", fuzz_dir);
+    char text[128];
+    snprintf(text, sizeof text, "rm -rf %s", fuzz_dir);
+    if (system(text) != 0) fprintf(stderr, "# cannot remove %s\n", fuzz_dir);
 }
 
 #ifdef WEFT_FUZZ

@@ -139,12 +139,12 @@ typedef struct weft_early {
 } weft_early;
 
 /* Whose turn a job is that a team has claimed. */
-typedef struct weft_turn {
+typedef struct weft_claimed {
     int taken; /* 1: another team's */
     int hops;  /* how often it was handed on */
     int tries; /* how often it has failed */
     int begun; /* 1: a program was started */
-} weft_turn;
+} weft_claimed;
 #define WEFT_DOUBTS                                                                        \
     3 /* jobs that a team fails at before it waits for one that succeeds                   \
        */
@@ -192,7 +192,7 @@ typedef struct weft_sched {
                              team */
     weft_claims *claims;  /* claims of jobs, likewise */
     weft_early *early, *taken; /* taken: those that were found, for their memory */
-    weft_turn *turn;           /* [nturn] by job */
+    weft_claimed *turn;        /* [nturn] by job */
     int64_t nturn, roomturn;
     int rested;     /* 1: the team has had nothing to do since its last job */
     int64_t ticket; /* the ticket after this team's last one */
@@ -246,7 +246,7 @@ void weft_trust_begin(weft_sched *s);
 /* To be called when a result is known. Local. */
 void weft_trust_known(weft_sched *s, const weft_job_record *e);
 /* Whose turn the job is; valid until the next call. Local. */
-weft_turn *weft_trust_turn(weft_sched *s, int64_t job);
+weft_claimed *weft_trust_turn(weft_sched *s, int64_t job);
 /* Removes from the list, and returns, a job that was handed to this team; NULL: none.
  * Local. */
 weft_flight *weft_trust_handed(weft_sched *s);

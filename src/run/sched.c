@@ -104,7 +104,7 @@ static void queue_job(weft_sched *s, weft_flight *f)
         s->task->cost(s->task_self, &f->event.job, &cost);
     f->flops = cost.flops;
     if (f->event.job.id < s->nturn) {
-        const weft_turn *turn = &s->turn[f->event.job.id];
+        const weft_claimed *turn = &s->turn[f->event.job.id];
         if (turn->taken || turn->hops > 0) return;
     }
     if (s->task->affinity) f->affinity = s->task->affinity(s->task_self, &f->event.job);

@@ -108,7 +108,7 @@ static void enter_result(weft_sched *s, const weft_message *m)
 /* Notes that another team has claimed a job, which may not be asked for here yet. */
 static void enter_claim(weft_sched *s, int64_t job)
 {
-    weft_turn *turn = weft_trust_turn(s, job);
+    weft_claimed *turn = weft_trust_turn(s, job);
     if (turn->hops > 0) return; /* it was handed on since */
     turn->taken = 1;
     if (job < s->asked && s->job[job]) weft_flights_leave(&s->flights, s->job[job]);

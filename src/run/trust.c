@@ -23,7 +23,7 @@ enum { SPAN = 3, MOST_SPAN = 24 };
 typedef struct notice {
     int64_t job; /* -1: set aside */
     int64_t team;
-    weft_turn turn;
+    weft_claimed turn;
 } notice;
 
 void weft_trust_begin(weft_sched *s)
@@ -45,11 +45,11 @@ void weft_trust_known(weft_sched *s, const weft_job_record *e)
 
 /* ---- whose turn it is --------------------------------------------------------------- */
 
-weft_turn *weft_trust_turn(weft_sched *s, int64_t job)
+weft_claimed *weft_trust_turn(weft_sched *s, int64_t job)
 {
     while (s->nturn <= job) {
         s->turn = weft_regrow(s->mem, s->turn, sizeof *s->turn, s->nturn, &s->roomturn);
-        s->turn[s->nturn++] = (weft_turn){0};
+        s->turn[s->nturn++] = (weft_claimed){0};
     }
     return &s->turn[job];
 }
@@ -99,7 +99,7 @@ int weft_trust_waits(const weft_sched *s)
     return s->aside || (!s->works && open == WEFT_DOUBTS);
 }
 
-static void tell(const weft_sched *s, int64_t job, weft_turn turn)
+static void tell(const weft_sched *s, int64_t job, weft_claimed turn)
 {
     const notice n = {job, s->group, turn};
     if (s->peers) weft_peers_send(s->peers, &n, sizeof n);
@@ -108,7 +108,7 @@ static void tell(const weft_sched *s, int64_t job, weft_turn turn)
 /* Gives the job to the next team. */
 static void hand_on(weft_sched *s, int64_t job, int failed)
 {
-    weft_turn *turn = weft_trust_turn(s, job);
+    weft_claimed *turn = weft_trust_turn(s, job);
     turn->hops++;
     turn->tries += failed;
     turn->taken = 1;
@@ -126,7 +126,7 @@ int weft_trust_notice(weft_sched *s, const weft_message *m)
         s->unsure += n.turn.tries;
         return 1;
     }
-    weft_turn *turn = weft_trust_turn(s, n.job);
+    weft_claimed *turn = weft_trust_turn(s, n.job);
     if (n.turn.hops <= turn->hops) return 1; /* it came after that of a later team */
     *turn = n.turn;
     weft_flight *f = flight_of(s, n.job);
@@ -167,7 +167,7 @@ static void set_aside(weft_sched *s)
     s->aside = 1;
     s->naside++;
     s->unsure += s->streak;
-    tell(s, -1, (weft_turn){.tries = s->streak});
+    tell(s, -1, (weft_claimed){.tries = s->streak});
     while (s->nhanded > 0 && s->teams > 1) {
         const int64_t job = s->handed[0];
         weft_trust_took(s, job);
@@ -200,7 +200,7 @@ static weft_status probe(weft_sched *s, int *works)
 }
 
 /* A program that no team finds is a wrong command line. Collective over team. */
-static weft_status check_begun(const weft_sched *s, const weft_turn *turn,
+static weft_status check_begun(const weft_sched *s, const weft_claimed *turn,
                                const weft_result *res)
 {
     weft_status st = WEFT_OK;
@@ -211,9 +211,9 @@ static weft_status check_begun(const weft_sched *s, const weft_turn *turn,
 
 weft_status weft_trust_ended(weft_sched *s, const weft_job_record *e, int *counts)
 {
-    weft_turn *own = weft_trust_turn(s, e->job.id);
+    weft_claimed *own = weft_trust_turn(s, e->job.id);
     own->begun |= e->res.failure == WEFT_CRASHED;
-    const weft_turn turn = *own;
+    const weft_claimed turn = *own;
     int retries = s->task->retries ? s->task->retries(s->task_self) : 0;
     *counts = 1;
     if (e->res.failure == WEFT_SUCCEEDED) {
