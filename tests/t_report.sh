@@ -43,6 +43,7 @@ task = fed
 tuner = sha
 mixing = fedex
 teams = 2
+overhead = 0.5
 [space]
 configs = 6
 [fed]
