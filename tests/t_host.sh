@@ -1,4 +1,4 @@
-# The hosts in a run file: the cores of all ranks, not of one.
+# The hosts in a run file: the cores of all ranks, not of one; a core that two wefts are bound to.
 . tests/tap.sh
 "$weft" pack synthetic images rows=300 d=16 classes=2 -o "$tmp/d.h5" 2>/dev/null
 
@@ -21,5 +21,48 @@ else
     # shellcheck disable=SC2016
     [ "$(hosts sh -c 'taskset -c $(('"$pair"' + ${OMPI_COMM_WORLD_RANK:-$PMI_RANK})) "$@"' sh)" = "$pair-$((pair + 1))" ]
     result $? "ranks that are bound to a core each have both"
+fi
+
+# ---- two at once --------------------------------------------------------------------------
+
+# Its only job waits until it is killed.
+cat >"$tmp/wait.ini" <<END
+[run]
+task = command
+tuner = random
+[command]
+run = touch $tmp/begun; sleep 1000000
+[parameters]
+x = 0 .. 1
+[space]
+configs = 1
+[random]
+resource = 1
+END
+taken() # COMMAND ...: whether the doctor that this starts says that its core is another's
+{
+    timeout 60 "$@" "$weft" doctor "$tmp" >"$tmp/out" 2>"$tmp/log" &&
+        grep -q 'core [0-9,-]* of .* is in use by another weft.*--bind-to none' "$tmp/log"
+}
+bound="mpirun --bind-to core -n 1"
+if [ "$(nproc)" -lt 2 ] || ! command -v taskset >/dev/null || ! $bound true 2>/dev/null; then
+    echo "ok $((count += 1)) # SKIP one core, or no ranks bound to it"
+else
+    first=$(taskset -cp $$ | sed 's/.*: *//; s/[-,].*//')
+    ! taken $bound
+    result $? "a core that nobody else uses is not warned of"
+    $bound "$weft" tune "$tmp/wait.ini" -o "$tmp/wait.h5" >"$tmp/first" 2>&1 &
+    until [ -e "$tmp/begun" ] || ! kill -0 $! 2>/dev/null; do sleep 0.1; done
+    taken $bound
+    result $? "a rank that mpirun binds to the core of another weft is warned, with the remedy"
+    ! taken mpirun --bind-to none -n 1
+    result $? "not where it is bound to none"
+    ! taken taskset -c "$first" $bound
+    result $? "nor where its user has chosen the core"
+    kill -KILL $!
+    wait $! 2>/dev/null
+    until ! pgrep -f "tune $tmp/wait.ini" >/dev/null; do sleep 0.1; done
+    ! taken $bound
+    result $? "nor after the other was killed"
 fi
 echo "1..$count"

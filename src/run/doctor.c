@@ -187,6 +187,7 @@ weft_status weft_run_doctor(const char *dir, weft_team *world)
         printf("verdict   %s\n", wrong == 0   ? "nothing to mend"
                                  : wrong == 1 ? "a warning, above"
                                               : "warnings, above");
+    weft_placements_leave(s, world);
     weft_arena_free(mem);
     return st;
 }

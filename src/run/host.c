@@ -55,6 +55,11 @@ static int count_like(const weft_placement *s, int size, int r, int from,
     return n;
 }
 
+int weft_placement_leads(const weft_placement *s, int r)
+{
+    return count_like(s, r, r, 0, same_cores) == 0;
+}
+
 int weft_placement_first(const weft_placement *s, int r)
 {
     for (int q = r - 1; q >= 0; q--) /* ranks of a host are usually consecutive */
@@ -95,12 +100,25 @@ static int warn_crowd(const weft_placement *s, int size, int r)
     uint8_t set[MOST] = {0};
     int ranks = count_like(s, size, r, r, same_cores);
     int n = mark_cores(s[r].cores, set);
-    if (count_like(s, r, r, 0, same_cores) > 0 || n == 0 || ranks <= n) return 0;
+    if (!weft_placement_leads(s, r) || n == 0 || ranks <= n) return 0;
     weft_log(
         WEFT_WARN,
         "%d ranks on %s share %d core%s (%s) and will wait for each other: start fewer, "
         "or correct their binding (mpirun --bind-to core, srun --cpu-bind=cores)",
         ranks, s[r].host, n, n == 1 ? "" : "s", s[r].cores);
+    return 1;
+}
+
+/* Warns if another weft is bound to the same core. */
+static int warn_taken(const weft_placement *s, int r)
+{
+    if (!s[r].taken) return 0;
+    weft_log(
+        WEFT_WARN,
+        "core %s of %s, which rank %d is bound to, is in use by another weft, so that each "
+        "takes twice as long: start both by `mpirun --bind-to none`, or one mpirun "
+        "with more ranks and run.teams",
+        s[r].cores, s[r].host, r);
     return 1;
 }
 
@@ -135,6 +153,7 @@ int weft_placements_warn(const weft_placement *s, int size, double bytes)
     int n = 0;
     for (int r = 0; r < size; r++) {
         n += warn_crowd(s, size, r);
+        n += warn_taken(s, r);
         n += warn_quota(s, size, r);
         n += warn_memory(s, size, r, bytes);
         if (s[r].threads <= 1) continue;

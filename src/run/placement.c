@@ -60,11 +60,10 @@ static void read_groups(weft_placement *s)
 
 /* ---- cores, memory ------------------------------------------------------------------ */
 
-/* The cores that this process may run on, "0-3,8"; "" if the system does not tell. */
-static void read_cores(char text[WEFT_PLACEMENT_TEXT])
+void weft_cores_of(const char *status, char text[WEFT_PLACEMENT_TEXT])
 {
     char line[256];
-    FILE *in = fopen("/proc/self/status", "r");
+    FILE *in = fopen(status, "r");
     while (in && fgets(line, sizeof line, in)) {
         int at = 0;
         if (sscanf(line, "Cpus_allowed_list: %n", &at) == EOF || at == 0) continue;
@@ -99,7 +98,7 @@ weft_placement *weft_placements(weft_team *team, double seconds, weft_arena *mem
 {
     weft_placement own = {.quota = INFINITY};
     gethostname(own.host, sizeof own.host - 1);
-    read_cores(own.cores);
+    weft_cores_of("/proc/self/status", own.cores);
     read_memory(&own);
     read_groups(&own);
     own.threads = openblas_get_num_threads();
@@ -108,6 +107,16 @@ weft_placement *weft_placements(weft_team *team, double seconds, weft_arena *mem
     own.sgemm = weft_cpu_sgemm(seconds);
     own.share = fmin(1, (cpu_seconds() - before) / fmax(1e-9, weft_now() - start));
     weft_placement *all = WEFT_NEW(mem, weft_placement, team->size);
+    own.claim = -1;
+    weft_collect(team, &own, sizeof own, all);
+    /* One rank claims a core for all ranks of this run that are bound to it. */
+    if (weft_placement_leads(all, team->rank))
+        own.claim = weft_core_claim(own.cores, &own.taken);
     weft_collect(team, &own, sizeof own, all);
     return all;
+}
+
+void weft_placements_leave(const weft_placement *s, const weft_team *team)
+{
+    if (s[team->rank].claim >= 0) close(s[team->rank].claim);
 }

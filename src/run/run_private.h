@@ -86,10 +86,22 @@ typedef struct weft_placement {
     double sgemm;                    /* GFLOP/s */
     double share; /* fraction of a core that it had during the measurement,
                      0..1 */
+    int claim;    /* of the core, for all ranks bound to it; -1: none, or of another rank */
+    int taken;    /* 1: the core is in use by another weft */
 } weft_placement;
-/* The resources [size] of all ranks; measures the sgemm rate for `seconds`. Collective.
- * Owned by mem. */
+/* The resources [size] of all ranks; measures the sgemm rate for `seconds`. Claims the
+ * cores that ranks are bound to, until weft_placements_leave. Collective. Owned by mem. */
 weft_placement *weft_placements(weft_team *team, double seconds, weft_arena *mem);
+/* Gives up the claim of this rank. Local. */
+void weft_placements_leave(const weft_placement *s, const weft_team *team);
+/* The cores that a process may run on, from its file /proc/PID/status; unchanged if the
+ * system does not tell. Local. */
+void weft_cores_of(const char *status, char text[WEFT_PLACEMENT_TEXT]);
+/* Claims the core of a list if the launcher has bound this process to it alone. A handle to
+ * be closed; -1: none. *taken 1: another weft has claimed it. Local. */
+int weft_core_claim(const char *list, int *taken);
+/* 1 if rank r is the first on its host that may run on just these cores. Local. */
+int weft_placement_leads(const weft_placement *s, int r);
 /* 1 if rank r is the first on its host; number of ranks on the host of r; list of the cores
  * that any of these may run on. Local. */
 int weft_placement_first(const weft_placement *s, int r);

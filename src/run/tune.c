@@ -329,11 +329,11 @@ static void note_failures(const weft_sched *s, weft_trace *t)
 }
 
 /* Does a run whose configuration is bound. */
-static weft_status do_run(weft_run *r, weft_trace *t, int *begun)
+static weft_status do_run(weft_run *r, weft_trace *t, const weft_placement *placement,
+                          int *begun)
 {
     double start = weft_now();
     TRY(weft_run_divide(r, t->conf && !teams_are_typed(r)));
-    const weft_placement *placement = weft_placements(r->world, MEASURE, r->mem);
     weft_outcome o = {.config = t->conf ? t->conf : weft_conf_echo(r->conf, r->mem),
                       .hosts = weft_hosts(placement, r->world->size, r->mem)};
     r->dir = t->dir;
@@ -361,7 +361,9 @@ static weft_status do_run(weft_run *r, weft_trace *t, int *begun)
 static weft_status do_run_and_close(weft_run *r, weft_trace *t)
 {
     int begun = t->conf != NULL;
-    weft_status st = do_run(r, t, &begun);
+    const weft_placement *placement = weft_placements(r->world, MEASURE, r->mem);
+    weft_status st = do_run(r, t, placement, &begun);
+    weft_placements_leave(placement, r->world);
     weft_watchdog_stop();
     weft_trace_close(t, st == WEFT_OK || st == WEFT_ENONE || !begun);
     weft_run_close(r);
