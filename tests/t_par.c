@@ -291,8 +291,9 @@ static void test_agree(weft_team *t)
     ok(weft_agree(st, t) == WEFT_EDATA, "failure weighs more than a request to stop");
 }
 
-/* Each rank is late by 50 ms more than the one before. */
-static void test_times(weft_team *t)
+/* A sum for which each rank is late by 50 ms more than the one before; returns 1 if at least half
+ * of what this rank waited is counted as waiting. */
+static int wait_for_late(weft_team *t)
 {
     nanosleep(&(struct timespec){.tv_nsec = 50000000L * t->rank}, NULL);
     weft_times_close(t);
@@ -309,10 +310,19 @@ static void test_times(weft_team *t)
             "bytes handed over are counted");
     double last = mine;
     weft_max_f64(t, &last, 1);
-    ok(wait >= 0.5 * (last - mine), "waiting for slower ranks is counted as waiting");
+    return wait >= 0.5 * (last - mine);
+}
+
+/* On a busy machine a rank may be late where it is to wait, but not every time. */
+static void test_times(weft_team *t)
+{
+    int counted = 0;
+    for (int try = 0; try < 3; try++) counted |= wait_for_late(t);
+    ok(counted, "waiting for slower ranks is counted as waiting");
     double computed = t->times.compute;
     nanosleep(&(struct timespec){.tv_nsec = 50000000L}, NULL);
     size_t *to = calloc((size_t)t->size, sizeof *to);
+    int64_t x[1] = {0};
     weft_exchange(t, x, to, x, to);
     free(to);
     ok(t->times.compute - computed >= 0.05, "what is done before an exchange is computing");

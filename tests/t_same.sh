@@ -19,7 +19,7 @@ tune() # RANKS OPTION...: the search $search with these, into r.h5; 75: stopped
     shift
     rm -rf "$tmp"/r.*
     # shellcheck disable=SC2086
-    timeout 100 mpirun -n "$ranks" "$weft" tune $search "$@" -o "$tmp/r.h5" \
+    timeout "$net" mpirun -n "$ranks" "$weft" tune $search "$@" -o "$tmp/r.h5" \
         >"$tmp/out" 2>"$tmp/log" </dev/null
 }
 
@@ -29,27 +29,20 @@ same() # STATUS STATEMENT: the run had this status, and ended with the digest of
     result $? "$name: $2"
 }
 
-# Stopped after a quarter of the time that the first run took it goes on on another number of
-# ranks, and so on; again after less time if nothing was to be stopped, and after more if it
-# takes many starts.
+# Stopped after its first unit it goes on on another number of ranks, is stopped after half of its
+# jobs, and so on.
 stopped() # OPTION...
 {
-    limit=$(sed -n 's/.*: set-up.* search \([0-9.]*\).*/\1/p' "$tmp/first")
-    limit=$(awk "BEGIN { print ($limit + 0.01) / 4 }")
-    for _ in {1..6}; do
-        tune 2 "$@" "run.time_limit=$limit"
-        status=$? starts=1
-        while [ $status = 75 ] && [ $starts -lt 10 ]; do
-            timeout 100 mpirun -n $((starts % 3 + 1)) "$weft" resume "$tmp/r.h5" \
-                >"$tmp/out" 2>"$tmp/log" </dev/null
-            status=$?
-            starts=$((starts + 1))
-        done
-        if [ $status = 75 ]; then factor=2; elif [ $starts = 1 ]; then factor=0.25; else break; fi
-        limit=$(awk "BEGIN { print $limit * $factor }")
-    done
-    [ $starts -gt 1 ] || status=1
-    same "$status" "stopped after $limit s and resumed, $starts starts"
+    half=$(sed -n 's/^task .* \([0-9]*\) jobs$/\1/p' "$tmp/first")
+    half=$((half / 2))
+    tune 2 "$@" run.time_limit=1e-9
+    [ $? = 75 ]
+    result $? "$name: stopped after a unit"
+    WEFT_HOLD="job $half of" "$weft" resume "$tmp/r.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log" </dev/null &
+    held $! && kill -TERM $! && kill -CONT $!
+    wait $!
+    [ $? = 75 ] && timeout "$net" mpirun -n 3 "$weft" resume "$tmp/r.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log" </dev/null
+    same $? "and after $half jobs, and resumed"
 }
 
 by_kernel() # KERNEL: the loops for other CPUs, where this one has them

@@ -67,7 +67,7 @@ wait $run
 # are ended, add nothing but progress.
 died()
 {
-    [ "$(grep -c "rank $1 .*signal 9" "$tmp/log")" = 1 ] &&
+    [ "$(tr '\n' ' ' <"$tmp/log" | grep -o "process rank $1 with [^.]* signal 9" | wc -l)" = 1 ] &&
         ! tail -n "+$((before + 1))" "$tmp/log" | grep '^weft' | grep -v ' job [0-9]* of '
 }
 for rank in 0 1; do
