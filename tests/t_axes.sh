@@ -6,7 +6,7 @@
 tune() # OPTION...
 {
     rm -rf "$tmp"/r.*
-    timeout 100 "$weft" tune "$@" -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" </dev/null
+    timeout "$net" "$weft" tune "$@" -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" </dev/null
 }
 
 cat >"$tmp/flow.ini" <<END
@@ -43,12 +43,11 @@ winner=$(sed -n 's/^winner.*: flow/flow/p' "$tmp/out" | head -1)
 ! grep -q when "$tmp/winner.ini" && tune "$tmp/winner.ini"
 result $? "without conditions, which runs ($winner)"
 
-tune "$tmp/flow.ini" run.tuner=sha run.time_limit=0.1
-starts=1
-while [ ! -f "$tmp/r.h5" ] && [ $starts -lt 40 ]; do
-    "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
-    starts=$((starts + 1))
-done
+rm -rf "$tmp"/r.*
+WEFT_HOLD="job 6 of" "$weft" tune "$tmp/flow.ini" run.tuner=sha -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" </dev/null &
+held $! && kill -TERM $! && kill -CONT $!
+wait $!
+[ $? = 75 ] && "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
 [ -n "$whole" ] && [ "$(digest "$tmp/r.h5")" = "$whole" ]
 result $? "stopped and resumed it has the same digest"
 

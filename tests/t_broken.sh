@@ -73,7 +73,7 @@ BAD=x "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
 result $? "resumed where programs fail, the run stops after one job, with status 75 and a line"
 [ "$(tail -n 1 "$tmp"/r.failed/*-"$(sed -n 's/.* job \([0-9]*\), trial.* failed: .*/\1/p' "$tmp/log")".log)" = 'no module' ]
 result $? "what it printed is kept"
-BAD=x timeout 100 mpirun -n 3 "$weft" resume "$tmp/r.h5" run.teams=3 >"$tmp/out" 2>"$tmp/log"
+BAD=x timeout "$net" mpirun -n 3 "$weft" resume "$tmp/r.h5" run.teams=3 >"$tmp/out" 2>"$tmp/log"
 [ $? = 75 ] && [ "$(grep -c 'this team is set aside' "$tmp/log")" -ge 1 ] && grep -q '^weft: stopped after' "$tmp/log"
 result $? "so does one of three teams"
 "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
@@ -85,7 +85,7 @@ same "with the same digest"
 # nodes COMMAND ...: on three ranks in three teams, of which the second is broken.
 nodes()
 {
-    timeout 100 mpirun -n 1 "$weft" "$@" run.teams=3 : -n 1 -x BAD=x "$weft" "$@" run.teams=3 : \
+    timeout "$net" mpirun -n 1 "$weft" "$@" run.teams=3 : -n 1 -x BAD=x "$weft" "$@" run.teams=3 : \
         -n 1 "$weft" "$@" run.teams=3 >"$tmp/out" 2>"$tmp/log"
 }
 rm -rf "$tmp"/r.*
@@ -110,7 +110,7 @@ result $? "and its log says so"
 # ---- retries --------------------------------------------------------------------------------
 
 rm -rf "$tmp"/r.*
-timeout 100 mpirun -n 2 "$weft" tune "$tmp/in.ini" run.teams=2 -o "$tmp/r.h5" command.retries=1 run.tuner=random \
+timeout "$net" mpirun -n 2 "$weft" tune "$tmp/in.ini" run.teams=2 -o "$tmp/r.h5" command.retries=1 run.tuner=random \
     command.run='test -e '"$tmp"'/again$WEFT_JOB && echo loss=$PARAM_x || { touch '"$tmp"'/again$WEFT_JOB; exit 1; }' \
     >"$tmp/out" 2>"$tmp/log"
 [ $? = 0 ] && [ "$(grep -c 'it is tried again' "$tmp/log")" = 18 ] && [ "$(grep -c ' score inf' "$tmp/log")" = 0 ]
@@ -134,7 +134,7 @@ again()
 {
     ranks=$1
     shift
-    timeout 100 mpirun -n "$ranks" "$weft" resume "$tmp/r.h5" "$@" >"$tmp/out" 2>"$tmp/log"
+    timeout "$net" mpirun -n "$ranks" "$weft" resume "$tmp/r.h5" "$@" >"$tmp/out" 2>"$tmp/log"
 }
 for clock in virtual wall; do
     for tuner in sha pbt asha; do

@@ -8,7 +8,7 @@ runs()
 {
     statement=$1
     shift
-    timeout 120 "$weft" "$@" >"$tmp/out" 2>"$tmp/log"
+    timeout "$net" "$weft" "$@" >"$tmp/out" 2>"$tmp/log"
     result $? "$statement"
 }
 
@@ -26,7 +26,7 @@ refused()
     status=$1 pattern=$2 statement=$3
     shift 3
     # shellcheck disable=SC2016
-    timeout 60 mpirun -n 2 sh -c '"$0" "$@"; echo "status $?"' "$weft" "$@" \
+    timeout "$net" mpirun -n 2 sh -c '"$0" "$@"; echo "status $?"' "$weft" "$@" \
         >"$tmp/out" 2>"$tmp/log"
     [ "$(grep -c "^status $status\$" "$tmp/out")" = 2 ] &&
         [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -Eq -e "^weft: .*($pattern)" "$tmp/log" &&
@@ -153,14 +153,14 @@ shows '^tried +[0-9]+ fits of [1-4] jobs? in' "what was tried"
 shows '^expected time +[0-9]' "and the time"
 [ ! -e "$tmp/run.h5" ] && [ ! -e "$tmp/run.d" ]
 result $? "a plan leaves no files"
-timeout 100 mpirun -n 2 "$weft" tune "$tmp/in.ini" -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log"
+timeout "$net" mpirun -n 2 "$weft" tune "$tmp/in.ini" -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log"
 result $? "a run ends well"
 [ "$(grep -c ' job [0-9]* of ' "$tmp/log")" = 4 ]
 result $? "with one line a job in the log"
 [ -e "$tmp/run.h5" ] && [ ! -e "$tmp/run.d" ]
 result $? "and leaves the run file alone"
 runs "the sweep ends well" tune "$tmp/in.ini" run.tuner=random -o "$tmp/sweep.h5"
-timeout 100 mpirun -n 3 "$weft" tune "$tmp/in.ini" run.tuner=random run.teams=2 \
+timeout "$net" mpirun -n 3 "$weft" tune "$tmp/in.ini" run.tuner=random run.teams=2 \
     -o "$tmp/teams.h5" >"$tmp/out" 2>"$tmp/log"
 result $? "and by two teams of ranks"
 [ "$("$weft" report "$tmp/teams.h5" | grep ^digest)" = "$("$weft" report "$tmp/sweep.h5" | grep ^digest)" ]
@@ -352,7 +352,7 @@ refused 3 'nowhere/bad.h5: No such file' "an output directory that is missing" \
 refused 3 'in.ini/bad.h5: Not a directory' "an output directory that is a file" tune "$tmp/in.ini" -o "$tmp/in.ini/bad.h5"
 for command in "list" "info $tmp/doc.h5" "report $tmp/run.h5 --csv"; do
     # shellcheck disable=SC2086
-    timeout 60 "$weft" $command >/dev/full 2>"$tmp/log"
+    timeout "$net" "$weft" $command >/dev/full 2>"$tmp/log"
     [ $? = 3 ] && [ "$(grep -c '^weft: cannot write' "$tmp/log")" = 1 ]
     result $? "a full disk for the output of ${command%% *} is told"
 done

@@ -9,7 +9,7 @@ tune()
     ranks=$1
     shift
     rm -rf "$tmp"/r.*
-    timeout $net mpirun -n "$ranks" "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" "$@" >"$tmp/out" 2>"$tmp/log"
+    timeout "$net" mpirun -n "$ranks" "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" "$@" >"$tmp/out" 2>"$tmp/log"
 }
 
 # refused PATTERN STATEMENT ARGUMENT...: before a job is run.
@@ -145,7 +145,7 @@ begin()
     rm -rf "$tmp"/r.* "$tmp"/pid*
     touch "$tmp/slow"
     # shellcheck disable=SC2016
-    timeout -k 2 $net mpirun -n "$1" sh -c 'echo $$ >>"$0"; exec "$@"' "$tmp/pids" "$weft" \
+    timeout -k 10 "$net" mpirun -n "$1" sh -c 'echo $$ >>"$0"; exec "$@"' "$tmp/pids" "$weft" \
         tune "$tmp/in.ini" run.tuner=sha -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" &
     run=$!
     until [ -s "$tmp/pid2" ] || ! kill -0 $run 2>/dev/null; do sleep 0.05; done
@@ -173,7 +173,7 @@ for signal in KILL TERM; do
     [ $signal = KILL ] && [ ! -e "$tmp/r.d/files-0-0" ] ||
         grep -q '^weft: stopped by signal 15 .*weft resume' "$tmp/log"
     result $? "SIG$signal: what the job has done so far is not taken for done"
-    timeout $net mpirun -n 3 "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" &&
+    timeout "$net" mpirun -n 3 "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" &&
         [ "$(digest "$tmp/r.h5")" = "$one" ] && [ ! -e "$tmp/r.d" ] && [ ! -e "$tmp/r.best/beat" ]
     result $? "SIG$signal: resumed, it ends with the same digest"
 done
@@ -190,7 +190,7 @@ kill -CONT $(cat "$tmp/pids")
 wait $run
 [ $? = 75 ] && grep -q '^weft: stopped by signal 10 .*weft resume' "$tmp/log" && ! grep -q ' failed: ' "$tmp/log"
 result $? "a program that is signalled before its rank has not failed"
-timeout $net "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" && [ "$(digest "$tmp/r.h5")" = "$one" ]
+timeout "$net" "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" && [ "$(digest "$tmp/r.h5")" = "$one" ]
 result $? "and its job is done again, to the same digest"
 for job in 3 9 11; do
     rm -rf "$tmp"/r.*
@@ -198,7 +198,7 @@ for job in 3 9 11; do
     run=$!
     held $run && kill -KILL $run
     wait $run 2>/dev/null
-    timeout $net "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" && [ "$(digest "$tmp/r.h5")" = "$one" ]
+    timeout "$net" "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" && [ "$(digest "$tmp/r.h5")" = "$one" ]
     result $? "killed after job $job and resumed, it ends with the same digest"
 done
 # A program that ends when each rank has gone to sleep, and woken, twenty times more.
@@ -212,7 +212,7 @@ echo loss=1
 END
 rm -rf "$tmp"/r.* "$tmp/pids"
 # shellcheck disable=SC2016
-timeout $net mpirun -n 3 sh -c 'echo $$ >>"$0"; exec "$@"' "$tmp/pids" "$weft" tune "$tmp/in.ini" run.tuner=random \
+timeout "$net" mpirun -n 3 sh -c 'echo $$ >>"$0"; exec "$@"' "$tmp/pids" "$weft" tune "$tmp/in.ini" run.tuner=random \
     command.run="sh $tmp/asleep $tmp/pids" space.configs=1 -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" && ! grep -q failed "$tmp/log"
 result $? "the ranks of a team sleep while the program works"
 

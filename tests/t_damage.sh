@@ -61,7 +61,7 @@ found images info "$tmp/images.h5"
 
 # Two ranks agree on what one of them has read.
 perl -e 'open my $h, "+<:raw", $ARGV[0]; seek $h, 40000, 0; print $h "weft"' "$tmp/images.h5"
-mpirun --timeout 60 -n 2 "$weft" eval "$tmp/images-run.h5" "$tmp/images.h5" >"$tmp/out" 2>"$tmp/log"
+mpirun --timeout "$net" -n 2 "$weft" eval "$tmp/images-run.h5" "$tmp/images.h5" >"$tmp/out" 2>"$tmp/log"
 [ $? = 3 ] && [ "$(grep -c '^weft: .*images.h5 is damaged' "$tmp/log")" = 1 ]
 result $? "two ranks end alike after one line"
 

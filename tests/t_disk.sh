@@ -31,11 +31,11 @@ one_line() # STATUS: it failed with one line that has a remedy?
 }
 tune() # KEY=VALUE ...
 {
-    timeout 100 mpirun -n 2 "$weft" tune "$tmp/in.ini" "$@" -o "$disk/r.h5" >"$tmp/out" 2>"$tmp/log"
+    timeout "$net" mpirun -n 2 "$weft" tune "$tmp/in.ini" "$@" -o "$disk/r.h5" >"$tmp/out" 2>"$tmp/log"
 }
 resume() # RANKS
 {
-    timeout 100 mpirun -n "$1" "$weft" resume "$disk/r.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log"
+    timeout "$net" mpirun -n "$1" "$weft" resume "$disk/r.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log"
 }
 
 "$weft" tune "$tmp/in.ini" -o "$tmp/alone.h5" >"$tmp/out" 2>"$tmp/log"

@@ -11,7 +11,7 @@ unset SLURM_JOB_ID SLURM_MEM_PER_NODE SLURM_STEP_NUM_TASKS
 
 doctor() # RANKS ARGUMENT ...
 {
-    timeout 120 mpirun -n "$1" "$weft" doctor "${@:2}" >"$tmp/out" 2>"$tmp/log"
+    timeout "$net" mpirun -n "$1" "$weft" doctor "${@:2}" >"$tmp/out" 2>"$tmp/log"
 }
 
 shows() # PATTERN STATEMENT
@@ -53,7 +53,7 @@ doctor 2 /proc
 wrong 3 '^weft: .*/proc.*: .*; c' "or that cannot be written to"
 if command -v taskset >/dev/null; then
     core=$(taskset -cp $$ | sed 's/.*: *//; s/[-,].*//')
-    taskset -c "$core" timeout 120 mpirun -n 2 "$weft" doctor "$tmp" >"$tmp/out" 2>"$tmp/log"
+    taskset -c "$core" timeout "$net" mpirun -n 2 "$weft" doctor "$tmp" >"$tmp/out" 2>"$tmp/log"
     wrong 0 'warning: 2 ranks on .* share 1 core .* start fewer.*--bind-to core' "ranks that share a core"
     shows '^verdict +.*warning' "are in the verdict"
 else
@@ -68,10 +68,10 @@ if unshare -rm true 2>/dev/null; then
 exec unshare -rm sh -c 'mount -t tmpfs tmpfs "$tmp/runs" && exec "$weft" doctor "$tmp/runs"'
 END
     chmod +x "$tmp/own"
-    timeout 120 mpirun -n 2 --mca btl_vader_single_copy_mechanism none "$tmp/own" >"$tmp/out" 2>"$tmp/log"
+    timeout "$net" mpirun -n 2 --mca btl_vader_single_copy_mechanism none "$tmp/own" >"$tmp/out" 2>"$tmp/log"
     wrong 0 'warning: .*/runs is not the same directory on .* file system that all hosts share' \
         "a directory that is not shared"
-    timeout 100 unshare -rm sh -c "mount -t tmpfs tmpfs /proc && exec '$weft' doctor '$tmp'" >"$tmp/out" 2>"$tmp/log"
+    timeout "$net" unshare -rm sh -c "mount -t tmpfs tmpfs /proc && exec '$weft' doctor '$tmp'" >"$tmp/out" 2>"$tmp/log"
     shows '^host +.*: 1 rank on cores that /proc does not tell; [0-9.]+ GB of memory, [0-9.]+ GB free' \
         "without /proc, cores are unknown and free memory is not"
 else
@@ -97,7 +97,7 @@ tune()
     "$@" "$weft" tune inputs/demo-images.ini run.data="$tmp/d.h5" space.configs=2 rff.features=50 \
         -o "$tmp/r.h5" --force >"$tmp/out" 2>"$tmp/log"
 }
-tune timeout 100 mpirun -n 2 && cp "$tmp/log" "$tmp/out"
+tune timeout "$net" mpirun -n 2 && cp "$tmp/log" "$tmp/out"
 shows '2 ranks on .*; OpenBLAS [A-Za-z0-9]+, 1 thread a rank, sgemm [0-9.e+]+ GFLOP/s or more; kernel' \
     "a run tells its ranks, cores, BLAS and rate"
 shows 'memory: 2 GB a rank allowed, the host has [0-9.]+ GB, [0-9.]+ GB free, for 2 ranks' "its memory"
@@ -124,16 +124,16 @@ int fcntl(int fd, int what, ...)
 }
 END
 if ${CC:-cc} -shared -fPIC "$tmp/locks.c" -o "$tmp/locks.so" 2>"$tmp/log" && ! ldd "$weft" | grep -q 'lib.san'; then
-    tune timeout 100 mpirun -n 2 env LD_PRELOAD="$tmp/locks.so"
+    tune timeout "$net" mpirun -n 2 env LD_PRELOAD="$tmp/locks.so"
     wrong 0 'warning: locks of files in .*/r.d do not keep other processes out: nothing keeps .*; avoid that, or' \
         "locks that are granted to all are warned of, with the remedy"
-    tune timeout 100 mpirun -n 2 env NO_LOCKS=1 LD_PRELOAD="$tmp/locks.so"
+    tune timeout "$net" mpirun -n 2 env NO_LOCKS=1 LD_PRELOAD="$tmp/locks.so"
     wrong 0 'warning: .*locks' "and once, that there are none"
 else
     echo "ok $((count += 1)) # SKIP no compiler for another fcntl"
     echo "ok $((count += 1)) # SKIP no compiler for another fcntl"
 fi
-SLURM_MEM_PER_NODE=1500 tune timeout 100 mpirun -n 2
+SLURM_MEM_PER_NODE=1500 tune timeout "$net" mpirun -n 2
 wrong 0 'warning: run.memory = 2 GB for each of 2 ranks on .*, where 1.57 GB may be used: set it to 0.71 or less' \
     "memory that the queue does not allow is warned of"
 echo "1..$count"

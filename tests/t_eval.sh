@@ -30,13 +30,13 @@ make() # NAME CLASSES COLUMNS [key=value ...]: packed as NAME.h5
 }
 scores() # STATEMENT DATA [RUN]: as on the run's own data
 {
-    timeout 60 "$weft" eval "$tmp/${3:-run}.h5" "$tmp/$2.h5" >"$tmp/out" 2>"$tmp/log" &&
+    timeout "$net" "$weft" eval "$tmp/${3:-run}.h5" "$tmp/$2.h5" >"$tmp/out" 2>"$tmp/log" &&
         grep '^[tv][a-z]* *[0-9]' "$tmp/out" | cmp -s - "$tmp/own"
     result $? "$1"
 }
 refused() # PATTERN STATEMENT DATA [RUN]: with one line, on two ranks
 {
-    timeout 60 mpirun -n 2 "$weft" eval "$tmp/${4:-run}.h5" "$tmp/$3.h5" >"$tmp/out" 2>"$tmp/log"
+    timeout "$net" mpirun -n 2 "$weft" eval "$tmp/${4:-run}.h5" "$tmp/$3.h5" >"$tmp/out" 2>"$tmp/log"
     [ $? = 4 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -Eq -e "^weft: .*($1)" "$tmp/log"
     result $? "$2"
 }
@@ -221,7 +221,7 @@ words() # NAME TEST: packed as NAME.h5, with the test part TEST.txt
 unknown() # PATTERN STATEMENT RUN DATA: what eval says of words, the same on three ranks
 {
     "$weft" eval "$tmp/$3.h5" "$tmp/$4.h5" >"$tmp/out" 2>"$tmp/log" &&
-        timeout 60 mpirun -n 3 "$weft" eval "$tmp/$3.h5" "$tmp/$4.h5" 2>>"$tmp/log" | cmp -s - "$tmp/out" &&
+        timeout "$net" mpirun -n 3 "$weft" eval "$tmp/$3.h5" "$tmp/$4.h5" 2>>"$tmp/log" | cmp -s - "$tmp/out" &&
         [ "$(grep unknown "$tmp/out" | grep -cEx "$1, are unknown to the winner: they have initial vectors, from the file of vectors or drawn")" = 1 ]
     result $? "$2"
 }

@@ -42,7 +42,7 @@ tune() # RANKS OPTION...
     ranks=$1
     shift
     rm -rf "$tmp"/r.*
-    timeout 100 mpirun -n "$ranks" "$tmp/weft" tune inputs/flow.ini run.tuner=commit \
+    timeout "$net" mpirun -n "$ranks" "$tmp/weft" tune inputs/flow.ini run.tuner=commit \
         space.configs=20 commit.more=200 -o "$tmp/r.h5" "$@" >"$tmp/out" 2>"$tmp/log" </dev/null
 }
 digest()

@@ -6,7 +6,7 @@
 hosts()
 {
     rm -f "$tmp/r.h5"
-    timeout 60 mpirun -n 2 "$@" "$weft" tune inputs/demo-images.ini run.data="$tmp/d.h5" \
+    timeout "$net" mpirun -n 2 "$@" "$weft" tune inputs/demo-images.ini run.data="$tmp/d.h5" \
         space.configs=2 rff.features=50 -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" &&
         "$weft" report "$tmp/r.h5" --json | sed -n 's/.*"hosts": "[^(]*(cores \([^)]*\)).*/\1/p'
 }

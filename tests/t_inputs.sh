@@ -28,7 +28,7 @@ for ini in inputs/*.ini; do
     while read -r small; do
         rm -rf "$tmp"/run.*
         # shellcheck disable=SC2086
-        timeout 300 mpirun -n 2 "$weft" tune "$ini" ${kind:+run.data=$tmp/$kind.h5} $small \
+        timeout "$net" mpirun -n 2 "$weft" tune "$ini" ${kind:+run.data=$tmp/$kind.h5} $small \
             -o "$tmp/run.h5" >"$tmp/log" 2>&1 </dev/null
         result $? "$ini runs on ${kind:-no data}: $small"
         "$weft" report "$tmp/run.h5" >"$tmp/log" 2>&1

@@ -5,7 +5,7 @@
 
 run() # ARGUMENT...: a plan of the input file
 {
-    timeout 60 "$weft" tune "$tmp/in.ini" --plan "$@" >"$tmp/out" 2>"$tmp/log"
+    timeout "$net" "$weft" tune "$tmp/in.ini" --plan "$@" >"$tmp/out" 2>"$tmp/log"
 }
 refused() # PATTERN STATEMENT ARGUMENT...
 {

@@ -14,7 +14,7 @@ tune() # NAME RANKS [key=value ...]: on $tmp/NAME.h5
 {
     name=$1 ranks=$2
     shift 2
-    timeout 120 mpirun -n "$ranks" "$weft" tune "$tmp/one.ini" run.data="$tmp/$name.h5" "$@" \
+    timeout "$net" mpirun -n "$ranks" "$weft" tune "$tmp/one.ini" run.data="$tmp/$name.h5" "$@" \
         -o "$tmp/run.h5" --force >"$tmp/out" 2>"$tmp/log" </dev/null
 }
 refused() # PATTERN STATEMENT COMMAND ...: one line

@@ -291,8 +291,8 @@ static void test_agree(weft_team *t)
     ok(weft_agree(st, t) == WEFT_EDATA, "failure weighs more than a request to stop");
 }
 
-/* A sum for which each rank is late by 50 ms more than the one before; returns 1 if at least half
- * of what this rank waited is counted as waiting. */
+/* A sum for which each rank is late by 50 ms more than the one before; returns 1 if at
+ * least half of what this rank waited is counted as waiting. */
 static int wait_for_late(weft_team *t)
 {
     nanosleep(&(struct timespec){.tv_nsec = 50000000L * t->rank}, NULL);

@@ -12,7 +12,7 @@ ends()
 {
     status=$1 pattern=$2 statement=$3
     shift 3
-    timeout $net "$weft" "$@" >"$tmp/out" 2>"$tmp/log"
+    timeout "$net" "$weft" "$@" >"$tmp/out" 2>"$tmp/log"
     found=$?
     [ $found = "$status" ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] &&
         grep -Eq -e "^weft: .*($pattern)" "$tmp/log" && ! grep -q ' job [0-9]* of ' "$tmp/log"
@@ -42,11 +42,11 @@ resource = 200
 END
 tune() # ARGUMENT...: the federation, to r.h5
 {
-    timeout $net "$weft" tune "$tmp/fed.ini" -o "$tmp/r.h5" "$@" >"$tmp/out" 2>"$tmp/log"
+    timeout "$net" "$weft" tune "$tmp/fed.ini" -o "$tmp/r.h5" "$@" >"$tmp/out" 2>"$tmp/log"
 }
 again() # to go on with it
 {
-    timeout $net "$weft" resume "$tmp/r.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log"
+    timeout "$net" "$weft" resume "$tmp/r.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log"
 }
 # stop EVENT ARGUMENT...: the same, sent a signal at the event; its status is that of the run.
 stop()
@@ -120,7 +120,7 @@ done
 ends 2 'would replace the input file' "or of its input file" tune "$tmp/in.ini" -o "$tmp/in.ini" --force
 ends 2 'would replace what the run reads: space.file' "or of its list" tune "$tmp/in.ini" \
     space.source=list space.file="$tmp/list.tsv" -o "$tmp/list.tsv" --force
-timeout $net "$weft" tune "$tmp/in.ini" -o "$tmp/i.h5" >"$tmp/out" 2>"$tmp/log"
+timeout "$net" "$weft" tune "$tmp/in.ini" -o "$tmp/i.h5" >"$tmp/out" 2>"$tmp/log"
 ends 3 'of format "weft run' "a winner in place of its run" export "$tmp/i.h5" -o "$tmp/i.h5" --force
 awk 'BEGIN { for (i = 0; i < 40; i++) print i "," i % 2 }' >"$tmp/t.csv"
 mkdir -p "$tmp/folder/a" "$tmp/folder/b"
@@ -146,7 +146,7 @@ replaces() # MESSAGE FILE COMMAND ...
 {
     message=$1 file=$2
     shift 2
-    timeout 100 "$weft" "$@" -o "$tmp/$file" --force >"$tmp/out" 2>"$tmp/log" </dev/null
+    timeout "$net" "$weft" "$@" -o "$tmp/$file" --force >"$tmp/out" 2>"$tmp/log" </dev/null
     [ $? = 3 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -q "$file exists and is not replaced.*$message" "$tmp/log"
     result $? "$1 replaces no $file"
 }
@@ -163,7 +163,7 @@ replaces 'of format "weft data' other.h5 export "$tmp/i.h5"
 [ "$before" = "$(ls -l "$tmp" | grep -v '^total\| \(out\|log\)$')" ] && [ "$sum" = "$(cat "$tmp/doc.h5" "$tmp/in.ini" "$tmp/list.tsv" | cksum)" ]
 result $? "all of them are as they were"
 rm "$tmp/fifo"
-timeout 300 "$weft" export "$tmp/i.h5" -o "$tmp/won.h5" --force >"$tmp/out" 2>"$tmp/log"
+timeout "$net" "$weft" export "$tmp/i.h5" -o "$tmp/won.h5" --force >"$tmp/out" 2>"$tmp/log"
 result $? "a winner replaces a winner"
 
 # ---- what cannot be written ---------------------------------------------------------------
@@ -232,7 +232,7 @@ first=$(perl -0777 -ne '$n = 8; for my $i (1 .. 6) { $n += 32 + unpack("Q", subs
 for byte in $first $((first + 40)); do
     cp -r "$tmp/t.d" "$tmp/u.d"
     perl -e 'open my $h, "+<:raw", $ARGV[0]; seek $h, $ARGV[1], 0; print $h "\377"' "$tmp/u.d/journal" "$byte"
-    timeout $net "$weft" resume "$tmp/u.h5" >"$tmp/out" 2>"$tmp/log"
+    timeout "$net" "$weft" resume "$tmp/u.h5" >"$tmp/out" 2>"$tmp/log"
     [ "$(digest "$tmp/u.h5")" = "$expected" ] && grep -q 'its record of .*0.* is lost' "$tmp/log"
     result $? "the job whose record is lost is named and done again"
     rm -rf "$tmp"/u.*

@@ -64,11 +64,11 @@ plan '3 at most .run.workers = 3.; at work: 2 teams 90 %$' "workers who ask agai
     run.tuner=asha asha.max_resource=1 run.workers=3
 plan '3 at most .run.workers = 3.; at work: 2 teams 90 %$' "also by the wall clock" \
     run.tuner=asha asha.max_resource=1 run.workers=3 run.clock=wall
-timeout 100 mpirun -n 3 "$weft" tune "$tmp/in.ini" run.teams=3 run.tuner=asha asha.max_resource=1 run.workers=2 --plan \
+timeout "$net" mpirun -n 3 "$weft" tune "$tmp/in.ini" run.teams=3 run.tuner=asha asha.max_resource=1 run.workers=2 --plan \
     >"$tmp/out" 2>"$tmp/log"
 grep -q '; of run.teams = 3 more than 2 would idle$' "$tmp/out"
 result $? "teams that would idle are told"
-timeout 100 mpirun -n 3 "$weft" tune "$tmp/in.ini" run.teams=3 run.tuner=asha asha.max_resource=1 run.workers=2 \
+timeout "$net" mpirun -n 3 "$weft" tune "$tmp/in.ini" run.teams=3 run.tuner=asha asha.max_resource=1 run.workers=2 \
     'command.run=echo loss=1' -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
 grep -q 'run.workers = 2: no more jobs than that are in flight, and the other teams idle' "$tmp/log"
 result $? "also at the start of a run"
@@ -100,7 +100,7 @@ mean() # PART: samples of a client; classes: of all
     "$weft" info "$tmp/clients.h5" 2>>"$tmp/log" | awk -v part="$1" '$1 == part { print $3 } part == "classes" && /classes$/ { print $(NF - 1) }'
 }
 for teams in 1 2; do
-    timeout 100 mpirun -n 2 "$weft" tune "$tmp/fed.ini" --plan run.teams=$teams run.tuner=random space.configs=5 \
+    timeout "$net" mpirun -n 2 "$weft" tune "$tmp/fed.ini" --plan run.teams=$teams run.tuner=random space.configs=5 \
         random.resource=20 >"$tmp/out" 2>"$tmp/log" &&
         awk -v train="$(mean train)" -v valid="$(mean valid)" -v classes="$(mean classes)" -v teams=$teams '
         function near(x, y, by) { return y * (1 - by) <= x && x <= y * (1 + by) }

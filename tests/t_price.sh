@@ -8,7 +8,7 @@ tune() # RANKS NAME [key=value ...]
 {
     ranks=$1 name=$2
     shift 2
-    timeout 100 mpirun -n "$ranks" "$weft" tune "$tmp/$name.ini" "$@" -o "$tmp/r.h5" --force \
+    timeout "$net" mpirun -n "$ranks" "$weft" tune "$tmp/$name.ini" "$@" -o "$tmp/r.h5" --force \
         >"$tmp/out" 2>"$tmp/log" </dev/null
 }
 changes() # STATEMENT NAME SAMPLER [key=value ...]: per_cost makes another search
@@ -141,7 +141,7 @@ tune 2 sgd run.teams=2 run.sampler=forest forest.per_cost=yes
 result $? "two teams make the same search"
 rm -f "$tmp/r.h5"
 tune 1 sgd run.sampler=forest forest.per_cost=yes run.time_limit=1e-9
-[ $? = 75 ] && timeout 100 "$weft" resume "$tmp/r.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log"
+[ $? = 75 ] && timeout "$net" "$weft" resume "$tmp/r.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log"
 result $? "one that was stopped is resumed"
 [ "$cost" = "$(digest)" ]
 result $? "and is the same"

@@ -6,7 +6,7 @@
 
 tune() # [key=value ...]
 {
-    timeout 120 "$weft" tune "$tmp/in.ini" "$@" -o "$tmp/run.h5" --force >"$tmp/out" 2>"$tmp/log"
+    timeout "$net" "$weft" tune "$tmp/in.ini" "$@" -o "$tmp/run.h5" --force >"$tmp/out" 2>"$tmp/log"
 }
 refused() # PATTERN STATEMENT [key=value ...]
 {
@@ -33,7 +33,7 @@ tune run.tuner=sha sha.rungs=geometric sha.reduction=3 sha.max_resource=27 &&
 
 tune run.workers=3
 first=$(digest)
-timeout 120 mpirun -n 3 "$weft" tune "$tmp/in.ini" run.teams=3 run.workers=3 -o "$tmp/run.h5" --force \
+timeout "$net" mpirun -n 3 "$weft" tune "$tmp/in.ini" run.teams=3 run.workers=3 -o "$tmp/run.h5" --force \
     >"$tmp/out" 2>"$tmp/log"
 [ -n "$first" ] && [ "$first" = "$(digest)" ]
 result $? "three teams give the same bits"

@@ -10,7 +10,7 @@ agrees() # STATEMENT ARGUMENT...: a search on few images; the table begins with 
     statement=$1
     shift
     rm -rf "$tmp"/run.*
-    timeout 100 "$weft" tune "$tmp/in.ini" "$@" -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log"
+    timeout "$net" "$weft" tune "$tmp/in.ini" "$@" -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log"
     winner=$(sed -n 's/^winner *\([0-9]*\): .*/\1/p' "$tmp/out")
     [ -n "$winner" ] && [ "$(awk '/^best /{ getline; print $2 }' "$tmp/out")" = "$winner" ]
     result $? "$statement"
@@ -74,10 +74,10 @@ if [ -z "$python" ]; then
     echo "ok $((count += 1)) # SKIP no Python with h5py"
 else
     "$weft" pack synthetic federated=generated clients=40 classes=5 -o "$tmp/clients.h5" >"$tmp/log" 2>&1 &&
-        timeout 100 mpirun -n 2 "$weft" tune "$tmp/fed.ini" -o "$tmp/fed.h5" >"$tmp/out" 2>"$tmp/log" &&
-        timeout 100 "$weft" tune "$tmp/flow.ini" space.configs=6 sha.eliminations=1 flow.p=10 \
+        timeout "$net" mpirun -n 2 "$weft" tune "$tmp/fed.ini" -o "$tmp/fed.h5" >"$tmp/out" 2>"$tmp/log" &&
+        timeout "$net" "$weft" tune "$tmp/flow.ini" space.configs=6 sha.eliminations=1 flow.p=10 \
             -o "$tmp/flow.h5" >"$tmp/out" 2>"$tmp/log" &&
-        timeout 100 "$weft" tune "$tmp/in.ini" run.tuner=ws_sha -o "$tmp/mixture.h5" >"$tmp/out" 2>"$tmp/log"
+        timeout "$net" "$weft" tune "$tmp/in.ini" run.tuner=ws_sha -o "$tmp/mixture.h5" >"$tmp/out" 2>"$tmp/log"
     result $? "a federation is tuned by two teams, flow and mixtures by one"
     "$python" tests/report.py "$weft" "$tmp/fed.h5" "$tmp/flow.h5" "$tmp/mixture.h5" >"$tmp/out" 2>"$tmp/log"
     result $? "every number of a report is that of the run file: text, CSV and JSON"

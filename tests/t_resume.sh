@@ -7,7 +7,7 @@ start() # STATUS PATTERN STATEMENT RANKS ARGUMENT...: ends with the status, and 
 {
     local status=$1 pattern=$2 statement=$3 ranks=$4
     shift 4
-    if [ "$ranks" = 1 ]; then "$weft" "$@"; else timeout 100 mpirun -n "$ranks" "$weft" "$@"; fi >"$tmp/out" 2>"$tmp/log"
+    if [ "$ranks" = 1 ]; then "$weft" "$@"; else timeout "$net" mpirun -n "$ranks" "$weft" "$@"; fi >"$tmp/out" 2>"$tmp/log"
     [ $? = "$status" ] && grep -Eq -- "$pattern" "$tmp/out" "$tmp/log"
     result $? "$statement"
 }

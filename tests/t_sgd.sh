@@ -9,7 +9,7 @@ tune() # NAME RANKS [key=value ...]
 {
     name=$1 ranks=$2
     shift 2
-    timeout 120 mpirun -n "$ranks" "$weft" tune "$tmp/$name.ini" "$@" -o "$tmp/run.h5" --force \
+    timeout "$net" mpirun -n "$ranks" "$weft" tune "$tmp/$name.ini" "$@" -o "$tmp/run.h5" --force \
         >"$tmp/out" 2>"$tmp/log" </dev/null # mpirun would take the rest of the cases below
 }
 value() # LINE WORD: the word after WORD in the line of the report that begins with LINE
@@ -200,7 +200,7 @@ rm -f "$tmp/run.h5"
 tune patient 1 run.workers=3 $proposals sgd.folds=2 random.resource=5 space.configs=5 run.time_limit=1e-9
 while [ $st = 75 ] && [ $starts -lt 1000 ]; do
     starts=$((starts + 1))
-    timeout 100 "$weft" resume "$tmp/run.h5" run.time_limit=1e-9 >"$tmp/out" 2>"$tmp/log"
+    timeout "$net" "$weft" resume "$tmp/run.h5" run.time_limit=1e-9 >"$tmp/out" 2>"$tmp/log"
     st=$?
 done
 [ $starts -gt 20 ] && [ $st = 0 ] && [ "$whole" = "$(digest) $(grep -o 'for [0-9.]* virtual seconds' "$tmp/out")" ]

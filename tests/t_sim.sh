@@ -41,7 +41,7 @@ simulated()
     : >"$tmp/seconds"
     for ranks in 1 3; do
         seq $ranks | sed "s|.*|n0|" >"$tmp/hosts"
-        timeout 300 smpirun -np $ranks -platform jobs/sim/hdr.xml -hostfile "$tmp/hosts" \
+        timeout "$net" smpirun -np $ranks -platform jobs/sim/hdr.xml -hostfile "$tmp/hosts" \
             --cfg=smpi/simulate-computation:no --cfg=smpi/host-speed:1Gf --cfg=smpi/coll-selector:ompi \
             --cfg=smpi/iprobe:1e-6 --cfg=smpi/test:1e-6 --log=root.thresh:error "$sim/weft-sim" "$input" \
             run.output="$tmp/$name$ranks.h5" run.teams="${teams:-$ranks}" "$@" >"$tmp/out" 2>"$tmp/log"

@@ -191,7 +191,7 @@ refused 'h.tsv: line 1 has 1 column where label = first and a text' "lines witho
 # tuned ARGUMENT...: of weft tune, with what it says in $tmp/log; the status in $status.
 tuned()
 {
-    timeout 120 "$weft" tune "$@" -o "$tmp/run.h5" --force >"$tmp/out" 2>"$tmp/log"
+    timeout "$net" "$weft" tune "$@" -o "$tmp/run.h5" --force >"$tmp/out" 2>"$tmp/log"
     status=$?
 }
 

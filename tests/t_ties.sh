@@ -28,13 +28,13 @@ decided() # STATEMENT ARGUMENT...: a search in which several jobs have the winne
     statement=$1
     shift
     rm -rf "$tmp"/run.*
-    timeout 100 "$weft" tune "$tmp/in.ini" "$@" -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log" &&
+    timeout "$net" "$weft" tune "$tmp/in.ini" "$@" -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log" &&
         lowest "$tmp/run.h5"
     result $? "$statement: the lowest loss wins among equal scores"
     whole=$(digest "$tmp/run.h5")
     for teams in 1 2; do
         rm -rf "$tmp"/run.*
-        timeout 100 mpirun -n 2 "$weft" tune "$tmp/in.ini" "$@" run.teams=$teams \
+        timeout "$net" mpirun -n 2 "$weft" tune "$tmp/in.ini" "$@" run.teams=$teams \
             -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log" </dev/null
         [ -n "$whole" ] && [ "$(digest "$tmp/run.h5")" = "$whole" ] && lowest "$tmp/run.h5"
         result $? "and by two ranks, $teams team"
