@@ -105,6 +105,23 @@ shows '^split +[0-9]{5} +[0-9]{5} +[0-9]{5} +[0-9]{4}$' "and those of its texts,
 runs "a built-in federation is packed" pack synthetic federated=leaf -o "$tmp/leaf.h5"
 runs "and described" info "$tmp/leaf.h5"
 shows '^all +107553 +107.55 +213.22 +5 ' "with the sizes of its clients"
+mkdir -p "$tmp/cut/train" "$tmp/cut/test"
+rows() # FROM TO: a file of LEAF's with a user of such rows, which are of 10 classes, sorted
+{
+    awk -v a="$1" -v b="$2" 'BEGIN {
+        for (i = a; i < b; i++) { x = x s "[" i "]"; y = y s int(i / 40); s = "," }
+        printf "{\"users\": [\"u\"], \"num_samples\": [%d], \"user_data\": ", b - a
+        printf "{\"u\": {\"x\": [%s], \"y\": [%s]}}}\n", x, y }'
+}
+rows 0 400 >"$tmp/cut/train/a.json"
+rows 280 400 >"$tmp/cut/test/a.json"
+runs "parts that were cut from sorted rows are packed" pack leaf "$tmp/cut" -o "$tmp/cut.h5"
+[ "$(grep -c 'warning: .*the test part has no row of 7 of 10 classes, the first is 0 with [0-9]*' "$tmp/log")" = 1 ]
+result $? "and told"
+rows 0 400 >"$tmp/sorted.json"
+runs "sorted rows that are divided here" pack leaf "$tmp/sorted.json" -o "$tmp/cut.h5" --force
+! grep -q 'warning: .*has no row of' "$tmp/log"
+result $? "have all classes in all parts"
 runs "rows are split over clients" pack synthetic images rows=600 clients=20 partition=shards \
     shards=1 -o "$tmp/shards.h5"
 runs "and described" info "$tmp/shards.h5"

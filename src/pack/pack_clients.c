@@ -229,6 +229,31 @@ static weft_status flush_all(weft_pack *p)
     return WEFT_OK;
 }
 
+/* Warns of classes that a part lacks although, by their training rows, it would have MANY:
+ * a part drawn by chance lacks one with probability e^-MANY, one cut from sorted rows does.
+ */
+static void tell_lacking(const weft_pack *p)
+{
+    enum { MANY = 10 };
+    int64_t *const *has = p->own->federation->classes;
+    double train = (double)p->own->part[WEFT_TRAIN].n;
+    for (int i = WEFT_VALID; i < WEFT_NPART && p->own->form != WEFT_CHARS; i++) {
+        int lacking = 0, first = 0;
+        for (int k = p->own->classes - 1; k >= 0; k--) {
+            double rows = (double)has[WEFT_TRAIN][k] * (double)p->own->part[i].n / train;
+            if (has[i][k] > 0 || rows < MANY) continue;
+            first = k;
+            lacking++;
+        }
+        if (lacking > 0)
+            weft_log(WEFT_WARN,
+                     "%s: the %s part has no row of %d of %d classes, the first is %s with "
+                     "%lld training rows: was it cut from sorted rows?",
+                     p->own->from, weft_part_name[i], lacking, p->own->classes,
+                     p->own->class_name[first], (long long)has[WEFT_TRAIN][first]);
+    }
+}
+
 weft_status weft_pack_clients_close(weft_pack *p)
 {
     weft_pack_federation *f = p->own->federation;
@@ -247,6 +272,7 @@ weft_status weft_pack_clients_close(weft_pack *p)
                           WEFT_H5_I64, p->own->classes, f->classes[i], "rows of each class",
                           "rows"));
     }
+    tell_lacking(p);
     return weft_pack_clients_numbers(p, &f->all);
 }
 
