@@ -89,7 +89,7 @@ assert list(f['winner/tensors']) == list(whole['winner/tensors'])
 assert len(f['winner/value']) == len(f['configs/axis']) and f['winner'].attrs['text']"
 h5 "$tmp/stopped.h5" "which h5py reads: tensors as those of a complete run, of the best job" "$same"
 "$weft" eval "$tmp/stopped.h5" "$tmp/img.h5" >"$tmp/out" 2>&1
-[ $? = 3 ] && grep -q 'is of an unfinished run, whose winner is not known yet.*weft resume' "$tmp/out"
+[ $? = 3 ] && grep -q 'is a report of an unfinished run, whose winner is not known yet.*weft resume' "$tmp/out"
 result $? "they are not scored as those of a winner"
 WEFT_HOLD="job 4 of" "$weft" tune "$tmp/in.ini" run.tuner=sha -o "$tmp/k.h5" >"$tmp/out" 2>"$tmp/log" &
 pid=$!
