@@ -93,7 +93,7 @@ nodes tune "$tmp/in.ini" -o "$tmp/r.h5"
 result $? "with a broken node the search comes to its end"
 same "with the same digest"
 # shellcheck disable=SC2012
-[ "$(grep -c 'team 1 on .*: warning: job .* failed: .*last line: no module' "$tmp/log")" -le 5 ] &&
+[ "$(grep -c 'team 1 on .*: warning: job .* failed: .*last line: no module' "$tmp/log")" -le 12 ] &&
     grep -q 'team 1 on .*: warning: this team is set aside: job ' "$tmp/log"
 result $? "its team fails at a few jobs, and is set aside by a line"
 ! grep -q 'team [02] on .* set aside' "$tmp/log"
@@ -166,4 +166,13 @@ printf '[run]\ndata = %s\ntuner = random\n[space]\nconfigs = 3\n[rff]\nfeatures 
 "$weft" resume "$tmp/f.h5" --retry-failed >"$tmp/out" 2>"$tmp/log"
 [ $? = 2 ] && grep -q '^weft: .*--retry-failed is for programs, and run.task = fmap runs none' "$tmp/log"
 result $? "nor has one of another task"
+
+# ---- warnings of teams ----------------------------------------------------------------------
+
+"$weft" pack synthetic federated=generated clients=20 -o "$tmp/fed.h5" >"$tmp/log" 2>&1
+printf '[run]\ntask = fed\ndata = %s\ntuner = random\nteams = 2\n[random]\nresource = 20\n[space]\nconfigs = 8\n[fed]\nmodel = mlp
+cohort = 5\n[client]\nlr = log 9e5 .. 1e6\n' "$tmp/fed.h5" >"$tmp/fed.ini"
+timeout 100 mpirun -n 2 "$weft" tune "$tmp/fed.ini" -o "$tmp/d.h5" >"$tmp/out" 2>"$tmp/log"
+grep -q 'team 1 on .*: warning: all 5 clients of round [0-9]* of trial [0-9]* diverged' "$tmp/log"
+result $? "of a federation whose clients all diverge every team warns"
 echo "1..$count"

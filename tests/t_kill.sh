@@ -2,11 +2,12 @@
 # A run whose processes are killed repeatedly at random moments, or that is stopped by a
 # signal, and that is resumed each time with another number of ranks and teams, ends with
 # the digest of an undisturbed run: fits of feature maps, rounds of a federation,
-# asynchronous halving, training of a network and of those of all folds, a user's program.
-# Prints TAP, and a table at the end. KILLS: kills of each of the seven studies (2), which
+# asynchronous halving, training of a network and of those of all folds, a user's program, one that
+# fails for some configurations and, whatever they are, on the second rank.
+# Prints TAP, and a table at the end. KILLS: kills of each of the eight studies (2), which
 # are repeated as often as needed; SEED: of the moments; ONLY: names of the studies to run
 # ("fed-asha sgd-sha"), which may also be fed-hyperband and fed-pbt.
-studies="in-ws_sha in-random mixed-sha fed-asha sgd-sha folds-asha command-sha"
+studies="in-ws_sha in-random mixed-sha fed-asha sgd-sha folds-asha command-sha broken-sha"
 more="fed-hyperband fed-pbt"
 for name in $ONLY; do
     case " $studies $more " in *" $name "*) ;; *)
@@ -37,7 +38,8 @@ start()
     else
         set -- tune "$tmp/$3.ini" run.tuner="$4" run.teams="$teams" -o "$tmp/r.h5"
     fi
-    launch "$ranks" 0 "$event" "$weft" "$@"
+    # shellcheck disable=SC2016
+    launch "$ranks" 0 "$event" sh -c '[ "$OMPI_COMM_WORLD_RANK" != 1 ] || export BAD=1; exec "$@"' - "$weft" "$@"
 }
 
 jobs_done() # lines of the log that tell of a job
@@ -139,6 +141,8 @@ sed -e 's/^model = linear/&\nfolds = 3\npatience = 9/' "$tmp/sgd.ini" >"$tmp/fol
 result $? "built-in images are packed"
 sed -e 's/^configs = 27/configs = 9/' -e 's/^eliminations = 3/eliminations = 2/' -e '/^output/d' \
     inputs/command.ini >"$tmp/command.ini"
+# shellcheck disable=SC2016
+sed 's/^run = /&[ "$BAD" ] \&\& exit 1; [ $PARAM_degree -ge 4 ] \&\& exit 2; /' "$tmp/command.ini" >"$tmp/broken.ini"
 
 # killed_once INPUT TUNER: starts the run, or goes on with it, and kills ranks of it: for the first
 # time after some job, then at any moment, of which some come too late.
