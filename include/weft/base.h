@@ -320,6 +320,7 @@ typedef enum weft_level {
 /* Sets the level up to which this process prints, and its rank: ranks other than 0 print
  * errors and alarms only. */
 void weft_log_set(weft_level level, int rank);
+weft_level weft_log_level(void); /* as set */
 /* From now on also warnings of this process are printed, whatever its rank, and all its
  * lines begin with `who`, borrowed; NULL: no longer. */
 void weft_log_who(const char *who);

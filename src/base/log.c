@@ -21,6 +21,11 @@ void weft_log_set(weft_level level, int rank)
     log_rank = rank;
 }
 
+weft_level weft_log_level(void)
+{
+    return log_level;
+}
+
 void weft_log_who(const char *who)
 {
     log_who = who;

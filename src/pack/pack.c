@@ -134,8 +134,10 @@ static const char *part_name(weft_pack *p, weft_part part, const char *what)
 weft_status weft_pack_matrix(weft_pack *p, weft_form form, int64_t d, const int64_t *rows)
 {
     if (d < 1)
-        return weft_fail(WEFT_EDATA, "rows of %lld columns; check the source",
-                         (long long)d);
+        return weft_fail(WEFT_EDATA,
+                         "%s: rows have %lld features where one or more are "
+                         "expected; check the source",
+                         p->own->from, (long long)d);
     p->own->form = (int)form;
     p->own->d = d;
     weft_h5type type = form == WEFT_BYTES ? WEFT_H5_U8 : WEFT_H5_F32;
@@ -397,7 +399,11 @@ static weft_status pack_once(weft_packing own, const void *self, const char *out
     *scaling = NULL;
     weft_status st = weft_h5_create(&own.file, out, mem);
     own.replaces = access(out, F_OK) == 0;
+    weft_level level = weft_log_level();
+    if (own.scaling != NULL)
+        weft_log_set(WEFT_ERROR, 0); /* all was told when it was read */
     if (st == WEFT_OK) st = own.reader->read(self, own.from, &p);
+    weft_log_set(level, 0);
     if (st == WEFT_OK && own.scaling != NULL && !has_image(&own))
         *scaling = weft_scaling_next(own.scaling, kept);
     int whole = st == WEFT_OK && *scaling == NULL;

@@ -220,10 +220,10 @@ void weft_scaling_tell(const weft_pack *p, const char *out)
     if (moved >= 0)
         weft_log(
             WEFT_INFO,
-            "%s: %s is stored as (x - %.17g) / %.17g, since floats of 32 bits are too far "
+            "%s: %s is stored as (x %c %.17g) / %.17g, since floats of 32 bits are too far "
             "apart there%s; the file has shift and scale",
-            out, named(p, moved), s->shift[moved], s->scale[moved],
-            others(p, s->moved - 1, ", and so are "));
+            out, named(p, moved), s->shift[moved] < 0 ? '+' : '-', fabs(s->shift[moved]),
+            s->scale[moved], others(p, s->moved - 1, ", and so are "));
     if (equal >= 0)
         weft_log(WEFT_WARN,
                  "%s: %lld of the first %lld different numbers in %s become equal to "

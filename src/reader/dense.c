@@ -16,8 +16,9 @@
 enum { AUTO, CSV, LIBSVM };
 
 typedef struct dense {
-    int format, separator;
+    int format, separator, zero_based;
     weft_csv csv;
+    const char *comment;
     weft_split split;
     const char *shape; /* "3x32x32"; "": no images */
 } dense;
@@ -26,13 +27,23 @@ static const weft_opt options[] = {
     {"format", WEFT_CHOICE, offsetof(dense, format), "auto", 0, 0, "auto|csv|libsvm",
      "of the file; auto: csv where the first line has a separator of columns", 0},
     {"separator", WEFT_CHOICE, offsetof(dense, separator), "auto", 0, 0,
-     "auto|comma|semicolon|tab",
+     "auto|comma|semicolon|tab|pipe|blank",
      "what stands between the columns of a CSV file; auto: what the first line has most of",
      0},
     {"label", WEFT_TEXT, offsetof(dense, csv.label), "last", 0, 0, NULL,
-     "column of the class in a CSV file: first, last, its number from 1, or its name", 0},
+     "column of the class in a CSV file: its name, its number from 1, first or last", 0},
     {"header", WEFT_CHOICE, offsetof(dense, csv.header), "auto", 0, 0, "auto|yes|no",
      "names in the first line of a CSV file; auto: where it has other than numbers", 0},
+    {"decimal", WEFT_CHOICE, offsetof(dense, csv.decimal), "point", 0, 0, "point|comma",
+     "what stands before the decimals of a CSV file", 0},
+    {"thousands", WEFT_CHOICE, offsetof(dense, csv.thousands), "none", 0, 0,
+     "point|comma|none|blank", "what stands between groups of three digits there", 0},
+    {"comment", WEFT_TEXT, offsetof(dense, comment), "", 0, 0, NULL,
+     "lines of a CSV file that begin with this text are skipped, as those with # of libsvm "
+     "are",
+     0},
+    {"zero_based", WEFT_BOOL, offsetof(dense, zero_based), "no", 0, 0, NULL,
+     "indices of a libsvm file begin at 0", 0},
     {"valid", WEFT_REAL, offsetof(dense, split.valid), "0.1", 0, 0.9, NULL,
      "share of the rows for validation", 0},
     {"test", WEFT_REAL, offsetof(dense, split.test), "0.1", 0, 0.9, NULL,
@@ -57,8 +68,15 @@ weft_status weft_dense_row(weft_dense_rows *t, int64_t line, const char *label)
 
 int weft_table_number(const char *text, double *x)
 {
-    char *end;
+    char *end, copy[64];
     *x = strtod(text, &end);
+    size_t n = (size_t)(end - text);
+    if (n > 0 && (*end == 'd' || *end == 'D') && strlen(text) < sizeof copy) {
+        snprintf(copy, sizeof copy, "%s", text); /* Fortran's exponent */
+        copy[n] = 'e';
+        text = copy;
+        *x = strtod(text, &end);
+    }
     if (!isfinite((float)*x)) *x = INFINITY; /* no float either */
     while (*end == ' ') end++;
     return end != text && *end == '\0';
@@ -85,34 +103,50 @@ static void add_entry(weft_dense_rows *t, int64_t column, double value)
     if (column >= t->d) t->d = column + 1;
 }
 
+/* What INDEX:VALUE is not. */
+static weft_status bad_pair(const char *path, int64_t line, const char *pair)
+{
+    return weft_fail(
+        WEFT_EDATA, "%s: line %lld has '%.40s' where INDEX:VALUE is expected%s", path,
+        (long long)line, pair,
+        strncmp(pair, "qid:", 4) == 0
+            ? ", of a class; queries of ranking data are not learnt: remove them"
+            : ", or a separator between columns");
+}
+
+static weft_status bad_index(const char *path, int64_t line, long index, long last,
+                             int from)
+{
+    const char *remedy = "sort them, or give the columns smaller numbers";
+    if (index == 0 && from == 1) remedy = "zero_based = yes reads indices from 0";
+    return weft_fail(
+        WEFT_EDATA,
+        "%s: line %lld has index %ld after %ld; indices rise from %d to at most %d: %s",
+        path, (long long)line, index, last, from, MAX_COLUMNS + from - 1, remedy);
+}
+
 /* One "INDEX:VALUE"; `last` is the index before it. */
-static weft_status read_pair(const char *path, int64_t line, char *pair, long *last,
-                             weft_dense_rows *t)
+static weft_status read_pair(const char *path, int64_t line, char *pair, int from,
+                             long *last, weft_dense_rows *t)
 {
     char *colon = strchr(pair, ':'), *end = pair;
     long index = colon != NULL ? strtol(pair, &end, 10) : 0;
-    if (colon == NULL || end != colon)
-        return weft_fail(WEFT_EDATA,
-                         "%s: line %lld has '%.40s' where INDEX:VALUE is expected, or "
-                         "commas, semicolons or tabs between columns",
-                         path, (long long)line, pair);
-    if (index <= *last || index > MAX_COLUMNS)
-        return weft_fail(WEFT_EDATA,
-                         "%s: line %lld has index %ld after %ld; indices rise from 1 to "
-                         "at most %d",
-                         path, (long long)line, index, *last, MAX_COLUMNS);
+    if (colon == NULL || end != colon) return bad_pair(path, line, pair);
+    if (index <= *last || index - from >= MAX_COLUMNS)
+        return bad_index(path, line, index, *last, from);
     double x;
     if (!weft_table_number(colon + 1, &x) || !isfinite(x))
         return weft_fail(WEFT_EDATA,
                          "%s: line %lld, column %ld is '%.40s' where a finite number is "
-                         "expected",
+                         "expected; mend or remove the line",
                          path, (long long)line, index, colon + 1);
     *last = index;
-    add_entry(t, index - 1, x);
+    add_entry(t, index - from, x);
     return WEFT_OK;
 }
 
-weft_status weft_read_libsvm(const char *path, char *text, size_t n, weft_dense_rows *t)
+weft_status weft_read_libsvm(const char *path, char *text, size_t n, int from,
+                             weft_dense_rows *t)
 {
     static const char blank[] = " \t";
     char *line, *rest;
@@ -126,15 +160,20 @@ weft_status weft_read_libsvm(const char *path, char *text, size_t n, weft_dense_
         line[strcspn(line, "#")] = '\0';
         char *word = strtok_r(line, blank, &rest);
         if (word == NULL) continue;
+        if (strchr(word, ',') != NULL)
+            return weft_fail(WEFT_EDATA,
+                             "%s: line %lld has the labels '%.40s': multi-label data are "
+                             "not learnt; give each row one class",
+                             path, (long long)number, word);
         const char *label = weft_table_label(word, t->mem);
         if (strchr(word, ':') != NULL)
             return weft_fail(WEFT_EDATA,
                              "%s: line %lld has no label; a line is LABEL INDEX:VALUE "
                              "...",
                              path, (long long)number);
-        long last = 0;
+        long last = from - 1;
         while ((word = strtok_r(NULL, blank, &rest)) != NULL)
-            TRY(read_pair(path, number, word, &last, t));
+            TRY(read_pair(path, number, word, from, &last, t));
         t->first = weft_grow(t->mem, t->first, sizeof *t->first, t->n + 1, &t->first_room);
         t->first[t->n + 1] = t->entries;
         TRY(weft_dense_row(t, number, label));
@@ -184,43 +223,96 @@ static weft_status tell_shape(const char *shape, int64_t d, weft_pack *p)
     return WEFT_OK;
 }
 
-/* What separates the columns; 0: the file is libsvm's. */
-static char separator_of(const dense *o, const char *text, size_t n)
+/* Excel's first line, "sep=;", names the separator. */
+static char take_sep_line(char **text, size_t *n, int64_t *line)
 {
-    enum { CHOICES = 3 };
-    static const char choice[CHOICES] = {';', '\t', ','}; /* the first of equally many */
-    static const char named[] = {0, ',', ';', '\t'};
-    const char *end = memchr(text, '\n', n);
-    int count[CHOICES] = {0}, quoted = 0, pairs = 0, best = 0;
-    if (o->format == LIBSVM) return 0;
-    if (o->separator != 0) return named[o->separator];
-    for (const char *at = text; at < (end != NULL ? end : text + n); at++) {
-        quoted ^= *at == '"';
-        pairs |= *at == ':';
-        for (int i = 0; i < CHOICES && !quoted; i++) count[i] += *at == choice[i];
+    static const char key[] = "sep=";
+    size_t length = strlen(key);
+    if (*n < length + 2 || strncmp(*text, key, length) != 0) return 0;
+    char separator = (*text)[length];
+    size_t end = length + 1 + ((*text)[length + 1] == '\r');
+    if (end >= *n || (*text)[end] != '\n') return 0;
+    *text += end + 1;
+    *n -= end + 1;
+    ++*line;
+    return separator;
+}
+
+/* Lines that begin with a comment become blank. */
+static void blank_comments(const char *comment, char *text, size_t n)
+{
+    size_t length = strlen(comment);
+    for (char *at = text, *end = text + n; at < end && length > 0;) {
+        char *stop = memchr(at, '\n', (size_t)(end - at));
+        if (stop == NULL) stop = end;
+        if (strncmp(at + strspn(at, " \t"), comment, length) == 0)
+            memset(at, ' ', (size_t)(stop - at));
+        at = stop + 1;
     }
-    if (pairs && o->format == AUTO) count[1] = 0; /* libsvm's, with tabs */
-    for (int i = 1; i < CHOICES; i++)
-        if (count[i] > count[best]) best = i;
-    if (count[best] > 0) return choice[best];
-    return o->format == CSV ? ',' : 0;
+}
+
+/* What separates the columns; 0: the file is libsvm's. */
+static char separator_of(const dense *o, char named, const char *text, size_t n,
+                         weft_arena *tmp)
+{
+    static const char separator[] = {0, ',', ';', '\t', '|', ' '};
+    if (o->format == LIBSVM) return 0;
+    if (o->separator != 0) return separator[o->separator];
+    if (named != 0) return named;
+    char found = weft_table_separator(text, n, o->csv.decimal != WEFT_MARK_COMMA, tmp);
+    return found == 0 && o->format == CSV ? ',' : found;
+}
+
+static weft_status read_table(const dense *o, const char *source, weft_dense_rows *t)
+{
+    char *text;
+    size_t n;
+    weft_csv csv = o->csv;
+    TRY(weft_read_text(source, t->mem, &text, &n));
+    if (csv.decimal == csv.thousands)
+        return weft_fail(WEFT_ECONF,
+                         "decimal and thousands are the same mark; they differ");
+    char named = take_sep_line(&text, &n, &csv.line);
+    blank_comments(o->comment, text, n);
+    csv.separator = separator_of(o, named, text, n, t->mem);
+    if (csv.separator == 0) return weft_read_libsvm(source, text, n, !o->zero_based, t);
+    if (csv.separator == ' ') weft_blanks_merge(text, &n);
+    return weft_read_csv(source, text, n, &csv, t);
+}
+
+/* A text that is the class of the first row alone may be the label's name, where the names
+ * of features are numbers. */
+static weft_status check_first(const dense *o, const char *source, const weft_dense_rows *t)
+{
+    double x;
+    int64_t same = 0;
+    if (o->csv.header != WEFT_HEADER_AUTO || t->name != NULL || t->head.columns == 0)
+        return WEFT_OK;
+    for (int64_t i = 0; i < t->n; i++) same += t->label[i] == t->label[0];
+    if (same != 1 || t->labels.n < 3 || weft_table_number(t->labels.name[t->label[0]], &x))
+        return WEFT_OK;
+    return weft_fail(
+        WEFT_EDATA,
+        "%s: only the first line has the class '%s'; are these names of columns? "
+        "header = yes reads them as such, header = no as a row",
+        source, t->labels.name[t->label[0]]);
 }
 
 static weft_status dense_read(const void *self, const char *source, weft_pack *p)
 {
     const dense *o = self;
     weft_dense_rows t = {.mem = p->mem, .labels = {.mem = p->mem, .path = source}};
-    char *text;
-    size_t n;
     TRY(weft_pack_source(p, source));
-    TRY(weft_read_text(source, p->mem, &text, &n));
-    weft_csv csv = o->csv;
-    csv.separator = separator_of(o, text, n);
-    if (csv.separator != 0)
-        TRY(weft_read_csv(source, text, n, &csv, &t));
-    else
-        TRY(weft_read_libsvm(source, text, n, &t));
+    TRY(read_table(o, source, &t));
+    TRY(check_first(o, source, &t));
     TRY(weft_labels_close(&t.labels, source, t.label, t.n, p));
+    if (t.head.columns > 0) weft_csv_tell(source, &o->csv, &t.head);
+    for (int i = 0; i < t.labels.n; i++)
+        if (weft_cell_missing(t.labels.name[i]))
+            weft_log(WEFT_WARN,
+                     "%s: the class '%s' may be a label that is missing; if so, remove its "
+                     "rows",
+                     source, t.labels.name[i]);
 
     int64_t rows[WEFT_NPART];
     int64_t *order = WEFT_NEW(p->mem, int64_t, t.n);

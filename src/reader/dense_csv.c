@@ -17,11 +17,10 @@ typedef struct csv {
     int64_t opened;     /* line of the quotation mark that is open; 0: none is */
     const char **field; /* [n] of the row being read, owned by row */
     int64_t n, room;
-    int64_t columns; /* of every row, label included; 0 before the first */
-    int64_t label;   /* index of the label's column */
-    int64_t most;    /* rows that the file can have */
-    int seen;        /* rows, a header included */
-    weft_status st;  /* of the first row that failed */
+    int ends;       /* 1: lines end in a separator, which begins no column */
+    int64_t most;   /* rows that the file can have */
+    int seen;       /* rows, a header included */
+    weft_status st; /* of the first row that failed */
     weft_arena *row;
 } csv;
 
@@ -29,100 +28,90 @@ static void on_field(void *text, size_t n, void *ctx)
 {
     csv *c = ctx;
     c->field = weft_grow(c->table->mem, c->field, sizeof *c->field, c->n, &c->room);
+    if (n > 0 && memchr(text, '\0', n) != NULL && c->st == WEFT_OK)
+        c->st = weft_fail(WEFT_EDATA, "%s: line %lld has a NUL byte; is this a text file?",
+                          c->path, (long long)c->line);
     c->field[c->n++] = weft_arena_text(c->row, "%.*s", (int)n, (const char *)text);
 }
 
-/* The first line has names of columns. */
-static int is_header(const csv *c)
+/* "column 2" or "column 2, 'b',", from 0. */
+static const char *column_text(const csv *c, int64_t i)
+{
+    long long number = (long long)i + 1;
+    const char *name = c->table->head.name != NULL ? c->table->head.name[i] : "";
+    if (*name == '\0') return weft_arena_text(c->row, "column %lld", number);
+    return weft_arena_text(c->row, "column %lld, '%s',", number, name);
+}
+
+/* 1: one of the fields of the first line is a text. */
+static int has_text(const csv *c)
 {
     double x;
-    if (c->how->header != 0) return c->how->header == 1;
     for (int64_t i = 0; i < c->n; i++)
-        if (i != c->label && !weft_table_number(c->field[i], &x)) return 1;
+        if (*c->field[i] != '\0' && !weft_cell_number(c->how, c->field[i], &x, c->row))
+            return 1;
     return 0;
 }
 
-/* The column of the label, by place or by name; -1: there is none. */
-static int64_t label_column(const csv *c)
+/* Room for the features and their names, when the first line is there. */
+static weft_status begin(csv *c)
 {
-    const char *label = c->how->label;
-    char *end;
-    long number = strtol(label, &end, 10);
-    if (strcmp(label, "first") == 0) return 0;
-    if (strcmp(label, "last") == 0) return c->n - 1;
-    if (*end == '\0') return number >= 1 && number <= c->n ? number - 1 : -1;
-    for (int64_t i = 0; i < c->n; i++)
-        if (strcmp(c->field[i], label) == 0) return i;
-    return -1;
-}
-
-/* The column of the label, and room for the others, when the number of columns is known. */
-static weft_status find_label(csv *c)
-{
-    const char *label = c->how->label;
-    c->columns = c->n;
-    c->label = label_column(c);
-    int named = c->label >= 0 && strcmp(c->field[c->label], label) == 0;
-    if (c->label < 0 || (named && !is_header(c)))
-        return weft_fail(WEFT_ECONF,
-                         "label = %s, where %s has %lld columns%s; give first, last, a "
-                         "number from 1 to %lld, or a name in the first line",
-                         label, c->path, (long long)c->n, named ? " without names" : "",
-                         (long long)c->n);
-    if (c->n < 2)
+    weft_dense_rows *t = c->table;
+    if (*c->field[0] == '#' && c->n == 1)
         return weft_fail(WEFT_EDATA,
-                         "%s: line %lld has 1 column where a label and numbers are "
-                         "expected; is it a CSV file? separator = ... says what stands "
-                         "between columns",
+                         "%s: line %lld begins with '#'; comment = # skips such lines",
                          c->path, (long long)c->line);
-    c->table->d = c->n - 1;
-    c->table->value = WEFT_NEW(c->table->mem, double, c->most *(c->n - 1));
+    c->ends = has_text(c) && *c->field[c->n - 1] == '\0';
+    t->head.line = c->line;
+    t->head.columns = c->n - c->ends;
+    TRY(weft_csv_begin(c->path, c->how, c->field, &t->head, t->mem));
+    t->d = t->head.columns - 1;
+    t->value = WEFT_NEW(t->mem, double, c->most * t->d);
+    if (t->head.name == NULL) return WEFT_OK;
+    t->name = WEFT_NEW(t->mem, const char *, t->d);
+    for (int64_t i = 0; i < t->head.columns; i++)
+        if (i != t->head.label) t->name[i - (i > t->head.label)] = t->head.name[i];
     return WEFT_OK;
 }
 
-/* Names of all columns but the label's. */
-static void keep_names(const csv *c)
+static weft_status bad_width(const csv *c)
 {
-    weft_dense_rows *t = c->table;
-    t->name = WEFT_NEW(t->mem, const char *, c->n - 1);
-    for (int64_t i = 0; i < c->n; i++)
-        if (i != c->label)
-            t->name[i - (i > c->label)] = weft_arena_text(t->mem, "%s", c->field[i]);
+    const weft_csv_head *head = &c->table->head;
+    int comment = *c->field[0] == '#' || (head->name && *head->name[0] == '#');
+    return weft_fail(WEFT_EDATA,
+                     "%s: line %lld has %lld columns where %lld are expected; %s", c->path,
+                     (long long)c->line, (long long)c->n, (long long)head->columns,
+                     comment ? "comment = # skips lines that begin with it"
+                             : "mend the line, or put texts that have the separator in "
+                               "quotation marks");
 }
 
 static weft_status add_row(csv *c)
 {
-    if (c->seen++ == 0) {
-        TRY(find_label(c));
-        if (is_header(c)) {
-            keep_names(c);
-            return WEFT_OK;
-        }
-    }
-    if (c->n != c->columns)
-        return weft_fail(WEFT_EDATA,
-                         "%s: line %lld has %lld columns where %lld are expected; mend "
-                         "the line",
-                         c->path, (long long)c->line, (long long)c->n,
-                         (long long)c->columns);
     weft_dense_rows *t = c->table;
+    if (c->seen++ == 0) {
+        TRY(begin(c));
+        if (t->head.name != NULL) return WEFT_OK;
+    }
+    if (c->ends && c->n == t->head.columns + 1 && *c->field[c->n - 1] == '\0') c->n--;
+    if (c->n != t->head.columns) return bad_width(c);
     for (int64_t i = 0; i < c->n; i++) {
         double x;
-        if (i == c->label) continue;
-        if (!weft_table_number(c->field[i], &x) || !isfinite(x))
+        if (i == t->head.label) continue;
+        if (!weft_cell_number(c->how, c->field[i], &x, c->row))
             return weft_fail(WEFT_EDATA,
-                             "%s: line %lld, column %lld is '%.40s' where a finite "
-                             "number is expected; %s",
-                             c->path, (long long)c->line, (long long)i + 1, c->field[i],
-                             strchr(c->field[i], ' ') != NULL
-                                 ? "texts are read by `weft pack text`, separator = comma"
-                                 : "mend or remove the line");
-        t->value[t->n * t->d + i - (i > c->label)] = x;
+                             "%s: line %lld, %s is '%.40s' where a finite number is "
+                             "expected; %s",
+                             c->path, (long long)c->line, column_text(c, i), c->field[i],
+                             weft_cell_remedy(c->how, c->field[i], c->row));
+        t->value[t->n * t->d + i - (i > t->head.label)] = x;
     }
-    const char *label = weft_table_label(c->field[c->label], c->row);
+    const char *label = c->field[t->head.label];
     if (*label == '\0')
-        return weft_fail(WEFT_EDATA, "%s: line %lld, column %lld has no label", c->path,
-                         (long long)c->line, (long long)c->label + 1);
+        return weft_fail(WEFT_EDATA,
+                         "%s: line %lld, %s has no label; give one, or remove "
+                         "the line",
+                         c->path, (long long)c->line, column_text(c, t->head.label));
     return weft_dense_row(t, c->line, label);
 }
 
@@ -146,7 +135,7 @@ static const char *plain_label(const char *text, size_t n, weft_arena *mem)
     n = (size_t)(end - text);
     if (n == 0 || memchr(text, '\r', n) != NULL || memchr(text, '\0', n) != NULL)
         return NULL;
-    return weft_table_label(weft_arena_text(mem, "%.*s", (int)n, text), mem);
+    return weft_arena_text(mem, "%.*s", (int)n, text);
 }
 
 /* Adds the row of a line without quotation marks; 0: it is not plain, libcsv has to read
@@ -155,12 +144,13 @@ static int add_plain(csv *c, const char *at, const char *end)
 {
     weft_dense_rows *t = c->table;
     const char *label = NULL;
-    if (c->seen == 0 || c->how->separator != ',') return 0;
+    if (c->seen == 0 || c->how->separator != ',' || c->how->thousands != WEFT_MARK_NONE)
+        return 0;
     double *x = t->value + t->n * t->d;
     if (end > at && end[-1] == '\n') end--;
     if (end > at && end[-1] == '\r') end--;
-    for (int64_t i = 0; i < c->columns; i++) {
-        if (i == c->label) {
+    for (int64_t i = 0; i < c->table->head.columns; i++) {
+        if (i == c->table->head.label) {
             const char *stop = memchr(at, ',', (size_t)(end - at));
             if (stop == NULL) stop = end;
             label = plain_label(at, (size_t)(stop - at), c->row);
@@ -168,8 +158,8 @@ static int add_plain(csv *c, const char *at, const char *end)
         } else {
             at = weft_number_read(at, end, x++);
         }
-        if (at == NULL || (i == c->label && label == NULL)) return 0;
-        if (i + 1 < c->columns && (at == end || *at++ != ',')) return 0;
+        if (at == NULL || (i == c->table->head.label && label == NULL)) return 0;
+        if (i + 1 < c->table->head.columns && (at == end || *at++ != ',')) return 0;
     }
     if (at != end) return 0;
     c->st = weft_dense_row(t, c->line, label);
@@ -220,6 +210,7 @@ weft_status weft_read_csv(const char *path, char *text, size_t n, const weft_csv
     csv c = {.path = path,
              .how = how,
              .table = t,
+             .line = how->line,
              .most = count_lines(text, n),
              .row = weft_arena_new()};
     int none;

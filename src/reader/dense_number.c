@@ -5,7 +5,9 @@
 #include "dense.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAX_DIGITS = 15, MAX_POWER = 22, MAX_EXPONENT = 9999 };
 
@@ -48,7 +50,7 @@ static const char *read_decimal(const char *at, const char *end, double *x)
 {
     const char *start = at;
     uint64_t digits = 0;
-    int n = 0, seen = 0, power = 0, point = 0;
+    int n = 0, seen = 0, power = 0, point = 0; /* n digits from the first that is not 0 */
     for (; at < end && (is_digit(*at) || (*at == '.' && !point)); at++) {
         if (*at == '.') {
             point = 1;
@@ -62,12 +64,24 @@ static const char *read_decimal(const char *at, const char *end, double *x)
     if (!seen) return NULL;
     if (at < end && (*at == 'e' || *at == 'E'))
         if ((at = read_exponent(at + 1, end, &power)) == NULL) return NULL;
+    if (n > MAX_DIGITS && at - start == n) return NULL; /* see weft_number_lost */
     if (n > MAX_DIGITS || !make(digits, power, x)) {
         char *stop;
         *x = strtod(start, &stop);
         if (stop != at) return NULL;
     }
     return at;
+}
+
+int weft_number_lost(const char *text)
+{
+    enum { ROOM = 400 };
+    char whole[ROOM];
+    text += strspn(text, " +-0");
+    size_t n = strspn(text, "0123456789");
+    if (n <= MAX_DIGITS || n >= ROOM || text[n + strspn(text + n, " ")] != '\0') return 0;
+    snprintf(whole, sizeof whole, "%.0f", strtod(text, NULL));
+    return strncmp(whole, text, n) != 0;
 }
 
 const char *weft_number_read(const char *at, const char *end, double *x)

@@ -125,9 +125,10 @@ weft_status weft_labels_find(weft_labels *l, int64_t line, const char *text, siz
     if (l->n == WEFT_MAX_CLASSES)
         return weft_fail(
             WEFT_EDATA,
-            "%s brings more than %d classes; check where the label stands, which the "
-            "option label says, and that it is one",
-            place_of(l, line), WEFT_MAX_CLASSES);
+            "%s brings more than %d classes, the last '%.*s'; check where the label "
+            "stands, "
+            "which the option label says, and that it is one and not continuous",
+            place_of(l, line), WEFT_MAX_CLASSES, n < 40 ? (int)n : 40, text);
     l->name = weft_grow(l->mem, l->name, sizeof *l->name, l->n, &l->room);
     l->name[l->n++] = weft_arena_text(l->mem, "%.*s", (int)n, text);
     return WEFT_OK;
@@ -148,6 +149,26 @@ static int by_name(const void *a, const void *b)
     if (xnum && u < v) return -1;
     if (xnum && u > v) return 1;
     return strcmp(x->name, y->name);
+}
+
+/* Labels nearly all of which differ, all numbers, are none of classes: n of them. */
+static weft_status check_continuous(const weft_labels *l, const char *source, int64_t n)
+{
+    enum { WHOLE = 20, FRACTIONS = 10 }; /* classes that a label may have in any case */
+    const char *fraction = NULL;
+    for (int i = 0; i < l->n; i++) {
+        char *end;
+        double x = strtod(l->name[i], &end);
+        if (end == l->name[i] || *end != '\0' || !isfinite(x)) return WEFT_OK;
+        if (x > floor(x)) fraction = l->name[i];
+    }
+    if (fraction ? l->n <= FRACTIONS || 5 * l->n <= n : l->n <= WHOLE || 2 * l->n <= n)
+        return WEFT_OK;
+    return weft_fail(WEFT_EDATA,
+                     "%s: the labels of %lld rows are %d different numbers, such as %s: a "
+                     "label that is continuous is not learnt; name another one, or cut it "
+                     "into classes",
+                     source, (long long)n, l->n, fraction ? fraction : l->name[0]);
 }
 
 /* A class and what its name means: the value of a number, or letters in lower case without
@@ -211,6 +232,7 @@ weft_status weft_labels_close(weft_labels *l, const char *source, int32_t *label
                          "file and options",
                          source, l->n, l->n == 1 ? ", '" : "es",
                          l->n == 1 ? l->name[0] : "", l->n == 1 ? "'," : "");
+    TRY(check_continuous(l, source, n));
     tell_alike(l, source, p->scratch);
     class_rank *rank = WEFT_NEW(l->mem, class_rank, l->n);
     for (int i = 0; i < l->n; i++) rank[i] = (class_rank){l->name[i], i};

@@ -37,7 +37,8 @@ typedef struct weft_labels {
  */
 WEFT_CHECKED weft_status weft_labels_find(weft_labels *l, int64_t line, const char *text,
                                           size_t n, int32_t *number);
-/* Renumbers label[n] in the order of names, checks that there are two classes or more,
+/* Renumbers label[n] in the order of names, checks that there are two classes or more and
+ * that they are not the numbers of a continuous label (many of which differ),
  * warns of names that differ only in case, white space or the form of a number, and tells
  * the packer. `source` is for the message. */
 WEFT_CHECKED weft_status weft_labels_close(weft_labels *l, const char *source,

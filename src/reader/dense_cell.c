@@ -1,0 +1,107 @@
+/* Numbers in the cells of a CSV table, in the spelling that the options name, and what is
+ * said of a cell that is none. Called by dense_csv.c. */
+#include "dense.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const char mark_of[] = {[WEFT_MARK_POINT] = '.',
+                               [WEFT_MARK_COMMA] = ',',
+                               [WEFT_MARK_NONE] = '\0',
+                               [WEFT_MARK_BLANK] = ' '};
+
+/* Digits in groups of three after the first, as in 1,234,567.8; 0: they are not. */
+static int grouped(const char *text, char mark)
+{
+    text += *text == '-' || *text == '+';
+    size_t n = strspn(text, "0123456789");
+    int groups = 0;
+    if (n < 1 || n > 3) return 0;
+    for (text += n; *text == mark; text += 4, groups++)
+        if (strspn(text + 1, "0123456789") < 3) return 0;
+    return groups > 0 && !isdigit((unsigned char)*text);
+}
+
+/* The text without marks of thousands, with a decimal point; NULL: it cannot be a number.
+ */
+static const char *plain_of(const weft_csv *how, const char *text, weft_arena *mem)
+{
+    char thousands = mark_of[how->thousands], decimal = mark_of[how->decimal];
+    if (thousands == '\0' && decimal == '.') return text;
+    char *plain = weft_arena_text(mem, "%s", text), *to = plain;
+    int groups = thousands != '\0' && grouped(text, thousands);
+    for (const char *at = text; *at != '\0'; at++) {
+        if (groups && *at == thousands) continue;
+        if (*at == '.' && decimal != '.') return NULL;
+        *to++ = *at;
+        if (*at == decimal) to[-1] = '.';
+    }
+    *to = '\0';
+    return plain;
+}
+
+int weft_cell_number(const weft_csv *how, const char *text, double *x, weft_arena *mem)
+{
+    const char *plain = plain_of(how, text, mem);
+    return plain != NULL && weft_table_number(plain, x) && isfinite(*x) &&
+           !weft_number_lost(plain);
+}
+
+/* ---- what else it is ------------------------------------------------------------- */
+
+int weft_cell_missing(const char *text)
+{
+    static const char *const word[] = {"",     "?", "NA", "N/A", "#N/A", "nan", "null",
+                                       "none", "-", ".",  "nil", "NaT",  "\\N"};
+    for (size_t i = 0; i < sizeof word / sizeof *word; i++)
+        if (strcasecmp(text, word[i]) == 0) return 1;
+    return 0;
+}
+
+/* 2024-01-31, 31.1.2024, 1/31/24 or a time with a colon. */
+static int is_date(const char *text)
+{
+    int marks = 0, digits = 0;
+    for (const char *at = text; *at != '\0'; at++) {
+        digits += isdigit((unsigned char)*at) != 0;
+        marks += at > text && strchr("-/.:", *at) != NULL;
+    }
+    return digits >= 3 && marks >= (strchr(text, ':') != NULL ? 1 : 2) &&
+           strspn(text, "0123456789-/.:TZ +") == strlen(text);
+}
+
+const char *weft_cell_remedy(const weft_csv *how, const char *text, weft_arena *mem)
+{
+    double x;
+    weft_csv comma = {.decimal = WEFT_MARK_COMMA, .thousands = WEFT_MARK_NONE};
+    weft_csv groups = *how;
+    groups.thousands = how->decimal == WEFT_MARK_POINT ? WEFT_MARK_COMMA : WEFT_MARK_POINT;
+    int by_comma =
+        how->decimal == WEFT_MARK_POINT && weft_cell_number(&comma, text, &x, mem);
+    int by_groups =
+        how->thousands == WEFT_MARK_NONE && weft_cell_number(&groups, text, &x, mem);
+    const char *mark = groups.thousands == WEFT_MARK_COMMA ? "comma" : "point";
+    if (weft_cell_missing(text))
+        return "values that are missing are not read: fill them in, or remove the line or "
+               "the column";
+    if (by_comma && by_groups)
+        return "decimal = comma reads it as a fraction, thousands = comma as a whole "
+               "number";
+    if (by_comma) return "decimal = comma reads it";
+    if (by_groups) return weft_arena_text(mem, "thousands = %s reads it", mark);
+    if (weft_number_lost(text))
+        return "no number holds so many digits; is it an identifier? remove the column, or "
+               "give it fewer digits";
+    if (is_date(text))
+        return "is it a date? write it as a number, such as seconds since 1970, or remove "
+               "the column";
+    if (weft_table_number(text, &x))
+        return "floats of 32 bits end at 3.4e38: mend or remove the line";
+    if (strchr(text, ' ') != NULL)
+        return "texts are read by `weft pack text`, separator = comma";
+    return "texts are not read as features: write numbers for them, or remove the line or "
+           "the column";
+}

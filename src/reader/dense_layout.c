@@ -1,0 +1,184 @@
+/* How a table is laid out, as its first lines tell: libsvm or CSV, what separates the
+ * columns, whether the first line has their names, and which is the label. Called by
+ * dense.c and dense_csv.c. */
+#include "dense.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- separators ------------------------------------------------------------------ */
+
+/* The first line that neither is blank nor begins with '#'. */
+static const char *first_line(const char *text, size_t n, size_t *length)
+{
+    for (const char *at = text, *end = text + n; at < end;) {
+        size_t all = (size_t)(end - at);
+        const char *stop = memchr(at, '\n', all), *old = memchr(at, '\r', all);
+        if (stop == NULL || (old != NULL && old < stop)) stop = old;
+        *length = stop != NULL ? (size_t)(stop - at) : all;
+        if (*at != '#' && strspn(at, " \t") < *length) return at;
+        at += *length + 1;
+    }
+    *length = 0;
+    return text;
+}
+
+/* 1: a label, and after blanks nothing or INDEX:VALUE, or qid:NUMBER. */
+static int is_libsvm(const char *line, size_t n, weft_arena *tmp)
+{
+    char *rest, *copy = weft_arena_text(tmp, "%.*s", (int)n, line), *end;
+    const char *label = strtok_r(copy, " \t", &rest), *pair = strtok_r(NULL, " \t", &rest);
+    double x;
+    if (label == NULL) return 1;
+    if (strchr(label, ':') != NULL) pair = label;
+    if (pair == NULL) return strpbrk(label, ",;|") == NULL;
+    if (strncmp(pair, "qid:", 4) == 0) return 1;
+    strtol(pair, &end, 10);
+    return end > pair && *end == ':' && weft_table_number(end + 1, &x);
+}
+
+char weft_table_separator(const char *text, size_t n, int comma, weft_arena *tmp)
+{
+    enum { CHOICES = 4, COMMA = 3 };
+    static const char choice[CHOICES] = {';', '\t', '|', ','}; /* first of equally many */
+    size_t length;
+    int count[CHOICES] = {0}, quoted = 0, best = 0;
+    const char *line = first_line(text, n, &length);
+    if (is_libsvm(line, length, tmp)) return 0;
+    for (size_t at = 0; at < length; at++) {
+        quoted ^= line[at] == '"';
+        for (int i = 0; i < CHOICES && !quoted; i++) count[i] += line[at] == choice[i];
+    }
+    /* Of decimal commas there is one at most between two semicolons. */
+    if (!comma || (count[0] > 0 && count[COMMA] <= count[0] + 1)) count[COMMA] = 0;
+    for (int i = 1; i < CHOICES; i++)
+        if (count[i] > count[best]) best = i;
+    return count[best] > 0 ? choice[best] : ' ';
+}
+
+void weft_blanks_merge(char *text, size_t *n)
+{
+    size_t to = 0;
+    for (size_t i = 0; i < *n; i++) {
+        char c = text[i] == '\t' ? ' ' : text[i];
+        int edge = to == 0 || strchr(" \n\r", text[to - 1]) != NULL;
+        if (c == ' ' && edge) continue;
+        if ((c == '\n' || c == '\r') && to > 0 && text[to - 1] == ' ') to--;
+        text[to++] = c;
+    }
+    text[to] = '\0';
+    *n = to;
+}
+
+/* ---- names of columns ------------------------------------------------------------ */
+
+/* 0,1,2,...: names that pandas gives to columns without any. */
+static int counts_up(int64_t n, const char *const *field)
+{
+    for (int64_t i = 0; i < n; i++) {
+        char *end;
+        if (strtol(field[i], &end, 10) != i || *end != '\0' || end == field[i]) return 0;
+    }
+    return n >= 3;
+}
+
+static int64_t by_name(int64_t n, const char *const *field, const char *name)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (strcmp(field[i], name) == 0) return i;
+    return -1;
+}
+
+/* The column that `label` means by its place; -1: none. */
+static int64_t by_place(int64_t n, const char *label)
+{
+    char *end;
+    long number = strtol(label, &end, 10);
+    if (strcmp(label, "first") == 0) return 0;
+    if (strcmp(label, "last") == 0) return n - 1;
+    return *end == '\0' && end > label && number >= 1 && number <= n ? number - 1 : -1;
+}
+
+/* The first line has names, where its features are no numbers, count up from 0, or the
+ * label is a number that only a name can be. */
+static int is_header(const weft_csv *how, const weft_csv_head *head,
+                     const char *const *field, int64_t named, weft_arena *tmp)
+{
+    double x;
+    int64_t placed = by_place(head->columns, how->label);
+    int64_t label = named >= 0 ? named : placed;
+    if (how->header != WEFT_HEADER_AUTO) return how->header == WEFT_HEADER_YES;
+    if (counts_up(head->columns, field)) return 1;
+    if (named >= 0 && placed < 0 && weft_table_number(how->label, &x)) return 1;
+    for (int64_t i = 0; i < head->columns; i++)
+        if (i != label && !weft_cell_number(how, field[i], &x, tmp)) return 1;
+    return 0;
+}
+
+/* The label's name must be one column's: another one would tell it. */
+static weft_status check_twice(const char *path, const weft_csv_head *head)
+{
+    const char *name = head->name[head->label];
+    for (int64_t i = 0; i < head->columns && *name != '\0'; i++)
+        if (i != head->label && strcmp(head->name[i], name) == 0)
+            return weft_fail(WEFT_EDATA,
+                             "%s: columns %lld and %lld are both named '%s', the label's "
+                             "name; rename or remove the one that is not the label",
+                             path, (long long)(i < head->label ? i : head->label) + 1,
+                             (long long)(i < head->label ? head->label : i) + 1, name);
+    return WEFT_OK;
+}
+
+weft_status weft_csv_begin(const char *path, const weft_csv *how, const char *const *field,
+                           weft_csv_head *head, weft_arena *mem)
+{
+    size_t mark = weft_arena_mark(mem);
+    const char *label = how->label;
+    int64_t n = head->columns, named = by_name(n, field, label);
+    if (strcmp(label, "first") == 0 || strcmp(label, "last") == 0) named = -1;
+    int header = is_header(how, head, field, named, mem);
+    weft_arena_reset(mem, mark);
+    head->label = header && named >= 0 ? named : by_place(n, label);
+    if (head->label < 0)
+        return weft_fail(WEFT_ECONF,
+                         "label = %s, where %s has %lld columns%s; give first, last, a "
+                         "number from 1 to %lld, or a name in the first line",
+                         label, path, (long long)n, header ? "" : " without names",
+                         (long long)n);
+    if (n < 2)
+        return weft_fail(WEFT_EDATA,
+                         "%s: line %lld has 1 column where a label and numbers are "
+                         "expected; is it a CSV file? separator = ... says what stands "
+                         "between columns",
+                         path, (long long)head->line);
+    if (header) {
+        head->name = WEFT_NEW(mem, const char *, n);
+        for (int64_t i = 0; i < n; i++)
+            head->name[i] = weft_arena_text(mem, "%s", field[i]);
+        TRY(check_twice(path, head));
+    }
+    return WEFT_OK;
+}
+
+void weft_csv_tell(const char *path, const weft_csv *how, const weft_csv_head *head)
+{
+    long long column = (long long)head->label + 1;
+    if (head->name == NULL) {
+        weft_log(WEFT_INFO, "%s: column %lld is the label; line %lld is the first row",
+                 path, column, (long long)head->line);
+        return;
+    }
+    weft_log(WEFT_INFO, "%s: column %lld, '%s', is the label; line %lld has the names",
+             path, column, head->name[head->label], (long long)head->line);
+    if (how->header == WEFT_HEADER_AUTO && counts_up(head->columns, head->name))
+        weft_log(WEFT_WARN,
+                 "%s: line %lld counts from 0, as pandas names columns: it is no row; "
+                 "header = no makes it one",
+                 path, (long long)head->line);
+    if (head->name[0][0] == '\0' && head->label != 0)
+        weft_log(WEFT_WARN,
+                 "%s: column 1 has no name; if it numbers the rows, remove it: it is a "
+                 "feature",
+                 path);
+}

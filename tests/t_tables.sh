@@ -1,0 +1,148 @@
+#!/bin/bash
+# Tables of other people: what stands in the first line, which column is the label, classes as they
+# are written, spellings of numbers, and cells that are none. Prints TAP.
+. tests/tap.sh
+
+# rows HEAD FORMAT [COUNT]: a table of a first line, none for "", and rows by awk's format of a
+# number and its class, yes or no
+rows()
+{
+    [ -z "$1" ] || printf '%s\n' "$1"
+    awk -v format="$2" -v n="${3:-40}" 'BEGIN {
+        for (i = 0; i < n; i++) printf format "\n", i + 0.5, i % 2 ? "yes" : "no"
+    }'
+}
+packs() # FILE [key=value ...]
+{
+    file=$1
+    shift
+    rm -f "$tmp/t.h5"
+    "$weft" pack dense "$tmp/$file" -o "$tmp/t.h5" "$@" >"$tmp/out" 2>"$tmp/log"
+}
+reads() # STATEMENT FILE TEXT [key=value ...]: packed, and weft info has the text
+{
+    statement=$1 text=$3
+    set -- "$2" "${@:4}"
+    packs "$@" && "$weft" info "$tmp/t.h5" 2>&1 | tr -s ' \n' ' ' >"$tmp/out" && grep -Eq -e "$text" "$tmp/out"
+    result $? "$statement"
+}
+told() # STATEMENT PATTERN: by the last pack
+{
+    grep -Eq -e "$2" "$tmp/log"
+    result $? "$1"
+}
+refused() # STATEMENT FILE PATTERN [key=value ...]: by one line
+{
+    statement=$1 pattern=$3
+    set -- "$2" "${@:4}"
+    packs "$@"
+    [ $? = 4 ] && [ "$(grep -c "^weft: " "$tmp/log")" = 1 ] && grep -Eq -e "^weft: .*$pattern" "$tmp/log"
+    result $? "$statement"
+}
+
+# ---- the first line -----------------------------------------------------------------------
+
+rows a,b,y '%g,1,%s' >"$tmp/t.csv"
+reads "a table with names" t.csv "40 rows .* no 16"
+told "its label and its names are told" "t.csv: column 3, 'y', is the label; line 1 has the names"
+rows "" '%g,1,%s' >"$tmp/t.csv"
+reads "one without" t.csv "40 rows"
+told "whose first line is told to be a row" "column 3 is the label; line 1 is the first row"
+awk 'BEGIN { print "0,1,2,3,4"; for (i = 0; i < 40; i++) print i + 0.5 ",1,2," i % 3 "," i % 2 }' >"$tmp/t.csv"
+reads "names that pandas numbers are no row, and a name wins over a number" t.csv "40 rows .* test 0 16 .* 1 16 " label=4
+told "which is told" "column 5, '4', is the label"
+told "as the names are" "line 1 counts from 0, .*header = no makes it one"
+reads "unless it is said to be one" t.csv "41 rows" header=no label=5
+reads "then a number is a place" t.csv "41 rows" header=no label=4
+told "which is told, too" "column 4 is the label"
+awk 'BEGIN { print "2019,2020,2021"; for (i = 0; i < 40; i++) print i + 0.5 ",1," i % 2 }' >"$tmp/t.csv"
+reads "a number that only a name can be makes the first line names" t.csv "40 rows" label=2021
+rows 2019,2020,grade '%g,1,%s' >"$tmp/t.csv"
+refused "a class of the first line alone is asked about" t.csv "only the first line has the class 'grade'.*header = yes"
+reads "and read as a name if it is one" t.csv "40 rows" header=yes
+rows y,b,y '%g,1,%s' >"$tmp/t.csv"
+refused "a label's name that another column has is refused, by place" t.csv "columns 1 and 3 are both named 'y'"
+refused "and by name" t.csv "columns 1 and 3 are both named 'y'" label=y
+rows ,a,y '%g,1,%s' >"$tmp/t.csv"
+reads "a column without name is read" t.csv "40 rows"
+told "and told, for it may number the rows" "column 1 has no name; if it numbers the rows, remove it"
+rows "a,b,y," '%g,1,%s,' >"$tmp/t.csv"
+reads "a separator that ends the lines begins no column" t.csv "40 rows .* sample 2 numbers"
+rows "sep=;
+a;b;y" '%g;1;%s' >"$tmp/t.csv"
+reads "Excel's line on the separator is followed" t.csv "40 rows .* sample 2 numbers"
+rows "a|b|y" '%g|1|%s' >"$tmp/t.csv"
+reads "bars separate columns" t.csv "40 rows .* sample 2 numbers"
+rows "a b  y" ' %g  1	%s ' >"$tmp/t.csv"
+reads "so do blanks" t.csv "40 rows .* sample 2 numbers"
+rows "# made by x
+a,b,y" '%g,1,%s' >"$tmp/t.csv"
+refused "a comment is told" t.csv "line 1 begins with '#'; comment = # skips"
+reads "and skipped if asked for" t.csv "40 rows .* sample 2 numbers" comment='#'
+{ rows a,b,y '%g,1,%s' && echo '% end'; } >"$tmp/t.csv"
+reads "wherever it stands" t.csv "40 rows" comment=%
+
+# ---- classes ------------------------------------------------------------------------------
+
+awk 'BEGIN { split("01 1 1E2 100 0 0.0", c, " "); print "a,code"; for (i = 0; i < 120; i++) print i ".5," c[i % 6 + 1] }' >"$tmp/t.csv"
+reads "classes are as they are written" t.csv " 0 1[0-9] .* 0.0 1[0-9] .* 01 1[0-9] .* 1 1[0-9] .* 100 1[0-9] .* 1E2 1[0-9] "
+{ rows a,y '%g,%s' && printf '1,NA\n2,NA\n3,NA\n'; } >"$tmp/t.csv"
+reads "labels that may be missing are a class" t.csv " NA [123] "
+told "which is told" "the class 'NA' may be a label that is missing"
+awk 'BEGIN { for (i = 0; i < 40; i++) print i ".5," i / 7 + 0.01 }' >"$tmp/t.csv"
+refused "a continuous label is told" t.csv "40 rows are 40 different numbers, such as [0-9.]*: a label that is continuous"
+awk 'BEGIN { for (i = 0; i < 40; i++) print 1000 * i "," i }' >"$tmp/t.csv"
+refused "also one of whole numbers" t.csv "a label that is continuous" label=1
+awk 'BEGIN { for (i = 0; i < 40; i++) print (i % 2 ? "0,1" : 1) " 1:" i }' >"$tmp/t.svm"
+refused "several labels are told" t.svm "line 2 has the labels '0,1': multi-label data"
+sed -i 1d "$tmp/t.svm"
+refused "in the first line, too" t.svm "line 1 has the labels '0,1': multi-label data"
+printf 'a,y\n1,b\000c\n2,c\n' >"$tmp/t.csv"
+refused "a NUL in a label is refused" t.csv "line 2 has a NUL byte"
+
+# ---- numbers ------------------------------------------------------------------------------
+
+rows 'a;b;y' '%.3f;1,25;%s' | tr . , >"$tmp/t.csv"
+refused "a decimal comma is told" t.csv "line 2, column 1, 'a', is '0,500' .*decimal = comma reads it"
+reads "and read" t.csv "sample 2 numbers" decimal=comma
+rows '' '%.3f;1,25;%s' | tr . , | sed 's/no$/0/; s/yes$/1/' >"$tmp/t.csv"
+reads "also in a first line without names" t.csv "40 rows" decimal=comma
+rows a,y '"1,23%g.5",%s' 9 >"$tmp/t.csv"
+sed -i 's/\.5\.5/.5/' "$tmp/t.csv"
+refused "thousands are told" t.csv "line 2, column 1, 'a', is '1,230.5' .*; thousands = comma reads it"
+reads "and read" t.csv "9 rows" thousands=comma
+rows a,y '"1,2%g",%s' 9 >"$tmp/t.csv"
+refused "but not groups of other lengths" t.csv "line 2, column 1, 'a', is '1,20.5'" thousands=comma
+rows 'a;y' '1.234,%g;%s' 9 | tr -d '\n' | sed 's/no/no\n/g; s/yes/yes\n/g; s/;y1/;y\n1/; s/\.5;/5;/g' >"$tmp/t.csv"
+reads "points between thousands before a decimal comma" t.csv "9 rows" decimal=comma thousands=point
+rows a,y '%gd0,%s' >"$tmp/t.csv"
+reads "Fortran's exponents are read" t.csv "40 rows"
+awk 'BEGIN { print "id,y"; for (i = 0; i < 40; i++) print "12345678901234567" i + 10 "," i % 2 }' >"$tmp/t.csv"
+refused "whole numbers that doubles do not hold are refused by name" t.csv "line 2, column 1, 'id', is '1234567890123456710' .*is it an identifier"
+for cell in '' '?' NA nan null 'N/A'; do
+    { rows a,b,y '%g,1,%s' && echo "1,$cell,no"; } >"$tmp/t.csv"
+    refused "a value that is missing is told by name: '$cell'" t.csv "line 42, column 2, 'b', is '.*missing are not read"
+done
+for cell in 2024-01-31 31.1.2024 "2024-01-31 12:30"; do
+    { rows a,b,y '%g,1,%s' && echo "1,$cell,no"; } >"$tmp/t.csv"
+    refused "a date is told: $cell" t.csv "line 42, column 2, 'b', is '.*is it a date"
+done
+{ rows a,b,y '%g,1,%s' && echo "1,red,no"; } >"$tmp/t.csv"
+refused "a text is told" t.csv "line 42, column 2, 'b', is 'red'.*texts are not read as features"
+{ rows a,b,y '%g,1,%s' && echo "1,no"; } >"$tmp/t.csv"
+refused "a short line is told" t.csv "line 42 has 2 columns where 3 are expected"
+{ rows a,b,y '%g,1,%s' && echo "1,2,"; } >"$tmp/t.csv"
+refused "a label that is missing is told" t.csv "line 42, column 3, 'y', has no label"
+
+# ---- libsvm -------------------------------------------------------------------------------
+
+awk 'BEGIN { for (i = 0; i < 40; i++) print i % 2 " 0:" i " 2:1" }' >"$tmp/t.svm"
+refused "indices from 0 are told" t.svm "line 1 has index 0 .*zero_based = yes"
+reads "and read" t.svm "sample 3 numbers" zero_based=yes
+awk 'BEGIN { for (i = 0; i < 40; i++) print i % 2 " qid:1 1:" i }' >"$tmp/t.svm"
+refused "ranking data are told" t.svm "line 1 has 'qid:1' .*ranking"
+awk 'BEGIN { for (i = 0; i < 40; i++) print i % 2 " 3000000:" i }' >"$tmp/t.svm"
+refused "a huge index is told" t.svm "line 1 has index 3000000 .*at most 1000000"
+awk 'BEGIN { for (i = 0; i < 40; i++) print (i % 2 ? "+1" : "1.0") " 1:" i; for (i = 0; i < 9; i++) print "-1 1:2" }' >"$tmp/t.svm"
+reads "spellings of a number are one class there" t.svm " -1 .* 1 3"
+echo "1..$count"
