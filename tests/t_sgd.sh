@@ -107,6 +107,20 @@ unset WEFT_SUMS_BY_MESSAGE
 [ -n "$shared" ] && [ "$shared" = "$(digest)" ]
 result $? "ranks that sum by messages have the bits of those that share memory"
 
+# More steps than a row of the vectors may owe.
+for ranks in 1 2; do
+    digests=
+    for each in 5000 500; do
+        tune documents $ranks train.batch=1 txtcnn.f1=2 txtcnn.f2=2 train.weight_decay=0.001 sgd.keep=last \
+            sgd.steps=$each random.resource=$((5000 / each))
+        digests="$digests $(digest)"
+    done
+    # shellcheck disable=SC2086
+    set -- $digests
+    [ -n "$1" ] && [ "$1" = "$2" ]
+    result $? "5,000 steps of one epoch have the bits of 10 times 500, on $ranks ranks"
+done
+
 for parts in 1 2; do
     idle=$((3 - parts))
     tune images 3 sgd.parts=$parts random.resource=1

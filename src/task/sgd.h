@@ -133,9 +133,9 @@ typedef struct sgd_words {
     weft_seats seats; /* the batch's words, by row of the gradient */
     int64_t most;     /* of seats */
     int64_t *row;     /* [most] rows that are exchanged at a time */
-    int64_t *taken;   /* [rows] steps of this epoch that a row of this rank has taken */
-    weft_pace *pace;  /* [steps] of this epoch so far */
-    int64_t nstep;
+    int64_t *taken;   /* [rows] of the steps below, that a row of this rank has taken */
+    weft_pace *pace;  /* [nstep] steps since all rows had taken all, at most [room] */
+    int64_t nstep, room;
 } sgd_words;
 
 /* Work space of a rank. */

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+enum { OWED = 4096 }; /* steps that a row may owe */
+
 int64_t sgd_gradient_size(const sgd *t, const sgd_model *m, int64_t batch)
 {
     int64_t words = batch * t->shape.d, rows = m->table.rows;
@@ -20,8 +22,9 @@ sgd_words sgd_words_new(const sgd *t, const sgd_model *m, const sgd_pieces *p,
                    .team = t->env.team,
                    .sharers = p->sharers,
                    .exchange = p->exchange,
-                   .pace = WEFT_NEW(tmp, weft_pace, steps)};
+                   .room = steps < OWED ? steps : OWED};
     if (k.table.rows == 0) return k;
+    k.pace = WEFT_NEW(tmp, weft_pace, k.room);
     k.most = (p->room - k.table.at) / k.table.d;
     k.seats = weft_seats_new(t->shape.words, batch * t->shape.d, tmp);
     k.row = WEFT_NEW(tmp, int64_t, k.most);
@@ -85,17 +88,30 @@ static void get_rows(const sgd_words *k, int64_t n, real *x)
 
 /* ---- steps -------------------------------------------------------------------------- */
 
-/* The rows k->row[n] that this rank keeps. */
+/* A row that this rank keeps takes the steps that it owes. */
+static void pay(sgd_words *k, const sgd_model *m, int64_t row, real *w, real *slots)
+{
+    int64_t from = k->taken[row], at = k->table.at + row * k->table.d;
+    weft_descent_idle(&m->train.descent, k->pace + from, k->nstep - from, k->table.d,
+                      w + at, slots + at, m->n);
+    k->taken[row] = k->nstep;
+}
+
+/* The rows k->row[n]. */
 static void settle(sgd_words *k, const sgd_model *m, int64_t n, real *w, real *slots)
 {
-    for (int64_t i = 0; i < n; i++) {
-        int64_t row = k->row[i], from = k->taken[row];
-        if (!keeps(k, row)) continue;
-        weft_descent_idle(&m->train.descent, k->pace + from, k->nstep - from, k->table.d,
-                          row_in(k, w, i), row_in(k, slots, i), m->n);
-        k->taken[row] = k->nstep;
-    }
+    for (int64_t i = 0; i < n; i++)
+        if (keeps(k, k->row[i])) pay(k, m, k->row[i], w, slots);
     get_rows(k, n, w);
+}
+
+/* All rows that this rank keeps, after which nothing is owed. */
+static void settle_own(sgd_words *k, const sgd_model *m, real *w, real *slots)
+{
+    for (int64_t row = 0; row < k->table.rows; row++)
+        if (keeps(k, row)) pay(k, m, row, w, slots);
+    memset(k->taken, 0, (size_t)k->table.rows * sizeof *k->taken);
+    k->nstep = 0;
 }
 
 void sgd_words_settle(sgd_words *k, const sgd_model *m, real *w, real *slots)
@@ -107,6 +123,8 @@ void sgd_words_step(sgd_words *k, const sgd_model *m, weft_pace pace, real *w, r
                     real *slots)
 {
     const weft_descent *d = &m->train.descent;
+    if (k->table.rows == 0) return;
+    if (k->nstep == k->room) settle_own(k, m, w, slots);
     k->pace[k->nstep++] = pace;
     for (int i = 0; i < k->seats.n; i++) {
         if (!sgd_words_own(k, i)) continue;
