@@ -7,7 +7,7 @@ if [ ! -r /proc/self/status ]; then
     echo "1..0 # SKIP /proc, which tells cores and memory, is not mounted"
     exit 0
 fi
-unset SLURM_JOB_ID SLURM_MEM_PER_NODE SLURM_STEP_NUM_TASKS
+unset SLURM_JOB_ID SLURM_MEM_PER_NODE SLURM_MEM_PER_CPU SLURM_CPUS_ON_NODE SLURM_STEP_NUM_TASKS
 
 doctor() # RANKS ARGUMENT ...
 {
@@ -136,4 +136,26 @@ fi
 SLURM_MEM_PER_NODE=1500 tune timeout "$net" mpirun -n 2
 wrong 0 'warning: run.memory = 2 GB for each of 2 ranks on .*, where 1.57 GB may be used: set it to 0.71 or less' \
     "memory that the queue does not allow is warned of"
+cp "$tmp/log" "$tmp/out"
+shows 'memory: 2 GB a rank allowed, the host has .*, for 2 ranks in this job.s share of 1.57 GB' "and the job's share told"
+SLURM_MEM_PER_CPU=500 SLURM_CPUS_ON_NODE=2 tune timeout 100 mpirun -n 2
+wrong 0 'warning: run.memory = 2 GB for each of 2 ranks on .*, where 1.05 GB may be used' "also where it is given by core"
+
+# A control group of either version, if there may be one here.
+limited=
+for tree in /sys/fs/cgroup/memory /sys/fs/cgroup; do
+    mkdir "$tree/weft-test-$$" 2>/dev/null || continue
+    for file in memory.limit_in_bytes memory.max; do
+        [ -n "$limited" ] || ! echo 1200000000 2>/dev/null >"$tree/weft-test-$$/$file" || limited=$tree/weft-test-$$
+    done
+    [ -n "$limited" ] && break
+    rmdir "$tree/weft-test-$$"
+done
+if [ -n "$limited" ] && sh -c "echo \$\$ >'$limited/cgroup.procs'" 2>/dev/null; then
+    tune sh -c "echo \$\$ >'$limited/cgroup.procs'; exec timeout 100 mpirun -n 2 \"\$@\"" sh
+    wrong 0 'warning: run.memory = 2 GB for each of 2 ranks on .*, where 1.2 GB may be used' "and by a control group"
+else
+    echo "ok $((count += 1)) # SKIP no control group can be made here"
+fi
+[ -z "$limited" ] || rmdir "$limited"
 echo "1..$count"

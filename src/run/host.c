@@ -129,7 +129,7 @@ static int warn_quota(const weft_placement *s, int size, int r)
     int ranks = weft_placement_ranks(s, size, r);
     if (ranks <= s[r].quota) return 0;
     weft_log(WEFT_WARN,
-             "%d ranks on %s may use the time of %.3g cores (cpu.max of their control "
+             "%d ranks on %s may use the time of %.3g cores (a limit of their control "
              "group): start fewer, or ask for more",
              ranks, s[r].host, s[r].quota);
     return 1;

@@ -24,38 +24,64 @@ static double read_number(const char *path, const char *key)
 
 /* ---- control groups ----------------------------------------------------------------- */
 
-/* CPU limit in cores from a file cpu.max, "200000 100000" or "max 100000"; INFINITY:
- * none. */
-static double read_quota(const char *path)
+/* CPU limit in cores from the numbers of microseconds and of the period that they are
+ * allowed in; INFINITY: none. */
+static double read_quota(const char *group, const char *quota, const char *period)
 {
-    double quota, period;
-    FILE *in = fopen(path, "r");
-    int n = in ? fscanf(in, "%lf %lf", &quota, &period) : 0;
+    char file[2200];
+    double allowed = -1, every = -1;
+    snprintf(file, sizeof file, "%s/%s", group, quota);
+    FILE *in = fopen(file, "r");
+    int n = in ? fscanf(in, "%lf %lf", &allowed, &every) : 0; /* both, in version 2 */
     if (in) fclose(in);
-    return n == 2 && period > 0 ? quota / period : INFINITY;
+    snprintf(file, sizeof file, "%s/%s", group, period);
+    if (n == 1) every = read_number(file, "");
+    return n > 0 && allowed > 0 && every > 0 ? allowed / every : INFINITY;
 }
 
-/* Reads the limits of this process's control group (cgroup version 2) and of its
- * ancestors. */
-static void read_groups(weft_placement *s)
+/* Reads the limits of a control group, of version 1 or 2: those that it has. */
+static void read_group(weft_placement *s, const char *group)
 {
-    char path[2048] = "/sys/fs/cgroup", line[1024], file[2200];
-    size_t root = strlen(path);
-    FILE *in = fopen("/proc/self/cgroup", "r");
-    while (in && fgets(line, sizeof line, in)) {
-        if (strncmp(line, "0::/", 4) != 0) continue;
-        line[strcspn(line, "\n")] = '\0';
-        snprintf(path + root, sizeof path - root, "%s", line + 3);
-    }
-    if (in) fclose(in);
-    for (char *end = path + strlen(path); end >= path + root; end = strrchr(path, '/')) {
-        *end = '\0';
-        snprintf(file, sizeof file, "%s/memory.max", path);
+    static const char *const memory[] = {"memory.max", "memory.limit_in_bytes"};
+    char file[2200];
+    for (int i = 0; i < 2; i++) {
+        snprintf(file, sizeof file, "%s/%s", group, memory[i]);
         double most = read_number(file, "");
         if (most >= 0) s->room = fmin(s->room, most);
-        snprintf(file, sizeof file, "%s/cpu.max", path);
-        s->quota = fmin(s->quota, read_quota(file));
     }
+    s->quota = fmin(s->quota, read_quota(group, "cpu.max", "cpu.max"));
+    s->quota = fmin(s->quota, read_quota(group, "cpu.cfs_quota_us", "cpu.cfs_period_us"));
+}
+
+/* The same of a group of the tree at `root`, and of all groups above it. */
+static void read_tree(weft_placement *s, const char *root, const char *group)
+{
+    char path[2048];
+    snprintf(path, sizeof path, "%s%s/", root, group);
+    for (char *end; (end = strrchr(path, '/')) && end >= path + strlen(root);) {
+        *end = '\0';
+        read_group(s, path);
+    }
+}
+
+/* Reads the limits of this process's control groups and of their ancestors: version 1 has a
+ * tree of groups for memory and one for the CPU, version 2 a single one. */
+static void read_groups(weft_placement *s)
+{
+    char line[1024];
+    FILE *in = fopen("/proc/self/cgroup", "r");
+    while (in && fgets(line, sizeof line, in)) {
+        const char *what = strchr(line, ':');
+        const char *group = what ? strchr(what + 1, ':') : NULL;
+        if (!group) continue;
+        line[strcspn(line, "\n")] = '\0';
+        if (group == what + 1) read_tree(s, "/sys/fs/cgroup", group + 1);
+        if (strncmp(what, ":memory:", 8) == 0)
+            read_tree(s, "/sys/fs/cgroup/memory", group + 1);
+        if (strncmp(what, ":cpu:", 5) == 0 || strncmp(what, ":cpu,", 5) == 0)
+            read_tree(s, "/sys/fs/cgroup/cpu", group + 1);
+    }
+    if (in) fclose(in);
 }
 
 /* ---- cores, memory ------------------------------------------------------------------ */
@@ -73,17 +99,25 @@ void weft_cores_of(const char *status, char text[WEFT_PLACEMENT_TEXT])
     if (in) fclose(in);
 }
 
+/* A number that SLURM gives its jobs; 0: it is not set, or "no limit". */
+static double slurm(const char *name)
+{
+    const char *text = getenv(name);
+    return text ? atof(text) : 0;
+}
+
 static void read_memory(weft_placement *s)
 {
     double kilo = 1024, mega = kilo * kilo; /* units of /proc and of SLURM */
-    const char *slurm = getenv("SLURM_MEM_PER_NODE");
+    double share = slurm("SLURM_MEM_PER_NODE");
+    if (!(share > 0)) share = slurm("SLURM_MEM_PER_CPU") * slurm("SLURM_CPUS_ON_NODE");
     double page = (double)sysconf(_SC_PAGESIZE);
     double available = read_number("/proc/meminfo", "MemAvailable:");
     s->memory = (double)sysconf(_SC_PHYS_PAGES) * page;
     s->available =
         available >= 0 ? kilo * available : (double)sysconf(_SC_AVPHYS_PAGES) * page;
     s->room = s->memory;
-    if (slurm && atof(slurm) > 0) s->room = fmin(s->room, mega * atof(slurm));
+    if (share > 0) s->room = fmin(s->room, mega * share);
 }
 
 /* CPU seconds of this process. */

@@ -46,12 +46,15 @@ static void log_placements(const weft_run *r, const weft_placement *s, const cha
         "kernel %s",
         WEFT_VERSION, size, size == 1 ? "" : "s", hosts, s[0].blas, s[0].threads,
         s[0].threads == 1 ? "" : "s", least, size > 1 ? " or more" : "", weft_cpu_kernel());
+    int ranks = weft_placement_ranks(s, size, 0);
+    const char *room = "";
+    if (s[0].room < s[0].memory)
+        room = weft_arena_text(r->mem, " in this job's share of %.3g GB", s[0].room / 1e9);
     weft_log(WEFT_INFO,
              "memory: %.3g GB a rank allowed, the host has %.3g GB, %.3g GB free, for %d "
-             "rank%s",
-             r->opts.memory, s[0].memory / 1e9, s[0].available / 1e9,
-             weft_placement_ranks(s, size, 0),
-             weft_placement_ranks(s, size, 0) == 1 ? "" : "s");
+             "rank%s%s",
+             r->opts.memory, s[0].memory / 1e9, s[0].available / 1e9, ranks,
+             ranks == 1 ? "" : "s", room);
     if (r->world->rank > 0) return;
     weft_placements_warn(s, size, r->opts.memory * 1e9);
     tell_disk(r->opts.output);
