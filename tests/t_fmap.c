@@ -235,10 +235,12 @@ static void test_score_only(void)
     stand *s = stand_up("fmap.validation=split", p);
     run(s);
     uint64_t before = weft_state_hash(&s->state);
+    is_near(s->res.cost, s->job.resource, 0, "a job costs its resource");
     s->job.resource = 0;
     s->job.index++;
     run(s);
     ok(weft_state_hash(&s->state) == before, "a job of no resource leaves the weights");
+    is_near(s->res.cost, 0, 0, "and costs nothing");
     weft_scores scores;
     weft_check(task->score(s->self, &s->job, s->state.x, WEFT_VALID, &scores) == WEFT_OK,
                "%s", weft_error());
