@@ -56,10 +56,9 @@ same()
 part() # JOBS: begins r.h5, and is killed when so many are done.
 {
     rm -rf "$tmp"/r.*
-    : >"$tmp/log"
-    "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" &
+    WEFT_HOLD="job $1 of" "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" &
     run=$!
-    until grep -q " job $1 of" "$tmp/log" || ! kill -0 $run 2>/dev/null; do sleep 0.01; done
+    held $run
     kill -KILL $run
     wait $run 2>/dev/null
 }
@@ -172,7 +171,7 @@ result $? "nor has one of another task"
 "$weft" pack synthetic federated=generated clients=20 -o "$tmp/fed.h5" >"$tmp/log" 2>&1
 printf '[run]\ntask = fed\ndata = %s\ntuner = random\nteams = 2\n[random]\nresource = 20\n[space]\nconfigs = 8\n[fed]\nmodel = mlp
 cohort = 5\n[client]\nlr = log 9e5 .. 1e6\n' "$tmp/fed.h5" >"$tmp/fed.ini"
-timeout 100 mpirun -n 2 "$weft" tune "$tmp/fed.ini" -o "$tmp/d.h5" >"$tmp/out" 2>"$tmp/log"
+timeout $net mpirun -n 2 "$weft" tune "$tmp/fed.ini" -o "$tmp/d.h5" >"$tmp/out" 2>"$tmp/log"
 grep -q 'team 1 on .*: warning: all 5 clients of round [0-9]* of trial [0-9]* diverged' "$tmp/log"
 result $? "of a federation whose clients all diverge every team warns"
 echo "1..$count"
