@@ -189,6 +189,32 @@ static void test_broken(void)
     unlink(part);
 }
 
+/* HDF5 marks the superblock, of each of its versions at another place, while a file is open
+ * for writing; what is in the file is then not yet what will be. */
+static void test_open_elsewhere(void)
+{
+    weft_h5 f;
+    static const H5F_libver_t from[] = {H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST};
+    copy(at("types.h5"), at("held.h5"), size_of(at("types.h5")));
+    hid_t held = H5Fopen(at("held.h5"), H5F_ACC_RDWR, H5P_DEFAULT);
+    fails(weft_h5_open(&f, at("held.h5"), mem), "held.h5", "open for writing in another",
+          "a file that a program has open for writing");
+    H5Fclose(held);
+    ok(weft_h5_open(&f, at("held.h5"), mem) == WEFT_OK, "which is read once it is closed");
+    weft_h5_close(&f);
+    for (int v = 0; v < 2; v++) {
+        hid_t list = H5Pcreate(H5P_FILE_ACCESS);
+        H5Pset_libver_bounds(list, from[v], H5F_LIBVER_LATEST);
+        held = H5Fcreate(at("held.h5"), H5F_ACC_TRUNC, H5P_DEFAULT, list);
+        H5Fflush(held, H5F_SCOPE_GLOBAL);
+        fails(weft_h5_open(&f, at("held.h5"), mem), "held.h5", "h5clear -s",
+              "a file that a program writes");
+        H5Fclose(held);
+        H5Pclose(list);
+    }
+    unlink(at("held.h5"));
+}
+
 /* Numbers that were never written take no space in the file. */
 static void test_announced(void)
 {
@@ -392,6 +418,7 @@ int main(void)
     test_texts();
     test_names();
     test_broken();
+    test_open_elsewhere();
     test_announced();
     test_kept();
     test_read_only();

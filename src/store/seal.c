@@ -99,33 +99,39 @@ int weft_seal_append(const char *path)
 
 /* ---- reading --------------------------------------------------------------------- */
 
-/* The length of the file as HDF5 knows it, from its superblock; 0 where no file is as long,
- * which HDF5 does not see; INT64_MAX where there is no superblock of a known version at the
- * beginning of the file. */
-static int64_t length_by_hdf5(int fd)
+/* What HDF5 notes in the superblock at the beginning of a file. */
+typedef struct superblock {
+    int64_t end; /* the length of the file; 0 where no file is as long, which HDF5 does not
+                    see; INT64_MAX where there is no superblock of a known version */
+    int writing; /* 1: the file is open for writing, or was when its program ended */
+} superblock;
+
+static superblock superblock_of(int fd)
 {
     static const uint8_t signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
-    static const int place[] = {40, 44, 28, 28}; /* of the end's address, by version */
+    static const int place[] = {40, 44, 28, 28},
+                     flags[] = {20, 20, 11, 11}; /* by version */
     uint8_t head[64];
     uint64_t end = 0;
-    if (read_at(fd, 0, sizeof head, head) != 0) return INT64_MAX;
+    if (read_at(fd, 0, sizeof head, head) != 0) return (superblock){INT64_MAX, 0};
     int version = head[8], wide = version < 2 ? head[13] : head[9];
     if (memcmp(head, signature, sizeof signature) != 0 || version > 3 || wide != sizeof end)
-        return INT64_MAX;
+        return (superblock){INT64_MAX, 0};
     for (int i = 0; i < wide; i++) end |= (uint64_t)head[place[version] + i] << (8 * i);
-    return end <= INT64_MAX ? (int64_t)end : 0;
+    return (superblock){end <= INT64_MAX ? (int64_t)end : 0, head[flags[version]] & 1};
 }
 
 /* Reads the seal at the end of a file of `size` bytes. 0, or the errno: EBADMSG if it is
- * damaged. */
+ * damaged, EBUSY if a program writes to the file, which may then have any bytes. */
 static int take(int fd, int64_t size, weft_seal **out, weft_arena *mem)
 {
     tail t;
     int64_t own = (int64_t)sizeof t;
+    if (superblock_of(fd).writing) return EBUSY;
     int err = size < own ? 0 : read_at(fd, size - own, sizeof t, &t);
     if (err != 0) return err;
     if (size < own || memcmp(t.magic, magic, sizeof magic) != 0)
-        return size > length_by_hdf5(fd) ? EBADMSG : 0;
+        return size > superblock_of(fd).end ? EBADMSG : 0;
     if (t.block != BLOCK || t.bytes < 0 || t.bytes > size ||
         size - own - t.bytes != blocks_of(t.bytes) * (int64_t)sizeof(uint64_t))
         return EBADMSG;
@@ -149,6 +155,14 @@ weft_status weft_seal_open(const char *path, weft_seal **out, weft_arena *mem)
     int err = fstat(fd, &info) != 0 ? errno : 0;
     if (err == 0) err = take(fd, (int64_t)info.st_size, out, mem);
     close(fd);
+    if (err == EBUSY)
+        return weft_fail(
+            WEFT_EFILE,
+            "%s is open for writing in another program, or was when that ended "
+            "(HDF5 marks such files); close it there, and make the file again, "
+            "or copy it again from where it is whole; for programs that need no "
+            "checksums `h5clear -s %s` removes the mark",
+            path, path);
     if (err == EBADMSG)
         return weft_fail(WEFT_EFILE,
                          "%s is damaged: the checksums at its end contradict themselves; "
