@@ -121,6 +121,26 @@ for ranks in 1 2; do
     result $? "5,000 steps of one epoch have the bits of 10 times 500, on $ranks ranks"
 done
 
+# Units that would take days.
+for case in "documents sgd.steps=100000000000" "clients run.task=fed fed.model=linear fed.cohort=5 client.epochs=1000000"; do
+    # shellcheck disable=SC2086
+    set -- $case
+    name=$1
+    shift
+    [ $name = documents ] || sed '/^\[sgd\]/,$d' "$tmp/clients.ini" >"$tmp/long.ini"
+    [ $name = clients ] || cp "$tmp/documents.ini" "$tmp/long.ini"
+    rm -rf "$tmp"/run.*
+    timeout -s KILL 120 "$weft" tune "$tmp/long.ini" "$@" -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log" &
+    run=$!
+    until [ -s "$tmp/run.d/journal" ] || ! kill -0 $run 2>/dev/null; do sleep 0.1; done
+    sleep 1
+    # shellcheck disable=SC2046
+    kill -TERM $(cat /proc/$run/task/$run/children)
+    wait $run
+    [ $? = 75 ] && [ "$(grep -c '^weft: stopped by signal 15 after 0 jobs; go on with' "$tmp/log")" = 1 ]
+    result $? "$*: a unit is left when the run is to stop"
+done
+
 for parts in 1 2; do
     idle=$((3 - parts))
     tune images 3 sgd.parts=$parts random.resource=1

@@ -207,6 +207,7 @@ static weft_status fed_setup(void *self, const weft_env *env)
 {
     fed *t = self;
     t->env = *env;
+    t->asked = 0;
     t->clients = env->data->clients ? env->data->clients : env->data->owners;
     TRY(check(t));
     TRY(weft_conf_bind(env->conf, &fed_client_kind, &t->client));

@@ -6,6 +6,7 @@
 #include "weft/task.h"
 
 #include "device.h"
+#include "halt.h"
 #include "interval.h"
 #include "words.h"
 
@@ -108,6 +109,7 @@ typedef struct fed {
     int slots;    /* number of vectors of the server's optimizer */
     double worst; /* mean loss that counts as divergence: 2 ln classes */
     weft_env env;
+    double asked; /* as in halt.h */
     fed_workspace work;
     double mean_samples, mean_valid; /* means per client: samples trained, samples scored */
     weft_population all;             /* the population of clients, with their numbers of
@@ -170,6 +172,9 @@ void fed_size(const fed *t, const fed_turn *turn, fed_participant *p);
 
 /* ---- fed_local.c -------------------------------------------------------------------- */
 
+/* Between the batches of a turn, or two turns. WEFT_STOP when the unit is to be left before
+ * its end. Local. */
+WEFT_CHECKED weft_status fed_look(fed *t);
 /* Does the turn of one client, starting from the weights `from`. If it trains, work.w then
  * has those of the client's weights that it can change, work.own, and work.g their change,
  * which are invalid if it diverged.

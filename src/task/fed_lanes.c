@@ -174,10 +174,10 @@ static int step(group *g, const weft_sgd *sgd, int first)
     return 1;
 }
 
-/* Trains all clients from the same weights; d->w are then their weights. */
-static void train(group *g)
+/* Trains all clients from the same weights; d->w are then their weights. WEFT_STOP. */
+static weft_status train(group *g)
 {
-    const fed *t = g->t;
+    fed *t = g->t;
     fed_lanes *d = g->d;
     weft_sgd sgd[WEFT_MAX_LANES] = {{0}};
     double most[WEFT_MAX_LANES] = {0};
@@ -189,11 +189,12 @@ static void train(group *g)
         most[l] = a->p->options.max_change;
     }
     int first = 1;
-    for (; step(g, sgd, first); first = 0) continue;
+    for (; step(g, sgd, first); first = 0) TRY(fed_look(t));
     if (first) memcpy(d->w, d->from, (size_t)(t->nweight * d->lanes) * sizeof *d->w);
     weft_lanes_within(t->nweight, d->w, d->from, most, within);
     for (int l = 0; l < g->n; l++)
         if (!within[l]) g->lane[l].out->diverged = 1;
+    return WEFT_OK;
 }
 
 /* Adds the weighted changes of the clients that did not diverge. */
@@ -231,7 +232,7 @@ static weft_status visit(group *g)
     TRY(read_samples(g));
     if (turn->before) score(g, g->d->from, FED_BEFORE);
     if (!turn->train) return WEFT_OK;
-    train(g);
+    TRY(train(g));
     if (g->q->sum) add(g);
     if (!turn->after) return WEFT_OK;
     score(g, g->d->w, FED_AFTER);

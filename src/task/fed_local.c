@@ -118,9 +118,11 @@ static int change_within(const fed_workspace *d, int64_t n, const real *from, re
     return good;
 }
 
-/* Trains work.w, a copy of anchor[work.own.n]; returns 0 if it diverged. */
-static int train(const fed *t, const real *anchor, const fed_participant *p,
-                 const fed_turn *turn, const weft_samples *s, fed_client_result *out)
+/* Trains work.w, a copy of anchor[work.own.n]; out->diverged 1 if it diverged. WEFT_STOP.
+ */
+static weft_status train(fed *t, const real *anchor, const fed_participant *p,
+                         const fed_turn *turn, const weft_samples *s,
+                         fed_client_result *out)
 {
     const fed_workspace *d = &t->work;
     const fed_client *c = &p->options;
@@ -132,6 +134,7 @@ static int train(const fed *t, const real *anchor, const fed_participant *p,
         for (int64_t i = 0; i < p->samples; i += c->batch) {
             int64_t left = p->samples - i;
             int n = left < c->batch ? (int)left : c->batch;
+            TRY(fed_look(t));
             weft_batch b = batch_of(t, &d->own, s, order + i, n);
             weft_rng4 r =
                 weft_rng_at(t->env.seed, WEFT_RNG_DROPOUT, turn->round, (uint64_t)p->client,
@@ -140,14 +143,22 @@ static int train(const fed *t, const real *anchor, const fed_participant *p,
             t->net->grad(t->model, d->net, d->w, &b, c->dropout, r.v[0], d->g, &sum);
             int sound = weft_sgd_step(&c->sgd, nw, epoch == 0 && i == 0, d->w, d->g,
                                       d->velocity, anchor);
-            if (!sound || !isfinite(sum.loss)) return 0;
+            out->diverged = !sound || !isfinite(sum.loss);
+            if (out->diverged > 0) return WEFT_OK;
             if (t->net->project) t->net->project(t->model, d->w);
             out->train_loss += sum.loss;
             out->train_count += (double)sum.count;
             out->steps += b.n;
         }
     }
-    return change_within(d, nw, anchor, (real)c->max_change);
+    out->diverged = !change_within(d, nw, anchor, (real)c->max_change);
+    return WEFT_OK;
+}
+
+weft_status fed_look(fed *t)
+{
+    if (!halt_is_due(&t->env, &t->asked)) return WEFT_OK;
+    return weft_fail(WEFT_STOP, "the run was stopped");
 }
 
 static weft_status visit(fed *t, const real *from, const fed_participant *p,
@@ -162,7 +173,7 @@ static weft_status visit(fed *t, const real *from, const fed_participant *p,
     if (!turn->train) return WEFT_OK;
     TRY(weft_client_take(f, &p->at, WEFT_TRAIN, &own, t->work.tmp));
     fed_own_choose(t, &p->options, &own, turn->after ? &scored : NULL);
-    out->diverged = !train(t, fed_own_take(t, from), p, turn, &own, out);
+    TRY(train(t, fed_own_take(t, from), p, turn, &own, out));
     if (!turn->after) return WEFT_OK;
     if (out->diverged > 0)
         fed_settle_failure(t, p, out);

@@ -21,9 +21,9 @@ static double samples_of(const fed_turns *q, int64_t j)
 }
 
 /* Between two turns. */
-static weft_status look(const fed *t, const fed_turns *q, const progress *at)
+static weft_status look(fed *t, const fed_turns *q, const progress *at)
 {
-    if (!q->stops) return WEFT_OK;
+    if (!q->stops) return fed_look(t);
     if (t->env.scored) t->env.scored(q->first + q->share * at->done / at->all);
     if (t->env.stopped && t->env.stopped())
         return weft_fail(WEFT_STOP, "the run was stopped");

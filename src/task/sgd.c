@@ -81,6 +81,8 @@ static weft_status sgd_setup(void *self, const weft_env *env)
 {
     sgd *t = self;
     t->env = *env;
+    t->each = 1;
+    t->asked = 0;
     t->fixed = weft_arena_alloc(env->mem, 1, t->net->kind.size);
     TRY(weft_conf_bind(env->conf, &t->net->kind, t->fixed));
     TRY(weft_conf_bind(env->conf, &sgd_train_kind, &t->train));
@@ -262,17 +264,19 @@ static int judge(sgd *t, const sgd_model *m, int f, sgd_head *h, real *x, double
 }
 
 /* Does one epoch of fold f, unless its training has ended. */
-static void train(sgd *t, const sgd_model *m, int f, sgd_head *h, real *x, double *row)
+static weft_status train(sgd *t, const sgd_model *m, int f, sgd_head *h, real *x,
+                         double *row)
 {
-    if (h->stopped > 0) return;
+    int good;
+    if (h->stopped > 0) return WEFT_OK;
     h->epochs++;
-    int good = sgd_epoch(t, m, f, h, trained_of(t, m, f, x), slots_of(t, m, f, x));
+    TRY(sgd_epoch(t, m, f, h, trained_of(t, m, f, x), slots_of(t, m, f, x), &good));
     if (good) {
         good = judge(t, m, f, h, x, row);
         row[SGD_ROW_SAMPLES] = h->train_count;
         row[SGD_ROW_TRAIN] = h->train_loss / h->train_count;
     }
-    if (good) return;
+    if (good) return WEFT_OK;
     h->stopped = 2;
     row[SGD_ROW_DIVERGED] = 1;
     if (t->warned++ == 0)
@@ -280,6 +284,7 @@ static void train(sgd *t, const sgd_model *m, int f, sgd_head *h, real *x, doubl
                  "trial %.0f diverged in epoch %.0f; train.lr may be too high, or numbers "
                  "of the data too large",
                  h->trial, h->epochs);
+    return WEFT_OK;
 }
 
 /* Half the width of the 95 % interval of an error rate. */
@@ -356,17 +361,19 @@ static weft_status sgd_step(void *self, const weft_job *job, int64_t unit,
         h->best_epoch = h->epochs;
     }
     if (unit % each == 0) h->begun = h->epochs;
+    if (unit == 0) t->each = 1; /* steps of another configuration take another time */
     row[SGD_ROW_LOSS] = row[SGD_ROW_ERROR] = row[SGD_ROW_TRAIN] = NAN;
     row[SGD_ROW_FOLD] = (double)(t->fold < 0 ? f : t->fold);
+    weft_status st = WEFT_OK;
     if (epochs > 0)
-        train(t, &m, f, h, state->x, row);
+        st = train(t, &m, f, h, state->x, row);
     else if (!(h->dev.count > 0))
         judge(t, &m, f, h, state->x, row);
-    if (unit % each + 1 == each && t->at[f].held.n > 0)
+    if (st == WEFT_OK && unit % each + 1 == each && t->at[f].held.n > 0)
         h->held = sgd_score_rows(t, &m, &t->at[f].held, kept_of(&m, f, state->x));
-    if (unit + 1 == sgd_units(t, job)) conclude(t, job, state->aux, res);
+    if (st == WEFT_OK && unit + 1 == sgd_units(t, job)) conclude(t, job, state->aux, res);
     weft_arena_free(tmp);
-    return sgd_sound(t);
+    return st == WEFT_OK ? sgd_sound(t) : st;
 }
 
 /* The rows of a part. */

@@ -3,6 +3,7 @@
 #ifndef WEFT_TASK_SGD_H
 #define WEFT_TASK_SGD_H
 
+#include "halt.h"
 #include "words.h"
 
 enum { SGD_ERROR, SGD_LOSS, SGD_LOG_ERROR }; /* sgd.score */
@@ -79,6 +80,8 @@ typedef struct sgd {
     sgd_fold *at;                  /* [nfold]; NULL where env.scoring */
     int64_t first[WEFT_NPART + 1]; /* numbers of the first rows of the parts; all */
     int warned;
+    int64_t each; /* steps between two looks whether the run is to stop */
+    double asked; /* as in halt.h */
 } sgd;
 
 /* The networks of a trial: one instance of the configuration for all folds. */
@@ -249,8 +252,9 @@ void sgd_pieces_join(const sgd *t, const sgd_pieces *p, real *x);
 /* ---- sgd_step.c --------------------------------------------------------------------- */
 
 /* Does epoch number h->epochs, from 1, of the network w, slots[m->slots][m->n] of fold f;
- * returns 0 if it diverged. Collective. */
-int sgd_epoch(sgd *t, const sgd_model *m, int f, sgd_head *h, real *w, real *slots);
+ * *good 0: it diverged. WEFT_STOP: it was left before its end. Collective. */
+WEFT_CHECKED weft_status sgd_epoch(sgd *t, const sgd_model *m, int f, sgd_head *h, real *w,
+                                   real *slots, int *good);
 void sgd_sums_add(sgd_sums *to, const sgd_sums *s); /* to += s. Local. */
 /* The score that sgd.score names; INFINITY where the loss is not finite. Local. */
 double sgd_sums_score(const sgd *t, const sgd_sums *s);

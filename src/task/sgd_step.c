@@ -7,6 +7,7 @@
 #include <string.h>
 
 enum { SCORED = 64 };
+#define LOOK 0.5 /* seconds between looks whether the run is to stop */
 
 /* ---- an epoch ----------------------------------------------------------------------- */
 
@@ -153,7 +154,31 @@ static int take_step(course *c, double epoch, sgd_head *h, real *w, real *slots)
     return 1;
 }
 
-int sgd_epoch(sgd *t, const sgd_model *m, int f, sgd_head *h, real *w, real *slots)
+/* All steps of an epoch; *good 0: it diverged. About once in LOOK seconds, by the clock of
+ * the first rank, the ranks agree whether the epoch is to be left. WEFT_STOP. */
+static weft_status take_steps(course *c, int64_t steps, sgd_head *h, real *w, real *slots,
+                              int *good)
+{
+    sgd *t = c->t;
+    double before = (h->epochs - 1) * (double)steps, looked = weft_now();
+    int64_t next = t->each;
+    for (int64_t i = 0; *good && i < steps; i++) {
+        *good = take_step(c, (before + (double)i) / (double)steps, h, w, slots);
+        if (i + 1 < next) continue;
+        double now = weft_now(), pace = fmin(2, LOOK / fmax(now - looked, 1e-9));
+        double v[2] = {halt_is_due(&t->env, &t->asked),
+                       t->env.team->rank == 0 ? fmax(pace * (double)t->each, 1) : 0};
+        weft_max_f64(t->env.team, v, 2);
+        if (v[0] > 0) return weft_fail(WEFT_STOP, "the run was stopped");
+        looked = now;
+        t->each = (int64_t)v[1];
+        next = i + 1 + t->each;
+    }
+    return WEFT_OK;
+}
+
+weft_status sgd_epoch(sgd *t, const sgd_model *m, int f, sgd_head *h, real *w, real *slots,
+                      int *good)
 {
     weft_arena *tmp = weft_arena_new();
     const sgd_fold *fold = &t->at[f];
@@ -172,15 +197,14 @@ int sgd_epoch(sgd *t, const sgd_model *m, int f, sgd_head *h, real *w, real *slo
                 .pass = -1,
                 .told = WEFT_NEW(tmp, double, 2 * t->parts)};
     c.words = sgd_words_new(t, m, &c.p, batch, steps, tmp);
-    int good = 1;
-    double before = (h->epochs - 1) * (double)steps;
-    for (int64_t i = 0; good && i < steps; i++)
-        good = take_step(&c, (before + (double)i) / (double)steps, h, w, slots);
+    *good = 1;
+    weft_status st = take_steps(&c, steps, h, w, slots, good);
     sgd_words_end(&c.words, m, w, slots);
     for (int s = 0; s < m->slots; s++) sgd_pieces_join(t, &c.p, slots + s * m->n);
     tell(&c, h);
     weft_arena_free(tmp);
-    return good && isfinite(h->train_loss);
+    *good = *good && isfinite(h->train_loss);
+    return st;
 }
 
 /* ---- scores ------------------------------------------------------------------------- */
