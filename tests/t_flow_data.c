@@ -222,6 +222,8 @@ static void test_refusals(void)
 {
     weft_data data = make_data(FEW, WIDE, WEFT_REALS);
     refuses("spectrum = data", NULL, "run.data");
+    refuses("signal = -1", NULL, "flow.signal");
+    refuses("p = 10 .. 20", NULL, "flow.p");
     refuses("spectrum = power", &data, "flow.spectrum = data");
     refuses("spectrum = data", &data, "flow.sigma");
     refuses("spectrum = data\nresponse = price", &data, "flow.response");

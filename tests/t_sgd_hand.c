@@ -33,6 +33,8 @@ static double rate_of(const char *schedule, double epoch)
     return 0.5;
 }
 
+#define DECAY 0.1
+
 /* Step `step`, from 0, of SGD, or of Adam with its moments m and v. */
 static void step_by_hand(const char *schedule, int adam, int step, int each, double *w,
                          double *m, double *v)
@@ -40,6 +42,7 @@ static void step_by_hand(const char *schedule, int adam, int step, int each, dou
     double g[WEIGHTS], rate = rate_of(schedule, (double)step / each), t = step + 1;
     gradient(w, g);
     for (int i = 0; i < WEIGHTS; i++) {
+        g[i] += DECAY * w[i];
         m[i] = 0.9 * m[i] + 0.1 * g[i];
         v[i] = 0.999 * v[i] + 0.001 * g[i] * g[i];
         double mean = m[i] / (1 - pow(0.9, t)), square = v[i] / (1 - pow(0.999, t));
@@ -54,9 +57,10 @@ static void test_rate(const char *schedule, const char *optimizer)
     enum { EACH = 3, UNITS = 4 };
     const char *options = weft_arena_text(
         mem,
-        "train.batch=300 sgd.steps=%d sgd.keep=last train.schedule=%s train.optimizer=%s "
+        "train.batch=300 train.weight_decay=%g sgd.steps=%d sgd.keep=last "
+        "train.schedule=%s train.optimizer=%s "
         "train.decay=0.3 train.horizon=3 train.reductions=3 train.factor=0.1",
-        EACH, schedule, optimizer);
+        DECAY, EACH, schedule, optimizer);
     double w[WEIGHTS], m[WEIGHTS] = {0}, v[WEIGHTS] = {0}, off = 0;
     training t, pieces;
     set_up(&t, options);
