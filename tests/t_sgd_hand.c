@@ -109,6 +109,17 @@ static void test_operations(void)
     }
 }
 
+/* A job of no epochs scores the weights as they begin, which are zeros, once. */
+static void test_no_epochs(void)
+{
+    training t;
+    set_up(&t, "sgd.keep=last");
+    go_on(&t, 0);
+    is_near(of(&t, "valid_loss"), log(2), 1e-6,
+            "a job of no epochs has the loss of a guess");
+    is_near(of(&t, "epochs"), 0, 0, "and trains nothing");
+}
+
 /* The largest state of all configurations, whichever axis values come first. */
 static void test_largest(void)
 {
@@ -131,6 +142,7 @@ int main(int argc, char **argv)
     test_rates();
     test_operations();
     test_largest();
+    test_no_epochs();
     weft_data_close(&data);
     return scratch_end();
 }
