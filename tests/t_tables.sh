@@ -145,4 +145,25 @@ awk 'BEGIN { for (i = 0; i < 40; i++) print i % 2 " 3000000:" i }' >"$tmp/t.svm"
 refused "a huge index is told" t.svm "line 1 has index 3000000 .*at most 1000000"
 awk 'BEGIN { for (i = 0; i < 40; i++) print (i % 2 ? "+1" : "1.0") " 1:" i; for (i = 0; i < 9; i++) print "-1 1:2" }' >"$tmp/t.svm"
 reads "spellings of a number are one class there" t.svm " -1 .* 1 3"
+
+# ---- columns of very different sizes in a map ----------------------------------------------
+
+# learns STATEMENT TABLE PREPROCESS GAMMA: a map has the training error of its small column
+learns()
+{
+    rm -f "$tmp/t.h5" "$tmp/r.h5"
+    printf '[run]\ndata = %s\n[rff]\nfeatures = 256\npreprocess = %s\ngamma = %s\n' "$tmp/t.h5" "$3" "$4" >"$tmp/in.ini"
+    packs "$2" && "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" &&
+        "$weft" eval "$tmp/r.h5" "$tmp/t.h5" >"$tmp/out" 2>>"$tmp/log" &&
+        awk '$1 == "train" { exit !($4 < 2) }' "$tmp/out"
+    result $? "$1"
+}
+awk 'BEGIN { for (i = 0; i < 200; i++) print (i % 2) + i / 1000 ",1099511627776," i % 2 }' >"$tmp/t.csv"
+learns "a constant of 10^12 hides no other column from a map" t.csv none 0.5
+learns "nor standardised" t.csv standard 0.5
+awk 'BEGIN { for (i = 0; i < 200; i++) print ((i % 2) + i / 1000) / 1000 "," (i % 5) * 1e12 "," i % 2 }' >"$tmp/t.csv"
+learns "nor is a small column that has a large one beside it taken for a constant" t.csv standard 0.5
+packs t.csv && rm -f "$tmp/r.h5" &&
+    "$weft" tune "$tmp/in.ini" rff.preprocess=none -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+told "numbers too large for gamma are warned of" "inputs of rff reach 4e\+12, .*rff.preprocess = standard"
 echo "1..$count"

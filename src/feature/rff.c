@@ -119,10 +119,12 @@ static int64_t nstat(const void *self)
 
 /* ---- matrices ------------------------------------------------------------------------ */
 
-/* The minmax view equals the raw one where every column has the range 0 .. 255. */
+/* The minmax view equals the raw one where every column has the range 0 .. 255. Rows
+ * divided by their lengths cannot be shifted. */
 static int view_of(const rff_shared *shared, const rff *arm)
 {
     if (arm->preprocess == RFF_STANDARD) return RFF_DEVIATION;
+    if (arm->preprocess == RFF_NONE && shared->far) return RFF_SHIFTED;
     if (arm->preprocess != RFF_MINMAX) return RFF_RAW;
     const rff_view *raw = &shared->view[RFF_RAW], *range = &shared->view[RFF_RANGE];
     size_t bytes = (size_t)shared->d * sizeof(float);
@@ -140,6 +142,23 @@ static int type_of(const rff_shared *shared, const rff *arm)
     return family * RFF_VIEWS + view_of(shared, arm);
 }
 
+/* Warns, once, of inputs so large for gamma that floats do not hold the angle of a product:
+ * of rows that differ, features would be equal, or of equal rows noise. */
+static void check_reach(rff_shared *shared, const rff *arm, int type, double turns)
+{
+    double reach = shared->view[type % RFF_VIEWS].reach;
+    if (shared->warned || arm->preprocess == RFF_L2 || shared->data->form == WEFT_BYTES ||
+        reach * turns * 0x1p-24 < 1.0 / 64)
+        return;
+    shared->warned = 1;
+    weft_log(
+        WEFT_WARN,
+        "%s: inputs of rff reach %.3g, for which gamma = %.3g leaves no digits in floats: "
+        "its features tell little apart; rff.preprocess = standard or minmax scales "
+        "columns",
+        shared->data->path, reach, arm->gamma);
+}
+
 /* Type and scale of every row. */
 static void set_rows(rff_matrix *m, const weft_request *q)
 {
@@ -149,6 +168,7 @@ static void set_rows(rff_matrix *m, const weft_request *q)
         const rff *arm = q->arms[a];
         int type = type_of(shared, arm);
         double turns = rff_turns(shared, arm, type);
+        check_reach(shared, arm, type, turns);
         if (!shared->order[type]) shared->order[type] = ++shared->types;
         const double *length = arm->preprocess == RFF_L2 ? shared->length[q->part] : NULL;
         for (int64_t i = 0; i < q->n; i++) {

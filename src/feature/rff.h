@@ -16,8 +16,9 @@ enum { RFF_GAUSSIAN, RFF_LAPLACIAN };                        /* kernel */
 enum { RFF_NONE, RFF_MINMAX, RFF_L2, RFF_STANDARD };         /* preprocess */
 enum { RFF_DENSE, RFF_STRUCTURED };                          /* projection */
 enum { RFF_NORMAL, RFF_CAUCHY, RFF_HADAMARD, RFF_FAMILIES }; /* random matrices */
-/* Affine views of the inputs: as they are, scaled by range, by mean and deviation. */
-enum { RFF_RAW, RFF_RANGE, RFF_DEVIATION, RFF_VIEWS };
+/* Affine views of the inputs: as they are, scaled by range, by mean and deviation, shifted
+ * where they are far from 0. */
+enum { RFF_RAW, RFF_RANGE, RFF_DEVIATION, RFF_SHIFTED, RFF_VIEWS };
 enum { RFF_TYPES = RFF_FAMILIES * RFF_VIEWS }; /* type = family * VIEWS + view */
 
 /* The inputs as x' = (x - shift) scale, column by column. exact: the inputs are bytes, and
@@ -26,6 +27,7 @@ enum { RFF_TYPES = RFF_FAMILIES * RFF_VIEWS }; /* type = family * VIEWS + view *
 typedef struct rff_view {
     float *shift, *scale; /* [d] */
     double largest;       /* scale */
+    double reach;         /* largest |x'| of the training rows */
     int exact;
 } rff_view;
 
@@ -55,6 +57,7 @@ typedef struct rff_shared {
     real *fitted, *stat;    /* [4][d] mean, deviation, min, max: of the training rows; those
                                in use */
     rff_view view[RFF_VIEWS];
+    int far, warned; /* 1: columns are far from 0; that products are imprecise was told */
     int types, order[RFF_TYPES]; /* number of types used so far; order of first use from 1,
                                     0: not used */
     double *length[WEFT_NPART];  /* [n] |x| */

@@ -53,21 +53,22 @@ static void range_reals(const weft_rows *p, int d, double *range)
         }
 }
 
-/* Mean of (x - about)^power over all ranks' rows, column by column, exact for the bound
- * `largest` on |x - about|^power. Collective. */
+/* Mean of (x - about)^power over all ranks' rows, column by column, exact for the bounds
+ * largest[d] on |x - about|^power. Collective. */
 static void mean_reals(const weft_rows *p, int d, const double *about, int power,
-                       double largest, int64_t total, weft_team *team, double *mean,
+                       const double *largest, int64_t total, weft_team *team, double *mean,
                        weft_arena *tmp)
 {
-    int scale = weft_fix_scale(largest * (double)total);
+    int *scale = WEFT_NEW(tmp, int, d);
     int64_t *sum = WEFT_NEW(tmp, int64_t, d);
+    for (int k = 0; k < d; k++) scale[k] = weft_fix_scale(largest[k] * (double)total);
     for (int64_t i = 0; i < p->n; i++)
         for (int k = 0; k < d; k++) {
             double x = (double)p->value[i * d + k] - about[k];
-            sum[k] += weft_fix(power == 2 ? x * x : x, scale);
+            sum[k] += weft_fix(power == 2 ? x * x : x, scale[k]);
         }
     weft_sum_i64(team, sum, (size_t)d);
-    for (int k = 0; k < d; k++) mean[k] = weft_unfix(sum[k], scale) / (double)total;
+    for (int k = 0; k < d; k++) mean[k] = weft_unfix(sum[k], scale[k]) / (double)total;
 }
 
 void rff_fit(const rff_shared *shared, weft_part part, real *stat, weft_arena *tmp)
@@ -94,10 +95,11 @@ void rff_fit(const rff_shared *shared, weft_part part, real *stat, weft_arena *t
             variance[k] = (double)sum[d + k] / (double)total - mean[k] * mean[k];
         }
     } else {
-        double largest = 0;
-        for (int k = 0; k < 2 * d; k++) largest = fmax(largest, fabs(range[k]));
+        double *largest = WEFT_NEW(tmp, double, d);
+        for (int k = 0; k < d; k++) largest[k] = fmax(fabs(range[k]), fabs(range[d + k]));
         mean_reals(p, d, zero, 1, largest, total, team, mean, tmp);
-        mean_reals(p, d, mean, 2, 4 * largest * largest, total, team, variance, tmp);
+        for (int k = 0; k < d; k++) largest[k] *= 4 * largest[k];
+        mean_reals(p, d, mean, 2, largest, total, team, variance, tmp);
     }
     for (int k = 0; k < d; k++) {
         stat[MEAN * d + k] = (real)mean[k];
@@ -129,6 +131,35 @@ static void view_set(const rff_shared *shared, rff_view *v, const real *shift,
                v->largest <= max_scale_ratio * min;
 }
 
+/* The shift of columns of numbers that are far from 0 for their spread: a product with them
+ * would not hold the digits of the others. A kernel does not depend on it. */
+static void find_far(rff_shared *shared, real *shift)
+{
+    enum { FAR = 256, LARGE = 1024 };
+    int d = shared->d;
+    shared->far = 0;
+    for (int k = 0; k < d; k++) {
+        double min = (double)shared->stat[MIN * d + k];
+        double max = (double)shared->stat[MAX * d + k];
+        double most = fmax(fabs(min), fabs(max)), half = (max - min) / 2;
+        int far = shared->data->form != WEFT_BYTES && most >= LARGE && most >= FAR * half;
+        shift[k] = far ? (real)(min + half) : 0;
+        shared->far |= far;
+    }
+}
+
+/* Sets the view's reach. */
+static void find_reach(const rff_shared *shared, rff_view *v)
+{
+    int d = shared->d;
+    v->reach = 0;
+    for (int k = 0; k < d; k++) {
+        double shift = (double)v->shift[k], min = (double)shared->stat[MIN * d + k] - shift;
+        double max = (double)shared->stat[MAX * d + k] - shift;
+        v->reach = fmax(v->reach, fmax(fabs(min), fabs(max)) * (double)v->scale[k]);
+    }
+}
+
 void rff_set_stat(rff_shared *shared, const real *stat)
 {
     int d = shared->d;
@@ -149,6 +180,9 @@ void rff_set_stat(rff_shared *shared, const real *stat)
     view_set(shared, &shared->view[RFF_RAW], NULL, NULL);
     view_set(shared, &shared->view[RFF_RANGE], stat + MIN * d, range);
     view_set(shared, &shared->view[RFF_DEVIATION], stat + MEAN * d, stat + DEVIATION * d);
+    find_far(shared, range);
+    view_set(shared, &shared->view[RFF_SHIFTED], range, NULL);
+    for (int v = 0; v < RFF_VIEWS; v++) find_reach(shared, &shared->view[v]);
     weft_arena_free(tmp);
 }
 
