@@ -138,7 +138,7 @@ wrong 0 'warning: run.memory = 2 GB for each of 2 ranks on .*, where 1.57 GB may
     "memory that the queue does not allow is warned of"
 cp "$tmp/log" "$tmp/out"
 shows 'memory: 2 GB a rank allowed, the host has .*, for 2 ranks in this job.s share of 1.57 GB' "and the job's share told"
-SLURM_MEM_PER_CPU=500 SLURM_CPUS_ON_NODE=2 tune timeout 100 mpirun -n 2
+SLURM_MEM_PER_CPU=500 SLURM_CPUS_ON_NODE=2 tune timeout "$net" mpirun -n 2
 wrong 0 'warning: run.memory = 2 GB for each of 2 ranks on .*, where 1.05 GB may be used' "also where it is given by core"
 
 # A control group of either version, if there may be one here.
@@ -152,7 +152,7 @@ for tree in /sys/fs/cgroup/memory /sys/fs/cgroup; do
     rmdir "$tree/weft-test-$$"
 done
 if [ -n "$limited" ] && sh -c "echo \$\$ >'$limited/cgroup.procs'" 2>/dev/null; then
-    tune sh -c "echo \$\$ >'$limited/cgroup.procs'; exec timeout 100 mpirun -n 2 \"\$@\"" sh
+    tune sh -c "echo \$\$ >'$limited/cgroup.procs'; exec timeout $net mpirun -n 2 \"\$@\"" sh
     wrong 0 'warning: run.memory = 2 GB for each of 2 ranks on .*, where 1.2 GB may be used' "and by a control group"
 else
     echo "ok $((count += 1)) # SKIP no control group can be made here"

@@ -41,7 +41,7 @@ resource = 1
 END
 taken() # COMMAND ...: whether the doctor that this starts says that its core is another's
 {
-    timeout 60 "$@" "$weft" doctor "$tmp" >"$tmp/out" 2>"$tmp/log" &&
+    timeout "$net" "$@" "$weft" doctor "$tmp" >"$tmp/out" 2>"$tmp/log" &&
         grep -q 'core [0-9,-]* of .* is in use by another weft.*--bind-to none' "$tmp/log"
 }
 bound="mpirun --bind-to core -n 1"
