@@ -272,6 +272,21 @@ static void test_full(weft_team *team, const char *dir)
     finish(&b, 1);
 }
 
+/* A file that says that it is a run. */
+static weft_status put_run(const char *path)
+{
+    weft_arena *mem = weft_arena_new();
+    weft_h5 f;
+    weft_status st = weft_h5_create(&f, path, mem);
+    if (st == WEFT_OK) {
+        st = weft_h5_put_attr(&f, "/", "format", WEFT_RUN_FORMAT);
+        if (st == WEFT_OK) st = weft_h5_commit(&f);
+        weft_h5_close(&f);
+    }
+    weft_arena_free(mem);
+    return st;
+}
+
 /* A run that was killed while its directory was removed: some of it is gone, the journal,
  * which goes last, says that it is not missed. */
 static void test_removal(weft_team *team, const char *dir)
@@ -288,7 +303,7 @@ static void test_removal(weft_team *team, const char *dir)
     finish(&b, 0);
     if (team->rank == 0) {
         weft_place_empty(own);
-        weft_check(weft_file_put(path, "run", 3) == WEFT_OK, "put");
+        weft_check(put_run(path) == WEFT_OK, "%s", weft_error());
     }
     weft_sleep(team);
     if (st == WEFT_OK) st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 0);
