@@ -123,4 +123,33 @@ grep -q '; 2 teams of ranks, 4 at most, [0-9.]* % busy$' "$tmp/out"
 result $? "it says so, too"
 team_seconds 2
 shares "$tmp/t.h5" "$all" "of a finished run"
+
+# A stop counts the jobs of all teams, and the next start finds as many.
+cat >"$tmp/count.ini" <<END
+[run]
+task = command
+tuner = random
+[command]
+run = echo loss=\$PARAM_x
+[parameters]
+x = 0 .. 1
+[space]
+configs = 4000
+[random]
+resource = 1
+END
+told= found= begin="tune $tmp/count.ini -o $tmp/count.h5"
+for stop in 1 2 3 4; do
+    # shellcheck disable=SC2086
+    mpirun -n 2 "$weft" $begin run.teams=2 >"$tmp/out" 2>"$tmp/log" &
+    until [ "$(grep -c ' job [0-9]* of ' "$tmp/log")" -ge 8 ] || ! kill -0 $! 2>/dev/null; do sleep 0.01; done
+    kill -USR1 $!
+    wait $!
+    [ $stop = 1 ] || found="$found $(sed -n 's/.*resumed: \([0-9]*\) jobs.*/\1/p' "$tmp/log")"
+    [ $stop = 4 ] || told="$told $(sed -n 's/^weft: stopped by signal 10 after \([0-9]*\) jobs.*/\1/p' "$tmp/log")"
+    begin="resume $tmp/count.h5"
+done
+echo "told$told, found$found" >>"$tmp/log"
+[ "$(echo "$told" | wc -w)" = 3 ] && [ "$told" = "$found" ]
+result $? "as many jobs are done already as the stop of two teams said"
 echo "1..$count"

@@ -186,6 +186,8 @@ typedef struct weft_sched {
     weft_job_record *event; /* [n] */
     weft_job_record winner; /* the best of these, if n > 0 */
     int64_t known;          /* jobs whose results are known, told or not */
+    int64_t recorded;       /* jobs that this team has recorded since the start */
+    int64_t part, parts;    /* of a job that was stopped: units done, and all; 0: none */
     int64_t replayed;       /* of these, from the journal */
     double seconds;         /* of the search, over all sessions */
     weft_flights flights;   /* at the end flights.now is the virtual duration of the

@@ -50,6 +50,8 @@ weft_status weft_stop_now(weft_sched *s, int why, int64_t done, int64_t units)
     weft_arena *tmp = weft_arena_new();
     const char *text = progress_text(s, done, units, tmp), *reason;
     s->why = why;
+    s->part = done;
+    s->parts = units;
     if (why == WEFT_WHY_BROKEN) {
         weft_arena_free(tmp);
         return broken(s, path);

@@ -46,6 +46,16 @@ weft_status weft_teams_begin(weft_sched *s)
     return WEFT_OK;
 }
 
+/* The stop of all teams: this one may not have heard of all that the others have recorded,
+ * nor have asked yet for all that earlier starts did. Collective over world. */
+static weft_status tell_stop(weft_sched *s)
+{
+    int64_t n = leads(s) ? s->recorded : 0;
+    weft_sum_i64(s->world, &n, 1);
+    s->known = n + s->trace->ndone;
+    return weft_stop_now(s, s->why, s->part, s->parts);
+}
+
 weft_status weft_teams_end(weft_sched *s, weft_status st)
 {
     if (s->peers) {
@@ -64,7 +74,8 @@ weft_status weft_teams_end(weft_sched *s, weft_status st)
         weft_trace_leave(s->trace);
     }
     if (s->teams > 1) weft_times_move(s->team, s->world);
-    return weft_agree(st, s->world);
+    st = weft_agree(st, s->world);
+    return st == WEFT_STOP && s->trace ? tell_stop(s) : st;
 }
 
 /* ---- results of other teams --------------------------------------------------------- */
@@ -236,6 +247,7 @@ static weft_status publish(weft_sched *s, const weft_job_record *e)
     size_t bytes;
     const void *packed = weft_job_record_pack(e, &bytes, tmp);
     weft_status st = weft_trace_add(s->trace, e, packed, bytes);
+    if (st == WEFT_OK) s->recorded++;
     if (st == WEFT_OK && s->peers && s->wall) st = weft_trace_sync(s->trace, 1);
     if (st == WEFT_OK && s->peers) weft_peers_send(s->peers, packed, bytes);
     if (st == WEFT_OK) st = weft_trace_sync(s->trace, 0);
