@@ -140,6 +140,7 @@ resource = 1
 END
 told= found= begin="tune $tmp/count.ini -o $tmp/count.h5"
 for stop in 1 2 3 4; do
+    : >"$tmp/log" # or that of the stop before would be read
     # shellcheck disable=SC2086
     mpirun -n 2 "$weft" $begin run.teams=2 >"$tmp/out" 2>"$tmp/log" &
     until [ "$(grep -c ' job [0-9]* of ' "$tmp/log")" -ge 8 ] || ! kill -0 $! 2>/dev/null; do sleep 0.01; done
