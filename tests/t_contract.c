@@ -2,12 +2,14 @@
  * scheduler: a toy task with jobs of very different durations, some with NaN losses. A
  * search ends and keeps the contract of weft/tune.h; for each number of workers it has one
  * digest, with any number of teams, and after a stop or a kill after any job and a resume
- * with other ranks and teams. Schedules with planted faults are detected.
+ * with other ranks and teams. An axis exists in some configurations only. Schedules and
+ * samplers with planted faults are detected.
  * RUN: np=1 np=4 */
 #include "tuner_case.h"
 
 #include "observed.h"
 #include "scratch.h"
+#include "watched.h"
 
 #include <setjmp.h>
 #include <unistd.h>
@@ -51,14 +53,15 @@ typedef struct combo {
 /* Where one trial is shared by the space, all axes are of clients. */
 static combo combo_of(const weft_tuner *t, const weft_sampler *s, const weft_mixing *m)
 {
-    return (combo){
-        t, s, m,
-        weft_arena_text(mem,
-                        "[space]\nconfigs = 6\n[client]\nx = 0 .. 1\nn = 1 .. 5\n%s"
-                        "[run]\nsampler = %s\nmixing = %s\n%s%s%s",
-                        t->shared ? "" : "[server]\ny = 0 .. 1\n", s->kind.name,
-                        m->kind.name, section(t->kind.name), section(s->kind.name),
-                        t->shared ? "" : section(m->kind.name))};
+    return (combo){t, s, m,
+                   weft_arena_text(mem,
+                                   "[space]\nconfigs = 6\n[client]\nx = 0 .. 1\n"
+                                   "n = 1 .. 5 when x = 0 .. 0.5\n%s"
+                                   "[run]\nsampler = %s\nmixing = %s\n%s%s%s",
+                                   t->shared ? "" : "[server]\ny = 0 .. 1\n", s->kind.name,
+                                   m->kind.name, section(t->kind.name),
+                                   section(s->kind.name),
+                                   t->shared ? "" : section(m->kind.name))};
 }
 
 /* How a run is made; path NULL: without a trace. */
@@ -66,6 +69,7 @@ typedef struct setting {
     weft_team *world;
     int64_t workers;
     int teams, bound, fault, plain;
+    int wrong; /* what the sampler does wrong */
     int stop;  /* of the jobs of a team, the one after which it is; 0: none */
     int fresh; /* 2: replaces what is there; 0: goes on with it */
     const char *path;
@@ -77,6 +81,8 @@ typedef struct bench {
     toy task;
     observed tuner;
     weft_tuner table;
+    watched sampler;
+    weft_sampler proposes;
     weft_space space;
     weft_search search;
     weft_sched sched;
@@ -104,6 +110,11 @@ static weft_status read_search(bench *b, const combo *c, const setting *how)
                    .second = b != benches};
     b->search.tuner = &b->table;
     b->search.tuner_self = &b->tuner;
+    b->proposes = watched_sampler(c->sampler);
+    b->sampler =
+        (watched){.own = c->sampler, .self = b->search.sampler_self, .wrong = how->wrong};
+    b->search.sampler = &b->proposes;
+    b->search.sampler_self = &b->sampler;
     return weft_search_setup(&b->search, &b->space, 3, b->mem);
 }
 
@@ -172,7 +183,7 @@ static outcome run(const combo *c, const setting *how)
     o.jobs = b->tuner.jobs;
     o.set = b->tuner.set;
     if (o.status == WEFT_OK) close_records(&b->tuner);
-    o.fault = b->tuner.checked.fault;
+    o.fault = b->tuner.checked.fault ? b->tuner.checked.fault : b->sampler.fault;
     o.digest = o.status == WEFT_OK && !o.fault ? run_digest(&b->sched, b->tuner.order) : 0;
     finish(b, how->world, o.status == WEFT_OK);
     weft_die_hook(NULL);
@@ -385,12 +396,28 @@ static void test_faults(const weft_tuner *t)
         if (world.size == 1 || f == BY_ARRIVAL || f >= BY_TEAM) test_fault(t, f);
 }
 
+/* Proposals that no trial can have end the program, whichever schedule asks for them. */
+static void test_proposals(const weft_tuner *t)
+{
+    size_t mark = weft_arena_mark(mem);
+    combo c = combo_of(t, &weft_sampler_space, &weft_mixing_none);
+    for (int w = SOUND; w < NWRONG; w++) {
+        setting how = {.world = &world, .teams = 1, .workers = 3, .wrong = w};
+        outcome o = run(&c, &how);
+        ok(o.refused == (w != SOUND), "%s: a sampler that proposes %s is %s", t->kind.name,
+           wrongs[w], w == SOUND ? "heard" : "caught");
+    }
+    weft_arena_reset(mem, mark);
+}
+
 int main(int argc, char **argv)
 {
     if (access("/dev/shm", W_OK) == 0)
         setenv("TMPDIR", "/dev/shm", 0); /* many small files */
     scratch_begin(&argc, &argv);
     test_all();
+    for (int i = 0; weft_tuners[i] && world.size == 1; i++)
+        if (weft_tuners[i]->shared == WEFT_SHARES_NOTHING) test_proposals(weft_tuners[i]);
     for (int i = 0; weft_tuners[i]; i++)
         if (weft_tuners[i]->shared == WEFT_SHARES_NOTHING &&
             (world.size == 1 || weft_tuners[i] == &weft_tuner_asha))

@@ -98,6 +98,10 @@ int weft_space_is_active(const weft_space *sp, const double *conf, int a);
  * exist to NAN, and draws a value, by (seed, key, axis), for those that exist now and are
  * NAN. Local. Cost O(dim). */
 void weft_space_settle(const weft_space *sp, uint64_t seed, uint64_t key, double *conf);
+/* The first axis, in sp->order, whose value cannot be of this space: NAN though the axis
+ * exists, a number though it does not, or, with source random, a number that is not on the
+ * axis; -1: there is none. Local. Cost O(dim). */
+int weft_space_misfit(const weft_space *sp, const double *conf);
 /* Writes the values of the axes of plug-in `kind` that the configuration has into its
  * instance, which has the defaults. Local. */
 void weft_space_put(const weft_space *sp, const double *conf, const weft_kind *kind,

@@ -42,6 +42,26 @@ void weft_space_settle(const weft_space *sp, uint64_t seed, uint64_t key, double
     }
 }
 
+/* 1: the number is one of the axis. */
+static int is_on(const weft_axis *a, double value)
+{
+    int listed = a->nvalue == 0;
+    for (int i = 0; i < a->nvalue; i++)
+        listed |= !(a->value[i] < value || a->value[i] > value);
+    int whole = a->opt->type == WEFT_REAL || !(fabs(round(value) - value) > 0);
+    return listed && (a->nvalue > 0 || (value >= a->lo && value <= a->hi && whole));
+}
+
+int weft_space_misfit(const weft_space *sp, const double *conf)
+{
+    for (int i = 0; i < sp->dim; i++) {
+        int a = sp->order[i], active = weft_space_is_active(sp, conf, a);
+        if (active == isnan(conf[a])) return a;
+        if (active && sp->source == 0 && !is_on(&sp->axis[a], conf[a])) return a;
+    }
+    return -1;
+}
+
 /* ---- reading ------------------------------------------------------------------------ */
 
 typedef struct reader {

@@ -115,6 +115,21 @@ static double *new_conf(weft_search *s)
     return s->buffer + (size_t)--s->nbuffer * (size_t)dim;
 }
 
+/* Stops the program if a part has set a value that no trial can have: the option would have
+ * its default, and the part would learn from another configuration than was trained. */
+static void check_conf(const weft_search *s, const weft_kind *part, int64_t trial,
+                       const double *conf)
+{
+    char name[128];
+    int a = weft_space_misfit(s->space, conf);
+    if (a < 0) return;
+    weft_axis_name(&s->space->axis[a], name, sizeof name);
+    weft_die("%s gives trial %lld %s = %g, which %s", part->name, (long long)trial, name,
+             conf[a],
+             weft_space_is_active(s->space, conf, a) ? "is not on this axis"
+                                                     : "does not have this axis");
+}
+
 /* Sets the configuration of a new trial: from the sampler, or derived from the trial that
  * it copies. */
 static void begin_trial(weft_search *s, const weft_job *job)
@@ -124,11 +139,13 @@ static void begin_trial(weft_search *s, const weft_job *job)
     if (job->from < 0) {
         s->drawn++;
         s->sampler->propose(s->sampler_self, new.id, new.conf);
+        check_conf(s, &s->sampler->kind, job->trial, new.conf);
     } else {
         const weft_search_trial *from = &s->trial[job->from];
         new.resource = from->resource;
         if (s->tuner->explore) {
             s->tuner->explore(s->tuner_self, job->trial, from->conf, new.conf);
+            check_conf(s, &s->tuner->kind, job->trial, new.conf);
         } else {
             new.id = from->id;
             if (s->space->dim > 0)
