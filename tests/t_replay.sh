@@ -169,6 +169,7 @@ max_resource = 3
 [sgd]
 model = linear
 keep = last
+score = loss
 [train]
 batch = 20
 lr = log 0.001 .. 10

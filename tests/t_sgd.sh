@@ -242,7 +242,7 @@ result $? "the same with folds after $starts starts, in the middle of jobs: $who
 
 "$weft" pack synthetic images rows=400 classes=4 d=64 -o "$tmp/four.h5" 2>"$tmp/log"
 tune images 1 run.data="$tmp/four.h5" run.tuner=pbt pbt.population=4 pbt.interval=2 pbt.max_resource=40 \
-    train.batch=50 train.weight_decay=1 train.lr='log 0.1 .. 3'
+    train.batch=50 train.weight_decay=1 train.lr='log 0.3 .. 30'
 infinite=$(grep -c 'score inf' "$tmp/log")
 trained=$("$weft" report "$tmp/run.h5" | sed -n 's/^in these *\([0-9]*\) samples.*/\1/p')
 grep -q 'trial [0-9]* diverged' "$tmp/log" && [ "$infinite" -gt 0 ] && [ "$infinite" -lt 40 ] &&
