@@ -191,6 +191,27 @@ static weft_status score(const weft_run *r, weft_sched *s, weft_outcome *o)
     return weft_agree(st, r->world);
 }
 
+/* Warns where so few samples were scored that the winner's error is uncertain by more than
+ * two points: its standard error, of the share (wrong + 2) / (n + 4), which is above 0
+ * where nothing was wrong, too. Agresti, Coull, "Approximate is better than exact", 1998.
+ */
+static void warn_uncertain(const weft_run *r, const weft_outcome *o)
+{
+    const double most = 0.02;
+    const weft_scores *score = &o->score[WEFT_VALID];
+    int error = weft_metrics_find(r->task->scores, "error");
+    double n = score->count > 0 ? score->count : (double)r->data.part[WEFT_VALID].total;
+    if (error < 0 || !(n > 0) || isnan(score->metric[error])) return;
+    double p = (score->metric[error] * n + 2) / (n + 4), sd = sqrt(p * (1 - p) / (n + 4));
+    if (sd > most)
+        weft_log(WEFT_WARN,
+                 "the winner's validation error is of %.0f samples, with a standard error "
+                 "of %.1f points, so that configurations which differ by less are told "
+                 "apart by chance; pack more rows as valid, or use folds where the task "
+                 "has them",
+                 n, 100 * sd);
+}
+
 /* The optimum of the space for the largest resource that a trial had; NAN: not known. */
 static double optimum(const weft_sched *s)
 {
@@ -252,6 +273,7 @@ static weft_status conclude(const weft_run *r, weft_sched *s, const weft_trace *
     o->search = s->seconds;
     o->refit = refit_seconds(s);
     TRY(score(r, s, o));
+    warn_uncertain(r, o);
     o->digest = weft_job_record_digest(s->event, s->n);
     o->history = history_of(r, s, t);
     o->setup = o->history.starts.setup;

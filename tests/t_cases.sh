@@ -1,0 +1,222 @@
+#!/bin/bash
+# Files of the kinds that people have (cases.py writes them) are read as their author meant them, or
+# refused by one line that says where and what to do. Prints TAP.
+. tests/tap.sh
+export PYTHONDONTWRITEBYTECODE=1
+
+find_python json
+if [ -z "$python" ]; then
+    echo "ok 1 - files of the kinds that people have # SKIP no Python"
+    echo "1..1"
+    exit
+fi
+"$python" tests/cases.py "$tmp" || exit
+
+# pack READER FILE OPTION...
+pack()
+{
+    "$weft" pack "$1" "$tmp/$2" -o "$tmp/d.h5" --force "${@:3}" >"$tmp/out" 2>"$tmp/log"
+}
+
+# tune KEY=VALUE...: a search on what was packed, the winner tested.
+tune()
+{
+    "$weft" tune "$tmp/maps.ini" -o "$tmp/r.h5" --force "$@" >"$tmp/out" 2>>"$tmp/log"
+}
+cat >"$tmp/maps.ini" <<END
+[run]
+data = $tmp/d.h5
+task = fmap
+tuner = random
+[fmap]
+model = logistic
+[logistic]
+C = 100
+[space]
+configs = 4
+END
+
+rff="fmap.feature=rff rff.features=200 rff.preprocess=standard rff.gamma=0.1|0.3|1|3"
+
+# knows READER FILE [OPTION...]: packed, and a search tells the classes apart.
+knows()
+{
+    case $1 in
+    dense) kind=$rff ;;
+    text) kind="fmap.feature=ngram ngram.bins=4096 ngram.order=1|2 ngram.lower=true|false" ;;
+    esac
+    pack "$@" && tune $kind && grep -Eq '^test .* error 0.000 %' "$tmp/out"
+    result $? "$1 reads $2 ${*:3}"
+}
+
+# warns READER FILE PATTERN [OPTION...]: read, with a warning that has the pattern.
+warns()
+{
+    pack "$1" "$2" "${@:4}" && grep -Eq "warning: .*$3" "$tmp/log"
+    result $? "$1 warns of $2 ${*:4}"
+}
+
+# refuses READER FILE PATTERN [OPTION...]: by one line that has the pattern.
+refuses()
+{
+    rm -f "$tmp/d.h5"
+    pack "$1" "$2" "${@:4}"
+    [ $? -ge 2 ] && [ "$(grep -c '^weft' "$tmp/log")" = 1 ] && grep -Eq "^weft: .*$3" "$tmp/log" &&
+        [ ! -e "$tmp/d.h5" ]
+    result $? "$1 refuses $2 ${*:4}"
+}
+
+# ---- tables -------------------------------------------------------------------------------
+
+for file in plain cr crlf blank spaces newline constant pipe sep trailing; do
+    knows dense $file.csv label=y
+done
+for file in unix ids stamps; do # numbers that floats of 32 bits would make equal
+    knows dense $file.csv label=y
+done
+knows dense comment.csv label=y comment='#'
+knows dense decimal.csv label=y decimal=comma
+knows dense thousands.csv label=y thousands=comma
+knows dense blanks.csv label=y
+knows dense fortran.csv label=y
+refuses dense comment.csv "line 1 begins with '#'; comment = #" label=y
+refuses dense decimal.csv "line 2, column 1, 'a', is '-1,[0-9]*'.*decimal = comma" label=y
+refuses dense thousands.csv "line 2, column 1, 'a', is '1,[0-9.]*'.*thousands = comma" label=y
+for file in qmark missing na null nan text day huge inf; do
+    refuses dense $file.csv "line 43, column 2, 'b', is .*; .*(remove|mend)" label=y
+done
+refuses dense nolabel.csv "line 43, column 3, 'y', has no label" label=y
+refuses dense ragged.csv "line 43 has 5 columns where 3" label=y
+refuses dense utf16.csv "UTF-16.*iconv" label=y
+refuses dense twice.csv "columns 1 and 3 are both named 'y'" label=y
+refuses dense continuous.csv "continuous" label=y
+refuses dense nul.csv "line 43.*NUL" label=y
+refuses dense news.csv "weft pack text"
+warns dense codes.csv "'01'" label=y
+warns dense numbered.csv "header = no" label=2
+
+# (0 + 2) / (8 + 4) wrong answers: sqrt(1/6 5/6 / 12) = 0.108
+pack dense plain.csv label=y && tune $rff
+grep -q 'warning: the winner.s validation error is of 8 samples, with a standard error of 10.8 points' "$tmp/log"
+result $? "a validation part that is too small is warned of"
+"$weft" pack synthetic images rows=4000 -o "$tmp/d.h5" --force >"$tmp/out" 2>"$tmp/log" && tune $rff &&
+    ! grep -q 'standard error of' "$tmp/log"
+result $? "and one of a thousand samples is not"
+
+# ---- libsvm -------------------------------------------------------------------------------
+
+for file in plain tabs head signs labels notes unix; do
+    knows dense $file.svm
+done
+knows dense zero.svm zero_based=yes
+refuses dense zero.svm "line 1 .*zero_based = yes"
+refuses dense multi.svm "multi-label"
+refuses dense query.svm "line 1 .*qid"
+refuses dense index.svm "line 1 has index 2147483648"
+refuses dense nan.svm "line 1, .*'nan'"
+refuses dense novalue.svm "line 1 has '9'"
+refuses dense real.svm "continuous"
+
+# ---- texts --------------------------------------------------------------------------------
+
+for file in plain crlf marks quotes; do
+    knows text $file.tsv
+done
+knows text header.tsv header=yes
+knows text first.tsv label=last
+knows text fast.txt separator=blank
+knows text news.csv separator=comma
+warns text header.tsv "first line .*header"
+warns text codes.tsv "'01'"
+refuses text first.tsv "label = last"
+refuses text fast.txt "separator = blank"
+refuses text news.csv "separator = comma"
+refuses text latin.tsv "latin.tsv:121: byte .* UTF-8"
+refuses text nul.tsv "nul.tsv:121: .*NUL"
+pack text stop.tsv
+tune fmap.feature=ngram ngram.stop=true space.configs=1
+[ $? = 4 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -q '^weft: .*ngram.stop' "$tmp/log"
+result $? "a vocabulary that options leave empty is refused"
+
+# ---- a federation of users who keep times --------------------------------------------------
+
+pack leaf unixleaf && tune run.task=fed run.tuner=random fed.model=linear fed.cohort=4 random.resource=40 \
+    client.lr=0.1 space.configs=1 && grep -Eq '^test .* error 0.000 %' "$tmp/out"
+result $? "a federation tells apart the times of its users"
+
+# ---- words of vectors ---------------------------------------------------------------------
+
+# learns FILE STATUS PATTERN: a network on texts begins with these vectors, or says why not.
+learns()
+{
+    tune run.task=sgd sgd.model=txtcnn sgd.vectors="$tmp/$1" random.resource=1 space.configs=1
+    [ $? = "$2" ] && grep -Eq "$3" "$tmp/log"
+    result $? "vectors $1 end with status $2"
+}
+pack text plain.tsv
+for file in plain crlf twice blank marks; do
+    learns $file.vec 0 'has 3 of 9 words'
+done
+learns inner.vec 0 '1 of 4 words have blanks'
+learns nan.vec 4 "nan"
+learns nohead.vec 4 "nohead.vec"
+learns few.vec 4 "few.vec"
+learns many.vec 4 "many.vec"
+
+# ---- tables of curves and lists -----------------------------------------------------------
+
+printf 'config\tlr\tresource\tloss\tloss\n0\t0.1\t1\t0.5\t9\n1\t0.2\t1\t0.4\t8\n' >"$tmp/curves.tsv"
+printf '[run]\ntask = replay\ntuner = random\n[replay]\ntable = %s\nrow = 0 .. 1\n' "$tmp/curves.tsv" >"$tmp/replay.ini"
+printf 'parameters.x\tparameters.x\n0.5\t0.1\n' >"$tmp/list.tsv"
+cat >"$tmp/program.ini" <<END
+[run]
+task = command
+tuner = random
+[command]
+run = echo loss=\$PARAM_x
+[parameters]
+x = 0.0 .. 1.0
+END
+
+# stops STATUS PATTERN INPUT KEY=VALUE...: by one line.
+stops()
+{
+    "$weft" tune "$tmp/$3" -o "$tmp/s.h5" --force "${@:4}" >"$tmp/out" 2>"$tmp/log"
+    [ $? = "$1" ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -Eq "^weft: .*$2" "$tmp/log"
+    result $? "$3 ${*:4} is refused"
+}
+stops 4 'columns 4 and 5 are both named "loss"' replay.ini
+sed -i 's/loss\tloss/loss\tother/; s/0\.4\t/0,4\t/' "$tmp/curves.tsv"
+stops 4 '"0,4"' replay.ini
+stops 2 'parameters.x' program.ini space.source=list space.file="$tmp/list.tsv"
+stops 2 'parameters.x .*log 1e-4' program.ini parameters.x='loguniform(1e-4, 1)'
+
+# ---- what programs print, where they are, and schedules of any length ------------------------
+
+bar='i=0; while [ $i -lt 2000 ]; do i=$((i + 1)); printf "\rEpoch 0: [%s/2000, loss=%s, v=0]" $i $((2000 - i)).5; done'
+"$weft" tune "$tmp/program.ini" space.configs=1 parameters.x=1 command.run="$bar" -o "$tmp/s.h5" --force \
+    >"$tmp/out" 2>"$tmp/log" && grep -q '^valid .*loss 0.500000' "$tmp/out"
+result $? "the last value of a progress bar is the loss"
+"$weft" tune "$tmp/program.ini" space.configs=1 parameters.x=1 command.run='echo loss=0,25' -o "$tmp/s.h5" --force \
+    >"$tmp/out" 2>"$tmp/log"
+[ $? = 6 ] && grep -q 'printed "loss=0,25".*LC_NUMERIC' "$tmp/log"
+result $? "a decimal comma is no number"
+for most in 9 27 125 243; do
+    "$weft" tune "$tmp/program.ini" run.tuner=hyperband hyperband.max_resource=$most hyperband.reduction=3 \
+        space.configs=64 -o "$tmp/s.h5" --force >"$tmp/out" 2>"$tmp/log"
+    st=$?
+    "$weft" tune "$tmp/program.ini" run.tuner=hyperband hyperband.max_resource=$most hyperband.reduction=3 \
+        space.configs=64 --plan >"$tmp/plan" 2>>"$tmp/log"
+    [ $st = 0 ] && [ "$(sed -n 's/^task .* \([0-9]*\) configurations.*/\1/p' "$tmp/out")" = \
+        "$(sed -n 's/^configurations *\([0-9]*\).*/\1/p' "$tmp/plan")" ]
+    result $? "hyperband of $most starts as many configurations as its plan says"
+done
+mkdir "$tmp/here" "$tmp/there"
+echo 'echo loss=$PARAM_x' >"$tmp/here/program.sh"
+weft=$(realpath "$weft")
+cd "$tmp/here" && "$weft" tune ../program.ini space.configs=20 command.run='sh program.sh' -o whole.h5 >"$tmp/out" 2>"$tmp/log" &&
+    ! "$weft" tune ../program.ini space.configs=20 command.run='sh program.sh' run.time_limit=1e-9 -o r.h5 >"$tmp/out" 2>"$tmp/log" &&
+    cd "$tmp/there" && "$weft" resume ../here/r.h5 run.time_limit=0 >"$tmp/out" 2>"$tmp/log" &&
+    [ "$(digest)" = "$(digest ../here/whole.h5)" ]
+result $? "a run that is resumed from another directory has the digest of the undisturbed one"
+echo "1..$count"
