@@ -53,7 +53,7 @@ static weft_job_record *job_of(int64_t id, weft_eligibility wins, double resourc
 
 static void test_jobs(weft_arena *mem)
 {
-    enum { R = WEFT_WINS_RESOURCE, LAST = WEFT_WINS_LAST };
+    const weft_eligibility R = WEFT_WINS_RESOURCE, LAST = WEFT_WINS_LAST;
     const weft_job_record *const best_first[] = {
         job_of(7, R, 4, 0.2, 0.5, mem),      job_of(2, R, 4, 0.2, 0.6, mem),
         job_of(3, R, 4, 0.2, 0.6, mem),      job_of(1, R, 4, 0.2, NAN, mem),

@@ -214,7 +214,8 @@ static void test_mistakes(const char *path)
     refused(path, "2 2\nfilm 1 nan\nthe 3 4\n", "word 1 of 2: its vector is not finite");
     refused(path, "1 8\nfilm 1 2 3 4 5 6 7 0,5\n",
             "word 1 of 1: its vector has something else");
-    refused(path, "\x1f\x8b\x08", "gzip where text is expected; unpack it by gunzip");
+    refused(path, "\x1f\x8b\x08",
+            "gzip where text in UTF-8 is expected; unpack it by gunzip");
 }
 
 /* Words and lines as files that people have hold them: the vector of the word that comes

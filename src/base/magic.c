@@ -43,7 +43,7 @@ weft_status weft_text_only(const char *path, const char *text, size_t n)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         size_t at = (size_t)known[i].at, end = at + (size_t)known[i].n;
         if (n < end || memcmp(text + at, known[i].bytes, end - at) != 0) continue;
-        return weft_fail(WEFT_EDATA, "%s is %s where text is expected; %s", path,
+        return weft_fail(WEFT_EDATA, "%s is %s where text in UTF-8 is expected; %s", path,
                          known[i].kind, known[i].remedy);
     }
     return WEFT_OK;
