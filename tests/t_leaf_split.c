@@ -1,31 +1,7 @@
 /* How rows of LEAF's users are divided: by chance, for each user by itself, so that sorted
  * ones give every part all classes.
  * RUN: np=1 */
-#include "leaf.h"
-
-static weft_data data;
-
-static int opened(const char *name)
-{
-    weft_status st = weft_data_open(&data, at(name), &world, mem);
-    if (st != WEFT_OK) fprintf(stderr, "# %s\n", weft_error());
-    return st == WEFT_OK;
-}
-
-static int packed(const char *source, const char *out, const char *options)
-{
-    weft_status st = pack(&weft_reader_leaf, source, out, options);
-    if (st != WEFT_OK) fprintf(stderr, "# %s\n", weft_error());
-    return st == WEFT_OK && opened(out);
-}
-
-static weft_samples samples(int64_t c, weft_part part)
-{
-    weft_samples s = {0};
-    weft_check(weft_client_read(data.clients, c, part, &s, mem) == WEFT_OK, "%s",
-               weft_error());
-    return s;
-}
+#include "leaf_packed.h"
 
 enum { SORTED = 200, CLASSES = 5 };
 
