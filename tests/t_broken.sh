@@ -156,6 +156,13 @@ done
 again 1 --retry-failed
 [ $? = 0 ] && [ "$(ls "$tmp/r.failed" | grep -c 'log$')" = "$(grep -c ' failed: ' "$tmp/log")" ]
 result $? "those that fail again are kept again"
+! again 1 --retry-failed run.tiem_limit=1 && again 1 && [ -e "$tmp/r.best/weft.log" ] && ! [ -e "$tmp/r.d" ]
+result $? "a resume with a wrong option leaves the winner's files to the next"
+perl -pi -e 's/.\z/!/s if eof' "$tmp/r.failed/journal"
+again 1 --retry-failed
+[ $? = 3 ] && grep -q '^weft: .*r.failed/journal is damaged: its end, which names the winner, cannot be read' "$tmp/log" &&
+    [ -e "$tmp/r.best/weft.log" ]
+result $? "a journal whose end is damaged is told, and nothing moved"
 "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" --force command.run='echo loss=1' >"$tmp/out" 2>"$tmp/log" && ! [ -e "$tmp/r.failed" ] &&
     ! again 1 --retry-failed && grep -q '^weft: .*r.h5 is complete, .*there is nothing to repeat' "$tmp/log"
 result $? "a run without failed jobs has nothing to repeat"

@@ -274,6 +274,8 @@ static void test_lines(void)
     ok(fabs(found(p, "loss") - 7) < 1e-15 && fabs(found(p, "error") - 8) < 1e-15 &&
            fabs(found(p, "v9") + 1) < 1e-15,
        "but neither wanted ones nor those that are known");
+    weft_printed_add(p, 1, "more=1\n", 7);
+    ok(p->left_out, "which an unknown name among the errors does not change");
     weft_printed_add(p, 1, "oh\a no\n\n", 8);
     ok(strcmp(weft_printed_last(p), "oh  no") == 0, "errors go before output");
     p = printed("a\n\x1b[1mb\x1b[0m 7%\r 8%\r", 21, 1);

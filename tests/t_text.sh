@@ -146,6 +146,8 @@ packed "so is one by its number" text "$tmp/mid.tsv" label=2
 classes "neg pos" "of which the header is none"
 refused 'label = grads names no column of .*mid.tsv; give first, last, a number' \
     "another name is refused" text "$tmp/mid.tsv" label=grads
+refused 'label = -9223372036854775808 names no column' \
+    "and so is the least of all numbers" text "$tmp/mid.tsv" label=-9223372036854775808
 lines __label__neg __label__pos 30 | tr '\t' ' ' >"$tmp/ft.txt"
 refused 'ft.txt: line 1 has no TAB .*; files of fastText are read by separator = blank' \
     "a file of fastText is known" text "$tmp/ft.txt"

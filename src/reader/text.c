@@ -66,7 +66,7 @@ static int by_place(const char *label, int64_t *column)
     long long number = strtoll(label, &end, 10);
     *column = strcmp(label, "last") == 0 ? LAST : 0;
     if (strcmp(label, "first") == 0 || strcmp(label, "last") == 0) return 1;
-    *column = number - 1;
+    if (number >= 1) *column = number - 1;
     return end > label && *end == '\0' && number >= 1;
 }
 

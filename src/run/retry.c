@@ -91,13 +91,18 @@ static weft_status find_won(const char *journal, weft_won *won, weft_arena *tmp)
 {
     weft_record *rec;
     int64_t n;
-    int in_use;
+    int in_use, found = 0;
     TRY(weft_journal_read(journal, &rec, &n, &in_use, tmp));
-    *won = (weft_won){-1, -1};
-    for (int64_t i = 0; i < n; i++)
-        if (rec[i].tag == TAG_DONE && rec[i].bytes == sizeof *won)
-            memcpy(won, rec[i].data, sizeof *won);
-    return WEFT_OK;
+    for (int64_t i = 0; i < n; i++) {
+        if (rec[i].tag != TAG_DONE) continue;
+        found = rec[i].data && rec[i].bytes == sizeof *won;
+        if (found) memcpy(won, rec[i].data, sizeof *won);
+    }
+    if (found) return WEFT_OK;
+    return weft_fail(WEFT_EFILE,
+                     "%s is damaged: its end, which names the winner, cannot be read; put "
+                     "the file back from a copy, or begin anew by `weft tune --force`",
+                     journal);
 }
 
 weft_status weft_retry_revive(const char *path, weft_arena *mem)

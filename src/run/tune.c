@@ -451,6 +451,20 @@ static weft_status go_on(weft_trace *t, int how, int n, char *const *assignment)
     return st;
 }
 
+/* Leaves a complete run, also after a start that was to repeat its failed jobs and ended
+ * before that. Collective over world. */
+static weft_status leave(weft_trace *t)
+{
+    weft_status st = WEFT_OK;
+    weft_log(WEFT_INFO, "%s is complete; remaining files beside it are removed", t->path);
+    if (t->keeps && t->world->rank == 0)
+        st = weft_place_keep(t->path, t->won.trial, t->won.job);
+    st = weft_agree(st, t->world);
+    weft_trace_close(t, st == WEFT_OK);
+    if (st == WEFT_OK && t->world->rank == 0) st = weft_winner_find(t->path, t->mem);
+    return weft_agree(st, t->world);
+}
+
 weft_status weft_run_resume(const char *path, int again, int n, char *const *assignment,
                             weft_team *world)
 {
@@ -459,13 +473,7 @@ weft_status weft_run_resume(const char *path, int again, int n, char *const *ass
     weft_signals_catch();
     int how = again ? WEFT_RETRY : WEFT_RESUME;
     weft_status st = weft_trace_open(&t, path, how, world, mem);
-    if (st == WEFT_OK && t.done) {
-        weft_log(WEFT_INFO, "%s is complete; remaining files beside it are removed", path);
-        weft_trace_close(&t, 1);
-        st = weft_agree(world->rank == 0 ? weft_winner_find(path, mem) : WEFT_OK, world);
-    } else if (st == WEFT_OK) {
-        st = go_on(&t, how, n, assignment);
-    }
+    if (st == WEFT_OK) st = t.done ? leave(&t) : go_on(&t, how, n, assignment);
     weft_signals_free();
     weft_arena_free(mem);
     return st;

@@ -111,7 +111,7 @@ static void end_number(weft_printed *p, weft_stream *s)
     if (!s->cut) found.said = meaning(s->word + s->value, s->n - s->value, &found.value);
     int64_t i = weft_names_index(&s->names, s->word);
     if ((i < 0 || i >= s->nwanted) && found.said != WEFT_SAID_NUMBER) return;
-    if (i < 0 && s->names.n == s->most) p->left_out = s == p->stream;
+    if (i < 0 && s->names.n == s->most) p->left_out |= s == p->stream;
     if (i < 0 && s->names.n == s->most) return;
     s->number[i < 0 ? weft_names_find(&s->names, s->word) : i] = found;
 }
