@@ -278,7 +278,7 @@ static void test_lines(void)
     ok(p->left_out, "which an unknown name among the errors does not change");
     weft_printed_add(p, 1, "oh\a no\n\n", 8);
     ok(strcmp(weft_printed_last(p), "oh  no") == 0, "errors go before output");
-    p = printed("a\n\x1b[1mb\x1b[0m 7%\r 8%\r", 21, 1);
+    p = printed("a\n\x1b[1mb\x1b[0m 7%\r 8%\r", 19, 1);
     ok(strcmp(weft_printed_last(p), " 8%") == 0, "the last line of a progress bar is told");
 }
 
