@@ -180,7 +180,8 @@ enum {
     TOO_FEW_TOKENS,
     STRANGE_TOKEN,
     WIDE_VOCAB,
-    NO_VOCAB
+    NO_VOCAB,
+    ONE_TOKENIZER /* a dataset is in the place of the group of another one */
 };
 #define HAND_ROWS 4
 
@@ -247,6 +248,8 @@ static weft_status hand_file(const char *path, int wrong)
     TRY(weft_h5_put(&f, "/vocab/split/lower", WEFT_H5_U64, wrong == WIDE_VOCAB ? 2 : 1,
                     dims, hash, 0, "l", "none"));
     TRY(weft_h5_put(&f, "/vocab/split/stop", WEFT_H5_U8, 1, &two, stop, 0, "s", "none"));
+    if (wrong == ONE_TOKENIZER)
+        TRY(weft_h5_put(&f, "/vocab/remove", WEFT_H5_U64, 1, &two, hash, 0, "h", "none"));
     return weft_h5_commit(&f);
 }
 
@@ -301,6 +304,26 @@ static void test_contradictions(void)
           "t.h5", "not an HDF5 file", "a text file");
     fails(weft_data_open(&data, scratch, &world, mem), WEFT_EFILE, scratch, "directory",
           "a directory");
+}
+
+/* Configurations that come later may ask for any tokenizer. */
+static void test_one_tokenizer(void)
+{
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
+    const weft_feature *feature;
+    ok(open_hand(ONE_TOKENIZER) == WEFT_OK, "documents split by one tokenizer are opened");
+    weft_check(weft_feature_find("ngram", &feature) == WEFT_OK &&
+                   weft_data_open(&data, at("hand.h5"), &world, mem) == WEFT_OK,
+               "%s", weft_error());
+    void *map = weft_arena_alloc(mem, 1, feature->kind.size);
+    weft_source rows = weft_data_source(&data);
+    weft_status st = weft_conf_set(&conf, "ngram.bins=64");
+    if (st == WEFT_OK) st = weft_conf_bind(&conf, &feature->kind, map);
+    weft_check(st == WEFT_OK, "%s", weft_error());
+    fails(feature->setup(map, &rows, 1e9, 2, 1, mem), WEFT_EFILE, "/vocab/remove/hash",
+          "hand.h5", "a search over them");
+    weft_data_close(&data);
 }
 
 /* What `weft info` adds up: the numbers of rows of each class, which nothing else reads. */
@@ -380,6 +403,7 @@ int main(int argc, char **argv)
     test_reals();
     test_documents();
     test_contradictions();
+    test_one_tokenizer();
     test_counts();
     test_output();
     return scratch_end();

@@ -179,6 +179,21 @@ static void test_refused(void)
     weft_h5_close(&f);
 }
 
+static void test_no_columns(void)
+{
+    const int64_t dims[] = {ROWS, 0};
+    weft_h5 f;
+    weft_h5map m;
+    weft_status st = weft_h5_create(&f, at("none.h5"), mem);
+    if (st == WEFT_OK) st = weft_h5_put(&f, "/x", WEFT_H5_F32, 2, dims, x, 0, "x", "none");
+    if (st == WEFT_OK) st = weft_h5_commit(&f);
+    if (st == WEFT_OK) st = weft_h5_open(&f, at("none.h5"), mem);
+    weft_check(st == WEFT_OK, "%s", weft_error());
+    fails(weft_h5_map_open(&m, &f, "/x", WEFT_H5_F32, NULL, NULL), "/x of",
+          "rows of no numbers", "a dataset without columns");
+    weft_h5_close(&f);
+}
+
 /* Opens a dataset, does something to the file, and asks for all rows. */
 static void spoilt(const char *name, int cut, const char *word, const char *what)
 {
@@ -217,6 +232,7 @@ int main(void)
     test_part();
     test_part_lost();
     test_refused();
+    test_no_columns();
     spoilt("/grown", 0, "checksum", "a changed byte");
     spoilt("/whole", 1, "cut short", "a file that is cut short in use");
     return disk_end();

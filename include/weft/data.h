@@ -70,8 +70,6 @@ WEFT_CHECKED weft_status weft_data_open(weft_data *d, const char *path, weft_tea
                                         weft_arena *mem);
 /* Loads the token streams and vocabulary of a tokenizer, once. Collective. */
 WEFT_CHECKED weft_status weft_data_tokens(weft_data *d, weft_tokenizer tok);
-/* 1 if it holds the tokens of that tokenizer: files of older versions have three. Local. */
-int weft_data_has(weft_data *d, weft_tokenizer tok);
 /* Gives the samples of the clients d->owners the words that a tokenizer splits them into,
  * and sets d->vocab[tok], owners->d and owners->length. Words are used in the
  * memory-mapped file. To be called once. EFILE; EDATA: inconsistent data. Collective. Cost

@@ -58,10 +58,7 @@ typedef struct weft_source {
     /* Loads the token streams and the vocabulary of a tokenizer, once. EDATA, EFILE.
      * Collective. */
     weft_status (*tokens)(void *of, weft_tokenizer tok);
-    /* 1 if the data have tokens of that tokenizer: files of older versions do not have all.
-     * Local. */
-    int (*has)(void *of, weft_tokenizer tok);
-    void *of; /* first argument of both functions functions */
+    void *of; /* its first argument */
 } weft_source;
 
 /* Samples of a client in memory. */

@@ -278,11 +278,6 @@ void weft_data_close(weft_data *d)
 
 weft_status weft_data_vocab(weft_data *d, weft_tokenizer tok)
 {
-    if (tok == WEFT_TOK_KIM && !weft_data_has(d, tok))
-        return weft_fail(WEFT_EDATA,
-                         "%s has no words of tokenizer %s: it was packed by an older weft; "
-                         "pack it again",
-                         d->path, weft_tok_name[tok]);
     const char *name = token_name(d, "vocab", tok, "hash");
     int nd;
     int64_t dims[4];
@@ -343,13 +338,6 @@ static weft_status read_tokens(weft_data *d, int part, weft_tokenizer tok)
     r->offset[tok] = offset;
     r->token[tok] = token;
     return WEFT_OK;
-}
-
-int weft_data_has(weft_data *d, weft_tokenizer tok)
-{
-    if (d->part[WEFT_TRAIN].offset[tok] != NULL) return 1;
-    return d->form == WEFT_TOKENS &&
-           weft_h5_has(&d->file, token_name(d, "vocab", tok, "hash"));
 }
 
 static weft_status tokens_own(weft_data *d, weft_tokenizer tok)

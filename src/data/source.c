@@ -6,11 +6,6 @@ static weft_status load_tokens(void *of, weft_tokenizer tok)
     return weft_data_tokens(of, tok);
 }
 
-static int has_tokens(void *of, weft_tokenizer tok)
-{
-    return weft_data_has(of, tok);
-}
-
 weft_source weft_data_source(weft_data *d)
 {
     return (weft_source){.form = d->form,
@@ -20,6 +15,5 @@ weft_source weft_data_source(weft_data *d)
                          .path = d->path,
                          .team = d->team,
                          .tokens = load_tokens,
-                         .has = has_tokens,
                          .of = d};
 }

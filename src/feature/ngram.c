@@ -151,7 +151,6 @@ static weft_status setup(void *self, const weft_source *data, double memory, int
     s->maps = maps;
     const weft_rows *part = &data->part[WEFT_TRAIN];
     for (int tok = 0; tok < WEFT_NTOK; tok++) {
-        if (tok != s->tokenizer && !data->has(data->of, tok)) continue;
         TRY(data->tokens(data->of, tok));
         int64_t tokens = part->offset[tok][part->n];
         weft_sum_i64(data->team, &tokens, 1);

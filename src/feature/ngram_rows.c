@@ -95,8 +95,6 @@ static int64_t row_text(const ngram *self, const weft_request *q, int64_t i,
 {
     const weft_rows *part = &self->data->part[q->part];
     int tok = ngram_arm(q, i)->tokenizer;
-    weft_check(part->offset[tok], "%s has no words of tokenizer %s; pack it again",
-               self->data->path, weft_tok_name[tok]);
     const int64_t *at = part->offset[tok] + i;
     *token = part->token[tok] + at[0];
     return at[1] - at[0];

@@ -65,11 +65,8 @@ static weft_status print_tokens(weft_h5 *f)
     for (int p = 0; p < WEFT_NPART; p++) printf(" %10s", weft_part_name[p]);
     printf(" %10s\n", "distinct");
     for (int t = 0; t < WEFT_NTOK; t++) {
-        int64_t dims[WEFT_H5_DIMS];
+        int64_t dims[WEFT_H5_DIMS], n[WEFT_NPART + 1];
         int nd;
-        if (!weft_h5_has(f, weft_arena_text(f->mem, "/vocab/%s/hash", weft_tok_name[t])))
-            continue; /* packed by an older version */
-        printf("%-16s", weft_tok_name[t]);
         for (int p = 0; p <= WEFT_NPART; p++) {
             const char *set =
                 p < WEFT_NPART
@@ -77,8 +74,10 @@ static weft_status print_tokens(weft_h5 *f)
                                       weft_tok_name[t])
                     : weft_arena_text(f->mem, "/vocab/%s/hash", weft_tok_name[t]);
             TRY(weft_h5_shape(f, set, &nd, dims));
-            printf(" %10lld", (long long)dims[0]);
+            n[p] = dims[0];
         }
+        printf("%-16s", weft_tok_name[t]);
+        for (int p = 0; p <= WEFT_NPART; p++) printf(" %10lld", (long long)n[p]);
         printf("\n");
     }
     return WEFT_OK;

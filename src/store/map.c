@@ -153,7 +153,11 @@ weft_status weft_h5_map_open(weft_h5map *m, weft_h5 *f, const char *name, weft_h
     TRY(weft_h5_set_open(&m->set, f, name));
     m->row = weft_h5_size(type);
     for (int i = 1; i < m->set.nd; i++) m->row *= (size_t)m->set.dims[i];
-    weft_check(m->row > 0, "rows of no numbers");
+    if (m->row == 0) {
+        weft_h5_set_close(&m->set);
+        return weft_fail(WEFT_EFILE, "%s of %s has rows of no numbers; make the file again",
+                         name, f->path);
+    }
     m->per = rows_of_piece(m);
     m->seen = m->per > 0 && f->seal && f->seal->bytes > 0;
     if (m->seen) {
