@@ -181,6 +181,7 @@ enum {
     STRANGE_TOKEN,
     WIDE_VOCAB,
     NO_VOCAB,
+    WIDE_TOKENS,
     ONE_TOKENIZER /* a dataset is in the place of the group of another one */
 };
 #define HAND_ROWS 4
@@ -198,14 +199,13 @@ static weft_status hand_matrix(weft_h5 *f, const char *part, int64_t n, int wron
 
 static weft_status hand_tokens(weft_h5 *f, const char *part, int64_t n, int wrong)
 {
-    const uint32_t token[4] = {0, 1, wrong == STRANGE_TOKEN ? 2 : 1, 0};
+    const uint32_t token[8] = {0, 1, wrong == STRANGE_TOKEN ? 2 : 1, 0};
     const int64_t offset[HAND_ROWS + 1] = {0, 2, wrong == FALLING ? 1 : 2, 3, 4};
-    int64_t end = offset[n], nend = n + 1;
-    if (wrong == TOO_FEW_TOKENS) end--;
+    const int64_t nend = n + 1, dims[2] = {offset[n] - (wrong == TOO_FEW_TOKENS), 2};
     TRY(weft_h5_put(f, weft_arena_text(mem, "/%s/split/offset", part), WEFT_H5_I64, 1,
                     &nend, offset, 0, "offset", "none"));
-    return weft_h5_put(f, weft_arena_text(mem, "/%s/split/token", part), WEFT_H5_U32, 1,
-                       &end, token, 0, "token", "none");
+    return weft_h5_put(f, weft_arena_text(mem, "/%s/split/token", part), WEFT_H5_U32,
+                       wrong == WIDE_TOKENS ? 2 : 1, dims, token, 0, "token", "none");
 }
 
 static weft_status hand_part(weft_h5 *f, int part, int wrong)
@@ -293,6 +293,8 @@ static void test_contradictions(void)
          "a strange token"},
         {WIDE_VOCAB, WEFT_EFILE, "/vocab/split/lower of", "2 numbers a row",
          "a table of hashes"},
+        {WIDE_TOKENS, WEFT_EFILE, "/train/split/token of", "2 numbers a row",
+         "a table of tokens"},
         {NO_VOCAB, WEFT_EFILE, "/vocab/split/hash", "hand.h5", "a missing vocabulary"},
     };
     ok(open_hand(NOTHING) == WEFT_OK, "a file written by hand is opened");

@@ -139,11 +139,16 @@ static weft_status check_reals(const weft_data *d, int part, const float *x)
                      weft_part_name[part], (double)x[i]);
 }
 
-/* Rows of a dataset, in the mapped file or read. */
+/* Rows of a dataset, in the mapped file or read, which refuses those of another width. */
 static weft_status have_rows(weft_data *d, const char *name, weft_h5type type,
                              int64_t width, int64_t first, int64_t n, const void **rows)
 {
-    TRY(weft_h5_map_part(&d->file, name, type, first, n, rows));
+    int nd;
+    int64_t dims[WEFT_H5_DIMS];
+    *rows = NULL;
+    TRY(weft_h5_shape(&d->file, name, &nd, dims));
+    if (nd <= 2 && dims[1] == width)
+        TRY(weft_h5_map_part(&d->file, name, type, first, n, rows));
     if (*rows) return WEFT_OK;
     void *own = weft_arena_alloc(d->mem, (size_t)(n * width), weft_h5_size(type));
     *rows = own;

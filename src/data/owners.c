@@ -179,7 +179,7 @@ static weft_status open_words(weft_data *d, int part, weft_tokenizer tok, int64_
                          name_of(d, part, weft_arena_text(d->mem, "%s/token", name)),
                          WEFT_H5_U32, check_words, d));
     int64_t rows = d->part[part].total, before = 0;
-    int good = offset->set.dims[0] == rows + 1;
+    int good = offset->set.nd == 1 && token->set.nd == 1 && offset->set.dims[0] == rows + 1;
     for (int64_t i = 0; i <= rows && good; i++) {
         size_t mark = weft_arena_mark(d->mem);
         const void *at;
