@@ -340,6 +340,28 @@ static void test_file(void)
           "a state in a missing directory");
 }
 
+static void test_floats_for_whole_numbers(void)
+{
+    static const double x[2] = {1.5, NAN};
+    static const int32_t whole[2] = {3, -4};
+    int64_t n = 2;
+    int32_t number[2];
+    double back[2] = {0};
+    weft_h5 f;
+    weft_check(weft_h5_create(&f, at("floats.h5"), mem) == WEFT_OK &&
+                   weft_h5_put(&f, "/x", WEFT_H5_F64, 1, &n, x, 0, "x", "1") == WEFT_OK &&
+                   weft_h5_put(&f, "/n", WEFT_H5_I32, 1, &n, whole, 0, "n", "1") ==
+                       WEFT_OK &&
+                   weft_h5_commit(&f) == WEFT_OK &&
+                   weft_h5_open(&f, at("floats.h5"), mem) == WEFT_OK,
+               "%s", weft_error());
+    fails(weft_h5_read_rows(&f, "/x", WEFT_H5_I32, 1, 0, 2, number), "/x of",
+          "not of whole numbers", "floats where whole numbers are expected");
+    ok(weft_h5_read_rows(&f, "/n", WEFT_H5_F64, 1, 0, 2, back) == WEFT_OK && back[1] == -4,
+       "whole numbers are read as floats");
+    weft_h5_close(&f);
+}
+
 /* ---- what leads elsewhere -------------------------------------------------------- */
 
 #define KINDS 7
@@ -418,6 +440,7 @@ int main(void)
     test_texts();
     test_names();
     test_broken();
+    test_floats_for_whole_numbers();
     test_open_elsewhere();
     test_announced();
     test_kept();

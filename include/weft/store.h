@@ -120,11 +120,12 @@ typedef struct weft_h5set {
     int64_t set, space;
     int nd;
     int64_t dims[WEFT_H5_DIMS]; /* 1 from nd on */
+    int whole;                  /* 1: of whole numbers */
 } weft_h5set;
 /* Opens a dataset of the open file f and reads its shape. EFILE. Local. */
 WEFT_CHECKED weft_status weft_h5_set_open(weft_h5set *s, weft_h5 *f, const char *name);
 /* Reads rows [first, first+count), converted to type; data has room for the rest of dims.
- * EFILE. Local. */
+ * EFILE, also where type is of whole numbers and the dataset is of others. Local. */
 WEFT_CHECKED weft_status weft_h5_set_rows(const weft_h5set *s, weft_h5type type,
                                           int64_t first, int64_t count, void *data);
 /* Reads text `row` of a dataset of texts into mem. EFILE. Local. */

@@ -46,6 +46,21 @@ static weft_status check_size(const weft_h5set *s)
                      s->name, s->file->path, bytes);
 }
 
+static int is_whole(hid_t type)
+{
+    return H5Tget_class(type) == H5T_INTEGER;
+}
+
+/* EFILE where HDF5 would round the numbers, of NaN to 0, without a word. */
+static weft_status check_whole(const weft_h5set *s, hid_t wanted)
+{
+    if (s->whole || !is_whole(wanted)) return WEFT_OK;
+    return weft_fail(WEFT_EFILE,
+                     "%s of %s is not of whole numbers, as it has to be; make the file "
+                     "again",
+                     s->name, s->file->path);
+}
+
 /* Learns the shape. */
 static weft_status measure(weft_h5set *s)
 {
@@ -79,6 +94,11 @@ static weft_status set_open(weft_h5set *s, weft_h5 *f, const char *name, size_t 
     s->set = H5Dopen2(f->file, name, list);
     weft_status st = s->set < 0 ? weft_h5_fail(f, "open", name) : check_layout(s);
     if (st == WEFT_OK) st = measure(s);
+    if (st == WEFT_OK) {
+        hid_t type = H5Dget_type(s->set);
+        s->whole = is_whole(type);
+        weft_h5_drop(type);
+    }
     weft_h5_drop(list);
     if (st != WEFT_OK) weft_h5_set_close(s);
     return st;
@@ -136,7 +156,8 @@ weft_status weft_h5_set_rows(const weft_h5set *s, weft_h5type type, int64_t firs
                              int64_t count, void *data)
 {
     hid_t memory = -1, kind = weft_h5_type(type);
-    weft_status st = select_rows(s, first, count, &memory);
+    weft_status st = check_whole(s, kind);
+    if (st == WEFT_OK) st = select_rows(s, first, count, &memory);
     if (st == WEFT_OK && count > 0 &&
         H5Dread(s->set, kind, memory, s->space, H5P_DEFAULT, data) < 0)
         st = weft_h5_fail(s->file, "read", s->name);
