@@ -221,6 +221,19 @@ if [ "$ONLY" ]; then
     exit
 fi
 
+start 2 1 sgd sha "job 8 of"
+held "$(rank 0)"
+# shellcheck disable=SC2046
+kill -KILL $(processes)
+wait $run
+rm "$tmp"/r.d/state-*
+start 2 2 sgd sha
+wait $run
+[ $? = 0 ] && grep -q 'is missing, .*are repeated' "$tmp/log" && [ ! -e "$tmp/r.d" ] &&
+    [ "$(digest "$tmp/r.h5")" = "$(digest "$tmp/sgd-sha.h5")" ]
+result $? "states that are gone, the winner's too, are made again by two teams"
+rm -rf "$tmp"/r.*
+
 for signal in USR1 TERM INT; do
     start 2 1 in random "job 2 of"
     held "$(rank 0)"

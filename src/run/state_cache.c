@@ -454,7 +454,8 @@ weft_status weft_cache_winner(weft_sched *s, const weft_state **state)
     if (!c->own.mem) {
         c->own.mem = weft_arena_new();
         c->own.state = state_of(c, c->own.mem);
-        weft_status st = fetch(s, c, &c->own.state);
+        int first = s->group == 0; /* the team that keeps a directory */
+        weft_status st = first || !s->task->files ? fetch(s, c, &c->own.state) : WEFT_OK;
         if (st != WEFT_OK) forget(c);
         TRY(st);
     }

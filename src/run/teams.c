@@ -63,6 +63,8 @@ weft_status weft_teams_end(weft_sched *s, weft_status st)
                                    : st == WEFT_STOP ? s->why
                                                      : WEFT_WHY_FAILED);
         weft_claims_close(s->claims);
+        s->peers = NULL; /* what is done from here on asks no other team */
+        s->claims = NULL;
     }
     if (s->trace && leads(s)) {
         weft_status synced = st == WEFT_OK ? WEFT_OK : weft_cache_stop(s);
