@@ -85,15 +85,27 @@ void weft_place_empty(const char *dir)
     weft_arena_free(tmp);
 }
 
+static const char *any_file(const char *dir, weft_arena *mem)
+{
+    const char *name = "";
+    DIR *d = opendir(dir);
+    for (const struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d))
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            name = weft_arena_text(mem, "%s", e->d_name);
+    if (d) closedir(d);
+    return name;
+}
+
 void weft_place_remove(const char *dir)
 {
     weft_place_empty(dir);
     weft_arena *tmp = weft_arena_new();
     unlink(weft_arena_text(tmp, "%s/journal", dir));
-    weft_arena_free(tmp);
     if (rmdir(dir) != 0 && (errno == ENOTEMPTY || errno == EEXIST))
         weft_log(WEFT_WARN,
-                 "%s is not removed, because it contains files that are not weft's", dir);
+                 "%s is not removed, because it contains %s, a file that is not weft's",
+                 dir, any_file(dir, tmp));
+    weft_arena_free(tmp);
 }
 
 /* ---- before the search -------------------------------------------------------------- */
