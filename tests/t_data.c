@@ -359,6 +359,14 @@ static void test_output(void)
           "Not a directory", "packing into a file");
 }
 
+/* What the address sanitizer keeps of freed memory, 256 MB otherwise, would count as memory
+ * of the process. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "quarantine_size_mb=4";
+}
+
 /* Memory of this process that no other shares, bytes; 0: not known. */
 static double own_memory(void)
 {
