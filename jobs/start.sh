@@ -21,6 +21,9 @@ else
     launch=${LAUNCH:-$launcher}
     # srun does not take this from sbatch.
     [ -z "${SLURM_CPUS_PER_TASK:-}" ] || export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK
+    # Seconds that ranks have to end after the first: those of one that was killed, as for want of
+    # memory, would wait for it until the time limit.
+    export SLURM_WAIT=${SLURM_WAIT:-30}
 fi
 export OPENBLAS_NUM_THREADS=1
 unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE   # let OpenBLAS choose for this CPU

@@ -42,7 +42,10 @@ static block *block_new(size_t room)
 {
     weft_check(room <= SIZE_MAX - sizeof(block) - ALIGN, "%zu bytes asked for", room);
     block *b = calloc(1, sizeof *b + ALIGN + room);
-    weft_check(b, "out of memory: %zu bytes asked for", room);
+    weft_check(b,
+               "out of memory: %.0f MB asked for; more for each rank, or fewer ranks on a "
+               "node, would help",
+               (double)room / 1e6);
     uintptr_t at = (uintptr_t)(b + 1);
     b->base = (char *)(b + 1) + (ALIGN - at % ALIGN) % ALIGN;
     b->room = room;

@@ -14,11 +14,13 @@ static weft_level log_level = WEFT_INFO;
 static int log_rank;
 static const char *_Atomic log_who; /* NULL: warnings are printed by rank 0 alone */
 static _Atomic int progress_shown;  /* a progress line is on the terminal */
+static const char *_Atomic hold; /* event at which this process stops, once; NULL: none */
 
 void weft_log_set(weft_level level, int rank)
 {
     log_level = level;
     log_rank = rank;
+    hold = getenv(HOLD);
 }
 
 weft_level weft_log_level(void)
@@ -39,10 +41,9 @@ static void progress_clear(void)
 
 void weft_hold(const char *event)
 {
-    static int held;
-    const char *text = getenv(HOLD);
-    if (held || !text || !strstr(event, text)) return;
-    held = 1;
+    const char *text = hold;
+    if (!text || !strstr(event, text)) return;
+    hold = NULL;
     raise(SIGSTOP);
 }
 
