@@ -16,7 +16,7 @@ static weft_team team;
 static weft_arena *mem;
 static const weft_task *const task = &weft_task_flow;
 
-/* ---- the task ----------------------------------------------------------------------- */
+/* ---- the task ---- */
 
 typedef struct stand {
     void *self;

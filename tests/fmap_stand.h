@@ -45,7 +45,7 @@ static inline void make_data(weft_data *data)
     }
 }
 
-/* ---- the task ----------------------------------------------------------------------- */
+/* ---- the task ---- */
 
 typedef struct stand {
     weft_data data;

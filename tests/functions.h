@@ -367,7 +367,7 @@ static inline double costly_share(const char *options, double ratio, int seeds,
     return costly / seeds / (ALL - FIRST);
 }
 
-/* ---- statistics --------------------------------------------------------------------- */
+/* ---- statistics ---- */
 
 static inline int rising(const void *left, const void *right)
 {

@@ -13,7 +13,7 @@
  */
 enum { ROWS = 1500, FEW = 400, MANY = 6000, GROUPS = 5, MAX_CLASSES = 36 };
 
-/* ---- sparse rows by a rule, and their products -------------------------------------- */
+/* ---- sparse rows by a rule, and their products ---- */
 
 typedef struct problem {
     weft_matrix f;
@@ -60,7 +60,7 @@ static problem *rows_new(weft_team *t, int64_t d, int classes, weft_arena *mem)
     return p;
 }
 
-/* ---- fits --------------------------------------------------------------------------- */
+/* ---- fits ---- */
 
 typedef enum form { PRODUCTS, SPARSE, GROUPED } form;
 static const char *const form_name[] = {"products", "rows", "groups of rows"};

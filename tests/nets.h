@@ -9,7 +9,7 @@
 
 #include "tap.h"
 
-/* ---- made-up rows and weights, by the same formula in gold/net.py ------------------- */
+/* ---- made-up rows and weights, by the same formula in gold/net.py ---- */
 
 static uint32_t hash(int group, int64_t i)
 {
@@ -196,7 +196,7 @@ static real *copy(const fixture *f, const real *x)
 
 static const double eps = sizeof(real) == 4 ? 0x1p-23 : 0x1p-52;
 
-/* ---- central differences ------------------------------------------------------------ */
+/* ---- central differences ---- */
 
 /* Mean loss at w + step v under that dropout. */
 static double moved(fixture *f, const real *w, const real *v, double step, double dropout)

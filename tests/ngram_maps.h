@@ -13,7 +13,7 @@
 static weft_team world;
 static weft_arena *mem;
 
-/* ---- corpora ------------------------------------------------------------------------ */
+/* ---- corpora ---- */
 
 /* The words of all documents; stop words are those on the stop list as written. */
 static const char *const word[] = {"good", "bad", "film", "Film", "the", "The"};
@@ -62,7 +62,7 @@ static inline void take_part(weft_data *d, weft_part part, int64_t n, const int 
 /* Weights that are 1 to seven digits, so that values are counts. */
 #define COUNTS "weights = sif\nalpha = 1e12\n"
 
-/* ---- feature maps ------------------------------------------------------------------- */
+/* ---- feature maps ---- */
 
 static const weft_feature *const ngram = &weft_feature_ngram;
 

@@ -13,7 +13,7 @@
 
 enum { NSTATE = 8, MAX_JOBS = 100 };
 
-/* ---- mistakes ----------------------------------------------------------------------- */
+/* ---- mistakes ---- */
 
 enum {
     NONE,
@@ -47,7 +47,7 @@ static const char *const faults[NFAULT] = {"nothing",
                                            "a decision by time",
                                            "a decision by address"};
 
-/* ---- a toy task --------------------------------------------------------------------- */
+/* ---- a toy task ---- */
 
 typedef struct toy {
     weft_team *team;
@@ -120,7 +120,7 @@ static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},
                                    .seconds = toy_seconds,
                                    .step = toy_step};
 
-/* ---- a schedule that is observed ----------------------------------------------------- */
+/* ---- a schedule that is observed ---- */
 
 /* Passes on what the schedule of the registry says, with a mistake, and keeps its records.
  */

@@ -39,7 +39,7 @@ static const char *const mistakes[NMISTAKE] = {"none",
                                                "a job of a trial that was ended",
                                                "trials that are not numbered"};
 
-/* ---- a toy task --------------------------------------------------------------------- */
+/* ---- a toy task ---- */
 
 typedef struct toy {
     weft_team *team;
@@ -95,7 +95,7 @@ static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},
                                    .seconds = toy_seconds,
                                    .step = toy_step};
 
-/* ---- an asynchronous tuner ---------------------------------------------------------- */
+/* ---- an asynchronous tuner ---- */
 
 typedef struct runner {
     int jobs, flying, out, promoted; /* jobs: asked; promoted: from its level */
@@ -226,7 +226,7 @@ static const weft_tuner promoter_tuner = {
     .jobs = promoter_jobs,
     .ended = promoter_ended};
 
-/* ---- a run -------------------------------------------------------------------------- */
+/* ---- a run ---- */
 
 /* How a run is made; path NULL: without a trace. */
 typedef struct setting {

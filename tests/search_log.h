@@ -11,7 +11,7 @@
 
 #include "results.h"
 
-/* ---- what happened ------------------------------------------------------------- */
+/* ---- what happened ---- */
 
 typedef struct search_log {
     int ended;          /* said DONE within the bound and never waited for nothing */

@@ -17,7 +17,7 @@ static weft_team team;
 static weft_arena *mem;
 static const weft_task *const task = &weft_task_fmap;
 
-/* ---- documents ---------------------------------------------------------------------- */
+/* ---- documents ---- */
 
 static uint32_t draw(int64_t i, int64_t j, uint32_t n)
 {
@@ -64,7 +64,7 @@ static void make_data(weft_data *d, int classes)
     take_part(d, WEFT_VALID, DOCS, VALID);
 }
 
-/* ---- the task ----------------------------------------------------------------------- */
+/* ---- the task ---- */
 
 typedef struct stand {
     weft_data data;
@@ -142,7 +142,7 @@ static int waiting(const stand *s)
     return n;
 }
 
-/* ---- tests -------------------------------------------------------------------------- */
+/* ---- tests ---- */
 
 static void test_same(const char *model, int classes)
 {

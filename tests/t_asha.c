@@ -5,7 +5,7 @@
 #include "weft/registry.h"
 #include "workers.h"
 
-/* ---- losses -------------------------------------------------------------------- */
+/* ---- losses ---- */
 
 static double best_last(sim *c, const sim_job *s)
 {
@@ -51,7 +51,7 @@ static double uneven(sim *c, const sim_job *s)
     return s->job.resource * exp(4 * noise(c, s, 1) - 2);
 }
 
-/* ---- traces -------------------------------------------------------------------- */
+/* ---- traces ---- */
 
 typedef struct known {
     const char *about, *options;
@@ -154,7 +154,7 @@ static void test_winner(weft_arena *mem)
     }
 }
 
-/* ---- a plain reading of the algorithm ------------------------------------------- */
+/* ---- a plain reading of the algorithm ---- */
 
 enum { MAX_TRIALS = 3000, RUNGS = 5 };
 
@@ -294,7 +294,7 @@ static void test_plain(weft_arena *mem)
     ok(freed == 12, "so that most states can go before the end");
 }
 
-/* ---- what ends ------------------------------------------------------------------ */
+/* ---- what ends ---- */
 
 static void tell(sim *c, int64_t trial, double loss, weft_arena *mem)
 {
@@ -432,7 +432,7 @@ static void test_refused(weft_arena *mem)
     refused("trials = 6", "source = grid\n[knobs]\nx = 0 .. 1", "5 configurations", mem);
 }
 
-/* ---- time ----------------------------------------------------------------------- */
+/* ---- time ---- */
 
 static void test_time(weft_arena *mem)
 {

@@ -38,7 +38,7 @@ static sums scored(const toy *t, int set, double lr, const double *w)
     return all;
 }
 
-/* ---- deadlines ---------------------------------------------------------------------- */
+/* ---- deadlines ---- */
 
 /* An epoch takes as many seconds as a client has samples: after 10 two have answered, and
  * 12 of 22 validation samples are of those that have not. */
@@ -164,7 +164,7 @@ static void test_mixture(void)
     }
 }
 
-/* ---- divergence --------------------------------------------------------------------- */
+/* ---- divergence ---- */
 
 static const char two_rates[] =
     "[fed]\ncohort = 5\npool = 1\nscore = %s\nscore_weights = %s\n"
@@ -237,7 +237,7 @@ static void test_train_loss(void)
     is_near(off, 0, 1e-5, "the training loss is that of clients that did not diverge");
 }
 
-/* ---- intervals ---------------------------------------------------------------------- */
+/* ---- intervals ---- */
 
 static void test_bound(void)
 {
@@ -255,7 +255,7 @@ static void test_bound(void)
        "ten do");
 }
 
-/* ---- winner ------------------------------------------------------------------------- */
+/* ---- winner ---- */
 
 static double number_of_job(const weft_jobs *j, const char *name, int64_t i)
 {

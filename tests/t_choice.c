@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* ---- ranks -------------------------------------------------------------------------- */
+/* ---- ranks ---- */
 
 /* 1: each of x[n] is before all that follow it, and those are not before it. */
 static int is_in_order(const weft_rank *x, int n)
@@ -33,7 +33,7 @@ static void test_ranks(void)
        "ranks are by loss, then by the second number, then by id; of what diverged by id");
 }
 
-/* ---- jobs --------------------------------------------------------------------------- */
+/* ---- jobs ---- */
 
 static weft_job_record *job_of(int64_t id, weft_eligibility wins, double resource,
                                double loss, double tie, weft_arena *mem)
@@ -71,7 +71,7 @@ static void test_jobs(weft_arena *mem)
     ok(weft_job_record_beats(a, b), "so it does where any resource may win");
 }
 
-/* ---- configurations of a mixture ---------------------------------------------------- */
+/* ---- configurations of a mixture ---- */
 
 /* Two blocks of equally likely entries, of equal scores but in entries 2 and 5. */
 static void test_arms(weft_arena *mem)

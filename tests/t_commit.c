@@ -12,7 +12,7 @@ static weft_team team;
 static char dir[TEMPORARY];
 static weft_arena *mem;
 
-/* ---- the disk ----------------------------------------------------------------------- */
+/* ---- the disk ---- */
 
 enum { MOST = 256 };
 
@@ -63,7 +63,7 @@ static void await_calls(int n)
     while (calls() < n) weft_nap(1e-3);
 }
 
-/* ---- commits ------------------------------------------------------------------------ */
+/* ---- commits ---- */
 
 static const char *at(const char *name)
 {
@@ -173,7 +173,7 @@ static void test_no_thread(void)
 #endif
 }
 
-/* ---- a search ----------------------------------------------------------------------- */
+/* ---- a search ---- */
 
 static bench b;
 static int hung;   /* jobs done while the disk hangs, at least; -1: it does not */

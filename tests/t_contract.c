@@ -16,7 +16,7 @@
 
 enum { TORN = 37, HEADS = 1000 }; /* bytes of a record; of a journal without any, at most */
 
-/* ---- a run -------------------------------------------------------------------------- */
+/* ---- a run ---- */
 
 /* Options that make searches short; parts without a line have their defaults. */
 static const char *const settings[][2] = {
@@ -190,7 +190,7 @@ static outcome run(const combo *c, const setting *how)
     return o;
 }
 
-/* ---- stops and kills ---------------------------------------------------------------- */
+/* ---- stops and kills ---- */
 
 /* What a kill leaves: the last record of the journal of a team is torn. */
 static void tear(const char *dir, int team)
@@ -238,7 +238,7 @@ static uint64_t interrupted(const combo *c, int64_t workers, int fault)
     return 0;
 }
 
-/* ---- the contract ------------------------------------------------------------------- */
+/* ---- the contract ---- */
 
 static const int64_t workers[] = {1, 3, 10};
 enum { NWORK = 3, SHARE = 4 }; /* one search of SHARE is done by several ranks, too */
@@ -343,7 +343,7 @@ static void test_all(void)
     }
 }
 
-/* ---- faults ------------------------------------------------------------------------- */
+/* ---- faults ---- */
 
 /* What the schedule asks with a mistake, and where several teams do it. */
 static outcome faulty(const combo *c, int fault)

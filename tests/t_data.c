@@ -7,7 +7,7 @@
 
 static weft_data data;
 
-/* ---- rows ------------------------------------------------------------------------ */
+/* ---- rows ---- */
 
 /* The sum over all rows of a hash of place, label and bytes: the same on any number of
  * ranks. */
@@ -65,7 +65,7 @@ static void test_reals(void)
     weft_data_close(&data);
 }
 
-/* ---- documents ------------------------------------------------------------------- */
+/* ---- documents ---- */
 
 #define DOCUMENTS 1500
 
@@ -159,7 +159,7 @@ static void test_documents(void)
     weft_data_close(&data);
 }
 
-/* ---- contradictions -------------------------------------------------------------- */
+/* ---- contradictions ---- */
 
 /* What is wrong with a packed file written by hand. */
 enum {

@@ -82,7 +82,7 @@ static void test_random(void)
     ok(bad == 0, "and of all floats and their middles");
 }
 
-/* ---- lines ----------------------------------------------------------------------- */
+/* ---- lines ---- */
 
 static weft_data data;
 

@@ -23,7 +23,7 @@ static const weft_device *device(const char *text, int64_t clients)
 
 static const weft_work unit_work = {.samples = 1};
 
-/* ---- one device ------------------------------------------------------------------ */
+/* ---- one device ---- */
 
 static void test_default(void)
 {
@@ -105,7 +105,7 @@ static void test_chances(void)
        "those that seldom do are not");
 }
 
-/* ---- rounds ---------------------------------------------------------------------- */
+/* ---- rounds ---- */
 
 static void test_closing(void)
 {
@@ -213,7 +213,7 @@ static void test_round_times(void)
     ok(weft_device_started(d, 10, 20) == 20, "no more are started than there are");
 }
 
-/* ---- traces ---------------------------------------------------------------------- */
+/* ---- traces ---- */
 
 /* Writes a trace and reads it for three clients. */
 static const weft_device *trace(const char *text)

@@ -57,7 +57,7 @@ static void add(sums *to, sums s)
     to->n += s.n;
 }
 
-/* ---- scores ------------------------------------------------------------------------- */
+/* ---- scores ---- */
 
 static void test_round(const double *row, const sums *seen, sums trained)
 {
@@ -173,7 +173,7 @@ static void test_pieces(double dropout)
     test_round(s->row[1], seen, trained);
 }
 
-/* ---- weights ------------------------------------------------------------------------ */
+/* ---- weights ---- */
 
 static void test_plain(void)
 {
@@ -226,7 +226,7 @@ static void test_steps(void)
     is_near(off, 0, 1e-6, "steps of the server are counted, not rounds");
 }
 
-/* ---- mixtures ----------------------------------------------------------------------- */
+/* ---- mixtures ---- */
 
 static const double rates[K] = {0.1, 2};
 
@@ -288,7 +288,7 @@ static void test_mixture(const char *score, int diff)
     is_near(entropy_off, 0, 1e-5, "its entropy is recorded");
 }
 
-/* ---- columns of a round ------------------------------------------------------------- */
+/* ---- columns of a round ---- */
 
 static void test_columns(void)
 {

@@ -18,7 +18,7 @@ static void open_data(weft_data *d, const char *name, const char *options, weft_
     weft_check(st == WEFT_OK, "%s", weft_error());
 }
 
-/* ---- owners ------------------------------------------------------------------------- */
+/* ---- owners ---- */
 
 static int same_words(const weft_rows *r, int64_t row, const weft_samples *s, int64_t i)
 {
@@ -83,7 +83,7 @@ static void test_match(void)
     ok(same && n > 0, "classes are told by name");
 }
 
-/* ---- the network by itself ---------------------------------------------------------- */
+/* ---- the network by itself ---- */
 
 typedef struct alone {
     void *self, *work;
@@ -183,7 +183,7 @@ static void test_round(const char *channels)
             "on the test documents");
 }
 
-/* ---- one client --------------------------------------------------------------------- */
+/* ---- one client ---- */
 
 typedef struct steps {
     double lr, momentum, decay, mu, clip;
@@ -246,7 +246,7 @@ static void test_one_client(const char *channels, steps o)
     ok(farthest(w, first, a->n) > 0.01, "which changes the weights");
 }
 
-/* ---- the same bits ------------------------------------------------------------------ */
+/* ---- the same bits ---- */
 
 static void test_same_bits(const char *channels)
 {

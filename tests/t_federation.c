@@ -7,7 +7,7 @@
 
 static weft_data data;
 
-/* ---- federations to pack --------------------------------------------------------- */
+/* ---- federations to pack ---- */
 
 typedef struct made {
     weft_form form;
@@ -128,7 +128,7 @@ static int made_and_open(const char *out, const made *m)
     return st == WEFT_OK;
 }
 
-/* ---- what comes back ------------------------------------------------------------- */
+/* ---- what comes back ---- */
 
 /* Sample i of a client, counted without gaps, is as handed over. */
 static int row_is_right(const weft_samples *s, int64_t at_, int64_t c, int64_t i)
@@ -198,7 +198,7 @@ static void test_form(weft_form form, const char *what, int named)
     weft_data_close(&data);
 }
 
-/* ---- memory ---------------------------------------------------------------------- */
+/* ---- memory ---- */
 
 static double resident(void)
 {
@@ -247,7 +247,7 @@ static void test_memory(void)
     weft_data_close(&data);
 }
 
-/* ---- contradictions -------------------------------------------------------------- */
+/* ---- contradictions ---- */
 
 /* What is wrong with a packed file written by hand. */
 enum {

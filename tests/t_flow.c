@@ -2,7 +2,7 @@
  * RUN: np=1 np=2 np=4 */
 #include "flow_stand.h"
 
-/* ---- a table of an independent program ---------------------------------------------- */
+/* ---- a table of an independent program ---- */
 
 static void test_table(void)
 {
@@ -73,7 +73,7 @@ static void test_bound(void)
     ok(below, "it is below the bound at all times, for both losses");
 }
 
-/* ---- the optimum of a space --------------------------------------------------------- */
+/* ---- the optimum of a space ---- */
 
 static double optimum(const char *options, double most)
 {
@@ -125,7 +125,7 @@ static void test_optimum(void)
     is_near(task->optimum(s->self, 9), least, 0, "the optimum of a grid is its best point");
 }
 
-/* ---- states ------------------------------------------------------------------------- */
+/* ---- states ---- */
 
 static void test_split(void)
 {
@@ -174,7 +174,7 @@ static void test_diverged(void)
             "so do those that samples do not tell apart");
 }
 
-/* ---- virtual seconds and noise ------------------------------------------------------- */
+/* ---- virtual seconds and noise ---- */
 
 static void test_noise(void)
 {

@@ -3,7 +3,7 @@
  * RUN: np=1 np=2 np=4 */
 #include "flow_stand.h"
 
-/* ---- data --------------------------------------------------------------------------- */
+/* ---- data ---- */
 
 enum { ROWS = 700, D = 12, WIDE = 300, FEW = 40 };
 
@@ -207,7 +207,7 @@ static void test_data(void)
     test_draws();
 }
 
-/* ---- what is refused ---------------------------------------------------------------- */
+/* ---- what is refused ---- */
 
 static void refuses(const char *option, weft_data *data, const char *word)
 {

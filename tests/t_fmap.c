@@ -5,7 +5,7 @@
 #include "fmap_stand.h"
 #include "results.h"
 
-/* ---- the same in doubles ------------------------------------------------------------ */
+/* ---- the same in doubles ---- */
 
 /* Features of all rows of a part by each map, [K][total][F]. */
 static double *features(const stand *s, weft_part part)
@@ -109,7 +109,7 @@ static double loss_of(const real *w, const double *x, int y, int *wrong)
     return loss;
 }
 
-/* ---- tests -------------------------------------------------------------------------- */
+/* ---- tests ---- */
 
 /* The weights fit the training rows, each by the map it draws. */
 static void check_fit(const stand *s, const char *what)

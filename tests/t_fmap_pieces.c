@@ -3,7 +3,7 @@
  * RUN: np=1 np=2 np=3 */
 #include "fmap_stand.h"
 
-/* ---- fits in pieces ----------------------------------------------------------------- */
+/* ---- fits in pieces ---- */
 
 #define PIECES "fmap.resource=iterations fmap.score=loss "
 

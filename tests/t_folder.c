@@ -83,7 +83,7 @@ static int has_word(const char *word)
     return 0;
 }
 
-/* ---- directories ----------------------------------------------------------------- */
+/* ---- directories ---- */
 
 /* Two classes of n documents of three words in a directory. */
 static void write_classes(const char *dir, int n)
@@ -258,7 +258,7 @@ static void test_directories(void)
           "did you mean 'quotes'", "another thing to remove");
 }
 
-/* ---- encodings ------------------------------------------------------------------- */
+/* ---- encodings ---- */
 
 static int decodes(weft_encoding encoding, const char *text, const char *want, int odd)
 {
@@ -286,7 +286,7 @@ static void test_encodings(void)
           "cat/latin: byte 3", "UTF-8", "a document that is not what was said");
 }
 
-/* ---- newsgroups ------------------------------------------------------------------ */
+/* ---- newsgroups ---- */
 
 static int strips(int flags, const char *text, const char *want)
 {
@@ -320,7 +320,7 @@ static void test_articles(void)
        "one after the other");
 }
 
-/* ---- lines ----------------------------------------------------------------------- */
+/* ---- lines ---- */
 
 static void test_lines(void)
 {
@@ -359,7 +359,7 @@ static void test_lines(void)
           "sst.train: line 1 has no TAB", "separator", "such a file without saying so");
 }
 
-/* ---- the real data --------------------------------------------------------------- */
+/* ---- the real data ---- */
 
 static int newsgroups_agree(const char *source, FILE *gold)
 {

@@ -11,7 +11,7 @@ static double unit_at(uint64_t i, int word)
     return weft_rng_unit(weft_rng_at(11, WEFT_RNG_TEST, i, 0, 0).v[word]);
 }
 
-/* ---- criteria ---------------------------------------------------------------------- */
+/* ---- criteria ---- */
 
 static void test_gain(void)
 {
@@ -64,7 +64,7 @@ static void test_spread(void)
     ok(bounded, "no t is larger than MGFI allows");
 }
 
-/* ---- evolution strategy ------------------------------------------------------------ */
+/* ---- evolution strategy ---- */
 
 static void test_steps(void)
 {
@@ -211,7 +211,7 @@ static void test_rates(weft_arena *mem)
         }
 }
 
-/* ---- sampler ----------------------------------------------------------------------- */
+/* ---- sampler ---- */
 
 enum { RUNS = 10, TRIALS = 100 };
 

@@ -20,7 +20,7 @@ static real *random_reals(size_t n, uint64_t key)
     return x;
 }
 
-/* ---- products of reals -------------------------------------------------------------- */
+/* ---- products of reals ---- */
 
 /* Half a unit for each of k sums, which stay below 8. */
 static double rounding(int k)
@@ -84,7 +84,7 @@ static void test_outer(int n, int k, int m, int add)
     ok(beyond == 0, "and nothing beyond");
 }
 
-/* ---- cells of an LSTM --------------------------------------------------------------- */
+/* ---- cells of an LSTM ---- */
 
 static double sigmoid(double x)
 {

@@ -37,7 +37,7 @@ static sim sim_of(const char *options, int workers)
                  .loss = shuffled};
 }
 
-/* ---- tables -------------------------------------------------------------------- */
+/* ---- tables ---- */
 
 static const struct {
     int max, eta, trials;
@@ -160,7 +160,7 @@ static void test_repeats(weft_arena *mem)
     }
 }
 
-/* ---- who goes on ---------------------------------------------------------------- */
+/* ---- who goes on ---- */
 
 /* 1: a ranks before b. */
 static int ranks_before(const sim_job *a, const sim_job *b)
@@ -260,7 +260,7 @@ static void test_diverged(weft_arena *mem)
        "any may win by its loss, where that is asked for");
 }
 
-/* ---- one bracket: successive halving ---------------------------------------------- */
+/* ---- one bracket: successive halving ---- */
 
 static double crossing(sim *c, const sim_job *s)
 {

@@ -77,7 +77,7 @@ static int64_t wrong_rows(void)
     return wrong;
 }
 
-/* ---- sets ------------------------------------------------------------------------ */
+/* ---- sets ---- */
 
 static void test_sets(void)
 {
@@ -143,7 +143,7 @@ static void test_clients(void)
     weft_data_close(&data);
 }
 
-/* ---- numbers --------------------------------------------------------------------- */
+/* ---- numbers ---- */
 
 /* Rows of two numbers of a type, most significant byte first; whether the first is found.
  */
@@ -180,7 +180,7 @@ static void test_types(void)
        "doubles, and labels that are negative");
 }
 
-/* ---- damage ---------------------------------------------------------------------- */
+/* ---- damage ---- */
 
 /* The set with a file of these bytes is refused. */
 static void refused(const char *name, const void *bytes, size_t n, weft_status st,

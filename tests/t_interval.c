@@ -146,7 +146,7 @@ static void test_one(void)
     }
 }
 
-/* ---- pooled rounds ------------------------------------------------------------------ */
+/* ---- pooled rounds ---- */
 
 /* Scores of all clients at the weights of a round: those of `p`, moved for all by `trend` a
  * round and a random walk of that many points a step, and for each client by a walk of its

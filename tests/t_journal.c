@@ -6,7 +6,7 @@
 
 #include <sys/wait.h>
 
-/* ---- journal --------------------------------------------------------------------- */
+/* ---- journal ---- */
 
 #define RECORDS 5
 
@@ -197,7 +197,7 @@ static void test_short(void)
     ok(found, "a payload cut short takes no record that follows it");
 }
 
-/* ---- names ----------------------------------------------------------------------- */
+/* ---- names ---- */
 
 static void test_names(void)
 {

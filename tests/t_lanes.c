@@ -28,7 +28,7 @@ static int same(const real *a, const real *b, int64_t n)
     return memcmp(a, b, (size_t)n * sizeof *a) == 0;
 }
 
-/* ---- loops -------------------------------------------------------------------------- */
+/* ---- loops ---- */
 
 static real fused(real a, real b, real c)
 {
@@ -261,7 +261,7 @@ static void test_loops(void)
     }
 }
 
-/* ---- networks ----------------------------------------------------------------------- */
+/* ---- networks ---- */
 
 enum { INPUTS = 41, CLASSES = 19 };
 
@@ -373,7 +373,7 @@ static void test_net(const char *name, const char *options, int most)
     ok(good && moves_are_right(net, self, beside, &b, 0), "%s: and steps", name);
 }
 
-/* ---- rounds ------------------------------------------------------------------------- */
+/* ---- rounds ---- */
 
 static stand *trained_so(toy *t, const char *options, int k, int rounds, int one)
 {

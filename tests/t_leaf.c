@@ -10,7 +10,7 @@ static int named(int64_t c, const char *name)
            strcmp(found, name) == 0;
 }
 
-/* ---- rows ------------------------------------------------------------------------ */
+/* ---- rows ---- */
 
 #define ROWS                                                                               \
     "{\"users\": [\"a\", \"b\"], \"hierarchies\": [[], {\"x\": [1]}],"                     \
@@ -94,7 +94,7 @@ static void test_many(void)
     weft_data_close(&data);
 }
 
-/* ---- text ------------------------------------------------------------------------ */
+/* ---- text ---- */
 
 static void put_symbol(const char *symbol, FILE *to)
 {
@@ -296,7 +296,7 @@ static void test_cut(void)
     weft_data_close(&data);
 }
 
-/* ---- places ----------------------------------------------------------------------- */
+/* ---- places ---- */
 
 static void test_places(void)
 {
@@ -361,7 +361,7 @@ static void test_places(void)
     weft_data_close(&data);
 }
 
-/* ---- the real text --------------------------------------------------------------- */
+/* ---- the real text ---- */
 
 static void test_real(void)
 {

@@ -8,7 +8,7 @@
 
 enum { WIDTH = 100, WINDOW = 80, USERS = 10000, MEGABYTES = 60 };
 
-/* ---- a file ---------------------------------------------------------------------- */
+/* ---- a file ---- */
 
 /* Digits and letters of a user, from its number and the seed 1. */
 static uint32_t drawn(int64_t user, int64_t i, uint32_t below)
@@ -75,7 +75,7 @@ static int64_t write_leaf(const char *path, int64_t users, int64_t bytes, int te
     return size;
 }
 
-/* ---- its memory ------------------------------------------------------------------ */
+/* ---- its memory ---- */
 
 /* The most memory that this process has held, bytes. */
 static double most_memory(void)

@@ -96,7 +96,7 @@ static double worst(const problem *p, const real *a, const real *b)
     return most;
 }
 
-/* ---- sizes -------------------------------------------------------------------------- */
+/* ---- sizes ---- */
 
 static void test_counts(void)
 {
@@ -154,7 +154,7 @@ static void test_init(void)
     ok(beyond == 0, "and its bounds");
 }
 
-/* ---- gradients ---------------------------------------------------------------------- */
+/* ---- gradients ---- */
 
 static void test_gold(void)
 {
@@ -208,7 +208,7 @@ static void test_differences(const char *options, int every, double dropout)
     is_near(most, 0, 1e-9, "gradient is that of central differences, dropout %g", dropout);
 }
 
-/* ---- batches of all sizes ----------------------------------------------------------- */
+/* ---- batches of all sizes ---- */
 
 /* The gradient of a batch is the mean of those of its samples. */
 static void test_batch(const char *options, int every, int batch)

@@ -10,7 +10,7 @@
 
 enum { MANY = 100000, PAUSED = 40, LARGE = 500000, FEW = 10000, MORE = 60000, SHARE = 10 };
 
-/* ---- a toy task --------------------------------------------------------------------- */
+/* ---- a toy task ---- */
 
 typedef struct toy {
     int64_t n; /* numbers of a state */
@@ -55,7 +55,7 @@ static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},
                                    .cost = toy_cost,
                                    .step = toy_step};
 
-/* ---- a tuner: all trials one job, then, if they pause, the better half another ------- */
+/* ---- a tuner: all trials one job, then, if they pause, the better half another ---- */
 
 typedef struct halver {
     int64_t n, next, told, kept;
@@ -97,7 +97,7 @@ static const weft_tuner halver_tuner = {.kind = {.name = "halver", .size = sizeo
                                         .tell = halver_tell,
                                         .jobs = halver_jobs};
 
-/* ---- a run -------------------------------------------------------------------------- */
+/* ---- a run ---- */
 
 typedef struct bench {
     weft_arena *mem;

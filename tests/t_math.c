@@ -27,7 +27,7 @@ static real *random_reals(size_t n, uint64_t key)
     return x;
 }
 
-/* ---- sums --------------------------------------------------------------------------- */
+/* ---- sums ---- */
 
 static void test_fix(void)
 {
@@ -75,7 +75,7 @@ static void test_exact(void)
        "of numbers rounded to the nearest multiple of the unit");
 }
 
-/* ---- products of integers ----------------------------------------------------------- */
+/* ---- products of integers ---- */
 
 static void test_u8s8(int n, int k, int m)
 {
@@ -130,7 +130,7 @@ static void test_gram(int n, int along, int m, int p)
     ok(wrong == 0, "Gram matrices are exact: n %d, %d x %d, along %d", n, m, p, along);
 }
 
-/* ---- narrow products ---------------------------------------------------------------- */
+/* ---- narrow products ---- */
 
 static void test_narrow(int n, int d, int c)
 {
@@ -171,7 +171,7 @@ static void test_narrow(int n, int d, int c)
     ok(same, "a row of times depends on that row alone: %d x %d, %d classes", n, d, c);
 }
 
-/* ---- cosines and transforms --------------------------------------------------------- */
+/* ---- cosines and transforms ---- */
 
 /* Largest distance of q from 128 + 127 cos(2 pi (scale x + offset)). */
 static double cosine_error(int n, double scale, int is_int)

@@ -10,7 +10,7 @@
 
 static weft_arena *mem;
 
-/* ---- tables ------------------------------------------------------------------------- */
+/* ---- tables ---- */
 
 /* Columns that every task's jobs and rounds have. */
 static const char *const of_jobs[] = {
@@ -90,7 +90,7 @@ static void test_show(void)
        "a loss that decimals would show as 0, or that is large, has an exponent");
 }
 
-/* ---- records ------------------------------------------------------------------------ */
+/* ---- records ---- */
 
 enum { K = 5, DIM = 2, UNITS = 3, COLUMNS = 4, METRICS = 2 };
 
@@ -217,7 +217,7 @@ static void test_digest(void)
     ok(weft_job_record_digest(&e, 1) != h, "and losses");
 }
 
-/* ---- which job is better ------------------------------------------------------------ */
+/* ---- which job is better ---- */
 
 /* A merit by eligibility, size, resource, loss and job. */
 static weft_merit merit(int wins, double size, double resource, double loss, int64_t job)

@@ -59,7 +59,7 @@ static weft_job job_of(const weft_mixing *m, void *self, int64_t trial)
     return job;
 }
 
-/* ---- updates ------------------------------------------------------------------------ */
+/* ---- updates ---- */
 
 static void test_update(const weft_mixing *m, const char *options, weft_mix_update want)
 {
@@ -141,7 +141,7 @@ static void test_mw(void)
                 (weft_mix_update){.schedule = WEFT_UPDATE_RACING, .eta = 0.02});
 }
 
-/* ---- mixtures ----------------------------------------------------------------------- */
+/* ---- mixtures ---- */
 
 static int is_uniform(const weft_mix *m)
 {
@@ -235,7 +235,7 @@ static void test_told(const weft_mixing *m)
        "whose place another one takes");
 }
 
-/* ---- refusals ----------------------------------------------------------------------- */
+/* ---- refusals ---- */
 
 static void refused(const weft_mixing *m, const char *options, weft_mixing_env env,
                     const char *part)

@@ -16,7 +16,7 @@ static fixture fixture_small(const weft_net *net, int n)
     return f;
 }
 
-/* ---- contract ----------------------------------------------------------------------- */
+/* ---- contract ---- */
 
 static void test_tensors(const weft_net *net)
 {
@@ -227,7 +227,7 @@ static void test_learns(const weft_net *net)
     fixture_free(&f);
 }
 
-/* ---- PyTorch ------------------------------------------------------------------------ */
+/* ---- PyTorch ---- */
 
 static int64_t fan_in(const weft_tensor *t)
 {
@@ -285,7 +285,7 @@ static void test_gold(void)
     ok(cases == 11, "eleven cases were stored");
 }
 
-/* ---- sizes and refusals ------------------------------------------------------------- */
+/* ---- sizes and refusals ---- */
 
 static void is_size(const weft_net *net, const char *options, weft_shape shape,
                     int64_t weights)

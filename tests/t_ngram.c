@@ -2,7 +2,7 @@
  * RUN: np=1 np=2 np=3 np=4 */
 #include "ngram_maps.h"
 
-/* ---- a corpus of three documents ---------------------------------------------------- */
+/* ---- a corpus of three documents ---- */
 
 static const int good_film[] = {GOOD, GOOD, FILM, -1}, bad_film[] = {BAD, FILM_UP, -1},
                  the_the[] = {THE, THE_UP, FILM, THE, -1}, nothing[] = {-1};

@@ -3,7 +3,7 @@
  * RUN: np=1 np=2 np=3 np=4 */
 #include "ngram_maps.h"
 
-/* ---- a random corpus by several maps ------------------------------------------------ */
+/* ---- a random corpus by several maps ---- */
 
 enum { DOCS = 900, VOCAB = 300, ARMS = 4 };
 static int text[DOCS][24];

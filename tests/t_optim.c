@@ -116,7 +116,7 @@ static void test_diverged(void)
     ok(!weft_sgd_step(&clipped, LONG, 1, w, g, NULL, NULL), "but a norm beyond it is not");
 }
 
-/* ---- server --------------------------------------------------------------------- */
+/* ---- server ---- */
 
 /* Applies three rounds of deltas on one weight that starts at 1, with neighbours that have
  * other deltas, and returns the weight. */

@@ -62,7 +62,7 @@ static int made(const char *words)
     return st == WEFT_OK;
 }
 
-/* ---- what clients have ----------------------------------------------------------- */
+/* ---- what clients have ---- */
 
 /* What was found in a federation. */
 typedef struct found {
@@ -136,7 +136,7 @@ static void test_each_row_once(const char *words, const char *what, int uneven)
     weft_data_close(&data);
 }
 
-/* ---- rules ----------------------------------------------------------------------- */
+/* ---- rules ---- */
 
 static void test_iid(void)
 {
@@ -259,7 +259,7 @@ static void test_shards(int uneven)
     weft_data_close(&data);
 }
 
-/* ---- the whole ------------------------------------------------------------------- */
+/* ---- the whole ---- */
 
 static const char *digest_of(const char *words)
 {

@@ -246,7 +246,7 @@ static void test_levels(weft_arena *mem)
     }
 }
 
-/* ---- all axes jointly -------------------------------------------------------------- */
+/* ---- all axes jointly ---- */
 
 /* The same three values by Optuna 3.1.0, of whose kernels the least width is 0.2; more of
  * them are narrower. */

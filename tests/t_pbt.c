@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* ---- the toy problem ------------------------------------------------------------ */
+/* ---- the toy problem ---- */
 
 enum { TRIALS = 1000 };
 
@@ -107,7 +107,7 @@ static void test_toy(weft_arena *mem)
     ok(!fault, "on the way: %s", fault ? fault : "no fault");
 }
 
-/* ---- who copies whom ------------------------------------------------------------- */
+/* ---- who copies whom ---- */
 
 /* A population whose members are told by hand. */
 typedef struct hand {
@@ -282,7 +282,7 @@ static void test_contract(weft_arena *mem)
     ok(waits, "members that wait ask the same jobs for any number of workers");
 }
 
-/* ---- explore -------------------------------------------------------------------- */
+/* ---- explore ---- */
 
 /* A schedule with axes of all kinds, whose function `explore` is tested. */
 static sim explorer(weft_arena *mem)

@@ -19,7 +19,7 @@ static double unit(int i, int k, int stream)
         weft_rng_at(9, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)k, (uint64_t)stream).v[0]);
 }
 
-/* ---- data --------------------------------------------------------------------------- */
+/* ---- data ---- */
 
 static uint8_t byte[N + VALID][D];
 static float number[N + VALID][D];
@@ -92,7 +92,7 @@ static void *bound(const weft_kind *kind, const char *options)
     return self;
 }
 
-/* ---- feature maps ------------------------------------------------------------------- */
+/* ---- feature maps ---- */
 
 typedef struct made {
     const weft_feature *feature;
@@ -192,7 +192,7 @@ static void check_feature(const made *m, const char *what)
     ok(flops > 0 && bytes > 0 && entries > 0, "%s: a plan can be made", what);
 }
 
-/* ---- models ------------------------------------------------------------------------- */
+/* ---- models ---- */
 
 typedef struct score {
     double loss, wrong;
@@ -251,7 +251,7 @@ static double check_model(const weft_model *model, const made *m, const char *on
     return after.wrong;
 }
 
-/* ---- all of the registry ------------------------------------------------------------ */
+/* ---- all of the registry ---- */
 
 /* least[model]: the smallest share of wrong answers so far. */
 static void test_feature(const weft_feature *feature, double *least)

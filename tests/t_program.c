@@ -15,7 +15,7 @@
 
 static const weft_task *const task = &weft_task_command;
 
-/* ---- the task ----------------------------------------------------------------------- */
+/* ---- the task ---- */
 
 static const char program[] =
     "#!/bin/sh\n"
@@ -106,7 +106,7 @@ static stand *after(const stand *other, const char *how)
     return s;
 }
 
-/* ---- files -------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 /* The text of a file, "" where there is none. */
 static const char *text_of(const char *name)
@@ -135,7 +135,7 @@ static int shell(const char *line)
     return good;
 }
 
-/* ---- jobs --------------------------------------------------------------------------- */
+/* ---- jobs ---- */
 
 static void test_directories(void)
 {
@@ -225,7 +225,7 @@ static void test_removed(void)
        "and nothing else is left");
 }
 
-/* ---- what is printed ---------------------------------------------------------------- */
+/* ---- what is printed ---- */
 
 static const char lines[] = "loss=1 epoch\n--loss=2 xloss=3 loss=4s loss= =5\n"
                             "val/loss=0.5, acc=7e-1;\tn=-inf\r\n\nacc=x loss=nan\n"

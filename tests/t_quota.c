@@ -12,7 +12,7 @@ static weft_team team;
 static char dir[TEMPORARY];
 static weft_arena *mem;
 
-/* ---- calls that fail (ld --wrap) ---------------------------------------------------- */
+/* ---- calls that fail (ld --wrap) ---- */
 
 static _Atomic int64_t calls = -1; /* until one fails; -1: none does; threads count, too */
 static int once;                   /* 1: that one alone; 0: all from it on */
@@ -69,7 +69,7 @@ time_t __wrap_time(time_t *t)
     return now;
 }
 
-/* ---- a run -------------------------------------------------------------------------- */
+/* ---- a run ---- */
 
 static const char *at(const char *name)
 {
@@ -129,7 +129,7 @@ static void test_run(uint64_t whole)
     ok(on, "the run goes on when there is space, or says that it never began");
 }
 
-/* ---- an HDF5 file ------------------------------------------------------------------- */
+/* ---- an HDF5 file ---- */
 
 static weft_status write_file(const char *path)
 {

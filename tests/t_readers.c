@@ -26,7 +26,7 @@ static int count(weft_part part, int label)
     return n;
 }
 
-/* ---- cifar ----------------------------------------------------------------------- */
+/* ---- cifar ---- */
 
 #define IMAGES 12
 #define IMAGE  3073
@@ -90,7 +90,7 @@ static void test_cifar(void)
     ok(access(at("x.h5"), F_OK) != 0, "and none of them leaves a file");
 }
 
-/* ---- imdb ------------------------------------------------------------------------ */
+/* ---- imdb ---- */
 
 /* 30 reviews a class and side; number i says "word<i>" and its class. */
 static void write_reviews(const char *dir)
@@ -182,7 +182,7 @@ static void test_sizes(void)
     weft_data_close(&data);
 }
 
-/* ---- text ------------------------------------------------------------------------ */
+/* ---- text ---- */
 
 static void test_text(void)
 {
@@ -256,7 +256,7 @@ static void test_text_errors(void)
     fails(pack(r, scratch, "x.h5", ""), WEFT_EFILE, scratch, "directory", "a directory");
 }
 
-/* ---- dense ----------------------------------------------------------------------- */
+/* ---- dense ---- */
 
 static void test_dense(void)
 {
@@ -378,7 +378,7 @@ static void test_dense_errors(void)
           "a label's column that is not there");
 }
 
-/* ---- synthetic ------------------------------------------------------------------- */
+/* ---- synthetic ---- */
 
 static void test_synthetic(void)
 {
@@ -412,7 +412,7 @@ static void test_synthetic(void)
           "one class");
 }
 
-/* ---- the real data --------------------------------------------------------------- */
+/* ---- the real data ---- */
 
 static void test_real(void)
 {

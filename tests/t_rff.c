@@ -125,7 +125,7 @@ static double *table(const weft_matrix *f, int64_t first)
     return x;
 }
 
-/* ---- kernels ------------------------------------------------------------------------ */
+/* ---- kernels ---- */
 
 /* Preprocessed training rows, as textbooks have it. */
 static double *preprocessed(int preprocess)
@@ -220,7 +220,7 @@ static void test_kernels(void)
             check_kernel(steep, &bytes, kernel, p, 0, "steep bytes");
 }
 
-/* ---- products ----------------------------------------------------------------------- */
+/* ---- products ---- */
 
 static uint64_t hash(uint64_t key, const void *x, size_t bytes)
 {
@@ -371,7 +371,7 @@ static void test_wide(void)
     is_near(worst, 0, 0.01, "inner products over %d columns do not overflow", WIDE);
 }
 
-/* ---- sharing ------------------------------------------------------------------------ */
+/* ---- sharing ---- */
 
 static uint64_t bits_of(const weft_matrix *f, int64_t first)
 {

@@ -15,7 +15,7 @@ static const double pi = 3.14159265358979323846;
 static weft_team team;
 static weft_arena *mem;
 
-/* ---- distributions ------------------------------------------------------------------ */
+/* ---- distributions ---- */
 
 /* Share of |z| above a cut; of Cauchy's, whose mean of any number is again Cauchy. */
 static double above_cut(int family, double cut)
@@ -64,7 +64,7 @@ static void test_distribution(int family)
     }
 }
 
-/* ---- features ----------------------------------------------------------------------- */
+/* ---- features ---- */
 
 typedef struct set {
     weft_data data;

@@ -10,7 +10,7 @@
 
 #include "tap.h"
 
-/* ---- a dense matrix ----------------------------------------------------------------- */
+/* ---- a dense matrix ---- */
 
 typedef struct dense {
     int64_t first; /* this rank's rows of x */
@@ -112,7 +112,7 @@ static weft_matrix dense_new(weft_team *t, dense *m, int64_t total, int64_t d,
     return f;
 }
 
-/* ---- problems ----------------------------------------------------------------------- */
+/* ---- problems ---- */
 
 typedef struct problem {
     weft_matrix f;
@@ -141,7 +141,7 @@ static problem problem_new(weft_team *t, int64_t total, int64_t d, int classes,
     return p;
 }
 
-/* ---- the naive solution ------------------------------------------------------------- */
+/* ---- the naive solution ---- */
 
 /* a[n][n] x = b[n] by elimination with pivots; x in b. */
 static void eliminate(int64_t n, double *a, double *b)
@@ -197,7 +197,7 @@ static double naive(const problem *p, int class, double alpha, double *w, weft_a
     return objective;
 }
 
-/* ---- fits --------------------------------------------------------------------------- */
+/* ---- fits ---- */
 
 static const weft_model *const model = &weft_model_ridge;
 

@@ -14,7 +14,7 @@
 
 enum { NSTATE = 300, ROUNDS = 4, NEVER = -1, STEP = 2 };
 
-/* ---- a toy task --------------------------------------------------------------------- */
+/* ---- a toy task ---- */
 
 typedef struct toy {
     double gamma;
@@ -106,7 +106,7 @@ static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},
                                    .units = toy_units,
                                    .step = toy_step};
 
-/* ---- a run -------------------------------------------------------------------------- */
+/* ---- a run ---- */
 
 typedef struct bench {
     weft_arena *mem;
@@ -193,7 +193,7 @@ static weft_status run_until(const setting *how, int at, int dies, int *rounds)
     return st;
 }
 
-/* ---- tests -------------------------------------------------------------------------- */
+/* ---- tests ---- */
 
 static void test_rows(void)
 {

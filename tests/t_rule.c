@@ -18,7 +18,7 @@ static double total(const weft_mix *m, int b)
     return sum;
 }
 
-/* ---- steps by hand ------------------------------------------------------------- */
+/* ---- steps by hand ---- */
 
 enum { K = 3 };
 static const double start[K] = {.5, .3, .2};
@@ -113,7 +113,7 @@ static void test_discount(void)
     weft_arena_free(mem);
 }
 
-/* ---- the released program ------------------------------------------------------ */
+/* ---- the released program ---- */
 
 static const char *const words[] = {"constant", "auto", "adaptive", "aggressive", "scale"};
 static const weft_update_schedule named[] = {WEFT_UPDATE_CONSTANT, WEFT_UPDATE_ROOT,
@@ -194,7 +194,7 @@ static void test_gold(weft_arena *mem)
     ok(n == 17 && collapsed == 2, "all cases were read, and two are cut off");
 }
 
-/* ---- products of simplexes ----------------------------------------------------- */
+/* ---- products of simplexes ---- */
 
 enum { DRAWS = 10, ROUNDS = 2000 };
 
@@ -285,7 +285,7 @@ static void test_copy(weft_arena *mem)
     ok(nplain < n, "and the blocks");
 }
 
-/* ---- extremes ------------------------------------------------------------------ */
+/* ---- extremes ---- */
 
 static int is_sound(const weft_mix *m)
 {

@@ -4,7 +4,7 @@
  * RUN: np=1 np=2 np=3 */
 #include "toy_run.h"
 
-/* ---- a tuner that follows a script -------------------------------------------------- */
+/* ---- a tuner that follows a script ---- */
 
 typedef struct line {
     int64_t trial, from;
@@ -68,7 +68,7 @@ static const weft_tuner script_tuner = {.kind = {.name = "script", .size = sizeo
                                         .tell = script_tell,
                                         .jobs = script_jobs};
 
-/* ---- tests -------------------------------------------------------------------------- */
+/* ---- tests ---- */
 
 static int exists(const char *path)
 {

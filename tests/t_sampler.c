@@ -6,7 +6,7 @@
 
 enum { TRIALS = 48, WORKERS = 4, MOST = 64 };
 
-/* ---- proposals ----------------------------------------------------------------------- */
+/* ---- proposals ---- */
 
 static const char eight[] =
     "x0 = 0 .. 1\nx1 = 0 .. 1\nx2 = log 1e-6 .. 1\nx3 = log 1e-4 .. 10\n"
@@ -232,8 +232,7 @@ static void test_ends(weft_arena *mem)
     }
 }
 
-/* ---- operations in place of seconds
- * ------------------------------------------------------ */
+/* ---- operations in place of seconds ---- */
 
 /* Ten times as many where x0 is above 1/2. */
 static double ten_times(const void *own, const weft_job *job)

@@ -46,7 +46,7 @@ typedef struct problem {
     int classes;
 } problem;
 
-/* ---- data by a rule ----------------------------------------------------------------- */
+/* ---- data by a rule ---- */
 
 static double normal_at(uint64_t what, uint64_t i, uint64_t j)
 {
@@ -114,7 +114,7 @@ static problem problem_new(weft_team *t, double scale, int uneven, int classes,
     return p;
 }
 
-/* ---- fits --------------------------------------------------------------------------- */
+/* ---- fits ---- */
 
 static void *model_new(const weft_model *m, const char *options, weft_arena *mem)
 {

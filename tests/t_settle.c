@@ -148,7 +148,7 @@ static void show(const char *name, const bandit *g, const table *s)
              how, s->middle, s->early, s->late, share(s->wrong, a));
 }
 
-/* ---- races -------------------------------------------------------------------------- */
+/* ---- races ---- */
 
 /* Share of all arms that are eliminated where all are alike: each could be called the best.
  */

@@ -152,7 +152,7 @@ static void test_missing(weft_arena *mem)
     memcpy(label, saved, sizeof label);
 }
 
-/* ---- scores ------------------------------------------------------------------------- */
+/* ---- scores ---- */
 
 static void test_scores(void)
 {

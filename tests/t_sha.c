@@ -162,7 +162,7 @@ static void test_usual(weft_arena *mem)
     }
 }
 
-/* ---- who goes on --------------------------------------------------------------- */
+/* ---- who goes on ---- */
 
 /* Asks all there is, tells loss[trial] to each from the last to the first, or from the
  * first; returns the number of jobs and writes their trials. */
@@ -246,7 +246,7 @@ static void test_every(weft_arena *mem)
     is_near(l.spent, 4000, 0, "the budget is the same");
 }
 
-/* ---- mixtures ------------------------------------------------------------------ */
+/* ---- mixtures ---- */
 
 static const char fed[] = "n = 1 .. 5\n[server]\ny = 0 .. 1\n";
 

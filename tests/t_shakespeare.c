@@ -5,7 +5,7 @@
 
 static weft_data data;
 
-/* ---- a small text ---------------------------------------------------------------- */
+/* ---- a small text ---- */
 
 #define HEAD                                                                               \
     "Contents\n"                                                                           \
@@ -178,7 +178,7 @@ static void test_users(void)
     weft_data_close(&data);
 }
 
-/* ---- parts that do not leak ------------------------------------------------------ */
+/* ---- parts that do not leak ---- */
 
 /* The windows of a part of a client, in places of the text. Marks what they cover; returns
  * how many of their targets are marked `bad`. */
@@ -239,7 +239,7 @@ static void test_leaks(void)
     }
 }
 
-/* ---- the pool -------------------------------------------------------------------- */
+/* ---- the pool ---- */
 
 /* Where in the small text's users a window stands; -1: nowhere, or the user's number times
  * 1000 and the place. All windows of it are distinct. */
@@ -284,7 +284,7 @@ static void test_pool(void)
           WEFT_ECONF, "sampling = iid", "split = sample", "dividing users that are pooled");
 }
 
-/* ---- copies without Project Gutenberg's last line -------------------------------- */
+/* ---- copies without Project Gutenberg's last line ---- */
 
 enum { ALL_LINES = 124197 }; /* lines that are read of a text */
 
@@ -321,7 +321,7 @@ static void test_real_endless(const char *source)
     weft_data_close(&data);
 }
 
-/* ---- bad input ------------------------------------------------------------------- */
+/* ---- bad input ---- */
 
 static void refused(const char *text, const char *options, weft_status st, const char *a,
                     const char *b, const char *what)
@@ -367,7 +367,7 @@ static void test_bad(void)
     weft_data_close(&data);
 }
 
-/* ---- the real text --------------------------------------------------------------- */
+/* ---- the real text ---- */
 
 static uint32_t crc32(const char *text, size_t n)
 {

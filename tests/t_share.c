@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- halving ------------------------------------------------------------------- */
+/* ---- halving ---- */
 
 /* Plays a tuner and writes the jobs it asks to job[most]; returns their number. The
  * mixtures are copies. */
@@ -301,7 +301,7 @@ static void test_literal(weft_arena *mem)
     ok(fair, "literal: any of the survivors is drawn");
 }
 
-/* ---- exponentiated gradient ---------------------------------------------------- */
+/* ---- exponentiated gradient ---- */
 
 /* Two rounds of three maps, told how many samples each scored and how many wrongly;
  * p[round] are the probabilities after each. */

@@ -379,7 +379,7 @@ static void test_put(void)
     ok(strcmp(cut, "map.cut=") == 0, "as far as there is room");
 }
 
-/* ---- one axis alone --------------------------------------------------------------- */
+/* ---- one axis alone ---- */
 
 int main(void)
 {

@@ -5,7 +5,7 @@
 
 #include <hdf5.h>
 
-/* ---- HDF5 ------------------------------------------------------------------------ */
+/* ---- HDF5 ---- */
 
 #define ROWS 1000
 #define COLS 3
@@ -362,7 +362,7 @@ static void test_floats_for_whole_numbers(void)
     weft_h5_close(&f);
 }
 
-/* ---- what leads elsewhere -------------------------------------------------------- */
+/* ---- what leads elsewhere ---- */
 
 #define KINDS 7
 

@@ -31,7 +31,7 @@ static void test_twister(void)
     ok(word == 4123659995u, "the 10000th word of MT19937 is that of the C++ standard");
 }
 
-/* ---- LEAF ------------------------------------------------------------------------ */
+/* ---- LEAF ---- */
 
 enum { CLIENTS = 1000, CLASSES = 5, D = 60 };
 
@@ -112,7 +112,7 @@ static void test_leaf(void)
     weft_data_close(&data);
 }
 
-/* ---- generated clients ----------------------------------------------------------- */
+/* ---- generated clients ---- */
 
 #define SOME "clients=300 d=20 classes=4 samples=12 seed=3 alpha=0.3 beta=2"
 

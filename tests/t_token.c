@@ -13,7 +13,7 @@
 
 enum { BLOCK = 1000, BIG = 10000000, ROOM = 1 << 16, MAX_FIELDS = 5, MAX_CODE = 64 };
 
-/* ---- where tokens go ---------------------------------------------------------------- */
+/* ---- where tokens go ---- */
 
 /* What is done with the tokens of a text. */
 typedef struct sink {
@@ -78,7 +78,7 @@ static void print(void *ctx, const char *token, size_t n)
     fputc('\n', s->out);
 }
 
-/* ---- what Python says --------------------------------------------------------------- */
+/* ---- what Python says ---- */
 
 /* A field of tokens.tsv. */
 typedef struct field {
@@ -212,7 +212,7 @@ static void test_gold(weft_arena *mem)
            right[k], total[k]);
 }
 
-/* ---- edges -------------------------------------------------------------------------- */
+/* ---- edges ---- */
 
 /* Ten megabytes of one byte: tokens by all tokenizers. */
 static void test_big(weft_arena *mem)
@@ -254,7 +254,7 @@ static void test_lower_room(void)
     ok(n == 6 && memcmp(out, "abci#", 5) == 0, "lower case stops where the room ends");
 }
 
-/* ---- the IMDB reviews --------------------------------------------------------------- */
+/* ---- the IMDB reviews ---- */
 
 static char *read_review(const char *folder, const char *name, char *room, size_t *n)
 {
@@ -357,7 +357,7 @@ static void test_imdb(weft_arena *mem)
     }
 }
 
-/* ---- all tokens, for imdb_tokens.py ------------------------------------------------- */
+/* ---- all tokens, for imdb_tokens.py ---- */
 
 typedef struct printer {
     weft_tokenizer tok;

@@ -6,7 +6,7 @@
 #include "search_log.h"
 #include "tap.h"
 
-/* ---- contracts ----------------------------------------------------------------- */
+/* ---- contracts ---- */
 
 static const char *const mode_name[NMODE] = {"split validation", "full validation",
                                              "nothing but NaN", "a NaN now and then",
@@ -187,7 +187,7 @@ static void test_contracts(weft_arena *mem)
     }
 }
 
-/* ---- ties ----------------------------------------------------------------------- */
+/* ---- ties ---- */
 
 /* Told equal errors a search goes by the losses: it asks for the jobs, and finds the
  * winner, that it would where the errors were as the losses are. */
@@ -237,7 +237,7 @@ static void test_ties(weft_arena *mem)
            samplers[i]);
 }
 
-/* ---- a bandit ------------------------------------------------------------------ */
+/* ---- a bandit ---- */
 
 /* Share of the configurations that are better than the one that won, mean over seeds. */
 static double mean_rank(const char *tuner, const char *options, int mode, weft_arena *mem)

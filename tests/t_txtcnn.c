@@ -5,7 +5,7 @@
  * RUN: np=1 */
 #include "nets.h"
 
-/* ---- PyTorch ------------------------------------------------------------------------ */
+/* ---- PyTorch ---- */
 
 static void gold_case(FILE *file, const char *options, weft_shape shape, int n, double loss)
 {
@@ -50,7 +50,7 @@ static void test_gold(void)
     weft_arena_free(mem);
 }
 
-/* ---- central differences ------------------------------------------------------------ */
+/* ---- central differences ---- */
 
 static void test_all_slopes(void)
 {
@@ -69,7 +69,7 @@ static void test_all_slopes(void)
     weft_arena_free(mem);
 }
 
-/* ---- sizes -------------------------------------------------------------------------- */
+/* ---- sizes ---- */
 
 static void is_size(const char *options, int64_t weights)
 {
@@ -101,7 +101,7 @@ static void test_sizes(void)
     is_size("groups=10", 100 * 300 * 39 + 1000 + 1001);
 }
 
-/* ---- pieces, weights, dropout ------------------------------------------------------- */
+/* ---- pieces, weights, dropout ---- */
 
 /* A batch that is more than one piece of rows is seen in several. */
 static void test_pieces(void)
@@ -259,7 +259,7 @@ static void test_max_norm(void)
     weft_arena_free(mem);
 }
 
-/* ---- refusals ----------------------------------------------------------------------- */
+/* ---- refusals ---- */
 
 static void is_refused(const char *options, weft_shape shape, const char *part)
 {

@@ -7,7 +7,7 @@
 
 #define PACKED 0xdd6d97813a757e18 /* hash of the packed form of format 3 */
 
-/* ---- journals ----------------------------------------------------------------------- */
+/* ---- journals ---- */
 
 /* A journal of a run of so many records whose head says this. */
 static void write_journal(const char *name, const char *head)
@@ -47,7 +47,7 @@ static void test_journal(const char *name, const char *head, const char *says)
     if (st == WEFT_OK) weft_trace_close(&t, 1);
 }
 
-/* ---- run files ---------------------------------------------------------------------- */
+/* ---- run files ---- */
 
 static void test_file(const char *name, const char *format, const char *version,
                       const char *says)
@@ -67,7 +67,7 @@ static void test_file(const char *name, const char *format, const char *version,
     fails(weft_info(path), WEFT_EFILE, path, says, "information");
 }
 
-/* ---- the packed form of records ----------------------------------------------------- */
+/* ---- the packed form of records ---- */
 
 /* Hash of the packed form of a record in which every member differs from 0. */
 static uint64_t packed_form(void)

@@ -112,7 +112,7 @@ static void test_order(void)
     ok(right, "in sp.order every axis comes after those that it hangs on");
 }
 
-/* ---- grids -------------------------------------------------------------------------- */
+/* ---- grids ---- */
 
 static int by_bytes(const void *a, const void *b)
 {
@@ -146,7 +146,7 @@ static void test_grid(void)
        "a grid that is too large is refused");
 }
 
-/* ---- around a configuration --------------------------------------------------------- */
+/* ---- around a configuration ---- */
 
 static void test_near(void)
 {
@@ -193,7 +193,7 @@ static void test_settle(void)
     ok(spread[1] > 100 && spread[2] > 100 && spread[3] > 100, "those that come are drawn");
 }
 
-/* ---- lists -------------------------------------------------------------------------- */
+/* ---- lists ---- */
 
 static const char *list_of(const char *text)
 {
@@ -241,7 +241,7 @@ static void test_list(void)
     unlink(list_of(""));
 }
 
-/* ---- options, words, mistakes ------------------------------------------------------- */
+/* ---- options, words, mistakes ---- */
 
 static void test_put(void)
 {

@@ -8,7 +8,7 @@
 
 #include <setjmp.h>
 
-/* ---- the order of events ------------------------------------------------------------ */
+/* ---- the order of events ---- */
 
 /* Simulates the workers by a list of events from what the jobs brought, and compares. */
 static int is_order_right(const bench *b)
@@ -71,7 +71,7 @@ static void test_order(int64_t workers)
     finish(&b, 0);
 }
 
-/* ---- the same digest ---------------------------------------------------------------- */
+/* ---- the same digest ---- */
 
 static void test_same(int64_t workers, uint64_t whole, int64_t n)
 {
@@ -107,7 +107,7 @@ static void test_stop(int64_t workers, uint64_t whole, int64_t n)
        (long long)workers);
 }
 
-/* ---- a target ----------------------------------------------------------------------- */
+/* ---- a target ---- */
 
 static void test_target(int64_t workers)
 {
@@ -135,7 +135,7 @@ static void test_target(int64_t workers)
     ok(same, "%lld workers: whoever does the jobs", (long long)workers);
 }
 
-/* ---- mistakes ----------------------------------------------------------------------- */
+/* ---- mistakes ---- */
 
 static jmp_buf death;
 

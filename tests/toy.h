@@ -12,7 +12,7 @@
 
 enum { D = 5, C = 3, W = C * (D + 1), MAX_TOYS = 32 };
 
-/* ---- federations -------------------------------------------------------------------- */
+/* ---- federations ---- */
 
 /* Samples of n clients, in memory and in a packed file. */
 typedef struct toy {
@@ -97,7 +97,7 @@ static inline toy *forty_clients(void)
     return toy_new(40, count);
 }
 
-/* ---- a task that stands ------------------------------------------------------------- */
+/* ---- a task that stands ---- */
 
 typedef struct stand {
     void *self;
@@ -163,7 +163,7 @@ static inline stand *trained(toy *t, const char *options, int k, int rounds)
     return s;
 }
 
-/* ---- softmax regression in doubles -------------------------------------------------- */
+/* ---- softmax regression in doubles ---- */
 
 /* Sums over samples first .. first+n-1 of a client: gradients into g[W] (NULL: none),
  * losses, wrong answers. */

@@ -18,7 +18,7 @@
 
 enum { NSTATE = 5 }; /* jobs done, their trail, sum of losses, first trial, 0 */
 
-/* ---- a toy task --------------------------------------------------------------------- */
+/* ---- a toy task ---- */
 
 typedef struct toy {
     double gamma;
@@ -105,7 +105,7 @@ static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},
                                    .step = toy_step,
                                    .score = toy_score};
 
-/* ---- a run -------------------------------------------------------------------------- */
+/* ---- a run ---- */
 
 typedef struct bench {
     weft_arena *mem;

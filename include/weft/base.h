@@ -24,7 +24,7 @@ typedef float real;
 #define WEFT_REAL_EPSILON FLT_EPSILON
 #endif
 
-/* ---- errors ------------------------------------------------------------------------- */
+/* ---- errors ---- */
 
 /* Failures that the user can correct. weft_error() returns the message of the last one. */
 typedef enum weft_status {
@@ -40,13 +40,13 @@ typedef enum weft_status {
 } weft_status;
 
 /* Records the message and returns st: `return weft_fail(WEFT_ECONF, "...")`. The message
- * says what was found, what was expected and what to do. Local. */
+ * says what was found, what was expected and what to do. */
 WEFT_CHECKED weft_status weft_fail(weft_status st, const char *fmt, ...) WEFT_PRINTF(2, 3);
 
-/* The message of the last weft_fail of this process; "" if there was none. Local. */
+/* The message of the last weft_fail of this process; "" if there was none. */
 const char *weft_error(void);
 
-/* Sets the message, e.g. to that of the rank that failed. Local. */
+/* Sets the message, e.g. to that of the rank that failed. */
 void weft_error_set(const char *text);
 
 /* Passes a failure on to the caller. */
@@ -66,40 +66,40 @@ void weft_error_set(const char *text);
 __attribute__((noreturn)) void weft_die_at(const char *file, int line, const char *fmt, ...)
     WEFT_PRINTF(3, 4);
 
-/* What weft_die calls after its message; par sets it to MPI_Abort. NULL: abort(). Local. */
+/* What weft_die calls after its message; par sets it to MPI_Abort. NULL: abort(). */
 void weft_die_hook(void (*hook)(void));
 
 /* The name in list[n] nearest to `name` by edit distance, regardless of case, for "did you
- * mean". Local. Cost O(sum of the products of lengths). */
+ * mean". Cost O(sum of the products of lengths). */
 const char *weft_nearest(const char *name, const char *const *list, int n);
 
-/* ---- memory ------------------------------------------------------------------------- */
+/* ---- memory ---- */
 
 /* An arena allocates zeroed memory, aligned to 64 bytes, all of which is freed together
  * with the arena. Allocation never returns NULL: out of memory ends the process. */
 typedef struct weft_arena weft_arena;
-/* An empty arena. To be freed by weft_arena_free. Local. */
+/* An empty arena. To be freed by weft_arena_free. */
 weft_arena *weft_arena_new(void);
-/* Frees the arena and all memory allocated from it. NULL allowed. Local. */
+/* Frees the arena and all memory allocated from it. NULL allowed. */
 void weft_arena_free(weft_arena *a);
-/* `count` elements of `size` bytes, zeroed; count 0 allowed. Local. Cost O(count size). */
+/* `count` elements of `size` bytes, zeroed; count 0 allowed. Cost O(count size). */
 void *weft_arena_alloc(weft_arena *a, size_t count, size_t size);
-/* The text that the format prints, owned by the arena. Local. */
+/* The text that the format prints, owned by the arena. */
 char *weft_arena_text(weft_arena *a, const char *fmt, ...) WEFT_PRINTF(2, 3);
 /* Returns the array, or a zero-padded copy of it at least twice as large, with room for
  * more than n elements of `size` bytes. *room is the number of elements that there is room
- * for, in and out; 0 for a NULL array. Old copies are freed with the arena. Local. */
+ * for, in and out; 0 for a NULL array. Old copies are freed with the arena. */
 void *weft_grow(weft_arena *a, void *array, size_t size, int64_t n, int64_t *room);
 /* The same for an array that grows to a large size: its old copy is freed at once if it is
- * long, so no pointer into it may be kept. Local. Cost O(blocks of the arena) to grow. */
+ * long, so no pointer into it may be kept. Cost O(blocks of the arena) to grow. */
 void *weft_regrow(weft_arena *a, void *array, size_t size, int64_t n, int64_t *room);
 size_t weft_arena_mark(const weft_arena *a); /* the bytes in use, for weft_arena_reset */
-/* Releases all that was allocated since the mark. Local. */
+/* Releases all that was allocated since the mark. */
 void weft_arena_reset(weft_arena *a, size_t mark);
 size_t weft_arena_held(const weft_arena *a); /* bytes that it has from calloc */
 #define WEFT_NEW(a, type, n) ((type *)weft_arena_alloc((a), (size_t)(n), sizeof(type)))
 
-/* ---- random numbers ----------------------------------------------------------------- */
+/* ---- random numbers ---- */
 
 /* A random number is a function of (seed, purpose, identity), never of a stream, the rank
  * or the clock. Philox4x64-10 with key (seed, purpose) and counter (a, b, c, 0); Salmon,
@@ -141,10 +141,10 @@ void weft_rng_normal(const weft_rng4 *r, double z[4]); /* four N(0,1), Box-Mulle
 /* The first two of these, of v[0] and v[1] alone. */
 void weft_rng_normal_pair(const weft_rng4 *r, double z[2]);
 
-/* 64 bits that depend on every bit of the n bytes and of the seed (XXH3). Local. */
+/* 64 bits that depend on every bit of the n bytes and of the seed (XXH3). */
 uint64_t weft_hash(const void *bytes, size_t n, uint64_t seed);
 
-/* ---- options and input files -------------------------------------------------------- */
+/* ---- options and input files ---- */
 
 typedef enum weft_type {
     WEFT_INT,
@@ -237,20 +237,20 @@ WEFT_CHECKED weft_status weft_conf_text(weft_conf *c, const char *name, const ch
 /* Sets "section.key=value", as given on the command line. ECONF: another form, or the same
  * key twice. */
 WEFT_CHECKED weft_status weft_conf_set(weft_conf *c, const char *assignment);
-/* Sets an entry that was not given; weft_conf_echo writes it like the others. Local. */
+/* Sets an entry that was not given; weft_conf_echo writes it like the others. */
 void weft_conf_default(weft_conf *c, const char *section, const char *key,
                        const char *value);
 int weft_conf_is_default(const weft_entry *e); /* 1: set by weft_conf_default */
 int weft_conf_is_typed(const weft_entry *e);   /* 1: of the command line */
-/* Removes all entries of a section or, if key is not NULL, the entry of that key. Local. */
+/* Removes all entries of a section or, if key is not NULL, the entry of that key. */
 void weft_conf_drop(weft_conf *c, const char *section, const char *key);
-/* The entry of an option, names "key" or "key/synonym", or NULL. Local. */
+/* The entry of an option, names "key" or "key/synonym", or NULL. */
 weft_entry *weft_conf_find(const weft_conf *c, const char *section, const char *names);
 /* ECONF "file:12: section.key = value: why", or "command line: section.key ...". */
 WEFT_CHECKED weft_status weft_entry_fail(const weft_entry *e, const char *fmt, ...)
     WEFT_PRINTF(2, 3);
 /* Skips blanks at both ends of the *n characters at text. Returns the new start; *n is the
- * number of characters in and out. Local. */
+ * number of characters in and out. */
 const char *weft_trim(const char *text, size_t *n);
 /* Fills the instance `self` of a plug-in: defaults, then the entries of section kind->name.
  * An entry with a range ("a .. b", "log a .. b", "x | y") of a tunable option is read by
@@ -264,7 +264,7 @@ WEFT_CHECKED weft_status weft_conf_bind(weft_conf *c, const weft_kind *kind, voi
  *     otherwise            WEFT_TEXT, also a value with ".." that is not between numbers
  * in the order of the entries, which count as used. Keys are made of letters, digits, "_",
  * "-" and "."; ECONF, also for what other programs take as a range, [1, 2] or
- * uniform(0, 1). *out is owned by mem. Local. */
+ * uniform(0, 1). *out is owned by mem. */
 WEFT_CHECKED weft_status weft_conf_open(const weft_conf *c, const weft_kind *kind,
                                         weft_arena *mem, const weft_kind **out);
 /* ECONF if an entry was never used: the message names it, its line and the nearest of the
@@ -276,7 +276,7 @@ const char *weft_conf_echo(const weft_conf *c, weft_arena *mem);
 
 /* 1 if the value is a range: it contains "..", "|" or a clause "when". */
 int weft_is_range(const char *value);
-/* 1 for a value that stands in quotes of one kind as a whole, and is no range. Local. */
+/* 1 for a value that stands in quotes of one kind as a whole, and is no range. */
 int weft_is_quoted(const char *value);
 /* The start of the first clause "WORD key = " in a value; NULL: there is none. */
 const char *weft_clause(const char *value, const char *word);
@@ -289,27 +289,27 @@ double weft_opt_value(const weft_opt *o, const void *self);
 /* The value as a user would write it ("l2", "true", "0.01"), at most n bytes with the NUL.
  */
 void weft_opt_show(const weft_opt *o, double value, char *text, size_t n);
-/* 1 if the option may be given a range, which makes it an axis of the search. Local. */
+/* 1 if the option may be given a range, which makes it an axis of the search. */
 int weft_opt_tunable(const weft_opt *o);
 /* 1 if key is the option's name or a synonym of it (case counts). */
 int weft_opt_is(const weft_opt *o, const char *key);
 /* The option's name without synonyms, into text[n]. */
 void weft_opt_name(const weft_opt *o, char *text, size_t n);
 
-/* ---- directories -------------------------------------------------------------------- */
+/* ---- directories ---- */
 
 /* Copies the directory `from` and everything in it to `to`, which may exist if it is empty:
  * contents, modes and times of files, symbolic links as links; no sockets, pipes or
- * devices. EFILE: what was copied so far stays. Local. */
+ * devices. EFILE: what was copied so far stays. */
 WEFT_CHECKED weft_status weft_tree_copy(const char *from, const char *to);
 /* Writes all files in a directory through to the disk (fsync; one syncfs for many), so that
- * they survive a crash of the node. EFILE. Local. */
+ * they survive a crash of the node. EFILE. */
 WEFT_CHECKED weft_status weft_tree_sync(const char *path);
 /* Removes a directory and everything in it, as far as permissions allow; does nothing if
- * there is none. Symbolic links are not followed. Local. */
+ * there is none. Symbolic links are not followed. */
 void weft_tree_remove(const char *path);
 
-/* ---- log and clock ------------------------------------------------------------------ */
+/* ---- log and clock ---- */
 
 typedef enum weft_level {
     WEFT_ERROR,
@@ -341,17 +341,16 @@ double weft_now(void); /* seconds on a monotonic clock */
 /* ---- small functions that many files need ---------------------------------------------
  */
 
-/* Returns EFILE with the message that `path` cannot be read, and the reason in errno.
- * Local. */
+/* Returns EFILE with the message that `path` cannot be read, and the reason in errno. */
 WEFT_CHECKED weft_status weft_unreadable(const char *path);
 
 /* EDATA where text[n], the beginning of file `path`, is that of a known kind of file that
  * is no text in UTF-8: compressed, an archive, HDF5, NumPy, Parquet, UTF-16 and others; the
- * message names the kind and the remedy. 262 bytes tell all of them. Local. */
+ * message names the kind and the remedy. 262 bytes tell all of them. */
 WEFT_CHECKED weft_status weft_text_only(const char *path, const char *text, size_t n);
 
 /* Numbers 0 .. n-1 into order[n], in the order of their keyed random numbers
- * (WEFT_RNG_SPLIT). Local. Cost O(n log n). */
+ * (WEFT_RNG_SPLIT). Cost O(n log n). */
 void weft_shuffle(int64_t n, uint64_t seed, int64_t *order, weft_arena *tmp);
 
 /* Identity of a row of random numbers: word i is word i % 4 of (a, b, c + i / 4). */
@@ -361,7 +360,7 @@ typedef struct weft_rng_row {
     uint64_t a, b, c;
 } weft_rng_row;
 /* Shuffles the first `take` places of order[n], by Fisher and Yates: place i gets one of
- * those from i on, drawn by word i. Local. Cost O(take). */
+ * those from i on, drawn by word i. Cost O(take). */
 void weft_shuffle_first(int64_t take, int64_t n, const weft_rng_row *key, int64_t *order);
 
 /* Distinct names in a hash table, numbered in the order of their first use. */
@@ -375,7 +374,7 @@ typedef struct weft_names {
 
 /* The number of a name; a new name is added with the next number. Cost O(1). */
 int64_t weft_names_find(weft_names *l, const char *name);
-/* The number of a name; -1: there is no such name. Local. Cost O(1). */
+/* The number of a name; -1: there is no such name. Cost O(1). */
 int64_t weft_names_index(const weft_names *l, const char *name);
 
 #endif

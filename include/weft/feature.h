@@ -14,7 +14,7 @@ typedef struct weft_matrix {
     int64_t n, total; /* local rows; rows over all ranks */
     int64_t d;        /* columns */
     weft_team *team;
-    /* z = F w. Local. */
+    /* z = F w. */
     void (*times)(const struct weft_matrix *f, int c, const real *w, real *z);
     /* g = F^T z over all ranks' rows, on all ranks. Collective. */
     void (*trans)(const struct weft_matrix *f, int c, const real *z, double *g);
@@ -68,10 +68,9 @@ typedef struct weft_feature {
                          uint64_t seed, weft_arena *mem);
     int gram;   /* 1: its matrices have Gram matrices */
     int sparse; /* 1: its matrices have rows, and gather */
-    /* Number of columns d of the matrices, from the options; may be called before setup.
-     * Local. */
+    /* Number of columns d of the matrices, from the options; may be called before setup. */
     int64_t (*columns)(const void *self, double size);
-    /* Number of reals of the statistics that are stored with the weights. Local. */
+    /* Number of reals of the statistics that are stored with the weights. */
     int64_t (*nstat)(const void *self);
     /* Makes the matrix. `fit` 1: first computes stat[nstat] from these (training) rows; 0:
      * uses stat. The matrix is owned by tmp. Collective; the number of rows may differ
@@ -79,16 +78,16 @@ typedef struct weft_feature {
     void (*matrix)(void *self, const weft_request *q, int fit, real *stat, weft_matrix *f,
                    weft_arena *tmp);
     /* Configurations with equal affinity share expensive work if their matrices are made
-     * one after the other. Local. */
+     * one after the other. */
     int64_t (*affinity)(const void *self, const void *arm);
     /* Estimates the cost of a matrix of `rows` rows with the fraction `size` of the
      * features, for this configuration: operations to make it, bytes of memory, and number
-     * of entries (a product with one vector takes 2 operations per entry). Local. */
+     * of entries (a product with one vector takes 2 operations per entry). */
     void (*estimate)(const void *self, const void *arm, double rows, double size,
                      double *flops, double *bytes, double *entries);
 } weft_feature;
 
-/* The feature of that name in the registry; ECONF with the nearest name. Local. */
+/* The feature of that name in the registry; ECONF with the nearest name. */
 WEFT_CHECKED weft_status weft_feature_find(const char *name, const weft_feature **out);
 
 #endif

@@ -9,33 +9,33 @@
  * of ranks. */
 #define WEFT_BLOCK 128
 
-/* ---- exact sums --------------------------------------------------------------------- */
+/* ---- exact sums ---- */
 
 /* Sums that do not depend on the order of their terms: numbers are added as 64-bit integers
  * in units of 2^-scale. `bound` must be at least the sum of all magnitudes over all ranks.
- * Local. */
+ */
 int weft_fix_scale(double bound);      /* 62 - ceil(log2 bound); bound 0: 0 */
 int64_t weft_fix(double x, int scale); /* nearest integer to x 2^scale */
 double weft_unfix(int64_t x, int scale);
 
 /* The same for long vectors, faster: sum[i] += nearest integer to x[i] 2^scale, which is
  * exact as long as `bound` is at least the sum of magnitudes. (int64_t)sum[i] is then the
- * integer to be summed over ranks. Local. */
+ * integer to be summed over ranks. */
 int weft_exact_scale(double bound); /* 51 - ceil(log2 bound) */
 void weft_exact_add(int64_t n, const real *x, int scale, double *sum);
 
-/* ---- eigenvalues -------------------------------------------------------------------- */
+/* ---- eigenvalues ---- */
 
 /* All eigenvalues value[n], increasing, of the symmetric matrix a[n][n], of which the lower
- * triangle is read; row i of a becomes the eigenvector of value[i], of length 1. Local.
- * Cost about 9 n^3 flops. */
+ * triangle is read; row i of a becomes the eigenvector of value[i], of length 1. Cost
+ * about 9 n^3 flops. */
 void weft_eigen(int n, double *a, double *value, weft_arena *tmp);
 double weft_eigen_bytes(int n); /* bytes of scratch that weft_eigen takes */
 
-/* ---- the machine -------------------------------------------------------------------- */
+/* ---- the machine ---- */
 
 /* "avx512", "avx2" or "plain": the kernels in use, the widest that this CPU supports, or
- * those that WEFT_KERNEL in the environment names. All give the same bits. Local. */
+ * those that WEFT_KERNEL in the environment names. All give the same bits. */
 const char *weft_cpu_kernel(void);
 double weft_cpu_sgemm(double seconds);  /* measured GFLOP/s of OpenBLAS sgemm, 1 thread */
 double weft_cpu_peak(double seconds);   /* measured GFLOP/s of the kernel in registers */
@@ -45,7 +45,7 @@ double weft_cpu_stream(double seconds); /* measured GB/s of a read of 64 MB */
  * run. About 9 seconds, one thread. */
 void weft_math_bench(FILE *out);
 
-/* ---- dense kernels for random features ---------------------------------------------- */
+/* ---- dense kernels for random features ---- */
 
 /* Largest magnitude of the integers of a packed matrix: four sums of two products with
  * bytes then fit in 16 bits, which makes the product three times as fast as one of
@@ -104,7 +104,7 @@ void weft_gather16(int n, const uint32_t *at, const float *value, const float *x
 void weft_add_rows(int n, const uint32_t *at, const real *value, int d, const real *x,
                    size_t ldx, real *sum);
 
-/* ---- products with packed weights --------------------------------- */
+/* ---- products with packed weights ---- */
 
 /* Matrix b[k][m] packed in panels of columns for weft_packed_times. */
 typedef struct weft_packed {
@@ -143,7 +143,7 @@ void weft_outer(int n, int k, const real *a, size_t lda, int m, const real *b, s
 void weft_outer_rows(int n, int k, const real *a, size_t lda, int m, const real *const *b,
                      int add, real *g, size_t ldg, weft_arena *tmp);
 
-/* ---- cells of an LSTM --------------------------------------------------------------- */
+/* ---- cells of an LSTM ---- */
 
 /* n samples at one step of time, h units. */
 typedef struct weft_cells {
@@ -166,7 +166,7 @@ void weft_cells_forward(const weft_cells *t, const real *const *plus);
  * added to into[i][4h]. y is not read. */
 void weft_cells_backward(const weft_cells *t, const real *dy, real *dc, real *const *into);
 
-/* ---- sparse rows -------------------------------------------------------------------- */
+/* ---- sparse rows ---- */
 
 /* Sparse rows: entry e of row i, first[i] <= e < first[i+1], is value[e] at column[e]. */
 typedef struct weft_sparse {
@@ -194,7 +194,7 @@ double weft_sparse_norm2(const weft_sparse *x, int64_t i);
 /* Largest magnitude of any value. */
 double weft_sparse_largest(const weft_sparse *x);
 
-/* ---- logistic regression, several outputs side by side ------------------------------ */
+/* ---- logistic regression, several outputs side by side ---- */
 
 /* A step of dual coordinate ascent for one row in n outputs, whose dual variables a[n] are
  * 0..c:
@@ -208,22 +208,22 @@ double weft_sparse_largest(const weft_sparse *x);
  * exp(m_k)), for the a_k given, which is the row's part of the duality gap, c log(1 +
  * exp(-m_k))
  *        + conj(a_k) + a_k m_k, up to terms of third order in a_k - p_k; c where a_k = 0
- * Same bits on all CPUs. Local. */
+ * Same bits on all CPUs. */
 void weft_logistic_best(int n, double c, double q, const double *m, double *a,
                         double *share);
 /* conj[n] <- conj(a_k), with a_k cut to 1e-14 c .. (1 - 1e-14) c, and loss[n] <- c log(1 +
  * exp(-m_k)); errors are below 1e-15 of c (1 + |m_k|). n is a multiple of 8. Same bits on
- * all CPUs. Local. */
+ * all CPUs. */
 void weft_logistic_terms(int n, double c, const double *m, const double *a, double *conj,
                          double *loss);
 
 /* Softmax of z[c]: e[c] = exp(z - top), *sum their sum in the order of z; returns log *sum.
  * top is the largest of z; e may be z, or NULL. NaN in z is NaN in the sum; what is below
  * top by more than 700 counts as 700. Errors below 1e-15. Same bits on all CPUs and with
- * all libraries. Local. */
+ * all libraries. */
 double weft_softmax_terms(int c, const real *z, double top, real *e, double *sum);
 
-/* ---- gradient descent ------------------------------------------------------ */
+/* ---- gradient descent ---- */
 
 /* Gradient descent on one device, as in torch.optim.SGD (no dampening, no Nesterov). */
 typedef struct weft_sgd {
@@ -246,8 +246,8 @@ typedef struct weft_sgd {
  * velocity  [n] in, out; NULL allowed where momentum is 0
  * anchor    [n] weights received; NULL allowed where mu is 0
  * Returns 1 if all numbers of g are finite, with clip their norm, too; 0: the device has
- * diverged and w must not be used. The result is bitwise equal on all CPUs. Local. Cost:
- * one pass over the vectors, two with clip. Li, Sahu, Zaheer, Sanjabi, Talwalkar, Smith,
+ * diverged and w must not be used. The result is bitwise equal on all CPUs. Cost: one
+ * pass over the vectors, two with clip. Li, Sahu, Zaheer, Sanjabi, Talwalkar, Smith,
  * "Federated Optimization in Heterogeneous Networks", MLSys 2020. */
 int weft_sgd_step(const weft_sgd *s, int64_t n, int first, real *w, real *g, real *velocity,
                   const real *anchor);
@@ -283,13 +283,12 @@ typedef struct weft_descent {
     double factor;  /* by which it is multiplied then: STEP */
 } weft_descent;
 
-/* Vectors of n that an optimizer keeps between steps: 1 or 2. Local. */
+/* Vectors of n that an optimizer keeps between steps: 1 or 2. */
 int weft_descent_slots(const weft_descent *d);
 /* The learning rate after a number of epochs, which may be fractional:
  *     lr,  lr (1 - decay)^epoch,  lr / (1 + decay epoch),
  *     lr (1 - epoch / horizon),  lr (1 + cos(pi epoch / horizon)) / 2,
- *     lr factor^j with j = floor((reductions + 1) epoch / horizon), at most reductions.
- * Local. */
+ *     lr factor^j with j = floor((reductions + 1) epoch / horizon), at most reductions. */
 double weft_descent_rate(const weft_descent *d, double epoch);
 /* What a step has in common for all weights. */
 typedef struct weft_pace {
@@ -298,7 +297,7 @@ typedef struct weft_pace {
     real rate;    /* Adam: lr / (1 - beta1^t), t = step + 1 */
     real unbias;  /* Adam: 1 / sqrt(1 - beta2^t) */
 } weft_pace;
-/* Of step 0, 1 ... after a number of epochs. Local. */
+/* Of step 0, 1 ... after a number of epochs. */
 weft_pace weft_descent_pace(const weft_descent *d, double epoch, int64_t step);
 /* A step of n weights, with x = g + weight_decay w:
  *     SGD:      v <- momentum v + x,  w <- w - lr v,
@@ -309,7 +308,7 @@ weft_pace weft_descent_pace(const weft_descent *d, double epoch, int64_t step);
  * t = step + 1. g is undefined afterwards.
  * slots     [weft_descent_slots(d)][n] in, out, `apart` numbers from one row to the next;
  *           zeros before step 0
- * The result is the same on all CPUs. Local. Kingma, Ba, "Adam: a method for stochastic
+ * The result is the same on all CPUs. Kingma, Ba, "Adam: a method for stochastic
  * optimization", ICLR 2015; Zeiler, "ADADELTA: an adaptive learning rate method", 2012. */
 void weft_descent_step(const weft_descent *d, const weft_pace *pace, int64_t n, real *w,
                        real *g, real *slots, int64_t apart);
@@ -318,12 +317,12 @@ void weft_descent_step(const weft_descent *d, const weft_pace *pace, int64_t n, 
  * words, are owed when they are read again. A piece of the weights takes all its steps in
  * cache. Without weight decay, SGD without momentum has nothing to do, Adadelta only
  * multiplies v and u, as the others do with what they remember once its steps are too short
- * to change a weight; numbers below the smallest normal one take no longer. Local. Cost
- * O(steps n). */
+ * to change a weight; numbers below the smallest normal one take no longer. Cost O(steps
+ * n). */
 void weft_descent_idle(const weft_descent *d, const weft_pace *pace, int64_t steps,
                        int64_t n, real *w, real *slots, int64_t apart);
 
-/* ---- several small models at once -------------------------------------------- */
+/* ---- several small models at once ---- */
 
 /* Models of equal shape, one in each of the weft_lanes() lanes of a vector register: arrays
  * are [...][lanes]. Each lane has the same bits as the functions above for a single
@@ -332,7 +331,7 @@ int weft_lanes(void);
 
 enum { WEFT_MAX_LANES = 64 / sizeof(real) };
 
-/* Fills x[d][lanes] from rows of d numbers, one for each lane; NULL: zeros. Local. */
+/* Fills x[d][lanes] from rows of d numbers, one for each lane; NULL: zeros. */
 void weft_lanes_load(int64_t d, const float *const *row, real *x);
 
 /* A step of weft_sgd_step with s[lanes] on w[n][lanes] where live[lane] is true; the other
@@ -380,7 +379,7 @@ void weft_lanes_add(int64_t n, const real *w, const real *from, const real *weig
 void weft_lanes_softmax(int c, const real *z, const int32_t *label, const double *share,
                         real *dz, double *loss, int *wrong);
 
-/* ---- server steps ------------------------------------------------------------ */
+/* ---- server steps ---- */
 
 typedef enum weft_optimizer { WEFT_SGD, WEFT_ADAM, WEFT_YOGI } weft_optimizer;
 
@@ -394,7 +393,7 @@ typedef struct weft_server {
     double tau;          /* WEFT_ADAM, WEFT_YOGI: adaptivity, added to the root; > 0 */
 } weft_server;
 
-/* Vectors of n that an optimizer keeps between rounds: 0, 1 or 2. Local. */
+/* Vectors of n that an optimizer keeps between rounds: 0, 1 or 2. */
 int weft_server_slots(const weft_server *s);
 
 /* Round 0, 1 ... of n weights; delta[n] is the weighted mean of (local - server's) weights.
@@ -406,12 +405,12 @@ int weft_server_slots(const weft_server *s);
  * slots need not be initialised. As in the paper's algorithm there is no bias correction;
  * none is needed, because v starts at tau^2, not at 0.
  * slots     [weft_server_slots(s)][n] in, out
- * Local. Reddi, Charles, Zaheer, Garrett, Rush, Konecny, Kumar, McMahan, "Adaptive
- * Federated Optimization", ICLR 2021, algorithm 2. */
+ * Reddi, Charles, Zaheer, Garrett, Rush, Konecny, Kumar, McMahan, "Adaptive Federated
+ * Optimization", ICLR 2021, algorithm 2. */
 void weft_server_step(const weft_server *s, int64_t round, int64_t n, real *w,
                       const real *delta, real *slots);
 
-/* Index of the first of x[n] that is not finite, or n. Local. Cost O(n). */
+/* Index of the first of x[n] that is not finite, or n. Cost O(n). */
 int64_t weft_not_finite(const float *x, int64_t n);
 
 #endif

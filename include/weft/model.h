@@ -30,13 +30,13 @@ typedef struct weft_model {
     void (*fit)(const void *self, const weft_matrix *f, const int32_t *y, int classes,
                 double slack, real *w, weft_fitted *out, weft_arena *tmp);
     /* The same fit in pieces, NULL where the model has no such solver.
-     * divisible: ECONF, with the reason, if the options select another solver. Local.
-     * piece_size: number of doubles passed from piece to piece for d columns. Local.
-     * piece: the next `iterations` of its solver, fewer when it has converged to rounding;
-     * a tolerance is not used. state[piece_size] in and out; state[0] = -1 before the first
-     * piece, when the rest is the start: zeros, or the weights of another fit. w out: the
-     * weights after these iterations. The bits do not depend on how iterations are divided
-     * into pieces. Collective, same bits on any number of ranks. */
+     * divisible: ECONF, with the reason, if the options select another solver.
+     * piece_size: number of doubles passed from piece to piece for d columns. piece: the
+     * next `iterations` of its solver, fewer when it has converged to rounding; a
+     * tolerance is not used. state[piece_size] in and out; state[0] = -1 before the
+     * first piece, when the rest is the start: zeros, or the weights of another fit. w
+     * out: the weights after these iterations. The bits do not depend on how iterations
+     * are divided into pieces. Collective, same bits on any number of ranks. */
     weft_status (*divisible)(const void *self);
     int64_t (*piece_size)(int64_t d, int classes);
     void (*piece)(const void *self, const weft_matrix *f, const int32_t *y, int classes,
@@ -51,12 +51,12 @@ typedef struct weft_model {
      * outputs: of 16 outputs at a time, and a copy of this rank's entries): *bytes for a
      * matrix with Gram matrices of d columns and `total` rows over the team (only these
      * members of f are set). NULL: none. ridge, solver = cholesky: weft_grid_bytes(min(d,
-     * total), size). ELIMIT where it is more than `allowed`. Local. */
+     * total), size). ELIMIT where it is more than `allowed`. */
     weft_status (*memory)(const void *self, const weft_matrix *f, double allowed,
                           double *bytes);
 } weft_model;
 
-/* The model of that name in the registry; ECONF with the nearest name. Local. */
+/* The model of that name in the registry; ECONF with the nearest name. */
 WEFT_CHECKED weft_status weft_model_find(const char *name, const weft_model **out);
 
 #endif

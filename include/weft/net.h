@@ -42,7 +42,7 @@ typedef struct weft_table {
 typedef struct weft_net {
     weft_kind kind; /* those of its options that have a role may be axes with task sgd; task
                        fed has one network for all trials */
-    /* Checks that the network can process the data. ECONF, EDATA. Local. */
+    /* Checks that the network can process the data. ECONF, EDATA. */
     weft_status (*setup)(void *self, const weft_shape *shape);
     int64_t (*nweight)(const void *self);
     /* Its tensors, in order and without gaps, nweight numbers in total. Returns their
@@ -84,10 +84,10 @@ typedef struct weft_net {
                         const weft_lane_batch *b, weft_score *s);
 } weft_net;
 
-/* The network of that name in the registry; ECONF with the nearest name. Local. */
+/* The network of that name in the registry; ECONF with the nearest name. */
 WEFT_CHECKED weft_status weft_net_find(const char *name, const weft_net **out);
 /* net->setup for the data set in the file `path`, whose messages then name the file, and as
- * section.model the key that chose the network. ECONF, EDATA. Local. */
+ * section.model the key that chose the network. ECONF, EDATA. */
 WEFT_CHECKED weft_status weft_net_setup(const weft_net *net, void *self,
                                         const weft_shape *shape, const char *section,
                                         const char *path);

@@ -44,7 +44,7 @@ WEFT_CHECKED weft_status weft_pack_client_rows(weft_pack *p, const char *name,
 WEFT_CHECKED weft_status weft_pack_client_text(weft_pack *p, const char *name,
                                                const int64_t *count, const uint8_t *text,
                                                int64_t n);
-/* Number of clients passed so far. Local. */
+/* Number of clients passed so far. */
 int64_t weft_pack_clients_count(const weft_pack *p);
 /* Sets the n classes and their names. */
 void weft_pack_classes(weft_pack *p, int n, const char *const *name);
@@ -91,7 +91,7 @@ typedef struct weft_partition {
 } weft_partition;
 extern const weft_kind weft_partition_kind;
 /* Makes the instance of a reader and the partition from word[n] "key=value". A key that
- * both have (seed) is for both. ECONF naming the key. Owned by mem. Local. */
+ * both have (seed) is for both. ECONF naming the key. Owned by mem. */
 WEFT_CHECKED weft_status weft_pack_options(const weft_reader *reader, int n,
                                            const char *const *word, void **self,
                                            weft_partition *over, weft_arena *mem);
@@ -105,7 +105,7 @@ WEFT_CHECKED weft_status weft_pack_file(const weft_reader *reader, const void *s
                                         const weft_partition *over, const char *source,
                                         const char *out, weft_arena *mem);
 
-/* The reader of that name in the registry; ECONF with the nearest name. Local. */
+/* The reader of that name in the registry; ECONF with the nearest name. */
 WEFT_CHECKED weft_status weft_reader_find(const char *name, const weft_reader **out);
 
 #endif

@@ -14,18 +14,18 @@
 WEFT_CHECKED weft_status weft_par_start(int *argc, char ***argv, weft_team *world);
 /* Ends MPI. Collective. */
 void weft_par_end(weft_team *world);
-/* A team of only this rank; it needs no weft_team_free. MPI must be running. Local. */
+/* A team of only this rank; it needs no weft_team_free. MPI must be running. */
 weft_team weft_team_alone(void);
-/* "Open MPI v4.1.4" into text[n]; also before MPI is started. Local. */
+/* "Open MPI v4.1.4" into text[n]; also before MPI is started. */
 void weft_par_library(char *text, size_t n);
 /* ELIMIT if a limit of the address space (ulimit -v) leaves less than OpenBLAS maps at its
- * first product: OpenBLAS would otherwise retry forever. Local. */
+ * first product: OpenBLAS would otherwise retry forever. */
 WEFT_CHECKED weft_status weft_par_room(void);
 
 /* A barrier whose waiting ranks sleep, up to 10 ms at a time, while MPI_Barrier would keep
  * the CPU busy. Collective. */
 void weft_sleep(weft_team *t);
-/* Sleeps for that many seconds. Local. */
+/* Sleeps for that many seconds. */
 void weft_nap(double seconds);
 /* Collective. all[size][bytes] from `bytes` of each rank, the same number on all. */
 void weft_collect(weft_team *t, const void *mine, size_t bytes, void *all);
@@ -37,18 +37,17 @@ typedef struct weft_trip {
 /* Collective. Measures the best of several round trips between two ranks a != b while the
  * others wait; all ranks get the result. Takes about 10 ms and sends 80 MB. */
 weft_trip weft_trip_try(weft_team *t, int a, int b);
-/* Adds the time since the last update of t->times to times.compute. Local. */
+/* Adds the time since the last update of t->times to times.compute. */
 void weft_times_close(weft_team *t);
-/* Adds the time since the last update to times.wait. Local. */
+/* Adds the time since the last update to times.wait. */
 void weft_times_wait(weft_team *t);
-/* Adds the time since the last update to times.io. Local. */
+/* Adds the time since the last update to times.io. */
 void weft_times_io(weft_team *t);
 /* Updates the times of `from`; from now on time is counted for `to`, another team of this
- * rank. Local. */
+ * rank. */
 void weft_times_move(weft_team *from, weft_team *to);
 
-/* ---- activity of a rank
- * --------------------------------------------------------------- */
+/* ---- activity of a rank ---- */
 
 /* What this rank is doing: set by the main thread, read by the watchdog's thread. */
 typedef struct weft_activity {
@@ -58,16 +57,16 @@ typedef struct weft_activity {
     int first, size;   /* ranks of the world that this team is of; size 0: none yet */
     double since;      /* weft_now at the last change of this struct */
 } weft_activity;
-/* Sets the phase, job and unit. Local. */
+/* Sets the phase, job and unit. */
 void weft_activity_set(const char *phase, int64_t job, int64_t unit);
-/* A copy of the present activity; may be called by any thread. Local. */
+/* A copy of the present activity; may be called by any thread. */
 weft_activity weft_activity_now(void);
 
-/* ---- teams within a team ------------------------------------------------------------ */
+/* ---- teams within a team ---- */
 
 /* Division of `size` ranks into `parts` teams of consecutive ranks, 1 <= parts <= size, as
  * equal as possible: the first size % parts ones are larger by one. The functions return
- * the size of a part, its first rank, and the part of a rank. Local. */
+ * the size of a part, its first rank, and the part of a rank. */
 int weft_team_size(int size, int parts, int part);
 int weft_team_first(int size, int parts, int part);
 int weft_team_of(int size, int parts, int rank);
@@ -93,16 +92,16 @@ typedef struct weft_message {
  * Owned by mem. Collective over t. */
 weft_peers *weft_peers_join(const weft_team *t, int parts, weft_arena *mem);
 /* Sends a copy of the bytes to all other leaders; messages of a leader arrive in order.
- * Returns at once. Local. Cost O(bytes leaders). */
+ * Returns at once. Cost O(bytes leaders). */
 void weft_peers_send(weft_peers *p, const void *data, size_t bytes);
 /* Receives the next message that has arrived, into mem, and returns 1; 0 if there is none.
- * Local. */
+ */
 int weft_peers_receive(weft_peers *p, weft_message *out, weft_arena *mem);
-/* 1 if something has arrived for weft_peers_receive or weft_peers_left. Local. */
+/* 1 if something has arrived for weft_peers_receive or weft_peers_left. */
 int weft_peers_here(weft_peers *p);
-/* 1 if all others have left and all their messages were received. Local. */
+/* 1 if all others have left and all their messages were received. */
 int weft_peers_alone(const weft_peers *p);
-/* The largest `why` of the leaders that have left; 0: none has left. Local. */
+/* The largest `why` of the leaders that have left; 0: none has left. */
 int weft_peers_left(weft_peers *p);
 /* Tells the others that this leader leaves, and why (a number >= 1), waits until all have
  * left, and frees p. Messages that were not received are lost. Collective over the
@@ -124,17 +123,16 @@ typedef struct weft_claims weft_claims;
  * Collective over the leaders. */
 weft_claims *weft_claims_open(const weft_peers *p, const char *dir, int64_t ticket,
                               weft_arena *mem);
-/* 1 if this leader now has the claim on job `id` >= 0; 0 if the job was claimed before.
- * Local. */
+/* 1 if this leader now has the claim on job `id` >= 0; 0 if the job was claimed before. */
 int weft_claim(weft_claims *c, int64_t id);
 /* 1 if claims are files, which take a while to create, so that a leader should not try jobs
- * that others have claimed; number of files that this leader tried to create. Local. */
+ * that others have claimed; number of files that this leader tried to create. */
 int weft_claims_by_file(const weft_claims *c);
 int64_t weft_claims_tries(const weft_claims *c);
 /* Draws the next ticket: numbers rise by 1, and no two calls of any leaders return the
- * same. Local. */
+ * same. */
 int64_t weft_claim_ticket(weft_claims *c);
-/* Tells that this ticket was drawn by some leader, so that it is not tried. Local. */
+/* Tells that this ticket was drawn by some leader, so that it is not tried. */
 void weft_claim_drawn(weft_claims *c, int64_t ticket);
 /* Frees the shared memory; files of claims are not removed. Collective over the leaders. */
 void weft_claims_close(weft_claims *c);

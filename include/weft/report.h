@@ -5,9 +5,9 @@
 #include "weft/run.h"
 
 typedef enum weft_style { WEFT_TABLE, WEFT_CSV, WEFT_JSON } weft_style;
-/* Prints the results of n runs, finished or not, in a style. EFILE. Local. */
+/* Prints the results of n runs, finished or not, in a style. EFILE. */
 WEFT_CHECKED weft_status weft_report(const char *const *run, int n, weft_style style);
-/* Prints the contents of an HDF5 file of weft. EFILE. Local. */
+/* Prints the contents of an HDF5 file of weft. EFILE. */
 WEFT_CHECKED weft_status weft_info(const char *path);
 
 #endif

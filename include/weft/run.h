@@ -45,7 +45,7 @@ WEFT_CHECKED weft_status weft_run_resume(const char *path, int again, int n,
 /* Scores the winner of a run on another packed file and prints the scores. Collective over
  * world. EFILE; EDATA if classes, columns or shapes do not match. */
 WEFT_CHECKED weft_status weft_run_eval(const char *run, const char *data, weft_team *world);
-/* Writes the winner's weights and configuration to a small HDF5 file. EFILE. Local. */
+/* Writes the winner's weights and configuration to a small HDF5 file. EFILE. */
 WEFT_CHECKED weft_status weft_run_export(const char *run, const char *out);
 
 /* Tests launcher, hosts, cores, memory, BLAS, the connection between ranks and the file
@@ -53,7 +53,7 @@ WEFT_CHECKED weft_status weft_run_export(const char *run, const char *out);
  * not writable. Collective over world. Takes about a second. */
 WEFT_CHECKED weft_status weft_run_doctor(const char *dir, weft_team *world);
 
-/* ---- for readers of run files ---------------------------------------------------- */
+/* ---- for readers of run files ---- */
 
 /* Rows of times in a run file: compute, wait, comm, io, bytes, memory. */
 enum { WEFT_NTIME = 6 };
@@ -70,28 +70,27 @@ typedef struct weft_merit {
 /* Positive if a is better. Criteria in this order: a job that may win is better than one
  * that may not, and of two that may not the later one; a finite loss is better than an
  * infinite one; the larger size, then the larger resource, unless one of the jobs has
- * WEFT_WINS_LOSS; the better rank. Local. */
+ * WEFT_WINS_LOSS; the better rank. */
 int weft_merit_compare(const weft_merit *a, const weft_merit *b);
 
 /* EFILE unless the file is a run file, or, where `exported` is 1, an exported winner, of
- * this version. Local. */
+ * this version. */
 WEFT_CHECKED weft_status weft_run_format(weft_h5 *f, int exported);
-/* Opens a run file. EFILE, also if the run is unfinished, which the message then says.
- * Local. */
+/* Opens a run file. EFILE, also if the run is unfinished, which the message then says. */
 WEFT_CHECKED weft_status weft_run_file(weft_h5 *f, const char *path, weft_arena *mem);
-/* 1 if the run file does not exist, but the journal of its run does. Local. */
+/* 1 if the run file does not exist, but the journal of its run does. */
 int weft_run_is_unfinished(const char *path);
 /* Writes the contents of the journals of an unfinished run as a run file `out` without
  * times and digest, whose attribute `unfinished` says how far the run is. `weights` 1: with
  * those of the best job so far, as /winner, if they are on disk. A process may be working
- * on the run. EFILE: the journals contain no job yet, or the weights are damaged. Local. */
+ * on the run. EFILE: the journals contain no job yet, or the weights are damaged. */
 WEFT_CHECKED weft_status weft_run_snapshot(const char *path, const char *out, int weights);
 /* Names, shapes and offsets of the winner's tensors in a run file or exported winner; their
- * number in *n. EFILE. Local. */
+ * number in *n. EFILE. */
 WEFT_CHECKED weft_status weft_winner_tensors(weft_h5 *f, int *n,
                                              weft_tensor out[WEFT_MAX_TENSORS]);
 /* The winner's scores on all parts in a run file or exported winner, NAN where it was not
- * scored, without counts, and their table. EFILE. Local. */
+ * scored, without counts, and their table. EFILE. */
 WEFT_CHECKED weft_status weft_winner_scores(weft_h5 *f, const weft_metric **table,
                                             weft_scores score[WEFT_NPART]);
 

@@ -6,7 +6,7 @@
 
 #include "weft/base.h"
 
-/* ---- rankings ----------------------------------------------------------------------- */
+/* ---- rankings ---- */
 
 /* The place of a job, a trial or a configuration in a ranking. All rankings are by it:
  * those of schedules, samplers, winners and reports. Lower is better in each member. */
@@ -18,14 +18,14 @@ typedef struct weft_rank {
 } weft_rank;
 
 /* That of a loss and a mean validation loss: NaN counts as INFINITY, and with a loss that
- * is not finite, of a training that diverged, so does the other. Local. */
+ * is not finite, of a training that diverged, so does the other. */
 weft_rank weft_rank_of(double loss, double tie, int64_t id);
-/* 1: a is better than b. Local. */
+/* 1: a is better than b. */
 int weft_rank_before(weft_rank a, weft_rank b);
-/* The same for qsort, the best first. Local. */
+/* The same for qsort, the best first. */
 int weft_rank_compare(const void *a, const void *b);
 
-/* ---- search space ------------------------------------------------------------------- */
+/* ---- search space ---- */
 
 /* A condition for an axis to exist: another axis has one of these values. */
 typedef struct weft_axis_when {
@@ -89,29 +89,29 @@ WEFT_CHECKED weft_status weft_space_read(weft_space *sp, weft_conf *c,
                                          uint64_t seed, weft_arena *mem);
 /* Configuration i, 0 <= i < count (random: any i >= 0), into conf[dim]. Random draws are a
  * function of (seed, i, axis). A grid has each configuration only once, also where axes do
- * not exist. Local. */
+ * not exist. */
 void weft_space_config(const weft_space *sp, int64_t i, double *conf);
 /* 1 if axis a exists in the configuration. Reads only the values of axes that come before a
- * in sp->order. Local. Cost O(conditions). */
+ * in sp->order. Cost O(conditions). */
 int weft_space_is_active(const weft_space *sp, const double *conf, int a);
 /* Repairs a configuration after values of conf[dim] were changed: sets axes that no longer
  * exist to NAN, and draws a value, by (seed, key, axis), for those that exist now and are
- * NAN. Local. Cost O(dim). */
+ * NAN. Cost O(dim). */
 void weft_space_settle(const weft_space *sp, uint64_t seed, uint64_t key, double *conf);
 /* The first axis, in sp->order, whose value cannot be of this space: NAN though the axis
  * exists, a number though it does not, or, with source random, a number that is not on the
- * axis; -1: there is none. Local. Cost O(dim). */
+ * axis; -1: there is none. Cost O(dim). */
 int weft_space_misfit(const weft_space *sp, const double *conf);
 /* Writes the values of the axes of plug-in `kind` that the configuration has into its
- * instance, which has the defaults. Local. */
+ * instance, which has the defaults. */
 void weft_space_put(const weft_space *sp, const double *conf, const weft_kind *kind,
                     void *self);
 /* Configuration i of a set around `centre`: 0 is the centre, the others move each axis that
  * may differ between samples (WEFT_PER_SAMPLE) by a uniform draw of up to +- eps of its
  * length (log axes: of its logarithm; lists and integers: up to ceil(eps (values - 1))
  * places), clipped to the axis. Other axes keep the centre's value; axes that come to exist
- * by a move are drawn. A function of (seed, centre, i). Local. With the published ranges
- * and eps = 0.1 this gives the neighbours of FedEx's released program. */
+ * by a move are drawn. A function of (seed, centre, i). With the published ranges and
+ * eps = 0.1 this gives the neighbours of FedEx's released program. */
 void weft_space_perturb(const weft_space *sp, const double *centre, double eps,
                         uint64_t seed, int64_t i, double *conf);
 /* The position u of a value, not NAN, on its axis, 0 < u < 1 (0 and 1 occur only at the
@@ -120,39 +120,39 @@ void weft_space_perturb(const weft_space *sp, const double *centre, double eps,
  *     integer  the same with lo - 1/2 and hi + 1/2, so that each value has an interval
  *              around it; the value at u is the one in whose interval u is
  *     list     value j of n has the interval j / n .. (j + 1) / n, and is in its middle
- * Log axes: the logarithms of value and ends. Local. */
+ * Log axes: the logarithms of value and ends. */
 double weft_axis_unit(const weft_axis *a, double value);
-/* The index of the value of an axis' list that is nearest. Local. */
+/* The index of the value of an axis' list that is nearest. */
 int weft_axis_index(const weft_axis *a, double value);
 double weft_axis_value(const weft_axis *a, double unit);
 /* 1: the values are numbers, so their order has a meaning; 0: choices, words and
- * bools. Local. */
+ * bools. */
 int weft_axis_is_ordered(const weft_axis *a);
 /* The next value of a list or an integer axis above (up > 0) or below; `value` itself if
- * there is none, and on real axes. Local. */
+ * there is none, and on real axes. */
 double weft_axis_step(const weft_axis *a, double value, int up);
 /* The value of axis a that a random configuration has for the random number unit in [0, 1).
- * Local. */
+ */
 double weft_space_resample(const weft_space *sp, int a, double unit);
 /* Hash of the axis's name. It is part of the key of the axis's random numbers, so that
- * fixing one axis does not change the draws of the others. Local. */
+ * fixing one axis does not change the draws of the others. */
 uint64_t weft_axis_key(const weft_axis *a);
-/* "client.lr" into text[n]. Local. */
+/* "client.lr" into text[n]. */
 void weft_axis_name(const weft_axis *a, char *text, size_t n);
 /* Points of a grid of at most `levels` on an axis; all its values where it has a list. */
 int64_t weft_axis_levels(const weft_axis *a, int64_t levels);
-/* Point j of n of them, from the lower end to the upper. Local. */
+/* Point j of n of them, from the lower end to the upper. */
 double weft_axis_point(const weft_axis *a, int64_t j, int64_t n);
 /* The range as written in an input file, "log 0.01 .. 1 when rff.kernel = gaussian", into
- * text[n]. Local. */
+ * text[n]. */
 void weft_axis_show(const weft_space *sp, int a, char *text, size_t n);
 /* "client.lr=0.1 server.lr=1", as on the command line, into text[n]; "-" is written for an
- * axis that the configuration does not have. Local. */
+ * axis that the configuration does not have. */
 void weft_space_show(const weft_space *sp, const double *conf, char *text, size_t n);
 void weft_axes_show(const weft_axis *axis, int dim, const double *conf, char *text,
                     size_t n);
 
-/* ---- mixture ------------------------------------------------------------------------ */
+/* ---- mixture ---- */
 
 /* k configurations and their probabilities. k = 1 is an ordinary trial. A product of
  * simplexes, one for each axis (FedEx on a grid), has nblock > 1: entries off[b] ..
@@ -174,36 +174,34 @@ typedef struct weft_mix {
 
 weft_mix weft_mix_new(int k, int dim, weft_arena *mem); /* uniform, one simplex */
 /* Makes a mixture a product of nblock simplexes: off[nblock+1] increases from 0 to k;
- * axis[nblock]. Both are borrowed by the mixture and its copies. Blocks become uniform.
- * Local. */
+ * axis[nblock]. Both are borrowed by the mixture and its copies. Blocks become uniform. */
 void weft_mix_divide(weft_mix *m, int nblock, const int *off, const int *axis);
-/* First entry of block b; k where b = nblock. Local. */
+/* First entry of block b; k where b = nblock. */
 int weft_mix_off(const weft_mix *m, int b);
 void weft_mix_copy(weft_mix *to, const weft_mix *from); /* same k and dim */
 /* Index drawn from one simplex by the random number unit in [0,1), by inversion of the
- * cumulative distribution in index order. Local. Cost O(k). */
+ * cumulative distribution in index order. Cost O(k). */
 int weft_mix_draw(const weft_mix *m, double unit);
 /* The same from a table cum[k] of cumulative probabilities made by weft_mix_cumulate. Each
  * block of a product has its own table: weft_mix_find(cum + off[b], entries of b, unit)
- * returns an index within block b. Local. Cost O(log k) a draw. */
+ * returns an index within block b. Cost O(log k) a draw. */
 void weft_mix_cumulate(const weft_mix *m, double *cum);
 int weft_mix_find(const double *cum, int k, double unit);
-/* Draws one entry of each block by unit[nblock] in [0,1) into pick[nblock]. Local. */
+/* Draws one entry of each block by unit[nblock] in [0,1) into pick[nblock]. */
 void weft_mix_pick(const weft_mix *m, const double *unit, int *pick);
-/* The most probable entry of each block, of equal ones the first, into pick[nblock].
- * Local. */
+/* The most probable entry of each block, of equal ones the first, into pick[nblock]. */
 void weft_mix_best(const weft_mix *m, int *pick);
-/* The configuration that the entries pick[nblock] make together, into conf[dim]. Local. */
+/* The configuration that the entries pick[nblock] make together, into conf[dim]. */
 void weft_mix_compose(const weft_mix *m, const int *pick, double *conf);
 /* z_i <- z_i - eta grad_i - log sum_j exp(z_j - eta grad_j), the sum over the block of i;
- * eliminated ones stay eliminated. eta grad must be finite. Local. Cost O(k). */
+ * eliminated ones stay eliminated. eta grad must be finite. Cost O(k). */
 void weft_mix_step(weft_mix *m, double eta, const double *grad);
 /* For one simplex. Keeps the `keep` best entries by rank[k] of those not eliminated; the
  * others get z = -INFINITY. The probabilities of those kept are then set equal if `flat`,
- * else scaled to sum 1. rank[i].id is i. Local. Cost O(k log k). */
+ * else scaled to sum 1. rank[i].id is i. Cost O(k log k). */
 void weft_mix_halve(weft_mix *m, const weft_rank *rank, int keep, int flat);
 int weft_mix_alive(const weft_mix *m); /* entries that are not eliminated */
-/* Entropy in nats, the sum over blocks. Local. */
+/* Entropy in nats, the sum over blocks. */
 double weft_mix_entropy(const weft_mix *m);
 
 /* ---- rules that move a mixture every round ----------------------------------------------
@@ -256,11 +254,10 @@ typedef struct weft_mix_update_state {
  * before  NULL allowed where rule->diff is 0
  * A score beyond +-1e100 or NaN is replaced by the worst of the other scores; a round in
  * which all scores are such, or n = 0, changes nothing: z is never NaN. Eliminated entries
- * stay eliminated. Local. Cost O(n nblock + k).
- * Khodak et al., "Federated Hyperparameter Tuning: Challenges, Baselines, and Connections
- * to Weight-Sharing", NeurIPS 2021, algorithm 2, with the released program's schedules;
- * WEFT_UPDATE_HORIZON and WEFT_UPDATE_AS_PUBLISHED: Khodak et al., SysML 2019, section 4.1.
- */
+ * stay eliminated. Cost O(n nblock + k). Khodak et al., "Federated Hyperparameter
+ * Tuning: Challenges, Baselines, and Connections to Weight-Sharing", NeurIPS 2021,
+ * algorithm 2, with the released program's schedules; WEFT_UPDATE_HORIZON and
+ * WEFT_UPDATE_AS_PUBLISHED: Khodak et al., SysML 2019, section 4.1. */
 void weft_mix_update_step(const weft_mix_update *rule, weft_mix_update_state *drift,
                           weft_mix *m, int n, const int *pick, const double *before,
                           const double *after, const double *weight);
@@ -284,17 +281,17 @@ void weft_mix_update_step(const weft_mix_update *rule, weft_mix_update_state *dr
  * it is.
  * evidence  [2][k] S and V: part of a trial's state, zero at its start
  * Blocks must be uniform at the start. NaN and infinite scores are treated as in
- * weft_mix_update_step. A round whose scores are all equal changes nothing. Local. Cost O(n
- * nblock + k). Racing: Maron, Moore, "Hoeffding races", NIPS 1993; the bound: Ville 1939,
- * Robbins, "Statistical methods related to the law of the iterated logarithm", Annals of
- * Mathematical Statistics 41, 1970, for symmetric increments de la Pena, "A general class
- * of exponential inequalities for martingales and ratios", Annals of Probability 27,
- * 1999. */
+ * weft_mix_update_step. A round whose scores are all equal changes nothing. Cost O(n
+ * nblock + k). Racing: Maron, Moore, "Hoeffding races", NIPS 1993; the bound: Ville
+ * 1939, Robbins, "Statistical methods related to the law of the iterated logarithm",
+ * Annals of Mathematical Statistics 41, 1970, for symmetric increments de la Pena, "A
+ * general class of exponential inequalities for martingales and ratios", Annals of
+ * Probability 27, 1999. */
 void weft_mix_race_step(const weft_mix_update *rule, double *evidence, weft_mix *m, int n,
                         const int *pick, const double *before, const double *after,
                         const double *weight);
 
-/* ---- job and result ----------------------------------------------------------------- */
+/* ---- job and result ---- */
 
 /* May the trial of a job win the run? */
 typedef enum weft_eligibility {
@@ -325,10 +322,10 @@ typedef struct weft_job {
 
 /* A job with the usual values: not a copy, the first of its trial, with all features, not
  * the last of its trial, eligible by resource, with a constant mixture. A tuner sets only
- * the members that differ. mix: borrowed; NULL: the mixing makes it. Local. */
+ * the members that differ. mix: borrowed; NULL: the mixing makes it. */
 weft_job weft_job_new(int64_t trial, double resource, const weft_mix *mix);
 
-/* ---- what a task measures ----------------------------------------------------------- */
+/* ---- what a task measures ---- */
 
 /* One of the quantities that a task measures: a column of the run file. A table of them
  * ends with a row whose name is NULL; a table that is NULL is empty. */
@@ -340,23 +337,23 @@ typedef struct weft_metric {
 } weft_metric;
 #define WEFT_MAX_METRICS 32 /* of a table */
 
-int weft_metrics_count(const weft_metric *table); /* Local. */
-/* Index of the name in the table; -1: it is not there. Local. */
+int weft_metrics_count(const weft_metric *table);
+/* Index of the name in the table; -1: it is not there. */
 int weft_metrics_find(const weft_metric *table, const char *name);
 /* Converts a table to a text and back: one line per metric, of name, unit, title and about
- * with TABs between them. Owned by mem. Local. */
+ * with TABs between them. Owned by mem. */
 const char *weft_metrics_text(const weft_metric *table, weft_arena *mem);
 const weft_metric *weft_metrics_parse(const char *text, weft_arena *mem);
 /* The next field of a line of fields with TABs between them, owned by mem; *at moves behind
- * it and its TAB. weft_line_skip moves *at behind the line. Local. */
+ * it and its TAB. weft_line_skip moves *at behind the line. */
 const char *weft_field_next(const char **at, weft_arena *mem);
 void weft_line_skip(const char **at);
-/* 1 if its title ends with %. Local. */
+/* 1 if its title ends with %. */
 int weft_metric_is_share(const weft_metric *m);
 /* "0.50000", a loss with that many decimals; where they do not show it, below 0.001 or from
- * 1e6 on, "1.234e-07" with one significant digit less. Owned by mem. Local. */
+ * 1e6 on, "1.234e-07" with one significant digit less. Owned by mem. */
 const char *weft_loss_show(double x, int decimals, weft_arena *mem);
-/* "error 12.340 %", "loss 0.500000", of a metric that has a title. Owned by mem. Local. */
+/* "error 12.340 %", "loss 0.500000", of a metric that has a title. Owned by mem. */
 const char *weft_metric_show(const weft_metric *m, double x, weft_arena *mem);
 
 /* How a job failed. */
@@ -401,20 +398,19 @@ typedef struct weft_result {
  */
 double weft_result_score(const weft_result *r, int i);
 /* The mean validation loss of the job, the first metric of every task, which decides
- * between jobs of equal r->loss; NAN if it was not measured. As exact as r->loss. Local. */
+ * between jobs of equal r->loss; NAN if it was not measured. As exact as r->loss. */
 double weft_result_tie(const weft_result *r);
 /* The rank of the job, with its trial as id; that of configuration i among those of the
- * mixture, with i as id. Local. */
+ * mixture, with i as id. */
 weft_rank weft_result_rank(const weft_result *r);
 weft_rank weft_result_rank_of(const weft_result *r, int i);
-/* A result with sums 0 and metrics NAN, owned by mem. Local. */
+/* A result with sums 0 and metrics NAN, owned by mem. */
 weft_result weft_result_new(int k, int nmetric, weft_arena *mem);
-/* The same without metrics, of zeros arm[WEFT_ARM_COLUMNS][k] that the caller owns. Local.
- */
+/* The same without metrics, of zeros arm[WEFT_ARM_COLUMNS][k] that the caller owns. */
 weft_result weft_result_in(int k, double *arm);
 #define WEFT_ARM_COLUMNS 4 /* arm_loss, arm_wrong, arm_count, logp */
 /* Prepares the result for the first unit of a job of r->k configurations: sets the sums to
- * 0 and the log-probabilities to the job's. Local. */
+ * 0 and the log-probabilities to the job's. */
 void weft_result_begin(weft_result *r, const weft_job *job);
 
 #define WEFT_MAX_SCORES 8 /* of a task's table of scores */
@@ -424,9 +420,9 @@ typedef struct weft_scores {
     double metric[WEFT_MAX_SCORES]; /* by the task's table; NAN: not scored */
     double count;                   /* predictions scored */
 } weft_scores;
-weft_scores weft_scores_none(void); /* Local. */
+weft_scores weft_scores_none(void);
 
-/* ---- jobs that are done ------------------------------------------------------------- */
+/* ---- jobs that are done ---- */
 
 /* Real seconds of a unit: means over the ranks of the team. */
 typedef struct weft_spent {
@@ -463,29 +459,28 @@ typedef struct weft_job_record {
 /* The number of the packed form of records: another one for every change of it, so that
  * journals of other versions are told from damaged ones. */
 #define WEFT_RECORD_FORMAT 3
-/* The record of a job that is to be done: empty results, a copy of the mixture. Local. */
+/* The record of a job that is to be done: empty results, a copy of the mixture. */
 weft_job_record weft_job_record_new(const weft_job *job, weft_arena *mem);
-/* Allocates the metrics of the result, NAN, and the rows of units, 0. Local. */
+/* Allocates the metrics of the result, NAN, and the rows of units, 0. */
 void weft_job_record_room(weft_job_record *e, int nmetric, int64_t nunit, int ncolumn,
                           weft_arena *mem);
-/* Packed forms of a job, and of a record with its first `done` rows. Owned by mem.
- * Local. */
+/* Packed forms of a job, and of a record with its first `done` rows. Owned by mem. */
 void *weft_job_pack(const weft_job *job, size_t *bytes, weft_arena *mem);
 void *weft_job_record_pack(const weft_job_record *e, size_t *bytes, weft_arena *mem);
-/* Hash of the packed form of a job. Local. */
+/* Hash of the packed form of a job. */
 uint64_t weft_job_hash(const weft_job *job);
-/* 1 if the bytes are a packed record; *job is the id of its job. Local. */
+/* 1 if the bytes are a packed record; *job is the id of its job. */
 int weft_job_record_is(const void *packed, size_t bytes, int64_t *job);
-/* Real time at which the packed job ended, in seconds as weft_job_record.began. Local. */
+/* Real time at which the packed job ended, in seconds as weft_job_record.began. */
 double weft_job_record_ended(const void *packed);
 /* Unpacks into a record whose job, parent, worker, start and end are set already. Returns 0
- * if the packed job is another one, or the record is damaged. Local. */
+ * if the packed job is another one, or the record is damaged. */
 int weft_job_record_unpack(weft_job_record *e, const void *packed, weft_arena *mem);
-/* Unpacks a whole record, with room for its rows. Returns 0 if it is damaged. Local. */
+/* Unpacks a whole record, with room for its rows. Returns 0 if it is damaged. */
 int weft_job_record_read(weft_job_record *e, const void *packed, weft_arena *mem);
 /* Digest of the arithmetic of e[n]: of each job, in order of id, the loss, the
  * log-probabilities after it and the hash of its weights. It does not depend on how jobs
- * are described, recorded or scheduled. Local. */
+ * are described, recorded or scheduled. */
 uint64_t weft_job_record_digest(const weft_job_record *e, int64_t n);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "weft/base.h"
 
-/* ---- HDF5 --------------------------------------------------------------------------- */
+/* ---- HDF5 ---- */
 
 /* Checksums of all bytes of a file, including HDF5's metadata, in blocks of 64 KB, stored
  * after the last byte that HDF5 uses. Other programs can read such a file; a program that
@@ -34,29 +34,29 @@ typedef struct weft_h5 {
 
 /* Opens a file for reading. EFILE: missing, not HDF5, truncated, damaged; the message says
  * which. Later reads first compare each block with its checksum, once: EFILE if it is
- * damaged. Local. */
+ * damaged. */
 WEFT_CHECKED weft_status weft_h5_open(weft_h5 *f, const char *path, weft_arena *mem);
 /* EFILE if the file has no checksums, because it was written by an older version of weft or
- * changed by another program. Local. */
+ * changed by another program. */
 WEFT_CHECKED weft_status weft_h5_sealed(const weft_h5 *f);
 /* EFILE if damage was found since the file was opened. To be called because weft_h5_has
  * also returns 0 for damaged objects, and mapped rows that cannot be read are replaced by
- * zeros. Local. */
+ * zeros. */
 WEFT_CHECKED weft_status weft_h5_sound(const weft_h5 *f);
-/* Compares the whole file with its checksums; warns if it has none. EFILE. Local. Cost:
- * reads the blocks that were not read before. */
+/* Compares the whole file with its checksums; warns if it has none. EFILE. Cost: reads
+ * the blocks that were not read before. */
 WEFT_CHECKED weft_status weft_h5_verify(weft_h5 *f);
 /* Tests that a file may be written under a name. What is there already is only replaced if
  * `force`, and only if it is a file that weft wrote of the same format, "weft run 2", but
- * for the number. EFILE: the message says what is there. Local. */
+ * for the number. EFILE: the message says what is there. */
 WEFT_CHECKED weft_status weft_h5_replace(const char *path, const char *format, int force);
 /* Starts writing a file, as path.tmp.PID until it is committed. EFILE: the directory is
- * missing, read-only or full. Local. */
+ * missing, read-only or full. */
 WEFT_CHECKED weft_status weft_h5_create(weft_h5 *f, const char *path, weft_arena *mem);
 /* Flushes, closes, adds checksums, fsyncs, renames, fsyncs the directory. EFILE: an older
- * file of that name is unchanged. Local. */
+ * file of that name is unchanged. */
 WEFT_CHECKED weft_status weft_h5_commit(weft_h5 *f);
-/* Closes a file; one that was being written and not committed is removed. Local. */
+/* Closes a file; one that was being written and not committed is removed. */
 void weft_h5_close(weft_h5 *f);
 
 typedef enum weft_h5type {
@@ -76,32 +76,31 @@ size_t weft_h5_size(weft_h5type type); /* bytes of one number in memory; of a te
 WEFT_CHECKED weft_status weft_h5_put(weft_h5 *f, const char *name, weft_h5type type, int nd,
                                      const int64_t *dims, const void *data, int packed,
                                      const char *about, const char *unit);
-/* Makes a dataset of shape dims[nd], to be filled by weft_h5_put_rows. EFILE. Local. EFILE.
- * Local. */
+/* Makes a dataset of shape dims[nd], to be filled by weft_h5_put_rows. EFILE. EFILE. */
 WEFT_CHECKED weft_status weft_h5_make(weft_h5 *f, const char *name, weft_h5type type,
                                       int nd, const int64_t *dims, const char *about,
                                       const char *unit);
-/* Writes rows [first, first + count), which must exist in the dataset. EFILE. Local. */
+/* Writes rows [first, first + count), which must exist in the dataset. EFILE. */
 WEFT_CHECKED weft_status weft_h5_put_rows(weft_h5 *f, const char *name, weft_h5type type,
                                           int64_t first, int64_t count, const void *data);
 /* Makes a dataset of shape [0][width] ([0] if width is 0) that weft_h5_append extends.
- * EFILE. Local. */
+ * EFILE. */
 WEFT_CHECKED weft_status weft_h5_grow(weft_h5 *f, const char *name, weft_h5type type,
                                       int64_t width, const char *about, const char *unit);
 /* Appends `count` rows. Opens and closes the dataset, so that few calls with many rows are
- * faster. EFILE. Local. */
+ * faster. EFILE. */
 WEFT_CHECKED weft_status weft_h5_append(weft_h5 *f, const char *name, weft_h5type type,
                                         int64_t count, const void *data);
-/* Writes a dataset of n texts of variable length, UTF-8. EFILE. Local. */
+/* Writes a dataset of n texts of variable length, UTF-8. EFILE. */
 WEFT_CHECKED weft_status weft_h5_put_texts(weft_h5 *f, const char *name,
                                            const char *const *text, int64_t n,
                                            const char *about);
 /* Writes the shape of a dataset to dims[WEFT_H5_DIMS] and its number of dimensions to *nd.
- * EFILE. Local. */
+ * EFILE. */
 WEFT_CHECKED weft_status weft_h5_shape(weft_h5 *f, const char *name, int *nd,
                                        int64_t *dims);
 /* 1 if there is such a dataset, group or attribute "/group@attr", or if a soft or external
- * link is on the way to it, which all functions that read refuse. Local. */
+ * link is on the way to it, which all functions that read refuse. */
 int weft_h5_has(weft_h5 *f, const char *name);
 /* Rows [first, first+count) of the slowest dimension, converted to type: count x width
  * numbers. EFILE if rows do not have `width` numbers, or do not exist. */
@@ -122,13 +121,13 @@ typedef struct weft_h5set {
     int64_t dims[WEFT_H5_DIMS]; /* 1 from nd on */
     int whole;                  /* 1: of whole numbers */
 } weft_h5set;
-/* Opens a dataset of the open file f and reads its shape. EFILE. Local. */
+/* Opens a dataset of the open file f and reads its shape. EFILE. */
 WEFT_CHECKED weft_status weft_h5_set_open(weft_h5set *s, weft_h5 *f, const char *name);
 /* Reads rows [first, first+count), converted to type; data has room for the rest of dims.
- * EFILE, also where type is of whole numbers and the dataset is of others. Local. */
+ * EFILE, also where type is of whole numbers and the dataset is of others. */
 WEFT_CHECKED weft_status weft_h5_set_rows(const weft_h5set *s, weft_h5type type,
                                           int64_t first, int64_t count, void *data);
-/* Reads text `row` of a dataset of texts into mem. EFILE. Local. */
+/* Reads text `row` of a dataset of texts into mem. EFILE. */
 WEFT_CHECKED weft_status weft_h5_set_text(const weft_h5set *s, int64_t row,
                                           const char **text, weft_arena *mem);
 /* Closes the dataset; the file stays open. */
@@ -154,21 +153,21 @@ typedef struct weft_h5map {
 /* Opens a dataset of a file with checksums. Each piece of about 64 KB is compared with the
  * checksums when it is first used, and passed to `check` with `self`, which may refuse it.
  * Datasets with filters, of a type other than `type`, or in a file that cannot be mapped
- * are read instead, and the pieces used stay in memory. EFILE. Local. */
+ * are read instead, and the pieces used stay in memory. EFILE. */
 WEFT_CHECKED weft_status weft_h5_map_open(weft_h5map *m, weft_h5 *f, const char *name,
                                           weft_h5type type, weft_h5_check check,
                                           const void *self);
 /* *rows: rows [first, first+count). They are copied to mem if they are not contiguous in
  * memory; otherwise they are valid as long as the map is open. EFILE, also if `check`
- * refuses them. Local. Cost O(1) if the pieces were used before. */
+ * refuses them. Cost O(1) if the pieces were used before. */
 WEFT_CHECKED weft_status weft_h5_map_rows(const weft_h5map *m, int64_t first, int64_t count,
                                           const void **rows, weft_arena *mem);
-/* The piece that a row is in. Local. */
+/* The piece that a row is in. */
 static inline int64_t weft_h5_map_piece(const weft_h5map *m, int64_t row)
 {
     return m->shift >= 0 ? row >> m->shift : row / m->per;
 }
-/* A row that weft_h5_map_rows has given before. Local. */
+/* A row that weft_h5_map_rows has given before. */
 static inline const void *weft_h5_map_row(const weft_h5map *m, int64_t row)
 {
     int64_t piece = weft_h5_map_piece(m, row);
@@ -177,17 +176,16 @@ static inline const void *weft_h5_map_row(const weft_h5map *m, int64_t row)
 /* *rows: rows [first, first+count) of a dataset in the memory-mapped file f, compared with
  * their checksums, valid until the file is closed. NULL: they cannot be used there, being
  * in chunks, not aligned or of a type other than `type`, or the file cannot be mapped; read
- * them. Later damage is told by weft_h5_sound. EFILE. Local. */
+ * them. Later damage is told by weft_h5_sound. EFILE. */
 WEFT_CHECKED weft_status weft_h5_map_part(weft_h5 *f, const char *name, weft_h5type type,
                                           int64_t first, int64_t count, const void **rows);
-/* Closes the dataset and frees the pieces that were read; its rows become invalid.
- * Local. */
+/* Closes the dataset and frees the pieces that were read; its rows become invalid. */
 void weft_h5_map_close(weft_h5map *m);
 /* Bytes of mapped files that are in this process's memory, shared with the other ranks of
- * the node. Local. */
+ * the node. */
 double weft_h5_mapped(void);
 /* Write and read attribute `key` of the object `name` ("/" for the file): a text, a real
- * number or an integer. A text that was read is owned by f->mem. EFILE. Local. */
+ * number or an integer. A text that was read is owned by f->mem. EFILE. */
 WEFT_CHECKED weft_status weft_h5_put_attr(weft_h5 *f, const char *name, const char *key,
                                           const char *text);
 WEFT_CHECKED weft_status weft_h5_put_num(weft_h5 *f, const char *name, const char *key,
@@ -201,18 +199,18 @@ WEFT_CHECKED weft_status weft_h5_read_num(weft_h5 *f, const char *name, const ch
 WEFT_CHECKED weft_status weft_h5_read_long(weft_h5 *f, const char *name, const char *key,
                                            int64_t *x);
 
-/* ---- file systems ------------------------------------------------------------------- */
+/* ---- file systems ---- */
 
 enum { WEFT_DISK_TYPE = 64 };
 typedef struct weft_disk {
     char type[WEFT_DISK_TYPE]; /* "ext4", "nfs4", "lustre"; "" unknown */
     double free;               /* bytes */
 } weft_disk;
-/* Type and free space of the file system of a directory. EFILE. Local. */
+/* Type and free space of the file system of a directory. EFILE. */
 WEFT_CHECKED weft_status weft_disk_look(const char *dir, weft_disk *d);
 /* Five times writes a file of 1 MB in the way states are written, reads it back and removes
  * it. *seconds: median time until it was synced and renamed. EFILE: not writable, or the
- * contents read differ from those written. Local. */
+ * contents read differ from those written. */
 WEFT_CHECKED weft_status weft_disk_write(const char *path, double *seconds);
 
 /* What a process finds when it tries to lock a file that another has just made and
@@ -226,15 +224,15 @@ typedef enum weft_lock {
     WEFT_LOCK_UNSEEN  /* the file is not visible after 5 seconds */
 } weft_lock;
 /* Makes a file and locks it, until weft_disk_leave is called with *fd. *found: OWN or NONE.
- * EFILE. Local. */
+ * EFILE. */
 WEFT_CHECKED weft_status weft_disk_hold(const char *path, int *fd, weft_lock *found);
-/* Releases the lock and removes the file. Local. */
+/* Releases the lock and removes the file. */
 void weft_disk_leave(const char *path, int fd);
 /* Tries, from another process, to lock the file of weft_disk_hold. Waits up to 5 s for the
- * file to become visible. Local. */
+ * file to become visible. */
 weft_lock weft_disk_meet(const char *path);
 
-/* ---- journal ------------------------------------------------------------------------ */
+/* ---- journal ---- */
 
 /* A file of framed records: tag, length, checksums, payload. Each is appended by one
  * write(2), so that it survives the end of this process; it survives a crash of the node
@@ -250,18 +248,17 @@ typedef struct weft_record {
     const void *data; /* owned by the arena; NULL: damaged */
 } weft_record;
 /* Opens or makes a journal, locks it, and reads all records. EFILE: not writable, in use,
- * of another kind or version. Local. */
+ * of another kind or version. */
 WEFT_CHECKED weft_status weft_journal_open(weft_journal *j, const char *path,
                                            weft_record **rec, int64_t *n, weft_arena *mem);
 /* Opens or makes a journal for appending, without reading it; *fresh 1: it was made, and
- * survives a crash of the node only after a commit (below). EFILE: not writable, in use.
- * Local. */
+ * survives a crash of the node only after a commit (below). EFILE: not writable, in use. */
 WEFT_CHECKED weft_status weft_journal_extend(weft_journal *j, const char *path, int *fresh,
                                              weft_arena *mem);
-/* 1 if the file is a journal, of any version, or the beginning of one. Local. */
+/* 1 if the file is a journal, of any version, or the beginning of one. */
 int weft_journal_is(const char *path);
 /* Reads the records of a journal, also while another process writes it; *in_use 1: a
- * process has it open. Does not change the file. EFILE. Local. */
+ * process has it open. Does not change the file. EFILE. */
 WEFT_CHECKED weft_status weft_journal_read(const char *path, weft_record **rec, int64_t *n,
                                            int *in_use, weft_arena *mem);
 /* Removes all records. */
@@ -275,7 +272,7 @@ WEFT_CHECKED weft_status weft_journal_sync(weft_journal *j);
 /* Syncs and closes the journal. */
 void weft_journal_close(weft_journal *j);
 
-/* ---- group commit ------------------------------------------------------------------- */
+/* ---- group commit ---- */
 
 /* Writes a journal, and other files, through to the disk in the background: a second after
  * the last commit, or ten times as long as that took, if this is longer, everything that
@@ -283,26 +280,25 @@ void weft_journal_close(weft_journal *j);
  * does this, so that the caller does not wait for the disk; if no thread can be made, the
  * caller commits in weft_commit_soon. To be used by one thread. */
 typedef struct weft_commit weft_commit;
-/* For a journal, which must stay open until weft_commit_end. Owned by mem. Local. */
+/* For a journal, which must stay open until weft_commit_end. Owned by mem. */
 weft_commit *weft_commit_begin(weft_journal *j, weft_arena *mem);
-/* Adds a file to the next commit; if it does not exist any more then, it is passed over.
- * Local. */
+/* Adds a file to the next commit; if it does not exist any more then, it is passed over. */
 void weft_commit_file(weft_commit *c, const char *path);
-/* Removes a file or directory after the next commit. Local. */
+/* Removes a file or directory after the next commit. */
 void weft_commit_remove(weft_commit *c, const char *path);
 /* Asks for a commit of all records, files and removals so far, and returns at once. EFILE:
- * an earlier commit failed; then there are no further ones. Local. */
+ * an earlier commit failed; then there are no further ones. */
 WEFT_CHECKED weft_status weft_commit_soon(weft_commit *c);
-/* The same, and waits until it is done. EFILE: likewise. Local. */
+/* The same, and waits until it is done. EFILE: likewise. */
 WEFT_CHECKED weft_status weft_commit_now(weft_commit *c);
 /* Ends the thread, after the commit that it is doing; what was added since is not
- * committed, and not removed. EFILE: a commit failed. Local. */
+ * committed, and not removed. EFILE: a commit failed. */
 WEFT_CHECKED weft_status weft_commit_end(weft_commit *c);
 
-/* ---- files -------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 /* Writes a file through a temporary file, fsync and rename; reads exactly `bytes` bytes of
- * a file. EFILE. Local. */
+ * a file. EFILE. */
 WEFT_CHECKED weft_status weft_file_put(const char *path, const void *data, size_t bytes);
 WEFT_CHECKED weft_status weft_file_load(const char *path, void *data, size_t bytes);
 /* The same with n parts, one after the other: part i is bytes[i] bytes at at[i]. */
@@ -311,22 +307,21 @@ WEFT_CHECKED weft_status weft_file_put_parts(const char *path, int n, const void
 WEFT_CHECKED weft_status weft_file_load_parts(const char *path, int n, void *const *at,
                                               const size_t *bytes);
 /* Like weft_file_put_parts, but without fsync: until weft_file_sync a crash of the node can
- * lose or damage the file. EFILE. Local. */
+ * lose or damage the file. EFILE. */
 WEFT_CHECKED weft_status weft_file_put_lazy(const char *path, int n, const void *const *at,
                                             const size_t *bytes);
-/* Syncs a file, if it still exists, so that it survives a crash of the node. EFILE.
- * Local. */
+/* Syncs a file, if it still exists, so that it survives a crash of the node. EFILE. */
 WEFT_CHECKED weft_status weft_file_sync(const char *path);
 /* Tests that a file of that name can be written, by making and removing its temporary file.
  * EFILE: the name is empty, too long or that of a directory, or the directory is missing or
- * not writable. Local. */
+ * not writable. */
 WEFT_CHECKED weft_status weft_file_try(const char *path);
-/* 1 if something has that name. Local. */
+/* 1 if something has that name. */
 int weft_file_is(const char *path);
 /* The directory that a file of that name is in: "." where the name has no slash. Owned by
- * mem. Local. */
+ * mem. */
 const char *weft_file_dir(const char *path, weft_arena *mem);
-/* 1 if both names are of the same file, also through links. Local. */
+/* 1 if both names are of the same file, also through links. */
 int weft_file_same(const char *a, const char *b);
 
 #endif

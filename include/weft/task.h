@@ -91,7 +91,7 @@ typedef struct weft_task {
     const char *tuner; /* default tuner: for run.tuner = auto if an option has a range */
     int moves;         /* 1: its steps change a job's mixture by job->update */
     /* That trains a configuration: for a tuner's resource = 0. Depends on the options only,
-     * before setup. NULL: always 1. Local. */
+     * before setup. NULL: always 1. */
     int64_t (*resource)(const void *self);
     weft_need data;
     /* Tables of what it measures: `metrics` of a job, the first being its validation loss;
@@ -103,44 +103,43 @@ typedef struct weft_task {
                          message: "see LOST" */
     /* The setting because of which each job trains one configuration, such as
      * "fmap.resource = iterations"; returns NULL if jobs may train mixtures. Depends on the
-     * options only; called before setup. NULL: always NULL. Local. */
+     * options only; called before setup. NULL: always NULL. */
     const char *(*single)(const void *self);
     /* The setting that would make scores of jobs with little resource as precise as those
      * with much, such as "fed.select = eval"; returns NULL if they are so already. Depends
-     * on the options only; called before setup. NULL: always NULL. Local. */
+     * on the options only; called before setup. NULL: always NULL. */
     const char *(*unsure)(const void *self);
     /* The plug-ins whose options may be axes of the search space, as named by the task's
-     * own options. ECONF: unknown name. Local. Called before setup. */
+     * own options. ECONF: unknown name. Called before setup. */
     weft_status (*tuned)(void *self, const weft_kind *kind[WEFT_MAX_TUNED], int *n);
     weft_status (*setup)(void *self, const weft_env *env); /* Collective */
     /* Sets nx and naux of *size to those of the state after the job; job NULL: the largest
      * after a job of one configuration. If naux differs from that of the state at the job's
-     * start, the elements that both have are copied and the others are 0. Local. */
+     * start, the elements that both have are copied and the others are 0. */
     void (*nstate)(const void *self, const weft_job *job, weft_state *size);
     /* The tensors that `score` needs, stored at the beginning of x after the job, in order
-     * and without gaps. Returns their number. NULL: always none. Local. */
+     * and without gaps. Returns their number. NULL: always none. */
     int (*tensors)(const void *self, const weft_job *job,
                    weft_tensor out[WEFT_MAX_TENSORS]);
     /* Sets *out, zero on entry, if the tensors after the job refer to words by number.
-     * NULL: they never do. Local. */
+     * NULL: they never do. */
     void (*words)(const void *self, const weft_job *job, weft_word_weights *out);
     /* Fills the state before the first job of a trial; all zeros on entry. NULL: it stays
-     * zero. Local. */
+     * zero. */
     void (*start)(const void *self, const weft_job *job, weft_state *state);
     /* Jobs with equal affinity are best done one after the other. NULL: all are alike. */
     int64_t (*affinity)(const void *self, const weft_job *job);
     void (*cost)(const void *self, const weft_job *job, weft_cost *out);
     /* A lower bound of the virtual seconds of the job (result.cost), for a trial with a
      * total of `before` resource so far: as tight as is possible before the job is run, at
-     * best exact. Depends only on its arguments. NULL: the resource of the job, exactly.
-     * Local. */
+     * best exact. Depends only on its arguments. NULL: the resource of the job, exactly. */
     double (*seconds)(const void *self, const weft_job *job, double before);
     /* By what samplers compare the costs of configurations. Operations of `cost` must then
      * be a function of options, data and job alone, the same on any ranks and machine.
-     * NULL: WEFT_PRICE_OPERATIONS if seconds is NULL, else WEFT_PRICE_SECONDS. Local. */
+     * NULL: WEFT_PRICE_OPERATIONS if seconds is NULL, else WEFT_PRICE_SECONDS. */
     weft_price (*price)(const void *self);
     /* Number of units of a job. After each unit it can be stopped, because everything that
-     * the next needs is in state and result. NULL: always 1, and no rows. Local. */
+     * the next needs is in state and result. NULL: always 1, and no rows. */
     int64_t (*units)(const void *self, const weft_job *job);
     /* Announces n jobs that have not started: job[0] is the next one; the others may follow
      * in any order, or not at all. The task may compute in advance what is faster for
@@ -154,18 +153,17 @@ typedef struct weft_task {
      * Collective. */
     weft_status (*step)(void *self, const weft_job *job, int64_t unit, weft_state *state,
                         double *row, weft_result *res);
-    /* How often a job that failed is tried again. NULL: never. Local. */
+    /* How often a job that failed is tried again. NULL: never. */
     int (*retries)(const void *self);
     /* Repeats the first job of a trial, which succeeded once, and leaves nothing of it.
      * *works: 1 if it succeeds again, so that jobs that failed on this team have failed by
      * themselves. NULL: no job of the task fails. WEFT_STOP, EFILE. Collective. */
     weft_status (*probe)(void *self, const weft_job *job, int *works);
     /* 1: a winner that is a mixture is scored under the mixture, as in the task's own
-     * evaluations; 0 or NULL: under its winning configuration. Local. */
+     * evaluations; 0 or NULL: under its winning configuration. */
     int (*mixes)(const void *self);
     /* Minimum of the first metric over all configurations of the space trained with at most
-     * `resource`, for the regrets in the run file; NAN: not known. NULL: never known.
-     * Local. */
+     * `resource`, for the regrets in the run file; NAN: not known. NULL: never known. */
     double (*optimum)(const void *self, double resource);
     /* Scores of the tensors at the beginning of x, under the job's mixture, on a part; they
      * are not told to tuners. NULL for a task without data. EFILE; WEFT_STOP where it takes
@@ -174,28 +172,28 @@ typedef struct weft_task {
                          weft_scores *out);
 } weft_task;
 
-/* The task of that name in the registry; ECONF with the nearest name. Local. */
+/* The task of that name in the registry; ECONF with the nearest name. */
 WEFT_CHECKED weft_status weft_task_find(const char *name, const weft_task **out);
 
 /* ---- states ----------------------------------------------------------------------------
  */
 
-/* The task's tensors, of which there are none without its function. Local. */
+/* The task's tensors, of which there are none without its function. */
 int weft_task_tensors(const weft_task *task, const void *self, const weft_job *job,
                       weft_tensor out[WEFT_MAX_TENSORS]);
-/* A zero state of the size after the job (job NULL: as in nstate). Owned by mem. Local. */
+/* A zero state of the size after the job (job NULL: as in nstate). Owned by mem. */
 weft_state weft_state_new(const weft_task *task, const void *self, const weft_job *job,
                           weft_arena *mem);
-/* Copies x and, as far as both have it, aux. The lengths of x must agree. Local. */
+/* Copies x and, as far as both have it, aux. The lengths of x must agree. */
 void weft_state_copy(weft_state *to, const weft_state *from);
-/* Bytes of both arrays. Local. */
+/* Bytes of both arrays. */
 double weft_state_bytes(const weft_state *s);
 /* Gives all ranks the state of rank 0, of the same lengths on all. Collective. */
 void weft_state_bcast(weft_team *team, weft_state *s);
-/* Hash of both arrays. Local. */
+/* Hash of both arrays. */
 uint64_t weft_state_hash(const weft_state *s);
 
-/* ---- task command ------------------------------------------------------------------- */
+/* ---- task command ---- */
 
 /* Command line of the process that supervises a program: weft WEFT_CHILD_WORD LINK
  * COMMAND-LINE, where LINK is a socket to the rank. */
@@ -208,7 +206,7 @@ uint64_t weft_state_hash(const weft_state *s);
 /* Runs the command line in its own process group until it ends, a byte arrives from LINK
  * (then sends SIGTERM, and SIGKILL 5 s later), or the rank's end closes LINK (then sends
  * SIGKILL). Writes the program's wait status (waitpid) to LINK. Returns the exit status of
- * the supervisor. To be called before MPI starts. Local. */
+ * the supervisor. To be called before MPI starts. */
 int weft_command_child(int argc, char **argv);
 
 #endif

@@ -70,7 +70,7 @@ enum { WEFT_MIN, WEFT_MEAN, WEFT_MAX, WEFT_MIN_RANK, WEFT_MAX_RANK, WEFT_NSPREAD
 void weft_spread(weft_team *t, const double *x, int n, double out[][WEFT_NSPREAD]);
 
 /* The part of n rows that belongs to a rank: rows [first, first + count). Parts consist of
- * whole blocks of WEFT_BLOCK rows and are as equal as this allows. Local. */
+ * whole blocks of WEFT_BLOCK rows and are as equal as this allows. */
 void weft_deal(int64_t n, int rank, int size, int64_t *first, int64_t *count);
 
 /* Vectors of which each rank owns its part by weft_deal: what a rank does with the sum over
@@ -95,7 +95,7 @@ void weft_parts_sum_i32(weft_team *t, int32_t *x, size_t n);
 void weft_parts_sum_i64(weft_team *t, int64_t *x, size_t n);
 void weft_parts_sum_whole_f64(weft_team *t, double *x, int c, size_t n);
 void weft_parts_join(weft_team *t, real *x, int c, size_t n);
-/* The buffer of a rank, which all may read and write; NULL: not all share it. Local. */
+/* The buffer of a rank, which all may read and write; NULL: not all share it. */
 void *weft_parts_of(const weft_team *t, int rank);
 /* After it each rank reads what the others wrote to shared buffers before it. Only where
  * all share them. Collective. */
@@ -104,12 +104,12 @@ void weft_parts_meet(weft_team *t);
 /* Distributes n jobs over bins, by greedy scheduling: the largest cost first, ties by
  * index, each to the bin with the least load so far, ties by index; bin[n] is the result.
  * speed[bins]: load is cost / speed; NULL: all bins have the same speed. Graham, "Bounds on
- * multiprocessing timing anomalies", SIAM Journal on Applied Mathematics 17, 1969. Local.
- * Cost O(n log(n bins)). */
+ * multiprocessing timing anomalies", SIAM Journal on Applied Mathematics 17, 1969. Cost
+ * O(n log(n bins)). */
 void weft_deal_costs(int64_t n, const double *cost, int bins, const double *speed,
                      int *bin);
 
-/* ---- dense symmetric systems on a process grid (ScaLAPACK) -------------------------- */
+/* ---- dense symmetric systems on a process grid (ScaLAPACK) ---- */
 
 /* Computes rows [r0, r0+nr) x columns [c0, c0+nc) of the symmetric matrix, summed over all
  * ranks, into a[nr][nc], row-major, on every rank. Collective. */
@@ -127,7 +127,7 @@ typedef struct weft_grid weft_grid;
 weft_grid *weft_grid_factor(weft_team *t, int64_t n, weft_block_fn panel, void *ctx,
                             weft_arena *mem, int64_t *minor);
 /* Bytes that weft_grid_factor takes on each of `size` ranks: n^2/size reals, a panel of 512
- * n doubles, and another such panel while one is made. Local. */
+ * n doubles, and another such panel while one is made. */
 double weft_grid_bytes(int64_t n, int size);
 /* Solves A x = b by the factor, b [c][n] in and out on all ranks (class-major). Collective.
  * Cost 2 c n^2 flops. */

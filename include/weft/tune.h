@@ -97,7 +97,7 @@ typedef struct weft_tuner {
                   order of results */
 } weft_tuner;
 
-/* The schedule of that name in the registry; ECONF with the nearest name. Local. */
+/* The schedule of that name in the registry; ECONF with the nearest name. */
 WEFT_CHECKED weft_status weft_tuner_find(const char *name, const weft_tuner **out);
 
 #endif

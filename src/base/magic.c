@@ -1,4 +1,4 @@
-/* Files that are no text, known by their first bytes. Called by whatever reads text. */
+/* Files that are no text, known by their first bytes. */
 #include "weft/base.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Sections whose keys the user chooses: each key is an option, whose type follows from its
- * value. Called by the search space. */
+ * value. */
 #include "weft/base.h"
 
 #include <float.h>
@@ -49,7 +49,7 @@ static int is_interval(const char *value, weft_type *type)
     return 1;
 }
 
-/* ---- ranges of other programs ------------------------------------------------------- */
+/* ---- ranges of other programs ---- */
 
 /* The number of pieces that `by` divides a value into; 0 if one of them is empty, has
  * blanks or, where only numbers count, is no number. */
@@ -82,7 +82,7 @@ static int looks_ranged(const char *value)
            strncmp(value, "log ", 4) == 0;
 }
 
-/* ---- options ------------------------------------------------------------------------ */
+/* ---- options ---- */
 
 /* The words of "x | y | z" without the blanks between them. */
 static weft_status read_words(const weft_entry *e, const char *value, weft_arena *mem,

@@ -1,5 +1,5 @@
 /* One option of a plug-in: its names, its values as text and as numbers, and the member of
- * the instance that holds it. Called by conf.c, by the search space and by the run file. */
+ * the instance that holds it. */
 #include "weft/base.h"
 
 #include <ctype.h>

@@ -1,6 +1,5 @@
 /* Directory trees: copied, written through to the disk, removed. Symbolic links are copied
- * as links and never followed; sockets, pipes and devices are left out. Called by tasks
- * whose states are directories, and by the run that owns these. */
+ * as links and never followed; sockets, pipes and devices are left out. */
 #ifdef __linux__
 #define _GNU_SOURCE /* syncfs */
 #endif
@@ -72,7 +71,7 @@ static weft_status walk_tree(walk *w)
     return WEFT_OK;
 }
 
-/* ---- copies ------------------------------------------------------------------------- */
+/* ---- copies ---- */
 
 static int copy_bytes(int in, int out, char *buffer, size_t n)
 {
@@ -136,7 +135,7 @@ weft_status weft_tree_copy(const char *from, const char *to)
     return st;
 }
 
-/* ---- durability --------------------------------------------------------------------- */
+/* ---- durability ---- */
 
 /* More files than these are written through by one call for their file system, which takes
  * as long as a few of them, but for what others have just written there. */
@@ -179,7 +178,7 @@ weft_status weft_tree_sync(const char *path)
     return st == WEFT_OK && n > FEW ? sync_all(path) : st;
 }
 
-/* ---- removal ------------------------------------------------------------------------ */
+/* ---- removal ---- */
 
 /* Removes one file or directory; one that cannot be removed stays. */
 static weft_status remove_one(const walk *w, const char *at, const struct stat *info,

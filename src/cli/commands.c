@@ -1,5 +1,4 @@
-/* The commands except `list`: each passes its arguments to the layer that does the work.
- * Called by main. */
+/* The commands except `list`: each passes its arguments to the layer that does the work. */
 #include "cli.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* `weft list`: the plug-ins that can be chosen by name, with their options; or all of them
- * as an input file. Called by main. */
+ * as an input file. */
 #include "cli.h"
 
 #include <string.h>

@@ -120,7 +120,7 @@ static const char *const option_help[NOPTION] = {
     "-h, --help         this",
     "    --version      version and build"};
 
-/* ---- help --------------------------------------------------------------------------- */
+/* ---- help ---- */
 
 static void print_help(void)
 {
@@ -151,7 +151,7 @@ static void print_version(void)
            sizeof(real) == 8 ? "double" : "float", weft_cpu_kernel(), WEFT_COMPILER, mpi);
 }
 
-/* ---- the command line --------------------------------------------------------------- */
+/* ---- the command line ---- */
 
 static weft_status find_command(const char *name, const command **k)
 {

@@ -1,6 +1,5 @@
 /* Packed data sets: every rank opens the file and has the rows dealt to it, in the mapped
- * file, which is once in the memory of a node, whatever its teams have. Called by tasks and
- * by `weft info`. */
+ * file, which is once in the memory of a node, whatever its teams have. */
 #include "federation.h"
 
 #include <limits.h>
@@ -22,7 +21,7 @@ static const char *token_name(weft_data *d, const char *group, int tok, const ch
     return weft_arena_text(d->mem, "/%s/%s/%s", group, weft_tok_name[tok], what);
 }
 
-/* ---- opening --------------------------------------------------------------------- */
+/* ---- opening ---- */
 
 static weft_status check_format(weft_data *d)
 {
@@ -279,7 +278,7 @@ void weft_data_close(weft_data *d)
     weft_h5_close(&d->file);
 }
 
-/* ---- documents ------------------------------------------------------------------- */
+/* ---- documents ---- */
 
 weft_status weft_data_vocab(weft_data *d, weft_tokenizer tok)
 {

@@ -1,6 +1,6 @@
 /* Federations in packed files: sizes and rows of clients are used in the mapped file;
- * running text is read as a whole. Called by data.c and by the tasks that train on clients.
- * Layout: /client/first, /client/count, /client/name; /x and /label, or /text. */
+ * running text is read as a whole. Layout: /client/first, /client/count, /client/name;
+ * /x and /label, or /text. */
 #include "federation.h"
 #include "match.h"
 
@@ -26,7 +26,7 @@ void weft_sizes_add(weft_sizes *s, int64_t n)
     if (n > s->most) s->most = n;
 }
 
-/* ---- samples --------------------------------------------------------------------- */
+/* ---- samples ---- */
 
 static int64_t first_of(const weft_clients *f, int64_t c)
 {
@@ -173,7 +173,7 @@ weft_status weft_client_name(const weft_clients *f, int64_t c, const char **name
     return WEFT_OK;
 }
 
-/* ---- opening --------------------------------------------------------------------- */
+/* ---- opening ---- */
 
 int weft_federation_is(weft_data *d)
 {

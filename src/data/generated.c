@@ -1,5 +1,5 @@
 /* Federations of which a file holds only the numbers that a generator makes them from:
- * their part of weft_client_read. Called by federation.c. */
+ * their part of weft_client_read. */
 #include "federation.h"
 
 #include <string.h>

@@ -10,7 +10,7 @@
  * large alpha comes near the paper's.
  *
  * Every number is a function of (seed, client, its place), so a client is made whole or in
- * part on any rank, with the same bits. Called by federation.c and synthetic_clients.c. */
+ * part on any rank, with the same bits. */
 #include "weft/data.h"
 
 #include <math.h>

@@ -1,11 +1,11 @@
 /* Data other than the training data: classes and columns are matched by name, and missing
- * or unknown ones are refused. Called by `weft eval`. */
+ * or unknown ones are refused. */
 #include "match.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- names -------------------------------------------------------------------------- */
+/* ---- names ---- */
 
 typedef struct named {
     const char *name;
@@ -61,7 +61,7 @@ static const char *list(const char *const *name, int64_t n, weft_arena *mem)
     return n > SHOWN ? weft_arena_text(mem, "%s ...", text) : text;
 }
 
-/* ---- classes and columns ------------------------------------------------------------ */
+/* ---- classes and columns ---- */
 
 const int32_t *weft_match_labels(const int32_t *label, int64_t n, const int32_t *class_of,
                                  weft_arena *mem)
@@ -197,7 +197,7 @@ static weft_status match_columns(weft_data *d, const weft_likeness *like, const 
     return WEFT_OK;
 }
 
-/* ---- the whole ---------------------------------------------------------------------- */
+/* ---- the whole ---- */
 
 weft_likeness weft_data_likeness(const weft_data *d)
 {

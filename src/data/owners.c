@@ -1,7 +1,7 @@
 /* Documents that belong to clients: a packed file holds them part by part, as without
  * clients, so that every task reads them alike, and beside them the client of each. Labels
- * and words are used in the mapped file. Called by data.c and through weft_client_read.
- * Layout: /@owners, the number of clients; /PART/owner. */
+ * and words are used in the mapped file. Layout: /@owners, the number of clients;
+ * /PART/owner. */
 #include "federation.h"
 
 #include <limits.h>
@@ -20,7 +20,7 @@ static const char *name_of(weft_data *d, int part, const char *what)
     return weft_arena_text(d->mem, "/%s/%s", weft_part_name[part], what);
 }
 
-/* ---- samples --------------------------------------------------------------------- */
+/* ---- samples ---- */
 
 static weft_client owned_find(const weft_clients *f, int64_t c)
 {
@@ -73,7 +73,7 @@ static weft_status owned_take(const weft_clients *f, const weft_client *at, weft
     return WEFT_OK;
 }
 
-/* ---- opening --------------------------------------------------------------------- */
+/* ---- opening ---- */
 
 static weft_status check_words(const void *self, int64_t first, int64_t n, const void *word)
 {
@@ -163,7 +163,7 @@ void weft_owners_close(weft_data *d)
     }
 }
 
-/* ---- words ----------------------------------------------------------------------- */
+/* ---- words ---- */
 
 /* Opens the words of a part, and looks at the length of each document. */
 static weft_status open_words(weft_data *d, int part, weft_tokenizer tok, int64_t *tokens)

@@ -1,4 +1,4 @@
-/* The rows of an open data set as features read them. Called by tasks. */
+/* The rows of an open data set as features read them. */
 #include "weft/data.h"
 
 static weft_status load_tokens(void *of, weft_tokenizer tok)

@@ -2,9 +2,9 @@
  * it lacks. A file begins with a line of two numbers, words and numbers of a vector; then
  * each word is followed by its vector, in floats of this machine, or as text on a line of
  * its own, where the vector is the last numbers, so that a word may have blanks in it.
- * Called by tasks. Mikolov et al., "Distributed representations of words and phrases and
- * their compositionality", NIPS 2013; unknown words as in Kim, "Convolutional neural
- * networks for sentence classification", EMNLP 2014. */
+ * Mikolov et al., "Distributed representations of words and phrases and their
+ * compositionality", NIPS 2013; unknown words as in Kim, "Convolutional neural networks
+ * for sentence classification", EMNLP 2014. */
 #include "vocab.h"
 
 #include <ctype.h>
@@ -39,7 +39,7 @@ static void draw(const weft_vocab *v, int d, uint64_t seed, float *value)
         }
 }
 
-/* ---- the file ----------------------------------------------------------------------- */
+/* ---- the file ---- */
 
 static weft_status bad(const reading *r, const char *what)
 {

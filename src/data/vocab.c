@@ -1,5 +1,4 @@
-/* Words of vocabularies, found by their hashes. Called by vectors.c and for the use of a
- * trained network on other documents, by run/eval.c. */
+/* Words of vocabularies, found by their hashes. */
 #include "vocab.h"
 
 weft_vocab_index weft_vocab_index_new(const weft_vocab *v, weft_arena *mem)

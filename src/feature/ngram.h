@@ -66,7 +66,7 @@ typedef struct ngram_reader {
     int64_t room;    /* number of keys of all rows, at most */
 } ngram_reader;
 ngram_reader ngram_reader_new(const ngram *self, const weft_request *q, weft_arena *tmp);
-/* Reads row i into r->key; returns how many keys it has. Local. */
+/* Reads row i into r->key; returns how many keys it has. */
 int64_t ngram_row_keys(ngram_reader *r, int64_t i);
 
 /* The vocabulary of the rows of nq requests of different parts: of the n-grams that occur
@@ -76,7 +76,7 @@ int64_t ngram_row_keys(ngram_reader *r, int64_t i);
 ngram_vocabulary ngram_vocabulary_new(const ngram *self, const weft_request *q, int nq,
                                       int64_t max_size, weft_arena *mem);
 /* A vocabulary among the statistics: the number of reals that one of at most max_size
- * n-grams takes; writes it to them; reads it from them. Local. */
+ * n-grams takes; writes it to them; reads it from them. */
 int64_t ngram_vocabulary_reals(int64_t max_size);
 void ngram_vocabulary_write(const ngram_vocabulary *v, real *stat);
 ngram_vocabulary ngram_vocabulary_read(const real *stat, weft_arena *mem);
@@ -91,7 +91,7 @@ static inline int64_t ngram_vocabulary_find(const ngram_vocabulary *v, uint64_t 
 }
 
 /* Distinct bins of every row with their counts (ones where binary), or the columns of its
- * n-grams in a vocabulary. v NULL: bins. Local. */
+ * n-grams in a vocabulary. v NULL: bins. */
 void ngram_count(const ngram *self, const weft_request *q, const ngram_vocabulary *v,
                  ngram_rows *x, weft_arena *tmp);
 
@@ -101,8 +101,7 @@ void ngram_pool(const ngram *self, const weft_request *q, const ngram_rows *x, r
 
 /* Turns counts into values: multiplies them by the weights of the bins under each row's
  * configuration, then normalises the row.
- * others   as ngram_literal_count makes it, for idf; NULL: training rows only
- * Local. */
+ * others   as ngram_literal_count makes it, for idf; NULL: training rows only */
 void ngram_set_weights(const ngram *self, const weft_request *q, const real *stat,
                        const real *others, ngram_rows *x, weft_arena *tmp);
 
@@ -116,7 +115,7 @@ const char *ngram_empty(const ngram *self, const weft_request *q, const ngram_ro
 
 /* ---- ngram_literal.c: documents of all parts ---- */
 
-/* Warns that test documents are seen, if so. Local. */
+/* Warns that test documents are seen, if so. */
 void ngram_literal_warn(const ngram *self);
 /* Requests for the rows of all parts, of which q, borrowed, is that of the training rows.
  * Document i of another part has arm i mod n of the n that training rows have. Collective.

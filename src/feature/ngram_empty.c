@@ -1,5 +1,5 @@
 /* Maps that leave no n-gram in any training document, so that all documents are alike and
- * the classes can only be guessed. Called by ngram.c for each training matrix. */
+ * the classes can only be guessed. */
 #include "ngram.h"
 
 /* Rows from which on those of a map that shares a fit are no accident. */

@@ -1,8 +1,7 @@
 /* Option `literal` of the n-gram features: the documents of all parts, their texts without
  * labels, decide the vocabulary and the idf, as where they are fitted to a whole corpus
  * before it is divided. Yogatama, Kong, Smith, "Bayesian optimization of text
- * representations", EMNLP 2015, in the authors' program. Called by ngram.c for each
- * training matrix. */
+ * representations", EMNLP 2015, in the authors' program. */
 #include "ngram.h"
 
 void ngram_literal_warn(const ngram *self)

@@ -1,5 +1,4 @@
-/* Products with sparse rows of hashed n-grams; columns are bins. Called by ngram.c; the
- * products are used by models that do not work on the rows themselves. */
+/* Products with sparse rows of hashed n-grams; columns are bins. */
 #include <math.h>
 #include <string.h>
 

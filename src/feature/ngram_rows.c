@@ -1,7 +1,6 @@
 /* N-grams of token streams hashed into bins, or looked up in a vocabulary, and counted;
- * pooled counts; weights of bins. Called by ngram.c for each matrix. An n-gram's hash is a
- * chain of integer mixings of its tokens' hashes, begun with the configuration's seed: no
- * text is touched.
+ * pooled counts; weights of bins. An n-gram's hash is a chain of integer mixings of its
+ * tokens' hashes, begun with the configuration's seed: no text is touched.
  *
  * Weights, from the counts f pooled over the training rows of all maps:
  * - naive Bayes (Wang, Manning, "Baselines and bigrams", ACL 2012), p = alpha + sum_{y=1}

@@ -2,7 +2,7 @@
  * ranks, and the most frequent n-grams get a column each. An n-gram is identified by a
  * hash of 64 bits: two of 10^7 n-grams are equal with a probability of 3e-6. Keys that are
  * hashes are uniform, so that they are sorted, found and distributed over ranks by their
- * upper bits. Called by ngram.c once for each training matrix. */
+ * upper bits. */
 #include "ngram.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ typedef struct counted {
     uint64_t key, count;
 } counted;
 
-/* ---- counting ------------------------------------------------------------------------ */
+/* ---- counting ---- */
 
 static counter counter_new(uint64_t slots, weft_arena *mem)
 {
@@ -61,7 +61,7 @@ static void grow(counter *c, weft_arena **own)
     *own = next;
 }
 
-/* All keys of this rank's rows of nq requests. *n how many. Local. */
+/* All keys of this rank's rows of nq requests. *n how many. */
 static counted *count_rows(const ngram *self, const weft_request *q, int nq, int64_t *n,
                            weft_arena *mem)
 {
@@ -87,7 +87,7 @@ static counted *count_rows(const ngram *self, const weft_request *q, int nq, int
     return all;
 }
 
-/* ---- order --------------------------------------------------------------------------- */
+/* ---- order ---- */
 
 /* Sorts n keys; (*at)[2^bits + 1] where those of the same upper bits begin; returns bits.
  * Cost O(n): the keys are uniform. */
@@ -116,7 +116,7 @@ static int sort_keys(int64_t n, counted *all, uint32_t **at, weft_arena *mem)
     return bits;
 }
 
-/* ---- exchange between ranks ---------------------------------------------------------- */
+/* ---- exchange between ranks ---- */
 
 /* Distributes the keys over the ranks by range and sums the counts of equal keys.
  * Collective. */
@@ -229,7 +229,7 @@ ngram_vocabulary ngram_vocabulary_new(const ngram *self, const weft_request *q, 
     return v;
 }
 
-/* ---- among the statistics ------------------------------------------------------------ */
+/* ---- among the statistics ---- */
 
 enum { PIECES = 4, PIECE = 16 }; /* of a key, in bits, which a float holds exactly */
 

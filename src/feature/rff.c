@@ -57,7 +57,7 @@ static const weft_opt opts[] = {
          "maps are always dense)"},
     {0}};
 
-/* ---- setup --------------------------------------------------------------------------- */
+/* ---- setup ---- */
 
 static weft_status check_data(const rff *t, const weft_source *data, double memory)
 {
@@ -117,7 +117,7 @@ static int64_t nstat(const void *self)
     return 4 * (int64_t)((const rff *)self)->shared->d;
 }
 
-/* ---- matrices ------------------------------------------------------------------------ */
+/* ---- matrices ---- */
 
 /* The minmax view equals the raw one where every column has the range 0 .. 255. Rows
  * divided by their lengths cannot be shifted. */
@@ -246,7 +246,7 @@ static void matrix(void *self, const weft_request *q, int fit, real *stat, weft_
     rff_matrix_vtable(f);
 }
 
-/* ---- planning ------------------------------------------------------------------------ */
+/* ---- planning ---- */
 
 static int64_t affinity(const void *self, const void *arm)
 {

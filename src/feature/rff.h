@@ -113,7 +113,7 @@ typedef struct rff_block {
     struct rff_block *next; /* list of the blocks that are kept */
 } rff_block;
 
-/* RFF_NORMAL, RFF_CAUCHY or RFF_HADAMARD; the view, owned by shared. Local. */
+/* RFF_NORMAL, RFF_CAUCHY or RFF_HADAMARD; the view, owned by shared. */
 int rff_family(int type);
 const rff_view *rff_view_of(const rff_shared *shared, int type);
 /* 1 if the matrix of this type is of integers. */
@@ -125,7 +125,7 @@ int rff_block_columns(const rff_shared *shared, int type, int64_t j0, int64_t d)
 /* First column of such a block that rank r of `size` generates for all; r = size: the
  * number of columns. */
 int rff_share_from(int columns, int r, int size);
-/* A block that is kept, or else is generated now, in tmp. Local. */
+/* A block that is kept, or else is generated now, in tmp. */
 const rff_block *rff_block_at(rff_shared *shared, int type, int64_t j0, int columns,
                               weft_arena *tmp);
 /* Generates d features of the types with need[RFF_TYPES] > 0 on any rank, as far as the
@@ -157,8 +157,7 @@ void rff_cache_set_filled(const rff_matrix *m, int64_t i0, int64_t i1);
 
 /* ---- rff_matrix.c: products with the features ---- */
 
-/* Sets the products of f: times, trans, normal, sums, gram; f->self is an rff_matrix.
- * Local. */
+/* Sets the products of f: times, trans, normal, sums, gram; f->self is an rff_matrix. */
 void rff_matrix_vtable(weft_matrix *f);
 
 #endif

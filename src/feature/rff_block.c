@@ -8,7 +8,7 @@
  * determines the kernel: the part beyond 16, in 2 % of the entries, is stored as a list and
  * added in floating point. The shift of the inputs becomes the first term of every feature.
  * Inputs that are not bytes, too few, or too different in scale are multiplied as floats.
- * Called by rff.c and rff_project.c. */
+ */
 #include "rff.h"
 
 #include <math.h>
@@ -69,7 +69,7 @@ int rff_block_columns(const rff_shared *shared, int type, int64_t j0, int64_t d)
     return d - j0 < most ? (int)(d - j0) : most;
 }
 
-/* ---- memory -------------------------------------------------------------------------- */
+/* ---- memory ---- */
 
 /* A block that is to be made. */
 typedef struct draft {
@@ -104,7 +104,7 @@ static rff_block *block_new(const draft *t, size_t bytes, char **room)
     return b;
 }
 
-/* ---- shares of ranks ----------------------------------------------------------------- */
+/* ---- shares of ranks ---- */
 
 int rff_share_from(int columns, int r, int size)
 {
@@ -143,7 +143,7 @@ static void join_columns(const draft *t, size_t each, void *x)
     join(t, at, each, x);
 }
 
-/* ---- blocks -------------------------------------------------------------------------- */
+/* ---- blocks ---- */
 
 /* A column as integers, and the excess of large Cauchy entries as floats; returns their
  * number. */
@@ -304,7 +304,7 @@ static rff_block *make_block(const draft *t)
     return make_floats(t);
 }
 
-/* ---- the pool ------------------------------------------------------------------------ */
+/* ---- the pool ---- */
 
 /* A block that is kept; NULL: there is none. */
 static const rff_block *kept(const rff_shared *shared, int type, int64_t j0, int columns)

@@ -1,7 +1,7 @@
 /* Cache of products of rows with random matrices between requests. A search requests the
  * same rows many times with different maps, whose products differ only where kernel or view
  * differ: a row is not multiplied by the same random matrix again while the product is
- * cached. Called by rff.c, rff_project.c, rff_view.c. */
+ * cached. */
 #include "rff.h"
 
 #include <math.h>

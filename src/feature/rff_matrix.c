@@ -15,7 +15,7 @@ enum {
     TILE = 2048   /* of so many features do */
 };
 
-/* ---- passes over the blocks ---------------------------------------------------------- */
+/* ---- passes over the blocks ---- */
 
 typedef struct pass {
     const rff_matrix *m;
@@ -64,7 +64,7 @@ static int pass_next(pass *p, const uint8_t **q, int64_t *i, int *n)
     return pass_run(p, WEFT_BLOCK, q, i, n);
 }
 
-/* ---- narrow products ----------------------------------------------------------------- */
+/* ---- narrow products ---- */
 
 static void times(const weft_matrix *f, int c, const real *w, real *z)
 {
@@ -188,7 +188,7 @@ static void normal(const weft_matrix *f, int c, const real *w, const real *h, in
     weft_arena_free(tmp);
 }
 
-/* ---- sums and Gram matrices ---------------------------------------------------------- */
+/* ---- sums and Gram matrices ---- */
 
 static void sums(const weft_matrix *f, double *sum)
 {

@@ -15,7 +15,7 @@ typedef struct chunk {
     int consecutive;         /* 1: they are consecutive */
 } chunk;
 
-/* ---- products ------------------------------------------------------------------------ */
+/* ---- products ---- */
 
 /* The rows of a chunk as bytes [n][d]. */
 static const uint8_t *bytes_of(const rff_matrix *m, const chunk *c, weft_arena *tmp)
@@ -130,7 +130,7 @@ static void product(const rff_matrix *m, const rff_block *b, const chunk *c, voi
     weft_arena_reset(tmp, mark);
 }
 
-/* ---- features ------------------------------------------------------------------------ */
+/* ---- features ---- */
 
 /* Bytes of features [j0, j0 + columns) of a row from its products. */
 static void cosines(const rff_matrix *m, int64_t row, int64_t j0, int columns,

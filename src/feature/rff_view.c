@@ -15,7 +15,7 @@ static const double max_scale_ratio = 8;
  * than this floats are used. */
 enum { MIN_INPUTS = 64 };
 
-/* ---- statistics ---------------------------------------------------------------------- */
+/* ---- statistics ---- */
 
 /* Bytes: sums[2][d] of numbers and squares are integers; range[2][d] = (-min, max). */
 static void sum_bytes(const weft_rows *p, int d, int64_t *sum, double *range,
@@ -110,7 +110,7 @@ void rff_fit(const rff_shared *shared, weft_part part, real *stat, weft_arena *t
     weft_arena_reset(tmp, mark);
 }
 
-/* ---- views --------------------------------------------------------------------------- */
+/* ---- views ---- */
 
 /* x' = (x - shift) scale; a constant column keeps its raw scale. */
 static void view_set(const rff_shared *shared, rff_view *v, const real *shift,
@@ -186,7 +186,7 @@ void rff_set_stat(rff_shared *shared, const real *stat)
     weft_arena_free(tmp);
 }
 
-/* ---- lengths ------------------------------------------------------------------------- */
+/* ---- lengths ---- */
 
 static double length(const rff_shared *shared, const weft_rows *rows, int64_t i)
 {

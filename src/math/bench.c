@@ -17,7 +17,7 @@ enum {
     LONG = PIXELS + 16 /* between rows */
 };
 
-/* ---- the machine -------------------------------------------------------------------- */
+/* ---- the machine ---- */
 
 /* Best time of one call, s, calling for `seconds`, at least twice. */
 static double best_time(double seconds, void (*call)(void *), void *ctx)
@@ -92,7 +92,7 @@ double weft_cpu_stream(double seconds)
     return STREAM / time / 1e9;
 }
 
-/* ---- the kernels -------------------------------------------------------------------- */
+/* ---- the kernels ---- */
 
 typedef struct bench {
     FILE *out;
@@ -202,7 +202,7 @@ static void fill(bench *b)
     weft_arena_free(tmp);
 }
 
-/* ---- sparse rows -------------------------------------------------------------------- */
+/* ---- sparse rows ---- */
 
 enum { ROWS = 8192, LENGTH = 512, BINS = 1 << 20 };
 
@@ -249,7 +249,7 @@ static void bench_sparse(FILE *out, double reads, weft_arena *mem)
             bytes / visit / 1e9 / reads);
 }
 
-/* ---- products of reals -------------------------------------------------------------- */
+/* ---- products of reals ---- */
 
 typedef struct product {
     int n, k, m;

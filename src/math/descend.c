@@ -1,7 +1,7 @@
 /* Steps of gradient descent for training in one place: SGD with momentum, Adam, Adadelta,
  * as in PyTorch, and schedules of the rate. These loops are bound by memory, so plain C
  * suffices; each root and division is rounded once, so that the bits are the same on all
- * CPUs. Called by the task sgd. */
+ * CPUs. */
 #include "weft/math.h"
 
 #include <math.h>
@@ -87,7 +87,7 @@ void weft_descent_step(const weft_descent *d, const weft_pace *pace, int64_t n, 
     }
 }
 
-/* ---- steps without a gradient ------------------------------------------------------- */
+/* ---- steps without a gradient ---- */
 
 /* -0 is not 0 here, which a step makes 0. */
 static int all_zero(int n, const real *x)

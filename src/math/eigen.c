@@ -1,5 +1,5 @@
 /* Eigenvalues and eigenvectors of a dense symmetric matrix by divide and conquer (LAPACK's
- * dsyevd), on this rank only. Called by task flow. */
+ * dsyevd), on this rank only. */
 #include "weft/math.h"
 
 void dsyevd_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda,

@@ -1,9 +1,7 @@
 /* Products of matrices that are too small for BLAS to be fast: c is cut into tiles that the
  * loops of this CPU keep in registers (kernel_gemm.h). b is packed beforehand in panels of
  * two vectors of columns, [panel][k][columns], the last panel of one vector where that is
- * enough. Called by the networks, and by random features also where BLAS would be as fast,
- * because rows of a BLAS product depend on how many rows are multiplied at once; rows here
- * do not. */
+ * enough. */
 #include "kernel.h"
 
 #include <string.h>
@@ -21,7 +19,7 @@ static int vectors_at(const weft_kernel *kernel, int j, int m)
     return m - j > kernel->lanes ? 2 : 1;
 }
 
-/* ---- packing ------------------------------------------------------------------------ */
+/* ---- packing ---- */
 
 size_t weft_packed_bytes(int k, int m)
 {
@@ -86,7 +84,7 @@ void weft_packed_rows(weft_packed *p, int k, int m, const real *const *row, int6
     }
 }
 
-/* ---- products ----------------------------------------------------------------------- */
+/* ---- products ---- */
 
 /* Stores the part of a tile that is within c. */
 static void put(int rows, int columns, const real *tile, int wide, int add, real *c,

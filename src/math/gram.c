@@ -1,6 +1,6 @@
 /* Gram matrices of byte features, exact in 32 bits. Both factors are widened to 16 bits and
  * packed in panels of pairs of the summed index: blocks of the left one stay in the second-
- * level cache, a panel of the right one in the first. Called by random features. */
+ * level cache, a panel of the right one in the first. */
 #include "kernel.h"
 
 #include <string.h>

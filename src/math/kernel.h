@@ -123,7 +123,7 @@ void weft_gemm_outer(const weft_kernel *kernel, int n, int k, const real *a, siz
                      weft_arena *tmp);
 
 /* The fastest table that this CPU runs, that WEFT_KERNEL allows and that agrees to the bit
- * with the plain one on a small random problem, which is tried once. Local. */
+ * with the plain one on a small random problem, which is tried once. */
 const weft_kernel *weft_kernel_best(void);
 
 #endif

@@ -23,7 +23,7 @@ INLINE lane_bits lane_mask(const int *on)
     return m;
 }
 
-/* ---- rows into lanes ---------------------------------------------------------------- */
+/* ---- rows into lanes ---- */
 
 /* Squares of numbers into lanes; the file before may have a way of its own. */
 #ifndef OWN_SQUARE
@@ -61,7 +61,7 @@ INLINE void lane_turn(const real *x, real *turned)
 #endif
 }
 
-/* ---- steps of gradient descent ------------------------------------------------------ */
+/* ---- steps of gradient descent ---- */
 
 /* The parameters of the lanes, in vectors. */
 typedef struct lane_steps {
@@ -136,7 +136,7 @@ static void lane_motion_end(const lane_motion *x)
         if (x->m->live[l] && !x->good[l]) x->m->sound[l] = 0;
 }
 
-/* ---- products ----------------------------------------------------------------------- */
+/* ---- products ---- */
 
 #if TILE_ROWS == 14
 enum { LANE_ROWS = 4, LANE_COLUMNS = 5 };
@@ -258,7 +258,7 @@ static void lanes_times(const weft_lanes_product *p)
     }
 }
 
-/* ---- steps by whole gradients -------------------------------------------------------- */
+/* ---- steps by whole gradients ---- */
 
 /* As in optim.c: squares are summed in LANE_SUMS numbers over a piece, and in double over
  * pieces. */
@@ -312,7 +312,7 @@ static void lanes_step(const weft_lanes_move *m, int64_t n, real *g)
     lane_motion_end(&x);
 }
 
-/* ---- what a round adds up ----------------------------------------------------------- */
+/* ---- what a round adds up ---- */
 
 static void lanes_within(int64_t n, const real *w, const real *from, const double *most,
                          int *within)

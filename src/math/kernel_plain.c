@@ -32,7 +32,7 @@ enum { W = 16 / sizeof(real), FW = 4 };
 #undef KEEP
 #define KEEP(v) ((void)(v))
 
-/* ---- vectors ------------------------------------------------------------------------ */
+/* ---- vectors ---- */
 
 INLINE V load(const real *p)
 {
@@ -93,7 +93,7 @@ INLINE F short_stages(F x)
     return (F){y[0] + y[2], y[1] + y[3], y[0] - y[2], y[1] - y[3]};
 }
 
-/* ---- a b + c, rounded once ---------------------------------------------------------- */
+/* ---- a b + c, rounded once ---- */
 
 #ifdef __FP_FAST_FMAF
 INLINE F fused(F a, F b, F c)
@@ -164,7 +164,7 @@ INLINE real SUM(V v)
 #include "kernel_sparse.h"
 #include "kernel_step.h"
 
-/* ---- integers ----------------------------------------------------------------------- */
+/* ---- integers ---- */
 
 enum { WIDE = WEFT_WIDE }; /* so that any table can be compared with it */
 
@@ -191,7 +191,7 @@ static void gram(int pairs, const int16_t *a, const int16_t *b, int32_t *c, size
                                           b[(k / 2 * WIDE + j) * 2 + k % 2];
 }
 
-/* ---- cosines ------------------------------------------------------------------------ */
+/* ---- cosines ---- */
 
 /* Bytes of up to FW features; NaN becomes 0. */
 INLINE void cos_part(int n, F x, turns s, const float *offset, uint8_t *q)

@@ -1,5 +1,5 @@
 /* Rows of a matrix become columns, in squares that are turned in registers: vectors of 16
- * bytes, which all CPUs support, since memory bounds the speed. Called by gemm.c. */
+ * bytes, which all CPUs support, since memory bounds the speed. */
 #include <string.h>
 
 #include "kernel.h"

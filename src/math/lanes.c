@@ -1,5 +1,5 @@
 /* Small models side by side in the lanes of a vector; the loops are those of the table for
- * this CPU. Called by networks and by task fed. */
+ * this CPU. */
 #include "kernel.h"
 
 int weft_lanes(void)

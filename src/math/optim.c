@@ -1,7 +1,7 @@
 /* Steps of gradient descent on flat vectors: PyTorch's SGD with the pull of FedProx for
  * devices, by the loops for this CPU; SGD, Adam and Yogi for the server, once a round. The
  * arithmetic of an element and the order of the norm's sums are the same at any width of
- * vectors. Called by task fed and descend.c. */
+ * vectors. */
 #include "kernel.h"
 
 #include <math.h>

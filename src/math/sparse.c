@@ -1,5 +1,4 @@
-/* Sparse rows: product with a vector and addition to one. Called by feature/ngram_matrix.c
- * and model/dual.c. */
+/* Sparse rows: product with a vector and addition to one. */
 #include <string.h>
 
 #include "kernel.h"

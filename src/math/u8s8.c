@@ -1,7 +1,7 @@
 /* Products of bytes with small integers, exact in 32 bits: blocked so that a piece of the
  * packed matrix stays in the first-level cache and a block of rows in the second. Packed:
  * panels of `wide` columns, each [k/4][wide][4], k padded with zeros to whole groups; then
- * the start of every column. Called by random features. */
+ * the start of every column. */
 #include "kernel.h"
 
 #include <string.h>

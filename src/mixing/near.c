@@ -1,4 +1,4 @@
-/* Mixtures around the configurations of trials; see near.h. Called by fedex and mw. */
+/* Mixtures around the configurations of trials; see near.h. */
 #include "near.h"
 
 #include <string.h>

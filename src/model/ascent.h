@@ -70,7 +70,7 @@ static inline double ascent_single_norm2(const ascent *s, int64_t i)
 /* One epoch over all partitions; adds their changes to w and a. Collective. */
 void ascent_epoch(ascent *s);
 
-/* sum[DUAL_WIDE] <- dot product of each output's part of a and b, [d][wide]. Local. */
+/* sum[DUAL_WIDE] <- dot product of each output's part of a and b, [d][wide]. */
 void ascent_dots(const ascent *s, const real *a, const real *b, double *sum);
 
 /* Adds the terms of row i for the n outputs k[n], output k at the step t[k], to sum[n]. */
@@ -78,11 +78,11 @@ typedef void (*ascent_row_sum)(const ascent *s, int64_t i, int n, const int *k,
                                const double *t, double (*sum)[ASCENT_SUMS]);
 
 /* Conjugate of the loss at the dual variable, and C times the loss at the stored margin, of
- * row i for all outputs. Local. */
+ * row i for all outputs. */
 void ascent_terms(const ascent *s, int64_t i, double *conj, double *loss);
 
 /* 1: for an output that runs, row i has so large a part of the gap that it is to be visited
- * again in the next sweep; share[wide] has its part of each gap. Local. */
+ * again in the next sweep; share[wide] has its part of each gap. */
 int ascent_matters(const ascent *s, const double *share);
 
 /* sum[outputs] <- sums over all rows, of the n outputs k[n], output k at the step t[k]:

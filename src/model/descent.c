@@ -1,5 +1,4 @@
-/* Gains of an iterative descent, and an estimate of those to come. Called by ridge_cg.c and
- * newton.c. */
+/* Gains of an iterative descent, and an estimate of those to come. */
 #include "descent.h"
 
 #include <math.h>

@@ -22,7 +22,7 @@ double descent_gained(const descent *s);
  * (at most WINDOW) and of as many before them, continued as a geometric series. In
  * conjugate gradients these sums are squared errors in the energy norm (Hestenes, Stiefel,
  * 1952; Strakos, Tichy, ETNA 13, 2002). INFINITY before the second step and where gains do
- * not fall. Local. */
+ * not fall. */
 double descent_remaining(const descent *s);
 
 #endif

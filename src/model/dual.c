@@ -2,7 +2,7 @@
  *     max_a  - 1/2 |sum_i a_i y_i x_i|^2 - 1/2 (sum_i a_i y_i)^2 - sum_i conj(a_i),
  * solved exactly for one a_i after the other, with w = sum_i a_i y_i x_i updated each time
  * (Hsieh, Chang, Lin, Keerthi, Sundararajan, ICML 2008; for logistic loss Yu, Huang, Lin,
- * Machine Learning 85, 2011). Called by margin.c.
+ * Machine Learning 85, 2011).
  *
  * Partitions (struct dual_rows) are visited at the same time, each with its own copy of w;
  * their changes are added exactly, with the best common step. Partitions hold different
@@ -79,7 +79,7 @@ static void square_norms(ascent *s)
 }
 
 /* Recomputes all margins. Rows that still have a part of a gap become due; those of a
- * single output all do. Local. */
+ * single output all do. */
 static void recompute_margins(ascent *s)
 {
     const weft_sparse *x = &s->x->x;
@@ -99,7 +99,7 @@ static void recompute_margins(ascent *s)
 /* Newton step on the intercept, which solves b = t(b), where t = sum_i a_i y_i decreases in
  * b. The slope of t is about -response if rows share no columns; the secant slope of the
  * last step is better, unless it leads out of the bracket. Rows with a large change become
- * due. Local. */
+ * due. */
 static void step_intercept(ascent *s, int k, double t, double response)
 {
     output *o = &s->out[k];
@@ -120,7 +120,7 @@ static void step_intercept(ascent *s, int k, double t, double response)
 }
 
 /* Objective and gap of an output, given its sums over the rows' states. Moves the intercept
- * where its error is more than half of a gap that is too wide. Local. */
+ * where its error is more than half of a gap that is too wide. */
 static void measure(ascent *s, int k, const double *sum)
 {
     output *o = &s->out[k];
@@ -326,7 +326,7 @@ static void fill_tile(const ascent *s, int n, const int *k, int m, const uint32_
 }
 
 /* Stores the weights of the outputs k[n] in the columns of the matrix, by blocks: vectors
- * that are a power of two apart would displace each other from cache. Local. */
+ * that are a power of two apart would displace each other from cache. */
 static void store_columns(const ascent *s, int n, const int *k, const target *t)
 {
     real tile[DUAL_WIDE][BLOCK];
@@ -339,7 +339,7 @@ static void store_columns(const ascent *s, int n, const int *k, const target *t)
     }
 }
 
-/* Stores the outputs k[n], with the matrix's columns. Local. */
+/* Stores the outputs k[n], with the matrix's columns. */
 static void store_outputs(const ascent *s, int n, const int *k, const target *t)
 {
     for (int j = 0; j < n; j++) {
@@ -369,7 +369,7 @@ static void share_weights(const dual_rows *x, size_t n, real *w)
 }
 
 /* Stores outputs that are done, where the others then need three quarters of the width at
- * most. Local. */
+ * most. */
 static void compact(ascent *s, const target *t)
 {
     int keep[DUAL_WIDE], ended[DUAL_WIDE], left = 0, n = 0;

@@ -73,7 +73,7 @@ typedef struct margin_output {
 /* Penalty on a weight or intercept. */
 double margin_penalty(const margin_problem *p, double w);
 
-/* The output of class `one`, with so many samples of it and of all other classes. Local. */
+/* The output of class `one`, with so many samples of it and of all other classes. */
 margin_output margin_output_of(const margin_problem *p, int one, double positives,
                                double negatives);
 

@@ -2,8 +2,7 @@
  * column that occurs in a single row needs none: its weights follow from the row's dual
  * variable, so that only the sum of squares of a row's entries in such columns is needed.
  * Most columns of n-grams are of this kind. The others are numbered by decreasing
- * frequency, so that weights that are read often are adjacent. Called by dual_rows.c once
- * for each fit. */
+ * frequency, so that weights that are read often are adjacent. */
 #include <math.h>
 
 #include "dual.h"

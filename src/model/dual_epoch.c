@@ -1,5 +1,5 @@
 /* Epochs of dual coordinate ascent: steps on rows, partition by partition, and the sum of
- * the partitions' changes. Called by dual.c. */
+ * the partitions' changes. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static int padded(int wide)
     return (wide + 7) / 8 * 8;
 }
 
-/* ---- visits -------------------------------------------------------------------------- */
+/* ---- visits ---- */
 
 void ascent_terms(const ascent *s, int64_t i, double *conj, double *loss)
 {
@@ -166,7 +166,7 @@ static void visit_partition(ascent *s, int partition, real *w)
     }
 }
 
-/* ---- sums over rows ------------------------------------------------------------------ */
+/* ---- sums over rows ---- */
 
 void ascent_sum(ascent *s, int n, const int *k, ascent_row_sum add, const double *t,
                 double (*sum)[ASCENT_SUMS])
@@ -226,7 +226,7 @@ void ascent_dots(const ascent *s, const real *a, const real *b, double *sum)
     for (int k = 0; k < s->period; k++) sum[k % s->wide] += part[k];
 }
 
-/* ---- an epoch ------------------------------------------------------------------------ */
+/* ---- an epoch ---- */
 
 /* most[wide] <- max(most, |a - b|) of each output. */
 static void largest_change(const ascent *s, const real *a, const real *b, double *most)

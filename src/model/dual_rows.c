@@ -1,6 +1,5 @@
 /* Assigns rows of a sparse matrix to partitions, and moves each to the rank that processes
- * its partition. Called by margin.c once for each fit. Cost: each rank sends and receives
- * its share of the entries. */
+ * its partition. Cost: each rank sends and receives its share of the entries. */
 #include <string.h>
 
 #include "dual.h"

@@ -8,7 +8,7 @@
  * values of the others, for which descent would take thousands of sweeps where C is large.
  * A column is removed for good when the gap proves that its weight is 0: the dual is
  * 4/C-strongly concave, so the optimum is within sqrt(gap C / 2) of a dual point (Ndiaye,
- * Fercoq, Gramfort, Salmon, JMLR 18, 2017). Called by margin.c. */
+ * Fercoq, Gramfort, Salmon, JMLR 18, 2017). */
 #include <math.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ static double dot(const l1 *s, int64_t j, const double *v)
     return sum[0] + sum[1];
 }
 
-/* ---- objective and gap --------------------------------------------------------------- */
+/* ---- objective and gap ---- */
 
 /* Removes columns whose weight is 0 at the optimum, given the largest slope. */
 static void screen(l1 *s, double max_slope)
@@ -129,7 +129,7 @@ static void choose_working_set(l1 *s)
     }
 }
 
-/* ---- a step -------------------------------------------------------------------------- */
+/* ---- a step ---- */
 
 /* The change `by` of a weight w that minimises g by + h by^2 / 2 + |w + by|; *gain: the
  * decrease. */
@@ -191,7 +191,7 @@ static double sweep(l1 *s, int64_t *order)
     return gain;
 }
 
-/* ---- a step, and how far ------------------------------------------------------------- */
+/* ---- a step, and how far ---- */
 
 /* s->step and s->along <- approximate minimum of the model over the working set. */
 static void descend(l1 *s, int64_t *order)
@@ -269,7 +269,7 @@ static int adapt(l1 *s, double taken)
     return s->floor <= LAST_FLOOR;
 }
 
-/* ---- a fit --------------------------------------------------------------------------- */
+/* ---- a fit ---- */
 
 static l1 start(const margin_problem *p, const l1_columns *x, const int32_t *label,
                 const margin_output *of, weft_arena *tmp)

@@ -4,7 +4,7 @@
  * scaled by the diagonal of the second derivatives, approximate its minimum; then the
  * proposed change is taken as a whole, or halved until the model decreases, where weights
  * that would change their sign stop at 0 (Chen, Curtis, Robinson, SIAM J. Optim. 27, 2017).
- * Called by l1.c between sweeps of coordinate descent. */
+ */
 #include "l1_cg.h"
 
 #include <math.h>

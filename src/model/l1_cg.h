@@ -46,11 +46,11 @@ typedef struct l1 {
     int passes;                  /* over the working set */
 } l1;
 
-/* Room for the support of a fit to these columns. Owned by tmp. Local. */
+/* Room for the support of a fit to these columns. Owned by tmp. */
 l1_support l1_support_new(const l1_columns *x, weft_arena *tmp);
 /* Reduces the model of a step over the weights that are not 0, all others fixed: changes
  * step, shift, along and slope. Weights that would change their sign become 0. Returns the
- * decrease, 0 if none was found. Local. Cost: at most 30 products with the columns of the
+ * decrease, 0 if none was found. Cost: at most 30 products with the columns of the
  * support, and 22 with their transposes. */
 double l1_minimise_support(l1 *s);
 

@@ -2,15 +2,14 @@
  * penalty: most columns of n-grams occur in a few rows only. Equal columns become one: the
  * longer n-grams that only one document has all have the same value in it, and often they
  * are nine in ten of all columns. How a weight is divided among equal columns does not
- * change the objective, as long as no sign differs; they have equal shares. Called by
- * margin.c once for each fit. */
+ * change the objective, as long as no sign differs; they have equal shares. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "l1.h"
 
-/* New numbers of the columns that remain, [d]; -1 for the others. Local. */
+/* New numbers of the columns that remain, [d]; -1 for the others. */
 static int64_t *number_columns(const margin_problem *p, const weft_sparse *x, int64_t d,
                                l1_columns *c, weft_arena *mem)
 {
@@ -25,7 +24,7 @@ static int64_t *number_columns(const margin_problem *p, const weft_sparse *x, in
     return number;
 }
 
-/* ---- equal columns ------------------------------------------------------------------ */
+/* ---- equal columns ---- */
 
 typedef struct hashed {
     uint64_t hash;

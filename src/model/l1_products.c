@@ -1,8 +1,8 @@
 /* Logistic regression with an L1 penalty by products with any matrix, for rows that are not
  * sparse; see l1.h. Accelerated proximal gradients (Beck, Teboulle, SIAM J. Imaging Sci. 2,
  * 2009) with a search for the step and a restart where the momentum points uphill
- * (O'Donoghue, Candes, Found. Comput. Math. 15, 2015). Called by margin.c. Vectors over
- * columns, last the intercept, are equal on all ranks. */
+ * (O'Donoghue, Candes, Found. Comput. Math. 15, 2015). Vectors over columns, last the
+ * intercept, are equal on all ranks. */
 #include <math.h>
 
 #include "l1.h"

@@ -1,7 +1,6 @@
 /* Losses of the margin, their conjugates, and the step of dual coordinate ascent on one
  * sample: exact for hinge and squared hinge (Hsieh et al., ICML 2008), by Newton steps for
- * logistic loss (Yu, Huang, Lin, Machine Learning 85, 2011). Called by margin.c, dual.c and
- * newton.c. */
+ * logistic loss (Yu, Huang, Lin, Machine Learning 85, 2011). */
 #include <math.h>
 
 #include "dual.h"

@@ -1,5 +1,5 @@
 /* Two-class and one-against-rest fits with a loss of the margin: labels, outputs, scores.
- * Called by logistic.c and svm.c. */
+ */
 #include <math.h>
 #include <string.h>
 

@@ -1,8 +1,7 @@
 /* Truncated Newton method for linear models with a loss of the margin, on any matrix of
  * features: conjugate gradients on the Newton system, then a line search on the scores
- * (Lin, Weng, Keerthi, JMLR 9, 2008, with a search in place of the trust region). Called by
- * margin.c where rows are not sparse or dual ascent does not converge. Vectors over
- * columns, last the intercept, are equal on all ranks.
+ * (Lin, Weng, Keerthi, JMLR 9, 2008, with a search in place of the trust region).
+ * Vectors over columns, last the intercept, are equal on all ranks.
  *
  * The hinge is smoothed: it is a parabola over a width below margin 1, which is reduced
  * until the two objectives differ by less than the tolerance. The smooth objective is lower

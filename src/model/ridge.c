@@ -1,8 +1,7 @@
 /* Model ridge: least squares on targets +1 (own class) and -1, one-against-all, with a
  * penalty alpha |w|^2 on the weights and none on the intercepts. Minimises sum over classes
  * of |y - F w - b|^2 + alpha |w|^2. Solved by block conjugate gradients (ridge_cg.c) or
- * Cholesky (ridge_cholesky.c) on the centred normal equations (ridge.h). Called by tasks
- * through the model table. */
+ * Cholesky (ridge_cholesky.c) on the centred normal equations (ridge.h). */
 #include "ridge.h"
 
 #include <math.h>
@@ -54,7 +53,7 @@ static const weft_opt ridge_opts[] = {
      .about = "largest number of iterations of cg"},
     {0}};
 
-/* ---- the centred system -------------------------------------------------------------- */
+/* ---- the centred system ---- */
 
 double ridge_dot(int64_t n, const double *a, const double *b)
 {
@@ -199,7 +198,7 @@ static void unpack(const ridge_system *s, const double *x, real *w)
     }
 }
 
-/* ---- the model ----------------------------------------------------------------------- */
+/* ---- the model ---- */
 
 /* Writes the weights w from the solution x[c][d], whose residual r[c][d] has this relative
  * norm, and fills *out. */

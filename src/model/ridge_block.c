@@ -1,5 +1,4 @@
-/* Block vectors dealt to ranks by columns: products, combinations, orthonormal bases.
- * Called by ridge_cg.c. */
+/* Block vectors dealt to ranks by columns: products, combinations, orthonormal bases. */
 #include "ridge_block.h"
 
 #include "ridge.h"
@@ -40,7 +39,7 @@ static int64_t width(const block_space *s, int64_t k)
     return s->end - k < WEFT_BLOCK ? s->end - k : WEFT_BLOCK;
 }
 
-/* ---- sums over columns --------------------------------------------------------------- */
+/* ---- sums over columns ---- */
 
 block_sums block_sums_new(const block_space *s, int n)
 {
@@ -102,7 +101,7 @@ void block_total(const block_space *s, const block_sums *sums, double *total)
         for (int64_t i = 0; i < n; i++) total[i] += sums->of[k * n + i];
 }
 
-/* ---- combinations -------------------------------------------------------------------- */
+/* ---- combinations ---- */
 
 void block_combine(const block_space *s, int p, double sign, const double *g,
                    const double *x, int c, double *y)
@@ -122,7 +121,7 @@ void block_share(const block_space *s, int c, double *x)
     for (int j = 0; s->dealt && j < c; j++) join(s, 0, 1, x + j * s->d);
 }
 
-/* ---- orthonormal bases --------------------------------------------------------------- */
+/* ---- orthonormal bases ---- */
 
 /* Pivoted Cholesky factorization of the Gram matrix g[c][c] of vectors z, scaled to length
  * 1. Rows of t[c][c], as many as returned: t z is orthonormal. *least: the smallest squared

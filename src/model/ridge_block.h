@@ -17,7 +17,7 @@ typedef struct block_space {
 } block_space;
 
 /* The space of vectors over d columns, and the columns that this rank of the team has. t
- * and tmp are borrowed. Local. */
+ * and tmp are borrowed. */
 block_space block_space_new(weft_team *t, int64_t d, weft_arena *tmp);
 
 /* Sums over columns that are joined together: n of each block. */
@@ -26,19 +26,19 @@ typedef struct block_sums {
     double *of; /* [blocks][n] */
 } block_sums;
 
-/* Zeros, in tmp. Local. */
+/* Zeros, in tmp. */
 block_sums block_sums_new(const block_space *s, int n);
-/* Sums at .. at + p c - 1 of the own blocks: a b^T of a[p][d] and b[c][d]. Local. */
+/* Sums at .. at + p c - 1 of the own blocks: a b^T of a[p][d] and b[c][d]. */
 void block_inner(const block_space *s, block_sums *sums, int at, int p, const double *a,
                  int c, const double *b);
 /* Sums at .. at + c: a_j . b_j of a[c][d] and b[c][d]; the last is that of class c, minus
- * the sum of the others. Local. */
+ * the sum of the others. */
 void block_classes(const block_space *s, block_sums *sums, int at, int c, const double *a,
                    const double *b);
 /* total[n] over all columns. Collective. */
 void block_total(const block_space *s, const block_sums *sums, double *total);
 
-/* y[c][d] += sign g^T x of g[p][c] and x[p][d], without the terms where g is 0. Local. */
+/* y[c][d] += sign g^T x of g[p][c] and x[p][d], without the terms where g is 0. */
 void block_combine(const block_space *s, int p, double sign, const double *g,
                    const double *x, int c, double *y);
 /* Orthonormal vectors p that span z[c][d], which is used up, rounded to reals; vectors that

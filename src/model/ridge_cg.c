@@ -6,7 +6,7 @@
  * preconditioner: the diagonal gained nothing, neither for random Fourier features nor for
  * n-grams. O'Leary, "The block conjugate gradient algorithm and related methods", Linear
  * Algebra Appl. 29, 1980; Ji, Li, "A breakdown-free block conjugate gradient method", BIT
- * 57, 2017. Called by ridge.c. */
+ * 57, 2017. */
 #include "descent.h"
 #include "ridge.h"
 #include "ridge_block.h"
@@ -20,7 +20,7 @@ static const double max_drift = 1.1;
 /* A residual below this share of the right-hand side is rounding error. */
 static const double min_residual = 1e-12;
 
-/* ---- small dense systems ------------------------------------------------------------- */
+/* ---- small dense systems ---- */
 
 /* g[p][p] = L L^T in place, lower. Returns 0 if g is not positive definite. */
 static int factor(int p, double *g)
@@ -54,7 +54,7 @@ static void solve(int p, const double *l, int c, double *b)
     }
 }
 
-/* ---- convergence --------------------------------------------------------------------- */
+/* ---- convergence ---- */
 
 /* sum over k of a_j[k] b_j[k] of the rows k of a[n][c] and b[n][c]; class j = c is minus
  * the sum of the others. */
@@ -104,7 +104,7 @@ static int is_converged(const ridge_system *s, const double *norm2, const double
     return 1;
 }
 
-/* ---- the iteration ------------------------------------------------------------------- */
+/* ---- the iteration ---- */
 
 /* Directions p[np][d] and what an iteration needs. */
 typedef struct search {

@@ -2,8 +2,8 @@
  * where there are no more columns than rows; else dual, (F_c F_c^T + alpha I) a = y_c, w =
  * F_c^T a. The matrix is centred in double, panel by panel, before it is rounded; iterative
  * refinement on residuals in double corrects the error of the factor, which is in `real`
- * precision. Called by ridge.c. Higham, "Accuracy and Stability of Numerical Algorithms",
- * 2nd ed., SIAM 2002, chapter 12. */
+ * precision. Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., SIAM
+ * 2002, chapter 12. */
 #include "ridge.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ typedef struct direct {
     double *sum;      /* [c] of the rows of a */
 } direct;
 
-/* ---- primal -------------------------------------------------------------------------- */
+/* ---- primal ---- */
 
 static void primal_panel(void *ctx, int64_t r0, int64_t nr, int64_t c0, int64_t nc,
                          double *a)
@@ -49,7 +49,7 @@ static void primal_step(direct *m, double *x, const double *r)
     for (int64_t i = 0; i < n; i++) x[i] += (double)m->b[i];
 }
 
-/* ---- dual ---------------------------------------------------------------------------- */
+/* ---- dual ---- */
 
 static void dual_panel(void *ctx, int64_t r0, int64_t nr, int64_t c0, int64_t nc, double *a)
 {
@@ -133,7 +133,7 @@ static void dual_setup(direct *m)
     weft_join_f64(f->team, m->row_mean, (size_t)f->total);
 }
 
-/* ---- both ---------------------------------------------------------------------------- */
+/* ---- both ---- */
 
 /* Refines as long as the residual halves. Collective. */
 static double refine(direct *m, int dual, double *x, double *r)

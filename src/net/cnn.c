@@ -10,8 +10,7 @@
  * it comes before the dense layer, if train.dropout is set. Weights start as in the other
  * networks, not as in cuda-convnet.
  * Weights of a convolution are [out][column][row][in], and a dense layer takes an image as
- * row, column, channel: PyTorch's [out][in][row][column] is a permutation. Called by tasks
- * fed and sgd. */
+ * row, column, channel: PyTorch's [out][in][row][column] is a permutation. */
 #include "stack.h"
 
 typedef struct conv {

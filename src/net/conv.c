@@ -6,7 +6,7 @@
  * overlapping rows with W, with 1/k of the memory of a full unfolding. The k - 1 positions
  * at the end of each row, where a row runs into the next, are computed and not used.
  *
- * Pooling is done before bias and ReLU, which are monotonic. Called by stack.c. */
+ * Pooling is done before bias and ReLU, which are monotonic. */
 #include "stack.h"
 
 #include <string.h>
@@ -162,7 +162,7 @@ void weft_conv_forward(const weft_layer *l, weft_scratch *t, const real *w, int 
     }
 }
 
-/* ---- backward ----------------------------------------------------------------------- */
+/* ---- backward ---- */
 
 /* Gradient with respect to `sums`: dy at the largest position of each window, else 0. */
 static void unpool(const weft_layer *l, const real *dy, const int32_t *argmax, real *sums)

@@ -1,5 +1,5 @@
 /* A dense layer, y = x W^T + b. Samples are packed, some at a time, and W is read where it
- * is. Called by stack.c and the text CNN. */
+ * is. */
 #include "stack.h"
 
 #include <string.h>
@@ -44,7 +44,7 @@ weft_layer weft_dense_layer(int in, int out, int relu, int64_t at)
                         .bias = at + (int64_t)in * out};
 }
 
-/* ---- forward ------------------------------------------------------------------------ */
+/* ---- forward ---- */
 
 /* y[n][out] of up to BLOCK_ROWS samples. A row of y depends only on its row of x. */
 static void rows_forward(const weft_layer *l, weft_scratch *t, const real *w, int n,
@@ -71,7 +71,7 @@ void weft_dense_forward(const weft_layer *l, weft_scratch *t, const real *w, int
         rows_forward(l, t, w, min(BLOCK_ROWS, n - i), x + i, y + (int64_t)i * l->out);
 }
 
-/* ---- backward ----------------------------------------------------------------------- */
+/* ---- backward ---- */
 
 /* dx[n][c] = dy W. */
 static void input_gradient(const weft_layer *l, weft_scratch *t, const real *w, int n,

@@ -1,4 +1,4 @@
-/* Initial weights by keyed random numbers. Called by all networks. */
+/* Initial weights by keyed random numbers. */
 #include "init.h"
 
 void weft_init_uniform(uint64_t seed, int tensor, double bound, int64_t n, real *w)

@@ -4,8 +4,7 @@
 
 #include "weft/base.h"
 
-/* w[n], a tensor of a network, uniform in +-bound; keyed by seed, tensor and index. Local.
- */
+/* w[n], a tensor of a network, uniform in +-bound; keyed by seed, tensor and index. */
 void weft_init_uniform(uint64_t seed, int tensor, double bound, int64_t n, real *w);
 
 #endif

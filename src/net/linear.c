@@ -1,6 +1,5 @@
 /* Softmax regression: z = W x + b, the loss is the cross-entropy of softmax(z). Weights:
- * W[classes][d], then b[classes]; they start at zero, as the loss is convex. Called by
- * tasks fed and sgd. */
+ * W[classes][d], then b[classes]; they start at zero, as the loss is convex. */
 #include "stack.h"
 
 #include <string.h>

@@ -2,8 +2,8 @@
  * of LSTM with dropout between them, and a dense layer on the last step or on each.
  * Weights, their names and their initial distributions are PyTorch's (torch.nn.Embedding,
  * LSTM, Linear); with biases = 1 a layer has one bias per gate, as in TensorFlow.
- * lstm_pass.c computes. Called by tasks fed and sgd. Hochreiter, Schmidhuber, "Long
- * short-term memory", Neural Computation 1997. */
+ * lstm_pass.c computes. Hochreiter, Schmidhuber, "Long short-term memory", Neural
+ * Computation 1997. */
 #include "lstm.h"
 #include "init.h"
 

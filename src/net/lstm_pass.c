@@ -58,7 +58,7 @@ typedef struct part {
     uint64_t key;
 } part;
 
-/* ---- memory ------------------------------------------------------------------------- */
+/* ---- memory ---- */
 
 /* A leading dimension of an odd number of cache lines, so that the rows of a tile do not
  * share cache sets. */
@@ -110,7 +110,7 @@ void *lstm_work(const void *self, int most, weft_arena *mem)
     return s;
 }
 
-/* ---- weights ------------------------------------------------------------------------ */
+/* ---- weights ---- */
 
 static void pack(matrix *x, const real *b, size_t ldb, int trans)
 {
@@ -144,7 +144,7 @@ static void pack_weights(const lstm *t, scratch *s, const real *w, int back)
             s->table[(size_t)i * 4 * h + j] += s->layer[0].bias[j];
 }
 
-/* ---- forward ------------------------------------------------------------------------ */
+/* ---- forward ---- */
 
 /* Dropout: y[h] = x[h] with units set to 0 at random and the others scaled up. The mask is
  * a function of key, layer, step, sample and unit. y may be x. */
@@ -246,7 +246,7 @@ static void forward(const part *p, const real *bias, double share, weft_score *s
     }
 }
 
-/* ---- backward ----------------------------------------------------------------------- */
+/* ---- backward ---- */
 
 /* The backward pass of a layer over all steps: s->dy, the gradient with respect to its
  * output from the layer above, becomes the full gradient; z the gradient with respect to

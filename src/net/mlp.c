@@ -1,5 +1,5 @@
 /* A multilayer perceptron: dense layers of the widths of option hidden, each followed by
- * ReLU and dropout, then a dense layer of the classes. Called by tasks fed and sgd. */
+ * ReLU and dropout, then a dense layer of the classes. */
 #include "stack.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Layers after a convolution of cuda-convnet: overlapping pooling, with smaller windows at
  * the lower and right edges, and local response normalisation within a map. Bias and ReLU
- * come before pooling; for max-pooling this makes no difference. Called by conv.c, image by
- * image. Krizhevsky, "cuda-convnet", 2011. */
+ * come before pooling; for max-pooling this makes no difference. Krizhevsky,
+ * "cuda-convnet", 2011. */
 #include "stack.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ static int min(int a, int b)
     return a < b ? a : b;
 }
 
-/* ---- pooling ------------------------------------------------------------------------ */
+/* ---- pooling ---- */
 
 /* The window of output (i, j): its rows and columns that are in the image. */
 typedef struct window {
@@ -139,7 +139,7 @@ void weft_pool_backward(const weft_layer *l, int stride, const real *dy,
         mean_backward(l, stride, dy, activated, z);
 }
 
-/* ---- normalisation ------------------------------------------------------------------ */
+/* ---- normalisation ---- */
 
 /* x^-power, 1 <= x. In plain arithmetic, each operation rounded once, so that the bits are
  * the same on all CPUs: x = 2^e m with m around 1, log m = 2 atanh((m - 1) / (m + 1)) and

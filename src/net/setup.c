@@ -1,5 +1,4 @@
-/* Sets a network up for data, of which a message then names file and key. Called by tasks.
- */
+/* Sets a network up for data, of which a message then names file and key. */
 #include "weft/net.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Softmax and its cross-entropy. Called by stack.c and lstm_pass.c. */
+/* Softmax and its cross-entropy. */
 #include "softmax.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Networks that are a stack of layers: forward and backward over a batch, layer by layer,
- * initial weights, the loss. Called by linear.c, mlp.c and cnn.c through their vtables. */
+ * initial weights, the loss. */
 #include "stack.h"
 #include "init.h"
 #include "softmax.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- layers of a stack -------------------------------------------------------- */
+/* ---- layers of a stack ---- */
 
 weft_status weft_stack_begin(weft_stack *s, const char *name, const weft_shape *shape)
 {
@@ -177,7 +177,7 @@ void *weft_stack_work(const void *self, int most, weft_arena *mem)
     return t;
 }
 
-/* ---- forward ------------------------------------------------------------------------ */
+/* ---- forward ---- */
 
 /* x[n][d]: the rows, of which images become channels last. */
 static void load_rows(const weft_stack *s, const weft_batch *b, real *x)
@@ -247,7 +247,7 @@ void weft_stack_score(const void *self, void *work, const real *w, const weft_ba
         weft_softmax(c, k->act[t->n] + (int64_t)i * c, b->label[i], 0, NULL, s);
 }
 
-/* ---- backward ----------------------------------------------------------------------- */
+/* ---- backward ---- */
 
 /* Gradient with respect to the input of a ReLU, from that with respect to the layer's
  * output: 0 for a unit that is not above 0, because of ReLU or dropout. */

@@ -84,7 +84,7 @@ void weft_stack_lanes_grad(const void *self, void *work, const real *w,
 void weft_stack_lanes_score(const void *self, void *work, const real *w,
                             const weft_lane_batch *b, weft_score *s);
 
-/* A dense layer with a bias, whose weights begin at `at`. Local. */
+/* A dense layer with a bias, whose weights begin at `at`. */
 weft_layer weft_dense_layer(int in, int out, int relu, int64_t at);
 
 /* One layer for n samples, without its dropout. Forward: y[n][units] of x[n][h w c].
@@ -108,7 +108,7 @@ size_t weft_conv_packed(const weft_layer *l);
 size_t weft_conv_unfolded(const weft_layer *l); /* numbers of t->spread */
 size_t weft_conv_sums(const weft_layer *l);     /* numbers of t->wide */
 
-/* ---- pool.c: one image after a convolution --------------------------------------- */
+/* ---- pool.c: one image after a convolution ---- */
 
 /* z[oh][stride][out] are the sums of the convolution, of which ow columns are used. Bias,
  * ReLU, and the largest or the mean of each 3 x 3 window around an odd position, smaller at

@@ -1,6 +1,5 @@
 /* Stacks of dense layers for several models at the same time, one in each vector lane:
- * forward, backward and loss of stack.c and dense.c. Called by linear.c and mlp.c through
- * their vtables. */
+ * forward, backward and loss of stack.c and dense.c. */
 #include "stack.h"
 
 /* Limits and block sizes for which sums have the same order as in stack.c, so that the bits
@@ -39,7 +38,7 @@ void *weft_stack_lanes_work(const void *self, int most, weft_arena *mem)
     return t;
 }
 
-/* ---- forward ------------------------------------------------------------------------ */
+/* ---- forward ---- */
 
 static void layer_forward(const weft_layer *l, const real *w, int n, int lanes,
                           const real *x, real *y)
@@ -103,7 +102,7 @@ void weft_stack_lanes_score(const void *self, void *work, const real *w,
     losses(self, work, b, NULL, s);
 }
 
-/* ---- backward ----------------------------------------------------------------------- */
+/* ---- backward ---- */
 
 /* dx[n][c] = dy W, by pieces of the layer's outputs. */
 static void input_gradient(const weft_layer *l, const real *w, int n, int lanes,

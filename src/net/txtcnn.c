@@ -11,7 +11,7 @@
  *
  * Weights of filters are [word of the window][filter][vector], so that all groups together
  * are one matrix; PyTorch's [filter][word][vector] is a permutation. Initial weights are
- * PyTorch's. txtcnn_pass.c computes. Called by the tasks sgd and fed. */
+ * PyTorch's. txtcnn_pass.c computes. */
 #include "txtcnn.h"
 #include "init.h"
 
@@ -150,7 +150,7 @@ static const weft_when txtcnn_when[] = {FROM(2, "2|3|4|5|6|7|8|9|10"),
                                         FROM(10, "10"),
                                         {0}};
 
-/* ---- setup -------------------------------------------------------------------------- */
+/* ---- setup ---- */
 
 static weft_status check(const txtcnn *t)
 {
@@ -207,7 +207,7 @@ static weft_status txtcnn_setup(void *self, const weft_shape *shape)
     return WEFT_OK;
 }
 
-/* ---- weights ------------------------------------------------------------------------ */
+/* ---- weights ---- */
 
 static int64_t txtcnn_nweight(const void *self)
 {

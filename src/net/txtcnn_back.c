@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* ---- backward ----------------------------------------------------------------------- */
+/* ---- backward ---- */
 
 /* The backward pass of the dense layers; slope becomes the gradient with respect to the
  * sums of the windows. */

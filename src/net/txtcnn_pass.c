@@ -18,7 +18,7 @@ static int min(int a, int b)
     return a < b ? a : b;
 }
 
-/* ---- memory ------------------------------------------------------------------------- */
+/* ---- memory ---- */
 
 /* A leading dimension of an odd number of cache lines, so that the rows of a tile do not
  * share cache sets. */
@@ -83,7 +83,7 @@ void *txtcnn_work(const void *self, int most, weft_arena *mem)
     return s;
 }
 
-/* ---- forward ------------------------------------------------------------------------ */
+/* ---- forward ---- */
 
 /* Windows of k words of a document of n words: those with at least one word begin at from
  * .. to; zeros 1: a window of padding alone counts as well. */

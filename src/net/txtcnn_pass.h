@@ -58,7 +58,7 @@ typedef struct txtcnn_pass {
     double drop_pooled;
 } txtcnn_pass;
 
-/* ---- txtcnn_words.c ----------------------------------------------------------------- */
+/* ---- txtcnn_words.c ---- */
 
 /* Dropout mask m[n]: 0 with probability `share`, else 1 / (1 - share); a function of key,
  * layer and place. */
@@ -73,7 +73,7 @@ void txtcnn_load(const txtcnn_pass *p, const txtcnn_piece *q);
 /* Multiplies x[rows][ldx] by the dropout masks of its words. */
 void txtcnn_mask_rows(const txtcnn_pass *p, const txtcnn_piece *q, int channel, real *x);
 
-/* ---- txtcnn_pass.c ------------------------------------------------------------------ */
+/* ---- txtcnn_pass.c ---- */
 
 /* Forward pass over the batch; returns the last piece, whose words are still in rows. */
 txtcnn_piece txtcnn_forward(const txtcnn_pass *p, weft_score *score);

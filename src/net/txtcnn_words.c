@@ -1,6 +1,5 @@
 /* Word vectors of a batch of documents, a piece of the batch at a time: one row for each
- * distinct word, or for each occurrence where dropout is applied to vectors. Called by
- * txtcnn_pass.c and txtcnn_back.c. */
+ * distinct word, or for each occurrence where dropout is applied to vectors. */
 #include "txtcnn_pass.h"
 
 #include <string.h>
@@ -32,7 +31,7 @@ static void mask_vector(const txtcnn_pass *p, int channel, int i, int64_t place,
     for (int j = 0; j < d; j++) x[j] *= m[j];
 }
 
-/* ---- words -------------------------------------------------------------------------- */
+/* ---- words ---- */
 
 txtcnn_piece txtcnn_assign_rows(const txtcnn_pass *p, int first)
 {

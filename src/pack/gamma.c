@@ -1,8 +1,7 @@
 /* Gamma variates from keyed random numbers, as logarithms, so that a shape of 1e-6, whose
  * variates are below every positive double, still gives proportions: Marsaglia, Tsang, "A
  * simple method for generating gamma variables", ACM TOMS 26(3), 2000, for shape + 1, times
- * U^(1 / shape). An attempt takes one block of keyed numbers; more than one is rare. Called
- * by partition.c. */
+ * U^(1 / shape). An attempt takes one block of keyed numbers; more than one is rare. */
 #include "partition.h"
 
 #include <math.h>

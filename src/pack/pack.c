@@ -1,13 +1,12 @@
 /* Packing: takes rows or documents from a reader and writes the packed file, which appears
- * under its name only when it is whole. Called by `weft pack`; documents are in
- * pack_text.c. */
+ * under its name only when it is whole. */
 #include "pack.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* ---- digests --------------------------------------------------------------------- */
+/* ---- digests ---- */
 
 struct weft_digest {
     XXH3_state_t state; /* aligned to 64 bytes, as an arena's memory is */
@@ -34,7 +33,7 @@ void weft_digest_show(const weft_digest *d, weft_hex text)
         snprintf(text + 2 * i, 3, "%02x", (unsigned)sum.digest[i]);
 }
 
-/* ---- calls of readers --------------------------------------------------------- */
+/* ---- calls of readers ---- */
 
 void weft_pack_classes(weft_pack *p, int n, const char *const *name)
 {
@@ -124,7 +123,7 @@ weft_status weft_pack_source(weft_pack *p, const char *path)
     return st;
 }
 
-/* ---- matrices -------------------------------------------------------------------- */
+/* ---- matrices ---- */
 
 static const char *part_name(weft_pack *p, weft_part part, const char *what)
 {
@@ -232,7 +231,7 @@ void weft_pack_image(weft_pack *p, int channels, int height, int width)
     p->own->image[2] = width;
 }
 
-/* ---- the end --------------------------------------------------------------------- */
+/* ---- the end ---- */
 
 weft_status weft_pack_put(weft_pack *p, const char *name, weft_h5type type, int64_t n,
                           const void *data, const char *about, const char *unit)

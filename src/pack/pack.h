@@ -10,7 +10,7 @@
 /* XXH3-128 in hexadecimal digits, with a NUL. */
 typedef char weft_hex[33];
 
-/* The digest of what was added so far; more may be added. Local. */
+/* The digest of what was added so far; more may be added. */
 void weft_digest_show(const weft_digest *d, weft_hex text);
 
 /* Distinct tokens of a tokenizer while packing; see pack_text.c. */

@@ -1,6 +1,5 @@
 /* Packing a federation: clients come one after the other and are written in large pieces,
- * so that memory does not grow with their number. The layout is that of federation.c.
- * Called by readers through weft/pack.h. */
+ * so that memory does not grow with their number. The layout is that of federation.c. */
 #include "pack.h"
 
 #include <string.h>
@@ -25,7 +24,7 @@ struct weft_pack_federation {
     int64_t class_room;
 };
 
-/* ---- columns --------------------------------------------------------------------- */
+/* ---- columns ---- */
 
 static weft_status column_make(weft_pack *p, column *c, const char *name, weft_h5type type,
                                int64_t width, const char *about, const char *unit)
@@ -69,7 +68,7 @@ static weft_status column_add(weft_pack *p, column *c, int64_t count, const void
     return WEFT_OK;
 }
 
-/* ---- clients --------------------------------------------------------------------- */
+/* ---- clients ---- */
 
 weft_status weft_pack_clients(weft_pack *p, weft_form form, const weft_clients *all)
 {
@@ -204,7 +203,7 @@ int weft_pack_clients_image(const weft_pack_federation *f)
     return f->all.channels > 0;
 }
 
-/* ---- the end --------------------------------------------------------------------- */
+/* ---- the end ---- */
 
 weft_status weft_pack_clients_numbers(weft_pack *p, const weft_clients *all)
 {

@@ -1,5 +1,4 @@
-/* Federations of which a file holds only the numbers that a generator makes them from.
- * Called by pack.c. */
+/* Federations of which a file holds only the numbers that a generator makes them from. */
 #include "pack.h"
 
 void weft_pack_generator(weft_pack *p, const weft_generator *g)

@@ -1,7 +1,6 @@
 /* Packing a labelled set as a federation: its rows are kept until the last one has been
  * read, assigned to clients by partition.c and passed on client by client; documents stay
- * in their order, and the client of each is written beside them. Called by pack.c, and by
- * `weft pack` for the options. */
+ * in their order, and the client of each is written beside them. */
 #include "pack.h"
 #include "partition.h"
 
@@ -16,7 +15,7 @@ struct weft_pack_held {
     int64_t next[WEFT_NPART];         /* and its first place in order */
 };
 
-/* ---- options --------------------------------------------------------------------- */
+/* ---- options ---- */
 
 static int has_option(const weft_kind *kind, const char *key)
 {
@@ -93,7 +92,7 @@ weft_status weft_partition_refuse(const weft_pack *p)
                      own ? "" : " and clients");
 }
 
-/* ---- rows ------------------------------------------------------------------------ */
+/* ---- rows ---- */
 
 weft_status weft_pack_hold(weft_pack *p)
 {

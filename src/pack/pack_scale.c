@@ -1,8 +1,7 @@
 /* Numbers of a matrix become 32-bit floats. Where that would make different numbers of a
  * column equal though they are far from 0 for their spread (times since 1970, identifiers),
  * the column is stored as (x - shift) / scale, so that the numbers stay apart. Whether it
- * is, is known after the last row; then the source is read once more. Called by pack.c and
- * pack_clients.c. */
+ * is, is known after the last row; then the source is read once more. */
 #include "pack.h"
 
 #include <float.h>
@@ -50,7 +49,7 @@ struct weft_scaling {
     weft_arena *mem;
 };
 
-/* ---- sets ------------------------------------------------------------------------ */
+/* ---- sets ---- */
 
 static uint64_t *place(const set *s, uint64_t key)
 {
@@ -78,7 +77,7 @@ static int add(set *s, uint64_t bits, weft_arena *mem)
     return 1;
 }
 
-/* ---- rows ------------------------------------------------------------------------ */
+/* ---- rows ---- */
 
 weft_scaling *weft_scaling_new(int64_t d, weft_arena *mem)
 {
@@ -138,7 +137,7 @@ void weft_scaling_rows(weft_scaling *s, int64_t n, const double *x, float *y)
     }
 }
 
-/* ---- after the last row ---------------------------------------------------------- */
+/* ---- after the last row ---- */
 
 /* Different numbers of column j, and how many are equal to others as floats. */
 static int64_t numbers(const weft_scaling *s, int64_t j)

@@ -30,7 +30,7 @@ struct weft_words {
     weft_arena *mem;
 };
 
-/* ---- the table of words ---------------------------------------------------------- */
+/* ---- the table of words ---- */
 
 static void double_slots(weft_words *w)
 {
@@ -73,7 +73,7 @@ static uint32_t find_word(weft_words *w, const char *token, size_t n)
     return w->slot[s].id;
 }
 
-/* ---- documents ------------------------------------------------------------------- */
+/* ---- documents ---- */
 
 typedef struct stream {
     weft_words *words;
@@ -128,7 +128,7 @@ weft_status weft_pack_document(weft_pack *p, weft_part part, const char *name,
     return WEFT_OK;
 }
 
-/* ---- the end --------------------------------------------------------------------- */
+/* ---- the end ---- */
 
 static int by_count(const void *a, const void *b)
 {

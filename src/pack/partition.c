@@ -14,7 +14,7 @@
  * from decentralized data", 2017.
  *
  * All parts are dealt in the same way: clients have the same q_c and the same shards in
- * each. Within a client rows are in random order. Called by pack_partition.c. */
+ * each. Within a client rows are in random order. */
 #include "partition.h"
 
 #include <math.h>
@@ -87,7 +87,7 @@ const char *weft_partition_text(const weft_partition *o, weft_arena *mem)
                            (long long)o->clients, rule, (long long)o->seed);
 }
 
-/* ---- rows by class --------------------------------------------------------------- */
+/* ---- rows by class ---- */
 
 /* A part in random order, and that order sorted by class: places first[k] .. first[k+1] of
  * `sorted` hold the rows of class k, as numbers into `shuffled`. */
@@ -112,7 +112,7 @@ static deck shuffle(const weft_partition *o, const weft_labelled *l, weft_arena 
     return d;
 }
 
-/* ---- the three rules: owner[i] of row shuffled[i] -------------------------------- */
+/* ---- the three rules: owner[i] of row shuffled[i] ---- */
 
 static void deal_iid(const weft_partition *o, const weft_labelled *l, int64_t *owner)
 {

@@ -1,5 +1,5 @@
 /* The present activity of this process, set by its main thread and read by the watchdog's
- * thread. Called by the timers of comm.c and by run. */
+ * thread. */
 #include "timer.h"
 
 #include <pthread.h>

@@ -3,7 +3,7 @@
  * an atomic operation; on several nodes it is a file in a shared directory, created with
  * O_EXCL. MPI's compare-and-swap is not used, because Open MPI 4.1 performs it over TCP
  * only while the target is in an MPI call, which a training rank is not. Tickets are
- * numbers that are each drawn only once. Called by run. */
+ * numbers that are each drawn only once. */
 #include "nodes.h"
 #include "peers.h"
 

@@ -1,6 +1,6 @@
 /* Teams of ranks: start and end of MPI, agreement on failures, exact sums, and measuring
  * where time goes. Doubles are summed as 64-bit integers, so that the order does not
- * matter. Called by every layer that works on data in parallel. */
+ * matter. */
 #include "nodes.h"
 #include "timer.h"
 
@@ -24,7 +24,7 @@
 /* Longest error message passed between ranks, bytes with the NUL. */
 enum { MESSAGE = 2048 };
 
-/* ---- start and end ------------------------------------------------------------------ */
+/* ---- start and end ---- */
 
 static void abort_all(void)
 {
@@ -166,7 +166,7 @@ void weft_par_library(char *text, size_t n)
     snprintf(text, n, "%.*s", (int)strcspn(all, ",\n"), all);
 }
 
-/* ---- time accounts ------------------------------------------------------------------ */
+/* ---- time accounts ---- */
 
 void weft_times_close(weft_team *t)
 {
@@ -230,7 +230,7 @@ void weft_sleep(weft_team *t)
     weft_times_wait(t);
 }
 
-/* ---- sums --------------------------------------------------------------------------- */
+/* ---- sums ---- */
 
 /* Reduces x[n], elements of `width` bytes, in place. */
 static void reduce(weft_team *t, void *x, size_t n, size_t width, MPI_Datatype type,
@@ -320,7 +320,7 @@ void weft_spread(weft_team *t, const double *x, int n, double out[][WEFT_NSPREAD
     weft_timer_end(t, 3 * (size_t)n * sizeof *x);
 }
 
-/* ---- agreement ---------------------------------------------------------------------- */
+/* ---- agreement ---- */
 
 weft_status weft_agree(weft_status st, weft_team *t)
 {

@@ -1,6 +1,5 @@
 /* Distribution of rows over ranks, in blocks, and of jobs of known cost: of clients over
- * ranks, of groups of rows over partitions. Called by every layer that works on data in
- * parallel. */
+ * ranks, of groups of rows over partitions. */
 #include <stdlib.h>
 
 #include "weft/par.h"

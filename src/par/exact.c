@@ -1,6 +1,6 @@
 /* Exact sums over a team of numbers whose bound is not known beforehand: first their
  * largest magnitude is determined, then they are converted to integers (math/fix.c). A term
- * that is not finite makes the sum NAN. Called by features and models. */
+ * that is not finite makes the sum NAN. */
 #include "weft/par.h"
 
 #include <math.h>

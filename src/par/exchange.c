@@ -1,5 +1,5 @@
 /* Exchange of bytes between all ranks: rows that move to other ranks, and what each rank
- * makes a share of. Called by models, features and task flow. */
+ * makes a share of. */
 #include "nodes.h"
 #include "timer.h"
 

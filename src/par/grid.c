@@ -1,7 +1,7 @@
 /* Dense positive definite systems: Cholesky by ScaLAPACK on a BLACS process grid. The
  * matrix is passed in panels, of which every rank stores its own blocks, so that a rank
- * holds no more than its share and one panel. Called by the ridge model. Blackford et al.,
- * "ScaLAPACK Users' Guide", SIAM 1997: block-cyclic layout in chapter 4. */
+ * holds no more than its share and one panel. Blackford et al., "ScaLAPACK Users'
+ * Guide", SIAM 1997: block-cyclic layout in chapter 4. */
 #include "handle.h"
 #include "timer.h"
 

@@ -1,5 +1,5 @@
 /* The nodes of a team: their ranks and the communicators within a node and between nodes.
- * Called by sums of parts and by exchanges. */
+ */
 #include "nodes.h"
 
 #include <stdlib.h>

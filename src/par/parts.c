@@ -2,7 +2,7 @@
  * scatter), and all parts for all ranks (gather). The ranks of a node read each other's
  * numbers in shared memory, which takes a tenth of the time of messages; between nodes go
  * the sums of whole nodes, each number once and not for each rank. Where memory is not
- * shared, by MPI's collectives. Called by task sgd, random features and models. */
+ * shared, by MPI's collectives. */
 #include "nodes.h"
 #include "timer.h"
 
@@ -31,7 +31,7 @@ struct weft_parts {
     const weft_nodes *nodes; /* where it is shared */
 };
 
-/* ---- memory ------------------------------------------------------------------------- */
+/* ---- memory ---- */
 
 /* 1 if there is room for so much shared memory of each rank of the node; the ranks of other
  * teams, at most as many as CPUs, may need as much. */
@@ -130,7 +130,7 @@ static size_t place_of(const weft_parts *p, const void *x, size_t n, size_t widt
     return at;
 }
 
-/* ---- messages ----------------------------------------------------------------------- */
+/* ---- messages ---- */
 
 /* Ranks that sum or gather their parts: of the team every step-th one from `first`. */
 typedef struct group {
@@ -225,7 +225,7 @@ static int too_many(const weft_parts *p, size_t n)
     return n > MOST && !(p->of && p->nodes->count == 1);
 }
 
-/* ---- sums --------------------------------------------------------------------------- */
+/* ---- sums ---- */
 
 static size_t width_of(MPI_Datatype type)
 {
@@ -323,7 +323,7 @@ void weft_parts_sum_whole_f64(weft_team *t, double *x, int c, size_t n)
         sum(t, x, c, n, MPI_DOUBLE);
 }
 
-/* ---- joining ------------------------------------------------------------------------ */
+/* ---- joining ---- */
 
 /* The parts that rank r of the team owns, from the memory `from` to `to`, x[c][n]. */
 static void copy_real(const weft_team *t, int r, int c, size_t n, const real *from,

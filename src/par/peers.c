@@ -1,6 +1,6 @@
 /* Messages between the leaders of teams, which do not wait for each other. A message is
  * sent in pieces small enough for MPI's eager protocol, so that sending does not depend on
- * the receiver, which receives when it polls. Called by run. */
+ * the receiver, which receives when it polls. */
 #include "peers.h"
 #include "handle.h"
 
@@ -58,7 +58,7 @@ weft_peers *weft_peers_join(const weft_team *t, int parts, weft_arena *mem)
     return p;
 }
 
-/* ---- sending ------------------------------------------------------------------------ */
+/* ---- sending ---- */
 
 /* Frees messages that were sent to all, up to the first that was not: those behind it
  * mostly wait for the same receiver, and to test all of many takes long. */
@@ -99,7 +99,7 @@ void weft_peers_send(weft_peers *p, const void *data, size_t bytes)
     sweep(p);
 }
 
-/* ---- receiving ---------------------------------------------------------------------- */
+/* ---- receiving ---- */
 
 /* Receives a piece; returns 1 if its message is complete. */
 static int take_piece(weft_peers *p, const MPI_Status *s, weft_arena *mem,
@@ -165,7 +165,7 @@ int weft_peers_left(weft_peers *p)
     return p->why;
 }
 
-/* ---- leaving ------------------------------------------------------------------------ */
+/* ---- leaving ---- */
 
 int weft_peers_alone(const weft_peers *p)
 {

@@ -1,5 +1,5 @@
 /* Teams of ranks within a team: neighbours, as even as possible, the first ones larger by
- * one where they are not equal. Called by run. */
+ * one where they are not equal. */
 #include "nodes.h"
 
 int weft_team_size(int size, int parts, int part)

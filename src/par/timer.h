@@ -7,9 +7,9 @@
 /* Waits for the other ranks, so that the next collective does not include their delay. Time
  * before the barrier counts as computing, time in it as waiting. Collective. */
 void weft_timer_begin(weft_team *t);
-/* After the collective: time since is communication, of so many bytes. Local. */
+/* After the collective: time since is communication, of so many bytes. */
 void weft_timer_end(weft_team *t, size_t bytes);
-/* A collective of the team begins (waits 1), ends (0). Local. */
+/* A collective of the team begins (waits 1), ends (0). */
 void weft_activity_wait(const weft_team *t, int waits);
 
 #endif

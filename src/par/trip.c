@@ -1,4 +1,4 @@
-/* Latency and rate of the connection of two ranks. Called by `weft doctor`. */
+/* Latency and rate of the connection of two ranks. */
 #include "handle.h"
 #include "timer.h"
 

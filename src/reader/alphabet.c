@@ -2,7 +2,7 @@
  * "LEAF: A benchmark for federated settings", 2018). FedEx's has 101: pad, unknown, and
  * Python's string.printable without its last character, the form feed, for which its table
  * is one entry too short (Khodak et al., "Federated hyperparameter tuning", NeurIPS 2021).
- * Called by the readers of text. */
+ */
 #include "alphabet.h"
 
 #include <ctype.h>

@@ -58,7 +58,7 @@ static const weft_opt options[] = {
     {.name = NULL},
 };
 
-/* ---- tables ---------------------------------------------------------------------- */
+/* ---- tables ---- */
 
 weft_status weft_dense_row(weft_dense_rows *t, int64_t line, const char *label)
 {
@@ -91,7 +91,7 @@ const char *weft_table_label(const char *text, weft_arena *mem)
     return weft_arena_text(mem, "%.15g", x + 0.0); /* "-0" is "0" */
 }
 
-/* ---- libsvm ---------------------------------------------------------------------- */
+/* ---- libsvm ---- */
 
 static void add_entry(weft_dense_rows *t, int64_t column, double value)
 {
@@ -181,7 +181,7 @@ weft_status weft_read_libsvm(const char *path, char *text, size_t n, int from,
     return WEFT_OK;
 }
 
-/* ---- the reader ------------------------------------------------------------------ */
+/* ---- the reader ---- */
 
 /* Row i in full. */
 static void copy_row(const weft_dense_rows *t, int64_t i, double *x)

@@ -1,5 +1,5 @@
 /* Numbers in the cells of a CSV table, in the spelling that the options name, and what is
- * said of a cell that is none. Called by dense_csv.c. */
+ * said of a cell that is none. */
 #include "dense.h"
 
 #include <ctype.h>
@@ -50,7 +50,7 @@ int weft_cell_number(const weft_csv *how, const char *text, double *x, weft_aren
            !weft_number_lost(plain);
 }
 
-/* ---- what else it is ------------------------------------------------------------- */
+/* ---- what else it is ---- */
 
 int weft_cell_missing(const char *text)
 {

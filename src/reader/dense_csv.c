@@ -124,7 +124,7 @@ static void on_row(int end, void *ctx)
     weft_arena_reset(c->row, 0);
 }
 
-/* ---- lines of plain numbers ------------------------------------------------------ */
+/* ---- lines of plain numbers ---- */
 
 /* The label in text[n]; NULL: libcsv has to read the line. */
 static const char *plain_label(const char *text, size_t n, weft_arena *mem)
@@ -167,7 +167,7 @@ static int add_plain(csv *c, const char *at, const char *end)
     return 1;
 }
 
-/* ---- the file -------------------------------------------------------------------- */
+/* ---- the file ---- */
 
 /* Lines, which end in "\n", "\r\n" or "\r"; text[n] is NUL. */
 static int64_t count_lines(const char *text, size_t n)

@@ -1,13 +1,12 @@
 /* How a table is laid out, as its first lines tell: libsvm or CSV, what separates the
- * columns, whether the first line has their names, and which is the label. Called by
- * dense.c and dense_csv.c. */
+ * columns, whether the first line has their names, and which is the label. */
 #include "dense.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- separators ------------------------------------------------------------------ */
+/* ---- separators ---- */
 
 /* The first line that neither is blank nor begins with '#'. */
 static const char *first_line(const char *text, size_t n, size_t *length)
@@ -71,7 +70,7 @@ void weft_blanks_merge(char *text, size_t *n)
     *n = to;
 }
 
-/* ---- names of columns ------------------------------------------------------------ */
+/* ---- names of columns ---- */
 
 /* 0,1,2,...: names that pandas gives to columns without any. */
 static int counts_up(int64_t n, const char *const *field)

@@ -1,7 +1,6 @@
 /* Numbers of a table from text, the bits that strtod gives, some ten times as fast: up to
  * 15 digits and a small power of ten are a product or quotient of exact doubles; others are
- * left to strtod. Clinger, "How to read floating point numbers accurately", PLDI 1990.
- * Called by dense_csv.c. */
+ * left to strtod. Clinger, "How to read floating point numbers accurately", PLDI 1990. */
 #include "dense.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
-/* Labelled documents on their way from files to the packer, and their encoding. Called by
- * the readers `text` and `folder`. */
+/* Labelled documents on their way from files to the packer, and their encoding. */
 #include "documents.h"
 
 #include <string.h>
@@ -83,7 +82,7 @@ weft_status weft_documents_pack(weft_documents *d, const char *source, weft_spli
     return WEFT_OK;
 }
 
-/* ---- encoding -------------------------------------------------------------------- */
+/* ---- encoding ---- */
 
 /* What Windows-1252 has at 0x80..0x9f: Microsoft's bestfit1252.txt. */
 static const uint16_t cp1252[32] = {

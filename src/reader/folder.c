@@ -77,7 +77,7 @@ typedef struct reading {
     weft_pack *p;
 } reading;
 
-/* ---- directories ----------------------------------------------------------------- */
+/* ---- directories ---- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -163,7 +163,7 @@ static weft_status find_parts(const reading *r, const listing *l,
     return WEFT_OK;
 }
 
-/* ---- documents ------------------------------------------------------------------- */
+/* ---- documents ---- */
 
 static void count_first(int64_t *count, const char **first, const char *name)
 {
@@ -324,7 +324,7 @@ static weft_status read_part(reading *r, const listing *all,
     return WEFT_OK;
 }
 
-/* ---- the reader ------------------------------------------------------------------ */
+/* ---- the reader ---- */
 
 static void tell(const reading *r)
 {

@@ -39,7 +39,7 @@ typedef struct idx {
     const uint8_t *bytes;    /* [side[0]][d] numbers as in the file */
 } idx;
 
-/* ---- a file ---------------------------------------------------------------------- */
+/* ---- a file ---- */
 
 /* Bytes of a number of that type; 0: there is no such type. */
 static int width(int type)
@@ -152,7 +152,7 @@ static weft_status read_idx(const char *path, idx *x, weft_pack *p)
     return weft_pack_source(p, path);
 }
 
-/* ---- names ----------------------------------------------------------------------- */
+/* ---- names ---- */
 
 /* Length of a name without a final ".gz". */
 static size_t stem(const char *name)
@@ -217,7 +217,7 @@ static const char *existing(const char *path, weft_arena *mem)
     return stat(packed, &info) == 0 ? packed : NULL;
 }
 
-/* ---- images and labels ----------------------------------------------------------- */
+/* ---- images and labels ---- */
 
 /* Rows and labels of training and test, one after the other. */
 typedef struct set {
@@ -296,7 +296,7 @@ static weft_status hand_over(const idx *x, const int64_t *order, const int32_t *
     return WEFT_OK;
 }
 
-/* ---- the reader ------------------------------------------------------------------ */
+/* ---- the reader ---- */
 
 static weft_status pack_sets(const set *train, const set *test, weft_split split,
                              const char *source, weft_pack *p)

@@ -60,7 +60,7 @@ typedef struct job {
     weft_pack *p;
 } job;
 
-/* ---- windows --------------------------------------------------------------------- */
+/* ---- windows ---- */
 
 /* 1 if window i + 1 of the user begins `stride` characters after window i. */
 static int follows(const weft_leaf_user *u, int64_t d, int64_t i, int64_t stride)
@@ -149,7 +149,7 @@ static weft_status set_gap(job *j)
         j->source);
 }
 
-/* ---- clients --------------------------------------------------------------------- */
+/* ---- clients ---- */
 
 /* Packs the client whose parts are user[], NULL where it has none. */
 static weft_status put_text(job *j, const char *name, const weft_leaf_user *const *user,
@@ -326,7 +326,7 @@ static weft_status hand_over(job *j, weft_leaf **l)
     return append(j, l, user);
 }
 
-/* ---- the reader ------------------------------------------------------------------ */
+/* ---- the reader ---- */
 
 static weft_status set_shape(job *j)
 {

@@ -1,5 +1,5 @@
 /* Where the JSON files of a data set of LEAF are: one file, those of a directory, or those
- * of train/, valid/ and test/ in it. Called by leaf.c. */
+ * of train/, valid/ and test/ in it. */
 #include "leaf.h"
 
 #include <dirent.h>

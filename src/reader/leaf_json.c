@@ -4,7 +4,7 @@
  * in any order, other keys being skipped. A sample is a list of numbers with a number from
  * 0 as its label, or a text with the character that follows. Files are read in pieces that
  * end with a brace, so that each piece ends one user at most, and only that user is in
- * memory. Called by leaf.c. */
+ * memory. */
 #include "leaf_json.h"
 #include "reader.h"
 
@@ -15,7 +15,7 @@
 #define MAX_WORD 512 /* characters of a number */
 #define SHOWN    40  /* bytes of a text in a message */
 
-/* ---- callbacks of the parser ------------------------------------------------------- */
+/* ---- callbacks of the parser ---- */
 
 /* 1 if the next value is to be skipped. */
 static int skipped(const weft_leaf *l)
@@ -156,7 +156,7 @@ static const yajl_callbacks callbacks = {.yajl_null = on_null,
                                          .yajl_start_array = on_list,
                                          .yajl_end_array = on_list_end};
 
-/* ---- files ----------------------------------------------------------------------- */
+/* ---- files ---- */
 
 weft_leaf *weft_leaf_open(const char *const *path, int64_t n, int gapped,
                           weft_leaf_form *form, weft_arena *mem)

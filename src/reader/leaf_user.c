@@ -1,12 +1,12 @@
 /* The users of LEAF's files as they are read: their names, lists and samples, all checked.
- * Error messages name file, user and sample. Called by the parser, leaf_json.c. */
+ * Error messages name file, user and sample. */
 #include "leaf_json.h"
 #include "reader.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- errors ------------------------------------------------------------------ */
+/* ---- errors ---- */
 
 const char *weft_leaf_where(const weft_leaf *l)
 {
@@ -53,7 +53,7 @@ int weft_leaf_unexpected(weft_leaf *l, const char *what)
                              weft_leaf_where(l), what, wanted[l->in], hint));
 }
 
-/* ---- users ----------------------------------------------------------------------- */
+/* ---- users ---- */
 
 static int64_t know(weft_leaf *l, const char *name)
 {
@@ -166,7 +166,7 @@ weft_status weft_leaf_check(weft_leaf *l)
     return WEFT_OK;
 }
 
-/* ---- samples --------------------------------------------------------------------- */
+/* ---- samples ---- */
 
 /* The first sample of all says what samples are. */
 static int check_sample(weft_leaf *l, int text, int64_t d)

@@ -1,7 +1,7 @@
 /* MT19937: Matsumoto, Nishimura, "Mersenne twister: a 623-dimensionally equidistributed
  * uniform pseudo-random number generator", ACM TOMACS 8(1), 1998, seeded by Knuth's linear
  * congruence (TAOCP 2, 3rd ed., p. 106). Normal numbers by Marsaglia's polar method, in
- * numpy's order: the second of a pair first. Called by synthetic_leaf.c. */
+ * numpy's order: the second of a pair first. */
 #include "mt19937.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * McMahan et al. 2017), which take Project Gutenberg's text of 1994 as it is: "  NAME.
  * text" begins a speech, " text" continues it; in The Comedy of Errors neither is indented.
  * What comes before the second play of the file, and after its line 124,197, is left out.
- * Called by the reader shakespeare. */
+ */
 #include "plays.h"
 #include "reader.h"
 
@@ -33,7 +33,7 @@ typedef struct script {
     weft_arena *mem;
 } script;
 
-/* ---- roles ----------------------------------------------------------------------- */
+/* ---- roles ---- */
 
 /* "PLAY_ROLE": what is neither letter nor digit becomes _. Spaces become _ first, and runs
  * of the others one _. */
@@ -89,7 +89,7 @@ static void end_play(script *s, play *p)
     }
 }
 
-/* ---- lines ----------------------------------------------------------------------- */
+/* ---- lines ---- */
 
 /* 1 if a speech begins on the line; its NAME is the n bytes from *name, the text begins at
  * *text. */
@@ -135,7 +135,7 @@ static void read_line(script *s, play *p, const weft_speech_line *line)
         add_line(p->speaker, rest, s->mem);
 }
 
-/* ---- plays ----------------------------------------------------------------------- */
+/* ---- plays ---- */
 
 /* The text of a line without the blanks around it. */
 static const char *trimmed(const weft_speech_line *line, weft_arena *mem)

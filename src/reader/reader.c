@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- files and lines ------------------------------------------------------------- */
+/* ---- files and lines ---- */
 
 weft_status weft_read_all(const char *path, weft_arena *mem, char **text, size_t *n)
 {
@@ -89,7 +89,7 @@ weft_status weft_shape_read(const char *text, int64_t d, int side[3])
                      text, (long long)numbers, (long long)d);
 }
 
-/* ---- labels ---------------------------------------------------------------------- */
+/* ---- labels ---- */
 
 /* The class of that name, or the next one where it is new. */
 static int find(const weft_labels *l, const char *text, size_t n)
@@ -247,7 +247,7 @@ weft_status weft_labels_close(weft_labels *l, const char *source, int32_t *label
     return WEFT_OK;
 }
 
-/* ---- splits ---------------------------------------------------------------------- */
+/* ---- splits ---- */
 
 static void split_from_end(const weft_split *s, const int32_t *label, int64_t n,
                            int64_t *order, int64_t *rows, weft_pack *p)

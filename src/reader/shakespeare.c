@@ -49,7 +49,7 @@ static const weft_opt options[] = {
 #define EDITION_BYTES 5465102
 #define EDITION_HASH  UINT64_C(0xe747345da69c3b34) /* weft_hash(text, bytes, 0) */
 
-/* ---- users ----------------------------------------------------------------------- */
+/* ---- users ---- */
 
 /* Lines of a role, joined by blanks; several blanks become one. */
 static weft_status say(const char *path, const weft_role *r, const weft_alphabet *a,
@@ -141,7 +141,7 @@ static weft_status read_users(const weft_shakespeare *o, const char *source,
     return WEFT_OK;
 }
 
-/* ---- clients --------------------------------------------------------------------- */
+/* ---- clients ---- */
 
 int64_t weft_bard_gap(const weft_shakespeare *o)
 {

@@ -2,7 +2,7 @@
  * divided into parts first, with the gaps between them, and each part is pooled separately:
  * so no client trains on a window that contains a test target of another client.
  * Neighbouring windows go to different clients, so each is stored with its own characters,
- * a window after the other. Called by shakespeare.c. */
+ * a window after the other. */
 #include "reader.h"
 #include "shakespeare.h"
 

@@ -1,6 +1,4 @@
-/* Dividing consecutive samples into train, valid and test. Called by readers of
- * federations.
- */
+/* Dividing consecutive samples into train, valid and test. */
 #include "shares.h"
 
 #include <math.h>

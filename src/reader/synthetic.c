@@ -52,7 +52,7 @@ static const weft_opt options[] = {
     {.name = NULL},
 };
 
-/* ---- images ---------------------------------------------------------------------- */
+/* ---- images ---- */
 
 /* Height -128..127 of a pattern at a point of the grid, which is a torus. */
 static int height(const weft_synthetic *o, int pattern, int gx, int gy)
@@ -122,7 +122,7 @@ static weft_status images(const weft_synthetic *o, const int64_t *rows, weft_pac
     return WEFT_OK;
 }
 
-/* ---- the reader ------------------------------------------------------------------ */
+/* ---- the reader ---- */
 
 static weft_status documents(const weft_synthetic *o, const int64_t *rows, weft_pack *p)
 {

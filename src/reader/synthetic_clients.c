@@ -1,5 +1,5 @@
 /* Built-in federations: LEAF's, stored; clients of generator.c, stored or made when they
- * are drawn. Called by synthetic.c. */
+ * are drawn. */
 #include "synthetic.h"
 
 #include <string.h>

@@ -64,7 +64,7 @@ static int64_t common(writer *w)
     return octave + (int64_t)(draw(w) % (uint64_t)octave) - 1;
 }
 
-/* ---- writing --------------------------------------------------------------------- */
+/* ---- writing ---- */
 
 static void put(writer *w, const char *text, size_t n)
 {

@@ -57,7 +57,7 @@ typedef struct reading {
     weft_pack *p;
 } reading;
 
-/* ---- the column of the label ----------------------------------------------------- */
+/* ---- the column of the label ---- */
 
 /* 1 and the place, if the option says it without a name. */
 static int by_place(const char *label, int64_t *column)
@@ -96,7 +96,7 @@ static weft_status read_names(reading *r, const char *const *name, int64_t n, in
     return WEFT_OK;
 }
 
-/* ---- lines ----------------------------------------------------------------------- */
+/* ---- lines ---- */
 
 /* How a line that lacks the separator is read, as it looks. */
 static const char *way_to_read(const char *line)
@@ -199,7 +199,7 @@ static weft_status read_lines(reading *r, char *text, size_t n)
     return WEFT_OK;
 }
 
-/* ---- CSV ------------------------------------------------------------------------- */
+/* ---- CSV ---- */
 
 static weft_status add_csv_row(void *ctx, const weft_csv_row *row)
 {
@@ -232,7 +232,7 @@ static weft_status add_csv_row(void *ctx, const weft_csv_row *row)
     return add(r, row->line, label, strlen(label), text, (size_t)(to - text));
 }
 
-/* ---- the reader ------------------------------------------------------------------ */
+/* ---- the reader ---- */
 
 /* Adds the texts of a file. */
 static weft_status read_file(const labelled *o, const char *path, weft_documents *d,

@@ -1,5 +1,5 @@
 /* CSV files whose columns are texts: libcsv divides them, line by line, so that messages
- * can name the line. Called by text.c. */
+ * can name the line. */
 #include "text_csv.h"
 
 #include <csv.h>

@@ -1,5 +1,4 @@
-/* `weft info`: the contents of an HDF5 file of weft: a packed data set, a run, a winner.
- * Called by the command line. */
+/* `weft info`: the contents of an HDF5 file of weft: a packed data set, a run, a winner. */
 #include "weft/report.h"
 
 #include "info.h"

@@ -5,8 +5,8 @@
 #include "weft/data.h"
 
 /* Prints what is known of the clients of a packed federation: how many, their samples, how
- * their classes differ. EFILE, EDATA. Local. Cost O(clients), and at most a thousand
- * clients read. */
+ * their classes differ. EFILE, EDATA. Cost O(clients), and at most a thousand clients
+ * read. */
 WEFT_CHECKED weft_status weft_info_clients(const char *path, weft_arena *mem);
 
 #endif

@@ -1,7 +1,6 @@
 /* `weft info` of a federation: the form of samples, their number per client, and how much
  * the class frequencies of clients differ from those of all. Sizes are read for at most a
- * million clients and labels for a thousand, so that the time is bounded. Called by
- * info.c. */
+ * million clients and labels for a thousand, so that the time is bounded. */
 #include "info.h"
 
 #include <math.h>
@@ -19,7 +18,7 @@ static const weft_clients *clients_of(const weft_data *d)
     return d->clients ? d->clients : d->owners;
 }
 
-/* ---- sizes ----------------------------------------------------------------------- */
+/* ---- sizes ---- */
 
 static int by_size(const void *a, const void *b)
 {
@@ -66,7 +65,7 @@ static void print_all_sizes(const weft_clients *f, weft_arena *mem)
                (long long)n);
 }
 
-/* ---- classes --------------------------------------------------------------------- */
+/* ---- classes ---- */
 
 /* Training samples of each class, of some clients spread evenly over all. */
 typedef struct histograms {
@@ -165,7 +164,7 @@ static weft_status print_classes(const weft_data *d)
     return WEFT_OK;
 }
 
-/* ---- the federation -------------------------------------------------------------- */
+/* ---- the federation ---- */
 
 static void print_sample(const weft_data *d)
 {

@@ -1,6 +1,5 @@
 /* `weft report`: the results of runs as a table for people, as CSV or as JSON. One run is
- * shown in full, several are compared line by line. Called by the command line and at the
- * end of a run. */
+ * shown in full, several are compared line by line. */
 #include "summary.h"
 
 #include <math.h>
@@ -26,7 +25,7 @@ static const char *brief(const char *text, weft_arena *tmp)
     return out;
 }
 
-/* ---- one run for people ------------------------------------------------------------- */
+/* ---- one run for people ---- */
 
 /* "valid     loss 0.25   error 9.23 %" */
 static void print_score(const weft_summary *s, weft_part part, weft_arena *tmp)
@@ -40,7 +39,7 @@ static void print_score(const weft_summary *s, weft_part part, weft_arena *tmp)
     if (*text) printf("%-9s %s\n", weft_part_name[part], text);
 }
 
-/* ---- trials made of rounds ---------------------------------------------------------- */
+/* ---- trials made of rounds ---- */
 
 /* The best job of a trial. */
 typedef struct trial {
@@ -363,7 +362,7 @@ static void print_run(const weft_summary *s, weft_arena *tmp)
     printf("digest    %s\n", text_of(s, "digest"));
 }
 
-/* ---- several runs for people -------------------------------------------------------- */
+/* ---- several runs for people ---- */
 
 /* A column of the comparison: a fact, or a score of a part. */
 typedef struct column {

@@ -1,4 +1,4 @@
-/* `weft report --csv` and `--json`. Called by report.c. */
+/* `weft report --csv` and `--json`. */
 #include "summary.h"
 
 #include <yajl/yajl_gen.h>

@@ -1,4 +1,4 @@
-/* What `weft report` reads of a run file. Called by report.c. */
+/* What `weft report` reads of a run file. */
 #include "summary.h"
 
 #include <math.h>
@@ -90,7 +90,7 @@ static weft_status read_fact(weft_h5 *f, const weft_fact *what, weft_value *v)
     }
 }
 
-/* ---- columns ------------------------------------------------------------------------ */
+/* ---- columns ---- */
 
 /* Columns that are read one after the other; st keeps the first failure. */
 typedef struct columns {
@@ -191,7 +191,7 @@ static weft_status read_rounds(weft_h5 *f, weft_summary *s)
     return c.st;
 }
 
-/* ---- the whole file ----------------------------------------------------------------- */
+/* ---- the whole file ---- */
 
 static weft_status read_all(weft_h5 *f, weft_summary *s)
 {

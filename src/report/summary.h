@@ -60,13 +60,12 @@ typedef struct weft_summary {
 
 extern const char *const weft_time_names[WEFT_NTIME], *const weft_time_units[WEFT_NTIME];
 
-/* Reads a run file, or the journals of an unfinished run. EFILE. Owned by mem. Local. */
+/* Reads a run file, or the journals of an unfinished run. EFILE. Owned by mem. */
 WEFT_CHECKED weft_status weft_summary_read(weft_summary *s, const char *path,
                                            weft_arena *mem);
 /* The fact of that name. */
 const weft_value *weft_summary_value(const weft_summary *s, const char *name);
-/* Index of the last of x[n], increasing, that is at most `most`; 0 if there is none.
- * Local. */
+/* Index of the last of x[n], increasing, that is at most `most`; 0 if there is none. */
 int64_t weft_last_below(int64_t n, const int64_t *x, int64_t most);
 /* Index of configuration id among those of the file, which are in rising order. */
 int64_t weft_summary_place(const weft_summary *s, int64_t id);
@@ -80,7 +79,7 @@ const weft_metric *weft_summary_scores(const weft_summary *s, int n, weft_arena 
 
 /* The runs s[n] to stdout: as comma-separated values, a line of names and one for each run,
  * numbers in full precision, empty where there is none; as JSON, an array with an object
- * for each. Local. */
+ * for each. */
 void weft_report_csv(const weft_summary *s, int n, weft_arena *tmp);
 void weft_report_json(const weft_summary *s, int n);
 

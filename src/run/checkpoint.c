@@ -1,7 +1,7 @@
 /* Checkpoints of jobs that consist of many rounds: NAME.d/checkpoint-JOB contains the state
  * after some of them, and the result and the rows of the run file so far. It is written
  * atomically, and used only if its hash, run and job are right. A job without a checkpoint
- * starts again, with the same bits. Called by job.c. */
+ * starts again, with the same bits. */
 #include "run_private.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
-/* Which job wins a run, and which configuration of its mixture. Called by the scheduler and
- * by the functions that report the winner. */
+/* Which job wins a run, and which configuration of its mixture. */
 #include "run_private.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Tables of the run file, one dataset per column. Called by output.c and rounds.c. */
+/* Tables of the run file, one dataset per column. */
 #include "columns.h"
 
 #include <string.h>

@@ -1,6 +1,5 @@
 /* The directory in which a run was begun. There its programs start and the relative paths
- * of its input file begin, also where it is resumed from another directory. Called by
- * tune.c. */
+ * of its input file begin, also where it is resumed from another directory. */
 #include "run_private.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* `weft doctor`: describes this program, the launcher, the machine and the file system,
- * with the remedy for each problem found. Called by the command line. */
+ * with the remedy for each problem found. */
 #include "run_private.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #define MEASURE 0.3 /* seconds for measuring the rate */
 #define BUSY    0.8 /* a smaller fraction of a core means that other processes use it */
 
-/* ---- the launcher and the program --------------------------------------------------- */
+/* ---- the launcher and the program ---- */
 
 static void show_start(int size)
 {
@@ -44,7 +44,7 @@ static void show_limits(weft_arena *mem)
            amount(limit_of(RLIMIT_NOFILE), 1, "", mem));
 }
 
-/* ---- ranks -------------------------------------------------------------------------- */
+/* ---- ranks ---- */
 
 /* Text on how the ranks of a host are bound to its cores. */
 static const char *binding(const weft_placement *s, int size, int r, const char *cores)
@@ -133,7 +133,7 @@ static void show_trips(weft_team *t, const weft_placement *s)
         printf("trip      needs two ranks: mpirun -n 2 weft doctor\n");
 }
 
-/* ---- the directory ------------------------------------------------------------------ */
+/* ---- the directory ---- */
 
 /* Rank 0 writes a file, then all try locks. Collective. */
 static weft_status try_disk(const char *dir, weft_team *t, weft_disk *d, double *seconds,

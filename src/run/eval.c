@@ -1,5 +1,5 @@
 /* Uses of a run's winner: scoring it on another packed file, and exporting it as a small
- * file. Called by the command line. */
+ * file. */
 #include "run_private.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 enum { WIDTH = 12 }; /* least width of a column */
 
-/* ---- words --------------------------------------------------------------------------- */
+/* ---- words ---- */
 
 weft_word_weights weft_word_weights_of(const weft_run *r, const weft_job *job)
 {
@@ -90,7 +90,7 @@ weft_status weft_winner_state(const weft_run *r, const weft_winner *w, const cha
     return WEFT_OK;
 }
 
-/* ---- scores -------------------------------------------------------------------------- */
+/* ---- scores ---- */
 
 static int width_of(const weft_metric *m)
 {

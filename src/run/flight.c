@@ -8,7 +8,7 @@
  * job is run. Results are told in the order of (end, job). Jobs in flight are ordered by
  * their end, or by their earliest possible end while the result is not known; the first of
  * them can be told if its result is known. The order is therefore a function of the results
- * only, whichever team runs which job, in whatever order. Called by sched.c and teams.c. */
+ * only, whichever team runs which job, in whatever order. */
 #include "run_private.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@
 
 enum { BY_END, BY_DEAL }; /* orders of a heap */
 
-/* ---- heaps -------------------------------------------------------------------------- */
+/* ---- heaps ---- */
 
 static int ends_before(const weft_flight *a, const weft_flight *b)
 {
@@ -104,7 +104,7 @@ static weft_flight *take_out(weft_flight_heap *h, int64_t at)
     return f;
 }
 
-/* ---- workers ------------------------------------------------------------------------ */
+/* ---- workers ---- */
 
 void weft_flights_setup(weft_flights *q, int64_t workers, double overhead, weft_arena *mem)
 {

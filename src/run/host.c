@@ -92,7 +92,7 @@ const char *weft_hosts(const weft_placement *s, int size, weft_arena *mem)
     return text;
 }
 
-/* ---- warnings ----------------------------------------------------------------------- */
+/* ---- warnings ---- */
 
 /* Warns if the ranks of a host share fewer cores than there are ranks. */
 static int warn_crowd(const weft_placement *s, int size, int r)

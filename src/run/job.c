@@ -1,7 +1,7 @@
 /* One job on one team: its units one after the other, from the start or from a checkpoint.
  * At intervals the team polls whether to stop or to write a checkpoint. Its first rank
  * determines from its clock the number of units until the next poll, so that the units in
- * between have no overhead. Called by teams.c and state_cache.c. */
+ * between have no overhead. */
 #include "run_private.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ static double seconds_of(const job_run *f)
     return f->before + weft_now() - f->start;
 }
 
-/* ---- times -------------------------------------------------------------------------- */
+/* ---- times ---- */
 
 /* Replaces the times of this rank by means over the team, in the rows that have none yet.
  * Collective over team. */
@@ -57,7 +57,7 @@ static void average_times(job_run *f)
     weft_arena_free(tmp);
 }
 
-/* ---- stopping ----------------------------------------------------------------------- */
+/* ---- stopping ---- */
 
 /* Writes a checkpoint. Collective over team. */
 static weft_status save(job_run *f)
@@ -117,7 +117,7 @@ static void share_record(weft_team *team, weft_job_record *e, weft_arena *mem)
     weft_arena_free(tmp);
 }
 
-/* ---- rounds ------------------------------------------------------------------------- */
+/* ---- rounds ---- */
 
 /* Does one unit; the row's times are those of this rank. */
 static weft_status do_unit(job_run *f)
@@ -227,7 +227,7 @@ static weft_status run_units(job_run *f)
     return WEFT_OK;
 }
 
-/* ---- the result --------------------------------------------------------------------- */
+/* ---- the result ---- */
 
 /* Hash of the state's tensors, without other numbers that the task stores behind them; of a
  * state without tensors, which names a directory, the hash of its doubles. */

@@ -1,12 +1,12 @@
 /* The sections that an input file may have, the treatment of keys that a run does not read
  * (typing errors, ranges that would have no effect, settings of other plug-ins), and the
- * keys that a resume may change. Called by setup.c and tune.c. */
+ * keys that a resume may change. */
 #include "run_private.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- sections ----------------------------------------------------------------------- */
+/* ---- sections ---- */
 
 /* A plug-in that has a section in input files. */
 typedef struct section {
@@ -96,7 +96,7 @@ static int is_used(const weft_run *r, const section *s)
     return s->task == r->task || names(&r->task->kind, r->task_self, s->kind);
 }
 
-/* ---- keys that are not read --------------------------------------------------------- */
+/* ---- keys that are not read ---- */
 
 /* The option of a key that was checked before. */
 static const weft_opt *option_of(const weft_kind *kind, const char *key)
@@ -237,7 +237,7 @@ weft_status weft_run_keys(weft_run *r, int fresh)
     return WEFT_OK;
 }
 
-/* ---- what a resume may change ------------------------------------------------------- */
+/* ---- what a resume may change ---- */
 
 /* "run.data, run.memory ...": the options that a resume may change. */
 static const char *session_keys(const sections *all)

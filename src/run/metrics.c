@@ -1,5 +1,5 @@
 /* The measurements in the notes of results, in the run file: one dataset for each name, one
- * row for each job. Called by output.c. */
+ * row for each job. */
 #include "columns.h"
 
 #include <math.h>

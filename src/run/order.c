@@ -1,6 +1,6 @@
 /* How many jobs of a search can be done in parallel: simulates a number of teams that do
  * the jobs in the order of asking and telling that a plan has recorded; each free team
- * takes the next job that has been asked for. Called by plan.c. */
+ * takes the next job that has been asked for. */
 #include "run_private.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* The run file: attributes of the run, columns of all jobs and arms (those of rounds are in
  * rounds.c), the configurations, the winner with its weights, and the times. Written at the
- * end by rank 0 under a temporary name. Called by tune.c. */
+ * end by rank 0 under a temporary name. */
 #include "columns.h"
 
 #include <cblas.h>
@@ -66,7 +66,7 @@ static const weft_column arm_columns[] = {
     WEFT_NUMBER(arm_row, count, "validation samples scored", "count"),
 };
 
-/* ---- parts of the file -------------------------------------------------------------- */
+/* ---- parts of the file ---- */
 
 static weft_status put_events(weft_h5 *f, const weft_history *h)
 {

@@ -1,7 +1,6 @@
 /* The files of a run: NAME.h5 and, until it is complete, the directory NAME.d beside it.
  * All checks are made before anything is trained. No file that the run reads is
- * overwritten, and from the directory only files that weft wrote are removed. Called by
- * trace.c and tune.c. */
+ * overwritten, and from the directory only files that weft wrote are removed. */
 #include "run_private.h"
 
 #include <dirent.h>
@@ -17,8 +16,7 @@ const char *weft_place_dir(const char *path, weft_arena *mem)
     return weft_arena_text(mem, "%.*s.d", (int)stem, path);
 }
 
-/* ---- names of the run's files
- * --------------------------------------------------------------- */
+/* ---- names of the run's files ---- */
 
 /* The rest of the text after `word`, or after a number if word is NULL; NULL if it starts
  * with something else. */
@@ -108,7 +106,7 @@ void weft_place_remove(const char *dir)
     weft_arena_free(tmp);
 }
 
-/* ---- before the search -------------------------------------------------------------- */
+/* ---- before the search ---- */
 
 static int is_empty(const char *dir)
 {
@@ -156,7 +154,7 @@ weft_status weft_place_apart(const char *path, const weft_conf *conf)
     return WEFT_OK;
 }
 
-/* ---- what failed jobs printed ------------------------------------------------------- */
+/* ---- what failed jobs printed ---- */
 
 static const char *beside(const char *path, const char *ending, weft_arena *mem)
 {
@@ -184,7 +182,7 @@ void weft_place_forget(const char *path)
     weft_arena_free(tmp);
 }
 
-/* ---- the winner's files ------------------------------------------------------------- */
+/* ---- the winner's files ---- */
 
 #define MARK "weft.log" /* a file that the directory of every job contains */
 

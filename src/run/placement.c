@@ -22,7 +22,7 @@ static double read_number(const char *path, const char *key)
     return x;
 }
 
-/* ---- control groups ----------------------------------------------------------------- */
+/* ---- control groups ---- */
 
 /* CPU limit in cores from the numbers of microseconds and of the period that they are
  * allowed in; INFINITY: none. */
@@ -84,7 +84,7 @@ static void read_groups(weft_placement *s)
     if (in) fclose(in);
 }
 
-/* ---- cores, memory ------------------------------------------------------------------ */
+/* ---- cores, memory ---- */
 
 void weft_cores_of(const char *status, char text[WEFT_PLACEMENT_TEXT])
 {

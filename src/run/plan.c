@@ -2,7 +2,7 @@
  * busy, by running the search in virtual time with invented results and asking the task for
  * the cost of each job. If that takes about a second, the first units of the first jobs are
  * actually done, on states that are then discarded, and the time of all jobs is
- * extrapolated from them. Called by the command line. */
+ * extrapolated from them. */
 #include "run_private.h"
 
 #include <math.h>
@@ -28,13 +28,13 @@ typedef struct plan {
     int64_t units[TRIED];
     double flops[TRIED];
     int tried;         /* number of jobs that were tried */
-    double share;      /* fraction fraction of their features; 0: all */
+    double share;      /* fraction of their features; 0: all */
     double fixed;      /* seconds of a job that do not depend on its features */
     int64_t done;      /* units done of them */
     double work, took; /* operations and seconds of these */
 } plan;
 
-/* ---- the jobs ----------------------------------------------------------------------- */
+/* ---- the jobs ---- */
 
 /* Invents a result: all configurations have the same loss. */
 static void invent_result(const weft_job *job, weft_result *res)
@@ -117,7 +117,7 @@ static void drive(weft_run *r, plan *p)
     weft_check(asked == WEFT_DONE, "tuner %s waits for no job", r->search.tuner->kind.name);
 }
 
-/* ---- trying jobs ------------------------------------------------------------------ */
+/* ---- trying jobs ---- */
 
 /* Conservative estimate of the seconds that a team needs for `flops` operations: rounds at
  * a third of the rate of sgemm, fits at the rate of memory, as a sparse product reads 8
@@ -211,7 +211,7 @@ static weft_status try_out(weft_run *r, plan *p)
         double unit = p->flops[i] / (double)p->units[i];
         double v[2] = {p->took,
                        p->work > 0 ? unit * p->took / p->work : slow_seconds(r, p, unit)};
-        weft_max_f64(r->team, v, 2); /* times times of the slowest rank */
+        weft_max_f64(r->team, v, 2); /* times of the slowest rank */
         if (v[0] + v[1] > TRY_OUT) break;
         st = begin_job(r, p, i, (TRY_OUT - v[0]) / (n - i));
     }
@@ -221,7 +221,7 @@ static weft_status try_out(weft_run *r, plan *p)
     return weft_agree(st, r->world);
 }
 
-/* ---- printed text ------------------------------------------------------------------- */
+/* ---- printed text ---- */
 
 static void show_axes(const weft_run *r)
 {

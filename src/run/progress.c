@@ -1,4 +1,4 @@
-/* Progress of a search, on the terminal or in the log. Called by the scheduler. */
+/* Progress of a search, on the terminal or in the log. */
 #include "run_private.h"
 
 #include <math.h>

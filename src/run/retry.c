@@ -1,8 +1,7 @@
 /* Failed jobs that are done again: `weft resume --retry-failed`. A mark in each journal
  * says that the failures before it do not count. What was asked for after them is done
  * again where the tuner now asks for another job. The journals of a complete run in which
- * jobs failed are kept, beside what these printed, in NAME.failed. Called by trace.c and
- * tune.c. */
+ * jobs failed are kept, beside what these printed, in NAME.failed. */
 #include "run_private.h"
 
 #include <errno.h>
@@ -53,7 +52,7 @@ weft_status weft_retry_mark(weft_trace *t)
     return weft_agree(weft_trace_stuck(t, st), t->world);
 }
 
-/* ---- complete runs ------------------------------------------------------------------ */
+/* ---- complete runs ---- */
 
 /* Moves the journals, the first one last: it tells that the others are there. */
 static int move_journals(const char *from, const char *to, weft_arena *tmp)

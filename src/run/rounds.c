@@ -1,5 +1,5 @@
 /* The rounds of all jobs in the run file: /rounds with one row for each, and /mix with the
- * probabilities after each. Called by output.c. */
+ * probabilities after each. */
 #include "columns.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 #include "weft/run.h"
 #include "weft/search.h"
 
-/* ---- a run, set up ------------------------------------------------------------------ */
+/* ---- a run, set up ---- */
 
 typedef struct weft_run {
     weft_team *world; /* all ranks */
@@ -45,30 +45,30 @@ WEFT_CHECKED weft_status weft_run_bind(weft_run *r, weft_conf *conf, int fresh,
 /* Checks the entries that this run does not read. Their values must be valid. With fresh =
  * 1 an unread entry is an error, with these exceptions for plain values in a file: options
  * of other tuners, options of a plug-in in place of which the command line names another,
- * and values equal to the default. Sets r->unread. ECONF. Local. */
+ * and values equal to the default. Sets r->unread. ECONF. */
 WEFT_CHECKED weft_status weft_run_keys(weft_run *r, int fresh);
 /* Replaces an entry of a run that is resumed by the assignment "section.key=value" of an
- * option on which no result depends (WEFT_PER_SESSION). ECONF: another one. Local. */
+ * option on which no result depends (WEFT_PER_SESSION). ECONF: another one. */
 WEFT_CHECKED weft_status weft_run_change(weft_conf *conf, const char *assignment);
 /* "sha", "asha with sampler tpe, mixing fedex": the tuner, and sampler and mixing if they
- * are not the default. Owned by r->mem. Local. */
+ * are not the default. Owned by r->mem. */
 const char *weft_run_method(const weft_run *r);
 /* Divides the ranks into run.teams teams. ECONF if there are fewer ranks, unless `fewer` is
  * 1, as in a resumed run, which then gets as many teams as ranks. Collective over world. */
 WEFT_CHECKED weft_status weft_run_divide(weft_run *r, int fewer);
 /* Has the sampler told the operations of jobs in place of virtual seconds if it counts
  * costs and those are no measure of them; after the task's setup. ECONF: there is no
- * measure. Local. */
+ * measure. */
 WEFT_CHECKED weft_status weft_run_price(weft_run *r);
 /* Opens the data and sets up task and tuner. Collective over world. EDATA, ELIMIT,
  * ECONF. */
 WEFT_CHECKED weft_status weft_run_open(weft_run *r, const char *data);
 void weft_run_close(weft_run *r);
-/* That trains a configuration of the task. Local. */
+/* That trains a configuration of the task. */
 int64_t weft_run_resource(const weft_run *r);
-/* Bytes of the largest state of a trial of one configuration. Local. */
+/* Bytes of the largest state of a trial of one configuration. */
 double weft_run_state_bytes(const weft_run *r);
-/* Names of all sections an input file may have. Owned by mem. Local. */
+/* Names of all sections an input file may have. Owned by mem. */
 const char *const *weft_run_sections(weft_arena *mem, int *n);
 /* ---- placement.c, host.c ---- */
 
@@ -92,27 +92,27 @@ typedef struct weft_placement {
 /* The resources [size] of all ranks; measures the sgemm rate for `seconds`. Claims the
  * cores that ranks are bound to, until weft_placements_leave. Collective. Owned by mem. */
 weft_placement *weft_placements(weft_team *team, double seconds, weft_arena *mem);
-/* Gives up the claim of this rank. Local. */
+/* Gives up the claim of this rank. */
 void weft_placements_leave(const weft_placement *s, const weft_team *team);
 /* The cores that a process may run on, from its file /proc/PID/status; unchanged if the
- * system does not tell. Local. */
+ * system does not tell. */
 void weft_cores_of(const char *status, char text[WEFT_PLACEMENT_TEXT]);
 /* Claims the core of a list if the launcher has bound this process to it alone. A handle to
- * be closed; -1: none. *taken 1: another weft has claimed it. Local. */
+ * be closed; -1: none. *taken 1: another weft has claimed it. */
 int weft_core_claim(const char *list, int *taken);
-/* 1 if rank r is the first on its host that may run on just these cores. Local. */
+/* 1 if rank r is the first on its host that may run on just these cores. */
 int weft_placement_leads(const weft_placement *s, int r);
 /* 1 if rank r is the first on its host; number of ranks on the host of r; list of the cores
- * that any of these may run on. Local. */
+ * that any of these may run on. */
 int weft_placement_first(const weft_placement *s, int r);
 int weft_placement_ranks(const weft_placement *s, int size, int r);
 const char *weft_placement_cores(const weft_placement *s, int size, int r, weft_arena *mem);
 /* The hosts, each once, in order of rank, with the cores of their ranks: "n1 (cores 0-3) n2
- * (cores 0-3)". Local. Owned by mem. */
+ * (cores 0-3)". Owned by mem. */
 const char *weft_hosts(const weft_placement *s, int size, weft_arena *mem);
 /* Warns if ranks share fewer cores than there are ranks, if CPU limit or memory is less
  * than they need (`bytes` each), and if OpenBLAS has several threads; returns the number of
- * warnings. Local. */
+ * warnings. */
 int weft_placements_warn(const weft_placement *s, int size, double bytes);
 
 /* ---- locks.c ---- */
@@ -123,24 +123,24 @@ WEFT_CHECKED weft_status weft_locks_try(const char *dir, weft_team *t, weft_lock
                                         weft_arena *mem);
 /* Warns, with the remedy, if the first rank with a fault found that locks do not work
  * between hosts or processes, or that the directory is another one on its host; returns the
- * number of warnings. Local. */
+ * number of warnings. */
 int weft_locks_warn(const char *dir, const weft_lock *found, const weft_placement *s,
                     int size);
 
-/* ---- jobs that are done ------------------------------------------------------------- */
+/* ---- jobs that are done ---- */
 
-/* 1 if job a is better than job b by weft_merit_compare. Local. */
+/* 1 if job a is better than job b by weft_merit_compare. */
 int weft_job_record_beats(const weft_job_record *a, const weft_job_record *b);
-/* For qsort: records by the ids of their jobs. Local. */
+/* For qsort: records by the ids of their jobs. */
 int weft_job_record_compare(const void *a, const void *b);
 /* The winning arm of a job's mixture: the most probable one after the job, of equally
- * probable ones that of the best weft_result_rank_of. Local. */
+ * probable ones that of the best weft_result_rank_of. */
 int weft_winner_arm(const weft_job_record *e);
 /* The winning configuration, into conf[dim]: that of the winning arm; for a product of
- * simplexes, composed of the winning entry of each block, likewise. Local. */
+ * simplexes, composed of the winning entry of each block, likewise. */
 void weft_winner_conf(const weft_job_record *e, double *conf);
 
-/* ---- scheduler ---------------------------------------------------------------------- */
+/* ---- scheduler ---- */
 
 /* A result of another team for a job that this team's tuner has not asked for yet. */
 typedef struct weft_early {
@@ -241,9 +241,9 @@ typedef struct weft_sched {
  * over world. */
 WEFT_CHECKED weft_status weft_sched_run(weft_sched *s);
 
-/* Enters a result, of this or another team, which is now known. Local. */
+/* Enters a result, of this or another team, which is now known. */
 void weft_sched_enter(weft_sched *s, weft_flight *f);
-/* 1 if the state after a job may be needed by later jobs, or as the winner's. Local. */
+/* 1 if the state after a job may be needed by later jobs, or as the winner's. */
 int weft_sched_needs(const weft_sched *s, const weft_job_record *e);
 
 /* Connects the teams and opens their journals. Collective over world. */
@@ -255,20 +255,19 @@ WEFT_CHECKED weft_status weft_teams_work(weft_sched *s, weft_flight **next);
  * Returns the common status. Collective over world. */
 WEFT_CHECKED weft_status weft_teams_end(weft_sched *s, weft_status st);
 
-/* Sets up what follows. Local. */
+/* Sets up what follows. */
 void weft_trust_begin(weft_sched *s);
-/* To be called when a result is known. Local. */
+/* To be called when a result is known. */
 void weft_trust_known(weft_sched *s, const weft_job_record *e);
-/* Whose turn the job is; valid until the next call. Local. */
+/* Whose turn the job is; valid until the next call. */
 weft_claimed *weft_trust_turn(weft_sched *s, int64_t job);
-/* Removes from the list, and returns, a job that was handed to this team; NULL: none.
- * Local. */
+/* Removes from the list, and returns, a job that was handed to this team; NULL: none. */
 weft_flight *weft_trust_handed(weft_sched *s);
-/* Removes this job from the list: the one that the team's leader took. Local. */
+/* Removes this job from the list: the one that the team's leader took. */
 void weft_trust_took(weft_sched *s, int64_t job);
-/* 1 if this team is to do no other jobs. Local. */
+/* 1 if this team is to do no other jobs. */
 int weft_trust_waits(const weft_sched *s);
-/* Takes a message of another team if it is one about trust; 0 if not. Local. */
+/* Takes a message of another team if it is one about trust; 0 if not. */
 int weft_trust_notice(weft_sched *s, const weft_message *m);
 /* To be called when this team has done a job. *counts 0: it has failed, perhaps not by
  * itself; it is handed on, and nothing is to be recorded. ECONF: no team can start the
@@ -285,10 +284,10 @@ enum {
     WEFT_WHY_FAILED,   /* EFILE and the like */
     WEFT_WHY_SIGNAL    /* plus the signal's number */
 };
-/* The reason that this rank knows for which the team must stop; 0: none. Local. */
+/* The reason that this rank knows for which the team must stop; 0: none. */
 int weft_stop_seen(const weft_sched *s);
 /* Returns WEFT_STOP with a message that gives the reason and the progress: `done` of the
- * `units` units of the job in flight. Local. */
+ * `units` units of the job in flight. */
 WEFT_CHECKED weft_status weft_stop_now(weft_sched *s, int why, int64_t done, int64_t units);
 
 /* Does a job, from its start or its last checkpoint. *out is the state after it, whose
@@ -303,63 +302,63 @@ WEFT_CHECKED weft_status weft_job_again(weft_sched *s, const weft_job_record *to
 
 /* The state that a new job begins with: that of its trial, or of the trial that it copies,
  * after the last told job; NULL: a new one. It is kept until the job is told. Ends the
- * program if the tuner violates its contract. Local. */
+ * program if the tuner violates its contract. */
 weft_cached *weft_cache_pin(weft_sched *s, const weft_job *job);
 /* Reads that state; if it was removed because of s->disk, or its file is lost, repeats the
  * jobs that led to it. Collective over team. WEFT_STOP, EFILE. */
 WEFT_CHECKED weft_status weft_cache_begin(weft_sched *s, const weft_job *job,
                                           const weft_cached *parent, weft_state *state);
-/* Total resource of its trial; parent NULL: 0. Local. */
+/* Total resource of its trial; parent NULL: 0. */
 double weft_cache_resource(const weft_cached *parent);
-/* The job after which it is the state; parent NULL: -1. Local. */
+/* The job after which it is the state; parent NULL: -1. */
 int64_t weft_cache_job(const weft_cached *parent);
 /* Stores the state after a job that this team has done if event.kept is 1, or holds it on
  * rank 0 and makes event.kept WEFT_HELD; frees it elsewhere. Collective over team. EFILE.
  */
 WEFT_CHECKED weft_status weft_cache_keep(weft_sched *s, weft_flight *f,
                                          weft_own_state *own);
-/* Makes f->own when the result of a job is known. Local. */
+/* Makes f->own when the result of a job is known. */
 void weft_cache_known(weft_sched *s, weft_flight *f);
 /* To be called when a job is told; `leads` 1: it is the best so far. Removes states that
- * are no longer needed. Local. */
+ * are no longer needed. */
 void weft_cache_told(weft_sched *s, weft_flight *f, int leads);
-/* Removes the states of trials that the tuner now reports as ended. Local. Cost: amortised
- * O(1) per result. */
+/* Removes the states of trials that the tuner now reports as ended. Cost: amortised O(1)
+ * per result. */
 void weft_cache_ended(weft_sched *s);
 /* If the states that wait for a later job take more than s->disk, removes those with the
  * highest losses that no job in flight begins with, until the rest takes 9/10 of it. To be
- * called when all free workers have asked. Local. */
+ * called when all free workers have asked. */
 void weft_cache_bound(weft_sched *s);
 /* Writes the states that are in memory only; when the run stops before its end. By rank 0.
- * EFILE. Local. */
+ * EFILE. */
 WEFT_CHECKED weft_status weft_cache_stop(weft_sched *s);
 /* Loads the winner's state, which is valid until weft_cache_free. Collective over team. */
 WEFT_CHECKED weft_status weft_cache_winner(weft_sched *s, const weft_state **state);
-/* Frees the states in memory; their files stay. Local. */
+/* Frees the states in memory; their files stay. */
 void weft_cache_free(weft_sched *s);
 
 /* Show the progress of a job, and of the search: one line that is rewritten on a terminal;
- * in a log one line per job, and one for rounds every 10 s. Local. */
+ * in a log one line per job, and one for rounds every 10 s. */
 void weft_show_round(weft_sched *s, const weft_job_record *e, int64_t done, double seconds);
 void weft_show_job(weft_sched *s, const weft_job_record *e);
 /* Shows which share of the scores of a part this rank has done, and tells the watchdog that
- * it goes on. Local. */
+ * it goes on. */
 void weft_show_scored(double share);
 
 /* Starts a thread that detects that this rank makes no progress for `seconds`. Such ranks
  * write what they are doing to files in `dir`, and the lowest of them prints one warning
  * that names the ranks that the others wait for: those that compute, and those that write
- * nothing. The thread does not call MPI. Local. */
+ * nothing. The thread does not call MPI. */
 void weft_watchdog_start(const weft_team *world, double seconds, const char *dir);
-/* Stops the thread; does nothing if there is none. Local. */
+/* Stops the thread; does nothing if there is none. */
 void weft_watchdog_stop(void);
 
-/* Catches SIGTERM, SIGUSR1 and SIGINT until weft_signals_free. Local. */
+/* Catches SIGTERM, SIGUSR1 and SIGINT until weft_signals_free. */
 void weft_signals_catch(void);
 void weft_signals_free(void);
 int weft_signals_seen(void); /* number of the last one caught, or 0 */
 
-/* ---- parallelism, for a plan -------------------------------------------------- */
+/* ---- parallelism, for a plan ---- */
 
 typedef struct weft_order_job {
     int64_t id, after; /* number of results that were told before it was asked for */
@@ -379,15 +378,14 @@ typedef struct weft_order {
     int64_t *tell; /* [told] jobs */
     int64_t most;  /* largest number of jobs that were asked for and not told */
 } weft_order;
-/* Records that the next job is asked for, with `work` operations; that a job is told.
- * Local. */
+/* Records that the next job is asked for, with `work` operations; that a job is told. */
 void weft_order_ask(weft_order *o, double work);
 void weft_order_tell(weft_order *o, int64_t job);
 /* The fraction of the total time that `teams` equal teams would be busy, if all operations
- * took the same time: 1 for one team. Local. Cost O(n teams). */
+ * took the same time: 1 for one team. Cost O(n teams). */
 double weft_order_busy(const weft_order *o, int teams);
 
-/* ---- run file ----------------------------------------------------------------------- */
+/* ---- run file ---- */
 
 /* Descriptions of the task's metrics and of the axes: what is needed to read job
  * records. */
@@ -398,7 +396,7 @@ typedef struct weft_tables {
                               and words */
 } weft_tables;
 
-/* The tables as a text, for the head of the journal. Owned by mem. Local. */
+/* The tables as a text, for the head of the journal. Owned by mem. */
 const char *weft_tables_text(const weft_tables *t, weft_arena *mem);
 
 /* The jobs of a run, from which the tables of the run file are made. */
@@ -415,8 +413,7 @@ typedef struct weft_history {
     double seconds;            /* of the search */
 } weft_history;
 
-/* Sums up the starts among the times time[n], in their order; h->starts is not read. Local.
- */
+/* Sums up the starts among the times time[n], in their order; h->starts is not read. */
 weft_starts weft_starts_sum(const weft_time *time, int64_t n, const weft_history *h);
 
 /* Everything that is written to a run file. */
@@ -438,9 +435,9 @@ typedef struct weft_outcome {
     uint64_t digest;
 } weft_outcome;
 
-/* Writes the tables of the jobs. Local. */
+/* Writes the tables of the jobs. */
 WEFT_CHECKED weft_status weft_history_put(weft_h5 *f, const weft_history *h);
-/* Writes the run file; called by rank 0. EFILE. Local. */
+/* Writes the run file; called by rank 0. EFILE. */
 WEFT_CHECKED weft_status weft_run_write(const char *path, const weft_outcome *o);
 /* Attributes of the run that found a winner. */
 enum {
@@ -455,7 +452,7 @@ typedef struct weft_winner {
     const char *config; /* an input file that trains it alone; NULL: not to be written */
     const char *text;   /* its configuration as readable text */
     double size;
-    int64_t id; /* number number of its configuration in the space */
+    int64_t id; /* number of its configuration in the space */
     int64_t job, trial, round;
     int ntensor;
     weft_tensor tensor[WEFT_MAX_TENSORS]; /* [ntensor] in state */
@@ -468,18 +465,18 @@ typedef struct weft_winner {
                          is of an earlier version */
     const char *origin[WEFT_NORIGIN]; /* of the run; set when read from a file */
 } weft_winner;
-/* Total number of elements of the tensors. Local. */
+/* Total number of elements of the tensors. */
 int64_t weft_tensors_size(int n, const weft_tensor *t);
 WEFT_CHECKED weft_status weft_winner_put(const weft_winner *w, weft_h5 *f);
-/* Writes the winner as a separate file, with the attributes of the run. EFILE. Local. */
+/* Writes the winner as a separate file, with the attributes of the run. EFILE. */
 WEFT_CHECKED weft_status weft_winner_export(const weft_winner *w, const char *run,
                                             weft_h5 *f);
 /* WEFT_OK if the run file has a winner. ENONE: it has none, with the reason; EFILE: it is
- * no run file, or one of an unfinished run. Local. */
+ * no run file, or one of an unfinished run. */
 WEFT_CHECKED weft_status weft_winner_find(const char *path, weft_arena *mem);
 WEFT_CHECKED weft_status weft_winner_read(weft_winner *w, const char *path,
                                           weft_arena *mem);
-/* How the tensors after a job refer to words. Local. */
+/* How the tensors after a job refer to words. */
 weft_word_weights weft_word_weights_of(const weft_run *r, const weft_job *job);
 /* Words of other data that a winner does not have, and how often they occur there. */
 typedef struct weft_unknown {
@@ -488,7 +485,7 @@ typedef struct weft_unknown {
 } weft_unknown;
 /* Makes *state, the winner of the file `run` for the data that r has open: a word has the
  * weights that it has in the winner, by name, or else those that training begins with.
- * EDATA: the data need another number of weights. Local. Cost O(weights). */
+ * EDATA: the data need another number of weights. Cost O(weights). */
 WEFT_CHECKED weft_status weft_winner_state(const weft_run *r, const weft_winner *w,
                                            const char *run, const weft_job *job,
                                            weft_state *state, weft_unknown *unknown);

@@ -4,14 +4,13 @@
  * the tuner and gets the same jobs, not necessarily at the same real time: what a team's
  * tuner is told does not depend on the progress of other teams. A job with a record in a
  * journal is not run again, so that a resumed run continues exactly where it stopped.
- * Nothing that a task or tuner can observe depends on teams or journals. Called by
- * tune.c. */
+ * Nothing that a task or tuner can observe depends on teams or journals. */
 #include "run_private.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- known results ------------------------------------------------------------------ */
+/* ---- known results ---- */
 
 /* 1 if b cannot win the run any more, whatever other results are, once a is told. */
 static int rules_out(const weft_job_record *a, const weft_job_record *b)
@@ -56,7 +55,7 @@ void weft_sched_enter(weft_sched *s, weft_flight *f)
     if (!f->replayed) s->ran += share_done(s, &f->event);
 }
 
-/* ---- asking ------------------------------------------------------------------------- */
+/* ---- asking ---- */
 
 /* Lower bound of the virtual seconds of a job. */
 static double least_seconds(const weft_sched *s, const weft_job *job,
@@ -141,7 +140,7 @@ static weft_status ask(weft_sched *s, weft_asked *answer)
     return WEFT_OK;
 }
 
-/* ---- telling ------------------------------------------------------------------------ */
+/* ---- telling ---- */
 
 /* Stores the event of a job and tells the tuner its result. */
 static void tell(weft_sched *s, weft_flight *f)

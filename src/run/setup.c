@@ -1,6 +1,6 @@
 /* Sets up a run from its configuration: section [run], the plug-ins that it names, the
  * search space, the data. All errors that the user can correct are found here, before
- * training starts. Called by tune.c, plan.c and eval.c. */
+ * training starts. */
 #include "run_private.h"
 
 #include <string.h>
@@ -155,7 +155,7 @@ const weft_kind weft_run_kind = {.name = "run",
                                  .size = sizeof(weft_run_opts),
                                  .opts = run_opts};
 
-/* ---- binding ------------------------------------------------------------------------ */
+/* ---- binding ---- */
 
 /* Replaces `auto` by the task's default, so that the run file has all values. */
 static void set_default(weft_run *r, const char *section, const char *key,
@@ -391,7 +391,7 @@ double weft_run_state_bytes(const weft_run *r)
     return weft_state_bytes(&size);
 }
 
-/* Checks that need the task after its setup. Local. */
+/* Checks that need the task after its setup. */
 static weft_status check_setup(const weft_run *r)
 {
     double bytes = 3 * weft_run_state_bytes(r);

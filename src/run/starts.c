@@ -1,6 +1,6 @@
 /* The starts of a run that was stopped and resumed: when the search went on, with how many
  * teams. They are records of the journals, so that what is divided by time is divided by
- * that of all starts. Called by trace.c, tune.c and unfinished.c. */
+ * that of all starts. */
 #include "run_private.h"
 
 #include <math.h>

@@ -12,7 +12,7 @@
  * trial was told, or the tuner declared that no job follows. If s->disk bounds the states
  * that wait for a later job, those with the highest losses are removed too; if one of them
  * is needed after all, or if a file was lost, the jobs that led to it are repeated, with
- * the same bits. Called by sched.c and job.c. */
+ * the same bits. */
 #include "run_private.h"
 
 #include <math.h>
@@ -47,7 +47,7 @@ struct weft_trial {
     int in_flight;     /* its jobs in flight: several only if they do not train */
 };
 
-/* ---- entries ------------------------------------------------------------------------ */
+/* ---- entries ---- */
 
 static double bytes_of(const weft_cached *c)
 {
@@ -99,7 +99,7 @@ static void make_old(weft_sched *s, weft_cached *c)
     remove_state(s, c);
 }
 
-/* ---- the bound ---------------------------------------------------------------------- */
+/* ---- the bound ---- */
 
 /* A state that may be removed. */
 typedef struct candidate {
@@ -134,7 +134,7 @@ void weft_cache_bound(weft_sched *s)
     weft_arena_free(tmp);
 }
 
-/* ---- trials ------------------------------------------------------------------------- */
+/* ---- trials ---- */
 
 static weft_trial *trial_of(weft_sched *s, const weft_job *job)
 {
@@ -215,7 +215,7 @@ void weft_cache_ended(weft_sched *s)
     }
 }
 
-/* ---- states ------------------------------------------------------------------------- */
+/* ---- states ---- */
 
 double weft_cache_resource(const weft_cached *parent)
 {

@@ -5,8 +5,7 @@
  * once a second, states first: jobs do not wait for the disk, and a crash of the node loses
  * the results of at most that second. Should it leave a record but not its state, the jobs
  * that led to the state are repeated. Names and shapes of the tensors follow the numbers,
- * so that the state is of use without task and data. Called by the scheduler and by
- * unfinished.c. */
+ * so that the state is of use without task and data. */
 #include "run_private.h"
 
 #include <string.h>
@@ -50,7 +49,7 @@ static const char *state_name(const weft_trace *t, const weft_state_id *id, weft
     return name_of(t->dir, id->trial, id->job, mem);
 }
 
-/* ---- writing ------------------------------------------------------------------------ */
+/* ---- writing ---- */
 
 weft_status weft_trace_state(weft_trace *t, const weft_state_id *id,
                              const weft_state *state, int ntensor,
@@ -109,7 +108,7 @@ weft_status weft_trace_over(weft_trace *t)
     return weft_trace_stuck(t, st);
 }
 
-/* ---- reading ------------------------------------------------------------------------ */
+/* ---- reading ---- */
 
 /* Waits until a file written by another host is visible here. */
 static void await(const char *path, double seconds)
@@ -176,7 +175,7 @@ weft_status weft_trace_load(const weft_trace *t, weft_team *team, const weft_sta
     return WEFT_OK;
 }
 
-/* ---- reading without task and data -------------------------------------------------- */
+/* ---- reading without task and data ---- */
 
 /* Whether the parts have the lengths that the head tells. */
 static int fits(const state_head *h, size_t size, size_t *nx, size_t *naux)

@@ -1,6 +1,5 @@
 /* Reasons to stop a search before its end: a signal, the time limit, or that another team
- * has stopped. Checked between jobs and between their units. Called by teams.c and job.c.
- */
+ * has stopped. Checked between jobs and between their units. */
 #include "run_private.h"
 
 static int larger(int a, int b)

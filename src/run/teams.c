@@ -2,7 +2,7 @@
  * teams, claims a job that no team has claimed, does it, records its result, and sends it
  * to the others. A team waits for another only if the next result in virtual time is
  * missing. The ranks of a team act together: their leader, the first rank, tells them what
- * was received and claimed. Called by sched.c. */
+ * was received and claimed. */
 #include "run_private.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static int leads(const weft_sched *s)
     return s->team->rank == 0;
 }
 
-/* ---- begin and end ------------------------------------------------------------------ */
+/* ---- begin and end ---- */
 
 /* The first ticket after those of earlier sessions. */
 static int64_t next_ticket(const weft_sched *s)
@@ -80,7 +80,7 @@ weft_status weft_teams_end(weft_sched *s, weft_status st)
     return st == WEFT_STOP && s->trace ? tell_stop(s) : st;
 }
 
-/* ---- results of other teams --------------------------------------------------------- */
+/* ---- results of other teams ---- */
 
 /* Keeps a result, in the memory of one that was taken, until its job is asked for here. */
 static void keep_early(weft_sched *s, int64_t job, const weft_message *m)
@@ -179,7 +179,7 @@ static void wait_for_result(weft_sched *s)
     weft_sleep(s->team);
 }
 
-/* ---- jobs --------------------------------------------------------------------------- */
+/* ---- jobs ---- */
 
 /* 1 if this team now has the claim on a job. Where claims are files the others are told, so
  * that they do not try the same job. */

@@ -1,5 +1,5 @@
 /* /timeline of the run file: worker and team of each job, and when they did it, in virtual
- * and in real time, with the shares of the time that they were busy. Called by output.c. */
+ * and in real time, with the shares of the time that they were busy. */
 #include "columns.h"
 
 typedef struct timeline_row {

@@ -2,8 +2,7 @@
  * configuration and a record of each job that the first team did, NAME.d/journal-TEAM those
  * of another team. All are read together, whatever the number of teams is now. The same
  * directory has states (state_file.c) and checkpoints of jobs in flight (checkpoint.c).
- * Each file has the run's identity in its head. The first journal is removed last. Called
- * by the scheduler. */
+ * Each file has the run's identity in its head. The first journal is removed last. */
 #include "run_private.h"
 
 #include <errno.h>
@@ -16,7 +15,7 @@
 
 #define MESSAGE 16777216 /* approximate size of a broadcast of records, bytes */
 
-/* ---- opening ------------------------------------------------------------------------ */
+/* ---- opening ---- */
 
 /* Checks of rank 0 before the journal is opened. */
 static weft_status look(const weft_trace *t, int how, const char *journal)
@@ -195,7 +194,7 @@ static void take_done(weft_trace *t, const weft_record *r)
     if (t->keeps) memcpy(&t->won, r->data, sizeof t->won);
 }
 
-/* Parses the head of the journal. Local. */
+/* Parses the head of the journal. */
 static weft_status take_head(weft_trace *t, const weft_record *rec, int64_t n)
 {
     const char *conf = NULL;
@@ -246,7 +245,7 @@ static void tell_lost(const weft_trace *t, const weft_record *rec, int64_t n)
     }
 }
 
-/* Parses the records. Local. */
+/* Parses the records. */
 static weft_status take(weft_trace *t, const weft_record *rec, int64_t n)
 {
     int64_t id;
@@ -307,7 +306,7 @@ weft_status weft_run_file(weft_h5 *f, const char *path, weft_arena *mem)
     return weft_h5_open(f, path, mem);
 }
 
-/* ---- writing ------------------------------------------------------------------------ */
+/* ---- writing ---- */
 
 /* Checks that there is space for the states, by allocating a file of that size and removing
  * it. */
@@ -400,7 +399,7 @@ void weft_trace_close(weft_trace *t, int done)
     if (done) weft_place_remove(t->dir);
 }
 
-/* ---- replay ------------------------------------------------------------------------- */
+/* ---- replay ---- */
 
 weft_status weft_trace_find(const weft_trace *t, weft_job_record *e, int *found,
                             weft_arena *mem)

@@ -8,7 +8,7 @@
  * counts; if not, the team is set aside, and the next team does the job. Where all teams
  * are set aside the run stops. As long as no job of the run has succeeded, a failure counts
  * when all teams have failed at the job. Jobs go from team to team in a circle, so that
- * none is done by two at once. Called by sched.c and teams.c. */
+ * none is done by two at once. */
 #include "run_private.h"
 
 #include <math.h>
@@ -43,7 +43,7 @@ void weft_trust_known(weft_sched *s, const weft_job_record *e)
     s->works = 1;
 }
 
-/* ---- whose turn it is --------------------------------------------------------------- */
+/* ---- whose turn it is ---- */
 
 weft_claimed *weft_trust_turn(weft_sched *s, int64_t job)
 {
@@ -139,7 +139,7 @@ int weft_trust_notice(weft_sched *s, const weft_message *m)
     return 1;
 }
 
-/* ---- a job has ended ---------------------------------------------------------------- */
+/* ---- a job has ended ---- */
 
 static void warn(const weft_sched *s, const weft_job_record *e, const char *then)
 {

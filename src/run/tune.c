@@ -1,5 +1,4 @@
-/* A tuning run from its configuration to its run file, started or resumed. Called by the
- * command line. */
+/* A tuning run from its configuration to its run file, started or resumed. */
 #include "run_private.h"
 
 #include <cblas.h>
@@ -9,7 +8,7 @@
 
 #define MEASURE 0.01 /* seconds for measuring the rate that is logged */
 
-/* ---- log lines at the start ------------------------------------------------------ */
+/* ---- log lines at the start ---- */
 
 /* Logs the file system of the run file. */
 static void tell_disk(const char *output)
@@ -85,7 +84,7 @@ static void greet(const weft_run *r, const weft_placement *s, const char *hosts)
     if (*r->unread) weft_log(WEFT_INFO, "not read in this run: %s", r->unread);
 }
 
-/* ---- results of the run --------------------------------------------------- */
+/* ---- results of the run ---- */
 
 /* Seconds of the winner's own fit if that followed a search over mixtures, else 0. */
 static double refit_seconds(const weft_sched *s)
@@ -291,7 +290,7 @@ static weft_status conclude(const weft_run *r, weft_sched *s, const weft_trace *
                                     : "");
 }
 
-/* ---- runs --------------------------------------------------------------------------- */
+/* ---- runs ---- */
 
 static int teams_are_typed(const weft_run *r)
 {
@@ -299,7 +298,7 @@ static int teams_are_typed(const weft_run *r)
     return e && weft_conf_is_typed(e);
 }
 
-/* Checks that need task and data; a resumed run must have the same data. Local. */
+/* Checks that need task and data; a resumed run must have the same data. */
 static weft_status check_open(const weft_run *r, const weft_trace *t)
 {
     if (r->opts.disk > 0 && r->task->files)

@@ -1,7 +1,6 @@
 /* An unfinished run, read from its journals: the tables that its run file would have now,
  * and its progress. The head of the journal describes axes, metrics and units, so that
- * neither task nor data are needed. Called by tune.c, which writes that head, and by
- * report. */
+ * neither task nor data are needed. */
 #include "columns.h"
 #include "run_private.h"
 
@@ -10,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the tables as a text ----------------------------------------------------------- */
+/* ---- the tables as a text ---- */
 
 enum { METRICS, ROWS, SCORES, AXES, NPART };
 static const char *const part_name[NPART] = {"[metrics]\n", "[rows]\n", "[scores]\n",
@@ -75,7 +74,7 @@ static weft_tables tables_of(const char *text, weft_arena *mem)
     return t;
 }
 
-/* ---- journals ----------------------------------------------------------------------- */
+/* ---- journals ---- */
 
 /* The contents of a directory NAME.d. */
 typedef struct finding {
@@ -157,7 +156,7 @@ int weft_run_is_unfinished(const char *path)
     return unfinished;
 }
 
-/* ---- the file ----------------------------------------------------------------------- */
+/* ---- the file ---- */
 
 /* The best of the jobs that are done. */
 static const weft_job_record *best_of(const finding *f)

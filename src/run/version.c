@@ -1,6 +1,5 @@
 /* Tells files of other versions of weft from files of other kinds: the head of a journal,
- * and the formats of run files and exported winners. Called by trace.c, unfinished.c,
- * winner.c and report. */
+ * and the formats of run files and exported winners. */
 #include "run_private.h"
 
 #include <string.h>
@@ -8,7 +7,7 @@
 #define REMEDY                                                                             \
     "use the version of weft that wrote it, or begin the run anew by `weft tune --force`"
 
-/* ---- journals ----------------------------------------------------------------------- */
+/* ---- journals ---- */
 
 static const weft_opt about_opts[] = {
     {.name = "data", .type = WEFT_TEXT, .at = offsetof(weft_about, data), .def = ""},
@@ -60,7 +59,7 @@ weft_status weft_about_read(const char *dir, const char *text, weft_about *out,
     return weft_conf_bind(&c, &about_kind, out);
 }
 
-/* ---- run files ---------------------------------------------------------------------- */
+/* ---- run files ---- */
 
 /* 1 if both are the same up to the number at the end. */
 static int is_kind(const char *format, const char *wanted)

@@ -3,7 +3,7 @@
  * in which phase and for how long. Some time later the lowest of these ranks reads the
  * files of the others in its team and names, in one warning, the ranks that the others wait
  * for: those that compute, and those without a file, which are stopped or whose node is
- * lost. Called by tune.c. */
+ * lost. */
 #include "run_private.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* The winner of a run, as stored in the run file and in an exported file: its weights and
- * all that is needed to use them. Called by output.c and eval.c. */
+ * all that is needed to use them. */
 #include "columns.h"
 #include "run_private.h"
 
@@ -53,7 +53,7 @@ weft_status weft_winner_scores(weft_h5 *f, const weft_metric **table,
     return WEFT_OK;
 }
 
-/* ---- the data that it was trained on ------------------------------------------------- */
+/* ---- the data that it was trained on ---- */
 
 /* The integers of a weft_likeness, attributes of /winner. */
 enum { NLIKE = 5, LONGEST = 4 };
@@ -120,7 +120,7 @@ static weft_status read_likeness(weft_winner *w, weft_h5 *f)
     return WEFT_OK;
 }
 
-/* ---- words --------------------------------------------------------------------------- */
+/* ---- words ---- */
 
 /* As in a packed file, there /vocab/TOKENIZER. */
 static const char text_path[] = "/winner/vocab/text";
@@ -151,7 +151,7 @@ static weft_status read_vocab(weft_winner *w, weft_h5 *f)
     return WEFT_OK;
 }
 
-/* ---- the whole ----------------------------------------------------------------------- */
+/* ---- the whole ---- */
 
 int64_t weft_tensors_size(int n, const weft_tensor *t)
 {

@@ -104,7 +104,7 @@ static const weft_when forest_when[] = {
     {"steps", "cooling", "exponential|linear|logarithmic"},
     {0}};
 
-/* ---- axes --------------------------------------------------------------------------- */
+/* ---- axes ---- */
 
 static void see_axis(forest *t, int a)
 {
@@ -151,8 +151,7 @@ static double feature_of_gene(const forest *t, int a, double gene)
     return gene;
 }
 
-/* ---- setup and results
- * ---------------------------------------------------------------- */
+/* ---- setup and results ---- */
 
 static weft_status forest_setup(void *self, const weft_space *sp, uint64_t seed,
                                 weft_arena *mem)
@@ -202,7 +201,7 @@ static int64_t forest_enough(const void *self, const char **option)
     return t->design;
 }
 
-/* ---- design ------------------------------------------------------------------------- */
+/* ---- design ---- */
 
 /* Point `at` of a Latin hypercube: each axis is divided into as many equal intervals as the
  * design has points, and each interval has one point; the levels of a category occur
@@ -222,7 +221,7 @@ static void propose_design(const forest *t, int64_t at, double *conf)
     weft_past_prune(sp, conf);
 }
 
-/* ---- the model ---------------------------------------------------------------------- */
+/* ---- the model ---- */
 
 /* A forest for losses and one for the logarithms of seconds. */
 typedef struct model {
@@ -335,7 +334,7 @@ static double temperature(const forest *t, int64_t number)
     return weft_gain_spread(cooled, t->spread, &r);
 }
 
-/* ---- proposals ---------------------------------------------------------------------- */
+/* ---- proposals ---- */
 
 static int is_known(const forest *t, const double *conf)
 {

@@ -1,4 +1,4 @@
-/* Acquisition functions; see gain.h. Called by forest.c. */
+/* Acquisition functions; see gain.h. */
 #include "gain.h"
 
 #include "normal.h"

@@ -14,10 +14,10 @@ typedef enum weft_gain { WEFT_GAIN_EI, WEFT_GAIN_PI, WEFT_GAIN_MGFI } weft_gain;
  *     MGFI  Phi((best - mean + sd^2 t) / sd) exp((best - mean - 1) t + sd^2 t^2 / 2), the
  *           moment-generating function of the improvement, 0 < t <= 22.36; a larger t
  *           gives more weight to a high sd.
- * -INFINITY if sd < 1e-10. Local. Jones, Schonlau, Welch, "Efficient global optimization of
- * expensive black-box functions", 1998; Wang, van Stein, Emmerich, Back, "A new acquisition
- * function for Bayesian optimization based on the moment-generating function", SMC 2017.
- */
+ * -INFINITY if sd < 1e-10. Jones, Schonlau, Welch, "Efficient global optimization of
+ * expensive black-box functions", 1998; Wang, van Stein, Emmerich, Back, "A new
+ * acquisition function for Bayesian optimization based on the moment-generating
+ * function", SMC 2017. */
 double weft_gain_log(weft_gain what, double mean, double sd, double best, double t);
 
 typedef enum weft_cooling {
@@ -31,10 +31,10 @@ typedef enum weft_cooling {
  *     linear       t0 - (t0 - tf) i / T
  *     logarithmic  tf ln(T + 1) / ln(i + 2)
  *     none         t0
- * i > T counts as T. Local. */
+ * i > T counts as T. */
 double weft_gain_cooled(weft_cooling how, double t0, double tf, double i, double steps);
 /* The temperature of one of several proposals at a time: t exp(spread z), z ~ N(0, 1) by
- * the random numbers r, at most 22.36. van Stein, Wang, Back, 2018. Local. */
+ * the random numbers r, at most 22.36. van Stein, Wang, Back, 2018. */
 double weft_gain_spread(double t, double spread, const weft_rng4 *r);
 
 #endif

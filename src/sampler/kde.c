@@ -84,7 +84,7 @@ static void kde_told(void *self, int64_t number, const weft_observation *observe
     weft_past_told(&t->past, number, observed);
 }
 
-/* ---- densities ---------------------------------------------------------------------- */
+/* ---- densities ---- */
 
 enum { DRAW_CHOICE, DRAW_KERNEL, DRAW_AXIS, DRAW_FILL }; /* purposes of random numbers */
 
@@ -151,7 +151,7 @@ static void divide(const kde *t, const weft_past_level *l, weft_product *good,
     *bad = fit(t, nbad, trial);
 }
 
-/* ---- proposals ---------------------------------------------------------------------- */
+/* ---- proposals ---- */
 
 /* Draws candidate c around kernel j into x[dim]. */
 static void draw(const kde *t, int64_t number, int64_t c, int64_t j, const weft_product *p,

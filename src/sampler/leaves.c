@@ -3,8 +3,7 @@
  * not exclude: where a node sends it right, not the ones on the left. The first leaf that
  * no axis of a point excludes is the point's. Lucchese, Nardini, Orlando, Perego,
  * Tonellotto, Venturini, "QuickScorer: a fast algorithm to rank documents with additive
- * ensembles of regression trees", SIGIR 2015, where rows are made anew for each point.
- * Called by forest.c. */
+ * ensembles of regression trees", SIGIR 2015, where rows are made anew for each point. */
 #include "leaves.h"
 
 #include <stdlib.h>
@@ -25,7 +24,7 @@ struct weft_leaves {
     double *value; /* [ntree][MAX_LEAVES] of leaves, less that of the first tree's root */
 };
 
-/* ---- the table ---------------------------------------------------------------------- */
+/* ---- the table ---- */
 
 /* A node with children. */
 typedef struct split {
@@ -132,7 +131,7 @@ weft_leaves *weft_leaves_new(const weft_trees *f, weft_arena *mem)
     return l;
 }
 
-/* ---- predictions -------------------------------------------------------------------- */
+/* ---- predictions ---- */
 
 /* How many of n increasing cuts are below a number. */
 static int cuts_below(int n, const uint64_t *cut, uint64_t number)

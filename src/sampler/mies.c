@@ -1,6 +1,6 @@
 /* Mixed-integer evolution strategy; see mies.h. Every individual has its own step size for
  * each real number and integer and one mutation rate for its categories; these are
- * inherited, and mutated before the values. Called by forest.c. */
+ * inherited, and mutated before the values. */
 #include "mies.h"
 
 #include <math.h>
@@ -56,7 +56,7 @@ static double draw_level(int levels, double unit)
     return fmin(floor(unit * levels), levels - 1);
 }
 
-/* ---- populations -------------------------------------------------------------------- */
+/* ---- populations ---- */
 
 static individual *individuals(int n, int dim, weft_arena *tmp)
 {
@@ -164,7 +164,7 @@ static void select_best(int n, int keep, individual *all)
     }
 }
 
-/* ---- run ---------------------------------------------------------------------------- */
+/* ---- run ---- */
 
 static void keep_best(const weft_mies *m, const individual *it, double *value, double *best)
 {

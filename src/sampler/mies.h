@@ -24,13 +24,13 @@ typedef struct weft_mies {
     void *own;
 } weft_mies;
 
-/* Writes the best point of all evaluated ones to best[dim]; returns its value. Local. Cost:
+/* Writes the best point of all evaluated ones to best[dim]; returns its value. Cost:
  * `children` evaluations a generation. */
 double weft_mies_run(const weft_mies *m, double *best, weft_arena *tmp);
-/* x folded into lo .. hi by reflection at both ends. Local. */
+/* x folded into lo .. hi by reflection at both ends. */
 double weft_mies_reflect(double x, double lo, double hi);
 /* The difference of two geometrically distributed integers, from two uniform random numbers
- * in [0, 1): a step of mean size q. Local. */
+ * in [0, 1): a step of mean size q. */
 double weft_mies_step(double q, double unit, double other);
 
 #endif

@@ -74,7 +74,7 @@ double weft_normal_between(double mu, double sigma, double unit)
     return fmin(fmax(mu + sigma * z, 0), 1);
 }
 
-/* ---- exponentials ------------------------------------------------------------------- */
+/* ---- exponentials ---- */
 
 /* max(x, -700) for x <= 0. Compares the bits as integers, which increase with |x|:
  * compilers assume that a comparison of doubles may trap, and do not vectorise a loop with

@@ -1,5 +1,5 @@
 /* Durations predicted from those of earlier trials by the main effects of the axes; see
- * pace.h. Called by tpe.c and kde.c; forest.c has a forest for it. */
+ * pace.h. */
 #include "pace.h"
 
 #include "normal.h"

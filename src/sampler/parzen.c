@@ -1,4 +1,4 @@
-/* Parzen estimators of one axis; see parzen.h. Called by tpe.c and product.c. */
+/* Parzen estimators of one axis; see parzen.h. */
 #include "parzen.h"
 
 #include "normal.h"

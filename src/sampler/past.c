@@ -1,5 +1,4 @@
-/* The trials and results that a sampler was told; see past.h. Called by all samplers that
- * learn. */
+/* The trials and results that a sampler was told; see past.h. */
 #include "past.h"
 
 #include <math.h>
@@ -96,7 +95,7 @@ void weft_past_prune(const weft_space *sp, double *conf)
         if (!weft_space_is_active(sp, conf, sp->order[i])) conf[sp->order[i]] = NAN;
 }
 
-/* ---- axes --------------------------------------------------------------------------- */
+/* ---- axes ---- */
 
 /* 1: the values of a list increase or decrease. */
 static int is_sorted(const weft_axis *a)

@@ -1,4 +1,4 @@
-/* Sums of product kernels; see product.h. Called by tpe.c and kde.c. */
+/* Sums of product kernels; see product.h. */
 #include "product.h"
 
 #include "normal.h"

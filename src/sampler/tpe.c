@@ -108,8 +108,7 @@ static weft_status tpe_setup(void *self, const weft_space *sp, uint64_t seed,
     return WEFT_OK;
 }
 
-/* ---- setup and results
- * ---------------------------------------------------------------- */
+/* ---- setup and results ---- */
 
 static void place_trial(tpe *t, int a, int64_t trial, double value)
 {
@@ -144,7 +143,7 @@ static int64_t tpe_enough(const void *self, const char **option)
     return t->startup;
 }
 
-/* ---- good and bad trials ------------------------------------------------------------ */
+/* ---- good and bad trials ---- */
 
 /* Sets set[trial] of all trials, and the share of the good ones. */
 static void divide(step *s, const weft_past_level *l)
@@ -185,7 +184,7 @@ static int64_t weigh(const tpe *t, const tpe_set *set, tpe_set which, int a, dou
     return n;
 }
 
-/* ---- independent axes ----------------------------------------------------------- */
+/* ---- independent axes ---- */
 
 static weft_parzen fit(const tpe *t, int a, const tpe_set *set, tpe_set which)
 {
@@ -282,8 +281,7 @@ static double propose_level(const step *s, int a)
     return axis->value[best];
 }
 
-/* ---- all axes jointly, one kernel per trial
- * ------------------------------------------------ */
+/* ---- all axes jointly, one kernel per trial ---- */
 
 /* The density of the trials of a set. */
 static weft_product join(const tpe *t, const tpe_set *set, tpe_set which)
@@ -355,7 +353,7 @@ static void propose_jointly(const step *s, double *conf)
     }
 }
 
-/* ---- vtable ------------------------------------------------------------------------- */
+/* ---- vtable ---- */
 
 static void tpe_propose(void *self, int64_t number, double *conf)
 {

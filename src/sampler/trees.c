@@ -1,8 +1,7 @@
 /* Random forests; see trees.h. Our own code: ranger is a C++ program and an R package,
  * mlpack is C++ with bindings for Python, Julia, Go and R; LightGBM has a C interface, but
  * grows trees on histograms of binned values, for data that are large, where here there are
- * some hundreds of points, and each tree must depend on (seed, tree) alone. Called by
- * forest.c and leaves.c. */
+ * some hundreds of points, and each tree must depend on (seed, tree) alone. */
 #include "trees.h"
 
 #include <math.h>
@@ -49,7 +48,7 @@ typedef struct grower {
     uint64_t seed;
 } grower;
 
-/* ---- orders ------------------------------------------------------------------------- */
+/* ---- orders ---- */
 
 typedef struct ranked {
     double x;
@@ -77,7 +76,7 @@ static void sort_points(grower *g, weft_arena *mem)
     weft_arena_reset(mem, mark);
 }
 
-/* ---- splits ------------------------------------------------------------------------- */
+/* ---- splits ---- */
 
 /* The points of a node in the order of a feature. */
 static int *list_of(const grower *g, int feature, const task *t)
@@ -208,7 +207,7 @@ static int part(grower *g, const task *t, const split *s, int lists)
     return middle;
 }
 
-/* ---- trees -------------------------------------------------------------------------- */
+/* ---- trees ---- */
 
 /* Draws n points with replacement and lists them in each feature's order. Returns the
  * number of distinct ones. */
@@ -313,7 +312,7 @@ void weft_trees_grow(weft_trees *f, const weft_trees_rule *rule, int n, int dim,
     f->start[rule->trees] = g.nodes;
 }
 
-/* ---- predictions ------------------------------------------------------------------ */
+/* ---- predictions ---- */
 
 /* A feature of a point, so that one comparison serves numbers and categories: the point
  * goes right if (cut & mask) < value. */

@@ -40,27 +40,27 @@ typedef struct weft_trees {
  * 4.5) or, if rule->alone, between one level and all others, as features of one level each
  * would be, but tried together; down to leaves of rule->leaf draws or with a single value.
  * Random numbers are keyed by (seed, tree), so that no tree depends on another. Arrays are
- * owned by mem. Local. Cost O(trees dim n log n). Breiman, "Random forests", Machine
- * Learning 45, 2001. */
+ * owned by mem. Cost O(trees dim n log n). Breiman, "Random forests", Machine Learning
+ * 45, 2001. */
 void weft_trees_grow(weft_trees *f, const weft_trees_rule *rule, int n, int dim,
                      const int *levels, const double *x, const double *y, uint64_t seed,
                      weft_arena *mem);
 /* Grows a forest anew from one that was grown by the same rule and seed on the first n of
  * `all` points x[all][dim]: the values y[n .. all-1] become those that it predicts, and
- * count as the others do. Local. Cost as that of weft_trees_grow. Ginsbourger, Le Riche,
+ * count as the others do. Cost as that of weft_trees_grow. Ginsbourger, Le Riche,
  * Carraro, "Kriging is well-suited to parallelize optimization", 2010 (kriging
  * believer). */
 void weft_trees_believe(weft_trees *f, const weft_trees_rule *rule, int n, int all,
                         const double *x, double *y, uint64_t seed, weft_arena *mem);
 /* Mean and sample variance (divisor trees - 1) over the trees' predictions for m points
- * x[m][dim]; tmp holds scratch. Local. Cost O(m trees depth). */
+ * x[m][dim]; tmp holds scratch. Cost O(m trees depth). */
 void weft_trees_ask(const weft_trees *f, int m, const double *x, double *mean,
                     double *variance, weft_arena *tmp);
 /* Mean and sample variance of the trees' predictions from their sum and their sum of
- * squares, both less the value of the first tree's root. Local. */
+ * squares, both less the value of the first tree's root. */
 void weft_trees_moments(const weft_trees *f, double sum, double square, double *mean,
                         double *variance);
-/* An integer that increases with a number; the same for 0 and -0. Local. */
+/* An integer that increases with a number; the same for 0 and -0. */
 static inline uint64_t weft_trees_increasing(double x)
 {
     uint64_t bits, sign = (uint64_t)1 << 63;

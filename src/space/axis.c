@@ -1,6 +1,6 @@
-/* Points on an axis of a search space: draws, grid points, neighbours. Called by space.c
- * and by tuners and mixings. The ends of a real axis may be any numbers of a program's
- * parameter: where their ratio or difference overflows, the formulas have another form. */
+/* Points on an axis of a search space: draws, grid points, neighbours. The ends of a
+ * real axis may be any numbers of a program's parameter: where their ratio or difference
+ * overflows, the formulas have another form. */
 #include "axis.h"
 
 #include <math.h>
@@ -96,7 +96,7 @@ double weft_axis_near(const weft_axis *a, double centre, double eps, double unit
     return fmin(fmax(v, a->lo), a->hi);
 }
 
-/* ---- value and unit -------------------------------------------------------------- */
+/* ---- value and unit ---- */
 
 /* The ends of the interval that weft_axis_unit maps to [0, 1], for an axis without a list;
  * their logarithms if the axis is logarithmic. */

@@ -1,5 +1,5 @@
 /* Lists of configurations: TAB separated text, read with libcsv line by line, so that every
- * message can name the line. Called by weft_space_read. */
+ * message can name the line. */
 #include "list.h"
 
 #include <csv.h>

@@ -6,11 +6,11 @@
 
 /* Fills axis[0 .. dim), list and count of sp from sp->file: TAB separated, the first line
  * names options of the kinds or a label ("map", "id", "#"), every further line gives a
- * value for each. sp->axis has room for every option of the kinds. EFILE, ECONF. Local. */
+ * value for each. sp->axis has room for every option of the kinds. EFILE, ECONF. */
 WEFT_CHECKED weft_status weft_space_list(weft_space *sp, const weft_kind *const *kinds,
                                          int nkind, weft_arena *mem);
 
-/* Number of options in the tables of the kinds. Local. */
+/* Number of options in the tables of the kinds. */
 int weft_space_nopt(const weft_kind *const *kinds, int nkind);
 
 #endif

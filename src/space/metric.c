@@ -1,5 +1,5 @@
 /* Tables of what a task measures, and their text form: one line per metric, of name, unit,
- * title and about, separated by TABs. Called by tasks, run and report. */
+ * title and about, separated by TABs. */
 #include "weft/space.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* Mixtures of configurations: draw, step, halve. Probabilities are kept as
- * logarithms, so that a long run of steps neither under- nor overflows. Called by tasks,
- * which draw, by the update rules, and by tuners, which step and halve. */
+ * logarithms, so that a long run of steps neither under- nor overflows. */
 #include "weft/space.h"
 
 #include <math.h>
@@ -52,7 +51,7 @@ void weft_mix_copy(weft_mix *to, const weft_mix *from)
                (size_t)from->k * (size_t)from->dim * sizeof *to->conf);
 }
 
-/* ---- draws --------------------------------------------------------------------- */
+/* ---- draws ---- */
 
 static int alive(const weft_mix *m, int i)
 {
@@ -138,7 +137,7 @@ void weft_mix_compose(const weft_mix *m, const int *pick, double *conf)
         conf[m->axis[b]] = m->conf[(size_t)pick[b] * dim + (size_t)m->axis[b]];
 }
 
-/* ---- moves --------------------------------------------------------------------- */
+/* ---- moves ---- */
 
 /* z <- z - log sum exp z in each block */
 static void normalise(weft_mix *m)

@@ -1,7 +1,7 @@
 /* The only packed form of jobs and their results, used for the journal, checkpoints,
  * messages between ranks, and for comparing what tuners ask. One function for each struct
  * goes through its members in order and counts, writes or reads each of them, as the cursor
- * says. Called by run. */
+ * says. */
 #include "weft/space.h"
 
 #include <limits.h>
@@ -25,7 +25,7 @@ typedef struct record_head {
     double ended;
 } record_head;
 
-/* ---- members ------------------------------------------------------------------------ */
+/* ---- members ---- */
 
 static void walk_bytes(cursor *c, void *x, size_t n)
 {
@@ -83,7 +83,7 @@ static int may_follow(cursor *c, int64_t n, int64_t each)
     return !c->bad;
 }
 
-/* ---- jobs --------------------------------------------------------------------------- */
+/* ---- jobs ---- */
 
 /* n integers, borrowed by a mixture. */
 static const int *walk_ints(cursor *c, const int *x, int n)
@@ -140,7 +140,7 @@ static void walk_job(cursor *c, weft_job *job)
     walk_mix(c, &job->mix);
 }
 
-/* ---- results ------------------------------------------------------------------------ */
+/* ---- results ---- */
 
 static void walk_result(cursor *c, weft_result *r)
 {
@@ -222,7 +222,7 @@ static void walk_rest(cursor *c, weft_job_record *e)
     if (!c->bad) walk_rows(c, e, e->done);
 }
 
-/* ---- public ------------------------------------------------------------------------- */
+/* ---- public ---- */
 
 static const int *copy_ints(const int *from, int n, weft_arena *mem)
 {

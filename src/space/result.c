@@ -1,5 +1,4 @@
-/* Results of jobs, and the tables of what tasks measure. Called by tuners, tasks and run.
- */
+/* Results of jobs, and the tables of what tasks measure. */
 #include "weft/space.h"
 
 #include <math.h>

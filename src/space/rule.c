@@ -1,6 +1,6 @@
 /* Rules that move a mixture by the scores of a round's clients: exponentiated gradient with
- * the step sizes of FedEx, multiplicative weights, and races. Called by tasks every round.
- * Formulas and sources stand in space.h. */
+ * the step sizes of FedEx, multiplicative weights, and races. Formulas and sources stand
+ * in space.h. */
 #include "weft/space.h"
 
 #include <math.h>
@@ -130,7 +130,7 @@ void weft_mix_update_step(const weft_mix_update *rule, weft_mix_update_state *dr
     weft_arena_free(tmp);
 }
 
-/* ---- races -------------------------------------------------------------------------- */
+/* ---- races ---- */
 
 /* score[j] <- n weight_j (score_j - mean) / root mean square. Returns 0 if all scores are
  * equal. */

@@ -1,5 +1,5 @@
 /* Search spaces: the options whose entry is a range are the axes; configurations are drawn
- * at random, laid on a grid, or read from a list. Called by the run and by tuners. */
+ * at random, laid on a grid, or read from a list. */
 #include "weft/space.h"
 
 #include "axis.h"
@@ -47,7 +47,7 @@ int weft_space_nopt(const weft_kind *const *kinds, int nkind)
     return n;
 }
 
-/* ---- ranges -------------------------------------------------------------------- */
+/* ---- ranges ---- */
 
 /* Parses the text from..to, without the blanks around it, as a value of the option. */
 static weft_status parse_end(const weft_entry *e, const weft_opt *o, const char *from,
@@ -192,7 +192,7 @@ static weft_status read_ranges(weft_space *sp, const weft_conf *c,
     return WEFT_OK;
 }
 
-/* ---- public -------------------------------------------------------------------- */
+/* ---- public ---- */
 
 /* 1 if some axis has conditions, so that configurations without it exist. */
 static int has_conditions(const weft_space *sp)

@@ -1,6 +1,6 @@
 /* Axes that exist only where others have certain values: "1 .. 3 when kind = tfidf". Reads
  * these conditions, orders the axes so that each comes after those that its conditions
- * name, and tells which axes a configuration has. Called by space.c and by samplers. */
+ * name, and tells which axes a configuration has. */
 #include "when.h"
 
 #include "list.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- which axes exist --------------------------------------------------------------- */
+/* ---- which axes exist ---- */
 
 static int is_met(const weft_axis_when *w, double value)
 {
@@ -62,7 +62,7 @@ int weft_space_misfit(const weft_space *sp, const double *conf)
     return -1;
 }
 
-/* ---- reading ------------------------------------------------------------------------ */
+/* ---- reading ---- */
 
 typedef struct reader {
     weft_space *sp;
@@ -250,7 +250,7 @@ static weft_status read_all(reader *r)
     return WEFT_OK;
 }
 
-/* ---- axes that never exist, order --------------------------------------------------- */
+/* ---- axes that never exist, order ---- */
 
 static int depends_on_removed(const reader *r, const weft_axis *axis)
 {
@@ -316,7 +316,7 @@ weft_status weft_space_when(weft_space *sp, const weft_conf *c,
     return put_in_order(sp, c, mem);
 }
 
-/* ---- grids -------------------------------------------------------------------------- */
+/* ---- grids ---- */
 
 /* Moves to the next point of a grid; axes that do not exist there stay at their first
  * value. Returns 0 after the last. */
@@ -363,7 +363,7 @@ int64_t weft_space_grid(weft_space *sp, int64_t most, weft_arena *mem)
     return n;
 }
 
-/* ---- lists -------------------------------------------------------------------------- */
+/* ---- lists ---- */
 
 weft_status weft_space_check_list(const weft_space *sp)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- objects --------------------------------------------------------------------- */
+/* ---- objects ---- */
 
 /* The length of the beginning of a name, "/train" of "/train/x", that is a link to
  * something by its name, in this file or in another, as weft makes none; 0: there is no
@@ -47,7 +47,7 @@ int weft_h5_has(weft_h5 *f, const char *name)
     return has;
 }
 
-/* ---- attributes ------------------------------------------------------------------ */
+/* ---- attributes ---- */
 
 /* Writes a new attribute of an open object. */
 static weft_status write_attr(const weft_h5 *f, hid_t object, const char *key, hid_t type,

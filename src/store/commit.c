@@ -1,7 +1,7 @@
 /* Group commit: a thread writes a journal, and the files that its records rely on, through
  * to the disk, so that whoever appends to the journal does not wait for the disk. What is
  * added during a commit belongs to the next one. The thread calls neither MPI nor HDF5 and
- * receives no signals. If it cannot be made, the caller commits. Called by run. */
+ * receives no signals. If it cannot be made, the caller commits. */
 #include "file.h"
 
 #include <errno.h>
@@ -46,7 +46,7 @@ struct weft_commit {
     char text[MESSAGE];
 };
 
-/* ---- one commit --------------------------------------------------------------------- */
+/* ---- one commit ---- */
 
 static batch batch_new(void)
 {
@@ -91,7 +91,7 @@ static void commit(weft_commit *c)
     if (st != WEFT_OK) snprintf(c->text, sizeof c->text, "%s", weft_error());
 }
 
-/* ---- the thread --------------------------------------------------------------------- */
+/* ---- the thread ---- */
 
 /* Waits for a request and then until it is due; returns 0 if there is to be no further
  * commit. The lock is held. */
@@ -143,7 +143,7 @@ static void start_thread(weft_commit *c)
     pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-/* ---- public ------------------------------------------------------------------------- */
+/* ---- public ---- */
 
 weft_commit *weft_commit_begin(weft_journal *j, weft_arena *mem)
 {

@@ -1,6 +1,5 @@
 /* The file system of a directory: its type, and whether it has what weft needs: atomic
- * renaming, locks, the same contents on all hosts. Called by the start of a run and by
- * `weft doctor`. */
+ * renaming, locks, the same contents on all hosts. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "file.h"
 
@@ -59,7 +58,7 @@ weft_status weft_disk_look(const char *dir, weft_disk *d)
     return WEFT_OK;
 }
 
-/* ---- writing ------------------------------------------------------------------------ */
+/* ---- writing ---- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -103,7 +102,7 @@ weft_status weft_disk_write(const char *path, double *seconds)
     return WEFT_OK;
 }
 
-/* ---- locks -------------------------------------------------------------------------- */
+/* ---- locks ---- */
 
 weft_status weft_disk_hold(const char *path, int *fd, weft_lock *found)
 {

@@ -184,7 +184,7 @@ weft_status weft_file_load_parts(const char *path, int n, void *const *at,
     return st;
 }
 
-/* ---- names ------------------------------------------------------------------------ */
+/* ---- names ---- */
 
 weft_status weft_file_name(const char *path)
 {

@@ -12,7 +12,7 @@ char *weft_file_temp(const char *path, weft_arena *mem);
 WEFT_CHECKED weft_status weft_file_name(const char *path);
 
 /* Gives the written and closed file `temp` the name `path`: fsync, rename, fsync of the
- * directory. EFILE: `temp` is removed and what had that name stays. Local. */
+ * directory. EFILE: `temp` is removed and what had that name stays. */
 WEFT_CHECKED weft_status weft_file_publish(const char *temp, const char *path);
 
 /* EFILE "cannot <what> PATH: <reason>; <remedy>" for a failed system call with that errno.

@@ -20,7 +20,7 @@
 /* Layout of a dataset in the file. */
 typedef enum layout { WHOLE, PACKED, GROWING } layout;
 
-/* ---- errors ---------------------------------------------------------------------- */
+/* ---- errors ---- */
 
 static herr_t keep_first(unsigned depth, const H5E_error2_t *e, void *text)
 {
@@ -45,7 +45,7 @@ herr_t weft_h5_drop(hid_t handle)
     return handle >= 0 && H5Idec_ref(handle) < 0 ? -1 : 0;
 }
 
-/* ---- files ----------------------------------------------------------------------- */
+/* ---- files ---- */
 
 /* Access to a file that is not being changed: no locks, which network file systems may
  * lack, and no handle survives the file. */
@@ -178,7 +178,7 @@ void weft_h5_close(weft_h5 *f)
     f->file = -1;
 }
 
-/* ---- checksums ------------------------------------------------------------------- */
+/* ---- checksums ---- */
 
 weft_status weft_h5_sealed(const weft_h5 *f)
 {
@@ -211,7 +211,7 @@ weft_status weft_h5_verify(weft_h5 *f)
     return err == 0 ? WEFT_OK : weft_file_fail("read", f->path, err);
 }
 
-/* ---- writing datasets ------------------------------------------------------------ */
+/* ---- writing datasets ---- */
 
 hid_t weft_h5_text_type(void)
 {

@@ -32,7 +32,7 @@ static uint32_t check_of(const frame *f)
     return (uint32_t)weft_hash(&f->tag, sizeof *f - offsetof(frame, tag), MARK);
 }
 
-/* ---- writing --------------------------------------------------------------------- */
+/* ---- writing ---- */
 
 /* Appends all bytes; an incomplete write is undone by truncation, so that no incomplete
  * record is followed by a whole one. 0, or the errno. */
@@ -77,7 +77,7 @@ static weft_status begin_synced(weft_journal *j)
     return err == 0 ? WEFT_OK : weft_file_fail("write", j->path, err);
 }
 
-/* ---- reading --------------------------------------------------------------------- */
+/* ---- reading ---- */
 
 /* 1 if there is a head at text[at] with its payload, damaged or not, within text[limit]. */
 static int is_frame(const char *text, size_t limit, size_t at, frame *f)
@@ -194,7 +194,7 @@ static weft_status load(weft_journal *j, weft_record **rec, int64_t *n, weft_are
     return cut(j, size, end);
 }
 
-/* ---- public ---------------------------------------------------------------------- */
+/* ---- public ---- */
 
 int weft_journal_is(const char *path)
 {

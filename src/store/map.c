@@ -21,7 +21,7 @@
 
 #define PIECE_BYTES (1 << 16) /* of a dataset without chunks */
 
-/* ---- the mapped file ---------------------------------------------------------------- */
+/* ---- the mapped file ---- */
 
 /* The mapped files, global because a signal handler has no argument for them. */
 enum { MAX_VIEWS = 16 };
@@ -120,7 +120,7 @@ double weft_h5_mapped(void)
     return sum;
 }
 
-/* ---- places of pieces --------------------------------------------------------------- */
+/* ---- places of pieces ---- */
 
 /* Rows of a piece; 0 if pieces cannot be used in the mapped file: numbers of another type,
  * or filters. */

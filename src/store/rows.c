@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* ---- open datasets --------------------------------------------------------------- */
+/* ---- open datasets ---- */
 
 void weft_h5_set_close(weft_h5set *s)
 {
@@ -166,7 +166,7 @@ weft_status weft_h5_set_rows(const weft_h5set *s, weft_h5type type, int64_t firs
     return st;
 }
 
-/* ---- pieces ---------------------------------------------------------------------- */
+/* ---- pieces ---- */
 
 weft_status weft_h5_put_rows(weft_h5 *f, const char *name, weft_h5type type, int64_t first,
                              int64_t count, const void *data)
@@ -225,7 +225,7 @@ weft_status weft_h5_shape(weft_h5 *f, const char *name, int *nd, int64_t *dims)
     return WEFT_OK;
 }
 
-/* ---- texts ----------------------------------------------------------------------- */
+/* ---- texts ---- */
 
 /* Rows [first, first + count) of a list of texts into text[count]. */
 static weft_status read_texts(const weft_h5set *s, int64_t first, int64_t count,

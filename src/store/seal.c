@@ -9,7 +9,7 @@
  * own length; bytes after that which are no seal are a damaged one. Each block is compared
  * when it is first read, so that ranks that read only some rows or clients compare only the
  * blocks they use, once. BLOCK bounds the cost of a small read; the sums are 1/8000 of the
- * file. Called by driver.c and h5.c. */
+ * file. */
 #include "seal.h"
 #include "file.h"
 
@@ -55,7 +55,7 @@ static int read_at(int fd, int64_t at, size_t n, void *to)
     return 0;
 }
 
-/* ---- writing --------------------------------------------------------------------- */
+/* ---- writing ---- */
 
 /* The sums of the blocks of a file. 0, or the errno. */
 static int compute(int fd, int64_t bytes, uint64_t *sum, weft_arena *tmp)
@@ -97,7 +97,7 @@ int weft_seal_append(const char *path)
     return err;
 }
 
-/* ---- reading --------------------------------------------------------------------- */
+/* ---- reading ---- */
 
 /* What HDF5 notes in the superblock at the beginning of a file. */
 typedef struct superblock {

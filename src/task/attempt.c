@@ -1,5 +1,5 @@
 /* Makes, renames and removes the directories in which programs of task command run; see
- * attempt.h. Called by command.c. */
+ * attempt.h. */
 #include "attempt.h"
 
 #include <dirent.h>

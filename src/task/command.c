@@ -1,7 +1,6 @@
 /* Task command: tunes any program. A job is one run of a command line, which gets the
  * parameters, the resource to add and a directory for its state from its environment, and
- * prints its loss. The state of a trial identifies its directory (attempt.h). Called by the
- * scheduler. */
+ * prints its loss. The state of a trial identifies its directory (attempt.h). */
 #include "command.h"
 #include "attempt.h"
 
@@ -50,7 +49,7 @@ static const weft_kind parameters = {.name = WEFT_PARAMETERS,
                                      .opts = weft_own_keys};
 static const weft_kind *const command_parts[] = {&parameters, NULL};
 
-/* ---- the state ---------------------------------------------------------------------- */
+/* ---- the state ---- */
 
 enum { NUMBERS = 5 };
 
@@ -67,7 +66,7 @@ static trace read_trace(const weft_state *state)
     return (trace){(int)x[0], (int64_t)x[1], (int64_t)x[2], (int64_t)x[3], x[4]};
 }
 
-/* ---- setting up --------------------------------------------------------------------- */
+/* ---- setting up ---- */
 
 static const char *command_single(const void *self)
 {
@@ -153,7 +152,7 @@ static weft_price command_price(const void *self)
     return WEFT_PRICE_UNKNOWN;
 }
 
-/* ---- a job -------------------------------------------------------------------------- */
+/* ---- a job ---- */
 
 /* The directory of a job that failed is not kept: no job begins with it. */
 static weft_status run_job(command *t, const weft_job *job, const trace *before, outcome *o)

@@ -7,7 +7,7 @@
 
 #define WEFT_PARAMETERS "parameters" /* section whose keys the user chooses */
 
-/* ---- what a program prints (command_printed.c) -------------------------------------- */
+/* ---- what a program prints (command_printed.c) ---- */
 
 enum { WEFT_STREAMS = 2 };    /* standard output, standard error */
 #define WEFT_MAX_PRINTED 1024 /* names of numbers that are kept, besides wanted ones */
@@ -48,23 +48,23 @@ typedef struct weft_printed {
     int left_out; /* 1: there were more than WEFT_MAX_PRINTED names */
 } weft_printed;
 
-/* 1 for a name that numbers may be printed by. Local. */
+/* 1 for a name that numbers may be printed by. */
 int weft_printed_is_name(const char *text);
 /* For a program of whose wanted[nwanted] names it must be known what it printed last,
  * number or not. Of other names the last number on standard output is kept. Owned by mem.
- * Local. */
+ */
 weft_printed *weft_printed_new(int nwanted, const char *const *wanted, weft_arena *mem);
-/* Takes bytes[n] of standard output (stream 0) or standard error (1). Local. */
+/* Takes bytes[n] of standard output (stream 0) or standard error (1). */
 void weft_printed_add(weft_printed *p, int stream, const char *bytes, size_t n);
-/* Takes lines without an end as ended. Local. */
+/* Takes lines without an end as ended. */
 void weft_printed_end(weft_printed *p);
-/* The last of that name on a stream; NULL: there was none. Local. */
+/* The last of that name on a stream; NULL: there was none. */
 const weft_number *weft_printed_find(const weft_printed *p, int stream, const char *name);
 /* The last line that the program printed to standard error, else to standard output, else
- * "". Local. */
+ * "". */
 const char *weft_printed_last(const weft_printed *p);
 
-/* ---- the log of an attempt (command_output.c) --------------------------------------- */
+/* ---- the log of an attempt (command_output.c) ---- */
 
 /* The log of an attempt: what the program printed, of which the middle is left out where it
  * is more than `most` bytes. */
@@ -75,14 +75,14 @@ typedef struct weft_output {
     int err;            /* first errno of writing, 0 */
 } weft_output;
 
-/* EFILE. Local. */
+/* EFILE. */
 WEFT_CHECKED weft_status weft_output_open(weft_output *o, const char *path, int64_t most,
                                           weft_arena *mem);
 void weft_output_add(weft_output *o, const char *bytes, size_t n);
-/* Writes the rest. EFILE. Local. */
+/* Writes the rest. EFILE. */
 WEFT_CHECKED weft_status weft_output_close(weft_output *o, const char *path);
 
-/* ---- a run of a program (command_run.c) --------------------------------------------- */
+/* ---- a run of a program (command_run.c) ---- */
 
 /* Why a program ended. */
 typedef enum weft_end {
@@ -100,29 +100,27 @@ typedef struct weft_program {
     const weft_env *task_env;
 } weft_program;
 
-/* Runs it to its end. *status as of waitpid. ECONF: the shell cannot be started; EFILE.
- * Local.
- */
+/* Runs it to its end. *status as of waitpid. ECONF: the shell cannot be started; EFILE. */
 WEFT_CHECKED weft_status weft_program_run(const weft_program *g, weft_printed *p,
                                           weft_end *end, int *status);
 
-/* ---- the environment (command_env.c) ------------------------------------------------ */
+/* ---- the environment (command_env.c) ---- */
 
 /* The environment that this process was started with, without the variables that bind it to
- * its launcher's job, and with name[n] = value[n]. Owned by mem. Local. */
+ * its launcher's job, and with name[n] = value[n]. Owned by mem. */
 char **weft_environment(int n, const char *const *name, const char *const *value,
                         weft_arena *mem);
 /* The parameters of a configuration: their names as written, and values; *n of them. Owned
- * by mem. Local. */
+ * by mem. */
 void weft_parameters(const weft_conf *c, const weft_space *sp, const double *conf, int *n,
                      const char ***name, const char ***value, weft_arena *mem);
-/* As {"name": value, ...}; values that are numbers, true or false as such. Local. */
+/* As {"name": value, ...}; values that are numbers, true or false as such. */
 const char *weft_parameters_json(int n, const char *const *name, const char *const *value,
                                  weft_arena *mem);
-/* "PARAM_weight_decay" of "weight-decay". Local. */
+/* "PARAM_weight_decay" of "weight-decay". */
 const char *weft_parameter_variable(const char *name, weft_arena *mem);
 
-/* ---- a job (command_job.c) ---------------------------------------------------------- */
+/* ---- a job (command_job.c) ---- */
 
 /* The task. */
 typedef struct command {
@@ -151,7 +149,7 @@ typedef struct outcome {
 } outcome;
 
 /* Runs the program of a job in the directory `attempt`, and sets all of *o but o->after; it
- * is zero on entry. What a program that failed printed is kept. WEFT_STOP, EFILE. Local. */
+ * is zero on entry. What a program that failed printed is kept. WEFT_STOP, EFILE. */
 WEFT_CHECKED weft_status command_attempt(command *t, const weft_job *job,
                                          const trace *before, const char *attempt,
                                          outcome *o, weft_arena *tmp);

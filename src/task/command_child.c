@@ -2,7 +2,7 @@
  * runs. It runs the program in its own process group, and ends the group when the rank
  * requests it or has died, so that no program writes after the end of its run. It is a
  * separate process because a process that uses MPI must not fork, and because a rank cannot
- * catch SIGKILL. Called by main, before MPI starts. */
+ * catch SIGKILL. */
 #include "weft/task.h"
 
 #include <dirent.h>

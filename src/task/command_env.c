@@ -1,6 +1,6 @@
 /* The environment of a program: its parameters, each in a variable and all together,
  * without those that bind this process to the job of its launcher, so that the program can
- * use MPI itself. Called by command.c. */
+ * use MPI itself. */
 #include "command.h"
 
 #include <math.h>
@@ -119,7 +119,7 @@ char **weft_environment(int n, const char *const *name, const char *const *value
     return env;
 }
 
-/* ---- parameters --------------------------------------------------------------------- */
+/* ---- parameters ---- */
 
 /* The axis of a parameter, or -1. */
 static int axis_of(const weft_space *sp, const char *key)
@@ -169,7 +169,7 @@ const char *weft_parameter_variable(const char *name, weft_arena *mem)
     return text;
 }
 
-/* ---- JSON --------------------------------------------------------------------------- */
+/* ---- JSON ---- */
 
 static const char *skip_digits(const char *at)
 {

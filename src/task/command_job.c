@@ -1,5 +1,5 @@
 /* One attempt at a job of task command: the environment of its program, and what its end
- * and its output say: a loss, or why it failed. Called by command.c. */
+ * and its output say: a loss, or why it failed. */
 #include "attempt.h"
 #include "command.h"
 

@@ -1,4 +1,4 @@
-/* The log of what a program prints, of bounded size. Called by command_run.c. */
+/* The log of what a program prints, of bounded size. */
 #include "command.h"
 
 #include <errno.h>

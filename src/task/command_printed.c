@@ -43,7 +43,7 @@ weft_printed *weft_printed_new(int nwanted, const char *const *wanted, weft_aren
     return p;
 }
 
-/* ---- one line of text --------------------------------------------------------------- */
+/* ---- one line of text ---- */
 
 /* Copies at most room - 1 bytes of text[n], cut before a character of UTF-8 that does not
  * fit; control characters become blanks. */
@@ -74,7 +74,7 @@ static void add_to_line(weft_stream *s, char c)
     s->line[s->nline] = '\0';
 }
 
-/* ---- numbers ------------------------------------------------------------------------ */
+/* ---- numbers ---- */
 
 /* 1 if the text is a number as a whole, maybe with a D before its exponent, as Fortran
  * prints it. Changes the text. */
@@ -116,7 +116,7 @@ static void end_number(weft_printed *p, weft_stream *s)
     s->number[i < 0 ? weft_names_find(&s->names, s->word) : i] = found;
 }
 
-/* ---- words -------------------------------------------------------------------------- */
+/* ---- words ---- */
 
 enum { GAP, NAME, VALUE, OTHER }; /* where the last byte was; OTHER: in another word */
 
@@ -174,7 +174,7 @@ static void add_to_word(weft_printed *p, weft_stream *s, char c)
         s->at = GAP;
 }
 
-/* ---- escape sequences --------------------------------------------------------------- */
+/* ---- escape sequences ---- */
 
 enum { NONE, BEGUN, CONTROL, TEXT, SHORT }; /* kind of the sequence that a byte is in */
 
@@ -192,7 +192,7 @@ static void go_on_escape(weft_printed *p, weft_stream *s, char c)
     }
 }
 
-/* ---- public ------------------------------------------------------------------------- */
+/* ---- public ---- */
 
 void weft_printed_add(weft_printed *p, int stream, const char *bytes, size_t n)
 {

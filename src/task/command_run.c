@@ -1,6 +1,5 @@
 /* Runs a program under a supervisor (command_child.c) and reads what it prints. The rank
- * sleeps meanwhile; it wakes for output, for signals and for time limits. Called by
- * command.c. */
+ * sleeps meanwhile; it wakes for output, for signals and for time limits. */
 #include "command.h"
 
 #include <errno.h>
@@ -130,7 +129,7 @@ static weft_status start(running *r)
     return WEFT_OK;
 }
 
-/* ---- while it runs ------------------------------------------------------------------ */
+/* ---- while it runs ---- */
 
 /* Asks the supervisor, once, to end the program. */
 static void end_it(running *r, weft_end why)

@@ -2,8 +2,7 @@
  * round is a function of (seed, client, round) and of its work, which are known when the
  * cohort is drawn. Every rank therefore computes the behaviour of the whole cohort before
  * training, and only clients that will be averaged are trained. With the default options
- * all devices answer immediately, at no cost, and no random number is drawn. Called by the
- * task fed. */
+ * all devices answer immediately, at no cost, and no random number is drawn. */
 #ifndef WEFT_DEVICE_H
 #define WEFT_DEVICE_H
 
@@ -76,18 +75,18 @@ typedef struct weft_closing {
  * dropout, client; what has no column keeps the section's value. With a column client, 0 ..
  * clients-1, each client has one row; without it, a client is given a row at random. ECONF,
  * also if no device can ever answer; EFILE; EDATA: file and line. Every rank reads the
- * file; the caller calls weft_agree. Local. */
+ * file; the caller calls weft_agree. */
 WEFT_CHECKED weft_status weft_device_setup(weft_device *d, int64_t clients, uint64_t seed,
                                            weft_arena *mem);
 
-/* Devices to be started so that m answer: ceil(m over), at most `clients`. Local. */
+/* Devices to be started so that m answer: ceil(m over), at most `clients`. */
 int64_t weft_device_started(const weft_device *d, int64_t m, int64_t clients);
 
 /* What client c does in a round (any number that names it):
  *     seconds = 2 latency + down / rate + (samples sample_seconds + operations / flops) /
  *               speed + up / rate.
  * A device that drops out does so after a uniform share of that, and has spent as much of
- * its energy and bytes. Local. */
+ * its energy and bytes. */
 weft_turn weft_device_turn(const weft_device *d, int64_t client, int64_t round,
                            const weft_work *work);
 
@@ -100,8 +99,7 @@ WEFT_CHECKED weft_status weft_device_trace(weft_device *d, int64_t clients,
  * deadline if that is earlier, or when no device is left to wait for. A device that has not
  * answered by then is SURPLUS, or LATE if it would have missed the deadline too; it stops,
  * and its energy and bytes are reduced in proportion to its time. Changes statuses,
- * seconds, energies and bytes of turns accordingly. tmp: scratch. Local. Cost O(n log n).
- */
+ * seconds, energies and bytes of turns accordingly. tmp: scratch. Cost O(n log n). */
 weft_closing weft_device_close(const weft_device *d, int m, int n, weft_turn *turn,
                                weft_arena *tmp);
 

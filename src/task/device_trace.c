@@ -1,5 +1,4 @@
-/* Tables of devices, read line by line so that every message names its line. Called by
- * weft_device_setup. */
+/* Tables of devices, read line by line so that every message names its line. */
 #include "device.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  * configuration that it draws from the mixture (k = 1: FedAvg, FedProx and similar
  * methods), and the mean change of the weights is a step of the server's optimizer. State
  * of a trial: x = [weights][vectors of the server's optimizer], aux = [state of the trial,
- * fed_trial.c]. Called by the scheduler. */
+ * fed_trial.c]. */
 #include "fed.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 /* Number of samples scored at once. */
 enum { SCORED = 64 };
 
-/* ---- setup -------------------------------------------------------------------------- */
+/* ---- setup ---- */
 
 static weft_status fed_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], int *n)
 {
@@ -223,7 +223,7 @@ static weft_status fed_setup(void *self, const weft_env *env)
     return workspace_new(t);
 }
 
-/* ---- state and cost ----------------------------------------------------------------- */
+/* ---- state and cost ---- */
 
 static int fed_tensors(const void *self, const weft_job *job,
                        weft_tensor out[WEFT_MAX_TENSORS])
@@ -293,7 +293,7 @@ static void fed_cost(const void *self, const weft_job *job, weft_cost *out)
                     .memory = t->work.bytes + (1.0 + t->slots) * n * sizeof(real)};
 }
 
-/* ---- work --------------------------------------------------------------------------- */
+/* ---- work ---- */
 
 static weft_status fed_step(void *self, const weft_job *job, int64_t unit,
                             weft_state *state, double *row, weft_result *res)

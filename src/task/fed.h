@@ -118,7 +118,7 @@ typedef struct fed {
                                         late was printed */
 } fed;
 
-/* ---- fed_metrics.c ------------------------------------------------------------------ */
+/* ---- fed_metrics.c ---- */
 
 enum {
     FED_VALID_LOSS,
@@ -148,70 +148,69 @@ enum {
 };
 extern const weft_metric fed_metrics[], fed_rows[], fed_score_table[];
 
-/* ---- fed_opts.c --------------------------------------------------------------------- */
+/* ---- fed_opts.c ---- */
 
 extern const weft_opt fed_task_opts[];
 extern const weft_kind *const fed_parts[];
 
-/* ---- fed_cohort.c ------------------------------------------------------------------- */
+/* ---- fed_cohort.c ---- */
 
 /* Draws m of n clients into client[m], with replacement or (m <= n) without, keyed by
- * `round`. Local. */
+ * `round`. */
 void fed_draw(const fed *t, uint64_t round, int64_t n, int64_t m, int replacement,
               int64_t *client, weft_arena *tmp);
 /* Assigns a rank to each participant that is not lost: the most expensive first, each to
- * the rank with the least work so far. Local. */
+ * the rank with the least work so far. */
 void fed_deal(const fed *t, const fed_turn *turn, int64_t n, fed_participant *place,
               weft_arena *tmp);
 /* The options that participant j draws from m, keyed by (trial, round, j); the entries
- * drawn are written to pick. Local. */
+ * drawn are written to pick. */
 fed_client fed_pick(const fed *t, const weft_mix *m, int64_t trial, uint64_t round,
                     int64_t j, int *pick);
-/* Sets the numbers of samples that the participant trains on and scores. Local. */
+/* Sets the numbers of samples that the participant trains on and scores. */
 void fed_size(const fed *t, const fed_turn *turn, fed_participant *p);
 
-/* ---- fed_local.c -------------------------------------------------------------------- */
+/* ---- fed_local.c ---- */
 
 /* Between the batches of a turn, or two turns. WEFT_STOP when the unit is to be left before
- * its end. Local. */
+ * its end. */
 WEFT_CHECKED weft_status fed_look(fed *t);
 /* Does the turn of one client, starting from the weights `from`. If it trains, work.w then
  * has those of the client's weights that it can change, work.own, and work.g their change,
  * which are invalid if it diverged.
- * EFILE, EDATA. Local. */
+ * EFILE, EDATA. */
 WEFT_CHECKED weft_status fed_local_update(fed *t, const real *from,
                                           const fed_participant *p, const fed_turn *turn,
                                           fed_client_result *out);
 /* Writes to order[0 .. take-1] the beginning of a shuffle of 0 .. n-1, keyed by round,
- * client and epoch. Local. */
+ * client and epoch. */
 void fed_shuffle(const fed *t, const fed_turn *turn, int64_t client, int epoch, int64_t n,
                  int64_t take, int64_t *order);
-/* Index of the i-th of `count` samples that are scored, evenly spread over n. Local. */
+/* Index of the i-th of `count` samples that are scored, evenly spread over n. */
 int64_t fed_spread(int64_t i, int64_t count, int64_t n);
 /* Sets the result of a stage (FED_BEFORE or FED_AFTER) from the sums over its predictions.
- * A mean loss that is above turn->most or not a number is replaced by turn->most. Local. */
+ * A mean loss that is above turn->most or not a number is replaced by turn->most. */
 void fed_settle_score(const fed *t, weft_score sum, const fed_turn *turn, int stage,
                       fed_client_result *out);
-/* Sets the worst possible score as the score after training, for a client that diverged.
- * Local. */
+/* Sets the worst possible score as the score after training, for a client that diverged. */
 void fed_settle_failure(const fed *t, const fed_participant *p, fed_client_result *out);
-/* Number of predictions that `count` samples have. Local. */
+/* Number of predictions that `count` samples have. */
 double fed_predictions(const fed *t, int64_t count);
 
-/* ---- fed_own.c --------------------------------------------------------------------- */
+/* ---- fed_own.c ---- */
 
-/* For the network of t->model. Local. */
+/* For the network of t->model. */
 fed_own fed_own_new(const fed *t, weft_arena *mem);
 /* The weights that training on `own` can change or that `scored` reads (n 0: nothing); all
- * of them with weight decay, which changes the vectors of all words. Local. */
+ * of them with weight decay, which changes the vectors of all words. */
 void fed_own_choose(fed *t, const fed_client *options, const weft_samples *own,
                     const weft_samples *scored);
-/* These of from[nweight], in work.anchor where they are some. Local. */
+/* These of from[nweight], in work.anchor where they are some. */
 const real *fed_own_take(const fed *t, const real *from);
-/* weft_exact_add of x[k->n] to these of sum[nweight]. Local. */
+/* weft_exact_add of x[k->n] to these of sum[nweight]. */
 void fed_own_add(const fed_own *k, const real *x, int scale, double *sum);
 
-/* ---- fed_turns.c -------------------------------------------------------------------- */
+/* ---- fed_turns.c ---- */
 
 /* A set of turns that start from the same weights. */
 typedef struct fed_turns {
@@ -229,26 +228,26 @@ typedef struct fed_turns {
 } fed_turns;
 
 /* Does the turns that are assigned to this rank and are not lost, with scratch work.tmp.
- * EFILE, EDATA, WEFT_STOP. Local. */
+ * EFILE, EDATA, WEFT_STOP. */
 WEFT_CHECKED weft_status fed_take_turns(fed *t, const fed_turns *q);
 
-/* ---- fed_lanes.c -------------------------------------------------------------------- */
+/* ---- fed_lanes.c ---- */
 
 /* Memory for turns in vector lanes with batches of up to `batch`, from mem; NULL: not
- * possible with this network, its size or these data. Local. */
+ * possible with this network, its size or these data. */
 fed_lanes *fed_lanes_new(const fed *t, int batch, weft_arena *mem);
-/* 1: the client can be trained in a lane. Local. */
+/* 1: the client can be trained in a lane. */
 int fed_lanes_take(const fed *t, const fed_participant *p);
-/* 1: groups of n > 0 such clients are trained faster in lanes than one by one. Local. */
+/* 1: groups of n > 0 such clients are trained faster in lanes than one by one. */
 int fed_lanes_pay(const fed *t, int64_t n);
-/* Sets the weights that turns start from. Local. */
+/* Sets the weights that turns start from. */
 void fed_lanes_begin(const fed *t, const real *from);
 /* Does the turns of the n participants which[], at most as many as there are lanes, at
- * once. EFILE, EDATA. Local. */
+ * once. EFILE, EDATA. */
 WEFT_CHECKED weft_status fed_lanes_visit(fed *t, const fed_turns *q, int n,
                                          const int64_t *which);
 
-/* ---- fed_trial.c -------------------------------------------------------------------- */
+/* ---- fed_trial.c ---- */
 
 /* Sums over clients, with v the number of predictions of a client and s the score by which
  * configurations are selected. A client that returned no weights because it diverged or
@@ -283,32 +282,32 @@ typedef struct fed_trial_state {
     weft_result *res;     /* of the job: sums by configuration, log-probabilities */
 } fed_trial_state;
 
-/* Number of doubles in the state after a job of k configurations. Local. */
+/* Number of doubles in the state after a job of k configurations. */
 int64_t fed_trial_size(const fed *t, int k);
-/* Initialises a state as one that belongs to no trial yet. Local. */
+/* Initialises a state as one that belongs to no trial yet. */
 void fed_trial_start(weft_state *state);
 /* The parts of a state. At the first unit of a job its sums are set to zero, and more if
- * the state is of another trial. Local. */
+ * the state is of another trial. */
 fed_trial_state fed_trial_open(const fed *t, const weft_job *job, int64_t unit,
                                weft_state *state, weft_result *res);
-/* Adds the sums `seen` of a round. Local. */
+/* Adds the sums `seen` of a round. */
 void fed_trial_enter(const fed *t, fed_trial_state *b, const fed_score_sums *seen);
-/* The worst possible score: error 1, or loss fed.worst. Local. */
+/* The worst possible score: error 1, or loss fed.worst. */
 double fed_worst_score(const fed *t);
-/* Adds the result of one client. Local. */
+/* Adds the result of one client. */
 void fed_sums_add(const fed *t, fed_score_sums *to, const fed_client_result *told);
 /* Mean score of the clients summed, NAN if there are none, and half the width of its 95 %
  * interval as an estimate for all clients; INFINITY if it cannot be estimated. For sums
  * over several rounds the interval is for the mean, over these rounds, of the scores that
  * all clients would have had. It is not for the last weights, which are better than the
- * mean as long as training improves them. Local. */
+ * mean as long as training improves them. */
 weft_interval fed_sums_score(const fed_score_sums *s, weft_population all);
 /* Fills the rest of the job's result; `eval`: sums of the last evaluation, n = 0: there was
- * none. Local. */
+ * none. */
 void fed_trial_result(const fed *t, const weft_job *job, const fed_trial_state *b,
                       const fed_score_sums *eval);
 
-/* ---- fed_round.c -------------------------------------------------------------------- */
+/* ---- fed_round.c ---- */
 
 /* Does one round. EFILE, EDATA. Collective. */
 WEFT_CHECKED weft_status fed_round(fed *t, const weft_job *job, fed_trial_state *b,
@@ -316,13 +315,11 @@ WEFT_CHECKED weft_status fed_round(fed *t, const weft_job *job, fed_trial_state 
 /* Virtual seconds of the rounds of a job whose weights have had `before` rounds, as
  * weft_task.seconds. It is exact for one configuration, because the behaviour of devices is
  * known when a cohort is drawn; for a mixture it is a lower bound, with the fastest
- * configuration for each client. Local. Cost O(rounds cohort). */
+ * configuration for each client. Cost O(rounds cohort). */
 double fed_seconds(const void *self, const weft_job *job, double before);
-/* Operations where no device has a speed or delay, so that all rounds last equally long.
- * Local. */
+/* Operations where no device has a speed or delay, so that all rounds last equally long. */
 weft_price fed_price(const void *self);
-/* 1 if the rounds of the job score clients in this stage: before or after training.
- * Local. */
+/* 1 if the rounds of the job score clients in this stage: before or after training. */
 int fed_scores(const fed *t, const weft_job *job, int stage);
 /* Distributes the results of n turns to all ranks, and sums wire[head] over ranks in the
  * same collective; wire must have room for fed_room(n) further numbers. Status as
@@ -332,7 +329,7 @@ WEFT_CHECKED weft_status fed_exchange(fed *t, weft_status st, int64_t *wire, int
                                       fed_client_result *told);
 int64_t fed_room(int64_t n);
 
-/* ---- fed_eval.c --------------------------------------------------------------------- */
+/* ---- fed_eval.c ---- */
 
 /* Arguments of an evaluation. */
 typedef struct fed_evaluation {

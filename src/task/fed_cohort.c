@@ -1,12 +1,11 @@
 /* The participants of a round: the clients drawn, the configurations that they draw from
  * the mixture, and the rank that trains each. All this is a function of the seed and of
- * identities, so that every rank computes it without communication. Called by fed_round.c
- * and fed_eval.c. */
+ * identities, so that every rank computes it without communication. */
 #include "fed.h"
 
 #include <math.h>
 
-/* ---- drawing ------------------------------------------------------------------------ */
+/* ---- drawing ---- */
 
 /* A permutation of 0, 1 ... n-1 after some swaps, as a hash table that stores only the
  * positions that were changed. */
@@ -82,7 +81,7 @@ fed_client fed_pick(const fed *t, const weft_mix *m, int64_t trial, uint64_t rou
     return c;
 }
 
-/* ---- dealing ------------------------------------------------------------------------ */
+/* ---- dealing ---- */
 
 void fed_size(const fed *t, const fed_turn *turn, fed_participant *p)
 {

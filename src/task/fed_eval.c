@@ -1,7 +1,6 @@
 /* Evaluation: weights are scored on a part of all clients, or of some that are drawn by the
  * seed only, before and after local training. Clients are processed in portions, each
- * distributed over ranks, so that memory does not grow with their number. Called by
- * fed.c. */
+ * distributed over ranks, so that memory does not grow with their number. */
 #include "fed.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Training several clients at once, for small models: each vector lane has the weights of
  * one client, and all take their steps together, each with its own batches and options,
  * until the last one has finished. Each lane has the same bits as fed_local.c gives its
- * client. Called by fed_turns.c. */
+ * client. */
 #include "fed.h"
 
 #include <math.h>
@@ -77,7 +77,7 @@ void fed_lanes_begin(const fed *t, const real *from)
         for (int l = 0; l < d->lanes; l++) d->from[i * d->lanes + l] = from[i];
 }
 
-/* ---- batches ------------------------------------------------------------------------ */
+/* ---- batches ---- */
 
 /* Row i of the batch of lane l is sample `at` of s. */
 static void put_row(const group *g, int i, int l, const weft_samples *s, int64_t at)
@@ -98,7 +98,7 @@ static weft_lane_batch batch_of(const group *g)
     return (weft_lane_batch){.n = n, .count = g->count, .x = d->x, .label = d->label};
 }
 
-/* ---- scoring ------------------------------------------------------------------------ */
+/* ---- scoring ---- */
 
 static void score(group *g, const real *w, int stage)
 {
@@ -121,7 +121,7 @@ static void score(group *g, const real *w, int stage)
         fed_settle_score(g->t, sum[l], g->q->turn, stage, g->lane[l].out);
 }
 
-/* ---- training ----------------------------------------------------------------------- */
+/* ---- training ---- */
 
 /* Sets up the next batch of a client. Returns 0 if it has finished training or diverged. */
 static int next_batch(group *g, int l)
@@ -210,7 +210,7 @@ static void add(const group *g)
     weft_lanes_add(g->t->nweight, g->d->w, g->d->from, weight, use, g->q->scale, g->q->sum);
 }
 
-/* ---- turns -------------------------------------------------------------------------- */
+/* ---- turns ---- */
 
 static weft_status read_samples(group *g)
 {

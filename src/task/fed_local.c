@@ -1,13 +1,12 @@
 /* The turn of one client: its samples are read, and the weights received are scored,
  * trained with the client's configuration, and scored again. The result is a function of
- * weights, samples, options and identities, without communication. Called by
- * fed_turns.c. */
+ * weights, samples, options and identities, without communication. */
 #include "fed.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- batches ------------------------------------------------------------------------ */
+/* ---- batches ---- */
 
 /* A batch of samples at[0 .. n-1], in the workspace's tables; own: of the weights, NULL:
  * all. */
@@ -51,7 +50,7 @@ void fed_shuffle(const fed *t, const fed_turn *turn, int64_t client, int epoch, 
     weft_shuffle_first(take, n, &key, order);
 }
 
-/* ---- scoring ------------------------------------------------------------------------ */
+/* ---- scoring ---- */
 
 int64_t fed_spread(int64_t i, int64_t count, int64_t n)
 {
@@ -103,7 +102,7 @@ double fed_predictions(const fed *t, int64_t count)
     return (double)(chars ? count * t->clients->d : count);
 }
 
-/* ---- training ----------------------------------------------------------------------- */
+/* ---- training ---- */
 
 /* g[n] = change of the weights; 0 if a coordinate is not finite or beyond `most`. */
 static int change_within(const fed_workspace *d, int64_t n, const real *from, real most)

@@ -1,4 +1,4 @@
-/* What task fed measures: columns of jobs and rounds, and scores. Called by fed.c. */
+/* What task fed measures: columns of jobs and rounds, and scores. */
 #include "fed.h"
 
 /* In the order of their enum in fed.h, as are all tables here. */

@@ -1,5 +1,5 @@
 /* The options of federated training: sections [fed], [client] and [server]; [device] has
- * its own file. Called by fed.c. */
+ * its own file. */
 #include "fed.h"
 
 const weft_opt fed_task_opts[] = {

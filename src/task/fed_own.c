@@ -2,7 +2,7 @@
  * their vectors has a row of weights for each word of the vocabulary, most of which a
  * client does not know: their gradient is 0, and so are momentum and the pull of FedProx.
  * Only weight decay changes them. So a client's steps take time and memory for its own
- * words, and not for the vocabulary. Called by fed_local.c and fed_turns.c. */
+ * words, and not for the vocabulary. */
 #include "fed.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
  * over ranks, and every rank applies the same step of the server's optimizer and of the
  * mixture's update rule. McMahan, Moore, Ramage, Hampson, Aguera y Arcas,
  * "Communication-efficient learning of deep networks from decentralized data", AISTATS
- * 2017; Khodak et al., "Federated Hyperparameter Tuning", NeurIPS 2021. Called by fed.c. */
+ * 2017; Khodak et al., "Federated Hyperparameter Tuning", NeurIPS 2021. */
 #include "fed.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ int fed_scores(const fed *t, const weft_job *job, int stage)
     return t->score_weights == FED_GLOBAL || (moves && job->update.diff);
 }
 
-/* ---- cohort ------------------------------------------------------------------------- */
+/* ---- cohort ---- */
 
 /* Determines which devices are averaged. */
 static void close_devices(const fed *t, cohort *c, int64_t round, weft_arena *tmp)
@@ -86,7 +86,7 @@ static cohort cohort_new(const fed *t, const weft_job *job, const fed_trial_stat
     return c;
 }
 
-/* ---- lower bounds of virtual time ------------------------------------------- */
+/* ---- lower bounds of virtual time ---- */
 
 /* The options with the least work that a client can draw from the mixture; for one
  * configuration, its options. */
@@ -151,7 +151,7 @@ double fed_seconds(const void *self, const weft_job *job, double before)
     return sum > 0 || job->mix.k > 1 ? sum : job->resource;
 }
 
-/* ---- turns -------------------------------------------------------------------------- */
+/* ---- turns ---- */
 
 static weft_status take_turns(fed *t, cohort *c, const real *w)
 {
@@ -189,7 +189,7 @@ weft_status fed_exchange(fed *t, weft_status st, int64_t *wire, int64_t head, in
     return WEFT_OK;
 }
 
-/* ---- late clients -------------------------------------------------------------------- */
+/* ---- late clients ---- */
 
 /* With a deadline the score of a configuration is a mean over all available clients that
  * draw it. This includes a client that is late because of its device and the work that its
@@ -224,7 +224,7 @@ static void charge_late(const fed *t, cohort *c)
     }
 }
 
-/* ---- server ------------------------------------------------------------------------- */
+/* ---- server ---- */
 
 /* Updates the weights by the mean change of the clients that did not diverge. */
 static void move_weights(fed *t, const cohort *c, fed_trial_state *b, const int64_t *sum)

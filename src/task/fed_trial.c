@@ -1,13 +1,12 @@
 /* The state of a trial: everything that later rounds need in addition to weights and
  * optimizer is in its doubles, so that a job can be stopped after any round. The scores of
- * the last rounds are pooled here to the score that a tuner minimises. Called by fed.c,
- * fed_round.c. */
+ * the last rounds are pooled here to the score that a tuner minimises. */
 #include "fed.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- state -------------------------------------------------------------------------- */
+/* ---- state ---- */
 
 enum { HEAD = sizeof(fed_trial_head) / sizeof(double) };
 enum { SUMS = sizeof(fed_score_sums) / sizeof(double) };
@@ -47,7 +46,7 @@ fed_trial_state fed_trial_open(const fed *t, const weft_job *job, int64_t unit,
     return b;
 }
 
-/* ---- scores ------------------------------------------------------------------------- */
+/* ---- scores ---- */
 
 /* Each round draws from all clients, so that a client may occur several times: no finite
  * population correction. */
@@ -110,7 +109,7 @@ void fed_trial_enter(const fed *t, fed_trial_state *b, const fed_score_sums *see
     if (score < b->head->best) b->head->best = score;
 }
 
-/* ---- result ------------------------------------------------------------------------- */
+/* ---- result ---- */
 
 /* The score that the tuner is told. The worst score is used as the bound if an interval
  * cannot be estimated, as from a single client. */

@@ -1,7 +1,7 @@
 /* The turns that a rank does in a round or a portion of an evaluation: small models in
  * vector lanes if there are enough of them, those with about equally many steps together,
  * the others one after the other; and the sum of the clients' changes. Sums are of
- * integers, so that the order does not matter. Called by fed_round.c and fed_eval.c. */
+ * integers, so that the order does not matter. */
 #include "fed.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
  * configurations cross (a small step looks worse early). A unit of resource is one step of
  * descent, or the time `step` of the flow that it discretises: with step 1, resource is
  * time. State of a trial: its present coefficients, as tensors, and the doubles that later
- * jobs need. Called by the scheduler. */
+ * jobs need. */
 #include "flow.h"
 
 #include <math.h>
@@ -90,7 +90,7 @@ static weft_status flow_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED],
     return WEFT_OK;
 }
 
-/* ---- the problem -------------------------------------------------------------------- */
+/* ---- the problem ---- */
 
 static void make_problem(flow *t)
 {
@@ -139,7 +139,7 @@ static weft_status flow_setup(void *self, const weft_env *env)
     return WEFT_OK;
 }
 
-/* ---- the state of a trial ----------------------------------------------------------- */
+/* ---- the state of a trial ---- */
 
 /* The beginning of the doubles of a trial's state; then follow the gains [m] at the time
  * at which it got its present setting. Bits do not depend on how training is divided into
@@ -224,7 +224,7 @@ static void show_state(flow *t, const double *gain, real *x, weft_arena *tmp)
     x[at + 3 * (int64_t)q->m] = (real)(q->variance / (double)q->n);
 }
 
-/* ---- jobs --------------------------------------------------------------------------- */
+/* ---- jobs ---- */
 
 /* Standard normal of a trial at a point of its training. */
 static double normal(const flow *t, const weft_job *job, weft_purpose purpose, double at)

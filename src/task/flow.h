@@ -34,27 +34,26 @@ typedef struct flow_setting {
  * units of training from gains `base`: g_i = f_i base_i + (1 - f_i) s_i / (s_i + lambda),
  * with f_i = exp(-r e (s_i + lambda)) of the flow, (1 - e (s_i + lambda))^r of descent,
  * 0 of ridge (1 where r = 0); g_i = 0 beyond the features that are fitted and where s_i =
- * 0. base, gain  [m], may be the same. Not finite where descent diverged. Local. Cost O(m).
- */
+ * 0. base, gain  [m], may be the same. Not finite where descent diverged.  Cost O(m). */
 void flow_train(const flow_problem *q, const flow_setting *set, double r,
                 const double *base, double *gain);
 /* Risk of gains, the mean over the noise:
  *     sum_i w_i (c_i (1 - g_i)^2 + sigma^2 / n g_i^2 / s_i)
  * with w_i = 1, E|b - beta_0|^2, or s_i, E|X (b - beta_0)|^2 / n. INFINITY where not
- * finite. Local. Cost O(m). */
+ * finite. Cost O(m). */
 double flow_risk(const flow_problem *q, const double *gain);
-/* Mean over the noise of |y - X b|^2 / n. Local. Cost O(m). */
+/* Mean over the noise of |y - X b|^2 / n. Cost O(m). */
 double flow_training_loss(const flow_problem *q, const double *gain);
-/* Distance of gains from those at the end of training, relative to these. Local. */
+/* Distance of gains from those at the end of training, relative to these. */
 double flow_residual(const flow_problem *q, const flow_setting *set, const double *gain);
 
 /* Minimum of the risk over all configurations trained from the start with 1, 2 ... `most`
  * units: those of a list or grid, or those in the box of the axes of [flow], up to
  * rounding. `set` has the values of options that are not axes. NAN if that needs more than
- * 1e10 gains, or if an axis of the box has a condition. Local. */
+ * 1e10 gains, or if an axis of the box has a condition. */
 double flow_optimum(const flow_problem *q, const weft_space *sp, const flow_setting *set,
                     double most, weft_arena *tmp);
-/* Replaces values of `set` by those of the configuration. Local. */
+/* Replaces values of `set` by those of the configuration. */
 flow_setting flow_setting_of(const weft_space *sp, const double *conf,
                              const flow_setting *set);
 

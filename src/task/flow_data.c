@@ -1,6 +1,6 @@
 /* The least squares problem of a packed data set: rows of bytes or numbers as features, the
  * label or a column as response. One eigendecomposition gives the whole path of every
- * method. Called by flow.c. */
+ * method. */
 #include "flow_gram.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 enum { LARGEST = 8000 }; /* order of an eigendecomposition on one rank */
 
-/* ---- the response ------------------------------------------------------------------- */
+/* ---- the response ---- */
 
 /* Column of that name or number, -1 for the label. ECONF. */
 static weft_status find_response(const weft_data *data, int64_t d, const char *name,
@@ -39,7 +39,7 @@ static double response_of(const flow_data *f, const weft_rows *rows, int64_t i)
     return f->response < 0 ? (double)rows->label[i] : flow_value(f, rows, i, f->response);
 }
 
-/* ---- means -------------------------------------------------------------------------- */
+/* ---- means ---- */
 
 static void find_means(flow_data *f, weft_arena *mem)
 {
@@ -75,7 +75,7 @@ static double *all_responses(const flow_data *f, weft_arena *tmp)
     return y;
 }
 
-/* ---- principal directions ----------------------------------------------------------- */
+/* ---- principal directions ---- */
 
 /* Eigenvalues and vectors on rank 0, eigenvalues and z to all. */
 static void decompose(flow_data *f, const double *y, const double *xty, flow_problem *q,
@@ -187,7 +187,7 @@ weft_status flow_data_open(flow_data *f, const weft_env *env, const char *respon
     return WEFT_OK;
 }
 
-/* ---- coefficients ------------------------------------------------------------------- */
+/* ---- coefficients ---- */
 
 void flow_data_weights(flow_data *f, const flow_problem *q, const double *gain,
                        double *weight, double *intercept)

@@ -1,7 +1,6 @@
 /* Products of the centred training rows that do not depend on their distribution over
  * ranks: blocks of WEFT_BLOCK rows, or columns where there are fewer rows than columns, are
- * multiplied by BLAS, always in the same shapes, and their products summed as integers.
- * Called by flow_data.c. */
+ * multiplied by BLAS, always in the same shapes, and their products summed as integers. */
 #include "flow_gram.h"
 
 #include <cblas.h>
@@ -22,7 +21,7 @@ int64_t flow_column(const flow_data *f, int64_t j)
     return f->response >= 0 && j >= f->response ? j + 1 : j;
 }
 
-/* ---- X^T a -------------------------------------------------------------------------- */
+/* ---- X^T a ---- */
 
 /* [rows first .. first+count)[p], centred where `mean` is not NULL. */
 static void row_block(const flow_data *f, int64_t first, int64_t count, const double *mean,
@@ -62,7 +61,7 @@ void flow_columns_sum(const flow_data *f, const double *a, double *sum, weft_are
     weft_arena_reset(tmp, mark);
 }
 
-/* ---- blocks ------------------------------------------------------------------------- */
+/* ---- blocks ---- */
 
 /* Blocks b[count][m] whose sum of b^T b is the Gram matrix: rows of X, or of X^T. */
 typedef struct blocks {
@@ -140,7 +139,7 @@ static int next_block(blocks *k, int64_t round)
     return count;
 }
 
-/* ---- the matrix --------------------------------------------------------------------- */
+/* ---- the matrix ---- */
 
 /* Columns c0 .. c0+width-1 of the Gram matrix, rows c0 and on, in units of 2^-scale.
  * Collective. */

@@ -1,8 +1,7 @@
 /* The minimum of the risk over a search space. For a list or grid all configurations are
  * evaluated; in a box a coarse grid is searched and then refined around its best points. As
  * the loss is smooth on the scale of the grid, in the logarithms of time and units, this
- * finds the global minimum. The best number of features follows from prefix sums. Called by
- * flow.c. */
+ * finds the global minimum. The best number of features follows from prefix sums. */
 #include "flow.h"
 
 #include <math.h>
@@ -37,7 +36,7 @@ flow_setting flow_setting_of(const weft_space *sp, const double *conf,
     return out;
 }
 
-/* ---- list and grid ------------------------------------------------------------------ */
+/* ---- list and grid ---- */
 
 static double best_listed(const flow_problem *q, const weft_space *sp,
                           const flow_setting *set, double most, weft_arena *tmp)
@@ -58,7 +57,7 @@ static double best_listed(const flow_problem *q, const weft_space *sp,
     return best;
 }
 
-/* ---- box ---------------------------------------------------------------------------- */
+/* ---- box ---- */
 
 /* The range of an option; lo = hi if it is not an axis. */
 typedef struct range {

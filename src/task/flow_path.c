@@ -1,5 +1,5 @@
 /* Paths of gradient flow, gradient descent and ridge regression in closed form, and their
- * risks. Called by flow.c and flow_optimum.c. */
+ * risks. */
 #include "flow.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
  * each (`resource = iterations`). State of a trial: [statistics of the features][weights,
  * class-major][intercepts], and in doubles what a fit in pieces goes on from. Khodak, Li,
  * Roberts, Balcan, Talwalkar, "Weight-sharing beyond neural architecture search", SysML
- * 2019. Called by the scheduler. */
+ * 2019. */
 #include "fmap.h"
 
 #include <math.h>

@@ -30,21 +30,21 @@ typedef struct fmap_arms {
     double *p, *cum;    /* [k] probabilities, cumulated */
 } fmap_arms;
 
-/* The map of configuration conf[dim]. Local. */
+/* The map of configuration conf[dim]. */
 const void *fmap_arm(const fmap *t, const double *conf, weft_arena *mem);
-/* The model by configuration conf[dim]. Local. */
+/* The model by configuration conf[dim]. */
 const void *fmap_solver(const fmap *t, const double *conf, weft_arena *mem);
 fmap_arms fmap_arms_new(const fmap *t, const weft_mix *m, weft_arena *mem);
 /* The map that each local row of a part draws: a function of (seed, trial, round, sample).
  * In later passes the uniform number is shifted by `shift`. NULL if there is only one map.
- * Local. */
+ */
 const int *fmap_draw(const fmap *t, const weft_job *job, const fmap_arms *a, weft_part part,
                      double shift, weft_arena *mem);
-/* All local rows of a part by the arms. Local. */
+/* All local rows of a part by the arms. */
 weft_request fmap_request(const fmap *t, const weft_job *job, const fmap_arms *a,
                           weft_part part);
 
-/* ---- scores ------------------------------------------------------------------------- */
+/* ---- scores ---- */
 
 /* Sums over the samples of each arm: losses in units of 2^-scale, wrong answers, samples.
  */
@@ -69,9 +69,9 @@ void fmap_score_full(fmap *t, const weft_job *job, const fmap_arms *a, real *x,
 void fmap_tally_close(fmap *t, const fmap_arms *a, int split, fmap_tally *s, double *loss,
                       double *error);
 
-/* ---- fits --------------------------------------------------------------------------- */
+/* ---- fits ---- */
 
-/* Sets npieces. ECONF: the model cannot be fitted in pieces. Local. */
+/* Sets npieces. ECONF: the model cannot be fitted in pieces. */
 weft_status fmap_pieces_setup(fmap *t);
 /* A fit that was done before its job. */
 typedef struct fmap_early {
@@ -87,7 +87,7 @@ typedef struct fmap_early {
  * memory allows. Collective. */
 void fmap_ahead(void *self, int n, const weft_job *const *job);
 /* Returns 1 if the job's fit was done ahead, with its part of the state x and its result.
- * Local. */
+ */
 int fmap_was_ahead(fmap *t, const weft_job *job, real *x, weft_fitted *fitted);
 /* Fits the shared model to the training samples, each seen through the map it draws; or, in
  * pieces, does as many iterations of it as the job's resource says, none where that is 0.

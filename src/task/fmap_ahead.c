@@ -2,7 +2,7 @@
  * rank, while the others would wait. When jobs of several such maps are known, all ranks
  * compute the features of each map together, every rank gets all rows of some maps and fits
  * these, and the weights are sent to all ranks. A fit depends only on its map, so that it
- * has the same bits as one that is done in its job. Called by fmap.c. */
+ * has the same bits as one that is done in its job. */
 #include "fmap.h"
 
 #include <string.h>

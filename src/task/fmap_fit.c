@@ -1,12 +1,11 @@
 /* Fits of task fmap: of the shared model to all samples, or in pieces of conjugate
- * gradients that are continued from job to job, so that a schedule can stop them early.
- * Called by fmap.c. */
+ * gradients that are continued from job to job, so that a schedule can stop them early. */
 #include "fmap.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- in pieces ---------------------------------------------------------------------- */
+/* ---- in pieces ---- */
 
 weft_status fmap_pieces_setup(fmap *t)
 {
@@ -50,7 +49,7 @@ static void fit_piece(fmap *t, const weft_job *job, const void *solver,
                     (int)fmin(floor(job->resource + 0.5), 1e9), own, w, fitted, tmp);
 }
 
-/* ---- whole -------------------------------------------------------------------------- */
+/* ---- whole ---- */
 
 weft_status fmap_fit(fmap *t, const weft_job *job, const fmap_arms *a, weft_state *state,
                      weft_fitted *fitted)

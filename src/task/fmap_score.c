@@ -1,11 +1,10 @@
-/* Maps of a job, and which of them each sample draws; scores of samples by maps. Called by
- * fmap.c and fmap_fit.c. */
+/* Maps of a job, and which of them each sample draws; scores of samples by maps. */
 #include "fmap.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- maps --------------------------------------------------------------------------- */
+/* ---- maps ---- */
 
 const void *fmap_arm(const fmap *t, const double *conf, weft_arena *mem)
 {
@@ -66,7 +65,7 @@ weft_request fmap_request(const fmap *t, const weft_job *job, const fmap_arms *a
                           .seed = t->env.seed};
 }
 
-/* ---- scores ------------------------------------------------------------------------- */
+/* ---- scores ---- */
 
 fmap_tally fmap_tally_new(const fmap *t, const fmap_arms *a, weft_part part, int passes,
                           weft_arena *mem)

@@ -9,7 +9,7 @@
 #include "weft/task.h"
 
 /* 1 if this rank should leave its unit. *asked: when it first saw that the run is to stop;
- * 0 at first. Local. */
+ * 0 at first. */
 int halt_is_due(const weft_env *env, double *asked);
 
 #endif

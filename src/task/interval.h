@@ -1,6 +1,5 @@
 /* Private to task/: confidence intervals for the score of all clients, estimated from a
- * sample of them. Called by task fed for evaluations on some clients, and for the cohorts
- * of rounds. */
+ * sample of them. */
 #ifndef WEFT_INTERVAL_H
 #define WEFT_INTERVAL_H
 
@@ -33,14 +32,13 @@ typedef struct weft_interval {
  * weights are as skewed as in Shakespeare, that variance is estimated from a few clients
  * only, and it covers 86, 89, 92 % at m = 10, 20, 100, where this interval covers 95 to 97;
  * and 83 to 92 against 94 to 96 if scores depend on size by 2.5 points for each standard
- * deviation of its logarithm. Local. Cost O(drawn), for Student's t. Royall, Cumberland,
- * "Variance estimation in finite population sampling", Journal of the American Statistical
- * Association 73, 1978. */
+ * deviation of its logarithm. Cost O(drawn), for Student's t. Royall, Cumberland,
+ * "Variance estimation in finite population sampling", Journal of the American
+ * Statistical Association 73, 1978. */
 weft_interval weft_interval_of(int drawn, double x, double q, double score, double around,
                                weft_population all);
 
-/* t with P(|T| < t) = 0.95, Student's distribution of `degrees` >= 1. Local. Cost
- * O(degrees). */
+/* t with P(|T| < t) = 0.95, Student's distribution of `degrees` >= 1. Cost O(degrees). */
 double weft_student(int degrees);
 
 #endif

@@ -5,7 +5,7 @@
  * between two points, at the last one before; its virtual duration is the difference of the
  * seconds. What becomes of a training whose options change on the way is in no table, so
  * that pbt is refused. State of a trial: its resource and number. replay.h has the format
- * of the table. Called by the scheduler. */
+ * of the table. */
 #include "replay.h"
 #include "weft/task.h"
 
@@ -92,7 +92,7 @@ static weft_status replay_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED
     return WEFT_OK;
 }
 
-/* ---- configurations ----------------------------------------------------------------- */
+/* ---- configurations ---- */
 
 static weft_status find_column(const replay *t, const char *name, int *at)
 {
@@ -250,7 +250,7 @@ static weft_status replay_setup(void *self, const weft_env *env)
     return WEFT_OK;
 }
 
-/* ---- curves ------------------------------------------------------------------------- */
+/* ---- curves ---- */
 
 /* The last point of a configuration at or before a resource, of which jobs are a sum;
  * NULL: there is none. */
@@ -308,7 +308,7 @@ static weft_status point_at(const replay *t, int64_t row, double resource,
                      b->most);
 }
 
-/* ---- jobs --------------------------------------------------------------------------- */
+/* ---- jobs ---- */
 
 enum { VALID_LOSS, TEST_LOSS, ROW };
 static const weft_metric replay_metrics[] = {
@@ -381,7 +381,7 @@ static int64_t replay_resource(const void *self)
     return most;
 }
 
-/* ---- the optimum -------------------------------------------------------------------- */
+/* ---- the optimum ---- */
 
 /* The least loss of a configuration of the table at or before a resource. */
 static double least_loss(const replay_table *b, int64_t row, double resource)

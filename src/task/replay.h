@@ -36,12 +36,12 @@ typedef struct replay_names {
  * the columns `names`, of which `seconds` may be missing, and any further ones, of which
  * only the first line of a configuration counts. EFILE;
  * EDATA naming the line, also where a number is missing or NaN, and a name of these that
- * two columns have. Owned by mem. Local. */
+ * two columns have. Owned by mem. */
 WEFT_CHECKED weft_status replay_read(const char *path, const replay_names *names,
                                      replay_table *out, weft_arena *mem);
 
 /* The column of that name, *at from 0; -1: there is none. EDATA naming both where there are
- * two. Local. */
+ * two. */
 WEFT_CHECKED weft_status replay_find(const replay_table *table, const char *name, int *at);
 
 #endif

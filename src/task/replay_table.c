@@ -1,4 +1,4 @@
-/* Reader of tables of learning curves. Called by replay.c. */
+/* Reader of tables of learning curves. */
 #include "replay.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ typedef struct reader {
     int64_t npoint, point_room, first_room, value_room;
 } reader;
 
-/* ---- lines -------------------------------------------------------------------------- */
+/* ---- lines ---- */
 
 static int count_fields(const char *line)
 {
@@ -106,7 +106,7 @@ static weft_status number(const reader *r, int which, double *out)
                      loss ? ", or inf for a training that diverged" : "");
 }
 
-/* ---- points ------------------------------------------------------------------------- */
+/* ---- points ---- */
 
 /* Begins a configuration unless the line goes on with the last one. */
 static weft_status begin(reader *r)

@@ -6,8 +6,7 @@
  * other, and the score is pooled over them; the held-out samples of each fold are scored
  * too, but not used for stopping or selection. State of a trial: x = [folds][weights that
  * are scored], if the best are kept also [folds][weights of the last epoch], then
- * [folds][vectors of the optimizer]; aux = a sgd_head for each fold. Called by the
- * scheduler. */
+ * [folds][vectors of the optimizer]; aux = a sgd_head for each fold. */
 #include "sgd.h"
 
 #include <math.h>
@@ -15,7 +14,7 @@
 
 #define NORMAL_95 1.95996398454005 /* 97.5 % quantile of N(0, 1) */
 
-/* ---- setup -------------------------------------------------------------------------- */
+/* ---- setup ---- */
 
 static weft_status sgd_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], int *n)
 {
@@ -93,7 +92,7 @@ static weft_status sgd_setup(void *self, const weft_env *env)
     return check_memory(t);
 }
 
-/* ---- state -------------------------------------------------------------------------- */
+/* ---- state ---- */
 
 /* The network of a job, whose configuration was checked at setup. */
 static sgd_model model_of(const sgd *t, const weft_job *job, weft_arena *mem)
@@ -239,7 +238,7 @@ static void sgd_cost(const void *self, const weft_job *job, weft_cost *out)
     weft_arena_free(tmp);
 }
 
-/* ---- work --------------------------------------------------------------------------- */
+/* ---- work ---- */
 
 /* Scores the weights after an epoch on the development part, and stores them if they are
  * the ones to keep. Returns 0 if their loss is not finite. */

@@ -155,7 +155,7 @@ typedef struct sgd_work {
     weft_arena *tmp;
 } sgd_work;
 
-/* ---- sgd_opts.c --------------------------------------------------------------------- */
+/* ---- sgd_opts.c ---- */
 
 extern const weft_opt sgd_opts[];
 /* What is measured, in the order of the enums. */
@@ -181,63 +181,63 @@ enum {
 extern const weft_kind sgd_train_kind;
 extern const weft_kind *const sgd_parts[];
 
-/* ---- sgd_model.c -------------------------------------------------------------------- */
+/* ---- sgd_model.c ---- */
 
 /* The network and the steps of configuration conf[dim]; NULL: of the options. ECONF, EDATA.
- * Local. */
+ */
 WEFT_CHECKED weft_status sgd_model_new(const sgd *t, const double *conf, weft_arena *mem,
                                        sgd_model *m);
-/* Numbers of the state of a trial. Local. */
+/* Numbers of the state of a trial. */
 int64_t sgd_state_size(const sgd *t, const sgd_model *m);
 /* Those of the configuration that has the largest state. ECONF, EDATA: a configuration
- * cannot be trained, or a layer that none has is to have a weight decay. Local. */
+ * cannot be trained, or a layer that none has is to have a weight decay. */
 WEFT_CHECKED weft_status sgd_model_largest(const sgd *t, weft_arena *tmp, sgd_model *m);
 
-/* ---- sgd_data.c --------------------------------------------------------------------- */
+/* ---- sgd_data.c ---- */
 
 /* Opens the data on this rank only, with vectors of words, and sets shape. EFILE, EDATA,
  * ECONF. Collective. */
 WEFT_CHECKED weft_status sgd_open(sgd *t);
-/* Divides the rows into folds. ECONF. Local. */
+/* Divides the rows into folds. ECONF. */
 WEFT_CHECKED weft_status sgd_divide(sgd *t);
-/* The words word[n] of a row. Local. */
+/* The words word[n] of a row. */
 const uint32_t *sgd_words_of(const sgd *t, int64_t row, int *n);
 /* A row and its number of words. */
 typedef struct sgd_length {
     int64_t row;
     int words, place;
 } sgd_length;
-/* The rows row[n] by decreasing length, those of equal length in their order. Local. */
+/* The rows row[n] by decreasing length, those of equal length in their order. */
 void sgd_sort_by_length(const sgd *t, int n, const int64_t *row, sgd_length *out);
-/* Room for batches of up to `most` samples. Local. */
+/* Room for batches of up to `most` samples. */
 sgd_work sgd_work_new(const sgd *t, const sgd_model *m, int most, weft_arena *tmp);
-/* The samples row[n] in the tables of k; weight [classes] or NULL. Local. */
+/* The samples row[n] in the tables of k; weight [classes] or NULL. */
 weft_batch sgd_batch(const sgd *t, sgd_work *k, int n, const int64_t *row,
                      const double *weight);
 
-/* ---- sgd_words.c -------------------------------------------------------------------- */
+/* ---- sgd_words.c ---- */
 
-/* Numbers of the gradient of a batch, at most. Local. */
+/* Numbers of the gradient of a batch, at most. */
 int64_t sgd_gradient_size(const sgd *t, const sgd_model *m, int64_t batch);
-/* For an epoch of `steps` steps of that many samples, whose gradients are in p. Local. */
+/* For an epoch of `steps` steps of that many samples, whose gradients are in p. */
 sgd_words sgd_words_new(const sgd *t, const sgd_model *m, const sgd_pieces *p,
                         int64_t batch, int64_t steps, weft_arena *tmp);
-/* The words of the samples row[n] take their places. Local. */
+/* The words of the samples row[n] take their places. */
 void sgd_words_seat(sgd_words *k, const sgd *t, int n, const int64_t *row);
-/* 1 if this rank steps the row of the word that has that place. Local. */
+/* 1 if this rank steps the row of the word that has that place. */
 int sgd_words_own(const sgd_words *k, int place);
 /* The rows of these words take the steps that they are owed, and all ranks get them.
  * Collective. */
 void sgd_words_settle(sgd_words *k, const sgd_model *m, real *w, real *slots);
 /* The step at this pace of this rank's rows of these words; g[n][table.d] is undefined
- * afterwards. Local. */
+ * afterwards. */
 void sgd_words_step(sgd_words *k, const sgd_model *m, weft_pace pace, real *w, real *g,
                     real *slots);
 /* All rows take the steps that they are owed, and all ranks get them; to be called after
  * the last step. Collective. */
 void sgd_words_end(sgd_words *k, const sgd_model *m, real *w, real *slots);
 
-/* ---- sgd_sum.c ---------------------------------------------------------------------- */
+/* ---- sgd_sum.c ---- */
 
 /* For gradients of at most `room` numbers. Collective. */
 sgd_pieces sgd_pieces_new(const sgd *t, const sgd_model *m, int64_t room, weft_arena *tmp);
@@ -249,14 +249,14 @@ int sgd_pieces_sum(const sgd *t, sgd_pieces *p, const sgd_words *k);
  * Collective. */
 void sgd_pieces_join(const sgd *t, const sgd_pieces *p, real *x);
 
-/* ---- sgd_step.c --------------------------------------------------------------------- */
+/* ---- sgd_step.c ---- */
 
 /* Does epoch number h->epochs, from 1, of the network w, slots[m->slots][m->n] of fold f;
  * *good 0: it diverged. WEFT_STOP: it was left before its end. Collective. */
 WEFT_CHECKED weft_status sgd_epoch(sgd *t, const sgd_model *m, int f, sgd_head *h, real *w,
                                    real *slots, int *good);
-void sgd_sums_add(sgd_sums *to, const sgd_sums *s); /* to += s. Local. */
-/* The score that sgd.score names; INFINITY where the loss is not finite. Local. */
+void sgd_sums_add(sgd_sums *to, const sgd_sums *s); /* to += s. */
+/* The score that sgd.score names; INFINITY where the loss is not finite. */
 double sgd_sums_score(const sgd *t, const sgd_sums *s);
 /* The sums of weights w on rows, exact on any number of ranks. Collective. */
 sgd_sums sgd_score_rows(sgd *t, const sgd_model *m, const sgd_rows *rows, const real *w);

@@ -1,6 +1,6 @@
 /* The samples of task sgd: every rank reads all of them, since a batch is drawn from all;
  * those of all clients of a federation are pooled; folds and development parts; batches in
- * the form that networks take. Called by sgd.c and sgd_step.c. */
+ * the form that networks take. */
 #include "sgd.h"
 
 #include <limits.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- data --------------------------------------------------------------------------- */
+/* ---- data ---- */
 
 static weft_status open_words(sgd *t)
 {
@@ -46,7 +46,7 @@ static weft_status open_own(sgd *t)
     return d->form == WEFT_TOKENS ? open_words(t) : WEFT_OK;
 }
 
-/* ---- a federation ------------------------------------------------------------------- */
+/* ---- a federation ---- */
 
 /* Adds the samples of a client's part to the tables, from place `at` on. */
 static weft_status take_client(sgd *t, int64_t c, weft_part part, int64_t *at)
@@ -150,7 +150,7 @@ weft_status sgd_open(sgd *t)
     return t->env.scoring ? WEFT_OK : check_kind(t);
 }
 
-/* ---- folds -------------------------------------------------------------------------- */
+/* ---- folds ---- */
 
 /* Takes the first of rows[n] for development, the rest for training. */
 static void take_dev(sgd_fold *f, double share, int64_t n, const int64_t *rows)
@@ -260,7 +260,7 @@ weft_status sgd_divide(sgd *t)
     return WEFT_OK;
 }
 
-/* ---- batches ------------------------------------------------------------------------ */
+/* ---- batches ---- */
 
 sgd_work sgd_work_new(const sgd *t, const sgd_model *m, int most, weft_arena *tmp)
 {

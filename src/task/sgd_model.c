@@ -1,5 +1,5 @@
 /* The network and the steps of a configuration, and the configuration of the largest state,
- * by which a run is checked before it trains. Called by sgd.c. */
+ * by which a run is checked before it trains. */
 #include "sgd.h"
 
 #include <string.h>

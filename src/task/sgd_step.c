@@ -1,6 +1,6 @@
 /* Epochs of task sgd. A batch is divided into pieces for the ranks, which are summed
  * exactly (sgd_sum.c); each rank takes the optimizer's steps of its part of the weights,
- * and all get them. Called by sgd.c. */
+ * and all get them. */
 #include "sgd.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 enum { SCORED = 64 };
 #define LOOK 0.5 /* seconds between looks whether the run is to stop */
 
-/* ---- an epoch ----------------------------------------------------------------------- */
+/* ---- an epoch ---- */
 
 /* Work space of an epoch beside the network. */
 typedef struct course {
@@ -207,7 +207,7 @@ weft_status sgd_epoch(sgd *t, const sgd_model *m, int f, sgd_head *h, real *w, r
     return st;
 }
 
-/* ---- scores ------------------------------------------------------------------------- */
+/* ---- scores ---- */
 
 void sgd_sums_add(sgd_sums *to, const sgd_sums *s)
 {

@@ -5,7 +5,7 @@
  * magnitude in all pieces. The largest number of a block keeps 29 bits, less those for
  * carries; floats have 24. Each rank sums a part of the weights, and takes their steps:
  * ranks that share memory read the gradients of each other there, others exchange the
- * integers. Called by sgd_step.c and sgd_words.c. */
+ * integers. */
 #include "sgd.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@
 #define SUM_OF_PARTS weft_parts_sum_i32
 #endif
 
-/* ---- pieces ------------------------------------------------------------------------- */
+/* ---- pieces ---- */
 
 /* The rank that computes a piece. Pieces are dealt in order and in reverse order in turns,
  * as documents are to pieces, so that ranks with equally many have nearly as many words,
@@ -95,7 +95,7 @@ static double share_of(const sgd_pieces *p, int piece)
     return (double)(p->from[piece + 1] - p->from[piece]) / p->from[p->n];
 }
 
-/* ---- a block ------------------------------------------------------------------------ */
+/* ---- a block ---- */
 
 /* Numbers [first, first + n) of a gradient. */
 typedef struct span {
@@ -167,7 +167,7 @@ static void read_block(int n, const sgd_whole *sum, double unit, real *to)
     for (int i = 0; i < n; i++) to[i] = (real)sum[i] * by;
 }
 
-/* ---- where this rank reads all pieces ----------------------------------------------- */
+/* ---- where this rank reads all pieces ---- */
 
 /* A block at a time, which stays in cache. */
 static int sum_whole_block(sgd_pieces *p, int64_t block)
@@ -196,7 +196,7 @@ static int sum_here(const sgd *t, sgd_pieces *p, const sgd_words *k)
     return !(failed > 0);
 }
 
-/* ---- where ranks exchange integers -------------------------------------------------- */
+/* ---- where ranks exchange integers ---- */
 
 /* Numbers [first, first + count) of the sum. */
 static void read_range(sgd_pieces *p, int64_t first, int64_t count)

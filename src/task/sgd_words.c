@@ -2,7 +2,7 @@
  * those of its batch's words. So their gradients are rows for the words of the batch alone,
  * and the decays of an optimizer (of its squares and means, of weights) are taken when a
  * word is next read: to the bit the steps that all rows would have taken each time, without
- * passing through the memory of all of them. Called by sgd_step.c and sgd_sum.c. */
+ * passing through the memory of all of them. */
 #include "sgd.h"
 
 #include <string.h>
@@ -44,7 +44,7 @@ void sgd_words_seat(sgd_words *k, const sgd *t, int n, const int64_t *row)
     for (int i = 0; i < k->seats.n; i++) k->row[i] = (int64_t)k->seats.word[i] + 1;
 }
 
-/* ---- rows and ranks ----------------------------------------------------------------- */
+/* ---- rows and ranks ---- */
 
 /* The rank that keeps a row up to date, of those that share memory. */
 static int keeper_of(const sgd_words *k, int64_t row)
@@ -86,7 +86,7 @@ static void get_rows(const sgd_words *k, int64_t n, real *x)
     weft_parts_meet(k->team);
 }
 
-/* ---- steps -------------------------------------------------------------------------- */
+/* ---- steps ---- */
 
 /* A row that this rank keeps takes the steps that it owes. */
 static void pay(sgd_words *k, const sgd_model *m, int64_t row, real *w, real *slots)

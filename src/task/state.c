@@ -1,4 +1,4 @@
-/* States of trials: made, copied, broadcast and hashed. Called by run and by tests. */
+/* States of trials: made, copied, broadcast and hashed. */
 #include "weft/task.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Word vectors of the networks that tasks sgd and fed train on documents, and the words of
- * which they change the vectors. Called by sgd_data.c, sgd_words.c, fed.c, fed_own.c. */
+ * which they change the vectors. */
 #include "words.h"
 
 weft_status weft_word_shape(const weft_word_keys *keys, weft_data *d, int64_t longest,

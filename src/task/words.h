@@ -33,12 +33,12 @@ typedef struct weft_word_keys {
 /* Sets the members of a shape that documents have, but not length, for the words of d,
  * which it loads, and documents of up to `longest` words; sets env->data->longest, unless
  * the data that a winner was trained on have set it. The vectors are in env->mem. EFILE,
- * EDATA: see weft_data_words and weft_vectors_read; no document has a word. Local. */
+ * EDATA: see weft_data_words and weft_vectors_read; no document has a word. */
 WEFT_CHECKED weft_status weft_word_shape(const weft_word_keys *keys, weft_data *d,
                                          int64_t longest, const weft_env *env,
                                          weft_shape *shape);
 
-/* ECONF if a file of vectors is given for data without documents, at `path`. Local. */
+/* ECONF if a file of vectors is given for data without documents, at `path`. */
 WEFT_CHECKED weft_status weft_word_unused(const weft_word_keys *keys, const char *section,
                                           const char *path);
 
@@ -48,11 +48,11 @@ typedef struct weft_seats {
     uint32_t *word; /* [n] by place */
     int n;
 } weft_seats;
-/* Room for up to `most` of the words of a vocabulary. Local. */
+/* Room for up to `most` of the words of a vocabulary. */
 weft_seats weft_seats_new(int64_t words, int64_t most, weft_arena *mem);
-/* Gives places to those of word[n] that have none. Local. */
+/* Gives places to those of word[n] that have none. */
 void weft_seats_add(weft_seats *s, int64_t n, const uint32_t *word);
-/* Takes all places away. Local. Cost O(places). */
+/* Takes all places away. Cost O(places). */
 void weft_seats_clear(weft_seats *s);
 
 #endif

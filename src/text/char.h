@@ -16,13 +16,13 @@ enum {
 };
 extern const uint8_t weft_char_ascii[128]; /* classes of the ASCII characters */
 
-/* The code point that starts at p; its bytes in *n. Local. */
+/* The code point that starts at p; its bytes in *n. */
 int32_t weft_char_code(const uint8_t *p, size_t *n);
 
-/* Classes of the character outside ASCII that starts at p; its bytes in *n. Local. */
+/* Classes of the character outside ASCII that starts at p; its bytes in *n. */
 unsigned weft_char_wide(const uint8_t *p, size_t *n);
 
-/* Classes of the character that starts at p; its bytes in *n. Local. */
+/* Classes of the character that starts at p; its bytes in *n. */
 static inline unsigned char_class(const uint8_t *p, size_t *n)
 {
     if (*p >= 0x80) return weft_char_wide(p, n);
@@ -30,7 +30,7 @@ static inline unsigned char_class(const uint8_t *p, size_t *n)
     return weft_char_ascii[*p];
 }
 
-/* The tokens of NLTK's NLTKWordTokenizer. mark [n + 1], zeroed; in, out. Local. */
+/* The tokens of NLTK's NLTKWordTokenizer. mark [n + 1], zeroed; in, out. */
 void weft_treebank(const uint8_t *text, size_t n, weft_token_fn fn, void *ctx,
                    uint8_t *mark);
 

@@ -1,6 +1,6 @@
 /* Removes from articles of newsgroups what identifies the author rather than the subject:
  * headers, signatures, quotations, found by the rules of scikit-learn's
- * fetch_20newsgroups(remove=). Called by the reader `folder`. */
+ * fetch_20newsgroups(remove=). */
 #include "char.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ weft_status weft_news_flags(const char *list, int *flags, weft_arena *mem)
     return WEFT_OK;
 }
 
-/* ---- lines ----------------------------------------------------------------------- */
+/* ---- lines ---- */
 
 /* Moves *from and *end inwards past whitespace, Python's str.strip(). */
 static void trim(char **from, char **end)
@@ -69,7 +69,7 @@ static int is_quote(const char *line, size_t n)
     return 0;
 }
 
-/* ---- removal ----------------------------------------------------------- */
+/* ---- removal ---- */
 
 /* Removes all up to the first blank line; all text if there is none. */
 static void strip_headers(char **text, size_t *n)

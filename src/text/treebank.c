@@ -81,7 +81,7 @@ static int is_double(const chunk *c, size_t i)
     return i + 1 < c->n && c->s[i + 1] == c->s[i];
 }
 
-/* ---- signs -------------------------------------------------------------------------- */
+/* ---- signs ---- */
 
 /* 1 if a single letter that is not a clitic is at i, as in 'a'. */
 static int is_single(const chunk *c, size_t i)
@@ -197,7 +197,7 @@ static int cut_signs(const chunk *c)
     return lone;
 }
 
-/* ---- suffixes and contractions ------------------------------------------------------ */
+/* ---- suffixes and contractions ---- */
 
 /* 1 if a space comes before i. */
 static int is_end(const chunk *c, size_t i)
@@ -308,7 +308,7 @@ static void cut_tis(const chunk *c)
         }
 }
 
-/* ---- the text ----------------------------------------------------------------------- */
+/* ---- the text ---- */
 
 /* Marks all gaps; plain: there are no signs. */
 static void cut_chunk(const chunk *c, int plain)

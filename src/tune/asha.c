@@ -84,7 +84,7 @@ static const weft_opt asha_opts[] = {
      "last: best of the jobs with the most resource; best: lowest loss of any job", 0},
     {0}};
 
-/* ---- setup --------------------------------------------------------------------- */
+/* ---- setup ---- */
 
 /* The smaller of two bounds, of which 0 stands for none. */
 static int64_t least_bound(int64_t a, int64_t b)
@@ -163,7 +163,7 @@ static weft_status asha_setup(void *self, const weft_space *sp, uint64_t seed,
     return WEFT_OK;
 }
 
-/* ---- ask ----------------------------------------------------------------------- */
+/* ---- ask ---- */
 
 /* The number of a rung's results that rank among the best. In the stopping variant the
  * first trial of a rung is always promoted, as there is none to compare it with. */
@@ -264,7 +264,7 @@ static weft_asked asha_ask(void *self, weft_job *job)
     return WEFT_JOB;
 }
 
-/* ---- tell ---------------------------------------------------------------------- */
+/* ---- tell ---- */
 
 /* Adds a result to the rankings of a rung. */
 static void rank(asha *t, rung *r, weft_rank x)
@@ -305,7 +305,7 @@ static void asha_tell(void *self, const weft_result *res)
     t->over |= next_trial(t, &next) < 0 || exceeds_bounds(t, &next);
 }
 
-/* ---- extent --------------------------------------------------- */
+/* ---- extent ---- */
 
 static int asha_ended(const void *self, int64_t id)
 {

@@ -1,5 +1,5 @@
 /* Binary heaps by rank. No two ranks are equal, so that the order in which they are removed
- * does not depend on the order in which they were added. Called by schedules. */
+ * does not depend on the order in which they were added. */
 #include "heap.h"
 
 /* 1: a must be above b in the heap. */

@@ -10,9 +10,9 @@ typedef struct weft_heap {
     weft_rank *at; /* [n] the first is the best, or with worst_first the worst */
 } weft_heap;
 
-/* Adds a rank; a full heap is copied to larger memory from mem. Local. Cost O(log n). */
+/* Adds a rank; a full heap is copied to larger memory from mem. Cost O(log n). */
 void weft_heap_push(weft_heap *h, weft_rank x, weft_arena *mem);
-/* Removes and returns the first of n > 0. Local. Cost O(log n). */
+/* Removes and returns the first of n > 0. Cost O(log n). */
 weft_rank weft_heap_pop(weft_heap *h);
 
 #endif

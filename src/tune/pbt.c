@@ -90,7 +90,7 @@ static weft_status pbt_setup(void *self, const weft_space *sp, uint64_t seed,
     return WEFT_OK;
 }
 
-/* ---- exploit ------------------------------------------------------------------- */
+/* ---- exploit ---- */
 
 /* A uniform random integer below n, for the decision of a member after its last job. */
 static int64_t draw(const pbt *t, const member *m, int64_t n)
@@ -141,7 +141,7 @@ static int64_t exploit(pbt *t, const member *m)
     return t->exploit == TRUNCATION ? truncation(t, m, n, at) : tournament(t, m, n, at);
 }
 
-/* ---- explore ------------------------------------------------------------------- */
+/* ---- explore ---- */
 
 /* A value times `factor`, moved by at least one step on integer and list axes. */
 static double perturb(const weft_axis *a, double value, double factor)
@@ -171,7 +171,7 @@ static void pbt_explore(const void *self, int64_t trial, const double *from, dou
     weft_space_settle(t->sp, t->seed, (uint64_t)trial, conf);
 }
 
-/* ---- ask ----------------------------------------------------------------------- */
+/* ---- ask ---- */
 
 /* 1: the member may be asked for its next job. */
 static int is_ready(const pbt *t, const member *m)
@@ -240,7 +240,7 @@ static weft_asked pbt_ask(void *self, weft_job *job)
     return WEFT_JOB;
 }
 
-/* ---- tell ---------------------------------------------------------------------- */
+/* ---- tell ---- */
 
 /* With `sync`: all members decide from the same results, once all of these are told. */
 static void close_round(pbt *t)

@@ -1,5 +1,4 @@
-/* Rungs and brackets of successive halving; see rungs.h. Called by sha, hyperband and asha.
- */
+/* Rungs and brackets of successive halving; see rungs.h. */
 #include "rungs.h"
 
 #include <math.h>

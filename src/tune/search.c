@@ -1,5 +1,5 @@
 /* Combines a schedule, a sampler and a mixing; see search.h. The only file of this folder
- * that knows all three. Called by the run. */
+ * that knows all three. */
 #include "weft/search.h"
 
 #include "share.h"
@@ -9,8 +9,7 @@
 
 enum { BUFFER = 64 }; /* configurations for which memory is allocated at once */
 
-/* ---- which parts can be combined
- * ------------------------------------------------------------- */
+/* ---- which parts can be combined ---- */
 
 static weft_status check_sampler(const weft_search *s, const weft_space *sp)
 {
@@ -93,7 +92,7 @@ weft_status weft_search_setup(weft_search *s, const weft_space *sp, uint64_t see
     return s->mixing->setup(s->mixing_self, &env);
 }
 
-/* ---- trials ------------------------------------------------------------------------- */
+/* ---- trials ---- */
 
 static int has_trials(const weft_search *s)
 {
@@ -174,7 +173,7 @@ static void fill_trial(weft_search *s, weft_job *job)
     if (s->operations) t->next = s->operations(s->own, job);
 }
 
-/* ---- public ------------------------------------------------------------------------- */
+/* ---- public ---- */
 
 weft_asked weft_search_ask(weft_search *s, weft_job *job)
 {

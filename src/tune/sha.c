@@ -61,7 +61,7 @@ static const weft_when sha_when[] = {{"min_resource", "rungs", "geometric"},
                                      {"budget", "rungs", "fedex"},
                                      {NULL, NULL, NULL}};
 
-/* ---- the rungs ---------------------------------------------------------------------- */
+/* ---- the rungs ---- */
 
 /* Number of eliminations that the number of trials and max_resource allow, at most
  * PUBLISHED. */
@@ -195,8 +195,7 @@ static weft_status sha_setup(void *self, const weft_space *sp, uint64_t seed,
     return WEFT_OK;
 }
 
-/* ---- ask and tell
- * ----------------------------------------------------------------------- */
+/* ---- ask and tell ---- */
 
 static weft_asked sha_ask(void *self, weft_job *job)
 {

@@ -1,5 +1,4 @@
-/* Rounds and final jobs of schedules by weight-sharing. Called by ws_sha, ws_eg and, for
- * the mixture of the whole space, by search.c. */
+/* Rounds and final jobs of schedules by weight-sharing. */
 #include "share.h"
 
 #include <math.h>

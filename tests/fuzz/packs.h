@@ -7,7 +7,7 @@
 #include "../../src/task/device.h"
 #include "fuzz.h"
 
-/* ---- HDF5 files that are written nowhere (ld --wrap) -------------------------------- */
+/* ---- HDF5 files that are written nowhere (ld --wrap) ---- */
 
 static int nowhere; /* 1: so it is */
 
@@ -86,7 +86,7 @@ void __wrap_weft_h5_close(weft_h5 *f)
     if (!nowhere) __real_weft_h5_close(f);
 }
 
-/* ---- readers ------------------------------------------------------------------------ */
+/* ---- readers ---- */
 
 /* Packs the source with options as "a=1 b=2". */
 static void pack_with(const weft_reader *r, const char *options, const char *source,
@@ -265,7 +265,7 @@ static void run_options(input in)
     weft_arena_free(mem);
 }
 
-/* ---- what tasks read ---------------------------------------------------------------- */
+/* ---- what tasks read ---- */
 
 static void run_vectors(input in)
 {

@@ -6,7 +6,7 @@
 #include "../../src/run/run_private.h"
 #include "fuzz.h"
 
-/* ---- input files -------------------------------------------------------------------- */
+/* ---- input files ---- */
 
 /* What was accepted is written as a text that reads as the same: so a run is resumed. */
 static void check_echo(const weft_conf *c, weft_arena *mem)
@@ -61,7 +61,7 @@ static void run_list(input in)
     weft_arena_free(mem);
 }
 
-/* ---- journals ----------------------------------------------------------------------- */
+/* ---- journals ---- */
 
 /* A file of any bytes. What is read without opening it is what is read by opening. */
 static void run_journal(input in)
@@ -156,7 +156,7 @@ static void run_trace(input in)
     weft_arena_free(mem);
 }
 
-/* ---- states and checkpoints --------------------------------------------------------- */
+/* ---- states and checkpoints ---- */
 
 enum { NX = 3, NAUX = 2, UNITS = 4 };
 
