@@ -12,8 +12,7 @@ enum { TRAIN = 300, VALID = 97, TEST = 60, ALL = TRAIN + VALID + TEST, D = 4, EP
 
 static const weft_task *const sgd = &weft_task_sgd;
 
-/* ---- data: class 1 is rare, and all that the test part has ------------------------------
- */
+/* ---- data: class 1 is rare, and all that the test part has ---- */
 
 static inline int32_t label_of(int64_t i)
 {
@@ -52,8 +51,7 @@ static const weft_reader rows_reader = {
 
 static weft_data data;
 
-/* ---- a training ------------------------------------------------------------------------
- */
+/* ---- a training ---- */
 
 typedef struct training {
     void *self;

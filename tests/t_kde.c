@@ -152,8 +152,7 @@ static void test_per_cost(weft_arena *mem)
        share[1], share[0]);
 }
 
-/* ---- the two sets ---------------------------------------------------------------------
- */
+/* ---- the two sets ---- */
 
 static void begin(minimizer *q, const char *axes, const char *options, weft_arena *mem)
 {

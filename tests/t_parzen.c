@@ -11,8 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- densities -------------------------------------------------------------------------
- */
+/* ---- densities ---- */
 
 /* Mixtures of Optuna 3.1.0 by its _ParzenEstimator: n values on [0, 1] of an axis (in
  * logarithms where it is log), where the density is asked for, its logarithm. */
@@ -150,8 +149,7 @@ static void test_good(void)
     ok(hyperopt, "a quarter of the square root by hyperopt's rule, at most 25");
 }
 
-/* ---- draws -----------------------------------------------------------------------------
- */
+/* ---- draws ---- */
 
 enum { DRAWS = 10000 };
 

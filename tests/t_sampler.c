@@ -48,8 +48,7 @@ static int first_different(const double *a, const double *b)
     return i;
 }
 
-/* ---- every option counts --------------------------------------------------------------
- */
+/* ---- every option counts ---- */
 
 /* An option of a sampler with a value that is not its default: the first proposals that may
  * differ are those of trial `from`. `with`: other options, of both searches. */
@@ -147,8 +146,7 @@ static int has_row(const char *sampler, const weft_opt *o)
     return found;
 }
 
-/* ---- refused ---------------------------------------------------------------------------
- */
+/* ---- refused ---- */
 
 /* 1: the value is refused, and the message names the option, the value and what is allowed.
  */
@@ -213,8 +211,7 @@ static void test_contradictions(weft_arena *mem)
     }
 }
 
-/* ---- what the ends of the bounds mean --------------------------------------------------
- */
+/* ---- what the ends of the bounds mean ---- */
 
 static void test_ends(weft_arena *mem)
 {

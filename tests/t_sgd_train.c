@@ -3,8 +3,7 @@
  * kept. RUN: np=1 np=2 */
 #include "sgd_stand.h"
 
-/* ---- folds -----------------------------------------------------------------------------
- */
+/* ---- folds ---- */
 
 static void test_pooled(void)
 {
@@ -36,8 +35,7 @@ static void test_pooled(void)
     digest(weft_state_hash(&all.state));
 }
 
-/* ---- weights of classes ----------------------------------------------------------------
- */
+/* ---- weights of classes ---- */
 
 static void test_balance(void)
 {
@@ -55,8 +53,7 @@ static void test_balance(void)
     ok(both[0] <= share + .02, "errors are of the samples, not of their weights");
 }
 
-/* ---- patience and the best epoch -------------------------------------------------------
- */
+/* ---- patience and the best epoch ---- */
 
 static int least_of(const double *loss, int n)
 {
@@ -124,8 +121,7 @@ static void test_patience(void)
     ok(stopped >= 3, "%d of them stop before the last epoch", stopped);
 }
 
-/* ---- the logarithm of errors ------------------------------------------------------------
- */
+/* ---- the logarithm of errors ---- */
 
 static void test_log(void)
 {
@@ -138,8 +134,7 @@ static void test_log(void)
        "and is no error rate with an interval");
 }
 
-/* ---- what a job costs ------------------------------------------------------------------
- */
+/* ---- what a job costs ---- */
 
 /* What jobs of five epochs cost, by the epochs that they trained on average. */
 static void test_cost(const char *folds, int networks)
@@ -170,8 +165,7 @@ static void test_cost(const char *folds, int networks)
     is_near(sgd->seconds(t.self, &t.job, 7), 3, 0, "which is known before");
 }
 
-/* ---- batches that change on the way ---------------------------------------------------
- */
+/* ---- batches that change on the way ---- */
 
 /* Goes on with other values of the axes, as population based training does. */
 static void go_on_with(training *t, int batch, double lr, int epochs)
@@ -213,8 +207,7 @@ static void test_schedule(void)
     }
 }
 
-/* ---- divergence -------------------------------------------------------------------------
- */
+/* ---- divergence ---- */
 
 /* Weight decay that is too large for the rate turns the weights and multiplies them by
  * lr - 1 in a step. */

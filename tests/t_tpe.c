@@ -8,8 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- searches --------------------------------------------------------------------------
- */
+/* ---- searches ---- */
 
 enum { RUNS = 20, MANY_RUNS = 80, TRIALS = 100 };
 
@@ -178,8 +177,7 @@ static void test_rungs(weft_arena *mem)
        (long long)near, (long long)late);
 }
 
-/* ---- cost ------------------------------------------------------------------------------
- */
+/* ---- cost ---- */
 
 static void test_cost(weft_arena *mem)
 {
@@ -200,8 +198,7 @@ static void test_cost(weft_arena *mem)
        seconds);
 }
 
-/* ---- durations ------------------------------------------------------------------------
- */
+/* ---- durations ---- */
 
 /* The effect of a number, by its definition. */
 static double effect_of(int n, const double *at, const double *y, double x)

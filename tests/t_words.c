@@ -7,8 +7,7 @@
 
 enum { KNOWN = 24, DOCUMENTS = 12, OLD = 3, FRESH = 2 };
 
-/* ---- files ----------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
 /* Lines of documents of the words STEM0, STEM1, ...; `first` rotates the classes. */
 static const char *lines(const char *stem, int n, int length, int seed, int first)
@@ -64,8 +63,7 @@ static void make_files(void)
     make("short", 2, lines("old", 3, 1, 6, 1), lines("old", 3, 1, 7, 0), odd);
 }
 
-/* ---- runs -----------------------------------------------------------------------------
- */
+/* ---- runs ---- */
 
 typedef struct open_run {
     weft_run r;
@@ -152,8 +150,7 @@ static int same(const weft_scores *a, const weft_scores *b, int ordered)
            !(fabs(a->metric[1] - b->metric[1]) > 0);
 }
 
-/* ---- tests ----------------------------------------------------------------------------
- */
+/* ---- tests ---- */
 
 static void test_words(const char *what, const char *config)
 {

@@ -338,8 +338,7 @@ void weft_hold(const char *event);
 
 double weft_now(void); /* seconds on a monotonic clock */
 
-/* ---- small functions that many files need ---------------------------------------------
- */
+/* ---- small functions that many files need ---- */
 
 /* Returns EFILE with the message that `path` cannot be read, and the reason in errno. */
 WEFT_CHECKED weft_status weft_unreadable(const char *path);

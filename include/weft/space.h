@@ -204,8 +204,7 @@ int weft_mix_alive(const weft_mix *m); /* entries that are not eliminated */
 /* Entropy in nats, the sum over blocks. */
 double weft_mix_entropy(const weft_mix *m);
 
-/* ---- rules that move a mixture every round ----------------------------------------------
- */
+/* ---- rules that move a mixture every round ---- */
 
 typedef enum weft_update_schedule {
     WEFT_UPDATE_NONE,         /* the mixture stays */

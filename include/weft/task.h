@@ -175,8 +175,7 @@ typedef struct weft_task {
 /* The task of that name in the registry; ECONF with the nearest name. */
 WEFT_CHECKED weft_status weft_task_find(const char *name, const weft_task **out);
 
-/* ---- states ----------------------------------------------------------------------------
- */
+/* ---- states ---- */
 
 /* The task's tensors, of which there are none without its function. */
 int weft_task_tensors(const weft_task *task, const void *self, const weft_job *job,

@@ -159,8 +159,7 @@ static void print_rounds(const weft_summary *s, weft_arena *tmp)
     if (*text) printf("in these  %s\n", text);
 }
 
-/* ---- configurations, each of which was fitted or scored -------------------------------
- */
+/* ---- configurations, each of which was fitted or scored ---- */
 
 /* A line of the list of best configurations. */
 typedef struct place {

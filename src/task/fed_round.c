@@ -273,8 +273,7 @@ static void move_mix(const fed *t, const weft_job *job, cohort *c, fed_trial_sta
                              s[FED_AFTER], v);
 }
 
-/* ---- the record ------------------------------------------------------------------------
- */
+/* ---- the record ---- */
 
 static void add_arms(const fed *t, const cohort *c, int64_t j, fed_trial_state *b)
 {

@@ -56,8 +56,7 @@ void __wrap_weft_arena_free(weft_arena *a)
         __real_weft_arena_free(a);
 }
 
-/* ---- inputs ---------------------------------------------------------------------------
- */
+/* ---- inputs ---- */
 
 /* Takes one byte as a number below `most`; 0 at the end. */
 static inline int pick(input *in, int most)
