@@ -107,7 +107,7 @@ endif
 
 DEFS := -D_POSIX_C_SOURCE=200809L -DWEFT_VERSION='"$(VERSION)"' \
     $(if $(filter double,$(REAL)),-DWEFT_DOUBLE)
-ALL_CFLAGS := -std=c11 $(OPT) $(WARN) $(DEFS) -Iinclude $(LIB_CFLAGS) $(CPPFLAGS) $(CFLAGS)
+ALL_CFLAGS := -std=c11 $(OPT) $(WARN) $(DEFS) -Iinclude -Isrc $(LIB_CFLAGS) $(CPPFLAGS) $(CFLAGS)
 ALL_LDFLAGS := $(OPT) $(LDFLAGS) $(RPATH)
 export OMPI_CC := $(CC)
 
@@ -402,7 +402,7 @@ format: ## clang-format of all sources
 
 NOT_TIDY := -bugprone-easily-swappable-parameters,-bugprone-macro-parentheses,-clang-analyzer-valist*
 tidied = clang-tidy --quiet --checks='-*,bugprone-*,clang-analyzer-*,$(NOT_TIDY)' $1 -- \
-    -std=c11 $(DEFS) -Iinclude $(LIB_CFLAGS) $2
+    -std=c11 $(DEFS) -Iinclude -Isrc $(LIB_CFLAGS) $2
 tidy: ## clang-tidy of all sources
 	$(call tidied,$(filter-out %_avx2.c %_avx512.c,$(filter src/%.c,$(SOURCES))))
 	$(call tidied,src/math/kernel_avx2.c,$(FLAGS_kernel_avx2))

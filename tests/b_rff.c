@@ -6,7 +6,7 @@
  * vectors. One thread, processor time. jobs/forecast.sh charges them to simulated ranks.
  * usage: b_rff [FEATURES [INPUTS [BLOCKS]]]; by default 100,000, 3,072 and 16
  * RUN: np=1 */
-#include "../src/feature/rff.h"
+#include "feature/rff.h"
 #include "weft/par.h"
 #include "weft/registry.h"
 

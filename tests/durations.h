@@ -3,7 +3,7 @@
 #ifndef WEFT_TEST_DURATIONS_H
 #define WEFT_TEST_DURATIONS_H
 
-#include "../src/run/run_private.h"
+#include "sched/cache.h"
 
 #include <math.h>
 

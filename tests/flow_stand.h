@@ -2,7 +2,7 @@
 #ifndef WEFT_TEST_FLOW_STAND_H
 #define WEFT_TEST_FLOW_STAND_H
 
-#include "../src/task/flow.h"
+#include "task/flow.h"
 
 #include "weft/registry.h"
 

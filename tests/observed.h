@@ -3,9 +3,9 @@
 #ifndef WEFT_TEST_OBSERVED_H
 #define WEFT_TEST_OBSERVED_H
 
-#include "../src/run/run_private.h"
 #include "checker.h"
 #include "durations.h"
+#include "sched/sched.h"
 #include "whole.h"
 
 #include <signal.h>

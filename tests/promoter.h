@@ -3,8 +3,11 @@
 #ifndef WEFT_TEST_PROMOTER_H
 #define WEFT_TEST_PROMOTER_H
 
-#include "../src/run/run_private.h"
 #include "durations.h"
+#include "host/signals.h"
+#include "rundir/journals.h"
+#include "rundir/open.h"
+#include "sched/cache.h"
 #include "scratch.h"
 #include "whole.h"
 

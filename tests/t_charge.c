@@ -3,7 +3,7 @@
  * for other reasons do not count; one client alone is no evidence. The winner is evaluated
  * as its job was.
  * RUN: np=1 np=3 */
-#include "../src/report/summary.h"
+#include "report/summary.h"
 #include "toy.h"
 
 #include <unistd.h>

@@ -5,6 +5,10 @@
  * with other ranks and teams. An axis exists in some configurations only. Schedules and
  * samplers with planted faults are detected.
  * RUN: np=1 np=4 */
+#include "host/signals.h"
+#include "rundir/journals.h"
+#include "rundir/open.h"
+#include "sched/teams.h"
 #include "tuner_case.h"
 
 #include "observed.h"

@@ -3,7 +3,7 @@
  * RUN: np=1 */
 #include "scratch.h"
 
-#include "../src/reader/dense.h"
+#include "reader/dense.h"
 
 #include <math.h>
 

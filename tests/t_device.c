@@ -1,8 +1,8 @@
 /* Simulated devices: probabilities, times and energies against closed forms, the end of
  * rounds against values by hand, and refusal of invalid traces.
  * RUN: np=1 */
-#include "../src/task/device.h"
 #include "scratch.h"
+#include "task/device.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * RUN: np=1 */
 #include "scratch.h"
 
-#include "../src/reader/documents.h"
+#include "reader/documents.h"
 
 #include <unistd.h>
 

@@ -1,9 +1,9 @@
 /* The sampler of a random forest: criteria of improvement, the evolution strategy, and
  * searches. RUN: np=1 */
-#include "../src/sampler/gain.h"
-#include "../src/sampler/mies.h"
-#include "../src/sampler/past.h"
 #include "functions.h"
+#include "sampler/gain.h"
+#include "sampler/mies.h"
+#include "sampler/past.h"
 #include "tap.h"
 
 static double unit_at(uint64_t i, int word)

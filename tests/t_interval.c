@@ -2,8 +2,8 @@
  * unequal as in LEAF's Shakespeare, also for pooled rounds with changing weights, and
  * closed forms.
  * RUN: np=1 */
-#include "../src/task/fed.h"
 #include "tap.h"
+#include "task/fed.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* Kernel densities of the best and the worst results: against statsmodels
  * (tests/gold/kde.py), which results they use, and the regret of searches.
  * RUN: np=1 */
-#include "../src/sampler/product.h"
 #include "functions.h"
+#include "sampler/product.h"
 #include "tap.h"
 
 enum { DIM = 4, POINTS = 9, ALL = 14 };

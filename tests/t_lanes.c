@@ -4,9 +4,9 @@
  * RUN: np=1 np=2 np=3 */
 #include "toy.h"
 
-#include "../src/math/kernel.h"
+#include "math/kernel.h"
 #define fed fed_instance /* the name of the task in toy.h */
-#include "../src/task/fed.h"
+#include "task/fed.h"
 #undef fed
 
 enum { MAX_L = WEFT_MAX_LANES };

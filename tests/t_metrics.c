@@ -1,5 +1,6 @@
 /* Tables of metrics: those of all tasks of the registry, tables as texts, and the packed
  * form of jobs and results. */
+#include "sched/choice.h"
 #include "weft/registry.h"
 #include "weft/run.h"
 

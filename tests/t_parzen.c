@@ -1,11 +1,11 @@
 /* Parzen estimators: densities against Optuna's, the number of good results, draws against
  * their densities.
  * RUN: np=1 */
-#include "../src/sampler/normal.h"
-#include "../src/sampler/parzen.h"
-#include "../src/sampler/past.h"
-#include "../src/sampler/product.h"
 #include "functions.h"
+#include "sampler/normal.h"
+#include "sampler/parzen.h"
+#include "sampler/past.h"
+#include "sampler/product.h"
 #include "tap.h"
 
 #include <math.h>

@@ -2,9 +2,9 @@
  * programs, stopped runs, and parsing of a program's output. The test is its own
  * supervisor of programs.
  * RUN: np=1 np=2 */
-#include "../src/task/command.h"
 #include "measured.h"
 #include "scratch.h"
+#include "task/command.h"
 
 #include <errno.h>
 #include <fcntl.h>

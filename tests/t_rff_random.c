@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "../src/feature/rff.h"
+#include "feature/rff.h"
 #include "tap.h"
 
 enum { ROWS = 12, SEED = 7 };

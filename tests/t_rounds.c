@@ -3,8 +3,11 @@
  * digest. The task is a toy whose state depends on all its rounds and whose mixture
  * changes.
  * RUN: np=1 np=2 np=3 np=4 */
-#include "../src/run/run_private.h"
+#include "host/signals.h"
 #include "parts.h"
+#include "rundir/journals.h"
+#include "rundir/open.h"
+#include "sched/cache.h"
 #include "scratch.h"
 #include "toy_axis.h"
 #include "whole.h"

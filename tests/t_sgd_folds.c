@@ -1,7 +1,7 @@
 /* How task sgd divides its samples: training, development and held-out parts, and weights
  * of classes; the scores of sums over samples. RUN: np=1 */
-#include "../src/task/sgd.h"
 #include "tap.h"
+#include "task/sgd.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * Twister against the C++ standard; generated clients. RUN: np=1 np=2 np=3 */
 #include "scratch.h"
 
-#include "../src/reader/mt19937.h"
+#include "reader/mt19937.h"
 
 static weft_data data;
 

@@ -1,8 +1,8 @@
 /* Tree-structured Parzen estimators: regret of searches on functions with known minimum,
  * predicted durations, and cost.
  * RUN: np=1 */
-#include "../src/sampler/pace.h"
 #include "functions.h"
+#include "sampler/pace.h"
 #include "tap.h"
 
 #include <math.h>

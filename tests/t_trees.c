@@ -1,8 +1,8 @@
 /* Random forests: against scikit-learn's, their splits of numbers and of categories, and
  * predictions by a table of leaves. RUN: np=1 */
-#include "../src/sampler/leaves.h"
-#include "../src/sampler/trees.h"
 #include "functions.h"
+#include "sampler/leaves.h"
+#include "sampler/trees.h"
 #include "tap.h"
 
 static double unit_at(uint64_t i, int word)

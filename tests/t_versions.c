@@ -1,9 +1,13 @@
 /* Files of other versions are refused by one line that names the file, its version and the
  * remedy; a change of the packed form of records without a new number fails.
  * RUN: np=1 */
-#include "../src/run/run_private.h"
+#include "result/unfinished.h"
+#include "result/winner.h"
+#include "rundir/open.h"
+#include "rundir/records.h"
 #include "scratch.h"
 #include "weft/report.h"
+#include "weft/space.h"
 
 #define PACKED 0xdd6d97813a757e18 /* hash of the packed form of format 3 */
 

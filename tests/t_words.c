@@ -2,7 +2,8 @@
  * number, one that the winner does not have begins as in training, and the scores of a
  * document depend neither on the other documents nor on the order.
  * RUN: np=1 np=2 np=3 */
-#include "../src/run/run_private.h"
+#include "run/eval.h"
+#include "run/setup.h"
 #include "scratch.h"
 
 enum { KNOWN = 24, DOCUMENTS = 12, OLD = 3, FRESH = 2 };

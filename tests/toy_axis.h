@@ -3,7 +3,8 @@
 #ifndef WEFT_TEST_TOY_AXIS_H
 #define WEFT_TEST_TOY_AXIS_H
 
-#include "../src/run/run_private.h"
+#include "sched/cache.h"
+#include "weft/task.h"
 
 /* gamma is the first member of the instance. */
 static const weft_opt toy_opts[] = {{.name = "gamma",

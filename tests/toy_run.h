@@ -3,8 +3,12 @@
 #ifndef WEFT_TEST_TOY_RUN_H
 #define WEFT_TEST_TOY_RUN_H
 
-#include "../src/run/run_private.h"
+#include "host/signals.h"
 #include "parts.h"
+#include "rundir/journals.h"
+#include "rundir/open.h"
+#include "sched/cache.h"
+#include "sched/sched.h"
 #include "tap.h"
 #include "toy_axis.h"
 #include "whole.h"

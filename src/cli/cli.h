@@ -3,6 +3,7 @@
 #define WEFT_CLI_H
 
 #include "weft/report.h"
+#include "weft/team.h"
 
 typedef struct weft_cli {
     weft_team *world;

@@ -1,5 +1,10 @@
 /* The commands except `list`: each passes its arguments to the layer that does the work. */
 #include "cli.h"
+#include "host/doctor.h"
+#include "result/unfinished.h"
+#include "rundir/formats.h"
+#include "weft/registry.h"
+#include "weft/run.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -160,5 +165,5 @@ weft_status weft_cli_bench(const weft_cli *c)
 
 weft_status weft_cli_doctor(const weft_cli *c)
 {
-    return weft_run_doctor(c->n > 0 ? c->arg[0] : ".", c->world);
+    return weft_doctor(c->n > 0 ? c->arg[0] : ".", c->world);
 }

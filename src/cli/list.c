@@ -1,6 +1,8 @@
 /* `weft list`: the plug-ins that can be chosen by name, with their options; or all of them
  * as an input file. */
 #include "cli.h"
+#include "sched/options.h"
+#include "weft/registry.h"
 
 #include <string.h>
 

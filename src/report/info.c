@@ -2,6 +2,8 @@
 #include "weft/report.h"
 
 #include "info.h"
+#include "result/winner.h"
+#include "rundir/formats.h"
 
 #include <math.h>
 #include <string.h>

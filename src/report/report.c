@@ -1,5 +1,6 @@
 /* `weft report`: the results of runs as a table for people, as CSV or as JSON. One run is
  * shown in full, several are compared line by line. */
+#include "sched/choice.h"
 #include "summary.h"
 
 #include <math.h>

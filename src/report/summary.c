@@ -1,5 +1,7 @@
 /* What `weft report` reads of a run file. */
 #include "summary.h"
+#include "result/unfinished.h"
+#include "rundir/formats.h"
 
 #include <math.h>
 #include <stdlib.h>

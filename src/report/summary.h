@@ -3,6 +3,7 @@
 #ifndef WEFT_REPORT_SUMMARY_H
 #define WEFT_REPORT_SUMMARY_H
 
+#include "result/output.h"
 #include "weft/data.h"
 #include "weft/report.h"
 

@@ -1,6 +1,8 @@
 /* Uses of a run's winner: scoring it on another packed file, and exporting it as a small
  * file. */
-#include "run_private.h"
+#include "eval.h"
+#include "setup.h"
+#include "weft/run.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* The sections that an input file may have, the treatment of keys that a run does not read
  * (typing errors, ranges that would have no effect, settings of other plug-ins), and the
  * keys that a resume may change. */
-#include "run_private.h"
+#include "keys.h"
+#include "weft/registry.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* How many jobs of a search can be done in parallel: simulates a number of teams that do
  * the jobs in the order of asking and telling that a plan has recorded; each free team
  * takes the next job that has been asked for. */
-#include "run_private.h"
+#include "order.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,10 @@
  * the cost of each job. If that takes about a second, the first units of the first jobs are
  * actually done, on states that are then discarded, and the time of all jobs is
  * extrapolated from them. */
-#include "run_private.h"
+#include "order.h"
+#include "sched/flight.h"
+#include "setup.h"
+#include "weft/run.h"
 
 #include <math.h>
 #include <string.h>

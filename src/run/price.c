@@ -1,7 +1,7 @@
 /* What samplers that prefer cheap configurations (option per_cost) are told of a job's
  * cost: its virtual seconds, or its operations where virtual seconds tell only how much of
  * its resource it used. */
-#include "run_private.h"
+#include "price.h"
 
 #include <string.h>
 

@@ -49,3 +49,14 @@ uint64_t weft_state_hash(const weft_state *s)
     return weft_hash(s->aux, (size_t)s->naux * sizeof *s->aux,
                      weft_hash(s->x, bytes_of_x(s), 0));
 }
+
+int64_t weft_tensors_size(int n, const weft_tensor *t)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < n; i++) {
+        int64_t count = 1;
+        for (int k = 0; k < t[i].nd; k++) count *= t[i].dims[k];
+        sum += count;
+    }
+    return sum;
+}

@@ -3,9 +3,9 @@
 #ifndef WEFT_FUZZ_FILES_H
 #define WEFT_FUZZ_FILES_H
 
-#include "../../src/report/summary.h"
-#include "../../src/store/seal.h"
 #include "fuzz.h"
+#include "report/summary.h"
+#include "store/seal.h"
 
 /* A whole file, and a number that what is read of it gives. */
 typedef struct whole {

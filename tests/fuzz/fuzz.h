@@ -4,7 +4,7 @@
 #ifndef WEFT_FUZZ_H
 #define WEFT_FUZZ_H
 
-#include "../../src/run/columns.h"
+#include "result/columns.h"
 #include "weft/registry.h"
 
 #include <fcntl.h>

@@ -3,9 +3,9 @@
 #ifndef WEFT_FUZZ_PACKS_H
 #define WEFT_FUZZ_PACKS_H
 
-#include "../../src/task/command.h"
-#include "../../src/task/device.h"
 #include "fuzz.h"
+#include "task/command.h"
+#include "task/device.h"
 
 /* ---- HDF5 files that are written nowhere (ld --wrap) ---- */
 

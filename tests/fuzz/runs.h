@@ -3,8 +3,13 @@
 #ifndef WEFT_FUZZ_RUNS_H
 #define WEFT_FUZZ_RUNS_H
 
-#include "../../src/run/run_private.h"
 #include "fuzz.h"
+#include "result/unfinished.h"
+#include "run/setup.h"
+#include "rundir/checkpoint.h"
+#include "rundir/journals.h"
+#include "rundir/open.h"
+#include "rundir/state.h"
 
 /* ---- input files ---- */
 

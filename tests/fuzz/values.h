@@ -5,8 +5,8 @@
 #ifndef WEFT_FUZZ_VALUES_H
 #define WEFT_FUZZ_VALUES_H
 
-#include "../../src/report/info.h"
 #include "files.h"
+#include "report/info.h"
 
 #include <ctype.h>
 #include <hdf5.h>

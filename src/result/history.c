@@ -1,0 +1,200 @@
+/* The jobs of a run, as tables of the run file: columns of all jobs and arms, and the
+ * configurations. Those of rounds are in rounds.c. */
+#include "history.h"
+#include "columns.h"
+#include "metrics.h"
+#include "rounds.h"
+#include "timeline.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct event_row {
+    int64_t job, trial, from, round, rounds, wins, k, alive;
+    double resource, size, loss, bound, cost, seconds, regret;
+} event_row;
+
+static const weft_column event_columns[] = {
+    WEFT_WHOLE(event_row, job, "job, in the order asked", "id"),
+    WEFT_WHOLE(event_row, trial, "trial: whose weights were trained", "id"),
+    WEFT_WHOLE(event_row, from, "trial whose weights a new trial copied; -1: none", "id"),
+    WEFT_WHOLE(event_row, round, "number of earlier jobs that trained the trial", "count"),
+    WEFT_WHOLE(event_row, rounds, "rounds of the job: rows of /rounds", "count"),
+    WEFT_WHOLE(event_row, wins,
+               "eligibility to win: 0 only if no other job can, 1 by resource, then loss, "
+               "2 by loss",
+               "choice"),
+    WEFT_WHOLE(event_row, k, "configurations in the mixture", "count"),
+    WEFT_WHOLE(event_row, alive, "configurations with a probability above 0", "count"),
+    WEFT_NUMBER(event_row, resource, "total that the trial was given", "the task's unit"),
+    WEFT_NUMBER(event_row, size, "share of the full number of features", "1"),
+    WEFT_NUMBER(
+        event_row, loss,
+        "score that the tuner was told, under the mixture: mean validation loss, or "
+        "error rate if the task's option score says so; fed: clients that "
+        "diverged or missed the deadline count as the worst",
+        "loss or 1"),
+    WEFT_NUMBER(
+        event_row, bound,
+        "half the width of the 95 % interval of the score: for the last weights if "
+        "clients were evaluated at the end, else for the mean over the rounds pooled; "
+        "0: the score is exact; nan: not known",
+        "loss or 1"),
+    WEFT_NUMBER(event_row, cost, "cost of the job as the task counts it",
+                "the task's unit"),
+    WEFT_NUMBER(event_row, seconds, "real time of the job", "s"),
+    WEFT_NUMBER(event_row, regret,
+                "first metric of the job minus its optimum over the space; nan if the "
+                "task does not know the optimum",
+                "loss"),
+};
+
+typedef struct arm_row {
+    int64_t job, config;
+    double p, after, loss, error, score, count;
+} arm_row;
+
+static const weft_column arm_columns[] = {
+    WEFT_WHOLE(arm_row, job, "job", "id"),
+    WEFT_WHOLE(arm_row, config, "configuration, by its index in the space: /configs/id",
+               "id"),
+    WEFT_NUMBER(arm_row, p, "probability in the job's mixture", "1"),
+    WEFT_NUMBER(arm_row, after, "probability in the mixture after the job", "1"),
+    WEFT_NUMBER(arm_row, loss, "mean validation loss; nan: not scored", "loss"),
+    WEFT_NUMBER(arm_row, error, "share of wrong answers; nan: not scored", "1"),
+    WEFT_NUMBER(arm_row, score,
+                "loss or error, by which configurations are compared; nan: not scored",
+                "loss or 1"),
+    WEFT_NUMBER(arm_row, count, "validation samples scored", "count"),
+};
+
+/* ---- parts of the file ---- */
+
+static weft_status put_events(weft_h5 *f, const weft_history *h)
+{
+    int nmetric = weft_metrics_count(h->tables.metrics);
+    event_row *row = WEFT_NEW(f->mem, event_row, h->n);
+    double *metric = WEFT_NEW(f->mem, double, h->n *nmetric);
+    for (int64_t i = 0; i < h->n; i++) {
+        const weft_job_record *e = &h->event[i];
+        row[i] = (event_row){.job = e->job.id,
+                             .trial = e->job.trial,
+                             .from = e->job.from,
+                             .round = e->job.index,
+                             .rounds = e->nunit,
+                             .wins = e->job.eligibility,
+                             .k = e->job.mix.k,
+                             .alive = weft_mix_alive(&e->job.mix),
+                             .resource = e->res.resource,
+                             .size = e->job.feature_fraction,
+                             .loss = e->res.loss,
+                             .bound = e->res.bound,
+                             .cost = e->res.cost,
+                             .seconds = e->seconds,
+                             .regret = nmetric > 0 ? e->res.metric[0] - h->optimum : NAN};
+        if (nmetric > 0)
+            memcpy(metric + i * nmetric, e->res.metric, (size_t)nmetric * sizeof *metric);
+    }
+    if (!isnan(h->optimum)) TRY(weft_h5_put_num(f, "/", "optimum", h->optimum));
+    TRY(weft_put_columns(f, "events", event_columns, WEFT_COUNT(event_columns), row,
+                         sizeof *row, h->n));
+    return weft_put_table(f, "events", "metrics", h->tables.metrics, metric, h->n);
+}
+
+/* One row for each arm of each job that was not eliminated or was scored. */
+static weft_status put_arms(weft_h5 *f, const weft_history *h)
+{
+    int64_t room = 0, n = 0;
+    for (int64_t i = 0; i < h->n; i++) room += h->event[i].job.mix.k;
+    arm_row *row = WEFT_NEW(f->mem, arm_row, room);
+    for (int64_t i = 0; i < h->n; i++) {
+        const weft_mix *m = &h->event[i].job.mix;
+        const weft_result *r = &h->event[i].res;
+        for (int a = 0; a < m->k; a++) {
+            if (!(m->logp[a] > -INFINITY) && !(r->arm_count[a] > 0)) continue;
+            double samples = r->arm_count[a] > 0 ? r->arm_count[a] : NAN;
+            row[n++] = (arm_row){.job = h->event[i].job.id,
+                                 .config = m->id[a],
+                                 .p = exp(m->logp[a]),
+                                 .after = exp(r->logp[a]),
+                                 .loss = r->arm_loss[a] / samples,
+                                 .error = r->arm_wrong[a] / samples,
+                                 .score = weft_result_score(r, a),
+                                 .count = r->arm_count[a]};
+        }
+    }
+    return weft_put_columns(f, "arms", arm_columns, WEFT_COUNT(arm_columns), row,
+                            sizeof *row, n);
+}
+
+/* All configurations that occur in jobs, by increasing id. */
+static weft_status put_configs(weft_h5 *f, const weft_history *h)
+{
+    int64_t most = 0, n = 0;
+    for (int64_t i = 0; i < h->n; i++)
+        for (int a = 0; a < h->event[i].job.mix.k; a++)
+            if (h->event[i].job.mix.id[a] >= most) most = h->event[i].job.mix.id[a] + 1;
+    const double **conf = WEFT_NEW(f->mem, const double *, most);
+    for (int64_t i = 0; i < h->n; i++) {
+        const weft_mix *m = &h->event[i].job.mix;
+        for (int a = 0; a < m->k; a++) conf[m->id[a]] = m->conf + (size_t)a * m->dim;
+    }
+    int dim = h->tables.dim;
+    int64_t *id = WEFT_NEW(f->mem, int64_t, most);
+    double *value = WEFT_NEW(f->mem, double, (size_t)most *dim);
+    const char **text = WEFT_NEW(f->mem, const char *, most);
+    for (int64_t i = 0; i < most; i++) {
+        if (!conf[i]) continue;
+        char shown[1024];
+        weft_axes_show(h->tables.axis, dim, conf[i], shown, sizeof shown);
+        text[n] = weft_arena_text(f->mem, "%s", shown);
+        if (dim > 0) memcpy(value + n * dim, conf[i], (size_t)dim * sizeof *value);
+        id[n++] = i;
+    }
+    const char **axis = WEFT_NEW(f->mem, const char *, dim);
+    for (int i = 0; i < dim; i++) {
+        char name[128];
+        weft_axis_name(&h->tables.axis[i], name, sizeof name);
+        axis[i] = weft_arena_text(f->mem, "%s", name);
+    }
+    int64_t shape[2] = {n, dim};
+    TRY(weft_h5_put(f, "/configs/id", WEFT_H5_I64, 1, &n, id, 0, "index in the space",
+                    "id"));
+    TRY(weft_h5_put(
+        f, "/configs/value", WEFT_H5_F64, 2, shape, value, 0,
+        "one row per configuration, one column per axis; choices by index; NaN: "
+        "the axis does not exist there",
+        "the option's own"));
+    TRY(weft_h5_put_texts(f, "/configs/text", text, n, "the configurations as text"));
+    return weft_h5_put_texts(f, "/configs/axis", axis, dim, "names of the axes");
+}
+
+weft_status weft_history_put(weft_h5 *f, const weft_history *h)
+{
+    TRY(put_events(f, h));
+    TRY(weft_put_metrics(f, h));
+    TRY(weft_put_rounds(f, h));
+    TRY(weft_put_timeline(f, h));
+    TRY(put_arms(f, h));
+    return put_configs(f, h);
+}
+
+weft_starts weft_starts_sum(const weft_time *time, int64_t n, const weft_history *h)
+{
+    weft_starts all = {.teams = 1};
+    double at = 0;
+    for (int64_t i = 0; i < h->n; i++)
+        if (h->event[i].team >= all.teams) all.teams = (int)h->event[i].team + 1;
+    all.most = all.teams;
+    for (int64_t i = 0; i < n; i++) {
+        if (time[i].teams == 0) continue;
+        all.team_seconds += all.teams * fmax(time[i].at - at, 0);
+        at = time[i].at;
+        all.teams = (int)time[i].teams;
+        if (all.teams > all.most) all.most = all.teams;
+        all.setup += time[i].setup;
+        all.n++;
+    }
+    all.team_seconds += all.teams * fmax(h->seconds - at, 0);
+    return all;
+}

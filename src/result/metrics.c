@@ -1,0 +1,62 @@
+/* The measurements in the notes of results, in the run file: one dataset for each name, one
+ * row for each job. */
+#include "metrics.h"
+#include "columns.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 1024 }; /* names */
+
+typedef struct metrics {
+    weft_names names;
+    double *value[MOST]; /* [names.n][jobs] */
+    int left_out;        /* 1: there are more names */
+} metrics;
+
+/* Where the jobs' values of that name are; NULL: there are too many names. */
+static double *column_of(metrics *m, const char *name, int64_t jobs, weft_arena *mem)
+{
+    int64_t i = weft_names_index(&m->names, name);
+    if (i >= 0) return m->value[i];
+    m->left_out |= m->names.n == MOST;
+    if (m->names.n == MOST) return NULL;
+    double *value = m->value[weft_names_find(&m->names, name)] =
+        WEFT_NEW(mem, double, jobs);
+    for (int64_t k = 0; k < jobs; k++) value[k] = NAN;
+    return value;
+}
+
+/* Name of the dataset, with slashes replaced, which HDF5 takes as separators of groups. */
+static const char *dataset_name(const char *text, size_t n, weft_arena *mem)
+{
+    char *name = weft_arena_text(mem, "%.*s", (int)n, text);
+    for (char *c = name; *c; c++)
+        if (*c == '/') *c = '.';
+    return name;
+}
+
+weft_status weft_put_metrics(weft_h5 *f, const weft_history *h)
+{
+    metrics *m = WEFT_NEW(f->mem, metrics, 1);
+    m->names.mem = f->mem;
+    for (int64_t i = 0; i < h->n; i++)
+        for (const char *at = h->event[i].res.note; at && *at;) {
+            size_t name = strcspn(at, "="), word = strcspn(at, " ");
+            double *to = column_of(m, dataset_name(at, name, f->mem), h->n, f->mem);
+            if (to && name < word) to[i] = strtod(at + name + 1, NULL);
+            at += word + strspn(at + word, " ");
+        }
+    for (int i = 0; i < m->names.n; i++)
+        TRY(weft_h5_put(
+            f, weft_arena_text(f->mem, "/metrics/%s", m->names.name[i]), WEFT_H5_F64, 1,
+            &h->n, m->value[i], 0,
+            "last value that the job printed, in the rows of /events; nan: not printed",
+            "its own"));
+    if (m->left_out)
+        weft_log(WEFT_WARN,
+                 "the jobs printed numbers of more than %d names; /metrics has the first",
+                 MOST);
+    return WEFT_OK;
+}

@@ -1,0 +1,246 @@
+/* An unfinished run, read from its journals: the tables that its run file would have now,
+ * and its progress. The head of the journal describes axes, metrics and units, so that
+ * neither task nor data are needed. */
+#include "unfinished.h"
+#include "columns.h"
+#include "history.h"
+#include "rundir/formats.h"
+#include "rundir/place.h"
+#include "rundir/records.h"
+#include "rundir/retry.h"
+#include "rundir/state.h"
+#include "rundir/times.h"
+#include "sched/choice.h"
+#include "sched/options.h"
+#include "tables.h"
+#include "winner.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- journals ---- */
+
+/* The contents of a directory NAME.d. */
+typedef struct finding {
+    const char *conf, *head, *tables; /* texts in the first journal; NULL: missing */
+    weft_about about;                 /* what the head says */
+    int in_use;                       /* 1: a process has a journal open */
+    int64_t n, room;
+    weft_job_record *event; /* [n] by id */
+    int64_t checkpoints;    /* of jobs in flight */
+    int64_t ntime, roomtime;
+    weft_time *time; /* [ntime] */
+} finding;
+
+static void take_record(finding *f, const weft_record *r, weft_arena *mem)
+{
+    int64_t id;
+    weft_time time;
+    if (!r->data) return;
+    if (weft_time_read(r, &time)) {
+        f->time = weft_grow(mem, f->time, sizeof time, f->ntime, &f->roomtime);
+        f->time[f->ntime++] = time;
+    }
+    if (r->tag == TAG_CONF) f->conf = weft_trace_text(r);
+    if (r->tag == TAG_ABOUT) f->head = weft_trace_text(r);
+    if (r->tag == TAG_TABLES) f->tables = weft_trace_text(r);
+    if (!weft_trace_is_job(r, &id)) return;
+    weft_job_record e;
+    if (!weft_job_record_read(&e, r->data, mem)) return;
+    f->event = weft_grow(mem, f->event, sizeof *f->event, f->n, &f->room);
+    f->event[f->n++] = e;
+}
+
+/* Sorts by job; of several records of a job, which are equal, keeps the first. */
+static void settle_events(finding *f)
+{
+    if (f->n == 0) return;
+    qsort(f->event, (size_t)f->n, sizeof *f->event, weft_job_record_compare);
+    int64_t n = 1;
+    for (int64_t i = 1; i < f->n; i++)
+        if (f->event[i].job.id != f->event[n - 1].job.id) f->event[n++] = f->event[i];
+    f->n = n;
+}
+
+/* Reads all journals of the directory. EFILE. */
+static weft_status find(const char *dir, finding *f, weft_arena *mem)
+{
+    DIR *d = opendir(dir);
+    if (!d) return weft_fail(WEFT_EFILE, "cannot read %s", dir);
+    weft_status st = WEFT_OK;
+    *f = (finding){.n = 0};
+    for (struct dirent *e; st == WEFT_OK && (e = readdir(d));) {
+        const char *path = weft_arena_text(mem, "%s/%s", dir, e->d_name);
+        f->checkpoints += strncmp(e->d_name, "checkpoint-", 11) == 0;
+        if (strncmp(e->d_name, "journal", 7) != 0 || !weft_journal_is(path)) continue;
+        weft_record *rec;
+        int64_t n;
+        int in_use;
+        st = weft_journal_read(path, &rec, &n, &in_use, mem);
+        f->in_use |= st == WEFT_OK && in_use;
+        if (st == WEFT_OK) weft_retry_void(rec, n, 0);
+        for (int64_t i = 0; st == WEFT_OK && i < n; i++) take_record(f, &rec[i], mem);
+    }
+    closedir(d);
+    settle_events(f);
+    if (st == WEFT_OK && f->head) st = weft_about_read(dir, f->head, &f->about, mem);
+    if (st != WEFT_OK || (f->conf && f->head && f->tables)) return st;
+    return weft_fail(WEFT_EFILE,
+                     "%s: the journal does not contain the run's configuration: the run "
+                     "has just been started, or the journal is damaged",
+                     dir);
+}
+
+/* ---- the file ---- */
+
+/* The best of the jobs that are done. */
+static const weft_job_record *best_of(const finding *f)
+{
+    const weft_job_record *best = &f->event[0];
+    for (int64_t i = 1; i < f->n; i++)
+        if (weft_job_record_beats(&f->event[i], best)) best = &f->event[i];
+    return best;
+}
+
+/* Text on the progress of the run and how to continue it. */
+static const char *standing(const char *path, const finding *f, weft_arena *mem)
+{
+    const weft_job_record *best = best_of(f);
+    const char *text =
+        isfinite(best->res.loss)
+            ? weft_arena_text(mem,
+                              "%lld jobs are done, the best so far is job %lld, score %.6g",
+                              (long long)f->n, (long long)best->job.id, best->res.loss)
+            : weft_arena_text(mem, "%lld jobs are done, none of which has a finite loss",
+                              (long long)f->n);
+    if (f->checkpoints > 0)
+        text = weft_arena_text(mem, "%s; %lld more are checkpointed", text,
+                               (long long)f->checkpoints);
+    if (f->in_use) return weft_arena_text(mem, "%s; a process is working on it", text);
+    return weft_arena_text(
+        mem, "%s; no process is working on it; `weft resume %s` continues it", text, path);
+}
+
+static weft_status put_head(weft_h5 *f, const char *path, const finding *found,
+                            weft_run_opts *opts)
+{
+    weft_conf conf;
+    weft_conf_init(&conf, f->mem);
+    TRY(weft_conf_text(&conf, path, found->conf));
+    TRY(weft_conf_bind(&conf, &weft_run_kind, opts));
+    const struct {
+        const char *key, *text;
+    } texts[] = {
+        {"format", WEFT_RUN_FORMAT},
+        {"unfinished", standing(path, found, f->mem)},
+        {"version", found->about.version},
+        {"task", opts->task},
+        {"tuner", opts->tuner},
+        {"sampler", opts->sampler},
+        {"mixing", opts->mixing},
+        {"data", opts->data},
+        {"data_digest", found->about.data},
+        {"started", weft_time_text(found->about.began, f->mem)},
+        {"config", found->conf},
+    };
+    for (int i = 0; i < WEFT_COUNT(texts); i++)
+        TRY(weft_h5_put_attr(f, "/", texts[i].key, texts[i].text));
+    TRY(weft_h5_put_long(f, "/", "seed", opts->seed));
+    TRY(weft_h5_put_long(f, "/", "best_job", best_of(found)->job.id));
+    return weft_h5_put_long(f, "/", "jobs", found->n);
+}
+
+/* Virtual time is that of the jobs done, of which some may not be told yet. */
+static weft_history history_of(const finding *f, const weft_run_opts *opts, weft_arena *mem)
+{
+    weft_history h = {.tables = weft_tables_parse(f->tables, mem),
+                      .n = f->n,
+                      .event = f->event,
+                      .optimum = NAN,
+                      .workers = 1,
+                      .overhead = opts->overhead};
+    for (int64_t i = 0; i < f->n; i++) {
+        const weft_job_record *e = &f->event[i];
+        h.makespan = fmax(h.makespan, e->end);
+        h.seconds = fmax(h.seconds, e->began + e->seconds);
+        if (e->worker >= h.workers) h.workers = e->worker + 1;
+    }
+    for (int64_t i = 0; i < f->ntime; i++) h.seconds = fmax(h.seconds, f->time[i].at);
+    h.starts = weft_starts_sum(f->time, f->ntime, &h);
+    return h;
+}
+
+/* The weights of the best job, as those of the winner of a finished run, if its state is on
+ * disk; else attribute and warning say that it is not. */
+static weft_status put_best(weft_h5 *f, const char *path, const finding *found,
+                            const weft_tables *t)
+{
+    const weft_job_record *e = best_of(found);
+    if (!isfinite(e->res.loss))
+        return weft_h5_put_attr(f, "/", "no_weights", "no job so far has a finite loss");
+    weft_winner w = {.scores = t->scores,
+                     .size = e->job.feature_fraction,
+                     .id = e->job.mix.id[weft_winner_arm(e)],
+                     .job = e->job.id,
+                     .trial = e->job.trial,
+                     .round = e->job.index};
+    const char *dir = weft_place_dir(path, f->mem);
+    TRY(weft_state_peek(dir, e, &w.state, &w.ntensor, w.tensor, f->mem));
+    if (!w.state || w.ntensor == 0) {
+        const char *why = weft_arena_text(
+            f->mem,
+            w.state ? "the state after job %lld, the best so far, has no tensors"
+                    : "the state after job %lld, the best so far, is not on disk: where "
+                      "jobs are short, it is written when the run is stopped, not when it "
+                      "is killed, and resuming the run repeats the job",
+            (long long)e->job.id);
+        weft_log(WEFT_WARN, "%s is without weights: %s", f->path, why);
+        return weft_h5_put_attr(f, "/", "no_weights", why);
+    }
+    for (int p = 0; p < WEFT_NPART; p++) w.score[p] = weft_scores_none();
+    int64_t dim = e->job.mix.dim;
+    double *conf = WEFT_NEW(f->mem, double, dim);
+    char text[1024];
+    weft_winner_conf(e, conf);
+    weft_axes_show(t->axis, t->dim, conf, text, sizeof text);
+    w.text = text;
+    TRY(weft_h5_put(f, "/winner/value", WEFT_H5_F64, 1, &dim, conf, 0,
+                    "its configuration; axes in /configs/axis", "the option's own"));
+    return weft_winner_put(&w, f);
+}
+
+static weft_status write_file(weft_h5 *f, const char *path, const finding *found,
+                              int weights)
+{
+    weft_run_opts opts = {0};
+    TRY(put_head(f, path, found, &opts));
+    weft_history h = history_of(found, &opts, f->mem);
+    TRY(weft_h5_put_num(f, "/", "search_seconds", h.seconds));
+    TRY(weft_h5_put_long(f, "/", "teams", h.starts.teams));
+    TRY(weft_h5_put_long(f, "/", "starts", h.starts.n));
+    TRY(weft_history_put(f, &h));
+    if (weights) TRY(put_best(f, path, found, &h.tables));
+    return weft_h5_commit(f);
+}
+
+weft_status weft_run_snapshot(const char *path, const char *out, int weights)
+{
+    weft_arena *mem = weft_arena_new();
+    finding found;
+    weft_h5 f;
+    weft_status st = find(weft_place_dir(path, mem), &found, mem);
+    if (st == WEFT_OK && found.n == 0)
+        st = weft_fail(
+            WEFT_EFILE, "%s is unfinished, and no job of it is done yet; %s", path,
+            found.in_use ? "it is going on"
+                         : weft_arena_text(mem, "go on with it by `weft resume %s`", path));
+    if (st == WEFT_OK) st = weft_h5_create(&f, out, mem);
+    if (st == WEFT_OK) {
+        st = write_file(&f, path, &found, weights);
+        weft_h5_close(&f);
+    }
+    weft_arena_free(mem);
+    return st;
+}

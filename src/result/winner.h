@@ -1,0 +1,57 @@
+/* The winner of a run, in the run file and in an exported file. */
+#ifndef WEFT_RESULT_WINNER_H
+#define WEFT_RESULT_WINNER_H
+
+#include "weft/data.h"
+#include "weft/task.h"
+
+/* Attributes of the run that found a winner. */
+enum {
+    WEFT_ORIGIN_TUNER,
+    WEFT_ORIGIN_DATA,
+    WEFT_ORIGIN_DATA_DIGEST,
+    WEFT_ORIGIN_DIGEST,
+    WEFT_NORIGIN
+};
+
+/* The winner of a run file or an exported winner: everything needed to score it. */
+typedef struct weft_winner {
+    const char *config; /* an input file that trains it alone; NULL: not to be written */
+    const char *text;   /* its configuration as readable text */
+    double size;
+    int64_t id; /* number of its configuration in the space */
+    int64_t job, trial, round;
+    int ntensor;
+    weft_tensor tensor[WEFT_MAX_TENSORS]; /* [ntensor] in state */
+    const real *state;
+    const weft_metric *scores;     /* the table of scores */
+    weft_scores score[WEFT_NPART]; /* NAN where not scored; without counts */
+    weft_likeness like;            /* properties of the data that it was trained on */
+    weft_vocab vocab; /* words to which the tensors refer by number: n, text, offset, and
+                         hash when read from a file; n 0: they refer to none, or the file
+                         is of an earlier version */
+    const char *origin[WEFT_NORIGIN]; /* of the run; set when read from a file */
+} weft_winner;
+
+/* Writes /winner. EFILE. */
+WEFT_CHECKED weft_status weft_winner_put(const weft_winner *w, weft_h5 *f);
+
+/* Writes the winner as a separate file, with the attributes of the run. EFILE. */
+WEFT_CHECKED weft_status weft_winner_export(const weft_winner *w, const char *run,
+                                            weft_h5 *f);
+
+/* Reads the winner of a run file or an exported one. ENONE, EFILE. */
+WEFT_CHECKED weft_status weft_winner_read(weft_winner *w, const char *path,
+                                          weft_arena *mem);
+
+/* Names, shapes and offsets of the winner's tensors in a run file or exported winner; their
+ * number in *n. EFILE. */
+WEFT_CHECKED weft_status weft_winner_tensors(weft_h5 *f, int *n,
+                                             weft_tensor out[WEFT_MAX_TENSORS]);
+
+/* The winner's scores on all parts in a run file or exported winner, NAN where it was not
+ * scored, without counts, and their table. EFILE. */
+WEFT_CHECKED weft_status weft_winner_scores(weft_h5 *f, const weft_metric **table,
+                                            weft_scores score[WEFT_NPART]);
+
+#endif

@@ -1,0 +1,16 @@
+/* The end of a run. */
+#ifndef WEFT_RUN_CONCLUDE_H
+#define WEFT_RUN_CONCLUDE_H
+
+#include "instance.h"
+#include "result/output.h"
+#include "sched/sched.h"
+
+/* What the task measures and the axes of the space. */
+weft_tables weft_run_tables(const weft_run *r);
+/* Scores the winner and writes the run file, of whose members o->config and o->hosts are
+ * set. ENONE: it is written, and nothing won; WEFT_STOP, EFILE. Collective over world. */
+WEFT_CHECKED weft_status weft_run_conclude(const weft_run *r, weft_sched *s,
+                                           const weft_trace *t, weft_outcome *o);
+
+#endif

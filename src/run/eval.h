@@ -1,0 +1,24 @@
+/* Uses of a winner on other data. */
+#ifndef WEFT_RUN_EVAL_H
+#define WEFT_RUN_EVAL_H
+
+#include "instance.h"
+#include "result/winner.h"
+
+/* How the tensors after a job refer to words. */
+weft_word_weights weft_word_weights_of(const weft_run *r, const weft_job *job);
+
+/* Words of other data that a winner does not have, and how often they occur there. */
+typedef struct weft_unknown {
+    int64_t words, tokens;
+    int64_t all_words, all_tokens; /* of the data; 0: tensors refer to no words */
+} weft_unknown;
+
+/* Makes *state, the winner of the file `run` for the data that r has open: a word has the
+ * weights that it has in the winner, by name, or else those that training begins with.
+ * EDATA: the data need another number of weights. Cost O(weights). */
+WEFT_CHECKED weft_status weft_winner_state(const weft_run *r, const weft_winner *w,
+                                           const char *run, const weft_job *job,
+                                           weft_state *state, weft_unknown *unknown);
+
+#endif

@@ -1,0 +1,39 @@
+/* A run, set up: what the files of this folder work on. */
+#ifndef WEFT_RUN_INSTANCE_H
+#define WEFT_RUN_INSTANCE_H
+
+#include "sched/options.h"
+#include "weft/data.h"
+#include "weft/search.h"
+#include "weft/task.h"
+
+/* ---- a run, set up ---- */
+
+typedef struct weft_run {
+    weft_team *world; /* all ranks */
+    weft_team *team;  /* this rank's team, which does a job together; the world if there is
+                         one team */
+    weft_team own;    /* memory of *team if there are several */
+    int teams;
+    weft_conf *conf;
+    weft_arena *mem;
+    weft_run_opts opts;
+    const weft_task *task;
+    void *task_self;
+    weft_search search;
+    weft_space space;
+    weft_data data;
+    int opened;                /* 1: data is open */
+    const weft_likeness *like; /* what the data must match; NULL: nothing */
+    const char *like_of;       /* name of the file that `like` is from */
+    const char *dir;           /* of the run; NULL: no job is done */
+    const char *failed;        /* for the logs of failed jobs, likewise */
+    double deadline;           /* by weft_now; 0: none */
+    const char *defaults; /* "run.tuner = sha, ...": what the task set where the user gave
+                             nothing */
+    int fresh; /* 1: the configuration is a user's, 0: that of a run that was begun */
+    const char *unread; /* "[sha] [random]": sections of the file that this run does not
+                           read */
+} weft_run;
+
+#endif

@@ -1,0 +1,131 @@
+/* Tells files of other versions of weft from files of other kinds: the head of a journal,
+ * and the formats of run files and exported winners. */
+#include "formats.h"
+#include "place.h"
+#include "weft/space.h"
+
+#include <string.h>
+
+#define REMEDY                                                                             \
+    "use the version of weft that wrote it, or begin the run anew by `weft tune --force`"
+
+/* ---- journals ---- */
+
+static const weft_opt about_opts[] = {
+    {.name = "data", .type = WEFT_TEXT, .at = offsetof(weft_about, data), .def = ""},
+    {.name = "began",
+     .type = WEFT_LONG,
+     .at = offsetof(weft_about, began),
+     .def = "0",
+     .hi = 9e15},
+    {.name = "real_bytes",
+     .type = WEFT_INT,
+     .at = offsetof(weft_about, real_bytes),
+     .def = "0",
+     .hi = 16},
+    {.name = "records", .type = WEFT_TEXT, .at = offsetof(weft_about, records), .def = ""},
+    {.name = "version", .type = WEFT_TEXT, .at = offsetof(weft_about, version), .def = ""},
+    {0}};
+
+static const weft_kind about_kind = {
+    .name = "journal", .about = "notes", .size = sizeof(weft_about), .opts = about_opts};
+
+const char *weft_about_text(const char *data, int64_t began, weft_arena *mem)
+{
+    return weft_arena_text(
+        mem, "[%s]\ndata = %s\nbegan = %lld\nreal_bytes = %d\nrecords = %d\nversion = %s\n",
+        about_kind.name, data, (long long)began, (int)sizeof(real), WEFT_RECORD_FORMAT,
+        WEFT_VERSION);
+}
+
+/* What another version says of itself may have any keys. */
+static const char *note(const weft_conf *c, const char *key, const char *usual)
+{
+    const weft_entry *e = weft_conf_find(c, about_kind.name, key);
+    return e ? e->value : usual;
+}
+
+weft_status weft_about_read(const char *dir, const char *text, weft_about *out,
+                            weft_arena *mem)
+{
+    weft_conf c;
+    weft_conf_init(&c, mem);
+    TRY(weft_conf_text(&c, weft_arena_text(mem, "%s/journal", dir), text));
+    const char *records = note(&c, "records", "0");
+    if (strcmp(records, weft_arena_text(mem, "%d", WEFT_RECORD_FORMAT)) != 0)
+        return weft_fail(WEFT_EFILE,
+                         "%s/journal has job records of format %s, written by weft %s, and "
+                         "weft " WEFT_VERSION " reads format %d; " REMEDY,
+                         dir, records, note(&c, "version", "of an older version"),
+                         WEFT_RECORD_FORMAT);
+    return weft_conf_bind(&c, &about_kind, out);
+}
+
+/* ---- run files ---- */
+
+/* 1 if both are the same up to the number at the end. */
+static int is_kind(const char *format, const char *wanted)
+{
+    size_t n = strlen(wanted) - 1;
+    return strncmp(format, wanted, n) == 0;
+}
+
+weft_status weft_run_format(weft_h5 *f, int exported)
+{
+    const char *format = "", *version = "of an older version";
+    if (weft_h5_has(f, "/@format")) TRY(weft_h5_read_attr(f, "/", "format", &format));
+    if (strcmp(format, WEFT_RUN_FORMAT) == 0) return WEFT_OK;
+    if (exported && strcmp(format, WEFT_WINNER_FORMAT) == 0) return WEFT_OK;
+    int run = is_kind(format, WEFT_RUN_FORMAT);
+    if (!run && !(exported && is_kind(format, WEFT_WINNER_FORMAT)))
+        return weft_fail(WEFT_EFILE,
+                         "%s is not a run file%s (format \"%s\", expected \"%s\"); "
+                         "`weft info` tells what it is",
+                         f->path, exported ? " or an exported winner" : "", format,
+                         WEFT_RUN_FORMAT);
+    if (weft_h5_has(f, "/@version")) TRY(weft_h5_read_attr(f, "/", "version", &version));
+    return weft_fail(WEFT_EFILE,
+                     "%s has format \"%s\", written by weft %s, and weft " WEFT_VERSION
+                     " reads \"%s\"; " REMEDY,
+                     f->path, format, version, run ? WEFT_RUN_FORMAT : WEFT_WINNER_FORMAT);
+}
+
+weft_status weft_winner_check(weft_h5 *f, int exported)
+{
+    const char *why;
+    TRY(weft_run_format(f, exported));
+    if (weft_h5_has(f, "/@unfinished"))
+        return weft_fail(WEFT_EFILE,
+                         "%s is a report of an unfinished run, whose winner is not known "
+                         "yet: end that run by `weft resume`",
+                         f->path);
+    if (!weft_h5_has(f, "/@no_winner")) return WEFT_OK;
+    TRY(weft_h5_read_attr(f, "/", "no_winner", &why));
+    return weft_fail(WEFT_ENONE, "%s has no winner: %s", f->path, why);
+}
+
+weft_status weft_winner_find(const char *path, weft_arena *mem)
+{
+    weft_h5 f;
+    TRY(weft_h5_open(&f, path, mem));
+    weft_status st = weft_winner_check(&f, 0);
+    weft_h5_close(&f);
+    return st;
+}
+
+int weft_run_is_unfinished(const char *path)
+{
+    weft_arena *tmp = weft_arena_new();
+    const char *journal = weft_arena_text(tmp, "%s/journal", weft_place_dir(path, tmp));
+    int unfinished = !weft_file_is(path) && weft_journal_is(journal);
+    weft_arena_free(tmp);
+    return unfinished;
+}
+
+weft_status weft_run_file(weft_h5 *f, const char *path, weft_arena *mem)
+{
+    if (weft_run_is_unfinished(path))
+        return weft_fail(WEFT_EFILE, "%s is unfinished; go on with it by `weft resume %s`",
+                         path, path);
+    return weft_h5_open(f, path, mem);
+}

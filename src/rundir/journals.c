@@ -1,0 +1,137 @@
+/* The journals of a search: each team's leader adds a record for each job that its team
+ * did, which a resumed run finds again. */
+#include "journals.h"
+#include "formats.h"
+#include "records.h"
+#include "state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- writing ---- */
+
+/* Checks that there is space for the states, by allocating a file of that size and removing
+ * it. */
+static weft_status try_space(const weft_trace *t, double bytes)
+{
+    const char *path = weft_arena_text(t->mem, "%s/journal.tmp.0", t->dir);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    int err = fd < 0 ? errno : posix_fallocate(fd, 0, (off_t)bytes);
+    if (err == EINVAL || err == EOPNOTSUPP)
+        err = 0; /* the file system does not support
+                    this */
+    if (fd >= 0) close(fd);
+    unlink(path);
+    if (err == 0) return WEFT_OK;
+    return weft_fail(WEFT_EFILE,
+                     "cannot write %.1f MB to %s: %s; free space or choose another "
+                     "output by -o",
+                     bytes / 1e6, t->dir, strerror(err));
+}
+
+static weft_status begin(weft_trace *t, const char *conf, double bytes)
+{
+    TRY(try_space(t, bytes));
+    const char *text = weft_about_text(t->data, t->began, t->mem);
+    TRY(weft_journal_add(&t->journal, TAG_CONF, conf, strlen(conf) + 1));
+    TRY(weft_journal_add(&t->journal, TAG_ABOUT, text, strlen(text) + 1));
+    const char *dir = t->directory;
+    if (t->tables)
+        TRY(weft_journal_add(&t->journal, TAG_TABLES, t->tables, strlen(t->tables) + 1));
+    if (dir) TRY(weft_journal_add(&t->journal, TAG_DIRECTORY, dir, strlen(dir) + 1));
+    /* A kill can leave the last record incomplete; this empty one ends the head, whose
+     * records are then known to be whole. */
+    TRY(weft_journal_add(&t->journal, TAG_BEGUN, NULL, 0));
+    return weft_journal_sync(&t->journal);
+}
+
+weft_status weft_trace_begin(weft_trace *t, const char *conf, const char *data,
+                             double bytes)
+{
+    t->data = data;
+    t->began = (int64_t)time(NULL);
+    weft_bcast(t->world, &t->began, sizeof t->began, 0);
+    weft_trace_identify(t, conf);
+    return weft_agree(t->world->rank == 0 ? begin(t, conf, bytes) : WEFT_OK, t->world);
+}
+
+weft_status weft_trace_join(weft_trace *t, int team)
+{
+    int fresh;
+    if (team == 0) return WEFT_OK;
+    weft_status st = weft_journal_extend(
+        &t->journal, weft_trace_journal(t->dir, team, t->mem), &fresh, t->mem);
+    if (st == WEFT_OK && fresh)
+        st = weft_journal_add(&t->journal, TAG_RUN, &t->id, sizeof t->id);
+    return weft_trace_stuck(t, st);
+}
+
+void weft_trace_leave(weft_trace *t)
+{
+    if (t->world->rank != 0) weft_journal_close(&t->journal);
+}
+
+weft_status weft_trace_add(weft_trace *t, const weft_job_record *e, const void *packed,
+                           size_t bytes)
+{
+    weft_status st =
+        weft_journal_add(&t->journal, TAG_JOB + (uint64_t)e->job.id, packed, bytes);
+    weft_state_id flight = {.trial = -1, .job = e->job.id};
+    if (e->nunit > 1) weft_trace_drop(t, &flight);
+    return weft_trace_stuck(t, st);
+}
+
+/* ---- reading ---- */
+
+weft_status weft_trace_find(const weft_trace *t, weft_job_record *e, int *found,
+                            weft_arena *mem)
+{
+    *found = 0;
+    if (e->job.id >= t->npast || !t->past[e->job.id]) return WEFT_OK;
+    for (const weft_recorded *r = t->past[e->job.id]; r && !*found; r = r->earlier)
+        *found = weft_job_record_unpack(e, r->data, mem);
+    if (*found || t->retried) return WEFT_OK;
+    return weft_fail(WEFT_EFILE,
+                     "job %lld in the journal of %s is not the one that this program asks "
+                     "for: another version began the run; resume it with that one, or "
+                     "begin anew by `weft tune --force`",
+                     (long long)e->job.id, t->path);
+}
+
+double weft_trace_ended(const weft_trace *t)
+{
+    double last = 0;
+    for (int64_t i = 0; i < t->npast; i++)
+        for (const weft_recorded *r = t->past[i]; r; r = r->earlier)
+            last = fmax(last, weft_job_record_ended(r->data));
+    for (int64_t i = 0; i < t->ntime; i++) last = fmax(last, t->time[i].at);
+    return last;
+}
+
+static int by_ticket(const void *pa, const void *pb)
+{
+    int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
+    return (a > b) - (a < b);
+}
+
+int64_t weft_trace_tickets(const weft_trace *t, const int64_t **ticket, weft_arena *mem)
+{
+    int64_t *all = WEFT_NEW(mem, int64_t, t->npast), n = 0;
+    weft_arena *tmp = weft_arena_new();
+    for (int64_t i = 0; i < t->npast; i++) {
+        size_t mark = weft_arena_mark(tmp);
+        weft_job_record e;
+        if (t->past[i] && weft_job_record_read(&e, t->past[i]->data, tmp))
+            all[n++] = e.ticket;
+        weft_arena_reset(tmp, mark);
+    }
+    if (n > 0) qsort(all, (size_t)n, sizeof *all, by_ticket);
+    weft_arena_free(tmp);
+    *ticket = all;
+    return n;
+}

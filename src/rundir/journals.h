@@ -1,0 +1,38 @@
+/* What a search records, and what earlier starts have recorded. */
+#ifndef WEFT_RUNDIR_JOURNALS_H
+#define WEFT_RUNDIR_JOURNALS_H
+
+#include "rundir.h"
+#include "weft/space.h"
+
+/* Starts a run: checks that `bytes` of disk space are free and records the configuration.
+ * EFILE. Collective over world. */
+WEFT_CHECKED weft_status weft_trace_begin(weft_trace *t, const char *conf, const char *data,
+                                          double bytes);
+
+/* Opens the journal of one of several teams; called by its leader. That of team 0 is open
+ * already. EFILE. */
+WEFT_CHECKED weft_status weft_trace_join(weft_trace *t, int team);
+
+/* Closes it again. */
+void weft_trace_leave(weft_trace *t);
+
+/* Records an event, given with its packed form; called by a leader. The record survives the
+ * end of this process. EFILE. */
+WEFT_CHECKED weft_status weft_trace_add(weft_trace *t, const weft_job_record *e,
+                                        const void *packed, size_t bytes);
+
+/* If the journals have the record of the event's job, fills the rest of the event and sets
+ * *found to 1. EFILE: the journal has another job with that id. */
+WEFT_CHECKED weft_status weft_trace_find(const weft_trace *t, weft_job_record *e,
+                                         int *found, weft_arena *mem);
+
+/* The last time in the journals: when a job ended, was checkpointed or the search was
+ * stopped, in real seconds of the search. */
+double weft_trace_ended(const weft_trace *t);
+
+/* The tickets of the results in the journals, increasing, in *ticket, owned by mem; returns
+ * their number. */
+int64_t weft_trace_tickets(const weft_trace *t, const int64_t **ticket, weft_arena *mem);
+
+#endif

@@ -1,0 +1,25 @@
+/* Opening and closing the directory of a run, whose journals are read. */
+#ifndef WEFT_RUNDIR_OPEN_H
+#define WEFT_RUNDIR_OPEN_H
+
+#include "rundir.h"
+
+/* How a run is opened. */
+enum {
+    WEFT_RESUME,
+    WEFT_BEGIN,
+    WEFT_REPLACE, /* an existing run */
+    WEFT_RETRY    /* as WEFT_RESUME, also a complete run, without its failed jobs */
+};
+
+/* Opens the directory of the run file `path` and reads the journals. how: WEFT_RESUME ...
+ * EFILE: not writable, in use, a run file or unfinished run exists (WEFT_BEGIN), or there
+ * is nothing to resume or retry. Collective over world. */
+WEFT_CHECKED weft_status weft_trace_open(weft_trace *t, const char *path, int how,
+                                         weft_team *world, weft_arena *mem);
+
+/* Closes the directory; `done` 1: the run is complete or was not started, and NAME.d is
+ * removed. */
+void weft_trace_close(weft_trace *t, int done);
+
+#endif

@@ -1,0 +1,264 @@
+/* The files of a run: NAME.h5 and, until it is complete, the directory NAME.d beside it.
+ * All checks are made before anything is trained. No file that the run reads is
+ * overwritten, and from the directory only files that weft wrote are removed. */
+#include "place.h"
+#include "weft/store.h"
+#include "weft/task.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *weft_place_dir(const char *path, weft_arena *mem)
+{
+    size_t n = strlen(path);
+    size_t stem = n > 3 && strcmp(path + n - 3, ".h5") == 0 ? n - 3 : n;
+    return weft_arena_text(mem, "%.*s.d", (int)stem, path);
+}
+
+/* ---- names of the run's files ---- */
+
+/* The rest of the text after `word`, or after a number if word is NULL; NULL if it starts
+ * with something else. */
+static const char *after(const char *text, const char *word)
+{
+    size_t n = !text ? 0 : word ? strlen(word) : strspn(text, "0123456789");
+    if (n == 0 || (word && strncmp(text, word, n) != 0)) return NULL;
+    return text + n;
+}
+
+/* 1 if the rest of a name is empty, or the suffix of a temporary file. */
+static int ends(const char *rest)
+{
+    if (!rest || !*rest) return rest != NULL;
+    const char *end = after(after(rest, ".tmp."), NULL);
+    return end && !*end;
+}
+
+/* 1 if a name is `kind`, two numbers with a dash between them, and the end of a name. */
+static int is_state(const char *name, const char *kind)
+{
+    return ends(after(after(after(after(name, kind), NULL), "-"), NULL));
+}
+
+/* 1 if a name is `kind`, a number, and the end of a name. */
+static int is_numbered(const char *name, const char *kind)
+{
+    return ends(after(after(name, kind), NULL));
+}
+
+/* 1 for "state-3-17", the directory "files-3-17", "checkpoint-17", "claim-17", "ticket-17",
+ * "journal-2", "stalled-2", and for each of these and the journal with ".tmp.0001234": all
+ * files that a run writes, except the first journal. */
+static int is_ours(const char *name)
+{
+    return is_numbered(name, "checkpoint-") || is_numbered(name, "claim-") ||
+           is_numbered(name, "ticket-") || is_numbered(name, "journal-") ||
+           is_numbered(name, "stalled-") || is_state(name, "state-") ||
+           is_state(name, "files-") ||
+           (ends(after(name, "journal")) && strcmp(name, "journal") != 0);
+}
+
+void weft_place_unclaim(const char *dir)
+{
+    DIR *d = opendir(dir);
+    if (!d) return;
+    weft_arena *tmp = weft_arena_new();
+    for (const struct dirent *e = readdir(d); e; e = readdir(d))
+        if (is_numbered(e->d_name, "claim-") || is_numbered(e->d_name, "ticket-"))
+            unlink(weft_arena_text(tmp, "%s/%s", dir, e->d_name));
+    closedir(d);
+    weft_arena_free(tmp);
+}
+
+void weft_place_empty(const char *dir)
+{
+    DIR *d = opendir(dir);
+    if (!d) return;
+    weft_arena *tmp = weft_arena_new();
+    for (const struct dirent *e = readdir(d); e; e = readdir(d))
+        if (is_ours(e->d_name))
+            weft_tree_remove(weft_arena_text(tmp, "%s/%s", dir, e->d_name));
+    closedir(d);
+    weft_arena_free(tmp);
+}
+
+static const char *any_file(const char *dir, weft_arena *mem)
+{
+    const char *name = "";
+    DIR *d = opendir(dir);
+    for (const struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d))
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            name = weft_arena_text(mem, "%s", e->d_name);
+    if (d) closedir(d);
+    return name;
+}
+
+void weft_place_remove(const char *dir)
+{
+    weft_place_empty(dir);
+    weft_arena *tmp = weft_arena_new();
+    unlink(weft_arena_text(tmp, "%s/journal", dir));
+    if (rmdir(dir) != 0 && (errno == ENOTEMPTY || errno == EEXIST))
+        weft_log(WEFT_WARN,
+                 "%s is not removed, because it contains %s, a file that is not weft's",
+                 dir, any_file(dir, tmp));
+    weft_arena_free(tmp);
+}
+
+/* ---- before the search ---- */
+
+static int is_empty(const char *dir)
+{
+    DIR *d = opendir(dir);
+    if (!d) return 0;
+    int n = 0;
+    for (const struct dirent *e = readdir(d); e; e = readdir(d))
+        n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    closedir(d);
+    return n == 0;
+}
+
+weft_status weft_place_make(const char *dir, const char *journal)
+{
+    if (mkdir(dir, 0777) == 0) return WEFT_OK;
+    if (errno != EEXIST)
+        return weft_fail(WEFT_EFILE,
+                         "cannot make the directory %s: %s; free space there, or choose "
+                         "another output by -o",
+                         dir, strerror(errno));
+    if (weft_journal_is(journal) || is_empty(dir)) return WEFT_OK;
+    return weft_fail(
+        WEFT_EFILE,
+        "%s exists and is not of a run, because it contains no journal of weft; "
+        "move it away, or choose another output by -o",
+        dir);
+}
+
+weft_status weft_place_apart(const char *path, const weft_conf *conf)
+{
+    for (int i = 0; i < conf->n; i++) {
+        const weft_entry *e = &conf->entry[i];
+        int own = strcmp(e->section, "run") == 0 && strcmp(e->key, "output") == 0;
+        if (weft_file_same(path, e->file))
+            return weft_fail(WEFT_ECONF,
+                             "the run file %s would replace the input file; choose another "
+                             "name by -o",
+                             path);
+        if (!own && weft_file_same(path, e->value))
+            return weft_fail(WEFT_ECONF,
+                             "the run file %s would replace what the run reads: %s.%s = "
+                             "%s; choose another name by -o",
+                             path, e->section, e->key, e->value);
+    }
+    return WEFT_OK;
+}
+
+/* ---- what failed jobs printed ---- */
+
+static const char *beside(const char *path, const char *ending, weft_arena *mem)
+{
+    const char *dir = weft_place_dir(path, mem);
+    return weft_arena_text(mem, "%.*s%s", (int)(strlen(dir) - strlen(".d")), dir, ending);
+}
+
+const char *weft_place_failed(const char *path, weft_arena *mem)
+{
+    return beside(path, ".failed", mem);
+}
+
+void weft_place_forget(const char *path)
+{
+    weft_arena *tmp = weft_arena_new();
+    const char *dir = weft_place_failed(path, tmp);
+    DIR *d = opendir(dir);
+    for (const struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
+        const char *rest = after(after(after(after(e->d_name, NULL), "-"), NULL), ".log");
+        int kept = is_ours(e->d_name) || strcmp(e->d_name, "journal") == 0;
+        if (kept || (rest && !*rest)) unlink(weft_arena_text(tmp, "%s/%s", dir, e->d_name));
+    }
+    if (d) closedir(d);
+    rmdir(dir);
+    weft_arena_free(tmp);
+}
+
+/* ---- the winner's files ---- */
+
+#define MARK "weft.log" /* a file that the directory of every job contains */
+
+static const char *best_of(const char *path, weft_arena *mem)
+{
+    return beside(path, ".best", mem);
+}
+
+static int is_there(const char *path)
+{
+    struct stat info;
+    return lstat(path, &info) == 0;
+}
+
+static int is_of_run(const char *best, weft_arena *tmp)
+{
+    return is_there(weft_arena_text(tmp, "%s/" MARK, best));
+}
+
+/* `files`: the run will have such a directory itself. */
+static weft_status check_best(const char *path, int fresh, int files, weft_arena *tmp)
+{
+    const char *best = best_of(path, tmp);
+    if (!is_there(best)) return WEFT_OK;
+    if (!is_of_run(best, tmp) && !files) return WEFT_OK;
+    if (!is_of_run(best, tmp))
+        return weft_fail(WEFT_EFILE,
+                         "%s exists and is not of a run, because it contains no " MARK
+                         "; move it away, or choose another output by -o",
+                         best);
+    if (fresh != 1) return WEFT_OK;
+    return weft_fail(
+        WEFT_EFILE, "%s exists; choose another name by -o, or replace it by --force", best);
+}
+
+weft_status weft_place_best(const char *path, int fresh, int files)
+{
+    weft_arena *tmp = weft_arena_new();
+    weft_status st = check_best(path, fresh, files, tmp);
+    weft_arena_free(tmp);
+    return st;
+}
+
+weft_status weft_place_keep(const char *path, int64_t trial, int64_t job)
+{
+    weft_arena *tmp = weft_arena_new();
+    const char *best = best_of(path, tmp);
+    const char *from = weft_arena_text(tmp, WEFT_FILES_NAME, weft_place_dir(path, tmp),
+                                       (long long)trial, (long long)job);
+    weft_status st = WEFT_OK;
+    if (is_there(from)) { /* if not, it was moved already before the run was stopped */
+        st = check_best(path, 0, 1, tmp);
+        if (st == WEFT_OK) weft_tree_remove(best);
+        if (st == WEFT_OK && rename(from, best) != 0)
+            st = weft_fail(WEFT_EFILE, "cannot rename %s to %s: %s; free space there", from,
+                           best, strerror(errno));
+    }
+    weft_arena_free(tmp);
+    return st;
+}
+
+void weft_place_drop(const char *path)
+{
+    weft_arena *tmp = weft_arena_new();
+    const char *best = best_of(path, tmp);
+    if (is_of_run(best, tmp)) weft_tree_remove(best);
+    weft_arena_free(tmp);
+}
+
+void weft_place_unkeep(const char *path, int64_t trial, int64_t job)
+{
+    weft_arena *tmp = weft_arena_new();
+    const char *to = weft_arena_text(tmp, WEFT_FILES_NAME, weft_place_dir(path, tmp),
+                                     (long long)trial, (long long)job);
+    rename(best_of(path, tmp), to); /* where it fails the job is repeated */
+    weft_arena_free(tmp);
+}

@@ -1,0 +1,129 @@
+/* Failed jobs that are done again: `weft resume --retry-failed`. A mark in each journal
+ * says that the failures before it do not count. What was asked for after them is done
+ * again where the tuner now asks for another job. The journals of a complete run in which
+ * jobs failed are kept, beside what these printed, in NAME.failed. */
+#include "retry.h"
+#include "place.h"
+#include "records.h"
+#include "weft/space.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void weft_retry_void(weft_record *rec, int64_t n, int all)
+{
+    int64_t end = all ? n : 0, id;
+    for (int64_t i = 0; i < n; i++)
+        if (rec[i].tag == TAG_RETRY) end = all ? n : i;
+    weft_arena *tmp = weft_arena_new();
+    for (int64_t i = 0; i < end; i++) {
+        size_t mark = weft_arena_mark(tmp);
+        weft_job_record e;
+        int failed = weft_trace_is_job(&rec[i], &id) &&
+                     weft_job_record_read(&e, rec[i].data, tmp) && !isfinite(e.res.loss);
+        if (failed || rec[i].tag == TAG_DONE) rec[i].tag = TAG_VOID;
+        weft_arena_reset(tmp, mark);
+    }
+    weft_arena_free(tmp);
+}
+
+static weft_status add_marks(weft_trace *t)
+{
+    TRY(weft_journal_add(&t->journal, TAG_RETRY, NULL, 0));
+    TRY(weft_journal_sync(&t->journal));
+    for (int team = 1; weft_file_is(weft_trace_journal(t->dir, team, t->mem)); team++) {
+        weft_journal j;
+        int fresh;
+        TRY(weft_journal_extend(&j, weft_trace_journal(t->dir, team, t->mem), &fresh,
+                                t->mem));
+        weft_status st = weft_journal_add(&j, TAG_RETRY, NULL, 0);
+        if (st == WEFT_OK) st = weft_journal_sync(&j);
+        weft_journal_close(&j);
+        TRY(st);
+    }
+    weft_place_forget(t->path);
+    return WEFT_OK;
+}
+
+weft_status weft_retry_mark(weft_trace *t)
+{
+    weft_status st = t->world->rank == 0 ? add_marks(t) : WEFT_OK;
+    return weft_agree(weft_trace_stuck(t, st), t->world);
+}
+
+/* ---- complete runs ---- */
+
+/* Moves the journals, the first one last: it tells that the others are there. */
+static int move_journals(const char *from, const char *to, weft_arena *tmp)
+{
+    int n = 1, moved = 1;
+    while (weft_file_is(weft_trace_journal(from, n, tmp))) n++;
+    while (n-- > 0)
+        moved &=
+            rename(weft_trace_journal(from, n, tmp), weft_trace_journal(to, n, tmp)) == 0;
+    return moved;
+}
+
+static const char *state_in(const char *dir, const weft_won *won, weft_arena *tmp)
+{
+    return weft_arena_text(tmp, "%s/state-%lld-%lld", dir, (long long)won->trial,
+                           (long long)won->job);
+}
+
+void weft_retry_store(const char *path, const weft_won *won)
+{
+    weft_arena *tmp = weft_arena_new();
+    const char *dir = weft_place_dir(path, tmp), *failed = weft_place_failed(path, tmp);
+    mkdir(failed, 0777);
+    if (won->trial >= 0) rename(state_in(dir, won, tmp), state_in(failed, won, tmp));
+    if (!move_journals(dir, failed, tmp))
+        weft_log(WEFT_WARN,
+                 "%s: the journals cannot be kept in %s, so that the run's failed "
+                 "jobs cannot be done again: %s",
+                 path, failed, strerror(errno));
+    weft_arena_free(tmp);
+}
+
+/* The winner of a complete run, by the end of its first journal. */
+static weft_status find_won(const char *journal, weft_won *won, weft_arena *tmp)
+{
+    weft_record *rec;
+    int64_t n;
+    int in_use, found = 0;
+    TRY(weft_journal_read(journal, &rec, &n, &in_use, tmp));
+    for (int64_t i = 0; i < n; i++) {
+        if (rec[i].tag != TAG_DONE) continue;
+        found = rec[i].data && rec[i].bytes == sizeof *won;
+        if (found) memcpy(won, rec[i].data, sizeof *won);
+    }
+    if (found) return WEFT_OK;
+    return weft_fail(WEFT_EFILE,
+                     "%s is damaged: its end, which names the winner, cannot be read; put "
+                     "the file back from a copy, or begin anew by `weft tune --force`",
+                     journal);
+}
+
+weft_status weft_retry_revive(const char *path, weft_arena *mem)
+{
+    const char *dir = weft_place_dir(path, mem), *failed = weft_place_failed(path, mem);
+    const char *kept = weft_trace_journal(failed, 0, mem);
+    weft_won won;
+    if (weft_file_is(weft_trace_journal(dir, 0, mem))) return WEFT_OK;
+    if (!weft_file_is(path) || !weft_file_is(kept)) return WEFT_OK; /* as is told later */
+    TRY(find_won(kept, &won, mem));
+    if (mkdir(dir, 0777) != 0 && errno != EEXIST)
+        return weft_fail(WEFT_EFILE, "cannot make the directory %s: %s; free space there",
+                         dir, strerror(errno));
+    if (won.trial >= 0) { /* as it was before the end of the run */
+        weft_place_unkeep(path, won.trial, won.job);
+        rename(state_in(failed, &won, mem), state_in(dir, &won, mem));
+    }
+    if (move_journals(failed, dir, mem)) return WEFT_OK;
+    return weft_fail(WEFT_EFILE,
+                     "cannot move the journals from %s to %s: %s; free space there", failed,
+                     dir, strerror(errno));
+}

@@ -1,0 +1,235 @@
+/* The states of trials on disk: NAME.d/state-TRIAL-JOB is the state after a job that a
+ * later one may continue. A state is written before its job's record, and removed after the
+ * record because of which it is no longer needed, so that journal and states are consistent
+ * after a kill at any time. Both are written through to the disk in the background, about
+ * once a second, states first: jobs do not wait for the disk, and a crash of the node loses
+ * the results of at most that second. Should it leave a record but not its state, the jobs
+ * that led to the state are repeated. Names and shapes of the tensors follow the numbers,
+ * so that the state is of use without task and data. */
+#include "state.h"
+#include "checkpoint.h"
+#include "place.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#define LOOK_SECONDS 0.05 /* between checks whether a file exists */
+
+/* Precedes the numbers of a state in its file. */
+typedef struct state_head {
+    char magic[8];
+    uint64_t run, hash;
+    int64_t trial, job, nx, naux, real_bytes;
+} state_head;
+
+/* A tensor of the state, without padding. After the last of them comes their hash. */
+typedef struct stored_tensor {
+    char name[32];
+    int64_t at, nd, dims[4];
+} stored_tensor;
+
+static state_head head_of(const weft_trace *t, const weft_state_id *id)
+{
+    return (state_head){.magic = {'W', 'E', 'F', 'T', 'S', 'T', 'A', '2'},
+                        .run = t->id,
+                        .hash = id->hash,
+                        .trial = id->trial,
+                        .job = id->job,
+                        .nx = id->nx,
+                        .naux = id->naux,
+                        .real_bytes = (int64_t)sizeof(real)};
+}
+
+static const char *name_of(const char *dir, int64_t trial, int64_t job, weft_arena *mem)
+{
+    return weft_arena_text(mem, "%s/state-%lld-%lld", dir, (long long)trial,
+                           (long long)job);
+}
+
+static const char *state_name(const weft_trace *t, const weft_state_id *id, weft_arena *mem)
+{
+    return name_of(t->dir, id->trial, id->job, mem);
+}
+
+/* ---- writing ---- */
+
+weft_status weft_trace_state(weft_trace *t, const weft_state_id *id,
+                             const weft_state *state, int ntensor,
+                             const weft_tensor *tensor)
+{
+    weft_arena *tmp = weft_arena_new();
+    state_head head = head_of(t, id);
+    stored_tensor *stored = WEFT_NEW(tmp, stored_tensor, ntensor);
+    for (int i = 0; i < ntensor; i++) {
+        stored[i].at = tensor[i].at;
+        stored[i].nd = tensor[i].nd;
+        memcpy(stored[i].dims, tensor[i].dims, sizeof stored[i].dims);
+        snprintf(stored[i].name, sizeof stored[i].name, "%s", tensor[i].name);
+    }
+    size_t size = (size_t)ntensor * sizeof *stored;
+    uint64_t hash = weft_hash(stored, size, 0);
+    const void *const at[] = {&head, state->x, state->aux, stored, &hash};
+    const size_t bytes[] = {sizeof head, (size_t)id->nx * sizeof *state->x,
+                            (size_t)id->naux * sizeof *state->aux, size, sizeof hash};
+    const char *path = state_name(t, id, tmp);
+    weft_status st = weft_file_put_lazy(path, ntensor > 0 ? 5 : 3, at, bytes);
+    weft_commit_file(t->commit, path);
+    weft_arena_free(tmp);
+    return weft_trace_stuck(t, st);
+}
+
+void weft_trace_search(weft_trace *t)
+{
+    t->commit = weft_commit_begin(&t->journal, t->mem);
+}
+
+void weft_trace_drop(weft_trace *t, const weft_state_id *id)
+{
+    weft_arena *tmp = weft_arena_new();
+    if (id->trial >= 0) {
+        weft_commit_remove(t->commit, state_name(t, id, tmp));
+        weft_commit_remove(t->commit,
+                           weft_arena_text(tmp, WEFT_FILES_NAME, t->dir,
+                                           (long long)id->trial, (long long)id->job));
+    } else {
+        weft_commit_remove(t->commit, weft_checkpoint_name(t, id->job, tmp));
+    }
+    weft_arena_free(tmp);
+}
+
+weft_status weft_trace_sync(weft_trace *t, int now)
+{
+    return weft_trace_stuck(t, (now ? weft_commit_now : weft_commit_soon)(t->commit));
+}
+
+weft_status weft_trace_over(weft_trace *t)
+{
+    weft_status st = weft_commit_end(t->commit);
+    t->commit = NULL;
+    if (st == WEFT_OK) st = weft_journal_sync(&t->journal);
+    return weft_trace_stuck(t, st);
+}
+
+/* ---- reading ---- */
+
+/* Waits until a file written by another host is visible here. */
+static void await(const char *path, double seconds)
+{
+    double start = weft_now();
+    while (!weft_file_is(path) && weft_now() - start < seconds) weft_nap(LOOK_SECONDS);
+}
+
+/* Number of bytes of the tensors' names and their hash, in a file that has so many before
+ * them; 0: there are none, or the file has another length than any state's. */
+static size_t tail_bytes(const char *path, size_t before)
+{
+    struct stat info;
+    if (stat(path, &info) != 0 || info.st_size <= (off_t)before) return 0;
+    size_t n = (size_t)info.st_size - before;
+    int whole = n % sizeof(stored_tensor) == sizeof(uint64_t) &&
+                n / sizeof(stored_tensor) <= WEFT_MAX_TENSORS;
+    return whole ? n : 0;
+}
+
+static int tail_holds(const char *tail, size_t bytes)
+{
+    if (bytes == 0) return 1;
+    uint64_t hash = weft_hash(tail, bytes - sizeof hash, 0);
+    return memcmp(&hash, tail + bytes - sizeof hash, sizeof hash) == 0;
+}
+
+static weft_status load(const weft_trace *t, const weft_state_id *id, double seconds,
+                        weft_state *state)
+{
+    weft_arena *tmp = weft_arena_new();
+    const char *path = state_name(t, id, tmp);
+    state_head expected = head_of(t, id);
+    state_head head;
+    size_t nx = (size_t)id->nx * sizeof *state->x;
+    size_t naux = (size_t)id->naux * sizeof *state->aux;
+    weft_status st = WEFT_OK;
+    await(path, seconds);
+    size_t ntail = tail_bytes(path, sizeof head + nx + naux);
+    char *tail = WEFT_NEW(tmp, char, ntail);
+    void *const at[] = {&head, state->x, state->aux, tail};
+    const size_t bytes[] = {sizeof head, nx, naux, ntail};
+    if (!weft_file_is(path))
+        st = weft_fail(WEFT_EFILE,
+                       "%s is missing, the state after job %lld, which a later job needs",
+                       path, (long long)id->job);
+    else
+        st = weft_file_load_parts(path, 4, at, bytes);
+    if (st == WEFT_OK && (memcmp(&head, &expected, sizeof head) != 0 ||
+                          weft_state_hash(state) != id->hash || !tail_holds(tail, ntail)))
+        st = weft_fail(WEFT_EFILE, "%s is damaged or of another run", path);
+    weft_arena_free(tmp);
+    return st;
+}
+
+weft_status weft_trace_load(const weft_trace *t, weft_team *team, const weft_state_id *id,
+                            double seconds, weft_state *state)
+{
+    weft_times_close(team);
+    weft_status st = team->rank == 0 ? load(t, id, seconds, state) : WEFT_OK;
+    weft_times_io(team);
+    TRY(weft_agree(st, team));
+    weft_state_bcast(team, state);
+    return WEFT_OK;
+}
+
+/* ---- reading without task and data ---- */
+
+/* Whether the parts have the lengths that the head tells. */
+static int fits(const state_head *h, size_t size, size_t *nx, size_t *naux)
+{
+    size_t most = size / sizeof(real);
+    if (h->nx < 0 || h->naux < 0 || (size_t)h->nx > most || (size_t)h->naux > most)
+        return 0;
+    *nx = (size_t)h->nx * sizeof(real);
+    *naux = (size_t)h->naux * sizeof(double);
+    return sizeof *h + *nx + *naux <= size;
+}
+
+/* The tensors, at the end of the file; 0: they do not hold. */
+static int take_tensors(const char *tail, size_t bytes, int64_t nx, int *n,
+                        weft_tensor *tensor)
+{
+    if (!tail_holds(tail, bytes)) return 0;
+    *n = (int)(bytes / sizeof(stored_tensor));
+    for (int i = 0; i < *n; i++) {
+        stored_tensor s;
+        memcpy(&s, tail + (size_t)i * sizeof s, sizeof s);
+        tensor[i] = (weft_tensor){.at = s.at, .nd = (int)s.nd};
+        memcpy(tensor[i].name, s.name, sizeof s.name);
+        memcpy(tensor[i].dims, s.dims, sizeof s.dims);
+        if (s.at < 0 || s.nd < 1 || s.nd > 4) return 0;
+        if (s.at + weft_tensors_size(1, &tensor[i]) > nx) return 0;
+    }
+    return 1;
+}
+
+weft_status weft_state_peek(const char *dir, const weft_job_record *e, const real **x,
+                            int *n, weft_tensor tensor[WEFT_MAX_TENSORS], weft_arena *mem)
+{
+    const char *path = name_of(dir, e->job.trial, e->job.id, mem);
+    struct stat info;
+    *x = NULL;
+    *n = 0;
+    if (stat(path, &info) != 0) return WEFT_OK;
+    size_t size = (size_t)info.st_size, nx, naux;
+    char *data = WEFT_NEW(mem, char, size + sizeof(state_head));
+    state_head head;
+    TRY(weft_file_load(path, data, size));
+    memcpy(&head, data, sizeof head);
+    int whole = head.real_bytes == (int64_t)sizeof(real) && fits(&head, size, &nx, &naux);
+    if (whole) {
+        const char *tail = data + sizeof head + nx + naux;
+        size_t ntail = tail_bytes(path, sizeof head + nx + naux);
+        uint64_t hash = weft_hash(data + sizeof head, nx, 0);
+        hash = weft_hash(data + sizeof head + nx, naux, hash);
+        whole = hash == e->hash && take_tensors(tail, ntail, head.nx, n, tensor);
+    }
+    if (!whole) return weft_fail(WEFT_EFILE, "%s is damaged", path);
+    *x = (const real *)(const void *)(data + sizeof head);
+    return WEFT_OK;
+}

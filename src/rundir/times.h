@@ -1,0 +1,17 @@
+/* When a search was started, checkpointed and stopped. */
+#ifndef WEFT_RUNDIR_TIMES_H
+#define WEFT_RUNDIR_TIMES_H
+
+#include "rundir.h"
+
+/* 1 if the record is a time, *time. */
+int weft_time_read(const weft_record *r, weft_time *time);
+
+/* Records a start of the run, which goes on at weft_trace_ended. EFILE. Collective over
+ * world. */
+WEFT_CHECKED weft_status weft_trace_start(weft_trace *t, int teams, double setup);
+
+/* Records that the search has lasted that long; called by a leader. EFILE. */
+WEFT_CHECKED weft_status weft_trace_lasted(weft_trace *t, double seconds);
+
+#endif

@@ -1,0 +1,55 @@
+/* The states of trials that later jobs begin with, or that win. */
+#ifndef WEFT_SCHED_CACHE_H
+#define WEFT_SCHED_CACHE_H
+
+#include "sched.h"
+
+/* The state that a new job begins with: that of its trial, or of the trial that it copies,
+ * after the last told job; NULL: a new one. It is kept until the job is told. Ends the
+ * program if the tuner violates its contract. */
+weft_cached *weft_cache_pin(weft_sched *s, const weft_job *job);
+
+/* Reads that state; if it was removed because of s->disk, or its file is lost, repeats the
+ * jobs that led to it. Collective over team. WEFT_STOP, EFILE. */
+WEFT_CHECKED weft_status weft_cache_begin(weft_sched *s, const weft_job *job,
+                                          const weft_cached *parent, weft_state *state);
+
+/* Total resource of its trial; parent NULL: 0. */
+double weft_cache_resource(const weft_cached *parent);
+
+/* The job after which it is the state; parent NULL: -1. */
+int64_t weft_cache_job(const weft_cached *parent);
+
+/* Stores the state after a job that this team has done if event.kept is 1, or holds it on
+ * rank 0 and makes event.kept WEFT_HELD; frees it elsewhere. Collective over team. EFILE.
+ */
+WEFT_CHECKED weft_status weft_cache_keep(weft_sched *s, weft_flight *f,
+                                         weft_own_state *own);
+
+/* Makes f->own when the result of a job is known. */
+void weft_cache_known(weft_sched *s, weft_flight *f);
+
+/* To be called when a job is told; `leads` 1: it is the best so far. Removes states that
+ * are no longer needed. */
+void weft_cache_told(weft_sched *s, weft_flight *f, int leads);
+
+/* Removes the states of trials that the tuner now reports as ended. Cost: amortised O(1)
+ * per result. */
+void weft_cache_ended(weft_sched *s);
+
+/* If the states that wait for a later job take more than s->disk, removes those with the
+ * highest losses that no job in flight begins with, until the rest takes 9/10 of it. To be
+ * called when all free workers have asked. */
+void weft_cache_bound(weft_sched *s);
+
+/* Writes the states that are in memory only; when the run stops before its end. By rank 0.
+ * EFILE. */
+WEFT_CHECKED weft_status weft_cache_stop(weft_sched *s);
+
+/* Loads the winner's state, which is valid until weft_cache_free. Collective over team. */
+WEFT_CHECKED weft_status weft_cache_winner(weft_sched *s, const weft_state **state);
+
+/* Frees the states in memory; their files stay. */
+void weft_cache_free(weft_sched *s);
+
+#endif

@@ -1,0 +1,319 @@
+/* The work of a team until the next result can be told: it receives the results of other
+ * teams, claims a job that no team has claimed, does it, records its result, and sends it
+ * to the others. A team waits for another only if the next result in virtual time is
+ * missing. The ranks of a team act together: their leader, the first rank, tells them what
+ * was received and claimed. */
+#include "teams.h"
+#include "cache.h"
+#include "job.h"
+#include "progress.h"
+#include "rundir/journals.h"
+#include "rundir/state.h"
+#include "rundir/times.h"
+#include "stop.h"
+#include "trust.h"
+
+#include <math.h>
+#include <string.h>
+
+#define REST_SECONDS                                                                       \
+    0.2                /* between two checks whether to stop while waiting for results     \
+                        */
+#define FIRST_NAP 2e-5 /* seconds */
+#define LAST_NAP  1e-3
+
+static int leads(const weft_sched *s)
+{
+    return s->team->rank == 0;
+}
+
+/* ---- begin and end ---- */
+
+/* The first ticket after those of earlier sessions. */
+static int64_t next_ticket(const weft_sched *s)
+{
+    const weft_flights *q = &s->flights;
+    return q->npast > 0 ? q->past[q->npast - 1] + 1 : 0;
+}
+
+weft_status weft_teams_begin(weft_sched *s)
+{
+    s->ticket = next_ticket(s);
+    s->group = weft_team_of(s->world->size, s->teams, s->world->rank);
+    weft_status st =
+        s->teams > 1 && leads(s) ? weft_trace_join(s->trace, s->group) : WEFT_OK;
+    TRY(weft_agree(st, s->world));
+    weft_trust_begin(s);
+    if (s->trace && leads(s)) weft_trace_search(s->trace);
+    if (s->teams == 1) return WEFT_OK;
+    s->peers = weft_peers_join(s->world, s->teams, s->mem);
+    if (s->peers)
+        s->claims = weft_claims_open(s->peers, s->trace->dir, next_ticket(s), s->mem);
+    s->rested = 1;
+    weft_times_move(s->world, s->team);
+    return WEFT_OK;
+}
+
+/* The stop of all teams: this one may not have heard of all that the others have recorded,
+ * nor have asked yet for all that earlier starts did. Collective over world. */
+static weft_status tell_stop(weft_sched *s)
+{
+    int64_t n = leads(s) ? s->recorded : 0;
+    weft_sum_i64(s->world, &n, 1);
+    s->known = n + s->trace->ndone;
+    return weft_stop_now(s, s->why, s->part, s->parts);
+}
+
+weft_status weft_teams_end(weft_sched *s, weft_status st)
+{
+    if (s->peers) {
+        weft_peers_leave(s->peers, st == WEFT_OK     ? WEFT_WHY_OVER
+                                   : st == WEFT_STOP ? s->why
+                                                     : WEFT_WHY_FAILED);
+        weft_claims_close(s->claims);
+        s->peers = NULL; /* what is done from here on asks no other team */
+        s->claims = NULL;
+    }
+    if (s->trace && leads(s)) {
+        weft_status synced = st == WEFT_OK ? WEFT_OK : weft_cache_stop(s);
+        if (st == WEFT_STOP && synced == WEFT_OK)
+            synced = weft_trace_lasted(s->trace, s->before + weft_now() - s->begun);
+        if (st != WEFT_OK && synced == WEFT_OK) synced = weft_trace_sync(s->trace, 1);
+        weft_status over = weft_trace_over(s->trace);
+        if (synced != WEFT_OK || over != WEFT_OK) st = WEFT_EFILE;
+        weft_trace_leave(s->trace);
+    }
+    if (s->teams > 1) weft_times_move(s->team, s->world);
+    st = weft_agree(st, s->world);
+    return st == WEFT_STOP && s->trace ? tell_stop(s) : st;
+}
+
+/* ---- results of other teams ---- */
+
+/* Keeps a result, in the memory of one that was taken, until its job is asked for here. */
+static void keep_early(weft_sched *s, int64_t job, const weft_message *m)
+{
+    weft_early *e = s->taken;
+    if (e)
+        s->taken = e->next;
+    else
+        e = WEFT_NEW(s->mem, weft_early, 1);
+    if (e->room < m->bytes) {
+        e->record = WEFT_NEW(s->mem, char, m->bytes);
+        e->room = m->bytes;
+    }
+    memcpy(e->record, m->data, m->bytes);
+    e->job = job;
+    e->next = s->early;
+    s->early = e;
+}
+
+/* Enters a result from a message; one that is known already was computed twice, with the
+ * same result. */
+static void enter_result(weft_sched *s, const weft_message *m)
+{
+    int64_t job;
+    weft_check(weft_job_record_is(m->data, m->bytes, &job), "a message is no result");
+    if (job >= s->asked) {
+        keep_early(s, job, m);
+        return;
+    }
+    weft_flight *f = s->job[job];
+    if (!f || f->known) return;
+    weft_check(weft_job_record_unpack(&f->event, m->data, s->mem),
+               "the teams' tuners ask for different jobs (%lld)", (long long)job);
+    weft_sched_enter(s, f);
+    weft_show_job(s, &f->event);
+}
+
+/* Notes that another team has claimed a job, which may not be asked for here yet. */
+static void enter_claim(weft_sched *s, int64_t job)
+{
+    weft_claimed *turn = weft_trust_turn(s, job);
+    if (turn->hops > 0) return; /* it was handed on since */
+    turn->taken = 1;
+    if (job < s->asked && s->job[job]) weft_flights_leave(&s->flights, s->job[job]);
+}
+
+/* A message is a result, the number of a job that its sender has claimed, or about
+ * trust. */
+static void enter(weft_sched *s, const weft_message *m)
+{
+    int64_t job;
+    if (m->bytes == sizeof job) {
+        memcpy(&job, m->data, sizeof job);
+        enter_claim(s, job);
+    } else if (!weft_trust_notice(s, m)) {
+        enter_result(s, m);
+    }
+}
+
+/* Enters what has arrived. Collective over team. */
+static void receive_all(weft_sched *s)
+{
+    if (s->teams == 1) return;
+    weft_arena *tmp = weft_arena_new();
+    for (;;) {
+        weft_message m = {0};
+        int there = leads(s) && weft_peers_receive(s->peers, &m, tmp);
+        weft_bcast(s->team, &there, sizeof there, 0);
+        if (!there) break;
+        weft_bcast(s->team, &m.bytes, sizeof m.bytes, 0);
+        if (!leads(s)) m.data = WEFT_NEW(tmp, char, m.bytes);
+        weft_bcast(s->team, m.data, m.bytes, 0);
+        enter(s, &m);
+        weft_arena_reset(tmp, 0);
+    }
+    weft_arena_free(tmp);
+}
+
+/* Waits for a result, up to REST_SECONDS. Collective over team. */
+static void wait_for_result(weft_sched *s)
+{
+    double start = weft_now();
+    double nap = FIRST_NAP;
+    weft_check(!s->peers || !weft_peers_alone(s->peers),
+               "the teams' tuners ask for different jobs: no result arrived for %lld jobs "
+               "in flight",
+               (long long)s->flights.ends.n);
+    weft_activity_set("waits for a result of another team", -1, -1);
+    s->rested = 1;
+    weft_times_close(s->team);
+    while (s->peers && !weft_peers_here(s->peers) && weft_now() - start < REST_SECONDS) {
+        weft_nap(nap);
+        nap = fmin(1.5 * nap, LAST_NAP);
+    }
+    weft_times_wait(s->team);
+    weft_sleep(s->team);
+}
+
+/* ---- jobs ---- */
+
+/* 1 if this team now has the claim on a job. Where claims are files the others are told, so
+ * that they do not try the same job. */
+static int claim_job(weft_sched *s, int64_t job)
+{
+    if (!s->claims) return 1;
+    if (!weft_claim(s->claims, job)) return 0;
+    if (weft_claims_by_file(s->claims)) weft_peers_send(s->peers, &job, sizeof job);
+    return 1;
+}
+
+/* Claims the job that this team is to do next; NULL: all are claimed. Teams that waited, at
+ * the start all, are free at the same moment, and so begin at different jobs. Called by the
+ * leader, or by all ranks if there is one team. */
+static weft_flight *claim(weft_sched *s)
+{
+    weft_flight *handed = weft_trust_handed(s);
+    if (handed) return handed;
+    if (weft_trust_waits(s)) return NULL;
+    int64_t skip = s->claims && s->rested && weft_claims_by_file(s->claims) ? s->group : 0;
+    weft_flight *f = weft_flights_take(&s->flights, skip);
+    while (f && !claim_job(s, f->event.job.id)) f = weft_flights_take(&s->flights, skip);
+    if (f) s->rested = 0;
+    return f;
+}
+
+/* The same for all ranks of a team if there are several teams. Collective over team. */
+static weft_flight *claim_for_team(weft_sched *s)
+{
+    weft_flight *f = leads(s) ? claim(s) : NULL;
+    if (s->team->size == 1) return f;
+    int64_t id = f ? f->event.job.id : -1;
+    weft_bcast(s->team, &id, sizeof id, 0);
+    if (leads(s) || id < 0) return f;
+    f = id < s->asked ? s->job[id] : NULL;
+    if (f) weft_flights_took(&s->flights, f);
+    weft_trust_took(s, id);
+    return f;
+}
+
+/* Chooses the team's next job, NULL if there is none, and checks that the tuners of all its
+ * ranks asked for the same job. Collective over team. WEFT_STOP. */
+static weft_status choose(weft_sched *s, weft_flight **f)
+{
+    *f = s->teams > 1 ? claim_for_team(s) : claim(s);
+    /* a hash that a double holds exactly */
+    double mark = *f ? (double)(weft_job_hash(&(*f)->event.job) >> 12) : 0;
+    double v[3] = {weft_stop_seen(s), mark, -mark};
+    weft_max_f64(s->team, v, 3);
+    weft_check(v[1] + v[2] >= 0 && v[1] + v[2] <= 0,
+               "the ranks' tuners ask for different jobs (%lld)",
+               *f ? (long long)(*f)->event.job.id : -1);
+    if (v[0] > WEFT_WHY_OVER) return weft_stop_now(s, (int)v[0], 0, 0);
+    if (v[0] > 0) *f = NULL; /* the other teams have finished the search without it */
+    weft_check(*f || s->teams > 1, "no job is left of %lld in flight",
+               (long long)s->flights.ends.n);
+    return WEFT_OK;
+}
+
+/* Records a result, then sends it, so that no team acts on a result that a kill could
+ * remove. With clock = wall it must also survive a crash of the node, because a repeated
+ * job would get another position in the order. Called by a leader. */
+static weft_status publish(weft_sched *s, const weft_job_record *e)
+{
+    if (!s->trace) return WEFT_OK;
+    weft_arena *tmp = weft_arena_new();
+    size_t bytes;
+    const void *packed = weft_job_record_pack(e, &bytes, tmp);
+    weft_status st = weft_trace_add(s->trace, e, packed, bytes);
+    if (st == WEFT_OK) s->recorded++;
+    if (st == WEFT_OK && s->peers && s->wall) st = weft_trace_sync(s->trace, 1);
+    if (st == WEFT_OK && s->peers) weft_peers_send(s->peers, packed, bytes);
+    if (st == WEFT_OK) st = weft_trace_sync(s->trace, 0);
+    weft_arena_free(tmp);
+    return st;
+}
+
+/* Draws the ticket of a result, its position in the order of clock = wall. Collective over
+ * team. */
+static int64_t draw_ticket(weft_sched *s)
+{
+    if (!s->wall) return -1;
+    if (s->claims) s->ticket = weft_claim_ticket(s->claims);
+    weft_bcast(s->team, &s->ticket, sizeof s->ticket, 0);
+    return s->ticket++;
+}
+
+/* Does a job. Collective over team. */
+static weft_status do_job(weft_sched *s, weft_flight *f)
+{
+    weft_own_state state;
+    int counts = 0;
+    weft_log_who(s->who);
+    weft_status st = weft_job_run(s, f, &state);
+    if (st == WEFT_OK) {
+        st = weft_trust_ended(s, &f->event, &counts);
+        if (st != WEFT_OK || !counts) weft_arena_free(state.mem);
+    }
+    weft_log_who(NULL);
+    if (st == WEFT_STOP && s->why == WEFT_WHY_OVER) return WEFT_OK; /* abandoned */
+    TRY(st);
+    if (!counts) return WEFT_OK;
+    f->event.team = s->group;
+    f->event.kept = weft_sched_needs(s, &f->event);
+    TRY(weft_cache_keep(s, f, &state));
+    f->event.ticket = draw_ticket(s);
+    weft_sched_enter(s, f); /* sets event.end, which is part of the record */
+    weft_times_close(s->team);
+    weft_status published = leads(s) ? publish(s, &f->event) : WEFT_OK;
+    weft_times_io(s->team);
+    TRY(weft_agree(published, s->team));
+    weft_show_job(s, &f->event);
+    return WEFT_OK;
+}
+
+weft_status weft_teams_work(weft_sched *s, weft_flight **next)
+{
+    for (;;) {
+        receive_all(s);
+        *next = weft_flights_next(&s->flights);
+        if (*next) return WEFT_OK;
+        weft_flight *f;
+        TRY(choose(s, &f));
+        if (f)
+            TRY(do_job(s, f));
+        else
+            wait_for_result(s);
+    }
+}

@@ -1,0 +1,18 @@
+/* The work of a team until the next result can be told. */
+#ifndef WEFT_SCHED_TEAMS_H
+#define WEFT_SCHED_TEAMS_H
+
+#include "sched.h"
+
+/* Connects the teams and opens their journals. Collective over world. */
+WEFT_CHECKED weft_status weft_teams_begin(weft_sched *s);
+
+/* Receives results of other teams and does jobs until the result that is to be told next is
+ * known: *next. Collective over team. WEFT_STOP, EFILE. */
+WEFT_CHECKED weft_status weft_teams_work(weft_sched *s, weft_flight **next);
+
+/* Ends the search of this team, with its status `st`, and waits for the other teams.
+ * Returns the common status. Collective over world. */
+WEFT_CHECKED weft_status weft_teams_end(weft_sched *s, weft_status st);
+
+#endif
