@@ -15,19 +15,13 @@ typedef struct arguments {
 } arguments;
 
 #define REAL_ARGUMENT(j)                                                                   \
-    {                                                                                      \
-        "x" #j, WEFT_REAL, offsetof(arguments, x) + (j) * sizeof(double), "0", -1000, 1e5, \
-            NULL, "a number", WEFT_PER_TRIAL                                               \
-    }
+    WEFT_REAL_OPT("x" #j, arguments, x[j], "0", -1000, 1e5, "a number",                    \
+                  .role = WEFT_PER_TRIAL)
 #define WHOLE_ARGUMENT(j)                                                                  \
-    {                                                                                      \
-        "i" #j, WEFT_INT, offsetof(arguments, i) + (j) * sizeof(int), "0", -100, 2000,     \
-            NULL, "a whole number", WEFT_PER_TRIAL                                         \
-    }
+    WEFT_INT_OPT("i" #j, arguments, i[j], "0", -100, 2000, "a whole number",               \
+                 .role = WEFT_PER_TRIAL)
 #define CHOICE_ARGUMENT(n, of)                                                             \
-    {                                                                                      \
-#n, WEFT_CHOICE, offsetof(arguments, n), "p", 0, 0, of, "a choice", WEFT_PER_TRIAL \
-    }
+    WEFT_CHOICE_OPT(#n, arguments, n, "p", of, "a choice", .role = WEFT_PER_TRIAL)
 static const weft_opt argument_opts[] = {
     REAL_ARGUMENT(0),
     REAL_ARGUMENT(1),
@@ -65,7 +59,8 @@ static const weft_opt argument_opts[] = {
     CHOICE_ARGUMENT(k, "a|b|c|d|e|f|g|h"),
     CHOICE_ARGUMENT(l, "a|b|c|d"),
     CHOICE_ARGUMENT(m, "a|b|c|d|e|f|g|h|i|j|k|l|m|n|o|p"),
-    {0}};
+    {0},
+};
 static const weft_kind argument_kind = {"f", "arguments", sizeof(arguments), argument_opts,
                                         NULL};
 

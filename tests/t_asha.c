@@ -167,9 +167,10 @@ typedef struct plain {
 } plain;
 
 static const weft_opt plain_opts[] = {
-    {"reduction", WEFT_INT, offsetof(plain, reduction), "4", 2, 9, NULL, "eta", 0},
-    {"trials", WEFT_INT, offsetof(plain, n), "0", 0, MAX_TRIALS, NULL, "0: no end", 0},
-    {0}};
+    WEFT_INT_OPT("reduction", plain, reduction, "4", 2, 9, "eta"),
+    WEFT_INT_OPT("trials", plain, n, "0", 0, MAX_TRIALS, "0: no end"),
+    {0},
+};
 
 static weft_status plain_setup(void *self, const weft_space *sp, uint64_t seed,
                                weft_arena *mem)

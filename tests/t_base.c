@@ -149,19 +149,19 @@ typedef struct plugin {
     const char *file;
 } plugin;
 
-#define AT(member) offsetof(plugin, member)
 static const weft_opt plugin_opts[] = {
-    {"order", WEFT_INT, AT(order), "1", 1, 9, NULL, "", WEFT_PER_SAMPLE},
-    {"kernel/map", WEFT_CHOICE, AT(kernel), "none", 0, 0, "none/None|l2/normalize|minmax",
-     "", WEFT_PER_SAMPLE},
-    {"binary", WEFT_BOOL, AT(binary), "no", 0, 0, NULL, "", WEFT_PER_SAMPLE},
-    {"bins", WEFT_LONG, AT(bins), "2^20", 1, 1e12, NULL, "", WEFT_FIXED},
-    {"gamma", WEFT_REAL, AT(gamma), "0.5", 0, 10, "auto", "", WEFT_PER_SAMPLE},
-    {"file", WEFT_TEXT, AT(file), "", 0, 0, NULL, "", WEFT_FIXED},
-    {0}};
+    WEFT_INT_OPT("order", plugin, order, "1", 1, 9, "", .role = WEFT_PER_SAMPLE),
+    WEFT_CHOICE_OPT("kernel/map", plugin, kernel, "none", "none/None|l2/normalize|minmax",
+                    "", .role = WEFT_PER_SAMPLE),
+    WEFT_BOOL_OPT("binary", plugin, binary, "no", "", .role = WEFT_PER_SAMPLE),
+    WEFT_LONG_OPT("bins", plugin, bins, "2^20", 1, 1e12, ""),
+    WEFT_REAL_OPT("gamma", plugin, gamma, "0.5", 0, 10, "", .words = "auto",
+                  .role = WEFT_PER_SAMPLE),
+    WEFT_TEXT_OPT("file", plugin, file, "", ""),
+    {0},
+};
 static const weft_kind plugin_kind = {"rff", "for the test", sizeof(plugin), plugin_opts,
                                       NULL};
-#undef AT
 
 static const weft_opt *option(const char *name)
 {

@@ -9,11 +9,12 @@ typedef struct client {
 } client;
 
 static const weft_opt client_opts[] = {
-    {"lr", WEFT_REAL, offsetof(client, lr), "1", 0, 1e9, NULL, "rate", WEFT_PER_SAMPLE},
-    {"momentum", WEFT_REAL, offsetof(client, momentum), "0", 0, 1, NULL, "momentum",
-     WEFT_PER_SAMPLE},
-    {"decay", WEFT_REAL, offsetof(client, decay), "0", 0, 1, NULL, "L2", WEFT_PER_TRIAL},
-    {0}};
+    WEFT_REAL_OPT("lr", client, lr, "1", 0, 1e9, "rate", .role = WEFT_PER_SAMPLE),
+    WEFT_REAL_OPT("momentum", client, momentum, "0", 0, 1, "momentum",
+                  .role = WEFT_PER_SAMPLE),
+    WEFT_REAL_OPT("decay", client, decay, "0", 0, 1, "L2", .role = WEFT_PER_TRIAL),
+    {0},
+};
 static const weft_kind client_kind = {"client", "a client", sizeof(client), client_opts,
                                       NULL};
 enum { LR, MOMENTUM, DECAY, NAXIS, TRIALS = 4, RESOURCE = 60 };

@@ -13,27 +13,26 @@ typedef struct client {
 } client;
 
 static const weft_opt client_opts[] = {
-    {"lr", WEFT_REAL, offsetof(client, lr), "1", 0, 1e9, NULL, "rate", WEFT_PER_SAMPLE},
-    {"momentum", WEFT_REAL, offsetof(client, momentum), "0", 0, 1, NULL, "momentum",
-     WEFT_PER_SAMPLE},
-    {"weight_decay", WEFT_REAL, offsetof(client, weight_decay), "0", 0, 1, NULL, "L2",
-     WEFT_PER_SAMPLE},
-    {"mu", WEFT_REAL, offsetof(client, mu), "0", 0, 1, NULL, "proximal", WEFT_PER_SAMPLE},
-    {"dropout", WEFT_REAL, offsetof(client, dropout), "0", 0, 1, NULL, "share",
-     WEFT_PER_SAMPLE},
-    {"batch", WEFT_INT, offsetof(client, batch), "1", 1, 1e6, NULL, "samples",
-     WEFT_PER_SAMPLE},
-    {"epochs", WEFT_INT, offsetof(client, epochs), "1", 1, 1e6, NULL, "passes",
-     WEFT_PER_SAMPLE},
-    {0}};
+    WEFT_REAL_OPT("lr", client, lr, "1", 0, 1e9, "rate", .role = WEFT_PER_SAMPLE),
+    WEFT_REAL_OPT("momentum", client, momentum, "0", 0, 1, "momentum",
+                  .role = WEFT_PER_SAMPLE),
+    WEFT_REAL_OPT("weight_decay", client, weight_decay, "0", 0, 1, "L2",
+                  .role = WEFT_PER_SAMPLE),
+    WEFT_REAL_OPT("mu", client, mu, "0", 0, 1, "proximal", .role = WEFT_PER_SAMPLE),
+    WEFT_REAL_OPT("dropout", client, dropout, "0", 0, 1, "share", .role = WEFT_PER_SAMPLE),
+    WEFT_INT_OPT("batch", client, batch, "1", 1, 1e6, "samples", .role = WEFT_PER_SAMPLE),
+    WEFT_INT_OPT("epochs", client, epochs, "1", 1, 1e6, "passes", .role = WEFT_PER_SAMPLE),
+    {0},
+};
 static const weft_kind client_kind = {"client", "a client", sizeof(client), client_opts,
                                       NULL};
 typedef struct server {
     double lr;
 } server;
 static const weft_opt server_opts[] = {
-    {"lr", WEFT_REAL, offsetof(server, lr), "1", 0, 1e9, NULL, "rate", WEFT_PER_TRIAL},
-    {0}};
+    WEFT_REAL_OPT("lr", server, lr, "1", 0, 1e9, "rate", .role = WEFT_PER_TRIAL),
+    {0},
+};
 static const weft_kind server_kind = {"server", "a server", sizeof(server), server_opts,
                                       NULL};
 

@@ -13,9 +13,9 @@ typedef struct counted {
 } counted;
 
 static const weft_opt options[] = {
-    {"rows", WEFT_LONG, offsetof(counted, rows), "20000", 1, 1e9, NULL, "training rows", 0},
-    {"uneven", WEFT_BOOL, offsetof(counted, uneven), "no", 0, 0, NULL, "classes", 0},
-    {.name = NULL},
+    WEFT_LONG_OPT("rows", counted, rows, "20000", 1, 1e9, "training rows"),
+    WEFT_BOOL_OPT("uneven", counted, uneven, "no", "classes"),
+    {0},
 };
 
 static weft_data data;

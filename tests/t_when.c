@@ -16,26 +16,28 @@ typedef struct map {
 } map;
 
 static const weft_opt map_opts[] = {
-    {"s2", WEFT_INT, offsetof(map, s2), "5", 1, 9, NULL, "second size", WEFT_PER_SAMPLE},
-    {"kind/method", WEFT_CHOICE, offsetof(map, kind), "bag", 0, 0, "bag|tfidf|nb/sif", "",
-     WEFT_PER_SAMPLE},
-    {"order", WEFT_INT, offsetof(map, order), "1", 1, 9, NULL, "", WEFT_PER_SAMPLE},
-    {"stop", WEFT_BOOL, offsetof(map, stop), "no", 0, 1, NULL, "", WEFT_PER_SAMPLE},
-    {"groups", WEFT_INT, offsetof(map, groups), "1", 1, 9, NULL, "", WEFT_PER_SAMPLE},
-    {"s1", WEFT_INT, offsetof(map, s1), "3", 1, 9, NULL, "first size", WEFT_PER_SAMPLE},
-    {"alpha", WEFT_REAL, offsetof(map, alpha), "1", 1e-9, 1e9, NULL, "", WEFT_PER_SAMPLE},
-    {"width", WEFT_REAL, offsetof(map, width), "7", 0, 1e9, NULL, "", WEFT_PER_TRIAL},
-    {"file", WEFT_TEXT, offsetof(map, file), "none", 0, 0, NULL, "", WEFT_FIXED},
-    {0}};
+    WEFT_INT_OPT("s2", map, s2, "5", 1, 9, "second size", .role = WEFT_PER_SAMPLE),
+    WEFT_CHOICE_OPT("kind/method", map, kind, "bag", "bag|tfidf|nb/sif", "",
+                    .role = WEFT_PER_SAMPLE),
+    WEFT_INT_OPT("order", map, order, "1", 1, 9, "", .role = WEFT_PER_SAMPLE),
+    WEFT_BOOL_OPT("stop", map, stop, "no", "", .role = WEFT_PER_SAMPLE),
+    WEFT_INT_OPT("groups", map, groups, "1", 1, 9, "", .role = WEFT_PER_SAMPLE),
+    WEFT_INT_OPT("s1", map, s1, "3", 1, 9, "first size", .role = WEFT_PER_SAMPLE),
+    WEFT_REAL_OPT("alpha", map, alpha, "1", 1e-9, 1e9, "", .role = WEFT_PER_SAMPLE),
+    WEFT_REAL_OPT("width", map, width, "7", 0, 1e9, "", .role = WEFT_PER_TRIAL),
+    WEFT_TEXT_OPT("file", map, file, "none", ""),
+    {0},
+};
 
 typedef struct model {
     double C;
     int hidden;
 } model;
 static const weft_opt model_opts[] = {
-    {"C", WEFT_REAL, offsetof(model, C), "1", 0, 1e9, NULL, "", WEFT_PER_SAMPLE},
-    {"hidden", WEFT_INT, offsetof(model, hidden), "8", 1, 99, NULL, "", WEFT_SHAPE},
-    {0}};
+    WEFT_REAL_OPT("C", model, C, "1", 0, 1e9, "", .role = WEFT_PER_SAMPLE),
+    WEFT_INT_OPT("hidden", model, hidden, "8", 1, 99, "", .role = WEFT_SHAPE),
+    {0},
+};
 static const weft_kind map_kind = {"map", "a map", sizeof(map), map_opts, NULL};
 static const weft_kind model_kind = {"model", "a model", sizeof(model), model_opts, NULL};
 static const weft_kind *const kinds[] = {&map_kind, &model_kind};

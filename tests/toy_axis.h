@@ -6,16 +6,16 @@
 #include "sched/cache.h"
 #include "weft/task.h"
 
-/* gamma is the first member of the instance. */
-static const weft_opt toy_opts[] = {{.name = "gamma",
-                                     .type = WEFT_REAL,
-                                     .at = 0,
-                                     .def = "1",
-                                     .lo = 0,
-                                     .hi = 100,
-                                     .about = "best is 3",
-                                     .role = WEFT_PER_SAMPLE},
-                                    {0}};
+/* What the instance of a toy begins with. */
+typedef struct toy_axis {
+    double gamma;
+} toy_axis;
+
+static const weft_opt toy_opts[] = {
+    WEFT_REAL_OPT("gamma", toy_axis, gamma, "1", 0, 100, "best is 3",
+                  .role = WEFT_PER_SAMPLE),
+    {0},
+};
 
 /* Digest of the jobs and of the winner's state; 0 if that is lost. */
 static inline uint64_t sched_digest(weft_sched *s)

@@ -14,13 +14,14 @@ typedef struct arguments {
 } arguments;
 
 static const weft_opt client_opts[] = {
-    {"x", WEFT_REAL, offsetof(arguments, x), "0", 0, 1, NULL, "a number", WEFT_PER_SAMPLE},
-    {"n", WEFT_INT, offsetof(arguments, n), "1", 1, 99, NULL, "a whole number",
-     WEFT_PER_SAMPLE},
-    {0}};
-static const weft_opt server_opts[] = {{"y", WEFT_REAL, offsetof(arguments, y), "0", 0, 1,
-                                        NULL, "another number", WEFT_PER_TRIAL},
-                                       {0}};
+    WEFT_REAL_OPT("x", arguments, x, "0", 0, 1, "a number", .role = WEFT_PER_SAMPLE),
+    WEFT_INT_OPT("n", arguments, n, "1", 1, 99, "a whole number", .role = WEFT_PER_SAMPLE),
+    {0},
+};
+static const weft_opt server_opts[] = {
+    WEFT_REAL_OPT("y", arguments, y, "0", 0, 1, "another number", .role = WEFT_PER_TRIAL),
+    {0},
+};
 static const weft_kind client_kind = {"client", "what x is", sizeof(arguments), client_opts,
                                       NULL};
 static const weft_kind server_kind = {"server", "what y is", sizeof(arguments), server_opts,

@@ -17,22 +17,24 @@ typedef struct model {
 } model;
 
 static const weft_opt map_opts[] = {
-    {"cut/method", WEFT_CHOICE, offsetof(map, cut), "remove", 0, 0,
-     "remove/simple|split/custom|treebank/nltk", "tokenizer", WEFT_PER_SAMPLE},
-    {"stop", WEFT_BOOL, offsetof(map, stop), "no", 0, 1, NULL, "remove stop words",
-     WEFT_PER_SAMPLE},
-    {"order", WEFT_INT, offsetof(map, order), "1", 1, 5, NULL, "words", WEFT_PER_SAMPLE},
-    {"alpha", WEFT_REAL, offsetof(map, alpha), "1", 1e-9, 1e9, NULL, "smoothing",
-     WEFT_PER_SAMPLE},
-    {"bins", WEFT_INT, offsetof(map, bins), "16", 1, 1 << 30, NULL, "bins", WEFT_FIXED},
-    {0}};
-static const weft_opt model_opts[] = {{"C", WEFT_REAL, offsetof(model, C), "1", 0, 1e9,
-                                       NULL, "inverse regulariser", WEFT_PER_SAMPLE},
-                                      {"steps", WEFT_LONG, offsetof(model, steps), "10", 1,
-                                       1e15, NULL, "steps", WEFT_PER_SAMPLE},
-                                      {"alpha", WEFT_REAL, offsetof(model, alpha), "1",
-                                       1e-9, 1e9, NULL, "another alpha", WEFT_PER_SAMPLE},
-                                      {0}};
+    WEFT_CHOICE_OPT("cut/method", map, cut, "remove",
+                    "remove/simple|split/custom|treebank/nltk", "tokenizer",
+                    .role = WEFT_PER_SAMPLE),
+    WEFT_BOOL_OPT("stop", map, stop, "no", "remove stop words", .role = WEFT_PER_SAMPLE),
+    WEFT_INT_OPT("order", map, order, "1", 1, 5, "words", .role = WEFT_PER_SAMPLE),
+    WEFT_REAL_OPT("alpha", map, alpha, "1", 1e-9, 1e9, "smoothing",
+                  .role = WEFT_PER_SAMPLE),
+    WEFT_INT_OPT("bins", map, bins, "16", 1, 1 << 30, "bins"),
+    {0},
+};
+static const weft_opt model_opts[] = {
+    WEFT_REAL_OPT("C", model, C, "1", 0, 1e9, "inverse regulariser",
+                  .role = WEFT_PER_SAMPLE),
+    WEFT_LONG_OPT("steps", model, steps, "10", 1, 1e15, "steps", .role = WEFT_PER_SAMPLE),
+    WEFT_REAL_OPT("alpha", model, alpha, "1", 1e-9, 1e9, "another alpha",
+                  .role = WEFT_PER_SAMPLE),
+    {0},
+};
 static const weft_kind map_kind = {"map", "a map", sizeof(map), map_opts, NULL};
 static const weft_kind model_kind = {"model", "a model", sizeof(model), model_opts, NULL};
 static const weft_kind *const kinds[] = {&map_kind, &model_kind};

@@ -51,15 +51,13 @@ typedef struct sim_axes {
     int n, c, size;
 } sim_axes;
 static const weft_opt sim_opts[] = {
-    {"x", WEFT_REAL, offsetof(sim_axes, x), "0", -1, 100, NULL, "a number", WEFT_PER_TRIAL},
-    {"y", WEFT_REAL, offsetof(sim_axes, y), "0", -1, 100, NULL, "another", WEFT_PER_TRIAL},
-    {"n", WEFT_INT, offsetof(sim_axes, n), "1", 1, 99, NULL, "a whole number",
-     WEFT_PER_TRIAL},
-    {"c", WEFT_CHOICE, offsetof(sim_axes, c), "p", 0, 0, "p|q|r", "a choice",
-     WEFT_PER_TRIAL},
-    {"size", WEFT_INT, offsetof(sim_axes, size), "1", 1, 99, NULL, "of weights",
-     WEFT_SHAPE},
-    {0}};
+    WEFT_REAL_OPT("x", sim_axes, x, "0", -1, 100, "a number", .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("y", sim_axes, y, "0", -1, 100, "another", .role = WEFT_PER_TRIAL),
+    WEFT_INT_OPT("n", sim_axes, n, "1", 1, 99, "a whole number", .role = WEFT_PER_TRIAL),
+    WEFT_CHOICE_OPT("c", sim_axes, c, "p", "p|q|r", "a choice", .role = WEFT_PER_TRIAL),
+    WEFT_INT_OPT("size", sim_axes, size, "1", 1, 99, "of weights", .role = WEFT_SHAPE),
+    {0},
+};
 static const weft_kind sim_kind = {"knobs", "to turn", sizeof(sim_axes), sim_opts, NULL};
 
 /* Reads the space and the options and sets the schedule up. */

@@ -194,6 +194,43 @@ typedef struct weft_opt {
     weft_axis_role role; /* see weft_opt_tunable */
 } weft_opt;
 
+/* The rows of a table. The option sets `member` of the struct `object`: a member of another
+ * type does not compile. After the description ".words = ..." and ".role = ..." may follow,
+ * as in any initialiser. */
+#define WEFT_INT_OPT(key, object, member, preset, low, high, ...)                          \
+    {                                                                                      \
+        .name = key, .type = WEFT_INT, .at = WEFT_AT(object, member, int), .def = preset,  \
+        .lo = low, .hi = high, .about = __VA_ARGS__                                        \
+    }
+#define WEFT_LONG_OPT(key, object, member, preset, low, high, ...)                         \
+    {                                                                                      \
+        .name = key, .type = WEFT_LONG, .at = WEFT_AT(object, member, int64_t),            \
+        .def = preset, .lo = low, .hi = high, .about = __VA_ARGS__                         \
+    }
+#define WEFT_REAL_OPT(key, object, member, preset, low, high, ...)                         \
+    {                                                                                      \
+        .name = key, .type = WEFT_REAL, .at = WEFT_AT(object, member, double),             \
+        .def = preset, .lo = low, .hi = high, .about = __VA_ARGS__                         \
+    }
+#define WEFT_BOOL_OPT(key, object, member, preset, ...)                                    \
+    {                                                                                      \
+        .name = key, .type = WEFT_BOOL, .at = WEFT_AT(object, member, int), .def = preset, \
+        .about = __VA_ARGS__                                                               \
+    }
+#define WEFT_CHOICE_OPT(key, object, member, preset, choices, ...)                         \
+    {                                                                                      \
+        .name = key, .type = WEFT_CHOICE, .at = WEFT_AT(object, member, int),              \
+        .def = preset, .words = choices, .about = __VA_ARGS__                              \
+    }
+#define WEFT_TEXT_OPT(key, object, member, preset, ...)                                    \
+    {                                                                                      \
+        .name = key, .type = WEFT_TEXT, .at = WEFT_AT(object, member, const char *),       \
+        .def = preset, .about = __VA_ARGS__                                                \
+    }
+/* Offset of a member of that type. */
+#define WEFT_AT(object, member, type)                                                      \
+    _Generic(((object *)0)->member, type : offsetof(object, member))
+
 /* The table of a plug-in whose keys the user may choose freely: it is empty, and
  * weft_conf_open makes the table that is used from the entries that the user wrote. */
 extern const weft_opt weft_own_keys[];

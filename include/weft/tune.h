@@ -34,14 +34,10 @@
 /* Row of an option table, for schedules whose jobs all have the same resource. The run
  * replaces 0 by the task's default; without a run, as in tests, a schedule treats 0 as
  * 1. */
-#define WEFT_RESOURCE_OPT(type, at, about)                                                 \
-    {                                                                                      \
-        "resource", WEFT_LONG, offsetof(type, at), "0", 0, 1e9, NULL,                      \
-            about ", in the task's unit; 0: fmap 1 fit or 40 iterations, fed 100 rounds, " \
-                  "sgd 25 "                                                                \
-                  "epochs, flow 100",                                                      \
-            0                                                                              \
-    }
+#define WEFT_RESOURCE_OPT(object, member, about)                                           \
+    WEFT_LONG_OPT("resource", object, member, "0", 0, 1e9,                                 \
+                  about ", in the task's unit; 0: fmap 1 fit or 40 iterations, fed 100 "   \
+                        "rounds, sgd 25 epochs, flow 100")
 
 typedef enum weft_asked { WEFT_JOB, WEFT_WAIT, WEFT_DONE } weft_asked;
 

@@ -18,44 +18,23 @@
 #include <string.h>
 
 static const weft_opt opts[] = {
-    {.name = "kernel",
-     .type = WEFT_CHOICE,
-     .at = offsetof(rff, kernel),
-     .def = "gaussian",
-     .words = "gaussian|laplacian",
-     .about = "kernel exp(-gamma |x-y|^2) or exp(-gamma |x-y|_1)",
-     .role = WEFT_PER_SAMPLE},
-    {.name = "gamma",
-     .type = WEFT_REAL,
-     .at = offsetof(rff, gamma),
-     .def = "0.001",
-     .lo = 1e-12,
-     .hi = 1e12,
-     .about = "gamma of the kernel, inputs as preprocessed (pixels: x/255)",
-     .role = WEFT_PER_SAMPLE},
-    {.name = "preprocess",
-     .type = WEFT_CHOICE,
-     .at = offsetof(rff, preprocess),
-     .def = "none",
-     .words = "none/None|minmax|l2/normalize|standard/standardise/standardize",
-     .about = "columns to [0, 1], rows to length 1, or columns to mean 0 and deviation 1",
-     .role = WEFT_PER_SAMPLE},
-    {.name = "features",
-     .type = WEFT_LONG,
-     .at = offsetof(rff, features),
-     .def = "10000",
-     .lo = 1,
-     .hi = 1e7,
-     .about = "number of features D"},
-    {.name = "projection",
-     .type = WEFT_CHOICE,
-     .at = offsetof(rff, projection),
-     .def = "dense",
-     .words = "dense|structured",
-     .about =
-         "structured: fast signed Hadamard products for the Gaussian kernel (Laplacian "
-         "maps are always dense)"},
-    {0}};
+    WEFT_CHOICE_OPT("kernel", rff, kernel, "gaussian", "gaussian|laplacian",
+                    "kernel exp(-gamma |x-y|^2) or exp(-gamma |x-y|_1)",
+                    .role = WEFT_PER_SAMPLE),
+    WEFT_REAL_OPT("gamma", rff, gamma, "0.001", 1e-12, 1e12,
+                  "gamma of the kernel, inputs as preprocessed (pixels: x/255)",
+                  .role = WEFT_PER_SAMPLE),
+    WEFT_CHOICE_OPT(
+        "preprocess", rff, preprocess, "none",
+        "none/None|minmax|l2/normalize|standard/standardise/standardize",
+        "columns to [0, 1], rows to length 1, or columns to mean 0 and deviation 1",
+        .role = WEFT_PER_SAMPLE),
+    WEFT_LONG_OPT("features", rff, features, "10000", 1, 1e7, "number of features D"),
+    WEFT_CHOICE_OPT("projection", rff, projection, "dense", "dense|structured",
+                    "structured: fast signed Hadamard products for the Gaussian kernel "
+                    "(Laplacian maps are always dense)"),
+    {0},
+};
 
 /* ---- setup ---- */
 

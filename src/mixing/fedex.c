@@ -21,30 +21,27 @@ static const weft_update_schedule schedules[] = {
 
 static const weft_opt fedex_opts[] = {
     WEFT_NEAR_OPTS(fedex),
-    {"sched", WEFT_CHOICE, offsetof(fedex, sched), "aggressive", 0, 0,
-     "aggressive|adaptive|root/auto|constant|scale|racing",
-     "schedule of the step size; racing: no steps, but elimination of significantly worse "
-     "configurations",
-     0},
-    {"alpha", WEFT_REAL, offsetof(fedex, alpha), "0.1", 1e-9, 0.5, NULL,
-     "sched = racing: bound of the probability that the best of a mixture is ever "
-     "eliminated",
-     0},
-    {"eta", WEFT_REAL, offsetof(fedex, eta), "0", 0, 1e6, NULL,
-     "step size; 0: sqrt(2 ln k)", 0},
-    {"discount", WEFT_REAL, offsetof(fedex, discount), "draw", -1, 1, "draw",
-     "discount of past scores in the baseline, per round; 0: last round only, 1: plain "
-     "mean; draw: 0 .. 1 at random for each trial",
-     0},
-    {"diff", WEFT_BOOL, offsetof(fedex, diff), "no", 0, 1, NULL,
-     "score of a client: loss after minus before local training", 0},
-    {"cutoff", WEFT_REAL, offsetof(fedex, cutoff), "0", 0, 100, NULL,
-     "entropy (nats) below which the most probable configuration gets probability 1; 0: "
-     "never",
-     0},
-    {"floor", WEFT_REAL, offsetof(fedex, floor), "0", 0, 1, NULL,
-     "in divisions, probabilities below floor / k are replaced by floor / k", 0},
-    {0}};
+    WEFT_CHOICE_OPT("sched", fedex, sched, "aggressive",
+                    "aggressive|adaptive|root/auto|constant|scale|racing",
+                    "schedule of the step size; racing: no steps, but elimination of "
+                    "significantly worse configurations"),
+    WEFT_REAL_OPT("alpha", fedex, alpha, "0.1", 1e-9, 0.5,
+                  "sched = racing: bound of the probability that the best of a mixture is "
+                  "ever eliminated"),
+    WEFT_REAL_OPT("eta", fedex, eta, "0", 0, 1e6, "step size; 0: sqrt(2 ln k)"),
+    WEFT_REAL_OPT("discount", fedex, discount, "draw", -1, 1,
+                  "discount of past scores in the baseline, per round; 0: last round only, "
+                  "1: plain mean; draw: 0 .. 1 at random for each trial",
+                  .words = "draw"),
+    WEFT_BOOL_OPT("diff", fedex, diff, "no",
+                  "score of a client: loss after minus before local training"),
+    WEFT_REAL_OPT("cutoff", fedex, cutoff, "0", 0, 100,
+                  "entropy (nats) below which the most probable configuration gets "
+                  "probability 1; 0: never"),
+    WEFT_REAL_OPT("floor", fedex, floor, "0", 0, 1,
+                  "in divisions, probabilities below floor / k are replaced by floor / k"),
+    {0},
+};
 
 static const weft_when fedex_when[] = {WEFT_NEAR_WHEN, {NULL, NULL, NULL}};
 

@@ -19,21 +19,22 @@ typedef struct mw {
 
 static const weft_opt mw_opts[] = {
     WEFT_NEAR_OPTS(mw),
-    {"literal", WEFT_BOOL, offsetof(mw, literal), "no", 0, 1, NULL,
-     "as published: p_i *= exp(-score / sqrt(rounds))", 0},
-    {"known", WEFT_BOOL, offsetof(mw, known), "yes", 0, 1, NULL,
-     "step size from the total number of rounds; no: from the number so far, if the total "
-     "is not known",
-     0},
-    {"eta", WEFT_REAL, offsetof(mw, eta), "0", 0, 1e6, NULL,
-     "step size times sqrt(rounds), per unit of the score; 0: sqrt(2 ln k)", 0},
-    {"floor", WEFT_REAL, offsetof(mw, floor), "0.01", 0, 1, NULL,
-     "in divisions, probabilities below floor / k are replaced by floor / k", 0},
-    {"racing", WEFT_BOOL, offsetof(mw, racing), "no", 0, 1, NULL,
-     "no steps, but elimination of significantly worse configurations", 0},
-    {"alpha", WEFT_REAL, offsetof(mw, alpha), "0.1", 1e-9, 0.5, NULL,
-     "racing: bound of the probability that the best configuration is ever eliminated", 0},
-    {0}};
+    WEFT_BOOL_OPT("literal", mw, literal, "no",
+                  "as published: p_i *= exp(-score / sqrt(rounds))"),
+    WEFT_BOOL_OPT("known", mw, known, "yes",
+                  "step size from the total number of rounds; no: from the number so far, "
+                  "if the total is not known"),
+    WEFT_REAL_OPT("eta", mw, eta, "0", 0, 1e6,
+                  "step size times sqrt(rounds), per unit of the score; 0: sqrt(2 ln k)"),
+    WEFT_REAL_OPT("floor", mw, floor, "0.01", 0, 1,
+                  "in divisions, probabilities below floor / k are replaced by floor / k"),
+    WEFT_BOOL_OPT("racing", mw, racing, "no",
+                  "no steps, but elimination of significantly worse configurations"),
+    WEFT_REAL_OPT(
+        "alpha", mw, alpha, "0.1", 1e-9, 0.5,
+        "racing: bound of the probability that the best configuration is ever eliminated"),
+    {0},
+};
 
 static const weft_when mw_when[] = {WEFT_NEAR_WHEN, {NULL, NULL, NULL}};
 

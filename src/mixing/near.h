@@ -24,31 +24,15 @@ typedef struct weft_near {
 
 /* Rows for the option table, and below for the conditions, of a mixing whose instance has a
  * member `near`. */
-#define WEFT_NEAR_OPTS(type)                                                               \
-    {"k",                                                                                  \
-     WEFT_LONG,                                                                            \
-     offsetof(type, near.k),                                                               \
-     "0",                                                                                  \
-     0,                                                                                    \
-     100000,                                                                               \
-     NULL,                                                                                 \
-     "configurations of a mixture, the centre and k - 1 neighbours; 0: number of trials",  \
-     0},                                                                                   \
-        {"eps",                                                                            \
-         WEFT_REAL,                                                                        \
-         offsetof(type, near.eps),                                                         \
-         "0.1",                                                                            \
-         0,                                                                                \
-         1,                                                                                \
-         NULL,                                                                             \
-         "largest distance of neighbours, as a share of each axis",                        \
-         0},                                                                               \
-    {                                                                                      \
-        "levels", WEFT_LONG, offsetof(type, near.levels), "0", 0, 1000, NULL,              \
-            "grid points of each option, drawn one by one, in place of neighbours; 0: "    \
-            "off",                                                                         \
-            0                                                                              \
-    }
+#define WEFT_NEAR_OPTS(object)                                                             \
+    WEFT_LONG_OPT("k", object, near.k, "0", 0, 100000,                                     \
+                  "configurations of a mixture, the centre and k - 1 neighbours; 0: "      \
+                  "number of trials"),                                                     \
+        WEFT_REAL_OPT("eps", object, near.eps, "0.1", 0, 1,                                \
+                      "largest distance of neighbours, as a share of each axis"),          \
+        WEFT_LONG_OPT("levels", object, near.levels, "0", 0, 1000,                         \
+                      "grid points of each option, drawn one by one, in place of "         \
+                      "neighbours; 0: off")
 #define WEFT_NEAR_WHEN                                                                     \
     {"k", "levels", "0"},                                                                  \
     {                                                                                      \

@@ -20,22 +20,16 @@ typedef struct margin_problem {
 } margin_problem;
 
 /* The options, for the table of a model whose instance has a member `margin`. */
-#define MARGIN_OPT(type, opt, kind, member, preset, least, most, text, role)               \
-    {                                                                                      \
-        opt, kind, offsetof(type, margin.member), preset, least, most, NULL, text, role    \
-    }
-#define MARGIN_OPTS(type, tolerance)                                                       \
-    MARGIN_OPT(type, "C", WEFT_REAL, c, "1", 1e-9, 1e9,                                    \
-               "weight of the losses against the penalty", WEFT_PER_TRIAL),                \
-        MARGIN_OPT(type, "tol", WEFT_REAL, tol, tolerance, 1e-9, 1,                        \
-                   "share of the optimum's gain over a constant that a fit may lack",      \
-                   WEFT_PER_TRIAL),                                                        \
-        MARGIN_OPT(type, "limit", WEFT_INT, limit, "1000", 1, 1e9, "epochs at most",       \
-                   WEFT_FIXED),                                                            \
-        MARGIN_OPT(                                                                        \
-            type, "partitions", WEFT_INT, partitions, "2", 1, 4096,                        \
-            "groups of feature maps fitted at the same time (ranks that take part)",       \
-            WEFT_FIXED)
+#define MARGIN_OPTS(object, tolerance)                                                     \
+    WEFT_REAL_OPT("C", object, margin.c, "1", 1e-9, 1e9,                                   \
+                  "weight of the losses against the penalty", .role = WEFT_PER_TRIAL),     \
+        WEFT_REAL_OPT("tol", object, margin.tol, tolerance, 1e-9, 1,                       \
+                      "share of the optimum's gain over a constant that a fit may lack",   \
+                      .role = WEFT_PER_TRIAL),                                             \
+        WEFT_INT_OPT("limit", object, margin.limit, "1000", 1, 1e9, "epochs at most"),     \
+        WEFT_INT_OPT(                                                                      \
+            "partitions", object, margin.partitions, "2", 1, 4096,                         \
+            "groups of feature maps fitted at the same time (ranks that take part)")
 
 /* Loss at a margin y s, of one sample. */
 double margin_loss(margin_kind kind, double margin);

@@ -15,17 +15,13 @@ enum { L2, L1 };
 /* At the default tolerance the accuracy on new reviews was within 0.1 points of a fit to
  * 1e-6 for each of 64 maps of IMDB (inputs/imdb64.tsv). */
 static const weft_opt opts[] = {
-    {.name = "penalty",
-     .type = WEFT_CHOICE,
-     .at = offsetof(logistic, penalty),
-     .def = "l2",
-     .words = "l2|l1",
-     .about =
-         "on the weights: half their squares, or their magnitudes, which makes most of "
-         "them zero",
-     .role = WEFT_PER_TRIAL},
+    WEFT_CHOICE_OPT("penalty", logistic, penalty, "l2", "l2|l1",
+                    "on the weights: half their squares, or their magnitudes, which makes "
+                    "most of them zero",
+                    .role = WEFT_PER_TRIAL),
     MARGIN_OPTS(logistic, "3e-4"),
-    {0}};
+    {0},
+};
 
 static void fit(const void *self, const weft_matrix *f, const int32_t *y, int classes,
                 double slack, real *w, weft_fitted *out, weft_arena *tmp)

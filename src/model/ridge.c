@@ -18,40 +18,21 @@ typedef struct ridge {
  * solution for each of 64 maps of CIFAR-10 (inputs/cifar64.tsv, 2,000 features), 0.004 on
  * average; at 1e-4 within 0.1, for more products. */
 static const weft_opt ridge_opts[] = {
-    {.name = "alpha",
-     .type = WEFT_REAL,
-     .at = offsetof(ridge, alpha),
-     .def = "0.5",
-     .lo = 0,
-     .hi = 1e15,
-     .about = "coefficient of the penalty on squared weights; the errors are summed, not "
-              "averaged",
-     .role = WEFT_PER_TRIAL},
-    {.name = "solver",
-     .type = WEFT_CHOICE,
-     .at = offsetof(ridge, solver),
-     .def = "cg",
-     .words = "cg/auto|cholesky",
-     .about =
-         "cg: iterative, same bits on any ranks; cholesky: exact, by ScaLAPACK, where the "
-         "feature map has a Gram matrix"},
-    {.name = "tol",
-     .type = WEFT_REAL,
-     .at = offsetof(ridge, tol),
-     .def = "1e-3",
-     .lo = 0,
-     .hi = 1,
-     .about = "tolerance of cg: estimated share of the optimum's gain over a constant that "
-              "may be missing",
-     .role = WEFT_PER_TRIAL},
-    {.name = "iterations",
-     .type = WEFT_INT,
-     .at = offsetof(ridge, iterations),
-     .def = "500",
-     .lo = 1,
-     .hi = 1e6,
-     .about = "largest number of iterations of cg"},
-    {0}};
+    WEFT_REAL_OPT("alpha", ridge, alpha, "0.5", 0, 1e15,
+                  "coefficient of the penalty on squared weights; the errors are summed, "
+                  "not averaged",
+                  .role = WEFT_PER_TRIAL),
+    WEFT_CHOICE_OPT("solver", ridge, solver, "cg", "cg/auto|cholesky",
+                    "cg: iterative, same bits on any ranks; cholesky: exact, by ScaLAPACK, "
+                    "where the feature map has a Gram matrix"),
+    WEFT_REAL_OPT("tol", ridge, tol, "1e-3", 0, 1,
+                  "tolerance of cg: estimated share of the optimum's gain over a constant "
+                  "that may be missing",
+                  .role = WEFT_PER_TRIAL),
+    WEFT_INT_OPT("iterations", ridge, iterations, "500", 1, 1e6,
+                 "largest number of iterations of cg"),
+    {0},
+};
 
 /* ---- the centred system ---- */
 

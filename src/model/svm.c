@@ -9,10 +9,12 @@ typedef struct svm {
     margin_problem margin;
 } svm;
 
-static const weft_opt opts[] = {{"loss", WEFT_CHOICE, offsetof(svm, hinge), "hinge", 0, 0,
-                                 "hinge|squared", "max(0, 1 - margin), or its square", 0},
-                                MARGIN_OPTS(svm, "3e-4"),
-                                {0}};
+static const weft_opt opts[] = {
+    WEFT_CHOICE_OPT("loss", svm, hinge, "hinge", "hinge|squared",
+                    "max(0, 1 - margin), or its square"),
+    MARGIN_OPTS(svm, "3e-4"),
+    {0},
+};
 
 static margin_kind kind_of(const svm *s)
 {

@@ -49,31 +49,18 @@ typedef struct cnn {
 } cnn;
 
 static const weft_opt cnn_opts[] = {
-    {.name = "arch",
-     .type = WEFT_CHOICE,
-     .at = offsetof(cnn, arch),
-     .def = "cifar",
-     .words = "leaf|femnist|cifar|convnet",
-     .about = "LEAF's network for FEMNIST, FedEx's for FEMNIST, FedEx's for CIFAR-10, "
-              "cuda-convnet's for CIFAR-10"},
-    {.name = "scale",
-     .type = WEFT_REAL,
-     .at = offsetof(cnn, scale),
-     .def = "5e-5",
-     .lo = 0,
-     .hi = 1e6,
-     .about = "convnet: response normalisation divides by (1 + scale * mean of the squares "
-              "of 3 x 3 places)^power; 0: none",
-     .role = WEFT_PER_TRIAL},
-    {.name = "power",
-     .type = WEFT_REAL,
-     .at = offsetof(cnn, power),
-     .def = "0.75",
-     .lo = 0,
-     .hi = 100,
-     .about = "convnet: exponent of the response normalisation",
-     .role = WEFT_PER_TRIAL},
-    {0}};
+    WEFT_CHOICE_OPT("arch", cnn, arch, "cifar", "leaf|femnist|cifar|convnet",
+                    "LEAF's network for FEMNIST, FedEx's for FEMNIST, FedEx's for "
+                    "CIFAR-10, cuda-convnet's for CIFAR-10"),
+    WEFT_REAL_OPT("scale", cnn, scale, "5e-5", 0, 1e6,
+                  "convnet: response normalisation divides by (1 + scale * mean of the "
+                  "squares of 3 x 3 places)^power; 0: none",
+                  .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("power", cnn, power, "0.75", 0, 100,
+                  "convnet: exponent of the response normalisation",
+                  .role = WEFT_PER_TRIAL),
+    {0},
+};
 
 static const weft_when cnn_when[] = {
     {"scale", "arch", "convnet"}, {"power", "arch", "convnet"}, {0}};

@@ -12,15 +12,14 @@
 #include <string.h>
 
 static const weft_opt lstm_opts[] = {
-    {"embedding", WEFT_INT, offsetof(lstm, embedding), "8", 1, 4096, NULL,
-     "length of the vectors that symbols are embedded in", 0},
-    {"hidden", WEFT_INT, offsetof(lstm, hidden), "256", 1, 16384, NULL, "units per layer",
-     0},
-    {"layers", WEFT_INT, offsetof(lstm, layers), "2", 1, LSTM_MAX_LAYERS, NULL,
-     "LSTM layers", 0},
-    {"biases", WEFT_INT, offsetof(lstm, biases), "2", 1, 2, NULL,
-     "bias vectors per layer: 2 as in PyTorch, 1 as in TensorFlow", 0},
-    {0}};
+    WEFT_INT_OPT("embedding", lstm, embedding, "8", 1, 4096,
+                 "length of the vectors that symbols are embedded in"),
+    WEFT_INT_OPT("hidden", lstm, hidden, "256", 1, 16384, "units per layer"),
+    WEFT_INT_OPT("layers", lstm, layers, "2", 1, LSTM_MAX_LAYERS, "LSTM layers"),
+    WEFT_INT_OPT("biases", lstm, biases, "2", 1, 2,
+                 "bias vectors per layer: 2 as in PyTorch, 1 as in TensorFlow"),
+    {0},
+};
 
 static weft_status lstm_setup(void *self, const weft_shape *shape)
 {

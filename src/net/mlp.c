@@ -11,12 +11,10 @@ typedef struct mlp {
 } mlp;
 
 static const weft_opt mlp_opts[] = {
-    {.name = "hidden",
-     .type = WEFT_TEXT,
-     .at = offsetof(mlp, hidden),
-     .def = "200",
-     .about = "widths of the hidden layers, from the input on: 200 or 200,100"},
-    {0}};
+    WEFT_TEXT_OPT("hidden", mlp, hidden, "200",
+                  "widths of the hidden layers, from the input on: 200 or 200,100"),
+    {0},
+};
 
 static weft_status mlp_setup(void *self, const weft_shape *shape)
 {

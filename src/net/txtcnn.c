@@ -20,45 +20,19 @@
 #include <string.h>
 
 #define GROUP(n, filters, words, when)                                                     \
-    {.name = "f" #n,                                                                       \
-     .type = WEFT_INT,                                                                     \
-     .at = offsetof(txtcnn, f) + (n - 1) * sizeof(int),                                    \
-     .def = filters,                                                                       \
-     .lo = 1,                                                                              \
-     .hi = 4096,                                                                           \
-     .about = "filters of group " #n when,                                                 \
-     .role = WEFT_SHAPE},                                                                  \
-    {                                                                                      \
-        .name = "k" #n, .type = WEFT_INT,                                                  \
-        .at = offsetof(txtcnn, k) + (n - 1) * sizeof(int), .def = words, .lo = 1,          \
-        .hi = 64,                                                                          \
-        .about = "number of consecutive words that the filters are applied to" when,       \
-        .role = WEFT_SHAPE                                                                 \
-    }
+    WEFT_INT_OPT("f" #n, txtcnn, f[n - 1], filters, 1, 4096, "filters of group " #n when,  \
+                 .role = WEFT_SHAPE),                                                      \
+        WEFT_INT_OPT("k" #n, txtcnn, k[n - 1], words, 1, 64,                               \
+                     "number of consecutive words that the filters are applied to" when,   \
+                     .role = WEFT_SHAPE)
 
 static const weft_opt txtcnn_opts[] = {
-    {.name = "channels",
-     .type = WEFT_CHOICE,
-     .at = offsetof(txtcnn, channels),
-     .def = "static",
-     .words = "static|nonstatic|multi",
-     .about = "word vectors: fixed, trained, or the sum of both",
-     .role = WEFT_SHAPE},
-    {.name = "activation",
-     .type = WEFT_CHOICE,
-     .at = offsetof(txtcnn, activation),
-     .def = "relu",
-     .words = "relu|elu|tanh|sigmoid|selu",
-     .about = "activation of the filters",
-     .role = WEFT_PER_TRIAL},
-    {.name = "groups",
-     .type = WEFT_INT,
-     .at = offsetof(txtcnn, groups),
-     .def = "3",
-     .lo = 1,
-     .hi = TXTCNN_MAX_GROUPS,
-     .about = "number of groups of filters",
-     .role = WEFT_SHAPE},
+    WEFT_CHOICE_OPT("channels", txtcnn, channels, "static", "static|nonstatic|multi",
+                    "word vectors: fixed, trained, or the sum of both", .role = WEFT_SHAPE),
+    WEFT_CHOICE_OPT("activation", txtcnn, activation, "relu", "relu|elu|tanh|sigmoid|selu",
+                    "activation of the filters", .role = WEFT_PER_TRIAL),
+    WEFT_INT_OPT("groups", txtcnn, groups, "3", 1, TXTCNN_MAX_GROUPS,
+                 "number of groups of filters", .role = WEFT_SHAPE),
     GROUP(1, "100", "3", ""),
     GROUP(2, "100", "4", ", where groups >= 2"),
     GROUP(3, "100", "5", ", where groups >= 3"),
@@ -69,69 +43,30 @@ static const weft_opt txtcnn_opts[] = {
     GROUP(8, "100", "4", ", where groups >= 8"),
     GROUP(9, "100", "5", ", where groups >= 9"),
     GROUP(10, "100", "3", ", where groups >= 10"),
-    {.name = "bias",
-     .type = WEFT_BOOL,
-     .at = offsetof(txtcnn, bias),
-     .def = "yes",
-     .about = "filters have a bias",
-     .role = WEFT_SHAPE},
-    {.name = "hidden",
-     .type = WEFT_INT,
-     .at = offsetof(txtcnn, hidden),
-     .def = "0",
-     .lo = 0,
-     .hi = 1 << 16,
-     .about = "units of a hidden layer with ReLU between the filters and the last layer; "
-              "0: none",
-     .role = WEFT_SHAPE},
-    {.name = "head",
-     .type = WEFT_CHOICE,
-     .at = offsetof(txtcnn, head),
-     .def = "auto",
-     .words = "auto|sigmoid|softmax",
-     .about =
-         "last layer: one unit for two classes, or one unit per class; auto: the smaller",
-     .role = WEFT_SHAPE},
-    {.name = "drop_input",
-     .type = WEFT_REAL,
-     .at = offsetof(txtcnn, drop_input),
-     .def = "0",
-     .lo = 0,
-     .hi = 1,
-     .about = "dropout rate of the elements of word vectors",
-     .role = WEFT_PER_TRIAL},
-    {.name = "drop_pooled",
-     .type = WEFT_REAL,
-     .at = offsetof(txtcnn, drop_pooled),
-     .def = "0",
-     .lo = 0,
-     .hi = 1,
-     .about = "dropout rate of the filters' outputs, in addition to the task's dropout",
-     .role = WEFT_PER_TRIAL},
-    {.name = "drop_hidden",
-     .type = WEFT_REAL,
-     .at = offsetof(txtcnn, drop_hidden),
-     .def = "0",
-     .lo = 0,
-     .hi = 1,
-     .about = "dropout rate of the hidden units",
-     .role = WEFT_PER_TRIAL},
-    {.name = "max_norm",
-     .type = WEFT_REAL,
-     .at = offsetof(txtcnn, max_norm),
-     .def = "0",
-     .lo = 0,
-     .hi = 1e6,
-     .about = "largest norm of the weights of a unit of the last layer; 0: no bound",
-     .role = WEFT_PER_TRIAL},
-    {.name = "literal",
-     .type = WEFT_CHOICE,
-     .at = offsetof(txtcnn, literal),
-     .def = "no",
-     .words = "no|kim|hader",
-     .about = "windows of padding alone compete: sentences are padded on both sides as in "
-              "Kim's program, or at their end; no: they are not padded"},
-    {0}};
+    WEFT_BOOL_OPT("bias", txtcnn, bias, "yes", "filters have a bias", .role = WEFT_SHAPE),
+    WEFT_INT_OPT(
+        "hidden", txtcnn, hidden, "0", 0, 1 << 16,
+        "units of a hidden layer with ReLU between the filters and the last layer; 0: none",
+        .role = WEFT_SHAPE),
+    WEFT_CHOICE_OPT(
+        "head", txtcnn, head, "auto", "auto|sigmoid|softmax",
+        "last layer: one unit for two classes, or one unit per class; auto: the smaller",
+        .role = WEFT_SHAPE),
+    WEFT_REAL_OPT("drop_input", txtcnn, drop_input, "0", 0, 1,
+                  "dropout rate of the elements of word vectors", .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("drop_pooled", txtcnn, drop_pooled, "0", 0, 1,
+                  "dropout rate of the filters' outputs, in addition to the task's dropout",
+                  .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("drop_hidden", txtcnn, drop_hidden, "0", 0, 1,
+                  "dropout rate of the hidden units", .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("max_norm", txtcnn, max_norm, "0", 0, 1e6,
+                  "largest norm of the weights of a unit of the last layer; 0: no bound",
+                  .role = WEFT_PER_TRIAL),
+    WEFT_CHOICE_OPT("literal", txtcnn, literal, "no", "no|kim|hader",
+                    "windows of padding alone compete: sentences are padded on both sides "
+                    "as in Kim's program, or at their end; no: they are not padded"),
+    {0},
+};
 
 #define FROM(n, words)                                                                     \
     {"f" #n, "groups", words},                                                             \

@@ -24,23 +24,20 @@
 #define SHUFFLE ((uint64_t)-1) /* (SHUFFLE, part): the key of a shuffle */
 
 static const weft_opt options[] = {
-    {"clients", WEFT_LONG, offsetof(weft_partition, clients), "0", 0, 1e12, NULL,
-     "clients over which rows are split; 0: no federation", 0},
-    {"partition", WEFT_CHOICE, offsetof(weft_partition, rule), "none", 0, 0,
-     "none|iid|dirichlet|shards",
-     "how rows are dealt to clients, all alike, by class or in pieces of few classes; "
-     "none: "
-     "iid where clients are given",
-     0},
-    {"alpha", WEFT_REAL, offsetof(weft_partition, alpha), "0.5", 0, 1e9, NULL,
-     "of dirichlet, above 0: small, a client has few classes; large, all are alike", 0},
-    {"shards", WEFT_LONG, offsetof(weft_partition, shards), "2", 1, 1e6, NULL,
-     "pieces of few classes that a client gets", 0},
-    {"min_samples", WEFT_LONG, offsetof(weft_partition, least), "1", 1, 1e9, NULL,
-     "training rows that each client must get at least", 0},
-    {"seed", WEFT_LONG, offsetof(weft_partition, seed), "0", 0, 9e15, NULL,
-     "of the partition", 0},
-    {.name = NULL},
+    WEFT_LONG_OPT("clients", weft_partition, clients, "0", 0, 1e12,
+                  "clients over which rows are split; 0: no federation"),
+    WEFT_CHOICE_OPT("partition", weft_partition, rule, "none", "none|iid|dirichlet|shards",
+                    "how rows are dealt to clients, all alike, by class or in pieces of "
+                    "few classes; none: iid where clients are given"),
+    WEFT_REAL_OPT(
+        "alpha", weft_partition, alpha, "0.5", 0, 1e9,
+        "of dirichlet, above 0: small, a client has few classes; large, all are alike"),
+    WEFT_LONG_OPT("shards", weft_partition, shards, "2", 1, 1e6,
+                  "pieces of few classes that a client gets"),
+    WEFT_LONG_OPT("min_samples", weft_partition, least, "1", 1, 1e9,
+                  "training rows that each client must get at least"),
+    WEFT_LONG_OPT("seed", weft_partition, seed, "0", 0, 9e15, "of the partition"),
+    {0},
 };
 
 const weft_kind weft_partition_kind = {

@@ -21,9 +21,9 @@ typedef struct cifar {
 } cifar;
 
 static const weft_opt options[] = {
-    {"images", WEFT_LONG, offsetof(cifar, images), "10000", 1, 1e6, NULL,
-     "images in each of the six files", 0},
-    {.name = NULL},
+    WEFT_LONG_OPT("images", cifar, images, "10000", 1, 1e6,
+                  "images in each of the six files"),
+    {0},
 };
 
 static weft_status read_names(const char *source, weft_pack *p)

@@ -24,38 +24,39 @@ typedef struct dense {
 } dense;
 
 static const weft_opt options[] = {
-    {"format", WEFT_CHOICE, offsetof(dense, format), "auto", 0, 0, "auto|csv|libsvm",
-     "of the file; auto: csv where the first line has a separator of columns", 0},
-    {"separator", WEFT_CHOICE, offsetof(dense, separator), "auto", 0, 0,
-     "auto|comma|semicolon|tab|pipe|blank",
-     "what stands between the columns of a CSV file; auto: what the first line has most of",
-     0},
-    {"label", WEFT_TEXT, offsetof(dense, csv.label), "last", 0, 0, NULL,
-     "column of the class in a CSV file: its name, its number from 1, first or last", 0},
-    {"header", WEFT_CHOICE, offsetof(dense, csv.header), "auto", 0, 0, "auto|yes|no",
-     "names in the first line of a CSV file; auto: where it has other than numbers", 0},
-    {"decimal", WEFT_CHOICE, offsetof(dense, csv.decimal), "point", 0, 0, "point|comma",
-     "what stands before the decimals of a CSV file", 0},
-    {"thousands", WEFT_CHOICE, offsetof(dense, csv.thousands), "none", 0, 0,
-     "point|comma|none|blank", "what stands between groups of three digits there", 0},
-    {"comment", WEFT_TEXT, offsetof(dense, comment), "", 0, 0, NULL,
-     "lines of a CSV file that begin with this text are skipped, as those with # of libsvm "
-     "are",
-     0},
-    {"zero_based", WEFT_BOOL, offsetof(dense, zero_based), "no", 0, 0, NULL,
-     "indices of a libsvm file begin at 0", 0},
-    {"valid", WEFT_REAL, offsetof(dense, split.valid), "0.1", 0, 0.9, NULL,
-     "share of the rows for validation", 0},
-    {"test", WEFT_REAL, offsetof(dense, split.test), "0.1", 0, 0.9, NULL,
-     "share of the rows for the test", 0},
-    WEFT_SHARES_OPTION(offsetof(dense, split.shares)),
-    {"seed", WEFT_LONG, offsetof(dense, split.seed), "0", 0, 9e15, NULL,
-     "of the shuffle that divides the rows", 0},
-    {"shape", WEFT_TEXT, offsetof(dense, shape), "", 0, 0, NULL,
-     "channels x height x width of rows that are images, as in 3x32x32, planes of rows of "
-     "pixels",
-     0},
-    {.name = NULL},
+    WEFT_CHOICE_OPT(
+        "format", dense, format, "auto", "auto|csv|libsvm",
+        "of the file; auto: csv where the first line has a separator of columns"),
+    WEFT_CHOICE_OPT("separator", dense, separator, "auto",
+                    "auto|comma|semicolon|tab|pipe|blank",
+                    "what stands between the columns of a CSV file; auto: what the first "
+                    "line has most of"),
+    WEFT_TEXT_OPT(
+        "label", dense, csv.label, "last",
+        "column of the class in a CSV file: its name, its number from 1, first or last"),
+    WEFT_CHOICE_OPT(
+        "header", dense, csv.header, "auto", "auto|yes|no",
+        "names in the first line of a CSV file; auto: where it has other than numbers"),
+    WEFT_CHOICE_OPT("decimal", dense, csv.decimal, "point", "point|comma",
+                    "what stands before the decimals of a CSV file"),
+    WEFT_CHOICE_OPT("thousands", dense, csv.thousands, "none", "point|comma|none|blank",
+                    "what stands between groups of three digits there"),
+    WEFT_TEXT_OPT("comment", dense, comment, "",
+                  "lines of a CSV file that begin with this text are skipped, as those "
+                  "with # of libsvm are"),
+    WEFT_BOOL_OPT("zero_based", dense, zero_based, "no",
+                  "indices of a libsvm file begin at 0"),
+    WEFT_REAL_OPT("valid", dense, split.valid, "0.1", 0, 0.9,
+                  "share of the rows for validation"),
+    WEFT_REAL_OPT("test", dense, split.test, "0.1", 0, 0.9,
+                  "share of the rows for the test"),
+    WEFT_SHARES_OPT(dense, split.shares),
+    WEFT_LONG_OPT("seed", dense, split.seed, "0", 0, 9e15,
+                  "of the shuffle that divides the rows"),
+    WEFT_TEXT_OPT("shape", dense, shape, "",
+                  "channels x height x width of rows that are images, as in 3x32x32, "
+                  "planes of rows of pixels"),
+    {0},
 };
 
 /* ---- tables ---- */

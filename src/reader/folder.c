@@ -21,37 +21,33 @@ typedef struct folder {
 } folder;
 
 static const weft_opt options[] = {
-    {"documents", WEFT_CHOICE, offsetof(folder, documents), "files", 0, 0, "files|lines",
-     "files: each file of a class's directory is a document; lines: each line of a class's "
-     "file is one",
-     0},
-    {"header", WEFT_CHOICE, offsetof(folder, header), "auto", 0, 0, "auto|yes|no",
-     "documents = lines: the first line of each file is a name; auto: where all files have "
-     "the same",
-     0},
-    {"encoding", WEFT_CHOICE, offsetof(folder, encoding), "auto", 0, 0, WEFT_ENCODING_WORDS,
-     "of the documents; auto: a document that is not UTF-8 is taken as Windows-1252", 0},
-    {"remove", WEFT_TEXT, offsetof(folder, remove), "", 0, 0, NULL,
-     "what to take out of newsgroup articles: any of headers,footers,quotes, as "
-     "scikit-learn does",
-     0},
-    {"classes", WEFT_TEXT, offsetof(folder, classes), "", 0, 0, NULL,
-     "names of the classes that are read, with commas between them; empty: all", 0},
-    {"split", WEFT_CHOICE, offsetof(folder, split.shuffled), "bydate", 0, 0,
-     "bydate/own|shuffled",
-     "bydate: parts that have a directory are its documents (of 20 Newsgroups the test's "
-     "are "
-     "later ones); shuffled: parts of the same sizes, but documents are put together and "
-     "shuffled",
-     0},
-    {"valid", WEFT_REAL, offsetof(folder, split.valid), "0.1", 0, 0.9, NULL,
-     "share of the documents for validation, where it has no directory", 0},
-    {"test", WEFT_REAL, offsetof(folder, split.test), "0.1", 0, 0.9, NULL,
-     "share of the documents for the test, where it has no directory", 0},
-    WEFT_SHARES_OPTION(offsetof(folder, split.shares)),
-    {"seed", WEFT_LONG, offsetof(folder, split.seed), "0", 0, 9e15, NULL,
-     "of the shuffle that divides the documents", 0},
-    {.name = NULL},
+    WEFT_CHOICE_OPT("documents", folder, documents, "files", "files|lines",
+                    "files: each file of a class's directory is a document; lines: each "
+                    "line of a class's file is one"),
+    WEFT_CHOICE_OPT("header", folder, header, "auto", "auto|yes|no",
+                    "documents = lines: the first line of each file is a name; auto: where "
+                    "all files have the same"),
+    WEFT_CHOICE_OPT(
+        "encoding", folder, encoding, "auto", WEFT_ENCODING_WORDS,
+        "of the documents; auto: a document that is not UTF-8 is taken as Windows-1252"),
+    WEFT_TEXT_OPT("remove", folder, remove, "",
+                  "what to take out of newsgroup articles: any of headers,footers,quotes, "
+                  "as scikit-learn does"),
+    WEFT_TEXT_OPT(
+        "classes", folder, classes, "",
+        "names of the classes that are read, with commas between them; empty: all"),
+    WEFT_CHOICE_OPT("split", folder, split.shuffled, "bydate", "bydate/own|shuffled",
+                    "bydate: parts that have a directory are its documents (of 20 "
+                    "Newsgroups the test's are later ones); shuffled: parts of the same "
+                    "sizes, but documents are put together and shuffled"),
+    WEFT_REAL_OPT("valid", folder, split.valid, "0.1", 0, 0.9,
+                  "share of the documents for validation, where it has no directory"),
+    WEFT_REAL_OPT("test", folder, split.test, "0.1", 0, 0.9,
+                  "share of the documents for the test, where it has no directory"),
+    WEFT_SHARES_OPT(folder, split.shares),
+    WEFT_LONG_OPT("seed", folder, split.seed, "0", 0, 9e15,
+                  "of the shuffle that divides the documents"),
+    {0},
 };
 
 typedef struct entry {

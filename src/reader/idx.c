@@ -21,14 +21,14 @@ enum { MAX_SIDES = 8 };
 enum { UBYTE = 0x08, SBYTE = 0x09, SHORT = 0x0b, INT = 0x0c, FLOAT = 0x0d, DOUBLE = 0x0e };
 
 static const weft_opt options[] = {
-    {"valid", WEFT_REAL, offsetof(weft_split, valid), "0.1", 0, 0.9, NULL,
-     "share of the training rows for validation", 0},
-    {"test", WEFT_REAL, offsetof(weft_split, test), "0.1", 0, 0.9, NULL,
-     "share of the training rows for the test, where it has no files", 0},
-    WEFT_SHARES_OPTION(offsetof(weft_split, shares)),
-    {"seed", WEFT_LONG, offsetof(weft_split, seed), "0", 0, 9e15, NULL,
-     "of the shuffle that divides the training rows", 0},
-    {.name = NULL},
+    WEFT_REAL_OPT("valid", weft_split, valid, "0.1", 0, 0.9,
+                  "share of the training rows for validation"),
+    WEFT_REAL_OPT("test", weft_split, test, "0.1", 0, 0.9,
+                  "share of the training rows for the test, where it has no files"),
+    WEFT_SHARES_OPT(weft_split, shares),
+    WEFT_LONG_OPT("seed", weft_split, seed, "0", 0, 9e15,
+                  "of the shuffle that divides the training rows"),
+    {0},
 };
 
 typedef struct idx {

@@ -15,9 +15,9 @@ typedef struct imdb {
 } imdb;
 
 static const weft_opt options[] = {
-    {"seed", WEFT_LONG, offsetof(imdb, seed), "0", 0, 9e15, NULL,
-     "of the shuffle that divides the test reviews", 0},
-    {.name = NULL},
+    WEFT_LONG_OPT("seed", imdb, seed, "0", 0, 9e15,
+                  "of the shuffle that divides the test reviews"),
+    {0},
 };
 
 typedef struct review {

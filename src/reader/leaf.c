@@ -23,27 +23,26 @@ typedef struct leaf {
 } leaf;
 
 static const weft_opt options[] = {
-    {"valid", WEFT_REAL, offsetof(leaf, shares.valid), "0.1", 0, 0.9, NULL,
-     "share of each client's samples for validation, of text its last; of the samples in "
-     "train/ where the source has it, and not read where it has valid/",
-     0},
-    {"test", WEFT_REAL, offsetof(leaf, shares.test), "0.1", 0, 0.9, NULL,
-     "share of each client's samples for the test; not read where the source has train/",
-     0},
-    {"rule", WEFT_CHOICE, offsetof(leaf, shares.rule), "shares", 0, 0, "shares|leaf",
-     "leaf: train and test alone, the gap of text taken from the test", 0},
-    {"seed", WEFT_LONG, offsetof(leaf, seed), "0", 0, 9e15, NULL,
-     "of the shuffles that divide the rows of each client", 0},
-    {"shape", WEFT_TEXT, offsetof(leaf, shape), "", 0, 0, NULL,
-     "CxHxW of rows that are images: 1x28x28", 0},
-    {"classes", WEFT_LONG, offsetof(leaf, classes), "0", 0, WEFT_MAX_CLASSES, NULL,
-     "classes of rows; 0: one more than the largest label", 0},
-    {"stride", WEFT_LONG, offsetof(leaf, stride), "0", 0, 100000, NULL,
-     "characters from one window of text to the next; 0: as the windows show", 0},
-    {"vocabulary", WEFT_CHOICE, offsetof(leaf, vocabulary), "leaf", 0, 0, WEFT_VOCAB_WORDS,
-     WEFT_VOCAB_ABOUT, 0},
-    {"unknown", WEFT_TEXT, offsetof(leaf, unknown), "", 0, 0, NULL, WEFT_UNKNOWN_ABOUT, 0},
-    {.name = NULL},
+    WEFT_REAL_OPT(
+        "valid", leaf, shares.valid, "0.1", 0, 0.9,
+        "share of each client's samples for validation, of text its last; of the samples "
+        "in train/ where the source has it, and not read where it has valid/"),
+    WEFT_REAL_OPT("test", leaf, shares.test, "0.1", 0, 0.9,
+                  "share of each client's samples for the test; not read where the source "
+                  "has train/"),
+    WEFT_CHOICE_OPT("rule", leaf, shares.rule, "shares", "shares|leaf",
+                    "leaf: train and test alone, the gap of text taken from the test"),
+    WEFT_LONG_OPT("seed", leaf, seed, "0", 0, 9e15,
+                  "of the shuffles that divide the rows of each client"),
+    WEFT_TEXT_OPT("shape", leaf, shape, "", "CxHxW of rows that are images: 1x28x28"),
+    WEFT_LONG_OPT("classes", leaf, classes, "0", 0, WEFT_MAX_CLASSES,
+                  "classes of rows; 0: one more than the largest label"),
+    WEFT_LONG_OPT("stride", leaf, stride, "0", 0, 100000,
+                  "characters from one window of text to the next; 0: as the windows show"),
+    WEFT_CHOICE_OPT("vocabulary", leaf, vocabulary, "leaf", WEFT_VOCAB_WORDS,
+                    WEFT_VOCAB_ABOUT),
+    WEFT_TEXT_OPT("unknown", leaf, unknown, "", WEFT_UNKNOWN_ABOUT),
+    {0},
 };
 
 typedef struct job {

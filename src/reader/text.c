@@ -22,29 +22,28 @@ typedef struct labelled {
 } labelled;
 
 static const weft_opt options[] = {
-    {"separator", WEFT_CHOICE, offsetof(labelled, separator), "tab", 0, 0,
-     "tab|blank|comma|semicolon",
-     "what stands between the label and the text of a line, the first of them; comma, "
-     "semicolon: columns of CSV, in quotation marks where they hold it",
-     0},
-    {"label", WEFT_TEXT, offsetof(labelled, label), "first", 0, 0, NULL,
-     "column of the label: first, last, its number from 1, or its name; the others are the "
-     "text",
-     0},
-    {"header", WEFT_CHOICE, offsetof(labelled, header), "auto", 0, 0, "auto|yes|no",
-     "names in the first line of a file; auto: where no other line has its label", 0},
-    {"valid", WEFT_REAL, offsetof(labelled, split.valid), "0.1", 0, 0.9, NULL,
-     "share of the lines for validation", 0},
-    {"test", WEFT_REAL, offsetof(labelled, split.test), "0.1", 0, 0.9, NULL,
-     "share of the lines for the test", 0},
-    WEFT_SHARES_OPTION(offsetof(labelled, split.shares)),
-    {"seed", WEFT_LONG, offsetof(labelled, split.seed), "0", 0, 9e15, NULL,
-     "of the shuffle that divides the lines", 0},
-    {"valid_file", WEFT_TEXT, offsetof(labelled, valid_file), "", 0, 0, NULL,
-     "file of the validation part, instead of a share", 0},
-    {"test_file", WEFT_TEXT, offsetof(labelled, test_file), "", 0, 0, NULL,
-     "file of the test part, instead of a share", 0},
-    {.name = NULL},
+    WEFT_CHOICE_OPT(
+        "separator", labelled, separator, "tab", "tab|blank|comma|semicolon",
+        "what stands between the label and the text of a line, the first of them; comma, "
+        "semicolon: columns of CSV, in quotation marks where they hold it"),
+    WEFT_TEXT_OPT("label", labelled, label, "first",
+                  "column of the label: first, last, its number from 1, or its name; the "
+                  "others are the text"),
+    WEFT_CHOICE_OPT(
+        "header", labelled, header, "auto", "auto|yes|no",
+        "names in the first line of a file; auto: where no other line has its label"),
+    WEFT_REAL_OPT("valid", labelled, split.valid, "0.1", 0, 0.9,
+                  "share of the lines for validation"),
+    WEFT_REAL_OPT("test", labelled, split.test, "0.1", 0, 0.9,
+                  "share of the lines for the test"),
+    WEFT_SHARES_OPT(labelled, split.shares),
+    WEFT_LONG_OPT("seed", labelled, split.seed, "0", 0, 9e15,
+                  "of the shuffle that divides the lines"),
+    WEFT_TEXT_OPT("valid_file", labelled, valid_file, "",
+                  "file of the validation part, instead of a share"),
+    WEFT_TEXT_OPT("test_file", labelled, test_file, "",
+                  "file of the test part, instead of a share"),
+    {0},
 };
 
 /* A file that is being read. */

@@ -12,20 +12,13 @@
 /* ---- journals ---- */
 
 static const weft_opt about_opts[] = {
-    {.name = "data", .type = WEFT_TEXT, .at = offsetof(weft_about, data), .def = ""},
-    {.name = "began",
-     .type = WEFT_LONG,
-     .at = offsetof(weft_about, began),
-     .def = "0",
-     .hi = 9e15},
-    {.name = "real_bytes",
-     .type = WEFT_INT,
-     .at = offsetof(weft_about, real_bytes),
-     .def = "0",
-     .hi = 16},
-    {.name = "records", .type = WEFT_TEXT, .at = offsetof(weft_about, records), .def = ""},
-    {.name = "version", .type = WEFT_TEXT, .at = offsetof(weft_about, version), .def = ""},
-    {0}};
+    WEFT_TEXT_OPT("data", weft_about, data, "", ""),
+    WEFT_LONG_OPT("began", weft_about, began, "0", 0, 9e15, ""),
+    WEFT_INT_OPT("real_bytes", weft_about, real_bytes, "0", 0, 16, ""),
+    WEFT_TEXT_OPT("records", weft_about, records, "", ""),
+    WEFT_TEXT_OPT("version", weft_about, version, "", ""),
+    {0},
+};
 
 static const weft_kind about_kind = {
     .name = "journal", .about = "notes", .size = sizeof(weft_about), .opts = about_opts};

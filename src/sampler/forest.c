@@ -38,60 +38,53 @@ enum { LINEAR, RANK };
 enum { ORDERED, ONEHOT };
 
 static const weft_opt forest_opts[] = {
-    {"design", WEFT_LONG, offsetof(forest, design), "10", 1, 1e6, NULL,
-     "number of initial trials, a Latin hypercube; also the number of results that a "
-     "resource "
-     "must have to be learnt from",
-     0},
-    {"trees", WEFT_LONG, offsetof(forest, trees), "110", 2, 10000, NULL,
-     "trees of the forest", 0},
-    {"features", WEFT_REAL, offsetof(forest, features), "0.8333333333333334", 0, 1, NULL,
-     "share of the axes that are candidates for a split, rounded up", 0},
-    {"leaf", WEFT_LONG, offsetof(forest, leaf), "2", 1, 1e6, NULL,
-     "least number of results in a leaf", 0},
-    {"categories", WEFT_CHOICE, offsetof(forest, categories), "ordered", 0, 0,
-     "ordered|onehot",
-     "splits of a category: any set of its levels against the rest, found in the order of "
-     "their mean losses (ordered), or one level against all others (onehot)",
-     0},
-    {"criterion", WEFT_CHOICE, offsetof(forest, criterion), "mgfi", 0, 0, "ei|pi|mgfi",
-     "acquisition: expected improvement, its probability, or its moment-generating "
-     "function",
-     0},
-    {"t", WEFT_REAL, offsetof(forest, t), "1", 1e-3, 22.36, NULL,
-     "initial temperature of mgfi: a larger one explores more; logarithmic cooling has its "
-     "own",
-     0},
-    {"spread", WEFT_REAL, offsetof(forest, spread), "0.5", 0, 3, NULL,
-     "standard deviation of log t over proposals, so that parallel proposals differ", 0},
-    {"cooling", WEFT_CHOICE, offsetof(forest, cooling), "none", 0, 0,
-     "none|exponential|linear|logarithmic", "of t, from `t` to `t_last`", 0},
-    {"t_last", WEFT_REAL, offsetof(forest, t_last), "0.1", 1e-3, 22.36, NULL,
-     "temperature at the end", 0},
-    {"steps", WEFT_LONG, offsetof(forest, steps), "0", 0, 1e9, "auto",
-     "proposals until t_last; auto: space.configs without the design", 0},
-    {"liar", WEFT_CHOICE, offsetof(forest, liar), "believer", 0, 0, "off|believer",
-     "trials in flight: count with the loss that the forest predicts (believer), or not "
-     "(off)",
-     0},
-    {"scale", WEFT_CHOICE, offsetof(forest, scale), "rank", 0, 0, "linear|rank",
-     "of losses before a fit, to 0 .. 1: by their order alone, so that a few large ones do "
-     "not hide the differences between the good ones (rank), or linear, as in MiP-EGO",
-     0},
-    {"generations", WEFT_LONG, offsetof(forest, generations), "500", 1, 1e6, NULL,
-     "generations of the evolution strategy that maximises the acquisition function", 0},
-    {"stall", WEFT_LONG, offsetof(forest, stall), "50", 0, 1e6, NULL,
-     "generations without improvement after which it restarts; 0: never", 0},
-    {"parents", WEFT_LONG, offsetof(forest, parents), "4", 1, 1000, NULL,
-     "parents of a generation", 0},
-    {"children", WEFT_LONG, offsetof(forest, children), "10", 1, 1000, NULL,
-     "children of a generation, at least as many as parents", 0},
-    {"per_cost", WEFT_BOOL, offsetof(forest, per_cost), "no", 0, 0, NULL,
-     "divide the acquisition function by the predicted virtual seconds of the "
-     "configuration, or by its operations where the virtual seconds of a job are its "
-     "resource",
-     0},
-    {0}};
+    WEFT_LONG_OPT("design", forest, design, "10", 1, 1e6,
+                  "number of initial trials, a Latin hypercube; also the number of results "
+                  "that a resource must have to be learnt from"),
+    WEFT_LONG_OPT("trees", forest, trees, "110", 2, 10000, "trees of the forest"),
+    WEFT_REAL_OPT("features", forest, features, "0.8333333333333334", 0, 1,
+                  "share of the axes that are candidates for a split, rounded up"),
+    WEFT_LONG_OPT("leaf", forest, leaf, "2", 1, 1e6, "least number of results in a leaf"),
+    WEFT_CHOICE_OPT(
+        "categories", forest, categories, "ordered", "ordered|onehot",
+        "splits of a category: any set of its levels against the rest, found in the order "
+        "of their mean losses (ordered), or one level against all others (onehot)"),
+    WEFT_CHOICE_OPT("criterion", forest, criterion, "mgfi", "ei|pi|mgfi",
+                    "acquisition: expected improvement, its probability, or its "
+                    "moment-generating function"),
+    WEFT_REAL_OPT("t", forest, t, "1", 1e-3, 22.36,
+                  "initial temperature of mgfi: a larger one explores more; logarithmic "
+                  "cooling has its own"),
+    WEFT_REAL_OPT(
+        "spread", forest, spread, "0.5", 0, 3,
+        "standard deviation of log t over proposals, so that parallel proposals differ"),
+    WEFT_CHOICE_OPT("cooling", forest, cooling, "none",
+                    "none|exponential|linear|logarithmic", "of t, from `t` to `t_last`"),
+    WEFT_REAL_OPT("t_last", forest, t_last, "0.1", 1e-3, 22.36, "temperature at the end"),
+    WEFT_LONG_OPT("steps", forest, steps, "0", 0, 1e9,
+                  "proposals until t_last; auto: space.configs without the design",
+                  .words = "auto"),
+    WEFT_CHOICE_OPT("liar", forest, liar, "believer", "off|believer",
+                    "trials in flight: count with the loss that the forest predicts "
+                    "(believer), or not (off)"),
+    WEFT_CHOICE_OPT("scale", forest, scale, "rank", "linear|rank",
+                    "of losses before a fit, to 0 .. 1: by their order alone, so that a "
+                    "few large ones do not hide the differences between the good ones "
+                    "(rank), or linear, as in MiP-EGO"),
+    WEFT_LONG_OPT(
+        "generations", forest, generations, "500", 1, 1e6,
+        "generations of the evolution strategy that maximises the acquisition function"),
+    WEFT_LONG_OPT("stall", forest, stall, "50", 0, 1e6,
+                  "generations without improvement after which it restarts; 0: never"),
+    WEFT_LONG_OPT("parents", forest, parents, "4", 1, 1000, "parents of a generation"),
+    WEFT_LONG_OPT("children", forest, children, "10", 1, 1000,
+                  "children of a generation, at least as many as parents"),
+    WEFT_BOOL_OPT("per_cost", forest, per_cost, "no",
+                  "divide the acquisition function by the predicted virtual seconds of the "
+                  "configuration, or by its operations where the virtual seconds of a job "
+                  "are its resource"),
+    {0},
+};
 
 static const weft_when forest_when[] = {
     {"t", "criterion", "mgfi"},

@@ -26,25 +26,26 @@ typedef struct kde {
 } kde;
 
 static const weft_opt kde_opts[] = {
-    {"random", WEFT_REAL, offsetof(kde, random), "0.3333333333333333", 0, 1, NULL,
-     "share of the configurations that are drawn at random in any case", 0},
-    {"good", WEFT_REAL, offsetof(kde, good), "0.15", 0, 1, NULL,
-     "share of the results that counts as the best", 0},
-    {"points", WEFT_LONG, offsetof(kde, points), "0", 0, 1e9, "auto",
-     "least number of results of a density; auto: number of axes + 1", 0},
-    {"candidates", WEFT_LONG, offsetof(kde, candidates), "64", 1, 1e6, NULL,
-     "number of candidates, of which the best is proposed", 0},
-    {"widen", WEFT_REAL, offsetof(kde, widen), "3", 1e-6, 1e6, NULL,
-     "candidates are drawn from kernels that are this many times as wide", 0},
-    {"least", WEFT_REAL, offsetof(kde, least), "1e-3", 1e-12, 1, NULL,
-     "least width of a kernel, in units of the axis's length", 0},
-    {"liar", WEFT_BOOL, offsetof(kde, liar), "no", 0, 0, NULL,
-     "trials in flight count as bad", 0},
-    {"per_cost", WEFT_BOOL, offsetof(kde, per_cost), "no", 0, 0, NULL,
-     "maximise the expected improvement per virtual second, or per operation where the "
-     "virtual seconds of a job are its resource: both are predicted from earlier trials",
-     0},
-    {0}};
+    WEFT_REAL_OPT("random", kde, random, "0.3333333333333333", 0, 1,
+                  "share of the configurations that are drawn at random in any case"),
+    WEFT_REAL_OPT("good", kde, good, "0.15", 0, 1,
+                  "share of the results that counts as the best"),
+    WEFT_LONG_OPT("points", kde, points, "0", 0, 1e9,
+                  "least number of results of a density; auto: number of axes + 1",
+                  .words = "auto"),
+    WEFT_LONG_OPT("candidates", kde, candidates, "64", 1, 1e6,
+                  "number of candidates, of which the best is proposed"),
+    WEFT_REAL_OPT("widen", kde, widen, "3", 1e-6, 1e6,
+                  "candidates are drawn from kernels that are this many times as wide"),
+    WEFT_REAL_OPT("least", kde, least, "1e-3", 1e-12, 1,
+                  "least width of a kernel, in units of the axis's length"),
+    WEFT_BOOL_OPT("liar", kde, liar, "no", "trials in flight count as bad"),
+    WEFT_BOOL_OPT("per_cost", kde, per_cost, "no",
+                  "maximise the expected improvement per virtual second, or per operation "
+                  "where the virtual seconds of a job are its resource: both are predicted "
+                  "from earlier trials"),
+    {0},
+};
 
 static weft_status kde_setup(void *self, const weft_space *sp, uint64_t seed,
                              weft_arena *mem)

@@ -59,38 +59,32 @@ typedef struct step {
 } step;
 
 static const weft_opt tpe_opts[] = {
-    {"form", WEFT_CHOICE, offsetof(tpe, form), "independent", 0, 0,
-     "independent|joint|hyperopt",
-     "axes independently; jointly with one kernel per trial; independently with the "
-     "weights "
-     "and shares of hyperopt",
-     0},
-    {"startup", WEFT_LONG, offsetof(tpe, startup), "0", 0, 1e9, "auto",
-     "number of initial random trials, and of results that a resource must have to be "
-     "learnt "
-     "from; auto: 10, hyperopt 20",
-     0},
-    {"gamma", WEFT_REAL, offsetof(tpe, gamma), "0", 0, 1, "auto",
-     "share of the results that counts as good; auto: 0.1, hyperopt 0.25 times the square "
-     "root "
-     "of their number, at most 25",
-     0},
-    {"candidates", WEFT_LONG, offsetof(tpe, candidates), "24", 1, 1e6, NULL,
-     "number of candidates, of which the best is proposed", 0},
-    {"kernels", WEFT_CHOICE, offsetof(tpe, kernels), "auto", 0, 0, "auto|equal|normal",
-     "height of numeric kernels: equal for all widths, as in Optuna 3.1, or normal, that "
-     "of a "
-     "density; auto: equal, hyperopt normal",
-     0},
-    {"endpoints", WEFT_BOOL, offsetof(tpe, endpoints), "no", 0, 0, NULL,
-     "the ends of an axis count as neighbours for the width of a kernel", 0},
-    {"liar", WEFT_BOOL, offsetof(tpe, liar), "yes", 0, 0, NULL,
-     "trials in flight count as bad, so that parallel proposals differ", 0},
-    {"per_cost", WEFT_BOOL, offsetof(tpe, per_cost), "no", 0, 0, NULL,
-     "maximise the expected improvement per virtual second, or per operation where the "
-     "virtual seconds of a job are its resource: both are predicted from earlier trials",
-     0},
-    {0}};
+    WEFT_CHOICE_OPT("form", tpe, form, "independent", "independent|joint|hyperopt",
+                    "axes independently; jointly with one kernel per trial; independently "
+                    "with the weights and shares of hyperopt"),
+    WEFT_LONG_OPT("startup", tpe, startup, "0", 0, 1e9,
+                  "number of initial random trials, and of results that a resource must "
+                  "have to be learnt from; auto: 10, hyperopt 20",
+                  .words = "auto"),
+    WEFT_REAL_OPT("gamma", tpe, gamma, "0", 0, 1,
+                  "share of the results that counts as good; auto: 0.1, hyperopt 0.25 "
+                  "times the square root of their number, at most 25",
+                  .words = "auto"),
+    WEFT_LONG_OPT("candidates", tpe, candidates, "24", 1, 1e6,
+                  "number of candidates, of which the best is proposed"),
+    WEFT_CHOICE_OPT("kernels", tpe, kernels, "auto", "auto|equal|normal",
+                    "height of numeric kernels: equal for all widths, as in Optuna 3.1, or "
+                    "normal, that of a density; auto: equal, hyperopt normal"),
+    WEFT_BOOL_OPT("endpoints", tpe, endpoints, "no",
+                  "the ends of an axis count as neighbours for the width of a kernel"),
+    WEFT_BOOL_OPT("liar", tpe, liar, "yes",
+                  "trials in flight count as bad, so that parallel proposals differ"),
+    WEFT_BOOL_OPT("per_cost", tpe, per_cost, "no",
+                  "maximise the expected improvement per virtual second, or per operation "
+                  "where the virtual seconds of a job are its resource: both are predicted "
+                  "from earlier trials"),
+    {0},
+};
 
 static const weft_when tpe_when[] = {{"endpoints", "form", "independent|hyperopt"}, {0}};
 

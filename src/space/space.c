@@ -14,19 +14,19 @@ enum { MOST = 1000000 };    /* configurations */
 enum { RANDOM_COUNT = 64 }; /* configurations where configs = 0 */
 
 static const weft_opt space_opts[] = {
-    {"source", WEFT_CHOICE, offsetof(weft_space, source), "random", 0, 0,
-     "random|grid|list", "where configurations come from", 0},
-    {"configs", WEFT_LONG, offsetof(weft_space, configs), "0", 0, MOST, NULL,
-     "number of configurations; 0: random 64, grid and list all", 0},
-    {"levels", WEFT_LONG, offsetof(weft_space, levels), "5", 2, MOST, NULL,
-     "grid points of a numeric axis", 0},
-    {"file", WEFT_TEXT, offsetof(weft_space, file), "", 0, 0, NULL,
-     "list of configurations, TAB separated, options named in the first line; ranges are "
-     "extended to hold its values",
-     0},
-    {"seed", WEFT_LONG, offsetof(weft_space, seed), "-1", -1, 9e15, NULL,
-     "seed of random configurations; -1: run.seed", 0},
-    {0}};
+    WEFT_CHOICE_OPT("source", weft_space, source, "random", "random|grid|list",
+                    "where configurations come from"),
+    WEFT_LONG_OPT("configs", weft_space, configs, "0", 0, MOST,
+                  "number of configurations; 0: random 64, grid and list all"),
+    WEFT_LONG_OPT("levels", weft_space, levels, "5", 2, MOST,
+                  "grid points of a numeric axis"),
+    WEFT_TEXT_OPT("file", weft_space, file, "",
+                  "list of configurations, TAB separated, options named in the first line; "
+                  "ranges are extended to hold its values"),
+    WEFT_LONG_OPT("seed", weft_space, seed, "-1", -1, 9e15,
+                  "seed of random configurations; -1: run.seed"),
+    {0},
+};
 
 static const weft_when space_when[] = {{"levels", "source", "grid"},
                                        {"file", "source", "list"},

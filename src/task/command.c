@@ -11,36 +11,21 @@
 #include <unistd.h>
 
 static const weft_opt command_opts[] = {
-    {.name = "run",
-     .type = WEFT_TEXT,
-     .at = offsetof(command, run),
-     .def = "",
-     .about = "command line for /bin/sh that trains and prints loss=NUMBER; it has its "
-              "parameters as $PARAM_name, the resource to add as $WEFT_RESOURCE, a "
-              "directory for its state as $WEFT_DIR"},
-    {.name = "loss",
-     .type = WEFT_TEXT,
-     .at = offsetof(command, loss),
-     .def = "loss",
-     .about = "name of the number that is minimised, the last that was printed; with a "
-              "minus before it the number is maximised"},
-    {.name = "time_limit",
-     .type = WEFT_REAL,
-     .at = offsetof(command, time_limit),
-     .def = "0",
-     .lo = 0,
-     .hi = 1e9,
-     .about = "time limit of a job in seconds, after which it is ended and counts as "
-              "failed; 0: none"},
-    {.name = "retries",
-     .type = WEFT_INT,
-     .at = offsetof(command, retries),
-     .def = "0",
-     .lo = 0,
-     .hi = 1000,
-     .about = "how often a job that failed is tried again, from where it began, by the "
-              "next team if there are several"},
-    {0}};
+    WEFT_TEXT_OPT("run", command, run, "",
+                  "command line for /bin/sh that trains and prints loss=NUMBER; it has its "
+                  "parameters as $PARAM_name, the resource to add as $WEFT_RESOURCE, a "
+                  "directory for its state as $WEFT_DIR"),
+    WEFT_TEXT_OPT("loss", command, loss, "loss",
+                  "name of the number that is minimised, the last that was printed; with a "
+                  "minus before it the number is maximised"),
+    WEFT_REAL_OPT("time_limit", command, time_limit, "0", 0, 1e9,
+                  "time limit of a job in seconds, after which it is ended and counts as "
+                  "failed; 0: none"),
+    WEFT_INT_OPT("retries", command, retries, "0", 0, 1000,
+                 "how often a job that failed is tried again, from where it began, by the "
+                 "next team if there are several"),
+    {0},
+};
 
 static const weft_kind parameters = {.name = WEFT_PARAMETERS,
                                      .about = "what the program of [command] is given: any "

@@ -24,52 +24,54 @@ typedef struct flow {
 } flow;
 
 static const weft_opt flow_opts[] = {
-    {"spectrum", WEFT_CHOICE, offsetof(flow, spectrum), "power", 0, 0,
-     "power|exponential|data",
-     "eigenvalues s_i of X^T X / n, i = 1 .. p: i^-decay, exp(-decay (i - 1)), or of the "
-     "training rows of run.data, centred",
-     0},
-    {"decay", WEFT_REAL, offsetof(flow, decay), "1", 0, 100, NULL,
-     "decay of the eigenvalues, if not from data", 0},
-    {"p", WEFT_LONG, offsetof(flow, p), "50", 1, 1e6, NULL,
-     "number of features, if not from data", 0},
-    {"n", WEFT_LONG, offsetof(flow, n), "100", 1, 1e12, NULL,
-     "number of samples, if not from data; s_i = 0 for i > n", 0},
-    {"signal", WEFT_REAL, offsetof(flow, signal), "1", 0, 1e100, NULL,
-     "|beta_0|, if not from data; for data beta_0 is the least squares fit", 0},
-    {"signal_decay", WEFT_REAL, offsetof(flow, signal_decay), "0", -100, 100, NULL,
-     "if not from data: (v_i^T beta_0)^2 decays as i^-signal_decay; 0: all equal", 0},
-    {"sigma", WEFT_REAL, offsetof(flow, sigma), "-1", -1, 1e100, "auto",
-     "standard deviation of the noise of responses; auto: 1, or that of the residuals of "
-     "the least squares fit to data",
-     0},
-    {"response", WEFT_TEXT, offsetof(flow, response), "label", 0, 0, NULL,
-     "response for data: label (the number of the class), or name or number of a column, "
-     "which then is not a feature",
-     0},
-    {"normalize", WEFT_BOOL, offsetof(flow, normalize), "yes", 0, 0, NULL,
-     "divide eigenvalues of data by the largest, so that descent diverges above step 2", 0},
-    {"loss", WEFT_CHOICE, offsetof(flow, prediction), "estimation", 0, 0,
-     "estimation|prediction",
-     "mean over the noise of |b - beta_0|^2 or, in the sample, |X (b - beta_0)|^2 / n", 0},
-    {"method", WEFT_CHOICE, offsetof(flow, method), "descent", 0, 0, "flow|descent|ridge",
-     "gradient flow or gradient descent, both from 0, or their limit, ridge regression, "
-     "at once",
-     WEFT_PER_TRIAL},
-    {"step", WEFT_REAL, offsetof(flow, step), "1", 0, 1e12, NULL,
-     "step size of descent; time of flow per unit of resource", WEFT_PER_TRIAL},
-    {"lambda", WEFT_REAL, offsetof(flow, lambda), "0", 0, 1e12, NULL,
-     "penalty: |y - X b|^2 / n + lambda |b|^2", WEFT_PER_TRIAL},
-    {"features", WEFT_LONG, offsetof(flow, features), "0", 0, 1e6, "all",
-     "number of principal directions that are fitted, those of the largest s_i",
-     WEFT_PER_TRIAL},
-    {"noise", WEFT_REAL, offsetof(flow, noise), "0", 0, 1e100, NULL,
-     "standard deviation of normal noise on the loss that a tuner is told", 0},
-    {"seconds", WEFT_REAL, offsetof(flow, seconds), "1", 0, 1e9, NULL,
-     "virtual seconds per unit of resource, the mean over trials", 0},
-    {"spread", WEFT_REAL, offsetof(flow, spread), "0", 0, 10, NULL,
-     "standard deviation of the logarithm of a trial's virtual seconds for a unit", 0},
-    {0}};
+    WEFT_CHOICE_OPT("spectrum", flow, spectrum, "power", "power|exponential|data",
+                    "eigenvalues s_i of X^T X / n, i = 1 .. p: i^-decay, exp(-decay (i - "
+                    "1)), or of the training rows of run.data, centred"),
+    WEFT_REAL_OPT("decay", flow, decay, "1", 0, 100,
+                  "decay of the eigenvalues, if not from data"),
+    WEFT_LONG_OPT("p", flow, p, "50", 1, 1e6, "number of features, if not from data"),
+    WEFT_LONG_OPT("n", flow, n, "100", 1, 1e12,
+                  "number of samples, if not from data; s_i = 0 for i > n"),
+    WEFT_REAL_OPT("signal", flow, signal, "1", 0, 1e100,
+                  "|beta_0|, if not from data; for data beta_0 is the least squares fit"),
+    WEFT_REAL_OPT(
+        "signal_decay", flow, signal_decay, "0", -100, 100,
+        "if not from data: (v_i^T beta_0)^2 decays as i^-signal_decay; 0: all equal"),
+    WEFT_REAL_OPT("sigma", flow, sigma, "-1", -1, 1e100,
+                  "standard deviation of the noise of responses; auto: 1, or that of the "
+                  "residuals of the least squares fit to data",
+                  .words = "auto"),
+    WEFT_TEXT_OPT("response", flow, response, "label",
+                  "response for data: label (the number of the class), or name or number "
+                  "of a column, which then is not a feature"),
+    WEFT_BOOL_OPT(
+        "normalize", flow, normalize, "yes",
+        "divide eigenvalues of data by the largest, so that descent diverges above step 2"),
+    WEFT_CHOICE_OPT(
+        "loss", flow, prediction, "estimation", "estimation|prediction",
+        "mean over the noise of |b - beta_0|^2 or, in the sample, |X (b - beta_0)|^2 / n"),
+    WEFT_CHOICE_OPT("method", flow, method, "descent", "flow|descent|ridge",
+                    "gradient flow or gradient descent, both from 0, or their limit, ridge "
+                    "regression, at once",
+                    .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("step", flow, step, "1", 0, 1e12,
+                  "step size of descent; time of flow per unit of resource",
+                  .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("lambda", flow, lambda, "0", 0, 1e12,
+                  "penalty: |y - X b|^2 / n + lambda |b|^2", .role = WEFT_PER_TRIAL),
+    WEFT_LONG_OPT(
+        "features", flow, features, "0", 0, 1e6,
+        "number of principal directions that are fitted, those of the largest s_i",
+        .words = "all", .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("noise", flow, noise, "0", 0, 1e100,
+                  "standard deviation of normal noise on the loss that a tuner is told"),
+    WEFT_REAL_OPT("seconds", flow, seconds, "1", 0, 1e9,
+                  "virtual seconds per unit of resource, the mean over trials"),
+    WEFT_REAL_OPT(
+        "spread", flow, spread, "0", 0, 10,
+        "standard deviation of the logarithm of a trial's virtual seconds for a unit"),
+    {0},
+};
 
 static const weft_when flow_when[] = {
     {"response", "spectrum", "data"}, {"normalize", "spectrum", "data"}, {0}};

@@ -21,49 +21,25 @@ enum { AUTO, SPLIT, FULL };
 #define TELL    400
 
 static const weft_opt fmap_opts[] = {
-    {.name = "feature",
-     .type = WEFT_TEXT,
-     .at = offsetof(fmap, feature_name),
-     .def = "rff",
-     .about = "feature map: rff (dense rows) or ngram (documents)"},
-    {.name = "model",
-     .type = WEFT_TEXT,
-     .at = offsetof(fmap, model_name),
-     .def = "ridge",
-     .about = "linear model: ridge, logistic or svm"},
-    {.name = "validation",
-     .type = WEFT_CHOICE,
-     .at = offsetof(fmap, validation),
-     .def = "auto",
-     .words = "auto|split|full",
-     .about =
-         "validation samples: divided among the maps, all scored by each map, or by as "
-         "many maps as cost little beside the fit"},
-    {.name = "score",
-     .type = WEFT_CHOICE,
-     .at = offsetof(fmap, by_error),
-     .def = "accuracy",
-     .words = "loss|accuracy",
-     .about =
-         "score by which maps are compared: mean loss, or error rate, and of equal error "
-         "rates the mean loss"},
-    {.name = "resource",
-     .type = WEFT_CHOICE,
-     .at = offsetof(fmap, pieces),
-     .def = "fits",
-     .words = "fits|iterations",
-     .about =
-         "unit of resource: a fit to its optimum, or an iteration of ridge's conjugate "
-         "gradients that continues the trial's fit, so that schedules can stop fits of one "
-         "map early"},
-    {.name = "slack",
-     .type = WEFT_REAL,
-     .at = offsetof(fmap, slack),
-     .def = "3",
-     .lo = 1,
-     .hi = 1000,
-     .about = "tolerance of fits shared by several maps, as a multiple of the model's own"},
-    {0}};
+    WEFT_TEXT_OPT("feature", fmap, feature_name, "rff",
+                  "feature map: rff (dense rows) or ngram (documents)"),
+    WEFT_TEXT_OPT("model", fmap, model_name, "ridge",
+                  "linear model: ridge, logistic or svm"),
+    WEFT_CHOICE_OPT("validation", fmap, validation, "auto", "auto|split|full",
+                    "validation samples: divided among the maps, all scored by each map, "
+                    "or by as many maps as cost little beside the fit"),
+    WEFT_CHOICE_OPT("score", fmap, by_error, "accuracy", "loss|accuracy",
+                    "score by which maps are compared: mean loss, or error rate, and of "
+                    "equal error rates the mean loss"),
+    WEFT_CHOICE_OPT("resource", fmap, pieces, "fits", "fits|iterations",
+                    "unit of resource: a fit to its optimum, or an iteration of ridge's "
+                    "conjugate gradients that continues the trial's fit, so that schedules "
+                    "can stop fits of one map early"),
+    WEFT_REAL_OPT(
+        "slack", fmap, slack, "3", 1, 1000,
+        "tolerance of fits shared by several maps, as a multiple of the model's own"),
+    {0},
+};
 
 #define PASSES 40 /* products with the training matrix that a fit is assumed to need */
 

@@ -26,47 +26,25 @@ typedef struct replay {
 } replay;
 
 static const weft_opt replay_opts[] = {
-    {.name = "table",
-     .type = WEFT_TEXT,
-     .at = offsetof(replay, path),
-     .def = "",
-     .about =
-         "TAB-separated file: a line of names, config, resource, the loss and any others; "
-         "then a line for each point of a learning curve"},
-    {.name = "loss",
-     .type = WEFT_TEXT,
-     .at = offsetof(replay, names.loss),
-     .def = "loss",
-     .about = "column that is minimised; inf where a training diverged"},
-    {.name = "time",
-     .type = WEFT_TEXT,
-     .at = offsetof(replay, names.seconds),
-     .def = "seconds",
-     .about = "column of the seconds since the start of a training, if there is one"},
-    {.name = "test",
-     .type = WEFT_TEXT,
-     .at = offsetof(replay, names.test),
-     .def = "",
-     .about =
-         "column that is recorded beside the loss, such as a loss on test data; empty: "
-         "none"},
-    {.name = "seconds",
-     .type = WEFT_REAL,
-     .at = offsetof(replay, seconds),
-     .def = "1",
-     .lo = 0,
-     .hi = 1e9,
-     .about = "virtual seconds per unit of resource, if the table has no column of them"},
-    {.name = "row",
-     .type = WEFT_LONG,
-     .at = offsetof(replay, row),
-     .def = "0",
-     .lo = 0,
-     .hi = 1e12,
-     .about = "the configuration, by its number in the table from 0; not if [columns] has "
-              "ranges",
-     .role = WEFT_PER_TRIAL},
-    {0}};
+    WEFT_TEXT_OPT("table", replay, path, "",
+                  "TAB-separated file: a line of names, config, resource, the loss and any "
+                  "others; then a line for each point of a learning curve"),
+    WEFT_TEXT_OPT("loss", replay, names.loss, "loss",
+                  "column that is minimised; inf where a training diverged"),
+    WEFT_TEXT_OPT("time", replay, names.seconds, "seconds",
+                  "column of the seconds since the start of a training, if there is one"),
+    WEFT_TEXT_OPT("test", replay, names.test, "",
+                  "column that is recorded beside the loss, such as a loss on test data; "
+                  "empty: none"),
+    WEFT_REAL_OPT(
+        "seconds", replay, seconds, "1", 0, 1e9,
+        "virtual seconds per unit of resource, if the table has no column of them"),
+    WEFT_LONG_OPT(
+        "row", replay, row, "0", 0, 1e12,
+        "the configuration, by its number in the table from 0; not if [columns] has ranges",
+        .role = WEFT_PER_TRIAL),
+    {0},
+};
 
 static const weft_kind columns = {.name = "columns",
                                   .about = "task replay: columns of the table with their "

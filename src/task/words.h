@@ -12,23 +12,14 @@ typedef struct weft_word_keys {
 
 /* Their rows in the table of a task's options; `keys` is a member of the task. */
 #define WEFT_WORD_OPTS(task, keys)                                                         \
-    {.name = "tokenizer",                                                                  \
-     .type = WEFT_CHOICE,                                                                  \
-     .at = offsetof(task, keys.tokenizer),                                                 \
-     .def = "split",                                                                       \
-     .words = WEFT_TOK_WORDS,                                                              \
-     .about = "documents: tokenizer that splits them into words"},                         \
-        {.name = "vectors",                                                                \
-         .type = WEFT_TEXT,                                                                \
-         .at = offsetof(task, keys.vectors),                                               \
-         .def = "",                                                                        \
-         .about = "documents: file of word vectors in word2vec's text or binary format; "  \
-                  "words that are not in it, or all if empty, start with U(-0.25, 0.25)"}, \
-    {                                                                                      \
-        .name = "dim", .type = WEFT_INT, .at = offsetof(task, keys.dim), .def = "300",     \
-        .lo = 1, .hi = 4096,                                                               \
-        .about = "documents: length of word vectors, if no file is given"                  \
-    }
+    WEFT_CHOICE_OPT("tokenizer", task, keys.tokenizer, "split", WEFT_TOK_WORDS,            \
+                    "documents: tokenizer that splits them into words"),                   \
+        WEFT_TEXT_OPT(                                                                     \
+            "vectors", task, keys.vectors, "",                                             \
+            "documents: file of word vectors in word2vec's text or binary format; words "  \
+            "that are not in it, or all if empty, start with U(-0.25, 0.25)"),             \
+        WEFT_INT_OPT("dim", task, keys.dim, "300", 1, 4096,                                \
+                     "documents: length of word vectors, if no file is given")
 
 /* Sets the members of a shape that documents have, but not length, for the words of d,
  * which it loads, and documents of up to `longest` words; sets env->data->longest, unless

@@ -55,34 +55,32 @@ typedef struct asha {
 } asha;
 
 static const weft_opt asha_opts[] = {
-    {"reduction", WEFT_INT, offsetof(asha, reduction), "4", 2, 1000, NULL,
-     "one in this many trials is promoted to the next rung", 0},
-    {"min_resource", WEFT_LONG, offsetof(asha, min_resource), "1", 1, 1e9, NULL,
-     "resource of a trial in the first rung, in the task's unit: rounds", 0},
-    {"max_resource", WEFT_LONG, offsetof(asha, max_resource), "256", 1, 1e9, NULL,
-     "upper bound of it in the last rung: each rung has `reduction` times that of the one "
-     "before",
-     0},
-    {"early_stopping", WEFT_INT, offsetof(asha, early_stopping), "0", 0, WEFT_MAX_RUNGS - 1,
-     NULL, "number of lowest rungs that are left out", 0},
-    {"trials", WEFT_LONG, offsetof(asha, trials), "-1", -1, 1e9, "auto",
-     "trials that start; auto: space.configs; 0: no bound", 0},
-    {"budget", WEFT_LONG, offsetof(asha, budget), "0", 0, 1e15, NULL,
-     "upper bound of the resource of all trials together; 0: no bound", 0},
-    {"jobs", WEFT_LONG, offsetof(asha, most_jobs), "0", 0, 1e12, NULL,
-     "upper bound of the number of jobs; 0: no bound", 0},
-    {"variant", WEFT_CHOICE, offsetof(asha, variant), "promotion", 0, 0,
-     "promotion|stopping",
-     "promotion: a trial pauses until it ranks among the best of its rung; stopping: it "
-     "continues at once or never",
-     0},
-    {"brackets", WEFT_INT, offsetof(asha, brackets), "1", 0, WEFT_MAX_RUNGS, NULL,
-     "number of brackets, each of which leaves out one more of the lowest rungs; all get "
-     "the same resource; 0: as many as rungs",
-     0},
-    {"winner", WEFT_CHOICE, offsetof(asha, best), "last", 0, 0, "last|best",
-     "last: best of the jobs with the most resource; best: lowest loss of any job", 0},
-    {0}};
+    WEFT_INT_OPT("reduction", asha, reduction, "4", 2, 1000,
+                 "one in this many trials is promoted to the next rung"),
+    WEFT_LONG_OPT("min_resource", asha, min_resource, "1", 1, 1e9,
+                  "resource of a trial in the first rung, in the task's unit: rounds"),
+    WEFT_LONG_OPT("max_resource", asha, max_resource, "256", 1, 1e9,
+                  "upper bound of it in the last rung: each rung has `reduction` times "
+                  "that of the one before"),
+    WEFT_INT_OPT("early_stopping", asha, early_stopping, "0", 0, WEFT_MAX_RUNGS - 1,
+                 "number of lowest rungs that are left out"),
+    WEFT_LONG_OPT("trials", asha, trials, "-1", -1, 1e9,
+                  "trials that start; auto: space.configs; 0: no bound", .words = "auto"),
+    WEFT_LONG_OPT("budget", asha, budget, "0", 0, 1e15,
+                  "upper bound of the resource of all trials together; 0: no bound"),
+    WEFT_LONG_OPT("jobs", asha, most_jobs, "0", 0, 1e12,
+                  "upper bound of the number of jobs; 0: no bound"),
+    WEFT_CHOICE_OPT("variant", asha, variant, "promotion", "promotion|stopping",
+                    "promotion: a trial pauses until it ranks among the best of its rung; "
+                    "stopping: it continues at once or never"),
+    WEFT_INT_OPT("brackets", asha, brackets, "1", 0, WEFT_MAX_RUNGS,
+                 "number of brackets, each of which leaves out one more of the lowest "
+                 "rungs; all get the same resource; 0: as many as rungs"),
+    WEFT_CHOICE_OPT(
+        "winner", asha, best, "last", "last|best",
+        "last: best of the jobs with the most resource; best: lowest loss of any job"),
+    {0},
+};
 
 /* ---- setup ---- */
 

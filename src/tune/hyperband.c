@@ -23,24 +23,24 @@ enum { CEIL, FLOOR };
 enum { MAX_TRIALS = 1000000 };
 
 static const weft_opt hyperband_opts[] = {
-    {"reduction", WEFT_INT, offsetof(hyperband, reduction), "3", 2, 1000, NULL,
-     "one in this many trials is promoted to the next rung", 0},
-    {"min_resource", WEFT_LONG, offsetof(hyperband, min_resource), "1", 1, 1e9, NULL,
-     "least resource of a trial in a first rung, in the task's unit: rounds", 0},
-    {"max_resource", WEFT_LONG, offsetof(hyperband, max_resource), "81", 1, 1e9, NULL,
-     "resource of a trial in the last rungs", 0},
-    {"rounding", WEFT_CHOICE, offsetof(hyperband, rounding), "ceil", 0, 0, "ceil|floor",
-     "of the number of trials of a bracket: ceil as in the paper, floor as in its authors' "
-     "first program",
-     0},
-    {"repeats", WEFT_INT, offsetof(hyperband, repeats), "1", 1, 10000, NULL,
-     "how often all brackets are run, one after the other: with a sampler that learns, "
-     "such "
-     "as kde (BOHB), each repetition begins with what those before it have found",
-     0},
-    {"winner", WEFT_CHOICE, offsetof(hyperband, best), "last", 0, 0, "last|best",
-     "last: best of the jobs with the full resource; best: lowest loss of any job", 0},
-    {0}};
+    WEFT_INT_OPT("reduction", hyperband, reduction, "3", 2, 1000,
+                 "one in this many trials is promoted to the next rung"),
+    WEFT_LONG_OPT("min_resource", hyperband, min_resource, "1", 1, 1e9,
+                  "least resource of a trial in a first rung, in the task's unit: rounds"),
+    WEFT_LONG_OPT("max_resource", hyperband, max_resource, "81", 1, 1e9,
+                  "resource of a trial in the last rungs"),
+    WEFT_CHOICE_OPT("rounding", hyperband, rounding, "ceil", "ceil|floor",
+                    "of the number of trials of a bracket: ceil as in the paper, floor as "
+                    "in its authors' first program"),
+    WEFT_INT_OPT(
+        "repeats", hyperband, repeats, "1", 1, 10000,
+        "how often all brackets are run, one after the other: with a sampler that learns, "
+        "such as kde (BOHB), each repetition begins with what those before it have found"),
+    WEFT_CHOICE_OPT(
+        "winner", hyperband, best, "last", "last|best",
+        "last: best of the jobs with the full resource; best: lowest loss of any job"),
+    {0},
+};
 
 /* Number of trials of the bracket with s eliminations, one of s_max + 1 brackets that get
  * about the same resource. */

@@ -41,28 +41,28 @@ typedef struct pbt {
 } pbt;
 
 static const weft_opt pbt_opts[] = {
-    {"population", WEFT_INT, offsetof(pbt, population), "20", 1, 10000, NULL,
-     "number of members, which train in parallel", 0},
-    {"interval", WEFT_LONG, offsetof(pbt, interval), "10", 1, 1e9, NULL,
-     "resource of a member between two decisions, in the task's unit: rounds", 0},
-    {"max_resource", WEFT_LONG, offsetof(pbt, max_resource), "100", 1, 1e9, NULL,
-     "total resource of a member", 0},
-    {"exploit", WEFT_CHOICE, offsetof(pbt, exploit), "truncation", 0, 0,
-     "truncation|tournament|none",
-     "truncation: a member of the worst share copies one of the best; tournament: a member "
-     "copies one drawn at random if that is better; none: no copies",
-     0},
-    {"quantile", WEFT_REAL, offsetof(pbt, quantile), "0.2", 0, 0.5, NULL,
-     "share of the members that counts as the best, and as the worst", 0},
-    {"resample", WEFT_REAL, offsetof(pbt, resample), "0.25", 0, 1, NULL,
-     "probability that a copy draws an option anew instead of perturbing it", 0},
-    {"perturb", WEFT_REAL, offsetof(pbt, perturb), "0.2", 0, 0.99, NULL,
-     "a perturbed number is multiplied by 1 + or 1 - this", 0},
-    {"sync", WEFT_BOOL, offsetof(pbt, sync), "no", 0, 1, NULL,
-     "members wait for each other after every interval", 0},
-    {"winner", WEFT_CHOICE, offsetof(pbt, best), "last", 0, 0, "last|best",
-     "last: best member at the end; best: lowest loss of any job", 0},
-    {0}};
+    WEFT_INT_OPT("population", pbt, population, "20", 1, 10000,
+                 "number of members, which train in parallel"),
+    WEFT_LONG_OPT("interval", pbt, interval, "10", 1, 1e9,
+                  "resource of a member between two decisions, in the task's unit: rounds"),
+    WEFT_LONG_OPT("max_resource", pbt, max_resource, "100", 1, 1e9,
+                  "total resource of a member"),
+    WEFT_CHOICE_OPT(
+        "exploit", pbt, exploit, "truncation", "truncation|tournament|none",
+        "truncation: a member of the worst share copies one of the best; tournament: a "
+        "member copies one drawn at random if that is better; none: no copies"),
+    WEFT_REAL_OPT("quantile", pbt, quantile, "0.2", 0, 0.5,
+                  "share of the members that counts as the best, and as the worst"),
+    WEFT_REAL_OPT("resample", pbt, resample, "0.25", 0, 1,
+                  "probability that a copy draws an option anew instead of perturbing it"),
+    WEFT_REAL_OPT("perturb", pbt, perturb, "0.2", 0, 0.99,
+                  "a perturbed number is multiplied by 1 + or 1 - this"),
+    WEFT_BOOL_OPT("sync", pbt, sync, "no",
+                  "members wait for each other after every interval"),
+    WEFT_CHOICE_OPT("winner", pbt, best, "last", "last|best",
+                    "last: best member at the end; best: lowest loss of any job"),
+    {0},
+};
 
 static weft_status pbt_setup(void *self, const weft_space *sp, uint64_t seed,
                              weft_arena *mem)

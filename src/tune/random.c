@@ -10,9 +10,10 @@ typedef struct sweep {
 
 static const weft_opt sweep_opts[] = {
     WEFT_RESOURCE_OPT(sweep, resource, "of each configuration"),
-    {"only", WEFT_LONG, offsetof(sweep, only), "-1", -1, 1e9, NULL,
-     "index of the one configuration to train; -1: all", 0},
-    {0}};
+    WEFT_LONG_OPT("only", sweep, only, "-1", -1, 1e9,
+                  "index of the one configuration to train; -1: all"),
+    {0},
+};
 
 static weft_status sweep_setup(void *self, const weft_space *sp, uint64_t seed,
                                weft_arena *mem)

@@ -30,30 +30,29 @@ typedef struct sha {
 } sha;
 
 static const weft_opt sha_opts[] = {
-    {"reduction", WEFT_INT, offsetof(sha, reduction), "3", 2, 1000, NULL,
-     "one in this many trials survives an elimination", 0},
-    {"rungs", WEFT_CHOICE, offsetof(sha, placing), "fedex", 0, 0, "fedex|geometric",
-     "fedex: equally long, such that the budget is spent; geometric: each ends at "
-     "`reduction` times the resource of the one before",
-     0},
-    {"min_resource", WEFT_LONG, offsetof(sha, min_resource), "1", 1, 1e9, NULL,
-     "resource of a trial in the first rung", 0},
-    {"early_stopping", WEFT_INT, offsetof(sha, early_stopping), "0", 0, WEFT_MAX_RUNGS - 1,
-     NULL, "number of lowest rungs that are left out", 0},
-    {"eliminations", WEFT_INT, offsetof(sha, eliminations), "-1", -1, WEFT_MAX_RUNGS - 1,
-     NULL,
-     "number of them; 0: random search; -1: 3, or as many as the configurations allow", 0},
-    {"max_resource", WEFT_LONG, offsetof(sha, max_resource), "800", 1, 1e9, NULL,
-     "resource of the last survivors, in the task's unit: rounds", 0},
-    {"budget", WEFT_LONG, offsetof(sha, budget), "0", 0, 1e12, NULL,
-     "resource of all trials together; 0: 5 max_resource, as published, or if that is less "
-     "the budget of equally long rungs",
-     0},
-    {"every", WEFT_LONG, offsetof(sha, every), "0", 0, 1e9, NULL,
-     "resource of a job; 0: up to the next elimination", 0},
-    {"winner", WEFT_CHOICE, offsetof(sha, best), "last", 0, 0, "last|best",
-     "last: best of the last survivors; best: lowest loss of any job", 0},
-    {0}};
+    WEFT_INT_OPT("reduction", sha, reduction, "3", 2, 1000,
+                 "one in this many trials survives an elimination"),
+    WEFT_CHOICE_OPT("rungs", sha, placing, "fedex", "fedex|geometric",
+                    "fedex: equally long, such that the budget is spent; geometric: each "
+                    "ends at `reduction` times the resource of the one before"),
+    WEFT_LONG_OPT("min_resource", sha, min_resource, "1", 1, 1e9,
+                  "resource of a trial in the first rung"),
+    WEFT_INT_OPT("early_stopping", sha, early_stopping, "0", 0, WEFT_MAX_RUNGS - 1,
+                 "number of lowest rungs that are left out"),
+    WEFT_INT_OPT(
+        "eliminations", sha, eliminations, "-1", -1, WEFT_MAX_RUNGS - 1,
+        "number of them; 0: random search; -1: 3, or as many as the configurations allow"),
+    WEFT_LONG_OPT("max_resource", sha, max_resource, "800", 1, 1e9,
+                  "resource of the last survivors, in the task's unit: rounds"),
+    WEFT_LONG_OPT("budget", sha, budget, "0", 0, 1e12,
+                  "resource of all trials together; 0: 5 max_resource, as published, or if "
+                  "that is less the budget of equally long rungs"),
+    WEFT_LONG_OPT("every", sha, every, "0", 0, 1e9,
+                  "resource of a job; 0: up to the next elimination"),
+    WEFT_CHOICE_OPT("winner", sha, best, "last", "last|best",
+                    "last: best of the last survivors; best: lowest loss of any job"),
+    {0},
+};
 
 static const weft_when sha_when[] = {{"min_resource", "rungs", "geometric"},
                                      {"early_stopping", "rungs", "geometric"},

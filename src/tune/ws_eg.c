@@ -25,26 +25,23 @@ typedef struct gradient {
 } gradient;
 
 static const weft_opt gradient_opts[] = {
-    {"rounds", WEFT_INT, offsetof(gradient, rounds), "5", 1, 100000, NULL,
-     "fits of the shared weights", 0},
+    WEFT_INT_OPT("rounds", gradient, rounds, "5", 1, 100000, "fits of the shared weights"),
     WEFT_RESOURCE_OPT(gradient, share.resource, "of a round, and of a map fitted alone"),
-    {"switch", WEFT_INT, offsetof(gradient, few), "1", 1, 1000000, NULL,
-     "number of the most probable maps that are fitted alone at the end; 1: only the "
-     "winner",
-     0},
-    {"eta", WEFT_REAL, offsetof(gradient, eta), "5", 0, 1e6, NULL,
-     "step size, per unit of the score", 0},
-    {"rate", WEFT_CHOICE, offsetof(gradient, rate), "constant", 0, 0, "constant|theory",
-     "constant: eta; theory: sqrt(2 ln k / rounds)", 0},
-    {"weighted", WEFT_BOOL, offsetof(gradient, weighted), "yes", 0, 1, NULL,
-     "divide by the probability that a map is scored, if validation samples are split "
-     "among maps",
-     0},
-    {"refit", WEFT_BOOL, offsetof(gradient, refit), "yes", 0, 1, NULL,
-     "fit the winner alone; no: report the shared weights", 0},
-    {"warm", WEFT_BOOL, offsetof(gradient, warm), "yes", 0, 1, NULL,
-     "start each fit from the weights of the one before", 0},
-    {0}};
+    WEFT_INT_OPT("switch", gradient, few, "1", 1, 1000000,
+                 "number of the most probable maps that are fitted alone at the end; 1: "
+                 "only the winner"),
+    WEFT_REAL_OPT("eta", gradient, eta, "5", 0, 1e6, "step size, per unit of the score"),
+    WEFT_CHOICE_OPT("rate", gradient, rate, "constant", "constant|theory",
+                    "constant: eta; theory: sqrt(2 ln k / rounds)"),
+    WEFT_BOOL_OPT("weighted", gradient, weighted, "yes",
+                  "divide by the probability that a map is scored, if validation samples "
+                  "are split among maps"),
+    WEFT_BOOL_OPT("refit", gradient, refit, "yes",
+                  "fit the winner alone; no: report the shared weights"),
+    WEFT_BOOL_OPT("warm", gradient, warm, "yes",
+                  "start each fit from the weights of the one before"),
+    {0},
+};
 
 static weft_status gradient_setup(void *self, const weft_space *sp, uint64_t seed,
                                   weft_arena *mem)

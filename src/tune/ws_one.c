@@ -10,9 +10,10 @@ typedef struct solo {
     int asked;
 } solo;
 
-static const weft_opt solo_opts[] = {{"resource", WEFT_LONG, offsetof(solo, resource),
-                                      "800", 1, 1e9, NULL, "rounds of the one trial", 0},
-                                     {0}};
+static const weft_opt solo_opts[] = {
+    WEFT_LONG_OPT("resource", solo, resource, "800", 1, 1e9, "rounds of the one trial"),
+    {0},
+};
 
 static weft_status solo_setup(void *self, const weft_space *sp, uint64_t seed,
                               weft_arena *mem)

@@ -46,24 +46,26 @@ typedef struct halving {
 } halving;
 
 static const weft_opt halving_opts[] = {
-    {"keep", WEFT_REAL, offsetof(halving, keep), "0.5", 0.01, 0.99, NULL,
-     "share of the maps that survives a round", 0},
+    WEFT_REAL_OPT("keep", halving, keep, "0.5", 0.01, 0.99,
+                  "share of the maps that survives a round"),
     WEFT_RESOURCE_OPT(halving, share.resource, "of a round, and of a map fitted alone"),
-    {"switch", WEFT_INT, offsetof(halving, few), "auto", 0, 1000000, "auto",
-     "fit each map alone once at most this many survive; 1: only the winner; auto: as "
-     "many as the budget of fits allows",
-     0},
-    {"grow", WEFT_REAL, offsetof(halving, grow), "1", 1, 100, NULL,
-     "factor by which the number of features grows every round, up to the full number", 0},
-    {"refit", WEFT_BOOL, offsetof(halving, refit), "yes", 0, 1, NULL,
-     "fit the winner alone; no: report the shared weights", 0},
-    {"warm", WEFT_BOOL, offsetof(halving, warm), "yes", 0, 1, NULL,
-     "start each fit from the weights of the one before (not if features grow)", 0},
-    {"literal", WEFT_BOOL, offsetof(halving, literal), "no", 0, 1, NULL,
-     "as published: median over all maps, eliminated ones too, and a winner drawn at "
-     "random",
-     0},
-    {0}};
+    WEFT_INT_OPT("switch", halving, few, "auto", 0, 1000000,
+                 "fit each map alone once at most this many survive; 1: only the winner; "
+                 "auto: as many as the budget of fits allows",
+                 .words = "auto"),
+    WEFT_REAL_OPT(
+        "grow", halving, grow, "1", 1, 100,
+        "factor by which the number of features grows every round, up to the full number"),
+    WEFT_BOOL_OPT("refit", halving, refit, "yes",
+                  "fit the winner alone; no: report the shared weights"),
+    WEFT_BOOL_OPT(
+        "warm", halving, warm, "yes",
+        "start each fit from the weights of the one before (not if features grow)"),
+    WEFT_BOOL_OPT("literal", halving, literal, "no",
+                  "as published: median over all maps, eliminated ones too, and a winner "
+                  "drawn at random"),
+    {0},
+};
 
 /* Survivors of a round with n maps: at least one is eliminated, at least one is nkept. */
 static int nkept(const halving *t, int n)
