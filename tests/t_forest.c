@@ -104,20 +104,6 @@ static void hills(void *own, int m, const double *x, double *value)
     }
 }
 
-/* As many children as parents are all the next parents. */
-static void test_bounds(weft_arena *mem)
-{
-    minimizer q;
-    weft_status equal = minimizer_begin(
-        &q, "x0 = 0 .. 1\n",
-        "[run]\nsampler = forest\n[forest]\nchildren = 4\nparents = 4\n", 5, 1, mem);
-    weft_status fewer = minimizer_begin(
-        &q, "x0 = 0 .. 1\n",
-        "[run]\nsampler = forest\n[forest]\nchildren = 3\nparents = 4\n", 5, 1, mem);
-    ok(equal == WEFT_OK && fewer == WEFT_ECONF && strstr(weft_error(), "children"),
-       "children are at least as many as parents");
-}
-
 static void test_mies(weft_arena *mem)
 {
     static const weft_gene gene[4] = {WEFT_GENE_REAL, WEFT_GENE_WHOLE, WEFT_GENE_LEVEL,
@@ -423,7 +409,6 @@ int main(void)
     test_gain();
     test_spread();
     test_steps();
-    test_bounds(mem);
     test_mies(mem);
     test_rates(mem);
     test_regrets(mem);

@@ -130,8 +130,7 @@ static void test_edges(weft_arena *mem)
                   diverged, 0, 0};
     double regret[40], conf[40 * 6];
     int inside = 1;
-    minimizer_run(&f, "[run]\nsampler = kde\n[kde]\nliar = yes\n", 40, 3, 1, regret, conf,
-                  mem);
+    minimizer_run(&f, "[run]\nsampler = kde\n", 40, 3, 1, regret, conf, mem);
     for (int i = 0; i < 40; i++) {
         const double *v = conf + 6 * i; /* x0 x1 x2 i0 i1 d */
         inside &= v[0] >= 1 && v[0] <= 1 && v[1] >= 0 && v[1] <= 1 && v[2] >= .1 &&

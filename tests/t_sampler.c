@@ -82,7 +82,6 @@ static const row rows[] = {
     {"kde", "candidates", "3", "", 12},
     {"kde", "widen", "1", "", 12},
     {"kde", "least", "0.5", "", 12},
-    {"kde", "liar", "yes", "", 12},
     {"kde", "per_cost", "yes", "", 12},
     {"forest", "design", "6", quick, 0},
     {"forest", "trees", "13", "generations = 30\n", 12},
@@ -102,9 +101,6 @@ static const row rows[] = {
     {"forest", "steps", "9", cools, 12},
     {"forest", "liar", "off", quick, 12},
     {"forest", "generations", "60", "trees = 12\n", 12},
-    {"forest", "stall", "3", quick, 12},
-    {"forest", "parents", "2", quick, 12},
-    {"forest", "children", "20", quick, 12},
     {"forest", "per_cost", "yes", quick, 12},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
@@ -195,8 +191,6 @@ static void test_contradictions(weft_arena *mem)
     static const struct {
         const char *sampler, *options, *message, *remedy;
     } bad[] = {
-        {"forest", "children = 3\n", "forest.children = 3", "forest.parents = 4"},
-        {"forest", "parents = 11\n", "forest.parents = 11", "at least as many"},
         {"forest", "trees = 1\n", "forest.trees = 1", "from 2 to"},
         {"forest", "leaf = 11\n", "forest.leaf = 11", "forest.design = 10"},
     };

@@ -98,7 +98,7 @@ static void test_sizes(void)
     is_size("head=softmax&bias=no", 360602);
     is_size("channels=nonstatic", 360601 + 5629800);
     is_size("channels=multi&hidden=10", 363321 + 5629800);
-    is_size("groups=10", 100 * 300 * 39 + 1000 + 1001);
+    is_size("groups=5", 100 * 300 * 19 + 500 + 501);
 }
 
 /* ---- pieces, weights, dropout ---- */

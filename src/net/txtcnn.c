@@ -19,6 +19,9 @@
 #include <stddef.h>
 #include <string.h>
 
+/* Numbers of tensors for random numbers: filters are from 0 on. */
+enum { OF_BIAS = 10, OF_DENSE = 20 };
+
 #define GROUP(n, filters, words, when)                                                     \
     WEFT_INT_OPT("f" #n, txtcnn, f[n - 1], filters, 1, 4096, "filters of group " #n when,  \
                  .role = WEFT_SHAPE),                                                      \
@@ -38,11 +41,6 @@ static const weft_opt txtcnn_opts[] = {
     GROUP(3, "100", "5", ", where groups >= 3"),
     GROUP(4, "100", "3", ", where groups >= 4"),
     GROUP(5, "100", "4", ", where groups >= 5"),
-    GROUP(6, "100", "5", ", where groups >= 6"),
-    GROUP(7, "100", "3", ", where groups >= 7"),
-    GROUP(8, "100", "4", ", where groups >= 8"),
-    GROUP(9, "100", "5", ", where groups >= 9"),
-    GROUP(10, "100", "3", ", where groups >= 10"),
     WEFT_BOOL_OPT("bias", txtcnn, bias, "yes", "filters have a bias", .role = WEFT_SHAPE),
     WEFT_INT_OPT(
         "hidden", txtcnn, hidden, "0", 0, 1 << 16,
@@ -74,16 +72,8 @@ static const weft_opt txtcnn_opts[] = {
         "k" #n, "groups", words                                                            \
     }
 
-static const weft_when txtcnn_when[] = {FROM(2, "2|3|4|5|6|7|8|9|10"),
-                                        FROM(3, "3|4|5|6|7|8|9|10"),
-                                        FROM(4, "4|5|6|7|8|9|10"),
-                                        FROM(5, "5|6|7|8|9|10"),
-                                        FROM(6, "6|7|8|9|10"),
-                                        FROM(7, "7|8|9|10"),
-                                        FROM(8, "8|9|10"),
-                                        FROM(9, "9|10"),
-                                        FROM(10, "10"),
-                                        {0}};
+static const weft_when txtcnn_when[] = {
+    FROM(2, "2|3|4|5"), FROM(3, "3|4|5"), FROM(4, "4|5"), FROM(5, "5"), {0}};
 
 /* ---- setup ---- */
 
@@ -196,12 +186,11 @@ static void txtcnn_init(const void *self, uint64_t seed, real *w)
         weft_init_uniform(seed, i, bound, (int64_t)g->k * g->f * d,
                           w + (int64_t)g->column * d);
         if (t->bias)
-            weft_init_uniform(seed, TXTCNN_MAX_GROUPS + i, bound, g->f,
-                              w + t->bias_at + g->filter);
+            weft_init_uniform(seed, OF_BIAS + i, bound, g->f, w + t->bias_at + g->filter);
     }
     for (int i = 0; i < t->ndense; i++) {
         const weft_layer *l = &t->dense[i];
-        weft_init_uniform(seed, 2 * TXTCNN_MAX_GROUPS + i, 1 / sqrt((double)l->c),
+        weft_init_uniform(seed, OF_DENSE + i, 1 / sqrt((double)l->c),
                           l->bias + l->out - l->weight, w + l->weight);
     }
     if (t->channels == TXTCNN_STATIC) return;

@@ -18,7 +18,7 @@
 
 typedef struct forest {
     /* options */
-    int64_t design, trees, leaf, generations, stall, parents, children, steps;
+    int64_t design, trees, leaf, generations, steps;
     double features, t, spread, t_last;
     int categories, criterion, cooling, liar, per_cost, scale;
     /* state */
@@ -36,6 +36,9 @@ typedef struct forest {
 enum { OFF, BELIEVER };
 enum { LINEAR, RANK };
 enum { ORDERED, ONEHOT };
+/* Of the evolution strategy, as in Hader's thesis; generations without improvement after
+ * which it restarts. */
+enum { PARENTS = 4, CHILDREN = 10, STALL = 50 };
 
 static const weft_opt forest_opts[] = {
     WEFT_LONG_OPT("design", forest, design, "10", 1, 1e6,
@@ -74,11 +77,6 @@ static const weft_opt forest_opts[] = {
     WEFT_LONG_OPT(
         "generations", forest, generations, "500", 1, 1e6,
         "generations of the evolution strategy that maximises the acquisition function"),
-    WEFT_LONG_OPT("stall", forest, stall, "50", 0, 1e6,
-                  "generations without improvement after which it restarts; 0: never"),
-    WEFT_LONG_OPT("parents", forest, parents, "4", 1, 1000, "parents of a generation"),
-    WEFT_LONG_OPT("children", forest, children, "10", 1, 1000,
-                  "children of a generation, at least as many as parents"),
     WEFT_BOOL_OPT("per_cost", forest, per_cost, "no",
                   "divide the acquisition function by the predicted virtual seconds of the "
                   "configuration, or by its operations where the virtual seconds of a job "
@@ -150,12 +148,6 @@ static weft_status forest_setup(void *self, const weft_space *sp, uint64_t seed,
                                 weft_arena *mem)
 {
     forest *t = self;
-    if (t->children < t->parents)
-        return weft_fail(
-            WEFT_ECONF,
-            "forest.children = %lld is less than forest.parents = %lld; expected "
-            "at least as many, of which the best are the next parents",
-            (long long)t->children, (long long)t->parents);
     if (t->leaf > t->design)
         return weft_fail(WEFT_ECONF,
                          "forest.leaf = %lld is more than forest.design = %lld, the "
@@ -347,7 +339,7 @@ static void propose_from(const forest *t, const weft_past_level *l, int64_t numb
                          double *conf)
 {
     int dim = t->past.space->dim;
-    size_t most = (size_t)t->children; /* at least as many as parents */
+    size_t most = CHILDREN;
     model m = {.own = t,
                .t = temperature(t, number),
                .x = WEFT_NEW(t->mem, double, most *(size_t)dim),
@@ -359,10 +351,10 @@ static void propose_from(const forest *t, const weft_past_level *l, int64_t numb
     weft_mies search = {.dim = dim,
                         .gene = t->gene,
                         .levels = t->values,
-                        .parents = (int)t->parents,
-                        .children = (int)t->children,
+                        .parents = PARENTS,
+                        .children = CHILDREN,
                         .generations = t->generations,
-                        .stall = t->stall,
+                        .stall = STALL,
                         .seed = t->seed + 1,
                         .key = (uint64_t)number,
                         .value = acquire,

@@ -17,7 +17,7 @@ typedef struct kde {
     /* options */
     double random, good, widen, least;
     int64_t candidates, points;
-    int liar, per_cost;
+    int per_cost;
     /* state */
     uint64_t seed;
     weft_arena *mem;
@@ -39,7 +39,6 @@ static const weft_opt kde_opts[] = {
                   "candidates are drawn from kernels that are this many times as wide"),
     WEFT_REAL_OPT("least", kde, least, "1e-3", 1e-12, 1,
                   "least width of a kernel, in units of the axis's length"),
-    WEFT_BOOL_OPT("liar", kde, liar, "no", "trials in flight count as bad"),
     WEFT_BOOL_OPT("per_cost", kde, per_cost, "no",
                   "maximise the expected improvement per virtual second, or per operation "
                   "where the virtual seconds of a job are its resource: both are predicted "
@@ -134,21 +133,17 @@ static weft_product fit(const kde *t, int64_t n, const int64_t *trial)
     return p;
 }
 
-/* Fits the densities of the best results of a resource, and of the worst with the trials in
- * flight. */
+/* Fits the densities of the best results of a resource, and of the worst. */
 static void divide(const kde *t, const weft_past_level *l, weft_product *good,
                    weft_product *bad)
 {
     double share = floor(t->good * (double)l->n);
     int64_t ngood = share > (double)t->points ? (int64_t)share : t->points;
     int64_t nbad = l->n - ngood > t->points ? l->n - ngood : t->points;
-    int64_t *trial = WEFT_NEW(t->mem, int64_t, l->n + t->past.n);
-    char *known = WEFT_NEW(t->mem, char, t->past.n);
-    for (int64_t i = 0; i < l->n; i++) known[trial[i] = l->result[i].rank.id] = 1;
+    int64_t *trial = WEFT_NEW(t->mem, int64_t, l->n);
+    for (int64_t i = 0; i < l->n; i++) trial[i] = l->result[i].rank.id;
     *good = fit(t, ngood, trial);
     for (int64_t i = 0; i < nbad; i++) trial[i] = l->result[l->n - nbad + i].rank.id;
-    for (int64_t i = 0; t->liar && i < t->past.n; i++)
-        if (!known[i] && t->past.trial[i].in_flight) trial[nbad++] = i;
     *bad = fit(t, nbad, trial);
 }
 
