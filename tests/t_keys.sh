@@ -207,4 +207,10 @@ refused 'run.mixing = mw with run.tuner = ws_sha.*run.mixing = none' "and a mixt
     'client.lr=log 0.01 .. 1' run.tuner=ws_sha run.mixing=mw
 refused 'server.lr has a range, but a trial has one value of it' "one trial has one server" \
     'server.lr=0.1 .. 1' run.tuner=ws_one run.mixing=mw
+
+# ---- every option ----------------------------------------------------------------------------
+
+: >"$tmp/log"
+perl tests/options "$weft" >"$tmp/out"
+result $? "each option has a use in an input, a job or a README, and these show no other"
 echo "1..$count"
