@@ -299,7 +299,7 @@ static uint64_t run_out(const setting *how, int64_t *jobs)
     weft_status st = prepare(b, how);
     if (st == WEFT_OK) st = weft_sched_run(&b->sched);
     uint64_t found = st == WEFT_OK ? run_digest(&b->sched, b->tuner.order) : 0;
-    *jobs = b->sched.n;
+    *jobs = b->sched.queue.n;
     finish(b, st == WEFT_OK);
     return found;
 }

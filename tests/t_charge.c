@@ -5,6 +5,7 @@
  * RUN: np=1 np=3 */
 #include "report/summary.h"
 #include "toy.h"
+#include "weft/run.h"
 
 #include <unistd.h>
 

@@ -48,7 +48,7 @@ static void test_wall(int64_t workers)
         weft_status all = prepare(b, &how);
         if (all == WEFT_OK) all = weft_sched_run(&b->sched);
         uint64_t found = all == WEFT_OK ? run_digest(&b->sched, b->tuner.order) : 0;
-        jobs = b->sched.n;
+        jobs = b->sched.queue.n;
         finish(b, 0);
         whole &= found != 0 && jobs >= NTRIAL;
         how.teams = how.teams > 1 ? 1 : world.size;
@@ -72,11 +72,11 @@ static void test_claims(void)
     weft_status st = prepare(b, &how);
     if (st == WEFT_OK) st = weft_sched_run(&b->sched);
     unsetenv("WEFT_CLAIMS_BY_FILE");
-    for (int64_t i = 0; i < b->sched.n; i++)
+    for (int64_t i = 0; i < b->sched.queue.n; i++)
         there += access(weft_arena_text(mem, WEFT_CLAIM_NAME, b->sched.trace->dir,
-                                        (long long)b->sched.event[i].job.id),
+                                        (long long)b->sched.queue.event[i].job.id),
                         F_OK) == 0;
-    int64_t jobs = b->sched.n;
+    int64_t jobs = b->sched.queue.n;
     finish(b, 0);
     ok(st == WEFT_OK && (world.size == 1 || there == jobs),
        "claims by file stay as long as the search");
@@ -119,8 +119,8 @@ static void test_tries(void)
     b->sched.task = &task;
     if (st == WEFT_OK) st = weft_sched_run(&b->sched);
     unsetenv("WEFT_CLAIMS_BY_FILE");
-    int64_t jobs = b->sched.n,
-            tries = b->sched.claims ? weft_claims_tries(b->sched.claims) : 0;
+    int64_t jobs = b->sched.queue.n,
+            tries = b->sched.crew.claims ? weft_claims_tries(b->sched.crew.claims) : 0;
     weft_sum_i64(&world, &tries, 1);
     finish(b, 0);
     ok(st == WEFT_OK && tries < 3 * jobs, "a leader seldom tries a job of another");

@@ -152,8 +152,8 @@ static void test_resume(void)
     if (world.rank == 0) {
         st = prepare(&b, &alone, MANY, 4, 0, at("many.h5"), 1);
         if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-        whole = weft_job_record_digest(b.sched.event, b.sched.n);
-        st = b.sched.n == MANY ? st : WEFT_EFILE;
+        whole = weft_job_record_digest(b.sched.queue.event, b.sched.queue.n);
+        st = b.sched.queue.n == MANY ? st : WEFT_EFILE;
         finish(&b, 0);
     }
     weft_bcast(&world, &whole, sizeof whole, 0);
@@ -163,8 +163,8 @@ static void test_resume(void)
     double opened = processor_seconds();
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
     double told = processor_seconds();
-    ok(st == WEFT_OK && b.task.steps == 0 && b.sched.replayed == MANY &&
-           weft_job_record_digest(b.sched.event, b.sched.n) == whole,
+    ok(st == WEFT_OK && b.task.steps == 0 && b.sched.queue.replayed == MANY &&
+           weft_job_record_digest(b.sched.queue.event, b.sched.queue.n) == whole,
        "it is resumed without a job being done, to the same digest");
     note("%.2f s to read the journal, %.2f s to ask and tell", opened - start,
          told - opened);
@@ -192,7 +192,7 @@ static void test_memory(void)
     before = most_memory();
     if (st == WEFT_OK) st = prepare(&b, &world, PAUSED, LARGE, 1, at("paused.h5"), 1);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    ok(st == WEFT_OK && b.sched.n > PAUSED, "%d trials pause, the better ones go on",
+    ok(st == WEFT_OK && b.sched.queue.n > PAUSED, "%d trials pause, the better ones go on",
        PAUSED);
     double grown = most_memory() - before;
     if (KEEPS_FREED)
@@ -215,7 +215,7 @@ static double searched(int64_t trials, double *seconds)
     double start = processor_seconds();
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
     *seconds = processor_seconds() - start;
-    ok(st == WEFT_OK && b.sched.n == trials, "%lld trials are searched by %d teams",
+    ok(st == WEFT_OK && b.sched.queue.n == trials, "%lld trials are searched by %d teams",
        (long long)trials, world.size);
     finish(&b, 1);
     weft_team_free(&own);

@@ -204,8 +204,9 @@ static void test_rows(void)
     setting how = {.tuner = &weft_tuner_ws_sha, .teams = 1, .checkpoint = 60};
     weft_status st = prepare(&b, &how);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    ok(st == WEFT_OK && b.sched.n == 4, "five configurations are halved in four jobs");
-    const weft_job_record *e = &b.sched.event[0];
+    ok(st == WEFT_OK && b.sched.queue.n == 4,
+       "five configurations are halved in four jobs");
+    const weft_job_record *e = &b.sched.queue.event[0];
     ok(e->nunit == ROUNDS, "a job has a row for each round");
     const double *end = e->row + (ROUNDS - 1) * e->ncolumn;
     ok(e->ncolumn == 3 && e->row[BEFORE] > end[BEFORE] && e->spent[0].wall > 0,
@@ -213,7 +214,7 @@ static void test_rows(void)
     ok(memcmp(e->res.logp, e->logp + (ROUNDS - 1) * 5, 5 * sizeof *e->logp) == 0 &&
            memcmp(e->res.logp, e->job.mix.logp, 5 * sizeof *e->logp) != 0,
        "the result has the mixture after the last one");
-    is_near(b.sched.winner.res.resource, 4, 0, "the trial went on through all jobs");
+    is_near(b.sched.queue.winner.res.resource, 4, 0, "the trial went on through all jobs");
     finish(&b, 0);
 }
 

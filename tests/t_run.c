@@ -83,7 +83,7 @@ static void test_order(weft_team *team)
     bench b;
     weft_status st = prepare(&b, team, &script_tuner, 1, NULL, 0);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    ok(st == WEFT_OK && b.sched.n == NLINE, "a scripted tuner's jobs are all run");
+    ok(st == WEFT_OK && b.sched.queue.n == NLINE, "a scripted tuner's jobs are all run");
     ok(((const script *)b.search.tuner_self)->in_order,
        "results are told in the order of the jobs");
     /* of those in flight the even configurations first, but not for ever */
@@ -91,7 +91,7 @@ static void test_order(weft_team *team)
     ok(memcmp(order, b.task.order, sizeof order) == 0, "jobs in flight run by affinity");
     static const double expected[NLINE] = {1, 1, 2, 2, 2, 3, 3, 3};
     double resource[NLINE];
-    for (int i = 0; i < NLINE; i++) resource[i] = b.sched.event[i].res.resource;
+    for (int i = 0; i < NLINE; i++) resource[i] = b.sched.queue.event[i].res.resource;
     ok(memcmp(expected, resource, sizeof resource) == 0,
        "resources add up along trials; a copy is of the last job that was told");
     finish(&b, 0);
@@ -103,11 +103,11 @@ static void test_winner(weft_team *team)
     bench b;
     weft_status st = prepare(&b, team, &weft_tuner_random, 1, NULL, 0);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    ok(st == WEFT_OK && b.sched.n == 8, "a sweep of eight runs eight jobs");
+    ok(st == WEFT_OK && b.sched.queue.n == 8, "a sweep of eight runs eight jobs");
     int best = 0;
     for (int i = 0; i < 8; i++)
-        if (b.sched.event[i].res.loss < b.sched.event[best].res.loss) best = i;
-    ok(b.sched.winner.job.id == best, "the winner of a sweep has the lowest loss");
+        if (b.sched.queue.event[i].res.loss < b.sched.queue.event[best].res.loss) best = i;
+    ok(b.sched.queue.winner.job.id == best, "the winner of a sweep has the lowest loss");
     const weft_state *state = NULL;
     st = weft_cache_winner(&b.sched, &state);
     ok(st == WEFT_OK && state->x[0] >= 1 && state->x[0] <= 1, "its state is kept");
@@ -118,12 +118,12 @@ static void test_winner(weft_team *team)
     st = prepare(&b, team, &weft_tuner_random, 1, NULL, 0);
     b.sched.target = 100;
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    ok(st == WEFT_OK && b.sched.n == 1, "a target that is met ends the search");
+    ok(st == WEFT_OK && b.sched.queue.n == 1, "a target that is met ends the search");
     finish(&b, 0);
     st = prepare(&b, team, &weft_tuner_ws_sha, 1, NULL, 0);
     b.sched.target = 100;
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    ok(st == WEFT_OK && b.sched.n == 4 && b.sched.winner.job.mix.k == 1,
+    ok(st == WEFT_OK && b.sched.queue.n == 4 && b.sched.queue.winner.job.mix.k == 1,
        "but not by a fit that maps share");
     finish(&b, 0);
 }
@@ -138,7 +138,7 @@ static void test_restart(weft_team *team, const weft_tuner *tuner, const char *d
     bench b;
     weft_status st = prepare(&b, team, tuner, 1, NULL, 0);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    int64_t n = b.sched.n;
+    int64_t n = b.sched.queue.n;
     uint64_t whole = sched_digest(&b.sched);
     digest(whole);
     finish(&b, 0);
@@ -154,7 +154,7 @@ static void test_restart(weft_team *team, const weft_tuner *tuner, const char *d
         st = prepare(&b, team, tuner, 1, path, 0);
         if (st == WEFT_OK) st = weft_sched_run(&b.sched);
         same &= st == WEFT_OK && sched_digest(&b.sched) == whole;
-        steps &= b.task.steps == n - at - 1 && b.sched.replayed == at + 1;
+        steps &= b.task.steps == n - at - 1 && b.sched.queue.replayed == at + 1;
         finish(&b, 1);
         gone &= team->rank != 0 || !exists(journal);
     }
@@ -223,7 +223,7 @@ static void test_refusals(weft_team *team, const char *dir)
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
     weft_signals_free();
     snprintf(state, sizeof state, "%s/x.d/state-%lld-1", dir,
-             st == WEFT_STOP ? (long long)b.sched.event[1].job.trial : -1);
+             st == WEFT_STOP ? (long long)b.sched.queue.event[1].job.trial : -1);
     finish(&b, 0);
     st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 1);
     ok(st == WEFT_EFILE && strstr(weft_error(), "weft resume"),
@@ -270,7 +270,7 @@ static void test_full(weft_team *team, const char *dir)
     finish(&b, 0);
     st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 0);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    ok(st == WEFT_OK && b.sched.n == 4, "and so it goes on");
+    ok(st == WEFT_OK && b.sched.queue.n == 4, "and so it goes on");
     finish(&b, 1);
 }
 

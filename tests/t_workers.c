@@ -17,13 +17,13 @@ static int is_order_right(const bench *b)
     const weft_sched *s = &b->sched;
     double free_at[MAX_JOBS] = {0};
     int right = 1;
-    for (int64_t i = 0; i < s->n; i++) { /* in the order asked */
-        const weft_job_record *e = &s->event[i];
+    for (int64_t i = 0; i < s->queue.n; i++) { /* in the order asked */
+        const weft_job_record *e = &s->queue.event[i];
         double took = e->res.cost + s->overhead;
         right &= e->worker >= 0 && (s->workers == 0 || e->worker < s->workers);
         right &= e->start >= free_at[e->worker] && fabs(e->end - e->start - took) < 1e-9;
         free_at[e->worker] = e->end;
-        if (i > 0) right &= e->start >= s->event[i - 1].start;
+        if (i > 0) right &= e->start >= s->queue.event[i - 1].start;
     }
     return right;
 }
@@ -32,8 +32,8 @@ static int is_order_right(const bench *b)
 static int is_nan_infinite(const bench *b)
 {
     int n = 0, infinite = 1;
-    for (int64_t i = 0; i < b->sched.n; i++) {
-        const weft_job_record *e = &b->sched.event[i];
+    for (int64_t i = 0; i < b->sched.queue.n; i++) {
+        const weft_job_record *e = &b->sched.queue.event[i];
         if (e->job.trial % 7 != 3) continue;
         infinite &= e->res.loss > 0 && isinf(e->res.loss);
         n++;
@@ -53,10 +53,10 @@ static void test_order(int64_t workers)
        (long long)workers);
     double last = 0;
     uint64_t order = 0;
-    for (int64_t told = 0; told < b.sched.n; told++) { /* by (end, job) */
+    for (int64_t told = 0; told < b.sched.queue.n; told++) { /* by (end, job) */
         const weft_job_record *next = NULL;
-        for (int64_t i = 0; i < b.sched.n; i++) {
-            const weft_job_record *e = &b.sched.event[i];
+        for (int64_t i = 0; i < b.sched.queue.n; i++) {
+            const weft_job_record *e = &b.sched.queue.event[i];
             if (told > 0 && e->end <= last) continue;
             if (!next || e->end < next->end) next = e;
         }
@@ -67,7 +67,7 @@ static void test_order(int64_t workers)
     }
     ok(order == b.tuner.order, "%lld workers: results are told as they end",
        (long long)workers);
-    ok(b.sched.flights.now >= last && b.sched.flights.now <= last,
+    ok(b.sched.queue.flights.now >= last && b.sched.queue.flights.now <= last,
        "%lld workers: the search ends with the last of them", (long long)workers);
     finish(&b, 0);
 }
@@ -117,11 +117,11 @@ static void test_target(int64_t workers)
     weft_status st = prepare(&b, &how);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
     int met = 0, after = 0;
-    for (int64_t i = 0; i < b.sched.n; i++) {
-        met += b.sched.event[i].res.loss <= how.target;
-        after += b.sched.event[i].end > b.sched.flights.now;
+    for (int64_t i = 0; i < b.sched.queue.n; i++) {
+        met += b.sched.queue.event[i].res.loss <= how.target;
+        after += b.sched.queue.event[i].end > b.sched.queue.flights.now;
     }
-    ok(st == WEFT_OK && met == 1 && after == 0 && b.tuner.told == b.sched.n,
+    ok(st == WEFT_OK && met == 1 && after == 0 && b.tuner.told == b.sched.queue.n,
        "%lld workers: the tell that meets a target ends the search, the rest is abandoned",
        (long long)workers);
     uint64_t whole = run_digest(&b.sched, b.tuner.order);

@@ -24,8 +24,8 @@ weft_tables weft_run_tables(const weft_run *r)
 static double refit_seconds(const weft_sched *s)
 {
     int64_t single = 0;
-    for (int64_t i = 0; i < s->n; i++) single += s->event[i].job.mix.k == 1;
-    return single == 1 && s->n > 1 ? s->winner.seconds : 0;
+    for (int64_t i = 0; i < s->queue.n; i++) single += s->queue.event[i].job.mix.k == 1;
+    return single == 1 && s->queue.n > 1 ? s->queue.winner.seconds : 0;
 }
 
 /* The times of the world and of this rank's team, summed. Collective over world. */
@@ -150,19 +150,20 @@ static double optimum(const weft_sched *s)
 {
     double most = 0;
     if (!s->task->optimum) return NAN;
-    for (int64_t i = 0; i < s->n; i++) most = fmax(most, s->event[i].res.resource);
+    for (int64_t i = 0; i < s->queue.n; i++)
+        most = fmax(most, s->queue.event[i].res.resource);
     return s->task->optimum(s->task_self, most);
 }
 
 static weft_history history_of(const weft_run *r, const weft_sched *s, const weft_trace *t)
 {
     weft_history h = {.tables = weft_run_tables(r),
-                      .n = s->n,
-                      .event = s->event,
+                      .n = s->queue.n,
+                      .event = s->queue.event,
                       .optimum = optimum(s),
-                      .workers = s->workers > 0 ? s->workers : s->flights.workers,
-                      .overhead = s->flights.overhead,
-                      .makespan = s->flights.now,
+                      .workers = s->workers > 0 ? s->workers : s->queue.flights.workers,
+                      .overhead = s->queue.flights.overhead,
+                      .makespan = s->queue.flights.now,
                       .seconds = s->seconds};
     h.starts = weft_starts_sum(t->time, t->ntime, &h);
     return h;
@@ -173,7 +174,7 @@ static weft_status write_outcome(const weft_run *r, const weft_sched *s,
 {
     weft_status st = WEFT_OK;
     if (r->task->files && !o->none)
-        st = weft_place_keep(t->path, s->winner.job.trial, s->winner.job.id);
+        st = weft_place_keep(t->path, s->queue.winner.job.trial, s->queue.winner.job.id);
     else
         weft_place_drop(t->path);
     if (st == WEFT_OK) st = weft_run_write(t->path, o);
@@ -190,22 +191,22 @@ weft_status weft_run_conclude(const weft_run *r, weft_sched *s, const weft_trace
     o->ranks = r->world->size;
     o->teams = r->teams;
     o->configs = weft_search_configs(&r->search);
-    o->vocab = weft_word_weights_of(r, &s->winner.job).vocab;
+    o->vocab = weft_word_weights_of(r, &s->queue.winner.job).vocab;
     o->by_resource = r->task->units || weft_run_resource(r) > 1;
-    o->winner = &s->winner;
-    if (!isfinite(s->winner.res.loss))
-        o->none = s->n == 1
+    o->winner = &s->queue.winner;
+    if (!isfinite(s->queue.winner.res.loss))
+        o->none = s->queue.n == 1
                       ? "its only job has no finite loss"
                       : weft_arena_text(r->mem, "none of its %lld jobs has a finite loss",
-                                        (long long)s->n);
-    o->ntensor = weft_task_tensors(r->task, r->task_self, &s->winner.job, o->tensor);
+                                        (long long)s->queue.n);
+    o->ntensor = weft_task_tensors(r->task, r->task_self, &s->queue.winner.job, o->tensor);
     o->began = t->began;
     o->directory = t->directory;
     o->search = s->seconds;
     o->refit = refit_seconds(s);
     TRY(score(r, s, o));
     warn_uncertain(r, o);
-    o->digest = weft_job_record_digest(s->event, s->n);
+    o->digest = weft_job_record_digest(s->queue.event, s->queue.n);
     o->history = history_of(r, s, t);
     o->setup = o->history.starts.setup;
     collect_times(r, o);

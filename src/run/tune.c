@@ -76,9 +76,10 @@ static weft_sched sched_of(weft_run *r, weft_trace *t)
 /* Has the journals kept if jobs failed. */
 static void note_failures(const weft_sched *s, weft_trace *t)
 {
-    t->won = (weft_won){s->winner.job.trial, s->winner.job.id};
-    if (!isfinite(s->winner.res.loss)) t->won = (weft_won){-1, -1};
-    for (int64_t i = 0; i < s->n; i++) t->keeps |= !isfinite(s->event[i].res.loss);
+    t->won = (weft_won){s->queue.winner.job.trial, s->queue.winner.job.id};
+    if (!isfinite(s->queue.winner.res.loss)) t->won = (weft_won){-1, -1};
+    for (int64_t i = 0; i < s->queue.n; i++)
+        t->keeps |= !isfinite(s->queue.event[i].res.loss);
 }
 
 /* Does a run whose configuration is bound. */

@@ -39,16 +39,32 @@ struct weft_cached {
     int gone;        /* 1: removed because of the bound */
     int here;        /* 1: written in this session, so that its file may not be visible
                         yet */
-    int64_t at;      /* index in s->newest, if newest is 1 */
+    int64_t at;      /* index in s->cache->newest, if newest is 1 */
     weft_own_state own; /* without a trace, or on rank 0 while it is held; else empty */
     weft_cached *next;
 };
 
-struct weft_trial {
+typedef struct weft_trial {
     weft_cached *told; /* state after its last told job; NULL: none, or no longer needed */
     int64_t jobs;      /* told */
     int in_flight;     /* its jobs in flight: several only if they do not train */
+} weft_trial;
+
+struct weft_cache {
+    weft_trial *trial; /* [ntrial] */
+    int64_t ntrial, roomtrial;
+    weft_cached *won;     /* state of the best trial so far */
+    weft_cached **newest; /* [nnewest] states that a later job may begin with */
+    int64_t nnewest, roomnewest;
+    int64_t unchecked; /* results since the last weft_cache_ended that looked */
+    double kept;       /* size of the newest states in bytes */
+    weft_cached *unused;
 };
+
+void weft_cache_setup(weft_sched *s)
+{
+    s->cache = WEFT_NEW(s->mem, weft_cache, 1);
+}
 
 /* ---- entries ---- */
 
@@ -60,7 +76,7 @@ static double bytes_of(const weft_cached *c)
 /* Removes the file of a state; done by the leader of the team that wrote it. */
 static void drop(weft_sched *s, const weft_cached *c)
 {
-    int ours = s->team->rank == 0 && c->team % s->teams == s->group;
+    int ours = s->team->rank == 0 && c->team % s->teams == s->crew.group;
     if (s->trace && ours && (c->kept || s->task->files)) weft_trace_drop(s->trace, &c->id);
 }
 
@@ -70,8 +86,8 @@ static void remove_state(weft_sched *s, weft_cached *c)
     if (!c->gone) drop(s, c);
     weft_arena_free(c->own.mem);
     c->own = (weft_own_state){0};
-    c->next = s->unused;
-    s->unused = c;
+    c->next = s->cache->unused;
+    s->cache->unused = c;
 }
 
 static void unpin(weft_sched *s, weft_cached *c)
@@ -83,22 +99,22 @@ static void unpin(weft_sched *s, weft_cached *c)
 
 static void make_newest(weft_sched *s, weft_cached *c)
 {
-    s->newest =
-        weft_regrow(s->mem, s->newest, sizeof *s->newest, s->nnewest, &s->roomnewest);
+    s->cache->newest = weft_regrow(s->mem, s->cache->newest, sizeof *s->cache->newest,
+                                   s->cache->nnewest, &s->cache->roomnewest);
     c->newest = 1;
-    c->at = s->nnewest;
-    s->newest[s->nnewest++] = c;
-    s->kept += bytes_of(c);
+    c->at = s->cache->nnewest;
+    s->cache->newest[s->cache->nnewest++] = c;
+    s->cache->kept += bytes_of(c);
 }
 
 /* To be called when no later job needs the state. */
 static void make_old(weft_sched *s, weft_cached *c)
 {
     if (!c) return;
-    s->newest[c->at] = s->newest[--s->nnewest];
-    s->newest[c->at]->at = c->at;
+    s->cache->newest[c->at] = s->cache->newest[--s->cache->nnewest];
+    s->cache->newest[c->at]->at = c->at;
     c->newest = 0;
-    if (!c->gone) s->kept -= bytes_of(c);
+    if (!c->gone) s->cache->kept -= bytes_of(c);
     remove_state(s, c);
 }
 
@@ -119,20 +135,21 @@ static int worst_first(const void *a, const void *b)
  * results told, so that all teams agree. */
 void weft_cache_bound(weft_sched *s)
 {
-    if (!(s->disk > 0) || s->kept <= s->disk || !s->trace) return;
+    if (!(s->disk > 0) || s->cache->kept <= s->disk || !s->trace) return;
     weft_arena *tmp = weft_arena_new();
-    candidate *list = WEFT_NEW(tmp, candidate, s->nnewest);
+    candidate *list = WEFT_NEW(tmp, candidate, s->cache->nnewest);
     size_t n = 0;
-    for (int64_t i = 0; i < s->nnewest; i++) {
-        weft_cached *c = s->newest[i];
+    for (int64_t i = 0; i < s->cache->nnewest; i++) {
+        weft_cached *c = s->cache->newest[i];
         if (c->users > 0 || c->gone) continue;
-        list[n++] = (candidate){weft_result_rank(&s->event[s->row[c->id.job]].res), c};
+        list[n++] =
+            (candidate){weft_result_rank(&s->queue.event[s->queue.row[c->id.job]].res), c};
     }
     if (n > 0) qsort(list, n, sizeof *list, worst_first);
-    for (size_t i = 0; i < n && s->kept > FULL * s->disk; i++) {
+    for (size_t i = 0; i < n && s->cache->kept > FULL * s->disk; i++) {
         drop(s, list[i].c);
         list[i].c->gone = 1;
-        s->kept -= bytes_of(list[i].c);
+        s->cache->kept -= bytes_of(list[i].c);
     }
     weft_arena_free(tmp);
 }
@@ -142,16 +159,16 @@ void weft_cache_bound(weft_sched *s)
 static weft_trial *trial_of(weft_sched *s, const weft_job *job)
 {
     const char *name = s->search->tuner->kind.name;
-    weft_check(job->trial >= 0 && job->trial <= s->ntrial,
+    weft_check(job->trial >= 0 && job->trial <= s->cache->ntrial,
                "tuner %s asks for trial %lld after %lld others: trials are numbered in the "
                "order in which they begin",
-               name, (long long)job->trial, (long long)s->ntrial);
-    if (job->trial == s->ntrial) {
-        s->trial =
-            weft_regrow(s->mem, s->trial, sizeof *s->trial, s->ntrial, &s->roomtrial);
-        s->trial[s->ntrial++] = (weft_trial){0};
+               name, (long long)job->trial, (long long)s->cache->ntrial);
+    if (job->trial == s->cache->ntrial) {
+        s->cache->trial = weft_regrow(s->mem, s->cache->trial, sizeof *s->cache->trial,
+                                      s->cache->ntrial, &s->cache->roomtrial);
+        s->cache->trial[s->cache->ntrial++] = (weft_trial){0};
     }
-    weft_trial *t = &s->trial[job->trial];
+    weft_trial *t = &s->cache->trial[job->trial];
     weft_check(!t->in_flight || !(job->resource > 0),
                "tuner %s asks for trial %lld, whose job is not told yet", name,
                (long long)job->trial);
@@ -170,10 +187,10 @@ weft_cached *weft_cache_pin(weft_sched *s, const weft_job *job)
     t->in_flight++;
     weft_cached *parent = t->told;
     if (t->jobs == 0 && job->from >= 0) {
-        weft_check(job->from < s->ntrial && job->from != job->trial,
+        weft_check(job->from < s->cache->ntrial && job->from != job->trial,
                    "tuner %s copies trial %lld, which does not exist",
                    s->search->tuner->kind.name, (long long)job->from);
-        parent = s->trial[job->from].told;
+        parent = s->cache->trial[job->from].told;
     }
     weft_check(parent || (t->jobs == 0 && job->from < 0),
                "tuner %s continues trial %lld, which it had declared ended",
@@ -186,15 +203,15 @@ weft_cached *weft_cache_pin(weft_sched *s, const weft_job *job)
 void weft_cache_told(weft_sched *s, weft_flight *f, int leads)
 {
     const weft_job *job = &f->event.job;
-    weft_trial *t = &s->trial[job->trial];
+    weft_trial *t = &s->cache->trial[job->trial];
     t->in_flight--;
     t->jobs++;
     make_old(s, t->told);
     t->told = NULL;
     if (leads) {
-        unpin(s, s->won);
-        s->won = f->own;
-        s->won->users++;
+        unpin(s, s->cache->won);
+        s->cache->won = f->own;
+        s->cache->won->users++;
     }
     if (!job->last) {
         make_newest(s, f->own);
@@ -207,11 +224,11 @@ void weft_cache_told(weft_sched *s, weft_flight *f, int leads)
 
 void weft_cache_ended(weft_sched *s)
 {
-    if (!s->search->tuner->ended || ++s->unchecked < s->nnewest / 4) return;
-    s->unchecked = 0;
-    for (int64_t i = s->nnewest; i-- > 0;) {
-        weft_cached *c = s->newest[i];
-        weft_trial *t = &s->trial[c->id.trial];
+    if (!s->search->tuner->ended || ++s->cache->unchecked < s->cache->nnewest / 4) return;
+    s->cache->unchecked = 0;
+    for (int64_t i = s->cache->nnewest; i-- > 0;) {
+        weft_cached *c = s->cache->newest[i];
+        weft_trial *t = &s->cache->trial[c->id.trial];
         if (t->in_flight || !weft_search_ended(s->search, c->id.trial)) continue;
         t->told = NULL;
         make_old(s, c);
@@ -233,9 +250,9 @@ int64_t weft_cache_job(const weft_cached *parent)
 void weft_cache_known(weft_sched *s, weft_flight *f)
 {
     const weft_job_record *e = &f->event;
-    weft_cached *c = s->unused;
+    weft_cached *c = s->cache->unused;
     if (c)
-        s->unused = c->next;
+        s->cache->unused = c->next;
     else
         c = WEFT_NEW(s->mem, weft_cached, 1);
     weft_state size = {0};
@@ -268,7 +285,8 @@ static weft_status write_state(const weft_sched *s, const weft_state_id *id,
 static int is_held(const weft_sched *s, const weft_job_record *e)
 {
     if (!s->trace || s->teams > 1 || !e->job.last || s->task->files) return 0;
-    double mean = (weft_now() - s->begun) / (double)(s->known - s->replayed + 1);
+    double mean =
+        (weft_now() - s->begun) / (double)(s->queue.known - s->queue.replayed + 1);
     int held = fmax(e->seconds, mean) <= HOLD_SECONDS;
     weft_bcast(s->team, &held, sizeof held, 0);
     return held;
@@ -336,7 +354,7 @@ static weft_status make_again(weft_sched *s, const weft_job_record *e,
     weft_state_id id = {e->job.trial, e->job.id, state.nx, state.naux, e->hash};
     weft_status st = weft_trace_load(s->trace, s->team, &id, 0, &state);
     if (st == WEFT_EFILE) {
-        int ours = !s->claims || weft_claim(s->claims, CLAIM_AGAIN + e->job.id);
+        int ours = !s->crew.claims || weft_claim(s->crew.claims, CLAIM_AGAIN + e->job.id);
         weft_bcast(s->team, &ours, sizeof ours, 0);
         if (ours) {
             weft_arena_free(mem);
@@ -357,11 +375,12 @@ static weft_status remake(weft_sched *s, const weft_cached *c, weft_state *state
 {
     weft_arena *tmp = weft_arena_new();
     int64_t n = 0;
-    for (int64_t job = c->id.job; job >= 0; job = s->event[s->row[job]].parent) n++;
+    for (int64_t job = c->id.job; job >= 0; job = s->queue.event[s->queue.row[job]].parent)
+        n++;
     const weft_job_record **e = WEFT_NEW(tmp, const weft_job_record *, n);
     int64_t at = n;
     for (int64_t job = c->id.job; job >= 0; job = e[at]->parent)
-        e[--at] = &s->event[s->row[job]];
+        e[--at] = &s->queue.event[s->queue.row[job]];
     weft_status st = WEFT_OK;
     weft_own_state last = {0}, next;
     for (; at < n && st == WEFT_OK; at++) {
@@ -389,8 +408,8 @@ static weft_status fetch(weft_sched *s, const weft_cached *c, weft_state *state)
     return remake(s, c, state);
 }
 
-weft_status weft_cache_begin(weft_sched *s, const weft_job *job, const weft_cached *parent,
-                             weft_state *state)
+weft_status weft_cache_load(weft_sched *s, const weft_job *job, const weft_cached *parent,
+                            weft_state *state)
 {
     if (!parent) {
         if (s->task->start) s->task->start(s->task_self, job, state);
@@ -426,9 +445,9 @@ static weft_status write_held(const weft_sched *s, const weft_cached *c,
 
 weft_status weft_cache_stop(weft_sched *s)
 {
-    TRY(write_held(s, s->won, &s->winner.job));
-    for (int64_t i = 0; i < s->flights.ends.n; i++) {
-        const weft_flight *f = s->flights.ends.item[i];
+    TRY(write_held(s, s->cache->won, &s->queue.winner.job));
+    for (int64_t i = 0; i < s->queue.flights.ends.n; i++) {
+        const weft_flight *f = s->queue.flights.ends.item[i];
         TRY(write_held(s, f->own, &f->event.job));
     }
     return WEFT_OK;
@@ -450,14 +469,14 @@ static void share_held(const weft_sched *s, weft_cached *c)
 
 weft_status weft_cache_winner(weft_sched *s, const weft_state **state)
 {
-    weft_cached *c = s->won;
+    weft_cached *c = s->cache->won;
     weft_check(c && c->kept, "the state of the best job %lld was not kept",
-               (long long)s->winner.job.id);
+               (long long)s->queue.winner.job.id);
     if (c->kept == WEFT_HELD) share_held(s, c);
     if (!c->own.mem) {
         c->own.mem = weft_arena_new();
         c->own.state = state_of(c, c->own.mem);
-        int first = s->group == 0; /* the team that keeps a directory */
+        int first = s->crew.group == 0; /* the team that keeps a directory */
         weft_status st = first || !s->task->files ? fetch(s, c, &c->own.state) : WEFT_OK;
         if (st != WEFT_OK) forget(c);
         TRY(st);
@@ -468,10 +487,11 @@ weft_status weft_cache_winner(weft_sched *s, const weft_state **state)
 
 void weft_cache_free(weft_sched *s)
 {
-    for (int64_t i = 0; i < s->nnewest; i++) forget(s->newest[i]);
-    forget(s->won);
-    for (int64_t i = 0; i < s->flights.ends.n; i++) {
-        weft_flight *f = s->flights.ends.item[i];
+    if (!s->cache) return;
+    for (int64_t i = 0; i < s->cache->nnewest; i++) forget(s->cache->newest[i]);
+    forget(s->cache->won);
+    for (int64_t i = 0; i < s->queue.flights.ends.n; i++) {
+        weft_flight *f = s->queue.flights.ends.item[i];
         forget(f->parent);
         forget(f->own);
         weft_arena_free(f->state.mem);

@@ -4,6 +4,8 @@
 
 #include "sched.h"
 
+/* Sets up s->cache. */
+void weft_cache_setup(weft_sched *s);
 /* The state that a new job begins with: that of its trial, or of the trial that it copies,
  * after the last told job; NULL: a new one. It is kept until the job is told. Ends the
  * program if the tuner violates its contract. */
@@ -11,8 +13,8 @@ weft_cached *weft_cache_pin(weft_sched *s, const weft_job *job);
 
 /* Reads that state; if it was removed because of s->disk, or its file is lost, repeats the
  * jobs that led to it. Collective over team. WEFT_STOP, EFILE. */
-WEFT_CHECKED weft_status weft_cache_begin(weft_sched *s, const weft_job *job,
-                                          const weft_cached *parent, weft_state *state);
+WEFT_CHECKED weft_status weft_cache_load(weft_sched *s, const weft_job *job,
+                                         const weft_cached *parent, weft_state *state);
 
 /* Total resource of its trial; parent NULL: 0. */
 double weft_cache_resource(const weft_cached *parent);

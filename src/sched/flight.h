@@ -13,7 +13,6 @@ typedef struct weft_own_state {
 } weft_own_state;
 
 typedef struct weft_cached weft_cached; /* a state that is stored */
-typedef struct weft_trial weft_trial;
 
 /* A job in flight: asked for and not told yet. */
 typedef struct weft_flight {
@@ -23,6 +22,7 @@ typedef struct weft_flight {
     int known;             /* 1: its result, and so its end, is known */
     int replayed;          /* 1: from a journal */
     weft_cached *parent;   /* the state that it begins with; NULL: a new one */
+    double before;         /* total resource of its trial when it begins */
     weft_cached *own;      /* the state after it, once the result is known */
     weft_own_state state;  /* the state after it, in memory, if there is no trace */
     int64_t sweep, affinity;

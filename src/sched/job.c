@@ -3,7 +3,6 @@
  * determines from its clock the number of units until the next poll, so that the units in
  * between have no overhead. */
 #include "job.h"
-#include "cache.h"
 #include "progress.h"
 #include "rundir/checkpoint.h"
 #include "rundir/times.h"
@@ -19,7 +18,8 @@
 typedef struct job_run {
     weft_sched *s;
     weft_job_record *e;
-    const weft_cached *parent;
+    const weft_flight *flight;
+    weft_job_begins *begins; /* the state that the job begins with */
     weft_state state;
     int again;              /* 1: the job is repeated to restore the state after it, */
     const weft_state *from; /* from this state; NULL: from a new one */
@@ -168,7 +168,7 @@ static weft_status begin(job_run *f)
         f->done = e->done;
         weft_bcast(s->team, &f->done, sizeof f->done, 0);
     }
-    if (f->done == 0) return weft_cache_begin(s, &e->job, f->parent, &f->state);
+    if (f->done == 0) return f->begins(s, &e->job, f->flight->parent, &f->state);
     weft_state_bcast(s->team, &f->state);
     share_record(s->team, e, s->mem);
     f->before = e->seconds;
@@ -195,7 +195,7 @@ static int insert_by_id(const weft_job *next, const weft_job **job, int n)
  * several, any team may do any of the jobs. Collective over team. */
 static void announce_jobs(const weft_sched *s, const weft_job_record *e)
 {
-    const weft_flight_heap *line = &s->flights.deals;
+    const weft_flight_heap *line = &s->queue.flights.deals;
     const weft_job *job[SHOWN] = {&e->job};
     int n = 1;
     if (!s->task->ahead || s->teams > 1) return;
@@ -253,7 +253,7 @@ static void finish(job_run *f)
     e->began = f->s->before + weft_now() - f->s->begun - e->seconds;
     e->res.job = e->job.id;
     e->res.trial = e->job.trial;
-    e->res.resource = weft_cache_resource(f->parent) + e->job.resource;
+    e->res.resource = (f->flight ? f->flight->before : 0) + e->job.resource;
     if (isnan(e->res.loss)) e->res.loss = INFINITY; /* see weft_result */
     e->done = e->nunit;
     share_record(f->s->team, e, f->s->mem);
@@ -281,10 +281,12 @@ static job_run run_of(weft_sched *s, weft_job_record *e, weft_arena *mem,
     return f;
 }
 
-weft_status weft_job_run(weft_sched *s, weft_flight *flight, weft_own_state *out)
+weft_status weft_job_run(weft_sched *s, weft_flight *flight, weft_job_begins *begins,
+                         weft_own_state *out)
 {
     job_run f = run_of(s, &flight->event, s->mem, out);
-    f.parent = flight->parent;
+    f.flight = flight;
+    f.begins = begins;
     weft_status st = run_units(&f);
     if (st == WEFT_OK)
         finish(&f);

@@ -4,9 +4,15 @@
 
 #include "sched.h"
 
+/* Makes the state that a job begins with, that of `parent` (NULL: a new one). Collective
+ * over team. WEFT_STOP, EFILE. */
+typedef weft_status weft_job_begins(weft_sched *s, const weft_job *job,
+                                    const weft_cached *parent, weft_state *state);
+
 /* Does a job, from its start or its last checkpoint. *out is the state after it, whose
  * memory the caller frees. Collective over team. WEFT_STOP, EFILE. */
-WEFT_CHECKED weft_status weft_job_run(weft_sched *s, weft_flight *f, weft_own_state *out);
+WEFT_CHECKED weft_status weft_job_run(weft_sched *s, weft_flight *f,
+                                      weft_job_begins *begins, weft_own_state *out);
 
 /* Repeats a job that was told, from the state `from` (NULL: a new one), to restore the
  * state after it, *out. Collective over team. WEFT_STOP; EFILE if the hash of the state

@@ -61,16 +61,16 @@ void weft_show_job(weft_sched *s, const weft_job_record *e)
 {
     int64_t all = weft_search_jobs(s->search);
     double spent = weft_now() - s->begun;
-    int64_t left = all > s->known ? all - s->known : 0;
-    double rate = spent > 0 ? s->ran / spent : 0;
+    int64_t left = all > s->queue.known ? all - s->queue.known : 0;
+    double rate = spent > 0 ? s->queue.ran / spent : 0;
     char where[32] = "", rounds[32] = "";
     weft_arena *tmp = weft_arena_new();
     if (s->teams > 1) snprintf(where, sizeof where, " by team %lld", (long long)e->team);
     if (e->nunit > 0) snprintf(rounds, sizeof rounds, " %lld rounds,", (long long)e->nunit);
     const char *text = weft_arena_text(
         tmp, "job %lld of %lld%s:%s k = %d, score %s,%s %.2f s; %.3g jobs/s, %.0f s left",
-        (long long)s->known, (long long)(all > s->known ? all : s->known), where, rounds,
-        weft_mix_alive(&e->job.mix), weft_loss_show(e->res.loss, 5, tmp),
+        (long long)s->queue.known, (long long)(all > s->queue.known ? all : s->queue.known),
+        where, rounds, weft_mix_alive(&e->job.mix), weft_loss_show(e->res.loss, 5, tmp),
         titled(s->task->metrics, &e->res, tmp), e->seconds, rate,
         rate > 0 ? (double)left / rate : 0);
     s->shown = weft_now();

@@ -14,57 +14,42 @@ int weft_stop_seen(const weft_sched *s)
     int why = signal > 0 ? WEFT_WHY_SIGNAL + signal : 0;
     if (s->time_limit > 0 && s->worked && weft_now() - s->begun >= s->time_limit)
         why = larger(why, WEFT_WHY_LIMIT);
-    if (s->naside == s->teams) why = larger(why, WEFT_WHY_BROKEN);
-    if (s->peers) why = larger(why, weft_peers_left(s->peers));
+    if (s->broken) why = larger(why, WEFT_WHY_BROKEN);
+    if (s->crew.peers) why = larger(why, weft_peers_left(s->crew.peers));
     return why;
 }
 
 /* "7 jobs" or "7 jobs and 120 of 800 rounds of another" */
-static const char *progress_text(const weft_sched *s, int64_t done, int64_t units,
-                                 weft_arena *mem)
+static const char *progress_text(const weft_sched *s, int64_t jobs, weft_arena *mem)
 {
-    const long long jobs = (long long)s->known;
-    if (done == 0) return weft_arena_text(mem, "%lld jobs", jobs);
-    return weft_arena_text(mem, "%lld jobs and %lld of %lld rounds of another", jobs,
-                           (long long)done, (long long)units);
+    if (s->part == 0) return weft_arena_text(mem, "%lld jobs", (long long)jobs);
+    return weft_arena_text(mem, "%lld jobs and %lld of %lld rounds of another",
+                           (long long)jobs, (long long)s->part, (long long)s->parts);
 }
 
-/* The stop of a run whose programs fail on all teams. */
-static weft_status broken(const weft_sched *s, const char *path)
+weft_status weft_stop_tell(const weft_sched *s, int64_t jobs)
 {
-    return weft_fail(WEFT_STOP,
-                     "stopped after %lld jobs: programs fail here, also that of job %lld, "
-                     "which succeeded "
-                     "before; mend what they need (variables, modules, files) and go on "
-                     "with `weft resume "
-                     "%s%s`, %s",
-                     (long long)s->known, (long long)s->example.job.id, path,
-                     s->unsure > 0 ? " --retry-failed" : "",
-                     s->unsure > 0 ? "because failures before were recorded"
-                                   : "for no failure of this start was recorded");
+    if (s->why == WEFT_WHY_BROKEN)
+        return weft_fail(WEFT_STOP, "stopped after %lld jobs: %s", (long long)jobs,
+                         s->broken);
+    const char *path = s->trace ? s->trace->path : "RUN.h5";
+    weft_arena *tmp = weft_arena_new();
+    const char *reason = "another team";
+    if (s->why > WEFT_WHY_SIGNAL)
+        reason = weft_arena_text(tmp, "signal %d", s->why - WEFT_WHY_SIGNAL);
+    else if (s->why == WEFT_WHY_LIMIT)
+        reason = weft_arena_text(tmp, "time_limit = %g s", s->time_limit);
+    weft_status st =
+        weft_fail(WEFT_STOP, "stopped by %s after %s; go on with `weft resume %s`", reason,
+                  progress_text(s, jobs, tmp), path);
+    weft_arena_free(tmp);
+    return st;
 }
 
 weft_status weft_stop_now(weft_sched *s, int why, int64_t done, int64_t units)
 {
-    const char *path = s->trace ? s->trace->path : "RUN.h5";
-    weft_arena *tmp = weft_arena_new();
-    const char *text = progress_text(s, done, units, tmp), *reason;
     s->why = why;
     s->part = done;
     s->parts = units;
-    if (why == WEFT_WHY_BROKEN) {
-        weft_arena_free(tmp);
-        return broken(s, path);
-    }
-    if (why > WEFT_WHY_SIGNAL)
-        reason = weft_arena_text(tmp, "signal %d", why - WEFT_WHY_SIGNAL);
-    else if (why == WEFT_WHY_LIMIT)
-        reason = weft_arena_text(tmp, "time_limit = %g s", s->time_limit);
-    else
-        reason = "another team";
-    weft_status st =
-        weft_fail(WEFT_STOP, "stopped by %s after %s; go on with `weft resume %s`", reason,
-                  text, path);
-    weft_arena_free(tmp);
-    return st;
+    return weft_stop_tell(s, s->queue.known);
 }

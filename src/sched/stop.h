@@ -17,8 +17,11 @@ enum {
 /* The reason that this rank knows for which the team must stop; 0: none. */
 int weft_stop_seen(const weft_sched *s);
 
-/* Returns WEFT_STOP with a message that gives the reason and the progress: `done` of the
- * `units` units of the job in flight. */
+/* Returns WEFT_STOP with a message that gives the reason s->why, and that so many jobs are
+ * done. */
+WEFT_CHECKED weft_status weft_stop_tell(const weft_sched *s, int64_t jobs);
+/* Sets the reason and returns WEFT_STOP with a message that gives the reason and the
+ * progress: `done` of the `units` units of the job in flight. */
 WEFT_CHECKED weft_status weft_stop_now(weft_sched *s, int why, int64_t done, int64_t units);
 
 #endif

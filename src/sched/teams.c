@@ -5,6 +5,7 @@
  * was received and claimed. */
 #include "teams.h"
 #include "cache.h"
+#include "host/core.h"
 #include "job.h"
 #include "progress.h"
 #include "rundir/journals.h"
@@ -15,6 +16,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #define REST_SECONDS                                                                       \
     0.2                /* between two checks whether to stop while waiting for results     \
@@ -32,24 +34,35 @@ static int leads(const weft_sched *s)
 /* The first ticket after those of earlier sessions. */
 static int64_t next_ticket(const weft_sched *s)
 {
-    const weft_flights *q = &s->flights;
+    const weft_flights *q = &s->queue.flights;
     return q->npast > 0 ? q->past[q->npast - 1] + 1 : 0;
+}
+
+/* Names the team in lines of the log. */
+static void name_team(weft_sched *s)
+{
+    char host[WEFT_PLACEMENT_TEXT] = "";
+    if (s->teams == 1 || !leads(s)) return;
+    gethostname(host, sizeof host - 1);
+    s->crew.who = weft_arena_text(s->mem, "team %d on %s", s->crew.group, host);
 }
 
 weft_status weft_teams_begin(weft_sched *s)
 {
-    s->ticket = next_ticket(s);
-    s->group = weft_team_of(s->world->size, s->teams, s->world->rank);
+    s->crew.ticket = next_ticket(s);
+    s->crew.group = weft_team_of(s->world->size, s->teams, s->world->rank);
     weft_status st =
-        s->teams > 1 && leads(s) ? weft_trace_join(s->trace, s->group) : WEFT_OK;
+        s->teams > 1 && leads(s) ? weft_trace_join(s->trace, s->crew.group) : WEFT_OK;
     TRY(weft_agree(st, s->world));
     weft_trust_begin(s);
+    name_team(s);
     if (s->trace && leads(s)) weft_trace_search(s->trace);
     if (s->teams == 1) return WEFT_OK;
-    s->peers = weft_peers_join(s->world, s->teams, s->mem);
-    if (s->peers)
-        s->claims = weft_claims_open(s->peers, s->trace->dir, next_ticket(s), s->mem);
-    s->rested = 1;
+    s->crew.peers = weft_peers_join(s->world, s->teams, s->mem);
+    if (s->crew.peers)
+        s->crew.claims =
+            weft_claims_open(s->crew.peers, s->trace->dir, next_ticket(s), s->mem);
+    s->crew.rested = 1;
     weft_times_move(s->world, s->team);
     return WEFT_OK;
 }
@@ -58,21 +71,20 @@ weft_status weft_teams_begin(weft_sched *s)
  * nor have asked yet for all that earlier starts did. Collective over world. */
 static weft_status tell_stop(weft_sched *s)
 {
-    int64_t n = leads(s) ? s->recorded : 0;
+    int64_t n = leads(s) ? s->crew.recorded : 0;
     weft_sum_i64(s->world, &n, 1);
-    s->known = n + s->trace->ndone;
-    return weft_stop_now(s, s->why, s->part, s->parts);
+    return weft_stop_tell(s, n + s->trace->ndone);
 }
 
 weft_status weft_teams_end(weft_sched *s, weft_status st)
 {
-    if (s->peers) {
-        weft_peers_leave(s->peers, st == WEFT_OK     ? WEFT_WHY_OVER
-                                   : st == WEFT_STOP ? s->why
-                                                     : WEFT_WHY_FAILED);
-        weft_claims_close(s->claims);
-        s->peers = NULL; /* what is done from here on asks no other team */
-        s->claims = NULL;
+    if (s->crew.peers) {
+        weft_peers_leave(s->crew.peers, st == WEFT_OK     ? WEFT_WHY_OVER
+                                        : st == WEFT_STOP ? s->why
+                                                          : WEFT_WHY_FAILED);
+        weft_claims_close(s->crew.claims);
+        s->crew.peers = NULL; /* what is done from here on asks no other team */
+        s->crew.claims = NULL;
     }
     if (s->trace && leads(s)) {
         weft_status synced = st == WEFT_OK ? WEFT_OK : weft_cache_stop(s);
@@ -90,22 +102,12 @@ weft_status weft_teams_end(weft_sched *s, weft_status st)
 
 /* ---- results of other teams ---- */
 
-/* Keeps a result, in the memory of one that was taken, until its job is asked for here. */
-static void keep_early(weft_sched *s, int64_t job, const weft_message *m)
+void weft_teams_enter(weft_sched *s, weft_flight *f)
 {
-    weft_early *e = s->taken;
-    if (e)
-        s->taken = e->next;
-    else
-        e = WEFT_NEW(s->mem, weft_early, 1);
-    if (e->room < m->bytes) {
-        e->record = WEFT_NEW(s->mem, char, m->bytes);
-        e->room = m->bytes;
-    }
-    memcpy(e->record, m->data, m->bytes);
-    e->job = job;
-    e->next = s->early;
-    s->early = e;
+    weft_queue_known(s, f);
+    weft_cache_known(s, f);
+    weft_trust_known(s, &f->event);
+    if (s->crew.claims) weft_claim_drawn(s->crew.claims, f->event.ticket);
 }
 
 /* Enters a result from a message; one that is known already was computed twice, with the
@@ -114,15 +116,15 @@ static void enter_result(weft_sched *s, const weft_message *m)
 {
     int64_t job;
     weft_check(weft_job_record_is(m->data, m->bytes, &job), "a message is no result");
-    if (job >= s->asked) {
-        keep_early(s, job, m);
+    if (job >= s->queue.asked) {
+        weft_queue_keep(s, job, m->data, m->bytes);
         return;
     }
-    weft_flight *f = s->job[job];
+    weft_flight *f = weft_queue_flight(&s->queue, job);
     if (!f || f->known) return;
     weft_check(weft_job_record_unpack(&f->event, m->data, s->mem),
                "the teams' tuners ask for different jobs (%lld)", (long long)job);
-    weft_sched_enter(s, f);
+    weft_teams_enter(s, f);
     weft_show_job(s, &f->event);
 }
 
@@ -132,7 +134,8 @@ static void enter_claim(weft_sched *s, int64_t job)
     weft_claimed *turn = weft_trust_turn(s, job);
     if (turn->hops > 0) return; /* it was handed on since */
     turn->taken = 1;
-    if (job < s->asked && s->job[job]) weft_flights_leave(&s->flights, s->job[job]);
+    weft_flight *f = weft_queue_flight(&s->queue, job);
+    if (f) weft_flights_leave(&s->queue.flights, f);
 }
 
 /* A message is a result, the number of a job that its sender has claimed, or about
@@ -155,7 +158,7 @@ static void receive_all(weft_sched *s)
     weft_arena *tmp = weft_arena_new();
     for (;;) {
         weft_message m = {0};
-        int there = leads(s) && weft_peers_receive(s->peers, &m, tmp);
+        int there = leads(s) && weft_peers_receive(s->crew.peers, &m, tmp);
         weft_bcast(s->team, &there, sizeof there, 0);
         if (!there) break;
         weft_bcast(s->team, &m.bytes, sizeof m.bytes, 0);
@@ -172,14 +175,15 @@ static void wait_for_result(weft_sched *s)
 {
     double start = weft_now();
     double nap = FIRST_NAP;
-    weft_check(!s->peers || !weft_peers_alone(s->peers),
+    weft_check(!s->crew.peers || !weft_peers_alone(s->crew.peers),
                "the teams' tuners ask for different jobs: no result arrived for %lld jobs "
                "in flight",
-               (long long)s->flights.ends.n);
+               (long long)s->queue.flights.ends.n);
     weft_activity_set("waits for a result of another team", -1, -1);
-    s->rested = 1;
+    s->crew.rested = 1;
     weft_times_close(s->team);
-    while (s->peers && !weft_peers_here(s->peers) && weft_now() - start < REST_SECONDS) {
+    while (s->crew.peers && !weft_peers_here(s->crew.peers) &&
+           weft_now() - start < REST_SECONDS) {
         weft_nap(nap);
         nap = fmin(1.5 * nap, LAST_NAP);
     }
@@ -193,9 +197,10 @@ static void wait_for_result(weft_sched *s)
  * that they do not try the same job. */
 static int claim_job(weft_sched *s, int64_t job)
 {
-    if (!s->claims) return 1;
-    if (!weft_claim(s->claims, job)) return 0;
-    if (weft_claims_by_file(s->claims)) weft_peers_send(s->peers, &job, sizeof job);
+    if (!s->crew.claims) return 1;
+    if (!weft_claim(s->crew.claims, job)) return 0;
+    if (weft_claims_by_file(s->crew.claims))
+        weft_peers_send(s->crew.peers, &job, sizeof job);
     return 1;
 }
 
@@ -207,10 +212,13 @@ static weft_flight *claim(weft_sched *s)
     weft_flight *handed = weft_trust_handed(s);
     if (handed) return handed;
     if (weft_trust_waits(s)) return NULL;
-    int64_t skip = s->claims && s->rested && weft_claims_by_file(s->claims) ? s->group : 0;
-    weft_flight *f = weft_flights_take(&s->flights, skip);
-    while (f && !claim_job(s, f->event.job.id)) f = weft_flights_take(&s->flights, skip);
-    if (f) s->rested = 0;
+    int64_t skip = s->crew.claims && s->crew.rested && weft_claims_by_file(s->crew.claims)
+                       ? s->crew.group
+                       : 0;
+    weft_flight *f = weft_flights_take(&s->queue.flights, skip);
+    while (f && !claim_job(s, f->event.job.id))
+        f = weft_flights_take(&s->queue.flights, skip);
+    if (f) s->crew.rested = 0;
     return f;
 }
 
@@ -222,8 +230,8 @@ static weft_flight *claim_for_team(weft_sched *s)
     int64_t id = f ? f->event.job.id : -1;
     weft_bcast(s->team, &id, sizeof id, 0);
     if (leads(s) || id < 0) return f;
-    f = id < s->asked ? s->job[id] : NULL;
-    if (f) weft_flights_took(&s->flights, f);
+    f = weft_queue_flight(&s->queue, id);
+    if (f) weft_flights_took(&s->queue.flights, f);
     weft_trust_took(s, id);
     return f;
 }
@@ -243,7 +251,7 @@ static weft_status choose(weft_sched *s, weft_flight **f)
     if (v[0] > WEFT_WHY_OVER) return weft_stop_now(s, (int)v[0], 0, 0);
     if (v[0] > 0) *f = NULL; /* the other teams have finished the search without it */
     weft_check(*f || s->teams > 1, "no job is left of %lld in flight",
-               (long long)s->flights.ends.n);
+               (long long)s->queue.flights.ends.n);
     return WEFT_OK;
 }
 
@@ -257,9 +265,9 @@ static weft_status publish(weft_sched *s, const weft_job_record *e)
     size_t bytes;
     const void *packed = weft_job_record_pack(e, &bytes, tmp);
     weft_status st = weft_trace_add(s->trace, e, packed, bytes);
-    if (st == WEFT_OK) s->recorded++;
-    if (st == WEFT_OK && s->peers && s->wall) st = weft_trace_sync(s->trace, 1);
-    if (st == WEFT_OK && s->peers) weft_peers_send(s->peers, packed, bytes);
+    if (st == WEFT_OK) s->crew.recorded++;
+    if (st == WEFT_OK && s->crew.peers && s->wall) st = weft_trace_sync(s->trace, 1);
+    if (st == WEFT_OK && s->crew.peers) weft_peers_send(s->crew.peers, packed, bytes);
     if (st == WEFT_OK) st = weft_trace_sync(s->trace, 0);
     weft_arena_free(tmp);
     return st;
@@ -270,9 +278,9 @@ static weft_status publish(weft_sched *s, const weft_job_record *e)
 static int64_t draw_ticket(weft_sched *s)
 {
     if (!s->wall) return -1;
-    if (s->claims) s->ticket = weft_claim_ticket(s->claims);
-    weft_bcast(s->team, &s->ticket, sizeof s->ticket, 0);
-    return s->ticket++;
+    if (s->crew.claims) s->crew.ticket = weft_claim_ticket(s->crew.claims);
+    weft_bcast(s->team, &s->crew.ticket, sizeof s->crew.ticket, 0);
+    return s->crew.ticket++;
 }
 
 /* Does a job. Collective over team. */
@@ -280,8 +288,8 @@ static weft_status do_job(weft_sched *s, weft_flight *f)
 {
     weft_own_state state;
     int counts = 0;
-    weft_log_who(s->who);
-    weft_status st = weft_job_run(s, f, &state);
+    weft_log_who(s->crew.who);
+    weft_status st = weft_job_run(s, f, weft_cache_load, &state);
     if (st == WEFT_OK) {
         st = weft_trust_ended(s, &f->event, &counts);
         if (st != WEFT_OK || !counts) weft_arena_free(state.mem);
@@ -290,11 +298,11 @@ static weft_status do_job(weft_sched *s, weft_flight *f)
     if (st == WEFT_STOP && s->why == WEFT_WHY_OVER) return WEFT_OK; /* abandoned */
     TRY(st);
     if (!counts) return WEFT_OK;
-    f->event.team = s->group;
-    f->event.kept = weft_sched_needs(s, &f->event);
+    f->event.team = s->crew.group;
+    f->event.kept = weft_queue_needs(s, &f->event);
     TRY(weft_cache_keep(s, f, &state));
     f->event.ticket = draw_ticket(s);
-    weft_sched_enter(s, f); /* sets event.end, which is part of the record */
+    weft_teams_enter(s, f); /* sets event.end, which is part of the record */
     weft_times_close(s->team);
     weft_status published = leads(s) ? publish(s, &f->event) : WEFT_OK;
     weft_times_io(s->team);
@@ -307,7 +315,7 @@ weft_status weft_teams_work(weft_sched *s, weft_flight **next)
 {
     for (;;) {
         receive_all(s);
-        *next = weft_flights_next(&s->flights);
+        *next = weft_flights_next(&s->queue.flights);
         if (*next) return WEFT_OK;
         weft_flight *f;
         TRY(choose(s, &f));

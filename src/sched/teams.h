@@ -14,5 +14,7 @@ WEFT_CHECKED weft_status weft_teams_work(weft_sched *s, weft_flight **next);
 /* Ends the search of this team, with its status `st`, and waits for the other teams.
  * Returns the common status. Collective over world. */
 WEFT_CHECKED weft_status weft_teams_end(weft_sched *s, weft_status st);
+/* Enters a result, of this or another team, which is now known. */
+void weft_teams_enter(weft_sched *s, weft_flight *f);
 
 #endif

@@ -4,7 +4,15 @@
 
 #include "sched.h"
 
-/* Sets up what follows. */
+/* Whose turn a job is that a team has claimed. */
+typedef struct weft_claimed {
+    int taken; /* 1: another team's */
+    int hops;  /* how often it was handed on */
+    int tries; /* how often it has failed */
+    int begun; /* 1: a program was started */
+} weft_claimed;
+
+/* Sets up s->trust. */
 void weft_trust_begin(weft_sched *s);
 
 /* To be called when a result is known. */

@@ -6,6 +6,7 @@
 #include "fuzz.h"
 #include "report/summary.h"
 #include "store/seal.h"
+#include "weft/run.h"
 
 /* A whole file, and a number that what is read of it gives. */
 typedef struct whole {
