@@ -115,11 +115,11 @@ export OMPI_CC := $(CC)
 
 B := $(BUILD)/$(VARIANT)$(if $(filter double,$(REAL)),-double)
 MAIN := $(wildcard src/cli/main.c)
-OBJ := $(patsubst src/%.c,$B/obj/%.o,$(filter-out $(MAIN),$(wildcard src/*.c src/*/*.c)))
+OBJ := $(patsubst src/%.c,$B/obj/%.o,$(filter-out $(MAIN),$(wildcard src/*.c src/*/*.c src/*/*/*.c)))
 ifeq ($(VARIANT),smpi)
 SIM := $(patsubst jobs/sim/%.c,$B/obj/sim/%.o,$(filter-out jobs/sim/alias.c,$(wildcard jobs/sim/*.c)))
 OBJ := $(filter-out $(patsubst %,$B/obj/%.o,par/grid store/attr store/driver store/h5 store/map \
-    store/rows store/seal data/data task/fed_turns),$(filter-out $B/obj/pack/% $B/obj/reader/% \
+    store/rows store/seal data/data task/fed/turns),$(filter-out $B/obj/pack/% $B/obj/reader/% \
     $B/obj/report/% $B/obj/cli/%,$(OBJ)))
 MAIN :=
 endif
@@ -129,7 +129,7 @@ TESTS ?= $(sort $(basename $(notdir $(wildcard tests/t_*.c tests/t_*.sh))))
 SCRIPTS := $(wildcard $(patsubst %,tests/%.sh,$(TESTS:.sh=)))
 PROGS := $(addprefix $B/tests/,$(filter-out $(SCRIPTS:tests/%.sh=%),$(TESTS:.sh=)))
 BENCHES := $(patsubst tests/%.c,$B/tests/%,$(wildcard tests/b_*.c))
-SOURCES := $(wildcard src/*.[ch] src/*/*.[ch] include/weft/*.h tests/*.[ch] tests/*/*.h jobs/sim/*.[ch])
+SOURCES := $(wildcard src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] include/weft/*.h tests/*.[ch] tests/*/*.h jobs/sim/*.[ch])
 quote = '$(subst ','\'',$1)'
 Q := $(if $(call on,$V),,@)
 say = $(if $(call on,$V),,@echo '  $1')

@@ -2,7 +2,9 @@
 #ifndef WEFT_TEST_FLOW_STAND_H
 #define WEFT_TEST_FLOW_STAND_H
 
-#include "task/flow.h"
+#include "task/flow/data.h"
+#include "task/flow/optimum.h"
+#include "task/flow/path.h"
 
 #include "weft/registry.h"
 

@@ -2,7 +2,7 @@
  * rounds against values by hand, and refusal of invalid traces.
  * RUN: np=1 */
 #include "scratch.h"
-#include "task/device.h"
+#include "task/fed/device.h"
 
 #include <string.h>
 

@@ -3,7 +3,11 @@
  * closed forms.
  * RUN: np=1 */
 #include "tap.h"
-#include "task/fed.h"
+#include "task/fed/cohort.h"
+#include "task/fed/lanes.h"
+#include "task/fed/local.h"
+#include "task/fed/round.h"
+#include "task/fed/turns.h"
 
 #include <string.h>
 

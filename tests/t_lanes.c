@@ -6,7 +6,11 @@
 
 #include "math/kernel.h"
 #define fed fed_instance /* the name of the task in toy.h */
-#include "task/fed.h"
+#include "task/fed/cohort.h"
+#include "task/fed/lanes.h"
+#include "task/fed/local.h"
+#include "task/fed/round.h"
+#include "task/fed/turns.h"
 #undef fed
 
 enum { MAX_L = WEFT_MAX_LANES };

@@ -4,7 +4,8 @@
  * RUN: np=1 np=2 */
 #include "measured.h"
 #include "scratch.h"
-#include "task/command.h"
+#include "task/command/output.h"
+#include "task/command/printed.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,8 @@
 /* How task sgd divides its samples: training, development and held-out parts, and weights
  * of classes; the scores of sums over samples. RUN: np=1 */
 #include "tap.h"
-#include "task/sgd.h"
+#include "task/sgd/data.h"
+#include "task/sgd/step.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  *     clients FORM D SYMBOLS-OR-CLASSES      then a line "TRAIN VALID" for each client,
  *     rows D CLASSES TRAIN VALID TEST        of bytes, which are noise from 0 to 255,
  * Linked into weft-sim in place of src/data/data.c. */
-#include "../../src/data/federation.h"
+#include "data/federation.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * matrices are exchanged, products summed and kept as ever; to F^T F is added a diagonal,
  * so that conjugate gradients take many iterations. The linker calls these functions in
  * place of those of src/feature (--wrap). */
-#include "../../src/feature/rff.h"
+#include "feature/rff.h"
 
 #include "sim.h"
 

@@ -1,7 +1,7 @@
 /* weft tune on simulated ranks: the whole program but for HDF5, ScaLAPACK, the samples and
  * the training, under SimGrid's smpirun. jobs/forecast.sh runs it.
  * usage: smpirun ... weft-sim INPUT.ini [section.key=value ...] */
-#include "../../src/par/handle.h"
+#include "par/handle.h"
 #include "sim.h"
 #include "weft/run.h"
 

@@ -1,6 +1,6 @@
 /* Start of a simulated rank: SimGrid has no threads, and no launcher need be checked. The
  * linker calls this function in place of weft_par_start (--wrap). */
-#include "../../src/par/handle.h"
+#include "par/handle.h"
 #include "weft/par.h"
 
 weft_status __wrap_weft_par_start(int *argc, char ***argv, weft_team *world);

@@ -1,6 +1,10 @@
 /* The turns of clients in a simulated run: they train nothing and take the time that was
  * measured for training. Linked into weft-sim in place of src/task/fed_turns.c. */
-#include "../../src/task/fed.h"
+#include "task/fed/cohort.h"
+#include "task/fed/lanes.h"
+#include "task/fed/local.h"
+#include "task/fed/round.h"
+#include "task/fed/turns.h"
 
 #include "sim.h"
 

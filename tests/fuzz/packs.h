@@ -4,8 +4,8 @@
 #define WEFT_FUZZ_PACKS_H
 
 #include "fuzz.h"
-#include "task/command.h"
-#include "task/device.h"
+#include "task/command/printed.h"
+#include "task/fed/device.h"
 
 /* ---- HDF5 files that are written nowhere (ld --wrap) ---- */
 

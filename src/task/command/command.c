@@ -1,0 +1,272 @@
+/* Task command: tunes any program. A job is one run of a command line, which gets the
+ * parameters, the resource to add and a directory for its state from its environment, and
+ * prints its loss. The state of a trial identifies its directory (attempt.h). */
+#include "command.h"
+#include "attempt.h"
+#include "env.h"
+#include "job.h"
+#include "printed.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const weft_opt command_opts[] = {
+    WEFT_TEXT_OPT("run", command, run, "",
+                  "command line for /bin/sh that trains and prints loss=NUMBER; it has its "
+                  "parameters as $PARAM_name, the resource to add as $WEFT_RESOURCE, a "
+                  "directory for its state as $WEFT_DIR"),
+    WEFT_TEXT_OPT("loss", command, loss, "loss",
+                  "name of the number that is minimised, the last that was printed; with a "
+                  "minus before it the number is maximised"),
+    WEFT_REAL_OPT("time_limit", command, time_limit, "0", 0, 1e9,
+                  "time limit of a job in seconds, after which it is ended and counts as "
+                  "failed; 0: none"),
+    WEFT_INT_OPT("retries", command, retries, "0", 0, 1000,
+                 "how often a job that failed is tried again, from where it began, by the "
+                 "next team if there are several"),
+    {0},
+};
+
+static const weft_kind parameters = {.name = WEFT_PARAMETERS,
+                                     .about = "what the program of [command] is given: any "
+                                              "names; those with a range are axes",
+                                     .size = 1,
+                                     .opts = weft_own_keys};
+static const weft_kind *const command_parts[] = {&parameters, NULL};
+
+/* ---- the state ---- */
+
+enum { NUMBERS = 5 };
+
+static void put_trace(const trace *t, weft_state *state)
+{
+    const double number[NUMBERS] = {t->failed, (double)t->jobs, (double)t->trial,
+                                    (double)t->job, t->resource};
+    memcpy(state->aux, number, sizeof number);
+}
+
+static trace read_trace(const weft_state *state)
+{
+    const double *x = state->aux;
+    return (trace){(int)x[0], (int64_t)x[1], (int64_t)x[2], (int64_t)x[3], x[4]};
+}
+
+/* ---- setting up ---- */
+
+static const char *command_single(const void *self)
+{
+    (void)self;
+    return "run.task = command";
+}
+
+static weft_status command_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], int *n)
+{
+    (void)self;
+    kind[0] = &parameters;
+    *n = 1;
+    return WEFT_OK;
+}
+
+/* ECONF if two parameters have the same name as variables. */
+static weft_status check_names(const weft_conf *c, weft_arena *mem)
+{
+    for (int i = 0; i < c->n; i++)
+        for (int j = 0; j < i; j++) {
+            const weft_entry *a = &c->entry[j], *b = &c->entry[i];
+            if (strcmp(a->section, WEFT_PARAMETERS) != 0 ||
+                strcmp(b->section, WEFT_PARAMETERS) != 0)
+                continue;
+            const char *name = weft_parameter_variable(b->key, mem);
+            if (strcmp(name, weft_parameter_variable(a->key, mem)) == 0)
+                return weft_entry_fail(
+                    b, "the variable %s would be that of %s, too; rename one of them", name,
+                    a->key);
+        }
+    return WEFT_OK;
+}
+
+static weft_status command_setup(void *self, const weft_env *env)
+{
+    command *t = self;
+    t->env = *env;
+    if (getenv(WEFT_CHILD_MARK))
+        return weft_fail(WEFT_ECONF,
+                         "task command starts the program that it is part of to "
+                         "supervise others; that program is not weft, and has "
+                         "to call weft_command_child first");
+    if (t->run[strspn(t->run, " ")] == '\0')
+        return weft_fail(WEFT_ECONF,
+                         "command.run names no program; give a command line, as "
+                         "in run = python3 train.py --rate=$PARAM_rate");
+    if (!weft_printed_is_name(t->loss + (*t->loss == '-')))
+        return weft_fail(WEFT_ECONF,
+                         "command.loss = %s: expected the name of a number that the "
+                         "program prints: a letter or _, then letters, digits, _ . - /",
+                         t->loss);
+    TRY(check_names(env->conf, env->mem));
+    t->dir = NULL;
+    if (!env->dir) return WEFT_OK;
+    enum { MOST = 4096 };
+    char *here = WEFT_NEW(env->mem, char, MOST);
+    if (!getcwd(here, MOST))
+        return weft_fail(WEFT_EFILE, "the current directory has no name: %s",
+                         strerror(errno));
+    t->dir =
+        *env->dir == '/' ? env->dir : weft_arena_text(env->mem, "%s/%s", here, env->dir);
+    return WEFT_OK;
+}
+
+static void command_nstate(const void *self, const weft_job *job, weft_state *size)
+{
+    (void)self;
+    (void)job;
+    size->nx = 0;
+    size->naux = NUMBERS;
+}
+
+/* The cost is not known; a job of more resource is assumed to cost more. */
+static void command_cost(const void *self, const weft_job *job, weft_cost *out)
+{
+    (void)self;
+    *out = (weft_cost){.flops = job->resource};
+}
+
+static weft_price command_price(const void *self)
+{
+    (void)self;
+    return WEFT_PRICE_UNKNOWN;
+}
+
+/* ---- a job ---- */
+
+/* The directory of a job that failed is not kept: no job begins with it. */
+static weft_status run_job(command *t, const weft_job *job, const trace *before, outcome *o)
+{
+    weft_arena *tmp = weft_arena_new();
+    const char *path = attempt_path(t->dir, job->trial, job->id, tmp), *attempt;
+    attempt_parent parent = {attempt_path(t->dir, before->trial, before->job, tmp),
+                             before->job};
+    weft_status st = attempt_begin(before->jobs > 0 ? &parent : NULL, path, &attempt, tmp);
+    if (st == WEFT_OK) st = command_attempt(t, job, before, attempt, o, tmp);
+    o->after.failed = o->failure != WEFT_SUCCEEDED;
+    if (st == WEFT_OK && !o->after.failed)
+        st = attempt_keep(attempt, path);
+    else
+        attempt_drop(attempt);
+    weft_arena_free(tmp);
+    return st;
+}
+
+/* By the first rank of a team, while the others sleep. */
+static weft_status run_on_leader(command *t, const weft_job *job, const weft_state *state,
+                                 outcome *o)
+{
+    trace before = read_trace(state);
+    weft_check(job->mix.k == 1, "%d configurations", job->mix.k);
+    weft_check(t->dir, "task command has no directory");
+    *o = (outcome){.loss = INFINITY, .error = (double)NAN, .train_loss = (double)NAN};
+    o->after = (trace){.failed = before.failed,
+                       .jobs = before.jobs + 1,
+                       .trial = job->trial,
+                       .job = job->id,
+                       .resource = before.resource + job->resource};
+    return before.failed ? WEFT_OK : run_job(t, job, &before, o);
+}
+
+static int command_retries(const void *self)
+{
+    return ((const command *)self)->retries;
+}
+
+static weft_status probe_on_leader(command *t, const weft_job *job, int *works)
+{
+    weft_arena *tmp = weft_arena_new();
+    const char *attempt;
+    const trace before = {0};
+    outcome o = {0};
+    weft_status st =
+        attempt_make(attempt_path(t->dir, job->trial, job->id, tmp), &attempt, tmp);
+    if (st == WEFT_OK) {
+        st = command_attempt(t, job, &before, attempt, &o, tmp);
+        attempt_drop(attempt);
+    }
+    *works = o.failure == WEFT_SUCCEEDED;
+    weft_arena_free(tmp);
+    return st;
+}
+
+static weft_status command_probe(void *self, const weft_job *job, int *works)
+{
+    command *t = self;
+    weft_team *team = t->env.team;
+    weft_status st = team->rank == 0 ? probe_on_leader(t, job, works) : WEFT_OK;
+    weft_sleep(team);
+    TRY(weft_agree(st, team));
+    weft_bcast(team, works, sizeof *works, 0);
+    return WEFT_OK;
+}
+
+enum { VALID_LOSS, VALID_ERROR, TRAIN_LOSS };
+static const weft_metric command_metrics[] = {
+    {"valid_loss", "what the program printed as command.loss", "loss", NULL},
+    {"valid_error", "what it printed as error; nan: nothing", "1", "error %"},
+    {"train_loss", "what it printed as train_loss; nan: nothing", "loss", NULL},
+    {0}};
+
+static const weft_metric command_scores[] = {
+    {"loss", "what the program printed", "loss", "loss"},
+    {"error", "what the program printed", "1", "error %"},
+    {0}};
+
+static weft_status command_step(void *self, const weft_job *job, int64_t unit,
+                                weft_state *state, double *row, weft_result *res)
+{
+    command *t = self;
+    weft_team *team = t->env.team;
+    (void)unit;
+    (void)row;
+    outcome o = {.loss = 0};
+    weft_status st = team->rank == 0 ? run_on_leader(t, job, state, &o) : WEFT_OK;
+    weft_sleep(team);
+    TRY(weft_agree(st, team));
+    res->note = o.note;
+    res->why = o.why;
+    weft_bcast(team, &o, sizeof o, 0);
+    put_trace(&o.after, state);
+    res->failure = o.failure;
+    res->loss = res->metric[VALID_LOSS] = o.loss;
+    res->metric[VALID_ERROR] = o.error;
+    res->metric[TRAIN_LOSS] = o.train_loss;
+    res->cost = job->resource;
+    res->arm_loss[0] = o.loss;
+    res->arm_wrong[0] = o.error;
+    res->arm_count[0] = 1;
+    return WEFT_OK;
+}
+
+extern const weft_task weft_task_command;
+const weft_task weft_task_command = {
+    .kind = {.name = "command",
+             .about = "tune any program: a command line that prints its loss",
+             .size = sizeof(command),
+             .opts = command_opts},
+    .parts = command_parts,
+    .data = WEFT_DATA_NONE,
+    .files = 1,
+    .tuner = "random",
+    .metrics = command_metrics,
+    .scores = command_scores,
+    .lost = "in the warnings above why the programs failed",
+    .single = command_single,
+    .tuned = command_tuned,
+    .setup = command_setup,
+    .nstate = command_nstate,
+    .cost = command_cost,
+    .price = command_price,
+    .retries = command_retries,
+    .probe = command_probe,
+    .step = command_step,
+};

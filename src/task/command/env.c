@@ -1,0 +1,229 @@
+/* The environment of a program: its parameters, each in a variable and all together,
+ * without those that bind this process to the job of its launcher, so that the program can
+ * use MPI itself. */
+#include "env.h"
+#include "command.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern char **environ;
+
+static int begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static int begins_any(const char *text, const char *const *with)
+{
+    for (; *with; with++)
+        if (begins(text, *with)) return 1;
+    return 0;
+}
+
+/* 1 for a variable by which a launcher tells a process its place in a job: Open MPI 4 and
+ * 5, PMI of any kind, srun. With these a program would be taken for a rank of weft's job.
+ * What a user sets for all of them, such as OMPI_MCA_btl, PMIX_MCA_gds or the nodes of an
+ * allocation, is no such variable. */
+static int is_launcher(const char *variable)
+{
+    static const char *const own[] = {"PMIX_MCA_",
+                                      "PMIX_PREFIX=", "PMIX_INSTALL_PREFIX=", NULL};
+    static const char *const bound[] = {"PMI_",
+                                        "PMI2_",
+                                        "PMIX_",
+                                        "PRTE_LAUNCHED=",
+                                        "OMPI_COMM_WORLD_",
+                                        "OMPI_WORLD_",
+                                        "OMPI_UNIVERSE_SIZE=",
+                                        "OMPI_APP_",
+                                        "OMPI_NUM_APP_CTX=",
+                                        "OMPI_FIRST_RANKS=",
+                                        "OMPI_FILE_LOCATION=",
+                                        "OMPI_COMMAND=",
+                                        "OMPI_ARGV=",
+                                        "OMPI_MCA_initial_wdir=",
+                                        "OMPI_MCA_num_procs=",
+                                        "OMPI_MCA_ess=",
+                                        "OMPI_MCA_ess_base_",
+                                        "OMPI_MCA_pmix=^s1,s2,cray",
+                                        "OMPI_MCA_mpi_oversubscribe=",
+                                        "OMPI_MCA_shmem_RUNTIME_QUERY_hint=",
+                                        "OMPI_MCA_orte_app_num=",
+                                        "OMPI_MCA_orte_bound_at_launch=",
+                                        "OMPI_MCA_orte_cpu_",
+                                        "OMPI_MCA_orte_ess_",
+                                        "OMPI_MCA_orte_hnp_uri=",
+                                        "OMPI_MCA_orte_jobfam_session_dir=",
+                                        "OMPI_MCA_orte_launch=",
+                                        "OMPI_MCA_orte_local_daemon_uri=",
+                                        "OMPI_MCA_orte_num_nodes=",
+                                        "OMPI_MCA_orte_parent_uri=",
+                                        "OMPI_MCA_orte_precondition_transports=",
+                                        "OMPI_MCA_orte_top_session_dir=",
+                                        "SLURM_PROCID=",
+                                        "SLURM_LOCALID=",
+                                        "SLURM_NODEID=",
+                                        "SLURM_TASK_PID=",
+                                        "SLURM_GTIDS=",
+                                        "SLURM_NTASKS=",
+                                        "SLURM_NPROCS=",
+                                        "SLURM_STEP",
+                                        "SLURM_SRUN_COMM_",
+                                        "SLURM_LAUNCH_NODE_IPADDR=",
+                                        "SLURM_CPU_BIND",
+                                        "SLURM_MEM_BIND",
+                                        NULL};
+    return begins_any(variable, bound) && !begins_any(variable, own);
+}
+
+/* The environment that this process was started with, ended by NULL: MPI and weft have
+ * since added to it for themselves. Where the system does not tell it, the one of now. */
+static char **first_environment(weft_arena *mem)
+{
+    char *line = NULL, **env = NULL;
+    size_t size = 0;
+    int64_t n = 0, room = 0;
+    FILE *in = fopen("/proc/self/environ", "r");
+    if (!in) return environ;
+    while (getdelim(&line, &size, '\0', in) > 0) {
+        env = weft_grow(mem, env, sizeof *env, n, &room);
+        env[n++] = weft_arena_text(mem, "%s", line);
+    }
+    free(line);
+    fclose(in);
+    env = weft_grow(mem, env, sizeof *env, n, &room);
+    env[n] = NULL;
+    return env;
+}
+
+static int is_replaced(const char *variable, int n, const char *const *name)
+{
+    for (int i = 0; i < n; i++)
+        if (begins(variable, name[i]) && variable[strlen(name[i])] == '=') return 1;
+    return 0;
+}
+
+char **weft_environment(int n, const char *const *name, const char *const *value,
+                        weft_arena *mem)
+{
+    char **old = first_environment(mem);
+    int count = 0, at = 0;
+    while (old[count]) count++;
+    char **env = WEFT_NEW(mem, char *, count + n + 1);
+    for (int i = 0; i < count; i++)
+        if (!is_launcher(old[i]) && !is_replaced(old[i], n, name)) env[at++] = old[i];
+    for (int i = 0; i < n; i++)
+        env[at++] = weft_arena_text(mem, "%s=%s", name[i], value[i]);
+    return env;
+}
+
+/* ---- parameters ---- */
+
+/* The axis of a parameter, or -1. */
+static int axis_of(const weft_space *sp, const char *key)
+{
+    for (int a = 0; a < sp->dim; a++)
+        if (strcmp(sp->axis[a].section, WEFT_PARAMETERS) == 0 &&
+            strcmp(sp->axis[a].opt->name, key) == 0)
+            return a;
+    return -1;
+}
+
+static const char *unquoted(const char *value, weft_arena *mem)
+{
+    if (!weft_is_quoted(value)) return value;
+    return weft_arena_text(mem, "%.*s", (int)strlen(value) - 2, value + 1);
+}
+
+void weft_parameters(const weft_conf *c, const weft_space *sp, const double *conf, int *n,
+                     const char ***name, const char ***value, weft_arena *mem)
+{
+    *n = 0;
+    *name = WEFT_NEW(mem, const char *, c->n);
+    *value = WEFT_NEW(mem, const char *, c->n);
+    for (int i = 0; i < c->n; i++) {
+        const weft_entry *e = &c->entry[i];
+        if (strcmp(e->section, WEFT_PARAMETERS) != 0) continue;
+        int a = axis_of(sp, e->key);
+        const char *text = unquoted(e->value, mem);
+        if (a < 0 && weft_clause(e->value, "when")) continue; /* it never exists */
+        if (a >= 0 && isnan(conf[a])) continue;
+        if (a >= 0) {
+            enum { MOST = 1024 };
+            char *shown = WEFT_NEW(mem, char, MOST);
+            weft_opt_show(sp->axis[a].opt, conf[a], shown, MOST);
+            text = shown;
+        }
+        (*name)[*n] = e->key;
+        (*value)[(*n)++] = text;
+    }
+}
+
+const char *weft_parameter_variable(const char *name, weft_arena *mem)
+{
+    char *text = weft_arena_text(mem, "PARAM_%s", name);
+    for (char *c = text; *c; c++)
+        if (*c == '-' || *c == '.') *c = '_';
+    return text;
+}
+
+/* ---- JSON ---- */
+
+static const char *skip_digits(const char *at)
+{
+    return at + strspn(at, "0123456789");
+}
+
+/* 1 if the text is a number of JSON: no other is as strict. */
+static int is_number(const char *text)
+{
+    const char *at = text + (*text == '-'), *digits = at;
+    at = skip_digits(at);
+    if (at == digits || (*digits == '0' && at > digits + 1)) return 0;
+    if (*at == '.') {
+        digits = at + 1;
+        at = skip_digits(digits);
+        if (at == digits) return 0;
+    }
+    if (*at == 'e' || *at == 'E') {
+        at++;
+        digits = at + (*at == '+' || *at == '-');
+        at = skip_digits(digits);
+        if (at == digits) return 0;
+    }
+    return *at == '\0';
+}
+
+static const char *quoted(const char *text, weft_arena *mem)
+{
+    enum { LONGEST = 6 }; /* \u0001 */
+    char *out = WEFT_NEW(mem, char, LONGEST *strlen(text) + 3), *at = out;
+    *at++ = '"';
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c < ' ') {
+            at += snprintf(at, LONGEST + 1, "\\u%04x", c);
+            continue;
+        }
+        if (c == '"' || c == '\\') *at++ = '\\';
+        *at++ = *text;
+    }
+    *at = '"';
+    return out;
+}
+
+const char *weft_parameters_json(int n, const char *const *name, const char *const *value,
+                                 weft_arena *mem)
+{
+    const char *text = "{";
+    for (int i = 0; i < n; i++) {
+        const char *v = value[i];
+        int plain = is_number(v) || strcmp(v, "true") == 0 || strcmp(v, "false") == 0;
+        text = weft_arena_text(mem, "%s%s%s: %s", text, i ? ", " : "", quoted(name[i], mem),
+                               plain ? v : quoted(v, mem));
+    }
+    return weft_arena_text(mem, "%s}", text);
+}

@@ -1,0 +1,229 @@
+/* The numbers that a program prints, as words "name=number", and its last line. What is
+ * printed is read byte by byte, so that lines may have any length: words end at blanks,
+ * commas, semicolons and the ends of lines, of which \r is one, as progress bars print it.
+ * Colours and movements of the cursor (ECMA-48, escape sequences) are left out. A comma
+ * before a digit belongs to the number, which is none then: what follows the comma may be a
+ * fraction or thousands. */
+#include "printed.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+#define DIGITS  "0123456789"
+#define INNER   DIGITS ".-/" /* also in names */
+#define BLANKS  " \t\r\n\v\f;"
+#define OPENERS "([{<\"'|" /* may precede a name */
+#define CLOSERS ")]}>\"'|" /* may follow a number */
+
+enum { ESCAPE = 27, BELL = 7, DELETE = 127 };
+
+static int is_among(char c, const char *set)
+{
+    return c != '\0' && strchr(set, c) != NULL;
+}
+
+int weft_printed_is_name(const char *text)
+{
+    return is_among(*text, LETTERS) && text[strspn(text, LETTERS INNER)] == '\0';
+}
+
+weft_printed *weft_printed_new(int nwanted, const char *const *wanted, weft_arena *mem)
+{
+    weft_printed *p = WEFT_NEW(mem, weft_printed, 1);
+    for (int s = 0; s < WEFT_STREAMS; s++) {
+        weft_stream *to = &p->stream[s];
+        to->names.mem = mem;
+        for (int i = 0; i < nwanted; i++) weft_names_find(&to->names, wanted[i]);
+        to->nwanted = to->names.n;
+        to->most = to->nwanted + (s == 0 ? WEFT_MAX_PRINTED : 0);
+        to->number = WEFT_NEW(mem, weft_number, to->most);
+    }
+    return p;
+}
+
+/* ---- one line of text ---- */
+
+/* Copies at most room - 1 bytes of text[n], cut before a character of UTF-8 that does not
+ * fit; control characters become blanks. */
+static void copy_line(char *to, size_t room, const char *text, size_t n)
+{
+    size_t all = n < room ? n : room - 1;
+    while (all < n && all > 0 && ((unsigned char)text[all] & 0xc0) == 0x80) all--;
+    for (size_t i = 0; i < all; i++) {
+        unsigned char c = (unsigned char)text[i];
+        to[i] = c < ' ' || c == DELETE ? ' ' : text[i];
+    }
+    to[all] = '\0';
+}
+
+static void end_line(weft_stream *s)
+{
+    if (strspn(s->line, BLANKS ",") < s->nline)
+        copy_line(s->last, sizeof s->last, s->line, s->nline);
+    s->nline = 0;
+}
+
+static void add_to_line(weft_stream *s, char c)
+{
+    if (c == '\n' || c == '\r')
+        end_line(s);
+    else if (s->nline < sizeof s->line - 1)
+        s->line[s->nline++] = c;
+    s->line[s->nline] = '\0';
+}
+
+/* ---- numbers ---- */
+
+/* 1 if the text is a number as a whole, maybe with a D before its exponent, as Fortran
+ * prints it. Changes the text. */
+static int read_number(char *text, double *value)
+{
+    char *end, *exponent = strpbrk(text, "dD");
+    if (exponent && strspn(text, DIGITS "+-.") == (size_t)(exponent - text))
+        *exponent = 'e';
+    *value = strtod(text, &end);
+    return end > text && *end == '\0';
+}
+
+/* What text[n] is; its value, NaN unless it is a number. Changes the text. */
+static weft_said meaning(char *text, size_t n, double *value)
+{
+    int digit = n > 0 && strcspn(text, DIGITS) == strspn(text, "+-.,");
+    int whole = strlen(text) == n && read_number(text, value);
+    for (; !whole && n > 0 && is_among(text[n - 1], CLOSERS); n--) {
+        text[n - 1] = '\0';
+        whole = strlen(text) == n - 1 && read_number(text, value);
+    }
+    if (whole && !(isinf(*value) && digit)) return WEFT_SAID_NUMBER;
+    *value = (double)NAN;
+    return whole ? WEFT_SAID_HUGE : digit ? WEFT_SAID_BROKEN : WEFT_SAID_TEXT;
+}
+
+/* Takes the word "name=text". Of a name that nobody wants only numbers are kept. */
+static void end_number(weft_printed *p, weft_stream *s)
+{
+    weft_number found = {.said = WEFT_SAID_LONG, .value = (double)NAN};
+    copy_line(found.text, sizeof found.text, s->word, s->n);
+    s->word[s->n] = '\0';
+    s->word[s->value - 1] = '\0'; /* the = */
+    if (!s->cut) found.said = meaning(s->word + s->value, s->n - s->value, &found.value);
+    int64_t i = weft_names_index(&s->names, s->word);
+    if ((i < 0 || i >= s->nwanted) && found.said != WEFT_SAID_NUMBER) return;
+    if (i < 0 && s->names.n == s->most) p->left_out |= s == p->stream;
+    if (i < 0 && s->names.n == s->most) return;
+    s->number[i < 0 ? weft_names_find(&s->names, s->word) : i] = found;
+}
+
+/* ---- words ---- */
+
+enum { GAP, NAME, VALUE, OTHER }; /* where the last byte was; OTHER: in another word */
+
+static void push(weft_stream *s, char c)
+{
+    s->cut = s->n == sizeof s->word - 1;
+    if (!s->cut) s->word[s->n++] = c;
+}
+
+/* A byte between words. */
+static int begin_word(weft_stream *s, char c)
+{
+    s->n = 0;
+    s->cut = 0;
+    if (is_among(c, BLANKS OPENERS ",\b")) return GAP;
+    if (!is_among(c, LETTERS)) return OTHER;
+    push(s, c);
+    return NAME;
+}
+
+static int go_on_name(weft_stream *s, char c)
+{
+    if (is_among(c, BLANKS ",\b")) return GAP;
+    if (!is_among(c, LETTERS INNER "=") || s->n == sizeof s->word - 1) return OTHER;
+    push(s, c);
+    s->value = s->n;
+    return c == '=' ? VALUE : NAME;
+}
+
+static int go_on_value(weft_printed *p, weft_stream *s, char c)
+{
+    int comma = s->n > s->value && s->word[s->n - 1] == ',';
+    if (c == '\b' && s->n > s->value) {
+        s->n -= !s->cut;
+        return VALUE;
+    }
+    if (!is_among(c, BLANKS "\b") && (!comma || is_among(c, DIGITS))) {
+        push(s, c);
+        return VALUE;
+    }
+    if (comma) s->n--;
+    if (c != '\b') end_number(p, s);
+    return begin_word(s, c);
+}
+
+static void add_to_word(weft_printed *p, weft_stream *s, char c)
+{
+    if (s->at == GAP)
+        s->at = begin_word(s, c);
+    else if (s->at == NAME)
+        s->at = go_on_name(s, c);
+    else if (s->at == VALUE)
+        s->at = go_on_value(p, s, c);
+    else if (is_among(c, BLANKS ",\b"))
+        s->at = GAP;
+}
+
+/* ---- escape sequences ---- */
+
+enum { NONE, BEGUN, CONTROL, TEXT, SHORT }; /* kind of the sequence that a byte is in */
+
+/* Takes a byte of a sequence, after which only a movement of the cursor ends a word. */
+static void go_on_escape(weft_printed *p, weft_stream *s, char c)
+{
+    int ends = c >= (s->escape == CONTROL ? '@' : '0') && c < DELETE;
+    if (s->escape == BEGUN) {
+        s->escape = c == '[' ? CONTROL : is_among(c, "]PX^_") ? TEXT : ends ? NONE : SHORT;
+    } else if (s->escape == TEXT) {
+        if (c == BELL || c == ESCAPE) s->escape = c == BELL ? NONE : BEGUN;
+    } else if (ends) {
+        if (s->escape == CONTROL && c != 'm') add_to_word(p, s, ' ');
+        s->escape = NONE;
+    }
+}
+
+/* ---- public ---- */
+
+void weft_printed_add(weft_printed *p, int stream, const char *bytes, size_t n)
+{
+    weft_stream *s = &p->stream[stream];
+    for (size_t i = 0; i < n; i++) {
+        char c = bytes[i];
+        if (c == '\n' || c == '\r') s->escape = NONE;
+        if (s->escape != NONE) {
+            go_on_escape(p, s, c);
+        } else if (c == ESCAPE) {
+            s->escape = BEGUN;
+        } else {
+            add_to_line(s, c);
+            add_to_word(p, s, c);
+        }
+    }
+}
+
+void weft_printed_end(weft_printed *p)
+{
+    for (int s = 0; s < WEFT_STREAMS; s++) weft_printed_add(p, s, "\n", 1);
+}
+
+const weft_number *weft_printed_find(const weft_printed *p, int stream, const char *name)
+{
+    const weft_stream *s = &p->stream[stream];
+    int64_t i = weft_names_index(&s->names, name);
+    return i >= 0 && s->number[i].said != WEFT_SAID_NOTHING ? &s->number[i] : NULL;
+}
+
+const char *weft_printed_last(const weft_printed *p)
+{
+    return *p->stream[1].last ? p->stream[1].last : p->stream[0].last;
+}

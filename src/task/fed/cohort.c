@@ -1,0 +1,117 @@
+/* The participants of a round: the clients drawn, the configurations that they draw from
+ * the mixture, and the rank that trains each. All this is a function of the seed and of
+ * identities, so that every rank computes it without communication. */
+#include "cohort.h"
+
+#include <math.h>
+
+/* ---- drawing ---- */
+
+/* A permutation of 0, 1 ... n-1 after some swaps, as a hash table that stores only the
+ * positions that were changed. */
+typedef struct shuffled {
+    int64_t *place, *client; /* [room], place -1: free */
+    uint64_t room;           /* power of two, at least twice the number of changed
+                                positions */
+} shuffled;
+
+static int64_t *at_place(shuffled *s, int64_t place)
+{
+    uint64_t i = (uint64_t)place * 0x9e3779b97f4a7c15u & (s->room - 1);
+    while (s->place[i] >= 0 && s->place[i] != place) i = (i + 1) & (s->room - 1);
+    if (s->place[i] < 0) {
+        s->place[i] = place;
+        s->client[i] = place;
+    }
+    return &s->client[i];
+}
+
+static shuffled shuffled_new(int64_t m, weft_arena *tmp)
+{
+    shuffled s = {.room = 8};
+    while (s.room < 4 * (uint64_t)m) s.room *= 2;
+    s.place = WEFT_NEW(tmp, int64_t, s.room);
+    s.client = WEFT_NEW(tmp, int64_t, s.room);
+    for (uint64_t i = 0; i < s.room; i++) s.place[i] = -1;
+    return s;
+}
+
+/* Without replacement: the first m of a Fisher-Yates shuffle, so that a larger cohort
+ * begins with the smaller one. */
+void fed_draw(const fed *t, uint64_t round, int64_t n, int64_t m, int replacement,
+              int64_t *client, weft_arena *tmp)
+{
+    size_t mark = weft_arena_mark(tmp);
+    shuffled s = shuffled_new(replacement ? 0 : m, tmp);
+    for (int64_t i = 0; i < m; i++) {
+        weft_rng4 r = weft_rng_at(t->env.seed, WEFT_RNG_COHORT, round, (uint64_t)i, 0);
+        double unit = weft_rng_unit(r.v[0]);
+        if (replacement) {
+            client[i] = (int64_t)(unit * (double)n);
+            continue;
+        }
+        int64_t *drawn = at_place(&s, i + (int64_t)(unit * (double)(n - i)));
+        client[i] = *drawn;
+        *drawn = *at_place(&s, i);
+    }
+    weft_arena_reset(tmp, mark);
+    weft_client_fetch(t->clients, m, client);
+}
+
+fed_client fed_pick(const fed *t, const weft_mix *m, int64_t trial, uint64_t round,
+                    int64_t j, int *pick)
+{
+    weft_arena *tmp = t->work.tmp;
+    size_t mark = weft_arena_mark(tmp);
+    double unit[WEFT_MAX_BLOCKS], *conf = WEFT_NEW(tmp, double, m->dim);
+    for (int b = 0; b < m->nblock; b++) {
+        uint64_t which = (uint64_t)j | (uint64_t)(b / 4) << 54;
+        weft_rng4 r =
+            weft_rng_at(t->env.seed, WEFT_RNG_PICK, (uint64_t)trial, round, which);
+        unit[b] = weft_rng_unit(r.v[b % 4]);
+    }
+    if (t->eval_mode && round == FED_EVALUATION)
+        weft_mix_best(m, pick);
+    else
+        weft_mix_pick(m, unit, pick);
+    weft_mix_compose(m, pick, conf);
+    fed_client c = t->client;
+    weft_space_put(t->env.space, conf, &fed_client_kind, &c);
+    weft_arena_reset(tmp, mark);
+    return c;
+}
+
+/* ---- dealing ---- */
+
+void fed_size(const fed *t, const fed_turn *turn, fed_participant *p)
+{
+    const weft_clients *f = t->clients;
+    p->at = weft_client_find(f, p->client);
+    int64_t train = p->at.count[WEFT_TRAIN], valid = p->at.count[turn->part];
+    int64_t most = p->options.max_samples;
+    p->samples = most > 0 && most < train ? most : train;
+    p->valid = turn->cap > 0 && turn->cap < valid ? turn->cap : valid;
+}
+
+/* Work of a turn in samples: a forward pass takes a third of a step. */
+static double work(const fed_turn *turn, const fed_participant *p)
+{
+    if (p->lost) return 0;
+    int passes = turn->before + turn->after;
+    return (turn->train ? (double)p->samples * p->options.epochs : 0) +
+           (double)p->valid * passes / 3 + 1;
+}
+
+void fed_deal(const fed *t, const fed_turn *turn, int64_t n, fed_participant *place,
+              weft_arena *tmp)
+{
+    for (int64_t j = 0; j < n; j++) place[j].rank = 0;
+    if (t->env.team->size == 1) return;
+    size_t mark = weft_arena_mark(tmp);
+    double *cost = WEFT_NEW(tmp, double, n);
+    int *rank = WEFT_NEW(tmp, int, n);
+    for (int64_t j = 0; j < n; j++) cost[j] = work(turn, &place[j]);
+    weft_deal_costs(n, cost, t->env.team->size, NULL, rank);
+    for (int64_t j = 0; j < n; j++) place[j].rank = rank[j];
+    weft_arena_reset(tmp, mark);
+}

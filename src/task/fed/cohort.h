@@ -1,0 +1,22 @@
+/* The clients of a round or an evaluation, and which rank trains which. */
+#ifndef WEFT_TASK_FED_COHORT_H
+#define WEFT_TASK_FED_COHORT_H
+
+#include "fed.h"
+
+/* Draws m of n clients into client[m], with replacement or (m <= n) without, keyed by
+ * `round`. */
+void fed_draw(const fed *t, uint64_t round, int64_t n, int64_t m, int replacement,
+              int64_t *client, weft_arena *tmp);
+/* Assigns a rank to each participant that is not lost: the most expensive first, each to
+ * the rank with the least work so far. */
+void fed_deal(const fed *t, const fed_turn *turn, int64_t n, fed_participant *place,
+              weft_arena *tmp);
+/* The options that participant j draws from m, keyed by (trial, round, j); the entries
+ * drawn are written to pick. */
+fed_client fed_pick(const fed *t, const weft_mix *m, int64_t trial, uint64_t round,
+                    int64_t j, int *pick);
+/* Sets the numbers of samples that the participant trains on and scores. */
+void fed_size(const fed *t, const fed_turn *turn, fed_participant *p);
+
+#endif

@@ -1,0 +1,22 @@
+/* Evaluations of weights on clients. */
+#ifndef WEFT_TASK_FED_EVAL_H
+#define WEFT_TASK_FED_EVAL_H
+
+#include "trial.h"
+
+/* Arguments of an evaluation. */
+typedef struct fed_evaluation {
+    weft_part part;
+    int64_t clients; /* number of clients; 0, or more than there are: all */
+    int personal;    /* 1: clients are also scored after local training */
+    int stops;       /* 1: tells of progress; WEFT_STOP when the run must stop, after the
+                        client in hand */
+} fed_evaluation;
+
+/* Scores weights w on clients, each with a configuration drawn from the mixture, keyed by
+ * the trial. EFILE, EDATA, WEFT_STOP. Collective. */
+WEFT_CHECKED weft_status fed_evaluate(fed *t, const fed_evaluation *q, int64_t trial,
+                                      const weft_mix *mix, const real *w,
+                                      fed_score_sums *out);
+
+#endif

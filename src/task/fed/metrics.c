@@ -1,0 +1,49 @@
+/* What task fed measures: columns of jobs and rounds, and scores. */
+#include "metrics.h"
+
+/* In the order of their enum in fed.h, as are all tables here. */
+const weft_metric fed_metrics[] = {
+    {"valid_loss", "mean validation loss under the mixture, by fed.score_weights", "loss",
+     NULL},
+    {"valid_error", "share of wrong answers under the mixture, by fed.score_weights", "1",
+     NULL},
+    {"global_loss", "loss of the server's weights; nan: not scored", "loss", NULL},
+    {"global_error", "of the server's weights; nan: not scored", "1", "global %"},
+    {"personal_loss", "after local training; nan: not scored", "loss", NULL},
+    {"personal_error", "after local training; nan: not scored", "1", "local %"},
+    {"train_loss", "mean over the local steps of clients that did not diverge", "loss",
+     NULL},
+    {0}};
+
+const weft_metric fed_rows[] = {
+    {"after_loss",
+     "mean over the cohort's validation data, each client's own weights after its training",
+     "loss", "loss"},
+    {"before_loss", "the same, server's weights", "loss", NULL},
+    {"train_loss", "mean over the local steps of clients that did not diverge", "loss",
+     NULL},
+    {"after_error", "share of wrong answers, each client's own weights", "1", NULL},
+    {"before_error", "share of wrong answers, server's weights", "1", NULL},
+    {"clients", "clients averaged into the server's weights", "count", "clients averaged"},
+    {"diverged", "clients that diverged and were left out", "count", "diverged"},
+    {"dropped",
+     "clients that were unavailable, dropped out, missed the deadline or were surplus",
+     "count", "lost to device or deadline"},
+    {"samples", "samples processed in local training", "count", NULL},
+    {"bytes", "bytes sent and received by all devices", "bytes", NULL},
+    {"seconds", "virtual time of the round", "s", NULL},
+    {"energy", "energy of all devices", "J", NULL},
+    {"entropy", "entropy of the mixture after the round", "nat", NULL},
+    {"valid_loss", "of the server's weights on clients drawn for evaluation; nan: none",
+     "loss", NULL},
+    {"valid_error", "share of wrong answers of the clients drawn for evaluation", "1",
+     NULL},
+    {0}};
+
+const weft_metric fed_score_table[] = {
+    {"loss", "of the server's weights", "loss", "loss"},
+    {"error", "share of wrong answers, server's weights", "1", "error %"},
+    {"personal_loss", "after local training", "loss", "personal loss"},
+    {"personal_error", "share of wrong answers after local training", "1",
+     "personal error %"},
+    {0}};

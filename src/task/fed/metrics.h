@@ -1,0 +1,35 @@
+/* What task fed measures. */
+#ifndef WEFT_TASK_FED_METRICS_H
+#define WEFT_TASK_FED_METRICS_H
+
+#include "fed.h"
+
+enum {
+    FED_VALID_LOSS,
+    FED_VALID_ERROR,
+    FED_GLOBAL_LOSS,
+    FED_GLOBAL_ERROR,
+    FED_PERSONAL_LOSS,
+    FED_PERSONAL_ERROR,
+    FED_TRAIN_LOSS
+};
+enum {
+    FED_ROW_AFTER_LOSS,
+    FED_ROW_BEFORE_LOSS,
+    FED_ROW_TRAIN_LOSS,
+    FED_ROW_AFTER_ERROR,
+    FED_ROW_BEFORE_ERROR,
+    FED_ROW_CLIENTS,
+    FED_ROW_DIVERGED,
+    FED_ROW_DROPPED,
+    FED_ROW_SAMPLES,
+    FED_ROW_BYTES,
+    FED_ROW_SECONDS,
+    FED_ROW_ENERGY,
+    FED_ROW_ENTROPY,
+    FED_ROW_VALID_LOSS,
+    FED_ROW_VALID_ERROR
+};
+extern const weft_metric fed_metrics[], fed_rows[], fed_score_table[];
+
+#endif

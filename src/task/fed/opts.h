@@ -1,0 +1,10 @@
+/* The options of task fed. */
+#ifndef WEFT_TASK_FED_OPTS_H
+#define WEFT_TASK_FED_OPTS_H
+
+#include "fed.h"
+
+extern const weft_opt fed_task_opts[];
+extern const weft_kind *const fed_parts[];
+
+#endif

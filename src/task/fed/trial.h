@@ -1,0 +1,65 @@
+/* The state of a trial between rounds, and its scores. */
+#ifndef WEFT_TASK_FED_TRIAL_H
+#define WEFT_TASK_FED_TRIAL_H
+
+#include "fed.h"
+
+/* Sums over clients, with v the number of predictions of a client and s the score by which
+ * configurations are selected. A client that returned no weights because it diverged or
+ * missed the deadline gets the worst score, so that the score of a configuration is a mean
+ * over all clients that drew it and were available, not only over those that could train
+ * with it. The recorded means of losses and errors are over clients that answered. */
+typedef struct fed_score_sums {
+    double n, v, vs, vv, vss; /* clients with v > 0; sums of v, v s, v^2, v s^2 */
+    double answered;          /* sum of v of those that were not late */
+    double loss[2], wrong[2]; /* sums over their predictions, FED_BEFORE and FED_AFTER */
+} fed_score_sums;
+
+/* The beginning of a state's aux; only doubles. */
+typedef struct fed_trial_head {
+    double trial;      /* number of the trial */
+    double round;      /* rounds that the weights have been trained, */
+    double steps;      /* number of these that changed them */
+    double rounds;     /* number of rounds stored in the ring buffer so far */
+    double best;       /* lowest score of a round */
+    double train_loss; /* sums over the job: loss of predictions in local training, */
+    double train_count;
+    double seconds; /* virtual seconds */
+    weft_mix_update_state drift;
+} fed_trial_head;
+
+/* Pointers to the parts of a trial's state and of its job's result; all borrowed. */
+typedef struct fed_trial_state {
+    real *x; /* [1+slots][nweight] weights, then the vectors of the server's optimizer */
+    fed_trial_head *head;
+    fed_score_sums *ring; /* [pool] ring buffer of the last rounds' sums */
+    double *evidence;     /* [2][k] state of weft_mix_race_step; k > 1 only */
+    weft_result *res;     /* of the job: sums by configuration, log-probabilities */
+} fed_trial_state;
+
+/* Number of doubles in the state after a job of k configurations. */
+int64_t fed_trial_size(const fed *t, int k);
+/* Initialises a state as one that belongs to no trial yet. */
+void fed_trial_start(weft_state *state);
+/* The parts of a state. At the first unit of a job its sums are set to zero, and more if
+ * the state is of another trial. */
+fed_trial_state fed_trial_open(const fed *t, const weft_job *job, int64_t unit,
+                               weft_state *state, weft_result *res);
+/* Adds the sums `seen` of a round. */
+void fed_trial_enter(const fed *t, fed_trial_state *b, const fed_score_sums *seen);
+/* The worst possible score: error 1, or loss fed.worst. */
+double fed_worst_score(const fed *t);
+/* Adds the result of one client. */
+void fed_sums_add(const fed *t, fed_score_sums *to, const fed_client_result *told);
+/* Mean score of the clients summed, NAN if there are none, and half the width of its 95 %
+ * interval as an estimate for all clients; INFINITY if it cannot be estimated. For sums
+ * over several rounds the interval is for the mean, over these rounds, of the scores that
+ * all clients would have had. It is not for the last weights, which are better than the
+ * mean as long as training improves them. */
+weft_interval fed_sums_score(const fed_score_sums *s, weft_population all);
+/* Fills the rest of the job's result; `eval`: sums of the last evaluation, n = 0: there was
+ * none. */
+void fed_trial_result(const fed *t, const weft_job *job, const fed_trial_state *b,
+                      const fed_score_sums *eval);
+
+#endif

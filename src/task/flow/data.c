@@ -1,0 +1,240 @@
+/* The least squares problem of a packed data set: rows of bytes or numbers as features, the
+ * label or a column as response. One eigendecomposition gives the whole path of every
+ * method. */
+#include "data.h"
+#include "gram.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LARGEST = 8000 }; /* order of an eigendecomposition on one rank */
+
+/* ---- the response ---- */
+
+/* Column of that name or number, -1 for the label. ECONF. */
+static weft_status find_response(const weft_data *data, int64_t d, const char *name,
+                                 int64_t *column)
+{
+    *column = -1;
+    if (strcmp(name, "label") == 0) return WEFT_OK;
+    for (int64_t j = 0; data->column_name && j < d; j++)
+        if (strcmp(data->column_name[j], name) == 0) {
+            *column = j;
+            return WEFT_OK;
+        }
+    char *end;
+    const long long number = strtoll(name, &end, 10);
+    if (end == name || *end || number < 1 || number > d || d < 2)
+        return weft_fail(WEFT_ECONF,
+                         "flow.response = %s: %s has no such column; give label, a name%s "
+                         "or a number from 1 to %lld",
+                         name, data->path, data->column_name ? "" : " (it has none)",
+                         (long long)d);
+    *column = number - 1;
+    return WEFT_OK;
+}
+
+static double response_of(const flow_data *f, const weft_rows *rows, int64_t i)
+{
+    return f->response < 0 ? (double)rows->label[i] : flow_value(f, rows, i, f->response);
+}
+
+/* ---- means ---- */
+
+static void find_means(flow_data *f, weft_arena *mem)
+{
+    const weft_rows *rows = &f->data->part[WEFT_TRAIN];
+    double most[2] = {0, 0}, sum = 0; /* of features, of the response */
+    for (int64_t i = 0; i < rows->n; i++) {
+        for (int64_t j = 0; j < f->p; j++)
+            most[0] = fmax(most[0], fabs(flow_value(f, rows, i, flow_column(f, j))));
+        most[1] = fmax(most[1], fabs(response_of(f, rows, i)));
+    }
+    weft_max_f64(f->team, most, 2);
+    f->largest = most[0];
+    int scale = weft_fix_scale(most[1] * (double)f->n);
+    int64_t whole = 0;
+    for (int64_t i = 0; i < rows->n; i++) whole += weft_fix(response_of(f, rows, i), scale);
+    weft_sum_i64(f->team, &whole, 1);
+    sum = weft_unfix(whole, scale);
+    f->mean_y = sum / (double)f->n;
+    double *of = WEFT_NEW(mem, double, f->p);
+    flow_columns_sum(f, NULL, of, mem);
+    f->mean = WEFT_NEW(mem, double, f->d);
+    for (int64_t j = 0; j < f->p; j++) f->mean[flow_column(f, j)] = of[j] / (double)f->n;
+}
+
+/* The centred responses of all rows on every rank, [n]. Exact. Collective. */
+static double *all_responses(const flow_data *f, weft_arena *tmp)
+{
+    const weft_rows *rows = &f->data->part[WEFT_TRAIN];
+    double *y = WEFT_NEW(tmp, double, f->n);
+    for (int64_t i = 0; i < rows->n; i++)
+        y[rows->first + i] = response_of(f, rows, i) - f->mean_y;
+    weft_join_f64(f->team, y, (size_t)f->n);
+    return y;
+}
+
+/* ---- principal directions ---- */
+
+/* Eigenvalues and vectors on rank 0, eigenvalues and z to all. */
+static void decompose(flow_data *f, const double *y, const double *xty, flow_problem *q,
+                      weft_arena *mem)
+{
+    int m = q->m, root = f->team->rank == 0;
+    weft_arena *tmp = weft_arena_new();
+    f->vector = root ? WEFT_NEW(mem, double, (size_t)m *(size_t)m) : NULL;
+    flow_gram(f, m, f->vector, tmp);
+    if (root) {
+        double *value = WEFT_NEW(tmp, double, m);
+        weft_eigen(m, f->vector, value, tmp);
+        double n = (double)f->n;
+        double rounding = value[m - 1] * 0x1p-52 * (double)(f->n > f->p ? f->n : f->p);
+        for (int i = 0; i < m; i++) { /* increasing in LAPACK, decreasing here */
+            const double *v = f->vector + (size_t)(m - 1 - i) * (size_t)m;
+            q->s[i] = value[m - 1 - i] > rounding ? value[m - 1 - i] / n : 0;
+            double z = 0;
+            for (int j = 0; j < m; j++) z += v[j] * (f->dual ? y[j] : xty[j] / n);
+            f->z[i] = q->s[i] > 0 ? (f->dual ? z * sqrt(q->s[i] / n) : z) : 0;
+        }
+    }
+    weft_bcast(f->team, q->s, (size_t)m * sizeof *q->s, 0);
+    weft_bcast(f->team, f->z, (size_t)m * sizeof *f->z, 0);
+    weft_arena_free(tmp);
+}
+
+/* Estimates the variance of the noise from the least squares fit, if it is not given. */
+static weft_status estimate(const flow_data *f, const double *y, flow_problem *q)
+{
+    if (q->variance >= 0) return WEFT_OK;
+    double left = 0;
+    int64_t free = f->n - 1; /* minus 1 for the mean */
+    for (int64_t i = 0; i < f->n; i++) left += y[i] * y[i];
+    for (int i = 0; i < q->m; i++) {
+        if (!(q->s[i] > 0)) continue;
+        left -= (double)f->n * f->z[i] * f->z[i] / q->s[i];
+        free--;
+    }
+    if (free < 1)
+        return weft_fail(WEFT_ECONF,
+                         "flow.sigma: %lld samples of %lld features leave nothing to "
+                         "estimate the noise from; give its standard deviation",
+                         (long long)f->n, (long long)f->p);
+    q->variance = fmax(left, 0) / (double)free;
+    return WEFT_OK;
+}
+
+static void normalize_problem(flow_data *f, flow_problem *q)
+{
+    f->unit = q->s[0] > 0 ? q->s[0] : 1;
+    for (int i = 0; i < q->m; i++) {
+        q->s[i] /= f->unit;
+        f->z[i] /= sqrt(f->unit);
+    }
+}
+
+static weft_status check_size(const flow_data *f, double memory)
+{
+    int64_t m = f->dual ? f->n : f->p;
+    if (m > LARGEST)
+        return weft_fail(WEFT_ELIMIT,
+                         "%s has %lld samples of %lld features: task flow decomposes "
+                         "matrices of order up to %d; pack fewer of one or the other",
+                         f->data->path, (long long)f->n, (long long)f->p, LARGEST);
+    double bytes = 8.0 * (double)m * (double)m + weft_eigen_bytes((int)m);
+    if (bytes > memory)
+        return weft_fail(WEFT_ELIMIT,
+                         "an eigendecomposition of order %lld takes %.3g GB, run.memory "
+                         "allows %.3g GB a rank",
+                         (long long)m, bytes / 1e9, memory / 1e9);
+    return WEFT_OK;
+}
+
+weft_status flow_data_open(flow_data *f, const weft_env *env, const char *response,
+                           int normalize, flow_problem *q)
+{
+    const weft_data *data = env->data;
+    const weft_rows *rows = &data->part[WEFT_TRAIN];
+    if (data->clients != NULL || (data->form != WEFT_BYTES && data->form != WEFT_REALS))
+        return weft_fail(WEFT_EDATA,
+                         "%s has no rows of bytes or numbers, of which task flow makes a "
+                         "least squares problem; pack it without clients, or as numbers",
+                         data->path);
+    *f = (flow_data){.data = data, .team = env->team, .d = rows->d, .n = rows->total};
+    TRY(find_response(data, f->d, response, &f->response));
+    f->p = f->d - (f->response >= 0);
+    f->dual = f->n < f->p;
+    TRY(check_size(f, env->memory));
+    q->p = f->p;
+    q->n = f->n;
+    q->m = (int)(f->dual ? f->n : f->p);
+    q->s = WEFT_NEW(env->mem, double, q->m);
+    q->c = WEFT_NEW(env->mem, double, q->m);
+    f->z = WEFT_NEW(env->mem, double, q->m);
+    find_means(f, env->mem);
+    weft_arena *tmp = weft_arena_new();
+    const double *y = all_responses(f, tmp);
+    double *xty = WEFT_NEW(tmp, double, f->p);
+    flow_columns_sum(f, y + rows->first, xty, tmp);
+    decompose(f, y, xty, q, env->mem);
+    weft_status st = estimate(f, y, q);
+    weft_arena_free(tmp);
+    TRY(weft_agree(weft_data_sound(data), env->team));
+    TRY(st);
+    f->unit = 1;
+    if (normalize) normalize_problem(f, q);
+    for (int i = 0; i < q->m; i++) q->c[i] = q->s[i] > 0 ? pow(f->z[i] / q->s[i], 2) : 0;
+    return WEFT_OK;
+}
+
+/* ---- coefficients ---- */
+
+void flow_data_weights(flow_data *f, const flow_problem *q, const double *gain,
+                       double *weight, double *intercept)
+{
+    int m = q->m;
+    weft_arena *tmp = weft_arena_new();
+    double *own = WEFT_NEW(tmp, double, m);
+    for (int i = 0; f->vector && i < m; i++) {
+        if (!(q->s[i] > 0)) continue;
+        const double *v = f->vector + (size_t)(m - 1 - i) * (size_t)m;
+        double by = gain[i] * f->z[i] / (q->s[i] * sqrt(f->unit));
+        if (f->dual) by /= sqrt((double)f->n * q->s[i] * f->unit);
+        for (int j = 0; j < m; j++) own[j] += by * v[j];
+    }
+    weft_bcast(f->team, own, (size_t)m * sizeof *own, 0);
+    double *b = own;
+    if (f->dual) {
+        b = WEFT_NEW(tmp, double, f->p);
+        flow_columns_sum(f, own + f->data->part[WEFT_TRAIN].first, b, tmp);
+    }
+    memset(weight, 0, (size_t)f->d * sizeof *weight);
+    *intercept = f->mean_y;
+    for (int64_t j = 0; j < f->p; j++) {
+        weight[flow_column(f, j)] = b[j];
+        *intercept -= b[j] * f->mean[flow_column(f, j)];
+    }
+    weft_arena_free(tmp);
+}
+
+double flow_data_score(const flow_data *f, weft_part part, const real *weight,
+                       double intercept, weft_arena *tmp)
+{
+    const weft_rows *rows = &f->data->part[part];
+    double *off = WEFT_NEW(tmp, double, rows->n);
+    for (int64_t i = 0; i < rows->n; i++) {
+        double y = intercept;
+        for (int64_t j = 0; j < f->d; j++)
+            y += (double)weight[j] * flow_value(f, rows, i, j);
+        off[i] = pow(y - response_of(f, rows, i), 2);
+    }
+    double most = weft_largest_f64(f->team, off, (size_t)rows->n);
+    double bound = most * (double)rows->total;
+    int scale = weft_fix_scale(bound);
+    int64_t sum = 0;
+    for (int64_t i = 0; i < rows->n && isfinite(bound); i++) sum += weft_fix(off[i], scale);
+    double total;
+    weft_sum_whole(f->team, &sum, 1, scale, bound, &total);
+    return isnan(total) ? INFINITY : total / (double)rows->total;
+}

@@ -1,0 +1,229 @@
+/* The minimum of the risk over a search space. For a list or grid all configurations are
+ * evaluated; in a box a coarse grid is searched and then refined around its best points. As
+ * the loss is smooth on the scale of the grid, in the logarithms of time and units, this
+ * finds the global minimum. The best number of features follows from prefix sums. */
+#include "optimum.h"
+#include "path.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    DIM = 3,     /* coordinates: units, time = units x step, penalty */
+    COARSE = 33, /* points a coordinate of the first grid */
+    FINE = 5,    /* of the later ones */
+    STARTS = 8,  /* points of the first grid that are refined */
+    ROUNDS = 1000
+};
+
+#define SHRINK                                                                             \
+    0.4             /* factor for a refined box if none of its points is better than its   \
+                       centre */
+#define FINEST 1e-9 /* half side of the box at the end */
+#define MOST   1e10 /* largest number of gains that are computed */
+
+flow_setting flow_setting_of(const weft_space *sp, const double *conf,
+                             const flow_setting *set)
+{
+    flow_setting out = *set;
+    for (int i = 0; i < sp->dim; i++) {
+        const char *name = sp->axis[i].opt->name;
+        if (isnan(conf[i])) continue;
+        if (strcmp(name, "method") == 0) out.method = (int64_t)conf[i];
+        if (strcmp(name, "step") == 0) out.step = conf[i];
+        if (strcmp(name, "lambda") == 0) out.lambda = conf[i];
+        if (strcmp(name, "features") == 0) out.features = (int64_t)conf[i];
+    }
+    return out;
+}
+
+/* ---- list and grid ---- */
+
+static double best_listed(const flow_problem *q, const weft_space *sp,
+                          const flow_setting *set, double most, weft_arena *tmp)
+{
+    if ((double)sp->count * most * q->m > MOST) return NAN;
+    double *conf = WEFT_NEW(tmp, double, sp->dim), *gain = WEFT_NEW(tmp, double, q->m);
+    const double *zero = WEFT_NEW(tmp, double, q->m);
+    double best = INFINITY;
+    for (int64_t i = 0; i < sp->count; i++) {
+        weft_space_config(sp, i, conf);
+        flow_setting own = flow_setting_of(sp, conf, set);
+        for (double r = 1; r <= most; r++) {
+            flow_train(q, &own, r, zero, gain);
+            best = fmin(best, flow_risk(q, gain));
+            if (own.method == FLOW_RIDGE) break;
+        }
+    }
+    return best;
+}
+
+/* ---- box ---- */
+
+/* The range of an option; lo = hi if it is not an axis. */
+typedef struct range {
+    double lo, hi;
+    int log;
+} range;
+
+typedef struct box {
+    const flow_problem *q;
+    int64_t method;
+    range step, lambda, units;
+    int64_t least, most;       /* features, */
+    int all;                   /* 1: or all of them */
+    double *zero, *gain, *sum; /* [m], [m], [m+1] */
+} box;
+
+typedef struct point {
+    double at[DIM]; /* 0..1 each */
+    double loss;
+} point;
+
+static range range_of(const weft_space *sp, const char *name, double fixed)
+{
+    for (int i = 0; i < sp->dim; i++)
+        if (strcmp(sp->axis[i].opt->name, name) == 0)
+            return (range){sp->axis[i].lo, sp->axis[i].hi, sp->axis[i].log};
+    return (range){fixed, fixed, 0};
+}
+
+/* The value at u, 0..1, of a range; a linear one is denser at its lower end. */
+static double value_at(range r, double u)
+{
+    if (!(r.hi > r.lo)) return r.lo;
+    if (r.log) return fmin(fmax(r.lo * exp(u * log(r.hi / r.lo)), r.lo), r.hi);
+    return r.lo + (r.hi - r.lo) * u * u * u;
+}
+
+/* Least risk over the numbers of features that are allowed. */
+static double least_risk(box *b, const flow_setting *set, double r)
+{
+    const flow_problem *q = b->q;
+    flow_train(q, set, r, b->zero, b->gain);
+    double noise = q->variance / (double)q->n;
+    double left = 0; /* risk of directions that are not fitted */
+    for (int i = q->m - 1; i >= 0; i--) {
+        b->sum[i] = left;
+        left += (q->weight > 0 ? q->s[i] : 1) * q->c[i];
+    }
+    double fitted = 0, best = INFINITY;
+    for (int i = 0; i < q->m; i++) {
+        double s = q->s[i], g = b->gain[i], weight = q->weight > 0 ? s : 1;
+        fitted += weight * q->c[i] * (1 - g) * (1 - g);
+        if (s > 0) fitted += weight * noise * g * g / s;
+        int allowed = (i + 1 >= b->least && i + 1 <= b->most) ||
+                      (i + 1 == q->m && (b->all || b->most >= q->m));
+        if (allowed) best = fmin(best, fitted + b->sum[i]);
+    }
+    return best;
+}
+
+static double loss_at(box *b, const double *at)
+{
+    double r = floor(value_at(b->units, at[0]) + 0.5);
+    range time = {b->step.lo, b->step.hi * b->units.hi, 1};
+    double e = value_at(time, at[1]) / r;
+    flow_setting set = {.method = b->method,
+                        .step = fmin(fmax(e, b->step.lo), b->step.hi),
+                        .lambda = value_at(b->lambda, at[2])};
+    return least_risk(b, &set, r);
+}
+
+/* Inserts a point into the list of the best ones, best first. */
+static void keep(point *best, int n, const point *x)
+{
+    for (int i = 0; i < n; i++) {
+        if (!(x->loss < best[i].loss)) continue;
+        memmove(best + i + 1, best + i, (size_t)(n - 1 - i) * sizeof *best);
+        best[i] = *x;
+        return;
+    }
+}
+
+/* Tries a grid of points[DIM] within +- half[DIM] of a centre, clipped to the box. */
+static void try_grid(box *b, const double *centre, const double *half, const int *points,
+                     point *best, int n)
+{
+    for (int i = 0; i < points[0]; i++)
+        for (int j = 0; j < points[1]; j++)
+            for (int k = 0; k < points[2]; k++) {
+                const int place[DIM] = {i, j, k};
+                point x;
+                for (int a = 0; a < DIM; a++) {
+                    double u = points[a] > 1 ? 2.0 * place[a] / (points[a] - 1) - 1 : 0;
+                    x.at[a] = fmin(fmax(centre[a] + u * half[a], 0), 1);
+                }
+                x.loss = loss_at(b, x.at);
+                keep(best, n, &x);
+            }
+}
+
+static double best_in_box(box *b)
+{
+    int still = b->method == FLOW_RIDGE;
+    const int moves[DIM] = {!still && b->units.hi > 1, !still && b->step.hi > b->step.lo,
+                            b->lambda.hi > b->lambda.lo};
+    int coarse[DIM], fine[DIM];
+    double half[DIM], middle[DIM] = {0.5, 0.5, 0.5};
+    for (int a = 0; a < DIM; a++) {
+        coarse[a] = moves[a] ? COARSE : 1;
+        fine[a] = moves[a] ? FINE : 1;
+        half[a] = 0.5;
+    }
+    point start[STARTS], least = {.loss = INFINITY};
+    for (int i = 0; i < STARTS; i++) start[i] = least;
+    try_grid(b, middle, half, coarse, start, STARTS);
+    for (int i = 0; i < STARTS && start[i].loss < INFINITY; i++) {
+        double width = 1.5 / (COARSE - 1);
+        for (int round = 0; round < ROUNDS && width > FINEST; round++) {
+            const double own[DIM] = {width, width, width};
+            point centre = start[i];
+            try_grid(b, centre.at, own, fine, &start[i], 1);
+            if (!(start[i].loss < centre.loss)) width *= SHRINK;
+        }
+        keep(&least, 1, &start[i]);
+    }
+    return least.loss;
+}
+
+/* 1 if the space has configurations of the method. */
+static int has_method(const weft_space *sp, int64_t method, const flow_setting *set)
+{
+    for (int i = 0; i < sp->dim; i++) {
+        const weft_axis *a = &sp->axis[i];
+        if (strcmp(a->opt->name, "method") != 0) continue;
+        for (int v = 0; v < a->nvalue; v++)
+            if ((int64_t)a->value[v] == method) return 1;
+        return 0;
+    }
+    return method == set->method;
+}
+
+double flow_optimum(const flow_problem *q, const weft_space *sp, const flow_setting *set,
+                    double most, weft_arena *tmp)
+{
+    size_t mark = weft_arena_mark(tmp);
+    double best = INFINITY;
+    for (int i = 0; i < sp->dim && sp->source == 0; i++)
+        if (sp->axis[i].nwhen > 0) return NAN; /* the space is not a box */
+    if (sp->source > 0) {
+        best = best_listed(q, sp, set, most, tmp);
+    } else {
+        range features = range_of(sp, "features", (double)set->features);
+        box b = {.q = q,
+                 .step = range_of(sp, "step", set->step),
+                 .lambda = range_of(sp, "lambda", set->lambda),
+                 .units = {1, fmax(floor(most), 1), 1},
+                 .least = (int64_t)fmax(features.lo, 1),
+                 .most = (int64_t)features.hi,
+                 .all = !(features.lo > 0)};
+        b.zero = WEFT_NEW(tmp, double, q->m);
+        b.gain = WEFT_NEW(tmp, double, q->m);
+        b.sum = WEFT_NEW(tmp, double, q->m);
+        for (b.method = FLOW_FLOW; b.method <= FLOW_RIDGE; b.method++)
+            if (has_method(sp, b.method, set)) best = fmin(best, best_in_box(&b));
+    }
+    weft_arena_reset(tmp, mark);
+    return best;
+}

@@ -1,0 +1,295 @@
+/* Task fmap: one shared linear model over many feature maps. A job is one fit: every
+ * training sample draws its map from the mixture, the model is fitted to all of them, and
+ * the maps are scored on the validation samples, which are divided among them (`split`),
+ * scored by each (`full`), or by as many of them as cost little beside the fit (`auto`). k
+ * = 1 is an ordinary fit of one map, which can also be divided into jobs of some iterations
+ * each (`resource = iterations`). State of a trial: [statistics of the features][weights,
+ * class-major][intercepts], and in doubles what a fit in pieces goes on from. Khodak, Li,
+ * Roberts, Balcan, Talwalkar, "Weight-sharing beyond neural architecture search", SysML
+ * 2019. */
+#include "fmap.h"
+#include "ahead.h"
+#include "fit.h"
+#include "score.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { AUTO, SPLIT, FULL };
+
+/* Largest cost of scoring in a round, as a fraction of the fit; and a sufficient number of
+ * samples per map, with which the standard error of its error rate is at most 0.5 / sqrt
+ * 400, 2.5 points. */
+#define SCORING 0.3
+#define TELL    400
+
+static const weft_opt fmap_opts[] = {
+    WEFT_TEXT_OPT("feature", fmap, feature_name, "rff",
+                  "feature map: rff (dense rows) or ngram (documents)"),
+    WEFT_TEXT_OPT("model", fmap, model_name, "ridge",
+                  "linear model: ridge, logistic or svm"),
+    WEFT_CHOICE_OPT("validation", fmap, validation, "auto", "auto|split|full",
+                    "validation samples: divided among the maps, all scored by each map, "
+                    "or by as many maps as cost little beside the fit"),
+    WEFT_CHOICE_OPT("score", fmap, by_error, "accuracy", "loss|accuracy",
+                    "score by which maps are compared: mean loss, or error rate, and of "
+                    "equal error rates the mean loss"),
+    WEFT_CHOICE_OPT("resource", fmap, pieces, "fits", "fits|iterations",
+                    "unit of resource: a fit to its optimum, or an iteration of ridge's "
+                    "conjugate gradients that continues the trial's fit, so that schedules "
+                    "can stop fits of one map early"),
+    WEFT_REAL_OPT(
+        "slack", fmap, slack, "3", 1, 1000,
+        "tolerance of fits shared by several maps, as a multiple of the model's own"),
+    {0},
+};
+
+#define PASSES 40 /* products with the training matrix that a fit is assumed to need */
+
+/* Default resource in iterations: the number that a fit is assumed to need. */
+static int64_t fmap_resource(const void *self)
+{
+    const fmap *t = self;
+    return t->pieces ? PASSES : 1;
+}
+
+static const char *fmap_single(const void *self)
+{
+    const fmap *t = self;
+    return t->pieces ? "fmap.resource = iterations" : NULL;
+}
+
+static weft_status fmap_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], int *n)
+{
+    fmap *t = self;
+    TRY(weft_feature_find(t->feature_name, &t->feature));
+    TRY(weft_model_find(t->model_name, &t->model));
+    kind[0] = &t->feature->kind;
+    kind[1] = &t->model->kind;
+    *n = 2;
+    return WEFT_OK;
+}
+
+/* Memory of fits with so many columns beside the matrix, bytes per rank. ELIMIT. */
+static weft_status fit_memory(const fmap *t, int64_t columns, double allowed, double *bytes)
+{
+    *bytes = 0;
+    if (!t->feature->gram || !t->model->memory) return WEFT_OK;
+    weft_matrix f = {
+        .d = columns, .total = t->env.data->part[WEFT_TRAIN].total, .team = t->env.team};
+    return t->model->memory(t->solver, &f, allowed, bytes);
+}
+
+static weft_status fmap_setup(void *self, const weft_env *env)
+{
+    fmap *t = self;
+    if (env->data->clients != NULL || env->data->form == WEFT_CHARS)
+        return weft_fail(WEFT_EDATA,
+                         "%s is a federation, and task fmap selects feature maps on one "
+                         "data set; use task fed, or pack without clients",
+                         env->data->path);
+    t->env = *env;
+    t->map = weft_arena_alloc(env->mem, 1, t->feature->kind.size);
+    t->solver = weft_arena_alloc(env->mem, 1, t->model->kind.size);
+    TRY(weft_conf_bind(env->conf, &t->feature->kind, t->map));
+    TRY(weft_conf_bind(env->conf, &t->model->kind, t->solver));
+    t->columns = t->feature->columns(t->map, 1.0);
+    double taken;
+    TRY(fit_memory(t, t->columns, env->memory, &taken));
+    weft_source rows = weft_data_source(env->data);
+    TRY(t->feature->setup(t->map, &rows, env->memory - taken, env->space->count, env->seed,
+                          env->mem));
+    t->nstat = t->feature->nstat(t->map);
+    t->outputs = t->model->outputs(env->data->classes);
+    return t->pieces ? fmap_pieces_setup(t) : WEFT_OK;
+}
+
+static void fmap_nstate(const void *self, const weft_job *job, weft_state *size)
+{
+    const fmap *t = self;
+    (void)job;
+    size->nx = t->nstat + t->outputs * (t->columns + 1);
+    size->naux = t->npieces;
+}
+
+static int fmap_tensors(const void *self, const weft_job *job,
+                        weft_tensor out[WEFT_MAX_TENSORS])
+{
+    const fmap *t = self;
+    int64_t d = t->feature->columns(t->map, job->feature_fraction);
+    int n = 0;
+    if (t->nstat > 0) out[n++] = (weft_tensor){"statistics", 0, 1, {t->nstat}};
+    out[n++] = (weft_tensor){"weights", t->nstat, 2, {t->outputs, d}};
+    out[n++] = (weft_tensor){"intercepts", t->nstat + t->outputs * d, 1, {t->outputs}};
+    return n;
+}
+
+/* The cost of a job, estimated by its feature map and not measured, so that it and
+ * decisions based on it are the same on every machine. */
+typedef struct work {
+    double fit, pass; /* operations: of the fit; of scoring each validation sample once */
+    double memory;    /* bytes of the matrix, over all ranks */
+    int maps;         /* maps that the job asks to be scored */
+} work;
+
+static work work_of(const fmap *t, const weft_job *job, const fmap_arms *a)
+{
+    const weft_rows *part = t->env.data->part;
+    double passes = t->pieces ? job->resource + 2 : PASSES;
+    work w = {0};
+    for (int i = 0; i < a->k; i++) {
+        w.maps += job->score_eliminated || a->p[i] > 0;
+        if (!(a->p[i] > 0)) continue;
+        double flops, bytes, n;
+        t->feature->estimate(t->map, a->arm[i], (double)part[WEFT_TRAIN].total,
+                             job->feature_fraction, &flops, &bytes, &n);
+        w.fit += a->p[i] * (flops + passes * 4 * n * t->outputs);
+        w.memory += a->p[i] * bytes;
+        t->feature->estimate(t->map, a->arm[i], (double)part[WEFT_VALID].total,
+                             job->feature_fraction, &flops, &bytes, &n);
+        w.pass += a->p[i] * (flops + 2 * n * t->outputs);
+    }
+    return w;
+}
+
+/* The number of maps by which each validation sample is scored. With few samples per map
+ * the scores are too imprecise to rank maps, and scoring is often cheap compared with a
+ * fit, which processes every sample many times: auto takes as many maps per sample as give
+ * each map TELL samples, if that costs at most the fraction SCORING of the fit; at least
+ * one (split validation) and at most all (full). */
+static int passes_of(const fmap *t, const work *w)
+{
+    if (t->validation == SPLIT) return 1;
+    if (t->validation == FULL) return w->maps;
+    double samples = (double)t->env.data->part[WEFT_VALID].total;
+    double wanted = fmin(ceil(TELL * w->maps / samples), w->maps);
+    return (int)fmax(1, fmin(wanted, floor(SCORING * w->fit / w->pass)));
+}
+
+enum { VALID_LOSS, VALID_ERROR, TRAIN_LOSS, RESIDUAL, ITERATIONS };
+static const weft_metric fmap_metrics[] = {
+    {"valid_loss", "mean validation loss under the mixture", "loss", NULL},
+    {"valid_error", "share of wrong answers under the mixture", "1", "error %"},
+    {"train_loss", "objective of the fit per training sample", "loss", NULL},
+    {"residual", "relative residual of the fit", "1", NULL},
+    {"iterations", "iterations of the fit", "count", NULL},
+    {0}};
+
+enum { LOSS, ERROR };
+static const weft_metric fmap_scores[] = {
+    {"loss", "mean loss", "loss", "loss"},
+    {"error", "share of wrong answers", "1", "error %"},
+    {0}};
+
+/* What was computed from rows counts only if they could be read. */
+static weft_status fmap_sound(const fmap *t)
+{
+    return weft_agree(weft_data_sound(t->env.data), t->env.team);
+}
+
+static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
+                             weft_state *state, double *row, weft_result *res)
+{
+    fmap *t = self;
+    (void)unit;
+    (void)row;
+    weft_check(!t->pieces || job->mix.k == 1, "%d maps", job->mix.k);
+    weft_arena *tmp = weft_arena_new();
+    fmap_arms a = fmap_arms_new(t, &job->mix, tmp);
+    weft_fitted fitted;
+    weft_status st = fmap_fit(t, job, &a, state, &fitted);
+    work w = work_of(t, job, &a);
+    int passes = passes_of(t, &w), full = passes == w.maps && passes > 1;
+    fmap_tally s = fmap_tally_new(t, &a, WEFT_VALID, full ? 1 : passes, tmp);
+    if (full)
+        fmap_score_full(t, job, &a, state->x, WEFT_VALID, &s, tmp);
+    else
+        fmap_score_split(t, job, &a, state->x, WEFT_VALID, passes, &s, tmp);
+    double *m = res->metric;
+    fmap_tally_close(t, &a, !full, &s, &m[VALID_LOSS], &m[VALID_ERROR]);
+    for (int i = 0; i < a.k; i++) {
+        res->arm_loss[i] = weft_unfix(s.loss[i], s.scale);
+        res->arm_wrong[i] = (double)s.wrong[i];
+        res->arm_count[i] = (double)s.count[i];
+    }
+    res->by_error = t->by_error;
+    res->loss = m[t->by_error ? VALID_ERROR : VALID_LOSS];
+    if (fitted.diverged) res->loss = INFINITY;
+    m[TRAIN_LOSS] = fitted.objective;
+    m[RESIDUAL] = fitted.residual;
+    m[ITERATIONS] = fitted.iterations;
+    res->cost = job->resource;
+    weft_arena_free(tmp);
+    TRY(st);
+    return fmap_sound(t);
+}
+
+extern const weft_task weft_task_fmap;
+
+static weft_status fmap_score(void *self, const weft_job *job, const real *x,
+                              weft_part part, weft_scores *out)
+{
+    fmap *t = self;
+    weft_arena *tmp = weft_arena_new();
+    fmap_arms a = fmap_arms_new(t, &job->mix, tmp);
+    weft_state own = weft_state_new(&weft_task_fmap, t, job, tmp);
+    memcpy(own.x, x, (size_t)own.nx * sizeof *x);
+    fmap_tally s = fmap_tally_new(t, &a, part, 1, tmp);
+    fmap_score_split(t, job, &a, own.x, part, 1, &s, tmp);
+    *out = weft_scores_none();
+    out->count = (double)t->env.data->part[part].total;
+    fmap_tally_close(t, &a, 1, &s, &out->metric[LOSS], &out->metric[ERROR]);
+    weft_arena_free(tmp);
+    return fmap_sound(t);
+}
+
+static int64_t fmap_affinity(const void *self, const weft_job *job)
+{
+    const fmap *t = self;
+    if (job->mix.k > 1) return -1;
+    weft_arena *tmp = weft_arena_new();
+    int64_t a = t->feature->affinity(t->map, fmap_arm(t, job->mix.conf, tmp));
+    weft_arena_free(tmp);
+    return a;
+}
+
+/* Making the matrices and products with the training matrix; sums of d columns; memory of
+ * the matrix, of vectors, and of what the model factors. */
+static void fmap_cost(const void *self, const weft_job *job, weft_cost *out)
+{
+    const fmap *t = self;
+    double ranks = t->env.team->size, d = (double)t->columns * job->feature_fraction;
+    weft_arena *tmp = weft_arena_new();
+    fmap_arms a = fmap_arms_new(t, &job->mix, tmp);
+    work w = work_of(t, job, &a);
+    int passes = passes_of(t, &w);
+    *out = (weft_cost){.flops = w.fit + passes * w.pass,
+                       .bytes = ranks > 1 ? PASSES * 8 * d * t->outputs * ranks : 0,
+                       .passes = PASSES};
+    double factor;
+    weft_status any = fit_memory(t, (int64_t)d, INFINITY, &factor);
+    out->memory = w.memory / ranks + 8 * 6 * d * t->outputs + (any == WEFT_OK ? factor : 0);
+    weft_arena_free(tmp);
+}
+
+const weft_task weft_task_fmap = {
+    .kind = {.name = "fmap",
+             .about = "select a feature map: a linear model shared by many maps",
+             .size = sizeof(fmap),
+             .opts = fmap_opts},
+    .tuner = "ws_sha",
+    .resource = fmap_resource,
+    .metrics = fmap_metrics,
+    .scores = fmap_scores,
+    .lost = "which range of the model or the feature map is so large that all fits diverge",
+    .single = fmap_single,
+    .tuned = fmap_tuned,
+    .setup = fmap_setup,
+    .nstate = fmap_nstate,
+    .tensors = fmap_tensors,
+    .affinity = fmap_affinity,
+    .cost = fmap_cost,
+    .ahead = fmap_ahead,
+    .step = fmap_step,
+    .score = fmap_score,
+};

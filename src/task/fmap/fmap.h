@@ -1,0 +1,47 @@
+/* What the files of task fmap share. Private to it. */
+#ifndef WEFT_TASK_FMAP_FMAP_H
+#define WEFT_TASK_FMAP_FMAP_H
+
+#include "weft/task.h"
+
+typedef struct fmap {
+    const char *feature_name, *model_name;
+    int validation, by_error, pieces;
+    double slack;
+    const weft_feature *feature;
+    const weft_model *model;
+    void *map;    /* the feature map's instance; arms are copies of it */
+    void *solver; /* the model's instance; trials have copies of it */
+    weft_env env;
+    int64_t nstat, columns; /* columns at full size */
+    int outputs;
+    int64_t npieces;          /* doubles of the state of a fit in pieces, else 0 */
+    weft_team *alone;         /* a team of only this rank; NULL until needed */
+    struct fmap_early *early; /* fits that were done before their jobs */
+} fmap;
+
+/* The maps of a job: instances with the options of their configurations, and cumulated
+ * probabilities for draws.
+ */
+typedef struct fmap_arms {
+    int k;
+    const void *solver; /* the model's instance with the options of the trial */
+    const void **arm;   /* [k] */
+    double *p, *cum;    /* [k] probabilities, cumulated */
+} fmap_arms;
+
+/* The map of configuration conf[dim]. */
+const void *fmap_arm(const fmap *t, const double *conf, weft_arena *mem);
+/* The model by configuration conf[dim]. */
+const void *fmap_solver(const fmap *t, const double *conf, weft_arena *mem);
+fmap_arms fmap_arms_new(const fmap *t, const weft_mix *m, weft_arena *mem);
+/* The map that each local row of a part draws: a function of (seed, trial, round, sample).
+ * In later passes the uniform number is shifted by `shift`. NULL if there is only one map.
+ */
+const int *fmap_draw(const fmap *t, const weft_job *job, const fmap_arms *a, weft_part part,
+                     double shift, weft_arena *mem);
+/* All local rows of a part by the arms. */
+weft_request fmap_request(const fmap *t, const weft_job *job, const fmap_arms *a,
+                          weft_part part);
+
+#endif

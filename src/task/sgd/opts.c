@@ -1,0 +1,154 @@
+/* Options of the task sgd and of its section [train]. */
+#include "opts.h"
+
+const weft_opt sgd_opts[] = {
+    WEFT_TEXT_OPT("model", sgd, net_name, "mlp",
+                  "network that is trained; `weft list nets`"),
+    WEFT_WORD_OPTS(sgd, words),
+    WEFT_CHOICE_OPT("target", sgd, target, "last", "last|all",
+                    "text: characters of a window that are predicted: the last, or all"),
+    WEFT_CHOICE_OPT(
+        "score", sgd, score, "accuracy", "accuracy|loss|log_error",
+        "score on the development part that is minimised and stops training: error rate, "
+        "mean loss, or the logarithm of the error rate, ln 0.5 / samples where none is "
+        "wrong; of trials with equal error rates the lower mean loss wins"),
+    WEFT_CHOICE_OPT("keep", sgd, keep, "best", "best|last",
+                    "weights that are scored: those of the epoch that was best on the "
+                    "development part, or of the last; whichever are kept, a training that "
+                    "diverged has the loss infinity"),
+    WEFT_LONG_OPT("patience", sgd, patience, "0", 0, 1e9,
+                  "number of epochs without improvement on the development part after "
+                  "which training stops; 0: it does not. If it does, a job lasts as many "
+                  "virtual seconds as it trained epochs, on average over the folds"),
+    WEFT_LONG_OPT(
+        "steps", sgd, steps, "0", 0, 1e12,
+        "steps per epoch, the unit of resource; 0: as many as process each sample once"),
+    WEFT_REAL_OPT("dev", sgd, dev, "0", 0, 0.9,
+                  "share of the training samples that is the development part; 0: the "
+                  "valid part of the data, or with folds a tenth"),
+    WEFT_LONG_OPT("folds", sgd, folds, "0", 0, 1000,
+                  "cross-validation over the train and valid parts in that many folds, "
+                  "each with a network of its own; 0: none"),
+    WEFT_LONG_OPT("fold", sgd, fold, "-1", -1, 999,
+                  "the fold that is trained, from 0; -1: all"),
+    WEFT_BOOL_OPT("literal", sgd, literal, "no",
+                  "with folds: what is held out is the development part, too, as in "
+                  "published programs that stop and select on their test folds"),
+    WEFT_INT_OPT(
+        "parts", sgd, parts, "4", 1, 4096,
+        "number of pieces into which a batch is divided for the ranks, whose gradients are "
+        "summed exactly; results depend on it, but not on the number of ranks"),
+    {0},
+};
+
+const weft_metric sgd_metrics[] = {
+    {"valid_loss", "mean loss on the development part, of the weights that are kept",
+     "loss", NULL},
+    {"valid_error", "share of wrong answers on the development part", "1", "error %"},
+    {"train_loss", "mean over the samples of the last epoch, as they were trained on",
+     "loss", NULL},
+    {"best_epoch", "epoch whose weights are kept; mean over folds", "count", NULL},
+    {"epochs", "epochs trained; mean over folds", "count", NULL},
+    {"fold_error", "share of wrong answers on what the folds hold out; nan: no folds", "1",
+     "held out %"},
+    {"fold_half", "half the width of the 95 % interval of fold_error", "1", NULL},
+    {"fold_loss", "mean loss on what the folds hold out", "loss", NULL},
+    {0}};
+
+const weft_metric sgd_columns[] = {
+    {"valid_loss", "mean loss on the development part after the epoch", "loss", NULL},
+    {"valid_error", "share of wrong answers on the development part after the epoch", "1",
+     NULL},
+    {"train_loss", "mean over the samples of the epoch, as they were trained on", "loss",
+     NULL},
+    {"fold", "number of the fold", "index", NULL},
+    {"samples", "samples trained on", "count", "samples"},
+    {"diverged", "1: the training diverged", "0 or 1", "diverged"},
+    {0}};
+
+const weft_metric sgd_scores[] = {
+    {"loss",
+     "mean loss; with folds, over their networks, and in place of valid what each holds "
+     "out",
+     "loss", "loss"},
+    {"error", "share of wrong answers, of the same samples", "1", "error %"},
+    {0}};
+
+#define L2(i, key, which)                                                                  \
+    WEFT_REAL_OPT(key, sgd_train, l2[i], "0", 0, 1e6,                                      \
+                  "the same for the weights of the " which                                 \
+                  " layer alone, without biases; added to weight_decay; without effect "   \
+                  "in configurations that have no such layer",                             \
+                  .role = WEFT_PER_TRIAL)
+
+static const weft_opt train_opts[] = {
+    WEFT_CHOICE_OPT("optimizer", sgd_train, descent.optimizer, "sgd", "sgd|adam|adadelta",
+                    "update rule", .role = WEFT_SHAPE),
+    WEFT_REAL_OPT("lr", sgd_train, descent.lr, "0.1", 1e-12, 1e6,
+                  "initial learning rate; the paper of Adadelta has 1",
+                  .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("momentum", sgd_train, descent.momentum, "0", 0, 0.9999,
+                  "sgd: momentum, the fraction of the last step that is added",
+                  .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("weight_decay", sgd_train, descent.weight_decay, "0", 0, 1e6,
+                  "weight decay: multiple of the weights that is added to the gradient",
+                  .role = WEFT_PER_TRIAL),
+    L2(0, "l2_1", "first"),
+    L2(1, "l2_2", "second"),
+    L2(2, "l2_3", "third"),
+    L2(3, "l2_4", "fourth"),
+    WEFT_REAL_OPT("beta1", sgd_train, descent.beta1, "0.9", 0, 0.99999,
+                  "adam: decay of the mean", .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("beta2", sgd_train, descent.beta2, "0.999", 0, 0.999999,
+                  "adam: decay of the square", .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("rho", sgd_train, descent.rho, "0.95", 0, 0.99999,
+                  "adadelta: decay of the squares", .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("epsilon", sgd_train, descent.epsilon, "1e-6", 1e-30, 1,
+                  "adam: added to the root; adadelta: under the roots",
+                  .role = WEFT_PER_TRIAL),
+    WEFT_CHOICE_OPT("schedule", sgd_train, descent.schedule, "constant",
+                    "constant|exponential|inverse|linear|cosine|step",
+                    "of the rate: lr, lr (1 - decay)^epoch, lr / (1 + decay epoch), down "
+                    "to 0 after `horizon` epochs, straight or as a cosine, or by `factor` "
+                    "at each of `reductions` equal distances within the horizon",
+                    .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("decay", sgd_train, descent.decay, "0", 0, 0.9999,
+                  "schedules exponential and inverse: decay per epoch",
+                  .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("horizon", sgd_train, descent.horizon, "25", 1e-6, 1e9,
+                  "schedules linear and cosine: epochs until the rate is 0; step: epochs "
+                  "of a training",
+                  .role = WEFT_PER_TRIAL),
+    WEFT_INT_OPT("reductions", sgd_train, descent.reductions, "2", 0, 1000,
+                 "schedule step: number of times that the rate is reduced",
+                 .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("factor", sgd_train, descent.factor, "0.1", 1e-6, 1,
+                  "schedule step: what the rate is multiplied by", .role = WEFT_PER_TRIAL),
+    WEFT_INT_OPT("batch", sgd_train, batch, "50", 1, 1 << 20, "samples per step",
+                 .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("dropout", sgd_train, dropout, "0", 0, 0.9999,
+                  "share of units that are dropped in a step, if the network has dropout",
+                  .role = WEFT_PER_TRIAL),
+    WEFT_BOOL_OPT("balance", sgd_train, balance, "no",
+                  "weight samples by the inverse frequency of their class",
+                  .role = WEFT_PER_TRIAL),
+    {0},
+};
+
+static const weft_when train_when[] = {{"momentum", "optimizer", "sgd"},
+                                       {"beta1", "optimizer", "adam"},
+                                       {"beta2", "optimizer", "adam"},
+                                       {"rho", "optimizer", "adadelta"},
+                                       {"epsilon", "optimizer", "adam|adadelta"},
+                                       {"decay", "schedule", "exponential|inverse"},
+                                       {"horizon", "schedule", "linear|cosine|step"},
+                                       {"reductions", "schedule", "step"},
+                                       {"factor", "schedule", "step"},
+                                       {0}};
+
+const weft_kind sgd_train_kind = {.name = "train",
+                                  .about = "task sgd: steps of the training",
+                                  .size = sizeof(sgd_train),
+                                  .opts = train_opts,
+                                  .when = train_when};
+const weft_kind *const sgd_parts[] = {&sgd_train_kind, NULL};

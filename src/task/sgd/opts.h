@@ -1,0 +1,31 @@
+/* The options of task sgd, and what it measures. */
+#ifndef WEFT_TASK_SGD_OPTS_H
+#define WEFT_TASK_SGD_OPTS_H
+
+#include "sgd.h"
+
+extern const weft_opt sgd_opts[];
+/* What is measured, in the order of the enums. */
+extern const weft_metric sgd_metrics[], sgd_columns[], sgd_scores[];
+enum {
+    SGD_VALID_LOSS,
+    SGD_VALID_ERROR,
+    SGD_TRAIN_LOSS,
+    SGD_BEST_EPOCH,
+    SGD_EPOCHS,
+    SGD_FOLD_ERROR,
+    SGD_FOLD_HALF,
+    SGD_FOLD_LOSS
+};
+enum {
+    SGD_ROW_LOSS,
+    SGD_ROW_ERROR,
+    SGD_ROW_TRAIN,
+    SGD_ROW_FOLD,
+    SGD_ROW_SAMPLES,
+    SGD_ROW_DIVERGED
+};
+extern const weft_kind sgd_train_kind;
+extern const weft_kind *const sgd_parts[];
+
+#endif
