@@ -2,7 +2,7 @@
  * predicted durations, and cost.
  * RUN: np=1 */
 #include "functions.h"
-#include "sampler/pace.h"
+#include "sampler/durations.h"
 #include "tap.h"
 
 #include <math.h>
@@ -238,24 +238,26 @@ static void test_pace(weft_arena *mem)
         weft_past_pending(&past, i, conf);
         weft_past_told(&past, i, &seen);
     }
-    const weft_pace *p = weft_pace_new(&past, weft_past_highest(&past, N), mem);
+    const weft_durations *p = weft_durations_new(&past, weft_past_highest(&past, N), mem);
     for (double x = 0; x <= 1; x += .125)
-        worst = fmax(worst, fabs(weft_pace_effect(p, 0, pow(10, 4 * x - 4)) -
+        worst = fmax(worst, fabs(weft_durations_effect(p, 0, pow(10, 4 * x - 4)) -
                                  effect_of(N, at, y, x)));
     ok(worst < 1e-12, "the effect of a number is the mean of the durations near it");
     for (int b = 0; b < 2; b++)
-        is_near(weft_pace_effect(p, 2, b), (level[b] - count[b] * all) / (1 + count[b]),
-                1e-12, "the effect of level %d", b);
+        is_near(weft_durations_effect(p, 2, b),
+                (level[b] - count[b] * all) / (1 + count[b]), 1e-12,
+                "the effect of level %d", b);
     const double some[3] = {.01, NAN, 0}, more[3] = {.01, .3, 1};
-    is_near(weft_pace_effect(p, 0, .1) - weft_pace_effect(p, 0, .001), 1, .2,
+    is_near(weft_durations_effect(p, 0, .1) - weft_durations_effect(p, 0, .001), 1, .2,
             "which is that of the durations, but for the width of a kernel");
-    is_near(weft_pace_log(p, some), weft_pace_effect(p, 0, .01) + weft_pace_effect(p, 2, 0),
-            1e-15, "an axis that a configuration does not have does not count");
-    is_near(weft_pace_log(p, more) - weft_pace_log(p, some),
-            weft_pace_effect(p, 1, .3) + weft_pace_effect(p, 2, 1) -
-                weft_pace_effect(p, 2, 0),
+    is_near(weft_durations_log(p, some),
+            weft_durations_effect(p, 0, .01) + weft_durations_effect(p, 2, 0), 1e-15,
+            "an axis that a configuration does not have does not count");
+    is_near(weft_durations_log(p, more) - weft_durations_log(p, some),
+            weft_durations_effect(p, 1, .3) + weft_durations_effect(p, 2, 1) -
+                weft_durations_effect(p, 2, 0),
             1e-15, "those that it has are added");
-    is_near(weft_pace_gain(log(3), .25, log(2)), log(1 / (.25 + .75 / 3) / 2), 1e-15,
+    is_near(weft_durations_gain(log(3), .25, log(2)), log(1 / (.25 + .75 / 3) / 2), 1e-15,
             "expected improvement per second");
 }
 

@@ -7,10 +7,10 @@
  * optimization", IJCNN 2019 (MiP-EGO); Hader, thesis on tuning text CNNs with it; Hutter,
  * Hoos, Leyton-Brown, "Sequential model-based optimization for general algorithm
  * configuration", LION 2011. */
+#include "durations.h"
 #include "gain.h"
 #include "leaves.h"
 #include "mies.h"
-#include "pace.h"
 #include "trees.h"
 
 #include <math.h>
@@ -255,7 +255,7 @@ static void learn(const forest *t, const weft_past_level *l, int64_t number, mod
     for (int i = 0; i < n; i++)
         fill_row(t, l->result[i].rank.id, x + (size_t)i * (size_t)dim);
     if (t->per_cost) {
-        weft_pace_seconds(l, y);
+        weft_durations_observed(l, y);
         weft_trees_grow(&m->seconds, &rule, n, dim, t->levels, x, y, seed + 1, t->mem);
         m->seconds_leaves = weft_leaves_new(&m->seconds, t->mem);
     }

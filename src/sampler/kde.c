@@ -6,8 +6,8 @@
  * kernels are those of its program, HpBandSter, by statsmodels' normal reference rule.
  * Differs from that program where the paper does: the bad set is never smaller than a
  * density needs. */
+#include "durations.h"
 #include "normal.h"
-#include "pace.h"
 #include "product.h"
 
 #include <math.h>
@@ -183,7 +183,8 @@ static void propose_from(const kde *t, int64_t number, const weft_past_level *l,
     weft_product good, bad;
     divide(t, l, &good, &bad);
     weft_product_point *x = WEFT_NEW(t->mem, weft_product_point, sp->dim);
-    const weft_pace *pace = t->per_cost ? weft_pace_new(&t->past, l, t->mem) : NULL;
+    const weft_durations *durations =
+        t->per_cost ? weft_durations_new(&t->past, l, t->mem) : NULL;
     double *own = WEFT_NEW(t->mem, double, sp->dim), most = 0;
     for (int64_t c = 0; c < t->candidates; c++) {
         weft_rng4 r = random_at(t, number, DRAW_KERNEL, 0, c);
@@ -191,7 +192,8 @@ static void propose_from(const kde *t, int64_t number, const weft_past_level *l,
         double gain = fmax(weft_product_log(&good, x), least) -
                       fmax(weft_product_log(&bad, x), least);
         value_of(t, x, own);
-        if (pace) gain = weft_pace_gain(gain, t->good, weft_pace_log(pace, own));
+        if (durations)
+            gain = weft_durations_gain(gain, t->good, weft_durations_log(durations, own));
         if (c > 0 && !(gain > most)) continue;
         most = gain;
         memcpy(conf, own, (size_t)sp->dim * sizeof *conf);

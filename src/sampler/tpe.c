@@ -8,9 +8,9 @@
  * "Making a science of model search", ICML 2013 (hyperopt); Akiba, Sano, Yanase, Ohta,
  * Koyama, "Optuna", KDD 2019, whose kernels are the default. Trials in flight as bad ones:
  * Ginsbourger, Le Riche, Carraro, "Kriging is well-suited to parallelize optimization",
- * 2010 (constant liar). Per cost, durations are predicted by axis, too (pace.h). */
+ * 2010 (constant liar). Per cost, durations are predicted by axis, too (durations.h). */
+#include "durations.h"
 #include "normal.h"
-#include "pace.h"
 #include "parzen.h"
 #include "past.h"
 #include "product.h"
@@ -52,10 +52,10 @@ typedef struct tpe {
 /* What a proposal is made from. */
 typedef struct step {
     const tpe *t;
-    int64_t number;        /* of the trial */
-    tpe_set *set;          /* [trials] */
-    double good;           /* share of the good ones */
-    const weft_pace *pace; /* predicts durations; NULL: they do not count */
+    int64_t number;                  /* of the trial */
+    tpe_set *set;                    /* [trials] */
+    double good;                     /* share of the good ones */
+    const weft_durations *durations; /* predicts durations; NULL: they do not count */
 } step;
 
 static const weft_opt tpe_opts[] = {
@@ -159,7 +159,7 @@ static void divide(step *s, const weft_past_level *l)
 /* What is maximised, from ln l - ln g at a point and the logarithm of its duration. */
 static double gain_of(const step *s, double ratio, double cost)
 {
-    return s->pace ? weft_pace_gain(ratio, s->good, cost) : ratio;
+    return s->durations ? weft_durations_gain(ratio, s->good, cost) : ratio;
 }
 
 /* 1: trial i is of the set and has axis a. */
@@ -226,7 +226,7 @@ static double propose_number(const step *s, int a)
         tried[c] = weft_axis_value(axis, at);
         while (fabs(tried[e] - tried[c]) > 0) e++;
         if (e < c) continue; /* the same value as an earlier candidate */
-        double cost = s->pace ? weft_pace_effect(s->pace, a, tried[c]) : 0;
+        double cost = s->durations ? weft_durations_effect(s->durations, a, tried[c]) : 0;
         double gain = gain_of(s, compare(axis, type, tried[c], at, &l, &g), cost);
         if (c > 0 && !(gain > most)) continue;
         most = gain;
@@ -253,9 +253,10 @@ static int is_better(const step *s, int a, const double *l, const double *g, int
                      int64_t than)
 {
     const double *value = s->t->past.space->axis[a].value;
-    if (!s->pace) return l[c] * g[than] > l[than] * g[c];
-    return gain_of(s, log(l[c] / g[c]), weft_pace_effect(s->pace, a, value[c])) >
-           gain_of(s, log(l[than] / g[than]), weft_pace_effect(s->pace, a, value[than]));
+    if (!s->durations) return l[c] * g[than] > l[than] * g[c];
+    return gain_of(s, log(l[c] / g[c]), weft_durations_effect(s->durations, a, value[c])) >
+           gain_of(s, log(l[than] / g[than]),
+                   weft_durations_effect(s->durations, a, value[than]));
 }
 
 static double propose_level(const step *s, int a)
@@ -339,7 +340,7 @@ static void propose_jointly(const step *s, double *conf)
             own[a] = draw_kernel(&sp->axis[a], &l.axis[a], j, &r);
             x[a] = point_of(&sp->axis[a], t->axis[a].type, own[a]);
         }
-        double cost = s->pace ? weft_pace_log(s->pace, own) : 0;
+        double cost = s->durations ? weft_durations_log(s->durations, own) : 0;
         double gain = gain_of(s, weft_product_log(&l, x) - weft_product_log(&g, x), cost);
         if (c > 0 && !(gain > most)) continue;
         most = gain;
@@ -360,7 +361,7 @@ static void tpe_propose(void *self, int64_t number, double *conf)
     }
     size_t mark = weft_arena_mark(t->mem);
     step s = {.t = t, .number = number, .set = WEFT_NEW(t->mem, tpe_set, t->past.n)};
-    if (t->per_cost) s.pace = weft_pace_new(&t->past, l, t->mem);
+    if (t->per_cost) s.durations = weft_durations_new(&t->past, l, t->mem);
     divide(&s, l);
     if (t->form == JOINT) propose_jointly(&s, conf);
     for (int i = 0; t->form != JOINT && i < sp->dim; i++) {

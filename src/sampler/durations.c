@@ -1,6 +1,6 @@
 /* Durations predicted from those of earlier trials by the main effects of the axes; see
- * pace.h. */
-#include "pace.h"
+ * durations.h. */
+#include "durations.h"
 
 #include "normal.h"
 
@@ -17,12 +17,12 @@ typedef struct effect {
     double *sum, *count; /* [levels] of y; of results */
 } effect;
 
-struct weft_pace {
+struct weft_durations {
     const weft_space *space;
     effect *axis; /* [dim] */
 };
 
-int weft_pace_seconds(const weft_past_level *l, double *y)
+int weft_durations_observed(const weft_past_level *l, double *y)
 {
     double least = INFINITY, most = 0;
     for (int64_t i = 0; i < l->n; i++) {
@@ -73,18 +73,19 @@ static void learn_axis(const weft_past *past, const weft_past_level *l, int a,
     }
 }
 
-weft_pace *weft_pace_new(const weft_past *past, const weft_past_level *l, weft_arena *mem)
+weft_durations *weft_durations_new(const weft_past *past, const weft_past_level *l,
+                                   weft_arena *mem)
 {
     double *y = WEFT_NEW(mem, double, l->n);
-    if (!weft_pace_seconds(l, y)) return NULL;
-    weft_pace *p = WEFT_NEW(mem, weft_pace, 1);
+    if (!weft_durations_observed(l, y)) return NULL;
+    weft_durations *p = WEFT_NEW(mem, weft_durations, 1);
     p->space = past->space;
     p->axis = WEFT_NEW(mem, effect, past->space->dim);
     for (int a = 0; a < past->space->dim; a++) learn_axis(past, l, a, y, &p->axis[a], mem);
     return p;
 }
 
-double weft_pace_effect(const weft_pace *p, int a, double value)
+double weft_durations_effect(const weft_durations *p, int a, double value)
 {
     const effect *e = &p->axis[a];
     if (isnan(value)) return 0;
@@ -97,14 +98,14 @@ double weft_pace_effect(const weft_pace *p, int a, double value)
            (1 + weft_bumps(e->n, e->at, e->narrow, e->one, x));
 }
 
-double weft_pace_log(const weft_pace *p, const double *conf)
+double weft_durations_log(const weft_durations *p, const double *conf)
 {
     double sum = 0;
-    for (int a = 0; a < p->space->dim; a++) sum += weft_pace_effect(p, a, conf[a]);
+    for (int a = 0; a < p->space->dim; a++) sum += weft_durations_effect(p, a, conf[a]);
     return sum;
 }
 
-double weft_pace_gain(double ratio, double good, double cost)
+double weft_durations_gain(double ratio, double good, double cost)
 {
     double most = 700; /* exp is finite */
     return -log(good + (1 - good) * exp(fmin(-ratio, most))) - cost;
