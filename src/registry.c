@@ -1,5 +1,13 @@
 /* The tables of everything that can be chosen by name, and the look-up in them. */
 #include "weft/registry.h"
+#include "weft/feature.h"
+#include "weft/mixing.h"
+#include "weft/model.h"
+#include "weft/net.h"
+#include "weft/pack.h"
+#include "weft/sampler.h"
+#include "weft/task.h"
+#include "weft/tune.h"
 
 #include <string.h>
 
@@ -21,6 +29,24 @@ const weft_tuner *const weft_tuners[] = {WEFT_TUNERS(TUNER) NULL};
 const weft_sampler *const weft_samplers[] = {WEFT_SAMPLERS(SAMPLER) NULL};
 const weft_mixing *const weft_mixings[] = {WEFT_MIXINGS(MIXING) NULL};
 
+#define READER_KIND(n)  &weft_reader_##n.kind,
+#define FEATURE_KIND(n) &weft_feature_##n.kind,
+#define MODEL_KIND(n)   &weft_model_##n.kind,
+#define NET_KIND(n)     &weft_net_##n.kind,
+#define TASK_KIND(n)    &weft_task_##n.kind,
+#define TUNER_KIND(n)   &weft_tuner_##n.kind,
+#define SAMPLER_KIND(n) &weft_sampler_##n.kind,
+#define MIXING_KIND(n)  &weft_mixing_##n.kind,
+
+const weft_kind *const weft_reader_kinds[] = {WEFT_READERS(READER_KIND) NULL};
+const weft_kind *const weft_feature_kinds[] = {WEFT_FEATURES(FEATURE_KIND) NULL};
+const weft_kind *const weft_model_kinds[] = {WEFT_MODELS(MODEL_KIND) NULL};
+const weft_kind *const weft_net_kinds[] = {WEFT_NETS(NET_KIND) NULL};
+const weft_kind *const weft_task_kinds[] = {WEFT_TASKS(TASK_KIND) NULL};
+const weft_kind *const weft_tuner_kinds[] = {WEFT_TUNERS(TUNER_KIND) NULL};
+const weft_kind *const weft_sampler_kinds[] = {WEFT_SAMPLERS(SAMPLER_KIND) NULL};
+const weft_kind *const weft_mixing_kinds[] = {WEFT_MIXINGS(MIXING_KIND) NULL};
+
 static weft_status find(const char *what, const char *name, const char *const *list, int n,
                         int *at)
 {
@@ -38,7 +64,7 @@ static weft_status find(const char *what, const char *name, const char *const *l
         const char *list[sizeof weft_##type##s / sizeof *weft_##type##s - 1];              \
         int n = (int)(sizeof list / sizeof *list);                                         \
         int at;                                                                            \
-        for (at = 0; at < n; at++) list[at] = weft_##type##s[at]->kind.name;               \
+        for (at = 0; at < n; at++) list[at] = weft_##type##_kinds[at]->name;               \
         TRY(find(#type, name, list, n, &at));                                              \
         *out = weft_##type##s[at];                                                         \
         return WEFT_OK;                                                                    \

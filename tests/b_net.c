@@ -2,6 +2,7 @@
  * second; one thread; processor time, so that other programs on the machine matter less.
  * RUN: np=1 */
 #include "weft/net.h"
+#include "weft/registry.h"
 
 #include <cblas.h>
 #include <time.h>

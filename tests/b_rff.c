@@ -7,6 +7,8 @@
  * usage: b_rff [FEATURES [INPUTS [BLOCKS]]]; by default 100,000, 3,072 and 16
  * RUN: np=1 */
 #include "feature/rff.h"
+#include "weft/feature.h"
+#include "weft/model.h"
 #include "weft/par.h"
 #include "weft/registry.h"
 

@@ -2,6 +2,7 @@
  * with 1,920 jobs in flight.
  * RUN: np=1 */
 #include "weft/registry.h"
+#include "weft/tune.h"
 #include "workers.h"
 
 enum { WORKERS = 1920 };

@@ -2,6 +2,7 @@
  * G operations a second; one thread. Sentences have the lengths of rt-polarity: 1 to 56
  * words, 20.4 on average. RUN: np=1 */
 #include "weft/net.h"
+#include "weft/registry.h"
 
 #include <cblas.h>
 #include <math.h>

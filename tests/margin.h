@@ -7,6 +7,7 @@
 
 #include "rows.h"
 #include "weft/model.h"
+#include "weft/par.h"
 #include "weft/registry.h"
 
 /* FEW columns: rows share most of them, so that dual ascent gives up. MANY: as with words.

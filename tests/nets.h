@@ -3,6 +3,7 @@
 #ifndef TESTS_NETS_H
 #define TESTS_NETS_H
 
+#include "weft/net.h"
 #include "weft/registry.h"
 
 #include <string.h>

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "results.h"
+#include "weft/registry.h"
 
 /* ---- what happened ---- */
 

@@ -3,7 +3,9 @@
  * early.
  * RUN: np=1 np=2 np=3 */
 #include "task/fmap/ahead.h"
+#include "weft/par.h"
 #include "weft/registry.h"
+#include "weft/task.h"
 
 #include <string.h>
 

@@ -54,6 +54,8 @@ for name in $names; do
 done
 [ "$(echo "$names" | wc -l)" = "$(grep -c '^  [a-z]' "$tmp/out")" ] && ! grep -q '^not listed' "$tmp/log"
 result $? "each with what it is, and no other"
+[ "$("$weft" list fed | tail -n 1)" = "  by default: run.tuner = sha, a job of resource 100" ]
+result $? "a task with its schedule and resource"
 lists="$(grep '^[a-z]' "$tmp/out") run space partition"
 : >"$tmp/log"
 for command in $commands; do

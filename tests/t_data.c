@@ -3,6 +3,8 @@
  * RUN: np=1 np=2 np=3 */
 #include "scratch.h"
 
+#include "weft/feature.h"
+#include "weft/registry.h"
 #include "weft/report.h"
 
 static weft_data data;

@@ -3,6 +3,7 @@
  * RUN: np=1 */
 #include "tap.h"
 #include "weft/registry.h"
+#include "weft/tune.h"
 #include "workers.h"
 
 static double shuffled(sim *c, const sim_job *s)

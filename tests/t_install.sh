@@ -14,7 +14,9 @@ result $? "it is installed"
 result $? "the program runs"
 cat >"$tmp/user.c" <<END
 #include <stdio.h>
+#include <weft/par.h>
 #include <weft/registry.h>
+#include <weft/tune.h>
 
 int main(int argc, char **argv)
 {

@@ -11,6 +11,7 @@
 #include "task/fed/local.h"
 #include "task/fed/round.h"
 #include "task/fed/turns.h"
+#include "weft/registry.h"
 #undef fed
 
 enum { MAX_L = WEFT_MAX_LANES };

@@ -3,6 +3,7 @@
 #include "sched/choice.h"
 #include "weft/registry.h"
 #include "weft/run.h"
+#include "weft/task.h"
 
 #include "tap.h"
 

@@ -3,6 +3,7 @@
  * numbers of parameters of published networks; what setup refuses.
  * RUN: np=1 */
 #include "nets.h"
+#include "weft/registry.h"
 
 /* Small data that the network takes: images, text or documents. */
 static fixture fixture_small(const weft_net *net, int n)

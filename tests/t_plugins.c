@@ -2,6 +2,10 @@
  * one matrix, fits that improve, the same bits on any number of ranks. Each runs with its
  * default options on small data of every form that it takes.
  * RUN: np=1 np=3 */
+#include "weft/data.h"
+#include "weft/feature.h"
+#include "weft/model.h"
+#include "weft/par.h"
 #include "weft/registry.h"
 
 #include <string.h>

@@ -6,6 +6,7 @@
 #include "scratch.h"
 #include "task/command/output.h"
 #include "task/command/printed.h"
+#include "weft/command.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,6 +2,10 @@
  * against the same matrix in double: the mean is the kernel for very small and large gamma
  * and for few inputs.
  * RUN: np=1 */
+#include "weft/data.h"
+#include "weft/feature.h"
+#include "weft/model.h"
+#include "weft/par.h"
 #include "weft/registry.h"
 
 #include <string.h>

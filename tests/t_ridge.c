@@ -3,6 +3,7 @@
  * rows of it.
  * RUN: np=1 np=2 np=3 np=4 */
 #include "weft/model.h"
+#include "weft/par.h"
 #include "weft/registry.h"
 
 #include <stdlib.h>

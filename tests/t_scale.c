@@ -2,6 +2,7 @@
  * scale its accuracy is that of a fit to the optimum, also in fits shared by several maps.
  * RUN: np=1 np=2 */
 #include "weft/model.h"
+#include "weft/par.h"
 #include "weft/registry.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
 #include "tap.h"
 #include "tuner_case.h"
 #include "weft/registry.h"
+#include "weft/tune.h"
 
 #include <math.h>
 #include <string.h>

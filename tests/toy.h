@@ -5,7 +5,10 @@
 
 #include "measured.h"
 #include "scratch.h"
+#include "weft/pack.h"
+#include "weft/par.h"
 #include "weft/registry.h"
+#include "weft/task.h"
 
 #include <math.h>
 #include <string.h>

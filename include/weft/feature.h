@@ -87,7 +87,4 @@ typedef struct weft_feature {
                      double *flops, double *bytes, double *entries);
 } weft_feature;
 
-/* The feature of that name in the registry; ECONF with the nearest name. */
-WEFT_CHECKED weft_status weft_feature_find(const char *name, const weft_feature **out);
-
 #endif

@@ -40,7 +40,4 @@ typedef struct weft_mixing {
     void (*forget)(void *self, int64_t trial);
 } weft_mixing;
 
-/* The mixing of that name in the registry; ECONF with the nearest name. */
-WEFT_CHECKED weft_status weft_mixing_find(const char *name, const weft_mixing **out);
-
 #endif

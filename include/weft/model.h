@@ -56,7 +56,4 @@ typedef struct weft_model {
                           double *bytes);
 } weft_model;
 
-/* The model of that name in the registry; ECONF with the nearest name. */
-WEFT_CHECKED weft_status weft_model_find(const char *name, const weft_model **out);
-
 #endif

@@ -84,8 +84,6 @@ typedef struct weft_net {
                         const weft_lane_batch *b, weft_score *s);
 } weft_net;
 
-/* The network of that name in the registry; ECONF with the nearest name. */
-WEFT_CHECKED weft_status weft_net_find(const char *name, const weft_net **out);
 /* net->setup for the data set in the file `path`, whose messages then name the file, and as
  * section.model the key that chose the network. ECONF, EDATA. */
 WEFT_CHECKED weft_status weft_net_setup(const weft_net *net, void *self,

@@ -105,7 +105,4 @@ WEFT_CHECKED weft_status weft_pack_file(const weft_reader *reader, const void *s
                                         const weft_partition *over, const char *source,
                                         const char *out, weft_arena *mem);
 
-/* The reader of that name in the registry; ECONF with the nearest name. */
-WEFT_CHECKED weft_status weft_reader_find(const char *name, const weft_reader **out);
-
 #endif

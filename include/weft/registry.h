@@ -1,12 +1,10 @@
-/* The list of all plug-ins. To add one: write its file, and add its name here. */
+/* The list of all plug-ins. To add one: write its file, and add its name here. What a
+ * plug-in can do is in the header of its kind, such as net.h, which this one does not
+ * include: all may know the list. */
 #ifndef WEFT_REGISTRY_H
 #define WEFT_REGISTRY_H
 
-#include "weft/mixing.h"
-#include "weft/pack.h"
-#include "weft/sampler.h"
-#include "weft/task.h"
-#include "weft/tune.h"
+#include "weft/base.h"
 
 #define WEFT_READERS(X)                                                                    \
     X(cifar) X(imdb) X(text) X(folder) X(dense) X(idx) X(synthetic) X(shakespeare) X(leaf)
@@ -18,6 +16,15 @@
     X(random) X(ws_sha) X(ws_eg) X(ws_one) X(sha) X(hyperband) X(asha) X(pbt)
 #define WEFT_SAMPLERS(X) X(space) X(tpe) X(kde) X(forest)
 #define WEFT_MIXINGS(X)  X(none) X(fedex) X(mw)
+
+typedef struct weft_reader weft_reader;
+typedef struct weft_feature weft_feature;
+typedef struct weft_model weft_model;
+typedef struct weft_net weft_net;
+typedef struct weft_task weft_task;
+typedef struct weft_tuner weft_tuner;
+typedef struct weft_sampler weft_sampler;
+typedef struct weft_mixing weft_mixing;
 
 #define WEFT_DECLARE_READER(n)  extern const weft_reader weft_reader_##n;
 #define WEFT_DECLARE_FEATURE(n) extern const weft_feature weft_feature_##n;
@@ -36,7 +43,7 @@ WEFT_TUNERS(WEFT_DECLARE_TUNER)
 WEFT_SAMPLERS(WEFT_DECLARE_SAMPLER)
 WEFT_MIXINGS(WEFT_DECLARE_MIXING)
 
-/* Lists, each ended by NULL; every element begins with its weft_kind. */
+/* Lists, each ended by NULL. */
 extern const weft_reader *const weft_readers[];
 extern const weft_feature *const weft_features[];
 extern const weft_model *const weft_models[];
@@ -45,5 +52,25 @@ extern const weft_task *const weft_tasks[];
 extern const weft_tuner *const weft_tuners[];
 extern const weft_sampler *const weft_samplers[];
 extern const weft_mixing *const weft_mixings[];
+
+/* The same plug-ins by what they have in common. */
+extern const weft_kind *const weft_reader_kinds[];
+extern const weft_kind *const weft_feature_kinds[];
+extern const weft_kind *const weft_model_kinds[];
+extern const weft_kind *const weft_net_kinds[];
+extern const weft_kind *const weft_task_kinds[];
+extern const weft_kind *const weft_tuner_kinds[];
+extern const weft_kind *const weft_sampler_kinds[];
+extern const weft_kind *const weft_mixing_kinds[];
+
+/* The plug-in of that name; ECONF with the nearest name. */
+WEFT_CHECKED weft_status weft_reader_find(const char *name, const weft_reader **out);
+WEFT_CHECKED weft_status weft_feature_find(const char *name, const weft_feature **out);
+WEFT_CHECKED weft_status weft_model_find(const char *name, const weft_model **out);
+WEFT_CHECKED weft_status weft_net_find(const char *name, const weft_net **out);
+WEFT_CHECKED weft_status weft_task_find(const char *name, const weft_task **out);
+WEFT_CHECKED weft_status weft_tuner_find(const char *name, const weft_tuner **out);
+WEFT_CHECKED weft_status weft_sampler_find(const char *name, const weft_sampler **out);
+WEFT_CHECKED weft_status weft_mixing_find(const char *name, const weft_mixing **out);
 
 #endif

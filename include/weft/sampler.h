@@ -41,7 +41,4 @@ typedef struct weft_sampler {
     int64_t (*enough)(const void *self, const char **option);
 } weft_sampler;
 
-/* The sampler of that name in the registry; ECONF with the nearest name. */
-WEFT_CHECKED weft_status weft_sampler_find(const char *name, const weft_sampler **out);
-
 #endif

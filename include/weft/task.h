@@ -80,14 +80,21 @@ typedef struct weft_word_weights {
     int networks;
 } weft_word_weights;
 
+/* An option of a task that names one of several plug-ins, each of which has a section. */
+typedef struct weft_choice {
+    const char *key;               /* the option; NULL: end of a list of choices */
+    const weft_kind *const *kinds; /* ended by NULL: a list of the registry */
+} weft_choice;
+
 #define WEFT_MAX_TUNED 4 /* largest number of plug-ins whose options may be axes */
 
 typedef struct weft_task {
     weft_kind kind;
     const weft_kind *const
         *parts; /* further sections of its options, ended by NULL; or NULL */
-    int files;  /* 1: each job also leaves a directory WEFT_FILES_NAME, which the state
-                   refers to: the job makes it, the run removes it */
+    const weft_choice *choices; /* NULL: none */
+    int files; /* 1: each job also leaves a directory WEFT_FILES_NAME, which the state
+                  refers to: the job makes it, the run removes it */
     const char *tuner; /* default tuner: for run.tuner = auto if an option has a range */
     int moves;         /* 1: its steps change a job's mixture by job->update */
     /* That trains a configuration: for a tuner's resource = 0. Depends on the options only,
@@ -172,9 +179,6 @@ typedef struct weft_task {
                          weft_scores *out);
 } weft_task;
 
-/* The task of that name in the registry; ECONF with the nearest name. */
-WEFT_CHECKED weft_status weft_task_find(const char *name, const weft_task **out);
-
 /* ---- states ---- */
 
 /* The task's tensors, of which there are none without its function. */
@@ -193,21 +197,5 @@ double weft_state_bytes(const weft_state *s);
 void weft_state_bcast(weft_team *team, weft_state *s);
 /* Hash of both arrays. */
 uint64_t weft_state_hash(const weft_state *s);
-
-/* ---- task command ---- */
-
-/* Command line of the process that supervises a program: weft WEFT_CHILD_WORD LINK
- * COMMAND-LINE, where LINK is a socket to the rank. */
-#define WEFT_CHILD_WORD "--supervise"
-#define WEFT_CHILD_ARGS 4
-#define WEFT_CHILD_MARK "WEFT_SUPERVISOR" /* set only in its environment */
-#define WEFT_NO_PROGRAM                                                                    \
-    127 /* exit status of a shell that does not find the                                   \
-           program */
-/* Runs the command line in its own process group until it ends, a byte arrives from LINK
- * (then sends SIGTERM, and SIGKILL 5 s later), or the rank's end closes LINK (then sends
- * SIGKILL). Writes the program's wait status (waitpid) to LINK. Returns the exit status of
- * the supervisor. To be called before MPI starts. */
-int weft_command_child(int argc, char **argv);
 
 #endif

@@ -36,8 +36,7 @@
  * 1. */
 #define WEFT_RESOURCE_OPT(object, member, about)                                           \
     WEFT_LONG_OPT("resource", object, member, "0", 0, 1e9,                                 \
-                  about ", in the task's unit; 0: fmap 1 fit or 40 iterations, fed 100 "   \
-                        "rounds, sgd 25 epochs, flow 100")
+                  about ", in the task's unit; 0: the task's own, `weft list TASK`")
 
 typedef enum weft_asked { WEFT_JOB, WEFT_WAIT, WEFT_DONE } weft_asked;
 
@@ -92,8 +91,5 @@ typedef struct weft_tuner {
                   therefore asks for the same jobs for any number of jobs in flight and any
                   order of results */
 } weft_tuner;
-
-/* The schedule of that name in the registry; ECONF with the nearest name. */
-WEFT_CHECKED weft_status weft_tuner_find(const char *name, const weft_tuner **out);
 
 #endif

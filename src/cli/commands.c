@@ -3,6 +3,7 @@
 #include "host/doctor.h"
 #include "result/unfinished.h"
 #include "rundir/formats.h"
+#include "weft/pack.h"
 #include "weft/registry.h"
 #include "weft/run.h"
 

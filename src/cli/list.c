@@ -2,55 +2,53 @@
  * as an input file. */
 #include "cli.h"
 #include "sched/options.h"
+#include "weft/pack.h"
 #include "weft/registry.h"
+#include "weft/space.h"
+#include "weft/task.h"
 
 #include <string.h>
 
 /* The plug-ins of one kind. */
 typedef struct shelf {
-    const char *name; /* "tuners" */
-    const weft_kind **kind;
-    int n;
+    const char *name;             /* "tuners" */
+    const weft_kind *const *kind; /* ended by NULL */
 } shelf;
 
 enum { READERS, FEATURES, MODELS, NETS, TASKS, TUNERS, SAMPLERS, MIXINGS, NSHELF };
 
-#define FILL_SHELF(s, list, mem)                                                           \
-    do {                                                                                   \
-        while ((list)[(s).n]) (s).n++;                                                     \
-        (s).kind = WEFT_NEW(mem, const weft_kind *, (s).n);                                \
-        for (int i_ = 0; i_ < (s).n; i_++) (s).kind[i_] = &(list)[i_]->kind;               \
-    } while (0)
+static const shelf shelves[NSHELF] = {
+    [READERS] = {"readers", weft_reader_kinds},
+    [FEATURES] = {"features", weft_feature_kinds},
+    [MODELS] = {"models", weft_model_kinds},
+    [NETS] = {"nets", weft_net_kinds},
+    [TASKS] = {"tasks", weft_task_kinds},
+    [TUNERS] = {"tuners", weft_tuner_kinds},
+    [SAMPLERS] = {"samplers", weft_sampler_kinds},
+    [MIXINGS] = {"mixings", weft_mixing_kinds},
+};
 
-static void fill_shelves(shelf s[NSHELF], weft_arena *mem)
+/* The task of that kind; NULL if the plug-in is not a task. */
+static const weft_task *task_of(const weft_kind *kind)
 {
-    static const char *const names[NSHELF] = {"readers", "features", "models",   "nets",
-                                              "tasks",   "tuners",   "samplers", "mixings"};
-    for (int i = 0; i < NSHELF; i++) s[i] = (shelf){.name = names[i]};
-    FILL_SHELF(s[READERS], weft_readers, mem);
-    FILL_SHELF(s[FEATURES], weft_features, mem);
-    FILL_SHELF(s[MODELS], weft_models, mem);
-    FILL_SHELF(s[NETS], weft_nets, mem);
-    FILL_SHELF(s[TASKS], weft_tasks, mem);
-    FILL_SHELF(s[TUNERS], weft_tuners, mem);
-    FILL_SHELF(s[SAMPLERS], weft_samplers, mem);
-    FILL_SHELF(s[MIXINGS], weft_mixings, mem);
+    for (int i = 0; weft_tasks[i]; i++)
+        if (kind == &weft_tasks[i]->kind) return weft_tasks[i];
+    return NULL;
 }
 
 /* The further sections of a task, ended by NULL; NULL if the plug-in is not a task. */
 static const weft_kind *const *parts_of(const weft_kind *kind)
 {
-    for (int i = 0; weft_tasks[i]; i++)
-        if (kind == &weft_tasks[i]->kind) return weft_tasks[i]->parts;
-    return NULL;
+    const weft_task *task = task_of(kind);
+    return task ? task->parts : NULL;
 }
 
 static void print_shelf(const shelf *s)
 {
     printf("%s\n", s->name);
-    for (int i = 0; i < s->n; i++) {
-        printf("  %-10s %s\n", s->kind[i]->name, s->kind[i]->about);
-        const weft_kind *const *part = parts_of(s->kind[i]);
+    for (const weft_kind *const *kind = s->kind; *kind; kind++) {
+        printf("  %-10s %s\n", (*kind)->name, (*kind)->about);
+        const weft_kind *const *part = parts_of(*kind);
         for (; part && *part; part++)
             printf("    %-8s %s\n", (*part)->name, (*part)->about);
     }
@@ -103,7 +101,19 @@ static void print_section(const weft_kind *k)
     printf("\n");
 }
 
-static void print_options(const weft_kind *k)
+/* What a task gives to a search whose own options leave it open. */
+static void print_defaults(const weft_task *task, weft_arena *mem)
+{
+    weft_conf none;
+    weft_conf_init(&none, mem);
+    void *self = weft_arena_alloc(mem, 1, task->kind.size);
+    printf("  by default: run.tuner = %s", task->tuner);
+    if (task->resource && weft_conf_bind(&none, &task->kind, self) == WEFT_OK)
+        printf(", a job of resource %lld", (long long)task->resource(self));
+    printf("\n");
+}
+
+static void print_options(const weft_kind *k, weft_arena *mem)
 {
     printf("%s: %s\n", k->name, k->about);
     for (const weft_opt *o = k->opts; o->name; o++) {
@@ -113,6 +123,8 @@ static void print_options(const weft_kind *k)
         printf("  %-14s %s\n  %-14s %s; default %s%s\n", name, o->about, "", bounds,
                o->def[0] ? o->def : "none", role_text(o));
     }
+    const weft_task *task = task_of(k);
+    if (task) print_defaults(task, mem);
 }
 
 /* A plug-in and its parts. */
@@ -124,7 +136,7 @@ static void print_sections(const weft_kind *k)
 }
 
 /* A whole input file: readers have options, too, but on the command line of `weft pack`. */
-static void print_ini(const shelf *s)
+static void print_ini(void)
 {
     printf("; Every option of weft with its default. An input file needs only what "
            "differs, and\n"
@@ -138,69 +150,74 @@ static void print_ini(const shelf *s)
     print_section(&weft_space_kind);
     static const int order[] = {TASKS, FEATURES, MODELS, NETS, TUNERS, SAMPLERS, MIXINGS};
     for (size_t j = 0; j < sizeof order / sizeof *order; j++)
-        for (int i = 0; i < s[order[j]].n; i++) print_sections(s[order[j]].kind[i]);
+        for (const weft_kind *const *kind = shelves[order[j]].kind; *kind; kind++)
+            print_sections(*kind);
 }
 
 /* The plug-in or part of that name, or [run], [space] or the partition of `weft pack`. */
-static const weft_kind *kind_named(const shelf *s, const char *name)
+static const weft_kind *kind_named(const char *name)
 {
     if (strcmp(name, weft_run_kind.name) == 0) return &weft_run_kind;
     if (strcmp(name, weft_space_kind.name) == 0) return &weft_space_kind;
     if (strcmp(name, weft_partition_kind.name) == 0) return &weft_partition_kind;
     for (int j = 0; j < NSHELF; j++)
-        for (int i = 0; i < s[j].n; i++) {
-            if (strcmp(s[j].kind[i]->name, name) == 0) return s[j].kind[i];
-            const weft_kind *const *part = parts_of(s[j].kind[i]);
+        for (const weft_kind *const *kind = shelves[j].kind; *kind; kind++) {
+            if (strcmp((*kind)->name, name) == 0) return *kind;
+            const weft_kind *const *part = parts_of(*kind);
             for (; part && *part; part++)
                 if (strcmp((*part)->name, name) == 0) return *part;
         }
     return NULL;
 }
 
-static weft_status unknown_name(const shelf *s, const char *name, weft_arena *mem)
+static weft_status unknown_name(const char *name, weft_arena *mem)
 {
-    int n = NSHELF, at = 0;
-    for (int j = 0; j < NSHELF; j++) n += s[j].n;
-    const char **list = WEFT_NEW(mem, const char *, n);
+    int64_t room = 0;
+    int n = 0;
+    const char **list = NULL;
     for (int j = 0; j < NSHELF; j++) {
-        list[at++] = s[j].name;
-        for (int i = 0; i < s[j].n; i++) list[at++] = s[j].kind[i]->name;
+        list = weft_grow(mem, list, sizeof *list, n, &room);
+        list[n++] = shelves[j].name;
+        for (const weft_kind *const *kind = shelves[j].kind; *kind; kind++) {
+            list = weft_grow(mem, list, sizeof *list, n, &room);
+            list[n++] = (*kind)->name;
+        }
     }
     return weft_fail(WEFT_ECONF, "there is nothing named \"%s\"; did you mean \"%s\"?",
                      name, weft_nearest(name, list, n));
 }
 
-static weft_status list_one(const weft_cli *c, const shelf *s, const char *name)
+static weft_status list_one(const weft_cli *c, const char *name)
 {
     size_t n = strlen(name);
     for (int j = 0; j < NSHELF; j++) {
         /* "tuner" or "tuners" */
-        if (strncmp(name, s[j].name, n) != 0 || n + 1 < strlen(s[j].name)) continue;
-        if (!c->ini) print_shelf(&s[j]);
-        for (int i = 0; i < s[j].n && c->ini; i++) print_sections(s[j].kind[i]);
+        const shelf *s = &shelves[j];
+        if (strncmp(name, s->name, n) != 0 || n + 1 < strlen(s->name)) continue;
+        if (!c->ini) print_shelf(s);
+        for (const weft_kind *const *kind = s->kind; *kind && c->ini; kind++)
+            print_sections(*kind);
         return WEFT_OK;
     }
-    const weft_kind *k = kind_named(s, name);
-    if (!k) return unknown_name(s, name, c->mem);
+    const weft_kind *k = kind_named(name);
+    if (!k) return unknown_name(name, c->mem);
     if (c->ini)
         print_sections(k);
     else
-        print_options(k);
+        print_options(k, c->mem);
     return WEFT_OK;
 }
 
 weft_status weft_cli_list(const weft_cli *c)
 {
-    shelf s[NSHELF];
-    fill_shelves(s, c->mem);
     weft_status st = WEFT_OK;
     if (c->world->rank == 0) {
         if (c->n == 1)
-            st = list_one(c, s, c->arg[0]);
+            st = list_one(c, c->arg[0]);
         else if (c->ini)
-            print_ini(s);
+            print_ini();
         else
-            for (int j = 0; j < NSHELF; j++) print_shelf(&s[j]);
+            for (int j = 0; j < NSHELF; j++) print_shelf(&shelves[j]);
     }
     return weft_agree(st, c->world);
 }

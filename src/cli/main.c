@@ -2,8 +2,9 @@
  * for that purpose, supervises a program of task command. All ranks call all commands;
  * those that need only one rank are done by rank 0. */
 #include "cli.h"
+#include "weft/command.h"
+#include "weft/math.h"
 #include "weft/par.h"
-#include "weft/task.h"
 
 #include <errno.h>
 #include <getopt.h>

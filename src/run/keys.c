@@ -32,16 +32,25 @@ static void push(sections *s, section new)
     s->at[s->n++] = new;
 }
 
-/* Adds a part of a search; one without options has no section. */
-static void push_part(sections *s, const weft_kind *kind, const char *key)
+/* Adds the parts of a search that run.KEY selects; one without options has no section. */
+static void push_parts(sections *s, const weft_kind *const *kind, const char *key)
 {
-    if (kind->opts->name) push(s, (section){kind, NULL, "run", key});
+    for (; *kind; kind++)
+        if ((*kind)->opts->name) push(s, (section){*kind, NULL, "run", key});
 }
 
-/* `task` is the run's; needed because networks are a part of several tasks. */
-static sections all_sections(const char *task, weft_arena *mem)
+/* Adds the plug-ins that a task's options choose from. */
+static void push_choices(sections *s, const weft_task *task)
 {
-    const char *trains = task && strcmp(task, "sgd") == 0 ? "sgd" : "fed";
+    for (const weft_choice *c = task->choices; c && c->key; c++)
+        for (const weft_kind *const *kind = c->kinds; *kind; kind++)
+            push(s, (section){*kind, NULL, task->kind.name, c->key});
+}
+
+/* `own` is the run's task, NULL: not known. It comes before others that choose from the
+ * same plug-ins. */
+static sections all_sections(const weft_task *own, weft_arena *mem)
+{
     sections s = {.mem = mem};
     push(&s, (section){&weft_run_kind, NULL, NULL, NULL});
     push(&s, (section){&weft_space_kind, NULL, NULL, NULL});
@@ -51,16 +60,11 @@ static sections all_sections(const char *task, weft_arena *mem)
         for (const weft_kind *const *part = t->parts; part && *part; part++)
             push(&s, (section){*part, t, "run", "task"});
     }
-    for (int i = 0; weft_features[i]; i++)
-        push(&s, (section){&weft_features[i]->kind, NULL, "fmap", "feature"});
-    for (int i = 0; weft_models[i]; i++)
-        push(&s, (section){&weft_models[i]->kind, NULL, "fmap", "model"});
-    for (int i = 0; weft_nets[i]; i++)
-        push(&s, (section){&weft_nets[i]->kind, NULL, trains, "model"});
-    for (int i = 0; weft_tuners[i]; i++) push_part(&s, &weft_tuners[i]->kind, "tuner");
-    for (int i = 0; weft_samplers[i]; i++)
-        push_part(&s, &weft_samplers[i]->kind, "sampler");
-    for (int i = 0; weft_mixings[i]; i++) push_part(&s, &weft_mixings[i]->kind, "mixing");
+    if (own) push_choices(&s, own);
+    for (int i = 0; weft_tasks[i]; i++) push_choices(&s, weft_tasks[i]);
+    push_parts(&s, weft_tuner_kinds, "tuner");
+    push_parts(&s, weft_sampler_kinds, "sampler");
+    push_parts(&s, weft_mixing_kinds, "mixing");
     return s;
 }
 
@@ -73,15 +77,20 @@ const char *const *weft_run_sections(weft_arena *mem, int *n)
     return name;
 }
 
-/* 1 if an option of the plug-in has the name of the kind as its value. */
-static int names(const weft_kind *plugin, const void *self, const weft_kind *kind)
+/* The option of a key that was checked before. */
+static const weft_opt *option_of(const weft_kind *kind, const char *key)
 {
-    for (const weft_opt *o = plugin->opts; o->name; o++) {
-        if (o->type != WEFT_TEXT) continue;
-        const char *const *text = (const void *)((const char *)self + o->at);
-        if (*text && strcmp(*text, kind->name) == 0) return 1;
-    }
-    return 0;
+    for (const weft_opt *o = kind->opts; o->name; o++)
+        if (weft_opt_is(o, key)) return o;
+    weft_die("[%s] has no option %s", kind->name, key);
+}
+
+/* The plug-in that an option of the run's task names. */
+static const char *choice(const weft_run *r, const char *key)
+{
+    const weft_opt *o = option_of(&r->task->kind, key);
+    const char *const *text = (const void *)((const char *)r->task_self + o->at);
+    return *text;
 }
 
 /* 1 if the run uses the section: if it is always used, a part of the task, or named by the
@@ -94,18 +103,12 @@ static int is_used(const weft_run *r, const section *s)
         return 1;
     for (const weft_kind *const *part = r->task->parts; part && *part; part++)
         if (*part == s->kind) return 1;
-    return s->task == r->task || names(&r->task->kind, r->task_self, s->kind);
+    if (s->task) return s->task == r->task;
+    return strcmp(s->by, r->task->kind.name) == 0 &&
+           strcmp(choice(r, s->key), s->kind->name) == 0;
 }
 
 /* ---- keys that are not read ---- */
-
-/* The option of a key that was checked before. */
-static const weft_opt *option_of(const weft_kind *kind, const char *key)
-{
-    for (const weft_opt *o = kind->opts; o->name; o++)
-        if (weft_opt_is(o, key)) return o;
-    weft_die("[%s] has no option %s", kind->name, key);
-}
 
 /* 1 if the entry has the default value. */
 static int is_default(const weft_kind *kind, const weft_entry *e)
@@ -155,9 +158,7 @@ static const char *instead(const weft_run *r, const section *s)
         return weft_arena_text(r->mem, "run.mixing is %s", r->opts.mixing);
     if (strcmp(s->by, r->task->kind.name) != 0)
         return weft_arena_text(r->mem, "run.task is %s", r->opts.task);
-    const weft_opt *o = option_of(&r->task->kind, s->key);
-    const char *const *text = (const void *)((const char *)r->task_self + o->at);
-    return weft_arena_text(r->mem, "%s.%s is %s", s->by, s->key, *text);
+    return weft_arena_text(r->mem, "%s.%s is %s", s->by, s->key, choice(r, s->key));
 }
 
 /* Checks an entry of a section that the run does not use. */
@@ -220,7 +221,7 @@ static weft_status check_when(weft_run *r, const weft_kind *kind)
 
 weft_status weft_run_keys(weft_run *r, int fresh)
 {
-    sections all = all_sections(r->task->kind.name, r->mem);
+    sections all = all_sections(r->task, r->mem);
     for (int i = 0; i < all.n; i++) {
         const section *s = &all.at[i];
         if (is_used(r, s)) {

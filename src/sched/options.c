@@ -3,10 +3,10 @@
 
 static const weft_opt run_opts[] = {
     WEFT_TEXT_OPT("task", weft_run_opts, task, "fmap", "what is tuned; `weft list tasks`"),
-    WEFT_TEXT_OPT("tuner", weft_run_opts, tuner, "auto",
-                  "schedule: which trial gets how much resource; `weft list tuners`; auto: "
-                  "ws_sha for fmap, sha for fed, asha for sgd and replay, else random, as "
-                  "where no option has a range"),
+    WEFT_TEXT_OPT(
+        "tuner", weft_run_opts, tuner, "auto",
+        "schedule: which trial gets how much resource; `weft list tuners`; auto: "
+        "the task's own (`weft list TASK`), or random where no option has a range"),
     WEFT_TEXT_OPT("sampler", weft_run_opts, sampler, "space",
                   "how the configurations of new trials are chosen; `weft list samplers`"),
     WEFT_TEXT_OPT("mixing", weft_run_opts, mixing, "none",

@@ -6,6 +6,7 @@
 
 #include "result/columns.h"
 #include "weft/registry.h"
+#include "weft/team.h"
 
 #include <fcntl.h>
 #include <math.h>

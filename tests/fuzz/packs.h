@@ -6,6 +6,7 @@
 #include "fuzz.h"
 #include "task/command/printed.h"
 #include "task/fed/device.h"
+#include "weft/pack.h"
 
 /* ---- HDF5 files that are written nowhere (ld --wrap) ---- */
 

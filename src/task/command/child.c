@@ -3,7 +3,8 @@
  * requests it or has died, so that no program writes after the end of its run. It is a
  * separate process because a process that uses MPI must not fork, and because a rank cannot
  * catch SIGKILL. */
-#include "weft/task.h"
+#include "weft/base.h"
+#include "weft/command.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -6,6 +6,7 @@
 #include "env.h"
 #include "job.h"
 #include "printed.h"
+#include "weft/command.h"
 
 #include <errno.h>
 #include <math.h>

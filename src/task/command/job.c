@@ -4,6 +4,7 @@
 #include "attempt.h"
 #include "env.h"
 #include "program.h"
+#include "weft/command.h"
 
 #include <math.h>
 #include <signal.h>

@@ -2,6 +2,7 @@
  * sleeps meanwhile; it wakes for output, for signals and for time limits. */
 #include "program.h"
 #include "output.h"
+#include "weft/command.h"
 
 #include <errno.h>
 #include <fcntl.h>

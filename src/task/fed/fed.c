@@ -14,6 +14,7 @@
 #include "own.h"
 #include "round.h"
 #include "turns.h"
+#include "weft/registry.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,6 +23,8 @@
 enum { SCORED = 64 };
 
 /* ---- setup ---- */
+
+static const weft_choice fed_choices[] = {{"model", weft_net_kinds}, {0}};
 
 static weft_status fed_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], int *n)
 {
@@ -357,7 +360,6 @@ static weft_status fed_score(void *self, const weft_job *job, const real *x, wef
     return WEFT_OK;
 }
 
-extern const weft_task weft_task_fed;
 const weft_task weft_task_fed = {
     .kind = {.name = "fed",
              .about = "federated training in rounds, clients configured by a mixture",
@@ -373,6 +375,7 @@ const weft_task weft_task_fed = {
     .lost = "device.availability, device.dropout and device.file: no client answered that "
             "was to be scored",
     .unsure = fed_unsure,
+    .choices = fed_choices,
     .tuned = fed_tuned,
     .setup = fed_setup,
     .nstate = fed_nstate,

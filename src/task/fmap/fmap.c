@@ -11,6 +11,7 @@
 #include "ahead.h"
 #include "fit.h"
 #include "score.h"
+#include "weft/registry.h"
 
 #include <math.h>
 #include <string.h>
@@ -58,6 +59,9 @@ static const char *fmap_single(const void *self)
     const fmap *t = self;
     return t->pieces ? "fmap.resource = iterations" : NULL;
 }
+
+static const weft_choice fmap_choices[] = {
+    {"feature", weft_feature_kinds}, {"model", weft_model_kinds}, {0}};
 
 static weft_status fmap_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], int *n)
 {
@@ -224,8 +228,6 @@ static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
     return fmap_sound(t);
 }
 
-extern const weft_task weft_task_fmap;
-
 static weft_status fmap_score(void *self, const weft_job *job, const real *x,
                               weft_part part, weft_scores *out)
 {
@@ -283,6 +285,7 @@ const weft_task weft_task_fmap = {
     .scores = fmap_scores,
     .lost = "which range of the model or the feature map is so large that all fits diverge",
     .single = fmap_single,
+    .choices = fmap_choices,
     .tuned = fmap_tuned,
     .setup = fmap_setup,
     .nstate = fmap_nstate,

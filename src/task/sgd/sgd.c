@@ -12,6 +12,7 @@
 #include "model.h"
 #include "opts.h"
 #include "step.h"
+#include "weft/registry.h"
 #include "words.h"
 
 #include <math.h>
@@ -20,6 +21,8 @@
 #define NORMAL_95 1.95996398454005 /* 97.5 % quantile of N(0, 1) */
 
 /* ---- setup ---- */
+
+static const weft_choice sgd_choices[] = {{"model", weft_net_kinds}, {0}};
 
 static weft_status sgd_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], int *n)
 {
@@ -417,7 +420,6 @@ static weft_status sgd_score(void *self, const weft_job *job, const real *x, wef
     return sgd_sound(t);
 }
 
-extern const weft_task weft_task_sgd;
 const weft_task weft_task_sgd = {
     .kind = {.name = "sgd",
              .about = "a network trained by minibatches on one data set",
@@ -430,6 +432,7 @@ const weft_task weft_task_sgd = {
     .rows = sgd_columns,
     .scores = sgd_scores,
     .lost = "which rate or range is so large that all trainings diverge",
+    .choices = sgd_choices,
     .tuned = sgd_tuned,
     .setup = sgd_setup,
     .nstate = sgd_nstate,
