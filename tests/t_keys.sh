@@ -61,9 +61,6 @@ taken '^not read +(.sha. .ws_eg.|.ws_eg. .sha.)$' "settings of other tuners may 
 refused 'ws_eg.eta = 4: .*run.tuner is ws_sha.*run.tuner = ws_eg' "but not on the command line" ws_eg.eta=4
 refused 'run.mixing = fedex with run.task = fmap.*run.mixing = none' "nor what the task does not do" run.mixing=fedex
 refused 'run.sampler.*did you mean "?space|no sampler .spice.*"space"' "a wrong sampler" run.sampler=spice
-refused 'run.tuner = fedex: this is now written run.tuner = sha and run.mixing = fedex' "a tuner of old" run.tuner=fedex
-refused 'run.tuner = mw: .*run.tuner = ws_one and run.mixing = mw' "another" run.tuner=mw
-refused 'sha.most = 9: .*sha.max_resource' "and an option of old" sha.most=9
 { "$weft" list --ini; } >"$tmp/in.ini" 2>"$tmp/log"
 taken '^configurations +1, 0 axes' "an input file of all defaults is taken" run.data="$tmp/img.h5" rff.features=64
 

@@ -211,14 +211,9 @@ static void test_refusals(void)
     open_run *own = opened(config, "own", NULL), *other = opened(config, "long", NULL);
     weft_winner w = winner_of(own, trained(own, NULL, &u), &u);
     w.vocab = (weft_vocab){0};
-    w.origin[WEFT_ORIGIN_DATA] = "own.h5";
-    w.origin[WEFT_ORIGIN_DATA_DIGEST] = own->r.data.digest;
     fails(weft_winner_state(&other->r, &w, "run.h5", &other->job, &state, &unknown),
-          WEFT_EDATA, "run.h5 does not tell the words", "own.h5; tune again",
-          "a winner of an earlier version on other data");
-    ok(weft_winner_state(&own->r, &w, "run.h5", &own->job, &state, &unknown) == WEFT_OK &&
-           memcmp(state.x, w.state, sizeof *w.state * 16) == 0,
-       "its own are scored");
+          WEFT_EDATA, "the winner of run.h5 has", "classes of the two data sets differ",
+          "a winner that does not tell its words");
     weft_run_close(&own->r);
     weft_run_close(&other->r);
 }

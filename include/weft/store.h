@@ -36,8 +36,8 @@ typedef struct weft_h5 {
  * which. Later reads first compare each block with its checksum, once: EFILE if it is
  * damaged. */
 WEFT_CHECKED weft_status weft_h5_open(weft_h5 *f, const char *path, weft_arena *mem);
-/* EFILE if the file has no checksums, because it was written by an older version of weft or
- * changed by another program. */
+/* EFILE if the file has no checksums, because another program
+ * changed it. */
 WEFT_CHECKED weft_status weft_h5_sealed(const weft_h5 *f);
 /* EFILE if damage was found since the file was opened. To be called because weft_h5_has
  * also returns 0 for damaged objects, and mapped rows that cannot be read are replaced by

@@ -31,8 +31,7 @@ static weft_status check_format(weft_data *d)
     if (strcmp(format, WEFT_DATA_FORMAT) == 0) {
         if (weft_h5_sealed(&d->file) == WEFT_OK) return WEFT_OK;
         return weft_fail(WEFT_EDATA,
-                         "%s has no checksums: it was packed by an older weft, or changed "
-                         "since by another program; pack it again",
+                         "%s has no checksums: another program changed it; pack it again",
                          d->path);
     }
     if (strncmp(format, "weft data", strlen("weft data")) == 0)

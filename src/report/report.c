@@ -256,11 +256,10 @@ static void print_times(const weft_summary *s)
     }
 }
 
-/* How busy workers and teams were; files of older versions lack it. */
+/* How busy workers and teams were. */
 static void print_timeline(const weft_summary *s)
 {
     double share = weft_summary_value(s, "utilisation")->number;
-    if (isnan(share)) return;
     const long long teams = (long long)weft_summary_value(s, "teams")->whole;
     const long long most = (long long)weft_summary_value(s, "most_teams")->whole;
     printf(
@@ -307,12 +306,10 @@ static void print_optimum(const weft_summary *s)
     printf("\n");
 }
 
-/* ", sampler tpe, mixing fedex": those that are not the default; files of older versions
- * have neither. */
+/* ", sampler tpe, mixing fedex": those that are not the default. */
 static const char *beside(const char *sampler, const char *mixing, weft_arena *tmp)
 {
-    int own = sampler && strcmp(sampler, "space") != 0;
-    int moves = mixing && strcmp(mixing, "none") != 0;
+    int own = strcmp(sampler, "space") != 0, moves = strcmp(mixing, "none") != 0;
     return weft_arena_text(tmp, "%s%s%s%s", own ? ", sampler " : "", own ? sampler : "",
                            moves ? ", mixing " : "", moves ? mixing : "");
 }
@@ -331,9 +328,7 @@ static void print_run(const weft_summary *s, weft_arena *tmp)
     const char *unfinished = weft_summary_value(s, "unfinished")->text;
     printf("run       %s\n", s->path);
     printf("task      %s, tuner %s%s, seed %lld, %s%lld jobs\n", text_of(s, "task"),
-           text_of(s, "tuner"),
-           beside(weft_summary_value(s, "sampler")->text,
-                  weft_summary_value(s, "mixing")->text, tmp),
+           text_of(s, "tuner"), beside(text_of(s, "sampler"), text_of(s, "mixing"), tmp),
            (long long)weft_summary_value(s, "seed")->whole,
            unfinished ? ""
                       : weft_arena_text(tmp, "%lld configurations, ",

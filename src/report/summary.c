@@ -68,13 +68,11 @@ const char *const weft_time_names[WEFT_NTIME] = {"compute", "wait",  "comm",
                                                  "io",      "bytes", "memory"};
 const char *const weft_time_units[WEFT_NTIME] = {"s", "s", "s", "s", "GB", "GB"};
 
-/* Files of older versions count io as computing. */
 static weft_status read_times(weft_h5 *f, weft_summary *s)
 {
     for (int i = 0; i < WEFT_NTIME; i++) {
         const char *name = weft_arena_text(f->mem, "/times/%s", weft_time_names[i]);
-        if (weft_h5_has(f, name))
-            TRY(weft_h5_read_rows(f, name, WEFT_H5_F64, 1, 0, 3, s->times[i]));
+        TRY(weft_h5_read_rows(f, name, WEFT_H5_F64, 1, 0, 3, s->times[i]));
     }
     return WEFT_OK;
 }
@@ -138,7 +136,7 @@ static weft_status read_arms(weft_h5 *f, weft_arms *a)
     a->after = number(&c, "after");
     a->loss = number(&c, "loss");
     a->error = number(&c, "error");
-    a->score = weft_h5_has(f, "/arms/score") ? number(&c, "score") : a->error;
+    a->score = number(&c, "score");
     a->count = number(&c, "count");
     return c.st;
 }

@@ -8,7 +8,7 @@
 
 /* The starts of a run. */
 typedef struct weft_starts {
-    int64_t n;           /* those that are recorded: earlier versions did not */
+    int64_t n;           /* how many */
     int teams, most;     /* of the last start; the most that a start had */
     double setup;        /* seconds of all set-ups */
     double team_seconds; /* seconds of the search, of each start times its teams */

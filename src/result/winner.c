@@ -103,10 +103,8 @@ static weft_status read_likeness(weft_winner *w, weft_h5 *f)
     TRY(weft_h5_read_attr(f, "/winner", "form", &form));
     int k = 0;
     while (k < WEFT_NFORM && strcmp(form, weft_form_name[k]) != 0) k++;
-    int has = weft_h5_has(f, "/winner@longest"); /* of earlier versions not */
     for (int i = 0; i < NLIKE; i++)
-        if (i != LONGEST || has)
-            TRY(weft_h5_read_long(f, "/winner", like_key[i], like_at(l, i)));
+        TRY(weft_h5_read_long(f, "/winner", like_key[i], like_at(l, i)));
     if (weft_h5_has(f, "/winner/column")) {
         TRY(weft_h5_read_texts(f, "/winner/column", &name, &n));
         l->column_name = n == l->d ? name : NULL;

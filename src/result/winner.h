@@ -28,8 +28,7 @@ typedef struct weft_winner {
     weft_scores score[WEFT_NPART]; /* NAN where not scored; without counts */
     weft_likeness like;            /* properties of the data that it was trained on */
     weft_vocab vocab; /* words to which the tensors refer by number: n, text, offset, and
-                         hash when read from a file; n 0: they refer to none, or the file
-                         is of an earlier version */
+                         hash when read from a file; n 0: they refer to none */
     const char *origin[WEFT_NORIGIN]; /* of the run; set when read from a file */
 } weft_winner;
 

@@ -48,19 +48,6 @@ static weft_unknown count_unknown(const weft_vocab *v, const int64_t *place)
     return x;
 }
 
-/* A winner of an earlier version does not tell its words: they are known to be those of the
- * data that it was trained on. */
-static weft_status check_words(const weft_run *r, const weft_winner *w, const char *run)
-{
-    if (w->vocab.n > 0 || strcmp(w->origin[WEFT_ORIGIN_DATA_DIGEST], r->data.digest) == 0)
-        return WEFT_OK;
-    return weft_fail(WEFT_EDATA,
-                     "the winner of %s does not tell the words that it has vectors of, as "
-                     "an earlier weft wrote it, and can only be scored on the data that it "
-                     "was trained on, %s; tune again",
-                     run, w->origin[WEFT_ORIGIN_DATA]);
-}
-
 weft_status weft_winner_state(const weft_run *r, const weft_winner *w, const char *run,
                               const weft_job *job, weft_state *state, weft_unknown *unknown)
 {
@@ -69,9 +56,7 @@ weft_status weft_winner_state(const weft_run *r, const weft_winner *w, const cha
     int64_t n = weft_tensors_size(w->ntensor, w->tensor);
     int64_t need =
         weft_tensors_size(weft_task_tensors(r->task, r->task_self, job, own), own);
-    int named = u.vocab && w->vocab.n > 0;
-    if (u.vocab) TRY(check_words(r, w, run));
-    if (named) need += u.networks * u.table.d * (w->vocab.n - u.vocab->n);
+    if (u.vocab) need += u.networks * u.table.d * (w->vocab.n - u.vocab->n);
     if (n != need || r->space.dim != 0)
         return weft_fail(WEFT_EDATA,
                          "the winner of %s has %lld weights and statistics, %s "
@@ -79,7 +64,7 @@ weft_status weft_winner_state(const weft_run *r, const weft_winner *w, const cha
                          run, (long long)n, r->data.path, (long long)need);
     *unknown = (weft_unknown){0};
     *state = weft_state_new(r->task, r->task_self, job, r->mem);
-    if (!named) {
+    if (!u.vocab) {
         memcpy(state->x, w->state, (size_t)n * sizeof *state->x);
         return WEFT_OK;
     }

@@ -22,36 +22,6 @@ static void set_default(weft_run *r, const char *section, const char *key,
                                   *r->defaults ? ", " : "", section, key, value);
 }
 
-/* Refuses tuners and options of earlier versions, naming what replaces them. */
-static weft_status check_former(const weft_run *r)
-{
-    static const struct {
-        const char *section, *key, *value; /* value NULL: any */
-        const char *now;
-    } former[] = {
-        {"run", "tuner", "fedex", "run.tuner = sha and run.mixing = fedex"},
-        {"run", "tuner", "mw", "run.tuner = ws_one and run.mixing = mw"},
-        {"fedex", "wrap", "random", "run.tuner = sha and sha.eliminations = 0"},
-        {"fedex", "wrap", NULL, "run.tuner = sha"},
-        {"fedex", "rate", NULL, "sha.reduction"},
-        {"fedex", "eliminations", NULL, "sha.eliminations"},
-        {"fedex", "most", NULL, "sha.max_resource"},
-        {"fedex", "total", NULL, "sha.budget"},
-        {"fedex", "every", NULL, "sha.every"},
-        {"fedex", "winner", NULL, "sha.winner"},
-        {"mw", "resource", NULL, "ws_one.resource"},
-        {"sha", "rate", NULL, "sha.reduction"},
-        {"sha", "most", NULL, "sha.max_resource"},
-        {"sha", "total", NULL, "sha.budget"},
-    };
-    for (size_t i = 0; i < sizeof former / sizeof *former; i++) {
-        const weft_entry *e = weft_conf_find(r->conf, former[i].section, former[i].key);
-        if (e && (!former[i].value || strcmp(e->value, former[i].value) == 0))
-            return weft_entry_fail(e, "this is now written %s", former[i].now);
-    }
-    return WEFT_OK;
-}
-
 /* Binds the options of a part of the search; a part without options has no section. */
 static weft_status bind_part(weft_run *r, const weft_kind *kind, void **self)
 {
@@ -104,7 +74,6 @@ static weft_status check_single(const weft_run *r)
  * given. */
 static weft_status bind_tuner(weft_run *r)
 {
-    TRY(check_former(r));
     if (strcmp(r->opts.tuner, "auto") == 0) {
         r->opts.tuner = default_tuner(r);
         set_default(r, "run", "tuner", r->opts.tuner);

@@ -41,8 +41,8 @@ WEFT_CHECKED weft_status weft_trace_load(const weft_trace *t, weft_team *team,
                                          weft_state *state);
 
 /* Reads the state after a job from the directory of a run that may be going on, without its
- * task: *x, NULL if there is none, and its tensors, *n = 0 if the task has none or an
- * earlier version wrote the file. EFILE: damaged. Owned by mem. */
+ * task: *x, NULL if there is none, and its tensors, *n = 0 if the task has none.
+ * EFILE: damaged. Owned by mem. */
 WEFT_CHECKED weft_status weft_state_peek(const char *dir, const weft_job_record *e,
                                          const real **x, int *n,
                                          weft_tensor tensor[WEFT_MAX_TENSORS],

@@ -184,7 +184,7 @@ weft_status weft_h5_sealed(const weft_h5 *f)
 {
     if (f->seal != NULL) return WEFT_OK;
     return weft_fail(WEFT_EFILE,
-                     "%s has no checksums, being of an older weft or changed since by "
+                     "%s has no checksums, having been changed by "
                      "another program; make it again",
                      f->path);
 }
@@ -199,7 +199,7 @@ weft_status weft_h5_verify(weft_h5 *f)
 {
     if (f->seal == NULL)
         weft_log(WEFT_WARN,
-                 "%s has no checksums, being of an older weft or changed since by another "
+                 "%s has no checksums, having been changed by another "
                  "program: damage to it would not be seen",
                  f->path);
     if (f->seal == NULL) return WEFT_OK;
