@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Roofline of the kernels: rates by `weft bench` against operations per byte of memory.
+"""Roofline of the kernels: rates by tests/b_math.c against operations per byte of memory.
 
-usage: build/opt/weft bench | analysis/roofline.py -o NAME
+usage: make build/opt/tests/b_math && build/opt/tests/b_math | analysis/roofline.py -o NAME
 
 A kernel whose operands all came from memory could not be faster than the lower of two roofs: the
 rate at which registers are multiplied and added (peak), and the memory's (stream) times its

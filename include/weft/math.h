@@ -40,10 +40,6 @@ const char *weft_cpu_kernel(void);
 double weft_cpu_sgemm(double seconds);  /* measured GFLOP/s of OpenBLAS sgemm, 1 thread */
 double weft_cpu_peak(double seconds);   /* measured GFLOP/s of the kernel in registers */
 double weft_cpu_stream(double seconds); /* measured GB/s of a read of 64 MB */
-/* Prints "name,size,seconds,rate,share" of every kernel below: best time of a call, 1e9
- * operations (or cosines, or bytes) a second, and the share of sgemm's rate in the same
- * run. About 9 seconds, one thread. */
-void weft_math_bench(FILE *out);
 
 /* ---- dense kernels for random features ---- */
 

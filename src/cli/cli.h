@@ -23,7 +23,6 @@ WEFT_CHECKED weft_status weft_cli_eval(const weft_cli *c);
 WEFT_CHECKED weft_status weft_cli_export(const weft_cli *c);
 WEFT_CHECKED weft_status weft_cli_report(const weft_cli *c);
 WEFT_CHECKED weft_status weft_cli_info(const weft_cli *c);
-WEFT_CHECKED weft_status weft_cli_bench(const weft_cli *c);
 WEFT_CHECKED weft_status weft_cli_doctor(const weft_cli *c);
 
 #endif

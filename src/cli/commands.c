@@ -152,18 +152,6 @@ weft_status weft_cli_info(const weft_cli *c)
     return by_root(c, info);
 }
 
-static weft_status bench(const weft_cli *c)
-{
-    (void)c;
-    weft_math_bench(stdout);
-    return WEFT_OK;
-}
-
-weft_status weft_cli_bench(const weft_cli *c)
-{
-    return by_root(c, bench);
-}
-
 weft_status weft_cli_doctor(const weft_cli *c)
 {
     return weft_doctor(c->n > 0 ? c->arg[0] : ".", c->world);

@@ -88,8 +88,6 @@ static const command commands[] = {
      "them; run, "
      "space, partition.\n"
      "--ini prints an input file with every option, its default, bounds and meaning.\n"},
-    {"bench", "", "measure the kernels on this machine", "", 0, 0, weft_cli_bench,
-     "Runs on one rank.\n"},
     {"doctor", "[DIR]", "try launcher, cores, memory, connection and file system", "", 0, 1,
      weft_cli_doctor,
      "DIR is where runs are to be kept, here if none is named; files that are tried there "

@@ -33,7 +33,7 @@ _weft()
     local command=${COMP_WORDS[1]} words=
     COMPREPLY=()
     case $COMP_CWORD,$prev,$command,$cur in
-    1,*) words='pack tune resume eval export report info list bench doctor --version --help' ;;
+    1,*) words='pack tune resume eval export report info list doctor --version --help' ;;
     *,-o,* | *,--output,*) _weft_files "$cur" .h5 ;;
     *,pack,-* | *,export,-*) words='-o --output --force --help' ;;
     *,tune,-*) words='-o --output --plan --force --help' ;;
@@ -47,7 +47,6 @@ _weft()
     2,*,resume,*) _weft_begun "$cur" ;;
     *,resume,*) compopt -o nospace 2>/dev/null; words=$(_weft_changeable) ;;
     *,tune,*) _weft_files "$cur" .ini ;;
-    *,bench,*) ;;
     *,doctor,*) compopt -o filenames 2>/dev/null && mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
     *) _weft_files "$cur" .h5 ;;
     esac

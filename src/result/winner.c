@@ -57,14 +57,13 @@ weft_status weft_winner_scores(weft_h5 *f, const weft_metric **table,
 /* ---- the data that it was trained on ---- */
 
 /* The integers of a weft_likeness, attributes of /winner. */
-enum { NLIKE = 5, LONGEST = 4 };
-static const char *const like_key[NLIKE] = {"columns", "channels", "height",
-                                            "width", [LONGEST] = "longest"};
+enum { NLIKE = 5 };
+static const char *const like_key[NLIKE] = {"columns", "channels", "height", "width",
+                                            "longest"};
 
 static int64_t *like_at(weft_likeness *l, int i)
 {
-    int64_t *const at[NLIKE] = {&l->d, &l->channels, &l->height,
-                                &l->width, [LONGEST] = &l->longest};
+    int64_t *const at[NLIKE] = {&l->d, &l->channels, &l->height, &l->width, &l->longest};
     return at[i];
 }
 
