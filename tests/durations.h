@@ -48,8 +48,8 @@ static uint64_t run_digest(weft_sched *s, uint64_t order)
     if (weft_cache_winner(s, &state) != WEFT_OK) return 0;
     uint64_t h = weft_state_hash(state) ^ order;
     for (int64_t i = 0; i < s->queue.n; i++)
-        h = weft_hash(&s->queue.event[i].hash, sizeof h, h);
-    return h ^ weft_job_record_digest(s->queue.event, s->queue.n);
+        h = weft_hash(&s->queue.record[i].hash, sizeof h, h);
+    return h ^ weft_job_record_digest(s->queue.record, s->queue.n);
 }
 
 #endif

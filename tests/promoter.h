@@ -248,7 +248,7 @@ typedef struct bench {
     promoter tuner;
     weft_search search;
     weft_sched sched;
-    weft_trace trace;
+    weft_rundir trace;
 } bench;
 
 static weft_status prepare(bench *b, const setting *how)
@@ -276,16 +276,16 @@ static weft_status prepare(bench *b, const setting *how)
                             .wall = how->wall,
                             .mem = b->mem};
     if (!how->path) return WEFT_OK;
-    TRY(weft_trace_open(&b->trace, how->path, how->fresh, &world, b->mem));
-    b->sched.trace = &b->trace;
-    return how->fresh ? weft_trace_begin(&b->trace, "[toy]\n", "digest", 1e4) : WEFT_OK;
+    TRY(weft_rundir_open(&b->trace, how->path, how->fresh, &world, b->mem));
+    b->sched.rundir = &b->trace;
+    return how->fresh ? weft_rundir_begin(&b->trace, "[toy]\n", "digest", 1e4) : WEFT_OK;
 }
 
 static void finish(bench *b, int done)
 {
     weft_cache_free(&b->sched);
     weft_sleep(&world); /* another team may be reading the winner's state */
-    if (b->sched.trace) weft_trace_close(&b->trace, done);
+    if (b->sched.rundir) weft_rundir_close(&b->trace, done);
     if (b->sched.team == &b->own) weft_team_free(&b->own);
     weft_arena_free(b->mem);
 }

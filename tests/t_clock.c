@@ -73,8 +73,8 @@ static void test_claims(void)
     if (st == WEFT_OK) st = weft_sched_run(&b->sched);
     unsetenv("WEFT_CLAIMS_BY_FILE");
     for (int64_t i = 0; i < b->sched.queue.n; i++)
-        there += access(weft_arena_text(mem, WEFT_CLAIM_NAME, b->sched.trace->dir,
-                                        (long long)b->sched.queue.event[i].job.id),
+        there += access(weft_arena_text(mem, WEFT_CLAIM_NAME, b->sched.rundir->dir,
+                                        (long long)b->sched.queue.record[i].job.id),
                         F_OK) == 0;
     int64_t jobs = b->sched.queue.n;
     finish(b, 0);
@@ -87,7 +87,7 @@ static int64_t claims(const bench *b)
     weft_arena *tmp = weft_arena_new();
     int64_t n = 0;
     for (long long job = 0; job < MAX_JOBS; job++)
-        n += access(weft_arena_text(tmp, WEFT_CLAIM_NAME, b->sched.trace->dir, job),
+        n += access(weft_arena_text(tmp, WEFT_CLAIM_NAME, b->sched.rundir->dir, job),
                     F_OK) == 0;
     weft_arena_free(tmp);
     return n;

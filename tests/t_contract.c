@@ -90,7 +90,7 @@ typedef struct bench {
     weft_space space;
     weft_search search;
     weft_sched sched;
-    weft_trace trace;
+    weft_rundir trace;
 } bench;
 
 static bench benches[2], *current; /* in turn: addresses differ from run to run */
@@ -140,16 +140,16 @@ static weft_status prepare(bench *b, const combo *c, const setting *how)
                             .workers = how->workers,
                             .mem = b->mem};
     if (!how->path) return WEFT_OK;
-    TRY(weft_trace_open(&b->trace, how->path, how->fresh, how->world, b->mem));
-    b->sched.trace = &b->trace;
-    return how->fresh ? weft_trace_begin(&b->trace, "[toy]\n", "digest", 1e4) : WEFT_OK;
+    TRY(weft_rundir_open(&b->trace, how->path, how->fresh, how->world, b->mem));
+    b->sched.rundir = &b->trace;
+    return how->fresh ? weft_rundir_begin(&b->trace, "[toy]\n", "digest", 1e4) : WEFT_OK;
 }
 
 static void finish(bench *b, weft_team *all, int done)
 {
     weft_cache_free(&b->sched);
     weft_sleep(all); /* another team may be reading the winner's state */
-    if (b->sched.trace) weft_trace_close(&b->trace, done);
+    if (b->sched.rundir) weft_rundir_close(&b->trace, done);
     if (b->sched.team == &b->own) weft_team_free(&b->own);
     weft_arena_free(b->mem);
 }

@@ -133,7 +133,7 @@ static void test_full(uint64_t whole, rlim_t largest)
 static void test_checkpoint(void)
 {
     enum { NX = 3, UNITS = 4, DONE = 2 };
-    weft_trace t = {.world = &team, .mem = mem, .dir = at("c.d"), .path = at("c.h5")};
+    weft_rundir t = {.world = &team, .mem = mem, .dir = at("c.d"), .path = at("c.h5")};
     mkdir(t.dir, 0777);
     weft_mix m = weft_mix_new(2, 1, mem);
     weft_job job = weft_job_new(0, UNITS, &m);

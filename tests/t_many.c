@@ -107,7 +107,7 @@ typedef struct bench {
     halver tuner;
     weft_search search;
     weft_sched sched;
-    weft_trace trace;
+    weft_rundir trace;
 } bench;
 
 static weft_status prepare(bench *b, weft_team *team, int64_t trials, int64_t n, int pauses,
@@ -129,15 +129,15 @@ static weft_status prepare(bench *b, weft_team *team, int64_t trials, int64_t n,
                             .checkpoint = 60,
                             .workers = 100,
                             .mem = b->mem};
-    TRY(weft_trace_open(&b->trace, path, fresh, team, b->mem));
-    b->sched.trace = &b->trace;
-    return fresh ? weft_trace_begin(&b->trace, "[toy]\n", "digest", 1e4) : WEFT_OK;
+    TRY(weft_rundir_open(&b->trace, path, fresh, team, b->mem));
+    b->sched.rundir = &b->trace;
+    return fresh ? weft_rundir_begin(&b->trace, "[toy]\n", "digest", 1e4) : WEFT_OK;
 }
 
 static void finish(bench *b, int done)
 {
     weft_cache_free(&b->sched);
-    weft_trace_close(&b->trace, done);
+    weft_rundir_close(&b->trace, done);
     weft_arena_free(b->mem);
 }
 
@@ -152,7 +152,7 @@ static void test_resume(void)
     if (world.rank == 0) {
         st = prepare(&b, &alone, MANY, 4, 0, at("many.h5"), 1);
         if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-        whole = weft_job_record_digest(b.sched.queue.event, b.sched.queue.n);
+        whole = weft_job_record_digest(b.sched.queue.record, b.sched.queue.n);
         st = b.sched.queue.n == MANY ? st : WEFT_EFILE;
         finish(&b, 0);
     }
@@ -164,7 +164,7 @@ static void test_resume(void)
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
     double told = processor_seconds();
     ok(st == WEFT_OK && b.task.steps == 0 && b.sched.queue.replayed == MANY &&
-           weft_job_record_digest(b.sched.queue.event, b.sched.queue.n) == whole,
+           weft_job_record_digest(b.sched.queue.record, b.sched.queue.n) == whole,
        "it is resumed without a job being done, to the same digest");
     note("%.2f s to read the journal, %.2f s to ask and tell", opened - start,
          told - opened);

@@ -118,7 +118,7 @@ typedef struct bench {
     toy task;
     weft_search search;
     weft_sched sched;
-    weft_trace trace;
+    weft_rundir trace;
 } bench;
 
 /* How a run is made; path NULL: without a trace. */
@@ -154,9 +154,9 @@ static weft_status prepare(bench *b, const setting *how)
                             .target = how->target,
                             .mem = b->mem};
     if (!how->path) return WEFT_OK;
-    TRY(weft_trace_open(&b->trace, how->path, how->fresh, &world, b->mem));
-    b->sched.trace = &b->trace;
-    return how->fresh ? weft_trace_begin(&b->trace, "[toy]\ngamma = 1\n", "digest", 1e4)
+    TRY(weft_rundir_open(&b->trace, how->path, how->fresh, &world, b->mem));
+    b->sched.rundir = &b->trace;
+    return how->fresh ? weft_rundir_begin(&b->trace, "[toy]\ngamma = 1\n", "digest", 1e4)
                       : WEFT_OK;
 }
 
@@ -164,7 +164,7 @@ static void finish(bench *b, int done)
 {
     weft_cache_free(&b->sched);
     weft_sleep(&world); /* another team may be reading the winner's state */
-    if (b->sched.trace) weft_trace_close(&b->trace, done);
+    if (b->sched.rundir) weft_rundir_close(&b->trace, done);
     if (b->sched.team == &b->own) weft_team_free(&b->own);
     weft_arena_free(b->mem);
 }
@@ -206,7 +206,7 @@ static void test_rows(void)
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
     ok(st == WEFT_OK && b.sched.queue.n == 4,
        "five configurations are halved in four jobs");
-    const weft_job_record *e = &b.sched.queue.event[0];
+    const weft_job_record *e = &b.sched.queue.record[0];
     ok(e->nunit == ROUNDS, "a job has a row for each round");
     const double *end = e->row + (ROUNDS - 1) * e->ncolumn;
     ok(e->ncolumn == 3 && e->row[BEFORE] > end[BEFORE] && e->spent[0].wall > 0,

@@ -91,7 +91,7 @@ static void test_order(weft_team *team)
     ok(memcmp(order, b.task.order, sizeof order) == 0, "jobs in flight run by affinity");
     static const double expected[NLINE] = {1, 1, 2, 2, 2, 3, 3, 3};
     double resource[NLINE];
-    for (int i = 0; i < NLINE; i++) resource[i] = b.sched.queue.event[i].res.resource;
+    for (int i = 0; i < NLINE; i++) resource[i] = b.sched.queue.record[i].res.resource;
     ok(memcmp(expected, resource, sizeof resource) == 0,
        "resources add up along trials; a copy is of the last job that was told");
     finish(&b, 0);
@@ -106,7 +106,8 @@ static void test_winner(weft_team *team)
     ok(st == WEFT_OK && b.sched.queue.n == 8, "a sweep of eight runs eight jobs");
     int best = 0;
     for (int i = 0; i < 8; i++)
-        if (b.sched.queue.event[i].res.loss < b.sched.queue.event[best].res.loss) best = i;
+        if (b.sched.queue.record[i].res.loss < b.sched.queue.record[best].res.loss)
+            best = i;
     ok(b.sched.queue.winner.job.id == best, "the winner of a sweep has the lowest loss");
     const weft_state *state = NULL;
     st = weft_cache_winner(&b.sched, &state);
@@ -223,7 +224,7 @@ static void test_refusals(weft_team *team, const char *dir)
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
     weft_signals_free();
     snprintf(state, sizeof state, "%s/x.d/state-%lld-1", dir,
-             st == WEFT_STOP ? (long long)b.sched.queue.event[1].job.trial : -1);
+             st == WEFT_STOP ? (long long)b.sched.queue.record[1].job.trial : -1);
     finish(&b, 0);
     st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 1);
     ok(st == WEFT_EFILE && strstr(weft_error(), "weft resume"),

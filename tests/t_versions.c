@@ -36,19 +36,19 @@ static void test_journal(const char *name, const char *head, const char *says)
 {
     const char *run = at(weft_arena_text(mem, "%s.h5", name));
     const char *dir = weft_arena_text(mem, "%s.d", name);
-    weft_trace t;
+    weft_rundir t;
     write_journal(dir, head);
-    weft_status st = weft_trace_open(&t, run, 0, &world, mem);
+    weft_status st = weft_rundir_open(&t, run, 0, &world, mem);
     fails(st, WEFT_EFILE, dir, says, "a resume");
     fails(st, WEFT_EFILE, "reads format", "begin the run anew by `weft tune --force`",
           "with what to do, it");
     st = weft_run_snapshot(run, at("now.h5"), 1);
     fails(st, WEFT_EFILE, dir, says, "a report");
-    st = weft_trace_open(&t, run, 1, &world, mem);
+    st = weft_rundir_open(&t, run, 1, &world, mem);
     fails(st, WEFT_EFILE, run, "unfinished", "a search that would replace it");
-    st = weft_trace_open(&t, run, 2, &world, mem);
+    st = weft_rundir_open(&t, run, 2, &world, mem);
     ok(st == WEFT_OK && t.ndone == 0 && !t.conf, "but by force it is replaced");
-    if (st == WEFT_OK) weft_trace_close(&t, 1);
+    if (st == WEFT_OK) weft_rundir_close(&t, 1);
 }
 
 /* ---- run files ---- */

@@ -18,12 +18,12 @@ static int is_order_right(const bench *b)
     double free_at[MAX_JOBS] = {0};
     int right = 1;
     for (int64_t i = 0; i < s->queue.n; i++) { /* in the order asked */
-        const weft_job_record *e = &s->queue.event[i];
+        const weft_job_record *e = &s->queue.record[i];
         double took = e->res.cost + s->overhead;
         right &= e->worker >= 0 && (s->workers == 0 || e->worker < s->workers);
         right &= e->start >= free_at[e->worker] && fabs(e->end - e->start - took) < 1e-9;
         free_at[e->worker] = e->end;
-        if (i > 0) right &= e->start >= s->queue.event[i - 1].start;
+        if (i > 0) right &= e->start >= s->queue.record[i - 1].start;
     }
     return right;
 }
@@ -33,7 +33,7 @@ static int is_nan_infinite(const bench *b)
 {
     int n = 0, infinite = 1;
     for (int64_t i = 0; i < b->sched.queue.n; i++) {
-        const weft_job_record *e = &b->sched.queue.event[i];
+        const weft_job_record *e = &b->sched.queue.record[i];
         if (e->job.trial % 7 != 3) continue;
         infinite &= e->res.loss > 0 && isinf(e->res.loss);
         n++;
@@ -56,7 +56,7 @@ static void test_order(int64_t workers)
     for (int64_t told = 0; told < b.sched.queue.n; told++) { /* by (end, job) */
         const weft_job_record *next = NULL;
         for (int64_t i = 0; i < b.sched.queue.n; i++) {
-            const weft_job_record *e = &b.sched.queue.event[i];
+            const weft_job_record *e = &b.sched.queue.record[i];
             if (told > 0 && e->end <= last) continue;
             if (!next || e->end < next->end) next = e;
         }
@@ -118,8 +118,8 @@ static void test_target(int64_t workers)
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
     int met = 0, after = 0;
     for (int64_t i = 0; i < b.sched.queue.n; i++) {
-        met += b.sched.queue.event[i].res.loss <= how.target;
-        after += b.sched.queue.event[i].end > b.sched.queue.flights.now;
+        met += b.sched.queue.record[i].res.loss <= how.target;
+        after += b.sched.queue.record[i].end > b.sched.queue.flights.now;
     }
     ok(st == WEFT_OK && met == 1 && after == 0 && b.tuner.told == b.sched.queue.n,
        "%lld workers: the tell that meets a target ends the search, the rest is abandoned",

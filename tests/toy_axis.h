@@ -22,7 +22,7 @@ static inline uint64_t sched_digest(weft_sched *s)
 {
     const weft_state *state;
     if (weft_cache_winner(s, &state) != WEFT_OK) return 0;
-    return weft_state_hash(state) ^ weft_job_record_digest(s->queue.event, s->queue.n);
+    return weft_state_hash(state) ^ weft_job_record_digest(s->queue.record, s->queue.n);
 }
 
 #endif

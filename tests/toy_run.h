@@ -118,7 +118,7 @@ typedef struct bench {
     toy task;
     weft_search search;
     weft_sched sched;
-    weft_trace trace;
+    weft_rundir trace;
 } bench;
 
 /* Sets up a run of a tuner; path NULL: without a trace. */
@@ -143,16 +143,16 @@ static weft_status prepare(bench *b, weft_team *team, const weft_tuner *tuner,
                             .search = &b->search,
                             .mem = b->mem};
     if (!path) return WEFT_OK;
-    TRY(weft_trace_open(&b->trace, path, fresh, team, b->mem));
-    b->sched.trace = &b->trace;
-    return fresh ? weft_trace_begin(&b->trace, "[toy]\ngamma = 1\n", "digest", 1e4)
+    TRY(weft_rundir_open(&b->trace, path, fresh, team, b->mem));
+    b->sched.rundir = &b->trace;
+    return fresh ? weft_rundir_begin(&b->trace, "[toy]\ngamma = 1\n", "digest", 1e4)
                  : WEFT_OK;
 }
 
 static void finish(bench *b, int done)
 {
     weft_cache_free(&b->sched);
-    if (b->sched.trace) weft_trace_close(&b->trace, done);
+    if (b->sched.rundir) weft_rundir_close(&b->trace, done);
     weft_arena_free(b->mem);
 }
 

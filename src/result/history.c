@@ -76,7 +76,7 @@ static weft_status put_events(weft_h5 *f, const weft_history *h)
     event_row *row = WEFT_NEW(f->mem, event_row, h->n);
     double *metric = WEFT_NEW(f->mem, double, h->n *nmetric);
     for (int64_t i = 0; i < h->n; i++) {
-        const weft_job_record *e = &h->event[i];
+        const weft_job_record *e = &h->record[i];
         row[i] = (event_row){.job = e->job.id,
                              .trial = e->job.trial,
                              .from = e->job.from,
@@ -105,15 +105,15 @@ static weft_status put_events(weft_h5 *f, const weft_history *h)
 static weft_status put_arms(weft_h5 *f, const weft_history *h)
 {
     int64_t room = 0, n = 0;
-    for (int64_t i = 0; i < h->n; i++) room += h->event[i].job.mix.k;
+    for (int64_t i = 0; i < h->n; i++) room += h->record[i].job.mix.k;
     arm_row *row = WEFT_NEW(f->mem, arm_row, room);
     for (int64_t i = 0; i < h->n; i++) {
-        const weft_mix *m = &h->event[i].job.mix;
-        const weft_result *r = &h->event[i].res;
+        const weft_mix *m = &h->record[i].job.mix;
+        const weft_result *r = &h->record[i].res;
         for (int a = 0; a < m->k; a++) {
             if (!(m->logp[a] > -INFINITY) && !(r->arm_count[a] > 0)) continue;
             double samples = r->arm_count[a] > 0 ? r->arm_count[a] : NAN;
-            row[n++] = (arm_row){.job = h->event[i].job.id,
+            row[n++] = (arm_row){.job = h->record[i].job.id,
                                  .config = m->id[a],
                                  .p = exp(m->logp[a]),
                                  .after = exp(r->logp[a]),
@@ -132,11 +132,11 @@ static weft_status put_configs(weft_h5 *f, const weft_history *h)
 {
     int64_t most = 0, n = 0;
     for (int64_t i = 0; i < h->n; i++)
-        for (int a = 0; a < h->event[i].job.mix.k; a++)
-            if (h->event[i].job.mix.id[a] >= most) most = h->event[i].job.mix.id[a] + 1;
+        for (int a = 0; a < h->record[i].job.mix.k; a++)
+            if (h->record[i].job.mix.id[a] >= most) most = h->record[i].job.mix.id[a] + 1;
     const double **conf = WEFT_NEW(f->mem, const double *, most);
     for (int64_t i = 0; i < h->n; i++) {
-        const weft_mix *m = &h->event[i].job.mix;
+        const weft_mix *m = &h->record[i].job.mix;
         for (int a = 0; a < m->k; a++) conf[m->id[a]] = m->conf + (size_t)a * m->dim;
     }
     int dim = h->tables.dim;
@@ -184,7 +184,7 @@ weft_starts weft_starts_sum(const weft_time *time, int64_t n, const weft_history
     weft_starts all = {.teams = 1};
     double at = 0;
     for (int64_t i = 0; i < h->n; i++)
-        if (h->event[i].team >= all.teams) all.teams = (int)h->event[i].team + 1;
+        if (h->record[i].team >= all.teams) all.teams = (int)h->record[i].team + 1;
     all.most = all.teams;
     for (int64_t i = 0; i < n; i++) {
         if (time[i].teams == 0) continue;

@@ -18,9 +18,9 @@ typedef struct weft_starts {
 typedef struct weft_history {
     weft_tables tables;
     int64_t n;
-    const weft_job_record *event; /* [n] by id */
-    double optimum;               /* least first metric of any configuration of the space;
-                                     NAN: not known */
+    const weft_job_record *record; /* [n] by id */
+    double optimum;                /* least first metric of any configuration of the space;
+                                      NAN: not known */
     weft_starts starts;
     int64_t workers;           /* number of simulated workers that had a job */
     double overhead, makespan; /* virtual seconds: overhead of a job; duration of the

@@ -42,7 +42,7 @@ weft_status weft_put_metrics(weft_h5 *f, const weft_history *h)
     metrics *m = WEFT_NEW(f->mem, metrics, 1);
     m->names.mem = f->mem;
     for (int64_t i = 0; i < h->n; i++)
-        for (const char *at = h->event[i].res.note; at && *at;) {
+        for (const char *at = h->record[i].res.note; at && *at;) {
             size_t name = strcspn(at, "="), word = strcspn(at, " ");
             double *to = column_of(m, dataset_name(at, name, f->mem), h->n, f->mem);
             if (to && name < word) to[i] = strtod(at + name + 1, NULL);

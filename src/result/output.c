@@ -136,7 +136,7 @@ static weft_status put_texts(weft_h5 *f, const weft_outcome *o)
 static weft_status put_numbers(weft_h5 *f, const weft_outcome *o)
 {
     int64_t rounds = 0;
-    for (int64_t i = 0; i < o->history.n; i++) rounds += o->history.event[i].nunit;
+    for (int64_t i = 0; i < o->history.n; i++) rounds += o->history.record[i].nunit;
     const struct {
         const char *key;
         double x;

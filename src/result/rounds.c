@@ -30,10 +30,10 @@ static const weft_column columns[] = {
  * the order of jobs. */
 static int64_t *rounds_before(const weft_history *h, weft_arena *mem)
 {
-    int64_t most = h->n > 0 ? h->event[h->n - 1].job.id + 1 : 0;
+    int64_t most = h->n > 0 ? h->record[h->n - 1].job.id + 1 : 0;
     int64_t *after = WEFT_NEW(mem, int64_t, most), *before = WEFT_NEW(mem, int64_t, h->n);
     for (int64_t i = 0; i < h->n; i++) {
-        const weft_job_record *e = &h->event[i];
+        const weft_job_record *e = &h->record[i];
         before[i] = e->parent < 0 ? 0 : after[e->parent];
         after[e->job.id] = before[i] + e->nunit;
     }
@@ -47,7 +47,7 @@ static weft_status put_rows(weft_h5 *f, const weft_history *h, int64_t n)
     round_row *row = WEFT_NEW(f->mem, round_row, n), *at = row;
     double *x = WEFT_NEW(f->mem, double, n *ncolumn), *to = x;
     for (int64_t i = 0; i < h->n; i++) {
-        const weft_job_record *e = &h->event[i];
+        const weft_job_record *e = &h->record[i];
         for (int64_t u = 0; u < e->nunit; u++)
             *at++ = (round_row){.job = e->job.id,
                                 .trial = e->job.trial,
@@ -67,7 +67,7 @@ static weft_status put_mix(weft_h5 *f, const weft_history *h, int64_t n, int mos
     double *p = WEFT_NEW(f->mem, double, n *most), *at = p;
     int64_t *config = WEFT_NEW(f->mem, int64_t, h->n * most);
     for (int64_t i = 0; i < h->n; i++) {
-        const weft_job_record *e = &h->event[i];
+        const weft_job_record *e = &h->record[i];
         int k = e->job.mix.k;
         for (int a = 0; a < most; a++) config[i * most + a] = a < k ? e->job.mix.id[a] : -1;
         for (int64_t u = 0; u < e->nunit; u++)
@@ -91,8 +91,8 @@ weft_status weft_put_rounds(weft_h5 *f, const weft_history *h)
     int64_t n = 0;
     int most = 0;
     for (int64_t i = 0; i < h->n; i++) {
-        n += h->event[i].nunit;
-        if (h->event[i].job.mix.k > most) most = h->event[i].job.mix.k;
+        n += h->record[i].nunit;
+        if (h->record[i].job.mix.k > most) most = h->record[i].job.mix.k;
     }
     if (n == 0) return WEFT_OK;
     TRY(put_rows(f, h, n));

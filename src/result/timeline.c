@@ -32,7 +32,7 @@ weft_status weft_put_timeline(weft_h5 *f, const weft_history *h)
     timeline_row *row = WEFT_NEW(f->mem, timeline_row, h->n);
     double busy = 0, real_busy = 0;
     for (int64_t i = 0; i < h->n; i++) {
-        const weft_job_record *e = &h->event[i];
+        const weft_job_record *e = &h->record[i];
         row[i] = (timeline_row){.job = e->job.id,
                                 .trial = e->job.trial,
                                 .parent = e->parent,

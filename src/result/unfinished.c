@@ -28,8 +28,8 @@ typedef struct finding {
     weft_about about;                 /* what the head says */
     int in_use;                       /* 1: a process has a journal open */
     int64_t n, room;
-    weft_job_record *event; /* [n] by id */
-    int64_t checkpoints;    /* of jobs in flight */
+    weft_job_record *record; /* [n] by id */
+    int64_t checkpoints;     /* of jobs in flight */
     int64_t ntime, roomtime;
     weft_time *time; /* [ntime] */
 } finding;
@@ -43,24 +43,24 @@ static void take_record(finding *f, const weft_record *r, weft_arena *mem)
         f->time = weft_grow(mem, f->time, sizeof time, f->ntime, &f->roomtime);
         f->time[f->ntime++] = time;
     }
-    if (r->tag == TAG_CONF) f->conf = weft_trace_text(r);
-    if (r->tag == TAG_ABOUT) f->head = weft_trace_text(r);
-    if (r->tag == TAG_TABLES) f->tables = weft_trace_text(r);
-    if (!weft_trace_is_job(r, &id)) return;
+    if (r->tag == TAG_CONF) f->conf = weft_record_text(r);
+    if (r->tag == TAG_ABOUT) f->head = weft_record_text(r);
+    if (r->tag == TAG_TABLES) f->tables = weft_record_text(r);
+    if (!weft_record_is_job(r, &id)) return;
     weft_job_record e;
     if (!weft_job_record_read(&e, r->data, mem)) return;
-    f->event = weft_grow(mem, f->event, sizeof *f->event, f->n, &f->room);
-    f->event[f->n++] = e;
+    f->record = weft_grow(mem, f->record, sizeof *f->record, f->n, &f->room);
+    f->record[f->n++] = e;
 }
 
 /* Sorts by job; of several records of a job, which are equal, keeps the first. */
 static void settle_events(finding *f)
 {
     if (f->n == 0) return;
-    qsort(f->event, (size_t)f->n, sizeof *f->event, weft_job_record_compare);
+    qsort(f->record, (size_t)f->n, sizeof *f->record, weft_job_record_compare);
     int64_t n = 1;
     for (int64_t i = 1; i < f->n; i++)
-        if (f->event[i].job.id != f->event[n - 1].job.id) f->event[n++] = f->event[i];
+        if (f->record[i].job.id != f->record[n - 1].job.id) f->record[n++] = f->record[i];
     f->n = n;
 }
 
@@ -98,9 +98,9 @@ static weft_status find(const char *dir, finding *f, weft_arena *mem)
 /* The best of the jobs that are done. */
 static const weft_job_record *best_of(const finding *f)
 {
-    const weft_job_record *best = &f->event[0];
+    const weft_job_record *best = &f->record[0];
     for (int64_t i = 1; i < f->n; i++)
-        if (weft_job_record_beats(&f->event[i], best)) best = &f->event[i];
+        if (weft_job_record_beats(&f->record[i], best)) best = &f->record[i];
     return best;
 }
 
@@ -157,12 +157,12 @@ static weft_history history_of(const finding *f, const weft_run_opts *opts, weft
 {
     weft_history h = {.tables = weft_tables_parse(f->tables, mem),
                       .n = f->n,
-                      .event = f->event,
+                      .record = f->record,
                       .optimum = NAN,
                       .workers = 1,
                       .overhead = opts->overhead};
     for (int64_t i = 0; i < f->n; i++) {
-        const weft_job_record *e = &f->event[i];
+        const weft_job_record *e = &f->record[i];
         h.makespan = fmax(h.makespan, e->end);
         h.seconds = fmax(h.seconds, e->began + e->seconds);
         if (e->worker >= h.workers) h.workers = e->worker + 1;

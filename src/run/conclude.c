@@ -24,7 +24,7 @@ weft_tables weft_run_tables(const weft_run *r)
 static double refit_seconds(const weft_sched *s)
 {
     int64_t single = 0;
-    for (int64_t i = 0; i < s->queue.n; i++) single += s->queue.event[i].job.mix.k == 1;
+    for (int64_t i = 0; i < s->queue.n; i++) single += s->queue.record[i].job.mix.k == 1;
     return single == 1 && s->queue.n > 1 ? s->queue.winner.seconds : 0;
 }
 
@@ -151,15 +151,15 @@ static double optimum(const weft_sched *s)
     double most = 0;
     if (!s->task->optimum) return NAN;
     for (int64_t i = 0; i < s->queue.n; i++)
-        most = fmax(most, s->queue.event[i].res.resource);
+        most = fmax(most, s->queue.record[i].res.resource);
     return s->task->optimum(s->task_self, most);
 }
 
-static weft_history history_of(const weft_run *r, const weft_sched *s, const weft_trace *t)
+static weft_history history_of(const weft_run *r, const weft_sched *s, const weft_rundir *t)
 {
     weft_history h = {.tables = weft_run_tables(r),
                       .n = s->queue.n,
-                      .event = s->queue.event,
+                      .record = s->queue.record,
                       .optimum = optimum(s),
                       .workers = s->workers > 0 ? s->workers : s->queue.flights.workers,
                       .overhead = s->queue.flights.overhead,
@@ -170,7 +170,7 @@ static weft_history history_of(const weft_run *r, const weft_sched *s, const wef
 }
 
 static weft_status write_outcome(const weft_run *r, const weft_sched *s,
-                                 const weft_trace *t, const weft_outcome *o)
+                                 const weft_rundir *t, const weft_outcome *o)
 {
     weft_status st = WEFT_OK;
     if (r->task->files && !o->none)
@@ -178,10 +178,10 @@ static weft_status write_outcome(const weft_run *r, const weft_sched *s,
     else
         weft_place_drop(t->path);
     if (st == WEFT_OK) st = weft_run_write(t->path, o);
-    return weft_trace_stuck(t, st);
+    return weft_rundir_stuck(t, st);
 }
 
-weft_status weft_run_conclude(const weft_run *r, weft_sched *s, const weft_trace *t,
+weft_status weft_run_conclude(const weft_run *r, weft_sched *s, const weft_rundir *t,
                               weft_outcome *o)
 {
     o->opts = &r->opts;
@@ -206,7 +206,7 @@ weft_status weft_run_conclude(const weft_run *r, weft_sched *s, const weft_trace
     o->refit = refit_seconds(s);
     TRY(score(r, s, o));
     warn_uncertain(r, o);
-    o->digest = weft_job_record_digest(s->queue.event, s->queue.n);
+    o->digest = weft_job_record_digest(s->queue.record, s->queue.n);
     o->history = history_of(r, s, t);
     o->setup = o->history.starts.setup;
     collect_times(r, o);

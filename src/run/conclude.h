@@ -11,6 +11,6 @@ weft_tables weft_run_tables(const weft_run *r);
 /* Scores the winner and writes the run file, of whose members o->config and o->hosts are
  * set. ENONE: it is written, and nothing won; WEFT_STOP, EFILE. Collective over world. */
 WEFT_CHECKED weft_status weft_run_conclude(const weft_run *r, weft_sched *s,
-                                           const weft_trace *t, weft_outcome *o);
+                                           const weft_rundir *t, weft_outcome *o);
 
 #endif

@@ -96,7 +96,7 @@ static weft_asked ask_all(weft_run *r, weft_flights *q, plan *p)
         job.id = p->jobs;
         add_cost(r, &job, p);
         weft_flight *f = weft_flights_start(q, &job, seconds_of(r, &job, p));
-        invent_result(&f->event.job, &f->event.res);
+        invent_result(&f->record.job, &f->record.res);
         weft_flights_known(q, f);
     }
     return asked;
@@ -113,8 +113,8 @@ static void drive(weft_run *r, plan *p)
     weft_asked asked = ask_all(r, &q, p);
     for (; q.ends.n > 0; asked = ask_all(r, &q, p)) {
         weft_flight *f = weft_flights_next(&q);
-        weft_search_tell(&r->search, &f->event.res);
-        weft_order_tell(&p->order, f->event.job.id);
+        weft_search_tell(&r->search, &f->record.res);
+        weft_order_tell(&p->order, f->record.job.id);
         weft_flights_end(&q, f);
     }
     weft_check(asked == WEFT_DONE, "tuner %s waits for no job", r->search.tuner->kind.name);

@@ -28,7 +28,7 @@ static int teams_are_typed(const weft_run *r)
 }
 
 /* Checks that need task and data; a resumed run must have the same data. */
-static weft_status check_open(const weft_run *r, const weft_trace *t)
+static weft_status check_open(const weft_run *r, const weft_rundir *t)
 {
     if (r->opts.disk > 0 && r->task->files)
         return weft_fail(WEFT_ECONF,
@@ -43,7 +43,7 @@ static weft_status check_open(const weft_run *r, const weft_trace *t)
 }
 
 /* Records the start of a run, unless it is resumed. Collective. */
-static weft_status begin(const weft_run *r, weft_trace *t, const char *config)
+static weft_status begin(const weft_run *r, weft_rundir *t, const char *config)
 {
     /* Space for three states (of the best trial, of the present one and its successor), the
      * run file, and for each team a checkpoint and its replacement. */
@@ -51,10 +51,10 @@ static weft_status begin(const weft_run *r, weft_trace *t, const char *config)
     double space = (4 + (r->task->units ? 2 * r->teams : 0)) * state + 1e6;
     weft_tables tables = weft_run_tables(r);
     t->tables = weft_tables_text(&tables, r->mem);
-    return t->conf ? WEFT_OK : weft_trace_begin(t, config, r->data.digest, space);
+    return t->conf ? WEFT_OK : weft_rundir_begin(t, config, r->data.digest, space);
 }
 
-static weft_sched sched_of(weft_run *r, weft_trace *t)
+static weft_sched sched_of(weft_run *r, weft_rundir *t)
 {
     return (weft_sched){.world = r->world,
                         .team = r->team,
@@ -62,7 +62,7 @@ static weft_sched sched_of(weft_run *r, weft_trace *t)
                         .task = r->task,
                         .task_self = r->task_self,
                         .search = &r->search,
-                        .trace = t,
+                        .rundir = t,
                         .time_limit = r->opts.time_limit,
                         .target = r->opts.target,
                         .checkpoint = r->opts.checkpoint,
@@ -74,16 +74,16 @@ static weft_sched sched_of(weft_run *r, weft_trace *t)
 }
 
 /* Has the journals kept if jobs failed. */
-static void note_failures(const weft_sched *s, weft_trace *t)
+static void note_failures(const weft_sched *s, weft_rundir *t)
 {
     t->won = (weft_won){s->queue.winner.job.trial, s->queue.winner.job.id};
     if (!isfinite(s->queue.winner.res.loss)) t->won = (weft_won){-1, -1};
     for (int64_t i = 0; i < s->queue.n; i++)
-        t->keeps |= !isfinite(s->queue.event[i].res.loss);
+        t->keeps |= !isfinite(s->queue.record[i].res.loss);
 }
 
 /* Does a run whose configuration is bound. */
-static weft_status do_run(weft_run *r, weft_trace *t, const weft_placement *placement,
+static weft_status do_run(weft_run *r, weft_rundir *t, const weft_placement *placement,
                           int *begun)
 {
     double start = weft_now();
@@ -99,7 +99,7 @@ static weft_status do_run(weft_run *r, weft_trace *t, const weft_placement *plac
     if (!r->task->files) weft_watchdog_start(r->world, r->opts.watchdog, t->dir);
     TRY(begin(r, t, o.config));
     *begun = 1;
-    TRY(weft_trace_start(t, r->teams, weft_now() - start));
+    TRY(weft_rundir_start(t, r->teams, weft_now() - start));
     if (t->ndone > 0)
         weft_log(WEFT_INFO, "resumed: %lld jobs are done already", (long long)t->ndone);
 
@@ -111,15 +111,15 @@ static weft_status do_run(weft_run *r, weft_trace *t, const weft_placement *plac
     return st;
 }
 
-/* Does a run; keeps the trace if it was started and did not complete. */
-static weft_status do_run_and_close(weft_run *r, weft_trace *t)
+/* Does a run; keeps the run directory if it was started and did not complete. */
+static weft_status do_run_and_close(weft_run *r, weft_rundir *t)
 {
     int begun = t->conf != NULL;
     const weft_placement *placement = weft_placements(r->world, MEASURE, r->mem);
     weft_status st = do_run(r, t, placement, &begun);
     weft_placements_leave(placement, r->world);
     weft_watchdog_stop();
-    weft_trace_close(t, st == WEFT_OK || st == WEFT_ENONE || !begun);
+    weft_rundir_close(t, st == WEFT_OK || st == WEFT_ENONE || !begun);
     weft_run_close(r);
     return st;
 }
@@ -128,7 +128,7 @@ weft_status weft_run_tune(weft_conf *conf, int force, weft_team *world)
 {
     weft_arena *mem = weft_arena_new();
     weft_run r;
-    weft_trace t;
+    weft_rundir t;
     const char *directory = NULL;
     weft_signals_catch();
     weft_status st = weft_run_bind(&r, conf, 1, world, mem);
@@ -138,8 +138,8 @@ weft_status weft_run_tune(weft_conf *conf, int force, weft_team *world)
         st =
             weft_agree(weft_place_best(r.opts.output, force ? 2 : 1, r.task->files), world);
     if (st == WEFT_OK)
-        st = weft_trace_open(&t, r.opts.output, force ? WEFT_REPLACE : WEFT_BEGIN, world,
-                             mem);
+        st = weft_rundir_open(&t, r.opts.output, force ? WEFT_REPLACE : WEFT_BEGIN, world,
+                              mem);
     t.directory = directory;
     if (st == WEFT_OK) st = do_run_and_close(&r, &t);
     weft_signals_free();
@@ -147,7 +147,7 @@ weft_status weft_run_tune(weft_conf *conf, int force, weft_team *world)
     return st;
 }
 
-static weft_status retry(const weft_run *r, weft_trace *t)
+static weft_status retry(const weft_run *r, weft_rundir *t)
 {
     if (r->task->probe) return weft_retry_mark(t);
     return weft_fail(WEFT_ECONF,
@@ -157,7 +157,7 @@ static weft_status retry(const weft_run *r, weft_trace *t)
 }
 
 /* Goes on with a run whose journals were read. Collective over world. */
-static weft_status go_on(weft_trace *t, int how, int n, char *const *assignment)
+static weft_status go_on(weft_rundir *t, int how, int n, char *const *assignment)
 {
     weft_run r;
     weft_conf conf;
@@ -175,21 +175,21 @@ static weft_status go_on(weft_trace *t, int how, int n, char *const *assignment)
     if (st == WEFT_OK)
         st = do_run_and_close(&r, t);
     else
-        weft_trace_close(t, 0);
+        weft_rundir_close(t, 0);
     weft_directory_leave(before);
     return st;
 }
 
 /* Leaves a complete run, also after a start that was to repeat its failed jobs and ended
  * before that. Collective over world. */
-static weft_status leave(weft_trace *t)
+static weft_status leave(weft_rundir *t)
 {
     weft_status st = WEFT_OK;
     weft_log(WEFT_INFO, "%s is complete; remaining files beside it are removed", t->path);
     if (t->keeps && t->world->rank == 0)
         st = weft_place_keep(t->path, t->won.trial, t->won.job);
     st = weft_agree(st, t->world);
-    weft_trace_close(t, st == WEFT_OK);
+    weft_rundir_close(t, st == WEFT_OK);
     if (st == WEFT_OK && t->world->rank == 0) st = weft_winner_find(t->path, t->mem);
     return weft_agree(st, t->world);
 }
@@ -198,10 +198,10 @@ weft_status weft_run_resume(const char *path, int again, int n, char *const *ass
                             weft_team *world)
 {
     weft_arena *mem = weft_arena_new();
-    weft_trace t;
+    weft_rundir t;
     weft_signals_catch();
     int how = again ? WEFT_RETRY : WEFT_RESUME;
-    weft_status st = weft_trace_open(&t, path, how, world, mem);
+    weft_status st = weft_rundir_open(&t, path, how, world, mem);
     if (st == WEFT_OK) st = t.done ? leave(&t) : go_on(&t, how, n, assignment);
     weft_signals_free();
     weft_arena_free(mem);

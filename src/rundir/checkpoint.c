@@ -16,7 +16,7 @@ typedef struct unit_head {
     int64_t nx, naux, real_bytes, record_bytes;
 } unit_head;
 
-static unit_head head_of(const weft_trace *t, const weft_job_record *e,
+static unit_head head_of(const weft_rundir *t, const weft_job_record *e,
                          const weft_state *state, int64_t record_bytes)
 {
     unit_head h = {.run = t->id,
@@ -29,12 +29,12 @@ static unit_head head_of(const weft_trace *t, const weft_job_record *e,
     return h;
 }
 
-const char *weft_checkpoint_name(const weft_trace *t, int64_t job, weft_arena *mem)
+const char *weft_checkpoint_name(const weft_rundir *t, int64_t job, weft_arena *mem)
 {
     return weft_arena_text(mem, "%s/checkpoint-%lld", t->dir, (long long)job);
 }
 
-weft_status weft_checkpoint_write(const weft_trace *t, const weft_job_record *e,
+weft_status weft_checkpoint_write(const weft_rundir *t, const weft_job_record *e,
                                   const weft_state *state)
 {
     weft_arena *tmp = weft_arena_new();
@@ -53,11 +53,11 @@ weft_status weft_checkpoint_write(const weft_trace *t, const weft_job_record *e,
     memcpy(at + nrecord, &sum, sizeof sum);
     weft_status st = weft_file_put(weft_checkpoint_name(t, e->job.id, tmp), data, all);
     weft_arena_free(tmp);
-    return weft_trace_stuck(t, st);
+    return weft_rundir_stuck(t, st);
 }
 
 /* Parses a checkpoint in memory. Returns 0 if it is not one of this job. */
-static int take(const weft_trace *t, weft_job_record *e, const char *data, size_t bytes,
+static int take(const weft_rundir *t, weft_job_record *e, const char *data, size_t bytes,
                 weft_state *state, weft_arena *mem)
 {
     unit_head h;
@@ -85,7 +85,7 @@ static int take(const weft_trace *t, weft_job_record *e, const char *data, size_
     return 1;
 }
 
-void weft_checkpoint_read(const weft_trace *t, weft_job_record *e, weft_state *state,
+void weft_checkpoint_read(const weft_rundir *t, weft_job_record *e, weft_state *state,
                           weft_arena *mem)
 {
     weft_arena *tmp = weft_arena_new();

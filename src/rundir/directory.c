@@ -81,7 +81,7 @@ static const char *from_root(const char *path, const char *dir, weft_arena *mem)
 /* The directory where the run was begun, or, if that is missing, where it is now if it was
  * moved as a whole: the run file, now `path`, was begun as `output`, a path relative to
  * it. */
-static const char *find(const weft_trace *t, const char *path, const char *output)
+static const char *find(const weft_rundir *t, const char *path, const char *output)
 {
     if (!t->directory || access(t->directory, F_OK) == 0) return t->directory;
     output = plain(output);
@@ -95,7 +95,7 @@ static const char *find(const weft_trace *t, const char *path, const char *outpu
     return dir;
 }
 
-weft_status weft_directory_resume(weft_trace *t, const char *output, const char **before)
+weft_status weft_directory_resume(weft_rundir *t, const char *output, const char **before)
 {
     *before = here(t->mem);
     const char *path = from_root(t->path, *before, t->mem);

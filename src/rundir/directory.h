@@ -14,7 +14,7 @@ WEFT_CHECKED weft_status weft_directory_begin(const char **dir, const char *run,
  * `output` when it was begun, absolute. If the directory is missing because the experiment
  * was moved as a whole, its new place is taken. *before: the directory to return to; NULL:
  * it has not changed. EFILE: missing. Collective over world. */
-WEFT_CHECKED weft_status weft_directory_resume(weft_trace *t, const char *output,
+WEFT_CHECKED weft_status weft_directory_resume(weft_rundir *t, const char *output,
                                                const char **before);
 
 /* The assignment "run.data=PATH", typed in the directory `before`, for another one. Other

@@ -17,7 +17,7 @@
 
 /* Checks that there is space for the states, by allocating a file of that size and removing
  * it. */
-static weft_status try_space(const weft_trace *t, double bytes)
+static weft_status try_space(const weft_rundir *t, double bytes)
 {
     const char *path = weft_arena_text(t->mem, "%s/journal.tmp.0", t->dir);
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
@@ -34,7 +34,7 @@ static weft_status try_space(const weft_trace *t, double bytes)
                      bytes / 1e6, t->dir, strerror(err));
 }
 
-static weft_status begin(weft_trace *t, const char *conf, double bytes)
+static weft_status begin(weft_rundir *t, const char *conf, double bytes)
 {
     TRY(try_space(t, bytes));
     const char *text = weft_about_text(t->data, t->began, t->mem);
@@ -50,46 +50,46 @@ static weft_status begin(weft_trace *t, const char *conf, double bytes)
     return weft_journal_sync(&t->journal);
 }
 
-weft_status weft_trace_begin(weft_trace *t, const char *conf, const char *data,
-                             double bytes)
+weft_status weft_rundir_begin(weft_rundir *t, const char *conf, const char *data,
+                              double bytes)
 {
     t->data = data;
     t->began = (int64_t)time(NULL);
     weft_bcast(t->world, &t->began, sizeof t->began, 0);
-    weft_trace_identify(t, conf);
+    weft_rundir_identify(t, conf);
     return weft_agree(t->world->rank == 0 ? begin(t, conf, bytes) : WEFT_OK, t->world);
 }
 
-weft_status weft_trace_join(weft_trace *t, int team)
+weft_status weft_rundir_join(weft_rundir *t, int team)
 {
     int fresh;
     if (team == 0) return WEFT_OK;
     weft_status st = weft_journal_extend(
-        &t->journal, weft_trace_journal(t->dir, team, t->mem), &fresh, t->mem);
+        &t->journal, weft_rundir_journal(t->dir, team, t->mem), &fresh, t->mem);
     if (st == WEFT_OK && fresh)
         st = weft_journal_add(&t->journal, TAG_RUN, &t->id, sizeof t->id);
-    return weft_trace_stuck(t, st);
+    return weft_rundir_stuck(t, st);
 }
 
-void weft_trace_leave(weft_trace *t)
+void weft_rundir_leave(weft_rundir *t)
 {
     if (t->world->rank != 0) weft_journal_close(&t->journal);
 }
 
-weft_status weft_trace_add(weft_trace *t, const weft_job_record *e, const void *packed,
-                           size_t bytes)
+weft_status weft_rundir_add(weft_rundir *t, const weft_job_record *e, const void *packed,
+                            size_t bytes)
 {
     weft_status st =
         weft_journal_add(&t->journal, TAG_JOB + (uint64_t)e->job.id, packed, bytes);
     weft_state_id flight = {.trial = -1, .job = e->job.id};
-    if (e->nunit > 1) weft_trace_drop(t, &flight);
-    return weft_trace_stuck(t, st);
+    if (e->nunit > 1) weft_rundir_state_drop(t, &flight);
+    return weft_rundir_stuck(t, st);
 }
 
 /* ---- reading ---- */
 
-weft_status weft_trace_find(const weft_trace *t, weft_job_record *e, int *found,
-                            weft_arena *mem)
+weft_status weft_rundir_find(const weft_rundir *t, weft_job_record *e, int *found,
+                             weft_arena *mem)
 {
     *found = 0;
     if (e->job.id >= t->npast || !t->past[e->job.id]) return WEFT_OK;
@@ -103,7 +103,7 @@ weft_status weft_trace_find(const weft_trace *t, weft_job_record *e, int *found,
                      (long long)e->job.id, t->path);
 }
 
-double weft_trace_ended(const weft_trace *t)
+double weft_rundir_ended(const weft_rundir *t)
 {
     double last = 0;
     for (int64_t i = 0; i < t->npast; i++)
@@ -119,7 +119,7 @@ static int by_ticket(const void *pa, const void *pb)
     return (a > b) - (a < b);
 }
 
-int64_t weft_trace_tickets(const weft_trace *t, const int64_t **ticket, weft_arena *mem)
+int64_t weft_rundir_tickets(const weft_rundir *t, const int64_t **ticket, weft_arena *mem)
 {
     int64_t *all = WEFT_NEW(mem, int64_t, t->npast), n = 0;
     weft_arena *tmp = weft_arena_new();

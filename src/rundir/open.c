@@ -23,7 +23,7 @@
 /* ---- opening ---- */
 
 /* Checks of rank 0 before the journal is opened. */
-static weft_status look(const weft_trace *t, int how, const char *journal)
+static weft_status look(const weft_rundir *t, int how, const char *journal)
 {
     int begins = how == WEFT_BEGIN || how == WEFT_REPLACE;
     if (begins || weft_file_is(journal))
@@ -46,9 +46,9 @@ static weft_status look(const weft_trace *t, int how, const char *journal)
                      t->path, journal);
 }
 
-static const char *journal_name(const weft_trace *t, int team)
+static const char *journal_name(const weft_rundir *t, int team)
 {
-    return weft_trace_journal(t->dir, team, t->mem);
+    return weft_rundir_journal(t->dir, team, t->mem);
 }
 
 /* 1 if the records are of an unfinished run, or so damaged that they may be. */
@@ -63,7 +63,7 @@ static int is_begun(const weft_record *rec, int64_t n)
 }
 
 /* Adds the records of the other teams' journals. */
-static weft_status open_others(weft_trace *t, int how, weft_record **rec, int64_t *n)
+static weft_status open_others(weft_rundir *t, int how, weft_record **rec, int64_t *n)
 {
     weft_place_unclaim(t->dir);
     for (int team = 1; weft_file_is(journal_name(t, team)); team++) {
@@ -82,7 +82,7 @@ static weft_status open_others(weft_trace *t, int how, weft_record **rec, int64_
     return WEFT_OK;
 }
 
-static weft_status open_journal(weft_trace *t, int how, weft_record **rec, int64_t *n)
+static weft_status open_journal(weft_rundir *t, int how, weft_record **rec, int64_t *n)
 {
     const char *path = journal_name(t, 0);
     if (how == WEFT_RETRY) TRY(weft_retry_revive(t->path, t->mem));
@@ -110,7 +110,7 @@ static size_t padded(const uint64_t *head)
 }
 
 /* Gives all ranks the records first .. end-1 that rank 0 read. Collective. */
-static void share_some(const weft_trace *t, weft_record *rec, const uint64_t *head,
+static void share_some(const weft_rundir *t, weft_record *rec, const uint64_t *head,
                        int64_t first, int64_t end)
 {
     size_t bytes = 0;
@@ -130,7 +130,7 @@ static void share_some(const weft_trace *t, weft_record *rec, const uint64_t *he
 }
 
 /* Gives all ranks the records that rank 0 read. Collective. */
-static weft_record *share(const weft_trace *t, weft_record *rec, int64_t *n)
+static weft_record *share(const weft_rundir *t, weft_record *rec, int64_t *n)
 {
     if (t->world->size == 1) return rec;
     weft_bcast(t->world, n, sizeof *n, 0);
@@ -152,7 +152,7 @@ static weft_record *share(const weft_trace *t, weft_record *rec, int64_t *n)
     return rec;
 }
 
-static weft_status read_about(weft_trace *t, const char *text)
+static weft_status read_about(weft_rundir *t, const char *text)
 {
     weft_about a;
     TRY(weft_about_read(t->dir, text, &a, t->mem));
@@ -167,7 +167,7 @@ static weft_status read_about(weft_trace *t, const char *text)
     return WEFT_OK;
 }
 
-static void take_done(weft_trace *t, const weft_record *r)
+static void take_done(weft_rundir *t, const weft_record *r)
 {
     t->done = 1;
     t->keeps = r->data && r->bytes == sizeof t->won;
@@ -175,15 +175,15 @@ static void take_done(weft_trace *t, const weft_record *r)
 }
 
 /* Parses the head of the journal. */
-static weft_status take_head(weft_trace *t, const weft_record *rec, int64_t n)
+static weft_status take_head(weft_rundir *t, const weft_record *rec, int64_t n)
 {
     const char *conf = NULL;
     int damaged = 0;
     for (int64_t i = 0; i < n; i++) {
-        if (rec[i].tag == TAG_CONF) conf = weft_trace_text(&rec[i]);
+        if (rec[i].tag == TAG_CONF) conf = weft_record_text(&rec[i]);
         if (rec[i].tag == TAG_DONE) take_done(t, &rec[i]);
         t->retried |= rec[i].tag == TAG_RETRY;
-        if (rec[i].tag == TAG_DIRECTORY) t->directory = weft_trace_text(&rec[i]);
+        if (rec[i].tag == TAG_DIRECTORY) t->directory = weft_record_text(&rec[i]);
         damaged |= !rec[i].data;
         if (rec[i].tag == TAG_RUN && rec[i].data &&
             (rec[i].bytes != sizeof t->id || memcmp(rec[i].data, &t->id, sizeof t->id)))
@@ -191,10 +191,10 @@ static weft_status take_head(weft_trace *t, const weft_record *rec, int64_t n)
                              "%s/journal-1, or one with a higher number, is of another "
                              "run; remove it",
                              t->dir);
-        if (rec[i].tag != TAG_ABOUT || !weft_trace_text(&rec[i])) continue;
+        if (rec[i].tag != TAG_ABOUT || !weft_record_text(&rec[i])) continue;
         TRY(read_about(t, rec[i].data));
         t->conf = conf;
-        if (conf) weft_trace_identify(t, conf);
+        if (conf) weft_rundir_identify(t, conf);
     }
     if (t->conf || !damaged) return WEFT_OK;
     return weft_fail(WEFT_EFILE,
@@ -205,7 +205,7 @@ static weft_status take_head(weft_trace *t, const weft_record *rec, int64_t n)
 
 /* Warns which jobs' records were lost by damage: their tag is known, or a record is
  * missing. */
-static void tell_lost(const weft_trace *t, const weft_record *rec, int64_t n)
+static void tell_lost(const weft_rundir *t, const weft_record *rec, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
         if (rec[i].data || (rec[i].tag > 0 && rec[i].tag < TAG_JOB)) continue;
@@ -226,19 +226,19 @@ static void tell_lost(const weft_trace *t, const weft_record *rec, int64_t n)
 }
 
 /* Parses the records. */
-static weft_status take(weft_trace *t, const weft_record *rec, int64_t n)
+static weft_status take(weft_rundir *t, const weft_record *rec, int64_t n)
 {
     int64_t id;
     TRY(take_head(t, rec, n));
     for (int64_t i = 0; i < n; i++)
-        if (weft_trace_is_job(&rec[i], &id) && id >= t->npast) t->npast = id + 1;
+        if (weft_record_is_job(&rec[i], &id) && id >= t->npast) t->npast = id + 1;
     t->past = WEFT_NEW(t->mem, const weft_recorded *, t->npast);
     for (int64_t i = 0; i < n; i++) t->ntime += rec[i].tag == TAG_TIME;
     t->time = WEFT_NEW(t->mem, weft_time, t->ntime);
     t->ntime = 0;
     for (int64_t i = 0; i < n; i++) {
         t->ntime += weft_time_read(&rec[i], &t->time[t->ntime]);
-        if (!weft_trace_is_job(&rec[i], &id)) continue;
+        if (!weft_record_is_job(&rec[i], &id)) continue;
         t->ndone += !t->past[id];
         weft_recorded *one = WEFT_NEW(t->mem, weft_recorded, 1);
         *one = (weft_recorded){rec[i].data, t->past[id]};
@@ -248,14 +248,14 @@ static weft_status take(weft_trace *t, const weft_record *rec, int64_t n)
     return WEFT_OK;
 }
 
-weft_status weft_trace_open(weft_trace *t, const char *path, int how, weft_team *world,
-                            weft_arena *mem)
+weft_status weft_rundir_open(weft_rundir *t, const char *path, int how, weft_team *world,
+                             weft_arena *mem)
 {
-    *t = (weft_trace){.world = world,
-                      .mem = mem,
-                      .path = path,
-                      .journal = {.fd = -1},
-                      .retried = how == WEFT_RETRY};
+    *t = (weft_rundir){.world = world,
+                       .mem = mem,
+                       .path = path,
+                       .journal = {.fd = -1},
+                       .retried = how == WEFT_RETRY};
     t->dir = weft_place_dir(path, mem);
 
     weft_record *rec = NULL;
@@ -274,11 +274,11 @@ weft_status weft_trace_open(weft_trace *t, const char *path, int how, weft_team 
         st = weft_fail(WEFT_EFILE,
                        "%s was stopped before it started; start again by `weft tune`",
                        t->path);
-    if (st != WEFT_OK) weft_trace_close(t, 0);
+    if (st != WEFT_OK) weft_rundir_close(t, 0);
     return st;
 }
 
-void weft_trace_close(weft_trace *t, int done)
+void weft_rundir_close(weft_rundir *t, int done)
 {
     if (t->journal.fd < 0) return;
     /* The record tells, if the removal is interrupted, that missing files are not

@@ -23,7 +23,7 @@ void weft_retry_void(weft_record *rec, int64_t n, int all)
     for (int64_t i = 0; i < end; i++) {
         size_t mark = weft_arena_mark(tmp);
         weft_job_record e;
-        int failed = weft_trace_is_job(&rec[i], &id) &&
+        int failed = weft_record_is_job(&rec[i], &id) &&
                      weft_job_record_read(&e, rec[i].data, tmp) && !isfinite(e.res.loss);
         if (failed || rec[i].tag == TAG_DONE) rec[i].tag = TAG_VOID;
         weft_arena_reset(tmp, mark);
@@ -31,14 +31,14 @@ void weft_retry_void(weft_record *rec, int64_t n, int all)
     weft_arena_free(tmp);
 }
 
-static weft_status add_marks(weft_trace *t)
+static weft_status add_marks(weft_rundir *t)
 {
     TRY(weft_journal_add(&t->journal, TAG_RETRY, NULL, 0));
     TRY(weft_journal_sync(&t->journal));
-    for (int team = 1; weft_file_is(weft_trace_journal(t->dir, team, t->mem)); team++) {
+    for (int team = 1; weft_file_is(weft_rundir_journal(t->dir, team, t->mem)); team++) {
         weft_journal j;
         int fresh;
-        TRY(weft_journal_extend(&j, weft_trace_journal(t->dir, team, t->mem), &fresh,
+        TRY(weft_journal_extend(&j, weft_rundir_journal(t->dir, team, t->mem), &fresh,
                                 t->mem));
         weft_status st = weft_journal_add(&j, TAG_RETRY, NULL, 0);
         if (st == WEFT_OK) st = weft_journal_sync(&j);
@@ -49,10 +49,10 @@ static weft_status add_marks(weft_trace *t)
     return WEFT_OK;
 }
 
-weft_status weft_retry_mark(weft_trace *t)
+weft_status weft_retry_mark(weft_rundir *t)
 {
     weft_status st = t->world->rank == 0 ? add_marks(t) : WEFT_OK;
-    return weft_agree(weft_trace_stuck(t, st), t->world);
+    return weft_agree(weft_rundir_stuck(t, st), t->world);
 }
 
 /* ---- complete runs ---- */
@@ -61,10 +61,10 @@ weft_status weft_retry_mark(weft_trace *t)
 static int move_journals(const char *from, const char *to, weft_arena *tmp)
 {
     int n = 1, moved = 1;
-    while (weft_file_is(weft_trace_journal(from, n, tmp))) n++;
+    while (weft_file_is(weft_rundir_journal(from, n, tmp))) n++;
     while (n-- > 0)
         moved &=
-            rename(weft_trace_journal(from, n, tmp), weft_trace_journal(to, n, tmp)) == 0;
+            rename(weft_rundir_journal(from, n, tmp), weft_rundir_journal(to, n, tmp)) == 0;
     return moved;
 }
 
@@ -110,9 +110,9 @@ static weft_status find_won(const char *journal, weft_won *won, weft_arena *tmp)
 weft_status weft_retry_revive(const char *path, weft_arena *mem)
 {
     const char *dir = weft_place_dir(path, mem), *failed = weft_place_failed(path, mem);
-    const char *kept = weft_trace_journal(failed, 0, mem);
+    const char *kept = weft_rundir_journal(failed, 0, mem);
     weft_won won;
-    if (weft_file_is(weft_trace_journal(dir, 0, mem))) return WEFT_OK;
+    if (weft_file_is(weft_rundir_journal(dir, 0, mem))) return WEFT_OK;
     if (!weft_file_is(path) || !weft_file_is(kept)) return WEFT_OK; /* as is told later */
     TRY(find_won(kept, &won, mem));
     if (mkdir(dir, 0777) != 0 && errno != EEXIST)

@@ -27,7 +27,7 @@ typedef struct weft_recorded {
 /* The directory NAME.d beside the run file NAME.h5 of an unfinished run: one journal for
  * each team, the states of trials, and checkpoints of jobs in flight. The leader of a team
  * writes the results of its jobs; rank 0 of the world is the leader of the first team. */
-typedef struct weft_trace {
+typedef struct weft_rundir {
     weft_team *world;
     weft_arena *mem;
     const char *path, *dir; /* NAME.h5, NAME.d */
@@ -51,15 +51,15 @@ typedef struct weft_trace {
     weft_won won; /* then the winner */
     int64_t ndone;
     weft_commit *commit; /* of the journal and the states, during a search; NULL: none */
-} weft_trace;
+} weft_rundir;
 
 /* The journal of a team in a directory. Owned by mem. */
-const char *weft_trace_journal(const char *dir, int team, weft_arena *mem);
+const char *weft_rundir_journal(const char *dir, int team, weft_arena *mem);
 
 /* Adds how to resume to the message of a failure to write (EFILE); returns st. */
-WEFT_CHECKED weft_status weft_trace_stuck(const weft_trace *t, weft_status st);
+WEFT_CHECKED weft_status weft_rundir_stuck(const weft_rundir *t, weft_status st);
 
 /* Sets t->id from the text of the configuration, t->data and t->began. */
-void weft_trace_identify(weft_trace *t, const char *conf);
+void weft_rundir_identify(weft_rundir *t, const char *conf);
 
 #endif

@@ -28,7 +28,7 @@ typedef struct stored_tensor {
     int64_t at, nd, dims[4];
 } stored_tensor;
 
-static state_head head_of(const weft_trace *t, const weft_state_id *id)
+static state_head head_of(const weft_rundir *t, const weft_state_id *id)
 {
     return (state_head){.magic = {'W', 'E', 'F', 'T', 'S', 'T', 'A', '2'},
                         .run = t->id,
@@ -46,16 +46,17 @@ static const char *name_of(const char *dir, int64_t trial, int64_t job, weft_are
                            (long long)job);
 }
 
-static const char *state_name(const weft_trace *t, const weft_state_id *id, weft_arena *mem)
+static const char *state_name(const weft_rundir *t, const weft_state_id *id,
+                              weft_arena *mem)
 {
     return name_of(t->dir, id->trial, id->job, mem);
 }
 
 /* ---- writing ---- */
 
-weft_status weft_trace_state(weft_trace *t, const weft_state_id *id,
-                             const weft_state *state, int ntensor,
-                             const weft_tensor *tensor)
+weft_status weft_rundir_state_put(weft_rundir *t, const weft_state_id *id,
+                                  const weft_state *state, int ntensor,
+                                  const weft_tensor *tensor)
 {
     weft_arena *tmp = weft_arena_new();
     state_head head = head_of(t, id);
@@ -75,15 +76,15 @@ weft_status weft_trace_state(weft_trace *t, const weft_state_id *id,
     weft_status st = weft_file_put_lazy(path, ntensor > 0 ? 5 : 3, at, bytes);
     weft_commit_file(t->commit, path);
     weft_arena_free(tmp);
-    return weft_trace_stuck(t, st);
+    return weft_rundir_stuck(t, st);
 }
 
-void weft_trace_search(weft_trace *t)
+void weft_rundir_search(weft_rundir *t)
 {
     t->commit = weft_commit_begin(&t->journal, t->mem);
 }
 
-void weft_trace_drop(weft_trace *t, const weft_state_id *id)
+void weft_rundir_state_drop(weft_rundir *t, const weft_state_id *id)
 {
     weft_arena *tmp = weft_arena_new();
     if (id->trial >= 0) {
@@ -97,17 +98,17 @@ void weft_trace_drop(weft_trace *t, const weft_state_id *id)
     weft_arena_free(tmp);
 }
 
-weft_status weft_trace_sync(weft_trace *t, int now)
+weft_status weft_rundir_sync(weft_rundir *t, int now)
 {
-    return weft_trace_stuck(t, (now ? weft_commit_now : weft_commit_soon)(t->commit));
+    return weft_rundir_stuck(t, (now ? weft_commit_now : weft_commit_soon)(t->commit));
 }
 
-weft_status weft_trace_over(weft_trace *t)
+weft_status weft_rundir_over(weft_rundir *t)
 {
     weft_status st = weft_commit_end(t->commit);
     t->commit = NULL;
     if (st == WEFT_OK) st = weft_journal_sync(&t->journal);
-    return weft_trace_stuck(t, st);
+    return weft_rundir_stuck(t, st);
 }
 
 /* ---- reading ---- */
@@ -138,7 +139,7 @@ static int tail_holds(const char *tail, size_t bytes)
     return memcmp(&hash, tail + bytes - sizeof hash, sizeof hash) == 0;
 }
 
-static weft_status load(const weft_trace *t, const weft_state_id *id, double seconds,
+static weft_status load(const weft_rundir *t, const weft_state_id *id, double seconds,
                         weft_state *state)
 {
     weft_arena *tmp = weft_arena_new();
@@ -166,8 +167,9 @@ static weft_status load(const weft_trace *t, const weft_state_id *id, double sec
     return st;
 }
 
-weft_status weft_trace_load(const weft_trace *t, weft_team *team, const weft_state_id *id,
-                            double seconds, weft_state *state)
+weft_status weft_rundir_state_load(const weft_rundir *t, weft_team *team,
+                                   const weft_state_id *id, double seconds,
+                                   weft_state *state)
 {
     weft_times_close(team);
     weft_status st = team->rank == 0 ? load(t, id, seconds, state) : WEFT_OK;

@@ -11,34 +11,34 @@ typedef struct weft_state_id {
     uint64_t hash;
 } weft_state_id;
 
-/* Begins a search: only until weft_trace_over may the functions from here to there be
+/* Begins a search: only until weft_rundir_over may the functions from here to there be
  * called. Called by a leader. */
-void weft_trace_search(weft_trace *t);
+void weft_rundir_search(weft_rundir *t);
 
 /* Writes a state, of which tensor[ntensor] are the task's tensors; to be called before its
- * event is recorded. EFILE. */
-WEFT_CHECKED weft_status weft_trace_state(weft_trace *t, const weft_state_id *id,
-                                          const weft_state *state, int ntensor,
-                                          const weft_tensor *tensor);
+ * job is recorded. EFILE. */
+WEFT_CHECKED weft_status weft_rundir_state_put(weft_rundir *t, const weft_state_id *id,
+                                               const weft_state *state, int ntensor,
+                                               const weft_tensor *tensor);
 
-/* Writes all states and events through to the disk, so that they survive a crash of the
+/* Writes all states and records through to the disk, so that they survive a crash of the
  * node, and then removes the files that are no longer needed: at once if `now` is 1, else
  * within about a second, in the background. Called by a leader. EFILE, also if the disk
  * failed since the last call. */
-WEFT_CHECKED weft_status weft_trace_sync(weft_trace *t, int now);
+WEFT_CHECKED weft_status weft_rundir_sync(weft_rundir *t, int now);
 
 /* Marks a state as no longer needed; called by the leader that is to remove it. */
-void weft_trace_drop(weft_trace *t, const weft_state_id *id);
+void weft_rundir_state_drop(weft_rundir *t, const weft_state_id *id);
 
 /* Ends the search, with weft_journal_sync but for states: of these only the winner's is
  * still needed, and it can be recomputed. Called by a leader. EFILE. */
-WEFT_CHECKED weft_status weft_trace_over(weft_trace *t);
+WEFT_CHECKED weft_status weft_rundir_over(weft_rundir *t);
 
 /* Reads a state whose lengths are given; waits up to `seconds` for a file that does not
  * exist yet. EFILE: missing, damaged. Collective over team. */
-WEFT_CHECKED weft_status weft_trace_load(const weft_trace *t, weft_team *team,
-                                         const weft_state_id *id, double seconds,
-                                         weft_state *state);
+WEFT_CHECKED weft_status weft_rundir_state_load(const weft_rundir *t, weft_team *team,
+                                                const weft_state_id *id, double seconds,
+                                                weft_state *state);
 
 /* Reads the state after a job from the directory of a run that may be going on, without its
  * task: *x, NULL if there is none, and its tensors, *n = 0 if the task has none.

@@ -1,9 +1,9 @@
 /* The states of trials that are needed by later jobs or as the winner's. If the run has a
- * trace, they are files in its directory: the team that did a job writes its state, and any
- * team that continues or copies the trial reads it. Without a trace they stay in memory.
- * So does, in a run of one team, the best state that no job continues, if jobs take at most
- * HOLD_SECONDS: it is written when the run is stopped, and if it is killed, its job is
- * repeated.
+ * run directory, they are files in it: the team that did a job writes its state, and any
+ * team that continues or copies the trial reads it. Without a run directory they stay in
+ * memory. So does, in a run of one team, the best state that no job continues, if jobs take
+ * at most HOLD_SECONDS: it is written when the run is stopped, and if it is killed, its job
+ * is repeated.
  *
  * A state is that of a trial after a job. A job begins with the state after the last told
  * job of its trial, or of the trial that it copies, at the moment at which it is asked for;
@@ -35,12 +35,13 @@ struct weft_cached {
                         the best trial */
     int newest;      /* 1: after its trial's last told job, and a later job may need it */
     int64_t team;    /* that wrote it */
-    int kept;        /* 1: it was written, or is in memory without a trace; WEFT_HELD */
-    int gone;        /* 1: removed because of the bound */
-    int here;        /* 1: written in this session, so that its file may not be visible
-                        yet */
-    int64_t at;      /* index in s->cache->newest, if newest is 1 */
-    weft_own_state own; /* without a trace, or on rank 0 while it is held; else empty */
+    int kept;   /* 1: it was written, or is in memory without a run directory; WEFT_HELD */
+    int gone;   /* 1: removed because of the bound */
+    int here;   /* 1: written in this session, so that its file may not be visible
+                   yet */
+    int64_t at; /* index in s->cache->newest, if newest is 1 */
+    weft_own_state
+        own; /* without a run directory, or on rank 0 while it is held; else empty */
     weft_cached *next;
 };
 
@@ -77,7 +78,8 @@ static double bytes_of(const weft_cached *c)
 static void drop(weft_sched *s, const weft_cached *c)
 {
     int ours = s->team->rank == 0 && c->team % s->teams == s->crew.group;
-    if (s->trace && ours && (c->kept || s->task->files)) weft_trace_drop(s->trace, &c->id);
+    if (s->rundir && ours && (c->kept || s->task->files))
+        weft_rundir_state_drop(s->rundir, &c->id);
 }
 
 static void remove_state(weft_sched *s, weft_cached *c)
@@ -135,7 +137,7 @@ static int worst_first(const void *a, const void *b)
  * results told, so that all teams agree. */
 void weft_cache_bound(weft_sched *s)
 {
-    if (!(s->disk > 0) || s->cache->kept <= s->disk || !s->trace) return;
+    if (!(s->disk > 0) || s->cache->kept <= s->disk || !s->rundir) return;
     weft_arena *tmp = weft_arena_new();
     candidate *list = WEFT_NEW(tmp, candidate, s->cache->nnewest);
     size_t n = 0;
@@ -143,7 +145,7 @@ void weft_cache_bound(weft_sched *s)
         weft_cached *c = s->cache->newest[i];
         if (c->users > 0 || c->gone) continue;
         list[n++] =
-            (candidate){weft_result_rank(&s->queue.event[s->queue.row[c->id.job]].res), c};
+            (candidate){weft_result_rank(&s->queue.record[s->queue.row[c->id.job]].res), c};
     }
     if (n > 0) qsort(list, n, sizeof *list, worst_first);
     for (size_t i = 0; i < n && s->cache->kept > FULL * s->disk; i++) {
@@ -202,7 +204,7 @@ weft_cached *weft_cache_pin(weft_sched *s, const weft_job *job)
 
 void weft_cache_told(weft_sched *s, weft_flight *f, int leads)
 {
-    const weft_job *job = &f->event.job;
+    const weft_job *job = &f->record.job;
     weft_trial *t = &s->cache->trial[job->trial];
     t->in_flight--;
     t->jobs++;
@@ -249,7 +251,7 @@ int64_t weft_cache_job(const weft_cached *parent)
 
 void weft_cache_known(weft_sched *s, weft_flight *f)
 {
-    const weft_job_record *e = &f->event;
+    const weft_job_record *e = &f->record;
     weft_cached *c = s->cache->unused;
     if (c)
         s->cache->unused = c->next;
@@ -277,14 +279,14 @@ static weft_status write_state(const weft_sched *s, const weft_state_id *id,
 {
     weft_tensor tensor[WEFT_MAX_TENSORS];
     int n = weft_task_tensors(s->task, s->task_self, job, tensor);
-    return weft_trace_state(s->trace, id, state, n, tensor);
+    return weft_rundir_state_put(s->rundir, id, state, n, tensor);
 }
 
 /* 1: the state after a job, which has been found to be the best, stays in memory. Some jobs
  * are done in others, so that the mean time of a job counts too. Collective over team. */
 static int is_held(const weft_sched *s, const weft_job_record *e)
 {
-    if (!s->trace || s->teams > 1 || !e->job.last || s->task->files) return 0;
+    if (!s->rundir || s->teams > 1 || !e->job.last || s->task->files) return 0;
     double mean =
         (weft_now() - s->begun) / (double)(s->queue.known - s->queue.replayed + 1);
     int held = fmax(e->seconds, mean) <= HOLD_SECONDS;
@@ -294,9 +296,9 @@ static int is_held(const weft_sched *s, const weft_job_record *e)
 
 weft_status weft_cache_keep(weft_sched *s, weft_flight *f, weft_own_state *own)
 {
-    weft_job_record *e = &f->event;
+    weft_job_record *e = &f->record;
     if (e->kept && is_held(s, e)) e->kept = WEFT_HELD;
-    if (e->kept && (!s->trace || (e->kept == WEFT_HELD && s->team->rank == 0))) {
+    if (e->kept && (!s->rundir || (e->kept == WEFT_HELD && s->team->rank == 0))) {
         f->state = *own;
         return WEFT_OK;
     }
@@ -338,7 +340,8 @@ static weft_status await(weft_sched *s, const weft_state_id *id, weft_state *sta
         double why = weft_stop_seen(s);
         weft_max_f64(s->team, &why, 1);
         if (why > 0) return weft_stop_now(s, (int)why, 0, 0);
-        if (weft_trace_load(s->trace, s->team, id, 1, state) == WEFT_OK) return WEFT_OK;
+        if (weft_rundir_state_load(s->rundir, s->team, id, 1, state) == WEFT_OK)
+            return WEFT_OK;
     }
 }
 
@@ -352,7 +355,7 @@ static weft_status make_again(weft_sched *s, const weft_job_record *e,
     weft_arena *mem = weft_arena_new();
     weft_state state = weft_state_new(s->task, s->task_self, &e->job, mem);
     weft_state_id id = {e->job.trial, e->job.id, state.nx, state.naux, e->hash};
-    weft_status st = weft_trace_load(s->trace, s->team, &id, 0, &state);
+    weft_status st = weft_rundir_state_load(s->rundir, s->team, &id, 0, &state);
     if (st == WEFT_EFILE) {
         int ours = !s->crew.claims || weft_claim(s->crew.claims, CLAIM_AGAIN + e->job.id);
         weft_bcast(s->team, &ours, sizeof ours, 0);
@@ -375,12 +378,12 @@ static weft_status remake(weft_sched *s, const weft_cached *c, weft_state *state
 {
     weft_arena *tmp = weft_arena_new();
     int64_t n = 0;
-    for (int64_t job = c->id.job; job >= 0; job = s->queue.event[s->queue.row[job]].parent)
+    for (int64_t job = c->id.job; job >= 0; job = s->queue.record[s->queue.row[job]].parent)
         n++;
     const weft_job_record **e = WEFT_NEW(tmp, const weft_job_record *, n);
     int64_t at = n;
     for (int64_t job = c->id.job; job >= 0; job = e[at]->parent)
-        e[--at] = &s->queue.event[s->queue.row[job]];
+        e[--at] = &s->queue.record[s->queue.row[job]];
     weft_status st = WEFT_OK;
     weft_own_state last = {0}, next;
     for (; at < n && st == WEFT_OK; at++) {
@@ -398,9 +401,10 @@ static weft_status remake(weft_sched *s, const weft_cached *c, weft_state *state
 static weft_status fetch(weft_sched *s, const weft_cached *c, weft_state *state)
 {
     if (c->gone) return remake(s, c, state);
-    weft_status st = weft_trace_load(s->trace, s->team, &c->id, wait_for(s, c), state);
+    weft_status st =
+        weft_rundir_state_load(s->rundir, s->team, &c->id, wait_for(s, c), state);
     if (st != WEFT_EFILE) return st;
-    if (s->task->files && !s->trace->retried)
+    if (s->task->files && !s->rundir->retried)
         return weft_fail(
             st, "%s; put it back from a copy, or start again by `weft tune --force`",
             weft_error());
@@ -448,7 +452,7 @@ weft_status weft_cache_stop(weft_sched *s)
     TRY(write_held(s, s->cache->won, &s->queue.winner.job));
     for (int64_t i = 0; i < s->queue.flights.ends.n; i++) {
         const weft_flight *f = s->queue.flights.ends.item[i];
-        TRY(write_held(s, f->own, &f->event.job));
+        TRY(write_held(s, f->own, &f->record.job));
     }
     return WEFT_OK;
 }

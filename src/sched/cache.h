@@ -22,8 +22,8 @@ double weft_cache_resource(const weft_cached *parent);
 /* The job after which it is the state; parent NULL: -1. */
 int64_t weft_cache_job(const weft_cached *parent);
 
-/* Stores the state after a job that this team has done if event.kept is 1, or holds it on
- * rank 0 and makes event.kept WEFT_HELD; frees it elsewhere. Collective over team. EFILE.
+/* Stores the state after a job that this team has done if record.kept is 1, or holds it on
+ * rank 0 and makes record.kept WEFT_HELD; frees it elsewhere. Collective over team. EFILE.
  */
 WEFT_CHECKED weft_status weft_cache_keep(weft_sched *s, weft_flight *f,
                                          weft_own_state *own);

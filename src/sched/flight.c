@@ -20,9 +20,9 @@ enum { BY_END, BY_DEAL }; /* orders of a heap */
 
 static int ends_before(const weft_flight *a, const weft_flight *b)
 {
-    if (a->event.end < b->event.end || a->event.end > b->event.end)
-        return a->event.end < b->event.end;
-    return a->event.job.id < b->event.job.id;
+    if (a->record.end < b->record.end || a->record.end > b->record.end)
+        return a->record.end < b->record.end;
+    return a->record.job.id < b->record.job.id;
 }
 
 /* Jobs of equal affinity are done one after the other, the expensive ones first, then by
@@ -33,7 +33,7 @@ static int is_dealt_before(const weft_flight *a, const weft_flight *b)
     if (a->sweep != b->sweep) return a->sweep < b->sweep;
     if (a->affinity != b->affinity) return a->affinity < b->affinity;
     if (a->flops < b->flops || a->flops > b->flops) return a->flops > b->flops;
-    return a->event.job.id < b->event.job.id;
+    return a->record.job.id < b->record.job.id;
 }
 
 /* Order with clock = wall: jobs with known results by their tickets, then the others by
@@ -41,9 +41,9 @@ static int is_dealt_before(const weft_flight *a, const weft_flight *b)
 static int is_told_before(const weft_flight *a, const weft_flight *b)
 {
     if (a->known != b->known) return a->known;
-    if (a->known && a->event.ticket != b->event.ticket)
-        return a->event.ticket < b->event.ticket;
-    return a->event.job.id < b->event.job.id;
+    if (a->known && a->record.ticket != b->record.ticket)
+        return a->record.ticket < b->record.ticket;
+    return a->record.job.id < b->record.job.id;
 }
 
 static int is_before(const weft_flight_heap *h, const weft_flight *a, const weft_flight *b)
@@ -128,21 +128,21 @@ weft_flight *weft_flights_start(weft_flights *q, const weft_job *job, double sec
     else
         f = WEFT_NEW(q->mem, weft_flight, 1);
     *f = (weft_flight){
-        .event = weft_job_record_new(job, q->mem), .seconds = seconds, .place = {-1, -1}};
-    f->event.worker = q->nidle > 0 ? q->idle[--q->nidle] : q->workers++;
-    f->event.start = q->now;
-    f->event.end = q->now + seconds + q->overhead;
+        .record = weft_job_record_new(job, q->mem), .seconds = seconds, .place = {-1, -1}};
+    f->record.worker = q->nidle > 0 ? q->idle[--q->nidle] : q->workers++;
+    f->record.start = q->now;
+    f->record.end = q->now + seconds + q->overhead;
     push(&q->ends, f, q->mem);
     return f;
 }
 
 void weft_flights_known(weft_flights *q, weft_flight *f)
 {
-    double cost = f->event.res.cost;
+    double cost = f->record.res.cost;
     double seconds = isfinite(cost) ? fmax(cost, f->seconds) : f->seconds;
     f->known = 1;
-    f->event.end = f->event.start + seconds + q->overhead;
-    if (q->wall) f->event.end = fmax(f->event.start, f->event.began + f->event.seconds);
+    f->record.end = f->record.start + seconds + q->overhead;
+    if (q->wall) f->record.end = fmax(f->record.start, f->record.began + f->record.seconds);
     sink(&q->ends, f->place[BY_END]);
     rise(&q->ends, f->place[BY_END]);
     weft_flights_leave(q, f);
@@ -194,22 +194,22 @@ weft_flight *weft_flights_next(weft_flights *q)
     weft_flight *f = q->ends.item[0];
     /* A result of an earlier session is known as soon as its job is asked for. Where failed
      * jobs were repeated, one that is due may be asked for later, or not at all. */
-    while (q->wall && q->spent < q->npast && q->ticket < f->event.ticket) {
+    while (q->wall && q->spent < q->npast && q->ticket < f->record.ticket) {
         q->ticket++;
         weft_flights_due(q);
     }
-    return !q->wall || f->event.ticket <= q->ticket ? f : NULL;
+    return !q->wall || f->record.ticket <= q->ticket ? f : NULL;
 }
 
 void weft_flights_end(weft_flights *q, weft_flight *f)
 {
     weft_check(take_out(&q->ends, 0) == f, "job %lld is told out of turn",
-               (long long)f->event.job.id);
-    q->now = fmax(q->now, f->event.end);
-    q->ticket += f->event.ticket == q->ticket;
+               (long long)f->record.job.id);
+    q->now = fmax(q->now, f->record.end);
+    q->ticket += f->record.ticket == q->ticket;
     weft_flights_due(q);
     q->idle = weft_regrow(q->mem, q->idle, sizeof *q->idle, q->nidle, &q->roomidle);
-    q->idle[q->nidle++] = f->event.worker;
+    q->idle[q->nidle++] = f->record.worker;
     f->next = q->unused;
     q->unused = f;
 }

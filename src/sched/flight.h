@@ -16,15 +16,15 @@ typedef struct weft_cached weft_cached; /* a state that is stored */
 
 /* A job in flight: asked for and not told yet. */
 typedef struct weft_flight {
-    weft_job_record event; /* event.end: the end; before the result is known, the earliest
+    weft_job_record record; /* record.end: the end; before the result is known, the earliest
                               possible end */
-    double seconds;        /* lower bound of its duration, virtual */
-    int known;             /* 1: its result, and so its end, is known */
-    int replayed;          /* 1: from a journal */
-    weft_cached *parent;   /* the state that it begins with; NULL: a new one */
-    double before;         /* total resource of its trial when it begins */
-    weft_cached *own;      /* the state after it, once the result is known */
-    weft_own_state state;  /* the state after it, in memory, if there is no trace */
+    double seconds;         /* lower bound of its duration, virtual */
+    int known;              /* 1: its result, and so its end, is known */
+    int replayed;           /* 1: from a journal */
+    weft_cached *parent;    /* the state that it begins with; NULL: a new one */
+    double before;          /* total resource of its trial when it begins */
+    weft_cached *own;       /* the state after it, once the result is known */
+    weft_own_state state; /* the state after it, in memory, if there is no run directory */
     int64_t sweep, affinity;
     double flops;     /* expected operations: expensive jobs are done first */
     int64_t place[2]; /* index in each of the two heaps below; -1: not there */
@@ -81,7 +81,7 @@ void weft_flights_leave(weft_flights *q, weft_flight *f);
 /* The job whose result is to be told next; NULL: results are missing, or none is in flight.
  */
 weft_flight *weft_flights_next(weft_flights *q);
-/* To be called when that result is told: advances virtual time to f->event.end and frees
+/* To be called when that result is told: advances virtual time to f->record.end and frees
  * the worker. *f stays valid until the next start. */
 void weft_flights_end(weft_flights *q, weft_flight *f);
 

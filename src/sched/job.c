@@ -74,8 +74,8 @@ static weft_status save(job_run *f)
     double lasted = f->s->before + f->saved - f->s->begun;
     weft_times_close(f->s->team);
     int root = f->s->team->rank == 0;
-    weft_status st = root ? weft_checkpoint_write(f->s->trace, f->e, &f->state) : WEFT_OK;
-    if (root && st == WEFT_OK) st = weft_trace_lasted(f->s->trace, lasted);
+    weft_status st = root ? weft_checkpoint_write(f->s->rundir, f->e, &f->state) : WEFT_OK;
+    if (root && st == WEFT_OK) st = weft_rundir_lasted(f->s->rundir, lasted);
     weft_times_io(f->s->team);
     return weft_agree(st, f->s->team);
 }
@@ -103,7 +103,7 @@ static weft_status poll(job_run *f)
     f->each = (int64_t)v[2];
     f->next = f->done + f->each;
     int why = (int)v[0], saves = why != WEFT_WHY_OVER && (why > 0 || v[1] > 0);
-    if (s->trace && saves && !f->again) TRY(save(f));
+    if (s->rundir && saves && !f->again) TRY(save(f));
     return why > 0 ? weft_stop_now(s, why, f->done, f->units) : WEFT_OK;
 }
 
@@ -163,8 +163,8 @@ static weft_status begin(job_run *f)
             s->task->start(s->task_self, &e->job, &f->state);
         return WEFT_OK;
     }
-    if (s->trace && f->units > 1) {
-        if (s->team->rank == 0) weft_checkpoint_read(s->trace, e, &f->state, s->mem);
+    if (s->rundir && f->units > 1) {
+        if (s->team->rank == 0) weft_checkpoint_read(s->rundir, e, &f->state, s->mem);
         f->done = e->done;
         weft_bcast(s->team, &f->done, sizeof f->done, 0);
     }
@@ -200,7 +200,7 @@ static void announce_jobs(const weft_sched *s, const weft_job_record *e)
     int n = 1;
     if (!s->task->ahead || s->teams > 1) return;
     for (int64_t i = 0; i < line->n; i++)
-        n = insert_by_id(&line->item[i]->event.job, job, n);
+        n = insert_by_id(&line->item[i]->record.job, job, n);
     s->task->ahead(s->task_self, n, job);
 }
 
@@ -284,7 +284,7 @@ static job_run run_of(weft_sched *s, weft_job_record *e, weft_arena *mem,
 weft_status weft_job_run(weft_sched *s, weft_flight *flight, weft_job_begins *begins,
                          weft_own_state *out)
 {
-    job_run f = run_of(s, &flight->event, s->mem, out);
+    job_run f = run_of(s, &flight->record, s->mem, out);
     f.flight = flight;
     f.begins = begins;
     weft_status st = run_units(&f);

@@ -37,8 +37,8 @@ void weft_queue_setup(weft_sched *s)
     weft_flights *flights = &s->queue.flights;
     weft_flights_setup(flights, s->workers, s->overhead, s->mem);
     flights->wall = s->wall;
-    if (s->wall && s->trace)
-        flights->npast = weft_trace_tickets(s->trace, &flights->past, s->mem);
+    if (s->wall && s->rundir)
+        flights->npast = weft_rundir_tickets(s->rundir, &flights->past, s->mem);
     weft_flights_due(flights);
 }
 
@@ -105,10 +105,10 @@ void weft_queue_known(weft_sched *s, weft_flight *f)
 {
     weft_queue *q = &s->queue;
     weft_flights_known(&q->flights, f);
-    if (q->known == 0 || rules_out(&f->event, &q->best)) q->best = f->event;
+    if (q->known == 0 || rules_out(&f->record, &q->best)) q->best = f->record;
     q->known++;
     q->replayed += f->replayed;
-    if (!f->replayed) q->ran += share_done(s, &f->event);
+    if (!f->replayed) q->ran += share_done(s, &f->record);
 }
 
 int weft_queue_told(weft_sched *s, const weft_job_record *e)
@@ -116,19 +116,20 @@ int weft_queue_told(weft_sched *s, const weft_job_record *e)
     weft_queue *q = &s->queue;
     int leads = q->n == 0 || weft_job_record_beats(e, &q->winner);
     if (leads) q->winner = *e;
-    q->event = weft_regrow(s->mem, q->event, sizeof *q->event, q->n, &q->room);
+    q->record = weft_regrow(s->mem, q->record, sizeof *q->record, q->n, &q->room);
     q->row[e->job.id] = q->n;
-    q->event[q->n++] = *e;
+    q->record[q->n++] = *e;
     return leads;
 }
 
 void weft_queue_leave(weft_queue *q, weft_flight *f)
 {
-    q->job[f->event.job.id] = NULL;
+    q->job[f->record.job.id] = NULL;
     weft_flights_end(&q->flights, f);
 }
 
 void weft_queue_end(weft_queue *q)
 {
-    if (q->n > 0) qsort(q->event, (size_t)q->n, sizeof *q->event, weft_job_record_compare);
+    if (q->n > 0)
+        qsort(q->record, (size_t)q->n, sizeof *q->record, weft_job_record_compare);
 }

@@ -9,20 +9,20 @@ typedef struct weft_sched weft_sched;
 typedef struct weft_early weft_early; /* a result that came before its job was asked for */
 
 typedef struct weft_queue {
-    int64_t n;              /* jobs that were told; sorted by id at the end of the search */
-    weft_job_record *event; /* [n] */
-    weft_job_record winner; /* the best of these, if n > 0 */
-    int64_t known;          /* jobs whose results are known, told or not */
-    int64_t replayed;       /* of these, from the journal */
-    double ran;             /* jobs that were done in this session, of some only a part */
-    weft_job_record best;   /* best of the jobs whose results are known, if known > 0 */
-    weft_flights flights;   /* at the end flights.now is the virtual duration of the
-                               search */
+    int64_t n; /* jobs that were told; sorted by id at the end of the search */
+    weft_job_record *record; /* [n] */
+    weft_job_record winner;  /* the best of these, if n > 0 */
+    int64_t known;           /* jobs whose results are known, told or not */
+    int64_t replayed;        /* of these, from the journal */
+    double ran;              /* jobs that were done in this session, of some only a part */
+    weft_job_record best;    /* best of the jobs whose results are known, if known > 0 */
+    weft_flights flights;    /* at the end flights.now is the virtual duration of the
+                                search */
     int64_t asked;
     weft_flight **job; /* [asked] jobs in flight by id; NULL: told */
-    int64_t *row;      /* [asked] index in event of a job that was told */
+    int64_t *row;      /* [asked] index in record of a job that was told */
     weft_early *early, *spare;
-    int64_t room, roomjob, roomrow; /* of event, job, row */
+    int64_t room, roomjob, roomrow; /* of record, job, row */
 } weft_queue;
 
 /* Starts at virtual time 0, with the tickets of earlier sessions. */

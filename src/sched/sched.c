@@ -34,12 +34,12 @@ static double least_seconds(const weft_sched *s, const weft_job *job,
 /* Uses the known result of a job that was done already, if there is one. */
 static weft_status find(weft_sched *s, weft_flight *f)
 {
-    if (s->trace) TRY(weft_trace_find(s->trace, &f->event, &f->replayed, s->mem));
-    const void *record = weft_queue_take(s, f->event.job.id);
+    if (s->rundir) TRY(weft_rundir_find(s->rundir, &f->record, &f->replayed, s->mem));
+    const void *record = weft_queue_take(s, f->record.job.id);
     if (!f->replayed && !record) return WEFT_OK;
-    weft_check(f->replayed || weft_job_record_unpack(&f->event, record, s->mem),
+    weft_check(f->replayed || weft_job_record_unpack(&f->record, record, s->mem),
                "the teams' tuners ask for different jobs (%lld)",
-               (long long)f->event.job.id);
+               (long long)f->record.job.id);
     weft_teams_enter(s, f);
     return WEFT_OK;
 }
@@ -51,11 +51,11 @@ static void queue_job(weft_sched *s, weft_flight *f)
 {
     weft_cost cost = {.flops = 1};
     if (s->target <= 0 && s->workers == 0)
-        s->task->cost(s->task_self, &f->event.job, &cost);
+        s->task->cost(s->task_self, &f->record.job, &cost);
     f->flops = cost.flops;
-    const weft_claimed *turn = weft_trust_turn(s, f->event.job.id);
+    const weft_claimed *turn = weft_trust_turn(s, f->record.job.id);
     if (turn->taken || turn->hops > 0) return;
-    if (s->task->affinity) f->affinity = s->task->affinity(s->task_self, &f->event.job);
+    if (s->task->affinity) f->affinity = s->task->affinity(s->task_self, &f->record.job);
     weft_flights_queue(&s->queue.flights, f);
 }
 
@@ -66,7 +66,7 @@ static weft_status start(weft_sched *s, const weft_job *job)
     weft_flight *f = weft_queue_start(s, job, least_seconds(s, job, parent));
     f->parent = parent;
     f->before = weft_cache_resource(parent);
-    f->event.parent = weft_cache_job(parent);
+    f->record.parent = weft_cache_job(parent);
     TRY(find(s, f));
     if (!f->known) queue_job(s, f);
     return WEFT_OK;
@@ -89,10 +89,10 @@ static weft_status ask(weft_sched *s, weft_asked *answer)
 
 /* ---- telling ---- */
 
-/* Stores the event of a job and tells the tuner its result. */
+/* Stores the record of a job and tells the tuner its result. */
 static void tell(weft_sched *s, weft_flight *f)
 {
-    const weft_job_record *e = &f->event;
+    const weft_job_record *e = &f->record;
     weft_cache_told(s, f, weft_queue_told(s, e));
     weft_search_tell(s->search, &e->res);
     weft_cache_ended(s);
@@ -108,7 +108,7 @@ static weft_status search(weft_sched *s)
         if (s->queue.flights.ends.n == 0) break;
         weft_flight *next = NULL;
         TRY(weft_teams_work(s, &next));
-        reached = is_target(s, &next->event);
+        reached = is_target(s, &next->record);
         tell(s, next);
         if (reached) weft_log(WEFT_INFO, "the target %g is reached", s->target);
     }
@@ -117,9 +117,9 @@ static weft_status search(weft_sched *s)
 
 weft_status weft_sched_run(weft_sched *s)
 {
-    weft_check(s->trace || s->teams == 1, "teams without a trace");
+    weft_check(s->rundir || s->teams == 1, "teams without a run directory");
     s->begun = weft_now();
-    s->before = s->trace ? weft_trace_ended(s->trace) : 0;
+    s->before = s->rundir ? weft_rundir_ended(s->rundir) : 0;
     weft_queue_setup(s);
     weft_cache_setup(s);
     TRY(weft_teams_begin(s));

@@ -33,7 +33,7 @@ typedef struct weft_sched {
     void *task_self;           /* set up for the team */
     weft_search *search;       /* after setup; each rank has its own copy, and all make the
                                   same calls */
-    weft_trace *trace;         /* NULL: nothing is kept on disk, one team only */
+    weft_rundir *rundir;       /* NULL: nothing is kept on disk, one team only */
     double time_limit, target; /* as in weft_run_opts */
     double checkpoint;         /* seconds between checkpoints of a job */
     int64_t workers;           /* simulated workers; 0: unlimited */

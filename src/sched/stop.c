@@ -32,7 +32,7 @@ weft_status weft_stop_tell(const weft_sched *s, int64_t jobs)
     if (s->why == WEFT_WHY_BROKEN)
         return weft_fail(WEFT_STOP, "stopped after %lld jobs: %s", (long long)jobs,
                          s->broken);
-    const char *path = s->trace ? s->trace->path : "RUN.h5";
+    const char *path = s->rundir ? s->rundir->path : "RUN.h5";
     weft_arena *tmp = weft_arena_new();
     const char *reason = "another team";
     if (s->why > WEFT_WHY_SIGNAL)

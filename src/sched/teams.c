@@ -52,16 +52,16 @@ weft_status weft_teams_begin(weft_sched *s)
     s->crew.ticket = next_ticket(s);
     s->crew.group = weft_team_of(s->world->size, s->teams, s->world->rank);
     weft_status st =
-        s->teams > 1 && leads(s) ? weft_trace_join(s->trace, s->crew.group) : WEFT_OK;
+        s->teams > 1 && leads(s) ? weft_rundir_join(s->rundir, s->crew.group) : WEFT_OK;
     TRY(weft_agree(st, s->world));
     weft_trust_begin(s);
     name_team(s);
-    if (s->trace && leads(s)) weft_trace_search(s->trace);
+    if (s->rundir && leads(s)) weft_rundir_search(s->rundir);
     if (s->teams == 1) return WEFT_OK;
     s->crew.peers = weft_peers_join(s->world, s->teams, s->mem);
     if (s->crew.peers)
         s->crew.claims =
-            weft_claims_open(s->crew.peers, s->trace->dir, next_ticket(s), s->mem);
+            weft_claims_open(s->crew.peers, s->rundir->dir, next_ticket(s), s->mem);
     s->crew.rested = 1;
     weft_times_move(s->world, s->team);
     return WEFT_OK;
@@ -73,7 +73,7 @@ static weft_status tell_stop(weft_sched *s)
 {
     int64_t n = leads(s) ? s->crew.recorded : 0;
     weft_sum_i64(s->world, &n, 1);
-    return weft_stop_tell(s, n + s->trace->ndone);
+    return weft_stop_tell(s, n + s->rundir->ndone);
 }
 
 weft_status weft_teams_end(weft_sched *s, weft_status st)
@@ -86,18 +86,18 @@ weft_status weft_teams_end(weft_sched *s, weft_status st)
         s->crew.peers = NULL; /* what is done from here on asks no other team */
         s->crew.claims = NULL;
     }
-    if (s->trace && leads(s)) {
+    if (s->rundir && leads(s)) {
         weft_status synced = st == WEFT_OK ? WEFT_OK : weft_cache_stop(s);
         if (st == WEFT_STOP && synced == WEFT_OK)
-            synced = weft_trace_lasted(s->trace, s->before + weft_now() - s->begun);
-        if (st != WEFT_OK && synced == WEFT_OK) synced = weft_trace_sync(s->trace, 1);
-        weft_status over = weft_trace_over(s->trace);
+            synced = weft_rundir_lasted(s->rundir, s->before + weft_now() - s->begun);
+        if (st != WEFT_OK && synced == WEFT_OK) synced = weft_rundir_sync(s->rundir, 1);
+        weft_status over = weft_rundir_over(s->rundir);
         if (synced != WEFT_OK || over != WEFT_OK) st = WEFT_EFILE;
-        weft_trace_leave(s->trace);
+        weft_rundir_leave(s->rundir);
     }
     if (s->teams > 1) weft_times_move(s->team, s->world);
     st = weft_agree(st, s->world);
-    return st == WEFT_STOP && s->trace ? tell_stop(s) : st;
+    return st == WEFT_STOP && s->rundir ? tell_stop(s) : st;
 }
 
 /* ---- results of other teams ---- */
@@ -106,8 +106,8 @@ void weft_teams_enter(weft_sched *s, weft_flight *f)
 {
     weft_queue_known(s, f);
     weft_cache_known(s, f);
-    weft_trust_known(s, &f->event);
-    if (s->crew.claims) weft_claim_drawn(s->crew.claims, f->event.ticket);
+    weft_trust_known(s, &f->record);
+    if (s->crew.claims) weft_claim_drawn(s->crew.claims, f->record.ticket);
 }
 
 /* Enters a result from a message; one that is known already was computed twice, with the
@@ -122,10 +122,10 @@ static void enter_result(weft_sched *s, const weft_message *m)
     }
     weft_flight *f = weft_queue_flight(&s->queue, job);
     if (!f || f->known) return;
-    weft_check(weft_job_record_unpack(&f->event, m->data, s->mem),
+    weft_check(weft_job_record_unpack(&f->record, m->data, s->mem),
                "the teams' tuners ask for different jobs (%lld)", (long long)job);
     weft_teams_enter(s, f);
-    weft_show_job(s, &f->event);
+    weft_show_job(s, &f->record);
 }
 
 /* Notes that another team has claimed a job, which may not be asked for here yet. */
@@ -216,7 +216,7 @@ static weft_flight *claim(weft_sched *s)
                        ? s->crew.group
                        : 0;
     weft_flight *f = weft_flights_take(&s->queue.flights, skip);
-    while (f && !claim_job(s, f->event.job.id))
+    while (f && !claim_job(s, f->record.job.id))
         f = weft_flights_take(&s->queue.flights, skip);
     if (f) s->crew.rested = 0;
     return f;
@@ -227,7 +227,7 @@ static weft_flight *claim_for_team(weft_sched *s)
 {
     weft_flight *f = leads(s) ? claim(s) : NULL;
     if (s->team->size == 1) return f;
-    int64_t id = f ? f->event.job.id : -1;
+    int64_t id = f ? f->record.job.id : -1;
     weft_bcast(s->team, &id, sizeof id, 0);
     if (leads(s) || id < 0) return f;
     f = weft_queue_flight(&s->queue, id);
@@ -242,12 +242,12 @@ static weft_status choose(weft_sched *s, weft_flight **f)
 {
     *f = s->teams > 1 ? claim_for_team(s) : claim(s);
     /* a hash that a double holds exactly */
-    double mark = *f ? (double)(weft_job_hash(&(*f)->event.job) >> 12) : 0;
+    double mark = *f ? (double)(weft_job_hash(&(*f)->record.job) >> 12) : 0;
     double v[3] = {weft_stop_seen(s), mark, -mark};
     weft_max_f64(s->team, v, 3);
     weft_check(v[1] + v[2] >= 0 && v[1] + v[2] <= 0,
                "the ranks' tuners ask for different jobs (%lld)",
-               *f ? (long long)(*f)->event.job.id : -1);
+               *f ? (long long)(*f)->record.job.id : -1);
     if (v[0] > WEFT_WHY_OVER) return weft_stop_now(s, (int)v[0], 0, 0);
     if (v[0] > 0) *f = NULL; /* the other teams have finished the search without it */
     weft_check(*f || s->teams > 1, "no job is left of %lld in flight",
@@ -260,15 +260,15 @@ static weft_status choose(weft_sched *s, weft_flight **f)
  * job would get another position in the order. Called by a leader. */
 static weft_status publish(weft_sched *s, const weft_job_record *e)
 {
-    if (!s->trace) return WEFT_OK;
+    if (!s->rundir) return WEFT_OK;
     weft_arena *tmp = weft_arena_new();
     size_t bytes;
     const void *packed = weft_job_record_pack(e, &bytes, tmp);
-    weft_status st = weft_trace_add(s->trace, e, packed, bytes);
+    weft_status st = weft_rundir_add(s->rundir, e, packed, bytes);
     if (st == WEFT_OK) s->crew.recorded++;
-    if (st == WEFT_OK && s->crew.peers && s->wall) st = weft_trace_sync(s->trace, 1);
+    if (st == WEFT_OK && s->crew.peers && s->wall) st = weft_rundir_sync(s->rundir, 1);
     if (st == WEFT_OK && s->crew.peers) weft_peers_send(s->crew.peers, packed, bytes);
-    if (st == WEFT_OK) st = weft_trace_sync(s->trace, 0);
+    if (st == WEFT_OK) st = weft_rundir_sync(s->rundir, 0);
     weft_arena_free(tmp);
     return st;
 }
@@ -291,23 +291,23 @@ static weft_status do_job(weft_sched *s, weft_flight *f)
     weft_log_who(s->crew.who);
     weft_status st = weft_job_run(s, f, weft_cache_load, &state);
     if (st == WEFT_OK) {
-        st = weft_trust_ended(s, &f->event, &counts);
+        st = weft_trust_ended(s, &f->record, &counts);
         if (st != WEFT_OK || !counts) weft_arena_free(state.mem);
     }
     weft_log_who(NULL);
     if (st == WEFT_STOP && s->why == WEFT_WHY_OVER) return WEFT_OK; /* abandoned */
     TRY(st);
     if (!counts) return WEFT_OK;
-    f->event.team = s->crew.group;
-    f->event.kept = weft_queue_needs(s, &f->event);
+    f->record.team = s->crew.group;
+    f->record.kept = weft_queue_needs(s, &f->record);
     TRY(weft_cache_keep(s, f, &state));
-    f->event.ticket = draw_ticket(s);
-    weft_teams_enter(s, f); /* sets event.end, which is part of the record */
+    f->record.ticket = draw_ticket(s);
+    weft_teams_enter(s, f); /* sets record.end, which is part of the record */
     weft_times_close(s->team);
-    weft_status published = leads(s) ? publish(s, &f->event) : WEFT_OK;
+    weft_status published = leads(s) ? publish(s, &f->record) : WEFT_OK;
     weft_times_io(s->team);
     TRY(weft_agree(published, s->team));
-    weft_show_job(s, &f->event);
+    weft_show_job(s, &f->record);
     return WEFT_OK;
 }
 

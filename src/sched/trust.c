@@ -142,7 +142,7 @@ static void count_aside(weft_sched *s, int failures)
         s->mem,
         "programs fail here, also that of job %lld, which succeeded before; mend what they "
         "need (variables, modules, files) and go on with `weft resume %s%s`, %s",
-        (long long)t->example.job.id, s->trace ? s->trace->path : "RUN.h5",
+        (long long)t->example.job.id, s->rundir ? s->rundir->path : "RUN.h5",
         t->unsure > 0 ? " --retry-failed" : "",
         t->unsure > 0 ? "because failures before were recorded"
                       : "for no failure of this start was recorded");
@@ -212,7 +212,7 @@ static void set_aside(weft_sched *s)
         weft_log(WEFT_WARN,
                  "its last %d failures before that were recorded; `weft resume %s "
                  "--retry-failed` repeats them",
-                 s->trust->streak, s->trace->path);
+                 s->trust->streak, s->rundir->path);
 }
 
 /* Repeats a job that succeeded. Collective over team. */

@@ -146,14 +146,14 @@ static void run_trace(input in)
     weft_arena *mem = weft_arena_new();
     write_journals(in, mem);
     const char *path = fuzz_path("run.h5", mem), *out = fuzz_path("now.h5", mem);
-    weft_trace t;
-    weft_status st = weft_trace_open(&t, path, 0, &fuzz_world, mem);
+    weft_rundir t;
+    weft_status st = weft_rundir_open(&t, path, 0, &fuzz_world, mem);
     fuzz_told(st);
     if (st == WEFT_OK) {
         const int64_t *ticket;
-        weft_trace_ended(&t);
-        weft_trace_tickets(&t, &ticket, mem);
-        weft_trace_close(&t, 0);
+        weft_rundir_ended(&t);
+        weft_rundir_tickets(&t, &ticket, mem);
+        weft_rundir_close(&t, 0);
     }
     nowhere = 1;
     fuzz_told(weft_run_snapshot(path, out, 1));
@@ -165,13 +165,13 @@ static void run_trace(input in)
 
 enum { NX = 3, NAUX = 2, UNITS = 4 };
 
-static weft_trace fuzz_trace(weft_arena *mem)
+static weft_rundir fuzz_trace(weft_arena *mem)
 {
-    return (weft_trace){.world = &fuzz_world,
-                        .mem = mem,
-                        .dir = fuzz_path("run.d", mem),
-                        .path = fuzz_path("run.h5", mem),
-                        .id = 7};
+    return (weft_rundir){.world = &fuzz_world,
+                         .mem = mem,
+                         .dir = fuzz_path("run.d", mem),
+                         .path = fuzz_path("run.h5", mem),
+                         .id = 7};
 }
 
 static weft_state fuzz_state(weft_arena *mem)
@@ -223,7 +223,7 @@ static void run_checkpoint(input in)
 {
     static written once;
     weft_arena *mem = weft_arena_new();
-    weft_trace t = fuzz_trace(mem);
+    weft_rundir t = fuzz_trace(mem);
     weft_state state = fuzz_state(mem);
     weft_job_record e = fuzz_record(mem);
     if (once.n == 0) {
@@ -248,7 +248,7 @@ static void run_checkpoint(input in)
 }
 
 /* Writes the state as a run does. */
-static void write_state(weft_trace *t, const weft_state_id *id, const weft_state *state,
+static void write_state(weft_rundir *t, const weft_state_id *id, const weft_state *state,
                         weft_arena *mem)
 {
     int fresh;
@@ -256,8 +256,8 @@ static void write_state(weft_trace *t, const weft_state_id *id, const weft_state
     weft_check(weft_journal_extend(&t->journal, fuzz_path("run.d/journal", mem), &fresh,
                                    mem) == WEFT_OK,
                "%s", weft_error());
-    weft_trace_search(t);
-    weft_status st = weft_trace_state(t, id, state, 0, NULL);
+    weft_rundir_search(t);
+    weft_status st = weft_rundir_state_put(t, id, state, 0, NULL);
     if (st == WEFT_OK) st = weft_commit_end(t->commit);
     weft_check(st == WEFT_OK, "%s", weft_error());
     weft_journal_close(&t->journal);
@@ -268,7 +268,7 @@ static void run_state(input in)
     static const char *const name = "run.d/state-0-0";
     static written once;
     weft_arena *mem = weft_arena_new();
-    weft_trace t = fuzz_trace(mem);
+    weft_rundir t = fuzz_trace(mem);
     weft_state state = fuzz_state(mem);
     weft_state_id id = {.nx = NX, .naux = NAUX, .hash = weft_state_hash(&state)};
     if (once.n == 0) {
@@ -280,7 +280,7 @@ static void run_state(input in)
     uint8_t *bytes = longer(&once, more % 2 ? -(more / 2) - 1 : more / 2, &n, mem);
     fuzz_change(&in, bytes, n);
     fuzz_file(name, (input){bytes, n}, mem);
-    weft_status st = weft_trace_load(&t, &fuzz_world, &id, 0, &state);
+    weft_status st = weft_rundir_state_load(&t, &fuzz_world, &id, 0, &state);
     fuzz_told(st);
     weft_check(st != WEFT_OK || weft_state_hash(&state) == id.hash, "another state");
     weft_arena_free(mem);
