@@ -53,123 +53,126 @@ static void show_limits(weft_arena *mem)
 /* ---- ranks ---- */
 
 /* Text on how the ranks of a host are bound to its cores. */
-static const char *binding(const weft_placement *s, int size, int r, const char *cores)
+static const char *binding(const weft_placement *placement, int size, int r,
+                           const char *cores)
 {
     int alike = 1, apart = 1;
     for (int q = 0; q < size; q++) {
-        if (strcmp(s[q].host, s[r].host) != 0) continue;
-        alike &= strcmp(s[q].cores, cores) == 0;
-        apart &= strspn(s[q].cores, "0123456789") == strlen(s[q].cores);
+        if (strcmp(placement[q].host, placement[r].host) != 0) continue;
+        alike &= strcmp(placement[q].cores, cores) == 0;
+        apart &= strspn(placement[q].cores, "0123456789") == strlen(placement[q].cores);
     }
     return apart ? "bound to one each" : alike ? "each rank on any of them" : "bound";
 }
 
-static void show_hosts(const weft_placement *s, int size, weft_arena *mem)
+static void show_hosts(const weft_placement *placement, int size, weft_arena *mem)
 {
     for (int r = 0; r < size; r++) {
-        if (!weft_placement_first(s, r)) continue;
-        int ranks = weft_placement_ranks(s, size, r);
-        const char *cores = weft_placement_cores(s, size, r, mem);
-        printf("host      %s: %d rank%s on cores ", s[r].host, ranks,
+        if (!weft_placement_first(placement, r)) continue;
+        int ranks = weft_placement_ranks(placement, size, r);
+        const char *cores = weft_placement_cores(placement, size, r, mem);
+        printf("host      %s: %d rank%s on cores ", placement[r].host, ranks,
                ranks == 1 ? "" : "s");
         if (*cores)
-            printf("%s, %s", cores, binding(s, size, r, cores));
+            printf("%s, %s", cores, binding(placement, size, r, cores));
         else
             printf("that /proc does not tell");
-        if (isfinite(s[r].quota)) printf(", time of %.3g cores", s[r].quota);
-        printf("; %.3g GB of memory, %.3g GB free", s[r].memory / 1e9,
-               s[r].available / 1e9);
-        if (s[r].room < s[r].memory) printf(", %.3g GB allowed", s[r].room / 1e9);
+        if (isfinite(placement[r].quota))
+            printf(", time of %.3g cores", placement[r].quota);
+        printf("; %.3g GB of memory, %.3g GB free", placement[r].memory / 1e9,
+               placement[r].available / 1e9);
+        if (placement[r].room < placement[r].memory)
+            printf(", %.3g GB allowed", placement[r].room / 1e9);
         printf("\n");
     }
 }
 
-static void show_rates(const weft_placement *s, int size)
+static void show_rates(const weft_placement *placement, int size)
 {
     int slow = 0, fast = 0;
     for (int r = 1; r < size; r++) {
-        if (s[r].sgemm < s[slow].sgemm) slow = r;
-        if (s[r].sgemm > s[fast].sgemm) fast = r;
+        if (placement[r].sgemm < placement[slow].sgemm) slow = r;
+        if (placement[r].sgemm > placement[fast].sgemm) fast = r;
     }
-    printf("blas      OpenBLAS for %s, %d thread%s a rank; kernel %s\n", s[0].blas,
-           s[0].threads, s[0].threads == 1 ? "" : "s", weft_cpu_kernel());
-    printf("rate      sgemm %.3g GFLOP/s", s[slow].sgemm);
+    printf("blas      OpenBLAS for %s, %d thread%s a rank; kernel %s\n", placement[0].blas,
+           placement[0].threads, placement[0].threads == 1 ? "" : "s", weft_cpu_kernel());
+    printf("rate      sgemm %.3g GFLOP/s", placement[slow].sgemm);
     if (size > 1)
-        printf(" (rank %d on %s) to %.3g (rank %d on %s)", slow, s[slow].host,
-               s[fast].sgemm, fast, s[fast].host);
+        printf(" (rank %d on %s) to %.3g (rank %d on %s)", slow, placement[slow].host,
+               placement[fast].sgemm, fast, placement[fast].host);
     printf("\n");
 }
 
 /* Warns of the rank that had the smallest fraction of its core, if that is below BUSY. */
-static int warn_busy(const weft_placement *s, int size)
+static int warn_busy(const weft_placement *placement, int size)
 {
     int least = 0;
     for (int r = 1; r < size; r++)
-        if (s[r].share < s[least].share) least = r;
-    if (s[least].share >= BUSY) return 0;
+        if (placement[r].share < placement[least].share) least = r;
+    if (placement[least].share >= BUSY) return 0;
     weft_log(WEFT_WARN,
              "rank %d on %s had %.0f %% of a core: other processes run on its cores (%s); "
              "wait for them, or where it is another mpirun on this host, whose ranks are "
              "bound to the same cores, give mpirun --bind-to none",
-             least, s[least].host, 100 * s[least].share,
-             *s[least].cores ? s[least].cores : "unknown");
+             least, placement[least].host, 100 * placement[least].share,
+             *placement[least].cores ? placement[least].cores : "unknown");
     return 1;
 }
 
 /* Measures the connection between two ranks of a host, and between rank 0 and the first
  * rank of another host. */
-static void show_trips(weft_team *t, const weft_placement *s)
+static void show_trips(weft_team *team, const weft_placement *placement)
 {
     int near = 0, far = 0;
-    for (int r = t->size - 1; r > 0; r--) {
-        int same = strcmp(s[r].host, s[0].host) == 0;
+    for (int r = team->size - 1; r > 0; r--) {
+        int same = strcmp(placement[r].host, placement[0].host) == 0;
         if (same) near = r;
         if (!same) far = r;
     }
     const int other[] = {near, far};
     for (int i = 0; i < 2; i++) {
         if (other[i] == 0) continue;
-        weft_trip trip = weft_trip_try(t, 0, other[i]);
-        if (t->rank == 0)
+        weft_trip trip = weft_trip_try(team, 0, other[i]);
+        if (team->rank == 0)
             printf("trip      ranks 0 and %d, %s: %.3g us, %.3g GB/s\n", other[i],
-                   i == 0 ? "on one host" : s[other[i]].host, 1e6 * trip.latency,
+                   i == 0 ? "on one host" : placement[other[i]].host, 1e6 * trip.latency,
                    trip.rate / 1e9);
     }
-    if (t->rank == 0 && t->size == 1)
+    if (team->rank == 0 && team->size == 1)
         printf("trip      needs two ranks: mpirun -n 2 weft doctor\n");
 }
 
 /* ---- the directory ---- */
 
 /* Rank 0 writes a file, then all try locks. Collective. */
-static weft_status try_disk(const char *dir, weft_team *t, weft_disk *d, double *seconds,
-                            weft_lock *found, weft_arena *mem)
+static weft_status try_disk(const char *dir, weft_team *team, weft_disk *disk,
+                            double *seconds, weft_lock *found, weft_arena *mem)
 {
     const char *path = weft_arena_text(mem, "%s/weft-doctor.%d", dir, (int)getpid());
     weft_status st = WEFT_OK;
-    if (t->rank == 0) st = weft_disk_look(dir, d);
-    if (t->rank == 0 && st == WEFT_OK) st = weft_disk_write(path, seconds);
-    TRY(weft_agree(st, t));
-    return weft_locks_try(dir, t, found, mem);
+    if (team->rank == 0) st = weft_disk_look(dir, disk);
+    if (team->rank == 0 && st == WEFT_OK) st = weft_disk_write(path, seconds);
+    TRY(weft_agree(st, team));
+    return weft_locks_try(dir, team, found, mem);
 }
 
 /* Collective. */
-static weft_status show_disk(const char *dir, weft_team *t, const weft_placement *s,
-                             int *wrong, weft_arena *mem)
+static weft_status show_disk(const char *dir, weft_team *team,
+                             const weft_placement *placement, int *wrong, weft_arena *mem)
 {
-    weft_disk d;
+    weft_disk disk;
     double seconds;
-    weft_lock *found = WEFT_NEW(mem, weft_lock, t->size);
-    TRY(try_disk(dir, t, &d, &seconds, found, mem));
-    if (t->rank > 0) return WEFT_OK;
-    int bad = weft_locks_warn(dir, found, s, t->size);
+    weft_lock *found = WEFT_NEW(mem, weft_lock, team->size);
+    TRY(try_disk(dir, team, &disk, &seconds, found, mem));
+    if (team->rank > 0) return WEFT_OK;
+    int bad = weft_locks_warn(dir, found, placement, team->size);
     *wrong += bad;
     printf("files     %s: %s, %.4g GB free; 1 MB written, synced and renamed in %.3g ms; "
            "%s\n",
-           dir, *d.type ? d.type : "unknown", d.free / 1e9, 1e3 * seconds,
-           bad           ? "see the warning"
-           : t->size > 1 ? "locks keep other processes out"
-                         : "locks are tried by two ranks");
+           dir, *disk.type ? disk.type : "unknown", disk.free / 1e9, 1e3 * seconds,
+           bad              ? "see the warning"
+           : team->size > 1 ? "locks keep other processes out"
+                            : "locks are tried by two ranks");
     return WEFT_OK;
 }
 
@@ -178,22 +181,22 @@ weft_status weft_doctor(const char *dir, weft_team *world)
     weft_arena *mem = weft_arena_new();
     int root = world->rank == 0;
     int wrong = 0;
-    const weft_placement *s = weft_placements(world, MEASURE, mem);
+    const weft_placement *placement = weft_placements(world, MEASURE, mem);
     if (root) {
         show_start(world->size);
-        show_hosts(s, world->size, mem);
+        show_hosts(placement, world->size, mem);
         show_limits(mem);
-        show_rates(s, world->size);
-        wrong = weft_placements_warn(s, world->size, 0);
-        if (wrong == 0) wrong = warn_busy(s, world->size);
+        show_rates(placement, world->size);
+        wrong = weft_placements_warn(placement, world->size, 0);
+        if (wrong == 0) wrong = warn_busy(placement, world->size);
     }
-    show_trips(world, s);
-    weft_status st = show_disk(dir, world, s, &wrong, mem);
+    show_trips(world, placement);
+    weft_status st = show_disk(dir, world, placement, &wrong, mem);
     if (root && st == WEFT_OK)
         printf("verdict   %s\n", wrong == 0   ? "nothing to mend"
                                  : wrong == 1 ? "a warning, above"
                                               : "warnings, above");
-    weft_placements_leave(s, world);
+    weft_placements_leave(placement, world);
     weft_arena_free(mem);
     return st;
 }

@@ -55,33 +55,34 @@ static int count_like(const weft_placement *s, int size, int r, int from,
     return n;
 }
 
-int weft_placement_first(const weft_placement *s, int r)
+int weft_placement_first(const weft_placement *placement, int r)
 {
     for (int q = r - 1; q >= 0; q--) /* ranks of a host are usually consecutive */
-        if (same_host(&s[q], &s[r])) return 0;
+        if (same_host(&placement[q], &placement[r])) return 0;
     return 1;
 }
 
-int weft_placement_ranks(const weft_placement *s, int size, int r)
+int weft_placement_ranks(const weft_placement *placement, int size, int r)
 {
-    return count_like(s, size, r, 0, same_host);
+    return count_like(placement, size, r, 0, same_host);
 }
 
-const char *weft_placement_cores(const weft_placement *s, int size, int r, weft_arena *mem)
+const char *weft_placement_cores(const weft_placement *placement, int size, int r,
+                                 weft_arena *mem)
 {
     uint8_t *set = WEFT_NEW(mem, uint8_t, MOST);
     for (int q = 0; q < size; q++)
-        if (same_host(&s[q], &s[r])) mark_cores(s[q].cores, set);
+        if (same_host(&placement[q], &placement[r])) mark_cores(placement[q].cores, set);
     return list_cores(set, mem);
 }
 
-const char *weft_hosts(const weft_placement *s, int size, weft_arena *mem)
+const char *weft_hosts(const weft_placement *placement, int size, weft_arena *mem)
 {
     const char *text = "";
     for (int r = 0; r < size; r++) {
-        if (!weft_placement_first(s, r)) continue;
-        const char *cores = weft_placement_cores(s, size, r, mem);
-        text = weft_arena_text(mem, "%s%s%s", text, *text ? " " : "", s[r].host);
+        if (!weft_placement_first(placement, r)) continue;
+        const char *cores = weft_placement_cores(placement, size, r, mem);
+        text = weft_arena_text(mem, "%s%s%s", text, *text ? " " : "", placement[r].host);
         if (*cores) text = weft_arena_text(mem, "%s (cores %s)", text, cores);
     }
     return text;
@@ -90,72 +91,73 @@ const char *weft_hosts(const weft_placement *s, int size, weft_arena *mem)
 /* ---- warnings ---- */
 
 /* Warns if the ranks of a host share fewer cores than there are ranks. */
-static int warn_crowd(const weft_placement *s, int size, int r)
+static int warn_crowd(const weft_placement *placement, int size, int r)
 {
     uint8_t set[MOST] = {0};
-    int ranks = count_like(s, size, r, r, same_cores);
-    int n = mark_cores(s[r].cores, set);
-    if (!weft_placement_leads(s, r) || n == 0 || ranks <= n) return 0;
+    int ranks = count_like(placement, size, r, r, same_cores);
+    int n = mark_cores(placement[r].cores, set);
+    if (!weft_placement_leads(placement, r) || n == 0 || ranks <= n) return 0;
     weft_log(
         WEFT_WARN,
         "%d ranks on %s share %d core%s (%s) and will wait for each other: start fewer, "
         "or correct their binding (mpirun --bind-to core, srun --cpu-bind=cores)",
-        ranks, s[r].host, n, n == 1 ? "" : "s", s[r].cores);
+        ranks, placement[r].host, n, n == 1 ? "" : "s", placement[r].cores);
     return 1;
 }
 
 /* Warns if another weft is bound to the same core. */
-static int warn_taken(const weft_placement *s, int r)
+static int warn_taken(const weft_placement *placement, int r)
 {
-    if (!s[r].taken) return 0;
+    if (!placement[r].taken) return 0;
     weft_log(
         WEFT_WARN,
         "core %s of %s, which rank %d is bound to, is in use by another weft, so that each "
         "takes twice as long: start both by `mpirun --bind-to none`, or one mpirun "
         "with more ranks and run.teams",
-        s[r].cores, s[r].host, r);
+        placement[r].cores, placement[r].host, r);
     return 1;
 }
 
 /* Warns if the control group allows the ranks of a host less CPU time than they need. */
-static int warn_quota(const weft_placement *s, int size, int r)
+static int warn_quota(const weft_placement *placement, int size, int r)
 {
-    if (!weft_placement_first(s, r)) return 0;
-    int ranks = weft_placement_ranks(s, size, r);
-    if (ranks <= s[r].quota) return 0;
+    if (!weft_placement_first(placement, r)) return 0;
+    int ranks = weft_placement_ranks(placement, size, r);
+    if (ranks <= placement[r].quota) return 0;
     weft_log(WEFT_WARN,
              "%d ranks on %s may use the time of %.3g cores (a limit of their control "
              "group): start fewer, or ask for more",
-             ranks, s[r].host, s[r].quota);
+             ranks, placement[r].host, placement[r].quota);
     return 1;
 }
 
 /* Warns if the ranks of a host may use more memory than is available. */
-static int warn_memory(const weft_placement *s, int size, int r, double bytes)
+static int warn_memory(const weft_placement *placement, int size, int r, double bytes)
 {
-    if (!weft_placement_first(s, r)) return 0;
-    int ranks = weft_placement_ranks(s, size, r);
-    if (ranks * bytes <= s[r].room) return 0;
+    if (!weft_placement_first(placement, r)) return 0;
+    int ranks = weft_placement_ranks(placement, size, r);
+    if (ranks * bytes <= placement[r].room) return 0;
     weft_log(WEFT_WARN,
              "run.memory = %.3g GB for each of %d ranks on %s, where %.3g GB may be used: "
              "set it to %.2g or less, or start fewer ranks there",
-             bytes / 1e9, ranks, s[r].host, s[r].room / 1e9, 0.9 * s[r].room / 1e9 / ranks);
+             bytes / 1e9, ranks, placement[r].host, placement[r].room / 1e9,
+             0.9 * placement[r].room / 1e9 / ranks);
     return 1;
 }
 
-int weft_placements_warn(const weft_placement *s, int size, double bytes)
+int weft_placements_warn(const weft_placement *placement, int size, double bytes)
 {
     int n = 0;
     for (int r = 0; r < size; r++) {
-        n += warn_crowd(s, size, r);
-        n += warn_taken(s, r);
-        n += warn_quota(s, size, r);
-        n += warn_memory(s, size, r, bytes);
-        if (s[r].threads <= 1) continue;
+        n += warn_crowd(placement, size, r);
+        n += warn_taken(placement, r);
+        n += warn_quota(placement, size, r);
+        n += warn_memory(placement, size, r, bytes);
+        if (placement[r].threads <= 1) continue;
         weft_log(WEFT_WARN,
                  "OpenBLAS on %s has %d threads a rank, though weft set it to 1: export "
                  "OMP_NUM_THREADS=1, or link another OpenBLAS",
-                 s[r].host, s[r].threads);
+                 placement[r].host, placement[r].threads);
         return n + 1;
     }
     return n;

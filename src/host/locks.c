@@ -6,31 +6,32 @@
 #include <string.h>
 #include <unistd.h>
 
-weft_status weft_locks_try(const char *dir, weft_team *t, weft_lock *found, weft_arena *mem)
+weft_status weft_locks_try(const char *dir, weft_team *team, weft_lock *found,
+                           weft_arena *mem)
 {
     int32_t pid = (int32_t)getpid();
     int fd = -1;
-    weft_bcast(t, &pid, sizeof pid, 0);
+    weft_bcast(team, &pid, sizeof pid, 0);
     const char *path = weft_arena_text(mem, "%s/weft-lock.%d", dir, (int)pid);
     weft_lock own = WEFT_LOCK_OWN;
     weft_status st = WEFT_OK;
-    if (t->rank == 0) st = weft_disk_hold(path, &fd, &own);
-    st = weft_agree(st, t);
-    if (t->rank > 0 && st == WEFT_OK) own = weft_disk_meet(path);
-    weft_collect(t, &own, sizeof own, found); /* all ranks have tried */
+    if (team->rank == 0) st = weft_disk_hold(path, &fd, &own);
+    st = weft_agree(st, team);
+    if (team->rank > 0 && st == WEFT_OK) own = weft_disk_meet(path);
+    weft_collect(team, &own, sizeof own, found); /* all ranks have tried */
     if (fd >= 0) weft_disk_leave(path, fd);
     return st;
 }
 
-int weft_locks_warn(const char *dir, const weft_lock *found, const weft_placement *s,
-                    int size)
+int weft_locks_warn(const char *dir, const weft_lock *found,
+                    const weft_placement *placement, int size)
 {
     for (int r = 0; r < size; r++) {
         if (found[r] == WEFT_LOCK_UNSEEN)
             weft_log(WEFT_WARN,
                      "%s is not the same directory on %s as on %s: keep runs on a file "
                      "system that all hosts share",
-                     dir, s[r].host, s[0].host);
+                     dir, placement[r].host, placement[0].host);
         else if (found[r] == WEFT_LOCK_SHARED || found[r] == WEFT_LOCK_NONE)
             weft_log(
                 WEFT_WARN,

@@ -42,33 +42,34 @@ static double read_quota(const char *group, const char *quota, const char *perio
 }
 
 /* Reads the limits of a control group, of version 1 or 2: those that it has. */
-static void read_group(weft_placement *s, const char *group)
+static void read_group(weft_placement *placement, const char *group)
 {
     static const char *const memory[] = {"memory.max", "memory.limit_in_bytes"};
     char file[2200];
     for (int i = 0; i < 2; i++) {
         snprintf(file, sizeof file, "%s/%s", group, memory[i]);
         double most = read_number(file, "");
-        if (most >= 0) s->room = fmin(s->room, most);
+        if (most >= 0) placement->room = fmin(placement->room, most);
     }
-    s->quota = fmin(s->quota, read_quota(group, "cpu.max", "cpu.max"));
-    s->quota = fmin(s->quota, read_quota(group, "cpu.cfs_quota_us", "cpu.cfs_period_us"));
+    placement->quota = fmin(placement->quota, read_quota(group, "cpu.max", "cpu.max"));
+    placement->quota =
+        fmin(placement->quota, read_quota(group, "cpu.cfs_quota_us", "cpu.cfs_period_us"));
 }
 
 /* The same of a group of the tree at `root`, and of all groups above it. */
-static void read_tree(weft_placement *s, const char *root, const char *group)
+static void read_tree(weft_placement *placement, const char *root, const char *group)
 {
     char path[2048];
     snprintf(path, sizeof path, "%s%s/", root, group);
     for (char *end; (end = strrchr(path, '/')) && end >= path + strlen(root);) {
         *end = '\0';
-        read_group(s, path);
+        read_group(placement, path);
     }
 }
 
 /* Reads the limits of this process's control groups and of their ancestors: version 1 has a
  * tree of groups for memory and one for the CPU, version 2 a single one. */
-static void read_groups(weft_placement *s)
+static void read_groups(weft_placement *placement)
 {
     char line[1024];
     FILE *in = fopen("/proc/self/cgroup", "r");
@@ -77,11 +78,11 @@ static void read_groups(weft_placement *s)
         const char *group = what ? strchr(what + 1, ':') : NULL;
         if (!group) continue;
         line[strcspn(line, "\n")] = '\0';
-        if (group == what + 1) read_tree(s, "/sys/fs/cgroup", group + 1);
+        if (group == what + 1) read_tree(placement, "/sys/fs/cgroup", group + 1);
         if (strncmp(what, ":memory:", 8) == 0)
-            read_tree(s, "/sys/fs/cgroup/memory", group + 1);
+            read_tree(placement, "/sys/fs/cgroup/memory", group + 1);
         if (strncmp(what, ":cpu:", 5) == 0 || strncmp(what, ":cpu,", 5) == 0)
-            read_tree(s, "/sys/fs/cgroup/cpu", group + 1);
+            read_tree(placement, "/sys/fs/cgroup/cpu", group + 1);
     }
     if (in) fclose(in);
 }
@@ -95,18 +96,18 @@ static double slurm(const char *name)
     return text ? atof(text) : 0;
 }
 
-static void read_memory(weft_placement *s)
+static void read_memory(weft_placement *placement)
 {
     double kilo = 1024, mega = kilo * kilo; /* units of /proc and of SLURM */
     double share = slurm("SLURM_MEM_PER_NODE");
     if (!(share > 0)) share = slurm("SLURM_MEM_PER_CPU") * slurm("SLURM_CPUS_ON_NODE");
     double page = (double)sysconf(_SC_PAGESIZE);
     double available = read_number("/proc/meminfo", "MemAvailable:");
-    s->memory = (double)sysconf(_SC_PHYS_PAGES) * page;
-    s->available =
+    placement->memory = (double)sysconf(_SC_PHYS_PAGES) * page;
+    placement->available =
         available >= 0 ? kilo * available : (double)sysconf(_SC_AVPHYS_PAGES) * page;
-    s->room = s->memory;
-    if (share > 0) s->room = fmin(s->room, mega * share);
+    placement->room = placement->memory;
+    if (share > 0) placement->room = fmin(placement->room, mega * share);
 }
 
 /* CPU seconds of this process. */
@@ -148,7 +149,7 @@ weft_placement *weft_placements(weft_team *team, double seconds, weft_arena *mem
     return all;
 }
 
-void weft_placements_leave(const weft_placement *s, const weft_team *team)
+void weft_placements_leave(const weft_placement *placement, const weft_team *team)
 {
-    if (s[team->rank].claim >= 0) close(s[team->rank].claim);
+    if (placement[team->rank].claim >= 0) close(placement[team->rank].claim);
 }

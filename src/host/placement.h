@@ -27,8 +27,8 @@ typedef struct weft_placement {
 weft_placement *weft_placements(weft_team *team, double seconds, weft_arena *mem);
 
 /* Gives up the claim of this rank. */
-void weft_placements_leave(const weft_placement *s, const weft_team *team);
+void weft_placements_leave(const weft_placement *placement, const weft_team *team);
 /* 1 if rank r is the first on its host that may run on just these cores. */
-int weft_placement_leads(const weft_placement *s, int r);
+int weft_placement_leads(const weft_placement *placement, int r);
 
 #endif

@@ -17,19 +17,19 @@ static void on_signal(int number)
 
 void weft_signals_catch(void)
 {
-    struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    sigemptyset(&a.sa_mask);
-    for (int i = 0; i < NCAUGHT; i++) sigaction(caught[i], &a, NULL);
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < NCAUGHT; i++) sigaction(caught[i], &action, NULL);
     /* The handler is removed after the first signal: a second Ctrl-C ends the program. */
-    a.sa_flags |= (int)SA_RESETHAND;
-    sigaction(SIGINT, &a, NULL);
+    action.sa_flags |= (int)SA_RESETHAND;
+    sigaction(SIGINT, &action, NULL);
 }
 
 void weft_signals_free(void)
 {
-    struct sigaction a = {.sa_handler = SIG_DFL};
-    sigemptyset(&a.sa_mask);
-    for (int i = 0; i < NCAUGHT; i++) sigaction(caught[i], &a, NULL);
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < NCAUGHT; i++) sigaction(caught[i], &action, NULL);
     signal_seen = 0;
 }
 

@@ -52,25 +52,25 @@ static int nap(double seconds)
 }
 
 /* "works on job 12, unit 3, for 61 s on host n7 (process 4711)". */
-static void describe(const weft_activity *a, double now, char text[LINE])
+static void describe(const weft_activity *activity, double now, char text[LINE])
 {
     char job[64] = "";
-    if (a->job >= 0)
-        snprintf(job, sizeof job, " on job %lld, unit %lld,", (long long)a->job,
-                 (long long)a->unit);
-    snprintf(text, LINE, "%s%s for %.0f s on host %s (process %ld)", a->phase, job,
-             now - a->since, dog.host, (long)getpid());
+    if (activity->job >= 0)
+        snprintf(job, sizeof job, " on job %lld, unit %lld,", (long long)activity->job,
+                 (long long)activity->unit);
+    snprintf(text, LINE, "%s%s for %.0f s on host %s (process %ld)", activity->phase, job,
+             now - activity->since, dog.host, (long)getpid());
 }
 
 /* Writes the file of this rank; 0: it cannot, as before the directory is made. */
-static int say_stalled(const weft_activity *a, double now)
+static int say_stalled(const weft_activity *activity, double now)
 {
     char path[LINE * 4], text[LINE];
     name_of(dog.rank, path);
-    describe(a, now, text);
+    describe(activity, now, text);
     FILE *f = fopen(path, "w");
     if (!f) return 0;
-    fprintf(f, "%c %s\n", a->waits ? 'w' : 'c', text);
+    fprintf(f, "%c %s\n", activity->waits ? 'w' : 'c', text);
     fclose(f);
     return 1;
 }
@@ -100,11 +100,11 @@ static void add(char *list, size_t size, int *n, int rank, const char *what)
 }
 
 /* Prints the warning; called by the lowest rank that is stalled. */
-static void report(const weft_activity *a)
+static void report(const weft_activity *activity)
 {
     char list[(MAX_NAMED + 1) * LINE] = "", text[LINE], more[64] = "";
     int named = 0, waiting = 0;
-    for (int r = a->first; r < a->first + a->size; r++) {
+    for (int r = activity->first; r < activity->first + activity->size; r++) {
         char kind = read_stalled(r, text);
         if (kind && r < dog.rank) return;
         waiting += kind == 'w';
@@ -119,14 +119,14 @@ static void report(const weft_activity *a)
         snprintf(text, LINE, "; %d rank%s", waiting, waiting == 1 ? " waits" : "s wait");
     else
         *text = '\0';
-    double since = weft_now() - a->since;
+    double since = weft_now() - activity->since;
     if (named > 0)
         weft_log(WEFT_ALARM, "no progress for %.0f s%s%s%s", since, text, list, more);
     else
         weft_log(WEFT_ALARM,
                  "no progress for %.0f s: all %d ranks of the team are within the same "
                  "collective; look at the network",
-                 since, a->size);
+                 since, activity->size);
 }
 
 static void *watch(void *unused)

@@ -24,12 +24,12 @@ typedef struct weft_column {
 #define WEFT_COUNT(a) (int)(sizeof(a) / sizeof *(a))
 
 /* Writes the columns of rows[n], each `bytes` long, into a group. */
-WEFT_CHECKED weft_status weft_put_columns(weft_h5 *f, const char *group,
-                                          const weft_column *c, int nc, const void *rows,
-                                          size_t bytes, int64_t n);
+WEFT_CHECKED weft_status weft_put_columns(weft_h5 *file, const char *group,
+                                          const weft_column *column, int nc,
+                                          const void *rows, size_t bytes, int64_t n);
 /* Writes x[n][columns of the table] into a group that exists, and the table as its
  * attribute `key`. */
-WEFT_CHECKED weft_status weft_put_table(weft_h5 *f, const char *group, const char *key,
+WEFT_CHECKED weft_status weft_put_table(weft_h5 *file, const char *group, const char *key,
                                         const weft_metric *table, const double *x,
                                         int64_t n);
 /* Time as text, "2026-01-31T12:00:00Z", from seconds since 1970. Owned by mem. */

@@ -70,121 +70,128 @@ static const weft_column arm_columns[] = {
 
 /* ---- parts of the file ---- */
 
-static weft_status put_events(weft_h5 *f, const weft_history *h)
+static weft_status put_events(weft_h5 *file, const weft_history *history)
 {
-    int nmetric = weft_metrics_count(h->tables.metrics);
-    event_row *row = WEFT_NEW(f->mem, event_row, h->n);
-    double *metric = WEFT_NEW(f->mem, double, h->n *nmetric);
-    for (int64_t i = 0; i < h->n; i++) {
-        const weft_job_record *e = &h->record[i];
-        row[i] = (event_row){.job = e->job.id,
-                             .trial = e->job.trial,
-                             .from = e->job.from,
-                             .round = e->job.index,
-                             .rounds = e->nunit,
-                             .wins = e->job.eligibility,
-                             .k = e->job.mix.k,
-                             .alive = weft_mix_alive(&e->job.mix),
-                             .resource = e->res.resource,
-                             .size = e->job.feature_fraction,
-                             .loss = e->res.loss,
-                             .bound = e->res.bound,
-                             .cost = e->res.cost,
-                             .seconds = e->seconds,
-                             .regret = nmetric > 0 ? e->res.metric[0] - h->optimum : NAN};
+    int nmetric = weft_metrics_count(history->tables.metrics);
+    event_row *row = WEFT_NEW(file->mem, event_row, history->n);
+    double *metric = WEFT_NEW(file->mem, double, history->n *nmetric);
+    for (int64_t i = 0; i < history->n; i++) {
+        const weft_job_record *record = &history->record[i];
+        row[i] = (event_row){
+            .job = record->job.id,
+            .trial = record->job.trial,
+            .from = record->job.from,
+            .round = record->job.index,
+            .rounds = record->nunit,
+            .wins = record->job.eligibility,
+            .k = record->job.mix.k,
+            .alive = weft_mix_alive(&record->job.mix),
+            .resource = record->res.resource,
+            .size = record->job.feature_fraction,
+            .loss = record->res.loss,
+            .bound = record->res.bound,
+            .cost = record->res.cost,
+            .seconds = record->seconds,
+            .regret = nmetric > 0 ? record->res.metric[0] - history->optimum : NAN};
         if (nmetric > 0)
-            memcpy(metric + i * nmetric, e->res.metric, (size_t)nmetric * sizeof *metric);
+            memcpy(metric + i * nmetric, record->res.metric,
+                   (size_t)nmetric * sizeof *metric);
     }
-    if (!isnan(h->optimum)) TRY(weft_h5_put_num(f, "/", "optimum", h->optimum));
-    TRY(weft_put_columns(f, "events", event_columns, WEFT_COUNT(event_columns), row,
-                         sizeof *row, h->n));
-    return weft_put_table(f, "events", "metrics", h->tables.metrics, metric, h->n);
+    if (!isnan(history->optimum))
+        TRY(weft_h5_put_num(file, "/", "optimum", history->optimum));
+    TRY(weft_put_columns(file, "events", event_columns, WEFT_COUNT(event_columns), row,
+                         sizeof *row, history->n));
+    return weft_put_table(file, "events", "metrics", history->tables.metrics, metric,
+                          history->n);
 }
 
 /* One row for each arm of each job that was not eliminated or was scored. */
-static weft_status put_arms(weft_h5 *f, const weft_history *h)
+static weft_status put_arms(weft_h5 *file, const weft_history *history)
 {
     int64_t room = 0, n = 0;
-    for (int64_t i = 0; i < h->n; i++) room += h->record[i].job.mix.k;
-    arm_row *row = WEFT_NEW(f->mem, arm_row, room);
-    for (int64_t i = 0; i < h->n; i++) {
-        const weft_mix *m = &h->record[i].job.mix;
-        const weft_result *r = &h->record[i].res;
-        for (int a = 0; a < m->k; a++) {
-            if (!(m->logp[a] > -INFINITY) && !(r->arm_count[a] > 0)) continue;
-            double samples = r->arm_count[a] > 0 ? r->arm_count[a] : NAN;
-            row[n++] = (arm_row){.job = h->record[i].job.id,
-                                 .config = m->id[a],
-                                 .p = exp(m->logp[a]),
-                                 .after = exp(r->logp[a]),
-                                 .loss = r->arm_loss[a] / samples,
-                                 .error = r->arm_wrong[a] / samples,
-                                 .score = weft_result_score(r, a),
-                                 .count = r->arm_count[a]};
+    for (int64_t i = 0; i < history->n; i++) room += history->record[i].job.mix.k;
+    arm_row *row = WEFT_NEW(file->mem, arm_row, room);
+    for (int64_t i = 0; i < history->n; i++) {
+        const weft_mix *mix = &history->record[i].job.mix;
+        const weft_result *res = &history->record[i].res;
+        for (int a = 0; a < mix->k; a++) {
+            if (!(mix->logp[a] > -INFINITY) && !(res->arm_count[a] > 0)) continue;
+            double samples = res->arm_count[a] > 0 ? res->arm_count[a] : NAN;
+            row[n++] = (arm_row){.job = history->record[i].job.id,
+                                 .config = mix->id[a],
+                                 .p = exp(mix->logp[a]),
+                                 .after = exp(res->logp[a]),
+                                 .loss = res->arm_loss[a] / samples,
+                                 .error = res->arm_wrong[a] / samples,
+                                 .score = weft_result_score(res, a),
+                                 .count = res->arm_count[a]};
         }
     }
-    return weft_put_columns(f, "arms", arm_columns, WEFT_COUNT(arm_columns), row,
+    return weft_put_columns(file, "arms", arm_columns, WEFT_COUNT(arm_columns), row,
                             sizeof *row, n);
 }
 
 /* All configurations that occur in jobs, by increasing id. */
-static weft_status put_configs(weft_h5 *f, const weft_history *h)
+static weft_status put_configs(weft_h5 *file, const weft_history *history)
 {
     int64_t most = 0, n = 0;
-    for (int64_t i = 0; i < h->n; i++)
-        for (int a = 0; a < h->record[i].job.mix.k; a++)
-            if (h->record[i].job.mix.id[a] >= most) most = h->record[i].job.mix.id[a] + 1;
-    const double **conf = WEFT_NEW(f->mem, const double *, most);
-    for (int64_t i = 0; i < h->n; i++) {
-        const weft_mix *m = &h->record[i].job.mix;
-        for (int a = 0; a < m->k; a++) conf[m->id[a]] = m->conf + (size_t)a * m->dim;
+    for (int64_t i = 0; i < history->n; i++)
+        for (int a = 0; a < history->record[i].job.mix.k; a++)
+            if (history->record[i].job.mix.id[a] >= most)
+                most = history->record[i].job.mix.id[a] + 1;
+    const double **conf = WEFT_NEW(file->mem, const double *, most);
+    for (int64_t i = 0; i < history->n; i++) {
+        const weft_mix *mix = &history->record[i].job.mix;
+        for (int a = 0; a < mix->k; a++)
+            conf[mix->id[a]] = mix->conf + (size_t)a * mix->dim;
     }
-    int dim = h->tables.dim;
-    int64_t *id = WEFT_NEW(f->mem, int64_t, most);
-    double *value = WEFT_NEW(f->mem, double, (size_t)most *dim);
-    const char **text = WEFT_NEW(f->mem, const char *, most);
+    int dim = history->tables.dim;
+    int64_t *id = WEFT_NEW(file->mem, int64_t, most);
+    double *value = WEFT_NEW(file->mem, double, (size_t)most *dim);
+    const char **text = WEFT_NEW(file->mem, const char *, most);
     for (int64_t i = 0; i < most; i++) {
         if (!conf[i]) continue;
         char shown[1024];
-        weft_axes_show(h->tables.axis, dim, conf[i], shown, sizeof shown);
-        text[n] = weft_arena_text(f->mem, "%s", shown);
+        weft_axes_show(history->tables.axis, dim, conf[i], shown, sizeof shown);
+        text[n] = weft_arena_text(file->mem, "%s", shown);
         if (dim > 0) memcpy(value + n * dim, conf[i], (size_t)dim * sizeof *value);
         id[n++] = i;
     }
-    const char **axis = WEFT_NEW(f->mem, const char *, dim);
+    const char **axis = WEFT_NEW(file->mem, const char *, dim);
     for (int i = 0; i < dim; i++) {
         char name[128];
-        weft_axis_name(&h->tables.axis[i], name, sizeof name);
-        axis[i] = weft_arena_text(f->mem, "%s", name);
+        weft_axis_name(&history->tables.axis[i], name, sizeof name);
+        axis[i] = weft_arena_text(file->mem, "%s", name);
     }
     int64_t shape[2] = {n, dim};
-    TRY(weft_h5_put(f, "/configs/id", WEFT_H5_I64, 1, &n, id, 0, "index in the space",
+    TRY(weft_h5_put(file, "/configs/id", WEFT_H5_I64, 1, &n, id, 0, "index in the space",
                     "id"));
     TRY(weft_h5_put(
-        f, "/configs/value", WEFT_H5_F64, 2, shape, value, 0,
+        file, "/configs/value", WEFT_H5_F64, 2, shape, value, 0,
         "one row per configuration, one column per axis; choices by index; NaN: "
         "the axis does not exist there",
         "the option's own"));
-    TRY(weft_h5_put_texts(f, "/configs/text", text, n, "the configurations as text"));
-    return weft_h5_put_texts(f, "/configs/axis", axis, dim, "names of the axes");
+    TRY(weft_h5_put_texts(file, "/configs/text", text, n, "the configurations as text"));
+    return weft_h5_put_texts(file, "/configs/axis", axis, dim, "names of the axes");
 }
 
-weft_status weft_history_put(weft_h5 *f, const weft_history *h)
+weft_status weft_history_put(weft_h5 *file, const weft_history *history)
 {
-    TRY(put_events(f, h));
-    TRY(weft_put_metrics(f, h));
-    TRY(weft_put_rounds(f, h));
-    TRY(weft_put_timeline(f, h));
-    TRY(put_arms(f, h));
-    return put_configs(f, h);
+    TRY(put_events(file, history));
+    TRY(weft_put_metrics(file, history));
+    TRY(weft_put_rounds(file, history));
+    TRY(weft_put_timeline(file, history));
+    TRY(put_arms(file, history));
+    return put_configs(file, history);
 }
 
-weft_starts weft_starts_sum(const weft_time *time, int64_t n, const weft_history *h)
+weft_starts weft_starts_sum(const weft_time *time, int64_t n, const weft_history *history)
 {
     weft_starts all = {.teams = 1};
     double at = 0;
-    for (int64_t i = 0; i < h->n; i++)
-        if (h->record[i].team >= all.teams) all.teams = (int)h->record[i].team + 1;
+    for (int64_t i = 0; i < history->n; i++)
+        if (history->record[i].team >= all.teams)
+            all.teams = (int)history->record[i].team + 1;
     all.most = all.teams;
     for (int64_t i = 0; i < n; i++) {
         if (time[i].teams == 0) continue;
@@ -195,6 +202,6 @@ weft_starts weft_starts_sum(const weft_time *time, int64_t n, const weft_history
         all.setup += time[i].setup;
         all.n++;
     }
-    all.team_seconds += all.teams * fmax(h->seconds - at, 0);
+    all.team_seconds += all.teams * fmax(history->seconds - at, 0);
     return all;
 }

@@ -29,9 +29,10 @@ typedef struct weft_history {
 } weft_history;
 
 /* Writes the tables of the jobs. */
-WEFT_CHECKED weft_status weft_history_put(weft_h5 *f, const weft_history *h);
+WEFT_CHECKED weft_status weft_history_put(weft_h5 *file, const weft_history *history);
 
-/* Sums up the starts among the times time[n], in their order; h->starts is not read. */
-weft_starts weft_starts_sum(const weft_time *time, int64_t n, const weft_history *h);
+/* Sums up the starts among the times time[n], in their order; history->starts is not read.
+ */
+weft_starts weft_starts_sum(const weft_time *time, int64_t n, const weft_history *history);
 
 #endif

@@ -37,21 +37,22 @@ static const char *dataset_name(const char *text, size_t n, weft_arena *mem)
     return name;
 }
 
-weft_status weft_put_metrics(weft_h5 *f, const weft_history *h)
+weft_status weft_put_metrics(weft_h5 *file, const weft_history *history)
 {
-    metrics *m = WEFT_NEW(f->mem, metrics, 1);
-    m->names.mem = f->mem;
-    for (int64_t i = 0; i < h->n; i++)
-        for (const char *at = h->record[i].res.note; at && *at;) {
+    metrics *m = WEFT_NEW(file->mem, metrics, 1);
+    m->names.mem = file->mem;
+    for (int64_t i = 0; i < history->n; i++)
+        for (const char *at = history->record[i].res.note; at && *at;) {
             size_t name = strcspn(at, "="), word = strcspn(at, " ");
-            double *to = column_of(m, dataset_name(at, name, f->mem), h->n, f->mem);
+            double *to =
+                column_of(m, dataset_name(at, name, file->mem), history->n, file->mem);
             if (to && name < word) to[i] = strtod(at + name + 1, NULL);
             at += word + strspn(at + word, " ");
         }
     for (int i = 0; i < m->names.n; i++)
         TRY(weft_h5_put(
-            f, weft_arena_text(f->mem, "/metrics/%s", m->names.name[i]), WEFT_H5_F64, 1,
-            &h->n, m->value[i], 0,
+            file, weft_arena_text(file->mem, "/metrics/%s", m->names.name[i]), WEFT_H5_F64,
+            1, &history->n, m->value[i], 0,
             "last value that the job printed, in the rows of /events; nan: not printed",
             "its own"));
     if (m->left_out)

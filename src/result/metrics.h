@@ -6,6 +6,6 @@
 
 /* Writes /metrics, one dataset for each name in the notes of results, if there are notes.
  */
-WEFT_CHECKED weft_status weft_put_metrics(weft_h5 *f, const weft_history *h);
+WEFT_CHECKED weft_status weft_put_metrics(weft_h5 *file, const weft_history *history);
 
 #endif

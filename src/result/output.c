@@ -13,28 +13,28 @@
 
 /* The configuration of the run with the winner's values in place of the ranges: an input
  * file that trains the winner only. Owned by mem. */
-static weft_status winner_config(const weft_outcome *o, const double *conf, weft_arena *mem,
-                                 const char **text)
+static weft_status winner_config(const weft_outcome *outcome, const double *conf,
+                                 weft_arena *mem, const char **text)
 {
     weft_conf c;
     weft_conf_init(&c, mem);
-    TRY(weft_conf_text(&c, "run", o->config));
-    const weft_space *sp = o->space;
-    for (int i = 0; i < sp->dim; i++) {
-        const weft_axis *a = &sp->axis[i];
+    TRY(weft_conf_text(&c, "run", outcome->config));
+    const weft_space *space = outcome->space;
+    for (int i = 0; i < space->dim; i++) {
+        const weft_axis *axis = &space->axis[i];
         char name[128], value[128];
         /* the input file may name the option by a synonym */
-        const weft_entry *e = weft_conf_find(&c, a->section, a->opt->name);
-        if (e)
-            snprintf(name, sizeof name, "%s.%s", e->section, e->key);
+        const weft_entry *entry = weft_conf_find(&c, axis->section, axis->opt->name);
+        if (entry)
+            snprintf(name, sizeof name, "%s.%s", entry->section, entry->key);
         else
-            weft_axis_name(a, name, sizeof name);
+            weft_axis_name(axis, name, sizeof name);
         if (isnan(conf[i])) { /* the option has its default */
-            weft_conf_drop(&c, a->section, a->opt->name);
+            weft_conf_drop(&c, axis->section, axis->opt->name);
             continue;
         }
-        if (!weft_axis_is_ordered(a))
-            weft_opt_show(a->opt, conf[i], value, sizeof value);
+        if (!weft_axis_is_ordered(axis))
+            weft_opt_show(axis->opt, conf[i], value, sizeof value);
         else
             snprintf(value, sizeof value, "%.17g", conf[i]);
         TRY(weft_conf_set(&c, weft_arena_text(mem, "%s=%s", name, value)));
@@ -44,46 +44,46 @@ static weft_status winner_config(const weft_outcome *o, const double *conf, weft
     TRY(weft_conf_set(&c, "run.tuner=random"));
     TRY(weft_conf_set(&c, "run.sampler=space"));
     TRY(weft_conf_set(&c, "run.mixing=none"));
-    if (o->by_resource)
-        TRY(weft_conf_set(
-            &c, weft_arena_text(mem, "random.resource=%.17g", o->winner->res.resource)));
+    if (outcome->by_resource)
+        TRY(weft_conf_set(&c, weft_arena_text(mem, "random.resource=%.17g",
+                                              outcome->winner->res.resource)));
     *text = weft_conf_echo(&c, mem);
     return WEFT_OK;
 }
 
-static weft_status put_winner(weft_h5 *f, const weft_outcome *o)
+static weft_status put_winner(weft_h5 *file, const weft_outcome *outcome)
 {
-    const weft_job_record *e = o->winner;
-    int64_t dim = e->job.mix.dim;
-    if (o->none) return weft_h5_put_attr(f, "/", "no_winner", o->none);
-    double *conf = WEFT_NEW(f->mem, double, dim);
-    weft_winner_conf(e, conf);
+    const weft_job_record *record = outcome->winner;
+    int64_t dim = record->job.mix.dim;
+    if (outcome->none) return weft_h5_put_attr(file, "/", "no_winner", outcome->none);
+    double *conf = WEFT_NEW(file->mem, double, dim);
+    weft_winner_conf(record, conf);
     char text[1024];
-    weft_space_show(o->space, conf, text, sizeof text);
+    weft_space_show(outcome->space, conf, text, sizeof text);
     const char *config;
-    TRY(winner_config(o, conf, f->mem, &config));
-    TRY(weft_h5_put(f, "/winner/value", WEFT_H5_F64, 1, &dim, conf, 0,
+    TRY(winner_config(outcome, conf, file->mem, &config));
+    TRY(weft_h5_put(file, "/winner/value", WEFT_H5_F64, 1, &dim, conf, 0,
                     "its configuration; axes in /configs/axis", "the option's own"));
-    weft_winner w = {
+    weft_winner winner = {
         .config = config,
-        .scores = o->history.tables.scores,
+        .scores = outcome->history.tables.scores,
         .text = text,
-        .size = e->job.feature_fraction,
-        .id = e->job.mix.id[weft_winner_arm(e)],
-        .job = e->job.id,
-        .trial = e->job.trial,
-        .round = e->job.index,
-        .ntensor = o->ntensor,
-        .state = o->state->x,
-        .like = o->like,
+        .size = record->job.feature_fraction,
+        .id = record->job.mix.id[weft_winner_arm(record)],
+        .job = record->job.id,
+        .trial = record->job.trial,
+        .round = record->job.index,
+        .ntensor = outcome->ntensor,
+        .state = outcome->state->x,
+        .like = outcome->like,
     };
-    if (o->vocab) w.vocab = *o->vocab;
-    memcpy(w.tensor, o->tensor, sizeof w.tensor);
-    memcpy(w.score, o->score, sizeof w.score);
-    return weft_winner_put(&w, f);
+    if (outcome->vocab) winner.vocab = *outcome->vocab;
+    memcpy(winner.tensor, outcome->tensor, sizeof winner.tensor);
+    memcpy(winner.score, outcome->score, sizeof winner.score);
+    return weft_winner_put(&winner, file);
 }
 
-static weft_status put_times(weft_h5 *f, const weft_outcome *o)
+static weft_status put_times(weft_h5 *file, const weft_outcome *outcome)
 {
 #define SPREAD "min, mean, max over ranks; the ranks of min and of max"
     static const struct {
@@ -98,13 +98,13 @@ static weft_status put_times(weft_h5 *f, const weft_outcome *o)
     };
     int64_t length = WEFT_NSPREAD;
     for (int i = 0; i < WEFT_NTIME; i++)
-        TRY(weft_h5_put(f, what[i].name, WEFT_H5_F64, 1, &length, o->times[i], 0,
+        TRY(weft_h5_put(file, what[i].name, WEFT_H5_F64, 1, &length, outcome->times[i], 0,
                         what[i].about, what[i].unit));
     return WEFT_OK;
 }
 
 /* Attributes of the file: what was run. */
-static weft_status put_texts(weft_h5 *f, const weft_outcome *o)
+static weft_status put_texts(weft_h5 *file, const weft_outcome *outcome)
 {
     const struct {
         const char *key, *text;
@@ -116,70 +116,72 @@ static weft_status put_texts(weft_h5 *f, const weft_outcome *o)
         {"real", sizeof(real) == 8 ? "double" : "float"},
         {"kernel", weft_cpu_kernel()},
         {"blas", openblas_get_corename()},
-        {"hosts", o->hosts},
-        {"task", o->opts->task},
-        {"tuner", o->opts->tuner},
-        {"sampler", o->opts->sampler},
-        {"mixing", o->opts->mixing},
-        {"data", o->opts->data},
-        {"data_digest", o->data_digest},
-        {"started", weft_time_text(o->began, f->mem)},
-        {"directory", o->directory ? o->directory : ""},
-        {"config", o->config},
-        {"digest", weft_arena_text(f->mem, "%016llx", (unsigned long long)o->digest)},
+        {"hosts", outcome->hosts},
+        {"task", outcome->opts->task},
+        {"tuner", outcome->opts->tuner},
+        {"sampler", outcome->opts->sampler},
+        {"mixing", outcome->opts->mixing},
+        {"data", outcome->opts->data},
+        {"data_digest", outcome->data_digest},
+        {"started", weft_time_text(outcome->began, file->mem)},
+        {"directory", outcome->directory ? outcome->directory : ""},
+        {"config", outcome->config},
+        {"digest",
+         weft_arena_text(file->mem, "%016llx", (unsigned long long)outcome->digest)},
     };
     for (int i = 0; i < WEFT_COUNT(texts); i++)
-        TRY(weft_h5_put_attr(f, "/", texts[i].key, texts[i].text));
+        TRY(weft_h5_put_attr(file, "/", texts[i].key, texts[i].text));
     return WEFT_OK;
 }
 
-static weft_status put_numbers(weft_h5 *f, const weft_outcome *o)
+static weft_status put_numbers(weft_h5 *file, const weft_outcome *outcome)
 {
     int64_t rounds = 0;
-    for (int64_t i = 0; i < o->history.n; i++) rounds += o->history.record[i].nunit;
+    for (int64_t i = 0; i < outcome->history.n; i++)
+        rounds += outcome->history.record[i].nunit;
     const struct {
         const char *key;
         double x;
     } seconds[] = {
-        {"setup_seconds", o->setup},
-        {"search_seconds", o->search},
-        {"refit_seconds", o->refit},
-        {"test_seconds", o->test},
-        {"seconds", o->setup + o->search + o->test},
+        {"setup_seconds", outcome->setup},
+        {"search_seconds", outcome->search},
+        {"refit_seconds", outcome->refit},
+        {"test_seconds", outcome->test},
+        {"seconds", outcome->setup + outcome->search + outcome->test},
     };
     const struct {
         const char *key;
         int64_t x;
     } counts[] = {
-        {"ranks", o->ranks},
-        {"teams", o->teams},
+        {"ranks", outcome->ranks},
+        {"teams", outcome->teams},
         {"blas_threads", openblas_get_num_threads()},
-        {"seed", o->opts->seed},
-        {"configs", o->configs},
+        {"seed", outcome->opts->seed},
+        {"configs", outcome->configs},
         {"rounds", rounds},
-        {"jobs", o->history.n},
-        {"starts", o->history.starts.n},
+        {"jobs", outcome->history.n},
+        {"starts", outcome->history.starts.n},
     };
     for (int i = 0; i < WEFT_COUNT(seconds); i++)
-        TRY(weft_h5_put_num(f, "/", seconds[i].key, seconds[i].x));
+        TRY(weft_h5_put_num(file, "/", seconds[i].key, seconds[i].x));
     for (int i = 0; i < WEFT_COUNT(counts); i++)
-        TRY(weft_h5_put_long(f, "/", counts[i].key, counts[i].x));
+        TRY(weft_h5_put_long(file, "/", counts[i].key, counts[i].x));
     return WEFT_OK;
 }
 
-weft_status weft_run_write(const char *path, const weft_outcome *o)
+weft_status weft_run_write(const char *path, const weft_outcome *outcome)
 {
     weft_arena *mem = weft_arena_new();
-    weft_h5 f;
-    weft_status st = weft_h5_create(&f, path, mem);
+    weft_h5 file;
+    weft_status st = weft_h5_create(&file, path, mem);
     if (st == WEFT_OK) {
-        st = put_texts(&f, o);
-        if (st == WEFT_OK) st = put_numbers(&f, o);
-        if (st == WEFT_OK) st = weft_history_put(&f, &o->history);
-        if (st == WEFT_OK) st = put_winner(&f, o);
-        if (st == WEFT_OK) st = put_times(&f, o);
-        if (st == WEFT_OK) st = weft_h5_commit(&f);
-        weft_h5_close(&f);
+        st = put_texts(&file, outcome);
+        if (st == WEFT_OK) st = put_numbers(&file, outcome);
+        if (st == WEFT_OK) st = weft_history_put(&file, &outcome->history);
+        if (st == WEFT_OK) st = put_winner(&file, outcome);
+        if (st == WEFT_OK) st = put_times(&file, outcome);
+        if (st == WEFT_OK) st = weft_h5_commit(&file);
+        weft_h5_close(&file);
     }
     weft_arena_free(mem);
     return st;

@@ -39,6 +39,6 @@ typedef struct weft_outcome {
 } weft_outcome;
 
 /* Writes the run file; called by rank 0. EFILE. */
-WEFT_CHECKED weft_status weft_run_write(const char *path, const weft_outcome *o);
+WEFT_CHECKED weft_status weft_run_write(const char *path, const weft_outcome *outcome);
 
 #endif

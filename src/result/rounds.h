@@ -5,6 +5,6 @@
 #include "history.h"
 
 /* Writes /rounds and /mix if jobs consist of rounds. */
-WEFT_CHECKED weft_status weft_put_rounds(weft_h5 *f, const weft_history *h);
+WEFT_CHECKED weft_status weft_put_rounds(weft_h5 *file, const weft_history *history);
 
 #endif

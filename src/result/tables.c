@@ -10,38 +10,40 @@ static const char *const part_name[NPART] = {"[metrics]\n", "[rows]\n", "[scores
                                              "[axes]\n"};
 
 /* One line for each axis: section, name, type, lower bound and words of its option. */
-static const char *axes_text(const weft_tables *t, weft_arena *mem)
+static const char *axes_text(const weft_tables *tables, weft_arena *mem)
 {
     const char *text = "";
-    for (int i = 0; i < t->dim; i++) {
-        const weft_opt *o = t->axis[i].opt;
-        text = weft_arena_text(mem, "%s%s\t%s\t%d\t%.17g\t%s\n", text, t->axis[i].section,
-                               o->name, (int)o->type, o->lo, o->words ? o->words : "");
+    for (int i = 0; i < tables->dim; i++) {
+        const weft_opt *opt = tables->axis[i].opt;
+        text = weft_arena_text(mem, "%s%s\t%s\t%d\t%.17g\t%s\n", text,
+                               tables->axis[i].section, opt->name, (int)opt->type, opt->lo,
+                               opt->words ? opt->words : "");
     }
     return text;
 }
 
-const char *weft_tables_text(const weft_tables *t, weft_arena *mem)
+const char *weft_tables_text(const weft_tables *tables, weft_arena *mem)
 {
-    return weft_arena_text(
-        mem, "%s%s%s%s%s%s%s%s", part_name[METRICS], weft_metrics_text(t->metrics, mem),
-        part_name[ROWS], weft_metrics_text(t->rows, mem), part_name[SCORES],
-        weft_metrics_text(t->scores, mem), part_name[AXES], axes_text(t, mem));
+    return weft_arena_text(mem, "%s%s%s%s%s%s%s%s", part_name[METRICS],
+                           weft_metrics_text(tables->metrics, mem), part_name[ROWS],
+                           weft_metrics_text(tables->rows, mem), part_name[SCORES],
+                           weft_metrics_text(tables->scores, mem), part_name[AXES],
+                           axes_text(tables, mem));
 }
 
-static void parse_axes(const char *text, weft_tables *t, weft_arena *mem)
+static void parse_axes(const char *text, weft_tables *tables, weft_arena *mem)
 {
-    for (const char *c = text; *c; c++) t->dim += *c == '\n';
-    weft_axis *axis = WEFT_NEW(mem, weft_axis, t->dim);
-    t->axis = axis;
-    for (int i = 0; i < t->dim; i++) {
-        weft_opt *o = WEFT_NEW(mem, weft_opt, 1);
-        axis[i] = (weft_axis){.section = weft_field_next(&text, mem), .opt = o};
-        o->name = weft_field_next(&text, mem);
-        o->type = (weft_type)strtol(weft_field_next(&text, mem), NULL, 10);
-        o->lo = strtod(weft_field_next(&text, mem), NULL);
-        o->words = weft_field_next(&text, mem);
-        if (!*o->words) o->words = NULL;
+    for (const char *c = text; *c; c++) tables->dim += *c == '\n';
+    weft_axis *axis = WEFT_NEW(mem, weft_axis, tables->dim);
+    tables->axis = axis;
+    for (int i = 0; i < tables->dim; i++) {
+        weft_opt *opt = WEFT_NEW(mem, weft_opt, 1);
+        axis[i] = (weft_axis){.section = weft_field_next(&text, mem), .opt = opt};
+        opt->name = weft_field_next(&text, mem);
+        opt->type = (weft_type)strtol(weft_field_next(&text, mem), NULL, 10);
+        opt->lo = strtod(weft_field_next(&text, mem), NULL);
+        opt->words = weft_field_next(&text, mem);
+        if (!*opt->words) opt->words = NULL;
         weft_line_skip(&text);
     }
 }
@@ -59,11 +61,11 @@ static const char *part_of(const char *text, int part, weft_arena *mem)
 
 weft_tables weft_tables_parse(const char *text, weft_arena *mem)
 {
-    weft_tables t = {
+    weft_tables tables = {
         .metrics = weft_metrics_parse(part_of(text, METRICS, mem), mem),
         .rows = weft_metrics_parse(part_of(text, ROWS, mem), mem),
         .scores = weft_metrics_parse(part_of(text, SCORES, mem), mem),
     };
-    parse_axes(part_of(text, AXES, mem), &t, mem);
-    return t;
+    parse_axes(part_of(text, AXES, mem), &tables, mem);
+    return tables;
 }

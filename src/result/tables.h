@@ -15,7 +15,7 @@ typedef struct weft_tables {
 } weft_tables;
 
 /* The tables as a text, for the head of the journal. Owned by mem. */
-const char *weft_tables_text(const weft_tables *t, weft_arena *mem);
+const char *weft_tables_text(const weft_tables *tables, weft_arena *mem);
 
 /* Reads such a text. Owned by mem. */
 weft_tables weft_tables_parse(const char *text, weft_arena *mem);

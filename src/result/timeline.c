@@ -27,32 +27,34 @@ static const weft_column columns[] = {
     WEFT_NUMBER(timeline_row, ended, "real time at which the team finished it", "s"),
 };
 
-weft_status weft_put_timeline(weft_h5 *f, const weft_history *h)
+weft_status weft_put_timeline(weft_h5 *file, const weft_history *history)
 {
-    timeline_row *row = WEFT_NEW(f->mem, timeline_row, h->n);
+    timeline_row *row = WEFT_NEW(file->mem, timeline_row, history->n);
     double busy = 0, real_busy = 0;
-    for (int64_t i = 0; i < h->n; i++) {
-        const weft_job_record *e = &h->record[i];
-        row[i] = (timeline_row){.job = e->job.id,
-                                .trial = e->job.trial,
-                                .parent = e->parent,
-                                .worker = e->worker,
-                                .team = e->team,
-                                .start = e->start,
-                                .end = e->end,
-                                .began = e->began,
-                                .ended = e->began + e->seconds};
-        busy += e->end - e->start - h->overhead;
-        real_busy += e->seconds;
+    for (int64_t i = 0; i < history->n; i++) {
+        const weft_job_record *record = &history->record[i];
+        row[i] = (timeline_row){.job = record->job.id,
+                                .trial = record->job.trial,
+                                .parent = record->parent,
+                                .worker = record->worker,
+                                .team = record->team,
+                                .start = record->start,
+                                .end = record->end,
+                                .began = record->began,
+                                .ended = record->began + record->seconds};
+        busy += record->end - record->start - history->overhead;
+        real_busy += record->seconds;
     }
-    TRY(weft_put_columns(f, "timeline", columns, WEFT_COUNT(columns), row, sizeof *row,
-                         h->n));
-    TRY(weft_h5_put_long(f, "/timeline", "workers", h->workers));
-    TRY(weft_h5_put_long(f, "/timeline", "most_teams", h->starts.most));
-    TRY(weft_h5_put_num(f, "/timeline", "overhead", h->overhead));
-    TRY(weft_h5_put_num(f, "/timeline", "makespan", h->makespan));
-    TRY(weft_h5_put_num(f, "/timeline", "utilisation",
-                        h->makespan > 0 ? busy / ((double)h->workers * h->makespan) : 0));
-    return weft_h5_put_num(f, "/timeline", "team_utilisation",
-                           h->seconds > 0 ? real_busy / h->starts.team_seconds : 0);
+    TRY(weft_put_columns(file, "timeline", columns, WEFT_COUNT(columns), row, sizeof *row,
+                         history->n));
+    TRY(weft_h5_put_long(file, "/timeline", "workers", history->workers));
+    TRY(weft_h5_put_long(file, "/timeline", "most_teams", history->starts.most));
+    TRY(weft_h5_put_num(file, "/timeline", "overhead", history->overhead));
+    TRY(weft_h5_put_num(file, "/timeline", "makespan", history->makespan));
+    TRY(weft_h5_put_num(
+        file, "/timeline", "utilisation",
+        history->makespan > 0 ? busy / ((double)history->workers * history->makespan) : 0));
+    return weft_h5_put_num(file, "/timeline", "team_utilisation",
+                           history->seconds > 0 ? real_busy / history->starts.team_seconds
+                                                : 0);
 }

@@ -5,6 +5,6 @@
 #include "history.h"
 
 /* Writes /timeline. */
-WEFT_CHECKED weft_status weft_put_timeline(weft_h5 *f, const weft_history *h);
+WEFT_CHECKED weft_status weft_put_timeline(weft_h5 *file, const weft_history *history);
 
 #endif

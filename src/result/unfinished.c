@@ -34,21 +34,21 @@ typedef struct finding {
     weft_time *time; /* [ntime] */
 } finding;
 
-static void take_record(finding *f, const weft_record *r, weft_arena *mem)
+static void take_record(finding *f, const weft_record *record, weft_arena *mem)
 {
     int64_t id;
     weft_time time;
-    if (!r->data) return;
-    if (weft_time_read(r, &time)) {
+    if (!record->data) return;
+    if (weft_time_read(record, &time)) {
         f->time = weft_grow(mem, f->time, sizeof time, f->ntime, &f->roomtime);
         f->time[f->ntime++] = time;
     }
-    if (r->tag == TAG_CONF) f->conf = weft_record_text(r);
-    if (r->tag == TAG_ABOUT) f->head = weft_record_text(r);
-    if (r->tag == TAG_TABLES) f->tables = weft_record_text(r);
-    if (!weft_record_is_job(r, &id)) return;
+    if (record->tag == TAG_CONF) f->conf = weft_record_text(record);
+    if (record->tag == TAG_ABOUT) f->head = weft_record_text(record);
+    if (record->tag == TAG_TABLES) f->tables = weft_record_text(record);
+    if (!weft_record_is_job(record, &id)) return;
     weft_job_record e;
-    if (!weft_job_record_read(&e, r->data, mem)) return;
+    if (!weft_job_record_read(&e, record->data, mem)) return;
     f->record = weft_grow(mem, f->record, sizeof *f->record, f->n, &f->room);
     f->record[f->n++] = e;
 }
@@ -71,10 +71,10 @@ static weft_status find(const char *dir, finding *f, weft_arena *mem)
     if (!d) return weft_fail(WEFT_EFILE, "cannot read %s", dir);
     weft_status st = WEFT_OK;
     *f = (finding){.n = 0};
-    for (struct dirent *e; st == WEFT_OK && (e = readdir(d));) {
-        const char *path = weft_arena_text(mem, "%s/%s", dir, e->d_name);
-        f->checkpoints += strncmp(e->d_name, "checkpoint-", 11) == 0;
-        if (strncmp(e->d_name, "journal", 7) != 0 || !weft_journal_is(path)) continue;
+    for (struct dirent *entry; st == WEFT_OK && (entry = readdir(d));) {
+        const char *path = weft_arena_text(mem, "%s/%s", dir, entry->d_name);
+        f->checkpoints += strncmp(entry->d_name, "checkpoint-", 11) == 0;
+        if (strncmp(entry->d_name, "journal", 7) != 0 || !weft_journal_is(path)) continue;
         weft_record *rec;
         int64_t n;
         int in_use;
@@ -123,18 +123,18 @@ static const char *standing(const char *path, const finding *f, weft_arena *mem)
         mem, "%s; no process is working on it; `weft resume %s` continues it", text, path);
 }
 
-static weft_status put_head(weft_h5 *f, const char *path, const finding *found,
+static weft_status put_head(weft_h5 *file, const char *path, const finding *found,
                             weft_run_opts *opts)
 {
     weft_conf conf;
-    weft_conf_init(&conf, f->mem);
+    weft_conf_init(&conf, file->mem);
     TRY(weft_conf_text(&conf, path, found->conf));
     TRY(weft_conf_bind(&conf, &weft_run_kind, opts));
     const struct {
         const char *key, *text;
     } texts[] = {
         {"format", WEFT_RUN_FORMAT},
-        {"unfinished", standing(path, found, f->mem)},
+        {"unfinished", standing(path, found, file->mem)},
         {"version", found->about.version},
         {"task", opts->task},
         {"tuner", opts->tuner},
@@ -142,104 +142,107 @@ static weft_status put_head(weft_h5 *f, const char *path, const finding *found,
         {"mixing", opts->mixing},
         {"data", opts->data},
         {"data_digest", found->about.data},
-        {"started", weft_time_text(found->about.began, f->mem)},
+        {"started", weft_time_text(found->about.began, file->mem)},
         {"config", found->conf},
     };
     for (int i = 0; i < WEFT_COUNT(texts); i++)
-        TRY(weft_h5_put_attr(f, "/", texts[i].key, texts[i].text));
-    TRY(weft_h5_put_long(f, "/", "seed", opts->seed));
-    TRY(weft_h5_put_long(f, "/", "best_job", best_of(found)->job.id));
-    return weft_h5_put_long(f, "/", "jobs", found->n);
+        TRY(weft_h5_put_attr(file, "/", texts[i].key, texts[i].text));
+    TRY(weft_h5_put_long(file, "/", "seed", opts->seed));
+    TRY(weft_h5_put_long(file, "/", "best_job", best_of(found)->job.id));
+    return weft_h5_put_long(file, "/", "jobs", found->n);
 }
 
 /* Virtual time is that of the jobs done, of which some may not be told yet. */
 static weft_history history_of(const finding *f, const weft_run_opts *opts, weft_arena *mem)
 {
-    weft_history h = {.tables = weft_tables_parse(f->tables, mem),
-                      .n = f->n,
-                      .record = f->record,
-                      .optimum = NAN,
-                      .workers = 1,
-                      .overhead = opts->overhead};
+    weft_history history = {.tables = weft_tables_parse(f->tables, mem),
+                            .n = f->n,
+                            .record = f->record,
+                            .optimum = NAN,
+                            .workers = 1,
+                            .overhead = opts->overhead};
     for (int64_t i = 0; i < f->n; i++) {
-        const weft_job_record *e = &f->record[i];
-        h.makespan = fmax(h.makespan, e->end);
-        h.seconds = fmax(h.seconds, e->began + e->seconds);
-        if (e->worker >= h.workers) h.workers = e->worker + 1;
+        const weft_job_record *record = &f->record[i];
+        history.makespan = fmax(history.makespan, record->end);
+        history.seconds = fmax(history.seconds, record->began + record->seconds);
+        if (record->worker >= history.workers) history.workers = record->worker + 1;
     }
-    for (int64_t i = 0; i < f->ntime; i++) h.seconds = fmax(h.seconds, f->time[i].at);
-    h.starts = weft_starts_sum(f->time, f->ntime, &h);
-    return h;
+    for (int64_t i = 0; i < f->ntime; i++)
+        history.seconds = fmax(history.seconds, f->time[i].at);
+    history.starts = weft_starts_sum(f->time, f->ntime, &history);
+    return history;
 }
 
 /* The weights of the best job, as those of the winner of a finished run, if its state is on
  * disk; else attribute and warning say that it is not. */
-static weft_status put_best(weft_h5 *f, const char *path, const finding *found,
-                            const weft_tables *t)
+static weft_status put_best(weft_h5 *file, const char *path, const finding *found,
+                            const weft_tables *tables)
 {
-    const weft_job_record *e = best_of(found);
-    if (!isfinite(e->res.loss))
-        return weft_h5_put_attr(f, "/", "no_weights", "no job so far has a finite loss");
-    weft_winner w = {.scores = t->scores,
-                     .size = e->job.feature_fraction,
-                     .id = e->job.mix.id[weft_winner_arm(e)],
-                     .job = e->job.id,
-                     .trial = e->job.trial,
-                     .round = e->job.index};
-    const char *dir = weft_place_dir(path, f->mem);
-    TRY(weft_state_peek(dir, e, &w.state, &w.ntensor, w.tensor, f->mem));
-    if (!w.state || w.ntensor == 0) {
+    const weft_job_record *record = best_of(found);
+    if (!isfinite(record->res.loss))
+        return weft_h5_put_attr(file, "/", "no_weights", "no job so far has a finite loss");
+    weft_winner winner = {.scores = tables->scores,
+                          .size = record->job.feature_fraction,
+                          .id = record->job.mix.id[weft_winner_arm(record)],
+                          .job = record->job.id,
+                          .trial = record->job.trial,
+                          .round = record->job.index};
+    const char *dir = weft_place_dir(path, file->mem);
+    TRY(weft_state_peek(dir, record, &winner.state, &winner.ntensor, winner.tensor,
+                        file->mem));
+    if (!winner.state || winner.ntensor == 0) {
         const char *why = weft_arena_text(
-            f->mem,
-            w.state ? "the state after job %lld, the best so far, has no tensors"
-                    : "the state after job %lld, the best so far, is not on disk: where "
-                      "jobs are short, it is written when the run is stopped, not when it "
-                      "is killed, and resuming the run repeats the job",
-            (long long)e->job.id);
-        weft_log(WEFT_WARN, "%s is without weights: %s", f->path, why);
-        return weft_h5_put_attr(f, "/", "no_weights", why);
+            file->mem,
+            winner.state
+                ? "the state after job %lld, the best so far, has no tensors"
+                : "the state after job %lld, the best so far, is not on disk: where "
+                  "jobs are short, it is written when the run is stopped, not when it "
+                  "is killed, and resuming the run repeats the job",
+            (long long)record->job.id);
+        weft_log(WEFT_WARN, "%s is without weights: %s", file->path, why);
+        return weft_h5_put_attr(file, "/", "no_weights", why);
     }
-    for (int p = 0; p < WEFT_NPART; p++) w.score[p] = weft_scores_none();
-    int64_t dim = e->job.mix.dim;
-    double *conf = WEFT_NEW(f->mem, double, dim);
+    for (int p = 0; p < WEFT_NPART; p++) winner.score[p] = weft_scores_none();
+    int64_t dim = record->job.mix.dim;
+    double *conf = WEFT_NEW(file->mem, double, dim);
     char text[1024];
-    weft_winner_conf(e, conf);
-    weft_axes_show(t->axis, t->dim, conf, text, sizeof text);
-    w.text = text;
-    TRY(weft_h5_put(f, "/winner/value", WEFT_H5_F64, 1, &dim, conf, 0,
+    weft_winner_conf(record, conf);
+    weft_axes_show(tables->axis, tables->dim, conf, text, sizeof text);
+    winner.text = text;
+    TRY(weft_h5_put(file, "/winner/value", WEFT_H5_F64, 1, &dim, conf, 0,
                     "its configuration; axes in /configs/axis", "the option's own"));
-    return weft_winner_put(&w, f);
+    return weft_winner_put(&winner, file);
 }
 
-static weft_status write_file(weft_h5 *f, const char *path, const finding *found,
+static weft_status write_file(weft_h5 *file, const char *path, const finding *found,
                               int weights)
 {
     weft_run_opts opts = {0};
-    TRY(put_head(f, path, found, &opts));
-    weft_history h = history_of(found, &opts, f->mem);
-    TRY(weft_h5_put_num(f, "/", "search_seconds", h.seconds));
-    TRY(weft_h5_put_long(f, "/", "teams", h.starts.teams));
-    TRY(weft_h5_put_long(f, "/", "starts", h.starts.n));
-    TRY(weft_history_put(f, &h));
-    if (weights) TRY(put_best(f, path, found, &h.tables));
-    return weft_h5_commit(f);
+    TRY(put_head(file, path, found, &opts));
+    weft_history history = history_of(found, &opts, file->mem);
+    TRY(weft_h5_put_num(file, "/", "search_seconds", history.seconds));
+    TRY(weft_h5_put_long(file, "/", "teams", history.starts.teams));
+    TRY(weft_h5_put_long(file, "/", "starts", history.starts.n));
+    TRY(weft_history_put(file, &history));
+    if (weights) TRY(put_best(file, path, found, &history.tables));
+    return weft_h5_commit(file);
 }
 
 weft_status weft_run_snapshot(const char *path, const char *out, int weights)
 {
     weft_arena *mem = weft_arena_new();
     finding found;
-    weft_h5 f;
+    weft_h5 file;
     weft_status st = find(weft_place_dir(path, mem), &found, mem);
     if (st == WEFT_OK && found.n == 0)
         st = weft_fail(
             WEFT_EFILE, "%s is unfinished, and no job of it is done yet; %s", path,
             found.in_use ? "it is going on"
                          : weft_arena_text(mem, "go on with it by `weft resume %s`", path));
-    if (st == WEFT_OK) st = weft_h5_create(&f, out, mem);
+    if (st == WEFT_OK) st = weft_h5_create(&file, out, mem);
     if (st == WEFT_OK) {
-        st = write_file(&f, path, &found, weights);
-        weft_h5_close(&f);
+        st = write_file(&file, path, &found, weights);
+        weft_h5_close(&file);
     }
     weft_arena_free(mem);
     return st;

@@ -26,29 +26,30 @@ static const char *score_key(int part, const weft_metric *score, weft_arena *mem
     return weft_arena_text(mem, "%s_%s", weft_part_name[part], score->name);
 }
 
-static weft_status put_scores(const weft_winner *w, weft_h5 *f)
+static weft_status put_scores(const weft_winner *winner, weft_h5 *file)
 {
     for (int p = 0; p < WEFT_NPART; p++)
-        for (int i = 0; w->scores && w->scores[i].name; i++) {
-            double x = w->score[p].metric[i];
-            const char *key = score_key(p, &w->scores[i], f->mem);
-            if (!isnan(x)) TRY(weft_h5_put_num(f, "/winner", key, x));
+        for (int i = 0; winner->scores && winner->scores[i].name; i++) {
+            double x = winner->score[p].metric[i];
+            const char *key = score_key(p, &winner->scores[i], file->mem);
+            if (!isnan(x)) TRY(weft_h5_put_num(file, "/winner", key, x));
         }
-    return weft_h5_put_attr(f, "/winner", "scores", weft_metrics_text(w->scores, f->mem));
+    return weft_h5_put_attr(file, "/winner", "scores",
+                            weft_metrics_text(winner->scores, file->mem));
 }
 
-weft_status weft_winner_scores(weft_h5 *f, const weft_metric **table,
+weft_status weft_winner_scores(weft_h5 *file, const weft_metric **table,
                                weft_scores score[WEFT_NPART])
 {
     const char *text;
-    TRY(weft_h5_read_attr(f, "/winner", "scores", &text));
-    const weft_metric *scores = *table = weft_metrics_parse(text, f->mem);
+    TRY(weft_h5_read_attr(file, "/winner", "scores", &text));
+    const weft_metric *scores = *table = weft_metrics_parse(text, file->mem);
     for (int p = 0; p < WEFT_NPART; p++) {
         score[p] = weft_scores_none();
         for (int i = 0; i < WEFT_MAX_SCORES && scores[i].name; i++) {
-            const char *key = score_key(p, &scores[i], f->mem);
-            if (weft_h5_has(f, weft_arena_text(f->mem, "/winner@%s", key)))
-                TRY(weft_h5_read_num(f, "/winner", key, &score[p].metric[i]));
+            const char *key = score_key(p, &scores[i], file->mem);
+            if (weft_h5_has(file, weft_arena_text(file->mem, "/winner@%s", key)))
+                TRY(weft_h5_read_num(file, "/winner", key, &score[p].metric[i]));
         }
     }
     return WEFT_OK;
@@ -61,60 +62,61 @@ enum { NLIKE = 5 };
 static const char *const like_key[NLIKE] = {"columns", "channels", "height", "width",
                                             "longest"};
 
-static int64_t *like_at(weft_likeness *l, int i)
+static int64_t *like_at(weft_likeness *likeness, int i)
 {
-    int64_t *const at[NLIKE] = {&l->d, &l->channels, &l->height, &l->width, &l->longest};
+    int64_t *const at[NLIKE] = {&likeness->d, &likeness->channels, &likeness->height,
+                                &likeness->width, &likeness->longest};
     return at[i];
 }
 
-static weft_status put_likeness(const weft_winner *w, weft_h5 *f)
+static weft_status put_likeness(const weft_winner *winner, weft_h5 *file)
 {
-    weft_likeness l = w->like;
-    if (l.classes == 0) return WEFT_OK;
-    TRY(weft_h5_put_texts(f, "/winner/class", l.class_name, l.classes,
+    weft_likeness likeness = winner->like;
+    if (likeness.classes == 0) return WEFT_OK;
+    TRY(weft_h5_put_texts(file, "/winner/class", likeness.class_name, likeness.classes,
                           "names of the classes, in the order of the outputs"));
-    if (l.column_name)
-        TRY(weft_h5_put_texts(f, "/winner/column", l.column_name, l.d,
+    if (likeness.column_name)
+        TRY(weft_h5_put_texts(file, "/winner/column", likeness.column_name, likeness.d,
                               "names of the columns of the data"));
-    if (l.shift) {
+    if (likeness.shift) {
         static const char about[] =
             "numbers of the source are shift + scale times the data";
-        TRY(weft_h5_put(f, "/winner/shift", WEFT_H5_F64, 1, &l.d, l.shift, 0, about,
-                        "as the column"));
-        TRY(weft_h5_put(f, "/winner/scale", WEFT_H5_F64, 1, &l.d, l.scale, 0, about,
-                        "as the column"));
+        TRY(weft_h5_put(file, "/winner/shift", WEFT_H5_F64, 1, &likeness.d, likeness.shift,
+                        0, about, "as the column"));
+        TRY(weft_h5_put(file, "/winner/scale", WEFT_H5_F64, 1, &likeness.d, likeness.scale,
+                        0, about, "as the column"));
     }
-    TRY(weft_h5_put_attr(f, "/winner", "form", weft_form_name[l.form]));
+    TRY(weft_h5_put_attr(file, "/winner", "form", weft_form_name[likeness.form]));
     for (int i = 0; i < NLIKE; i++)
-        TRY(weft_h5_put_long(f, "/winner", like_key[i], *like_at(&l, i)));
+        TRY(weft_h5_put_long(file, "/winner", like_key[i], *like_at(&likeness, i)));
     return WEFT_OK;
 }
 
-static weft_status read_likeness(weft_winner *w, weft_h5 *f)
+static weft_status read_likeness(weft_winner *winner, weft_h5 *file)
 {
-    weft_likeness *l = &w->like;
-    *l = (weft_likeness){0};
-    if (!weft_h5_has(f, "/winner/class")) return WEFT_OK;
+    weft_likeness *likeness = &winner->like;
+    *likeness = (weft_likeness){0};
+    if (!weft_h5_has(file, "/winner/class")) return WEFT_OK;
     const char **name, *form;
     int64_t n;
-    TRY(weft_h5_read_texts(f, "/winner/class", &name, &l->classes));
-    l->class_name = name;
-    TRY(weft_h5_read_attr(f, "/winner", "form", &form));
+    TRY(weft_h5_read_texts(file, "/winner/class", &name, &likeness->classes));
+    likeness->class_name = name;
+    TRY(weft_h5_read_attr(file, "/winner", "form", &form));
     int k = 0;
     while (k < WEFT_NFORM && strcmp(form, weft_form_name[k]) != 0) k++;
     for (int i = 0; i < NLIKE; i++)
-        TRY(weft_h5_read_long(f, "/winner", like_key[i], like_at(l, i)));
-    if (weft_h5_has(f, "/winner/column")) {
-        TRY(weft_h5_read_texts(f, "/winner/column", &name, &n));
-        l->column_name = n == l->d ? name : NULL;
+        TRY(weft_h5_read_long(file, "/winner", like_key[i], like_at(likeness, i)));
+    if (weft_h5_has(file, "/winner/column")) {
+        TRY(weft_h5_read_texts(file, "/winner/column", &name, &n));
+        likeness->column_name = n == likeness->d ? name : NULL;
     }
-    TRY(weft_shifts_read(f, "/winner", l->d, &l->shift, &l->scale));
-    if (k == WEFT_NFORM || l->classes < 2 || l->classes > INT_MAX)
+    TRY(weft_shifts_read(file, "/winner", likeness->d, &likeness->shift, &likeness->scale));
+    if (k == WEFT_NFORM || likeness->classes < 2 || likeness->classes > INT_MAX)
         return weft_fail(WEFT_EFILE,
                          "%s: the winner is of '%s' and %lld classes; make the "
                          "file again",
-                         f->path, form, (long long)l->classes);
-    l->form = (weft_form)k;
+                         file->path, form, (long long)likeness->classes);
+    likeness->form = (weft_form)k;
     return WEFT_OK;
 }
 
@@ -124,28 +126,28 @@ static weft_status read_likeness(weft_winner *w, weft_h5 *f)
 static const char text_path[] = "/winner/vocab/text";
 static const char offset_path[] = "/winner/vocab/text_offset";
 
-static weft_status put_vocab(const weft_vocab *v, weft_h5 *f)
+static weft_status put_vocab(const weft_vocab *vocab, weft_h5 *file)
 {
-    int64_t n = v->n + 1;
-    if (v->n == 0) return WEFT_OK;
-    TRY(weft_h5_put(f, text_path, WEFT_H5_U8, 1, &v->offset[v->n], v->text, 1,
-                    "the words that the weights refer to by number, one after another",
+    int64_t n = vocab->n + 1;
+    if (vocab->n == 0) return WEFT_OK;
+    TRY(weft_h5_put(file, text_path, WEFT_H5_U8, 1, &vocab->offset[vocab->n], vocab->text,
+                    1, "the words that the weights refer to by number, one after another",
                     "UTF-8 bytes"));
-    return weft_h5_put(f, offset_path, WEFT_H5_I64, 1, &n, v->offset, 1,
+    return weft_h5_put(file, offset_path, WEFT_H5_I64, 1, &n, vocab->offset, 1,
                        "word i is text[offset[i] .. offset[i+1])", "bytes");
 }
 
-static weft_status read_vocab(weft_winner *w, weft_h5 *f)
+static weft_status read_vocab(weft_winner *winner, weft_h5 *file)
 {
-    weft_vocab *v = &w->vocab;
-    *v = (weft_vocab){0};
-    if (!weft_h5_has(f, text_path)) return WEFT_OK;
-    TRY(weft_vocab_words(v, f, "/winner/vocab"));
-    uint64_t *hash = WEFT_NEW(f->mem, uint64_t, v->n);
-    for (int64_t i = 0; i < v->n; i++)
-        hash[i] =
-            weft_hash(v->text + v->offset[i], (size_t)(v->offset[i + 1] - v->offset[i]), 0);
-    v->hash = hash;
+    weft_vocab *vocab = &winner->vocab;
+    *vocab = (weft_vocab){0};
+    if (!weft_h5_has(file, text_path)) return WEFT_OK;
+    TRY(weft_vocab_words(vocab, file, "/winner/vocab"));
+    uint64_t *hash = WEFT_NEW(file->mem, uint64_t, vocab->n);
+    for (int64_t i = 0; i < vocab->n; i++)
+        hash[i] = weft_hash(vocab->text + vocab->offset[i],
+                            (size_t)(vocab->offset[i + 1] - vocab->offset[i]), 0);
+    vocab->hash = hash;
     return WEFT_OK;
 }
 
@@ -160,110 +162,113 @@ static int is_packed(int64_t n, const real *x)
     return n < FEW || 2 * zeros > n;
 }
 
-weft_status weft_winner_put(const weft_winner *w, weft_h5 *f)
+weft_status weft_winner_put(const weft_winner *winner, weft_h5 *file)
 {
     const char *name[WEFT_MAX_TENSORS];
-    for (int i = 0; i < w->ntensor; i++) {
-        const weft_tensor *t = &w->tensor[i];
-        const real *x = w->state + t->at;
-        name[i] = t->name;
-        TRY(weft_h5_put(f, path_of(t->name, f->mem), REAL_TYPE, t->nd, t->dims, x,
-                        is_packed(weft_tensors_size(1, t), x), "of the winner, row-major",
-                        "1"));
+    for (int i = 0; i < winner->ntensor; i++) {
+        const weft_tensor *tensor = &winner->tensor[i];
+        const real *x = winner->state + tensor->at;
+        name[i] = tensor->name;
+        TRY(weft_h5_put(file, path_of(tensor->name, file->mem), REAL_TYPE, tensor->nd,
+                        tensor->dims, x, is_packed(weft_tensors_size(1, tensor), x),
+                        "of the winner, row-major", "1"));
     }
-    TRY(weft_h5_put_texts(f, "/winner/tensors", name, w->ntensor,
+    TRY(weft_h5_put_texts(file, "/winner/tensors", name, winner->ntensor,
                           "names in /winner/state, in the order of the weight vector"));
-    TRY(put_likeness(w, f));
-    if (w->config) TRY(weft_h5_put_attr(f, "/winner", "config", w->config));
-    TRY(weft_h5_put_attr(f, "/winner", "text", w->text));
-    TRY(put_vocab(&w->vocab, f));
-    TRY(weft_h5_put_long(f, "/winner", "id", w->id));
-    TRY(weft_h5_put_long(f, "/winner", "job", w->job));
-    TRY(weft_h5_put_long(f, "/winner", "trial", w->trial));
-    TRY(weft_h5_put_long(f, "/winner", "round", w->round));
-    TRY(weft_h5_put_num(f, "/winner", "size", w->size));
-    return put_scores(w, f);
+    TRY(put_likeness(winner, file));
+    if (winner->config) TRY(weft_h5_put_attr(file, "/winner", "config", winner->config));
+    TRY(weft_h5_put_attr(file, "/winner", "text", winner->text));
+    TRY(put_vocab(&winner->vocab, file));
+    TRY(weft_h5_put_long(file, "/winner", "id", winner->id));
+    TRY(weft_h5_put_long(file, "/winner", "job", winner->job));
+    TRY(weft_h5_put_long(file, "/winner", "trial", winner->trial));
+    TRY(weft_h5_put_long(file, "/winner", "round", winner->round));
+    TRY(weft_h5_put_num(file, "/winner", "size", winner->size));
+    return put_scores(winner, file);
 }
 
-weft_status weft_winner_export(const weft_winner *w, const char *run, weft_h5 *f)
+weft_status weft_winner_export(const weft_winner *winner, const char *run, weft_h5 *file)
 {
-    TRY(weft_h5_put_attr(f, "/", "format", WEFT_WINNER_FORMAT));
-    TRY(weft_h5_put_attr(f, "/", "version", WEFT_VERSION));
-    TRY(weft_h5_put_attr(f, "/", "run", run));
+    TRY(weft_h5_put_attr(file, "/", "format", WEFT_WINNER_FORMAT));
+    TRY(weft_h5_put_attr(file, "/", "version", WEFT_VERSION));
+    TRY(weft_h5_put_attr(file, "/", "run", run));
     for (int i = 0; i < WEFT_NORIGIN; i++)
-        TRY(weft_h5_put_attr(f, "/", origin[i], w->origin[i]));
-    return weft_winner_put(w, f);
+        TRY(weft_h5_put_attr(file, "/", origin[i], winner->origin[i]));
+    return weft_winner_put(winner, file);
 }
 
-weft_status weft_winner_tensors(weft_h5 *f, int *n, weft_tensor out[WEFT_MAX_TENSORS])
+weft_status weft_winner_tensors(weft_h5 *file, int *n, weft_tensor out[WEFT_MAX_TENSORS])
 {
     const char **name;
     int64_t count;
-    TRY(weft_h5_read_texts(f, "/winner/tensors", &name, &count));
+    TRY(weft_h5_read_texts(file, "/winner/tensors", &name, &count));
     if (count > WEFT_MAX_TENSORS)
-        return weft_fail(WEFT_EFILE, "%s has %lld tensors, more than %d", f->path,
+        return weft_fail(WEFT_EFILE, "%s has %lld tensors, more than %d", file->path,
                          (long long)count, WEFT_MAX_TENSORS);
     *n = (int)count;
     double all = 0;
     for (int i = 0; i < *n; i++) {
-        weft_tensor *t = &out[i];
-        snprintf(t->name, sizeof t->name, "%s", name[i]);
-        t->at = weft_tensors_size(i, out);
-        TRY(weft_h5_shape(f, path_of(t->name, f->mem), &t->nd, t->dims));
+        weft_tensor *tensor = &out[i];
+        snprintf(tensor->name, sizeof tensor->name, "%s", name[i]);
+        tensor->at = weft_tensors_size(i, out);
+        TRY(weft_h5_shape(file, path_of(tensor->name, file->mem), &tensor->nd,
+                          tensor->dims));
         double numbers = 1;
-        for (int k = 0; k < t->nd; k++) numbers *= (double)t->dims[k];
+        for (int k = 0; k < tensor->nd; k++) numbers *= (double)tensor->dims[k];
         all += numbers;
         if (!(all <= MAX_WEIGHTS))
             return weft_fail(WEFT_EFILE,
                              "%s has tensors of %g numbers, which nothing holds; make it "
                              "again",
-                             f->path, all);
+                             file->path, all);
     }
     return WEFT_OK;
 }
 
-static weft_status read_state(weft_winner *w, weft_h5 *f)
+static weft_status read_state(weft_winner *winner, weft_h5 *file)
 {
-    TRY(weft_winner_tensors(f, &w->ntensor, w->tensor));
-    real *state = WEFT_NEW(f->mem, real, weft_tensors_size(w->ntensor, w->tensor));
-    w->state = state;
-    for (int i = 0; i < w->ntensor; i++) {
-        const weft_tensor *t = &w->tensor[i];
-        TRY(weft_h5_read_rows(f, path_of(t->name, f->mem), REAL_TYPE,
-                              t->dims[1] * t->dims[2] * t->dims[3], 0, t->dims[0],
-                              state + t->at));
+    TRY(weft_winner_tensors(file, &winner->ntensor, winner->tensor));
+    real *state =
+        WEFT_NEW(file->mem, real, weft_tensors_size(winner->ntensor, winner->tensor));
+    winner->state = state;
+    for (int i = 0; i < winner->ntensor; i++) {
+        const weft_tensor *tensor = &winner->tensor[i];
+        TRY(weft_h5_read_rows(file, path_of(tensor->name, file->mem), REAL_TYPE,
+                              tensor->dims[1] * tensor->dims[2] * tensor->dims[3], 0,
+                              tensor->dims[0], state + tensor->at));
     }
     return WEFT_OK;
 }
 
-static weft_status read_winner(weft_winner *w, weft_h5 *f)
+static weft_status read_winner(weft_winner *winner, weft_h5 *file)
 {
-    TRY(weft_winner_check(f, 1));
-    TRY(weft_h5_verify(f));
-    TRY(weft_h5_read_attr(f, "/winner", "config", &w->config));
-    TRY(weft_h5_read_attr(f, "/winner", "text", &w->text));
-    TRY(weft_h5_read_num(f, "/winner", "size", &w->size));
-    TRY(weft_h5_read_long(f, "/winner", "job", &w->job));
-    TRY(weft_h5_read_long(f, "/winner", "trial", &w->trial));
-    TRY(weft_h5_read_long(f, "/winner", "round", &w->round));
-    TRY(weft_h5_read_long(f, "/winner", "id", &w->id));
+    TRY(weft_winner_check(file, 1));
+    TRY(weft_h5_verify(file));
+    TRY(weft_h5_read_attr(file, "/winner", "config", &winner->config));
+    TRY(weft_h5_read_attr(file, "/winner", "text", &winner->text));
+    TRY(weft_h5_read_num(file, "/winner", "size", &winner->size));
+    TRY(weft_h5_read_long(file, "/winner", "job", &winner->job));
+    TRY(weft_h5_read_long(file, "/winner", "trial", &winner->trial));
+    TRY(weft_h5_read_long(file, "/winner", "round", &winner->round));
+    TRY(weft_h5_read_long(file, "/winner", "id", &winner->id));
     for (int i = 0; i < WEFT_NORIGIN; i++)
-        TRY(weft_h5_read_attr(f, "/", origin[i], &w->origin[i]));
-    if (!(w->size > 0 && w->size <= 1) || w->round < 0 || w->round > INT_MAX)
+        TRY(weft_h5_read_attr(file, "/", origin[i], &winner->origin[i]));
+    if (!(winner->size > 0 && winner->size <= 1) || winner->round < 0 ||
+        winner->round > INT_MAX)
         return weft_fail(WEFT_EFILE,
                          "%s has a winner of size %g, trained %lld times; make it again",
-                         f->path, w->size, (long long)w->round);
-    TRY(weft_winner_scores(f, &w->scores, w->score));
-    TRY(read_likeness(w, f));
-    TRY(read_vocab(w, f));
-    return read_state(w, f);
+                         file->path, winner->size, (long long)winner->round);
+    TRY(weft_winner_scores(file, &winner->scores, winner->score));
+    TRY(read_likeness(winner, file));
+    TRY(read_vocab(winner, file));
+    return read_state(winner, file);
 }
 
-weft_status weft_winner_read(weft_winner *w, const char *path, weft_arena *mem)
+weft_status weft_winner_read(weft_winner *winner, const char *path, weft_arena *mem)
 {
-    weft_h5 f;
-    TRY(weft_run_file(&f, path, mem));
-    weft_status st = read_winner(w, &f);
-    weft_h5_close(&f);
+    weft_h5 file;
+    TRY(weft_run_file(&file, path, mem));
+    weft_status st = read_winner(winner, &file);
+    weft_h5_close(&file);
     return st;
 }

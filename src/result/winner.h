@@ -33,24 +33,24 @@ typedef struct weft_winner {
 } weft_winner;
 
 /* Writes /winner. EFILE. */
-WEFT_CHECKED weft_status weft_winner_put(const weft_winner *w, weft_h5 *f);
+WEFT_CHECKED weft_status weft_winner_put(const weft_winner *winner, weft_h5 *file);
 
 /* Writes the winner as a separate file, with the attributes of the run. EFILE. */
-WEFT_CHECKED weft_status weft_winner_export(const weft_winner *w, const char *run,
-                                            weft_h5 *f);
+WEFT_CHECKED weft_status weft_winner_export(const weft_winner *winner, const char *run,
+                                            weft_h5 *file);
 
 /* Reads the winner of a run file or an exported one. ENONE, EFILE. */
-WEFT_CHECKED weft_status weft_winner_read(weft_winner *w, const char *path,
+WEFT_CHECKED weft_status weft_winner_read(weft_winner *winner, const char *path,
                                           weft_arena *mem);
 
 /* Names, shapes and offsets of the winner's tensors in a run file or exported winner; their
  * number in *n. EFILE. */
-WEFT_CHECKED weft_status weft_winner_tensors(weft_h5 *f, int *n,
+WEFT_CHECKED weft_status weft_winner_tensors(weft_h5 *file, int *n,
                                              weft_tensor out[WEFT_MAX_TENSORS]);
 
 /* The winner's scores on all parts in a run file or exported winner, NAN where it was not
  * scored, without counts, and their table. EFILE. */
-WEFT_CHECKED weft_status weft_winner_scores(weft_h5 *f, const weft_metric **table,
+WEFT_CHECKED weft_status weft_winner_scores(weft_h5 *file, const weft_metric **table,
                                             weft_scores score[WEFT_NPART]);
 
 #endif

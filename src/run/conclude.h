@@ -7,10 +7,12 @@
 #include "sched/sched.h"
 
 /* What the task measures and the axes of the space. */
-weft_tables weft_run_tables(const weft_run *r);
-/* Scores the winner and writes the run file, of whose members o->config and o->hosts are
- * set. ENONE: it is written, and nothing won; WEFT_STOP, EFILE. Collective over world. */
-WEFT_CHECKED weft_status weft_run_conclude(const weft_run *r, weft_sched *s,
-                                           const weft_rundir *t, weft_outcome *o);
+weft_tables weft_run_tables(const weft_run *run);
+/* Scores the winner and writes the run file, of whose members outcome->config and
+ * outcome->hosts are set. ENONE: it is written, and nothing won; WEFT_STOP, EFILE.
+ * Collective over world. */
+WEFT_CHECKED weft_status weft_run_conclude(const weft_run *run, weft_sched *sched,
+                                           const weft_rundir *rundir,
+                                           weft_outcome *outcome);
 
 #endif

@@ -6,7 +6,7 @@
 #include "result/winner.h"
 
 /* How the tensors after a job refer to words. */
-weft_word_weights weft_word_weights_of(const weft_run *r, const weft_job *job);
+weft_word_weights weft_word_weights_of(const weft_run *run, const weft_job *job);
 
 /* Words of other data that a winner does not have, and how often they occur there. */
 typedef struct weft_unknown {
@@ -17,7 +17,7 @@ typedef struct weft_unknown {
 /* Makes *state, the winner of the file `run` for the data that r has open: a word has the
  * weights that it has in the winner, by name, or else those that training begins with.
  * EDATA: the data need another number of weights. Cost O(weights). */
-WEFT_CHECKED weft_status weft_winner_state(const weft_run *r, const weft_winner *w,
+WEFT_CHECKED weft_status weft_winner_state(const weft_run *r, const weft_winner *winner,
                                            const char *run, const weft_job *job,
                                            weft_state *state, weft_unknown *unknown);
 

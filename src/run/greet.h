@@ -7,6 +7,7 @@
 
 /* Logs ranks and hosts with their memory and disk, and what is searched by what; warns of
  * what makes the run slow or unsafe. Collective over world. */
-void weft_run_greet(const weft_run *r, const weft_placement *s, const char *hosts);
+void weft_run_greet(const weft_run *run, const weft_placement *placement,
+                    const char *hosts);
 
 #endif

@@ -42,9 +42,9 @@ static void push_parts(sections *s, const weft_kind *const *kind, const char *ke
 /* Adds the plug-ins that a task's options choose from. */
 static void push_choices(sections *s, const weft_task *task)
 {
-    for (const weft_choice *c = task->choices; c && c->key; c++)
-        for (const weft_kind *const *kind = c->kinds; *kind; kind++)
-            push(s, (section){*kind, NULL, task->kind.name, c->key});
+    for (const weft_choice *choice = task->choices; choice && choice->key; choice++)
+        for (const weft_kind *const *kind = choice->kinds; *kind; kind++)
+            push(s, (section){*kind, NULL, task->kind.name, choice->key});
 }
 
 /* `own` is the run's task, NULL: not known. It comes before others that choose from the
@@ -55,10 +55,10 @@ static sections all_sections(const weft_task *own, weft_arena *mem)
     push(&s, (section){&weft_run_kind, NULL, NULL, NULL});
     push(&s, (section){&weft_space_kind, NULL, NULL, NULL});
     for (int i = 0; weft_tasks[i]; i++) {
-        const weft_task *t = weft_tasks[i];
-        push(&s, (section){&t->kind, t, "run", "task"});
-        for (const weft_kind *const *part = t->parts; part && *part; part++)
-            push(&s, (section){*part, t, "run", "task"});
+        const weft_task *task = weft_tasks[i];
+        push(&s, (section){&task->kind, task, "run", "task"});
+        for (const weft_kind *const *part = task->parts; part && *part; part++)
+            push(&s, (section){*part, task, "run", "task"});
     }
     if (own) push_choices(&s, own);
     for (int i = 0; weft_tasks[i]; i++) push_choices(&s, weft_tasks[i]);
@@ -80,112 +80,114 @@ const char *const *weft_run_sections(weft_arena *mem, int *n)
 /* The option of a key that was checked before. */
 static const weft_opt *option_of(const weft_kind *kind, const char *key)
 {
-    for (const weft_opt *o = kind->opts; o->name; o++)
-        if (weft_opt_is(o, key)) return o;
+    for (const weft_opt *opt = kind->opts; opt->name; opt++)
+        if (weft_opt_is(opt, key)) return opt;
     weft_die("[%s] has no option %s", kind->name, key);
 }
 
 /* The plug-in that an option of the run's task names. */
-static const char *choice(const weft_run *r, const char *key)
+static const char *choice(const weft_run *run, const char *key)
 {
-    const weft_opt *o = option_of(&r->task->kind, key);
-    const char *const *text = (const void *)((const char *)r->task_self + o->at);
+    const weft_opt *opt = option_of(&run->task->kind, key);
+    const char *const *text = (const void *)((const char *)run->task_self + opt->at);
     return *text;
 }
 
 /* 1 if the run uses the section: if it is always used, a part of the task, or named by the
  * task's options or as a part of the search. */
-static int is_used(const weft_run *r, const section *s)
+static int is_used(const weft_run *run, const section *s)
 {
-    const weft_search *own = &r->search;
+    const weft_search *own = &run->search;
     if (!s->by || s->kind == &own->tuner->kind || s->kind == &own->sampler->kind ||
         s->kind == &own->mixing->kind)
         return 1;
-    for (const weft_kind *const *part = r->task->parts; part && *part; part++)
+    for (const weft_kind *const *part = run->task->parts; part && *part; part++)
         if (*part == s->kind) return 1;
-    if (s->task) return s->task == r->task;
-    return strcmp(s->by, r->task->kind.name) == 0 &&
-           strcmp(choice(r, s->key), s->kind->name) == 0;
+    if (s->task) return s->task == run->task;
+    return strcmp(s->by, run->task->kind.name) == 0 &&
+           strcmp(choice(run, s->key), s->kind->name) == 0;
 }
 
 /* ---- keys that are not read ---- */
 
 /* 1 if the entry has the default value. */
-static int is_default(const weft_kind *kind, const weft_entry *e)
+static int is_default(const weft_kind *kind, const weft_entry *entry)
 {
     if (kind->opts == weft_own_keys) return 0;
-    const weft_opt *o = option_of(kind, e->key);
+    const weft_opt *opt = option_of(kind, entry->key);
     double given, usual;
-    if (o->type == WEFT_TEXT) return strcmp(e->value, o->def) == 0;
-    return weft_opt_parse(o, e->value, &given) == WEFT_OK &&
-           weft_opt_parse(o, o->def, &usual) == WEFT_OK && !(fabs(given - usual) > 0);
+    if (opt->type == WEFT_TEXT) return strcmp(entry->value, opt->def) == 0;
+    return weft_opt_parse(opt, entry->value, &given) == WEFT_OK &&
+           weft_opt_parse(opt, opt->def, &usual) == WEFT_OK && !(fabs(given - usual) > 0);
 }
 
 /* 1 if the key that selects the section is given on the command line. */
-static int is_typed(const weft_run *r, const char *by, const char *key)
+static int is_typed(const weft_run *run, const char *by, const char *key)
 {
-    const weft_entry *e = weft_conf_find(r->conf, by, key);
-    return e && weft_conf_is_typed(e);
+    const weft_entry *entry = weft_conf_find(run->conf, by, key);
+    return entry && weft_conf_is_typed(entry);
 }
 
-/* Adds a section that this run does not read to r->unread. */
-static void note(weft_run *r, const char *name)
+/* Adds a section that this run does not read to run->unread. */
+static void note(weft_run *run, const char *name)
 {
-    const char *mark = weft_arena_text(r->mem, "[%s]", name);
-    if (strstr(r->unread, mark)) return;
-    r->unread = weft_arena_text(r->mem, "%s%s%s", r->unread, *r->unread ? " " : "", mark);
+    const char *mark = weft_arena_text(run->mem, "[%s]", name);
+    if (strstr(run->unread, mark)) return;
+    run->unread =
+        weft_arena_text(run->mem, "%s%s%s", run->unread, *run->unread ? " " : "", mark);
 }
 
 /* "run.task = fed and fed.model = lstm": the settings with which the section would be
  * used. */
-static const char *remedy(const weft_run *r, const section *s)
+static const char *remedy(const weft_run *run, const section *s)
 {
-    const char *task = strcmp(s->by, "run") == 0 || strcmp(s->by, r->task->kind.name) == 0
+    const char *task = strcmp(s->by, "run") == 0 || strcmp(s->by, run->task->kind.name) == 0
                            ? ""
-                           : weft_arena_text(r->mem, "run.task = %s and ", s->by);
+                           : weft_arena_text(run->mem, "run.task = %s and ", s->by);
     const char *name = s->task ? s->task->kind.name : s->kind->name;
-    return weft_arena_text(r->mem, "%s%s.%s = %s", task, s->by, s->key, name);
+    return weft_arena_text(run->mem, "%s%s.%s = %s", task, s->by, s->key, name);
 }
 
 /* "run.tuner is sha": the setting of this run because of which the section is not used. */
-static const char *instead(const weft_run *r, const section *s)
+static const char *instead(const weft_run *run, const section *s)
 {
     if (strcmp(s->key, "tuner") == 0)
-        return weft_arena_text(r->mem, "run.tuner is %s", r->opts.tuner);
+        return weft_arena_text(run->mem, "run.tuner is %s", run->opts.tuner);
     if (strcmp(s->key, "sampler") == 0)
-        return weft_arena_text(r->mem, "run.sampler is %s", r->opts.sampler);
+        return weft_arena_text(run->mem, "run.sampler is %s", run->opts.sampler);
     if (strcmp(s->key, "mixing") == 0)
-        return weft_arena_text(r->mem, "run.mixing is %s", r->opts.mixing);
-    if (strcmp(s->by, r->task->kind.name) != 0)
-        return weft_arena_text(r->mem, "run.task is %s", r->opts.task);
-    return weft_arena_text(r->mem, "%s.%s is %s", s->by, s->key, choice(r, s->key));
+        return weft_arena_text(run->mem, "run.mixing is %s", run->opts.mixing);
+    if (strcmp(s->by, run->task->kind.name) != 0)
+        return weft_arena_text(run->mem, "run.task is %s", run->opts.task);
+    return weft_arena_text(run->mem, "%s.%s is %s", s->by, s->key, choice(run, s->key));
 }
 
 /* Checks an entry of a section that the run does not use. */
-static weft_status check_unused(weft_run *r, const section *s, const weft_entry *e)
+static weft_status check_unused(weft_run *run, const section *s, const weft_entry *entry)
 {
-    int chosen = is_typed(r, s->by, s->key) || is_typed(r, "run", "task");
+    int chosen = is_typed(run, s->by, s->key) || is_typed(run, "run", "task");
     int part = strcmp(s->by, "run") == 0 && !s->task; /* of a search */
     int spared = part || chosen;
-    int plain = !weft_is_range(e->value) && !weft_conf_is_typed(e);
-    if (plain && is_default(s->kind, e)) return WEFT_OK;
+    int plain = !weft_is_range(entry->value) && !weft_conf_is_typed(entry);
+    if (plain && is_default(s->kind, entry)) return WEFT_OK;
     if (!plain || !spared)
-        return weft_entry_fail(e,
+        return weft_entry_fail(entry,
                                "nothing in this run reads it, for %s; take it out, or "
                                "choose %s",
-                               instead(r, s), remedy(r, s));
-    note(r, s->kind->name);
+                               instead(run, s), remedy(run, s));
+    note(run, s->kind->name);
     return WEFT_OK;
 }
 
 /* Checks an entry of an option that is not read because another option has another
  * value. */
-static weft_status check_idle(weft_run *r, const weft_kind *kind, const weft_when *when,
-                              const weft_entry *e)
+static weft_status check_idle(weft_run *run, const weft_kind *kind, const weft_when *when,
+                              const weft_entry *entry)
 {
-    int plain = !weft_is_range(e->value) && !weft_conf_is_typed(e);
-    if (plain && (is_default(kind, e) || is_typed(r, kind->name, when->of))) return WEFT_OK;
-    return weft_entry_fail(e, "nothing in this run reads it; it is for %s.%s = %s",
+    int plain = !weft_is_range(entry->value) && !weft_conf_is_typed(entry);
+    if (plain && (is_default(kind, entry) || is_typed(run, kind->name, when->of)))
+        return WEFT_OK;
+    return weft_entry_fail(entry, "nothing in this run reads it; it is for %s.%s = %s",
                            kind->name, when->of, when->is);
 }
 
@@ -205,35 +207,36 @@ static int is_among(const weft_opt *of, const void *self, const char *words)
 
 /* Checks the options of a section in use that depend on others. Where the other is an axis,
  * some configurations may read them. */
-static weft_status check_when(weft_run *r, const weft_kind *kind)
+static weft_status check_when(weft_run *run, const weft_kind *kind)
 {
-    void *self = weft_arena_alloc(r->mem, 1, kind->size);
-    for (const weft_when *w = kind->when; w && w->name; w++) {
-        const weft_entry *e = weft_conf_find(r->conf, kind->name, w->name);
-        const weft_entry *other = weft_conf_find(r->conf, kind->name, w->of);
-        if (!e || (other && weft_is_range(other->value))) continue;
-        const weft_opt *of = option_of(kind, w->of);
-        TRY(weft_conf_bind(r->conf, kind, self));
-        if (!is_among(of, self, w->is)) TRY(check_idle(r, kind, w, e));
+    void *self = weft_arena_alloc(run->mem, 1, kind->size);
+    for (const weft_when *when = kind->when; when && when->name; when++) {
+        const weft_entry *entry = weft_conf_find(run->conf, kind->name, when->name);
+        const weft_entry *other = weft_conf_find(run->conf, kind->name, when->of);
+        if (!entry || (other && weft_is_range(other->value))) continue;
+        const weft_opt *of = option_of(kind, when->of);
+        TRY(weft_conf_bind(run->conf, kind, self));
+        if (!is_among(of, self, when->is)) TRY(check_idle(run, kind, when, entry));
     }
     return WEFT_OK;
 }
 
-weft_status weft_run_keys(weft_run *r, int fresh)
+weft_status weft_run_keys(weft_run *run, int fresh)
 {
-    sections all = all_sections(r->task, r->mem);
+    sections all = all_sections(run->task, run->mem);
     for (int i = 0; i < all.n; i++) {
         const section *s = &all.at[i];
-        if (is_used(r, s)) {
-            if (fresh) TRY(check_when(r, s->kind));
+        if (is_used(run, s)) {
+            if (fresh) TRY(check_when(run, s->kind));
             continue;
         }
-        TRY(weft_conf_bind(r->conf, s->kind, weft_arena_alloc(r->mem, 1, s->kind->size)));
-        for (int e = 0; e < r->conf->n; e++) {
-            weft_entry *at = &r->conf->entry[e];
+        TRY(weft_conf_bind(run->conf, s->kind,
+                           weft_arena_alloc(run->mem, 1, s->kind->size)));
+        for (int e = 0; e < run->conf->n; e++) {
+            weft_entry *at = &run->conf->entry[e];
             if (strcmp(at->section, s->kind->name) != 0) continue;
             at->used = 1;
-            if (fresh) TRY(check_unused(r, s, at));
+            if (fresh) TRY(check_unused(run, s, at));
         }
     }
     return WEFT_OK;
@@ -246,10 +249,10 @@ static const char *session_keys(const sections *all)
 {
     const char *text = "";
     for (int i = 0; i < all->n; i++)
-        for (const weft_opt *o = all->at[i].kind->opts; o->name; o++) {
+        for (const weft_opt *opt = all->at[i].kind->opts; opt->name; opt++) {
             char name[128];
-            if (o->role != WEFT_PER_SESSION) continue;
-            weft_opt_name(o, name, sizeof name);
+            if (opt->role != WEFT_PER_SESSION) continue;
+            weft_opt_name(opt, name, sizeof name);
             text = weft_arena_text(all->mem, "%s%s%s.%s", text, *text ? ", " : "",
                                    all->at[i].kind->name, name);
         }
@@ -257,12 +260,12 @@ static const char *session_keys(const sections *all)
 }
 
 /* 1 if the entry is of one of these options. */
-static int may_differ(const sections *all, const weft_entry *e)
+static int may_differ(const sections *all, const weft_entry *entry)
 {
     for (int i = 0; i < all->n; i++) {
-        if (strcmp(all->at[i].kind->name, e->section) != 0) continue;
-        for (const weft_opt *o = all->at[i].kind->opts; o->name; o++)
-            if (o->role == WEFT_PER_SESSION && weft_opt_is(o, e->key)) return 1;
+        if (strcmp(all->at[i].kind->name, entry->section) != 0) continue;
+        for (const weft_opt *opt = all->at[i].kind->opts; opt->name; opt++)
+            if (opt->role == WEFT_PER_SESSION && weft_opt_is(opt, entry->key)) return 1;
     }
     return 0;
 }

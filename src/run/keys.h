@@ -7,8 +7,8 @@
 /* Checks the entries that this run does not read. Their values must be valid. With fresh =
  * 1 an unread entry is an error, with these exceptions for plain values in a file: options
  * of other tuners, options of a plug-in in place of which the command line names another,
- * and values equal to the default. Sets r->unread. ECONF. */
-WEFT_CHECKED weft_status weft_run_keys(weft_run *r, int fresh);
+ * and values equal to the default. Sets run->unread. ECONF. */
+WEFT_CHECKED weft_status weft_run_keys(weft_run *run, int fresh);
 
 /* Replaces an entry of a run that is resumed by the assignment "section.key=value" of an
  * option on which no result depends (WEFT_PER_SESSION). ECONF: another one. */

@@ -7,18 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-void weft_order_ask(weft_order *o, double work)
+void weft_order_ask(weft_order *order, double work)
 {
-    o->job = weft_grow(o->mem, o->job, sizeof *o->job, o->n, &o->room);
-    o->job[o->n] = (weft_order_job){.id = o->n, .after = o->told, .work = fmax(work, 1)};
-    o->n++;
-    if (o->n - o->told > o->most) o->most = o->n - o->told;
+    order->job =
+        weft_grow(order->mem, order->job, sizeof *order->job, order->n, &order->room);
+    order->job[order->n] =
+        (weft_order_job){.id = order->n, .after = order->told, .work = fmax(work, 1)};
+    order->n++;
+    if (order->n - order->told > order->most) order->most = order->n - order->told;
 }
 
-void weft_order_tell(weft_order *o, int64_t job)
+void weft_order_tell(weft_order *order, int64_t job)
 {
-    o->tell = weft_grow(o->mem, o->tell, sizeof *o->tell, o->told, &o->roomtell);
-    o->tell[o->told++] = job;
+    order->tell = weft_grow(order->mem, order->tell, sizeof *order->tell, order->told,
+                            &order->roomtell);
+    order->tell[order->told++] = job;
 }
 
 /* The state of a simulation. */
@@ -50,9 +53,9 @@ static void take(shift *s, int teams)
     while (s->ready < s->o->n && s->job[s->ready].after <= s->told) s->ready++;
     for (int g = 0; g < teams && s->taken < s->ready; g++) {
         if (s->does[g] >= 0) continue;
-        const weft_order_job *j = &s->job[s->taken++];
-        s->does[g] = j->id;
-        s->until[g] = s->now + j->work;
+        const weft_order_job *job = &s->job[s->taken++];
+        s->does[g] = job->id;
+        s->until[g] = s->now + job->work;
         s->busy++;
     }
 }
@@ -71,19 +74,19 @@ static void finish(shift *s, int teams)
     while (!s->o->wall && s->told < s->o->n && s->known[s->o->tell[s->told]]) s->told++;
 }
 
-double weft_order_busy(const weft_order *o, int teams)
+double weft_order_busy(const weft_order *order, int teams)
 {
     weft_arena *tmp = weft_arena_new();
-    shift s = {.o = o,
-               .job = WEFT_NEW(tmp, weft_order_job, o->n),
-               .known = WEFT_NEW(tmp, char, o->n),
+    shift s = {.o = order,
+               .job = WEFT_NEW(tmp, weft_order_job, order->n),
+               .known = WEFT_NEW(tmp, char, order->n),
                .does = WEFT_NEW(tmp, int64_t, teams),
                .until = WEFT_NEW(tmp, double, teams)};
     double sum = 0;
-    memcpy(s.job, o->job, (size_t)o->n * sizeof *s.job);
-    if (o->costly) qsort(s.job, (size_t)o->n, sizeof *s.job, by_work);
+    memcpy(s.job, order->job, (size_t)order->n * sizeof *s.job);
+    if (order->costly) qsort(s.job, (size_t)order->n, sizeof *s.job, by_work);
     for (int g = 0; g < teams; g++) s.does[g] = -1;
-    for (int64_t i = 0; i < o->n; i++) sum += o->job[i].work;
+    for (int64_t i = 0; i < order->n; i++) sum += order->job[i].work;
     for (take(&s, teams); s.busy > 0; take(&s, teams)) finish(&s, teams);
     double busy = sum / (s.now * teams);
     weft_arena_free(tmp);

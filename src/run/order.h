@@ -26,11 +26,11 @@ typedef struct weft_order {
 } weft_order;
 
 /* Records that the next job is asked for, with `work` operations; that a job is told. */
-void weft_order_ask(weft_order *o, double work);
-void weft_order_tell(weft_order *o, int64_t job);
+void weft_order_ask(weft_order *order, double work);
+void weft_order_tell(weft_order *order, int64_t job);
 
 /* The fraction of the total time that `teams` equal teams would be busy, if all operations
  * took the same time: 1 for one team. Cost O(n teams). */
-double weft_order_busy(const weft_order *o, int teams);
+double weft_order_busy(const weft_order *order, int teams);
 
 #endif

@@ -6,42 +6,42 @@
 #include <string.h>
 
 /* 1: the sampler prefers cheap configurations. */
-static int counts_cost(const weft_run *r)
+static int counts_cost(const weft_run *run)
 {
-    for (const weft_opt *o = r->search.sampler->kind.opts; o->name; o++)
-        if (weft_opt_is(o, "per_cost"))
-            return weft_opt_value(o, r->search.sampler_self) > 0;
+    for (const weft_opt *opt = run->search.sampler->kind.opts; opt->name; opt++)
+        if (weft_opt_is(opt, "per_cost"))
+            return weft_opt_value(opt, run->search.sampler_self) > 0;
     return 0;
 }
 
 static double operations(const void *own, const weft_job *job)
 {
-    const weft_run *r = own;
+    const weft_run *run = own;
     weft_cost cost = {0};
-    r->task->cost(r->task_self, job, &cost);
+    run->task->cost(run->task_self, job, &cost);
     return cost.flops;
 }
 
-static weft_price price_of(const weft_run *r)
+static weft_price price_of(const weft_run *run)
 {
-    if (r->task->price) return r->task->price(r->task_self);
-    return r->task->seconds ? WEFT_PRICE_SECONDS : WEFT_PRICE_OPERATIONS;
+    if (run->task->price) return run->task->price(run->task_self);
+    return run->task->seconds ? WEFT_PRICE_SECONDS : WEFT_PRICE_OPERATIONS;
 }
 
-weft_status weft_run_price(weft_run *r)
+weft_status weft_run_price(weft_run *run)
 {
-    if (!counts_cost(r)) return WEFT_OK;
-    weft_price price = price_of(r);
-    const char *sampler = r->search.sampler->kind.name;
-    if (price == WEFT_PRICE_UNKNOWN && r->fresh)
+    if (!counts_cost(run)) return WEFT_OK;
+    weft_price price = price_of(run);
+    const char *sampler = run->search.sampler->kind.name;
+    if (price == WEFT_PRICE_UNKNOWN && run->fresh)
         return weft_fail(
             WEFT_ECONF,
             "%s.per_cost = yes would change nothing: all jobs of a resource last "
             "equally long, as far as task %s knows before they are run; set "
             "%s.per_cost = no",
-            sampler, r->task->kind.name, sampler);
+            sampler, run->task->kind.name, sampler);
     if (price != WEFT_PRICE_OPERATIONS) return WEFT_OK;
-    r->search.operations = operations;
-    r->search.own = r;
+    run->search.operations = operations;
+    run->search.own = run;
     return WEFT_OK;
 }

@@ -6,18 +6,18 @@
 #include "weft/task.h"
 
 /* Name of the file of a job's checkpoint. Owned by mem. */
-const char *weft_checkpoint_name(const weft_rundir *t, int64_t job, weft_arena *mem);
+const char *weft_checkpoint_name(const weft_rundir *rundir, int64_t job, weft_arena *mem);
 
-/* Writes a checkpoint of a job in flight: its record with e->done rows, and the state after
- * them. EFILE. */
-WEFT_CHECKED weft_status weft_checkpoint_write(const weft_rundir *t,
-                                               const weft_job_record *e,
+/* Writes a checkpoint of a job in flight: its record with record->done rows, and the state
+ * after them. EFILE. */
+WEFT_CHECKED weft_status weft_checkpoint_write(const weft_rundir *rundir,
+                                               const weft_job_record *record,
                                                const weft_state *state);
 
 /* Reads a checkpoint. If there is none, e and state stay as before the first unit;
  * likewise, with a warning, if it is damaged or of another job. Arrays that the record does
  * not have are allocated from mem. */
-void weft_checkpoint_read(const weft_rundir *t, weft_job_record *e, weft_state *state,
-                          weft_arena *mem);
+void weft_checkpoint_read(const weft_rundir *rundir, weft_job_record *record,
+                          weft_state *state, weft_arena *mem);
 
 #endif

@@ -81,34 +81,36 @@ static const char *from_root(const char *path, const char *dir, weft_arena *mem)
 /* The directory where the run was begun, or, if that is missing, where it is now if it was
  * moved as a whole: the run file, now `path`, was begun as `output`, a path relative to
  * it. */
-static const char *find(const weft_rundir *t, const char *path, const char *output)
+static const char *find(const weft_rundir *rundir, const char *path, const char *output)
 {
-    if (!t->directory || access(t->directory, F_OK) == 0) return t->directory;
+    if (!rundir->directory || access(rundir->directory, F_OK) == 0)
+        return rundir->directory;
     output = plain(output);
     size_t n = strlen(path), tail = strlen(output);
     int moved = *output != '/' && n > tail + 1 && path[n - tail - 1] == '/' &&
                 strcmp(path + n - tail, output) == 0;
-    if (!moved) return t->directory;
-    const char *dir = weft_arena_text(t->mem, "%.*s", (int)(n - tail - 1), path);
+    if (!moved) return rundir->directory;
+    const char *dir = weft_arena_text(rundir->mem, "%.*s", (int)(n - tail - 1), path);
     weft_log(WEFT_INFO, "%s, where the run was begun, is missing: it goes on in %s",
-             t->directory, dir);
+             rundir->directory, dir);
     return dir;
 }
 
-weft_status weft_directory_resume(weft_rundir *t, const char *output, const char **before)
+weft_status weft_directory_resume(weft_rundir *rundir, const char *output,
+                                  const char **before)
 {
-    *before = here(t->mem);
-    const char *path = from_root(t->path, *before, t->mem);
-    t->directory =
-        share(t->world->rank == 0 ? find(t, path, output) : NULL, t->world, t->mem);
-    if (!t->directory || !*before || same(t->directory, ".")) {
+    *before = here(rundir->mem);
+    const char *path = from_root(rundir->path, *before, rundir->mem);
+    rundir->directory = share(rundir->world->rank == 0 ? find(rundir, path, output) : NULL,
+                              rundir->world, rundir->mem);
+    if (!rundir->directory || !*before || same(rundir->directory, ".")) {
         *before = NULL;
-        return weft_agree(WEFT_OK, t->world);
+        return weft_agree(WEFT_OK, rundir->world);
     }
-    t->path = path;
-    t->dir = weft_place_dir(path, t->mem);
-    t->journal.path = weft_arena_text(t->mem, "%s/journal", t->dir);
-    return weft_agree(enter(t->directory, path), t->world);
+    rundir->path = path;
+    rundir->dir = weft_place_dir(path, rundir->mem);
+    rundir->journal.path = weft_arena_text(rundir->mem, "%s/journal", rundir->dir);
+    return weft_agree(enter(rundir->directory, path), rundir->world);
 }
 
 const char *weft_directory_typed(const char *assignment, const char *before,

@@ -10,11 +10,11 @@
 WEFT_CHECKED weft_status weft_directory_begin(const char **dir, const char *run,
                                               weft_team *world, weft_arena *mem);
 
-/* Makes t->directory the current one, and the paths of the run, to which its file was
+/* Makes rundir->directory the current one, and the paths of the run, to which its file was
  * `output` when it was begun, absolute. If the directory is missing because the experiment
  * was moved as a whole, its new place is taken. *before: the directory to return to; NULL:
  * it has not changed. EFILE: missing. Collective over world. */
-WEFT_CHECKED weft_status weft_directory_resume(weft_rundir *t, const char *output,
+WEFT_CHECKED weft_status weft_directory_resume(weft_rundir *rundir, const char *output,
                                                const char **before);
 
 /* The assignment "run.data=PATH", typed in the directory `before`, for another one. Other

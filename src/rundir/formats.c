@@ -32,26 +32,26 @@ const char *weft_about_text(const char *data, int64_t began, weft_arena *mem)
 }
 
 /* What another version says of itself may have any keys. */
-static const char *note(const weft_conf *c, const char *key, const char *usual)
+static const char *note(const weft_conf *conf, const char *key, const char *usual)
 {
-    const weft_entry *e = weft_conf_find(c, about_kind.name, key);
-    return e ? e->value : usual;
+    const weft_entry *entry = weft_conf_find(conf, about_kind.name, key);
+    return entry ? entry->value : usual;
 }
 
 weft_status weft_about_read(const char *dir, const char *text, weft_about *out,
                             weft_arena *mem)
 {
-    weft_conf c;
-    weft_conf_init(&c, mem);
-    TRY(weft_conf_text(&c, weft_arena_text(mem, "%s/journal", dir), text));
-    const char *records = note(&c, "records", "0");
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
+    TRY(weft_conf_text(&conf, weft_arena_text(mem, "%s/journal", dir), text));
+    const char *records = note(&conf, "records", "0");
     if (strcmp(records, weft_arena_text(mem, "%d", WEFT_RECORD_FORMAT)) != 0)
         return weft_fail(WEFT_EFILE,
                          "%s/journal has job records of format %s, written by weft %s, and "
                          "weft " WEFT_VERSION " reads format %d; " REMEDY,
-                         dir, records, note(&c, "version", "of an older version"),
+                         dir, records, note(&conf, "version", "of an older version"),
                          WEFT_RECORD_FORMAT);
-    return weft_conf_bind(&c, &about_kind, out);
+    return weft_conf_bind(&conf, &about_kind, out);
 }
 
 /* ---- run files ---- */
@@ -63,10 +63,10 @@ static int is_kind(const char *format, const char *wanted)
     return strncmp(format, wanted, n) == 0;
 }
 
-weft_status weft_run_format(weft_h5 *f, int exported)
+weft_status weft_run_format(weft_h5 *file, int exported)
 {
     const char *format = "", *version = "of an older version";
-    if (weft_h5_has(f, "/@format")) TRY(weft_h5_read_attr(f, "/", "format", &format));
+    if (weft_h5_has(file, "/@format")) TRY(weft_h5_read_attr(file, "/", "format", &format));
     if (strcmp(format, WEFT_RUN_FORMAT) == 0) return WEFT_OK;
     if (exported && strcmp(format, WEFT_WINNER_FORMAT) == 0) return WEFT_OK;
     int run = is_kind(format, WEFT_RUN_FORMAT);
@@ -74,35 +74,37 @@ weft_status weft_run_format(weft_h5 *f, int exported)
         return weft_fail(WEFT_EFILE,
                          "%s is not a run file%s (format \"%s\", expected \"%s\"); "
                          "`weft info` tells what it is",
-                         f->path, exported ? " or an exported winner" : "", format,
+                         file->path, exported ? " or an exported winner" : "", format,
                          WEFT_RUN_FORMAT);
-    if (weft_h5_has(f, "/@version")) TRY(weft_h5_read_attr(f, "/", "version", &version));
+    if (weft_h5_has(file, "/@version"))
+        TRY(weft_h5_read_attr(file, "/", "version", &version));
     return weft_fail(WEFT_EFILE,
                      "%s has format \"%s\", written by weft %s, and weft " WEFT_VERSION
                      " reads \"%s\"; " REMEDY,
-                     f->path, format, version, run ? WEFT_RUN_FORMAT : WEFT_WINNER_FORMAT);
+                     file->path, format, version,
+                     run ? WEFT_RUN_FORMAT : WEFT_WINNER_FORMAT);
 }
 
-weft_status weft_winner_check(weft_h5 *f, int exported)
+weft_status weft_winner_check(weft_h5 *file, int exported)
 {
     const char *why;
-    TRY(weft_run_format(f, exported));
-    if (weft_h5_has(f, "/@unfinished"))
+    TRY(weft_run_format(file, exported));
+    if (weft_h5_has(file, "/@unfinished"))
         return weft_fail(WEFT_EFILE,
                          "%s is a report of an unfinished run, whose winner is not known "
                          "yet: end that run by `weft resume`",
-                         f->path);
-    if (!weft_h5_has(f, "/@no_winner")) return WEFT_OK;
-    TRY(weft_h5_read_attr(f, "/", "no_winner", &why));
-    return weft_fail(WEFT_ENONE, "%s has no winner: %s", f->path, why);
+                         file->path);
+    if (!weft_h5_has(file, "/@no_winner")) return WEFT_OK;
+    TRY(weft_h5_read_attr(file, "/", "no_winner", &why));
+    return weft_fail(WEFT_ENONE, "%s has no winner: %s", file->path, why);
 }
 
 weft_status weft_winner_find(const char *path, weft_arena *mem)
 {
-    weft_h5 f;
-    TRY(weft_h5_open(&f, path, mem));
-    weft_status st = weft_winner_check(&f, 0);
-    weft_h5_close(&f);
+    weft_h5 file;
+    TRY(weft_h5_open(&file, path, mem));
+    weft_status st = weft_winner_check(&file, 0);
+    weft_h5_close(&file);
     return st;
 }
 
@@ -115,10 +117,10 @@ int weft_run_is_unfinished(const char *path)
     return unfinished;
 }
 
-weft_status weft_run_file(weft_h5 *f, const char *path, weft_arena *mem)
+weft_status weft_run_file(weft_h5 *file, const char *path, weft_arena *mem)
 {
     if (weft_run_is_unfinished(path))
         return weft_fail(WEFT_EFILE, "%s is unfinished; go on with it by `weft resume %s`",
                          path, path);
-    return weft_h5_open(f, path, mem);
+    return weft_h5_open(file, path, mem);
 }

@@ -25,17 +25,17 @@ WEFT_CHECKED weft_status weft_about_read(const char *dir, const char *text, weft
 
 /* EFILE unless the file is a run file, or, where `exported` is 1, an exported winner, of
  * this version. */
-WEFT_CHECKED weft_status weft_run_format(weft_h5 *f, int exported);
+WEFT_CHECKED weft_status weft_run_format(weft_h5 *file, int exported);
 
 /* WEFT_OK if the run file, or where `exported` is 1 the exported winner, has a winner.
  * ENONE: it has none, with the reason; EFILE: it is no such file, or one of an unfinished
  * run. */
-WEFT_CHECKED weft_status weft_winner_check(weft_h5 *f, int exported);
+WEFT_CHECKED weft_status weft_winner_check(weft_h5 *file, int exported);
 /* The same of the run file of that name. */
 WEFT_CHECKED weft_status weft_winner_find(const char *path, weft_arena *mem);
 
 /* Opens a run file. EFILE, also if the run is unfinished, which the message then says. */
-WEFT_CHECKED weft_status weft_run_file(weft_h5 *f, const char *path, weft_arena *mem);
+WEFT_CHECKED weft_status weft_run_file(weft_h5 *file, const char *path, weft_arena *mem);
 
 /* 1 if the run file does not exist, but the journal of its run does. */
 int weft_run_is_unfinished(const char *path);

@@ -17,9 +17,9 @@
 
 /* Checks that there is space for the states, by allocating a file of that size and removing
  * it. */
-static weft_status try_space(const weft_rundir *t, double bytes)
+static weft_status try_space(const weft_rundir *rundir, double bytes)
 {
-    const char *path = weft_arena_text(t->mem, "%s/journal.tmp.0", t->dir);
+    const char *path = weft_arena_text(rundir->mem, "%s/journal.tmp.0", rundir->dir);
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     int err = fd < 0 ? errno : posix_fallocate(fd, 0, (off_t)bytes);
     if (err == EINVAL || err == EOPNOTSUPP)
@@ -31,85 +31,90 @@ static weft_status try_space(const weft_rundir *t, double bytes)
     return weft_fail(WEFT_EFILE,
                      "cannot write %.1f MB to %s: %s; free space or choose another "
                      "output by -o",
-                     bytes / 1e6, t->dir, strerror(err));
+                     bytes / 1e6, rundir->dir, strerror(err));
 }
 
-static weft_status begin(weft_rundir *t, const char *conf, double bytes)
+static weft_status begin(weft_rundir *rundir, const char *conf, double bytes)
 {
-    TRY(try_space(t, bytes));
-    const char *text = weft_about_text(t->data, t->began, t->mem);
-    TRY(weft_journal_add(&t->journal, TAG_CONF, conf, strlen(conf) + 1));
-    TRY(weft_journal_add(&t->journal, TAG_ABOUT, text, strlen(text) + 1));
-    const char *dir = t->directory;
-    if (t->tables)
-        TRY(weft_journal_add(&t->journal, TAG_TABLES, t->tables, strlen(t->tables) + 1));
-    if (dir) TRY(weft_journal_add(&t->journal, TAG_DIRECTORY, dir, strlen(dir) + 1));
+    TRY(try_space(rundir, bytes));
+    const char *text = weft_about_text(rundir->data, rundir->began, rundir->mem);
+    TRY(weft_journal_add(&rundir->journal, TAG_CONF, conf, strlen(conf) + 1));
+    TRY(weft_journal_add(&rundir->journal, TAG_ABOUT, text, strlen(text) + 1));
+    const char *dir = rundir->directory;
+    if (rundir->tables)
+        TRY(weft_journal_add(&rundir->journal, TAG_TABLES, rundir->tables,
+                             strlen(rundir->tables) + 1));
+    if (dir) TRY(weft_journal_add(&rundir->journal, TAG_DIRECTORY, dir, strlen(dir) + 1));
     /* A kill can leave the last record incomplete; this empty one ends the head, whose
      * records are then known to be whole. */
-    TRY(weft_journal_add(&t->journal, TAG_BEGUN, NULL, 0));
-    return weft_journal_sync(&t->journal);
+    TRY(weft_journal_add(&rundir->journal, TAG_BEGUN, NULL, 0));
+    return weft_journal_sync(&rundir->journal);
 }
 
-weft_status weft_rundir_begin(weft_rundir *t, const char *conf, const char *data,
+weft_status weft_rundir_begin(weft_rundir *rundir, const char *conf, const char *data,
                               double bytes)
 {
-    t->data = data;
-    t->began = (int64_t)time(NULL);
-    weft_bcast(t->world, &t->began, sizeof t->began, 0);
-    weft_rundir_identify(t, conf);
-    return weft_agree(t->world->rank == 0 ? begin(t, conf, bytes) : WEFT_OK, t->world);
+    rundir->data = data;
+    rundir->began = (int64_t)time(NULL);
+    weft_bcast(rundir->world, &rundir->began, sizeof rundir->began, 0);
+    weft_rundir_identify(rundir, conf);
+    return weft_agree(rundir->world->rank == 0 ? begin(rundir, conf, bytes) : WEFT_OK,
+                      rundir->world);
 }
 
-weft_status weft_rundir_join(weft_rundir *t, int team)
+weft_status weft_rundir_join(weft_rundir *rundir, int team)
 {
     int fresh;
     if (team == 0) return WEFT_OK;
     weft_status st = weft_journal_extend(
-        &t->journal, weft_rundir_journal(t->dir, team, t->mem), &fresh, t->mem);
+        &rundir->journal, weft_rundir_journal(rundir->dir, team, rundir->mem), &fresh,
+        rundir->mem);
     if (st == WEFT_OK && fresh)
-        st = weft_journal_add(&t->journal, TAG_RUN, &t->id, sizeof t->id);
-    return weft_rundir_stuck(t, st);
+        st = weft_journal_add(&rundir->journal, TAG_RUN, &rundir->id, sizeof rundir->id);
+    return weft_rundir_stuck(rundir, st);
 }
 
-void weft_rundir_leave(weft_rundir *t)
+void weft_rundir_leave(weft_rundir *rundir)
 {
-    if (t->world->rank != 0) weft_journal_close(&t->journal);
+    if (rundir->world->rank != 0) weft_journal_close(&rundir->journal);
 }
 
-weft_status weft_rundir_add(weft_rundir *t, const weft_job_record *e, const void *packed,
-                            size_t bytes)
+weft_status weft_rundir_add(weft_rundir *rundir, const weft_job_record *record,
+                            const void *packed, size_t bytes)
 {
-    weft_status st =
-        weft_journal_add(&t->journal, TAG_JOB + (uint64_t)e->job.id, packed, bytes);
-    weft_state_id flight = {.trial = -1, .job = e->job.id};
-    if (e->nunit > 1) weft_rundir_state_drop(t, &flight);
-    return weft_rundir_stuck(t, st);
+    weft_status st = weft_journal_add(&rundir->journal, TAG_JOB + (uint64_t)record->job.id,
+                                      packed, bytes);
+    weft_state_id flight = {.trial = -1, .job = record->job.id};
+    if (record->nunit > 1) weft_rundir_state_drop(rundir, &flight);
+    return weft_rundir_stuck(rundir, st);
 }
 
 /* ---- reading ---- */
 
-weft_status weft_rundir_find(const weft_rundir *t, weft_job_record *e, int *found,
+weft_status weft_rundir_find(const weft_rundir *rundir, weft_job_record *record, int *found,
                              weft_arena *mem)
 {
     *found = 0;
-    if (e->job.id >= t->npast || !t->past[e->job.id]) return WEFT_OK;
-    for (const weft_recorded *r = t->past[e->job.id]; r && !*found; r = r->earlier)
-        *found = weft_job_record_unpack(e, r->data, mem);
-    if (*found || t->retried) return WEFT_OK;
+    if (record->job.id >= rundir->npast || !rundir->past[record->job.id]) return WEFT_OK;
+    for (const weft_recorded *recorded = rundir->past[record->job.id]; recorded && !*found;
+         recorded = recorded->earlier)
+        *found = weft_job_record_unpack(record, recorded->data, mem);
+    if (*found || rundir->retried) return WEFT_OK;
     return weft_fail(WEFT_EFILE,
                      "job %lld in the journal of %s is not the one that this program asks "
                      "for: another version began the run; resume it with that one, or "
                      "begin anew by `weft tune --force`",
-                     (long long)e->job.id, t->path);
+                     (long long)record->job.id, rundir->path);
 }
 
-double weft_rundir_ended(const weft_rundir *t)
+double weft_rundir_ended(const weft_rundir *rundir)
 {
     double last = 0;
-    for (int64_t i = 0; i < t->npast; i++)
-        for (const weft_recorded *r = t->past[i]; r; r = r->earlier)
-            last = fmax(last, weft_job_record_ended(r->data));
-    for (int64_t i = 0; i < t->ntime; i++) last = fmax(last, t->time[i].at);
+    for (int64_t i = 0; i < rundir->npast; i++)
+        for (const weft_recorded *recorded = rundir->past[i]; recorded;
+             recorded = recorded->earlier)
+            last = fmax(last, weft_job_record_ended(recorded->data));
+    for (int64_t i = 0; i < rundir->ntime; i++) last = fmax(last, rundir->time[i].at);
     return last;
 }
 
@@ -119,15 +124,16 @@ static int by_ticket(const void *pa, const void *pb)
     return (a > b) - (a < b);
 }
 
-int64_t weft_rundir_tickets(const weft_rundir *t, const int64_t **ticket, weft_arena *mem)
+int64_t weft_rundir_tickets(const weft_rundir *rundir, const int64_t **ticket,
+                            weft_arena *mem)
 {
-    int64_t *all = WEFT_NEW(mem, int64_t, t->npast), n = 0;
+    int64_t *all = WEFT_NEW(mem, int64_t, rundir->npast), n = 0;
     weft_arena *tmp = weft_arena_new();
-    for (int64_t i = 0; i < t->npast; i++) {
+    for (int64_t i = 0; i < rundir->npast; i++) {
         size_t mark = weft_arena_mark(tmp);
-        weft_job_record e;
-        if (t->past[i] && weft_job_record_read(&e, t->past[i]->data, tmp))
-            all[n++] = e.ticket;
+        weft_job_record record;
+        if (rundir->past[i] && weft_job_record_read(&record, rundir->past[i]->data, tmp))
+            all[n++] = record.ticket;
         weft_arena_reset(tmp, mark);
     }
     if (n > 0) qsort(all, (size_t)n, sizeof *all, by_ticket);

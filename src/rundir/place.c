@@ -66,9 +66,9 @@ void weft_place_unclaim(const char *dir)
     DIR *d = opendir(dir);
     if (!d) return;
     weft_arena *tmp = weft_arena_new();
-    for (const struct dirent *e = readdir(d); e; e = readdir(d))
-        if (is_numbered(e->d_name, "claim-") || is_numbered(e->d_name, "ticket-"))
-            unlink(weft_arena_text(tmp, "%s/%s", dir, e->d_name));
+    for (const struct dirent *entry = readdir(d); entry; entry = readdir(d))
+        if (is_numbered(entry->d_name, "claim-") || is_numbered(entry->d_name, "ticket-"))
+            unlink(weft_arena_text(tmp, "%s/%s", dir, entry->d_name));
     closedir(d);
     weft_arena_free(tmp);
 }
@@ -78,9 +78,9 @@ void weft_place_empty(const char *dir)
     DIR *d = opendir(dir);
     if (!d) return;
     weft_arena *tmp = weft_arena_new();
-    for (const struct dirent *e = readdir(d); e; e = readdir(d))
-        if (is_ours(e->d_name))
-            weft_tree_remove(weft_arena_text(tmp, "%s/%s", dir, e->d_name));
+    for (const struct dirent *entry = readdir(d); entry; entry = readdir(d))
+        if (is_ours(entry->d_name))
+            weft_tree_remove(weft_arena_text(tmp, "%s/%s", dir, entry->d_name));
     closedir(d);
     weft_arena_free(tmp);
 }
@@ -89,9 +89,9 @@ static const char *any_file(const char *dir, weft_arena *mem)
 {
     const char *name = "";
     DIR *d = opendir(dir);
-    for (const struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d))
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            name = weft_arena_text(mem, "%s", e->d_name);
+    for (const struct dirent *entry = d ? readdir(d) : NULL; entry; entry = readdir(d))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            name = weft_arena_text(mem, "%s", entry->d_name);
     if (d) closedir(d);
     return name;
 }
@@ -115,8 +115,8 @@ static int is_empty(const char *dir)
     DIR *d = opendir(dir);
     if (!d) return 0;
     int n = 0;
-    for (const struct dirent *e = readdir(d); e; e = readdir(d))
-        n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    for (const struct dirent *entry = readdir(d); entry; entry = readdir(d))
+        n += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
     closedir(d);
     return n == 0;
 }
@@ -140,18 +140,18 @@ weft_status weft_place_make(const char *dir, const char *journal)
 weft_status weft_place_apart(const char *path, const weft_conf *conf)
 {
     for (int i = 0; i < conf->n; i++) {
-        const weft_entry *e = &conf->entry[i];
-        int own = strcmp(e->section, "run") == 0 && strcmp(e->key, "output") == 0;
-        if (weft_file_same(path, e->file))
+        const weft_entry *entry = &conf->entry[i];
+        int own = strcmp(entry->section, "run") == 0 && strcmp(entry->key, "output") == 0;
+        if (weft_file_same(path, entry->file))
             return weft_fail(WEFT_ECONF,
                              "the run file %s would replace the input file; choose another "
                              "name by -o",
                              path);
-        if (!own && weft_file_same(path, e->value))
+        if (!own && weft_file_same(path, entry->value))
             return weft_fail(WEFT_ECONF,
                              "the run file %s would replace what the run reads: %s.%s = "
                              "%s; choose another name by -o",
-                             path, e->section, e->key, e->value);
+                             path, entry->section, entry->key, entry->value);
     }
     return WEFT_OK;
 }
@@ -174,10 +174,12 @@ void weft_place_forget(const char *path)
     weft_arena *tmp = weft_arena_new();
     const char *dir = weft_place_failed(path, tmp);
     DIR *d = opendir(dir);
-    for (const struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
-        const char *rest = after(after(after(after(e->d_name, NULL), "-"), NULL), ".log");
-        int kept = is_ours(e->d_name) || strcmp(e->d_name, "journal") == 0;
-        if (kept || (rest && !*rest)) unlink(weft_arena_text(tmp, "%s/%s", dir, e->d_name));
+    for (const struct dirent *entry = d ? readdir(d) : NULL; entry; entry = readdir(d)) {
+        const char *rest =
+            after(after(after(after(entry->d_name, NULL), "-"), NULL), ".log");
+        int kept = is_ours(entry->d_name) || strcmp(entry->d_name, "journal") == 0;
+        if (kept || (rest && !*rest))
+            unlink(weft_arena_text(tmp, "%s/%s", dir, entry->d_name));
     }
     if (d) closedir(d);
     rmdir(dir);

@@ -20,9 +20,9 @@ enum {
 };
 
 /* 1 if the record is of a job that is done; *id is that of the job. */
-int weft_record_is_job(const weft_record *r, int64_t *id);
+int weft_record_is_job(const weft_record *record, int64_t *id);
 
 /* The text of a record, which ends with NUL; NULL where it does not, or is damaged. */
-const char *weft_record_text(const weft_record *r);
+const char *weft_record_text(const weft_record *record);
 
 #endif

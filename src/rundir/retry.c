@@ -22,37 +22,40 @@ void weft_retry_void(weft_record *rec, int64_t n, int all)
     weft_arena *tmp = weft_arena_new();
     for (int64_t i = 0; i < end; i++) {
         size_t mark = weft_arena_mark(tmp);
-        weft_job_record e;
+        weft_job_record record;
         int failed = weft_record_is_job(&rec[i], &id) &&
-                     weft_job_record_read(&e, rec[i].data, tmp) && !isfinite(e.res.loss);
+                     weft_job_record_read(&record, rec[i].data, tmp) &&
+                     !isfinite(record.res.loss);
         if (failed || rec[i].tag == TAG_DONE) rec[i].tag = TAG_VOID;
         weft_arena_reset(tmp, mark);
     }
     weft_arena_free(tmp);
 }
 
-static weft_status add_marks(weft_rundir *t)
+static weft_status add_marks(weft_rundir *rundir)
 {
-    TRY(weft_journal_add(&t->journal, TAG_RETRY, NULL, 0));
-    TRY(weft_journal_sync(&t->journal));
-    for (int team = 1; weft_file_is(weft_rundir_journal(t->dir, team, t->mem)); team++) {
-        weft_journal j;
+    TRY(weft_journal_add(&rundir->journal, TAG_RETRY, NULL, 0));
+    TRY(weft_journal_sync(&rundir->journal));
+    for (int team = 1; weft_file_is(weft_rundir_journal(rundir->dir, team, rundir->mem));
+         team++) {
+        weft_journal journal;
         int fresh;
-        TRY(weft_journal_extend(&j, weft_rundir_journal(t->dir, team, t->mem), &fresh,
-                                t->mem));
-        weft_status st = weft_journal_add(&j, TAG_RETRY, NULL, 0);
-        if (st == WEFT_OK) st = weft_journal_sync(&j);
-        weft_journal_close(&j);
+        TRY(weft_journal_extend(&journal,
+                                weft_rundir_journal(rundir->dir, team, rundir->mem), &fresh,
+                                rundir->mem));
+        weft_status st = weft_journal_add(&journal, TAG_RETRY, NULL, 0);
+        if (st == WEFT_OK) st = weft_journal_sync(&journal);
+        weft_journal_close(&journal);
         TRY(st);
     }
-    weft_place_forget(t->path);
+    weft_place_forget(rundir->path);
     return WEFT_OK;
 }
 
-weft_status weft_retry_mark(weft_rundir *t)
+weft_status weft_retry_mark(weft_rundir *rundir)
 {
-    weft_status st = t->world->rank == 0 ? add_marks(t) : WEFT_OK;
-    return weft_agree(weft_rundir_stuck(t, st), t->world);
+    weft_status st = rundir->world->rank == 0 ? add_marks(rundir) : WEFT_OK;
+    return weft_agree(weft_rundir_stuck(rundir, st), rundir->world);
 }
 
 /* ---- complete runs ---- */

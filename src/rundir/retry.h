@@ -10,7 +10,7 @@ void weft_retry_void(weft_record *rec, int64_t n, int all);
 
 /* Marks that the failures in the journals do not count, and removes what they printed.
  * EFILE. Collective over world. */
-WEFT_CHECKED weft_status weft_retry_mark(weft_rundir *t);
+WEFT_CHECKED weft_status weft_retry_mark(weft_rundir *rundir);
 
 /* Moves the journals of a complete run from its directory to NAME.failed. */
 void weft_retry_store(const char *path, const weft_won *won);

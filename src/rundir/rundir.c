@@ -10,14 +10,15 @@ const char *weft_rundir_journal(const char *dir, int team, weft_arena *mem)
     return weft_arena_text(mem, "%s/journal-%d", dir, team);
 }
 
-void weft_rundir_identify(weft_rundir *t, const char *conf)
+void weft_rundir_identify(weft_rundir *rundir, const char *conf)
 {
-    uint64_t h = weft_hash(conf, strlen(conf), (uint64_t)t->began);
-    t->id = weft_hash(t->data, strlen(t->data), h);
+    uint64_t h = weft_hash(conf, strlen(conf), (uint64_t)rundir->began);
+    rundir->id = weft_hash(rundir->data, strlen(rundir->data), h);
 }
 
-weft_status weft_rundir_stuck(const weft_rundir *t, weft_status st)
+weft_status weft_rundir_stuck(const weft_rundir *rundir, weft_status st)
 {
     if (st != WEFT_EFILE) return st;
-    return weft_fail(st, "%s; then go on with `weft resume %s`", weft_error(), t->path);
+    return weft_fail(st, "%s; then go on with `weft resume %s`", weft_error(),
+                     rundir->path);
 }

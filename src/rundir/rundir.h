@@ -57,9 +57,9 @@ typedef struct weft_rundir {
 const char *weft_rundir_journal(const char *dir, int team, weft_arena *mem);
 
 /* Adds how to resume to the message of a failure to write (EFILE); returns st. */
-WEFT_CHECKED weft_status weft_rundir_stuck(const weft_rundir *t, weft_status st);
+WEFT_CHECKED weft_status weft_rundir_stuck(const weft_rundir *rundir, weft_status st);
 
-/* Sets t->id from the text of the configuration, t->data and t->began. */
-void weft_rundir_identify(weft_rundir *t, const char *conf);
+/* Sets rundir->id from the text of the configuration, rundir->data and rundir->began. */
+void weft_rundir_identify(weft_rundir *rundir, const char *conf);
 
 #endif

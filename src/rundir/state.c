@@ -28,10 +28,10 @@ typedef struct stored_tensor {
     int64_t at, nd, dims[4];
 } stored_tensor;
 
-static state_head head_of(const weft_rundir *t, const weft_state_id *id)
+static state_head head_of(const weft_rundir *rundir, const weft_state_id *id)
 {
     return (state_head){.magic = {'W', 'E', 'F', 'T', 'S', 'T', 'A', '2'},
-                        .run = t->id,
+                        .run = rundir->id,
                         .hash = id->hash,
                         .trial = id->trial,
                         .job = id->job,
@@ -46,20 +46,20 @@ static const char *name_of(const char *dir, int64_t trial, int64_t job, weft_are
                            (long long)job);
 }
 
-static const char *state_name(const weft_rundir *t, const weft_state_id *id,
+static const char *state_name(const weft_rundir *rundir, const weft_state_id *id,
                               weft_arena *mem)
 {
-    return name_of(t->dir, id->trial, id->job, mem);
+    return name_of(rundir->dir, id->trial, id->job, mem);
 }
 
 /* ---- writing ---- */
 
-weft_status weft_rundir_state_put(weft_rundir *t, const weft_state_id *id,
+weft_status weft_rundir_state_put(weft_rundir *rundir, const weft_state_id *id,
                                   const weft_state *state, int ntensor,
                                   const weft_tensor *tensor)
 {
     weft_arena *tmp = weft_arena_new();
-    state_head head = head_of(t, id);
+    state_head head = head_of(rundir, id);
     stored_tensor *stored = WEFT_NEW(tmp, stored_tensor, ntensor);
     for (int i = 0; i < ntensor; i++) {
         stored[i].at = tensor[i].at;
@@ -72,43 +72,44 @@ weft_status weft_rundir_state_put(weft_rundir *t, const weft_state_id *id,
     const void *const at[] = {&head, state->x, state->aux, stored, &hash};
     const size_t bytes[] = {sizeof head, (size_t)id->nx * sizeof *state->x,
                             (size_t)id->naux * sizeof *state->aux, size, sizeof hash};
-    const char *path = state_name(t, id, tmp);
+    const char *path = state_name(rundir, id, tmp);
     weft_status st = weft_file_put_lazy(path, ntensor > 0 ? 5 : 3, at, bytes);
-    weft_commit_file(t->commit, path);
+    weft_commit_file(rundir->commit, path);
     weft_arena_free(tmp);
-    return weft_rundir_stuck(t, st);
+    return weft_rundir_stuck(rundir, st);
 }
 
-void weft_rundir_search(weft_rundir *t)
+void weft_rundir_search(weft_rundir *rundir)
 {
-    t->commit = weft_commit_begin(&t->journal, t->mem);
+    rundir->commit = weft_commit_begin(&rundir->journal, rundir->mem);
 }
 
-void weft_rundir_state_drop(weft_rundir *t, const weft_state_id *id)
+void weft_rundir_state_drop(weft_rundir *rundir, const weft_state_id *id)
 {
     weft_arena *tmp = weft_arena_new();
     if (id->trial >= 0) {
-        weft_commit_remove(t->commit, state_name(t, id, tmp));
-        weft_commit_remove(t->commit,
-                           weft_arena_text(tmp, WEFT_FILES_NAME, t->dir,
+        weft_commit_remove(rundir->commit, state_name(rundir, id, tmp));
+        weft_commit_remove(rundir->commit,
+                           weft_arena_text(tmp, WEFT_FILES_NAME, rundir->dir,
                                            (long long)id->trial, (long long)id->job));
     } else {
-        weft_commit_remove(t->commit, weft_checkpoint_name(t, id->job, tmp));
+        weft_commit_remove(rundir->commit, weft_checkpoint_name(rundir, id->job, tmp));
     }
     weft_arena_free(tmp);
 }
 
-weft_status weft_rundir_sync(weft_rundir *t, int now)
+weft_status weft_rundir_sync(weft_rundir *rundir, int now)
 {
-    return weft_rundir_stuck(t, (now ? weft_commit_now : weft_commit_soon)(t->commit));
+    return weft_rundir_stuck(rundir,
+                             (now ? weft_commit_now : weft_commit_soon)(rundir->commit));
 }
 
-weft_status weft_rundir_over(weft_rundir *t)
+weft_status weft_rundir_over(weft_rundir *rundir)
 {
-    weft_status st = weft_commit_end(t->commit);
-    t->commit = NULL;
-    if (st == WEFT_OK) st = weft_journal_sync(&t->journal);
-    return weft_rundir_stuck(t, st);
+    weft_status st = weft_commit_end(rundir->commit);
+    rundir->commit = NULL;
+    if (st == WEFT_OK) st = weft_journal_sync(&rundir->journal);
+    return weft_rundir_stuck(rundir, st);
 }
 
 /* ---- reading ---- */
@@ -139,12 +140,12 @@ static int tail_holds(const char *tail, size_t bytes)
     return memcmp(&hash, tail + bytes - sizeof hash, sizeof hash) == 0;
 }
 
-static weft_status load(const weft_rundir *t, const weft_state_id *id, double seconds,
+static weft_status load(const weft_rundir *rundir, const weft_state_id *id, double seconds,
                         weft_state *state)
 {
     weft_arena *tmp = weft_arena_new();
-    const char *path = state_name(t, id, tmp);
-    state_head expected = head_of(t, id);
+    const char *path = state_name(rundir, id, tmp);
+    state_head expected = head_of(rundir, id);
     state_head head;
     size_t nx = (size_t)id->nx * sizeof *state->x;
     size_t naux = (size_t)id->naux * sizeof *state->aux;
@@ -167,12 +168,12 @@ static weft_status load(const weft_rundir *t, const weft_state_id *id, double se
     return st;
 }
 
-weft_status weft_rundir_state_load(const weft_rundir *t, weft_team *team,
+weft_status weft_rundir_state_load(const weft_rundir *rundir, weft_team *team,
                                    const weft_state_id *id, double seconds,
                                    weft_state *state)
 {
     weft_times_close(team);
-    weft_status st = team->rank == 0 ? load(t, id, seconds, state) : WEFT_OK;
+    weft_status st = team->rank == 0 ? load(rundir, id, seconds, state) : WEFT_OK;
     weft_times_io(team);
     TRY(weft_agree(st, team));
     weft_state_bcast(team, state);
@@ -182,14 +183,15 @@ weft_status weft_rundir_state_load(const weft_rundir *t, weft_team *team,
 /* ---- reading without task and data ---- */
 
 /* Whether the parts have the lengths that the head tells. */
-static int fits(const state_head *h, size_t size, size_t *nx, size_t *naux)
+static int fits(const state_head *head, size_t size, size_t *nx, size_t *naux)
 {
     size_t most = size / sizeof(real);
-    if (h->nx < 0 || h->naux < 0 || (size_t)h->nx > most || (size_t)h->naux > most)
+    if (head->nx < 0 || head->naux < 0 || (size_t)head->nx > most ||
+        (size_t)head->naux > most)
         return 0;
-    *nx = (size_t)h->nx * sizeof(real);
-    *naux = (size_t)h->naux * sizeof(double);
-    return sizeof *h + *nx + *naux <= size;
+    *nx = (size_t)head->nx * sizeof(real);
+    *naux = (size_t)head->naux * sizeof(double);
+    return sizeof *head + *nx + *naux <= size;
 }
 
 /* The tensors, at the end of the file; 0: they do not hold. */
@@ -210,10 +212,10 @@ static int take_tensors(const char *tail, size_t bytes, int64_t nx, int *n,
     return 1;
 }
 
-weft_status weft_state_peek(const char *dir, const weft_job_record *e, const real **x,
+weft_status weft_state_peek(const char *dir, const weft_job_record *record, const real **x,
                             int *n, weft_tensor tensor[WEFT_MAX_TENSORS], weft_arena *mem)
 {
-    const char *path = name_of(dir, e->job.trial, e->job.id, mem);
+    const char *path = name_of(dir, record->job.trial, record->job.id, mem);
     struct stat info;
     *x = NULL;
     *n = 0;
@@ -229,7 +231,7 @@ weft_status weft_state_peek(const char *dir, const weft_job_record *e, const rea
         size_t ntail = tail_bytes(path, sizeof head + nx + naux);
         uint64_t hash = weft_hash(data + sizeof head, nx, 0);
         hash = weft_hash(data + sizeof head + nx, naux, hash);
-        whole = hash == e->hash && take_tensors(tail, ntail, head.nx, n, tensor);
+        whole = hash == record->hash && take_tensors(tail, ntail, head.nx, n, tensor);
     }
     if (!whole) return weft_fail(WEFT_EFILE, "%s is damaged", path);
     *x = (const real *)(const void *)(data + sizeof head);

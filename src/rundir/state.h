@@ -13,11 +13,11 @@ typedef struct weft_state_id {
 
 /* Begins a search: only until weft_rundir_over may the functions from here to there be
  * called. Called by a leader. */
-void weft_rundir_search(weft_rundir *t);
+void weft_rundir_search(weft_rundir *rundir);
 
 /* Writes a state, of which tensor[ntensor] are the task's tensors; to be called before its
  * job is recorded. EFILE. */
-WEFT_CHECKED weft_status weft_rundir_state_put(weft_rundir *t, const weft_state_id *id,
+WEFT_CHECKED weft_status weft_rundir_state_put(weft_rundir *rundir, const weft_state_id *id,
                                                const weft_state *state, int ntensor,
                                                const weft_tensor *tensor);
 
@@ -25,25 +25,25 @@ WEFT_CHECKED weft_status weft_rundir_state_put(weft_rundir *t, const weft_state_
  * node, and then removes the files that are no longer needed: at once if `now` is 1, else
  * within about a second, in the background. Called by a leader. EFILE, also if the disk
  * failed since the last call. */
-WEFT_CHECKED weft_status weft_rundir_sync(weft_rundir *t, int now);
+WEFT_CHECKED weft_status weft_rundir_sync(weft_rundir *rundir, int now);
 
 /* Marks a state as no longer needed; called by the leader that is to remove it. */
-void weft_rundir_state_drop(weft_rundir *t, const weft_state_id *id);
+void weft_rundir_state_drop(weft_rundir *rundir, const weft_state_id *id);
 
 /* Ends the search, with weft_journal_sync but for states: of these only the winner's is
  * still needed, and it can be recomputed. Called by a leader. EFILE. */
-WEFT_CHECKED weft_status weft_rundir_over(weft_rundir *t);
+WEFT_CHECKED weft_status weft_rundir_over(weft_rundir *rundir);
 
 /* Reads a state whose lengths are given; waits up to `seconds` for a file that does not
  * exist yet. EFILE: missing, damaged. Collective over team. */
-WEFT_CHECKED weft_status weft_rundir_state_load(const weft_rundir *t, weft_team *team,
+WEFT_CHECKED weft_status weft_rundir_state_load(const weft_rundir *rundir, weft_team *team,
                                                 const weft_state_id *id, double seconds,
                                                 weft_state *state);
 
 /* Reads the state after a job from the directory of a run that may be going on, without its
  * task: *x, NULL if there is none, and its tensors, *n = 0 if the task has none.
  * EFILE: damaged. Owned by mem. */
-WEFT_CHECKED weft_status weft_state_peek(const char *dir, const weft_job_record *e,
+WEFT_CHECKED weft_status weft_state_peek(const char *dir, const weft_job_record *record,
                                          const real **x, int *n,
                                          weft_tensor tensor[WEFT_MAX_TENSORS],
                                          weft_arena *mem);

@@ -7,29 +7,30 @@
 #include <math.h>
 #include <string.h>
 
-int weft_time_read(const weft_record *r, weft_time *time)
+int weft_time_read(const weft_record *record, weft_time *time)
 {
-    if (r->tag != TAG_TIME || !r->data || r->bytes != sizeof *time) return 0;
-    memcpy(time, r->data, sizeof *time);
+    if (record->tag != TAG_TIME || !record->data || record->bytes != sizeof *time) return 0;
+    memcpy(time, record->data, sizeof *time);
     return isfinite(time->at) && time->at >= 0 && time->teams >= 0;
 }
 
-weft_status weft_rundir_lasted(weft_rundir *t, double seconds)
+weft_status weft_rundir_lasted(weft_rundir *rundir, double seconds)
 {
     weft_time time = {.at = seconds};
-    weft_status st = weft_journal_add(&t->journal, TAG_TIME, &time, sizeof time);
-    return weft_rundir_stuck(t, st);
+    weft_status st = weft_journal_add(&rundir->journal, TAG_TIME, &time, sizeof time);
+    return weft_rundir_stuck(rundir, st);
 }
 
-weft_status weft_rundir_start(weft_rundir *t, int teams, double setup)
+weft_status weft_rundir_start(weft_rundir *rundir, int teams, double setup)
 {
-    weft_time *all = WEFT_NEW(t->mem, weft_time, t->ntime + 1);
-    if (t->ntime > 0) memcpy(all, t->time, (size_t)t->ntime * sizeof *all);
-    weft_time *own = &all[t->ntime];
-    *own = (weft_time){.at = weft_rundir_ended(t), .setup = setup, .teams = teams};
-    t->time = all;
-    t->ntime++;
+    weft_time *all = WEFT_NEW(rundir->mem, weft_time, rundir->ntime + 1);
+    if (rundir->ntime > 0) memcpy(all, rundir->time, (size_t)rundir->ntime * sizeof *all);
+    weft_time *own = &all[rundir->ntime];
+    *own = (weft_time){.at = weft_rundir_ended(rundir), .setup = setup, .teams = teams};
+    rundir->time = all;
+    rundir->ntime++;
     weft_status st = WEFT_OK;
-    if (t->world->rank == 0) st = weft_journal_add(&t->journal, TAG_TIME, own, sizeof *own);
-    return weft_agree(weft_rundir_stuck(t, st), t->world);
+    if (rundir->world->rank == 0)
+        st = weft_journal_add(&rundir->journal, TAG_TIME, own, sizeof *own);
+    return weft_agree(weft_rundir_stuck(rundir, st), rundir->world);
 }

@@ -5,13 +5,13 @@
 #include "rundir.h"
 
 /* 1 if the record is a time, *time. */
-int weft_time_read(const weft_record *r, weft_time *time);
+int weft_time_read(const weft_record *record, weft_time *time);
 
 /* Records a start of the run, which goes on at weft_rundir_ended. EFILE. Collective over
  * world. */
-WEFT_CHECKED weft_status weft_rundir_start(weft_rundir *t, int teams, double setup);
+WEFT_CHECKED weft_status weft_rundir_start(weft_rundir *rundir, int teams, double setup);
 
 /* Records that the search has lasted that long; called by a leader. EFILE. */
-WEFT_CHECKED weft_status weft_rundir_lasted(weft_rundir *t, double seconds);
+WEFT_CHECKED weft_status weft_rundir_lasted(weft_rundir *rundir, double seconds);
 
 #endif

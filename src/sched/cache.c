@@ -14,36 +14,15 @@
  * is needed after all, or if a file was lost, the jobs that led to it are repeated, with
  * the same bits. */
 #include "cache.h"
-#include "job.h"
+#include "cached.h"
 #include "rundir/state.h"
-#include "stop.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WAIT_SECONDS 60.0 /* wait for a file of another host to become visible */
 #define HOLD_SECONDS 10.0 /* a longer job's state is written at once */
 #define FULL         0.9  /* fraction of the bound that is kept after it was exceeded */
-#define CLAIM_AGAIN  ((int64_t)1 << 40) /* plus a job: the claim to repeat it */
-
-/* The state of a trial after a job. */
-struct weft_cached {
-    weft_state_id id;
-    double resource; /* total of the trial */
-    int users;       /* pins: its job until it is told, jobs in flight that begin with it,
-                        the best trial */
-    int newest;      /* 1: after its trial's last told job, and a later job may need it */
-    int64_t team;    /* that wrote it */
-    int kept;   /* 1: it was written, or is in memory without a run directory; WEFT_HELD */
-    int gone;   /* 1: removed because of the bound */
-    int here;   /* 1: written in this session, so that its file may not be visible
-                   yet */
-    int64_t at; /* index in s->cache->newest, if newest is 1 */
-    weft_own_state
-        own; /* without a run directory, or on rank 0 while it is held; else empty */
-    weft_cached *next;
-};
 
 typedef struct weft_trial {
     weft_cached *told; /* state after its last told job; NULL: none, or no longer needed */
@@ -62,62 +41,65 @@ struct weft_cache {
     weft_cached *unused;
 };
 
-void weft_cache_setup(weft_sched *s)
+void weft_cache_setup(weft_sched *sched)
 {
-    s->cache = WEFT_NEW(s->mem, weft_cache, 1);
+    sched->cache = WEFT_NEW(sched->mem, weft_cache, 1);
 }
 
 /* ---- entries ---- */
 
-static double bytes_of(const weft_cached *c)
+static double bytes_of(const weft_cached *cached)
 {
-    return (double)c->id.nx * sizeof(real) + (double)c->id.naux * sizeof(double);
+    return (double)cached->id.nx * sizeof(real) + (double)cached->id.naux * sizeof(double);
 }
 
 /* Removes the file of a state; done by the leader of the team that wrote it. */
-static void drop(weft_sched *s, const weft_cached *c)
+static void drop(weft_sched *sched, const weft_cached *cached)
 {
-    int ours = s->team->rank == 0 && c->team % s->teams == s->crew.group;
-    if (s->rundir && ours && (c->kept || s->task->files))
-        weft_rundir_state_drop(s->rundir, &c->id);
+    int ours = sched->team->rank == 0 && cached->team % sched->teams == sched->crew.group;
+    if (sched->rundir && ours && (cached->kept || sched->task->files))
+        weft_rundir_state_drop(sched->rundir, &cached->id);
 }
 
-static void remove_state(weft_sched *s, weft_cached *c)
+static void remove_state(weft_sched *sched, weft_cached *cached)
 {
-    if (c->users > 0 || c->newest) return;
-    if (!c->gone) drop(s, c);
-    weft_arena_free(c->own.mem);
-    c->own = (weft_own_state){0};
-    c->next = s->cache->unused;
-    s->cache->unused = c;
+    weft_cache *cache = sched->cache;
+    if (cached->users > 0 || cached->newest) return;
+    if (!cached->gone) drop(sched, cached);
+    weft_arena_free(cached->own.mem);
+    cached->own = (weft_own_state){0};
+    cached->next = cache->unused;
+    cache->unused = cached;
 }
 
-static void unpin(weft_sched *s, weft_cached *c)
+static void unpin(weft_sched *sched, weft_cached *cached)
 {
-    if (!c) return;
-    c->users--;
-    remove_state(s, c);
+    if (!cached) return;
+    cached->users--;
+    remove_state(sched, cached);
 }
 
-static void make_newest(weft_sched *s, weft_cached *c)
+static void make_newest(weft_sched *sched, weft_cached *cached)
 {
-    s->cache->newest = weft_regrow(s->mem, s->cache->newest, sizeof *s->cache->newest,
-                                   s->cache->nnewest, &s->cache->roomnewest);
-    c->newest = 1;
-    c->at = s->cache->nnewest;
-    s->cache->newest[s->cache->nnewest++] = c;
-    s->cache->kept += bytes_of(c);
+    weft_cache *cache = sched->cache;
+    cache->newest = weft_regrow(sched->mem, cache->newest, sizeof *cache->newest,
+                                cache->nnewest, &cache->roomnewest);
+    cached->newest = 1;
+    cached->at = cache->nnewest;
+    cache->newest[cache->nnewest++] = cached;
+    cache->kept += bytes_of(cached);
 }
 
 /* To be called when no later job needs the state. */
-static void make_old(weft_sched *s, weft_cached *c)
+static void make_old(weft_sched *sched, weft_cached *cached)
 {
-    if (!c) return;
-    s->cache->newest[c->at] = s->cache->newest[--s->cache->nnewest];
-    s->cache->newest[c->at]->at = c->at;
-    c->newest = 0;
-    if (!c->gone) s->cache->kept -= bytes_of(c);
-    remove_state(s, c);
+    weft_cache *cache = sched->cache;
+    if (!cached) return;
+    cache->newest[cached->at] = cache->newest[--cache->nnewest];
+    cache->newest[cached->at]->at = cached->at;
+    cached->newest = 0;
+    if (!cached->gone) cache->kept -= bytes_of(cached);
+    remove_state(sched, cached);
 }
 
 /* ---- the bound ---- */
@@ -135,105 +117,112 @@ static int worst_first(const void *a, const void *b)
 
 /* Sorting costs O(log n) per state removed. Which states are removed depends only on the
  * results told, so that all teams agree. */
-void weft_cache_bound(weft_sched *s)
+void weft_cache_bound(weft_sched *sched)
 {
-    if (!(s->disk > 0) || s->cache->kept <= s->disk || !s->rundir) return;
+    weft_cache *cache = sched->cache;
+    if (!(sched->disk > 0) || cache->kept <= sched->disk || !sched->rundir) return;
     weft_arena *tmp = weft_arena_new();
-    candidate *list = WEFT_NEW(tmp, candidate, s->cache->nnewest);
+    candidate *list = WEFT_NEW(tmp, candidate, cache->nnewest);
     size_t n = 0;
-    for (int64_t i = 0; i < s->cache->nnewest; i++) {
-        weft_cached *c = s->cache->newest[i];
-        if (c->users > 0 || c->gone) continue;
-        list[n++] =
-            (candidate){weft_result_rank(&s->queue.record[s->queue.row[c->id.job]].res), c};
+    for (int64_t i = 0; i < cache->nnewest; i++) {
+        weft_cached *cached = cache->newest[i];
+        if (cached->users > 0 || cached->gone) continue;
+        list[n++] = (candidate){
+            weft_result_rank(&sched->queue.record[sched->queue.row[cached->id.job]].res),
+            cached};
     }
     if (n > 0) qsort(list, n, sizeof *list, worst_first);
-    for (size_t i = 0; i < n && s->cache->kept > FULL * s->disk; i++) {
-        drop(s, list[i].c);
+    for (size_t i = 0; i < n && cache->kept > FULL * sched->disk; i++) {
+        drop(sched, list[i].c);
         list[i].c->gone = 1;
-        s->cache->kept -= bytes_of(list[i].c);
+        cache->kept -= bytes_of(list[i].c);
     }
     weft_arena_free(tmp);
 }
 
 /* ---- trials ---- */
 
-static weft_trial *trial_of(weft_sched *s, const weft_job *job)
+static weft_trial *trial_of(weft_sched *sched, const weft_job *job)
 {
-    const char *name = s->search->tuner->kind.name;
-    weft_check(job->trial >= 0 && job->trial <= s->cache->ntrial,
+    weft_cache *cache = sched->cache;
+    const char *name = sched->search->tuner->kind.name;
+    weft_check(job->trial >= 0 && job->trial <= cache->ntrial,
                "tuner %s asks for trial %lld after %lld others: trials are numbered in the "
                "order in which they begin",
-               name, (long long)job->trial, (long long)s->cache->ntrial);
-    if (job->trial == s->cache->ntrial) {
-        s->cache->trial = weft_regrow(s->mem, s->cache->trial, sizeof *s->cache->trial,
-                                      s->cache->ntrial, &s->cache->roomtrial);
-        s->cache->trial[s->cache->ntrial++] = (weft_trial){0};
+               name, (long long)job->trial, (long long)cache->ntrial);
+    if (job->trial == cache->ntrial) {
+        cache->trial = weft_regrow(sched->mem, cache->trial, sizeof *cache->trial,
+                                   cache->ntrial, &cache->roomtrial);
+        cache->trial[cache->ntrial++] = (weft_trial){0};
     }
-    weft_trial *t = &s->cache->trial[job->trial];
-    weft_check(!t->in_flight || !(job->resource > 0),
+    weft_trial *trial = &cache->trial[job->trial];
+    weft_check(!trial->in_flight || !(job->resource > 0),
                "tuner %s asks for trial %lld, whose job is not told yet", name,
                (long long)job->trial);
     /* the index continues from trial to trial for shared rounds, and does not count jobs
      * that only score */
-    int counted = job->index == t->jobs ||
-                  (s->search->tuner->shared && (t->jobs == 0 || !(job->resource > 0)));
+    int counted = job->index == trial->jobs || (sched->search->tuner->shared &&
+                                                (trial->jobs == 0 || !(job->resource > 0)));
     weft_check(counted, "tuner %s asks for job %d of trial %lld, it had %lld", name,
-               job->index, (long long)job->trial, (long long)t->jobs);
-    return t;
+               job->index, (long long)job->trial, (long long)trial->jobs);
+    return trial;
 }
 
-weft_cached *weft_cache_pin(weft_sched *s, const weft_job *job)
+weft_cached *weft_cache_pin(weft_sched *sched, const weft_job *job)
 {
-    weft_trial *t = trial_of(s, job);
-    t->in_flight++;
-    weft_cached *parent = t->told;
-    if (t->jobs == 0 && job->from >= 0) {
-        weft_check(job->from < s->cache->ntrial && job->from != job->trial,
+    weft_cache *cache = sched->cache;
+    weft_trial *trial = trial_of(sched, job);
+    trial->in_flight++;
+    weft_cached *parent = trial->told;
+    if (trial->jobs == 0 && job->from >= 0) {
+        weft_check(job->from < cache->ntrial && job->from != job->trial,
                    "tuner %s copies trial %lld, which does not exist",
-                   s->search->tuner->kind.name, (long long)job->from);
-        parent = s->cache->trial[job->from].told;
+                   sched->search->tuner->kind.name, (long long)job->from);
+        parent = cache->trial[job->from].told;
     }
-    weft_check(parent || (t->jobs == 0 && job->from < 0),
+    weft_check(parent || (trial->jobs == 0 && job->from < 0),
                "tuner %s continues trial %lld, which it had declared ended",
-               s->search->tuner->kind.name,
-               (long long)(t->jobs > 0 ? job->trial : job->from));
+               sched->search->tuner->kind.name,
+               (long long)(trial->jobs > 0 ? job->trial : job->from));
     if (parent) parent->users++;
     return parent;
 }
 
-void weft_cache_told(weft_sched *s, weft_flight *f, int leads)
+void weft_cache_told(weft_sched *sched, weft_flight *flight, int leads)
 {
-    const weft_job *job = &f->record.job;
-    weft_trial *t = &s->cache->trial[job->trial];
-    t->in_flight--;
-    t->jobs++;
-    make_old(s, t->told);
-    t->told = NULL;
+    weft_cache *cache = sched->cache;
+    const weft_job *job = &flight->record.job;
+    weft_trial *trial = &cache->trial[job->trial];
+    trial->in_flight--;
+    trial->jobs++;
+    make_old(sched, trial->told);
+    trial->told = NULL;
     if (leads) {
-        unpin(s, s->cache->won);
-        s->cache->won = f->own;
-        s->cache->won->users++;
+        unpin(sched, cache->won);
+        cache->won = flight->own;
+        cache->won->users++;
     }
     if (!job->last) {
-        make_newest(s, f->own);
-        t->told = f->own;
+        make_newest(sched, flight->own);
+        trial->told = flight->own;
     }
-    unpin(s, f->parent);
-    unpin(s, f->own);
-    f->own = f->parent = NULL;
+    unpin(sched, flight->parent);
+    unpin(sched, flight->own);
+    flight->own = flight->parent = NULL;
 }
 
-void weft_cache_ended(weft_sched *s)
+void weft_cache_ended(weft_sched *sched)
 {
-    if (!s->search->tuner->ended || ++s->cache->unchecked < s->cache->nnewest / 4) return;
-    s->cache->unchecked = 0;
-    for (int64_t i = s->cache->nnewest; i-- > 0;) {
-        weft_cached *c = s->cache->newest[i];
-        weft_trial *t = &s->cache->trial[c->id.trial];
-        if (t->in_flight || !weft_search_ended(s->search, c->id.trial)) continue;
-        t->told = NULL;
-        make_old(s, c);
+    weft_cache *cache = sched->cache;
+    if (!sched->search->tuner->ended || ++cache->unchecked < cache->nnewest / 4) return;
+    cache->unchecked = 0;
+    for (int64_t i = cache->nnewest; i-- > 0;) {
+        weft_cached *cached = cache->newest[i];
+        weft_trial *trial = &cache->trial[cached->id.trial];
+        if (trial->in_flight || !weft_search_ended(sched->search, cached->id.trial))
+            continue;
+        trial->told = NULL;
+        make_old(sched, cached);
     }
 }
 
@@ -249,174 +238,75 @@ int64_t weft_cache_job(const weft_cached *parent)
     return parent ? parent->id.job : -1;
 }
 
-void weft_cache_known(weft_sched *s, weft_flight *f)
+void weft_cache_known(weft_sched *sched, weft_flight *flight)
 {
-    const weft_job_record *e = &f->record;
-    weft_cached *c = s->cache->unused;
-    if (c)
-        s->cache->unused = c->next;
+    weft_cache *cache = sched->cache;
+    const weft_job_record *record = &flight->record;
+    weft_cached *cached = cache->unused;
+    if (cached)
+        cache->unused = cached->next;
     else
-        c = WEFT_NEW(s->mem, weft_cached, 1);
+        cached = WEFT_NEW(sched->mem, weft_cached, 1);
     weft_state size = {0};
-    s->task->nstate(s->task_self, &e->job, &size);
-    *c = (weft_cached){.id = {.trial = e->job.trial,
-                              .job = e->job.id,
-                              .nx = size.nx,
-                              .naux = size.naux,
-                              .hash = e->hash},
-                       .resource = e->res.resource,
-                       .users = 1,
-                       .team = e->team,
-                       .kept = e->kept,
-                       .here = !f->replayed,
-                       .own = f->state};
-    f->state = (weft_own_state){0};
-    f->own = c;
-}
-
-static weft_status write_state(const weft_sched *s, const weft_state_id *id,
-                               const weft_job *job, const weft_state *state)
-{
-    weft_tensor tensor[WEFT_MAX_TENSORS];
-    int n = weft_task_tensors(s->task, s->task_self, job, tensor);
-    return weft_rundir_state_put(s->rundir, id, state, n, tensor);
+    sched->task->nstate(sched->task_self, &record->job, &size);
+    *cached = (weft_cached){.id = {.trial = record->job.trial,
+                                   .job = record->job.id,
+                                   .nx = size.nx,
+                                   .naux = size.naux,
+                                   .hash = record->hash},
+                            .resource = record->res.resource,
+                            .users = 1,
+                            .team = record->team,
+                            .kept = record->kept,
+                            .here = !flight->replayed,
+                            .own = flight->state};
+    flight->state = (weft_own_state){0};
+    flight->own = cached;
 }
 
 /* 1: the state after a job, which has been found to be the best, stays in memory. Some jobs
  * are done in others, so that the mean time of a job counts too. Collective over team. */
-static int is_held(const weft_sched *s, const weft_job_record *e)
+static int is_held(const weft_sched *sched, const weft_job_record *record)
 {
-    if (!s->rundir || s->teams > 1 || !e->job.last || s->task->files) return 0;
-    double mean =
-        (weft_now() - s->begun) / (double)(s->queue.known - s->queue.replayed + 1);
-    int held = fmax(e->seconds, mean) <= HOLD_SECONDS;
-    weft_bcast(s->team, &held, sizeof held, 0);
+    if (!sched->rundir || sched->teams > 1 || !record->job.last || sched->task->files)
+        return 0;
+    double mean = (weft_now() - sched->begun) /
+                  (double)(sched->queue.known - sched->queue.replayed + 1);
+    int held = fmax(record->seconds, mean) <= HOLD_SECONDS;
+    weft_bcast(sched->team, &held, sizeof held, 0);
     return held;
 }
 
-weft_status weft_cache_keep(weft_sched *s, weft_flight *f, weft_own_state *own)
+weft_status weft_cache_keep(weft_sched *sched, weft_flight *flight, weft_own_state *own)
 {
-    weft_job_record *e = &f->record;
-    if (e->kept && is_held(s, e)) e->kept = WEFT_HELD;
-    if (e->kept && (!s->rundir || (e->kept == WEFT_HELD && s->team->rank == 0))) {
-        f->state = *own;
+    weft_job_record *record = &flight->record;
+    if (record->kept && is_held(sched, record)) record->kept = WEFT_HELD;
+    if (record->kept &&
+        (!sched->rundir || (record->kept == WEFT_HELD && sched->team->rank == 0))) {
+        flight->state = *own;
         return WEFT_OK;
     }
-    if (e->kept == WEFT_HELD) {
+    if (record->kept == WEFT_HELD) {
         weft_arena_free(own->mem);
         return WEFT_OK;
     }
     weft_status st = WEFT_OK;
     const weft_state *state = &own->state;
-    weft_state_id id = {e->job.trial, e->job.id, state->nx, state->naux, e->hash};
-    weft_times_close(s->team);
-    if (e->kept && s->team->rank == 0) st = write_state(s, &id, &e->job, state);
-    weft_times_io(s->team);
+    weft_state_id id = {record->job.trial, record->job.id, state->nx, state->naux,
+                        record->hash};
+    weft_times_close(sched->team);
+    if (record->kept && sched->team->rank == 0)
+        st = weft_cached_write(sched, &id, &record->job, state);
+    weft_times_io(sched->team);
     weft_arena_free(own->mem);
-    return weft_agree(st, s->team);
+    return weft_agree(st, sched->team);
 }
 
-/* Seconds to wait for the file of a state, which another team's host may just have
- * written. */
-static double wait_for(const weft_sched *s, const weft_cached *c)
-{
-    return c->here && s->teams > 1 ? WAIT_SECONDS : 0;
-}
-
-/* A zero state of the lengths of the stored one. */
-static weft_state state_of(const weft_cached *c, weft_arena *mem)
-{
-    return (weft_state){.x = WEFT_NEW(mem, real, c->id.nx),
-                        .nx = c->id.nx,
-                        .aux = WEFT_NEW(mem, double, c->id.naux),
-                        .naux = c->id.naux};
-}
-
-/* Reads the state after a told job, once another team has made it. Collective over team.
- * WEFT_STOP. */
-static weft_status await(weft_sched *s, const weft_state_id *id, weft_state *state)
-{
-    for (;;) {
-        double why = weft_stop_seen(s);
-        weft_max_f64(s->team, &why, 1);
-        if (why > 0) return weft_stop_now(s, (int)why, 0, 0);
-        if (weft_rundir_state_load(s->rundir, s->team, id, 1, state) == WEFT_OK)
-            return WEFT_OK;
-    }
-}
-
-/* Makes the state after a told job, from the one before it, `from`. Directories are the
- * same for all teams: the first team that needs one makes it, others wait. Collective over
- * team. */
-static weft_status make_again(weft_sched *s, const weft_job_record *e,
-                              const weft_state *from, weft_own_state *out)
-{
-    if (!s->task->files) return weft_job_again(s, e, from, out);
-    weft_arena *mem = weft_arena_new();
-    weft_state state = weft_state_new(s->task, s->task_self, &e->job, mem);
-    weft_state_id id = {e->job.trial, e->job.id, state.nx, state.naux, e->hash};
-    weft_status st = weft_rundir_state_load(s->rundir, s->team, &id, 0, &state);
-    if (st == WEFT_EFILE) {
-        int ours = !s->crew.claims || weft_claim(s->crew.claims, CLAIM_AGAIN + e->job.id);
-        weft_bcast(s->team, &ours, sizeof ours, 0);
-        if (ours) {
-            weft_arena_free(mem);
-            TRY(weft_job_again(s, e, from, out));
-            int leads = s->team->rank == 0;
-            return weft_agree(leads ? write_state(s, &id, &e->job, &out->state) : WEFT_OK,
-                              s->team);
-        }
-        st = await(s, &id, &state);
-    }
-    *out = (weft_own_state){state, mem};
-    if (st != WEFT_OK) weft_arena_free(mem);
-    return st;
-}
-
-/* Repeats the jobs that led to a state. Collective over team. */
-static weft_status remake(weft_sched *s, const weft_cached *c, weft_state *state)
-{
-    weft_arena *tmp = weft_arena_new();
-    int64_t n = 0;
-    for (int64_t job = c->id.job; job >= 0; job = s->queue.record[s->queue.row[job]].parent)
-        n++;
-    const weft_job_record **e = WEFT_NEW(tmp, const weft_job_record *, n);
-    int64_t at = n;
-    for (int64_t job = c->id.job; job >= 0; job = e[at]->parent)
-        e[--at] = &s->queue.record[s->queue.row[job]];
-    weft_status st = WEFT_OK;
-    weft_own_state last = {0}, next;
-    for (; at < n && st == WEFT_OK; at++) {
-        st = make_again(s, e[at], last.mem ? &last.state : NULL, &next);
-        weft_arena_free(last.mem);
-        last = st == WEFT_OK ? next : (weft_own_state){0};
-    }
-    if (st == WEFT_OK) weft_state_copy(state, &last.state);
-    weft_arena_free(last.mem);
-    weft_arena_free(tmp);
-    return st;
-}
-
-/* Reads a state, or recomputes it. Collective over team. */
-static weft_status fetch(weft_sched *s, const weft_cached *c, weft_state *state)
-{
-    if (c->gone) return remake(s, c, state);
-    weft_status st =
-        weft_rundir_state_load(s->rundir, s->team, &c->id, wait_for(s, c), state);
-    if (st != WEFT_EFILE) return st;
-    if (s->task->files && !s->rundir->retried)
-        return weft_fail(
-            st, "%s; put it back from a copy, or start again by `weft tune --force`",
-            weft_error());
-    weft_log(WEFT_WARN, "%s: the jobs that led to it are repeated", weft_error());
-    return remake(s, c, state);
-}
-
-weft_status weft_cache_load(weft_sched *s, const weft_job *job, const weft_cached *parent,
-                            weft_state *state)
+weft_status weft_cache_load(weft_sched *sched, const weft_job *job,
+                            const weft_cached *parent, weft_state *state)
 {
     if (!parent) {
-        if (s->task->start) s->task->start(s->task_self, job, state);
+        if (sched->task->start) sched->task->start(sched->task_self, job, state);
         return WEFT_OK;
     }
     if (parent->own.mem) {
@@ -424,81 +314,84 @@ weft_status weft_cache_load(weft_sched *s, const weft_job *job, const weft_cache
         return WEFT_OK;
     }
     if (state->nx == parent->id.nx && state->naux == parent->id.naux)
-        return fetch(s, parent, state);
+        return weft_cached_fetch(sched, parent, state);
     weft_arena *tmp = weft_arena_new();
-    weft_state all = state_of(parent, tmp);
-    weft_status st = fetch(s, parent, &all);
+    weft_state all = weft_cached_room(parent, tmp);
+    weft_status st = weft_cached_fetch(sched, parent, &all);
     if (st == WEFT_OK) weft_state_copy(state, &all);
     weft_arena_free(tmp);
     return st;
 }
 
-static void forget(weft_cached *c)
+static void forget(weft_cached *cached)
 {
-    if (!c) return;
-    weft_arena_free(c->own.mem);
-    c->own = (weft_own_state){0};
+    if (!cached) return;
+    weft_arena_free(cached->own.mem);
+    cached->own = (weft_own_state){0};
 }
 
-static weft_status write_held(const weft_sched *s, const weft_cached *c,
+static weft_status write_held(const weft_sched *sched, const weft_cached *cached,
                               const weft_job *job)
 {
-    if (!c || c->kept != WEFT_HELD || !c->own.mem) return WEFT_OK;
-    return write_state(s, &c->id, job, &c->own.state);
+    if (!cached || cached->kept != WEFT_HELD || !cached->own.mem) return WEFT_OK;
+    return weft_cached_write(sched, &cached->id, job, &cached->own.state);
 }
 
-weft_status weft_cache_stop(weft_sched *s)
+weft_status weft_cache_stop(weft_sched *sched)
 {
-    TRY(write_held(s, s->cache->won, &s->queue.winner.job));
-    for (int64_t i = 0; i < s->queue.flights.ends.n; i++) {
-        const weft_flight *f = s->queue.flights.ends.item[i];
-        TRY(write_held(s, f->own, &f->record.job));
+    TRY(write_held(sched, sched->cache->won, &sched->queue.winner.job));
+    for (int64_t i = 0; i < sched->queue.flights.ends.n; i++) {
+        const weft_flight *flight = sched->queue.flights.ends.item[i];
+        TRY(write_held(sched, flight->own, &flight->record.job));
     }
     return WEFT_OK;
 }
 
 /* All ranks get the state that rank 0 holds, unless it held it before a stop. Collective
  * over team. */
-static void share_held(const weft_sched *s, weft_cached *c)
+static void share_held(const weft_sched *sched, weft_cached *cached)
 {
-    int here = c->own.mem != NULL;
-    weft_bcast(s->team, &here, sizeof here, 0);
+    int here = cached->own.mem != NULL;
+    weft_bcast(sched->team, &here, sizeof here, 0);
     if (!here) return;
-    if (!c->own.mem) {
-        c->own.mem = weft_arena_new();
-        c->own.state = state_of(c, c->own.mem);
+    if (!cached->own.mem) {
+        cached->own.mem = weft_arena_new();
+        cached->own.state = weft_cached_room(cached, cached->own.mem);
     }
-    weft_state_bcast(s->team, &c->own.state);
+    weft_state_bcast(sched->team, &cached->own.state);
 }
 
-weft_status weft_cache_winner(weft_sched *s, const weft_state **state)
+weft_status weft_cache_winner(weft_sched *sched, const weft_state **state)
 {
-    weft_cached *c = s->cache->won;
-    weft_check(c && c->kept, "the state of the best job %lld was not kept",
-               (long long)s->queue.winner.job.id);
-    if (c->kept == WEFT_HELD) share_held(s, c);
-    if (!c->own.mem) {
-        c->own.mem = weft_arena_new();
-        c->own.state = state_of(c, c->own.mem);
-        int first = s->crew.group == 0; /* the team that keeps a directory */
-        weft_status st = first || !s->task->files ? fetch(s, c, &c->own.state) : WEFT_OK;
-        if (st != WEFT_OK) forget(c);
+    weft_cached *cached = sched->cache->won;
+    weft_check(cached && cached->kept, "the state of the best job %lld was not kept",
+               (long long)sched->queue.winner.job.id);
+    if (cached->kept == WEFT_HELD) share_held(sched, cached);
+    if (!cached->own.mem) {
+        cached->own.mem = weft_arena_new();
+        cached->own.state = weft_cached_room(cached, cached->own.mem);
+        int first = sched->crew.group == 0; /* the team that keeps a directory */
+        weft_status st = first || !sched->task->files
+                             ? weft_cached_fetch(sched, cached, &cached->own.state)
+                             : WEFT_OK;
+        if (st != WEFT_OK) forget(cached);
         TRY(st);
     }
-    *state = &c->own.state;
+    *state = &cached->own.state;
     return WEFT_OK;
 }
 
-void weft_cache_free(weft_sched *s)
+void weft_cache_free(weft_sched *sched)
 {
-    if (!s->cache) return;
-    for (int64_t i = 0; i < s->cache->nnewest; i++) forget(s->cache->newest[i]);
-    forget(s->cache->won);
-    for (int64_t i = 0; i < s->queue.flights.ends.n; i++) {
-        weft_flight *f = s->queue.flights.ends.item[i];
-        forget(f->parent);
-        forget(f->own);
-        weft_arena_free(f->state.mem);
-        f->state = (weft_own_state){0};
+    weft_cache *cache = sched->cache;
+    if (!sched->cache) return;
+    for (int64_t i = 0; i < cache->nnewest; i++) forget(cache->newest[i]);
+    forget(cache->won);
+    for (int64_t i = 0; i < sched->queue.flights.ends.n; i++) {
+        weft_flight *flight = sched->queue.flights.ends.item[i];
+        forget(flight->parent);
+        forget(flight->own);
+        weft_arena_free(flight->state.mem);
+        flight->state = (weft_own_state){0};
     }
 }

@@ -4,16 +4,16 @@
 
 #include "sched.h"
 
-/* Sets up s->cache. */
-void weft_cache_setup(weft_sched *s);
+/* Sets up sched->cache. */
+void weft_cache_setup(weft_sched *sched);
 /* The state that a new job begins with: that of its trial, or of the trial that it copies,
  * after the last told job; NULL: a new one. It is kept until the job is told. Ends the
  * program if the tuner violates its contract. */
-weft_cached *weft_cache_pin(weft_sched *s, const weft_job *job);
+weft_cached *weft_cache_pin(weft_sched *sched, const weft_job *job);
 
-/* Reads that state; if it was removed because of s->disk, or its file is lost, repeats the
- * jobs that led to it. Collective over team. WEFT_STOP, EFILE. */
-WEFT_CHECKED weft_status weft_cache_load(weft_sched *s, const weft_job *job,
+/* Reads that state; if it was removed because of sched->disk, or its file is lost, repeats
+ * the jobs that led to it. Collective over team. WEFT_STOP, EFILE. */
+WEFT_CHECKED weft_status weft_cache_load(weft_sched *sched, const weft_job *job,
                                          const weft_cached *parent, weft_state *state);
 
 /* Total resource of its trial; parent NULL: 0. */
@@ -25,33 +25,33 @@ int64_t weft_cache_job(const weft_cached *parent);
 /* Stores the state after a job that this team has done if record.kept is 1, or holds it on
  * rank 0 and makes record.kept WEFT_HELD; frees it elsewhere. Collective over team. EFILE.
  */
-WEFT_CHECKED weft_status weft_cache_keep(weft_sched *s, weft_flight *f,
+WEFT_CHECKED weft_status weft_cache_keep(weft_sched *sched, weft_flight *flight,
                                          weft_own_state *own);
 
-/* Makes f->own when the result of a job is known. */
-void weft_cache_known(weft_sched *s, weft_flight *f);
+/* Makes flight->own when the result of a job is known. */
+void weft_cache_known(weft_sched *sched, weft_flight *flight);
 
 /* To be called when a job is told; `leads` 1: it is the best so far. Removes states that
  * are no longer needed. */
-void weft_cache_told(weft_sched *s, weft_flight *f, int leads);
+void weft_cache_told(weft_sched *sched, weft_flight *flight, int leads);
 
 /* Removes the states of trials that the tuner now reports as ended. Cost: amortised O(1)
  * per result. */
-void weft_cache_ended(weft_sched *s);
+void weft_cache_ended(weft_sched *sched);
 
-/* If the states that wait for a later job take more than s->disk, removes those with the
- * highest losses that no job in flight begins with, until the rest takes 9/10 of it. To be
- * called when all free workers have asked. */
-void weft_cache_bound(weft_sched *s);
+/* If the states that wait for a later job take more than sched->disk, removes those with
+ * the highest losses that no job in flight begins with, until the rest takes 9/10 of it. To
+ * be called when all free workers have asked. */
+void weft_cache_bound(weft_sched *sched);
 
 /* Writes the states that are in memory only; when the run stops before its end. By rank 0.
  * EFILE. */
-WEFT_CHECKED weft_status weft_cache_stop(weft_sched *s);
+WEFT_CHECKED weft_status weft_cache_stop(weft_sched *sched);
 
 /* Loads the winner's state, which is valid until weft_cache_free. Collective over team. */
-WEFT_CHECKED weft_status weft_cache_winner(weft_sched *s, const weft_state **state);
+WEFT_CHECKED weft_status weft_cache_winner(weft_sched *sched, const weft_state **state);
 
 /* Frees the states in memory; their files stay. */
-void weft_cache_free(weft_sched *s);
+void weft_cache_free(weft_sched *sched);
 
 #endif

@@ -23,13 +23,14 @@ int weft_merit_compare(const weft_merit *a, const weft_merit *b)
     return c != 0 ? c : -weft_rank_compare(&a->rank, &b->rank);
 }
 
-static weft_merit merit_of(const weft_job_record *e)
+static weft_merit merit_of(const weft_job_record *record)
 {
-    return (weft_merit){.wins = e->job.eligibility,
-                        .size = e->job.feature_fraction,
-                        .resource = e->res.resource,
-                        .rank =
-                            weft_rank_of(e->res.loss, weft_result_tie(&e->res), e->job.id)};
+    return (weft_merit){
+        .wins = record->job.eligibility,
+        .size = record->job.feature_fraction,
+        .resource = record->res.resource,
+        .rank =
+            weft_rank_of(record->res.loss, weft_result_tie(&record->res), record->job.id)};
 }
 
 int weft_job_record_beats(const weft_job_record *a, const weft_job_record *b)
@@ -45,37 +46,37 @@ int weft_job_record_compare(const void *a, const void *b)
 }
 
 /* The mixture after the job. */
-static weft_mix mix_after(const weft_job_record *e)
+static weft_mix mix_after(const weft_job_record *record)
 {
-    weft_mix m = e->job.mix;
-    m.logp = e->res.logp;
-    return m;
+    weft_mix mix = record->job.mix;
+    mix.logp = record->res.logp;
+    return mix;
 }
 
 /* The winning entry of each block, into pick[]. */
-static void pick_winners(const weft_mix *m, const weft_result *res, int *pick)
+static void pick_winners(const weft_mix *mix, const weft_result *res, int *pick)
 {
-    weft_mix_best(m, pick);
-    for (int b = 0; b < m->nblock; b++)
-        for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++)
-            if (!(m->logp[i] < m->logp[pick[b]]) &&
+    weft_mix_best(mix, pick);
+    for (int b = 0; b < mix->nblock; b++)
+        for (int i = weft_mix_off(mix, b); i < weft_mix_off(mix, b + 1); i++)
+            if (!(mix->logp[i] < mix->logp[pick[b]]) &&
                 weft_rank_before(weft_result_rank_of(res, i),
                                  weft_result_rank_of(res, pick[b])))
                 pick[b] = i;
 }
 
-int weft_winner_arm(const weft_job_record *e)
+int weft_winner_arm(const weft_job_record *record)
 {
-    weft_mix m = mix_after(e);
+    weft_mix mix = mix_after(record);
     int pick[WEFT_MAX_BLOCKS];
-    pick_winners(&m, &e->res, pick);
+    pick_winners(&mix, &record->res, pick);
     return pick[0];
 }
 
-void weft_winner_conf(const weft_job_record *e, double *conf)
+void weft_winner_conf(const weft_job_record *record, double *conf)
 {
-    weft_mix m = mix_after(e);
+    weft_mix mix = mix_after(record);
     int pick[WEFT_MAX_BLOCKS];
-    pick_winners(&m, &e->res, pick);
-    weft_mix_compose(&m, pick, conf);
+    pick_winners(&mix, &record->res, pick);
+    weft_mix_compose(&mix, pick, conf);
 }

@@ -25,10 +25,10 @@ int weft_job_record_compare(const void *a, const void *b);
 
 /* The winning arm of a job's mixture: the most probable one after the job, of equally
  * probable ones that of the best weft_result_rank_of. */
-int weft_winner_arm(const weft_job_record *e);
+int weft_winner_arm(const weft_job_record *record);
 
 /* The winning configuration, into conf[dim]: that of the winning arm; for a product of
  * simplexes, composed of the winning entry of each block, likewise. */
-void weft_winner_conf(const weft_job_record *e, double *conf);
+void weft_winner_conf(const weft_job_record *record, double *conf);
 
 #endif

@@ -46,170 +46,182 @@ static int is_told_before(const weft_flight *a, const weft_flight *b)
     return a->record.job.id < b->record.job.id;
 }
 
-static int is_before(const weft_flight_heap *h, const weft_flight *a, const weft_flight *b)
+static int is_before(const weft_flight_heap *heap, const weft_flight *a,
+                     const weft_flight *b)
 {
-    if (h->order == BY_DEAL) return is_dealt_before(a, b);
-    return h->wall ? is_told_before(a, b) : ends_before(a, b);
+    if (heap->order == BY_DEAL) return is_dealt_before(a, b);
+    return heap->wall ? is_told_before(a, b) : ends_before(a, b);
 }
 
-static void put_at(weft_flight_heap *h, int64_t at, weft_flight *f)
+static void put_at(weft_flight_heap *heap, int64_t at, weft_flight *flight)
 {
-    h->item[at] = f;
-    f->place[h->order] = at;
+    heap->item[at] = flight;
+    flight->place[heap->order] = at;
 }
 
 /* Moves an item up while it belongs before its parent. */
-static void rise(weft_flight_heap *h, int64_t at)
+static void rise(weft_flight_heap *heap, int64_t at)
 {
-    weft_flight *f = h->item[at];
-    while (at > 0 && is_before(h, f, h->item[(at - 1) / 2])) {
-        put_at(h, at, h->item[(at - 1) / 2]);
+    weft_flight *flight = heap->item[at];
+    while (at > 0 && is_before(heap, flight, heap->item[(at - 1) / 2])) {
+        put_at(heap, at, heap->item[(at - 1) / 2]);
         at = (at - 1) / 2;
     }
-    put_at(h, at, f);
+    put_at(heap, at, flight);
 }
 
 /* Moves an item down while a child belongs before it. */
-static void sink(weft_flight_heap *h, int64_t at)
+static void sink(weft_flight_heap *heap, int64_t at)
 {
-    weft_flight *f = h->item[at];
+    weft_flight *flight = heap->item[at];
     for (;;) {
         int64_t child = 2 * at + 1;
-        if (child >= h->n) break;
-        if (child + 1 < h->n && is_before(h, h->item[child + 1], h->item[child])) child++;
-        if (!is_before(h, h->item[child], f)) break;
-        put_at(h, at, h->item[child]);
+        if (child >= heap->n) break;
+        if (child + 1 < heap->n &&
+            is_before(heap, heap->item[child + 1], heap->item[child]))
+            child++;
+        if (!is_before(heap, heap->item[child], flight)) break;
+        put_at(heap, at, heap->item[child]);
         at = child;
     }
-    put_at(h, at, f);
+    put_at(heap, at, flight);
 }
 
-static void push(weft_flight_heap *h, weft_flight *f, weft_arena *mem)
+static void push(weft_flight_heap *heap, weft_flight *flight, weft_arena *mem)
 {
-    h->item = weft_regrow(mem, h->item, sizeof *h->item, h->n, &h->room);
-    put_at(h, h->n, f);
-    rise(h, h->n++);
+    heap->item = weft_regrow(mem, heap->item, sizeof *heap->item, heap->n, &heap->room);
+    put_at(heap, heap->n, flight);
+    rise(heap, heap->n++);
 }
 
-static weft_flight *take_out(weft_flight_heap *h, int64_t at)
+static weft_flight *take_out(weft_flight_heap *heap, int64_t at)
 {
-    weft_flight *f = h->item[at];
-    if (--h->n > at) {
-        weft_flight *moved = h->item[h->n];
-        put_at(h, at, moved);
-        sink(h, at);
-        rise(h, moved->place[h->order]);
+    weft_flight *flight = heap->item[at];
+    if (--heap->n > at) {
+        weft_flight *moved = heap->item[heap->n];
+        put_at(heap, at, moved);
+        sink(heap, at);
+        rise(heap, moved->place[heap->order]);
     }
-    f->place[h->order] = -1;
-    return f;
+    flight->place[heap->order] = -1;
+    return flight;
 }
 
 /* ---- workers ---- */
 
-void weft_flights_setup(weft_flights *q, int64_t workers, double overhead, weft_arena *mem)
+void weft_flights_setup(weft_flights *flights, int64_t workers, double overhead,
+                        weft_arena *mem)
 {
-    *q = (weft_flights){.mem = mem,
-                        .most = workers > 0 ? workers : INT64_MAX,
-                        .overhead = overhead,
-                        .ends = {.order = BY_END},
-                        .deals = {.order = BY_DEAL}};
+    *flights = (weft_flights){.mem = mem,
+                              .most = workers > 0 ? workers : INT64_MAX,
+                              .overhead = overhead,
+                              .ends = {.order = BY_END},
+                              .deals = {.order = BY_DEAL}};
 }
 
-int weft_flights_idle(const weft_flights *q)
+int weft_flights_idle(const weft_flights *flights)
 {
-    return q->nidle > 0 || q->workers < q->most;
+    return flights->nidle > 0 || flights->workers < flights->most;
 }
 
-weft_flight *weft_flights_start(weft_flights *q, const weft_job *job, double seconds)
+weft_flight *weft_flights_start(weft_flights *flights, const weft_job *job, double seconds)
 {
-    weft_flight *f = q->unused;
-    if (f)
-        q->unused = f->next;
+    weft_flight *flight = flights->unused;
+    if (flight)
+        flights->unused = flight->next;
     else
-        f = WEFT_NEW(q->mem, weft_flight, 1);
-    *f = (weft_flight){
-        .record = weft_job_record_new(job, q->mem), .seconds = seconds, .place = {-1, -1}};
-    f->record.worker = q->nidle > 0 ? q->idle[--q->nidle] : q->workers++;
-    f->record.start = q->now;
-    f->record.end = q->now + seconds + q->overhead;
-    push(&q->ends, f, q->mem);
-    return f;
+        flight = WEFT_NEW(flights->mem, weft_flight, 1);
+    *flight = (weft_flight){.record = weft_job_record_new(job, flights->mem),
+                            .seconds = seconds,
+                            .place = {-1, -1}};
+    flight->record.worker =
+        flights->nidle > 0 ? flights->idle[--flights->nidle] : flights->workers++;
+    flight->record.start = flights->now;
+    flight->record.end = flights->now + seconds + flights->overhead;
+    push(&flights->ends, flight, flights->mem);
+    return flight;
 }
 
-void weft_flights_known(weft_flights *q, weft_flight *f)
+void weft_flights_known(weft_flights *flights, weft_flight *flight)
 {
-    double cost = f->record.res.cost;
-    double seconds = isfinite(cost) ? fmax(cost, f->seconds) : f->seconds;
-    f->known = 1;
-    f->record.end = f->record.start + seconds + q->overhead;
-    if (q->wall) f->record.end = fmax(f->record.start, f->record.began + f->record.seconds);
-    sink(&q->ends, f->place[BY_END]);
-    rise(&q->ends, f->place[BY_END]);
-    weft_flights_leave(q, f);
+    double cost = flight->record.res.cost;
+    double seconds = isfinite(cost) ? fmax(cost, flight->seconds) : flight->seconds;
+    flight->known = 1;
+    flight->record.end = flight->record.start + seconds + flights->overhead;
+    if (flights->wall)
+        flight->record.end =
+            fmax(flight->record.start, flight->record.began + flight->record.seconds);
+    sink(&flights->ends, flight->place[BY_END]);
+    rise(&flights->ends, flight->place[BY_END]);
+    weft_flights_leave(flights, flight);
 }
 
-void weft_flights_queue(weft_flights *q, weft_flight *f)
+void weft_flights_queue(weft_flights *flights, weft_flight *flight)
 {
-    f->sweep = q->sweep + (f->affinity < q->affinity);
-    push(&q->deals, f, q->mem);
+    flight->sweep = flights->sweep + (flight->affinity < flights->affinity);
+    push(&flights->deals, flight, flights->mem);
 }
 
-weft_flight *weft_flights_take(weft_flights *q, int64_t skip)
+weft_flight *weft_flights_take(weft_flights *flights, int64_t skip)
 {
     weft_flight *skipped = NULL;
-    if (q->deals.n == 0) return NULL;
-    for (skip %= q->deals.n; skip > 0; skip--) {
-        weft_flight *f = take_out(&q->deals, 0);
-        f->next = skipped;
-        skipped = f;
+    if (flights->deals.n == 0) return NULL;
+    for (skip %= flights->deals.n; skip > 0; skip--) {
+        weft_flight *flight = take_out(&flights->deals, 0);
+        flight->next = skipped;
+        skipped = flight;
     }
-    weft_flight *taken = q->deals.item[0];
-    weft_flights_took(q, taken);
-    for (; skipped; skipped = skipped->next) push(&q->deals, skipped, q->mem);
+    weft_flight *taken = flights->deals.item[0];
+    weft_flights_took(flights, taken);
+    for (; skipped; skipped = skipped->next) push(&flights->deals, skipped, flights->mem);
     return taken;
 }
 
-void weft_flights_leave(weft_flights *q, weft_flight *f)
+void weft_flights_leave(weft_flights *flights, weft_flight *flight)
 {
-    if (f->place[BY_DEAL] >= 0) take_out(&q->deals, f->place[BY_DEAL]);
+    if (flight->place[BY_DEAL] >= 0) take_out(&flights->deals, flight->place[BY_DEAL]);
 }
 
-void weft_flights_took(weft_flights *q, weft_flight *f)
+void weft_flights_took(weft_flights *flights, weft_flight *flight)
 {
-    weft_flights_leave(q, f);
-    q->sweep = f->sweep;
-    q->affinity = f->affinity;
+    weft_flights_leave(flights, flight);
+    flights->sweep = flight->sweep;
+    flights->affinity = flight->affinity;
 }
 
-void weft_flights_due(weft_flights *q)
+void weft_flights_due(weft_flights *flights)
 {
-    q->ends.wall = q->wall;
-    while (q->spent < q->npast && q->past[q->spent] < q->ticket) q->spent++;
-    if (q->spent < q->npast) q->ticket = q->past[q->spent];
+    flights->ends.wall = flights->wall;
+    while (flights->spent < flights->npast &&
+           flights->past[flights->spent] < flights->ticket)
+        flights->spent++;
+    if (flights->spent < flights->npast) flights->ticket = flights->past[flights->spent];
 }
 
-weft_flight *weft_flights_next(weft_flights *q)
+weft_flight *weft_flights_next(weft_flights *flights)
 {
-    if (q->ends.n == 0 || !q->ends.item[0]->known) return NULL;
-    weft_flight *f = q->ends.item[0];
+    if (flights->ends.n == 0 || !flights->ends.item[0]->known) return NULL;
+    weft_flight *flight = flights->ends.item[0];
     /* A result of an earlier session is known as soon as its job is asked for. Where failed
      * jobs were repeated, one that is due may be asked for later, or not at all. */
-    while (q->wall && q->spent < q->npast && q->ticket < f->record.ticket) {
-        q->ticket++;
-        weft_flights_due(q);
+    while (flights->wall && flights->spent < flights->npast &&
+           flights->ticket < flight->record.ticket) {
+        flights->ticket++;
+        weft_flights_due(flights);
     }
-    return !q->wall || f->record.ticket <= q->ticket ? f : NULL;
+    return !flights->wall || flight->record.ticket <= flights->ticket ? flight : NULL;
 }
 
-void weft_flights_end(weft_flights *q, weft_flight *f)
+void weft_flights_end(weft_flights *flights, weft_flight *flight)
 {
-    weft_check(take_out(&q->ends, 0) == f, "job %lld is told out of turn",
-               (long long)f->record.job.id);
-    q->now = fmax(q->now, f->record.end);
-    q->ticket += f->record.ticket == q->ticket;
-    weft_flights_due(q);
-    q->idle = weft_regrow(q->mem, q->idle, sizeof *q->idle, q->nidle, &q->roomidle);
-    q->idle[q->nidle++] = f->record.worker;
-    f->next = q->unused;
-    q->unused = f;
+    weft_check(take_out(&flights->ends, 0) == flight, "job %lld is told out of turn",
+               (long long)flight->record.job.id);
+    flights->now = fmax(flights->now, flight->record.end);
+    flights->ticket += flight->record.ticket == flights->ticket;
+    weft_flights_due(flights);
+    flights->idle = weft_regrow(flights->mem, flights->idle, sizeof *flights->idle,
+                                flights->nidle, &flights->roomidle);
+    flights->idle[flights->nidle++] = flight->record.worker;
+    flight->next = flights->unused;
+    flights->unused = flight;
 }

@@ -57,32 +57,33 @@ typedef struct weft_flights {
 } weft_flights;
 
 /* Starts at virtual time 0. workers: their number; 0: unlimited. For clock = wall then set
- * q->wall, q->past and q->npast, and call weft_flights_due. */
-void weft_flights_setup(weft_flights *q, int64_t workers, double overhead, weft_arena *mem);
+ * flights->wall, flights->past and flights->npast, and call weft_flights_due. */
+void weft_flights_setup(weft_flights *flights, int64_t workers, double overhead,
+                        weft_arena *mem);
 /* Sets the ticket of the result that is to be told next. */
-void weft_flights_due(weft_flights *q);
+void weft_flights_due(weft_flights *flights);
 /* 1 if a worker is free. */
-int weft_flights_idle(const weft_flights *q);
+int weft_flights_idle(const weft_flights *flights);
 /* A free worker starts a job that takes at least `seconds`. Cost O(log n) with n jobs in
  * flight, as for all functions below. */
-weft_flight *weft_flights_start(weft_flights *q, const weft_job *job, double seconds);
+weft_flight *weft_flights_start(weft_flights *flights, const weft_job *job, double seconds);
 /* Tells that the result of a job is known, so that it need not be done. */
-void weft_flights_known(weft_flights *q, weft_flight *f);
-/* Queues a job to be done, in the order of f->affinity and f->flops. */
-void weft_flights_queue(weft_flights *q, weft_flight *f);
+void weft_flights_known(weft_flights *flights, weft_flight *flight);
+/* Queues a job to be done, in the order of flight->affinity and flight->flops. */
+void weft_flights_queue(weft_flights *flights, weft_flight *flight);
 /* Removes from the queue, and returns, the job that is to be done next, or with skip > 0
  * that which comes so many jobs after it, around the queue; NULL: none. Cost O(skip log
  * n). */
-weft_flight *weft_flights_take(weft_flights *q, int64_t skip);
+weft_flight *weft_flights_take(weft_flights *flights, int64_t skip);
 /* Removes this job from the queue: the one that the team's leader took. */
-void weft_flights_took(weft_flights *q, weft_flight *f);
+void weft_flights_took(weft_flights *flights, weft_flight *flight);
 /* Removes this job from the queue, if it is there: another team does it. */
-void weft_flights_leave(weft_flights *q, weft_flight *f);
+void weft_flights_leave(weft_flights *flights, weft_flight *flight);
 /* The job whose result is to be told next; NULL: results are missing, or none is in flight.
  */
-weft_flight *weft_flights_next(weft_flights *q);
-/* To be called when that result is told: advances virtual time to f->record.end and frees
- * the worker. *f stays valid until the next start. */
-void weft_flights_end(weft_flights *q, weft_flight *f);
+weft_flight *weft_flights_next(weft_flights *flights);
+/* To be called when that result is told: advances virtual time to flight->record.end and
+ * frees the worker. *f stays valid until the next start. */
+void weft_flights_end(weft_flights *flights, weft_flight *flight);
 
 #endif

@@ -11,13 +11,13 @@ typedef weft_status weft_job_begins(weft_sched *s, const weft_job *job,
 
 /* Does a job, from its start or its last checkpoint. *out is the state after it, whose
  * memory the caller frees. Collective over team. WEFT_STOP, EFILE. */
-WEFT_CHECKED weft_status weft_job_run(weft_sched *s, weft_flight *f,
+WEFT_CHECKED weft_status weft_job_run(weft_sched *sched, weft_flight *flight,
                                       weft_job_begins *begins, weft_own_state *out);
 
 /* Repeats a job that was told, from the state `from` (NULL: a new one), to restore the
  * state after it, *out. Collective over team. WEFT_STOP; EFILE if the hash of the state
  * differs. */
-WEFT_CHECKED weft_status weft_job_again(weft_sched *s, const weft_job_record *told,
+WEFT_CHECKED weft_status weft_job_again(weft_sched *sched, const weft_job_record *told,
                                         const weft_state *from, weft_own_state *out);
 
 #endif

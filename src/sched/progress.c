@@ -38,42 +38,46 @@ static const char *titled(const weft_metric *table, const weft_result *res, weft
     return text;
 }
 
-void weft_show_round(weft_sched *s, const weft_job_record *e, int64_t done, double seconds)
+void weft_show_round(weft_sched *sched, const weft_job_record *record, int64_t done,
+                     double seconds)
 {
-    if (s->world->rank != 0 || e->nunit < 2 || done == e->nunit) return;
+    if (sched->world->rank != 0 || record->nunit < 2 || done == record->nunit) return;
     int terminal = isatty(STDERR_FILENO);
     double now = weft_now();
-    if (s->shown <= 0) s->shown = s->begun;
-    if (now - s->shown < (terminal ? REDRAW : RELOG)) return;
-    s->shown = now;
+    if (sched->shown <= 0) sched->shown = sched->begun;
+    if (now - sched->shown < (terminal ? REDRAW : RELOG)) return;
+    sched->shown = now;
     double rate = seconds > 0 ? (double)done / seconds : 0;
     weft_arena *tmp = weft_arena_new();
     const char *text = weft_arena_text(
         tmp, "round %lld of %lld in job %lld: %s %.3g rounds/s, %.0f s left for it",
-        (long long)done, (long long)e->nunit, (long long)e->job.id,
-        first_of(s->task->rows, e->row + (done - 1) * e->ncolumn, tmp), rate,
-        rate > 0 ? (double)(e->nunit - done) / rate : 0);
+        (long long)done, (long long)record->nunit, (long long)record->job.id,
+        first_of(sched->task->rows, record->row + (done - 1) * record->ncolumn, tmp), rate,
+        rate > 0 ? (double)(record->nunit - done) / rate : 0);
     show(text);
     weft_arena_free(tmp);
 }
 
-void weft_show_job(weft_sched *s, const weft_job_record *e)
+void weft_show_job(weft_sched *sched, const weft_job_record *record)
 {
-    int64_t all = weft_search_jobs(s->search);
-    double spent = weft_now() - s->begun;
-    int64_t left = all > s->queue.known ? all - s->queue.known : 0;
-    double rate = spent > 0 ? s->queue.ran / spent : 0;
+    int64_t all = weft_search_jobs(sched->search);
+    double spent = weft_now() - sched->begun;
+    int64_t left = all > sched->queue.known ? all - sched->queue.known : 0;
+    double rate = spent > 0 ? sched->queue.ran / spent : 0;
     char where[32] = "", rounds[32] = "";
     weft_arena *tmp = weft_arena_new();
-    if (s->teams > 1) snprintf(where, sizeof where, " by team %lld", (long long)e->team);
-    if (e->nunit > 0) snprintf(rounds, sizeof rounds, " %lld rounds,", (long long)e->nunit);
+    if (sched->teams > 1)
+        snprintf(where, sizeof where, " by team %lld", (long long)record->team);
+    if (record->nunit > 0)
+        snprintf(rounds, sizeof rounds, " %lld rounds,", (long long)record->nunit);
     const char *text = weft_arena_text(
         tmp, "job %lld of %lld%s:%s k = %d, score %s,%s %.2f s; %.3g jobs/s, %.0f s left",
-        (long long)s->queue.known, (long long)(all > s->queue.known ? all : s->queue.known),
-        where, rounds, weft_mix_alive(&e->job.mix), weft_loss_show(e->res.loss, 5, tmp),
-        titled(s->task->metrics, &e->res, tmp), e->seconds, rate,
+        (long long)sched->queue.known,
+        (long long)(all > sched->queue.known ? all : sched->queue.known), where, rounds,
+        weft_mix_alive(&record->job.mix), weft_loss_show(record->res.loss, 5, tmp),
+        titled(sched->task->metrics, &record->res, tmp), record->seconds, rate,
         rate > 0 ? (double)left / rate : 0);
-    s->shown = weft_now();
+    sched->shown = weft_now();
     show(text);
     weft_arena_free(tmp);
 }

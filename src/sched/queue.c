@@ -17,61 +17,63 @@ struct weft_early {
     weft_early *next;
 };
 
-weft_flight *weft_queue_flight(const weft_queue *q, int64_t job)
+weft_flight *weft_queue_flight(const weft_queue *queue, int64_t job)
 {
-    return job >= 0 && job < q->asked ? q->job[job] : NULL;
+    return job >= 0 && job < queue->asked ? queue->job[job] : NULL;
 }
 
-weft_flight *weft_queue_start(weft_sched *s, const weft_job *job, double seconds)
+weft_flight *weft_queue_start(weft_sched *sched, const weft_job *job, double seconds)
 {
-    weft_queue *q = &s->queue;
-    weft_flight *f = weft_flights_start(&q->flights, job, seconds);
-    q->job = weft_regrow(s->mem, q->job, sizeof(weft_flight *), q->asked, &q->roomjob);
-    q->row = weft_regrow(s->mem, q->row, sizeof *q->row, q->asked, &q->roomrow);
-    q->job[q->asked++] = f;
-    return f;
+    weft_queue *queue = &sched->queue;
+    weft_flight *flight = weft_flights_start(&queue->flights, job, seconds);
+    queue->job = weft_regrow(sched->mem, queue->job, sizeof(weft_flight *), queue->asked,
+                             &queue->roomjob);
+    queue->row = weft_regrow(sched->mem, queue->row, sizeof *queue->row, queue->asked,
+                             &queue->roomrow);
+    queue->job[queue->asked++] = flight;
+    return flight;
 }
 
-void weft_queue_setup(weft_sched *s)
+void weft_queue_setup(weft_sched *sched)
 {
-    weft_flights *flights = &s->queue.flights;
-    weft_flights_setup(flights, s->workers, s->overhead, s->mem);
-    flights->wall = s->wall;
-    if (s->wall && s->rundir)
-        flights->npast = weft_rundir_tickets(s->rundir, &flights->past, s->mem);
+    weft_flights *flights = &sched->queue.flights;
+    weft_flights_setup(flights, sched->workers, sched->overhead, sched->mem);
+    flights->wall = sched->wall;
+    if (sched->wall && sched->rundir)
+        flights->npast = weft_rundir_tickets(sched->rundir, &flights->past, sched->mem);
     weft_flights_due(flights);
 }
 
 /* ---- results of other teams ---- */
 
 /* In the memory of one that was taken. */
-void weft_queue_keep(weft_sched *s, int64_t job, const void *record, size_t bytes)
+void weft_queue_keep(weft_sched *sched, int64_t job, const void *record, size_t bytes)
 {
-    weft_queue *q = &s->queue;
-    weft_early *e = q->spare;
-    if (e)
-        q->spare = e->next;
+    weft_queue *queue = &sched->queue;
+    weft_early *early = queue->spare;
+    if (early)
+        queue->spare = early->next;
     else
-        e = WEFT_NEW(s->mem, weft_early, 1);
-    if (e->room < bytes) {
-        e->record = WEFT_NEW(s->mem, char, bytes);
-        e->room = bytes;
+        early = WEFT_NEW(sched->mem, weft_early, 1);
+    if (early->room < bytes) {
+        early->record = WEFT_NEW(sched->mem, char, bytes);
+        early->room = bytes;
     }
-    memcpy(e->record, record, bytes);
-    e->job = job;
-    e->next = q->early;
-    q->early = e;
+    memcpy(early->record, record, bytes);
+    early->job = job;
+    early->next = queue->early;
+    queue->early = early;
 }
 
-const void *weft_queue_take(weft_sched *s, int64_t job)
+const void *weft_queue_take(weft_sched *sched, int64_t job)
 {
-    for (weft_early **at = &s->queue.early; *at; at = &(*at)->next) {
-        weft_early *e = *at;
-        if (e->job != job) continue;
-        *at = e->next;
-        e->next = s->queue.spare;
-        s->queue.spare = e;
-        return e->record;
+    for (weft_early **at = &sched->queue.early; *at; at = &(*at)->next) {
+        weft_early *early = *at;
+        if (early->job != job) continue;
+        *at = early->next;
+        early->next = sched->queue.spare;
+        sched->queue.spare = early;
+        return early->record;
     }
     return NULL;
 }
@@ -87,49 +89,53 @@ static int rules_out(const weft_job_record *a, const weft_job_record *b)
 
 /* With a target a job whose result is known may never be told, and then cannot rule out
  * others. */
-int weft_queue_needs(const weft_sched *s, const weft_job_record *e)
+int weft_queue_needs(const weft_sched *sched, const weft_job_record *record)
 {
-    if (!e->job.last) return 1;
-    if (s->target > 0) return s->queue.n == 0 || !rules_out(&s->queue.winner, e);
-    return s->queue.known == 0 || !rules_out(&s->queue.best, e);
+    if (!record->job.last) return 1;
+    if (sched->target > 0)
+        return sched->queue.n == 0 || !rules_out(&sched->queue.winner, record);
+    return sched->queue.known == 0 || !rules_out(&sched->queue.best, record);
 }
 
 /* The share of a job that was done in this session. */
-static double share_done(const weft_sched *s, const weft_job_record *e)
+static double share_done(const weft_sched *sched, const weft_job_record *record)
 {
-    double here = e->began + e->seconds - s->before;
-    return e->seconds > here ? fmax(here, 0) / e->seconds : 1;
+    double here = record->began + record->seconds - sched->before;
+    return record->seconds > here ? fmax(here, 0) / record->seconds : 1;
 }
 
-void weft_queue_known(weft_sched *s, weft_flight *f)
+void weft_queue_known(weft_sched *sched, weft_flight *flight)
 {
-    weft_queue *q = &s->queue;
-    weft_flights_known(&q->flights, f);
-    if (q->known == 0 || rules_out(&f->record, &q->best)) q->best = f->record;
-    q->known++;
-    q->replayed += f->replayed;
-    if (!f->replayed) q->ran += share_done(s, &f->record);
+    weft_queue *queue = &sched->queue;
+    weft_flights_known(&queue->flights, flight);
+    if (queue->known == 0 || rules_out(&flight->record, &queue->best))
+        queue->best = flight->record;
+    queue->known++;
+    queue->replayed += flight->replayed;
+    if (!flight->replayed) queue->ran += share_done(sched, &flight->record);
 }
 
-int weft_queue_told(weft_sched *s, const weft_job_record *e)
+int weft_queue_told(weft_sched *sched, const weft_job_record *record)
 {
-    weft_queue *q = &s->queue;
-    int leads = q->n == 0 || weft_job_record_beats(e, &q->winner);
-    if (leads) q->winner = *e;
-    q->record = weft_regrow(s->mem, q->record, sizeof *q->record, q->n, &q->room);
-    q->row[e->job.id] = q->n;
-    q->record[q->n++] = *e;
+    weft_queue *queue = &sched->queue;
+    int leads = queue->n == 0 || weft_job_record_beats(record, &queue->winner);
+    if (leads) queue->winner = *record;
+    queue->record = weft_regrow(sched->mem, queue->record, sizeof *queue->record, queue->n,
+                                &queue->room);
+    queue->row[record->job.id] = queue->n;
+    queue->record[queue->n++] = *record;
     return leads;
 }
 
-void weft_queue_leave(weft_queue *q, weft_flight *f)
+void weft_queue_leave(weft_queue *queue, weft_flight *flight)
 {
-    q->job[f->record.job.id] = NULL;
-    weft_flights_end(&q->flights, f);
+    queue->job[flight->record.job.id] = NULL;
+    weft_flights_end(&queue->flights, flight);
 }
 
-void weft_queue_end(weft_queue *q)
+void weft_queue_end(weft_queue *queue)
 {
-    if (q->n > 0)
-        qsort(q->record, (size_t)q->n, sizeof *q->record, weft_job_record_compare);
+    if (queue->n > 0)
+        qsort(queue->record, (size_t)queue->n, sizeof *queue->record,
+              weft_job_record_compare);
 }

@@ -26,24 +26,24 @@ typedef struct weft_queue {
 } weft_queue;
 
 /* Starts at virtual time 0, with the tickets of earlier sessions. */
-void weft_queue_setup(weft_sched *s);
+void weft_queue_setup(weft_sched *sched);
 /* The job in flight with that id; NULL: not asked for, or told. */
-weft_flight *weft_queue_flight(const weft_queue *q, int64_t job);
+weft_flight *weft_queue_flight(const weft_queue *queue, int64_t job);
 /* A free worker starts a job, which takes at least `seconds`. */
-weft_flight *weft_queue_start(weft_sched *s, const weft_job *job, double seconds);
+weft_flight *weft_queue_start(weft_sched *sched, const weft_job *job, double seconds);
 /* 1 if the state after a job may be needed by later jobs, or as the winner's. */
-int weft_queue_needs(const weft_sched *s, const weft_job_record *e);
+int weft_queue_needs(const weft_sched *sched, const weft_job_record *record);
 /* Keeps the packed result of another team, of a job that is not asked for here yet. */
-void weft_queue_keep(weft_sched *s, int64_t job, const void *record, size_t bytes);
+void weft_queue_keep(weft_sched *sched, int64_t job, const void *record, size_t bytes);
 /* Takes it out, good until the next is kept; NULL: there is none. */
-const void *weft_queue_take(weft_sched *s, int64_t job);
+const void *weft_queue_take(weft_sched *sched, int64_t job);
 /* Notes that the result of a job is known. */
-void weft_queue_known(weft_sched *s, weft_flight *f);
+void weft_queue_known(weft_sched *sched, weft_flight *flight);
 /* Notes that it is told; returns 1 if it is the best so far. */
-int weft_queue_told(weft_sched *s, const weft_job_record *e);
+int weft_queue_told(weft_sched *sched, const weft_job_record *record);
 /* Frees the worker of a job that was told. *f stays valid until the next start. */
-void weft_queue_leave(weft_queue *q, weft_flight *f);
+void weft_queue_leave(weft_queue *queue, weft_flight *flight);
 /* Sorts the jobs that were told by id. */
-void weft_queue_end(weft_queue *q);
+void weft_queue_end(weft_queue *queue);
 
 #endif

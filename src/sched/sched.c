@@ -15,117 +15,122 @@
 
 /* 1 if a job meets the target. Shared fits do not count, because their loss is a mean over
  * many maps, and their trials cannot win. */
-static int is_target(const weft_sched *s, const weft_job_record *e)
+static int is_target(const weft_sched *sched, const weft_job_record *record)
 {
-    return s->target > 0 && e->job.eligibility != WEFT_WINS_LAST &&
-           e->res.loss <= s->target;
+    return sched->target > 0 && record->job.eligibility != WEFT_WINS_LAST &&
+           record->res.loss <= sched->target;
 }
 
 /* ---- asking ---- */
 
 /* Lower bound of the virtual seconds of a job. */
-static double least_seconds(const weft_sched *s, const weft_job *job,
+static double least_seconds(const weft_sched *sched, const weft_job *job,
                             const weft_cached *parent)
 {
-    if (!s->task->seconds) return fmax(job->resource, 0);
-    return fmax(s->task->seconds(s->task_self, job, weft_cache_resource(parent)), 0);
+    if (!sched->task->seconds) return fmax(job->resource, 0);
+    return fmax(sched->task->seconds(sched->task_self, job, weft_cache_resource(parent)),
+                0);
 }
 
 /* Uses the known result of a job that was done already, if there is one. */
-static weft_status find(weft_sched *s, weft_flight *f)
+static weft_status find(weft_sched *sched, weft_flight *flight)
 {
-    if (s->rundir) TRY(weft_rundir_find(s->rundir, &f->record, &f->replayed, s->mem));
-    const void *record = weft_queue_take(s, f->record.job.id);
-    if (!f->replayed && !record) return WEFT_OK;
-    weft_check(f->replayed || weft_job_record_unpack(&f->record, record, s->mem),
+    if (sched->rundir)
+        TRY(weft_rundir_find(sched->rundir, &flight->record, &flight->replayed,
+                             sched->mem));
+    const void *record = weft_queue_take(sched, flight->record.job.id);
+    if (!flight->replayed && !record) return WEFT_OK;
+    weft_check(flight->replayed ||
+                   weft_job_record_unpack(&flight->record, record, sched->mem),
                "the teams' tuners ask for different jobs (%lld)",
-               (long long)f->record.job.id);
-    weft_teams_enter(s, f);
+               (long long)flight->record.job.id);
+    weft_teams_enter(sched, flight);
     return WEFT_OK;
 }
 
 /* Queues a job to be done. If the number of workers or a target bounds the jobs in flight,
  * jobs are done about in the order in which they were asked for, which is that in which
  * they are told; else the expensive ones first. */
-static void queue_job(weft_sched *s, weft_flight *f)
+static void queue_job(weft_sched *sched, weft_flight *flight)
 {
     weft_cost cost = {.flops = 1};
-    if (s->target <= 0 && s->workers == 0)
-        s->task->cost(s->task_self, &f->record.job, &cost);
-    f->flops = cost.flops;
-    const weft_claimed *turn = weft_trust_turn(s, f->record.job.id);
+    if (sched->target <= 0 && sched->workers == 0)
+        sched->task->cost(sched->task_self, &flight->record.job, &cost);
+    flight->flops = cost.flops;
+    const weft_claimed *turn = weft_trust_turn(sched, flight->record.job.id);
     if (turn->taken || turn->hops > 0) return;
-    if (s->task->affinity) f->affinity = s->task->affinity(s->task_self, &f->record.job);
-    weft_flights_queue(&s->queue.flights, f);
+    if (sched->task->affinity)
+        flight->affinity = sched->task->affinity(sched->task_self, &flight->record.job);
+    weft_flights_queue(&sched->queue.flights, flight);
 }
 
 /* A free worker starts a job, whose result may be known already. */
-static weft_status start(weft_sched *s, const weft_job *job)
+static weft_status start(weft_sched *sched, const weft_job *job)
 {
-    weft_cached *parent = weft_cache_pin(s, job);
-    weft_flight *f = weft_queue_start(s, job, least_seconds(s, job, parent));
-    f->parent = parent;
-    f->before = weft_cache_resource(parent);
-    f->record.parent = weft_cache_job(parent);
-    TRY(find(s, f));
-    if (!f->known) queue_job(s, f);
+    weft_cached *parent = weft_cache_pin(sched, job);
+    weft_flight *flight = weft_queue_start(sched, job, least_seconds(sched, job, parent));
+    flight->parent = parent;
+    flight->before = weft_cache_resource(parent);
+    flight->record.parent = weft_cache_job(parent);
+    TRY(find(sched, flight));
+    if (!flight->known) queue_job(sched, flight);
     return WEFT_OK;
 }
 
 /* Free workers ask for jobs until the tuner has to be told a result first. */
-static weft_status ask(weft_sched *s, weft_asked *answer)
+static weft_status ask(weft_sched *sched, weft_asked *answer)
 {
-    while (*answer != WEFT_DONE && weft_flights_idle(&s->queue.flights)) {
+    while (*answer != WEFT_DONE && weft_flights_idle(&sched->queue.flights)) {
         weft_job job = weft_job_new(0, 0, NULL);
-        *answer = weft_search_ask(s->search, &job);
+        *answer = weft_search_ask(sched->search, &job);
         if (*answer != WEFT_JOB) break;
-        job.id = s->queue.asked;
-        TRY(start(s, &job));
+        job.id = sched->queue.asked;
+        TRY(start(sched, &job));
     }
-    weft_check(*answer != WEFT_WAIT || s->queue.flights.ends.n > 0,
-               "tuner %s waits for no job", s->search->tuner->kind.name);
+    weft_check(*answer != WEFT_WAIT || sched->queue.flights.ends.n > 0,
+               "tuner %s waits for no job", sched->search->tuner->kind.name);
     return WEFT_OK;
 }
 
 /* ---- telling ---- */
 
 /* Stores the record of a job and tells the tuner its result. */
-static void tell(weft_sched *s, weft_flight *f)
+static void tell(weft_sched *sched, weft_flight *flight)
 {
-    const weft_job_record *e = &f->record;
-    weft_cache_told(s, f, weft_queue_told(s, e));
-    weft_search_tell(s->search, &e->res);
-    weft_cache_ended(s);
-    weft_queue_leave(&s->queue, f);
+    const weft_job_record *record = &flight->record;
+    weft_cache_told(sched, flight, weft_queue_told(sched, record));
+    weft_search_tell(sched->search, &record->res);
+    weft_cache_ended(sched);
+    weft_queue_leave(&sched->queue, flight);
 }
 
-static weft_status search(weft_sched *s)
+static weft_status search(weft_sched *sched)
 {
     weft_asked answer = WEFT_JOB;
     for (int reached = 0; !reached;) {
-        TRY(ask(s, &answer));
-        weft_cache_bound(s);
-        if (s->queue.flights.ends.n == 0) break;
+        TRY(ask(sched, &answer));
+        weft_cache_bound(sched);
+        if (sched->queue.flights.ends.n == 0) break;
         weft_flight *next = NULL;
-        TRY(weft_teams_work(s, &next));
-        reached = is_target(s, &next->record);
-        tell(s, next);
-        if (reached) weft_log(WEFT_INFO, "the target %g is reached", s->target);
+        TRY(weft_teams_work(sched, &next));
+        reached = is_target(sched, &next->record);
+        tell(sched, next);
+        if (reached) weft_log(WEFT_INFO, "the target %g is reached", sched->target);
     }
     return WEFT_OK;
 }
 
-weft_status weft_sched_run(weft_sched *s)
+weft_status weft_sched_run(weft_sched *sched)
 {
-    weft_check(s->rundir || s->teams == 1, "teams without a run directory");
-    s->begun = weft_now();
-    s->before = s->rundir ? weft_rundir_ended(s->rundir) : 0;
-    weft_queue_setup(s);
-    weft_cache_setup(s);
-    TRY(weft_teams_begin(s));
-    weft_status st = weft_teams_end(s, search(s));
+    weft_check(sched->rundir || sched->teams == 1, "teams without a run directory");
+    sched->begun = weft_now();
+    sched->before = sched->rundir ? weft_rundir_ended(sched->rundir) : 0;
+    weft_queue_setup(sched);
+    weft_cache_setup(sched);
+    TRY(weft_teams_begin(sched));
+    weft_status st = weft_teams_end(sched, search(sched));
     weft_progress("%s", "");
-    s->seconds = s->before + weft_now() - s->begun;
-    weft_queue_end(&s->queue);
+    sched->seconds = sched->before + weft_now() - sched->begun;
+    weft_queue_end(&sched->queue);
     return st;
 }

@@ -59,6 +59,6 @@ typedef struct weft_sched {
 
 /* Runs the search to its end. WEFT_STOP: stopped by a signal or the time limit. Collective
  * over world. */
-WEFT_CHECKED weft_status weft_sched_run(weft_sched *s);
+WEFT_CHECKED weft_status weft_sched_run(weft_sched *sched);
 
 #endif

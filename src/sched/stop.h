@@ -15,13 +15,14 @@ enum {
 };
 
 /* The reason that this rank knows for which the team must stop; 0: none. */
-int weft_stop_seen(const weft_sched *s);
+int weft_stop_seen(const weft_sched *sched);
 
-/* Returns WEFT_STOP with a message that gives the reason s->why, and that so many jobs are
- * done. */
-WEFT_CHECKED weft_status weft_stop_tell(const weft_sched *s, int64_t jobs);
+/* Returns WEFT_STOP with a message that gives the reason sched->why, and that so many jobs
+ * are done. */
+WEFT_CHECKED weft_status weft_stop_tell(const weft_sched *sched, int64_t jobs);
 /* Sets the reason and returns WEFT_STOP with a message that gives the reason and the
  * progress: `done` of the `units` units of the job in flight. */
-WEFT_CHECKED weft_status weft_stop_now(weft_sched *s, int why, int64_t done, int64_t units);
+WEFT_CHECKED weft_status weft_stop_now(weft_sched *sched, int why, int64_t done,
+                                       int64_t units);
 
 #endif

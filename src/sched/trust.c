@@ -43,213 +43,223 @@ struct weft_trust {
     int ndoubted;
 };
 
-void weft_trust_begin(weft_sched *s)
+void weft_trust_begin(weft_sched *sched)
 {
-    s->trust = WEFT_NEW(s->mem, weft_trust, 1);
-    s->trust->span = SPAN;
+    sched->trust = WEFT_NEW(sched->mem, weft_trust, 1);
+    sched->trust->span = SPAN;
 }
 
-void weft_trust_known(weft_sched *s, const weft_job_record *e)
+void weft_trust_known(weft_sched *sched, const weft_job_record *record)
 {
-    if (!s->task->probe || e->parent >= 0 || !isfinite(e->res.loss)) return;
-    if (s->trust->works && e->seconds >= s->trust->example.seconds) return;
-    s->trust->example = *e;
-    s->trust->works = 1;
+    weft_trust *trust = sched->trust;
+    if (!sched->task->probe || record->parent >= 0 || !isfinite(record->res.loss)) return;
+    if (trust->works && record->seconds >= trust->example.seconds) return;
+    trust->example = *record;
+    trust->works = 1;
 }
 
 /* ---- whose turn it is ---- */
 
-weft_claimed *weft_trust_turn(weft_sched *s, int64_t job)
+weft_claimed *weft_trust_turn(weft_sched *sched, int64_t job)
 {
-    while (s->trust->nturn <= job) {
-        s->trust->turn = weft_regrow(s->mem, s->trust->turn, sizeof *s->trust->turn,
-                                     s->trust->nturn, &s->trust->roomturn);
-        s->trust->turn[s->trust->nturn++] = (weft_claimed){0};
+    weft_trust *trust = sched->trust;
+    while (trust->nturn <= job) {
+        trust->turn = weft_regrow(sched->mem, trust->turn, sizeof *trust->turn,
+                                  trust->nturn, &trust->roomturn);
+        trust->turn[trust->nturn++] = (weft_claimed){0};
     }
-    return &s->trust->turn[job];
+    return &trust->turn[job];
 }
 
-static weft_flight *flight_of(const weft_sched *s, int64_t job)
+static weft_flight *flight_of(const weft_sched *sched, int64_t job)
 {
-    return weft_queue_flight(&s->queue, job);
+    return weft_queue_flight(&sched->queue, job);
 }
 
 /* It is this team's turn. */
-static void take(weft_sched *s, int64_t job)
+static void take(weft_sched *sched, int64_t job)
 {
-    weft_flight *f = flight_of(s, job);
-    if (f) weft_flights_leave(&s->queue.flights, f);
-    weft_trust_turn(s, job)->taken = 0;
-    s->trust->handed = weft_regrow(s->mem, s->trust->handed, sizeof *s->trust->handed,
-                                   s->trust->nhanded, &s->trust->roomhanded);
-    s->trust->handed[s->trust->nhanded++] = job;
+    weft_trust *trust = sched->trust;
+    weft_flight *flight = flight_of(sched, job);
+    if (flight) weft_flights_leave(&sched->queue.flights, flight);
+    weft_trust_turn(sched, job)->taken = 0;
+    trust->handed = weft_regrow(sched->mem, trust->handed, sizeof *trust->handed,
+                                trust->nhanded, &trust->roomhanded);
+    trust->handed[trust->nhanded++] = job;
 }
 
-void weft_trust_took(weft_sched *s, int64_t job)
+void weft_trust_took(weft_sched *sched, int64_t job)
 {
+    weft_trust *trust = sched->trust;
     int64_t n = 0;
-    for (int64_t i = 0; i < s->trust->nhanded; i++)
-        if (s->trust->handed[i] != job) s->trust->handed[n++] = s->trust->handed[i];
-    s->trust->nhanded = n;
+    for (int64_t i = 0; i < trust->nhanded; i++)
+        if (trust->handed[i] != job) trust->handed[n++] = trust->handed[i];
+    trust->nhanded = n;
 }
 
-weft_flight *weft_trust_handed(weft_sched *s)
+weft_flight *weft_trust_handed(weft_sched *sched)
 {
-    for (int64_t i = 0; i < s->trust->nhanded; i++) {
-        weft_flight *f = flight_of(s, s->trust->handed[i]);
-        if (!f || f->known) continue;
-        weft_trust_took(s, s->trust->handed[i]);
-        return f;
+    weft_trust *trust = sched->trust;
+    for (int64_t i = 0; i < trust->nhanded; i++) {
+        weft_flight *flight = flight_of(sched, trust->handed[i]);
+        if (!flight || flight->known) continue;
+        weft_trust_took(sched, trust->handed[i]);
+        return flight;
     }
     return NULL;
 }
 
-int weft_trust_waits(const weft_sched *s)
+int weft_trust_waits(const weft_sched *sched)
 {
+    weft_trust *trust = sched->trust;
     int open = 0;
-    for (int i = 0; i < s->trust->ndoubted; i++) {
-        const weft_flight *f = flight_of(s, s->trust->doubted[i]);
-        open += f && !f->known;
+    for (int i = 0; i < trust->ndoubted; i++) {
+        const weft_flight *flight = flight_of(sched, trust->doubted[i]);
+        open += flight && !flight->known;
     }
-    return s->trust->aside || (!s->trust->works && open == DOUBTS);
+    return trust->aside || (!trust->works && open == DOUBTS);
 }
 
-static void tell(const weft_sched *s, int64_t job, weft_claimed turn)
+static void tell(const weft_sched *sched, int64_t job, weft_claimed turn)
 {
-    const notice n = {job, s->crew.group, turn};
-    if (s->crew.peers) weft_peers_send(s->crew.peers, &n, sizeof n);
+    const notice n = {job, sched->crew.group, turn};
+    if (sched->crew.peers) weft_peers_send(sched->crew.peers, &n, sizeof n);
 }
 
 /* Gives the job to the next team. */
-static void hand_on(weft_sched *s, int64_t job, int failed)
+static void hand_on(weft_sched *sched, int64_t job, int failed)
 {
-    weft_claimed *turn = weft_trust_turn(s, job);
+    weft_claimed *turn = weft_trust_turn(sched, job);
     turn->hops++;
     turn->tries += failed;
     turn->taken = 1;
-    tell(s, job, *turn);
-    if (s->teams == 1) take(s, job);
+    tell(sched, job, *turn);
+    if (sched->teams == 1) take(sched, job);
 }
 
 /* A team is set aside, after failures that are recorded. Once all are, the run stops. */
-static void count_aside(weft_sched *s, int failures)
+static void count_aside(weft_sched *sched, int failures)
 {
-    weft_trust *t = s->trust;
-    t->naside++;
-    t->unsure += failures;
-    if (t->naside < s->teams) return;
-    s->broken = weft_arena_text(
-        s->mem,
+    weft_trust *trust = sched->trust;
+    trust->naside++;
+    trust->unsure += failures;
+    if (trust->naside < sched->teams) return;
+    sched->broken = weft_arena_text(
+        sched->mem,
         "programs fail here, also that of job %lld, which succeeded before; mend what they "
         "need (variables, modules, files) and go on with `weft resume %s%s`, %s",
-        (long long)t->example.job.id, s->rundir ? s->rundir->path : "RUN.h5",
-        t->unsure > 0 ? " --retry-failed" : "",
-        t->unsure > 0 ? "because failures before were recorded"
-                      : "for no failure of this start was recorded");
+        (long long)trust->example.job.id, sched->rundir ? sched->rundir->path : "RUN.h5",
+        trust->unsure > 0 ? " --retry-failed" : "",
+        trust->unsure > 0 ? "because failures before were recorded"
+                          : "for no failure of this start was recorded");
 }
 
-int weft_trust_notice(weft_sched *s, const weft_message *m)
+int weft_trust_notice(weft_sched *sched, const weft_message *message)
 {
     notice n;
-    if (m->bytes != sizeof n) return 0;
-    memcpy(&n, m->data, sizeof n);
+    if (message->bytes != sizeof n) return 0;
+    memcpy(&n, message->data, sizeof n);
     if (n.job < 0) {
-        count_aside(s, n.turn.tries);
+        count_aside(sched, n.turn.tries);
         return 1;
     }
-    weft_claimed *turn = weft_trust_turn(s, n.job);
+    weft_claimed *turn = weft_trust_turn(sched, n.job);
     if (n.turn.hops <= turn->hops) return 1; /* it came after that of a later team */
     *turn = n.turn;
-    weft_flight *f = flight_of(s, n.job);
-    if (f) weft_flights_leave(&s->queue.flights, f);
-    if ((n.team + 1) % s->teams != s->crew.group) return 1;
-    if (s->trust->aside)
-        hand_on(s, n.job, 0);
+    weft_flight *flight = flight_of(sched, n.job);
+    if (flight) weft_flights_leave(&sched->queue.flights, flight);
+    if ((n.team + 1) % sched->teams != sched->crew.group) return 1;
+    if (sched->trust->aside)
+        hand_on(sched, n.job, 0);
     else
-        take(s, n.job);
+        take(sched, n.job);
     return 1;
 }
 
 /* ---- a job has ended ---- */
 
-static void warn(const weft_sched *s, const weft_job_record *e, const char *then)
+static void warn(const weft_sched *sched, const weft_job_record *record, const char *then)
 {
-    if (s->team->rank == 0)
-        weft_log(WEFT_WARN, "job %lld, trial %lld failed: %s%s", (long long)e->job.id,
-                 (long long)e->job.trial, e->res.why, then);
+    if (sched->team->rank == 0)
+        weft_log(WEFT_WARN, "job %lld, trial %lld failed: %s%s", (long long)record->job.id,
+                 (long long)record->job.trial, record->res.why, then);
 }
 
 /* Notes that this team has failed at a job while none has succeeded. */
-static void doubt(weft_sched *s, int64_t job)
+static void doubt(weft_sched *sched, int64_t job)
 {
+    weft_trust *trust = sched->trust;
     int at = 0;
-    while (at < s->trust->ndoubted) {
-        const weft_flight *f = flight_of(s, s->trust->doubted[at]);
-        if (!f || f->known) break;
+    while (at < trust->ndoubted) {
+        const weft_flight *flight = flight_of(sched, trust->doubted[at]);
+        if (!flight || flight->known) break;
         at++;
     }
     if (at == DOUBTS) return; /* of jobs that were handed to it there may be more */
-    s->trust->doubted[at] = job;
-    if (at == s->trust->ndoubted) s->trust->ndoubted++;
+    trust->doubted[at] = job;
+    if (at == trust->ndoubted) trust->ndoubted++;
 }
 
-static void set_aside(weft_sched *s)
+static void set_aside(weft_sched *sched)
 {
-    s->trust->aside = 1;
-    count_aside(s, s->trust->streak);
-    tell(s, -1, (weft_claimed){.tries = s->trust->streak});
-    while (s->trust->nhanded > 0 && s->teams > 1) {
-        const int64_t job = s->trust->handed[0];
-        weft_trust_took(s, job);
-        hand_on(s, job, 0);
+    weft_trust *trust = sched->trust;
+    trust->aside = 1;
+    count_aside(sched, trust->streak);
+    tell(sched, -1, (weft_claimed){.tries = trust->streak});
+    while (trust->nhanded > 0 && sched->teams > 1) {
+        const int64_t job = trust->handed[0];
+        weft_trust_took(sched, job);
+        hand_on(sched, job, 0);
     }
-    if (s->crew.who)
+    if (sched->crew.who)
         weft_log(
             WEFT_WARN,
             "this team is set aside: job %lld, which succeeded before, fails here, too",
-            (long long)s->trust->example.job.id);
-    if (s->crew.who && s->trust->streak > 0)
+            (long long)trust->example.job.id);
+    if (sched->crew.who && trust->streak > 0)
         weft_log(WEFT_WARN,
                  "its last %d failures before that were recorded; `weft resume %s "
                  "--retry-failed` repeats them",
-                 s->trust->streak, s->rundir->path);
+                 trust->streak, sched->rundir->path);
 }
 
 /* Repeats a job that succeeded. Collective over team. */
-static weft_status probe(weft_sched *s, int *works)
+static weft_status probe(weft_sched *sched, int *works)
 {
-    weft_activity_set("repeats a job that succeeded", s->trust->example.job.id, -1);
-    TRY(s->task->probe(s->task_self, &s->trust->example.job, works));
+    weft_trust *trust = sched->trust;
+    weft_activity_set("repeats a job that succeeded", trust->example.job.id, -1);
+    TRY(sched->task->probe(sched->task_self, &trust->example.job, works));
     if (*works) {
-        if (s->trust->span < MOST_SPAN) s->trust->span *= 2;
-        s->trust->left = s->trust->span;
+        if (trust->span < MOST_SPAN) trust->span *= 2;
+        trust->left = trust->span;
     } else {
-        set_aside(s);
+        set_aside(sched);
     }
     return WEFT_OK;
 }
 
 /* A program that no team finds is a wrong command line. Collective over team. */
-static weft_status check_begun(const weft_sched *s, const weft_claimed *turn,
+static weft_status check_begun(const weft_sched *sched, const weft_claimed *turn,
                                const weft_result *res)
 {
     weft_status st = WEFT_OK;
-    if (!turn->begun && !s->trust->works && s->team->rank == 0)
+    if (!turn->begun && !sched->trust->works && sched->team->rank == 0)
         st = weft_fail(WEFT_ECONF, "%s", res->why);
-    return weft_agree(st, s->team);
+    return weft_agree(st, sched->team);
 }
 
-weft_status weft_trust_ended(weft_sched *s, const weft_job_record *e, int *counts)
+weft_status weft_trust_ended(weft_sched *sched, const weft_job_record *record, int *counts)
 {
-    weft_claimed *own = weft_trust_turn(s, e->job.id);
-    own->begun |= e->res.failure == WEFT_CRASHED;
+    weft_trust *trust = sched->trust;
+    weft_claimed *own = weft_trust_turn(sched, record->job.id);
+    own->begun |= record->res.failure == WEFT_CRASHED;
     const weft_claimed turn = *own;
-    int retries = s->task->retries ? s->task->retries(s->task_self) : 0;
+    int retries = sched->task->retries ? sched->task->retries(sched->task_self) : 0;
     *counts = 1;
-    if (e->res.failure == WEFT_SUCCEEDED) {
-        if (isfinite(e->res.loss)) {
-            s->trust->left = s->trust->span;
-            s->trust->streak = 0;
+    if (record->res.failure == WEFT_SUCCEEDED) {
+        if (isfinite(record->res.loss)) {
+            trust->left = trust->span;
+            trust->streak = 0;
         }
         return WEFT_OK;
     }
@@ -257,21 +267,21 @@ weft_status weft_trust_ended(weft_sched *s, const weft_job_record *e, int *count
     if (turn.tries < retries) {
         *counts = 0;
         then = "; it is tried again";
-    } else if (s->trust->works && s->trust->left == 0) {
-        warn(s, e, "");
+    } else if (trust->works && trust->left == 0) {
+        warn(sched, record, "");
         then = NULL;
-        TRY(probe(s, counts));
-    } else if (!s->trust->works && turn.hops + 1 < s->teams) {
+        TRY(probe(sched, counts));
+    } else if (!trust->works && turn.hops + 1 < sched->teams) {
         *counts = 0;
         then = "; the next team tries it, because no job has succeeded yet";
-        doubt(s, e->job.id);
+        doubt(sched, record->job.id);
     }
-    if (then) warn(s, e, then);
+    if (then) warn(sched, record, then);
     if (!*counts) {
-        hand_on(s, e->job.id, 1);
+        hand_on(sched, record->job.id, 1);
         return WEFT_OK;
     }
-    s->trust->left -= s->trust->left > 0;
-    s->trust->streak++;
-    return check_begun(s, &turn, &e->res);
+    trust->left -= trust->left > 0;
+    trust->streak++;
+    return check_begun(sched, &turn, &record->res);
 }

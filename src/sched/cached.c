@@ -1,0 +1,118 @@
+/* The state of a trial after a job, on disk: written once, read by any team, and, where it
+ * was removed or lost, made again by the jobs that led to it, with the same bits. */
+#include "cached.h"
+#include "job.h"
+#include "rundir/state.h"
+#include "stop.h"
+
+#include <string.h>
+
+#define WAIT_SECONDS 60.0 /* wait for a file of another host to become visible */
+#define CLAIM_AGAIN  ((int64_t)1 << 40) /* plus a job: the claim to repeat it */
+
+weft_status weft_cached_write(const weft_sched *sched, const weft_state_id *id,
+                              const weft_job *job, const weft_state *state)
+{
+    weft_tensor tensor[WEFT_MAX_TENSORS];
+    int n = weft_task_tensors(sched->task, sched->task_self, job, tensor);
+    return weft_rundir_state_put(sched->rundir, id, state, n, tensor);
+}
+
+/* Seconds to wait for the file of a state, which another team's host may just have
+ * written. */
+static double wait_for(const weft_sched *sched, const weft_cached *cached)
+{
+    return cached->here && sched->teams > 1 ? WAIT_SECONDS : 0;
+}
+
+weft_state weft_cached_room(const weft_cached *cached, weft_arena *mem)
+{
+    return (weft_state){.x = WEFT_NEW(mem, real, cached->id.nx),
+                        .nx = cached->id.nx,
+                        .aux = WEFT_NEW(mem, double, cached->id.naux),
+                        .naux = cached->id.naux};
+}
+
+/* Reads the state after a told job, once another team has made it. Collective over team.
+ * WEFT_STOP. */
+static weft_status await(weft_sched *sched, const weft_state_id *id, weft_state *state)
+{
+    for (;;) {
+        double why = weft_stop_seen(sched);
+        weft_max_f64(sched->team, &why, 1);
+        if (why > 0) return weft_stop_now(sched, (int)why, 0, 0);
+        if (weft_rundir_state_load(sched->rundir, sched->team, id, 1, state) == WEFT_OK)
+            return WEFT_OK;
+    }
+}
+
+/* Makes the state after a told job, from the one before it, `from`. Directories are the
+ * same for all teams: the first team that needs one makes it, others wait. Collective over
+ * team. */
+static weft_status make_again(weft_sched *sched, const weft_job_record *record,
+                              const weft_state *from, weft_own_state *out)
+{
+    if (!sched->task->files) return weft_job_again(sched, record, from, out);
+    weft_arena *mem = weft_arena_new();
+    weft_state state = weft_state_new(sched->task, sched->task_self, &record->job, mem);
+    weft_state_id id = {record->job.trial, record->job.id, state.nx, state.naux,
+                        record->hash};
+    weft_status st = weft_rundir_state_load(sched->rundir, sched->team, &id, 0, &state);
+    if (st == WEFT_EFILE) {
+        int ours = !sched->crew.claims ||
+                   weft_claim(sched->crew.claims, CLAIM_AGAIN + record->job.id);
+        weft_bcast(sched->team, &ours, sizeof ours, 0);
+        if (ours) {
+            weft_arena_free(mem);
+            TRY(weft_job_again(sched, record, from, out));
+            int leads = sched->team->rank == 0;
+            return weft_agree(
+                leads ? weft_cached_write(sched, &id, &record->job, &out->state) : WEFT_OK,
+                sched->team);
+        }
+        st = await(sched, &id, &state);
+    }
+    *out = (weft_own_state){state, mem};
+    if (st != WEFT_OK) weft_arena_free(mem);
+    return st;
+}
+
+/* Repeats the jobs that led to a state. Collective over team. */
+static weft_status remake(weft_sched *sched, const weft_cached *cached, weft_state *state)
+{
+    weft_arena *tmp = weft_arena_new();
+    int64_t n = 0;
+    for (int64_t job = cached->id.job; job >= 0;
+         job = sched->queue.record[sched->queue.row[job]].parent)
+        n++;
+    const weft_job_record **record = WEFT_NEW(tmp, const weft_job_record *, n);
+    int64_t at = n;
+    for (int64_t job = cached->id.job; job >= 0; job = record[at]->parent)
+        record[--at] = &sched->queue.record[sched->queue.row[job]];
+    weft_status st = WEFT_OK;
+    weft_own_state last = {0}, next;
+    for (; at < n && st == WEFT_OK; at++) {
+        st = make_again(sched, record[at], last.mem ? &last.state : NULL, &next);
+        weft_arena_free(last.mem);
+        last = st == WEFT_OK ? next : (weft_own_state){0};
+    }
+    if (st == WEFT_OK) weft_state_copy(state, &last.state);
+    weft_arena_free(last.mem);
+    weft_arena_free(tmp);
+    return st;
+}
+
+weft_status weft_cached_fetch(weft_sched *sched, const weft_cached *cached,
+                              weft_state *state)
+{
+    if (cached->gone) return remake(sched, cached, state);
+    weft_status st = weft_rundir_state_load(sched->rundir, sched->team, &cached->id,
+                                            wait_for(sched, cached), state);
+    if (st != WEFT_EFILE) return st;
+    if (sched->task->files && !sched->rundir->retried)
+        return weft_fail(
+            st, "%s; put it back from a copy, or start again by `weft tune --force`",
+            weft_error());
+    weft_log(WEFT_WARN, "%s: the jobs that led to it are repeated", weft_error());
+    return remake(sched, cached, state);
+}
