@@ -70,7 +70,7 @@ static void make_data(weft_data *d, int classes)
 
 typedef struct stand {
     weft_data data;
-    fmap *task;
+    fmap_task *task;
     weft_conf conf;
     weft_space space;
     weft_job job[K];

@@ -177,7 +177,7 @@ static void move_scores(clients *p, uint64_t number, int round, double trend, do
 static void pool_rounds(double trend, double *mean, double *last)
 {
     enum { POOL = 10, COHORT = 10, TRIES = 150 };
-    fed t = {.score = FED_LOSS, .worst = 100};
+    fed_task t = {.score = FED_LOSS, .worst = 100};
     weft_population unlimited = {INFINITY, 0};
     *mean = *last = 0;
     for (int k = 0; k < POPULATIONS; k++)

@@ -5,14 +5,12 @@
 #include "toy.h"
 
 #include "math/kernel.h"
-#define fed fed_instance /* the name of the task in toy.h */
 #include "task/fed/cohort.h"
 #include "task/fed/lanes.h"
 #include "task/fed/local.h"
 #include "task/fed/round.h"
 #include "task/fed/turns.h"
 #include "weft/registry.h"
-#undef fed
 
 enum { MAX_L = WEFT_MAX_LANES };
 
@@ -384,7 +382,7 @@ static stand *trained_so(toy *t, const char *options, int k, int rounds, int one
 {
     stand *s = WEFT_NEW(mem, stand, 1);
     weft_check(stand_up(s, t, options, k) == WEFT_OK, "%s", weft_error());
-    fed_instance *own = s->self;
+    fed_task *own = s->self;
     weft_check(own->work.lanes != NULL, "no lanes");
     if (one) own->work.lanes = NULL;
     units(s, rounds, 0, rounds);

@@ -20,21 +20,22 @@ static int32_t label[ALL];
 static weft_space space;
 static weft_data data = {.class_name = names, .classes = CLASSES};
 
-static sgd task_of(int64_t folds, int64_t fold, double dev, uint64_t seed, weft_arena *mem)
+static sgd_task task_of(int64_t folds, int64_t fold, double dev, uint64_t seed,
+                        weft_arena *mem)
 {
-    return (sgd){.folds = folds,
-                 .fold = fold,
-                 .dev = dev,
-                 .shape = {.form = WEFT_REALS, .classes = CLASSES},
-                 .env = {.data = &data, .space = &space, .seed = seed, .mem = mem},
-                 .pool = {.label = label},
-                 .first = {0, TRAIN, BOTH, ALL}};
+    return (sgd_task){.folds = folds,
+                      .fold = fold,
+                      .dev = dev,
+                      .shape = {.form = WEFT_REALS, .classes = CLASSES},
+                      .env = {.data = &data, .space = &space, .seed = seed, .mem = mem},
+                      .pool = {.label = label},
+                      .first = {0, TRAIN, BOTH, ALL}};
 }
 
-static sgd divided(int64_t folds, int64_t fold, double dev, int literal, uint64_t seed,
-                   weft_arena *mem)
+static sgd_task divided(int64_t folds, int64_t fold, double dev, int literal, uint64_t seed,
+                        weft_arena *mem)
 {
-    sgd t = task_of(folds, fold, dev, seed, mem);
+    sgd_task t = task_of(folds, fold, dev, seed, mem);
     t.literal = literal;
     weft_check(sgd_divide(&t) == WEFT_OK, "%s", weft_error());
     return t;
@@ -61,7 +62,7 @@ static int are_same(const sgd_rows *a, const sgd_rows *b)
 static void test_folds(weft_arena *mem)
 {
     enum { FOLDS = 5 };
-    sgd t = divided(FOLDS, -1, 0, 0, 1, mem), other = divided(FOLDS, -1, 0, 0, 2, mem);
+    sgd_task t = divided(FOLDS, -1, 0, 0, 1, mem), other = divided(FOLDS, -1, 0, 0, 2, mem);
     int held[ALL] = {0}, parts = 1, sizes = 1, alone = 1;
     for (int f = 0; f < FOLDS; f++) {
         const sgd_fold *a = &t.at[f];
@@ -72,7 +73,7 @@ static void test_folds(weft_arena *mem)
         mark(&a->held, held);
         parts &= are_marked(BOTH, 1, once);
         sizes &= a->held.n == (f < BOTH % FOLDS ? 16 : 15) && a->dev.n == 6;
-        sgd one = divided(FOLDS, f, 0, 0, 1, mem);
+        sgd_task one = divided(FOLDS, f, 0, 0, 1, mem);
         alone &= one.nfold == 1 && are_same(&one.at[0].train, &a->train) &&
                  are_same(&one.at[0].dev, &a->dev) && are_same(&one.at[0].held, &a->held);
     }
@@ -94,7 +95,7 @@ static void test_folds(weft_arena *mem)
 
 static void test_no_folds(weft_arena *mem)
 {
-    sgd t = divided(0, -1, 0, 0, 1, mem);
+    sgd_task t = divided(0, -1, 0, 0, 1, mem);
     int once[ALL] = {0}, shared[ALL] = {0}, good = 1;
     mark(&t.at[0].train, once);
     good &= are_marked(TRAIN, 1, once);
@@ -110,7 +111,7 @@ static void test_no_folds(weft_arena *mem)
 
 static void test_weights(weft_arena *mem)
 {
-    sgd t = task_of(4, -1, 0, 1, mem);
+    sgd_task t = task_of(4, -1, 0, 1, mem);
     t.train.balance = 1;
     weft_check(sgd_divide(&t) == WEFT_OK, "%s", weft_error());
     double off = 0;
@@ -137,7 +138,7 @@ static void test_missing(weft_arena *mem)
     memcpy(saved, label, sizeof label);
     for (int i = 0; i < ALL; i++) label[i] = i == 3 ? 2 : i % 2;
     for (int way = 0; way < 3; way++) {
-        sgd t = task_of(5, -1, 0, 1, mem);
+        sgd_task t = task_of(5, -1, 0, 1, mem);
         t.train.balance = way == 1;
         space = (weft_space){.dim = way == 2, .axis = &axis};
         weft_status st = sgd_divide(&t);
@@ -162,7 +163,7 @@ static void test_scores(void)
     } hand[] = {{50, 100, -0.693147}, {1848, 10000, -1.688481}, {0, 1000, -7.600902}};
     for (int i = 0; i < 3; i++) {
         sgd_sums s = {.loss = 3, .wrong = hand[i].wrong, .count = hand[i].count};
-        sgd t = {.score = SGD_LOG_ERROR};
+        sgd_task t = {.score = SGD_LOG_ERROR};
         is_near(sgd_sums_score(&t, &s), hand[i].log, 1e-6, "ln of %g errors in %g", s.wrong,
                 s.count);
         t.score = SGD_ERROR;

@@ -33,19 +33,19 @@ double __wrap_weft_cpu_sgemm(double seconds)
     return 100;
 }
 
-static void score(const fed *t, fed_client_result *told)
+static void score(const fed_task *t, fed_client_result *told)
 {
     told->loss[0] = told->loss[1] = 0.5 * t->worst * told->count;
     told->wrong[0] = told->wrong[1] = 0.5 * told->count;
 }
 
-weft_status fed_take_turns(fed *t, const fed_turns *q)
+weft_status fed_take_turns(fed_task *t, const fed_turns *q)
 {
     double client = seconds_of("WEFT_SIM_CLIENT"), sample = seconds_of("WEFT_SIM_SAMPLE"),
            scored = seconds_of("WEFT_SIM_SCORE");
     double seconds = 0;
     for (int64_t j = 0; j < q->n; j++) {
-        const fed_participant *p = &q->place[j];
+        const fed_client *p = &q->client[j];
         if (p->lost || p->rank != t->env.team->rank) continue;
         double steps = q->turn->train ? (double)p->samples * p->options.epochs : 0;
         int passes = q->turn->before + q->turn->after;

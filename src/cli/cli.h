@@ -15,14 +15,14 @@ typedef struct weft_cli {
 } weft_cli;
 
 /* Prints the plug-ins, or an input file with all their options. */
-WEFT_CHECKED weft_status weft_cli_list(const weft_cli *c);
-WEFT_CHECKED weft_status weft_cli_pack(const weft_cli *c);
-WEFT_CHECKED weft_status weft_cli_tune(const weft_cli *c);
-WEFT_CHECKED weft_status weft_cli_resume(const weft_cli *c);
-WEFT_CHECKED weft_status weft_cli_eval(const weft_cli *c);
-WEFT_CHECKED weft_status weft_cli_export(const weft_cli *c);
-WEFT_CHECKED weft_status weft_cli_report(const weft_cli *c);
-WEFT_CHECKED weft_status weft_cli_info(const weft_cli *c);
-WEFT_CHECKED weft_status weft_cli_doctor(const weft_cli *c);
+WEFT_CHECKED weft_status weft_cli_list(const weft_cli *cli);
+WEFT_CHECKED weft_status weft_cli_pack(const weft_cli *cli);
+WEFT_CHECKED weft_status weft_cli_tune(const weft_cli *cli);
+WEFT_CHECKED weft_status weft_cli_resume(const weft_cli *cli);
+WEFT_CHECKED weft_status weft_cli_eval(const weft_cli *cli);
+WEFT_CHECKED weft_status weft_cli_export(const weft_cli *cli);
+WEFT_CHECKED weft_status weft_cli_report(const weft_cli *cli);
+WEFT_CHECKED weft_status weft_cli_info(const weft_cli *cli);
+WEFT_CHECKED weft_status weft_cli_doctor(const weft_cli *cli);
 
 #endif

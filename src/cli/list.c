@@ -55,48 +55,48 @@ static void print_shelf(const shelf *s)
 }
 
 /* What an option may be: "1 .. 3", "no | yes", "text". */
-static void show_bounds(const weft_opt *o, char *text, size_t n)
+static void show_bounds(const weft_opt *opt, char *text, size_t n)
 {
     char word[256];
     size_t at = 0;
     text[0] = '\0';
-    if (o->type == WEFT_TEXT) snprintf(text, n, "text");
-    if (o->type == WEFT_BOOL) snprintf(text, n, "no | yes");
-    if (o->type == WEFT_INT || o->type == WEFT_LONG)
-        snprintf(text, n, "%.0f .. %.0f", o->lo, o->hi);
-    if (o->type == WEFT_REAL) snprintf(text, n, "%g .. %g", o->lo, o->hi);
-    if (o->type != WEFT_CHOICE && o->words) {
+    if (opt->type == WEFT_TEXT) snprintf(text, n, "text");
+    if (opt->type == WEFT_BOOL) snprintf(text, n, "no | yes");
+    if (opt->type == WEFT_INT || opt->type == WEFT_LONG)
+        snprintf(text, n, "%.0f .. %.0f", opt->lo, opt->hi);
+    if (opt->type == WEFT_REAL) snprintf(text, n, "%g .. %g", opt->lo, opt->hi);
+    if (opt->type != WEFT_CHOICE && opt->words) {
         at = strlen(text);
-        snprintf(text + at, n - at, "; %.0f: %s", o->lo, o->words);
+        snprintf(text + at, n - at, "; %.0f: %s", opt->lo, opt->words);
     }
-    if (o->type != WEFT_CHOICE) return;
+    if (opt->type != WEFT_CHOICE) return;
     int count = 1;
-    for (const char *c = o->words; *c; c++) count += *c == '|';
+    for (const char *c = opt->words; *c; c++) count += *c == '|';
     for (int i = 0; i < count && at < n; i++) {
-        weft_opt_show(o, i, word, sizeof word);
+        weft_opt_show(opt, i, word, sizeof word);
         at += (size_t)snprintf(text + at, n - at, "%s%s", i ? " | " : "", word);
     }
 }
 
 /* Where its values may differ, for a person. */
-static const char *role_text(const weft_opt *o)
+static const char *role_text(const weft_opt *opt)
 {
-    if (o->role == WEFT_PER_SESSION) return "; `weft resume` may change it";
-    return weft_opt_tunable(o) ? "; may be a range" : "";
+    if (opt->role == WEFT_PER_SESSION) return "; `weft resume` may change it";
+    return weft_opt_tunable(opt) ? "; may be a range" : "";
 }
 
 /* Prints one plug-in as a section of an input file, each option after its description. An
  * option without a default is commented out. */
-static void print_section(const weft_kind *k)
+static void print_section(const weft_kind *kind)
 {
-    if (!k->opts->name) return;
-    printf("[%s]  ; %s\n", k->name, k->about);
-    for (const weft_opt *o = k->opts; o->name; o++) {
+    if (!kind->opts->name) return;
+    printf("[%s]  ; %s\n", kind->name, kind->about);
+    for (const weft_opt *opt = kind->opts; opt->name; opt++) {
         char name[128], bounds[512];
-        weft_opt_name(o, name, sizeof name);
-        show_bounds(o, bounds, sizeof bounds);
-        printf("; %s (%s%s)\n", o->about, bounds, role_text(o));
-        printf("%s%s = %s\n", o->def[0] ? "" : ";", name, o->def);
+        weft_opt_name(opt, name, sizeof name);
+        show_bounds(opt, bounds, sizeof bounds);
+        printf("; %s (%s%s)\n", opt->about, bounds, role_text(opt));
+        printf("%s%s = %s\n", opt->def[0] ? "" : ";", name, opt->def);
     }
     printf("\n");
 }
@@ -113,25 +113,25 @@ static void print_defaults(const weft_task *task, weft_arena *mem)
     printf("\n");
 }
 
-static void print_options(const weft_kind *k, weft_arena *mem)
+static void print_options(const weft_kind *kind, weft_arena *mem)
 {
-    printf("%s: %s\n", k->name, k->about);
-    for (const weft_opt *o = k->opts; o->name; o++) {
+    printf("%s: %s\n", kind->name, kind->about);
+    for (const weft_opt *opt = kind->opts; opt->name; opt++) {
         char name[128], bounds[512];
-        weft_opt_name(o, name, sizeof name);
-        show_bounds(o, bounds, sizeof bounds);
-        printf("  %-14s %s\n  %-14s %s; default %s%s\n", name, o->about, "", bounds,
-               o->def[0] ? o->def : "none", role_text(o));
+        weft_opt_name(opt, name, sizeof name);
+        show_bounds(opt, bounds, sizeof bounds);
+        printf("  %-14s %s\n  %-14s %s; default %s%s\n", name, opt->about, "", bounds,
+               opt->def[0] ? opt->def : "none", role_text(opt));
     }
-    const weft_task *task = task_of(k);
+    const weft_task *task = task_of(kind);
     if (task) print_defaults(task, mem);
 }
 
 /* A plug-in and its parts. */
-static void print_sections(const weft_kind *k)
+static void print_sections(const weft_kind *kind)
 {
-    print_section(k);
-    const weft_kind *const *part = parts_of(k);
+    print_section(kind);
+    const weft_kind *const *part = parts_of(kind);
     for (; part && *part; part++) print_section(*part);
 }
 
@@ -187,37 +187,37 @@ static weft_status unknown_name(const char *name, weft_arena *mem)
                      name, weft_nearest(name, list, n));
 }
 
-static weft_status list_one(const weft_cli *c, const char *name)
+static weft_status list_one(const weft_cli *cli, const char *name)
 {
     size_t n = strlen(name);
     for (int j = 0; j < NSHELF; j++) {
         /* "tuner" or "tuners" */
         const shelf *s = &shelves[j];
         if (strncmp(name, s->name, n) != 0 || n + 1 < strlen(s->name)) continue;
-        if (!c->ini) print_shelf(s);
-        for (const weft_kind *const *kind = s->kind; *kind && c->ini; kind++)
+        if (!cli->ini) print_shelf(s);
+        for (const weft_kind *const *kind = s->kind; *kind && cli->ini; kind++)
             print_sections(*kind);
         return WEFT_OK;
     }
     const weft_kind *k = kind_named(name);
-    if (!k) return unknown_name(name, c->mem);
-    if (c->ini)
+    if (!k) return unknown_name(name, cli->mem);
+    if (cli->ini)
         print_sections(k);
     else
-        print_options(k, c->mem);
+        print_options(k, cli->mem);
     return WEFT_OK;
 }
 
-weft_status weft_cli_list(const weft_cli *c)
+weft_status weft_cli_list(const weft_cli *cli)
 {
     weft_status st = WEFT_OK;
-    if (c->world->rank == 0) {
-        if (c->n == 1)
-            st = list_one(c, c->arg[0]);
-        else if (c->ini)
+    if (cli->world->rank == 0) {
+        if (cli->n == 1)
+            st = list_one(cli, cli->arg[0]);
+        else if (cli->ini)
             print_ini();
         else
             for (int j = 0; j < NSHELF; j++) print_shelf(&shelves[j]);
     }
-    return weft_agree(st, c->world);
+    return weft_agree(st, cli->world);
 }

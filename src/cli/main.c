@@ -182,9 +182,9 @@ static weft_status wrong_option(const command *k, const char *text)
                      k->name);
 }
 
-/* Parses the options of a command; other arguments are stored in c->arg. *help 1: help is
+/* Parses the options of a command; other arguments are stored in cli->arg. *help 1: help is
  * requested. */
-static weft_status parse(const command *k, int argc, char **argv, weft_cli *c, int *help)
+static weft_status parse(const command *k, int argc, char **argv, weft_cli *cli, int *help)
 {
     opterr = 0;
     optind = 1;
@@ -197,30 +197,30 @@ static weft_status parse(const command *k, int argc, char **argv, weft_cli *c, i
                 k->name, o == 'o' ? ", not the option " : "", o == 'o' ? optarg : "");
         if (o != 'h' && (o == '?' || o == ':' || !strchr(k->options, o)))
             return wrong_option(k, argv[optind - 1]);
-        if (o == 'o' && c->output)
+        if (o == 'o' && cli->output)
             return weft_fail(WEFT_ECONF, "%s: -o is given twice; keep one of them",
                              k->name);
-        if (o == 'o') c->output = optarg;
-        c->plan |= o == 'p';
-        c->force |= o == 'f';
-        c->retry |= o == 'r';
-        c->csv |= o == 'c';
-        c->json |= o == 'j';
-        c->ini |= o == 'i';
+        if (o == 'o') cli->output = optarg;
+        cli->plan |= o == 'p';
+        cli->force |= o == 'f';
+        cli->retry |= o == 'r';
+        cli->csv |= o == 'c';
+        cli->json |= o == 'j';
+        cli->ini |= o == 'i';
     }
-    c->n = argc - optind;
-    c->arg = argv + optind;
-    if (!*help && (c->n < k->least || c->n > k->most))
+    cli->n = argc - optind;
+    cli->arg = argv + optind;
+    if (!*help && (cli->n < k->least || cli->n > k->most))
         return weft_fail(WEFT_ECONF, "usage: weft %s %s", k->name, k->usage);
-    if (c->csv && c->json)
+    if (cli->csv && cli->json)
         return weft_fail(WEFT_ECONF, "--csv and --json exclude each other");
     return WEFT_OK;
 }
 
-static weft_status run(int argc, char **argv, weft_cli *c)
+static weft_status run(int argc, char **argv, weft_cli *cli)
 {
     const char *name = argc > 1 ? argv[1] : "--help";
-    int root = c->world->rank == 0;
+    int root = cli->world->rank == 0;
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
         strcmp(name, "help") == 0) {
         if (root) print_help();
@@ -233,8 +233,8 @@ static weft_status run(int argc, char **argv, weft_cli *c)
     const command *k;
     TRY(find_command(name, &k));
     int help = 0;
-    TRY(parse(k, argc - 1, argv + 1, c, &help));
-    if (!help) return k->run(c);
+    TRY(parse(k, argc - 1, argv + 1, cli, &help));
+    if (!help) return k->run(cli);
     if (root) print_command_help(k);
     return WEFT_OK;
 }
@@ -271,12 +271,12 @@ int main(int argc, char **argv)
         if (*weft_error()) fprintf(stderr, "weft: %s\n", weft_error());
         return st;
     }
-    weft_cli c = {.world = &world, .mem = weft_arena_new()};
+    weft_cli cli = {.world = &world, .mem = weft_arena_new()};
     st = weft_agree(weft_par_room(), &world);
-    if (st == WEFT_OK) st = run(argc, argv, &c);
+    if (st == WEFT_OK) st = run(argc, argv, &cli);
     st = weft_agree(st == WEFT_OK ? flush_output() : st, &world);
     if (st != WEFT_OK && world.rank == 0) fprintf(stderr, "weft: %s\n", weft_error());
-    weft_arena_free(c.mem);
+    weft_arena_free(cli.mem);
     weft_par_end(&world);
     return st;
 }

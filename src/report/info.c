@@ -11,25 +11,26 @@
 #define DATA_FORMAT "weft data"
 
 /* Prints an attribute that the file has. */
-static weft_status print_attr(weft_h5 *f, const char *title, const char *object,
+static weft_status print_attr(weft_h5 *file, const char *title, const char *object,
                               const char *key)
 {
-    if (!weft_h5_has(f, weft_arena_text(f->mem, "%s@%s", object, key))) return WEFT_OK;
+    if (!weft_h5_has(file, weft_arena_text(file->mem, "%s@%s", object, key)))
+        return WEFT_OK;
     const char *text;
-    TRY(weft_h5_read_attr(f, object, key, &text));
+    TRY(weft_h5_read_attr(file, object, key, &text));
     printf("%-9s %s\n", title, text);
     return WEFT_OK;
 }
 
 /* What a row or document is. */
-static weft_status print_sample(weft_h5 *f)
+static weft_status print_sample(weft_h5 *file)
 {
     int64_t d, c, h, w;
-    TRY(weft_h5_read_long(f, "/", "columns", &d));
-    if (weft_h5_has(f, "/@channels")) {
-        TRY(weft_h5_read_long(f, "/", "channels", &c));
-        TRY(weft_h5_read_long(f, "/", "height", &h));
-        TRY(weft_h5_read_long(f, "/", "width", &w));
+    TRY(weft_h5_read_long(file, "/", "columns", &d));
+    if (weft_h5_has(file, "/@channels")) {
+        TRY(weft_h5_read_long(file, "/", "channels", &c));
+        TRY(weft_h5_read_long(file, "/", "height", &h));
+        TRY(weft_h5_read_long(file, "/", "width", &w));
         printf("%-9s image of %lld x %lld x %lld\n", "sample", (long long)c, (long long)h,
                (long long)w);
     } else if (d > 0) {
@@ -39,19 +40,19 @@ static weft_status print_sample(weft_h5 *f)
 }
 
 /* The columns that are stored shifted and scaled. */
-static weft_status print_moved(weft_h5 *f)
+static weft_status print_moved(weft_h5 *file)
 {
     enum { MOST = 8 };
     const double *shift, *scale;
     const char **name = NULL;
     int64_t d, n = 0, moved = 0;
-    TRY(weft_h5_read_long(f, "/", "columns", &d));
-    TRY(weft_shifts_read(f, "", d, &shift, &scale));
-    if (weft_h5_has(f, "/column")) TRY(weft_h5_read_texts(f, "/column", &name, &n));
+    TRY(weft_h5_read_long(file, "/", "columns", &d));
+    TRY(weft_shifts_read(file, "", d, &shift, &scale));
+    if (weft_h5_has(file, "/column")) TRY(weft_h5_read_texts(file, "/column", &name, &n));
     for (int64_t j = 0; shift && j < d; j++) {
         if (!(fabs(shift[j]) > 0) && !(scale[j] < 1) && !(scale[j] > 1)) continue;
         if (moved++ >= MOST) continue;
-        const char *number = weft_arena_text(f->mem, "%lld", (long long)j + 1);
+        const char *number = weft_arena_text(file->mem, "%lld", (long long)j + 1);
         printf("%-9s column %s is %.17g + %.17g x\n", "", j < n ? name[j] : number,
                shift[j], scale[j]);
     }
@@ -60,7 +61,7 @@ static weft_status print_moved(weft_h5 *f)
 }
 
 /* One line per tokenizer: its tokens in each part, and how many are distinct. */
-static weft_status print_tokens(weft_h5 *f)
+static weft_status print_tokens(weft_h5 *file)
 {
     printf("%-16s", "tokens");
     for (int p = 0; p < WEFT_NPART; p++) printf(" %10s", weft_part_name[p]);
@@ -71,10 +72,10 @@ static weft_status print_tokens(weft_h5 *f)
         for (int p = 0; p <= WEFT_NPART; p++) {
             const char *set =
                 p < WEFT_NPART
-                    ? weft_arena_text(f->mem, "/%s/%s/token", weft_part_name[p],
+                    ? weft_arena_text(file->mem, "/%s/%s/token", weft_part_name[p],
                                       weft_tok_name[t])
-                    : weft_arena_text(f->mem, "/vocab/%s/hash", weft_tok_name[t]);
-            TRY(weft_h5_shape(f, set, &nd, dims));
+                    : weft_arena_text(file->mem, "/vocab/%s/hash", weft_tok_name[t]);
+            TRY(weft_h5_shape(file, set, &nd, dims));
             n[p] = dims[0];
         }
         printf("%-16s", weft_tok_name[t]);
@@ -86,31 +87,32 @@ static weft_status print_tokens(weft_h5 *f)
 
 /* Reads the rows of each of n classes in each part: count[WEFT_NPART][n]. EFILE where they
  * are no numbers of rows. */
-static weft_status read_counts(weft_h5 *f, int64_t n, int64_t *count)
+static weft_status read_counts(weft_h5 *file, int64_t n, int64_t *count)
 {
     const int64_t most = INT64_MAX / (n > 0 ? n : 1);
     for (int p = 0; p < WEFT_NPART; p++) {
-        const char *set = weft_arena_text(f->mem, "/%s/count", weft_part_name[p]);
-        TRY(weft_h5_read_rows(f, set, WEFT_H5_I64, 1, 0, n, count + p * n));
+        const char *set = weft_arena_text(file->mem, "/%s/count", weft_part_name[p]);
+        TRY(weft_h5_read_rows(file, set, WEFT_H5_I64, 1, 0, n, count + p * n));
         for (int64_t c = 0; c < n; c++)
             if (count[p * n + c] < 0 || count[p * n + c] > most)
                 return weft_fail(WEFT_EFILE,
                                  "%s of %s says that class %lld has %lld rows; make the "
                                  "file again",
-                                 set, f->path, (long long)c, (long long)count[p * n + c]);
+                                 set, file->path, (long long)c,
+                                 (long long)count[p * n + c]);
     }
     return WEFT_OK;
 }
 
 /* One line per class: its name and its rows in each part. */
-static weft_status print_classes(weft_h5 *f)
+static weft_status print_classes(weft_h5 *file)
 {
     enum { MOST = 100 };
     const char **name;
     int64_t n;
-    TRY(weft_h5_read_texts(f, "/class", &name, &n));
-    int64_t *count = WEFT_NEW(f->mem, int64_t, WEFT_NPART * n);
-    TRY(read_counts(f, n, count));
+    TRY(weft_h5_read_texts(file, "/class", &name, &n));
+    int64_t *count = WEFT_NEW(file->mem, int64_t, WEFT_NPART * n);
+    TRY(read_counts(file, n, count));
     printf("%-16s", "class");
     for (int p = 0; p < WEFT_NPART; p++) printf(" %10s", weft_part_name[p]);
     int64_t all[WEFT_NPART] = {0}, shown = n <= MOST ? n : MOST;
@@ -127,40 +129,40 @@ static weft_status print_classes(weft_h5 *f)
     return WEFT_OK;
 }
 
-static weft_status print_sources(weft_h5 *f)
+static weft_status print_sources(weft_h5 *file)
 {
     enum { MOST = 8 };
     const char **line;
     int64_t n;
-    TRY(weft_h5_read_texts(f, "/source", &line, &n));
+    TRY(weft_h5_read_texts(file, "/source", &line, &n));
     for (int64_t i = 0; i < n && i < MOST; i++)
         printf("%-9s %s\n", i ? "" : "files", line[i]);
     if (n > MOST) printf("%-9s ... %lld more\n", "", (long long)(n - MOST));
     return WEFT_OK;
 }
 
-static weft_status print_data(weft_h5 *f)
+static weft_status print_data(weft_h5 *file)
 {
     static const char *const keys[] = {"form",      "reader", "source",    "options",
                                        "partition", "split",  "generator", "digest"};
-    TRY(weft_h5_sealed(f));
+    TRY(weft_h5_sealed(file));
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        TRY(print_attr(f, keys[i], "/", keys[i]));
-    if (weft_h5_has(f, "/@clients") || weft_h5_has(f, "/@owners"))
-        TRY(weft_info_clients(f->path, f->mem));
+        TRY(print_attr(file, keys[i], "/", keys[i]));
+    if (weft_h5_has(file, "/@clients") || weft_h5_has(file, "/@owners"))
+        TRY(weft_info_clients(file->path, file->mem));
     else
-        TRY(print_sample(f));
-    if (weft_h5_has(f, "/shift")) TRY(print_moved(f));
-    if (weft_h5_has(f, "/train/count")) TRY(print_classes(f));
-    if (weft_h5_has(f, "/vocab")) TRY(print_tokens(f));
-    return print_sources(f);
+        TRY(print_sample(file));
+    if (weft_h5_has(file, "/shift")) TRY(print_moved(file));
+    if (weft_h5_has(file, "/train/count")) TRY(print_classes(file));
+    if (weft_h5_has(file, "/vocab")) TRY(print_tokens(file));
+    return print_sources(file);
 }
 
-static weft_status print_tensors(weft_h5 *f)
+static weft_status print_tensors(weft_h5 *file)
 {
     weft_tensor tensor[WEFT_MAX_TENSORS];
     int n;
-    TRY(weft_winner_tensors(f, &n, tensor));
+    TRY(weft_winner_tensors(file, &n, tensor));
     for (int i = 0; i < n; i++) {
         const weft_tensor *t = &tensor[i];
         printf("%-9s %s (%lld", i == 0 ? "tensors" : "", t->name, (long long)t->dims[0]);
@@ -171,43 +173,43 @@ static weft_status print_tensors(weft_h5 *f)
     return WEFT_OK;
 }
 
-static weft_status print_winner(weft_h5 *f)
+static weft_status print_winner(weft_h5 *file)
 {
-    TRY(weft_h5_verify(f));
-    TRY(print_attr(f, "run", "/", "run"));
-    TRY(print_attr(f, "version", "/", "version"));
-    TRY(print_attr(f, "tuner", "/", "tuner"));
-    TRY(print_attr(f, "digest", "/", "digest"));
-    TRY(print_attr(f, "winner", "/winner", "text"));
-    TRY(print_tensors(f));
-    return print_attr(f, "config", "/winner", "config");
+    TRY(weft_h5_verify(file));
+    TRY(print_attr(file, "run", "/", "run"));
+    TRY(print_attr(file, "version", "/", "version"));
+    TRY(print_attr(file, "tuner", "/", "tuner"));
+    TRY(print_attr(file, "digest", "/", "digest"));
+    TRY(print_attr(file, "winner", "/winner", "text"));
+    TRY(print_tensors(file));
+    return print_attr(file, "config", "/winner", "config");
 }
 
-static weft_status print_file(weft_h5 *f, int *is_run)
+static weft_status print_file(weft_h5 *file, int *is_run)
 {
     const char *format = "";
-    if (weft_h5_has(f, "/@format")) TRY(weft_h5_read_attr(f, "/", "format", &format));
+    if (weft_h5_has(file, "/@format")) TRY(weft_h5_read_attr(file, "/", "format", &format));
     *is_run = strcmp(format, WEFT_RUN_FORMAT) == 0;
     if (*is_run) return WEFT_OK;
-    printf("%-9s %s\n%-9s %s\n", "file", f->path, "format", format);
-    if (strncmp(format, DATA_FORMAT, strlen(DATA_FORMAT)) == 0) return print_data(f);
-    if (strcmp(format, WEFT_WINNER_FORMAT) == 0) return print_winner(f);
-    if (strncmp(format, "weft ", 5) == 0) return weft_run_format(f, 1);
+    printf("%-9s %s\n%-9s %s\n", "file", file->path, "format", format);
+    if (strncmp(format, DATA_FORMAT, strlen(DATA_FORMAT)) == 0) return print_data(file);
+    if (strcmp(format, WEFT_WINNER_FORMAT) == 0) return print_winner(file);
+    if (strncmp(format, "weft ", 5) == 0) return weft_run_format(file, 1);
     return weft_fail(WEFT_EFILE,
                      "%s is an HDF5 file, but none of weft's: it has no attribute "
                      "\"format\" that is known",
-                     f->path);
+                     file->path);
 }
 
 weft_status weft_info(const char *path)
 {
     weft_arena *mem = weft_arena_new();
-    weft_h5 f;
+    weft_h5 file;
     int is_run = 0;
-    weft_status st = weft_run_file(&f, path, mem);
+    weft_status st = weft_run_file(&file, path, mem);
     if (st == WEFT_OK) {
-        st = print_file(&f, &is_run);
-        weft_h5_close(&f);
+        st = print_file(&file, &is_run);
+        weft_h5_close(&file);
     }
     if (st == WEFT_OK && is_run) st = weft_report(&path, 1, WEFT_TABLE);
     weft_arena_free(mem);

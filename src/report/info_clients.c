@@ -13,9 +13,9 @@
 #define COLUMNS     12        /* classes that fit in such a line */
 
 /* The clients of a federation, or those that documents belong to. */
-static const weft_clients *clients_of(const weft_data *d)
+static const weft_clients *clients_of(const weft_data *data)
 {
-    return d->clients ? d->clients : d->owners;
+    return data->clients ? data->clients : data->owners;
 }
 
 /* ---- sizes ---- */
@@ -44,23 +44,23 @@ static void print_sizes(const char *name, int64_t sum, double mean, int64_t n,
     printf("\n");
 }
 
-static void print_all_sizes(const weft_clients *f, weft_arena *mem)
+static void print_all_sizes(const weft_clients *clients, weft_arena *mem)
 {
-    int64_t n = f->n < MAX_SIZES ? f->n : MAX_SIZES;
+    int64_t n = clients->n < MAX_SIZES ? clients->n : MAX_SIZES;
     printf("%-16s %10s %10s %10s %8s %8s %8s %8s %8s\n", "client's samples", "sum", "mean",
            "std", "min", "10 %", "50 %", "90 %", "max");
     int64_t *size = WEFT_NEW(mem, int64_t, n), *all = WEFT_NEW(mem, int64_t, n), sum = 0;
     for (int p = 0; p < WEFT_NPART; p++) {
         for (int64_t i = 0; i < n; i++) {
-            size[i] = weft_client_count(f, i * (f->n / n), (weft_part)p);
+            size[i] = weft_client_count(clients, i * (clients->n / n), (weft_part)p);
             all[i] += size[i];
         }
-        int64_t total = f->size[p].total;
+        int64_t total = clients->size[p].total;
         sum += total;
-        print_sizes(weft_part_name[p], total, (double)total / (double)f->n, n, size);
+        print_sizes(weft_part_name[p], total, (double)total / (double)clients->n, n, size);
     }
-    print_sizes("all", sum, (double)sum / (double)f->n, n, all);
-    if (n < f->n)
+    print_sizes("all", sum, (double)sum / (double)clients->n, n, all);
+    if (n < clients->n)
         printf("std and what follows it: of %lld clients spread evenly over all\n",
                (long long)n);
 }
@@ -75,33 +75,35 @@ typedef struct histograms {
     int64_t *all;    /* [n] */
 } histograms;
 
-static int64_t place(const weft_clients *f, const histograms *k, int64_t i)
+static int64_t place(const weft_clients *clients, const histograms *k, int64_t i)
 {
-    return i * f->n / k->clients;
+    return i * clients->n / k->clients;
 }
 
-static weft_status read_classes(const weft_data *d, histograms *k)
+static weft_status read_classes(const weft_data *data, histograms *k)
 {
-    const weft_clients *f = clients_of(d);
-    double numbers = (double)d->part[WEFT_TRAIN].total / (double)f->n;
-    if (d->form != WEFT_TOKENS) numbers *= (double)f->d;
-    k->clients = d->form == WEFT_CHARS ? MAX_CLIENTS : (int64_t)(MAX_NUMBERS / numbers);
+    const weft_clients *clients = clients_of(data);
+    double numbers = (double)data->part[WEFT_TRAIN].total / (double)clients->n;
+    if (data->form != WEFT_TOKENS) numbers *= (double)clients->d;
+    k->clients = data->form == WEFT_CHARS ? MAX_CLIENTS : (int64_t)(MAX_NUMBERS / numbers);
     if (k->clients < SHOWN) k->clients = SHOWN;
     if (k->clients > MAX_CLIENTS) k->clients = MAX_CLIENTS;
-    if (k->clients > f->n) k->clients = f->n;
-    k->n = d->classes;
-    k->count = WEFT_NEW(d->mem, int64_t, k->clients * k->n);
-    k->all = WEFT_NEW(d->mem, int64_t, k->n);
+    if (k->clients > clients->n) k->clients = clients->n;
+    k->n = data->classes;
+    k->count = WEFT_NEW(data->mem, int64_t, k->clients * k->n);
+    k->all = WEFT_NEW(data->mem, int64_t, k->n);
     for (int64_t i = 0; i < k->clients; i++) {
-        size_t mark = weft_arena_mark(d->mem);
-        weft_samples s;
-        TRY(weft_client_read(f, place(f, k, i), WEFT_TRAIN, &s, d->mem));
-        for (int64_t j = 0; j < s.n; j++) {
-            int label = s.label ? s.label[j] : s.text[j * f->stride + f->d];
+        size_t mark = weft_arena_mark(data->mem);
+        weft_samples samples;
+        TRY(weft_client_read(clients, place(clients, k, i), WEFT_TRAIN, &samples,
+                             data->mem));
+        for (int64_t j = 0; j < samples.n; j++) {
+            int label = samples.label ? samples.label[j]
+                                      : samples.text[j * clients->stride + clients->d];
             k->count[i * k->n + label]++;
             k->all[label]++;
         }
-        weft_arena_reset(d->mem, mark);
+        weft_arena_reset(data->mem, mark);
     }
     return WEFT_OK;
 }
@@ -122,30 +124,30 @@ static double distance(const histograms *k, int64_t client, int *has)
     return sum / 2;
 }
 
-static weft_status print_client(const weft_data *d, const histograms *k, int64_t i)
+static weft_status print_client(const weft_data *data, const histograms *k, int64_t i)
 {
-    size_t mark = weft_arena_mark(d->mem);
+    size_t mark = weft_arena_mark(data->mem);
     const char *name;
     int has = 0;
     double far = distance(k, i, &has);
-    const weft_clients *f = clients_of(d);
-    TRY(weft_client_name(f, place(f, k, i), &name, d->mem));
+    const weft_clients *clients = clients_of(data);
+    TRY(weft_client_name(clients, place(clients, k, i), &name, data->mem));
     printf("%-40.40s %8.3f %8d", name, far, has);
     for (int c = 0; c < k->n && k->n <= COLUMNS; c++)
         printf(" %6lld", (long long)k->count[i * k->n + c]);
     printf("\n");
-    weft_arena_reset(d->mem, mark);
+    weft_arena_reset(data->mem, mark);
     return WEFT_OK;
 }
 
-static weft_status print_classes(const weft_data *d)
+static weft_status print_classes(const weft_data *data)
 {
     histograms k;
-    TRY(read_classes(d, &k));
+    TRY(read_classes(data, &k));
     printf("\n%-40s %8s %8s", "client's training samples", "distance", "classes");
-    for (int c = 0; c < k.n && k.n <= COLUMNS; c++) printf(" %6.6s", d->class_name[c]);
+    for (int c = 0; c < k.n && k.n <= COLUMNS; c++) printf(" %6.6s", data->class_name[c]);
     printf("\n");
-    for (int64_t i = 0; i < k.clients && i < SHOWN; i++) TRY(print_client(d, &k, i));
+    for (int64_t i = 0; i < k.clients && i < SHOWN; i++) TRY(print_client(data, &k, i));
     double far = 0, classes = 0;
     int64_t clients = 0; /* with samples */
     for (int64_t i = 0; i < k.clients; i++) {
@@ -166,32 +168,33 @@ static weft_status print_classes(const weft_data *d)
 
 /* ---- the federation ---- */
 
-static void print_sample(const weft_data *d)
+static void print_sample(const weft_data *data)
 {
-    const weft_clients *f = clients_of(d);
-    printf("%-9s %lld\n", "clients", (long long)f->n);
-    if (f->channels > 0)
-        printf("%-9s image of %d x %d x %d, %d classes\n", "sample", f->channels, f->height,
-               f->width, d->classes);
-    else if (d->form == WEFT_CHARS)
+    const weft_clients *clients = clients_of(data);
+    printf("%-9s %lld\n", "clients", (long long)clients->n);
+    if (clients->channels > 0)
+        printf("%-9s image of %d x %d x %d, %d classes\n", "sample", clients->channels,
+               clients->height, clients->width, data->classes);
+    else if (data->form == WEFT_CHARS)
         printf("%-9s window of %lld characters of an alphabet of %d, stride %lld, gap of "
                "%lld windows\n",
-               "sample", (long long)f->d, f->symbols, (long long)f->stride,
-               (long long)f->gap);
-    else if (d->form == WEFT_TOKENS)
-        printf("%-9s document, %d classes\n", "sample", d->classes);
+               "sample", (long long)clients->d, clients->symbols,
+               (long long)clients->stride, (long long)clients->gap);
+    else if (data->form == WEFT_TOKENS)
+        printf("%-9s document, %d classes\n", "sample", data->classes);
     else
-        printf("%-9s %lld numbers, %d classes\n", "sample", (long long)f->d, d->classes);
+        printf("%-9s %lld numbers, %d classes\n", "sample", (long long)clients->d,
+               data->classes);
 }
 
 weft_status weft_info_clients(const char *path, weft_arena *mem)
 {
     weft_team self = weft_team_alone();
-    weft_data d;
-    TRY(weft_data_open(&d, path, &self, mem));
-    print_sample(&d);
-    print_all_sizes(clients_of(&d), mem);
-    weft_status st = print_classes(&d);
-    weft_data_close(&d);
+    weft_data data;
+    TRY(weft_data_open(&data, path, &self, mem));
+    print_sample(&data);
+    print_all_sizes(clients_of(&data), mem);
+    weft_status st = print_classes(&data);
+    weft_data_close(&data);
     return st;
 }

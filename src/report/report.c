@@ -29,14 +29,14 @@ static const char *brief(const char *text, weft_arena *tmp)
 /* ---- one run for people ---- */
 
 /* "valid     loss 0.25   error 9.23 %" */
-static void print_score(const weft_summary *s, weft_part part, weft_arena *tmp)
+static void print_score(const weft_summary *summary, weft_part part, weft_arena *tmp)
 {
     const char *text = "";
-    for (int i = 0; i < WEFT_MAX_SCORES && s->scores[i].name; i++)
-        if (s->scores[i].title && !isnan(s->score[part].metric[i]))
+    for (int i = 0; i < WEFT_MAX_SCORES && summary->scores[i].name; i++)
+        if (summary->scores[i].title && !isnan(summary->score[part].metric[i]))
             text = weft_arena_text(
                 tmp, "%s%s%s", text, *text ? "   " : "",
-                weft_metric_show(&s->scores[i], s->score[part].metric[i], tmp));
+                weft_metric_show(&summary->scores[i], summary->score[part].metric[i], tmp));
     if (*text) printf("%-9s %s\n", weft_part_name[part], text);
 }
 
@@ -54,13 +54,14 @@ static int by_merit_of_job(const void *a, const void *b)
     return -weft_merit_compare(&((const trial *)a)->merit, &((const trial *)b)->merit);
 }
 
-static weft_merit merit_of(const weft_jobs *j, int64_t at)
+static weft_merit merit_of(const weft_jobs *jobs, int64_t at)
 {
-    double tie = j->metrics->name ? j->metric[0][at] : (double)NAN; /* weft_result_tie */
-    return (weft_merit){.wins = (int)j->wins[at],
-                        .size = j->size[at],
-                        .resource = j->resource[at],
-                        .rank = weft_rank_of(j->loss[at], tie, j->job[at])};
+    double tie =
+        jobs->metrics->name ? jobs->metric[0][at] : (double)NAN; /* weft_result_tie */
+    return (weft_merit){.wins = (int)jobs->wins[at],
+                        .size = jobs->size[at],
+                        .resource = jobs->resource[at],
+                        .rank = weft_rank_of(jobs->loss[at], tie, jobs->job[at])};
 }
 
 static int by_trial(const void *pa, const void *pb)
@@ -71,33 +72,34 @@ static int by_trial(const void *pa, const void *pb)
 }
 
 /* The best job of every trial, best first; list[number of jobs]. */
-static int64_t rank_trials(const weft_jobs *j, trial *list)
+static int64_t rank_trials(const weft_jobs *jobs, trial *list)
 {
     int64_t n = 0;
-    for (int64_t i = 0; i < j->n; i++) list[i] = (trial){merit_of(j, i), i, j->trial[i]};
-    qsort(list, (size_t)j->n, sizeof *list, by_trial);
-    for (int64_t i = 0; i < j->n; i++)
+    for (int64_t i = 0; i < jobs->n; i++)
+        list[i] = (trial){merit_of(jobs, i), i, jobs->trial[i]};
+    qsort(list, (size_t)jobs->n, sizeof *list, by_trial);
+    for (int64_t i = 0; i < jobs->n; i++)
         if (i == 0 || list[i].trial != list[n - 1].trial) list[n++] = list[i];
     qsort(list, (size_t)n, sizeof *list, by_merit_of_job);
     return n;
 }
 
 /* The rank of a configuration in a mixture. */
-static weft_rank rank_of(const weft_arms *a, int64_t i)
+static weft_rank rank_of(const weft_arms *arms, int64_t i)
 {
-    return weft_rank_of(a->score[i], a->loss[i], i);
+    return weft_rank_of(arms->score[i], arms->loss[i], i);
 }
 
 /* The likeliest arm of a job's mixture after it, of equally likely ones the best, as
  * weft_winner_arm has it; -1: none. */
-static int64_t likeliest(const weft_arms *a, int64_t job)
+static int64_t likeliest(const weft_arms *arms, int64_t job)
 {
     int64_t best = -1;
-    for (int64_t i = 0; i < a->n; i++) {
-        if (a->job[i] != job) continue;
-        if (best < 0 || a->after[i] > a->after[best] ||
-            (!(a->after[i] < a->after[best]) &&
-             weft_rank_before(rank_of(a, i), rank_of(a, best))))
+    for (int64_t i = 0; i < arms->n; i++) {
+        if (arms->job[i] != job) continue;
+        if (best < 0 || arms->after[i] > arms->after[best] ||
+            (!(arms->after[i] < arms->after[best]) &&
+             weft_rank_before(rank_of(arms, i), rank_of(arms, best))))
             best = i;
     }
     return best;
@@ -106,19 +108,19 @@ static int64_t likeliest(const weft_arms *a, int64_t job)
 enum { NARROW = 8 }; /* a column of a metric, at least */
 
 /* The metrics that people read, of job `at`, or their titles where at is negative. */
-static const char *metric_cells(const weft_jobs *j, int64_t at, weft_arena *tmp)
+static const char *metric_cells(const weft_jobs *jobs, int64_t at, weft_arena *tmp)
 {
     const char *text = "";
-    for (int i = 0; j->metrics[i].name; i++) {
-        const weft_metric *m = &j->metrics[i];
-        if (!m->title) continue;
-        int n = (int)strlen(m->title), width = n > NARROW ? n : NARROW;
-        double x = at < 0 ? 0 : j->metric[i][at];
+    for (int i = 0; jobs->metrics[i].name; i++) {
+        const weft_metric *metric = &jobs->metrics[i];
+        if (!metric->title) continue;
+        int n = (int)strlen(metric->title), width = n > NARROW ? n : NARROW;
+        double x = at < 0 ? 0 : jobs->metric[i][at];
         if (at < 0)
-            text = weft_arena_text(tmp, "%s %*s", text, width, m->title);
+            text = weft_arena_text(tmp, "%s %*s", text, width, metric->title);
         else if (isnan(x))
             text = weft_arena_text(tmp, "%s %*s", text, width, "-");
-        else if (weft_metric_is_share(m))
+        else if (weft_metric_is_share(metric))
             text = weft_arena_text(tmp, "%s %*.2f", text, width, 100 * x);
         else
             text = weft_arena_text(tmp, "%s %*.5g", text, width, x);
@@ -126,37 +128,40 @@ static const char *metric_cells(const weft_jobs *j, int64_t at, weft_arena *tmp)
     return text;
 }
 
-static void print_trials(const weft_summary *s, weft_arena *tmp)
+static void print_trials(const weft_summary *summary, weft_arena *tmp)
 {
-    const weft_jobs *j = &s->jobs;
-    trial *list = WEFT_NEW(tmp, trial, j->n);
-    int64_t n = rank_trials(j, list);
+    const weft_jobs *jobs = &summary->jobs;
+    trial *list = WEFT_NEW(tmp, trial, jobs->n);
+    int64_t n = rank_trials(jobs, list);
     printf("\n%-4s %6s %6s %8s %9s %9s%s %9s %6s  %s\n", "best", "trial", "job", "resource",
-           "score", "+-", metric_cells(j, -1, tmp), "seconds", "p",
+           "score", "+-", metric_cells(jobs, -1, tmp), "seconds", "p",
            "likeliest configuration");
     for (int64_t i = 0; i < n && i < TOP; i++) {
-        int64_t at = list[i].at, arm = likeliest(&s->arms, j->job[at]);
+        int64_t at = list[i].at, arm = likeliest(&summary->arms, jobs->job[at]);
         printf("%-4lld %6lld %6lld %8g %9s %9s%s %9.2f %6.3f  %s\n", (long long)(i + 1),
-               (long long)j->trial[at], (long long)j->job[at], j->resource[at],
-               weft_loss_show(j->loss[at], 5, tmp), weft_loss_show(j->bound[at], 5, tmp),
-               metric_cells(j, at, tmp), j->seconds[at], arm < 0 ? 0 : s->arms.after[arm],
-               arm < 0 ? "" : brief(weft_summary_config(s, s->arms.config[arm]), tmp));
+               (long long)jobs->trial[at], (long long)jobs->job[at], jobs->resource[at],
+               weft_loss_show(jobs->loss[at], 5, tmp),
+               weft_loss_show(jobs->bound[at], 5, tmp), metric_cells(jobs, at, tmp),
+               jobs->seconds[at], arm < 0 ? 0 : summary->arms.after[arm],
+               arm < 0
+                   ? ""
+                   : brief(weft_summary_config(summary, summary->arms.config[arm]), tmp));
     }
 }
 
 /* Times of the rounds, and sums over them of what is counted. */
-static void print_rounds(const weft_summary *s, weft_arena *tmp)
+static void print_rounds(const weft_summary *summary, weft_arena *tmp)
 {
-    double wall = s->spent[0] > 0 ? s->spent[0] : 1;
+    double wall = summary->spent[0] > 0 ? summary->spent[0] : 1;
     printf("rounds    %lld in %.2f s: %.1f %% computing, %.1f %% waiting, %.1f %% in "
            "collectives\n",
-           (long long)s->rounds, s->spent[0], 100 * s->spent[1] / wall,
-           100 * s->spent[2] / wall, 100 * s->spent[3] / wall);
+           (long long)summary->rounds, summary->spent[0], 100 * summary->spent[1] / wall,
+           100 * summary->spent[2] / wall, 100 * summary->spent[3] / wall);
     const char *text = "";
-    for (int i = 0; s->rows[i].name; i++)
-        if (s->rows[i].title && strcmp(s->rows[i].unit, "count") == 0)
+    for (int i = 0; summary->rows[i].name; i++)
+        if (summary->rows[i].title && strcmp(summary->rows[i].unit, "count") == 0)
             text = weft_arena_text(tmp, "%s%s%.0f %s", text, *text ? ", " : "",
-                                   s->row_sum[i], s->rows[i].title);
+                                   summary->row_sum[i], summary->rows[i].title);
     if (*text) printf("in these  %s\n", text);
 }
 
@@ -184,125 +189,128 @@ static int by_merit(const void *pa, const void *pb)
 }
 
 /* The merit of a job by its number; job numbers rise in the file. */
-static weft_merit merit_of_job(const weft_jobs *j, int64_t job)
+static weft_merit merit_of_job(const weft_jobs *jobs, int64_t job)
 {
-    return merit_of(j, weft_last_below(j->n, j->job, job));
+    return merit_of(jobs, weft_last_below(jobs->n, jobs->job, job));
 }
 
 /* The jobs of one configuration each, if there are several; else every configuration with
  * its score in the last mixture in which it was scored. */
-static int64_t ranking(const weft_summary *s, place *list, weft_arena *tmp)
+static int64_t ranking(const weft_summary *summary, place *list, weft_arena *tmp)
 {
-    const weft_arms *a = &s->arms;
-    int done = !weft_summary_value(s, "unfinished")->text;
-    const weft_value *won = weft_summary_value(s, "winner_config");
+    const weft_arms *arms = &summary->arms;
+    int done = !weft_summary_value(summary, "unfinished")->text;
+    const weft_value *won = weft_summary_value(summary, "winner_config");
     int64_t winner = done && won->known ? won->whole : -1;
     int64_t n = 0, singles = 0;
-    for (int64_t i = 0; i < a->n; i++) singles += a->p[i] >= 1;
-    char *seen = WEFT_NEW(tmp, char, s->nconfig);
-    for (int64_t i = a->n - 1; i >= 0; i--) {
-        int single = a->p[i] >= 1;
-        char *taken = &seen[weft_summary_place(s, a->config[i])];
-        if (single != (singles > 1) || *taken || !(a->p[i] > 0) || !(a->count[i] > 0))
+    for (int64_t i = 0; i < arms->n; i++) singles += arms->p[i] >= 1;
+    char *seen = WEFT_NEW(tmp, char, summary->nconfig);
+    for (int64_t i = arms->n - 1; i >= 0; i--) {
+        int single = arms->p[i] >= 1;
+        char *taken = &seen[weft_summary_place(summary, arms->config[i])];
+        if (single != (singles > 1) || *taken || !(arms->p[i] > 0) || !(arms->count[i] > 0))
             continue;
         *taken = 1;
         list[n++] = (place){.arm = i,
-                            .chosen = a->config[i] == winner,
-                            .merit = single ? merit_of_job(&s->jobs, a->job[i])
-                                            : (weft_merit){.rank.id = a->job[i]},
-                            .rank = rank_of(a, i)};
+                            .chosen = arms->config[i] == winner,
+                            .merit = single ? merit_of_job(&summary->jobs, arms->job[i])
+                                            : (weft_merit){.rank.id = arms->job[i]},
+                            .rank = rank_of(arms, i)};
     }
     if (n > 1) qsort(list, (size_t)n, sizeof *list, by_merit);
     return n;
 }
 
-static void print_ranking(const weft_summary *s, weft_arena *tmp)
+static void print_ranking(const weft_summary *summary, weft_arena *tmp)
 {
-    place *list = WEFT_NEW(tmp, place, s->arms.n);
-    int64_t n = ranking(s, list, tmp);
+    place *list = WEFT_NEW(tmp, place, summary->arms.n);
+    int64_t n = ranking(summary, list, tmp);
     if (n < 2) return;
     printf("\n%-4s %7s %4s %7s %9s %9s %8s  %s\n", "best", "config", "job", "p", "samples",
            "loss", "error %", "configuration");
     for (int64_t i = 0; i < n && i < TOP; i++) {
         int64_t a = list[i].arm;
-        double error = 100 * s->arms.error[a];
+        double error = 100 * summary->arms.error[a];
         printf("%-4lld %7lld %4lld %7.4f %9.0f %9s %8s  %s\n", (long long)(i + 1),
-               (long long)s->arms.config[a], (long long)s->arms.job[a], s->arms.p[a],
-               s->arms.count[a], weft_loss_show(s->arms.loss[a], 5, tmp),
+               (long long)summary->arms.config[a], (long long)summary->arms.job[a],
+               summary->arms.p[a], summary->arms.count[a],
+               weft_loss_show(summary->arms.loss[a], 5, tmp),
                isnan(error) ? "-" : weft_arena_text(tmp, "%.3f", error),
-               brief(weft_summary_config(s, s->arms.config[a]), tmp));
+               brief(weft_summary_config(summary, summary->arms.config[a]), tmp));
     }
 }
 
-static void print_times(const weft_summary *s)
+static void print_times(const weft_summary *summary)
 {
-    double search = weft_summary_value(s, "search_seconds")->number;
-    double refit = weft_summary_value(s, "refit_seconds")->number;
+    double search = weft_summary_value(summary, "search_seconds")->number;
+    double refit = weft_summary_value(summary, "refit_seconds")->number;
     printf("\nseconds: set-up %.2f, search %.2f",
-           weft_summary_value(s, "setup_seconds")->number, search);
+           weft_summary_value(summary, "setup_seconds")->number, search);
     if (refit > 0) printf(" (%.2f without the refit)", search - refit);
-    printf(", test %.2f; in all %.2f\n", weft_summary_value(s, "test_seconds")->number,
-           weft_summary_value(s, "seconds")->number);
-    const long long starts = (long long)weft_summary_value(s, "starts")->whole;
+    printf(", test %.2f; in all %.2f\n",
+           weft_summary_value(summary, "test_seconds")->number,
+           weft_summary_value(summary, "seconds")->number);
+    const long long starts = (long long)weft_summary_value(summary, "starts")->whole;
     printf("%-9s %10s %10s %10s   over %lld ranks", "where", "min", "mean", "max",
-           (long long)weft_summary_value(s, "ranks")->whole);
+           (long long)weft_summary_value(summary, "ranks")->whole);
     if (starts > 1) printf(", of the last of %lld starts", starts);
     printf("\n");
     for (int i = 0; i < WEFT_NTIME; i++) {
         double unit = strcmp(weft_time_units[i], "GB") == 0 ? 1e9 : 1;
         printf("%-9s %10.3f %10.3f %10.3f   %s\n", weft_time_names[i],
-               s->times[i][0] / unit, s->times[i][1] / unit, s->times[i][2] / unit,
-               weft_time_units[i]);
+               summary->times[i][0] / unit, summary->times[i][1] / unit,
+               summary->times[i][2] / unit, weft_time_units[i]);
     }
 }
 
 /* How busy workers and teams were. */
-static void print_timeline(const weft_summary *s)
+static void print_timeline(const weft_summary *summary)
 {
-    double share = weft_summary_value(s, "utilisation")->number;
-    const long long teams = (long long)weft_summary_value(s, "teams")->whole;
-    const long long most = (long long)weft_summary_value(s, "most_teams")->whole;
+    double share = weft_summary_value(summary, "utilisation")->number;
+    const long long teams = (long long)weft_summary_value(summary, "teams")->whole;
+    const long long most = (long long)weft_summary_value(summary, "most_teams")->whole;
     printf(
         "workers   %lld simulated for %.6g virtual seconds, %.1f %% busy; %lld team%s of "
         "ranks",
-        (long long)weft_summary_value(s, "workers")->whole,
-        weft_summary_value(s, "makespan")->number, 100 * share, teams,
+        (long long)weft_summary_value(summary, "workers")->whole,
+        weft_summary_value(summary, "makespan")->number, 100 * share, teams,
         teams == 1 ? "" : "s");
     if (most > teams) printf(", %lld at most", most);
-    printf(", %.1f %% busy\n", 100 * weft_summary_value(s, "team_utilisation")->number);
+    printf(", %.1f %% busy\n",
+           100 * weft_summary_value(summary, "team_utilisation")->number);
 }
 
 /* A fact that is a text; "" where the file has none. */
-static const char *text_of(const weft_summary *s, const char *name)
+static const char *text_of(const weft_summary *summary, const char *name)
 {
-    const char *text = weft_summary_value(s, name)->text;
+    const char *text = weft_summary_value(summary, name)->text;
     return text ? text : "";
 }
 
 /* The number of its configuration in the space, or in /configs if the tuner made it. */
-static void print_winner(const weft_summary *s)
+static void print_winner(const weft_summary *summary)
 {
-    const char *text = text_of(s, "winner"), *none = text_of(s, "no_winner");
+    const char *text = text_of(summary, "winner"), *none = text_of(summary, "no_winner");
     printf("winner    ");
     if (*none) {
         printf("none: %s\n", none);
         return;
     }
-    if (s->rounds > 0)
+    if (summary->rounds > 0)
         printf("trial %lld, configuration ",
-               (long long)weft_summary_value(s, "winner_trial")->whole);
-    printf("%lld: %s\n", (long long)weft_summary_value(s, "winner_config")->whole,
+               (long long)weft_summary_value(summary, "winner_trial")->whole);
+    printf("%lld: %s\n", (long long)weft_summary_value(summary, "winner_config")->whole,
            *text ? text : "the settings of the input file");
 }
 
 /* The regret, if the task knows the optimum. */
-static void print_optimum(const weft_summary *s)
+static void print_optimum(const weft_summary *summary)
 {
-    double best = weft_summary_value(s, "optimum")->number;
+    double best = weft_summary_value(summary, "optimum")->number;
     if (isnan(best)) return;
     printf("optimum   %.8g in the space", best);
-    if (!*text_of(s, "no_winner"))
-        printf(": regret of the winner %.3g", s->score[WEFT_VALID].metric[0] - best);
+    if (!*text_of(summary, "no_winner"))
+        printf(": regret of the winner %.3g", summary->score[WEFT_VALID].metric[0] - best);
     printf("\n");
 }
 
@@ -315,46 +323,49 @@ static const char *beside(const char *sampler, const char *mixing, weft_arena *t
 }
 
 /* The best of them. */
-static void print_jobs(const weft_summary *s, weft_arena *tmp)
+static void print_jobs(const weft_summary *summary, weft_arena *tmp)
 {
-    if (s->rounds > 0)
-        print_trials(s, tmp);
+    if (summary->rounds > 0)
+        print_trials(summary, tmp);
     else
-        print_ranking(s, tmp);
+        print_ranking(summary, tmp);
 }
 
-static void print_run(const weft_summary *s, weft_arena *tmp)
+static void print_run(const weft_summary *summary, weft_arena *tmp)
 {
-    const char *unfinished = weft_summary_value(s, "unfinished")->text;
-    printf("run       %s\n", s->path);
-    printf("task      %s, tuner %s%s, seed %lld, %s%lld jobs\n", text_of(s, "task"),
-           text_of(s, "tuner"), beside(text_of(s, "sampler"), text_of(s, "mixing"), tmp),
-           (long long)weft_summary_value(s, "seed")->whole,
-           unfinished ? ""
-                      : weft_arena_text(tmp, "%lld configurations, ",
-                                        (long long)weft_summary_value(s, "configs")->whole),
-           (long long)weft_summary_value(s, "jobs")->whole);
-    if (*text_of(s, "data"))
-        printf("data      %s (%s)\n", text_of(s, "data"), text_of(s, "data_digest"));
+    const char *unfinished = weft_summary_value(summary, "unfinished")->text;
+    printf("run       %s\n", summary->path);
+    printf("task      %s, tuner %s%s, seed %lld, %s%lld jobs\n", text_of(summary, "task"),
+           text_of(summary, "tuner"),
+           beside(text_of(summary, "sampler"), text_of(summary, "mixing"), tmp),
+           (long long)weft_summary_value(summary, "seed")->whole,
+           unfinished
+               ? ""
+               : weft_arena_text(tmp, "%lld configurations, ",
+                                 (long long)weft_summary_value(summary, "configs")->whole),
+           (long long)weft_summary_value(summary, "jobs")->whole);
+    if (*text_of(summary, "data"))
+        printf("data      %s (%s)\n", text_of(summary, "data"),
+               text_of(summary, "data_digest"));
     if (unfinished) {
         printf("unfinished: %s\n", unfinished);
-        print_jobs(s, tmp);
-        print_timeline(s);
+        print_jobs(summary, tmp);
+        print_timeline(summary);
         return;
     }
     printf("ranks     %lld on %s; OpenBLAS %s, kernel %s, weft %s, %s\n",
-           (long long)weft_summary_value(s, "ranks")->whole, text_of(s, "hosts"),
-           text_of(s, "blas"), text_of(s, "kernel"), text_of(s, "version"),
-           text_of(s, "real"));
-    print_winner(s);
-    print_score(s, WEFT_VALID, tmp);
-    print_score(s, WEFT_TEST, tmp);
-    print_optimum(s);
-    print_jobs(s, tmp);
-    print_times(s);
-    print_timeline(s);
-    if (s->rounds > 0) print_rounds(s, tmp);
-    printf("digest    %s\n", text_of(s, "digest"));
+           (long long)weft_summary_value(summary, "ranks")->whole,
+           text_of(summary, "hosts"), text_of(summary, "blas"), text_of(summary, "kernel"),
+           text_of(summary, "version"), text_of(summary, "real"));
+    print_winner(summary);
+    print_score(summary, WEFT_VALID, tmp);
+    print_score(summary, WEFT_TEST, tmp);
+    print_optimum(summary);
+    print_jobs(summary, tmp);
+    print_times(summary);
+    print_timeline(summary);
+    if (summary->rounds > 0) print_rounds(summary, tmp);
+    printf("digest    %s\n", text_of(summary, "digest"));
 }
 
 /* ---- several runs for people ---- */
@@ -373,42 +384,43 @@ static const char *number_cell(double x, double scale, int digits, weft_arena *t
     return isnan(x) ? "-" : weft_arena_text(tmp, "%.*f", digits, scale * x);
 }
 
-static const char *cell(const column *c, const weft_summary *s, weft_arena *tmp)
+static const char *cell(const column *c, const weft_summary *summary, weft_arena *tmp)
 {
     if (c->score) {
         int share = weft_metric_is_share(c->score);
-        return number_cell(weft_summary_score(s, c->at, c->score->name), share ? 100 : 1,
-                           share ? 2 : 5, tmp);
+        return number_cell(weft_summary_score(summary, c->at, c->score->name),
+                           share ? 100 : 1, share ? 2 : 5, tmp);
     }
-    const weft_value *v = &s->value[c->at];
+    const weft_value *v = &summary->value[c->at];
     if (c->text && !v->text && strcmp(c->fact->name, "winner") == 0)
-        return weft_summary_value(s, "no_winner")->text ? "none" : "";
+        return weft_summary_value(summary, "no_winner")->text ? "none" : "";
     if (c->text) return v->text ? brief(v->text, tmp) : "";
     if (c->fact->type == WHOLE) return weft_arena_text(tmp, "%lld", (long long)v->whole);
     return number_cell(v->number, c->fact->scale, c->fact->digits, tmp);
 }
 
 /* 1 if some run has that score of the part. */
-static int is_scored(const weft_summary *s, int n, int part, const char *name)
+static int is_scored(const weft_summary *summary, int n, int part, const char *name)
 {
     for (int i = 0; i < n; i++)
-        if (!isnan(weft_summary_score(&s[i], part, name))) return 1;
+        if (!isnan(weft_summary_score(&summary[i], part, name))) return 1;
     return 0;
 }
 
 /* The scores of all parts that at least one run has: those that are shares, or all if there
  * are none. */
-static int score_columns(const weft_summary *s, int n, column *c, weft_arena *tmp)
+static int score_columns(const weft_summary *summary, int n, column *c, weft_arena *tmp)
 {
-    const weft_metric *table = weft_summary_scores(s, n, tmp);
+    const weft_metric *table = weft_summary_scores(summary, n, tmp);
     int count = 0, shares = 0;
     for (int i = 0; table[i].name; i++)
         for (int p = 0; p < WEFT_NPART; p++)
-            shares |= weft_metric_is_share(&table[i]) && is_scored(s, n, p, table[i].name);
+            shares |=
+                weft_metric_is_share(&table[i]) && is_scored(summary, n, p, table[i].name);
     for (int p = 0; p < WEFT_NPART; p++)
         for (int i = 0; table[i].name; i++) {
             if (!table[i].title || weft_metric_is_share(&table[i]) != shares ||
-                !is_scored(s, n, p, table[i].name))
+                !is_scored(summary, n, p, table[i].name))
                 continue;
             c[count++] = (column){
                 .at = p,
@@ -419,7 +431,7 @@ static int score_columns(const weft_summary *s, int n, column *c, weft_arena *tm
 }
 
 /* Scores follow the number of ranks. */
-static int columns_of(const weft_summary *s, int n, column *c, weft_arena *tmp)
+static int columns_of(const weft_summary *summary, int n, column *c, weft_arena *tmp)
 {
     int count = 0;
     for (int i = 0; i < WEFT_NFACT; i++) {
@@ -427,31 +439,32 @@ static int columns_of(const weft_summary *s, int n, column *c, weft_arena *tmp)
         if (!fact->title) continue;
         c[count++] = (column){
             .fact = fact, .at = i, .title = fact->title, .text = fact->type == TEXT};
-        if (strcmp(fact->name, "ranks") == 0) count += score_columns(s, n, c + count, tmp);
+        if (strcmp(fact->name, "ranks") == 0)
+            count += score_columns(summary, n, c + count, tmp);
     }
     return count;
 }
 
 /* Columns as wide as their widest cell; texts flush left, numbers flush right. */
-static void print_comparison(const weft_summary *s, int n, weft_arena *tmp)
+static void print_comparison(const weft_summary *summary, int n, weft_arena *tmp)
 {
     int first = 3;
     for (int i = 0; i < n; i++)
-        if ((int)strlen(s[i].path) > first) first = (int)strlen(s[i].path);
+        if ((int)strlen(summary[i].path) > first) first = (int)strlen(summary[i].path);
     column c[WEFT_NFACT + WEFT_NPART * WEFT_MAX_METRICS];
-    int count = columns_of(s, n, c, tmp);
+    int count = columns_of(summary, n, c, tmp);
     for (int k = 0; k < count; k++) {
         c[k].width = (int)strlen(c[k].title);
         for (int i = 0; i < n; i++) {
-            int w = (int)strlen(cell(&c[k], &s[i], tmp));
+            int w = (int)strlen(cell(&c[k], &summary[i], tmp));
             if (w > c[k].width) c[k].width = w;
         }
     }
     for (int i = -1; i < n; i++) {
-        printf("%-*s", first, i < 0 ? "run" : s[i].path);
+        printf("%-*s", first, i < 0 ? "run" : summary[i].path);
         for (int k = 0; k < count; k++)
             printf("  %*s", c[k].text ? -c[k].width : c[k].width,
-                   i < 0 ? c[k].title : cell(&c[k], &s[i], tmp));
+                   i < 0 ? c[k].title : cell(&c[k], &summary[i], tmp));
         printf("\n");
     }
 }
@@ -459,18 +472,19 @@ static void print_comparison(const weft_summary *s, int n, weft_arena *tmp)
 weft_status weft_report(const char *const *run, int n, weft_style style)
 {
     weft_arena *mem = weft_arena_new();
-    weft_summary *s = WEFT_NEW(mem, weft_summary, n);
+    weft_summary *summary = WEFT_NEW(mem, weft_summary, n);
     weft_status st = WEFT_OK;
-    for (int i = 0; i < n && st == WEFT_OK; i++) st = weft_summary_read(&s[i], run[i], mem);
+    for (int i = 0; i < n && st == WEFT_OK; i++)
+        st = weft_summary_read(&summary[i], run[i], mem);
     if (st == WEFT_OK) {
         if (style == WEFT_JSON)
-            weft_report_json(s, n);
+            weft_report_json(summary, n);
         else if (style == WEFT_CSV)
-            weft_report_csv(s, n, mem);
+            weft_report_csv(summary, n, mem);
         else if (n == 1)
-            print_run(s, mem);
+            print_run(summary, mem);
         else
-            print_comparison(s, n, mem);
+            print_comparison(summary, n, mem);
     }
     weft_arena_free(mem);
     return st;

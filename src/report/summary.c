@@ -68,25 +68,25 @@ const char *const weft_time_names[WEFT_NTIME] = {"compute", "wait",  "comm",
                                                  "io",      "bytes", "memory"};
 const char *const weft_time_units[WEFT_NTIME] = {"s", "s", "s", "s", "GB", "GB"};
 
-static weft_status read_times(weft_h5 *f, weft_summary *s)
+static weft_status read_times(weft_h5 *file, weft_summary *summary)
 {
     for (int i = 0; i < WEFT_NTIME; i++) {
-        const char *name = weft_arena_text(f->mem, "/times/%s", weft_time_names[i]);
-        TRY(weft_h5_read_rows(f, name, WEFT_H5_F64, 1, 0, 3, s->times[i]));
+        const char *name = weft_arena_text(file->mem, "/times/%s", weft_time_names[i]);
+        TRY(weft_h5_read_rows(file, name, WEFT_H5_F64, 1, 0, 3, summary->times[i]));
     }
     return WEFT_OK;
 }
 
-static weft_status read_fact(weft_h5 *f, const weft_fact *what, weft_value *v)
+static weft_status read_fact(weft_h5 *file, const weft_fact *what, weft_value *v)
 {
     v->number = NAN;
-    if (!weft_h5_has(f, weft_arena_text(f->mem, "%s@%s", what->object, what->key)))
+    if (!weft_h5_has(file, weft_arena_text(file->mem, "%s@%s", what->object, what->key)))
         return WEFT_OK;
     v->known = 1;
     switch (what->type) {
-    case TEXT: return weft_h5_read_attr(f, what->object, what->key, &v->text);
-    case WHOLE: return weft_h5_read_long(f, what->object, what->key, &v->whole);
-    default: return weft_h5_read_num(f, what->object, what->key, &v->number);
+    case TEXT: return weft_h5_read_attr(file, what->object, what->key, &v->text);
+    case WHOLE: return weft_h5_read_long(file, what->object, what->key, &v->whole);
+    default: return weft_h5_read_num(file, what->object, what->key, &v->number);
     }
 }
 
@@ -100,12 +100,13 @@ typedef struct columns {
     weft_status st;
 } columns;
 
-static columns columns_open(weft_h5 *f, const char *group, const char *first)
+static columns columns_open(weft_h5 *file, const char *group, const char *first)
 {
-    columns c = {.f = f, .group = group};
+    columns c = {.f = file, .group = group};
     int nd;
     int64_t dims[4] = {0};
-    c.st = weft_h5_shape(f, weft_arena_text(f->mem, "/%s/%s", group, first), &nd, dims);
+    c.st =
+        weft_h5_shape(file, weft_arena_text(file->mem, "/%s/%s", group, first), &nd, dims);
     c.n = dims[0];
     return c;
 }
@@ -126,46 +127,47 @@ static double *number(columns *c, const char *name)
     return x;
 }
 
-static weft_status read_arms(weft_h5 *f, weft_arms *a)
+static weft_status read_arms(weft_h5 *file, weft_arms *arms)
 {
-    columns c = columns_open(f, "arms", "job");
-    a->n = c.n;
-    a->job = whole(&c, "job");
-    a->config = whole(&c, "config");
-    a->p = number(&c, "p");
-    a->after = number(&c, "after");
-    a->loss = number(&c, "loss");
-    a->error = number(&c, "error");
-    a->score = number(&c, "score");
-    a->count = number(&c, "count");
+    columns c = columns_open(file, "arms", "job");
+    arms->n = c.n;
+    arms->job = whole(&c, "job");
+    arms->config = whole(&c, "config");
+    arms->p = number(&c, "p");
+    arms->after = number(&c, "after");
+    arms->loss = number(&c, "loss");
+    arms->error = number(&c, "error");
+    arms->score = number(&c, "score");
+    arms->count = number(&c, "count");
     return c.st;
 }
 
-static weft_status read_table(weft_h5 *f, const char *object, const char *key,
+static weft_status read_table(weft_h5 *file, const char *object, const char *key,
                               const weft_metric **table)
 {
     const char *text;
-    TRY(weft_h5_read_attr(f, object, key, &text));
-    *table = weft_metrics_parse(text, f->mem);
+    TRY(weft_h5_read_attr(file, object, key, &text));
+    *table = weft_metrics_parse(text, file->mem);
     return WEFT_OK;
 }
 
-static weft_status read_jobs(weft_h5 *f, weft_jobs *j)
+static weft_status read_jobs(weft_h5 *file, weft_jobs *jobs)
 {
-    columns c = columns_open(f, "events", "job");
-    j->n = c.n;
-    j->job = whole(&c, "job");
-    j->trial = whole(&c, "trial");
-    j->rounds = whole(&c, "rounds");
-    j->wins = whole(&c, "wins");
-    j->resource = number(&c, "resource");
-    j->size = number(&c, "size");
-    j->loss = number(&c, "loss");
-    j->bound = number(&c, "bound");
-    j->seconds = number(&c, "seconds");
+    columns c = columns_open(file, "events", "job");
+    jobs->n = c.n;
+    jobs->job = whole(&c, "job");
+    jobs->trial = whole(&c, "trial");
+    jobs->rounds = whole(&c, "rounds");
+    jobs->wins = whole(&c, "wins");
+    jobs->resource = number(&c, "resource");
+    jobs->size = number(&c, "size");
+    jobs->loss = number(&c, "loss");
+    jobs->bound = number(&c, "bound");
+    jobs->seconds = number(&c, "seconds");
     TRY(c.st);
-    TRY(read_table(f, "/events", "metrics", &j->metrics));
-    for (int i = 0; j->metrics[i].name; i++) j->metric[i] = number(&c, j->metrics[i].name);
+    TRY(read_table(file, "/events", "metrics", &jobs->metrics));
+    for (int i = 0; jobs->metrics[i].name; i++)
+        jobs->metric[i] = number(&c, jobs->metrics[i].name);
     return c.st;
 }
 
@@ -178,39 +180,43 @@ static double sum(columns *c, const char *name)
 }
 
 /* Sums over rounds. */
-static weft_status read_rounds(weft_h5 *f, weft_summary *s)
+static weft_status read_rounds(weft_h5 *file, weft_summary *summary)
 {
     static const char *const spent[] = {"wall", "compute", "wait", "comm"};
-    if (!weft_h5_has(f, "/rounds")) return WEFT_OK;
-    columns c = columns_open(f, "rounds", "job");
-    s->rounds = c.n;
-    for (int i = 0; i < 4; i++) s->spent[i] = sum(&c, spent[i]);
+    if (!weft_h5_has(file, "/rounds")) return WEFT_OK;
+    columns c = columns_open(file, "rounds", "job");
+    summary->rounds = c.n;
+    for (int i = 0; i < 4; i++) summary->spent[i] = sum(&c, spent[i]);
     TRY(c.st);
-    TRY(read_table(f, "/rounds", "columns", &s->rows));
-    for (int i = 0; s->rows[i].name; i++) s->row_sum[i] = sum(&c, s->rows[i].name);
+    TRY(read_table(file, "/rounds", "columns", &summary->rows));
+    for (int i = 0; summary->rows[i].name; i++)
+        summary->row_sum[i] = sum(&c, summary->rows[i].name);
     return c.st;
 }
 
 /* ---- the whole file ---- */
 
-static weft_status read_all(weft_h5 *f, weft_summary *s)
+static weft_status read_all(weft_h5 *file, weft_summary *summary)
 {
-    TRY(weft_run_format(f, 0));
-    TRY(weft_h5_verify(f));
-    for (int i = 0; i < WEFT_NFACT; i++) TRY(read_fact(f, &weft_facts[i], &s->value[i]));
-    int done = !weft_h5_has(f, "/@unfinished");
-    if (done) TRY(read_times(f, s));
-    TRY(weft_h5_read_texts(f, "/configs/text", &s->text, &s->nconfig));
-    s->id = WEFT_NEW(f->mem, int64_t, s->nconfig);
-    TRY(weft_h5_read_rows(f, "/configs/id", WEFT_H5_I64, 1, 0, s->nconfig, s->id));
-    TRY(read_jobs(f, &s->jobs));
-    TRY(read_rounds(f, s));
-    if (done && weft_h5_has(f, "/winner")) TRY(weft_winner_scores(f, &s->scores, s->score));
-    return read_arms(f, &s->arms);
+    TRY(weft_run_format(file, 0));
+    TRY(weft_h5_verify(file));
+    for (int i = 0; i < WEFT_NFACT; i++)
+        TRY(read_fact(file, &weft_facts[i], &summary->value[i]));
+    int done = !weft_h5_has(file, "/@unfinished");
+    if (done) TRY(read_times(file, summary));
+    TRY(weft_h5_read_texts(file, "/configs/text", &summary->text, &summary->nconfig));
+    summary->id = WEFT_NEW(file->mem, int64_t, summary->nconfig);
+    TRY(weft_h5_read_rows(file, "/configs/id", WEFT_H5_I64, 1, 0, summary->nconfig,
+                          summary->id));
+    TRY(read_jobs(file, &summary->jobs));
+    TRY(read_rounds(file, summary));
+    if (done && weft_h5_has(file, "/winner"))
+        TRY(weft_winner_scores(file, &summary->scores, summary->score));
+    return read_arms(file, &summary->arms);
 }
 
 /* Writes a temporary run file, reads it and removes it. */
-static weft_status read_unfinished(weft_summary *s, weft_arena *mem)
+static weft_status read_unfinished(weft_summary *summary, weft_arena *mem)
 {
     const char *dir = getenv("TMPDIR");
     char *path = weft_arena_text(mem, "%s/weft-report-XXXXXX", dir && *dir ? dir : "/tmp");
@@ -221,33 +227,33 @@ static weft_status read_unfinished(weft_summary *s, weft_arena *mem)
                          "that may be written",
                          path);
     close(fd);
-    weft_h5 f;
-    weft_status st = weft_run_snapshot(s->path, path, 0);
-    if (st == WEFT_OK) st = weft_h5_open(&f, path, mem);
+    weft_h5 file;
+    weft_status st = weft_run_snapshot(summary->path, path, 0);
+    if (st == WEFT_OK) st = weft_h5_open(&file, path, mem);
     if (st == WEFT_OK) {
-        st = read_all(&f, s);
-        weft_h5_close(&f);
+        st = read_all(&file, summary);
+        weft_h5_close(&file);
     }
     unlink(path);
     return st;
 }
 
-weft_status weft_summary_read(weft_summary *s, const char *path, weft_arena *mem)
+weft_status weft_summary_read(weft_summary *summary, const char *path, weft_arena *mem)
 {
-    weft_h5 f;
+    weft_h5 file;
     static const weft_metric none[] = {{0}};
-    *s = (weft_summary){.path = path, .scores = none, .rows = none};
-    if (weft_run_is_unfinished(path)) return read_unfinished(s, mem);
-    TRY(weft_run_file(&f, path, mem));
-    weft_status st = read_all(&f, s);
-    weft_h5_close(&f);
+    *summary = (weft_summary){.path = path, .scores = none, .rows = none};
+    if (weft_run_is_unfinished(path)) return read_unfinished(summary, mem);
+    TRY(weft_run_file(&file, path, mem));
+    weft_status st = read_all(&file, summary);
+    weft_h5_close(&file);
     return st;
 }
 
-const weft_value *weft_summary_value(const weft_summary *s, const char *name)
+const weft_value *weft_summary_value(const weft_summary *summary, const char *name)
 {
     for (int i = 0; i < WEFT_NFACT; i++)
-        if (strcmp(weft_facts[i].name, name) == 0) return &s->value[i];
+        if (strcmp(weft_facts[i].name, name) == 0) return &summary->value[i];
     weft_die("no fact %s", name);
 }
 
@@ -264,29 +270,29 @@ int64_t weft_last_below(int64_t n, const int64_t *x, int64_t most)
     return lo;
 }
 
-int64_t weft_summary_place(const weft_summary *s, int64_t id)
+int64_t weft_summary_place(const weft_summary *summary, int64_t id)
 {
-    return weft_last_below(s->nconfig, s->id, id);
+    return weft_last_below(summary->nconfig, summary->id, id);
 }
 
-const char *weft_summary_config(const weft_summary *s, int64_t id)
+const char *weft_summary_config(const weft_summary *summary, int64_t id)
 {
-    return s->nconfig > 0 ? s->text[weft_summary_place(s, id)] : "";
+    return summary->nconfig > 0 ? summary->text[weft_summary_place(summary, id)] : "";
 }
 
-double weft_summary_score(const weft_summary *s, int part, const char *name)
+double weft_summary_score(const weft_summary *summary, int part, const char *name)
 {
-    int i = weft_metrics_find(s->scores, name);
-    return i < 0 ? (double)NAN : s->score[part].metric[i];
+    int i = weft_metrics_find(summary->scores, name);
+    return i < 0 ? (double)NAN : summary->score[part].metric[i];
 }
 
-const weft_metric *weft_summary_scores(const weft_summary *s, int n, weft_arena *mem)
+const weft_metric *weft_summary_scores(const weft_summary *summary, int n, weft_arena *mem)
 {
     weft_metric *all = WEFT_NEW(mem, weft_metric, WEFT_MAX_METRICS + 1);
     int count = 0;
     for (int i = 0; i < n; i++)
-        for (int k = 0; s[i].scores[k].name && count < WEFT_MAX_METRICS; k++)
-            if (weft_metrics_find(all, s[i].scores[k].name) < 0)
-                all[count++] = s[i].scores[k];
+        for (int k = 0; summary[i].scores[k].name && count < WEFT_MAX_METRICS; k++)
+            if (weft_metrics_find(all, summary[i].scores[k].name) < 0)
+                all[count++] = summary[i].scores[k];
     return all;
 }

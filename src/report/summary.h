@@ -62,26 +62,26 @@ typedef struct weft_summary {
 extern const char *const weft_time_names[WEFT_NTIME], *const weft_time_units[WEFT_NTIME];
 
 /* Reads a run file, or the journals of an unfinished run. EFILE. Owned by mem. */
-WEFT_CHECKED weft_status weft_summary_read(weft_summary *s, const char *path,
+WEFT_CHECKED weft_status weft_summary_read(weft_summary *summary, const char *path,
                                            weft_arena *mem);
 /* The fact of that name. */
-const weft_value *weft_summary_value(const weft_summary *s, const char *name);
+const weft_value *weft_summary_value(const weft_summary *summary, const char *name);
 /* Index of the last of x[n], increasing, that is at most `most`; 0 if there is none. */
 int64_t weft_last_below(int64_t n, const int64_t *x, int64_t most);
 /* Index of configuration id among those of the file, which are in rising order. */
-int64_t weft_summary_place(const weft_summary *s, int64_t id);
+int64_t weft_summary_place(const weft_summary *summary, int64_t id);
 /* The configuration as people write it. */
-const char *weft_summary_config(const weft_summary *s, int64_t id);
+const char *weft_summary_config(const weft_summary *summary, int64_t id);
 
 /* The score of that name, of a part; NAN where the run has none. */
-double weft_summary_score(const weft_summary *s, int part, const char *name);
+double weft_summary_score(const weft_summary *summary, int part, const char *name);
 /* The scores that any of s[n] has, as a table. Owned by mem. */
-const weft_metric *weft_summary_scores(const weft_summary *s, int n, weft_arena *mem);
+const weft_metric *weft_summary_scores(const weft_summary *summary, int n, weft_arena *mem);
 
 /* The runs s[n] to stdout: as comma-separated values, a line of names and one for each run,
  * numbers in full precision, empty where there is none; as JSON, an array with an object
  * for each. */
-void weft_report_csv(const weft_summary *s, int n, weft_arena *tmp);
-void weft_report_json(const weft_summary *s, int n);
+void weft_report_csv(const weft_summary *summary, int n, weft_arena *tmp);
+void weft_report_json(const weft_summary *summary, int n);
 
 #endif

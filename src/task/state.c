@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-static size_t bytes_of_x(const weft_state *s)
+static size_t bytes_of_x(const weft_state *state)
 {
-    return (size_t)s->nx * sizeof *s->x;
+    return (size_t)state->nx * sizeof *state->x;
 }
 
 int weft_task_tensors(const weft_task *task, const void *self, const weft_job *job,
@@ -17,11 +17,11 @@ int weft_task_tensors(const weft_task *task, const void *self, const weft_job *j
 weft_state weft_state_new(const weft_task *task, const void *self, const weft_job *job,
                           weft_arena *mem)
 {
-    weft_state s = {0};
-    task->nstate(self, job, &s);
-    s.x = WEFT_NEW(mem, real, s.nx);
-    s.aux = WEFT_NEW(mem, double, s.naux);
-    return s;
+    weft_state state = {0};
+    task->nstate(self, job, &state);
+    state.x = WEFT_NEW(mem, real, state.nx);
+    state.aux = WEFT_NEW(mem, double, state.naux);
+    return state;
 }
 
 void weft_state_copy(weft_state *to, const weft_state *from)
@@ -33,29 +33,29 @@ void weft_state_copy(weft_state *to, const weft_state *from)
     if (n > 0) memcpy(to->aux, from->aux, (size_t)n * sizeof *to->aux);
 }
 
-double weft_state_bytes(const weft_state *s)
+double weft_state_bytes(const weft_state *state)
 {
-    return (double)s->nx * sizeof(real) + (double)s->naux * sizeof(double);
+    return (double)state->nx * sizeof(real) + (double)state->naux * sizeof(double);
 }
 
-void weft_state_bcast(weft_team *team, weft_state *s)
+void weft_state_bcast(weft_team *team, weft_state *state)
 {
-    weft_bcast(team, s->x, bytes_of_x(s), 0);
-    weft_bcast(team, s->aux, (size_t)s->naux * sizeof *s->aux, 0);
+    weft_bcast(team, state->x, bytes_of_x(state), 0);
+    weft_bcast(team, state->aux, (size_t)state->naux * sizeof *state->aux, 0);
 }
 
-uint64_t weft_state_hash(const weft_state *s)
+uint64_t weft_state_hash(const weft_state *state)
 {
-    return weft_hash(s->aux, (size_t)s->naux * sizeof *s->aux,
-                     weft_hash(s->x, bytes_of_x(s), 0));
+    return weft_hash(state->aux, (size_t)state->naux * sizeof *state->aux,
+                     weft_hash(state->x, bytes_of_x(state), 0));
 }
 
-int64_t weft_tensors_size(int n, const weft_tensor *t)
+int64_t weft_tensors_size(int n, const weft_tensor *tensor)
 {
     int64_t sum = 0;
     for (int i = 0; i < n; i++) {
         int64_t count = 1;
-        for (int k = 0; k < t[i].nd; k++) count *= t[i].dims[k];
+        for (int k = 0; k < tensor[i].nd; k++) count *= tensor[i].dims[k];
         sum += count;
     }
     return sum;

@@ -2,21 +2,21 @@
  * which they change the vectors. */
 #include "words.h"
 
-weft_status weft_word_shape(const weft_word_keys *keys, weft_data *d, int64_t longest,
+weft_status weft_word_shape(const weft_word_keys *keys, weft_data *data, int64_t longest,
                             const weft_env *env, weft_shape *shape)
 {
     weft_vectors own;
-    TRY(weft_data_words(d, (weft_tokenizer)keys->tokenizer));
-    const weft_vocab *v = &d->vocab[keys->tokenizer];
-    if (v->n == 0)
+    TRY(weft_data_words(data, (weft_tokenizer)keys->tokenizer));
+    const weft_vocab *vocab = &data->vocab[keys->tokenizer];
+    if (vocab->n == 0)
         return weft_fail(WEFT_EDATA,
                          "%s: no document has a word by tokenizer = %s; choose another, or "
                          "check the texts",
-                         d->path, weft_tok_name[keys->tokenizer]);
-    TRY(weft_vectors_read(v, keys->vectors, keys->dim, env->seed, &own, env->mem));
+                         data->path, weft_tok_name[keys->tokenizer]);
+    TRY(weft_vectors_read(vocab, keys->vectors, keys->dim, env->seed, &own, env->mem));
     if (*keys->vectors && env->team->rank == 0)
         weft_log(own.found > 0 ? WEFT_INFO : WEFT_WARN, "%s has %lld of %lld words%s",
-                 keys->vectors, (long long)own.found, (long long)v->n,
+                 keys->vectors, (long long)own.found, (long long)vocab->n,
                  own.found > 0 ? ""
                                : ": all vectors are drawn at random; are its words those "
                                  "of this language and tokenizer?");
@@ -24,7 +24,7 @@ weft_status weft_word_shape(const weft_word_keys *keys, weft_data *d, int64_t lo
     shape->form = WEFT_TOKENS;
     shape->d = longest;
     shape->padded = env->data->longest;
-    shape->words = v->n;
+    shape->words = vocab->n;
     shape->vector = own.d;
     shape->vectors = own.value;
     return WEFT_OK;
@@ -42,23 +42,23 @@ weft_status weft_word_unused(const weft_word_keys *keys, const char *section,
 
 weft_seats weft_seats_new(int64_t words, int64_t most, weft_arena *mem)
 {
-    weft_seats s = {.place = WEFT_NEW(mem, int32_t, words),
-                    .word = WEFT_NEW(mem, uint32_t, most)};
-    for (int64_t i = 0; i < words; i++) s.place[i] = -1;
-    return s;
+    weft_seats seats = {.place = WEFT_NEW(mem, int32_t, words),
+                        .word = WEFT_NEW(mem, uint32_t, most)};
+    for (int64_t i = 0; i < words; i++) seats.place[i] = -1;
+    return seats;
 }
 
-void weft_seats_add(weft_seats *s, int64_t n, const uint32_t *word)
+void weft_seats_add(weft_seats *seats, int64_t n, const uint32_t *word)
 {
     for (int64_t i = 0; i < n; i++) {
-        if (s->place[word[i]] >= 0) continue;
-        s->place[word[i]] = s->n;
-        s->word[s->n++] = word[i];
+        if (seats->place[word[i]] >= 0) continue;
+        seats->place[word[i]] = seats->n;
+        seats->word[seats->n++] = word[i];
     }
 }
 
-void weft_seats_clear(weft_seats *s)
+void weft_seats_clear(weft_seats *seats)
 {
-    for (int i = 0; i < s->n; i++) s->place[s->word[i]] = -1;
-    s->n = 0;
+    for (int i = 0; i < seats->n; i++) seats->place[seats->word[i]] = -1;
+    seats->n = 0;
 }

@@ -25,7 +25,7 @@ typedef struct weft_word_keys {
  * which it loads, and documents of up to `longest` words; sets env->data->longest, unless
  * the data that a winner was trained on have set it. The vectors are in env->mem. EFILE,
  * EDATA: see weft_data_words and weft_vectors_read; no document has a word. */
-WEFT_CHECKED weft_status weft_word_shape(const weft_word_keys *keys, weft_data *d,
+WEFT_CHECKED weft_status weft_word_shape(const weft_word_keys *keys, weft_data *data,
                                          int64_t longest, const weft_env *env,
                                          weft_shape *shape);
 
@@ -42,8 +42,8 @@ typedef struct weft_seats {
 /* Room for up to `most` of the words of a vocabulary. */
 weft_seats weft_seats_new(int64_t words, int64_t most, weft_arena *mem);
 /* Gives places to those of word[n] that have none. */
-void weft_seats_add(weft_seats *s, int64_t n, const uint32_t *word);
+void weft_seats_add(weft_seats *seats, int64_t n, const uint32_t *word);
 /* Takes all places away. Cost O(places). */
-void weft_seats_clear(weft_seats *s);
+void weft_seats_clear(weft_seats *seats);
 
 #endif

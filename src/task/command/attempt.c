@@ -29,9 +29,10 @@ static void remove_attempts(const char *path, weft_arena *tmp)
     size_t n = strlen(name);
     DIR *d = opendir(dir);
     if (!d) return;
-    for (const struct dirent *e = readdir(d); e; e = readdir(d))
-        if (strncmp(e->d_name, name, n) == 0 && strncmp(e->d_name + n, ".tmp.", 5) == 0)
-            weft_tree_remove(weft_arena_text(tmp, "%s/%s", dir, e->d_name));
+    for (const struct dirent *entry = readdir(d); entry; entry = readdir(d))
+        if (strncmp(entry->d_name, name, n) == 0 &&
+            strncmp(entry->d_name + n, ".tmp.", 5) == 0)
+            weft_tree_remove(weft_arena_text(tmp, "%s/%s", dir, entry->d_name));
     closedir(d);
 }
 
@@ -114,7 +115,8 @@ static int count_of(const char *dir)
     DIR *d = opendir(dir);
     int n = 0;
     if (!d) return 0;
-    for (const struct dirent *e = readdir(d); e; e = readdir(d)) n += *e->d_name != '.';
+    for (const struct dirent *entry = readdir(d); entry; entry = readdir(d))
+        n += *entry->d_name != '.';
     closedir(d);
     return n;
 }

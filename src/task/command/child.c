@@ -34,17 +34,17 @@ static void on_child(int number)
 static void close_others(int keep)
 {
     enum { MOST = 4096 };
-    DIR *d = opendir("/proc/self/fd");
-    if (!d) {
+    DIR *dir = opendir("/proc/self/fd");
+    if (!dir) {
         for (int fd = STDERR_FILENO + 1; fd < MOST; fd++)
             if (fd != keep) close(fd);
         return;
     }
-    for (const struct dirent *e = readdir(d); e; e = readdir(d)) {
-        int fd = atoi(e->d_name);
-        if (fd > STDERR_FILENO && fd != keep && fd != dirfd(d)) close(fd);
+    for (const struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
+        int fd = atoi(entry->d_name);
+        if (fd > STDERR_FILENO && fd != keep && fd != dirfd(dir)) close(fd);
     }
-    closedir(d);
+    closedir(dir);
 }
 
 __attribute__((noreturn)) static void become(const char *run, int link, pid_t parent)

@@ -15,17 +15,17 @@
 #include <unistd.h>
 
 static const weft_opt command_opts[] = {
-    WEFT_TEXT_OPT("run", command, run, "",
+    WEFT_TEXT_OPT("run", command_task, run, "",
                   "command line for /bin/sh that trains and prints loss=NUMBER; it has its "
                   "parameters as $PARAM_name, the resource to add as $WEFT_RESOURCE, a "
                   "directory for its state as $WEFT_DIR"),
-    WEFT_TEXT_OPT("loss", command, loss, "loss",
+    WEFT_TEXT_OPT("loss", command_task, loss, "loss",
                   "name of the number that is minimised, the last that was printed; with a "
                   "minus before it the number is maximised"),
-    WEFT_REAL_OPT("time_limit", command, time_limit, "0", 0, 1e9,
+    WEFT_REAL_OPT("time_limit", command_task, time_limit, "0", 0, 1e9,
                   "time limit of a job in seconds, after which it is ended and counts as "
                   "failed; 0: none"),
-    WEFT_INT_OPT("retries", command, retries, "0", 0, 1000,
+    WEFT_INT_OPT("retries", command_task, retries, "0", 0, 1000,
                  "how often a job that failed is tried again, from where it began, by the "
                  "next team if there are several"),
     {0},
@@ -72,11 +72,11 @@ static weft_status command_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNE
 }
 
 /* ECONF if two parameters have the same name as variables. */
-static weft_status check_names(const weft_conf *c, weft_arena *mem)
+static weft_status check_names(const weft_conf *conf, weft_arena *mem)
 {
-    for (int i = 0; i < c->n; i++)
+    for (int i = 0; i < conf->n; i++)
         for (int j = 0; j < i; j++) {
-            const weft_entry *a = &c->entry[j], *b = &c->entry[i];
+            const weft_entry *a = &conf->entry[j], *b = &conf->entry[i];
             if (strcmp(a->section, WEFT_PARAMETERS) != 0 ||
                 strcmp(b->section, WEFT_PARAMETERS) != 0)
                 continue;
@@ -91,31 +91,31 @@ static weft_status check_names(const weft_conf *c, weft_arena *mem)
 
 static weft_status command_setup(void *self, const weft_env *env)
 {
-    command *t = self;
-    t->env = *env;
+    command_task *command = self;
+    command->env = *env;
     if (getenv(WEFT_CHILD_MARK))
         return weft_fail(WEFT_ECONF,
                          "task command starts the program that it is part of to "
                          "supervise others; that program is not weft, and has "
                          "to call weft_command_child first");
-    if (t->run[strspn(t->run, " ")] == '\0')
+    if (command->run[strspn(command->run, " ")] == '\0')
         return weft_fail(WEFT_ECONF,
                          "command.run names no program; give a command line, as "
                          "in run = python3 train.py --rate=$PARAM_rate");
-    if (!weft_printed_is_name(t->loss + (*t->loss == '-')))
+    if (!weft_printed_is_name(command->loss + (*command->loss == '-')))
         return weft_fail(WEFT_ECONF,
                          "command.loss = %s: expected the name of a number that the "
                          "program prints: a letter or _, then letters, digits, _ . - /",
-                         t->loss);
+                         command->loss);
     TRY(check_names(env->conf, env->mem));
-    t->dir = NULL;
+    command->dir = NULL;
     if (!env->dir) return WEFT_OK;
     enum { MOST = 4096 };
     char *here = WEFT_NEW(env->mem, char, MOST);
     if (!getcwd(here, MOST))
         return weft_fail(WEFT_EFILE, "the current directory has no name: %s",
                          strerror(errno));
-    t->dir =
+    command->dir =
         *env->dir == '/' ? env->dir : weft_arena_text(env->mem, "%s/%s", here, env->dir);
     return WEFT_OK;
 }
@@ -144,14 +144,15 @@ static weft_price command_price(const void *self)
 /* ---- a job ---- */
 
 /* The directory of a job that failed is not kept: no job begins with it. */
-static weft_status run_job(command *t, const weft_job *job, const trace *before, outcome *o)
+static weft_status run_job(command_task *command, const weft_job *job, const trace *before,
+                           outcome *o)
 {
     weft_arena *tmp = weft_arena_new();
-    const char *path = attempt_path(t->dir, job->trial, job->id, tmp), *attempt;
-    attempt_parent parent = {attempt_path(t->dir, before->trial, before->job, tmp),
+    const char *path = attempt_path(command->dir, job->trial, job->id, tmp), *attempt;
+    attempt_parent parent = {attempt_path(command->dir, before->trial, before->job, tmp),
                              before->job};
     weft_status st = attempt_begin(before->jobs > 0 ? &parent : NULL, path, &attempt, tmp);
-    if (st == WEFT_OK) st = command_attempt(t, job, before, attempt, o, tmp);
+    if (st == WEFT_OK) st = command_attempt(command, job, before, attempt, o, tmp);
     o->after.failed = o->failure != WEFT_SUCCEEDED;
     if (st == WEFT_OK && !o->after.failed)
         st = attempt_keep(attempt, path);
@@ -162,36 +163,36 @@ static weft_status run_job(command *t, const weft_job *job, const trace *before,
 }
 
 /* By the first rank of a team, while the others sleep. */
-static weft_status run_on_leader(command *t, const weft_job *job, const weft_state *state,
-                                 outcome *o)
+static weft_status run_on_leader(command_task *command, const weft_job *job,
+                                 const weft_state *state, outcome *o)
 {
     trace before = read_trace(state);
     weft_check(job->mix.k == 1, "%d configurations", job->mix.k);
-    weft_check(t->dir, "task command has no directory");
+    weft_check(command->dir, "task command has no directory");
     *o = (outcome){.loss = INFINITY, .error = (double)NAN, .train_loss = (double)NAN};
     o->after = (trace){.failed = before.failed,
                        .jobs = before.jobs + 1,
                        .trial = job->trial,
                        .job = job->id,
                        .resource = before.resource + job->resource};
-    return before.failed ? WEFT_OK : run_job(t, job, &before, o);
+    return before.failed ? WEFT_OK : run_job(command, job, &before, o);
 }
 
 static int command_retries(const void *self)
 {
-    return ((const command *)self)->retries;
+    return ((const command_task *)self)->retries;
 }
 
-static weft_status probe_on_leader(command *t, const weft_job *job, int *works)
+static weft_status probe_on_leader(command_task *command, const weft_job *job, int *works)
 {
     weft_arena *tmp = weft_arena_new();
     const char *attempt;
     const trace before = {0};
     outcome o = {0};
     weft_status st =
-        attempt_make(attempt_path(t->dir, job->trial, job->id, tmp), &attempt, tmp);
+        attempt_make(attempt_path(command->dir, job->trial, job->id, tmp), &attempt, tmp);
     if (st == WEFT_OK) {
-        st = command_attempt(t, job, &before, attempt, &o, tmp);
+        st = command_attempt(command, job, &before, attempt, &o, tmp);
         attempt_drop(attempt);
     }
     *works = o.failure == WEFT_SUCCEEDED;
@@ -201,9 +202,9 @@ static weft_status probe_on_leader(command *t, const weft_job *job, int *works)
 
 static weft_status command_probe(void *self, const weft_job *job, int *works)
 {
-    command *t = self;
-    weft_team *team = t->env.team;
-    weft_status st = team->rank == 0 ? probe_on_leader(t, job, works) : WEFT_OK;
+    command_task *command = self;
+    weft_team *team = command->env.team;
+    weft_status st = team->rank == 0 ? probe_on_leader(command, job, works) : WEFT_OK;
     weft_sleep(team);
     TRY(weft_agree(st, team));
     weft_bcast(team, works, sizeof *works, 0);
@@ -225,12 +226,12 @@ static const weft_metric command_scores[] = {
 static weft_status command_step(void *self, const weft_job *job, int64_t unit,
                                 weft_state *state, double *row, weft_result *res)
 {
-    command *t = self;
-    weft_team *team = t->env.team;
+    command_task *command = self;
+    weft_team *team = command->env.team;
     (void)unit;
     (void)row;
     outcome o = {.loss = 0};
-    weft_status st = team->rank == 0 ? run_on_leader(t, job, state, &o) : WEFT_OK;
+    weft_status st = team->rank == 0 ? run_on_leader(command, job, state, &o) : WEFT_OK;
     weft_sleep(team);
     TRY(weft_agree(st, team));
     res->note = o.note;
@@ -252,7 +253,7 @@ extern const weft_task weft_task_command;
 const weft_task weft_task_command = {
     .kind = {.name = "command",
              .about = "tune any program: a command line that prints its loss",
-             .size = sizeof(command),
+             .size = sizeof(command_task),
              .opts = command_opts},
     .parts = command_parts,
     .data = WEFT_DATA_NONE,

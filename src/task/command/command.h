@@ -7,14 +7,14 @@
 #define WEFT_PARAMETERS "parameters" /* section whose keys the user chooses */
 
 /* The task. */
-typedef struct command {
+typedef struct command_task {
     const char *run, *loss;
     double time_limit;
     int retries;
     weft_env env;
     const char *dir; /* absolute path of env.dir */
     char why[1024];  /* the last failure */
-} command;
+} command_task;
 
 /* The progress of a trial, stored as the doubles of its state. */
 typedef struct trace {

@@ -123,11 +123,11 @@ char **weft_environment(int n, const char *const *name, const char *const *value
 /* ---- parameters ---- */
 
 /* The axis of a parameter, or -1. */
-static int axis_of(const weft_space *sp, const char *key)
+static int axis_of(const weft_space *space, const char *key)
 {
-    for (int a = 0; a < sp->dim; a++)
-        if (strcmp(sp->axis[a].section, WEFT_PARAMETERS) == 0 &&
-            strcmp(sp->axis[a].opt->name, key) == 0)
+    for (int a = 0; a < space->dim; a++)
+        if (strcmp(space->axis[a].section, WEFT_PARAMETERS) == 0 &&
+            strcmp(space->axis[a].opt->name, key) == 0)
             return a;
     return -1;
 }
@@ -138,26 +138,26 @@ static const char *unquoted(const char *value, weft_arena *mem)
     return weft_arena_text(mem, "%.*s", (int)strlen(value) - 2, value + 1);
 }
 
-void weft_parameters(const weft_conf *c, const weft_space *sp, const double *conf, int *n,
-                     const char ***name, const char ***value, weft_arena *mem)
+void weft_parameters(const weft_conf *c, const weft_space *space, const double *conf,
+                     int *n, const char ***name, const char ***value, weft_arena *mem)
 {
     *n = 0;
     *name = WEFT_NEW(mem, const char *, c->n);
     *value = WEFT_NEW(mem, const char *, c->n);
     for (int i = 0; i < c->n; i++) {
-        const weft_entry *e = &c->entry[i];
-        if (strcmp(e->section, WEFT_PARAMETERS) != 0) continue;
-        int a = axis_of(sp, e->key);
-        const char *text = unquoted(e->value, mem);
-        if (a < 0 && weft_clause(e->value, "when")) continue; /* it never exists */
+        const weft_entry *entry = &c->entry[i];
+        if (strcmp(entry->section, WEFT_PARAMETERS) != 0) continue;
+        int a = axis_of(space, entry->key);
+        const char *text = unquoted(entry->value, mem);
+        if (a < 0 && weft_clause(entry->value, "when")) continue; /* it never exists */
         if (a >= 0 && isnan(conf[a])) continue;
         if (a >= 0) {
             enum { MOST = 1024 };
             char *shown = WEFT_NEW(mem, char, MOST);
-            weft_opt_show(sp->axis[a].opt, conf[a], shown, MOST);
+            weft_opt_show(space->axis[a].opt, conf[a], shown, MOST);
             text = shown;
         }
-        (*name)[*n] = e->key;
+        (*name)[*n] = entry->key;
         (*value)[(*n)++] = text;
     }
 }

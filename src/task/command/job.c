@@ -17,29 +17,29 @@
 enum { LOSS, ERROR_RATE, TRAINING_LOSS, WANTED };
 
 /* Names of the numbers that have columns of their own. */
-static void fill_wanted(const command *t, const char *name[WANTED])
+static void fill_wanted(const command_task *command, const char *name[WANTED])
 {
-    name[LOSS] = t->loss + (*t->loss == '-');
+    name[LOSS] = command->loss + (*command->loss == '-');
     name[ERROR_RATE] = "error";
     name[TRAINING_LOSS] = "train_loss";
 }
 
 /* All other numbers that were printed. */
-static const char *note_of(const command *t, const weft_printed *p)
+static const char *note_of(const command_task *command, const weft_printed *printed)
 {
-    const weft_stream *s = &p->stream[0];
+    const weft_stream *stream = &printed->stream[0];
     weft_arena *tmp = weft_arena_new();
     const char *text = "";
-    for (int64_t i = s->nwanted; i < s->names.n; i++)
+    for (int64_t i = stream->nwanted; i < stream->names.n; i++)
         text = weft_arena_text(tmp, "%s%s%s=%.17g", text, *text ? " " : "",
-                               s->names.name[i], s->number[i].value);
-    text = *text ? weft_arena_text(t->env.mem, "%s", text) : NULL;
+                               stream->names.name[i], stream->number[i].value);
+    text = *text ? weft_arena_text(command->env.mem, "%s", text) : NULL;
     weft_arena_free(tmp);
     return text;
 }
 
-static char **environment(const command *t, const weft_job *job, const trace *before,
-                          const char *dir, weft_arena *tmp)
+static char **environment(const command_task *command, const weft_job *job,
+                          const trace *before, const char *dir, weft_arena *tmp)
 {
     static const weft_opt number = {.type = WEFT_REAL};
     char text[3][64];
@@ -47,10 +47,12 @@ static char **environment(const command *t, const weft_job *job, const trace *be
                                 before->resource + job->resource};
     for (int i = 0; i < 3; i++)
         weft_opt_show(&number, resource[i], text[i], sizeof text[i]);
-    weft_rng4 r = weft_rng_at(t->env.seed, WEFT_RNG_WEIGHTS, (uint64_t)job->trial, 0, 0);
+    weft_rng4 rng =
+        weft_rng_at(command->env.seed, WEFT_RNG_WEIGHTS, (uint64_t)job->trial, 0, 0);
     int n;
     const char **key, **value;
-    weft_parameters(t->env.conf, t->env.space, job->mix.conf, &n, &key, &value, tmp);
+    weft_parameters(command->env.conf, command->env.space, job->mix.conf, &n, &key, &value,
+                    tmp);
     const struct {
         const char *name, *value;
     } fixed[] = {
@@ -60,7 +62,7 @@ static char **environment(const command *t, const weft_job *job, const trace *be
         {"WEFT_TOTAL", text[2]},
         {"WEFT_TRIAL", weft_arena_text(tmp, "%lld", (long long)job->trial)},
         {"WEFT_JOB", weft_arena_text(tmp, "%lld", (long long)job->id)},
-        {"WEFT_SEED", weft_arena_text(tmp, "%lld", (long long)(r.v[0] >> 33))},
+        {"WEFT_SEED", weft_arena_text(tmp, "%lld", (long long)(rng.v[0] >> 33))},
         {"WEFT_PARAMETERS", weft_parameters_json(n, key, value, tmp)},
     };
     int nfixed = (int)(sizeof fixed / sizeof *fixed);
@@ -80,16 +82,17 @@ static char **environment(const command *t, const weft_job *job, const trace *be
 /* What was printed of that name, NaN for nothing. */
 static double printed(const weft_printed *p, const char *name)
 {
-    const weft_number *x = weft_printed_find(p, 0, name);
-    return x ? x->value : (double)NAN;
+    const weft_number *number = weft_printed_find(p, 0, name);
+    return number ? number->value : (double)NAN;
 }
 
 /* Why the end of an attempt is a failure; NULL: it is none. */
-static const char *end_failure(const command *t, weft_end end, int status, weft_arena *tmp)
+static const char *end_failure(const command_task *command, weft_end end, int status,
+                               weft_arena *tmp)
 {
     if (end == WEFT_END_LIMIT)
         return weft_arena_text(tmp, "it took longer than command.time_limit = %g s",
-                               t->time_limit);
+                               command->time_limit);
     if (WIFSIGNALED(status))
         return weft_arena_text(tmp, "signal %d ended it", WTERMSIG(status));
     int code = WEXITSTATUS(status), number = code - 128; /* added by a shell */
@@ -100,93 +103,93 @@ static const char *end_failure(const command *t, weft_end end, int status, weft_
 }
 
 /* Why the last text of a wanted name is no number; NULL: it is one, or nothing. */
-static const char *text_failure(const weft_number *x, weft_arena *tmp)
+static const char *text_failure(const weft_number *number, weft_arena *tmp)
 {
     static const char *const why[] = {
         [WEFT_SAID_HUGE] = "which is beyond the range of double",
         [WEFT_SAID_LONG] = "which is too long for a number",
         [WEFT_SAID_BROKEN] = "which is not a number as a whole",
         [WEFT_SAID_TEXT] = "which is no number"};
-    if (!x || x->said == WEFT_SAID_NUMBER) return NULL;
-    int comma = x->said == WEFT_SAID_BROKEN && strchr(x->text, ',');
-    return weft_arena_text(tmp, "it printed \"%s\", %s", x->text,
+    if (!number || number->said == WEFT_SAID_NUMBER) return NULL;
+    int comma = number->said == WEFT_SAID_BROKEN && strchr(number->text, ',');
+    return weft_arena_text(tmp, "it printed \"%s\", %s", number->text,
                            comma ? "but numbers have a decimal point and no commas; set "
                                    "LC_NUMERIC=C, if they are those of a locale"
-                                 : why[x->said]);
+                                 : why[number->said]);
 }
 
 /* Why what was printed is a failure; NULL: it is none, and *loss is the loss. */
-static const char *print_failure(const command *t, const weft_printed *p, double *loss,
-                                 weft_arena *tmp)
+static const char *print_failure(const command_task *command, const weft_printed *printed,
+                                 double *loss, weft_arena *tmp)
 {
     const char *name[WANTED];
-    fill_wanted(t, name);
-    const weft_number *x = weft_printed_find(p, 0, name[LOSS]);
-    if (!x && weft_printed_find(p, 1, name[LOSS]))
+    fill_wanted(command, name);
+    const weft_number *number = weft_printed_find(printed, 0, name[LOSS]);
+    if (!number && weft_printed_find(printed, 1, name[LOSS]))
         return weft_arena_text(tmp,
                                "it printed its %s to standard error; expected "
                                "%s=NUMBER on standard output",
                                name[LOSS], name[LOSS]);
-    if (!x)
+    if (!number)
         return weft_arena_text(tmp,
                                "it printed no %s=NUMBER, in one word, to standard "
                                "output",
                                name[LOSS]);
-    const char *why = text_failure(x, tmp);
+    const char *why = text_failure(number, tmp);
     for (int i = LOSS + 1; i < WANTED && !why; i++) {
-        const weft_number *other = weft_printed_find(p, 0, name[i]);
+        const weft_number *other = weft_printed_find(printed, 0, name[i]);
         if (other && other->said != WEFT_SAID_TEXT) why = text_failure(other, tmp);
     }
     if (why) return why;
-    if (!isfinite(x->value))
-        return weft_arena_text(tmp, "its %s is %g", name[LOSS], x->value);
-    *loss = *t->loss == '-' ? -x->value : x->value;
+    if (!isfinite(number->value))
+        return weft_arena_text(tmp, "its %s is %g", name[LOSS], number->value);
+    *loss = *command->loss == '-' ? -number->value : number->value;
     return NULL;
 }
 
 /* Why an attempt failed; NULL: it did not, and *loss is its loss. */
-static const char *failure_of(const command *t, const weft_printed *p, weft_end end,
-                              int status, double *loss, weft_arena *tmp)
+static const char *failure_of(const command_task *command, const weft_printed *printed,
+                              weft_end end, int status, double *loss, weft_arena *tmp)
 {
-    const char *why = end_failure(t, end, status, tmp);
-    return why ? why : print_failure(t, p, loss, tmp);
+    const char *why = end_failure(command, end, status, tmp);
+    return why ? why : print_failure(command, printed, loss, tmp);
 }
 
 /* 1 if no number was printed. */
-static int is_silent(const weft_printed *p)
+static int is_silent(const weft_printed *printed)
 {
-    const weft_stream *s = &p->stream[0];
-    for (int64_t i = 0; i < s->names.n; i++)
-        if (s->number[i].said != WEFT_SAID_NOTHING) return 0;
+    const weft_stream *stream = &printed->stream[0];
+    for (int64_t i = 0; i < stream->names.n; i++)
+        if (stream->number[i].said != WEFT_SAID_NOTHING) return 0;
     return 1;
 }
 
 /* 1 if the shell cannot run the program. */
-static int is_missing(const weft_printed *p, weft_end end, int status)
+static int is_missing(const weft_printed *printed, weft_end end, int status)
 {
-    return end == WEFT_END_EXIT && WIFEXITED(status) && is_silent(p) &&
+    return end == WEFT_END_EXIT && WIFEXITED(status) && is_silent(printed) &&
            WEXITSTATUS(status) >= WEFT_NO_PROGRAM - 1 &&
            WEXITSTATUS(status) <= WEFT_NO_PROGRAM;
 }
 
-weft_status command_attempt(command *t, const weft_job *job, const trace *before,
+weft_status command_attempt(command_task *command, const weft_job *job, const trace *before,
                             const char *attempt, outcome *o, weft_arena *tmp)
 {
-    weft_program g = {.run = t->run,
-                      .env = environment(t, job, before, attempt, tmp),
-                      .log = attempt_log(attempt, tmp),
-                      .log_most = LOG_BYTES,
-                      .limit = t->time_limit,
-                      .task_env = &t->env};
+    weft_program program = {.run = command->run,
+                            .env = environment(command, job, before, attempt, tmp),
+                            .log = attempt_log(attempt, tmp),
+                            .log_most = LOG_BYTES,
+                            .limit = command->time_limit,
+                            .task_env = &command->env};
     const char *wanted[WANTED];
-    fill_wanted(t, wanted);
+    fill_wanted(command, wanted);
     weft_printed *p = weft_printed_new(WANTED, wanted, tmp);
     weft_end end;
     int status;
-    TRY(weft_program_run(&g, p, &end, &status));
+    TRY(weft_program_run(&program, p, &end, &status));
     if (end == WEFT_END_STOPPED) return weft_fail(WEFT_STOP, "the run was stopped");
     const char *last = weft_printed_last(p);
-    const char *why = failure_of(t, p, end, status, &o->loss, tmp);
+    const char *why = failure_of(command, p, end, status, &o->loss, tmp);
     if (!why) why = attempt_take_log(attempt, tmp);
     if (p->left_out)
         weft_log(WEFT_WARN,
@@ -196,7 +199,7 @@ weft_status command_attempt(command *t, const weft_job *job, const trace *before
     if (!why) {
         o->error = printed(p, "error");
         o->train_loss = printed(p, "train_loss");
-        o->note = note_of(t, p);
+        o->note = note_of(command, p);
         return WEFT_OK;
     }
     o->loss = INFINITY;
@@ -204,12 +207,14 @@ weft_status command_attempt(command *t, const weft_job *job, const trace *before
     o->failure = missing ? WEFT_NOT_STARTED : WEFT_CRASHED;
     if (missing)
         why = weft_arena_text(
-            tmp, "command.run = %s: the shell cannot run it: %s", t->run,
+            tmp, "command.run = %s: the shell cannot run it: %s", command->run,
             *last ? last : "it printed nothing and ended as if it were not there");
     else if (*last)
         why = weft_arena_text(tmp, "%s; its last line: %s", why, last);
-    const char *log = attempt_keep_log(attempt, t->env.failed, job->trial, job->id, tmp);
-    snprintf(t->why, sizeof t->why, "%s%s%s", why, log ? "; see " : "", log ? log : "");
-    o->why = t->why;
+    const char *log =
+        attempt_keep_log(attempt, command->env.failed, job->trial, job->id, tmp);
+    snprintf(command->why, sizeof command->why, "%s%s%s", why, log ? "; see " : "",
+             log ? log : "");
+    o->why = command->why;
     return WEFT_OK;
 }

@@ -14,10 +14,10 @@ typedef struct weft_output {
 } weft_output;
 
 /* EFILE. */
-WEFT_CHECKED weft_status weft_output_open(weft_output *o, const char *path, int64_t most,
-                                          weft_arena *mem);
-void weft_output_add(weft_output *o, const char *bytes, size_t n);
+WEFT_CHECKED weft_status weft_output_open(weft_output *output, const char *path,
+                                          int64_t most, weft_arena *mem);
+void weft_output_add(weft_output *output, const char *bytes, size_t n);
 /* Writes the rest. EFILE. */
-WEFT_CHECKED weft_status weft_output_close(weft_output *o, const char *path);
+WEFT_CHECKED weft_status weft_output_close(weft_output *output, const char *path);
 
 #endif

@@ -31,16 +31,16 @@ int weft_printed_is_name(const char *text)
 
 weft_printed *weft_printed_new(int nwanted, const char *const *wanted, weft_arena *mem)
 {
-    weft_printed *p = WEFT_NEW(mem, weft_printed, 1);
+    weft_printed *printed = WEFT_NEW(mem, weft_printed, 1);
     for (int s = 0; s < WEFT_STREAMS; s++) {
-        weft_stream *to = &p->stream[s];
+        weft_stream *to = &printed->stream[s];
         to->names.mem = mem;
         for (int i = 0; i < nwanted; i++) weft_names_find(&to->names, wanted[i]);
         to->nwanted = to->names.n;
         to->most = to->nwanted + (s == 0 ? WEFT_MAX_PRINTED : 0);
         to->number = WEFT_NEW(mem, weft_number, to->most);
     }
-    return p;
+    return printed;
 }
 
 /* ---- one line of text ---- */
@@ -58,20 +58,20 @@ static void copy_line(char *to, size_t room, const char *text, size_t n)
     to[all] = '\0';
 }
 
-static void end_line(weft_stream *s)
+static void end_line(weft_stream *stream)
 {
-    if (strspn(s->line, BLANKS ",") < s->nline)
-        copy_line(s->last, sizeof s->last, s->line, s->nline);
-    s->nline = 0;
+    if (strspn(stream->line, BLANKS ",") < stream->nline)
+        copy_line(stream->last, sizeof stream->last, stream->line, stream->nline);
+    stream->nline = 0;
 }
 
-static void add_to_line(weft_stream *s, char c)
+static void add_to_line(weft_stream *stream, char c)
 {
     if (c == '\n' || c == '\r')
-        end_line(s);
-    else if (s->nline < sizeof s->line - 1)
-        s->line[s->nline++] = c;
-    s->line[s->nline] = '\0';
+        end_line(stream);
+    else if (stream->nline < sizeof stream->line - 1)
+        stream->line[stream->nline++] = c;
+    stream->line[stream->nline] = '\0';
 }
 
 /* ---- numbers ---- */
@@ -102,76 +102,80 @@ static weft_said meaning(char *text, size_t n, double *value)
 }
 
 /* Takes the word "name=text". Of a name that nobody wants only numbers are kept. */
-static void end_number(weft_printed *p, weft_stream *s)
+static void end_number(weft_printed *printed, weft_stream *stream)
 {
     weft_number found = {.said = WEFT_SAID_LONG, .value = (double)NAN};
-    copy_line(found.text, sizeof found.text, s->word, s->n);
-    s->word[s->n] = '\0';
-    s->word[s->value - 1] = '\0'; /* the = */
-    if (!s->cut) found.said = meaning(s->word + s->value, s->n - s->value, &found.value);
-    int64_t i = weft_names_index(&s->names, s->word);
-    if ((i < 0 || i >= s->nwanted) && found.said != WEFT_SAID_NUMBER) return;
-    if (i < 0 && s->names.n == s->most) p->left_out |= s == p->stream;
-    if (i < 0 && s->names.n == s->most) return;
-    s->number[i < 0 ? weft_names_find(&s->names, s->word) : i] = found;
+    copy_line(found.text, sizeof found.text, stream->word, stream->n);
+    stream->word[stream->n] = '\0';
+    stream->word[stream->value - 1] = '\0'; /* the = */
+    if (!stream->cut)
+        found.said =
+            meaning(stream->word + stream->value, stream->n - stream->value, &found.value);
+    int64_t i = weft_names_index(&stream->names, stream->word);
+    if ((i < 0 || i >= stream->nwanted) && found.said != WEFT_SAID_NUMBER) return;
+    if (i < 0 && stream->names.n == stream->most)
+        printed->left_out |= stream == printed->stream;
+    if (i < 0 && stream->names.n == stream->most) return;
+    stream->number[i < 0 ? weft_names_find(&stream->names, stream->word) : i] = found;
 }
 
 /* ---- words ---- */
 
 enum { GAP, NAME, VALUE, OTHER }; /* where the last byte was; OTHER: in another word */
 
-static void push(weft_stream *s, char c)
+static void push(weft_stream *stream, char c)
 {
-    s->cut = s->n == sizeof s->word - 1;
-    if (!s->cut) s->word[s->n++] = c;
+    stream->cut = stream->n == sizeof stream->word - 1;
+    if (!stream->cut) stream->word[stream->n++] = c;
 }
 
 /* A byte between words. */
-static int begin_word(weft_stream *s, char c)
+static int begin_word(weft_stream *stream, char c)
 {
-    s->n = 0;
-    s->cut = 0;
+    stream->n = 0;
+    stream->cut = 0;
     if (is_among(c, BLANKS OPENERS ",\b")) return GAP;
     if (!is_among(c, LETTERS)) return OTHER;
-    push(s, c);
+    push(stream, c);
     return NAME;
 }
 
-static int go_on_name(weft_stream *s, char c)
+static int go_on_name(weft_stream *stream, char c)
 {
     if (is_among(c, BLANKS ",\b")) return GAP;
-    if (!is_among(c, LETTERS INNER "=") || s->n == sizeof s->word - 1) return OTHER;
-    push(s, c);
-    s->value = s->n;
+    if (!is_among(c, LETTERS INNER "=") || stream->n == sizeof stream->word - 1)
+        return OTHER;
+    push(stream, c);
+    stream->value = stream->n;
     return c == '=' ? VALUE : NAME;
 }
 
-static int go_on_value(weft_printed *p, weft_stream *s, char c)
+static int go_on_value(weft_printed *printed, weft_stream *stream, char c)
 {
-    int comma = s->n > s->value && s->word[s->n - 1] == ',';
-    if (c == '\b' && s->n > s->value) {
-        s->n -= !s->cut;
+    int comma = stream->n > stream->value && stream->word[stream->n - 1] == ',';
+    if (c == '\b' && stream->n > stream->value) {
+        stream->n -= !stream->cut;
         return VALUE;
     }
     if (!is_among(c, BLANKS "\b") && (!comma || is_among(c, DIGITS))) {
-        push(s, c);
+        push(stream, c);
         return VALUE;
     }
-    if (comma) s->n--;
-    if (c != '\b') end_number(p, s);
-    return begin_word(s, c);
+    if (comma) stream->n--;
+    if (c != '\b') end_number(printed, stream);
+    return begin_word(stream, c);
 }
 
-static void add_to_word(weft_printed *p, weft_stream *s, char c)
+static void add_to_word(weft_printed *printed, weft_stream *stream, char c)
 {
-    if (s->at == GAP)
-        s->at = begin_word(s, c);
-    else if (s->at == NAME)
-        s->at = go_on_name(s, c);
-    else if (s->at == VALUE)
-        s->at = go_on_value(p, s, c);
+    if (stream->at == GAP)
+        stream->at = begin_word(stream, c);
+    else if (stream->at == NAME)
+        stream->at = go_on_name(stream, c);
+    else if (stream->at == VALUE)
+        stream->at = go_on_value(printed, stream, c);
     else if (is_among(c, BLANKS ",\b"))
-        s->at = GAP;
+        stream->at = GAP;
 }
 
 /* ---- escape sequences ---- */
@@ -179,51 +183,55 @@ static void add_to_word(weft_printed *p, weft_stream *s, char c)
 enum { NONE, BEGUN, CONTROL, TEXT, SHORT }; /* kind of the sequence that a byte is in */
 
 /* Takes a byte of a sequence, after which only a movement of the cursor ends a word. */
-static void go_on_escape(weft_printed *p, weft_stream *s, char c)
+static void go_on_escape(weft_printed *printed, weft_stream *stream, char c)
 {
-    int ends = c >= (s->escape == CONTROL ? '@' : '0') && c < DELETE;
-    if (s->escape == BEGUN) {
-        s->escape = c == '[' ? CONTROL : is_among(c, "]PX^_") ? TEXT : ends ? NONE : SHORT;
-    } else if (s->escape == TEXT) {
-        if (c == BELL || c == ESCAPE) s->escape = c == BELL ? NONE : BEGUN;
+    int ends = c >= (stream->escape == CONTROL ? '@' : '0') && c < DELETE;
+    if (stream->escape == BEGUN) {
+        stream->escape = c == '['               ? CONTROL
+                         : is_among(c, "]PX^_") ? TEXT
+                         : ends                 ? NONE
+                                                : SHORT;
+    } else if (stream->escape == TEXT) {
+        if (c == BELL || c == ESCAPE) stream->escape = c == BELL ? NONE : BEGUN;
     } else if (ends) {
-        if (s->escape == CONTROL && c != 'm') add_to_word(p, s, ' ');
-        s->escape = NONE;
+        if (stream->escape == CONTROL && c != 'm') add_to_word(printed, stream, ' ');
+        stream->escape = NONE;
     }
 }
 
 /* ---- public ---- */
 
-void weft_printed_add(weft_printed *p, int stream, const char *bytes, size_t n)
+void weft_printed_add(weft_printed *printed, int stream, const char *bytes, size_t n)
 {
-    weft_stream *s = &p->stream[stream];
+    weft_stream *s = &printed->stream[stream];
     for (size_t i = 0; i < n; i++) {
         char c = bytes[i];
         if (c == '\n' || c == '\r') s->escape = NONE;
         if (s->escape != NONE) {
-            go_on_escape(p, s, c);
+            go_on_escape(printed, s, c);
         } else if (c == ESCAPE) {
             s->escape = BEGUN;
         } else {
             add_to_line(s, c);
-            add_to_word(p, s, c);
+            add_to_word(printed, s, c);
         }
     }
 }
 
-void weft_printed_end(weft_printed *p)
+void weft_printed_end(weft_printed *printed)
 {
-    for (int s = 0; s < WEFT_STREAMS; s++) weft_printed_add(p, s, "\n", 1);
+    for (int s = 0; s < WEFT_STREAMS; s++) weft_printed_add(printed, s, "\n", 1);
 }
 
-const weft_number *weft_printed_find(const weft_printed *p, int stream, const char *name)
+const weft_number *weft_printed_find(const weft_printed *printed, int stream,
+                                     const char *name)
 {
-    const weft_stream *s = &p->stream[stream];
+    const weft_stream *s = &printed->stream[stream];
     int64_t i = weft_names_index(&s->names, name);
     return i >= 0 && s->number[i].said != WEFT_SAID_NOTHING ? &s->number[i] : NULL;
 }
 
-const char *weft_printed_last(const weft_printed *p)
+const char *weft_printed_last(const weft_printed *printed)
 {
-    return *p->stream[1].last ? p->stream[1].last : p->stream[0].last;
+    return *printed->stream[1].last ? printed->stream[1].last : printed->stream[0].last;
 }

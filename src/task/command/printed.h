@@ -50,13 +50,14 @@ int weft_printed_is_name(const char *text);
  */
 weft_printed *weft_printed_new(int nwanted, const char *const *wanted, weft_arena *mem);
 /* Takes bytes[n] of standard output (stream 0) or standard error (1). */
-void weft_printed_add(weft_printed *p, int stream, const char *bytes, size_t n);
+void weft_printed_add(weft_printed *printed, int stream, const char *bytes, size_t n);
 /* Takes lines without an end as ended. */
-void weft_printed_end(weft_printed *p);
+void weft_printed_end(weft_printed *printed);
 /* The last of that name on a stream; NULL: there was none. */
-const weft_number *weft_printed_find(const weft_printed *p, int stream, const char *name);
+const weft_number *weft_printed_find(const weft_printed *printed, int stream,
+                                     const char *name);
 /* The last line that the program printed to standard error, else to standard output, else
  * "". */
-const char *weft_printed_last(const weft_printed *p);
+const char *weft_printed_last(const weft_printed *printed);
 
 #endif

@@ -224,12 +224,12 @@ static void doubt(running *r)
         nanosleep(&nap, NULL);
 }
 
-weft_status weft_program_run(const weft_program *g, weft_printed *p, weft_end *end,
-                             int *status)
+weft_status weft_program_run(const weft_program *program, weft_printed *printed,
+                             weft_end *end, int *status)
 {
-    running r = {.g = g, .printed = p, .end = WEFT_END_EXIT};
+    running r = {.g = program, .printed = printed, .end = WEFT_END_EXIT};
     weft_arena *mem = weft_arena_new();
-    weft_status st = weft_output_open(&r.output, g->log, g->log_most, mem);
+    weft_status st = weft_output_open(&r.output, program->log, program->log_most, mem);
     if (st == WEFT_OK) {
         st = start(&r);
         while (st == WEFT_OK && r.link >= 0) {
@@ -240,9 +240,9 @@ weft_status weft_program_run(const weft_program *g, weft_printed *p, weft_end *e
         while (st == WEFT_OK && is_open(&r) && weft_now() < over)
             attend(&r, (int)(1e3 * POLL_INTERVAL));
         doubt(&r);
-        weft_printed_end(p);
+        weft_printed_end(printed);
         for (int i = 0; i < WEFT_STREAMS && st == WEFT_OK; i++) close_fd(&r.stream[i]);
-        weft_status closed = weft_output_close(&r.output, g->log);
+        weft_status closed = weft_output_close(&r.output, program->log);
         if (st == WEFT_OK) st = closed;
         int supervisor;
         while (r.pid > 0 && waitpid(r.pid, &supervisor, 0) < 0 && errno == EINTR) {}

@@ -22,7 +22,8 @@ typedef struct weft_program {
 } weft_program;
 
 /* Runs it to its end. *status as of waitpid. ECONF: the shell cannot be started; EFILE. */
-WEFT_CHECKED weft_status weft_program_run(const weft_program *g, weft_printed *p,
-                                          weft_end *end, int *status);
+WEFT_CHECKED weft_status weft_program_run(const weft_program *program,
+                                          weft_printed *printed, weft_end *end,
+                                          int *status);
 
 #endif

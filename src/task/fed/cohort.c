@@ -1,4 +1,4 @@
-/* The participants of a round: the clients drawn, the configurations that they draw from
+/* The clients of a round: those drawn, the configurations that they draw from
  * the mixture, and the rank that trains each. All this is a function of the seed and of
  * identities, so that every rank computes it without communication. */
 #include "cohort.h"
@@ -38,14 +38,14 @@ static shuffled shuffled_new(int64_t m, weft_arena *tmp)
 
 /* Without replacement: the first m of a Fisher-Yates shuffle, so that a larger cohort
  * begins with the smaller one. */
-void fed_draw(const fed *t, uint64_t round, int64_t n, int64_t m, int replacement,
+void fed_draw(const fed_task *fed, uint64_t round, int64_t n, int64_t m, int replacement,
               int64_t *client, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
     shuffled s = shuffled_new(replacement ? 0 : m, tmp);
     for (int64_t i = 0; i < m; i++) {
-        weft_rng4 r = weft_rng_at(t->env.seed, WEFT_RNG_COHORT, round, (uint64_t)i, 0);
-        double unit = weft_rng_unit(r.v[0]);
+        weft_rng4 rng = weft_rng_at(fed->env.seed, WEFT_RNG_COHORT, round, (uint64_t)i, 0);
+        double unit = weft_rng_unit(rng.v[0]);
         if (replacement) {
             client[i] = (int64_t)(unit * (double)n);
             continue;
@@ -55,63 +55,63 @@ void fed_draw(const fed *t, uint64_t round, int64_t n, int64_t m, int replacemen
         *drawn = *at_place(&s, i);
     }
     weft_arena_reset(tmp, mark);
-    weft_client_fetch(t->clients, m, client);
+    weft_client_fetch(fed->clients, m, client);
 }
 
-fed_client fed_pick(const fed *t, const weft_mix *m, int64_t trial, uint64_t round,
-                    int64_t j, int *pick)
+fed_training fed_pick(const fed_task *fed, const weft_mix *mix, int64_t trial,
+                      uint64_t round, int64_t j, int *pick)
 {
-    weft_arena *tmp = t->work.tmp;
+    weft_arena *tmp = fed->work.tmp;
     size_t mark = weft_arena_mark(tmp);
-    double unit[WEFT_MAX_BLOCKS], *conf = WEFT_NEW(tmp, double, m->dim);
-    for (int b = 0; b < m->nblock; b++) {
+    double unit[WEFT_MAX_BLOCKS], *conf = WEFT_NEW(tmp, double, mix->dim);
+    for (int b = 0; b < mix->nblock; b++) {
         uint64_t which = (uint64_t)j | (uint64_t)(b / 4) << 54;
-        weft_rng4 r =
-            weft_rng_at(t->env.seed, WEFT_RNG_PICK, (uint64_t)trial, round, which);
-        unit[b] = weft_rng_unit(r.v[b % 4]);
+        weft_rng4 rng =
+            weft_rng_at(fed->env.seed, WEFT_RNG_PICK, (uint64_t)trial, round, which);
+        unit[b] = weft_rng_unit(rng.v[b % 4]);
     }
-    if (t->eval_mode && round == FED_EVALUATION)
-        weft_mix_best(m, pick);
+    if (fed->eval_mode && round == FED_EVALUATION)
+        weft_mix_best(mix, pick);
     else
-        weft_mix_pick(m, unit, pick);
-    weft_mix_compose(m, pick, conf);
-    fed_client c = t->client;
-    weft_space_put(t->env.space, conf, &fed_client_kind, &c);
+        weft_mix_pick(mix, unit, pick);
+    weft_mix_compose(mix, pick, conf);
+    fed_training training = fed->client;
+    weft_space_put(fed->env.space, conf, &fed_training_kind, &training);
     weft_arena_reset(tmp, mark);
-    return c;
+    return training;
 }
 
 /* ---- dealing ---- */
 
-void fed_size(const fed *t, const fed_turn *turn, fed_participant *p)
+void fed_size(const fed_task *fed, const fed_turn *turn, fed_client *client)
 {
-    const weft_clients *f = t->clients;
-    p->at = weft_client_find(f, p->client);
-    int64_t train = p->at.count[WEFT_TRAIN], valid = p->at.count[turn->part];
-    int64_t most = p->options.max_samples;
-    p->samples = most > 0 && most < train ? most : train;
-    p->valid = turn->cap > 0 && turn->cap < valid ? turn->cap : valid;
+    const weft_clients *clients = fed->clients;
+    client->at = weft_client_find(clients, client->client);
+    int64_t train = client->at.count[WEFT_TRAIN], valid = client->at.count[turn->part];
+    int64_t most = client->options.max_samples;
+    client->samples = most > 0 && most < train ? most : train;
+    client->valid = turn->cap > 0 && turn->cap < valid ? turn->cap : valid;
 }
 
 /* Work of a turn in samples: a forward pass takes a third of a step. */
-static double work(const fed_turn *turn, const fed_participant *p)
+static double work(const fed_turn *turn, const fed_client *client)
 {
-    if (p->lost) return 0;
+    if (client->lost) return 0;
     int passes = turn->before + turn->after;
-    return (turn->train ? (double)p->samples * p->options.epochs : 0) +
-           (double)p->valid * passes / 3 + 1;
+    return (turn->train ? (double)client->samples * client->options.epochs : 0) +
+           (double)client->valid * passes / 3 + 1;
 }
 
-void fed_deal(const fed *t, const fed_turn *turn, int64_t n, fed_participant *place,
+void fed_deal(const fed_task *fed, const fed_turn *turn, int64_t n, fed_client *client,
               weft_arena *tmp)
 {
-    for (int64_t j = 0; j < n; j++) place[j].rank = 0;
-    if (t->env.team->size == 1) return;
+    for (int64_t j = 0; j < n; j++) client[j].rank = 0;
+    if (fed->env.team->size == 1) return;
     size_t mark = weft_arena_mark(tmp);
     double *cost = WEFT_NEW(tmp, double, n);
     int *rank = WEFT_NEW(tmp, int, n);
-    for (int64_t j = 0; j < n; j++) cost[j] = work(turn, &place[j]);
-    weft_deal_costs(n, cost, t->env.team->size, NULL, rank);
-    for (int64_t j = 0; j < n; j++) place[j].rank = rank[j];
+    for (int64_t j = 0; j < n; j++) cost[j] = work(turn, &client[j]);
+    weft_deal_costs(n, cost, fed->env.team->size, NULL, rank);
+    for (int64_t j = 0; j < n; j++) client[j].rank = rank[j];
     weft_arena_reset(tmp, mark);
 }

@@ -6,17 +6,17 @@
 
 /* Draws m of n clients into client[m], with replacement or (m <= n) without, keyed by
  * `round`. */
-void fed_draw(const fed *t, uint64_t round, int64_t n, int64_t m, int replacement,
+void fed_draw(const fed_task *fed, uint64_t round, int64_t n, int64_t m, int replacement,
               int64_t *client, weft_arena *tmp);
-/* Assigns a rank to each participant that is not lost: the most expensive first, each to
+/* Assigns a rank to each client that is not lost: the most expensive first, each to
  * the rank with the least work so far. */
-void fed_deal(const fed *t, const fed_turn *turn, int64_t n, fed_participant *place,
+void fed_deal(const fed_task *fed, const fed_turn *turn, int64_t n, fed_client *client,
               weft_arena *tmp);
-/* The options that participant j draws from m, keyed by (trial, round, j); the entries
+/* The options that client j draws from m, keyed by (trial, round, j); the entries
  * drawn are written to pick. */
-fed_client fed_pick(const fed *t, const weft_mix *m, int64_t trial, uint64_t round,
-                    int64_t j, int *pick);
-/* Sets the numbers of samples that the participant trains on and scores. */
-void fed_size(const fed *t, const fed_turn *turn, fed_participant *p);
+fed_training fed_pick(const fed_task *fed, const weft_mix *mix, int64_t trial,
+                      uint64_t round, int64_t j, int *pick);
+/* Sets the numbers of samples that the client trains on and scores. */
+void fed_size(const fed_task *fed, const fed_turn *turn, fed_client *client);
 
 #endif

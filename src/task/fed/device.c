@@ -55,70 +55,72 @@ const weft_kind weft_device_kind = {.name = "device",
                                     .opts = opts};
 
 /* ECONF if no device can ever answer. */
-static weft_status check_answers(const weft_device *d)
+static weft_status check_answers(const weft_device *device)
 {
-    int answers = d->rows == 0 && d->available > 0 && d->dropout < 1;
-    for (int64_t i = 0; i < d->rows; i++) {
-        const double *p = d->row + i * WEFT_PROFILE;
+    int answers = device->rows == 0 && device->available > 0 && device->dropout < 1;
+    for (int64_t i = 0; i < device->rows; i++) {
+        const double *p = device->row + i * WEFT_PROFILE;
         answers |= p[WEFT_AVAILABLE] > 0 && p[WEFT_DROPOUT] < 1;
     }
     if (answers) return WEFT_OK;
-    if (d->rows > 0)
+    if (device->rows > 0)
         return weft_fail(WEFT_EDATA,
                          "%s: every device has availability 0 or dropout 1, so that none "
                          "answers and nothing is trained; expected availability above 0 "
                          "and dropout below 1",
-                         d->file);
+                         device->file);
     return weft_fail(WEFT_ECONF,
                      "device.availability = %g with device.dropout = %g: no device ever "
                      "answers, so that nothing is trained; expected availability above 0 "
                      "and dropout below 1",
-                     d->available, d->dropout);
+                     device->available, device->dropout);
 }
 
-weft_status weft_device_setup(weft_device *d, int64_t clients, uint64_t seed,
+weft_status weft_device_setup(weft_device *device, int64_t clients, uint64_t seed,
                               weft_arena *mem)
 {
-    d->seed = seed;
-    d->rows = 0;
-    int named = d->file[0] != '\0';
-    if (d->speed == TRACE && !named)
+    device->seed = seed;
+    device->rows = 0;
+    int named = device->file[0] != '\0';
+    if (device->speed == TRACE && !named)
         return weft_fail(WEFT_ECONF, "device.speed = trace needs device.file, the table of "
                                      "devices");
-    if (d->speed != TRACE && named)
+    if (device->speed != TRACE && named)
         return weft_fail(WEFT_ECONF,
                          "device.file = %s is read only with device.speed = trace; set it, "
                          "or take the file out",
-                         d->file);
-    if (named) TRY(weft_device_trace(d, clients, mem));
-    return check_answers(d);
+                         device->file);
+    if (named) TRY(weft_device_trace(device, clients, mem));
+    return check_answers(device);
 }
 
-int64_t weft_device_started(const weft_device *d, int64_t m, int64_t clients)
+int64_t weft_device_started(const weft_device *device, int64_t m, int64_t clients)
 {
     /* In binary, 10 x 1.3 is slightly more than 13. */
-    double n = ceil((double)m * d->over * (1 - 1e-12));
+    double n = ceil((double)m * device->over * (1 - 1e-12));
     return n < (double)clients ? (int64_t)n : clients;
 }
 
 /* The speed, network and chances of a client in a round, into p[WEFT_PROFILE]. */
-static void profile(const weft_device *d, int64_t client, int64_t round, double *p)
+static void profile(const weft_device *device, int64_t client, int64_t round, double *p)
 {
-    const double same[WEFT_PROFILE] = {1, d->up, d->down, d->available, d->dropout};
+    const double same[WEFT_PROFILE] = {1, device->up, device->down, device->available,
+                                       device->dropout};
     for (int i = 0; i < WEFT_PROFILE; i++) p[i] = same[i];
-    if (d->speed == CONSTANT) return;
-    uint64_t when = d->redraw ? (uint64_t)round + 1 : 0;
-    weft_rng4 r = weft_rng_at(d->seed, WEFT_RNG_DEVICE, OF_SPEED, (uint64_t)client, when);
-    double unit = weft_rng_unit(r.v[0]);
+    if (device->speed == CONSTANT) return;
+    uint64_t when = device->redraw ? (uint64_t)round + 1 : 0;
+    weft_rng4 rng =
+        weft_rng_at(device->seed, WEFT_RNG_DEVICE, OF_SPEED, (uint64_t)client, when);
+    double unit = weft_rng_unit(rng.v[0]);
     double z[2];
-    if (d->speed == EXPONENTIAL) p[WEFT_SPEED] = 1 / -log1p(-unit);
-    if (d->speed == LOGNORMAL) {
-        weft_rng_normal_pair(&r, z);
-        p[WEFT_SPEED] = exp(d->sigma * d->sigma / 2 - d->sigma * z[0]);
+    if (device->speed == EXPONENTIAL) p[WEFT_SPEED] = 1 / -log1p(-unit);
+    if (device->speed == LOGNORMAL) {
+        weft_rng_normal_pair(&rng, z);
+        p[WEFT_SPEED] = exp(device->sigma * device->sigma / 2 - device->sigma * z[0]);
     }
-    if (d->speed != TRACE) return;
-    int64_t row = d->keyed ? client : (int64_t)(unit * (double)d->rows);
-    for (int i = 0; i < WEFT_PROFILE; i++) p[i] = d->row[row * WEFT_PROFILE + i];
+    if (device->speed != TRACE) return;
+    int64_t row = device->keyed ? client : (int64_t)(unit * (double)device->rows);
+    for (int i = 0; i < WEFT_PROFILE; i++) p[i] = device->row[row * WEFT_PROFILE + i];
 }
 
 /* Seconds for an amount at a rate; a rate of 0 is not a limit. */
@@ -127,27 +129,30 @@ static double lasting(double amount, double rate)
     return rate > 0 ? amount / rate : 0;
 }
 
-weft_turn weft_device_turn(const weft_device *d, int64_t client, int64_t round,
+weft_turn weft_device_turn(const weft_device *device, int64_t client, int64_t round,
                            const weft_work *work)
 {
     double p[WEFT_PROFILE];
-    profile(d, client, round, p);
-    double busy = (work->samples * d->sample_seconds + lasting(work->flops, d->flops)) /
-                  p[WEFT_SPEED];
-    double network =
-        2 * d->latency + lasting(work->down, p[WEFT_DOWN]) + lasting(work->up, p[WEFT_UP]);
-    weft_turn t = {.status = WEFT_AVERAGED,
-                   .seconds = fmin(network + busy, most),
-                   .bytes = work->down + work->up};
-    t.energy = d->power * busy + d->byte_energy * t.bytes;
-    if (p[WEFT_AVAILABLE] >= 1 && p[WEFT_DROPOUT] <= 0) return t;
+    profile(device, client, round, p);
+    double busy =
+        (work->samples * device->sample_seconds + lasting(work->flops, device->flops)) /
+        p[WEFT_SPEED];
+    double network = 2 * device->latency + lasting(work->down, p[WEFT_DOWN]) +
+                     lasting(work->up, p[WEFT_UP]);
+    weft_turn turn = {.status = WEFT_AVERAGED,
+                      .seconds = fmin(network + busy, most),
+                      .bytes = work->down + work->up};
+    turn.energy = device->power * busy + device->byte_energy * turn.bytes;
+    if (p[WEFT_AVAILABLE] >= 1 && p[WEFT_DROPOUT] <= 0) return turn;
 
-    weft_rng4 r =
-        weft_rng_at(d->seed, WEFT_RNG_DEVICE, OF_STATUS, (uint64_t)client, (uint64_t)round);
-    if (weft_rng_unit(r.v[0]) >= p[WEFT_AVAILABLE]) return (weft_turn){.status = WEFT_AWAY};
-    if (weft_rng_unit(r.v[1]) >= p[WEFT_DROPOUT]) return t;
-    double share = weft_rng_unit(r.v[2]);
-    return (weft_turn){WEFT_DROPPED, share * t.seconds, share * t.energy, share * t.bytes};
+    weft_rng4 rng = weft_rng_at(device->seed, WEFT_RNG_DEVICE, OF_STATUS, (uint64_t)client,
+                                (uint64_t)round);
+    if (weft_rng_unit(rng.v[0]) >= p[WEFT_AVAILABLE])
+        return (weft_turn){.status = WEFT_AWAY};
+    if (weft_rng_unit(rng.v[1]) >= p[WEFT_DROPOUT]) return turn;
+    double share = weft_rng_unit(rng.v[2]);
+    return (weft_turn){WEFT_DROPPED, share * turn.seconds, share * turn.energy,
+                       share * turn.bytes};
 }
 
 /* An answer on its way to the server. */
@@ -166,7 +171,8 @@ static int by_time(const void *a, const void *b)
 
 /* Marks as LATE the turns that answer after the deadline, and as SURPLUS the others that
  * answer after the m-th. Returns the time at which the round ends. */
-static double end_of(const weft_device *d, int m, int n, weft_turn *turn, weft_arena *tmp)
+static double end_of(const weft_device *device, int m, int n, weft_turn *turn,
+                     weft_arena *tmp)
 {
     answer *all = WEFT_NEW(tmp, answer, n);
     int answers = 0;
@@ -177,7 +183,7 @@ static double end_of(const weft_device *d, int m, int n, weft_turn *turn, weft_a
     }
     qsort(all, (size_t)answers, sizeof *all, by_time);
     if (answers >= m) end = all[m - 1].seconds;
-    double deadline = d->deadline > 0 ? d->deadline : INFINITY;
+    double deadline = device->deadline > 0 ? device->deadline : INFINITY;
     for (int i = 0; i < answers; i++) {
         weft_turn_status *status = &turn[all[i].place].status;
         if (all[i].seconds > deadline)
@@ -188,24 +194,25 @@ static double end_of(const weft_device *d, int m, int n, weft_turn *turn, weft_a
     return fmin(end, deadline);
 }
 
-weft_closing weft_device_close(const weft_device *d, int m, int n, weft_turn *turn,
+weft_closing weft_device_close(const weft_device *device, int m, int n, weft_turn *turn,
                                weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    weft_closing c = {.seconds = end_of(d, m, n, turn, tmp)};
+    weft_closing closing = {.seconds = end_of(device, m, n, turn, tmp)};
     weft_arena_reset(tmp, mark);
     for (int j = 0; j < n; j++) {
         weft_turn *t = &turn[j];
-        if (t->seconds > c.seconds) { /* stops at the end of the round */
-            double share = c.seconds / t->seconds;
-            *t = (weft_turn){t->status, c.seconds, share * t->energy, share * t->bytes};
+        if (t->seconds > closing.seconds) { /* stops at the end of the round */
+            double share = closing.seconds / t->seconds;
+            *t = (weft_turn){t->status, closing.seconds, share * t->energy,
+                             share * t->bytes};
         }
-        c.away += t->status == WEFT_AWAY;
-        c.dropped += t->status == WEFT_DROPPED;
-        c.late += t->status == WEFT_LATE;
-        c.surplus += t->status == WEFT_SURPLUS;
-        c.energy += t->energy;
-        c.bytes += t->bytes;
+        closing.away += t->status == WEFT_AWAY;
+        closing.dropped += t->status == WEFT_DROPPED;
+        closing.late += t->status == WEFT_LATE;
+        closing.surplus += t->status == WEFT_SURPLUS;
+        closing.energy += t->energy;
+        closing.bytes += t->bytes;
     }
-    return c;
+    return closing;
 }

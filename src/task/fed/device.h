@@ -76,22 +76,22 @@ typedef struct weft_closing {
  * clients-1, each client has one row; without it, a client is given a row at random. ECONF,
  * also if no device can ever answer; EFILE; EDATA: file and line. Every rank reads the
  * file; the caller calls weft_agree. */
-WEFT_CHECKED weft_status weft_device_setup(weft_device *d, int64_t clients, uint64_t seed,
-                                           weft_arena *mem);
+WEFT_CHECKED weft_status weft_device_setup(weft_device *device, int64_t clients,
+                                           uint64_t seed, weft_arena *mem);
 
 /* Devices to be started so that m answer: ceil(m over), at most `clients`. */
-int64_t weft_device_started(const weft_device *d, int64_t m, int64_t clients);
+int64_t weft_device_started(const weft_device *device, int64_t m, int64_t clients);
 
 /* What client c does in a round (any number that names it):
  *     seconds = 2 latency + down / rate + (samples sample_seconds + operations / flops) /
  *               speed + up / rate.
  * A device that drops out does so after a uniform share of that, and has spent as much of
  * its energy and bytes. */
-weft_turn weft_device_turn(const weft_device *d, int64_t client, int64_t round,
+weft_turn weft_device_turn(const weft_device *device, int64_t client, int64_t round,
                            const weft_work *work);
 
-/* Reads the trace of d->file into d; called by weft_device_setup. */
-WEFT_CHECKED weft_status weft_device_trace(weft_device *d, int64_t clients,
+/* Reads the trace of device->file into d; called by weft_device_setup. */
+WEFT_CHECKED weft_status weft_device_trace(weft_device *device, int64_t clients,
                                            weft_arena *mem);
 
 /* Ends a round that needs m answers, given the turns of the n devices started, in the order
@@ -100,7 +100,7 @@ WEFT_CHECKED weft_status weft_device_trace(weft_device *d, int64_t clients,
  * answered by then is SURPLUS, or LATE if it would have missed the deadline too; it stops,
  * and its energy and bytes are reduced in proportion to its time. Changes statuses,
  * seconds, energies and bytes of turns accordingly. tmp: scratch. Cost O(n log n). */
-weft_closing weft_device_close(const weft_device *d, int m, int n, weft_turn *turn,
+weft_closing weft_device_close(const weft_device *device, int m, int n, weft_turn *turn,
                                weft_arena *tmp);
 
 #endif

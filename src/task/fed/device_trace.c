@@ -104,8 +104,9 @@ static weft_status read_row(table *t, int n, char *const *field)
     int64_t row;
     TRY(find_row(t, field, &row));
     t->row = weft_grow(t->mem, t->row, WEFT_PROFILE * sizeof *t->row, row, &t->room);
-    const weft_device *d = t->d;
-    const double same[WEFT_PROFILE] = {1, d->up, d->down, d->available, d->dropout};
+    const weft_device *device = t->d;
+    const double same[WEFT_PROFILE] = {1, device->up, device->down, device->available,
+                                       device->dropout};
     for (int k = 0; k < WEFT_PROFILE; k++) {
         double x = same[k];
         if (t->column[k] >= 0) TRY(read_number(t, k, field[t->column[k]], &x));
@@ -150,14 +151,14 @@ static weft_status check_complete(const table *t)
     return WEFT_OK;
 }
 
-weft_status weft_device_trace(weft_device *d, int64_t clients, weft_arena *mem)
+weft_status weft_device_trace(weft_device *device, int64_t clients, weft_arena *mem)
 {
-    table t = {.d = d, .clients = clients, .mem = mem};
-    FILE *in = fopen(d->file, "r");
+    table t = {.d = device, .clients = clients, .mem = mem};
+    FILE *in = fopen(device->file, "r");
     if (!in)
         return weft_fail(WEFT_EFILE,
                          "%s: %s; expected the table of devices that device.file names",
-                         d->file, strerror(errno));
+                         device->file, strerror(errno));
     char *line = NULL;
     size_t room = 0;
     weft_status st = WEFT_OK;
@@ -167,10 +168,10 @@ weft_status weft_device_trace(weft_device *d, int64_t clients, weft_arena *mem)
         st = read_line(&t, line);
     }
     if (st == WEFT_OK && ferror(in))
-        st = weft_fail(WEFT_EFILE, "%s: %s", d->file, strerror(errno));
+        st = weft_fail(WEFT_EFILE, "%s: %s", device->file, strerror(errno));
     free(line);
     fclose(in);
     TRY(st);
-    d->row = t.row;
+    device->row = t.row;
     return check_complete(&t);
 }

@@ -15,8 +15,8 @@ typedef struct fed_evaluation {
 
 /* Scores weights w on clients, each with a configuration drawn from the mixture, keyed by
  * the trial. EFILE, EDATA, WEFT_STOP. Collective. */
-WEFT_CHECKED weft_status fed_evaluate(fed *t, const fed_evaluation *q, int64_t trial,
-                                      const weft_mix *mix, const real *w,
+WEFT_CHECKED weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evaluation,
+                                      int64_t trial, const weft_mix *mix, const real *w,
                                       fed_score_sums *out);
 
 #endif

@@ -28,9 +28,9 @@ static const weft_choice fed_choices[] = {{"model", weft_net_kinds}, {0}};
 
 static weft_status fed_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], int *n)
 {
-    fed *t = self;
-    TRY(weft_net_find(t->net_name, &t->net));
-    kind[0] = &fed_client_kind;
+    fed_task *fed = self;
+    TRY(weft_net_find(fed->net_name, &fed->net));
+    kind[0] = &fed_training_kind;
     kind[1] = &fed_server_kind;
     *n = 2;
     return WEFT_OK;
@@ -40,19 +40,19 @@ static weft_status fed_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], 
  * bounds. */
 static const char *fed_unsure(const void *self)
 {
-    const fed *t = self;
-    if (t->select == FED_EVAL || t->select == FED_BOUND) return NULL;
+    const fed_task *fed = self;
+    if (fed->select == FED_EVAL || fed->select == FED_BOUND) return NULL;
     return "fed.select = eval and fed.eval_clients (0: all), or fed.select = bound";
 }
 
 /* The axis of an option, or NULL. */
-static const weft_axis *axis_of(const weft_space *sp, const weft_kind *kind,
+static const weft_axis *axis_of(const weft_space *space, const weft_kind *kind,
                                 const char *name)
 {
-    for (int a = 0; a < sp->dim; a++)
-        if (strcmp(sp->axis[a].section, kind->name) == 0 &&
-            weft_opt_is(sp->axis[a].opt, name))
-            return &sp->axis[a];
+    for (int a = 0; a < space->dim; a++)
+        if (strcmp(space->axis[a].section, kind->name) == 0 &&
+            weft_opt_is(space->axis[a].opt, name))
+            return &space->axis[a];
     return NULL;
 }
 
@@ -64,175 +64,177 @@ static double largest(const weft_axis *axis, double fixed)
     return axis->nwhen > 0 ? fmax(most, fixed) : most;
 }
 
-static weft_status check(const fed *t)
+static weft_status check(const fed_task *fed)
 {
-    const weft_data *d = t->env.data;
-    if (!t->clients && d->form == WEFT_TOKENS)
+    const weft_data *data = fed->env.data;
+    if (!fed->clients && data->form == WEFT_TOKENS)
         return weft_fail(WEFT_EDATA,
                          "%s holds documents that belong to no clients, and task fed "
                          "trains on clients; deal them to N clients by weft pack ... "
                          "clients=N, or use task sgd or fmap",
-                         d->path);
-    if (!t->clients)
+                         data->path);
+    if (!fed->clients)
         return weft_fail(WEFT_EDATA,
                          "%s is no federation, and task fed trains on clients; pack it "
                          "with clients=N, or use task fmap",
-                         d->path);
-    if (t->env.scoring) return WEFT_OK;
-    int64_t n = t->clients->n;
-    if (!t->replacement && t->cohort > n)
+                         data->path);
+    if (fed->env.scoring) return WEFT_OK;
+    int64_t n = fed->clients->n;
+    if (!fed->replacement && fed->cohort > n)
         return weft_fail(WEFT_ECONF,
                          "fed.cohort = %lld, but %s has %lld clients; draw fewer, or set "
                          "fed.replacement = yes",
-                         (long long)t->cohort, d->path, (long long)n);
+                         (long long)fed->cohort, data->path, (long long)n);
     for (int part = WEFT_TRAIN; part <= WEFT_VALID; part++)
-        if (d->part[part].total == 0)
+        if (data->part[part].total == 0)
             return weft_fail(WEFT_EDATA,
                              "%s: no client has %s samples, and rounds need both train and "
                              "valid; pack it with another split",
-                             d->path, weft_part_name[part]);
-    if (t->eval_clients < 0 && (t->select == FED_EVAL || t->eval_every > 0))
+                             data->path, weft_part_name[part]);
+    if (fed->eval_clients < 0 && (fed->select == FED_EVAL || fed->eval_every > 0))
         return weft_fail(WEFT_ECONF,
                          "fed.%s needs clients to evaluate, fed.eval_clients is -1 (none); "
                          "set it to 0 (all) or to a number of clients",
-                         t->select == FED_EVAL ? "select = eval" : "eval_every");
+                         fed->select == FED_EVAL ? "select = eval" : "eval_every");
     return WEFT_OK;
 }
 
 /* The inputs and outputs of the network. */
-static weft_status shape_of(fed *t, weft_shape *shape)
+static weft_status shape_of(fed_task *fed, weft_shape *shape)
 {
-    weft_data *d = t->env.data;
-    weft_clients *f = t->clients;
-    int chars = d->form == WEFT_CHARS;
+    weft_data *data = fed->env.data;
+    weft_clients *clients = fed->clients;
+    int chars = data->form == WEFT_CHARS;
     *shape = (weft_shape){.form = chars ? WEFT_CHARS : WEFT_REALS,
-                          .channels = f->channels,
-                          .height = f->height,
-                          .width = f->width,
-                          .classes = chars ? f->symbols : d->classes,
-                          .every = t->target == FED_ALL_SYMBOLS};
-    if (d->form == WEFT_TOKENS) {
-        TRY(weft_data_own_words(d, (weft_tokenizer)t->words.tokenizer));
-        TRY(weft_agree(weft_word_shape(&t->words, d, f->d, &t->env, shape), t->env.team));
+                          .channels = clients->channels,
+                          .height = clients->height,
+                          .width = clients->width,
+                          .classes = chars ? clients->symbols : data->classes,
+                          .every = fed->target == FED_ALL_SYMBOLS};
+    if (data->form == WEFT_TOKENS) {
+        TRY(weft_data_own_words(data, (weft_tokenizer)fed->words.tokenizer));
+        TRY(weft_agree(weft_word_shape(&fed->words, data, clients->d, &fed->env, shape),
+                       fed->env.team));
     } else {
-        TRY(weft_word_unused(&t->words, "fed", d->path));
+        TRY(weft_word_unused(&fed->words, "fed", data->path));
     }
-    shape->d = f->d;
-    shape->length = f->length;
+    shape->d = clients->d;
+    shape->length = clients->length;
     return WEFT_OK;
 }
 
-static weft_status model_new(fed *t)
+static weft_status model_new(fed_task *fed)
 {
     weft_shape shape;
-    TRY(shape_of(t, &shape));
-    t->model = weft_arena_alloc(t->env.mem, 1, t->net->kind.size);
-    TRY(weft_conf_bind(t->env.conf, &t->net->kind, t->model));
-    TRY(weft_net_setup(t->net, t->model, &shape, "fed", t->env.data->path));
-    t->nweight = t->net->nweight(t->model);
-    t->worst = 2 * log(shape.classes);
+    TRY(shape_of(fed, &shape));
+    fed->model = weft_arena_alloc(fed->env.mem, 1, fed->net->kind.size);
+    TRY(weft_conf_bind(fed->env.conf, &fed->net->kind, fed->model));
+    TRY(weft_net_setup(fed->net, fed->model, &shape, "fed", fed->env.data->path));
+    fed->nweight = fed->net->nweight(fed->model);
+    fed->worst = 2 * log(shape.classes);
     return WEFT_OK;
 }
 
 /* Computes means over clients, over a few thousand of them if there are more, and the
  * properties of the whole population that confidence intervals need. */
-static void measure(fed *t)
+static void measure(fed_task *fed)
 {
     enum { LOOKED_AT = 4096 };
-    const weft_clients *f = t->clients;
-    int64_t n = f->n, m = n < LOOKED_AT ? n : LOOKED_AT;
-    fed_turn round = {.part = WEFT_VALID, .cap = t->max_valid};
+    const weft_clients *clients = fed->clients;
+    int64_t n = clients->n, m = n < LOOKED_AT ? n : LOOKED_AT;
+    fed_turn round = {.part = WEFT_VALID, .cap = fed->max_valid};
     for (int64_t i = 0; i < m; i++) {
-        fed_participant p = {.client = (int64_t)((double)i * (double)n / (double)m),
-                             .options = t->client};
-        fed_size(t, &round, &p);
-        t->mean_samples += (double)p.samples / (double)m;
-        t->mean_valid += (double)p.valid / (double)m;
+        fed_client client = {.client = (int64_t)((double)i * (double)n / (double)m),
+                             .options = fed->client};
+        fed_size(fed, &round, &client);
+        fed->mean_samples += (double)client.samples / (double)m;
+        fed->mean_valid += (double)client.valid / (double)m;
     }
-    double each = fed_predictions(t, 1);
-    t->all.sum = each * (double)f->size[WEFT_VALID].total;
-    t->all.square = each * each * f->size[WEFT_VALID].square;
+    double each = fed_predictions(fed, 1);
+    fed->all.sum = each * (double)clients->size[WEFT_VALID].total;
+    fed->all.square = each * each * clients->size[WEFT_VALID].square;
 }
 
-static double batch_asked(const fed *t)
+static double batch_asked(const fed_task *fed)
 {
-    return largest(axis_of(t->env.space, &fed_client_kind, "batch"),
-                   (double)t->client.batch);
+    return largest(axis_of(fed->env.space, &fed_training_kind, "batch"),
+                   (double)fed->client.batch);
 }
 
 /* Largest batch: as the options say, but not larger than the largest client. */
-static int largest_batch(const fed *t)
+static int largest_batch(const fed_task *fed)
 {
-    const weft_clients *f = t->clients;
+    const weft_clients *clients = fed->clients;
     int64_t most = SCORED;
     for (int part = 0; part < WEFT_NPART; part++)
-        if (f->size[part].most > most) most = f->size[part].most;
-    return (int)fmin((double)most, fmax(batch_asked(t), SCORED));
+        if (clients->size[part].most > most) most = clients->size[part].most;
+    return (int)fmin((double)most, fmax(batch_asked(fed), SCORED));
 }
 
-static weft_status check_memory(const fed *t, double bytes)
+static weft_status check_memory(const fed_task *fed, double bytes)
 {
-    if (bytes <= t->env.memory) return WEFT_OK;
+    if (bytes <= fed->env.memory) return WEFT_OK;
     return weft_fail(
         WEFT_ELIMIT,
         "fed.model = %s has %lld weights, whose training in batches of %d takes "
         "%.3g GB; run.memory allows %g GB a rank: make the model or "
         "client.batch smaller, or allow more",
-        t->net_name, (long long)t->nweight, t->work.most, bytes / 1e9, t->env.memory / 1e9);
+        fed->net_name, (long long)fed->nweight, fed->work.most, bytes / 1e9,
+        fed->env.memory / 1e9);
 }
 
 /* Allocates the workspace. The system provides a page only when it is first written, when a
  * client trains, so a workspace for lanes that is too large can be released unused. */
-static weft_status workspace_new(fed *t)
+static weft_status workspace_new(fed_task *fed)
 {
-    weft_arena *mem = t->env.mem;
+    weft_arena *mem = fed->env.mem;
     size_t before = weft_arena_mark(mem);
-    fed_workspace *d = &t->work;
-    d->most = largest_batch(t);
-    TRY(check_memory(t, (double)t->nweight * (sizeof(double) + 3 * sizeof(real))));
-    int64_t started = weft_device_started(&t->device, t->cohort,
-                                          t->replacement ? INT64_MAX : t->clients->n);
-    d->w = WEFT_NEW(mem, real, t->nweight);
-    d->g = WEFT_NEW(mem, real, t->nweight);
-    d->velocity = WEFT_NEW(mem, real, t->nweight);
-    d->own = fed_own_new(t, mem);
-    d->anchor = WEFT_NEW(mem, real, d->own.table.rows > 0 ? t->nweight : 0);
-    d->sum = WEFT_NEW(mem, double, t->nweight + fed_room(started));
-    d->net = t->net->work(t->model, d->most, mem);
-    d->x = WEFT_NEW(mem, const float *, d->most);
-    d->text = WEFT_NEW(mem, const uint8_t *, d->most);
-    d->word = WEFT_NEW(mem, const uint32_t *, d->most);
-    d->length = WEFT_NEW(mem, int, d->most);
-    d->label = WEFT_NEW(mem, int32_t, d->most);
+    fed_workspace *work = &fed->work;
+    work->most = largest_batch(fed);
+    TRY(check_memory(fed, (double)fed->nweight * (sizeof(double) + 3 * sizeof(real))));
+    int64_t started = weft_device_started(&fed->device, fed->cohort,
+                                          fed->replacement ? INT64_MAX : fed->clients->n);
+    work->w = WEFT_NEW(mem, real, fed->nweight);
+    work->g = WEFT_NEW(mem, real, fed->nweight);
+    work->velocity = WEFT_NEW(mem, real, fed->nweight);
+    work->own = fed_own_new(fed, mem);
+    work->anchor = WEFT_NEW(mem, real, work->own.table.rows > 0 ? fed->nweight : 0);
+    work->sum = WEFT_NEW(mem, double, fed->nweight + fed_room(started));
+    work->net = fed->net->work(fed->model, work->most, mem);
+    work->x = WEFT_NEW(mem, const float *, work->most);
+    work->text = WEFT_NEW(mem, const uint8_t *, work->most);
+    work->word = WEFT_NEW(mem, const uint32_t *, work->most);
+    work->length = WEFT_NEW(mem, int, work->most);
+    work->label = WEFT_NEW(mem, int32_t, work->most);
     size_t alone = weft_arena_mark(mem);
-    d->lanes = fed_lanes_new(t, (int)fmin(batch_asked(t), d->most), mem);
-    if ((double)(weft_arena_mark(mem) - before) > t->env.memory) {
+    work->lanes = fed_lanes_new(fed, (int)fmin(batch_asked(fed), work->most), mem);
+    if ((double)(weft_arena_mark(mem) - before) > fed->env.memory) {
         /* clients are trained one by one */
         weft_arena_reset(mem, alone);
-        d->lanes = NULL;
+        work->lanes = NULL;
     }
-    d->bytes = (double)(weft_arena_mark(mem) - before);
-    return check_memory(t, d->bytes);
+    work->bytes = (double)(weft_arena_mark(mem) - before);
+    return check_memory(fed, work->bytes);
 }
 
 static weft_status fed_setup(void *self, const weft_env *env)
 {
-    fed *t = self;
-    t->env = *env;
-    t->asked = 0;
-    t->clients = env->data->clients ? env->data->clients : env->data->owners;
-    TRY(check(t));
-    TRY(weft_conf_bind(env->conf, &fed_client_kind, &t->client));
-    TRY(weft_conf_bind(env->conf, &fed_server_kind, &t->server));
-    TRY(weft_conf_bind(env->conf, &weft_device_kind, &t->device));
-    TRY(weft_device_setup(&t->device, t->clients->n, env->seed, env->mem));
-    TRY(model_new(t));
-    weft_server server = t->server;
+    fed_task *fed = self;
+    fed->env = *env;
+    fed->asked = 0;
+    fed->clients = env->data->clients ? env->data->clients : env->data->owners;
+    TRY(check(fed));
+    TRY(weft_conf_bind(env->conf, &fed_training_kind, &fed->client));
+    TRY(weft_conf_bind(env->conf, &fed_server_kind, &fed->server));
+    TRY(weft_conf_bind(env->conf, &weft_device_kind, &fed->device));
+    TRY(weft_device_setup(&fed->device, fed->clients->n, env->seed, env->mem));
+    TRY(model_new(fed));
+    weft_server server = fed->server;
     server.momentum =
         largest(axis_of(env->space, &fed_server_kind, "momentum"), server.momentum);
-    t->slots = weft_server_slots(&server);
-    measure(t);
-    return workspace_new(t);
+    fed->slots = weft_server_slots(&server);
+    measure(fed);
+    return workspace_new(fed);
 }
 
 /* ---- state and cost ---- */
@@ -240,33 +242,33 @@ static weft_status fed_setup(void *self, const weft_env *env)
 static int fed_tensors(const void *self, const weft_job *job,
                        weft_tensor out[WEFT_MAX_TENSORS])
 {
-    const fed *t = self;
+    const fed_task *fed = self;
     (void)job;
-    return t->net->tensors(t->model, out);
+    return fed->net->tensors(fed->model, out);
 }
 
 static void fed_word_weights(const void *self, const weft_job *job, weft_word_weights *out)
 {
-    const fed *t = self;
+    const fed_task *fed = self;
     (void)job;
-    if (!t->net->table || t->net->table(t->model).rows == 0) return;
-    *out = (weft_word_weights){.vocab = &t->env.data->vocab[t->words.tokenizer],
-                               .table = t->net->table(t->model),
+    if (!fed->net->table || fed->net->table(fed->model).rows == 0) return;
+    *out = (weft_word_weights){.vocab = &fed->env.data->vocab[fed->words.tokenizer],
+                               .table = fed->net->table(fed->model),
                                .networks = 1};
 }
 
 static void fed_nstate(const void *self, const weft_job *job, weft_state *size)
 {
-    const fed *t = self;
-    size->nx = t->nweight * (1 + t->slots);
-    size->naux = fed_trial_size(t, job ? job->mix.k : 1);
+    const fed_task *fed = self;
+    size->nx = fed->nweight * (1 + fed->slots);
+    size->naux = fed_trial_size(fed, job ? job->mix.k : 1);
 }
 
 static void fed_start(const void *self, const weft_job *job, weft_state *state)
 {
-    const fed *t = self;
+    const fed_task *fed = self;
     (void)job;
-    t->net->init(t->model, t->env.seed, state->x);
+    fed->net->init(fed->model, fed->env.seed, state->x);
     fed_trial_start(state);
 }
 
@@ -286,23 +288,23 @@ static int64_t fed_units(const void *self, const weft_job *job)
  * ranks. */
 static void fed_cost(const void *self, const weft_job *job, weft_cost *out)
 {
-    const fed *t = self;
-    double rounds = job->resource, n = (double)t->nweight;
-    double ranks = t->env.team->size;
-    int passes = fed_scores(t, job, FED_BEFORE) + fed_scores(t, job, FED_AFTER);
+    const fed_task *fed = self;
+    double rounds = job->resource, n = (double)fed->nweight;
+    double ranks = fed->env.team->size;
+    int passes = fed_scores(fed, job, FED_BEFORE) + fed_scores(fed, job, FED_AFTER);
     double epochs = 0;
     for (int i = 0; i < job->mix.k; i++) {
-        fed_client c = t->client;
-        weft_space_put(t->env.space, job->mix.conf + (size_t)i * job->mix.dim,
-                       &fed_client_kind, &c);
-        epochs += exp(job->mix.logp[i]) * c.epochs;
+        fed_training training = fed->client;
+        weft_space_put(fed->env.space, job->mix.conf + (size_t)i * job->mix.dim,
+                       &fed_training_kind, &training);
+        epochs += exp(job->mix.logp[i]) * training.epochs;
     }
-    if (job->mix.nblock > 1) epochs = t->client.epochs;
-    double samples = epochs * t->mean_samples + passes * t->mean_valid / 3;
-    *out =
-        (weft_cost){.flops = rounds * (double)t->cohort * samples * t->net->flops(t->model),
-                    .bytes = ranks > 1 ? rounds * 8 * n * ranks : 0,
-                    .memory = t->work.bytes + (1.0 + t->slots) * n * sizeof(real)};
+    if (job->mix.nblock > 1) epochs = fed->client.epochs;
+    double samples = epochs * fed->mean_samples + passes * fed->mean_valid / 3;
+    *out = (weft_cost){.flops = rounds * (double)fed->cohort * samples *
+                                fed->net->flops(fed->model),
+                       .bytes = ranks > 1 ? rounds * 8 * n * ranks : 0,
+                       .memory = fed->work.bytes + (1.0 + fed->slots) * n * sizeof(real)};
 }
 
 /* ---- work ---- */
@@ -310,25 +312,26 @@ static void fed_cost(const void *self, const weft_job *job, weft_cost *out)
 static weft_status fed_step(void *self, const weft_job *job, int64_t unit,
                             weft_state *state, double *row, weft_result *res)
 {
-    fed *t = self;
+    fed_task *fed = self;
     weft_arena *tmp = weft_arena_new();
-    fed_trial_state b = fed_trial_open(t, job, unit, state, res);
-    int last = unit + 1 == fed_units(t, job), trains = job->resource >= 1;
+    fed_trial_state trial = fed_trial_open(fed, job, unit, state, res);
+    int last = unit + 1 == fed_units(fed, job), trains = job->resource >= 1;
     fed_score_sums eval = {0};
     row[FED_ROW_VALID_LOSS] = row[FED_ROW_VALID_ERROR] = NAN;
-    weft_status st = trains ? fed_round(t, job, &b, row, tmp) : WEFT_OK;
-    int due = t->eval_every > 0 && (int64_t)b.head->round % t->eval_every == 0;
-    if (st == WEFT_OK && (due || !trains || (last && t->eval_clients >= 0))) {
-        fed_evaluation q = {.part = WEFT_VALID,
-                            .clients = t->eval_clients,
-                            .personal = last && t->score_weights == FED_PERSONAL};
+    weft_status st = trains ? fed_round(fed, job, &trial, row, tmp) : WEFT_OK;
+    int due = fed->eval_every > 0 && (int64_t)trial.head->round % fed->eval_every == 0;
+    if (st == WEFT_OK && (due || !trains || (last && fed->eval_clients >= 0))) {
+        fed_evaluation evaluation = {.part = WEFT_VALID,
+                                     .clients = fed->eval_clients,
+                                     .personal =
+                                         last && fed->score_weights == FED_PERSONAL};
         weft_mix mix = job->mix;
         mix.logp = res->logp;
-        st = fed_evaluate(t, &q, job->trial, &mix, state->x, &eval);
+        st = fed_evaluate(fed, &evaluation, job->trial, &mix, state->x, &eval);
         row[FED_ROW_VALID_LOSS] = eval.loss[FED_BEFORE] / eval.v;
         row[FED_ROW_VALID_ERROR] = eval.wrong[FED_BEFORE] / eval.v;
     }
-    if (st == WEFT_OK && last) fed_trial_result(t, job, &b, &eval);
+    if (st == WEFT_OK && last) fed_trial_result(fed, job, &trial, &eval);
     weft_arena_free(tmp);
     return st;
 }
@@ -337,25 +340,26 @@ static weft_status fed_step(void *self, const weft_job *job, int64_t unit,
  * mixture after its job. */
 static int fed_mixes(const void *self)
 {
-    const fed *t = self;
-    return !t->eval_mode;
+    const fed_task *fed = self;
+    return !fed->eval_mode;
 }
 
 static weft_status fed_score(void *self, const weft_job *job, const real *x, weft_part part,
                              weft_scores *out)
 {
-    fed *t = self;
-    fed_evaluation q = {.part = part,
-                        .clients = t->test_clients,
-                        .personal = t->score_weights == FED_PERSONAL,
-                        .stops = 1};
-    fed_score_sums s;
-    TRY(fed_evaluate(t, &q, job->trial, &job->mix, x, &s));
+    fed_task *fed = self;
+    fed_evaluation evaluation = {.part = part,
+                                 .clients = fed->test_clients,
+                                 .personal = fed->score_weights == FED_PERSONAL,
+                                 .stops = 1};
+    fed_score_sums sums;
+    TRY(fed_evaluate(fed, &evaluation, job->trial, &job->mix, x, &sums));
     *out = weft_scores_none();
-    out->count = s.v;
-    for (int stage = FED_BEFORE; stage <= (q.personal ? FED_AFTER : FED_BEFORE); stage++) {
-        out->metric[2 * stage] = s.loss[stage] / s.v;
-        out->metric[2 * stage + 1] = s.wrong[stage] / s.v;
+    out->count = sums.v;
+    for (int stage = FED_BEFORE; stage <= (evaluation.personal ? FED_AFTER : FED_BEFORE);
+         stage++) {
+        out->metric[2 * stage] = sums.loss[stage] / sums.v;
+        out->metric[2 * stage + 1] = sums.wrong[stage] / sums.v;
     }
     return WEFT_OK;
 }
@@ -363,7 +367,7 @@ static weft_status fed_score(void *self, const weft_job *job, const real *x, wef
 const weft_task weft_task_fed = {
     .kind = {.name = "fed",
              .about = "federated training in rounds, clients configured by a mixture",
-             .size = sizeof(fed),
+             .size = sizeof(fed_task),
              .opts = fed_task_opts},
     .parts = fed_parts,
     .tuner = "sha",

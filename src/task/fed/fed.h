@@ -21,16 +21,16 @@ enum { FED_BEFORE, FED_AFTER };                               /* local training 
 #define FED_EVALUATION ((uint64_t)1 << 53)
 
 /* Section [client]: the training on a device. */
-typedef struct fed_client {
+typedef struct fed_training {
     weft_sgd sgd;
     double dropout, max_change;
     int batch, epochs;
     int64_t max_samples; /* samples per epoch; 0: all */
-} fed_client;
-extern const weft_kind fed_client_kind, fed_server_kind;
+} fed_training;
+extern const weft_kind fed_training_kind, fed_server_kind;
 
 /* A client that takes part in a round or an evaluation. */
-typedef struct fed_participant {
+typedef struct fed_client {
     int64_t client;
     weft_client at;         /* location of its samples; set by fed_size */
     int64_t samples, valid; /* training samples per epoch; samples to be scored */
@@ -39,10 +39,10 @@ typedef struct fed_participant {
                                trained */
     int late; /* 1: it missed the deadline because of its device and options */
     int rank; /* rank that trains it */
-    fed_client options;
-} fed_participant;
+    fed_training options;
+} fed_client;
 
-/* What a participant has to do (its turn). */
+/* What a client has to do in its turn. */
 typedef struct fed_turn {
     uint64_t round;           /* part of the key of the order of samples and of draws */
     int before, train, after; /* 1: score before training; train; score after training */
@@ -93,12 +93,12 @@ typedef struct fed_workspace {
     double bytes;          /* its size */
 } fed_workspace;
 
-typedef struct fed {
+typedef struct fed_task {
     const char *net_name;
     weft_word_keys words;
     int64_t cohort, pool, max_valid, eval_clients, eval_every, test_clients;
     int replacement, average, score, score_weights, select, target, score_both, eval_mode;
-    fed_client client;
+    fed_training client;
     weft_server server;
     weft_device device;
     const weft_net *net;
@@ -115,16 +115,16 @@ typedef struct fed {
                                         validation predictions */
     int warned;                      /* 1: a warning that a whole cohort diverged or was
                                         late was printed */
-} fed;
+} fed_task;
 
 /* A set of turns that start from the same weights. */
 typedef struct fed_turns {
     const fed_turn *turn;
     const real *from; /* [nweight] */
     int64_t n;
-    const fed_participant *place; /* [n] */
-    fed_client_result *told;      /* [n] out: results of those that this rank does */
-    int scale;                    /* scale of weft_exact_add */
+    const fed_client *client; /* [n] */
+    fed_client_result *told;  /* [n] out: results of those that this rank does */
+    int scale;                /* scale of weft_exact_add */
     double *sum; /* [nweight] to which the weighted changes of clients that did not diverge
                     are added; NULL: not needed */
     int stops;   /* 1: between two clients the run is told of progress, and it is looked

@@ -23,7 +23,7 @@ struct fed_lanes {
 
 /* A client in training. */
 typedef struct lane {
-    const fed_participant *p;
+    const fed_client *p;
     fed_client_result *out;
     weft_samples own, scored;
     int64_t *order; /* [own.n] order of its samples in this epoch */
@@ -33,7 +33,7 @@ typedef struct lane {
 
 /* The clients that are trained together. */
 typedef struct group {
-    fed *t;
+    fed_task *t;
     fed_lanes *d;
     const fed_turns *q;
     int n; /* lanes in use */
@@ -41,15 +41,15 @@ typedef struct group {
     int count[WEFT_MAX_LANES]; /* rows of the batch */
 } group;
 
-fed_lanes *fed_lanes_new(const fed *t, int batch, weft_arena *mem)
+fed_lanes *fed_lanes_new(const fed_task *fed, int batch, weft_arena *mem)
 {
     int lanes = weft_lanes();
-    size_t numbers = (size_t)t->nweight * (size_t)lanes;
-    if (!t->net->lanes_work || t->env.data->form == WEFT_CHARS) return NULL;
-    if (t->nweight > MAX_BYTES || 3 * numbers * sizeof(real) > MAX_BYTES) return NULL;
+    size_t numbers = (size_t)fed->nweight * (size_t)lanes;
+    if (!fed->net->lanes_work || fed->env.data->form == WEFT_CHARS) return NULL;
+    if (fed->nweight > MAX_BYTES || 3 * numbers * sizeof(real) > MAX_BYTES) return NULL;
     fed_lanes *d = WEFT_NEW(mem, fed_lanes, 1);
     *d = (fed_lanes){.lanes = lanes, .most = batch};
-    d->net = t->net->lanes_work(t->model, batch, mem);
+    d->net = fed->net->lanes_work(fed->model, batch, mem);
     if (!d->net) return NULL;
     real **array[] = {&d->from, &d->w, &d->g, &d->velocity};
     for (int i = 0; i < 4; i++) *array[i] = WEFT_NEW(mem, real, numbers);
@@ -58,45 +58,46 @@ fed_lanes *fed_lanes_new(const fed *t, int batch, weft_arena *mem)
     return d;
 }
 
-int fed_lanes_take(const fed *t, const fed_participant *p)
+int fed_lanes_take(const fed_task *fed, const fed_client *client)
 {
-    const fed_lanes *d = t->work.lanes;
-    return d && p->options.batch <= d->most && !(p->options.dropout > 0);
+    const fed_lanes *lanes = fed->work.lanes;
+    return lanes && client->options.batch <= lanes->most && !(client->options.dropout > 0);
 }
 
-int fed_lanes_pay(const fed *t, int64_t n)
+int fed_lanes_pay(const fed_task *fed, int64_t n)
 {
-    int lanes = t->work.lanes->lanes;
+    int lanes = fed->work.lanes->lanes;
     return 4 * n >= 3 * lanes ||
-           3 * t->nweight * lanes * (int64_t)sizeof(real) <= FEW_BYTES;
+           3 * fed->nweight * lanes * (int64_t)sizeof(real) <= FEW_BYTES;
 }
 
-void fed_lanes_begin(const fed *t, const real *from)
+void fed_lanes_begin(const fed_task *fed, const real *from)
 {
-    const fed_lanes *d = t->work.lanes;
-    for (int64_t i = 0; i < t->nweight; i++)
-        for (int l = 0; l < d->lanes; l++) d->from[i * d->lanes + l] = from[i];
+    const fed_lanes *lanes = fed->work.lanes;
+    for (int64_t i = 0; i < fed->nweight; i++)
+        for (int l = 0; l < lanes->lanes; l++) lanes->from[i * lanes->lanes + l] = from[i];
 }
 
 /* ---- batches ---- */
 
 /* Row i of the batch of lane l is sample `at` of s. */
-static void put_row(const group *g, int i, int l, const weft_samples *s, int64_t at)
+static void put_row(const group *g, int i, int l, const weft_samples *samples, int64_t at)
 {
-    int place = i * g->d->lanes + l;
-    g->d->x[place] = s->x + at * g->t->clients->d;
-    g->d->label[place] = s->label[at];
+    int client = i * g->d->lanes + l;
+    g->d->x[client] = samples->x + at * g->t->clients->d;
+    g->d->label[client] = samples->label[at];
 }
 
 /* The batch of the rows that were set; lanes with fewer rows have NULL behind them. */
 static weft_lane_batch batch_of(const group *g)
 {
-    const fed_lanes *d = g->d;
+    const fed_lanes *lanes = g->d;
     int n = 0;
-    for (int l = 0; l < d->lanes; l++) n = g->count[l] > n ? g->count[l] : n;
-    for (int l = 0; l < d->lanes; l++)
-        for (int i = g->count[l]; i < n; i++) d->x[i * d->lanes + l] = NULL;
-    return (weft_lane_batch){.n = n, .count = g->count, .x = d->x, .label = d->label};
+    for (int l = 0; l < lanes->lanes; l++) n = g->count[l] > n ? g->count[l] : n;
+    for (int l = 0; l < lanes->lanes; l++)
+        for (int i = g->count[l]; i < n; i++) lanes->x[i * lanes->lanes + l] = NULL;
+    return (weft_lane_batch){
+        .n = n, .count = g->count, .x = lanes->x, .label = lanes->label};
 }
 
 /* ---- scoring ---- */
@@ -114,9 +115,9 @@ static void score(group *g, const real *w, int stage)
                 put_row(g, e, l, &a->scored,
                         fed_spread(first + e, a->p->valid, a->scored.n));
         }
-        weft_lane_batch b = batch_of(g);
-        if (b.n == 0) break;
-        g->t->net->lanes_score(g->t->model, g->d->net, w, &b, sum);
+        weft_lane_batch batch = batch_of(g);
+        if (batch.n == 0) break;
+        g->t->net->lanes_score(g->t->model, g->d->net, w, &batch, sum);
     }
     for (int l = 0; l < g->n; l++)
         fed_settle_score(g->t, sum[l], g->q->turn, stage, g->lane[l].out);
@@ -128,13 +129,14 @@ static void score(group *g, const real *w, int stage)
 static int next_batch(group *g, int l)
 {
     lane *a = &g->lane[l];
-    const fed_client *c = &a->p->options;
-    if (a->out->diverged > 0 || a->epoch == c->epochs || a->p->samples == 0) return 0;
+    const fed_training *training = &a->p->options;
+    if (a->out->diverged > 0 || a->epoch == training->epochs || a->p->samples == 0)
+        return 0;
     if (a->at == 0)
         fed_shuffle(g->t, g->q->turn, a->p->client, a->epoch, a->own.n, a->p->samples,
                     a->order);
     int64_t left = a->p->samples - a->at;
-    int n = left < c->batch ? (int)left : c->batch;
+    int n = left < training->batch ? (int)left : training->batch;
     for (int i = 0; i < n; i++) put_row(g, i, l, &a->own, a->order[a->at + i]);
     a->at += n;
     if (a->at < a->p->samples) return n;
@@ -146,8 +148,8 @@ static int next_batch(group *g, int l)
 /* Does a step of every client that has one left; returns 0 if none has. */
 static int step(group *g, const weft_sgd *sgd, int first)
 {
-    const fed *t = g->t;
-    fed_lanes *d = g->d;
+    const fed_task *fed = g->t;
+    fed_lanes *lanes = g->d;
     weft_score sum[WEFT_MAX_LANES] = {{0}};
     int sound[WEFT_MAX_LANES], clip = 0;
     for (int l = 0; l < g->n; l++) {
@@ -155,12 +157,13 @@ static int step(group *g, const weft_sgd *sgd, int first)
         clip |= g->count[l] > 0 && sgd[l].clip > 0;
         sound[l] = 1;
     }
-    weft_lane_batch b = batch_of(g);
-    if (b.n == 0) return 0;
-    weft_lanes_move move = {sgd, g->count, first, d->w, d->velocity, d->from, sound};
-    t->net->lanes_grad(t->model, d->net, first ? d->from : d->w, &b, d->g,
-                       clip ? NULL : &move, sum);
-    if (clip) weft_lanes_step(&move, t->nweight, d->g);
+    weft_lane_batch batch = batch_of(g);
+    if (batch.n == 0) return 0;
+    weft_lanes_move move = {sgd,         g->count, first, lanes->w, lanes->velocity,
+                            lanes->from, sound};
+    fed->net->lanes_grad(fed->model, lanes->net, first ? lanes->from : lanes->w, &batch,
+                         lanes->g, clip ? NULL : &move, sum);
+    if (clip) weft_lanes_step(&move, fed->nweight, lanes->g);
     for (int l = 0; l < g->n; l++) {
         fed_client_result *out = g->lane[l].out;
         if (g->count[l] == 0) continue;
@@ -175,24 +178,26 @@ static int step(group *g, const weft_sgd *sgd, int first)
     return 1;
 }
 
-/* Trains all clients from the same weights; d->w are then their weights. WEFT_STOP. */
+/* Trains all clients from the same weights; lanes->w are then their weights. WEFT_STOP. */
 static weft_status train(group *g)
 {
-    fed *t = g->t;
-    fed_lanes *d = g->d;
+    fed_task *fed = g->t;
+    fed_lanes *lanes = g->d;
     weft_sgd sgd[WEFT_MAX_LANES] = {{0}};
     double most[WEFT_MAX_LANES] = {0};
     int within[WEFT_MAX_LANES];
     for (int l = 0; l < g->n; l++) {
         lane *a = &g->lane[l];
-        a->order = WEFT_NEW(t->work.tmp, int64_t, a->own.n);
+        a->order = WEFT_NEW(fed->work.tmp, int64_t, a->own.n);
         sgd[l] = a->p->options.sgd;
         most[l] = a->p->options.max_change;
     }
     int first = 1;
-    for (; step(g, sgd, first); first = 0) TRY(fed_look(t));
-    if (first) memcpy(d->w, d->from, (size_t)(t->nweight * d->lanes) * sizeof *d->w);
-    weft_lanes_within(t->nweight, d->w, d->from, most, within);
+    for (; step(g, sgd, first); first = 0) TRY(fed_look(fed));
+    if (first)
+        memcpy(lanes->w, lanes->from,
+               (size_t)(fed->nweight * lanes->lanes) * sizeof *lanes->w);
+    weft_lanes_within(fed->nweight, lanes->w, lanes->from, most, within);
     for (int l = 0; l < g->n; l++)
         if (!within[l]) g->lane[l].out->diverged = 1;
     return WEFT_OK;
@@ -215,14 +220,15 @@ static void add(const group *g)
 
 static weft_status read_samples(group *g)
 {
-    weft_clients *f = g->t->clients;
+    weft_clients *clients = g->t->clients;
     const fed_turn *turn = g->q->turn;
     weft_arena *tmp = g->t->work.tmp;
     for (int l = 0; l < g->n; l++) {
         lane *a = &g->lane[l];
         if (turn->before || turn->after)
-            TRY(weft_client_take(f, &a->p->at, turn->part, &a->scored, tmp));
-        if (turn->train) TRY(weft_client_take(f, &a->p->at, WEFT_TRAIN, &a->own, tmp));
+            TRY(weft_client_take(clients, &a->p->at, turn->part, &a->scored, tmp));
+        if (turn->train)
+            TRY(weft_client_take(clients, &a->p->at, WEFT_TRAIN, &a->own, tmp));
     }
     return WEFT_OK;
 }
@@ -243,16 +249,17 @@ static weft_status visit(group *g)
     return WEFT_OK;
 }
 
-weft_status fed_lanes_visit(fed *t, const fed_turns *q, int n, const int64_t *which)
+weft_status fed_lanes_visit(fed_task *fed, const fed_turns *turns, int n,
+                            const int64_t *which)
 {
-    size_t mark = weft_arena_mark(t->work.tmp);
-    group *g = WEFT_NEW(t->work.tmp, group, 1);
-    *g = (group){.t = t, .d = t->work.lanes, .q = q, .n = n};
+    size_t mark = weft_arena_mark(fed->work.tmp);
+    group *g = WEFT_NEW(fed->work.tmp, group, 1);
+    *g = (group){.t = fed, .d = fed->work.lanes, .q = turns, .n = n};
     for (int l = 0; l < n; l++) {
-        g->lane[l] = (lane){.p = &q->place[which[l]], .out = &q->told[which[l]]};
+        g->lane[l] = (lane){.p = &turns->client[which[l]], .out = &turns->told[which[l]]};
         *g->lane[l].out = (fed_client_result){0};
     }
     weft_status st = visit(g);
-    weft_arena_reset(t->work.tmp, mark);
+    weft_arena_reset(fed->work.tmp, mark);
     return st;
 }

@@ -3,80 +3,81 @@
 #include "opts.h"
 
 const weft_opt fed_task_opts[] = {
-    WEFT_TEXT_OPT("model", fed, net_name, "linear", "network that is trained; `weft list`"),
-    WEFT_WORD_OPTS(fed, words),
-    WEFT_LONG_OPT("cohort", fed, cohort, "10", 1, 1e6,
+    WEFT_TEXT_OPT("model", fed_task, net_name, "linear",
+                  "network that is trained; `weft list`"),
+    WEFT_WORD_OPTS(fed_task, words),
+    WEFT_LONG_OPT("cohort", fed_task, cohort, "10", 1, 1e6,
                   "number of clients that are averaged in a round"),
-    WEFT_BOOL_OPT("replacement", fed, replacement, "no",
+    WEFT_BOOL_OPT("replacement", fed_task, replacement, "no",
                   "a client may be drawn twice in a round (the released FedEx)"),
     WEFT_CHOICE_OPT(
-        "average", fed, average, "weighted", "weighted|plain",
+        "average", fed_task, average, "weighted", "weighted|plain",
         "weights of clients in the average: number of training samples, or equal"),
-    WEFT_CHOICE_OPT("score", fed, score, "error", "error|loss",
+    WEFT_CHOICE_OPT("score", fed_task, score, "error", "error|loss",
                     "score by which configurations are compared: share of wrong answers, "
                     "and of equal ones the mean loss, or mean loss alone; a client that "
                     "diverged or missed the deadline gets the worst, 1 or 2 ln classes"),
-    WEFT_CHOICE_OPT("score_weights", fed, score_weights, "personal", "personal|global",
+    WEFT_CHOICE_OPT("score_weights", fed_task, score_weights, "personal", "personal|global",
                     "weights that are scored: each client's after its training, or the "
                     "server's; with the latter the winner is scored without training"),
-    WEFT_CHOICE_OPT("select", fed, select, "pooled", "pooled|bound|last|best|eval",
+    WEFT_CHOICE_OPT("select", fed_task, select, "pooled", "pooled|bound|last|best|eval",
                     "rounds whose score counts: pooled: the last fed.pool; bound: the same "
                     "plus half its 95 % interval, the worst score if one client gives "
                     "none; last; best of all (released FedEx); eval: an evaluation of "
                     "fed.eval_clients at the end, without deadline"),
-    WEFT_LONG_OPT("pool", fed, pool, "10", 1, 1e5,
+    WEFT_LONG_OPT("pool", fed_task, pool, "10", 1, 1e5,
                   "number of rounds whose scores are pooled"),
-    WEFT_BOOL_OPT("score_both", fed, score_both, "no",
+    WEFT_BOOL_OPT("score_both", fed_task, score_both, "no",
                   "score every client before and after its training, even if not needed"),
     WEFT_LONG_OPT(
-        "max_valid", fed, max_valid, "0", 0, 1e9,
+        "max_valid", fed_task, max_valid, "0", 0, 1e9,
         "validation samples of a client that are scored in a round, evenly spread; 0: all"),
     WEFT_LONG_OPT(
-        "eval_clients", fed, eval_clients, "-1", -1, 1e12,
+        "eval_clients", fed_task, eval_clients, "-1", -1, 1e12,
         "clients evaluated on validation data at the end of a job; 0: all; -1: none"),
     WEFT_LONG_OPT(
-        "eval_every", fed, eval_every, "0", 0, 1e9,
+        "eval_every", fed_task, eval_every, "0", 0, 1e9,
         "rounds between evaluations for the record, of fed.eval_clients; 0: none"),
-    WEFT_LONG_OPT("test_clients", fed, test_clients, "0", 0, 1e12,
+    WEFT_LONG_OPT("test_clients", fed_task, test_clients, "0", 0, 1e12,
                   "clients that the winner is scored on; 0: all"),
-    WEFT_BOOL_OPT("eval_mode", fed, eval_mode, "no",
+    WEFT_BOOL_OPT("eval_mode", fed_task, eval_mode, "no",
                   "in evaluations, also of the winner, all clients train with the most "
                   "probable configuration in place of a drawn one"),
-    WEFT_CHOICE_OPT("target", fed, target, "last", "last|all",
+    WEFT_CHOICE_OPT("target", fed_task, target, "last", "last|all",
                     "characters of a window that are predicted: the last, or all"),
     {0},
 };
 
 static const weft_opt client_opts[] = {
-    WEFT_REAL_OPT("lr", fed_client, sgd.lr, "0.1", 0, 1e6, "learning rate",
+    WEFT_REAL_OPT("lr", fed_training, sgd.lr, "0.1", 0, 1e6, "learning rate",
                   .role = WEFT_PER_SAMPLE),
-    WEFT_REAL_OPT("momentum", fed_client, sgd.momentum, "0", 0, 1,
+    WEFT_REAL_OPT("momentum", fed_training, sgd.momentum, "0", 0, 1,
                   "momentum of SGD, reset in every round", .role = WEFT_PER_SAMPLE),
-    WEFT_REAL_OPT("weight_decay", fed_client, sgd.weight_decay, "0", 0, 1e6,
+    WEFT_REAL_OPT("weight_decay", fed_training, sgd.weight_decay, "0", 0, 1e6,
                   "weight decay: multiple of the weights that is added to the gradient",
                   .role = WEFT_PER_SAMPLE),
-    WEFT_REAL_OPT("mu/prox", fed_client, sgd.mu, "0", 0, 1e6,
+    WEFT_REAL_OPT("mu/prox", fed_training, sgd.mu, "0", 0, 1e6,
                   "strength of the proximal term towards the server's weights (FedProx)",
                   .role = WEFT_PER_SAMPLE),
-    WEFT_REAL_OPT("clip", fed_client, sgd.clip, "0", 0, 1e12,
+    WEFT_REAL_OPT("clip", fed_training, sgd.clip, "0", 0, 1e12,
                   "largest norm of a gradient; 0: no clipping", .role = WEFT_PER_SAMPLE),
-    WEFT_REAL_OPT("dropout", fed_client, dropout, "0", 0, 0.99,
+    WEFT_REAL_OPT("dropout", fed_training, dropout, "0", 0, 0.99,
                   "share of units left out in training", .role = WEFT_PER_SAMPLE),
-    WEFT_INT_OPT("batch", fed_client, batch, "10", 1, 65536, "samples per step",
+    WEFT_INT_OPT("batch", fed_training, batch, "10", 1, 65536, "samples per step",
                  .role = WEFT_PER_SAMPLE),
-    WEFT_INT_OPT("epochs", fed_client, epochs, "1", 1, 1e6,
+    WEFT_INT_OPT("epochs", fed_training, epochs, "1", 1, 1e6,
                  "passes over a client's samples in a round", .role = WEFT_PER_SAMPLE),
-    WEFT_LONG_OPT("max_samples", fed_client, max_samples, "0", 0, 1e12,
+    WEFT_LONG_OPT("max_samples", fed_training, max_samples, "0", 0, 1e12,
                   "samples per pass, drawn anew for each; 0: all"),
-    WEFT_REAL_OPT("max_change", fed_client, max_change, "16", 1e-6, 1e6,
+    WEFT_REAL_OPT("max_change", fed_training, max_change, "16", 1e-6, 1e6,
                   "a weight that changes by more in a round counts as divergence"),
     {0},
 };
 
-const weft_kind fed_client_kind = {.name = "client",
-                                   .about = "the training on a device",
-                                   .size = sizeof(fed_client),
-                                   .opts = client_opts};
+const weft_kind fed_training_kind = {.name = "client",
+                                     .about = "the training on a device",
+                                     .size = sizeof(fed_training),
+                                     .opts = client_opts};
 
 static const weft_opt server_opts[] = {
     WEFT_CHOICE_OPT("optimizer", weft_server, optimizer, "sgd", "sgd|adam|yogi",
@@ -111,5 +112,5 @@ const weft_kind fed_server_kind = {.name = "server",
                                    .opts = server_opts,
                                    .when = server_when};
 
-const weft_kind *const fed_parts[] = {&fed_client_kind, &fed_server_kind, &weft_device_kind,
-                                      NULL};
+const weft_kind *const fed_parts[] = {&fed_training_kind, &fed_server_kind,
+                                      &weft_device_kind, NULL};

@@ -7,26 +7,28 @@
 
 #include <string.h>
 
-fed_own fed_own_new(const fed *t, weft_arena *mem)
+fed_own fed_own_new(const fed_task *fed, weft_arena *mem)
 {
-    fed_own k = {.table = {.at = t->nweight}, .n = t->nweight};
-    if (t->net->table) k.table = t->net->table(t->model);
-    if (k.table.rows > 0) k.seats = weft_seats_new(k.table.rows - 1, k.table.rows - 1, mem);
-    return k;
+    fed_own own = {.table = {.at = fed->nweight}, .n = fed->nweight};
+    if (fed->net->table) own.table = fed->net->table(fed->model);
+    if (own.table.rows > 0)
+        own.seats = weft_seats_new(own.table.rows - 1, own.table.rows - 1, mem);
+    return own;
 }
 
-static void seat(weft_seats *s, const weft_samples *x)
+static void seat(weft_seats *seats, const weft_samples *samples)
 {
-    for (int64_t i = 0; x && i < x->n; i++) weft_seats_add(s, x->length[i], x->word[i]);
+    for (int64_t i = 0; samples && i < samples->n; i++)
+        weft_seats_add(seats, samples->length[i], samples->word[i]);
 }
 
-void fed_own_choose(fed *t, const fed_client *options, const weft_samples *own,
+void fed_own_choose(fed_task *fed, const fed_training *options, const weft_samples *own,
                     const weft_samples *scored)
 {
-    fed_own *k = &t->work.own;
+    fed_own *k = &fed->work.own;
     if (k->table.rows == 0) return;
     weft_seats_clear(&k->seats);
-    k->n = t->nweight;
+    k->n = fed->nweight;
     k->some = !(options->sgd.weight_decay > 0);
     if (!k->some) return;
     seat(&k->seats, own);
@@ -35,32 +37,32 @@ void fed_own_choose(fed *t, const fed_client *options, const weft_samples *own,
 }
 
 /* Offset of a seat's row among all weights. */
-static int64_t row_at(const fed_own *k, int seat)
+static int64_t row_at(const fed_own *own, int seat)
 {
-    return k->table.at + ((int64_t)k->seats.word[seat] + 1) * k->table.d;
+    return own->table.at + ((int64_t)own->seats.word[seat] + 1) * own->table.d;
 }
 
-const real *fed_own_take(const fed *t, const real *from)
+const real *fed_own_take(const fed_task *fed, const real *from)
 {
-    const fed_own *k = &t->work.own;
-    if (!k->some) return from;
-    real *to = t->work.anchor;
-    const size_t row = (size_t)k->table.d * sizeof *to;
-    memcpy(to, from, (size_t)k->table.at * sizeof *to);
-    to += k->table.at;
-    for (int i = 0; i < k->seats.n; i++, to += k->table.d)
-        memcpy(to, from + row_at(k, i), row);
-    return t->work.anchor;
+    const fed_own *own = &fed->work.own;
+    if (!own->some) return from;
+    real *to = fed->work.anchor;
+    const size_t row = (size_t)own->table.d * sizeof *to;
+    memcpy(to, from, (size_t)own->table.at * sizeof *to);
+    to += own->table.at;
+    for (int i = 0; i < own->seats.n; i++, to += own->table.d)
+        memcpy(to, from + row_at(own, i), row);
+    return fed->work.anchor;
 }
 
-void fed_own_add(const fed_own *k, const real *x, int scale, double *sum)
+void fed_own_add(const fed_own *own, const real *x, int scale, double *sum)
 {
-    if (!k->some) {
-        weft_exact_add(k->n, x, scale, sum);
+    if (!own->some) {
+        weft_exact_add(own->n, x, scale, sum);
         return;
     }
-    weft_exact_add(k->table.at, x, scale, sum);
-    x += k->table.at;
-    for (int i = 0; i < k->seats.n; i++, x += k->table.d)
-        weft_exact_add(k->table.d, x, scale, sum + row_at(k, i));
+    weft_exact_add(own->table.at, x, scale, sum);
+    x += own->table.at;
+    for (int i = 0; i < own->seats.n; i++, x += own->table.d)
+        weft_exact_add(own->table.d, x, scale, sum + row_at(own, i));
 }

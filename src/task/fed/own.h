@@ -4,15 +4,15 @@
 
 #include "fed.h"
 
-/* For the network of t->model. */
-fed_own fed_own_new(const fed *t, weft_arena *mem);
+/* For the network of fed->model. */
+fed_own fed_own_new(const fed_task *fed, weft_arena *mem);
 /* The weights that training on `own` can change or that `scored` reads (n 0: nothing); all
  * of them with weight decay, which changes the vectors of all words. */
-void fed_own_choose(fed *t, const fed_client *options, const weft_samples *own,
+void fed_own_choose(fed_task *fed, const fed_training *options, const weft_samples *own,
                     const weft_samples *scored);
 /* These of from[nweight], in work.anchor where they are some. */
-const real *fed_own_take(const fed *t, const real *from);
-/* weft_exact_add of x[k->n] to these of sum[nweight]. */
-void fed_own_add(const fed_own *k, const real *x, int scale, double *sum);
+const real *fed_own_take(const fed_task *fed, const real *from);
+/* weft_exact_add of x[own->n] to these of sum[nweight]. */
+void fed_own_add(const fed_own *own, const real *x, int scale, double *sum);
 
 #endif

@@ -16,7 +16,7 @@
 typedef struct cohort {
     fed_turn turn;
     int64_t n;
-    fed_participant *place;  /* [n] */
+    fed_client *client;      /* [n] */
     fed_client_result *told; /* [n] */
     int *pick;               /* [n][nblock] entries of the mixture */
     weft_mix mix;
@@ -25,68 +25,71 @@ typedef struct cohort {
     int scale;
 } cohort;
 
-int fed_scores(const fed *t, const weft_job *job, int stage)
+int fed_scores(const fed_task *fed, const weft_job *job, int stage)
 {
     int moves = job->update.schedule != WEFT_UPDATE_NONE;
-    if (t->score_both) return 1;
-    if (stage == FED_AFTER) return t->score_weights == FED_PERSONAL || moves;
-    return t->score_weights == FED_GLOBAL || (moves && job->update.diff);
+    if (fed->score_both) return 1;
+    if (stage == FED_AFTER) return fed->score_weights == FED_PERSONAL || moves;
+    return fed->score_weights == FED_GLOBAL || (moves && job->update.diff);
 }
 
 /* ---- cohort ---- */
 
 /* Determines which devices are averaged. */
-static void close_devices(const fed *t, cohort *c, int64_t round, weft_arena *tmp)
+static void close_devices(const fed_task *fed, cohort *c, int64_t round, weft_arena *tmp)
 {
-    double model = (double)sizeof(float) * (double)t->nweight;
+    double model = (double)sizeof(float) * (double)fed->nweight;
     weft_turn *turn = WEFT_NEW(tmp, weft_turn, c->n);
     for (int64_t j = 0; j < c->n; j++) {
-        const fed_participant *p = &c->place[j];
-        double samples = (double)p->samples * p->options.epochs;
+        const fed_client *client = &c->client[j];
+        double samples = (double)client->samples * client->options.epochs;
         weft_work work = {.samples = samples,
-                          .flops = samples * t->net->flops(t->model),
+                          .flops = samples * fed->net->flops(fed->model),
                           .down = model,
                           .up = model};
-        turn[j] = weft_device_turn(&t->device, p->client, round, &work);
+        turn[j] = weft_device_turn(&fed->device, client->client, round, &work);
     }
-    c->end = weft_device_close(&t->device, (int)t->cohort, (int)c->n, turn, tmp);
+    c->end = weft_device_close(&fed->device, (int)fed->cohort, (int)c->n, turn, tmp);
     for (int64_t j = 0; j < c->n; j++) {
-        c->place[j].lost = turn[j].status != WEFT_AVERAGED;
-        c->place[j].late = turn[j].status == WEFT_LATE;
+        c->client[j].lost = turn[j].status != WEFT_AVERAGED;
+        c->client[j].late = turn[j].status == WEFT_LATE;
     }
 }
 
-static cohort cohort_new(const fed *t, const weft_job *job, const fed_trial_state *b,
-                         weft_arena *tmp)
+static cohort cohort_new(const fed_task *fed, const weft_job *job,
+                         const fed_trial_state *trial, weft_arena *tmp)
 {
-    int64_t clients = t->clients->n, round = (int64_t)b->head->round;
+    int64_t clients = fed->clients->n, round = (int64_t)trial->head->round;
     cohort c = {.turn = {.round = (uint64_t)round,
-                         .before = fed_scores(t, job, FED_BEFORE),
+                         .before = fed_scores(fed, job, FED_BEFORE),
                          .train = 1,
-                         .after = fed_scores(t, job, FED_AFTER),
+                         .after = fed_scores(fed, job, FED_AFTER),
                          .part = WEFT_VALID,
-                         .cap = t->max_valid,
-                         .most = t->worst},
+                         .cap = fed->max_valid,
+                         .most = fed->worst},
                 .mix = job->mix};
-    c.mix.logp = b->res->logp;
-    c.n = weft_device_started(&t->device, t->cohort, t->replacement ? INT64_MAX : clients);
-    c.place = WEFT_NEW(tmp, fed_participant, c.n);
+    c.mix.logp = trial->res->logp;
+    c.n = weft_device_started(&fed->device, fed->cohort,
+                              fed->replacement ? INT64_MAX : clients);
+    c.client = WEFT_NEW(tmp, fed_client, c.n);
     c.told = WEFT_NEW(tmp, fed_client_result, c.n);
     c.pick = WEFT_NEW(tmp, int, c.n *c.mix.nblock);
     int64_t *client = WEFT_NEW(tmp, int64_t, c.n);
-    fed_draw(t, (uint64_t)round, clients, c.n, t->replacement, client, tmp);
+    fed_draw(fed, (uint64_t)round, clients, c.n, fed->replacement, client, tmp);
     for (int64_t j = 0; j < c.n; j++) {
-        fed_participant *p = &c.place[j];
+        fed_client *p = &c.client[j];
         p->client = client[j];
-        p->options =
-            fed_pick(t, &c.mix, job->trial, (uint64_t)round, j, c.pick + j * c.mix.nblock);
-        fed_size(t, &c.turn, p);
-        p->weight = p->samples == 0 ? 0 : t->average == FED_PLAIN ? 1 : (double)p->samples;
+        p->options = fed_pick(fed, &c.mix, job->trial, (uint64_t)round, j,
+                              c.pick + j * c.mix.nblock);
+        fed_size(fed, &c.turn, p);
+        p->weight = p->samples == 0             ? 0
+                    : fed->average == FED_PLAIN ? 1
+                                                : (double)p->samples;
         c.weight += p->weight;
     }
-    close_devices(t, &c, round, tmp);
-    fed_deal(t, &c.turn, c.n, c.place, tmp);
-    c.scale = weft_exact_scale(t->client.max_change * c.weight);
+    close_devices(fed, &c, round, tmp);
+    fed_deal(fed, &c.turn, c.n, c.client, tmp);
+    c.scale = weft_exact_scale(fed->client.max_change * c.weight);
     return c;
 }
 
@@ -94,61 +97,62 @@ static cohort cohort_new(const fed *t, const weft_job *job, const fed_trial_stat
 
 /* The options with the least work that a client can draw from the mixture; for one
  * configuration, its options. */
-static fed_client cheapest(const fed *t, const weft_mix *m)
+static fed_training cheapest(const fed_task *fed, const weft_mix *mix)
 {
-    fed_client least = t->client;
+    fed_training least = fed->client;
     int epochs = 0;
-    for (int i = 0; i < m->k; i++) {
-        if (!(m->logp[i] > -INFINITY)) continue;
-        fed_client c = t->client;
-        weft_space_put(t->env.space, m->conf + (size_t)i * m->dim, &fed_client_kind, &c);
-        if (epochs == 0 || c.epochs < epochs) epochs = c.epochs;
+    for (int i = 0; i < mix->k; i++) {
+        if (!(mix->logp[i] > -INFINITY)) continue;
+        fed_training training = fed->client;
+        weft_space_put(fed->env.space, mix->conf + (size_t)i * mix->dim, &fed_training_kind,
+                       &training);
+        if (epochs == 0 || training.epochs < epochs) epochs = training.epochs;
     }
     least.epochs = epochs;
     return least;
 }
 
-static double least_of_round(const fed *t, const fed_client *least, int64_t round,
+static double least_of_round(const fed_task *fed, const fed_training *least, int64_t round,
                              weft_arena *tmp)
 {
-    int64_t clients = t->clients->n;
+    int64_t clients = fed->clients->n;
     fed_turn turn = {.part = WEFT_VALID};
-    cohort c = {.n = weft_device_started(&t->device, t->cohort,
-                                         t->replacement ? INT64_MAX : clients)};
+    cohort c = {.n = weft_device_started(&fed->device, fed->cohort,
+                                         fed->replacement ? INT64_MAX : clients)};
     int64_t *client = WEFT_NEW(tmp, int64_t, c.n);
-    c.place = WEFT_NEW(tmp, fed_participant, c.n);
-    fed_draw(t, (uint64_t)round, clients, c.n, t->replacement, client, tmp);
+    c.client = WEFT_NEW(tmp, fed_client, c.n);
+    fed_draw(fed, (uint64_t)round, clients, c.n, fed->replacement, client, tmp);
     for (int64_t j = 0; j < c.n; j++) {
-        c.place[j] = (fed_participant){.client = client[j], .options = *least};
-        fed_size(t, &turn, &c.place[j]);
+        c.client[j] = (fed_client){.client = client[j], .options = *least};
+        fed_size(fed, &turn, &c.client[j]);
     }
-    close_devices(t, &c, round, tmp);
+    close_devices(fed, &c, round, tmp);
     return c.end.seconds;
 }
 
 /* 1: devices have speeds or delays; else a round is a virtual second. */
-static int is_timed(const weft_device *d)
+static int is_timed(const weft_device *device)
 {
-    return d->sample_seconds > 0 || d->flops > 0 || d->up > 0 || d->down > 0 ||
-           d->latency > 0 || d->rows > 0;
+    return device->sample_seconds > 0 || device->flops > 0 || device->up > 0 ||
+           device->down > 0 || device->latency > 0 || device->rows > 0;
 }
 
 weft_price fed_price(const void *self)
 {
-    const fed *t = self;
-    return is_timed(&t->device) ? WEFT_PRICE_SECONDS : WEFT_PRICE_OPERATIONS;
+    const fed_task *fed = self;
+    return is_timed(&fed->device) ? WEFT_PRICE_SECONDS : WEFT_PRICE_OPERATIONS;
 }
 
 double fed_seconds(const void *self, const weft_job *job, double before)
 {
-    const fed *t = self;
-    if (!is_timed(&t->device) || !(job->resource >= 1)) return job->resource;
-    fed_client least = cheapest(t, &job->mix);
+    const fed_task *fed = self;
+    if (!is_timed(&fed->device) || !(job->resource >= 1)) return job->resource;
+    fed_training least = cheapest(fed, &job->mix);
     weft_arena *tmp = weft_arena_new();
     double sum = 0;
     for (int64_t u = 0; u < (int64_t)job->resource; u++) {
         size_t mark = weft_arena_mark(tmp);
-        sum += least_of_round(t, &least, (int64_t)before + u, tmp);
+        sum += least_of_round(fed, &least, (int64_t)before + u, tmp);
         weft_arena_reset(tmp, mark);
     }
     weft_arena_free(tmp);
@@ -157,18 +161,18 @@ double fed_seconds(const void *self, const weft_job *job, double before)
 
 /* ---- turns ---- */
 
-static weft_status take_turns(fed *t, cohort *c, const real *w)
+static weft_status take_turns(fed_task *fed, cohort *c, const real *w)
 {
-    double *sum = t->work.sum;
-    memset(sum, 0, (size_t)t->nweight * sizeof *sum);
-    fed_turns q = {.turn = &c->turn,
-                   .from = w,
-                   .n = c->n,
-                   .place = c->place,
-                   .told = c->told,
-                   .scale = c->scale,
-                   .sum = sum};
-    return fed_take_turns(t, &q);
+    double *sum = fed->work.sum;
+    memset(sum, 0, (size_t)fed->nweight * sizeof *sum);
+    fed_turns turns = {.turn = &c->turn,
+                       .from = w,
+                       .n = c->n,
+                       .client = c->client,
+                       .told = c->told,
+                       .scale = c->scale,
+                       .sum = sum};
+    return fed_take_turns(fed, &turns);
 }
 
 /* ---- late clients ---- */
@@ -187,7 +191,7 @@ static weft_status take_turns(fed *t, cohort *c, const real *w)
  * draw the same configuration, the number of surplus clients does not depend on it. In a
  * mixture a slow configuration has more surplus clients, which does not tell how it would
  * perform if all clients drew it: it then has fewer scores, those of its faster clients. */
-static void charge_late(const fed *t, cohort *c)
+static void charge_late(const fed_task *fed, cohort *c)
 {
     double loss = 0, wrong = 0, count = 0;
     for (int64_t j = 0; j < c->n; j++) {
@@ -196,39 +200,41 @@ static void charge_late(const fed *t, cohort *c)
         count += c->told[j].count;
     }
     for (int64_t j = 0; j < c->n; j++) {
-        if (!c->place[j].late) continue;
-        fed_client_result *o = &c->told[j];
-        *o = (fed_client_result){.count = fed_predictions(t, c->place[j].valid), .late = 1};
-        o->loss[FED_BEFORE] = count > 0 ? loss / count * o->count : 0;
-        o->wrong[FED_BEFORE] = count > 0 ? wrong / count * o->count : 0;
-        o->loss[FED_AFTER] = t->worst * o->count;
-        o->wrong[FED_AFTER] = o->count;
+        if (!c->client[j].late) continue;
+        fed_client_result *result = &c->told[j];
+        *result = (fed_client_result){.count = fed_predictions(fed, c->client[j].valid),
+                                      .late = 1};
+        result->loss[FED_BEFORE] = count > 0 ? loss / count * result->count : 0;
+        result->wrong[FED_BEFORE] = count > 0 ? wrong / count * result->count : 0;
+        result->loss[FED_AFTER] = fed->worst * result->count;
+        result->wrong[FED_AFTER] = result->count;
     }
 }
 
 /* ---- server ---- */
 
 /* Updates the weights by the mean change of the clients that did not diverge. */
-static void move_weights(fed *t, const cohort *c, fed_trial_state *b, const int64_t *sum)
+static void move_weights(fed_task *fed, const cohort *c, fed_trial_state *trial,
+                         const int64_t *sum)
 {
     double weight = 0;
     for (int64_t j = 0; j < c->n; j++)
-        if (!c->place[j].lost && !(c->told[j].diverged > 0)) weight += c->place[j].weight;
+        if (!c->client[j].lost && !(c->told[j].diverged > 0)) weight += c->client[j].weight;
     if (!(weight > 0)) return;
     double unit = ldexp(1, -c->scale) / weight;
-    real *delta = t->work.g;
-    for (int64_t i = 0; i < t->nweight; i++) delta[i] = (real)((double)sum[i] * unit);
-    weft_server server = t->server;
-    weft_space_put(t->env.space, c->mix.conf, &fed_server_kind, &server);
-    weft_server_step(&server, (int64_t)b->head->steps, t->nweight, b->x, delta,
-                     b->x + t->nweight);
-    if (t->net->project) t->net->project(t->model, b->x);
-    b->head->steps++;
+    real *delta = fed->work.g;
+    for (int64_t i = 0; i < fed->nweight; i++) delta[i] = (real)((double)sum[i] * unit);
+    weft_server server = fed->server;
+    weft_space_put(fed->env.space, c->mix.conf, &fed_server_kind, &server);
+    weft_server_step(&server, (int64_t)trial->head->steps, fed->nweight, trial->x, delta,
+                     trial->x + fed->nweight);
+    if (fed->net->project) fed->net->project(fed->model, trial->x);
+    trial->head->steps++;
 }
 
 /* Updates the mixture by the scores of the clients that answered or were late. */
-static void move_mix(const fed *t, const weft_job *job, cohort *c, fed_trial_state *b,
-                     weft_arena *tmp)
+static void move_mix(const fed_task *fed, const weft_job *job, cohort *c,
+                     fed_trial_state *trial, weft_arena *tmp)
 {
     if (job->update.schedule == WEFT_UPDATE_NONE) return;
     int nblock = c->mix.nblock;
@@ -238,45 +244,51 @@ static void move_mix(const fed *t, const weft_job *job, cohort *c, fed_trial_sta
     double sum = 0;
     int n = 0;
     for (int64_t j = 0; j < c->n; j++) {
-        const fed_client_result *o = &c->told[j];
-        if (!(o->count > 0)) continue;
+        const fed_client_result *result = &c->told[j];
+        if (!(result->count > 0)) continue;
         memcpy(pick + n * nblock, c->pick + j * nblock, (size_t)nblock * sizeof *pick);
         for (int stage = 0; stage < 2; stage++)
-            s[stage][n] = (t->score == FED_LOSS ? o->loss : o->wrong)[stage] / o->count;
-        v[n++] = o->count;
-        sum += o->count;
+            s[stage][n] = (fed->score == FED_LOSS ? result->loss : result->wrong)[stage] /
+                          result->count;
+        v[n++] = result->count;
+        sum += result->count;
     }
     for (int e = 0; e < n; e++) v[e] /= sum;
     if (job->update.schedule == WEFT_UPDATE_RACING)
-        weft_mix_race_step(&job->update, b->evidence, &c->mix, n, pick, s[FED_BEFORE],
+        weft_mix_race_step(&job->update, trial->evidence, &c->mix, n, pick, s[FED_BEFORE],
                            s[FED_AFTER], v);
     else
-        weft_mix_update_step(&job->update, &b->head->drift, &c->mix, n, pick, s[FED_BEFORE],
-                             s[FED_AFTER], v);
+        weft_mix_update_step(&job->update, &trial->head->drift, &c->mix, n, pick,
+                             s[FED_BEFORE], s[FED_AFTER], v);
 }
 
 /* ---- the record ---- */
 
-static void add_arms(const fed *t, const cohort *c, int64_t j, fed_trial_state *b)
+static void add_arms(const fed_task *fed, const cohort *c, int64_t j,
+                     fed_trial_state *trial)
 {
-    const fed_client_result *o = &c->told[j];
+    const fed_client_result *result = &c->told[j];
     int stage = c->turn.after ? FED_AFTER : FED_BEFORE;
-    int failed = o->diverged > 0 || o->late > 0;
+    int failed = result->diverged > 0 || result->late > 0;
     for (int e = 0; e < c->mix.nblock; e++) {
         int i = c->pick[j * c->mix.nblock + e];
-        b->res->arm_loss[i] += failed ? t->worst * o->count : o->loss[stage];
-        b->res->arm_wrong[i] += failed ? o->count : o->wrong[stage];
-        b->res->arm_count[i] += o->count;
+        trial->res->arm_loss[i] +=
+            failed ? fed->worst * result->count : result->loss[stage];
+        trial->res->arm_wrong[i] += failed ? result->count : result->wrong[stage];
+        trial->res->arm_count[i] += result->count;
     }
 }
 
-static void fill_row(const cohort *c, const fed_score_sums *s, double train_loss,
+static void fill_row(const cohort *c, const fed_score_sums *sums, double train_loss,
                      double *row)
 {
-    row[FED_ROW_BEFORE_LOSS] = c->turn.before ? s->loss[FED_BEFORE] / s->answered : NAN;
-    row[FED_ROW_BEFORE_ERROR] = c->turn.before ? s->wrong[FED_BEFORE] / s->answered : NAN;
-    row[FED_ROW_AFTER_LOSS] = c->turn.after ? s->loss[FED_AFTER] / s->answered : NAN;
-    row[FED_ROW_AFTER_ERROR] = c->turn.after ? s->wrong[FED_AFTER] / s->answered : NAN;
+    row[FED_ROW_BEFORE_LOSS] =
+        c->turn.before ? sums->loss[FED_BEFORE] / sums->answered : NAN;
+    row[FED_ROW_BEFORE_ERROR] =
+        c->turn.before ? sums->wrong[FED_BEFORE] / sums->answered : NAN;
+    row[FED_ROW_AFTER_LOSS] = c->turn.after ? sums->loss[FED_AFTER] / sums->answered : NAN;
+    row[FED_ROW_AFTER_ERROR] =
+        c->turn.after ? sums->wrong[FED_AFTER] / sums->answered : NAN;
     row[FED_ROW_TRAIN_LOSS] = train_loss;
     row[FED_ROW_DROPPED] = c->end.away + c->end.dropped + c->end.late + c->end.surplus;
     row[FED_ROW_SECONDS] = c->end.seconds;
@@ -286,49 +298,51 @@ static void fill_row(const cohort *c, const fed_score_sums *s, double train_loss
 }
 
 /* Warns, once, that a whole cohort diverged or was late. */
-static void warn(fed *t, const cohort *c, const fed_trial_state *b, const double *row)
+static void warn(fed_task *fed, const cohort *c, const fed_trial_state *trial,
+                 const double *row)
 {
-    if (t->warned || row[FED_ROW_CLIENTS] > 0 ||
+    if (fed->warned || row[FED_ROW_CLIENTS] > 0 ||
         (row[FED_ROW_DIVERGED] < 1 && c->end.late == 0))
         return;
-    t->warned = 1;
+    fed->warned = 1;
     if (row[FED_ROW_DIVERGED] > 0)
         weft_log(
             WEFT_WARN,
             "all %.0f clients of round %.0f of trial %.0f diverged, so the weights "
             "do not change; client.lr may be too high, or numbers of the data too large",
-            row[FED_ROW_DIVERGED], b->head->round, b->head->trial);
+            row[FED_ROW_DIVERGED], trial->head->round, trial->head->trial);
     else
         weft_log(
             WEFT_WARN,
             "all %d clients of round %.0f of trial %.0f missed device.deadline = %g "
             "s, so the weights do not change; allow more time, or use fewer client.epochs",
-            c->end.late, b->head->round, b->head->trial, t->device.deadline);
+            c->end.late, trial->head->round, trial->head->trial, fed->device.deadline);
 }
 
 /* Sums the results of the round, in the order of the cohort. */
-static void write_record(fed *t, const cohort *c, fed_trial_state *b, double *row)
+static void write_record(fed_task *fed, const cohort *c, fed_trial_state *trial,
+                         double *row)
 {
     fed_score_sums seen = {0};
     double loss = 0, count = 0;
     for (int64_t j = 0; j < c->n; j++) {
-        const fed_client_result *o = &c->told[j];
-        fed_sums_add(t, &seen, o);
-        add_arms(t, c, j, b);
-        if (c->place[j].lost) continue;
-        row[FED_ROW_SAMPLES] += o->steps;
-        row[FED_ROW_DIVERGED] += o->diverged;
-        if (o->diverged > 0) continue;
+        const fed_client_result *result = &c->told[j];
+        fed_sums_add(fed, &seen, result);
+        add_arms(fed, c, j, trial);
+        if (c->client[j].lost) continue;
+        row[FED_ROW_SAMPLES] += result->steps;
+        row[FED_ROW_DIVERGED] += result->diverged;
+        if (result->diverged > 0) continue;
         row[FED_ROW_CLIENTS]++;
-        loss += o->train_loss;
-        count += o->train_count;
+        loss += result->train_loss;
+        count += result->train_count;
     }
-    fed_trial_enter(t, b, &seen);
-    b->head->train_loss += loss;
-    b->head->train_count += count;
-    b->head->seconds += c->end.seconds;
+    fed_trial_enter(fed, trial, &seen);
+    trial->head->train_loss += loss;
+    trial->head->train_count += count;
+    trial->head->seconds += c->end.seconds;
     fill_row(c, &seen, loss / count, row);
-    warn(t, c, b, row);
+    warn(fed, c, trial, row);
 }
 
 /* Converts integers below 2^52 from doubles to int64_t, in the same memory. */
@@ -342,18 +356,18 @@ static int64_t *whole(double *sum, int64_t n)
     return wire;
 }
 
-weft_status fed_round(fed *t, const weft_job *job, fed_trial_state *b, double *row,
-                      weft_arena *tmp)
+weft_status fed_round(fed_task *fed, const weft_job *job, fed_trial_state *trial,
+                      double *row, weft_arena *tmp)
 {
-    t->work.tmp = tmp;
-    cohort c = cohort_new(t, job, b, tmp);
-    weft_status st = take_turns(t, &c, b->x);
-    int64_t *wire = whole(t->work.sum, t->nweight);
-    TRY(fed_exchange(t, st, wire, t->nweight, c.n, c.place, c.told));
-    charge_late(t, &c);
-    move_weights(t, &c, b, wire);
-    move_mix(t, job, &c, b, tmp);
-    write_record(t, &c, b, row);
-    b->head->round++;
+    fed->work.tmp = tmp;
+    cohort c = cohort_new(fed, job, trial, tmp);
+    weft_status st = take_turns(fed, &c, trial->x);
+    int64_t *wire = whole(fed->work.sum, fed->nweight);
+    TRY(fed_exchange(fed, st, wire, fed->nweight, c.n, c.client, c.told));
+    charge_late(fed, &c);
+    move_weights(fed, &c, trial, wire);
+    move_mix(fed, job, &c, trial, tmp);
+    write_record(fed, &c, trial, row);
+    trial->head->round++;
     return WEFT_OK;
 }

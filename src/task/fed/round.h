@@ -5,8 +5,8 @@
 #include "trial.h"
 
 /* Does one round. EFILE, EDATA. Collective. */
-WEFT_CHECKED weft_status fed_round(fed *t, const weft_job *job, fed_trial_state *b,
-                                   double *row, weft_arena *tmp);
+WEFT_CHECKED weft_status fed_round(fed_task *fed, const weft_job *job,
+                                   fed_trial_state *trial, double *row, weft_arena *tmp);
 /* Virtual seconds of the rounds of a job whose weights have had `before` rounds, as
  * weft_task.seconds. It is exact for one configuration, because the behaviour of devices is
  * known when a cohort is drawn; for a mixture it is a lower bound, with the fastest
@@ -15,6 +15,6 @@ double fed_seconds(const void *self, const weft_job *job, double before);
 /* Operations where no device has a speed or delay, so that all rounds last equally long. */
 weft_price fed_price(const void *self);
 /* 1 if the rounds of the job score clients in this stage: before or after training. */
-int fed_scores(const fed *t, const weft_job *job, int stage);
+int fed_scores(const fed_task *fed, const weft_job *job, int stage);
 
 #endif

@@ -13,9 +13,9 @@
 enum { HEAD = sizeof(fed_trial_head) / sizeof(double) };
 enum { SUMS = sizeof(fed_score_sums) / sizeof(double) };
 
-int64_t fed_trial_size(const fed *t, int k)
+int64_t fed_trial_size(const fed_task *fed, int k)
 {
-    return HEAD + t->pool * SUMS + (k > 1 ? 2 * (int64_t)k : 0);
+    return HEAD + fed->pool * SUMS + (k > 1 ? 2 * (int64_t)k : 0);
 }
 
 void fed_trial_start(weft_state *state)
@@ -24,28 +24,28 @@ void fed_trial_start(weft_state *state)
     memcpy(state->aux, &none, sizeof none);
 }
 
-fed_trial_state fed_trial_open(const fed *t, const weft_job *job, int64_t unit,
+fed_trial_state fed_trial_open(const fed_task *fed, const weft_job *job, int64_t unit,
                                weft_state *state, weft_result *res)
 {
-    double *ring = state->aux + HEAD, *evidence = ring + t->pool * SUMS;
+    double *ring = state->aux + HEAD, *evidence = ring + fed->pool * SUMS;
     size_t nevidence = (size_t)(state->aux + state->naux - evidence);
-    fed_trial_state b = {.x = state->x,
-                         .head = (fed_trial_head *)state->aux,
-                         .ring = (fed_score_sums *)ring,
-                         .evidence = evidence,
-                         .res = res};
-    if (unit > 0) return b;
-    if (fabs(b.head->trial - (double)job->trial) > 0) { /* the state is new, or of another
-                                                           trial */
-        *b.head = (fed_trial_head){.trial = (double)job->trial,
-                                   .round = b.head->round,
-                                   .steps = b.head->steps,
-                                   .best = INFINITY};
-        memset(b.ring, 0, (size_t)t->pool * sizeof *b.ring);
-        memset(b.evidence, 0, nevidence * sizeof *b.evidence);
+    fed_trial_state trial = {.x = state->x,
+                             .head = (fed_trial_head *)state->aux,
+                             .ring = (fed_score_sums *)ring,
+                             .evidence = evidence,
+                             .res = res};
+    if (unit > 0) return trial;
+    if (fabs(trial.head->trial - (double)job->trial) > 0) { /* the state is new, or of
+                                                           another trial */
+        *trial.head = (fed_trial_head){.trial = (double)job->trial,
+                                       .round = trial.head->round,
+                                       .steps = trial.head->steps,
+                                       .best = INFINITY};
+        memset(trial.ring, 0, (size_t)fed->pool * sizeof *trial.ring);
+        memset(trial.evidence, 0, nevidence * sizeof *trial.evidence);
     }
-    b.head->train_loss = b.head->train_count = b.head->seconds = 0;
-    return b;
+    trial.head->train_loss = trial.head->train_count = trial.head->seconds = 0;
+    return trial;
 }
 
 /* ---- scores ---- */
@@ -54,38 +54,38 @@ fed_trial_state fed_trial_open(const fed *t, const weft_job *job, int64_t unit,
  * population correction. */
 static const weft_population unlimited = {INFINITY, 0};
 
-double fed_worst_score(const fed *t)
+double fed_worst_score(const fed_task *fed)
 {
-    return t->score == FED_LOSS ? t->worst : 1;
+    return fed->score == FED_LOSS ? fed->worst : 1;
 }
 
 /* Number of predictions of a client times its score. */
-static double sum_of(const fed *t, const fed_client_result *told)
+static double sum_of(const fed_task *fed, const fed_client_result *told)
 {
-    if (told->diverged > 0 || told->late > 0) return fed_worst_score(t) * told->count;
-    int stage = t->score_weights == FED_GLOBAL ? FED_BEFORE : FED_AFTER;
-    return t->score == FED_LOSS ? told->loss[stage] : told->wrong[stage];
+    if (told->diverged > 0 || told->late > 0) return fed_worst_score(fed) * told->count;
+    int stage = fed->score_weights == FED_GLOBAL ? FED_BEFORE : FED_AFTER;
+    return fed->score == FED_LOSS ? told->loss[stage] : told->wrong[stage];
 }
 
-static void merge(fed_score_sums *to, const fed_score_sums *s)
+static void merge(fed_score_sums *to, const fed_score_sums *sums)
 {
-    to->n += s->n;
-    to->v += s->v;
-    to->vs += s->vs;
-    to->vv += s->vv;
-    to->vss += s->vss;
-    to->answered += s->answered;
+    to->n += sums->n;
+    to->v += sums->v;
+    to->vs += sums->vs;
+    to->vv += sums->vv;
+    to->vss += sums->vss;
+    to->answered += sums->answered;
     for (int i = 0; i < 2; i++) {
-        to->loss[i] += s->loss[i];
-        to->wrong[i] += s->wrong[i];
+        to->loss[i] += sums->loss[i];
+        to->wrong[i] += sums->wrong[i];
     }
 }
 
-void fed_sums_add(const fed *t, fed_score_sums *to, const fed_client_result *told)
+void fed_sums_add(const fed_task *fed, fed_score_sums *to, const fed_client_result *told)
 {
     double v = told->count;
     if (!(v > 0)) return;
-    fed_score_sums one = {.n = 1, .v = v, .vs = sum_of(t, told), .vv = v * v};
+    fed_score_sums one = {.n = 1, .v = v, .vs = sum_of(fed, told), .vv = v * v};
     one.vss = one.vs * one.vs / v;
     if (!(told->late > 0)) {
         one.answered = v;
@@ -95,79 +95,80 @@ void fed_sums_add(const fed *t, fed_score_sums *to, const fed_client_result *tol
     merge(to, &one);
 }
 
-weft_interval fed_sums_score(const fed_score_sums *s, weft_population all)
+weft_interval fed_sums_score(const fed_score_sums *sums, weft_population all)
 {
-    if (!(s->n > 0)) return (weft_interval){NAN, INFINITY};
-    double mean = s->vs / s->v;
-    double around = fmax(s->vss - mean * mean * s->v, 0);
-    return weft_interval_of((int)s->n, s->v, s->vv, mean, around, all);
+    if (!(sums->n > 0)) return (weft_interval){NAN, INFINITY};
+    double mean = sums->vs / sums->v;
+    double around = fmax(sums->vss - mean * mean * sums->v, 0);
+    return weft_interval_of((int)sums->n, sums->v, sums->vv, mean, around, all);
 }
 
-void fed_trial_enter(const fed *t, fed_trial_state *b, const fed_score_sums *seen)
+void fed_trial_enter(const fed_task *fed, fed_trial_state *trial,
+                     const fed_score_sums *seen)
 {
     double score = seen->n > 0 ? seen->vs / seen->v : (double)NAN;
-    b->ring[(int64_t)b->head->rounds % t->pool] = *seen;
-    b->head->rounds++;
-    if (score < b->head->best) b->head->best = score;
+    trial->ring[(int64_t)trial->head->rounds % fed->pool] = *seen;
+    trial->head->rounds++;
+    if (score < trial->head->best) trial->head->best = score;
 }
 
 /* ---- result ---- */
 
 /* The score that the tuner is told. The worst score is used as the bound if an interval
  * cannot be estimated, as from a single client. */
-static double selected(const fed *t, const fed_trial_state *b, weft_interval pooled,
-                       weft_interval eval)
+static double selected(const fed_task *fed, const fed_trial_state *trial,
+                       weft_interval pooled, weft_interval eval)
 {
-    int64_t rounds = (int64_t)b->head->rounds;
-    switch (t->select) {
+    int64_t rounds = (int64_t)trial->head->rounds;
+    switch (fed->select) {
     case FED_BOUND:
         return isnan(pooled.score) ? NAN
-                                   : fmin(pooled.score + pooled.half, fed_worst_score(t));
+                                   : fmin(pooled.score + pooled.half, fed_worst_score(fed));
     case FED_LAST:
         if (rounds == 0) return NAN;
-        return fed_sums_score(&b->ring[(rounds - 1) % t->pool], unlimited).score;
-    case FED_BEST: return b->head->best;
+        return fed_sums_score(&trial->ring[(rounds - 1) % fed->pool], unlimited).score;
+    case FED_BEST: return trial->head->best;
     case FED_EVAL: return eval.score;
     default: return pooled.score;
     }
 }
 
 /* Means before and after training: of the evaluation, if there was one, else pooled. */
-static void fill_means(const fed *t, const fed_score_sums *s, int before, int after,
-                       weft_result *res)
+static void fill_means(const fed_task *fed, const fed_score_sums *sums, int before,
+                       int after, weft_result *res)
 {
     double *m = res->metric;
     if (before) {
-        m[FED_GLOBAL_LOSS] = s->loss[FED_BEFORE] / s->answered;
-        m[FED_GLOBAL_ERROR] = s->wrong[FED_BEFORE] / s->answered;
+        m[FED_GLOBAL_LOSS] = sums->loss[FED_BEFORE] / sums->answered;
+        m[FED_GLOBAL_ERROR] = sums->wrong[FED_BEFORE] / sums->answered;
     }
     if (after) {
-        m[FED_PERSONAL_LOSS] = s->loss[FED_AFTER] / s->answered;
-        m[FED_PERSONAL_ERROR] = s->wrong[FED_AFTER] / s->answered;
+        m[FED_PERSONAL_LOSS] = sums->loss[FED_AFTER] / sums->answered;
+        m[FED_PERSONAL_ERROR] = sums->wrong[FED_AFTER] / sums->answered;
     }
-    int personal = t->score_weights == FED_PERSONAL;
+    int personal = fed->score_weights == FED_PERSONAL;
     m[FED_VALID_LOSS] = m[personal ? FED_PERSONAL_LOSS : FED_GLOBAL_LOSS];
     m[FED_VALID_ERROR] = m[personal ? FED_PERSONAL_ERROR : FED_GLOBAL_ERROR];
 }
 
-void fed_trial_result(const fed *t, const weft_job *job, const fed_trial_state *b,
-                      const fed_score_sums *eval)
+void fed_trial_result(const fed_task *fed, const weft_job *job,
+                      const fed_trial_state *trial, const fed_score_sums *eval)
 {
     fed_score_sums sum = {0};
-    weft_result *res = b->res;
-    for (int64_t i = 0; i < t->pool; i++) merge(&sum, &b->ring[i]);
+    weft_result *res = trial->res;
+    for (int64_t i = 0; i < fed->pool; i++) merge(&sum, &trial->ring[i]);
     weft_interval pooled = fed_sums_score(&sum, unlimited),
-                  last = fed_sums_score(eval, t->all);
+                  last = fed_sums_score(eval, fed->all);
     int evaluated = eval->n > 0;
     double half = (evaluated ? last : pooled).half;
-    res->by_error = t->score == FED_ERROR;
-    res->loss = selected(t, b, pooled, last);
+    res->by_error = fed->score == FED_ERROR;
+    res->loss = selected(fed, trial, pooled, last);
     res->bound = isfinite(half) ? half : (double)NAN;
     if (evaluated)
-        fill_means(t, eval, 1, t->score_weights == FED_PERSONAL, res);
+        fill_means(fed, eval, 1, fed->score_weights == FED_PERSONAL, res);
     else
-        fill_means(t, &sum, fed_scores(t, job, FED_BEFORE), fed_scores(t, job, FED_AFTER),
-                   res);
-    res->metric[FED_TRAIN_LOSS] = b->head->train_loss / b->head->train_count;
-    res->cost = b->head->seconds > 0 ? b->head->seconds : job->resource;
+        fill_means(fed, &sum, fed_scores(fed, job, FED_BEFORE),
+                   fed_scores(fed, job, FED_AFTER), res);
+    res->metric[FED_TRAIN_LOSS] = trial->head->train_loss / trial->head->train_count;
+    res->cost = trial->head->seconds > 0 ? trial->head->seconds : job->resource;
 }

@@ -38,28 +38,29 @@ typedef struct fed_trial_state {
 } fed_trial_state;
 
 /* Number of doubles in the state after a job of k configurations. */
-int64_t fed_trial_size(const fed *t, int k);
+int64_t fed_trial_size(const fed_task *fed, int k);
 /* Initialises a state as one that belongs to no trial yet. */
 void fed_trial_start(weft_state *state);
 /* The parts of a state. At the first unit of a job its sums are set to zero, and more if
  * the state is of another trial. */
-fed_trial_state fed_trial_open(const fed *t, const weft_job *job, int64_t unit,
+fed_trial_state fed_trial_open(const fed_task *fed, const weft_job *job, int64_t unit,
                                weft_state *state, weft_result *res);
 /* Adds the sums `seen` of a round. */
-void fed_trial_enter(const fed *t, fed_trial_state *b, const fed_score_sums *seen);
+void fed_trial_enter(const fed_task *fed, fed_trial_state *trial,
+                     const fed_score_sums *seen);
 /* The worst possible score: error 1, or loss fed.worst. */
-double fed_worst_score(const fed *t);
+double fed_worst_score(const fed_task *fed);
 /* Adds the result of one client. */
-void fed_sums_add(const fed *t, fed_score_sums *to, const fed_client_result *told);
+void fed_sums_add(const fed_task *fed, fed_score_sums *to, const fed_client_result *told);
 /* Mean score of the clients summed, NAN if there are none, and half the width of its 95 %
  * interval as an estimate for all clients; INFINITY if it cannot be estimated. For sums
  * over several rounds the interval is for the mean, over these rounds, of the scores that
  * all clients would have had. It is not for the last weights, which are better than the
  * mean as long as training improves them. */
-weft_interval fed_sums_score(const fed_score_sums *s, weft_population all);
+weft_interval fed_sums_score(const fed_score_sums *sums, weft_population all);
 /* Fills the rest of the job's result; `eval`: sums of the last evaluation, n = 0: there was
  * none. */
-void fed_trial_result(const fed *t, const weft_job *job, const fed_trial_state *b,
-                      const fed_score_sums *eval);
+void fed_trial_result(const fed_task *fed, const weft_job *job,
+                      const fed_trial_state *trial, const fed_score_sums *eval);
 
 #endif

@@ -16,7 +16,7 @@
 
 enum { POWER, EXPONENTIAL, DATA };
 
-typedef struct flow {
+typedef struct flow_task {
     int spectrum, normalize, prediction, method;
     double decay, signal, signal_decay, sigma, step, lambda, noise, seconds, spread;
     int64_t p, n, features;
@@ -24,54 +24,54 @@ typedef struct flow {
     weft_env env;
     flow_problem problem;
     flow_data data; /* spectrum = data */
-} flow;
+} flow_task;
 
 static const weft_opt flow_opts[] = {
-    WEFT_CHOICE_OPT("spectrum", flow, spectrum, "power", "power|exponential|data",
+    WEFT_CHOICE_OPT("spectrum", flow_task, spectrum, "power", "power|exponential|data",
                     "eigenvalues s_i of X^T X / n, i = 1 .. p: i^-decay, exp(-decay (i - "
                     "1)), or of the training rows of run.data, centred"),
-    WEFT_REAL_OPT("decay", flow, decay, "1", 0, 100,
+    WEFT_REAL_OPT("decay", flow_task, decay, "1", 0, 100,
                   "decay of the eigenvalues, if not from data"),
-    WEFT_LONG_OPT("p", flow, p, "50", 1, 1e6, "number of features, if not from data"),
-    WEFT_LONG_OPT("n", flow, n, "100", 1, 1e12,
+    WEFT_LONG_OPT("p", flow_task, p, "50", 1, 1e6, "number of features, if not from data"),
+    WEFT_LONG_OPT("n", flow_task, n, "100", 1, 1e12,
                   "number of samples, if not from data; s_i = 0 for i > n"),
-    WEFT_REAL_OPT("signal", flow, signal, "1", 0, 1e100,
+    WEFT_REAL_OPT("signal", flow_task, signal, "1", 0, 1e100,
                   "|beta_0|, if not from data; for data beta_0 is the least squares fit"),
     WEFT_REAL_OPT(
-        "signal_decay", flow, signal_decay, "0", -100, 100,
+        "signal_decay", flow_task, signal_decay, "0", -100, 100,
         "if not from data: (v_i^T beta_0)^2 decays as i^-signal_decay; 0: all equal"),
-    WEFT_REAL_OPT("sigma", flow, sigma, "-1", -1, 1e100,
+    WEFT_REAL_OPT("sigma", flow_task, sigma, "-1", -1, 1e100,
                   "standard deviation of the noise of responses; auto: 1, or that of the "
                   "residuals of the least squares fit to data",
                   .words = "auto"),
-    WEFT_TEXT_OPT("response", flow, response, "label",
+    WEFT_TEXT_OPT("response", flow_task, response, "label",
                   "response for data: label (the number of the class), or name or number "
                   "of a column, which then is not a feature"),
     WEFT_BOOL_OPT(
-        "normalize", flow, normalize, "yes",
+        "normalize", flow_task, normalize, "yes",
         "divide eigenvalues of data by the largest, so that descent diverges above step 2"),
     WEFT_CHOICE_OPT(
-        "loss", flow, prediction, "estimation", "estimation|prediction",
+        "loss", flow_task, prediction, "estimation", "estimation|prediction",
         "mean over the noise of |b - beta_0|^2 or, in the sample, |X (b - beta_0)|^2 / n"),
-    WEFT_CHOICE_OPT("method", flow, method, "descent", "flow|descent|ridge",
+    WEFT_CHOICE_OPT("method", flow_task, method, "descent", "flow|descent|ridge",
                     "gradient flow or gradient descent, both from 0, or their limit, ridge "
                     "regression, at once",
                     .role = WEFT_PER_TRIAL),
-    WEFT_REAL_OPT("step", flow, step, "1", 0, 1e12,
+    WEFT_REAL_OPT("step", flow_task, step, "1", 0, 1e12,
                   "step size of descent; time of flow per unit of resource",
                   .role = WEFT_PER_TRIAL),
-    WEFT_REAL_OPT("lambda", flow, lambda, "0", 0, 1e12,
+    WEFT_REAL_OPT("lambda", flow_task, lambda, "0", 0, 1e12,
                   "penalty: |y - X b|^2 / n + lambda |b|^2", .role = WEFT_PER_TRIAL),
     WEFT_LONG_OPT(
-        "features", flow, features, "0", 0, 1e6,
+        "features", flow_task, features, "0", 0, 1e6,
         "number of principal directions that are fitted, those of the largest s_i",
         .words = "all", .role = WEFT_PER_TRIAL),
-    WEFT_REAL_OPT("noise", flow, noise, "0", 0, 1e100,
+    WEFT_REAL_OPT("noise", flow_task, noise, "0", 0, 1e100,
                   "standard deviation of normal noise on the loss that a tuner is told"),
-    WEFT_REAL_OPT("seconds", flow, seconds, "1", 0, 1e9,
+    WEFT_REAL_OPT("seconds", flow_task, seconds, "1", 0, 1e9,
                   "virtual seconds per unit of resource, the mean over trials"),
     WEFT_REAL_OPT(
-        "spread", flow, spread, "0", 0, 10,
+        "spread", flow_task, spread, "0", 0, 10,
         "standard deviation of the logarithm of a trial's virtual seconds for a unit"),
     {0},
 };
@@ -97,50 +97,52 @@ static weft_status flow_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED],
 
 /* ---- the problem ---- */
 
-static void make_problem(flow *t)
+static void make_problem(flow_task *flow)
 {
-    flow_problem *q = &t->problem;
-    q->p = t->p;
-    q->n = t->n;
-    q->m = (int)t->p;
-    q->s = WEFT_NEW(t->env.mem, double, q->m);
-    q->c = WEFT_NEW(t->env.mem, double, q->m);
-    if (q->variance < 0) q->variance = 1;
+    flow_problem *problem = &flow->problem;
+    problem->p = flow->p;
+    problem->n = flow->n;
+    problem->m = (int)flow->p;
+    problem->s = WEFT_NEW(flow->env.mem, double, problem->m);
+    problem->c = WEFT_NEW(flow->env.mem, double, problem->m);
+    if (problem->variance < 0) problem->variance = 1;
     double sum = 0;
-    for (int i = 0; i < q->m; i++) {
-        double s = t->spectrum == POWER ? pow(i + 1, -t->decay) : exp(-t->decay * i);
-        q->s[i] = i < t->n ? s : 0;
-        q->c[i] = pow(i + 1, -t->signal_decay);
-        sum += q->c[i];
+    for (int i = 0; i < problem->m; i++) {
+        double s =
+            flow->spectrum == POWER ? pow(i + 1, -flow->decay) : exp(-flow->decay * i);
+        problem->s[i] = i < flow->n ? s : 0;
+        problem->c[i] = pow(i + 1, -flow->signal_decay);
+        sum += problem->c[i];
     }
-    for (int i = 0; i < q->m; i++) q->c[i] *= t->signal * t->signal / sum;
+    for (int i = 0; i < problem->m; i++) problem->c[i] *= flow->signal * flow->signal / sum;
 }
 
 static weft_status flow_setup(void *self, const weft_env *env)
 {
-    flow *t = self;
-    t->env = *env;
-    t->problem.variance = t->sigma < 0 ? -1 : t->sigma * t->sigma;
-    t->problem.weight = t->prediction;
-    if (t->spectrum == DATA && !env->data)
+    flow_task *flow = self;
+    flow->env = *env;
+    flow->problem.variance = flow->sigma < 0 ? -1 : flow->sigma * flow->sigma;
+    flow->problem.weight = flow->prediction;
+    if (flow->spectrum == DATA && !env->data)
         return weft_fail(WEFT_ECONF,
                          "flow.spectrum = data, but no data set is named; give run.data = "
                          "FILE.h5, made by `weft pack`, or another spectrum");
-    if (t->spectrum != DATA && env->data)
+    if (flow->spectrum != DATA && env->data)
         return weft_fail(WEFT_ECONF,
                          "run.data = %s: nothing in this run reads it; take it out, or "
                          "choose flow.spectrum = data",
                          env->data->path);
-    if (t->spectrum != DATA) {
-        make_problem(t);
+    if (flow->spectrum != DATA) {
+        make_problem(flow);
         return WEFT_OK;
     }
-    TRY(flow_data_open(&t->data, env, t->response, t->normalize, &t->problem));
+    TRY(flow_data_open(&flow->data, env, flow->response, flow->normalize, &flow->problem));
     weft_log(WEFT_INFO,
              "%lld samples of %lld features; largest eigenvalue %.6g%s, noise of standard "
              "deviation %.6g",
-             (long long)t->problem.n, (long long)t->problem.p, t->data.unit,
-             t->normalize ? " (all are divided by it)" : "", sqrt(t->problem.variance));
+             (long long)flow->problem.n, (long long)flow->problem.p, flow->data.unit,
+             flow->normalize ? " (all are divided by it)" : "",
+             sqrt(flow->problem.variance));
     return WEFT_OK;
 }
 
@@ -158,29 +160,29 @@ typedef struct progress {
 enum { NPROGRESS = sizeof(progress) / sizeof(double) };
 
 /* Numbers of coefficients in the state, and their intercept. */
-static int64_t weights_of(const flow *t)
+static int64_t weights_of(const flow_task *flow)
 {
-    return t->spectrum == DATA ? t->data.d + 1 : 0;
+    return flow->spectrum == DATA ? flow->data.d + 1 : 0;
 }
 
-static int64_t tensors_size(const flow *t)
+static int64_t tensors_size(const flow_task *flow)
 {
-    return weights_of(t) + 3 * (int64_t)t->problem.m + 1;
+    return weights_of(flow) + 3 * (int64_t)flow->problem.m + 1;
 }
 
 static void flow_nstate(const void *self, const weft_job *job, weft_state *size)
 {
-    const flow *t = self;
+    const flow_task *flow = self;
     (void)job;
-    size->nx = tensors_size(t);
-    size->naux = NPROGRESS + t->problem.m;
+    size->nx = tensors_size(flow);
+    size->naux = NPROGRESS + flow->problem.m;
 }
 
 static int flow_tensors(const void *self, const weft_job *job,
                         weft_tensor out[WEFT_MAX_TENSORS])
 {
-    const flow *t = self;
-    int64_t m = t->problem.m, at = weights_of(t);
+    const flow_task *flow = self;
+    int64_t m = flow->problem.m, at = weights_of(flow);
     int n = 0;
     (void)job;
     if (at > 0) {
@@ -205,54 +207,55 @@ static int same_setting(const flow_setting *a, const flow_setting *b)
            !(fabs(a->lambda - b->lambda) > 0) && a->features == b->features;
 }
 
-static flow_setting setting_of(const flow *t, const weft_job *job)
+static flow_setting setting_of(const flow_task *flow, const weft_job *job)
 {
-    flow_setting own = {t->method, t->step, t->lambda, t->features};
-    return flow_setting_of(t->env.space, job->mix.conf, &own);
+    flow_setting own = {flow->method, flow->step, flow->lambda, flow->features};
+    return flow_setting_of(flow->env.space, job->mix.conf, &own);
 }
 
 /* Writes the present coefficients of the trial. Collective. */
-static void show_state(flow *t, const double *gain, real *x, weft_arena *tmp)
+static void show_state(flow_task *flow, const double *gain, real *x, weft_arena *tmp)
 {
-    const flow_problem *q = &t->problem;
-    int64_t at = weights_of(t);
+    const flow_problem *problem = &flow->problem;
+    int64_t at = weights_of(flow);
     if (at > 0) {
         double *weight = WEFT_NEW(tmp, double, at);
-        flow_data_weights(&t->data, q, gain, weight, &weight[at - 1]);
+        flow_data_weights(&flow->data, problem, gain, weight, &weight[at - 1]);
         for (int64_t i = 0; i < at; i++) x[i] = (real)weight[i];
     }
-    for (int i = 0; i < q->m; i++) {
+    for (int i = 0; i < problem->m; i++) {
         x[at + i] = (real)gain[i];
-        x[at + q->m + i] = (real)q->s[i];
-        x[at + 2 * q->m + i] = (real)q->c[i];
+        x[at + problem->m + i] = (real)problem->s[i];
+        x[at + 2 * problem->m + i] = (real)problem->c[i];
     }
-    x[at + 3 * (int64_t)q->m] = (real)(q->variance / (double)q->n);
+    x[at + 3 * (int64_t)problem->m] = (real)(problem->variance / (double)problem->n);
 }
 
 /* ---- jobs ---- */
 
 /* Standard normal of a trial at a point of its training. */
-static double normal(const flow *t, const weft_job *job, weft_purpose purpose, double at)
+static double normal(const flow_task *flow, const weft_job *job, weft_purpose purpose,
+                     double at)
 {
     uint64_t bits;
     double z[2];
     memcpy(&bits, &at, sizeof bits);
-    weft_rng4 r = weft_rng_at(t->env.seed, purpose, (uint64_t)job->trial, bits, 0);
-    weft_rng_normal_pair(&r, z);
+    weft_rng4 rng = weft_rng_at(flow->env.seed, purpose, (uint64_t)job->trial, bits, 0);
+    weft_rng_normal_pair(&rng, z);
     return z[0];
 }
 
 /* Virtual seconds of a job: log-normal of its trial. */
-static double seconds_of(const flow *t, const weft_job *job)
+static double seconds_of(const flow_task *flow, const weft_job *job)
 {
-    double z = t->spread > 0 ? normal(t, job, WEFT_RNG_DEVICE, 0) : 0;
-    return job->resource * t->seconds * exp(t->spread * (z - t->spread / 2));
+    double z = flow->spread > 0 ? normal(flow, job, WEFT_RNG_DEVICE, 0) : 0;
+    return job->resource * flow->seconds * exp(flow->spread * (z - flow->spread / 2));
 }
 
 static weft_price flow_price(const void *self)
 {
-    const flow *t = self;
-    return t->spread > 0 ? WEFT_PRICE_SECONDS : WEFT_PRICE_UNKNOWN;
+    const flow_task *flow = self;
+    return flow->spread > 0 ? WEFT_PRICE_SECONDS : WEFT_PRICE_UNKNOWN;
 }
 
 static double flow_seconds(const void *self, const weft_job *job, double before)
@@ -275,14 +278,15 @@ static const weft_metric flow_scores[] = {
 
 /* Adds a job's units, with its setting, to the training so far; gain[m]: the gains after
  * it. */
-static void train(const flow *t, const weft_job *job, weft_state *state, double *gain)
+static void train(const flow_task *flow, const weft_job *job, weft_state *state,
+                  double *gain)
 {
-    const flow_problem *q = &t->problem;
+    const flow_problem *problem = &flow->problem;
     progress *b = (progress *)state->aux;
     double *base = state->aux + NPROGRESS;
-    flow_setting set = setting_of(t, job), was = setting_in(b);
+    flow_setting set = setting_of(flow, job), was = setting_in(b);
     if (!same_setting(&was, &set) || !(b->trained > 0)) {
-        flow_train(q, &was, b->units, base, base);
+        flow_train(problem, &was, b->units, base, base);
         *b = (progress){.trained = b->trained,
                         .method = (double)set.method,
                         .step = set.step,
@@ -291,31 +295,32 @@ static void train(const flow *t, const weft_job *job, weft_state *state, double 
     }
     b->units += job->resource;
     b->trained += job->resource;
-    flow_train(q, &set, b->units, base, gain);
+    flow_train(problem, &set, b->units, base, gain);
 }
 
 static weft_status flow_step(void *self, const weft_job *job, int64_t unit,
                              weft_state *state, double *row, weft_result *res)
 {
-    flow *t = self;
+    flow_task *flow = self;
     (void)unit;
     (void)row;
     weft_check(job->mix.k == 1, "%d configurations", job->mix.k);
-    const flow_problem *q = &t->problem;
+    const flow_problem *problem = &flow->problem;
     weft_arena *tmp = weft_arena_new();
-    flow_setting set = setting_of(t, job);
-    double *gain = WEFT_NEW(tmp, double, q->m);
-    train(t, job, state, gain);
+    flow_setting set = setting_of(flow, job);
+    double *gain = WEFT_NEW(tmp, double, problem->m);
+    train(flow, job, state, gain);
     double trained = ((const progress *)state->aux)->trained;
-    double risk = flow_risk(q, gain);
-    if (!isfinite(risk)) memset(gain, 0, (size_t)q->m * sizeof *gain);
-    show_state(t, gain, state->x, tmp);
+    double risk = flow_risk(problem, gain);
+    if (!isfinite(risk)) memset(gain, 0, (size_t)problem->m * sizeof *gain);
+    show_state(flow, gain, state->x, tmp);
     double *m = res->metric;
     res->loss = m[VALID_LOSS] = risk;
-    if (t->noise > 0) res->loss += t->noise * normal(t, job, WEFT_RNG_VALID, trained);
-    m[TRAIN_LOSS] = isfinite(risk) ? flow_training_loss(q, gain) : INFINITY;
-    m[RESIDUAL] = isfinite(risk) ? flow_residual(q, &set, gain) : INFINITY;
-    res->cost = seconds_of(t, job);
+    if (flow->noise > 0)
+        res->loss += flow->noise * normal(flow, job, WEFT_RNG_VALID, trained);
+    m[TRAIN_LOSS] = isfinite(risk) ? flow_training_loss(problem, gain) : INFINITY;
+    m[RESIDUAL] = isfinite(risk) ? flow_residual(problem, &set, gain) : INFINITY;
+    res->cost = seconds_of(flow, job);
     res->arm_count[0] = 1;
     res->arm_loss[0] = res->loss;
     res->arm_wrong[0] = NAN;
@@ -326,23 +331,23 @@ static weft_status flow_step(void *self, const weft_job *job, int64_t unit,
 static weft_status flow_score(void *self, const weft_job *job, const real *x,
                               weft_part part, weft_scores *out)
 {
-    flow *t = self;
+    flow_task *flow = self;
     (void)job;
     *out = weft_scores_none();
-    if (t->spectrum != DATA) return WEFT_OK;
+    if (flow->spectrum != DATA) return WEFT_OK;
     weft_arena *tmp = weft_arena_new();
-    out->metric[0] = flow_data_score(&t->data, part, x, (double)x[t->data.d], tmp);
-    out->count = (double)t->env.data->part[part].total;
+    out->metric[0] = flow_data_score(&flow->data, part, x, (double)x[flow->data.d], tmp);
+    out->count = (double)flow->env.data->part[part].total;
     weft_arena_free(tmp);
-    return weft_agree(weft_data_sound(t->env.data), t->env.team);
+    return weft_agree(weft_data_sound(flow->env.data), flow->env.team);
 }
 
 static double flow_optimum_of(const void *self, double resource)
 {
-    const flow *t = self;
-    flow_setting own = {t->method, t->step, t->lambda, t->features};
+    const flow_task *flow = self;
+    flow_setting own = {flow->method, flow->step, flow->lambda, flow->features};
     weft_arena *tmp = weft_arena_new();
-    double best = flow_optimum(&t->problem, t->env.space, &own, resource, tmp);
+    double best = flow_optimum(&flow->problem, flow->env.space, &own, resource, tmp);
     weft_arena_free(tmp);
     return best;
 }
@@ -355,11 +360,11 @@ static int64_t flow_resource(const void *self)
 
 static void flow_cost(const void *self, const weft_job *job, weft_cost *out)
 {
-    const flow *t = self;
-    double m = t->problem.m;
+    const flow_task *flow = self;
+    double m = flow->problem.m;
     (void)job;
     *out = (weft_cost){.flops = 100 * m, .memory = 8 * 8 * m};
-    if (t->spectrum != DATA) return;
+    if (flow->spectrum != DATA) return;
     out->flops += 2 * m * m;
     out->memory += 8 * m * m; /* eigenvectors, on one rank of a team */
 }
@@ -367,7 +372,7 @@ static void flow_cost(const void *self, const weft_job *job, weft_cost *out)
 const weft_task weft_task_flow = {
     .kind = {.name = "flow",
              .about = "gradient flow, descent and ridge on least squares: exact risks",
-             .size = sizeof(flow),
+             .size = sizeof(flow_task),
              .opts = flow_opts,
              .when = flow_when},
     .tuner = "random",

@@ -10,54 +10,54 @@
 
 enum { WIDE = 512 }; /* columns of the Gram matrix made at a time */
 
-double flow_value(const flow_data *f, const weft_rows *rows, int64_t i, int64_t j)
+double flow_value(const flow_data *data, const weft_rows *rows, int64_t i, int64_t j)
 {
     size_t at = (size_t)i * (size_t)rows->d + (size_t)j;
     if (rows->byte) return rows->byte[at] / 255.0;
-    return (double)rows->value[at] * (f->data->scale ? f->data->scale[j] : 1);
+    return (double)rows->value[at] * (data->data->scale ? data->data->scale[j] : 1);
 }
 
-int64_t flow_column(const flow_data *f, int64_t j)
+int64_t flow_column(const flow_data *data, int64_t j)
 {
-    return f->response >= 0 && j >= f->response ? j + 1 : j;
+    return data->response >= 0 && j >= data->response ? j + 1 : j;
 }
 
 /* ---- X^T a ---- */
 
 /* [rows first .. first+count)[p], centred where `mean` is not NULL. */
-static void row_block(const flow_data *f, int64_t first, int64_t count, const double *mean,
-                      double *b)
+static void row_block(const flow_data *data, int64_t first, int64_t count,
+                      const double *mean, double *b)
 {
-    const weft_rows *rows = &f->data->part[WEFT_TRAIN];
+    const weft_rows *rows = &data->data->part[WEFT_TRAIN];
     for (int64_t i = 0; i < count; i++)
-        for (int64_t j = 0; j < f->p; j++) {
-            int64_t column = flow_column(f, j);
-            b[i * f->p + j] =
-                flow_value(f, rows, first + i, column) - (mean ? mean[column] : 0);
+        for (int64_t j = 0; j < data->p; j++) {
+            int64_t column = flow_column(data, j);
+            b[i * data->p + j] =
+                flow_value(data, rows, first + i, column) - (mean ? mean[column] : 0);
         }
 }
 
-void flow_columns_sum(const flow_data *f, const double *a, double *sum, weft_arena *tmp)
+void flow_columns_sum(const flow_data *data, const double *a, double *sum, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    const weft_rows *rows = &f->data->part[WEFT_TRAIN];
-    int p = (int)f->p;
+    const weft_rows *rows = &data->data->part[WEFT_TRAIN];
+    int p = (int)data->p;
     double *b = WEFT_NEW(tmp, double, (size_t)WEFT_BLOCK *(size_t)p);
     double *part = WEFT_NEW(tmp, double, p), *one = WEFT_NEW(tmp, double, WEFT_BLOCK);
     int64_t *whole = WEFT_NEW(tmp, int64_t, p);
     for (int i = 0; i < WEFT_BLOCK; i++) one[i] = 1;
     double size = a ? 0 : 1;
     for (int64_t i = 0; a && i < rows->n; i++) size = fmax(size, fabs(a[i]));
-    weft_max_f64(f->team, &size, 1);
-    int scale = weft_fix_scale(2 * size * f->largest * (double)f->n);
+    weft_max_f64(data->team, &size, 1);
+    int scale = weft_fix_scale(2 * size * data->largest * (double)data->n);
     for (int64_t at = 0; at < rows->n; at += WEFT_BLOCK) {
         int count = (int)(rows->n - at < WEFT_BLOCK ? rows->n - at : WEFT_BLOCK);
-        row_block(f, at, count, a ? f->mean : NULL, b);
+        row_block(data, at, count, a ? data->mean : NULL, b);
         cblas_dgemv(CblasRowMajor, CblasTrans, count, p, 1, b, p, a ? a + at : one, 1, 0,
                     part, 1);
         for (int j = 0; j < p; j++) whole[j] += weft_fix(part[j], scale);
     }
-    weft_sum_i64(f->team, whole, (size_t)p);
+    weft_sum_i64(data->team, whole, (size_t)p);
     for (int j = 0; j < p; j++) sum[j] = weft_unfix(whole[j], scale);
     weft_arena_reset(tmp, mark);
 }
@@ -74,14 +74,14 @@ typedef struct blocks {
     size_t *to, *from;
 } blocks;
 
-static blocks blocks_new(const flow_data *f, int m, weft_arena *tmp)
+static blocks blocks_new(const flow_data *data, int m, weft_arena *tmp)
 {
-    blocks k = {.f = f, .m = m};
+    blocks k = {.f = data, .m = m};
     k.b = WEFT_NEW(tmp, double, (size_t)WEFT_BLOCK *(size_t)m);
-    if (!f->dual) return k;
-    size_t here = (size_t)f->data->part[WEFT_TRAIN].n, ranks = (size_t)f->team->size;
+    if (!data->dual) return k;
+    size_t here = (size_t)data->data->part[WEFT_TRAIN].n, ranks = (size_t)data->team->size;
     k.send = WEFT_NEW(tmp, float, here *WEFT_BLOCK *ranks);
-    k.receive = WEFT_NEW(tmp, float, (size_t)f->n *WEFT_BLOCK);
+    k.receive = WEFT_NEW(tmp, float, (size_t)data->n *WEFT_BLOCK);
     k.to = WEFT_NEW(tmp, size_t, ranks);
     k.from = WEFT_NEW(tmp, size_t, ranks);
     return k;
@@ -95,37 +95,37 @@ static int64_t rounds_of(const blocks *k)
     return (k->f->data->part[WEFT_TRAIN].n + WEFT_BLOCK - 1) / WEFT_BLOCK;
 }
 
-static int columns_of(const flow_data *f, int64_t block)
+static int columns_of(const flow_data *data, int64_t block)
 {
-    int64_t left = f->p - block * WEFT_BLOCK;
+    int64_t left = data->p - block * WEFT_BLOCK;
     return (int)(left < 0 ? 0 : left < WEFT_BLOCK ? left : WEFT_BLOCK);
 }
 
 /* Each rank gets one block of columns, of all rows. Collective. Returns its columns. */
 static int column_block(blocks *k, int64_t round)
 {
-    const flow_data *f = k->f;
-    const weft_rows *rows = &f->data->part[WEFT_TRAIN];
-    int ranks = f->team->size, mine = columns_of(f, round * ranks + f->team->rank);
+    const flow_data *data = k->f;
+    const weft_rows *rows = &data->data->part[WEFT_TRAIN];
+    int ranks = data->team->size, mine = columns_of(data, round * ranks + data->team->rank);
     float *to = k->send;
     for (int r = 0; r < ranks; r++) {
         int64_t block = round * ranks + r;
-        int columns = columns_of(f, block);
+        int columns = columns_of(data, block);
         for (int64_t i = 0; i < rows->n; i++)
             for (int j = 0; j < columns; j++)
-                *to++ =
-                    (float)flow_value(f, rows, i, flow_column(f, block * WEFT_BLOCK + j));
+                *to++ = (float)flow_value(data, rows, i,
+                                          flow_column(data, block * WEFT_BLOCK + j));
         k->to[r] = (size_t)rows->n * (size_t)columns * sizeof *to;
         int64_t first, count;
-        weft_deal(f->n, r, ranks, &first, &count);
+        weft_deal(data->n, r, ranks, &first, &count);
         k->from[r] = (size_t)count * (size_t)mine * sizeof *to;
     }
-    weft_exchange(f->team, k->send, k->to, k->receive, k->from);
-    int64_t at = (round * ranks + f->team->rank) * WEFT_BLOCK;
+    weft_exchange(data->team, k->send, k->to, k->receive, k->from);
+    int64_t at = (round * ranks + data->team->rank) * WEFT_BLOCK;
     for (int j = 0; j < mine; j++) {
-        double mean = f->mean[flow_column(f, at + j)];
-        for (int64_t i = 0; i < f->n; i++)
-            k->b[j * f->n + i] = (double)k->receive[i * mine + j] - mean;
+        double mean = data->mean[flow_column(data, at + j)];
+        for (int64_t i = 0; i < data->n; i++)
+            k->b[j * data->n + i] = (double)k->receive[i * mine + j] - mean;
     }
     return mine;
 }
@@ -159,11 +159,11 @@ static void panel(blocks *k, int c0, int width, int scale, double *part, int64_t
     weft_sum_i64(k->f->team, whole, cells);
 }
 
-void flow_gram(const flow_data *f, int m, double *gram, weft_arena *tmp)
+void flow_gram(const flow_data *data, int m, double *gram, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    blocks k = blocks_new(f, m, tmp);
-    double entry = 2 * f->largest, terms = (double)(f->dual ? f->p : f->n);
+    blocks k = blocks_new(data, m, tmp);
+    double entry = 2 * data->largest, terms = (double)(data->dual ? data->p : data->n);
     int scale = weft_fix_scale(terms * entry * entry);
     int most = m < WIDE ? m : WIDE;
     double *part = WEFT_NEW(tmp, double, (size_t)m *(size_t)most);

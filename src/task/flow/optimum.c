@@ -22,12 +22,12 @@ enum {
 #define FINEST 1e-9 /* half side of the box at the end */
 #define MOST   1e10 /* largest number of gains that are computed */
 
-flow_setting flow_setting_of(const weft_space *sp, const double *conf,
+flow_setting flow_setting_of(const weft_space *space, const double *conf,
                              const flow_setting *set)
 {
     flow_setting out = *set;
-    for (int i = 0; i < sp->dim; i++) {
-        const char *name = sp->axis[i].opt->name;
+    for (int i = 0; i < space->dim; i++) {
+        const char *name = space->axis[i].opt->name;
         if (isnan(conf[i])) continue;
         if (strcmp(name, "method") == 0) out.method = (int64_t)conf[i];
         if (strcmp(name, "step") == 0) out.step = conf[i];
@@ -39,19 +39,20 @@ flow_setting flow_setting_of(const weft_space *sp, const double *conf,
 
 /* ---- list and grid ---- */
 
-static double best_listed(const flow_problem *q, const weft_space *sp,
+static double best_listed(const flow_problem *problem, const weft_space *space,
                           const flow_setting *set, double most, weft_arena *tmp)
 {
-    if ((double)sp->count * most * q->m > MOST) return NAN;
-    double *conf = WEFT_NEW(tmp, double, sp->dim), *gain = WEFT_NEW(tmp, double, q->m);
-    const double *zero = WEFT_NEW(tmp, double, q->m);
+    if ((double)space->count * most * problem->m > MOST) return NAN;
+    double *conf = WEFT_NEW(tmp, double, space->dim),
+           *gain = WEFT_NEW(tmp, double, problem->m);
+    const double *zero = WEFT_NEW(tmp, double, problem->m);
     double best = INFINITY;
-    for (int64_t i = 0; i < sp->count; i++) {
-        weft_space_config(sp, i, conf);
-        flow_setting own = flow_setting_of(sp, conf, set);
+    for (int64_t i = 0; i < space->count; i++) {
+        weft_space_config(space, i, conf);
+        flow_setting own = flow_setting_of(space, conf, set);
         for (double r = 1; r <= most; r++) {
-            flow_train(q, &own, r, zero, gain);
-            best = fmin(best, flow_risk(q, gain));
+            flow_train(problem, &own, r, zero, gain);
+            best = fmin(best, flow_risk(problem, gain));
             if (own.method == FLOW_RIDGE) break;
         }
     }
@@ -80,11 +81,11 @@ typedef struct point {
     double loss;
 } point;
 
-static range range_of(const weft_space *sp, const char *name, double fixed)
+static range range_of(const weft_space *space, const char *name, double fixed)
 {
-    for (int i = 0; i < sp->dim; i++)
-        if (strcmp(sp->axis[i].opt->name, name) == 0)
-            return (range){sp->axis[i].lo, sp->axis[i].hi, sp->axis[i].log};
+    for (int i = 0; i < space->dim; i++)
+        if (strcmp(space->axis[i].opt->name, name) == 0)
+            return (range){space->axis[i].lo, space->axis[i].hi, space->axis[i].log};
     return (range){fixed, fixed, 0};
 }
 
@@ -99,21 +100,21 @@ static double value_at(range r, double u)
 /* Least risk over the numbers of features that are allowed. */
 static double least_risk(box *b, const flow_setting *set, double r)
 {
-    const flow_problem *q = b->q;
-    flow_train(q, set, r, b->zero, b->gain);
-    double noise = q->variance / (double)q->n;
+    const flow_problem *problem = b->q;
+    flow_train(problem, set, r, b->zero, b->gain);
+    double noise = problem->variance / (double)problem->n;
     double left = 0; /* risk of directions that are not fitted */
-    for (int i = q->m - 1; i >= 0; i--) {
+    for (int i = problem->m - 1; i >= 0; i--) {
         b->sum[i] = left;
-        left += (q->weight > 0 ? q->s[i] : 1) * q->c[i];
+        left += (problem->weight > 0 ? problem->s[i] : 1) * problem->c[i];
     }
     double fitted = 0, best = INFINITY;
-    for (int i = 0; i < q->m; i++) {
-        double s = q->s[i], g = b->gain[i], weight = q->weight > 0 ? s : 1;
-        fitted += weight * q->c[i] * (1 - g) * (1 - g);
+    for (int i = 0; i < problem->m; i++) {
+        double s = problem->s[i], g = b->gain[i], weight = problem->weight > 0 ? s : 1;
+        fitted += weight * problem->c[i] * (1 - g) * (1 - g);
         if (s > 0) fitted += weight * noise * g * g / s;
         int allowed = (i + 1 >= b->least && i + 1 <= b->most) ||
-                      (i + 1 == q->m && (b->all || b->most >= q->m));
+                      (i + 1 == problem->m && (b->all || b->most >= problem->m));
         if (allowed) best = fmin(best, fitted + b->sum[i]);
     }
     return best;
@@ -188,41 +189,41 @@ static double best_in_box(box *b)
 }
 
 /* 1 if the space has configurations of the method. */
-static int has_method(const weft_space *sp, int64_t method, const flow_setting *set)
+static int has_method(const weft_space *space, int64_t method, const flow_setting *set)
 {
-    for (int i = 0; i < sp->dim; i++) {
-        const weft_axis *a = &sp->axis[i];
-        if (strcmp(a->opt->name, "method") != 0) continue;
-        for (int v = 0; v < a->nvalue; v++)
-            if ((int64_t)a->value[v] == method) return 1;
+    for (int i = 0; i < space->dim; i++) {
+        const weft_axis *axis = &space->axis[i];
+        if (strcmp(axis->opt->name, "method") != 0) continue;
+        for (int v = 0; v < axis->nvalue; v++)
+            if ((int64_t)axis->value[v] == method) return 1;
         return 0;
     }
     return method == set->method;
 }
 
-double flow_optimum(const flow_problem *q, const weft_space *sp, const flow_setting *set,
-                    double most, weft_arena *tmp)
+double flow_optimum(const flow_problem *problem, const weft_space *space,
+                    const flow_setting *set, double most, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
     double best = INFINITY;
-    for (int i = 0; i < sp->dim && sp->source == 0; i++)
-        if (sp->axis[i].nwhen > 0) return NAN; /* the space is not a box */
-    if (sp->source > 0) {
-        best = best_listed(q, sp, set, most, tmp);
+    for (int i = 0; i < space->dim && space->source == 0; i++)
+        if (space->axis[i].nwhen > 0) return NAN; /* the space is not a box */
+    if (space->source > 0) {
+        best = best_listed(problem, space, set, most, tmp);
     } else {
-        range features = range_of(sp, "features", (double)set->features);
-        box b = {.q = q,
-                 .step = range_of(sp, "step", set->step),
-                 .lambda = range_of(sp, "lambda", set->lambda),
+        range features = range_of(space, "features", (double)set->features);
+        box b = {.q = problem,
+                 .step = range_of(space, "step", set->step),
+                 .lambda = range_of(space, "lambda", set->lambda),
                  .units = {1, fmax(floor(most), 1), 1},
                  .least = (int64_t)fmax(features.lo, 1),
                  .most = (int64_t)features.hi,
                  .all = !(features.lo > 0)};
-        b.zero = WEFT_NEW(tmp, double, q->m);
-        b.gain = WEFT_NEW(tmp, double, q->m);
-        b.sum = WEFT_NEW(tmp, double, q->m);
+        b.zero = WEFT_NEW(tmp, double, problem->m);
+        b.gain = WEFT_NEW(tmp, double, problem->m);
+        b.sum = WEFT_NEW(tmp, double, problem->m);
         for (b.method = FLOW_FLOW; b.method <= FLOW_RIDGE; b.method++)
-            if (has_method(sp, b.method, set)) best = fmin(best, best_in_box(&b));
+            if (has_method(space, b.method, set)) best = fmin(best, best_in_box(&b));
     }
     weft_arena_reset(tmp, mark);
     return best;

@@ -17,12 +17,12 @@ static void power(double x, double r, double *f, double *rest)
     *rest = 1 - *f;
 }
 
-void flow_train(const flow_problem *q, const flow_setting *set, double r,
+void flow_train(const flow_problem *problem, const flow_setting *set, double r,
                 const double *base, double *gain)
 {
-    int64_t fitted = set->features > 0 ? set->features : q->m;
-    for (int i = 0; i < q->m; i++) {
-        double s = q->s[i], x = set->step * (s + set->lambda);
+    int64_t fitted = set->features > 0 ? set->features : problem->m;
+    for (int i = 0; i < problem->m; i++) {
+        double s = problem->s[i], x = set->step * (s + set->lambda);
         if (i >= fitted || !(s > 0)) {
             gain[i] = 0;
             continue;
@@ -37,37 +37,39 @@ void flow_train(const flow_problem *q, const flow_setting *set, double r,
     }
 }
 
-double flow_risk(const flow_problem *q, const double *gain)
+double flow_risk(const flow_problem *problem, const double *gain)
 {
-    double noise = q->variance / (double)q->n;
+    double noise = problem->variance / (double)problem->n;
     double sum = 0;
-    for (int i = 0; i < q->m; i++) {
-        double s = q->s[i], g = gain[i], weight = q->weight > 0 ? s : 1;
-        sum += weight * q->c[i] * (1 - g) * (1 - g);
+    for (int i = 0; i < problem->m; i++) {
+        double s = problem->s[i], g = gain[i], weight = problem->weight > 0 ? s : 1;
+        sum += weight * problem->c[i] * (1 - g) * (1 - g);
         if (s > 0) sum += weight * noise * g * g / s;
     }
     return isfinite(sum) ? sum : INFINITY;
 }
 
-double flow_training_loss(const flow_problem *q, const double *gain)
+double flow_training_loss(const flow_problem *problem, const double *gain)
 {
     double sum = 0, fitted = 0;
-    for (int i = 0; i < q->m; i++) {
+    for (int i = 0; i < problem->m; i++) {
         double off = (1 - gain[i]) * (1 - gain[i]);
-        if (!(q->s[i] > 0)) continue;
-        sum += off * (q->s[i] * q->c[i] + q->variance / (double)q->n);
+        if (!(problem->s[i] > 0)) continue;
+        sum +=
+            off * (problem->s[i] * problem->c[i] + problem->variance / (double)problem->n);
         fitted++;
     }
-    return sum + q->variance * (1 - fitted / (double)q->n);
+    return sum + problem->variance * (1 - fitted / (double)problem->n);
 }
 
-double flow_residual(const flow_problem *q, const flow_setting *set, const double *gain)
+double flow_residual(const flow_problem *problem, const flow_setting *set,
+                     const double *gain)
 {
-    int64_t fitted = set->features > 0 ? set->features : q->m;
+    int64_t fitted = set->features > 0 ? set->features : problem->m;
     double off = 0, all = 0;
-    for (int i = 0; i < q->m && i < fitted; i++) {
-        if (!(q->s[i] > 0)) continue;
-        double end = q->s[i] / (q->s[i] + set->lambda);
+    for (int i = 0; i < problem->m && i < fitted; i++) {
+        if (!(problem->s[i] > 0)) continue;
+        double end = problem->s[i] / (problem->s[i] + set->lambda);
         off += (gain[i] - end) * (gain[i] - end);
         all += end * end;
     }

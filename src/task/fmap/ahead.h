@@ -19,6 +19,6 @@ typedef struct fmap_early {
 void fmap_ahead(void *self, int n, const weft_job *const *job);
 /* Returns 1 if the job's fit was done ahead, with its part of the state x and its result.
  */
-int fmap_was_ahead(fmap *t, const weft_job *job, real *x, weft_fitted *fitted);
+int fmap_was_ahead(fmap_task *fmap, const weft_job *job, real *x, weft_fitted *fitted);
 
 #endif

@@ -8,15 +8,15 @@
 
 /* ---- in pieces ---- */
 
-weft_status fmap_pieces_setup(fmap *t)
+weft_status fmap_pieces_setup(fmap_task *fmap)
 {
-    if (!t->model->piece)
+    if (!fmap->model->piece)
         return weft_fail(WEFT_ECONF,
                          "fmap.resource = iterations: fits of model %s cannot be divided; "
                          "choose fmap.model = ridge, or fmap.resource = fits",
-                         t->model->kind.name);
-    TRY(t->model->divisible(t->solver));
-    t->npieces = 1 + t->model->piece_size(t->columns, t->env.data->classes);
+                         fmap->model->kind.name);
+    TRY(fmap->model->divisible(fmap->solver));
+    fmap->npieces = 1 + fmap->model->piece_size(fmap->columns, fmap->env.data->classes);
     return WEFT_OK;
 }
 
@@ -31,48 +31,48 @@ static double name_of(const weft_job *job)
 
 /* Does the iterations of a job. A trial that copied the weights of another map starts from
  * these. */
-static void fit_piece(fmap *t, const weft_job *job, const void *solver,
-                      const weft_matrix *f, weft_state *state, weft_fitted *fitted,
+static void fit_piece(fmap_task *fmap, const weft_job *job, const void *solver,
+                      const weft_matrix *matrix, weft_state *state, weft_fitted *fitted,
                       weft_arena *tmp)
 {
-    int classes = t->env.data->classes;
-    int64_t size = t->model->piece_size(f->d, classes);
-    real *w = state->x + t->nstat;
+    int classes = fmap->env.data->classes;
+    int64_t size = fmap->model->piece_size(matrix->d, classes);
+    real *w = state->x + fmap->nstat;
     double *was = state->aux, *own = state->aux + 1;
     double name = name_of(job);
     if (*was < name || *was > name) {
         *was = name;
         memset(own, 0, (size_t)size * sizeof *own);
         own[0] = -1;
-        for (int64_t i = 0; i < (classes - 1) * f->d; i++) own[1 + i] = (double)w[i];
+        for (int64_t i = 0; i < (classes - 1) * matrix->d; i++) own[1 + i] = (double)w[i];
     }
-    t->model->piece(solver, f, t->env.data->part[WEFT_TRAIN].label, classes,
-                    (int)fmin(floor(job->resource + 0.5), 1e9), own, w, fitted, tmp);
+    fmap->model->piece(solver, matrix, fmap->env.data->part[WEFT_TRAIN].label, classes,
+                       (int)fmin(floor(job->resource + 0.5), 1e9), own, w, fitted, tmp);
 }
 
 /* ---- whole ---- */
 
-weft_status fmap_fit(fmap *t, const weft_job *job, const fmap_arms *a, weft_state *state,
-                     weft_fitted *fitted)
+weft_status fmap_fit(fmap_task *fmap, const weft_job *job, const fmap_arms *arms,
+                     weft_state *state, weft_fitted *fitted)
 {
     weft_status st = WEFT_OK;
     *fitted = (weft_fitted){0};
-    if (!(job->resource > 0) || fmap_was_ahead(t, job, state->x, fitted)) return WEFT_OK;
+    if (!(job->resource > 0) || fmap_was_ahead(fmap, job, state->x, fitted)) return WEFT_OK;
     weft_arena *tmp = weft_arena_new();
-    weft_request q = fmap_request(t, job, a, WEFT_TRAIN);
-    q.arm = fmap_draw(t, job, a, WEFT_TRAIN, 0, tmp);
-    weft_matrix f;
-    t->feature->matrix(t->map, &q, 1, state->x, &f, tmp);
-    fitted->diverged = f.empty != NULL;
-    if (f.empty && t->env.space->count == 1)
-        st = weft_fail(WEFT_EDATA, "%s: %s; change one of these", t->env.data->path,
-                       f.empty);
-    else if (!f.empty && t->pieces)
-        fit_piece(t, job, a->solver, &f, state, fitted, tmp);
-    else if (!f.empty)
-        t->model->fit(a->solver, &f, t->env.data->part[WEFT_TRAIN].label,
-                      t->env.data->classes, a->k > 1 ? t->slack : 1, state->x + t->nstat,
-                      fitted, tmp);
+    weft_request request = fmap_request(fmap, job, arms, WEFT_TRAIN);
+    request.arm = fmap_draw(fmap, job, arms, WEFT_TRAIN, 0, tmp);
+    weft_matrix matrix;
+    fmap->feature->matrix(fmap->map, &request, 1, state->x, &matrix, tmp);
+    fitted->diverged = matrix.empty != NULL;
+    if (matrix.empty && fmap->env.space->count == 1)
+        st = weft_fail(WEFT_EDATA, "%s: %s; change one of these", fmap->env.data->path,
+                       matrix.empty);
+    else if (!matrix.empty && fmap->pieces)
+        fit_piece(fmap, job, arms->solver, &matrix, state, fitted, tmp);
+    else if (!matrix.empty)
+        fmap->model->fit(arms->solver, &matrix, fmap->env.data->part[WEFT_TRAIN].label,
+                         fmap->env.data->classes, arms->k > 1 ? fmap->slack : 1,
+                         state->x + fmap->nstat, fitted, tmp);
     weft_arena_free(tmp);
     return st;
 }

@@ -25,22 +25,22 @@ enum { AUTO, SPLIT, FULL };
 #define TELL    400
 
 static const weft_opt fmap_opts[] = {
-    WEFT_TEXT_OPT("feature", fmap, feature_name, "rff",
+    WEFT_TEXT_OPT("feature", fmap_task, feature_name, "rff",
                   "feature map: rff (dense rows) or ngram (documents)"),
-    WEFT_TEXT_OPT("model", fmap, model_name, "ridge",
+    WEFT_TEXT_OPT("model", fmap_task, model_name, "ridge",
                   "linear model: ridge, logistic or svm"),
-    WEFT_CHOICE_OPT("validation", fmap, validation, "auto", "auto|split|full",
+    WEFT_CHOICE_OPT("validation", fmap_task, validation, "auto", "auto|split|full",
                     "validation samples: divided among the maps, all scored by each map, "
                     "or by as many maps as cost little beside the fit"),
-    WEFT_CHOICE_OPT("score", fmap, by_error, "accuracy", "loss|accuracy",
+    WEFT_CHOICE_OPT("score", fmap_task, by_error, "accuracy", "loss|accuracy",
                     "score by which maps are compared: mean loss, or error rate, and of "
                     "equal error rates the mean loss"),
-    WEFT_CHOICE_OPT("resource", fmap, pieces, "fits", "fits|iterations",
+    WEFT_CHOICE_OPT("resource", fmap_task, pieces, "fits", "fits|iterations",
                     "unit of resource: a fit to its optimum, or an iteration of ridge's "
                     "conjugate gradients that continues the trial's fit, so that schedules "
                     "can stop fits of one map early"),
     WEFT_REAL_OPT(
-        "slack", fmap, slack, "3", 1, 1000,
+        "slack", fmap_task, slack, "3", 1, 1000,
         "tolerance of fits shared by several maps, as a multiple of the model's own"),
     {0},
 };
@@ -50,14 +50,14 @@ static const weft_opt fmap_opts[] = {
 /* Default resource in iterations: the number that a fit is assumed to need. */
 static int64_t fmap_resource(const void *self)
 {
-    const fmap *t = self;
-    return t->pieces ? PASSES : 1;
+    const fmap_task *fmap = self;
+    return fmap->pieces ? PASSES : 1;
 }
 
 static const char *fmap_single(const void *self)
 {
-    const fmap *t = self;
-    return t->pieces ? "fmap.resource = iterations" : NULL;
+    const fmap_task *fmap = self;
+    return fmap->pieces ? "fmap.resource = iterations" : NULL;
 }
 
 static const weft_choice fmap_choices[] = {
@@ -65,66 +65,69 @@ static const weft_choice fmap_choices[] = {
 
 static weft_status fmap_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], int *n)
 {
-    fmap *t = self;
-    TRY(weft_feature_find(t->feature_name, &t->feature));
-    TRY(weft_model_find(t->model_name, &t->model));
-    kind[0] = &t->feature->kind;
-    kind[1] = &t->model->kind;
+    fmap_task *fmap = self;
+    TRY(weft_feature_find(fmap->feature_name, &fmap->feature));
+    TRY(weft_model_find(fmap->model_name, &fmap->model));
+    kind[0] = &fmap->feature->kind;
+    kind[1] = &fmap->model->kind;
     *n = 2;
     return WEFT_OK;
 }
 
 /* Memory of fits with so many columns beside the matrix, bytes per rank. ELIMIT. */
-static weft_status fit_memory(const fmap *t, int64_t columns, double allowed, double *bytes)
+static weft_status fit_memory(const fmap_task *fmap, int64_t columns, double allowed,
+                              double *bytes)
 {
     *bytes = 0;
-    if (!t->feature->gram || !t->model->memory) return WEFT_OK;
-    weft_matrix f = {
-        .d = columns, .total = t->env.data->part[WEFT_TRAIN].total, .team = t->env.team};
-    return t->model->memory(t->solver, &f, allowed, bytes);
+    if (!fmap->feature->gram || !fmap->model->memory) return WEFT_OK;
+    weft_matrix matrix = {.d = columns,
+                          .total = fmap->env.data->part[WEFT_TRAIN].total,
+                          .team = fmap->env.team};
+    return fmap->model->memory(fmap->solver, &matrix, allowed, bytes);
 }
 
 static weft_status fmap_setup(void *self, const weft_env *env)
 {
-    fmap *t = self;
+    fmap_task *fmap = self;
     if (env->data->clients != NULL || env->data->form == WEFT_CHARS)
         return weft_fail(WEFT_EDATA,
                          "%s is a federation, and task fmap selects feature maps on one "
                          "data set; use task fed, or pack without clients",
                          env->data->path);
-    t->env = *env;
-    t->map = weft_arena_alloc(env->mem, 1, t->feature->kind.size);
-    t->solver = weft_arena_alloc(env->mem, 1, t->model->kind.size);
-    TRY(weft_conf_bind(env->conf, &t->feature->kind, t->map));
-    TRY(weft_conf_bind(env->conf, &t->model->kind, t->solver));
-    t->columns = t->feature->columns(t->map, 1.0);
+    fmap->env = *env;
+    fmap->map = weft_arena_alloc(env->mem, 1, fmap->feature->kind.size);
+    fmap->solver = weft_arena_alloc(env->mem, 1, fmap->model->kind.size);
+    TRY(weft_conf_bind(env->conf, &fmap->feature->kind, fmap->map));
+    TRY(weft_conf_bind(env->conf, &fmap->model->kind, fmap->solver));
+    fmap->columns = fmap->feature->columns(fmap->map, 1.0);
     double taken;
-    TRY(fit_memory(t, t->columns, env->memory, &taken));
+    TRY(fit_memory(fmap, fmap->columns, env->memory, &taken));
     weft_source rows = weft_data_source(env->data);
-    TRY(t->feature->setup(t->map, &rows, env->memory - taken, env->space->count, env->seed,
-                          env->mem));
-    t->nstat = t->feature->nstat(t->map);
-    t->outputs = t->model->outputs(env->data->classes);
-    return t->pieces ? fmap_pieces_setup(t) : WEFT_OK;
+    TRY(fmap->feature->setup(fmap->map, &rows, env->memory - taken, env->space->count,
+                             env->seed, env->mem));
+    fmap->nstat = fmap->feature->nstat(fmap->map);
+    fmap->outputs = fmap->model->outputs(env->data->classes);
+    return fmap->pieces ? fmap_pieces_setup(fmap) : WEFT_OK;
 }
 
 static void fmap_nstate(const void *self, const weft_job *job, weft_state *size)
 {
-    const fmap *t = self;
+    const fmap_task *fmap = self;
     (void)job;
-    size->nx = t->nstat + t->outputs * (t->columns + 1);
-    size->naux = t->npieces;
+    size->nx = fmap->nstat + fmap->outputs * (fmap->columns + 1);
+    size->naux = fmap->npieces;
 }
 
 static int fmap_tensors(const void *self, const weft_job *job,
                         weft_tensor out[WEFT_MAX_TENSORS])
 {
-    const fmap *t = self;
-    int64_t d = t->feature->columns(t->map, job->feature_fraction);
+    const fmap_task *fmap = self;
+    int64_t d = fmap->feature->columns(fmap->map, job->feature_fraction);
     int n = 0;
-    if (t->nstat > 0) out[n++] = (weft_tensor){"statistics", 0, 1, {t->nstat}};
-    out[n++] = (weft_tensor){"weights", t->nstat, 2, {t->outputs, d}};
-    out[n++] = (weft_tensor){"intercepts", t->nstat + t->outputs * d, 1, {t->outputs}};
+    if (fmap->nstat > 0) out[n++] = (weft_tensor){"statistics", 0, 1, {fmap->nstat}};
+    out[n++] = (weft_tensor){"weights", fmap->nstat, 2, {fmap->outputs, d}};
+    out[n++] =
+        (weft_tensor){"intercepts", fmap->nstat + fmap->outputs * d, 1, {fmap->outputs}};
     return n;
 }
 
@@ -136,22 +139,22 @@ typedef struct work {
     int maps;         /* maps that the job asks to be scored */
 } work;
 
-static work work_of(const fmap *t, const weft_job *job, const fmap_arms *a)
+static work work_of(const fmap_task *fmap, const weft_job *job, const fmap_arms *arms)
 {
-    const weft_rows *part = t->env.data->part;
-    double passes = t->pieces ? job->resource + 2 : PASSES;
+    const weft_rows *part = fmap->env.data->part;
+    double passes = fmap->pieces ? job->resource + 2 : PASSES;
     work w = {0};
-    for (int i = 0; i < a->k; i++) {
-        w.maps += job->score_eliminated || a->p[i] > 0;
-        if (!(a->p[i] > 0)) continue;
+    for (int i = 0; i < arms->k; i++) {
+        w.maps += job->score_eliminated || arms->p[i] > 0;
+        if (!(arms->p[i] > 0)) continue;
         double flops, bytes, n;
-        t->feature->estimate(t->map, a->arm[i], (double)part[WEFT_TRAIN].total,
-                             job->feature_fraction, &flops, &bytes, &n);
-        w.fit += a->p[i] * (flops + passes * 4 * n * t->outputs);
-        w.memory += a->p[i] * bytes;
-        t->feature->estimate(t->map, a->arm[i], (double)part[WEFT_VALID].total,
-                             job->feature_fraction, &flops, &bytes, &n);
-        w.pass += a->p[i] * (flops + 2 * n * t->outputs);
+        fmap->feature->estimate(fmap->map, arms->arm[i], (double)part[WEFT_TRAIN].total,
+                                job->feature_fraction, &flops, &bytes, &n);
+        w.fit += arms->p[i] * (flops + passes * 4 * n * fmap->outputs);
+        w.memory += arms->p[i] * bytes;
+        fmap->feature->estimate(fmap->map, arms->arm[i], (double)part[WEFT_VALID].total,
+                                job->feature_fraction, &flops, &bytes, &n);
+        w.pass += arms->p[i] * (flops + 2 * n * fmap->outputs);
     }
     return w;
 }
@@ -161,11 +164,11 @@ static work work_of(const fmap *t, const weft_job *job, const fmap_arms *a)
  * fit, which processes every sample many times: auto takes as many maps per sample as give
  * each map TELL samples, if that costs at most the fraction SCORING of the fit; at least
  * one (split validation) and at most all (full). */
-static int passes_of(const fmap *t, const work *w)
+static int passes_of(const fmap_task *fmap, const work *w)
 {
-    if (t->validation == SPLIT) return 1;
-    if (t->validation == FULL) return w->maps;
-    double samples = (double)t->env.data->part[WEFT_VALID].total;
+    if (fmap->validation == SPLIT) return 1;
+    if (fmap->validation == FULL) return w->maps;
+    double samples = (double)fmap->env.data->part[WEFT_VALID].total;
     double wanted = fmin(ceil(TELL * w->maps / samples), w->maps);
     return (int)fmax(1, fmin(wanted, floor(SCORING * w->fit / w->pass)));
 }
@@ -186,38 +189,38 @@ static const weft_metric fmap_scores[] = {
     {0}};
 
 /* What was computed from rows counts only if they could be read. */
-static weft_status fmap_sound(const fmap *t)
+static weft_status fmap_sound(const fmap_task *fmap)
 {
-    return weft_agree(weft_data_sound(t->env.data), t->env.team);
+    return weft_agree(weft_data_sound(fmap->env.data), fmap->env.team);
 }
 
 static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
                              weft_state *state, double *row, weft_result *res)
 {
-    fmap *t = self;
+    fmap_task *fmap = self;
     (void)unit;
     (void)row;
-    weft_check(!t->pieces || job->mix.k == 1, "%d maps", job->mix.k);
+    weft_check(!fmap->pieces || job->mix.k == 1, "%d maps", job->mix.k);
     weft_arena *tmp = weft_arena_new();
-    fmap_arms a = fmap_arms_new(t, &job->mix, tmp);
+    fmap_arms arms = fmap_arms_new(fmap, &job->mix, tmp);
     weft_fitted fitted;
-    weft_status st = fmap_fit(t, job, &a, state, &fitted);
-    work w = work_of(t, job, &a);
-    int passes = passes_of(t, &w), full = passes == w.maps && passes > 1;
-    fmap_tally s = fmap_tally_new(t, &a, WEFT_VALID, full ? 1 : passes, tmp);
+    weft_status st = fmap_fit(fmap, job, &arms, state, &fitted);
+    work w = work_of(fmap, job, &arms);
+    int passes = passes_of(fmap, &w), full = passes == w.maps && passes > 1;
+    fmap_tally tally = fmap_tally_new(fmap, &arms, WEFT_VALID, full ? 1 : passes, tmp);
     if (full)
-        fmap_score_full(t, job, &a, state->x, WEFT_VALID, &s, tmp);
+        fmap_score_full(fmap, job, &arms, state->x, WEFT_VALID, &tally, tmp);
     else
-        fmap_score_split(t, job, &a, state->x, WEFT_VALID, passes, &s, tmp);
+        fmap_score_split(fmap, job, &arms, state->x, WEFT_VALID, passes, &tally, tmp);
     double *m = res->metric;
-    fmap_tally_close(t, &a, !full, &s, &m[VALID_LOSS], &m[VALID_ERROR]);
-    for (int i = 0; i < a.k; i++) {
-        res->arm_loss[i] = weft_unfix(s.loss[i], s.scale);
-        res->arm_wrong[i] = (double)s.wrong[i];
-        res->arm_count[i] = (double)s.count[i];
+    fmap_tally_close(fmap, &arms, !full, &tally, &m[VALID_LOSS], &m[VALID_ERROR]);
+    for (int i = 0; i < arms.k; i++) {
+        res->arm_loss[i] = weft_unfix(tally.loss[i], tally.scale);
+        res->arm_wrong[i] = (double)tally.wrong[i];
+        res->arm_count[i] = (double)tally.count[i];
     }
-    res->by_error = t->by_error;
-    res->loss = m[t->by_error ? VALID_ERROR : VALID_LOSS];
+    res->by_error = fmap->by_error;
+    res->loss = m[fmap->by_error ? VALID_ERROR : VALID_LOSS];
     if (fitted.diverged) res->loss = INFINITY;
     m[TRAIN_LOSS] = fitted.objective;
     m[RESIDUAL] = fitted.residual;
@@ -225,32 +228,32 @@ static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
     res->cost = job->resource;
     weft_arena_free(tmp);
     TRY(st);
-    return fmap_sound(t);
+    return fmap_sound(fmap);
 }
 
 static weft_status fmap_score(void *self, const weft_job *job, const real *x,
                               weft_part part, weft_scores *out)
 {
-    fmap *t = self;
+    fmap_task *fmap = self;
     weft_arena *tmp = weft_arena_new();
-    fmap_arms a = fmap_arms_new(t, &job->mix, tmp);
-    weft_state own = weft_state_new(&weft_task_fmap, t, job, tmp);
+    fmap_arms arms = fmap_arms_new(fmap, &job->mix, tmp);
+    weft_state own = weft_state_new(&weft_task_fmap, fmap, job, tmp);
     memcpy(own.x, x, (size_t)own.nx * sizeof *x);
-    fmap_tally s = fmap_tally_new(t, &a, part, 1, tmp);
-    fmap_score_split(t, job, &a, own.x, part, 1, &s, tmp);
+    fmap_tally tally = fmap_tally_new(fmap, &arms, part, 1, tmp);
+    fmap_score_split(fmap, job, &arms, own.x, part, 1, &tally, tmp);
     *out = weft_scores_none();
-    out->count = (double)t->env.data->part[part].total;
-    fmap_tally_close(t, &a, 1, &s, &out->metric[LOSS], &out->metric[ERROR]);
+    out->count = (double)fmap->env.data->part[part].total;
+    fmap_tally_close(fmap, &arms, 1, &tally, &out->metric[LOSS], &out->metric[ERROR]);
     weft_arena_free(tmp);
-    return fmap_sound(t);
+    return fmap_sound(fmap);
 }
 
 static int64_t fmap_affinity(const void *self, const weft_job *job)
 {
-    const fmap *t = self;
+    const fmap_task *fmap = self;
     if (job->mix.k > 1) return -1;
     weft_arena *tmp = weft_arena_new();
-    int64_t a = t->feature->affinity(t->map, fmap_arm(t, job->mix.conf, tmp));
+    int64_t a = fmap->feature->affinity(fmap->map, fmap_arm(fmap, job->mix.conf, tmp));
     weft_arena_free(tmp);
     return a;
 }
@@ -259,25 +262,26 @@ static int64_t fmap_affinity(const void *self, const weft_job *job)
  * the matrix, of vectors, and of what the model factors. */
 static void fmap_cost(const void *self, const weft_job *job, weft_cost *out)
 {
-    const fmap *t = self;
-    double ranks = t->env.team->size, d = (double)t->columns * job->feature_fraction;
+    const fmap_task *fmap = self;
+    double ranks = fmap->env.team->size, d = (double)fmap->columns * job->feature_fraction;
     weft_arena *tmp = weft_arena_new();
-    fmap_arms a = fmap_arms_new(t, &job->mix, tmp);
-    work w = work_of(t, job, &a);
-    int passes = passes_of(t, &w);
+    fmap_arms arms = fmap_arms_new(fmap, &job->mix, tmp);
+    work w = work_of(fmap, job, &arms);
+    int passes = passes_of(fmap, &w);
     *out = (weft_cost){.flops = w.fit + passes * w.pass,
-                       .bytes = ranks > 1 ? PASSES * 8 * d * t->outputs * ranks : 0,
+                       .bytes = ranks > 1 ? PASSES * 8 * d * fmap->outputs * ranks : 0,
                        .passes = PASSES};
     double factor;
-    weft_status any = fit_memory(t, (int64_t)d, INFINITY, &factor);
-    out->memory = w.memory / ranks + 8 * 6 * d * t->outputs + (any == WEFT_OK ? factor : 0);
+    weft_status any = fit_memory(fmap, (int64_t)d, INFINITY, &factor);
+    out->memory =
+        w.memory / ranks + 8 * 6 * d * fmap->outputs + (any == WEFT_OK ? factor : 0);
     weft_arena_free(tmp);
 }
 
 const weft_task weft_task_fmap = {
     .kind = {.name = "fmap",
              .about = "select a feature map: a linear model shared by many maps",
-             .size = sizeof(fmap),
+             .size = sizeof(fmap_task),
              .opts = fmap_opts},
     .tuner = "ws_sha",
     .resource = fmap_resource,

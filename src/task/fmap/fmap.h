@@ -4,7 +4,7 @@
 
 #include "weft/task.h"
 
-typedef struct fmap {
+typedef struct fmap_task {
     const char *feature_name, *model_name;
     int validation, by_error, pieces;
     double slack;
@@ -18,7 +18,7 @@ typedef struct fmap {
     int64_t npieces;          /* doubles of the state of a fit in pieces, else 0 */
     weft_team *alone;         /* a team of only this rank; NULL until needed */
     struct fmap_early *early; /* fits that were done before their jobs */
-} fmap;
+} fmap_task;
 
 /* The maps of a job: instances with the options of their configurations, and cumulated
  * probabilities for draws.
@@ -31,17 +31,17 @@ typedef struct fmap_arms {
 } fmap_arms;
 
 /* The map of configuration conf[dim]. */
-const void *fmap_arm(const fmap *t, const double *conf, weft_arena *mem);
+const void *fmap_arm(const fmap_task *fmap, const double *conf, weft_arena *mem);
 /* The model by configuration conf[dim]. */
-const void *fmap_solver(const fmap *t, const double *conf, weft_arena *mem);
-fmap_arms fmap_arms_new(const fmap *t, const weft_mix *m, weft_arena *mem);
+const void *fmap_solver(const fmap_task *fmap, const double *conf, weft_arena *mem);
+fmap_arms fmap_arms_new(const fmap_task *fmap, const weft_mix *mix, weft_arena *mem);
 /* The map that each local row of a part draws: a function of (seed, trial, round, sample).
  * In later passes the uniform number is shifted by `shift`. NULL if there is only one map.
  */
-const int *fmap_draw(const fmap *t, const weft_job *job, const fmap_arms *a, weft_part part,
-                     double shift, weft_arena *mem);
+const int *fmap_draw(const fmap_task *fmap, const weft_job *job, const fmap_arms *arms,
+                     weft_part part, double shift, weft_arena *mem);
 /* All local rows of a part by the arms. */
-weft_request fmap_request(const fmap *t, const weft_job *job, const fmap_arms *a,
+weft_request fmap_request(const fmap_task *fmap, const weft_job *job, const fmap_arms *arms,
                           weft_part part);
 
 #endif

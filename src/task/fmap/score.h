@@ -12,19 +12,19 @@ typedef struct fmap_tally {
 } fmap_tally;
 
 /* Sums of the arms, zero. */
-fmap_tally fmap_tally_new(const fmap *t, const fmap_arms *a, weft_part part, int passes,
-                          weft_arena *mem);
+fmap_tally fmap_tally_new(const fmap_task *fmap, const fmap_arms *arms, weft_part part,
+                          int passes, weft_arena *mem);
 /* Each sample of the part is scored by as many maps as there are passes: those that it
  * draws by systematic sampling, so by different ones where none has more than a share
  * 1 / passes of the probability. Collective. */
-void fmap_score_split(fmap *t, const weft_job *job, const fmap_arms *a, real *x,
-                      weft_part part, int passes, fmap_tally *s, weft_arena *tmp);
+void fmap_score_split(fmap_task *fmap, const weft_job *job, const fmap_arms *arms, real *x,
+                      weft_part part, int passes, fmap_tally *tally, weft_arena *tmp);
 /* Each sample of the part is scored by every map that is alive, or by all that a job asks
  * for; maps that share work are taken one after the other. Collective. */
-void fmap_score_full(fmap *t, const weft_job *job, const fmap_arms *a, real *x,
-                     weft_part part, fmap_tally *s, weft_arena *tmp);
+void fmap_score_full(fmap_task *fmap, const weft_job *job, const fmap_arms *arms, real *x,
+                     weft_part part, fmap_tally *tally, weft_arena *tmp);
 /* Mean loss and error under the mixture; adds the sums over ranks. Collective. */
-void fmap_tally_close(fmap *t, const fmap_arms *a, int split, fmap_tally *s, double *loss,
-                      double *error);
+void fmap_tally_close(fmap_task *fmap, const fmap_arms *arms, int split, fmap_tally *tally,
+                      double *loss, double *error);
 
 #endif

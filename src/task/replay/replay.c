@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct replay {
+typedef struct replay_task {
     const char *path;
     replay_names names;
     int64_t row;
@@ -23,24 +23,24 @@ typedef struct replay {
     int *axis;     /* [ncolumn] of the space */
     int *column;   /* [ncolumn] of the table */
     double *place; /* [table.n][ncolumn] positions on the axes, see place_of */
-} replay;
+} replay_task;
 
 static const weft_opt replay_opts[] = {
-    WEFT_TEXT_OPT("table", replay, path, "",
+    WEFT_TEXT_OPT("table", replay_task, path, "",
                   "TAB-separated file: a line of names, config, resource, the loss and any "
                   "others; then a line for each point of a learning curve"),
-    WEFT_TEXT_OPT("loss", replay, names.loss, "loss",
+    WEFT_TEXT_OPT("loss", replay_task, names.loss, "loss",
                   "column that is minimised; inf where a training diverged"),
-    WEFT_TEXT_OPT("time", replay, names.seconds, "seconds",
+    WEFT_TEXT_OPT("time", replay_task, names.seconds, "seconds",
                   "column of the seconds since the start of a training, if there is one"),
-    WEFT_TEXT_OPT("test", replay, names.test, "",
+    WEFT_TEXT_OPT("test", replay_task, names.test, "",
                   "column that is recorded beside the loss, such as a loss on test data; "
                   "empty: none"),
     WEFT_REAL_OPT(
-        "seconds", replay, seconds, "1", 0, 1e9,
+        "seconds", replay_task, seconds, "1", 0, 1e9,
         "virtual seconds per unit of resource, if the table has no column of them"),
     WEFT_LONG_OPT(
-        "row", replay, row, "0", 0, 1e12,
+        "row", replay_task, row, "0", 0, 1e12,
         "the configuration, by its number in the table from 0; not if [columns] has ranges",
         .role = WEFT_PER_TRIAL),
     {0},
@@ -72,136 +72,139 @@ static weft_status replay_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED
 
 /* ---- configurations ---- */
 
-static weft_status find_column(const replay *t, const char *name, int *at)
+static weft_status find_column(const replay_task *replay, const char *name, int *at)
 {
-    const replay_table *b = &t->table;
-    TRY(replay_find(b, name, at));
+    const replay_table *table = &replay->table;
+    TRY(replay_find(table, name, at));
     if (*at >= 0) return WEFT_OK;
     return weft_fail(WEFT_ECONF, "columns.%s: %s has no such column; did you mean \"%s\"?",
-                     name, b->path, weft_nearest(name, b->name, b->ncolumn));
+                     name, table->path, weft_nearest(name, table->name, table->ncolumn));
 }
 
 /* The position of a value of the table on an axis; INFINITY: outside of its range, NAN:
  * "-", a value that the configuration does not have. EDATA: a number is expected. */
-static weft_status place_of(const weft_axis *a, const char *text, double *place)
+static weft_status place_of(const weft_axis *axis, const char *text, double *place)
 {
     double v;
     *place = NAN;
     if (strcmp(text, "-") == 0) return WEFT_OK;
-    int known = weft_opt_parse(a->opt, text, &v) == WEFT_OK;
+    int known = weft_opt_parse(axis->opt, text, &v) == WEFT_OK;
     *place = INFINITY;
-    if (a->nvalue == 0 && !known) return WEFT_EDATA;
-    int inside = known && a->nvalue == 0 && v >= a->lo && v <= a->hi;
-    for (int i = 0; known && i < a->nvalue; i++) inside |= !(fabs(a->value[i] - v) > 0);
-    if (inside) *place = weft_axis_unit(a, v);
+    if (axis->nvalue == 0 && !known) return WEFT_EDATA;
+    int inside = known && axis->nvalue == 0 && v >= axis->lo && v <= axis->hi;
+    for (int i = 0; known && i < axis->nvalue; i++)
+        inside |= !(fabs(axis->value[i] - v) > 0);
+    if (inside) *place = weft_axis_unit(axis, v);
     return WEFT_OK;
 }
 
 /* The positions of all configurations on axis number k of [columns]. */
-static weft_status place_on(replay *t, int k, int column)
+static weft_status place_on(replay_task *replay, int k, int column)
 {
-    const weft_axis *a = &t->env.space->axis[t->axis[k]];
-    const replay_table *b = &t->table;
-    for (int64_t i = 0; i < b->n; i++) {
-        const char *text = b->value[i * b->ncolumn + column];
-        if (place_of(a, text, &t->place[i * t->ncolumn + k]) != WEFT_OK)
+    const weft_axis *axis = &replay->env.space->axis[replay->axis[k]];
+    const replay_table *table = &replay->table;
+    for (int64_t i = 0; i < table->n; i++) {
+        const char *text = table->value[i * table->ncolumn + column];
+        if (place_of(axis, text, &replay->place[i * replay->ncolumn + k]) != WEFT_OK)
             return weft_fail(
                 WEFT_EDATA,
                 "%s: %s of configuration %lld (from 0) is \"%s\", and columns.%s "
                 "is a range of numbers",
-                b->path, a->opt->name, (long long)i, text, a->opt->name);
+                table->path, axis->opt->name, (long long)i, text, axis->opt->name);
     }
     return WEFT_OK;
 }
 
 /* ECONF if no configuration lies within the ranges. */
-static weft_status check_places(const replay *t)
+static weft_status check_places(const replay_task *replay)
 {
-    for (int64_t i = 0; i < t->table.n; i++) {
+    for (int64_t i = 0; i < replay->table.n; i++) {
         int inside = 1;
-        for (int k = 0; k < t->ncolumn; k++) inside &= !isinf(t->place[i * t->ncolumn + k]);
+        for (int k = 0; k < replay->ncolumn; k++)
+            inside &= !isinf(replay->place[i * replay->ncolumn + k]);
         if (inside) return WEFT_OK;
     }
     return weft_fail(WEFT_ECONF,
                      "no configuration of %s lies within the ranges of [columns]; "
                      "make them wider",
-                     t->path);
+                     replay->path);
 }
 
 /* ECONF if an axis of numbers of rows goes beyond the table. */
-static weft_status check_row(const replay *t, double most)
+static weft_status check_row(const replay_task *replay, double most)
 {
-    if (most < (double)t->table.n) return WEFT_OK;
-    return weft_fail(WEFT_ECONF,
-                     "replay.row goes up to %.0f; %s has %lld configurations, 0 .. %lld",
-                     most, t->path, (long long)t->table.n, (long long)t->table.n - 1);
+    if (most < (double)replay->table.n) return WEFT_OK;
+    return weft_fail(
+        WEFT_ECONF, "replay.row goes up to %.0f; %s has %lld configurations, 0 .. %lld",
+        most, replay->path, (long long)replay->table.n, (long long)replay->table.n - 1);
 }
 
-static double largest_row(const weft_axis *a)
+static double largest_row(const weft_axis *axis)
 {
-    double most = a->hi;
-    for (int i = 0; i < a->nvalue; i++)
-        most = i > 0 ? fmax(most, a->value[i]) : a->value[i];
+    double most = axis->hi;
+    for (int i = 0; i < axis->nvalue; i++)
+        most = i > 0 ? fmax(most, axis->value[i]) : axis->value[i];
     return most;
 }
 
-static weft_status open_axes(replay *t)
+static weft_status open_axes(replay_task *replay)
 {
-    const weft_space *sp = t->env.space;
+    const weft_space *space = replay->env.space;
     int rows = 0;
-    t->axis = WEFT_NEW(t->env.mem, int, sp->dim);
-    for (int a = 0; a < sp->dim; a++) {
-        if (strcmp(sp->axis[a].section, columns.name) == 0) {
-            t->axis[t->ncolumn++] = a;
+    replay->axis = WEFT_NEW(replay->env.mem, int, space->dim);
+    for (int a = 0; a < space->dim; a++) {
+        if (strcmp(space->axis[a].section, columns.name) == 0) {
+            replay->axis[replay->ncolumn++] = a;
         } else {
             rows = 1;
-            TRY(check_row(t, largest_row(&sp->axis[a])));
+            TRY(check_row(replay, largest_row(&space->axis[a])));
         }
     }
-    if (rows && t->ncolumn > 0)
+    if (rows && replay->ncolumn > 0)
         return weft_fail(WEFT_ECONF, "replay.row and [columns] both have ranges; a "
                                      "configuration is chosen by one of them");
-    if (!rows && t->ncolumn == 0) TRY(check_row(t, (double)t->row));
-    t->column = WEFT_NEW(t->env.mem, int, t->ncolumn);
-    t->place = WEFT_NEW(t->env.mem, double, t->table.n * t->ncolumn);
-    for (int k = 0; k < t->ncolumn; k++) {
-        TRY(find_column(t, sp->axis[t->axis[k]].opt->name, &t->column[k]));
-        TRY(place_on(t, k, t->column[k]));
+    if (!rows && replay->ncolumn == 0) TRY(check_row(replay, (double)replay->row));
+    replay->column = WEFT_NEW(replay->env.mem, int, replay->ncolumn);
+    replay->place = WEFT_NEW(replay->env.mem, double, replay->table.n * replay->ncolumn);
+    for (int k = 0; k < replay->ncolumn; k++) {
+        TRY(find_column(replay, space->axis[replay->axis[k]].opt->name,
+                        &replay->column[k]));
+        TRY(place_on(replay, k, replay->column[k]));
     }
-    return check_places(t);
+    return check_places(replay);
 }
 
 /* Squared distance of configuration i, on axes of length 1; choices that differ, and values
  * that only one of the two has, are 1 apart. INFINITY: outside of the ranges. */
-static double distance(const replay *t, const double *conf, int64_t i)
+static double distance(const replay_task *replay, const double *conf, int64_t i)
 {
     double sum = 0;
-    for (int k = 0; k < t->ncolumn; k++) {
-        const weft_axis *a = &t->env.space->axis[t->axis[k]];
-        double own = conf[t->axis[k]], there = t->place[i * t->ncolumn + k];
+    for (int k = 0; k < replay->ncolumn; k++) {
+        const weft_axis *axis = &replay->env.space->axis[replay->axis[k]];
+        double own = conf[replay->axis[k]], there = replay->place[i * replay->ncolumn + k];
         if (isinf(there)) return INFINITY;
         if (isnan(own) || isnan(there)) {
             sum += !(isnan(own) && isnan(there));
             continue;
         }
-        double d = weft_axis_unit(a, own) - there;
-        sum += a->nvalue == 0 ? d * d : fabs(d) > 1e-9;
+        double d = weft_axis_unit(axis, own) - there;
+        sum += axis->nvalue == 0 ? d * d : fabs(d) > 1e-9;
     }
     return sum;
 }
 
 /* The configuration of the table that conf[dim] chooses, of equally near ones the first;
  * NULL: the space has no axes. */
-static int64_t nearest(const replay *t, const double *conf)
+static int64_t nearest(const replay_task *replay, const double *conf)
 {
-    replay own = *t;
-    if (conf && t->ncolumn == 0)
-        weft_space_put(t->env.space, conf, &weft_task_replay.kind, &own);
-    if (!conf || t->ncolumn == 0) return own.row;
+    replay_task own = *replay;
+    if (conf && replay->ncolumn == 0)
+        weft_space_put(replay->env.space, conf, &weft_task_replay.kind, &own);
+    if (!conf || replay->ncolumn == 0) return own.row;
     int64_t best = 0;
     double least = INFINITY;
-    for (int64_t i = 0; i < t->table.n; i++) {
-        double d = distance(t, conf, i);
+    for (int64_t i = 0; i < replay->table.n; i++) {
+        double d = distance(replay, conf, i);
         if (d < least) best = i;
         if (d < least) least = d;
     }
@@ -209,22 +212,22 @@ static int64_t nearest(const replay *t, const double *conf)
 }
 
 /* The configuration of the table that a job trains. */
-static int64_t row_of(const replay *t, const weft_job *job)
+static int64_t row_of(const replay_task *replay, const weft_job *job)
 {
-    return nearest(t, job->mix.dim > 0 ? job->mix.conf : NULL);
+    return nearest(replay, job->mix.dim > 0 ? job->mix.conf : NULL);
 }
 
 static weft_status replay_setup(void *self, const weft_env *env)
 {
-    replay *t = self;
-    t->env = *env;
-    if (!*t->path)
+    replay_task *replay = self;
+    replay->env = *env;
+    if (!*replay->path)
         return weft_fail(WEFT_ECONF, "replay.table is missing; give the file of learning "
                                      "curves, inputs/curves.tsv for example");
-    TRY(replay_read(t->path, &t->names, &t->table, env->mem));
-    TRY(open_axes(t));
-    weft_log(WEFT_INFO, "%s has curves of %lld configurations, up to resource %g", t->path,
-             (long long)t->table.n, t->table.most);
+    TRY(replay_read(replay->path, &replay->names, &replay->table, env->mem));
+    TRY(open_axes(replay));
+    weft_log(WEFT_INFO, "%s has curves of %lld configurations, up to resource %g",
+             replay->path, (long long)replay->table.n, replay->table.most);
     return WEFT_OK;
 }
 
@@ -232,58 +235,59 @@ static weft_status replay_setup(void *self, const weft_env *env)
 
 /* The last point of a configuration at or before a resource, of which jobs are a sum;
  * NULL: there is none. */
-static const replay_point *reached(const replay_table *b, int64_t row, double resource)
+static const replay_point *reached(const replay_table *table, int64_t row, double resource)
 {
     const replay_point *found = NULL;
-    for (int64_t i = b->first[row]; i < b->first[row + 1]; i++)
-        if (b->point[i].resource <= resource * (1 + 1e-9)) found = &b->point[i];
+    for (int64_t i = table->first[row]; i < table->first[row + 1]; i++)
+        if (table->point[i].resource <= resource * (1 + 1e-9)) found = &table->point[i];
     return found;
 }
 
 /* Seconds from the start to a resource, between points in proportion; after the end of a
  * curve no more. */
-static double time_at(const replay *t, int64_t row, double resource)
+static double time_at(const replay_task *replay, int64_t row, double resource)
 {
-    const replay_table *b = &t->table;
+    const replay_table *table = &replay->table;
     replay_point last = {0, 0, 0, 0};
-    for (int64_t i = b->first[row]; i < b->first[row + 1]; i++) {
-        replay_point p = b->point[i];
-        if (isnan(p.seconds)) p.seconds = p.resource * t->seconds;
-        if (p.resource >= resource)
-            return last.seconds + (p.seconds - last.seconds) * (resource - last.resource) /
-                                      (p.resource - last.resource);
-        last = p;
+    for (int64_t i = table->first[row]; i < table->first[row + 1]; i++) {
+        replay_point point = table->point[i];
+        if (isnan(point.seconds)) point.seconds = point.resource * replay->seconds;
+        if (point.resource >= resource)
+            return last.seconds + (point.seconds - last.seconds) *
+                                      (resource - last.resource) /
+                                      (point.resource - last.resource);
+        last = point;
     }
     return last.seconds;
 }
 
 static weft_price replay_price(const void *self)
 {
-    const replay_table *b = &((const replay *)self)->table;
-    for (int64_t i = 0; i < b->first[b->n]; i++)
-        if (!isnan(b->point[i].seconds)) return WEFT_PRICE_SECONDS;
+    const replay_table *table = &((const replay_task *)self)->table;
+    for (int64_t i = 0; i < table->first[table->n]; i++)
+        if (!isnan(table->point[i].seconds)) return WEFT_PRICE_SECONDS;
     return WEFT_PRICE_UNKNOWN;
 }
 
 static double replay_seconds(const void *self, const weft_job *job, double before)
 {
-    const replay *t = self;
-    int64_t row = row_of(t, job);
-    return time_at(t, row, before + job->resource) - time_at(t, row, before);
+    const replay_task *replay = self;
+    int64_t row = row_of(replay, job);
+    return time_at(replay, row, before + job->resource) - time_at(replay, row, before);
 }
 
 /* The point that a job reaches. ECONF: it is not in the table. */
-static weft_status point_at(const replay *t, int64_t row, double resource,
+static weft_status point_at(const replay_task *replay, int64_t row, double resource,
                             const replay_point **out)
 {
-    const replay_table *b = &t->table;
-    *out = reached(b, row, resource);
-    if (*out && resource <= b->most * (1 + 1e-9)) return WEFT_OK;
+    const replay_table *table = &replay->table;
+    *out = reached(table, row, resource);
+    if (*out && resource <= table->most * (1 + 1e-9)) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "resource %g is asked of configuration %lld, and %s has it from %g to "
                      "%g; set the resources of the tuner accordingly",
-                     resource, (long long)row, b->path, b->point[b->first[row]].resource,
-                     b->most);
+                     resource, (long long)row, table->path,
+                     table->point[table->first[row]].resource, table->most);
 }
 
 /* ---- jobs ---- */
@@ -312,7 +316,7 @@ static void replay_nstate(const void *self, const weft_job *job, weft_state *siz
 static weft_status replay_step(void *self, const weft_job *job, int64_t unit,
                                weft_state *state, double *row, weft_result *res)
 {
-    replay *t = self;
+    replay_task *replay = self;
     (void)unit;
     (void)row;
     weft_check(job->mix.k == 1, "%d configurations", job->mix.k);
@@ -322,39 +326,39 @@ static weft_status replay_step(void *self, const weft_job *job, int64_t unit,
             WEFT_ECONF, "this tuner goes on from the weights of one trial with the options "
                         "of another, and no table has what comes of it; choose run.tuner = "
                         "random, sha, hyperband or asha");
-    int64_t at = row_of(t, job);
-    const replay_point *p;
-    TRY(point_at(t, at, before + job->resource, &p));
+    int64_t at = row_of(replay, job);
+    const replay_point *point;
+    TRY(point_at(replay, at, before + job->resource, &point));
     state->aux[TOTAL] = before + job->resource;
     state->aux[TRIAL] = (double)job->trial;
-    res->loss = res->metric[VALID_LOSS] = p->loss;
-    res->metric[TEST_LOSS] = p->test;
+    res->loss = res->metric[VALID_LOSS] = point->loss;
+    res->metric[TEST_LOSS] = point->test;
     res->metric[ROW] = (double)at;
-    res->cost = replay_seconds(t, job, before);
+    res->cost = replay_seconds(replay, job, before);
     res->arm_count[0] = 1;
-    res->arm_loss[0] = p->loss;
+    res->arm_loss[0] = point->loss;
     res->arm_wrong[0] = NAN;
     return WEFT_OK;
 }
 
 static void replay_cost(const void *self, const weft_job *job, weft_cost *out)
 {
-    const replay *t = self;
+    const replay_task *replay = self;
     (void)job;
-    *out = (weft_cost){.flops = 3.0 * (double)t->table.n * (t->ncolumn + 1),
-                       .memory = (double)t->table.n * 8 * t->ncolumn};
+    *out = (weft_cost){.flops = 3.0 * (double)replay->table.n * (replay->ncolumn + 1),
+                       .memory = (double)replay->table.n * 8 * replay->ncolumn};
 }
 
 /* The table is read for the resource of its longest curve; what is wrong with it, setup
  * will say. */
 static int64_t replay_resource(const void *self)
 {
-    const replay *t = self;
+    const replay_task *replay = self;
     weft_arena *tmp = weft_arena_new();
-    replay_table b;
+    replay_table table;
     int64_t most = 1;
-    if (*t->path && replay_read(t->path, &t->names, &b, tmp) == WEFT_OK)
-        most = (int64_t)fmin(fmax(b.most, 1), 1e15);
+    if (*replay->path && replay_read(replay->path, &replay->names, &table, tmp) == WEFT_OK)
+        most = (int64_t)fmin(fmax(table.most, 1), 1e15);
     weft_arena_free(tmp);
     return most;
 }
@@ -362,27 +366,27 @@ static int64_t replay_resource(const void *self)
 /* ---- the optimum ---- */
 
 /* The least loss of a configuration of the table at or before a resource. */
-static double least_loss(const replay_table *b, int64_t row, double resource)
+static double least_loss(const replay_table *table, int64_t row, double resource)
 {
     double best = INFINITY;
-    for (int64_t i = b->first[row]; i < b->first[row + 1]; i++)
-        if (b->point[i].resource <= resource * (1 + 1e-9))
-            best = fmin(best, b->point[i].loss);
+    for (int64_t i = table->first[row]; i < table->first[row + 1]; i++)
+        if (table->point[i].resource <= resource * (1 + 1e-9))
+            best = fmin(best, table->point[i].loss);
     return best;
 }
 
 /* Of the configurations of a grid or a list. NAN: they are too many to look at. */
-static double listed_optimum(const replay *t, double resource)
+static double listed_optimum(const replay_task *replay, double resource)
 {
     const double most = 1e9; /* distances: some seconds */
-    const weft_space *sp = t->env.space;
+    const weft_space *space = replay->env.space;
     double best = INFINITY;
-    if ((double)sp->count * (double)t->table.n * t->ncolumn > most) return NAN;
+    if ((double)space->count * (double)replay->table.n * replay->ncolumn > most) return NAN;
     weft_arena *tmp = weft_arena_new();
-    double *conf = WEFT_NEW(tmp, double, sp->dim);
-    for (int64_t i = 0; i < sp->count; i++) {
-        weft_space_config(sp, i, conf);
-        best = fmin(best, least_loss(&t->table, nearest(t, conf), resource));
+    double *conf = WEFT_NEW(tmp, double, space->dim);
+    for (int64_t i = 0; i < space->count; i++) {
+        weft_space_config(space, i, conf);
+        best = fmin(best, least_loss(&replay->table, nearest(replay, conf), resource));
     }
     weft_arena_free(tmp);
     return best;
@@ -394,36 +398,36 @@ enum { OUTSIDE, INSIDE, UNCERTAIN };
  * row: the row's own values do, unless an earlier row has the same. UNCERTAIN: the row has
  * not the same columns as configurations of the space with its values, and is chosen only
  * where no other is as near. */
-static int whether_inside(const replay *t, int64_t row, double *conf)
+static int whether_inside(const replay_task *replay, int64_t row, double *conf)
 {
-    const replay_table *b = &t->table;
-    for (int k = 0; k < t->ncolumn; k++) {
-        if (isinf(t->place[row * t->ncolumn + k])) return OUTSIDE;
-        const char *text = b->value[row * b->ncolumn + t->column[k]];
-        conf[t->axis[k]] = NAN;
+    const replay_table *table = &replay->table;
+    for (int k = 0; k < replay->ncolumn; k++) {
+        if (isinf(replay->place[row * replay->ncolumn + k])) return OUTSIDE;
+        const char *text = table->value[row * table->ncolumn + replay->column[k]];
+        conf[replay->axis[k]] = NAN;
         if (strcmp(text, "-") == 0) continue;
-        weft_check(weft_opt_parse(t->env.space->axis[t->axis[k]].opt, text,
-                                  &conf[t->axis[k]]) == WEFT_OK,
+        weft_check(weft_opt_parse(replay->env.space->axis[replay->axis[k]].opt, text,
+                                  &conf[replay->axis[k]]) == WEFT_OK,
                    "%s", text);
     }
-    for (int k = 0; k < t->ncolumn; k++)
-        if (weft_space_is_active(t->env.space, conf, t->axis[k]) !=
-            !isnan(conf[t->axis[k]]))
+    for (int k = 0; k < replay->ncolumn; k++)
+        if (weft_space_is_active(replay->env.space, conf, replay->axis[k]) !=
+            !isnan(conf[replay->axis[k]]))
             return UNCERTAIN;
-    return nearest(t, conf) == row ? INSIDE : OUTSIDE;
+    return nearest(replay, conf) == row ? INSIDE : OUTSIDE;
 }
 
 /* Of all configurations within the ranges of [columns]. NAN: a row that may or may not be
  * chosen has the least loss. */
-static double ranges_optimum(const replay *t, double resource)
+static double ranges_optimum(const replay_task *replay, double resource)
 {
     double best[] = {[INSIDE] = INFINITY, [UNCERTAIN] = INFINITY};
     weft_arena *tmp = weft_arena_new();
-    double *conf = WEFT_NEW(tmp, double, t->env.space->dim);
-    for (int64_t i = 0; i < t->table.n; i++) {
-        double loss = least_loss(&t->table, i, resource);
+    double *conf = WEFT_NEW(tmp, double, replay->env.space->dim);
+    for (int64_t i = 0; i < replay->table.n; i++) {
+        double loss = least_loss(&replay->table, i, resource);
         if (!(loss < best[INSIDE])) continue;
-        int in = whether_inside(t, i, conf);
+        int in = whether_inside(replay, i, conf);
         if (in != OUTSIDE) best[in] = fmin(best[in], loss);
     }
     weft_arena_free(tmp);
@@ -431,29 +435,31 @@ static double ranges_optimum(const replay *t, double resource)
 }
 
 /* Of the rows within the range of replay.row. */
-static double rows_optimum(const replay *t, double resource)
+static double rows_optimum(const replay_task *replay, double resource)
 {
-    const weft_axis *a = &t->env.space->axis[0];
+    const weft_axis *axis = &replay->env.space->axis[0];
     double best = INFINITY;
-    for (int64_t i = (int64_t)a->lo; a->nvalue == 0 && i <= (int64_t)a->hi; i++)
-        best = fmin(best, least_loss(&t->table, i, resource));
-    for (int i = 0; i < a->nvalue; i++)
-        best = fmin(best, least_loss(&t->table, (int64_t)a->value[i], resource));
+    for (int64_t i = (int64_t)axis->lo; axis->nvalue == 0 && i <= (int64_t)axis->hi; i++)
+        best = fmin(best, least_loss(&replay->table, i, resource));
+    for (int i = 0; i < axis->nvalue; i++)
+        best = fmin(best, least_loss(&replay->table, (int64_t)axis->value[i], resource));
     return best;
 }
 
 static double replay_optimum(const void *self, double resource)
 {
-    const replay *t = self;
-    if (t->env.space->dim == 0) return least_loss(&t->table, t->row, resource);
-    if (t->env.space->source > 0) return listed_optimum(t, resource);
-    return t->ncolumn > 0 ? ranges_optimum(t, resource) : rows_optimum(t, resource);
+    const replay_task *replay = self;
+    if (replay->env.space->dim == 0)
+        return least_loss(&replay->table, replay->row, resource);
+    if (replay->env.space->source > 0) return listed_optimum(replay, resource);
+    return replay->ncolumn > 0 ? ranges_optimum(replay, resource)
+                               : rows_optimum(replay, resource);
 }
 
 const weft_task weft_task_replay = {
     .kind = {.name = "replay",
              .about = "stored learning curves, searched in virtual time",
-             .size = sizeof(replay),
+             .size = sizeof(replay_task),
              .opts = replay_opts},
     .parts = replay_parts,
     .tuner = "asha",

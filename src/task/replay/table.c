@@ -34,11 +34,11 @@ static int count_fields(const char *line)
 /* Divides a line at its TABs into field[ncolumn]. EDATA: there are more or fewer. */
 static weft_status divide(reader *r, char *line)
 {
-    const replay_table *t = r->out;
+    const replay_table *table = r->out;
     int n = count_fields(line);
-    if (n != t->ncolumn)
+    if (n != table->ncolumn)
         return weft_fail(WEFT_EDATA, "%s:%d: %d fields; expected %d, separated by TAB",
-                         t->path, r->line, n, t->ncolumn);
+                         table->path, r->line, n, table->ncolumn);
     for (int i = 0; i < n; i++) {
         r->field[i] = line;
         line += strcspn(line, "\t");
@@ -47,47 +47,49 @@ static weft_status divide(reader *r, char *line)
     return WEFT_OK;
 }
 
-weft_status replay_find(const replay_table *t, const char *name, int *at)
+weft_status replay_find(const replay_table *table, const char *name, int *at)
 {
     *at = -1;
-    for (int i = 0; i < t->ncolumn; i++) {
-        if (strcmp(t->name[i], name) != 0) continue;
+    for (int i = 0; i < table->ncolumn; i++) {
+        if (strcmp(table->name[i], name) != 0) continue;
         if (*at >= 0)
             return weft_fail(
                 WEFT_EDATA,
                 "%s: columns %d and %d are both named \"%s\"; rename or remove "
                 "one",
-                t->path, *at + 1, i + 1, name);
+                table->path, *at + 1, i + 1, name);
         *at = i;
     }
     return WEFT_OK;
 }
 
-static weft_status need(const replay_table *t, const char *name, const char *what, int *at)
+static weft_status need(const replay_table *table, const char *name, const char *what,
+                        int *at)
 {
-    TRY(replay_find(t, name, at));
+    TRY(replay_find(table, name, at));
     if (*at >= 0) return WEFT_OK;
     return weft_fail(WEFT_EDATA,
                      "%s has no column \"%s\", %s; the nearest name in its first line is "
                      "\"%s\"",
-                     t->path, name, what, weft_nearest(name, t->name, t->ncolumn));
+                     table->path, name, what,
+                     weft_nearest(name, table->name, table->ncolumn));
 }
 
 static weft_status read_names(reader *r, const char *line)
 {
-    replay_table *t = r->out;
-    t->ncolumn = count_fields(line);
-    t->name = WEFT_NEW(r->mem, const char *, t->ncolumn);
-    r->field = WEFT_NEW(r->mem, const char *, t->ncolumn);
+    replay_table *table = r->out;
+    table->ncolumn = count_fields(line);
+    table->name = WEFT_NEW(r->mem, const char *, table->ncolumn);
+    r->field = WEFT_NEW(r->mem, const char *, table->ncolumn);
     TRY(divide(r, weft_arena_text(r->mem, "%s", line)));
-    memcpy(t->name, r->field, (size_t)t->ncolumn * sizeof *t->name);
-    TRY(need(t, "config", "the label of a configuration", &r->config));
-    TRY(need(t, "resource", "how far the training is", &r->column[RESOURCE]));
-    TRY(need(t, r->name[LOSS], "which replay.loss names", &r->column[LOSS]));
-    TRY(replay_find(t, r->name[SECONDS], &r->column[SECONDS]));
+    memcpy(table->name, r->field, (size_t)table->ncolumn * sizeof *table->name);
+    TRY(need(table, "config", "the label of a configuration", &r->config));
+    TRY(need(table, "resource", "how far the training is", &r->column[RESOURCE]));
+    TRY(need(table, r->name[LOSS], "which replay.loss names", &r->column[LOSS]));
+    TRY(replay_find(table, r->name[SECONDS], &r->column[SECONDS]));
     r->column[TEST] = -1;
     if (!*r->name[TEST]) return WEFT_OK;
-    return need(t, r->name[TEST], "which replay.test names", &r->column[TEST]);
+    return need(table, r->name[TEST], "which replay.test names", &r->column[TEST]);
 }
 
 /* The number of a column; NAN is none, and only a loss may be infinite. */
@@ -111,59 +113,64 @@ static weft_status number(const reader *r, int which, double *out)
 /* Begins a configuration unless the line goes on with the last one. */
 static weft_status begin(reader *r)
 {
-    replay_table *t = r->out;
+    replay_table *table = r->out;
     int64_t i = weft_names_find(&r->labels, r->field[r->config]);
-    if (i == t->n - 1) return WEFT_OK;
-    if (i < t->n)
+    if (i == table->n - 1) return WEFT_OK;
+    if (i < table->n)
         return weft_fail(
             WEFT_EDATA,
             "%s:%d: configuration %s has lines above others'; sort the table by "
             "config, then by resource",
-            t->path, r->line, r->field[r->config]);
-    t->first = weft_grow(r->mem, t->first, sizeof *t->first, t->n + 1, &r->first_room);
-    t->first[t->n] = r->npoint;
-    t->value = weft_grow(r->mem, t->value, (size_t)t->ncolumn * sizeof *t->value, t->n,
-                         &r->value_room);
-    for (int c = 0; c < t->ncolumn; c++)
-        t->value[t->n * t->ncolumn + c] = weft_arena_text(r->mem, "%s", r->field[c]);
-    t->n++;
+            table->path, r->line, r->field[r->config]);
+    table->first =
+        weft_grow(r->mem, table->first, sizeof *table->first, table->n + 1, &r->first_room);
+    table->first[table->n] = r->npoint;
+    table->value =
+        weft_grow(r->mem, table->value, (size_t)table->ncolumn * sizeof *table->value,
+                  table->n, &r->value_room);
+    for (int c = 0; c < table->ncolumn; c++)
+        table->value[table->n * table->ncolumn + c] =
+            weft_arena_text(r->mem, "%s", r->field[c]);
+    table->n++;
     return WEFT_OK;
 }
 
 /* EDATA: the point does not follow the one before it. */
-static weft_status check_order(const reader *r, const replay_point *p)
+static weft_status check_order(const reader *r, const replay_point *point)
 {
-    const replay_table *t = r->out;
-    const replay_point *before = r->npoint > t->first[t->n - 1] ? p - 1 : NULL;
+    const replay_table *table = r->out;
+    const replay_point *before = r->npoint > table->first[table->n - 1] ? point - 1 : NULL;
     double resource = before ? before->resource : 0;
     double seconds = before ? before->seconds : 0;
-    if (p->resource <= resource)
+    if (point->resource <= resource)
         return weft_fail(WEFT_EDATA,
                          "%s:%d: resource %g of configuration %s does not follow %g; sort "
                          "the lines of a configuration by it, from above 0",
-                         t->path, r->line, p->resource, r->field[r->config], resource);
-    if (p->seconds < seconds)
+                         table->path, r->line, point->resource, r->field[r->config],
+                         resource);
+    if (point->seconds < seconds)
         return weft_fail(WEFT_EDATA,
                          "%s:%d: %s %g of configuration %s come after %g; they count from "
                          "the start of its training",
-                         t->path, r->line, r->name[SECONDS], p->seconds,
+                         table->path, r->line, r->name[SECONDS], point->seconds,
                          r->field[r->config], seconds);
     return WEFT_OK;
 }
 
 static weft_status read_point(reader *r, char *line)
 {
-    replay_table *t = r->out;
+    replay_table *table = r->out;
     TRY(divide(r, line));
     TRY(begin(r));
-    t->point = weft_grow(r->mem, t->point, sizeof *t->point, r->npoint, &r->point_room);
-    replay_point *p = &t->point[r->npoint];
-    TRY(number(r, RESOURCE, &p->resource));
-    TRY(number(r, LOSS, &p->loss));
-    TRY(number(r, SECONDS, &p->seconds));
-    TRY(number(r, TEST, &p->test));
-    TRY(check_order(r, p));
-    t->most = fmax(t->most, p->resource);
+    table->point =
+        weft_grow(r->mem, table->point, sizeof *table->point, r->npoint, &r->point_room);
+    replay_point *point = &table->point[r->npoint];
+    TRY(number(r, RESOURCE, &point->resource));
+    TRY(number(r, LOSS, &point->loss));
+    TRY(number(r, SECONDS, &point->seconds));
+    TRY(number(r, TEST, &point->test));
+    TRY(check_order(r, point));
+    table->most = fmax(table->most, point->resource);
     r->npoint++;
     return WEFT_OK;
 }

@@ -6,22 +6,23 @@
 
 /* Opens the data on this rank only, with vectors of words, and sets shape. EFILE, EDATA,
  * ECONF. Collective. */
-WEFT_CHECKED weft_status sgd_open(sgd *t);
+WEFT_CHECKED weft_status sgd_open(sgd_task *sgd);
 /* Divides the rows into folds. ECONF. */
-WEFT_CHECKED weft_status sgd_divide(sgd *t);
+WEFT_CHECKED weft_status sgd_divide(sgd_task *sgd);
 /* The words word[n] of a row. */
-const uint32_t *sgd_words_of(const sgd *t, int64_t row, int *n);
+const uint32_t *sgd_words_of(const sgd_task *sgd, int64_t row, int *n);
 /* A row and its number of words. */
 typedef struct sgd_length {
     int64_t row;
     int words, place;
 } sgd_length;
 /* The rows row[n] by decreasing length, those of equal length in their order. */
-void sgd_sort_by_length(const sgd *t, int n, const int64_t *row, sgd_length *out);
+void sgd_sort_by_length(const sgd_task *sgd, int n, const int64_t *row, sgd_length *out);
 /* Room for batches of up to `most` samples. */
-sgd_work sgd_work_new(const sgd *t, const sgd_model *m, int most, weft_arena *tmp);
+sgd_work sgd_work_new(const sgd_task *sgd, const sgd_model *model, int most,
+                      weft_arena *tmp);
 /* The samples row[n] in the tables of k; weight [classes] or NULL. */
-weft_batch sgd_batch(const sgd *t, sgd_work *k, int n, const int64_t *row,
+weft_batch sgd_batch(const sgd_task *sgd, sgd_work *work, int n, const int64_t *row,
                      const double *weight);
 
 #endif

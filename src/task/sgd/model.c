@@ -7,61 +7,62 @@
 
 /* The layers that may have a weight decay of their own: all but the vectors of words. That
  * of a layer which this configuration lacks has no effect. */
-static void find_layers(const sgd *t, sgd_model *m)
+static void find_layers(const sgd_task *sgd, sgd_model *model)
 {
     weft_tensor tensor[WEFT_MAX_TENSORS];
-    int n = t->net->tensors(m->self, tensor);
-    m->layers = 0;
-    for (int i = 0; i < n && m->layers < SGD_LAYERS; i++) {
-        if (tensor[i].nd < 2 || tensor[i].at >= m->table.at) continue;
-        m->first[m->layers] = tensor[i].at;
-        m->end[m->layers++] = i + 1 < n ? tensor[i + 1].at : m->n;
+    int n = sgd->net->tensors(model->self, tensor);
+    model->layers = 0;
+    for (int i = 0; i < n && model->layers < SGD_LAYERS; i++) {
+        if (tensor[i].nd < 2 || tensor[i].at >= model->table.at) continue;
+        model->first[model->layers] = tensor[i].at;
+        model->end[model->layers++] = i + 1 < n ? tensor[i + 1].at : model->n;
     }
-    for (int i = m->layers; i < SGD_LAYERS; i++) m->first[i] = m->end[i] = 0;
+    for (int i = model->layers; i < SGD_LAYERS; i++) model->first[i] = model->end[i] = 0;
 }
 
-weft_status sgd_model_new(const sgd *t, const double *conf, weft_arena *mem, sgd_model *m)
+weft_status sgd_model_new(const sgd_task *sgd, const double *conf, weft_arena *mem,
+                          sgd_model *model)
 {
-    m->self = weft_arena_alloc(mem, 1, t->net->kind.size);
-    memcpy(m->self, t->fixed, t->net->kind.size);
-    m->train = t->train;
+    model->self = weft_arena_alloc(mem, 1, sgd->net->kind.size);
+    memcpy(model->self, sgd->fixed, sgd->net->kind.size);
+    model->train = sgd->train;
     if (conf) {
-        weft_space_put(t->env.space, conf, &t->net->kind, m->self);
-        weft_space_put(t->env.space, conf, &sgd_train_kind, &m->train);
+        weft_space_put(sgd->env.space, conf, &sgd->net->kind, model->self);
+        weft_space_put(sgd->env.space, conf, &sgd_train_kind, &model->train);
     }
-    TRY(weft_net_setup(t->net, m->self, &t->shape, "sgd", t->env.data->path));
-    m->n = t->net->nweight(m->self);
-    m->table = (weft_table){.at = m->n};
-    if (t->net->table) {
-        weft_table table = t->net->table(m->self);
-        if (table.rows > 0) m->table = table;
+    TRY(weft_net_setup(sgd->net, model->self, &sgd->shape, "sgd", sgd->env.data->path));
+    model->n = sgd->net->nweight(model->self);
+    model->table = (weft_table){.at = model->n};
+    if (sgd->net->table) {
+        weft_table table = sgd->net->table(model->self);
+        if (table.rows > 0) model->table = table;
     }
-    m->slots = weft_descent_slots(&m->train.descent);
-    m->copies = t->keep == SGD_KEEP_BEST ? 2 : 1;
-    find_layers(t, m);
+    model->slots = weft_descent_slots(&model->train.descent);
+    model->copies = sgd->keep == SGD_KEEP_BEST ? 2 : 1;
+    find_layers(sgd, model);
     return WEFT_OK;
 }
 
-int64_t sgd_state_size(const sgd *t, const sgd_model *m)
+int64_t sgd_state_size(const sgd_task *sgd, const sgd_model *model)
 {
-    return t->nfold * m->n * (m->copies + m->slots);
+    return sgd->nfold * model->n * (model->copies + model->slots);
 }
 
 /* The configuration of the largest state, conf[dim], found axis by axis. */
-static weft_status largest_conf(const sgd *t, double *conf, weft_arena *mem)
+static weft_status largest_conf(const sgd_task *sgd, double *conf, weft_arena *mem)
 {
-    const weft_space *sp = t->env.space;
-    for (int a = 0; a < sp->dim; a++)
-        conf[a] = sp->axis[a].nvalue > 0 ? sp->axis[a].value[0] : sp->axis[a].hi;
-    for (int a = 0; a < sp->dim; a++) {
+    const weft_space *space = sgd->env.space;
+    for (int a = 0; a < space->dim; a++)
+        conf[a] = space->axis[a].nvalue > 0 ? space->axis[a].value[0] : space->axis[a].hi;
+    for (int a = 0; a < space->dim; a++) {
         int64_t most = -1;
         double best = conf[a];
-        for (int i = 0; i < sp->axis[a].nvalue; i++) {
-            sgd_model m;
-            conf[a] = sp->axis[a].value[i];
-            TRY(sgd_model_new(t, conf, mem, &m));
-            if (sgd_state_size(t, &m) <= most) continue;
-            most = sgd_state_size(t, &m);
+        for (int i = 0; i < space->axis[a].nvalue; i++) {
+            sgd_model model;
+            conf[a] = space->axis[a].value[i];
+            TRY(sgd_model_new(sgd, conf, mem, &model));
+            if (sgd_state_size(sgd, &model) <= most) continue;
+            most = sgd_state_size(sgd, &model);
             best = conf[a];
         }
         conf[a] = best;
@@ -70,23 +71,23 @@ static weft_status largest_conf(const sgd *t, double *conf, weft_arena *mem)
 }
 
 /* ECONF if a layer is to have a weight decay of its own, and the network has fewer. */
-static weft_status check_layers(const sgd *t, const sgd_model *m)
+static weft_status check_layers(const sgd_task *sgd, const sgd_model *model)
 {
-    for (int i = m->layers; i < SGD_LAYERS; i++)
-        if (m->train.l2[i] > 0)
+    for (int i = model->layers; i < SGD_LAYERS; i++)
+        if (model->train.l2[i] > 0)
             return weft_fail(
                 WEFT_ECONF,
                 "train.l2_%d = %g, but sgd.model = %s has weights in %d layers%s; "
                 "take it out",
-                i + 1, m->train.l2[i], t->net_name, m->layers,
-                t->env.space->dim > 0 ? " at most" : "");
+                i + 1, model->train.l2[i], sgd->net_name, model->layers,
+                sgd->env.space->dim > 0 ? " at most" : "");
     return WEFT_OK;
 }
 
-weft_status sgd_model_largest(const sgd *t, weft_arena *tmp, sgd_model *m)
+weft_status sgd_model_largest(const sgd_task *sgd, weft_arena *tmp, sgd_model *model)
 {
-    double *conf = WEFT_NEW(tmp, double, t->env.space->dim);
-    TRY(largest_conf(t, conf, tmp));
-    TRY(sgd_model_new(t, conf, tmp, m));
-    return check_layers(t, m);
+    double *conf = WEFT_NEW(tmp, double, sgd->env.space->dim);
+    TRY(largest_conf(sgd, conf, tmp));
+    TRY(sgd_model_new(sgd, conf, tmp, model));
+    return check_layers(sgd, model);
 }

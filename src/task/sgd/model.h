@@ -6,12 +6,13 @@
 
 /* The network and the steps of configuration conf[dim]; NULL: of the options. ECONF, EDATA.
  */
-WEFT_CHECKED weft_status sgd_model_new(const sgd *t, const double *conf, weft_arena *mem,
-                                       sgd_model *m);
+WEFT_CHECKED weft_status sgd_model_new(const sgd_task *sgd, const double *conf,
+                                       weft_arena *mem, sgd_model *model);
 /* Numbers of the state of a trial. */
-int64_t sgd_state_size(const sgd *t, const sgd_model *m);
+int64_t sgd_state_size(const sgd_task *sgd, const sgd_model *model);
 /* Those of the configuration that has the largest state. ECONF, EDATA: a configuration
  * cannot be trained, or a layer that none has is to have a weight decay. */
-WEFT_CHECKED weft_status sgd_model_largest(const sgd *t, weft_arena *tmp, sgd_model *m);
+WEFT_CHECKED weft_status sgd_model_largest(const sgd_task *sgd, weft_arena *tmp,
+                                           sgd_model *model);
 
 #endif

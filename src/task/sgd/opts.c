@@ -2,40 +2,40 @@
 #include "opts.h"
 
 const weft_opt sgd_opts[] = {
-    WEFT_TEXT_OPT("model", sgd, net_name, "mlp",
+    WEFT_TEXT_OPT("model", sgd_task, net_name, "mlp",
                   "network that is trained; `weft list nets`"),
-    WEFT_WORD_OPTS(sgd, words),
-    WEFT_CHOICE_OPT("target", sgd, target, "last", "last|all",
+    WEFT_WORD_OPTS(sgd_task, words),
+    WEFT_CHOICE_OPT("target", sgd_task, target, "last", "last|all",
                     "text: characters of a window that are predicted: the last, or all"),
     WEFT_CHOICE_OPT(
-        "score", sgd, score, "accuracy", "accuracy|loss|log_error",
+        "score", sgd_task, score, "accuracy", "accuracy|loss|log_error",
         "score on the development part that is minimised and stops training: error rate, "
         "mean loss, or the logarithm of the error rate, ln 0.5 / samples where none is "
         "wrong; of trials with equal error rates the lower mean loss wins"),
-    WEFT_CHOICE_OPT("keep", sgd, keep, "best", "best|last",
+    WEFT_CHOICE_OPT("keep", sgd_task, keep, "best", "best|last",
                     "weights that are scored: those of the epoch that was best on the "
                     "development part, or of the last; whichever are kept, a training that "
                     "diverged has the loss infinity"),
-    WEFT_LONG_OPT("patience", sgd, patience, "0", 0, 1e9,
+    WEFT_LONG_OPT("patience", sgd_task, patience, "0", 0, 1e9,
                   "number of epochs without improvement on the development part after "
                   "which training stops; 0: it does not. If it does, a job lasts as many "
                   "virtual seconds as it trained epochs, on average over the folds"),
     WEFT_LONG_OPT(
-        "steps", sgd, steps, "0", 0, 1e12,
+        "steps", sgd_task, steps, "0", 0, 1e12,
         "steps per epoch, the unit of resource; 0: as many as process each sample once"),
-    WEFT_REAL_OPT("dev", sgd, dev, "0", 0, 0.9,
+    WEFT_REAL_OPT("dev", sgd_task, dev, "0", 0, 0.9,
                   "share of the training samples that is the development part; 0: the "
                   "valid part of the data, or with folds a tenth"),
-    WEFT_LONG_OPT("folds", sgd, folds, "0", 0, 1000,
+    WEFT_LONG_OPT("folds", sgd_task, folds, "0", 0, 1000,
                   "cross-validation over the train and valid parts in that many folds, "
                   "each with a network of its own; 0: none"),
-    WEFT_LONG_OPT("fold", sgd, fold, "-1", -1, 999,
+    WEFT_LONG_OPT("fold", sgd_task, fold, "-1", -1, 999,
                   "the fold that is trained, from 0; -1: all"),
-    WEFT_BOOL_OPT("literal", sgd, literal, "no",
+    WEFT_BOOL_OPT("literal", sgd_task, literal, "no",
                   "with folds: what is held out is the development part, too, as in "
                   "published programs that stop and select on their test folds"),
     WEFT_INT_OPT(
-        "parts", sgd, parts, "4", 1, 4096,
+        "parts", sgd_task, parts, "4", 1, 4096,
         "number of pieces into which a batch is divided for the ranks, whose gradients are "
         "summed exactly; results depend on it, but not on the number of ranks"),
     {0},

@@ -26,146 +26,147 @@ static const weft_choice sgd_choices[] = {{"model", weft_net_kinds}, {0}};
 
 static weft_status sgd_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], int *n)
 {
-    sgd *t = self;
-    TRY(weft_net_find(t->net_name, &t->net));
-    kind[0] = &t->net->kind;
+    sgd_task *sgd = self;
+    TRY(weft_net_find(sgd->net_name, &sgd->net));
+    kind[0] = &sgd->net->kind;
     kind[1] = &sgd_train_kind;
     *n = 2;
     return WEFT_OK;
 }
 
 /* Bytes of a rank: the state, gradients of the pieces and their sum. */
-static double memory_of(const sgd *t, const sgd_model *m)
+static double memory_of(const sgd_task *sgd, const sgd_model *model)
 {
-    double gradient = (double)sgd_gradient_size(t, m, m->train.batch);
+    double gradient = (double)sgd_gradient_size(sgd, model, model->train.batch);
     return (double)sizeof(real) *
-           ((double)sgd_state_size(t, m) + gradient * (t->parts + 1));
+           ((double)sgd_state_size(sgd, model) + gradient * (sgd->parts + 1));
 }
 
 /* ELIMIT if weights, gradients of the pieces and their sums exceed the memory. */
-static weft_status check_memory(const sgd *t)
+static weft_status check_memory(const sgd_task *sgd)
 {
     weft_arena *tmp = weft_arena_new();
-    sgd_model m = {0};
-    weft_status st = sgd_model_largest(t, tmp, &m);
+    sgd_model model = {0};
+    weft_status st = sgd_model_largest(sgd, tmp, &model);
     weft_arena_free(tmp);
     TRY(st);
-    double bytes = memory_of(t, &m);
-    if (bytes <= t->env.memory) return WEFT_OK;
+    double bytes = memory_of(sgd, &model);
+    if (bytes <= sgd->env.memory) return WEFT_OK;
     return weft_fail(
         WEFT_ELIMIT,
         "sgd.model = %s has up to %lld weights, whose training in %d pieces "
         "takes %.3g GB; run.memory allows %g GB a rank: make the model smaller, "
         "or allow more",
-        t->net_name, (long long)m.n, t->parts, bytes / 1e9, t->env.memory / 1e9);
+        sgd->net_name, (long long)model.n, sgd->parts, bytes / 1e9, sgd->env.memory / 1e9);
 }
 
 /* Warns of ranks that do not help. */
-static void check_ranks(const sgd *t)
+static void check_ranks(const sgd_task *sgd)
 {
-    int ranks = t->env.team->size;
-    if (t->env.scoring || t->parts >= ranks) return;
+    int ranks = sgd->env.team->size;
+    if (sgd->env.scoring || sgd->parts >= ranks) return;
     weft_log(WEFT_WARN,
              "sgd.parts = %d, but teams have %d ranks, of which %d compute no gradients of "
              "their own; set run.teams so that teams have at most %d, or sgd.parts = %d, "
              "which changes last bits",
-             t->parts, ranks, ranks - t->parts, t->parts, ranks);
+             sgd->parts, ranks, ranks - sgd->parts, sgd->parts, ranks);
 }
 
 /* ECONF: options that have no effect with the others. */
-static weft_status check_unused(const sgd *t)
+static weft_status check_unused(const sgd_task *sgd)
 {
-    if (t->folds == 0 && (t->fold >= 0 || t->literal))
+    if (sgd->folds == 0 && (sgd->fold >= 0 || sgd->literal))
         return weft_fail(WEFT_ECONF,
                          "sgd.%s has no effect without sgd.folds; set sgd.folds, or take "
                          "it out",
-                         t->literal ? "literal = yes" : "fold");
-    if (t->env.data->form == WEFT_TOKENS) return WEFT_OK;
-    return weft_word_unused(&t->words, "sgd", t->env.data->path);
+                         sgd->literal ? "literal = yes" : "fold");
+    if (sgd->env.data->form == WEFT_TOKENS) return WEFT_OK;
+    return weft_word_unused(&sgd->words, "sgd", sgd->env.data->path);
 }
 
 static weft_status sgd_setup(void *self, const weft_env *env)
 {
-    sgd *t = self;
-    t->env = *env;
-    t->each = 1;
-    t->asked = 0;
-    t->fixed = weft_arena_alloc(env->mem, 1, t->net->kind.size);
-    TRY(weft_conf_bind(env->conf, &t->net->kind, t->fixed));
-    TRY(weft_conf_bind(env->conf, &sgd_train_kind, &t->train));
-    TRY(check_unused(t));
-    TRY(sgd_open(t));
-    TRY(sgd_divide(t));
-    check_ranks(t);
-    return check_memory(t);
+    sgd_task *sgd = self;
+    sgd->env = *env;
+    sgd->each = 1;
+    sgd->asked = 0;
+    sgd->fixed = weft_arena_alloc(env->mem, 1, sgd->net->kind.size);
+    TRY(weft_conf_bind(env->conf, &sgd->net->kind, sgd->fixed));
+    TRY(weft_conf_bind(env->conf, &sgd_train_kind, &sgd->train));
+    TRY(check_unused(sgd));
+    TRY(sgd_open(sgd));
+    TRY(sgd_divide(sgd));
+    check_ranks(sgd);
+    return check_memory(sgd);
 }
 
 /* ---- state ---- */
 
 /* The network of a job, whose configuration was checked at setup. */
-static sgd_model model_of(const sgd *t, const weft_job *job, weft_arena *mem)
+static sgd_model model_of(const sgd_task *sgd, const weft_job *job, weft_arena *mem)
 {
-    sgd_model m;
-    weft_status st = sgd_model_new(t, job->mix.dim > 0 ? job->mix.conf : NULL, mem, &m);
+    sgd_model model;
+    weft_status st =
+        sgd_model_new(sgd, job->mix.dim > 0 ? job->mix.conf : NULL, mem, &model);
     if (st != WEFT_OK) weft_die("%s", weft_error());
-    return m;
+    return model;
 }
 
 static void sgd_nstate(const void *self, const weft_job *job, weft_state *size)
 {
-    const sgd *t = self;
+    const sgd_task *sgd = self;
     weft_arena *tmp = weft_arena_new();
-    sgd_model m = {0};
+    sgd_model model = {0};
     if (job)
-        m = model_of(t, job, tmp);
-    else if (sgd_model_largest(t, tmp, &m) != WEFT_OK)
+        model = model_of(sgd, job, tmp);
+    else if (sgd_model_largest(sgd, tmp, &model) != WEFT_OK)
         weft_die("%s", weft_error());
-    size->nx = sgd_state_size(t, &m);
-    size->naux = (int64_t)t->nfold * SGD_HEAD;
+    size->nx = sgd_state_size(sgd, &model);
+    size->naux = (int64_t)sgd->nfold * SGD_HEAD;
     weft_arena_free(tmp);
 }
 
 static int sgd_tensors(const void *self, const weft_job *job,
                        weft_tensor out[WEFT_MAX_TENSORS])
 {
-    const sgd *t = self;
+    const sgd_task *sgd = self;
     weft_arena *tmp = weft_arena_new();
-    sgd_model m = model_of(t, job, tmp);
+    sgd_model model = model_of(sgd, job, tmp);
     int n = 1;
-    if (t->nfold == 1)
-        n = t->net->tensors(m.self, out);
+    if (sgd->nfold == 1)
+        n = sgd->net->tensors(model.self, out);
     else
-        out[0] = (weft_tensor){"weights", 0, 2, {t->nfold, m.n}};
+        out[0] = (weft_tensor){"weights", 0, 2, {sgd->nfold, model.n}};
     weft_arena_free(tmp);
     return n;
 }
 
 static void sgd_word_weights(const void *self, const weft_job *job, weft_word_weights *out)
 {
-    const sgd *t = self;
+    const sgd_task *sgd = self;
     weft_arena *tmp = weft_arena_new();
-    weft_table table = model_of(t, job, tmp).table;
+    weft_table table = model_of(sgd, job, tmp).table;
     weft_arena_free(tmp);
     if (table.rows > 0)
-        *out = (weft_word_weights){.vocab = &t->own.vocab[t->words.tokenizer],
+        *out = (weft_word_weights){.vocab = &sgd->own.vocab[sgd->words.tokenizer],
                                    .table = table,
-                                   .networks = t->nfold};
+                                   .networks = sgd->nfold};
 }
 
 /* The weights of fold f that are scored, that are trained, and what the optimizer keeps. */
-static real *kept_of(const sgd_model *m, int f, real *x)
+static real *kept_of(const sgd_model *model, int f, real *x)
 {
-    return x + f * m->n;
+    return x + f * model->n;
 }
 
-static real *trained_of(const sgd *t, const sgd_model *m, int f, real *x)
+static real *trained_of(const sgd_task *sgd, const sgd_model *model, int f, real *x)
 {
-    return x + ((m->copies - 1) * t->nfold + f) * m->n;
+    return x + ((model->copies - 1) * sgd->nfold + f) * model->n;
 }
 
-static real *slots_of(const sgd *t, const sgd_model *m, int f, real *x)
+static real *slots_of(const sgd_task *sgd, const sgd_model *model, int f, real *x)
 {
-    return x + (m->copies * t->nfold + f * m->slots) * m->n;
+    return x + (model->copies * sgd->nfold + f * model->slots) * model->n;
 }
 
 static sgd_head *head_of(int f, double *aux)
@@ -175,15 +176,15 @@ static sgd_head *head_of(int f, double *aux)
 
 static void sgd_start(const void *self, const weft_job *job, weft_state *state)
 {
-    const sgd *t = self;
+    const sgd_task *sgd = self;
     weft_arena *tmp = weft_arena_new();
-    sgd_model m = model_of(t, job, tmp);
-    for (int f = 0; f < t->nfold; f++) {
-        uint64_t fold = (uint64_t)(t->fold < 0 ? f : t->fold);
-        weft_rng4 r = weft_rng_at(t->env.seed, WEFT_RNG_WEIGHTS, fold, 0, 2);
-        real *w = trained_of(t, &m, f, state->x);
-        t->net->init(m.self, fold == 0 ? t->env.seed : r.v[0], w);
-        memmove(kept_of(&m, f, state->x), w, (size_t)m.n * sizeof *w);
+    sgd_model model = model_of(sgd, job, tmp);
+    for (int f = 0; f < sgd->nfold; f++) {
+        uint64_t fold = (uint64_t)(sgd->fold < 0 ? f : sgd->fold);
+        weft_rng4 rng = weft_rng_at(sgd->env.seed, WEFT_RNG_WEIGHTS, fold, 0, 2);
+        real *w = trained_of(sgd, &model, f, state->x);
+        sgd->net->init(model.self, fold == 0 ? sgd->env.seed : rng.v[0], w);
+        memmove(kept_of(&model, f, state->x), w, (size_t)model.n * sizeof *w);
         *head_of(f, state->aux) = (sgd_head){.trial = -1, .best = INFINITY};
     }
     weft_arena_free(tmp);
@@ -206,8 +207,8 @@ static int64_t epochs_of(const weft_job *job)
  * that teams wait for results whose times could have been known. */
 static double sgd_seconds(const void *self, const weft_job *job, double before)
 {
-    const sgd *t = self;
-    if (t->patience == 0) return job->resource;
+    const sgd_task *sgd = self;
+    if (sgd->patience == 0) return job->resource;
     return before > 0 || epochs_of(job) == 0 ? 0 : 1;
 }
 
@@ -219,30 +220,30 @@ static weft_price sgd_price(const void *self)
 
 static int64_t sgd_units(const void *self, const weft_job *job)
 {
-    const sgd *t = self;
+    const sgd_task *sgd = self;
     int64_t epochs = epochs_of(job);
-    return t->nfold * (epochs > 0 ? epochs : 1);
+    return sgd->nfold * (epochs > 0 ? epochs : 1);
 }
 
 static void sgd_cost(const void *self, const weft_job *job, weft_cost *out)
 {
-    const sgd *t = self;
+    const sgd_task *sgd = self;
     weft_arena *tmp = weft_arena_new();
-    sgd_model m = model_of(t, job, tmp);
-    double flops = t->net->flops(m.self), ranks = t->env.team->size;
+    sgd_model model = model_of(sgd, job, tmp);
+    double flops = sgd->net->flops(model.self), ranks = sgd->env.team->size;
     double steps = 0, samples = 0;
-    double words = fmin(m.train.batch * t->shape.length, (double)m.table.rows);
-    double moved = (double)m.table.at + words * m.table.d; /* weights of a step */
-    for (int f = 0; f < t->nfold; f++) {
-        double n = (double)t->at[f].train.n, batch = fmin(m.train.batch, n);
-        double own = t->steps > 0 ? (double)t->steps : ceil(n / batch);
+    double words = fmin(model.train.batch * sgd->shape.length, (double)model.table.rows);
+    double moved = (double)model.table.at + words * model.table.d; /* weights of a step */
+    for (int f = 0; f < sgd->nfold; f++) {
+        double n = (double)sgd->at[f].train.n, batch = fmin(model.train.batch, n);
+        double own = sgd->steps > 0 ? (double)sgd->steps : ceil(n / batch);
         steps += own;
-        samples += own * batch + (double)t->at[f].dev.n / 3;
+        samples += own * batch + (double)sgd->at[f].dev.n / 3;
     }
     *out = (weft_cost){
         .flops = job->resource * (samples * flops + steps * 10.0 * moved),
         .bytes = ranks > 1 ? job->resource * steps * moved * sizeof(real) * ranks : 0,
-        .memory = memory_of(t, &m)};
+        .memory = memory_of(sgd, &model)};
     weft_arena_free(tmp);
 }
 
@@ -250,75 +251,79 @@ static void sgd_cost(const void *self, const weft_job *job, weft_cost *out)
 
 /* Scores the weights after an epoch on the development part, and stores them if they are
  * the ones to keep. Returns 0 if their loss is not finite. */
-static int judge(sgd *t, const sgd_model *m, int f, sgd_head *h, real *x, double *row)
+static int judge(sgd_task *sgd, const sgd_model *model, int f, sgd_head *head, real *x,
+                 double *row)
 {
-    const real *w = trained_of(t, m, f, x);
-    sgd_sums dev = sgd_score_rows(t, m, &t->at[f].dev, w);
+    const real *w = trained_of(sgd, model, f, x);
+    sgd_sums dev = sgd_score_rows(sgd, model, &sgd->at[f].dev, w);
     row[SGD_ROW_LOSS] = dev.loss / dev.count;
     row[SGD_ROW_ERROR] = dev.wrong / dev.count;
-    double score = sgd_sums_score(t, &dev);
-    int better = score < h->best;
+    double score = sgd_sums_score(sgd, &dev);
+    int better = score < head->best;
     if (better) {
-        h->best = score;
-        h->best_epoch = h->epochs;
+        head->best = score;
+        head->best_epoch = head->epochs;
     }
-    if (better || t->keep == SGD_KEEP_LAST) {
-        h->dev = dev;
-        memmove(kept_of(m, f, x), w, (size_t)m->n * sizeof *w);
+    if (better || sgd->keep == SGD_KEEP_LAST) {
+        head->dev = dev;
+        memmove(kept_of(model, f, x), w, (size_t)model->n * sizeof *w);
     }
-    if (t->patience > 0 && h->epochs - h->best_epoch >= (double)t->patience) h->stopped = 1;
+    if (sgd->patience > 0 && head->epochs - head->best_epoch >= (double)sgd->patience)
+        head->stopped = 1;
     return isfinite(dev.loss);
 }
 
 /* Does one epoch of fold f, unless its training has ended. */
-static weft_status train(sgd *t, const sgd_model *m, int f, sgd_head *h, real *x,
-                         double *row)
+static weft_status train(sgd_task *sgd, const sgd_model *model, int f, sgd_head *head,
+                         real *x, double *row)
 {
     int good;
-    if (h->stopped > 0) return WEFT_OK;
-    h->epochs++;
-    TRY(sgd_epoch(t, m, f, h, trained_of(t, m, f, x), slots_of(t, m, f, x), &good));
+    if (head->stopped > 0) return WEFT_OK;
+    head->epochs++;
+    TRY(sgd_epoch(sgd, model, f, head, trained_of(sgd, model, f, x),
+                  slots_of(sgd, model, f, x), &good));
     if (good) {
-        good = judge(t, m, f, h, x, row);
-        row[SGD_ROW_SAMPLES] = h->train_count;
-        row[SGD_ROW_TRAIN] = h->train_loss / h->train_count;
+        good = judge(sgd, model, f, head, x, row);
+        row[SGD_ROW_SAMPLES] = head->train_count;
+        row[SGD_ROW_TRAIN] = head->train_loss / head->train_count;
     }
     if (good) return WEFT_OK;
-    h->stopped = 2;
+    head->stopped = 2;
     row[SGD_ROW_DIVERGED] = 1;
-    if (t->warned++ == 0)
+    if (sgd->warned++ == 0)
         weft_log(WEFT_WARN,
                  "trial %.0f diverged in epoch %.0f; train.lr may be too high, or numbers "
                  "of the data too large",
-                 h->trial, h->epochs);
+                 head->trial, head->epochs);
     return WEFT_OK;
 }
 
 /* Half the width of the 95 % interval of an error rate. */
-static double half_width(const sgd_sums *s)
+static double half_width(const sgd_sums *sums)
 {
-    double p = s->wrong / s->count;
-    return NORMAL_95 * sqrt(p * (1 - p) / s->count);
+    double p = sums->wrong / sums->count;
+    return NORMAL_95 * sqrt(p * (1 - p) / sums->count);
 }
 
 /* Fills the result from all folds. If the training of one diverged, the loss is INFINITY,
  * whatever weights are kept: those that a later job would go on with are ruined. */
-static void conclude(const sgd *t, const weft_job *job, double *aux, weft_result *res)
+static void conclude(const sgd_task *sgd, const weft_job *job, double *aux,
+                     weft_result *res)
 {
     sgd_sums dev = {0}, held = {0};
     double loss = 0, count = 0, best = 0, epochs = 0, trained = 0;
     int diverged = 0;
-    for (int f = 0; f < t->nfold; f++) {
-        sgd_head *h = head_of(f, aux);
-        sgd_sums_add(&dev, &h->dev);
-        sgd_sums_add(&held, &h->held);
-        loss += h->train_loss;
-        count += h->train_count;
-        best += h->best_epoch / t->nfold;
-        epochs += h->epochs / t->nfold;
-        trained += h->epochs - h->begun;
-        h->begun = 0;
-        diverged |= h->stopped > 1;
+    for (int f = 0; f < sgd->nfold; f++) {
+        sgd_head *head = head_of(f, aux);
+        sgd_sums_add(&dev, &head->dev);
+        sgd_sums_add(&held, &head->held);
+        loss += head->train_loss;
+        count += head->train_count;
+        best += head->best_epoch / sgd->nfold;
+        epochs += head->epochs / sgd->nfold;
+        trained += head->epochs - head->begun;
+        head->begun = 0;
+        diverged |= head->stopped > 1;
     }
     double *m = res->metric;
     m[SGD_VALID_LOSS] = dev.loss / dev.count;
@@ -331,64 +336,67 @@ static void conclude(const sgd *t, const weft_job *job, double *aux, weft_result
         m[SGD_FOLD_HALF] = half_width(&held);
         m[SGD_FOLD_LOSS] = held.loss / held.count;
     }
-    res->by_error = t->score == SGD_ERROR;
-    res->loss = diverged ? INFINITY : sgd_sums_score(t, &dev);
+    res->by_error = sgd->score == SGD_ERROR;
+    res->loss = diverged ? INFINITY : sgd_sums_score(sgd, &dev);
     res->bound = res->by_error && isfinite(res->loss) ? half_width(&dev) : (double)NAN;
-    res->cost = t->patience > 0 ? trained / t->nfold : job->resource;
+    res->cost = sgd->patience > 0 ? trained / sgd->nfold : job->resource;
     res->arm_loss[0] = dev.loss;
     res->arm_wrong[0] = dev.wrong;
     res->arm_count[0] = dev.count;
 }
 
 /* What was computed from samples counts only if they could be read. */
-static weft_status sgd_sound(const sgd *t)
+static weft_status sgd_sound(const sgd_task *sgd)
 {
-    const weft_clients *f = t->env.data->clients;
-    return weft_agree(f ? weft_client_sound(f) : weft_data_sound(&t->own), t->env.team);
+    const weft_clients *clients = sgd->env.data->clients;
+    return weft_agree(clients ? weft_client_sound(clients) : weft_data_sound(&sgd->own),
+                      sgd->env.team);
 }
 
 static weft_status sgd_step(void *self, const weft_job *job, int64_t unit,
                             weft_state *state, double *row, weft_result *res)
 {
-    sgd *t = self;
+    sgd_task *sgd = self;
     if (job->mix.k > 1)
         return weft_fail(WEFT_ECONF,
                          "task sgd trains one configuration at a time, and this tuner asks "
                          "for mixtures of them; choose run.tuner = random, sha, hyperband, "
                          "asha or pbt, and run.mixing = none");
     weft_arena *tmp = weft_arena_new();
-    sgd_model m = model_of(t, job, tmp);
+    sgd_model model = model_of(sgd, job, tmp);
     int64_t epochs = epochs_of(job), each = epochs > 0 ? epochs : 1;
     int f = (int)(unit / each);
-    sgd_head *h = head_of(f, state->aux);
-    if (fabs(h->trial - (double)job->trial) >
+    sgd_head *head = head_of(f, state->aux);
+    if (fabs(head->trial - (double)job->trial) >
         0) { /* its weights are new or copied from another trial */
-        h->trial = (double)job->trial;
-        h->stopped = 0;
-        h->best_epoch = h->epochs;
+        head->trial = (double)job->trial;
+        head->stopped = 0;
+        head->best_epoch = head->epochs;
     }
-    if (unit % each == 0) h->begun = h->epochs;
-    if (unit == 0) t->each = 1; /* steps of another configuration take another time */
+    if (unit % each == 0) head->begun = head->epochs;
+    if (unit == 0) sgd->each = 1; /* steps of another configuration take another time */
     row[SGD_ROW_LOSS] = row[SGD_ROW_ERROR] = row[SGD_ROW_TRAIN] = NAN;
-    row[SGD_ROW_FOLD] = (double)(t->fold < 0 ? f : t->fold);
+    row[SGD_ROW_FOLD] = (double)(sgd->fold < 0 ? f : sgd->fold);
     weft_status st = WEFT_OK;
     if (epochs > 0)
-        st = train(t, &m, f, h, state->x, row);
-    else if (!(h->dev.count > 0))
-        judge(t, &m, f, h, state->x, row);
-    if (st == WEFT_OK && unit % each + 1 == each && t->at[f].held.n > 0)
-        h->held = sgd_score_rows(t, &m, &t->at[f].held, kept_of(&m, f, state->x));
-    if (st == WEFT_OK && unit + 1 == sgd_units(t, job)) conclude(t, job, state->aux, res);
+        st = train(sgd, &model, f, head, state->x, row);
+    else if (!(head->dev.count > 0))
+        judge(sgd, &model, f, head, state->x, row);
+    if (st == WEFT_OK && unit % each + 1 == each && sgd->at[f].held.n > 0)
+        head->held =
+            sgd_score_rows(sgd, &model, &sgd->at[f].held, kept_of(&model, f, state->x));
+    if (st == WEFT_OK && unit + 1 == sgd_units(sgd, job))
+        conclude(sgd, job, state->aux, res);
     weft_arena_free(tmp);
-    return st == WEFT_OK ? sgd_sound(t) : st;
+    return st == WEFT_OK ? sgd_sound(sgd) : st;
 }
 
 /* The rows of a part. */
-static sgd_rows rows_of(const sgd *t, weft_part part, weft_arena *mem)
+static sgd_rows rows_of(const sgd_task *sgd, weft_part part, weft_arena *mem)
 {
-    int64_t n = t->first[part + 1] - t->first[part];
+    int64_t n = sgd->first[part + 1] - sgd->first[part];
     int64_t *row = WEFT_NEW(mem, int64_t, n);
-    for (int64_t i = 0; i < n; i++) row[i] = t->first[part] + i;
+    for (int64_t i = 0; i < n; i++) row[i] = sgd->first[part] + i;
     return (sgd_rows){n, row};
 }
 
@@ -397,33 +405,34 @@ static sgd_rows rows_of(const sgd *t, weft_part part, weft_arena *mem)
 static weft_status sgd_score(void *self, const weft_job *job, const real *x, weft_part part,
                              weft_scores *out)
 {
-    sgd *t = self;
+    sgd_task *sgd = self;
     weft_arena *tmp = weft_arena_new();
-    sgd_model m = model_of(t, job, tmp);
-    int folds = t->folds > 0 && part == WEFT_VALID;
-    if (folds && !t->at)
+    sgd_model model = model_of(sgd, job, tmp);
+    int folds = sgd->folds > 0 && part == WEFT_VALID;
+    if (folds && !sgd->at)
         weft_log(WEFT_WARN, "with sgd.folds the winner was trained on the valid part of "
                             "its own data, too: its valid scores are of unseen samples "
                             "on other data alone");
-    int held = folds && t->at;
-    sgd_rows all = rows_of(t, part, tmp);
+    int held = folds && sgd->at;
+    sgd_rows all = rows_of(sgd, part, tmp);
     sgd_sums sum = {0};
-    for (int f = 0; f < t->nfold; f++) {
-        sgd_sums one = sgd_score_rows(t, &m, held ? &t->at[f].held : &all, x + f * m.n);
+    for (int f = 0; f < sgd->nfold; f++) {
+        sgd_sums one =
+            sgd_score_rows(sgd, &model, held ? &sgd->at[f].held : &all, x + f * model.n);
         sgd_sums_add(&sum, &one);
     }
     *out = weft_scores_none();
     out->metric[0] = sum.loss / sum.count;
     out->metric[1] = sum.wrong / sum.count;
-    out->count = held ? sum.count : sum.count / t->nfold;
+    out->count = held ? sum.count : sum.count / sgd->nfold;
     weft_arena_free(tmp);
-    return sgd_sound(t);
+    return sgd_sound(sgd);
 }
 
 const weft_task weft_task_sgd = {
     .kind = {.name = "sgd",
              .about = "a network trained by minibatches on one data set",
-             .size = sizeof(sgd),
+             .size = sizeof(sgd_task),
              .opts = sgd_opts},
     .parts = sgd_parts,
     .tuner = "asha",

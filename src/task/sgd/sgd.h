@@ -61,7 +61,7 @@ typedef struct sgd_pool {
     const uint8_t **text; /* [samples] windows of d + 1 symbols */
 } sgd_pool;
 
-typedef struct sgd {
+typedef struct sgd_task {
     const char *net_name;
     weft_word_keys words;
     int score, keep, parts, literal, target;
@@ -82,7 +82,7 @@ typedef struct sgd {
     int warned;
     int64_t each; /* steps between two looks whether the run is to stop */
     double asked; /* as in halt.h */
-} sgd;
+} sgd_task;
 
 /* The networks of a trial: one instance of the configuration for all folds. */
 typedef struct sgd_model {

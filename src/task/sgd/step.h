@@ -4,14 +4,15 @@
 
 #include "sgd.h"
 
-/* Does epoch number h->epochs, from 1, of the network w, slots[m->slots][m->n] of fold f;
- * *good 0: it diverged. WEFT_STOP: it was left before its end. Collective. */
-WEFT_CHECKED weft_status sgd_epoch(sgd *t, const sgd_model *m, int f, sgd_head *h, real *w,
-                                   real *slots, int *good);
-void sgd_sums_add(sgd_sums *to, const sgd_sums *s); /* to += s. */
+/* Does epoch number head->epochs, from 1, of the network w, slots[model->slots][model->n]
+ * of fold f; *good 0: it diverged. WEFT_STOP: it was left before its end. Collective. */
+WEFT_CHECKED weft_status sgd_epoch(sgd_task *sgd, const sgd_model *model, int f,
+                                   sgd_head *head, real *w, real *slots, int *good);
+void sgd_sums_add(sgd_sums *to, const sgd_sums *sums); /* to += s. */
 /* The score that sgd.score names; INFINITY where the loss is not finite. */
-double sgd_sums_score(const sgd *t, const sgd_sums *s);
+double sgd_sums_score(const sgd_task *sgd, const sgd_sums *sums);
 /* The sums of weights w on rows, exact on any number of ranks. Collective. */
-sgd_sums sgd_score_rows(sgd *t, const sgd_model *m, const sgd_rows *rows, const real *w);
+sgd_sums sgd_score_rows(sgd_task *sgd, const sgd_model *model, const sgd_rows *rows,
+                        const real *w);
 
 #endif
