@@ -444,6 +444,61 @@ static void test_echo(weft_arena *mem)
        "and gives the same echo");
 }
 
+/* ---- heaps ---- */
+
+/* An item that knows its index. */
+typedef struct ball {
+    int weight;
+    int64_t at;
+} ball;
+
+static int is_lighter(const void *a, const void *b, const void *of)
+{
+    (void)of;
+    return (*(ball *const *)a)->weight < (*(ball *const *)b)->weight;
+}
+
+static void note_place(void *item, int64_t at)
+{
+    (*(ball **)item)->at = at;
+}
+
+/* Balls of distinct weights: pushed, some made lighter or heavier, some taken from within,
+ * then taken in order. */
+static void test_heap(weft_arena *mem)
+{
+    enum { N = 1000 };
+    ball *x = WEFT_NEW(mem, ball, N);
+    weft_heap h = {.size = sizeof(ball *), .before = is_lighter, .moved = note_place};
+    int64_t order[N];
+    weft_shuffle(N, 1, order, mem);
+    for (int i = 0; i < N; i++) {
+        ball *b = &x[i];
+        b->weight = 4 * (int)order[i];
+        weft_heap_push(&h, &b, mem);
+    }
+    int known = 1;
+    for (int i = 0; i < N; i++) known &= ((ball **)h.at)[x[i].at] == &x[i];
+    ok(h.n == N && known, "items of a heap are told their index");
+    for (int i = 0; i < N; i += 3) {
+        x[i].weight += i % 2 ? 4 * (N / 2) + 1 : -4 * (N / 2) - 1;
+        weft_heap_settle(&h, x[i].at);
+    }
+    for (int i = 1; i < N; i += 3) {
+        ball *b;
+        weft_heap_take(&h, x[i].at, &b);
+        known &= b == &x[i];
+    }
+    ok(known, "any item can be taken");
+    int64_t n = h.n;
+    int sorted = 1, last = -4 * N;
+    for (ball *b; h.n > 0; last = b->weight) {
+        weft_heap_take(&h, 0, &b);
+        sorted &= b->weight > last && b != &x[1];
+    }
+    ok(sorted && n == N - N / 3, "the others leave in their order");
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -461,6 +516,7 @@ int main(int argc, char **argv)
     test_unreadable(mem);
     test_arguments(mem);
     test_echo(mem);
+    test_heap(mem);
     weft_arena_free(mem);
     int st = tap_done();
     MPI_Finalize();

@@ -28,25 +28,12 @@ static int larger_first(const void *left, const void *right)
 }
 
 /* 1 if bin a gets the next job rather than b. */
-static int is_before(const double *load, int a, int b)
+static int is_emptier(const void *left, const void *right, const void *loads)
 {
+    const int a = *(const int *)left, b = *(const int *)right;
+    const double *load = loads;
     if (load[a] < load[b] || load[a] > load[b]) return load[a] < load[b];
     return a < b;
-}
-
-/* Moves the first bin of the heap down to its place. */
-static void sink(const double *load, int n, int *heap)
-{
-    for (int at = 0;;) {
-        int child = 2 * at + 1;
-        if (child >= n) return;
-        if (child + 1 < n && is_before(load, heap[child + 1], heap[child])) child++;
-        if (!is_before(load, heap[child], heap[at])) return;
-        int moved = heap[at];
-        heap[at] = heap[child];
-        heap[child] = moved;
-        at = child;
-    }
 }
 
 void weft_deal_costs(int64_t n, const double *cost, int bins, const double *speed, int *bin)
@@ -54,15 +41,17 @@ void weft_deal_costs(int64_t n, const double *cost, int bins, const double *spee
     weft_arena *tmp = weft_arena_new();
     item *todo = WEFT_NEW(tmp, item, n);
     double *load = WEFT_NEW(tmp, double, bins);
-    int *heap = WEFT_NEW(tmp, int, bins);
-    for (int b = 0; b < bins; b++) heap[b] = b;
+    int *order = WEFT_NEW(tmp, int, bins);
+    for (int b = 0; b < bins; b++) order[b] = b;
+    weft_heap heap = {
+        .n = bins, .size = sizeof *order, .at = order, .before = is_emptier, .of = load};
     for (int64_t i = 0; i < n; i++) todo[i] = (item){cost[i], i};
     qsort(todo, (size_t)n, sizeof *todo, larger_first);
     for (int64_t e = 0; e < n; e++) {
-        int least = heap[0];
+        int least = order[0];
         load[least] += speed ? todo[e].cost / speed[least] : todo[e].cost;
         bin[todo[e].i] = least;
-        sink(load, bins, heap);
+        weft_heap_settle(&heap, 0);
     }
     weft_arena_free(tmp);
 }

@@ -341,7 +341,7 @@ weft_status weft_cache_stop(weft_sched *sched)
 {
     TRY(write_held(sched, sched->cache->won, &sched->queue.winner.job));
     for (int64_t i = 0; i < sched->queue.flights.ends.n; i++) {
-        const weft_flight *flight = sched->queue.flights.ends.item[i];
+        const weft_flight *flight = weft_flights_at(&sched->queue.flights, i);
         TRY(write_held(sched, flight->own, &flight->record.job));
     }
     return WEFT_OK;
@@ -388,7 +388,7 @@ void weft_cache_free(weft_sched *sched)
     for (int64_t i = 0; i < cache->nnewest; i++) forget(cache->newest[i]);
     forget(cache->won);
     for (int64_t i = 0; i < sched->queue.flights.ends.n; i++) {
-        weft_flight *flight = sched->queue.flights.ends.item[i];
+        weft_flight *flight = weft_flights_at(&sched->queue.flights, i);
         forget(flight->parent);
         forget(flight->own);
         weft_arena_free(flight->state.mem);

@@ -14,12 +14,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { BY_END, BY_DEAL }; /* orders of a heap */
-
 /* ---- heaps ---- */
 
-static int ends_before(const weft_flight *a, const weft_flight *b)
+enum { BY_END, BY_DEAL }; /* indices of weft_flight.place */
+
+static int ends_before(const void *left, const void *right, const void *of)
 {
+    const weft_flight *a = *(weft_flight *const *)left, *b = *(weft_flight *const *)right;
+    (void)of;
     if (a->record.end < b->record.end || a->record.end > b->record.end)
         return a->record.end < b->record.end;
     return a->record.job.id < b->record.job.id;
@@ -28,8 +30,10 @@ static int ends_before(const weft_flight *a, const weft_flight *b)
 /* Jobs of equal affinity are done one after the other, the expensive ones first, then by
  * id. Affinities are taken in increasing order, again and again, so that each gets its
  * turn. */
-static int is_dealt_before(const weft_flight *a, const weft_flight *b)
+static int is_dealt_before(const void *left, const void *right, const void *of)
 {
+    const weft_flight *a = *(weft_flight *const *)left, *b = *(weft_flight *const *)right;
+    (void)of;
     if (a->sweep != b->sweep) return a->sweep < b->sweep;
     if (a->affinity != b->affinity) return a->affinity < b->affinity;
     if (a->flops < b->flops || a->flops > b->flops) return a->flops > b->flops;
@@ -38,72 +42,35 @@ static int is_dealt_before(const weft_flight *a, const weft_flight *b)
 
 /* Order with clock = wall: jobs with known results by their tickets, then the others by
  * id. */
-static int is_told_before(const weft_flight *a, const weft_flight *b)
+static int is_told_before(const void *left, const void *right, const void *of)
 {
+    const weft_flight *a = *(weft_flight *const *)left, *b = *(weft_flight *const *)right;
+    (void)of;
     if (a->known != b->known) return a->known;
     if (a->known && a->record.ticket != b->record.ticket)
         return a->record.ticket < b->record.ticket;
     return a->record.job.id < b->record.job.id;
 }
 
-static int is_before(const weft_flight_heap *heap, const weft_flight *a,
-                     const weft_flight *b)
+static void end_moved(void *item, int64_t at)
 {
-    if (heap->order == BY_DEAL) return is_dealt_before(a, b);
-    return heap->wall ? is_told_before(a, b) : ends_before(a, b);
+    (*(weft_flight **)item)->place[BY_END] = at;
 }
 
-static void put_at(weft_flight_heap *heap, int64_t at, weft_flight *flight)
+static void deal_moved(void *item, int64_t at)
 {
-    heap->item[at] = flight;
-    flight->place[heap->order] = at;
+    (*(weft_flight **)item)->place[BY_DEAL] = at;
 }
 
-/* Moves an item up while it belongs before its parent. */
-static void rise(weft_flight_heap *heap, int64_t at)
+static weft_flight *first(const weft_heap *heap)
 {
-    weft_flight *flight = heap->item[at];
-    while (at > 0 && is_before(heap, flight, heap->item[(at - 1) / 2])) {
-        put_at(heap, at, heap->item[(at - 1) / 2]);
-        at = (at - 1) / 2;
-    }
-    put_at(heap, at, flight);
+    return *(weft_flight **)heap->at;
 }
 
-/* Moves an item down while a child belongs before it. */
-static void sink(weft_flight_heap *heap, int64_t at)
+static weft_flight *take_out(weft_heap *heap, int64_t at)
 {
-    weft_flight *flight = heap->item[at];
-    for (;;) {
-        int64_t child = 2 * at + 1;
-        if (child >= heap->n) break;
-        if (child + 1 < heap->n &&
-            is_before(heap, heap->item[child + 1], heap->item[child]))
-            child++;
-        if (!is_before(heap, heap->item[child], flight)) break;
-        put_at(heap, at, heap->item[child]);
-        at = child;
-    }
-    put_at(heap, at, flight);
-}
-
-static void push(weft_flight_heap *heap, weft_flight *flight, weft_arena *mem)
-{
-    heap->item = weft_regrow(mem, heap->item, sizeof *heap->item, heap->n, &heap->room);
-    put_at(heap, heap->n, flight);
-    rise(heap, heap->n++);
-}
-
-static weft_flight *take_out(weft_flight_heap *heap, int64_t at)
-{
-    weft_flight *flight = heap->item[at];
-    if (--heap->n > at) {
-        weft_flight *moved = heap->item[heap->n];
-        put_at(heap, at, moved);
-        sink(heap, at);
-        rise(heap, moved->place[heap->order]);
-    }
-    flight->place[heap->order] = -1;
+    weft_flight *flight;
+    weft_heap_take(heap, at, &flight);
     return flight;
 }
 
@@ -112,11 +79,18 @@ static weft_flight *take_out(weft_flight_heap *heap, int64_t at)
 void weft_flights_setup(weft_flights *flights, int64_t workers, double overhead,
                         weft_arena *mem)
 {
-    *flights = (weft_flights){.mem = mem,
-                              .most = workers > 0 ? workers : INT64_MAX,
-                              .overhead = overhead,
-                              .ends = {.order = BY_END},
-                              .deals = {.order = BY_DEAL}};
+    *flights = (weft_flights){
+        .mem = mem,
+        .most = workers > 0 ? workers : INT64_MAX,
+        .overhead = overhead,
+        .ends = {.size = sizeof(weft_flight *), .before = ends_before, .moved = end_moved},
+        .deals = {
+            .size = sizeof(weft_flight *), .before = is_dealt_before, .moved = deal_moved}};
+}
+
+weft_flight *weft_flights_at(const weft_flights *flights, int64_t i)
+{
+    return ((weft_flight *const *)flights->ends.at)[i];
 }
 
 int weft_flights_idle(const weft_flights *flights)
@@ -138,7 +112,7 @@ weft_flight *weft_flights_start(weft_flights *flights, const weft_job *job, doub
         flights->nidle > 0 ? flights->idle[--flights->nidle] : flights->workers++;
     flight->record.start = flights->now;
     flight->record.end = flights->now + seconds + flights->overhead;
-    push(&flights->ends, flight, flights->mem);
+    weft_heap_push(&flights->ends, &flight, flights->mem);
     return flight;
 }
 
@@ -151,15 +125,14 @@ void weft_flights_known(weft_flights *flights, weft_flight *flight)
     if (flights->wall)
         flight->record.end =
             fmax(flight->record.start, flight->record.began + flight->record.seconds);
-    sink(&flights->ends, flight->place[BY_END]);
-    rise(&flights->ends, flight->place[BY_END]);
+    weft_heap_settle(&flights->ends, flight->place[BY_END]);
     weft_flights_leave(flights, flight);
 }
 
 void weft_flights_queue(weft_flights *flights, weft_flight *flight)
 {
     flight->sweep = flights->sweep + (flight->affinity < flights->affinity);
-    push(&flights->deals, flight, flights->mem);
+    weft_heap_push(&flights->deals, &flight, flights->mem);
 }
 
 weft_flight *weft_flights_take(weft_flights *flights, int64_t skip)
@@ -171,15 +144,18 @@ weft_flight *weft_flights_take(weft_flights *flights, int64_t skip)
         flight->next = skipped;
         skipped = flight;
     }
-    weft_flight *taken = flights->deals.item[0];
+    weft_flight *taken = first(&flights->deals);
     weft_flights_took(flights, taken);
-    for (; skipped; skipped = skipped->next) push(&flights->deals, skipped, flights->mem);
+    for (; skipped; skipped = skipped->next)
+        weft_heap_push(&flights->deals, &skipped, flights->mem);
     return taken;
 }
 
 void weft_flights_leave(weft_flights *flights, weft_flight *flight)
 {
-    if (flight->place[BY_DEAL] >= 0) take_out(&flights->deals, flight->place[BY_DEAL]);
+    if (flight->place[BY_DEAL] < 0) return;
+    take_out(&flights->deals, flight->place[BY_DEAL]);
+    flight->place[BY_DEAL] = -1;
 }
 
 void weft_flights_took(weft_flights *flights, weft_flight *flight)
@@ -191,7 +167,7 @@ void weft_flights_took(weft_flights *flights, weft_flight *flight)
 
 void weft_flights_due(weft_flights *flights)
 {
-    flights->ends.wall = flights->wall;
+    if (flights->wall) flights->ends.before = is_told_before;
     while (flights->spent < flights->npast &&
            flights->past[flights->spent] < flights->ticket)
         flights->spent++;
@@ -200,8 +176,8 @@ void weft_flights_due(weft_flights *flights)
 
 weft_flight *weft_flights_next(weft_flights *flights)
 {
-    if (flights->ends.n == 0 || !flights->ends.item[0]->known) return NULL;
-    weft_flight *flight = flights->ends.item[0];
+    if (flights->ends.n == 0 || !first(&flights->ends)->known) return NULL;
+    weft_flight *flight = first(&flights->ends);
     /* A result of an earlier session is known as soon as its job is asked for. Where failed
      * jobs were repeated, one that is due may be asked for later, or not at all. */
     while (flights->wall && flights->spent < flights->npast &&

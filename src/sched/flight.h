@@ -31,14 +31,6 @@ typedef struct weft_flight {
     struct weft_flight *next;
 } weft_flight;
 
-/* A priority queue of jobs in flight. */
-typedef struct weft_flight_heap {
-    int order; /* one of the two orders in flight.c */
-    int wall;  /* 1: ends are ordered by tickets */
-    int64_t n, room;
-    weft_flight **item; /* [n] */
-} weft_flight_heap;
-
 typedef struct weft_flights {
     weft_arena *mem;
     int wall;                /* 1: results are told in the order of their tickets */
@@ -48,8 +40,8 @@ typedef struct weft_flights {
     int64_t npast, spent;    /* number of these that were told */
     int64_t most, workers;   /* number of workers; of these, number that have had a job */
     double now, overhead;    /* virtual time; virtual seconds per job */
-    weft_flight_heap ends;   /* all jobs in flight */
-    weft_flight_heap deals;  /* of these, those that this team may claim */
+    weft_heap ends;          /* weft_flight *: all jobs in flight */
+    weft_heap deals;         /* of these, those that this team may claim */
     int64_t sweep, affinity; /* of the last job that the team took */
     int64_t *idle;           /* [nidle] workers that have had a job and are free */
     int64_t nidle, roomidle;
@@ -62,6 +54,8 @@ void weft_flights_setup(weft_flights *flights, int64_t workers, double overhead,
                         weft_arena *mem);
 /* Sets the ticket of the result that is to be told next. */
 void weft_flights_due(weft_flights *flights);
+/* Job i of ends.n in flight, in any order. */
+weft_flight *weft_flights_at(const weft_flights *flights, int64_t i);
 /* 1 if a worker is free. */
 int weft_flights_idle(const weft_flights *flights);
 /* A free worker starts a job that takes at least `seconds`. Cost O(log n) with n jobs in

@@ -202,12 +202,12 @@ static int insert_by_id(const weft_job *next, const weft_job **job, int n)
  * several, any team may do any of the jobs. Collective over team. */
 static void announce_jobs(const weft_sched *sched, const weft_job_record *record)
 {
-    const weft_flight_heap *line = &sched->queue.flights.deals;
+    const weft_heap *line = &sched->queue.flights.deals;
+    weft_flight *const *queued = line->at;
     const weft_job *job[SHOWN] = {&record->job};
     int n = 1;
     if (!sched->task->ahead || sched->teams > 1) return;
-    for (int64_t i = 0; i < line->n; i++)
-        n = insert_by_id(&line->item[i]->record.job, job, n);
+    for (int64_t i = 0; i < line->n; i++) n = insert_by_id(&queued[i]->record.job, job, n);
     sched->task->ahead(sched->task_self, n, job);
 }
 

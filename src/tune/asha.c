@@ -7,7 +7,6 @@
  * variant, whether a trial is promoted is decided once, when its result of the rung is
  * told: Liaw et al., "Tune: a research platform for distributed model selection and
  * training", AutoML workshop at ICML 2018. */
-#include "heap.h"
 #include "rungs.h"
 
 #include <math.h>
@@ -82,6 +81,42 @@ static const weft_opt asha_opts[] = {
     {0},
 };
 
+/* ---- heaps of ranks, none of which are equal ---- */
+
+static int is_better(const void *a, const void *b, const void *of)
+{
+    (void)of;
+    return weft_rank_before(*(const weft_rank *)a, *(const weft_rank *)b);
+}
+
+static int is_worse(const void *a, const void *b, const void *of)
+{
+    return is_better(b, a, of);
+}
+
+static weft_heap ranks(int (*before)(const void *a, const void *b, const void *of))
+{
+    return (weft_heap){.size = sizeof(weft_rank), .before = before};
+}
+
+static weft_rank first(const weft_heap *h)
+{
+    return *(const weft_rank *)h->at;
+}
+
+static weft_rank pop(weft_heap *h)
+{
+    weft_rank x;
+    weft_heap_take(h, 0, &x);
+    return x;
+}
+
+static void move_first(weft_heap *from, weft_heap *to, weft_arena *mem)
+{
+    weft_rank x = pop(from);
+    weft_heap_push(to, &x, mem);
+}
+
 /* ---- setup ---- */
 
 /* The smaller of two bounds, of which 0 stands for none. */
@@ -104,7 +139,8 @@ static void plan_bracket(const asha *t, bracket *b, int leave_out)
     for (int k = 0; k <= b->top; k++, at *= t->reduction) {
         b->rung[k].resource = at;
         b->rung[k].keep = known ? n / t->reduction : -1;
-        b->rung[k].best.worst_first = b->rung[k].possible.worst_first = 1;
+        b->rung[k].best = b->rung[k].possible = ranks(is_worse);
+        b->rung[k].rest = b->rung[k].waiting = ranks(is_better);
         n = n >= t->reduction ? n - t->reduction + 1 : 0;
     }
 }
@@ -177,7 +213,7 @@ static int can_promote(const asha *t, const rung *r)
 {
     if (r->waiting.n == 0) return 0;
     return t->variant == STOPPING ||
-           (r->best.n > 0 && !weft_rank_before(r->best.at[0], r->waiting.at[0]));
+           (r->best.n > 0 && !weft_rank_before(first(&r->best), first(&r->waiting)));
 }
 
 /* The rung from which a trial can be promoted, the highest of each bracket first; NULL:
@@ -205,7 +241,7 @@ static int64_t next_trial(const asha *t, trial *next)
 {
     const rung *from = find_promotion(t);
     if (from) {
-        int64_t id = from->waiting.at[0].id;
+        int64_t id = first(&from->waiting).id;
         *next = t->trial[id];
         next->rung++;
         return id;
@@ -253,7 +289,7 @@ static weft_asked asha_ask(void *self, weft_job *job)
     if (t->over) return WEFT_DONE;
     if (id < 0) return WEFT_WAIT;
     if (id < t->begun)
-        weft_heap_pop(&t->bracket[next.bracket].rung[next.rung - 1].waiting);
+        pop(&t->bracket[next.bracket].rung[next.rung - 1].waiting);
     else
         t->trial = weft_regrow(t->mem, t->trial, sizeof *t->trial, t->begun++, &t->room);
     begin_job(t, id, &next, job);
@@ -268,13 +304,12 @@ static weft_asked asha_ask(void *self, weft_job *job)
 static void rank(asha *t, rung *r, weft_rank x)
 {
     r->n++;
-    weft_heap_push(&r->best, x, t->mem);
-    weft_heap_push(&r->rest, weft_heap_pop(&r->best), t->mem);
-    while (r->best.n < quota(t, r))
-        weft_heap_push(&r->best, weft_heap_pop(&r->rest), t->mem);
+    weft_heap_push(&r->best, &x, t->mem);
+    move_first(&r->best, &r->rest, t->mem);
+    while (r->best.n < quota(t, r)) move_first(&r->rest, &r->best, t->mem);
     if (r->keep < 0) return;
-    weft_heap_push(&r->possible, x, t->mem);
-    if (r->possible.n > r->keep) weft_heap_pop(&r->possible);
+    weft_heap_push(&r->possible, &x, t->mem);
+    if (r->possible.n > r->keep) pop(&r->possible);
 }
 
 /* Adds a result to the rung that its trial was trained for. */
@@ -288,8 +323,8 @@ static void add_result(asha *t, weft_rank x)
     c->stopped = c->rung == b->top || !(x.loss < INFINITY);
     if (c->rung == b->top) return;
     rank(t, r, x);
-    if (t->variant == STOPPING && weft_rank_before(r->best.at[0], x)) c->stopped = 1;
-    if (!c->stopped) weft_heap_push(&r->waiting, x, t->mem);
+    if (t->variant == STOPPING && weft_rank_before(first(&r->best), x)) c->stopped = 1;
+    if (!c->stopped) weft_heap_push(&r->waiting, &x, t->mem);
 }
 
 static void asha_tell(void *self, const weft_result *res)
@@ -313,7 +348,7 @@ static int asha_ended(const void *self, int64_t id)
     if (c->stopped || t->over) return 1;
     const rung *r = &t->bracket[c->bracket].rung[c->rung];
     if (r->keep < 0 || r->possible.n < r->keep) return 0;
-    return r->keep == 0 || weft_rank_before(r->possible.at[0], c->rank);
+    return r->keep == 0 || weft_rank_before(first(&r->possible), c->rank);
 }
 
 /* An estimate: the trials that start, and from each rung the share that is promoted. */
