@@ -1,6 +1,7 @@
 /* What a simulated run is without: HDF5, ScaLAPACK and the readers of data. A run file is
  * written as text to stdout, a line for each number or short list of numbers: "name value
  * ...". Linked into weft-sim in place of src/store/h5.c and its like. */
+#include "weft/pack.h"
 #include "weft/registry.h"
 
 #include <stdio.h>
@@ -122,6 +123,11 @@ ABSENT(weft_h5_map_open, UNUSED weft_h5map *m, UNUSED weft_h5 *f, UNUSED const c
        UNUSED weft_h5type type, UNUSED weft_h5_check check, UNUSED const void *self)
 ABSENT(weft_h5_map_rows, UNUSED const weft_h5map *m, UNUSED int64_t first,
        UNUSED int64_t count, UNUSED const void **rows, UNUSED weft_arena *mem)
+
+ABSENT(weft_h5_replace, UNUSED const char *path, UNUSED const char *format,
+       UNUSED int force)
+ABSENT(weft_shifts_read, UNUSED weft_h5 *f, UNUSED const char *group, UNUSED int64_t d,
+       UNUSED const double **shift, UNUSED const double **scale)
 
 int weft_h5_has(weft_h5 *f, const char *name)
 {

@@ -129,12 +129,6 @@ weft_status weft_data_words(weft_data *d, weft_tokenizer tok)
     return weft_data_tokens(d, tok);
 }
 
-int weft_data_has(weft_data *d, weft_tokenizer tok)
-{
-    (void)d, (void)tok;
-    return 0;
-}
-
 void weft_client_divide(double valid, double test, int64_t n, int64_t count[WEFT_NPART])
 {
     (void)valid, (void)test, (void)n, (void)count;

@@ -3,6 +3,7 @@
  * distributed over ranks, so that memory does not grow with their number. */
 #include "eval.h"
 #include "cohort.h"
+#include "exchange.h"
 #include "turns.h"
 
 #include <math.h>

@@ -7,6 +7,7 @@
 #include "fed.h"
 #include "cohort.h"
 #include "eval.h"
+#include "exchange.h"
 #include "lanes.h"
 #include "local.h"
 #include "metrics.h"

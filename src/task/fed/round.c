@@ -6,6 +6,7 @@
  * 2017; Khodak et al., "Federated Hyperparameter Tuning", NeurIPS 2021. */
 #include "round.h"
 #include "cohort.h"
+#include "exchange.h"
 #include "local.h"
 #include "metrics.h"
 #include "turns.h"
