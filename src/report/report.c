@@ -396,7 +396,7 @@ static const char *cell(const column *c, const weft_summary *summary, weft_arena
         return weft_summary_value(summary, "no_winner")->text ? "none" : "";
     if (c->text) return v->text ? brief(v->text, tmp) : "";
     if (c->fact->type == WHOLE) return weft_arena_text(tmp, "%lld", (long long)v->whole);
-    return number_cell(v->number, c->fact->scale, c->fact->digits, tmp);
+    return number_cell(v->number, 1, 2, tmp);
 }
 
 /* 1 if some run has that score of the part. */

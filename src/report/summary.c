@@ -9,59 +9,44 @@
 #include <unistd.h>
 
 const weft_fact weft_facts[WEFT_NFACT] = {
-    {.name = "task", .object = "/", .key = "task", .type = TEXT, .title = "task"},
-    {.name = "tuner", .object = "/", .key = "tuner", .type = TEXT, .title = "tuner"},
-    {.name = "sampler", .object = "/", .key = "sampler", .type = TEXT, .title = "sampler"},
-    {.name = "mixing", .object = "/", .key = "mixing", .type = TEXT, .title = "mixing"},
-    {.name = "data", .object = "/", .key = "data", .type = TEXT},
-    {.name = "data_digest", .object = "/", .key = "data_digest", .type = TEXT},
-    {.name = "seed", .object = "/", .key = "seed", .type = WHOLE, .title = "seed"},
-    {.name = "configs", .object = "/", .key = "configs", .type = WHOLE, .title = "configs"},
-    {.name = "rounds", .object = "/", .key = "rounds", .type = WHOLE},
-    {.name = "jobs", .object = "/", .key = "jobs", .type = WHOLE, .title = "jobs"},
-    {.name = "ranks", .object = "/", .key = "ranks", .type = WHOLE, .title = "ranks"},
-    {.name = "teams", .object = "/", .key = "teams", .type = WHOLE},
-    {.name = "most_teams", .object = "/timeline", .key = "most_teams", .type = WHOLE},
-    {.name = "starts", .object = "/", .key = "starts", .type = WHOLE},
-    {.name = "hosts", .object = "/", .key = "hosts", .type = TEXT},
-    {.name = "version", .object = "/", .key = "version", .type = TEXT},
-    {.name = "compiler", .object = "/", .key = "compiler", .type = TEXT},
-    {.name = "real", .object = "/", .key = "real", .type = TEXT},
-    {.name = "kernel", .object = "/", .key = "kernel", .type = TEXT},
-    {.name = "blas", .object = "/", .key = "blas", .type = TEXT},
-    {.name = "started", .object = "/", .key = "started", .type = TEXT},
-    {.name = "optimum", .object = "/", .key = "optimum", .type = NUMBER},
-    {.name = "setup_seconds", .object = "/", .key = "setup_seconds", .type = NUMBER},
-    {.name = "search_seconds",
-     .object = "/",
-     .key = "search_seconds",
-     .type = NUMBER,
-     .title = "search s",
-     .scale = 1,
-     .digits = 2},
-    {.name = "refit_seconds", .object = "/", .key = "refit_seconds", .type = NUMBER},
-    {.name = "test_seconds", .object = "/", .key = "test_seconds", .type = NUMBER},
-    {.name = "seconds",
-     .object = "/",
-     .key = "seconds",
-     .type = NUMBER,
-     .title = "all s",
-     .scale = 1,
-     .digits = 2},
-    {.name = "workers", .object = "/timeline", .key = "workers", .type = WHOLE},
-    {.name = "overhead", .object = "/timeline", .key = "overhead", .type = NUMBER},
-    {.name = "makespan", .object = "/timeline", .key = "makespan", .type = NUMBER},
-    {.name = "utilisation", .object = "/timeline", .key = "utilisation", .type = NUMBER},
-    {.name = "team_utilisation",
-     .object = "/timeline",
-     .key = "team_utilisation",
-     .type = NUMBER},
-    {.name = "winner_trial", .object = "/winner", .key = "trial", .type = WHOLE},
-    {.name = "winner_config", .object = "/winner", .key = "id", .type = WHOLE},
-    {.name = "winner", .object = "/winner", .key = "text", .type = TEXT, .title = "winner"},
-    {.name = "no_winner", .object = "/", .key = "no_winner", .type = TEXT},
-    {.name = "unfinished", .object = "/", .key = "unfinished", .type = TEXT},
-    {.name = "digest", .object = "/", .key = "digest", .type = TEXT, .title = "digest"},
+    {.name = "task", .type = TEXT, .title = "task"},
+    {.name = "tuner", .type = TEXT, .title = "tuner"},
+    {.name = "sampler", .type = TEXT, .title = "sampler"},
+    {.name = "mixing", .type = TEXT, .title = "mixing"},
+    {.name = "data", .type = TEXT},
+    {.name = "data_digest", .type = TEXT},
+    {.name = "seed", .type = WHOLE, .title = "seed"},
+    {.name = "configs", .type = WHOLE, .title = "configs"},
+    {.name = "rounds", .type = WHOLE},
+    {.name = "jobs", .type = WHOLE, .title = "jobs"},
+    {.name = "ranks", .type = WHOLE, .title = "ranks"},
+    {.name = "teams", .type = WHOLE},
+    {.name = "most_teams", .type = WHOLE, .object = "/timeline"},
+    {.name = "starts", .type = WHOLE},
+    {.name = "hosts", .type = TEXT},
+    {.name = "version", .type = TEXT},
+    {.name = "compiler", .type = TEXT},
+    {.name = "real", .type = TEXT},
+    {.name = "kernel", .type = TEXT},
+    {.name = "blas", .type = TEXT},
+    {.name = "started", .type = TEXT},
+    {.name = "optimum", .type = NUMBER},
+    {.name = "setup_seconds", .type = NUMBER},
+    {.name = "search_seconds", .type = NUMBER, .title = "search s"},
+    {.name = "refit_seconds", .type = NUMBER},
+    {.name = "test_seconds", .type = NUMBER},
+    {.name = "seconds", .type = NUMBER, .title = "all s"},
+    {.name = "workers", .type = WHOLE, .object = "/timeline"},
+    {.name = "overhead", .type = NUMBER, .object = "/timeline"},
+    {.name = "makespan", .type = NUMBER, .object = "/timeline"},
+    {.name = "utilisation", .type = NUMBER, .object = "/timeline"},
+    {.name = "team_utilisation", .type = NUMBER, .object = "/timeline"},
+    {.name = "winner_trial", .type = WHOLE, .object = "/winner", .key = "trial"},
+    {.name = "winner_config", .type = WHOLE, .object = "/winner", .key = "id"},
+    {.name = "winner", .type = TEXT, .object = "/winner", .key = "text", .title = "winner"},
+    {.name = "no_winner", .type = TEXT},
+    {.name = "unfinished", .type = TEXT},
+    {.name = "digest", .type = TEXT, .title = "digest"},
 };
 
 const char *const weft_time_names[WEFT_NTIME] = {"compute", "wait",  "comm",
@@ -79,14 +64,16 @@ static weft_status read_times(weft_h5 *file, weft_summary *summary)
 
 static weft_status read_fact(weft_h5 *file, const weft_fact *what, weft_value *v)
 {
+    const char *object = what->object ? what->object : "/";
+    const char *key = what->key ? what->key : what->name;
     v->number = NAN;
-    if (!weft_h5_has(file, weft_arena_text(file->mem, "%s@%s", what->object, what->key)))
+    if (!weft_h5_has(file, weft_arena_text(file->mem, "%s@%s", object, key)))
         return WEFT_OK;
     v->known = 1;
     switch (what->type) {
-    case TEXT: return weft_h5_read_attr(file, what->object, what->key, &v->text);
-    case WHOLE: return weft_h5_read_long(file, what->object, what->key, &v->whole);
-    default: return weft_h5_read_num(file, what->object, what->key, &v->number);
+    case TEXT: return weft_h5_read_attr(file, object, key, &v->text);
+    case WHOLE: return weft_h5_read_long(file, object, key, &v->whole);
+    default: return weft_h5_read_num(file, object, key, &v->number);
     }
 }
 

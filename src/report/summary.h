@@ -9,11 +9,11 @@
 
 /* One fact of a run: an attribute of its file. */
 typedef struct weft_fact {
-    const char *name, *object, *key;
+    const char *name;
     enum { TEXT, WHOLE, NUMBER } type;
-    const char *title; /* in the comparison; NULL: not shown there */
-    double scale;      /* of the comparison's figure */
-    int digits;
+    const char *object; /* that has the attribute; NULL: the file */
+    const char *key;    /* of the attribute; NULL: the name */
+    const char *title;  /* in the comparison; NULL: not shown there */
 } weft_fact;
 enum { WEFT_NFACT = 38 };
 extern const weft_fact weft_facts[WEFT_NFACT];
