@@ -74,8 +74,8 @@ beta = 0.999 when mode = adam
 END
 LOG=$tmp/said tune "$tmp/command.ini"
 result $? "a program is tuned"
-grep -q '^{"mode": "sgd", "momentum": 0.[0-9]*}$' "$tmp/said" &&
-    grep -q '^{"mode": "adam", "beta": "*0.999"*}$' "$tmp/said"
+grep -q '^{"mode":"sgd","momentum":0.[0-9]*}$' "$tmp/said" &&
+    grep -q '^{"mode":"adam","beta":"*0.999"*}$' "$tmp/said"
 result $? "and is not told parameters that a configuration does not have"
 
 # Of the configurations that a report shows, each has filters of the groups that it has.

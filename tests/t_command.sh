@@ -33,7 +33,7 @@ touch "$steps"
 [ "$WEFT_TOTAL" = $((WEFT_DONE + WEFT_RESOURCE)) ] || exit 22
 [ "$WEFT_DONE" = 0 ] || [ -e "$1/copies" ] || grep -q "^$WEFT_TRIAL " "$steps" || exit 23
 ! env | grep -q '^OMPI_COMM_\|^OMPI_MCA_orte_hnp\|^OMPI_MCA_ess\|^PMIX_RANK\|^SLURM_PROCID\|^WEFT_SUPERVISOR' || exit 24
-[ "$WEFT_PARAMETERS" = "{\"x\": $PARAM_x, \"y-shift\": $PARAM_y_shift, \"fixed\": \"../a b\"}" ] || exit 25
+[ "$WEFT_PARAMETERS" = "{\"x\":$PARAM_x,\"y-shift\":$PARAM_y_shift,\"fixed\":\"../a b\"}" ] || exit 25
 [ "$PARAM_fixed" = '../a b' ] || exit 26
 [ "$(ls -l /proc/$$/fd 2>/dev/null | grep -c 'journal\|\.h5')" = 0 ] || exit 27
 if [ -e "$1/slow" ]; then

@@ -147,10 +147,10 @@ static void test_directories(void)
        weft_error());
     ok(strcmp(text_of("files-0-0/own"), "0 0 0 2\n") == 0, "its directory has its name");
     ok(strcmp(text_of("files-0-0/parameters"),
-              "{\"how\": \"well\", \"x\": 5, \"word\": "
-              "\"say \\\"a\\\\b\\\"\", \"number\": 1e-3, "
-              "\"almost\": \"01\", \"yes\": true, \"list\": \"[1, 2] | 3\", "
-              "\"other\": \"(4)\"}\n") == 0,
+              "{\"how\":\"well\",\"x\":5,\"word\":"
+              "\"say \\\"a\\\\b\\\"\",\"number\":1e-3,"
+              "\"almost\":\"01\",\"yes\":true,\"list\":\"[1, 2] | 3\","
+              "\"other\":\"(4)\"}\n") == 0,
        "parameters are JSON");
 
     stand *b = after(a, "well"), *c = after(a, "well");

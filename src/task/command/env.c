@@ -4,6 +4,9 @@
 #include "env.h"
 #include "command.h"
 
+#include <yajl/yajl_gen.h>
+#include <yajl/yajl_parse.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,58 +175,42 @@ const char *weft_parameter_variable(const char *name, weft_arena *mem)
 
 /* ---- JSON ---- */
 
-static const char *skip_digits(const char *at)
+/* 1 if the text is true, false or a number in JSON, without blanks around it. */
+static int is_plain(const char *text)
 {
-    return at + strspn(at, "0123456789");
+    const unsigned char *bytes = (const unsigned char *)text;
+    if (!*text || !strchr("-0123456789tf", *text) || strpbrk(text, " \t\r\n")) return 0;
+    yajl_handle json = yajl_alloc(NULL, NULL, NULL);
+    weft_check(json != NULL, "no memory for JSON");
+    int plain = yajl_parse(json, bytes, strlen(text)) == yajl_status_ok &&
+                yajl_complete_parse(json) == yajl_status_ok;
+    yajl_free(json);
+    return plain;
 }
 
-/* 1 if the text is a number of JSON: no other is as strict. */
-static int is_number(const char *text)
+static void put_text(yajl_gen json, const char *text)
 {
-    const char *at = text + (*text == '-'), *digits = at;
-    at = skip_digits(at);
-    if (at == digits || (*digits == '0' && at > digits + 1)) return 0;
-    if (*at == '.') {
-        digits = at + 1;
-        at = skip_digits(digits);
-        if (at == digits) return 0;
-    }
-    if (*at == 'e' || *at == 'E') {
-        at++;
-        digits = at + (*at == '+' || *at == '-');
-        at = skip_digits(digits);
-        if (at == digits) return 0;
-    }
-    return *at == '\0';
-}
-
-static const char *quoted(const char *text, weft_arena *mem)
-{
-    enum { LONGEST = 6 }; /* \u0001 */
-    char *out = WEFT_NEW(mem, char, LONGEST *strlen(text) + 3), *at = out;
-    *at++ = '"';
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c < ' ') {
-            at += snprintf(at, LONGEST + 1, "\\u%04x", c);
-            continue;
-        }
-        if (c == '"' || c == '\\') *at++ = '\\';
-        *at++ = *text;
-    }
-    *at = '"';
-    return out;
+    yajl_gen_string(json, (const unsigned char *)text, strlen(text));
 }
 
 const char *weft_parameters_json(int n, const char *const *name, const char *const *value,
                                  weft_arena *mem)
 {
-    const char *text = "{";
+    yajl_gen json = yajl_gen_alloc(NULL);
+    weft_check(json != NULL, "no memory for JSON");
+    yajl_gen_map_open(json);
     for (int i = 0; i < n; i++) {
-        const char *v = value[i];
-        int plain = is_number(v) || strcmp(v, "true") == 0 || strcmp(v, "false") == 0;
-        text = weft_arena_text(mem, "%s%s%s: %s", text, i ? ", " : "", quoted(name[i], mem),
-                               plain ? v : quoted(v, mem));
+        put_text(json, name[i]);
+        if (is_plain(value[i]))
+            yajl_gen_number(json, value[i], strlen(value[i])); /* as it is written */
+        else
+            put_text(json, value[i]);
     }
-    return weft_arena_text(mem, "%s}", text);
+    yajl_gen_map_close(json);
+    const unsigned char *text;
+    size_t size;
+    yajl_gen_get_buf(json, &text, &size);
+    const char *copy = weft_arena_text(mem, "%.*s", (int)size, (const char *)text);
+    yajl_gen_free(json);
+    return copy;
 }

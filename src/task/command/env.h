@@ -12,7 +12,7 @@ char **weft_environment(int n, const char *const *name, const char *const *value
  * by mem. */
 void weft_parameters(const weft_conf *c, const weft_space *space, const double *conf,
                      int *n, const char ***name, const char ***value, weft_arena *mem);
-/* As {"name": value, ...}; values that are numbers, true or false as such. */
+/* As {"name":value,...}; values that are numbers, true or false as such. */
 const char *weft_parameters_json(int n, const char *const *name, const char *const *value,
                                  weft_arena *mem);
 /* "PARAM_weight_decay" of "weight-decay". */
