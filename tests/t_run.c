@@ -4,7 +4,10 @@
  * RUN: np=1 np=2 np=3 */
 #include "rundir/formats.h"
 #include "rundir/place.h"
+#include "rundir/state.h"
 #include "toy_run.h"
+
+#include <dirent.h>
 
 /* ---- a tuner that follows a script ---- */
 
@@ -24,7 +27,21 @@ typedef struct script {
     int asked, told, in_order;
     const weft_space *space;
     weft_mix mix;
+    weft_rundir *rundir; /* whose states are counted at the end; NULL: nothing is */
+    int states;
 } script;
+
+/* The states in the directory of a run, once those that are to be removed are. */
+static int states_in(weft_rundir *rundir)
+{
+    int n = 0;
+    weft_check(weft_rundir_sync(rundir, 1) == WEFT_OK, "%s", weft_error());
+    DIR *dir = opendir(rundir->dir);
+    weft_check(dir, "cannot read %s", rundir->dir);
+    for (struct dirent *e; (e = readdir(dir));) n += strncmp(e->d_name, "state-", 6) == 0;
+    closedir(dir);
+    return n;
+}
 
 static weft_status script_setup(void *self, const weft_space *sp, uint64_t seed,
                                 weft_arena *mem)
@@ -55,6 +72,8 @@ static void script_tell(void *self, const weft_result *res)
 {
     script *s = self;
     if (res->job != s->told++) s->in_order = 0;
+    if (s->rundir && s->told == NLINE && s->rundir->world->rank == 0)
+        s->states = states_in(s->rundir);
 }
 
 static int64_t script_jobs(const void *self)
@@ -95,6 +114,43 @@ static void test_order(weft_team *team)
     ok(memcmp(expected, resource, sizeof resource) == 0,
        "resources add up along trials; a copy is of the last job that was told");
     finish(&b, 0);
+}
+
+/* Of jobs that wait for nothing, and are alike to the task, the expensive ones are done
+ * first, so that no team has a long one left at the end. */
+static void test_costs(weft_team *team)
+{
+    bench b;
+    weft_status st = prepare(&b, team, &weft_tuner_random, 1, NULL, 0);
+    b.task.costly = 1;
+    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    int falls = st == WEFT_OK && b.sched.queue.n == 8;
+    for (int i = 1; falls && i < 8; i++) {
+        const weft_job *job = &b.sched.queue.record[b.task.order[i]].job;
+        const weft_job *before = &b.sched.queue.record[b.task.order[i - 1]].job;
+        int alike = job->mix.id[0] % 2 == before->mix.id[0] % 2;
+        falls = !alike || job->mix.conf[0] < before->mix.conf[0];
+    }
+    ok(falls, "jobs that are asked for together run by falling cost");
+    finish(&b, 0);
+}
+
+/* States that no later job can begin with are removed while the search goes on: of those
+ * that the script's jobs leave on disk, only that of trial 2, which may go on, is there at
+ * the end.
+ */
+static void test_states(weft_team *team, const char *dir)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/s.h5", dir);
+    bench b;
+    weft_status st = prepare(&b, team, &script_tuner, 1, path, 1);
+    ((script *)b.search.tuner_self)->rundir = &b.trace;
+    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    int states = ((script *)b.search.tuner_self)->states;
+    ok(st == WEFT_OK && (team->rank > 0 || states == 1),
+       "states that no job needs are removed (%d are left)", states);
+    finish(&b, 1);
 }
 
 /* The lowest loss among single configurations at the most resource. */
@@ -238,7 +294,9 @@ static void test_refusals(weft_team *team, const char *dir)
     snprintf(journal, sizeof journal, "%s/x.d/journal", dir);
     if (team->rank == 0) change_numbers(journal);
     st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 0);
-    ok(st == WEFT_EFILE && strstr(weft_error(), "with a program built with REAL="),
+    ok(st == WEFT_EFILE &&
+           strstr(weft_error(),
+                  sizeof(real) == 4 ? "built with REAL=double" : "built with REAL=float"),
        "a run of numbers of another size is refused");
     finish(&b, 0);
     if (team->rank == 0) change_numbers(journal);
@@ -327,6 +385,8 @@ int main(int argc, char **argv)
     if (team.rank == 0 && !mkdtemp(dir)) dir[0] = '\0';
     weft_bcast(&team, dir, sizeof dir, 0);
     test_order(&team);
+    test_costs(&team);
+    test_states(&team, dir);
     test_winner(&team);
     test_restart(&team, &script_tuner, dir);
     test_restart(&team, &weft_tuner_random, dir);

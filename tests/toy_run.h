@@ -30,6 +30,7 @@ typedef struct toy {
     const weft_space *space;
     int steps;   /* done by this instance */
     int stop_at; /* raise SIGTERM in this step; -1: never */
+    int costly;  /* 1: a job costs as many operations as its first configuration is large */
     int64_t order[64];
 } toy;
 
@@ -83,8 +84,8 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
 
 static void toy_cost(const void *self, const weft_job *job, weft_cost *out)
 {
-    (void)self, (void)job;
-    *out = (weft_cost){.flops = 1};
+    const toy *t = self;
+    *out = (weft_cost){.flops = t->costly ? job->mix.conf[0] : 1};
 }
 
 static weft_status toy_score(void *self, const weft_job *job, const real *x, weft_part part,
