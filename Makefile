@@ -24,13 +24,8 @@ PKGS := $(call either,scalapack-openmpi scalapack) openblas $(call either,hdf5-o
 HEADERS := Random123/philox.h csv.h
 TOOLS := mpicc mpirun pkg-config prove
 MPICC := mpicc
-# SimGrid's MPI, for simulated ranks: a program that links HDF5 or ScaLAPACK, which bring Open MPI
-# with them, would crash.
-ifeq ($(VARIANT),smpi)
-PKGS := openblas inih libutf8proc libxxhash yajl zlib
-TOOLS := smpicc smpirun pkg-config
-MPICC := smpicc
-endif
+# A variant may have settings of its own, and rules: smpi is that of simulated ranks.
+-include jobs/sim/$(VARIANT).mk
 
 HASH := \#
 header = $(shell echo '$(HASH)include <$1>' | $(CC) $(CPPFLAGS) -E -x c - >/dev/null 2>&1 && echo $1)
@@ -59,10 +54,7 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototyp
     -Wno-sign-conversion
 WARN_gcc := -Wlogical-op -Wduplicated-cond -Wduplicated-branches -Wvla-larger-than=1
 WARN_clang := -Wmissing-variable-declarations -Wcomma -Wunreachable-code-aggressive
-ifeq ($(VARIANT),smpi)
-WARN := $(filter-out -Wredundant-decls,$(WARN)) # of smpicc's own headers
-endif
-WARN += $(WARN_$(or $(CLANG),gcc)) $(if $(call on,$(WERROR)),-Werror)
+WARN := $(filter-out $(NOT_WARN),$(WARN)) $(WARN_$(or $(CLANG),gcc)) $(if $(call on,$(WERROR)),-Werror)
 
 # Contraction to FMA is off, so that a result does not depend on the compiler.
 OPT_opt := -O3 -g -fno-math-errno
@@ -71,9 +63,8 @@ OPT_asan := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-san
 OPT_tsan := -O1 -g -fno-omit-frame-pointer -fsanitize=thread
 # For clang: as asan, and libFuzzer learns which code an input reaches.
 OPT_fuzz := $(OPT_asan) -O2 -fsanitize=fuzzer-no-link -DWEFT_FUZZ
-OPT_smpi := -O2 -fPIC
 OPT := $(OPT_$(VARIANT)) -ffp-contract=off
-$(if $(OPT_$(VARIANT)),,$(error VARIANT=$(VARIANT): must be opt, debug, asan, tsan, fuzz or smpi))
+$(if $(OPT_$(VARIANT)),,$(error VARIANT=$(VARIANT): must be opt, debug, asan, tsan or fuzz))
 $(if $(filter float double,$(REAL)),,$(error REAL=$(REAL): must be float or double))
 
 # Kernels for one kind of CPU, chosen at run time, have flags by the name of their file.
@@ -114,15 +105,9 @@ export OMPI_CC := $(CC)
 # ---- files --------------------------------------------------------------------------------
 
 B := $(BUILD)/$(VARIANT)$(if $(filter double,$(REAL)),-double)
-MAIN := $(wildcard src/cli/main.c)
-OBJ := $(patsubst src/%.c,$B/obj/%.o,$(filter-out $(MAIN),$(wildcard src/*.c src/*/*.c src/*/*/*.c)))
-ifeq ($(VARIANT),smpi)
-SIM := $(patsubst jobs/sim/%.c,$B/obj/sim/%.o,$(filter-out jobs/sim/alias.c,$(wildcard jobs/sim/*.c)))
-OBJ := $(filter-out $(patsubst %,$B/obj/%.o,par/grid store/attr store/driver store/h5 store/map \
-    store/rows store/seal data/data task/fed/turns),$(filter-out $B/obj/pack/% $B/obj/reader/% \
-    $B/obj/report/% $B/obj/cli/%,$(OBJ)))
-MAIN :=
-endif
+SRC := $(filter-out $(LEFT_OUT:%=src/%.c),$(wildcard src/*.c src/*/*.c src/*/*/*.c))
+MAIN := $(filter src/cli/main.c,$(SRC))
+OBJ := $(patsubst src/%.c,$B/obj/%.o,$(filter-out $(MAIN),$(SRC)))
 LIB := $B/libweft.a
 BIN := $(if $(MAIN),$B/weft)
 TESTS ?= $(sort $(basename $(notdir $(wildcard tests/t_*.c tests/t_*.sh))))
@@ -175,7 +160,7 @@ demo check:
 endif
 else
 
-all: $(LIB) $(BIN) $(if $(SIM),$B/weft-sim $B/alias.so) ## the library and the program, build/VARIANT/weft (default)
+all: $(LIB) $(BIN) ## the library and the program, build/VARIANT/weft (default)
 
 # Files that change when these texts do.
 FLAGS := $(CC_VERSION) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(LIB_LIBS) \
@@ -190,21 +175,6 @@ $B/obj/%.o: src/%.c $B/flags
 	$(call say,CC $<)
 	@mkdir -p $(@D)
 	$Q$(MPICC) $(ALL_CFLAGS) $(FLAGS_$(basename $(notdir $<))) -MMD -MP -c -o $@ $<
-
-$B/obj/sim/%.o: jobs/sim/%.c $B/flags
-	$(call say,CC $<)
-	@mkdir -p $(@D)
-	$Q$(MPICC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
-
-$B/alias.so: jobs/sim/alias.c
-	$(call say,LD $@)
-	$Q$(CC) -O2 -shared -fPIC -fno-builtin $(WARN) -o $@ $<
-
-SIM_WRAP := $(patsubst %,-Wl$(comma)--wrap=%,open rename pthread_create weft_cpu_sgemm weft_par_start \
-    rff_make_bytes rff_blocks_keep rff_matrix_vtable)
-$B/weft-sim: $(SIM) $(LIB)
-	$(call say,LD $@)
-	$Qsmpicc $(ALL_LDFLAGS) -s $(SIM_WRAP) -o $@ $^ $(LIB_LIBS)
 
 $(LIB): $(OBJ) $B/objects Makefile
 	$(call say,AR $@)
@@ -227,7 +197,7 @@ $B/tests/%: tests/%.c $(LIB) $B/flags
 	@mkdir -p $(@D)
 	$Qmpicc $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LIB) $(ALL_LDFLAGS) $(LDFLAGS_$*) $(LIB_LIBS)
 
--include $(OBJ:.o=.d) $(SIM:.o=.d) $B/obj/cli/main.d $(PROGS:=.d) $(BENCHES:=.d)
+-include jobs/sim/$(VARIANT)-rules.mk $(OBJ:.o=.d) $B/obj/cli/main.d $(PROGS:=.d) $(BENCHES:=.d)
 
 # All tests, or those alone that TESTS names.
 ALL_TESTS := $(filter file,$(origin TESTS))

@@ -3,7 +3,7 @@
 
 usage: analysis/forecast.py STUDY-PLATFORM-RANKS.txt ... -o NAME
 
-Files are those of jobs/forecast.sh: what a run would have written, as text. Of federated rounds
+Files are those of jobs/sim/forecast.sh: what a run would have written, as text. Of federated rounds
 the efficiency on P ranks is the work of the mean rank over the time of a round: the seconds that
 training took, the same on any number of ranks, over P times the time of the round. Of asynchronous
 tuning it is the share of the teams' time in jobs, of searches of feature maps the time on one rank
@@ -191,7 +191,7 @@ def collect(paths):
     for path in paths:
         name = re.fullmatch(r"(\w+)-(\w+)-(\d+)\.txt", os.path.basename(path))
         if not name:
-            sys.exit(f"{path} is not named STUDY-PLATFORM-RANKS.txt, as jobs/forecast.sh does")
+            sys.exit(f"{path} is not named STUDY-PLATFORM-RANKS.txt, as jobs/sim/forecast.sh does")
         study, platform, ranks = name[1], name[2], int(name[3])
         run = read(path)
         if study in (*CAP, "check"):

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The program of jobs/forecast.sh is compiled, linked with what stands in for HDF5, ScaLAPACK and
+# The program of jobs/sim/forecast.sh is compiled, linked with what stands in for HDF5, ScaLAPACK and
 # data, and simulates a search whose results do not depend on the ranks. Prints TAP.
 . tests/tap.sh
 
@@ -8,6 +8,7 @@ case $(command -v smpicc):${weft%/weft} in
 */opt) reason= ;;
 *) reason="the simulated program has no variants" ;;
 esac
+[ -e jobs/sim/smpi.mk ] || reason="jobs/sim is left out"
 if [ "$reason" ]; then
     echo "ok 1 # SKIP $reason"
     echo "1..1"

@@ -2,7 +2,7 @@
 # ScaLAPACK, samples and training, on ranks that SimGrid simulates; what a rank
 # computes takes the seconds that were measured on this machine.
 # usage: [STUDIES="check long short whole async async1s async100ms maps"] [PLATFORMS="hdr gbe"] [RANKS="1 2 4 16 64 256"]
-#     [COST="CLIENT SAMPLE SCORE"] [OUTPUT=DIR] bash jobs/forecast.sh
+#     [COST="CLIENT SAMPLE SCORE"] [OUTPUT=DIR] bash jobs/sim/forecast.sh
 #   long   federated rounds, 10 of Shakespeare's roles a rank, at most 2,000 windows of each
 #   short  the same with at most 20 windows
 #   whole  the same with all windows
