@@ -19,6 +19,7 @@ endif
 
 exists = $(shell pkg-config --exists $1 2>/dev/null && echo $1)
 either = $(or $(firstword $(foreach p,$1,$(call exists,$p))),$(firstword $1))
+# HDF5 may be serial or parallel: nothing uses MPI-IO.
 PKGS := $(call either,scalapack-openmpi scalapack) openblas $(call either,hdf5-openmpi hdf5) \
     inih libutf8proc libxxhash yajl zlib
 HEADERS := Random123/philox.h csv.h
@@ -134,7 +135,7 @@ export WEFT_DATA := $(abspath $(DATA))
 endif
 export WEFT := $(BIN)
 
-.PHONY: all demo check valgrind check-slurm fuzz bench deps data vectors dist format tidy install uninstall help \
+.PHONY: hooks all demo check valgrind check-slurm fuzz bench deps data vectors dist format tidy install uninstall help \
     clean info FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -359,27 +360,35 @@ deps: ## installs what weft stands on with apt, or prints the names elsewhere
 	    $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $(APT); \
 	else printf '%s\n' 'There is no apt-get here. What weft stands on:' \
 	    '  dnf:     gcc make pkgconf perl-Test-Harness openmpi-devel scalapack-openmpi-devel' \
-	    '           openblas-devel hdf5-openmpi-devel Random123-devel inih-devel utf8proc-devel' \
+	    '           openblas-devel hdf5-devel Random123-devel inih-devel utf8proc-devel' \
 	    '           xxhash-devel libcsv-devel yajl-devel zlib-devel python3-h5py python3-matplotlib,' \
 	    '           then: module load mpi/openmpi-x86_64' \
-	    '  spack:   openmpi netlib-scalapack openblas hdf5+mpi random123 utf8proc xxhash yajl zlib' \
+	    '  spack:   openmpi netlib-scalapack openblas hdf5 random123 utf8proc xxhash yajl zlib' \
 	    '           py-h5py py-matplotlib, then: spack load; from their sources: inih, libcsv' \
 	    '  modules: OpenMPI ScaLAPACK OpenBLAS HDF5 (parallel) h5py matplotlib; the rest by spack' \
 	    'Anything in another place: CPPFLAGS=-I... LDFLAGS=-L... PKG_CONFIG_PATH=...' >&2; exit 1; fi
 
-format: ## clang-format of all sources
-	clang-format -i $(SOURCES)
+format: ## clang-format of all sources, and the picture of the rooms
+	@clang-format -i $(SOURCES)
+	@$(PYTHON) src/rooms.py
 
-NOT_TIDY := -bugprone-easily-swappable-parameters,-bugprone-macro-parentheses,-clang-analyzer-valist*
-tidied = clang-tidy --quiet --checks='-*,bugprone-*,clang-analyzer-*,$(NOT_TIDY)' $1 -- \
-    -std=c11 $(DEFS) -Iinclude -Isrc $(LIB_CFLAGS) $2
+compile_commands.json: FORCE ## how each source is compiled, for editors
+	@$(PYTHON) -c 'import json, sys; here, command, *files = sys.argv[1:]; json.dump([{"directory": here, \
+	    "file": f, "command": command + " -c " + f} for f in files], sys.stdout, indent=0)' \
+	    '$(CURDIR)' $(call quote,$(MPICC) $(ALL_CFLAGS)) $(filter src/%.c,$(SOURCES)) >$@
+
+hooks: ## a commit checks format and walls first
+	@printf '%s\n' '#!/bin/sh' 'exec tests/layers | grep -v "^ok" | { ! grep "^not ok" -A9; }' >.git/hooks/pre-commit
+	@chmod +x .git/hooks/pre-commit
+
+tidied = clang-tidy --quiet --checks='-*,bugprone-*,clang-analyzer-*,$(    -std=c11 $(DEFS) -Iinclude -Isrc $(LIB_CFLAGS) $2
 tidy: ## clang-tidy of all sources
 	$(call tidied,$(filter-out %_avx2.c %_avx512.c,$(filter src/%.c,$(SOURCES))))
 	$(call tidied,src/math/kernel_avx2.c,$(FLAGS_kernel_avx2))
 	$(call tidied,src/math/kernel_avx512.c,$(FLAGS_kernel_avx512))
 
 help: ## this
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z_.-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 	@echo '  VARIANT=opt|debug|asan|tsan|fuzz  REAL=float|double  CC=gcc|clang  WERROR=1  V=1  BUILD=DIR'
 
 info: ## what the build found
