@@ -105,11 +105,11 @@ int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
     test_journal("older", "[journal]\ndata = d\nbegan = 1\nreal_bytes = 4\n",
-                 "format 0, written by weft of an older version");
+                 "format 0, written by weft of another version");
     test_journal("newer", "[journal]\nfuture = 1\nrecords = 99\nversion = 9.9\n",
                  "format 99, written by weft 9.9");
     test_file("old.h5", "weft run 1", "0.0.1", "\"weft run 1\", written by weft 0.0.1");
-    test_file("unnamed.h5", "weft run 1", NULL, "written by weft of an older version");
+    test_file("unnamed.h5", "weft run 1", NULL, "written by weft of another version");
     test_file("new.h5", "weft winner 99", "9.9", "\"weft winner 99\", written by weft 9.9");
     if (packed_form() != PACKED)
         fprintf(stderr, "# packed form: %#llx\n", (unsigned long long)packed_form());

@@ -137,7 +137,7 @@ weft_likeness weft_data_likeness(const weft_data *d);
  * else matched by position, and get the shift and scale of like; d->longest becomes
  * like->longest. EDATA naming a class or column that is missing or unknown, or another
  * form, shape or alphabet. Cost O(rows) for labels, O(numbers) if columns are reordered
- * or moved. */
+ * or moved. A file that was trained without data has no classes and matches all. */
 WEFT_CHECKED weft_status weft_data_match(weft_data *d, const weft_likeness *like,
                                          const char *whose);
 

@@ -267,13 +267,7 @@ static weft_status check_alphabet(const weft_data *d, const weft_likeness *like,
 
 weft_status weft_data_match(weft_data *d, const weft_likeness *like, const char *whose)
 {
-    if (like->classes == 0) {
-        weft_log(WEFT_WARN,
-                 "%s has no names of classes, as an earlier weft wrote it: they are taken "
-                 "in their order",
-                 whose);
-        return WEFT_OK;
-    }
+    if (like->classes == 0) return WEFT_OK; /* trained without data: the task decides */
     TRY(check_form(d, like, whose));
     d->longest = like->longest;
     if (d->form == WEFT_CHARS) return check_alphabet(d, like, whose);

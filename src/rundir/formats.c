@@ -49,7 +49,7 @@ weft_status weft_about_read(const char *dir, const char *text, weft_about *out,
         return weft_fail(WEFT_EFILE,
                          "%s/journal has job records of format %s, written by weft %s, and "
                          "weft " WEFT_VERSION " reads format %d; " REMEDY,
-                         dir, records, note(&conf, "version", "of an older version"),
+                         dir, records, note(&conf, "version", "of another version"),
                          WEFT_RECORD_FORMAT);
     return weft_conf_bind(&conf, &about_kind, out);
 }
@@ -65,7 +65,7 @@ static int is_kind(const char *format, const char *wanted)
 
 weft_status weft_run_format(weft_h5 *file, int exported)
 {
-    const char *format = "", *version = "of an older version";
+    const char *format = "", *version = "of another version";
     if (weft_h5_has(file, "/@format")) TRY(weft_h5_read_attr(file, "/", "format", &format));
     if (strcmp(format, WEFT_RUN_FORMAT) == 0) return WEFT_OK;
     if (exported && strcmp(format, WEFT_WINNER_FORMAT) == 0) return WEFT_OK;
