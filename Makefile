@@ -245,34 +245,29 @@ bench: all $(BENCHES) ## measured rates: name,size,seconds,rate
 	@for b in $(BENCHES); do tests/run $$b || exit 1; done
 
 DEMO := outputs/demo
-demo: all ## packs built-in data, searches by weight-sharing and without, prints, draws
+# $(call demo_tune,RANKS,INPUT,SETTINGS,NAME of the run)
+demo_tune = mpirun -n $1 $(BIN) tune inputs/demo$2.ini $(strip $3) -o $(DEMO)-$4.h5 >/dev/null
+SHARED := ws_sha.switch=1
+CLIENTS := fed.score_weights=global
+ALONE := run.tuner=random run.mixing=none
+# The defaults of all options that are tuned.
+UNTUNED := client.lr=0.1 client.momentum=0 client.batch=10 client.dropout=0 client.epochs=1 server.lr=1
+demo: ## builds; on built-in data weight-sharing beside a full sweep, and a federation tuned and not
+	@$(MAKE) --no-print-directory -j$(shell nproc) all
 	@mkdir -p outputs && rm -rf $(DEMO)*
-	$(BIN) pack synthetic documents -o $(DEMO)-documents.h5
-	$(BIN) pack synthetic images -o $(DEMO)-images.h5
-	mpirun -n 2 $(BIN) tune inputs/demo.ini -o $(DEMO).h5
-	mpirun -n 2 $(BIN) tune inputs/demo.ini run.tuner=random -o $(DEMO)-sweep.h5
-	mpirun -n 2 $(BIN) tune inputs/demo-images.ini -o $(DEMO)-rff.h5
-	mpirun -n 2 $(BIN) tune inputs/demo-images.ini run.tuner=random -o $(DEMO)-rff-sweep.h5
-	$(BIN) pack synthetic federated=generated clients=300 alpha=0.2 beta=0.2 classes=5 \
-	    -o $(DEMO)-clients.h5
-	mpirun -n 2 $(BIN) tune inputs/demo-federated.ini -o $(DEMO)-fedex.h5
-	mpirun -n 2 $(BIN) tune inputs/demo-federated.ini run.tuner=random run.mixing=none \
-	    space.configs=5 \
-	    -o $(DEMO)-fedavg.h5
-	mpirun -n 2 $(BIN) tune inputs/demo-federated.ini run.tuner=asha run.mixing=none \
-	    run.teams=2 run.workers=6 asha.trials=0 asha.reduction=3 asha.min_resource=4 \
-	    asha.max_resource=108 asha.budget=500 device.speed=lognormal device.sigma=0.6 \
-	    device.sample_seconds=0.01 -o $(DEMO)-asha.h5
-	@echo; echo 'Six shared fits and a refit against 64 fits, on documents, then on images:'; echo
-	@$(BIN) report $(DEMO).h5 $(DEMO)-sweep.h5 $(DEMO)-rff.h5 $(DEMO)-rff-sweep.h5
-	@echo; echo 'FedEx in successive halving, five runs of FedAvg, and asynchronous halving by two'
-	@echo 'teams of one rank, 500 rounds each at most:'; echo
-	@$(BIN) report $(DEMO)-fedex.h5 $(DEMO)-fedavg.h5 $(DEMO)-asha.h5
-	@$(PYTHON) analysis/run.py $(DEMO).h5 -o $(DEMO).png
-	@$(PYTHON) analysis/run.py $(DEMO)-rff.h5 -o $(DEMO)-rff.png
-	@$(PYTHON) analysis/federated.py $(DEMO)-fedex.h5 $(DEMO)-fedavg.h5 -o $(DEMO)-federated
-	@$(PYTHON) analysis/mixture.py $(DEMO)-fedex.h5 -o $(DEMO)-mixture.png
-	@$(PYTHON) analysis/run.py $(DEMO)-asha.h5 --timeline -o $(DEMO)-timeline.png
+	$(BIN) pack synthetic documents rows=20000 -o $(DEMO)-documents.h5
+	$(BIN) pack synthetic images rows=10000 -o $(DEMO)-images.h5
+	$(BIN) pack synthetic images rows=10000 clients=100 partition=dirichlet alpha=1 -o $(DEMO)-clients.h5
+	$(call demo_tune,1,,$(SHARED),documents-rank)
+	$(call demo_tune,2,,$(SHARED),documents-shared)
+	$(call demo_tune,2,,run.tuner=random,documents-sweep)
+	$(call demo_tune,2,-images,$(SHARED),images-shared)
+	$(call demo_tune,2,-images,run.tuner=random,images-sweep)
+	$(call demo_tune,2,-federated,$(CLIENTS),fedex)
+	$(call demo_tune,2,-federated,$(CLIENTS) $(ALONE) space.configs=5,random)
+	$(call demo_tune,2,-federated,$(CLIENTS) $(ALONE) space.configs=1 $(UNTUNED),untuned)
+	@echo
+	@$(PYTHON) analysis/demo.py $(DEMO)
 
 # Shell text that downloads an official archive into data/: $(call fetch,FROM,FILE,MD5,UNPACKED)
 fetch = test -e data/$4 || { test -e data/$2 || { curl -fL --retry 3 -o data/$2.part $1/$2 || \

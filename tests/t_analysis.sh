@@ -71,6 +71,21 @@ done
     grep -q 'no winner: none of its 2 jobs' "$tmp/log"
 result $? "and says that one has no winner"
 
+# The pictures of `make demo`, of small runs.
+refuses "demo.py refuses a prefix without the runs of the demo" demo "$tmp/demo"
+for data in documents images; do
+    run ../demo-$data-sweep fmap random run.data="$tmp/doc.h5" space.configs=4 ngram.order="1 .. 3" fmap.feature=ngram &&
+        run ../demo-$data-shared fmap ws_sha run.data="$tmp/doc.h5" space.configs=4 ngram.order="1 .. 3" fmap.feature=ngram ws_sha.switch=1 || break
+done && cp "$tmp/demo-documents-shared.h5" "$tmp/demo-documents-rank.h5" &&
+    run ../demo-fedex fed random run.data="$tmp/clients.h5" space.configs=2 random.resource=2 fed.model=linear fed.eval_clients=5 fed.eval_every=1 \
+        client.lr="log 0.01 .. 1" && cp "$tmp/demo-fedex.h5" "$tmp/demo-random.h5" && cp "$tmp/demo-fedex.h5" "$tmp/demo-untuned.h5" &&
+    "$python" analysis/demo.py "$tmp/demo" >"$tmp/out" 2>"$tmp/log" && [ "$(grep -c 'digest' "$tmp/out")" = 2 ] &&
+    [ -s "$tmp/demo-maps.png" ] && [ -s "$tmp/demo-federation.png" ]
+result $? "demo.py draws the two pictures and prints two digests"
+cp "$tmp/demo-images-sweep.h5" "$tmp/demo-documents-rank.h5"
+! "$python" analysis/demo.py "$tmp/demo" >"$tmp/out" 2>"$tmp/log" && grep -q 'the digests differ' "$tmp/log"
+result $? "and ends with an error where the digests differ"
+
 # Any script with any run: never a traceback.
 mkdir "$tmp/own"
 bad=

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""The pictures of `make demo`, with a sentence under each.
+
+usage: analysis/demo.py PREFIX
+
+Reads the runs PREFIX-NAME.h5 that `make demo` made, writes PREFIX-maps.png and
+PREFIX-federation.png, and prints their sentences and the digests of one search by 1 and 2 ranks.
+
+Maps: validation error against seconds. A dot is a fit of one map by the full sweep; its line is the
+lowest error after so many fits, in expectation over the orders of the maps. The other line is the
+mean error of the maps in play after each shared fit, the star the pick, fitted alone.
+Federation: validation accuracy of the server's weights on all clients against rounds.
+"""
+
+import math
+import sys
+import textwrap
+
+import numpy as np
+from matplotlib import pyplot as plt
+from matplotlib.ticker import FixedLocator, FuncFormatter
+
+import runs
+
+
+def read(prefix, *names):
+    return runs.load([f"{prefix}-{name}.h5" for name in names])
+
+
+def ends(run):
+    """Seconds from the start of the search to the end of each job, in the order of run.event."""
+    end = dict(zip(run.timeline["job"], run.timeline["ended"]))
+    return np.array([end[job] for job in run.event["job"]])
+
+
+def expected_lowest(error):
+    """Means over all orders of these numbers of the lowest among the first 1, 2 ... of them."""
+    n, error = len(error), np.sort(error)
+    return [sum(math.comb(n - 1 - i, first - 1) * e for i, e in enumerate(error)) / math.comb(n, first)
+            for first in range(1, n + 1)]
+
+
+def draw_maps(ax, shared, sweep, title):
+    """Returns what the sentence says: rank of the pick among the maps of the sweep, share of time."""
+    error, end = 100 * sweep.event["valid_error"], ends(sweep)
+    ax.plot(end, error, "o", color=runs.GREY, ms=3, label="full sweep: a map, fitted alone")
+    ax.plot(np.arange(1, len(error) + 1) * end.max() / len(error), expected_lowest(error),
+            color=runs.BLACK, lw=1.8, label="full sweep: lowest so far, expected")
+    rounds = shared.event["k"] > 1
+    x, y = ends(shared)[rounds], 100 * shared.event["valid_error"][rounds]
+    ax.plot(x, y, "o-", color=runs.BLUE, ms=4, lw=1.8,
+            label="weight-sharing: mean of maps in play, half as many each fit")
+    pick = 100 - shared.accuracy("valid")
+    ax.plot(ends(shared).max(), pick, "*", color=runs.RED, ms=13, zorder=4,
+            label="weight-sharing: the pick, fitted alone")
+    ax.set_yscale("log")
+    ax.yaxis.set_major_locator(FixedLocator([1, 2, 5, 10, 20, 50, 100]))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))
+    ax.minorticks_off()
+    ax.set_xlim(left=0)
+    ax.set_xlabel("seconds")
+    ax.set_title(title)
+    own = error[list(sweep.arm["config"]).index(int(shared.winner["id"]))]
+    return int(np.sum(error < own)) + 1, ends(shared).max() / end.max(), int(rounds.sum())
+
+
+def maps(prefix):
+    fig, axes = plt.subplots(1, 2, figsize=(10, 4.8), constrained_layout=False)
+    said = []
+    for ax, data in zip(axes, ("documents", "images")):
+        rank, share, fits = draw_maps(ax, *read(prefix, f"{data}-shared", f"{data}-sweep"), data)
+        said.append(f"number {rank} of {data} in {100 * share:.0f} %")
+    axes[0].set_ylabel("validation error (%)")
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="upper center", ncol=2, fontsize=9)
+    fig.subplots_adjust(left=0.07, right=0.99, bottom=0.18, top=0.82, wspace=0.12)
+    return fig, f"Of 64 maps, {fits} shared fits and a refit find {' and '.join(said)} of the sweep's time."
+
+
+def draw_rounds(ax, run, label, colour, style="-"):
+    """Evaluations of the winner's trial; returns the last one."""
+    own = (run.rounds["trial"] == run.winner["trial"]) & np.isfinite(run.rounds["valid_error"])
+    x, y = run.rounds["unit"][own], 100 * (1 - run.rounds["valid_error"][own])
+    ax.plot(x, y, style, marker="o", ms=4, color=colour, lw=1.8, label=label)
+    return y[-1]
+
+
+def federation(prefix):
+    fedex, search, untuned = read(prefix, "fedex", "random", "untuned")
+    fig, ax = plt.subplots(figsize=(7, 4.4))
+    spent = int(np.sum(fedex.event["rounds"]))
+    tuned = draw_rounds(ax, fedex, f"FedEx's winner, of {spent} rounds in all", runs.BLUE)
+    draw_rounds(ax, search, f"best of {len(search.event['job'])} random settings, of "
+                f"{int(np.sum(search.event['rounds']))} rounds", runs.ORANGE)
+    plain = draw_rounds(ax, untuned, "not tuned: default settings", runs.BLACK, "--")
+    chance = 100 / fedex.classes
+    ax.axhline(chance, color=runs.GREY, ls=":", lw=1.5, label="chance")
+    ax.set_xlim(left=0)
+    ax.set_ylim(0, 100)
+    ax.set_xlabel("rounds")
+    ax.set_ylabel("validation accuracy (%)")
+    ax.legend(loc="upper left", fontsize=9)
+    return fig, (f"Tuned by FedEx, the federation is right on {tuned:.0f} % of the validation samples, "
+                 f"not tuned on {plain:.0f} %, by chance on {chance:.0f} %.")
+
+
+def save(drawn, path):
+    fig, sentence = drawn
+    fig.supxlabel(textwrap.fill(sentence, int(12.5 * fig.get_figwidth())), fontsize=10)
+    fig.savefig(path)
+    print(f"{path}\n  {sentence}")
+
+
+def same_digest(prefix):
+    both = read(prefix, "documents-rank", "documents-shared")
+    for run in both:
+        ranks = int(run.attr["ranks"])
+        print(f"  {ranks} rank{'s' * (ranks > 1)}: digest {run.attr['digest']}, "
+              f"{run.attr['search_seconds']:.2f} s")
+    if both[0].attr["digest"] != both[1].attr["digest"]:
+        sys.exit("the digests differ")
+
+
+def main():
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
+    prefix = sys.argv[1]
+    save(maps(prefix), f"{prefix}-maps.png")
+    save(federation(prefix), f"{prefix}-federation.png")
+    print("The same search of documents by 1 and 2 ranks, to the bit:")
+    same_digest(prefix)
+
+
+if __name__ == "__main__":
+    main()
