@@ -28,7 +28,7 @@ class Weft(MakefilePackage):
     depends_on("mpi")
     depends_on("scalapack")
     depends_on("openblas")
-    depends_on("hdf5+mpi")
+    depends_on("hdf5")
     depends_on("random123")
     depends_on("inih")
     depends_on("libcsv")
