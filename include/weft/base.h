@@ -87,22 +87,23 @@ typedef struct weft_arena weft_arena;
 /* An empty arena. To be freed by weft_arena_free. */
 weft_arena *weft_arena_new(void);
 /* Frees the arena and all memory allocated from it. NULL allowed. */
-void weft_arena_free(weft_arena *a);
+void weft_arena_free(weft_arena *arena);
 /* `count` elements of `size` bytes, zeroed; count 0 allowed. Cost O(count size). */
-void *weft_arena_alloc(weft_arena *a, size_t count, size_t size);
+void *weft_arena_alloc(weft_arena *arena, size_t count, size_t size);
 /* The text that the format prints, owned by the arena. */
-char *weft_arena_text(weft_arena *a, const char *fmt, ...) WEFT_PRINTF(2, 3);
+char *weft_arena_text(weft_arena *arena, const char *fmt, ...) WEFT_PRINTF(2, 3);
 /* Returns the array, or a zero-padded copy of it at least twice as large, with room for
  * more than n elements of `size` bytes. *room is the number of elements that there is room
  * for, in and out; 0 for a NULL array. Old copies are freed with the arena. */
-void *weft_grow(weft_arena *a, void *array, size_t size, int64_t n, int64_t *room);
+void *weft_grow(weft_arena *arena, void *array, size_t size, int64_t n, int64_t *room);
 /* The same for an array that grows to a large size: its old copy is freed at once if it is
  * long, so no pointer into it may be kept. Cost O(blocks of the arena) to grow. */
-void *weft_regrow(weft_arena *a, void *array, size_t size, int64_t n, int64_t *room);
-size_t weft_arena_mark(const weft_arena *a); /* the bytes in use, for weft_arena_reset */
+void *weft_regrow(weft_arena *arena, void *array, size_t size, int64_t n, int64_t *room);
+size_t weft_arena_mark(
+    const weft_arena *arena); /* the bytes in use, for weft_arena_reset */
 /* Releases all that was allocated since the mark. */
-void weft_arena_reset(weft_arena *a, size_t mark);
-size_t weft_arena_held(const weft_arena *a); /* bytes that it has from calloc */
+void weft_arena_reset(weft_arena *arena, size_t mark);
+size_t weft_arena_held(const weft_arena *arena); /* bytes that it has from calloc */
 #define WEFT_NEW(a, type, n) ((type *)weft_arena_alloc((a), (size_t)(n), sizeof(type)))
 
 /* ---- random numbers ---- */
@@ -142,10 +143,10 @@ typedef struct weft_rng4 {
 /* The 256 random bits of that seed, purpose and identity (a, b, c). */
 weft_rng4 weft_rng_at(uint64_t seed, weft_purpose purpose, uint64_t a, uint64_t b,
                       uint64_t c);
-double weft_rng_unit(uint64_t word);                   /* 53 bits in [0, 1) */
-void weft_rng_normal(const weft_rng4 *r, double z[4]); /* four N(0,1), Box-Muller */
+double weft_rng_unit(uint64_t word);                     /* 53 bits in [0, 1) */
+void weft_rng_normal(const weft_rng4 *rng, double z[4]); /* four N(0,1), Box-Muller */
 /* The first two of these, of v[0] and v[1] alone. */
-void weft_rng_normal_pair(const weft_rng4 *r, double z[2]);
+void weft_rng_normal_pair(const weft_rng4 *rng, double z[2]);
 
 /* 64 bits that depend on every bit of the n bytes and of the seed (XXH3). */
 uint64_t weft_hash(const void *bytes, size_t n, uint64_t seed);
@@ -271,26 +272,27 @@ typedef struct weft_conf {
 } weft_conf;
 
 /* An empty configuration, whose entries are owned by mem. */
-void weft_conf_init(weft_conf *c, weft_arena *mem);
+void weft_conf_init(weft_conf *conf, weft_arena *mem);
 /* Reads an .ini file: sections, key = value, comments after ; or #. Errors: EFILE; ECONF,
  * also where a key is given twice. */
-WEFT_CHECKED weft_status weft_conf_read(weft_conf *c, const char *path);
+WEFT_CHECKED weft_status weft_conf_read(weft_conf *conf, const char *path);
 /* Reads the same from memory; `name` stands for the file in messages. */
-WEFT_CHECKED weft_status weft_conf_text(weft_conf *c, const char *name, const char *text);
+WEFT_CHECKED weft_status weft_conf_text(weft_conf *conf, const char *name,
+                                        const char *text);
 /* Sets "section.key=value", as given on the command line. ECONF: another form, or the same
  * key twice. */
-WEFT_CHECKED weft_status weft_conf_set(weft_conf *c, const char *assignment);
+WEFT_CHECKED weft_status weft_conf_set(weft_conf *conf, const char *assignment);
 /* Sets an entry that was not given; weft_conf_echo writes it like the others. */
-void weft_conf_default(weft_conf *c, const char *section, const char *key,
+void weft_conf_default(weft_conf *conf, const char *section, const char *key,
                        const char *value);
-int weft_conf_is_default(const weft_entry *e); /* 1: set by weft_conf_default */
-int weft_conf_is_typed(const weft_entry *e);   /* 1: of the command line */
+int weft_conf_is_default(const weft_entry *entry); /* 1: set by weft_conf_default */
+int weft_conf_is_typed(const weft_entry *entry);   /* 1: of the command line */
 /* Removes all entries of a section or, if key is not NULL, the entry of that key. */
-void weft_conf_drop(weft_conf *c, const char *section, const char *key);
+void weft_conf_drop(weft_conf *conf, const char *section, const char *key);
 /* The entry of an option, names "key" or "key/synonym", or NULL. */
-weft_entry *weft_conf_find(const weft_conf *c, const char *section, const char *names);
+weft_entry *weft_conf_find(const weft_conf *conf, const char *section, const char *names);
 /* ECONF "file:12: section.key = value: why", or "command line: section.key ...". */
-WEFT_CHECKED weft_status weft_entry_fail(const weft_entry *e, const char *fmt, ...)
+WEFT_CHECKED weft_status weft_entry_fail(const weft_entry *entry, const char *fmt, ...)
     WEFT_PRINTF(2, 3);
 /* Skips blanks at both ends of the *n characters at text. Returns the new start; *n is the
  * number of characters in and out. */
@@ -298,8 +300,8 @@ const char *weft_trim(const char *text, size_t *n);
 /* Fills the instance `self` of a plug-in: defaults, then the entries of section kind->name.
  * An entry with a range ("a .. b", "log a .. b", "x | y") of a tunable option is read by
  * weft_space_read, and here the member keeps its default. Wrong key, type or bound: ECONF
- * naming file, line, key, bound and the nearest key. Texts are owned by c->mem. */
-WEFT_CHECKED weft_status weft_conf_bind(weft_conf *c, const weft_kind *kind, void *self);
+ * naming file, line, key, bound and the nearest key. Texts are owned by conf->mem. */
+WEFT_CHECKED weft_status weft_conf_bind(weft_conf *conf, const weft_kind *kind, void *self);
 /* The options of a section with weft_own_keys, made from the values that the user wrote:
  *     a .. b, log a .. b   numbers; integers where both ends are written as such
  *     x | y | z            WEFT_WORDS; also x where a clause "when" follows
@@ -308,14 +310,14 @@ WEFT_CHECKED weft_status weft_conf_bind(weft_conf *c, const weft_kind *kind, voi
  * in the order of the entries, which count as used. Keys are made of letters, digits, "_",
  * "-" and "."; ECONF, also for what other programs take as a range, [1, 2] or
  * uniform(0, 1). *out is owned by mem. */
-WEFT_CHECKED weft_status weft_conf_open(const weft_conf *c, const weft_kind *kind,
+WEFT_CHECKED weft_status weft_conf_open(const weft_conf *conf, const weft_kind *kind,
                                         weft_arena *mem, const weft_kind **out);
 /* ECONF if an entry was never used: the message names it, its line and the nearest of the
  * names sections[n]. */
-WEFT_CHECKED weft_status weft_conf_unused(const weft_conf *c, const char *const *sections,
-                                          int n);
+WEFT_CHECKED weft_status weft_conf_unused(const weft_conf *conf,
+                                          const char *const *sections, int n);
 /* The whole configuration as .ini text, which weft_conf_text reads back. Owned by mem. */
-const char *weft_conf_echo(const weft_conf *c, weft_arena *mem);
+const char *weft_conf_echo(const weft_conf *conf, weft_arena *mem);
 
 /* 1 if the value is a range: it contains "..", "|" or a clause "when". */
 int weft_is_range(const char *value);
@@ -325,19 +327,20 @@ int weft_is_quoted(const char *value);
 const char *weft_clause(const char *value, const char *word);
 /* Parses one value of an option to a number (choices: their index). ECONF: the message is
  * the reason only; the caller adds file and line. */
-WEFT_CHECKED weft_status weft_opt_parse(const weft_opt *o, const char *text, double *value);
+WEFT_CHECKED weft_status weft_opt_parse(const weft_opt *opt, const char *text,
+                                        double *value);
 /* Writes a number into the member of the instance, and reads it. Not for WEFT_TEXT. */
-void weft_opt_set(const weft_opt *o, void *self, double value);
-double weft_opt_value(const weft_opt *o, const void *self);
+void weft_opt_set(const weft_opt *opt, void *self, double value);
+double weft_opt_value(const weft_opt *opt, const void *self);
 /* The value as a user would write it ("l2", "true", "0.01"), at most n bytes with the NUL.
  */
-void weft_opt_show(const weft_opt *o, double value, char *text, size_t n);
+void weft_opt_show(const weft_opt *opt, double value, char *text, size_t n);
 /* 1 if the option may be given a range, which makes it an axis of the search. */
-int weft_opt_tunable(const weft_opt *o);
+int weft_opt_tunable(const weft_opt *opt);
 /* 1 if key is the option's name or a synonym of it (case counts). */
-int weft_opt_is(const weft_opt *o, const char *key);
+int weft_opt_is(const weft_opt *opt, const char *key);
 /* The option's name without synonyms, into text[n]. */
-void weft_opt_name(const weft_opt *o, char *text, size_t n);
+void weft_opt_name(const weft_opt *opt, char *text, size_t n);
 
 /* ---- directories ---- */
 
@@ -415,9 +418,9 @@ typedef struct weft_names {
 } weft_names;
 
 /* The number of a name; a new name is added with the next number. Cost O(1). */
-int64_t weft_names_find(weft_names *l, const char *name);
+int64_t weft_names_find(weft_names *names, const char *name);
 /* The number of a name; -1: there is no such name. Cost O(1). */
-int64_t weft_names_index(const weft_names *l, const char *name);
+int64_t weft_names_index(const weft_names *names, const char *name);
 
 /* A binary heap of items of `size` bytes, the first of which is before all others. */
 typedef struct weft_heap {
@@ -432,10 +435,10 @@ typedef struct weft_heap {
 
 /* Adds an item; a full heap is copied to larger memory from mem. Cost O(log n), as of all
  * functions of heaps. */
-void weft_heap_push(weft_heap *h, const void *item, weft_arena *mem);
+void weft_heap_push(weft_heap *heap, const void *item, weft_arena *mem);
 /* Removes the item at an index, 0: the first, and copies it to *item. */
-void weft_heap_take(weft_heap *h, int64_t at, void *item);
+void weft_heap_take(weft_heap *heap, int64_t at, void *item);
 /* Puts the item at an index to its place after it has changed. */
-void weft_heap_settle(weft_heap *h, int64_t at);
+void weft_heap_settle(weft_heap *heap, int64_t at);
 
 #endif

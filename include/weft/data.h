@@ -16,7 +16,7 @@ typedef struct weft_sizes {
     double square; /* sum over clients of the square of their samples; exact below 2^53 */
 } weft_sizes;
 /* Adds a client with n samples. */
-void weft_sizes_add(weft_sizes *s, int64_t n);
+void weft_sizes_add(weft_sizes *sizes, int64_t n);
 
 /* A federation: data that belong to clients. Each client's samples are contiguous, in the
  * order train, valid, test; a part may be empty, and `gap` samples are left out between two
@@ -66,39 +66,40 @@ typedef struct weft_data {
  * memory-mapped file where that can be, and labels; of a
  * federation only how many samples each client has. Collective. EFILE; EDATA: not a packed
  * file, a class without rows (except in a federation), or inconsistent sizes. */
-WEFT_CHECKED weft_status weft_data_open(weft_data *d, const char *path, weft_team *t,
+WEFT_CHECKED weft_status weft_data_open(weft_data *data, const char *path, weft_team *team,
                                         weft_arena *mem);
 /* Loads the token streams and vocabulary of a tokenizer, once. Collective. */
-WEFT_CHECKED weft_status weft_data_tokens(weft_data *d, weft_tokenizer tok);
-/* Gives the samples of the clients d->owners the words that a tokenizer splits them into,
- * and sets d->vocab[tok], owners->d and owners->length. Words are used in the
+WEFT_CHECKED weft_status weft_data_tokens(weft_data *data, weft_tokenizer tok);
+/* Gives the samples of the clients data->owners the words that a tokenizer splits them
+ * into, and sets data->vocab[tok], owners->d and owners->length. Words are used in the
  * memory-mapped file. To be called once. EFILE; EDATA: inconsistent data. Collective. Cost
  * O(documents). */
-WEFT_CHECKED weft_status weft_data_own_words(weft_data *d, weft_tokenizer tok);
-/* Loads text, offset and count of d->vocab[tok], which one of the functions above has
+WEFT_CHECKED weft_status weft_data_own_words(weft_data *data, weft_tokenizer tok);
+/* Loads text, offset and count of data->vocab[tok], which one of the functions above has
  * loaded. EFILE, as weft_vocab_words. */
-WEFT_CHECKED weft_status weft_data_words(weft_data *d, weft_tokenizer tok);
+WEFT_CHECKED weft_status weft_data_words(weft_data *data, weft_tokenizer tok);
 /* What was computed from rows counts only if this is OK afterwards: EFILE where the mapped
  * file was cut short, or could not be read, meanwhile. Cost O(1). */
-WEFT_CHECKED weft_status weft_data_sound(const weft_data *d);
+WEFT_CHECKED weft_status weft_data_sound(const weft_data *data);
 /* Lets `more`, which is open, be closed when d is; both must last until then. */
-void weft_data_bind(weft_data *d, weft_data *more);
+void weft_data_bind(weft_data *data, weft_data *more);
 /* Reads GROUP/shift and GROUP/scale of d columns; NULL where there are none. EFILE; EDATA:
  * as many as columns, finite, and a positive scale are expected. Cost O(d). */
-WEFT_CHECKED weft_status weft_shifts_read(weft_h5 *f, const char *group, int64_t d,
+WEFT_CHECKED weft_status weft_shifts_read(weft_h5 *file, const char *group, int64_t d,
                                           const double **shift, const double **scale);
 /* Closes the file; its rows become invalid. */
-void weft_data_close(weft_data *d);
+void weft_data_close(weft_data *data);
 /* The rows of a data set for a feature map; valid as long as d is open. */
-weft_source weft_data_source(weft_data *d);
+weft_source weft_data_source(weft_data *data);
 
-/* Reads the words of a vocabulary, GROUP/text and GROUP/text_offset, into v->text,
- * v->offset and v->n. EFILE: they are not as many as v->n says (0: any number),
+/* Reads the words of a vocabulary, GROUP/text and GROUP/text_offset, into vocab->text,
+ * vocab->offset and vocab->n. EFILE: they are not as many as vocab->n says (0: any number),
  * or not one after another. Cost O(bytes). */
-WEFT_CHECKED weft_status weft_vocab_words(weft_vocab *v, weft_h5 *f, const char *group);
-/* The number in `to` of each word of v, -1 where it has no such word: place[v->n], in mem.
- * Words are equal if their hashes are. Cost O(v->n + to->n). */
-int64_t *weft_vocab_places(const weft_vocab *v, const weft_vocab *to, weft_arena *mem);
+WEFT_CHECKED weft_status weft_vocab_words(weft_vocab *vocab, weft_h5 *file,
+                                          const char *group);
+/* The number in `to` of each word of v, -1 where it has no such word: place[vocab->n], in
+ * mem. Words are equal if their hashes are. Cost O(vocab->n + to->n). */
+int64_t *weft_vocab_places(const weft_vocab *vocab, const weft_vocab *to, weft_arena *mem);
 
 /* Word vectors, from a file or drawn at random. */
 typedef struct weft_vectors {
@@ -113,7 +114,7 @@ typedef struct weft_vectors {
  * the file, and all words if path is empty, get d random numbers from U(-0.25, 0.25), a
  * function of seed and word. With a path, d is that of the file. EFILE; EDATA: truncated,
  * or another kind of file. Cost: one pass over the file. */
-WEFT_CHECKED weft_status weft_vectors_read(const weft_vocab *v, const char *path, int d,
+WEFT_CHECKED weft_status weft_vectors_read(const weft_vocab *vocab, const char *path, int d,
                                            uint64_t seed, weft_vectors *out,
                                            weft_arena *mem);
 
@@ -131,14 +132,14 @@ typedef struct weft_likeness {
     const double *shift, *scale;    /* [d] as in weft_data, or NULL */
 } weft_likeness;
 /* These properties of an open data set, which owns them. */
-weft_likeness weft_data_likeness(const weft_data *d);
+weft_likeness weft_data_likeness(const weft_data *data);
 /* Matches the data set to `like`, the properties of a file `whose` (for messages): labels
  * are renumbered by class names; columns are reordered by their names if both have names,
- * else matched by position, and get the shift and scale of like; d->longest becomes
+ * else matched by position, and get the shift and scale of like; data->longest becomes
  * like->longest. EDATA naming a class or column that is missing or unknown, or another
  * form, shape or alphabet. Cost O(rows) for labels, O(numbers) if columns are reordered
  * or moved. A file that was trained without data has no classes and matches all. */
-WEFT_CHECKED weft_status weft_data_match(weft_data *d, const weft_likeness *like,
+WEFT_CHECKED weft_status weft_data_match(weft_data *data, const weft_likeness *like,
                                          const char *whose);
 
 /* The location and number of a client's samples. */
@@ -147,28 +148,29 @@ typedef struct weft_client {
     int64_t count[WEFT_NPART]; /* samples */
 } weft_client;
 /* The location of client c, 0 <= c < n. Cost O(1). */
-weft_client weft_client_find(const weft_clients *f, int64_t c);
+weft_client weft_client_find(const weft_clients *clients, int64_t c);
 /* Number of samples of a part of client c, 0 <= c < n. Cost O(1). */
-int64_t weft_client_count(const weft_clients *f, int64_t c, weft_part part);
+int64_t weft_client_count(const weft_clients *clients, int64_t c, weft_part part);
 /* The samples of a part of client c, in the mapped file, which the ranks of a node share,
  * or in mem; valid until mem is reset. EFILE: the file cannot be read; EDATA: a number or
  * label is invalid. Cost O(1) for reals, O(samples) for bytes. */
-WEFT_CHECKED weft_status weft_client_read(const weft_clients *f, int64_t c, weft_part part,
-                                          weft_samples *out, weft_arena *mem);
-/* The same for a client found by weft_client_find. */
-WEFT_CHECKED weft_status weft_client_take(const weft_clients *f, const weft_client *at,
+WEFT_CHECKED weft_status weft_client_read(const weft_clients *clients, int64_t c,
                                           weft_part part, weft_samples *out,
                                           weft_arena *mem);
+/* The same for a client found by weft_client_find. */
+WEFT_CHECKED weft_status weft_client_take(const weft_clients *clients,
+                                          const weft_client *at, weft_part part,
+                                          weft_samples *out, weft_arena *mem);
 /* Prefetch into the CPU's cache the locations of clients client[n]; the first samples of a
  * client. */
-void weft_client_fetch(const weft_clients *f, int64_t n, const int64_t *client);
-void weft_client_fetch_rows(const weft_clients *f, const weft_client *at);
+void weft_client_fetch(const weft_clients *clients, int64_t n, const int64_t *client);
+void weft_client_fetch_rows(const weft_clients *clients, const weft_client *at);
 /* EFILE if samples returned by weft_client_read could not be read because the file was
  * truncated while it was in use. To be called before results computed from them are used.
  */
-WEFT_CHECKED weft_status weft_client_sound(const weft_clients *f);
+WEFT_CHECKED weft_status weft_client_sound(const weft_clients *clients);
 /* The name of client c, in mem; its number if clients have no names. EFILE. */
-WEFT_CHECKED weft_status weft_client_name(const weft_clients *f, int64_t c,
+WEFT_CHECKED weft_status weft_client_name(const weft_clients *clients, int64_t c,
                                           const char **name, weft_arena *mem);
 
 /* Divides n >= 1 samples of a client into parts: shares `valid` and `test`, rounded, the
@@ -195,16 +197,17 @@ typedef struct weft_generator {
 
 /* Sets w and deviation, which are common to all clients, from the other members. Cost
  * O(classes d). */
-void weft_generator_start(weft_generator *g, weft_arena *mem);
+void weft_generator_start(weft_generator *generator, weft_arena *mem);
 
 /* Number of samples of client c in each part; at least five in total. Cost O(1). */
-void weft_generator_count(const weft_generator *g, int64_t c, int64_t count[WEFT_NPART]);
+void weft_generator_count(const weft_generator *generator, int64_t c,
+                          int64_t count[WEFT_NPART]);
 
 /* The samples of all clients by part. Cost O(clients); O(1) where spread is 0. */
-void weft_generator_sizes(const weft_generator *g, weft_sizes size[WEFT_NPART]);
+void weft_generator_sizes(const weft_generator *generator, weft_sizes size[WEFT_NPART]);
 
 /* Samples [first, first + n) of client c: x[n][d], label[n]. Cost O((n + classes) d). */
-void weft_generator_make(const weft_generator *g, int64_t c, int64_t first, int64_t n,
-                         float *x, int32_t *label, weft_arena *tmp);
+void weft_generator_make(const weft_generator *generator, int64_t c, int64_t first,
+                         int64_t n, float *x, int32_t *label, weft_arena *tmp);
 
 #endif

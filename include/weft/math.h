@@ -110,14 +110,14 @@ typedef struct weft_packed {
 size_t weft_packed_bytes(int k, int m);
 /* Packs b[k][ldb] (trans 0), or the transpose of b[m][ldb] (trans 1), into mem
  * (weft_packed_bytes(k, m), 64-byte aligned), which p then borrows. */
-void weft_packed_pack(weft_packed *p, int k, int m, const real *b, size_t ldb, int trans,
-                      void *mem);
+void weft_packed_pack(weft_packed *packed, int k, int m, const real *b, size_t ldb,
+                      int trans, void *mem);
 /* Packs the transpose of m rows of k numbers, row j at row[j] + at, into mem as above. */
-void weft_packed_rows(weft_packed *p, int k, int m, const real *const *row, int64_t at,
+void weft_packed_rows(weft_packed *packed, int k, int m, const real *const *row, int64_t at,
                       void *mem);
 /* c[n][ldc] = a[n][lda] b (add 0), or += (add 1). A row of c depends only on that row of a
  * and on b. Cost 2 n k m. */
-void weft_packed_times(int n, const real *a, size_t lda, const weft_packed *b, int add,
+void weft_packed_times(int n, const real *a, size_t lda, const weft_packed *packed, int add,
                        real *c, size_t ldc);
 /* Matrix b[k][m] for weft_deep_times, packed in pieces of WEFT_DEEP rows, so that a column
  * of a piece stays in cache: for k much larger than WEFT_DEEP. */
@@ -155,12 +155,13 @@ typedef struct weft_cells {
  *     c = f before + i g;  y = o tanh(c).
  * Relative error of a function below 4e-7. Hochreiter, Schmidhuber 1997; Gers et al. 2000.
  */
-void weft_cells_forward(const weft_cells *t, const real *const *plus);
+void weft_cells_forward(const weft_cells *cells, const real *const *plus);
 /* Backward pass. dy[n][ld] is the gradient with respect to y; dc[n][ld] that with respect
  * to c, on return that with respect to `before`. z is as weft_cells_forward left it, on
  * return the gradient with respect to the sums before sigmoid and tanh. Row i of it is also
  * added to into[i][4h]. y is not read. */
-void weft_cells_backward(const weft_cells *t, const real *dy, real *dc, real *const *into);
+void weft_cells_backward(const weft_cells *cells, const real *dy, real *dc,
+                         real *const *into);
 
 /* ---- sparse rows ---- */
 
@@ -172,23 +173,24 @@ typedef struct weft_sparse {
     const float *value;
 } weft_sparse;
 /* Dot product of row i with w, in entry order (four partial sums). */
-double weft_sparse_dot(const weft_sparse *x, int64_t i, const real *w);
+double weft_sparse_dot(const weft_sparse *sparse, int64_t i, const real *w);
 /* w += scale * row i. */
-void weft_sparse_add(const weft_sparse *x, int64_t i, real scale, real *w);
+void weft_sparse_add(const weft_sparse *sparse, int64_t i, real scale, real *w);
 /* The same for vectors side by side, w[columns][wide], wide = 1 or a multiple of 4 up to
  * WEFT_SPARSE_WIDE: z[wide] <- dot products, each in entry order (wide = 1: as
  * weft_sparse_dot); w += scale[wide] * row i. */
 enum { WEFT_SPARSE_WIDE = 32 };
-void weft_sparse_dots(const weft_sparse *x, int64_t i, int wide, const real *w, double *z);
-void weft_sparse_adds(const weft_sparse *x, int64_t i, int wide, const real *scale,
+void weft_sparse_dots(const weft_sparse *sparse, int64_t i, int wide, const real *w,
+                      double *z);
+void weft_sparse_adds(const weft_sparse *sparse, int64_t i, int wide, const real *scale,
                       real *w);
 /* Prefetches the beginning of row i; the hardware prefetches the rest.
  */
-void weft_sparse_fetch(const weft_sparse *x, int64_t i);
+void weft_sparse_fetch(const weft_sparse *sparse, int64_t i);
 /* |row i|^2. */
-double weft_sparse_norm2(const weft_sparse *x, int64_t i);
+double weft_sparse_norm2(const weft_sparse *sparse, int64_t i);
 /* Largest magnitude of any value. */
-double weft_sparse_largest(const weft_sparse *x);
+double weft_sparse_largest(const weft_sparse *sparse);
 
 /* ---- logistic regression, several outputs side by side ---- */
 
@@ -245,8 +247,8 @@ typedef struct weft_sgd {
  * diverged and w must not be used. The result is bitwise equal on all CPUs. Cost: one
  * pass over the vectors, two with clip. Li, Sahu, Zaheer, Sanjabi, Talwalkar, Smith,
  * "Federated Optimization in Heterogeneous Networks", MLSys 2020. */
-int weft_sgd_step(const weft_sgd *s, int64_t n, int first, real *w, real *g, real *velocity,
-                  const real *anchor);
+int weft_sgd_step(const weft_sgd *sgd, int64_t n, int first, real *w, real *g,
+                  real *velocity, const real *anchor);
 
 typedef enum weft_descent_optimizer {
     WEFT_DESCENT_SGD,
@@ -280,12 +282,12 @@ typedef struct weft_descent {
 } weft_descent;
 
 /* Vectors of n that an optimizer keeps between steps: 1 or 2. */
-int weft_descent_slots(const weft_descent *d);
+int weft_descent_slots(const weft_descent *descent);
 /* The learning rate after a number of epochs, which may be fractional:
  *     lr,  lr (1 - decay)^epoch,  lr / (1 + decay epoch),
  *     lr (1 - epoch / horizon),  lr (1 + cos(pi epoch / horizon)) / 2,
  *     lr factor^j with j = floor((reductions + 1) epoch / horizon), at most reductions. */
-double weft_descent_rate(const weft_descent *d, double epoch);
+double weft_descent_rate(const weft_descent *descent, double epoch);
 /* What a step has in common for all weights. */
 typedef struct weft_pace {
     int64_t step; /* 0, 1 ... */
@@ -294,7 +296,7 @@ typedef struct weft_pace {
     real unbias;  /* Adam: 1 / sqrt(1 - beta2^t) */
 } weft_pace;
 /* Of step 0, 1 ... after a number of epochs. */
-weft_pace weft_descent_pace(const weft_descent *d, double epoch, int64_t step);
+weft_pace weft_descent_pace(const weft_descent *descent, double epoch, int64_t step);
 /* A step of n weights, with x = g + weight_decay w:
  *     SGD:      v <- momentum v + x,  w <- w - lr v,
  *     Adam:     m <- beta1 m + (1 - beta1) x,  v <- beta2 v + (1 - beta2) x^2,
@@ -306,8 +308,8 @@ weft_pace weft_descent_pace(const weft_descent *d, double epoch, int64_t step);
  *           zeros before step 0
  * The result is the same on all CPUs. Kingma, Ba, "Adam: a method for stochastic
  * optimization", ICLR 2015; Zeiler, "ADADELTA: an adaptive learning rate method", 2012. */
-void weft_descent_step(const weft_descent *d, const weft_pace *pace, int64_t n, real *w,
-                       real *g, real *slots, int64_t apart);
+void weft_descent_step(const weft_descent *descent, const weft_pace *pace, int64_t n,
+                       real *w, real *g, real *slots, int64_t apart);
 /* The steps pace[steps] of n finite weights whose gradient is 0 in all of them, with the
  * same bits as by weft_descent_step: what weights that few steps need, such as vectors of
  * words, are owed when they are read again. A piece of the weights takes all its steps in
@@ -315,7 +317,7 @@ void weft_descent_step(const weft_descent *d, const weft_pace *pace, int64_t n, 
  * multiplies v and u, as the others do with what they remember once its steps are too short
  * to change a weight; numbers below the smallest normal one take no longer. Cost O(steps
  * n). */
-void weft_descent_idle(const weft_descent *d, const weft_pace *pace, int64_t steps,
+void weft_descent_idle(const weft_descent *descent, const weft_pace *pace, int64_t steps,
                        int64_t n, real *w, real *slots, int64_t apart);
 
 /* ---- several small models at once ---- */
@@ -342,7 +344,7 @@ typedef struct weft_lanes_move {
     int *sound;
 } weft_lanes_move;
 /* Makes the step by g[n][lanes]. */
-void weft_lanes_step(const weft_lanes_move *m, int64_t n, real *g);
+void weft_lanes_step(const weft_lanes_move *move, int64_t n, real *g);
 
 /* In every lane c[i][j] = (add 1: +=; -1: = 0 +) sum over e < k of a[i][e] b[j][e], in the
  * order of e, from zero, as weft_packed_times and weft_outer sum: a[i][e] is the vector of
@@ -359,7 +361,7 @@ typedef struct weft_lanes_product {
                                     by the sums, a part of its gradient; add is -1, and no
                                     live lane clips */
 } weft_lanes_product;
-void weft_lanes_times(const weft_lanes_product *p);
+void weft_lanes_times(const weft_lanes_product *product);
 
 /* within[lane]: 1 if all numbers of w - from, [n][lanes], are finite and within
  * +-most[lane]. */
@@ -390,7 +392,7 @@ typedef struct weft_server {
 } weft_server;
 
 /* Vectors of n that an optimizer keeps between rounds: 0, 1 or 2. */
-int weft_server_slots(const weft_server *s);
+int weft_server_slots(const weft_server *server);
 
 /* Round 0, 1 ... of n weights; delta[n] is the weighted mean of (local - server's) weights.
  *     SGD:  m <- momentum m + delta,              w <- w + lr_t m,
@@ -403,7 +405,7 @@ int weft_server_slots(const weft_server *s);
  * slots     [weft_server_slots(s)][n] in, out
  * Reddi, Charles, Zaheer, Garrett, Rush, Konecny, Kumar, McMahan, "Adaptive Federated
  * Optimization", ICLR 2021, algorithm 2. */
-void weft_server_step(const weft_server *s, int64_t round, int64_t n, real *w,
+void weft_server_step(const weft_server *server, int64_t round, int64_t n, real *w,
                       const real *delta, real *slots);
 
 /* Index of the first of x[n] that is not finite, or n. Cost O(n). */

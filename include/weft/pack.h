@@ -12,58 +12,59 @@ typedef struct weft_pack {
     struct weft_packing *own; /* private to pack */
 } weft_pack;
 /* Images and numbers. `rows[WEFT_NPART]` sizes of the parts; d columns. */
-WEFT_CHECKED weft_status weft_pack_matrix(weft_pack *p, weft_form form, int64_t d,
+WEFT_CHECKED weft_status weft_pack_matrix(weft_pack *pack, weft_form form, int64_t d,
                                           const int64_t *rows);
 /* Declares that rows are images, stored plane by plane: d = channels height width. */
-void weft_pack_image(weft_pack *p, int channels, int height, int width);
+void weft_pack_image(weft_pack *pack, int channels, int height, int width);
 /* count rows of bytes (uint8_t) or numbers (double) with labels; in order: train, valid,
  * test. Numbers are stored as floats; a column in which that would make different numbers
  * equal, but for its distance from 0, as (x - shift) / scale, for which weft_pack_file
  * reads the source twice. NaN or beyond floats: EDATA naming source row and column. */
-WEFT_CHECKED weft_status weft_pack_rows(weft_pack *p, int64_t count, const void *x,
+WEFT_CHECKED weft_status weft_pack_rows(weft_pack *pack, int64_t count, const void *x,
                                         const int32_t *label);
 /* Documents: text of n bytes UTF-8 (ill-formed bytes, NUL: EDATA naming document and byte).
  * `name` identifies the document (file name or line). */
-WEFT_CHECKED weft_status weft_pack_document(weft_pack *p, weft_part part, const char *name,
-                                            const char *text, size_t n, int32_t label);
+WEFT_CHECKED weft_status weft_pack_document(weft_pack *pack, weft_part part,
+                                            const char *name, const char *text, size_t n,
+                                            int32_t label);
 /* Declares a federation: only clients are passed then, one after the other. Of *all the
  * members d, the image's, stride, gap, symbols and named are used; classes may be declared
  * at the end, and some may have no samples. */
-WEFT_CHECKED weft_status weft_pack_clients(weft_pack *p, weft_form form,
+WEFT_CHECKED weft_status weft_pack_clients(weft_pack *pack, weft_form form,
                                            const weft_clients *all);
 /* The next client's samples: count[WEFT_NPART] rows of bytes (uint8_t) or numbers (double)
  * with labels, the parts one after the other, stored as by weft_pack_rows; name NULL where
  * clients have none. NaN or beyond floats: EDATA naming client, row and column. Uses
  * constant memory. */
-WEFT_CHECKED weft_status weft_pack_client_rows(weft_pack *p, const char *name,
+WEFT_CHECKED weft_status weft_pack_client_rows(weft_pack *pack, const char *name,
                                                const int64_t *count, const void *x,
                                                const int32_t *label);
 /* The next client's text, for WEFT_CHARS: n symbols, numbered from 0, that hold count[]
  * windows and the gaps between the parts; further symbols are stored, but do not belong to
  * samples. */
-WEFT_CHECKED weft_status weft_pack_client_text(weft_pack *p, const char *name,
+WEFT_CHECKED weft_status weft_pack_client_text(weft_pack *pack, const char *name,
                                                const int64_t *count, const uint8_t *text,
                                                int64_t n);
 /* Number of clients passed so far. */
-int64_t weft_pack_clients_count(const weft_pack *p);
+int64_t weft_pack_clients_count(const weft_pack *pack);
 /* Sets the n classes and their names. */
-void weft_pack_classes(weft_pack *p, int n, const char *const *name);
+void weft_pack_classes(weft_pack *pack, int n, const char *const *name);
 /* The columns of the matrix have names, [d]; ones that are empty or occur twice are not
  * kept, with a warning. */
-void weft_pack_columns(weft_pack *p, const char *const *name);
+void weft_pack_columns(weft_pack *pack, const char *const *name);
 /* Adds a source file to the digest (XXH3-128 over all, and one line each in /source). */
-WEFT_CHECKED weft_status weft_pack_source(weft_pack *p, const char *path);
-void weft_pack_split(weft_pack *p, const char *rule); /* the split rule in words */
+WEFT_CHECKED weft_status weft_pack_source(weft_pack *pack, const char *path);
+void weft_pack_split(weft_pack *pack, const char *rule); /* the split rule in words */
 /* Adds "; REST" to the split rule. */
-void weft_pack_split_add(weft_pack *p, const char *rest);
+void weft_pack_split_add(weft_pack *pack, const char *rest);
 /* Sets n classes named 0, 1, ... */
-void weft_pack_numbered(weft_pack *p, int n);
+void weft_pack_numbered(weft_pack *pack, int n);
 /* The federation is stored only as the parameters of a generator. */
-void weft_pack_generator(weft_pack *p, const weft_generator *g);
+void weft_pack_generator(weft_pack *pack, const weft_generator *generator);
 /* ECONF where the packed file would replace the file `path`, which is being read. */
-WEFT_CHECKED weft_status weft_pack_apart(const weft_pack *p, const char *path);
+WEFT_CHECKED weft_status weft_pack_apart(const weft_pack *pack, const char *path);
 /* ECONF if a partition was asked for and the reader's data have clients already. */
-WEFT_CHECKED weft_status weft_partition_refuse(const weft_pack *p);
+WEFT_CHECKED weft_status weft_partition_refuse(const weft_pack *pack);
 
 /* Digest (XXH3-128), built up piece by piece, of a source that a reader has read by itself.
  */
@@ -71,9 +72,9 @@ typedef struct weft_digest weft_digest;
 /* The digest of no bytes. */
 weft_digest *weft_digest_new(weft_arena *mem);
 /* Adds n bytes. */
-void weft_digest_add(weft_digest *d, const void *bytes, size_t n);
+void weft_digest_add(weft_digest *digest, const void *bytes, size_t n);
 /* Adds a line to /source for these bytes. */
-void weft_pack_source_sum(weft_pack *p, const char *name, const weft_digest *d,
+void weft_pack_source_sum(weft_pack *pack, const char *name, const weft_digest *digest,
                           int64_t bytes);
 
 typedef struct weft_reader {

@@ -24,11 +24,11 @@ WEFT_CHECKED weft_status weft_par_room(void);
 
 /* A barrier whose waiting ranks sleep, up to 10 ms at a time, while MPI_Barrier would keep
  * the CPU busy. Collective. */
-void weft_sleep(weft_team *t);
+void weft_sleep(weft_team *team);
 /* Sleeps for that many seconds. */
 void weft_nap(double seconds);
 /* Collective. all[size][bytes] from `bytes` of each rank, the same number on all. */
-void weft_collect(weft_team *t, const void *mine, size_t bytes, void *all);
+void weft_collect(weft_team *team, const void *mine, size_t bytes, void *all);
 /* The connection of two ranks. */
 typedef struct weft_trip {
     double latency; /* seconds from one to the other: half a round trip of 8 bytes */
@@ -36,13 +36,13 @@ typedef struct weft_trip {
 } weft_trip;
 /* Collective. Measures the best of several round trips between two ranks a != b while the
  * others wait; all ranks get the result. Takes about 10 ms and sends 80 MB. */
-weft_trip weft_trip_try(weft_team *t, int a, int b);
-/* Adds the time since the last update of t->times to times.compute. */
-void weft_times_close(weft_team *t);
+weft_trip weft_trip_try(weft_team *team, int a, int b);
+/* Adds the time since the last update of team->times to times.compute. */
+void weft_times_close(weft_team *team);
 /* Adds the time since the last update to times.wait. */
-void weft_times_wait(weft_team *t);
+void weft_times_wait(weft_team *team);
 /* Adds the time since the last update to times.io. */
-void weft_times_io(weft_team *t);
+void weft_times_io(weft_team *team);
 /* Updates the times of `from`; from now on time is counted for `to`, another team of this
  * rank. */
 void weft_times_move(weft_team *from, weft_team *to);
@@ -72,8 +72,8 @@ int weft_team_first(int size, int parts, int part);
 int weft_team_of(int size, int parts, int rank);
 /* *own: the team that this rank belongs to, with its own ranks and times. Collective over
  * t. */
-void weft_team_split(const weft_team *t, int parts, weft_team *own);
-void weft_team_free(weft_team *t); /* Collective over it */
+void weft_team_split(const weft_team *team, int parts, weft_team *own);
+void weft_team_free(weft_team *team); /* Collective over it */
 
 /* ---- leaders of teams ---------------------------------------------------------------
  * The leaders are the first ranks of the teams. Between weft_peers_join and
@@ -90,23 +90,23 @@ typedef struct weft_message {
 
 /* Connects the leaders of the teams of weft_team_split; NULL on ranks that are not leaders.
  * Owned by mem. Collective over t. */
-weft_peers *weft_peers_join(const weft_team *t, int parts, weft_arena *mem);
+weft_peers *weft_peers_join(const weft_team *team, int parts, weft_arena *mem);
 /* Sends a copy of the bytes to all other leaders; messages of a leader arrive in order.
  * Returns at once. Cost O(bytes leaders). */
-void weft_peers_send(weft_peers *p, const void *data, size_t bytes);
+void weft_peers_send(weft_peers *peers, const void *data, size_t bytes);
 /* Receives the next message that has arrived, into mem, and returns 1; 0 if there is none.
  */
-int weft_peers_receive(weft_peers *p, weft_message *out, weft_arena *mem);
+int weft_peers_receive(weft_peers *peers, weft_message *out, weft_arena *mem);
 /* 1 if something has arrived for weft_peers_receive or weft_peers_left. */
-int weft_peers_here(weft_peers *p);
+int weft_peers_here(weft_peers *peers);
 /* 1 if all others have left and all their messages were received. */
-int weft_peers_alone(const weft_peers *p);
+int weft_peers_alone(const weft_peers *peers);
 /* The largest `why` of the leaders that have left; 0: none has left. */
-int weft_peers_left(weft_peers *p);
+int weft_peers_left(weft_peers *peers);
 /* Tells the others that this leader leaves, and why (a number >= 1), waits until all have
  * left, and frees p. Messages that were not received are lost. Collective over the
  * leaders. */
-void weft_peers_leave(weft_peers *p, int why);
+void weft_peers_leave(weft_peers *peers, int why);
 
 /* A job is done by the team whose leader claims it first. If all leaders are on one node,
  * claims are atomic operations on shared memory; else, or if WEFT_CLAIMS_BY_FILE is set in
@@ -121,20 +121,20 @@ typedef struct weft_claims weft_claims;
 /* Starts with no job claimed. dir: directory for the files of claims, of which none may
  * exist yet. ticket: the first number that weft_claim_ticket returns. Owned by mem.
  * Collective over the leaders. */
-weft_claims *weft_claims_open(const weft_peers *p, const char *dir, int64_t ticket,
+weft_claims *weft_claims_open(const weft_peers *peers, const char *dir, int64_t ticket,
                               weft_arena *mem);
 /* 1 if this leader now has the claim on job `id` >= 0; 0 if the job was claimed before. */
-int weft_claim(weft_claims *c, int64_t id);
+int weft_claim(weft_claims *claims, int64_t id);
 /* 1 if claims are files, which take a while to create, so that a leader should not try jobs
  * that others have claimed; number of files that this leader tried to create. */
-int weft_claims_by_file(const weft_claims *c);
-int64_t weft_claims_tries(const weft_claims *c);
+int weft_claims_by_file(const weft_claims *claims);
+int64_t weft_claims_tries(const weft_claims *claims);
 /* Draws the next ticket: numbers rise by 1, and no two calls of any leaders return the
  * same. */
-int64_t weft_claim_ticket(weft_claims *c);
+int64_t weft_claim_ticket(weft_claims *claims);
 /* Tells that this ticket was drawn by some leader, so that it is not tried. */
-void weft_claim_drawn(weft_claims *c, int64_t ticket);
+void weft_claim_drawn(weft_claims *claims, int64_t ticket);
 /* Frees the shared memory; files of claims are not removed. Collective over the leaders. */
-void weft_claims_close(weft_claims *c);
+void weft_claims_close(weft_claims *claims);
 
 #endif

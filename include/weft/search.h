@@ -46,23 +46,23 @@ typedef struct weft_search {
 
 /* Sets up the three parts. ECONF: they cannot be combined, with the setting to use instead
  * in the message; or the error of one of them. */
-WEFT_CHECKED weft_status weft_search_setup(weft_search *s, const weft_space *sp,
+WEFT_CHECKED weft_status weft_search_setup(weft_search *search, const weft_space *space,
                                            uint64_t seed, weft_arena *mem);
 /* Fills *job (all members except id) and returns WEFT_JOB, or returns WEFT_WAIT or
  * WEFT_DONE as the schedule does. job->mix is borrowed until the next ask or tell. */
-weft_asked weft_search_ask(weft_search *s, weft_job *job);
+weft_asked weft_search_ask(weft_search *search, weft_job *job);
 /* Tells all three parts a result, whose loss is not NaN. */
-void weft_search_tell(weft_search *s, const weft_result *res);
+void weft_search_tell(weft_search *search, const weft_result *res);
 /* Total number of jobs, as far as known. */
-int64_t weft_search_jobs(const weft_search *s);
+int64_t weft_search_jobs(const weft_search *search);
 /* Number of configurations so far: all of the space if weights are shared by them, else one
  * for each trial that is no copy of another. */
-int64_t weft_search_configs(const weft_search *s);
+int64_t weft_search_configs(const weft_search *search);
 /* 1: no later job continues or copies this trial, although none of its jobs was marked
  * `last`; the mixing then frees what it stores for it. */
-int weft_search_ended(weft_search *s, int64_t trial);
+int weft_search_ended(weft_search *search, int64_t trial);
 /* 1: the same jobs are asked for with any number of jobs in flight and any order of
  * results. */
-int weft_search_waits(const weft_search *s);
+int weft_search_waits(const weft_search *search);
 
 #endif

@@ -84,27 +84,27 @@ extern const weft_kind weft_space_kind; /* section [space] */
  * section. If one is an axis itself, its role must let it stay fixed for as long as this
  * axis; if not, its value decides whether the axis exists in all configurations or in none.
  * An axis whose condition names one that does not exist does not exist either. */
-WEFT_CHECKED weft_status weft_space_read(weft_space *sp, weft_conf *c,
+WEFT_CHECKED weft_status weft_space_read(weft_space *space, weft_conf *conf,
                                          const weft_kind *const *kinds, int nkind,
                                          uint64_t seed, weft_arena *mem);
 /* Configuration i, 0 <= i < count (random: any i >= 0), into conf[dim]. Random draws are a
  * function of (seed, i, axis). A grid has each configuration only once, also where axes do
  * not exist. */
-void weft_space_config(const weft_space *sp, int64_t i, double *conf);
+void weft_space_config(const weft_space *space, int64_t i, double *conf);
 /* 1 if axis a exists in the configuration. Reads only the values of axes that come before a
- * in sp->order. Cost O(conditions). */
-int weft_space_is_active(const weft_space *sp, const double *conf, int a);
+ * in space->order. Cost O(conditions). */
+int weft_space_is_active(const weft_space *space, const double *conf, int a);
 /* Repairs a configuration after values of conf[dim] were changed: sets axes that no longer
  * exist to NAN, and draws a value, by (seed, key, axis), for those that exist now and are
  * NAN. Cost O(dim). */
-void weft_space_settle(const weft_space *sp, uint64_t seed, uint64_t key, double *conf);
-/* The first axis, in sp->order, whose value cannot be of this space: NAN though the axis
+void weft_space_settle(const weft_space *space, uint64_t seed, uint64_t key, double *conf);
+/* The first axis, in space->order, whose value cannot be of this space: NAN though the axis
  * exists, a number though it does not, or, with source random, a number that is not on the
  * axis; -1: there is none. Cost O(dim). */
-int weft_space_misfit(const weft_space *sp, const double *conf);
+int weft_space_misfit(const weft_space *space, const double *conf);
 /* Writes the values of the axes of plug-in `kind` that the configuration has into its
  * instance, which has the defaults. */
-void weft_space_put(const weft_space *sp, const double *conf, const weft_kind *kind,
+void weft_space_put(const weft_space *space, const double *conf, const weft_kind *kind,
                     void *self);
 /* Configuration i of a set around `centre`: 0 is the centre, the others move each axis that
  * may differ between samples (WEFT_PER_SAMPLE) by a uniform draw of up to +- eps of its
@@ -112,7 +112,7 @@ void weft_space_put(const weft_space *sp, const double *conf, const weft_kind *k
  * places), clipped to the axis. Other axes keep the centre's value; axes that come to exist
  * by a move are drawn. A function of (seed, centre, i). With the published ranges and
  * eps = 0.1 this gives the neighbours of FedEx's released program. */
-void weft_space_perturb(const weft_space *sp, const double *centre, double eps,
+void weft_space_perturb(const weft_space *space, const double *centre, double eps,
                         uint64_t seed, int64_t i, double *conf);
 /* The position u of a value, not NAN, on its axis, 0 < u < 1 (0 and 1 occur only at the
  * ends of real axes); and the value at a position u in [0, 1].
@@ -121,34 +121,34 @@ void weft_space_perturb(const weft_space *sp, const double *centre, double eps,
  *              around it; the value at u is the one in whose interval u is
  *     list     value j of n has the interval j / n .. (j + 1) / n, and is in its middle
  * Log axes: the logarithms of value and ends. */
-double weft_axis_unit(const weft_axis *a, double value);
+double weft_axis_unit(const weft_axis *axis, double value);
 /* The index of the value of an axis' list that is nearest. */
-int weft_axis_index(const weft_axis *a, double value);
-double weft_axis_value(const weft_axis *a, double unit);
+int weft_axis_index(const weft_axis *axis, double value);
+double weft_axis_value(const weft_axis *axis, double unit);
 /* 1: the values are numbers, so their order has a meaning; 0: choices, words and
  * bools. */
-int weft_axis_is_ordered(const weft_axis *a);
+int weft_axis_is_ordered(const weft_axis *axis);
 /* The next value of a list or an integer axis above (up > 0) or below; `value` itself if
  * there is none, and on real axes. */
-double weft_axis_step(const weft_axis *a, double value, int up);
+double weft_axis_step(const weft_axis *axis, double value, int up);
 /* The value of axis a that a random configuration has for the random number unit in [0, 1).
  */
-double weft_space_resample(const weft_space *sp, int a, double unit);
+double weft_space_resample(const weft_space *space, int a, double unit);
 /* Hash of the axis's name. It is part of the key of the axis's random numbers, so that
  * fixing one axis does not change the draws of the others. */
-uint64_t weft_axis_key(const weft_axis *a);
+uint64_t weft_axis_key(const weft_axis *axis);
 /* "client.lr" into text[n]. */
-void weft_axis_name(const weft_axis *a, char *text, size_t n);
+void weft_axis_name(const weft_axis *axis, char *text, size_t n);
 /* Points of a grid of at most `levels` on an axis; all its values where it has a list. */
-int64_t weft_axis_levels(const weft_axis *a, int64_t levels);
+int64_t weft_axis_levels(const weft_axis *axis, int64_t levels);
 /* Point j of n of them, from the lower end to the upper. */
-double weft_axis_point(const weft_axis *a, int64_t j, int64_t n);
+double weft_axis_point(const weft_axis *axis, int64_t j, int64_t n);
 /* The range as written in an input file, "log 0.01 .. 1 when rff.kernel = gaussian", into
  * text[n]. */
-void weft_axis_show(const weft_space *sp, int a, char *text, size_t n);
+void weft_axis_show(const weft_space *space, int a, char *text, size_t n);
 /* "client.lr=0.1 server.lr=1", as on the command line, into text[n]; "-" is written for an
  * axis that the configuration does not have. */
-void weft_space_show(const weft_space *sp, const double *conf, char *text, size_t n);
+void weft_space_show(const weft_space *space, const double *conf, char *text, size_t n);
 void weft_axes_show(const weft_axis *axis, int dim, const double *conf, char *text,
                     size_t n);
 
@@ -175,34 +175,34 @@ typedef struct weft_mix {
 weft_mix weft_mix_new(int k, int dim, weft_arena *mem); /* uniform, one simplex */
 /* Makes a mixture a product of nblock simplexes: off[nblock+1] increases from 0 to k;
  * axis[nblock]. Both are borrowed by the mixture and its copies. Blocks become uniform. */
-void weft_mix_divide(weft_mix *m, int nblock, const int *off, const int *axis);
+void weft_mix_divide(weft_mix *mix, int nblock, const int *off, const int *axis);
 /* First entry of block b; k where b = nblock. */
-int weft_mix_off(const weft_mix *m, int b);
+int weft_mix_off(const weft_mix *mix, int b);
 void weft_mix_copy(weft_mix *to, const weft_mix *from); /* same k and dim */
 /* Index drawn from one simplex by the random number unit in [0,1), by inversion of the
  * cumulative distribution in index order. Cost O(k). */
-int weft_mix_draw(const weft_mix *m, double unit);
+int weft_mix_draw(const weft_mix *mix, double unit);
 /* The same from a table cum[k] of cumulative probabilities made by weft_mix_cumulate. Each
  * block of a product has its own table: weft_mix_find(cum + off[b], entries of b, unit)
  * returns an index within block b. Cost O(log k) a draw. */
-void weft_mix_cumulate(const weft_mix *m, double *cum);
+void weft_mix_cumulate(const weft_mix *mix, double *cum);
 int weft_mix_find(const double *cum, int k, double unit);
 /* Draws one entry of each block by unit[nblock] in [0,1) into pick[nblock]. */
-void weft_mix_pick(const weft_mix *m, const double *unit, int *pick);
+void weft_mix_pick(const weft_mix *mix, const double *unit, int *pick);
 /* The most probable entry of each block, of equal ones the first, into pick[nblock]. */
-void weft_mix_best(const weft_mix *m, int *pick);
+void weft_mix_best(const weft_mix *mix, int *pick);
 /* The configuration that the entries pick[nblock] make together, into conf[dim]. */
-void weft_mix_compose(const weft_mix *m, const int *pick, double *conf);
+void weft_mix_compose(const weft_mix *mix, const int *pick, double *conf);
 /* z_i <- z_i - eta grad_i - log sum_j exp(z_j - eta grad_j), the sum over the block of i;
  * eliminated ones stay eliminated. eta grad must be finite. Cost O(k). */
-void weft_mix_step(weft_mix *m, double eta, const double *grad);
+void weft_mix_step(weft_mix *mix, double eta, const double *grad);
 /* For one simplex. Keeps the `keep` best entries by rank[k] of those not eliminated; the
  * others get z = -INFINITY. The probabilities of those kept are then set equal if `flat`,
  * else scaled to sum 1. rank[i].id is i. Cost O(k log k). */
-void weft_mix_halve(weft_mix *m, const weft_rank *rank, int keep, int flat);
-int weft_mix_alive(const weft_mix *m); /* entries that are not eliminated */
+void weft_mix_halve(weft_mix *mix, const weft_rank *rank, int keep, int flat);
+int weft_mix_alive(const weft_mix *mix); /* entries that are not eliminated */
 /* Entropy in nats, the sum over blocks. */
-double weft_mix_entropy(const weft_mix *m);
+double weft_mix_entropy(const weft_mix *mix);
 
 /* ---- rules that move a mixture every round ---- */
 
@@ -258,7 +258,7 @@ typedef struct weft_mix_update_state {
  * algorithm 2, with the released program's schedules; WEFT_UPDATE_HORIZON and
  * WEFT_UPDATE_AS_PUBLISHED: Khodak et al., SysML 2019, section 4.1. */
 void weft_mix_update_step(const weft_mix_update *rule, weft_mix_update_state *drift,
-                          weft_mix *m, int n, const int *pick, const double *before,
+                          weft_mix *mix, int n, const int *pick, const double *before,
                           const double *after, const double *weight);
 
 /* One round of a race, with clients as above: entries of a block have equal probabilities
@@ -286,7 +286,7 @@ void weft_mix_update_step(const weft_mix_update *rule, weft_mix_update_state *dr
  * Annals of Mathematical Statistics 41, 1970, for symmetric increments de la Pena, "A
  * general class of exponential inequalities for martingales and ratios", Annals of
  * Probability 27, 1999. */
-void weft_mix_race_step(const weft_mix_update *rule, double *evidence, weft_mix *m, int n,
+void weft_mix_race_step(const weft_mix_update *rule, double *evidence, weft_mix *mix, int n,
                         const int *pick, const double *before, const double *after,
                         const double *weight);
 
@@ -348,12 +348,12 @@ const weft_metric *weft_metrics_parse(const char *text, weft_arena *mem);
 const char *weft_field_next(const char **at, weft_arena *mem);
 void weft_line_skip(const char **at);
 /* 1 if its title ends with %. */
-int weft_metric_is_share(const weft_metric *m);
+int weft_metric_is_share(const weft_metric *metric);
 /* "0.50000", a loss with that many decimals; where they do not show it, below 0.001 or from
  * 1e6 on, "1.234e-07" with one significant digit less. Owned by mem. */
 const char *weft_loss_show(double x, int decimals, weft_arena *mem);
 /* "error 12.340 %", "loss 0.500000", of a metric that has a title. Owned by mem. */
-const char *weft_metric_show(const weft_metric *m, double x, weft_arena *mem);
+const char *weft_metric_show(const weft_metric *metric, double x, weft_arena *mem);
 
 /* How a job failed. */
 typedef enum weft_failure {
@@ -395,22 +395,22 @@ typedef struct weft_result {
 
 /* Mean score of configuration i, lower is better; NAN where none of its samples was scored.
  */
-double weft_result_score(const weft_result *r, int i);
+double weft_result_score(const weft_result *res, int i);
 /* The mean validation loss of the job, the first metric of every task, which decides
- * between jobs of equal r->loss; NAN if it was not measured. As exact as r->loss. */
-double weft_result_tie(const weft_result *r);
+ * between jobs of equal res->loss; NAN if it was not measured. As exact as res->loss. */
+double weft_result_tie(const weft_result *res);
 /* The rank of the job, with its trial as id; that of configuration i among those of the
  * mixture, with i as id. */
-weft_rank weft_result_rank(const weft_result *r);
-weft_rank weft_result_rank_of(const weft_result *r, int i);
+weft_rank weft_result_rank(const weft_result *res);
+weft_rank weft_result_rank_of(const weft_result *res, int i);
 /* A result with sums 0 and metrics NAN, owned by mem. */
 weft_result weft_result_new(int k, int nmetric, weft_arena *mem);
 /* The same without metrics, of zeros arm[WEFT_ARM_COLUMNS][k] that the caller owns. */
 weft_result weft_result_in(int k, double *arm);
 #define WEFT_ARM_COLUMNS 4 /* arm_loss, arm_wrong, arm_count, logp */
-/* Prepares the result for the first unit of a job of r->k configurations: sets the sums to
- * 0 and the log-probabilities to the job's. */
-void weft_result_begin(weft_result *r, const weft_job *job);
+/* Prepares the result for the first unit of a job of res->k configurations: sets the sums
+ * to 0 and the log-probabilities to the job's. */
+void weft_result_begin(weft_result *res, const weft_job *job);
 
 #define WEFT_MAX_SCORES 8 /* of a task's table of scores */
 
@@ -461,11 +461,11 @@ typedef struct weft_job_record {
 /* The record of a job that is to be done: empty results, a copy of the mixture. */
 weft_job_record weft_job_record_new(const weft_job *job, weft_arena *mem);
 /* Allocates the metrics of the result, NAN, and the rows of units, 0. */
-void weft_job_record_room(weft_job_record *e, int nmetric, int64_t nunit, int ncolumn,
+void weft_job_record_room(weft_job_record *record, int nmetric, int64_t nunit, int ncolumn,
                           weft_arena *mem);
 /* Packed forms of a job, and of a record with its first `done` rows. Owned by mem. */
 void *weft_job_pack(const weft_job *job, size_t *bytes, weft_arena *mem);
-void *weft_job_record_pack(const weft_job_record *e, size_t *bytes, weft_arena *mem);
+void *weft_job_record_pack(const weft_job_record *record, size_t *bytes, weft_arena *mem);
 /* Hash of the packed form of a job. */
 uint64_t weft_job_hash(const weft_job *job);
 /* 1 if the bytes are a packed record; *job is the id of its job. */
@@ -474,12 +474,12 @@ int weft_job_record_is(const void *packed, size_t bytes, int64_t *job);
 double weft_job_record_ended(const void *packed);
 /* Unpacks into a record whose job, parent, worker, start and end are set already. Returns 0
  * if the packed job is another one, or the record is damaged. */
-int weft_job_record_unpack(weft_job_record *e, const void *packed, weft_arena *mem);
+int weft_job_record_unpack(weft_job_record *record, const void *packed, weft_arena *mem);
 /* Unpacks a whole record, with room for its rows. Returns 0 if it is damaged. */
-int weft_job_record_read(weft_job_record *e, const void *packed, weft_arena *mem);
+int weft_job_record_read(weft_job_record *record, const void *packed, weft_arena *mem);
 /* Digest of the arithmetic of e[n]: of each job, in order of id, the loss, the
  * log-probabilities after it and the hash of its weights. It does not depend on how jobs
  * are described, recorded or scheduled. */
-uint64_t weft_job_record_digest(const weft_job_record *e, int64_t n);
+uint64_t weft_job_record_digest(const weft_job_record *record, int64_t n);
 
 #endif

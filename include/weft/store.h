@@ -35,29 +35,29 @@ typedef struct weft_h5 {
 /* Opens a file for reading. EFILE: missing, not HDF5, truncated, damaged; the message says
  * which. Later reads first compare each block with its checksum, once: EFILE if it is
  * damaged. */
-WEFT_CHECKED weft_status weft_h5_open(weft_h5 *f, const char *path, weft_arena *mem);
+WEFT_CHECKED weft_status weft_h5_open(weft_h5 *file, const char *path, weft_arena *mem);
 /* EFILE if the file has no checksums, because another program
  * changed it. */
-WEFT_CHECKED weft_status weft_h5_sealed(const weft_h5 *f);
+WEFT_CHECKED weft_status weft_h5_sealed(const weft_h5 *file);
 /* EFILE if damage was found since the file was opened. To be called because weft_h5_has
  * also returns 0 for damaged objects, and mapped rows that cannot be read are replaced by
  * zeros. */
-WEFT_CHECKED weft_status weft_h5_sound(const weft_h5 *f);
+WEFT_CHECKED weft_status weft_h5_sound(const weft_h5 *file);
 /* Compares the whole file with its checksums; warns if it has none. EFILE. Cost: reads
  * the blocks that were not read before. */
-WEFT_CHECKED weft_status weft_h5_verify(weft_h5 *f);
+WEFT_CHECKED weft_status weft_h5_verify(weft_h5 *file);
 /* Tests that a file may be written under a name. What is there already is only replaced if
  * `force`, and only if it is a file that weft wrote of the same format, "weft run 2", but
  * for the number. EFILE: the message says what is there. */
 WEFT_CHECKED weft_status weft_h5_replace(const char *path, const char *format, int force);
 /* Starts writing a file, as path.tmp.PID until it is committed. EFILE: the directory is
  * missing, read-only or full. */
-WEFT_CHECKED weft_status weft_h5_create(weft_h5 *f, const char *path, weft_arena *mem);
+WEFT_CHECKED weft_status weft_h5_create(weft_h5 *file, const char *path, weft_arena *mem);
 /* Flushes, closes, adds checksums, fsyncs, renames, fsyncs the directory. EFILE: an older
  * file of that name is unchanged. */
-WEFT_CHECKED weft_status weft_h5_commit(weft_h5 *f);
+WEFT_CHECKED weft_status weft_h5_commit(weft_h5 *file);
 /* Closes a file; one that was being written and not committed is removed. */
-void weft_h5_close(weft_h5 *f);
+void weft_h5_close(weft_h5 *file);
 
 typedef enum weft_h5type {
     WEFT_H5_U8,
@@ -73,42 +73,42 @@ size_t weft_h5_size(weft_h5type type); /* bytes of one number in memory; of a te
                                           pointer */
 /* Writes a whole dataset ("/train/x"; groups are made) with attributes about and unit.
  * dims[nd]; compressed if packed is 1 (shuffle + deflate). */
-WEFT_CHECKED weft_status weft_h5_put(weft_h5 *f, const char *name, weft_h5type type, int nd,
-                                     const int64_t *dims, const void *data, int packed,
-                                     const char *about, const char *unit);
+WEFT_CHECKED weft_status weft_h5_put(weft_h5 *file, const char *name, weft_h5type type,
+                                     int nd, const int64_t *dims, const void *data,
+                                     int packed, const char *about, const char *unit);
 /* Makes a dataset of shape dims[nd], to be filled by weft_h5_put_rows. EFILE. EFILE. */
-WEFT_CHECKED weft_status weft_h5_make(weft_h5 *f, const char *name, weft_h5type type,
+WEFT_CHECKED weft_status weft_h5_make(weft_h5 *file, const char *name, weft_h5type type,
                                       int nd, const int64_t *dims, const char *about,
                                       const char *unit);
 /* Writes rows [first, first + count), which must exist in the dataset. EFILE. */
-WEFT_CHECKED weft_status weft_h5_put_rows(weft_h5 *f, const char *name, weft_h5type type,
+WEFT_CHECKED weft_status weft_h5_put_rows(weft_h5 *file, const char *name, weft_h5type type,
                                           int64_t first, int64_t count, const void *data);
 /* Makes a dataset of shape [0][width] ([0] if width is 0) that weft_h5_append extends.
  * EFILE. */
-WEFT_CHECKED weft_status weft_h5_grow(weft_h5 *f, const char *name, weft_h5type type,
+WEFT_CHECKED weft_status weft_h5_grow(weft_h5 *file, const char *name, weft_h5type type,
                                       int64_t width, const char *about, const char *unit);
 /* Appends `count` rows. Opens and closes the dataset, so that few calls with many rows are
  * faster. EFILE. */
-WEFT_CHECKED weft_status weft_h5_append(weft_h5 *f, const char *name, weft_h5type type,
+WEFT_CHECKED weft_status weft_h5_append(weft_h5 *file, const char *name, weft_h5type type,
                                         int64_t count, const void *data);
 /* Writes a dataset of n texts of variable length, UTF-8. EFILE. */
-WEFT_CHECKED weft_status weft_h5_put_texts(weft_h5 *f, const char *name,
+WEFT_CHECKED weft_status weft_h5_put_texts(weft_h5 *file, const char *name,
                                            const char *const *text, int64_t n,
                                            const char *about);
 /* Writes the shape of a dataset to dims[WEFT_H5_DIMS] and its number of dimensions to *nd.
  * EFILE. */
-WEFT_CHECKED weft_status weft_h5_shape(weft_h5 *f, const char *name, int *nd,
+WEFT_CHECKED weft_status weft_h5_shape(weft_h5 *file, const char *name, int *nd,
                                        int64_t *dims);
 /* 1 if there is such a dataset, group or attribute "/group@attr", or if a soft or external
  * link is on the way to it, which all functions that read refuse. */
-int weft_h5_has(weft_h5 *f, const char *name);
+int weft_h5_has(weft_h5 *file, const char *name);
 /* Rows [first, first+count) of the slowest dimension, converted to type: count x width
  * numbers. EFILE if rows do not have `width` numbers, or do not exist. */
-WEFT_CHECKED weft_status weft_h5_read_rows(weft_h5 *f, const char *name, weft_h5type type,
-                                           int64_t width, int64_t first, int64_t count,
-                                           void *data);
-/* Reads a list of texts, owned by f->mem; *n of them. */
-WEFT_CHECKED weft_status weft_h5_read_texts(weft_h5 *f, const char *name,
+WEFT_CHECKED weft_status weft_h5_read_rows(weft_h5 *file, const char *name,
+                                           weft_h5type type, int64_t width, int64_t first,
+                                           int64_t count, void *data);
+/* Reads a list of texts, owned by file->mem; *n of them. */
+WEFT_CHECKED weft_status weft_h5_read_texts(weft_h5 *file, const char *name,
                                             const char ***text, int64_t *n);
 /* A dataset that stays open, for reading in small pieces without HDF5's chunk cache. To be
  * closed before the file. */
@@ -122,16 +122,16 @@ typedef struct weft_h5set {
     int whole;                  /* 1: of whole numbers */
 } weft_h5set;
 /* Opens a dataset of the open file f and reads its shape. EFILE. */
-WEFT_CHECKED weft_status weft_h5_set_open(weft_h5set *s, weft_h5 *f, const char *name);
+WEFT_CHECKED weft_status weft_h5_set_open(weft_h5set *set, weft_h5 *file, const char *name);
 /* Reads rows [first, first+count), converted to type; data has room for the rest of dims.
  * EFILE, also where type is of whole numbers and the dataset is of others. */
-WEFT_CHECKED weft_status weft_h5_set_rows(const weft_h5set *s, weft_h5type type,
+WEFT_CHECKED weft_status weft_h5_set_rows(const weft_h5set *set, weft_h5type type,
                                           int64_t first, int64_t count, void *data);
 /* Reads text `row` of a dataset of texts into mem. EFILE. */
-WEFT_CHECKED weft_status weft_h5_set_text(const weft_h5set *s, int64_t row,
+WEFT_CHECKED weft_status weft_h5_set_text(const weft_h5set *set, int64_t row,
                                           const char **text, weft_arena *mem);
 /* Closes the dataset; the file stays open. */
-void weft_h5_set_close(weft_h5set *s);
+void weft_h5_set_close(weft_h5set *set);
 
 /* A dataset whose rows are used directly in the memory-mapped file: pages are shared by all
  * ranks of a node, and access to a row that was used before needs no system call. */
@@ -154,49 +154,50 @@ typedef struct weft_h5map {
  * checksums when it is first used, and passed to `check` with `self`, which may refuse it.
  * Datasets with filters, of a type other than `type`, or in a file that cannot be mapped
  * are read instead, and the pieces used stay in memory. EFILE. */
-WEFT_CHECKED weft_status weft_h5_map_open(weft_h5map *m, weft_h5 *f, const char *name,
+WEFT_CHECKED weft_status weft_h5_map_open(weft_h5map *map, weft_h5 *file, const char *name,
                                           weft_h5type type, weft_h5_check check,
                                           const void *self);
 /* *rows: rows [first, first+count). They are copied to mem if they are not contiguous in
  * memory; otherwise they are valid as long as the map is open. EFILE, also if `check`
  * refuses them. Cost O(1) if the pieces were used before. */
-WEFT_CHECKED weft_status weft_h5_map_rows(const weft_h5map *m, int64_t first, int64_t count,
-                                          const void **rows, weft_arena *mem);
+WEFT_CHECKED weft_status weft_h5_map_rows(const weft_h5map *map, int64_t first,
+                                          int64_t count, const void **rows,
+                                          weft_arena *mem);
 /* The piece that a row is in. */
-static inline int64_t weft_h5_map_piece(const weft_h5map *m, int64_t row)
+static inline int64_t weft_h5_map_piece(const weft_h5map *map, int64_t row)
 {
-    return m->shift >= 0 ? row >> m->shift : row / m->per;
+    return map->shift >= 0 ? row >> map->shift : row / map->per;
 }
 /* A row that weft_h5_map_rows has given before. */
-static inline const void *weft_h5_map_row(const weft_h5map *m, int64_t row)
+static inline const void *weft_h5_map_row(const weft_h5map *map, int64_t row)
 {
-    int64_t piece = weft_h5_map_piece(m, row);
-    return m->at[piece] + (size_t)(row - piece * m->per) * m->row;
+    int64_t piece = weft_h5_map_piece(map, row);
+    return map->at[piece] + (size_t)(row - piece * map->per) * map->row;
 }
 /* *rows: rows [first, first+count) of a dataset in the memory-mapped file f, compared with
  * their checksums, valid until the file is closed. NULL: they cannot be used there, being
  * in chunks, not aligned or of a type other than `type`, or the file cannot be mapped; read
  * them. Later damage is told by weft_h5_sound. EFILE. */
-WEFT_CHECKED weft_status weft_h5_map_part(weft_h5 *f, const char *name, weft_h5type type,
+WEFT_CHECKED weft_status weft_h5_map_part(weft_h5 *file, const char *name, weft_h5type type,
                                           int64_t first, int64_t count, const void **rows);
 /* Closes the dataset and frees the pieces that were read; its rows become invalid. */
-void weft_h5_map_close(weft_h5map *m);
+void weft_h5_map_close(weft_h5map *map);
 /* Bytes of mapped files that are in this process's memory, shared with the other ranks of
  * the node. */
 double weft_h5_mapped(void);
 /* Write and read attribute `key` of the object `name` ("/" for the file): a text, a real
- * number or an integer. A text that was read is owned by f->mem. EFILE. */
-WEFT_CHECKED weft_status weft_h5_put_attr(weft_h5 *f, const char *name, const char *key,
+ * number or an integer. A text that was read is owned by file->mem. EFILE. */
+WEFT_CHECKED weft_status weft_h5_put_attr(weft_h5 *file, const char *name, const char *key,
                                           const char *text);
-WEFT_CHECKED weft_status weft_h5_put_num(weft_h5 *f, const char *name, const char *key,
+WEFT_CHECKED weft_status weft_h5_put_num(weft_h5 *file, const char *name, const char *key,
                                          double x);
-WEFT_CHECKED weft_status weft_h5_put_long(weft_h5 *f, const char *name, const char *key,
+WEFT_CHECKED weft_status weft_h5_put_long(weft_h5 *file, const char *name, const char *key,
                                           int64_t x);
-WEFT_CHECKED weft_status weft_h5_read_attr(weft_h5 *f, const char *name, const char *key,
+WEFT_CHECKED weft_status weft_h5_read_attr(weft_h5 *file, const char *name, const char *key,
                                            const char **text);
-WEFT_CHECKED weft_status weft_h5_read_num(weft_h5 *f, const char *name, const char *key,
+WEFT_CHECKED weft_status weft_h5_read_num(weft_h5 *file, const char *name, const char *key,
                                           double *x);
-WEFT_CHECKED weft_status weft_h5_read_long(weft_h5 *f, const char *name, const char *key,
+WEFT_CHECKED weft_status weft_h5_read_long(weft_h5 *file, const char *name, const char *key,
                                            int64_t *x);
 
 /* ---- file systems ---- */
@@ -207,7 +208,7 @@ typedef struct weft_disk {
     double free;               /* bytes */
 } weft_disk;
 /* Type and free space of the file system of a directory. EFILE. */
-WEFT_CHECKED weft_status weft_disk_look(const char *dir, weft_disk *d);
+WEFT_CHECKED weft_status weft_disk_look(const char *dir, weft_disk *disk);
 /* Five times writes a file of 1 MB in the way states are written, reads it back and removes
  * it. *seconds: median time until it was synced and renamed. EFILE: not writable, or the
  * contents read differ from those written. */
@@ -249,12 +250,12 @@ typedef struct weft_record {
 } weft_record;
 /* Opens or makes a journal, locks it, and reads all records. EFILE: not writable, in use,
  * of another kind or version. */
-WEFT_CHECKED weft_status weft_journal_open(weft_journal *j, const char *path,
+WEFT_CHECKED weft_status weft_journal_open(weft_journal *journal, const char *path,
                                            weft_record **rec, int64_t *n, weft_arena *mem);
 /* Opens or makes a journal for appending, without reading it; *fresh 1: it was made, and
  * survives a crash of the node only after a commit (below). EFILE: not writable, in use. */
-WEFT_CHECKED weft_status weft_journal_extend(weft_journal *j, const char *path, int *fresh,
-                                             weft_arena *mem);
+WEFT_CHECKED weft_status weft_journal_extend(weft_journal *journal, const char *path,
+                                             int *fresh, weft_arena *mem);
 /* 1 if the file is a journal, of any version, or the beginning of one. */
 int weft_journal_is(const char *path);
 /* Reads the records of a journal, also while another process writes it; *in_use 1: a
@@ -262,15 +263,15 @@ int weft_journal_is(const char *path);
 WEFT_CHECKED weft_status weft_journal_read(const char *path, weft_record **rec, int64_t *n,
                                            int *in_use, weft_arena *mem);
 /* Removes all records. */
-WEFT_CHECKED weft_status weft_journal_clear(weft_journal *j);
+WEFT_CHECKED weft_status weft_journal_clear(weft_journal *journal);
 /* Appends one record by one write(2). */
-WEFT_CHECKED weft_status weft_journal_add(weft_journal *j, uint64_t tag, const void *data,
-                                          size_t bytes);
+WEFT_CHECKED weft_status weft_journal_add(weft_journal *journal, uint64_t tag,
+                                          const void *data, size_t bytes);
 /* Writes all records through to the disk (fsync), so that they survive a crash of the
  * node. */
-WEFT_CHECKED weft_status weft_journal_sync(weft_journal *j);
+WEFT_CHECKED weft_status weft_journal_sync(weft_journal *journal);
 /* Syncs and closes the journal. */
-void weft_journal_close(weft_journal *j);
+void weft_journal_close(weft_journal *journal);
 
 /* ---- group commit ---- */
 
@@ -281,19 +282,19 @@ void weft_journal_close(weft_journal *j);
  * caller commits in weft_commit_soon. To be used by one thread. */
 typedef struct weft_commit weft_commit;
 /* For a journal, which must stay open until weft_commit_end. Owned by mem. */
-weft_commit *weft_commit_begin(weft_journal *j, weft_arena *mem);
+weft_commit *weft_commit_begin(weft_journal *journal, weft_arena *mem);
 /* Adds a file to the next commit; if it does not exist any more then, it is passed over. */
-void weft_commit_file(weft_commit *c, const char *path);
+void weft_commit_file(weft_commit *commit, const char *path);
 /* Removes a file or directory after the next commit. */
-void weft_commit_remove(weft_commit *c, const char *path);
+void weft_commit_remove(weft_commit *commit, const char *path);
 /* Asks for a commit of all records, files and removals so far, and returns at once. EFILE:
  * an earlier commit failed; then there are no further ones. */
-WEFT_CHECKED weft_status weft_commit_soon(weft_commit *c);
+WEFT_CHECKED weft_status weft_commit_soon(weft_commit *commit);
 /* The same, and waits until it is done. EFILE: likewise. */
-WEFT_CHECKED weft_status weft_commit_now(weft_commit *c);
+WEFT_CHECKED weft_status weft_commit_now(weft_commit *commit);
 /* Ends the thread, after the commit that it is doing; what was added since is not
  * committed, and not removed. EFILE: a commit failed. */
-WEFT_CHECKED weft_status weft_commit_end(weft_commit *c);
+WEFT_CHECKED weft_status weft_commit_end(weft_commit *commit);
 
 /* ---- files ---- */
 

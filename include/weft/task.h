@@ -185,17 +185,17 @@ typedef struct weft_task {
 int weft_task_tensors(const weft_task *task, const void *self, const weft_job *job,
                       weft_tensor out[WEFT_MAX_TENSORS]);
 /* Total number of elements of the tensors. */
-int64_t weft_tensors_size(int n, const weft_tensor *t);
+int64_t weft_tensors_size(int n, const weft_tensor *tensor);
 /* A zero state of the size after the job (job NULL: as in nstate). Owned by mem. */
 weft_state weft_state_new(const weft_task *task, const void *self, const weft_job *job,
                           weft_arena *mem);
 /* Copies x and, as far as both have it, aux. The lengths of x must agree. */
 void weft_state_copy(weft_state *to, const weft_state *from);
 /* Bytes of both arrays. */
-double weft_state_bytes(const weft_state *s);
+double weft_state_bytes(const weft_state *state);
 /* Gives all ranks the state of rank 0, of the same lengths on all. Collective. */
-void weft_state_bcast(weft_team *team, weft_state *s);
+void weft_state_bcast(weft_team *team, weft_state *state);
 /* Hash of both arrays. */
-uint64_t weft_state_hash(const weft_state *s);
+uint64_t weft_state_hash(const weft_state *state);
 
 #endif

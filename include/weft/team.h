@@ -30,44 +30,44 @@ typedef struct weft_team {
 /* Returns the worst status of all ranks, WEFT_STOP being the least bad failure; if any rank
  * failed, every rank gets the message of the lowest rank with that status. Collective over
  * t. */
-WEFT_CHECKED weft_status weft_agree(weft_status st, weft_team *t);
+WEFT_CHECKED weft_status weft_agree(weft_status st, weft_team *team);
 
 /* Sums and maxima over ranks, element by element and in place, and a broadcast of n bytes
  * from rank root; n is the same on all ranks. Integer sums are exact. Collective over t. */
-void weft_sum_i64(weft_team *t, int64_t *x, size_t n);
-void weft_sum_i32(weft_team *t, int32_t *x, size_t n);
-void weft_max_f64(weft_team *t, double *x, size_t n);
-void weft_bcast(weft_team *t, void *bytes, size_t n, int root);
+void weft_sum_i64(weft_team *team, int64_t *x, size_t n);
+void weft_sum_i32(weft_team *team, int32_t *x, size_t n);
+void weft_max_f64(weft_team *team, double *x, size_t n);
+void weft_bcast(weft_team *team, void *bytes, size_t n, int root);
 /* Collective. Sums over ranks, in place, of doubles that are whole numbers, or NAN; exact
  * where the magnitudes over all ranks sum up to at most 2^53. */
-void weft_sum_whole_f64(weft_team *t, double *x, size_t n);
+void weft_sum_whole_f64(weft_team *team, double *x, size_t n);
 /* Collective. All ranks get the bits of x[n], of which each number is set on one rank and 0
  * on the others. */
-void weft_join_f64(weft_team *t, double *x, size_t n);
+void weft_join_f64(weft_team *team, double *x, size_t n);
 /* Collective. Exact sum of x[n] over ranks given doubles and, for each rank, the same
  * `bound` on the sum of magnitudes over all ranks. */
-void weft_sum_f64(weft_team *t, double *x, size_t n, double bound);
+void weft_sum_f64(weft_team *team, double *x, size_t n, double bound);
 /* Collective. Largest magnitude of x[n] over all ranks, each with its own n; INFINITY where
  * a number is not finite. */
-double weft_largest(weft_team *t, const real *x, size_t n);
-double weft_largest_f64(weft_team *t, const double *x, size_t n);
+double weft_largest(weft_team *team, const real *x, size_t n);
+double weft_largest_f64(weft_team *team, const double *x, size_t n);
 /* Collective. sum[n] over ranks of x[n], whole numbers in units of 2^-scale (in, out: their
  * sums); NAN if `bound`, from which the scale was computed, is not finite; x is then not
  * used. */
-void weft_sum_whole(weft_team *t, int64_t *x, size_t n, int scale, double bound,
+void weft_sum_whole(weft_team *team, int64_t *x, size_t n, int scale, double bound,
                     double *sum);
 /* Collective. Sends bytes to every rank, to[size] of them to each, one after the other in
  * `send`, and receives from[size] from each, likewise, in `receive`. */
-void weft_exchange(weft_team *t, const void *send, const size_t *to, void *receive,
+void weft_exchange(weft_team *team, const void *send, const size_t *to, void *receive,
                    const size_t *from);
 /* Collective. All ranks get x, which is the bytes of all ranks one after the other,
  * count[size] of them; each rank has its own there. */
-void weft_join_bytes(weft_team *t, void *x, const size_t *count);
+void weft_join_bytes(weft_team *team, void *x, const size_t *count);
 /* Numbers that weft_spread tells of a quantity: its minimum, mean and maximum over ranks,
  * the lowest rank that has the minimum, and the maximum. */
 enum { WEFT_MIN, WEFT_MEAN, WEFT_MAX, WEFT_MIN_RANK, WEFT_MAX_RANK, WEFT_NSPREAD };
 /* Collective. The spread of x[n] over ranks into out[n], on all ranks. */
-void weft_spread(weft_team *t, const double *x, int n, double out[][WEFT_NSPREAD]);
+void weft_spread(weft_team *team, const double *x, int n, double out[][WEFT_NSPREAD]);
 
 /* The part of n rows that belongs to a rank: rows [first, first + count). Parts consist of
  * whole blocks of WEFT_BLOCK rows and are as equal as this allows. */
@@ -90,16 +90,16 @@ void weft_deal(int64_t n, int rank, int size, int64_t *first, int64_t *count);
  * of all ranks; x is elsewhere, and the buffer, of at least as many bytes, is undefined
  * afterwards.
  * All are Collective. */
-void *weft_parts_buffer(weft_team *t, size_t bytes);
-void weft_parts_sum_i32(weft_team *t, int32_t *x, size_t n);
-void weft_parts_sum_i64(weft_team *t, int64_t *x, size_t n);
-void weft_parts_sum_whole_f64(weft_team *t, double *x, int c, size_t n);
-void weft_parts_join(weft_team *t, real *x, int c, size_t n);
+void *weft_parts_buffer(weft_team *team, size_t bytes);
+void weft_parts_sum_i32(weft_team *team, int32_t *x, size_t n);
+void weft_parts_sum_i64(weft_team *team, int64_t *x, size_t n);
+void weft_parts_sum_whole_f64(weft_team *team, double *x, int c, size_t n);
+void weft_parts_join(weft_team *team, real *x, int c, size_t n);
 /* The buffer of a rank, which all may read and write; NULL: not all share it. */
-void *weft_parts_of(const weft_team *t, int rank);
+void *weft_parts_of(const weft_team *team, int rank);
 /* After it each rank reads what the others wrote to shared buffers before it. Only where
  * all share them. Collective. */
-void weft_parts_meet(weft_team *t);
+void weft_parts_meet(weft_team *team);
 
 /* Distributes n jobs over bins, by greedy scheduling: the largest cost first, ties by
  * index, each to the bin with the least load so far, ties by index; bin[n] is the result.
@@ -124,15 +124,15 @@ typedef struct weft_grid weft_grid;
  * uses LAPACK. *minor: 0, or the order of the first minor that is not positive definite.
  * Memory per rank, from mem: as weft_grid_bytes says. Must be freed even if *minor is not
  * 0. Collective. Cost n^3/3 flops over the team. */
-weft_grid *weft_grid_factor(weft_team *t, int64_t n, weft_block_fn panel, void *ctx,
+weft_grid *weft_grid_factor(weft_team *team, int64_t n, weft_block_fn panel, void *ctx,
                             weft_arena *mem, int64_t *minor);
 /* Bytes that weft_grid_factor takes on each of `size` ranks: n^2/size reals, a panel of 512
  * n doubles, and another such panel while one is made. */
 double weft_grid_bytes(int64_t n, int size);
 /* Solves A x = b by the factor, b [c][n] in and out on all ranks (class-major). Collective.
  * Cost 2 c n^2 flops. */
-void weft_grid_solve(weft_grid *g, int c, real *b);
+void weft_grid_solve(weft_grid *grid, int c, real *b);
 void weft_grid_free(
-    weft_grid *g); /* frees the process grid; the arena owns the memory. Collective */
+    weft_grid *grid); /* frees the process grid; the arena owns the memory. Collective */
 
 #endif

@@ -55,9 +55,9 @@ static block *block_new(size_t room)
 
 weft_arena *weft_arena_new(void)
 {
-    weft_arena *a = calloc(1, sizeof *a);
-    weft_check(a, "out of memory");
-    return a;
+    weft_arena *arena = calloc(1, sizeof *arena);
+    weft_check(arena, "out of memory");
+    return arena;
 }
 
 /* Releases what b holds from `used` on. */
@@ -68,50 +68,50 @@ static void shrink(block *b, size_t used)
 }
 
 /* Keeps the larger of b and the spare one, frees the other. */
-static void block_drop(weft_arena *a, block *b)
+static void block_drop(weft_arena *arena, block *b)
 {
     shrink(b, 0);
-    block *loser = a->spare;
-    a->spare = b;
+    block *loser = arena->spare;
+    arena->spare = b;
     if (loser && loser->room > b->room) {
-        a->spare = loser;
+        arena->spare = loser;
         loser = b;
     }
-    if (loser) a->held -= loser->room;
+    if (loser) arena->held -= loser->room;
     free(loser);
 }
 
-void weft_arena_free(weft_arena *a)
+void weft_arena_free(weft_arena *arena)
 {
-    if (!a) return;
-    weft_arena_reset(a, 0);
-    free(a->spare);
-    free(a);
+    if (!arena) return;
+    weft_arena_reset(arena, 0);
+    free(arena->spare);
+    free(arena);
 }
 
 /* Puts a block with room for `need` bytes at the end of the chain. */
-static void grow(weft_arena *a, size_t need)
+static void grow(weft_arena *arena, size_t need)
 {
-    block *b = a->spare;
+    block *b = arena->spare;
     if (b && b->room >= need) {
-        a->spare = NULL;
+        arena->spare = NULL;
     } else {
         b = block_new(need > SMALLEST ? need : SMALLEST);
-        a->held += b->room;
+        arena->held += b->room;
     }
-    b->before = a->last;
-    b->start = weft_arena_mark(a);
-    a->last = b;
+    b->before = arena->last;
+    b->start = weft_arena_mark(arena);
+    arena->last = b;
 }
 
-void *weft_arena_alloc(weft_arena *a, size_t count, size_t size)
+void *weft_arena_alloc(weft_arena *arena, size_t count, size_t size)
 {
     weft_check(size == 0 || count <= (SIZE_MAX - 2 * ALIGN) / size,
                "%zu elements of %zu bytes asked for", count, size);
     size_t bytes = count * size, need = (bytes + GUARD + ALIGN - 1) / ALIGN * ALIGN;
     if (need == 0) need = ALIGN;
-    if (!a->last || a->last->room - a->last->used < need) grow(a, need);
-    block *b = a->last;
+    if (!arena->last || arena->last->room - arena->last->used < need) grow(arena, need);
+    block *b = arena->last;
     char *p = b->base + b->used;
     SHOW(p, need);
     if (b->dirty > b->used) {
@@ -124,7 +124,7 @@ void *weft_arena_alloc(weft_arena *a, size_t count, size_t size)
     return p;
 }
 
-char *weft_arena_text(weft_arena *a, const char *fmt, ...)
+char *weft_arena_text(weft_arena *arena, const char *fmt, ...)
 {
     va_list args, again;
     va_start(args, fmt);
@@ -132,60 +132,60 @@ char *weft_arena_text(weft_arena *a, const char *fmt, ...)
     int n = vsnprintf(NULL, 0, fmt, args);
     va_end(args);
     weft_check(n >= 0, "cannot format '%s'", fmt);
-    char *text = weft_arena_alloc(a, (size_t)n + 1, 1);
+    char *text = weft_arena_alloc(arena, (size_t)n + 1, 1);
     vsnprintf(text, (size_t)n + 1, fmt, again);
     va_end(again);
     return text;
 }
 
-void *weft_grow(weft_arena *a, void *array, size_t size, int64_t n, int64_t *room)
+void *weft_grow(weft_arena *arena, void *array, size_t size, int64_t n, int64_t *room)
 {
     if (n < *room) return array;
     int64_t more = *room > 0 ? *room : FIRST_ROOM;
     while (more <= n) more *= 2;
-    char *copy = weft_arena_alloc(a, (size_t)more, size);
+    char *copy = weft_arena_alloc(arena, (size_t)more, size);
     if (*room > 0) memcpy(copy, array, (size_t)*room * size);
     *room = more;
     return copy;
 }
 
 /* Frees the block that this memory fills alone, if it does. Marks stay what they were. */
-static void release(weft_arena *a, const void *memory)
+static void release(weft_arena *arena, const void *memory)
 {
-    for (block **at = &a->last; *at; at = &(*at)->before) {
+    for (block **at = &arena->last; *at; at = &(*at)->before) {
         block *b = *at;
         if (b->base != memory) continue;
-        if (b->room <= SMALLEST || b->used < b->room || b == a->last) return;
+        if (b->room <= SMALLEST || b->used < b->room || b == arena->last) return;
         *at = b->before;
-        a->held -= b->room;
+        arena->held -= b->room;
         free(b);
         return;
     }
 }
 
-void *weft_regrow(weft_arena *a, void *array, size_t size, int64_t n, int64_t *room)
+void *weft_regrow(weft_arena *arena, void *array, size_t size, int64_t n, int64_t *room)
 {
-    void *copy = weft_grow(a, array, size, n, room);
-    if (copy != array && array) release(a, array);
+    void *copy = weft_grow(arena, array, size, n, room);
+    if (copy != array && array) release(arena, array);
     return copy;
 }
 
-size_t weft_arena_mark(const weft_arena *a)
+size_t weft_arena_mark(const weft_arena *arena)
 {
-    return a->last ? a->last->start + a->last->used : 0;
+    return arena->last ? arena->last->start + arena->last->used : 0;
 }
 
-void weft_arena_reset(weft_arena *a, size_t mark)
+void weft_arena_reset(weft_arena *arena, size_t mark)
 {
-    while (a->last && a->last->start >= mark) {
-        block *b = a->last;
-        a->last = b->before;
-        block_drop(a, b);
+    while (arena->last && arena->last->start >= mark) {
+        block *b = arena->last;
+        arena->last = b->before;
+        block_drop(arena, b);
     }
-    if (a->last) shrink(a->last, mark - a->last->start);
+    if (arena->last) shrink(arena->last, mark - arena->last->start);
 }
 
-size_t weft_arena_held(const weft_arena *a)
+size_t weft_arena_held(const weft_arena *arena)
 {
-    return a->held;
+    return arena->held;
 }

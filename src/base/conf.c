@@ -26,9 +26,9 @@ static const char command_line[] = "command line", by_default[] = "default";
 
 enum { LONGEST_SECTION = 49 }; /* inih cuts names that are longer */
 
-void weft_conf_init(weft_conf *c, weft_arena *mem)
+void weft_conf_init(weft_conf *conf, weft_arena *mem)
 {
-    *c = (weft_conf){.mem = mem};
+    *conf = (weft_conf){.mem = mem};
 }
 
 const char *weft_trim(const char *text, size_t *n)
@@ -89,29 +89,30 @@ static char *next_line(char *to, int room, void *stream)
     return to;
 }
 
-static char *copy(const weft_conf *c, const char *text, size_t n)
+static char *copy(const weft_conf *conf, const char *text, size_t n)
 {
-    return weft_arena_text(c->mem, "%.*s", (int)n, text);
+    return weft_arena_text(conf->mem, "%.*s", (int)n, text);
 }
 
 /* Adds an entry, or replaces that of another source with the same name. ECONF: the same
- * source has it already. Strings are owned by c->mem. */
-static weft_status put(weft_conf *c, const weft_entry *new)
+ * source has it already. Strings are owned by conf->mem. */
+static weft_status put(weft_conf *conf, const weft_entry *new)
 {
-    for (int i = 0; i < c->n; i++) {
-        weft_entry *e = &c->entry[i];
-        if (strcmp(e->section, new->section) != 0 || strcmp(e->key, new->key) != 0)
+    for (int i = 0; i < conf->n; i++) {
+        weft_entry *entry = &conf->entry[i];
+        if (strcmp(entry->section, new->section) != 0 || strcmp(entry->key, new->key) != 0)
             continue;
-        if (e->file == new->file && e->line > 0)
+        if (entry->file == new->file && entry->line > 0)
             return weft_entry_fail(new, "is given in line %d already; keep one of them",
-                                   e->line);
-        if (e->file == new->file && e->line == 0)
+                                   entry->line);
+        if (entry->file == new->file && entry->line == 0)
             return weft_entry_fail(new, "is given twice; keep one of them");
-        *e = *new;
+        *entry = *new;
         return WEFT_OK;
     }
-    c->entry = weft_grow(c->mem, c->entry, sizeof *c->entry, c->n, &c->room);
-    c->entry[c->n++] = *new;
+    conf->entry =
+        weft_grow(conf->mem, conf->entry, sizeof *conf->entry, conf->n, &conf->room);
+    conf->entry[conf->n++] = *new;
     return WEFT_OK;
 }
 
@@ -130,19 +131,19 @@ static int on_entry(void *user, const char *section, const char *key, const char
     while (head < s->length && s->line[head] != '=' && s->line[head] != ':') head++;
     size_t n = s->length - head - 1;
     const char *text = weft_trim(s->line + head + 1, &n);
-    weft_entry e = {.section = copy(s->conf, section, strlen(section)),
-                    .key = copy(s->conf, key, strlen(key)),
-                    .value = copy(s->conf, text, n),
-                    .file = s->name,
-                    .line = s->number};
-    s->st = put(s->conf, &e);
+    weft_entry entry = {.section = copy(s->conf, section, strlen(section)),
+                        .key = copy(s->conf, key, strlen(key)),
+                        .value = copy(s->conf, text, n),
+                        .file = s->name,
+                        .line = s->number};
+    s->st = put(s->conf, &entry);
     return s->st == WEFT_OK;
 }
 
-weft_status weft_conf_text(weft_conf *c, const char *name, const char *text)
+weft_status weft_conf_text(weft_conf *conf, const char *name, const char *text)
 {
     static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, as some editors write it */
-    source s = {.conf = c, .name = copy(c, name, strlen(name)), .next = text};
+    source s = {.conf = conf, .name = copy(conf, name, strlen(name)), .next = text};
     if (strncmp(text, mark, strlen(mark)) == 0) s.next += strlen(mark);
     int first = ini_parse_stream(next_line, &s, on_entry, &s);
     weft_check(first >= 0, "inih: out of memory");
@@ -169,17 +170,17 @@ static weft_status read_text(const char *path, weft_arena *mem, const char **tex
     return WEFT_OK;
 }
 
-weft_status weft_conf_read(weft_conf *c, const char *path)
+weft_status weft_conf_read(weft_conf *conf, const char *path)
 {
     weft_arena *tmp = weft_arena_new();
     const char *text = NULL;
     weft_status st = read_text(path, tmp, &text);
-    if (st == WEFT_OK) st = weft_conf_text(c, path, text);
+    if (st == WEFT_OK) st = weft_conf_text(conf, path, text);
     weft_arena_free(tmp);
     return st;
 }
 
-weft_status weft_conf_set(weft_conf *c, const char *assignment)
+weft_status weft_conf_set(weft_conf *conf, const char *assignment)
 {
     size_t section = strcspn(assignment, ".="), end = strcspn(assignment, "=");
     /* A name with one of these would be another one in the file of a resumed run. */
@@ -199,179 +200,184 @@ weft_status weft_conf_set(weft_conf *c, const char *assignment)
             WEFT_ECONF,
             "command line: '%s': a value holds neither a line feed nor a comment",
             assignment);
-    weft_entry e = {.section = copy(c, assignment, section),
-                    .key = copy(c, key, n_key),
-                    .value = copy(c, value, n_value),
-                    .file = command_line};
-    return put(c, &e);
+    weft_entry entry = {.section = copy(conf, assignment, section),
+                        .key = copy(conf, key, n_key),
+                        .value = copy(conf, value, n_value),
+                        .file = command_line};
+    return put(conf, &entry);
 }
 
-void weft_conf_default(weft_conf *c, const char *section, const char *key,
+void weft_conf_default(weft_conf *conf, const char *section, const char *key,
                        const char *value)
 {
-    weft_entry e = {.section = copy(c, section, strlen(section)),
-                    .key = copy(c, key, strlen(key)),
-                    .value = copy(c, value, strlen(value)),
-                    .file = by_default,
-                    .line = -1,
-                    .used = 1};
-    weft_status st = put(c, &e);
+    weft_entry entry = {.section = copy(conf, section, strlen(section)),
+                        .key = copy(conf, key, strlen(key)),
+                        .value = copy(conf, value, strlen(value)),
+                        .file = by_default,
+                        .line = -1,
+                        .used = 1};
+    weft_status st = put(conf, &entry);
     weft_check(st == WEFT_OK, "%s", weft_error());
 }
 
-int weft_conf_is_default(const weft_entry *e)
+int weft_conf_is_default(const weft_entry *entry)
 {
-    return e->file == by_default;
+    return entry->file == by_default;
 }
 
-int weft_conf_is_typed(const weft_entry *e)
+int weft_conf_is_typed(const weft_entry *entry)
 {
-    return e->file == command_line;
+    return entry->file == command_line;
 }
 
-void weft_conf_drop(weft_conf *c, const char *section, const char *key)
+void weft_conf_drop(weft_conf *conf, const char *section, const char *key)
 {
-    weft_opt o = {.name = key};
+    weft_opt opt = {.name = key};
     int n = 0;
-    for (int i = 0; i < c->n; i++) {
-        const weft_entry *e = &c->entry[i];
-        int removed = strcmp(e->section, section) == 0 && (!key || weft_opt_is(&o, e->key));
-        if (!removed) c->entry[n++] = *e;
+    for (int i = 0; i < conf->n; i++) {
+        const weft_entry *entry = &conf->entry[i];
+        int removed =
+            strcmp(entry->section, section) == 0 && (!key || weft_opt_is(&opt, entry->key));
+        if (!removed) conf->entry[n++] = *entry;
     }
-    c->n = n;
+    conf->n = n;
 }
 
-weft_entry *weft_conf_find(const weft_conf *c, const char *section, const char *names)
+weft_entry *weft_conf_find(const weft_conf *conf, const char *section, const char *names)
 {
-    weft_opt o = {.name = names};
-    for (int i = 0; i < c->n; i++) {
-        weft_entry *e = &c->entry[i];
-        if (strcmp(e->section, section) == 0 && weft_opt_is(&o, e->key)) return e;
+    weft_opt opt = {.name = names};
+    for (int i = 0; i < conf->n; i++) {
+        weft_entry *entry = &conf->entry[i];
+        if (strcmp(entry->section, section) == 0 && weft_opt_is(&opt, entry->key))
+            return entry;
     }
     return NULL;
 }
 
-weft_status weft_entry_fail(const weft_entry *e, const char *fmt, ...)
+weft_status weft_entry_fail(const weft_entry *entry, const char *fmt, ...)
 {
     char line[16] = "", why[768];
     va_list args;
     va_start(args, fmt);
     vsnprintf(why, sizeof why, fmt, args);
     va_end(args);
-    if (e->line > 0) snprintf(line, sizeof line, ":%d", e->line);
-    return weft_fail(WEFT_ECONF, "%s%s: %s.%s = %s: %s", e->file, line, e->section, e->key,
-                     e->value, why);
+    if (entry->line > 0) snprintf(line, sizeof line, ":%d", entry->line);
+    return weft_fail(WEFT_ECONF, "%s%s: %s.%s = %s: %s", entry->file, line, entry->section,
+                     entry->key, entry->value, why);
 }
 
-static weft_status unknown_key(const weft_conf *c, const weft_kind *kind,
-                               const weft_entry *e)
+static weft_status unknown_key(const weft_conf *conf, const weft_kind *kind,
+                               const weft_entry *entry)
 {
     int n = 0;
     while (kind->opts[n].name) n++;
-    const char **list = WEFT_NEW(c->mem, const char *, n);
+    const char **list = WEFT_NEW(conf->mem, const char *, n);
     for (int i = 0; i < n; i++)
-        list[i] = copy(c, kind->opts[i].name, strcspn(kind->opts[i].name, "/"));
-    if (n == 0) return weft_entry_fail(e, "there is no such key; the section has none");
-    return weft_entry_fail(e, "there is no such key; did you mean %s?",
-                           weft_nearest(e->key, list, n));
+        list[i] = copy(conf, kind->opts[i].name, strcspn(kind->opts[i].name, "/"));
+    if (n == 0) return weft_entry_fail(entry, "there is no such key; the section has none");
+    return weft_entry_fail(entry, "there is no such key; did you mean %s?",
+                           weft_nearest(entry->key, list, n));
 }
 
 /* Sets the member of an option to the value of an entry. */
-static weft_status bind(const weft_conf *c, const weft_entry *e, const weft_opt *o,
+static weft_status bind(const weft_conf *conf, const weft_entry *entry, const weft_opt *opt,
                         void *self)
 {
-    const weft_entry *first = weft_conf_find(c, e->section, o->name);
-    if (first && first != e)
-        return weft_entry_fail(e, "is the same as %s; give one of them", first->key);
-    if (o->type == WEFT_TEXT) {
-        *(const char **)(void *)((char *)self + o->at) = e->value;
+    const weft_entry *first = weft_conf_find(conf, entry->section, opt->name);
+    if (first && first != entry)
+        return weft_entry_fail(entry, "is the same as %s; give one of them", first->key);
+    if (opt->type == WEFT_TEXT) {
+        *(const char **)(void *)((char *)self + opt->at) = entry->value;
         return WEFT_OK;
     }
-    if (weft_is_range(e->value)) {
-        if (weft_opt_tunable(o)) return WEFT_OK;
-        return weft_entry_fail(e, "a range, but this option is not tunable: give one "
-                                  "value");
+    if (weft_is_range(entry->value)) {
+        if (weft_opt_tunable(opt)) return WEFT_OK;
+        return weft_entry_fail(entry, "a range, but this option is not tunable: give one "
+                                      "value");
     }
     double value;
-    if (weft_opt_parse(o, e->value, &value) != WEFT_OK)
-        return weft_entry_fail(e, "%s", weft_error());
-    weft_opt_set(o, self, value);
+    if (weft_opt_parse(opt, entry->value, &value) != WEFT_OK)
+        return weft_entry_fail(entry, "%s", weft_error());
+    weft_opt_set(opt, self, value);
     return WEFT_OK;
 }
 
 static void put_defaults(const weft_kind *kind, void *self)
 {
-    for (const weft_opt *o = kind->opts; o->name; o++) {
-        if (o->type == WEFT_TEXT) {
-            *(const char **)(void *)((char *)self + o->at) = o->def;
+    for (const weft_opt *opt = kind->opts; opt->name; opt++) {
+        if (opt->type == WEFT_TEXT) {
+            *(const char **)(void *)((char *)self + opt->at) = opt->def;
             continue;
         }
         double value;
-        weft_check(weft_opt_parse(o, o->def, &value) == WEFT_OK, "default of [%s] %s: %s",
-                   kind->name, o->name, weft_error());
-        weft_opt_set(o, self, value);
+        weft_check(weft_opt_parse(opt, opt->def, &value) == WEFT_OK,
+                   "default of [%s] %s: %s", kind->name, opt->name, weft_error());
+        weft_opt_set(opt, self, value);
     }
 }
 
-weft_status weft_conf_bind(weft_conf *c, const weft_kind *kind, void *self)
+weft_status weft_conf_bind(weft_conf *conf, const weft_kind *kind, void *self)
 {
     put_defaults(kind, self);
-    for (int i = 0; i < c->n; i++) {
-        weft_entry *e = &c->entry[i];
-        if (strcmp(e->section, kind->name) != 0) continue;
-        const weft_opt *o = kind->opts;
-        while (o->name && !weft_opt_is(o, e->key)) o++;
-        if (!o->name && kind->opts != weft_own_keys) return unknown_key(c, kind, e);
-        e->used = 1;
-        if (!o->name) continue;
-        TRY(bind(c, e, o, self));
+    for (int i = 0; i < conf->n; i++) {
+        weft_entry *entry = &conf->entry[i];
+        if (strcmp(entry->section, kind->name) != 0) continue;
+        const weft_opt *opt = kind->opts;
+        while (opt->name && !weft_opt_is(opt, entry->key)) opt++;
+        if (!opt->name && kind->opts != weft_own_keys)
+            return unknown_key(conf, kind, entry);
+        entry->used = 1;
+        if (!opt->name) continue;
+        TRY(bind(conf, entry, opt, self));
     }
     return WEFT_OK;
 }
 
-weft_status weft_conf_unused(const weft_conf *c, const char *const *sections, int n)
+weft_status weft_conf_unused(const weft_conf *conf, const char *const *sections, int n)
 {
-    for (int i = 0; i < c->n; i++) {
-        const weft_entry *e = &c->entry[i];
-        if (e->used) continue;
+    for (int i = 0; i < conf->n; i++) {
+        const weft_entry *entry = &conf->entry[i];
+        if (entry->used) continue;
         for (int j = 0; j < n; j++)
-            if (strcmp(e->section, sections[j]) == 0)
-                return weft_entry_fail(e, "nothing in this run reads it: take it out, or "
-                                          "choose what it belongs to");
-        return weft_entry_fail(e, "there is no such section; did you mean [%s]?",
-                               weft_nearest(e->section, sections, n));
+            if (strcmp(entry->section, sections[j]) == 0)
+                return weft_entry_fail(entry,
+                                       "nothing in this run reads it: take it out, or "
+                                       "choose what it belongs to");
+        return weft_entry_fail(entry, "there is no such section; did you mean [%s]?",
+                               weft_nearest(entry->section, sections, n));
     }
     return WEFT_OK;
 }
 
 /* 1 if an entry before entry i is of the same section. */
-static int section_seen(const weft_conf *c, int i)
+static int section_seen(const weft_conf *conf, int i)
 {
     for (int j = 0; j < i; j++)
-        if (strcmp(c->entry[j].section, c->entry[i].section) == 0) return 1;
+        if (strcmp(conf->entry[j].section, conf->entry[i].section) == 0) return 1;
     return 0;
 }
 
-const char *weft_conf_echo(const weft_conf *c, weft_arena *mem)
+const char *weft_conf_echo(const weft_conf *conf, weft_arena *mem)
 {
     size_t room = 1;
-    for (int i = 0; i < c->n; i++) {
-        const weft_entry *e = &c->entry[i];
-        room += strlen(e->section) + strlen(e->key) + strlen(e->value) + sizeof "[]\n = \n";
+    for (int i = 0; i < conf->n; i++) {
+        const weft_entry *entry = &conf->entry[i];
+        room += strlen(entry->section) + strlen(entry->key) + strlen(entry->value) +
+                sizeof "[]\n = \n";
     }
     char *text = WEFT_NEW(mem, char, room);
     size_t n = 0;
-    for (int i = 0; i < c->n; i++) {
-        if (section_seen(c, i)) continue;
-        const char *section = c->entry[i].section;
+    for (int i = 0; i < conf->n; i++) {
+        if (section_seen(conf, i)) continue;
+        const char *section = conf->entry[i].section;
         n += (size_t)snprintf(text + n, room - n, "[%s]\n", section);
-        for (int j = i; j < c->n; j++) {
-            const weft_entry *e = &c->entry[j];
-            if (strcmp(e->section, section) != 0) continue;
+        for (int j = i; j < conf->n; j++) {
+            const weft_entry *entry = &conf->entry[j];
+            if (strcmp(entry->section, section) != 0) continue;
             /* After a blank, ; or # would begin a comment. */
-            int marked = *e->value == ';' || *e->value == '#';
-            n += (size_t)snprintf(text + n, room - n, "%s =%s%s\n", e->key,
-                                  marked ? "" : " ", e->value);
+            int marked = *entry->value == ';' || *entry->value == '#';
+            n += (size_t)snprintf(text + n, room - n, "%s =%s%s\n", entry->key,
+                                  marked ? "" : " ", entry->value);
         }
     }
     return text;

@@ -5,35 +5,36 @@
 
 #define FIRST_SLOTS 256
 
-static int64_t *slot_of(const weft_names *l, const char *name)
+static int64_t *slot_of(const weft_names *names, const char *name)
 {
     uint64_t at = weft_hash(name, strlen(name), 0);
     for (;; at++) {
-        int64_t *slot = &l->slot[at & (uint64_t)(l->slots - 1)];
-        if (*slot == 0 || strcmp(l->name[*slot - 1], name) == 0) return slot;
+        int64_t *slot = &names->slot[at & (uint64_t)(names->slots - 1)];
+        if (*slot == 0 || strcmp(names->name[*slot - 1], name) == 0) return slot;
     }
 }
 
 /* Doubles the number of slots, so that at least half of them are free. */
-static void widen(weft_names *l)
+static void widen(weft_names *names)
 {
-    l->slots = l->slots > 0 ? 2 * l->slots : FIRST_SLOTS;
-    l->slot = WEFT_NEW(l->mem, int64_t, l->slots);
-    for (int64_t i = 0; i < l->n; i++) *slot_of(l, l->name[i]) = i + 1;
+    names->slots = names->slots > 0 ? 2 * names->slots : FIRST_SLOTS;
+    names->slot = WEFT_NEW(names->mem, int64_t, names->slots);
+    for (int64_t i = 0; i < names->n; i++) *slot_of(names, names->name[i]) = i + 1;
 }
 
-int64_t weft_names_find(weft_names *l, const char *name)
+int64_t weft_names_find(weft_names *names, const char *name)
 {
-    if (2 * l->n >= l->slots) widen(l);
-    int64_t *slot = slot_of(l, name);
+    if (2 * names->n >= names->slots) widen(names);
+    int64_t *slot = slot_of(names, name);
     if (*slot > 0) return *slot - 1;
-    l->name = weft_grow(l->mem, l->name, sizeof *l->name, l->n, &l->room);
-    l->name[l->n] = weft_arena_text(l->mem, "%s", name);
-    *slot = ++l->n;
-    return l->n - 1;
+    names->name =
+        weft_grow(names->mem, names->name, sizeof *names->name, names->n, &names->room);
+    names->name[names->n] = weft_arena_text(names->mem, "%s", name);
+    *slot = ++names->n;
+    return names->n - 1;
 }
 
-int64_t weft_names_index(const weft_names *l, const char *name)
+int64_t weft_names_index(const weft_names *names, const char *name)
 {
-    return l->slots > 0 ? *slot_of(l, name) - 1 : -1;
+    return names->slots > 0 ? *slot_of(names, name) - 1 : -1;
 }

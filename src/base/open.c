@@ -11,13 +11,15 @@
 
 const weft_opt weft_own_keys[] = {{0}};
 
-static weft_status check_key(const weft_entry *e)
+static weft_status check_key(const weft_entry *entry)
 {
-    size_t n = strlen(e->key);
-    if (strspn(e->key, LETTERS "_") > 0 && strspn(e->key, LETTERS DIGITS "_-.") == n)
+    size_t n = strlen(entry->key);
+    if (strspn(entry->key, LETTERS "_") > 0 &&
+        strspn(entry->key, LETTERS DIGITS "_-.") == n)
         return WEFT_OK;
-    return weft_entry_fail(e, "expected a name of letters, digits, \"_\", \"-\" and \".\" "
-                              "that begins with a letter");
+    return weft_entry_fail(entry,
+                           "expected a name of letters, digits, \"_\", \"-\" and \".\" "
+                           "that begins with a letter");
 }
 
 /* 1 if the n characters are a number; *whole 1: it is written as an integer. */
@@ -85,7 +87,7 @@ static int looks_ranged(const char *value)
 /* ---- options ---- */
 
 /* The words of "x | y | z" without the blanks between them. */
-static weft_status read_words(const weft_entry *e, const char *value, weft_arena *mem,
+static weft_status read_words(const weft_entry *entry, const char *value, weft_arena *mem,
                               const char **out)
 {
     *out = "";
@@ -94,54 +96,54 @@ static weft_status read_words(const weft_entry *e, const char *value, weft_arena
         const char *next = at[n] ? at + n + 1 : NULL;
         at = weft_trim(at, &n);
         if (n == 0)
-            return weft_entry_fail(e, "one of the values is empty; expected "
-                                      "\"x | y | z\"");
+            return weft_entry_fail(entry, "one of the values is empty; expected "
+                                          "\"x | y | z\"");
         *out = weft_arena_text(mem, "%s%s%.*s", *out, **out ? "|" : "", (int)n, at);
         at = next;
     }
     return WEFT_OK;
 }
 
-static weft_status make(const weft_entry *e, weft_opt *o, weft_arena *mem)
+static weft_status make(const weft_entry *entry, weft_opt *opt, weft_arena *mem)
 {
-    o->name = e->key;
-    o->about = "the user's own";
-    o->type = WEFT_TEXT;
-    o->def = e->value;
-    const char *when = weft_clause(e->value, "when"), *value = e->value;
+    opt->name = entry->key;
+    opt->about = "the user's own";
+    opt->type = WEFT_TEXT;
+    opt->def = entry->value;
+    const char *when = weft_clause(entry->value, "when"), *value = entry->value;
     if (when) value = weft_arena_text(mem, "%.*s", (int)(when - value), value);
-    if (!strchr(value, '|') && is_interval(value, &o->type)) {
-        o->lo = -DBL_MAX;
-        o->hi = DBL_MAX;
-        o->def = "0";
+    if (!strchr(value, '|') && is_interval(value, &opt->type)) {
+        opt->lo = -DBL_MAX;
+        opt->hi = DBL_MAX;
+        opt->def = "0";
     } else if (when || strchr(value, '|')) {
-        o->type = WEFT_WORDS;
-        TRY(read_words(e, value, mem, &o->words));
-        o->def = weft_arena_text(mem, "%.*s", (int)strcspn(o->words, "|"), o->words);
+        opt->type = WEFT_WORDS;
+        TRY(read_words(entry, value, mem, &opt->words));
+        opt->def = weft_arena_text(mem, "%.*s", (int)strcspn(opt->words, "|"), opt->words);
     } else if (!weft_is_quoted(value) && looks_ranged(value)) {
-        return weft_entry_fail(e,
+        return weft_entry_fail(entry,
                                "looks like a range of another program; an axis is "
                                "written \"0.1 | 0.01\", \"1 .. 5\" or \"log 1e-4 .. 1\", "
                                "and a text that is passed on as it stands in quotes");
     }
-    o->role = o->type == WEFT_TEXT ? WEFT_FIXED : WEFT_PER_TRIAL;
+    opt->role = opt->type == WEFT_TEXT ? WEFT_FIXED : WEFT_PER_TRIAL;
     return WEFT_OK;
 }
 
-weft_status weft_conf_open(const weft_conf *c, const weft_kind *kind, weft_arena *mem,
+weft_status weft_conf_open(const weft_conf *conf, const weft_kind *kind, weft_arena *mem,
                            const weft_kind **out)
 {
     size_t slot = sizeof(int64_t); /* the largest member */
-    weft_opt *opts = WEFT_NEW(mem, weft_opt, c->n + 1);
+    weft_opt *opts = WEFT_NEW(mem, weft_opt, conf->n + 1);
     weft_kind *own = WEFT_NEW(mem, weft_kind, 1);
     int n = 0;
-    for (int i = 0; i < c->n; i++) {
-        weft_entry *e = &c->entry[i];
-        if (strcmp(e->section, kind->name) != 0) continue;
-        TRY(check_key(e));
-        TRY(make(e, &opts[n], mem));
+    for (int i = 0; i < conf->n; i++) {
+        weft_entry *entry = &conf->entry[i];
+        if (strcmp(entry->section, kind->name) != 0) continue;
+        TRY(check_key(entry));
+        TRY(make(entry, &opts[n], mem));
         opts[n].at = slot * (size_t)n;
-        e->used = 1;
+        entry->used = 1;
         n++;
     }
     *own = *kind;

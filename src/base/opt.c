@@ -27,14 +27,14 @@ static int among(const char *list, size_t n, const char *word, int fold)
     return -1;
 }
 
-int weft_opt_tunable(const weft_opt *o)
+int weft_opt_tunable(const weft_opt *opt)
 {
-    return o->role >= WEFT_PER_SAMPLE;
+    return opt->role >= WEFT_PER_SAMPLE;
 }
 
-int weft_opt_is(const weft_opt *o, const char *key)
+int weft_opt_is(const weft_opt *opt, const char *key)
 {
-    return among(o->name, strlen(o->name), key, 0) >= 0;
+    return among(opt->name, strlen(opt->name), key, 0) >= 0;
 }
 
 /* Copies the first word of "a/b|c" into text[room]. */
@@ -43,9 +43,9 @@ static void first_word(const char *list, char *text, size_t room)
     snprintf(text, room, "%.*s", (int)strcspn(list, "/|"), list);
 }
 
-void weft_opt_name(const weft_opt *o, char *text, size_t n)
+void weft_opt_name(const weft_opt *opt, char *text, size_t n)
 {
-    first_word(o->name, text, n);
+    first_word(opt->name, text, n);
 }
 
 int weft_is_quoted(const char *value)
@@ -96,19 +96,21 @@ static int number(const char *text, double *x)
     return *end == '\0' && !isnan(*x) && !lost;
 }
 
-static weft_status parse_number(const weft_opt *o, const char *text, double *value)
+static weft_status parse_number(const weft_opt *opt, const char *text, double *value)
 {
-    if (o->words && strcasecmp(text, o->words) == 0) {
-        *value = o->lo;
+    if (opt->words && strcasecmp(text, opt->words) == 0) {
+        *value = opt->lo;
         return WEFT_OK;
     }
-    const char *what = o->type == WEFT_REAL ? "a number" : "an integer";
+    const char *what = opt->type == WEFT_REAL ? "a number" : "an integer";
     /* a larger number is not exact in a double, or does not fit the member */
-    double most = o->type == WEFT_INT ? INT_MAX : o->type == WEFT_LONG ? 0x1p53 : INFINITY;
-    double lo = fmax(o->lo, -most), hi = fmin(o->hi, most), x;
-    int right = number(text, &x) && (o->type == WEFT_REAL || x == floor(x));
+    double most = opt->type == WEFT_INT    ? INT_MAX
+                  : opt->type == WEFT_LONG ? 0x1p53
+                                           : INFINITY;
+    double lo = fmax(opt->lo, -most), hi = fmin(opt->hi, most), x;
+    int right = number(text, &x) && (opt->type == WEFT_REAL || x == floor(x));
     if (!right) return weft_fail(WEFT_ECONF, "'%s' is not %s", text, what);
-    if ((x < lo || x > hi) && o->type != WEFT_REAL)
+    if ((x < lo || x > hi) && opt->type != WEFT_REAL)
         return weft_fail(WEFT_ECONF, "%s is out of bounds: must be %s from %.0f to %.0f",
                          text, what, lo, hi);
     if (x < lo || x > hi)
@@ -128,13 +130,13 @@ static weft_status parse_bool(const char *text, double *value)
     return WEFT_OK;
 }
 
-static weft_status parse_choice(const weft_opt *o, const char *text, double *value)
+static weft_status parse_choice(const weft_opt *opt, const char *text, double *value)
 {
     enum { MOST = 64 };
     char word[MOST][32];
     const char *list[MOST];
     int n = 0;
-    for (const char *at = o->words; n < MOST; n++) {
+    for (const char *at = opt->words; n < MOST; n++) {
         size_t length = strcspn(at, "|");
         if (among(at, length, text, 1) >= 0) {
             *value = n;
@@ -156,11 +158,11 @@ static weft_status parse_choice(const weft_opt *o, const char *text, double *val
 }
 
 /* Of WEFT_WORDS, "a|b/c|B". */
-static weft_status parse_word(const weft_opt *o, const char *text, double *value)
+static weft_status parse_word(const weft_opt *opt, const char *text, double *value)
 {
     size_t n = strlen(text);
     int i = 0;
-    for (const char *at = o->words; at; i++) {
+    for (const char *at = opt->words; at; i++) {
         size_t length = strcspn(at, "|");
         if (length == n && strncmp(at, text, n) == 0) {
             *value = i;
@@ -168,55 +170,55 @@ static weft_status parse_word(const weft_opt *o, const char *text, double *value
         }
         at = at[length] ? at + length + 1 : NULL;
     }
-    return weft_fail(WEFT_ECONF, "'%s' is none of %s", text, o->words);
+    return weft_fail(WEFT_ECONF, "'%s' is none of %s", text, opt->words);
 }
 
-weft_status weft_opt_parse(const weft_opt *o, const char *text, double *value)
+weft_status weft_opt_parse(const weft_opt *opt, const char *text, double *value)
 {
-    switch (o->type) {
+    switch (opt->type) {
     case WEFT_BOOL: return parse_bool(text, value);
-    case WEFT_CHOICE: return parse_choice(o, text, value);
-    case WEFT_WORDS: return parse_word(o, text, value);
+    case WEFT_CHOICE: return parse_choice(opt, text, value);
+    case WEFT_WORDS: return parse_word(opt, text, value);
     case WEFT_TEXT: return weft_fail(WEFT_ECONF, "'%s' is a text, not a number", text);
-    default: return parse_number(o, text, value);
+    default: return parse_number(opt, text, value);
     }
 }
 
-void weft_opt_set(const weft_opt *o, void *self, double value)
+void weft_opt_set(const weft_opt *opt, void *self, double value)
 {
-    void *member = (char *)self + o->at;
-    if (o->type == WEFT_LONG)
+    void *member = (char *)self + opt->at;
+    if (opt->type == WEFT_LONG)
         *(int64_t *)member = (int64_t)value;
-    else if (o->type == WEFT_REAL)
+    else if (opt->type == WEFT_REAL)
         *(double *)member = value;
     else
         *(int *)member = (int)value;
 }
 
-double weft_opt_value(const weft_opt *o, const void *self)
+double weft_opt_value(const weft_opt *opt, const void *self)
 {
-    const void *member = (const char *)self + o->at;
-    if (o->type == WEFT_LONG) return (double)*(const int64_t *)member;
-    if (o->type == WEFT_REAL) return *(const double *)member;
+    const void *member = (const char *)self + opt->at;
+    if (opt->type == WEFT_LONG) return (double)*(const int64_t *)member;
+    if (opt->type == WEFT_REAL) return *(const double *)member;
     return *(const int *)member;
 }
 
-void weft_opt_show(const weft_opt *o, double value, char *text, size_t n)
+void weft_opt_show(const weft_opt *opt, double value, char *text, size_t n)
 {
-    if (o->type == WEFT_BOOL) {
+    if (opt->type == WEFT_BOOL) {
         snprintf(text, n, "%s", value != 0 ? "true" : "false");
-    } else if (o->type == WEFT_CHOICE || o->type == WEFT_WORDS) {
-        const char *at = o->words;
+    } else if (opt->type == WEFT_CHOICE || opt->type == WEFT_WORDS) {
+        const char *at = opt->words;
         for (int i = (int)value; i > 0 && *at; i--) {
             at += strcspn(at, "|");
             at += *at == '|';
         }
-        if (o->type == WEFT_CHOICE)
+        if (opt->type == WEFT_CHOICE)
             first_word(at, text, n);
         else
             snprintf(text, n, "%.*s", (int)strcspn(at, "|"), at);
-    } else if (o->words && !(value > o->lo)) {
-        snprintf(text, n, "%s", o->words);
+    } else if (opt->words && !(value > opt->lo)) {
+        snprintf(text, n, "%s", opt->words);
     } else {
         char digits[32];
         for (int precision = 1; precision <= 17;
@@ -225,7 +227,7 @@ void weft_opt_show(const weft_opt *o, double value, char *text, size_t n)
             if (strtod(digits, NULL) == value) break;
         }
         int whole = floor(value) == value && fabs(value) < 1e6;
-        if (o->type != WEFT_REAL || whole) snprintf(digits, sizeof digits, "%.0f", value);
+        if (opt->type != WEFT_REAL || whole) snprintf(digits, sizeof digits, "%.0f", value);
         snprintf(text, n, "%s", digits);
     }
 }

@@ -30,15 +30,15 @@ static void box_muller(const uint64_t word[2], double z[2])
     z[1] = radius * sin(angle);
 }
 
-void weft_rng_normal_pair(const weft_rng4 *r, double z[2])
+void weft_rng_normal_pair(const weft_rng4 *rng, double z[2])
 {
-    box_muller(r->v, z);
+    box_muller(rng->v, z);
 }
 
-void weft_rng_normal(const weft_rng4 *r, double z[4])
+void weft_rng_normal(const weft_rng4 *rng, double z[4])
 {
-    box_muller(r->v, z);
-    box_muller(r->v + 2, z + 2);
+    box_muller(rng->v, z);
+    box_muller(rng->v + 2, z + 2);
 }
 
 uint64_t weft_hash(const void *bytes, size_t n, uint64_t seed)

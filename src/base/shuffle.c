@@ -29,12 +29,12 @@ void weft_shuffle(int64_t n, uint64_t seed, int64_t *order, weft_arena *tmp)
 
 void weft_shuffle_first(int64_t take, int64_t n, const weft_rng_row *key, int64_t *order)
 {
-    weft_rng4 r = {{0}};
+    weft_rng4 rng = {{0}};
     for (int64_t i = 0; i < take; i++) {
         if (i % 4 == 0)
-            r = weft_rng_at(key->seed, key->purpose, key->a, key->b,
-                            key->c + (uint64_t)(i / 4));
-        int64_t j = i + (int64_t)(weft_rng_unit(r.v[i % 4]) * (double)(n - i));
+            rng = weft_rng_at(key->seed, key->purpose, key->a, key->b,
+                              key->c + (uint64_t)(i / 4));
+        int64_t j = i + (int64_t)(weft_rng_unit(rng.v[i % 4]) * (double)(n - i));
         int64_t kept = order[i];
         order[i] = order[j];
         order[j] = kept;

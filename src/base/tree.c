@@ -53,12 +53,13 @@ static weft_status visit_all(walk *w, const char *at)
 {
     weft_arena *tmp = weft_arena_new();
     const char *path = weft_arena_text(tmp, "%s%s", w->root, at);
-    DIR *d = opendir(path);
-    weft_status st = d ? WEFT_OK : fail("read", path, errno);
-    for (const struct dirent *e = d ? readdir(d) : NULL; e && st == WEFT_OK; e = readdir(d))
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            st = visit(w, weft_arena_text(tmp, "%s/%s", at, e->d_name));
-    if (d) closedir(d);
+    DIR *dir = opendir(path);
+    weft_status st = dir ? WEFT_OK : fail("read", path, errno);
+    for (const struct dirent *entry = dir ? readdir(dir) : NULL; entry && st == WEFT_OK;
+         entry = readdir(dir))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            st = visit(w, weft_arena_text(tmp, "%s/%s", at, entry->d_name));
+    if (dir) closedir(dir);
     weft_arena_free(tmp);
     return st;
 }

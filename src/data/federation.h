@@ -34,25 +34,25 @@ typedef struct weft_federation {
     int classes;              /* of the file, where class_of is */
 } weft_federation;
 
-/* 1 if the open file d->file holds a federation. */
-int weft_federation_is(weft_data *d);
-/* Fills d->clients and the totals of the parts. EFILE, EDATA. */
-WEFT_CHECKED weft_status weft_federation_open(weft_data *d);
-void weft_federation_close(weft_data *d);
+/* 1 if the open file data->file holds a federation. */
+int weft_federation_is(weft_data *data);
+/* Fills data->clients and the totals of the parts. EFILE, EDATA. */
+WEFT_CHECKED weft_status weft_federation_open(weft_data *data);
+void weft_federation_close(weft_data *data);
 /* The rest of it, where samples are generated: /@generator is there. EFILE, EDATA. */
-WEFT_CHECKED weft_status weft_generator_open(weft_data *d);
+WEFT_CHECKED weft_status weft_generator_open(weft_data *data);
 
-/* 1 if documents of the open file d->file belong to clients. */
-int weft_owners_are(weft_data *d);
-/* Fills d->owners. EFILE, EDATA. */
-WEFT_CHECKED weft_status weft_owners_open(weft_data *d);
+/* 1 if documents of the open file data->file belong to clients. */
+int weft_owners_are(weft_data *data);
+/* Fills data->owners. EFILE, EDATA. */
+WEFT_CHECKED weft_status weft_owners_open(weft_data *data);
 /* Check for weft_h5_map_open of the labels of clients' samples; self: the weft_data. EDATA:
  * a class that is not one of the data set's. */
 WEFT_CHECKED weft_status weft_labels_check(const void *self, int64_t first, int64_t n,
                                            const void *label);
-void weft_owners_close(weft_data *d);
-/* Reads the vocabulary d->vocab[tok]. EFILE; EDATA: documents were packed without that
+void weft_owners_close(weft_data *data);
+/* Reads the vocabulary data->vocab[tok]. EFILE; EDATA: documents were packed without that
  * tokenizer. */
-WEFT_CHECKED weft_status weft_data_vocab(weft_data *d, weft_tokenizer tok);
+WEFT_CHECKED weft_status weft_data_vocab(weft_data *data, weft_tokenizer tok);
 
 #endif

@@ -23,67 +23,71 @@ enum { SIZE, SHIFT, CENTRE, MODEL, SAMPLE };
 #define COMMON ((uint64_t)-1) /* in place of a client: of all of them */
 
 /* z[n] standard normal numbers of (a, b). */
-static void normals(const weft_generator *g, uint64_t a, uint64_t b, int64_t n, double *z)
+static void normals(const weft_generator *generator, uint64_t a, uint64_t b, int64_t n,
+                    double *z)
 {
     for (int64_t i = 0; i < n; i += 4) {
         double four[4];
-        weft_rng4 r = weft_rng_at((uint64_t)g->seed, WEFT_RNG_CLIENT, a, b, (uint64_t)i);
-        weft_rng_normal(&r, four);
+        weft_rng4 rng =
+            weft_rng_at((uint64_t)generator->seed, WEFT_RNG_CLIENT, a, b, (uint64_t)i);
+        weft_rng_normal(&rng, four);
         for (int64_t j = i; j < n && j < i + 4; j++) z[j] = four[j - i];
     }
 }
 
-void weft_generator_start(weft_generator *g, weft_arena *mem)
+void weft_generator_start(weft_generator *generator, weft_arena *mem)
 {
-    double *w = WEFT_NEW(mem, double, g->classes *(g->d + 1));
-    double *deviation = WEFT_NEW(mem, double, g->d);
-    normals(g, COMMON, MODEL, g->classes * (g->d + 1), w);
-    for (int64_t j = 0; j < g->d; j++) deviation[j] = pow((double)(j + 1), -0.6);
-    g->w = w;
-    g->deviation = deviation;
+    double *w = WEFT_NEW(mem, double, generator->classes *(generator->d + 1));
+    double *deviation = WEFT_NEW(mem, double, generator->d);
+    normals(generator, COMMON, MODEL, generator->classes * (generator->d + 1), w);
+    for (int64_t j = 0; j < generator->d; j++) deviation[j] = pow((double)(j + 1), -0.6);
+    generator->w = w;
+    generator->deviation = deviation;
 }
 
-void weft_generator_count(const weft_generator *g, int64_t c, int64_t count[WEFT_NPART])
+void weft_generator_count(const weft_generator *generator, int64_t c,
+                          int64_t count[WEFT_NPART])
 {
     double z = 0;
-    if (g->spread > 0) normals(g, (uint64_t)c, SIZE, 1, &z);
-    double size = g->samples * exp(g->spread * (z - g->spread / 2));
-    int64_t n = llround(fmin(fmax(size, LEAST), MOST * g->samples));
-    weft_client_divide(g->valid, g->test, n, count);
+    if (generator->spread > 0) normals(generator, (uint64_t)c, SIZE, 1, &z);
+    double size = generator->samples * exp(generator->spread * (z - generator->spread / 2));
+    int64_t n = llround(fmin(fmax(size, LEAST), MOST * generator->samples));
+    weft_client_divide(generator->valid, generator->test, n, count);
 }
 
-void weft_generator_sizes(const weft_generator *g, weft_sizes size[WEFT_NPART])
+void weft_generator_sizes(const weft_generator *generator, weft_sizes size[WEFT_NPART])
 {
-    int alike = !(g->spread > 0);
+    int alike = !(generator->spread > 0);
     for (int i = 0; i < WEFT_NPART; i++) size[i] = (weft_sizes){0};
-    for (int64_t c = 0; c < (alike ? 1 : g->clients); c++) {
+    for (int64_t c = 0; c < (alike ? 1 : generator->clients); c++) {
         int64_t count[WEFT_NPART];
-        weft_generator_count(g, c, count);
+        weft_generator_count(generator, c, count);
         for (int i = 0; i < WEFT_NPART; i++) weft_sizes_add(&size[i], count[i]);
     }
     for (int i = 0; alike && i < WEFT_NPART; i++) {
-        size[i].total *= g->clients;
-        size[i].square *= (double)g->clients;
+        size[i].total *= generator->clients;
+        size[i].square *= (double)generator->clients;
     }
 }
 
-void weft_generator_make(const weft_generator *g, int64_t c, int64_t first, int64_t n,
-                         float *x, int32_t *label, weft_arena *tmp)
+void weft_generator_make(const weft_generator *generator, int64_t c, int64_t first,
+                         int64_t n, float *x, int32_t *label, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    int64_t d = g->d, nw = g->classes * (d + 1);
+    int64_t d = generator->d, nw = generator->classes * (d + 1);
     double shift, *v = WEFT_NEW(tmp, double, d), *z = WEFT_NEW(tmp, double, d),
                   *w = WEFT_NEW(tmp, double, nw);
-    normals(g, (uint64_t)c, SHIFT, 1, &shift);
-    normals(g, (uint64_t)c, CENTRE, d, v);
-    if (g->alpha > 0) normals(g, (uint64_t)c, MODEL, nw, w);
-    for (int64_t i = 0; i < nw; i++) w[i] = g->w[i] + g->alpha * w[i];
-    for (int64_t j = 0; j < d; j++) v[j] += g->beta * shift;
+    normals(generator, (uint64_t)c, SHIFT, 1, &shift);
+    normals(generator, (uint64_t)c, CENTRE, d, v);
+    if (generator->alpha > 0) normals(generator, (uint64_t)c, MODEL, nw, w);
+    for (int64_t i = 0; i < nw; i++) w[i] = generator->w[i] + generator->alpha * w[i];
+    for (int64_t j = 0; j < d; j++) v[j] += generator->beta * shift;
     for (int64_t i = 0; i < n; i++, x += d) {
-        normals(g, (uint64_t)c, (uint64_t)(SAMPLE + first + i), d, z);
-        for (int64_t j = 0; j < d; j++) x[j] = (float)(v[j] + g->deviation[j] * z[j]);
+        normals(generator, (uint64_t)c, (uint64_t)(SAMPLE + first + i), d, z);
+        for (int64_t j = 0; j < d; j++)
+            x[j] = (float)(v[j] + generator->deviation[j] * z[j]);
         double best = -INFINITY;
-        for (int64_t k = 0; k < g->classes; k++) {
+        for (int64_t k = 0; k < generator->classes; k++) {
             const double *wk = w + k * (d + 1);
             double sum = wk[d];
             for (int64_t j = 0; j < d; j++) sum += wk[j] * (double)x[j];

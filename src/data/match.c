@@ -97,180 +97,186 @@ static const uint8_t *match_bytes(const uint8_t *x, int64_t n, int64_t d,
 }
 
 /* The numbers of the classes become those that `like` has for their names. */
-static weft_status match_classes(weft_data *d, const weft_likeness *like, const char *whose)
+static weft_status match_classes(weft_data *data, const weft_likeness *like,
+                                 const char *whose)
 {
     int64_t lacks;
-    const int64_t *place =
-        places(d->class_name, d->classes, like->class_name, like->classes, &lacks, d->mem);
+    const int64_t *place = places(data->class_name, data->classes, like->class_name,
+                                  like->classes, &lacks, data->mem);
     if (lacks >= 0)
         return weft_fail(WEFT_EDATA,
                          "%s has the class '%s', which the winner of %s does not know; its "
                          "classes are %s: pack the data with those names",
-                         d->path, d->class_name[lacks], whose,
-                         list(like->class_name, like->classes, d->mem));
-    int32_t *class_of = WEFT_NEW(d->mem, int32_t, d->classes);
-    for (int i = 0; i < d->classes; i++) class_of[i] = (int32_t)place[i];
-    int same = is_identity(place, d->classes);
-    weft_clients *f = d->clients ? d->clients : d->owners;
-    if (f && !same) {
-        f->own->class_of = class_of;
-        f->own->classes = d->classes;
+                         data->path, data->class_name[lacks], whose,
+                         list(like->class_name, like->classes, data->mem));
+    int32_t *class_of = WEFT_NEW(data->mem, int32_t, data->classes);
+    for (int i = 0; i < data->classes; i++) class_of[i] = (int32_t)place[i];
+    int same = is_identity(place, data->classes);
+    weft_clients *clients = data->clients ? data->clients : data->owners;
+    if (clients && !same) {
+        clients->own->class_of = class_of;
+        clients->own->classes = data->classes;
     }
-    for (int p = 0; p < WEFT_NPART && !d->clients && !same; p++)
-        d->part[p].label =
-            weft_match_labels(d->part[p].label, d->part[p].n, class_of, d->mem);
-    d->classes = (int)like->classes;
-    d->class_name = like->class_name;
+    for (int p = 0; p < WEFT_NPART && !data->clients && !same; p++)
+        data->part[p].label =
+            weft_match_labels(data->part[p].label, data->part[p].n, class_of, data->mem);
+    data->classes = (int)like->classes;
+    data->class_name = like->class_name;
     return WEFT_OK;
 }
 
 /* What column j, which is column `from` of the file, has to be moved by; 1: it has. */
-static int find_move(const weft_data *d, const weft_likeness *like, int64_t from, int64_t j,
-                     weft_move *move)
+static int find_move(const weft_data *data, const weft_likeness *like, int64_t from,
+                     int64_t j, weft_move *move)
 {
-    double shift = d->shift ? d->shift[from] : 0, to = like->shift ? like->shift[j] : 0;
-    *move = (weft_move){d->scale ? d->scale[from] : 1, shift - to,
+    double shift = data->shift ? data->shift[from] : 0,
+           to = like->shift ? like->shift[j] : 0;
+    *move = (weft_move){data->scale ? data->scale[from] : 1, shift - to,
                         like->scale ? like->scale[j] : 1};
     return shift < to || shift > to || move->scale < move->over || move->scale > move->over;
 }
 
 /* Of all columns; NULL where none has to be moved. */
-static const weft_move *find_moves(const weft_data *d, const weft_likeness *like,
+static const weft_move *find_moves(const weft_data *data, const weft_likeness *like,
                                    const int64_t *column_of)
 {
     int moves = 0;
-    if (!d->shift && !like->shift) return NULL;
-    weft_move *move = WEFT_NEW(d->mem, weft_move, like->d);
+    if (!data->shift && !like->shift) return NULL;
+    weft_move *move = WEFT_NEW(data->mem, weft_move, like->d);
     for (int64_t j = 0; j < like->d; j++)
-        moves |= find_move(d, like, column_of ? column_of[j] : j, j, &move[j]);
+        moves |= find_move(data, like, column_of ? column_of[j] : j, j, &move[j]);
     return moves ? move : NULL;
 }
 
 /* column_of, move: NULL where columns are in order, and not moved. */
-static void change_columns(weft_data *d, const int64_t *column_of, const weft_move *move)
+static void change_columns(weft_data *data, const int64_t *column_of, const weft_move *move)
 {
     if (!column_of && !move) return;
-    if (d->clients) {
-        d->clients->own->column_of = column_of;
-        d->clients->own->move = move;
+    if (data->clients) {
+        data->clients->own->column_of = column_of;
+        data->clients->own->move = move;
     }
-    for (int p = 0; p < WEFT_NPART && !d->clients; p++) {
-        weft_rows *r = &d->part[p];
-        if (r->byte) r->byte = match_bytes(r->byte, r->n, r->d, column_of, d->mem);
-        if (r->value)
-            r->value = weft_match_columns(r->value, r->n, r->d, column_of, move, d->mem);
+    for (int p = 0; p < WEFT_NPART && !data->clients; p++) {
+        weft_rows *rows = &data->part[p];
+        if (rows->byte)
+            rows->byte = match_bytes(rows->byte, rows->n, rows->d, column_of, data->mem);
+        if (rows->value)
+            rows->value = weft_match_columns(rows->value, rows->n, rows->d, column_of, move,
+                                             data->mem);
     }
 }
 
 /* *column_of: [like->d] columns of the file, NULL where they are in order. */
-static weft_status order_columns(const weft_data *d, const weft_likeness *like,
+static weft_status order_columns(const weft_data *data, const weft_likeness *like,
                                  const char *whose, const int64_t **column_of)
 {
     *column_of = NULL;
-    if (!d->column_name || !like->column_name) {
-        if (d->column_name || like->column_name)
+    if (!data->column_name || !like->column_name) {
+        if (data->column_name || like->column_name)
             weft_log(WEFT_WARN, "%s has no names of columns: they are taken in their order",
-                     d->column_name ? whose : d->path);
+                     data->column_name ? whose : data->path);
         return WEFT_OK;
     }
     int64_t lacks;
     const int64_t *place =
-        places(like->column_name, like->d, d->column_name, like->d, &lacks, d->mem);
+        places(like->column_name, like->d, data->column_name, like->d, &lacks, data->mem);
     if (lacks >= 0)
         return weft_fail(
             WEFT_EDATA,
             "%s has no column '%s', which the winner of %s was trained on; its "
             "columns are %s",
-            d->path, like->column_name[lacks], whose,
-            list(d->column_name, like->d, d->mem));
+            data->path, like->column_name[lacks], whose,
+            list(data->column_name, like->d, data->mem));
     if (!is_identity(place, like->d)) *column_of = place;
     return WEFT_OK;
 }
 
-static weft_status match_columns(weft_data *d, const weft_likeness *like, const char *whose)
+static weft_status match_columns(weft_data *data, const weft_likeness *like,
+                                 const char *whose)
 {
     const int64_t *column_of;
-    TRY(order_columns(d, like, whose, &column_of));
-    change_columns(d, column_of, find_moves(d, like, column_of));
-    d->shift = like->shift;
-    d->scale = like->scale;
+    TRY(order_columns(data, like, whose, &column_of));
+    change_columns(data, column_of, find_moves(data, like, column_of));
+    data->shift = like->shift;
+    data->scale = like->scale;
     return WEFT_OK;
 }
 
 /* ---- the whole ---- */
 
-weft_likeness weft_data_likeness(const weft_data *d)
+weft_likeness weft_data_likeness(const weft_data *data)
 {
-    const weft_clients *f = d->clients;
-    return (weft_likeness){.form = d->form,
-                           .d = d->part[WEFT_TRAIN].d,
-                           .channels = f ? f->channels : 0,
-                           .height = f ? f->height : 0,
-                           .width = f ? f->width : 0,
-                           .longest = d->longest,
-                           .classes = d->classes,
-                           .class_name = d->class_name,
-                           .column_name = d->column_name,
-                           .shift = d->shift,
-                           .scale = d->scale};
+    const weft_clients *clients = data->clients;
+    return (weft_likeness){.form = data->form,
+                           .d = data->part[WEFT_TRAIN].d,
+                           .channels = clients ? clients->channels : 0,
+                           .height = clients ? clients->height : 0,
+                           .width = clients ? clients->width : 0,
+                           .longest = data->longest,
+                           .classes = data->classes,
+                           .class_name = data->class_name,
+                           .column_name = data->column_name,
+                           .shift = data->shift,
+                           .scale = data->scale};
 }
 
-static weft_status check_form(const weft_data *d, const weft_likeness *like,
+static weft_status check_form(const weft_data *data, const weft_likeness *like,
                               const char *whose)
 {
     static const char *const what[WEFT_NFORM] = {"bytes", "numbers", "documents",
                                                  "running text"};
-    weft_likeness own = weft_data_likeness(d);
+    weft_likeness own = weft_data_likeness(data);
     if (own.form != like->form)
         return weft_fail(WEFT_EDATA,
                          "%s holds %s, but the winner of %s was trained on %s; pack the "
                          "data by the same reader",
-                         d->path, what[own.form], whose, what[like->form]);
+                         data->path, what[own.form], whose, what[like->form]);
     if (own.d != like->d && own.form == WEFT_CHARS)
         return weft_fail(WEFT_EDATA,
                          "%s has windows of %lld characters, but the winner of %s was "
                          "trained on %lld; pack it with length=%lld",
-                         d->path, (long long)own.d, whose, (long long)like->d,
+                         data->path, (long long)own.d, whose, (long long)like->d,
                          (long long)like->d);
     if (own.d != like->d)
         return weft_fail(WEFT_EDATA,
                          "%s has %lld columns, but the winner of %s was trained on %lld",
-                         d->path, (long long)own.d, whose, (long long)like->d);
+                         data->path, (long long)own.d, whose, (long long)like->d);
     if (own.channels != like->channels || own.height != like->height ||
         own.width != like->width)
         return weft_fail(WEFT_EDATA,
                          "%s has images of %lld x %lld x %lld, but the winner of %s was "
                          "trained on %lld x %lld x %lld",
-                         d->path, (long long)own.channels, (long long)own.height,
+                         data->path, (long long)own.channels, (long long)own.height,
                          (long long)own.width, whose, (long long)like->channels,
                          (long long)like->height, (long long)like->width);
     return WEFT_OK;
 }
 
 /* Symbols are inputs as well as classes: they must have the same numbers. */
-static weft_status check_alphabet(const weft_data *d, const weft_likeness *like,
+static weft_status check_alphabet(const weft_data *data, const weft_likeness *like,
                                   const char *whose)
 {
-    if (d->classes != like->classes)
+    if (data->classes != like->classes)
         return weft_fail(WEFT_EDATA,
                          "%s has an alphabet of %d symbols, but the winner of %s one of "
                          "%lld; pack it with the same vocabulary",
-                         d->path, d->classes, whose, (long long)like->classes);
-    for (int i = 0; i < d->classes; i++)
-        if (strcmp(d->class_name[i], like->class_name[i]) != 0)
+                         data->path, data->classes, whose, (long long)like->classes);
+    for (int i = 0; i < data->classes; i++)
+        if (strcmp(data->class_name[i], like->class_name[i]) != 0)
             return weft_fail(WEFT_EDATA,
                              "%s has '%s' for symbol %d of its alphabet, but the winner of "
                              "%s '%s'; pack it with the same vocabulary",
-                             d->path, d->class_name[i], i, whose, like->class_name[i]);
+                             data->path, data->class_name[i], i, whose,
+                             like->class_name[i]);
     return WEFT_OK;
 }
 
-weft_status weft_data_match(weft_data *d, const weft_likeness *like, const char *whose)
+weft_status weft_data_match(weft_data *data, const weft_likeness *like, const char *whose)
 {
     if (like->classes == 0) return WEFT_OK; /* trained without data: the task decides */
-    TRY(check_form(d, like, whose));
-    d->longest = like->longest;
-    if (d->form == WEFT_CHARS) return check_alphabet(d, like, whose);
-    TRY(match_classes(d, like, whose));
-    return match_columns(d, like, whose);
+    TRY(check_form(data, like, whose));
+    data->longest = like->longest;
+    if (data->form == WEFT_CHARS) return check_alphabet(data, like, whose);
+    TRY(match_classes(data, like, whose));
+    return match_columns(data, like, whose);
 }

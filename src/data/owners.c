@@ -15,18 +15,18 @@ struct weft_owned {
     uint32_t nword;                                   /* of the vocabulary */
 };
 
-static const char *name_of(weft_data *d, int part, const char *what)
+static const char *name_of(weft_data *data, int part, const char *what)
 {
-    return weft_arena_text(d->mem, "/%s/%s", weft_part_name[part], what);
+    return weft_arena_text(data->mem, "/%s/%s", weft_part_name[part], what);
 }
 
 /* ---- samples ---- */
 
-static weft_client owned_find(const weft_clients *f, int64_t c)
+static weft_client owned_find(const weft_clients *clients, int64_t c)
 {
     weft_client at = {.c = c};
     for (int p = 0; p < WEFT_NPART; p++) {
-        const int64_t *first = f->own->owned->first[p];
+        const int64_t *first = clients->own->owned->first[p];
         at.count[p] = first[c + 1] - first[c];
     }
     return at;
@@ -34,40 +34,41 @@ static weft_client owned_find(const weft_clients *f, int64_t c)
 
 /* The words of a document. Its offsets were in order when they were opened; they are not
  * where the file was cut short since. */
-static weft_status take_words(const weft_clients *f, weft_part part, int64_t document,
+static weft_status take_words(const weft_clients *clients, weft_part part, int64_t document,
                               const uint32_t **word, int *length, weft_arena *mem)
 {
-    const weft_owned *o = f->own->owned;
+    const weft_owned *owned = clients->own->owned;
     const void *rows, *words;
-    TRY(weft_h5_map_rows(&o->offset[part], document, 2, &rows, mem));
+    TRY(weft_h5_map_rows(&owned->offset[part], document, 2, &rows, mem));
     const int64_t *offset = rows;
-    if (offset[1] < offset[0] || offset[1] - offset[0] > f->d) {
-        TRY(weft_client_sound(f));
+    if (offset[1] < offset[0] || offset[1] - offset[0] > clients->d) {
+        TRY(weft_client_sound(clients));
         return weft_fail(WEFT_EDATA,
                          "%s: document %lld of the %s part changed while it was "
                          "in use; pack it again",
-                         f->own->data->path, (long long)document, weft_part_name[part]);
+                         clients->own->data->path, (long long)document,
+                         weft_part_name[part]);
     }
     *length = (int)(offset[1] - offset[0]);
-    TRY(weft_h5_map_rows(&o->token[part], offset[0], *length, &words, mem));
+    TRY(weft_h5_map_rows(&owned->token[part], offset[0], *length, &words, mem));
     *word = words;
     return WEFT_OK;
 }
 
-static weft_status owned_take(const weft_clients *f, const weft_client *at, weft_part part,
-                              weft_samples *out, weft_arena *mem)
+static weft_status owned_take(const weft_clients *clients, const weft_client *at,
+                              weft_part part, weft_samples *out, weft_arena *mem)
 {
-    const weft_owned *o = f->own->owned;
-    const int64_t *document = o->document[part] + o->first[part][at->c];
+    const weft_owned *owned = clients->own->owned;
+    const int64_t *document = owned->document[part] + owned->first[part][at->c];
     int64_t n = at->count[part];
     int32_t *label = WEFT_NEW(mem, int32_t, n);
-    const uint32_t **word = o->words ? WEFT_NEW(mem, const uint32_t *, n) : NULL;
-    int *length = o->words ? WEFT_NEW(mem, int, n) : NULL;
+    const uint32_t **word = owned->words ? WEFT_NEW(mem, const uint32_t *, n) : NULL;
+    int *length = owned->words ? WEFT_NEW(mem, int, n) : NULL;
     for (int64_t i = 0; i < n; i++) {
         const void *row;
-        TRY(weft_h5_map_rows(&o->label[part], document[i], 1, &row, mem));
+        TRY(weft_h5_map_rows(&owned->label[part], document[i], 1, &row, mem));
         label[i] = *(const int32_t *)row;
-        if (word) TRY(take_words(f, part, document[i], &word[i], &length[i], mem));
+        if (word) TRY(take_words(clients, part, document[i], &word[i], &length[i], mem));
     }
     *out = (weft_samples){.n = n, .label = label, .word = word, .length = length};
     return WEFT_OK;
@@ -77,146 +78,147 @@ static weft_status owned_take(const weft_clients *f, const weft_client *at, weft
 
 static weft_status check_words(const void *self, int64_t first, int64_t n, const void *word)
 {
-    const weft_data *d = self;
-    const uint32_t *number = word, words = d->owners->own->owned->nword;
+    const weft_data *data = self;
+    const uint32_t *number = word, words = data->owners->own->owned->nword;
     for (int64_t i = 0; i < n; i++)
         if (number[i] >= words)
             return weft_fail(WEFT_EDATA, "%s: token %lld is word %u of %u; pack it again",
-                             d->path, (long long)(first + i), (unsigned)number[i],
+                             data->path, (long long)(first + i), (unsigned)number[i],
                              (unsigned)words);
     return WEFT_OK;
 }
 
 /* The documents of each client, in the order of the file. */
-static weft_status sort_part(weft_data *d, int part)
+static weft_status sort_part(weft_data *data, int part)
 {
-    weft_clients *f = d->owners;
-    weft_owned *o = f->own->owned;
-    const char *name = name_of(d, part, "owner");
-    int64_t rows = d->part[part].total, dims[WEFT_H5_DIMS];
+    weft_clients *clients = data->owners;
+    weft_owned *owned = clients->own->owned;
+    const char *name = name_of(data, part, "owner");
+    int64_t rows = data->part[part].total, dims[WEFT_H5_DIMS];
     int nd;
-    TRY(weft_h5_shape(&d->file, name, &nd, dims));
-    int64_t *first = o->first[part] = WEFT_NEW(d->mem, int64_t, f->n + 1);
-    int64_t *document = o->document[part] = WEFT_NEW(d->mem, int64_t, rows);
-    size_t mark = weft_arena_mark(d->mem);
-    int64_t *owner = WEFT_NEW(d->mem, int64_t, rows);
+    TRY(weft_h5_shape(&data->file, name, &nd, dims));
+    int64_t *first = owned->first[part] = WEFT_NEW(data->mem, int64_t, clients->n + 1);
+    int64_t *document = owned->document[part] = WEFT_NEW(data->mem, int64_t, rows);
+    size_t mark = weft_arena_mark(data->mem);
+    int64_t *owner = WEFT_NEW(data->mem, int64_t, rows);
     int good = nd == 1 && dims[0] == rows;
-    if (good) TRY(weft_h5_read_rows(&d->file, name, WEFT_H5_I64, 1, 0, rows, owner));
+    if (good) TRY(weft_h5_read_rows(&data->file, name, WEFT_H5_I64, 1, 0, rows, owner));
     for (int64_t i = 0; i < rows && good; i++) {
-        good = owner[i] >= 0 && owner[i] < f->n;
+        good = owner[i] >= 0 && owner[i] < clients->n;
         if (good) first[owner[i] + 1]++;
     }
     if (!good)
         return weft_fail(WEFT_EDATA,
                          "%s: %s does not name one of %lld clients for each of %lld "
                          "documents; pack it again",
-                         d->path, name, (long long)f->n, (long long)rows);
-    for (int64_t c = 0; c < f->n; c++) {
-        weft_sizes_add(&f->size[part], first[c + 1]);
+                         data->path, name, (long long)clients->n, (long long)rows);
+    for (int64_t c = 0; c < clients->n; c++) {
+        weft_sizes_add(&clients->size[part], first[c + 1]);
         first[c + 1] += first[c];
     }
     for (int64_t i = 0; i < rows; i++) document[first[owner[i]]++] = i;
-    for (int64_t c = f->n; c > 0; c--) first[c] = first[c - 1];
+    for (int64_t c = clients->n; c > 0; c--) first[c] = first[c - 1];
     first[0] = 0;
-    weft_arena_reset(d->mem, mark);
+    weft_arena_reset(data->mem, mark);
     return WEFT_OK;
 }
 
-int weft_owners_are(weft_data *d)
+int weft_owners_are(weft_data *data)
 {
-    return d->form == WEFT_TOKENS && weft_h5_has(&d->file, "/@owners");
+    return data->form == WEFT_TOKENS && weft_h5_has(&data->file, "/@owners");
 }
 
-weft_status weft_owners_open(weft_data *d)
+weft_status weft_owners_open(weft_data *data)
 {
     static const weft_h5set none = {.set = -1, .space = -1};
-    weft_clients *f = WEFT_NEW(d->mem, weft_clients, 1);
-    *f = (weft_clients){.stride = 1};
-    f->own = WEFT_NEW(d->mem, weft_federation, 1);
-    *f->own = (weft_federation){.find = owned_find, .take = owned_take, .data = d};
-    weft_owned *o = f->own->owned = WEFT_NEW(d->mem, weft_owned, 1);
+    weft_clients *clients = WEFT_NEW(data->mem, weft_clients, 1);
+    *clients = (weft_clients){.stride = 1};
+    clients->own = WEFT_NEW(data->mem, weft_federation, 1);
+    *clients->own = (weft_federation){.find = owned_find, .take = owned_take, .data = data};
+    weft_owned *owned = clients->own->owned = WEFT_NEW(data->mem, weft_owned, 1);
     for (int p = 0; p < WEFT_NPART; p++)
-        o->label[p].set = o->offset[p].set = o->token[p].set = none;
-    d->owners = f;
-    TRY(weft_h5_read_long(&d->file, "/", "owners", &f->n));
+        owned->label[p].set = owned->offset[p].set = owned->token[p].set = none;
+    data->owners = clients;
+    TRY(weft_h5_read_long(&data->file, "/", "owners", &clients->n));
     int64_t rows = 0;
-    for (int p = 0; p < WEFT_NPART; p++) rows += d->part[p].total;
-    if (f->n < 1 || f->n > rows)
+    for (int p = 0; p < WEFT_NPART; p++) rows += data->part[p].total;
+    if (clients->n < 1 || clients->n > rows)
         return weft_fail(WEFT_EDATA, "%s: %lld documents of %lld clients; pack it again",
-                         d->path, (long long)rows, (long long)f->n);
+                         data->path, (long long)rows, (long long)clients->n);
     for (int p = 0; p < WEFT_NPART; p++) {
-        TRY(sort_part(d, p));
-        TRY(weft_h5_map_open(&o->label[p], &d->file, name_of(d, p, "label"), WEFT_H5_I32,
-                             weft_labels_check, d));
+        TRY(sort_part(data, p));
+        TRY(weft_h5_map_open(&owned->label[p], &data->file, name_of(data, p, "label"),
+                             WEFT_H5_I32, weft_labels_check, data));
     }
     return WEFT_OK;
 }
 
-void weft_owners_close(weft_data *d)
+void weft_owners_close(weft_data *data)
 {
-    if (!d->owners) return;
-    weft_owned *o = d->owners->own->owned;
+    if (!data->owners) return;
+    weft_owned *owned = data->owners->own->owned;
     for (int p = 0; p < WEFT_NPART; p++) {
-        weft_h5_map_close(&o->label[p]);
-        weft_h5_map_close(&o->offset[p]);
-        weft_h5_map_close(&o->token[p]);
+        weft_h5_map_close(&owned->label[p]);
+        weft_h5_map_close(&owned->offset[p]);
+        weft_h5_map_close(&owned->token[p]);
     }
 }
 
 /* ---- words ---- */
 
 /* Opens the words of a part, and looks at the length of each document. */
-static weft_status open_words(weft_data *d, int part, weft_tokenizer tok, int64_t *tokens)
+static weft_status open_words(weft_data *data, int part, weft_tokenizer tok,
+                              int64_t *tokens)
 {
-    weft_clients *f = d->owners;
-    weft_owned *o = f->own->owned;
-    weft_h5map *offset = &o->offset[part], *token = &o->token[part];
+    weft_clients *clients = data->owners;
+    weft_owned *owned = clients->own->owned;
+    weft_h5map *offset = &owned->offset[part], *token = &owned->token[part];
     const char *name = weft_tok_name[tok];
-    TRY(weft_h5_map_open(offset, &d->file,
-                         name_of(d, part, weft_arena_text(d->mem, "%s/offset", name)),
-                         WEFT_H5_I64, NULL, d));
-    TRY(weft_h5_map_open(token, &d->file,
-                         name_of(d, part, weft_arena_text(d->mem, "%s/token", name)),
-                         WEFT_H5_U32, check_words, d));
-    int64_t rows = d->part[part].total, before = 0;
+    TRY(weft_h5_map_open(offset, &data->file,
+                         name_of(data, part, weft_arena_text(data->mem, "%s/offset", name)),
+                         WEFT_H5_I64, NULL, data));
+    TRY(weft_h5_map_open(token, &data->file,
+                         name_of(data, part, weft_arena_text(data->mem, "%s/token", name)),
+                         WEFT_H5_U32, check_words, data));
+    int64_t rows = data->part[part].total, before = 0;
     int good = offset->set.nd == 1 && token->set.nd == 1 && offset->set.dims[0] == rows + 1;
     for (int64_t i = 0; i <= rows && good; i++) {
-        size_t mark = weft_arena_mark(d->mem);
+        size_t mark = weft_arena_mark(data->mem);
         const void *at;
-        TRY(weft_h5_map_rows(offset, i, 1, &at, d->mem));
+        TRY(weft_h5_map_rows(offset, i, 1, &at, data->mem));
         int64_t end = *(const int64_t *)at, n = end - before;
         good = i == 0 ? end == 0 : n >= 0 && n <= INT_MAX / 4;
-        if (i > 0 && n > f->d) f->d = n;
+        if (i > 0 && n > clients->d) clients->d = n;
         before = end;
-        weft_arena_reset(d->mem, mark);
+        weft_arena_reset(data->mem, mark);
     }
     *tokens += before;
     if (good && before == token->set.dims[0]) return WEFT_OK;
     return weft_fail(WEFT_EDATA,
                      "%s: the %s documents of tokenizer %s are not one after the other; "
                      "pack it again",
-                     d->path, weft_part_name[part], name);
+                     data->path, weft_part_name[part], name);
 }
 
-static weft_status words_own(weft_data *d, weft_tokenizer tok)
+static weft_status words_own(weft_data *data, weft_tokenizer tok)
 {
-    weft_clients *f = d->owners;
-    weft_owned *o = f->own->owned;
+    weft_clients *clients = data->owners;
+    weft_owned *owned = clients->own->owned;
     int64_t tokens = 0, documents = 0;
-    TRY(weft_data_vocab(d, tok));
-    o->nword = (uint32_t)d->vocab[tok].n;
-    f->d = 1;
+    TRY(weft_data_vocab(data, tok));
+    owned->nword = (uint32_t)data->vocab[tok].n;
+    clients->d = 1;
     for (int p = 0; p < WEFT_NPART; p++) {
-        TRY(open_words(d, p, tok, &tokens));
-        documents += d->part[p].total;
+        TRY(open_words(data, p, tok, &tokens));
+        documents += data->part[p].total;
     }
-    f->length = (double)tokens / (double)documents;
-    o->words = 1;
-    return weft_h5_sound(&d->file);
+    clients->length = (double)tokens / (double)documents;
+    owned->words = 1;
+    return weft_h5_sound(&data->file);
 }
 
-weft_status weft_data_own_words(weft_data *d, weft_tokenizer tok)
+weft_status weft_data_own_words(weft_data *data, weft_tokenizer tok)
 {
-    weft_check(d->owners && !d->owners->own->owned->words, "words of no clients");
-    return weft_agree(words_own(d, tok), d->team);
+    weft_check(data->owners && !data->owners->own->owned->words, "words of no clients");
+    return weft_agree(words_own(data, tok), data->team);
 }

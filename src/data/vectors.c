@@ -28,14 +28,14 @@ typedef struct reading {
     int64_t spaced; /* words with blanks in them */
 } reading;
 
-static void draw(const weft_vocab *v, int d, uint64_t seed, float *value)
+static void draw(const weft_vocab *vocab, int d, uint64_t seed, float *value)
 {
-    for (int64_t i = 0; i < v->n; i++)
+    for (int64_t i = 0; i < vocab->n; i++)
         for (int j = 0; j < d; j += 4) {
-            weft_rng4 r =
-                weft_rng_at(seed, WEFT_RNG_WEIGHTS, v->hash[i], (uint64_t)j / 4, 1);
+            weft_rng4 rng =
+                weft_rng_at(seed, WEFT_RNG_WEIGHTS, vocab->hash[i], (uint64_t)j / 4, 1);
             for (int e = 0; e < 4 && j + e < d; e++)
-                value[i * d + j + e] = (float)(KIM * (2 * weft_rng_unit(r.v[e]) - 1));
+                value[i * d + j + e] = (float)(KIM * (2 * weft_rng_unit(rng.v[e]) - 1));
         }
 }
 
@@ -281,35 +281,35 @@ static weft_status check_end(reading *r)
                      r->path, (long long)r->words, r->d);
 }
 
-static weft_status read_file(reading *r, const weft_vocab *v, uint64_t seed,
+static weft_status read_file(reading *r, const weft_vocab *vocab, uint64_t seed,
                              weft_vectors *out, weft_arena *mem)
 {
     TRY(read_head(r));
     out->d = r->d;
-    out->value = WEFT_NEW(mem, float, v->n * r->d);
-    draw(v, r->d, seed, out->value);
+    out->value = WEFT_NEW(mem, float, vocab->n * r->d);
+    draw(vocab, r->d, seed, out->value);
     size_t mark = weft_arena_mark(mem);
     r->value = WEFT_NEW(mem, float, r->d);
-    weft_vocab_index t = weft_vocab_index_new(v, mem);
+    weft_vocab_index t = weft_vocab_index_new(vocab, mem);
     weft_status st = read_all(r, &t, out, mem);
     if (st == WEFT_OK) st = check_end(r);
     weft_arena_reset(mem, mark);
     return st;
 }
 
-weft_status weft_vectors_read(const weft_vocab *v, const char *path, int d, uint64_t seed,
-                              weft_vectors *out, weft_arena *mem)
+weft_status weft_vectors_read(const weft_vocab *vocab, const char *path, int d,
+                              uint64_t seed, weft_vectors *out, weft_arena *mem)
 {
     *out = (weft_vectors){.d = d};
     if (!path || *path == '\0') {
-        out->value = WEFT_NEW(mem, float, v->n *d);
-        draw(v, d, seed, out->value);
+        out->value = WEFT_NEW(mem, float, vocab->n *d);
+        draw(vocab, d, seed, out->value);
         return WEFT_OK;
     }
     FILE *f = fopen(path, "rb");
     if (!f) return weft_unreadable(path);
     reading r = {.f = f, .path = path};
-    weft_status st = read_file(&r, v, seed, out, mem);
+    weft_status st = read_file(&r, vocab, seed, out, mem);
     free(r.line);
     fclose(f);
     return st;

@@ -1,13 +1,13 @@
 /* Words of vocabularies, found by their hashes. */
 #include "vocab.h"
 
-weft_vocab_index weft_vocab_index_new(const weft_vocab *v, weft_arena *mem)
+weft_vocab_index weft_vocab_index_new(const weft_vocab *vocab, weft_arena *mem)
 {
-    weft_vocab_index t = {.v = v, .mask = 64};
-    while (t.mask < 2 * (uint64_t)v->n) t.mask *= 2;
+    weft_vocab_index t = {.v = vocab, .mask = 64};
+    while (t.mask < 2 * (uint64_t)vocab->n) t.mask *= 2;
     t.slot = WEFT_NEW(mem, int64_t, t.mask--);
-    for (int64_t i = 0; i < v->n; i++) {
-        uint64_t s = v->hash[i] & t.mask;
+    for (int64_t i = 0; i < vocab->n; i++) {
+        uint64_t s = vocab->hash[i] & t.mask;
         while (t.slot[s] != 0) s = (s + 1) & t.mask;
         t.slot[s] = i + 1;
     }
@@ -21,39 +21,40 @@ int64_t weft_vocab_index_find(const weft_vocab_index *t, uint64_t hash)
     return -1;
 }
 
-weft_status weft_vocab_words(weft_vocab *v, weft_h5 *f, const char *group)
+weft_status weft_vocab_words(weft_vocab *vocab, weft_h5 *file, const char *group)
 {
-    const char *text_path = weft_arena_text(f->mem, "%s/text", group);
-    const char *offset_path = weft_arena_text(f->mem, "%s/text_offset", group);
+    const char *text_path = weft_arena_text(file->mem, "%s/text", group);
+    const char *offset_path = weft_arena_text(file->mem, "%s/text_offset", group);
     int64_t bytes[WEFT_H5_DIMS], n[WEFT_H5_DIMS];
     int nd;
-    TRY(weft_h5_shape(f, text_path, &nd, bytes));
-    TRY(weft_h5_shape(f, offset_path, &nd, n));
-    char *text = WEFT_NEW(f->mem, char, bytes[0]);
-    int64_t *offset = WEFT_NEW(f->mem, int64_t, n[0]);
-    TRY(weft_h5_read_rows(f, text_path, WEFT_H5_U8, 1, 0, bytes[0], text));
-    TRY(weft_h5_read_rows(f, offset_path, WEFT_H5_I64, 1, 0, n[0], offset));
+    TRY(weft_h5_shape(file, text_path, &nd, bytes));
+    TRY(weft_h5_shape(file, offset_path, &nd, n));
+    char *text = WEFT_NEW(file->mem, char, bytes[0]);
+    int64_t *offset = WEFT_NEW(file->mem, int64_t, n[0]);
+    TRY(weft_h5_read_rows(file, text_path, WEFT_H5_U8, 1, 0, bytes[0], text));
+    TRY(weft_h5_read_rows(file, offset_path, WEFT_H5_I64, 1, 0, n[0], offset));
     int64_t words = n[0] - 1;
-    int sound = words >= 0 && (v->n == 0 || v->n == words) && offset[0] == 0 &&
+    int sound = words >= 0 && (vocab->n == 0 || vocab->n == words) && offset[0] == 0 &&
                 offset[words] == bytes[0];
     for (int64_t i = 0; i < words && sound; i++) sound = offset[i] <= offset[i + 1];
     if (!sound)
         return weft_fail(
             WEFT_EFILE,
-            "%s: the words in %s are not one after another; make the file again", f->path,
-            text_path);
-    v->n = words;
-    v->text = text;
-    v->offset = offset;
+            "%s: the words in %s are not one after another; make the file again",
+            file->path, text_path);
+    vocab->n = words;
+    vocab->text = text;
+    vocab->offset = offset;
     return WEFT_OK;
 }
 
-int64_t *weft_vocab_places(const weft_vocab *v, const weft_vocab *to, weft_arena *mem)
+int64_t *weft_vocab_places(const weft_vocab *vocab, const weft_vocab *to, weft_arena *mem)
 {
-    int64_t *place = WEFT_NEW(mem, int64_t, v->n);
+    int64_t *place = WEFT_NEW(mem, int64_t, vocab->n);
     size_t mark = weft_arena_mark(mem);
     weft_vocab_index t = weft_vocab_index_new(to, mem);
-    for (int64_t i = 0; i < v->n; i++) place[i] = weft_vocab_index_find(&t, v->hash[i]);
+    for (int64_t i = 0; i < vocab->n; i++)
+        place[i] = weft_vocab_index_find(&t, vocab->hash[i]);
     weft_arena_reset(mem, mark);
     return place;
 }

@@ -12,7 +12,7 @@ typedef struct weft_vocab_index {
 } weft_vocab_index;
 
 /* The words of v, which the table refers to. Cost O(n). */
-weft_vocab_index weft_vocab_index_new(const weft_vocab *v, weft_arena *mem);
+weft_vocab_index weft_vocab_index_new(const weft_vocab *vocab, weft_arena *mem);
 /* The number of the word of that hash, -1: none. */
 int64_t weft_vocab_index_find(const weft_vocab_index *t, uint64_t hash);
 

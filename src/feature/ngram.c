@@ -136,37 +136,39 @@ static int64_t nstat(const void *self)
 
 /* The vocabulary of the rows of n requests, all of one set of maps, made from them (n > 0)
  * or read from the statistics; NULL: bins. Collective. */
-static const ngram_vocabulary *vocabulary_of(const ngram *s, const weft_request *q, int n,
-                                             real *stat, weft_arena *tmp)
+static const ngram_vocabulary *vocabulary_of(const ngram *s, const weft_request *request,
+                                             int n, real *stat, weft_arena *tmp)
 {
     if (s->columns != NGRAM_VOCABULARY) return NULL;
     real *kept = stat + s->bins * s->data->classes + 1;
-    ngram_vocabulary *v = WEFT_NEW(tmp, ngram_vocabulary, 1);
-    *v = n > 0 ? ngram_vocabulary_new(s, q, n, ngram_bins(s, q->size), tmp)
-               : ngram_vocabulary_read(kept, tmp);
-    if (n > 0) ngram_vocabulary_write(v, kept);
-    return v;
+    ngram_vocabulary *vocabulary = WEFT_NEW(tmp, ngram_vocabulary, 1);
+    *vocabulary =
+        n > 0 ? ngram_vocabulary_new(s, request, n, ngram_bins(s, request->size), tmp)
+              : ngram_vocabulary_read(kept, tmp);
+    if (n > 0) ngram_vocabulary_write(vocabulary, kept);
+    return vocabulary;
 }
 
-static void matrix(void *self, const weft_request *q, int fit, real *stat, weft_matrix *f,
-                   weft_arena *tmp)
+static void matrix(void *self, const weft_request *request, int fit, real *stat,
+                   weft_matrix *f, weft_arena *tmp)
 {
     const ngram *s = self;
-    ngram_rows x = {.n = q->n, .bins = ngram_bins(s, q->size)};
-    int64_t total = q->n;
+    ngram_rows rows = {.n = request->n, .bins = ngram_bins(s, request->size)};
+    int64_t total = request->n;
     weft_sum_i64(s->data->team, &total, 1);
-    *f = (weft_matrix){.n = q->n, .total = total, .team = s->data->team};
-    weft_request all[WEFT_NPART] = {*q};
-    if (fit && s->literal) ngram_literal_requests(s, q, all, tmp);
+    *f = (weft_matrix){.n = request->n, .total = total, .team = s->data->team};
+    weft_request all[WEFT_NPART] = {*request};
+    if (fit && s->literal) ngram_literal_requests(s, request, all, tmp);
     int nq = !fit ? 0 : s->literal ? WEFT_NPART : 1;
-    const ngram_vocabulary *v = vocabulary_of(s, all, nq, stat, tmp);
+    const ngram_vocabulary *vocabulary = vocabulary_of(s, all, nq, stat, tmp);
     real *others = s->literal ? stat + others_at(s) : NULL;
-    if (fit && others) ngram_literal_count(s, all, q->part, v, x.bins, others, tmp);
-    ngram_count(s, q, v, &x, tmp);
-    if (fit) f->empty = ngram_empty(s, q, &x, tmp);
-    if (fit) ngram_pool(s, q, &x, stat, tmp);
-    ngram_set_weights(s, q, stat, others, &x, tmp);
-    ngram_matrix(q, &x, f, tmp);
+    if (fit && others)
+        ngram_literal_count(s, all, request->part, vocabulary, rows.bins, others, tmp);
+    ngram_count(s, request, vocabulary, &rows, tmp);
+    if (fit) f->empty = ngram_empty(s, request, &rows, tmp);
+    if (fit) ngram_pool(s, request, &rows, stat, tmp);
+    ngram_set_weights(s, request, stat, others, &rows, tmp);
+    ngram_matrix(request, &rows, f, tmp);
 }
 
 static int64_t affinity(const void *self, const void *arm)

@@ -20,25 +20,27 @@ static const char *cause(const ngram *self, const ngram *a, weft_arena *tmp)
     return text;
 }
 
-const char *ngram_empty(const ngram *self, const weft_request *q, const ngram_rows *x,
+const char *ngram_empty(const ngram *self, const weft_request *request, const ngram_rows *x,
                         weft_arena *mem)
 {
-    int64_t *rows = WEFT_NEW(mem, int64_t, 2 * q->narm), *grams = rows + q->narm, all = 0;
+    int64_t *rows = WEFT_NEW(mem, int64_t, 2 * request->narm),
+            *grams = rows + request->narm, all = 0;
     const char *why = NULL;
-    for (int64_t i = 0; i < q->n; i++) {
-        int arm = q->arm != NULL ? q->arm[i] : 0;
+    for (int64_t i = 0; i < request->n; i++) {
+        int arm = request->arm != NULL ? request->arm[i] : 0;
         rows[arm]++;
         grams[arm] += x->first[i + 1] - x->first[i];
     }
-    weft_sum_i64(self->data->team, rows, 2 * (size_t)q->narm);
-    for (int k = 0; k < q->narm; k++) {
+    weft_sum_i64(self->data->team, rows, 2 * (size_t)request->narm);
+    for (int k = 0; k < request->narm; k++) {
         all += grams[k];
-        if (grams[k] > 0 || rows[k] < (q->narm > 1 ? ENOUGH : 1) || why != NULL) continue;
+        if (grams[k] > 0 || rows[k] < (request->narm > 1 ? ENOUGH : 1) || why != NULL)
+            continue;
         why = weft_arena_text(mem,
                               "configuration %lld of feature ngram leaves no n-gram in any "
                               "of its %lld training documents (%s)",
-                              (long long)q->id[k], (long long)rows[k],
-                              cause(self, q->arms[k], mem));
+                              (long long)request->id[k], (long long)rows[k],
+                              cause(self, request->arms[k], mem));
     }
     if (why != NULL && self->maps > 1 && !*self->told) {
         *self->told = 1;

@@ -14,28 +14,28 @@ void ngram_literal_warn(const ngram *self)
 
 /* Arms that training rows of any rank have, into arm[narm]; returns how many. Collective.
  */
-static int used_arms(const ngram *self, const weft_request *q, int *arm)
+static int used_arms(const ngram *self, const weft_request *request, int *arm)
 {
     weft_arena *tmp = weft_arena_new();
-    int64_t *rows = WEFT_NEW(tmp, int64_t, q->narm);
+    int64_t *rows = WEFT_NEW(tmp, int64_t, request->narm);
     int n = 0;
-    for (int64_t i = 0; i < q->n; i++) rows[q->arm ? q->arm[i] : 0]++;
-    weft_sum_i64(self->data->team, rows, (size_t)q->narm);
-    for (int k = 0; k < q->narm; k++)
+    for (int64_t i = 0; i < request->n; i++) rows[request->arm ? request->arm[i] : 0]++;
+    weft_sum_i64(self->data->team, rows, (size_t)request->narm);
+    for (int k = 0; k < request->narm; k++)
         if (rows[k] > 0) arm[n++] = k;
     weft_arena_free(tmp);
     return n;
 }
 
-void ngram_literal_requests(const ngram *self, const weft_request *q,
+void ngram_literal_requests(const ngram *self, const weft_request *request,
                             weft_request all[WEFT_NPART], weft_arena *tmp)
 {
-    int *used = WEFT_NEW(tmp, int, q->narm);
-    int n = q->narm > 1 ? used_arms(self, q, used) : 0;
+    int *used = WEFT_NEW(tmp, int, request->narm);
+    int n = request->narm > 1 ? used_arms(self, request, used) : 0;
     for (int k = 0; k < WEFT_NPART; k++) {
         const weft_rows *part = &self->data->part[k];
-        all[k] = *q;
-        if (k == (int)q->part) continue;
+        all[k] = *request;
+        if (k == (int)request->part) continue;
         all[k].part = (weft_part)k;
         all[k].n = part->n;
         all[k].arm = NULL;
@@ -47,7 +47,7 @@ void ngram_literal_requests(const ngram *self, const weft_request *q,
 }
 
 void ngram_literal_count(const ngram *self, const weft_request all[WEFT_NPART],
-                         weft_part fitted, const ngram_vocabulary *v, int64_t bins,
+                         weft_part fitted, const ngram_vocabulary *vocabulary, int64_t bins,
                          real *others, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
@@ -57,7 +57,7 @@ void ngram_literal_count(const ngram *self, const weft_request all[WEFT_NPART],
         if (k == (int)fitted) continue;
         size_t rows = weft_arena_mark(tmp);
         ngram_rows x = {.n = all[k].n, .bins = bins};
-        ngram_count(self, &all[k], v, &x, tmp);
+        ngram_count(self, &all[k], vocabulary, &x, tmp);
         for (int64_t e = 0; e < x.first[x.n]; e++) sum[x.bin[e]]++;
         documents += x.n;
         weft_arena_reset(tmp, rows);

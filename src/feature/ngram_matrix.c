@@ -11,14 +11,14 @@ typedef struct occurring {
     int64_t n;
 } occurring;
 
-static occurring occurring_new(const weft_matrix *f, weft_arena *mem)
+static occurring occurring_new(const weft_matrix *matrix, weft_arena *mem)
 {
-    const weft_sparse *x = f->rows;
-    uint32_t *column = WEFT_NEW(mem, uint32_t, x->first[x->n]);
-    occurring o = {.x = *x, .of = WEFT_NEW(mem, uint32_t, f->d)};
+    const weft_sparse *sparse = matrix->rows;
+    uint32_t *column = WEFT_NEW(mem, uint32_t, sparse->first[sparse->n]);
+    occurring o = {.x = *sparse, .of = WEFT_NEW(mem, uint32_t, matrix->d)};
     o.x.column = column;
-    for (int64_t e = 0; e < x->first[x->n]; e++) {
-        uint32_t *of = o.of + x->column[e];
+    for (int64_t e = 0; e < sparse->first[sparse->n]; e++) {
+        uint32_t *of = o.of + sparse->column[e];
         if (*of == 0) *of = (uint32_t)++o.n;
         column[e] = *of - 1;
     }
@@ -45,84 +45,85 @@ static void put_side_by_side(const occurring *o, int64_t d, int c, const real *w
 }
 
 /* Several vectors: an entry then reads adjacent weights of all of them. */
-static void times_many(const weft_matrix *f, int c, const real *w, real *z)
+static void times_many(const weft_matrix *matrix, int c, const real *w, real *z)
 {
     weft_arena *tmp = weft_arena_new();
-    const occurring o = occurring_new(f, tmp);
+    const occurring o = occurring_new(matrix, tmp);
     int most = (c + 3) / 4 * 4, wide = most < WEFT_SPARSE_WIDE ? most : WEFT_SPARSE_WIDE;
     real *side = WEFT_NEW(tmp, real, o.n * wide);
     double sum[WEFT_SPARSE_WIDE];
     for (int from = 0; from < c; from += wide) {
         int k = c - from < wide ? c - from : wide;
-        put_side_by_side(&o, f->d, k, w + from * f->d, wide, side);
-        for (int64_t i = 0; i < f->n; i++) {
+        put_side_by_side(&o, matrix->d, k, w + from * matrix->d, wide, side);
+        for (int64_t i = 0; i < matrix->n; i++) {
             weft_sparse_dots(&o.x, i, wide, side, sum);
-            for (int j = 0; j < k; j++) z[(from + j) * f->n + i] = (real)sum[j];
+            for (int j = 0; j < k; j++) z[(from + j) * matrix->n + i] = (real)sum[j];
         }
     }
     weft_arena_free(tmp);
 }
 
-static void times(const weft_matrix *f, int c, const real *w, real *z)
+static void times(const weft_matrix *matrix, int c, const real *w, real *z)
 {
     if (c > 2) {
-        times_many(f, c, w, z);
+        times_many(matrix, c, w, z);
         return;
     }
     for (int k = 0; k < c; k++) {
-        for (int64_t i = 0; i < f->n; i++)
-            z[k * f->n + i] = (real)weft_sparse_dot(f->rows, i, w + k * f->d);
+        for (int64_t i = 0; i < matrix->n; i++)
+            z[k * matrix->n + i] =
+                (real)weft_sparse_dot(matrix->rows, i, w + k * matrix->d);
     }
 }
 
 /* g[d] = sum over all ranks' rows of z[i] times the entries. Every column has at most one
  * entry a row, which bounds its sum. NaN where that is not finite. Collective. */
-static void sum_rows(const weft_matrix *f, const real *z, double *g)
+static void sum_rows(const weft_matrix *matrix, const real *z, double *g)
 {
-    const weft_sparse *x = f->rows;
-    double entry = *(const double *)f->self; /* largest magnitude */
+    const weft_sparse *sparse = matrix->rows;
+    double entry = *(const double *)matrix->self; /* largest magnitude */
     weft_arena *tmp = weft_arena_new();
-    int64_t *sum = WEFT_NEW(tmp, int64_t, f->d);
-    double most = weft_largest(f->team, z, (size_t)f->n);
-    double bound = most * entry * (double)f->total;
+    int64_t *sum = WEFT_NEW(tmp, int64_t, matrix->d);
+    double most = weft_largest(matrix->team, z, (size_t)matrix->n);
+    double bound = most * entry * (double)matrix->total;
     int scale = weft_fix_scale(bound);
     double unit = ldexp(1, scale);
-    for (int64_t i = 0; i < f->n && isfinite(bound); i++) {
+    for (int64_t i = 0; i < matrix->n && isfinite(bound); i++) {
         double zi = (double)z[i] * unit;
-        for (int64_t e = x->first[i]; e < x->first[i + 1]; e++)
-            sum[x->column[e]] += (int64_t)(zi * (double)x->value[e]);
+        for (int64_t e = sparse->first[i]; e < sparse->first[i + 1]; e++)
+            sum[sparse->column[e]] += (int64_t)(zi * (double)sparse->value[e]);
     }
-    weft_sum_whole(f->team, sum, (size_t)f->d, scale, bound, g);
+    weft_sum_whole(matrix->team, sum, (size_t)matrix->d, scale, bound, g);
     weft_arena_free(tmp);
 }
 
-static void trans(const weft_matrix *f, int c, const real *z, double *g)
+static void trans(const weft_matrix *matrix, int c, const real *z, double *g)
 {
-    for (int k = 0; k < c; k++) sum_rows(f, z + k * f->n, g + k * f->d);
+    for (int k = 0; k < c; k++) sum_rows(matrix, z + k * matrix->n, g + k * matrix->d);
 }
 
-static void normal(const weft_matrix *f, int c, const real *w, const real *h, int own,
+static void normal(const weft_matrix *matrix, int c, const real *w, const real *h, int own,
                    double *g)
 {
     (void)own; /* all columns, on all ranks */
     weft_arena *tmp = weft_arena_new();
-    real *z = WEFT_NEW(tmp, real, c * f->n);
-    times(f, c, w, z);
-    for (int64_t i = 0; h && i < c * f->n; i++) z[i] *= h[i];
-    trans(f, c, z, g);
+    real *z = WEFT_NEW(tmp, real, c * matrix->n);
+    times(matrix, c, w, z);
+    for (int64_t i = 0; h && i < c * matrix->n; i++) z[i] *= h[i];
+    trans(matrix, c, z, g);
     weft_arena_free(tmp);
 }
 
-static void sums(const weft_matrix *f, double *sum)
+static void sums(const weft_matrix *matrix, double *sum)
 {
     weft_arena *tmp = weft_arena_new();
-    real *one = WEFT_NEW(tmp, real, f->n);
-    for (int64_t i = 0; i < f->n; i++) one[i] = 1;
-    sum_rows(f, one, sum);
+    real *one = WEFT_NEW(tmp, real, matrix->n);
+    for (int64_t i = 0; i < matrix->n; i++) one[i] = 1;
+    sum_rows(matrix, one, sum);
     weft_arena_free(tmp);
 }
 
-void ngram_matrix(const weft_request *q, const ngram_rows *x, weft_matrix *f,
+void ngram_matrix(const weft_request *request, const ngram_rows *x, weft_matrix *matrix,
                   weft_arena *tmp)
 {
     weft_sparse *rows = WEFT_NEW(tmp, weft_sparse, 1);
@@ -130,16 +131,17 @@ void ngram_matrix(const weft_request *q, const ngram_rows *x, weft_matrix *f,
     *rows =
         (weft_sparse){.n = x->n, .first = x->first, .column = x->bin, .value = x->value};
     *bound = weft_sparse_largest(rows);
-    weft_max_f64(f->team, bound, 1);
-    f->d = x->bins;
-    f->rows = rows;
-    const ngram *any = q->arms[0];
-    f->group = any->hash == NGRAM_PER_MAP ? q->arm : NULL; /* else maps share their bins */
-    f->ngroup = q->narm;
-    f->self = bound;
-    f->times = times;
-    f->trans = trans;
-    f->normal = normal;
-    f->sums = sums;
-    f->gather = ngram_gather;
+    weft_max_f64(matrix->team, bound, 1);
+    matrix->d = x->bins;
+    matrix->rows = rows;
+    const ngram *any = request->arms[0];
+    matrix->group =
+        any->hash == NGRAM_PER_MAP ? request->arm : NULL; /* else maps share their bins */
+    matrix->ngroup = request->narm;
+    matrix->self = bound;
+    matrix->times = times;
+    matrix->trans = trans;
+    matrix->normal = normal;
+    matrix->sums = sums;
+    matrix->gather = ngram_gather;
 }

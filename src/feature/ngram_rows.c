@@ -36,20 +36,20 @@ typedef struct row_set {
     uint32_t mask, n;
 } row_set;
 
-static inline void row_add(row_set *s, uint32_t bin)
+static inline void row_add(row_set *set, uint32_t bin)
 {
-    uint32_t at = bin & s->mask;
-    while (s->slot[at] != 0) {
-        uint32_t i = s->slot[at] - 1;
-        if (s->bin[i] == bin) {
-            s->count[i] += 1;
+    uint32_t at = bin & set->mask;
+    while (set->slot[at] != 0) {
+        uint32_t i = set->slot[at] - 1;
+        if (set->bin[i] == bin) {
+            set->count[i] += 1;
             return;
         }
-        at = (at + 1) & s->mask;
+        at = (at + 1) & set->mask;
     }
-    s->bin[s->n] = bin;
-    s->count[s->n] = 1;
-    s->slot[at] = ++s->n;
+    set->bin[set->n] = bin;
+    set->count[set->n] = 1;
+    set->slot[at] = ++set->n;
 }
 
 /* Keys of all n-grams of the configuration of the hashes h[m], in order; returns how many.
@@ -70,30 +70,30 @@ static int64_t row_keys(const ngram *a, const uint64_t *h, int64_t m, uint64_t s
     return n;
 }
 
-const ngram *ngram_arm(const weft_request *q, int64_t i)
+const ngram *ngram_arm(const weft_request *request, int64_t i)
 {
-    return q->arms[q->arm ? q->arm[i] : 0];
+    return request->arms[request->arm ? request->arm[i] : 0];
 }
 
 /* Hashes of the tokens of a document in order, without stop words if so configured. */
-static int64_t row_tokens(const ngram *a, const weft_vocab *v, const uint32_t *token,
+static int64_t row_tokens(const ngram *a, const weft_vocab *vocab, const uint32_t *token,
                           int64_t n, uint64_t *h)
 {
-    const uint64_t *hash = a->lower ? v->lower : v->hash;
+    const uint64_t *hash = a->lower ? vocab->lower : vocab->hash;
     int64_t m = 0;
     for (int64_t t = 0; t < n; t++) {
         h[m] = hash[token[t]];
-        m += !(a->stop && v->stop[token[t]]);
+        m += !(a->stop && vocab->stop[token[t]]);
     }
     return m;
 }
 
 /* Tokens of row i of the request, into *token. */
-static int64_t row_text(const ngram *self, const weft_request *q, int64_t i,
+static int64_t row_text(const ngram *self, const weft_request *request, int64_t i,
                         const uint32_t **token)
 {
-    const weft_rows *part = &self->data->part[q->part];
-    int tok = ngram_arm(q, i)->tokenizer;
+    const weft_rows *part = &self->data->part[request->part];
+    int tok = ngram_arm(request, i)->tokenizer;
     const int64_t *at = part->offset[tok] + i;
     *token = part->token[tok] + at[0];
     return at[1] - at[0];
@@ -106,94 +106,99 @@ static uint32_t table_size(int64_t items)
     return size;
 }
 
-static uint64_t hash_seed(const weft_request *q, int arm)
+static uint64_t hash_seed(const weft_request *request, int arm)
 {
-    const ngram *a = q->arms[arm];
-    uint64_t id = a->hash == NGRAM_SHARED ? UINT64_MAX : (uint64_t)q->id[arm];
-    return weft_rng_at(q->seed, WEFT_RNG_HASH, id, 0, 0).v[0];
+    const ngram *a = request->arms[arm];
+    uint64_t id = a->hash == NGRAM_SHARED ? UINT64_MAX : (uint64_t)request->id[arm];
+    return weft_rng_at(request->seed, WEFT_RNG_HASH, id, 0, 0).v[0];
 }
 
-ngram_reader ngram_reader_new(const ngram *self, const weft_request *q, weft_arena *tmp)
+ngram_reader ngram_reader_new(const ngram *self, const weft_request *request,
+                              weft_arena *tmp)
 {
     const uint32_t *token;
-    ngram_reader r = {.self = self, .q = q, .longest = 1};
-    for (int64_t i = 0; i < q->n; i++) {
-        int64_t n = row_text(self, q, i, &token) * ngram_max_order(ngram_arm(q, i));
-        r.room += n;
-        if (n > r.longest) r.longest = n;
+    ngram_reader reader = {.self = self, .q = request, .longest = 1};
+    for (int64_t i = 0; i < request->n; i++) {
+        int64_t n =
+            row_text(self, request, i, &token) * ngram_max_order(ngram_arm(request, i));
+        reader.room += n;
+        if (n > reader.longest) reader.longest = n;
     }
-    r.token = WEFT_NEW(tmp, uint64_t, r.longest + 1);
-    r.key = WEFT_NEW(tmp, uint64_t, r.longest);
-    r.seed = WEFT_NEW(tmp, uint64_t, q->narm);
-    for (int k = 0; k < q->narm; k++) r.seed[k] = hash_seed(q, k);
-    return r;
+    reader.token = WEFT_NEW(tmp, uint64_t, reader.longest + 1);
+    reader.key = WEFT_NEW(tmp, uint64_t, reader.longest);
+    reader.seed = WEFT_NEW(tmp, uint64_t, request->narm);
+    for (int k = 0; k < request->narm; k++) reader.seed[k] = hash_seed(request, k);
+    return reader;
 }
 
-int64_t ngram_row_keys(ngram_reader *r, int64_t i)
+int64_t ngram_row_keys(ngram_reader *reader, int64_t i)
 {
-    const ngram *a = ngram_arm(r->q, i);
+    const ngram *a = ngram_arm(reader->q, i);
     const uint32_t *token;
-    int64_t n = row_text(r->self, r->q, i, &token);
-    int64_t m = row_tokens(a, &r->self->data->vocab[a->tokenizer], token, n, r->token);
-    return row_keys(a, r->token, m, r->seed[r->q->arm ? r->q->arm[i] : 0], r->key);
+    int64_t n = row_text(reader->self, reader->q, i, &token);
+    int64_t m =
+        row_tokens(a, &reader->self->data->vocab[a->tokenizer], token, n, reader->token);
+    return row_keys(a, reader->token, m,
+                    reader->seed[reader->q->arm ? reader->q->arm[i] : 0], reader->key);
 }
 
-void ngram_count(const ngram *self, const weft_request *q, const ngram_vocabulary *v,
-                 ngram_rows *x, weft_arena *tmp)
+void ngram_count(const ngram *self, const weft_request *request,
+                 const ngram_vocabulary *vocabulary, ngram_rows *rows, weft_arena *tmp)
 {
-    x->first = WEFT_NEW(tmp, int64_t, x->n + 1);
+    rows->first = WEFT_NEW(tmp, int64_t, rows->n + 1);
     size_t mark = weft_arena_mark(tmp);
-    int64_t room = ngram_reader_new(self, q, tmp).room;
+    int64_t room = ngram_reader_new(self, request, tmp).room;
     weft_arena_reset(tmp, mark);
-    x->bin = WEFT_NEW(tmp, uint32_t, room);
-    x->value = WEFT_NEW(tmp, float, room);
+    rows->bin = WEFT_NEW(tmp, uint32_t, room);
+    rows->value = WEFT_NEW(tmp, float, room);
     mark = weft_arena_mark(tmp);
-    ngram_reader r = ngram_reader_new(self, q, tmp);
-    row_set s = {.slot = WEFT_NEW(tmp, uint32_t, table_size(r.longest))};
-    for (int64_t i = 0; i < x->n; i++) {
-        const ngram *a = ngram_arm(q, i);
-        int64_t n = ngram_row_keys(&r, i);
-        s.mask = table_size(n) - 1;
-        memset(s.slot, 0, (s.mask + 1) * sizeof *s.slot);
-        s.bin = x->bin + x->first[i];
-        s.count = x->value + x->first[i];
-        s.n = 0;
-        for (int64_t k = 0; k < n && !v; k++)
-            row_add(&s, (uint32_t)(((r.key[k] >> 32) * (uint64_t)x->bins) >> 32));
-        for (int64_t k = 0; k < n && v; k++) {
-            int64_t column = ngram_vocabulary_find(v, r.key[k]);
-            if (column >= 0) row_add(&s, (uint32_t)column);
+    ngram_reader reader = ngram_reader_new(self, request, tmp);
+    row_set set = {.slot = WEFT_NEW(tmp, uint32_t, table_size(reader.longest))};
+    for (int64_t i = 0; i < rows->n; i++) {
+        const ngram *a = ngram_arm(request, i);
+        int64_t n = ngram_row_keys(&reader, i);
+        set.mask = table_size(n) - 1;
+        memset(set.slot, 0, (set.mask + 1) * sizeof *set.slot);
+        set.bin = rows->bin + rows->first[i];
+        set.count = rows->value + rows->first[i];
+        set.n = 0;
+        for (int64_t k = 0; k < n && !vocabulary; k++)
+            row_add(&set, (uint32_t)(((reader.key[k] >> 32) * (uint64_t)rows->bins) >> 32));
+        for (int64_t k = 0; k < n && vocabulary; k++) {
+            int64_t column = ngram_vocabulary_find(vocabulary, reader.key[k]);
+            if (column >= 0) row_add(&set, (uint32_t)column);
         }
         if (a->binary || a->weights == NGRAM_BINARY) {
-            for (uint32_t e = 0; e < s.n; e++) s.count[e] = 1;
+            for (uint32_t e = 0; e < set.n; e++) set.count[e] = 1;
         }
-        x->first[i + 1] = x->first[i] + s.n;
+        rows->first[i + 1] = rows->first[i] + set.n;
     }
     weft_arena_reset(tmp, mark);
 }
 
-void ngram_pool(const ngram *self, const weft_request *q, const ngram_rows *x, real *stat,
-                weft_arena *tmp)
+void ngram_pool(const ngram *self, const weft_request *request, const ngram_rows *rows,
+                real *stat, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
     int classes = self->data->classes;
-    size_t n = (size_t)(x->bins * classes);
+    size_t n = (size_t)(rows->bins * classes);
     int32_t *sum = WEFT_NEW(tmp, int32_t, n);
-    const int32_t *label = self->data->part[q->part].label;
-    for (int64_t i = 0; i < x->n; i++) {
+    const int32_t *label = self->data->part[request->part].label;
+    for (int64_t i = 0; i < rows->n; i++) {
         int32_t *of_class = sum + label[i];
-        int once = ngram_arm(q, i)->weights == NGRAM_TFIDF;
-        int64_t end = x->first[i + 1];
-        for (int64_t e = x->first[i]; e < end; e++) {
+        int once = ngram_arm(request, i)->weights == NGRAM_TFIDF;
+        int64_t end = rows->first[i + 1];
+        for (int64_t e = rows->first[i]; e < end; e++) {
             if (e + AHEAD < end)
-                __builtin_prefetch(of_class + (size_t)x->bin[e + AHEAD] * (size_t)classes);
-            of_class[(size_t)x->bin[e] * (size_t)classes] +=
-                once ? 1 : (int32_t)x->value[e];
+                __builtin_prefetch(of_class +
+                                   (size_t)rows->bin[e + AHEAD] * (size_t)classes);
+            of_class[(size_t)rows->bin[e] * (size_t)classes] +=
+                once ? 1 : (int32_t)rows->value[e];
         }
     }
     weft_sum_i32(self->data->team, sum, n);
     for (size_t i = 0; i < n; i++) stat[i] = (real)sum[i];
-    int64_t total = x->n;
+    int64_t total = rows->n;
     weft_sum_i64(self->data->team, &total, 1);
     stat[self->bins * classes] = (real)total;
     weft_arena_reset(tmp, mark);
@@ -370,10 +375,10 @@ static void scale_row(const ngram *a, int64_t m, const float *r, float *value)
 }
 
 /* Whether a configuration of the request has weights that use sums over all bins. */
-static int uses_totals(const weft_request *q)
+static int uses_totals(const weft_request *request)
 {
-    for (int k = 0; k < q->narm; k++) {
-        const ngram *a = q->arms[k];
+    for (int k = 0; k < request->narm; k++) {
+        const ngram *a = request->arms[k];
         if (a->weights == NGRAM_NB || a->weights == NGRAM_SIF) return 1;
     }
     return 0;
@@ -433,47 +438,48 @@ static float *weigh_all(const weigher *s, const ngram *a, weft_arena *tmp)
     return all;
 }
 
-static int64_t longest_row(const ngram_rows *x)
+static int64_t longest_row(const ngram_rows *rows)
 {
     int64_t longest = 0;
-    for (int64_t i = 0; i < x->n; i++) {
-        int64_t m = x->first[i + 1] - x->first[i];
+    for (int64_t i = 0; i < rows->n; i++) {
+        int64_t m = rows->first[i + 1] - rows->first[i];
         if (m > longest) longest = m;
     }
     return longest;
 }
 
-void ngram_set_weights(const ngram *self, const weft_request *q, const real *stat,
-                       const real *others, ngram_rows *x, weft_arena *tmp)
+void ngram_set_weights(const ngram *self, const weft_request *request, const real *stat,
+                       const real *others, ngram_rows *rows, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
     weigher s = {.stat = stat,
-                 .bins = x->bins,
+                 .bins = rows->bins,
                  .documents = (float)stat[self->bins * self->data->classes]};
     if (others) {
         s.documents += (float)others[0];
         s.others = others + 1;
     }
     s.t = (totals){.classes = self->data->classes};
-    if (uses_totals(q)) s.t = total(stat, x->bins, self->data->classes, tmp);
+    if (uses_totals(request)) s.t = total(stat, rows->bins, self->data->classes, tmp);
     s.norm = WEFT_NEW(tmp, float, self->data->classes);
     s.once = WEFT_NEW(tmp, float, self->data->classes);
-    float *r = WEFT_NEW(tmp, float, longest_row(x));
+    float *r = WEFT_NEW(tmp, float, longest_row(rows));
     /* Where rows have more entries than bins; counts of many classes are lines of cache of
      * their own, which are read in twice the time in the order of entries. */
-    float **table = WEFT_NEW(tmp, float *, q->narm);
-    int64_t entries = (s.t.classes > 2 ? 2 : 1) * x->first[x->n];
-    if (x->bins * q->narm < entries) {
-        for (int k = 0; k < q->narm; k++) table[k] = weigh_all(&s, q->arms[k], tmp);
+    float **table = WEFT_NEW(tmp, float *, request->narm);
+    int64_t entries = (s.t.classes > 2 ? 2 : 1) * rows->first[rows->n];
+    if (rows->bins * request->narm < entries) {
+        for (int k = 0; k < request->narm; k++)
+            table[k] = weigh_all(&s, request->arms[k], tmp);
     }
-    for (int64_t i = 0; i < x->n; i++) {
-        const ngram *a = ngram_arm(q, i);
-        const float *all = table[q->arm ? q->arm[i] : 0];
-        const uint32_t *bin = x->bin + x->first[i];
-        int64_t m = x->first[i + 1] - x->first[i];
+    for (int64_t i = 0; i < rows->n; i++) {
+        const ngram *a = ngram_arm(request, i);
+        const float *all = table[request->arm ? request->arm[i] : 0];
+        const uint32_t *bin = rows->bin + rows->first[i];
+        int64_t m = rows->first[i + 1] - rows->first[i];
         if (!all) weigh(&s, a, bin, m, r);
         for (int64_t e = 0; all && e < m; e++) r[e] = all[bin[e]];
-        scale_row(a, m, r, x->value + x->first[i]);
+        scale_row(a, m, r, rows->value + rows->first[i]);
     }
     weft_arena_reset(tmp, mark);
 }

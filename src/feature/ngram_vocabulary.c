@@ -62,20 +62,20 @@ static void grow(counter *c, weft_arena **own)
 }
 
 /* All keys of this rank's rows of nq requests. *n how many. */
-static counted *count_rows(const ngram *self, const weft_request *q, int nq, int64_t *n,
-                           weft_arena *mem)
+static counted *count_rows(const ngram *self, const weft_request *request, int nq,
+                           int64_t *n, weft_arena *mem)
 {
     enum { FIRST = 1 << 16 };
     weft_arena *own = weft_arena_new(), *tmp = weft_arena_new();
     counter c = counter_new(FIRST, own);
     uint32_t document = 0;
     for (int j = 0; j < nq; j++) {
-        ngram_reader r = ngram_reader_new(self, &q[j], tmp);
-        for (int64_t i = 0; i < q[j].n; i++) {
-            int64_t m = ngram_row_keys(&r, i);
+        ngram_reader reader = ngram_reader_new(self, &request[j], tmp);
+        for (int64_t i = 0; i < request[j].n; i++) {
+            int64_t m = ngram_row_keys(&reader, i);
             while ((uint64_t)(c.n + m) > c.mask / 3 * 2) grow(&c, &own);
             document++;
-            for (int64_t k = 0; k < m; k++) add(&c, r.key[k], 1, document);
+            for (int64_t k = 0; k < m; k++) add(&c, reader.key[k], 1, document);
         }
     }
     counted *all = WEFT_NEW(mem, counted, c.n);
@@ -120,23 +120,23 @@ static int sort_keys(int64_t n, counted *all, uint32_t **at, weft_arena *mem)
 
 /* Distributes the keys over the ranks by range and sums the counts of equal keys.
  * Collective. */
-static counted *distribute_keys(weft_team *t, counted *all, int64_t *n, weft_arena *mem)
+static counted *distribute_keys(weft_team *team, counted *all, int64_t *n, weft_arena *mem)
 {
-    if (t->size == 1) return all;
-    size_t size = (size_t)t->size, me = (size_t)t->rank, arrived = 0;
+    if (team->size == 1) return all;
+    size_t size = (size_t)team->size, me = (size_t)team->rank, arrived = 0;
     int64_t *sent = WEFT_NEW(mem, int64_t, size * size);
     size_t *to = WEFT_NEW(mem, size_t, size), *from = WEFT_NEW(mem, size_t, size);
     uint32_t *at;
     sort_keys(*n, all, &at, mem);
     for (int64_t i = 0; i < *n; i++) sent[me * size + ((all[i].key >> 32) * size >> 32)]++;
-    weft_sum_i64(t, sent, size * size);
+    weft_sum_i64(team, sent, size * size);
     for (size_t r = 0; r < size; r++) {
         to[r] = (size_t)sent[me * size + r] * sizeof *all;
         from[r] = (size_t)sent[r * size + me] * sizeof *all;
         arrived += (size_t)sent[r * size + me];
     }
     counted *mine = WEFT_NEW(mem, counted, arrived);
-    weft_exchange(t, all, to, mine, from);
+    weft_exchange(team, all, to, mine, from);
     sort_keys((int64_t)arrived, mine, &at, mem);
     *n = 0;
     for (size_t i = 0; i < arrived; i++) {
@@ -156,24 +156,24 @@ static uint64_t frequency(const counted *x)
 /* Keeps the keys that occur in at least min_count documents, at most max_size over
  * all ranks, whose ranges of keys rise with the rank. Returns how many are left on this
  * rank. Collective. */
-static int64_t select_keys(weft_team *t, int64_t n, counted *all, int64_t min_count,
+static int64_t select_keys(weft_team *team, int64_t n, counted *all, int64_t min_count,
                            int64_t max_size, weft_arena *mem)
 {
     int64_t *of = WEFT_NEW(mem, int64_t, FREQUENT + 1), total = 0, cut = FREQUENT + 1;
     for (int64_t i = 0; i < n; i++) of[frequency(&all[i])]++;
-    int64_t *ties = WEFT_NEW(mem, int64_t, t->size),
+    int64_t *ties = WEFT_NEW(mem, int64_t, team->size),
             *own = WEFT_NEW(mem, int64_t, FREQUENT);
     memcpy(own, of, FREQUENT * sizeof *own);
     int64_t top = of[FREQUENT];
-    weft_sum_i64(t, of, FREQUENT + 1);
+    weft_sum_i64(team, of, FREQUENT + 1);
     if (min_count > FREQUENT) min_count = FREQUENT;
     while (cut > min_count && total + of[cut - 1] <= max_size) total += of[--cut];
     /* Keys of at least `cut` documents stay; of those with one fewer, the first `room`.
      */
     int64_t room = cut > min_count ? max_size - total : 0;
-    ties[t->rank] = cut > FREQUENT ? top : own[cut - 1];
-    weft_sum_i64(t, ties, (size_t)t->size);
-    for (int r = 0; r < t->rank; r++) room -= ties[r];
+    ties[team->rank] = cut > FREQUENT ? top : own[cut - 1];
+    weft_sum_i64(team, ties, (size_t)team->size);
+    for (int r = 0; r < team->rank; r++) room -= ties[r];
     int64_t left = 0;
     for (int64_t i = 0; i < n; i++) {
         int64_t f = (int64_t)frequency(&all[i]);
@@ -184,17 +184,17 @@ static int64_t select_keys(weft_team *t, int64_t n, counted *all, int64_t min_co
 }
 
 /* The keys of all ranks, on all ranks. *n how many, in and out. Collective. */
-static counted *gather_keys(weft_team *t, counted *mine, int64_t *n, weft_arena *mem)
+static counted *gather_keys(weft_team *team, counted *mine, int64_t *n, weft_arena *mem)
 {
-    if (t->size == 1) return mine;
-    int64_t *has = WEFT_NEW(mem, int64_t, t->size), all = 0, at = 0;
-    has[t->rank] = *n;
-    weft_sum_i64(t, has, (size_t)t->size);
-    for (int r = 0; r < t->size; r++) all += has[r];
+    if (team->size == 1) return mine;
+    int64_t *has = WEFT_NEW(mem, int64_t, team->size), all = 0, at = 0;
+    has[team->rank] = *n;
+    weft_sum_i64(team, has, (size_t)team->size);
+    for (int r = 0; r < team->size; r++) all += has[r];
     counted *whole = WEFT_NEW(mem, counted, all);
-    for (int r = 0; r < t->size; at += has[r++]) {
-        if (r == t->rank && *n > 0) memcpy(whole + at, mine, (size_t)*n * sizeof *mine);
-        weft_bcast(t, whole + at, (size_t)has[r] * sizeof *whole, r);
+    for (int r = 0; r < team->size; at += has[r++]) {
+        if (r == team->rank && *n > 0) memcpy(whole + at, mine, (size_t)*n * sizeof *mine);
+        weft_bcast(team, whole + at, (size_t)has[r] * sizeof *whole, r);
     }
     *n = all;
     return whole;
@@ -203,30 +203,30 @@ static counted *gather_keys(weft_team *t, counted *mine, int64_t *n, weft_arena 
 static ngram_vocabulary vocabulary_new(int64_t n, counted *all, weft_arena *mem)
 {
     uint32_t *at;
-    ngram_vocabulary v = {.n = n, .bits = sort_keys(n, all, &at, mem)};
+    ngram_vocabulary vocabulary = {.n = n, .bits = sort_keys(n, all, &at, mem)};
     uint64_t *key = WEFT_NEW(mem, uint64_t, n);
     for (int64_t i = 0; i < n; i++) key[i] = all[i].key;
-    v.key = key;
-    v.at = at;
-    return v;
+    vocabulary.key = key;
+    vocabulary.at = at;
+    return vocabulary;
 }
 
-ngram_vocabulary ngram_vocabulary_new(const ngram *self, const weft_request *q, int nq,
-                                      int64_t max_size, weft_arena *mem)
+ngram_vocabulary ngram_vocabulary_new(const ngram *self, const weft_request *request,
+                                      int nq, int64_t max_size, weft_arena *mem)
 {
-    weft_team *t = self->data->team;
+    weft_team *team = self->data->team;
     weft_arena *tmp = weft_arena_new();
-    const ngram *any = q->arms[0];
+    const ngram *any = request->arms[0];
     int64_t n;
     uint32_t *at;
-    counted *all = count_rows(self, q, nq, &n, tmp);
-    all = distribute_keys(t, all, &n, tmp);
-    if (t->size == 1) sort_keys(n, all, &at, tmp);
-    n = select_keys(t, n, all, any->min_count, max_size, tmp);
-    all = gather_keys(t, all, &n, tmp);
-    ngram_vocabulary v = vocabulary_new(n, all, mem);
+    counted *all = count_rows(self, request, nq, &n, tmp);
+    all = distribute_keys(team, all, &n, tmp);
+    if (team->size == 1) sort_keys(n, all, &at, tmp);
+    n = select_keys(team, n, all, any->min_count, max_size, tmp);
+    all = gather_keys(team, all, &n, tmp);
+    ngram_vocabulary vocabulary = vocabulary_new(n, all, mem);
     weft_arena_free(tmp);
-    return v;
+    return vocabulary;
 }
 
 /* ---- among the statistics ---- */
@@ -250,10 +250,11 @@ int64_t ngram_vocabulary_reals(int64_t max_size)
     return PIECES * (1 + max_size);
 }
 
-void ngram_vocabulary_write(const ngram_vocabulary *v, real *stat)
+void ngram_vocabulary_write(const ngram_vocabulary *vocabulary, real *stat)
 {
-    split((uint64_t)v->n, stat);
-    for (int64_t j = 0; j < v->n; j++) split(v->key[j], stat + PIECES * (1 + j));
+    split((uint64_t)vocabulary->n, stat);
+    for (int64_t j = 0; j < vocabulary->n; j++)
+        split(vocabulary->key[j], stat + PIECES * (1 + j));
 }
 
 ngram_vocabulary ngram_vocabulary_read(const real *stat, weft_arena *mem)
@@ -262,7 +263,7 @@ ngram_vocabulary ngram_vocabulary_read(const real *stat, weft_arena *mem)
     int64_t n = (int64_t)join(stat);
     counted *all = WEFT_NEW(tmp, counted, n);
     for (int64_t j = 0; j < n; j++) all[j].key = join(stat + PIECES * (1 + j));
-    ngram_vocabulary v = vocabulary_new(n, all, mem);
+    ngram_vocabulary vocabulary = vocabulary_new(n, all, mem);
     weft_arena_free(tmp);
-    return v;
+    return vocabulary;
 }

@@ -139,82 +139,83 @@ static void check_reach(rff_shared *shared, const rff *arm, int type, double tur
 }
 
 /* Type and scale of every row. */
-static void set_rows(rff_matrix *m, const weft_request *q)
+static void set_rows(rff_matrix *matrix, const weft_request *request)
 {
-    rff_shared *shared = m->shared;
+    rff_shared *shared = matrix->shared;
     double raw = shared->data->form == WEFT_BYTES ? 255 : 1;
-    for (int a = 0; a < q->narm; a++) {
-        const rff *arm = q->arms[a];
+    for (int a = 0; a < request->narm; a++) {
+        const rff *arm = request->arms[a];
         int type = type_of(shared, arm);
         double turns = rff_turns(shared, arm, type);
         check_reach(shared, arm, type, turns);
         if (!shared->order[type]) shared->order[type] = ++shared->types;
-        const double *length = arm->preprocess == RFF_L2 ? shared->length[q->part] : NULL;
-        for (int64_t i = 0; i < q->n; i++) {
-            if (q->arm ? q->arm[i] != a : a != 0) continue;
+        const double *length =
+            arm->preprocess == RFF_L2 ? shared->length[request->part] : NULL;
+        for (int64_t i = 0; i < request->n; i++) {
+            if (request->arm ? request->arm[i] != a : a != 0) continue;
             double size = length ? length[i] : 0;
-            m->type[i] = (uint8_t)type;
-            m->turns[i] = size > 0 ? turns * raw / size : turns;
+            matrix->type[i] = (uint8_t)type;
+            matrix->turns[i] = size > 0 ? turns * raw / size : turns;
         }
     }
 }
 
 /* Makes the random matrices of the rows whose products are not cached. Collective. */
-static void keep_blocks(const rff_matrix *m)
+static void keep_blocks(const rff_matrix *matrix)
 {
     double need[RFF_TYPES] = {0};
-    for (int64_t i = 0; i < m->n; i++)
-        if (!rff_is_cached(m, i)) need[m->type[i]] = 1;
-    rff_blocks_keep(m->shared, need, m->d);
+    for (int64_t i = 0; i < matrix->n; i++)
+        if (!rff_is_cached(matrix, i)) need[matrix->type[i]] = 1;
+    rff_blocks_keep(matrix->shared, need, matrix->d);
 }
 
-static void set_blocks(rff_matrix *m, weft_arena *tmp)
+static void set_blocks(rff_matrix *matrix, weft_arena *tmp)
 {
-    m->blocks = (m->n + WEFT_BLOCK - 1) / WEFT_BLOCK;
-    m->start = WEFT_NEW(tmp, int64_t, m->blocks + 1);
-    for (int64_t b = 0; b < m->blocks; b++) m->start[b] = b * WEFT_BLOCK;
-    m->start[m->blocks] = m->n;
+    matrix->blocks = (matrix->n + WEFT_BLOCK - 1) / WEFT_BLOCK;
+    matrix->start = WEFT_NEW(tmp, int64_t, matrix->blocks + 1);
+    for (int64_t b = 0; b < matrix->blocks; b++) matrix->start[b] = b * WEFT_BLOCK;
+    matrix->start[matrix->blocks] = matrix->n;
 }
 
 /* Stores the bytes of all blocks, or of as many as leave a quarter of the memory for the
  * others, which are recomputed in every pass. */
-static void set_bytes(rff_matrix *m, weft_arena *tmp)
+static void set_bytes(rff_matrix *matrix, weft_arena *tmp)
 {
-    double room = m->shared->memory - m->shared->kept, row = (double)m->ldq;
+    double room = matrix->shared->memory - matrix->shared->kept, row = (double)matrix->ldq;
     double block = WEFT_BLOCK * row;
-    m->strip = m->blocks;
-    m->held = m->n;
-    if ((double)m->n * row > room) {
+    matrix->strip = matrix->blocks;
+    matrix->held = matrix->n;
+    if ((double)matrix->n * row > room) {
         int64_t b = 0;
-        while (b < m->blocks && (double)m->start[b + 1] * row <= 0.75 * room) b++;
-        m->held = m->start[b];
-        m->strip = (int64_t)fmax(0.25 * room / block, 1);
+        while (b < matrix->blocks && (double)matrix->start[b + 1] * row <= 0.75 * room) b++;
+        matrix->held = matrix->start[b];
+        matrix->strip = (int64_t)fmax(0.25 * room / block, 1);
     }
-    m->q = weft_arena_alloc(tmp, (size_t)m->held, m->ldq);
-    if (m->held) rff_make_bytes(m, 0, m->held, m->q);
+    matrix->q = weft_arena_alloc(tmp, (size_t)matrix->held, matrix->ldq);
+    if (matrix->held) rff_make_bytes(matrix, 0, matrix->held, matrix->q);
 }
 
-static void matrix(void *self, const weft_request *q, int fit, real *stat, weft_matrix *f,
-                   weft_arena *tmp)
+static void matrix(void *self, const weft_request *request, int fit, real *stat,
+                   weft_matrix *f, weft_arena *tmp)
 {
     const rff *t = self;
     rff_shared *shared = t->shared;
-    if (fit && q->part == WEFT_TRAIN)
+    if (fit && request->part == WEFT_TRAIN)
         memcpy(stat, shared->fitted, 4 * (size_t)shared->d * sizeof *stat);
     else if (fit)
-        rff_fit(shared, q->part, stat, tmp);
+        rff_fit(shared, request->part, stat, tmp);
     rff_set_stat(shared, stat);
 
     rff_matrix *m = WEFT_NEW(tmp, rff_matrix, 1);
     m->shared = shared;
-    m->part = q->part;
-    m->n = q->n;
-    m->d = columns(t, q->size);
+    m->part = request->part;
+    m->n = request->n;
+    m->d = columns(t, request->size);
     m->ldq = ((size_t)m->d + 63) / 64 * 64;
     m->unit = sqrt(2.0 / (double)m->d) / 127;
-    m->type = WEFT_NEW(tmp, uint8_t, q->n);
-    m->turns = WEFT_NEW(tmp, double, q->n);
-    set_rows(m, q);
+    m->type = WEFT_NEW(tmp, uint8_t, request->n);
+    m->turns = WEFT_NEW(tmp, double, request->n);
+    set_rows(m, request);
     set_blocks(m, tmp);
     keep_blocks(m);
     set_bytes(m, tmp);

@@ -138,7 +138,7 @@ double rff_turns(const rff_shared *shared, const rff *arm, int type);
 /* ---- rff_project.c: products with random matrices ---- */
 
 /* Makes bytes of rows [i0, i1) into q[i1-i0][ldq]. */
-void rff_make_bytes(const rff_matrix *m, int64_t i0, int64_t i1, uint8_t *q);
+void rff_make_bytes(const rff_matrix *matrix, int64_t i0, int64_t i1, uint8_t *q);
 
 /* ---- rff_cache.c: cached products ---- */
 
@@ -149,15 +149,16 @@ void rff_cache_setup(rff_shared *shared, int products);
 /* Drops all cached products and blocks. */
 void rff_cache_clear(rff_shared *shared);
 /* Where the products of a row from column j0 on are cached; NULL: the row is not cached. */
-void *rff_cache_products(const rff_matrix *m, int64_t row, int64_t j0);
+void *rff_cache_products(const rff_matrix *matrix, int64_t row, int64_t j0);
 /* 1 if all products that a row needs are cached. */
-int rff_is_cached(const rff_matrix *m, int64_t row);
+int rff_is_cached(const rff_matrix *matrix, int64_t row);
 /* Records that the products of rows [i0, i1) have been computed. */
-void rff_cache_set_filled(const rff_matrix *m, int64_t i0, int64_t i1);
+void rff_cache_set_filled(const rff_matrix *matrix, int64_t i0, int64_t i1);
 
 /* ---- rff_matrix.c: products with the features ---- */
 
-/* Sets the products of f: times, trans, normal, sums, gram; f->self is an rff_matrix. */
-void rff_matrix_vtable(weft_matrix *f);
+/* Sets the products of f: times, trans, normal, sums, gram; matrix->self is an rff_matrix.
+ */
+void rff_matrix_vtable(weft_matrix *matrix);
 
 #endif

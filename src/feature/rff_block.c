@@ -86,22 +86,22 @@ static rff_block *block_new(const draft *t, size_t bytes, char **room)
 {
     rff_shared *shared = t->shared;
     size_t head = (sizeof(rff_block) + 63) / 64 * 64, all = head + (bytes + 63) / 64 * 64;
-    rff_block *b;
+    rff_block *block;
     if (t->keep) {
         double full = shared->pool_used + all > shared->pool_size;
         weft_max_f64(shared->data->team, &full, 1);
         if (full > 0) return NULL;
-        b = (void *)(shared->pool + shared->pool_used);
+        block = (void *)(shared->pool + shared->pool_used);
         shared->pool_used += all;
     } else
-        b = weft_arena_alloc(t->tmp, 1, all);
-    *b = (rff_block){.type = t->type, .j0 = t->j0, .columns = t->columns};
+        block = weft_arena_alloc(t->tmp, 1, all);
+    *block = (rff_block){.type = t->type, .j0 = t->j0, .columns = t->columns};
     if (t->keep) {
-        b->next = shared->blocks;
-        shared->blocks = b;
+        block->next = shared->blocks;
+        shared->blocks = block;
     }
-    *room = (char *)b + head;
-    return b;
+    *room = (char *)block + head;
+    return block;
 }
 
 /* ---- shares of ranks ---- */
@@ -169,10 +169,10 @@ static int64_t round_column(const rff_shared *shared, int type, const float *z,
 static float *scales(const draft *t)
 {
     const rff_shared *shared = t->shared;
-    const rff_view *v = rff_view_of(shared, t->type);
+    const rff_view *view = rff_view_of(shared, t->type);
     float *scale = WEFT_NEW(t->tmp, float, shared->d);
     for (int i = 0; i < shared->d; i++) {
-        double s = (double)v->scale[i] / integer_unit(shared, t->type);
+        double s = (double)view->scale[i] / integer_unit(shared, t->type);
         scale[i] = (float)(rff_family(t->type) == RFF_NORMAL ? sqrt(s * s - 1.0 / 12) : s);
     }
     return scale;
@@ -242,26 +242,26 @@ static rff_block *make_integers(const draft *t)
         x.value = join_tail(t, &x, x.value);
     }
     char *room;
-    rff_block *b =
+    rff_block *block =
         block_new(t, packed + firsts + tail * (sizeof *x.value + sizeof *x.input), &room);
-    if (!b) return NULL;
-    weft_s8_pack(&b->packed, d, columns, x.p, (size_t)d, x.start, room);
-    b->first = memcpy(room + packed, x.first, firsts);
-    b->value = memcpy(room + packed + firsts, x.value, tail * sizeof *x.value);
-    b->input = memcpy(b->value + tail, x.input, tail * sizeof *x.input);
-    return b;
+    if (!block) return NULL;
+    weft_s8_pack(&block->packed, d, columns, x.p, (size_t)d, x.start, room);
+    block->first = memcpy(room + packed, x.first, firsts);
+    block->value = memcpy(room + packed + firsts, x.value, tail * sizeof *x.value);
+    block->input = memcpy(block->value + tail, x.input, tail * sizeof *x.input);
+    return block;
 }
 
 static rff_block *make_signs(const draft *t)
 {
     char *room;
     size_t n = (size_t)t->shared->padded;
-    rff_block *b = block_new(t, 4 * n * sizeof(float), &room);
-    if (!b) return NULL;
-    b->sign = (float *)(void *)room;
-    b->radius = b->sign + 3 * n;
-    rff_signs(t->shared, t->j0, b->sign, b->radius);
-    return b;
+    rff_block *block = block_new(t, 4 * n * sizeof(float), &room);
+    if (!block) return NULL;
+    block->sign = (float *)(void *)room;
+    block->radius = block->sign + 3 * n;
+    rff_signs(t->shared, t->j0, block->sign, block->radius);
+    return block;
 }
 
 /* Columns [from, end) of the block, z[end - from][d]. */
@@ -277,9 +277,9 @@ static rff_block *make_floats(const draft *t)
 {
     int d = t->shared->d, from, end;
     char *room;
-    rff_block *b = block_new(t, weft_packed_bytes(d, t->columns), &room);
-    if (!b) return NULL;
-    b->dense = (real *)(void *)room;
+    rff_block *block = block_new(t, weft_packed_bytes(d, t->columns), &room);
+    if (!block) return NULL;
+    block->dense = (real *)(void *)room;
     real *some = WEFT_NEW(t->tmp, real, (size_t)WEFT_WHOLE * d); /* [WEFT_WHOLE][d] */
     float *z = WEFT_NEW(t->tmp, float, (size_t)(t->keep ? t->columns : WEFT_WHOLE) * d);
     share_of(t, t->shared->data->team->rank, &from, &end);
@@ -292,9 +292,9 @@ static rff_block *make_floats(const draft *t)
         const float *own = t->keep ? z + (size_t)j * d : z;
         if (!t->keep) draw_floats(t, j, j + n, z);
         for (size_t i = 0; i < (size_t)n * d; i++) some[i] = (real)own[i];
-        weft_deep_pack(d, t->columns, j, n, some, (size_t)d, b->dense);
+        weft_deep_pack(d, t->columns, j, n, some, (size_t)d, block->dense);
     }
-    return b;
+    return block;
 }
 
 static rff_block *make_block(const draft *t)
@@ -309,17 +309,18 @@ static rff_block *make_block(const draft *t)
 /* A block that is kept; NULL: there is none. */
 static const rff_block *kept(const rff_shared *shared, int type, int64_t j0, int columns)
 {
-    const rff_block *b = shared->blocks;
-    while (b && !(b->type == type && b->j0 == j0 && b->columns == columns)) b = b->next;
-    return b;
+    const rff_block *block = shared->blocks;
+    while (block && !(block->type == type && block->j0 == j0 && block->columns == columns))
+        block = block->next;
+    return block;
 }
 
 const rff_block *rff_block_at(rff_shared *shared, int type, int64_t j0, int columns,
                               weft_arena *tmp)
 {
-    const rff_block *b = kept(shared, type, j0, columns);
+    const rff_block *block = kept(shared, type, j0, columns);
     draft t = {.shared = shared, .type = type, .columns = columns, .j0 = j0, .tmp = tmp};
-    return b ? b : make_block(&t);
+    return block ? block : make_block(&t);
 }
 
 /* The blocks of a type, until the pool is full. */

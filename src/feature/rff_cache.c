@@ -53,35 +53,35 @@ void rff_cache_clear(rff_shared *shared)
 }
 
 /* Index of the slot of a cached row. */
-static int64_t slot_of(const rff_matrix *m, int64_t row)
+static int64_t slot_of(const rff_matrix *matrix, int64_t row)
 {
-    const rff_cache *kept = &m->shared->cache[m->part];
-    return row * kept->slots + m->shared->order[m->type[row]] % kept->slots;
+    const rff_cache *kept = &matrix->shared->cache[matrix->part];
+    return row * kept->slots + matrix->shared->order[matrix->type[row]] % kept->slots;
 }
 
-void *rff_cache_products(const rff_matrix *m, int64_t row, int64_t j0)
+void *rff_cache_products(const rff_matrix *matrix, int64_t row, int64_t j0)
 {
-    const rff_cache *kept = &m->shared->cache[m->part];
+    const rff_cache *kept = &matrix->shared->cache[matrix->part];
     if (row >= kept->rows) return NULL;
-    int64_t at = slot_of(m, row) * kept->room + j0;
+    int64_t at = slot_of(matrix, row) * kept->room + j0;
     return (char *)kept->product + (size_t)at * sizeof(int32_t);
 }
 
-int rff_is_cached(const rff_matrix *m, int64_t row)
+int rff_is_cached(const rff_matrix *matrix, int64_t row)
 {
-    const rff_cache *kept = &m->shared->cache[m->part];
+    const rff_cache *kept = &matrix->shared->cache[matrix->part];
     if (row >= kept->rows) return 0;
-    int64_t at = slot_of(m, row);
-    return kept->type[at] == m->type[row] && kept->filled[at] >= m->d;
+    int64_t at = slot_of(matrix, row);
+    return kept->type[at] == matrix->type[row] && kept->filled[at] >= matrix->d;
 }
 
-void rff_cache_set_filled(const rff_matrix *m, int64_t i0, int64_t i1)
+void rff_cache_set_filled(const rff_matrix *matrix, int64_t i0, int64_t i1)
 {
-    const rff_cache *kept = &m->shared->cache[m->part];
+    const rff_cache *kept = &matrix->shared->cache[matrix->part];
     for (int64_t i = i0; i < i1 && i < kept->rows; i++) {
-        int64_t at = slot_of(m, i);
-        if (kept->type[at] != m->type[i] || kept->filled[at] < m->d)
-            kept->filled[at] = m->d;
-        kept->type[at] = m->type[i];
+        int64_t at = slot_of(matrix, i);
+        if (kept->type[at] != matrix->type[i] || kept->filled[at] < matrix->d)
+            kept->filled[at] = matrix->d;
+        kept->type[at] = matrix->type[i];
     }
 }

@@ -25,36 +25,37 @@ typedef struct pass {
     weft_arena *mem;
 } pass;
 
-static pass pass_open(const rff_matrix *m)
+static pass pass_open(const rff_matrix *matrix)
 {
-    return (pass){.m = m, .mem = weft_arena_new()};
+    return (pass){.m = matrix, .mem = weft_arena_new()};
 }
 
 /* The next block, or blocks of up to `most` rows: their bytes, first row and number of
  * rows; 0 at the end. */
 static int pass_run(pass *p, int most, const uint8_t **q, int64_t *i, int *n)
 {
-    const rff_matrix *m = p->m;
-    if (p->next == m->blocks) {
+    const rff_matrix *matrix = p->m;
+    if (p->next == matrix->blocks) {
         weft_arena_free(p->mem);
         return 0;
     }
     int64_t b = p->next;
-    int stored = m->start[b] < m->held;
-    *i = m->start[b];
+    int stored = matrix->start[b] < matrix->held;
+    *i = matrix->start[b];
     if (!stored && b >= p->made) {
         p->from = b;
-        p->made = b + m->strip < m->blocks ? b + m->strip : m->blocks;
+        p->made = b + matrix->strip < matrix->blocks ? b + matrix->strip : matrix->blocks;
         if (!p->strip)
-            p->strip = weft_arena_alloc(p->mem, (size_t)(m->strip * WEFT_BLOCK), m->ldq);
-        rff_make_bytes(m, m->start[b], m->start[p->made], p->strip);
+            p->strip =
+                weft_arena_alloc(p->mem, (size_t)(matrix->strip * WEFT_BLOCK), matrix->ldq);
+        rff_make_bytes(matrix, matrix->start[b], matrix->start[p->made], p->strip);
     }
-    int64_t end = stored ? m->held : m->start[p->made];
+    int64_t end = stored ? matrix->held : matrix->start[p->made];
     do p->next++;
-    while (m->start[p->next] < end && m->start[p->next + 1] - *i <= most);
-    *n = (int)(m->start[p->next] - *i);
-    *q = stored ? m->q + (size_t)*i * m->ldq
-                : p->strip + (size_t)(*i - m->start[p->from]) * m->ldq;
+    while (matrix->start[p->next] < end && matrix->start[p->next + 1] - *i <= most);
+    *n = (int)(matrix->start[p->next] - *i);
+    *q = stored ? matrix->q + (size_t)*i * matrix->ldq
+                : p->strip + (size_t)(*i - matrix->start[p->from]) * matrix->ldq;
     return 1;
 }
 
@@ -66,9 +67,9 @@ static int pass_next(pass *p, const uint8_t **q, int64_t *i, int *n)
 
 /* ---- narrow products ---- */
 
-static void times(const weft_matrix *f, int c, const real *w, real *z)
+static void times(const weft_matrix *matrix, int c, const real *w, real *z)
 {
-    const rff_matrix *m = f->self;
+    const rff_matrix *m = matrix->self;
     const uint8_t *q;
     int64_t i;
     int n;
@@ -80,15 +81,15 @@ static void times(const weft_matrix *f, int c, const real *w, real *z)
 /* g[c][d] = unit * the sum over all ranks of sum[c][d], whole numbers in units of 2^-scale;
  * own 1: the own columns of it, sum is in the buffer of parts. NaN where the bound that
  * gave the scale was not finite. Collective. */
-static void sum_up(const weft_matrix *f, int c, int own, double *sum, int scale,
+static void sum_up(const weft_matrix *matrix, int c, int own, double *sum, int scale,
                    double bound, double unit, double *g)
 {
-    int64_t d = f->d, first = 0, count = d;
-    if (own) weft_deal(d, f->team->rank, f->team->size, &first, &count);
+    int64_t d = matrix->d, first = 0, count = d;
+    if (own) weft_deal(d, matrix->team->rank, matrix->team->size, &first, &count);
     if (own)
-        weft_parts_sum_whole_f64(f->team, sum, c, (size_t)d);
+        weft_parts_sum_whole_f64(matrix->team, sum, c, (size_t)d);
     else
-        weft_sum_whole_f64(f->team, sum, (size_t)(c * d));
+        weft_sum_whole_f64(matrix->team, sum, (size_t)(c * d));
     double each = isfinite(bound) ? ldexp(unit, -scale) : NAN;
     for (int j = 0; j < c; j++)
         for (int64_t k = first; k < first + count; k++)
@@ -96,35 +97,35 @@ static void sum_up(const weft_matrix *f, int c, int own, double *sum, int scale,
 }
 
 /* Rows whose products are summed together. */
-static int run_of(const rff_matrix *m)
+static int run_of(const rff_matrix *matrix)
 {
-    return m->d < LONG ? WEFT_BLOCK : RUN;
+    return matrix->d < LONG ? WEFT_BLOCK : RUN;
 }
 
 /* sum[c][d] += q^T z of n rows q and z[c][ldz], the products of each block rounded to units
  * of 2^-scale. part[c * TILE] is scratch. */
-static void add_products(const rff_matrix *m, int n, const uint8_t *q, int c, const real *z,
-                         size_t ldz, real *part, int scale, double *sum)
+static void add_products(const rff_matrix *matrix, int n, const uint8_t *q, int c,
+                         const real *z, size_t ldz, real *part, int scale, double *sum)
 {
-    for (int64_t k = 0; k < m->d; k += TILE) {
-        int columns = (int)(m->d - k < TILE ? m->d - k : TILE);
+    for (int64_t k = 0; k < matrix->d; k += TILE) {
+        int columns = (int)(matrix->d - k < TILE ? matrix->d - k : TILE);
         for (int r = 0; r < n; r += WEFT_BLOCK) {
             int rows = n - r < WEFT_BLOCK ? n - r : WEFT_BLOCK;
             memset(part, 0, (size_t)(c * columns) * sizeof *part);
-            weft_u8_trans(rows, columns, q + (size_t)r * m->ldq + k, m->ldq, c, z + r, ldz,
-                          part, (size_t)columns);
+            weft_u8_trans(rows, columns, q + (size_t)r * matrix->ldq + k, matrix->ldq, c,
+                          z + r, ldz, part, (size_t)columns);
             for (int j = 0; j < c; j++)
-                weft_exact_add(columns, part + j * columns, scale, sum + j * m->d + k);
+                weft_exact_add(columns, part + j * columns, scale, sum + j * matrix->d + k);
         }
     }
 }
 
-static void trans(const weft_matrix *f, int c, const real *z, double *g)
+static void trans(const weft_matrix *matrix, int c, const real *z, double *g)
 {
-    const rff_matrix *m = f->self;
+    const rff_matrix *m = matrix->self;
     size_t n = (size_t)(c * m->d);
     double bound =
-        LARGEST * weft_largest(f->team, z, (size_t)(c * m->n)) * (double)f->total;
+        LARGEST * weft_largest(matrix->team, z, (size_t)(c * m->n)) * (double)matrix->total;
     int scale = weft_exact_scale(bound);
     weft_arena *tmp = weft_arena_new();
     real *part = WEFT_NEW(tmp, real, c * TILE);
@@ -134,7 +135,7 @@ static void trans(const weft_matrix *f, int c, const real *z, double *g)
     int rows;
     for (pass p = pass_open(m); pass_run(&p, run_of(m), &q, &i, &rows);)
         add_products(m, rows, q, c, z + i, (size_t)m->n, part, scale, sum);
-    sum_up(f, c, 0, sum, scale, bound, m->unit, g);
+    sum_up(matrix, c, 0, sum, scale, bound, m->unit, g);
     weft_arena_free(tmp);
 }
 
@@ -151,29 +152,29 @@ static double magnitude(int64_t d, const real *w)
 }
 
 /* A bound on the sums of normal: every row's product with w is at most 127 sum |w|. */
-static double normal_bound(const weft_matrix *f, int c, const real *w, const real *h)
+static double normal_bound(const weft_matrix *matrix, int c, const real *w, const real *h)
 {
-    const rff_matrix *m = f->self;
-    double weight = h ? weft_largest(f->team, h, (size_t)(c * m->n)) : 1;
+    const rff_matrix *m = matrix->self;
+    double weight = h ? weft_largest(matrix->team, h, (size_t)(c * m->n)) : 1;
     double most = 0;
     for (int j = 0; j < c; j++) {
         double sum = magnitude(m->d, w + j * m->d);
         most = sum <= most || isnan(most) ? most : sum;
     }
-    return LARGEST * LARGEST * most * weight * (double)f->total;
+    return LARGEST * LARGEST * most * weight * (double)matrix->total;
 }
 
-static void normal(const weft_matrix *f, int c, const real *w, const real *h, int own,
+static void normal(const weft_matrix *matrix, int c, const real *w, const real *h, int own,
                    double *g)
 {
-    const rff_matrix *m = f->self;
+    const rff_matrix *m = matrix->self;
     size_t n = (size_t)(c * m->d);
-    double bound = normal_bound(f, c, w, h);
+    double bound = normal_bound(matrix, c, w, h);
     int scale = weft_exact_scale(bound);
     weft_arena *tmp = weft_arena_new();
     real *part = WEFT_NEW(tmp, real, c * TILE), *z = WEFT_NEW(tmp, real, c * RUN);
     double *sum =
-        own ? weft_parts_buffer(f->team, n * sizeof *sum) : WEFT_NEW(tmp, double, n);
+        own ? weft_parts_buffer(matrix->team, n * sizeof *sum) : WEFT_NEW(tmp, double, n);
     if (own) memset(sum, 0, n * sizeof *sum);
     const uint8_t *q;
     int64_t i;
@@ -184,15 +185,15 @@ static void normal(const weft_matrix *f, int c, const real *w, const real *h, in
             for (int r = 0; r < rows; r++) z[j * RUN + r] *= h[j * m->n + i + r];
         add_products(m, rows, q, c, z, RUN, part, scale, sum);
     }
-    sum_up(f, c, own, sum, scale, bound, m->unit * m->unit, g);
+    sum_up(matrix, c, own, sum, scale, bound, m->unit * m->unit, g);
     weft_arena_free(tmp);
 }
 
 /* ---- sums and Gram matrices ---- */
 
-static void sums(const weft_matrix *f, double *sum)
+static void sums(const weft_matrix *matrix, double *sum)
 {
-    const rff_matrix *m = f->self;
+    const rff_matrix *m = matrix->self;
     size_t d = (size_t)m->d;
     weft_arena *tmp = weft_arena_new();
     int64_t *total = WEFT_NEW(tmp, int64_t, d);
@@ -206,7 +207,7 @@ static void sums(const weft_matrix *f, double *sum)
             for (size_t k = 0; k < d; k++) part[k] += q[(size_t)r * m->ldq + k] - 128;
         for (size_t k = 0; k < d; k++) total[k] += part[k];
     }
-    weft_sum_i64(f->team, total, d);
+    weft_sum_i64(matrix->team, total, d);
     for (size_t k = 0; k < d; k++) sum[k] = (double)total[k] * m->unit;
     weft_arena_free(tmp);
 }
@@ -221,65 +222,66 @@ static void move(int64_t n, int32_t *part, int64_t *total)
 }
 
 /* Products of columns r0.. with columns c0.. over this rank's rows. */
-static void gram_columns(const rff_matrix *m, int64_t r0, int64_t nr, int64_t c0,
+static void gram_columns(const rff_matrix *matrix, int64_t r0, int64_t nr, int64_t c0,
                          int64_t nc, int64_t *total, weft_arena *tmp)
 {
     int32_t *part = WEFT_NEW(tmp, int32_t, nr * nc);
     int64_t done = 0;
     /* stored rows as one block: integer sums do not depend on blocks */
-    for (; done < m->held; done += MAX_TERMS) {
-        int64_t n = m->held - done < MAX_TERMS ? m->held - done : MAX_TERMS;
-        const uint8_t *q = m->q + (size_t)done * m->ldq;
-        weft_u8_gram((int)n, 0, (int)nr, q + r0, m->ldq, (int)nc, q + c0, m->ldq, part,
-                     (size_t)nc, tmp);
+    for (; done < matrix->held; done += MAX_TERMS) {
+        int64_t n = matrix->held - done < MAX_TERMS ? matrix->held - done : MAX_TERMS;
+        const uint8_t *q = matrix->q + (size_t)done * matrix->ldq;
+        weft_u8_gram((int)n, 0, (int)nr, q + r0, matrix->ldq, (int)nc, q + c0, matrix->ldq,
+                     part, (size_t)nc, tmp);
         move(nr * nc, part, total);
     }
     const uint8_t *q;
     int64_t i;
     int rows;
-    pass p = pass_open(m);
-    while (p.next < m->blocks && m->start[p.next] < m->held) p.next++;
+    pass p = pass_open(matrix);
+    while (p.next < matrix->blocks && matrix->start[p.next] < matrix->held) p.next++;
     while (pass_next(&p, &q, &i, &rows)) {
-        weft_u8_gram(rows, 0, (int)nr, q + r0, m->ldq, (int)nc, q + c0, m->ldq, part,
-                     (size_t)nc, tmp);
+        weft_u8_gram(rows, 0, (int)nr, q + r0, matrix->ldq, (int)nc, q + c0, matrix->ldq,
+                     part, (size_t)nc, tmp);
         move(nr * nc, part, total);
     }
 }
 
 /* Copies this rank's rows among [r0, r0 + nr) of the team, whose own begin at
  * `first`, to their places in to[nr][ldq]. */
-static void copy_rows(const rff_matrix *m, int64_t first, int64_t r0, int64_t nr,
+static void copy_rows(const rff_matrix *matrix, int64_t first, int64_t r0, int64_t nr,
                       uint8_t *to)
 {
     const uint8_t *q;
     int64_t i;
     int rows;
-    for (pass p = pass_open(m); pass_next(&p, &q, &i, &rows);)
+    for (pass p = pass_open(matrix); pass_next(&p, &q, &i, &rows);)
         for (int r = 0; r < rows; r++) {
             int64_t at = first + i + r - r0;
             if (at >= 0 && at < nr)
-                memcpy(to + (size_t)at * m->ldq, q + (size_t)r * m->ldq, m->ldq);
+                memcpy(to + (size_t)at * matrix->ldq, q + (size_t)r * matrix->ldq,
+                       matrix->ldq);
         }
 }
 
 /* Rows [r0, r0 + nr) of the team on every rank, [nr][ldq]; *mine: the first of this rank's
  * among all. Collective. */
-static const uint8_t *gather_rows(const weft_matrix *f, int64_t r0, int64_t nr,
+static const uint8_t *gather_rows(const weft_matrix *matrix, int64_t r0, int64_t nr,
                                   int64_t *mine, weft_arena *tmp)
 {
-    const rff_matrix *m = f->self;
-    int64_t *first = WEFT_NEW(tmp, int64_t, f->team->size + 1);
-    first[f->team->rank + 1] = m->n;
-    weft_sum_i64(f->team, first, (size_t)f->team->size + 1);
-    for (int r = 0; r < f->team->size; r++) first[r + 1] += first[r];
-    *mine = first[f->team->rank];
+    const rff_matrix *m = matrix->self;
+    int64_t *first = WEFT_NEW(tmp, int64_t, matrix->team->size + 1);
+    first[matrix->team->rank + 1] = m->n;
+    weft_sum_i64(matrix->team, first, (size_t)matrix->team->size + 1);
+    for (int r = 0; r < matrix->team->size; r++) first[r + 1] += first[r];
+    *mine = first[matrix->team->rank];
     uint8_t *all = WEFT_NEW(tmp, uint8_t, (size_t)nr * m->ldq);
     copy_rows(m, *mine, r0, nr, all);
-    for (int r = 0; r < f->team->size; r++) {
+    for (int r = 0; r < matrix->team->size; r++) {
         int64_t from = first[r] > r0 ? first[r] : r0;
         int64_t to = first[r + 1] < r0 + nr ? first[r + 1] : r0 + nr;
         if (from < to)
-            weft_bcast(f->team, all + (size_t)(from - r0) * m->ldq,
+            weft_bcast(matrix->team, all + (size_t)(from - r0) * m->ldq,
                        (size_t)(to - from) * m->ldq, r);
     }
     return all;
@@ -287,12 +289,12 @@ static const uint8_t *gather_rows(const weft_matrix *f, int64_t r0, int64_t nr,
 
 /* Products of rows r0.. with rows c0.. of the team. Each rank computes those of its own
  * rows among c0..; rows r0.. are sent to all. Collective. */
-static void gram_rows(const weft_matrix *f, int64_t r0, int64_t nr, int64_t c0, int64_t nc,
-                      int64_t *total, weft_arena *tmp)
+static void gram_rows(const weft_matrix *matrix, int64_t r0, int64_t nr, int64_t c0,
+                      int64_t nc, int64_t *total, weft_arena *tmp)
 {
-    const rff_matrix *m = f->self;
+    const rff_matrix *m = matrix->self;
     int64_t mine;
-    const uint8_t *left = gather_rows(f, r0, nr, &mine, tmp);
+    const uint8_t *left = gather_rows(matrix, r0, nr, &mine, tmp);
     int32_t *part = WEFT_NEW(tmp, int32_t, nr * WEFT_BLOCK);
     const uint8_t *q;
     int64_t i;
@@ -312,26 +314,26 @@ static void gram_rows(const weft_matrix *f, int64_t r0, int64_t nr, int64_t c0, 
     }
 }
 
-static void gram(const weft_matrix *f, int dual, int64_t r0, int64_t nr, int64_t c0,
+static void gram(const weft_matrix *matrix, int dual, int64_t r0, int64_t nr, int64_t c0,
                  int64_t nc, double *a)
 {
-    const rff_matrix *m = f->self;
+    const rff_matrix *m = matrix->self;
     weft_arena *tmp = weft_arena_new();
     int64_t *total = WEFT_NEW(tmp, int64_t, nr * nc);
     if (dual)
-        gram_rows(f, r0, nr, c0, nc, total, tmp);
+        gram_rows(matrix, r0, nr, c0, nc, total, tmp);
     else
         gram_columns(m, r0, nr, c0, nc, total, tmp);
-    weft_sum_i64(f->team, total, (size_t)(nr * nc));
+    weft_sum_i64(matrix->team, total, (size_t)(nr * nc));
     for (int64_t e = 0; e < nr * nc; e++) a[e] = (double)total[e] * m->unit * m->unit;
     weft_arena_free(tmp);
 }
 
-void rff_matrix_vtable(weft_matrix *f)
+void rff_matrix_vtable(weft_matrix *matrix)
 {
-    f->times = times;
-    f->trans = trans;
-    f->normal = normal;
-    f->sums = sums;
-    f->gram = gram;
+    matrix->times = times;
+    matrix->trans = trans;
+    matrix->normal = normal;
+    matrix->sums = sums;
+    matrix->gram = gram;
 }

@@ -34,16 +34,16 @@ void rff_tables(rff_shared *shared)
         shared->cauchy[i] = (float)tan(pi / 2 * below);
     }
     for (int64_t j = 0; j < shared->columns; j++) {
-        weft_rng4 r = weft_rng_at(shared->seed, WEFT_RNG_OFFSET, (uint64_t)j, 0, 0);
-        shared->offset[j] = (float)weft_rng_unit(r.v[0]);
+        weft_rng4 rng = weft_rng_at(shared->seed, WEFT_RNG_OFFSET, (uint64_t)j, 0, 0);
+        shared->offset[j] = (float)weft_rng_unit(rng.v[0]);
     }
 }
 
 static double cauchy_tail(const rff_shared *shared, int64_t j, int i, int level)
 {
-    weft_rng4 r =
+    weft_rng4 rng =
         weft_rng_at(shared->seed, WEFT_RNG_MATRIX, (uint64_t)j, (uint64_t)i, TAIL);
-    double above = (RFF_LEVELS - level - weft_rng_unit(r.v[0])) / RFF_LEVELS;
+    double above = (RFF_LEVELS - level - weft_rng_unit(rng.v[0])) / RFF_LEVELS;
     return 1 / tan(pi / 2 * above);
 }
 
@@ -63,11 +63,11 @@ void rff_column(const rff_shared *shared, int family, int64_t j, float *z)
     const float *table = family == RFF_NORMAL ? shared->normal : shared->cauchy;
     int fine = family == RFF_NORMAL ? RFF_LEVELS : RFF_LEVELS - COARSE;
     for (int i = 0; i < shared->d; i += ENTRIES) {
-        weft_rng4 r = weft_rng_at(shared->seed, WEFT_RNG_MATRIX, (uint64_t)j,
-                                  (uint64_t)(i / ENTRIES), ENTRY);
+        weft_rng4 rng = weft_rng_at(shared->seed, WEFT_RNG_MATRIX, (uint64_t)j,
+                                    (uint64_t)(i / ENTRIES), ENTRY);
         int end = shared->d - i < ENTRIES ? shared->d - i : ENTRIES;
         for (int e = 0; e < end; e++) {
-            uint32_t bits = r.v[e / 4] >> (16 * (e % 4)) & 0xffff;
+            uint32_t bits = rng.v[e / 4] >> (16 * (e % 4)) & 0xffff;
             int level = (int)(bits & MAGNITUDE);
             float size =
                 level < fine ? table[level] : (float)cauchy_tail(shared, j, i + e, level);
@@ -82,17 +82,17 @@ void rff_signs(const rff_shared *shared, int64_t j, float *sign, float *radius)
 {
     int n = shared->padded;
     for (int i = 0; i < 3 * n; i += 64) {
-        weft_rng4 r =
+        weft_rng4 rng =
             weft_rng_at(shared->seed, WEFT_RNG_MATRIX, (uint64_t)j, (uint64_t)i, SIGN);
         for (int e = i; e < i + 64 && e < 3 * n; e++)
-            sign[e] = r.v[0] >> (e - i) & 1 ? -1.0f : 1.0f;
+            sign[e] = rng.v[0] >> (e - i) & 1 ? -1.0f : 1.0f;
     }
     double width = 2.0 / (9.0 * n);
     for (int i = 0; i < n; i++) {
-        weft_rng4 r =
+        weft_rng4 rng =
             weft_rng_at(shared->seed, WEFT_RNG_MATRIX, (uint64_t)(j + i), 0, RADIUS);
         double z[2];
-        weft_rng_normal_pair(&r, z);
+        weft_rng_normal_pair(&rng, z);
         double cube = pow(fmax(1 - width + z[0] * sqrt(width), 0), 3);
         radius[i] =
             (float)(sqrt(cube) / n); /* length / sqrt(n), of H D H D H D / n^(3/2) */

@@ -18,16 +18,16 @@ enum { MIN_INPUTS = 64 };
 /* ---- statistics ---- */
 
 /* Bytes: sums[2][d] of numbers and squares are integers; range[2][d] = (-min, max). */
-static void sum_bytes(const weft_rows *p, int d, int64_t *sum, double *range,
+static void sum_bytes(const weft_rows *rows, int d, int64_t *sum, double *range,
                       weft_arena *tmp)
 {
     uint32_t *part = WEFT_NEW(tmp, uint32_t, 2 * d);
     uint8_t *min = WEFT_NEW(tmp, uint8_t, d), *max = WEFT_NEW(tmp, uint8_t, d);
     memset(min, 255, (size_t)d);
-    for (int64_t at = 0; at < p->n; at += WEFT_BLOCK) { /* 256 squares fit 32 bits */
+    for (int64_t at = 0; at < rows->n; at += WEFT_BLOCK) { /* 256 squares fit 32 bits */
         memset(part, 0, 2 * (size_t)d * sizeof *part);
-        for (int64_t i = at; i < p->n && i < at + WEFT_BLOCK; i++) {
-            const uint8_t *x = p->byte + i * d;
+        for (int64_t i = at; i < rows->n && i < at + WEFT_BLOCK; i++) {
+            const uint8_t *x = rows->byte + i * d;
             for (int k = 0; k < d; k++) {
                 part[k] += x[k];
                 part[d + k] += (uint32_t)(x[k] * x[k]);
@@ -37,17 +37,17 @@ static void sum_bytes(const weft_rows *p, int d, int64_t *sum, double *range,
         }
         for (int k = 0; k < 2 * d; k++) sum[k] += part[k];
     }
-    for (int k = 0; k < d && p->n; k++) {
+    for (int k = 0; k < d && rows->n; k++) {
         range[k] = -min[k];
         range[d + k] = max[k];
     }
 }
 
-static void range_reals(const weft_rows *p, int d, double *range)
+static void range_reals(const weft_rows *rows, int d, double *range)
 {
-    for (int64_t i = 0; i < p->n; i++)
+    for (int64_t i = 0; i < rows->n; i++)
         for (int k = 0; k < d; k++) {
-            double x = (double)p->value[i * d + k];
+            double x = (double)rows->value[i * d + k];
             range[k] = fmax(range[k], -x);
             range[d + k] = fmax(range[d + k], x);
         }
@@ -55,16 +55,16 @@ static void range_reals(const weft_rows *p, int d, double *range)
 
 /* Mean of (x - about)^power over all ranks' rows, column by column, exact for the bounds
  * largest[d] on |x - about|^power. Collective. */
-static void mean_reals(const weft_rows *p, int d, const double *about, int power,
+static void mean_reals(const weft_rows *rows, int d, const double *about, int power,
                        const double *largest, int64_t total, weft_team *team, double *mean,
                        weft_arena *tmp)
 {
     int *scale = WEFT_NEW(tmp, int, d);
     int64_t *sum = WEFT_NEW(tmp, int64_t, d);
     for (int k = 0; k < d; k++) scale[k] = weft_fix_scale(largest[k] * (double)total);
-    for (int64_t i = 0; i < p->n; i++)
+    for (int64_t i = 0; i < rows->n; i++)
         for (int k = 0; k < d; k++) {
-            double x = (double)p->value[i * d + k] - about[k];
+            double x = (double)rows->value[i * d + k] - about[k];
             sum[k] += weft_fix(power == 2 ? x * x : x, scale[k]);
         }
     weft_sum_i64(team, sum, (size_t)d);
@@ -76,17 +76,17 @@ void rff_fit(const rff_shared *shared, weft_part part, real *stat, weft_arena *t
     int d = shared->d;
     size_t mark = weft_arena_mark(tmp);
     weft_team *team = shared->data->team;
-    const weft_rows *p = &shared->data->part[part];
+    const weft_rows *rows = &shared->data->part[part];
     int bytes = shared->data->form == WEFT_BYTES;
     double *range = WEFT_NEW(tmp, double, 2 * d), *mean = WEFT_NEW(tmp, double, d);
     double *variance = WEFT_NEW(tmp, double, d), *zero = WEFT_NEW(tmp, double, d);
     int64_t *sum = WEFT_NEW(tmp, int64_t, 2 * d);
-    int64_t total = p->total;
+    int64_t total = rows->total;
     memset(stat, 0, STATS * (size_t)d * sizeof *stat);
     if (total == 0) return;
     for (int k = 0; k < 2 * d; k++) range[k] = -INFINITY;
-    if (bytes) sum_bytes(p, d, sum, range, tmp);
-    if (!bytes) range_reals(p, d, range);
+    if (bytes) sum_bytes(rows, d, sum, range, tmp);
+    if (!bytes) range_reals(rows, d, range);
     weft_max_f64(team, range, 2 * (size_t)d);
     if (bytes) {
         weft_sum_i64(team, sum, 2 * (size_t)d);
@@ -97,9 +97,9 @@ void rff_fit(const rff_shared *shared, weft_part part, real *stat, weft_arena *t
     } else {
         double *largest = WEFT_NEW(tmp, double, d);
         for (int k = 0; k < d; k++) largest[k] = fmax(fabs(range[k]), fabs(range[d + k]));
-        mean_reals(p, d, zero, 1, largest, total, team, mean, tmp);
+        mean_reals(rows, d, zero, 1, largest, total, team, mean, tmp);
         for (int k = 0; k < d; k++) largest[k] *= 4 * largest[k];
-        mean_reals(p, d, mean, 2, largest, total, team, variance, tmp);
+        mean_reals(rows, d, mean, 2, largest, total, team, variance, tmp);
     }
     for (int k = 0; k < d; k++) {
         stat[MEAN * d + k] = (real)mean[k];
@@ -113,22 +113,22 @@ void rff_fit(const rff_shared *shared, weft_part part, real *stat, weft_arena *t
 /* ---- views ---- */
 
 /* x' = (x - shift) scale; a constant column keeps its raw scale. */
-static void view_set(const rff_shared *shared, rff_view *v, const real *shift,
+static void view_set(const rff_shared *shared, rff_view *view, const real *shift,
                      const real *width)
 {
     double raw = shared->data->form == WEFT_BYTES ? 1.0 / 255 : 1;
     double min = INFINITY;
-    v->largest = 0;
+    view->largest = 0;
     for (int k = 0; k < shared->d; k++) {
         double w = width ? (double)width[k] : 0;
         double scale = w > 0 ? 1 / w : raw;
-        v->shift[k] = shift ? (float)shift[k] : 0;
-        v->scale[k] = (float)scale;
+        view->shift[k] = shift ? (float)shift[k] : 0;
+        view->scale[k] = (float)scale;
         min = fmin(min, scale);
-        v->largest = fmax(v->largest, scale);
+        view->largest = fmax(view->largest, scale);
     }
-    v->exact = shared->data->form == WEFT_BYTES && shared->d >= MIN_INPUTS &&
-               v->largest <= max_scale_ratio * min;
+    view->exact = shared->data->form == WEFT_BYTES && shared->d >= MIN_INPUTS &&
+                  view->largest <= max_scale_ratio * min;
 }
 
 /* The shift of columns of numbers that are far from 0 for their spread: a product with them
@@ -149,14 +149,16 @@ static void find_far(rff_shared *shared, real *shift)
 }
 
 /* Sets the view's reach. */
-static void find_reach(const rff_shared *shared, rff_view *v)
+static void find_reach(const rff_shared *shared, rff_view *view)
 {
     int d = shared->d;
-    v->reach = 0;
+    view->reach = 0;
     for (int k = 0; k < d; k++) {
-        double shift = (double)v->shift[k], min = (double)shared->stat[MIN * d + k] - shift;
+        double shift = (double)view->shift[k],
+               min = (double)shared->stat[MIN * d + k] - shift;
         double max = (double)shared->stat[MAX * d + k] - shift;
-        v->reach = fmax(v->reach, fmax(fabs(min), fabs(max)) * (double)v->scale[k]);
+        view->reach =
+            fmax(view->reach, fmax(fabs(min), fabs(max)) * (double)view->scale[k]);
     }
 }
 

@@ -59,15 +59,15 @@ static void fedex_make(void *self, int64_t id, const double *conf, weft_job *job
     fedex *t = self;
     (void)id;
     weft_near_make(&t->near, conf, job);
-    weft_rng4 r = weft_rng_at(t->near.seed, WEFT_RNG_TUNER, (uint64_t)job->trial, 0, 0);
+    weft_rng4 rng = weft_rng_at(t->near.seed, WEFT_RNG_TUNER, (uint64_t)job->trial, 0, 0);
     weft_update_schedule schedule = schedules[t->sched];
-    job->update =
-        (weft_mix_update){.schedule = schedule,
-                          .eta = schedule == WEFT_UPDATE_RACING ? t->alpha : t->eta,
-                          .discount = t->discount < 0 ? weft_rng_unit(r.v[0]) : t->discount,
-                          .floor = t->floor,
-                          .cutoff = t->cutoff,
-                          .diff = t->diff};
+    job->update = (weft_mix_update){
+        .schedule = schedule,
+        .eta = schedule == WEFT_UPDATE_RACING ? t->alpha : t->eta,
+        .discount = t->discount < 0 ? weft_rng_unit(rng.v[0]) : t->discount,
+        .floor = t->floor,
+        .cutoff = t->cutoff,
+        .diff = t->diff};
 }
 
 static void fedex_told(void *self, const weft_result *res)

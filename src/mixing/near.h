@@ -43,12 +43,12 @@ typedef struct weft_near {
  * axes that may differ between samples; with `levels`, for products of the grids of these
  * axes; if env->whole is given, for that mixture. `name`: of the mixing, for messages.
  * ECONF: no axis may differ between samples; ELIMIT: too many entries. */
-WEFT_CHECKED weft_status weft_near_setup(weft_near *t, const char *name,
+WEFT_CHECKED weft_status weft_near_setup(weft_near *near, const char *name,
                                          const weft_mixing_env *env);
 /* Fills job->mix as weft_mixing.make does. The ids of entries are unique, k for each trial;
  * for the mixture of the whole space they are the numbers of its configurations. */
-void weft_near_make(weft_near *t, const double *conf, weft_job *job);
-void weft_near_told(weft_near *t, const weft_result *res); /* as weft_mixing.told */
-void weft_near_forget(weft_near *t, int64_t trial);        /* as weft_mixing.forget */
+void weft_near_make(weft_near *near, const double *conf, weft_job *job);
+void weft_near_told(weft_near *near, const weft_result *res); /* as weft_mixing.told */
+void weft_near_forget(weft_near *near, int64_t trial);        /* as weft_mixing.forget */
 
 #endif

@@ -82,11 +82,11 @@ static void square_norms(ascent *s)
  * single output all do. */
 static void recompute_margins(ascent *s)
 {
-    const weft_sparse *x = &s->x->x;
+    const weft_sparse *sparse = &s->x->x;
     double score[DUAL_WIDE], share[DUAL_WIDE], conj[DUAL_WIDE], loss[DUAL_WIDE];
-    for (int64_t i = 0; i < x->n; i++) {
+    for (int64_t i = 0; i < sparse->n; i++) {
         double *m = s->margin + i * s->wide, *a = s->a + i * s->wide;
-        weft_sparse_dots(x, i, s->wide, s->w, score);
+        weft_sparse_dots(sparse, i, s->wide, s->w, score);
         for (int k = 0; k < s->outputs; k++)
             m[k] = ascent_sign(s, i, k) * (score[k] + s->out[k].b) +
                    ascent_single_norm2(s, i) * a[k];
@@ -201,17 +201,17 @@ static void set_width(ascent *s, int wide)
     s->padded = (s->x->d * wide + s->period - 1) / s->period * s->period;
 }
 
-static ascent start(const margin_problem *p, const dual_rows *x, int outputs,
+static ascent start(const margin_problem *problem, const dual_rows *rows, int outputs,
                     const margin_output *of, weft_arena *tmp)
 {
-    ascent s = {.p = p, .x = x, .outputs = outputs};
+    ascent s = {.p = problem, .x = rows, .outputs = outputs};
     set_width(&s, outputs == 1 ? 1 : round_up(outputs));
-    int64_t n = x->x.n, cells = n * s.wide;
+    int64_t n = rows->x.n, cells = n * s.wide;
     s.w = WEFT_NEW(tmp, real, s.padded);
-    if (x->partitions > 1) {
+    if (rows->partitions > 1) {
         s.delta = WEFT_NEW(tmp, real, s.padded);
         s.change = WEFT_NEW(tmp, int32_t, s.padded);
-        s.copy = WEFT_NEW(tmp, real, (x->last - x->first) * s.padded);
+        s.copy = WEFT_NEW(tmp, real, (rows->last - rows->first) * s.padded);
     }
     s.a = WEFT_NEW(tmp, double, cells);
     s.step = WEFT_NEW(tmp, double, cells);
@@ -219,13 +219,14 @@ static ascent start(const margin_problem *p, const dual_rows *x, int outputs,
     s.margin = WEFT_NEW(tmp, double, cells);
     s.due = WEFT_NEW(tmp, int, n);
     s.shrinking = WEFT_NEW(tmp, int, n);
-    s.sweep = WEFT_NEW(tmp, int, x->last - x->first + 1);
+    s.sweep = WEFT_NEW(tmp, int, rows->last - rows->first + 1);
     s.visits = WEFT_NEW(tmp, int64_t, n);
     s.partition =
-        weft_arena_alloc(tmp, (size_t)(x->partitions * outputs), sizeof *s.partition);
-    s.coupled = x->groups == 1;
+        weft_arena_alloc(tmp, (size_t)(rows->partitions * outputs), sizeof *s.partition);
+    s.coupled = rows->groups == 1;
     for (int64_t i = 0; i < n; i++)
-        s.norm2[i] = weft_sparse_norm2(&x->x, i) + ascent_single_norm2(&s, i) + s.coupled;
+        s.norm2[i] =
+            weft_sparse_norm2(&rows->x, i) + ascent_single_norm2(&s, i) + s.coupled;
     for (int k = 0; k < s.wide; k++) {
         s.out[k] =
             (output){.index = k, .low = -INFINITY, .high = INFINITY, .shrink_tol = 10};
@@ -308,17 +309,18 @@ static void fetch_place(const ascent *s, uint32_t place)
 static void fill_tile(const ascent *s, int n, const int *k, int m, const uint32_t *place,
                       real (*tile)[BLOCK])
 {
-    const dual_rows *x = s->x;
+    const dual_rows *rows = s->x;
     memset(tile, 0, (size_t)n * sizeof *tile);
     for (int c = 0; c < m; c++) {
         if (c + AHEAD < m) fetch_place(s, place[c + AHEAD]);
         if (place[c] == DUAL_NONE) continue;
-        if (place[c] >= x->d) {
-            const dual_single *e = x->single + (place[c] - x->d);
-            const double *a = s->a + (int64_t)e->row * s->wide;
+        if (place[c] >= rows->d) {
+            const dual_single *single = rows->single + (place[c] - rows->d);
+            const double *a = s->a + (int64_t)single->row * s->wide;
             for (int j = 0; j < n; j++)
-                tile[j][c] = (real)(a[k[j]] * ascent_sign(s, e->row, k[j]) * e->value);
-        } else if (x->team->rank == 0) {
+                tile[j][c] =
+                    (real)(a[k[j]] * ascent_sign(s, single->row, k[j]) * single->value);
+        } else if (rows->team->rank == 0) {
             const real *w = s->w + (int64_t)place[c] * s->wide;
             for (int j = 0; j < n; j++) tile[j][c] = w[k[j]];
         }
@@ -355,16 +357,16 @@ static void store_outputs(const ascent *s, int n, const int *k, const target *t)
 }
 
 /* Gives all weights to all ranks. Collective. */
-static void share_weights(const dual_rows *x, size_t n, real *w)
+static void share_weights(const dual_rows *rows, size_t n, real *w)
 {
-    if (x->partitions == 1) {
-        weft_bcast(x->team, w, n * sizeof *w, 0);
-    } else if (x->single_norm2) {
+    if (rows->partitions == 1) {
+        weft_bcast(rows->team, w, n * sizeof *w, 0);
+    } else if (rows->single_norm2) {
         /* Other ranks have zeros, which as integers leave the bits as they are. */
         if (sizeof *w == sizeof(int32_t))
-            weft_sum_i32(x->team, (int32_t *)(void *)w, n);
+            weft_sum_i32(rows->team, (int32_t *)(void *)w, n);
         else
-            weft_sum_i64(x->team, (int64_t *)(void *)w, n);
+            weft_sum_i64(rows->team, (int64_t *)(void *)w, n);
     }
 }
 
@@ -399,22 +401,22 @@ static void compact(ascent *s, const target *t)
     memset(s->w + s->x->d * to, 0, (size_t)(s->padded - s->x->d * to) * sizeof *s->w);
 }
 
-void dual_fit(const margin_problem *p, const dual_rows *x, int outputs,
+void dual_fit(const margin_problem *problem, const dual_rows *rows, int outputs,
               const margin_output *of, int64_t d, real *w, real *intercept,
               weft_fitted *out, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
     target t = {.d = d, .w = w, .intercept = intercept, .out = out};
-    ascent s = start(p, x, outputs, of, tmp);
+    ascent s = start(problem, rows, outputs, of, tmp);
     int epochs = 0, checks = 0, k[DUAL_WIDE];
-    while (epochs < p->limit && list_outputs(&s, 0, k) > 0) {
+    while (epochs < problem->limit && list_outputs(&s, 0, k) > 0) {
         ascent_epoch(&s);
         checks += check_ends(&s, ++epochs);
         compact(&s, &t);
     }
     for (int j = 0; j < s.outputs; j++) k[j] = j;
     store_outputs(&s, s.outputs, k, &t);
-    share_weights(x, (size_t)(outputs * d), w);
+    share_weights(rows, (size_t)(outputs * d), w);
     for (int j = 0; j < outputs; j++) {
         out[j].iterations = epochs;
         out[j].passes = epochs + checks;

@@ -37,19 +37,20 @@ double margin_slope(margin_kind kind, double margin); /* its derivative, at most
 
 /* Conjugate of C loss at -a, finite for 0 <= a, and a <= C except for the squared hinge;
  * its first and second derivative in a. */
-double margin_conj(const margin_problem *p, double a);
-double margin_conj_slope(const margin_problem *p, double a);
-double margin_conj_curve(const margin_problem *p, double a);
+double margin_conj(const margin_problem *problem, double a);
+double margin_conj_slope(const margin_problem *problem, double a);
+double margin_conj_curve(const margin_problem *problem, double a);
 /* argmin over t of 1/2 q (t - a)^2 + m (t - a) + conj(t): the best new value of the dual
  * variable a of a sample with |x|^2 = q and margin m. */
-double margin_best(const margin_problem *p, double q, double m, double a);
+double margin_best(const margin_problem *problem, double q, double m, double a);
 
 /* Exact sum over all ranks' rows of x[n], the same in any order; NaN where one is not
  * finite. Collective. */
-double margin_sum(const weft_matrix *f, const double *x);
+double margin_sum(const weft_matrix *matrix, const double *x);
 /* Fits all outputs (one against the rest) and their intercepts. Collective. */
-void margin_fit(const margin_problem *p, const weft_matrix *f, const int32_t *label,
-                int classes, real *w, weft_fitted *out, weft_arena *tmp);
+void margin_fit(const margin_problem *problem, const weft_matrix *matrix,
+                const int32_t *label, int classes, real *w, weft_fitted *out,
+                weft_arena *tmp);
 /* Loss of one sample for weft_model: the sum over all outputs; *wrong: 1 if the class of
  * the largest score is not y. */
 double margin_score(margin_kind kind, int classes, const double *s, int y, int *wrong);
@@ -65,31 +66,31 @@ typedef struct margin_output {
 } margin_output;
 
 /* Penalty on a weight or intercept. */
-double margin_penalty(const margin_problem *p, double w);
+double margin_penalty(const margin_problem *problem, double w);
 
 /* The output of class `one`, with so many samples of it and of all other classes. */
-margin_output margin_output_of(const margin_problem *p, int one, double positives,
+margin_output margin_output_of(const margin_problem *problem, int one, double positives,
                                double negatives);
 
 /* above / gain: the gap `above` between a fit's objective and the optimum as a share of the
  * optimum's gain over the best constant, whose objective is `best`. Gains below the
  * rounding error count as DESCENT_MIN_GAIN, so that fits to features without information
  * end. */
-double margin_relative_gap(const margin_problem *p, double best, double objective,
+double margin_relative_gap(const margin_problem *problem, double best, double objective,
                            double above);
 
 /* Fits of several outputs by dual ascent, of one by Newton's method; out->objective is the
  * sum over samples. */
 typedef struct dual_rows dual_rows;
-dual_rows *dual_rows_of(const margin_problem *p, const weft_matrix *f, const int32_t *label,
-                        int outputs, weft_arena *mem);
+dual_rows *dual_rows_of(const margin_problem *problem, const weft_matrix *matrix,
+                        const int32_t *label, int outputs, weft_arena *mem);
 enum { DUAL_WIDE = WEFT_SPARSE_WIDE }; /* outputs that dual_fit takes */
-void dual_fit(const margin_problem *p, const dual_rows *x, int outputs,
+void dual_fit(const margin_problem *problem, const dual_rows *rows, int outputs,
               const margin_output *of, int64_t d, real *w, real *intercept,
               weft_fitted *out, weft_arena *tmp);
-void newton_fit(const margin_problem *p, const weft_matrix *f, const int32_t *label,
-                const margin_output *k, real *w, real *intercept, weft_fitted *out,
-                weft_arena *tmp);
+void newton_fit(const margin_problem *problem, const weft_matrix *matrix,
+                const int32_t *label, const margin_output *output, real *w, real *intercept,
+                weft_fitted *out, weft_arena *tmp);
 /* The entry of a column that only one row has. */
 typedef struct dual_single {
     uint32_t row;
@@ -125,9 +126,9 @@ struct dual_rows {
 };
 
 /* Separates the columns that only one row has and renumbers the others. Collective. */
-void dual_columns(dual_rows *d, const weft_matrix *f, weft_arena *mem);
+void dual_columns(dual_rows *rows, const weft_matrix *matrix, weft_arena *mem);
 
 /* Rank that visits a partition. */
-int dual_owner(const weft_team *t, int partitions, int partition);
+int dual_owner(const weft_team *team, int partitions, int partition);
 
 #endif

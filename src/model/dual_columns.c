@@ -19,43 +19,45 @@ static int class_of(int32_t rows)
 
 /* d->place: the columns that occur in more than one row are numbered, and counted in d->d;
  * returns how many occur in one. Collective. */
-static int64_t number_columns(dual_rows *d, const weft_matrix *f, weft_arena *mem)
+static int64_t number_columns(dual_rows *d, const weft_matrix *matrix, weft_arena *mem)
 {
     int64_t start[POWERS + 2] = {0};
-    int32_t *rows = WEFT_NEW(mem, int32_t, f->d);
-    for (int64_t e = 0; e < f->rows->first[f->rows->n]; e++) rows[f->rows->column[e]]++;
-    weft_sum_i32(f->team, rows, (size_t)f->d);
-    for (int64_t j = 0; j < f->d; j++) start[class_of(rows[j]) + 1]++;
+    int32_t *rows = WEFT_NEW(mem, int32_t, matrix->d);
+    for (int64_t e = 0; e < matrix->rows->first[matrix->rows->n]; e++)
+        rows[matrix->rows->column[e]]++;
+    weft_sum_i32(matrix->team, rows, (size_t)matrix->d);
+    for (int64_t j = 0; j < matrix->d; j++) start[class_of(rows[j]) + 1]++;
     int64_t singles = start[SINGLE + 1];
     for (int p = 0; p < POWERS; p++) start[p + 1] += start[p];
     d->d = start[SINGLE];
-    d->place = WEFT_NEW(mem, uint32_t, f->d);
-    for (int64_t j = 0; j < f->d; j++)
+    d->place = WEFT_NEW(mem, uint32_t, matrix->d);
+    for (int64_t j = 0; j < matrix->d; j++)
         d->place[j] = rows[j] > 1 ? (uint32_t)start[class_of(rows[j])]++ : DUAL_NONE;
     return singles;
 }
 
-void dual_columns(dual_rows *d, const weft_matrix *f, weft_arena *mem)
+void dual_columns(dual_rows *rows, const weft_matrix *matrix, weft_arena *mem)
 {
-    weft_sparse x = d->x;
-    d->single = WEFT_NEW(mem, dual_single, number_columns(d, f, mem));
-    d->single_norm2 = WEFT_NEW(mem, double, x.n);
-    int64_t *first = WEFT_NEW(mem, int64_t, x.n + 1), at = 0, singles = 0;
-    uint32_t *column = WEFT_NEW(mem, uint32_t, x.first[x.n]);
-    float *value = WEFT_NEW(mem, float, x.first[x.n]);
-    for (int64_t i = 0; i < x.n; i++) {
-        for (int64_t e = x.first[i]; e < x.first[i + 1]; e++) {
-            uint32_t *place = d->place + x.column[e];
+    weft_sparse sparse = rows->x;
+    rows->single = WEFT_NEW(mem, dual_single, number_columns(rows, matrix, mem));
+    rows->single_norm2 = WEFT_NEW(mem, double, sparse.n);
+    int64_t *first = WEFT_NEW(mem, int64_t, sparse.n + 1), at = 0, singles = 0;
+    uint32_t *column = WEFT_NEW(mem, uint32_t, sparse.first[sparse.n]);
+    float *value = WEFT_NEW(mem, float, sparse.first[sparse.n]);
+    for (int64_t i = 0; i < sparse.n; i++) {
+        for (int64_t e = sparse.first[i]; e < sparse.first[i + 1]; e++) {
+            uint32_t *place = rows->place + sparse.column[e];
             if (*place == DUAL_NONE) {
-                *place = (uint32_t)(d->d + singles);
-                d->single[singles++] = (dual_single){(uint32_t)i, x.value[e]};
-                d->single_norm2[i] += (double)x.value[e] * (double)x.value[e];
+                *place = (uint32_t)(rows->d + singles);
+                rows->single[singles++] = (dual_single){(uint32_t)i, sparse.value[e]};
+                rows->single_norm2[i] += (double)sparse.value[e] * (double)sparse.value[e];
             } else {
                 column[at] = *place;
-                value[at++] = x.value[e];
+                value[at++] = sparse.value[e];
             }
         }
         first[i + 1] = at;
     }
-    d->x = (weft_sparse){.n = x.n, .first = first, .column = column, .value = value};
+    rows->x =
+        (weft_sparse){.n = sparse.n, .first = first, .column = column, .value = value};
 }

@@ -78,14 +78,15 @@ static void visit_one(ascent *s, int64_t i, int now, real *w)
  * columns of x; share[wide] <- the row's part of each gap before. */
 static void improve(const ascent *s, double q, const double *m, double *a, double *share)
 {
-    const margin_problem *p = s->p;
-    if (p->kind == MARGIN_LOGISTIC) {
-        weft_logistic_best(padded(s->wide), p->c, q, m, a, share);
+    const margin_problem *problem = s->p;
+    if (problem->kind == MARGIN_LOGISTIC) {
+        weft_logistic_best(padded(s->wide), problem->c, q, m, a, share);
         return;
     }
     for (int k = 0; k < s->outputs; k++) {
-        share[k] = p->c * margin_loss(p->kind, m[k]) + margin_conj(p, a[k]) + a[k] * m[k];
-        a[k] = margin_best(p, q, m[k], a[k]);
+        share[k] = problem->c * margin_loss(problem->kind, m[k]) +
+                   margin_conj(problem, a[k]) + a[k] * m[k];
+        a[k] = margin_best(problem, q, m[k], a[k]);
     }
 }
 
@@ -119,11 +120,12 @@ static void visit_all(ascent *s, int64_t i, int now, real *w)
 /* visits[n] <- rows in a random order keyed by (group, now). */
 static void shuffle(const int64_t *row, int64_t n, int group, int now, int64_t *visits)
 {
-    weft_rng4 r = {{0}};
+    weft_rng4 rng = {{0}};
     for (int64_t i = 0; i < n; i++) {
         if (i % 4 == 0)
-            r = weft_rng_at(0, WEFT_RNG_SOLVE, (uint64_t)group, (uint64_t)now, (uint64_t)i);
-        int64_t j = (int64_t)(weft_rng_unit(r.v[i % 4]) * (double)(i + 1));
+            rng =
+                weft_rng_at(0, WEFT_RNG_SOLVE, (uint64_t)group, (uint64_t)now, (uint64_t)i);
+        int64_t j = (int64_t)(weft_rng_unit(rng.v[i % 4]) * (double)(i + 1));
         visits[i] = visits[j];
         visits[j] = row[i];
     }
@@ -132,20 +134,20 @@ static void shuffle(const int64_t *row, int64_t n, int group, int now, int64_t *
 /* Visits the rows of a group that are due; returns the number of entries read. */
 static int64_t visit_group(ascent *s, int g, int now, real *w)
 {
-    const dual_rows *x = s->x;
-    int64_t n = x->start[g + 1] - x->start[g], due = 0, read = 0;
-    int64_t *visits = s->visits + x->start[g];
-    shuffle(x->order + x->start[g], n, x->group[g], now, visits);
+    const dual_rows *rows = s->x;
+    int64_t n = rows->start[g + 1] - rows->start[g], due = 0, read = 0;
+    int64_t *visits = s->visits + rows->start[g];
+    shuffle(rows->order + rows->start[g], n, rows->group[g], now, visits);
     for (int64_t i = 0; i < n; i++) {
         if (s->due[visits[i]] <= now) visits[due++] = visits[i];
     }
     for (int64_t i = 0; i < due; i++) {
-        if (i + 1 < due) weft_sparse_fetch(&x->x, visits[i + 1]);
+        if (i + 1 < due) weft_sparse_fetch(&rows->x, visits[i + 1]);
         if (s->wide == 1)
             visit_one(s, visits[i], now, w);
         else
             visit_all(s, visits[i], now, w);
-        read += x->x.first[visits[i] + 1] - x->x.first[visits[i]];
+        read += rows->x.first[visits[i] + 1] - rows->x.first[visits[i]];
     }
     return read;
 }
@@ -153,12 +155,12 @@ static int64_t visit_group(ascent *s, int g, int now, real *w)
 /* Sweeps over a partition until a share of its entries has been read, or nothing is due. */
 static void visit_partition(ascent *s, int partition, real *w)
 {
-    const dual_rows *x = s->x;
-    int at = partition - x->first, from = x->segment[at], to = x->segment[at + 1];
+    const dual_rows *rows = s->x;
+    int at = partition - rows->first, from = rows->segment[at], to = rows->segment[at + 1];
     int64_t entries = 0, read = 0;
-    for (int64_t i = x->start[from]; i < x->start[to]; i++) {
-        int64_t row = x->order[i];
-        entries += x->x.first[row + 1] - x->x.first[row];
+    for (int64_t i = rows->start[from]; i < rows->start[to]; i++) {
+        int64_t row = rows->order[i];
+        entries += rows->x.first[row + 1] - rows->x.first[row];
         memset(s->step + row * s->wide, 0, (size_t)s->wide * sizeof *s->step);
     }
     for (int k = 0; k < SWEEPS && read < entries / SHARE; k++, s->sweep[at]++) {
@@ -171,20 +173,20 @@ static void visit_partition(ascent *s, int partition, real *w)
 void ascent_sum(ascent *s, int n, const int *k, ascent_row_sum add, const double *t,
                 double (*sum)[ASCENT_SUMS])
 {
-    const dual_rows *x = s->x;
-    size_t cells = (size_t)(x->partitions * n);
+    const dual_rows *rows = s->x;
+    size_t cells = (size_t)(rows->partitions * n);
     memset(s->partition, 0, cells * sizeof *s->partition);
-    for (int l = x->first; l < x->last; l++) {
+    for (int l = rows->first; l < rows->last; l++) {
         double(*part)[ASCENT_SUMS] = s->partition + (size_t)l * (size_t)n;
-        int at = l - x->first;
-        int64_t end = x->start[x->segment[at + 1]];
-        for (int64_t i = x->start[x->segment[at]]; i < end; i++)
-            add(s, x->order[i], n, k, t, part);
+        int at = l - rows->first;
+        int64_t end = rows->start[rows->segment[at + 1]];
+        for (int64_t i = rows->start[rows->segment[at]]; i < end; i++)
+            add(s, rows->order[i], n, k, t, part);
     }
-    weft_join_f64(x->team, s->partition[0], cells * ASCENT_SUMS);
+    weft_join_f64(rows->team, s->partition[0], cells * ASCENT_SUMS);
     for (int j = 0; j < n; j++) {
         memset(sum[k[j]], 0, sizeof *sum);
-        for (int l = 0; l < x->partitions; l++)
+        for (int l = 0; l < rows->partitions; l++)
             for (int m = 0; m < ASCENT_SUMS; m++)
                 sum[k[j]][m] += s->partition[l * n + j][m];
     }
@@ -290,14 +292,14 @@ static void line_search(ascent *s, double *t)
  * enough, since changes get smaller. Collective. */
 static void change_units(ascent *s, real *unit)
 {
-    const dual_rows *x = s->x;
+    const dual_rows *rows = s->x;
     double most[DUAL_WIDE] = {0};
-    for (int64_t l = 0; l < x->last - x->first; l++)
+    for (int64_t l = 0; l < rows->last - rows->first; l++)
         largest_change(s, s->copy + l * s->padded, s->w, most);
-    weft_max_f64(x->team, most, (size_t)s->wide);
+    weft_max_f64(rows->team, most, (size_t)s->wide);
     for (int k = 0; k < s->period; k++) {
         double largest = most[k % s->wide];
-        int bits = largest > 0 ? 29 - ilogb(largest * x->partitions) : 0;
+        int bits = largest > 0 ? 29 - ilogb(largest * rows->partitions) : 0;
         unit[k] = (real)ldexp(1, bits < LARGEST ? bits : LARGEST);
     }
 }
@@ -332,21 +334,21 @@ static void take_steps(ascent *s, double *t)
 
 void ascent_epoch(ascent *s)
 {
-    const dual_rows *x = s->x;
+    const dual_rows *rows = s->x;
     double t[ASCENT_PERIOD];
     for (int k = 0; k < s->period; k++) t[k] = 1;
-    if (x->partitions == 1) {
-        if (x->first < x->last) visit_partition(s, 0, s->w);
+    if (rows->partitions == 1) {
+        if (rows->first < rows->last) visit_partition(s, 0, s->w);
     } else {
-        for (int l = x->first; l < x->last; l++) {
-            real *copy = s->copy + (l - x->first) * s->padded;
+        for (int l = rows->first; l < rows->last; l++) {
+            real *copy = s->copy + (l - rows->first) * s->padded;
             memcpy(copy, s->w, (size_t)s->padded * sizeof *copy);
             visit_partition(s, l, copy);
         }
         add_changes(s);
         take_steps(s, t);
     }
-    for (int64_t i = 0; i < x->x.n; i++)
+    for (int64_t i = 0; i < rows->x.n; i++)
         for (int k = 0; k < s->wide; k++)
             s->a[i * s->wide + k] += t[k] * s->step[i * s->wide + k];
 }

@@ -158,18 +158,18 @@ static double minimise_intercept(l1 *s)
  * intercept; returns the gain. */
 static double visit(l1 *s, int64_t k)
 {
-    const l1_columns *x = s->x;
+    const l1_columns *columns = s->x;
     int64_t j = s->working[k];
     double gain, g = L1_DAMPING * s->step[k] - s->g[j] + s->shift * s->cross[k];
-    for (int64_t e = x->start[j]; e < x->start[j + 1]; e++) {
-        uint32_t i = x->row[e];
-        g += (double)x->value[e] * s->curve[i] * s->along[i];
+    for (int64_t e = columns->start[j]; e < columns->start[j + 1]; e++) {
+        uint32_t i = columns->row[e];
+        g += (double)columns->value[e] * s->curve[i] * s->along[i];
     }
     double by = best_change(g, s->second[k], s->w[j] + s->step[k], &gain);
     if (by == 0) return 0;
     s->step[k] += by;
-    for (int64_t e = x->start[j]; e < x->start[j + 1]; e++)
-        s->along[x->row[e]] += by * (double)x->value[e];
+    for (int64_t e = columns->start[j]; e < columns->start[j + 1]; e++)
+        s->along[columns->row[e]] += by * (double)columns->value[e];
     s->slope += by * s->cross[k];
     return gain + minimise_intercept(s);
 }
@@ -177,13 +177,13 @@ static double visit(l1 *s, int64_t k)
 /* Visits the working set in random order; returns the gain. */
 static double sweep(l1 *s, int64_t *order)
 {
-    weft_rng4 r = {{0}};
+    weft_rng4 rng = {{0}};
     double gain = 0;
     s->passes++;
     for (int64_t k = 0; k < s->nworking; k++) {
         if (k % 4 == 0)
-            r = weft_rng_at(0, WEFT_RNG_SOLVE, 0, (uint64_t)s->passes, (uint64_t)k);
-        int64_t to = (int64_t)(weft_rng_unit(r.v[k % 4]) * (double)(k + 1));
+            rng = weft_rng_at(0, WEFT_RNG_SOLVE, 0, (uint64_t)s->passes, (uint64_t)k);
+        int64_t to = (int64_t)(weft_rng_unit(rng.v[k % 4]) * (double)(k + 1));
         order[k] = order[to];
         order[to] = k;
     }
@@ -196,18 +196,18 @@ static double sweep(l1 *s, int64_t *order)
 /* s->step and s->along <- approximate minimum of the model over the working set. */
 static void descend(l1 *s, int64_t *order)
 {
-    const l1_columns *x = s->x;
-    memset(s->along, 0, (size_t)x->n * sizeof *s->along);
+    const l1_columns *columns = s->x;
+    memset(s->along, 0, (size_t)columns->n * sizeof *s->along);
     s->shift = 0;
     s->curvature = L1_DAMPING;
-    for (int64_t i = 0; i < x->n; i++) s->curvature += s->curve[i];
+    for (int64_t i = 0; i < columns->n; i++) s->curvature += s->curve[i];
     for (int64_t k = 0; k < s->nworking; k++) {
         int64_t j = s->working[k];
         double h = L1_DAMPING, both = 0;
-        for (int64_t e = x->start[j]; e < x->start[j + 1]; e++) {
-            double part = (double)x->value[e] * s->curve[x->row[e]];
+        for (int64_t e = columns->start[j]; e < columns->start[j + 1]; e++) {
+            double part = (double)columns->value[e] * s->curve[columns->row[e]];
             both += part;
-            h += (double)x->value[e] * part;
+            h += (double)columns->value[e] * part;
         }
         s->second[k] = h;
         s->cross[k] = both;
@@ -220,7 +220,7 @@ static void descend(l1 *s, int64_t *order)
         if (n > 0 && !(gain > LAST_SWEEP_GAIN * total)) break;
         total += l1_minimise_support(s);
     }
-    for (int64_t i = 0; i < x->n; i++) s->along[i] += s->shift;
+    for (int64_t i = 0; i < columns->n; i++) s->along[i] += s->shift;
 }
 
 /* Objective at w + t step minus the one at w. */
@@ -271,10 +271,10 @@ static int adapt(l1 *s, double taken)
 
 /* ---- a fit ---- */
 
-static l1 start(const margin_problem *p, const l1_columns *x, const int32_t *label,
+static l1 start(const margin_problem *problem, const l1_columns *x, const int32_t *label,
                 const margin_output *of, weft_arena *tmp)
 {
-    l1 s = {.p = p, .x = x, .of = of, .best = -INFINITY, .ncandidates = x->d};
+    l1 s = {.p = problem, .x = x, .of = of, .best = -INFINITY, .ncandidates = x->d};
     double *rows = WEFT_NEW(tmp, double, 5 * x->n),
            *columns = WEFT_NEW(tmp, double, 6 * x->d);
     double **row[] = {&s.y, &s.score, &s.a, &s.curve, &s.along};
@@ -289,29 +289,29 @@ static l1 start(const margin_problem *p, const l1_columns *x, const int32_t *lab
     return s;
 }
 
-void l1_fit(const margin_problem *p, const l1_columns *x, const int32_t *label,
+void l1_fit(const margin_problem *problem, const l1_columns *columns, const int32_t *label,
             const margin_output *of, int64_t d, real *w, real *intercept, weft_fitted *out,
             weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    l1 s = start(p, x, label, of, tmp);
-    int64_t *order = WEFT_NEW(tmp, int64_t, x->d);
+    l1 s = start(problem, columns, label, of, tmp);
+    int64_t *order = WEFT_NEW(tmp, int64_t, columns->d);
     for (int more = 1; more;) {
         evaluate(&s);
         out->passes++;
         out->residual =
-            margin_relative_gap(p, of->objective, s.objective, s.objective - s.best);
-        if (out->residual <= p->tol || out->iterations == p->limit) break;
+            margin_relative_gap(problem, of->objective, s.objective, s.objective - s.best);
+        if (out->residual <= problem->tol || out->iterations == problem->limit) break;
         out->iterations++;
         choose_working_set(&s);
         descend(&s, order);
         more = adapt(&s, line_search(&s));
     }
     memset(w, 0, (size_t)d * sizeof *w);
-    for (int64_t j = 0; j < x->d; j++) {
-        double equal = (double)(x->first[j + 1] - x->first[j]);
-        for (int64_t k = x->first[j]; k < x->first[j + 1]; k++)
-            w[x->name[k]] = (real)(s.w[j] / equal);
+    for (int64_t j = 0; j < columns->d; j++) {
+        double equal = (double)(columns->first[j + 1] - columns->first[j]);
+        for (int64_t k = columns->first[j]; k < columns->first[j + 1]; k++)
+            w[columns->name[k]] = (real)(s.w[j] / equal);
     }
     *intercept = (real)s.b;
     out->objective = s.objective;

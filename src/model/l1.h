@@ -24,18 +24,18 @@ typedef struct l1_columns {
 /* The columns of x, whose rows have `d` columns, with C sum_i |x_ij| > 1: all others have
  * weight 0, since no a_i is more than C. Cost: sorts as many hashes as there are
  * columns. */
-l1_columns *l1_columns_of(const margin_problem *p, const weft_sparse *x, int64_t d,
-                          weft_arena *mem);
+l1_columns *l1_columns_of(const margin_problem *problem, const weft_sparse *sparse,
+                          int64_t d, weft_arena *mem);
 /* Fits one output to all rows, starting from zero; w[d] over the matrix's columns;
  * out->objective is the sum over samples. Cost: a Newton step reads all columns once and
  * those of the working set ten times, more often where C is large: then 20 to 100 times,
  * and there are 30 to 100 steps. */
-void l1_fit(const margin_problem *p, const l1_columns *x, const int32_t *label,
+void l1_fit(const margin_problem *problem, const l1_columns *columns, const int32_t *label,
             const margin_output *of, int64_t d, real *w, real *intercept, weft_fitted *out,
             weft_arena *tmp);
 /* The same on any matrix, by products, starting from w. Collective. */
-void l1_products_fit(const margin_problem *p, const weft_matrix *f, const int32_t *label,
-                     const margin_output *of, real *w, real *intercept, weft_fitted *out,
-                     weft_arena *tmp);
+void l1_products_fit(const margin_problem *problem, const weft_matrix *matrix,
+                     const int32_t *label, const margin_output *of, real *w,
+                     real *intercept, weft_fitted *out, weft_arena *tmp);
 
 #endif

@@ -47,7 +47,7 @@ typedef struct l1 {
 } l1;
 
 /* Room for the support of a fit to these columns. Owned by tmp. */
-l1_support l1_support_new(const l1_columns *x, weft_arena *tmp);
+l1_support l1_support_new(const l1_columns *columns, weft_arena *tmp);
 /* Reduces the model of a step over the weights that are not 0, all others fixed: changes
  * step, shift, along and slope. Weights that would change their sign become 0. Returns the
  * decrease, 0 if none was found. Cost: at most 30 products with the columns of the

@@ -91,42 +91,42 @@ static int momentum_ascends(const gradients *s)
     return along > 0;
 }
 
-static gradients start(const margin_problem *p, const weft_matrix *f, const int32_t *label,
-                       int one, weft_arena *tmp)
+static gradients start(const margin_problem *problem, const weft_matrix *matrix,
+                       const int32_t *label, int one, weft_arena *tmp)
 {
-    gradients s = {.p = p, .f = f, .bound = -INFINITY};
-    int64_t n = f->n, d = f->d + 1;
+    gradients s = {.p = problem, .f = matrix, .bound = -INFINITY};
+    int64_t n = matrix->n, d = matrix->d + 1;
     double *rows = WEFT_NEW(tmp, double, 5 * n), *columns = WEFT_NEW(tmp, double, 4 * d);
     double **row[] = {&s.y, &s.sum, &s.at, &s.z, &s.z_before};
     double **column[] = {&s.v, &s.w, &s.old, &s.g};
     for (int k = 0; k < 5; k++) *row[k] = rows + k * n;
     for (int k = 0; k < 4; k++) *column[k] = columns + k * d;
-    s.narrow = WEFT_NEW(tmp, real, f->d);
+    s.narrow = WEFT_NEW(tmp, real, matrix->d);
     s.row = WEFT_NEW(tmp, real, n);
-    s.curvature = 1e-3 * p->c * (double)f->total;
+    s.curvature = 1e-3 * problem->c * (double)matrix->total;
     for (int64_t i = 0; i < n; i++) s.y[i] = label[i] == one ? 1 : -1;
     return s;
 }
 
-void l1_products_fit(const margin_problem *p, const weft_matrix *f, const int32_t *label,
-                     const margin_output *of, real *w, real *intercept, weft_fitted *out,
-                     weft_arena *tmp)
+void l1_products_fit(const margin_problem *problem, const weft_matrix *matrix,
+                     const int32_t *label, const margin_output *of, real *w,
+                     real *intercept, weft_fitted *out, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    int64_t n = f->n, d = f->d;
-    gradients s = start(p, f, label, of->one, tmp);
+    int64_t n = matrix->n, d = matrix->d;
+    gradients s = start(problem, matrix, label, of->one, tmp);
     for (int64_t j = 0; j < d; j++) s.v[j] = s.old[j] = (double)w[j];
     s.v[d] = s.old[d] = (double)*intercept;
-    f->times(f, 1, w, s.row);
+    matrix->times(matrix, 1, w, s.row);
     for (int64_t i = 0; i < n; i++) s.at[i] = s.z_before[i] = (double)s.row[i] + s.v[d];
     double weight = 1;
     out->residual = INFINITY;
-    while (out->iterations < p->limit && out->residual > p->tol) {
+    while (out->iterations < problem->limit && out->residual > problem->tol) {
         slope(&s);
         double at_v = loss_at(&s, s.at);
         out->objective = isfinite(at_v) ? step(&s, at_v) : at_v;
-        out->residual =
-            margin_relative_gap(p, of->objective, out->objective, out->objective - s.bound);
+        out->residual = margin_relative_gap(problem, of->objective, out->objective,
+                                            out->objective - s.bound);
         out->iterations++;
         double next = momentum_ascends(&s) ? 1 : 0.5 * (1 + sqrt(1 + 4 * weight * weight));
         extrapolate(&s, next > 1 ? (weight - 1) / next : 0);

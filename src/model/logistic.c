@@ -23,15 +23,15 @@ static const weft_opt opts[] = {
     {0},
 };
 
-static void fit(const void *self, const weft_matrix *f, const int32_t *y, int classes,
+static void fit(const void *self, const weft_matrix *matrix, const int32_t *y, int classes,
                 double slack, real *w, weft_fitted *out, weft_arena *tmp)
 {
     const logistic *s = self;
-    margin_problem p = s->margin;
-    p.kind = MARGIN_LOGISTIC;
-    p.l1 = s->penalty == L1;
-    p.tol *= slack;
-    margin_fit(&p, f, y, classes, w, out, tmp);
+    margin_problem problem = s->margin;
+    problem.kind = MARGIN_LOGISTIC;
+    problem.l1 = s->penalty == L1;
+    problem.tol *= slack;
+    margin_fit(&problem, matrix, y, classes, w, out, tmp);
 }
 
 static double loss(const void *self, int classes, const double *s, int y, int *wrong)

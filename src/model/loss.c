@@ -28,28 +28,28 @@ static double clamp_dual(double a, double c)
     return fmin(fmax(a, edge), c - edge);
 }
 
-double margin_conj(const margin_problem *p, double a)
+double margin_conj(const margin_problem *problem, double a)
 {
-    if (p->kind == MARGIN_HINGE) return -a;
-    if (p->kind == MARGIN_SQUARED) return a * a / (4 * p->c) - a;
-    a = clamp_dual(a, p->c);
-    return a * log(a / p->c) + (p->c - a) * log1p(-a / p->c);
+    if (problem->kind == MARGIN_HINGE) return -a;
+    if (problem->kind == MARGIN_SQUARED) return a * a / (4 * problem->c) - a;
+    a = clamp_dual(a, problem->c);
+    return a * log(a / problem->c) + (problem->c - a) * log1p(-a / problem->c);
 }
 
-double margin_conj_slope(const margin_problem *p, double a)
+double margin_conj_slope(const margin_problem *problem, double a)
 {
-    if (p->kind == MARGIN_HINGE) return -1;
-    if (p->kind == MARGIN_SQUARED) return a / (2 * p->c) - 1;
-    a = clamp_dual(a, p->c);
-    return log(a / (p->c - a));
+    if (problem->kind == MARGIN_HINGE) return -1;
+    if (problem->kind == MARGIN_SQUARED) return a / (2 * problem->c) - 1;
+    a = clamp_dual(a, problem->c);
+    return log(a / (problem->c - a));
 }
 
-double margin_conj_curve(const margin_problem *p, double a)
+double margin_conj_curve(const margin_problem *problem, double a)
 {
-    if (p->kind == MARGIN_HINGE) return 0;
-    if (p->kind == MARGIN_SQUARED) return 1 / (2 * p->c);
-    a = clamp_dual(a, p->c);
-    return p->c / (a * (p->c - a));
+    if (problem->kind == MARGIN_HINGE) return 0;
+    if (problem->kind == MARGIN_SQUARED) return 1 / (2 * problem->c);
+    a = clamp_dual(a, problem->c);
+    return problem->c / (a * (problem->c - a));
 }
 
 /* argmin over t of 1/2 q (t - a)^2 + m (t - a) + conj(t), logistic: Newton steps within a
@@ -73,11 +73,12 @@ static double logistic_best(double c, double q, double m, double a)
     return t;
 }
 
-double margin_best(const margin_problem *p, double q, double m, double a)
+double margin_best(const margin_problem *problem, double q, double m, double a)
 {
-    if (p->kind == MARGIN_LOGISTIC) return logistic_best(p->c, q, m, a);
-    double curve = q + margin_conj_curve(p, a), slope = m + margin_conj_slope(p, a);
-    double top = p->kind == MARGIN_HINGE ? p->c : INFINITY;
+    if (problem->kind == MARGIN_LOGISTIC) return logistic_best(problem->c, q, m, a);
+    double curve = q + margin_conj_curve(problem, a),
+           slope = m + margin_conj_slope(problem, a);
+    double top = problem->kind == MARGIN_HINGE ? problem->c : INFINITY;
     if (curve <= 0) return slope < 0 ? top : 0; /* a row without entries */
     return fmin(fmax(a - slope / curve, 0), top);
 }

@@ -12,31 +12,31 @@ int margin_outputs(int classes)
     return classes == 2 ? 1 : classes;
 }
 
-double margin_penalty(const margin_problem *p, double w)
+double margin_penalty(const margin_problem *problem, double w)
 {
-    return p->l1 ? fabs(w) : 0.5 * w * w;
+    return problem->l1 ? fabs(w) : 0.5 * w * w;
 }
 
 /* Slope of the penalised loss of a constant b; at 0 under L1 the subgradient of least
  * magnitude. */
-static double constant_slope(const margin_problem *p, double positives, double negatives,
-                             double b)
+static double constant_slope(const margin_problem *problem, double positives,
+                             double negatives, double b)
 {
-    double slope = p->c * (positives * margin_slope(p->kind, b) -
-                           negatives * margin_slope(p->kind, -b));
-    if (!p->l1) return b + slope;
+    double slope = problem->c * (positives * margin_slope(problem->kind, b) -
+                                 negatives * margin_slope(problem->kind, -b));
+    if (!problem->l1) return b + slope;
     if (b == 0) return fabs(slope) <= 1 ? 0 : slope;
     return (b > 0 ? 1 : -1) + slope;
 }
 
 /* By bisection on the slope in b, which increases, and has the sign of b for |b| > 1 + C
  * n. */
-margin_output margin_output_of(const margin_problem *p, int one, double positives,
+margin_output margin_output_of(const margin_problem *problem, int one, double positives,
                                double negatives)
 {
-    double hi = 1 + p->c * (positives + negatives), lo = -hi, b = 0;
+    double hi = 1 + problem->c * (positives + negatives), lo = -hi, b = 0;
     while (b > lo && b < hi) {
-        double slope = constant_slope(p, positives, negatives, b);
+        double slope = constant_slope(problem, positives, negatives, b);
         if (slope == 0) break;
         if (slope > 0)
             hi = b;
@@ -44,18 +44,18 @@ margin_output margin_output_of(const margin_problem *p, int one, double positive
             lo = b;
         b = 0.5 * (lo + hi);
     }
-    double loss =
-        positives * margin_loss(p->kind, b) + negatives * margin_loss(p->kind, -b);
+    double loss = positives * margin_loss(problem->kind, b) +
+                  negatives * margin_loss(problem->kind, -b);
     return (margin_output){.one = one,
                            .constant = positives <= 0 || negatives <= 0,
                            .b = b,
-                           .objective = margin_penalty(p, b) + p->c * loss};
+                           .objective = margin_penalty(problem, b) + problem->c * loss};
 }
 
-double margin_relative_gap(const margin_problem *p, double best, double objective,
+double margin_relative_gap(const margin_problem *problem, double best, double objective,
                            double above)
 {
-    double min_gain = DESCENT_MIN_GAIN * best / p->tol;
+    double min_gain = DESCENT_MIN_GAIN * best / problem->tol;
     return above / fmax(best - objective + above, min_gain);
 }
 
@@ -63,19 +63,19 @@ double margin_relative_gap(const margin_problem *p, double best, double objectiv
  * so that Newton steps on it may not converge: an output that did not converge with several
  * groups is fitted again with all rows in one partition, where every visit updates the
  * intercept. */
-static void fit_one_partition(const margin_problem *p, const weft_matrix *f,
+static void fit_one_partition(const margin_problem *problem, const weft_matrix *matrix,
                               const int32_t *label, const margin_output *of, real *w,
                               real *intercept, weft_fitted *out, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
     weft_fitted before = *out;
-    margin_problem remaining = *p;
-    weft_matrix whole = *f;
+    margin_problem remaining = *problem;
+    weft_matrix whole = *matrix;
     whole.group = NULL;
     remaining.limit -= before.iterations;
     if (remaining.limit <= 0) return;
-    const dual_rows *x = dual_rows_of(p, &whole, label, 1, tmp);
-    dual_fit(&remaining, x, 1, of, f->d, w, intercept, out, tmp);
+    const dual_rows *rows = dual_rows_of(problem, &whole, label, 1, tmp);
+    dual_fit(&remaining, rows, 1, of, matrix->d, w, intercept, out, tmp);
     out->iterations += before.iterations;
     out->passes += before.passes;
     weft_arena_reset(tmp, mark);
@@ -93,48 +93,51 @@ static void fit_constant(const margin_output *of, int64_t d, real *w, real *inte
 
 /* Newton steps for an output that dual ascent did not solve, or where rows are not sparse;
  * they start from its result, unless that is worse than the best constant. */
-static void fit_newton(const margin_problem *p, const weft_matrix *f, const int32_t *label,
-                       const margin_output *of, real *w, real *intercept, weft_fitted *out,
-                       weft_arena *tmp)
+static void fit_newton(const margin_problem *problem, const weft_matrix *matrix,
+                       const int32_t *label, const margin_output *of, real *w,
+                       real *intercept, weft_fitted *out, weft_arena *tmp)
 {
-    margin_problem remaining = *p;
+    margin_problem remaining = *problem;
     if (out->residual > 1 || !isfinite(out->residual)) {
-        memset(w, 0, (size_t)f->d * sizeof *w);
+        memset(w, 0, (size_t)matrix->d * sizeof *w);
         *intercept = 0;
     }
     remaining.limit -= out->iterations;
     if (remaining.limit <= 0) return;
     out->objective = out->residual = 0;
-    newton_fit(&remaining, f, label, of, w, intercept, out, tmp);
+    newton_fit(&remaining, matrix, label, of, w, intercept, out, tmp);
 }
 
 /* Completes an output after dual ascent (x NULL: rows are not sparse, there was none). */
-static void fit_one(const margin_problem *p, const weft_matrix *f, const dual_rows *x,
-                    const int32_t *label, const margin_output *of, real *w, real *intercept,
-                    weft_fitted *out, weft_arena *tmp)
+static void fit_one(const margin_problem *problem, const weft_matrix *matrix,
+                    const dual_rows *rows, const int32_t *label, const margin_output *of,
+                    real *w, real *intercept, weft_fitted *out, weft_arena *tmp)
 {
     if (of->constant) {
-        fit_constant(of, f->d, w, intercept, out);
+        fit_constant(of, matrix->d, w, intercept, out);
         return;
     }
-    if (x && x->groups > 1 && p->kind == MARGIN_HINGE && !(out->residual <= p->tol))
-        fit_one_partition(p, f, label, of, w, intercept, out, tmp);
-    if (!x || !(out->residual <= p->tol))
-        fit_newton(p, f, label, of, w, intercept, out, tmp);
+    if (rows && rows->groups > 1 && problem->kind == MARGIN_HINGE &&
+        !(out->residual <= problem->tol))
+        fit_one_partition(problem, matrix, label, of, w, intercept, out, tmp);
+    if (!rows || !(out->residual <= problem->tol))
+        fit_newton(problem, matrix, label, of, w, intercept, out, tmp);
 }
 
 /* Fits `outputs` outputs at the same time. Epochs that they share are counted once. */
-static void fit_outputs(const margin_problem *p, const weft_matrix *f, const dual_rows *x,
-                        const int32_t *label, int outputs, const margin_output *of, real *w,
-                        real *intercept, weft_fitted *out, weft_arena *tmp)
+static void fit_outputs(const margin_problem *problem, const weft_matrix *matrix,
+                        const dual_rows *rows, const int32_t *label, int outputs,
+                        const margin_output *of, real *w, real *intercept, weft_fitted *out,
+                        weft_arena *tmp)
 {
     weft_fitted each[DUAL_WIDE] = {{0}};
-    if (x) dual_fit(p, x, outputs, of, f->d, w, intercept, each, tmp);
+    if (rows) dual_fit(problem, rows, outputs, of, matrix->d, w, intercept, each, tmp);
     int epochs = each[0].iterations, passes = each[0].passes;
     out->iterations += epochs;
     out->passes += passes;
     for (int k = 0; k < outputs; k++) {
-        fit_one(p, f, x, label, &of[k], w + k * f->d, &intercept[k], &each[k], tmp);
+        fit_one(problem, matrix, rows, label, &of[k], w + k * matrix->d, &intercept[k],
+                &each[k], tmp);
         out->iterations += each[k].iterations - epochs;
         out->passes += each[k].passes - passes;
         out->objective += each[k].objective;
@@ -144,56 +147,65 @@ static void fit_outputs(const margin_problem *p, const weft_matrix *f, const dua
 
 /* With the L1 penalty, one output after the other; sparse rows are all on one rank, which
  * fits. */
-static void fit_l1(const margin_problem *p, const weft_matrix *f, const int32_t *label,
-                   int outputs, const margin_output *of, real *w, real *intercept,
-                   weft_fitted *out, weft_arena *tmp)
+static void fit_l1(const margin_problem *problem, const weft_matrix *matrix,
+                   const int32_t *label, int outputs, const margin_output *of, real *w,
+                   real *intercept, weft_fitted *out, weft_arena *tmp)
 {
-    weft_matrix whole = *f;
+    weft_matrix whole = *matrix;
     whole.group = NULL;
-    const dual_rows *x = f->rows ? dual_rows_of(p, &whole, label, 1, tmp) : NULL;
-    int mine = x && x->first < x->last;
-    const l1_columns *columns = mine ? l1_columns_of(p, &x->x, f->d, tmp) : NULL;
+    const dual_rows *rows =
+        matrix->rows ? dual_rows_of(problem, &whole, label, 1, tmp) : NULL;
+    int mine = rows && rows->first < rows->last;
+    const l1_columns *columns =
+        mine ? l1_columns_of(problem, &rows->x, matrix->d, tmp) : NULL;
     for (int k = 0; k < outputs; k++) {
         weft_fitted each = {0};
         if (of[k].constant)
-            fit_constant(&of[k], f->d, w + k * f->d, &intercept[k], &each);
-        else if (!x)
-            l1_products_fit(p, f, label, &of[k], w + k * f->d, &intercept[k], &each, tmp);
+            fit_constant(&of[k], matrix->d, w + k * matrix->d, &intercept[k], &each);
+        else if (!rows)
+            l1_products_fit(problem, matrix, label, &of[k], w + k * matrix->d,
+                            &intercept[k], &each, tmp);
         else if (mine)
-            l1_fit(p, columns, x->label, &of[k], f->d, w + k * f->d, &intercept[k], &each,
-                   tmp);
-        if (x) weft_bcast(f->team, &each, sizeof each, 0);
+            l1_fit(problem, columns, rows->label, &of[k], matrix->d, w + k * matrix->d,
+                   &intercept[k], &each, tmp);
+        if (rows) weft_bcast(matrix->team, &each, sizeof each, 0);
         out->iterations += each.iterations;
         out->passes += each.passes;
         out->objective += each.objective;
         out->residual = fmax(out->residual, each.residual);
     }
-    if (x) weft_bcast(f->team, w, (size_t)(outputs * (f->d + 1)) * sizeof *w, 0);
+    if (rows)
+        weft_bcast(matrix->team, w, (size_t)(outputs * (matrix->d + 1)) * sizeof *w, 0);
 }
 
-void margin_fit(const margin_problem *p, const weft_matrix *f, const int32_t *label,
-                int classes, real *w, weft_fitted *out, weft_arena *tmp)
+void margin_fit(const margin_problem *problem, const weft_matrix *matrix,
+                const int32_t *label, int classes, real *w, weft_fitted *out,
+                weft_arena *tmp)
 {
     int outputs = margin_outputs(classes);
-    real *intercept = w + (int64_t)outputs * f->d;
+    real *intercept = w + (int64_t)outputs * matrix->d;
     size_t mark = weft_arena_mark(tmp);
-    const dual_rows *x = f->rows && !p->l1 ? dual_rows_of(p, f, label, outputs, tmp) : NULL;
+    const dual_rows *rows = matrix->rows && !problem->l1
+                                ? dual_rows_of(problem, matrix, label, outputs, tmp)
+                                : NULL;
     int64_t *count = WEFT_NEW(tmp, int64_t, classes);
     margin_output *of = WEFT_NEW(tmp, margin_output, outputs);
-    for (int64_t i = 0; i < f->n; i++) count[label[i]]++;
-    weft_sum_i64(f->team, count, (size_t)classes);
+    for (int64_t i = 0; i < matrix->n; i++) count[label[i]]++;
+    weft_sum_i64(matrix->team, count, (size_t)classes);
     for (int k = 0; k < outputs; k++) {
         int one = outputs == 1 ? 1 : k;
         double positives = (double)count[one];
-        of[k] = margin_output_of(p, one, positives, (double)f->total - positives);
+        of[k] =
+            margin_output_of(problem, one, positives, (double)matrix->total - positives);
     }
     *out = (weft_fitted){0};
-    if (p->l1) fit_l1(p, f, label, outputs, of, w, intercept, out, tmp);
-    for (int k = 0; k < outputs && !p->l1; k += DUAL_WIDE) {
+    if (problem->l1) fit_l1(problem, matrix, label, outputs, of, w, intercept, out, tmp);
+    for (int k = 0; k < outputs && !problem->l1; k += DUAL_WIDE) {
         int n = outputs - k < DUAL_WIDE ? outputs - k : DUAL_WIDE;
-        fit_outputs(p, f, x, label, n, of + k, w + k * f->d, intercept + k, out, tmp);
+        fit_outputs(problem, matrix, rows, label, n, of + k, w + k * matrix->d,
+                    intercept + k, out, tmp);
     }
-    out->objective /= (double)f->total;
+    out->objective /= (double)matrix->total;
     out->diverged = !isfinite(out->objective);
     weft_arena_reset(tmp, mark);
 }

@@ -54,14 +54,16 @@ static double loss_at(const newton *s, double m, double *slope, double *curve)
     return 0.5 * unit * gap * gap;
 }
 
-double margin_sum(const weft_matrix *f, const double *x)
+double margin_sum(const weft_matrix *matrix, const double *x)
 {
-    double bound = weft_largest_f64(f->team, x, (size_t)f->n) * (double)f->total;
+    double bound =
+        weft_largest_f64(matrix->team, x, (size_t)matrix->n) * (double)matrix->total;
     int scale = weft_fix_scale(bound);
     int64_t whole = 0;
-    for (int64_t i = 0; i < f->n && isfinite(bound); i++) whole += weft_fix(x[i], scale);
+    for (int64_t i = 0; i < matrix->n && isfinite(bound); i++)
+        whole += weft_fix(x[i], scale);
     double sum;
-    weft_sum_whole(f->team, &whole, 1, scale, bound, &sum);
+    weft_sum_whole(matrix->team, &whole, 1, scale, bound, &sum);
     return sum;
 }
 
@@ -224,14 +226,14 @@ static double smoothing(newton *s, weft_arena *tmp)
     return sum;
 }
 
-void newton_fit(const margin_problem *p, const weft_matrix *f, const int32_t *label,
-                const margin_output *k, real *w, real *intercept, weft_fitted *out,
-                weft_arena *tmp)
+void newton_fit(const margin_problem *problem, const weft_matrix *matrix,
+                const int32_t *label, const margin_output *output, real *w, real *intercept,
+                weft_fitted *out, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    int64_t n = f->n, d = f->d;
+    int64_t n = matrix->n, d = matrix->d;
     double *y = WEFT_NEW(tmp, double, n), *v = WEFT_NEW(tmp, double, 7 * (d + 1));
-    newton s = {.p = p, .f = f, .best = k->objective, .width = 1, .y = y};
+    newton s = {.p = problem, .f = matrix, .best = output->objective, .width = 1, .y = y};
     double **part[] = {&s.w, &s.g, &s.s, &s.r, &s.v, &s.h, &s.t};
     for (int j = 0; j < 7; j++) *part[j] = v + j * (d + 1);
     s.score = WEFT_NEW(tmp, double, n);
@@ -239,17 +241,17 @@ void newton_fit(const margin_problem *p, const weft_matrix *f, const int32_t *la
     s.rounded = WEFT_NEW(tmp, real, d);
     s.row = WEFT_NEW(tmp, real, n);
     s.curve = WEFT_NEW(tmp, real, n);
-    for (int64_t i = 0; i < n; i++) y[i] = label[i] == k->one ? 1 : -1;
+    for (int64_t i = 0; i < n; i++) y[i] = label[i] == output->one ? 1 : -1;
     for (int64_t j = 0; j < d; j++) s.w[j] = (double)w[j];
     s.w[d] = (double)*intercept;
     double value, lost = 0;
     do {
         value = minimise(&s, out, tmp);
-        if (p->kind != MARGIN_HINGE) break;
+        if (problem->kind != MARGIN_HINGE) break;
         lost = smoothing(&s, tmp);
-        out->residual += margin_relative_gap(p, s.best, value + lost, lost);
+        out->residual += margin_relative_gap(problem, s.best, value + lost, lost);
         s.width *= 0.25;
-    } while (out->residual > p->tol && s.width > 1e-6);
+    } while (out->residual > problem->tol && s.width > 1e-6);
     for (int64_t j = 0; j < d; j++) w[j] = (real)s.w[j];
     *intercept = (real)s.w[d];
     out->objective += value + lost;

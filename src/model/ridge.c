@@ -46,35 +46,37 @@ double ridge_dot(int64_t n, const double *a, const double *b)
     return (s[0] + s[2]) + (s[1] + s[3]);
 }
 
-void ridge_round(const ridge_system *s, double *x)
+void ridge_round(const ridge_system *system, double *x)
 {
-    for (int64_t i = 0; i < s->c * s->f->d; i++) x[i] = (double)(real)x[i];
+    for (int64_t i = 0; i < system->c * system->f->d; i++) x[i] = (double)(real)x[i];
 }
 
-void ridge_centre(const ridge_system *s, int64_t first, int64_t end, double along,
+void ridge_centre(const ridge_system *system, int64_t first, int64_t end, double along,
                   const double *v, double *q)
 {
-    double shift = (double)s->f->total * along;
-    for (int64_t k = first; k < end; k++) q[k] += s->alpha * v[k] - shift * s->mean[k];
+    double shift = (double)system->f->total * along;
+    for (int64_t k = first; k < end; k++)
+        q[k] += system->alpha * v[k] - shift * system->mean[k];
 }
 
-void ridge_product(ridge_system *s, int p, const double *v, double *q)
+void ridge_product(ridge_system *system, int p, const double *v, double *q)
 {
-    int64_t d = s->f->d;
-    for (int64_t i = 0; i < p * d; i++) s->rounded[i] = (real)v[i];
-    s->f->normal(s->f, p, s->rounded, NULL, 0, q);
-    s->passes++;
+    int64_t d = system->f->d;
+    for (int64_t i = 0; i < p * d; i++) system->rounded[i] = (real)v[i];
+    system->f->normal(system->f, p, system->rounded, NULL, 0, q);
+    system->passes++;
     for (int j = 0; j < p; j++)
-        ridge_centre(s, 0, d, ridge_dot(d, s->mean, v + j * d), v + j * d, q + j * d);
+        ridge_centre(system, 0, d, ridge_dot(d, system->mean, v + j * d), v + j * d,
+                     q + j * d);
 }
 
-double ridge_norm(const ridge_system *s, const double *x)
+double ridge_norm(const ridge_system *system, const double *x)
 {
-    int64_t d = s->f->d;
+    int64_t d = system->f->d;
     double sum = 0;
     for (int64_t k = 0; k < d; k++) {
         double last = 0;
-        for (int j = 0; j < s->c; j++) {
+        for (int j = 0; j < system->c; j++) {
             sum += x[j * d + k] * x[j * d + k];
             last -= x[j * d + k];
         }
@@ -83,98 +85,99 @@ double ridge_norm(const ridge_system *s, const double *x)
     return sqrt(sum);
 }
 
-double ridge_residual(ridge_system *s, const double *w, double *r)
+double ridge_residual(ridge_system *system, const double *w, double *r)
 {
-    ridge_product(s, s->c, w, r);
-    for (int64_t i = 0; i < s->c * s->f->d; i++) r[i] = s->rhs[i] - r[i];
-    return ridge_norm(s, r) / s->scale;
+    ridge_product(system, system->c, w, r);
+    for (int64_t i = 0; i < system->c * system->f->d; i++) r[i] = system->rhs[i] - r[i];
+    return ridge_norm(system, r) / system->scale;
 }
 
 /* Sums S_j of the features of class j, by 0/1 targets, which keep byte features exact; then
  * F_c^T y_c = 2 (S_j - n_j/n S) of the sums S over all classes. Collective. */
-static void set_rhs(ridge_system *s, const int64_t *count, const double *sum)
+static void set_rhs(ridge_system *system, const int64_t *count, const double *sum)
 {
-    const weft_matrix *f = s->f;
-    size_t mark = weft_arena_mark(s->tmp);
-    real *z = WEFT_NEW(s->tmp, real, s->c * f->n);
-    for (int64_t i = 0; i < f->n; i++)
-        if (s->label[i] < s->c) z[s->label[i] * f->n + i] = 1;
-    f->trans(f, s->c, z, s->rhs);
-    s->passes++;
-    weft_arena_reset(s->tmp, mark);
-    for (int j = 0; j < s->c; j++) {
-        double share = (double)count[j] / (double)f->total;
-        double *x = s->rhs + j * f->d;
-        for (int64_t k = 0; k < f->d; k++) x[k] = 2 * (x[k] - share * sum[k]);
+    const weft_matrix *matrix = system->f;
+    size_t mark = weft_arena_mark(system->tmp);
+    real *z = WEFT_NEW(system->tmp, real, system->c * matrix->n);
+    for (int64_t i = 0; i < matrix->n; i++)
+        if (system->label[i] < system->c) z[system->label[i] * matrix->n + i] = 1;
+    matrix->trans(matrix, system->c, z, system->rhs);
+    system->passes++;
+    weft_arena_reset(system->tmp, mark);
+    for (int j = 0; j < system->c; j++) {
+        double share = (double)count[j] / (double)matrix->total;
+        double *x = system->rhs + j * matrix->d;
+        for (int64_t k = 0; k < matrix->d; k++) x[k] = 2 * (x[k] - share * sum[k]);
     }
-    s->scale = ridge_norm(s, s->rhs);
+    system->scale = ridge_norm(system, system->rhs);
 }
 
 /* Collective. */
-static ridge_system system_new(const ridge *o, const weft_matrix *f, const int32_t *label,
-                               int classes, weft_arena *tmp)
+static ridge_system system_new(const ridge *o, const weft_matrix *matrix,
+                               const int32_t *label, int classes, weft_arena *tmp)
 {
-    ridge_system s = {.f = f,
-                      .label = label,
-                      .c = classes - 1,
-                      .alpha = o->alpha,
-                      .tol = o->tol,
-                      .limit = o->iterations,
-                      .tmp = tmp};
-    s.mean = WEFT_NEW(tmp, double, f->d);
-    s.target_mean = WEFT_NEW(tmp, double, classes);
-    s.rhs = WEFT_NEW(tmp, double, s.c * f->d);
-    s.rounded = WEFT_NEW(tmp, real, s.c * f->d);
+    ridge_system system = {.f = matrix,
+                           .label = label,
+                           .c = classes - 1,
+                           .alpha = o->alpha,
+                           .tol = o->tol,
+                           .limit = o->iterations,
+                           .tmp = tmp};
+    system.mean = WEFT_NEW(tmp, double, matrix->d);
+    system.target_mean = WEFT_NEW(tmp, double, classes);
+    system.rhs = WEFT_NEW(tmp, double, system.c * matrix->d);
+    system.rounded = WEFT_NEW(tmp, real, system.c * matrix->d);
     int64_t *count = WEFT_NEW(tmp, int64_t, classes);
-    for (int64_t i = 0; i < f->n; i++) count[label[i]]++;
-    weft_sum_i64(f->team, count, (size_t)classes);
-    double *sum = WEFT_NEW(tmp, double, f->d);
-    f->sums(f, sum);
-    set_rhs(&s, count, sum);
-    double n = (double)f->total;
-    for (int64_t k = 0; k < f->d; k++) s.mean[k] = sum[k] / n;
-    for (int j = 0; j < classes; j++) s.target_mean[j] = 2 * (double)count[j] / n - 1;
-    return s;
+    for (int64_t i = 0; i < matrix->n; i++) count[label[i]]++;
+    weft_sum_i64(matrix->team, count, (size_t)classes);
+    double *sum = WEFT_NEW(tmp, double, matrix->d);
+    matrix->sums(matrix, sum);
+    set_rhs(&system, count, sum);
+    double n = (double)matrix->total;
+    for (int64_t k = 0; k < matrix->d; k++) system.mean[k] = sum[k] / n;
+    for (int j = 0; j < classes; j++) system.target_mean[j] = 2 * (double)count[j] / n - 1;
+    return system;
 }
 
 /* Objective per sample from the solution and its residual: per class
  * |y_c - F_c w|^2 + alpha |w|^2 = |y_c|^2 - w . (rhs + r). The last class is minus the sum
  * of the others. */
-static double objective(const ridge_system *s, const double *x, const double *r)
+static double objective(const ridge_system *system, const double *x, const double *r)
 {
-    int64_t d = s->f->d;
+    int64_t d = system->f->d;
     double sum = 0;
-    for (int j = 0; j <= s->c; j++)
-        sum += (double)s->f->total * (1 - s->target_mean[j] * s->target_mean[j]);
+    for (int j = 0; j <= system->c; j++)
+        sum += (double)system->f->total *
+               (1 - system->target_mean[j] * system->target_mean[j]);
     for (int64_t k = 0; k < d; k++) {
         double x_last = 0, b_last = 0;
-        for (int j = 0; j < s->c; j++) {
-            double xj = x[j * d + k], bj = s->rhs[j * d + k] + r[j * d + k];
+        for (int j = 0; j < system->c; j++) {
+            double xj = x[j * d + k], bj = system->rhs[j * d + k] + r[j * d + k];
             sum -= xj * bj;
             x_last -= xj;
             b_last -= bj;
         }
         sum -= x_last * b_last;
     }
-    return sum / (double)s->f->total;
+    return sum / (double)system->f->total;
 }
 
 /* Writes the solution as weights and intercepts of all classes. */
-static void unpack(const ridge_system *s, const double *x, real *w)
+static void unpack(const ridge_system *system, const double *x, real *w)
 {
-    int64_t d = s->f->d;
-    real *last = w + s->c * d, *intercept = last + d;
+    int64_t d = system->f->d;
+    real *last = w + system->c * d, *intercept = last + d;
     for (int64_t k = 0; k < d; k++) {
         double sum = 0;
-        for (int j = 0; j < s->c; j++) {
+        for (int j = 0; j < system->c; j++) {
             w[j * d + k] = (real)x[j * d + k];
             sum += x[j * d + k];
         }
         last[k] = (real)-sum;
     }
-    for (int j = 0; j <= s->c; j++) {
-        double b = s->target_mean[j];
-        for (int64_t k = 0; k < d; k++) b -= s->mean[k] * (double)w[j * d + k];
+    for (int j = 0; j <= system->c; j++) {
+        double b = system->target_mean[j];
+        for (int64_t k = 0; k < d; k++) b -= system->mean[k] * (double)w[j * d + k];
         intercept[j] = (real)b;
     }
 }
@@ -183,33 +186,34 @@ static void unpack(const ridge_system *s, const double *x, real *w)
 
 /* Writes the weights w from the solution x[c][d], whose residual r[c][d] has this relative
  * norm, and fills *out. */
-static void store_solution(const ridge_system *s, const double *x, const double *r,
+static void store_solution(const ridge_system *system, const double *x, const double *r,
                            double residual, real *w, weft_fitted *out)
 {
-    *out = (weft_fitted){.iterations = s->iterations,
-                         .passes = s->passes,
-                         .objective = objective(s, x, r),
+    *out = (weft_fitted){.iterations = system->iterations,
+                         .passes = system->passes,
+                         .objective = objective(system, x, r),
                          .residual = residual,
                          .diverged = !isfinite(residual)};
-    unpack(s, x, w);
+    unpack(system, x, w);
 }
 
-static void ridge_fit(const void *self, const weft_matrix *f, const int32_t *y, int classes,
-                      double slack, real *w, weft_fitted *out, weft_arena *tmp)
+static void ridge_fit(const void *self, const weft_matrix *matrix, const int32_t *y,
+                      int classes, double slack, real *w, weft_fitted *out, weft_arena *tmp)
 {
     const ridge *o = self;
     size_t mark = weft_arena_mark(tmp);
-    ridge_system s = system_new(o, f, y, classes, tmp);
-    s.tol *= slack;
-    int64_t n = s.c * f->d;
+    ridge_system system = system_new(o, matrix, y, classes, tmp);
+    system.tol *= slack;
+    int64_t n = system.c * matrix->d;
     double *x = WEFT_NEW(tmp, double, n);
     double *r = WEFT_NEW(tmp, double, n);
     double residual = 0;
-    if (s.scale > 0) {
+    if (system.scale > 0) {
         for (int64_t i = 0; i < n; i++) x[i] = (double)w[i];
-        residual = (o->solver == CHOLESKY && f->gram ? ridge_cholesky : ridge_cg)(&s, x, r);
+        residual = (o->solver == CHOLESKY && matrix->gram ? ridge_cholesky
+                                                          : ridge_cg)(&system, x, r);
     }
-    store_solution(&s, x, r, residual, w, out);
+    store_solution(&system, x, r, residual, w, out);
     weft_arena_reset(tmp, mark);
 }
 
@@ -220,17 +224,18 @@ static int64_t ridge_piece_size(int64_t d, int classes)
     return 1 + 3 * (classes - 1) * d;
 }
 
-static void ridge_piece(const void *self, const weft_matrix *f, const int32_t *y,
+static void ridge_piece(const void *self, const weft_matrix *matrix, const int32_t *y,
                         int classes, int iterations, double *state, real *w,
                         weft_fitted *out, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    ridge_system s = system_new(self, f, y, classes, tmp);
-    int64_t n = s.c * f->d;
+    ridge_system system = system_new(self, matrix, y, classes, tmp);
+    int64_t n = system.c * matrix->d;
     double *x = state + 1, *r = x + n, *p = r + n;
-    if (s.scale > 0) state[0] = ridge_cg_continue(&s, iterations, x, r, (int)state[0], p);
-    double residual = s.scale > 0 ? ridge_norm(&s, r) / s.scale : 0;
-    store_solution(&s, x, r, residual, w, out);
+    if (system.scale > 0)
+        state[0] = ridge_cg_continue(&system, iterations, x, r, (int)state[0], p);
+    double residual = system.scale > 0 ? ridge_norm(&system, r) / system.scale : 0;
+    store_solution(&system, x, r, residual, w, out);
     weft_arena_reset(tmp, mark);
 }
 
@@ -271,12 +276,12 @@ static double ridge_bound(const void *self, int classes)
 
 /* Memory of the factor, of the smaller of the primal and dual systems as in
  * ridge_cholesky. */
-static weft_status ridge_memory(const void *self, const weft_matrix *f, double allowed,
+static weft_status ridge_memory(const void *self, const weft_matrix *matrix, double allowed,
                                 double *bytes)
 {
     const ridge *o = self;
-    int64_t order = f->d < f->total ? f->d : f->total;
-    *bytes = o->solver == CHOLESKY ? weft_grid_bytes(order, f->team->size) : 0;
+    int64_t order = matrix->d < matrix->total ? matrix->d : matrix->total;
+    *bytes = o->solver == CHOLESKY ? weft_grid_bytes(order, matrix->team->size) : 0;
     if (*bytes <= allowed) return WEFT_OK;
     return weft_fail(
         WEFT_ELIMIT,
@@ -284,8 +289,8 @@ static weft_status ridge_memory(const void *self, const weft_matrix *f, double a
         "(order "
         "%lld, ranks %d), run.memory allows %.3g GB: use ridge.solver = cg, allow more, or "
         "take more ranks",
-        *bytes / 1e9, (long long)f->d, (long long)f->total, (long long)order, f->team->size,
-        allowed / 1e9);
+        *bytes / 1e9, (long long)matrix->d, (long long)matrix->total, (long long)order,
+        matrix->team->size, allowed / 1e9);
 }
 
 extern const weft_model weft_model_ridge;

@@ -28,31 +28,31 @@ typedef struct ridge_system {
 } ridge_system;
 
 /* q = (F_c^T F_c + alpha I) v for p <= c vectors, v[p][d] rounded to reals. Collective. */
-void ridge_product(ridge_system *s, int p, const double *v, double *q);
+void ridge_product(ridge_system *system, int p, const double *v, double *q);
 /* q += alpha v - n (m . v) m in the columns first .. end-1, which makes q = F^T F v that
  * product; along = m . v. */
-void ridge_centre(const ridge_system *s, int64_t first, int64_t end, double along,
+void ridge_centre(const ridge_system *system, int64_t first, int64_t end, double along,
                   const double *v, double *q);
 /* r = F_c^T y_c - (F_c^T F_c + alpha I) w; returns |r| / |F_c^T y_c| over all classes.
  * Collective. */
-double ridge_residual(ridge_system *s, const double *w, double *r);
+double ridge_residual(ridge_system *system, const double *w, double *r);
 double ridge_dot(int64_t n, const double *a, const double *b); /* summed in a fixed order */
 /* Frobenius norm of x[c][d] and of minus the sum of its rows, which is the last class. */
-double ridge_norm(const ridge_system *s, const double *x);
+double ridge_norm(const ridge_system *system, const double *x);
 /* Rounds x to reals, which the model stores. */
-void ridge_round(const ridge_system *s, double *x);
+void ridge_round(const ridge_system *system, double *x);
 
 /* Solvers: x[c][d] in: the start, out: the solution, rounded to reals; r[c][d] out: its
  * recomputed residual. Both return the relative residual, NAN if there is no solution.
  * Collective. */
-double ridge_cg(ridge_system *s, double *x, double *r);
-double ridge_cholesky(ridge_system *s, double *x, double *r);
+double ridge_cg(ridge_system *system, double *x, double *r);
+double ridge_cholesky(ridge_system *system, double *x, double *r);
 
 /* At most so many iterations of cg, fewer where the residual vanishes, on x[c][d], its
  * recursive residual r[c][d] and the np directions p[c][d], reals; np < 0: starts at x.
  * Returns the number of directions. The bits do not depend on how iterations are divided
  * into calls. Collective. */
-int ridge_cg_continue(ridge_system *s, int iterations, double *x, double *r, int np,
+int ridge_cg_continue(ridge_system *system, int iterations, double *x, double *r, int np,
                       double *p);
 
 #endif

@@ -74,32 +74,32 @@ static double class_dot(int c, int j, int n, const double *a, const double *b)
 
 /* Of each class, x . (rhs + r): what x gains over zeros, given its residual r. Collective.
  */
-static void class_gains(const ridge_system *s, const block_space *b, const double *x,
-                        const double *r, double *gain)
+static void class_gains(const ridge_system *system, const block_space *space,
+                        const double *x, const double *r, double *gain)
 {
-    int n = s->c + 1;
-    size_t mark = weft_arena_mark(s->tmp);
-    double *total = WEFT_NEW(s->tmp, double, 2 * n);
-    block_sums sums = block_sums_new(b, 2 * n);
-    block_classes(b, &sums, 0, s->c, x, s->rhs);
-    block_classes(b, &sums, n, s->c, x, r);
-    block_total(b, &sums, total);
+    int n = system->c + 1;
+    size_t mark = weft_arena_mark(system->tmp);
+    double *total = WEFT_NEW(system->tmp, double, 2 * n);
+    block_sums sums = block_sums_new(space, 2 * n);
+    block_classes(space, &sums, 0, system->c, x, system->rhs);
+    block_classes(space, &sums, n, system->c, x, r);
+    block_total(space, &sums, total);
     for (int j = 0; j < n; j++) gain[j] = total[j] + total[n + j];
-    weft_arena_reset(s->tmp, mark);
+    weft_arena_reset(system->tmp, mark);
 }
 
 /* 1: each class misses at most the tolerance of its gain, as estimated from the steps so
  * far or, since A - alpha I is positive semidefinite, bounded by its residual, of which
  * norm2[c+1] are the squared norms. */
-static int is_converged(const ridge_system *s, const double *norm2, const double *first,
-                        const descent *done)
+static int is_converged(const ridge_system *system, const double *norm2,
+                        const double *first, const descent *done)
 {
-    for (int j = 0; j <= s->c; j++) {
-        double left = fmin(norm2[j] / s->alpha, descent_remaining(&done[j]));
+    for (int j = 0; j <= system->c; j++) {
+        double left = fmin(norm2[j] / system->alpha, descent_remaining(&done[j]));
         double gain = first[j] + descent_gained(&done[j]) + left;
-        double y = s->target_mean[j];
-        double rounding = DESCENT_MIN_GAIN * (double)s->f->total * (1 - y * y);
-        if (!isfinite(left) || left > fmax(s->tol * gain, rounding)) return 0;
+        double y = system->target_mean[j];
+        double rounding = DESCENT_MIN_GAIN * (double)system->f->total * (1 - y * y);
+        if (!isfinite(left) || left > fmax(system->tol * gain, rounding)) return 0;
     }
     return 1;
 }
@@ -118,35 +118,37 @@ typedef struct search {
 } search;
 
 /* p: memory of the directions. */
-static search search_new(ridge_system *s, double *p)
+static search search_new(ridge_system *system, double *p)
 {
-    int c = s->c;
-    search w = {.s = s, .b = block_space_new(s->f->team, s->f->d, s->tmp), .p = p};
-    w.q = WEFT_NEW(s->tmp, double, c * s->f->d);
-    w.g = WEFT_NEW(s->tmp, double, c *c);
-    w.step = WEFT_NEW(s->tmp, double, c *c);
-    w.along = WEFT_NEW(s->tmp, double, c *(c + 1));
-    w.norm2 = WEFT_NEW(s->tmp, double, c + 1);
+    int c = system->c;
+    search w = {.s = system,
+                .b = block_space_new(system->f->team, system->f->d, system->tmp),
+                .p = p};
+    w.q = WEFT_NEW(system->tmp, double, c * system->f->d);
+    w.g = WEFT_NEW(system->tmp, double, c *c);
+    w.step = WEFT_NEW(system->tmp, double, c *c);
+    w.along = WEFT_NEW(system->tmp, double, c *(c + 1));
+    w.norm2 = WEFT_NEW(system->tmp, double, c + 1);
     return w;
 }
 
 /* q = (F_c^T F_c + alpha I) p; and P^T r. Collective. */
 static void multiply(search *w, const double *r)
 {
-    ridge_system *s = w->s;
-    int np = w->np, c = s->c;
-    size_t mark = weft_arena_mark(s->tmp);
+    ridge_system *system = w->s;
+    int np = w->np, c = system->c;
+    size_t mark = weft_arena_mark(system->tmp);
     block_sums sums = block_sums_new(&w->b, np * (c + 1));
     block_inner(&w->b, &sums, 0, np, w->p, c, r);
-    block_inner(&w->b, &sums, np * c, np, w->p, 1, s->mean);
+    block_inner(&w->b, &sums, np * c, np, w->p, 1, system->mean);
     block_total(&w->b, &sums, w->along);
-    s->f->normal(s->f, np, s->rounded, NULL, w->b.dealt, w->q);
-    s->passes++;
-    s->iterations++;
+    system->f->normal(system->f, np, system->rounded, NULL, w->b.dealt, w->q);
+    system->passes++;
+    system->iterations++;
     for (int j = 0; j < np; j++)
-        ridge_centre(s, w->b.first, w->b.end, w->along[np * c + j], w->p + j * s->f->d,
-                     w->q + j * s->f->d);
-    weft_arena_reset(s->tmp, mark);
+        ridge_centre(system, w->b.first, w->b.end, w->along[np * c + j],
+                     w->p + j * system->f->d, w->q + j * system->f->d);
+    weft_arena_reset(system->tmp, mark);
 }
 
 /* One iteration along the directions updates x and its residual r; w->along and w->step
@@ -173,21 +175,21 @@ static int advance(search *w, double *x, double *r)
  * norms of r. Collective. */
 static void redirect(search *w, const double *r)
 {
-    const ridge_system *s = w->s;
-    int np = w->np, c = s->c;
-    size_t mark = weft_arena_mark(s->tmp), own = (size_t)(w->b.end - w->b.first);
-    double *total = WEFT_NEW(s->tmp, double, np *c + c + 1);
+    const ridge_system *system = w->s;
+    int np = w->np, c = system->c;
+    size_t mark = weft_arena_mark(system->tmp), own = (size_t)(w->b.end - w->b.first);
+    double *total = WEFT_NEW(system->tmp, double, np *c + c + 1);
     block_sums sums = block_sums_new(&w->b, np * c + c + 1);
     block_inner(&w->b, &sums, 0, np, w->q, c, r);
     block_classes(&w->b, &sums, np * c, c, r, r);
     block_total(&w->b, &sums, total);
     memcpy(w->norm2, total + np * c, (size_t)(c + 1) * sizeof *total);
     solve(np, w->g, c, total);
-    for (int64_t at = w->b.first; at < c * s->f->d; at += s->f->d)
+    for (int64_t at = w->b.first; at < c * system->f->d; at += system->f->d)
         memcpy(w->q + at, r + at, own * sizeof *r);
     block_combine(&w->b, np, -1, total, w->p, c, w->q);
-    w->np = block_basis(&w->b, c, w->q, w->p, s->rounded);
-    weft_arena_reset(s->tmp, mark);
+    w->np = block_basis(&w->b, c, w->q, w->p, system->rounded);
+    weft_arena_reset(system->tmp, mark);
 }
 
 /* Frobenius norm of the residual, with the last class. */
@@ -200,16 +202,17 @@ static double norm_of(const search *w)
 
 /* Iterates from x with residual r until all classes have converged; returns the norm of the
  * recursive residual. Collective. */
-static double iterate(ridge_system *s, double *x, double *r)
+static double iterate(ridge_system *system, double *x, double *r)
 {
-    size_t mark = weft_arena_mark(s->tmp);
-    int c = s->c;
-    double *first = WEFT_NEW(s->tmp, double, c + 1);
-    search w = search_new(s, WEFT_NEW(s->tmp, double, c * s->f->d));
-    descent *done = WEFT_NEW(s->tmp, descent, c + 1);
-    class_gains(s, &w.b, x, r, first);
+    size_t mark = weft_arena_mark(system->tmp);
+    int c = system->c;
+    double *first = WEFT_NEW(system->tmp, double, c + 1);
+    search w = search_new(system, WEFT_NEW(system->tmp, double, c * system->f->d));
+    descent *done = WEFT_NEW(system->tmp, descent, c + 1);
+    class_gains(system, &w.b, x, r, first);
     redirect(&w, r);
-    while (w.np > 0 && s->iterations < s->limit && !is_converged(s, w.norm2, first, done)) {
+    while (w.np > 0 && system->iterations < system->limit &&
+           !is_converged(system, w.norm2, first, done)) {
         if (!advance(&w, x, r)) break;
         for (int j = 0; j <= c; j++)
             descent_add(&done[j], class_dot(c, j, w.np, w.along, w.step));
@@ -217,75 +220,76 @@ static double iterate(ridge_system *s, double *x, double *r)
     }
     block_share(&w.b, c, x);
     double norm = norm_of(&w);
-    weft_arena_reset(s->tmp, mark);
+    weft_arena_reset(system->tmp, mark);
     return norm;
 }
 
 /* The start: x, or zeros where these have the smaller objective. Collective. */
-static void start(ridge_system *s, double *x, double *r)
+static void start(ridge_system *system, double *x, double *r)
 {
-    int64_t n = s->c * s->f->d;
-    double length = ridge_norm(s, x);
+    int64_t n = system->c * system->f->d;
+    double length = ridge_norm(system, x);
     if (length > 0 && isfinite(length)) {
-        size_t mark = weft_arena_mark(s->tmp);
-        block_space b = block_space_new(s->f->team, s->f->d, s->tmp);
-        double *class = WEFT_NEW(s->tmp, double, s->c + 1), gain = 0;
-        ridge_residual(s, x, r);
-        class_gains(s, &b, x, r, class);
-        for (int j = 0; j <= s->c; j++) gain += class[j];
-        weft_arena_reset(s->tmp, mark);
+        size_t mark = weft_arena_mark(system->tmp);
+        block_space space = block_space_new(system->f->team, system->f->d, system->tmp);
+        double *class = WEFT_NEW(system->tmp, double, system->c + 1), gain = 0;
+        ridge_residual(system, x, r);
+        class_gains(system, &space, x, r, class);
+        for (int j = 0; j <= system->c; j++) gain += class[j];
+        weft_arena_reset(system->tmp, mark);
         if (gain > 0) return;
     }
     memset(x, 0, (size_t)n * sizeof *x);
-    memcpy(r, s->rhs, (size_t)n * sizeof *r);
+    memcpy(r, system->rhs, (size_t)n * sizeof *r);
 }
 
-double ridge_cg(ridge_system *s, double *x, double *r)
+double ridge_cg(ridge_system *system, double *x, double *r)
 {
-    start(s, x, r);
+    start(system, x, r);
     double residual = INFINITY, before, recursive;
     do {
         before = residual;
-        recursive = iterate(s, x, r) / s->scale;
-        ridge_round(s, x);
-        if (!isfinite(ridge_norm(s, x))) return NAN;
-        residual = ridge_residual(s, x, r);
+        recursive = iterate(system, x, r) / system->scale;
+        ridge_round(system, x);
+        if (!isfinite(ridge_norm(system, x))) return NAN;
+        residual = ridge_residual(system, x, r);
     } while (residual > max_drift * recursive && residual < before / 2 &&
-             s->iterations < s->limit);
+             system->iterations < system->limit);
     return residual;
 }
 
 /* Goes on from the directions p[np][d] of residual r, complete on all ranks. Collective. */
 static void resume(search *w, int np, const double *r)
 {
-    ridge_system *s = w->s;
-    size_t mark = weft_arena_mark(s->tmp);
+    ridge_system *system = w->s;
+    size_t mark = weft_arena_mark(system->tmp);
     w->np = np;
-    for (int64_t i = 0; i < np * s->f->d; i++) s->rounded[i] = (real)w->p[i];
-    block_sums sums = block_sums_new(&w->b, s->c + 1);
-    block_classes(&w->b, &sums, 0, s->c, r, r);
+    for (int64_t i = 0; i < np * system->f->d; i++) system->rounded[i] = (real)w->p[i];
+    block_sums sums = block_sums_new(&w->b, system->c + 1);
+    block_classes(&w->b, &sums, 0, system->c, r, r);
     block_total(&w->b, &sums, w->norm2);
-    weft_arena_reset(s->tmp, mark);
+    weft_arena_reset(system->tmp, mark);
 }
 
-int ridge_cg_continue(ridge_system *s, int iterations, double *x, double *r, int np,
+int ridge_cg_continue(ridge_system *system, int iterations, double *x, double *r, int np,
                       double *p)
 {
-    size_t mark = weft_arena_mark(s->tmp);
-    if (np < 0) start(s, x, r);
-    search w = search_new(s, p);
+    size_t mark = weft_arena_mark(system->tmp);
+    if (np < 0) start(system, x, r);
+    search w = search_new(system, p);
     if (np < 0)
         redirect(&w, r);
     else
         resume(&w, np, r);
-    while (w.np > 0 && s->iterations < iterations && norm_of(&w) > min_residual * s->scale)
+    while (w.np > 0 && system->iterations < iterations &&
+           norm_of(&w) > min_residual * system->scale)
         if (advance(&w, x, r))
             redirect(&w, r);
         else
             w.np = 0;
-    block_share(&w.b, s->c, x);
-    block_share(&w.b, s->c, r);
-    for (int64_t i = 0; i < w.np * s->f->d; i++) p[i] = (double)s->rounded[i];
-    weft_arena_reset(s->tmp, mark);
+    block_share(&w.b, system->c, x);
+    block_share(&w.b, system->c, r);
+    for (int64_t i = 0; i < w.np * system->f->d; i++) p[i] = (double)system->rounded[i];
+    weft_arena_reset(system->tmp, mark);
     return w.np;
 }

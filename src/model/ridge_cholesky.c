@@ -32,12 +32,13 @@ typedef struct direct {
 static void primal_panel(void *ctx, int64_t r0, int64_t nr, int64_t c0, int64_t nc,
                          double *a)
 {
-    const ridge_system *s = ((const direct *)ctx)->s;
-    s->f->gram(s->f, 0, r0, nr, c0, nc, a);
+    const ridge_system *system = ((const direct *)ctx)->s;
+    system->f->gram(system->f, 0, r0, nr, c0, nc, a);
     for (int64_t i = 0; i < nr; i++)
         for (int64_t j = 0; j < nc; j++)
-            a[i * nc + j] += (r0 + i == c0 + j ? s->alpha : 0) -
-                             (double)s->f->total * s->mean[r0 + i] * s->mean[c0 + j];
+            a[i * nc + j] +=
+                (r0 + i == c0 + j ? system->alpha : 0) -
+                (double)system->f->total * system->mean[r0 + i] * system->mean[c0 + j];
 }
 
 /* x += A^-1 r. */
@@ -64,38 +65,41 @@ static void dual_panel(void *ctx, int64_t r0, int64_t nr, int64_t c0, int64_t nc
 /* e = y_c - F_c w - alpha a. Collective. */
 static void dual_residual(direct *m, const double *x)
 {
-    const ridge_system *s = m->s;
-    const weft_matrix *f = s->f;
-    for (int64_t i = 0; i < s->c * f->d; i++) s->rounded[i] = (real)x[i];
-    f->times(f, s->c, s->rounded, m->fw);
-    memset(m->e, 0, (size_t)(s->c * f->total) * sizeof *m->e);
-    for (int j = 0; j < s->c; j++) {
+    const ridge_system *system = m->s;
+    const weft_matrix *matrix = system->f;
+    for (int64_t i = 0; i < system->c * matrix->d; i++) system->rounded[i] = (real)x[i];
+    matrix->times(matrix, system->c, system->rounded, m->fw);
+    memset(m->e, 0, (size_t)(system->c * matrix->total) * sizeof *m->e);
+    for (int j = 0; j < system->c; j++) {
         double shift = 0;
-        for (int64_t k = 0; k < f->d; k++)
-            shift += s->mean[k] * (double)s->rounded[j * f->d + k];
-        for (int64_t i = 0; i < f->n; i++) {
-            int64_t at = j * f->total + m->first + i;
-            double y = (s->label[i] == j ? 1 : -1) - s->target_mean[j];
-            m->e[at] = y - ((double)m->fw[j * f->n + i] - shift) - s->alpha * m->a[at];
+        for (int64_t k = 0; k < matrix->d; k++)
+            shift += system->mean[k] * (double)system->rounded[j * matrix->d + k];
+        for (int64_t i = 0; i < matrix->n; i++) {
+            int64_t at = j * matrix->total + m->first + i;
+            double y = (system->label[i] == j ? 1 : -1) - system->target_mean[j];
+            m->e[at] =
+                y - ((double)m->fw[j * matrix->n + i] - shift) - system->alpha * m->a[at];
         }
     }
-    weft_join_f64(f->team, m->e, (size_t)(s->c * f->total));
+    weft_join_f64(matrix->team, m->e, (size_t)(system->c * matrix->total));
 }
 
 /* x = F_c^T a = F^T a - m sum(a). Collective. */
 static void dual_weights(direct *m, double *x)
 {
-    const ridge_system *s = m->s;
-    const weft_matrix *f = s->f;
-    for (int j = 0; j < s->c; j++) {
-        const double *a = m->a + j * f->total;
+    const ridge_system *system = m->s;
+    const weft_matrix *matrix = system->f;
+    for (int j = 0; j < system->c; j++) {
+        const double *a = m->a + j * matrix->total;
         m->sum[j] = 0;
-        for (int64_t i = 0; i < f->total; i++) m->sum[j] += a[i];
-        for (int64_t i = 0; i < f->n; i++) m->z[j * f->n + i] = (real)a[m->first + i];
+        for (int64_t i = 0; i < matrix->total; i++) m->sum[j] += a[i];
+        for (int64_t i = 0; i < matrix->n; i++)
+            m->z[j * matrix->n + i] = (real)a[m->first + i];
     }
-    f->trans(f, s->c, m->z, x);
-    for (int j = 0; j < s->c; j++)
-        for (int64_t k = 0; k < f->d; k++) x[j * f->d + k] -= m->sum[j] * s->mean[k];
+    matrix->trans(matrix, system->c, m->z, x);
+    for (int j = 0; j < system->c; j++)
+        for (int64_t k = 0; k < matrix->d; k++)
+            x[j * matrix->d + k] -= m->sum[j] * system->mean[k];
 }
 
 /* a += (K + alpha I)^-1 e, rounded to reals because F^T is applied to reals; x = F_c^T
@@ -114,23 +118,23 @@ static void dual_step(direct *m, double *x)
 /* Positions of the rows, their means, memory for vectors over rows. Collective. */
 static void dual_setup(direct *m)
 {
-    ridge_system *s = m->s;
-    const weft_matrix *f = s->f;
-    int64_t *rows = WEFT_NEW(s->tmp, int64_t, f->team->size);
-    rows[f->team->rank] = f->n;
-    weft_sum_i64(f->team, rows, (size_t)f->team->size);
-    for (int rank = 0; rank < f->team->rank; rank++) m->first += rows[rank];
-    m->a = WEFT_NEW(s->tmp, double, s->c * f->total);
-    m->e = WEFT_NEW(s->tmp, double, s->c * f->total);
-    m->z = WEFT_NEW(s->tmp, real, s->c * f->n);
-    m->fw = WEFT_NEW(s->tmp, real, s->c * f->n);
-    m->sum = WEFT_NEW(s->tmp, double, s->c);
-    m->row_mean = WEFT_NEW(s->tmp, double, f->total);
-    m->mean2 = ridge_dot(f->d, s->mean, s->mean);
-    for (int64_t k = 0; k < f->d; k++) s->rounded[k] = (real)s->mean[k];
-    f->times(f, 1, s->rounded, m->fw);
-    for (int64_t i = 0; i < f->n; i++) m->row_mean[m->first + i] = (double)m->fw[i];
-    weft_join_f64(f->team, m->row_mean, (size_t)f->total);
+    ridge_system *system = m->s;
+    const weft_matrix *matrix = system->f;
+    int64_t *rows = WEFT_NEW(system->tmp, int64_t, matrix->team->size);
+    rows[matrix->team->rank] = matrix->n;
+    weft_sum_i64(matrix->team, rows, (size_t)matrix->team->size);
+    for (int rank = 0; rank < matrix->team->rank; rank++) m->first += rows[rank];
+    m->a = WEFT_NEW(system->tmp, double, system->c * matrix->total);
+    m->e = WEFT_NEW(system->tmp, double, system->c * matrix->total);
+    m->z = WEFT_NEW(system->tmp, real, system->c * matrix->n);
+    m->fw = WEFT_NEW(system->tmp, real, system->c * matrix->n);
+    m->sum = WEFT_NEW(system->tmp, double, system->c);
+    m->row_mean = WEFT_NEW(system->tmp, double, matrix->total);
+    m->mean2 = ridge_dot(matrix->d, system->mean, system->mean);
+    for (int64_t k = 0; k < matrix->d; k++) system->rounded[k] = (real)system->mean[k];
+    matrix->times(matrix, 1, system->rounded, m->fw);
+    for (int64_t i = 0; i < matrix->n; i++) m->row_mean[m->first + i] = (double)m->fw[i];
+    weft_join_f64(matrix->team, m->row_mean, (size_t)matrix->total);
 }
 
 /* ---- both ---- */
@@ -138,39 +142,39 @@ static void dual_setup(direct *m)
 /* Refines as long as the residual halves. Collective. */
 static double refine(direct *m, int dual, double *x, double *r)
 {
-    ridge_system *s = m->s;
-    size_t bytes = (size_t)(s->c * s->f->d) * sizeof *x;
-    double *best = WEFT_NEW(s->tmp, double, s->c * s->f->d);
+    ridge_system *system = m->s;
+    size_t bytes = (size_t)(system->c * system->f->d) * sizeof *x;
+    double *best = WEFT_NEW(system->tmp, double, system->c * system->f->d);
     double residual = 1, before = INFINITY;
     memset(x, 0, bytes);
-    memcpy(r, s->rhs, bytes);
-    while (residual < before / 2 && s->iterations < REFINEMENTS) {
+    memcpy(r, system->rhs, bytes);
+    while (residual < before / 2 && system->iterations < REFINEMENTS) {
         before = residual;
         memcpy(best, x, bytes);
         if (dual) dual_step(m, x);
         if (!dual) primal_step(m, x, r);
-        ridge_round(s, x);
-        residual = ridge_residual(s, x, r);
-        s->iterations++;
+        ridge_round(system, x);
+        residual = ridge_residual(system, x, r);
+        system->iterations++;
     }
     if (residual < before) return residual;
     memcpy(x, best, bytes);
-    return ridge_residual(s, x, r);
+    return ridge_residual(system, x, r);
 }
 
-double ridge_cholesky(ridge_system *s, double *x, double *r)
+double ridge_cholesky(ridge_system *system, double *x, double *r)
 {
-    size_t mark = weft_arena_mark(s->tmp);
-    int dual = s->f->d > s->f->total;
-    int64_t order = dual ? s->f->total : s->f->d;
-    direct m = {.s = s};
+    size_t mark = weft_arena_mark(system->tmp);
+    int dual = system->f->d > system->f->total;
+    int64_t order = dual ? system->f->total : system->f->d;
+    direct m = {.s = system};
     if (dual) dual_setup(&m);
-    m.b = WEFT_NEW(s->tmp, real, s->c * order);
+    m.b = WEFT_NEW(system->tmp, real, system->c * order);
     int64_t minor;
-    m.grid = weft_grid_factor(s->f->team, order, dual ? dual_panel : primal_panel, &m,
-                              s->tmp, &minor);
+    m.grid = weft_grid_factor(system->f->team, order, dual ? dual_panel : primal_panel, &m,
+                              system->tmp, &minor);
     double residual = minor == 0 ? refine(&m, dual, x, r) : NAN;
     weft_grid_free(m.grid);
-    weft_arena_reset(s->tmp, mark);
+    weft_arena_reset(system->tmp, mark);
     return residual;
 }

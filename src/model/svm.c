@@ -21,14 +21,14 @@ static margin_kind kind_of(const svm *s)
     return s->hinge == 0 ? MARGIN_HINGE : MARGIN_SQUARED;
 }
 
-static void fit(const void *self, const weft_matrix *f, const int32_t *y, int classes,
+static void fit(const void *self, const weft_matrix *matrix, const int32_t *y, int classes,
                 double slack, real *w, weft_fitted *out, weft_arena *tmp)
 {
     const svm *s = self;
-    margin_problem p = s->margin;
-    p.kind = kind_of(s);
-    p.tol *= slack;
-    margin_fit(&p, f, y, classes, w, out, tmp);
+    margin_problem problem = s->margin;
+    problem.kind = kind_of(s);
+    problem.tol *= slack;
+    margin_fit(&problem, matrix, y, classes, w, out, tmp);
 }
 
 static double loss(const void *self, int classes, const double *s, int y, int *wrong)

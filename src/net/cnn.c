@@ -82,11 +82,11 @@ static weft_status cnn_setup(void *self, const weft_shape *shape)
                          a->name, a->min_side, a->min_side, shape->height, shape->width);
     for (int i = 0; i < a->nconv; i++) {
         const conv *c = &a->conv[i];
-        weft_layer *l = weft_stack_conv(&t->stack, c->k, c->pad, c->out, c->pool,
-                                        a->drop && i == a->nconv - 1);
-        l->pooling = c->pooling;
-        l->scale = c->norm ? t->scale : 0;
-        l->power = t->power;
+        weft_layer *layer = weft_stack_conv(&t->stack, c->k, c->pad, c->out, c->pool,
+                                            a->drop && i == a->nconv - 1);
+        layer->pooling = c->pooling;
+        layer->scale = c->norm ? t->scale : 0;
+        layer->power = t->power;
     }
     if (a->hidden > 0) weft_stack_dense(&t->stack, a->hidden, a->drop);
     weft_stack_end(&t->stack);

@@ -12,15 +12,15 @@
 #include <string.h>
 
 /* Columns of an image with its margin. */
-static int stride(const weft_layer *l)
+static int stride(const weft_layer *layer)
 {
-    return l->w + 2 * l->pad;
+    return layer->w + 2 * layer->pad;
 }
 
 /* The positions of an image, without those after the last one. */
-static int positions(const weft_layer *l)
+static int positions(const weft_layer *layer)
 {
-    return l->oh * stride(l) - (l->k - 1);
+    return layer->oh * stride(layer) - (layer->k - 1);
 }
 
 static int64_t max64(int64_t a, int64_t b)
@@ -29,33 +29,33 @@ static int64_t max64(int64_t a, int64_t b)
 }
 
 /* Number of terms of a sum: forward, and for the gradient with respect to the input. */
-static int terms(const weft_layer *l)
+static int terms(const weft_layer *layer)
 {
-    return l->k * l->k * l->c;
+    return layer->k * layer->k * layer->c;
 }
 
-static int terms_back(const weft_layer *l)
+static int terms_back(const weft_layer *layer)
 {
-    return l->k * l->k * l->out;
+    return layer->k * layer->k * layer->out;
 }
 
-size_t weft_conv_packed(const weft_layer *l)
+size_t weft_conv_packed(const weft_layer *layer)
 {
-    size_t a = weft_packed_bytes(terms(l), l->out);
-    size_t b = weft_packed_bytes(terms_back(l), l->c);
+    size_t a = weft_packed_bytes(terms(layer), layer->out);
+    size_t b = weft_packed_bytes(terms_back(layer), layer->c);
     return a > b ? a : b;
 }
 
-size_t weft_conv_unfolded(const weft_layer *l)
+size_t weft_conv_unfolded(const weft_layer *layer)
 {
-    return (size_t)(max64((int64_t)l->oh * stride(l) * l->c,
-                          (int64_t)l->h * (l->w + l->k - 1) * l->out) *
-                    l->k);
+    return (size_t)(max64((int64_t)layer->oh * stride(layer) * layer->c,
+                          (int64_t)layer->h * (layer->w + layer->k - 1) * layer->out) *
+                    layer->k);
 }
 
-size_t weft_conv_sums(const weft_layer *l)
+size_t weft_conv_sums(const weft_layer *layer)
 {
-    return (size_t)l->oh * (size_t)stride(l) * (size_t)l->out;
+    return (size_t)layer->oh * (size_t)stride(layer) * (size_t)layer->out;
 }
 
 /* An image in memory. */
@@ -90,12 +90,12 @@ static void unfold(const image *x, int k, int pad, real *z)
 }
 
 /* y = max(0, largest of 2 x 2 positions of `sums` + bias), and the index of the largest. */
-static void pool(const weft_layer *l, const real *sums, const real *bias, real *y,
+static void pool(const weft_layer *layer, const real *sums, const real *bias, real *y,
                  int32_t *argmax)
 {
-    int c = l->out, row = stride(l) * c;
-    for (int i = 0; i < l->oh / 2; i++)
-        for (int j = 0; j < l->ow / 2; j++, y += c, argmax += c) {
+    int c = layer->out, row = stride(layer) * c;
+    for (int i = 0; i < layer->oh / 2; i++)
+        for (int j = 0; j < layer->ow / 2; j++, y += c, argmax += c) {
             const real *x = sums + (int64_t)2 * i * row + 2 * j * c;
             for (int o = 0; o < c; o++) {
                 real top = x[o];
@@ -113,64 +113,68 @@ static void pool(const weft_layer *l, const real *sums, const real *bias, real *
         }
 }
 
-static void crop(const weft_layer *l, const real *sums, const real *bias, real *y)
+static void crop(const weft_layer *layer, const real *sums, const real *bias, real *y)
 {
-    int c = l->out;
-    for (int i = 0; i < l->oh; i++)
-        for (int j = 0; j < l->ow; j++, y += c) {
-            const real *x = sums + ((int64_t)i * stride(l) + j) * c;
+    int c = layer->out;
+    for (int i = 0; i < layer->oh; i++)
+        for (int j = 0; j < layer->ow; j++, y += c) {
+            const real *x = sums + ((int64_t)i * stride(layer) + j) * c;
             for (int o = 0; o < c; o++) y[o] = x[o] + bias[o] < 0 ? 0 : x[o] + bias[o];
         }
 }
 
 /* Numbers of an image before mean-pooling. */
-static int64_t whole_size(const weft_layer *l)
+static int64_t whole_size(const weft_layer *layer)
 {
-    return (int64_t)l->oh * l->ow * l->out;
+    return (int64_t)layer->oh * layer->ow * layer->out;
 }
 
 /* y[units] of image i of the batch, from `sums`. */
-static void activate(const weft_layer *l, const real *sums, const real *bias, int64_t i,
+static void activate(const weft_layer *layer, const real *sums, const real *bias, int64_t i,
                      real *y, const weft_saved *saved)
 {
-    int64_t at = i * l->units;
-    real *x = l->scale > 0 ? saved->pooled + at : y;
-    if (l->pool == 1)
-        crop(l, sums, bias, x);
-    else if (l->pooling == WEFT_MAX_2X2)
-        pool(l, sums, bias, x, saved->argmax + at);
-    else if (l->pooling == WEFT_MAX_3X3)
-        weft_pool_forward(l, stride(l), sums, bias, x, saved->argmax + at, NULL);
+    int64_t at = i * layer->units;
+    real *x = layer->scale > 0 ? saved->pooled + at : y;
+    if (layer->pool == 1)
+        crop(layer, sums, bias, x);
+    else if (layer->pooling == WEFT_MAX_2X2)
+        pool(layer, sums, bias, x, saved->argmax + at);
+    else if (layer->pooling == WEFT_MAX_3X3)
+        weft_pool_forward(layer, stride(layer), sums, bias, x, saved->argmax + at, NULL);
     else
-        weft_pool_forward(l, stride(l), sums, bias, x, NULL,
-                          saved->activated + i * whole_size(l));
-    if (l->scale > 0) weft_norm_forward(l, x, y, saved->factor + at, saved->slope + at);
+        weft_pool_forward(layer, stride(layer), sums, bias, x, NULL,
+                          saved->activated + i * whole_size(layer));
+    if (layer->scale > 0)
+        weft_norm_forward(layer, x, y, saved->factor + at, saved->slope + at);
 }
 
-void weft_conv_forward(const weft_layer *l, weft_scratch *t, const real *w, int n,
+void weft_conv_forward(const weft_layer *layer, weft_scratch *scratch, const real *w, int n,
                        const real *x, real *y, const weft_saved *saved)
 {
-    int64_t in = (int64_t)l->h * l->w * l->c;
-    weft_packed p;
-    weft_packed_pack(&p, terms(l), l->out, w + l->weight, (size_t)terms(l), 1, t->packed);
+    int64_t in = (int64_t)layer->h * layer->w * layer->c;
+    weft_packed packed;
+    weft_packed_pack(&packed, terms(layer), layer->out, w + layer->weight,
+                     (size_t)terms(layer), 1, scratch->packed);
     for (int64_t i = 0; i < n; i++) {
-        image one = {x + i * in, l->h, l->w, l->c, l->w};
-        unfold(&one, l->k, l->pad, t->unfolded);
-        weft_packed_times(positions(l), t->unfolded, (size_t)(l->k * l->c), &p, 0, t->sums,
-                          (size_t)l->out);
-        activate(l, t->sums, w + l->bias, i, y + i * l->units, saved);
+        image one = {x + i * in, layer->h, layer->w, layer->c, layer->w};
+        unfold(&one, layer->k, layer->pad, scratch->unfolded);
+        weft_packed_times(positions(layer), scratch->unfolded,
+                          (size_t)(layer->k * layer->c), &packed, 0, scratch->sums,
+                          (size_t)layer->out);
+        activate(layer, scratch->sums, w + layer->bias, i, y + i * layer->units, saved);
     }
 }
 
 /* ---- backward ---- */
 
 /* Gradient with respect to `sums`: dy at the largest position of each window, else 0. */
-static void unpool(const weft_layer *l, const real *dy, const int32_t *argmax, real *sums)
+static void unpool(const weft_layer *layer, const real *dy, const int32_t *argmax,
+                   real *sums)
 {
-    int c = l->out, row = stride(l) * c;
-    memset(sums, 0, weft_conv_sums(l) * sizeof *sums);
-    for (int i = 0; i < l->oh / 2; i++)
-        for (int j = 0; j < l->ow / 2; j++, dy += c, argmax += c) {
+    int c = layer->out, row = stride(layer) * c;
+    memset(sums, 0, weft_conv_sums(layer) * sizeof *sums);
+    for (int i = 0; i < layer->oh / 2; i++)
+        for (int j = 0; j < layer->ow / 2; j++, dy += c, argmax += c) {
             real *x = sums + (int64_t)2 * i * row + 2 * j * c;
             for (int o = 0; o < c; o++) {
                 x[o] = argmax[o] == 0 ? dy[o] : 0;
@@ -181,11 +185,11 @@ static void unpool(const weft_layer *l, const real *dy, const int32_t *argmax, r
         }
 }
 
-static void uncrop(const weft_layer *l, const real *dy, real *sums)
+static void uncrop(const weft_layer *layer, const real *dy, real *sums)
 {
-    size_t row = (size_t)l->ow * (size_t)l->out;
-    size_t margin = (size_t)(l->k - 1) * (size_t)l->out;
-    for (int i = 0; i < l->oh; i++, dy += row, sums += row + margin) {
+    size_t row = (size_t)layer->ow * (size_t)layer->out;
+    size_t margin = (size_t)(layer->k - 1) * (size_t)layer->out;
+    for (int i = 0; i < layer->oh; i++, dy += row, sums += row + margin) {
         memcpy(sums, dy, row * sizeof *sums);
         memset(sums + row, 0, margin * sizeof *sums);
     }
@@ -193,82 +197,86 @@ static void uncrop(const weft_layer *l, const real *dy, real *sums)
 
 /* W for the gradient with respect to the input: transposed[k columns][k rows][out][c],
  * positions in reverse order. */
-static void transpose_weights(const weft_layer *l, const real *w, real *transposed)
+static void transpose_weights(const weft_layer *layer, const real *w, real *transposed)
 {
-    int kk = l->k * l->k, c = l->c;
+    int kk = layer->k * layer->k, c = layer->c;
     for (int p = 0; p < kk; p++)
-        for (int o = 0; o < l->out; o++)
-            memcpy(transposed + (int64_t)(p * l->out + o) * c,
+        for (int o = 0; o < layer->out; o++)
+            memcpy(transposed + (int64_t)(p * layer->out + o) * c,
                    w + ((int64_t)o * kk + kk - 1 - p) * c, (size_t)c * sizeof *w);
 }
 
-/* dx[h][w][c] of an image: the convolution of the gradient in t->sums with transposed
+/* dx[h][w][c] of an image: the convolution of the gradient in scratch->sums with transposed
  * weights. */
-static void input_gradient(const weft_layer *l, weft_scratch *t, const weft_packed *p,
-                           real *dx)
+static void input_gradient(const weft_layer *layer, weft_scratch *scratch,
+                           const weft_packed *packed, real *dx)
 {
-    int step = l->k * l->out, width = l->w + l->k - 1;
-    image one = {t->sums, l->oh, l->ow, l->out, stride(l)};
-    unfold(&one, l->k, l->k - 1 - l->pad, t->unfolded);
-    for (int64_t y = 0; y < l->h; y++)
-        weft_packed_times(l->w, t->unfolded + y * width * step, (size_t)step, p, 0,
-                          dx + y * l->w * l->c, (size_t)l->c);
+    int step = layer->k * layer->out, width = layer->w + layer->k - 1;
+    image one = {scratch->sums, layer->oh, layer->ow, layer->out, stride(layer)};
+    unfold(&one, layer->k, layer->k - 1 - layer->pad, scratch->unfolded);
+    for (int64_t y = 0; y < layer->h; y++)
+        weft_packed_times(layer->w, scratch->unfolded + y * width * step, (size_t)step,
+                          packed, 0, dx + y * layer->w * layer->c, (size_t)layer->c);
 }
 
-/* t->sums <- gradient with respect to the sums of image i, from dy[units], that with
+/* scratch->sums <- gradient with respect to the sums of image i, from dy[units], that with
  * respect to its output. */
-static void deactivate(const weft_layer *l, const weft_scratch *t, int64_t i, real *dy,
-                       const weft_saved *saved)
+static void deactivate(const weft_layer *layer, const weft_scratch *scratch, int64_t i,
+                       real *dy, const weft_saved *saved)
 {
-    int64_t at = i * l->units;
-    if (l->scale > 0)
-        weft_norm_backward(l, saved->pooled + at, saved->factor + at, saved->slope + at,
-                           t->unfolded, dy);
-    if (l->pool == 1)
-        uncrop(l, dy, t->sums);
-    else if (l->pooling == WEFT_MAX_2X2)
-        unpool(l, dy, saved->argmax + at, t->sums);
-    else if (l->pooling == WEFT_MAX_3X3)
-        weft_pool_backward(l, stride(l), dy, saved->argmax + at, NULL, t->sums);
+    int64_t at = i * layer->units;
+    if (layer->scale > 0)
+        weft_norm_backward(layer, saved->pooled + at, saved->factor + at, saved->slope + at,
+                           scratch->unfolded, dy);
+    if (layer->pool == 1)
+        uncrop(layer, dy, scratch->sums);
+    else if (layer->pooling == WEFT_MAX_2X2)
+        unpool(layer, dy, saved->argmax + at, scratch->sums);
+    else if (layer->pooling == WEFT_MAX_3X3)
+        weft_pool_backward(layer, stride(layer), dy, saved->argmax + at, NULL,
+                           scratch->sums);
     else
-        weft_pool_backward(l, stride(l), dy, NULL, saved->activated + i * whole_size(l),
-                           t->sums);
+        weft_pool_backward(layer, stride(layer), dy, NULL,
+                           saved->activated + i * whole_size(layer), scratch->sums);
 }
 
 /* sum[out] += x[n / out][out], position by position. */
-static void add_places(const weft_layer *l, int n, const real *x, real *sum)
+static void add_places(const weft_layer *layer, int n, const real *x, real *sum)
 {
-    for (int j = 0; j < n; j += l->out)
-        for (int o = 0; o < l->out; o++) sum[o] += x[j + o];
+    for (int j = 0; j < n; j += layer->out)
+        for (int o = 0; o < layer->out; o++) sum[o] += x[j + o];
 }
 
-void weft_conv_backward(const weft_layer *l, weft_scratch *t, const real *w, int n,
-                        const real *x, const weft_saved *saved, real *dy, real *g, real *dx)
+void weft_conv_backward(const weft_layer *layer, weft_scratch *scratch, const real *w,
+                        int n, const real *x, const weft_saved *saved, real *dy, real *g,
+                        real *dx)
 {
-    int64_t in = (int64_t)l->h * l->w * l->c;
-    real *gw = g + l->weight, *bias = g + l->bias;
-    weft_packed p;
+    int64_t in = (int64_t)layer->h * layer->w * layer->c;
+    real *gw = g + layer->weight, *bias = g + layer->bias;
+    weft_packed packed;
     if (dx) {
-        transpose_weights(l, w + l->weight, t->transposed);
-        weft_packed_pack(&p, terms_back(l), l->c, t->transposed, (size_t)l->c, 0,
-                         t->packed);
+        transpose_weights(layer, w + layer->weight, scratch->transposed);
+        weft_packed_pack(&packed, terms_back(layer), layer->c, scratch->transposed,
+                         (size_t)layer->c, 0, scratch->packed);
     }
-    real *sum = t->transposed; /* transpose of the gradient: out fills whole vectors */
-    memset(sum, 0, (size_t)terms(l) * (size_t)l->out * sizeof *sum);
-    memset(bias, 0, (size_t)l->out * sizeof *g);
-    for (int64_t i = 0; i < n; i++, dy += l->units) {
-        deactivate(l, t, i, dy, saved);
-        if (l->pool == 2 && l->pooling == WEFT_MEAN_3X3)
-            add_places(l, l->oh * stride(l) * l->out, t->sums, bias);
+    real *sum =
+        scratch->transposed; /* transpose of the gradient: out fills whole vectors */
+    memset(sum, 0, (size_t)terms(layer) * (size_t)layer->out * sizeof *sum);
+    memset(bias, 0, (size_t)layer->out * sizeof *g);
+    for (int64_t i = 0; i < n; i++, dy += layer->units) {
+        deactivate(layer, scratch, i, dy, saved);
+        if (layer->pool == 2 && layer->pooling == WEFT_MEAN_3X3)
+            add_places(layer, layer->oh * stride(layer) * layer->out, scratch->sums, bias);
         else
-            add_places(l, l->units, dy, bias);
-        image one = {x + i * in, l->h, l->w, l->c, l->w};
-        unfold(&one, l->k, l->pad, t->unfolded);
-        weft_outer(positions(l), terms(l), t->unfolded, (size_t)(l->k * l->c), l->out,
-                   t->sums, (size_t)l->out, 1, sum, (size_t)l->out, t->tmp);
-        if (dx) input_gradient(l, t, &p, dx + i * in);
+            add_places(layer, layer->units, dy, bias);
+        image one = {x + i * in, layer->h, layer->w, layer->c, layer->w};
+        unfold(&one, layer->k, layer->pad, scratch->unfolded);
+        weft_outer(positions(layer), terms(layer), scratch->unfolded,
+                   (size_t)(layer->k * layer->c), layer->out, scratch->sums,
+                   (size_t)layer->out, 1, sum, (size_t)layer->out, scratch->tmp);
+        if (dx) input_gradient(layer, scratch, &packed, dx + i * in);
     }
-    for (int o = 0; o < l->out; o++)
-        for (int j = 0; j < terms(l); j++)
-            gw[(int64_t)o * terms(l) + j] = sum[(int64_t)j * l->out + o];
+    for (int o = 0; o < layer->out; o++)
+        for (int j = 0; j < terms(layer); j++)
+            gw[(int64_t)o * terms(layer) + j] = sum[(int64_t)j * layer->out + o];
 }

@@ -8,9 +8,9 @@ static const weft_opt linear_opts[] = {{0}};
 
 static weft_status linear_setup(void *self, const weft_shape *shape)
 {
-    weft_stack *s = self;
-    TRY(weft_stack_begin(s, "linear", shape));
-    weft_stack_end(s);
+    weft_stack *stack = self;
+    TRY(weft_stack_begin(stack, "linear", shape));
+    weft_stack_end(stack);
     return WEFT_OK;
 }
 

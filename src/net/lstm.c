@@ -91,9 +91,9 @@ static int lstm_tensors(const void *self, weft_tensor out[WEFT_MAX_TENSORS])
 static void init_embedding(uint64_t seed, int64_t n, real *w)
 {
     for (int64_t i = 0; i < n; i += 4) {
-        weft_rng4 r = weft_rng_at(seed, WEFT_RNG_WEIGHTS, 0, (uint64_t)i / 4, 0);
+        weft_rng4 rng = weft_rng_at(seed, WEFT_RNG_WEIGHTS, 0, (uint64_t)i / 4, 0);
         double z[4];
-        weft_rng_normal(&r, z);
+        weft_rng_normal(&rng, z);
         for (int j = 0; j < 4 && i + j < n; j++) w[i + j] = (real)z[j];
     }
 }

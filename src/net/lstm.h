@@ -27,9 +27,9 @@ lstm_offsets lstm_offsets_of(const lstm *t);
 
 /* work, grad and score of weft_net. */
 void *lstm_work(const void *self, int most, weft_arena *mem);
-void lstm_grad(const void *self, void *work, const real *w, const weft_batch *b,
-               double dropout, uint64_t key, real *g, weft_score *s);
-void lstm_score(const void *self, void *work, const real *w, const weft_batch *b,
-                weft_score *s);
+void lstm_grad(const void *self, void *work, const real *w, const weft_batch *batch,
+               double dropout, uint64_t key, real *g, weft_score *score);
+void lstm_score(const void *self, void *work, const real *w, const weft_batch *batch,
+                weft_score *score);
 
 #endif

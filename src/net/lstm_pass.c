@@ -153,10 +153,10 @@ static void drop(const part *p, int l, int step, int i, const real *x, real *y)
     real scale = p->share < DROP_SCALE ? DROP_SCALE / (real)(DROP_SCALE - p->share) : 0;
     uint64_t sample = (uint64_t)step << 32 | (uint64_t)(p->first + i);
     for (int j = 0; j < p->t->hidden; j += PER_DRAW) {
-        weft_rng4 r =
+        weft_rng4 rng =
             weft_rng_at(p->key, WEFT_RNG_DROPOUT, (uint64_t)l, sample, (uint64_t)j);
         for (int k = 0; k < PER_DRAW && j + k < p->t->hidden; k++)
-            y[j + k] = (int)(r.v[k / 4] >> 16 * (k % 4) & (DROP_SCALE - 1)) < p->share
+            y[j + k] = (int)(rng.v[k / 4] >> 16 * (k % 4) & (DROP_SCALE - 1)) < p->share
                            ? 0
                            : scale * x[j + k];
     }
@@ -326,38 +326,39 @@ static void clear_gradients(const lstm *t, const scratch *s, real *g)
 }
 
 /* The part of a batch that begins at sample i; parts have nearly equal sizes. */
-static part part_at(const lstm *t, scratch *s, const weft_batch *b, int i)
+static part part_at(const lstm *t, scratch *s, const weft_batch *batch, int i)
 {
-    int parts = (b->n - i + PART_SAMPLES - 1) / PART_SAMPLES;
-    return (part){.t = t, .s = s, .text = b->text + i, .first = i, .n = (b->n - i) / parts};
+    int parts = (batch->n - i + PART_SAMPLES - 1) / PART_SAMPLES;
+    return (part){
+        .t = t, .s = s, .text = batch->text + i, .first = i, .n = (batch->n - i) / parts};
 }
 
-void lstm_grad(const void *self, void *work, const real *w, const weft_batch *b,
-               double dropout, uint64_t key, real *g, weft_score *s)
+void lstm_grad(const void *self, void *work, const real *w, const weft_batch *batch,
+               double dropout, uint64_t key, real *g, weft_score *score)
 {
     const lstm *t = self;
-    double predictions = b->n * (t->shape.every ? (double)t->shape.d : 1);
+    double predictions = batch->n * (t->shape.every ? (double)t->shape.d : 1);
     pack_weights(t, work, w, 1);
     clear_gradients(t, work, g);
-    for (int i = 0; i < b->n;) {
-        part p = part_at(t, work, b, i);
+    for (int i = 0; i < batch->n;) {
+        part p = part_at(t, work, batch, i);
         p.share = (int)lrint(dropout * DROP_SCALE);
         p.key = key;
-        forward(&p, w + lstm_offsets_of(t).bias, 1 / predictions, s);
+        forward(&p, w + lstm_offsets_of(t).bias, 1 / predictions, score);
         backward(&p, g);
         i += p.n;
     }
     finish_gradients(t, work, w, g);
 }
 
-void lstm_score(const void *self, void *work, const real *w, const weft_batch *b,
-                weft_score *s)
+void lstm_score(const void *self, void *work, const real *w, const weft_batch *batch,
+                weft_score *score)
 {
     const lstm *t = self;
     pack_weights(t, work, w, 0);
-    for (int i = 0; i < b->n;) {
-        part p = part_at(t, work, b, i);
-        forward(&p, w + lstm_offsets_of(t).bias, 0, s);
+    for (int i = 0; i < batch->n;) {
+        part p = part_at(t, work, batch, i);
+        forward(&p, w + lstm_offsets_of(t).bias, 0, score);
         i += p.n;
     }
 }

@@ -25,20 +25,20 @@ typedef struct window {
     int64_t at; /* index of its first position */
 } window;
 
-static window window_of(const weft_layer *l, int stride, int i, int j)
+static window window_of(const weft_layer *layer, int stride, int i, int j)
 {
-    return (window){min(SIDE, l->oh - STEP * i), min(SIDE, l->ow - STEP * j),
+    return (window){min(SIDE, layer->oh - STEP * i), min(SIDE, layer->ow - STEP * j),
                     (int64_t)STEP * i * stride + STEP * j};
 }
 
-static void max_forward(const weft_layer *l, int stride, const real *restrict z,
+static void max_forward(const weft_layer *layer, int stride, const real *restrict z,
                         const real *restrict bias, real *restrict y,
                         int32_t *restrict argmax)
 {
-    int c = l->out;
-    for (int i = 0; i < l->oh / STEP; i++)
-        for (int j = 0; j < l->ow / STEP; j++, y += c, argmax += c) {
-            window v = window_of(l, stride, i, j);
+    int c = layer->out;
+    for (int i = 0; i < layer->oh / STEP; i++)
+        for (int j = 0; j < layer->ow / STEP; j++, y += c, argmax += c) {
+            window v = window_of(layer, stride, i, j);
             memcpy(y, z + v.at * c, (size_t)c * sizeof *y);
             memset(argmax, 0, (size_t)c * sizeof *argmax);
             for (int p = 1; p < AREA; p++) {
@@ -54,29 +54,29 @@ static void max_forward(const weft_layer *l, int stride, const real *restrict z,
 }
 
 /* whole[oh][ow][out] = max(0, z + bias). */
-static void activate(const weft_layer *l, int stride, const real *restrict z,
+static void activate(const weft_layer *layer, int stride, const real *restrict z,
                      const real *restrict bias, real *restrict activated)
 {
-    int c = l->out;
-    for (int i = 0; i < l->oh; i++, z += (int64_t)stride * c)
-        for (int j = 0; j < l->ow; j++, activated += c)
+    int c = layer->out;
+    for (int i = 0; i < layer->oh; i++, z += (int64_t)stride * c)
+        for (int j = 0; j < layer->ow; j++, activated += c)
             for (int o = 0; o < c; o++) {
                 real x = z[j * c + o] + bias[o];
                 activated[o] = x < 0 ? 0 : x;
             }
 }
 
-static void mean_forward(const weft_layer *l, const real *restrict activated,
+static void mean_forward(const weft_layer *layer, const real *restrict activated,
                          real *restrict y)
 {
-    int c = l->out;
-    for (int i = 0; i < l->oh / STEP; i++)
-        for (int j = 0; j < l->ow / STEP; j++, y += c) {
-            window v = window_of(l, l->ow, i, j);
+    int c = layer->out;
+    for (int i = 0; i < layer->oh / STEP; i++)
+        for (int j = 0; j < layer->ow / STEP; j++, y += c) {
+            window v = window_of(layer, layer->ow, i, j);
             real share = (real)1 / (real)(v.rows * v.columns);
             memset(y, 0, (size_t)c * sizeof *y);
             for (int r = 0; r < v.rows; r++) {
-                const real *x = activated + (v.at + (int64_t)r * l->ow) * c;
+                const real *x = activated + (v.at + (int64_t)r * layer->ow) * c;
                 for (int p = 0; p < v.columns; p++, x += c)
                     for (int o = 0; o < c; o++) y[o] += x[o];
             }
@@ -84,24 +84,24 @@ static void mean_forward(const weft_layer *l, const real *restrict activated,
         }
 }
 
-void weft_pool_forward(const weft_layer *l, int stride, const real *z, const real *bias,
+void weft_pool_forward(const weft_layer *layer, int stride, const real *z, const real *bias,
                        real *y, int32_t *argmax, real *activated)
 {
-    if (l->pooling == WEFT_MAX_3X3) {
-        max_forward(l, stride, z, bias, y, argmax);
+    if (layer->pooling == WEFT_MAX_3X3) {
+        max_forward(layer, stride, z, bias, y, argmax);
         return;
     }
-    activate(l, stride, z, bias, activated);
-    mean_forward(l, activated, y);
+    activate(layer, stride, z, bias, activated);
+    mean_forward(layer, activated, y);
 }
 
-static void max_backward(const weft_layer *l, int stride, const real *restrict dy,
+static void max_backward(const weft_layer *layer, int stride, const real *restrict dy,
                          const int32_t *restrict argmax, real *restrict z)
 {
-    int c = l->out;
-    for (int i = 0; i < l->oh / STEP; i++)
-        for (int j = 0; j < l->ow / STEP; j++, dy += c, argmax += c) {
-            window v = window_of(l, stride, i, j);
+    int c = layer->out;
+    for (int i = 0; i < layer->oh / STEP; i++)
+        for (int j = 0; j < layer->ow / STEP; j++, dy += c, argmax += c) {
+            window v = window_of(layer, stride, i, j);
             for (int p = 0; p < AREA; p++) {
                 if (p / SIDE >= v.rows || p % SIDE >= v.columns) continue;
                 real *x = z + (v.at + p / SIDE * stride + p % SIDE) * c;
@@ -110,13 +110,13 @@ static void max_backward(const weft_layer *l, int stride, const real *restrict d
         }
 }
 
-static void mean_backward(const weft_layer *l, int stride, const real *restrict dy,
+static void mean_backward(const weft_layer *layer, int stride, const real *restrict dy,
                           const real *restrict activated, real *restrict z)
 {
-    int c = l->out;
-    for (int i = 0; i < l->oh / STEP; i++)
-        for (int j = 0; j < l->ow / STEP; j++, dy += c) {
-            window v = window_of(l, stride, i, j);
+    int c = layer->out;
+    for (int i = 0; i < layer->oh / STEP; i++)
+        for (int j = 0; j < layer->ow / STEP; j++, dy += c) {
+            window v = window_of(layer, stride, i, j);
             real share = (real)1 / (real)(v.rows * v.columns);
             for (int r = 0; r < v.rows; r++) {
                 real *x = z + (v.at + (int64_t)r * stride) * c;
@@ -124,19 +124,19 @@ static void mean_backward(const weft_layer *l, int stride, const real *restrict 
                     for (int o = 0; o < c; o++) x[o] += share * dy[o];
             }
         }
-    for (int i = 0; i < l->oh; i++, z += (int64_t)stride * c)
-        for (int64_t e = 0; e < (int64_t)l->ow * c; e++, activated++)
+    for (int i = 0; i < layer->oh; i++, z += (int64_t)stride * c)
+        for (int64_t e = 0; e < (int64_t)layer->ow * c; e++, activated++)
             z[e] = *activated > 0 ? z[e] : 0;
 }
 
-void weft_pool_backward(const weft_layer *l, int stride, const real *dy,
+void weft_pool_backward(const weft_layer *layer, int stride, const real *dy,
                         const int32_t *argmax, const real *activated, real *z)
 {
-    memset(z, 0, (size_t)l->oh * (size_t)stride * (size_t)l->out * sizeof *z);
-    if (l->pooling == WEFT_MAX_3X3)
-        max_backward(l, stride, dy, argmax, z);
+    memset(z, 0, (size_t)layer->oh * (size_t)stride * (size_t)layer->out * sizeof *z);
+    if (layer->pooling == WEFT_MAX_3X3)
+        max_backward(layer, stride, dy, argmax, z);
     else
-        mean_backward(l, stride, dy, activated, z);
+        mean_backward(layer, stride, dy, activated, z);
 }
 
 /* ---- normalisation ---- */
@@ -177,10 +177,10 @@ static float power_of(float x, float power)
 /* sum[w][c] = the sum of a b over the 3 x 3 positions of [h][w][c] around each position of
  * row i, as far as they exist. With `restrict` these loops are vectors, which halves their
  * time. */
-static void sum_neighbours(const weft_layer *l, int i, const real *restrict a,
+static void sum_neighbours(const weft_layer *layer, int i, const real *restrict a,
                            const real *restrict b, real *restrict sum)
 {
-    int h = l->oh / STEP, w = l->ow / STEP, c = l->out;
+    int h = layer->oh / STEP, w = layer->ow / STEP, c = layer->out;
     memset(sum, 0, (size_t)w * (size_t)c * sizeof *sum);
     for (int r = i > 0 ? i - 1 : 0; r < h && r <= i + 1; r++)
         for (int p = -1; p <= 1; p++) {
@@ -191,10 +191,10 @@ static void sum_neighbours(const weft_layer *l, int i, const real *restrict a,
 }
 
 /* n numbers of y, factor, slope from x and the sums of squares, which are in factor. */
-static void normalise(const weft_layer *l, int n, const real *restrict x, real *restrict y,
-                      real *restrict factor, real *restrict slope)
+static void normalise(const weft_layer *layer, int n, const real *restrict x,
+                      real *restrict y, real *restrict factor, real *restrict slope)
 {
-    real scale = (real)(l->scale / AREA), power = (real)l->power;
+    real scale = (real)(layer->scale / AREA), power = (real)layer->power;
     for (int e = 0; e < n; e++) {
         real d = 1 + scale * factor[e];
         real f = power_of(d, power);
@@ -204,25 +204,25 @@ static void normalise(const weft_layer *l, int n, const real *restrict x, real *
     }
 }
 
-void weft_norm_forward(const weft_layer *l, const real *x, real *y, real *factor,
+void weft_norm_forward(const weft_layer *layer, const real *x, real *y, real *factor,
                        real *slope)
 {
-    int row = l->ow / STEP * l->out;
-    for (int i = 0; i < l->oh / STEP; i++) {
-        sum_neighbours(l, i, x, x, factor + i * row);
-        normalise(l, row, x + i * row, y + i * row, factor + i * row, slope + i * row);
+    int row = layer->ow / STEP * layer->out;
+    for (int i = 0; i < layer->oh / STEP; i++) {
+        sum_neighbours(layer, i, x, x, factor + i * row);
+        normalise(layer, row, x + i * row, y + i * row, factor + i * row, slope + i * row);
     }
 }
 
 /* dx = dy factor - 2 power scale / 9 x (sum of dy slope around x). */
-void weft_norm_backward(const weft_layer *l, const real *x, const real *factor,
+void weft_norm_backward(const weft_layer *layer, const real *x, const real *factor,
                         const real *slope, real *tmp, real *dy)
 {
-    int row = l->ow / STEP * l->out;
-    real share = (real)(2 * l->power * l->scale / AREA);
-    memcpy(tmp, dy, (size_t)l->units * sizeof *tmp);
-    for (int i = 0; i < l->oh / STEP; i++) {
-        sum_neighbours(l, i, tmp, slope, dy + i * row);
+    int row = layer->ow / STEP * layer->out;
+    real share = (real)(2 * layer->power * layer->scale / AREA);
+    memcpy(tmp, dy, (size_t)layer->units * sizeof *tmp);
+    for (int i = 0; i < layer->oh / STEP; i++) {
+        sum_neighbours(layer, i, tmp, slope, dy + i * row);
         for (int e = i * row; e < (i + 1) * row; e++)
             dy[e] = tmp[e] * factor[e] - share * x[e] * dy[e];
     }

@@ -3,15 +3,16 @@
 
 #include <math.h>
 
-void weft_softmax(int c, const real *z, int label, double share, real *dz, weft_score *s)
+void weft_softmax(int c, const real *z, int label, double share, real *dz,
+                  weft_score *score)
 {
     int best = 0;
     for (int j = 1; j < c; j++) best = z[j] > z[best] ? j : best;
     double top = (double)z[best], own = (double)z[label], sum;
     double loss = weft_softmax_terms(c, z, top, dz, &sum) + top - own;
-    s->loss += loss;
-    s->wrong += best != label || isnan(loss);
-    s->count++;
+    score->loss += loss;
+    score->wrong += best != label || isnan(loss);
+    score->count++;
     if (!dz) return;
     real times = (real)(share / sum);
     for (int j = 0; j < c; j++) dz[j] *= times;

@@ -7,6 +7,7 @@
 /* Adds the cross-entropy -log softmax(z)[label] of logits z[c] to *s; NaN counts as a wrong
  * answer. dz = share (softmax(z) - onehot(label)), its gradient, unless NULL; may be z.
  * Cost O(c). */
-void weft_softmax(int c, const real *z, int label, double share, real *dz, weft_score *s);
+void weft_softmax(int c, const real *z, int label, double share, real *dz,
+                  weft_score *score);
 
 #endif

@@ -56,14 +56,14 @@ typedef struct weft_scratch {
 } weft_scratch;
 
 /* An empty stack for the data; ECONF if they are text. `name` is the network's. */
-WEFT_CHECKED weft_status weft_stack_begin(weft_stack *s, const char *name,
+WEFT_CHECKED weft_status weft_stack_begin(weft_stack *stack, const char *name,
                                           const weft_shape *shape);
 /* Adds a layer on top. A convolution must fit its image, and pooling must leave a position.
  * Returns the convolution, for the caller to set pooling, scale and power, which are 0. */
-void weft_stack_dense(weft_stack *s, int out, int drop);
-weft_layer *weft_stack_conv(weft_stack *s, int k, int pad, int out, int pool, int drop);
+void weft_stack_dense(weft_stack *stack, int out, int drop);
+weft_layer *weft_stack_conv(weft_stack *stack, int k, int pad, int out, int pool, int drop);
 /* The last one: dense, to the classes, without ReLU. */
-void weft_stack_end(weft_stack *s);
+void weft_stack_end(weft_stack *stack);
 
 /* Members of weft_net. */
 int64_t weft_stack_nweight(const void *self);
@@ -71,18 +71,18 @@ int weft_stack_tensors(const void *self, weft_tensor out[WEFT_MAX_TENSORS]);
 void weft_stack_init(const void *self, uint64_t seed, real *w);
 double weft_stack_flops(const void *self);
 void *weft_stack_work(const void *self, int most, weft_arena *mem);
-void weft_stack_grad(const void *self, void *work, const real *w, const weft_batch *b,
-                     double dropout, uint64_t key, real *g, weft_score *s);
-void weft_stack_score(const void *self, void *work, const real *w, const weft_batch *b,
-                      weft_score *s);
+void weft_stack_grad(const void *self, void *work, const real *w, const weft_batch *batch,
+                     double dropout, uint64_t key, real *g, weft_score *score);
+void weft_stack_score(const void *self, void *work, const real *w, const weft_batch *batch,
+                      weft_score *score);
 
 /* lanes_work, lanes_grad and lanes_score of weft_net, for dense layers only. */
 void *weft_stack_lanes_work(const void *self, int most, weft_arena *mem);
 void weft_stack_lanes_grad(const void *self, void *work, const real *w,
-                           const weft_lane_batch *b, real *g, const weft_lanes_move *move,
-                           weft_score *s);
+                           const weft_lane_batch *batch, real *g,
+                           const weft_lanes_move *move, weft_score *score);
 void weft_stack_lanes_score(const void *self, void *work, const real *w,
-                            const weft_lane_batch *b, weft_score *s);
+                            const weft_lane_batch *batch, weft_score *score);
 
 /* A dense layer with a bias, whose weights begin at `at`. */
 weft_layer weft_dense_layer(int in, int out, int relu, int64_t at);
@@ -91,43 +91,44 @@ weft_layer weft_dense_layer(int in, int out, int relu, int64_t at);
  * Backward: its part of the gradient g from dy[n][units], which is zero where y is not
  * above 0 and the layer has ReLU; and dx[n][h w c], unless NULL. Samples of a dense layer
  * are at x[0 .. n-1]. */
-void weft_dense_forward(const weft_layer *l, weft_scratch *t, const real *w, int n,
-                        const real *const *x, real *y);
-void weft_dense_backward(const weft_layer *l, weft_scratch *t, const real *w, int n,
-                         const real *const *x, const real *dy, real *g, real *dx);
-/* Pointers to the rows of x[n][wide], in t->row. */
-const real *const *weft_sample_rows(weft_scratch *t, int n, int64_t wide, const real *x);
-size_t weft_dense_packed(const weft_layer *l, int most); /* bytes of t->packed */
-void weft_conv_forward(const weft_layer *l, weft_scratch *t, const real *w, int n,
+void weft_dense_forward(const weft_layer *layer, weft_scratch *scratch, const real *w,
+                        int n, const real *const *x, real *y);
+void weft_dense_backward(const weft_layer *layer, weft_scratch *scratch, const real *w,
+                         int n, const real *const *x, const real *dy, real *g, real *dx);
+/* Pointers to the rows of x[n][wide], in scratch->row. */
+const real *const *weft_sample_rows(weft_scratch *scratch, int n, int64_t wide,
+                                    const real *x);
+size_t weft_dense_packed(const weft_layer *layer, int most); /* bytes of scratch->packed */
+void weft_conv_forward(const weft_layer *layer, weft_scratch *scratch, const real *w, int n,
                        const real *x, real *y, const weft_saved *saved);
 /* dy is changed where there is a normalisation. */
-void weft_conv_backward(const weft_layer *l, weft_scratch *t, const real *w, int n,
-                        const real *x, const weft_saved *saved, real *dy, real *g,
+void weft_conv_backward(const weft_layer *layer, weft_scratch *scratch, const real *w,
+                        int n, const real *x, const weft_saved *saved, real *dy, real *g,
                         real *dx);
-size_t weft_conv_packed(const weft_layer *l);
-size_t weft_conv_unfolded(const weft_layer *l); /* numbers of t->spread */
-size_t weft_conv_sums(const weft_layer *l);     /* numbers of t->wide */
+size_t weft_conv_packed(const weft_layer *layer);
+size_t weft_conv_unfolded(const weft_layer *layer); /* numbers of t->spread */
+size_t weft_conv_sums(const weft_layer *layer);     /* numbers of t->wide */
 
 /* ---- pool.c: one image after a convolution ---- */
 
 /* z[oh][stride][out] are the sums of the convolution, of which ow columns are used. Bias,
  * ReLU, and the largest or the mean of each 3 x 3 window around an odd position, smaller at
  * the lower and right edges: y[oh / 2][ow / 2][out]; fills pick or whole. */
-void weft_pool_forward(const weft_layer *l, int stride, const real *z, const real *bias,
+void weft_pool_forward(const weft_layer *layer, int stride, const real *z, const real *bias,
                        real *y, int32_t *argmax, real *activated);
 /* z <- gradient with respect to the sums, from dy[units]; 0 in columns that are not used.
  */
-void weft_pool_backward(const weft_layer *l, int stride, const real *dy,
+void weft_pool_backward(const weft_layer *layer, int stride, const real *dy,
                         const int32_t *argmax, const real *activated, real *z);
 /* Local response normalisation within a map:
  *     y = x D^-power, D = 1 + scale / 9 (sum of x^2 over the 3 x 3 positions around x),
  * where positions outside the image count as 0. Krizhevsky, cuda-convnet, layer `rnorm` of
  * size 3. x, y, factor = D^-power and slope = x factor / D are [units]. */
-void weft_norm_forward(const weft_layer *l, const real *x, real *y, real *factor,
+void weft_norm_forward(const weft_layer *layer, const real *x, real *y, real *factor,
                        real *slope);
 /* Turns dy[units], the gradient with respect to y, into that with respect to x.
  * tmp[units]. */
-void weft_norm_backward(const weft_layer *l, const real *x, const real *factor,
+void weft_norm_backward(const weft_layer *layer, const real *x, const real *factor,
                         const real *slope, real *tmp, real *dy);
 
 #endif

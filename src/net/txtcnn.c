@@ -79,19 +79,20 @@ static const weft_when txtcnn_when[] = {
 
 static weft_status check(const txtcnn *t)
 {
-    const weft_shape *s = &t->shape;
-    if (s->form != WEFT_TOKENS)
+    const weft_shape *shape = &t->shape;
+    if (shape->form != WEFT_TOKENS)
         return weft_fail(WEFT_ECONF,
                          "model = txtcnn reads documents, the data set holds %s; use model "
                          "= %s",
-                         s->form == WEFT_CHARS ? "running text" : "rows of numbers",
-                         s->form == WEFT_CHARS ? "lstm" : "linear, mlp or cnn");
-    weft_check(s->vectors && s->vector > 0 && s->words > 0, "documents without vectors");
-    if (t->head == TXTCNN_ONE && s->classes != 2)
+                         shape->form == WEFT_CHARS ? "running text" : "rows of numbers",
+                         shape->form == WEFT_CHARS ? "lstm" : "linear, mlp or cnn");
+    weft_check(shape->vectors && shape->vector > 0 && shape->words > 0,
+               "documents without vectors");
+    if (t->head == TXTCNN_ONE && shape->classes != 2)
         return weft_fail(WEFT_ECONF,
                          "txtcnn.head = sigmoid is for two classes, the data set has %d; "
                          "use txtcnn.head = softmax",
-                         s->classes);
+                         shape->classes);
     for (int i = 0; i < t->groups && t->literal == TXTCNN_HADER; i++)
         if (t->k[i] > t->padded)
             return weft_fail(WEFT_ECONF,
@@ -146,20 +147,23 @@ static int txtcnn_tensors(const void *self, weft_tensor out[WEFT_MAX_TENSORS])
     int64_t d = t->shape.vector;
     int n = 0;
     for (int i = 0; i < t->groups; i++) {
-        const txtcnn_group *g = &t->group[i];
-        out[n] = (weft_tensor){.at = g->column * d, .nd = 3, .dims = {g->k, g->f, d}};
+        const txtcnn_group *group = &t->group[i];
+        out[n] = (weft_tensor){
+            .at = group->column * d, .nd = 3, .dims = {group->k, group->f, d}};
         snprintf(out[n++].name, sizeof out->name, "conv%d.weight", i + 1);
     }
     for (int i = 0; i < t->groups && t->bias; i++) {
-        const txtcnn_group *g = &t->group[i];
-        out[n] = (weft_tensor){.at = t->bias_at + g->filter, .nd = 1, .dims = {g->f}};
+        const txtcnn_group *group = &t->group[i];
+        out[n] =
+            (weft_tensor){.at = t->bias_at + group->filter, .nd = 1, .dims = {group->f}};
         snprintf(out[n++].name, sizeof out->name, "conv%d.bias", i + 1);
     }
     for (int i = 0; i < t->ndense; i++) {
-        const weft_layer *l = &t->dense[i];
-        out[n] = (weft_tensor){.at = l->weight, .nd = 2, .dims = {l->out, l->c}};
+        const weft_layer *layer = &t->dense[i];
+        out[n] =
+            (weft_tensor){.at = layer->weight, .nd = 2, .dims = {layer->out, layer->c}};
         snprintf(out[n++].name, sizeof out->name, "fc%d.weight", i + 1);
-        out[n] = (weft_tensor){.at = l->bias, .nd = 1, .dims = {l->out}};
+        out[n] = (weft_tensor){.at = layer->bias, .nd = 1, .dims = {layer->out}};
         snprintf(out[n++].name, sizeof out->name, "fc%d.bias", i + 1);
     }
     if (t->channels != TXTCNN_STATIC)
@@ -181,17 +185,18 @@ static void txtcnn_init(const void *self, uint64_t seed, real *w)
     const txtcnn *t = self;
     int d = t->shape.vector;
     for (int i = 0; i < t->groups; i++) {
-        const txtcnn_group *g = &t->group[i];
-        double bound = 1 / sqrt((double)g->k * d);
-        weft_init_uniform(seed, i, bound, (int64_t)g->k * g->f * d,
-                          w + (int64_t)g->column * d);
+        const txtcnn_group *group = &t->group[i];
+        double bound = 1 / sqrt((double)group->k * d);
+        weft_init_uniform(seed, i, bound, (int64_t)group->k * group->f * d,
+                          w + (int64_t)group->column * d);
         if (t->bias)
-            weft_init_uniform(seed, OF_BIAS + i, bound, g->f, w + t->bias_at + g->filter);
+            weft_init_uniform(seed, OF_BIAS + i, bound, group->f,
+                              w + t->bias_at + group->filter);
     }
     for (int i = 0; i < t->ndense; i++) {
-        const weft_layer *l = &t->dense[i];
-        weft_init_uniform(seed, OF_DENSE + i, 1 / sqrt((double)l->c),
-                          l->bias + l->out - l->weight, w + l->weight);
+        const weft_layer *layer = &t->dense[i];
+        weft_init_uniform(seed, OF_DENSE + i, 1 / sqrt((double)layer->c),
+                          layer->bias + layer->out - layer->weight, w + layer->weight);
     }
     if (t->channels == TXTCNN_STATIC) return;
     memset(w + t->embed, 0, (size_t)d * sizeof *w);
@@ -214,15 +219,16 @@ static double txtcnn_flops(const void *self)
 static void txtcnn_project(const void *self, real *w)
 {
     const txtcnn *t = self;
-    const weft_layer *l = &t->dense[t->ndense - 1];
+    const weft_layer *layer = &t->dense[t->ndense - 1];
     if (!(t->max_norm > 0)) return;
-    for (int i = 0; i < l->out; i++) {
-        real *x = w + l->weight + (int64_t)i * l->c;
+    for (int i = 0; i < layer->out; i++) {
+        real *x = w + layer->weight + (int64_t)i * layer->c;
         double square = 0;
-        for (int j = 0; j < l->c; j++) square += (double)x[j] * (double)x[j];
+        for (int j = 0; j < layer->c; j++) square += (double)x[j] * (double)x[j];
         double length = sqrt(square);
         if (!(length > t->max_norm)) continue;
-        for (int j = 0; j < l->c; j++) x[j] = (real)((double)x[j] * (t->max_norm / length));
+        for (int j = 0; j < layer->c; j++)
+            x[j] = (real)((double)x[j] * (t->max_norm / length));
     }
 }
 

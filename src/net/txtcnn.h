@@ -34,9 +34,9 @@ typedef struct txtcnn {
 
 /* work, grad and score of weft_net. */
 void *txtcnn_work(const void *self, int most, weft_arena *mem);
-void txtcnn_grad(const void *self, void *work, const real *w, const weft_batch *b,
-                 double dropout, uint64_t key, real *g, weft_score *s);
-void txtcnn_score(const void *self, void *work, const real *w, const weft_batch *b,
-                  weft_score *s);
+void txtcnn_grad(const void *self, void *work, const real *w, const weft_batch *batch,
+                 double dropout, uint64_t key, real *g, weft_score *score);
+void txtcnn_score(const void *self, void *work, const real *w, const weft_batch *batch,
+                  weft_score *score);
 
 #endif

@@ -28,59 +28,60 @@ static size_t stride(int64_t n)
     return (((size_t)n + line - 1) / line | 1) * line;
 }
 
-static void dense_work(const txtcnn *t, txtcnn_scratch *s, int most, weft_arena *mem)
+static void dense_work(const txtcnn *t, txtcnn_scratch *scratch, int most, weft_arena *mem)
 {
     size_t packed = 0, transposed = 0, units = 0;
     for (int i = 0; i < t->ndense; i++) {
-        const weft_layer *l = &t->dense[i];
-        size_t p = weft_dense_packed(l, most), n = (size_t)most * (size_t)l->out;
+        const weft_layer *layer = &t->dense[i];
+        size_t p = weft_dense_packed(layer, most), n = (size_t)most * (size_t)layer->out;
         packed = p > packed ? p : packed;
         transposed = n > transposed ? n : transposed;
         units = n > units ? n : units;
-        s->y[i] = WEFT_NEW(mem, real, n);
+        scratch->y[i] = WEFT_NEW(mem, real, n);
     }
-    s->dy = WEFT_NEW(mem, real, units);
-    s->hidden_mask = WEFT_NEW(mem, real, (int64_t)most * t->hidden);
-    s->dense.packed = weft_arena_alloc(mem, packed, 1);
-    s->dense.transposed = WEFT_NEW(mem, real, transposed);
-    s->dense.row = WEFT_NEW(mem, const real *, most);
-    s->dense.tmp = mem;
+    scratch->dy = WEFT_NEW(mem, real, units);
+    scratch->hidden_mask = WEFT_NEW(mem, real, (int64_t)most * t->hidden);
+    scratch->dense.packed = weft_arena_alloc(mem, packed, 1);
+    scratch->dense.transposed = WEFT_NEW(mem, real, transposed);
+    scratch->dense.row = WEFT_NEW(mem, const real *, most);
+    scratch->dense.tmp = mem;
 }
 
 void *txtcnn_work(const void *self, int most, weft_arena *mem)
 {
     const txtcnn *t = self;
-    txtcnn_scratch *s = WEFT_NEW(mem, txtcnn_scratch, 1);
+    txtcnn_scratch *scratch = WEFT_NEW(mem, txtcnn_scratch, 1);
     int64_t all = most * t->shape.d, outputs = (int64_t)most * t->filters;
-    s->room = all < TXTCNN_PIECE          ? all
-              : TXTCNN_PIECE > t->shape.d ? TXTCNN_PIECE
-                                          : t->shape.d;
-    if (s->room < 1) s->room = 1;
-    s->ldx = stride(t->shape.vector);
-    s->ldz = stride(t->columns);
-    s->row_of_word = WEFT_NEW(mem, int32_t, t->shape.words);
-    for (int64_t i = 0; i < t->shape.words; i++) s->row_of_word[i] = -1;
-    s->word = WEFT_NEW(mem, uint32_t, s->room);
-    s->row = WEFT_NEW(mem, uint32_t, s->room);
-    s->start = WEFT_NEW(mem, int64_t, most + 1);
-    s->x = WEFT_NEW(mem, real, (size_t)s->room * s->ldx);
-    s->z = WEFT_NEW(mem, real, (size_t)s->room * s->ldz);
-    s->packed = weft_arena_alloc(mem, weft_packed_bytes(t->shape.vector, t->columns), 1);
-    s->sum = WEFT_NEW(mem, real, t->filters);
-    s->pooled = WEFT_NEW(mem, real, outputs);
-    s->slope = WEFT_NEW(mem, real, outputs);
-    s->window = WEFT_NEW(mem, int32_t, outputs);
-    s->dpooled = WEFT_NEW(mem, real, outputs);
-    s->mask = WEFT_NEW(mem, real, s->ldx);
+    scratch->room = all < TXTCNN_PIECE          ? all
+                    : TXTCNN_PIECE > t->shape.d ? TXTCNN_PIECE
+                                                : t->shape.d;
+    if (scratch->room < 1) scratch->room = 1;
+    scratch->ldx = stride(t->shape.vector);
+    scratch->ldz = stride(t->columns);
+    scratch->row_of_word = WEFT_NEW(mem, int32_t, t->shape.words);
+    for (int64_t i = 0; i < t->shape.words; i++) scratch->row_of_word[i] = -1;
+    scratch->word = WEFT_NEW(mem, uint32_t, scratch->room);
+    scratch->row = WEFT_NEW(mem, uint32_t, scratch->room);
+    scratch->start = WEFT_NEW(mem, int64_t, most + 1);
+    scratch->x = WEFT_NEW(mem, real, (size_t)scratch->room * scratch->ldx);
+    scratch->z = WEFT_NEW(mem, real, (size_t)scratch->room * scratch->ldz);
+    scratch->packed =
+        weft_arena_alloc(mem, weft_packed_bytes(t->shape.vector, t->columns), 1);
+    scratch->sum = WEFT_NEW(mem, real, t->filters);
+    scratch->pooled = WEFT_NEW(mem, real, outputs);
+    scratch->slope = WEFT_NEW(mem, real, outputs);
+    scratch->window = WEFT_NEW(mem, int32_t, outputs);
+    scratch->dpooled = WEFT_NEW(mem, real, outputs);
+    scratch->mask = WEFT_NEW(mem, real, scratch->ldx);
     int64_t entries = t->channels == TXTCNN_STATIC ? most : (int64_t)most * t->columns;
-    s->at = WEFT_NEW(mem, uint32_t, entries);
-    s->value = WEFT_NEW(mem, real, entries);
+    scratch->at = WEFT_NEW(mem, uint32_t, entries);
+    scratch->value = WEFT_NEW(mem, real, entries);
     if (t->channels != TXTCNN_STATIC) {
-        s->dx = WEFT_NEW(mem, real, (size_t)s->room * s->ldx);
-        s->next = WEFT_NEW(mem, int64_t, s->room + 2);
+        scratch->dx = WEFT_NEW(mem, real, (size_t)scratch->room * scratch->ldx);
+        scratch->next = WEFT_NEW(mem, int64_t, scratch->room + 2);
     }
-    dense_work(t, s, most, mem);
-    return s;
+    dense_work(t, scratch, most, mem);
+    return scratch;
 }
 
 /* ---- forward ---- */
@@ -107,13 +108,14 @@ static range range_of(const txtcnn *t, int k, int n)
 }
 
 /* sum[f] = sums of the filters of a group over the window that begins at `from`. */
-static void add_window(const txtcnn_scratch *s, const txtcnn_group *g, const uint32_t *row,
-                       int n, int from, real *sum)
+static void add_window(const txtcnn_scratch *scratch, const txtcnn_group *group,
+                       const uint32_t *row, int n, int from, real *sum)
 {
-    int first = from < 0 ? -from : 0, end = min(g->k, n - from);
+    int first = from < 0 ? -from : 0, end = min(group->k, n - from);
     for (int j = first; j < end; j++) {
-        const real *z = s->z + row[from + j] * s->ldz + g->column + j * g->f;
-        for (int i = 0; i < g->f; i++) sum[i] = j == first ? z[i] : sum[i] + z[i];
+        const real *z =
+            scratch->z + row[from + j] * scratch->ldz + group->column + j * group->f;
+        for (int i = 0; i < group->f; i++) sum[i] = j == first ? z[i] : sum[i] + z[i];
     }
 }
 
@@ -127,23 +129,24 @@ static void update_max(int f, const real *sum, int32_t from, real *top, int32_t 
     }
 }
 
-static void pool_windows(const txtcnn_pass *p, const txtcnn_piece *q, int i)
+static void pool_windows(const txtcnn_pass *pass, const txtcnn_piece *piece, int i)
 {
-    const txtcnn *t = p->t;
-    txtcnn_scratch *s = p->s;
-    int n = p->b->length[q->first + i];
-    const uint32_t *row = s->row + s->start[i];
+    const txtcnn *t = pass->t;
+    txtcnn_scratch *scratch = pass->s;
+    int n = pass->b->length[piece->first + i];
+    const uint32_t *row = scratch->row + scratch->start[i];
     for (int e = 0; e < t->groups; e++) {
-        const txtcnn_group *g = &t->group[e];
-        int64_t at = (int64_t)(q->first + i) * t->filters + g->filter;
-        range r = range_of(t, g->k, n);
-        for (int j = 0; j < g->f; j++) {
-            s->pooled[at + j] = r.zeros ? 0 : -INFINITY;
-            s->window[at + j] = TXTCNN_ZEROS;
+        const txtcnn_group *group = &t->group[e];
+        int64_t at = (int64_t)(piece->first + i) * t->filters + group->filter;
+        range r = range_of(t, group->k, n);
+        for (int j = 0; j < group->f; j++) {
+            scratch->pooled[at + j] = r.zeros ? 0 : -INFINITY;
+            scratch->window[at + j] = TXTCNN_ZEROS;
         }
         for (int from = r.from; from <= r.to; from++) {
-            add_window(s, g, row, n, from, s->sum);
-            update_max(g->f, s->sum, from, s->pooled + at, s->window + at);
+            add_window(scratch, group, row, n, from, scratch->sum);
+            update_max(group->f, scratch->sum, from, scratch->pooled + at,
+                       scratch->window + at);
         }
     }
 }
@@ -181,93 +184,97 @@ static real activate(int kind, real u, real *slope)
 }
 
 /* pooled = outputs of the filters; slope: their derivatives. */
-static void activate_pooled(const txtcnn_pass *p)
+static void activate_pooled(const txtcnn_pass *pass)
 {
-    const txtcnn *t = p->t;
-    txtcnn_scratch *s = p->s;
-    const real *bias = t->bias ? p->w + t->bias_at : NULL;
-    for (int i = 0; i < p->b->n; i++) {
+    const txtcnn *t = pass->t;
+    txtcnn_scratch *scratch = pass->s;
+    const real *bias = t->bias ? pass->w + t->bias_at : NULL;
+    for (int i = 0; i < pass->b->n; i++) {
         int64_t at = (int64_t)i * t->filters;
         for (int j = 0; j < t->filters; j++)
-            s->pooled[at + j] = activate(
-                t->activation, s->pooled[at + j] + (bias ? bias[j] : 0), s->slope + at + j);
-        if (!p->train || !(p->drop_pooled > 0)) continue;
-        real *mask = s->dpooled + at;
-        txtcnn_mask(p->key, 2, (uint64_t)i, p->drop_pooled, t->filters, mask);
+            scratch->pooled[at + j] =
+                activate(t->activation, scratch->pooled[at + j] + (bias ? bias[j] : 0),
+                         scratch->slope + at + j);
+        if (!pass->train || !(pass->drop_pooled > 0)) continue;
+        real *mask = scratch->dpooled + at;
+        txtcnn_mask(pass->key, 2, (uint64_t)i, pass->drop_pooled, t->filters, mask);
         for (int j = 0; j < t->filters; j++) {
-            s->pooled[at + j] *= mask[j];
-            s->slope[at + j] *= mask[j];
+            scratch->pooled[at + j] *= mask[j];
+            scratch->slope[at + j] *= mask[j];
         }
     }
 }
 
 /* y = outputs of the dense layers. Returns those of the last. */
-static const real *forward_dense(const txtcnn_pass *p)
+static const real *forward_dense(const txtcnn_pass *pass)
 {
-    const txtcnn *t = p->t;
-    txtcnn_scratch *s = p->s;
-    int n = p->b->n;
-    const real *x = s->pooled;
+    const txtcnn *t = pass->t;
+    txtcnn_scratch *scratch = pass->s;
+    int n = pass->b->n;
+    const real *x = scratch->pooled;
     for (int i = 0; i < t->ndense; i++) {
-        weft_dense_forward(&t->dense[i], &s->dense, p->w, n,
-                           weft_sample_rows(&s->dense, n, t->dense[i].c, x), s->y[i]);
-        x = s->y[i];
-        if (i + 1 == t->ndense || !p->train || !(t->drop_hidden > 0)) continue;
+        weft_dense_forward(&t->dense[i], &scratch->dense, pass->w, n,
+                           weft_sample_rows(&scratch->dense, n, t->dense[i].c, x),
+                           scratch->y[i]);
+        x = scratch->y[i];
+        if (i + 1 == t->ndense || !pass->train || !(t->drop_hidden > 0)) continue;
         int64_t all = (int64_t)n * t->hidden;
-        txtcnn_mask(p->key, 3, 0, t->drop_hidden, all, s->hidden_mask);
-        for (int64_t j = 0; j < all; j++) s->y[i][j] *= s->hidden_mask[j];
+        txtcnn_mask(pass->key, 3, 0, t->drop_hidden, all, scratch->hidden_mask);
+        for (int64_t j = 0; j < all; j++) scratch->y[i][j] *= scratch->hidden_mask[j];
     }
     return x;
 }
 
 /* Adds the losses; in training dy = gradient of their weighted mean. */
-static void score_outputs(const txtcnn_pass *p, const real *z, weft_score *score)
+static void score_outputs(const txtcnn_pass *pass, const real *z, weft_score *score)
 {
-    const txtcnn *t = p->t;
-    const weft_batch *b = p->b;
+    const txtcnn *t = pass->t;
+    const weft_batch *batch = pass->b;
     int outputs = t->dense[t->ndense - 1].out;
-    real *dy = p->s->dy;
-    for (int i = 0; i < b->n; i++) {
-        double share = (b->weight ? b->weight[i] : 1) / b->n;
+    real *dy = pass->s->dy;
+    for (int i = 0; i < batch->n; i++) {
+        double share = (batch->weight ? batch->weight[i] : 1) / batch->n;
         if (outputs > 1) {
-            weft_softmax(outputs, z + (int64_t)i * outputs, b->label[i], share,
-                         p->train ? dy + (int64_t)i * outputs : NULL, score);
+            weft_softmax(outputs, z + (int64_t)i * outputs, batch->label[i], share,
+                         pass->train ? dy + (int64_t)i * outputs : NULL, score);
             continue;
         }
         real two[2] = {0, z[i]};
-        weft_softmax(2, two, b->label[i], share, p->train ? two : NULL, score);
-        if (p->train) dy[i] = two[1];
+        weft_softmax(2, two, batch->label[i], share, pass->train ? two : NULL, score);
+        if (pass->train) dy[i] = two[1];
     }
 }
 
 /* Rows, product and windows of the documents from `first` on. */
-static txtcnn_piece forward_piece(const txtcnn_pass *p, int first)
+static txtcnn_piece forward_piece(const txtcnn_pass *pass, int first)
 {
-    txtcnn_scratch *s = p->s;
-    txtcnn_piece q = txtcnn_assign_rows(p, first);
-    txtcnn_load(p, &q);
-    weft_packed_times(q.rows, s->x, s->ldx, &s->filters, 0, s->z, s->ldz);
-    for (int i = 0; i < q.n; i++) pool_windows(p, &q, i);
-    return q;
+    txtcnn_scratch *scratch = pass->s;
+    txtcnn_piece piece = txtcnn_assign_rows(pass, first);
+    txtcnn_load(pass, &piece);
+    weft_packed_times(piece.rows, scratch->x, scratch->ldx, &scratch->filters, 0,
+                      scratch->z, scratch->ldz);
+    for (int i = 0; i < piece.n; i++) pool_windows(pass, &piece, i);
+    return piece;
 }
 
-txtcnn_piece txtcnn_forward(const txtcnn_pass *p, weft_score *score)
+txtcnn_piece txtcnn_forward(const txtcnn_pass *pass, weft_score *score)
 {
-    const txtcnn *t = p->t;
+    const txtcnn *t = pass->t;
     int d = t->shape.vector;
-    txtcnn_scratch *s = p->s;
-    if (!p->b->again)
-        weft_packed_pack(&s->filters, d, t->columns, p->w, (size_t)d, 1, s->packed);
-    txtcnn_piece q = {0};
-    for (int i = 0; i < p->b->n; i += q.n) q = forward_piece(p, i);
-    activate_pooled(p);
-    score_outputs(p, forward_dense(p), score);
-    return q;
+    txtcnn_scratch *scratch = pass->s;
+    if (!pass->b->again)
+        weft_packed_pack(&scratch->filters, d, t->columns, pass->w, (size_t)d, 1,
+                         scratch->packed);
+    txtcnn_piece piece = {0};
+    for (int i = 0; i < pass->b->n; i += piece.n) piece = forward_piece(pass, i);
+    activate_pooled(pass);
+    score_outputs(pass, forward_dense(pass), score);
+    return piece;
 }
 
-void txtcnn_score(const void *self, void *work, const real *w, const weft_batch *b,
-                  weft_score *s)
+void txtcnn_score(const void *self, void *work, const real *w, const weft_batch *batch,
+                  weft_score *score)
 {
-    txtcnn_pass p = {.t = self, .s = work, .b = b, .w = w};
-    txtcnn_forward(&p, s);
+    txtcnn_pass pass = {.t = self, .s = work, .b = batch, .w = w};
+    txtcnn_forward(&pass, score);
 }

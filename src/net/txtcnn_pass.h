@@ -65,17 +65,18 @@ typedef struct txtcnn_pass {
 void txtcnn_mask(uint64_t key, int layer, uint64_t place, double share, int64_t n, real *m);
 /* 1 if this pass applies dropout to word vectors; each occurrence of a word then has its
  * own row. */
-int txtcnn_drops_input(const txtcnn_pass *p);
+int txtcnn_drops_input(const txtcnn_pass *pass);
 /* Assigns rows to the words of the next documents, as many as fit. */
-txtcnn_piece txtcnn_assign_rows(const txtcnn_pass *p, int first);
+txtcnn_piece txtcnn_assign_rows(const txtcnn_pass *pass, int first);
 /* x = the vectors of the rows; the sum of both channels where there are two. */
-void txtcnn_load(const txtcnn_pass *p, const txtcnn_piece *q);
+void txtcnn_load(const txtcnn_pass *pass, const txtcnn_piece *piece);
 /* Multiplies x[rows][ldx] by the dropout masks of its words. */
-void txtcnn_mask_rows(const txtcnn_pass *p, const txtcnn_piece *q, int channel, real *x);
+void txtcnn_mask_rows(const txtcnn_pass *pass, const txtcnn_piece *piece, int channel,
+                      real *x);
 
 /* ---- txtcnn_pass.c ---- */
 
 /* Forward pass over the batch; returns the last piece, whose words are still in rows. */
-txtcnn_piece txtcnn_forward(const txtcnn_pass *p, weft_score *score);
+txtcnn_piece txtcnn_forward(const txtcnn_pass *pass, weft_score *score);
 
 #endif

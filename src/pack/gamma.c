@@ -10,9 +10,9 @@ double weft_gamma_log(uint64_t seed, uint64_t a, uint64_t b, double shape)
 {
     double d = shape + 1 - 1.0 / 3, c = 1 / sqrt(9 * d);
     for (uint64_t attempt = 0;; attempt++) {
-        weft_rng4 r = weft_rng_at(seed, WEFT_RNG_CLIENT, a, b, attempt);
-        double z[2], u = 1 - weft_rng_unit(r.v[2]), power = 1 - weft_rng_unit(r.v[3]);
-        weft_rng_normal_pair(&r, z);
+        weft_rng4 rng = weft_rng_at(seed, WEFT_RNG_CLIENT, a, b, attempt);
+        double z[2], u = 1 - weft_rng_unit(rng.v[2]), power = 1 - weft_rng_unit(rng.v[3]);
+        weft_rng_normal_pair(&rng, z);
         double v = 1 + c * z[0];
         if (v <= 0) continue;
         v = v * v * v;

@@ -11,7 +11,7 @@
 typedef char weft_hex[33];
 
 /* The digest of what was added so far; more may be added. */
-void weft_digest_show(const weft_digest *d, weft_hex text);
+void weft_digest_show(const weft_digest *digest, weft_hex text);
 
 /* Distinct tokens of a tokenizer while packing; see pack_text.c. */
 typedef struct weft_words weft_words;
@@ -65,56 +65,57 @@ typedef struct weft_packing {
 } weft_packing;
 
 /* Writes a dataset and adds it to the digest. */
-WEFT_CHECKED weft_status weft_pack_put(weft_pack *p, const char *name, weft_h5type type,
+WEFT_CHECKED weft_status weft_pack_put(weft_pack *pack, const char *name, weft_h5type type,
                                        int64_t n, const void *data, const char *about,
                                        const char *unit);
 
 /* Writes the vocabularies, tokens and names of the documents. */
-WEFT_CHECKED weft_status weft_pack_text_close(weft_pack *p);
+WEFT_CHECKED weft_status weft_pack_text_close(weft_pack *pack);
 
 /* Rows of each class in a part, in mem. EDATA where a class cannot be learnt. */
-WEFT_CHECKED weft_status weft_pack_count(weft_pack *p, weft_part part, int64_t **count);
+WEFT_CHECKED weft_status weft_pack_count(weft_pack *pack, weft_part part, int64_t **count);
 
 /* Room for the announced rows; the copy of some of them; the partition, when all are there.
  * ECONF: see weft_partition_check. Documents stay where they are: weft_pack_own. */
-WEFT_CHECKED weft_status weft_pack_hold(weft_pack *p);
-void weft_pack_hold_rows(weft_pack *p, weft_part part, int64_t count, const void *x);
-WEFT_CHECKED weft_status weft_pack_deal(weft_pack *p);
+WEFT_CHECKED weft_status weft_pack_hold(weft_pack *pack);
+void weft_pack_hold_rows(weft_pack *pack, weft_part part, int64_t count, const void *x);
+WEFT_CHECKED weft_status weft_pack_deal(weft_pack *pack);
 /* Deals documents to clients: writes the owner of each. ECONF: see weft_partition_check. */
-WEFT_CHECKED weft_status weft_pack_own(weft_pack *p);
+WEFT_CHECKED weft_status weft_pack_own(weft_pack *pack);
 
 /* Columns as they are, or shifted and scaled as an earlier reading of the source has found
  * (weft_scaling_next). Owned by mem. */
 weft_scaling *weft_scaling_new(int64_t d, weft_arena *mem);
 /* The rows x[n][d] as floats y[n][d]; takes note of them. Cost O(n d). */
-void weft_scaling_rows(weft_scaling *s, int64_t n, const double *x, float *y);
+void weft_scaling_rows(weft_scaling *scaling, int64_t n, const double *x, float *y);
 /* What the source has to be read with once more, in mem; NULL: the rows are good as they
  * are. */
-weft_scaling *weft_scaling_next(const weft_scaling *s, weft_arena *mem);
+weft_scaling *weft_scaling_next(const weft_scaling *scaling, weft_arena *mem);
 /* Logs which columns were shifted and scaled, and warns of numbers that became equal. */
-void weft_scaling_tell(const weft_pack *p, const char *out);
+void weft_scaling_tell(const weft_pack *pack, const char *out);
 /* Writes shift and scale, where there are any. */
-WEFT_CHECKED weft_status weft_scaling_put(weft_pack *p);
+WEFT_CHECKED weft_status weft_scaling_put(weft_pack *pack);
 
 /* Readies the scaling of numbers, when form and d are known. */
-void weft_pack_scaled(weft_pack *p);
-/* The rows x[n][d] of the form announced, numbers made floats: *rows, in p->scratch or x
+void weft_pack_scaled(weft_pack *pack);
+/* The rows x[n][d] of the form announced, numbers made floats: *rows, in pack->scratch or x
  * itself. Index in them of the first number that is no float, or n d: *bad. */
-const void *weft_pack_floats(weft_pack *p, int64_t n, const void *x, int64_t *bad);
+const void *weft_pack_floats(weft_pack *pack, int64_t n, const void *x, int64_t *bad);
 /* A client whose rows are bytes or floats already; as weft_pack_client_rows. */
-WEFT_CHECKED weft_status weft_pack_client_stored(weft_pack *p, const char *name,
+WEFT_CHECKED weft_status weft_pack_client_stored(weft_pack *pack, const char *name,
                                                  const int64_t *count, const void *x,
                                                  const int32_t *label);
 
 /* Writes what is known of a generated federation, which has no samples to store. */
-WEFT_CHECKED weft_status weft_pack_generator_close(weft_pack *p);
+WEFT_CHECKED weft_status weft_pack_generator_close(weft_pack *pack);
 
 /* Writes the numbers of a federation that are attributes of the file. */
-WEFT_CHECKED weft_status weft_pack_clients_numbers(weft_pack *p, const weft_clients *all);
+WEFT_CHECKED weft_status weft_pack_clients_numbers(weft_pack *pack,
+                                                   const weft_clients *all);
 /* Writes what is known of a federation after its last client; releases its memory. */
-WEFT_CHECKED weft_status weft_pack_clients_close(weft_pack *p);
-void weft_pack_clients_drop(weft_pack *p);
+WEFT_CHECKED weft_status weft_pack_clients_close(weft_pack *pack);
+void weft_pack_clients_drop(weft_pack *pack);
 /* 1: samples are images. */
-int weft_pack_clients_image(const weft_pack_federation *f);
+int weft_pack_clients_image(const weft_pack_federation *federation);
 
 #endif

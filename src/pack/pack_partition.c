@@ -19,8 +19,8 @@ struct weft_pack_held {
 
 static int has_option(const weft_kind *kind, const char *key)
 {
-    for (const weft_opt *o = kind->opts; o->name != NULL; o++)
-        if (weft_opt_is(o, key)) return 1;
+    for (const weft_opt *opt = kind->opts; opt->name != NULL; opt++)
+        if (weft_opt_is(opt, key)) return 1;
     return 0;
 }
 
@@ -30,12 +30,12 @@ static const char *nearest_option(const weft_kind *const kind[2], const char *ke
 {
     int n = 0, all = 0;
     for (int i = 0; i < 2; i++)
-        for (const weft_opt *o = kind[i]->opts; o->name != NULL; o++) all++;
+        for (const weft_opt *opt = kind[i]->opts; opt->name != NULL; opt++) all++;
     const char **name = WEFT_NEW(mem, const char *, all);
     for (int i = 0; i < 2; i++)
-        for (const weft_opt *o = kind[i]->opts; o->name != NULL; o++) {
-            char *text = WEFT_NEW(mem, char, strlen(o->name) + 1);
-            weft_opt_name(o, text, strlen(o->name) + 1);
+        for (const weft_opt *opt = kind[i]->opts; opt->name != NULL; opt++) {
+            char *text = WEFT_NEW(mem, char, strlen(opt->name) + 1);
+            weft_opt_name(opt, text, strlen(opt->name) + 1);
             name[n++] = text;
         }
     return weft_nearest(key, name, n);
@@ -80,12 +80,12 @@ weft_status weft_pack_options(const weft_reader *reader, int n, const char *cons
     return WEFT_OK;
 }
 
-weft_status weft_partition_refuse(const weft_pack *p)
+weft_status weft_partition_refuse(const weft_pack *pack)
 {
-    if (p->own->held != NULL) return WEFT_OK; /* they are these clients */
-    const char *name = p->own->reader->kind.name;
-    int own = has_option(&p->own->reader->kind, "clients");
-    if (p->own->over.rule == WEFT_PART_NONE && (p->own->over.clients == 0 || own))
+    if (pack->own->held != NULL) return WEFT_OK; /* they are these clients */
+    const char *name = pack->own->reader->kind.name;
+    int own = has_option(&pack->own->reader->kind, "clients");
+    if (pack->own->over.rule == WEFT_PART_NONE && (pack->own->over.clients == 0 || own))
         return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "%s gives samples to clients of its own: leave out partition%s", name,
@@ -94,99 +94,102 @@ weft_status weft_partition_refuse(const weft_pack *p)
 
 /* ---- rows ---- */
 
-weft_status weft_pack_hold(weft_pack *p)
+weft_status weft_pack_hold(weft_pack *pack)
 {
-    TRY(weft_partition_check(&p->own->over, p->own->rows[WEFT_TRAIN]));
-    weft_pack_held *h = p->own->held = WEFT_NEW(p->mem, weft_pack_held, 1);
+    TRY(weft_partition_check(&pack->own->over, pack->own->rows[WEFT_TRAIN]));
+    weft_pack_held *held = pack->own->held = WEFT_NEW(pack->mem, weft_pack_held, 1);
     for (int i = 0; i < WEFT_NPART; i++)
-        h->x[i] = weft_arena_alloc(p->mem, (size_t)p->own->rows[i], p->own->row);
+        held->x[i] =
+            weft_arena_alloc(pack->mem, (size_t)pack->own->rows[i], pack->own->row);
     return WEFT_OK;
 }
 
-void weft_pack_hold_rows(weft_pack *p, weft_part part, int64_t count, const void *x)
+void weft_pack_hold_rows(weft_pack *pack, weft_part part, int64_t count, const void *x)
 {
-    weft_pack_held *h = p->own->held;
-    memcpy(h->x[part] + (size_t)p->own->part[part].n * p->own->row, x,
-           (size_t)count * p->own->row);
+    weft_pack_held *held = pack->own->held;
+    memcpy(held->x[part] + (size_t)pack->own->part[part].n * pack->own->row, x,
+           (size_t)count * pack->own->row);
 }
 
 /* The next client: its rows of each part, gathered. */
-static weft_status put_client(weft_pack *p)
+static weft_status put_client(weft_pack *pack)
 {
-    weft_pack_held *h = p->own->held;
+    weft_pack_held *held = pack->own->held;
     int64_t count[WEFT_NPART], n = 0;
-    for (int i = 0; i < WEFT_NPART; i++) n += count[i] = h->count[i][h->client];
-    size_t mark = weft_arena_mark(p->scratch);
-    char *x = weft_arena_alloc(p->scratch, (size_t)n, p->own->row);
-    int32_t *label = WEFT_NEW(p->scratch, int32_t, n);
+    for (int i = 0; i < WEFT_NPART; i++) n += count[i] = held->count[i][held->client];
+    size_t mark = weft_arena_mark(pack->scratch);
+    char *x = weft_arena_alloc(pack->scratch, (size_t)n, pack->own->row);
+    int32_t *label = WEFT_NEW(pack->scratch, int32_t, n);
     for (int i = 0, to = 0; i < WEFT_NPART; i++)
-        for (int64_t end = h->next[i] + count[i]; h->next[i] < end; h->next[i]++, to++) {
-            int64_t row = h->order[i][h->next[i]];
-            memcpy(x + (size_t)to * p->own->row, h->x[i] + (size_t)row * p->own->row,
-                   p->own->row);
-            label[to] = h->label[i][row];
+        for (int64_t end = held->next[i] + count[i]; held->next[i] < end;
+             held->next[i]++, to++) {
+            int64_t row = held->order[i][held->next[i]];
+            memcpy(x + (size_t)to * pack->own->row,
+                   held->x[i] + (size_t)row * pack->own->row, pack->own->row);
+            label[to] = held->label[i][row];
         }
-    h->client++;
-    weft_status st = weft_pack_client_stored(p, NULL, count, x, label);
-    weft_arena_reset(p->scratch, mark);
+    held->client++;
+    weft_status st = weft_pack_client_stored(pack, NULL, count, x, label);
+    weft_arena_reset(pack->scratch, mark);
     return st;
 }
 
 /* Deals the rows of every part: order[part][n], count[part][clients] as
  * weft_partition_deal; adds the rule to that of the split. */
-static weft_status deal(weft_pack *p, int64_t *order[WEFT_NPART],
+static weft_status deal(weft_pack *pack, int64_t *order[WEFT_NPART],
                         int64_t *count[WEFT_NPART])
 {
-    double *share = WEFT_NEW(p->mem, double, p->own->classes);
+    double *share = WEFT_NEW(pack->mem, double, pack->own->classes);
     for (int i = 0; i < WEFT_NPART; i++) {
-        int64_t n = p->own->part[i].n, *rows;
-        TRY(weft_pack_count(p, (weft_part)i, &rows));
-        for (int k = 0; k < p->own->classes && i == WEFT_TRAIN; k++)
+        int64_t n = pack->own->part[i].n, *rows;
+        TRY(weft_pack_count(pack, (weft_part)i, &rows));
+        for (int k = 0; k < pack->own->classes && i == WEFT_TRAIN; k++)
             share[k] = (double)rows[k] / (double)n;
-        weft_labelled l = {.part = (weft_part)i,
-                           .n = n,
-                           .label = p->own->part[i].label,
-                           .classes = p->own->classes,
-                           .share = share};
-        order[i] = WEFT_NEW(p->mem, int64_t, n);
-        count[i] = WEFT_NEW(p->mem, int64_t, p->own->over.clients);
-        weft_partition_deal(&p->own->over, &l, order[i], count[i], p->scratch);
+        weft_labelled labelled = {.part = (weft_part)i,
+                                  .n = n,
+                                  .label = pack->own->part[i].label,
+                                  .classes = pack->own->classes,
+                                  .share = share};
+        order[i] = WEFT_NEW(pack->mem, int64_t, n);
+        count[i] = WEFT_NEW(pack->mem, int64_t, pack->own->over.clients);
+        weft_partition_deal(&pack->own->over, &labelled, order[i], count[i], pack->scratch);
     }
-    weft_pack_split_add(p, weft_partition_text(&p->own->over, p->mem));
+    weft_pack_split_add(pack, weft_partition_text(&pack->own->over, pack->mem));
     return WEFT_OK;
 }
 
-weft_status weft_pack_deal(weft_pack *p)
+weft_status weft_pack_deal(weft_pack *pack)
 {
-    weft_pack_held *h = p->own->held;
-    TRY(deal(p, h->order, h->count));
+    weft_pack_held *held = pack->own->held;
+    TRY(deal(pack, held->order, held->count));
     for (int i = 0; i < WEFT_NPART; i++) {
-        h->label[i] = p->own->part[i].label;
-        p->own->part[i].n = 0; /* to be counted again, client by client */
+        held->label[i] = pack->own->part[i].label;
+        pack->own->part[i].n = 0; /* to be counted again, client by client */
     }
-    weft_clients all = {.d = p->own->d,
-                        .channels = p->own->image[0],
-                        .height = p->own->image[1],
-                        .width = p->own->image[2],
+    weft_clients all = {.d = pack->own->d,
+                        .channels = pack->own->image[0],
+                        .height = pack->own->image[1],
+                        .width = pack->own->image[2],
                         .stride = 1};
-    TRY(weft_pack_clients(p, (weft_form)p->own->form, &all));
-    for (int64_t c = 0; c < p->own->over.clients; c++) TRY(put_client(p));
+    TRY(weft_pack_clients(pack, (weft_form)pack->own->form, &all));
+    for (int64_t c = 0; c < pack->own->over.clients; c++) TRY(put_client(pack));
     return WEFT_OK;
 }
 
-weft_status weft_pack_own(weft_pack *p)
+weft_status weft_pack_own(weft_pack *pack)
 {
     int64_t *order[WEFT_NPART], *count[WEFT_NPART];
-    TRY(weft_partition_check(&p->own->over, p->own->part[WEFT_TRAIN].n));
-    TRY(deal(p, order, count));
+    TRY(weft_partition_check(&pack->own->over, pack->own->part[WEFT_TRAIN].n));
+    TRY(deal(pack, order, count));
     for (int i = 0; i < WEFT_NPART; i++) {
-        int64_t n = p->own->part[i].n, next = 0, *owner = WEFT_NEW(p->mem, int64_t, n);
-        for (int64_t c = 0; c < p->own->over.clients; c++)
+        int64_t n = pack->own->part[i].n, next = 0,
+                *owner = WEFT_NEW(pack->mem, int64_t, n);
+        for (int64_t c = 0; c < pack->own->over.clients; c++)
             for (int64_t end = next + count[i][c]; next < end; next++)
                 owner[order[i][next]] = c;
-        TRY(weft_pack_put(p, weft_arena_text(p->mem, "/%s/owner", weft_part_name[i]),
+        TRY(weft_pack_put(pack, weft_arena_text(pack->mem, "/%s/owner", weft_part_name[i]),
                           WEFT_H5_I64, n, owner, "client that each document belongs to",
                           "0 .. owners - 1"));
     }
-    return weft_h5_put_long(&p->own->file, "/", "owners", p->own->over.clients);
+    return weft_h5_put_long(&pack->own->file, "/", "owners", pack->own->over.clients);
 }

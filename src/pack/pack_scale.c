@@ -81,91 +81,92 @@ static int add(set *s, uint64_t bits, weft_arena *mem)
 
 weft_scaling *weft_scaling_new(int64_t d, weft_arena *mem)
 {
-    weft_scaling *s = WEFT_NEW(mem, weft_scaling, 1);
+    weft_scaling *scaling = WEFT_NEW(mem, weft_scaling, 1);
     int64_t fit = ALL_NUMBERS / d;
-    *s = (weft_scaling){.d = d,
-                        .most = fit > MOST     ? MOST
-                                : fit < FEWEST ? FEWEST
-                                               : fit,
-                        .low = WEFT_NEW(mem, double, d),
-                        .high = WEFT_NEW(mem, double, d),
-                        .shift = WEFT_NEW(mem, double, d),
-                        .scale = WEFT_NEW(mem, double, d),
-                        .column = WEFT_NEW(mem, column, d),
-                        .open = WEFT_NEW(mem, int64_t, d),
-                        .nopen = d,
-                        .mem = mem};
+    *scaling = (weft_scaling){.d = d,
+                              .most = fit > MOST     ? MOST
+                                      : fit < FEWEST ? FEWEST
+                                                     : fit,
+                              .low = WEFT_NEW(mem, double, d),
+                              .high = WEFT_NEW(mem, double, d),
+                              .shift = WEFT_NEW(mem, double, d),
+                              .scale = WEFT_NEW(mem, double, d),
+                              .column = WEFT_NEW(mem, column, d),
+                              .open = WEFT_NEW(mem, int64_t, d),
+                              .nopen = d,
+                              .mem = mem};
     for (int64_t j = 0; j < d; j++) {
-        s->low[j] = INFINITY;
-        s->high[j] = -INFINITY;
-        s->scale[j] = 1;
-        s->column[j].exact = 1;
-        s->open[j] = j;
+        scaling->low[j] = INFINITY;
+        scaling->high[j] = -INFINITY;
+        scaling->scale[j] = 1;
+        scaling->column[j].exact = 1;
+        scaling->open[j] = j;
     }
-    return s;
+    return scaling;
 }
 
 /* Takes note of one number of a column and its float. */
-static void look(weft_scaling *s, int64_t j, double number, double as)
+static void look(weft_scaling *scaling, int64_t j, double number, double as)
 {
-    column *c = &s->column[j];
+    column *c = &scaling->column[j];
     uint64_t bits;
     memcpy(&bits, &number, sizeof bits);
     c->zero |= bits << 1 == 0; /* or -0 */
-    if (bits << 1 == 0 || !add(&c->numbers, bits, s->mem)) return;
+    if (bits << 1 == 0 || !add(&c->numbers, bits, scaling->mem)) return;
     c->exact &= as >= number && as <= number;
     memcpy(&bits, &as, sizeof bits);
     c->flat |= bits << 1 == 0;
-    if (bits << 1 != 0) add(&c->floats, bits, s->mem);
+    if (bits << 1 != 0) add(&c->floats, bits, scaling->mem);
 }
 
-void weft_scaling_rows(weft_scaling *s, int64_t n, const double *x, float *y)
+void weft_scaling_rows(weft_scaling *scaling, int64_t n, const double *x, float *y)
 {
-    for (int64_t i = 0; i < n; i++, x += s->d, y += s->d) {
-        for (int64_t j = 0; j < s->d; j++) {
-            s->low[j] = x[j] < s->low[j] ? x[j] : s->low[j];
-            s->high[j] = x[j] > s->high[j] ? x[j] : s->high[j];
-            y[j] = (float)((x[j] - s->shift[j]) / s->scale[j]);
+    for (int64_t i = 0; i < n; i++, x += scaling->d, y += scaling->d) {
+        for (int64_t j = 0; j < scaling->d; j++) {
+            scaling->low[j] = x[j] < scaling->low[j] ? x[j] : scaling->low[j];
+            scaling->high[j] = x[j] > scaling->high[j] ? x[j] : scaling->high[j];
+            y[j] = (float)((x[j] - scaling->shift[j]) / scaling->scale[j]);
         }
         int64_t left = 0;
-        for (int64_t k = 0; k < s->nopen; k++) {
-            int64_t j = s->open[k];
-            look(s, j, x[j], (double)y[j]);
-            if (s->column[j].numbers.n < s->most) s->open[left++] = j;
+        for (int64_t k = 0; k < scaling->nopen; k++) {
+            int64_t j = scaling->open[k];
+            look(scaling, j, x[j], (double)y[j]);
+            if (scaling->column[j].numbers.n < scaling->most) scaling->open[left++] = j;
         }
-        s->nopen = left;
+        scaling->nopen = left;
     }
 }
 
 /* ---- after the last row ---- */
 
 /* Different numbers of column j, and how many are equal to others as floats. */
-static int64_t numbers(const weft_scaling *s, int64_t j)
+static int64_t numbers(const weft_scaling *scaling, int64_t j)
 {
-    return s->column[j].numbers.n + s->column[j].zero;
+    return scaling->column[j].numbers.n + scaling->column[j].zero;
 }
 
-static int64_t merged(const weft_scaling *s, int64_t j)
+static int64_t merged(const weft_scaling *scaling, int64_t j)
 {
-    const column *c = &s->column[j];
-    return numbers(s, j) - c->floats.n - (c->zero || c->flat);
+    const column *c = &scaling->column[j];
+    return numbers(scaling, j) - c->floats.n - (c->zero || c->flat);
 }
 
 /* 1: column j is so far from 0 for its spread that it has to be moved. */
-static int is_far(const weft_scaling *s, int64_t j)
+static int is_far(const weft_scaling *scaling, int64_t j)
 {
-    double most = fmax(fabs(s->low[j]), fabs(s->high[j])), tiny = FLT_MIN / FLT_EPSILON;
-    double times = fmax(most, tiny) / ((s->high[j] - s->low[j]) / 2);
-    if (s->column[j].exact) return 0;
-    return merged(s, j) > 0 ? times >= FAR : times >= VERY_FAR && most >= ALL_WHOLE;
+    double most = fmax(fabs(scaling->low[j]), fabs(scaling->high[j])),
+           tiny = FLT_MIN / FLT_EPSILON;
+    double times = fmax(most, tiny) / ((scaling->high[j] - scaling->low[j]) / 2);
+    if (scaling->column[j].exact) return 0;
+    return merged(scaling, j) > 0 ? times >= FAR : times >= VERY_FAR && most >= ALL_WHOLE;
 }
 
 /* The middle of the column, of few digits so that whole numbers stay whole, and the power
  * of two above its greatest distance from there. */
-static void move(const weft_scaling *s, int64_t j, weft_scaling *to)
+static void move(const weft_scaling *scaling, int64_t j, weft_scaling *to)
 {
     enum { DIGITS = 10 }; /* binary, of half the spread */
-    double half = (s->high[j] - s->low[j]) / 2, middle = s->low[j] + half;
+    double half = (scaling->high[j] - scaling->low[j]) / 2, middle = scaling->low[j] + half;
     int power;
     if (half > 0) {
         frexp(half, &power);
@@ -179,40 +180,40 @@ static void move(const weft_scaling *s, int64_t j, weft_scaling *to)
     to->moved++;
 }
 
-weft_scaling *weft_scaling_next(const weft_scaling *s, weft_arena *mem)
+weft_scaling *weft_scaling_next(const weft_scaling *scaling, weft_arena *mem)
 {
     weft_scaling *next = NULL;
-    for (int64_t j = 0; j < s->d && s->moved == 0; j++) {
-        if (!is_far(s, j)) continue;
-        if (next == NULL) next = weft_scaling_new(s->d, mem);
-        move(s, j, next);
+    for (int64_t j = 0; j < scaling->d && scaling->moved == 0; j++) {
+        if (!is_far(scaling, j)) continue;
+        if (next == NULL) next = weft_scaling_new(scaling->d, mem);
+        move(scaling, j, next);
     }
     return next;
 }
 
 /* "column 't'" or "column 3", of the features. */
-static const char *named(const weft_pack *p, int64_t j)
+static const char *named(const weft_pack *pack, int64_t j)
 {
-    if (p->own->column != NULL)
-        return weft_arena_text(p->mem, "column '%s'", p->own->column[j]);
-    return weft_arena_text(p->mem, "feature %lld", (long long)j + 1);
+    if (pack->own->column != NULL)
+        return weft_arena_text(pack->mem, "column '%s'", pack->own->column[j]);
+    return weft_arena_text(pack->mem, "feature %lld", (long long)j + 1);
 }
 
 /* ", as are 3 other columns" */
-static const char *others(const weft_pack *p, int64_t n, const char *text)
+static const char *others(const weft_pack *pack, int64_t n, const char *text)
 {
     if (n == 0) return "";
-    return weft_arena_text(p->mem, "%s%lld other column%s", text, (long long)n,
+    return weft_arena_text(pack->mem, "%s%lld other column%s", text, (long long)n,
                            n == 1 ? "" : "s");
 }
 
-void weft_scaling_tell(const weft_pack *p, const char *out)
+void weft_scaling_tell(const weft_pack *pack, const char *out)
 {
-    const weft_scaling *s = p->own->scaling;
+    const weft_scaling *scaling = pack->own->scaling;
     int64_t moved = -1, equal = -1, alike = 0;
-    for (int64_t j = s->d - 1; j >= 0; j--) {
-        if (s->scale[j] != 1 || s->shift[j] != 0) moved = j;
-        if ((double)merged(s, j) <= SHARE * (double)numbers(s, j)) continue;
+    for (int64_t j = scaling->d - 1; j >= 0; j--) {
+        if (scaling->scale[j] != 1 || scaling->shift[j] != 0) moved = j;
+        if ((double)merged(scaling, j) <= SHARE * (double)numbers(scaling, j)) continue;
         equal = j;
         alike++;
     }
@@ -221,23 +222,26 @@ void weft_scaling_tell(const weft_pack *p, const char *out)
             WEFT_INFO,
             "%s: %s is stored as (x %c %.17g) / %.17g, since floats of 32 bits are too far "
             "apart there%s; the file has shift and scale",
-            out, named(p, moved), s->shift[moved] < 0 ? '+' : '-', fabs(s->shift[moved]),
-            s->scale[moved], others(p, s->moved - 1, ", and so are "));
+            out, named(pack, moved), scaling->shift[moved] < 0 ? '+' : '-',
+            fabs(scaling->shift[moved]), scaling->scale[moved],
+            others(pack, scaling->moved - 1, ", and so are "));
     if (equal >= 0)
         weft_log(WEFT_WARN,
                  "%s: %lld of the first %lld different numbers in %s become equal to "
                  "others in 32 bits%s: it reaches from %g to %g; split it into columns, or "
                  "take out what is far from the rest",
-                 out, (long long)merged(s, equal), (long long)numbers(s, equal),
-                 named(p, equal), others(p, alike - 1, ", and some in "), s->low[equal],
-                 s->high[equal]);
+                 out, (long long)merged(scaling, equal), (long long)numbers(scaling, equal),
+                 named(pack, equal), others(pack, alike - 1, ", and some in "),
+                 scaling->low[equal], scaling->high[equal]);
 }
 
-weft_status weft_scaling_put(weft_pack *p)
+weft_status weft_scaling_put(weft_pack *pack)
 {
-    const weft_scaling *s = p->own->scaling;
-    if (s == NULL || s->moved == 0) return WEFT_OK;
+    const weft_scaling *scaling = pack->own->scaling;
+    if (scaling == NULL || scaling->moved == 0) return WEFT_OK;
     static const char about[] = "a number of the source is shift + scale times the stored";
-    TRY(weft_pack_put(p, "/shift", WEFT_H5_F64, s->d, s->shift, about, "as the column"));
-    return weft_pack_put(p, "/scale", WEFT_H5_F64, s->d, s->scale, about, "as the column");
+    TRY(weft_pack_put(pack, "/shift", WEFT_H5_F64, scaling->d, scaling->shift, about,
+                      "as the column"));
+    return weft_pack_put(pack, "/scale", WEFT_H5_F64, scaling->d, scaling->scale, about,
+                         "as the column");
 }

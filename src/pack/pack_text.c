@@ -32,45 +32,48 @@ struct weft_words {
 
 /* ---- the table of words ---- */
 
-static void double_slots(weft_words *w)
+static void double_slots(weft_words *words)
 {
-    const word *old = w->slot;
-    int64_t n = w->nslot;
-    w->nslot = n > 0 ? 2 * n : FIRST_SLOTS;
-    w->slot = WEFT_NEW(w->mem, word, w->nslot);
-    uint64_t mask = (uint64_t)w->nslot - 1;
+    const word *old = words->slot;
+    int64_t n = words->nslot;
+    words->nslot = n > 0 ? 2 * n : FIRST_SLOTS;
+    words->slot = WEFT_NEW(words->mem, word, words->nslot);
+    uint64_t mask = (uint64_t)words->nslot - 1;
     for (int64_t i = 0; i < n; i++) {
         if (old[i].count == 0) continue;
         uint64_t s = old[i].hash & mask;
-        while (w->slot[s].count != 0) s = (s + 1) & mask;
-        w->slot[s] = old[i];
+        while (words->slot[s].count != 0) s = (s + 1) & mask;
+        words->slot[s] = old[i];
     }
 }
 
-static word new_word(weft_words *w, uint64_t hash, const char *token, size_t n)
+static word new_word(weft_words *words, uint64_t hash, const char *token, size_t n)
 {
-    weft_check(w->n < UINT32_MAX && n <= UINT32_MAX, "more than 2^32 words");
-    word new = {.hash = hash, .at = w->ntext, .n = (uint32_t)n, .id = (uint32_t)w->n++};
-    w->text = weft_grow(w->mem, w->text, 1, w->ntext + (int64_t)n, &w->text_room);
-    memcpy(w->text + w->ntext, token, n);
+    weft_check(words->n < UINT32_MAX && n <= UINT32_MAX, "more than 2^32 words");
+    word new = {
+        .hash = hash, .at = words->ntext, .n = (uint32_t)n, .id = (uint32_t)words->n++};
+    words->text =
+        weft_grow(words->mem, words->text, 1, words->ntext + (int64_t)n, &words->text_room);
+    memcpy(words->text + words->ntext, token, n);
     memcpy(new.head, token, n < HEAD ? n : HEAD);
-    w->ntext += (int64_t)n;
+    words->ntext += (int64_t)n;
     return new;
 }
 
 /* The number of the word, counted once more. */
-static uint32_t find_word(weft_words *w, const char *token, size_t n)
+static uint32_t find_word(weft_words *words, const char *token, size_t n)
 {
-    if (2 * (w->n + 1) > w->nslot) double_slots(w);
-    uint64_t hash = weft_hash(token, n, 0), mask = (uint64_t)w->nslot - 1, s = hash & mask;
-    for (; w->slot[s].count != 0; s = (s + 1) & mask) {
-        const word *at = &w->slot[s];
+    if (2 * (words->n + 1) > words->nslot) double_slots(words);
+    uint64_t hash = weft_hash(token, n, 0), mask = (uint64_t)words->nslot - 1,
+             s = hash & mask;
+    for (; words->slot[s].count != 0; s = (s + 1) & mask) {
+        const word *at = &words->slot[s];
         if (at->hash != hash || at->n != n) continue;
-        if (memcmp(n <= HEAD ? at->head : w->text + at->at, token, n) == 0) break;
+        if (memcmp(n <= HEAD ? at->head : words->text + at->at, token, n) == 0) break;
     }
-    if (w->slot[s].count == 0) w->slot[s] = new_word(w, hash, token, n);
-    w->slot[s].count++;
-    return w->slot[s].id;
+    if (words->slot[s].count == 0) words->slot[s] = new_word(words, hash, token, n);
+    words->slot[s].count++;
+    return words->slot[s].id;
 }
 
 /* ---- documents ---- */
@@ -85,14 +88,14 @@ typedef struct stream {
 static void add_token(void *ctx, const char *token, size_t n)
 {
     stream *s = ctx;
-    weft_pack_part *p = s->part;
+    weft_pack_part *part = s->part;
     int t = s->tok;
-    p->token[t] =
-        weft_grow(s->mem, p->token[t], sizeof **p->token, p->ntoken[t], &p->token_room[t]);
-    p->token[t][p->ntoken[t]++] = find_word(s->words, token, n);
+    part->token[t] = weft_grow(s->mem, part->token[t], sizeof **part->token,
+                               part->ntoken[t], &part->token_room[t]);
+    part->token[t][part->ntoken[t]++] = find_word(s->words, token, n);
 }
 
-weft_status weft_pack_document(weft_pack *p, weft_part part, const char *name,
+weft_status weft_pack_document(weft_pack *pack, weft_part part, const char *name,
                                const char *text, size_t n, int32_t label)
 {
     size_t good = weft_utf8_check(text, n);
@@ -105,23 +108,23 @@ weft_status weft_pack_document(weft_pack *p, weft_part part, const char *name,
     if (nul != NULL)
         return weft_fail(WEFT_EDATA, "%s: byte %zu is NUL; is this text in UTF-8?", name,
                          (size_t)(nul - text));
-    p->own->form = WEFT_TOKENS;
-    weft_pack_part *to = &p->own->part[part];
-    to->label = weft_grow(p->mem, to->label, sizeof label, to->n, &to->label_room);
-    to->name = weft_grow(p->mem, to->name, sizeof name, to->n, &to->name_room);
+    pack->own->form = WEFT_TOKENS;
+    weft_pack_part *to = &pack->own->part[part];
+    to->label = weft_grow(pack->mem, to->label, sizeof label, to->n, &to->label_room);
+    to->name = weft_grow(pack->mem, to->name, sizeof name, to->n, &to->name_room);
     to->label[to->n] = label;
-    to->name[to->n] = weft_arena_text(p->mem, "%s", name);
+    to->name[to->n] = weft_arena_text(pack->mem, "%s", name);
     to->n++;
     for (int t = 0; t < WEFT_NTOK; t++) {
-        if (p->own->words[t] == NULL) {
-            p->own->words[t] = WEFT_NEW(p->mem, weft_words, 1);
-            p->own->words[t]->mem = p->mem;
+        if (pack->own->words[t] == NULL) {
+            pack->own->words[t] = WEFT_NEW(pack->mem, weft_words, 1);
+            pack->own->words[t]->mem = pack->mem;
         }
-        size_t mark = weft_arena_mark(p->scratch);
-        stream s = {.words = p->own->words[t], .part = to, .tok = t, .mem = p->mem};
-        weft_tokenize((weft_tokenizer)t, text, n, add_token, &s, p->scratch);
-        weft_arena_reset(p->scratch, mark);
-        to->offset[t] = weft_grow(p->mem, to->offset[t], sizeof **to->offset, to->n,
+        size_t mark = weft_arena_mark(pack->scratch);
+        stream s = {.words = pack->own->words[t], .part = to, .tok = t, .mem = pack->mem};
+        weft_tokenize((weft_tokenizer)t, text, n, add_token, &s, pack->scratch);
+        weft_arena_reset(pack->scratch, mark);
+        to->offset[t] = weft_grow(pack->mem, to->offset[t], sizeof **to->offset, to->n,
                                   &to->offset_room[t]);
         to->offset[t][to->n] = to->ntoken[t];
     }
@@ -139,83 +142,86 @@ static int by_count(const void *a, const void *b)
 
 /* Sorts the words by falling count, the earlier first among equals, to the front of the
  * slots, which then are no hash table any more. to[old number] is the new. */
-static uint32_t *sort_words(weft_words *w)
+static uint32_t *sort_words(weft_words *words)
 {
-    uint32_t *to = WEFT_NEW(w->mem, uint32_t, w->n);
+    uint32_t *to = WEFT_NEW(words->mem, uint32_t, words->n);
     int64_t n = 0;
-    for (int64_t s = 0; s < w->nslot; s++)
-        if (w->slot[s].count != 0) w->slot[n++] = w->slot[s];
-    if (n > 0) qsort(w->slot, (size_t)n, sizeof *w->slot, by_count);
-    for (int64_t i = 0; i < n; i++) to[w->slot[i].id] = (uint32_t)i;
+    for (int64_t s = 0; s < words->nslot; s++)
+        if (words->slot[s].count != 0) words->slot[n++] = words->slot[s];
+    if (n > 0) qsort(words->slot, (size_t)n, sizeof *words->slot, by_count);
+    for (int64_t i = 0; i < n; i++) to[words->slot[i].id] = (uint32_t)i;
     return to;
 }
 
-static const char *path(weft_pack *p, const char *group, int tok, const char *what)
+static const char *path(weft_pack *pack, const char *group, int tok, const char *what)
 {
-    return weft_arena_text(p->mem, "/%s/%s/%s", group, weft_tok_name[tok], what);
+    return weft_arena_text(pack->mem, "/%s/%s/%s", group, weft_tok_name[tok], what);
 }
 
-static weft_status put_vocab(weft_pack *p, const weft_words *w, int t)
+static weft_status put_vocab(weft_pack *pack, const weft_words *words, int t)
 {
-    weft_arena *mem = p->mem;
-    uint64_t *hash = WEFT_NEW(mem, uint64_t, w->n), *lower = WEFT_NEW(mem, uint64_t, w->n);
-    uint8_t *stop = WEFT_NEW(mem, uint8_t, w->n);
-    int64_t *count = WEFT_NEW(mem, int64_t, w->n),
-            *offset = WEFT_NEW(mem, int64_t, w->n + 1);
-    char *text = WEFT_NEW(mem, char, w->ntext);
-    for (int64_t i = 0; i < w->n; i++) {
-        const word *from = &w->slot[i];
-        const char *token = w->text + from->at;
-        size_t mark = weft_arena_mark(p->scratch), room = LOWER_GROWTH * from->n;
-        char *low = WEFT_NEW(p->scratch, char, room);
+    weft_arena *mem = pack->mem;
+    uint64_t *hash = WEFT_NEW(mem, uint64_t, words->n),
+             *lower = WEFT_NEW(mem, uint64_t, words->n);
+    uint8_t *stop = WEFT_NEW(mem, uint8_t, words->n);
+    int64_t *count = WEFT_NEW(mem, int64_t, words->n),
+            *offset = WEFT_NEW(mem, int64_t, words->n + 1);
+    char *text = WEFT_NEW(mem, char, words->ntext);
+    for (int64_t i = 0; i < words->n; i++) {
+        const word *from = &words->slot[i];
+        const char *token = words->text + from->at;
+        size_t mark = weft_arena_mark(pack->scratch), room = LOWER_GROWTH * from->n;
+        char *low = WEFT_NEW(pack->scratch, char, room);
         size_t n = weft_lower(token, from->n, low, room);
         weft_check(n <= room, "lower case of %u bytes has %zu", (unsigned)from->n, n);
         lower[i] = weft_hash(low, n, 0);
-        weft_arena_reset(p->scratch, mark);
+        weft_arena_reset(pack->scratch, mark);
         hash[i] = from->hash;
         stop[i] = weft_is_stop(token, from->n) != 0;
         count[i] = from->count;
         memcpy(text + offset[i], token, from->n);
         offset[i + 1] = offset[i] + from->n;
     }
-    TRY(weft_pack_put(p, path(p, "vocab", t, "hash"), WEFT_H5_U64, w->n, hash,
+    TRY(weft_pack_put(pack, path(pack, "vocab", t, "hash"), WEFT_H5_U64, words->n, hash,
                       "XXH3-64 of each token", "hash"));
-    TRY(weft_pack_put(p, path(p, "vocab", t, "lower"), WEFT_H5_U64, w->n, lower,
+    TRY(weft_pack_put(pack, path(pack, "vocab", t, "lower"), WEFT_H5_U64, words->n, lower,
                       "XXH3-64 of each token in lower case", "hash"));
-    TRY(weft_pack_put(p, path(p, "vocab", t, "stop"), WEFT_H5_U8, w->n, stop,
+    TRY(weft_pack_put(pack, path(pack, "vocab", t, "stop"), WEFT_H5_U8, words->n, stop,
                       "1: on the English stop list", "0 or 1"));
-    TRY(weft_pack_put(p, path(p, "vocab", t, "count"), WEFT_H5_I64, w->n, count,
+    TRY(weft_pack_put(pack, path(pack, "vocab", t, "count"), WEFT_H5_I64, words->n, count,
                       "occurrences in all parts", "tokens"));
-    TRY(weft_pack_put(p, path(p, "vocab", t, "text"), WEFT_H5_U8, w->ntext, text,
+    TRY(weft_pack_put(pack, path(pack, "vocab", t, "text"), WEFT_H5_U8, words->ntext, text,
                       "all tokens, one after another", "UTF-8 bytes"));
-    return weft_pack_put(p, path(p, "vocab", t, "text_offset"), WEFT_H5_I64, w->n + 1,
-                         offset, "token i is text[offset[i] .. offset[i+1])", "bytes");
+    return weft_pack_put(pack, path(pack, "vocab", t, "text_offset"), WEFT_H5_I64,
+                         words->n + 1, offset, "token i is text[offset[i] .. offset[i+1])",
+                         "bytes");
 }
 
-static weft_status put_tokens(weft_pack *p, weft_part part, int t, const uint32_t *to)
+static weft_status put_tokens(weft_pack *pack, weft_part part, int t, const uint32_t *to)
 {
-    weft_pack_part *from = &p->own->part[part];
+    weft_pack_part *from = &pack->own->part[part];
     const char *group = weft_part_name[part];
     static const int64_t none[1] = {0};
     const int64_t *offset = from->offset[t] != NULL ? from->offset[t] : none;
     for (int64_t i = 0; i < from->ntoken[t]; i++) from->token[t][i] = to[from->token[t][i]];
-    TRY(weft_pack_put(p, path(p, group, t, "offset"), WEFT_H5_I64, from->n + 1, offset,
-                      "document i is token[offset[i] .. offset[i+1])", "tokens"));
-    return weft_pack_put(p, path(p, group, t, "token"), WEFT_H5_U32, from->ntoken[t],
+    TRY(weft_pack_put(pack, path(pack, group, t, "offset"), WEFT_H5_I64, from->n + 1,
+                      offset, "document i is token[offset[i] .. offset[i+1])", "tokens"));
+    return weft_pack_put(pack, path(pack, group, t, "token"), WEFT_H5_U32, from->ntoken[t],
                          from->token[t], "numbers of the tokens by falling frequency",
                          "index into the vocabulary");
 }
 
-weft_status weft_pack_text_close(weft_pack *p)
+weft_status weft_pack_text_close(weft_pack *pack)
 {
     for (int t = 0; t < WEFT_NTOK; t++) {
-        const uint32_t *to = sort_words(p->own->words[t]);
-        TRY(put_vocab(p, p->own->words[t], t));
-        for (int i = 0; i < WEFT_NPART; i++) TRY(put_tokens(p, (weft_part)i, t, to));
+        const uint32_t *to = sort_words(pack->own->words[t]);
+        TRY(put_vocab(pack, pack->own->words[t], t));
+        for (int i = 0; i < WEFT_NPART; i++) TRY(put_tokens(pack, (weft_part)i, t, to));
     }
     for (int i = 0; i < WEFT_NPART; i++)
-        TRY(weft_h5_put_texts(
-            &p->own->file, weft_arena_text(p->mem, "/%s/name", weft_part_name[i]),
-            p->own->part[i].name, p->own->part[i].n, "where each document comes from"));
+        TRY(weft_h5_put_texts(&pack->own->file,
+                              weft_arena_text(pack->mem, "/%s/name", weft_part_name[i]),
+                              pack->own->part[i].name, pack->own->part[i].n,
+                              "where each document comes from"));
     return WEFT_OK;
 }

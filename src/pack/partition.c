@@ -53,35 +53,38 @@ static int64_t cut(int64_t n, int64_t i, int64_t pieces)
     return n / pieces * i + n % pieces * i / pieces;
 }
 
-weft_status weft_partition_check(const weft_partition *o, int64_t rows)
+weft_status weft_partition_check(const weft_partition *partition, int64_t rows)
 {
-    if (o->rule == WEFT_PART_DIRICHLET && !(o->alpha > 0))
+    if (partition->rule == WEFT_PART_DIRICHLET && !(partition->alpha > 0))
         return weft_fail(WEFT_ECONF, "alpha = %g where dirichlet needs a number above 0",
-                         o->alpha);
-    int64_t pieces = o->rule == WEFT_PART_SHARDS ? o->shards : 1;
-    if (o->clients > rows / pieces && pieces > 1)
+                         partition->alpha);
+    int64_t pieces = partition->rule == WEFT_PART_SHARDS ? partition->shards : 1;
+    if (partition->clients > rows / pieces && pieces > 1)
         return weft_fail(WEFT_ECONF,
                          "clients = %lld of shards = %lld need %lld training rows where "
                          "there are %lld; give fewer of either",
-                         (long long)o->clients, (long long)o->shards,
-                         (long long)(o->clients * o->shards), (long long)rows);
-    if (rows / (o->clients * pieces) * pieces >= o->least) return WEFT_OK;
+                         (long long)partition->clients, (long long)partition->shards,
+                         (long long)(partition->clients * partition->shards),
+                         (long long)rows);
+    if (rows / (partition->clients * pieces) * pieces >= partition->least) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "clients = %lld share %lld training rows where each needs "
                      "min_samples = %lld; give fewer clients",
-                     (long long)o->clients, (long long)rows, (long long)o->least);
+                     (long long)partition->clients, (long long)rows,
+                     (long long)partition->least);
 }
 
-const char *weft_partition_text(const weft_partition *o, weft_arena *mem)
+const char *weft_partition_text(const weft_partition *partition, weft_arena *mem)
 {
     static const char *const name[] = {"iid", "iid", "dirichlet", "shards"};
-    const char *rule = name[o->rule];
-    if (o->rule == WEFT_PART_DIRICHLET)
-        rule = weft_arena_text(mem, "%s, alpha %g", rule, o->alpha);
-    if (o->rule == WEFT_PART_SHARDS)
-        rule = weft_arena_text(mem, "%s, %lld a client", rule, (long long)o->shards);
+    const char *rule = name[partition->rule];
+    if (partition->rule == WEFT_PART_DIRICHLET)
+        rule = weft_arena_text(mem, "%s, alpha %g", rule, partition->alpha);
+    if (partition->rule == WEFT_PART_SHARDS)
+        rule =
+            weft_arena_text(mem, "%s, %lld a client", rule, (long long)partition->shards);
     return weft_arena_text(mem, "dealt to %lld clients: %s, seed %lld",
-                           (long long)o->clients, rule, (long long)o->seed);
+                           (long long)partition->clients, rule, (long long)partition->seed);
 }
 
 /* ---- rows by class ---- */
@@ -93,42 +96,47 @@ typedef struct deck {
     int64_t *first;             /* [classes + 1] */
 } deck;
 
-static deck shuffle(const weft_partition *o, const weft_labelled *l, weft_arena *tmp)
+static deck shuffle(const weft_partition *partition, const weft_labelled *labelled,
+                    weft_arena *tmp)
 {
-    deck d = {.shuffled = WEFT_NEW(tmp, int64_t, l->n),
-              .sorted = WEFT_NEW(tmp, int64_t, l->n),
-              .first = WEFT_NEW(tmp, int64_t, l->classes + 1)};
-    weft_rng4 key =
-        weft_rng_at((uint64_t)o->seed, WEFT_RNG_CLIENT, SHUFFLE, (uint64_t)l->part, 0);
-    weft_shuffle(l->n, key.v[0], d.shuffled, tmp);
-    for (int64_t i = 0; i < l->n; i++) d.first[l->label[i] + 1]++;
-    for (int k = 0; k < l->classes; k++) d.first[k + 1] += d.first[k];
-    int64_t *next = WEFT_NEW(tmp, int64_t, l->classes);
-    memcpy(next, d.first, (size_t)l->classes * sizeof *next);
-    for (int64_t i = 0; i < l->n; i++) d.sorted[next[l->label[d.shuffled[i]]]++] = i;
+    deck d = {.shuffled = WEFT_NEW(tmp, int64_t, labelled->n),
+              .sorted = WEFT_NEW(tmp, int64_t, labelled->n),
+              .first = WEFT_NEW(tmp, int64_t, labelled->classes + 1)};
+    weft_rng4 key = weft_rng_at((uint64_t)partition->seed, WEFT_RNG_CLIENT, SHUFFLE,
+                                (uint64_t)labelled->part, 0);
+    weft_shuffle(labelled->n, key.v[0], d.shuffled, tmp);
+    for (int64_t i = 0; i < labelled->n; i++) d.first[labelled->label[i] + 1]++;
+    for (int k = 0; k < labelled->classes; k++) d.first[k + 1] += d.first[k];
+    int64_t *next = WEFT_NEW(tmp, int64_t, labelled->classes);
+    memcpy(next, d.first, (size_t)labelled->classes * sizeof *next);
+    for (int64_t i = 0; i < labelled->n; i++)
+        d.sorted[next[labelled->label[d.shuffled[i]]]++] = i;
     return d;
 }
 
 /* ---- the three rules: owner[i] of row shuffled[i] ---- */
 
-static void deal_iid(const weft_partition *o, const weft_labelled *l, int64_t *owner)
+static void deal_iid(const weft_partition *partition, const weft_labelled *labelled,
+                     int64_t *owner)
 {
-    for (int64_t c = 0; c < o->clients; c++)
-        for (int64_t i = cut(l->n, c, o->clients); i < cut(l->n, c + 1, o->clients); i++)
+    for (int64_t c = 0; c < partition->clients; c++)
+        for (int64_t i = cut(labelled->n, c, partition->clients);
+             i < cut(labelled->n, c + 1, partition->clients); i++)
             owner[i] = c;
 }
 
-static void deal_shards(const weft_partition *o, const weft_labelled *l, const deck *d,
-                        int64_t *owner, weft_arena *tmp)
+static void deal_shards(const weft_partition *partition, const weft_labelled *labelled,
+                        const deck *d, int64_t *owner, weft_arena *tmp)
 {
-    int64_t pieces = o->clients * o->shards;
+    int64_t pieces = partition->clients * partition->shards;
     int64_t *dealt = WEFT_NEW(tmp, int64_t, pieces);
-    weft_rng4 key = weft_rng_at((uint64_t)o->seed, WEFT_RNG_CLIENT, SHUFFLE, WEFT_NPART, 0);
+    weft_rng4 key =
+        weft_rng_at((uint64_t)partition->seed, WEFT_RNG_CLIENT, SHUFFLE, WEFT_NPART, 0);
     weft_shuffle(pieces, key.v[0], dealt, tmp);
     for (int64_t s = 0; s < pieces; s++)
-        for (int64_t i = cut(l->n, dealt[s], pieces); i < cut(l->n, dealt[s] + 1, pieces);
-             i++)
-            owner[d->sorted[i]] = s / o->shards;
+        for (int64_t i = cut(labelled->n, dealt[s], pieces);
+             i < cut(labelled->n, dealt[s] + 1, pieces); i++)
+            owner[d->sorted[i]] = s / partition->shards;
 }
 
 /* Clients that draw classes: weights relative to the heaviest class that has rows left. */
@@ -158,11 +166,11 @@ static int draw_class(drawer *w, int64_t c, weft_part part, int64_t t)
 {
     if (w->known[c] != w->out) weigh(w, c);
     const double *p = w->weight + c * w->classes;
-    weft_rng4 r = weft_rng_at((uint64_t)w->o->seed, WEFT_RNG_CLIENT, (uint64_t)c,
-                              (uint64_t)(w->classes + (int)part), (uint64_t)t);
+    weft_rng4 rng = weft_rng_at((uint64_t)w->o->seed, WEFT_RNG_CLIENT, (uint64_t)c,
+                                (uint64_t)(w->classes + (int)part), (uint64_t)t);
     double sum = 0;
     for (int k = 0; k < w->classes; k++) sum += p[k];
-    double at = weft_rng_unit(r.v[0]) * sum;
+    double at = weft_rng_unit(rng.v[0]) * sum;
     int class = -1; /* the last one with weight, where rounding leaves `at` above all */
     for (int k = 0; k < w->classes; k++) {
         if (p[k] == 0) continue;
@@ -174,63 +182,65 @@ static int draw_class(drawer *w, int64_t c, weft_part part, int64_t t)
     return class;
 }
 
-static drawer drawer_new(const weft_partition *o, const weft_labelled *l, const deck *d,
-                         weft_arena *tmp)
+static drawer drawer_new(const weft_partition *partition, const weft_labelled *labelled,
+                         const deck *d, weft_arena *tmp)
 {
-    int64_t n = o->clients * l->classes;
-    drawer w = {.o = o,
-                .classes = l->classes,
+    int64_t n = partition->clients * labelled->classes;
+    drawer w = {.o = partition,
+                .classes = labelled->classes,
                 .log_share = WEFT_NEW(tmp, double, n),
                 .weight = WEFT_NEW(tmp, double, n),
-                .known = WEFT_NEW(tmp, int, o->clients),
-                .left = WEFT_NEW(tmp, int64_t, l->classes)};
-    for (int k = 0; k < l->classes; k++) {
+                .known = WEFT_NEW(tmp, int, partition->clients),
+                .left = WEFT_NEW(tmp, int64_t, labelled->classes)};
+    for (int k = 0; k < labelled->classes; k++) {
         w.left[k] = d->first[k + 1] - d->first[k];
         w.out += w.left[k] == 0;
     }
     for (int64_t i = 0; i < n; i++) {
-        int64_t c = i / l->classes, k = i % l->classes;
-        w.log_share[i] = weft_gamma_log((uint64_t)o->seed, (uint64_t)c, (uint64_t)k,
-                                        o->alpha * l->share[k]);
+        int64_t c = i / labelled->classes, k = i % labelled->classes;
+        w.log_share[i] = weft_gamma_log((uint64_t)partition->seed, (uint64_t)c, (uint64_t)k,
+                                        partition->alpha * labelled->share[k]);
     }
-    for (int64_t c = 0; c < o->clients; c++) w.known[c] = -1;
+    for (int64_t c = 0; c < partition->clients; c++) w.known[c] = -1;
     return w;
 }
 
-static void deal_dirichlet(const weft_partition *o, const weft_labelled *l, const deck *d,
-                           int64_t *owner, weft_arena *tmp)
+static void deal_dirichlet(const weft_partition *partition, const weft_labelled *labelled,
+                           const deck *d, int64_t *owner, weft_arena *tmp)
 {
-    drawer w = drawer_new(o, l, d, tmp);
-    int64_t rows = (l->n + o->clients - 1) / o->clients;
+    drawer w = drawer_new(partition, labelled, d, tmp);
+    int64_t rows = (labelled->n + partition->clients - 1) / partition->clients;
     for (int64_t t = 0; t < rows; t++)
-        for (int64_t c = 0; c < o->clients; c++) {
-            if (t >= cut(l->n, c + 1, o->clients) - cut(l->n, c, o->clients)) continue;
-            int k = draw_class(&w, c, l->part, t);
+        for (int64_t c = 0; c < partition->clients; c++) {
+            if (t >= cut(labelled->n, c + 1, partition->clients) -
+                         cut(labelled->n, c, partition->clients))
+                continue;
+            int k = draw_class(&w, c, labelled->part, t);
             owner[d->sorted[d->first[k] + w.left[k]]] = c;
         }
 }
 
-void weft_partition_deal(const weft_partition *o, const weft_labelled *l, int64_t *order,
-                         int64_t *count, weft_arena *tmp)
+void weft_partition_deal(const weft_partition *partition, const weft_labelled *labelled,
+                         int64_t *order, int64_t *count, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    deck d = shuffle(o, l, tmp);
-    int64_t *owner = WEFT_NEW(tmp, int64_t, l->n);
-    int64_t *next = WEFT_NEW(tmp, int64_t, o->clients + 1);
-    for (int64_t i = 0; i < l->n; i++) owner[i] = -1;
-    if (o->rule == WEFT_PART_DIRICHLET)
-        deal_dirichlet(o, l, &d, owner, tmp);
-    else if (o->rule == WEFT_PART_SHARDS)
-        deal_shards(o, l, &d, owner, tmp);
+    deck d = shuffle(partition, labelled, tmp);
+    int64_t *owner = WEFT_NEW(tmp, int64_t, labelled->n);
+    int64_t *next = WEFT_NEW(tmp, int64_t, partition->clients + 1);
+    for (int64_t i = 0; i < labelled->n; i++) owner[i] = -1;
+    if (partition->rule == WEFT_PART_DIRICHLET)
+        deal_dirichlet(partition, labelled, &d, owner, tmp);
+    else if (partition->rule == WEFT_PART_SHARDS)
+        deal_shards(partition, labelled, &d, owner, tmp);
     else
-        deal_iid(o, l, owner);
-    memset(count, 0, (size_t)o->clients * sizeof *count);
-    for (int64_t i = 0; i < l->n; i++) {
+        deal_iid(partition, labelled, owner);
+    memset(count, 0, (size_t)partition->clients * sizeof *count);
+    for (int64_t i = 0; i < labelled->n; i++) {
         weft_check(owner[i] >= 0, "row %lld is dealt to no client",
                    (long long)d.shuffled[i]);
         count[owner[i]]++;
     }
-    for (int64_t c = 0; c < o->clients; c++) next[c + 1] = next[c] + count[c];
-    for (int64_t i = 0; i < l->n; i++) order[next[owner[i]]++] = d.shuffled[i];
+    for (int64_t c = 0; c < partition->clients; c++) next[c + 1] = next[c] + count[c];
+    for (int64_t i = 0; i < labelled->n; i++) order[next[owner[i]]++] = d.shuffled[i];
     weft_arena_reset(tmp, mark);
 }

@@ -20,15 +20,16 @@ typedef struct weft_labelled {
 } weft_labelled;
 
 /* ECONF where the training rows do not suffice for the clients or shards. */
-WEFT_CHECKED weft_status weft_partition_check(const weft_partition *o, int64_t rows);
+WEFT_CHECKED weft_status weft_partition_check(const weft_partition *partition,
+                                              int64_t rows);
 
 /* Deals each row of a part to one client: client c has the next count[c] of order[n], which
  * are row numbers. A function of labels, part and options. Cost O(n log n), for dirichlet
  * O(n classes). */
-void weft_partition_deal(const weft_partition *o, const weft_labelled *l, int64_t *order,
-                         int64_t *count, weft_arena *tmp);
+void weft_partition_deal(const weft_partition *partition, const weft_labelled *labelled,
+                         int64_t *order, int64_t *count, weft_arena *tmp);
 
 /* The rule in words. */
-const char *weft_partition_text(const weft_partition *o, weft_arena *mem);
+const char *weft_partition_text(const weft_partition *partition, weft_arena *mem);
 
 #endif

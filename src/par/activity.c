@@ -17,12 +17,12 @@ void weft_activity_set(const char *phase, int64_t job, int64_t unit)
     pthread_mutex_unlock(&lock);
 }
 
-void weft_activity_wait(const weft_team *t, int waits)
+void weft_activity_wait(const weft_team *team, int waits)
 {
     pthread_mutex_lock(&lock);
     now.waits = waits;
-    now.first = t->first;
-    now.size = t->size;
+    now.first = team->first;
+    now.size = team->size;
     now.since = weft_now();
     pthread_mutex_unlock(&lock);
 }

@@ -28,99 +28,101 @@ struct weft_claims {
 };
 
 /* 1 if all leaders can share memory. Collective over the leaders. */
-static int can_share(const weft_peers *p)
+static int can_share(const weft_peers *peers)
 {
-    int shared = weft_one_node(p->comm) && !getenv(FORCE);
-    MPI_Allreduce(MPI_IN_PLACE, &shared, 1, MPI_INT, MPI_MIN, p->comm);
+    int shared = weft_one_node(peers->comm) && !getenv(FORCE);
+    MPI_Allreduce(MPI_IN_PLACE, &shared, 1, MPI_INT, MPI_MIN, peers->comm);
     return shared;
 }
 
 /* Allocates zeroed shared memory, at the first leader: the ticket and the bits. */
-static void open_memory(weft_claims *c, const weft_peers *p)
+static void open_memory(weft_claims *claims, const weft_peers *peers)
 {
-    const MPI_Aint bytes = (MPI_Aint)sizeof *c->ticket + MAX_JOBS / 8;
+    const MPI_Aint bytes = (MPI_Aint)sizeof *claims->ticket + MAX_JOBS / 8;
     MPI_Aint size;
     int unit;
     void *base;
-    MPI_Win_allocate_shared(p->rank == 0 ? bytes : 0, 1, MPI_INFO_NULL, p->comm, &base,
-                            &c->win);
-    MPI_Win_shared_query(c->win, 0, &size, &unit, &base);
-    if (p->rank == 0) memset(base, 0, (size_t)bytes);
-    c->ticket = base;
-    c->taken = (_Atomic uint64_t *)(c->ticket + 1);
+    MPI_Win_allocate_shared(peers->rank == 0 ? bytes : 0, 1, MPI_INFO_NULL, peers->comm,
+                            &base, &claims->win);
+    MPI_Win_shared_query(claims->win, 0, &size, &unit, &base);
+    if (peers->rank == 0) memset(base, 0, (size_t)bytes);
+    claims->ticket = base;
+    claims->taken = (_Atomic uint64_t *)(claims->ticket + 1);
 }
 
-weft_claims *weft_claims_open(const weft_peers *p, const char *dir, int64_t ticket,
+weft_claims *weft_claims_open(const weft_peers *peers, const char *dir, int64_t ticket,
                               weft_arena *mem)
 {
-    weft_claims *c = WEFT_NEW(mem, weft_claims, 1);
-    *c = (weft_claims){.dir = dir, .win = MPI_WIN_NULL, .last = ticket - 1};
-    if (can_share(p)) open_memory(c, p);
-    if (c->ticket && p->rank == 0) atomic_store(c->ticket, ticket);
-    MPI_Barrier(p->comm);
-    return c;
+    weft_claims *claims = WEFT_NEW(mem, weft_claims, 1);
+    *claims = (weft_claims){.dir = dir, .win = MPI_WIN_NULL, .last = ticket - 1};
+    if (can_share(peers)) open_memory(claims, peers);
+    if (claims->ticket && peers->rank == 0) atomic_store(claims->ticket, ticket);
+    MPI_Barrier(peers->comm);
+    return claims;
 }
 
 /* 1 if the file did not exist and was created, or if it cannot be created for another
  * reason, which is reported when results are written. */
-static int create(weft_claims *c, const char *path)
+static int create(weft_claims *claims, const char *path)
 {
-    c->tries++;
+    claims->tries++;
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
     int ours = fd >= 0 || errno != EEXIST;
     if (fd >= 0) close(fd);
     return ours;
 }
 
-static int claim_file(weft_claims *c, int64_t id)
+static int claim_file(weft_claims *claims, int64_t id)
 {
     weft_arena *tmp = weft_arena_new();
-    int ours = create(c, weft_arena_text(tmp, WEFT_CLAIM_NAME, c->dir, (long long)id));
+    int ours =
+        create(claims, weft_arena_text(tmp, WEFT_CLAIM_NAME, claims->dir, (long long)id));
     weft_arena_free(tmp);
     return ours;
 }
 
-static int ticket_file(weft_claims *c, int64_t id)
+static int ticket_file(weft_claims *claims, int64_t id)
 {
     weft_arena *tmp = weft_arena_new();
-    int ours = create(c, weft_arena_text(tmp, WEFT_TICKET_NAME, c->dir, (long long)id));
+    int ours =
+        create(claims, weft_arena_text(tmp, WEFT_TICKET_NAME, claims->dir, (long long)id));
     weft_arena_free(tmp);
     return ours;
 }
 
-int weft_claim(weft_claims *c, int64_t id)
+int weft_claim(weft_claims *claims, int64_t id)
 {
-    if (!c->taken || id >= MAX_JOBS) return claim_file(c, id);
+    if (!claims->taken || id >= MAX_JOBS) return claim_file(claims, id);
     uint64_t bit = (uint64_t)1 << (id % WORD);
-    return !(atomic_fetch_or(&c->taken[id / WORD], bit) & bit);
+    return !(atomic_fetch_or(&claims->taken[id / WORD], bit) & bit);
 }
 
-int64_t weft_claim_ticket(weft_claims *c)
+int64_t weft_claim_ticket(weft_claims *claims)
 {
-    if (c->ticket) return atomic_fetch_add(c->ticket, 1);
+    if (claims->ticket) return atomic_fetch_add(claims->ticket, 1);
     do {
-        c->last++;
-    } while (!ticket_file(c, c->last));
-    return c->last;
+        claims->last++;
+    } while (!ticket_file(claims, claims->last));
+    return claims->last;
 }
 
 /* Tickets are drawn without gaps. */
-void weft_claim_drawn(weft_claims *c, int64_t ticket)
+void weft_claim_drawn(weft_claims *claims, int64_t ticket)
 {
-    if (ticket > c->last) c->last = ticket;
+    if (ticket > claims->last) claims->last = ticket;
 }
 
-int weft_claims_by_file(const weft_claims *c)
+int weft_claims_by_file(const weft_claims *claims)
 {
-    return !c->taken;
+    return !claims->taken;
 }
 
-int64_t weft_claims_tries(const weft_claims *c)
+int64_t weft_claims_tries(const weft_claims *claims)
 {
-    return c->tries;
+    return claims->tries;
 }
 
-void weft_claims_close(weft_claims *c)
+void weft_claims_close(weft_claims *claims)
 {
-    if (c->win != MPI_WIN_NULL) MPI_Win_free(&c->win);
+    if (claims->win != MPI_WIN_NULL) MPI_Win_free(&claims->win);
 }

@@ -153,9 +153,9 @@ void weft_par_end(weft_team *world)
 
 weft_team weft_team_alone(void)
 {
-    weft_team t = {.size = 1};
-    set_comm(&t, MPI_COMM_SELF);
-    return t;
+    weft_team team = {.size = 1};
+    set_comm(&team, MPI_COMM_SELF);
+    return team;
 }
 
 void weft_par_library(char *text, size_t n)
@@ -168,42 +168,42 @@ void weft_par_library(char *text, size_t n)
 
 /* ---- time accounts ---- */
 
-void weft_times_close(weft_team *t)
+void weft_times_close(weft_team *team)
 {
     double now = weft_now();
-    t->times.compute += now - t->since;
-    t->since = now;
+    team->times.compute += now - team->since;
+    team->since = now;
 }
 
-void weft_times_wait(weft_team *t)
+void weft_times_wait(weft_team *team)
 {
     double now = weft_now();
-    t->times.wait += now - t->since;
-    t->since = now;
+    team->times.wait += now - team->since;
+    team->since = now;
 }
 
-void weft_times_io(weft_team *t)
+void weft_times_io(weft_team *team)
 {
     double now = weft_now();
-    t->times.io += now - t->since;
-    t->since = now;
+    team->times.io += now - team->since;
+    team->since = now;
 }
 
-void weft_timer_begin(weft_team *t)
+void weft_timer_begin(weft_team *team)
 {
-    weft_times_close(t);
-    weft_activity_wait(t, 1);
-    MPI_Barrier(comm_of(t));
-    weft_times_wait(t);
+    weft_times_close(team);
+    weft_activity_wait(team, 1);
+    MPI_Barrier(comm_of(team));
+    weft_times_wait(team);
 }
 
-void weft_timer_end(weft_team *t, size_t bytes)
+void weft_timer_end(weft_team *team, size_t bytes)
 {
     double now = weft_now();
-    t->times.comm += now - t->since;
-    t->times.bytes += (double)bytes;
-    t->since = now;
-    weft_activity_wait(t, 0);
+    team->times.comm += now - team->since;
+    team->times.bytes += (double)bytes;
+    team->since = now;
+    weft_activity_wait(team, 0);
 }
 
 void weft_nap(double seconds)
@@ -214,74 +214,74 @@ void weft_nap(double seconds)
     nanosleep(&nap, NULL);
 }
 
-void weft_sleep(weft_team *t)
+void weft_sleep(weft_team *team)
 {
-    if (t->size == 1) return;
+    if (team->size == 1) return;
     double nap = SHORT_NAP;
     MPI_Request all;
     int here = 0;
-    weft_times_close(t);
-    MPI_Ibarrier(comm_of(t), &all);
+    weft_times_close(team);
+    MPI_Ibarrier(comm_of(team), &all);
     for (MPI_Test(&all, &here, MPI_STATUS_IGNORE); !here;
          MPI_Test(&all, &here, MPI_STATUS_IGNORE)) {
         weft_nap(nap);
         nap = fmin(1.2 * nap, LONG_NAP);
     }
-    weft_times_wait(t);
+    weft_times_wait(team);
 }
 
 /* ---- sums ---- */
 
 /* Reduces x[n], elements of `width` bytes, in place. */
-static void reduce(weft_team *t, void *x, size_t n, size_t width, MPI_Datatype type,
+static void reduce(weft_team *team, void *x, size_t n, size_t width, MPI_Datatype type,
                    MPI_Op op)
 {
-    if (t->size == 1) return;
-    weft_timer_begin(t);
+    if (team->size == 1) return;
+    weft_timer_begin(team);
     for (size_t at = 0; at < n; at += PIECE) {
         size_t count = n - at < PIECE ? n - at : PIECE;
         MPI_Allreduce(MPI_IN_PLACE, (char *)x + at * width, (int)count, type, op,
-                      comm_of(t));
+                      comm_of(team));
     }
-    weft_timer_end(t, n * width);
+    weft_timer_end(team, n * width);
 }
 
-void weft_sum_i64(weft_team *t, int64_t *x, size_t n)
+void weft_sum_i64(weft_team *team, int64_t *x, size_t n)
 {
-    reduce(t, x, n, sizeof *x, MPI_INT64_T, MPI_SUM);
+    reduce(team, x, n, sizeof *x, MPI_INT64_T, MPI_SUM);
 }
 
-void weft_sum_i32(weft_team *t, int32_t *x, size_t n)
+void weft_sum_i32(weft_team *team, int32_t *x, size_t n)
 {
-    reduce(t, x, n, sizeof *x, MPI_INT32_T, MPI_SUM);
+    reduce(team, x, n, sizeof *x, MPI_INT32_T, MPI_SUM);
 }
 
-void weft_sum_whole_f64(weft_team *t, double *x, size_t n)
+void weft_sum_whole_f64(weft_team *team, double *x, size_t n)
 {
-    reduce(t, x, n, sizeof *x, MPI_DOUBLE, MPI_SUM);
+    reduce(team, x, n, sizeof *x, MPI_DOUBLE, MPI_SUM);
 }
 
 /* The integer sum of a number's bits and of zeros is these bits. */
-void weft_join_f64(weft_team *t, double *x, size_t n)
+void weft_join_f64(weft_team *team, double *x, size_t n)
 {
-    reduce(t, x, n, sizeof *x, MPI_INT64_T, MPI_SUM);
+    reduce(team, x, n, sizeof *x, MPI_INT64_T, MPI_SUM);
 }
 
-void weft_max_f64(weft_team *t, double *x, size_t n)
+void weft_max_f64(weft_team *team, double *x, size_t n)
 {
-    reduce(t, x, n, sizeof *x, MPI_DOUBLE, MPI_MAX);
+    reduce(team, x, n, sizeof *x, MPI_DOUBLE, MPI_MAX);
 }
 
 /* The integers are stored in the memory of the doubles. A single rank rounds in the same
  * way, so that it has the same bits as several. */
-void weft_sum_f64(weft_team *t, double *x, size_t n, double bound)
+void weft_sum_f64(weft_team *team, double *x, size_t n, double bound)
 {
     int scale = weft_fix_scale(bound);
     for (size_t i = 0; i < n; i++) {
         int64_t v = weft_fix(x[i], scale);
         memcpy(&x[i], &v, sizeof v);
     }
-    reduce(t, x, n, sizeof *x, MPI_INT64_T, MPI_SUM);
+    reduce(team, x, n, sizeof *x, MPI_INT64_T, MPI_SUM);
     for (size_t i = 0; i < n; i++) {
         int64_t v;
         memcpy(&v, &x[i], sizeof v);
@@ -289,53 +289,53 @@ void weft_sum_f64(weft_team *t, double *x, size_t n, double bound)
     }
 }
 
-void weft_bcast(weft_team *t, void *bytes, size_t n, int root)
+void weft_bcast(weft_team *team, void *bytes, size_t n, int root)
 {
-    if (t->size == 1) return;
-    weft_timer_begin(t);
+    if (team->size == 1) return;
+    weft_timer_begin(team);
     for (size_t at = 0; at < n; at += PIECE)
         MPI_Bcast((char *)bytes + at, (int)(n - at < PIECE ? n - at : PIECE), MPI_BYTE,
-                  root, comm_of(t));
-    weft_timer_end(t, n);
+                  root, comm_of(team));
+    weft_timer_end(team, n);
 }
 
-void weft_spread(weft_team *t, const double *x, int n, double out[][WEFT_NSPREAD])
+void weft_spread(weft_team *team, const double *x, int n, double out[][WEFT_NSPREAD])
 {
-    weft_timer_begin(t);
+    weft_timer_begin(team);
     for (int i = 0; i < n; i++) {
         struct {
             double x;
             int rank;
-        } mine = {x[i], t->rank}, least, most;
+        } mine = {x[i], team->rank}, least, most;
         double *to = out[i];
-        MPI_Allreduce(&mine, &least, 1, MPI_DOUBLE_INT, MPI_MINLOC, comm_of(t));
-        MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE_INT, MPI_MAXLOC, comm_of(t));
-        MPI_Allreduce(x + i, &to[WEFT_MEAN], 1, MPI_DOUBLE, MPI_SUM, comm_of(t));
-        to[WEFT_MEAN] /= t->size;
+        MPI_Allreduce(&mine, &least, 1, MPI_DOUBLE_INT, MPI_MINLOC, comm_of(team));
+        MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE_INT, MPI_MAXLOC, comm_of(team));
+        MPI_Allreduce(x + i, &to[WEFT_MEAN], 1, MPI_DOUBLE, MPI_SUM, comm_of(team));
+        to[WEFT_MEAN] /= team->size;
         to[WEFT_MIN] = least.x;
         to[WEFT_MAX] = most.x;
         to[WEFT_MIN_RANK] = least.rank;
         to[WEFT_MAX_RANK] = most.rank;
     }
-    weft_timer_end(t, 3 * (size_t)n * sizeof *x);
+    weft_timer_end(team, 3 * (size_t)n * sizeof *x);
 }
 
 /* ---- agreement ---- */
 
-weft_status weft_agree(weft_status st, weft_team *t)
+weft_status weft_agree(weft_status st, weft_team *team)
 {
-    if (t->size == 1) return st;
+    if (team->size == 1) return st;
     /* a failure outranks WEFT_STOP */
     struct {
         int gravity, rank;
-    } mine = {st == WEFT_STOP ? 1 : (int)st, t->rank}, worst;
-    weft_timer_begin(t);
-    MPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, comm_of(t));
-    weft_timer_end(t, sizeof mine);
+    } mine = {st == WEFT_STOP ? 1 : (int)st, team->rank}, worst;
+    weft_timer_begin(team);
+    MPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MAXLOC, comm_of(team));
+    weft_timer_end(team, sizeof mine);
     if (worst.gravity == WEFT_OK) return WEFT_OK;
     char text[MESSAGE] = "";
     strncpy(text, weft_error(), MESSAGE - 1);
-    weft_bcast(t, text, MESSAGE, worst.rank);
+    weft_bcast(team, text, MESSAGE, worst.rank);
     weft_error_set(text);
     return worst.gravity == 1 ? WEFT_STOP : (weft_status)worst.gravity;
 }

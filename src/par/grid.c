@@ -68,28 +68,29 @@ static int grid_rows(int size)
 }
 
 /* The grid and this rank's place; a grid of one rank needs no BLACS. */
-static void place(weft_grid *g)
+static void place(weft_grid *grid)
 {
-    g->nrow = grid_rows(g->team->size);
-    g->ncol = g->team->size / g->nrow;
-    if (g->team->size == 1) return;
-    g->handle = Csys2blacs_handle(comm_of(g->team));
-    g->context = g->handle;
-    Cblacs_gridinit(&g->context, "Row", g->nrow, g->ncol);
-    Cblacs_gridinfo(g->context, &g->nrow, &g->ncol, &g->row, &g->col);
+    grid->nrow = grid_rows(grid->team->size);
+    grid->ncol = grid->team->size / grid->nrow;
+    if (grid->team->size == 1) return;
+    grid->handle = Csys2blacs_handle(comm_of(grid->team));
+    grid->context = grid->handle;
+    Cblacs_gridinit(&grid->context, "Row", grid->nrow, grid->ncol);
+    Cblacs_gridinfo(grid->context, &grid->nrow, &grid->ncol, &grid->row, &grid->col);
 }
 
 /* Local leading dimension: at least 1 where a rank has no rows. */
-static int leading(const weft_grid *g)
+static int leading(const weft_grid *grid)
 {
-    return g->local_n > 0 ? g->local_n : 1;
+    return grid->local_n > 0 ? grid->local_n : 1;
 }
 
-static void describe(const weft_grid *g, int columns, int *desc)
+static void describe(const weft_grid *grid, int columns, int *desc)
 {
-    int ld = leading(g);
+    int ld = leading(grid);
     int info;
-    descinit_(desc, &g->n, &columns, &block, &block, &zero, &zero, &g->context, &ld, &info);
+    descinit_(desc, &grid->n, &columns, &block, &block, &zero, &zero, &grid->context, &ld,
+              &info);
     weft_check(info == 0, "descinit: argument %d", -info);
 }
 
@@ -101,31 +102,31 @@ static int global(int i, int p, int places)
 
 /* Copies this rank's part of columns c0 .. c0+nc from p[nc][n-c0], row by row: row j of the
  * symmetric matrix is its column j. */
-static void keep(weft_grid *g, int c0, int nc, const double *p)
+static void keep(weft_grid *grid, int c0, int nc, const double *p)
 {
-    for (int j = 0; j < g->local_m; j++) {
-        int column = global(j, g->col, g->ncol);
+    for (int j = 0; j < grid->local_m; j++) {
+        int column = global(j, grid->col, grid->ncol);
         if (column < c0 || column >= c0 + nc) continue;
-        const double *from = p + (size_t)(column - c0) * (size_t)(g->n - c0);
-        real *to = g->a + (size_t)j * (size_t)g->local_n;
-        for (int i = 0; i < g->local_n; i++) {
-            int row = global(i, g->row, g->nrow);
+        const double *from = p + (size_t)(column - c0) * (size_t)(grid->n - c0);
+        real *to = grid->a + (size_t)j * (size_t)grid->local_n;
+        for (int i = 0; i < grid->local_n; i++) {
+            int row = global(i, grid->row, grid->nrow);
             if (row >= column) to[i] = (real)from[row - c0];
         }
     }
 }
 
 /* Fills the lower triangle, panel by panel. Collective. */
-static void fill(weft_grid *g, weft_block_fn panel, void *ctx)
+static void fill(weft_grid *grid, weft_block_fn panel, void *ctx)
 {
-    size_t mark = weft_arena_mark(g->mem);
-    double *p = WEFT_NEW(g->mem, double, (size_t)g->n *PANEL);
-    for (int c0 = 0; c0 < g->n; c0 += PANEL) {
-        int nc = g->n - c0 < PANEL ? g->n - c0 : PANEL;
-        panel(ctx, c0, nc, c0, g->n - c0, p);
-        keep(g, c0, nc, p);
+    size_t mark = weft_arena_mark(grid->mem);
+    double *p = WEFT_NEW(grid->mem, double, (size_t)grid->n *PANEL);
+    for (int c0 = 0; c0 < grid->n; c0 += PANEL) {
+        int nc = grid->n - c0 < PANEL ? grid->n - c0 : PANEL;
+        panel(ctx, c0, nc, c0, grid->n - c0, p);
+        keep(grid, c0, nc, p);
     }
-    weft_arena_reset(g->mem, mark);
+    weft_arena_reset(grid->mem, mark);
 }
 
 double weft_grid_bytes(int64_t n, int size)
@@ -134,78 +135,79 @@ double weft_grid_bytes(int64_t n, int size)
     return order * order / size * sizeof(real) + 2 * order * PANEL * sizeof(double);
 }
 
-weft_grid *weft_grid_factor(weft_team *t, int64_t n, weft_block_fn panel, void *ctx,
+weft_grid *weft_grid_factor(weft_team *team, int64_t n, weft_block_fn panel, void *ctx,
                             weft_arena *mem, int64_t *minor)
 {
     weft_check(n <= INT_MAX, "ScaLAPACK counts rows by int: %lld", (long long)n);
-    weft_grid *g = WEFT_NEW(mem, weft_grid, 1);
-    *g = (weft_grid){.team = t, .n = (int)n, .mem = mem};
-    place(g);
-    g->local_n = numroc_(&g->n, &block, &g->row, &zero, &g->nrow);
-    g->local_m = numroc_(&g->n, &block, &g->col, &zero, &g->ncol);
-    weft_check((double)g->local_n * g->local_m <= INT_MAX,
+    weft_grid *grid = WEFT_NEW(mem, weft_grid, 1);
+    *grid = (weft_grid){.team = team, .n = (int)n, .mem = mem};
+    place(grid);
+    grid->local_n = numroc_(&grid->n, &block, &grid->row, &zero, &grid->nrow);
+    grid->local_m = numroc_(&grid->n, &block, &grid->col, &zero, &grid->ncol);
+    weft_check((double)grid->local_n * grid->local_m <= INT_MAX,
                "ScaLAPACK counts a rank's entries by int: %lld rows need more ranks",
                (long long)n);
-    g->a = WEFT_NEW(mem, real, (size_t)g->local_n * (size_t)g->local_m);
-    fill(g, panel, ctx);
+    grid->a = WEFT_NEW(mem, real, (size_t)grid->local_n * (size_t)grid->local_m);
+    fill(grid, panel, ctx);
     int info;
-    if (t->size == 1) {
-        int ld = leading(g);
-        POTRF("L", &g->n, g->a, &ld, &info);
+    if (team->size == 1) {
+        int ld = leading(grid);
+        POTRF("L", &grid->n, grid->a, &ld, &info);
     } else {
-        describe(g, g->n, g->desc);
-        PPOTRF("L", &g->n, g->a, &one, &one, g->desc, &info);
+        describe(grid, grid->n, grid->desc);
+        PPOTRF("L", &grid->n, grid->a, &one, &one, grid->desc, &info);
     }
     weft_check(info >= 0, "potrf: argument %d", -info);
     *minor = info;
-    return g;
+    return grid;
 }
 
 /* Solves for a right side dealt to the first columns of the grid; each entry has one owner,
  * so the sum over ranks is a gather. Collective. */
-static void solve_grid(weft_grid *g, int c, real *b)
+static void solve_grid(weft_grid *grid, int c, real *b)
 {
-    size_t mark = weft_arena_mark(g->mem);
-    size_t n = (size_t)g->n;
-    int mine = numroc_(&c, &block, &g->col, &zero, &g->ncol);
-    real *x = WEFT_NEW(g->mem, real, (size_t)leading(g) * (size_t)mine);
+    size_t mark = weft_arena_mark(grid->mem);
+    size_t n = (size_t)grid->n;
+    int mine = numroc_(&c, &block, &grid->col, &zero, &grid->ncol);
+    real *x = WEFT_NEW(grid->mem, real, (size_t)leading(grid) * (size_t)mine);
     int desc[9], info;
-    describe(g, c, desc);
+    describe(grid, c, desc);
     for (int j = 0; j < mine; j++)
-        for (int i = 0; i < g->local_n; i++)
-            x[(size_t)j * (size_t)g->local_n + (size_t)i] =
-                b[(size_t)global(j, g->col, g->ncol) * n +
-                  (size_t)global(i, g->row, g->nrow)];
-    PPOTRS("L", &g->n, &c, g->a, &one, &one, g->desc, x, &one, &one, desc, &info);
+        for (int i = 0; i < grid->local_n; i++)
+            x[(size_t)j * (size_t)grid->local_n + (size_t)i] =
+                b[(size_t)global(j, grid->col, grid->ncol) * n +
+                  (size_t)global(i, grid->row, grid->nrow)];
+    PPOTRS("L", &grid->n, &c, grid->a, &one, &one, grid->desc, x, &one, &one, desc, &info);
     weft_check(info == 0, "potrs: argument %d", -info);
     memset(b, 0, n * (size_t)c * sizeof *b);
     for (int j = 0; j < mine; j++)
-        for (int i = 0; i < g->local_n; i++)
-            b[(size_t)global(j, g->col, g->ncol) * n + (size_t)global(i, g->row, g->nrow)] =
-                x[(size_t)j * (size_t)g->local_n + (size_t)i];
-    weft_timer_begin(g->team);
+        for (int i = 0; i < grid->local_n; i++)
+            b[(size_t)global(j, grid->col, grid->ncol) * n +
+              (size_t)global(i, grid->row, grid->nrow)] =
+                x[(size_t)j * (size_t)grid->local_n + (size_t)i];
+    weft_timer_begin(grid->team);
     for (int j = 0; j < c; j++)
-        MPI_Allreduce(MPI_IN_PLACE, b + (size_t)j * n, g->n, REAL_MPI, MPI_SUM,
-                      comm_of(g->team));
-    weft_timer_end(g->team, n * (size_t)c * sizeof *b);
-    weft_arena_reset(g->mem, mark);
+        MPI_Allreduce(MPI_IN_PLACE, b + (size_t)j * n, grid->n, REAL_MPI, MPI_SUM,
+                      comm_of(grid->team));
+    weft_timer_end(grid->team, n * (size_t)c * sizeof *b);
+    weft_arena_reset(grid->mem, mark);
 }
 
-void weft_grid_solve(weft_grid *g, int c, real *b)
+void weft_grid_solve(weft_grid *grid, int c, real *b)
 {
-    if (g->team->size > 1) {
-        solve_grid(g, c, b);
+    if (grid->team->size > 1) {
+        solve_grid(grid, c, b);
         return;
     }
-    int ld = leading(g);
+    int ld = leading(grid);
     int info;
-    POTRS("L", &g->n, &c, g->a, &ld, b, &ld, &info);
+    POTRS("L", &grid->n, &c, grid->a, &ld, b, &ld, &info);
     weft_check(info == 0, "potrs: argument %d", -info);
 }
 
-void weft_grid_free(weft_grid *g)
+void weft_grid_free(weft_grid *grid)
 {
-    if (g->team->size == 1) return;
-    Cblacs_gridexit(g->context);
-    Cfree_blacs_system_handle(g->handle);
+    if (grid->team->size == 1) return;
+    Cblacs_gridexit(grid->context);
+    Cfree_blacs_system_handle(grid->handle);
 }

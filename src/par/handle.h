@@ -7,21 +7,21 @@
 
 #include "weft/par.h"
 
-static inline MPI_Comm comm_of(const weft_team *t)
+static inline MPI_Comm comm_of(const weft_team *team)
 {
     MPI_Comm comm;
-    _Static_assert(sizeof comm <= sizeof t->comm, "a communicator fits its place");
-    memcpy(&comm, &t->comm, sizeof comm);
+    _Static_assert(sizeof comm <= sizeof team->comm, "a communicator fits its place");
+    memcpy(&comm, &team->comm, sizeof comm);
     return comm;
 }
 
-static inline void set_comm(weft_team *t, MPI_Comm comm)
+static inline void set_comm(weft_team *team, MPI_Comm comm)
 {
-    t->comm = 0;
-    memcpy(&t->comm, &comm, sizeof comm);
+    team->comm = 0;
+    memcpy(&team->comm, &comm, sizeof comm);
 }
 
 /* Frees the memory of weft_parts_buffer, if there is any. Collective. */
-void weft_parts_close(weft_team *t);
+void weft_parts_close(weft_team *team);
 
 #endif

@@ -17,8 +17,8 @@ struct weft_nodes {
 };
 
 /* The nodes of a team, found at the first call. Collective. */
-const weft_nodes *weft_nodes_of(weft_team *t);
-void weft_nodes_close(weft_team *t); /* Collective */
+const weft_nodes *weft_nodes_of(weft_team *team);
+void weft_nodes_close(weft_team *team); /* Collective */
 /* 1 if all ranks of the communicator are on one node. Collective. */
 int weft_one_node(MPI_Comm comm);
 

@@ -45,88 +45,91 @@ static int has_room(int ranks, size_t bytes)
 }
 
 /* 1 if on all nodes the ranks can share memory. Collective. */
-static int can_share(weft_team *t, size_t bytes)
+static int can_share(weft_team *team, size_t bytes)
 {
-    const weft_nodes *n = weft_nodes_of(t);
-    int shared = n->whole && n->ranks > 1 && !getenv(FORCE) && has_room(n->ranks, bytes);
-    MPI_Allreduce(MPI_IN_PLACE, &shared, 1, MPI_INT, MPI_MIN, comm_of(t));
+    const weft_nodes *nodes = weft_nodes_of(team);
+    int shared =
+        nodes->whole && nodes->ranks > 1 && !getenv(FORCE) && has_room(nodes->ranks, bytes);
+    MPI_Allreduce(MPI_IN_PLACE, &shared, 1, MPI_INT, MPI_MIN, comm_of(team));
     return shared;
 }
 
 /* Each rank's memory is near it: its pages are first written by their owner. */
-static void share(weft_parts *p, weft_team *t)
+static void share(weft_parts *parts, weft_team *team)
 {
-    const weft_nodes *nodes = p->nodes = weft_nodes_of(t);
+    const weft_nodes *nodes = parts->nodes = weft_nodes_of(team);
     MPI_Info info;
     MPI_Info_create(&info);
     MPI_Info_set(info, "alloc_shared_noncontig", "true");
-    MPI_Win_allocate_shared((MPI_Aint)p->bytes, 1, info, nodes->near, &p->own, &p->win);
+    MPI_Win_allocate_shared((MPI_Aint)parts->bytes, 1, info, nodes->near, &parts->own,
+                            &parts->win);
     MPI_Info_free(&info);
-    p->of = WEFT_NEW(p->mem, char *, nodes->ranks);
+    parts->of = WEFT_NEW(parts->mem, char *, nodes->ranks);
     for (int k = 0; k < nodes->ranks; k++) {
         MPI_Aint size;
         int unit;
-        MPI_Win_shared_query(p->win, k, &size, &unit, &p->of[k]);
+        MPI_Win_shared_query(parts->win, k, &size, &unit, &parts->of[k]);
     }
-    memset(p->own, 0, p->bytes);
-    MPI_Win_lock_all(MPI_MODE_NOCHECK, p->win);
+    memset(parts->own, 0, parts->bytes);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, parts->win);
 }
 
-void weft_parts_close(weft_team *t)
+void weft_parts_close(weft_team *team)
 {
-    weft_parts *p = t->parts;
-    t->parts = NULL;
-    if (!p) return;
-    if (p->of) {
-        MPI_Win_unlock_all(p->win);
-        MPI_Win_free(&p->win);
+    weft_parts *parts = team->parts;
+    team->parts = NULL;
+    if (!parts) return;
+    if (parts->of) {
+        MPI_Win_unlock_all(parts->win);
+        MPI_Win_free(&parts->win);
     }
-    weft_arena_free(p->mem);
+    weft_arena_free(parts->mem);
 }
 
-void *weft_parts_buffer(weft_team *t, size_t bytes)
+void *weft_parts_buffer(weft_team *team, size_t bytes)
 {
-    if (t->parts && t->parts->bytes >= bytes) return t->parts->own;
-    weft_parts_close(t);
-    weft_timer_begin(t);
+    if (team->parts && team->parts->bytes >= bytes) return team->parts->own;
+    weft_parts_close(team);
+    weft_timer_begin(team);
     weft_arena *mem = weft_arena_new();
-    weft_parts *p = WEFT_NEW(mem, weft_parts, 1);
-    *p = (weft_parts){.mem = mem, .bytes = bytes, .win = MPI_WIN_NULL};
-    if (t->size > 1 && can_share(t, bytes))
-        share(p, t);
+    weft_parts *parts = WEFT_NEW(mem, weft_parts, 1);
+    *parts = (weft_parts){.mem = mem, .bytes = bytes, .win = MPI_WIN_NULL};
+    if (team->size > 1 && can_share(team, bytes))
+        share(parts, team);
     else
-        p->own = weft_arena_alloc(mem, bytes, 1);
-    t->parts = p;
-    weft_timer_end(t, 0);
-    return p->own;
+        parts->own = weft_arena_alloc(mem, bytes, 1);
+    team->parts = parts;
+    weft_timer_end(team, 0);
+    return parts->own;
 }
 
 /* A barrier of a node after which each rank sees what the others have written before it. */
-static void meet(const weft_parts *p)
+static void meet(const weft_parts *parts)
 {
-    MPI_Win_sync(p->win);
-    MPI_Barrier(p->nodes->near);
-    MPI_Win_sync(p->win);
+    MPI_Win_sync(parts->win);
+    MPI_Barrier(parts->nodes->near);
+    MPI_Win_sync(parts->win);
 }
 
-void *weft_parts_of(const weft_team *t, int rank)
+void *weft_parts_of(const weft_team *team, int rank)
 {
-    const weft_parts *p = t->parts;
-    return p && p->of && p->nodes->count == 1 ? p->of[rank] : NULL;
+    const weft_parts *parts = team->parts;
+    return parts && parts->of && parts->nodes->count == 1 ? parts->of[rank] : NULL;
 }
 
-void weft_parts_meet(weft_team *t)
+void weft_parts_meet(weft_team *team)
 {
-    weft_timer_begin(t);
-    meet(t->parts);
-    weft_timer_end(t, 0);
+    weft_timer_begin(team);
+    meet(team->parts);
+    weft_timer_end(team, 0);
 }
 
 /* Offset in the buffer of x, of which n numbers of that width are in it. */
-static size_t place_of(const weft_parts *p, const void *x, size_t n, size_t width)
+static size_t place_of(const weft_parts *parts, const void *x, size_t n, size_t width)
 {
-    size_t at = (size_t)((const char *)x - p->own);
-    weft_check(at <= p->bytes && n * width <= p->bytes - at, "a vector beyond the buffer");
+    size_t at = (size_t)((const char *)x - parts->own);
+    weft_check(at <= parts->bytes && n * width <= parts->bytes - at,
+               "a vector beyond the buffer");
     return at;
 }
 
@@ -139,19 +142,19 @@ typedef struct group {
     MPI_Comm comm;
 } group;
 
-static group all_of(const weft_team *t)
+static group all_of(const weft_team *team)
 {
-    return (group){.step = 1, .size = t->size, .own = t->rank, .comm = comm_of(t)};
+    return (group){.step = 1, .size = team->size, .own = team->rank, .comm = comm_of(team)};
 }
 
 /* The ranks in this rank's place on all nodes. */
-static group far_of(const weft_nodes *n)
+static group far_of(const weft_nodes *nodes)
 {
-    return (group){.first = n->place,
-                   .step = n->ranks,
-                   .size = n->count,
-                   .own = n->node,
-                   .comm = n->far};
+    return (group){.first = nodes->place,
+                   .step = nodes->ranks,
+                   .size = nodes->count,
+                   .own = nodes->node,
+                   .comm = nodes->far};
 }
 
 /* Vectors x[c][n] of numbers of `width` bytes. */
@@ -168,12 +171,12 @@ typedef struct packed {
     char *x;
 } packed;
 
-static packed packed_new(const weft_team *t, group g, const vectors *v, weft_arena *tmp)
+static packed packed_new(const weft_team *team, group g, const vectors *v, weft_arena *tmp)
 {
     packed p = {.count = WEFT_NEW(tmp, int, g.size), .at = WEFT_NEW(tmp, int, g.size)};
     int64_t first, count, all = 0;
     for (int r = 0; r < g.size; r++) {
-        weft_deal((int64_t)v->n, g.first + r * g.step, t->size, &first, &count);
+        weft_deal((int64_t)v->n, g.first + r * g.step, team->size, &first, &count);
         p.count[r] = (int)(v->c * count);
         p.at[r] = (int)all;
         all += v->c * count;
@@ -183,11 +186,11 @@ static packed packed_new(const weft_team *t, group g, const vectors *v, weft_are
 }
 
 /* Copies the parts of rank r of the group into the packed ones; back 1: from them. */
-static void copy(const weft_team *t, group g, int r, const vectors *v, const packed *p,
+static void copy(const weft_team *team, group g, int r, const vectors *v, const packed *p,
                  int back)
 {
     int64_t first, count;
-    weft_deal((int64_t)v->n, g.first + r * g.step, t->size, &first, &count);
+    weft_deal((int64_t)v->n, g.first + r * g.step, team->size, &first, &count);
     char *to = p->x + (size_t)p->at[r] * v->width;
     for (int j = 0; j < v->c; j++, to += (size_t)count * v->width) {
         char *x = v->x + ((size_t)j * v->n + (size_t)first) * v->width;
@@ -196,33 +199,34 @@ static void copy(const weft_team *t, group g, int r, const vectors *v, const pac
 }
 
 /* The own part becomes the sum over the group. */
-static void reduce_scatter(const weft_team *t, group g, const vectors *v, MPI_Datatype type)
+static void reduce_scatter(const weft_team *team, group g, const vectors *v,
+                           MPI_Datatype type)
 {
     weft_arena *tmp = weft_arena_new();
-    packed p = packed_new(t, g, v, tmp);
-    for (int r = 0; r < g.size; r++) copy(t, g, r, v, &p, 0);
+    packed p = packed_new(team, g, v, tmp);
+    for (int r = 0; r < g.size; r++) copy(team, g, r, v, &p, 0);
     MPI_Reduce_scatter(MPI_IN_PLACE, p.x, p.count, type, MPI_SUM, g.comm);
     p.at[g.own] = 0;
-    copy(t, g, g.own, v, &p, 1);
+    copy(team, g, g.own, v, &p, 1);
     weft_arena_free(tmp);
 }
 
 /* All parts of the group's ranks. */
-static void gather(const weft_team *t, group g, const vectors *v)
+static void gather(const weft_team *team, group g, const vectors *v)
 {
     weft_arena *tmp = weft_arena_new();
-    packed p = packed_new(t, g, v, tmp);
-    copy(t, g, g.own, v, &p, 0);
+    packed p = packed_new(team, g, v, tmp);
+    copy(team, g, g.own, v, &p, 0);
     MPI_Allgatherv(MPI_IN_PLACE, 0, REAL_MPI, p.x, p.count, p.at, REAL_MPI, g.comm);
     for (int r = 0; r < g.size; r++)
-        if (r != g.own) copy(t, g, r, v, &p, 1);
+        if (r != g.own) copy(team, g, r, v, &p, 1);
     weft_arena_free(tmp);
 }
 
 /* 1 if MPI's counts do not suffice for n numbers. */
-static int too_many(const weft_parts *p, size_t n)
+static int too_many(const weft_parts *parts, size_t n)
 {
-    return n > MOST && !(p->of && p->nodes->count == 1);
+    return n > MOST && !(parts->of && parts->nodes->count == 1);
 }
 
 /* ---- sums ---- */
@@ -255,126 +259,129 @@ static void add(size_t n, MPI_Datatype type, const void *from, void *to)
 }
 
 /* Adds what the others of the node have at byte `at` of their buffers. */
-static void add_others(const weft_parts *p, size_t at, size_t n, MPI_Datatype type)
+static void add_others(const weft_parts *parts, size_t at, size_t n, MPI_Datatype type)
 {
-    const weft_nodes *nodes = p->nodes;
+    const weft_nodes *nodes = parts->nodes;
     size_t width = width_of(type);
     for (size_t i = 0; i < n; i += AT_ONCE) {
         size_t from = at + i * width, many = n - i < AT_ONCE ? n - i : AT_ONCE;
         for (int k = 1; k < nodes->ranks; k++)
-            add(many, type, p->of[(nodes->place + k) % nodes->ranks] + from, p->own + from);
+            add(many, type, parts->of[(nodes->place + k) % nodes->ranks] + from,
+                parts->own + from);
     }
 }
 
 /* Vectors x[c][n] in the buffer, at byte `at` of it. */
-static void sum_shared(const weft_team *t, const vectors *v, size_t at, MPI_Datatype type)
+static void sum_shared(const weft_team *team, const vectors *v, size_t at,
+                       MPI_Datatype type)
 {
-    const weft_parts *p = t->parts;
-    const weft_nodes *nodes = p->nodes;
-    meet(p);
+    const weft_parts *parts = team->parts;
+    const weft_nodes *nodes = parts->nodes;
+    meet(parts);
     for (int b = 0; b < nodes->count; b++) {
         int64_t first, count;
-        weft_deal((int64_t)v->n, b * nodes->ranks + nodes->place, t->size, &first, &count);
+        weft_deal((int64_t)v->n, b * nodes->ranks + nodes->place, team->size, &first,
+                  &count);
         for (int j = 0; j < v->c; j++) {
             size_t from = (size_t)j * v->n + (size_t)first;
-            add_others(p, at + from * v->width, (size_t)count, type);
+            add_others(parts, at + from * v->width, (size_t)count, type);
         }
     }
-    meet(p);
-    if (nodes->count > 1) reduce_scatter(t, far_of(nodes), v, type);
+    meet(parts);
+    if (nodes->count > 1) reduce_scatter(team, far_of(nodes), v, type);
 }
 
-static void sum(weft_team *t, void *x, int c, size_t n, MPI_Datatype type)
+static void sum(weft_team *team, void *x, int c, size_t n, MPI_Datatype type)
 {
     const vectors v = {.x = x, .c = c, .n = n, .width = width_of(type)};
-    size_t all = (size_t)c * n, at = place_of(t->parts, x, all, v.width);
-    weft_timer_begin(t);
-    if (t->parts->of)
-        sum_shared(t, &v, at, type);
+    size_t all = (size_t)c * n, at = place_of(team->parts, x, all, v.width);
+    weft_timer_begin(team);
+    if (team->parts->of)
+        sum_shared(team, &v, at, type);
     else
-        reduce_scatter(t, all_of(t), &v, type);
-    weft_timer_end(t, all * v.width);
+        reduce_scatter(team, all_of(team), &v, type);
+    weft_timer_end(team, all * v.width);
 }
 
-void weft_parts_sum_i32(weft_team *t, int32_t *x, size_t n)
+void weft_parts_sum_i32(weft_team *team, int32_t *x, size_t n)
 {
-    if (t->size == 1) return;
-    if (too_many(t->parts, n))
-        weft_sum_i32(t, x, n);
+    if (team->size == 1) return;
+    if (too_many(team->parts, n))
+        weft_sum_i32(team, x, n);
     else
-        sum(t, x, 1, n, MPI_INT32_T);
+        sum(team, x, 1, n, MPI_INT32_T);
 }
 
-void weft_parts_sum_i64(weft_team *t, int64_t *x, size_t n)
+void weft_parts_sum_i64(weft_team *team, int64_t *x, size_t n)
 {
-    if (t->size == 1) return;
-    if (too_many(t->parts, n))
-        weft_sum_i64(t, x, n);
+    if (team->size == 1) return;
+    if (too_many(team->parts, n))
+        weft_sum_i64(team, x, n);
     else
-        sum(t, x, 1, n, MPI_INT64_T);
+        sum(team, x, 1, n, MPI_INT64_T);
 }
 
-void weft_parts_sum_whole_f64(weft_team *t, double *x, int c, size_t n)
+void weft_parts_sum_whole_f64(weft_team *team, double *x, int c, size_t n)
 {
-    if (t->size == 1) return;
-    if (too_many(t->parts, (size_t)c * n))
-        weft_sum_whole_f64(t, x, (size_t)c * n);
+    if (team->size == 1) return;
+    if (too_many(team->parts, (size_t)c * n))
+        weft_sum_whole_f64(team, x, (size_t)c * n);
     else
-        sum(t, x, c, n, MPI_DOUBLE);
+        sum(team, x, c, n, MPI_DOUBLE);
 }
 
 /* ---- joining ---- */
 
 /* The parts that rank r of the team owns, from the memory `from` to `to`, x[c][n]. */
-static void copy_real(const weft_team *t, int r, int c, size_t n, const real *from,
+static void copy_real(const weft_team *team, int r, int c, size_t n, const real *from,
                       real *to)
 {
     int64_t first, count;
-    weft_deal((int64_t)n, r, t->size, &first, &count);
+    weft_deal((int64_t)n, r, team->size, &first, &count);
     for (size_t at = (size_t)first; at < (size_t)c * n; at += n)
         memcpy(to + at, from + at, (size_t)count * sizeof *to);
 }
 
 /* Through the buffers, which begin with x. */
-static void join_shared(const weft_team *t, real *x, int c, size_t n)
+static void join_shared(const weft_team *team, real *x, int c, size_t n)
 {
-    const weft_parts *p = t->parts;
-    const weft_nodes *nodes = p->nodes;
+    const weft_parts *parts = team->parts;
+    const weft_nodes *nodes = parts->nodes;
     const vectors v = {.x = (char *)x, .c = c, .n = n, .width = sizeof *x};
-    weft_check((size_t)c * n * sizeof *x <= p->bytes, "vectors larger than the buffer");
-    if (nodes->count > 1) gather(t, far_of(nodes), &v);
+    weft_check((size_t)c * n * sizeof *x <= parts->bytes, "vectors larger than the buffer");
+    if (nodes->count > 1) gather(team, far_of(nodes), &v);
     for (int k = 0; k < nodes->ranks; k++) {
         int place = (nodes->place + k) % nodes->ranks;
-        real *theirs = (real *)(void *)p->of[place];
-        for (int r = place; r < t->size; r += nodes->ranks)
-            copy_real(t, r, c, n, k == 0 ? x : theirs, k == 0 ? theirs : x);
-        if (k == 0) meet(p);
+        real *theirs = (real *)(void *)parts->of[place];
+        for (int r = place; r < team->size; r += nodes->ranks)
+            copy_real(team, r, c, n, k == 0 ? x : theirs, k == 0 ? theirs : x);
+        if (k == 0) meet(parts);
     }
-    meet(p);
+    meet(parts);
 }
 
 /* Vectors that are too long for MPI's counts. */
-static void send_parts(weft_team *t, real *x, size_t n)
+static void send_parts(weft_team *team, real *x, size_t n)
 {
-    for (int r = 0; r < t->size; r++) {
+    for (int r = 0; r < team->size; r++) {
         int64_t first, count;
-        weft_deal((int64_t)n, r, t->size, &first, &count);
-        weft_bcast(t, x + first, (size_t)count * sizeof *x, r);
+        weft_deal((int64_t)n, r, team->size, &first, &count);
+        weft_bcast(team, x + first, (size_t)count * sizeof *x, r);
     }
 }
 
-void weft_parts_join(weft_team *t, real *x, int c, size_t n)
+void weft_parts_join(weft_team *team, real *x, int c, size_t n)
 {
     const vectors v = {.x = (char *)x, .c = c, .n = n, .width = sizeof *x};
-    if (t->size == 1) return;
-    if (too_many(t->parts, (size_t)c * n)) {
-        for (int j = 0; j < c; j++) send_parts(t, x + (size_t)j * n, n);
+    if (team->size == 1) return;
+    if (too_many(team->parts, (size_t)c * n)) {
+        for (int j = 0; j < c; j++) send_parts(team, x + (size_t)j * n, n);
         return;
     }
-    weft_timer_begin(t);
-    if (t->parts->of)
-        join_shared(t, x, c, n);
+    weft_timer_begin(team);
+    if (team->parts->of)
+        join_shared(team, x, c, n);
     else
-        gather(t, all_of(t), &v);
-    weft_timer_end(t, (size_t)c * n * sizeof *x);
+        gather(team, all_of(team), &v);
+    weft_timer_end(team, (size_t)c * n * sizeof *x);
 }

@@ -32,50 +32,52 @@ typedef struct weft_sender {
 
 /* Exchanges a first message with every other leader, because MPI makes a connection only if
  * both sides take part. */
-static void connect(const weft_peers *p)
+static void connect(const weft_peers *peers)
 {
-    for (int step = 1; step < p->size; step++) {
-        int to = (p->rank + step) % p->size;
-        int from = (p->rank + p->size - step) % p->size;
+    for (int step = 1; step < peers->size; step++) {
+        int to = (peers->rank + step) % peers->size;
+        int from = (peers->rank + peers->size - step) % peers->size;
         MPI_Sendrecv(NULL, 0, MPI_BYTE, to, TAG_END, NULL, 0, MPI_BYTE, from, TAG_END,
-                     p->comm, MPI_STATUS_IGNORE);
+                     peers->comm, MPI_STATUS_IGNORE);
     }
 }
 
-weft_peers *weft_peers_join(const weft_team *t, int parts, weft_arena *mem)
+weft_peers *weft_peers_join(const weft_team *team, int parts, weft_arena *mem)
 {
-    int first = weft_team_first(t->size, parts, weft_team_of(t->size, parts, t->rank));
+    int first =
+        weft_team_first(team->size, parts, weft_team_of(team->size, parts, team->rank));
     MPI_Comm comm;
-    MPI_Comm_split(comm_of(t), t->rank == first ? 0 : MPI_UNDEFINED, t->rank, &comm);
+    MPI_Comm_split(comm_of(team), team->rank == first ? 0 : MPI_UNDEFINED, team->rank,
+                   &comm);
     if (comm == MPI_COMM_NULL) return NULL;
-    weft_peers *p = WEFT_NEW(mem, weft_peers, 1);
-    *p = (weft_peers){.comm = comm};
-    MPI_Comm_rank(comm, &p->rank);
-    MPI_Comm_size(comm, &p->size);
-    p->from = WEFT_NEW(mem, sender, p->size);
-    for (int i = 0; i < p->size; i++) p->from[i].sent = -1;
-    connect(p);
-    return p;
+    weft_peers *peers = WEFT_NEW(mem, weft_peers, 1);
+    *peers = (weft_peers){.comm = comm};
+    MPI_Comm_rank(comm, &peers->rank);
+    MPI_Comm_size(comm, &peers->size);
+    peers->from = WEFT_NEW(mem, sender, peers->size);
+    for (int i = 0; i < peers->size; i++) peers->from[i].sent = -1;
+    connect(peers);
+    return peers;
 }
 
 /* ---- sending ---- */
 
 /* Frees messages that were sent to all, up to the first that was not: those behind it
  * mostly wait for the same receiver, and to test all of many takes long. */
-static void sweep(weft_peers *p)
+static void sweep(weft_peers *peers)
 {
-    while (p->out) {
-        outgoing *o = p->out;
+    while (peers->out) {
+        outgoing *o = peers->out;
         int gone = 0;
         MPI_Testall(o->n, o->request, &gone, MPI_STATUSES_IGNORE);
         if (!gone) return;
-        p->out = o->next;
-        if (!p->out) p->last = NULL;
+        peers->out = o->next;
+        if (!peers->out) peers->last = NULL;
         weft_arena_free(o->mem);
     }
 }
 
-void weft_peers_send(weft_peers *p, const void *data, size_t bytes)
+void weft_peers_send(weft_peers *peers, const void *data, size_t bytes)
 {
     weft_arena *mem = weft_arena_new();
     uint64_t all = sizeof all + bytes;
@@ -85,31 +87,33 @@ void weft_peers_send(weft_peers *p, const void *data, size_t bytes)
     if (bytes > 0) memcpy(text + sizeof all, data, bytes);
     outgoing *o = WEFT_NEW(mem, outgoing, 1);
     *o = (outgoing){.mem = mem};
-    o->request = WEFT_NEW(mem, MPI_Request, pieces * (uint64_t)p->size);
+    o->request = WEFT_NEW(mem, MPI_Request, pieces * (uint64_t)peers->size);
     for (uint64_t at = 0; at < all; at += PIECE)
-        for (int step = 1; step < p->size; step++)
+        for (int step = 1; step < peers->size; step++)
             MPI_Isend(text + at, (int)(all - at < PIECE ? all - at : PIECE), MPI_BYTE,
-                      (p->rank + step) % p->size, TAG_PIECE, p->comm, &o->request[o->n++]);
-    if (p->last)
-        p->last->next = o;
+                      (peers->rank + step) % peers->size, TAG_PIECE, peers->comm,
+                      &o->request[o->n++]);
+    if (peers->last)
+        peers->last->next = o;
     else
-        p->out = o;
-    p->last = o;
-    p->sent++;
-    sweep(p);
+        peers->out = o;
+    peers->last = o;
+    peers->sent++;
+    sweep(peers);
 }
 
 /* ---- receiving ---- */
 
 /* Receives a piece; returns 1 if its message is complete. */
-static int take_piece(weft_peers *p, const MPI_Status *s, weft_arena *mem,
+static int take_piece(weft_peers *peers, const MPI_Status *status, weft_arena *mem,
                       weft_message *out)
 {
-    sender *f = &p->from[s->MPI_SOURCE];
+    sender *f = &peers->from[status->MPI_SOURCE];
     char piece[PIECE];
     int n;
-    MPI_Get_count(s, MPI_BYTE, &n);
-    MPI_Recv(piece, n, MPI_BYTE, s->MPI_SOURCE, TAG_PIECE, p->comm, MPI_STATUS_IGNORE);
+    MPI_Get_count(status, MPI_BYTE, &n);
+    MPI_Recv(piece, n, MPI_BYTE, status->MPI_SOURCE, TAG_PIECE, peers->comm,
+             MPI_STATUS_IGNORE);
     if (f->at == 0) {
         memcpy(&f->bytes, piece, sizeof f->bytes);
         f->mem = weft_arena_new();
@@ -128,68 +132,69 @@ static int take_piece(weft_peers *p, const MPI_Status *s, weft_arena *mem,
     return 1;
 }
 
-int weft_peers_receive(weft_peers *p, weft_message *out, weft_arena *mem)
+int weft_peers_receive(weft_peers *peers, weft_message *out, weft_arena *mem)
 {
     int there = 0;
-    MPI_Status s;
-    if (p->size == 1) return 0;
-    sweep(p);
+    MPI_Status status;
+    if (peers->size == 1) return 0;
+    sweep(peers);
     for (;;) {
-        MPI_Iprobe(MPI_ANY_SOURCE, TAG_PIECE, p->comm, &there, &s);
+        MPI_Iprobe(MPI_ANY_SOURCE, TAG_PIECE, peers->comm, &there, &status);
         if (!there) return 0;
-        if (take_piece(p, &s, mem, out)) return 1;
+        if (take_piece(peers, &status, mem, out)) return 1;
     }
 }
 
-int weft_peers_here(weft_peers *p)
+int weft_peers_here(weft_peers *peers)
 {
     int there = 0;
-    if (p->size > 1)
-        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, p->comm, &there, MPI_STATUS_IGNORE);
-    sweep(p);
+    if (peers->size > 1)
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, peers->comm, &there, MPI_STATUS_IGNORE);
+    sweep(peers);
     return there;
 }
 
-int weft_peers_left(weft_peers *p)
+int weft_peers_left(weft_peers *peers)
 {
-    int there = p->size > 1;
+    int there = peers->size > 1;
     while (there) {
-        MPI_Status s;
+        MPI_Status status;
         int64_t end[2]; /* messages sent; why */
-        MPI_Iprobe(MPI_ANY_SOURCE, TAG_END, p->comm, &there, &s);
+        MPI_Iprobe(MPI_ANY_SOURCE, TAG_END, peers->comm, &there, &status);
         if (!there) break;
-        MPI_Recv(end, 2, MPI_INT64_T, s.MPI_SOURCE, TAG_END, p->comm, MPI_STATUS_IGNORE);
-        p->from[s.MPI_SOURCE].sent = end[0];
-        if (end[1] > p->why) p->why = (int)end[1];
+        MPI_Recv(end, 2, MPI_INT64_T, status.MPI_SOURCE, TAG_END, peers->comm,
+                 MPI_STATUS_IGNORE);
+        peers->from[status.MPI_SOURCE].sent = end[0];
+        if (end[1] > peers->why) peers->why = (int)end[1];
     }
-    return p->why;
+    return peers->why;
 }
 
 /* ---- leaving ---- */
 
-int weft_peers_alone(const weft_peers *p)
+int weft_peers_alone(const weft_peers *peers)
 {
-    for (int i = 0; i < p->size; i++)
-        if (i != p->rank && p->from[i].messages != p->from[i].sent) return 0;
+    for (int i = 0; i < peers->size; i++)
+        if (i != peers->rank && peers->from[i].messages != peers->from[i].sent) return 0;
     return 1;
 }
 
-void weft_peers_leave(weft_peers *p, int why)
+void weft_peers_leave(weft_peers *peers, int why)
 {
     weft_arena *tmp = weft_arena_new();
-    weft_message m;
-    MPI_Request *request = WEFT_NEW(tmp, MPI_Request, p->size);
-    const int64_t end[2] = {p->sent, why};
+    weft_message message;
+    MPI_Request *request = WEFT_NEW(tmp, MPI_Request, peers->size);
+    const int64_t end[2] = {peers->sent, why};
     int n = 0;
-    for (int i = 0; i < p->size; i++)
-        if (i != p->rank)
-            MPI_Isend(end, 2, MPI_INT64_T, i, TAG_END, p->comm, &request[n++]);
-    while (!weft_peers_alone(p)) {
-        weft_peers_left(p);
-        if (!weft_peers_receive(p, &m, tmp)) weft_nap(NAP_SECONDS);
+    for (int i = 0; i < peers->size; i++)
+        if (i != peers->rank)
+            MPI_Isend(end, 2, MPI_INT64_T, i, TAG_END, peers->comm, &request[n++]);
+    while (!weft_peers_alone(peers)) {
+        weft_peers_left(peers);
+        if (!weft_peers_receive(peers, &message, tmp)) weft_nap(NAP_SECONDS);
     }
     MPI_Waitall(n, request, MPI_STATUSES_IGNORE);
-    while (p->out) sweep(p);
-    MPI_Comm_free(&p->comm);
+    while (peers->out) sweep(peers);
+    MPI_Comm_free(&peers->comm);
     weft_arena_free(tmp);
 }

@@ -20,25 +20,25 @@ int weft_team_of(int size, int parts, int rank)
     return part;
 }
 
-void weft_team_split(const weft_team *t, int parts, weft_team *own)
+void weft_team_split(const weft_team *team, int parts, weft_team *own)
 {
-    int part = weft_team_of(t->size, parts, t->rank);
+    int part = weft_team_of(team->size, parts, team->rank);
     *own = (weft_team){.since = weft_now(),
-                       .first = t->first + weft_team_first(t->size, parts, part)};
+                       .first = team->first + weft_team_first(team->size, parts, part)};
     MPI_Comm comm;
-    MPI_Comm_split(comm_of(t), part, t->rank, &comm);
+    MPI_Comm_split(comm_of(team), part, team->rank, &comm);
     MPI_Comm_rank(comm, &own->rank);
     MPI_Comm_size(comm, &own->size);
     set_comm(own, comm);
 }
 
-void weft_team_free(weft_team *t)
+void weft_team_free(weft_team *team)
 {
-    weft_parts_close(t);
-    weft_nodes_close(t);
-    MPI_Comm comm = comm_of(t);
+    weft_parts_close(team);
+    weft_nodes_close(team);
+    MPI_Comm comm = comm_of(team);
     MPI_Comm_free(&comm);
-    set_comm(t, comm);
+    set_comm(team, comm);
 }
 
 void weft_times_move(weft_team *from, weft_team *to)

@@ -23,41 +23,43 @@ static int first_of(int vocabulary)
     return vocabulary == WEFT_VOCAB_FEDEX ? FEDEX_FIRST : 0;
 }
 
-weft_status weft_alphabet_setup(weft_alphabet *a, int vocabulary, const char *unknown)
+weft_status weft_alphabet_setup(weft_alphabet *alphabet, int vocabulary,
+                                const char *unknown)
 {
     const char *all = symbols[vocabulary];
     int first = first_of(vocabulary), other = first > 0 ? FEDEX_UNKNOWN : -1;
-    *a = (weft_alphabet){.n = first + (int)strlen(all),
-                         .name = first > 0 ? "fedex" : "leaf"};
+    *alphabet = (weft_alphabet){.n = first + (int)strlen(all),
+                                .name = first > 0 ? "fedex" : "leaf"};
     if (unknown != NULL && *unknown != '\0') {
         const char *at = strchr(all, *unknown);
         if (at == NULL || strlen(unknown) != 1)
             return weft_fail(WEFT_ECONF,
                              "unknown = %s is no symbol of the vocabulary %s; give one of "
                              "its %d symbols",
-                             unknown, a->name, a->n);
+                             unknown, alphabet->name, alphabet->n);
         other = first + (int)(at - all);
     }
-    for (int c = 0; c < 256; c++) a->symbol[c] = (int16_t)other;
+    for (int c = 0; c < 256; c++) alphabet->symbol[c] = (int16_t)other;
     for (int i = 0; all[i] != '\0'; i++)
-        a->symbol[(unsigned char)all[i]] = (int16_t)(first + i);
+        alphabet->symbol[(unsigned char)all[i]] = (int16_t)(first + i);
     return WEFT_OK;
 }
 
-int64_t weft_alphabet_map(const weft_alphabet *a, const char *text, size_t n, uint8_t *out,
-                          size_t *bad)
+int64_t weft_alphabet_map(const weft_alphabet *alphabet, const char *text, size_t n,
+                          uint8_t *out, size_t *bad)
 {
     int64_t count = 0;
     for (*bad = 0; *bad < n; (*bad)++) {
         unsigned char c = (unsigned char)text[*bad];
         if ((c & 0xc0) == 0x80) continue; /* a later byte of a character */
-        if (a->symbol[c] < 0) break;
-        out[count++] = (uint8_t)a->symbol[c];
+        if (alphabet->symbol[c] < 0) break;
+        out[count++] = (uint8_t)alphabet->symbol[c];
     }
     return count;
 }
 
-weft_status weft_alphabet_fail(const weft_alphabet *a, const char *where, const char *text)
+weft_status weft_alphabet_fail(const weft_alphabet *alphabet, const char *where,
+                               const char *text)
 {
     char shown[8] = "";
     unsigned char c = (unsigned char)*text;
@@ -70,10 +72,10 @@ weft_status weft_alphabet_fail(const weft_alphabet *a, const char *where, const 
     return weft_fail(WEFT_EDATA,
                      "%s has the character '%s', which is none of the %d symbols of "
                      "vocabulary = %s; mend it, or give unknown = SYMBOL to stand for such",
-                     where, shown, a->n, a->name);
+                     where, shown, alphabet->n, alphabet->name);
 }
 
-void weft_alphabet_classes(int vocabulary, weft_pack *p)
+void weft_alphabet_classes(int vocabulary, weft_pack *pack)
 {
     static const char *const control[] = {
         ['\t'] = "\\t", ['\n'] = "\\n", ['\v'] = "\\v", ['\r'] = "\\r"};
@@ -90,5 +92,5 @@ void weft_alphabet_classes(int vocabulary, weft_pack *p)
         text[c][0] = *all;
         name[n] = c < ' ' ? control[c] : text[c];
     }
-    weft_pack_classes(p, n, name);
+    weft_pack_classes(pack, n, name);
 }

@@ -19,16 +19,16 @@ typedef struct weft_alphabet {
 } weft_alphabet;
 
 /* `unknown` NULL: LEAF's has no symbol for characters that it lacks. ECONF. */
-WEFT_CHECKED weft_status weft_alphabet_setup(weft_alphabet *a, int vocabulary,
+WEFT_CHECKED weft_status weft_alphabet_setup(weft_alphabet *alphabet, int vocabulary,
                                              const char *unknown);
 /* The symbols of text[n] to out[n]; returns how many. A character of several bytes is one
  * symbol. At a character without symbol it ends and *bad is its place, otherwise n. */
-int64_t weft_alphabet_map(const weft_alphabet *a, const char *text, size_t n, uint8_t *out,
-                          size_t *bad);
+int64_t weft_alphabet_map(const weft_alphabet *alphabet, const char *text, size_t n,
+                          uint8_t *out, size_t *bad);
 /* EDATA: "<where> has the character ..., which ..."; `where` names file and place. */
-WEFT_CHECKED weft_status weft_alphabet_fail(const weft_alphabet *a, const char *where,
-                                            const char *text);
+WEFT_CHECKED weft_status weft_alphabet_fail(const weft_alphabet *alphabet,
+                                            const char *where, const char *text);
 /* Tells the packer the classes: symbols as they are, or "\\n" and the like. */
-void weft_alphabet_classes(int vocabulary, weft_pack *p);
+void weft_alphabet_classes(int vocabulary, weft_pack *pack);
 
 #endif

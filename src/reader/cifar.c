@@ -26,14 +26,14 @@ static const weft_opt options[] = {
     {0},
 };
 
-static weft_status read_names(const char *source, weft_pack *p)
+static weft_status read_names(const char *source, weft_pack *pack)
 {
     char *text, *line;
     size_t n;
     const char *name[CLASSES];
     int found = 0;
-    const char *path = weft_arena_text(p->mem, "%s/batches.meta.txt", source);
-    TRY(weft_read_all(path, p->mem, &text, &n));
+    const char *path = weft_arena_text(pack->mem, "%s/batches.meta.txt", source);
+    TRY(weft_read_all(path, pack->mem, &text, &n));
     for (char *at = text, *end = text + n; (line = weft_line(&at, end, &n)) != NULL;) {
         if (n == 0) continue;
         if (found < CLASSES) name[found] = line;
@@ -44,8 +44,8 @@ static weft_status read_names(const char *source, weft_pack *p)
                          "%s names %d classes where %d are expected; unpack the "
                          "archive again",
                          path, found, CLASSES);
-    weft_pack_classes(p, CLASSES, name);
-    return weft_pack_source(p, path);
+    weft_pack_classes(pack, CLASSES, name);
+    return weft_pack_source(pack, path);
 }
 
 static weft_status check_size(const char *path, int64_t images)
@@ -64,14 +64,14 @@ static weft_status check_size(const char *path, int64_t images)
                      (long long)images, IMAGE);
 }
 
-static weft_status read_batch(const char *path, int64_t images, weft_pack *p)
+static weft_status read_batch(const char *path, int64_t images, weft_pack *pack)
 {
-    size_t mark = weft_arena_mark(p->scratch), n;
+    size_t mark = weft_arena_mark(pack->scratch), n;
     char *text;
     TRY(check_size(path, images));
-    TRY(weft_read_all(path, p->scratch, &text, &n));
-    uint8_t *x = WEFT_NEW(p->scratch, uint8_t, images * PIXELS);
-    int32_t *label = WEFT_NEW(p->scratch, int32_t, images);
+    TRY(weft_read_all(path, pack->scratch, &text, &n));
+    uint8_t *x = WEFT_NEW(pack->scratch, uint8_t, images * PIXELS);
+    int32_t *label = WEFT_NEW(pack->scratch, int32_t, images);
     for (int64_t i = 0; i < images; i++) {
         const char *image = text + i * IMAGE;
         label[i] = (unsigned char)image[0];
@@ -82,24 +82,25 @@ static weft_status read_batch(const char *path, int64_t images, weft_pack *p)
                              path, (long long)i, (int)label[i], CLASSES - 1);
         memcpy(x + i * PIXELS, image + 1, PIXELS);
     }
-    TRY(weft_pack_rows(p, images, x, label));
-    weft_arena_reset(p->scratch, mark);
-    return weft_pack_source(p, path);
+    TRY(weft_pack_rows(pack, images, x, label));
+    weft_arena_reset(pack->scratch, mark);
+    return weft_pack_source(pack, path);
 }
 
-static weft_status cifar_read(const void *self, const char *source, weft_pack *p)
+static weft_status cifar_read(const void *self, const char *source, weft_pack *pack)
 {
     const cifar *c = self;
     static const char *const file[BATCHES] = {"data_batch_1.bin", "data_batch_2.bin",
                                               "data_batch_3.bin", "data_batch_4.bin",
                                               "data_batch_5.bin", "test_batch.bin"};
     const int64_t rows[WEFT_NPART] = {VALID * c->images, c->images, c->images};
-    TRY(read_names(source, p));
-    TRY(weft_pack_matrix(p, WEFT_BYTES, PIXELS, rows));
-    weft_pack_image(p, 3, SIDE, SIDE);
+    TRY(read_names(source, pack));
+    TRY(weft_pack_matrix(pack, WEFT_BYTES, PIXELS, rows));
+    weft_pack_image(pack, 3, SIDE, SIDE);
     for (int i = 0; i < BATCHES; i++)
-        TRY(read_batch(weft_arena_text(p->mem, "%s/%s", source, file[i]), c->images, p));
-    weft_pack_split(p,
+        TRY(read_batch(weft_arena_text(pack->mem, "%s/%s", source, file[i]), c->images,
+                       pack));
+    weft_pack_split(pack,
                     "data_batch_1 to 4 train, data_batch_5 valid, test_batch test, in the "
                     "order of the files");
     return WEFT_OK;

@@ -61,10 +61,12 @@ static const weft_opt options[] = {
 
 /* ---- tables ---- */
 
-weft_status weft_dense_row(weft_dense_rows *t, int64_t line, const char *label)
+weft_status weft_dense_row(weft_dense_rows *rows, int64_t line, const char *label)
 {
-    t->label = weft_grow(t->mem, t->label, sizeof *t->label, t->n, &t->label_room);
-    return weft_labels_find(&t->labels, line, label, strlen(label), &t->label[t->n++]);
+    rows->label =
+        weft_grow(rows->mem, rows->label, sizeof *rows->label, rows->n, &rows->label_room);
+    return weft_labels_find(&rows->labels, line, label, strlen(label),
+                            &rows->label[rows->n++]);
 }
 
 int weft_table_number(const char *text, double *x)
@@ -94,14 +96,15 @@ const char *weft_table_label(const char *text, weft_arena *mem)
 
 /* ---- libsvm ---- */
 
-static void add_entry(weft_dense_rows *t, int64_t column, double value)
+static void add_entry(weft_dense_rows *rows, int64_t column, double value)
 {
-    t->value = weft_grow(t->mem, t->value, sizeof *t->value, t->entries, &t->value_room);
-    t->column =
-        weft_grow(t->mem, t->column, sizeof *t->column, t->entries, &t->column_room);
-    t->value[t->entries] = value;
-    t->column[t->entries++] = (int32_t)column;
-    if (column >= t->d) t->d = column + 1;
+    rows->value = weft_grow(rows->mem, rows->value, sizeof *rows->value, rows->entries,
+                            &rows->value_room);
+    rows->column = weft_grow(rows->mem, rows->column, sizeof *rows->column, rows->entries,
+                             &rows->column_room);
+    rows->value[rows->entries] = value;
+    rows->column[rows->entries++] = (int32_t)column;
+    if (column >= rows->d) rows->d = column + 1;
 }
 
 /* What INDEX:VALUE is not. */
@@ -128,7 +131,7 @@ static weft_status bad_index(const char *path, int64_t line, long index, long la
 
 /* One "INDEX:VALUE"; `last` is the index before it. */
 static weft_status read_pair(const char *path, int64_t line, char *pair, int from,
-                             long *last, weft_dense_rows *t)
+                             long *last, weft_dense_rows *rows)
 {
     char *colon = strchr(pair, ':'), *end = pair;
     long index = colon != NULL ? strtol(pair, &end, 10) : 0;
@@ -142,12 +145,12 @@ static weft_status read_pair(const char *path, int64_t line, char *pair, int fro
                          "expected; mend or remove the line",
                          path, (long long)line, index, colon + 1);
     *last = index;
-    add_entry(t, index - from, x);
+    add_entry(rows, index - from, x);
     return WEFT_OK;
 }
 
 weft_status weft_read_libsvm(const char *path, char *text, size_t n, int from,
-                             weft_dense_rows *t)
+                             weft_dense_rows *rows)
 {
     static const char blank[] = " \t";
     char *line, *rest;
@@ -166,7 +169,7 @@ weft_status weft_read_libsvm(const char *path, char *text, size_t n, int from,
                              "%s: line %lld has the labels '%.40s': multi-label data are "
                              "not learnt; give each row one class",
                              path, (long long)number, word);
-        const char *label = weft_table_label(word, t->mem);
+        const char *label = weft_table_label(word, rows->mem);
         if (strchr(word, ':') != NULL)
             return weft_fail(WEFT_EDATA,
                              "%s: line %lld has no label; a line is LABEL INDEX:VALUE "
@@ -174,10 +177,11 @@ weft_status weft_read_libsvm(const char *path, char *text, size_t n, int from,
                              path, (long long)number);
         long last = from - 1;
         while ((word = strtok_r(NULL, blank, &rest)) != NULL)
-            TRY(read_pair(path, number, word, from, &last, t));
-        t->first = weft_grow(t->mem, t->first, sizeof *t->first, t->n + 1, &t->first_room);
-        t->first[t->n + 1] = t->entries;
-        TRY(weft_dense_row(t, number, label));
+            TRY(read_pair(path, number, word, from, &last, rows));
+        rows->first = weft_grow(rows->mem, rows->first, sizeof *rows->first, rows->n + 1,
+                                &rows->first_room);
+        rows->first[rows->n + 1] = rows->entries;
+        TRY(weft_dense_row(rows, number, label));
     }
     return WEFT_OK;
 }
@@ -185,42 +189,44 @@ weft_status weft_read_libsvm(const char *path, char *text, size_t n, int from,
 /* ---- the reader ---- */
 
 /* Row i in full. */
-static void copy_row(const weft_dense_rows *t, int64_t i, double *x)
+static void copy_row(const weft_dense_rows *rows, int64_t i, double *x)
 {
-    size_t bytes = (size_t)t->d * sizeof *x;
-    if (t->column == NULL) {
-        memcpy(x, t->value + i * t->d, bytes);
+    size_t bytes = (size_t)rows->d * sizeof *x;
+    if (rows->column == NULL) {
+        memcpy(x, rows->value + i * rows->d, bytes);
         return;
     }
     memset(x, 0, bytes);
-    for (int64_t e = t->first[i]; e < t->first[i + 1]; e++) x[t->column[e]] = t->value[e];
+    for (int64_t e = rows->first[i]; e < rows->first[i + 1]; e++)
+        x[rows->column[e]] = rows->value[e];
 }
 
-static weft_status hand_over(const weft_dense_rows *t, const int64_t *order, weft_pack *p)
+static weft_status hand_over(const weft_dense_rows *rows, const int64_t *order,
+                             weft_pack *pack)
 {
-    int64_t block = BLOCK_BYTES / (t->d * (int64_t)sizeof(double));
-    if (block > t->n) block = t->n;
+    int64_t block = BLOCK_BYTES / (rows->d * (int64_t)sizeof(double));
+    if (block > rows->n) block = rows->n;
     if (block < 1) block = 1;
-    double *x = WEFT_NEW(p->mem, double, block * t->d);
-    int32_t *label = WEFT_NEW(p->mem, int32_t, block);
-    for (int64_t start = 0; start < t->n; start += block) {
-        int64_t count = t->n - start < block ? t->n - start : block;
+    double *x = WEFT_NEW(pack->mem, double, block * rows->d);
+    int32_t *label = WEFT_NEW(pack->mem, int32_t, block);
+    for (int64_t start = 0; start < rows->n; start += block) {
+        int64_t count = rows->n - start < block ? rows->n - start : block;
         for (int64_t i = 0; i < count; i++) {
-            label[i] = t->label[order[start + i]];
-            copy_row(t, order[start + i], x + i * t->d);
+            label[i] = rows->label[order[start + i]];
+            copy_row(rows, order[start + i], x + i * rows->d);
         }
-        TRY(weft_pack_rows(p, count, x, label));
+        TRY(weft_pack_rows(pack, count, x, label));
     }
     return WEFT_OK;
 }
 
 /* Says that rows are images, if so. */
-static weft_status tell_shape(const char *shape, int64_t d, weft_pack *p)
+static weft_status tell_shape(const char *shape, int64_t d, weft_pack *pack)
 {
     int side[3];
     if (*shape == '\0') return WEFT_OK;
     TRY(weft_shape_read(shape, d, side));
-    weft_pack_image(p, side[0], side[1], side[2]);
+    weft_pack_image(pack, side[0], side[1], side[2]);
     return WEFT_OK;
 }
 
@@ -264,49 +270,51 @@ static char separator_of(const dense *o, char named, const char *text, size_t n,
     return found == 0 && o->format == CSV ? ',' : found;
 }
 
-static weft_status read_table(const dense *o, const char *source, weft_dense_rows *t)
+static weft_status read_table(const dense *o, const char *source, weft_dense_rows *rows)
 {
     char *text;
     size_t n;
     weft_csv csv = o->csv;
-    TRY(weft_read_text(source, t->mem, &text, &n));
+    TRY(weft_read_text(source, rows->mem, &text, &n));
     if (csv.decimal == csv.thousands)
         return weft_fail(WEFT_ECONF,
                          "decimal and thousands are the same mark; they differ");
     char named = take_sep_line(&text, &n, &csv.line);
     blank_comments(o->comment, text, n);
-    csv.separator = separator_of(o, named, text, n, t->mem);
-    if (csv.separator == 0) return weft_read_libsvm(source, text, n, !o->zero_based, t);
+    csv.separator = separator_of(o, named, text, n, rows->mem);
+    if (csv.separator == 0) return weft_read_libsvm(source, text, n, !o->zero_based, rows);
     if (csv.separator == ' ') weft_blanks_merge(text, &n);
-    return weft_read_csv(source, text, n, &csv, t);
+    return weft_read_csv(source, text, n, &csv, rows);
 }
 
 /* A text that is the class of the first row alone may be the label's name, where the names
  * of features are numbers. */
-static weft_status check_first(const dense *o, const char *source, const weft_dense_rows *t)
+static weft_status check_first(const dense *o, const char *source,
+                               const weft_dense_rows *rows)
 {
     double x;
     int64_t same = 0;
-    if (o->csv.header != WEFT_HEADER_AUTO || t->name != NULL || t->head.columns == 0)
+    if (o->csv.header != WEFT_HEADER_AUTO || rows->name != NULL || rows->head.columns == 0)
         return WEFT_OK;
-    for (int64_t i = 0; i < t->n; i++) same += t->label[i] == t->label[0];
-    if (same != 1 || t->labels.n < 3 || weft_table_number(t->labels.name[t->label[0]], &x))
+    for (int64_t i = 0; i < rows->n; i++) same += rows->label[i] == rows->label[0];
+    if (same != 1 || rows->labels.n < 3 ||
+        weft_table_number(rows->labels.name[rows->label[0]], &x))
         return WEFT_OK;
     return weft_fail(
         WEFT_EDATA,
         "%s: only the first line has the class '%s'; are these names of columns? "
         "header = yes reads them as such, header = no as a row",
-        source, t->labels.name[t->label[0]]);
+        source, rows->labels.name[rows->label[0]]);
 }
 
-static weft_status dense_read(const void *self, const char *source, weft_pack *p)
+static weft_status dense_read(const void *self, const char *source, weft_pack *pack)
 {
     const dense *o = self;
-    weft_dense_rows t = {.mem = p->mem, .labels = {.mem = p->mem, .path = source}};
-    TRY(weft_pack_source(p, source));
+    weft_dense_rows t = {.mem = pack->mem, .labels = {.mem = pack->mem, .path = source}};
+    TRY(weft_pack_source(pack, source));
     TRY(read_table(o, source, &t));
     TRY(check_first(o, source, &t));
-    TRY(weft_labels_close(&t.labels, source, t.label, t.n, p));
+    TRY(weft_labels_close(&t.labels, source, t.label, t.n, pack));
     if (t.head.columns > 0) weft_csv_tell(source, &o->csv, &t.head);
     for (int i = 0; i < t.labels.n; i++)
         if (weft_cell_missing(t.labels.name[i]))
@@ -316,12 +324,12 @@ static weft_status dense_read(const void *self, const char *source, weft_pack *p
                      source, t.labels.name[i]);
 
     int64_t rows[WEFT_NPART];
-    int64_t *order = WEFT_NEW(p->mem, int64_t, t.n);
-    TRY(weft_split_rows(&o->split, t.label, t.n, order, rows, p));
-    TRY(weft_pack_matrix(p, WEFT_REALS, t.d, rows));
-    if (t.name != NULL) weft_pack_columns(p, t.name);
-    TRY(tell_shape(o->shape, t.d, p));
-    return hand_over(&t, order, p);
+    int64_t *order = WEFT_NEW(pack->mem, int64_t, t.n);
+    TRY(weft_split_rows(&o->split, t.label, t.n, order, rows, pack));
+    TRY(weft_pack_matrix(pack, WEFT_REALS, t.d, rows));
+    if (t.name != NULL) weft_pack_columns(pack, t.name);
+    TRY(tell_shape(o->shape, t.d, pack));
+    return hand_over(&t, order, pack);
 }
 
 extern const weft_reader weft_reader_dense;

@@ -27,7 +27,7 @@ typedef struct weft_dense_rows {
 } weft_dense_rows;
 
 /* Ends the row of that line, whose numbers were just written. EDATA as weft_labels_find. */
-WEFT_CHECKED weft_status weft_dense_row(weft_dense_rows *t, int64_t line,
+WEFT_CHECKED weft_status weft_dense_row(weft_dense_rows *rows, int64_t line,
                                         const char *label);
 
 /* A number from text; canonical spelling ("+1" and "1.0" are "1") of a label, itself where
@@ -80,9 +80,9 @@ const char *weft_number_read(const char *at, const char *end, double *x);
 
 /* EDATA naming file, line and column: ragged rows, non-numbers, NaN or infinity. */
 WEFT_CHECKED weft_status weft_read_csv(const char *path, char *text, size_t n,
-                                       const weft_csv *how, weft_dense_rows *t);
+                                       const weft_csv *how, weft_dense_rows *rows);
 /* from: 0 or 1, the index of the first column. */
 WEFT_CHECKED weft_status weft_read_libsvm(const char *path, char *text, size_t n, int from,
-                                          weft_dense_rows *t);
+                                          weft_dense_rows *rows);
 
 #endif

@@ -56,21 +56,22 @@ static int has_text(const csv *c)
 /* Room for the features and their names, when the first line is there. */
 static weft_status begin(csv *c)
 {
-    weft_dense_rows *t = c->table;
+    weft_dense_rows *rows = c->table;
     if (*c->field[0] == '#' && c->n == 1)
         return weft_fail(WEFT_EDATA,
                          "%s: line %lld begins with '#'; comment = # skips such lines",
                          c->path, (long long)c->line);
     c->ends = has_text(c) && *c->field[c->n - 1] == '\0';
-    t->head.line = c->line;
-    t->head.columns = c->n - c->ends;
-    TRY(weft_csv_begin(c->path, c->how, c->field, &t->head, t->mem));
-    t->d = t->head.columns - 1;
-    t->value = WEFT_NEW(t->mem, double, c->most * t->d);
-    if (t->head.name == NULL) return WEFT_OK;
-    t->name = WEFT_NEW(t->mem, const char *, t->d);
-    for (int64_t i = 0; i < t->head.columns; i++)
-        if (i != t->head.label) t->name[i - (i > t->head.label)] = t->head.name[i];
+    rows->head.line = c->line;
+    rows->head.columns = c->n - c->ends;
+    TRY(weft_csv_begin(c->path, c->how, c->field, &rows->head, rows->mem));
+    rows->d = rows->head.columns - 1;
+    rows->value = WEFT_NEW(rows->mem, double, c->most * rows->d);
+    if (rows->head.name == NULL) return WEFT_OK;
+    rows->name = WEFT_NEW(rows->mem, const char *, rows->d);
+    for (int64_t i = 0; i < rows->head.columns; i++)
+        if (i != rows->head.label)
+            rows->name[i - (i > rows->head.label)] = rows->head.name[i];
     return WEFT_OK;
 }
 
@@ -88,31 +89,31 @@ static weft_status bad_width(const csv *c)
 
 static weft_status add_row(csv *c)
 {
-    weft_dense_rows *t = c->table;
+    weft_dense_rows *rows = c->table;
     if (c->seen++ == 0) {
         TRY(begin(c));
-        if (t->head.name != NULL) return WEFT_OK;
+        if (rows->head.name != NULL) return WEFT_OK;
     }
-    if (c->ends && c->n == t->head.columns + 1 && *c->field[c->n - 1] == '\0') c->n--;
-    if (c->n != t->head.columns) return bad_width(c);
+    if (c->ends && c->n == rows->head.columns + 1 && *c->field[c->n - 1] == '\0') c->n--;
+    if (c->n != rows->head.columns) return bad_width(c);
     for (int64_t i = 0; i < c->n; i++) {
         double x;
-        if (i == t->head.label) continue;
+        if (i == rows->head.label) continue;
         if (!weft_cell_number(c->how, c->field[i], &x, c->row))
             return weft_fail(WEFT_EDATA,
                              "%s: line %lld, %s is '%.40s' where a finite number is "
                              "expected; %s",
                              c->path, (long long)c->line, column_text(c, i), c->field[i],
                              weft_cell_remedy(c->how, c->field[i], c->row));
-        t->value[t->n * t->d + i - (i > t->head.label)] = x;
+        rows->value[rows->n * rows->d + i - (i > rows->head.label)] = x;
     }
-    const char *label = c->field[t->head.label];
+    const char *label = c->field[rows->head.label];
     if (*label == '\0')
         return weft_fail(WEFT_EDATA,
                          "%s: line %lld, %s has no label; give one, or remove "
                          "the line",
-                         c->path, (long long)c->line, column_text(c, t->head.label));
-    return weft_dense_row(t, c->line, label);
+                         c->path, (long long)c->line, column_text(c, rows->head.label));
+    return weft_dense_row(rows, c->line, label);
 }
 
 static void on_row(int end, void *ctx)
@@ -142,11 +143,11 @@ static const char *plain_label(const char *text, size_t n, weft_arena *mem)
  * it. */
 static int add_plain(csv *c, const char *at, const char *end)
 {
-    weft_dense_rows *t = c->table;
+    weft_dense_rows *rows = c->table;
     const char *label = NULL;
     if (c->seen == 0 || c->how->separator != ',' || c->how->thousands != WEFT_MARK_NONE)
         return 0;
-    double *x = t->value + t->n * t->d;
+    double *x = rows->value + rows->n * rows->d;
     if (end > at && end[-1] == '\n') end--;
     if (end > at && end[-1] == '\r') end--;
     for (int64_t i = 0; i < c->table->head.columns; i++) {
@@ -162,7 +163,7 @@ static int add_plain(csv *c, const char *at, const char *end)
         if (i + 1 < c->table->head.columns && (at == end || *at++ != ',')) return 0;
     }
     if (at != end) return 0;
-    c->st = weft_dense_row(t, c->line, label);
+    c->st = weft_dense_row(rows, c->line, label);
     weft_arena_reset(c->row, 0);
     return 1;
 }
@@ -205,11 +206,11 @@ static void feed(csv *c, struct csv_parser *parser, const char *text, size_t n)
 }
 
 weft_status weft_read_csv(const char *path, char *text, size_t n, const weft_csv *how,
-                          weft_dense_rows *t)
+                          weft_dense_rows *rows)
 {
     csv c = {.path = path,
              .how = how,
-             .table = t,
+             .table = rows,
              .line = how->line,
              .most = count_lines(text, n),
              .row = weft_arena_new()};

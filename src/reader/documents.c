@@ -3,81 +3,91 @@
 
 #include <string.h>
 
-weft_status weft_documents_add(weft_documents *d, weft_document x, int64_t line,
-                               const char *label, size_t n_label, weft_arena *mem)
+weft_status weft_documents_add(weft_documents *documents, weft_document document,
+                               int64_t line, const char *label, size_t n_label,
+                               weft_arena *mem)
 {
-    d->document = weft_grow(mem, d->document, sizeof x, d->n, &d->room);
-    d->label = weft_grow(mem, d->label, sizeof *d->label, d->n, &d->label_room);
-    d->document[d->n] = x;
-    return weft_labels_find(&d->labels, line, label, n_label, &d->label[d->n++]);
+    documents->document = weft_grow(mem, documents->document, sizeof document, documents->n,
+                                    &documents->room);
+    documents->label = weft_grow(mem, documents->label, sizeof *documents->label,
+                                 documents->n, &documents->label_room);
+    documents->document[documents->n] = document;
+    return weft_labels_find(&documents->labels, line, label, n_label,
+                            &documents->label[documents->n++]);
 }
 
-void weft_documents_drop(weft_documents *d, int64_t i)
+void weft_documents_drop(weft_documents *documents, int64_t i)
 {
-    int32_t class = d->label[i];
+    int32_t class = documents->label[i];
     int kept = 0;
-    d->n--;
-    for (int64_t k = i; k < d->n; k++) {
-        d->document[k] = d->document[k + 1];
-        d->label[k] = d->label[k + 1];
+    documents->n--;
+    for (int64_t k = i; k < documents->n; k++) {
+        documents->document[k] = documents->document[k + 1];
+        documents->label[k] = documents->label[k + 1];
     }
-    for (int p = 0; p < WEFT_NPART; p++) d->end[p] -= d->end[p] > i;
-    for (int64_t k = 0; k < d->n; k++) kept |= d->label[k] == class;
+    for (int p = 0; p < WEFT_NPART; p++) documents->end[p] -= documents->end[p] > i;
+    for (int64_t k = 0; k < documents->n; k++) kept |= documents->label[k] == class;
     if (kept) return;
-    weft_labels *l = &d->labels;
-    l->n--;
-    for (int c = class; c < l->n; c++) l->name[c] = l->name[c + 1];
-    for (int64_t k = 0; k < d->n; k++) d->label[k] -= d->label[k] > class;
+    weft_labels *labels = &documents->labels;
+    labels->n--;
+    for (int c = class; c < labels->n; c++) labels->name[c] = labels->name[c + 1];
+    for (int64_t k = 0; k < documents->n; k++)
+        documents->label[k] -= documents->label[k] > class;
 }
 
 /* Packs `count` documents from the first on, in that order; order NULL: as read. */
-static weft_status hand_over(const weft_documents *d, weft_part part, int64_t first,
-                             int64_t count, const int64_t *order, weft_pack *p)
+static weft_status hand_over(const weft_documents *documents, weft_part part, int64_t first,
+                             int64_t count, const int64_t *order, weft_pack *pack)
 {
     for (int64_t i = first; i < first + count; i++) {
         int64_t row = order != NULL ? order[i] : i;
-        const weft_document *x = &d->document[row];
-        TRY(weft_pack_document(p, part, x->name, x->text, x->n, d->label[row]));
+        const weft_document *document = &documents->document[row];
+        TRY(weft_pack_document(pack, part, document->name, document->text, document->n,
+                               documents->label[row]));
     }
     return WEFT_OK;
 }
 
 /* All documents in one, shuffled into parts of the sizes that they would have else. */
-static weft_status pack_shuffled(const weft_documents *d, const weft_split *split,
-                                 const int64_t *rows, weft_pack *p)
+static weft_status pack_shuffled(const weft_documents *documents, const weft_split *split,
+                                 const int64_t *rows, weft_pack *pack)
 {
-    int64_t size[WEFT_NPART], at = 0, *order = WEFT_NEW(p->mem, int64_t, d->n);
+    int64_t size[WEFT_NPART], at = 0, *order = WEFT_NEW(pack->mem, int64_t, documents->n);
     for (int i = 0; i < WEFT_NPART; i++)
-        size[i] = rows[i] + (i > 0 ? d->end[i] - d->end[i - 1] : 0);
-    weft_split_sizes(split->seed, size, order, p);
+        size[i] = rows[i] + (i > 0 ? documents->end[i] - documents->end[i - 1] : 0);
+    weft_split_sizes(split->seed, size, order, pack);
     for (int i = 0; i < WEFT_NPART; at += size[i++])
-        TRY(hand_over(d, (weft_part)i, at, size[i], order, p));
+        TRY(hand_over(documents, (weft_part)i, at, size[i], order, pack));
     return WEFT_OK;
 }
 
-weft_status weft_documents_pack(weft_documents *d, const char *source, weft_split split,
-                                weft_pack *p)
+weft_status weft_documents_pack(weft_documents *documents, const char *source,
+                                weft_split split, weft_pack *pack)
 {
-    const int64_t *end = d->end;
-    int64_t rows[WEFT_NPART], at = 0, *order = WEFT_NEW(p->mem, int64_t, end[WEFT_TRAIN]);
+    const int64_t *end = documents->end;
+    int64_t rows[WEFT_NPART], at = 0,
+                              *order = WEFT_NEW(pack->mem, int64_t, end[WEFT_TRAIN]);
     if (split.shuffled && split.shares == WEFT_FROM_END)
         return weft_fail(WEFT_ECONF,
                          "split = shuffled leaves no order of the source: shares = "
                          "end goes with split = bydate");
-    TRY(weft_labels_close(&d->labels, source, d->label, d->n, p));
-    if (d->own[WEFT_VALID] != NULL) split.valid = 0;
-    if (d->own[WEFT_TEST] != NULL) split.test = 0;
-    TRY(weft_split_rows(&split, d->label, end[WEFT_TRAIN], order, rows, p));
-    if (split.shuffled) return pack_shuffled(d, &split, rows, p);
+    TRY(weft_labels_close(&documents->labels, source, documents->label, documents->n,
+                          pack));
+    if (documents->own[WEFT_VALID] != NULL) split.valid = 0;
+    if (documents->own[WEFT_TEST] != NULL) split.test = 0;
+    TRY(weft_split_rows(&split, documents->label, end[WEFT_TRAIN], order, rows, pack));
+    if (split.shuffled) return pack_shuffled(documents, &split, rows, pack);
     for (int i = 1; i < WEFT_NPART; i++)
-        if (d->own[i] != NULL)
-            weft_pack_split_add(p, weft_arena_text(p->mem, "%s is all of %s",
-                                                   weft_part_name[i], d->own[i]));
+        if (documents->own[i] != NULL)
+            weft_pack_split_add(pack,
+                                weft_arena_text(pack->mem, "%s is all of %s",
+                                                weft_part_name[i], documents->own[i]));
     for (int i = 0; i < WEFT_NPART; i++) {
-        TRY(hand_over(d, (weft_part)i, at, rows[i], order, p));
+        TRY(hand_over(documents, (weft_part)i, at, rows[i], order, pack));
         at += rows[i];
         if (i > 0)
-            TRY(hand_over(d, (weft_part)i, end[i - 1], end[i] - end[i - 1], NULL, p));
+            TRY(hand_over(documents, (weft_part)i, end[i - 1], end[i] - end[i - 1], NULL,
+                          pack));
     }
     return WEFT_OK;
 }

@@ -24,16 +24,17 @@ typedef struct weft_documents {
 
 /* Adds a document of class label[n_label], found in that line (0: none) of labels.path.
  * EDATA as weft_labels_find. */
-WEFT_CHECKED weft_status weft_documents_add(weft_documents *d, weft_document x,
-                                            int64_t line, const char *label, size_t n_label,
+WEFT_CHECKED weft_status weft_documents_add(weft_documents *documents,
+                                            weft_document document, int64_t line,
+                                            const char *label, size_t n_label,
                                             weft_arena *mem);
 /* Takes document i out, and its class, if no other document has it; other classes of higher
  * numbers move up. Cost O(n). */
-void weft_documents_drop(weft_documents *d, int64_t i);
+void weft_documents_drop(weft_documents *documents, int64_t i);
 /* Hands all documents over: the first end[WEFT_TRAIN] are shuffled and divided by shares,
  * except that no share is taken for a part with a source of its own. */
-WEFT_CHECKED weft_status weft_documents_pack(weft_documents *d, const char *source,
-                                             weft_split split, weft_pack *p);
+WEFT_CHECKED weft_status weft_documents_pack(weft_documents *documents, const char *source,
+                                             weft_split split, weft_pack *pack);
 
 typedef enum weft_encoding {
     WEFT_ENC_AUTO, /* UTF-8 where it is well-formed, else Windows-1252 */

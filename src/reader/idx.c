@@ -139,17 +139,17 @@ static weft_status read_numbers(gzFile f, idx *x, weft_arena *mem)
         x->path, (long long)x->side[0], (long long)row, more ? "more" : "fewer");
 }
 
-static weft_status read_idx(const char *path, idx *x, weft_pack *p)
+static weft_status read_idx(const char *path, idx *x, weft_pack *pack)
 {
     *x = (idx){.path = path};
     gzFile f = gzopen(path, "rb");
     if (f == NULL) return weft_unreadable(path);
     gzbuffer(f, 1 << 16);
     weft_status st = read_head(f, x);
-    if (st == WEFT_OK) st = read_numbers(f, x, p->mem);
+    if (st == WEFT_OK) st = read_numbers(f, x, pack->mem);
     gzclose(f);
     TRY(st);
-    return weft_pack_source(p, path);
+    return weft_pack_source(pack, path);
 }
 
 /* ---- names ---- */
@@ -167,8 +167,8 @@ static weft_status find_images(const char *dir, const char **path, weft_arena *m
     DIR *d = opendir(dir);
     const char *found = NULL, *other = NULL;
     if (d == NULL) return weft_unreadable(dir);
-    for (const struct dirent *e; (e = readdir(d)) != NULL;) {
-        const char *name = e->d_name;
+    for (const struct dirent *entry; (entry = readdir(d)) != NULL;) {
+        const char *name = entry->d_name;
         if (*name == '.' || !strstr(name, "train-images") || !strstr(name, "idx")) continue;
         int same = found != NULL && stem(name) == stem(found) &&
                    strncmp(name, found, stem(name)) == 0;
@@ -224,13 +224,13 @@ typedef struct set {
     idx images, classes;
 } set;
 
-static weft_status read_set(const char *images, set *s, weft_pack *p)
+static weft_status read_set(const char *images, set *s, weft_pack *pack)
 {
-    const char *name = labels_of(images, p->mem), *labels = existing(name, p->mem);
+    const char *name = labels_of(images, pack->mem), *labels = existing(name, pack->mem);
     if (labels == NULL || strcmp(labels, images) == 0)
         return weft_fail(WEFT_EFILE, "there is no %s, with the labels of %s", name, images);
-    TRY(read_idx(images, &s->images, p));
-    TRY(read_idx(labels, &s->classes, p));
+    TRY(read_idx(images, &s->images, pack));
+    TRY(read_idx(labels, &s->classes, pack));
     if (s->images.sides < 2)
         return weft_fail(WEFT_EDATA, "%s holds single numbers where images are expected",
                          images);
@@ -251,36 +251,36 @@ static weft_status check_alike(const idx *a, const idx *b)
                      a->path, b->path);
 }
 
-static weft_status read_labels(const set *s, weft_labels *l, int32_t *label)
+static weft_status read_labels(const set *s, weft_labels *labels, int32_t *label)
 {
     const idx *x = &s->classes;
-    l->path = x->path;
+    labels->path = x->path;
     for (int64_t i = 0; i < x->side[0]; i++) {
         char text[16];
         int n = snprintf(text, sizeof text, "%.0f",
                          number(x->type, x->bytes + i * width(x->type)));
-        TRY(weft_labels_find(l, i + 1, text, (size_t)n, &label[i]));
+        TRY(weft_labels_find(labels, i + 1, text, (size_t)n, &label[i]));
     }
     return WEFT_OK;
 }
 
 /* Rows are images where they have 2 sides, or 3: channels, height, width. */
-static void tell_shape(const idx *x, weft_pack *p)
+static void tell_shape(const idx *x, weft_pack *pack)
 {
     if (x->sides != 3 && x->sides != 4) return;
     const int64_t *end = x->side + x->sides;
-    weft_pack_image(p, x->sides == 4 ? (int)end[-3] : 1, (int)end[-2], (int)end[-1]);
+    weft_pack_image(pack, x->sides == 4 ? (int)end[-3] : 1, (int)end[-2], (int)end[-1]);
 }
 
 /* Rows order[0] ... of x; NULL: in their order. */
 static weft_status hand_over(const idx *x, const int64_t *order, const int32_t *label,
-                             weft_pack *p)
+                             weft_pack *pack)
 {
     int64_t row = x->d * width(x->type), fit = BLOCK_BYTES / (x->d * 8) + 1;
     int64_t n = x->side[0], most = fit < n ? fit : n;
-    uint8_t *byte = WEFT_NEW(p->scratch, uint8_t, x->type == UBYTE ? most * x->d : 0);
-    double *value = WEFT_NEW(p->scratch, double, x->type == UBYTE ? 0 : most * x->d);
-    int32_t *class = WEFT_NEW(p->mem, int32_t, most);
+    uint8_t *byte = WEFT_NEW(pack->scratch, uint8_t, x->type == UBYTE ? most * x->d : 0);
+    double *value = WEFT_NEW(pack->scratch, double, x->type == UBYTE ? 0 : most * x->d);
+    int32_t *class = WEFT_NEW(pack->mem, int32_t, most);
     for (int64_t start = 0; start < n; start += most) {
         int64_t count = n - start < most ? n - start : most;
         for (int64_t i = 0; i < count; i++) {
@@ -291,7 +291,7 @@ static weft_status hand_over(const idx *x, const int64_t *order, const int32_t *
             for (int64_t j = 0; j < x->d && x->type != UBYTE; j++)
                 value[i * x->d + j] = number(x->type, at + j * width(x->type));
         }
-        TRY(weft_pack_rows(p, count, x->type == UBYTE ? (void *)byte : value, class));
+        TRY(weft_pack_rows(pack, count, x->type == UBYTE ? (void *)byte : value, class));
     }
     return WEFT_OK;
 }
@@ -299,47 +299,48 @@ static weft_status hand_over(const idx *x, const int64_t *order, const int32_t *
 /* ---- the reader ---- */
 
 static weft_status pack_sets(const set *train, const set *test, weft_split split,
-                             const char *source, weft_pack *p)
+                             const char *source, weft_pack *pack)
 {
     int64_t n = train->images.side[0], more = test != NULL ? test->images.side[0] : 0;
-    weft_labels labels = {.mem = p->mem};
-    int64_t rows[WEFT_NPART], *order = WEFT_NEW(p->mem, int64_t, n);
-    int32_t *label = WEFT_NEW(p->mem, int32_t, n + more);
+    weft_labels labels = {.mem = pack->mem};
+    int64_t rows[WEFT_NPART], *order = WEFT_NEW(pack->mem, int64_t, n);
+    int32_t *label = WEFT_NEW(pack->mem, int32_t, n + more);
     TRY(read_labels(train, &labels, label));
     if (test != NULL) {
         TRY(check_alike(&train->images, &test->images));
         TRY(read_labels(test, &labels, label + n));
         split.test = 0;
     }
-    TRY(weft_labels_close(&labels, source, label, n + more, p));
-    TRY(weft_split_rows(&split, label, n, order, rows, p));
+    TRY(weft_labels_close(&labels, source, label, n + more, pack));
+    TRY(weft_split_rows(&split, label, n, order, rows, pack));
     if (test != NULL)
-        weft_pack_split_add(p, weft_arena_text(p->mem, "test is all of %s",
-                                               weft_basename(test->images.path)));
+        weft_pack_split_add(pack, weft_arena_text(pack->mem, "test is all of %s",
+                                                  weft_basename(test->images.path)));
     rows[WEFT_TEST] += more;
-    TRY(weft_pack_matrix(p, train->images.type == UBYTE ? WEFT_BYTES : WEFT_REALS,
+    TRY(weft_pack_matrix(pack, train->images.type == UBYTE ? WEFT_BYTES : WEFT_REALS,
                          train->images.d, rows));
-    tell_shape(&train->images, p);
-    TRY(hand_over(&train->images, order, label, p));
-    return test != NULL ? hand_over(&test->images, NULL, label + n, p) : WEFT_OK;
+    tell_shape(&train->images, pack);
+    TRY(hand_over(&train->images, order, label, pack));
+    return test != NULL ? hand_over(&test->images, NULL, label + n, pack) : WEFT_OK;
 }
 
-static weft_status idx_read(const void *self, const char *source, weft_pack *p)
+static weft_status idx_read(const void *self, const char *source, weft_pack *pack)
 {
     const char *images = source, *other;
     struct stat info;
     set train, test;
     if (stat(source, &info) != 0) return weft_unreadable(source);
-    if (S_ISDIR(info.st_mode)) TRY(find_images(source, &images, p->mem));
-    TRY(read_set(images, &train, p));
-    other = existing(replaced(images, "train", "t10k", p->mem), p->mem);
-    if (other == NULL) other = existing(replaced(images, "train", "test", p->mem), p->mem);
+    if (S_ISDIR(info.st_mode)) TRY(find_images(source, &images, pack->mem));
+    TRY(read_set(images, &train, pack));
+    other = existing(replaced(images, "train", "t10k", pack->mem), pack->mem);
+    if (other == NULL)
+        other = existing(replaced(images, "train", "test", pack->mem), pack->mem);
     if (other == NULL || strcmp(other, images) == 0) {
         weft_log(WEFT_WARN, "%s has no test beside it; its rows are divided", images);
-        return pack_sets(&train, NULL, *(const weft_split *)self, source, p);
+        return pack_sets(&train, NULL, *(const weft_split *)self, source, pack);
     }
-    TRY(read_set(other, &test, p));
-    return pack_sets(&train, &test, *(const weft_split *)self, source, p);
+    TRY(read_set(other, &test, pack));
+    return pack_sets(&train, &test, *(const weft_split *)self, source, pack);
 }
 
 extern const weft_reader weft_reader_idx;

@@ -59,9 +59,10 @@ static weft_status check_class(const char *path, const review *v, int64_t n)
 
 /* Lists the reviews of one class: all names that end in ".txt". */
 static weft_status list_class(const char *source, const char *side, int label, reviews *r,
-                              weft_pack *p)
+                              weft_pack *pack)
 {
-    const char *path = weft_arena_text(p->mem, "%s/%s/%s", source, side, class_name[label]);
+    const char *path =
+        weft_arena_text(pack->mem, "%s/%s/%s", source, side, class_name[label]);
     DIR *dir = opendir(path);
     if (dir == NULL)
         return weft_fail(WEFT_EFILE,
@@ -69,80 +70,82 @@ static weft_status list_class(const char *source, const char *side, int label, r
                          "aclImdb of the archive",
                          path, strerror(errno));
     int64_t before = r->n;
-    for (const struct dirent *e; (e = readdir(dir)) != NULL;) {
-        size_t n = strlen(e->d_name);
-        if (n < 5 || e->d_name[0] == '.' || strcmp(e->d_name + n - 4, ".txt") != 0)
+    for (const struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+        size_t n = strlen(entry->d_name);
+        if (n < 5 || entry->d_name[0] == '.' || strcmp(entry->d_name + n - 4, ".txt") != 0)
             continue;
-        r->review = weft_grow(p->mem, r->review, sizeof *r->review, r->n, &r->room);
-        r->review[r->n++] = (review){
-            .name = weft_arena_text(p->mem, "%s/%s/%s", side, class_name[label], e->d_name),
-            .number = strtol(e->d_name, NULL, 10),
-            .label = label};
+        r->review = weft_grow(pack->mem, r->review, sizeof *r->review, r->n, &r->room);
+        r->review[r->n++] =
+            (review){.name = weft_arena_text(pack->mem, "%s/%s/%s", side, class_name[label],
+                                             entry->d_name),
+                     .number = strtol(entry->d_name, NULL, 10),
+                     .label = label};
     }
     closedir(dir);
     if (r->n == before)
         return weft_fail(WEFT_EDATA,
                          "%s holds no reviews (*.txt); unpack the archive again", path);
     TRY(check_class(path, r->review + before, r->n - before));
-    r->digest[label] = weft_digest_new(p->mem);
+    r->digest[label] = weft_digest_new(pack->mem);
     return WEFT_OK;
 }
 
-static weft_status list_side(const char *source, const char *side, reviews *r, weft_pack *p)
+static weft_status list_side(const char *source, const char *side, reviews *r,
+                             weft_pack *pack)
 {
-    for (int label = 0; label < 2; label++) TRY(list_class(source, side, label, r, p));
+    for (int label = 0; label < 2; label++) TRY(list_class(source, side, label, r, pack));
     qsort(r->review, (size_t)r->n, sizeof *r->review, by_number);
     return WEFT_OK;
 }
 
 static weft_status read_review(const char *source, const review *v, weft_part part,
-                               reviews *r, weft_pack *p)
+                               reviews *r, weft_pack *pack)
 {
-    size_t mark = weft_arena_mark(p->scratch), n;
+    size_t mark = weft_arena_mark(pack->scratch), n;
     char *text;
-    const char *path = weft_arena_text(p->scratch, "%s/%s", source, v->name);
-    TRY(weft_pack_apart(p, path));
-    TRY(weft_read_all(path, p->scratch, &text, &n));
+    const char *path = weft_arena_text(pack->scratch, "%s/%s", source, v->name);
+    TRY(weft_pack_apart(pack, path));
+    TRY(weft_read_all(path, pack->scratch, &text, &n));
     weft_digest_add(r->digest[v->label], v->name, strlen(v->name) + 1);
     weft_digest_add(r->digest[v->label], text, n);
     r->bytes[v->label] += (int64_t)n;
-    TRY(weft_pack_document(p, part, v->name, text, n, v->label));
-    weft_arena_reset(p->scratch, mark);
+    TRY(weft_pack_document(pack, part, v->name, text, n, v->label));
+    weft_arena_reset(pack->scratch, mark);
     return WEFT_OK;
 }
 
 /* Reads all reviews of a side; part[i] is where review i goes, WEFT_TRAIN where part is
  * NULL. */
 static weft_status read_side(const char *source, const char *side, reviews *r,
-                             const uint8_t *part, weft_pack *p)
+                             const uint8_t *part, weft_pack *pack)
 {
     for (int64_t i = 0; i < r->n; i++)
         TRY(read_review(source, &r->review[i],
-                        part != NULL ? (weft_part)part[i] : WEFT_TRAIN, r, p));
+                        part != NULL ? (weft_part)part[i] : WEFT_TRAIN, r, pack));
     for (int label = 0; label < 2; label++)
         weft_pack_source_sum(
-            p, weft_arena_text(p->mem, "%s/%s/%s", source, side, class_name[label]),
+            pack, weft_arena_text(pack->mem, "%s/%s/%s", source, side, class_name[label]),
             r->digest[label], r->bytes[label]);
     return WEFT_OK;
 }
 
-static weft_status imdb_read(const void *self, const char *source, weft_pack *p)
+static weft_status imdb_read(const void *self, const char *source, weft_pack *pack)
 {
     const imdb *o = self;
     reviews train = {0}, test = {0};
-    weft_pack_classes(p, 2, class_name);
-    TRY(list_side(source, "train", &train, p));
-    TRY(list_side(source, "test", &test, p));
-    TRY(read_side(source, "train", &train, NULL, p));
+    weft_pack_classes(pack, 2, class_name);
+    TRY(list_side(source, "train", &train, pack));
+    TRY(list_side(source, "test", &test, pack));
+    TRY(read_side(source, "train", &train, NULL, pack));
 
-    int64_t *order = WEFT_NEW(p->mem, int64_t, test.n);
-    uint8_t *part = WEFT_NEW(p->mem, uint8_t, test.n);
-    weft_shuffle(test.n, (uint64_t)o->seed, order, p->scratch);
+    int64_t *order = WEFT_NEW(pack->mem, int64_t, test.n);
+    uint8_t *part = WEFT_NEW(pack->mem, uint8_t, test.n);
+    weft_shuffle(test.n, (uint64_t)o->seed, order, pack->scratch);
     for (int64_t i = 0; i < test.n; i++)
         part[order[i]] = i < test.n / 2 ? WEFT_TEST : WEFT_VALID;
-    TRY(read_side(source, "test", &test, part, p));
-    weft_pack_split(p,
-                    weft_arena_text(p->mem,
+    TRY(read_side(source, "test", &test, part, pack));
+    weft_pack_split(pack,
+                    weft_arena_text(pack->mem,
                                     "train is train; test shuffled with seed %lld: the "
                                     "first half test, the rest valid; rows by number, neg "
                                     "before pos",

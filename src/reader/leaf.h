@@ -21,7 +21,7 @@ typedef struct weft_leaf_files {
  * one of them would be replaced by what is packed. */
 WEFT_CHECKED weft_status weft_leaf_find(const char *source,
                                         weft_leaf_files part[WEFT_NPART], int *divided,
-                                        weft_pack *p);
+                                        weft_pack *pack);
 
 typedef struct weft_leaf_user {
     const char *name, *file;
@@ -40,9 +40,9 @@ weft_leaf *weft_leaf_open(const char *const *path, int64_t n, int gapped,
                           weft_leaf_form *form, weft_arena *mem);
 /* The next user, who may have no samples, NULL after the last; good until the next call.
  * EFILE, EDATA: not JSON, or not LEAF's; names file, user and sample. */
-WEFT_CHECKED weft_status weft_leaf_next(weft_leaf *l, const weft_leaf_user **user);
+WEFT_CHECKED weft_status weft_leaf_next(weft_leaf *leaf, const weft_leaf_user **user);
 /* Adds the files, of which all users were read, to the sources of the packed file. */
-void weft_leaf_sources(const weft_leaf *l, weft_pack *p);
-void weft_leaf_close(weft_leaf *l);
+void weft_leaf_sources(const weft_leaf *leaf, weft_pack *pack);
+void weft_leaf_close(weft_leaf *leaf);
 
 #endif

@@ -18,46 +18,48 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void add_path(weft_leaf_files *f, const char *path, weft_arena *mem)
+static void add_path(weft_leaf_files *files, const char *path, weft_arena *mem)
 {
-    f->path = weft_grow(mem, f->path, sizeof *f->path, f->n, &f->room);
-    f->path[f->n++] = path;
+    files->path = weft_grow(mem, files->path, sizeof *files->path, files->n, &files->room);
+    files->path[files->n++] = path;
 }
 
 /* The *.json of a directory, by name. */
-static weft_status list_files(const char *path, weft_leaf_files *f, weft_pack *p)
+static weft_status list_files(const char *path, weft_leaf_files *files, weft_pack *pack)
 {
     DIR *dir = opendir(path);
     if (dir == NULL) return weft_unreadable(path);
-    const struct dirent *e;
-    while ((e = readdir(dir)) != NULL) {
-        size_t n = strlen(e->d_name);
-        if (n > 5 && strcmp(e->d_name + n - 5, ".json") == 0)
-            add_path(f, weft_arena_text(p->mem, "%s/%s", path, e->d_name), p->mem);
+    const struct dirent *entry;
+    while ((entry = readdir(dir)) != NULL) {
+        size_t n = strlen(entry->d_name);
+        if (n > 5 && strcmp(entry->d_name + n - 5, ".json") == 0)
+            add_path(files, weft_arena_text(pack->mem, "%s/%s", path, entry->d_name),
+                     pack->mem);
     }
     closedir(dir);
-    if (f->n > 0) qsort(f->path, (size_t)f->n, sizeof *f->path, by_text);
+    if (files->n > 0) qsort(files->path, (size_t)files->n, sizeof *files->path, by_text);
     return WEFT_OK;
 }
 
 weft_status weft_leaf_find(const char *source, weft_leaf_files part[WEFT_NPART],
-                           int *divided, weft_pack *p)
+                           int *divided, weft_pack *pack)
 {
     int64_t n = 0;
-    *divided = is_directory(weft_arena_text(p->mem, "%s/train", source));
+    *divided = is_directory(weft_arena_text(pack->mem, "%s/train", source));
     if (*divided) {
         for (int i = 0; i < WEFT_NPART; i++) {
-            const char *dir = weft_arena_text(p->mem, "%s/%s", source, weft_part_name[i]);
-            if (is_directory(dir)) TRY(list_files(dir, &part[i], p));
+            const char *dir =
+                weft_arena_text(pack->mem, "%s/%s", source, weft_part_name[i]);
+            if (is_directory(dir)) TRY(list_files(dir, &part[i], pack));
         }
     } else if (is_directory(source)) {
-        TRY(list_files(source, &part[WEFT_TRAIN], p));
+        TRY(list_files(source, &part[WEFT_TRAIN], pack));
     } else {
-        add_path(&part[WEFT_TRAIN], source, p->mem);
+        add_path(&part[WEFT_TRAIN], source, pack->mem);
     }
     for (int i = 0; i < WEFT_NPART; i++) {
         n += part[i].n;
-        for (int64_t k = 0; k < part[i].n; k++) TRY(weft_pack_apart(p, part[i].path[k]));
+        for (int64_t k = 0; k < part[i].n; k++) TRY(weft_pack_apart(pack, part[i].path[k]));
     }
     if (n > 0) return WEFT_OK;
     return weft_fail(WEFT_EFILE,

@@ -66,21 +66,21 @@ struct weft_leaf {
     weft_status st;
 };
 
-/* What callbacks return: 1, or 0 after an error, which is in l->st. */
-int weft_leaf_unexpected(weft_leaf *l, const char *what);
-int weft_leaf_list(weft_leaf *l, const char *name);
-int weft_leaf_number(weft_leaf *l, double samples);
-int weft_leaf_begin(weft_leaf *l, const char *name);
-int weft_leaf_value(weft_leaf *l, double value);
-int weft_leaf_row(weft_leaf *l);
-int weft_leaf_window(weft_leaf *l, const char *text, size_t bytes);
-int weft_leaf_label(weft_leaf *l, double value);
-int weft_leaf_follows(weft_leaf *l, const char *text, size_t bytes);
-int weft_leaf_end(weft_leaf *l);
+/* What callbacks return: 1, or 0 after an error, which is in leaf->st. */
+int weft_leaf_unexpected(weft_leaf *leaf, const char *what);
+int weft_leaf_list(weft_leaf *leaf, const char *name);
+int weft_leaf_number(weft_leaf *leaf, double samples);
+int weft_leaf_begin(weft_leaf *leaf, const char *name);
+int weft_leaf_value(weft_leaf *leaf, double value);
+int weft_leaf_row(weft_leaf *leaf);
+int weft_leaf_window(weft_leaf *leaf, const char *text, size_t bytes);
+int weft_leaf_label(weft_leaf *leaf, double value);
+int weft_leaf_follows(weft_leaf *leaf, const char *text, size_t bytes);
+int weft_leaf_end(weft_leaf *leaf);
 
 /* EDATA where the lists of the open file and its users do not agree. */
-WEFT_CHECKED weft_status weft_leaf_check(weft_leaf *l);
+WEFT_CHECKED weft_status weft_leaf_check(weft_leaf *leaf);
 /* "FILE: user 'NAME', x[3]" or the part of it that is known. */
-const char *weft_leaf_where(const weft_leaf *l);
+const char *weft_leaf_where(const weft_leaf *leaf);
 
 #endif

@@ -67,10 +67,10 @@ static weft_role *add_role(weft_role **role, int64_t *n, int64_t *room, const ch
     return r;
 }
 
-static void add_line(weft_role *r, weft_speech_line line, weft_arena *mem)
+static void add_line(weft_role *role, weft_speech_line line, weft_arena *mem)
 {
-    r->line = weft_grow(mem, r->line, sizeof line, r->n, &r->room);
-    r->line[r->n++] = line;
+    role->line = weft_grow(mem, role->line, sizeof line, role->n, &role->room);
+    role->line[role->n++] = line;
 }
 
 /* Hands the roles of a play over; those of two plays of one name become one. */

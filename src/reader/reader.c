@@ -92,45 +92,47 @@ weft_status weft_shape_read(const char *text, int64_t d, int side[3])
 /* ---- labels ---- */
 
 /* The class of that name, or the next one where it is new. */
-static int find(const weft_labels *l, const char *text, size_t n)
+static int find(const weft_labels *labels, const char *text, size_t n)
 {
-    for (int i = -1; i < l->n; i++) {
-        int c = i < 0 ? l->last : i;
-        if (c < l->n && strlen(l->name[c]) == n && memcmp(l->name[c], text, n) == 0)
+    for (int i = -1; i < labels->n; i++) {
+        int c = i < 0 ? labels->last : i;
+        if (c < labels->n && strlen(labels->name[c]) == n &&
+            memcmp(labels->name[c], text, n) == 0)
             return c;
     }
-    return l->n;
+    return labels->n;
 }
 
 /* "FILE: line 7", or "FILE" where the line is 0. */
-static const char *place_of(const weft_labels *l, int64_t line)
+static const char *place_of(const weft_labels *labels, int64_t line)
 {
-    if (line == 0) return l->path;
-    return weft_arena_text(l->mem, "%s: line %lld", l->path, (long long)line);
+    if (line == 0) return labels->path;
+    return weft_arena_text(labels->mem, "%s: line %lld", labels->path, (long long)line);
 }
 
-weft_status weft_labels_find(weft_labels *l, int64_t line, const char *text, size_t n,
+weft_status weft_labels_find(weft_labels *labels, int64_t line, const char *text, size_t n,
                              int32_t *number)
 {
-    *number = l->last = find(l, text, n);
-    if (*number < l->n) return WEFT_OK;
+    *number = labels->last = find(labels, text, n);
+    if (*number < labels->n) return WEFT_OK;
     size_t good = weft_utf8_check(text, n);
     if (good < n)
         return weft_fail(WEFT_EDATA, "%s, byte %zu of the label is not UTF-8; convert it",
-                         place_of(l, line), good);
+                         place_of(labels, line), good);
     if (memchr(text, '\0', n) != NULL)
         return weft_fail(WEFT_EDATA,
                          "%s has a NUL byte in its label; is this text in UTF-8?",
-                         place_of(l, line));
-    if (l->n == WEFT_MAX_CLASSES)
+                         place_of(labels, line));
+    if (labels->n == WEFT_MAX_CLASSES)
         return weft_fail(
             WEFT_EDATA,
             "%s brings more than %d classes, the last '%.*s'; check where the label "
             "stands, "
             "which the option label says, and that it is one and not continuous",
-            place_of(l, line), WEFT_MAX_CLASSES, n < 40 ? (int)n : 40, text);
-    l->name = weft_grow(l->mem, l->name, sizeof *l->name, l->n, &l->room);
-    l->name[l->n++] = weft_arena_text(l->mem, "%.*s", (int)n, text);
+            place_of(labels, line), WEFT_MAX_CLASSES, n < 40 ? (int)n : 40, text);
+    labels->name = weft_grow(labels->mem, labels->name, sizeof *labels->name, labels->n,
+                             &labels->room);
+    labels->name[labels->n++] = weft_arena_text(labels->mem, "%.*s", (int)n, text);
     return WEFT_OK;
 }
 
@@ -152,23 +154,26 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Labels nearly all of which differ, all numbers, are none of classes: n of them. */
-static weft_status check_continuous(const weft_labels *l, const char *source, int64_t n)
+static weft_status check_continuous(const weft_labels *labels, const char *source,
+                                    int64_t n)
 {
     enum { WHOLE = 20, FRACTIONS = 10 }; /* classes that a label may have in any case */
     const char *fraction = NULL;
-    for (int i = 0; i < l->n; i++) {
+    for (int i = 0; i < labels->n; i++) {
         char *end;
-        double x = strtod(l->name[i], &end);
-        if (end == l->name[i] || *end != '\0' || !isfinite(x)) return WEFT_OK;
-        if (x > floor(x)) fraction = l->name[i];
+        double x = strtod(labels->name[i], &end);
+        if (end == labels->name[i] || *end != '\0' || !isfinite(x)) return WEFT_OK;
+        if (x > floor(x)) fraction = labels->name[i];
     }
-    if (fraction ? l->n <= FRACTIONS || 5 * l->n <= n : l->n <= WHOLE || 2 * l->n <= n)
+    if (fraction ? labels->n <= FRACTIONS || 5 * labels->n <= n
+                 : labels->n <= WHOLE || 2 * labels->n <= n)
         return WEFT_OK;
     return weft_fail(WEFT_EDATA,
                      "%s: the labels of %lld rows are %d different numbers, such as %s: a "
                      "label that is continuous is not learnt; name another one, or cut it "
                      "into classes",
-                     source, (long long)n, l->n, fraction ? fraction : l->name[0]);
+                     source, (long long)n, labels->n,
+                     fraction ? fraction : labels->name[0]);
 }
 
 /* A class and what its name means: the value of a number, or letters in lower case without
@@ -200,16 +205,16 @@ static const char *meaning_of(const char *name, weft_arena *mem)
 }
 
 /* Warns of classes that may be meant as one. */
-static void tell_alike(const weft_labels *l, const char *source, weft_arena *tmp)
+static void tell_alike(const weft_labels *labels, const char *source, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    class_meaning *m = WEFT_NEW(tmp, class_meaning, l->n);
-    for (int i = 0; i < l->n; i++)
-        m[i] = (class_meaning){l->name[i], meaning_of(l->name[i], tmp)};
-    qsort(m, (size_t)l->n, sizeof *m, by_meaning);
+    class_meaning *meaning = WEFT_NEW(tmp, class_meaning, labels->n);
+    for (int i = 0; i < labels->n; i++)
+        meaning[i] = (class_meaning){labels->name[i], meaning_of(labels->name[i], tmp)};
+    qsort(meaning, (size_t)labels->n, sizeof *meaning, by_meaning);
     int pairs = 0, first = 0;
-    for (int i = l->n - 1; i > 0; i--)
-        if (strcmp(m[i].text, m[i - 1].text) == 0) {
+    for (int i = labels->n - 1; i > 0; i--)
+        if (strcmp(meaning[i].text, meaning[i - 1].text) == 0) {
             pairs++;
             first = i;
         }
@@ -218,47 +223,47 @@ static void tell_alike(const weft_labels *l, const char *source, weft_arena *tmp
             WEFT_WARN,
             "%s: classes '%s' and '%s'%s are kept apart, as they are written; are they "
             "one? then write them alike",
-            source, m[first - 1].name, m[first].name,
+            source, meaning[first - 1].name, meaning[first].name,
             pairs > 1 ? weft_arena_text(tmp, " (and %d more)", pairs - 1) : "");
     weft_arena_reset(tmp, mark);
 }
 
-weft_status weft_labels_close(weft_labels *l, const char *source, int32_t *label, int64_t n,
-                              weft_pack *p)
+weft_status weft_labels_close(weft_labels *labels, const char *source, int32_t *label,
+                              int64_t n, weft_pack *pack)
 {
-    if (l->n < 2)
+    if (labels->n < 2)
         return weft_fail(WEFT_EDATA,
                          "%s has %d class%s%s%s where two or more are needed; check "
                          "file and options",
-                         source, l->n, l->n == 1 ? ", '" : "es",
-                         l->n == 1 ? l->name[0] : "", l->n == 1 ? "'," : "");
-    TRY(check_continuous(l, source, n));
-    tell_alike(l, source, p->scratch);
-    class_rank *rank = WEFT_NEW(l->mem, class_rank, l->n);
-    for (int i = 0; i < l->n; i++) rank[i] = (class_rank){l->name[i], i};
-    qsort(rank, (size_t)l->n, sizeof *rank, by_name);
-    int32_t *to = WEFT_NEW(l->mem, int32_t, l->n);
-    for (int i = 0; i < l->n; i++) {
+                         source, labels->n, labels->n == 1 ? ", '" : "es",
+                         labels->n == 1 ? labels->name[0] : "", labels->n == 1 ? "'," : "");
+    TRY(check_continuous(labels, source, n));
+    tell_alike(labels, source, pack->scratch);
+    class_rank *rank = WEFT_NEW(labels->mem, class_rank, labels->n);
+    for (int i = 0; i < labels->n; i++) rank[i] = (class_rank){labels->name[i], i};
+    qsort(rank, (size_t)labels->n, sizeof *rank, by_name);
+    int32_t *to = WEFT_NEW(labels->mem, int32_t, labels->n);
+    for (int i = 0; i < labels->n; i++) {
         to[rank[i].id] = i;
-        l->name[i] = rank[i].name;
+        labels->name[i] = rank[i].name;
     }
     for (int64_t i = 0; i < n; i++) label[i] = to[label[i]];
-    weft_pack_classes(p, l->n, l->name);
+    weft_pack_classes(pack, labels->n, labels->name);
     return WEFT_OK;
 }
 
 /* ---- splits ---- */
 
-static void split_from_end(const weft_split *s, const int32_t *label, int64_t n,
-                           int64_t *order, int64_t *rows, weft_pack *p)
+static void split_from_end(const weft_split *split, const int32_t *label, int64_t n,
+                           int64_t *order, int64_t *rows, weft_pack *pack)
 {
     int64_t left[WEFT_MAX_CLASSES] = {0}, share[WEFT_NPART][WEFT_MAX_CLASSES];
-    int64_t at[WEFT_NPART] = {0}, *shuffled = WEFT_NEW(p->mem, int64_t, n);
-    uint8_t *part = WEFT_NEW(p->mem, uint8_t, n);
+    int64_t at[WEFT_NPART] = {0}, *shuffled = WEFT_NEW(pack->mem, int64_t, n);
+    uint8_t *part = WEFT_NEW(pack->mem, uint8_t, n);
     for (int64_t i = 0; i < n; i++) left[label[i]]++;
     for (int c = 0; c < WEFT_MAX_CLASSES; c++) {
-        share[WEFT_TEST][c] = llround((double)left[c] * s->test);
-        share[WEFT_VALID][c] = llround((double)left[c] * s->valid);
+        share[WEFT_TEST][c] = llround((double)left[c] * split->test);
+        share[WEFT_VALID][c] = llround((double)left[c] * split->valid);
     }
     for (int i = 0; i < WEFT_NPART; i++) rows[i] = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -270,43 +275,43 @@ static void split_from_end(const weft_split *s, const int32_t *label, int64_t n,
         rows[part[i]]++;
     }
     for (int i = 1; i < WEFT_NPART; i++) at[i] = at[i - 1] + rows[i - 1];
-    weft_shuffle(n, (uint64_t)s->seed, shuffled, p->mem);
+    weft_shuffle(n, (uint64_t)split->seed, shuffled, pack->mem);
     for (int64_t i = 0; i < n; i++) order[at[part[shuffled[i]]]++] = shuffled[i];
-    weft_pack_split(p, weft_arena_text(p->mem,
-                                       "of each class the last rows of the source: %lld "
-                                       "train, %lld valid, %lld test",
-                                       (long long)rows[WEFT_TRAIN],
-                                       (long long)rows[WEFT_VALID],
-                                       (long long)rows[WEFT_TEST]));
+    weft_pack_split(pack, weft_arena_text(pack->mem,
+                                          "of each class the last rows of the source: %lld "
+                                          "train, %lld valid, %lld test",
+                                          (long long)rows[WEFT_TRAIN],
+                                          (long long)rows[WEFT_VALID],
+                                          (long long)rows[WEFT_TEST]));
 }
 
-weft_status weft_split_rows(const weft_split *s, const int32_t *label, int64_t n,
-                            int64_t *order, int64_t *rows, weft_pack *p)
+weft_status weft_split_rows(const weft_split *split, const int32_t *label, int64_t n,
+                            int64_t *order, int64_t *rows, weft_pack *pack)
 {
-    if (s->valid + s->test >= 1)
+    if (split->valid + split->test >= 1)
         return weft_fail(WEFT_ECONF,
                          "valid = %g and test = %g leave no rows for training; their "
                          "sum must be below 1",
-                         s->valid, s->test);
-    if (s->shares == WEFT_FROM_END) {
-        split_from_end(s, label, n, order, rows, p);
+                         split->valid, split->test);
+    if (split->shares == WEFT_FROM_END) {
+        split_from_end(split, label, n, order, rows, pack);
         return WEFT_OK;
     }
-    rows[WEFT_VALID] = llround((double)n * s->valid);
-    rows[WEFT_TEST] = llround((double)n * s->test);
+    rows[WEFT_VALID] = llround((double)n * split->valid);
+    rows[WEFT_TEST] = llround((double)n * split->test);
     rows[WEFT_TRAIN] = n - rows[WEFT_VALID] - rows[WEFT_TEST];
-    weft_split_sizes(s->seed, rows, order, p);
+    weft_split_sizes(split->seed, rows, order, pack);
     return WEFT_OK;
 }
 
-void weft_split_sizes(int64_t seed, const int64_t *rows, int64_t *order, weft_pack *p)
+void weft_split_sizes(int64_t seed, const int64_t *rows, int64_t *order, weft_pack *pack)
 {
     int64_t n = rows[WEFT_TRAIN] + rows[WEFT_VALID] + rows[WEFT_TEST];
-    weft_shuffle(n, (uint64_t)seed, order, p->mem);
+    weft_shuffle(n, (uint64_t)seed, order, pack->mem);
     weft_pack_split(
-        p, weft_arena_text(p->mem,
-                           "%lld rows shuffled with seed %lld: the first %lld "
-                           "train, the next %lld valid, the last %lld test",
-                           (long long)n, (long long)seed, (long long)rows[WEFT_TRAIN],
-                           (long long)rows[WEFT_VALID], (long long)rows[WEFT_TEST]));
+        pack, weft_arena_text(pack->mem,
+                              "%lld rows shuffled with seed %lld: the first %lld "
+                              "train, the next %lld valid, the last %lld test",
+                              (long long)n, (long long)seed, (long long)rows[WEFT_TRAIN],
+                              (long long)rows[WEFT_VALID], (long long)rows[WEFT_TEST]));
 }

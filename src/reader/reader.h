@@ -35,14 +35,14 @@ typedef struct weft_labels {
 /* The number of label text[n], found in that line of the file (0: in its name). EDATA
  * naming the line: it is not UTF-8, has a NUL, or is one class more than WEFT_MAX_CLASSES.
  */
-WEFT_CHECKED weft_status weft_labels_find(weft_labels *l, int64_t line, const char *text,
-                                          size_t n, int32_t *number);
+WEFT_CHECKED weft_status weft_labels_find(weft_labels *labels, int64_t line,
+                                          const char *text, size_t n, int32_t *number);
 /* Renumbers label[n] in the order of names, checks that there are two classes or more and
  * that they are not the numbers of a continuous label (many of which differ),
  * warns of names that differ only in case, white space or the form of a number, and tells
  * the packer. `source` is for the message. */
-WEFT_CHECKED weft_status weft_labels_close(weft_labels *l, const char *source,
-                                           int32_t *label, int64_t n, weft_pack *p);
+WEFT_CHECKED weft_status weft_labels_close(weft_labels *labels, const char *source,
+                                           int32_t *label, int64_t n, weft_pack *pack);
 #define WEFT_MAX_CLASSES 1000
 
 /* Share of rows for validation and test, and the key of the shuffle. */
@@ -64,10 +64,10 @@ enum { WEFT_BY_CHANCE, WEFT_FROM_END };
  * parts. By chance a part is the next of all shuffled rows; from the end each class gives
  * its last round(n_c test) rows to the test, the round(n_c valid) before them to
  * validation. Tells the packer the rule. ECONF where valid + test >= 1. Cost O(n). */
-WEFT_CHECKED weft_status weft_split_rows(const weft_split *s, const int32_t *label,
+WEFT_CHECKED weft_status weft_split_rows(const weft_split *split, const int32_t *label,
                                          int64_t n, int64_t *order, int64_t *rows,
-                                         weft_pack *p);
+                                         weft_pack *pack);
 /* Shuffles rows 0..n-1 into parts of these sizes, whose sum n is; tells the packer. */
-void weft_split_sizes(int64_t seed, const int64_t *rows, int64_t *order, weft_pack *p);
+void weft_split_sizes(int64_t seed, const int64_t *rows, int64_t *order, weft_pack *pack);
 
 #endif

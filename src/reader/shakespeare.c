@@ -52,16 +52,16 @@ static const weft_opt options[] = {
 /* ---- users ---- */
 
 /* Lines of a role, joined by blanks; several blanks become one. */
-static weft_status say(const char *path, const weft_role *r, const weft_alphabet *a,
-                       weft_user *user, weft_arena *mem)
+static weft_status say(const char *path, const weft_role *role,
+                       const weft_alphabet *alphabet, weft_user *user, weft_arena *mem)
 {
     size_t room = 1, bad;
-    for (int64_t i = 0; i < r->n; i++) room += r->line[i].n + 1;
+    for (int64_t i = 0; i < role->n; i++) room += role->line[i].n + 1;
     char *text = WEFT_NEW(mem, char, room);
     uint8_t *symbol = WEFT_NEW(mem, uint8_t, room);
     int64_t n = 0;
-    for (int64_t i = 0; i < r->n; i++) {
-        const weft_speech_line *line = &r->line[i];
+    for (int64_t i = 0; i < role->n; i++) {
+        const weft_speech_line *line = &role->line[i];
         size_t kept = 0;
         char last = i > 0 ? ' ' : 'a';
         for (size_t j = 0; j <= line->n; j++) {
@@ -69,26 +69,27 @@ static weft_status say(const char *path, const weft_role *r, const weft_alphabet
             if (c != ' ' || last != ' ') text[kept++] = c;
             last = c;
         }
-        n += weft_alphabet_map(a, text, kept, symbol + n, &bad);
+        n += weft_alphabet_map(alphabet, text, kept, symbol + n, &bad);
         if (bad < kept)
             return weft_alphabet_fail(
-                a, weft_arena_text(mem, "%s: line %lld", path, (long long)line->number),
+                alphabet,
+                weft_arena_text(mem, "%s: line %lld", path, (long long)line->number),
                 text + bad);
     }
-    *user = (weft_user){.name = r->name, .text = symbol, .n = n};
+    *user = (weft_user){.name = role->name, .text = symbol, .n = n};
     return WEFT_OK;
 }
 
 /* Takes whole users in random order until their windows are a share of all; cuts the last.
  */
-static void draw_users(const weft_shakespeare *o, weft_user *user, int64_t n,
+static void draw_users(const weft_shakespeare *shakespeare, weft_user *user, int64_t n,
                        weft_arena *mem)
 {
     int64_t all = 0;
     for (int64_t i = 0; i < n; i++) all += user[i].windows;
-    int64_t want = (int64_t)floor(o->fraction * (double)all);
+    int64_t want = (int64_t)floor(shakespeare->fraction * (double)all);
     int64_t *order = WEFT_NEW(mem, int64_t, n);
-    weft_shuffle(n, (uint64_t)o->seed, order, mem);
+    weft_shuffle(n, (uint64_t)shakespeare->seed, order, mem);
     for (int64_t i = 0; i < n; i++) {
         weft_user *u = &user[order[i]];
         if (u->windows > want) u->windows = want;
@@ -106,30 +107,32 @@ static int64_t keep_users(weft_user *user, int64_t n, int64_t least)
 }
 
 /* Text of each role; roles with too little text for a window are left out. */
-static weft_status read_users(const weft_shakespeare *o, const char *source,
-                              weft_user **user, int64_t *n, int *symbols, weft_pack *p)
+static weft_status read_users(const weft_shakespeare *shakespeare, const char *source,
+                              weft_user **user, int64_t *n, int *symbols, weft_pack *pack)
 {
     weft_plays plays;
-    weft_alphabet a;
+    weft_alphabet alphabet;
     char *text;
     size_t bytes;
-    TRY(weft_alphabet_setup(&a, o->vocabulary, o->unknown));
-    *symbols = a.n;
-    TRY(weft_pack_source(p, source));
-    TRY(weft_read_all(source, p->mem, &text, &bytes));
+    TRY(weft_alphabet_setup(&alphabet, shakespeare->vocabulary, shakespeare->unknown));
+    *symbols = alphabet.n;
+    TRY(weft_pack_source(pack, source));
+    TRY(weft_read_all(source, pack->mem, &text, &bytes));
     TRY(weft_text_only(source, text, bytes));
     if (bytes != EDITION_BYTES || weft_hash(text, bytes, 0) != EDITION_HASH)
         weft_log(WEFT_WARN,
                  "%s is not the edition of 1994 (1994-01-100.zip), of which LEAF counts "
                  "1129 users; plays and roles may be others",
                  source);
-    TRY(weft_plays_read(source, text, bytes, &plays, p->mem));
-    *user = WEFT_NEW(p->mem, weft_user, plays.n);
+    TRY(weft_plays_read(source, text, bytes, &plays, pack->mem));
+    *user = WEFT_NEW(pack->mem, weft_user, plays.n);
     int64_t windows = 0;
     for (int64_t i = 0; i < plays.n; i++) {
         weft_user *u = &(*user)[i];
-        TRY(say(source, &plays.role[i], &a, u, p->mem));
-        u->windows = u->n > o->length ? (u->n - o->length - 1) / o->stride + 1 : 0;
+        TRY(say(source, &plays.role[i], &alphabet, u, pack->mem));
+        u->windows = u->n > shakespeare->length
+                         ? (u->n - shakespeare->length - 1) / shakespeare->stride + 1
+                         : 0;
         windows += u->windows;
     }
     *n = keep_users(*user, plays.n, 1);
@@ -143,79 +146,82 @@ static weft_status read_users(const weft_shakespeare *o, const char *source,
 
 /* ---- clients ---- */
 
-int64_t weft_bard_gap(const weft_shakespeare *o)
+int64_t weft_bard_gap(const weft_shakespeare *shakespeare)
 {
-    return (o->length - 1) / o->stride;
+    return (shakespeare->length - 1) / shakespeare->stride;
 }
 
 /* All samples of a user are of one part. */
-static void split_users(const weft_shakespeare *o, int64_t n, int64_t (*count)[WEFT_NPART],
-                        const weft_user *user, weft_arena *mem)
+static void split_users(const weft_shakespeare *shakespeare, int64_t n,
+                        int64_t (*count)[WEFT_NPART], const weft_user *user,
+                        weft_arena *mem)
 {
     int64_t part[WEFT_NPART], at = 0;
     int64_t *order = WEFT_NEW(mem, int64_t, n);
-    weft_shuffle(n, (uint64_t)o->seed, order, mem);
-    weft_shares_count(&o->shares, n, 0, part);
+    weft_shuffle(n, (uint64_t)shakespeare->seed, order, mem);
+    weft_shares_count(&shakespeare->shares, n, 0, part);
     for (int i = 0; i < WEFT_NPART; i++)
         for (int64_t j = 0; j < part[i]; j++, at++)
             count[order[at]][i] = user[order[at]].windows;
 }
 
-static weft_status hand_over(const weft_shakespeare *o, weft_user *user, int64_t n,
-                             int symbols, weft_pack *p)
+static weft_status hand_over(const weft_shakespeare *shakespeare, weft_user *user,
+                             int64_t n, int symbols, weft_pack *pack)
 {
-    int64_t gap = weft_bard_gap(o), left = 0;
-    int64_t(*count)[WEFT_NPART] = weft_arena_alloc(p->mem, (size_t)n, sizeof *count);
-    weft_pack_split(p, o->split == BY_USER
-                           ? "users are divided"
-                           : weft_arena_text(p->mem,
-                                             "samples of each user in the order of its "
-                                             "text, %lld left out between two parts",
-                                             (long long)gap));
-    TRY(weft_pack_clients(p, WEFT_CHARS,
-                          &(weft_clients){.d = o->length,
-                                          .stride = o->stride,
+    int64_t gap = weft_bard_gap(shakespeare), left = 0;
+    int64_t(*count)[WEFT_NPART] = weft_arena_alloc(pack->mem, (size_t)n, sizeof *count);
+    weft_pack_split(pack, shakespeare->split == BY_USER
+                              ? "users are divided"
+                              : weft_arena_text(pack->mem,
+                                                "samples of each user in the order of its "
+                                                "text, %lld left out between two parts",
+                                                (long long)gap));
+    TRY(weft_pack_clients(pack, WEFT_CHARS,
+                          &(weft_clients){.d = shakespeare->length,
+                                          .stride = shakespeare->stride,
                                           .gap = gap,
                                           .symbols = symbols,
                                           .named = 1}));
-    if (o->split == BY_USER) split_users(o, n, count, user, p->mem);
+    if (shakespeare->split == BY_USER) split_users(shakespeare, n, count, user, pack->mem);
     for (int64_t i = 0; i < n; i++) {
         const weft_user *u = &user[i];
-        if (o->split == BY_SAMPLE &&
-            !weft_shares_count(&o->shares, u->windows, gap, count[i])) {
+        if (shakespeare->split == BY_SAMPLE &&
+            !weft_shares_count(&shakespeare->shares, u->windows, gap, count[i])) {
             left++;
             continue;
         }
-        int64_t chars = (u->windows - 1) * o->stride + o->length + 1;
-        TRY(weft_pack_client_text(p, u->name, count[i], u->text, chars));
+        int64_t chars = (u->windows - 1) * shakespeare->stride + shakespeare->length + 1;
+        TRY(weft_pack_client_text(pack, u->name, count[i], u->text, chars));
     }
     weft_shares_log(left, gap);
     return WEFT_OK;
 }
 
-static weft_status shakespeare_read(const void *self, const char *source, weft_pack *p)
+static weft_status shakespeare_read(const void *self, const char *source, weft_pack *pack)
 {
-    const weft_shakespeare *o = self;
+    const weft_shakespeare *shakespeare = self;
     weft_user *user;
     int64_t n;
     int symbols;
-    TRY(weft_shares_check(&o->shares));
-    if (o->sampling == IID && o->split == BY_USER)
+    TRY(weft_shares_check(&shakespeare->shares));
+    if (shakespeare->sampling == IID && shakespeare->split == BY_USER)
         return weft_fail(WEFT_ECONF,
                          "sampling = iid mixes the samples of all users, so that split = "
                          "user has none to divide; give split = sample");
-    TRY(read_users(o, source, &user, &n, &symbols, p));
-    weft_alphabet_classes(o->vocabulary, p);
-    if (o->sampling == IID) return weft_bard_pool(o, user, n, symbols, p);
-    if (o->fraction < 1) draw_users(o, user, n, p->mem);
+    TRY(read_users(shakespeare, source, &user, &n, &symbols, pack));
+    weft_alphabet_classes(shakespeare->vocabulary, pack);
+    if (shakespeare->sampling == IID)
+        return weft_bard_pool(shakespeare, user, n, symbols, pack);
+    if (shakespeare->fraction < 1) draw_users(shakespeare, user, n, pack->mem);
     for (int64_t i = 0; i < n; i++)
-        if (o->most > 0 && user[i].windows > o->most) user[i].windows = o->most;
-    int64_t kept = keep_users(user, n, o->least);
+        if (shakespeare->most > 0 && user[i].windows > shakespeare->most)
+            user[i].windows = shakespeare->most;
+    int64_t kept = keep_users(user, n, shakespeare->least);
     if (kept < n)
         weft_log(WEFT_INFO,
                  "%lld users are left out: not drawn, or fewer than %lld samples",
-                 (long long)(n - kept), (long long)o->least);
-    return hand_over(o, user, kept, symbols, p);
+                 (long long)(n - kept), (long long)shakespeare->least);
+    return hand_over(shakespeare, user, kept, symbols, pack);
 }
 
 extern const weft_reader weft_reader_shakespeare;

@@ -23,10 +23,11 @@ typedef struct weft_user {
 } weft_user;
 
 /* Windows that would overlap if no characters were left out between two parts. */
-int64_t weft_bard_gap(const weft_shakespeare *o);
+int64_t weft_bard_gap(const weft_shakespeare *shakespeare);
 
 /* Pools the windows of all users, part by part, and deals them to new clients. */
-WEFT_CHECKED weft_status weft_bard_pool(const weft_shakespeare *o, const weft_user *user,
-                                        int64_t n, int symbols, weft_pack *p);
+WEFT_CHECKED weft_status weft_bard_pool(const weft_shakespeare *shakespeare,
+                                        const weft_user *user, int64_t n, int symbols,
+                                        weft_pack *pack);
 
 #endif

@@ -57,10 +57,10 @@ static const weft_opt options[] = {
 /* ---- images ---- */
 
 /* Height -128..127 of a pattern at a point of the grid, which is a torus. */
-static int height(const weft_synthetic *o, int pattern, int gx, int gy)
+static int height(const weft_synthetic *synthetic, int pattern, int gx, int gy)
 {
-    weft_rng4 r = synthetic_rng(o, -1 - pattern, gy % GRID * GRID + gx % GRID);
-    return (int)(r.v[0] >> 56) - 128;
+    weft_rng4 rng = synthetic_rng(synthetic, -1 - pattern, gy % GRID * GRID + gx % GRID);
+    return (int)(rng.v[0] >> 56) - 128;
 }
 
 /* Bilinear interpolation at (x, y) pixels, in units of 1/65536 of a height. */
@@ -80,95 +80,102 @@ static int noise(uint32_t word)
            (int)(word >> 24) - 510;
 }
 
-void weft_synthetic_image(const weft_synthetic *o, int64_t row, int label, uint8_t *x)
+void weft_synthetic_image(const weft_synthetic *synthetic, int64_t row, int label,
+                          uint8_t *x)
 {
-    weft_rng4 r = synthetic_rng(o, row, 0);
-    int side = (int)lround(sqrt(o->d));
-    int pattern = label * PATTERNS + (int)(r.v[1] % PATTERNS);
-    int shift_x = (int)(r.v[1] >> 8 & 255) % (2 * SHIFT + 1),
-        shift_y = (int)(r.v[1] >> 16 & 255) % (2 * SHIFT + 1);
-    int contrast = 32 + (int)(r.v[2] % 64), bright = 128 + (int)(r.v[2] >> 32) % 64;
-    if (r.v[3] % 100 < NEGATIVE) contrast = -contrast;
+    weft_rng4 rng = synthetic_rng(synthetic, row, 0);
+    int side = (int)lround(sqrt(synthetic->d));
+    int pattern = label * PATTERNS + (int)(rng.v[1] % PATTERNS);
+    int shift_x = (int)(rng.v[1] >> 8 & 255) % (2 * SHIFT + 1),
+        shift_y = (int)(rng.v[1] >> 16 & 255) % (2 * SHIFT + 1);
+    int contrast = 32 + (int)(rng.v[2] % 64), bright = 128 + (int)(rng.v[2] >> 32) % 64;
+    if (rng.v[3] % 100 < NEGATIVE) contrast = -contrast;
     int grid[(GRID + 1) * (GRID + 1)];
     for (int i = 0; i < (GRID + 1) * (GRID + 1); i++)
-        grid[i] = height(o, pattern, i % (GRID + 1), i / (GRID + 1));
-    for (int i = 0; i < o->d; i++) {
-        if (i % 8 == 0) r = synthetic_rng(o, row, 1 + i / 8);
+        grid[i] = height(synthetic, pattern, i % (GRID + 1), i / (GRID + 1));
+    for (int i = 0; i < synthetic->d; i++) {
+        if (i % 8 == 0) rng = synthetic_rng(synthetic, row, 1 + i / 8);
         int64_t shape =
             surface(grid, side, (i % side + shift_x) % side, (i / side + shift_y) % side);
         int value = bright + (int)(shape * contrast / (64 * 65536)) +
-                    noise((uint32_t)(r.v[i % 8 / 2] >> 32 * (i % 2))) / 4;
+                    noise((uint32_t)(rng.v[i % 8 / 2] >> 32 * (i % 2))) / 4;
         x[i] = (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
     }
 }
 
-static weft_status images(const weft_synthetic *o, const int64_t *rows, weft_pack *p)
+static weft_status images(const weft_synthetic *synthetic, const int64_t *rows,
+                          weft_pack *pack)
 {
-    int side = (int)lround(sqrt(o->d));
-    if (side * side != o->d)
-        return weft_fail(WEFT_ECONF, "d = %d is no square number; try %d", o->d,
+    int side = (int)lround(sqrt(synthetic->d));
+    if (side * side != synthetic->d)
+        return weft_fail(WEFT_ECONF, "d = %d is no square number; try %d", synthetic->d,
                          side * side);
-    TRY(weft_pack_matrix(p, WEFT_BYTES, o->d, rows));
-    weft_pack_image(p, 1, side, side);
+    TRY(weft_pack_matrix(pack, WEFT_BYTES, synthetic->d, rows));
+    weft_pack_image(pack, 1, side, side);
     int64_t n = rows[0] + rows[1] + rows[2];
-    uint8_t *x = WEFT_NEW(p->mem, uint8_t, (int64_t)BLOCK * o->d);
-    int32_t *label = WEFT_NEW(p->mem, int32_t, BLOCK);
+    uint8_t *x = WEFT_NEW(pack->mem, uint8_t, (int64_t)BLOCK * synthetic->d);
+    int32_t *label = WEFT_NEW(pack->mem, int32_t, BLOCK);
     for (int64_t start = 0; start < n; start += BLOCK) {
         int64_t count = n - start < BLOCK ? n - start : BLOCK;
         for (int64_t i = 0; i < count; i++) {
-            label[i] = (int32_t)((start + i) % o->classes);
-            weft_synthetic_image(o, start + i, label[i], x + i * o->d);
+            label[i] = (int32_t)((start + i) % synthetic->classes);
+            weft_synthetic_image(synthetic, start + i, label[i], x + i * synthetic->d);
         }
-        TRY(weft_pack_rows(p, count, x, label));
+        TRY(weft_pack_rows(pack, count, x, label));
     }
     return WEFT_OK;
 }
 
 /* ---- the reader ---- */
 
-static weft_status documents(const weft_synthetic *o, const int64_t *rows, weft_pack *p)
+static weft_status documents(const weft_synthetic *synthetic, const int64_t *rows,
+                             weft_pack *pack)
 {
     int64_t row = 0;
     for (int part = 0; part < WEFT_NPART; part++) {
         for (int64_t i = 0; i < rows[part]; i++, row++) {
-            size_t mark = weft_arena_mark(p->scratch), n;
-            int label = (int)(row % o->classes);
-            const char *name = weft_arena_text(p->scratch, "document %lld", (long long)row);
-            const char *text = weft_synthetic_document(o, row, label, &n, p->scratch);
-            TRY(weft_pack_document(p, (weft_part)part, name, text, n, label));
-            weft_arena_reset(p->scratch, mark);
+            size_t mark = weft_arena_mark(pack->scratch), n;
+            int label = (int)(row % synthetic->classes);
+            const char *name =
+                weft_arena_text(pack->scratch, "document %lld", (long long)row);
+            const char *text =
+                weft_synthetic_document(synthetic, row, label, &n, pack->scratch);
+            TRY(weft_pack_document(pack, (weft_part)part, name, text, n, label));
+            weft_arena_reset(pack->scratch, mark);
         }
     }
     return WEFT_OK;
 }
 
-static weft_status synthetic_read(const void *self, const char *source, weft_pack *p)
+static weft_status synthetic_read(const void *self, const char *source, weft_pack *pack)
 {
     static const char *const what[] = {"images", "documents", FEDERATED "leaf",
                                        FEDERATED "generated", FEDERATED "stored"};
     enum { IMAGES, DOCUMENTS, NWHAT = sizeof what / sizeof *what };
-    weft_synthetic o = *(const weft_synthetic *)self;
+    weft_synthetic synthetic = *(const weft_synthetic *)self;
     int kind = 0;
     while (kind < NWHAT && strcmp(source, what[kind]) != 0) kind++;
     if (kind == NWHAT)
         return weft_fail(WEFT_ECONF, "there are no synthetic '%s'; did you mean '%s'?",
                          source, weft_nearest(source, what, NWHAT));
-    if (o.classes == 1)
+    if (synthetic.classes == 1)
         return weft_fail(WEFT_ECONF, "classes = 1 where two or more are needed");
-    if (kind > DOCUMENTS) return weft_synthetic_clients(&o, source + strlen(FEDERATED), p);
+    if (kind > DOCUMENTS)
+        return weft_synthetic_clients(&synthetic, source + strlen(FEDERATED), pack);
     int text = kind == DOCUMENTS;
-    if (o.seed < 0) o.seed = 0;
-    if (o.d == 0) o.d = PIXELS;
-    if (o.classes == 0) o.classes = text ? 2 : 10;
-    if (o.classes > o.rows)
+    if (synthetic.seed < 0) synthetic.seed = 0;
+    if (synthetic.d == 0) synthetic.d = PIXELS;
+    if (synthetic.classes == 0) synthetic.classes = text ? 2 : 10;
+    if (synthetic.classes > synthetic.rows)
         return weft_fail(WEFT_ECONF,
                          "classes = %d of rows = %lld; two or more are needed, and a "
                          "row of each",
-                         o.classes, (long long)o.rows);
-    weft_pack_numbered(p, o.classes);
-    weft_pack_split(p, "made in this order: train, valid, test");
-    const int64_t rows[WEFT_NPART] = {o.rows, o.rows / 4, o.rows / 4};
-    return text ? documents(&o, rows, p) : images(&o, rows, p);
+                         synthetic.classes, (long long)synthetic.rows);
+    weft_pack_numbered(pack, synthetic.classes);
+    weft_pack_split(pack, "made in this order: train, valid, test");
+    const int64_t rows[WEFT_NPART] = {synthetic.rows, synthetic.rows / 4,
+                                      synthetic.rows / 4};
+    return text ? documents(&synthetic, rows, pack) : images(&synthetic, rows, pack);
 }
 
 extern const weft_reader weft_reader_synthetic;

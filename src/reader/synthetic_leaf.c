@@ -54,94 +54,101 @@ void weft_leafgen_sizes(uint32_t seed, int64_t clients, int64_t *size)
 weft_leafgen *weft_leafgen_new(uint32_t seed, int d, int classes, int clusters,
                                weft_arena *mem)
 {
-    weft_leafgen *g = WEFT_NEW(mem, weft_leafgen, 1);
+    weft_leafgen *leafgen = WEFT_NEW(mem, weft_leafgen, 1);
     int64_t nq = (int64_t)(d + 1) * classes * clusters;
-    *g = (weft_leafgen){.d = d, .classes = classes, .clusters = clusters};
-    g->deviation = WEFT_NEW(mem, double, d);
-    g->q = WEFT_NEW(mem, double, nq);
-    g->mean = WEFT_NEW(mem, double, clusters *clusters);
-    g->v = WEFT_NEW(mem, double, d);
-    g->u = WEFT_NEW(mem, double, clusters);
-    g->w = WEFT_NEW(mem, double, (int64_t)(d + 1) * classes);
-    g->x = WEFT_NEW(mem, double, (int64_t)MOST *d);
-    g->logit = WEFT_NEW(mem, double, (int64_t)MOST *classes);
-    weft_mt_seed(&g->rng, seed);
-    for (int64_t i = 0; i < nq; i++) g->q[i] = weft_mt_normal(&g->rng);
-    for (int j = 0; j < d; j++) g->deviation[j] = sqrt(pow(j + 1, -1.2));
+    *leafgen = (weft_leafgen){.d = d, .classes = classes, .clusters = clusters};
+    leafgen->deviation = WEFT_NEW(mem, double, d);
+    leafgen->q = WEFT_NEW(mem, double, nq);
+    leafgen->mean = WEFT_NEW(mem, double, clusters *clusters);
+    leafgen->v = WEFT_NEW(mem, double, d);
+    leafgen->u = WEFT_NEW(mem, double, clusters);
+    leafgen->w = WEFT_NEW(mem, double, (int64_t)(d + 1) * classes);
+    leafgen->x = WEFT_NEW(mem, double, (int64_t)MOST *d);
+    leafgen->logit = WEFT_NEW(mem, double, (int64_t)MOST *classes);
+    weft_mt_seed(&leafgen->rng, seed);
+    for (int64_t i = 0; i < nq; i++) leafgen->q[i] = weft_mt_normal(&leafgen->rng);
+    for (int j = 0; j < d; j++) leafgen->deviation[j] = sqrt(pow(j + 1, -1.2));
     for (int c = 0; c < clusters; c++) {
-        double centre = weft_mt_normal(&g->rng);
+        double centre = weft_mt_normal(&leafgen->rng);
         for (int k = 0; k < clusters; k++)
-            g->mean[c * clusters + k] = normal(&g->rng, centre, 1);
+            leafgen->mean[c * clusters + k] = normal(&leafgen->rng, centre, 1);
     }
-    return g;
+    return leafgen;
 }
 
 /* One of equally likely clusters, as numpy.random.choice finds it: the sums of their
  * probabilities, divided by the last one. */
-static int draw_cluster(weft_leafgen *g)
+static int draw_cluster(weft_leafgen *leafgen)
 {
-    double r = weft_mt_unit(&g->rng), sum = 0, all = 0;
-    for (int c = 0; c < g->clusters; c++) all += 1.0 / g->clusters;
+    double r = weft_mt_unit(&leafgen->rng), sum = 0, all = 0;
+    for (int c = 0; c < leafgen->clusters; c++) all += 1.0 / leafgen->clusters;
     int c = 0;
-    for (; c < g->clusters - 1; c++) {
-        sum += 1.0 / g->clusters;
+    for (; c < leafgen->clusters - 1; c++) {
+        sum += 1.0 / leafgen->clusters;
         if (r < sum / all) break;
     }
     return c;
 }
 
-static void draw_x(weft_leafgen *g, int64_t n)
+static void draw_x(weft_leafgen *leafgen, int64_t n)
 {
-    double centre = weft_mt_normal(&g->rng);
-    for (int j = 0; j < g->d; j++) g->v[j] = normal(&g->rng, centre, 1);
-    for (int64_t i = 0; i < n * g->d; i++)
-        g->x[i] = normal(&g->rng, g->v[i % g->d], g->deviation[i % g->d]);
+    double centre = weft_mt_normal(&leafgen->rng);
+    for (int j = 0; j < leafgen->d; j++) leafgen->v[j] = normal(&leafgen->rng, centre, 1);
+    for (int64_t i = 0; i < n * leafgen->d; i++)
+        leafgen->x[i] = normal(&leafgen->rng, leafgen->v[i % leafgen->d],
+                               leafgen->deviation[i % leafgen->d]);
 }
 
 /* The linear model of a client of this cluster: W = Q u. */
-static void draw_model(weft_leafgen *g, int cluster)
+static void draw_model(weft_leafgen *leafgen, int cluster)
 {
-    int k = g->clusters;
-    for (int i = 0; i < k; i++) g->u[i] = normal(&g->rng, g->mean[cluster * k + i], NOISE);
-    for (int64_t i = 0; i < (int64_t)(g->d + 1) * g->classes; i++) {
-        g->w[i] = 0;
-        for (int j = 0; j < k; j++) g->w[i] += g->q[i * k + j] * g->u[j];
+    int k = leafgen->clusters;
+    for (int i = 0; i < k; i++)
+        leafgen->u[i] = normal(&leafgen->rng, leafgen->mean[cluster * k + i], NOISE);
+    for (int64_t i = 0; i < (int64_t)(leafgen->d + 1) * leafgen->classes; i++) {
+        leafgen->w[i] = 0;
+        for (int j = 0; j < k; j++) leafgen->w[i] += leafgen->q[i * k + j] * leafgen->u[j];
     }
 }
 
-static void draw_logits(weft_leafgen *g, int64_t n)
+static void draw_logits(weft_leafgen *leafgen, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
-        for (int c = 0; c < g->classes; c++) {
-            double sum = g->w[c];
-            for (int j = 0; j < g->d; j++)
-                sum += g->x[i * g->d + j] * g->w[(int64_t)(j + 1) * g->classes + c];
-            g->logit[i * g->classes + c] = sum + normal(&g->rng, 0, NOISE);
+        for (int c = 0; c < leafgen->classes; c++) {
+            double sum = leafgen->w[c];
+            for (int j = 0; j < leafgen->d; j++)
+                sum += leafgen->x[i * leafgen->d + j] *
+                       leafgen->w[(int64_t)(j + 1) * leafgen->classes + c];
+            leafgen->logit[i * leafgen->classes + c] =
+                sum + normal(&leafgen->rng, 0, NOISE);
         }
 }
 
 /* Subtracts log sum_i exp(logit[i][c]). */
-static void level(weft_leafgen *g, int64_t n, int c)
+static void level(weft_leafgen *leafgen, int64_t n, int c)
 {
     double most = -INFINITY, sum = 0;
-    for (int64_t i = 0; i < n; i++) most = fmax(most, g->logit[i * g->classes + c]);
-    for (int64_t i = 0; i < n; i++) sum += exp(g->logit[i * g->classes + c] - most);
-    for (int64_t i = 0; i < n; i++) g->logit[i * g->classes + c] -= most + log(sum);
+    for (int64_t i = 0; i < n; i++)
+        most = fmax(most, leafgen->logit[i * leafgen->classes + c]);
+    for (int64_t i = 0; i < n; i++)
+        sum += exp(leafgen->logit[i * leafgen->classes + c] - most);
+    for (int64_t i = 0; i < n; i++)
+        leafgen->logit[i * leafgen->classes + c] -= most + log(sum);
 }
 
-void weft_leafgen_client(weft_leafgen *g, int64_t n, double *x, int32_t *label)
+void weft_leafgen_client(weft_leafgen *leafgen, int64_t n, double *x, int32_t *label)
 {
     weft_check(n <= MOST, "a client of %lld samples", (long long)n);
-    int cluster = draw_cluster(g);
-    draw_x(g, n);
-    draw_model(g, cluster);
-    draw_logits(g, n);
-    for (int c = 0; c < g->classes; c++) level(g, n, c);
-    memcpy(x, g->x, (size_t)(n * g->d) * sizeof *x);
+    int cluster = draw_cluster(leafgen);
+    draw_x(leafgen, n);
+    draw_model(leafgen, cluster);
+    draw_logits(leafgen, n);
+    for (int c = 0; c < leafgen->classes; c++) level(leafgen, n, c);
+    memcpy(x, leafgen->x, (size_t)(n * leafgen->d) * sizeof *x);
     for (int64_t i = 0; i < n; i++) {
-        const double *row = g->logit + i * g->classes;
+        const double *row = leafgen->logit + i * leafgen->classes;
         label[i] = 0;
-        for (int c = 1; c < g->classes; c++)
+        for (int c = 1; c < leafgen->classes; c++)
             if (row[c] > row[label[i]]) label[i] = c;
     }
 }

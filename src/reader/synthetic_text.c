@@ -43,15 +43,15 @@ static int chance(writer *w, int percent)
 }
 
 /* Word `id` of the language: two to four syllables; equal words are rare. */
-static size_t spell(const weft_synthetic *o, int64_t id, char *word)
+static size_t spell(const weft_synthetic *synthetic, int64_t id, char *word)
 {
     static const char consonant[] = "bdfgklmnprstvz", vowel[] = "aeiou";
-    weft_rng4 r = synthetic_rng(o, -1, id);
-    size_t n = 2 * (2 + r.v[1] % 3);
+    weft_rng4 rng = synthetic_rng(synthetic, -1, id);
+    size_t n = 2 * (2 + rng.v[1] % 3);
     for (size_t i = 0; i < n; i += 2) {
-        word[i] = consonant[r.v[0] % (sizeof consonant - 1)];
-        word[i + 1] = vowel[r.v[0] / 16 % (sizeof vowel - 1)];
-        r.v[0] /= 256;
+        word[i] = consonant[rng.v[0] % (sizeof consonant - 1)];
+        word[i + 1] = vowel[rng.v[0] / 16 % (sizeof vowel - 1)];
+        rng.v[0] /= 256;
     }
     word[n] = '\0';
     return n;
@@ -135,12 +135,13 @@ static void put_judgement(writer *w, int label)
     for (int i = 0; i < times; i++) put_word(w, word, spell(w->o, id, word));
 }
 
-char *weft_synthetic_document(const weft_synthetic *o, int64_t row, int label, size_t *n,
-                              weft_arena *tmp)
+char *weft_synthetic_document(const weft_synthetic *synthetic, int64_t row, int label,
+                              size_t *n, weft_arena *tmp)
 {
-    writer w = {.o = o, .row = row, .begin = 1, .tmp = tmp};
+    writer w = {.o = synthetic, .row = row, .begin = 1, .tmp = tmp};
     char word[MAX_WORD];
-    int64_t words = o->words / 2 + (int64_t)(draw(&w) % (uint64_t)(o->words + 1));
+    int64_t words =
+        synthetic->words / 2 + (int64_t)(draw(&w) % (uint64_t)(synthetic->words + 1));
     for (int64_t i = 0; i < words; i++) {
         uint64_t kind = draw(&w) % 100;
         if (kind < JUDGE)
@@ -148,7 +149,7 @@ char *weft_synthetic_document(const weft_synthetic *o, int64_t row, int label, s
         else if (kind < JUDGE + STOP)
             put_stop(&w);
         else
-            put_word(&w, word, spell(o, common(&w), word));
+            put_word(&w, word, spell(synthetic, common(&w), word));
     }
     *n = w.n;
     return w.text != NULL ? w.text : WEFT_NEW(tmp, char, 1);

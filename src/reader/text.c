@@ -234,19 +234,19 @@ static weft_status add_csv_row(void *ctx, const weft_csv_row *row)
 /* ---- the reader ---- */
 
 /* Adds the texts of a file. */
-static weft_status read_file(const labelled *o, const char *path, weft_documents *d,
-                             weft_pack *p)
+static weft_status read_file(const labelled *o, const char *path, weft_documents *documents,
+                             weft_pack *pack)
 {
-    reading r = {.how = o, .path = path, .docs = d, .p = p};
+    reading r = {.how = o, .path = path, .docs = documents, .p = pack};
     char *text;
     size_t n;
-    TRY(weft_read_text(path, p->mem, &text, &n));
-    d->labels.path = path;
+    TRY(weft_read_text(path, pack->mem, &text, &n));
+    documents->labels.path = path;
     if (o->separator == COMMA || o->separator == SEMICOLON)
         TRY(weft_csv_rows(path, text, n, separators[o->separator], add_csv_row, &r));
     else
         TRY(read_lines(&r, text, n));
-    return weft_pack_source(p, path);
+    return weft_pack_source(pack, path);
 }
 
 /* Classes that only one text has. */
@@ -259,59 +259,59 @@ static int count_single(const int64_t *of, int classes)
 
 /* Takes out the first lines of files whose labels no other line has: headers, unless half
  * of the classes are so. */
-static void drop_headers(weft_documents *d, const int64_t first[WEFT_NPART],
+static void drop_headers(weft_documents *documents, const int64_t first[WEFT_NPART],
                          const char *const file[WEFT_NPART])
 {
     int64_t of[WEFT_MAX_CLASSES] = {0}, heads[WEFT_MAX_CLASSES] = {0};
     int drop[WEFT_NPART];
-    for (int64_t i = 0; i < d->n; i++) of[d->label[i]]++;
+    for (int64_t i = 0; i < documents->n; i++) of[documents->label[i]]++;
     for (int i = 0; i < WEFT_NPART; i++)
-        if (d->end[i] - first[i] > 1) heads[d->label[first[i]]]++;
-    int many = 2 * (count_single(of, d->labels.n) - 1) >= d->labels.n - 1;
+        if (documents->end[i] - first[i] > 1) heads[documents->label[first[i]]]++;
+    int many = 2 * (count_single(of, documents->labels.n) - 1) >= documents->labels.n - 1;
     for (int i = 0; i < WEFT_NPART; i++)
-        drop[i] = !many && d->end[i] - first[i] > 1 &&
-                  of[d->label[first[i]]] == heads[d->label[first[i]]];
+        drop[i] = !many && documents->end[i] - first[i] > 1 &&
+                  of[documents->label[first[i]]] == heads[documents->label[first[i]]];
     for (int i = WEFT_NPART - 1; i >= 0; i--) {
         if (!drop[i]) continue;
         weft_log(WEFT_WARN,
                  "%s: its first line is taken as a header, as no other line has its label, "
                  "'%s'; header = no reads it, header = yes says so",
-                 file[i], d->labels.name[d->label[first[i]]]);
-        weft_documents_drop(d, first[i]);
+                 file[i], documents->labels.name[documents->label[first[i]]]);
+        weft_documents_drop(documents, first[i]);
     }
 }
 
 /* EDATA where labels look like texts: most classes have a single one. */
-static weft_status check_classes(const labelled *o, const weft_documents *d,
+static weft_status check_classes(const labelled *o, const weft_documents *documents,
                                  const char *source)
 {
     int64_t of[WEFT_MAX_CLASSES] = {0};
-    for (int64_t i = 0; i < d->n; i++) of[d->label[i]]++;
-    int single = count_single(of, d->labels.n), c = 0;
-    if (d->labels.n <= 2 || 2 * single <= d->labels.n) return WEFT_OK;
+    for (int64_t i = 0; i < documents->n; i++) of[documents->label[i]]++;
+    int single = count_single(of, documents->labels.n), c = 0;
+    if (documents->labels.n <= 2 || 2 * single <= documents->labels.n) return WEFT_OK;
     while (of[c] != 1) c++;
     return weft_fail(WEFT_EDATA,
                      "%s: %d of %d labels stand in one line only, such as '%.40s'; label = "
                      "%s reads texts before their labels, separator = ... other columns",
-                     source, single, d->labels.n, d->labels.name[c],
+                     source, single, documents->labels.n, documents->labels.name[c],
                      strcmp(o->label, "last") == 0 ? "first" : "last");
 }
 
-static weft_status text_read(const void *self, const char *source, weft_pack *p)
+static weft_status text_read(const void *self, const char *source, weft_pack *pack)
 {
     const labelled *o = self;
     const char *const file[WEFT_NPART] = {source, o->valid_file, o->test_file};
     int64_t first[WEFT_NPART];
-    weft_documents d = {.labels = {.mem = p->mem}};
+    weft_documents documents = {.labels = {.mem = pack->mem}};
     for (int i = 0; i < WEFT_NPART; i++) {
-        first[i] = d.n;
-        if (*file[i] != '\0') TRY(read_file(o, file[i], &d, p));
-        d.end[i] = d.n;
-        d.own[i] = *file[i] != '\0' ? file[i] : NULL;
+        first[i] = documents.n;
+        if (*file[i] != '\0') TRY(read_file(o, file[i], &documents, pack));
+        documents.end[i] = documents.n;
+        documents.own[i] = *file[i] != '\0' ? file[i] : NULL;
     }
-    if (o->header == AUTO) drop_headers(&d, first, file);
-    TRY(check_classes(o, &d, source));
-    return weft_documents_pack(&d, source, o->split, p);
+    if (o->header == AUTO) drop_headers(&documents, first, file);
+    TRY(check_classes(o, &documents, source));
+    return weft_documents_pack(&documents, source, o->split, pack);
 }
 
 extern const weft_reader weft_reader_text;

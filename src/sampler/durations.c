@@ -22,16 +22,16 @@ struct weft_durations {
     effect *axis; /* [dim] */
 };
 
-int weft_durations_observed(const weft_past_level *l, double *y)
+int weft_durations_observed(const weft_past_level *level, double *y)
 {
     double least = INFINITY, most = 0;
-    for (int64_t i = 0; i < l->n; i++) {
-        double s = l->result[i].seconds;
+    for (int64_t i = 0; i < level->n; i++) {
+        double s = level->result[i].seconds;
         if (s > 0) least = fmin(least, s);
         most = fmax(most, s);
     }
-    for (int64_t i = 0; i < l->n; i++)
-        y[i] = most > 0 ? log(fmax(l->result[i].seconds, least) / least) : 0;
+    for (int64_t i = 0; i < level->n; i++)
+        y[i] = most > 0 ? log(fmax(level->result[i].seconds, least) / least) : 0;
     return most > least;
 }
 
@@ -43,22 +43,22 @@ static void centre(int64_t n, double *y)
     for (int64_t i = 0; i < n; i++) y[i] -= mean;
 }
 
-static void learn_axis(const weft_past *past, const weft_past_level *l, int a,
+static void learn_axis(const weft_past *past, const weft_past_level *level, int a,
                        const double *y, effect *e, weft_arena *mem)
 {
     const weft_axis *axis = &past->space->axis[a];
     double magnitude = 0.2; /* width of a kernel for a single result */
     int levels = weft_axis_type_of(axis) == WEFT_AXIS_CATEGORY ? axis->nvalue : 0;
-    double *all = WEFT_NEW(mem, double, 4 * l->n + 2 * levels);
+    double *all = WEFT_NEW(mem, double, 4 * level->n + 2 * levels);
     *e = (effect){.levels = levels,
                   .at = all,
-                  .narrow = all + l->n,
-                  .one = all + 2 * l->n,
-                  .y = all + 3 * l->n,
-                  .sum = all + 4 * l->n,
-                  .count = all + 4 * l->n + levels};
-    for (int64_t i = 0; i < l->n; i++) {
-        double value = past->trial[l->result[i].rank.id].conf[a];
+                  .narrow = all + level->n,
+                  .one = all + 2 * level->n,
+                  .y = all + 3 * level->n,
+                  .sum = all + 4 * level->n,
+                  .count = all + 4 * level->n + levels};
+    for (int64_t i = 0; i < level->n; i++) {
+        double value = past->trial[level->result[i].rank.id].conf[a];
         if (isnan(value)) continue;
         e->at[e->n] = levels ? weft_axis_index(axis, value) : weft_axis_unit(axis, value);
         e->y[e->n++] = y[i];
@@ -73,35 +73,37 @@ static void learn_axis(const weft_past *past, const weft_past_level *l, int a,
     }
 }
 
-weft_durations *weft_durations_new(const weft_past *past, const weft_past_level *l,
+weft_durations *weft_durations_new(const weft_past *past, const weft_past_level *level,
                                    weft_arena *mem)
 {
-    double *y = WEFT_NEW(mem, double, l->n);
-    if (!weft_durations_observed(l, y)) return NULL;
-    weft_durations *p = WEFT_NEW(mem, weft_durations, 1);
-    p->space = past->space;
-    p->axis = WEFT_NEW(mem, effect, past->space->dim);
-    for (int a = 0; a < past->space->dim; a++) learn_axis(past, l, a, y, &p->axis[a], mem);
-    return p;
+    double *y = WEFT_NEW(mem, double, level->n);
+    if (!weft_durations_observed(level, y)) return NULL;
+    weft_durations *durations = WEFT_NEW(mem, weft_durations, 1);
+    durations->space = past->space;
+    durations->axis = WEFT_NEW(mem, effect, past->space->dim);
+    for (int a = 0; a < past->space->dim; a++)
+        learn_axis(past, level, a, y, &durations->axis[a], mem);
+    return durations;
 }
 
-double weft_durations_effect(const weft_durations *p, int a, double value)
+double weft_durations_effect(const weft_durations *durations, int a, double value)
 {
-    const effect *e = &p->axis[a];
+    const effect *e = &durations->axis[a];
     if (isnan(value)) return 0;
     if (e->levels) {
-        int c = weft_axis_index(&p->space->axis[a], value);
+        int c = weft_axis_index(&durations->space->axis[a], value);
         return e->sum[c] / (1 + e->count[c]);
     }
-    double x = weft_axis_unit(&p->space->axis[a], value);
+    double x = weft_axis_unit(&durations->space->axis[a], value);
     return weft_bumps(e->n, e->at, e->narrow, e->y, x) /
            (1 + weft_bumps(e->n, e->at, e->narrow, e->one, x));
 }
 
-double weft_durations_log(const weft_durations *p, const double *conf)
+double weft_durations_log(const weft_durations *durations, const double *conf)
 {
     double sum = 0;
-    for (int a = 0; a < p->space->dim; a++) sum += weft_durations_effect(p, a, conf[a]);
+    for (int a = 0; a < durations->space->dim; a++)
+        sum += weft_durations_effect(durations, a, conf[a]);
     return sum;
 }
 

@@ -10,7 +10,7 @@ typedef struct weft_durations weft_durations;
 
 /* Writes y[n] = ln(seconds of result i / the least ones) of the n results of one resource;
  * a duration of 0 counts as the least other one. Returns 1 if not all are equal. */
-int weft_durations_observed(const weft_past_level *l, double *y);
+int weft_durations_observed(const weft_past_level *level, double *y);
 /* Learns from the results of one resource. On axis a, with y_i as above for
  * the n results that have the axis, and their mean m,
  *     effect_a(v) = sum_i K(v, v_i) (y_i - m) / (1 + sum_i K(v, v_i)),
@@ -18,13 +18,13 @@ int weft_durations_observed(const weft_past_level *l, double *y);
  * h = n^(-1/5) / 5 for numbers, and 1 for the same and 0 for another level of a category.
  * NULL if all took equally long: there is nothing to predict. Owned by mem. Cost O(n
  * dim). */
-weft_durations *weft_durations_new(const weft_past *past, const weft_past_level *l,
+weft_durations *weft_durations_new(const weft_past *past, const weft_past_level *level,
                                    weft_arena *mem);
 /* effect_a(value); 0 if value is NAN. Cost O(n). */
-double weft_durations_effect(const weft_durations *p, int a, double value);
+double weft_durations_effect(const weft_durations *durations, int a, double value);
 /* The sum of the effects of conf[dim], the logarithm of the predicted duration relative to
  * the mean. Cost O(n dim). */
-double weft_durations_log(const weft_durations *p, const double *conf);
+double weft_durations_log(const weft_durations *durations, const double *conf);
 /* Logarithm of the expected improvement per second, but for a constant:
  *     -ln(good + (1 - good) exp(-ratio)) - cost,
  * where ratio = ln l - ln g compares the densities of good and bad results at a point, good

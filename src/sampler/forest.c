@@ -144,7 +144,7 @@ static double feature_of_gene(const forest *t, int a, double gene)
 
 /* ---- setup and results ---- */
 
-static weft_status forest_setup(void *self, const weft_space *sp, uint64_t seed,
+static weft_status forest_setup(void *self, const weft_space *space, uint64_t seed,
                                 weft_arena *mem)
 {
     forest *t = self;
@@ -154,15 +154,15 @@ static weft_status forest_setup(void *self, const weft_space *sp, uint64_t seed,
                          "results of the first forest, whose trees would not be divided; "
                          "expected a smaller leaf or a larger design",
                          (long long)t->leaf, (long long)t->design);
-    if (t->steps == 0 && sp->count > t->design) t->steps = sp->count - t->design;
+    if (t->steps == 0 && space->count > t->design) t->steps = space->count - t->design;
     t->mem = mem;
     t->seed = weft_hash("forest", 6, seed);
-    weft_past_setup(&t->past, sp, mem);
-    t->type = WEFT_NEW(mem, weft_axis_type, sp->dim);
-    t->gene = WEFT_NEW(mem, weft_gene, sp->dim);
-    t->values = WEFT_NEW(mem, int, sp->dim);
-    t->levels = WEFT_NEW(mem, int, sp->dim);
-    for (int a = 0; a < sp->dim; a++) see_axis(t, a);
+    weft_past_setup(&t->past, space, mem);
+    t->type = WEFT_NEW(mem, weft_axis_type, space->dim);
+    t->gene = WEFT_NEW(mem, weft_gene, space->dim);
+    t->values = WEFT_NEW(mem, int, space->dim);
+    t->levels = WEFT_NEW(mem, int, space->dim);
+    for (int a = 0; a < space->dim; a++) see_axis(t, a);
     return WEFT_OK;
 }
 
@@ -193,17 +193,17 @@ static int64_t forest_enough(const void *self, const char **option)
  * equally often, as far as possible. */
 static void propose_design(const forest *t, int64_t at, double *conf)
 {
-    const weft_space *sp = t->past.space;
+    const weft_space *space = t->past.space;
     int64_t *order = WEFT_NEW(t->mem, int64_t, t->design);
-    for (int a = 0; a < sp->dim; a++) {
-        uint64_t key = weft_axis_key(&sp->axis[a]);
-        weft_rng4 r = weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)at, key, 0);
+    for (int a = 0; a < space->dim; a++) {
+        uint64_t key = weft_axis_key(&space->axis[a]);
+        weft_rng4 rng = weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)at, key, 0);
         weft_shuffle(t->design, t->seed + key, order, t->mem);
-        double unit = t->type[a] == WEFT_AXIS_CATEGORY ? 0.5 : weft_rng_unit(r.v[0]);
-        conf[a] =
-            weft_axis_value(&sp->axis[a], ((double)order[at] + unit) / (double)t->design);
+        double unit = t->type[a] == WEFT_AXIS_CATEGORY ? 0.5 : weft_rng_unit(rng.v[0]);
+        conf[a] = weft_axis_value(&space->axis[a],
+                                  ((double)order[at] + unit) / (double)t->design);
     }
-    weft_past_prune(sp, conf);
+    weft_past_prune(space, conf);
 }
 
 /* ---- the model ---- */
@@ -226,10 +226,10 @@ static void fill_row(const forest *t, int64_t trial, double *row)
 }
 
 /* Appends the trials in flight that have no result at this resource to x[n][dim]. */
-static int add_in_flight(const forest *t, const weft_past_level *l, int n, double *x)
+static int add_in_flight(const forest *t, const weft_past_level *level, int n, double *x)
 {
     char *known = WEFT_NEW(t->mem, char, t->past.n);
-    for (int64_t i = 0; i < l->n; i++) known[l->result[i].rank.id] = 1;
+    for (int64_t i = 0; i < level->n; i++) known[level->result[i].rank.id] = 1;
     for (int64_t i = 0; i < t->past.n; i++)
         if (!known[i] && t->past.trial[i].in_flight)
             fill_row(t, i, x + (size_t)n++ * (size_t)t->past.space->dim);
@@ -245,47 +245,47 @@ static weft_trees_rule rule_of(const forest *t)
         .alone = t->categories == ONEHOT};
 }
 
-static void learn(const forest *t, const weft_past_level *l, int64_t number, model *m)
+static void learn(const forest *t, const weft_past_level *level, int64_t number, model *m)
 {
     weft_trees_rule rule = rule_of(t);
-    int dim = t->past.space->dim, n = (int)l->n;
+    int dim = t->past.space->dim, n = (int)level->n;
     uint64_t seed = weft_hash(&number, sizeof number, t->seed);
     double *x = WEFT_NEW(t->mem, double, (size_t)t->past.n *(size_t)dim);
     double *y = WEFT_NEW(t->mem, double, t->past.n);
     for (int i = 0; i < n; i++)
-        fill_row(t, l->result[i].rank.id, x + (size_t)i * (size_t)dim);
+        fill_row(t, level->result[i].rank.id, x + (size_t)i * (size_t)dim);
     if (t->per_cost) {
-        weft_durations_observed(l, y);
+        weft_durations_observed(level, y);
         weft_trees_grow(&m->seconds, &rule, n, dim, t->levels, x, y, seed + 1, t->mem);
         m->seconds_leaves = weft_leaves_new(&m->seconds, t->mem);
     }
     if (t->scale == RANK)
-        weft_past_ranked(l, y);
+        weft_past_ranked(level, y);
     else
-        weft_past_scaled(l, y);
+        weft_past_scaled(level, y);
     weft_trees_grow(&m->loss, &rule, n, dim, t->levels, x, y, seed, t->mem);
-    int all = t->liar == BELIEVER ? add_in_flight(t, l, n, x) : n;
+    int all = t->liar == BELIEVER ? add_in_flight(t, level, n, x) : n;
     if (all > n) weft_trees_believe(&m->loss, &rule, n, all, x, y, seed, t->mem);
     m->loss_leaves = weft_leaves_new(&m->loss, t->mem);
 }
 
 /* Predicts n points m->x. */
-static void ask(const model *m, const weft_trees *f, const weft_leaves *l, int n,
+static void ask(const model *m, const weft_trees *trees, const weft_leaves *leaves, int n,
                 double *mean)
 {
-    if (l)
-        weft_leaves_ask(l, n, m->x, mean, m->variance, m->own->mem);
+    if (leaves)
+        weft_leaves_ask(leaves, n, m->x, mean, m->variance, m->own->mem);
     else
-        weft_trees_ask(f, n, m->x, mean, m->variance, m->own->mem);
+        weft_trees_ask(trees, n, m->x, mean, m->variance, m->own->mem);
 }
 
 /* Sets the features of the axes that a point does not have. */
 static void hide_missing(const forest *t, model *m, const double *gene, double *row)
 {
-    const weft_space *sp = t->past.space;
-    for (int a = 0; a < sp->dim; a++) m->conf[a] = value_of(t, a, gene[a]);
-    weft_past_prune(sp, m->conf);
-    for (int a = 0; a < sp->dim; a++)
+    const weft_space *space = t->past.space;
+    for (int a = 0; a < space->dim; a++) m->conf[a] = value_of(t, a, gene[a]);
+    weft_past_prune(space, m->conf);
+    for (int a = 0; a < space->dim; a++)
         if (isnan(m->conf[a])) row[a] = feature_of(t, a, NAN);
 }
 
@@ -313,10 +313,10 @@ static void acquire(void *own, int n, const double *gene, double *value)
 /* The temperature of a proposal. */
 static double temperature(const forest *t, int64_t number)
 {
-    weft_rng4 r = weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)number, 0, 1);
+    weft_rng4 rng = weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)number, 0, 1);
     double cooled = weft_gain_cooled((weft_cooling)t->cooling, t->t, t->t_last,
                                      (double)(t->past.n - t->design), (double)t->steps);
-    return weft_gain_spread(cooled, t->spread, &r);
+    return weft_gain_spread(cooled, t->spread, &rng);
 }
 
 /* ---- proposals ---- */
@@ -335,7 +335,7 @@ static int is_known(const forest *t, const double *conf)
     return 0;
 }
 
-static void propose_from(const forest *t, const weft_past_level *l, int64_t number,
+static void propose_from(const forest *t, const weft_past_level *level, int64_t number,
                          double *conf)
 {
     int dim = t->past.space->dim;
@@ -347,7 +347,7 @@ static void propose_from(const forest *t, const weft_past_level *l, int64_t numb
                .mean = WEFT_NEW(t->mem, double, 3 * most)};
     m.variance = m.mean + most;
     m.cost = m.variance + most;
-    learn(t, l, number, &m);
+    learn(t, level, number, &m);
     weft_mies search = {.dim = dim,
                         .gene = t->gene,
                         .levels = t->values,
@@ -369,15 +369,15 @@ static void propose_from(const forest *t, const weft_past_level *l, int64_t numb
 static void forest_propose(void *self, int64_t number, double *conf)
 {
     const forest *t = self;
-    const weft_space *sp = t->past.space;
-    const weft_past_level *l = weft_past_highest(&t->past, t->design);
+    const weft_space *space = t->past.space;
+    const weft_past_level *level = weft_past_highest(&t->past, t->design);
     size_t mark = weft_arena_mark(t->mem);
-    if (sp->dim > 0 && t->past.n < t->design)
+    if (space->dim > 0 && t->past.n < t->design)
         propose_design(t, t->past.n, conf);
-    else if (sp->dim > 0 && l)
-        propose_from(t, l, number, conf);
+    else if (space->dim > 0 && level)
+        propose_from(t, level, number, conf);
     else
-        weft_space_config(sp, number, conf);
+        weft_space_config(space, number, conf);
     weft_arena_reset(t->mem, mark);
 }
 

@@ -33,10 +33,10 @@ double weft_gain_cooled(weft_cooling how, double t0, double tf, double i, double
     return tf * log(steps + 1) / log(at + 2);
 }
 
-double weft_gain_spread(double t, double spread, const weft_rng4 *r)
+double weft_gain_spread(double t, double spread, const weft_rng4 *rng)
 {
     double most = 22.36; /* exp(t^2 / 2) is finite */
     double z[2];
-    weft_rng_normal_pair(r, z);
+    weft_rng_normal_pair(rng, z);
     return fmin(t * exp(spread * z[0]), most);
 }

@@ -35,6 +35,6 @@ typedef enum weft_cooling {
 double weft_gain_cooled(weft_cooling how, double t0, double tf, double i, double steps);
 /* The temperature of one of several proposals at a time: t exp(spread z), z ~ N(0, 1) by
  * the random numbers r, at most 22.36. van Stein, Wang, Back, 2018. */
-double weft_gain_spread(double t, double spread, const weft_rng4 *r);
+double weft_gain_spread(double t, double spread, const weft_rng4 *rng);
 
 #endif

@@ -46,16 +46,16 @@ static const weft_opt kde_opts[] = {
     {0},
 };
 
-static weft_status kde_setup(void *self, const weft_space *sp, uint64_t seed,
+static weft_status kde_setup(void *self, const weft_space *space, uint64_t seed,
                              weft_arena *mem)
 {
     kde *t = self;
-    if (t->points == 0) t->points = sp->dim + 1;
+    if (t->points == 0) t->points = space->dim + 1;
     t->mem = mem;
     t->seed = weft_hash("kde", 3, seed);
-    weft_past_setup(&t->past, sp, mem);
-    t->type = WEFT_NEW(mem, weft_axis_type, sp->dim);
-    for (int a = 0; a < sp->dim; a++) t->type[a] = weft_axis_type_of(&sp->axis[a]);
+    weft_past_setup(&t->past, space, mem);
+    t->type = WEFT_NEW(mem, weft_axis_type, space->dim);
+    for (int a = 0; a < space->dim; a++) t->type[a] = weft_axis_type_of(&space->axis[a]);
     return WEFT_OK;
 }
 
@@ -122,96 +122,99 @@ static void place_all(const kde *t, int a, int64_t n, const int64_t *trial, doub
 
 static weft_product fit(const kde *t, int64_t n, const int64_t *trial)
 {
-    const weft_space *sp = t->past.space;
-    weft_product p = weft_product_new(sp->dim, n, t->mem);
-    for (int a = 0; a < sp->dim; a++) {
-        weft_product_axis *k = &p.axis[a];
-        place_all(t, a, n, trial, k->mu);
-        k->levels = t->type[a] == WEFT_AXIS_CATEGORY ? sp->axis[a].nvalue : 0;
+    const weft_space *space = t->past.space;
+    weft_product product = weft_product_new(space->dim, n, t->mem);
+    for (int a = 0; a < space->dim; a++) {
+        weft_product_axis *axis = &product.axis[a];
+        place_all(t, a, n, trial, axis->mu);
+        axis->levels = t->type[a] == WEFT_AXIS_CATEGORY ? space->axis[a].nvalue : 0;
     }
-    weft_product_reference(&p, t->least);
-    return p;
+    weft_product_reference(&product, t->least);
+    return product;
 }
 
 /* Fits the densities of the best results of a resource, and of the worst. */
-static void divide(const kde *t, const weft_past_level *l, weft_product *good,
+static void divide(const kde *t, const weft_past_level *level, weft_product *good,
                    weft_product *bad)
 {
-    double share = floor(t->good * (double)l->n);
+    double share = floor(t->good * (double)level->n);
     int64_t ngood = share > (double)t->points ? (int64_t)share : t->points;
-    int64_t nbad = l->n - ngood > t->points ? l->n - ngood : t->points;
-    int64_t *trial = WEFT_NEW(t->mem, int64_t, l->n);
-    for (int64_t i = 0; i < l->n; i++) trial[i] = l->result[i].rank.id;
+    int64_t nbad = level->n - ngood > t->points ? level->n - ngood : t->points;
+    int64_t *trial = WEFT_NEW(t->mem, int64_t, level->n);
+    for (int64_t i = 0; i < level->n; i++) trial[i] = level->result[i].rank.id;
     *good = fit(t, ngood, trial);
-    for (int64_t i = 0; i < nbad; i++) trial[i] = l->result[l->n - nbad + i].rank.id;
+    for (int64_t i = 0; i < nbad; i++)
+        trial[i] = level->result[level->n - nbad + i].rank.id;
     *bad = fit(t, nbad, trial);
 }
 
 /* ---- proposals ---- */
 
 /* Draws candidate c around kernel j into x[dim]. */
-static void draw(const kde *t, int64_t number, int64_t c, int64_t j, const weft_product *p,
-                 weft_product_point *x)
+static void draw(const kde *t, int64_t number, int64_t c, int64_t j,
+                 const weft_product *product, weft_product_point *point)
 {
-    for (int a = 0; a < p->dim; a++) {
-        const weft_product_axis *k = &p->axis[a];
-        weft_rng4 r = random_at(t, number, DRAW_AXIS, a, c);
-        double unit = weft_rng_unit(r.v[0]);
-        x[a] = (weft_product_point){k->mu[j], 0, 0};
-        if (k->levels == 0)
-            x[a].at = weft_normal_between(k->mu[j], t->widen * k->sigma[j], unit);
-        else if (weft_rng_unit(r.v[1]) >= k->same)
-            x[a].at = floor(unit * k->levels);
+    for (int a = 0; a < product->dim; a++) {
+        const weft_product_axis *axis = &product->axis[a];
+        weft_rng4 rng = random_at(t, number, DRAW_AXIS, a, c);
+        double unit = weft_rng_unit(rng.v[0]);
+        point[a] = (weft_product_point){axis->mu[j], 0, 0};
+        if (axis->levels == 0)
+            point[a].at = weft_normal_between(axis->mu[j], t->widen * axis->sigma[j], unit);
+        else if (weft_rng_unit(rng.v[1]) >= axis->same)
+            point[a].at = floor(unit * axis->levels);
     }
 }
 
 /* The configuration conf[dim] of a candidate. */
-static void value_of(const kde *t, const weft_product_point *x, double *conf)
+static void value_of(const kde *t, const weft_product_point *point, double *conf)
 {
-    const weft_space *sp = t->past.space;
-    for (int a = 0; a < sp->dim; a++)
-        conf[a] = t->type[a] == WEFT_AXIS_CATEGORY ? sp->axis[a].value[(int)x[a].at]
-                                                   : weft_axis_value(&sp->axis[a], x[a].at);
-    weft_past_prune(sp, conf);
+    const weft_space *space = t->past.space;
+    for (int a = 0; a < space->dim; a++)
+        conf[a] = t->type[a] == WEFT_AXIS_CATEGORY
+                      ? space->axis[a].value[(int)point[a].at]
+                      : weft_axis_value(&space->axis[a], point[a].at);
+    weft_past_prune(space, conf);
 }
 
-static void propose_from(const kde *t, int64_t number, const weft_past_level *l,
+static void propose_from(const kde *t, int64_t number, const weft_past_level *level,
                          double *conf)
 {
     double least = log(1e-32);
-    const weft_space *sp = t->past.space;
+    const weft_space *space = t->past.space;
     weft_product good, bad;
-    divide(t, l, &good, &bad);
-    weft_product_point *x = WEFT_NEW(t->mem, weft_product_point, sp->dim);
+    divide(t, level, &good, &bad);
+    weft_product_point *point = WEFT_NEW(t->mem, weft_product_point, space->dim);
     const weft_durations *durations =
-        t->per_cost ? weft_durations_new(&t->past, l, t->mem) : NULL;
-    double *own = WEFT_NEW(t->mem, double, sp->dim), most = 0;
+        t->per_cost ? weft_durations_new(&t->past, level, t->mem) : NULL;
+    double *own = WEFT_NEW(t->mem, double, space->dim), most = 0;
     for (int64_t c = 0; c < t->candidates; c++) {
-        weft_rng4 r = random_at(t, number, DRAW_KERNEL, 0, c);
-        draw(t, number, c, (int64_t)(weft_rng_unit(r.v[0]) * (double)good.n), &good, x);
-        double gain = fmax(weft_product_log(&good, x), least) -
-                      fmax(weft_product_log(&bad, x), least);
-        value_of(t, x, own);
+        weft_rng4 rng = random_at(t, number, DRAW_KERNEL, 0, c);
+        draw(t, number, c, (int64_t)(weft_rng_unit(rng.v[0]) * (double)good.n), &good,
+             point);
+        double gain = fmax(weft_product_log(&good, point), least) -
+                      fmax(weft_product_log(&bad, point), least);
+        value_of(t, point, own);
         if (durations)
             gain = weft_durations_gain(gain, t->good, weft_durations_log(durations, own));
         if (c > 0 && !(gain > most)) continue;
         most = gain;
-        memcpy(conf, own, (size_t)sp->dim * sizeof *conf);
+        memcpy(conf, own, (size_t)space->dim * sizeof *conf);
     }
 }
 
 static void kde_propose(void *self, int64_t number, double *conf)
 {
     const kde *t = self;
-    const weft_space *sp = t->past.space;
-    const weft_past_level *l = weft_past_highest(&t->past, enough(t));
-    weft_rng4 r = random_at(t, number, DRAW_CHOICE, 0, 0);
-    if (!l || sp->dim == 0 || weft_rng_unit(r.v[0]) < t->random) {
-        weft_space_config(sp, number, conf);
+    const weft_space *space = t->past.space;
+    const weft_past_level *level = weft_past_highest(&t->past, enough(t));
+    weft_rng4 rng = random_at(t, number, DRAW_CHOICE, 0, 0);
+    if (!level || space->dim == 0 || weft_rng_unit(rng.v[0]) < t->random) {
+        weft_space_config(space, number, conf);
         return;
     }
     size_t mark = weft_arena_mark(t->mem);
-    propose_from(t, number, l, conf);
+    propose_from(t, number, level, conf);
     weft_arena_reset(t->mem, mark);
 }
 

@@ -43,22 +43,25 @@ typedef struct maker {
 /* Numbers the leaves of a tree and appends its splits; nodes come before their children. */
 static void list_splits(maker *k, int tree)
 {
-    const weft_trees *f = k->l->f;
-    int root = f->start[tree], end = f->start[tree + 1];
+    const weft_trees *trees = k->l->f;
+    int root = trees->start[tree], end = trees->start[tree + 1];
     for (int i = end - 1; i >= root; i--) {
-        int child = f->node[i].child;
+        int child = trees->node[i].child;
         k->count[i] = child == i ? 1 : k->count[child] + k->count[child + 1];
     }
     for (int i = root; i < end; i++) {
-        int child = f->node[i].child, first = k->first[i], last = first + k->count[child];
+        int child = trees->node[i].child, first = k->first[i],
+            last = first + k->count[child];
         if (child == i) {
-            k->l->value[tree * MAX_LEAVES + first] = f->value[i] - f->value[f->start[0]];
+            k->l->value[tree * MAX_LEAVES + first] =
+                trees->value[i] - trees->value[trees->start[0]];
             continue;
         }
         uint64_t left = (((uint64_t)1 << (last - first)) - 1) << first;
         k->first[child] = first;
         k->first[child + 1] = last;
-        k->split[k->splits++] = (split){f->node[i].cut, left, f->node[i].feature, tree};
+        k->split[k->splits++] =
+            (split){trees->node[i].cut, left, trees->node[i].feature, tree};
     }
 }
 
@@ -72,24 +75,24 @@ static int by_axis(const void *left, const void *right)
 /* Sets where the rows of axes begin, which are counted by their sorted splits. */
 static int count_rows(maker *k)
 {
-    const weft_trees *f = k->l->f;
+    const weft_trees *trees = k->l->f;
     int rows = 0, at = 0;
-    for (int a = 0; a < f->dim; a++) {
+    for (int a = 0; a < trees->dim; a++) {
         k->l->first[a] = rows;
-        rows += f->levels[a] > 0 ? f->levels[a] : 1;
+        rows += trees->levels[a] > 0 ? trees->levels[a] : 1;
         for (int from = at; at < k->splits && k->split[at].feature == a; at++)
-            rows += f->levels[a] == 0 &&
+            rows += trees->levels[a] == 0 &&
                     (at == from || k->split[at].cut > k->split[at - 1].cut);
     }
-    return k->l->first[f->dim] = rows;
+    return k->l->first[trees->dim] = rows;
 }
 
 /* Fills the rows of an axis with its n sorted splits. */
-static void fill_rows(const weft_leaves *l, int axis, int n, const split *s)
+static void fill_rows(const weft_leaves *leaves, int axis, int n, const split *s)
 {
-    size_t wide = (size_t)l->f->ntree, bytes = wide * sizeof *l->row;
-    int levels = l->f->levels[axis];
-    uint64_t *row = l->row + (size_t)l->first[axis] * wide;
+    size_t wide = (size_t)leaves->f->ntree, bytes = wide * sizeof *leaves->row;
+    int levels = leaves->f->levels[axis];
+    uint64_t *row = leaves->row + (size_t)leaves->first[axis] * wide;
     memset(row, -1, bytes * (size_t)(levels > 0 ? levels : 1));
     for (int i = 0; i < n; i++) {
         for (int v = 0; v < levels; v++)
@@ -97,7 +100,7 @@ static void fill_rows(const weft_leaves *l, int axis, int n, const split *s)
                 row[(size_t)v * wide + (size_t)s[i].tree] &= ~s[i].left;
         if (levels > 0) continue;
         if (i == 0 || s[i].cut > s[i - 1].cut) {
-            l->cut[(size_t)(row - l->row) / wide] = s[i].cut;
+            leaves->cut[(size_t)(row - leaves->row) / wide] = s[i].cut;
             memcpy(row + wide, row, bytes);
             row += wide;
         }
@@ -105,30 +108,30 @@ static void fill_rows(const weft_leaves *l, int axis, int n, const split *s)
     }
 }
 
-weft_leaves *weft_leaves_new(const weft_trees *f, weft_arena *mem)
+weft_leaves *weft_leaves_new(const weft_trees *trees, weft_arena *mem)
 {
-    int nodes = f->start[f->ntree];
-    for (int t = 0; t < f->ntree; t++)
-        if (f->start[t + 1] - f->start[t] > 2 * MAX_LEAVES - 1) return NULL;
-    weft_leaves *l = WEFT_NEW(mem, weft_leaves, 1);
-    *l = (weft_leaves){.f = f,
-                       .first = WEFT_NEW(mem, int, f->dim + 1),
-                       .value = WEFT_NEW(mem, double, f->ntree *MAX_LEAVES)};
-    maker k = {.l = l,
+    int nodes = trees->start[trees->ntree];
+    for (int t = 0; t < trees->ntree; t++)
+        if (trees->start[t + 1] - trees->start[t] > 2 * MAX_LEAVES - 1) return NULL;
+    weft_leaves *leaves = WEFT_NEW(mem, weft_leaves, 1);
+    *leaves = (weft_leaves){.f = trees,
+                            .first = WEFT_NEW(mem, int, trees->dim + 1),
+                            .value = WEFT_NEW(mem, double, trees->ntree *MAX_LEAVES)};
+    maker k = {.l = leaves,
                .split = WEFT_NEW(mem, split, nodes),
                .count = WEFT_NEW(mem, int, nodes),
                .first = WEFT_NEW(mem, int, nodes)};
-    for (int t = 0; t < f->ntree; t++) list_splits(&k, t);
+    for (int t = 0; t < trees->ntree; t++) list_splits(&k, t);
     qsort(k.split, (size_t)k.splits, sizeof *k.split, by_axis);
     int rows = count_rows(&k), at = 0;
-    if (rows > MAX_WORDS / f->ntree) return NULL;
-    l->cut = WEFT_NEW(mem, uint64_t, rows);
-    l->row = WEFT_NEW(mem, uint64_t, (size_t)rows * (size_t)f->ntree);
-    for (int a = 0, from; a < f->dim; a++) {
+    if (rows > MAX_WORDS / trees->ntree) return NULL;
+    leaves->cut = WEFT_NEW(mem, uint64_t, rows);
+    leaves->row = WEFT_NEW(mem, uint64_t, (size_t)rows * (size_t)trees->ntree);
+    for (int a = 0, from; a < trees->dim; a++) {
         for (from = at; at < k.splits && k.split[at].feature == a;) at++;
-        fill_rows(l, a, at - from, k.split + from);
+        fill_rows(leaves, a, at - from, k.split + from);
     }
-    return l;
+    return leaves;
 }
 
 /* ---- predictions ---- */
@@ -142,51 +145,51 @@ static int cuts_below(int n, const uint64_t *cut, uint64_t number)
 }
 
 /* The rows of a point, one of each axis: row[dim]. */
-static void find_rows(const weft_leaves *l, const double *x, const uint64_t **row)
+static void find_rows(const weft_leaves *leaves, const double *x, const uint64_t **row)
 {
-    for (int a = 0; a < l->f->dim; a++) {
-        int at = l->first[a], cuts = l->first[a + 1] - 1 - at;
-        at += l->f->levels[a] > 0
+    for (int a = 0; a < leaves->f->dim; a++) {
+        int at = leaves->first[a], cuts = leaves->first[a + 1] - 1 - at;
+        at += leaves->f->levels[a] > 0
                   ? (int)x[a]
-                  : cuts_below(cuts, l->cut + at, weft_trees_increasing(x[a]));
-        row[a] = l->row + (size_t)at * (size_t)l->f->ntree;
+                  : cuts_below(cuts, leaves->cut + at, weft_trees_increasing(x[a]));
+        row[a] = leaves->row + (size_t)at * (size_t)leaves->f->ntree;
     }
 }
 
 /* The predictions of a point by each tree: out[ntree][SIDE]; possible[ntree] is scratch. */
-static void find_leaves(const weft_leaves *l, const uint64_t *const *row,
+static void find_leaves(const weft_leaves *leaves, const uint64_t *const *row,
                         uint64_t *possible, double *out)
 {
-    int ntree = l->f->ntree;
+    int ntree = leaves->f->ntree;
     memcpy(possible, row[0], (size_t)ntree * sizeof *possible);
-    for (int a = 1; a < l->f->dim; a++)
+    for (int a = 1; a < leaves->f->dim; a++)
         for (int t = 0; t < ntree; t++) possible[t] &= row[a][t];
     for (int t = 0; t < ntree; t++)
-        out[t * SIDE] = l->value[t * MAX_LEAVES + __builtin_ctzll(possible[t])];
+        out[t * SIDE] = leaves->value[t * MAX_LEAVES + __builtin_ctzll(possible[t])];
 }
 
-void weft_leaves_ask(const weft_leaves *l, int m, const double *x, double *mean,
+void weft_leaves_ask(const weft_leaves *leaves, int m, const double *x, double *mean,
                      double *variance, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp), dim = (size_t)l->f->dim;
+    size_t mark = weft_arena_mark(tmp), dim = (size_t)leaves->f->dim;
     const uint64_t **row = WEFT_NEW(tmp, const uint64_t *, dim);
-    uint64_t *possible = WEFT_NEW(tmp, uint64_t, l->f->ntree);
-    double *out = WEFT_NEW(tmp, double, l->f->ntree *SIDE);
+    uint64_t *possible = WEFT_NEW(tmp, uint64_t, leaves->f->ntree);
+    double *out = WEFT_NEW(tmp, double, leaves->f->ntree *SIDE);
     for (int from = 0; from < m; from += SIDE) {
         int n = m - from < SIDE ? m - from : SIDE;
         double sum[SIDE] = {0}, square[SIDE] = {0};
         for (int i = 0; i < n; i++) {
-            find_rows(l, x + (size_t)(from + i) * dim, row);
-            find_leaves(l, row, possible, out + i);
+            find_rows(leaves, x + (size_t)(from + i) * dim, row);
+            find_leaves(leaves, row, possible, out + i);
         }
-        for (int t = 0; t < l->f->ntree; t++)
+        for (int t = 0; t < leaves->f->ntree; t++)
             for (int i = 0; i < SIDE; i++) {
                 double v = out[t * SIDE + i];
                 sum[i] += v;
                 square[i] += v * v;
             }
         for (int i = 0; i < n; i++)
-            weft_trees_moments(l->f, sum[i], square[i], &mean[from + i],
+            weft_trees_moments(leaves->f, sum[i], square[i], &mean[from + i],
                                &variance[from + i]);
     }
     weft_arena_reset(tmp, mark);

@@ -38,17 +38,17 @@ double weft_mies_step(double q, double unit, double other)
     return floor(log1p(-unit) / scale) - floor(log1p(-other) / scale);
 }
 
-static weft_rng4 random_at(const weft_mies *m, int64_t generation, int i, int a)
+static weft_rng4 random_at(const weft_mies *mies, int64_t generation, int i, int a)
 {
-    return weft_rng_at(m->seed, WEFT_RNG_TUNER, m->key, (uint64_t)generation,
-                       (uint64_t)i * (uint64_t)(m->dim + 2) + (uint64_t)a);
+    return weft_rng_at(mies->seed, WEFT_RNG_TUNER, mies->key, (uint64_t)generation,
+                       (uint64_t)i * (uint64_t)(mies->dim + 2) + (uint64_t)a);
 }
 
-static double first_step(const weft_mies *m, int a)
+static double first_step(const weft_mies *mies, int a)
 {
     double share = 0.05; /* fraction of the range */
-    if (m->gene[a] == WEFT_GENE_REAL) return share;
-    return fmax(1, share * (m->levels[a] - 1));
+    if (mies->gene[a] == WEFT_GENE_REAL) return share;
+    return fmax(1, share * (mies->levels[a] - 1));
 }
 
 static double draw_level(int levels, double unit)
@@ -70,13 +70,14 @@ static individual *individuals(int n, int dim, weft_arena *tmp)
 /* Makes a random individual, uniform over the space. */
 static void draw_individual(const strategy *s, int64_t generation, int i, individual *it)
 {
-    const weft_mies *m = s->m;
+    const weft_mies *mies = s->m;
     it->rate = s->count[WEFT_GENE_LEVEL] > 0 ? 1. / s->count[WEFT_GENE_LEVEL] : 0;
-    for (int a = 0; a < m->dim; a++) {
-        weft_rng4 r = random_at(m, generation, i, a);
-        double unit = weft_rng_unit(r.v[0]);
-        it->x[a] = m->gene[a] == WEFT_GENE_REAL ? unit : draw_level(m->levels[a], unit);
-        it->step[a] = first_step(m, a);
+    for (int a = 0; a < mies->dim; a++) {
+        weft_rng4 rng = random_at(mies, generation, i, a);
+        double unit = weft_rng_unit(rng.v[0]);
+        it->x[a] =
+            mies->gene[a] == WEFT_GENE_REAL ? unit : draw_level(mies->levels[a], unit);
+        it->step[a] = first_step(mies, a);
     }
 }
 
@@ -90,51 +91,53 @@ static void learning_rates(strategy *s)
     }
 }
 
-static void mutate_axis(const strategy *s, int a, const double all[2], const weft_rng4 *r,
+static void mutate_axis(const strategy *s, int a, const double all[2], const weft_rng4 *rng,
                         individual *it)
 {
-    const weft_mies *m = s->m;
-    int n = s->count[m->gene[a]];
+    const weft_mies *mies = s->m;
+    int n = s->count[mies->gene[a]];
     double z[2];
-    if (m->gene[a] == WEFT_GENE_LEVEL) {
-        if (weft_rng_unit(r->v[1]) < it->rate)
-            it->x[a] = draw_level(m->levels[a], weft_rng_unit(r->v[2]));
+    if (mies->gene[a] == WEFT_GENE_LEVEL) {
+        if (weft_rng_unit(rng->v[1]) < it->rate)
+            it->x[a] = draw_level(mies->levels[a], weft_rng_unit(rng->v[2]));
         return;
     }
-    weft_rng_normal_pair(r, z);
-    it->step[a] *= exp(s->all[m->gene[a]] * all[m->gene[a]] + s->own[m->gene[a]] * z[0]);
-    if (m->gene[a] == WEFT_GENE_REAL) {
+    weft_rng_normal_pair(rng, z);
+    it->step[a] *=
+        exp(s->all[mies->gene[a]] * all[mies->gene[a]] + s->own[mies->gene[a]] * z[0]);
+    if (mies->gene[a] == WEFT_GENE_REAL) {
         it->step[a] = fmin(it->step[a], 1);
         it->x[a] = weft_mies_reflect(it->x[a] + it->step[a] * z[1], 0, 1);
         return;
     }
-    it->step[a] = fmin(fmax(it->step[a], 1), m->levels[a]);
+    it->step[a] = fmin(fmax(it->step[a], 1), mies->levels[a]);
     double by =
-        weft_mies_step(it->step[a] / n, weft_rng_unit(r->v[2]), weft_rng_unit(r->v[3]));
-    double to = weft_mies_reflect(it->x[a] + by, -0.5, m->levels[a] - 0.5);
-    it->x[a] = fmin(fmax(floor(to + 0.5), 0), m->levels[a] - 1);
+        weft_mies_step(it->step[a] / n, weft_rng_unit(rng->v[2]), weft_rng_unit(rng->v[3]));
+    double to = weft_mies_reflect(it->x[a] + by, -0.5, mies->levels[a] - 0.5);
+    it->x[a] = fmin(fmax(floor(to + 0.5), 0), mies->levels[a] - 1);
 }
 
 /* Makes a child of two parents: each value is from one or the other, step sizes and rate
  * are their means. */
 static void recombine(const strategy *s, int64_t generation, int i, individual *it)
 {
-    const weft_mies *m = s->m;
-    weft_rng4 of = random_at(m, generation, i, m->dim);
-    weft_rng4 r = random_at(m, generation, i, m->dim + 1);
-    const individual *one = &s->parent[(int)(weft_rng_unit(of.v[0]) * m->parents)];
-    const individual *two = &s->parent[(int)(weft_rng_unit(of.v[1]) * m->parents)];
+    const weft_mies *mies = s->m;
+    weft_rng4 of = random_at(mies, generation, i, mies->dim);
+    weft_rng4 rng = random_at(mies, generation, i, mies->dim + 1);
+    const individual *one = &s->parent[(int)(weft_rng_unit(of.v[0]) * mies->parents)];
+    const individual *two = &s->parent[(int)(weft_rng_unit(of.v[1]) * mies->parents)];
     int n = s->count[WEFT_GENE_LEVEL];
     double all[4];
-    (n > 0 ? weft_rng_normal : weft_rng_normal_pair)(&r, all); /* all[2] is of categories */
+    (n > 0 ? weft_rng_normal : weft_rng_normal_pair)(&rng,
+                                                     all); /* all[2] is of categories */
     it->rate = (one->rate + two->rate) / 2;
     if (n > 0) {
         double p = it->rate;
         it->rate = 1 / (1 + (1 - p) / p * exp(-all[2] / sqrt(2. * n)));
         it->rate = fmin(fmax(it->rate, 1. / (3 * n)), 0.5);
     }
-    for (int a = 0; a < m->dim; a++) {
-        weft_rng4 own = random_at(m, generation, i, a);
+    for (int a = 0; a < mies->dim; a++) {
+        weft_rng4 own = random_at(mies, generation, i, a);
         /* the last bit of a word is not used by weft_rng_unit */
         it->x[a] = own.v[0] & 1 ? two->x[a] : one->x[a];
         it->step[a] = (one->step[a] + two->step[a]) / 2;
@@ -166,35 +169,36 @@ static void select_best(int n, int keep, individual *all)
 
 /* ---- run ---- */
 
-static void keep_best(const weft_mies *m, const individual *it, double *value, double *best)
+static void keep_best(const weft_mies *mies, const individual *it, double *value,
+                      double *best)
 {
     if (!(it->value > *value)) return;
     *value = it->value;
-    memcpy(best, it->x, (size_t)m->dim * sizeof *best);
+    memcpy(best, it->x, (size_t)mies->dim * sizeof *best);
 }
 
-double weft_mies_run(const weft_mies *m, double *best, weft_arena *tmp)
+double weft_mies_run(const weft_mies *mies, double *best, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    int most = m->children > m->parents ? m->children : m->parents;
-    strategy s = {.m = m,
-                  .parent = individuals(most, m->dim, tmp),
-                  .child = individuals(most, m->dim, tmp),
-                  .points = WEFT_NEW(tmp, double, (size_t)most *(size_t)m->dim),
+    int most = mies->children > mies->parents ? mies->children : mies->parents;
+    strategy s = {.m = mies,
+                  .parent = individuals(most, mies->dim, tmp),
+                  .child = individuals(most, mies->dim, tmp),
+                  .points = WEFT_NEW(tmp, double, (size_t)most *(size_t)mies->dim),
                   .values = WEFT_NEW(tmp, double, most)};
     double value = -INFINITY, own = -INFINITY;
     int64_t since = 0;
-    for (int a = 0; a < m->dim; a++) s.count[m->gene[a]]++;
+    for (int a = 0; a < mies->dim; a++) s.count[mies->gene[a]]++;
     learning_rates(&s);
-    for (int64_t g = 0; g < m->generations; g++) {
-        int anew = g == 0 || (m->stall > 0 && since >= m->stall);
-        int n = anew ? m->parents : m->children;
+    for (int64_t g = 0; g < mies->generations; g++) {
+        int anew = g == 0 || (mies->stall > 0 && since >= mies->stall);
+        int n = anew ? mies->parents : mies->children;
         for (int i = 0; i < n; i++)
             (anew ? draw_individual : recombine)(&s, g, i, &s.child[i]);
         evaluate(&s, n, s.child);
-        select_best(n, m->parents, s.child);
-        if (g == 0) memcpy(best, s.child[0].x, (size_t)m->dim * sizeof *best);
-        keep_best(m, &s.child[0], &value, best);
+        select_best(n, mies->parents, s.child);
+        if (g == 0) memcpy(best, s.child[0].x, (size_t)mies->dim * sizeof *best);
+        keep_best(mies, &s.child[0], &value, best);
         since = anew || s.child[0].value > own ? 0 : since + 1;
         own = anew ? s.child[0].value : fmax(own, s.child[0].value);
         individual *swap = s.parent;

@@ -26,7 +26,7 @@ typedef struct weft_mies {
 
 /* Writes the best point of all evaluated ones to best[dim]; returns its value. Cost:
  * `children` evaluations a generation. */
-double weft_mies_run(const weft_mies *m, double *best, weft_arena *tmp);
+double weft_mies_run(const weft_mies *mies, double *best, weft_arena *tmp);
 /* x folded into lo .. hi by reflection at both ends. */
 double weft_mies_reflect(double x, double lo, double hi);
 /* The difference of two geometrically distributed integers, from two uniform random numbers

@@ -63,42 +63,43 @@ double weft_parzen_inside(double mu, double sigma)
 
 /* Adds the wide kernel, converts weights to shares and computes the coefficients of the
  * sums. */
-static void finish(weft_parzen *p, const weft_parzen_rule *rule)
+static void finish(weft_parzen *parzen, const weft_parzen_rule *rule)
 {
-    int64_t n = p->n++;
+    int64_t n = parzen->n++;
     double sum = 0;
-    p->mu[n] = 0.5;
-    p->sigma[n] = p->share[n] = 1;
+    parzen->mu[n] = 0.5;
+    parzen->sigma[n] = parzen->share[n] = 1;
     for (int64_t j = 0; j <= n; j++) {
-        p->part[j] = weft_parzen_inside(p->mu[j], p->sigma[j]);
-        p->share[j] *= rule->whole ? p->part[j] : 1;
-        sum += p->share[j];
+        parzen->part[j] = weft_parzen_inside(parzen->mu[j], parzen->sigma[j]);
+        parzen->share[j] *= rule->whole ? parzen->part[j] : 1;
+        sum += parzen->share[j];
     }
     for (int64_t j = 0; j <= n; j++) {
-        p->share[j] /= sum;
-        p->part[j] = p->share[j] / p->part[j];
-        p->narrow[j] = 1 / p->sigma[j];
-        p->coef[j] = p->part[j] * (rule->normal ? p->narrow[j] : 1) / WEFT_SQRT_2PI;
+        parzen->share[j] /= sum;
+        parzen->part[j] = parzen->share[j] / parzen->part[j];
+        parzen->narrow[j] = 1 / parzen->sigma[j];
+        parzen->coef[j] =
+            parzen->part[j] * (rule->normal ? parzen->narrow[j] : 1) / WEFT_SQRT_2PI;
     }
 }
 
 /* Adds the kernels with sigma = least if `narrow`, else the others; equal ones are
  * merged. */
-static void add(weft_parzen *p, int64_t n, const double *at, const double *sigma,
+static void add(weft_parzen *parzen, int64_t n, const double *at, const double *sigma,
                 const double *weight, double least, int narrow)
 {
-    int64_t first = p->n;
+    int64_t first = parzen->n;
     for (int64_t j = 0; j < n; j++) {
-        int64_t last = p->n - 1;
+        int64_t last = parzen->n - 1;
         if ((sigma[j] > least) == narrow) continue;
-        if (last >= first && !(at[j] > p->mu[last]) &&
-            !(fabs(sigma[j] - p->sigma[last]) > 0)) {
-            p->share[last] += weight[j];
+        if (last >= first && !(at[j] > parzen->mu[last]) &&
+            !(fabs(sigma[j] - parzen->sigma[last]) > 0)) {
+            parzen->share[last] += weight[j];
             continue;
         }
-        p->mu[p->n] = at[j];
-        p->sigma[p->n] = sigma[j];
-        p->share[p->n++] = weight[j];
+        parzen->mu[parzen->n] = at[j];
+        parzen->sigma[parzen->n] = sigma[j];
+        parzen->share[parzen->n++] = weight[j];
     }
 }
 
@@ -107,21 +108,21 @@ weft_parzen weft_parzen_new(int64_t n, const double *at, const double *weight,
 {
     int64_t m = n + 1;
     double *all = WEFT_NEW(mem, double, 8 * m), *sorted = all + 6 * m, *sigma = sorted + m;
-    weft_parzen p = {.mu = all,
-                     .sigma = all + m,
-                     .share = all + 2 * m,
-                     .narrow = all + 3 * m,
-                     .part = all + 4 * m,
-                     .coef = all + 5 * m};
+    weft_parzen parzen = {.mu = all,
+                          .sigma = all + m,
+                          .share = all + 2 * m,
+                          .narrow = all + 3 * m,
+                          .part = all + 4 * m,
+                          .coef = all + 5 * m};
     spread(n, sorted, merge(n, at, sorted), rule->endpoints, sigma);
     if (rule->whole && n == 1) sigma[0] = 0.5;
     double least = 1;
     for (int64_t j = 0; j < n; j++) least = fmin(least, sigma[j]);
-    add(&p, n, at, sigma, weight, least, 1);
-    p.nleast = p.n;
-    add(&p, n, at, sigma, weight, least, 0);
-    finish(&p, rule);
-    return p;
+    add(&parzen, n, at, sigma, weight, least, 1);
+    parzen.nleast = parzen.n;
+    add(&parzen, n, at, sigma, weight, least, 0);
+    finish(&parzen, rule);
+    return parzen;
 }
 
 int64_t weft_parzen_pick(int64_t n, const double *share, double unit)
@@ -132,25 +133,25 @@ int64_t weft_parzen_pick(int64_t n, const double *share, double unit)
     return n - 1;
 }
 
-double weft_parzen_draw(const weft_parzen *p, double which, double unit)
+double weft_parzen_draw(const weft_parzen *parzen, double which, double unit)
 {
-    int64_t j = weft_parzen_pick(p->n, p->share, which);
-    return weft_normal_between(p->mu[j], p->sigma[j], unit);
+    int64_t j = weft_parzen_pick(parzen->n, parzen->share, which);
+    return weft_normal_between(parzen->mu[j], parzen->sigma[j], unit);
 }
 
 /* The kernels of the least sigma that contribute between lo and hi: *first .. *last-1. What
  * the others contribute is less than 1e-13 of the wide kernel. */
-static void find_near(const weft_parzen *p, double lo, double hi, int64_t *first,
+static void find_near(const weft_parzen *parzen, double lo, double hi, int64_t *first,
                       int64_t *last)
 {
-    double reach = p->nleast > 0 ? 9 * p->sigma[0] : 0;
+    double reach = parzen->nleast > 0 ? 9 * parzen->sigma[0] : 0;
     const double bound[2] = {lo - reach, hi + reach};
     int64_t at[2];
     for (int e = 0; e < 2; e++) {
-        int64_t a = 0, b = p->nleast;
+        int64_t a = 0, b = parzen->nleast;
         while (a < b) {
             int64_t middle = a + (b - a) / 2;
-            if (p->mu[middle] < bound[e])
+            if (parzen->mu[middle] < bound[e])
                 a = middle + 1;
             else
                 b = middle;
@@ -161,33 +162,35 @@ static void find_near(const weft_parzen *p, double lo, double hi, int64_t *first
     *last = at[1];
 }
 
-static double bumps(const weft_parzen *p, int64_t first, int64_t last, double x)
+static double bumps(const weft_parzen *parzen, int64_t first, int64_t last, double x)
 {
-    return weft_bumps(last - first, p->mu + first, p->narrow + first, p->coef + first, x);
+    return weft_bumps(last - first, parzen->mu + first, parzen->narrow + first,
+                      parzen->coef + first, x);
 }
 
-double weft_parzen_log(const weft_parzen *p, double x)
+double weft_parzen_log(const weft_parzen *parzen, double x)
 {
     int64_t first, last;
-    find_near(p, x, x, &first, &last);
-    return log(bumps(p, first, last, x) + bumps(p, p->nleast, p->n, x));
+    find_near(parzen, x, x, &first, &last);
+    return log(bumps(parzen, first, last, x) + bumps(parzen, parzen->nleast, parzen->n, x));
 }
 
-static double masses(const weft_parzen *p, int64_t first, int64_t last, double lo,
+static double masses(const weft_parzen *parzen, int64_t first, int64_t last, double lo,
                      double hi)
 {
     double sum = 0;
     for (int64_t j = first; j < last; j++)
-        sum += p->part[j] * weft_normal_mass((lo - p->mu[j]) * p->narrow[j],
-                                             (hi - p->mu[j]) * p->narrow[j]);
+        sum += parzen->part[j] * weft_normal_mass((lo - parzen->mu[j]) * parzen->narrow[j],
+                                                  (hi - parzen->mu[j]) * parzen->narrow[j]);
     return sum;
 }
 
-double weft_parzen_log_mass(const weft_parzen *p, double lo, double hi)
+double weft_parzen_log_mass(const weft_parzen *parzen, double lo, double hi)
 {
     int64_t first, last;
-    find_near(p, lo, hi, &first, &last);
-    return log(masses(p, first, last, lo, hi) + masses(p, p->nleast, p->n, lo, hi));
+    find_near(parzen, lo, hi, &first, &last);
+    return log(masses(parzen, first, last, lo, hi) +
+               masses(parzen, parzen->nleast, parzen->n, lo, hi));
 }
 
 void weft_parzen_levels(int64_t n, int levels, const double *sum, int whole, double *p)

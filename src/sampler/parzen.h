@@ -47,12 +47,12 @@ weft_parzen weft_parzen_new(int64_t n, const double *at, const double *weight,
                             const weft_parzen_rule *rule, weft_arena *mem);
 /* A draw from the mixture by two random numbers in [0, 1): `which` selects the component.
  */
-double weft_parzen_draw(const weft_parzen *p, double which, double unit);
+double weft_parzen_draw(const weft_parzen *parzen, double which, double unit);
 /* Logarithm of the density at x (of a sum of kernels that are not densities if not
  * `normal`). */
-double weft_parzen_log(const weft_parzen *p, double x);
+double weft_parzen_log(const weft_parzen *parzen, double x);
 /* Logarithm of the probability of the interval lo .. hi. */
-double weft_parzen_log_mass(const weft_parzen *p, double lo, double hi);
+double weft_parzen_log_mass(const weft_parzen *parzen, double lo, double hi);
 /* The component drawn by unit in [0, 1), with probabilities share[n]. */
 int64_t weft_parzen_pick(int64_t n, const double *share, double unit);
 

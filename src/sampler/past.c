@@ -4,132 +4,136 @@
 #include <math.h>
 #include <string.h>
 
-void weft_past_setup(weft_past *p, const weft_space *sp, weft_arena *mem)
+void weft_past_setup(weft_past *past, const weft_space *space, weft_arena *mem)
 {
-    *p = (weft_past){.space = sp, .mem = mem};
+    *past = (weft_past){.space = space, .mem = mem};
 }
 
-int weft_past_pending(weft_past *p, int64_t number, const double *conf)
+int weft_past_pending(weft_past *past, int64_t number, const double *conf)
 {
-    size_t dim = (size_t)p->space->dim;
-    if (p->n == 0) p->first = number;
-    int64_t at = number - p->first;
-    weft_check(at >= 0 && at <= p->n, "trial %lld comes out of turn", (long long)number);
-    int new = at == p->n;
+    size_t dim = (size_t)past->space->dim;
+    if (past->n == 0) past->first = number;
+    int64_t at = number - past->first;
+    weft_check(at >= 0 && at <= past->n, "trial %lld comes out of turn", (long long)number);
+    int new = at == past->n;
     if (new) {
-        p->trial = weft_grow(p->mem, p->trial, sizeof *p->trial, p->n++, &p->room);
-        p->trial[at].conf = WEFT_NEW(p->mem, double, dim);
-        if (dim > 0) memcpy(p->trial[at].conf, conf, dim * sizeof *conf);
+        past->trial =
+            weft_grow(past->mem, past->trial, sizeof *past->trial, past->n++, &past->room);
+        past->trial[at].conf = WEFT_NEW(past->mem, double, dim);
+        if (dim > 0) memcpy(past->trial[at].conf, conf, dim * sizeof *conf);
     }
-    p->trial[at].in_flight = 1;
+    past->trial[at].in_flight = 1;
     return new;
 }
 
 /* The level of a resource, made if there is none yet. */
-static weft_past_level *level_of(weft_past *p, double resource)
+static weft_past_level *level_of(weft_past *past, double resource)
 {
-    int64_t at = p->nlevel;
-    while (at > 0 && p->level[at - 1].resource > resource) at--;
-    if (at > 0 && !(p->level[at - 1].resource < resource)) return &p->level[at - 1];
-    p->level = weft_grow(p->mem, p->level, sizeof *p->level, p->nlevel, &p->roomlevel);
-    memmove(p->level + at + 1, p->level + at,
-            (size_t)(p->nlevel++ - at) * sizeof *p->level);
-    p->level[at] = (weft_past_level){.resource = resource};
-    return &p->level[at];
+    int64_t at = past->nlevel;
+    while (at > 0 && past->level[at - 1].resource > resource) at--;
+    if (at > 0 && !(past->level[at - 1].resource < resource)) return &past->level[at - 1];
+    past->level = weft_grow(past->mem, past->level, sizeof *past->level, past->nlevel,
+                            &past->roomlevel);
+    memmove(past->level + at + 1, past->level + at,
+            (size_t)(past->nlevel++ - at) * sizeof *past->level);
+    past->level[at] = (weft_past_level){.resource = resource};
+    return &past->level[at];
 }
 
-void weft_past_told(weft_past *p, int64_t number, const weft_observation *observed)
+void weft_past_told(weft_past *past, int64_t number, const weft_observation *observed)
 {
-    weft_past_level *l = level_of(p, observed->resource);
-    int64_t trial = number - p->first;
-    weft_check(trial >= 0 && trial < p->n && p->trial[trial].in_flight,
+    weft_past_level *level = level_of(past, observed->resource);
+    int64_t trial = number - past->first;
+    weft_check(trial >= 0 && trial < past->n && past->trial[trial].in_flight,
                "told of trial %lld, which has no job", (long long)number);
-    p->trial[trial].in_flight = 0;
-    l->result = weft_grow(p->mem, l->result, sizeof *l->result, l->n, &l->room);
+    past->trial[trial].in_flight = 0;
+    level->result =
+        weft_grow(past->mem, level->result, sizeof *level->result, level->n, &level->room);
     weft_rank rank = weft_rank_of(observed->loss, observed->tie, trial);
-    int64_t at = l->n++;
-    for (; at > 0 && weft_rank_before(rank, l->result[at - 1].rank); at--)
-        l->result[at] = l->result[at - 1];
-    l->result[at] = (weft_past_result){rank, observed->seconds};
+    int64_t at = level->n++;
+    for (; at > 0 && weft_rank_before(rank, level->result[at - 1].rank); at--)
+        level->result[at] = level->result[at - 1];
+    level->result[at] = (weft_past_result){rank, observed->seconds};
 }
 
-const weft_past_level *weft_past_highest(const weft_past *p, int64_t enough)
+const weft_past_level *weft_past_highest(const weft_past *past, int64_t enough)
 {
-    for (int64_t i = p->nlevel - 1; i >= 0; i--)
-        if (p->level[i].n >= enough) return &p->level[i];
+    for (int64_t i = past->nlevel - 1; i >= 0; i--)
+        if (past->level[i].n >= enough) return &past->level[i];
     return NULL;
 }
 
-void weft_past_scaled(const weft_past_level *l, double *y)
+void weft_past_scaled(const weft_past_level *level, double *y)
 {
     double low = INFINITY, high = -INFINITY;
-    for (int64_t i = 0; i < l->n; i++) {
-        double loss = l->result[i].rank.loss;
+    for (int64_t i = 0; i < level->n; i++) {
+        double loss = level->result[i].rank.loss;
         if (!isfinite(loss)) continue;
         low = fmin(low, loss);
         high = fmax(high, loss);
     }
-    for (int64_t i = 0; i < l->n; i++) {
-        double loss = fmin(fmax(l->result[i].rank.loss, low), high);
+    for (int64_t i = 0; i < level->n; i++) {
+        double loss = fmin(fmax(level->result[i].rank.loss, low), high);
         y[i] = high > low ? (loss - low) / (high - low) : 0;
     }
 }
 
-void weft_past_ranked(const weft_past_level *l, double *y)
+void weft_past_ranked(const weft_past_level *level, double *y)
 {
-    weft_past_scaled(l, y);
+    weft_past_scaled(level, y);
     double first = 0, rank = 0;
-    for (int64_t i = 0, next; i < l->n; i = next) {
-        for (next = i + 1; next < l->n && !(y[next] > y[i]);) next++;
+    for (int64_t i = 0, next; i < level->n; i = next) {
+        for (next = i + 1; next < level->n && !(y[next] > y[i]);) next++;
         rank = (double)(i + next - 1) / 2;
         if (i == 0) first = rank;
         for (int64_t j = i; j < next; j++) y[j] = rank;
     }
-    for (int64_t i = 0; i < l->n; i++)
+    for (int64_t i = 0; i < level->n; i++)
         y[i] = rank > first ? (y[i] - first) / (rank - first) : 0;
 }
 
-void weft_past_prune(const weft_space *sp, double *conf)
+void weft_past_prune(const weft_space *space, double *conf)
 {
-    for (int i = 0; i < sp->dim; i++)
-        if (!weft_space_is_active(sp, conf, sp->order[i])) conf[sp->order[i]] = NAN;
+    for (int i = 0; i < space->dim; i++)
+        if (!weft_space_is_active(space, conf, space->order[i]))
+            conf[space->order[i]] = NAN;
 }
 
 /* ---- axes ---- */
 
 /* 1: the values of a list increase or decrease. */
-static int is_sorted(const weft_axis *a)
+static int is_sorted(const weft_axis *axis)
 {
     int up = 1, down = 1;
-    for (int i = 1; i < a->nvalue; i++) {
-        up &= a->value[i] > a->value[i - 1];
-        down &= a->value[i] < a->value[i - 1];
+    for (int i = 1; i < axis->nvalue; i++) {
+        up &= axis->value[i] > axis->value[i - 1];
+        down &= axis->value[i] < axis->value[i - 1];
     }
     return up || down;
 }
 
-weft_axis_type weft_axis_type_of(const weft_axis *a)
+weft_axis_type weft_axis_type_of(const weft_axis *axis)
 {
     double most = 1e6; /* more values than this are treated as real: kernels are at least
                           0.01 wide */
-    if (a->nvalue)
-        return weft_axis_is_ordered(a) && is_sorted(a) ? WEFT_AXIS_DISCRETE
-                                                       : WEFT_AXIS_CATEGORY;
-    if (a->opt->type == WEFT_REAL || a->hi - a->lo > most) return WEFT_AXIS_REAL;
+    if (axis->nvalue)
+        return weft_axis_is_ordered(axis) && is_sorted(axis) ? WEFT_AXIS_DISCRETE
+                                                             : WEFT_AXIS_CATEGORY;
+    if (axis->opt->type == WEFT_REAL || axis->hi - axis->lo > most) return WEFT_AXIS_REAL;
     return WEFT_AXIS_DISCRETE;
 }
 
-void weft_axis_cell(const weft_axis *a, double value, double *lo, double *hi)
+void weft_axis_cell(const weft_axis *axis, double value, double *lo, double *hi)
 {
-    if (a->nvalue) {
-        int at = weft_axis_index(a, value);
-        *lo = (double)at / a->nvalue;
-        *hi = (double)(at + 1) / a->nvalue;
+    if (axis->nvalue) {
+        int at = weft_axis_index(axis, value);
+        *lo = (double)at / axis->nvalue;
+        *hi = (double)(at + 1) / axis->nvalue;
         return;
     }
-    double first = a->lo - 0.5, last = a->hi + 0.5;
+    double first = axis->lo - 0.5, last = axis->hi + 0.5;
     if (!(last > first)) return;
-    if (a->log) {
+    if (axis->log) {
         double length = log(last / first);
         *lo = log((value - 0.5) / first) / length;
         *hi = log((value + 0.5) / first) / length;

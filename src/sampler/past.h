@@ -34,23 +34,23 @@ typedef struct weft_past {
 } weft_past;
 
 /* No trials, no results. sp and mem are borrowed; what comes is owned by mem. */
-void weft_past_setup(weft_past *p, const weft_space *sp, weft_arena *mem);
+void weft_past_setup(weft_past *past, const weft_space *space, weft_arena *mem);
 /* To be called by `pending` and `told` of a sampler. weft_past_pending returns 1 if the
  * trial is new: it is then trial[n - 1]. Cost O(results of its level). */
-int weft_past_pending(weft_past *p, int64_t number, const double *conf);
-void weft_past_told(weft_past *p, int64_t number, const weft_observation *observed);
+int weft_past_pending(weft_past *past, int64_t number, const double *conf);
+void weft_past_told(weft_past *past, int64_t number, const weft_observation *observed);
 /* The results of the largest resource with at least `enough` results; NULL: no resource has
  * so many. */
-const weft_past_level *weft_past_highest(const weft_past *p, int64_t enough);
+const weft_past_level *weft_past_highest(const weft_past *past, int64_t enough);
 
 /* The losses of one resource scaled to 0 .. 1, y[n], in the order of its results; those of
  * diverged trials count as the worst other. 0 where all are equal. */
-void weft_past_scaled(const weft_past_level *l, double *y);
+void weft_past_scaled(const weft_past_level *level, double *y);
 /* The same for their ranks; those of equal losses are the mean of theirs. */
-void weft_past_ranked(const weft_past_level *l, double *y);
+void weft_past_ranked(const weft_past_level *level, double *y);
 
 /* Sets conf[dim] to NAN for the axes that the configuration does not have. */
-void weft_past_prune(const weft_space *sp, double *conf);
+void weft_past_prune(const weft_space *space, double *conf);
 
 /* ---- axes as samplers treat them ---- */
 
@@ -62,8 +62,8 @@ typedef enum weft_axis_type {
 } weft_axis_type;
 
 /* Integers with very many values are treated as reals. */
-weft_axis_type weft_axis_type_of(const weft_axis *a);
+weft_axis_type weft_axis_type_of(const weft_axis *axis);
 /* The interval lo .. hi of 0 .. 1 of a value of a WEFT_AXIS_DISCRETE axis. */
-void weft_axis_cell(const weft_axis *a, double value, double *lo, double *hi);
+void weft_axis_cell(const weft_axis *axis, double value, double *lo, double *hi);
 
 #endif

@@ -39,7 +39,7 @@ weft_product weft_product_new(int dim, int64_t n, weft_arena *mem);
  * the normal reference rule, h = 1.06 sd n^(-1 / (4 + dim)), at least `least`; the kernel
  * of a category is that of Aitchison and Aitken: 1 - h for its own level, the rest divided
  * equally among the others. As KDEMultivariate of statsmodels. */
-void weft_product_reference(weft_product *p, double least);
+void weft_product_reference(weft_product *product, double least);
 /* Fills in shares and widths of kernels on m = n - 1 trials, the oldest first, and of the
  * wide kernel, which is the last; levels, `density` and mu[m] must be set, mu NAN where a
  * trial lacks the axis: it has the wide kernel there, N(1/2, 1) or equal probabilities of
@@ -47,10 +47,10 @@ void weft_product_reference(weft_product *p, double least);
  * numbers are truncated to [0, 1]. Shares are by age, as those of weft_parzen_weight. A
  * density is sqrt(2 pi) times as large for every number without an interval, which ratios
  * of densities do not show. As Optuna's multivariate estimator. */
-void weft_product_joint(weft_product *p);
+void weft_product_joint(weft_product *product);
 /* A draw from kernel j of weft_product_joint on one axis: a position, or a level. */
-double weft_product_draw(const weft_product_axis *k, int64_t j, const weft_rng4 *r);
+double weft_product_draw(const weft_product_axis *axis, int64_t j, const weft_rng4 *rng);
 /* Logarithm of the density at x[dim]; at least log(1e-300). Cost O(n dim). */
-double weft_product_log(weft_product *p, const weft_product_point *x);
+double weft_product_log(weft_product *product, const weft_product_point *point);
 
 #endif

@@ -8,13 +8,13 @@ typedef struct plain {
 
 static const weft_opt no_opts[] = {{0}};
 
-static weft_status plain_setup(void *self, const weft_space *sp, uint64_t seed,
+static weft_status plain_setup(void *self, const weft_space *space, uint64_t seed,
                                weft_arena *mem)
 {
     plain *t = self;
     (void)seed;
     (void)mem;
-    t->sp = sp;
+    t->sp = space;
     return WEFT_OK;
 }
 

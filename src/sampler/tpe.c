@@ -88,7 +88,7 @@ static const weft_opt tpe_opts[] = {
 
 static const weft_when tpe_when[] = {{"endpoints", "form", "independent|hyperopt"}, {0}};
 
-static weft_status tpe_setup(void *self, const weft_space *sp, uint64_t seed,
+static weft_status tpe_setup(void *self, const weft_space *space, uint64_t seed,
                              weft_arena *mem)
 {
     tpe *t = self;
@@ -96,9 +96,10 @@ static weft_status tpe_setup(void *self, const weft_space *sp, uint64_t seed,
     t->normal = t->kernels == NORMAL || (t->kernels == AUTO && t->form == HYPEROPT);
     t->mem = mem;
     t->seed = weft_hash("tpe", 3, seed);
-    weft_past_setup(&t->past, sp, mem);
-    t->axis = WEFT_NEW(mem, tpe_axis, sp->dim);
-    for (int a = 0; a < sp->dim; a++) t->axis[a].type = weft_axis_type_of(&sp->axis[a]);
+    weft_past_setup(&t->past, space, mem);
+    t->axis = WEFT_NEW(mem, tpe_axis, space->dim);
+    for (int a = 0; a < space->dim; a++)
+        t->axis[a].type = weft_axis_type_of(&space->axis[a]);
     return WEFT_OK;
 }
 
@@ -106,14 +107,14 @@ static weft_status tpe_setup(void *self, const weft_space *sp, uint64_t seed,
 
 static void place_trial(tpe *t, int a, int64_t trial, double value)
 {
-    tpe_axis *x = &t->axis[a];
-    x->missing += isnan(value) != 0;
-    if (x->type == WEFT_AXIS_CATEGORY || isnan(value)) return;
+    tpe_axis *axis = &t->axis[a];
+    axis->missing += isnan(value) != 0;
+    if (axis->type == WEFT_AXIS_CATEGORY || isnan(value)) return;
     double at = weft_axis_unit(&t->past.space->axis[a], value);
-    x->place = weft_grow(t->mem, x->place, sizeof *x->place, x->n, &x->room);
-    int64_t i = x->n++;
-    for (; i > 0 && x->place[i - 1].at > at; i--) x->place[i] = x->place[i - 1];
-    x->place[i] = (tpe_place){at, trial};
+    axis->place = weft_grow(t->mem, axis->place, sizeof *axis->place, axis->n, &axis->room);
+    int64_t i = axis->n++;
+    for (; i > 0 && axis->place[i - 1].at > at; i--) axis->place[i] = axis->place[i - 1];
+    axis->place[i] = (tpe_place){at, trial};
 }
 
 static void tpe_pending(void *self, int64_t number, const double *conf, double resource)
@@ -140,20 +141,20 @@ static int64_t tpe_enough(const void *self, const char **option)
 /* ---- good and bad trials ---- */
 
 /* Sets set[trial] of all trials, and the share of the good ones. */
-static void divide(step *s, const weft_past_level *l)
+static void divide(step *s, const weft_past_level *level)
 {
     const tpe *t = s->t;
     tpe_set *set = s->set;
     int64_t in_flight = 0;
-    for (int64_t i = 0; i < l->n; i++) set[l->result[i].rank.id] = BAD;
+    for (int64_t i = 0; i < level->n; i++) set[level->result[i].rank.id] = BAD;
     for (int64_t i = 0; t->liar && i < t->past.n; i++)
         if (set[i] == NEITHER && t->past.trial[i].in_flight) {
             set[i] = BAD;
             in_flight++;
         }
-    int64_t good = weft_parzen_good(l->n, in_flight, t->gamma, t->form == HYPEROPT);
-    for (int64_t i = 0; i < good; i++) set[l->result[i].rank.id] = GOOD;
-    s->good = (double)good / (double)(l->n + in_flight);
+    int64_t good = weft_parzen_good(level->n, in_flight, t->gamma, t->form == HYPEROPT);
+    for (int64_t i = 0; i < good; i++) set[level->result[i].rank.id] = GOOD;
+    s->good = (double)good / (double)(level->n + in_flight);
 }
 
 /* What is maximised, from ln l - ln g at a point and the logarithm of its duration. */
@@ -184,14 +185,14 @@ static weft_parzen fit(const tpe *t, int a, const tpe_set *set, tpe_set which)
 {
     weft_parzen_rule rule = {
         .endpoints = t->endpoints, .whole = t->form == HYPEROPT, .normal = t->normal};
-    const tpe_axis *x = &t->axis[a];
+    const tpe_axis *axis = &t->axis[a];
     double *weight = WEFT_NEW(t->mem, double, t->past.n);
     int64_t n = weigh(t, set, which, a, weight);
     double *at = WEFT_NEW(t->mem, double, 2 * n), *own = at + n;
-    for (int64_t i = 0, j = 0; i < x->n; i++)
-        if (set[x->place[i].trial] == which) {
-            at[j] = x->place[i].at;
-            own[j++] = weight[x->place[i].trial];
+    for (int64_t i = 0, j = 0; i < axis->n; i++)
+        if (set[axis->place[i].trial] == which) {
+            at[j] = axis->place[i].at;
+            own[j++] = weight[axis->place[i].trial];
         }
     return weft_parzen_new(n, at, own, &rule, t->mem);
 }
@@ -220,8 +221,8 @@ static double propose_number(const step *s, int a)
     weft_parzen l = fit(t, a, s->set, GOOD), g = fit(t, a, s->set, BAD);
     double *tried = WEFT_NEW(t->mem, double, t->candidates), best = NAN, most = -INFINITY;
     for (int64_t c = 0; c < t->candidates; c++) {
-        weft_rng4 r = draw_at(t, s->number, a, c);
-        double at = weft_parzen_draw(&l, weft_rng_unit(r.v[0]), weft_rng_unit(r.v[1]));
+        weft_rng4 rng = draw_at(t, s->number, a, c);
+        double at = weft_parzen_draw(&l, weft_rng_unit(rng.v[0]), weft_rng_unit(rng.v[1]));
         int64_t e = 0;
         tried[c] = weft_axis_value(axis, at);
         while (fabs(tried[e] - tried[c]) > 0) e++;
@@ -269,8 +270,8 @@ static double propose_level(const step *s, int a)
     fit_levels(t, a, s->set, BAD, g);
     int64_t best = -1;
     for (int64_t c = 0; c < t->candidates; c++) {
-        weft_rng4 r = draw_at(t, s->number, a, c);
-        int64_t at = weft_parzen_pick(axis->nvalue, l, weft_rng_unit(r.v[0]));
+        weft_rng4 rng = draw_at(t, s->number, a, c);
+        int64_t at = weft_parzen_pick(axis->nvalue, l, weft_rng_unit(rng.v[0]));
         if (best < 0 || is_better(s, a, l, g, at, best)) best = at;
     }
     return axis->value[best];
@@ -284,10 +285,10 @@ static weft_product join(const tpe *t, const tpe_set *set, tpe_set which)
     const weft_past *past = &t->past;
     int64_t n = 0;
     for (int64_t i = 0; i < past->n; i++) n += set[i] == which;
-    weft_product p = weft_product_new(past->space->dim, n + 1, t->mem);
-    for (int a = 0; a < p.dim; a++) {
+    weft_product product = weft_product_new(past->space->dim, n + 1, t->mem);
+    for (int a = 0; a < product.dim; a++) {
         const weft_axis *axis = &past->space->axis[a];
-        weft_product_axis *k = &p.axis[a];
+        weft_product_axis *k = &product.axis[a];
         int category = t->axis[a].type == WEFT_AXIS_CATEGORY;
         k->levels = category ? axis->nvalue : 0;
         k->density = t->normal && t->axis[a].type == WEFT_AXIS_REAL;
@@ -299,52 +300,53 @@ static weft_product join(const tpe *t, const tpe_set *set, tpe_set which)
                                       : weft_axis_unit(axis, value);
         }
     }
-    weft_product_joint(&p);
-    return p;
+    weft_product_joint(&product);
+    return product;
 }
 
 /* A draw from kernel j on this axis. */
 static double draw_kernel(const weft_axis *axis, const weft_product_axis *k, int64_t j,
-                          const weft_rng4 *r)
+                          const weft_rng4 *rng)
 {
-    double at = weft_product_draw(k, j, r);
+    double at = weft_product_draw(k, j, rng);
     return k->levels > 0 ? axis->value[(int)at] : weft_axis_value(axis, at);
 }
 
 static weft_product_point point_of(const weft_axis *axis, weft_axis_type type, double value)
 {
-    weft_product_point x = {0, 0, 0};
-    x.at = type == WEFT_AXIS_CATEGORY ? weft_axis_index(axis, value)
-                                      : weft_axis_unit(axis, value);
-    if (type == WEFT_AXIS_DISCRETE) weft_axis_cell(axis, value, &x.lo, &x.hi);
-    return x;
+    weft_product_point point = {0, 0, 0};
+    point.at = type == WEFT_AXIS_CATEGORY ? weft_axis_index(axis, value)
+                                          : weft_axis_unit(axis, value);
+    if (type == WEFT_AXIS_DISCRETE) weft_axis_cell(axis, value, &point.lo, &point.hi);
+    return point;
 }
 
 static void propose_jointly(const step *s, double *conf)
 {
     const tpe *t = s->t;
-    const weft_space *sp = t->past.space;
+    const weft_space *space = t->past.space;
     weft_product l = join(t, s->set, GOOD), g = join(t, s->set, BAD);
-    weft_product_point *x = WEFT_NEW(t->mem, weft_product_point, sp->dim);
-    double *own = WEFT_NEW(t->mem, double, sp->dim), most = 0;
+    weft_product_point *point = WEFT_NEW(t->mem, weft_product_point, space->dim);
+    double *own = WEFT_NEW(t->mem, double, space->dim), most = 0;
     for (int64_t c = 0; c < t->candidates; c++) {
         weft_rng4 which =
             weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)s->number, 0, (uint64_t)c);
         int64_t j = weft_parzen_pick(l.n, l.share, weft_rng_unit(which.v[0]));
-        for (int i = 0; i < sp->dim; i++) {
-            int a = sp->order[i];
-            weft_rng4 r = draw_at(t, s->number, a, c);
+        for (int i = 0; i < space->dim; i++) {
+            int a = space->order[i];
+            weft_rng4 rng = draw_at(t, s->number, a, c);
             own[a] = NAN;
-            x[a] = (weft_product_point){NAN, 0, 0};
-            if (!weft_space_is_active(sp, own, a)) continue;
-            own[a] = draw_kernel(&sp->axis[a], &l.axis[a], j, &r);
-            x[a] = point_of(&sp->axis[a], t->axis[a].type, own[a]);
+            point[a] = (weft_product_point){NAN, 0, 0};
+            if (!weft_space_is_active(space, own, a)) continue;
+            own[a] = draw_kernel(&space->axis[a], &l.axis[a], j, &rng);
+            point[a] = point_of(&space->axis[a], t->axis[a].type, own[a]);
         }
         double cost = s->durations ? weft_durations_log(s->durations, own) : 0;
-        double gain = gain_of(s, weft_product_log(&l, x) - weft_product_log(&g, x), cost);
+        double gain =
+            gain_of(s, weft_product_log(&l, point) - weft_product_log(&g, point), cost);
         if (c > 0 && !(gain > most)) continue;
         most = gain;
-        memcpy(conf, own, (size_t)sp->dim * sizeof *conf);
+        memcpy(conf, own, (size_t)space->dim * sizeof *conf);
     }
 }
 
@@ -353,21 +355,21 @@ static void propose_jointly(const step *s, double *conf)
 static void tpe_propose(void *self, int64_t number, double *conf)
 {
     const tpe *t = self;
-    const weft_space *sp = t->past.space;
-    const weft_past_level *l = weft_past_highest(&t->past, t->startup);
-    if (!l || sp->dim == 0) {
-        weft_space_config(sp, number, conf);
+    const weft_space *space = t->past.space;
+    const weft_past_level *level = weft_past_highest(&t->past, t->startup);
+    if (!level || space->dim == 0) {
+        weft_space_config(space, number, conf);
         return;
     }
     size_t mark = weft_arena_mark(t->mem);
     step s = {.t = t, .number = number, .set = WEFT_NEW(t->mem, tpe_set, t->past.n)};
-    if (t->per_cost) s.durations = weft_durations_new(&t->past, l, t->mem);
-    divide(&s, l);
+    if (t->per_cost) s.durations = weft_durations_new(&t->past, level, t->mem);
+    divide(&s, level);
     if (t->form == JOINT) propose_jointly(&s, conf);
-    for (int i = 0; t->form != JOINT && i < sp->dim; i++) {
-        int a = sp->order[i];
+    for (int i = 0; t->form != JOINT && i < space->dim; i++) {
+        int a = space->order[i];
         conf[a] = NAN;
-        if (weft_space_is_active(sp, conf, a))
+        if (weft_space_is_active(space, conf, a))
             conf[a] = t->axis[a].type == WEFT_AXIS_CATEGORY ? propose_level(&s, a)
                                                             : propose_number(&s, a);
     }

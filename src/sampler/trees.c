@@ -157,13 +157,13 @@ static split find_split(grower *g, int tree, const task *t, double sum, int coun
     int dim = g->f->dim;
     double least = 1 + 1e-12; /* a smaller gain may be rounding error */
     split best = {sum * sum * g->inverse[count] * least + 1e-300, -1, 0, 0, 0};
-    weft_rng4 r = {{0}};
+    weft_rng4 rng = {{0}};
     for (int a = 0; a < dim; a++) g->shuffle[a] = a;
     for (int i = 0; i < g->rule->tries && i < dim; i++) {
         if (i % 4 == 0)
-            r = weft_rng_at(g->seed, WEFT_RNG_TUNER, (uint64_t)tree + 1, (uint64_t)t->node,
-                            (uint64_t)(i / 4));
-        int j = i + (int)(weft_rng_unit(r.v[i % 4]) * (dim - i)), a = g->shuffle[j];
+            rng = weft_rng_at(g->seed, WEFT_RNG_TUNER, (uint64_t)tree + 1,
+                              (uint64_t)t->node, (uint64_t)(i / 4));
+        int j = i + (int)(weft_rng_unit(rng.v[i % 4]) * (dim - i)), a = g->shuffle[j];
         g->shuffle[j] = g->shuffle[i];
         g->shuffle[i] = a;
         if (g->f->levels[a] > 0)
@@ -215,11 +215,12 @@ static int draw_points(grower *g, int tree)
 {
     int m = 0;
     memset(g->draw, 0, (size_t)g->n * sizeof *g->draw);
-    weft_rng4 r = {{0}};
+    weft_rng4 rng = {{0}};
     for (int i = 0; i < g->n; i++) {
         if (i % 4 == 0)
-            r = weft_rng_at(g->seed, WEFT_RNG_TUNER, 0, (uint64_t)tree, (uint64_t)(i / 4));
-        g->draw[(int)(weft_rng_unit(r.v[i % 4]) * g->n)].times++;
+            rng =
+                weft_rng_at(g->seed, WEFT_RNG_TUNER, 0, (uint64_t)tree, (uint64_t)(i / 4));
+        g->draw[(int)(weft_rng_unit(rng.v[i % 4]) * g->n)].times++;
     }
     for (int i = 0; i < g->n; i++) g->draw[i].sum = g->y[i] * g->draw[i].times;
     for (int a = 0; a < g->f->dim; a++) {
@@ -237,8 +238,8 @@ static int draw_points(grower *g, int tree)
 /* Sets the mean of a node, and splits it if that reduces the variance. */
 static void grow_node(grower *g, int tree, const task *t, int *waiting)
 {
-    weft_trees *f = g->f;
-    weft_tree_node *node = &f->node[t->node];
+    weft_trees *trees = g->f;
+    weft_tree_node *node = &trees->node[t->node];
     const int *list = list_of(g, 0, t);
     double sum = 0, first = g->y[list[t->first]];
     int count = 0, vary = 0;
@@ -248,18 +249,18 @@ static void grow_node(grower *g, int tree, const task *t, int *waiting)
         count += d->times;
         vary |= fabs(g->y[list[i]] - first) > 0;
     }
-    f->value[t->node] = sum * g->inverse[count];
+    trees->value[t->node] = sum * g->inverse[count];
     *node = (weft_tree_node){.cut = UINT64_MAX, .child = t->node};
     if (count < 2 * g->rule->leaf || !vary || t->depth == MAX_DEPTH) return;
     split s = find_split(g, tree, t, sum, count);
     if (s.feature < 0) return;
     node->feature = s.feature;
-    node->cut = f->levels[s.feature] > 0 ? s.left : weft_trees_increasing(s.most);
+    node->cut = trees->levels[s.feature] > 0 ? s.left : weft_trees_increasing(s.most);
     node->child = g->nodes;
     g->nodes += 2;
     /* no list but the first is read in leaves */
     int both = g->rule->leaf * 2, more = s.count >= both || count - s.count >= both;
-    int middle = part(g, t, &s, more ? f->dim : 1);
+    int middle = part(g, t, &s, more ? trees->dim : 1);
     int depth = t->depth + 1, child = node->child;
     g->stack[(*waiting)++] = (task){child + 1, middle, t->last, depth};
     g->stack[(*waiting)++] = (task){child, t->first, middle, depth};
@@ -276,21 +277,21 @@ static void grow_tree(grower *g, int tree)
     }
 }
 
-void weft_trees_grow(weft_trees *f, const weft_trees_rule *rule, int n, int dim,
+void weft_trees_grow(weft_trees *trees, const weft_trees_rule *rule, int n, int dim,
                      const int *levels, const double *x, const double *y, uint64_t seed,
                      weft_arena *mem)
 {
     size_t most = (size_t)rule->trees * (2 * (size_t)(n / rule->leaf) + 1);
     size_t all = (size_t)dim * (size_t)n;
     double *column = WEFT_NEW(mem, double, all);
-    *f = (weft_trees){.dim = dim,
-                      .ntree = rule->trees,
-                      .levels = levels,
-                      .start = WEFT_NEW(mem, int, rule->trees + 1),
-                      .node = WEFT_NEW(mem, weft_tree_node, most),
-                      .value = WEFT_NEW(mem, double, most)};
+    *trees = (weft_trees){.dim = dim,
+                          .ntree = rule->trees,
+                          .levels = levels,
+                          .start = WEFT_NEW(mem, int, rule->trees + 1),
+                          .node = WEFT_NEW(mem, weft_tree_node, most),
+                          .value = WEFT_NEW(mem, double, most)};
     grower g = {.rule = rule,
-                .f = f,
+                .f = trees,
                 .n = n,
                 .x = column,
                 .y = y,
@@ -309,7 +310,7 @@ void weft_trees_grow(weft_trees *f, const weft_trees_rule *rule, int n, int dim,
     for (int i = 1; i <= n; i++) g.inverse[i] = 1. / i;
     sort_points(&g, mem);
     for (int t = 0; t < rule->trees; t++) grow_tree(&g, t);
-    f->start[rule->trees] = g.nodes;
+    trees->start[rule->trees] = g.nodes;
 }
 
 /* ---- predictions ---- */
@@ -321,15 +322,15 @@ typedef struct asked {
     uint64_t value; /* number: made to increase; category: the mask */
 } asked;
 
-static void prepare(const weft_trees *f, int m, const double *x, asked *out)
+static void prepare(const weft_trees *trees, int m, const double *x, asked *out)
 {
     for (int i = 0; i < m; i++)
-        for (int a = 0; a < f->dim; a++) {
-            double v = x[(size_t)i * (size_t)f->dim + (size_t)a];
-            uint64_t level = f->levels[a] > 0 ? (uint64_t)1 << (int)v : 0;
-            out[(size_t)i * (size_t)f->dim + (size_t)a] =
-                f->levels[a] > 0 ? (asked){level, level}
-                                 : (asked){UINT64_MAX, weft_trees_increasing(v)};
+        for (int a = 0; a < trees->dim; a++) {
+            double v = x[(size_t)i * (size_t)trees->dim + (size_t)a];
+            uint64_t level = trees->levels[a] > 0 ? (uint64_t)1 << (int)v : 0;
+            out[(size_t)i * (size_t)trees->dim + (size_t)a] =
+                trees->levels[a] > 0 ? (asked){level, level}
+                                     : (asked){UINT64_MAX, weft_trees_increasing(v)};
         }
 }
 
@@ -354,46 +355,48 @@ static int descend(const weft_tree_node *all, int dim, int m, const asked *x,
     return moved;
 }
 
-void weft_trees_moments(const weft_trees *f, double sum, double square, double *mean,
+void weft_trees_moments(const weft_trees *trees, double sum, double square, double *mean,
                         double *variance)
 {
-    double b = f->ntree, centre = sum / b;
-    *mean = f->value[f->start[0]] + centre;
-    *variance = f->ntree > 1 ? fmax(square - b * centre * centre, 0) / (b - 1) : 0;
+    double b = trees->ntree, centre = sum / b;
+    *mean = trees->value[trees->start[0]] + centre;
+    *variance = trees->ntree > 1 ? fmax(square - b * centre * centre, 0) / (b - 1) : 0;
 }
 
 /* Several points descend a tree together, so that their memory accesses overlap. */
-void weft_trees_ask(const weft_trees *f, int m, const double *x, double *mean,
+void weft_trees_ask(const weft_trees *trees, int m, const double *x, double *mean,
                     double *variance, weft_arena *tmp)
 {
     enum { SIDE = 16 };
     size_t mark = weft_arena_mark(tmp);
-    asked *point = WEFT_NEW(tmp, asked, SIDE * (size_t)f->dim);
+    asked *point = WEFT_NEW(tmp, asked, SIDE * (size_t)trees->dim);
     for (int from = 0; from < m; from += SIDE) {
         int n = m - from < SIDE ? m - from : SIDE;
         double sum[SIDE] = {0}, square[SIDE] = {0};
-        prepare(f, n, x + (size_t)from * (size_t)f->dim, point);
-        for (int t = 0; t < f->ntree; t++) {
+        prepare(trees, n, x + (size_t)from * (size_t)trees->dim, point);
+        for (int t = 0; t < trees->ntree; t++) {
             const weft_tree_node *at[SIDE];
-            for (int i = 0; i < n; i++) at[i] = f->node + f->start[t];
-            while (descend(f->node, f->dim, n, point, at)) {}
+            for (int i = 0; i < n; i++) at[i] = trees->node + trees->start[t];
+            while (descend(trees->node, trees->dim, n, point, at)) {}
             for (int i = 0; i < n; i++) {
-                double v = f->value[at[i] - f->node] - f->value[f->start[0]];
+                double v =
+                    trees->value[at[i] - trees->node] - trees->value[trees->start[0]];
                 sum[i] += v;
                 square[i] += v * v;
             }
         }
         for (int i = 0; i < n; i++)
-            weft_trees_moments(f, sum[i], square[i], &mean[from + i], &variance[from + i]);
+            weft_trees_moments(trees, sum[i], square[i], &mean[from + i],
+                               &variance[from + i]);
     }
     weft_arena_reset(tmp, mark);
 }
 
-void weft_trees_believe(weft_trees *f, const weft_trees_rule *rule, int n, int all,
+void weft_trees_believe(weft_trees *trees, const weft_trees_rule *rule, int n, int all,
                         const double *x, double *y, uint64_t seed, weft_arena *mem)
 {
-    int more = all - n, dim = f->dim;
+    int more = all - n, dim = trees->dim;
     double *variance = WEFT_NEW(mem, double, more);
-    weft_trees_ask(f, more, x + (size_t)n * (size_t)dim, y + n, variance, mem);
-    weft_trees_grow(f, rule, all, dim, f->levels, x, y, seed, mem);
+    weft_trees_ask(trees, more, x + (size_t)n * (size_t)dim, y + n, variance, mem);
+    weft_trees_grow(trees, rule, all, dim, trees->levels, x, y, seed, mem);
 }

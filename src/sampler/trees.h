@@ -42,7 +42,7 @@ typedef struct weft_trees {
  * Random numbers are keyed by (seed, tree), so that no tree depends on another. Arrays are
  * owned by mem. Cost O(trees dim n log n). Breiman, "Random forests", Machine Learning
  * 45, 2001. */
-void weft_trees_grow(weft_trees *f, const weft_trees_rule *rule, int n, int dim,
+void weft_trees_grow(weft_trees *trees, const weft_trees_rule *rule, int n, int dim,
                      const int *levels, const double *x, const double *y, uint64_t seed,
                      weft_arena *mem);
 /* Grows a forest anew from one that was grown by the same rule and seed on the first n of
@@ -50,15 +50,15 @@ void weft_trees_grow(weft_trees *f, const weft_trees_rule *rule, int n, int dim,
  * count as the others do. Cost as that of weft_trees_grow. Ginsbourger, Le Riche,
  * Carraro, "Kriging is well-suited to parallelize optimization", 2010 (kriging
  * believer). */
-void weft_trees_believe(weft_trees *f, const weft_trees_rule *rule, int n, int all,
+void weft_trees_believe(weft_trees *trees, const weft_trees_rule *rule, int n, int all,
                         const double *x, double *y, uint64_t seed, weft_arena *mem);
 /* Mean and sample variance (divisor trees - 1) over the trees' predictions for m points
  * x[m][dim]; tmp holds scratch. Cost O(m trees depth). */
-void weft_trees_ask(const weft_trees *f, int m, const double *x, double *mean,
+void weft_trees_ask(const weft_trees *trees, int m, const double *x, double *mean,
                     double *variance, weft_arena *tmp);
 /* Mean and sample variance of the trees' predictions from their sum and their sum of
  * squares, both less the value of the first tree's root. */
-void weft_trees_moments(const weft_trees *f, double sum, double square, double *mean,
+void weft_trees_moments(const weft_trees *trees, double sum, double square, double *mean,
                         double *variance);
 /* An integer that increases with a number; the same for 0 and -0. */
 static inline uint64_t weft_trees_increasing(double x)

@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-static int is_integer(const weft_axis *a)
+static int is_integer(const weft_axis *axis)
 {
-    return a->opt->type != WEFT_REAL;
+    return axis->opt->type != WEFT_REAL;
 }
 
 /* lo + t (hi - lo), 0 <= t <= 1. */
@@ -24,33 +24,35 @@ static double between_log(double lo, double hi, double t)
 }
 
 /* The point at the fraction t in [0, 1] of the way from lo to hi. */
-static double axis_at(const weft_axis *a, double lo, double hi, double t)
+static double axis_at(const weft_axis *axis, double lo, double hi, double t)
 {
-    double v = a->log ? between_log(lo, hi, t) : between(lo, hi, t);
+    double v = axis->log ? between_log(lo, hi, t) : between(lo, hi, t);
     return fmin(fmax(v, lo), hi);
 }
 
-double weft_axis_draw(const weft_axis *a, double unit)
+double weft_axis_draw(const weft_axis *axis, double unit)
 {
-    if (a->nvalue) return a->value[(int)(unit * a->nvalue)];
-    if (!is_integer(a)) return axis_at(a, a->lo, a->hi, unit);
-    return fmin(floor(axis_at(a, a->lo, a->hi + 1, unit)), a->hi);
+    if (axis->nvalue) return axis->value[(int)(unit * axis->nvalue)];
+    if (!is_integer(axis)) return axis_at(axis, axis->lo, axis->hi, unit);
+    return fmin(floor(axis_at(axis, axis->lo, axis->hi + 1, unit)), axis->hi);
 }
 
-int64_t weft_axis_levels(const weft_axis *a, int64_t levels)
+int64_t weft_axis_levels(const weft_axis *axis, int64_t levels)
 {
-    if (a->nvalue) return a->nvalue;
-    double n = is_integer(a) ? a->hi - a->lo + 1 : a->hi > a->lo ? (double)levels : 1;
+    if (axis->nvalue) return axis->nvalue;
+    double n = is_integer(axis)      ? axis->hi - axis->lo + 1
+               : axis->hi > axis->lo ? (double)levels
+                                     : 1;
     return n < (double)levels ? (int64_t)n : levels;
 }
 
 /* Integers: lo + j if that is more than the rounded point, so that no value comes twice; as
  * a geometric sequence is convex, all n points are distinct and the last is hi. */
-double weft_axis_point(const weft_axis *a, int64_t j, int64_t n)
+double weft_axis_point(const weft_axis *axis, int64_t j, int64_t n)
 {
-    if (a->nvalue) return a->value[j];
-    double v = axis_at(a, a->lo, a->hi, n > 1 ? (double)j / (double)(n - 1) : 0);
-    return is_integer(a) ? fmax(round(v), a->lo + (double)j) : v;
+    if (axis->nvalue) return axis->value[j];
+    double v = axis_at(axis, axis->lo, axis->hi, n > 1 ? (double)j / (double)(n - 1) : 0);
+    return is_integer(axis) ? fmax(round(v), axis->lo + (double)j) : v;
 }
 
 /* An integer from floor(down) to ceil(up), all with equal probability. */
@@ -61,141 +63,144 @@ static double draw_whole(double down, double up, double unit)
     return fmin(first + floor(unit * (last - first + 1)), last);
 }
 
-static double near_place(const weft_axis *a, double centre, double eps, double unit)
+static double near_place(const weft_axis *axis, double centre, double eps, double unit)
 {
     int at = 0;
-    while (at < a->nvalue && fabs(a->value[at] - centre) > 0) at++;
-    if (at == a->nvalue) return centre;
-    double reach = eps * (a->nvalue - 1);
+    while (at < axis->nvalue && fabs(axis->value[at] - centre) > 0) at++;
+    if (at == axis->nvalue) return centre;
+    double reach = eps * (axis->nvalue - 1);
     double to = draw_whole(at - reach, at + reach, unit);
-    return a->value[(int)fmin(fmax(to, 0), a->nvalue - 1)];
+    return axis->value[(int)fmin(fmax(to, 0), axis->nvalue - 1)];
 }
 
 /* As weft_axis_near, whose interval overflows: in halves, or in logarithms. */
-static double near_wide(const weft_axis *a, double centre, double eps, double unit)
+static double near_wide(const weft_axis *axis, double centre, double eps, double unit)
 {
     double way = eps * (2 * unit - 1);
-    if (a->log) return exp(log(centre) + way * (log(a->hi) - log(a->lo)));
-    return 2 * fmin(fmax(centre / 2 + way * (a->hi / 2 - a->lo / 2), a->lo / 2), a->hi / 2);
+    if (axis->log) return exp(log(centre) + way * (log(axis->hi) - log(axis->lo)));
+    return 2 * fmin(fmax(centre / 2 + way * (axis->hi / 2 - axis->lo / 2), axis->lo / 2),
+                    axis->hi / 2);
 }
 
-double weft_axis_near(const weft_axis *a, double centre, double eps, double unit)
+double weft_axis_near(const weft_axis *axis, double centre, double eps, double unit)
 {
-    if (a->nvalue) return near_place(a, centre, eps, unit);
-    double factor = a->log ? pow(a->hi / a->lo, eps) : 1;
-    double reach = a->log ? 0 : eps * (a->hi - a->lo);
+    if (axis->nvalue) return near_place(axis, centre, eps, unit);
+    double factor = axis->log ? pow(axis->hi / axis->lo, eps) : 1;
+    double reach = axis->log ? 0 : eps * (axis->hi - axis->lo);
     double down = centre / factor - reach, up = centre * factor + reach;
-    int wide = !isfinite(a->log ? up / down : up - down);
+    int wide = !isfinite(axis->log ? up / down : up - down);
     double v;
-    if (is_integer(a))
+    if (is_integer(axis))
         v = draw_whole(down, up, unit);
     else if (wide)
-        v = near_wide(a, centre, eps, unit);
+        v = near_wide(axis, centre, eps, unit);
     else
-        v = a->log ? down * pow(up / down, unit) : down + unit * (up - down);
-    return fmin(fmax(v, a->lo), a->hi);
+        v = axis->log ? down * pow(up / down, unit) : down + unit * (up - down);
+    return fmin(fmax(v, axis->lo), axis->hi);
 }
 
 /* ---- value and unit ---- */
 
 /* The ends of the interval that weft_axis_unit maps to [0, 1], for an axis without a list;
  * their logarithms if the axis is logarithmic. */
-static void measure(const weft_axis *a, double *lo, double *hi)
+static void measure(const weft_axis *axis, double *lo, double *hi)
 {
-    double half = is_integer(a) ? 0.5 : 0;
-    *lo = a->log ? log(a->lo - half) : a->lo - half;
-    *hi = a->log ? log(a->hi + half) : a->hi + half;
+    double half = is_integer(axis) ? 0.5 : 0;
+    *lo = axis->log ? log(axis->lo - half) : axis->lo - half;
+    *hi = axis->log ? log(axis->hi + half) : axis->hi + half;
 }
 
-int weft_axis_index(const weft_axis *a, double value)
+int weft_axis_index(const weft_axis *axis, double value)
 {
     int at = 0;
-    for (int i = 1; i < a->nvalue; i++)
-        if (fabs(a->value[i] - value) < fabs(a->value[at] - value)) at = i;
+    for (int i = 1; i < axis->nvalue; i++)
+        if (fabs(axis->value[i] - value) < fabs(axis->value[at] - value)) at = i;
     return at;
 }
 
-double weft_axis_unit(const weft_axis *a, double value)
+double weft_axis_unit(const weft_axis *axis, double value)
 {
-    if (a->nvalue) return (weft_axis_index(a, value) + 0.5) / a->nvalue;
+    if (axis->nvalue) return (weft_axis_index(axis, value) + 0.5) / axis->nvalue;
     double lo, hi;
-    measure(a, &lo, &hi);
+    measure(axis, &lo, &hi);
     if (!(hi > lo)) return 0.5;
-    double v = fmin(fmax(value, a->lo), a->hi), at = a->log ? log(v) : v;
+    double v = fmin(fmax(value, axis->lo), axis->hi), at = axis->log ? log(v) : v;
     double u =
         isfinite(hi - lo) ? (at - lo) / (hi - lo) : (at / 2 - lo / 2) / (hi / 2 - lo / 2);
     return fmin(fmax(u, 0), 1);
 }
 
-double weft_axis_value(const weft_axis *a, double unit)
+double weft_axis_value(const weft_axis *axis, double unit)
 {
-    if (a->nvalue) return a->value[(int)fmin(unit * a->nvalue, a->nvalue - 1)];
+    if (axis->nvalue) return axis->value[(int)fmin(unit * axis->nvalue, axis->nvalue - 1)];
     double lo, hi;
-    measure(a, &lo, &hi);
-    double at = between(lo, hi, unit), v = a->log ? exp(at) : at;
-    return fmin(fmax(is_integer(a) ? floor(v + 0.5) : v, a->lo), a->hi);
+    measure(axis, &lo, &hi);
+    double at = between(lo, hi, unit), v = axis->log ? exp(at) : at;
+    return fmin(fmax(is_integer(axis) ? floor(v + 0.5) : v, axis->lo), axis->hi);
 }
 
-int weft_axis_is_ordered(const weft_axis *a)
+int weft_axis_is_ordered(const weft_axis *axis)
 {
-    weft_type type = a->opt->type;
+    weft_type type = axis->opt->type;
     return type != WEFT_CHOICE && type != WEFT_WORDS && type != WEFT_BOOL;
 }
 
-double weft_axis_step(const weft_axis *a, double value, int up)
+double weft_axis_step(const weft_axis *axis, double value, int up)
 {
     int sign = up > 0 ? 1 : -1;
-    if (a->nvalue == 0)
-        return is_integer(a) ? fmin(fmax(value + sign, a->lo), a->hi) : value;
+    if (axis->nvalue == 0)
+        return is_integer(axis) ? fmin(fmax(value + sign, axis->lo), axis->hi) : value;
     double from = sign * value, to = from; /* upwards */
-    for (int i = 0; i < a->nvalue; i++) {
-        double v = sign * a->value[i];
+    for (int i = 0; i < axis->nvalue; i++) {
+        double v = sign * axis->value[i];
         if (v > from && (!(to > from) || v < to)) to = v;
     }
     return sign * to;
 }
 
-void weft_axis_name(const weft_axis *a, char *text, size_t n)
+void weft_axis_name(const weft_axis *axis, char *text, size_t n)
 {
     char name[64];
-    weft_opt_name(a->opt, name, sizeof name);
-    snprintf(text, n, "%s.%s", a->section, name);
+    weft_opt_name(axis->opt, name, sizeof name);
+    snprintf(text, n, "%s.%s", axis->section, name);
 }
 
 /* Values or an interval of an option, appended to text[n]. */
-static void show_range(const weft_axis *a, int nvalue, const double *value, double lo,
+static void show_range(const weft_axis *axis, int nvalue, const double *value, double lo,
                        double hi, char *text, size_t n)
 {
     char one[64], end[64];
     size_t at = strlen(text);
     for (int i = 0; i < nvalue && at < n; i++) {
-        weft_opt_show(a->opt, value[i], one, sizeof one);
+        weft_opt_show(axis->opt, value[i], one, sizeof one);
         at += (size_t)snprintf(text + at, n - at, "%s%s", i ? " | " : "", one);
     }
     if (nvalue > 0 || at >= n) return;
-    weft_opt_show(a->opt, lo, one, sizeof one);
-    weft_opt_show(a->opt, hi, end, sizeof end);
+    weft_opt_show(axis->opt, lo, one, sizeof one);
+    weft_opt_show(axis->opt, hi, end, sizeof end);
     snprintf(text + at, n - at, "%s .. %s", one, end);
 }
 
-void weft_axis_show(const weft_space *sp, int a, char *text, size_t n)
+void weft_axis_show(const weft_space *space, int a, char *text, size_t n)
 {
-    const weft_axis *axis = &sp->axis[a];
+    const weft_axis *axis = &space->axis[a];
     snprintf(text, n, "%s", axis->log ? "log " : "");
     show_range(axis, axis->nvalue, axis->value, axis->lo, axis->hi, text, n);
     for (int i = 0; i < axis->nwhen; i++) {
-        const weft_axis_when *w = &axis->when[i];
+        const weft_axis_when *when = &axis->when[i];
         char name[128];
         size_t at = strlen(text);
-        weft_axis_name(&sp->axis[w->axis], name, sizeof name);
+        weft_axis_name(&space->axis[when->axis], name, sizeof name);
         snprintf(text + at, n - at, " %s %s = ", i ? "and" : "when", name);
-        show_range(&sp->axis[w->axis], w->nvalue, w->value, w->lo, w->hi, text, n);
+        show_range(&space->axis[when->axis], when->nvalue, when->value, when->lo, when->hi,
+                   text, n);
     }
 }
 
-uint64_t weft_axis_key(const weft_axis *a)
+uint64_t weft_axis_key(const weft_axis *axis)
 {
     char name[64];
-    weft_opt_name(a->opt, name, sizeof name);
-    return weft_hash(name, strlen(name), weft_hash(a->section, strlen(a->section), 0));
+    weft_opt_name(axis->opt, name, sizeof name);
+    return weft_hash(name, strlen(name),
+                     weft_hash(axis->section, strlen(axis->section), 0));
 }

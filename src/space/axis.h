@@ -5,8 +5,8 @@
 #include "weft/space.h"
 
 /* The point drawn by unit in [0, 1). */
-double weft_axis_draw(const weft_axis *a, double unit);
+double weft_axis_draw(const weft_axis *axis, double unit);
 /* A point around `centre`, as weft_space_perturb says, drawn by unit in [0, 1). */
-double weft_axis_near(const weft_axis *a, double centre, double eps, double unit);
+double weft_axis_near(const weft_axis *axis, double centre, double eps, double unit);
 
 #endif

@@ -36,11 +36,11 @@ static int is_label(const char *name)
 }
 
 /* Does the column name option o of that kind: "lr" or "client.lr"? */
-static int is_named(const weft_kind *kind, const weft_opt *o, const char *name)
+static int is_named(const weft_kind *kind, const weft_opt *opt, const char *name)
 {
     size_t n = strlen(kind->name);
     int whole = strncmp(name, kind->name, n) == 0 && name[n] == '.';
-    return weft_opt_is(o, whole ? name + n + 1 : name);
+    return weft_opt_is(opt, whole ? name + n + 1 : name);
 }
 
 /* The option that a column is named after, or NULL. *section is the plug-in that the option
@@ -50,13 +50,13 @@ static const weft_opt *option_named(const table *t, const char *name, const char
 {
     const weft_opt *found = NULL;
     for (int j = 0; j < t->nkind; j++)
-        for (const weft_opt *o = t->kinds[j]->opts; o->name; o++) {
-            if (!is_named(t->kinds[j], o, name)) continue;
+        for (const weft_opt *opt = t->kinds[j]->opts; opt->name; opt++) {
+            if (!is_named(t->kinds[j], opt, name)) continue;
             int kept = found && weft_opt_tunable(found);
-            if (kept && weft_opt_tunable(o)) *other = t->kinds[j]->name;
-            if (found && (kept || !weft_opt_tunable(o))) continue;
+            if (kept && weft_opt_tunable(opt)) *other = t->kinds[j]->name;
+            if (found && (kept || !weft_opt_tunable(opt))) continue;
             *section = t->kinds[j]->name;
-            found = o;
+            found = opt;
         }
     return found;
 }
@@ -68,10 +68,10 @@ static weft_status unknown_column(const table *t, const char *name)
     int n = 0;
     for (; n < LABELS; n++) known[n] = labels[n];
     for (int j = 0; j < t->nkind; j++)
-        for (const weft_opt *o = t->kinds[j]->opts; o->name; o++) {
-            if (!weft_opt_tunable(o)) continue;
+        for (const weft_opt *opt = t->kinds[j]->opts; opt->name; opt++) {
+            if (!weft_opt_tunable(opt)) continue;
             char text[64];
-            weft_opt_name(o, text, sizeof text);
+            weft_opt_name(opt, text, sizeof text);
             known[n++] = weft_arena_text(t->mem, "%s", text);
         }
     return weft_fail(WEFT_ECONF,
@@ -88,46 +88,46 @@ static weft_status read_name(table *t, const char *name)
     if (is_label(name)) return WEFT_OK;
 
     const char *section = NULL, *other = NULL;
-    const weft_opt *o = option_named(t, name, &section, &other);
-    if (!o) return unknown_column(t, name);
+    const weft_opt *opt = option_named(t, name, &section, &other);
+    if (!opt) return unknown_column(t, name);
     if (other)
         return weft_fail(WEFT_ECONF,
                          "%s:%d: column \"%s\" may be [%s] or [%s]; name it \"%s.%s\" or "
                          "\"%s.%s\"",
                          t->sp->file, t->line, name, section, other, section, name, other,
                          name);
-    if (!weft_opt_tunable(o))
+    if (!weft_opt_tunable(opt))
         return weft_fail(WEFT_ECONF,
                          "%s:%d: column \"%s\": this option of [%s] is the same "
                          "for all configurations; set it in the input file",
                          t->sp->file, t->line, name, section);
     for (int a = 0; a < t->sp->dim; a++)
-        if (t->sp->axis[a].opt == o)
+        if (t->sp->axis[a].opt == opt)
             return weft_fail(WEFT_ECONF,
                              "%s:%d: column \"%s\": the option has a column already",
                              t->sp->file, t->line, name);
     t->axis[t->column] = t->sp->dim;
-    t->sp->axis[t->sp->dim++] = (weft_axis){.section = section, .opt = o};
+    t->sp->axis[t->sp->dim++] = (weft_axis){.section = section, .opt = opt};
     return WEFT_OK;
 }
 
 static weft_status read_value(table *t, const char *text)
 {
-    weft_space *sp = t->sp;
+    weft_space *space = t->sp;
     if (t->column >= t->ncolumn)
         return weft_fail(WEFT_ECONF, "%s:%d: more fields than the %d of the first line",
-                         sp->file, t->line, t->ncolumn);
+                         space->file, t->line, t->ncolumn);
     int a = t->axis[t->column];
     if (a < 0) return WEFT_OK;
-    sp->list = weft_grow(t->mem, sp->list, (size_t)sp->dim * sizeof *sp->list, sp->count,
-                         &t->rows);
-    double *value = sp->list + sp->count * sp->dim + a;
+    space->list = weft_grow(t->mem, space->list, (size_t)space->dim * sizeof *space->list,
+                            space->count, &t->rows);
+    double *value = space->list + space->count * space->dim + a;
     *value = (double)NAN;
     if (strcmp(text, "-") == 0) return WEFT_OK; /* the axis does not exist here */
-    if (weft_opt_parse(sp->axis[a].opt, text, value) == WEFT_OK) return WEFT_OK;
+    if (weft_opt_parse(space->axis[a].opt, text, value) == WEFT_OK) return WEFT_OK;
     char name[64];
-    weft_opt_name(sp->axis[a].opt, name, sizeof name);
-    return weft_fail(WEFT_ECONF, "%s:%d: %s: %s", sp->file, t->line, name, weft_error());
+    weft_opt_name(space->axis[a].opt, name, sizeof name);
+    return weft_fail(WEFT_ECONF, "%s:%d: %s: %s", space->file, t->line, name, weft_error());
 }
 
 /* Called by libcsv for each field: a text that ends with NUL. */
@@ -202,21 +202,21 @@ static int by_hash(const void *pa, const void *pb)
 /* Refuses a list with two equal configurations, which would give the same result twice. */
 static weft_status check_distinct(const table *t)
 {
-    const weft_space *sp = t->sp;
-    size_t bytes = (size_t)sp->dim * sizeof *sp->list;
+    const weft_space *space = t->sp;
+    size_t bytes = (size_t)space->dim * sizeof *space->list;
     weft_arena *tmp = weft_arena_new();
-    entry *e = WEFT_NEW(tmp, entry, sp->count);
-    for (int64_t i = 0; i < sp->count; i++)
-        e[i] = (entry){weft_hash(sp->list + i * sp->dim, bytes, 0), i};
-    if (sp->count > 0) qsort(e, (size_t)sp->count, sizeof *e, by_hash);
+    entry *e = WEFT_NEW(tmp, entry, space->count);
+    for (int64_t i = 0; i < space->count; i++)
+        e[i] = (entry){weft_hash(space->list + i * space->dim, bytes, 0), i};
+    if (space->count > 0) qsort(e, (size_t)space->count, sizeof *e, by_hash);
     weft_status st = WEFT_OK;
-    for (int64_t i = 1; i < sp->count && st == WEFT_OK; i++) {
+    for (int64_t i = 1; i < space->count && st == WEFT_OK; i++) {
         int64_t a = e[i - 1].row, b = e[i].row;
         if (e[i - 1].hash == e[i].hash &&
-            memcmp(sp->list + a * sp->dim, sp->list + b * sp->dim, bytes) == 0)
+            memcmp(space->list + a * space->dim, space->list + b * space->dim, bytes) == 0)
             st = weft_fail(WEFT_ECONF,
                            "%s:%d: the configuration of line %d again; keep one of them",
-                           sp->file, t->at[b], t->at[a]);
+                           space->file, t->at[b], t->at[a]);
     }
     weft_arena_free(tmp);
     return st;
@@ -224,15 +224,15 @@ static weft_status check_distinct(const table *t)
 
 /* Sets the axis's range from its column: the values of choices, least and greatest
  * number. */
-static void describe_axis(const weft_space *sp, int a)
+static void describe_axis(const weft_space *space, int a)
 {
-    weft_axis *axis = &sp->axis[a];
+    weft_axis *axis = &space->axis[a];
     int room = (int)(sizeof axis->value / sizeof *axis->value);
     int named = !weft_axis_is_ordered(axis);
     axis->lo = INFINITY;
     axis->hi = -INFINITY;
-    for (int64_t i = 0; i < sp->count; i++) {
-        double v = sp->list[i * sp->dim + a];
+    for (int64_t i = 0; i < space->count; i++) {
+        double v = space->list[i * space->dim + a];
         if (isnan(v)) continue;
         axis->lo = fmin(axis->lo, v);
         axis->hi = fmax(axis->hi, v);
@@ -242,29 +242,29 @@ static void describe_axis(const weft_space *sp, int a)
     }
 }
 
-weft_status weft_space_list(weft_space *sp, const weft_kind *const *kinds, int nkind,
+weft_status weft_space_list(weft_space *space, const weft_kind *const *kinds, int nkind,
                             weft_arena *mem)
 {
-    table t = {.sp = sp, .kinds = kinds, .nkind = nkind, .mem = mem};
+    table t = {.sp = space, .kinds = kinds, .nkind = nkind, .mem = mem};
     t.room = weft_space_nopt(kinds, nkind) + LABELS;
     t.axis = WEFT_NEW(mem, int, t.room);
-    sp->count = 0;
-    FILE *in = fopen(sp->file, "r");
+    space->count = 0;
+    FILE *in = fopen(space->file, "r");
     if (!in)
         return weft_fail(WEFT_EFILE,
                          "%s: %s; expected the list of configurations that "
                          "space.file names",
-                         sp->file, strerror(errno));
+                         space->file, strerror(errno));
     weft_status st = read_lines(&t, in);
     fclose(in);
     TRY(st);
-    if (sp->dim == 0 || sp->count == 0)
+    if (space->dim == 0 || space->count == 0)
         return weft_fail(WEFT_ECONF,
                          "%s: holds %d options and %lld configurations; expected "
                          "a line of names and at least one of values, separated "
                          "by TAB",
-                         sp->file, sp->dim, (long long)sp->count);
+                         space->file, space->dim, (long long)space->count);
     TRY(check_distinct(&t));
-    for (int a = 0; a < sp->dim; a++) describe_axis(sp, a);
+    for (int a = 0; a < space->dim; a++) describe_axis(space, a);
     return WEFT_OK;
 }

@@ -4,10 +4,10 @@
 
 #include "weft/space.h"
 
-/* Fills axis[0 .. dim), list and count of sp from sp->file: TAB separated, the first line
- * names options of the kinds or a label ("map", "id", "#"), every further line gives a
- * value for each. sp->axis has room for every option of the kinds. EFILE, ECONF. */
-WEFT_CHECKED weft_status weft_space_list(weft_space *sp, const weft_kind *const *kinds,
+/* Fills axis[0 .. dim), list and count of sp from space->file: TAB separated, the first
+ * line names options of the kinds or a label ("map", "id", "#"), every further line gives a
+ * value for each. space->axis has room for every option of the kinds. EFILE, ECONF. */
+WEFT_CHECKED weft_status weft_space_list(weft_space *space, const weft_kind *const *kinds,
                                          int nkind, weft_arena *mem);
 
 /* Number of options in the tables of the kinds. */

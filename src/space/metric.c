@@ -64,10 +64,10 @@ const weft_metric *weft_metrics_parse(const char *text, weft_arena *mem)
     return table;
 }
 
-int weft_metric_is_share(const weft_metric *m)
+int weft_metric_is_share(const weft_metric *metric)
 {
-    size_t n = m->title ? strlen(m->title) : 0;
-    return n > 0 && m->title[n - 1] == '%';
+    size_t n = metric->title ? strlen(metric->title) : 0;
+    return n > 0 && metric->title[n - 1] == '%';
 }
 
 const char *weft_loss_show(double x, int decimals, weft_arena *mem)
@@ -79,10 +79,10 @@ const char *weft_loss_show(double x, int decimals, weft_arena *mem)
     return weft_arena_text(mem, "%.*g", decimals - 1, x);
 }
 
-const char *weft_metric_show(const weft_metric *m, double x, weft_arena *mem)
+const char *weft_metric_show(const weft_metric *metric, double x, weft_arena *mem)
 {
-    if (!weft_metric_is_share(m))
-        return weft_arena_text(mem, "%s %s", m->title, weft_loss_show(x, 6, mem));
-    int n = (int)strlen(m->title) - 1;
-    return weft_arena_text(mem, "%.*s%.3f %%", n, m->title, 100 * x);
+    if (!weft_metric_is_share(metric))
+        return weft_arena_text(mem, "%s %s", metric->title, weft_loss_show(x, 6, mem));
+    int n = (int)strlen(metric->title) - 1;
+    return weft_arena_text(mem, "%.*s%.3f %%", n, metric->title, 100 * x);
 }

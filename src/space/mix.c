@@ -9,32 +9,32 @@
 weft_mix weft_mix_new(int k, int dim, weft_arena *mem)
 {
     weft_check(k > 0 && dim >= 0, "mixture of %d configurations of %d numbers", k, dim);
-    weft_mix m = {.k = k, .dim = dim, .nblock = 1};
-    m.id = WEFT_NEW(mem, int64_t, k);
-    m.conf = WEFT_NEW(mem, double, (size_t)k *(size_t)dim);
-    m.logp = WEFT_NEW(mem, double, k);
+    weft_mix mix = {.k = k, .dim = dim, .nblock = 1};
+    mix.id = WEFT_NEW(mem, int64_t, k);
+    mix.conf = WEFT_NEW(mem, double, (size_t)k *(size_t)dim);
+    mix.logp = WEFT_NEW(mem, double, k);
     for (int i = 0; i < k; i++) {
-        m.id[i] = i;
-        m.logp[i] = -log(k);
+        mix.id[i] = i;
+        mix.logp[i] = -log(k);
     }
-    return m;
+    return mix;
 }
 
-int weft_mix_off(const weft_mix *m, int b)
+int weft_mix_off(const weft_mix *mix, int b)
 {
-    return m->nblock > 1 ? m->off[b] : b * m->k;
+    return mix->nblock > 1 ? mix->off[b] : b * mix->k;
 }
 
-void weft_mix_divide(weft_mix *m, int nblock, const int *off, const int *axis)
+void weft_mix_divide(weft_mix *mix, int nblock, const int *off, const int *axis)
 {
     weft_check(nblock > 0 && nblock <= WEFT_MAX_BLOCKS && off[0] == 0 &&
-                   off[nblock] == m->k,
-               "mixture of %d configurations in %d blocks", m->k, nblock);
-    m->nblock = nblock;
-    m->off = off;
-    m->axis = axis;
+                   off[nblock] == mix->k,
+               "mixture of %d configurations in %d blocks", mix->k, nblock);
+    mix->nblock = nblock;
+    mix->off = off;
+    mix->axis = axis;
     for (int b = 0; b < nblock; b++)
-        for (int i = off[b]; i < off[b + 1]; i++) m->logp[i] = -log(off[b + 1] - off[b]);
+        for (int i = off[b]; i < off[b + 1]; i++) mix->logp[i] = -log(off[b + 1] - off[b]);
 }
 
 void weft_mix_copy(weft_mix *to, const weft_mix *from)
@@ -53,28 +53,28 @@ void weft_mix_copy(weft_mix *to, const weft_mix *from)
 
 /* ---- draws ---- */
 
-static int alive(const weft_mix *m, int i)
+static int alive(const weft_mix *mix, int i)
 {
-    return m->logp[i] > -INFINITY;
+    return mix->logp[i] > -INFINITY;
 }
 
 /* The last entry of block b that is not eliminated: it gets the part of the unit interval
  * that rounding errors leave. */
-static int last_alive(const weft_mix *m, int b)
+static int last_alive(const weft_mix *mix, int b)
 {
-    int first = weft_mix_off(m, b);
-    int i = weft_mix_off(m, b + 1) - 1;
-    while (i > first && !alive(m, i)) i--;
+    int first = weft_mix_off(mix, b);
+    int i = weft_mix_off(mix, b + 1) - 1;
+    while (i > first && !alive(mix, i)) i--;
     return i;
 }
 
-void weft_mix_cumulate(const weft_mix *m, double *cum)
+void weft_mix_cumulate(const weft_mix *mix, double *cum)
 {
-    for (int b = 0; b < m->nblock; b++) {
-        int last = last_alive(m, b);
+    for (int b = 0; b < mix->nblock; b++) {
+        int last = last_alive(mix, b);
         double sum = 0;
-        for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++) {
-            sum += exp(m->logp[i]);
+        for (int i = weft_mix_off(mix, b); i < weft_mix_off(mix, b + 1); i++) {
+            sum += exp(mix->logp[i]);
             cum[i] = i < last ? fmin(sum, 1) : 1;
         }
     }
@@ -93,99 +93,99 @@ int weft_mix_find(const double *cum, int k, double unit)
     return lo;
 }
 
-static int draw_of(const weft_mix *m, int b, double unit)
+static int draw_of(const weft_mix *mix, int b, double unit)
 {
-    int last = last_alive(m, b);
+    int last = last_alive(mix, b);
     double sum = 0;
-    for (int i = weft_mix_off(m, b); i < last; i++) {
-        sum += exp(m->logp[i]);
+    for (int i = weft_mix_off(mix, b); i < last; i++) {
+        sum += exp(mix->logp[i]);
         if (sum > unit) return i;
     }
     return last;
 }
 
-int weft_mix_draw(const weft_mix *m, double unit)
+int weft_mix_draw(const weft_mix *mix, double unit)
 {
-    weft_check(m->nblock == 1, "one draw from %d blocks", m->nblock);
-    return draw_of(m, 0, unit);
+    weft_check(mix->nblock == 1, "one draw from %d blocks", mix->nblock);
+    return draw_of(mix, 0, unit);
 }
 
-void weft_mix_pick(const weft_mix *m, const double *unit, int *pick)
+void weft_mix_pick(const weft_mix *mix, const double *unit, int *pick)
 {
-    for (int b = 0; b < m->nblock; b++) pick[b] = draw_of(m, b, unit[b]);
+    for (int b = 0; b < mix->nblock; b++) pick[b] = draw_of(mix, b, unit[b]);
 }
 
 /* The entry with the largest z of block b, of equal ones the first. */
-static int mode_of(const weft_mix *m, int b)
+static int mode_of(const weft_mix *mix, int b)
 {
-    int best = weft_mix_off(m, b);
-    for (int i = best + 1; i < weft_mix_off(m, b + 1); i++)
-        if (m->logp[i] > m->logp[best]) best = i;
+    int best = weft_mix_off(mix, b);
+    for (int i = best + 1; i < weft_mix_off(mix, b + 1); i++)
+        if (mix->logp[i] > mix->logp[best]) best = i;
     return best;
 }
 
-void weft_mix_best(const weft_mix *m, int *pick)
+void weft_mix_best(const weft_mix *mix, int *pick)
 {
-    for (int b = 0; b < m->nblock; b++) pick[b] = mode_of(m, b);
+    for (int b = 0; b < mix->nblock; b++) pick[b] = mode_of(mix, b);
 }
 
-void weft_mix_compose(const weft_mix *m, const int *pick, double *conf)
+void weft_mix_compose(const weft_mix *mix, const int *pick, double *conf)
 {
-    size_t dim = (size_t)m->dim;
-    if (dim > 0) memcpy(conf, m->conf + (size_t)pick[0] * dim, dim * sizeof *conf);
-    for (int b = 1; b < m->nblock; b++)
-        conf[m->axis[b]] = m->conf[(size_t)pick[b] * dim + (size_t)m->axis[b]];
+    size_t dim = (size_t)mix->dim;
+    if (dim > 0) memcpy(conf, mix->conf + (size_t)pick[0] * dim, dim * sizeof *conf);
+    for (int b = 1; b < mix->nblock; b++)
+        conf[mix->axis[b]] = mix->conf[(size_t)pick[b] * dim + (size_t)mix->axis[b]];
 }
 
 /* ---- moves ---- */
 
 /* z <- z - log sum exp z in each block */
-static void normalise(weft_mix *m)
+static void normalise(weft_mix *mix)
 {
-    for (int b = 0; b < m->nblock; b++) {
-        int from = weft_mix_off(m, b), to = weft_mix_off(m, b + 1);
-        double top = m->logp[mode_of(m, b)];
+    for (int b = 0; b < mix->nblock; b++) {
+        int from = weft_mix_off(mix, b), to = weft_mix_off(mix, b + 1);
+        double top = mix->logp[mode_of(mix, b)];
         double sum = 0;
-        for (int i = from; i < to; i++) sum += exp(m->logp[i] - top);
+        for (int i = from; i < to; i++) sum += exp(mix->logp[i] - top);
         /* in this order: added to a large top, the logarithm would be rounded away */
-        for (int i = from; i < to; i++) m->logp[i] = m->logp[i] - top - log(sum);
+        for (int i = from; i < to; i++) mix->logp[i] = mix->logp[i] - top - log(sum);
     }
 }
 
-void weft_mix_step(weft_mix *m, double eta, const double *grad)
+void weft_mix_step(weft_mix *mix, double eta, const double *grad)
 {
-    for (int i = 0; i < m->k; i++)
-        if (alive(m, i)) m->logp[i] -= eta * grad[i];
-    normalise(m);
+    for (int i = 0; i < mix->k; i++)
+        if (alive(mix, i)) mix->logp[i] -= eta * grad[i];
+    normalise(mix);
 }
 
-void weft_mix_halve(weft_mix *m, const weft_rank *rank, int keep, int flat)
+void weft_mix_halve(weft_mix *mix, const weft_rank *rank, int keep, int flat)
 {
-    weft_check(keep > 0 && m->nblock == 1, "halving of %d blocks that keeps %d", m->nblock,
-               keep);
+    weft_check(keep > 0 && mix->nblock == 1, "halving of %d blocks that keeps %d",
+               mix->nblock, keep);
     weft_arena *tmp = weft_arena_new();
-    weft_rank *order = WEFT_NEW(tmp, weft_rank, m->k);
+    weft_rank *order = WEFT_NEW(tmp, weft_rank, mix->k);
     int n = 0;
-    for (int i = 0; i < m->k; i++)
-        if (alive(m, i)) order[n++] = rank[i];
+    for (int i = 0; i < mix->k; i++)
+        if (alive(mix, i)) order[n++] = rank[i];
     qsort(order, (size_t)n, sizeof *order, weft_rank_compare);
-    for (int e = keep; e < n; e++) m->logp[order[e].id] = -INFINITY;
-    for (int e = 0; flat && e < keep && e < n; e++) m->logp[order[e].id] = 0;
+    for (int e = keep; e < n; e++) mix->logp[order[e].id] = -INFINITY;
+    for (int e = 0; flat && e < keep && e < n; e++) mix->logp[order[e].id] = 0;
     weft_arena_free(tmp);
-    normalise(m);
+    normalise(mix);
 }
 
-int weft_mix_alive(const weft_mix *m)
+int weft_mix_alive(const weft_mix *mix)
 {
     int n = 0;
-    for (int i = 0; i < m->k; i++) n += alive(m, i);
+    for (int i = 0; i < mix->k; i++) n += alive(mix, i);
     return n;
 }
 
-double weft_mix_entropy(const weft_mix *m)
+double weft_mix_entropy(const weft_mix *mix)
 {
     double sum = 0;
-    for (int i = 0; i < m->k; i++)
-        if (alive(m, i)) sum -= exp(m->logp[i]) * m->logp[i];
+    for (int i = 0; i < mix->k; i++)
+        if (alive(mix, i)) sum -= exp(mix->logp[i]) * mix->logp[i];
     return sum;
 }

@@ -97,23 +97,23 @@ static const int *walk_ints(cursor *c, const int *x, int n)
     return made ? made : x;
 }
 
-static void walk_mix(cursor *c, weft_mix *m)
+static void walk_mix(cursor *c, weft_mix *mix)
 {
-    int k = m->k, dim = m->dim, nblock = m->nblock;
+    int k = mix->k, dim = mix->dim, nblock = mix->nblock;
     walk_int(c, &k);
     walk_int(c, &dim);
     walk_int(c, &nblock);
     c->bad |= k < 1 || dim < 0 || nblock < 1 || nblock > WEFT_MAX_BLOCKS;
     if (!may_follow(c, k, 2 + (int64_t)dim)) return;
-    if (c->purpose == READ) *m = weft_mix_new(k, dim, c->mem);
-    m->nblock = nblock;
+    if (c->purpose == READ) *mix = weft_mix_new(k, dim, c->mem);
+    mix->nblock = nblock;
     if (nblock > 1) {
-        m->off = walk_ints(c, m->off, nblock + 1);
-        m->axis = walk_ints(c, m->axis, nblock);
+        mix->off = walk_ints(c, mix->off, nblock + 1);
+        mix->axis = walk_ints(c, mix->axis, nblock);
     }
-    walk_bytes(c, m->id, (size_t)k * sizeof *m->id);
-    walk_numbers(c, m->logp, k);
-    walk_numbers(c, m->conf, (int64_t)k * dim);
+    walk_bytes(c, mix->id, (size_t)k * sizeof *mix->id);
+    walk_numbers(c, mix->logp, k);
+    walk_numbers(c, mix->conf, (int64_t)k * dim);
 }
 
 static void walk_job(cursor *c, weft_job *job)
@@ -142,29 +142,29 @@ static void walk_job(cursor *c, weft_job *job)
 
 /* ---- results ---- */
 
-static void walk_result(cursor *c, weft_result *r)
+static void walk_result(cursor *c, weft_result *res)
 {
-    int k = r->k, nmetric = r->nmetric;
-    walk_whole(c, &r->job);
-    walk_whole(c, &r->trial);
-    walk_number(c, &r->resource);
-    walk_number(c, &r->loss);
-    walk_number(c, &r->bound);
-    walk_number(c, &r->cost);
-    walk_int(c, &r->by_error);
+    int k = res->k, nmetric = res->nmetric;
+    walk_whole(c, &res->job);
+    walk_whole(c, &res->trial);
+    walk_number(c, &res->resource);
+    walk_number(c, &res->loss);
+    walk_number(c, &res->bound);
+    walk_number(c, &res->cost);
+    walk_int(c, &res->by_error);
     walk_int(c, &k);
     walk_int(c, &nmetric);
-    c->bad |= k != r->k || nmetric < 0;
+    c->bad |= k != res->k || nmetric < 0;
     if (!may_follow(c, nmetric, 1)) return;
-    if (nmetric != r->nmetric) {
-        r->nmetric = nmetric;
-        r->metric = WEFT_NEW(c->mem, double, nmetric);
+    if (nmetric != res->nmetric) {
+        res->nmetric = nmetric;
+        res->metric = WEFT_NEW(c->mem, double, nmetric);
     }
-    walk_numbers(c, r->metric, nmetric);
-    walk_numbers(c, r->arm_loss, k);
-    walk_numbers(c, r->arm_wrong, k);
-    walk_numbers(c, r->arm_count, k);
-    walk_numbers(c, r->logp, k);
+    walk_numbers(c, res->metric, nmetric);
+    walk_numbers(c, res->arm_loss, k);
+    walk_numbers(c, res->arm_wrong, k);
+    walk_numbers(c, res->arm_count, k);
+    walk_numbers(c, res->logp, k);
 }
 
 static void walk_note(cursor *c, const char **note)
@@ -185,41 +185,42 @@ static void walk_note(cursor *c, const char **note)
 }
 
 /* The first `rows` rows of the record. */
-static void walk_rows(cursor *c, weft_job_record *e, int64_t rows)
+static void walk_rows(cursor *c, weft_job_record *record, int64_t rows)
 {
-    int64_t n = rows, nunit = e->nunit;
-    int ncolumn = e->ncolumn;
+    int64_t n = rows, nunit = record->nunit;
+    int ncolumn = record->ncolumn;
     walk_whole(c, &nunit);
     walk_whole(c, &n);
     walk_int(c, &ncolumn);
     c->bad |= n < 0 || n > nunit || ncolumn < 0 || ncolumn > WEFT_MAX_METRICS;
-    if (c->bad || !may_follow(c, n, (int64_t)ncolumn + e->job.mix.k)) return;
-    if (c->purpose == READ && (!e->row || nunit != e->nunit || ncolumn != e->ncolumn))
-        weft_job_record_room(e, e->res.nmetric, n, ncolumn, c->mem);
-    e->nunit = nunit;
-    e->done = n;
-    walk_numbers(c, e->row, n * ncolumn);
-    walk_numbers(c, e->logp, n * e->job.mix.k);
-    walk_bytes(c, e->spent, (size_t)n * sizeof *e->spent);
+    if (c->bad || !may_follow(c, n, (int64_t)ncolumn + record->job.mix.k)) return;
+    if (c->purpose == READ &&
+        (!record->row || nunit != record->nunit || ncolumn != record->ncolumn))
+        weft_job_record_room(record, record->res.nmetric, n, ncolumn, c->mem);
+    record->nunit = nunit;
+    record->done = n;
+    walk_numbers(c, record->row, n * ncolumn);
+    walk_numbers(c, record->logp, n * record->job.mix.k);
+    walk_bytes(c, record->spent, (size_t)n * sizeof *record->spent);
 }
 
 /* All members of a record after its job. */
-static void walk_rest(cursor *c, weft_job_record *e)
+static void walk_rest(cursor *c, weft_job_record *record)
 {
-    walk_whole(c, &e->parent);
-    walk_whole(c, &e->worker);
-    walk_number(c, &e->start);
-    walk_number(c, &e->end);
-    walk_whole(c, &e->team);
-    walk_whole(c, &e->ticket);
-    walk_number(c, &e->began);
-    walk_number(c, &e->seconds);
-    walk_int(c, &e->kept);
-    walk_hash(c, &e->hash);
-    walk_hash(c, &e->weights);
-    walk_result(c, &e->res);
-    walk_note(c, &e->res.note);
-    if (!c->bad) walk_rows(c, e, e->done);
+    walk_whole(c, &record->parent);
+    walk_whole(c, &record->worker);
+    walk_number(c, &record->start);
+    walk_number(c, &record->end);
+    walk_whole(c, &record->team);
+    walk_whole(c, &record->ticket);
+    walk_number(c, &record->began);
+    walk_number(c, &record->seconds);
+    walk_int(c, &record->kept);
+    walk_hash(c, &record->hash);
+    walk_hash(c, &record->weights);
+    walk_result(c, &record->res);
+    walk_note(c, &record->res.note);
+    if (!c->bad) walk_rows(c, record, record->done);
 }
 
 /* ---- public ---- */
@@ -234,38 +235,38 @@ static const int *copy_ints(const int *from, int n, weft_arena *mem)
 
 weft_job_record weft_job_record_new(const weft_job *job, weft_arena *mem)
 {
-    const weft_mix *m = &job->mix;
-    weft_job_record e = {.job = *job, .ticket = -1};
-    size_t k = (size_t)m->k, dim = (size_t)m->dim;
+    const weft_mix *mix = &job->mix;
+    weft_job_record record = {.job = *job, .ticket = -1};
+    size_t k = (size_t)mix->k, dim = (size_t)mix->dim;
     /* one piece of memory: there may be very many records */
     double *own = WEFT_NEW(mem, double, k *(dim + 1) + k * (1 + WEFT_ARM_COLUMNS));
-    e.job.mix.conf = own;
-    e.job.mix.logp = own + k * dim;
-    e.res = weft_result_in(m->k, own + k * (dim + 1));
-    e.job.mix.id = (int64_t *)(void *)(own + k * (dim + 1 + WEFT_ARM_COLUMNS));
-    weft_mix_copy(&e.job.mix, m);
-    e.job.mix.off = copy_ints(m->off, m->nblock + 1, mem);
-    e.job.mix.axis = copy_ints(m->axis, m->nblock, mem);
-    return e;
+    record.job.mix.conf = own;
+    record.job.mix.logp = own + k * dim;
+    record.res = weft_result_in(mix->k, own + k * (dim + 1));
+    record.job.mix.id = (int64_t *)(void *)(own + k * (dim + 1 + WEFT_ARM_COLUMNS));
+    weft_mix_copy(&record.job.mix, mix);
+    record.job.mix.off = copy_ints(mix->off, mix->nblock + 1, mem);
+    record.job.mix.axis = copy_ints(mix->axis, mix->nblock, mem);
+    return record;
 }
 
-void weft_job_record_room(weft_job_record *e, int nmetric, int64_t nunit, int ncolumn,
+void weft_job_record_room(weft_job_record *record, int nmetric, int64_t nunit, int ncolumn,
                           weft_arena *mem)
 {
-    if (nmetric != e->res.nmetric) {
-        e->res.nmetric = nmetric;
-        e->res.metric = WEFT_NEW(mem, double, nmetric);
-        for (int i = 0; i < nmetric; i++) e->res.metric[i] = (double)NAN;
+    if (nmetric != record->res.nmetric) {
+        record->res.nmetric = nmetric;
+        record->res.metric = WEFT_NEW(mem, double, nmetric);
+        for (int i = 0; i < nmetric; i++) record->res.metric[i] = (double)NAN;
     }
-    e->nunit = nunit;
-    e->ncolumn = ncolumn;
-    e->done = 0;
-    e->row = e->logp = e->res.arm_loss; /* of no length */
-    e->spent = NULL;
+    record->nunit = nunit;
+    record->ncolumn = ncolumn;
+    record->done = 0;
+    record->row = record->logp = record->res.arm_loss; /* of no length */
+    record->spent = NULL;
     if (nunit == 0) return;
-    e->row = WEFT_NEW(mem, double, nunit *ncolumn);
-    e->logp = WEFT_NEW(mem, double, nunit * e->job.mix.k);
-    e->spent = WEFT_NEW(mem, weft_spent, nunit);
+    record->row = WEFT_NEW(mem, double, nunit *ncolumn);
+    record->logp = WEFT_NEW(mem, double, nunit * record->job.mix.k);
+    record->spent = WEFT_NEW(mem, weft_spent, nunit);
 }
 
 void *weft_job_pack(const weft_job *job, size_t *bytes, weft_arena *mem)
@@ -290,13 +291,14 @@ uint64_t weft_job_hash(const weft_job *job)
     return h;
 }
 
-void *weft_job_record_pack(const weft_job_record *e, size_t *bytes, weft_arena *mem)
+void *weft_job_record_pack(const weft_job_record *record, size_t *bytes, weft_arena *mem)
 {
-    weft_job_record own = *e;
+    weft_job_record own = *record;
     cursor c = {.purpose = COUNT};
     walk_job(&c, &own.job);
-    record_head head = {
-        .id = e->job.id, .job_bytes = (int64_t)c.n, .ended = e->began + e->seconds};
+    record_head head = {.id = record->job.id,
+                        .job_bytes = (int64_t)c.n,
+                        .ended = record->began + record->seconds};
     walk_rest(&c, &own);
     *bytes = sizeof head + c.n;
     head.bytes = (int64_t)*bytes;
@@ -336,29 +338,29 @@ static cursor after_job(const void *packed, weft_arena *mem)
                     .mem = mem};
 }
 
-int weft_job_record_unpack(weft_job_record *e, const void *packed, weft_arena *mem)
+int weft_job_record_unpack(weft_job_record *record, const void *packed, weft_arena *mem)
 {
     record_head head;
     memcpy(&head, packed, sizeof head);
     weft_arena *tmp = weft_arena_new();
     size_t bytes;
-    const void *job = weft_job_pack(&e->job, &bytes, tmp);
+    const void *job = weft_job_pack(&record->job, &bytes, tmp);
     int same = bytes == (size_t)head.job_bytes &&
                memcmp(job, (const char *)packed + sizeof head, bytes) == 0;
     weft_arena_free(tmp);
     if (!same) return 0;
     /* The scheduler determines worker, start and end in virtual time. */
-    weft_job_record own = *e;
+    weft_job_record own = *record;
     cursor c = after_job(packed, mem);
-    walk_rest(&c, e);
-    e->parent = own.parent;
-    e->worker = own.worker;
-    e->start = own.start;
-    e->end = own.end;
+    walk_rest(&c, record);
+    record->parent = own.parent;
+    record->worker = own.worker;
+    record->start = own.start;
+    record->end = own.end;
     return !c.bad && c.n == 0;
 }
 
-int weft_job_record_read(weft_job_record *e, const void *packed, weft_arena *mem)
+int weft_job_record_read(weft_job_record *record, const void *packed, weft_arena *mem)
 {
     record_head head;
     memcpy(&head, packed, sizeof head);
@@ -366,24 +368,24 @@ int weft_job_record_read(weft_job_record *e, const void *packed, weft_arena *mem
                 .from = (const char *)packed + sizeof head,
                 .n = (size_t)head.job_bytes,
                 .mem = mem};
-    *e = (weft_job_record){0};
-    walk_job(&c, &e->job);
-    if (c.bad || c.n != 0 || e->job.id != head.id) return 0;
-    e->res = weft_result_new(e->job.mix.k, 0, mem);
+    *record = (weft_job_record){0};
+    walk_job(&c, &record->job);
+    if (c.bad || c.n != 0 || record->job.id != head.id) return 0;
+    record->res = weft_result_new(record->job.mix.k, 0, mem);
     c = after_job(packed, mem);
-    walk_rest(&c, e);
+    walk_rest(&c, record);
     return !c.bad && c.n == 0;
 }
 
-uint64_t weft_job_record_digest(const weft_job_record *e, int64_t n)
+uint64_t weft_job_record_digest(const weft_job_record *record, int64_t n)
 {
     uint64_t h = 0;
     for (int64_t i = 0; i < n; i++) {
-        const weft_result *r = &e[i].res;
-        h = weft_hash(&e[i].job.id, sizeof e[i].job.id, h);
-        h = weft_hash(&r->loss, sizeof r->loss, h);
-        h = weft_hash(r->logp, (size_t)r->k * sizeof *r->logp, h);
-        h = weft_hash(&e[i].weights, sizeof e[i].weights, h);
+        const weft_result *res = &record[i].res;
+        h = weft_hash(&record[i].job.id, sizeof record[i].job.id, h);
+        h = weft_hash(&res->loss, sizeof res->loss, h);
+        h = weft_hash(res->logp, (size_t)res->k * sizeof *res->logp, h);
+        h = weft_hash(&record[i].weights, sizeof record[i].weights, h);
     }
     return h;
 }

@@ -4,34 +4,34 @@
 #include <math.h>
 #include <string.h>
 
-double weft_result_score(const weft_result *r, int i)
+double weft_result_score(const weft_result *res, int i)
 {
-    if (!(r->arm_count[i] > 0)) return NAN;
-    return (r->by_error ? r->arm_wrong : r->arm_loss)[i] / r->arm_count[i];
+    if (!(res->arm_count[i] > 0)) return NAN;
+    return (res->by_error ? res->arm_wrong : res->arm_loss)[i] / res->arm_count[i];
 }
 
-double weft_result_tie(const weft_result *r)
+double weft_result_tie(const weft_result *res)
 {
-    return r->nmetric > 0 ? r->metric[0] : (double)NAN;
+    return res->nmetric > 0 ? res->metric[0] : (double)NAN;
 }
 
-weft_rank weft_result_rank(const weft_result *r)
+weft_rank weft_result_rank(const weft_result *res)
 {
-    return weft_rank_of(r->loss, weft_result_tie(r), r->trial);
+    return weft_rank_of(res->loss, weft_result_tie(res), res->trial);
 }
 
-weft_rank weft_result_rank_of(const weft_result *r, int i)
+weft_rank weft_result_rank_of(const weft_result *res, int i)
 {
-    return weft_rank_of(weft_result_score(r, i), r->arm_loss[i] / r->arm_count[i], i);
+    return weft_rank_of(weft_result_score(res, i), res->arm_loss[i] / res->arm_count[i], i);
 }
 
 weft_result weft_result_new(int k, int nmetric, weft_arena *mem)
 {
-    weft_result r = weft_result_in(k, WEFT_NEW(mem, double, WEFT_ARM_COLUMNS *(size_t)k));
-    r.nmetric = nmetric;
-    r.metric = WEFT_NEW(mem, double, nmetric);
-    for (int i = 0; i < nmetric; i++) r.metric[i] = NAN;
-    return r;
+    weft_result res = weft_result_in(k, WEFT_NEW(mem, double, WEFT_ARM_COLUMNS *(size_t)k));
+    res.nmetric = nmetric;
+    res.metric = WEFT_NEW(mem, double, nmetric);
+    for (int i = 0; i < nmetric; i++) res.metric[i] = NAN;
+    return res;
 }
 
 weft_result weft_result_in(int k, double *arm)
@@ -44,20 +44,20 @@ weft_result weft_result_in(int k, double *arm)
                          .logp = arm + 3 * (size_t)k};
 }
 
-void weft_result_begin(weft_result *r, const weft_job *job)
+void weft_result_begin(weft_result *res, const weft_job *job)
 {
-    size_t k = (size_t)r->k;
-    memset(r->arm_loss, 0, k * sizeof(double));
-    memset(r->arm_wrong, 0, k * sizeof(double));
-    memset(r->arm_count, 0, k * sizeof(double));
-    memcpy(r->logp, job->mix.logp, k * sizeof(double));
-    r->failure = WEFT_SUCCEEDED;
-    r->why = NULL;
+    size_t k = (size_t)res->k;
+    memset(res->arm_loss, 0, k * sizeof(double));
+    memset(res->arm_wrong, 0, k * sizeof(double));
+    memset(res->arm_count, 0, k * sizeof(double));
+    memcpy(res->logp, job->mix.logp, k * sizeof(double));
+    res->failure = WEFT_SUCCEEDED;
+    res->why = NULL;
 }
 
 weft_scores weft_scores_none(void)
 {
-    weft_scores s = {.count = 0};
-    for (int i = 0; i < WEFT_MAX_SCORES; i++) s.metric[i] = NAN;
-    return s;
+    weft_scores scores = {.count = 0};
+    for (int i = 0; i < WEFT_MAX_SCORES; i++) scores.metric[i] = NAN;
+    return scores;
 }

@@ -26,48 +26,48 @@ static int read_scores(const weft_mix_update *rule, int n, const double *before,
     return sound;
 }
 
-static int nalive(const weft_mix *m, int b)
+static int nalive(const weft_mix *mix, int b)
 {
     int n = 0;
-    for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++)
-        n += m->logp[i] > -INFINITY;
+    for (int i = weft_mix_off(mix, b); i < weft_mix_off(mix, b + 1); i++)
+        n += mix->logp[i] > -INFINITY;
     return n;
 }
 
 /* Gradient of block b, from scores minus baseline. Returns its largest magnitude. */
-static double find_gradient(const weft_mix_update *rule, const weft_mix *m, int b, int n,
+static double find_gradient(const weft_mix_update *rule, const weft_mix *mix, int b, int n,
                             const int *pick, const double *score, const double *weight,
                             double base, double *grad)
 {
-    double least = fmax(rule->floor / nalive(m, b), resolution);
+    double least = fmax(rule->floor / nalive(mix, b), resolution);
     for (int j = 0; j < n; j++) {
-        int i = pick[j * m->nblock + b];
+        int i = pick[j * mix->nblock + b];
         grad[i] += rule->schedule == WEFT_UPDATE_AS_PUBLISHED
                        ? score[j]
-                       : weight[j] * (score[j] - base) / fmax(exp(m->logp[i]), least);
+                       : weight[j] * (score[j] - base) / fmax(exp(mix->logp[i]), least);
     }
     double norm = 0;
-    for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++)
+    for (int i = weft_mix_off(mix, b); i < weft_mix_off(mix, b + 1); i++)
         norm = fmax(norm, fabs(grad[i]));
     return norm;
 }
 
 /* Step size of block b with k entries not eliminated and gradient of maximum norm
  * `norm`. */
-static double step_size(const weft_mix_update *rule, weft_mix_update_state *d, int b, int k,
-                        double norm)
+static double step_size(const weft_mix_update *rule, weft_mix_update_state *state, int b,
+                        int k, double norm)
 {
     double tiny = 1e-300; /* a smaller gradient counts as 0: its inverse would overflow */
     double theory = sqrt(2 * log(k));
     double eta = rule->eta > 0 ? rule->eta : theory;
-    double rounds = rule->horizon > 0 ? rule->horizon : d->steps;
+    double rounds = rule->horizon > 0 ? rule->horizon : state->steps;
     switch (rule->schedule) {
     case WEFT_UPDATE_NONE: return 0;
     case WEFT_UPDATE_CONSTANT: return eta;
-    case WEFT_UPDATE_ROOT: return eta / sqrt(d->steps);
+    case WEFT_UPDATE_ROOT: return eta / sqrt(state->steps);
     case WEFT_UPDATE_ADAPTIVE:
-        d->sumsq[b] += norm * norm;
-        return d->sumsq[b] > 0 ? eta / sqrt(d->sumsq[b]) : 0;
+        state->sumsq[b] += norm * norm;
+        return state->sumsq[b] > 0 ? eta / sqrt(state->sumsq[b]) : 0;
     case WEFT_UPDATE_AGGRESSIVE: return norm > tiny ? eta / norm : 0;
     case WEFT_UPDATE_SCALE: return eta * theory;
     case WEFT_UPDATE_HORIZON: return eta / sqrt(rounds);
@@ -81,51 +81,51 @@ static double step_size(const weft_mix_update *rule, weft_mix_update_state *d, i
  * round FedEx takes 0. Its scores are far from 0, so that the first step is large and
  * mostly random: on the bandit of tests/t_rule.c a sixth of the runs with steps by 1 / sqrt
  * t end on a wrong arm because of it. */
-static double baseline(const weft_mix_update *rule, const weft_mix_update_state *d,
+static double baseline(const weft_mix_update *rule, const weft_mix_update_state *state,
                        double mean)
 {
-    if (d->mass > 0) return d->base / d->mass;
+    if (state->mass > 0) return state->base / state->mass;
     return rule->schedule == WEFT_UPDATE_HORIZON ? mean : 0;
 }
 
 /* Adds the scores of this round to the baseline of later rounds. */
-static void keep_baseline(const weft_mix_update *rule, weft_mix_update_state *d,
+static void keep_baseline(const weft_mix_update *rule, weft_mix_update_state *state,
                           double mean)
 {
-    d->base = rule->discount * d->base + mean;
-    d->mass = rule->discount * d->mass + 1;
+    state->base = rule->discount * state->base + mean;
+    state->mass = rule->discount * state->mass + 1;
 }
 
-static void collapse(weft_mix *m)
+static void collapse(weft_mix *mix)
 {
     int best[WEFT_MAX_BLOCKS];
-    weft_mix_best(m, best);
-    for (int b = 0; b < m->nblock; b++)
-        for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++)
-            m->logp[i] = i == best[b] ? 0 : -INFINITY;
+    weft_mix_best(mix, best);
+    for (int b = 0; b < mix->nblock; b++)
+        for (int i = weft_mix_off(mix, b); i < weft_mix_off(mix, b + 1); i++)
+            mix->logp[i] = i == best[b] ? 0 : -INFINITY;
 }
 
 void weft_mix_update_step(const weft_mix_update *rule, weft_mix_update_state *drift,
-                          weft_mix *m, int n, const int *pick, const double *before,
+                          weft_mix *mix, int n, const int *pick, const double *before,
                           const double *after, const double *weight)
 {
     if (rule->schedule == WEFT_UPDATE_NONE) return;
     weft_arena *tmp = weft_arena_new();
-    double *score = WEFT_NEW(tmp, double, n), *grad = WEFT_NEW(tmp, double, m->k);
+    double *score = WEFT_NEW(tmp, double, n), *grad = WEFT_NEW(tmp, double, mix->k);
     if (read_scores(rule, n, before, after, score) > 0) {
         double mean = 0;
         for (int j = 0; j < n; j++) mean += weight[j] * score[j];
         double base = baseline(rule, drift, mean);
         drift->steps += 1;
-        for (int b = 0; b < m->nblock; b++) {
-            double norm = find_gradient(rule, m, b, n, pick, score, weight, base, grad);
-            double step = step_size(rule, drift, b, nalive(m, b), norm);
-            for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++)
+        for (int b = 0; b < mix->nblock; b++) {
+            double norm = find_gradient(rule, mix, b, n, pick, score, weight, base, grad);
+            double step = step_size(rule, drift, b, nalive(mix, b), norm);
+            for (int i = weft_mix_off(mix, b); i < weft_mix_off(mix, b + 1); i++)
                 grad[i] *= step;
         }
-        weft_mix_step(m, 1, grad);
+        weft_mix_step(mix, 1, grad);
         keep_baseline(rule, drift, mean);
-        if (weft_mix_entropy(m) < rule->cutoff) collapse(m);
+        if (weft_mix_entropy(mix) < rule->cutoff) collapse(mix);
     }
     weft_arena_free(tmp);
 }
@@ -153,41 +153,41 @@ static int standardise(int n, const double *weight, double *score)
 
 /* Eliminates entries of block b by the sums s and v; those that remain get equal
  * probabilities. */
-static void eliminate(const weft_mix_update *rule, weft_mix *m, int b, const double *s,
+static void eliminate(const weft_mix_update *rule, weft_mix *mix, int b, const double *s,
                       const double *v)
 {
     double draws = 4; /* c of the header; the bound is tightest where V is about 15 times as
                          large */
-    int from = weft_mix_off(m, b), to = weft_mix_off(m, b + 1);
+    int from = weft_mix_off(mix, b), to = weft_mix_off(mix, b + 1);
     double limit = log((to - from - 1) / (2 * rule->eta));
     int best = -1, left = 0;
     for (int i = from; i < to; i++)
-        if (m->logp[i] > -INFINITY && (best < 0 || s[i] < s[best])) best = i;
+        if (mix->logp[i] > -INFINITY && (best < 0 || s[i] < s[best])) best = i;
     for (int i = from; i < to; i++) {
         double d = s[i] - s[best], var = v[i] + v[best] + draws;
         if (d > 0 && d * d / (2 * var) - log(var / draws) / 2 >= limit)
-            m->logp[i] = -INFINITY;
-        left += m->logp[i] > -INFINITY;
+            mix->logp[i] = -INFINITY;
+        left += mix->logp[i] > -INFINITY;
     }
     for (int i = from; i < to; i++)
-        if (m->logp[i] > -INFINITY) m->logp[i] = -log(left);
+        if (mix->logp[i] > -INFINITY) mix->logp[i] = -log(left);
 }
 
-void weft_mix_race_step(const weft_mix_update *rule, double *evidence, weft_mix *m, int n,
+void weft_mix_race_step(const weft_mix_update *rule, double *evidence, weft_mix *mix, int n,
                         const int *pick, const double *before, const double *after,
                         const double *weight)
 {
     weft_arena *tmp = weft_arena_new();
-    double *x = WEFT_NEW(tmp, double, n), *s = evidence, *v = evidence + m->k;
+    double *x = WEFT_NEW(tmp, double, n), *s = evidence, *v = evidence + mix->k;
     if (read_scores(rule, n, before, after, x) > 0 && standardise(n, weight, x)) {
         for (int j = 0; j < n; j++)
-            for (int b = 0; b < m->nblock; b++) {
-                int i = pick[j * m->nblock + b];
+            for (int b = 0; b < mix->nblock; b++) {
+                int i = pick[j * mix->nblock + b];
                 s[i] += x[j];
                 v[i] += x[j] * x[j];
             }
-        for (int b = 0; b < m->nblock; b++) eliminate(rule, m, b, s, v);
-        if (weft_mix_entropy(m) < rule->cutoff) collapse(m);
+        for (int b = 0; b < mix->nblock; b++) eliminate(rule, mix, b, s, v);
+        if (weft_mix_entropy(mix) < rule->cutoff) collapse(mix);
     }
     weft_arena_free(tmp);
 }

@@ -43,79 +43,81 @@ int weft_space_nopt(const weft_kind *const *kinds, int nkind)
 {
     int n = 0;
     for (int j = 0; j < nkind; j++)
-        for (const weft_opt *o = kinds[j]->opts; o->name; o++) n++;
+        for (const weft_opt *opt = kinds[j]->opts; opt->name; opt++) n++;
     return n;
 }
 
 /* ---- ranges ---- */
 
 /* Parses the text from..to, without the blanks around it, as a value of the option. */
-static weft_status parse_end(const weft_entry *e, const weft_opt *o, const char *from,
+static weft_status parse_end(const weft_entry *entry, const weft_opt *opt, const char *from,
                              const char *to, double *value, weft_arena *mem)
 {
     size_t n = (size_t)(to - from);
     from = weft_trim(from, &n);
-    if (weft_opt_parse(o, weft_arena_text(mem, "%.*s", (int)n, from), value) == WEFT_OK)
+    if (weft_opt_parse(opt, weft_arena_text(mem, "%.*s", (int)n, from), value) == WEFT_OK)
         return WEFT_OK;
-    return weft_entry_fail(e, "%s", weft_error());
+    return weft_entry_fail(entry, "%s", weft_error());
 }
 
 /* "a .. b" or "log a .. b" */
-static weft_status parse_interval(const weft_entry *e, const char *from, weft_axis *a,
-                                  weft_arena *mem)
+static weft_status parse_interval(const weft_entry *entry, const char *from,
+                                  weft_axis *axis, weft_arena *mem)
 {
-    const weft_opt *o = a->opt;
-    if (o->type != WEFT_INT && o->type != WEFT_LONG && o->type != WEFT_REAL)
-        return weft_entry_fail(e, "\"..\" is for numbers; expected values separated by "
-                                  "\"|\"");
+    const weft_opt *opt = axis->opt;
+    if (opt->type != WEFT_INT && opt->type != WEFT_LONG && opt->type != WEFT_REAL)
+        return weft_entry_fail(entry, "\"..\" is for numbers; expected values separated by "
+                                      "\"|\"");
     from += strspn(from, " \t");
     if (strncmp(from, "log ", 4) == 0) {
-        a->log = 1;
+        axis->log = 1;
         from += 4;
     }
     const char *dots = strstr(from, "..");
     if (dots[2] == '.')
-        return weft_entry_fail(e, "expected two dots, and a 0 before a decimal point");
-    TRY(parse_end(e, o, from, dots, &a->lo, mem));
-    TRY(parse_end(e, o, dots + 2, from + strlen(from), &a->hi, mem));
-    if (a->lo > a->hi)
-        return weft_entry_fail(e, "expected the lower end first, as in \"1 .. 3\"");
-    if (a->log && a->lo <= 0)
-        return weft_entry_fail(e, "a log range needs a lower end above 0");
+        return weft_entry_fail(entry, "expected two dots, and a 0 before a decimal point");
+    TRY(parse_end(entry, opt, from, dots, &axis->lo, mem));
+    TRY(parse_end(entry, opt, dots + 2, from + strlen(from), &axis->hi, mem));
+    if (axis->lo > axis->hi)
+        return weft_entry_fail(entry, "expected the lower end first, as in \"1 .. 3\"");
+    if (axis->log && axis->lo <= 0)
+        return weft_entry_fail(entry, "a log range needs a lower end above 0");
     return WEFT_OK;
 }
 
 /* "x | y | z" */
-static weft_status parse_values(const weft_entry *e, const char *from, weft_axis *a,
+static weft_status parse_values(const weft_entry *entry, const char *from, weft_axis *axis,
                                 weft_arena *mem)
 {
-    int room = (int)(sizeof a->value / sizeof *a->value);
+    int room = (int)(sizeof axis->value / sizeof *axis->value);
     for (const char *bar = from; bar; from += bar ? bar - from + 1 : 0) {
         bar = strchr(from, '|');
-        if (a->nvalue == room)
-            return weft_entry_fail(e, "expected at most %d values", room);
-        double *v = &a->value[a->nvalue];
-        TRY(parse_end(e, a->opt, from, bar ? bar : from + strlen(from), v, mem));
-        for (int i = 0; i < a->nvalue; i++)
-            if (a->value[i] == *v) return weft_entry_fail(e, "the same value twice");
-        a->nvalue++;
+        if (axis->nvalue == room)
+            return weft_entry_fail(entry, "expected at most %d values", room);
+        double *v = &axis->value[axis->nvalue];
+        TRY(parse_end(entry, axis->opt, from, bar ? bar : from + strlen(from), v, mem));
+        for (int i = 0; i < axis->nvalue; i++)
+            if (axis->value[i] == *v) return weft_entry_fail(entry, "the same value twice");
+        axis->nvalue++;
     }
     return WEFT_OK;
 }
 
-weft_status weft_space_range(const weft_entry *e, const char *text, weft_axis *a,
+weft_status weft_space_range(const weft_entry *entry, const char *text, weft_axis *axis,
                              weft_arena *mem)
 {
     int interval = strstr(text, "..") && !strchr(text, '|');
-    return interval ? parse_interval(e, text, a, mem) : parse_values(e, text, a, mem);
+    return interval ? parse_interval(entry, text, axis, mem)
+                    : parse_values(entry, text, axis, mem);
 }
 
 /* The range of an entry, without its conditions. */
-static weft_status parse_range(const weft_entry *e, weft_axis *a, weft_arena *mem)
+static weft_status parse_range(const weft_entry *entry, weft_axis *axis, weft_arena *mem)
 {
-    const char *when = weft_clause(e->value, "when");
-    size_t n = when ? (size_t)(when - e->value) : strlen(e->value);
-    return weft_space_range(e, weft_arena_text(mem, "%.*s", (int)n, e->value), a, mem);
+    const char *when = weft_clause(entry->value, "when");
+    size_t n = when ? (size_t)(when - entry->value) : strlen(entry->value);
+    return weft_space_range(entry, weft_arena_text(mem, "%.*s", (int)n, entry->value), axis,
+                            mem);
 }
 
 /* 1 if the range has the value. */
@@ -127,26 +129,26 @@ static int has(const weft_axis *range, double value)
 
 /* Warns of the first value of column `at` that the range lacks, and adds to a range of
  * values all that it lacks. */
-static weft_status include(const weft_space *sp, int64_t at, const weft_entry *e,
+static weft_status include(const weft_space *space, int64_t at, const weft_entry *entry,
                            weft_axis *range, weft_arena *mem)
 {
     const int room = (int)(sizeof range->value / sizeof *range->value);
     int64_t n = 0, first = 0;
-    for (int64_t i = 0; i < sp->count; i++) {
-        double v = sp->list[i * sp->dim + at];
+    for (int64_t i = 0; i < space->count; i++) {
+        double v = space->list[i * space->dim + at];
         if (isnan(v) || has(range, v)) continue;
         if (n++ == 0) first = i;
         if (range->nvalue == 0) continue;
         if (range->nvalue == room)
-            return weft_entry_fail(e, "expected at most %d values, with those of %s", room,
-                                   sp->file);
+            return weft_entry_fail(entry, "expected at most %d values, with those of %s",
+                                   room, space->file);
         range->value[range->nvalue++] = v;
     }
     if (n == 0) return WEFT_OK;
     char value[64];
-    weft_opt_show(range->opt, sp->list[first * sp->dim + at], value, sizeof value);
+    weft_opt_show(range->opt, space->list[first * space->dim + at], value, sizeof value);
     weft_log(WEFT_WARN, "%s: configuration %lld has %s.%s = %s, which is not in %s%s; %s",
-             sp->file, (long long)first, e->section, e->key, value, e->value,
+             space->file, (long long)first, entry->section, entry->key, value, entry->value,
              n > 1 ? weft_arena_text(mem, " (nor are %lld more)", (long long)n - 1) : "",
              "the range is extended to hold the list");
     return WEFT_OK;
@@ -154,40 +156,41 @@ static weft_status include(const weft_space *sp, int64_t at, const weft_entry *e
 
 /* A range given for an option that is a column of the list sets the scale of that axis: the
  * range is extended to include the column, and is not logarithmic if the column has a 0. */
-static weft_status widen(weft_space *sp, const weft_opt *o, const weft_entry *e,
+static weft_status widen(weft_space *space, const weft_opt *opt, const weft_entry *entry,
                          weft_arena *mem)
 {
-    weft_axis *a = sp->axis, *end = a + sp->dim;
-    while (a < end && a->opt != o) a++;
-    if (a == end)
-        return weft_entry_fail(
-            e, "the list %s has no such column; give the option one value", sp->file);
-    weft_axis range = {.section = a->section, .opt = o};
-    TRY(parse_range(e, &range, mem));
-    TRY(include(sp, a - sp->axis, e, &range, mem));
-    range.lo = fmin(range.lo, a->lo);
-    range.hi = fmax(range.hi, a->hi);
+    weft_axis *axis = space->axis, *end = axis + space->dim;
+    while (axis < end && axis->opt != opt) axis++;
+    if (axis == end)
+        return weft_entry_fail(entry,
+                               "the list %s has no such column; give the option one value",
+                               space->file);
+    weft_axis range = {.section = axis->section, .opt = opt};
+    TRY(parse_range(entry, &range, mem));
+    TRY(include(space, axis - space->axis, entry, &range, mem));
+    range.lo = fmin(range.lo, axis->lo);
+    range.hi = fmax(range.hi, axis->hi);
     range.log = range.log && range.lo > 0;
-    *a = range;
+    *axis = range;
     return WEFT_OK;
 }
 
 /* Every ranged option is an axis; with a list it must be one of the columns. */
-static weft_status read_ranges(weft_space *sp, const weft_conf *c,
+static weft_status read_ranges(weft_space *space, const weft_conf *conf,
                                const weft_kind *const *kinds, int nkind, weft_arena *mem)
 {
     for (int j = 0; j < nkind; j++)
-        for (const weft_opt *o = kinds[j]->opts; o->name; o++) {
-            weft_entry *e = weft_conf_find(c, kinds[j]->name, o->name);
-            if (!weft_opt_tunable(o) || !e || !weft_is_range(e->value)) continue;
-            e->used = 1;
-            if (sp->source == LIST) {
-                TRY(widen(sp, o, e, mem));
+        for (const weft_opt *opt = kinds[j]->opts; opt->name; opt++) {
+            weft_entry *entry = weft_conf_find(conf, kinds[j]->name, opt->name);
+            if (!weft_opt_tunable(opt) || !entry || !weft_is_range(entry->value)) continue;
+            entry->used = 1;
+            if (space->source == LIST) {
+                TRY(widen(space, opt, entry, mem));
                 continue;
             }
-            weft_axis *a = &sp->axis[sp->dim++];
-            *a = (weft_axis){.section = kinds[j]->name, .opt = o};
-            TRY(parse_range(e, a, mem));
+            weft_axis *axis = &space->axis[space->dim++];
+            *axis = (weft_axis){.section = kinds[j]->name, .opt = opt};
+            TRY(parse_range(entry, axis, mem));
         }
     return WEFT_OK;
 }
@@ -195,130 +198,133 @@ static weft_status read_ranges(weft_space *sp, const weft_conf *c,
 /* ---- public ---- */
 
 /* 1 if some axis has conditions, so that configurations without it exist. */
-static int has_conditions(const weft_space *sp)
+static int has_conditions(const weft_space *space)
 {
-    for (int a = 0; a < sp->dim; a++)
-        if (sp->axis[a].nwhen > 0) return 1;
+    for (int a = 0; a < space->dim; a++)
+        if (space->axis[a].nwhen > 0) return 1;
     return 0;
 }
 
-static weft_status grid_count(weft_space *sp, weft_arena *mem)
+static weft_status grid_count(weft_space *space, weft_arena *mem)
 {
-    int listed = has_conditions(sp);
-    sp->count = listed ? weft_space_grid(sp, MOST, mem) : 1;
-    for (int a = 0; a < sp->dim; a++) {
-        if (!listed) sp->count *= weft_axis_levels(&sp->axis[a], sp->levels);
-        if (sp->count > MOST)
+    int listed = has_conditions(space);
+    space->count = listed ? weft_space_grid(space, MOST, mem) : 1;
+    for (int a = 0; a < space->dim; a++) {
+        if (!listed) space->count *= weft_axis_levels(&space->axis[a], space->levels);
+        if (space->count > MOST)
             return weft_fail(WEFT_ELIMIT,
                              "space: the grid has more than %d configurations; "
                              "lower space.levels (now %lld) or use "
                              "space.source = random",
-                             MOST, (long long)sp->levels);
+                             MOST, (long long)space->levels);
     }
-    if (sp->configs > 0 && sp->configs < sp->count)
+    if (space->configs > 0 && space->configs < space->count)
         return weft_fail(WEFT_ECONF,
                          "space.configs = %lld, but the grid has %lld "
                          "configurations; expected 0 (all), or use "
                          "space.source = random",
-                         (long long)sp->configs, (long long)sp->count);
+                         (long long)space->configs, (long long)space->count);
     return WEFT_OK;
 }
 
-static weft_status read_axes(weft_space *sp, weft_conf *c, const weft_kind *const *kinds,
-                             int nkind, weft_arena *mem)
+static weft_status read_axes(weft_space *space, weft_conf *conf,
+                             const weft_kind *const *kinds, int nkind, weft_arena *mem)
 {
-    sp->axis = WEFT_NEW(mem, weft_axis, weft_space_nopt(kinds, nkind));
-    if (sp->source == LIST) {
-        if (!sp->file || !*sp->file)
+    space->axis = WEFT_NEW(mem, weft_axis, weft_space_nopt(kinds, nkind));
+    if (space->source == LIST) {
+        if (!space->file || !*space->file)
             return weft_fail(WEFT_ECONF,
                              "space.source = list needs space.file, the list of "
                              "configurations");
-        TRY(weft_space_list(sp, kinds, nkind, mem));
-        if (sp->configs > 0 && sp->configs < sp->count) sp->count = sp->configs;
+        TRY(weft_space_list(space, kinds, nkind, mem));
+        if (space->configs > 0 && space->configs < space->count)
+            space->count = space->configs;
     }
-    TRY(read_ranges(sp, c, kinds, nkind, mem));
-    TRY(weft_space_when(sp, c, kinds, nkind, mem));
-    if (sp->source == LIST) return weft_space_check_list(sp);
-    if (sp->source == GRID) return grid_count(sp, mem);
-    sp->count = sp->dim == 0 ? 1 : sp->configs > 0 ? sp->configs : RANDOM_COUNT;
+    TRY(read_ranges(space, conf, kinds, nkind, mem));
+    TRY(weft_space_when(space, conf, kinds, nkind, mem));
+    if (space->source == LIST) return weft_space_check_list(space);
+    if (space->source == GRID) return grid_count(space, mem);
+    space->count = space->dim == 0 ? 1 : space->configs > 0 ? space->configs : RANDOM_COUNT;
     return WEFT_OK;
 }
 
-weft_status weft_space_read(weft_space *sp, weft_conf *c, const weft_kind *const *kinds,
-                            int nkind, uint64_t seed, weft_arena *mem)
+weft_status weft_space_read(weft_space *space, weft_conf *conf,
+                            const weft_kind *const *kinds, int nkind, uint64_t seed,
+                            weft_arena *mem)
 {
-    TRY(weft_conf_bind(c, &weft_space_kind, sp));
-    if (sp->seed < 0) sp->seed = (int64_t)seed;
-    sp->dim = 0;
-    sp->list = NULL;
+    TRY(weft_conf_bind(conf, &weft_space_kind, space));
+    if (space->seed < 0) space->seed = (int64_t)seed;
+    space->dim = 0;
+    space->list = NULL;
     const weft_kind **own = WEFT_NEW(mem, const weft_kind *, nkind);
     for (int j = 0; j < nkind; j++) {
         own[j] = kinds[j];
-        if (kinds[j]->opts == weft_own_keys) TRY(weft_conf_open(c, kinds[j], mem, &own[j]));
+        if (kinds[j]->opts == weft_own_keys)
+            TRY(weft_conf_open(conf, kinds[j], mem, &own[j]));
     }
-    return read_axes(sp, c, own, nkind, mem);
+    return read_axes(space, conf, own, nkind, mem);
 }
 
-static void random_config(const weft_space *sp, int64_t i, double *conf)
+static void random_config(const weft_space *space, int64_t i, double *conf)
 {
-    for (int a = 0; a < sp->dim; a++) {
-        weft_rng4 r = weft_rng_at((uint64_t)sp->seed, WEFT_RNG_SPACE, (uint64_t)i,
-                                  weft_axis_key(&sp->axis[a]), 0);
-        conf[a] = weft_axis_draw(&sp->axis[a], weft_rng_unit(r.v[0]));
+    for (int a = 0; a < space->dim; a++) {
+        weft_rng4 rng = weft_rng_at((uint64_t)space->seed, WEFT_RNG_SPACE, (uint64_t)i,
+                                    weft_axis_key(&space->axis[a]), 0);
+        conf[a] = weft_axis_draw(&space->axis[a], weft_rng_unit(rng.v[0]));
     }
-    weft_space_settle(sp, 0, 0, conf);
+    weft_space_settle(space, 0, 0, conf);
 }
 
-double weft_space_resample(const weft_space *sp, int a, double unit)
+double weft_space_resample(const weft_space *space, int a, double unit)
 {
-    return weft_axis_draw(&sp->axis[a], unit);
+    return weft_axis_draw(&space->axis[a], unit);
 }
 
 /* The last axis changes fastest. */
-static void grid_config(const weft_space *sp, int64_t i, double *conf)
+static void grid_config(const weft_space *space, int64_t i, double *conf)
 {
-    for (int a = sp->dim - 1; a >= 0; a--) {
-        int64_t n = weft_axis_levels(&sp->axis[a], sp->levels);
-        conf[a] = weft_axis_point(&sp->axis[a], i % n, n);
+    for (int a = space->dim - 1; a >= 0; a--) {
+        int64_t n = weft_axis_levels(&space->axis[a], space->levels);
+        conf[a] = weft_axis_point(&space->axis[a], i % n, n);
         i /= n;
     }
 }
 
-void weft_space_config(const weft_space *sp, int64_t i, double *conf)
+void weft_space_config(const weft_space *space, int64_t i, double *conf)
 {
-    weft_check(i >= 0 && (sp->source == RANDOM || i < sp->count),
-               "configuration %lld of %lld", (long long)i, (long long)sp->count);
-    if (sp->source == RANDOM)
-        random_config(sp, i, conf);
-    else if (!sp->list)
-        grid_config(sp, i, conf);
+    weft_check(i >= 0 && (space->source == RANDOM || i < space->count),
+               "configuration %lld of %lld", (long long)i, (long long)space->count);
+    if (space->source == RANDOM)
+        random_config(space, i, conf);
+    else if (!space->list)
+        grid_config(space, i, conf);
     else
-        memcpy(conf, sp->list + i * sp->dim, (size_t)sp->dim * sizeof *conf);
+        memcpy(conf, space->list + i * space->dim, (size_t)space->dim * sizeof *conf);
 }
 
-void weft_space_put(const weft_space *sp, const double *conf, const weft_kind *kind,
+void weft_space_put(const weft_space *space, const double *conf, const weft_kind *kind,
                     void *self)
 {
-    for (int a = 0; a < sp->dim; a++)
-        if (strcmp(sp->axis[a].section, kind->name) == 0 && !isnan(conf[a]))
-            weft_opt_set(sp->axis[a].opt, self, conf[a]);
+    for (int a = 0; a < space->dim; a++)
+        if (strcmp(space->axis[a].section, kind->name) == 0 && !isnan(conf[a]))
+            weft_opt_set(space->axis[a].opt, self, conf[a]);
 }
 
-void weft_space_perturb(const weft_space *sp, const double *centre, double eps,
+void weft_space_perturb(const weft_space *space, const double *centre, double eps,
                         uint64_t seed, int64_t i, double *conf)
 {
-    size_t bytes = (size_t)sp->dim * sizeof *conf;
+    size_t bytes = (size_t)space->dim * sizeof *conf;
     if (bytes > 0) memcpy(conf, centre, bytes);
     if (i == 0) return;
     uint64_t place = weft_hash(centre, bytes, 0);
-    for (int a = 0; a < sp->dim; a++) {
-        const weft_axis *axis = &sp->axis[a];
+    for (int a = 0; a < space->dim; a++) {
+        const weft_axis *axis = &space->axis[a];
         if (axis->opt->role != WEFT_PER_SAMPLE || isnan(centre[a])) continue;
-        weft_rng4 r =
+        weft_rng4 rng =
             weft_rng_at(seed, WEFT_RNG_TUNER, place, (uint64_t)i, weft_axis_key(axis));
-        conf[a] = weft_axis_near(axis, centre[a], eps, weft_rng_unit(r.v[0]));
+        conf[a] = weft_axis_near(axis, centre[a], eps, weft_rng_unit(rng.v[0]));
     }
-    weft_space_settle(sp, seed, weft_hash(&i, sizeof i, place), conf);
+    weft_space_settle(space, seed, weft_hash(&i, sizeof i, place), conf);
 }
 
 void weft_axes_show(const weft_axis *axis, int dim, const double *conf, char *text,
@@ -335,7 +341,7 @@ void weft_axes_show(const weft_axis *axis, int dim, const double *conf, char *te
     }
 }
 
-void weft_space_show(const weft_space *sp, const double *conf, char *text, size_t n)
+void weft_space_show(const weft_space *space, const double *conf, char *text, size_t n)
 {
-    weft_axes_show(sp->axis, sp->dim, conf, text, n);
+    weft_axes_show(space->axis, space->dim, conf, text, n);
 }

@@ -10,54 +10,55 @@
 
 /* ---- which axes exist ---- */
 
-static int is_met(const weft_axis_when *w, double value)
+static int is_met(const weft_axis_when *when, double value)
 {
     if (isnan(value)) return 0;
-    for (int i = 0; i < w->nvalue; i++)
-        if (!(fabs(w->value[i] - value) > 0)) return 1;
-    return w->nvalue == 0 && value >= w->lo && value <= w->hi;
+    for (int i = 0; i < when->nvalue; i++)
+        if (!(fabs(when->value[i] - value) > 0)) return 1;
+    return when->nvalue == 0 && value >= when->lo && value <= when->hi;
 }
 
-int weft_space_is_active(const weft_space *sp, const double *conf, int a)
+int weft_space_is_active(const weft_space *space, const double *conf, int a)
 {
-    const weft_axis *axis = &sp->axis[a];
+    const weft_axis *axis = &space->axis[a];
     for (int i = 0; i < axis->nwhen; i++)
         if (!is_met(&axis->when[i], conf[axis->when[i].axis])) return 0;
     return 1;
 }
 
-void weft_space_settle(const weft_space *sp, uint64_t seed, uint64_t key, double *conf)
+void weft_space_settle(const weft_space *space, uint64_t seed, uint64_t key, double *conf)
 {
-    for (int i = 0; i < sp->dim; i++) {
-        int a = sp->order[i];
-        if (sp->axis[a].nwhen == 0) continue;
-        if (!weft_space_is_active(sp, conf, a)) {
+    for (int i = 0; i < space->dim; i++) {
+        int a = space->order[i];
+        if (space->axis[a].nwhen == 0) continue;
+        if (!weft_space_is_active(space, conf, a)) {
             conf[a] = (double)NAN;
             continue;
         }
         if (!isnan(conf[a])) continue;
-        weft_rng4 r =
-            weft_rng_at(seed, WEFT_RNG_SPACE, key, weft_axis_key(&sp->axis[a]), 1);
-        conf[a] = weft_space_resample(sp, a, weft_rng_unit(r.v[0]));
+        weft_rng4 rng =
+            weft_rng_at(seed, WEFT_RNG_SPACE, key, weft_axis_key(&space->axis[a]), 1);
+        conf[a] = weft_space_resample(space, a, weft_rng_unit(rng.v[0]));
     }
 }
 
 /* 1: the number is one of the axis. */
-static int is_on(const weft_axis *a, double value)
+static int is_on(const weft_axis *axis, double value)
 {
-    int listed = a->nvalue == 0;
-    for (int i = 0; i < a->nvalue; i++)
-        listed |= !(a->value[i] < value || a->value[i] > value);
-    int whole = a->opt->type == WEFT_REAL || !(fabs(round(value) - value) > 0);
-    return listed && (a->nvalue > 0 || (value >= a->lo && value <= a->hi && whole));
+    int listed = axis->nvalue == 0;
+    for (int i = 0; i < axis->nvalue; i++)
+        listed |= !(axis->value[i] < value || axis->value[i] > value);
+    int whole = axis->opt->type == WEFT_REAL || !(fabs(round(value) - value) > 0);
+    return listed &&
+           (axis->nvalue > 0 || (value >= axis->lo && value <= axis->hi && whole));
 }
 
-int weft_space_misfit(const weft_space *sp, const double *conf)
+int weft_space_misfit(const weft_space *space, const double *conf)
 {
-    for (int i = 0; i < sp->dim; i++) {
-        int a = sp->order[i], active = weft_space_is_active(sp, conf, a);
+    for (int i = 0; i < space->dim; i++) {
+        int a = space->order[i], active = weft_space_is_active(space, conf, a);
         if (active == isnan(conf[a])) return a;
-        if (active && sp->source == 0 && !is_on(&sp->axis[a], conf[a])) return a;
+        if (active && space->source == 0 && !is_on(&space->axis[a], conf[a])) return a;
     }
     return -1;
 }
@@ -81,8 +82,8 @@ typedef struct named {
 
 static named find_in(const weft_kind *kind, const char *key)
 {
-    for (const weft_opt *o = kind->opts; o->name; o++)
-        if (weft_opt_is(o, key)) return (named){kind, o};
+    for (const weft_opt *opt = kind->opts; opt->name; opt++)
+        if (weft_opt_is(opt, key)) return (named){kind, opt};
     return (named){kind, NULL};
 }
 
@@ -99,39 +100,40 @@ static const char *nearest(const char *key, const char *const *known,
 }
 
 /* Finds the option "key", in the section of the axis, or "section.key". */
-static weft_status find(const reader *r, const weft_entry *e, const char *key, named *out)
+static weft_status find(const reader *r, const weft_entry *entry, const char *key,
+                        named *out)
 {
     const int room = weft_space_nopt(r->kinds, r->nkind);
     const char **known = WEFT_NEW(r->mem, const char *, room);
     const char **last = WEFT_NEW(r->mem, const char *, room);
     int n = 0;
     for (int j = 0; j < r->nkind; j++) {
-        const weft_kind *k = r->kinds[j];
-        size_t len = strlen(k->name);
-        int same = strcmp(k->name, e->section) == 0;
-        if (same) *out = find_in(k, key);
+        const weft_kind *kind = r->kinds[j];
+        size_t len = strlen(kind->name);
+        int same = strcmp(kind->name, entry->section) == 0;
+        if (same) *out = find_in(kind, key);
         if (same && out->opt) return WEFT_OK;
-        for (const weft_opt *o = k->opts; o->name; o++) {
+        for (const weft_opt *opt = kind->opts; opt->name; opt++) {
             char name[64];
-            weft_opt_name(o, name, sizeof name);
-            known[n] = weft_arena_text(r->mem, "%s.%s", k->name, name);
+            weft_opt_name(opt, name, sizeof name);
+            known[n] = weft_arena_text(r->mem, "%s.%s", kind->name, name);
             last[n] = known[n] + len + 1;
             n++;
         }
-        if (strncmp(key, k->name, len) != 0 || key[len] != '.') continue;
-        *out = find_in(k, key + len + 1);
+        if (strncmp(key, kind->name, len) != 0 || key[len] != '.') continue;
+        *out = find_in(kind, key + len + 1);
         if (out->opt) return WEFT_OK;
     }
-    return weft_entry_fail(e,
+    return weft_entry_fail(entry,
                            "\"when %s\": no section with ranges has such an option; did "
                            "you mean %s?",
                            key, nearest(key, known, last, n));
 }
 
-static int axis_of(const weft_space *sp, const weft_opt *o)
+static int axis_of(const weft_space *space, const weft_opt *opt)
 {
-    for (int a = 0; a < sp->dim; a++)
-        if (sp->axis[a].opt == o) return a;
+    for (int a = 0; a < space->dim; a++)
+        if (space->axis[a].opt == opt) return a;
     return -1;
 }
 
@@ -149,7 +151,7 @@ static int is_among(const char *value, const char *words)
 }
 
 /* *met 1: an option that is not an axis meets the condition. */
-static weft_status check_fixed(const reader *r, const weft_entry *e, named of,
+static weft_status check_fixed(const reader *r, const weft_entry *entry, named of,
                                const char *text, int *met)
 {
     const weft_entry *given = weft_conf_find(r->c, of.kind->name, of.opt->name);
@@ -160,37 +162,38 @@ static weft_status check_fixed(const reader *r, const weft_entry *e, named of,
     }
     weft_axis range = {.opt = of.opt};
     double number;
-    TRY(weft_space_range(e, text, &range, r->mem));
+    TRY(weft_space_range(entry, text, &range, r->mem));
     if (weft_opt_parse(of.opt, value, &number) != WEFT_OK)
-        return weft_entry_fail(given ? given : e, "%s", weft_error());
-    weft_axis_when w = {
+        return weft_entry_fail(given ? given : entry, "%s", weft_error());
+    weft_axis_when when = {
         .nvalue = range.nvalue, .lo = range.lo, .hi = range.hi, .value = range.value};
-    *met = is_met(&w, number);
+    *met = is_met(&when, number);
     return WEFT_OK;
 }
 
 /* 1 if some value of the axis meets the condition. */
-static int can_be_met(const weft_axis *a, const weft_axis_when *w)
+static int can_be_met(const weft_axis *axis, const weft_axis_when *when)
 {
-    for (int i = 0; i < a->nvalue; i++)
-        if (is_met(w, a->value[i])) return 1;
-    if (a->nvalue > 0) return 0;
-    if (w->nvalue == 0) return w->lo <= a->hi && w->hi >= a->lo;
-    for (int i = 0; i < w->nvalue; i++) {
-        double v = w->value[i];
-        if (v >= a->lo && v <= a->hi && (a->opt->type != WEFT_REAL || a->hi <= a->lo))
+    for (int i = 0; i < axis->nvalue; i++)
+        if (is_met(when, axis->value[i])) return 1;
+    if (axis->nvalue > 0) return 0;
+    if (when->nvalue == 0) return when->lo <= axis->hi && when->hi >= axis->lo;
+    for (int i = 0; i < when->nvalue; i++) {
+        double v = when->value[i];
+        if (v >= axis->lo && v <= axis->hi &&
+            (axis->opt->type != WEFT_REAL || axis->hi <= axis->lo))
             return 1;
     }
     return 0;
 }
 
 /* Adds the condition `text` on the option `of`, which is an axis. */
-static weft_status add(reader *r, const weft_entry *e, weft_axis *axis, named of,
+static weft_status add(reader *r, const weft_entry *entry, weft_axis *axis, named of,
                        const char *text)
 {
     const weft_axis *other = &r->sp->axis[axis_of(r->sp, of.opt)];
     weft_axis range = {.opt = of.opt};
-    TRY(weft_space_range(e, text, &range, r->mem));
+    TRY(weft_space_range(entry, text, &range, r->mem));
     double *value = WEFT_NEW(r->mem, double, range.nvalue);
     if (range.nvalue > 0) memcpy(value, range.value, (size_t)range.nvalue * sizeof *value);
     weft_axis_when w = {(int)(other - r->sp->axis), range.nvalue, range.lo, range.hi,
@@ -198,9 +201,9 @@ static weft_status add(reader *r, const weft_entry *e, weft_axis *axis, named of
     char name[128];
     weft_axis_name(other, name, sizeof name);
     if (!can_be_met(other, &w))
-        return weft_entry_fail(e, "no value of the axis %s is \"%s\"", name, text);
+        return weft_entry_fail(entry, "no value of the axis %s is \"%s\"", name, text);
     if (other->opt->role < axis->opt->role)
-        return weft_entry_fail(e,
+        return weft_entry_fail(entry,
                                "%s may change where this option must not, so it cannot "
                                "decide whether there is one",
                                name);
@@ -212,7 +215,7 @@ static weft_status add(reader *r, const weft_entry *e, weft_axis *axis, named of
 }
 
 /* Reads one condition "key = range", which ends before `end`. */
-static weft_status read_one(reader *r, const weft_entry *e, int a, const char *from,
+static weft_status read_one(reader *r, const weft_entry *entry, int a, const char *from,
                             const char *end)
 {
     const char *equals = strchr(from, '=');
@@ -222,12 +225,12 @@ static weft_status read_one(reader *r, const weft_entry *e, int a, const char *f
     const char *key = weft_arena_text(r->mem, "%.*s", (int)nkey, from);
     text = weft_arena_text(r->mem, "%.*s", (int)ntext, text);
     named of;
-    TRY(find(r, e, key, &of));
-    if (axis_of(r->sp, of.opt) >= 0) return add(r, e, &r->sp->axis[a], of, text);
+    TRY(find(r, entry, key, &of));
+    if (axis_of(r->sp, of.opt) >= 0) return add(r, entry, &r->sp->axis[a], of, text);
     int met;
-    TRY(check_fixed(r, e, of, text, &met));
+    TRY(check_fixed(r, entry, of, text, &met));
     if (!met && r->sp->list)
-        return weft_entry_fail(e,
+        return weft_entry_fail(entry,
                                "no configuration has this option, but the list %s has a "
                                "column of it; take one of them out",
                                r->sp->file);
@@ -239,12 +242,12 @@ static weft_status read_all(reader *r)
 {
     for (int a = 0; a < r->sp->dim; a++) {
         const weft_axis *axis = &r->sp->axis[a];
-        const weft_entry *e = weft_conf_find(r->c, axis->section, axis->opt->name);
-        const char *at = e ? weft_clause(e->value, "when") : NULL;
+        const weft_entry *entry = weft_conf_find(r->c, axis->section, axis->opt->name);
+        const char *at = entry ? weft_clause(entry->value, "when") : NULL;
         while (at) {
             const char *from = at + strlen("when");
             at = weft_clause(from, "and");
-            TRY(read_one(r, e, a, from, at ? at : from + strlen(from)));
+            TRY(read_one(r, entry, a, from, at ? at : from + strlen(from)));
         }
     }
     return WEFT_OK;
@@ -262,123 +265,124 @@ static int depends_on_removed(const reader *r, const weft_axis *axis)
 /* Removes the axes whose conditions no configuration meets. */
 static void remove_axes(reader *r)
 {
-    weft_space *sp = r->sp;
+    weft_space *space = r->sp;
     for (int more = 1; more;) {
         more = 0;
-        for (int a = 0; a < sp->dim; a++)
-            if (!r->removed[a] && depends_on_removed(r, &sp->axis[a]))
+        for (int a = 0; a < space->dim; a++)
+            if (!r->removed[a] && depends_on_removed(r, &space->axis[a]))
                 more = r->removed[a] = 1;
     }
-    int *to = WEFT_NEW(r->mem, int, sp->dim);
+    int *to = WEFT_NEW(r->mem, int, space->dim);
     int n = 0;
-    for (int a = 0; a < sp->dim; a++) {
+    for (int a = 0; a < space->dim; a++) {
         to[a] = n;
-        if (!r->removed[a]) sp->axis[n++] = sp->axis[a];
+        if (!r->removed[a]) space->axis[n++] = space->axis[a];
     }
-    sp->dim = n;
+    space->dim = n;
     for (int a = 0; a < n; a++)
-        for (int i = 0; i < sp->axis[a].nwhen; i++)
-            sp->axis[a].when[i].axis = to[sp->axis[a].when[i].axis];
+        for (int i = 0; i < space->axis[a].nwhen; i++)
+            space->axis[a].when[i].axis = to[space->axis[a].when[i].axis];
 }
 
-static weft_status put_in_order(weft_space *sp, const weft_conf *c, weft_arena *mem)
+static weft_status put_in_order(weft_space *space, const weft_conf *conf, weft_arena *mem)
 {
-    sp->order = WEFT_NEW(mem, int, sp->dim);
-    char *placed = WEFT_NEW(mem, char, sp->dim);
-    for (int n = 0; n < sp->dim;) {
+    space->order = WEFT_NEW(mem, int, space->dim);
+    char *placed = WEFT_NEW(mem, char, space->dim);
+    for (int n = 0; n < space->dim;) {
         int next = -1;
-        for (int a = 0; a < sp->dim && next < 0; a++) {
+        for (int a = 0; a < space->dim && next < 0; a++) {
             int ready = !placed[a];
-            for (int i = 0; i < sp->axis[a].nwhen; i++)
-                ready &= placed[sp->axis[a].when[i].axis];
+            for (int i = 0; i < space->axis[a].nwhen; i++)
+                ready &= placed[space->axis[a].when[i].axis];
             if (ready) next = a;
         }
         if (next < 0) {
             int a = 0;
             while (placed[a]) a++;
-            const weft_axis *axis = &sp->axis[a];
-            return weft_entry_fail(weft_conf_find(c, axis->section, axis->opt->name),
+            const weft_axis *axis = &space->axis[a];
+            return weft_entry_fail(weft_conf_find(conf, axis->section, axis->opt->name),
                                    "whether there is such an option would depend on "
                                    "itself; change one \"when\"");
         }
         placed[next] = 1;
-        sp->order[n++] = next;
+        space->order[n++] = next;
     }
     return WEFT_OK;
 }
 
-weft_status weft_space_when(weft_space *sp, const weft_conf *c,
+weft_status weft_space_when(weft_space *space, const weft_conf *conf,
                             const weft_kind *const *kinds, int nkind, weft_arena *mem)
 {
-    reader r = {sp, c, kinds, nkind, mem, WEFT_NEW(mem, char, sp->dim + 1)};
+    reader r = {space, conf, kinds, nkind, mem, WEFT_NEW(mem, char, space->dim + 1)};
     TRY(read_all(&r));
     remove_axes(&r);
-    return put_in_order(sp, c, mem);
+    return put_in_order(space, conf, mem);
 }
 
 /* ---- grids ---- */
 
 /* Moves to the next point of a grid; axes that do not exist there stay at their first
  * value. Returns 0 after the last. */
-static int next_point(const weft_space *sp, const int64_t *levels, int64_t *at,
+static int next_point(const weft_space *space, const int64_t *levels, int64_t *at,
                       double *conf)
 {
-    int i = sp->dim - 1;
+    int i = space->dim - 1;
     for (; i >= 0; i--) {
-        int a = sp->order[i];
+        int a = space->order[i];
         if (!isnan(conf[a]) && at[a] + 1 < levels[a]) break;
     }
     if (i < 0) return 0;
-    at[sp->order[i]]++;
-    for (int j = i; j < sp->dim; j++) {
-        int a = sp->order[j];
+    at[space->order[i]]++;
+    for (int j = i; j < space->dim; j++) {
+        int a = space->order[j];
         if (j > i) at[a] = 0;
-        conf[a] = weft_space_is_active(sp, conf, a)
-                      ? weft_axis_point(&sp->axis[a], at[a], levels[a])
+        conf[a] = weft_space_is_active(space, conf, a)
+                      ? weft_axis_point(&space->axis[a], at[a], levels[a])
                       : (double)NAN;
     }
     return 1;
 }
 
-int64_t weft_space_grid(weft_space *sp, int64_t most, weft_arena *mem)
+int64_t weft_space_grid(weft_space *space, int64_t most, weft_arena *mem)
 {
     weft_arena *tmp = weft_arena_new();
-    int64_t *levels = WEFT_NEW(tmp, int64_t, sp->dim),
-            *at = WEFT_NEW(tmp, int64_t, sp->dim);
-    double *conf = WEFT_NEW(tmp, double, sp->dim);
+    int64_t *levels = WEFT_NEW(tmp, int64_t, space->dim),
+            *at = WEFT_NEW(tmp, int64_t, space->dim);
+    double *conf = WEFT_NEW(tmp, double, space->dim);
     int64_t n = 0, room = 0;
-    for (int i = 0; i < sp->dim; i++) {
-        int a = sp->order[i];
-        levels[a] = weft_axis_levels(&sp->axis[a], sp->levels);
-        conf[a] = weft_space_is_active(sp, conf, a)
-                      ? weft_axis_point(&sp->axis[a], 0, levels[a])
+    for (int i = 0; i < space->dim; i++) {
+        int a = space->order[i];
+        levels[a] = weft_axis_levels(&space->axis[a], space->levels);
+        conf[a] = weft_space_is_active(space, conf, a)
+                      ? weft_axis_point(&space->axis[a], 0, levels[a])
                       : (double)NAN;
     }
-    size_t row = (size_t)sp->dim * sizeof *conf;
+    size_t row = (size_t)space->dim * sizeof *conf;
     do {
-        sp->list = weft_grow(mem, sp->list, row, n, &room);
-        memcpy(sp->list + n++ * sp->dim, conf, row);
-    } while (n <= most && next_point(sp, levels, at, conf));
+        space->list = weft_grow(mem, space->list, row, n, &room);
+        memcpy(space->list + n++ * space->dim, conf, row);
+    } while (n <= most && next_point(space, levels, at, conf));
     weft_arena_free(tmp);
     return n;
 }
 
 /* ---- lists ---- */
 
-weft_status weft_space_check_list(const weft_space *sp)
+weft_status weft_space_check_list(const weft_space *space)
 {
-    for (int64_t i = 0; i < sp->count; i++)
-        for (int a = 0; a < sp->dim; a++) {
-            const double *conf = sp->list + i * sp->dim;
-            int active = weft_space_is_active(sp, conf, a);
-            if (sp->axis[a].nwhen == 0 || active == !isnan(conf[a])) continue;
+    for (int64_t i = 0; i < space->count; i++)
+        for (int a = 0; a < space->dim; a++) {
+            const double *conf = space->list + i * space->dim;
+            int active = weft_space_is_active(space, conf, a);
+            if (space->axis[a].nwhen == 0 || active == !isnan(conf[a])) continue;
             char name[128];
-            weft_axis_name(&sp->axis[a], name, sizeof name);
+            weft_axis_name(&space->axis[a], name, sizeof name);
             return weft_fail(WEFT_ECONF,
                              "%s: configuration %lld has %s %s, by the \"when\" beside its "
                              "range; expected %s",
-                             sp->file, (long long)i, active ? "no value of" : "a value of",
-                             name, active ? "one" : "\"-\"");
+                             space->file, (long long)i,
+                             active ? "no value of" : "a value of", name,
+                             active ? "one" : "\"-\"");
         }
     return WEFT_OK;
 }

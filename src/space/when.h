@@ -6,19 +6,19 @@
 
 /* Reads a text "a .. b", "log a .. b", "x | y" or "x" as the range of an axis, whose option
  * is set; e is the entry that messages name. ECONF. */
-WEFT_CHECKED weft_status weft_space_range(const weft_entry *e, const char *text,
-                                          weft_axis *a, weft_arena *mem);
+WEFT_CHECKED weft_status weft_space_range(const weft_entry *entry, const char *text,
+                                          weft_axis *axis, weft_arena *mem);
 /* Reads the conditions of all axes, removes axes with a condition on an option that is not
- * an axis if that option does not meet it, and sets sp->order. ECONF. */
-WEFT_CHECKED weft_status weft_space_when(weft_space *sp, const weft_conf *c,
+ * an axis if that option does not meet it, and sets space->order. ECONF. */
+WEFT_CHECKED weft_status weft_space_when(weft_space *space, const weft_conf *conf,
                                          const weft_kind *const *kinds, int nkind,
                                          weft_arena *mem);
-/* Writes the points of a grid with conditions to sp->list, the last axis of sp->order
+/* Writes the points of a grid with conditions to space->list, the last axis of space->order
  * changing fastest, none twice. Returns their number, or most + 1 where there are more.
  * Cost O(points dim). */
-int64_t weft_space_grid(weft_space *sp, int64_t most, weft_arena *mem);
+int64_t weft_space_grid(weft_space *space, int64_t most, weft_arena *mem);
 /* ECONF where a configuration of a list has a value that its conditions exclude, or lacks
  * one. */
-WEFT_CHECKED weft_status weft_space_check_list(const weft_space *sp);
+WEFT_CHECKED weft_status weft_space_check_list(const weft_space *space);
 
 #endif

@@ -60,14 +60,14 @@ static void add(batch *b, names *list, const char *path)
 }
 
 /* Files, their names, then the journal. */
-static weft_status write_through(weft_commit *c, const batch *b)
+static weft_status write_through(weft_commit *commit, const batch *b)
 {
-    const char *journal = c->journal->path;
+    const char *journal = commit->journal->path;
     for (int64_t i = 0; i < b->files.n; i++) TRY(weft_file_sync(b->files.path[i]));
-    int err = b->files.n > 0 || !c->named ? weft_file_sync_dir(journal) : 0;
+    int err = b->files.n > 0 || !commit->named ? weft_file_sync_dir(journal) : 0;
     if (err != 0) return weft_file_fail("write the directory of", journal, err);
-    c->named = 1;
-    return weft_journal_sync(c->journal);
+    commit->named = 1;
+    return weft_journal_sync(commit->journal);
 }
 
 /* Commits all that was added until now. The lock is held, but not during the commit. */
@@ -95,13 +95,13 @@ static void commit(weft_commit *c)
 
 /* Waits for a request and then until it is due; returns 0 if there is to be no further
  * commit. The lock is held. */
-static int is_due(weft_commit *c)
+static int is_due(weft_commit *commit)
 {
-    while (!c->ends && c->st == WEFT_OK) {
-        double left = c->due - weft_now();
-        if (c->asked == c->done) {
-            pthread_cond_wait(&c->wake, &c->lock);
-        } else if (left <= 0 || c->now) {
+    while (!commit->ends && commit->st == WEFT_OK) {
+        double left = commit->due - weft_now();
+        if (commit->asked == commit->done) {
+            pthread_cond_wait(&commit->wake, &commit->lock);
+        } else if (left <= 0 || commit->now) {
             return 1;
         } else {
             struct timespec until;
@@ -109,7 +109,7 @@ static int is_due(weft_commit *c)
             double t = (double)until.tv_nsec * 1e-9 + left;
             until.tv_sec += (time_t)t;
             until.tv_nsec = (long)((t - floor(t)) * 1e9);
-            pthread_cond_timedwait(&c->wake, &c->lock, &until);
+            pthread_cond_timedwait(&commit->wake, &commit->lock, &until);
         }
     }
     return 0;
@@ -127,52 +127,52 @@ static void *serve(void *self)
     return NULL;
 }
 
-static void start_thread(weft_commit *c)
+static void start_thread(weft_commit *commit)
 {
     pthread_condattr_t clock;
     pthread_condattr_init(&clock);
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC); /* is never set back */
-    pthread_cond_init(&c->wake, &clock);
+    pthread_cond_init(&commit->wake, &clock);
     pthread_condattr_destroy(&clock);
-    pthread_cond_init(&c->served, NULL);
-    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&commit->served, NULL);
+    pthread_mutex_init(&commit->lock, NULL);
     sigset_t all, old; /* signals are handled by the main thread */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    c->threaded = pthread_create(&c->thread, NULL, serve, c) == 0;
+    commit->threaded = pthread_create(&commit->thread, NULL, serve, commit) == 0;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
 /* ---- public ---- */
 
-weft_commit *weft_commit_begin(weft_journal *j, weft_arena *mem)
+weft_commit *weft_commit_begin(weft_journal *journal, weft_arena *mem)
 {
-    weft_commit *c = WEFT_NEW(mem, weft_commit, 1);
-    *c = (weft_commit){.journal = j, .next = batch_new()};
-    start_thread(c);
-    return c;
+    weft_commit *commit = WEFT_NEW(mem, weft_commit, 1);
+    *commit = (weft_commit){.journal = journal, .next = batch_new()};
+    start_thread(commit);
+    return commit;
 }
 
-void weft_commit_file(weft_commit *c, const char *path)
+void weft_commit_file(weft_commit *commit, const char *path)
 {
-    pthread_mutex_lock(&c->lock);
-    add(&c->next, &c->next.files, path);
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_lock(&commit->lock);
+    add(&commit->next, &commit->next.files, path);
+    pthread_mutex_unlock(&commit->lock);
 }
 
-void weft_commit_remove(weft_commit *c, const char *path)
+void weft_commit_remove(weft_commit *commit, const char *path)
 {
-    pthread_mutex_lock(&c->lock);
-    add(&c->next, &c->next.obsolete, path);
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_lock(&commit->lock);
+    add(&commit->next, &commit->next.obsolete, path);
+    pthread_mutex_unlock(&commit->lock);
 }
 
 /* The status so far. Unlocks. */
-static weft_status leave(weft_commit *c)
+static weft_status leave(weft_commit *commit)
 {
-    weft_status st = c->st;
-    if (st != WEFT_OK) weft_error_set(c->text);
-    pthread_mutex_unlock(&c->lock);
+    weft_status st = commit->st;
+    if (st != WEFT_OK) weft_error_set(commit->text);
+    pthread_mutex_unlock(&commit->lock);
     return st;
 }
 
@@ -201,18 +201,18 @@ weft_status weft_commit_now(weft_commit *c)
     return leave(c);
 }
 
-weft_status weft_commit_end(weft_commit *c)
+weft_status weft_commit_end(weft_commit *commit)
 {
-    pthread_mutex_lock(&c->lock);
-    c->ends = 1;
-    pthread_cond_signal(&c->wake);
-    pthread_mutex_unlock(&c->lock);
-    if (c->threaded) pthread_join(c->thread, NULL);
-    pthread_mutex_lock(&c->lock);
-    weft_status st = leave(c);
-    pthread_cond_destroy(&c->wake);
-    pthread_cond_destroy(&c->served);
-    pthread_mutex_destroy(&c->lock);
-    weft_arena_free(c->next.mem);
+    pthread_mutex_lock(&commit->lock);
+    commit->ends = 1;
+    pthread_cond_signal(&commit->wake);
+    pthread_mutex_unlock(&commit->lock);
+    if (commit->threaded) pthread_join(commit->thread, NULL);
+    pthread_mutex_lock(&commit->lock);
+    weft_status st = leave(commit);
+    pthread_cond_destroy(&commit->wake);
+    pthread_cond_destroy(&commit->served);
+    pthread_mutex_destroy(&commit->lock);
+    weft_arena_free(commit->next.mem);
     return st;
 }

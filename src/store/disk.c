@@ -42,18 +42,18 @@ static void find_type(const char *path, char type[WEFT_DISK_TYPE])
     if (in) fclose(in);
 }
 
-weft_status weft_disk_look(const char *dir, weft_disk *d)
+weft_status weft_disk_look(const char *dir, weft_disk *disk)
 {
     struct statvfs info;
-    *d = (weft_disk){0};
+    *disk = (weft_disk){0};
     char *path = realpath(dir, NULL);
     if (!path || statvfs(path, &info) != 0) {
         int err = errno;
         free(path);
         return weft_file_fail("look at", dir, err);
     }
-    d->free = (double)info.f_bavail * (double)info.f_frsize;
-    find_type(path, d->type);
+    disk->free = (double)info.f_bavail * (double)info.f_frsize;
+    find_type(path, disk->type);
     free(path);
     return WEFT_OK;
 }

@@ -28,16 +28,17 @@ static herr_t keep_first(unsigned depth, const H5E_error2_t *e, void *text)
     return 0;
 }
 
-weft_status weft_h5_fail(const weft_h5 *f, const char *what, const char *name)
+weft_status weft_h5_fail(const weft_h5 *file, const char *what, const char *name)
 {
     char text[512] = "";
     const char *remedy = "make the file again";
-    int err = *f->error;
-    if (f->seal != NULL && f->seal->bad >= 0) return weft_seal_fail(f->seal);
+    int err = *file->error;
+    if (file->seal != NULL && file->seal->bad >= 0) return weft_seal_fail(file->seal);
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, text);
     if (err != 0) remedy = weft_file_remedy(err);
     return weft_fail(WEFT_EFILE, "cannot %s %s%s%s: %s; %s", what, name,
-                     *name ? " of " : "", f->path, err != 0 ? strerror(err) : text, remedy);
+                     *name ? " of " : "", file->path, err != 0 ? strerror(err) : text,
+                     remedy);
 }
 
 herr_t weft_h5_drop(hid_t handle)
@@ -70,23 +71,23 @@ static weft_h5 closed(const char *path, weft_arena *mem)
 }
 
 /* Makes HDF5 read and write the file by the driver of driver.c. */
-static void choose_driver(const weft_h5 *f, hid_t list)
+static void choose_driver(const weft_h5 *file, hid_t list)
 {
-    weft_h5io *io = WEFT_NEW(f->mem, weft_h5io, 1);
-    *io = (weft_h5io){.error = f->error, .seal = f->seal, .raw = f->raw};
+    weft_h5io *io = WEFT_NEW(file->mem, weft_h5io, 1);
+    *io = (weft_h5io){.error = file->error, .seal = file->seal, .raw = file->raw};
     weft_h5_driver(list, io);
 }
 
-weft_status weft_h5_open(weft_h5 *f, const char *path, weft_arena *mem)
+weft_status weft_h5_open(weft_h5 *file, const char *path, weft_arena *mem)
 {
-    *f = closed(path, mem);
+    *file = closed(path, mem);
     struct stat info;
     if (stat(path, &info) != 0) return weft_file_fail("open", path, errno);
     if (S_ISDIR(info.st_mode)) return weft_file_fail("open", path, EISDIR);
     if (access(path, R_OK) != 0) return weft_file_fail("open", path, errno);
-    TRY(weft_seal_open(path, &f->seal, mem));
+    TRY(weft_seal_open(path, &file->seal, mem));
     hid_t list = access_list();
-    choose_driver(f, list);
+    choose_driver(file, list);
     weft_status st = WEFT_OK;
     if (H5Fis_hdf5(path) == 0) {
         st = weft_fail(WEFT_EFILE,
@@ -94,8 +95,8 @@ weft_status weft_h5_open(weft_h5 *f, const char *path, weft_arena *mem)
                        "the file again",
                        path, (long long)info.st_size);
     } else {
-        f->file = H5Fopen(path, H5F_ACC_RDONLY, list);
-        if (f->file < 0) st = weft_h5_fail(f, "open", "");
+        file->file = H5Fopen(path, H5F_ACC_RDONLY, list);
+        if (file->file < 0) st = weft_h5_fail(file, "open", "");
     }
     weft_h5_drop(list);
     return st;
@@ -106,12 +107,12 @@ static const char *format_of(const char *path, weft_arena *mem)
 {
     const char *format = "";
     struct stat info;
-    weft_h5 f;
+    weft_h5 file;
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return "";
-    weft_status st = weft_h5_open(&f, path, mem);
-    if (st == WEFT_OK && weft_h5_has(&f, "/@format"))
-        st = weft_h5_read_attr(&f, "/", "format", &format);
-    weft_h5_close(&f);
+    weft_status st = weft_h5_open(&file, path, mem);
+    if (st == WEFT_OK && weft_h5_has(&file, "/@format"))
+        st = weft_h5_read_attr(&file, "/", "format", &format);
+    weft_h5_close(&file);
     return st == WEFT_OK ? format : "";
 }
 
@@ -139,76 +140,77 @@ weft_status weft_h5_replace(const char *path, const char *format, int force)
     return st;
 }
 
-weft_status weft_h5_create(weft_h5 *f, const char *path, weft_arena *mem)
+weft_status weft_h5_create(weft_h5 *file, const char *path, weft_arena *mem)
 {
-    *f = closed(path, mem);
+    *file = closed(path, mem);
     TRY(weft_file_name(path));
-    f->temp = weft_file_temp(path, mem);
+    file->temp = weft_file_temp(path, mem);
     hid_t list = access_list();
     H5Pset_alignment(list, ALIGNED,
                      ALIGN); /* so that they can be used in the mapped file */
-    choose_driver(f, list);
-    f->file = H5Fcreate(f->temp, H5F_ACC_TRUNC, H5P_DEFAULT, list);
-    weft_status st = f->file < 0 ? weft_h5_fail(f, "write", "") : WEFT_OK;
+    choose_driver(file, list);
+    file->file = H5Fcreate(file->temp, H5F_ACC_TRUNC, H5P_DEFAULT, list);
+    weft_status st = file->file < 0 ? weft_h5_fail(file, "write", "") : WEFT_OK;
     weft_h5_drop(list);
     return st;
 }
 
-weft_status weft_h5_commit(weft_h5 *f)
+weft_status weft_h5_commit(weft_h5 *file)
 {
-    if (H5Fflush(f->file, H5F_SCOPE_GLOBAL) < 0 || H5Fclose(f->file) < 0 ||
-        *f->error != 0) {
-        weft_status st = weft_h5_fail(f, "write", "");
-        weft_h5_close(f);
+    if (H5Fflush(file->file, H5F_SCOPE_GLOBAL) < 0 || H5Fclose(file->file) < 0 ||
+        *file->error != 0) {
+        weft_status st = weft_h5_fail(file, "write", "");
+        weft_h5_close(file);
         return st;
     }
-    f->file = -1;
-    int err = weft_seal_append(f->temp);
-    if (err == 0) return weft_file_publish(f->temp, f->path);
-    unlink(f->temp);
-    return weft_file_fail("write", f->path, err);
+    file->file = -1;
+    int err = weft_seal_append(file->temp);
+    if (err == 0) return weft_file_publish(file->temp, file->path);
+    unlink(file->temp);
+    return weft_file_fail("write", file->path, err);
 }
 
-void weft_h5_close(weft_h5 *f)
+void weft_h5_close(weft_h5 *file)
 {
-    int begun = f->file >= 0;
-    if (begun) weft_h5_unmap(f);
-    if (begun && H5Iis_valid(f->file) > 0) H5Fclose(f->file);
-    if (begun && f->temp != NULL) unlink(f->temp);
-    f->file = -1;
+    int begun = file->file >= 0;
+    if (begun) weft_h5_unmap(file);
+    if (begun && H5Iis_valid(file->file) > 0) H5Fclose(file->file);
+    if (begun && file->temp != NULL) unlink(file->temp);
+    file->file = -1;
 }
 
 /* ---- checksums ---- */
 
-weft_status weft_h5_sealed(const weft_h5 *f)
+weft_status weft_h5_sealed(const weft_h5 *file)
 {
-    if (f->seal != NULL) return WEFT_OK;
+    if (file->seal != NULL) return WEFT_OK;
     return weft_fail(WEFT_EFILE,
                      "%s has no checksums, having been changed by "
                      "another program; make it again",
-                     f->path);
+                     file->path);
 }
 
-weft_status weft_h5_sound(const weft_h5 *f)
+weft_status weft_h5_sound(const weft_h5 *file)
 {
-    TRY(weft_h5_view_sound(f));
-    return f->seal != NULL && f->seal->bad >= 0 ? weft_seal_fail(f->seal) : WEFT_OK;
+    TRY(weft_h5_view_sound(file));
+    return file->seal != NULL && file->seal->bad >= 0 ? weft_seal_fail(file->seal)
+                                                      : WEFT_OK;
 }
 
-weft_status weft_h5_verify(weft_h5 *f)
+weft_status weft_h5_verify(weft_h5 *file)
 {
-    if (f->seal == NULL)
+    if (file->seal == NULL)
         weft_log(WEFT_WARN,
                  "%s has no checksums, having been changed by another "
                  "program: damage to it would not be seen",
-                 f->path);
-    if (f->seal == NULL) return WEFT_OK;
-    int fd = open(f->path, O_RDONLY);
-    if (fd < 0) return weft_file_fail("read", f->path, errno);
-    int err = weft_seal_verify(f->seal, fd);
+                 file->path);
+    if (file->seal == NULL) return WEFT_OK;
+    int fd = open(file->path, O_RDONLY);
+    if (fd < 0) return weft_file_fail("read", file->path, errno);
+    int err = weft_seal_verify(file->seal, fd);
     close(fd);
-    TRY(weft_h5_sound(f));
-    return err == 0 ? WEFT_OK : weft_file_fail("read", f->path, err);
+    TRY(weft_h5_sound(file));
+    return err == 0 ? WEFT_OK : weft_file_fail("read", file->path, err);
 }
 
 /* ---- writing datasets ---- */
@@ -278,7 +280,7 @@ static void let_grow(hid_t list, int nd, const hsize_t *dims, size_t size)
 }
 
 /* Makes a dataset, with the groups above it; gives its handle. */
-static weft_status make(const weft_h5 *f, const char *name, hid_t type, int nd,
+static weft_status make(const weft_h5 *file, const char *name, hid_t type, int nd,
                         const int64_t *dims, layout lay, hid_t *set)
 {
     weft_check(nd >= 1 && nd <= WEFT_H5_DIMS, "dataset %s of %d dimensions", name, nd);
@@ -292,8 +294,8 @@ static weft_status make(const weft_h5 *f, const char *name, hid_t type, int nd,
     H5Pset_obj_track_times(list, 0); /* equal contents, equal bytes */
     if (lay == PACKED) compress(list, nd, size, H5Tget_size(type));
     if (lay == GROWING) let_grow(list, nd, size, H5Tget_size(type));
-    *set = H5Dcreate2(f->file, name, type, space, links, list, H5P_DEFAULT);
-    weft_status st = *set < 0 ? weft_h5_fail(f, "write", name) : WEFT_OK;
+    *set = H5Dcreate2(file->file, name, type, space, links, list, H5P_DEFAULT);
+    weft_status st = *set < 0 ? weft_h5_fail(file, "write", name) : WEFT_OK;
     weft_h5_drop(list);
     weft_h5_drop(links);
     weft_h5_drop(space);
@@ -301,56 +303,56 @@ static weft_status make(const weft_h5 *f, const char *name, hid_t type, int nd,
 }
 
 /* Writes the whole dataset (nothing if data is NULL), adds its attributes and closes it. */
-static weft_status fill(const weft_h5 *f, const char *name, hid_t set, hid_t type,
+static weft_status fill(const weft_h5 *file, const char *name, hid_t set, hid_t type,
                         const void *data, const char *about, const char *unit)
 {
-    weft_status st = weft_h5_text_attr(f, set, "about", about);
-    if (st == WEFT_OK) st = weft_h5_text_attr(f, set, "unit", unit);
+    weft_status st = weft_h5_text_attr(file, set, "about", about);
+    if (st == WEFT_OK) st = weft_h5_text_attr(file, set, "unit", unit);
     if (st == WEFT_OK && data != NULL &&
         H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0)
-        st = weft_h5_fail(f, "write", name);
-    if ((weft_h5_drop(set) < 0 || *f->error != 0) && st == WEFT_OK)
-        st = weft_h5_fail(f, "write", name);
+        st = weft_h5_fail(file, "write", name);
+    if ((weft_h5_drop(set) < 0 || *file->error != 0) && st == WEFT_OK)
+        st = weft_h5_fail(file, "write", name);
     return st;
 }
 
 /* Makes, fills, describes and closes a dataset. */
-static weft_status put(const weft_h5 *f, const char *name, weft_h5type type, int nd,
+static weft_status put(const weft_h5 *file, const char *name, weft_h5type type, int nd,
                        const int64_t *dims, const void *data, layout lay, const char *about,
                        const char *unit)
 {
     hid_t kind = weft_h5_type(type), set;
-    weft_status st = make(f, name, kind, nd, dims, lay, &set);
-    if (st == WEFT_OK) st = fill(f, name, set, kind, data, about, unit);
+    weft_status st = make(file, name, kind, nd, dims, lay, &set);
+    if (st == WEFT_OK) st = fill(file, name, set, kind, data, about, unit);
     weft_h5_drop(kind);
     return st;
 }
 
-weft_status weft_h5_put(weft_h5 *f, const char *name, weft_h5type type, int nd,
+weft_status weft_h5_put(weft_h5 *file, const char *name, weft_h5type type, int nd,
                         const int64_t *dims, const void *data, int packed,
                         const char *about, const char *unit)
 {
     int64_t count = 1;
     for (int i = 0; i < nd; i++) count *= dims[i];
-    return put(f, name, type, nd, dims, count > 0 ? data : NULL, packed ? PACKED : WHOLE,
+    return put(file, name, type, nd, dims, count > 0 ? data : NULL, packed ? PACKED : WHOLE,
                about, unit);
 }
 
-weft_status weft_h5_make(weft_h5 *f, const char *name, weft_h5type type, int nd,
+weft_status weft_h5_make(weft_h5 *file, const char *name, weft_h5type type, int nd,
                          const int64_t *dims, const char *about, const char *unit)
 {
-    return put(f, name, type, nd, dims, NULL, WHOLE, about, unit);
+    return put(file, name, type, nd, dims, NULL, WHOLE, about, unit);
 }
 
-weft_status weft_h5_grow(weft_h5 *f, const char *name, weft_h5type type, int64_t width,
+weft_status weft_h5_grow(weft_h5 *file, const char *name, weft_h5type type, int64_t width,
                          const char *about, const char *unit)
 {
     const int64_t dims[2] = {0, width};
-    return put(f, name, type, width > 0 ? 2 : 1, dims, NULL, GROWING, about, unit);
+    return put(file, name, type, width > 0 ? 2 : 1, dims, NULL, GROWING, about, unit);
 }
 
-weft_status weft_h5_put_texts(weft_h5 *f, const char *name, const char *const *text,
+weft_status weft_h5_put_texts(weft_h5 *file, const char *name, const char *const *text,
                               int64_t n, const char *about)
 {
-    return put(f, name, WEFT_H5_TEXT, 1, &n, n > 0 ? text : NULL, WHOLE, about, "text");
+    return put(file, name, WEFT_H5_TEXT, 1, &n, n > 0 ? text : NULL, WHOLE, about, "text");
 }

@@ -10,16 +10,18 @@ _Static_assert(sizeof(hid_t) == sizeof(int64_t), "handles of HDF5 fit their plac
 
 /* EFILE "cannot <what> <name> of PATH: <reason>; <remedy>" from HDF5's error stack, so to
  * be called before any further HDF5 call. `name` "" speaks of the file itself. */
-WEFT_CHECKED weft_status weft_h5_fail(const weft_h5 *f, const char *what, const char *name);
+WEFT_CHECKED weft_status weft_h5_fail(const weft_h5 *file, const char *what,
+                                      const char *name);
 
 /* EFILE if the way to an object leads through a soft or external link: what is there may be
  * of another file, or nothing. */
-WEFT_CHECKED weft_status weft_h5_own(const weft_h5 *f, const char *name);
+WEFT_CHECKED weft_status weft_h5_own(const weft_h5 *file, const char *name);
 /* EFILE: the dataset has no such rows. */
-WEFT_CHECKED weft_status weft_h5_no_rows(const weft_h5set *s, int64_t first, int64_t count);
+WEFT_CHECKED weft_status weft_h5_no_rows(const weft_h5set *set, int64_t first,
+                                         int64_t count);
 /* EFILE if a page of the mapped file could not be read. */
-WEFT_CHECKED weft_status weft_h5_view_sound(const weft_h5 *f);
-void weft_h5_unmap(weft_h5 *f);
+WEFT_CHECKED weft_status weft_h5_view_sound(const weft_h5 *file);
+void weft_h5_unmap(weft_h5 *file);
 
 /* Closes any HDF5 handle; a negative one is none. Negative where closing failed. */
 herr_t weft_h5_drop(hid_t handle);
@@ -39,7 +41,7 @@ hid_t weft_h5_text_type(void);
 hid_t weft_h5_type(weft_h5type type);
 
 /* Writes a new text attribute of an open object of f. */
-WEFT_CHECKED weft_status weft_h5_text_attr(const weft_h5 *f, hid_t object, const char *key,
-                                           const char *text);
+WEFT_CHECKED weft_status weft_h5_text_attr(const weft_h5 *file, hid_t object,
+                                           const char *key, const char *text);
 
 #endif

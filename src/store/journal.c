@@ -49,32 +49,32 @@ static int append(int fd, const void *data, size_t bytes)
     return ftruncate(fd, start) != 0 && n > 0 ? errno : err;
 }
 
-static weft_status lock(weft_journal *j)
+static weft_status lock(weft_journal *journal)
 {
-    int err = weft_file_lock(j->fd);
+    int err = weft_file_lock(journal->fd);
     if (err == 0) return WEFT_OK;
     if (err != EACCES && err != EAGAIN) {
         weft_log(WEFT_WARN,
                  "%s: this file system has no locks: see to it that no second process goes "
                  "on with the run, or keep it elsewhere",
-                 j->path);
+                 journal->path);
         return WEFT_OK;
     }
     return weft_fail(WEFT_EFILE, "%s is in use by another process; wait for it or end it",
-                     j->path);
+                     journal->path);
 }
 
-static weft_status begin(weft_journal *j)
+static weft_status begin(weft_journal *journal)
 {
-    int err = append(j->fd, magic, sizeof magic);
-    return err == 0 ? WEFT_OK : weft_file_fail("write", j->path, err);
+    int err = append(journal->fd, magic, sizeof magic);
+    return err == 0 ? WEFT_OK : weft_file_fail("write", journal->path, err);
 }
 
-static weft_status begin_synced(weft_journal *j)
+static weft_status begin_synced(weft_journal *journal)
 {
-    TRY(begin(j));
-    int err = fsync(j->fd) != 0 ? errno : weft_file_sync_dir(j->path);
-    return err == 0 ? WEFT_OK : weft_file_fail("write", j->path, err);
+    TRY(begin(journal));
+    int err = fsync(journal->fd) != 0 ? errno : weft_file_sync_dir(journal->path);
+    return err == 0 ? WEFT_OK : weft_file_fail("write", journal->path, err);
 }
 
 /* ---- reading ---- */
@@ -111,12 +111,12 @@ static size_t find(int (*is)(const char *, size_t, size_t, frame *), const char 
 static weft_record record_of(const frame *f, const char *payload, int whole,
                              weft_arena *mem)
 {
-    weft_record r = {.tag = f->tag, .bytes = (size_t)f->bytes};
-    if (!whole) return r;
-    char *copy = WEFT_NEW(mem, char, r.bytes);
-    memcpy(copy, payload, r.bytes);
-    r.data = copy;
-    return r;
+    weft_record record = {.tag = f->tag, .bytes = (size_t)f->bytes};
+    if (!whole) return record;
+    char *copy = WEFT_NEW(mem, char, record.bytes);
+    memcpy(copy, payload, record.bytes);
+    record.data = copy;
+    return record;
 }
 
 /* Gives the records of text[size]; returns where the last one ends. A damaged payload ends
@@ -131,31 +131,31 @@ static size_t read_records(const char *text, size_t size, weft_record **rec, int
     *rec = NULL;
     *n = 0;
     while (end < size) {
-        weft_record r;
+        weft_record record;
         if (end >= whole) whole = find(is_whole, text, size, end);
         if (is_frame(text, end < whole ? whole : size, end, &f)) {
-            r = record_of(&f, text + end + sizeof f, end == whole, mem);
+            record = record_of(&f, text + end + sizeof f, end == whole, mem);
             end += sizeof f + (size_t)f.bytes;
         } else {
             size_t next = find(is_frame, text, whole, end + 1);
             if (next == size) break;
-            r = (weft_record){.bytes = next - end};
+            record = (weft_record){.bytes = next - end};
             end = next;
         }
         *rec = weft_grow(mem, *rec, sizeof **rec, *n, &room);
-        (*rec)[(*n)++] = r;
+        (*rec)[(*n)++] = record;
     }
     return end;
 }
 
 /* Cuts what follows the last record. */
-static weft_status cut(weft_journal *j, size_t size, size_t end)
+static weft_status cut(weft_journal *journal, size_t size, size_t end)
 {
     if (size == end) return WEFT_OK;
-    weft_log(WEFT_WARN, "%s: the last %zu bytes are no whole record and are cut", j->path,
-             size - end);
-    if (ftruncate(j->fd, (off_t)end) != 0 || fsync(j->fd) != 0)
-        return weft_file_fail("write", j->path, errno);
+    weft_log(WEFT_WARN, "%s: the last %zu bytes are no whole record and are cut",
+             journal->path, size - end);
+    if (ftruncate(journal->fd, (off_t)end) != 0 || fsync(journal->fd) != 0)
+        return weft_file_fail("write", journal->path, errno);
     return WEFT_OK;
 }
 
@@ -175,23 +175,24 @@ static weft_status check_magic(const char *path, const char *text, size_t size)
     return WEFT_OK;
 }
 
-static weft_status load(weft_journal *j, weft_record **rec, int64_t *n, weft_arena *mem)
+static weft_status load(weft_journal *journal, weft_record **rec, int64_t *n,
+                        weft_arena *mem)
 {
     struct stat info;
-    if (fstat(j->fd, &info) != 0) return weft_file_fail("read", j->path, errno);
+    if (fstat(journal->fd, &info) != 0) return weft_file_fail("read", journal->path, errno);
     size_t size = (size_t)info.st_size, end;
     char *text = WEFT_NEW(mem, char, size);
     /* By the same descriptor: closing another one would release the lock. */
-    int err = weft_file_read(j->fd, text, size);
-    if (err != 0) return weft_file_fail("read", j->path, err);
+    int err = weft_file_read(journal->fd, text, size);
+    if (err != 0) return weft_file_fail("read", journal->path, err);
     if (size < sizeof magic && memcmp(text, magic, size) == 0) {
-        if (size > 0 && ftruncate(j->fd, 0) != 0)
-            return weft_file_fail("write", j->path, errno);
-        return begin_synced(j);
+        if (size > 0 && ftruncate(journal->fd, 0) != 0)
+            return weft_file_fail("write", journal->path, errno);
+        return begin_synced(journal);
     }
-    TRY(check_magic(j->path, text, size));
+    TRY(check_magic(journal->path, text, size));
     end = read_records(text, size, rec, n, mem);
-    return cut(j, size, end);
+    return cut(journal, size, end);
 }
 
 /* ---- public ---- */
@@ -206,35 +207,35 @@ int weft_journal_is(const char *path)
     return n >= 0 && memcmp(text, magic, (size_t)n) == 0;
 }
 
-static weft_status open_locked(weft_journal *j, const char *path, weft_arena *mem)
+static weft_status open_locked(weft_journal *journal, const char *path, weft_arena *mem)
 {
-    j->path = weft_arena_text(mem, "%s", path);
-    j->fd = open(path, O_RDWR | O_CREAT | O_APPEND, 0666);
-    if (j->fd < 0) return weft_file_fail("open the journal", path, errno);
-    return lock(j);
+    journal->path = weft_arena_text(mem, "%s", path);
+    journal->fd = open(path, O_RDWR | O_CREAT | O_APPEND, 0666);
+    if (journal->fd < 0) return weft_file_fail("open the journal", path, errno);
+    return lock(journal);
 }
 
-weft_status weft_journal_open(weft_journal *j, const char *path, weft_record **rec,
+weft_status weft_journal_open(weft_journal *journal, const char *path, weft_record **rec,
                               int64_t *n, weft_arena *mem)
 {
     *rec = NULL;
     *n = 0;
-    weft_status st = open_locked(j, path, mem);
-    if (st == WEFT_OK) st = load(j, rec, n, mem);
-    if (st != WEFT_OK) weft_journal_close(j);
+    weft_status st = open_locked(journal, path, mem);
+    if (st == WEFT_OK) st = load(journal, rec, n, mem);
+    if (st != WEFT_OK) weft_journal_close(journal);
     return st;
 }
 
-weft_status weft_journal_extend(weft_journal *j, const char *path, int *fresh,
+weft_status weft_journal_extend(weft_journal *journal, const char *path, int *fresh,
                                 weft_arena *mem)
 {
     struct stat info;
-    weft_status st = open_locked(j, path, mem);
-    if (st == WEFT_OK && fstat(j->fd, &info) != 0)
-        st = weft_file_fail("read", j->path, errno);
+    weft_status st = open_locked(journal, path, mem);
+    if (st == WEFT_OK && fstat(journal->fd, &info) != 0)
+        st = weft_file_fail("read", journal->path, errno);
     *fresh = st == WEFT_OK && info.st_size == 0;
-    if (*fresh) st = begin(j);
-    if (st != WEFT_OK) weft_journal_close(j);
+    if (*fresh) st = begin(journal);
+    if (st != WEFT_OK) weft_journal_close(journal);
     return st;
 }
 
@@ -260,13 +261,15 @@ weft_status weft_journal_read(const char *path, weft_record **rec, int64_t *n, i
     return WEFT_OK;
 }
 
-weft_status weft_journal_clear(weft_journal *j)
+weft_status weft_journal_clear(weft_journal *journal)
 {
-    if (ftruncate(j->fd, 0) != 0) return weft_file_fail("write", j->path, errno);
-    return begin_synced(j);
+    if (ftruncate(journal->fd, 0) != 0)
+        return weft_file_fail("write", journal->path, errno);
+    return begin_synced(journal);
 }
 
-weft_status weft_journal_add(weft_journal *j, uint64_t tag, const void *data, size_t bytes)
+weft_status weft_journal_add(weft_journal *journal, uint64_t tag, const void *data,
+                             size_t bytes)
 {
     weft_arena *tmp = weft_arena_new();
     char *text = weft_arena_alloc(tmp, sizeof(frame) + bytes, 1);
@@ -274,22 +277,23 @@ weft_status weft_journal_add(weft_journal *j, uint64_t tag, const void *data, si
     f.check = check_of(&f);
     memcpy(text, &f, sizeof f);
     if (bytes > 0) memcpy(text + sizeof f, data, bytes);
-    int err = append(j->fd, text, sizeof f + bytes);
+    int err = append(journal->fd, text, sizeof f + bytes);
     weft_arena_free(tmp);
-    return err == 0 ? WEFT_OK : weft_file_fail("write the journal", j->path, err);
+    return err == 0 ? WEFT_OK : weft_file_fail("write the journal", journal->path, err);
 }
 
-weft_status weft_journal_sync(weft_journal *j)
+weft_status weft_journal_sync(weft_journal *journal)
 {
-    return fsync(j->fd) == 0 ? WEFT_OK
-                             : weft_file_fail("write the journal", j->path, errno);
+    return fsync(journal->fd) == 0
+               ? WEFT_OK
+               : weft_file_fail("write the journal", journal->path, errno);
 }
 
-void weft_journal_close(weft_journal *j)
+void weft_journal_close(weft_journal *journal)
 {
-    if (j->fd >= 0) {
-        fsync(j->fd);
-        close(j->fd);
+    if (journal->fd >= 0) {
+        fsync(journal->fd);
+        close(journal->fd);
     }
-    j->fd = -1;
+    journal->fd = -1;
 }

@@ -53,50 +53,50 @@ static void on_lost(int number, siginfo_t *info, void *context)
 static void catch_lost(void)
 {
     if (page > 0) return;
-    struct sigaction a = {.sa_sigaction = on_lost, .sa_flags = SA_SIGINFO};
-    sigemptyset(&a.sa_mask);
+    struct sigaction action = {.sa_sigaction = on_lost, .sa_flags = SA_SIGINFO};
+    sigemptyset(&action.sa_mask);
     zeros = open("/dev/zero", O_RDONLY | O_CLOEXEC);
     page = (size_t)sysconf(_SC_PAGESIZE);
-    sigaction(SIGBUS, &a, &before);
+    sigaction(SIGBUS, &action, &before);
 }
 
 /* Maps the sealed bytes of the file, once. 0, or the errno. */
-static int map_file(weft_h5 *f)
+static int map_file(weft_h5 *file)
 {
-    if (f->view >= 0) return 0;
+    if (file->view >= 0) return 0;
     int i = 0;
     while (i < MAX_VIEWS && view[i].base) i++;
     if (i == MAX_VIEWS) return EMFILE;
-    int fd = open(f->path, O_RDONLY);
+    int fd = open(file->path, O_RDONLY);
     if (fd < 0) return errno;
     catch_lost();
-    void *base = mmap(NULL, (size_t)f->seal->bytes, PROT_READ, MAP_SHARED, fd, 0);
+    void *base = mmap(NULL, (size_t)file->seal->bytes, PROT_READ, MAP_SHARED, fd, 0);
     int err = base == MAP_FAILED ? errno : 0;
     close(fd);
     if (err != 0) return err;
-    view[i].bytes = (size_t)f->seal->bytes;
+    view[i].bytes = (size_t)file->seal->bytes;
     view[i].lost = 0;
     view[i].base = base;
-    f->view = i;
+    file->view = i;
     return 0;
 }
 
-void weft_h5_unmap(weft_h5 *f)
+void weft_h5_unmap(weft_h5 *file)
 {
-    if (f->view < 0) return;
-    munmap(view[f->view].base, view[f->view].bytes);
-    view[f->view].base = NULL;
-    f->view = -1;
+    if (file->view < 0) return;
+    munmap(view[file->view].base, view[file->view].bytes);
+    view[file->view].base = NULL;
+    file->view = -1;
 }
 
-weft_status weft_h5_view_sound(const weft_h5 *f)
+weft_status weft_h5_view_sound(const weft_h5 *file)
 {
-    if (f->view < 0 || !view[f->view].lost) return WEFT_OK;
+    if (file->view < 0 || !view[file->view].lost) return WEFT_OK;
     return weft_fail(
         WEFT_EFILE,
         "%s was cut short, or could not be read, while it was in use; make the "
         "file again, or check the file system",
-        f->path);
+        file->path);
 }
 
 /* The system lists each mapping, "from-to ...", with its sizes below, "Rss: 12 kB". */
@@ -124,21 +124,21 @@ double weft_h5_mapped(void)
 
 /* Rows of a piece; 0 if pieces cannot be used in the mapped file: numbers of another type,
  * or filters. */
-static int64_t rows_of_piece(const weft_h5map *m)
+static int64_t rows_of_piece(const weft_h5map *map)
 {
-    hid_t list = H5Dget_create_plist(m->set.set), kind = weft_h5_type(m->type),
-          own = H5Dget_type(m->set.set);
+    hid_t list = H5Dget_create_plist(map->set.set), kind = weft_h5_type(map->type),
+          own = H5Dget_type(map->set.set);
     const H5D_layout_t layout = H5Pget_layout(list);
     hsize_t chunk[WEFT_H5_DIMS] = {0};
     int64_t rows = 0;
     if (H5Tequal(own, kind) > 0 && H5Pget_nfilters(list) == 0) {
         if (layout == H5D_CONTIGUOUS)
-            rows = m->row < PIECE_BYTES ? (int64_t)(PIECE_BYTES / m->row) : 1;
+            rows = map->row < PIECE_BYTES ? (int64_t)(PIECE_BYTES / map->row) : 1;
         else if (layout == H5D_CHUNKED &&
-                 H5Pget_chunk(list, WEFT_H5_DIMS, chunk) == m->set.nd)
+                 H5Pget_chunk(list, WEFT_H5_DIMS, chunk) == map->set.nd)
             rows = (int64_t)chunk[0];
-        for (int i = 1; i < m->set.nd && layout == H5D_CHUNKED; i++)
-            if ((int64_t)chunk[i] != m->set.dims[i]) rows = 0;
+        for (int i = 1; i < map->set.nd && layout == H5D_CHUNKED; i++)
+            if ((int64_t)chunk[i] != map->set.dims[i]) rows = 0;
     }
     weft_h5_drop(own);
     weft_h5_drop(kind);
@@ -146,166 +146,168 @@ static int64_t rows_of_piece(const weft_h5map *m)
     return rows;
 }
 
-weft_status weft_h5_map_open(weft_h5map *m, weft_h5 *f, const char *name, weft_h5type type,
-                             weft_h5_check check, const void *self)
+weft_status weft_h5_map_open(weft_h5map *map, weft_h5 *file, const char *name,
+                             weft_h5type type, weft_h5_check check, const void *self)
 {
-    *m = (weft_h5map){.type = type, .check = check, .self = self};
-    TRY(weft_h5_set_open(&m->set, f, name));
-    m->row = weft_h5_size(type);
-    for (int i = 1; i < m->set.nd; i++) m->row *= (size_t)m->set.dims[i];
-    if (m->row == 0) {
-        weft_h5_set_close(&m->set);
+    *map = (weft_h5map){.type = type, .check = check, .self = self};
+    TRY(weft_h5_set_open(&map->set, file, name));
+    map->row = weft_h5_size(type);
+    for (int i = 1; i < map->set.nd; i++) map->row *= (size_t)map->set.dims[i];
+    if (map->row == 0) {
+        weft_h5_set_close(&map->set);
         return weft_fail(WEFT_EFILE, "%s of %s has rows of no numbers; make the file again",
-                         name, f->path);
+                         name, file->path);
     }
-    m->per = rows_of_piece(m);
-    m->seen = m->per > 0 && f->seal && f->seal->bytes > 0;
-    if (m->seen) {
-        int err = map_file(f);
+    map->per = rows_of_piece(map);
+    map->seen = map->per > 0 && file->seal && file->seal->bytes > 0;
+    if (map->seen) {
+        int err = map_file(file);
         if (err != 0)
             weft_log(WEFT_WARN,
                      "%s cannot be mapped into memory (%s), so each rank keeps what it "
                      "reads of it",
-                     f->path, strerror(err));
-        m->seen = err == 0;
+                     file->path, strerror(err));
+        map->seen = err == 0;
     }
-    if (m->per == 0) m->per = m->row < PIECE_BYTES ? (int64_t)(PIECE_BYTES / m->row) : 1;
-    m->shift = 0;
-    while ((int64_t)1 << m->shift < m->per) m->shift++;
-    if ((int64_t)1 << m->shift != m->per) m->shift = -1;
-    m->own = weft_arena_new();
-    m->at = WEFT_NEW(m->own, const char *, m->set.dims[0] / m->per + 1);
+    if (map->per == 0)
+        map->per = map->row < PIECE_BYTES ? (int64_t)(PIECE_BYTES / map->row) : 1;
+    map->shift = 0;
+    while ((int64_t)1 << map->shift < map->per) map->shift++;
+    if ((int64_t)1 << map->shift != map->per) map->shift = -1;
+    map->own = weft_arena_new();
+    map->at = WEFT_NEW(map->own, const char *, map->set.dims[0] / map->per + 1);
     return WEFT_OK;
 }
 
-void weft_h5_map_close(weft_h5map *m)
+void weft_h5_map_close(weft_h5map *map)
 {
-    weft_h5_set_close(&m->set);
-    weft_arena_free(m->own);
-    m->own = NULL;
+    weft_h5_set_close(&map->set);
+    weft_arena_free(map->own);
+    map->own = NULL;
 }
 
 /* Offset of the first row in the file; -1: the rows are not one after the other there. */
-static int64_t place_of_all(const weft_h5map *m)
+static int64_t place_of_all(const weft_h5map *map)
 {
-    haddr_t whole = H5Dget_offset(m->set.set);
-    int usable = whole != HADDR_UNDEF && rows_of_piece(m) > 0;
-    return usable && whole % weft_h5_size(m->type) == 0 ? (int64_t)whole : -1;
+    haddr_t whole = H5Dget_offset(map->set.set);
+    int usable = whole != HADDR_UNDEF && rows_of_piece(map) > 0;
+    return usable && whole % weft_h5_size(map->type) == 0 ? (int64_t)whole : -1;
 }
 
-weft_status weft_h5_map_part(weft_h5 *f, const char *name, weft_h5type type, int64_t first,
-                             int64_t count, const void **rows)
+weft_status weft_h5_map_part(weft_h5 *file, const char *name, weft_h5type type,
+                             int64_t first, int64_t count, const void **rows)
 {
-    weft_h5map m = {.type = type};
+    weft_h5map map = {.type = type};
     *rows = NULL;
-    if (!f->seal || f->seal->bytes == 0 || first < 0 || count < 1) return WEFT_OK;
-    TRY(weft_h5_set_open(&m.set, f, name));
-    m.row = weft_h5_size(type);
-    for (int i = 1; i < m.set.nd; i++) m.row *= (size_t)m.set.dims[i];
-    int64_t at = m.row > 0 ? place_of_all(&m) : -1, n = m.set.dims[0];
-    weft_h5_set_close(&m.set);
-    if (at < 0 || first > n - count || map_file(f) != 0) return WEFT_OK;
-    at += first * (int64_t)m.row;
-    int64_t bytes = count * (int64_t)m.row;
-    if (at > f->seal->bytes - bytes) return WEFT_OK;
-    int good = weft_seal_check(f->seal, view[f->view].base, at, bytes);
-    TRY(weft_h5_view_sound(f));
-    if (!good) return weft_seal_fail(f->seal);
-    *rows = view[f->view].base + at;
+    if (!file->seal || file->seal->bytes == 0 || first < 0 || count < 1) return WEFT_OK;
+    TRY(weft_h5_set_open(&map.set, file, name));
+    map.row = weft_h5_size(type);
+    for (int i = 1; i < map.set.nd; i++) map.row *= (size_t)map.set.dims[i];
+    int64_t at = map.row > 0 ? place_of_all(&map) : -1, n = map.set.dims[0];
+    weft_h5_set_close(&map.set);
+    if (at < 0 || first > n - count || map_file(file) != 0) return WEFT_OK;
+    at += first * (int64_t)map.row;
+    int64_t bytes = count * (int64_t)map.row;
+    if (at > file->seal->bytes - bytes) return WEFT_OK;
+    int good = weft_seal_check(file->seal, view[file->view].base, at, bytes);
+    TRY(weft_h5_view_sound(file));
+    if (!good) return weft_seal_fail(file->seal);
+    *rows = view[file->view].base + at;
     return WEFT_OK;
 }
 
-static int64_t rows_in(const weft_h5map *m, int64_t piece)
+static int64_t rows_in(const weft_h5map *map, int64_t piece)
 {
-    int64_t left = m->set.dims[0] - piece * m->per;
-    return left < m->per ? left : m->per;
+    int64_t left = map->set.dims[0] - piece * map->per;
+    return left < map->per ? left : map->per;
 }
 
 /* The place from which driver.c read a row for HDF5, -1 if it did not read it in one piece;
  * HDF5 (1.10) looks through all chunks when it is asked for the place of one. */
-static weft_status place_of_row(const weft_h5map *m, int64_t row, int64_t *at)
+static weft_status place_of_row(const weft_h5map *map, int64_t row, int64_t *at)
 {
-    weft_h5 *f = m->set.file;
+    weft_h5 *file = map->set.file;
     weft_arena *tmp = weft_arena_new();
-    *f->raw = (weft_h5raw){.at = -1};
+    *file->raw = (weft_h5raw){.at = -1};
     weft_status st =
-        weft_h5_set_rows(&m->set, m->type, row, 1, weft_arena_alloc(tmp, 1, m->row));
-    *at = f->raw->bytes == m->row ? f->raw->at : -1;
+        weft_h5_set_rows(&map->set, map->type, row, 1, weft_arena_alloc(tmp, 1, map->row));
+    *at = file->raw->bytes == map->row ? file->raw->at : -1;
     weft_arena_free(tmp);
     return st;
 }
 
 /* Offset of a piece in the file; -1: it has none. */
-static weft_status place_of(const weft_h5map *m, int64_t piece, int64_t *at)
+static weft_status place_of(const weft_h5map *map, int64_t piece, int64_t *at)
 {
-    haddr_t whole = H5Dget_offset(m->set.set);
-    int64_t first = piece * m->per, last = first + rows_in(m, piece) - 1;
+    haddr_t whole = H5Dget_offset(map->set.set);
+    int64_t first = piece * map->per, last = first + rows_in(map, piece) - 1;
     int64_t end;
-    *at = (int64_t)whole + first * (int64_t)m->row;
+    *at = (int64_t)whole + first * (int64_t)map->row;
     if (whole != HADDR_UNDEF) return WEFT_OK;
-    TRY(place_of_row(m, first, at));
-    TRY(place_of_row(m, last, &end));
-    if (end != *at + (last - first) * (int64_t)m->row) *at = -1;
+    TRY(place_of_row(map, first, at));
+    TRY(place_of_row(map, last, &end));
+    if (end != *at + (last - first) * (int64_t)map->row) *at = -1;
     return WEFT_OK;
 }
 
 /* The piece in the mapped file, compared with its checksums; NULL: it cannot be used there,
  * for instance because its numbers are not aligned. */
-static weft_status see(const weft_h5map *m, int64_t piece, const char **out)
+static weft_status see(const weft_h5map *map, int64_t piece, const char **out)
 {
-    weft_h5 *f = m->set.file;
-    int64_t bytes = rows_in(m, piece) * (int64_t)m->row;
+    weft_h5 *file = map->set.file;
+    int64_t bytes = rows_in(map, piece) * (int64_t)map->row;
     int64_t at;
     *out = NULL;
-    TRY(place_of(m, piece, &at));
-    if (at < 0 || at > f->seal->bytes - bytes || at % (int64_t)weft_h5_size(m->type) != 0)
+    TRY(place_of(map, piece, &at));
+    if (at < 0 || at > file->seal->bytes - bytes ||
+        at % (int64_t)weft_h5_size(map->type) != 0)
         return WEFT_OK;
-    int good = weft_seal_check(f->seal, view[f->view].base, at, bytes);
-    TRY(weft_h5_view_sound(f));
-    if (!good) return weft_seal_fail(f->seal);
-    *out = view[f->view].base + at;
+    int good = weft_seal_check(file->seal, view[file->view].base, at, bytes);
+    TRY(weft_h5_view_sound(file));
+    if (!good) return weft_seal_fail(file->seal);
+    *out = view[file->view].base + at;
     return WEFT_OK;
 }
 
-/* Sets m->at[piece]. */
-static weft_status look_up(const weft_h5map *m, int64_t piece)
+/* Sets map->at[piece]. */
+static weft_status look_up(const weft_h5map *map, int64_t piece)
 {
-    int64_t first = piece * m->per, n = rows_in(m, piece);
+    int64_t first = piece * map->per, n = rows_in(map, piece);
     const char *data = NULL;
-    if (m->seen) TRY(see(m, piece, &data));
+    if (map->seen) TRY(see(map, piece, &data));
     if (!data) {
-        char *copy = weft_arena_alloc(m->own, (size_t)n, m->row);
-        TRY(weft_h5_set_rows(&m->set, m->type, first, n, copy));
+        char *copy = weft_arena_alloc(map->own, (size_t)n, map->row);
+        TRY(weft_h5_set_rows(&map->set, map->type, first, n, copy));
         data = copy;
     }
-    if (m->check) TRY(m->check(m->self, first, n, data));
-    m->at[piece] = data;
+    if (map->check) TRY(map->check(map->self, first, n, data));
+    map->at[piece] = data;
     return WEFT_OK;
 }
 
-weft_status weft_h5_map_rows(const weft_h5map *m, int64_t first, int64_t count,
+weft_status weft_h5_map_rows(const weft_h5map *map, int64_t first, int64_t count,
                              const void **rows, weft_arena *mem)
 {
-    if (first < 0 || count < 0 || first > m->set.dims[0] - count)
-        return weft_h5_no_rows(&m->set, first, count);
+    if (first < 0 || count < 0 || first > map->set.dims[0] - count)
+        return weft_h5_no_rows(&map->set, first, count);
     *rows = NULL;
     if (count == 0) return WEFT_OK;
-    int64_t piece = weft_h5_map_piece(m, first),
-            last = weft_h5_map_piece(m, first + count - 1);
-    size_t whole = (size_t)m->per * m->row;
+    int64_t piece = weft_h5_map_piece(map, first),
+            last = weft_h5_map_piece(map, first + count - 1);
+    size_t whole = (size_t)map->per * map->row;
     int straight = 1; /* the pieces follow each other in memory */
     for (int64_t i = piece; i <= last; i++) {
-        if (!m->at[i]) TRY(look_up(m, i));
-        straight &= i == piece || m->at[i] == m->at[i - 1] + whole;
+        if (!map->at[i]) TRY(look_up(map, i));
+        straight &= i == piece || map->at[i] == map->at[i - 1] + whole;
     }
-    size_t skip = (size_t)(first - piece * m->per) * m->row;
-    *rows = m->at[piece] + skip;
+    size_t skip = (size_t)(first - piece * map->per) * map->row;
+    *rows = map->at[piece] + skip;
     if (straight) return WEFT_OK;
-    char *copy = weft_arena_alloc(mem, (size_t)count, m->row), *to = copy;
-    size_t left = (size_t)count * m->row, in = skip;
+    char *copy = weft_arena_alloc(mem, (size_t)count, map->row), *to = copy;
+    size_t left = (size_t)count * map->row, in = skip;
     for (int64_t i = piece; i <= last; i++, in = 0) {
         size_t n = whole - in < left ? whole - in : left;
-        memcpy(to, m->at[i] + in, n);
+        memcpy(to, map->at[i] + in, n);
         to += n;
         left -= n;
     }

@@ -135,14 +135,14 @@ static int take(int fd, int64_t size, weft_seal **out, weft_arena *mem)
     if (t.block != BLOCK || t.bytes < 0 || t.bytes > size ||
         size - own - t.bytes != blocks_of(t.bytes) * (int64_t)sizeof(uint64_t))
         return EBADMSG;
-    weft_seal *s = WEFT_NEW(mem, weft_seal, 1);
-    *s = (weft_seal){.bytes = t.bytes, .nblock = blocks_of(t.bytes), .bad = -1};
-    s->sum = WEFT_NEW(mem, uint64_t, s->nblock);
-    s->sound = WEFT_NEW(mem, uint8_t, s->nblock);
-    s->block = WEFT_NEW(mem, char, BLOCK);
-    err = read_at(fd, s->bytes, (size_t)s->nblock * sizeof *s->sum, s->sum);
-    if (err == 0 && sum_of(&t, s->sum) != t.sum) err = EBADMSG;
-    if (err == 0) *out = s;
+    weft_seal *seal = WEFT_NEW(mem, weft_seal, 1);
+    *seal = (weft_seal){.bytes = t.bytes, .nblock = blocks_of(t.bytes), .bad = -1};
+    seal->sum = WEFT_NEW(mem, uint64_t, seal->nblock);
+    seal->sound = WEFT_NEW(mem, uint8_t, seal->nblock);
+    seal->block = WEFT_NEW(mem, char, BLOCK);
+    err = read_at(fd, seal->bytes, (size_t)seal->nblock * sizeof *seal->sum, seal->sum);
+    if (err == 0 && sum_of(&t, seal->sum) != t.sum) err = EBADMSG;
+    if (err == 0) *out = seal;
     return err;
 }
 
@@ -173,56 +173,56 @@ weft_status weft_seal_open(const char *path, weft_seal **out, weft_arena *mem)
     return WEFT_OK;
 }
 
-static int64_t length_of(const weft_seal *s, int64_t b)
+static int64_t length_of(const weft_seal *seal, int64_t b)
 {
-    return s->bytes - b * BLOCK < BLOCK ? s->bytes - b * BLOCK : BLOCK;
+    return seal->bytes - b * BLOCK < BLOCK ? seal->bytes - b * BLOCK : BLOCK;
 }
 
-static int compare(weft_seal *s, int64_t b, const char *data)
+static int compare(weft_seal *seal, int64_t b, const char *data)
 {
-    s->sound[b] = weft_hash(data, (size_t)length_of(s, b), 0) == s->sum[b];
-    if (s->sound[b]) return 0;
-    if (s->bad < 0) s->bad = b;
+    seal->sound[b] = weft_hash(data, (size_t)length_of(seal, b), 0) == seal->sum[b];
+    if (seal->sound[b]) return 0;
+    if (seal->bad < 0) seal->bad = b;
     return EBADMSG;
 }
 
 /* Reads bytes of one block that was not compared yet. */
-static int read_part(weft_seal *s, int fd, int64_t at, size_t n, char *to)
+static int read_part(weft_seal *seal, int fd, int64_t at, size_t n, char *to)
 {
     int64_t b = at / BLOCK;
-    int err = read_at(fd, b * BLOCK, (size_t)length_of(s, b), s->block);
-    if (err == 0) err = compare(s, b, s->block);
-    if (err == 0) memcpy(to, s->block + at % BLOCK, n);
+    int err = read_at(fd, b * BLOCK, (size_t)length_of(seal, b), seal->block);
+    if (err == 0) err = compare(seal, b, seal->block);
+    if (err == 0) memcpy(to, seal->block + at % BLOCK, n);
     return err;
 }
 
 /* How many bytes from `at` on, at most n, may be read directly into the caller's memory:
  * those of blocks that were compared before, or that are read whole. */
-static int64_t straight(const weft_seal *s, int64_t at, int64_t n)
+static int64_t straight(const weft_seal *seal, int64_t at, int64_t n)
 {
     int64_t end = at;
     while (end < at + n && end - at < PIECE) {
-        int64_t b = end / BLOCK, start = b * BLOCK, stop = start + length_of(s, b);
+        int64_t b = end / BLOCK, start = b * BLOCK, stop = start + length_of(seal, b);
         int whole = start >= at && stop <= at + n;
-        if (!s->sound[b] && !whole) break;
+        if (!seal->sound[b] && !whole) break;
         end = stop < at + n ? stop : at + n;
     }
     return end - at;
 }
 
-int weft_seal_read(weft_seal *s, int fd, int64_t at, size_t n, char *to)
+int weft_seal_read(weft_seal *seal, int fd, int64_t at, size_t n, char *to)
 {
-    while (n > 0 && at < s->bytes) {
-        int64_t rest = (int64_t)n < s->bytes - at ? (int64_t)n : s->bytes - at;
-        int64_t some = straight(s, at, rest);
+    while (n > 0 && at < seal->bytes) {
+        int64_t rest = (int64_t)n < seal->bytes - at ? (int64_t)n : seal->bytes - at;
+        int64_t some = straight(seal, at, rest);
         int err;
         if (some > 0) {
             err = read_at(fd, at, (size_t)some, to);
             for (int64_t b = at / BLOCK; b * BLOCK < at + some && err == 0; b++)
-                if (!s->sound[b]) err = compare(s, b, to + (b * BLOCK - at));
+                if (!seal->sound[b]) err = compare(seal, b, to + (b * BLOCK - at));
         } else {
             some = BLOCK - at % BLOCK < rest ? BLOCK - at % BLOCK : rest;
-            err = read_part(s, fd, at, (size_t)some, to);
+            err = read_part(seal, fd, at, (size_t)some, to);
         }
         if (err != 0) return err;
         at += some;
@@ -233,29 +233,29 @@ int weft_seal_read(weft_seal *s, int fd, int64_t at, size_t n, char *to)
     return 0;
 }
 
-int weft_seal_check(weft_seal *s, const char *file, int64_t at, int64_t n)
+int weft_seal_check(weft_seal *seal, const char *file, int64_t at, int64_t n)
 {
     for (int64_t b = at / BLOCK; b * BLOCK < at + n; b++)
-        if (!s->sound[b] && compare(s, b, file + b * BLOCK) != 0) return 0;
+        if (!seal->sound[b] && compare(seal, b, file + b * BLOCK) != 0) return 0;
     return 1;
 }
 
-int weft_seal_verify(weft_seal *s, int fd)
+int weft_seal_verify(weft_seal *seal, int fd)
 {
-    for (int64_t b = 0; b < s->nblock; b++) {
+    for (int64_t b = 0; b < seal->nblock; b++) {
         char byte;
-        int err = s->sound[b] ? 0 : weft_seal_read(s, fd, b * BLOCK, 1, &byte);
+        int err = seal->sound[b] ? 0 : weft_seal_read(seal, fd, b * BLOCK, 1, &byte);
         if (err != 0) return err;
     }
     return 0;
 }
 
-weft_status weft_seal_fail(const weft_seal *s)
+weft_status weft_seal_fail(const weft_seal *seal)
 {
     return weft_fail(WEFT_EFILE,
                      "%s is damaged: bytes %lld to %lld are not those that were written "
                      "(checksum); make the file again, or copy it again from where it is "
                      "whole",
-                     s->path, (long long)(s->bad * BLOCK),
-                     (long long)(s->bad * BLOCK + length_of(s, s->bad) - 1));
+                     seal->path, (long long)(seal->bad * BLOCK),
+                     (long long)(seal->bad * BLOCK + length_of(seal, seal->bad) - 1));
 }

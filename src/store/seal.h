@@ -22,13 +22,13 @@ WEFT_CHECKED weft_status weft_seal_open(const char *path, weft_seal **out, weft_
 /* Reads n bytes of the file from `at` on; what lies beyond the sealed bytes is zero. Blocks
  * that were not read before are read whole and compared. 0, or the errno, EBADMSG where a
  * block is damaged. */
-int weft_seal_read(weft_seal *s, int fd, int64_t at, size_t n, char *to);
+int weft_seal_read(weft_seal *seal, int fd, int64_t at, size_t n, char *to);
 /* Compares the blocks of bytes [at, at + n), which must be sealed, of the file, which is in
  * memory, if they were not before. 0: a block is damaged. */
-int weft_seal_check(weft_seal *s, const char *file, int64_t at, int64_t n);
+int weft_seal_check(weft_seal *seal, const char *file, int64_t at, int64_t n);
 /* Compares all blocks that were not read yet. 0, or the errno. */
-int weft_seal_verify(weft_seal *s, int fd);
+int weft_seal_verify(weft_seal *seal, int fd);
 /* EFILE: "PATH is damaged ...", of the block found wrong. */
-WEFT_CHECKED weft_status weft_seal_fail(const weft_seal *s);
+WEFT_CHECKED weft_status weft_seal_fail(const weft_seal *seal);
 
 #endif

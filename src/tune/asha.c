@@ -99,15 +99,15 @@ static weft_heap ranks(int (*before)(const void *a, const void *b, const void *o
     return (weft_heap){.size = sizeof(weft_rank), .before = before};
 }
 
-static weft_rank first(const weft_heap *h)
+static weft_rank first(const weft_heap *heap)
 {
-    return *(const weft_rank *)h->at;
+    return *(const weft_rank *)heap->at;
 }
 
-static weft_rank pop(weft_heap *h)
+static weft_rank pop(weft_heap *heap)
 {
     weft_rank x;
-    weft_heap_take(h, 0, &x);
+    weft_heap_take(heap, 0, &x);
     return x;
 }
 
@@ -163,7 +163,7 @@ static weft_status count_rungs(const asha *t, int *rungs)
                      (long long)t->min_resource, (long long)t->max_resource, *rungs);
 }
 
-static weft_status asha_setup(void *self, const weft_space *sp, uint64_t seed,
+static weft_status asha_setup(void *self, const weft_space *space, uint64_t seed,
                               weft_arena *mem)
 {
     asha *t = self;
@@ -171,8 +171,8 @@ static weft_status asha_setup(void *self, const weft_space *sp, uint64_t seed,
     int rungs = 0;
     TRY(count_rungs(t, &rungs));
     if (t->brackets == 0) t->brackets = rungs - t->early_stopping;
-    if (t->trials < 0 || (t->trials == 0 && sp->source != 0)) t->trials = sp->count;
-    TRY(weft_trials_fit(sp, "asha", t->trials));
+    if (t->trials < 0 || (t->trials == 0 && space->source != 0)) t->trials = space->count;
+    TRY(weft_trials_fit(space, "asha", t->trials));
     if (t->trials + t->budget + t->most_jobs == 0)
         return weft_fail(WEFT_ECONF,
                          "asha.trials = 0 would never end; expected a bound there, or "

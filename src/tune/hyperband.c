@@ -52,7 +52,7 @@ static int64_t bracket_trials(const hyperband *t, int s_max, int s)
     return ((s_max + 1) * grown + s) / (s + 1);
 }
 
-static weft_status hyperband_setup(void *self, const weft_space *sp, uint64_t seed,
+static weft_status hyperband_setup(void *self, const weft_space *space, uint64_t seed,
                                    weft_arena *mem)
 {
     hyperband *t = self;
@@ -70,19 +70,20 @@ static weft_status hyperband_setup(void *self, const weft_space *sp, uint64_t se
                          "hyperband.min_resource%s",
                          (long long)(t->trials * t->repeats), MAX_TRIALS,
                          t->repeats > 1 ? " or fewer hyperband.repeats" : "");
-    TRY(weft_trials_fit(sp, "hyperband", t->trials * t->repeats));
+    TRY(weft_trials_fit(space, "hyperband", t->trials * t->repeats));
     t->once = s_max + 1;
     t->n = t->repeats * t->once;
     t->bracket = WEFT_NEW(mem, weft_rungs, t->n);
     int64_t first = 0;
     for (int i = 0; i < t->n; i++) {
-        weft_rungs *b = &t->bracket[i];
+        weft_rungs *rungs = &t->bracket[i];
         int s = s_max - i % t->once;
-        b->first = first;
-        b->best = t->best;
-        weft_rungs_plan(b, bracket_trials(t, s_max, s), s, t->reduction, t->max_resource);
-        weft_rungs_begin(b, mem);
-        first += b->trials[0];
+        rungs->first = first;
+        rungs->best = t->best;
+        weft_rungs_plan(rungs, bracket_trials(t, s_max, s), s, t->reduction,
+                        t->max_resource);
+        weft_rungs_begin(rungs, mem);
+        first += rungs->trials[0];
     }
     return WEFT_OK;
 }

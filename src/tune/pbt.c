@@ -64,22 +64,22 @@ static const weft_opt pbt_opts[] = {
     {0},
 };
 
-static weft_status pbt_setup(void *self, const weft_space *sp, uint64_t seed,
+static weft_status pbt_setup(void *self, const weft_space *space, uint64_t seed,
                              weft_arena *mem)
 {
     pbt *t = self;
-    t->sp = sp;
+    t->sp = space;
     t->seed = seed;
     if (t->interval > t->max_resource)
         return weft_fail(WEFT_ECONF,
                          "pbt.interval = %lld is more than pbt.max_resource = %lld",
                          (long long)t->interval, (long long)t->max_resource);
-    if (sp->source != 0 && sp->count < t->population)
+    if (space->source != 0 && space->count < t->population)
         return weft_fail(WEFT_ECONF,
                          "pbt.population = %d, but the space has %lld configurations; "
                          "expected a population of as many at most, or "
                          "space.source = random",
-                         t->population, (long long)sp->count);
+                         t->population, (long long)space->count);
     t->each = (t->max_resource + t->interval - 1) / t->interval;
     t->member = WEFT_NEW(mem, member, t->population);
     for (int i = 0; i < t->population; i++)
@@ -95,9 +95,9 @@ static weft_status pbt_setup(void *self, const weft_space *sp, uint64_t seed,
 /* A uniform random integer below n, for the decision of a member after its last job. */
 static int64_t draw(const pbt *t, const member *m, int64_t n)
 {
-    weft_rng4 r = weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)m->trial, (uint64_t)m->of,
-                              weft_hash("exploit", 7, 0));
-    return (int64_t)(weft_rng_unit(r.v[0]) * (double)n);
+    weft_rng4 rng = weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)m->trial,
+                                (uint64_t)m->of, weft_hash("exploit", 7, 0));
+    return (int64_t)(weft_rng_unit(rng.v[0]) * (double)n);
 }
 
 /* Ranks the latest results of the members that have one, best first, in t->ranked. Returns
@@ -144,13 +144,13 @@ static int64_t exploit(pbt *t, const member *m)
 /* ---- explore ---- */
 
 /* A value times `factor`, moved by at least one step on integer and list axes. */
-static double perturb(const weft_axis *a, double value, double factor)
+static double perturb(const weft_axis *axis, double value, double factor)
 {
     int up = factor > 1 ? 1 : -1;
-    if (a->nvalue) return weft_axis_step(a, value, up);
-    double to = fmin(fmax(value * factor, a->lo), a->hi);
-    if (a->opt->type == WEFT_REAL) return to;
-    return fabs(round(to) - value) > 0 ? round(to) : weft_axis_step(a, value, up);
+    if (axis->nvalue) return weft_axis_step(axis, value, up);
+    double to = fmin(fmax(value * factor, axis->lo), axis->hi);
+    if (axis->opt->type == WEFT_REAL) return to;
+    return fabs(round(to) - value) > 0 ? round(to) : weft_axis_step(axis, value, up);
 }
 
 /* Each option is changed independently, except those that set the size of the weights. */
@@ -158,15 +158,15 @@ static void pbt_explore(const void *self, int64_t trial, const double *from, dou
 {
     const pbt *t = self;
     for (int i = 0; i < t->sp->dim; i++) {
-        const weft_axis *a = &t->sp->axis[i];
+        const weft_axis *axis = &t->sp->axis[i];
         conf[i] = from[i];
-        if (a->opt->role == WEFT_SHAPE || isnan(from[i])) continue;
-        weft_rng4 r = weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)trial,
-                                  weft_axis_key(a), weft_hash("explore", 7, 0));
-        int anew = !weft_axis_is_ordered(a) || weft_rng_unit(r.v[0]) < t->resample;
-        double factor = weft_rng_unit(r.v[1]) < 0.5 ? 1 - t->perturb : 1 + t->perturb;
-        conf[i] = anew ? weft_space_resample(t->sp, i, weft_rng_unit(r.v[2]))
-                       : perturb(a, from[i], factor);
+        if (axis->opt->role == WEFT_SHAPE || isnan(from[i])) continue;
+        weft_rng4 rng = weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)trial,
+                                    weft_axis_key(axis), weft_hash("explore", 7, 0));
+        int anew = !weft_axis_is_ordered(axis) || weft_rng_unit(rng.v[0]) < t->resample;
+        double factor = weft_rng_unit(rng.v[1]) < 0.5 ? 1 - t->perturb : 1 + t->perturb;
+        conf[i] = anew ? weft_space_resample(t->sp, i, weft_rng_unit(rng.v[2]))
+                       : perturb(axis, from[i], factor);
     }
     weft_space_settle(t->sp, t->seed, (uint64_t)trial, conf);
 }

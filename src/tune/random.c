@@ -15,18 +15,18 @@ static const weft_opt sweep_opts[] = {
     {0},
 };
 
-static weft_status sweep_setup(void *self, const weft_space *sp, uint64_t seed,
+static weft_status sweep_setup(void *self, const weft_space *space, uint64_t seed,
                                weft_arena *mem)
 {
     sweep *t = self;
     (void)seed;
     (void)mem;
-    if (t->only >= sp->count)
+    if (t->only >= space->count)
         return weft_fail(WEFT_ECONF,
                          "random.only = %lld, but the space has %lld configurations; "
                          "expected less, or -1 for all",
-                         (long long)t->only, (long long)sp->count);
-    t->n = t->only < 0 ? sp->count : 1;
+                         (long long)t->only, (long long)space->count);
+    t->n = t->only < 0 ? space->count : 1;
     t->next = 0;
     if (t->resource == 0) t->resource = 1;
     return WEFT_OK;

@@ -13,7 +13,7 @@
 int weft_rungs_top(int64_t low, int64_t high, int64_t eta);
 
 /* ECONF if the space has fewer configurations; a random space always has enough. */
-WEFT_CHECKED weft_status weft_trials_fit(const weft_space *sp, const char *schedule,
+WEFT_CHECKED weft_status weft_trials_fit(const weft_space *space, const char *schedule,
                                          int64_t trials);
 
 /* A trial of a bracket. */
@@ -49,18 +49,18 @@ typedef struct weft_rungs {
  * floor(most / eta^(s-k)), up to the last rung with n_k > 0. Jamieson, Talwalkar,
  * "Non-stochastic best arm identification and hyperparameter optimization", AISTATS 2016.
  */
-void weft_rungs_plan(weft_rungs *r, int64_t n, int s, int64_t eta, int64_t most);
+void weft_rungs_plan(weft_rungs *rungs, int64_t n, int s, int64_t eta, int64_t most);
 /* Starts the first rung. */
-void weft_rungs_begin(weft_rungs *r, weft_arena *mem);
+void weft_rungs_begin(weft_rungs *rungs, weft_arena *mem);
 /* Fills the next job except its mixture; WEFT_WAIT while a rung is incomplete and all its
  * jobs are asked for; WEFT_DONE after the last rung. Cost O(1), and O(trials) a rung. */
-weft_asked weft_rungs_ask(weft_rungs *r, weft_job *job);
+weft_asked weft_rungs_ask(weft_rungs *rungs, weft_job *job);
 /* Stores a loss. After the last result of a rung the best trials by rank continue,
  * as many as are planned, or fewer, as a trial that diverged never continues. */
-void weft_rungs_tell(weft_rungs *r, const weft_result *res);
+void weft_rungs_tell(weft_rungs *rungs, const weft_result *res);
 /* 1: the trial is eliminated. */
-int weft_rungs_ended(const weft_rungs *r, int64_t trial);
+int weft_rungs_ended(const weft_rungs *rungs, int64_t trial);
 /* Total number of jobs, as far as known. */
-int64_t weft_rungs_jobs(const weft_rungs *r);
+int64_t weft_rungs_jobs(const weft_rungs *rungs);
 
 #endif

@@ -168,26 +168,27 @@ static weft_status plan_geometric(sha *t, int64_t n)
                          (long long)t->min_resource, t->early_stopping,
                          (long long)t->max_resource);
     int top = weft_rungs_top(at, t->max_resource, t->reduction);
-    weft_rungs *r = &t->rungs;
-    for (; n > 0 && r->count <= top; n /= t->reduction, at *= t->reduction) {
-        r->trials[r->count] = n;
-        r->until[r->count++] = at;
+    weft_rungs *rungs = &t->rungs;
+    for (; n > 0 && rungs->count <= top; n /= t->reduction, at *= t->reduction) {
+        rungs->trials[rungs->count] = n;
+        rungs->until[rungs->count++] = at;
     }
-    if (r->count <= top)
+    if (rungs->count <= top)
         weft_log(WEFT_WARN,
                  "sha: %lld trials are too few for %d rungs: they end at %lld of "
                  "sha.max_resource = %lld",
-                 (long long)r->trials[0], top + 1, (long long)r->until[r->count - 1],
-                 (long long)t->max_resource);
+                 (long long)rungs->trials[0], top + 1,
+                 (long long)rungs->until[rungs->count - 1], (long long)t->max_resource);
     return WEFT_OK;
 }
 
-static weft_status sha_setup(void *self, const weft_space *sp, uint64_t seed,
+static weft_status sha_setup(void *self, const weft_space *space, uint64_t seed,
                              weft_arena *mem)
 {
     sha *t = self;
     (void)seed;
-    TRY(t->placing == FEDEX ? plan_equal(t, sp->count) : plan_geometric(t, sp->count));
+    TRY(t->placing == FEDEX ? plan_equal(t, space->count)
+                            : plan_geometric(t, space->count));
     t->rungs.every = t->every;
     t->rungs.best = t->best;
     weft_rungs_begin(&t->rungs, mem);

@@ -43,12 +43,12 @@ static const weft_opt gradient_opts[] = {
     {0},
 };
 
-static weft_status gradient_setup(void *self, const weft_space *sp, uint64_t seed,
+static weft_status gradient_setup(void *self, const weft_space *space, uint64_t seed,
                                   weft_arena *mem)
 {
     gradient *t = self;
     (void)seed;
-    TRY(weft_share_setup(&t->share, sp, t->warm, mem));
+    TRY(weft_share_setup(&t->share, space, t->warm, mem));
     t->grad = WEFT_NEW(mem, double, t->share.mix.k);
     t->rank = WEFT_NEW(mem, weft_rank, t->share.mix.k);
     if (t->share.mix.k == 1) t->rounds = 0;
@@ -60,21 +60,21 @@ static weft_status gradient_setup(void *self, const weft_space *sp, uint64_t see
 static weft_asked gradient_ask(void *self, weft_job *job)
 {
     gradient *t = self;
-    weft_share *s = &t->share;
-    if (s->open) return WEFT_WAIT;
-    if (s->round == t->rounds) return weft_share_final(s, t->refit, job);
-    weft_asked asked = weft_share_round(s, 1, job);
-    job->last = !s->warm && t->refit;
+    weft_share *share = &t->share;
+    if (share->open) return WEFT_WAIT;
+    if (share->round == t->rounds) return weft_share_final(share, t->refit, job);
+    weft_asked asked = weft_share_round(share, 1, job);
+    job->last = !share->warm && t->refit;
     return asked;
 }
 
 /* The number of samples scored; *split 1: they were split among the maps. If not, all maps
  * that are not eliminated have the same number. */
-static double samples(const weft_mix *m, const weft_result *res, int *split)
+static double samples(const weft_mix *mix, const weft_result *res, int *split)
 {
     double sum = 0, most = 0, least = INFINITY;
-    for (int i = 0; i < m->k; i++) {
-        if (!(m->logp[i] > -INFINITY)) continue;
+    for (int i = 0; i < mix->k; i++) {
+        if (!(mix->logp[i] > -INFINITY)) continue;
         sum += res->arm_count[i];
         most = fmax(most, res->arm_count[i]);
         least = fmin(least, res->arm_count[i]);
@@ -85,11 +85,11 @@ static double samples(const weft_mix *m, const weft_result *res, int *split)
 
 /* The score that replaces those of diverged maps, the worst of the others, so that z stays
  * finite. */
-static double worst_score(const weft_share *s)
+static double worst_score(const weft_share *share)
 {
     double worst = -INFINITY;
-    for (int i = 0; i < s->mix.k; i++)
-        if (isfinite(s->rank[i].loss)) worst = fmax(worst, s->rank[i].loss);
+    for (int i = 0; i < share->mix.k; i++)
+        if (isfinite(share->rank[i].loss)) worst = fmax(worst, share->rank[i].loss);
     return isfinite(worst) ? worst : 1;
 }
 
@@ -97,13 +97,13 @@ static void find_gradient(gradient *t, const weft_result *res)
 {
     double least_share = 0.01; /* times 1/k: bounds the weight of a map that is rarely
                                   drawn */
-    const weft_mix *m = &t->share.mix;
+    const weft_mix *mix = &t->share.mix;
     double worst = worst_score(&t->share);
     int split;
-    double n = samples(m, res, &split);
-    for (int i = 0; i < m->k; i++) {
+    double n = samples(mix, res, &split);
+    for (int i = 0; i < mix->k; i++) {
         double score = fmin(t->share.rank[i].loss, worst);
-        double p = fmax(exp(m->logp[i]), least_share / m->k);
+        double p = fmax(exp(mix->logp[i]), least_share / mix->k);
         t->grad[i] = res->arm_count[i] > 0 ? score : 0;
         if (split && t->weighted) t->grad[i] *= res->arm_count[i] / n / p;
     }
@@ -113,25 +113,25 @@ static void find_gradient(gradient *t, const weft_result *res)
  * the lower losses in the last round stay. */
 static void keep_few(gradient *t)
 {
-    weft_mix *m = &t->share.mix;
-    for (int i = 0; i < m->k; i++)
-        t->rank[i] = weft_rank_of(-m->logp[i], t->share.rank[i].tie, i);
-    weft_mix_halve(m, t->rank, t->few, 0);
+    weft_mix *mix = &t->share.mix;
+    for (int i = 0; i < mix->k; i++)
+        t->rank[i] = weft_rank_of(-mix->logp[i], t->share.rank[i].tie, i);
+    weft_mix_halve(mix, t->rank, t->few, 0);
 }
 
 static void gradient_tell(void *self, const weft_result *res)
 {
     gradient *t = self;
-    weft_share *s = &t->share;
-    if (!s->open) { /* the result of a final job */
-        s->untold--;
+    weft_share *share = &t->share;
+    if (!share->open) { /* the result of a final job */
+        share->untold--;
         return;
     }
-    if (weft_share_ranks(s, res)) {
+    if (weft_share_ranks(share, res)) {
         find_gradient(t, res);
-        weft_mix_step(&s->mix, t->eta, t->grad);
+        weft_mix_step(&share->mix, t->eta, t->grad);
     }
-    if (s->round == t->rounds) keep_few(t);
+    if (share->round == t->rounds) keep_few(t);
 }
 
 static int64_t gradient_jobs(const void *self)

@@ -15,11 +15,11 @@ static const weft_opt solo_opts[] = {
     {0},
 };
 
-static weft_status solo_setup(void *self, const weft_space *sp, uint64_t seed,
+static weft_status solo_setup(void *self, const weft_space *space, uint64_t seed,
                               weft_arena *mem)
 {
     solo *t = self;
-    (void)sp;
+    (void)space;
     (void)seed;
     (void)mem;
     t->asked = 0;

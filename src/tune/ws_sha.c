@@ -103,26 +103,26 @@ static void plan(halving *t)
 /* The budget of fits: EXTRA times those of halving down to one map, or as many as give each
  * map DUE training samples. If that is nearly one fit per map, rounds would cost more than
  * the fits that they save, and it is one fit per map. */
-static int budget(const halving *t, const weft_space *sp)
+static int budget(const halving *t, const weft_space *space)
 {
     double halvings = floor(EXTRA * (t->rounds + 1));
     double most = t->share.mix.k; /* with one fit per map there are no rounds */
-    double due = ceil(DUE * t->share.mix.k / (double)sp->samples);
+    double due = ceil(DUE * t->share.mix.k / (double)space->samples);
     return (int)(EXTRA * due > most ? most : fmin(most, fmax(halvings, due)));
 }
 
-static weft_status halving_setup(void *self, const weft_space *sp, uint64_t seed,
+static weft_status halving_setup(void *self, const weft_space *space, uint64_t seed,
                                  weft_arena *mem)
 {
     halving *t = self;
-    TRY(weft_share_setup(&t->share, sp, t->warm && !(t->grow > 1), mem));
+    TRY(weft_share_setup(&t->share, space, t->warm && !(t->grow > 1), mem));
     t->sorted = WEFT_NEW(mem, double, t->share.mix.k);
     t->seed = seed;
-    int by_itself = t->few == 0 && sp->samples > 0 && t->refit && !t->literal;
+    int by_itself = t->few == 0 && space->samples > 0 && t->refit && !t->literal;
     if (t->few == 0) t->few = 1;
     plan(t);
     if (!by_itself) return WEFT_OK;
-    t->budget = budget(t, sp);
+    t->budget = budget(t, space);
     plan(t);
     return WEFT_OK;
 }
@@ -167,18 +167,18 @@ static double median(const halving *t, const weft_result *res)
  * change and the search ends. */
 static void halve_literally(halving *t, const weft_result *res)
 {
-    weft_mix *m = &t->share.mix;
+    weft_mix *mix = &t->share.mix;
     double threshold = median(t, res);
     int keep = 0;
-    for (int i = 0; i < m->k; i++)
-        keep += m->logp[i] > -INFINITY && t->share.rank[i].loss <= threshold;
+    for (int i = 0; i < mix->k; i++)
+        keep += mix->logp[i] > -INFINITY && t->share.rank[i].loss <= threshold;
     if (keep > 0)
-        weft_mix_halve(m, t->share.rank, keep, 1);
+        weft_mix_halve(mix, t->share.rank, keep, 1);
     else
         t->rounds = t->share.round;
-    if (search_ended(t) && weft_mix_alive(m) > t->few) {
-        weft_rng4 r = weft_rng_at(t->seed, WEFT_RNG_TUNER, 0, 0, 0);
-        weft_share_only(&t->share, weft_mix_draw(m, weft_rng_unit(r.v[0])));
+    if (search_ended(t) && weft_mix_alive(mix) > t->few) {
+        weft_rng4 rng = weft_rng_at(t->seed, WEFT_RNG_TUNER, 0, 0, 0);
+        weft_share_only(&t->share, weft_mix_draw(mix, weft_rng_unit(rng.v[0])));
     }
 }
 
@@ -190,12 +190,12 @@ static void halving_tell(void *self, const weft_result *res)
         return;
     }
     weft_share_ranks(&t->share, res);
-    weft_mix *m = &t->share.mix;
+    weft_mix *mix = &t->share.mix;
     if (t->literal)
         halve_literally(t, res);
     else
-        weft_mix_halve(m, t->share.rank, survivors(t, weft_mix_alive(m), t->share.round),
-                       1);
+        weft_mix_halve(mix, t->share.rank,
+                       survivors(t, weft_mix_alive(mix), t->share.round), 1);
 }
 
 static int64_t halving_jobs(const void *self)
