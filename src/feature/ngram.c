@@ -12,47 +12,47 @@
 #include <math.h>
 
 static const weft_opt opts[] = {
-    WEFT_CHOICE_OPT("tokenizer/method", ngram, tokenizer, "split", WEFT_TOK_WORDS,
+    WEFT_CHOICE_OPT("tokenizer/method", ngram_map, tokenizer, "split", WEFT_TOK_WORDS,
                     "punctuation is removed, split off, treated as in the Penn Treebank, "
                     "or cleaned as by Kim",
                     .role = WEFT_PER_SAMPLE),
-    WEFT_BOOL_OPT("stop", ngram, stop, "false",
+    WEFT_BOOL_OPT("stop", ngram_map, stop, "false",
                   "remove stop words, before letters are lowered", .role = WEFT_PER_SAMPLE),
-    WEFT_BOOL_OPT("lower", ngram, lower, "true", "lower-case the tokens",
+    WEFT_BOOL_OPT("lower", ngram_map, lower, "true", "lower-case the tokens",
                   .role = WEFT_PER_SAMPLE),
-    WEFT_INT_OPT("order", ngram, order, "2", 1, 3,
+    WEFT_INT_OPT("order", ngram_map, order, "2", 1, 3,
                  "n-grams of 1 to this many tokens, where grams = auto",
                  .role = WEFT_PER_SAMPLE),
-    WEFT_CHOICE_OPT("grams", ngram, grams, "auto", "auto|1-1|1-2|1-3|2-2|2-3|3-3",
+    WEFT_CHOICE_OPT("grams", ngram_map, grams, "auto", "auto|1-1|1-2|1-3|2-2|2-3|3-3",
                     "tokens of the n-grams, from and to; auto: 1 to order",
                     .role = WEFT_PER_SAMPLE),
-    WEFT_BOOL_OPT("binary", ngram, binary, "true", "counts of bins become 0 or 1",
+    WEFT_BOOL_OPT("binary", ngram_map, binary, "true", "counts of bins become 0 or 1",
                   .role = WEFT_PER_SAMPLE),
-    WEFT_CHOICE_OPT("weights", ngram, weights, "nb", "nb|sif|tf|tfidf|binary",
+    WEFT_CHOICE_OPT("weights", ngram_map, weights, "nb", "nb|sif|tf|tfidf|binary",
                     "naive Bayes log-count ratio, smooth inverse frequency, counts, counts "
                     "times log((1 + documents) / (1 + those with it)) + 1, or ones",
                     .role = WEFT_PER_SAMPLE),
-    WEFT_REAL_OPT("alpha", ngram, alpha, "1", 1e-12, 1e12,
+    WEFT_REAL_OPT("alpha", ngram_map, alpha, "1", 1e-12, 1e12,
                   "smoothing of the weights: counts (nb), share of all counts (sif)",
                   .role = WEFT_PER_SAMPLE),
-    WEFT_CHOICE_OPT("normalize/preprocess", ngram, normalize, "none",
+    WEFT_CHOICE_OPT("normalize/preprocess", ngram_map, normalize, "none",
                     "none/None|l2/normalize|average",
                     "divide a row by nothing, its length, or the sum of its counts",
                     .role = WEFT_PER_SAMPLE),
-    WEFT_LONG_OPT("bins", ngram, bins, "1048576", 2, 2147483648.0,
+    WEFT_LONG_OPT("bins", ngram_map, bins, "1048576", 2, 2147483648.0,
                   "number of bins (features)"),
-    WEFT_CHOICE_OPT("columns", ngram, columns, "bins", "bins|vocabulary",
+    WEFT_CHOICE_OPT("columns", ngram_map, columns, "bins", "bins|vocabulary",
                     "features are bins that n-grams are hashed into, or the n-grams that "
                     "occur in most training documents, as many as there are bins at most"),
-    WEFT_LONG_OPT("min_count", ngram, min_count, "1", 1, 65535,
+    WEFT_LONG_OPT("min_count", ngram_map, min_count, "1", 1, 65535,
                   "training documents (literal = yes: documents) in which an n-gram of the "
                   "vocabulary occurs, at least",
                   .role = WEFT_PER_TRIAL),
-    WEFT_CHOICE_OPT("hash", ngram, hash, "per_map", "per_map|shared",
+    WEFT_CHOICE_OPT("hash", ngram_map, hash, "per_map", "per_map|shared",
                     "each configuration hashes by its own seed, or all by one"),
-    WEFT_CHOICE_OPT("nb_scale", ngram, nb_scale, "natural", "natural|log2",
+    WEFT_CHOICE_OPT("nb_scale", ngram_map, nb_scale, "natural", "natural|log2",
                     "natural log over bins seen in training, or log2 over all bins"),
-    WEFT_BOOL_OPT("literal", ngram, literal, "no",
+    WEFT_BOOL_OPT("literal", ngram_map, literal, "no",
                   "idf and vocabulary from the documents of all parts, also those of the "
                   "test part, without labels"),
     {0},
@@ -63,7 +63,7 @@ static const weft_when when[] = {{"min_count", "columns", "vocabulary"}, {0}};
 static weft_status setup(void *self, const weft_source *data, double memory, int64_t maps,
                          uint64_t seed, weft_arena *mem)
 {
-    ngram *s = self;
+    ngram_map *ngram = self;
     (void)seed;
     if (data->form != WEFT_TOKENS)
         return weft_fail(WEFT_ECONF,
@@ -71,45 +71,45 @@ static weft_status setup(void *self, const weft_source *data, double memory, int
                          "feature = rff, or pack documents",
                          data->path);
     double need =
-        (double)s->bins * (4.0 * data->classes + sizeof(real) * data->classes + 20);
-    if (s->columns == NGRAM_VOCABULARY)
-        need +=
-            (double)ngram_vocabulary_reals(s->bins) * sizeof(real) + 12 * (double)s->bins;
-    if (s->literal) need += (double)s->bins * (4 + sizeof(real));
+        (double)ngram->bins * (4.0 * data->classes + sizeof(real) * data->classes + 20);
+    if (ngram->columns == NGRAM_VOCABULARY)
+        need += (double)ngram_vocabulary_reals(ngram->bins) * sizeof(real) +
+                12 * (double)ngram->bins;
+    if (ngram->literal) need += (double)ngram->bins * (4 + sizeof(real));
     if (need > memory)
         return weft_fail(WEFT_ELIMIT,
                          "ngram.bins = %lld needs %.3g GB a rank, run.memory allows %.3g "
                          "GB; use fewer bins or allow more",
-                         (long long)s->bins, need / 1e9, memory / 1e9);
+                         (long long)ngram->bins, need / 1e9, memory / 1e9);
     weft_source *own = WEFT_NEW(mem, weft_source, 1);
     *own = *data;
-    s->data = own;
-    s->told = WEFT_NEW(mem, int, 1);
-    s->maps = maps;
+    ngram->data = own;
+    ngram->told = WEFT_NEW(mem, int, 1);
+    ngram->maps = maps;
     const weft_rows *part = &data->part[WEFT_TRAIN];
     for (int tok = 0; tok < WEFT_NTOK; tok++) {
         TRY(data->tokens(data->of, tok));
         int64_t tokens = part->offset[tok][part->n];
         weft_sum_i64(data->team, &tokens, 1);
-        s->tokens[tok] = (double)tokens / (double)part->total;
+        ngram->tokens[tok] = (double)tokens / (double)part->total;
     }
-    ngram_literal_warn(s);
+    ngram_literal_warn(ngram);
     return WEFT_OK;
 }
 
-int ngram_min_order(const ngram *a)
+int ngram_min_order(const ngram_map *ngram)
 {
     static const int least[] = {1, 1, 1, 1, 2, 2, 3};
-    return least[a->grams];
+    return least[ngram->grams];
 }
 
-int ngram_max_order(const ngram *a)
+int ngram_max_order(const ngram_map *ngram)
 {
     static const int most[] = {0, 1, 2, 3, 2, 3, 3};
-    return a->grams == 0 ? a->order : most[a->grams];
+    return ngram->grams == 0 ? ngram->order : most[ngram->grams];
 }
 
-int64_t ngram_bins(const ngram *self, double size)
+int64_t ngram_bins(const ngram_map *self, double size)
 {
     double bins = ceil((double)self->bins * size);
     return bins < 2 ? 2 : (int64_t)bins;
@@ -121,30 +121,31 @@ static int64_t columns(const void *self, double size)
 }
 
 /* Where the statistics of other documents than those of training begin. */
-static int64_t others_at(const ngram *s)
+static int64_t others_at(const ngram_map *ngram)
 {
-    return s->bins * s->data->classes + 1 +
-           (s->columns == NGRAM_VOCABULARY ? ngram_vocabulary_reals(s->bins) : 0);
+    return ngram->bins * ngram->data->classes + 1 +
+           (ngram->columns == NGRAM_VOCABULARY ? ngram_vocabulary_reals(ngram->bins) : 0);
 }
 
 /* Pooled counts, number of documents that they come from, vocabulary, other documents. */
 static int64_t nstat(const void *self)
 {
-    const ngram *s = self;
-    return others_at(s) + (s->literal ? 1 + s->bins : 0);
+    const ngram_map *ngram = self;
+    return others_at(ngram) + (ngram->literal ? 1 + ngram->bins : 0);
 }
 
 /* The vocabulary of the rows of n requests, all of one set of maps, made from them (n > 0)
  * or read from the statistics; NULL: bins. Collective. */
-static const ngram_vocabulary *vocabulary_of(const ngram *s, const weft_request *request,
-                                             int n, real *stat, weft_arena *tmp)
+static const ngram_vocabulary *vocabulary_of(const ngram_map *ngram,
+                                             const weft_request *request, int n, real *stat,
+                                             weft_arena *tmp)
 {
-    if (s->columns != NGRAM_VOCABULARY) return NULL;
-    real *kept = stat + s->bins * s->data->classes + 1;
+    if (ngram->columns != NGRAM_VOCABULARY) return NULL;
+    real *kept = stat + ngram->bins * ngram->data->classes + 1;
     ngram_vocabulary *vocabulary = WEFT_NEW(tmp, ngram_vocabulary, 1);
-    *vocabulary =
-        n > 0 ? ngram_vocabulary_new(s, request, n, ngram_bins(s, request->size), tmp)
-              : ngram_vocabulary_read(kept, tmp);
+    *vocabulary = n > 0 ? ngram_vocabulary_new(ngram, request, n,
+                                               ngram_bins(ngram, request->size), tmp)
+                        : ngram_vocabulary_read(kept, tmp);
     if (n > 0) ngram_vocabulary_write(vocabulary, kept);
     return vocabulary;
 }
@@ -152,37 +153,37 @@ static const ngram_vocabulary *vocabulary_of(const ngram *s, const weft_request 
 static void matrix(void *self, const weft_request *request, int fit, real *stat,
                    weft_matrix *f, weft_arena *tmp)
 {
-    const ngram *s = self;
-    ngram_rows rows = {.n = request->n, .bins = ngram_bins(s, request->size)};
+    const ngram_map *ngram = self;
+    ngram_rows rows = {.n = request->n, .bins = ngram_bins(ngram, request->size)};
     int64_t total = request->n;
-    weft_sum_i64(s->data->team, &total, 1);
-    *f = (weft_matrix){.n = request->n, .total = total, .team = s->data->team};
+    weft_sum_i64(ngram->data->team, &total, 1);
+    *f = (weft_matrix){.n = request->n, .total = total, .team = ngram->data->team};
     weft_request all[WEFT_NPART] = {*request};
-    if (fit && s->literal) ngram_literal_requests(s, request, all, tmp);
-    int nq = !fit ? 0 : s->literal ? WEFT_NPART : 1;
-    const ngram_vocabulary *vocabulary = vocabulary_of(s, all, nq, stat, tmp);
-    real *others = s->literal ? stat + others_at(s) : NULL;
+    if (fit && ngram->literal) ngram_literal_requests(ngram, request, all, tmp);
+    int nq = !fit ? 0 : ngram->literal ? WEFT_NPART : 1;
+    const ngram_vocabulary *vocabulary = vocabulary_of(ngram, all, nq, stat, tmp);
+    real *others = ngram->literal ? stat + others_at(ngram) : NULL;
     if (fit && others)
-        ngram_literal_count(s, all, request->part, vocabulary, rows.bins, others, tmp);
-    ngram_count(s, request, vocabulary, &rows, tmp);
-    if (fit) f->empty = ngram_empty(s, request, &rows, tmp);
-    if (fit) ngram_pool(s, request, &rows, stat, tmp);
-    ngram_set_weights(s, request, stat, others, &rows, tmp);
+        ngram_literal_count(ngram, all, request->part, vocabulary, rows.bins, others, tmp);
+    ngram_count(ngram, request, vocabulary, &rows, tmp);
+    if (fit) f->empty = ngram_empty(ngram, request, &rows, tmp);
+    if (fit) ngram_pool(ngram, request, &rows, stat, tmp);
+    ngram_set_weights(ngram, request, stat, others, &rows, tmp);
     ngram_matrix(request, &rows, f, tmp);
 }
 
 static int64_t affinity(const void *self, const void *arm)
 {
-    const ngram *a = arm;
+    const ngram_map *ngram = arm;
     (void)self;
-    return a->tokenizer;
+    return ngram->tokenizer;
 }
 
 /* The number of n-grams does not depend on the number of bins. */
 static void estimate(const void *self, const void *arm, double rows, double size,
                      double *flops, double *bytes, double *entries)
 {
-    const ngram *s = self, *a = arm;
+    const ngram_map *s = self, *a = arm;
     double items =
         rows * s->tokens[a->tokenizer] * (ngram_max_order(a) - ngram_min_order(a) + 1);
     /* Hashing, look-up and weights take as long as two visits of an entry by a fit; every
@@ -197,7 +198,7 @@ extern const weft_feature weft_feature_ngram;
 const weft_feature weft_feature_ngram = {
     .kind = {.name = "ngram",
              .about = "bags of n-grams of documents, hashed or by a vocabulary",
-             .size = sizeof(ngram),
+             .size = sizeof(ngram_map),
              .opts = opts,
              .when = when},
     .setup = setup,

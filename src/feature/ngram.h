@@ -17,7 +17,7 @@ typedef enum ngram_hash { NGRAM_PER_MAP, NGRAM_SHARED } ngram_hash;
 typedef enum ngram_columns { NGRAM_BINS, NGRAM_VOCABULARY } ngram_columns;
 typedef enum ngram_scale { NGRAM_NATURAL, NGRAM_LOG2 } ngram_scale;
 
-typedef struct ngram {
+typedef struct ngram_map {
     int tokenizer, stop, lower, order, grams, binary, weights, normalize;
     double alpha;
     int64_t bins, min_count;
@@ -26,7 +26,7 @@ typedef struct ngram {
     double tokens[WEFT_NTOK]; /* in a document, on average; set by setup */
     int64_t maps;             /* configurations; set by setup */
     int *told;                /* 1: a map without n-grams was; set by setup */
-} ngram;
+} ngram_map;
 
 /* The rows of a request on the way to features: bins and counts first, then values. */
 typedef struct ngram_rows {
@@ -46,18 +46,18 @@ typedef struct ngram_vocabulary {
 } ngram_vocabulary;
 
 /* Tokens of the n-grams of a configuration, from and to. */
-int ngram_min_order(const ngram *a);
-int ngram_max_order(const ngram *a);
+int ngram_min_order(const ngram_map *ngram);
+int ngram_max_order(const ngram_map *ngram);
 
 /* The configuration that row i of a request is made by. */
-const ngram *ngram_arm(const weft_request *request, int64_t i);
+const ngram_map *ngram_arm(const weft_request *request, int64_t i);
 
 /* Bins of a map of share `size` of the features. */
-int64_t ngram_bins(const ngram *self, double size);
+int64_t ngram_bins(const ngram_map *self, double size);
 
 /* Keys of the n-grams of rows, one row after the other. */
 typedef struct ngram_reader {
-    const ngram *self;
+    const ngram_map *self;
     const weft_request *q;
     uint64_t *seed;  /* [narm] of each map's keys */
     uint64_t *token; /* [longest + 1] scratch */
@@ -65,7 +65,7 @@ typedef struct ngram_reader {
     int64_t longest; /* largest number of keys of a row */
     int64_t room;    /* number of keys of all rows, at most */
 } ngram_reader;
-ngram_reader ngram_reader_new(const ngram *self, const weft_request *request,
+ngram_reader ngram_reader_new(const ngram_map *self, const weft_request *request,
                               weft_arena *tmp);
 /* Reads row i into reader->key; returns how many keys it has. */
 int64_t ngram_row_keys(ngram_reader *reader, int64_t i);
@@ -74,7 +74,7 @@ int64_t ngram_row_keys(ngram_reader *reader, int64_t i);
  * in at least min_count documents, the max_size that occur in most documents; ties are
  * broken by the smaller key. The same on any number of ranks. Collective. Cost: a look-up
  * in a hash table for every n-gram of the rows; every rank gets all keys. */
-ngram_vocabulary ngram_vocabulary_new(const ngram *self, const weft_request *request,
+ngram_vocabulary ngram_vocabulary_new(const ngram_map *self, const weft_request *request,
                                       int nq, int64_t max_size, weft_arena *mem);
 /* A vocabulary among the statistics: the number of reals that one of at most max_size
  * n-grams takes; writes it to them; reads it from them. */
@@ -94,17 +94,17 @@ static inline int64_t ngram_vocabulary_find(const ngram_vocabulary *vocabulary,
 
 /* Distinct bins of every row with their counts (ones where binary), or the columns of its
  * n-grams in a vocabulary. v NULL: bins. */
-void ngram_count(const ngram *self, const weft_request *request,
+void ngram_count(const ngram_map *self, const weft_request *request,
                  const ngram_vocabulary *vocabulary, ngram_rows *rows, weft_arena *tmp);
 
 /* stat[bin][class]: sums of the counts over all ranks' rows. Collective. */
-void ngram_pool(const ngram *self, const weft_request *request, const ngram_rows *rows,
+void ngram_pool(const ngram_map *self, const weft_request *request, const ngram_rows *rows,
                 real *stat, weft_arena *tmp);
 
 /* Turns counts into values: multiplies them by the weights of the bins under each row's
  * configuration, then normalises the row.
  * others   as ngram_literal_count makes it, for idf; NULL: training rows only */
-void ngram_set_weights(const ngram *self, const weft_request *request, const real *stat,
+void ngram_set_weights(const ngram_map *self, const weft_request *request, const real *stat,
                        const real *others, ngram_rows *rows, weft_arena *tmp);
 
 /* ---- ngram_empty.c ---- */
@@ -112,22 +112,22 @@ void ngram_set_weights(const ngram *self, const weft_request *request, const rea
 /* A text that names the configuration and the options that leave no n-gram in any row of
  * training of any rank, owned by mem; NULL: some row has one. Warns of the first
  * configuration that leaves none in its rows, unless it is the only one. Collective. */
-const char *ngram_empty(const ngram *self, const weft_request *request,
+const char *ngram_empty(const ngram_map *self, const weft_request *request,
                         const ngram_rows *rows, weft_arena *mem);
 
 /* ---- ngram_literal.c: documents of all parts ---- */
 
 /* Warns that test documents are seen, if so. */
-void ngram_literal_warn(const ngram *self);
+void ngram_literal_warn(const ngram_map *self);
 /* Requests for the rows of all parts, of which q, borrowed, is that of the training rows.
  * Document i of another part has arm i mod n of the n that training rows have. Collective.
  */
-void ngram_literal_requests(const ngram *self, const weft_request *request,
+void ngram_literal_requests(const ngram_map *self, const weft_request *request,
                             weft_request all[WEFT_NPART], weft_arena *tmp);
 /* others[1 + bins]: the number of documents over all ranks of all parts but `fitted`; then,
  * for each bin, of those that have it. The same on any number of ranks. v NULL: bins.
  * Collective. */
-void ngram_literal_count(const ngram *self, const weft_request all[WEFT_NPART],
+void ngram_literal_count(const ngram_map *self, const weft_request all[WEFT_NPART],
                          weft_part fitted, const ngram_vocabulary *vocabulary, int64_t bins,
                          real *others, weft_arena *tmp);
 

@@ -6,22 +6,22 @@
 #define ENOUGH 20
 
 /* The options that take n-grams out, with their values. */
-static const char *cause(const ngram *self, const ngram *a, weft_arena *tmp)
+static const char *cause(const ngram_map *self, const ngram_map *ngram, weft_arena *tmp)
 {
     const char *text =
-        weft_arena_text(tmp, "ngram.tokenizer = %s", weft_tok_name[a->tokenizer]);
-    if (a->stop) text = weft_arena_text(tmp, "%s, ngram.stop = yes", text);
-    if (ngram_min_order(a) > 1)
+        weft_arena_text(tmp, "ngram.tokenizer = %s", weft_tok_name[ngram->tokenizer]);
+    if (ngram->stop) text = weft_arena_text(tmp, "%s, ngram.stop = yes", text);
+    if (ngram_min_order(ngram) > 1)
         text = weft_arena_text(tmp, "%s, ngram.grams of %d tokens or more", text,
-                               ngram_min_order(a));
+                               ngram_min_order(ngram));
     if (self->columns == NGRAM_VOCABULARY)
         text = weft_arena_text(tmp, "%s, ngram.min_count = %lld", text,
-                               (long long)a->min_count);
+                               (long long)ngram->min_count);
     return text;
 }
 
-const char *ngram_empty(const ngram *self, const weft_request *request, const ngram_rows *x,
-                        weft_arena *mem)
+const char *ngram_empty(const ngram_map *self, const weft_request *request,
+                        const ngram_rows *x, weft_arena *mem)
 {
     int64_t *rows = WEFT_NEW(mem, int64_t, 2 * request->narm),
             *grams = rows + request->narm, all = 0;

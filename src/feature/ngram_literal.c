@@ -4,7 +4,7 @@
  * representations", EMNLP 2015, in the authors' program. */
 #include "ngram.h"
 
-void ngram_literal_warn(const ngram *self)
+void ngram_literal_warn(const ngram_map *self)
 {
     if (self->literal)
         weft_log(WEFT_WARN, "ngram.literal = yes: words are counted in the documents of "
@@ -14,7 +14,7 @@ void ngram_literal_warn(const ngram *self)
 
 /* Arms that training rows of any rank have, into arm[narm]; returns how many. Collective.
  */
-static int used_arms(const ngram *self, const weft_request *request, int *arm)
+static int used_arms(const ngram_map *self, const weft_request *request, int *arm)
 {
     weft_arena *tmp = weft_arena_new();
     int64_t *rows = WEFT_NEW(tmp, int64_t, request->narm);
@@ -27,7 +27,7 @@ static int used_arms(const ngram *self, const weft_request *request, int *arm)
     return n;
 }
 
-void ngram_literal_requests(const ngram *self, const weft_request *request,
+void ngram_literal_requests(const ngram_map *self, const weft_request *request,
                             weft_request all[WEFT_NPART], weft_arena *tmp)
 {
     int *used = WEFT_NEW(tmp, int, request->narm);
@@ -46,7 +46,7 @@ void ngram_literal_requests(const ngram *self, const weft_request *request,
     }
 }
 
-void ngram_literal_count(const ngram *self, const weft_request all[WEFT_NPART],
+void ngram_literal_count(const ngram_map *self, const weft_request all[WEFT_NPART],
                          weft_part fitted, const ngram_vocabulary *vocabulary, int64_t bins,
                          real *others, weft_arena *tmp)
 {

@@ -134,7 +134,7 @@ void ngram_matrix(const weft_request *request, const ngram_rows *x, weft_matrix 
     weft_max_f64(matrix->team, bound, 1);
     matrix->d = x->bins;
     matrix->rows = rows;
-    const ngram *any = request->arms[0];
+    const ngram_map *any = request->arms[0];
     matrix->group =
         any->hash == NGRAM_PER_MAP ? request->arm : NULL; /* else maps share their bins */
     matrix->ngroup = request->narm;

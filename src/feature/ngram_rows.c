@@ -54,10 +54,10 @@ static inline void row_add(row_set *set, uint32_t bin)
 
 /* Keys of all n-grams of the configuration of the hashes h[m], in order; returns how many.
  */
-static int64_t row_keys(const ngram *a, const uint64_t *h, int64_t m, uint64_t seed,
+static int64_t row_keys(const ngram_map *ngram, const uint64_t *h, int64_t m, uint64_t seed,
                         uint64_t *key)
 {
-    int max_order = ngram_max_order(a), min_order = ngram_min_order(a);
+    int max_order = ngram_max_order(ngram), min_order = ngram_min_order(ngram);
     int64_t n = 0;
     for (int64_t t = 0; t < m; t++) {
         uint64_t g = seed;
@@ -70,26 +70,26 @@ static int64_t row_keys(const ngram *a, const uint64_t *h, int64_t m, uint64_t s
     return n;
 }
 
-const ngram *ngram_arm(const weft_request *request, int64_t i)
+const ngram_map *ngram_arm(const weft_request *request, int64_t i)
 {
     return request->arms[request->arm ? request->arm[i] : 0];
 }
 
 /* Hashes of the tokens of a document in order, without stop words if so configured. */
-static int64_t row_tokens(const ngram *a, const weft_vocab *vocab, const uint32_t *token,
-                          int64_t n, uint64_t *h)
+static int64_t row_tokens(const ngram_map *ngram, const weft_vocab *vocab,
+                          const uint32_t *token, int64_t n, uint64_t *h)
 {
-    const uint64_t *hash = a->lower ? vocab->lower : vocab->hash;
+    const uint64_t *hash = ngram->lower ? vocab->lower : vocab->hash;
     int64_t m = 0;
     for (int64_t t = 0; t < n; t++) {
         h[m] = hash[token[t]];
-        m += !(a->stop && vocab->stop[token[t]]);
+        m += !(ngram->stop && vocab->stop[token[t]]);
     }
     return m;
 }
 
 /* Tokens of row i of the request, into *token. */
-static int64_t row_text(const ngram *self, const weft_request *request, int64_t i,
+static int64_t row_text(const ngram_map *self, const weft_request *request, int64_t i,
                         const uint32_t **token)
 {
     const weft_rows *part = &self->data->part[request->part];
@@ -108,12 +108,12 @@ static uint32_t table_size(int64_t items)
 
 static uint64_t hash_seed(const weft_request *request, int arm)
 {
-    const ngram *a = request->arms[arm];
-    uint64_t id = a->hash == NGRAM_SHARED ? UINT64_MAX : (uint64_t)request->id[arm];
+    const ngram_map *ngram = request->arms[arm];
+    uint64_t id = ngram->hash == NGRAM_SHARED ? UINT64_MAX : (uint64_t)request->id[arm];
     return weft_rng_at(request->seed, WEFT_RNG_HASH, id, 0, 0).v[0];
 }
 
-ngram_reader ngram_reader_new(const ngram *self, const weft_request *request,
+ngram_reader ngram_reader_new(const ngram_map *self, const weft_request *request,
                               weft_arena *tmp)
 {
     const uint32_t *token;
@@ -133,16 +133,16 @@ ngram_reader ngram_reader_new(const ngram *self, const weft_request *request,
 
 int64_t ngram_row_keys(ngram_reader *reader, int64_t i)
 {
-    const ngram *a = ngram_arm(reader->q, i);
+    const ngram_map *ngram = ngram_arm(reader->q, i);
     const uint32_t *token;
     int64_t n = row_text(reader->self, reader->q, i, &token);
-    int64_t m =
-        row_tokens(a, &reader->self->data->vocab[a->tokenizer], token, n, reader->token);
-    return row_keys(a, reader->token, m,
+    int64_t m = row_tokens(ngram, &reader->self->data->vocab[ngram->tokenizer], token, n,
+                           reader->token);
+    return row_keys(ngram, reader->token, m,
                     reader->seed[reader->q->arm ? reader->q->arm[i] : 0], reader->key);
 }
 
-void ngram_count(const ngram *self, const weft_request *request,
+void ngram_count(const ngram_map *self, const weft_request *request,
                  const ngram_vocabulary *vocabulary, ngram_rows *rows, weft_arena *tmp)
 {
     rows->first = WEFT_NEW(tmp, int64_t, rows->n + 1);
@@ -155,7 +155,7 @@ void ngram_count(const ngram *self, const weft_request *request,
     ngram_reader reader = ngram_reader_new(self, request, tmp);
     row_set set = {.slot = WEFT_NEW(tmp, uint32_t, table_size(reader.longest))};
     for (int64_t i = 0; i < rows->n; i++) {
-        const ngram *a = ngram_arm(request, i);
+        const ngram_map *ngram = ngram_arm(request, i);
         int64_t n = ngram_row_keys(&reader, i);
         set.mask = table_size(n) - 1;
         memset(set.slot, 0, (set.mask + 1) * sizeof *set.slot);
@@ -168,7 +168,7 @@ void ngram_count(const ngram *self, const weft_request *request,
             int64_t column = ngram_vocabulary_find(vocabulary, reader.key[k]);
             if (column >= 0) row_add(&set, (uint32_t)column);
         }
-        if (a->binary || a->weights == NGRAM_BINARY) {
+        if (ngram->binary || ngram->weights == NGRAM_BINARY) {
             for (uint32_t e = 0; e < set.n; e++) set.count[e] = 1;
         }
         rows->first[i + 1] = rows->first[i] + set.n;
@@ -176,7 +176,7 @@ void ngram_count(const ngram *self, const weft_request *request,
     weft_arena_reset(tmp, mark);
 }
 
-void ngram_pool(const ngram *self, const weft_request *request, const ngram_rows *rows,
+void ngram_pool(const ngram_map *self, const weft_request *request, const ngram_rows *rows,
                 real *stat, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
@@ -265,10 +265,10 @@ static inline float count_of(const real *s, int classes)
     return (part[0] + part[1]) + (part[2] + part[3]);
 }
 
-static void weigh_sif(const ngram *a, const totals *t, const real *stat,
+static void weigh_sif(const ngram_map *ngram, const totals *t, const real *stat,
                       const uint32_t *bin, int64_t m, float *r)
 {
-    float mass = (float)(a->alpha * t->count);
+    float mass = (float)(ngram->alpha * t->count);
     for (int64_t e = 0; e < m; e++)
         r[e] = count_of(stat + (size_t)bin[e] * (size_t)t->classes, t->classes);
     for (int64_t e = 0; e < m; e++) r[e] = mass / (mass + r[e]);
@@ -327,11 +327,12 @@ static inline float ratio_once(const real *s, int classes, float alpha, const fl
 }
 
 /* once [classes] scratch */
-static void weigh_nb(const ngram *a, const totals *t, const float *norm, const real *stat,
-                     const uint32_t *bin, int64_t m, float *once, float *r)
+static void weigh_nb(const ngram_map *ngram, const totals *t, const float *norm,
+                     const real *stat, const uint32_t *bin, int64_t m, float *once,
+                     float *r)
 {
     memset(once, 0, (size_t)t->classes * sizeof *once);
-    float alpha = (float)a->alpha, threshold = a->nb_scale == NGRAM_LOG2 ? -1 : 0;
+    float alpha = (float)ngram->alpha, threshold = ngram->nb_scale == NGRAM_LOG2 ? -1 : 0;
     for (int64_t e = 0; e < m; e++) {
         const real *s = stat + (size_t)bin[e] * (size_t)t->classes;
         float all = count_of(s, t->classes);
@@ -344,28 +345,28 @@ static void weigh_nb(const ngram *a, const totals *t, const float *norm, const r
             x = ratio(s, t->classes, all, alpha, norm);
         r[e] = seen ? x : 1;
     }
-    float unit = a->nb_scale == NGRAM_LOG2 ? 1.44269504f : 1; /* 1/log 2 */
+    float unit = ngram->nb_scale == NGRAM_LOG2 ? 1.44269504f : 1; /* 1/log 2 */
     for (int64_t e = 0; e < m; e++) r[e] = log_of(r[e]) * unit;
 }
 
 /* |q|/|p| of every class under a configuration. Differences of counts are exact, and come
  * before alpha is added, which may be far smaller. */
-static void mass_ratios(const ngram *a, const totals *t, int64_t bins, float *norm)
+static void mass_ratios(const ngram_map *ngram, const totals *t, int64_t bins, float *norm)
 {
-    double mass = a->alpha * (a->nb_scale == NGRAM_LOG2 ? (double)bins : t->seen);
+    double mass = ngram->alpha * (ngram->nb_scale == NGRAM_LOG2 ? (double)bins : t->seen);
     for (int k = 0; k < t->classes; k++)
         norm[k] = (float)((mass + (t->count - t->of_class[k])) / (mass + t->of_class[k]));
 }
 
 /* value <- value weight, then divided by the row's norm. */
-static void scale_row(const ngram *a, int64_t m, const float *r, float *value)
+static void scale_row(const ngram_map *ngram, int64_t m, const float *r, float *value)
 {
     double norm = 0;
-    if (a->normalize == NGRAM_AVERAGE) {
+    if (ngram->normalize == NGRAM_AVERAGE) {
         for (int64_t e = 0; e < m; e++) norm += (double)value[e];
     }
     for (int64_t e = 0; e < m; e++) value[e] *= r[e];
-    if (a->normalize == NGRAM_L2) {
+    if (ngram->normalize == NGRAM_L2) {
         for (int64_t e = 0; e < m; e++) norm += (double)value[e] * (double)value[e];
         norm = sqrt(norm);
     }
@@ -378,8 +379,8 @@ static void scale_row(const ngram *a, int64_t m, const float *r, float *value)
 static int uses_totals(const weft_request *request)
 {
     for (int k = 0; k < request->narm; k++) {
-        const ngram *a = request->arms[k];
-        if (a->weights == NGRAM_NB || a->weights == NGRAM_SIF) return 1;
+        const ngram_map *ngram = request->arms[k];
+        if (ngram->weights == NGRAM_NB || ngram->weights == NGRAM_SIF) return 1;
     }
     return 0;
 }
@@ -405,27 +406,27 @@ static void weigh_idf(const weigher *s, const uint32_t *bin, int64_t m, float *r
 }
 
 /* r[m] <- weights of the bins under configuration a. */
-static void weigh(const weigher *s, const ngram *a, const uint32_t *bin, int64_t m,
+static void weigh(const weigher *s, const ngram_map *ngram, const uint32_t *bin, int64_t m,
                   float *r)
 {
-    if (a->weights == NGRAM_TF || a->weights == NGRAM_BINARY) {
+    if (ngram->weights == NGRAM_TF || ngram->weights == NGRAM_BINARY) {
         for (int64_t e = 0; e < m; e++) r[e] = 1;
         return;
     }
-    if (a->weights == NGRAM_TFIDF) {
+    if (ngram->weights == NGRAM_TFIDF) {
         weigh_idf(s, bin, m, r);
         return;
     }
-    if (a->weights == NGRAM_SIF) {
-        weigh_sif(a, &s->t, s->stat, bin, m, r);
+    if (ngram->weights == NGRAM_SIF) {
+        weigh_sif(ngram, &s->t, s->stat, bin, m, r);
         return;
     }
-    mass_ratios(a, &s->t, s->bins, s->norm);
-    weigh_nb(a, &s->t, s->norm, s->stat, bin, m, s->once, r);
+    mass_ratios(ngram, &s->t, s->bins, s->norm);
+    weigh_nb(ngram, &s->t, s->norm, s->stat, bin, m, s->once, r);
 }
 
 /* Weights of every bin under a configuration, for many rows. */
-static float *weigh_all(const weigher *s, const ngram *a, weft_arena *tmp)
+static float *weigh_all(const weigher *s, const ngram_map *ngram, weft_arena *tmp)
 {
     enum { CHUNK = 1024 };
     uint32_t bin[CHUNK];
@@ -433,7 +434,7 @@ static float *weigh_all(const weigher *s, const ngram *a, weft_arena *tmp)
     for (int64_t b = 0; b < s->bins; b += CHUNK) {
         int64_t m = s->bins - b < CHUNK ? s->bins - b : CHUNK;
         for (int64_t e = 0; e < m; e++) bin[e] = (uint32_t)(b + e);
-        weigh(s, a, bin, m, all + b);
+        weigh(s, ngram, bin, m, all + b);
     }
     return all;
 }
@@ -448,7 +449,7 @@ static int64_t longest_row(const ngram_rows *rows)
     return longest;
 }
 
-void ngram_set_weights(const ngram *self, const weft_request *request, const real *stat,
+void ngram_set_weights(const ngram_map *self, const weft_request *request, const real *stat,
                        const real *others, ngram_rows *rows, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
@@ -473,13 +474,13 @@ void ngram_set_weights(const ngram *self, const weft_request *request, const rea
             table[k] = weigh_all(&s, request->arms[k], tmp);
     }
     for (int64_t i = 0; i < rows->n; i++) {
-        const ngram *a = ngram_arm(request, i);
+        const ngram_map *ngram = ngram_arm(request, i);
         const float *all = table[request->arm ? request->arm[i] : 0];
         const uint32_t *bin = rows->bin + rows->first[i];
         int64_t m = rows->first[i + 1] - rows->first[i];
-        if (!all) weigh(&s, a, bin, m, r);
+        if (!all) weigh(&s, ngram, bin, m, r);
         for (int64_t e = 0; all && e < m; e++) r[e] = all[bin[e]];
-        scale_row(a, m, r, rows->value + rows->first[i]);
+        scale_row(ngram, m, r, rows->value + rows->first[i]);
     }
     weft_arena_reset(tmp, mark);
 }

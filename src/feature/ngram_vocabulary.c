@@ -62,7 +62,7 @@ static void grow(counter *c, weft_arena **own)
 }
 
 /* All keys of this rank's rows of nq requests. *n how many. */
-static counted *count_rows(const ngram *self, const weft_request *request, int nq,
+static counted *count_rows(const ngram_map *self, const weft_request *request, int nq,
                            int64_t *n, weft_arena *mem)
 {
     enum { FIRST = 1 << 16 };
@@ -211,12 +211,12 @@ static ngram_vocabulary vocabulary_new(int64_t n, counted *all, weft_arena *mem)
     return vocabulary;
 }
 
-ngram_vocabulary ngram_vocabulary_new(const ngram *self, const weft_request *request,
+ngram_vocabulary ngram_vocabulary_new(const ngram_map *self, const weft_request *request,
                                       int nq, int64_t max_size, weft_arena *mem)
 {
     weft_team *team = self->data->team;
     weft_arena *tmp = weft_arena_new();
-    const ngram *any = request->arms[0];
+    const ngram_map *any = request->arms[0];
     int64_t n;
     uint32_t *at;
     counted *all = count_rows(self, request, nq, &n, tmp);

@@ -8,11 +8,11 @@
  * (tests/t_settle.c). */
 #include "near.h"
 
-typedef struct fedex {
+typedef struct fedex_mixing {
     weft_near near;
     int sched, diff;
     double eta, discount, cutoff, floor, alpha;
-} fedex;
+} fedex_mixing;
 
 /* In the order of the choices of option "sched". */
 static const weft_update_schedule schedules[] = {
@@ -20,25 +20,25 @@ static const weft_update_schedule schedules[] = {
     WEFT_UPDATE_CONSTANT,   WEFT_UPDATE_SCALE,    WEFT_UPDATE_RACING};
 
 static const weft_opt fedex_opts[] = {
-    WEFT_NEAR_OPTS(fedex),
-    WEFT_CHOICE_OPT("sched", fedex, sched, "aggressive",
+    WEFT_NEAR_OPTS(fedex_mixing),
+    WEFT_CHOICE_OPT("sched", fedex_mixing, sched, "aggressive",
                     "aggressive|adaptive|root/auto|constant|scale|racing",
                     "schedule of the step size; racing: no steps, but elimination of "
                     "significantly worse configurations"),
-    WEFT_REAL_OPT("alpha", fedex, alpha, "0.1", 1e-9, 0.5,
+    WEFT_REAL_OPT("alpha", fedex_mixing, alpha, "0.1", 1e-9, 0.5,
                   "sched = racing: bound of the probability that the best of a mixture is "
                   "ever eliminated"),
-    WEFT_REAL_OPT("eta", fedex, eta, "0", 0, 1e6, "step size; 0: sqrt(2 ln k)"),
-    WEFT_REAL_OPT("discount", fedex, discount, "draw", -1, 1,
+    WEFT_REAL_OPT("eta", fedex_mixing, eta, "0", 0, 1e6, "step size; 0: sqrt(2 ln k)"),
+    WEFT_REAL_OPT("discount", fedex_mixing, discount, "draw", -1, 1,
                   "discount of past scores in the baseline, per round; 0: last round only, "
                   "1: plain mean; draw: 0 .. 1 at random for each trial",
                   .words = "draw"),
-    WEFT_BOOL_OPT("diff", fedex, diff, "no",
+    WEFT_BOOL_OPT("diff", fedex_mixing, diff, "no",
                   "score of a client: loss after minus before local training"),
-    WEFT_REAL_OPT("cutoff", fedex, cutoff, "0", 0, 100,
+    WEFT_REAL_OPT("cutoff", fedex_mixing, cutoff, "0", 0, 100,
                   "entropy (nats) below which the most probable configuration gets "
                   "probability 1; 0: never"),
-    WEFT_REAL_OPT("floor", fedex, floor, "0", 0, 1,
+    WEFT_REAL_OPT("floor", fedex_mixing, floor, "0", 0, 1,
                   "in divisions, probabilities below floor / k are replaced by floor / k"),
     {0},
 };
@@ -47,46 +47,47 @@ static const weft_when fedex_when[] = {WEFT_NEAR_WHEN, {NULL, NULL, NULL}};
 
 static weft_status fedex_setup(void *self, const weft_mixing_env *env)
 {
-    fedex *t = self;
-    if (t->discount < 0 && t->discount > -1)
+    fedex_mixing *fedex = self;
+    if (fedex->discount < 0 && fedex->discount > -1)
         return weft_fail(WEFT_ECONF, "fedex.discount = %g; expected draw, or 0 to 1",
-                         t->discount);
-    return weft_near_setup(&t->near, "fedex", env);
+                         fedex->discount);
+    return weft_near_setup(&fedex->near, "fedex", env);
 }
 
 static void fedex_make(void *self, int64_t id, const double *conf, weft_job *job)
 {
-    fedex *t = self;
+    fedex_mixing *fedex = self;
     (void)id;
-    weft_near_make(&t->near, conf, job);
-    weft_rng4 rng = weft_rng_at(t->near.seed, WEFT_RNG_TUNER, (uint64_t)job->trial, 0, 0);
-    weft_update_schedule schedule = schedules[t->sched];
+    weft_near_make(&fedex->near, conf, job);
+    weft_rng4 rng =
+        weft_rng_at(fedex->near.seed, WEFT_RNG_TUNER, (uint64_t)job->trial, 0, 0);
+    weft_update_schedule schedule = schedules[fedex->sched];
     job->update = (weft_mix_update){
         .schedule = schedule,
-        .eta = schedule == WEFT_UPDATE_RACING ? t->alpha : t->eta,
-        .discount = t->discount < 0 ? weft_rng_unit(rng.v[0]) : t->discount,
-        .floor = t->floor,
-        .cutoff = t->cutoff,
-        .diff = t->diff};
+        .eta = schedule == WEFT_UPDATE_RACING ? fedex->alpha : fedex->eta,
+        .discount = fedex->discount < 0 ? weft_rng_unit(rng.v[0]) : fedex->discount,
+        .floor = fedex->floor,
+        .cutoff = fedex->cutoff,
+        .diff = fedex->diff};
 }
 
 static void fedex_told(void *self, const weft_result *res)
 {
-    fedex *t = self;
-    weft_near_told(&t->near, res);
+    fedex_mixing *fedex = self;
+    weft_near_told(&fedex->near, res);
 }
 
 static void fedex_forget(void *self, int64_t trial)
 {
-    fedex *t = self;
-    weft_near_forget(&t->near, trial);
+    fedex_mixing *fedex = self;
+    weft_near_forget(&fedex->near, trial);
 }
 
 extern const weft_mixing weft_mixing_fedex;
 const weft_mixing weft_mixing_fedex = {
     .kind = {.name = "fedex",
              .about = "FedEx: clients draw from a mixture around the trial's configuration",
-             .size = sizeof(fedex),
+             .size = sizeof(fedex_mixing),
              .opts = fedex_opts,
              .when = fedex_when},
     .moves = 1,

@@ -10,28 +10,28 @@
  * probabilities until they are eliminated (space.h). */
 #include "near.h"
 
-typedef struct mw {
+typedef struct mw_mixing {
     weft_near near;
     int literal, known, racing;
     double eta, floor, alpha;
     double rounds; /* largest total of a trial */
-} mw;
+} mw_mixing;
 
 static const weft_opt mw_opts[] = {
-    WEFT_NEAR_OPTS(mw),
-    WEFT_BOOL_OPT("literal", mw, literal, "no",
+    WEFT_NEAR_OPTS(mw_mixing),
+    WEFT_BOOL_OPT("literal", mw_mixing, literal, "no",
                   "as published: p_i *= exp(-score / sqrt(rounds))"),
-    WEFT_BOOL_OPT("known", mw, known, "yes",
+    WEFT_BOOL_OPT("known", mw_mixing, known, "yes",
                   "step size from the total number of rounds; no: from the number so far, "
                   "if the total is not known"),
-    WEFT_REAL_OPT("eta", mw, eta, "0", 0, 1e6,
+    WEFT_REAL_OPT("eta", mw_mixing, eta, "0", 0, 1e6,
                   "step size times sqrt(rounds), per unit of the score; 0: sqrt(2 ln k)"),
-    WEFT_REAL_OPT("floor", mw, floor, "0.01", 0, 1,
+    WEFT_REAL_OPT("floor", mw_mixing, floor, "0.01", 0, 1,
                   "in divisions, probabilities below floor / k are replaced by floor / k"),
-    WEFT_BOOL_OPT("racing", mw, racing, "no",
+    WEFT_BOOL_OPT("racing", mw_mixing, racing, "no",
                   "no steps, but elimination of significantly worse configurations"),
     WEFT_REAL_OPT(
-        "alpha", mw, alpha, "0.1", 1e-9, 0.5,
+        "alpha", mw_mixing, alpha, "0.1", 1e-9, 0.5,
         "racing: bound of the probability that the best configuration is ever eliminated"),
     {0},
 };
@@ -40,55 +40,55 @@ static const weft_when mw_when[] = {WEFT_NEAR_WHEN, {NULL, NULL, NULL}};
 
 static weft_status mw_setup(void *self, const weft_mixing_env *env)
 {
-    mw *t = self;
-    if (t->racing && t->literal)
+    mw_mixing *mw = self;
+    if (mw->racing && mw->literal)
         return weft_fail(WEFT_ECONF, "mw.racing = yes with mw.literal = yes: the published "
                                      "step eliminates nothing; set one of them to no");
-    if (t->known && !t->racing && !(env->resource > 0))
+    if (mw->known && !mw->racing && !(env->resource > 0))
         return weft_fail(WEFT_ECONF,
                          "mw.known = yes: this schedule does not say how long a "
                          "trial may be; use mw.known = no");
-    t->rounds = env->resource;
-    return weft_near_setup(&t->near, "mw", env);
+    mw->rounds = env->resource;
+    return weft_near_setup(&mw->near, "mw", env);
 }
 
-static weft_mix_update update_of(const mw *t)
+static weft_mix_update update_of(const mw_mixing *mw)
 {
-    if (t->racing)
-        return (weft_mix_update){.schedule = WEFT_UPDATE_RACING, .eta = t->alpha};
-    return (weft_mix_update){.schedule = t->literal ? WEFT_UPDATE_AS_PUBLISHED
-                                                    : WEFT_UPDATE_HORIZON,
-                             .eta = t->eta,
-                             .horizon = t->known ? t->rounds : 0,
+    if (mw->racing)
+        return (weft_mix_update){.schedule = WEFT_UPDATE_RACING, .eta = mw->alpha};
+    return (weft_mix_update){.schedule = mw->literal ? WEFT_UPDATE_AS_PUBLISHED
+                                                     : WEFT_UPDATE_HORIZON,
+                             .eta = mw->eta,
+                             .horizon = mw->known ? mw->rounds : 0,
                              .discount = 1,
-                             .floor = t->floor};
+                             .floor = mw->floor};
 }
 
 static void mw_make(void *self, int64_t id, const double *conf, weft_job *job)
 {
-    mw *t = self;
+    mw_mixing *mw = self;
     (void)id;
-    weft_near_make(&t->near, conf, job);
-    job->update = update_of(t);
+    weft_near_make(&mw->near, conf, job);
+    job->update = update_of(mw);
 }
 
 static void mw_told(void *self, const weft_result *res)
 {
-    mw *t = self;
-    weft_near_told(&t->near, res);
+    mw_mixing *mw = self;
+    weft_near_told(&mw->near, res);
 }
 
 static void mw_forget(void *self, int64_t trial)
 {
-    mw *t = self;
-    weft_near_forget(&t->near, trial);
+    mw_mixing *mw = self;
+    weft_near_forget(&mw->near, trial);
 }
 
 extern const weft_mixing weft_mixing_mw;
 const weft_mixing weft_mixing_mw = {
     .kind = {.name = "mw",
              .about = "multiplicative weights: clients draw from a mixture",
-             .size = sizeof(mw),
+             .size = sizeof(mw_mixing),
              .opts = mw_opts,
              .when = mw_when},
     .moves = 1,

@@ -42,21 +42,21 @@ static const arch archs[] = {
      1},
 };
 
-typedef struct cnn {
+typedef struct cnn_net {
     weft_stack stack; /* must be first: the functions of stack.c take a pointer to it */
     int arch;
     double scale, power;
-} cnn;
+} cnn_net;
 
 static const weft_opt cnn_opts[] = {
-    WEFT_CHOICE_OPT("arch", cnn, arch, "cifar", "leaf|femnist|cifar|convnet",
+    WEFT_CHOICE_OPT("arch", cnn_net, arch, "cifar", "leaf|femnist|cifar|convnet",
                     "LEAF's network for FEMNIST, FedEx's for FEMNIST, FedEx's for "
                     "CIFAR-10, cuda-convnet's for CIFAR-10"),
-    WEFT_REAL_OPT("scale", cnn, scale, "5e-5", 0, 1e6,
+    WEFT_REAL_OPT("scale", cnn_net, scale, "5e-5", 0, 1e6,
                   "convnet: response normalisation divides by (1 + scale * mean of the "
                   "squares of 3 x 3 places)^power; 0: none",
                   .role = WEFT_PER_TRIAL),
-    WEFT_REAL_OPT("power", cnn, power, "0.75", 0, 100,
+    WEFT_REAL_OPT("power", cnn_net, power, "0.75", 0, 100,
                   "convnet: exponent of the response normalisation",
                   .role = WEFT_PER_TRIAL),
     {0},
@@ -67,9 +67,9 @@ static const weft_when cnn_when[] = {
 
 static weft_status cnn_setup(void *self, const weft_shape *shape)
 {
-    cnn *t = self;
-    const arch *a = &archs[t->arch];
-    TRY(weft_stack_begin(&t->stack, "cnn", shape));
+    cnn_net *cnn = self;
+    const arch *a = &archs[cnn->arch];
+    TRY(weft_stack_begin(&cnn->stack, "cnn", shape));
     if (shape->channels <= 0)
         return weft_fail(WEFT_EDATA,
                          "model = cnn takes images, the data set holds rows of %lld "
@@ -82,14 +82,14 @@ static weft_status cnn_setup(void *self, const weft_shape *shape)
                          a->name, a->min_side, a->min_side, shape->height, shape->width);
     for (int i = 0; i < a->nconv; i++) {
         const conv *c = &a->conv[i];
-        weft_layer *layer = weft_stack_conv(&t->stack, c->k, c->pad, c->out, c->pool,
+        weft_layer *layer = weft_stack_conv(&cnn->stack, c->k, c->pad, c->out, c->pool,
                                             a->drop && i == a->nconv - 1);
         layer->pooling = c->pooling;
-        layer->scale = c->norm ? t->scale : 0;
-        layer->power = t->power;
+        layer->scale = c->norm ? cnn->scale : 0;
+        layer->power = cnn->power;
     }
-    if (a->hidden > 0) weft_stack_dense(&t->stack, a->hidden, a->drop);
-    weft_stack_end(&t->stack);
+    if (a->hidden > 0) weft_stack_dense(&cnn->stack, a->hidden, a->drop);
+    weft_stack_end(&cnn->stack);
     return WEFT_OK;
 }
 
@@ -97,7 +97,7 @@ extern const weft_net weft_net_cnn;
 const weft_net weft_net_cnn = {
     .kind = {.name = "cnn",
              .about = "convolutional networks of LEAF, FedEx and cuda-convnet",
-             .size = sizeof(cnn),
+             .size = sizeof(cnn_net),
              .opts = cnn_opts,
              .when = cnn_when},
     .setup = cnn_setup,

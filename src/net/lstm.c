@@ -12,18 +12,18 @@
 #include <string.h>
 
 static const weft_opt lstm_opts[] = {
-    WEFT_INT_OPT("embedding", lstm, embedding, "8", 1, 4096,
+    WEFT_INT_OPT("embedding", lstm_net, embedding, "8", 1, 4096,
                  "length of the vectors that symbols are embedded in"),
-    WEFT_INT_OPT("hidden", lstm, hidden, "256", 1, 16384, "units per layer"),
-    WEFT_INT_OPT("layers", lstm, layers, "2", 1, LSTM_MAX_LAYERS, "LSTM layers"),
-    WEFT_INT_OPT("biases", lstm, biases, "2", 1, 2,
+    WEFT_INT_OPT("hidden", lstm_net, hidden, "256", 1, 16384, "units per layer"),
+    WEFT_INT_OPT("layers", lstm_net, layers, "2", 1, LSTM_MAX_LAYERS, "LSTM layers"),
+    WEFT_INT_OPT("biases", lstm_net, biases, "2", 1, 2,
                  "bias vectors per layer: 2 as in PyTorch, 1 as in TensorFlow"),
     {0},
 };
 
 static weft_status lstm_setup(void *self, const weft_shape *shape)
 {
-    lstm *t = self;
+    lstm_net *lstm = self;
     if (shape->form != WEFT_CHARS)
         return weft_fail(WEFT_ECONF,
                          "model = lstm reads text, the data set holds %s; use model = %s",
@@ -34,7 +34,7 @@ static weft_status lstm_setup(void *self, const weft_shape *shape)
                          "the data set has windows of %lld characters out of %d; "
                          "model = lstm takes 1 or more characters out of 2 to 256",
                          (long long)shape->d, shape->classes);
-    t->shape = *shape;
+    lstm->shape = *shape;
     return WEFT_OK;
 }
 
@@ -45,15 +45,15 @@ static int64_t reserve(int64_t *end, int64_t n)
     return *end - n;
 }
 
-lstm_offsets lstm_offsets_of(const lstm *t)
+lstm_offsets lstm_offsets_of(const lstm_net *lstm)
 {
-    int64_t h = t->hidden, classes = t->shape.classes;
-    lstm_offsets at = {.embed = 0, .all = classes * t->embedding};
-    for (int l = 0; l < t->layers; l++) {
-        at.layer[l].ih = reserve(&at.all, 4 * h * (l ? h : t->embedding));
+    int64_t h = lstm->hidden, classes = lstm->shape.classes;
+    lstm_offsets at = {.embed = 0, .all = classes * lstm->embedding};
+    for (int l = 0; l < lstm->layers; l++) {
+        at.layer[l].ih = reserve(&at.all, 4 * h * (l ? h : lstm->embedding));
         at.layer[l].hh = reserve(&at.all, 4 * h * h);
         at.layer[l].bias[0] = at.layer[l].bias[1] = reserve(&at.all, 4 * h);
-        if (t->biases == 2) at.layer[l].bias[1] = reserve(&at.all, 4 * h);
+        if (lstm->biases == 2) at.layer[l].bias[1] = reserve(&at.all, 4 * h);
     }
     at.dense = reserve(&at.all, classes * h);
     at.bias = reserve(&at.all, classes);
@@ -67,19 +67,19 @@ static int64_t lstm_nweight(const void *self)
 
 static int lstm_tensors(const void *self, weft_tensor out[WEFT_MAX_TENSORS])
 {
-    const lstm *t = self;
-    int64_t h = t->hidden, classes = t->shape.classes;
-    lstm_offsets at = lstm_offsets_of(t);
+    const lstm_net *lstm = self;
+    int64_t h = lstm->hidden, classes = lstm->shape.classes;
+    lstm_offsets at = lstm_offsets_of(lstm);
     int n = 0;
-    out[n++] = (weft_tensor){"embed.weight", at.embed, 2, {classes, t->embedding}};
-    for (int l = 0; l < t->layers; l++) {
+    out[n++] = (weft_tensor){"embed.weight", at.embed, 2, {classes, lstm->embedding}};
+    for (int l = 0; l < lstm->layers; l++) {
         out[n++] = (weft_tensor){
-            "lstm.weight_ih_l0", at.layer[l].ih, 2, {4 * h, l ? h : t->embedding}};
+            "lstm.weight_ih_l0", at.layer[l].ih, 2, {4 * h, l ? h : lstm->embedding}};
         out[n++] = (weft_tensor){"lstm.weight_hh_l0", at.layer[l].hh, 2, {4 * h, h}};
         out[n++] = (weft_tensor){"lstm.bias_ih_l0", at.layer[l].bias[0], 1, {4 * h}};
-        if (t->biases == 2)
+        if (lstm->biases == 2)
             out[n++] = (weft_tensor){"lstm.bias_hh_l0", at.layer[l].bias[1], 1, {4 * h}};
-        for (int i = n - 2 - t->biases; i < n; i++) /* the layer is the last character */
+        for (int i = n - 2 - lstm->biases; i < n; i++) /* the layer is the last character */
             out[i].name[strlen(out[i].name) - 1] = (char)('0' + l);
     }
     out[n++] = (weft_tensor){"dense.weight", at.dense, 2, {classes, h}};
@@ -101,13 +101,13 @@ static void init_embedding(uint64_t seed, int64_t n, real *w)
 /* PyTorch's: N(0, 1) for the table, U(-1/sqrt h, 1/sqrt h) for the rest. */
 static void lstm_init(const void *self, uint64_t seed, real *w)
 {
-    const lstm *t = self;
+    const lstm_net *lstm = self;
     weft_tensor tensor[WEFT_MAX_TENSORS];
-    int n = lstm_tensors(t, tensor);
+    int n = lstm_tensors(lstm, tensor);
     init_embedding(seed, tensor[1].at, w);
     for (int k = 1; k < n; k++) {
-        int64_t end = k + 1 < n ? tensor[k + 1].at : lstm_nweight(t);
-        weft_init_uniform(seed, k, 1 / sqrt(t->hidden), end - tensor[k].at,
+        int64_t end = k + 1 < n ? tensor[k + 1].at : lstm_nweight(lstm);
+        weft_init_uniform(seed, k, 1 / sqrt(lstm->hidden), end - tensor[k].at,
                           w + tensor[k].at);
     }
 }
@@ -115,17 +115,17 @@ static void lstm_init(const void *self, uint64_t seed, real *w)
 /* Three products with each weight per step, of two operations each. */
 static double lstm_flops(const void *self)
 {
-    const lstm *t = self;
-    double h = t->hidden, d = (double)t->shape.d;
-    double steps = 4 * h * (t->embedding + h) + (t->layers - 1) * 8 * h * h;
-    return 6 * (d * steps + (t->shape.every ? d : 1) * h * t->shape.classes);
+    const lstm_net *lstm = self;
+    double h = lstm->hidden, d = (double)lstm->shape.d;
+    double steps = 4 * h * (lstm->embedding + h) + (lstm->layers - 1) * 8 * h * h;
+    return 6 * (d * steps + (lstm->shape.every ? d : 1) * h * lstm->shape.classes);
 }
 
 extern const weft_net weft_net_lstm;
 const weft_net weft_net_lstm = {
     .kind = {.name = "lstm",
              .about = "character LSTM",
-             .size = sizeof(lstm),
+             .size = sizeof(lstm_net),
              .opts = lstm_opts},
     .setup = lstm_setup,
     .nweight = lstm_nweight,

@@ -6,10 +6,10 @@
 
 enum { LSTM_MAX_LAYERS = 7 };
 
-typedef struct lstm {
+typedef struct lstm_net {
     int embedding, hidden, layers, biases; /* options */
     weft_shape shape;
-} lstm;
+} lstm_net;
 
 /* Offsets of the tensors in the flat weight vector and its gradient. */
 typedef struct lstm_offsets {
@@ -23,7 +23,7 @@ typedef struct lstm_offsets {
     int64_t bias;  /* [classes] */
     int64_t all;
 } lstm_offsets;
-lstm_offsets lstm_offsets_of(const lstm *t);
+lstm_offsets lstm_offsets_of(const lstm_net *lstm);
 
 /* work, grad and score of weft_net. */
 void *lstm_work(const void *self, int most, weft_arena *mem);

@@ -50,7 +50,7 @@ typedef struct scratch {
 
 /* One part of a batch. */
 typedef struct part {
-    const lstm *t;
+    const lstm_net *t;
     scratch *s;
     const uint8_t *const *text; /* [n] */
     int first, n;               /* samples of the batch */
@@ -76,25 +76,25 @@ static matrix matrix_new(int k, int m, weft_arena *mem)
 
 void *lstm_work(const void *self, int most, weft_arena *mem)
 {
-    const lstm *t = self;
-    int h = t->hidden, classes = t->shape.classes;
+    const lstm_net *lstm = self;
+    int h = lstm->hidden, classes = lstm->shape.classes;
     size_t n = (size_t)(most < PART_SAMPLES ? most : PART_SAMPLES),
-           rows = n * (size_t)t->shape.d;
+           rows = n * (size_t)lstm->shape.d;
     scratch *s = WEFT_NEW(mem, scratch, 1);
     s->mem = mem;
     s->ld = stride(h);
     s->ldz = stride(4 * (int64_t)h);
     s->ldc = stride(classes);
-    for (int l = 0; l < t->layers; l++) {
+    for (int l = 0; l < lstm->layers; l++) {
         layer *y = &s->layer[l];
         y->hh = matrix_new(h, 4 * h, mem);
         y->hh_back = matrix_new(4 * h, h, mem);
-        y->ih = matrix_new(l ? h : t->embedding, 4 * h, mem);
-        y->ih_back = matrix_new(4 * h, l ? h : t->embedding, mem);
+        y->ih = matrix_new(l ? h : lstm->embedding, 4 * h, mem);
+        y->ih_back = matrix_new(4 * h, l ? h : lstm->embedding, mem);
         y->z = WEFT_NEW(mem, real, rows * s->ldz);
         y->c = WEFT_NEW(mem, real, rows * s->ld);
         y->y = WEFT_NEW(mem, real, rows * s->ld);
-        if (l + 1 < t->layers) y->masked = WEFT_NEW(mem, real, rows * s->ld);
+        if (l + 1 < lstm->layers) y->masked = WEFT_NEW(mem, real, rows * s->ld);
         y->bias = WEFT_NEW(mem, real, 4 * h);
         y->dbias = WEFT_NEW(mem, real, 4 * h);
     }
@@ -104,7 +104,7 @@ void *lstm_work(const void *self, int most, weft_arena *mem)
     s->dtable = WEFT_NEW(mem, real, classes * 4 * h);
     s->dy = WEFT_NEW(mem, real, rows * s->ld);
     s->dc = WEFT_NEW(mem, real, n * s->ld);
-    s->logit = WEFT_NEW(mem, real, (t->shape.every ? rows : n) * s->ldc);
+    s->logit = WEFT_NEW(mem, real, (lstm->shape.every ? rows : n) * s->ldc);
     s->input = WEFT_NEW(mem, const real *, n);
     s->dinput = WEFT_NEW(mem, real *, n);
     return s;
@@ -118,26 +118,26 @@ static void pack(matrix *x, const real *b, size_t ldb, int trans)
 }
 
 /* Packs the weights of all layers, with `back` also for the backward pass. */
-static void pack_weights(const lstm *t, scratch *s, const real *w, int back)
+static void pack_weights(const lstm_net *lstm, scratch *s, const real *w, int back)
 {
-    lstm_offsets at = lstm_offsets_of(t);
-    int h = t->hidden, classes = t->shape.classes;
-    for (int l = 0; l < t->layers; l++) {
+    lstm_offsets at = lstm_offsets_of(lstm);
+    int h = lstm->hidden, classes = lstm->shape.classes;
+    for (int l = 0; l < lstm->layers; l++) {
         layer *y = &s->layer[l];
         const real *ih = w + at.layer[l].ih, *hh = w + at.layer[l].hh;
-        size_t in = (size_t)(l ? h : t->embedding);
+        size_t in = (size_t)(l ? h : lstm->embedding);
         pack(&y->ih, ih, in, 1);
         pack(&y->hh, hh, (size_t)h, 1);
         if (back) pack(&y->ih_back, ih, in, 0);
         if (back) pack(&y->hh_back, hh, (size_t)h, 0);
         for (int j = 0; j < 4 * h; j++) {
             y->bias[j] = w[at.layer[l].bias[0] + j];
-            if (t->biases == 2) y->bias[j] += w[at.layer[l].bias[1] + j];
+            if (lstm->biases == 2) y->bias[j] += w[at.layer[l].bias[1] + j];
         }
     }
     pack(&s->dense, w + at.dense, (size_t)h, 1);
     if (back) pack(&s->dense_back, w + at.dense, (size_t)h, 0);
-    weft_packed_times(classes, w + at.embed, (size_t)t->embedding, &s->layer[0].ih.p, 0,
+    weft_packed_times(classes, w + at.embed, (size_t)lstm->embedding, &s->layer[0].ih.p, 0,
                       s->table, 4 * (size_t)h);
     for (int i = 0; i < classes; i++)
         for (int j = 0; j < 4 * h; j++)
@@ -226,23 +226,24 @@ static int first_scored(const part *p)
 static void forward(const part *p, const real *bias, double share, weft_score *score)
 {
     scratch *s = p->s;
-    const lstm *t = p->t;
-    for (int l = 0; l < t->layers; l++) {
+    const lstm_net *lstm = p->t;
+    for (int l = 0; l < lstm->layers; l++) {
         layer *y = &s->layer[l];
         forward_layer(p, l);
-        if (l + 1 == t->layers) break;
+        if (l + 1 == lstm->layers) break;
         if (p->share) drop_all(p, l, y->y, y->masked);
         s->layer[l + 1].x = p->share ? y->masked : y->y;
     }
-    int from = first_scored(p), rows = ((int)t->shape.d - from) * p->n;
-    const real *y = s->layer[t->layers - 1].y + (size_t)from * p->n * s->ld;
+    int from = first_scored(p), rows = ((int)lstm->shape.d - from) * p->n;
+    const real *y = s->layer[lstm->layers - 1].y + (size_t)from * p->n * s->ld;
     weft_packed_times(rows, y, s->ld, &s->dense.p, 0, s->logit, s->ldc);
     for (int r = 0; r < rows; r++) {
         real *z = s->logit + r * s->ldc;
         int label = p->text[r % p->n][from + r / p->n + 1];
-        weft_check(label < t->shape.classes, "symbol %d of %d", label, t->shape.classes);
-        for (int j = 0; j < t->shape.classes; j++) z[j] += bias[j];
-        weft_softmax(t->shape.classes, z, label, share, share > 0 ? z : NULL, score);
+        weft_check(label < lstm->shape.classes, "symbol %d of %d", label,
+                   lstm->shape.classes);
+        for (int j = 0; j < lstm->shape.classes; j++) z[j] += bias[j];
+        weft_softmax(lstm->shape.classes, z, label, share, share > 0 ? z : NULL, score);
     }
 }
 
@@ -275,17 +276,17 @@ static void backward_steps(const part *p, int l)
 static void backward(const part *p, real *g)
 {
     scratch *s = p->s;
-    const lstm *t = p->t;
-    lstm_offsets at = lstm_offsets_of(t);
-    int n = p->n, h = t->hidden, rows = (int)t->shape.d * n, c = t->shape.classes;
+    const lstm_net *lstm = p->t;
+    lstm_offsets at = lstm_offsets_of(lstm);
+    int n = p->n, h = lstm->hidden, rows = (int)lstm->shape.d * n, c = lstm->shape.classes;
     int last = rows - first_scored(p) * n;
     size_t skip = (size_t)first_scored(p) * n * s->ld;
-    weft_outer(last, c, s->logit, s->ldc, h, s->layer[t->layers - 1].y + skip, s->ld, 1,
+    weft_outer(last, c, s->logit, s->ldc, h, s->layer[lstm->layers - 1].y + skip, s->ld, 1,
                g + at.dense, (size_t)h, s->mem);
     for (int r = 0; r < last; r++)
         for (int j = 0; j < c; j++) g[at.bias + j] += s->logit[r * s->ldc + j];
     weft_packed_times(last, s->logit, s->ldc, &s->dense_back.p, 0, s->dy + skip, s->ld);
-    for (int l = t->layers - 1; l >= 0; l--) {
+    for (int l = lstm->layers - 1; l >= 0; l--) {
         const layer *y = &s->layer[l];
         backward_steps(p, l);
         weft_outer(rows - n, 4 * h, y->z + n * s->ldz, s->ldz, h, y->y, s->ld, 1,
@@ -300,65 +301,68 @@ static void backward(const part *p, real *g)
 
 /* Completes the gradients when all parts are done: those of the factors of the table and of
  * the biases. */
-static void finish_gradients(const lstm *t, const scratch *s, const real *w, real *g)
+static void finish_gradients(const lstm_net *lstm, const scratch *s, const real *w, real *g)
 {
-    lstm_offsets at = lstm_offsets_of(t);
-    int h = t->hidden, classes = t->shape.classes;
-    size_t wide = 4 * (size_t)h, in = (size_t)t->embedding;
-    weft_outer(classes, 4 * h, s->dtable, wide, t->embedding, w + at.embed, in, 1,
+    lstm_offsets at = lstm_offsets_of(lstm);
+    int h = lstm->hidden, classes = lstm->shape.classes;
+    size_t wide = 4 * (size_t)h, in = (size_t)lstm->embedding;
+    weft_outer(classes, 4 * h, s->dtable, wide, lstm->embedding, w + at.embed, in, 1,
                g + at.layer[0].ih, in, s->mem);
     weft_packed_times(classes, s->dtable, wide, &s->layer[0].ih_back.p, 0, g + at.embed,
                       in);
     for (int i = 0; i < classes; i++)
         for (size_t j = 0; j < wide; j++) s->layer[0].dbias[j] += s->dtable[i * wide + j];
-    for (int l = 0; l < t->layers; l++)
-        for (int k = 0; k < t->biases; k++)
+    for (int l = 0; l < lstm->layers; l++)
+        for (int k = 0; k < lstm->biases; k++)
             memcpy(g + at.layer[l].bias[k], s->layer[l].dbias, wide * sizeof *g);
 }
 
-static void clear_gradients(const lstm *t, const scratch *s, real *g)
+static void clear_gradients(const lstm_net *lstm, const scratch *s, real *g)
 {
-    size_t wide = 4 * (size_t)t->hidden;
-    memset(g, 0, (size_t)lstm_offsets_of(t).all * sizeof *g);
-    memset(s->dtable, 0, (size_t)t->shape.classes * wide * sizeof *s->dtable);
-    for (int l = 0; l < t->layers; l++)
+    size_t wide = 4 * (size_t)lstm->hidden;
+    memset(g, 0, (size_t)lstm_offsets_of(lstm).all * sizeof *g);
+    memset(s->dtable, 0, (size_t)lstm->shape.classes * wide * sizeof *s->dtable);
+    for (int l = 0; l < lstm->layers; l++)
         memset(s->layer[l].dbias, 0, wide * sizeof *s->layer[l].dbias);
 }
 
 /* The part of a batch that begins at sample i; parts have nearly equal sizes. */
-static part part_at(const lstm *t, scratch *s, const weft_batch *batch, int i)
+static part part_at(const lstm_net *lstm, scratch *s, const weft_batch *batch, int i)
 {
     int parts = (batch->n - i + PART_SAMPLES - 1) / PART_SAMPLES;
-    return (part){
-        .t = t, .s = s, .text = batch->text + i, .first = i, .n = (batch->n - i) / parts};
+    return (part){.t = lstm,
+                  .s = s,
+                  .text = batch->text + i,
+                  .first = i,
+                  .n = (batch->n - i) / parts};
 }
 
 void lstm_grad(const void *self, void *work, const real *w, const weft_batch *batch,
                double dropout, uint64_t key, real *g, weft_score *score)
 {
-    const lstm *t = self;
-    double predictions = batch->n * (t->shape.every ? (double)t->shape.d : 1);
-    pack_weights(t, work, w, 1);
-    clear_gradients(t, work, g);
+    const lstm_net *lstm = self;
+    double predictions = batch->n * (lstm->shape.every ? (double)lstm->shape.d : 1);
+    pack_weights(lstm, work, w, 1);
+    clear_gradients(lstm, work, g);
     for (int i = 0; i < batch->n;) {
-        part p = part_at(t, work, batch, i);
+        part p = part_at(lstm, work, batch, i);
         p.share = (int)lrint(dropout * DROP_SCALE);
         p.key = key;
-        forward(&p, w + lstm_offsets_of(t).bias, 1 / predictions, score);
+        forward(&p, w + lstm_offsets_of(lstm).bias, 1 / predictions, score);
         backward(&p, g);
         i += p.n;
     }
-    finish_gradients(t, work, w, g);
+    finish_gradients(lstm, work, w, g);
 }
 
 void lstm_score(const void *self, void *work, const real *w, const weft_batch *batch,
                 weft_score *score)
 {
-    const lstm *t = self;
-    pack_weights(t, work, w, 0);
+    const lstm_net *lstm = self;
+    pack_weights(lstm, work, w, 0);
     for (int i = 0; i < batch->n;) {
-        part p = part_at(t, work, batch, i);
-        forward(&p, w + lstm_offsets_of(t).bias, 0, score);
+        part p = part_at(lstm, work, batch, i);
+        forward(&p, w + lstm_offsets_of(lstm).bias, 0, score);
         i += p.n;
     }
 }

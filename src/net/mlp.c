@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct mlp {
+typedef struct mlp_net {
     weft_stack stack; /* must be first: the functions of stack.c take a pointer to it */
     const char *hidden;
-} mlp;
+} mlp_net;
 
 static const weft_opt mlp_opts[] = {
-    WEFT_TEXT_OPT("hidden", mlp, hidden, "200",
+    WEFT_TEXT_OPT("hidden", mlp_net, hidden, "200",
                   "widths of the hidden layers, from the input on: 200 or 200,100"),
     {0},
 };
@@ -19,9 +19,9 @@ static const weft_opt mlp_opts[] = {
 static weft_status mlp_setup(void *self, const weft_shape *shape)
 {
     enum { WIDEST = 1 << 16 };
-    mlp *t = self;
-    TRY(weft_stack_begin(&t->stack, "mlp", shape));
-    const char *at = t->hidden;
+    mlp_net *mlp = self;
+    TRY(weft_stack_begin(&mlp->stack, "mlp", shape));
+    const char *at = mlp->hidden;
     for (;;) {
         char *stop;
         long width = strtol(at, &stop, 10);
@@ -30,15 +30,15 @@ static weft_status mlp_setup(void *self, const weft_shape *shape)
             return weft_fail(WEFT_ECONF,
                              "mlp.hidden = %s: must be widths of 1 to %d with commas "
                              "between them, as 200 or 200,100",
-                             t->hidden, WIDEST);
-        if (t->stack.n == WEFT_MAX_LAYERS - 1)
-            return weft_fail(WEFT_ECONF, "mlp.hidden = %s: more than %d widths", t->hidden,
-                             WEFT_MAX_LAYERS - 1);
-        weft_stack_dense(&t->stack, (int)width, 1);
+                             mlp->hidden, WIDEST);
+        if (mlp->stack.n == WEFT_MAX_LAYERS - 1)
+            return weft_fail(WEFT_ECONF, "mlp.hidden = %s: more than %d widths",
+                             mlp->hidden, WEFT_MAX_LAYERS - 1);
+        weft_stack_dense(&mlp->stack, (int)width, 1);
         if (*stop == '\0') break;
         at = stop + 1;
     }
-    weft_stack_end(&t->stack);
+    weft_stack_end(&mlp->stack);
     return WEFT_OK;
 }
 
@@ -46,7 +46,7 @@ extern const weft_net weft_net_mlp;
 const weft_net weft_net_mlp = {
     .kind = {.name = "mlp",
              .about = "multilayer perceptron: dense layers with ReLU and dropout",
-             .size = sizeof(mlp),
+             .size = sizeof(mlp_net),
              .opts = mlp_opts},
     .setup = mlp_setup,
     .nweight = weft_stack_nweight,

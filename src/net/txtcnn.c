@@ -23,44 +23,46 @@
 enum { OF_BIAS = 10, OF_DENSE = 20 };
 
 #define GROUP(n, filters, words, when)                                                     \
-    WEFT_INT_OPT("f" #n, txtcnn, f[n - 1], filters, 1, 4096, "filters of group " #n when,  \
-                 .role = WEFT_SHAPE),                                                      \
-        WEFT_INT_OPT("k" #n, txtcnn, k[n - 1], words, 1, 64,                               \
+    WEFT_INT_OPT("f" #n, txtcnn_net, f[n - 1], filters, 1, 4096,                           \
+                 "filters of group " #n when, .role = WEFT_SHAPE),                         \
+        WEFT_INT_OPT("k" #n, txtcnn_net, k[n - 1], words, 1, 64,                           \
                      "number of consecutive words that the filters are applied to" when,   \
                      .role = WEFT_SHAPE)
 
 static const weft_opt txtcnn_opts[] = {
-    WEFT_CHOICE_OPT("channels", txtcnn, channels, "static", "static|nonstatic|multi",
+    WEFT_CHOICE_OPT("channels", txtcnn_net, channels, "static", "static|nonstatic|multi",
                     "word vectors: fixed, trained, or the sum of both", .role = WEFT_SHAPE),
-    WEFT_CHOICE_OPT("activation", txtcnn, activation, "relu", "relu|elu|tanh|sigmoid|selu",
-                    "activation of the filters", .role = WEFT_PER_TRIAL),
-    WEFT_INT_OPT("groups", txtcnn, groups, "3", 1, TXTCNN_MAX_GROUPS,
+    WEFT_CHOICE_OPT("activation", txtcnn_net, activation, "relu",
+                    "relu|elu|tanh|sigmoid|selu", "activation of the filters",
+                    .role = WEFT_PER_TRIAL),
+    WEFT_INT_OPT("groups", txtcnn_net, groups, "3", 1, TXTCNN_MAX_GROUPS,
                  "number of groups of filters", .role = WEFT_SHAPE),
     GROUP(1, "100", "3", ""),
     GROUP(2, "100", "4", ", where groups >= 2"),
     GROUP(3, "100", "5", ", where groups >= 3"),
     GROUP(4, "100", "3", ", where groups >= 4"),
     GROUP(5, "100", "4", ", where groups >= 5"),
-    WEFT_BOOL_OPT("bias", txtcnn, bias, "yes", "filters have a bias", .role = WEFT_SHAPE),
+    WEFT_BOOL_OPT("bias", txtcnn_net, bias, "yes", "filters have a bias",
+                  .role = WEFT_SHAPE),
     WEFT_INT_OPT(
-        "hidden", txtcnn, hidden, "0", 0, 1 << 16,
+        "hidden", txtcnn_net, hidden, "0", 0, 1 << 16,
         "units of a hidden layer with ReLU between the filters and the last layer; 0: none",
         .role = WEFT_SHAPE),
     WEFT_CHOICE_OPT(
-        "head", txtcnn, head, "auto", "auto|sigmoid|softmax",
+        "head", txtcnn_net, head, "auto", "auto|sigmoid|softmax",
         "last layer: one unit for two classes, or one unit per class; auto: the smaller",
         .role = WEFT_SHAPE),
-    WEFT_REAL_OPT("drop_input", txtcnn, drop_input, "0", 0, 1,
+    WEFT_REAL_OPT("drop_input", txtcnn_net, drop_input, "0", 0, 1,
                   "dropout rate of the elements of word vectors", .role = WEFT_PER_TRIAL),
-    WEFT_REAL_OPT("drop_pooled", txtcnn, drop_pooled, "0", 0, 1,
+    WEFT_REAL_OPT("drop_pooled", txtcnn_net, drop_pooled, "0", 0, 1,
                   "dropout rate of the filters' outputs, in addition to the task's dropout",
                   .role = WEFT_PER_TRIAL),
-    WEFT_REAL_OPT("drop_hidden", txtcnn, drop_hidden, "0", 0, 1,
+    WEFT_REAL_OPT("drop_hidden", txtcnn_net, drop_hidden, "0", 0, 1,
                   "dropout rate of the hidden units", .role = WEFT_PER_TRIAL),
-    WEFT_REAL_OPT("max_norm", txtcnn, max_norm, "0", 0, 1e6,
+    WEFT_REAL_OPT("max_norm", txtcnn_net, max_norm, "0", 0, 1e6,
                   "largest norm of the weights of a unit of the last layer; 0: no bound",
                   .role = WEFT_PER_TRIAL),
-    WEFT_CHOICE_OPT("literal", txtcnn, literal, "no", "no|kim|hader",
+    WEFT_CHOICE_OPT("literal", txtcnn_net, literal, "no", "no|kim|hader",
                     "windows of padding alone compete: sentences are padded on both sides "
                     "as in Kim's program, or at their end; no: they are not padded"),
     {0},
@@ -77,9 +79,9 @@ static const weft_when txtcnn_when[] = {
 
 /* ---- setup ---- */
 
-static weft_status check(const txtcnn *t)
+static weft_status check(const txtcnn_net *txtcnn)
 {
-    const weft_shape *shape = &t->shape;
+    const weft_shape *shape = &txtcnn->shape;
     if (shape->form != WEFT_TOKENS)
         return weft_fail(WEFT_ECONF,
                          "model = txtcnn reads documents, the data set holds %s; use model "
@@ -88,48 +90,50 @@ static weft_status check(const txtcnn *t)
                          shape->form == WEFT_CHARS ? "lstm" : "linear, mlp or cnn");
     weft_check(shape->vectors && shape->vector > 0 && shape->words > 0,
                "documents without vectors");
-    if (t->head == TXTCNN_ONE && shape->classes != 2)
+    if (txtcnn->head == TXTCNN_ONE && shape->classes != 2)
         return weft_fail(WEFT_ECONF,
                          "txtcnn.head = sigmoid is for two classes, the data set has %d; "
                          "use txtcnn.head = softmax",
                          shape->classes);
-    for (int i = 0; i < t->groups && t->literal == TXTCNN_HADER; i++)
-        if (t->k[i] > t->padded)
+    for (int i = 0; i < txtcnn->groups && txtcnn->literal == TXTCNN_HADER; i++)
+        if (txtcnn->k[i] > txtcnn->padded)
             return weft_fail(WEFT_ECONF,
                              "txtcnn.k%d = %d: the longest document has %lld words, and "
                              "txtcnn.literal = hader has no longer windows; take fewer "
                              "words, or txtcnn.literal = no",
-                             i + 1, t->k[i], (long long)t->padded);
+                             i + 1, txtcnn->k[i], (long long)txtcnn->padded);
     return WEFT_OK;
 }
 
 static weft_status txtcnn_setup(void *self, const weft_shape *shape)
 {
-    txtcnn *t = self;
-    t->shape = *shape;
-    t->padded = shape->padded > 0 ? shape->padded : shape->d;
-    TRY(check(t));
-    t->filters = t->columns = t->widest = t->ndense = 0;
-    for (int i = 0; i < t->groups; i++) {
-        t->group[i] = (txtcnn_group){t->f[i], t->k[i], t->filters, t->columns};
-        t->filters += t->f[i];
-        t->columns += t->f[i] * t->k[i];
-        t->widest = t->k[i] > t->widest ? t->k[i] : t->widest;
+    txtcnn_net *txtcnn = self;
+    txtcnn->shape = *shape;
+    txtcnn->padded = shape->padded > 0 ? shape->padded : shape->d;
+    TRY(check(txtcnn));
+    txtcnn->filters = txtcnn->columns = txtcnn->widest = txtcnn->ndense = 0;
+    for (int i = 0; i < txtcnn->groups; i++) {
+        txtcnn->group[i] =
+            (txtcnn_group){txtcnn->f[i], txtcnn->k[i], txtcnn->filters, txtcnn->columns};
+        txtcnn->filters += txtcnn->f[i];
+        txtcnn->columns += txtcnn->f[i] * txtcnn->k[i];
+        txtcnn->widest = txtcnn->k[i] > txtcnn->widest ? txtcnn->k[i] : txtcnn->widest;
     }
-    t->bias_at = (int64_t)t->columns * shape->vector;
-    int64_t at = t->bias_at + (t->bias ? t->filters : 0);
-    int in = t->filters;
-    if (t->hidden > 0) {
-        t->dense[t->ndense++] = weft_dense_layer(in, t->hidden, 1, at);
-        at = t->dense[0].bias + t->hidden;
-        in = t->hidden;
+    txtcnn->bias_at = (int64_t)txtcnn->columns * shape->vector;
+    int64_t at = txtcnn->bias_at + (txtcnn->bias ? txtcnn->filters : 0);
+    int in = txtcnn->filters;
+    if (txtcnn->hidden > 0) {
+        txtcnn->dense[txtcnn->ndense++] = weft_dense_layer(in, txtcnn->hidden, 1, at);
+        at = txtcnn->dense[0].bias + txtcnn->hidden;
+        in = txtcnn->hidden;
     }
-    int one = t->head == TXTCNN_ONE || (t->head == TXTCNN_AUTO && shape->classes == 2);
+    int one =
+        txtcnn->head == TXTCNN_ONE || (txtcnn->head == TXTCNN_AUTO && shape->classes == 2);
     int outputs = one ? 1 : shape->classes;
-    t->dense[t->ndense++] = weft_dense_layer(in, outputs, 0, at);
-    t->embed = t->dense[t->ndense - 1].bias + outputs;
+    txtcnn->dense[txtcnn->ndense++] = weft_dense_layer(in, outputs, 0, at);
+    txtcnn->embed = txtcnn->dense[txtcnn->ndense - 1].bias + outputs;
     int64_t table = (shape->words + 1) * shape->vector;
-    t->all = t->embed + (t->channels == TXTCNN_STATIC ? 0 : table);
+    txtcnn->all = txtcnn->embed + (txtcnn->channels == TXTCNN_STATIC ? 0 : table);
     return WEFT_OK;
 }
 
@@ -137,98 +141,101 @@ static weft_status txtcnn_setup(void *self, const weft_shape *shape)
 
 static int64_t txtcnn_nweight(const void *self)
 {
-    const txtcnn *t = self;
-    return t->all;
+    const txtcnn_net *txtcnn = self;
+    return txtcnn->all;
 }
 
 static int txtcnn_tensors(const void *self, weft_tensor out[WEFT_MAX_TENSORS])
 {
-    const txtcnn *t = self;
-    int64_t d = t->shape.vector;
+    const txtcnn_net *txtcnn = self;
+    int64_t d = txtcnn->shape.vector;
     int n = 0;
-    for (int i = 0; i < t->groups; i++) {
-        const txtcnn_group *group = &t->group[i];
+    for (int i = 0; i < txtcnn->groups; i++) {
+        const txtcnn_group *group = &txtcnn->group[i];
         out[n] = (weft_tensor){
             .at = group->column * d, .nd = 3, .dims = {group->k, group->f, d}};
         snprintf(out[n++].name, sizeof out->name, "conv%d.weight", i + 1);
     }
-    for (int i = 0; i < t->groups && t->bias; i++) {
-        const txtcnn_group *group = &t->group[i];
-        out[n] =
-            (weft_tensor){.at = t->bias_at + group->filter, .nd = 1, .dims = {group->f}};
+    for (int i = 0; i < txtcnn->groups && txtcnn->bias; i++) {
+        const txtcnn_group *group = &txtcnn->group[i];
+        out[n] = (weft_tensor){
+            .at = txtcnn->bias_at + group->filter, .nd = 1, .dims = {group->f}};
         snprintf(out[n++].name, sizeof out->name, "conv%d.bias", i + 1);
     }
-    for (int i = 0; i < t->ndense; i++) {
-        const weft_layer *layer = &t->dense[i];
+    for (int i = 0; i < txtcnn->ndense; i++) {
+        const weft_layer *layer = &txtcnn->dense[i];
         out[n] =
             (weft_tensor){.at = layer->weight, .nd = 2, .dims = {layer->out, layer->c}};
         snprintf(out[n++].name, sizeof out->name, "fc%d.weight", i + 1);
         out[n] = (weft_tensor){.at = layer->bias, .nd = 1, .dims = {layer->out}};
         snprintf(out[n++].name, sizeof out->name, "fc%d.bias", i + 1);
     }
-    if (t->channels != TXTCNN_STATIC)
-        out[n++] = (weft_tensor){"embed.weight", t->embed, 2, {t->shape.words + 1, d}};
+    if (txtcnn->channels != TXTCNN_STATIC)
+        out[n++] =
+            (weft_tensor){"embed.weight", txtcnn->embed, 2, {txtcnn->shape.words + 1, d}};
     return n;
 }
 
 static weft_table txtcnn_table(const void *self)
 {
-    const txtcnn *t = self;
-    int trained = t->channels != TXTCNN_STATIC;
-    return (weft_table){t->embed, trained ? t->shape.words + 1 : 0, t->shape.vector};
+    const txtcnn_net *txtcnn = self;
+    int trained = txtcnn->channels != TXTCNN_STATIC;
+    return (weft_table){txtcnn->embed, trained ? txtcnn->shape.words + 1 : 0,
+                        txtcnn->shape.vector};
 }
 
 /* PyTorch's default: weights and biases uniform in +-1/sqrt(fan in). Word vectors begin
  * with the given values, the row for no word is zero. */
 static void txtcnn_init(const void *self, uint64_t seed, real *w)
 {
-    const txtcnn *t = self;
-    int d = t->shape.vector;
-    for (int i = 0; i < t->groups; i++) {
-        const txtcnn_group *group = &t->group[i];
+    const txtcnn_net *txtcnn = self;
+    int d = txtcnn->shape.vector;
+    for (int i = 0; i < txtcnn->groups; i++) {
+        const txtcnn_group *group = &txtcnn->group[i];
         double bound = 1 / sqrt((double)group->k * d);
         weft_init_uniform(seed, i, bound, (int64_t)group->k * group->f * d,
                           w + (int64_t)group->column * d);
-        if (t->bias)
+        if (txtcnn->bias)
             weft_init_uniform(seed, OF_BIAS + i, bound, group->f,
-                              w + t->bias_at + group->filter);
+                              w + txtcnn->bias_at + group->filter);
     }
-    for (int i = 0; i < t->ndense; i++) {
-        const weft_layer *layer = &t->dense[i];
+    for (int i = 0; i < txtcnn->ndense; i++) {
+        const weft_layer *layer = &txtcnn->dense[i];
         weft_init_uniform(seed, OF_DENSE + i, 1 / sqrt((double)layer->c),
                           layer->bias + layer->out - layer->weight, w + layer->weight);
     }
-    if (t->channels == TXTCNN_STATIC) return;
-    memset(w + t->embed, 0, (size_t)d * sizeof *w);
-    for (int64_t i = 0; i < t->shape.words * d; i++)
-        w[t->embed + d + i] = (real)t->shape.vectors[i];
+    if (txtcnn->channels == TXTCNN_STATIC) return;
+    memset(w + txtcnn->embed, 0, (size_t)d * sizeof *w);
+    for (int64_t i = 0; i < txtcnn->shape.words * d; i++)
+        w[txtcnn->embed + d + i] = (real)txtcnn->shape.vectors[i];
 }
 
 /* The product; the largest windows, for the gradient of the filters and of the vectors;
  * three products with the dense layers. */
 static double txtcnn_flops(const void *self)
 {
-    const txtcnn *t = self;
-    double words = t->shape.length > 1 ? t->shape.length : 1;
-    double one = 2.0 * t->columns * t->shape.vector;
-    double sum = one * words + one * (t->channels == TXTCNN_STATIC ? 1 : 2);
-    for (int i = 0; i < t->ndense; i++) sum += 6.0 * t->dense[i].c * t->dense[i].out;
+    const txtcnn_net *txtcnn = self;
+    double words = txtcnn->shape.length > 1 ? txtcnn->shape.length : 1;
+    double one = 2.0 * txtcnn->columns * txtcnn->shape.vector;
+    double sum = one * words + one * (txtcnn->channels == TXTCNN_STATIC ? 1 : 2);
+    for (int i = 0; i < txtcnn->ndense; i++)
+        sum += 6.0 * txtcnn->dense[i].c * txtcnn->dense[i].out;
     return sum;
 }
 
 static void txtcnn_project(const void *self, real *w)
 {
-    const txtcnn *t = self;
-    const weft_layer *layer = &t->dense[t->ndense - 1];
-    if (!(t->max_norm > 0)) return;
+    const txtcnn_net *txtcnn = self;
+    const weft_layer *layer = &txtcnn->dense[txtcnn->ndense - 1];
+    if (!(txtcnn->max_norm > 0)) return;
     for (int i = 0; i < layer->out; i++) {
         real *x = w + layer->weight + (int64_t)i * layer->c;
         double square = 0;
         for (int j = 0; j < layer->c; j++) square += (double)x[j] * (double)x[j];
         double length = sqrt(square);
-        if (!(length > t->max_norm)) continue;
+        if (!(length > txtcnn->max_norm)) continue;
         for (int j = 0; j < layer->c; j++)
-            x[j] = (real)((double)x[j] * (t->max_norm / length));
+            x[j] = (real)((double)x[j] * (txtcnn->max_norm / length));
     }
 }
 
@@ -236,7 +243,7 @@ extern const weft_net weft_net_txtcnn;
 const weft_net weft_net_txtcnn = {
     .kind = {.name = "txtcnn",
              .about = "convolutional network over the words of documents",
-             .size = sizeof(txtcnn),
+             .size = sizeof(txtcnn_net),
              .opts = txtcnn_opts,
              .when = txtcnn_when},
     .setup = txtcnn_setup,

@@ -17,7 +17,7 @@ typedef struct txtcnn_group {
     int filter, column; /* its first filter; its first column of the product */
 } txtcnn_group;
 
-typedef struct txtcnn {
+typedef struct txtcnn_net {
     int activation, channels, groups, hidden, bias, head, literal; /* options */
     int f[TXTCNN_MAX_GROUPS], k[TXTCNN_MAX_GROUPS];
     double drop_input, drop_pooled, drop_hidden, max_norm;
@@ -30,7 +30,7 @@ typedef struct txtcnn {
     weft_layer dense[2];  /* the hidden layer, if there is one, and the last */
     int ndense;
     int64_t embed, all; /* offset of [words + 1][vector] where vectors are trained; end */
-} txtcnn;
+} txtcnn_net;
 
 /* work, grad and score of weft_net. */
 void *txtcnn_work(const void *self, int most, weft_arena *mem);

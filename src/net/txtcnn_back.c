@@ -11,30 +11,31 @@
  * sums of the windows. */
 static void backward_dense(const txtcnn_pass *pass, real *g)
 {
-    const txtcnn *t = pass->t;
+    const txtcnn_net *txtcnn = pass->t;
     txtcnn_scratch *scratch = pass->s;
-    int n = pass->b->n, hidden = t->hidden;
+    int n = pass->b->n, hidden = txtcnn->hidden;
     if (hidden > 0) {
-        const weft_layer *layer = &t->dense[1];
+        const weft_layer *layer = &txtcnn->dense[1];
         real *dh = scratch->y[0];
         int64_t all = (int64_t)n * hidden;
         real *dhidden = WEFT_NEW(scratch->dense.tmp, real, all);
         weft_dense_backward(layer, &scratch->dense, pass->w, n,
                             weft_sample_rows(&scratch->dense, n, layer->c, dh), scratch->dy,
                             g, dhidden);
-        int drop = t->drop_hidden > 0;
+        int drop = txtcnn->drop_hidden > 0;
         for (int64_t i = 0; i < all; i++)
             dh[i] = dh[i] > 0 ? dhidden[i] * (drop ? scratch->hidden_mask[i] : 1) : 0;
     }
-    weft_dense_backward(&t->dense[0], &scratch->dense, pass->w, n,
-                        weft_sample_rows(&scratch->dense, n, t->filters, scratch->pooled),
-                        hidden > 0 ? scratch->y[0] : scratch->dy, g, scratch->dpooled);
-    int64_t all = (int64_t)n * t->filters;
+    weft_dense_backward(
+        &txtcnn->dense[0], &scratch->dense, pass->w, n,
+        weft_sample_rows(&scratch->dense, n, txtcnn->filters, scratch->pooled),
+        hidden > 0 ? scratch->y[0] : scratch->dy, g, scratch->dpooled);
+    int64_t all = (int64_t)n * txtcnn->filters;
     for (int64_t i = 0; i < all; i++) scratch->slope[i] *= scratch->dpooled[i];
-    if (!t->bias) return;
-    real *bias = g + t->bias_at;
-    memset(bias, 0, (size_t)t->filters * sizeof *bias);
-    for (int64_t i = 0; i < all; i++) bias[i % t->filters] += scratch->slope[i];
+    if (!txtcnn->bias) return;
+    real *bias = g + txtcnn->bias_at;
+    memset(bias, 0, (size_t)txtcnn->filters * sizeof *bias);
+    for (int64_t i = 0; i < all; i++) bias[i % txtcnn->filters] += scratch->slope[i];
 }
 
 /* Row of word j of the largest window of a filter in document i; -1 if there is none. */
@@ -54,22 +55,24 @@ static int64_t row_of(const txtcnn_pass *pass, const txtcnn_piece *piece, int i,
  * vectors. */
 static void backward_filters(const txtcnn_pass *pass, const txtcnn_piece *piece, real *g)
 {
-    const txtcnn *t = pass->t;
+    const txtcnn_net *txtcnn = pass->t;
     txtcnn_scratch *scratch = pass->s;
-    int d = t->shape.vector;
-    for (int e = 0; e < t->groups; e++)
-        for (int c = 0; c < t->group[e].k * t->group[e].f; c++) {
-            int j = c / t->group[e].f, filter = t->group[e].filter + c % t->group[e].f;
+    int d = txtcnn->shape.vector;
+    for (int e = 0; e < txtcnn->groups; e++)
+        for (int c = 0; c < txtcnn->group[e].k * txtcnn->group[e].f; c++) {
+            int j = c / txtcnn->group[e].f,
+                filter = txtcnn->group[e].filter + c % txtcnn->group[e].f;
             int n = 0;
             for (int i = 0; i < piece->n; i++) {
-                real dz = scratch->slope[(int64_t)(piece->first + i) * t->filters + filter];
+                real dz =
+                    scratch->slope[(int64_t)(piece->first + i) * txtcnn->filters + filter];
                 int64_t row = dz != 0 ? row_of(pass, piece, i, filter, j) : -1;
                 if (row < 0) continue;
                 scratch->at[n] = (uint32_t)row;
                 scratch->value[n++] = dz;
             }
             weft_add_rows(n, scratch->at, scratch->value, d, scratch->x, scratch->ldx,
-                          g + (int64_t)(t->group[e].column + c) * d);
+                          g + (int64_t)(txtcnn->group[e].column + c) * d);
         }
 }
 
@@ -77,21 +80,22 @@ static void backward_filters(const txtcnn_pass *pass, const txtcnn_piece *piece,
  * them. */
 static void sort_entries(const txtcnn_pass *pass, const txtcnn_piece *piece, int put)
 {
-    const txtcnn *t = pass->t;
+    const txtcnn_net *txtcnn = pass->t;
     txtcnn_scratch *scratch = pass->s;
-    for (int e = 0; e < t->groups; e++)
-        for (int j = 0; j < t->group[e].k; j++)
+    for (int e = 0; e < txtcnn->groups; e++)
+        for (int j = 0; j < txtcnn->group[e].k; j++)
             for (int i = 0; i < piece->n; i++)
-                for (int f = 0; f < t->group[e].f; f++) {
-                    int filter = t->group[e].filter + f;
+                for (int f = 0; f < txtcnn->group[e].f; f++) {
+                    int filter = txtcnn->group[e].filter + f;
                     real dz =
-                        scratch->slope[(int64_t)(piece->first + i) * t->filters + filter];
+                        scratch
+                            ->slope[(int64_t)(piece->first + i) * txtcnn->filters + filter];
                     int64_t row = dz != 0 ? row_of(pass, piece, i, filter, j) : -1;
                     if (row < 0) continue;
                     int64_t *next = &scratch->next[row + 1];
                     if (put) {
-                        scratch->at[*next] =
-                            (uint32_t)(t->group[e].column + j * t->group[e].f + f);
+                        scratch->at[*next] = (uint32_t)(txtcnn->group[e].column +
+                                                        j * txtcnn->group[e].f + f);
                         scratch->value[*next] = dz;
                     }
                     ++*next;
@@ -101,9 +105,9 @@ static void sort_entries(const txtcnn_pass *pass, const txtcnn_piece *piece, int
 /* Adds a piece's part of the gradient of trained vectors. */
 static void backward_vectors(const txtcnn_pass *pass, const txtcnn_piece *piece, real *g)
 {
-    const txtcnn *t = pass->t;
+    const txtcnn_net *txtcnn = pass->t;
     txtcnn_scratch *scratch = pass->s;
-    int d = t->shape.vector;
+    int d = txtcnn->shape.vector;
     memset(scratch->next, 0, ((size_t)piece->rows + 2) * sizeof *scratch->next);
     sort_entries(pass, piece, 0);
     int64_t before = 0;
@@ -124,7 +128,7 @@ static void backward_vectors(const txtcnn_pass *pass, const txtcnn_piece *piece,
     for (int r = 0; r < piece->rows; r++) {
         int64_t row = pass->b->place ? pass->b->place[scratch->word[r]]
                                      : (int64_t)scratch->word[r] + 1;
-        real *to = g + t->embed + row * d;
+        real *to = g + txtcnn->embed + row * d;
         const real *dx = scratch->dx + (size_t)r * scratch->ldx;
         for (int j = 0; j < d; j++) to[j] += dx[j];
     }
@@ -133,22 +137,22 @@ static void backward_vectors(const txtcnn_pass *pass, const txtcnn_piece *piece,
 void txtcnn_grad(const void *self, void *work, const real *w, const weft_batch *batch,
                  double dropout, uint64_t key, real *g, weft_score *score)
 {
-    const txtcnn *t = self;
-    txtcnn_pass pass = {.t = t,
+    const txtcnn_net *txtcnn = self;
+    txtcnn_pass pass = {.t = txtcnn,
                         .s = work,
                         .b = batch,
                         .w = w,
                         .train = 1,
                         .key = key,
-                        .drop_pooled = 1 - (1 - t->drop_pooled) * (1 - dropout)};
+                        .drop_pooled = 1 - (1 - txtcnn->drop_pooled) * (1 - dropout)};
     weft_arena *tmp = pass.s->dense.tmp;
     size_t mark = weft_arena_mark(tmp);
     txtcnn_piece piece = txtcnn_forward(&pass, score);
     backward_dense(&pass, g);
-    memset(g, 0, (size_t)t->bias_at * sizeof *g);
-    int64_t table =
-        batch->place ? (int64_t)batch->places * t->shape.vector : t->all - t->embed;
-    memset(g + t->embed, 0, (size_t)table * sizeof *g);
+    memset(g, 0, (size_t)txtcnn->bias_at * sizeof *g);
+    int64_t table = batch->place ? (int64_t)batch->places * txtcnn->shape.vector
+                                 : txtcnn->all - txtcnn->embed;
+    memset(g + txtcnn->embed, 0, (size_t)table * sizeof *g);
     int whole = piece.first == 0;
     for (int i = 0; i < batch->n; i += piece.n) {
         if (!whole) {
@@ -156,7 +160,7 @@ void txtcnn_grad(const void *self, void *work, const real *w, const weft_batch *
             txtcnn_load(&pass, &piece);
         }
         backward_filters(&pass, &piece, g);
-        if (t->channels != TXTCNN_STATIC) backward_vectors(&pass, &piece, g);
+        if (txtcnn->channels != TXTCNN_STATIC) backward_vectors(&pass, &piece, g);
     }
     weft_arena_reset(tmp, mark);
 }

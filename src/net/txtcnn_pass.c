@@ -28,11 +28,12 @@ static size_t stride(int64_t n)
     return (((size_t)n + line - 1) / line | 1) * line;
 }
 
-static void dense_work(const txtcnn *t, txtcnn_scratch *scratch, int most, weft_arena *mem)
+static void dense_work(const txtcnn_net *txtcnn, txtcnn_scratch *scratch, int most,
+                       weft_arena *mem)
 {
     size_t packed = 0, transposed = 0, units = 0;
-    for (int i = 0; i < t->ndense; i++) {
-        const weft_layer *layer = &t->dense[i];
+    for (int i = 0; i < txtcnn->ndense; i++) {
+        const weft_layer *layer = &txtcnn->dense[i];
         size_t p = weft_dense_packed(layer, most), n = (size_t)most * (size_t)layer->out;
         packed = p > packed ? p : packed;
         transposed = n > transposed ? n : transposed;
@@ -40,7 +41,7 @@ static void dense_work(const txtcnn *t, txtcnn_scratch *scratch, int most, weft_
         scratch->y[i] = WEFT_NEW(mem, real, n);
     }
     scratch->dy = WEFT_NEW(mem, real, units);
-    scratch->hidden_mask = WEFT_NEW(mem, real, (int64_t)most * t->hidden);
+    scratch->hidden_mask = WEFT_NEW(mem, real, (int64_t)most * txtcnn->hidden);
     scratch->dense.packed = weft_arena_alloc(mem, packed, 1);
     scratch->dense.transposed = WEFT_NEW(mem, real, transposed);
     scratch->dense.row = WEFT_NEW(mem, const real *, most);
@@ -49,38 +50,39 @@ static void dense_work(const txtcnn *t, txtcnn_scratch *scratch, int most, weft_
 
 void *txtcnn_work(const void *self, int most, weft_arena *mem)
 {
-    const txtcnn *t = self;
+    const txtcnn_net *txtcnn = self;
     txtcnn_scratch *scratch = WEFT_NEW(mem, txtcnn_scratch, 1);
-    int64_t all = most * t->shape.d, outputs = (int64_t)most * t->filters;
-    scratch->room = all < TXTCNN_PIECE          ? all
-                    : TXTCNN_PIECE > t->shape.d ? TXTCNN_PIECE
-                                                : t->shape.d;
+    int64_t all = most * txtcnn->shape.d, outputs = (int64_t)most * txtcnn->filters;
+    scratch->room = all < TXTCNN_PIECE               ? all
+                    : TXTCNN_PIECE > txtcnn->shape.d ? TXTCNN_PIECE
+                                                     : txtcnn->shape.d;
     if (scratch->room < 1) scratch->room = 1;
-    scratch->ldx = stride(t->shape.vector);
-    scratch->ldz = stride(t->columns);
-    scratch->row_of_word = WEFT_NEW(mem, int32_t, t->shape.words);
-    for (int64_t i = 0; i < t->shape.words; i++) scratch->row_of_word[i] = -1;
+    scratch->ldx = stride(txtcnn->shape.vector);
+    scratch->ldz = stride(txtcnn->columns);
+    scratch->row_of_word = WEFT_NEW(mem, int32_t, txtcnn->shape.words);
+    for (int64_t i = 0; i < txtcnn->shape.words; i++) scratch->row_of_word[i] = -1;
     scratch->word = WEFT_NEW(mem, uint32_t, scratch->room);
     scratch->row = WEFT_NEW(mem, uint32_t, scratch->room);
     scratch->start = WEFT_NEW(mem, int64_t, most + 1);
     scratch->x = WEFT_NEW(mem, real, (size_t)scratch->room * scratch->ldx);
     scratch->z = WEFT_NEW(mem, real, (size_t)scratch->room * scratch->ldz);
     scratch->packed =
-        weft_arena_alloc(mem, weft_packed_bytes(t->shape.vector, t->columns), 1);
-    scratch->sum = WEFT_NEW(mem, real, t->filters);
+        weft_arena_alloc(mem, weft_packed_bytes(txtcnn->shape.vector, txtcnn->columns), 1);
+    scratch->sum = WEFT_NEW(mem, real, txtcnn->filters);
     scratch->pooled = WEFT_NEW(mem, real, outputs);
     scratch->slope = WEFT_NEW(mem, real, outputs);
     scratch->window = WEFT_NEW(mem, int32_t, outputs);
     scratch->dpooled = WEFT_NEW(mem, real, outputs);
     scratch->mask = WEFT_NEW(mem, real, scratch->ldx);
-    int64_t entries = t->channels == TXTCNN_STATIC ? most : (int64_t)most * t->columns;
+    int64_t entries =
+        txtcnn->channels == TXTCNN_STATIC ? most : (int64_t)most * txtcnn->columns;
     scratch->at = WEFT_NEW(mem, uint32_t, entries);
     scratch->value = WEFT_NEW(mem, real, entries);
-    if (t->channels != TXTCNN_STATIC) {
+    if (txtcnn->channels != TXTCNN_STATIC) {
         scratch->dx = WEFT_NEW(mem, real, (size_t)scratch->room * scratch->ldx);
         scratch->next = WEFT_NEW(mem, int64_t, scratch->room + 2);
     }
-    dense_work(t, scratch, most, mem);
+    dense_work(txtcnn, scratch, most, mem);
     return scratch;
 }
 
@@ -92,14 +94,14 @@ typedef struct range {
     int from, to, zeros;
 } range;
 
-static range range_of(const txtcnn *t, int k, int n)
+static range range_of(const txtcnn_net *txtcnn, int k, int n)
 {
-    int longest = (int)t->padded;
+    int longest = (int)txtcnn->padded;
     range r = {.from = 1 - k, .to = n - 1, .zeros = n == 0};
     if (n == 0) r.to = r.from - 1;
-    if (t->literal == TXTCNN_KIM)
-        r.zeros |= t->widest > k || longest - n + t->widest - 1 >= k;
-    if (t->literal == TXTCNN_HADER) {
+    if (txtcnn->literal == TXTCNN_KIM)
+        r.zeros |= txtcnn->widest > k || longest - n + txtcnn->widest - 1 >= k;
+    if (txtcnn->literal == TXTCNN_HADER) {
         r.from = 0;
         r.to = min(n - 1, longest - k);
         r.zeros |= longest - n >= k;
@@ -131,14 +133,14 @@ static void update_max(int f, const real *sum, int32_t from, real *top, int32_t 
 
 static void pool_windows(const txtcnn_pass *pass, const txtcnn_piece *piece, int i)
 {
-    const txtcnn *t = pass->t;
+    const txtcnn_net *txtcnn = pass->t;
     txtcnn_scratch *scratch = pass->s;
     int n = pass->b->length[piece->first + i];
     const uint32_t *row = scratch->row + scratch->start[i];
-    for (int e = 0; e < t->groups; e++) {
-        const txtcnn_group *group = &t->group[e];
-        int64_t at = (int64_t)(piece->first + i) * t->filters + group->filter;
-        range r = range_of(t, group->k, n);
+    for (int e = 0; e < txtcnn->groups; e++) {
+        const txtcnn_group *group = &txtcnn->group[e];
+        int64_t at = (int64_t)(piece->first + i) * txtcnn->filters + group->filter;
+        range r = range_of(txtcnn, group->k, n);
         for (int j = 0; j < group->f; j++) {
             scratch->pooled[at + j] = r.zeros ? 0 : -INFINITY;
             scratch->window[at + j] = TXTCNN_ZEROS;
@@ -186,19 +188,19 @@ static real activate(int kind, real u, real *slope)
 /* pooled = outputs of the filters; slope: their derivatives. */
 static void activate_pooled(const txtcnn_pass *pass)
 {
-    const txtcnn *t = pass->t;
+    const txtcnn_net *txtcnn = pass->t;
     txtcnn_scratch *scratch = pass->s;
-    const real *bias = t->bias ? pass->w + t->bias_at : NULL;
+    const real *bias = txtcnn->bias ? pass->w + txtcnn->bias_at : NULL;
     for (int i = 0; i < pass->b->n; i++) {
-        int64_t at = (int64_t)i * t->filters;
-        for (int j = 0; j < t->filters; j++)
+        int64_t at = (int64_t)i * txtcnn->filters;
+        for (int j = 0; j < txtcnn->filters; j++)
             scratch->pooled[at + j] =
-                activate(t->activation, scratch->pooled[at + j] + (bias ? bias[j] : 0),
+                activate(txtcnn->activation, scratch->pooled[at + j] + (bias ? bias[j] : 0),
                          scratch->slope + at + j);
         if (!pass->train || !(pass->drop_pooled > 0)) continue;
         real *mask = scratch->dpooled + at;
-        txtcnn_mask(pass->key, 2, (uint64_t)i, pass->drop_pooled, t->filters, mask);
-        for (int j = 0; j < t->filters; j++) {
+        txtcnn_mask(pass->key, 2, (uint64_t)i, pass->drop_pooled, txtcnn->filters, mask);
+        for (int j = 0; j < txtcnn->filters; j++) {
             scratch->pooled[at + j] *= mask[j];
             scratch->slope[at + j] *= mask[j];
         }
@@ -208,18 +210,18 @@ static void activate_pooled(const txtcnn_pass *pass)
 /* y = outputs of the dense layers. Returns those of the last. */
 static const real *forward_dense(const txtcnn_pass *pass)
 {
-    const txtcnn *t = pass->t;
+    const txtcnn_net *txtcnn = pass->t;
     txtcnn_scratch *scratch = pass->s;
     int n = pass->b->n;
     const real *x = scratch->pooled;
-    for (int i = 0; i < t->ndense; i++) {
-        weft_dense_forward(&t->dense[i], &scratch->dense, pass->w, n,
-                           weft_sample_rows(&scratch->dense, n, t->dense[i].c, x),
+    for (int i = 0; i < txtcnn->ndense; i++) {
+        weft_dense_forward(&txtcnn->dense[i], &scratch->dense, pass->w, n,
+                           weft_sample_rows(&scratch->dense, n, txtcnn->dense[i].c, x),
                            scratch->y[i]);
         x = scratch->y[i];
-        if (i + 1 == t->ndense || !pass->train || !(t->drop_hidden > 0)) continue;
-        int64_t all = (int64_t)n * t->hidden;
-        txtcnn_mask(pass->key, 3, 0, t->drop_hidden, all, scratch->hidden_mask);
+        if (i + 1 == txtcnn->ndense || !pass->train || !(txtcnn->drop_hidden > 0)) continue;
+        int64_t all = (int64_t)n * txtcnn->hidden;
+        txtcnn_mask(pass->key, 3, 0, txtcnn->drop_hidden, all, scratch->hidden_mask);
         for (int64_t j = 0; j < all; j++) scratch->y[i][j] *= scratch->hidden_mask[j];
     }
     return x;
@@ -228,9 +230,9 @@ static const real *forward_dense(const txtcnn_pass *pass)
 /* Adds the losses; in training dy = gradient of their weighted mean. */
 static void score_outputs(const txtcnn_pass *pass, const real *z, weft_score *score)
 {
-    const txtcnn *t = pass->t;
+    const txtcnn_net *txtcnn = pass->t;
     const weft_batch *batch = pass->b;
-    int outputs = t->dense[t->ndense - 1].out;
+    int outputs = txtcnn->dense[txtcnn->ndense - 1].out;
     real *dy = pass->s->dy;
     for (int i = 0; i < batch->n; i++) {
         double share = (batch->weight ? batch->weight[i] : 1) / batch->n;
@@ -259,11 +261,11 @@ static txtcnn_piece forward_piece(const txtcnn_pass *pass, int first)
 
 txtcnn_piece txtcnn_forward(const txtcnn_pass *pass, weft_score *score)
 {
-    const txtcnn *t = pass->t;
-    int d = t->shape.vector;
+    const txtcnn_net *txtcnn = pass->t;
+    int d = txtcnn->shape.vector;
     txtcnn_scratch *scratch = pass->s;
     if (!pass->b->again)
-        weft_packed_pack(&scratch->filters, d, t->columns, pass->w, (size_t)d, 1,
+        weft_packed_pack(&scratch->filters, d, txtcnn->columns, pass->w, (size_t)d, 1,
                          scratch->packed);
     txtcnn_piece piece = {0};
     for (int i = 0; i < pass->b->n; i += piece.n) piece = forward_piece(pass, i);

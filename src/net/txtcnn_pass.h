@@ -49,7 +49,7 @@ typedef struct txtcnn_scratch {
 
 /* Arguments of a pass. */
 typedef struct txtcnn_pass {
-    const txtcnn *t;
+    const txtcnn_net *t;
     txtcnn_scratch *s;
     const weft_batch *b;
     const real *w;

@@ -72,25 +72,25 @@ void txtcnn_mask_rows(const txtcnn_pass *pass, const txtcnn_piece *piece, int ch
 
 void txtcnn_load(const txtcnn_pass *pass, const txtcnn_piece *piece)
 {
-    const txtcnn *t = pass->t;
+    const txtcnn_net *txtcnn = pass->t;
     txtcnn_scratch *scratch = pass->s;
-    int d = t->shape.vector, separate = txtcnn_drops_input(pass);
-    for (int r = 0; r < piece->rows && t->channels != TXTCNN_NONSTATIC; r++) {
-        const float *from = t->shape.vectors + (int64_t)scratch->word[r] * d;
+    int d = txtcnn->shape.vector, separate = txtcnn_drops_input(pass);
+    for (int r = 0; r < piece->rows && txtcnn->channels != TXTCNN_NONSTATIC; r++) {
+        const float *from = txtcnn->shape.vectors + (int64_t)scratch->word[r] * d;
         real *x = scratch->x + (size_t)r * scratch->ldx;
         for (int j = 0; j < d; j++) x[j] = (real)from[j];
     }
-    if (separate && t->channels != TXTCNN_NONSTATIC)
+    if (separate && txtcnn->channels != TXTCNN_NONSTATIC)
         txtcnn_mask_rows(pass, piece, 0, scratch->x);
-    if (t->channels == TXTCNN_STATIC) return;
+    if (txtcnn->channels == TXTCNN_STATIC) return;
     const int32_t *place = pass->b->compact ? pass->b->place : NULL;
     for (int r = 0; r < piece->rows; r++) {
         int64_t row = place ? place[scratch->word[r]] : (int64_t)scratch->word[r] + 1;
-        const real *from = pass->w + t->embed + row * d;
+        const real *from = pass->w + txtcnn->embed + row * d;
         memcpy(scratch->dx + (size_t)r * scratch->ldx, from, (size_t)d * sizeof *from);
     }
     if (separate) txtcnn_mask_rows(pass, piece, 1, scratch->dx);
     for (size_t i = 0; i < (size_t)piece->rows * scratch->ldx; i++)
-        scratch->x[i] =
-            t->channels == TXTCNN_MULTI ? scratch->x[i] + scratch->dx[i] : scratch->dx[i];
+        scratch->x[i] = txtcnn->channels == TXTCNN_MULTI ? scratch->x[i] + scratch->dx[i]
+                                                         : scratch->dx[i];
 }

@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct forest {
+typedef struct forest_sampler {
     /* options */
     int64_t design, trees, leaf, generations, steps;
     double features, t, spread, t_last;
@@ -31,7 +31,7 @@ typedef struct forest {
     int *values;          /* [dim] number of values of an axis that is not real */
     int *levels; /* [dim] levels of a category, including one for a missing axis; 0: a
                     number */
-} forest;
+} forest_sampler;
 
 enum { OFF, BELIEVER };
 enum { LINEAR, RANK };
@@ -41,43 +41,45 @@ enum { ORDERED, ONEHOT };
 enum { PARENTS = 4, CHILDREN = 10, STALL = 50 };
 
 static const weft_opt forest_opts[] = {
-    WEFT_LONG_OPT("design", forest, design, "10", 1, 1e6,
+    WEFT_LONG_OPT("design", forest_sampler, design, "10", 1, 1e6,
                   "number of initial trials, a Latin hypercube; also the number of results "
                   "that a resource must have to be learnt from"),
-    WEFT_LONG_OPT("trees", forest, trees, "110", 2, 10000, "trees of the forest"),
-    WEFT_REAL_OPT("features", forest, features, "0.8333333333333334", 0, 1,
+    WEFT_LONG_OPT("trees", forest_sampler, trees, "110", 2, 10000, "trees of the forest"),
+    WEFT_REAL_OPT("features", forest_sampler, features, "0.8333333333333334", 0, 1,
                   "share of the axes that are candidates for a split, rounded up"),
-    WEFT_LONG_OPT("leaf", forest, leaf, "2", 1, 1e6, "least number of results in a leaf"),
+    WEFT_LONG_OPT("leaf", forest_sampler, leaf, "2", 1, 1e6,
+                  "least number of results in a leaf"),
     WEFT_CHOICE_OPT(
-        "categories", forest, categories, "ordered", "ordered|onehot",
+        "categories", forest_sampler, categories, "ordered", "ordered|onehot",
         "splits of a category: any set of its levels against the rest, found in the order "
         "of their mean losses (ordered), or one level against all others (onehot)"),
-    WEFT_CHOICE_OPT("criterion", forest, criterion, "mgfi", "ei|pi|mgfi",
+    WEFT_CHOICE_OPT("criterion", forest_sampler, criterion, "mgfi", "ei|pi|mgfi",
                     "acquisition: expected improvement, its probability, or its "
                     "moment-generating function"),
-    WEFT_REAL_OPT("t", forest, t, "1", 1e-3, 22.36,
+    WEFT_REAL_OPT("t", forest_sampler, t, "1", 1e-3, 22.36,
                   "initial temperature of mgfi: a larger one explores more; logarithmic "
                   "cooling has its own"),
     WEFT_REAL_OPT(
-        "spread", forest, spread, "0.5", 0, 3,
+        "spread", forest_sampler, spread, "0.5", 0, 3,
         "standard deviation of log t over proposals, so that parallel proposals differ"),
-    WEFT_CHOICE_OPT("cooling", forest, cooling, "none",
+    WEFT_CHOICE_OPT("cooling", forest_sampler, cooling, "none",
                     "none|exponential|linear|logarithmic", "of t, from `t` to `t_last`"),
-    WEFT_REAL_OPT("t_last", forest, t_last, "0.1", 1e-3, 22.36, "temperature at the end"),
-    WEFT_LONG_OPT("steps", forest, steps, "0", 0, 1e9,
+    WEFT_REAL_OPT("t_last", forest_sampler, t_last, "0.1", 1e-3, 22.36,
+                  "temperature at the end"),
+    WEFT_LONG_OPT("steps", forest_sampler, steps, "0", 0, 1e9,
                   "proposals until t_last; auto: space.configs without the design",
                   .words = "auto"),
-    WEFT_CHOICE_OPT("liar", forest, liar, "believer", "off|believer",
+    WEFT_CHOICE_OPT("liar", forest_sampler, liar, "believer", "off|believer",
                     "trials in flight: count with the loss that the forest predicts "
                     "(believer), or not (off)"),
-    WEFT_CHOICE_OPT("scale", forest, scale, "rank", "linear|rank",
+    WEFT_CHOICE_OPT("scale", forest_sampler, scale, "rank", "linear|rank",
                     "of losses before a fit, to 0 .. 1: by their order alone, so that a "
                     "few large ones do not hide the differences between the good ones "
                     "(rank), or linear, as in MiP-EGO"),
     WEFT_LONG_OPT(
-        "generations", forest, generations, "500", 1, 1e6,
+        "generations", forest_sampler, generations, "500", 1, 1e6,
         "generations of the evolution strategy that maximises the acquisition function"),
-    WEFT_BOOL_OPT("per_cost", forest, per_cost, "no",
+    WEFT_BOOL_OPT("per_cost", forest_sampler, per_cost, "no",
                   "divide the acquisition function by the predicted virtual seconds of the "
                   "configuration, or by its operations where the virtual seconds of a job "
                   "are its resource"),
@@ -97,48 +99,48 @@ static const weft_when forest_when[] = {
 
 /* ---- axes ---- */
 
-static void see_axis(forest *t, int a)
+static void see_axis(forest_sampler *forest, int a)
 {
-    const weft_axis *axis = &t->past.space->axis[a];
-    t->conditional |= axis->nwhen > 0;
-    t->type[a] = weft_axis_type_of(axis);
-    t->gene[a] = WEFT_GENE_REAL;
-    if (t->type[a] == WEFT_AXIS_REAL) return;
-    t->values[a] = axis->nvalue ? axis->nvalue : (int)(axis->hi - axis->lo + 1);
-    if (t->type[a] == WEFT_AXIS_CATEGORY) {
-        t->gene[a] = WEFT_GENE_LEVEL;
-        t->levels[a] = axis->nvalue + 1;
+    const weft_axis *axis = &forest->past.space->axis[a];
+    forest->conditional |= axis->nwhen > 0;
+    forest->type[a] = weft_axis_type_of(axis);
+    forest->gene[a] = WEFT_GENE_REAL;
+    if (forest->type[a] == WEFT_AXIS_REAL) return;
+    forest->values[a] = axis->nvalue ? axis->nvalue : (int)(axis->hi - axis->lo + 1);
+    if (forest->type[a] == WEFT_AXIS_CATEGORY) {
+        forest->gene[a] = WEFT_GENE_LEVEL;
+        forest->levels[a] = axis->nvalue + 1;
     } else if (!axis->log) {
-        t->gene[a] = WEFT_GENE_WHOLE;
+        forest->gene[a] = WEFT_GENE_WHOLE;
     }
 }
 
 /* The feature of the trees for a value of axis a. */
-static double feature_of(const forest *t, int a, double value)
+static double feature_of(const forest_sampler *forest, int a, double value)
 {
-    const weft_axis *axis = &t->past.space->axis[a];
+    const weft_axis *axis = &forest->past.space->axis[a];
     double nowhere = -1;
-    if (t->type[a] == WEFT_AXIS_CATEGORY)
+    if (forest->type[a] == WEFT_AXIS_CATEGORY)
         return isnan(value) ? axis->nvalue : weft_axis_index(axis, value);
     return isnan(value) ? nowhere : weft_axis_unit(axis, value);
 }
 
 /* The value of axis a that a gene encodes. */
-static double value_of(const forest *t, int a, double gene)
+static double value_of(const forest_sampler *forest, int a, double gene)
 {
-    const weft_axis *axis = &t->past.space->axis[a];
-    if (t->gene[a] == WEFT_GENE_LEVEL) return axis->value[(int)gene];
-    if (t->gene[a] == WEFT_GENE_WHOLE)
-        return weft_axis_value(axis, (gene + 0.5) / t->values[a]);
+    const weft_axis *axis = &forest->past.space->axis[a];
+    if (forest->gene[a] == WEFT_GENE_LEVEL) return axis->value[(int)gene];
+    if (forest->gene[a] == WEFT_GENE_WHOLE)
+        return weft_axis_value(axis, (gene + 0.5) / forest->values[a]);
     return weft_axis_value(axis, gene);
 }
 
 /* The feature of the trees for a gene of axis a. */
-static double feature_of_gene(const forest *t, int a, double gene)
+static double feature_of_gene(const forest_sampler *forest, int a, double gene)
 {
-    if (t->gene[a] == WEFT_GENE_WHOLE) return (gene + 0.5) / t->values[a];
-    if (t->gene[a] == WEFT_GENE_REAL && t->type[a] == WEFT_AXIS_DISCRETE)
-        return feature_of(t, a, value_of(t, a, gene));
+    if (forest->gene[a] == WEFT_GENE_WHOLE) return (gene + 0.5) / forest->values[a];
+    if (forest->gene[a] == WEFT_GENE_REAL && forest->type[a] == WEFT_AXIS_DISCRETE)
+        return feature_of(forest, a, value_of(forest, a, gene));
     return gene;
 }
 
@@ -147,43 +149,44 @@ static double feature_of_gene(const forest *t, int a, double gene)
 static weft_status forest_setup(void *self, const weft_space *space, uint64_t seed,
                                 weft_arena *mem)
 {
-    forest *t = self;
-    if (t->leaf > t->design)
+    forest_sampler *forest = self;
+    if (forest->leaf > forest->design)
         return weft_fail(WEFT_ECONF,
                          "forest.leaf = %lld is more than forest.design = %lld, the "
                          "results of the first forest, whose trees would not be divided; "
                          "expected a smaller leaf or a larger design",
-                         (long long)t->leaf, (long long)t->design);
-    if (t->steps == 0 && space->count > t->design) t->steps = space->count - t->design;
-    t->mem = mem;
-    t->seed = weft_hash("forest", 6, seed);
-    weft_past_setup(&t->past, space, mem);
-    t->type = WEFT_NEW(mem, weft_axis_type, space->dim);
-    t->gene = WEFT_NEW(mem, weft_gene, space->dim);
-    t->values = WEFT_NEW(mem, int, space->dim);
-    t->levels = WEFT_NEW(mem, int, space->dim);
-    for (int a = 0; a < space->dim; a++) see_axis(t, a);
+                         (long long)forest->leaf, (long long)forest->design);
+    if (forest->steps == 0 && space->count > forest->design)
+        forest->steps = space->count - forest->design;
+    forest->mem = mem;
+    forest->seed = weft_hash("forest", 6, seed);
+    weft_past_setup(&forest->past, space, mem);
+    forest->type = WEFT_NEW(mem, weft_axis_type, space->dim);
+    forest->gene = WEFT_NEW(mem, weft_gene, space->dim);
+    forest->values = WEFT_NEW(mem, int, space->dim);
+    forest->levels = WEFT_NEW(mem, int, space->dim);
+    for (int a = 0; a < space->dim; a++) see_axis(forest, a);
     return WEFT_OK;
 }
 
 static void forest_pending(void *self, int64_t number, const double *conf, double resource)
 {
-    forest *t = self;
+    forest_sampler *forest = self;
     (void)resource;
-    weft_past_pending(&t->past, number, conf);
+    weft_past_pending(&forest->past, number, conf);
 }
 
 static void forest_told(void *self, int64_t number, const weft_observation *observed)
 {
-    forest *t = self;
-    weft_past_told(&t->past, number, observed);
+    forest_sampler *forest = self;
+    weft_past_told(&forest->past, number, observed);
 }
 
 static int64_t forest_enough(const void *self, const char **option)
 {
-    const forest *t = self;
+    const forest_sampler *forest = self;
     *option = "design";
-    return t->design;
+    return forest->design;
 }
 
 /* ---- design ---- */
@@ -191,17 +194,17 @@ static int64_t forest_enough(const void *self, const char **option)
 /* Point `at` of a Latin hypercube: each axis is divided into as many equal intervals as the
  * design has points, and each interval has one point; the levels of a category occur
  * equally often, as far as possible. */
-static void propose_design(const forest *t, int64_t at, double *conf)
+static void propose_design(const forest_sampler *forest, int64_t at, double *conf)
 {
-    const weft_space *space = t->past.space;
-    int64_t *order = WEFT_NEW(t->mem, int64_t, t->design);
+    const weft_space *space = forest->past.space;
+    int64_t *order = WEFT_NEW(forest->mem, int64_t, forest->design);
     for (int a = 0; a < space->dim; a++) {
         uint64_t key = weft_axis_key(&space->axis[a]);
-        weft_rng4 rng = weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)at, key, 0);
-        weft_shuffle(t->design, t->seed + key, order, t->mem);
-        double unit = t->type[a] == WEFT_AXIS_CATEGORY ? 0.5 : weft_rng_unit(rng.v[0]);
+        weft_rng4 rng = weft_rng_at(forest->seed, WEFT_RNG_TUNER, (uint64_t)at, key, 0);
+        weft_shuffle(forest->design, forest->seed + key, order, forest->mem);
+        double unit = forest->type[a] == WEFT_AXIS_CATEGORY ? 0.5 : weft_rng_unit(rng.v[0]);
         conf[a] = weft_axis_value(&space->axis[a],
-                                  ((double)order[at] + unit) / (double)t->design);
+                                  ((double)order[at] + unit) / (double)forest->design);
     }
     weft_past_prune(space, conf);
 }
@@ -210,7 +213,7 @@ static void propose_design(const forest *t, int64_t at, double *conf)
 
 /* A forest for losses and one for the logarithms of seconds. */
 typedef struct model {
-    const forest *own;
+    const forest_sampler *own;
     weft_trees loss, seconds;
     weft_leaves *loss_leaves, *seconds_leaves; /* NULL: too many */
     double t;
@@ -219,54 +222,57 @@ typedef struct model {
     double *mean, *variance, *cost;
 } model;
 
-static void fill_row(const forest *t, int64_t trial, double *row)
+static void fill_row(const forest_sampler *forest, int64_t trial, double *row)
 {
-    for (int a = 0; a < t->past.space->dim; a++)
-        row[a] = feature_of(t, a, t->past.trial[trial].conf[a]);
+    for (int a = 0; a < forest->past.space->dim; a++)
+        row[a] = feature_of(forest, a, forest->past.trial[trial].conf[a]);
 }
 
 /* Appends the trials in flight that have no result at this resource to x[n][dim]. */
-static int add_in_flight(const forest *t, const weft_past_level *level, int n, double *x)
+static int add_in_flight(const forest_sampler *forest, const weft_past_level *level, int n,
+                         double *x)
 {
-    char *known = WEFT_NEW(t->mem, char, t->past.n);
+    char *known = WEFT_NEW(forest->mem, char, forest->past.n);
     for (int64_t i = 0; i < level->n; i++) known[level->result[i].rank.id] = 1;
-    for (int64_t i = 0; i < t->past.n; i++)
-        if (!known[i] && t->past.trial[i].in_flight)
-            fill_row(t, i, x + (size_t)n++ * (size_t)t->past.space->dim);
+    for (int64_t i = 0; i < forest->past.n; i++)
+        if (!known[i] && forest->past.trial[i].in_flight)
+            fill_row(forest, i, x + (size_t)n++ * (size_t)forest->past.space->dim);
     return n;
 }
 
-static weft_trees_rule rule_of(const forest *t)
+static weft_trees_rule rule_of(const forest_sampler *forest)
 {
     return (weft_trees_rule){
-        .trees = (int)t->trees,
-        .tries = (int)fmax(1, ceil(t->features * t->past.space->dim - 1e-9)),
-        .leaf = (int)t->leaf,
-        .alone = t->categories == ONEHOT};
+        .trees = (int)forest->trees,
+        .tries = (int)fmax(1, ceil(forest->features * forest->past.space->dim - 1e-9)),
+        .leaf = (int)forest->leaf,
+        .alone = forest->categories == ONEHOT};
 }
 
-static void learn(const forest *t, const weft_past_level *level, int64_t number, model *m)
+static void learn(const forest_sampler *forest, const weft_past_level *level,
+                  int64_t number, model *m)
 {
-    weft_trees_rule rule = rule_of(t);
-    int dim = t->past.space->dim, n = (int)level->n;
-    uint64_t seed = weft_hash(&number, sizeof number, t->seed);
-    double *x = WEFT_NEW(t->mem, double, (size_t)t->past.n *(size_t)dim);
-    double *y = WEFT_NEW(t->mem, double, t->past.n);
+    weft_trees_rule rule = rule_of(forest);
+    int dim = forest->past.space->dim, n = (int)level->n;
+    uint64_t seed = weft_hash(&number, sizeof number, forest->seed);
+    double *x = WEFT_NEW(forest->mem, double, (size_t)forest->past.n *(size_t)dim);
+    double *y = WEFT_NEW(forest->mem, double, forest->past.n);
     for (int i = 0; i < n; i++)
-        fill_row(t, level->result[i].rank.id, x + (size_t)i * (size_t)dim);
-    if (t->per_cost) {
+        fill_row(forest, level->result[i].rank.id, x + (size_t)i * (size_t)dim);
+    if (forest->per_cost) {
         weft_durations_observed(level, y);
-        weft_trees_grow(&m->seconds, &rule, n, dim, t->levels, x, y, seed + 1, t->mem);
-        m->seconds_leaves = weft_leaves_new(&m->seconds, t->mem);
+        weft_trees_grow(&m->seconds, &rule, n, dim, forest->levels, x, y, seed + 1,
+                        forest->mem);
+        m->seconds_leaves = weft_leaves_new(&m->seconds, forest->mem);
     }
-    if (t->scale == RANK)
+    if (forest->scale == RANK)
         weft_past_ranked(level, y);
     else
         weft_past_scaled(level, y);
-    weft_trees_grow(&m->loss, &rule, n, dim, t->levels, x, y, seed, t->mem);
-    int all = t->liar == BELIEVER ? add_in_flight(t, level, n, x) : n;
-    if (all > n) weft_trees_believe(&m->loss, &rule, n, all, x, y, seed, t->mem);
-    m->loss_leaves = weft_leaves_new(&m->loss, t->mem);
+    weft_trees_grow(&m->loss, &rule, n, dim, forest->levels, x, y, seed, forest->mem);
+    int all = forest->liar == BELIEVER ? add_in_flight(forest, level, n, x) : n;
+    if (all > n) weft_trees_believe(&m->loss, &rule, n, all, x, y, seed, forest->mem);
+    m->loss_leaves = weft_leaves_new(&m->loss, forest->mem);
 }
 
 /* Predicts n points m->x. */
@@ -280,54 +286,56 @@ static void ask(const model *m, const weft_trees *trees, const weft_leaves *leav
 }
 
 /* Sets the features of the axes that a point does not have. */
-static void hide_missing(const forest *t, model *m, const double *gene, double *row)
+static void hide_missing(const forest_sampler *forest, model *m, const double *gene,
+                         double *row)
 {
-    const weft_space *space = t->past.space;
-    for (int a = 0; a < space->dim; a++) m->conf[a] = value_of(t, a, gene[a]);
+    const weft_space *space = forest->past.space;
+    for (int a = 0; a < space->dim; a++) m->conf[a] = value_of(forest, a, gene[a]);
     weft_past_prune(space, m->conf);
     for (int a = 0; a < space->dim; a++)
-        if (isnan(m->conf[a])) row[a] = feature_of(t, a, NAN);
+        if (isnan(m->conf[a])) row[a] = feature_of(forest, a, NAN);
 }
 
 /* Acquisition function of n points of the evolution strategy. */
 static void acquire(void *own, int n, const double *gene, double *value)
 {
     model *m = own;
-    const forest *t = m->own;
-    int dim = t->past.space->dim;
+    const forest_sampler *forest = m->own;
+    int dim = forest->past.space->dim;
     for (int i = 0; i < n; i++) {
         size_t at = (size_t)i * (size_t)dim;
         for (int a = 0; a < dim; a++)
-            m->x[at + (size_t)a] = feature_of_gene(t, a, gene[at + (size_t)a]);
-        if (t->conditional) hide_missing(t, m, gene + at, m->x + at);
+            m->x[at + (size_t)a] = feature_of_gene(forest, a, gene[at + (size_t)a]);
+        if (forest->conditional) hide_missing(forest, m, gene + at, m->x + at);
     }
     ask(m, &m->loss, m->loss_leaves, n, m->mean);
     for (int i = 0; i < n; i++)
-        value[i] = weft_gain_log((weft_gain)t->criterion, m->mean[i], sqrt(m->variance[i]),
-                                 0, m->t);
-    if (!t->per_cost) return;
+        value[i] = weft_gain_log((weft_gain)forest->criterion, m->mean[i],
+                                 sqrt(m->variance[i]), 0, m->t);
+    if (!forest->per_cost) return;
     ask(m, &m->seconds, m->seconds_leaves, n, m->cost);
     for (int i = 0; i < n; i++) value[i] -= m->cost[i];
 }
 
 /* The temperature of a proposal. */
-static double temperature(const forest *t, int64_t number)
+static double temperature(const forest_sampler *forest, int64_t number)
 {
-    weft_rng4 rng = weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)number, 0, 1);
-    double cooled = weft_gain_cooled((weft_cooling)t->cooling, t->t, t->t_last,
-                                     (double)(t->past.n - t->design), (double)t->steps);
-    return weft_gain_spread(cooled, t->spread, &rng);
+    weft_rng4 rng = weft_rng_at(forest->seed, WEFT_RNG_TUNER, (uint64_t)number, 0, 1);
+    double cooled =
+        weft_gain_cooled((weft_cooling)forest->cooling, forest->t, forest->t_last,
+                         (double)(forest->past.n - forest->design), (double)forest->steps);
+    return weft_gain_spread(cooled, forest->spread, &rng);
 }
 
 /* ---- proposals ---- */
 
-static int is_known(const forest *t, const double *conf)
+static int is_known(const forest_sampler *forest, const double *conf)
 {
-    int dim = t->past.space->dim;
-    for (int64_t i = 0; i < t->past.n; i++) {
+    int dim = forest->past.space->dim;
+    for (int64_t i = 0; i < forest->past.n; i++) {
         int a = 0;
         for (; a < dim; a++) {
-            double b = t->past.trial[i].conf[a];
+            double b = forest->past.trial[i].conf[a];
             if (fabs(conf[a] - b) > 0 || isnan(conf[a]) != isnan(b)) break;
         }
         if (a == dim) return 1;
@@ -335,50 +343,50 @@ static int is_known(const forest *t, const double *conf)
     return 0;
 }
 
-static void propose_from(const forest *t, const weft_past_level *level, int64_t number,
-                         double *conf)
+static void propose_from(const forest_sampler *forest, const weft_past_level *level,
+                         int64_t number, double *conf)
 {
-    int dim = t->past.space->dim;
+    int dim = forest->past.space->dim;
     size_t most = CHILDREN;
-    model m = {.own = t,
-               .t = temperature(t, number),
-               .x = WEFT_NEW(t->mem, double, most *(size_t)dim),
-               .conf = WEFT_NEW(t->mem, double, dim),
-               .mean = WEFT_NEW(t->mem, double, 3 * most)};
+    model m = {.own = forest,
+               .t = temperature(forest, number),
+               .x = WEFT_NEW(forest->mem, double, most *(size_t)dim),
+               .conf = WEFT_NEW(forest->mem, double, dim),
+               .mean = WEFT_NEW(forest->mem, double, 3 * most)};
     m.variance = m.mean + most;
     m.cost = m.variance + most;
-    learn(t, level, number, &m);
+    learn(forest, level, number, &m);
     weft_mies search = {.dim = dim,
-                        .gene = t->gene,
-                        .levels = t->values,
+                        .gene = forest->gene,
+                        .levels = forest->values,
                         .parents = PARENTS,
                         .children = CHILDREN,
-                        .generations = t->generations,
+                        .generations = forest->generations,
                         .stall = STALL,
-                        .seed = t->seed + 1,
+                        .seed = forest->seed + 1,
                         .key = (uint64_t)number,
                         .value = acquire,
                         .own = &m};
-    double *best = WEFT_NEW(t->mem, double, dim);
-    weft_mies_run(&search, best, t->mem);
-    for (int a = 0; a < dim; a++) conf[a] = value_of(t, a, best[a]);
-    weft_past_prune(t->past.space, conf);
-    if (is_known(t, conf)) weft_space_config(t->past.space, number, conf);
+    double *best = WEFT_NEW(forest->mem, double, dim);
+    weft_mies_run(&search, best, forest->mem);
+    for (int a = 0; a < dim; a++) conf[a] = value_of(forest, a, best[a]);
+    weft_past_prune(forest->past.space, conf);
+    if (is_known(forest, conf)) weft_space_config(forest->past.space, number, conf);
 }
 
 static void forest_propose(void *self, int64_t number, double *conf)
 {
-    const forest *t = self;
-    const weft_space *space = t->past.space;
-    const weft_past_level *level = weft_past_highest(&t->past, t->design);
-    size_t mark = weft_arena_mark(t->mem);
-    if (space->dim > 0 && t->past.n < t->design)
-        propose_design(t, t->past.n, conf);
+    const forest_sampler *forest = self;
+    const weft_space *space = forest->past.space;
+    const weft_past_level *level = weft_past_highest(&forest->past, forest->design);
+    size_t mark = weft_arena_mark(forest->mem);
+    if (space->dim > 0 && forest->past.n < forest->design)
+        propose_design(forest, forest->past.n, conf);
     else if (space->dim > 0 && level)
-        propose_from(t, level, number, conf);
+        propose_from(forest, level, number, conf);
     else
         weft_space_config(space, number, conf);
-    weft_arena_reset(t->mem, mark);
+    weft_arena_reset(forest->mem, mark);
 }
 
 extern const weft_sampler weft_sampler_forest;
@@ -386,7 +394,7 @@ const weft_sampler weft_sampler_forest = {
     .kind = {.name = "forest",
              .about =
                  "random forest and evolution strategy: MiP-EGO, for spaces of all kinds",
-             .size = sizeof(forest),
+             .size = sizeof(forest_sampler),
              .opts = forest_opts,
              .when = forest_when},
     .setup = forest_setup,

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct kde {
+typedef struct kde_sampler {
     /* options */
     double random, good, widen, least;
     int64_t candidates, points;
@@ -23,23 +23,23 @@ typedef struct kde {
     weft_arena *mem;
     weft_past past;
     weft_axis_type *type; /* [dim] */
-} kde;
+} kde_sampler;
 
 static const weft_opt kde_opts[] = {
-    WEFT_REAL_OPT("random", kde, random, "0.3333333333333333", 0, 1,
+    WEFT_REAL_OPT("random", kde_sampler, random, "0.3333333333333333", 0, 1,
                   "share of the configurations that are drawn at random in any case"),
-    WEFT_REAL_OPT("good", kde, good, "0.15", 0, 1,
+    WEFT_REAL_OPT("good", kde_sampler, good, "0.15", 0, 1,
                   "share of the results that counts as the best"),
-    WEFT_LONG_OPT("points", kde, points, "0", 0, 1e9,
+    WEFT_LONG_OPT("points", kde_sampler, points, "0", 0, 1e9,
                   "least number of results of a density; auto: number of axes + 1",
                   .words = "auto"),
-    WEFT_LONG_OPT("candidates", kde, candidates, "64", 1, 1e6,
+    WEFT_LONG_OPT("candidates", kde_sampler, candidates, "64", 1, 1e6,
                   "number of candidates, of which the best is proposed"),
-    WEFT_REAL_OPT("widen", kde, widen, "3", 1e-6, 1e6,
+    WEFT_REAL_OPT("widen", kde_sampler, widen, "3", 1e-6, 1e6,
                   "candidates are drawn from kernels that are this many times as wide"),
-    WEFT_REAL_OPT("least", kde, least, "1e-3", 1e-12, 1,
+    WEFT_REAL_OPT("least", kde_sampler, least, "1e-3", 1e-12, 1,
                   "least width of a kernel, in units of the axis's length"),
-    WEFT_BOOL_OPT("per_cost", kde, per_cost, "no",
+    WEFT_BOOL_OPT("per_cost", kde_sampler, per_cost, "no",
                   "maximise the expected improvement per virtual second, or per operation "
                   "where the virtual seconds of a job are its resource: both are predicted "
                   "from earlier trials"),
@@ -49,20 +49,20 @@ static const weft_opt kde_opts[] = {
 static weft_status kde_setup(void *self, const weft_space *space, uint64_t seed,
                              weft_arena *mem)
 {
-    kde *t = self;
-    if (t->points == 0) t->points = space->dim + 1;
-    t->mem = mem;
-    t->seed = weft_hash("kde", 3, seed);
-    weft_past_setup(&t->past, space, mem);
-    t->type = WEFT_NEW(mem, weft_axis_type, space->dim);
-    for (int a = 0; a < space->dim; a++) t->type[a] = weft_axis_type_of(&space->axis[a]);
+    kde_sampler *kde = self;
+    if (kde->points == 0) kde->points = space->dim + 1;
+    kde->mem = mem;
+    kde->seed = weft_hash("kde", 3, seed);
+    weft_past_setup(&kde->past, space, mem);
+    kde->type = WEFT_NEW(mem, weft_axis_type, space->dim);
+    for (int a = 0; a < space->dim; a++) kde->type[a] = weft_axis_type_of(&space->axis[a]);
     return WEFT_OK;
 }
 
 /* Results from which on there are two densities. */
-static int64_t enough(const kde *t)
+static int64_t enough(const kde_sampler *kde)
 {
-    return t->points + 2;
+    return kde->points + 2;
 }
 
 static int64_t kde_enough(const void *self, const char **option)
@@ -73,130 +73,133 @@ static int64_t kde_enough(const void *self, const char **option)
 
 static void kde_pending(void *self, int64_t number, const double *conf, double resource)
 {
-    kde *t = self;
+    kde_sampler *kde = self;
     (void)resource;
-    weft_past_pending(&t->past, number, conf);
+    weft_past_pending(&kde->past, number, conf);
 }
 
 static void kde_told(void *self, int64_t number, const weft_observation *observed)
 {
-    kde *t = self;
-    weft_past_told(&t->past, number, observed);
+    kde_sampler *kde = self;
+    weft_past_told(&kde->past, number, observed);
 }
 
 /* ---- densities ---- */
 
 enum { DRAW_CHOICE, DRAW_KERNEL, DRAW_AXIS, DRAW_FILL }; /* purposes of random numbers */
 
-static weft_rng4 random_at(const kde *t, int64_t number, int what, int a, int64_t draw)
+static weft_rng4 random_at(const kde_sampler *kde, int64_t number, int what, int a,
+                           int64_t draw)
 {
     uint64_t key =
-        what < DRAW_AXIS ? (uint64_t)what : weft_axis_key(&t->past.space->axis[a]) + what;
-    return weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)number, key, (uint64_t)draw);
+        what < DRAW_AXIS ? (uint64_t)what : weft_axis_key(&kde->past.space->axis[a]) + what;
+    return weft_rng_at(kde->seed, WEFT_RNG_TUNER, (uint64_t)number, key, (uint64_t)draw);
 }
 
 /* The position of a value: a level, or a number in 0 .. 1. */
-static double place(const kde *t, int a, double value)
+static double place(const kde_sampler *kde, int a, double value)
 {
-    const weft_axis *axis = &t->past.space->axis[a];
-    return t->type[a] == WEFT_AXIS_CATEGORY ? weft_axis_index(axis, value)
-                                            : weft_axis_unit(axis, value);
+    const weft_axis *axis = &kde->past.space->axis[a];
+    return kde->type[a] == WEFT_AXIS_CATEGORY ? weft_axis_index(axis, value)
+                                              : weft_axis_unit(axis, value);
 }
 
 /* Positions mu[n] of the trials on axis a. A trial without the axis gets the position of
  * another one, drawn at random, or a random one if no trial has the axis. */
-static void place_all(const kde *t, int a, int64_t n, const int64_t *trial, double *mu)
+static void place_all(const kde_sampler *kde, int a, int64_t n, const int64_t *trial,
+                      double *mu)
 {
-    const weft_past_trial *all = t->past.trial;
-    int64_t *has = WEFT_NEW(t->mem, int64_t, n), m = 0;
+    const weft_past_trial *all = kde->past.trial;
+    int64_t *has = WEFT_NEW(kde->mem, int64_t, n), m = 0;
     for (int64_t j = 0; j < n; j++)
         if (!isnan(all[trial[j]].conf[a])) has[m++] = trial[j];
     for (int64_t j = 0; j < n; j++) {
         double value = all[trial[j]].conf[a];
-        double unit = weft_rng_unit(random_at(t, trial[j], DRAW_FILL, a, 0).v[0]);
+        double unit = weft_rng_unit(random_at(kde, trial[j], DRAW_FILL, a, 0).v[0]);
         if (isnan(value) && m > 0) value = all[has[(int64_t)(unit * (double)m)]].conf[a];
-        if (isnan(value)) value = weft_space_resample(t->past.space, a, unit);
-        mu[j] = place(t, a, value);
+        if (isnan(value)) value = weft_space_resample(kde->past.space, a, unit);
+        mu[j] = place(kde, a, value);
     }
 }
 
-static weft_product fit(const kde *t, int64_t n, const int64_t *trial)
+static weft_product fit(const kde_sampler *kde, int64_t n, const int64_t *trial)
 {
-    const weft_space *space = t->past.space;
-    weft_product product = weft_product_new(space->dim, n, t->mem);
+    const weft_space *space = kde->past.space;
+    weft_product product = weft_product_new(space->dim, n, kde->mem);
     for (int a = 0; a < space->dim; a++) {
         weft_product_axis *axis = &product.axis[a];
-        place_all(t, a, n, trial, axis->mu);
-        axis->levels = t->type[a] == WEFT_AXIS_CATEGORY ? space->axis[a].nvalue : 0;
+        place_all(kde, a, n, trial, axis->mu);
+        axis->levels = kde->type[a] == WEFT_AXIS_CATEGORY ? space->axis[a].nvalue : 0;
     }
-    weft_product_reference(&product, t->least);
+    weft_product_reference(&product, kde->least);
     return product;
 }
 
 /* Fits the densities of the best results of a resource, and of the worst. */
-static void divide(const kde *t, const weft_past_level *level, weft_product *good,
+static void divide(const kde_sampler *kde, const weft_past_level *level, weft_product *good,
                    weft_product *bad)
 {
-    double share = floor(t->good * (double)level->n);
-    int64_t ngood = share > (double)t->points ? (int64_t)share : t->points;
-    int64_t nbad = level->n - ngood > t->points ? level->n - ngood : t->points;
-    int64_t *trial = WEFT_NEW(t->mem, int64_t, level->n);
+    double share = floor(kde->good * (double)level->n);
+    int64_t ngood = share > (double)kde->points ? (int64_t)share : kde->points;
+    int64_t nbad = level->n - ngood > kde->points ? level->n - ngood : kde->points;
+    int64_t *trial = WEFT_NEW(kde->mem, int64_t, level->n);
     for (int64_t i = 0; i < level->n; i++) trial[i] = level->result[i].rank.id;
-    *good = fit(t, ngood, trial);
+    *good = fit(kde, ngood, trial);
     for (int64_t i = 0; i < nbad; i++)
         trial[i] = level->result[level->n - nbad + i].rank.id;
-    *bad = fit(t, nbad, trial);
+    *bad = fit(kde, nbad, trial);
 }
 
 /* ---- proposals ---- */
 
 /* Draws candidate c around kernel j into x[dim]. */
-static void draw(const kde *t, int64_t number, int64_t c, int64_t j,
+static void draw(const kde_sampler *kde, int64_t number, int64_t c, int64_t j,
                  const weft_product *product, weft_product_point *point)
 {
     for (int a = 0; a < product->dim; a++) {
         const weft_product_axis *axis = &product->axis[a];
-        weft_rng4 rng = random_at(t, number, DRAW_AXIS, a, c);
+        weft_rng4 rng = random_at(kde, number, DRAW_AXIS, a, c);
         double unit = weft_rng_unit(rng.v[0]);
         point[a] = (weft_product_point){axis->mu[j], 0, 0};
         if (axis->levels == 0)
-            point[a].at = weft_normal_between(axis->mu[j], t->widen * axis->sigma[j], unit);
+            point[a].at =
+                weft_normal_between(axis->mu[j], kde->widen * axis->sigma[j], unit);
         else if (weft_rng_unit(rng.v[1]) >= axis->same)
             point[a].at = floor(unit * axis->levels);
     }
 }
 
 /* The configuration conf[dim] of a candidate. */
-static void value_of(const kde *t, const weft_product_point *point, double *conf)
+static void value_of(const kde_sampler *kde, const weft_product_point *point, double *conf)
 {
-    const weft_space *space = t->past.space;
+    const weft_space *space = kde->past.space;
     for (int a = 0; a < space->dim; a++)
-        conf[a] = t->type[a] == WEFT_AXIS_CATEGORY
+        conf[a] = kde->type[a] == WEFT_AXIS_CATEGORY
                       ? space->axis[a].value[(int)point[a].at]
                       : weft_axis_value(&space->axis[a], point[a].at);
     weft_past_prune(space, conf);
 }
 
-static void propose_from(const kde *t, int64_t number, const weft_past_level *level,
-                         double *conf)
+static void propose_from(const kde_sampler *kde, int64_t number,
+                         const weft_past_level *level, double *conf)
 {
     double least = log(1e-32);
-    const weft_space *space = t->past.space;
+    const weft_space *space = kde->past.space;
     weft_product good, bad;
-    divide(t, level, &good, &bad);
-    weft_product_point *point = WEFT_NEW(t->mem, weft_product_point, space->dim);
+    divide(kde, level, &good, &bad);
+    weft_product_point *point = WEFT_NEW(kde->mem, weft_product_point, space->dim);
     const weft_durations *durations =
-        t->per_cost ? weft_durations_new(&t->past, level, t->mem) : NULL;
-    double *own = WEFT_NEW(t->mem, double, space->dim), most = 0;
-    for (int64_t c = 0; c < t->candidates; c++) {
-        weft_rng4 rng = random_at(t, number, DRAW_KERNEL, 0, c);
-        draw(t, number, c, (int64_t)(weft_rng_unit(rng.v[0]) * (double)good.n), &good,
+        kde->per_cost ? weft_durations_new(&kde->past, level, kde->mem) : NULL;
+    double *own = WEFT_NEW(kde->mem, double, space->dim), most = 0;
+    for (int64_t c = 0; c < kde->candidates; c++) {
+        weft_rng4 rng = random_at(kde, number, DRAW_KERNEL, 0, c);
+        draw(kde, number, c, (int64_t)(weft_rng_unit(rng.v[0]) * (double)good.n), &good,
              point);
         double gain = fmax(weft_product_log(&good, point), least) -
                       fmax(weft_product_log(&bad, point), least);
-        value_of(t, point, own);
+        value_of(kde, point, own);
         if (durations)
-            gain = weft_durations_gain(gain, t->good, weft_durations_log(durations, own));
+            gain = weft_durations_gain(gain, kde->good, weft_durations_log(durations, own));
         if (c > 0 && !(gain > most)) continue;
         most = gain;
         memcpy(conf, own, (size_t)space->dim * sizeof *conf);
@@ -205,24 +208,24 @@ static void propose_from(const kde *t, int64_t number, const weft_past_level *le
 
 static void kde_propose(void *self, int64_t number, double *conf)
 {
-    const kde *t = self;
-    const weft_space *space = t->past.space;
-    const weft_past_level *level = weft_past_highest(&t->past, enough(t));
-    weft_rng4 rng = random_at(t, number, DRAW_CHOICE, 0, 0);
-    if (!level || space->dim == 0 || weft_rng_unit(rng.v[0]) < t->random) {
+    const kde_sampler *kde = self;
+    const weft_space *space = kde->past.space;
+    const weft_past_level *level = weft_past_highest(&kde->past, enough(kde));
+    weft_rng4 rng = random_at(kde, number, DRAW_CHOICE, 0, 0);
+    if (!level || space->dim == 0 || weft_rng_unit(rng.v[0]) < kde->random) {
         weft_space_config(space, number, conf);
         return;
     }
-    size_t mark = weft_arena_mark(t->mem);
-    propose_from(t, number, level, conf);
-    weft_arena_reset(t->mem, mark);
+    size_t mark = weft_arena_mark(kde->mem);
+    propose_from(kde, number, level, conf);
+    weft_arena_reset(kde->mem, mark);
 }
 
 extern const weft_sampler weft_sampler_kde;
 const weft_sampler weft_sampler_kde = {
     .kind = {.name = "kde",
              .about = "kernel densities of the best and the worst: BOHB, with hyperband",
-             .size = sizeof(kde),
+             .size = sizeof(kde_sampler),
              .opts = kde_opts},
     .setup = kde_setup,
     .propose = kde_propose,

@@ -37,7 +37,7 @@ typedef struct tpe_axis {
 
 typedef enum tpe_set { NEITHER, GOOD, BAD } tpe_set;
 
-typedef struct tpe {
+typedef struct tpe_sampler {
     /* options */
     int form, kernels, normal, liar, endpoints, per_cost;
     int64_t startup, candidates;
@@ -47,11 +47,11 @@ typedef struct tpe {
     weft_arena *mem;
     weft_past past;
     tpe_axis *axis; /* [dim] */
-} tpe;
+} tpe_sampler;
 
 /* What a proposal is made from. */
 typedef struct step {
-    const tpe *t;
+    const tpe_sampler *t;
     int64_t number;                  /* of the trial */
     tpe_set *set;                    /* [trials] */
     double good;                     /* share of the good ones */
@@ -59,27 +59,27 @@ typedef struct step {
 } step;
 
 static const weft_opt tpe_opts[] = {
-    WEFT_CHOICE_OPT("form", tpe, form, "independent", "independent|joint|hyperopt",
+    WEFT_CHOICE_OPT("form", tpe_sampler, form, "independent", "independent|joint|hyperopt",
                     "axes independently; jointly with one kernel per trial; independently "
                     "with the weights and shares of hyperopt"),
-    WEFT_LONG_OPT("startup", tpe, startup, "0", 0, 1e9,
+    WEFT_LONG_OPT("startup", tpe_sampler, startup, "0", 0, 1e9,
                   "number of initial random trials, and of results that a resource must "
                   "have to be learnt from; auto: 10, hyperopt 20",
                   .words = "auto"),
-    WEFT_REAL_OPT("gamma", tpe, gamma, "0", 0, 1,
+    WEFT_REAL_OPT("gamma", tpe_sampler, gamma, "0", 0, 1,
                   "share of the results that counts as good; auto: 0.1, hyperopt 0.25 "
                   "times the square root of their number, at most 25",
                   .words = "auto"),
-    WEFT_LONG_OPT("candidates", tpe, candidates, "24", 1, 1e6,
+    WEFT_LONG_OPT("candidates", tpe_sampler, candidates, "24", 1, 1e6,
                   "number of candidates, of which the best is proposed"),
-    WEFT_CHOICE_OPT("kernels", tpe, kernels, "auto", "auto|equal|normal",
+    WEFT_CHOICE_OPT("kernels", tpe_sampler, kernels, "auto", "auto|equal|normal",
                     "height of numeric kernels: equal for all widths, as in Optuna 3.1, or "
                     "normal, that of a density; auto: equal, hyperopt normal"),
-    WEFT_BOOL_OPT("endpoints", tpe, endpoints, "no",
+    WEFT_BOOL_OPT("endpoints", tpe_sampler, endpoints, "no",
                   "the ends of an axis count as neighbours for the width of a kernel"),
-    WEFT_BOOL_OPT("liar", tpe, liar, "yes",
+    WEFT_BOOL_OPT("liar", tpe_sampler, liar, "yes",
                   "trials in flight count as bad, so that parallel proposals differ"),
-    WEFT_BOOL_OPT("per_cost", tpe, per_cost, "no",
+    WEFT_BOOL_OPT("per_cost", tpe_sampler, per_cost, "no",
                   "maximise the expected improvement per virtual second, or per operation "
                   "where the virtual seconds of a job are its resource: both are predicted "
                   "from earlier trials"),
@@ -91,27 +91,28 @@ static const weft_when tpe_when[] = {{"endpoints", "form", "independent|hyperopt
 static weft_status tpe_setup(void *self, const weft_space *space, uint64_t seed,
                              weft_arena *mem)
 {
-    tpe *t = self;
-    if (t->startup == 0) t->startup = t->form == HYPEROPT ? 20 : 10;
-    t->normal = t->kernels == NORMAL || (t->kernels == AUTO && t->form == HYPEROPT);
-    t->mem = mem;
-    t->seed = weft_hash("tpe", 3, seed);
-    weft_past_setup(&t->past, space, mem);
-    t->axis = WEFT_NEW(mem, tpe_axis, space->dim);
+    tpe_sampler *tpe = self;
+    if (tpe->startup == 0) tpe->startup = tpe->form == HYPEROPT ? 20 : 10;
+    tpe->normal = tpe->kernels == NORMAL || (tpe->kernels == AUTO && tpe->form == HYPEROPT);
+    tpe->mem = mem;
+    tpe->seed = weft_hash("tpe", 3, seed);
+    weft_past_setup(&tpe->past, space, mem);
+    tpe->axis = WEFT_NEW(mem, tpe_axis, space->dim);
     for (int a = 0; a < space->dim; a++)
-        t->axis[a].type = weft_axis_type_of(&space->axis[a]);
+        tpe->axis[a].type = weft_axis_type_of(&space->axis[a]);
     return WEFT_OK;
 }
 
 /* ---- setup and results ---- */
 
-static void place_trial(tpe *t, int a, int64_t trial, double value)
+static void place_trial(tpe_sampler *tpe, int a, int64_t trial, double value)
 {
-    tpe_axis *axis = &t->axis[a];
+    tpe_axis *axis = &tpe->axis[a];
     axis->missing += isnan(value) != 0;
     if (axis->type == WEFT_AXIS_CATEGORY || isnan(value)) return;
-    double at = weft_axis_unit(&t->past.space->axis[a], value);
-    axis->place = weft_grow(t->mem, axis->place, sizeof *axis->place, axis->n, &axis->room);
+    double at = weft_axis_unit(&tpe->past.space->axis[a], value);
+    axis->place =
+        weft_grow(tpe->mem, axis->place, sizeof *axis->place, axis->n, &axis->room);
     int64_t i = axis->n++;
     for (; i > 0 && axis->place[i - 1].at > at; i--) axis->place[i] = axis->place[i - 1];
     axis->place[i] = (tpe_place){at, trial};
@@ -119,23 +120,24 @@ static void place_trial(tpe *t, int a, int64_t trial, double value)
 
 static void tpe_pending(void *self, int64_t number, const double *conf, double resource)
 {
-    tpe *t = self;
+    tpe_sampler *tpe = self;
     (void)resource;
-    if (!weft_past_pending(&t->past, number, conf)) return;
-    for (int a = 0; a < t->past.space->dim; a++) place_trial(t, a, t->past.n - 1, conf[a]);
+    if (!weft_past_pending(&tpe->past, number, conf)) return;
+    for (int a = 0; a < tpe->past.space->dim; a++)
+        place_trial(tpe, a, tpe->past.n - 1, conf[a]);
 }
 
 static void tpe_told(void *self, int64_t number, const weft_observation *observed)
 {
-    tpe *t = self;
-    weft_past_told(&t->past, number, observed);
+    tpe_sampler *tpe = self;
+    weft_past_told(&tpe->past, number, observed);
 }
 
 static int64_t tpe_enough(const void *self, const char **option)
 {
-    const tpe *t = self;
+    const tpe_sampler *tpe = self;
     *option = "startup";
-    return t->startup;
+    return tpe->startup;
 }
 
 /* ---- good and bad trials ---- */
@@ -143,16 +145,16 @@ static int64_t tpe_enough(const void *self, const char **option)
 /* Sets set[trial] of all trials, and the share of the good ones. */
 static void divide(step *s, const weft_past_level *level)
 {
-    const tpe *t = s->t;
+    const tpe_sampler *tpe = s->t;
     tpe_set *set = s->set;
     int64_t in_flight = 0;
     for (int64_t i = 0; i < level->n; i++) set[level->result[i].rank.id] = BAD;
-    for (int64_t i = 0; t->liar && i < t->past.n; i++)
-        if (set[i] == NEITHER && t->past.trial[i].in_flight) {
+    for (int64_t i = 0; tpe->liar && i < tpe->past.n; i++)
+        if (set[i] == NEITHER && tpe->past.trial[i].in_flight) {
             set[i] = BAD;
             in_flight++;
         }
-    int64_t good = weft_parzen_good(level->n, in_flight, t->gamma, t->form == HYPEROPT);
+    int64_t good = weft_parzen_good(level->n, in_flight, tpe->gamma, tpe->form == HYPEROPT);
     for (int64_t i = 0; i < good; i++) set[level->result[i].rank.id] = GOOD;
     s->good = (double)good / (double)(level->n + in_flight);
 }
@@ -164,43 +166,46 @@ static double gain_of(const step *s, double ratio, double cost)
 }
 
 /* 1: trial i is of the set and has axis a. */
-static int counts(const tpe *t, const tpe_set *set, tpe_set which, int a, int64_t i)
+static int counts(const tpe_sampler *tpe, const tpe_set *set, tpe_set which, int a,
+                  int64_t i)
 {
-    return set[i] == which && (t->axis[a].missing == 0 || !isnan(t->past.trial[i].conf[a]));
+    return set[i] == which &&
+           (tpe->axis[a].missing == 0 || !isnan(tpe->past.trial[i].conf[a]));
 }
 
 /* The number of trials of a set that have axis a, and their weights by age. */
-static int64_t weigh(const tpe *t, const tpe_set *set, tpe_set which, int a, double *weight)
+static int64_t weigh(const tpe_sampler *tpe, const tpe_set *set, tpe_set which, int a,
+                     double *weight)
 {
     int64_t n = 0, rank = 0;
-    for (int64_t i = 0; i < t->past.n; i++) n += counts(t, set, which, a, i);
-    for (int64_t i = 0; i < t->past.n; i++)
-        if (counts(t, set, which, a, i)) weight[i] = weft_parzen_weight(rank++, n);
+    for (int64_t i = 0; i < tpe->past.n; i++) n += counts(tpe, set, which, a, i);
+    for (int64_t i = 0; i < tpe->past.n; i++)
+        if (counts(tpe, set, which, a, i)) weight[i] = weft_parzen_weight(rank++, n);
     return n;
 }
 
 /* ---- independent axes ---- */
 
-static weft_parzen fit(const tpe *t, int a, const tpe_set *set, tpe_set which)
+static weft_parzen fit(const tpe_sampler *tpe, int a, const tpe_set *set, tpe_set which)
 {
     weft_parzen_rule rule = {
-        .endpoints = t->endpoints, .whole = t->form == HYPEROPT, .normal = t->normal};
-    const tpe_axis *axis = &t->axis[a];
-    double *weight = WEFT_NEW(t->mem, double, t->past.n);
-    int64_t n = weigh(t, set, which, a, weight);
-    double *at = WEFT_NEW(t->mem, double, 2 * n), *own = at + n;
+        .endpoints = tpe->endpoints, .whole = tpe->form == HYPEROPT, .normal = tpe->normal};
+    const tpe_axis *axis = &tpe->axis[a];
+    double *weight = WEFT_NEW(tpe->mem, double, tpe->past.n);
+    int64_t n = weigh(tpe, set, which, a, weight);
+    double *at = WEFT_NEW(tpe->mem, double, 2 * n), *own = at + n;
     for (int64_t i = 0, j = 0; i < axis->n; i++)
         if (set[axis->place[i].trial] == which) {
             at[j] = axis->place[i].at;
             own[j++] = weight[axis->place[i].trial];
         }
-    return weft_parzen_new(n, at, own, &rule, t->mem);
+    return weft_parzen_new(n, at, own, &rule, tpe->mem);
 }
 
-static weft_rng4 draw_at(const tpe *t, int64_t number, int a, int64_t draw)
+static weft_rng4 draw_at(const tpe_sampler *tpe, int64_t number, int a, int64_t draw)
 {
-    return weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)number,
-                       weft_axis_key(&t->past.space->axis[a]), (uint64_t)draw);
+    return weft_rng_at(tpe->seed, WEFT_RNG_TUNER, (uint64_t)number,
+                       weft_axis_key(&tpe->past.space->axis[a]), (uint64_t)draw);
 }
 
 /* log l - log g of a value. */
@@ -215,13 +220,14 @@ static double compare(const weft_axis *axis, weft_axis_type type, double value, 
 
 static double propose_number(const step *s, int a)
 {
-    const tpe *t = s->t;
-    const weft_axis *axis = &t->past.space->axis[a];
-    weft_axis_type type = t->axis[a].type;
-    weft_parzen l = fit(t, a, s->set, GOOD), g = fit(t, a, s->set, BAD);
-    double *tried = WEFT_NEW(t->mem, double, t->candidates), best = NAN, most = -INFINITY;
-    for (int64_t c = 0; c < t->candidates; c++) {
-        weft_rng4 rng = draw_at(t, s->number, a, c);
+    const tpe_sampler *tpe = s->t;
+    const weft_axis *axis = &tpe->past.space->axis[a];
+    weft_axis_type type = tpe->axis[a].type;
+    weft_parzen l = fit(tpe, a, s->set, GOOD), g = fit(tpe, a, s->set, BAD);
+    double *tried = WEFT_NEW(tpe->mem, double, tpe->candidates), best = NAN,
+           most = -INFINITY;
+    for (int64_t c = 0; c < tpe->candidates; c++) {
+        weft_rng4 rng = draw_at(tpe, s->number, a, c);
         double at = weft_parzen_draw(&l, weft_rng_unit(rng.v[0]), weft_rng_unit(rng.v[1]));
         int64_t e = 0;
         tried[c] = weft_axis_value(axis, at);
@@ -237,16 +243,17 @@ static double propose_number(const step *s, int a)
 }
 
 /* Probabilities p[levels] of a category's levels in a set. */
-static void fit_levels(const tpe *t, int a, const tpe_set *set, tpe_set which, double *p)
+static void fit_levels(const tpe_sampler *tpe, int a, const tpe_set *set, tpe_set which,
+                       double *p)
 {
-    const weft_axis *axis = &t->past.space->axis[a];
-    double *weight = WEFT_NEW(t->mem, double, t->past.n);
-    double *sum = WEFT_NEW(t->mem, double, axis->nvalue);
-    int64_t n = weigh(t, set, which, a, weight);
-    for (int64_t i = 0; i < t->past.n; i++)
+    const weft_axis *axis = &tpe->past.space->axis[a];
+    double *weight = WEFT_NEW(tpe->mem, double, tpe->past.n);
+    double *sum = WEFT_NEW(tpe->mem, double, axis->nvalue);
+    int64_t n = weigh(tpe, set, which, a, weight);
+    for (int64_t i = 0; i < tpe->past.n; i++)
         if (weight[i] > 0)
-            sum[weft_axis_index(axis, t->past.trial[i].conf[a])] += weight[i];
-    weft_parzen_levels(n, axis->nvalue, sum, t->form == HYPEROPT, p);
+            sum[weft_axis_index(axis, tpe->past.trial[i].conf[a])] += weight[i];
+    weft_parzen_levels(n, axis->nvalue, sum, tpe->form == HYPEROPT, p);
 }
 
 /* 1: level c of a category is better than level `than`. */
@@ -262,15 +269,15 @@ static int is_better(const step *s, int a, const double *l, const double *g, int
 
 static double propose_level(const step *s, int a)
 {
-    const tpe *t = s->t;
-    const weft_axis *axis = &t->past.space->axis[a];
-    double *l = WEFT_NEW(t->mem, double, axis->nvalue);
-    double *g = WEFT_NEW(t->mem, double, axis->nvalue);
-    fit_levels(t, a, s->set, GOOD, l);
-    fit_levels(t, a, s->set, BAD, g);
+    const tpe_sampler *tpe = s->t;
+    const weft_axis *axis = &tpe->past.space->axis[a];
+    double *l = WEFT_NEW(tpe->mem, double, axis->nvalue);
+    double *g = WEFT_NEW(tpe->mem, double, axis->nvalue);
+    fit_levels(tpe, a, s->set, GOOD, l);
+    fit_levels(tpe, a, s->set, BAD, g);
     int64_t best = -1;
-    for (int64_t c = 0; c < t->candidates; c++) {
-        weft_rng4 rng = draw_at(t, s->number, a, c);
+    for (int64_t c = 0; c < tpe->candidates; c++) {
+        weft_rng4 rng = draw_at(tpe, s->number, a, c);
         int64_t at = weft_parzen_pick(axis->nvalue, l, weft_rng_unit(rng.v[0]));
         if (best < 0 || is_better(s, a, l, g, at, best)) best = at;
     }
@@ -280,18 +287,18 @@ static double propose_level(const step *s, int a)
 /* ---- all axes jointly, one kernel per trial ---- */
 
 /* The density of the trials of a set. */
-static weft_product join(const tpe *t, const tpe_set *set, tpe_set which)
+static weft_product join(const tpe_sampler *tpe, const tpe_set *set, tpe_set which)
 {
-    const weft_past *past = &t->past;
+    const weft_past *past = &tpe->past;
     int64_t n = 0;
     for (int64_t i = 0; i < past->n; i++) n += set[i] == which;
-    weft_product product = weft_product_new(past->space->dim, n + 1, t->mem);
+    weft_product product = weft_product_new(past->space->dim, n + 1, tpe->mem);
     for (int a = 0; a < product.dim; a++) {
         const weft_axis *axis = &past->space->axis[a];
         weft_product_axis *k = &product.axis[a];
-        int category = t->axis[a].type == WEFT_AXIS_CATEGORY;
+        int category = tpe->axis[a].type == WEFT_AXIS_CATEGORY;
         k->levels = category ? axis->nvalue : 0;
-        k->density = t->normal && t->axis[a].type == WEFT_AXIS_REAL;
+        k->density = tpe->normal && tpe->axis[a].type == WEFT_AXIS_REAL;
         for (int64_t i = 0, j = 0; i < past->n; i++) {
             double value = past->trial[i].conf[a];
             if (set[i] != which) continue;
@@ -323,23 +330,23 @@ static weft_product_point point_of(const weft_axis *axis, weft_axis_type type, d
 
 static void propose_jointly(const step *s, double *conf)
 {
-    const tpe *t = s->t;
-    const weft_space *space = t->past.space;
-    weft_product l = join(t, s->set, GOOD), g = join(t, s->set, BAD);
-    weft_product_point *point = WEFT_NEW(t->mem, weft_product_point, space->dim);
-    double *own = WEFT_NEW(t->mem, double, space->dim), most = 0;
-    for (int64_t c = 0; c < t->candidates; c++) {
+    const tpe_sampler *tpe = s->t;
+    const weft_space *space = tpe->past.space;
+    weft_product l = join(tpe, s->set, GOOD), g = join(tpe, s->set, BAD);
+    weft_product_point *point = WEFT_NEW(tpe->mem, weft_product_point, space->dim);
+    double *own = WEFT_NEW(tpe->mem, double, space->dim), most = 0;
+    for (int64_t c = 0; c < tpe->candidates; c++) {
         weft_rng4 which =
-            weft_rng_at(t->seed, WEFT_RNG_TUNER, (uint64_t)s->number, 0, (uint64_t)c);
+            weft_rng_at(tpe->seed, WEFT_RNG_TUNER, (uint64_t)s->number, 0, (uint64_t)c);
         int64_t j = weft_parzen_pick(l.n, l.share, weft_rng_unit(which.v[0]));
         for (int i = 0; i < space->dim; i++) {
             int a = space->order[i];
-            weft_rng4 rng = draw_at(t, s->number, a, c);
+            weft_rng4 rng = draw_at(tpe, s->number, a, c);
             own[a] = NAN;
             point[a] = (weft_product_point){NAN, 0, 0};
             if (!weft_space_is_active(space, own, a)) continue;
             own[a] = draw_kernel(&space->axis[a], &l.axis[a], j, &rng);
-            point[a] = point_of(&space->axis[a], t->axis[a].type, own[a]);
+            point[a] = point_of(&space->axis[a], tpe->axis[a].type, own[a]);
         }
         double cost = s->durations ? weft_durations_log(s->durations, own) : 0;
         double gain =
@@ -354,33 +361,33 @@ static void propose_jointly(const step *s, double *conf)
 
 static void tpe_propose(void *self, int64_t number, double *conf)
 {
-    const tpe *t = self;
-    const weft_space *space = t->past.space;
-    const weft_past_level *level = weft_past_highest(&t->past, t->startup);
+    const tpe_sampler *tpe = self;
+    const weft_space *space = tpe->past.space;
+    const weft_past_level *level = weft_past_highest(&tpe->past, tpe->startup);
     if (!level || space->dim == 0) {
         weft_space_config(space, number, conf);
         return;
     }
-    size_t mark = weft_arena_mark(t->mem);
-    step s = {.t = t, .number = number, .set = WEFT_NEW(t->mem, tpe_set, t->past.n)};
-    if (t->per_cost) s.durations = weft_durations_new(&t->past, level, t->mem);
+    size_t mark = weft_arena_mark(tpe->mem);
+    step s = {.t = tpe, .number = number, .set = WEFT_NEW(tpe->mem, tpe_set, tpe->past.n)};
+    if (tpe->per_cost) s.durations = weft_durations_new(&tpe->past, level, tpe->mem);
     divide(&s, level);
-    if (t->form == JOINT) propose_jointly(&s, conf);
-    for (int i = 0; t->form != JOINT && i < space->dim; i++) {
+    if (tpe->form == JOINT) propose_jointly(&s, conf);
+    for (int i = 0; tpe->form != JOINT && i < space->dim; i++) {
         int a = space->order[i];
         conf[a] = NAN;
         if (weft_space_is_active(space, conf, a))
-            conf[a] = t->axis[a].type == WEFT_AXIS_CATEGORY ? propose_level(&s, a)
-                                                            : propose_number(&s, a);
+            conf[a] = tpe->axis[a].type == WEFT_AXIS_CATEGORY ? propose_level(&s, a)
+                                                              : propose_number(&s, a);
     }
-    weft_arena_reset(t->mem, mark);
+    weft_arena_reset(tpe->mem, mark);
 }
 
 extern const weft_sampler weft_sampler_tpe;
 const weft_sampler weft_sampler_tpe = {
     .kind = {.name = "tpe",
              .about = "tree-structured Parzen estimators: what the best trials share",
-             .size = sizeof(tpe),
+             .size = sizeof(tpe_sampler),
              .opts = tpe_opts,
              .when = tpe_when},
     .setup = tpe_setup,

@@ -7,7 +7,7 @@
  * hyperparameter optimization", JMLR 18, 2018, algorithm 1. */
 #include "rungs.h"
 
-typedef struct hyperband {
+typedef struct hyperband_tuner {
     /* options */
     int reduction, rounding, best, repeats;
     int64_t min_resource, max_resource;
@@ -17,71 +17,74 @@ typedef struct hyperband {
     weft_rungs *bracket; /* [n] */
     int first;           /* the first one that may have another job */
     int64_t trials;      /* of a repetition */
-} hyperband;
+} hyperband_tuner;
 
 enum { CEIL, FLOOR };
 enum { MAX_TRIALS = 1000000 };
 
 static const weft_opt hyperband_opts[] = {
-    WEFT_INT_OPT("reduction", hyperband, reduction, "3", 2, 1000,
+    WEFT_INT_OPT("reduction", hyperband_tuner, reduction, "3", 2, 1000,
                  "one in this many trials is promoted to the next rung"),
-    WEFT_LONG_OPT("min_resource", hyperband, min_resource, "1", 1, 1e9,
+    WEFT_LONG_OPT("min_resource", hyperband_tuner, min_resource, "1", 1, 1e9,
                   "least resource of a trial in a first rung, in the task's unit: rounds"),
-    WEFT_LONG_OPT("max_resource", hyperband, max_resource, "81", 1, 1e9,
+    WEFT_LONG_OPT("max_resource", hyperband_tuner, max_resource, "81", 1, 1e9,
                   "resource of a trial in the last rungs"),
-    WEFT_CHOICE_OPT("rounding", hyperband, rounding, "ceil", "ceil|floor",
+    WEFT_CHOICE_OPT("rounding", hyperband_tuner, rounding, "ceil", "ceil|floor",
                     "of the number of trials of a bracket: ceil as in the paper, floor as "
                     "in its authors' first program"),
     WEFT_INT_OPT(
-        "repeats", hyperband, repeats, "1", 1, 10000,
+        "repeats", hyperband_tuner, repeats, "1", 1, 10000,
         "how often all brackets are run, one after the other: with a sampler that learns, "
         "such as kde (BOHB), each repetition begins with what those before it have found"),
     WEFT_CHOICE_OPT(
-        "winner", hyperband, best, "last", "last|best",
+        "winner", hyperband_tuner, best, "last", "last|best",
         "last: best of the jobs with the full resource; best: lowest loss of any job"),
     {0},
 };
 
 /* Number of trials of the bracket with s eliminations, one of s_max + 1 brackets that get
  * about the same resource. */
-static int64_t bracket_trials(const hyperband *t, int s_max, int s)
+static int64_t bracket_trials(const hyperband_tuner *hyperband, int s_max, int s)
 {
     int64_t grown = 1;
-    for (int k = 0; k < s; k++) grown *= t->reduction;
-    if (t->rounding == FLOOR) return (s_max + 1) / (s + 1) * grown;
+    for (int k = 0; k < s; k++) grown *= hyperband->reduction;
+    if (hyperband->rounding == FLOOR) return (s_max + 1) / (s + 1) * grown;
     return ((s_max + 1) * grown + s) / (s + 1);
 }
 
 static weft_status hyperband_setup(void *self, const weft_space *space, uint64_t seed,
                                    weft_arena *mem)
 {
-    hyperband *t = self;
+    hyperband_tuner *hyperband = self;
     (void)seed;
-    if (t->min_resource > t->max_resource)
+    if (hyperband->min_resource > hyperband->max_resource)
         return weft_fail(WEFT_ECONF,
                          "hyperband.min_resource = %lld is more than "
                          "hyperband.max_resource = %lld",
-                         (long long)t->min_resource, (long long)t->max_resource);
-    int s_max = weft_rungs_top(t->min_resource, t->max_resource, t->reduction);
-    for (int s = s_max; s >= 0; s--) t->trials += bracket_trials(t, s_max, s);
-    if (t->trials * t->repeats > MAX_TRIALS)
+                         (long long)hyperband->min_resource,
+                         (long long)hyperband->max_resource);
+    int s_max = weft_rungs_top(hyperband->min_resource, hyperband->max_resource,
+                               hyperband->reduction);
+    for (int s = s_max; s >= 0; s--)
+        hyperband->trials += bracket_trials(hyperband, s_max, s);
+    if (hyperband->trials * hyperband->repeats > MAX_TRIALS)
         return weft_fail(WEFT_ECONF,
                          "hyperband: %lld trials; expected at most %d trials, by a larger "
                          "hyperband.min_resource%s",
-                         (long long)(t->trials * t->repeats), MAX_TRIALS,
-                         t->repeats > 1 ? " or fewer hyperband.repeats" : "");
-    TRY(weft_trials_fit(space, "hyperband", t->trials * t->repeats));
-    t->once = s_max + 1;
-    t->n = t->repeats * t->once;
-    t->bracket = WEFT_NEW(mem, weft_rungs, t->n);
+                         (long long)(hyperband->trials * hyperband->repeats), MAX_TRIALS,
+                         hyperband->repeats > 1 ? " or fewer hyperband.repeats" : "");
+    TRY(weft_trials_fit(space, "hyperband", hyperband->trials * hyperband->repeats));
+    hyperband->once = s_max + 1;
+    hyperband->n = hyperband->repeats * hyperband->once;
+    hyperband->bracket = WEFT_NEW(mem, weft_rungs, hyperband->n);
     int64_t first = 0;
-    for (int i = 0; i < t->n; i++) {
-        weft_rungs *rungs = &t->bracket[i];
-        int s = s_max - i % t->once;
+    for (int i = 0; i < hyperband->n; i++) {
+        weft_rungs *rungs = &hyperband->bracket[i];
+        int s = s_max - i % hyperband->once;
         rungs->first = first;
-        rungs->best = t->best;
-        weft_rungs_plan(rungs, bracket_trials(t, s_max, s), s, t->reduction,
-                        t->max_resource);
+        rungs->best = hyperband->best;
+        weft_rungs_plan(rungs, bracket_trials(hyperband, s_max, s), s, hyperband->reduction,
+                        hyperband->max_resource);
         weft_rungs_begin(rungs, mem);
         first += rungs->trials[0];
     }
@@ -90,78 +93,80 @@ static weft_status hyperband_setup(void *self, const weft_space *space, uint64_t
 
 static weft_asked hyperband_ask(void *self, weft_job *job)
 {
-    hyperband *t = self;
+    hyperband_tuner *hyperband = self;
     weft_asked all = WEFT_DONE;
-    for (int i = t->first; i < t->n; i++) {
-        weft_asked asked = weft_rungs_ask(&t->bracket[i], job);
+    for (int i = hyperband->first; i < hyperband->n; i++) {
+        weft_asked asked = weft_rungs_ask(&hyperband->bracket[i], job);
         if (asked == WEFT_JOB) return WEFT_JOB;
         if (asked == WEFT_WAIT) all = WEFT_WAIT;
-        if (asked == WEFT_DONE && i == t->first) t->first++;
+        if (asked == WEFT_DONE && i == hyperband->first) hyperband->first++;
     }
     return all;
 }
 
 /* The bracket of a trial. */
-static int bracket_of(const hyperband *t, int64_t trial)
+static int bracket_of(const hyperband_tuner *hyperband, int64_t trial)
 {
-    int before = (int)(trial / t->trials) * t->once, i = before + t->once - 1;
-    while (i > before && trial < t->bracket[i].first) i--;
+    int before = (int)(trial / hyperband->trials) * hyperband->once,
+        i = before + hyperband->once - 1;
+    while (i > before && trial < hyperband->bracket[i].first) i--;
     return i;
 }
 
 static void hyperband_tell(void *self, const weft_result *res)
 {
-    hyperband *t = self;
-    weft_rungs_tell(&t->bracket[bracket_of(t, res->trial)], res);
+    hyperband_tuner *hyperband = self;
+    weft_rungs_tell(&hyperband->bracket[bracket_of(hyperband, res->trial)], res);
 }
 
 static int hyperband_ended(const void *self, int64_t trial)
 {
-    const hyperband *t = self;
-    return weft_rungs_ended(&t->bracket[bracket_of(t, trial)], trial);
+    const hyperband_tuner *hyperband = self;
+    return weft_rungs_ended(&hyperband->bracket[bracket_of(hyperband, trial)], trial);
 }
 
 static int64_t hyperband_jobs(const void *self)
 {
-    const hyperband *t = self;
+    const hyperband_tuner *hyperband = self;
     int64_t n = 0;
-    for (int i = 0; i < t->n; i++) n += weft_rungs_jobs(&t->bracket[i]);
+    for (int i = 0; i < hyperband->n; i++) n += weft_rungs_jobs(&hyperband->bracket[i]);
     return n;
 }
 
 static const char *hyperband_early(const void *self)
 {
-    const hyperband *t = self;
-    return t->best ? "hyperband.winner = best" : NULL;
+    const hyperband_tuner *hyperband = self;
+    return hyperband->best ? "hyperband.winner = best" : NULL;
 }
 
 /* Rung k of bracket i ends at the resource of rung k - 1 of bracket i + 1, and all of them
  * are repeated. */
-static int64_t most_results(const hyperband *t)
+static int64_t most_results(const hyperband_tuner *hyperband)
 {
     int64_t most = 0;
-    for (int level = 0; level < t->once; level++) {
+    for (int level = 0; level < hyperband->once; level++) {
         int64_t n = 0;
         for (int i = 0; i <= level; i++)
-            if (level - i < t->bracket[i].count) n += t->bracket[i].trials[level - i];
+            if (level - i < hyperband->bracket[i].count)
+                n += hyperband->bracket[i].trials[level - i];
         most = n > most ? n : most;
     }
-    return most * t->repeats;
+    return most * hyperband->repeats;
 }
 
 static void hyperband_extent(const void *self, weft_extent *out)
 {
-    const hyperband *t = self;
-    *out = (weft_extent){.trials = t->trials * t->repeats,
-                         .resource = (double)t->max_resource,
-                         .results = most_results(t)};
+    const hyperband_tuner *hyperband = self;
+    *out = (weft_extent){.trials = hyperband->trials * hyperband->repeats,
+                         .resource = (double)hyperband->max_resource,
+                         .results = most_results(hyperband)};
 }
 
 extern const weft_tuner weft_tuner_hyperband;
 const weft_tuner weft_tuner_hyperband = {
     .kind = {.name = "hyperband",
              .about = "brackets of successive halving, from many trials of little resource",
-             .size = sizeof(hyperband),
+             .size = sizeof(hyperband_tuner),
              .opts = hyperband_opts},
     .setup = hyperband_setup,
     .ask = hyperband_ask,

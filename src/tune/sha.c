@@ -22,34 +22,34 @@ enum { MAX_TRIALS = 1000000 };
 enum { PUBLISHED = 3, BUDGET = 5 }; /* eliminations; budget / max_resource */
 enum { FEDEX, GEOMETRIC };          /* how rungs are placed */
 
-typedef struct sha {
+typedef struct sha_tuner {
     /* options */
     int reduction, placing, eliminations, early_stopping, best;
     int64_t min_resource, max_resource, budget, every;
     weft_rungs rungs; /* set by sha_setup */
-} sha;
+} sha_tuner;
 
 static const weft_opt sha_opts[] = {
-    WEFT_INT_OPT("reduction", sha, reduction, "3", 2, 1000,
+    WEFT_INT_OPT("reduction", sha_tuner, reduction, "3", 2, 1000,
                  "one in this many trials survives an elimination"),
-    WEFT_CHOICE_OPT("rungs", sha, placing, "fedex", "fedex|geometric",
+    WEFT_CHOICE_OPT("rungs", sha_tuner, placing, "fedex", "fedex|geometric",
                     "fedex: equally long, such that the budget is spent; geometric: each "
                     "ends at `reduction` times the resource of the one before"),
-    WEFT_LONG_OPT("min_resource", sha, min_resource, "1", 1, 1e9,
+    WEFT_LONG_OPT("min_resource", sha_tuner, min_resource, "1", 1, 1e9,
                   "resource of a trial in the first rung"),
-    WEFT_INT_OPT("early_stopping", sha, early_stopping, "0", 0, WEFT_MAX_RUNGS - 1,
+    WEFT_INT_OPT("early_stopping", sha_tuner, early_stopping, "0", 0, WEFT_MAX_RUNGS - 1,
                  "number of lowest rungs that are left out"),
     WEFT_INT_OPT(
-        "eliminations", sha, eliminations, "-1", -1, WEFT_MAX_RUNGS - 1,
+        "eliminations", sha_tuner, eliminations, "-1", -1, WEFT_MAX_RUNGS - 1,
         "number of them; 0: random search; -1: 3, or as many as the configurations allow"),
-    WEFT_LONG_OPT("max_resource", sha, max_resource, "800", 1, 1e9,
+    WEFT_LONG_OPT("max_resource", sha_tuner, max_resource, "800", 1, 1e9,
                   "resource of the last survivors, in the task's unit: rounds"),
-    WEFT_LONG_OPT("budget", sha, budget, "0", 0, 1e12,
+    WEFT_LONG_OPT("budget", sha_tuner, budget, "0", 0, 1e12,
                   "resource of all trials together; 0: 5 max_resource, as published, or if "
                   "that is less the budget of equally long rungs"),
-    WEFT_LONG_OPT("every", sha, every, "0", 0, 1e9,
+    WEFT_LONG_OPT("every", sha_tuner, every, "0", 0, 1e9,
                   "resource of a job; 0: up to the next elimination"),
-    WEFT_CHOICE_OPT("winner", sha, best, "last", "last|best",
+    WEFT_CHOICE_OPT("winner", sha_tuner, best, "last", "last|best",
                     "last: best of the last survivors; best: lowest loss of any job"),
     {0},
 };
@@ -64,84 +64,85 @@ static const weft_when sha_when[] = {{"min_resource", "rungs", "geometric"},
 
 /* Number of eliminations that the number of trials and max_resource allow, at most
  * PUBLISHED. */
-static int count_eliminations(const sha *t, int64_t count)
+static int count_eliminations(const sha_tuner *sha, int64_t count)
 {
     int e = 0;
-    for (; e < PUBLISHED && e + 1 < t->max_resource && count >= t->reduction;
-         count /= t->reduction)
+    for (; e < PUBLISHED && e + 1 < sha->max_resource && count >= sha->reduction;
+         count /= sha->reduction)
         e++;
     return e;
 }
 
 /* The default budget; `last` is s_e, `weight` is the sum over i < e of (s_i - s_e). */
-static int64_t default_budget(const sha *t, int64_t last, int64_t weight)
+static int64_t default_budget(const sha_tuner *sha, int64_t last, int64_t weight)
 {
-    int64_t most = t->max_resource;
+    int64_t most = sha->max_resource;
     int64_t least = last * most + weight;
-    int64_t equal = last * most + weight * (most / (t->eliminations + 1));
+    int64_t equal = last * most + weight * (most / (sha->eliminations + 1));
     int64_t usual = equal < BUDGET * most ? equal : BUDGET * most;
     return usual > least ? usual : least;
 }
 
 /* Sets the number of trials of each rung. */
-static weft_status count_survivors(sha *t, int64_t count)
+static weft_status count_survivors(sha_tuner *sha, int64_t count)
 {
     int64_t n = count, needed = 1;
-    for (int i = 0; i <= t->eliminations; i++, n /= t->reduction) {
-        t->rungs.trials[i] = n;
+    for (int i = 0; i <= sha->eliminations; i++, n /= sha->reduction) {
+        sha->rungs.trials[i] = n;
         if (n > 0) continue;
-        for (int e = 0; e < t->eliminations && needed < MAX_TRIALS; e++)
-            needed *= t->reduction;
+        for (int e = 0; e < sha->eliminations && needed < MAX_TRIALS; e++)
+            needed *= sha->reduction;
         return weft_fail(
             WEFT_ECONF,
             "sha: %lld configurations do not survive %d eliminations at reduction %d; "
             "expected at least %lld (space.configs), or fewer sha.eliminations",
-            (long long)count, t->eliminations, t->reduction, (long long)needed);
+            (long long)count, sha->eliminations, sha->reduction, (long long)needed);
     }
     return WEFT_OK;
 }
 
 /* Sets the total resource at the end of each rung. */
-static weft_status plan_rungs(sha *t)
+static weft_status plan_rungs(sha_tuner *sha)
 {
-    int e = t->eliminations;
-    int64_t last = t->rungs.trials[e], most = t->max_resource;
+    int e = sha->eliminations;
+    int64_t last = sha->rungs.trials[e], most = sha->max_resource;
     int64_t weight = 0, at = 0;
-    for (int i = 0; i < e; i++) weight += t->rungs.trials[i] - last;
-    if (t->budget == 0) t->budget = default_budget(t, last, weight);
-    int64_t left = t->budget - last * most;
+    for (int i = 0; i < e; i++) weight += sha->rungs.trials[i] - last;
+    if (sha->budget == 0) sha->budget = default_budget(sha, last, weight);
+    int64_t left = sha->budget - last * most;
     int64_t each = weight > 0 ? left / weight : 0;
     if (left < weight)
         return weft_fail(WEFT_ECONF,
                          "sha.budget = %lld is too little for %lld trials up to "
                          "sha.max_resource = %lld; expected at least %lld, or another "
                          "number of eliminations",
-                         (long long)t->budget, (long long)t->rungs.trials[0],
+                         (long long)sha->budget, (long long)sha->rungs.trials[0],
                          (long long)most, (long long)(last * most + weight));
     left -= each * weight;
     for (int i = 0; i < e; i++) {
-        int64_t cost = t->rungs.trials[i] - last, more = left / cost;
+        int64_t cost = sha->rungs.trials[i] - last, more = left / cost;
         left -= more * cost;
         at += each + more;
-        t->rungs.until[i] = at;
+        sha->rungs.until[i] = at;
     }
-    t->rungs.until[e] = most;
+    sha->rungs.until[e] = most;
     if (at < most) return WEFT_OK;
     return weft_fail(
         WEFT_ECONF,
         "sha.budget = %lld is more than %lld trials of sha.max_resource = %lld "
         "can use with %d eliminations; expected less, or more trials "
         "(space.configs)",
-        (long long)t->budget, (long long)t->rungs.trials[0], (long long)most, e);
+        (long long)sha->budget, (long long)sha->rungs.trials[0], (long long)most, e);
 }
 
 /* Rungs as in FedEx's program. */
-static weft_status plan_equal(sha *t, int64_t count)
+static weft_status plan_equal(sha_tuner *sha, int64_t count)
 {
-    if (t->eliminations < 0) t->eliminations = count_eliminations(t, count);
-    if (t->eliminations == 0) {
-        if (t->budget == 0) t->budget = BUDGET * t->max_resource;
-        if (t->budget / t->max_resource < count) count = t->budget / t->max_resource;
+    if (sha->eliminations < 0) sha->eliminations = count_eliminations(sha, count);
+    if (sha->eliminations == 0) {
+        if (sha->budget == 0) sha->budget = BUDGET * sha->max_resource;
+        if (sha->budget / sha->max_resource < count)
+            count = sha->budget / sha->max_resource;
     }
     if (count < 1 || count > MAX_TRIALS)
         return weft_fail(
@@ -149,27 +150,28 @@ static weft_status plan_equal(sha *t, int64_t count)
             "sha: %lld trials; expected 1 to %d, by space.configs and, without "
             "eliminations, sha.budget / sha.max_resource",
             (long long)count, MAX_TRIALS);
-    TRY(count_survivors(t, count));
-    t->rungs.count = t->eliminations + 1;
-    if (t->eliminations > 0) return plan_rungs(t);
-    t->rungs.until[0] = t->max_resource;
+    TRY(count_survivors(sha, count));
+    sha->rungs.count = sha->eliminations + 1;
+    if (sha->eliminations > 0) return plan_rungs(sha);
+    sha->rungs.until[0] = sha->max_resource;
     return WEFT_OK;
 }
 
 /* Rungs as in the paper of successive halving. */
-static weft_status plan_geometric(sha *t, int64_t n)
+static weft_status plan_geometric(sha_tuner *sha, int64_t n)
 {
-    int64_t at = t->min_resource;
-    for (int k = 0; k < t->early_stopping && at <= t->max_resource; k++) at *= t->reduction;
-    if (at > t->max_resource)
+    int64_t at = sha->min_resource;
+    for (int k = 0; k < sha->early_stopping && at <= sha->max_resource; k++)
+        at *= sha->reduction;
+    if (at > sha->max_resource)
         return weft_fail(WEFT_ECONF,
                          "sha.min_resource = %lld with sha.early_stopping = %d is beyond "
                          "sha.max_resource = %lld; expected less",
-                         (long long)t->min_resource, t->early_stopping,
-                         (long long)t->max_resource);
-    int top = weft_rungs_top(at, t->max_resource, t->reduction);
-    weft_rungs *rungs = &t->rungs;
-    for (; n > 0 && rungs->count <= top; n /= t->reduction, at *= t->reduction) {
+                         (long long)sha->min_resource, sha->early_stopping,
+                         (long long)sha->max_resource);
+    int top = weft_rungs_top(at, sha->max_resource, sha->reduction);
+    weft_rungs *rungs = &sha->rungs;
+    for (; n > 0 && rungs->count <= top; n /= sha->reduction, at *= sha->reduction) {
         rungs->trials[rungs->count] = n;
         rungs->until[rungs->count++] = at;
     }
@@ -178,20 +180,20 @@ static weft_status plan_geometric(sha *t, int64_t n)
                  "sha: %lld trials are too few for %d rungs: they end at %lld of "
                  "sha.max_resource = %lld",
                  (long long)rungs->trials[0], top + 1,
-                 (long long)rungs->until[rungs->count - 1], (long long)t->max_resource);
+                 (long long)rungs->until[rungs->count - 1], (long long)sha->max_resource);
     return WEFT_OK;
 }
 
 static weft_status sha_setup(void *self, const weft_space *space, uint64_t seed,
                              weft_arena *mem)
 {
-    sha *t = self;
+    sha_tuner *sha = self;
     (void)seed;
-    TRY(t->placing == FEDEX ? plan_equal(t, space->count)
-                            : plan_geometric(t, space->count));
-    t->rungs.every = t->every;
-    t->rungs.best = t->best;
-    weft_rungs_begin(&t->rungs, mem);
+    TRY(sha->placing == FEDEX ? plan_equal(sha, space->count)
+                              : plan_geometric(sha, space->count));
+    sha->rungs.every = sha->every;
+    sha->rungs.best = sha->best;
+    weft_rungs_begin(&sha->rungs, mem);
     return WEFT_OK;
 }
 
@@ -199,46 +201,46 @@ static weft_status sha_setup(void *self, const weft_space *space, uint64_t seed,
 
 static weft_asked sha_ask(void *self, weft_job *job)
 {
-    sha *t = self;
-    return weft_rungs_ask(&t->rungs, job);
+    sha_tuner *sha = self;
+    return weft_rungs_ask(&sha->rungs, job);
 }
 
 static void sha_tell(void *self, const weft_result *res)
 {
-    sha *t = self;
-    weft_rungs_tell(&t->rungs, res);
+    sha_tuner *sha = self;
+    weft_rungs_tell(&sha->rungs, res);
 }
 
 static int64_t sha_jobs(const void *self)
 {
-    const sha *t = self;
-    return weft_rungs_jobs(&t->rungs);
+    const sha_tuner *sha = self;
+    return weft_rungs_jobs(&sha->rungs);
 }
 
 static const char *sha_early(const void *self)
 {
-    const sha *t = self;
-    return t->best ? "sha.winner = best" : NULL;
+    const sha_tuner *sha = self;
+    return sha->best ? "sha.winner = best" : NULL;
 }
 
 static int sha_ended(const void *self, int64_t i)
 {
-    const sha *t = self;
-    return weft_rungs_ended(&t->rungs, i);
+    const sha_tuner *sha = self;
+    return weft_rungs_ended(&sha->rungs, i);
 }
 
 static void sha_extent(const void *self, weft_extent *out)
 {
-    const sha *t = self;
-    *out = (weft_extent){.trials = t->rungs.trials[0],
-                         .resource = (double)t->rungs.until[t->rungs.count - 1]};
+    const sha_tuner *sha = self;
+    *out = (weft_extent){.trials = sha->rungs.trials[0],
+                         .resource = (double)sha->rungs.until[sha->rungs.count - 1]};
 }
 
 extern const weft_tuner weft_tuner_sha;
 const weft_tuner weft_tuner_sha = {
     .kind = {.name = "sha",
              .about = "successive halving: trials that go on with their own weights",
-             .size = sizeof(sha),
+             .size = sizeof(sha_tuner),
              .opts = sha_opts,
              .when = sha_when},
     .setup = sha_setup,
