@@ -278,6 +278,8 @@ static void test_bad_traces(void)
     ok(!device("speed = trace\nfile = /nowhere/x", 3) &&
            strstr(weft_error(), "/nowhere/x: No such file"),
        "a file that is not there is named");
+    ok(!device("speed = trace\nfile = /", 3) && strstr(weft_error(), "/: Is a directory"),
+       "what cannot be read is named");
 }
 
 int main(int argc, char **argv)
