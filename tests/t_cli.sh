@@ -375,6 +375,18 @@ for command in "list" "info $tmp/doc.h5" "report $tmp/run.h5 --csv"; do
     [ $? = 3 ] && [ "$(grep -c '^weft: cannot write' "$tmp/log")" = 1 ]
     result $? "a full disk for the output of ${command%% *} is told"
 done
+
+# With this setting MPI cannot start.
+for command in "" --help --version list "list fed" "tune --help" "report $tmp/no.h5" "info $tmp/no.h5"; do
+    # shellcheck disable=SC2086
+    OMPI_MCA_btl=none "$weft" $command >"$tmp/out" 2>"$tmp/log"
+    status=$?
+    case $command in
+    *no.h5) [ $status = 3 ] && [ "$(grep -c . "$tmp/log")" = 1 ] ;;
+    *) [ $status = 0 ] && [ ! -s "$tmp/log" ] && [ -s "$tmp/out" ] ;;
+    esac
+    result $? "\`weft $command\` does without MPI"
+done
 mkdir "$tmp/mnt"
 if unshare -rm mount -t tmpfs tmpfs "$tmp/mnt" 2>/dev/null; then
     program=$weft

@@ -14,6 +14,12 @@
 WEFT_CHECKED weft_status weft_par_start(int *argc, char ***argv, weft_team *world);
 /* Ends MPI. Collective. */
 void weft_par_end(weft_team *world);
+/* Number of processes that the launcher started; 1 without a launcher. */
+int weft_par_launched(void);
+/* In place of weft_par_start, where weft_par_launched is 1: a world of this process,
+ * without MPI, whose start takes longer than what a short command does. What communicates
+ * within a team does nothing then; weft_team_split and the like must not be called. */
+void weft_par_alone(weft_team *world);
 /* A team of only this rank; it needs no weft_team_free. MPI must be running. */
 weft_team weft_team_alone(void);
 /* "Open MPI v4.1.4" into text[n]; also before MPI is started. */

@@ -19,82 +19,136 @@ typedef struct command {
     int least, most;     /* arguments */
     weft_status (*run)(const weft_cli *c);
     const char *more; /* help text */
+    int alone;        /* 1: one process does it without MPI */
 } command;
 
 enum { MANY = 1 << 20 };
 
+/* ---- what `weft COMMAND --help` says besides ---- */
+
+static const char pack_text[] =
+    "READER is one of `weft list readers`. SOURCE is its file or directory: what that is\n"
+    "tells `weft list READER`. key=value is an option of the reader, or of `weft list\n"
+    "partition`, which splits images, rows or documents over clients (clients=N).\n"
+    "Text is tokenized here, once for all runs. Runs on one rank.\n";
+
+static const char tune_text[] =
+    "INPUT.ini has the sections [run], [space], and one for each plug-in that the run\n"
+    "uses; `weft list --ini` prints them all. An option with a range is an axis:\n"
+    "  a .. b    log a .. b    x | y | z\n"
+    "section.key=value replaces an entry of the file. Every key must be read by the run;\n"
+    "only plain values of parts that another choice replaced may stay in the file.\n"
+    "Without -o and run.output the run file is NAME-run.h5 after INPUT, here.\n"
+    "Stopped by SIGTERM, SIGUSR1, SIGINT or run.time_limit it ends with status 75, and\n"
+    "`weft resume RUN.h5` goes on, on any number of ranks, to the same result.\n";
+
+static const char resume_text[] =
+    "Reads RUN.d beside RUN.h5. Give the name of the run file, whether it exists or not.\n"
+    "Programs start, and paths of the input file begin, where the run was begun.\n"
+    "section.key=value replaces, for this start, an option on which no result depends:\n"
+    "a limit of time, memory or disk, the number of teams, the path of the data;\n"
+    "`weft list run` marks them.\n"
+    "--retry-failed repeats failed programs, of a complete run too, and the jobs that\n"
+    "depended on them where they no longer agree.\n";
+
+static const char eval_text[] =
+    "RUN.h5 may be an exported winner, too. Classes are told by name, and columns where\n"
+    "both files have names (the first line of a CSV file). What the winner does not know,\n"
+    "and data of another form, shape or alphabet, is refused.\n";
+
+static const char export_text[] = "Without -o it is named RUN-winner.h5.\n";
+
+static const char report_text[] =
+    "One run in full, several line by line. A run that is going on, or was stopped, is\n"
+    "shown as far as it is. -o writes that as a run file for other programs, with the\n"
+    "weights of the best job so far as /winner, where they are on disk.\n";
+
+static const char list_text[] =
+    "KIND: readers, features, models, nets, tasks, tuners, samplers or mixings.\n"
+    "NAME: one of them, or run, space, partition.\n"
+    "--ini prints an input file with every option, its default, bounds and meaning.\n";
+
+static const char doctor_text[] =
+    "DIR is where runs are to be kept, here if none is named; files that are tried there\n"
+    "are removed again. Start it as runs are to be started: mpirun -n RANKS, or srun.\n"
+    "Warnings say what to do.\n";
+
 static const command commands[] = {
-    {"pack", "READER SOURCE -o FILE.h5 [key=value ...] [--force]",
-     "read a data set and write a packed file", "of", 2, MANY, weft_cli_pack,
-     "READER is one of `weft list readers`, SOURCE its file or directory (what it is for "
-     "the\n"
-     "reader, `weft list READER` tells), key=value an option of the reader, or of `weft "
-     "list\n"
-     "partition`, which splits images, rows or documents over clients (clients=N).\n"
-     "Text is tokenized here, once for all runs. Runs on one rank.\n"},
-    {"tune", "INPUT.ini [section.key=value ...] [-o RUN.h5] [--plan] [--force]",
-     "search as an input file says", "opf", 1, MANY, weft_cli_tune,
-     "INPUT.ini has the sections [run], [space], and one for each plug-in that the run "
-     "uses;\n"
-     "`weft list --ini` prints them all. An option with a range is an axis of the search:\n"
-     "  a .. b    log a .. b    x | y | z\n"
-     "section.key=value replaces an entry of the file. Every key must be read by the run, "
-     "but "
-     "for\n"
-     "plain values in the file of other parts of a search, or of what the command line "
-     "chose "
-     "something\n"
-     "else for. Without -o and run.output the run "
-     "file\n"
-     "is named NAME-run.h5 after INPUT, in the current directory.\n"
-     "Stopped by SIGTERM, SIGUSR1, SIGINT or run.time_limit it ends with status 75, and\n"
-     "`weft resume RUN.h5` goes on, on any number of ranks, to the same result.\n"},
-    {"resume", "RUN.h5 [section.key=value ...] [--retry-failed]",
-     "go on with a run that was stopped or killed", "r", 1, MANY, weft_cli_resume,
-     "Reads RUN.d beside RUN.h5. Give the name of the run file, whether it exists or not.\n"
-     "Programs start, and paths of the input file begin, where the run was begun.\n"
-     "section.key=value replaces, for this start, an option on which no result depends: a "
-     "limit\n"
-     "of time, memory or disk, the number of teams, the path of the data; `weft list run` "
-     "marks\n"
-     "them.\n"
-     "A failed program is repeated by --retry-failed, and jobs that depended on it are "
-     "asked "
-     "for\n"
-     "again where they no longer agree; of a complete run, too.\n"},
-    {"eval", "RUN.h5 DATA.h5", "score the winner of a run on another packed file", "", 2, 2,
-     weft_cli_eval,
-     "RUN.h5 may be an exported winner, too. Classes are told by name, and columns where "
-     "both\n"
-     "files have names (the first line of a CSV file); what the winner does not know, or "
-     "data\n"
-     "of another form, shape or alphabet, is refused.\n"},
-    {"export", "RUN.h5 [-o OUT.h5] [--force]",
-     "write the winner's weights and configuration to a small file", "of", 1, 1,
-     weft_cli_export, "Without -o it is named RUN-winner.h5.\n"},
-    {"report", "RUN.h5 ... [--csv | --json | -o NOW.h5 [--force]]",
-     "print the results of runs", "cjof", 1, MANY, weft_cli_report,
-     "One run in full, several line by line. A run that is going on, or was stopped, is "
-     "shown "
-     "as far as it is; -o writes that as a run file for other programs, with the weights "
-     "of "
-     "the\n"
-     "best job so far as /winner, where they are on disk.\n"},
-    {"info", "FILE.h5", "tell what a file of weft's holds", "", 1, 1, weft_cli_info, ""},
-    {"list", "[KIND | NAME] [--ini]", "list what can be chosen by name, and its options",
-     "i", 0, 1, weft_cli_list,
-     "KIND: readers, features, models, nets, tasks, tuners, samplers or mixings. NAME: one "
-     "of "
-     "them; run, "
-     "space, partition.\n"
-     "--ini prints an input file with every option, its default, bounds and meaning.\n"},
-    {"doctor", "[DIR]", "try launcher, cores, memory, connection and file system", "", 0, 1,
-     weft_cli_doctor,
-     "DIR is where runs are to be kept, here if none is named; files that are tried there "
-     "are\n"
-     "removed again. Start it as runs are to be started: mpirun -n RANKS, or srun. "
-     "Warnings\n"
-     "say what to do.\n"},
+    {.name = "pack",
+     .usage = "READER SOURCE -o FILE.h5 [key=value ...] [--force]",
+     .about = "read a data set and write a packed file",
+     .options = "of",
+     .least = 2,
+     .most = MANY,
+     .run = weft_cli_pack,
+     .more = pack_text},
+    {.name = "tune",
+     .usage = "INPUT.ini [section.key=value ...] [-o RUN.h5] [--plan] [--force]",
+     .about = "search as an input file says",
+     .options = "opf",
+     .least = 1,
+     .most = MANY,
+     .run = weft_cli_tune,
+     .more = tune_text},
+    {.name = "resume",
+     .usage = "RUN.h5 [section.key=value ...] [--retry-failed]",
+     .about = "go on with a run that was stopped or killed",
+     .options = "r",
+     .least = 1,
+     .most = MANY,
+     .run = weft_cli_resume,
+     .more = resume_text},
+    {.name = "eval",
+     .usage = "RUN.h5 DATA.h5",
+     .about = "score the winner of a run on another packed file",
+     .options = "",
+     .least = 2,
+     .most = 2,
+     .run = weft_cli_eval,
+     .more = eval_text},
+    {.name = "export",
+     .usage = "RUN.h5 [-o OUT.h5] [--force]",
+     .about = "write the winner's weights and configuration to a small file",
+     .options = "of",
+     .least = 1,
+     .most = 1,
+     .run = weft_cli_export,
+     .more = export_text},
+    {.name = "report",
+     .usage = "RUN.h5 ... [--csv | --json | -o NOW.h5 [--force]]",
+     .about = "print the results of runs",
+     .options = "cjof",
+     .least = 1,
+     .most = MANY,
+     .run = weft_cli_report,
+     .alone = 1,
+     .more = report_text},
+    {.name = "info",
+     .usage = "FILE.h5",
+     .about = "tell what a file of weft's holds",
+     .options = "",
+     .least = 1,
+     .most = 1,
+     .run = weft_cli_info,
+     .alone = 1,
+     .more = ""},
+    {.name = "list",
+     .usage = "[KIND | NAME] [--ini]",
+     .about = "list what can be chosen by name, and its options",
+     .options = "i",
+     .least = 0,
+     .most = 1,
+     .run = weft_cli_list,
+     .alone = 1,
+     .more = list_text},
+    {.name = "doctor",
+     .usage = "[DIR]",
+     .about = "try launcher, cores, memory, connection and file system",
+     .options = "",
+     .least = 0,
+     .most = 1,
+     .run = weft_cli_doctor,
+     .more = doctor_text},
 };
 #define NCOMMAND (int)(sizeof commands / sizeof *commands)
 
@@ -239,6 +293,17 @@ static weft_status run(int argc, char **argv, weft_cli *cli)
     return WEFT_OK;
 }
 
+/* 1 if the command line can be done without MPI: help, and commands that only read. */
+static int goes_alone(int argc, char **argv)
+{
+    if (weft_par_launched() > 1) return 0;
+    if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0))
+        return 1;
+    for (int i = 0; argc > 1 && i < NCOMMAND; i++)
+        if (strcmp(argv[1], commands[i].name) == 0) return commands[i].alone;
+    return 1; /* help, the version, or no command */
+}
+
 /* What was printed may be still in memory, or lost. */
 static weft_status flush_output(void)
 {
@@ -266,7 +331,11 @@ int main(int argc, char **argv)
     keep_memory();
     signal(SIGXFSZ, SIG_IGN); /* a write beyond a limit of file size fails with an error, as
                                  on a full disk */
-    weft_status st = weft_par_start(&argc, &argv, &world);
+    weft_status st = WEFT_OK;
+    if (goes_alone(argc, argv))
+        weft_par_alone(&world);
+    else
+        st = weft_par_start(&argc, &argv, &world);
     if (st != WEFT_OK) {
         if (*weft_error()) fprintf(stderr, "weft: %s\n", weft_error());
         return st;

@@ -42,9 +42,9 @@ static const char *first_of(int n, const char *const *name)
     first_of((int)(sizeof(const char *[]){__VA_ARGS__} / sizeof(char *)),                  \
              (const char *const[]){__VA_ARGS__})
 
-/* Number of processes that the launcher started; 1 without a launcher. `mpirun -n 1` within
- * a larger SLURM allocation is one process, so mpirun's own count is tried first. */
-static int launched(void)
+/* `mpirun -n 1` within a larger SLURM allocation is one process, so mpirun's own count is
+ * tried first. */
+int weft_par_launched(void)
 {
     const char *n = FIRST_OF("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS");
     return n ? atoi(n) : 1;
@@ -99,7 +99,7 @@ static void stand_alone(void)
 
 weft_status weft_par_start(int *argc, char ***argv, weft_team *world)
 {
-    int expected = launched();
+    int expected = weft_par_launched();
     /* By srun without any PMI, where MPI would fail at length, or not at all. */
     const char *pmi =
         FIRST_OF("OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE", "PMI_FD");
@@ -124,6 +124,13 @@ weft_status weft_par_start(int *argc, char ***argv, weft_team *world)
     return WEFT_OK;
 }
 
+void weft_par_alone(weft_team *world)
+{
+    *world = (weft_team){.size = 1, .since = weft_now()};
+    set_comm(world, MPI_COMM_NULL);
+    weft_log_set(WEFT_INFO, 0);
+}
+
 weft_status weft_par_room(void)
 {
     size_t buffer = (size_t)32 << 22, rest = (size_t)32 << 20; /* of OpenBLAS; ours */
@@ -145,6 +152,9 @@ weft_status weft_par_room(void)
 void weft_par_end(weft_team *world)
 {
     weft_die_hook(NULL);
+    int started;
+    MPI_Initialized(&started);
+    if (!started) return;
     weft_parts_close(world);
     weft_nodes_close(world);
     set_comm(world, MPI_COMM_NULL);
