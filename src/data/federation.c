@@ -19,13 +19,6 @@ int64_t weft_client_place(const int64_t *count, int part, int64_t gap)
     return place + (before > 0 && part < WEFT_NPART ? gap : 0);
 }
 
-void weft_sizes_add(weft_sizes *sizes, int64_t n)
-{
-    sizes->total += n;
-    sizes->square += (double)n * (double)n;
-    if (n > sizes->most) sizes->most = n;
-}
-
 /* ---- samples ---- */
 
 static int64_t first_of(const weft_clients *clients, int64_t c)

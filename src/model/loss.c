@@ -1,9 +1,11 @@
 /* Losses of the margin, their conjugates, and the step of dual coordinate ascent on one
  * sample: exact for hinge and squared hinge (Hsieh et al., ICML 2008), by Newton steps for
- * logistic loss (Yu, Huang, Lin, Machine Learning 85, 2011). */
-#include <math.h>
-
+ * logistic loss (Yu, Huang, Lin, Machine Learning 85, 2011); their exact sums over samples
+ * and relative gaps. */
+#include "descent.h"
 #include "dual.h"
+
+#include <math.h>
 
 double margin_loss(margin_kind kind, double m)
 {
@@ -81,4 +83,24 @@ double margin_best(const margin_problem *problem, double q, double m, double a)
     double top = problem->kind == MARGIN_HINGE ? problem->c : INFINITY;
     if (curve <= 0) return slope < 0 ? top : 0; /* a row without entries */
     return fmin(fmax(a - slope / curve, 0), top);
+}
+
+double margin_sum(const weft_matrix *matrix, const double *x)
+{
+    double bound =
+        weft_largest_f64(matrix->team, x, (size_t)matrix->n) * (double)matrix->total;
+    int scale = weft_fix_scale(bound);
+    int64_t whole = 0;
+    for (int64_t i = 0; i < matrix->n && isfinite(bound); i++)
+        whole += weft_fix(x[i], scale);
+    double sum;
+    weft_sum_whole(matrix->team, &whole, 1, scale, bound, &sum);
+    return sum;
+}
+
+double margin_relative_gap(const margin_problem *problem, double best, double objective,
+                           double above)
+{
+    double min_gain = DESCENT_MIN_GAIN * best / problem->tol;
+    return above / fmax(best - objective + above, min_gain);
 }

@@ -52,13 +52,6 @@ margin_output margin_output_of(const margin_problem *problem, int one, double po
                            .objective = margin_penalty(problem, b) + problem->c * loss};
 }
 
-double margin_relative_gap(const margin_problem *problem, double best, double objective,
-                           double above)
-{
-    double min_gain = DESCENT_MIN_GAIN * best / problem->tol;
-    return above / fmax(best - objective + above, min_gain);
-}
-
 /* With hinge loss, rows of no or few entries make the intercept's equation discontinuous,
  * so that Newton steps on it may not converge: an output that did not converge with several
  * groups is fitted again with all rows in one partition, where every visit updates the
