@@ -81,8 +81,9 @@ int weft_team_of(int size, int parts, int rank);
 void weft_team_split(const weft_team *team, int parts, weft_team *own);
 void weft_team_free(weft_team *team); /* Collective over it */
 
-/* ---- leaders of teams ---------------------------------------------------------------
- * The leaders are the first ranks of the teams. Between weft_peers_join and
+/* ---- leaders of teams ---- */
+
+/*The leaders are the first ranks of the teams. Between weft_peers_join and
  * weft_peers_leave they exchange messages and divide jobs among them without waiting for
  * each other. */
 
