@@ -83,7 +83,7 @@ void weft_team_free(weft_team *team); /* Collective over it */
 
 /* ---- leaders of teams ---- */
 
-/*The leaders are the first ranks of the teams. Between weft_peers_join and
+/* The leaders are the first ranks of the teams. Between weft_peers_join and
  * weft_peers_leave they exchange messages and divide jobs among them without waiting for
  * each other. */
 
