@@ -10,7 +10,7 @@ import re
 import sys
 
 WIDTH, HEIGHT, GAP_X, GAP_Y = 100, 26, 44, 22
-OF_HEADER = {"team": "par", "sample": "data", "search": "tune"}  # whose folder has another name
+OF_HEADER = {"team": "par", "sample": "data", "search": "tune", "mix": "space", "job": "space"}  # whose folder has another name
 COLOURS = {"base": "#e8eef7", "learn": "#e9f5e6", "tune": "#fdf0dc", "run": "#f7e6e9"}
 GROUP = {"base": "base math par store text", "learn": "data pack reader feature model net task",
          "tune": "space tune sampler mixing"}

@@ -1,5 +1,5 @@
 /* The packed form of a job with a mixture, used to compare mixtures. */
-#include "weft/space.h"
+#include "weft/job.h"
 
 static const void *packed(const weft_mix *m, size_t *n, weft_arena *mem)
 {

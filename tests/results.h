@@ -2,7 +2,7 @@
 #ifndef WEFT_TEST_RESULTS_H
 #define WEFT_TEST_RESULTS_H
 
-#include "weft/space.h"
+#include "weft/job.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Updates of a mixture on bandits whose best arm is known.
  * RUN: np=1 */
 #include "tap.h"
-#include "weft/space.h"
+#include "weft/mix.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * RUN: np=1 */
 #include "packed.h"
 #include "tap.h"
-#include "weft/space.h"
+#include "weft/job.h"
 
 #include <math.h>
 #include <string.h>

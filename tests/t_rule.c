@@ -3,7 +3,7 @@
  * RUN: np=1 */
 #include "packed.h"
 #include "tap.h"
-#include "weft/space.h"
+#include "weft/mix.h"
 
 #include <math.h>
 #include <string.h>

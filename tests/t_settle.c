@@ -5,7 +5,7 @@
  * V=1 TESTS=t_settle` prints the table of the README.
  * RUN: np=1 */
 #include "tap.h"
-#include "weft/space.h"
+#include "weft/mix.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 #include "rundir/open.h"
 #include "rundir/records.h"
 #include "scratch.h"
+#include "weft/job.h"
 #include "weft/report.h"
-#include "weft/space.h"
 
 #define PACKED 0xdd6d97813a757e18 /* hash of the packed form of format 3 */
 

@@ -6,6 +6,7 @@
 #ifndef WEFT_MIXING_H
 #define WEFT_MIXING_H
 
+#include "weft/job.h"
 #include "weft/space.h"
 
 /* Arguments of setup. */

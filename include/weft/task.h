@@ -5,6 +5,7 @@
 #define WEFT_TASK_H
 
 #include "weft/data.h"
+#include "weft/job.h"
 #include "weft/model.h"
 #include "weft/net.h"
 #include "weft/space.h"

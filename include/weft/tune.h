@@ -29,6 +29,7 @@
 #ifndef WEFT_TUNE_H
 #define WEFT_TUNE_H
 
+#include "weft/job.h"
 #include "weft/space.h"
 
 /* Row of an option table, for schedules whose jobs all have the same resource. The run

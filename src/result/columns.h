@@ -3,7 +3,7 @@
 #ifndef WEFT_COLUMNS_H
 #define WEFT_COLUMNS_H
 
-#include "weft/space.h"
+#include "weft/job.h"
 #include "weft/store.h"
 
 /* A column of a table whose rows are structs of 8-byte numbers. */

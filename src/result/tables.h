@@ -3,6 +3,7 @@
 #ifndef WEFT_RESULT_TABLES_H
 #define WEFT_RESULT_TABLES_H
 
+#include "weft/job.h"
 #include "weft/space.h"
 
 /* Descriptions of the task's metrics and of the axes: what is needed to read job

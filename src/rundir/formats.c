@@ -2,7 +2,7 @@
  * and the formats of run files and exported winners. */
 #include "formats.h"
 #include "place.h"
-#include "weft/space.h"
+#include "weft/job.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #define WEFT_RUNDIR_JOURNALS_H
 
 #include "rundir.h"
-#include "weft/space.h"
+#include "weft/job.h"
 
 /* Starts a run: checks that `bytes` of disk space are free and records the configuration.
  * EFILE. Collective over world. */

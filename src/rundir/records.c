@@ -1,6 +1,6 @@
 /* The records of a journal. */
 #include "records.h"
-#include "weft/space.h"
+#include "weft/job.h"
 
 int weft_record_is_job(const weft_record *record, int64_t *id)
 {

@@ -5,7 +5,7 @@
 #include "retry.h"
 #include "place.h"
 #include "records.h"
-#include "weft/space.h"
+#include "weft/job.h"
 
 #include <errno.h>
 #include <math.h>

@@ -4,6 +4,7 @@
 #ifndef WEFT_SAMPLER_PAST_H
 #define WEFT_SAMPLER_PAST_H
 
+#include "weft/mix.h"
 #include "weft/sampler.h"
 
 typedef struct weft_past_trial {

@@ -2,7 +2,7 @@
 #ifndef WEFT_SCHED_CHOICE_H
 #define WEFT_SCHED_CHOICE_H
 
-#include "weft/space.h"
+#include "weft/job.h"
 
 /* What decides which of two jobs is better. */
 typedef struct weft_merit {

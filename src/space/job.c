@@ -1,5 +1,5 @@
 /* Jobs with the usual values. */
-#include "weft/space.h"
+#include "weft/job.h"
 
 weft_job weft_job_new(int64_t trial, double resource, const weft_mix *mix)
 {

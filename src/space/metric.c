@@ -1,6 +1,6 @@
 /* Tables of what a task measures, and their text form: one line per metric, of name, unit,
  * title and about, separated by TABs. */
-#include "weft/space.h"
+#include "weft/job.h"
 
 #include <math.h>
 #include <string.h>

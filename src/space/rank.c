@@ -1,5 +1,5 @@
 /* The one comparison by which all rankings are made; see space.h. */
-#include "weft/space.h"
+#include "weft/mix.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
  * messages between ranks, and for comparing what tuners ask. One function for each struct
  * goes through its members in order and counts, writes or reads each of them, as the cursor
  * says. */
-#include "weft/space.h"
+#include "weft/job.h"
 
 #include <limits.h>
 #include <math.h>

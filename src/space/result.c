@@ -1,5 +1,5 @@
 /* Results of jobs, and the tables of what tasks measure. */
-#include "weft/space.h"
+#include "weft/job.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Rules that move a mixture by the scores of a round's clients: exponentiated gradient with
  * the step sizes of FedEx, multiplicative weights, and races. Formulas and sources stand
  * in space.h. */
-#include "weft/space.h"
+#include "weft/mix.h"
 
 #include <math.h>
 
