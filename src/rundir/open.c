@@ -1,7 +1,7 @@
 /* The journals of a run, from which a killed run is resumed: NAME.d/journal contains the
  * configuration and a record of each job that the first team did, NAME.d/journal-TEAM those
  * of another team. All are read together, whatever the number of teams is now. The same
- * directory has states (state_file.c) and checkpoints of jobs in flight (checkpoint.c).
+ * directory has states (state.c) and checkpoints of jobs in flight (checkpoint.c).
  * Each file has the run's identity in its head. The first journal is removed last. */
 #include "open.h"
 #include "formats.h"

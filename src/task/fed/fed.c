@@ -3,7 +3,7 @@
  * configuration that it draws from the mixture (k = 1: FedAvg, FedProx and similar
  * methods), and the mean change of the weights is a step of the server's optimizer. State
  * of a trial: x = [weights][vectors of the server's optimizer], aux = [state of the trial,
- * fed_trial.c]. */
+ * trial.c]. */
 #include "fed.h"
 #include "cohort.h"
 #include "eval.h"

@@ -1,6 +1,6 @@
 /* Training several clients at once, for small models: each vector lane has the weights of
  * one client, and all take their steps together, each with its own batches and options,
- * until the last one has finished. Each lane has the same bits as fed_local.c gives its
+ * until the last one has finished. Each lane has the same bits as local.c gives its
  * client. */
 #include "lanes.h"
 #include "local.h"

@@ -4,7 +4,7 @@
  * taken. The loss of a job is that stored at the resource that its trial has reached, or,
  * between two points, at the last one before; its virtual duration is the difference of the
  * seconds. What becomes of a training whose options change on the way is in no table, so
- * that pbt is refused. State of a trial: its resource and number. replay.h has the format
+ * that pbt is refused. State of a trial: its resource and number. table.h has the format
  * of the table. */
 #include "table.h"
 #include "weft/task.h"

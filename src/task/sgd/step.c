@@ -1,5 +1,5 @@
 /* Epochs of task sgd. A batch is divided into pieces for the ranks, which are summed
- * exactly (sgd_sum.c); each rank takes the optimizer's steps of its part of the weights,
+ * exactly (sum.c); each rank takes the optimizer's steps of its part of the weights,
  * and all get them. */
 #include "step.h"
 #include "data.h"
