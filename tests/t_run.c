@@ -348,8 +348,18 @@ static weft_status put_run(const char *path)
     return st;
 }
 
+/* A file of this name, as a kill can leave it. */
+static void leave_file(const char *dir, const char *name)
+{
+    char path[300];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    int fd = open(path, O_WRONLY | O_CREAT, 0666);
+    weft_check(fd >= 0, "cannot write %s", path);
+    close(fd);
+}
+
 /* A run that was killed while its directory was removed: some of it is gone, the journal,
- * which goes last, says that it is not missed. */
+ * which goes last, says that it is not missed. What else kills leave goes, too. */
 static void test_removal(weft_team *team, const char *dir)
 {
     enum { DONE = 4 }; /* the tag of its last record */
@@ -365,6 +375,9 @@ static void test_removal(weft_team *team, const char *dir)
     if (team->rank == 0) {
         weft_place_empty(own);
         weft_check(put_run(path) == WEFT_OK, "%s", weft_error());
+        leave_file(own, "weft-lock.123");
+        leave_file(own, "state-3-17.tmp.5");
+        leave_file(own, "stalled-1");
     }
     weft_sleep(team);
     if (st == WEFT_OK) st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 0);

@@ -50,14 +50,14 @@ static int is_numbered(const char *name, const char *kind)
 }
 
 /* 1 for "state-3-17", the directory "files-3-17", "checkpoint-17", "claim-17", "ticket-17",
- * "journal-2", "stalled-2", and for each of these and the journal with ".tmp.0001234": all
- * files that a run writes, except the first journal. */
+ * "journal-2", "stalled-2", "weft-lock.1234", and for each of these and the journal with
+ * ".tmp.0001234": all files that a run writes, except the first journal. */
 static int is_ours(const char *name)
 {
     return is_numbered(name, "checkpoint-") || is_numbered(name, "claim-") ||
            is_numbered(name, "ticket-") || is_numbered(name, "journal-") ||
-           is_numbered(name, "stalled-") || is_state(name, "state-") ||
-           is_state(name, "files-") ||
+           is_numbered(name, "stalled-") || is_numbered(name, "weft-lock.") ||
+           is_state(name, "state-") || is_state(name, "files-") ||
            (ends(after(name, "journal")) && strcmp(name, "journal") != 0);
 }
 
