@@ -84,7 +84,8 @@ same "with the same digest"
 # nodes COMMAND ...: on three ranks in three teams, of which the second is broken.
 nodes()
 {
-    timeout "$net" mpirun -n 1 "$weft" "$@" run.teams=3 : -n 1 -x BAD=x "$weft" "$@" run.teams=3 : \
+    # By env: mpirun of Open MPI 5 ends in a segmentation fault on -x behind the first colon.
+    timeout "$net" mpirun -n 1 "$weft" "$@" run.teams=3 : -n 1 env BAD=x "$weft" "$@" run.teams=3 : \
         -n 1 "$weft" "$@" run.teams=3 >"$tmp/out" 2>"$tmp/log"
 }
 rm -rf "$tmp"/r.*
