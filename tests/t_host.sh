@@ -25,13 +25,13 @@ fi
 
 # ---- two at once --------------------------------------------------------------------------
 
-# Its only job waits until it is killed.
+# Its only job says which rank started it, then waits until it is killed.
 cat >"$tmp/wait.ini" <<END
 [run]
 task = command
 tuner = random
 [command]
-run = touch $tmp/begun; sleep 1000000
+run = echo \$PPID >$tmp/begun; sleep 1000000
 [parameters]
 x = 0 .. 1
 [space]
@@ -52,16 +52,18 @@ else
     ! taken $bound
     result $? "a core that nobody else uses is not warned of"
     $bound "$weft" tune "$tmp/wait.ini" -o "$tmp/wait.h5" >"$tmp/first" 2>&1 &
-    until [ -e "$tmp/begun" ] || ! kill -0 $! 2>/dev/null; do sleep 0.1; done
+    until [ -s "$tmp/begun" ] || ! kill -0 $! 2>/dev/null; do sleep 0.1; done
     taken $bound
     result $? "a rank that mpirun binds to the core of another weft is warned, with the remedy"
     ! taken mpirun --bind-to none -n 1
     result $? "not where it is bound to none"
     ! taken taskset -c "$first" $bound
     result $? "nor where its user has chosen the core"
-    kill -KILL $!
+    # A rank of Open MPI 5 outlives its mpirun.
+    rank=$(cat "$tmp/begun")
+    kill -KILL $! "$rank"
     wait $! 2>/dev/null
-    until ! pgrep -f "tune $tmp/wait.ini" >/dev/null; do sleep 0.1; done
+    until ! kill -0 "$rank" 2>/dev/null; do sleep 0.1; done
     ! taken $bound
     result $? "nor after the other was killed"
 fi
