@@ -31,7 +31,7 @@ cat >"$tmp/wait.ini" <<END
 task = command
 tuner = random
 [command]
-run = echo \$PPID >$tmp/begun; sleep 1000000
+run = echo \$PPID >$tmp/begun; exec sleep 1000000
 [parameters]
 x = 0 .. 1
 [space]
