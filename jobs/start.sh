@@ -26,6 +26,7 @@ else
     export SLURM_WAIT=${SLURM_WAIT:-30}
 fi
 export OPENBLAS_NUM_THREADS=1
+export OMPI_MCA_orte_execute_quiet=1       # mpirun's lines on the exit status hide weft's
 unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE   # let OpenBLAS choose for this CPU
 
 step=      # the process that started the ranks, while it runs

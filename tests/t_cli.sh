@@ -20,7 +20,8 @@ shows()
 }
 
 # refused STATUS PATTERN STATEMENT ARGUMENT...: on two ranks, both end with that status, and the
-# only line of weft's on stderr is an error that matches.
+# only line of weft's on stderr is an error that matches, which is on stdout, too: on stderr
+# mpirun's own lines follow it.
 refused()
 {
     status=$1 pattern=$2 statement=$3
@@ -30,6 +31,7 @@ refused()
         >"$tmp/out" 2>"$tmp/log"
     [ "$(grep -c "^status $status\$" "$tmp/out")" = 2 ] &&
         [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -Eq -e "^weft: .*($pattern)" "$tmp/log" &&
+        grep -qxF -e "$(grep '^weft: ' "$tmp/log")" "$tmp/out" &&
         ! grep -q 'Assertion\|Segmentation\|rank 1:' "$tmp/log"
     result $? "$statement"
 }
@@ -89,6 +91,9 @@ runs "one kind is listed" list tuners
 result $? "with its members"
 runs "the options of a plug-in are listed" list ws_sha
 shows '0.01 .. 0.99; default 0.5' "with bounds and defaults"
+mpirun -q -n 2 "$weft" tun >"$tmp/out" 2>"$tmp/log"
+[ $? = 2 ] && tail -n 1 "$tmp/log" | grep -q '^weft: there is no command'
+result $? "which is the last line of a quiet mpirun"
 refused 2 'there is no command "tun".*weft tune' "an unknown command is answered with the nearest" tun
 refused 2 'did you mean --force' "an unknown option, too" tune --forse x.ini
 refused 2 'usage: weft tune INPUT' "a missing argument is answered with the usage" tune

@@ -314,6 +314,16 @@ static weft_status flush_output(void)
                      errno ? strerror(errno) : "an earlier write failed");
 }
 
+/* The message of a failure. Open MPI's mpirun tells of the exit status at length on stderr,
+ * after all that ranks print there, so that what was wrong is out of sight. */
+static void tell(void)
+{
+    fprintf(stderr, "weft: %s\n", weft_error());
+    if (!weft_par_by_mpirun()) return;
+    printf("weft: %s\n", weft_error());
+    fflush(stdout);
+}
+
 /* Memory that one job frees serves the next: a fresh page costs a fault and its zeros. */
 static void keep_memory(void)
 {
@@ -337,14 +347,14 @@ int main(int argc, char **argv)
     else
         st = weft_par_start(&argc, &argv, &world);
     if (st != WEFT_OK) {
-        if (*weft_error()) fprintf(stderr, "weft: %s\n", weft_error());
+        if (*weft_error()) tell();
         return st;
     }
     weft_cli cli = {.world = &world, .mem = weft_arena_new()};
     st = weft_agree(weft_par_room(), &world);
     if (st == WEFT_OK) st = run(argc, argv, &cli);
     st = weft_agree(st == WEFT_OK ? flush_output() : st, &world);
-    if (st != WEFT_OK && world.rank == 0) fprintf(stderr, "weft: %s\n", weft_error());
+    if (st != WEFT_OK && world.rank == 0) tell();
     weft_arena_free(cli.mem);
     weft_par_end(&world);
     return st;

@@ -50,6 +50,11 @@ int weft_par_launched(void)
     return n ? atoi(n) : 1;
 }
 
+int weft_par_by_mpirun(void)
+{
+    return getenv("OMPI_COMM_WORLD_SIZE") != NULL;
+}
+
 /* Fails if a launcher has started several processes that cannot connect. The first of them
  * prints a message, the others fail silently. */
 static weft_status refuse_singletons(int expected)
