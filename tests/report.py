@@ -2,6 +2,7 @@
 """Compares `weft report` with what h5py reads from run files, and the columns of these with
 each other: every number of the text, the CSV and the JSON, computed here a second time.
 usage: report.py WEFT RUN.h5 ...; prints each difference; status 1 if there is any."""
+import configparser
 import csv
 import difflib
 import functools
@@ -14,6 +15,9 @@ import sys
 import h5py
 import numpy as np
 
+sys.path.insert(0, "analysis")
+import stats
+
 FACTS = "task tuner sampler mixing data data_digest seed configs rounds jobs ranks teams " \
     "timeline@most_teams starts hosts version compiler real kernel blas started optimum " \
     "setup_seconds search_seconds refit_seconds test_seconds seconds timeline@workers " \
@@ -22,6 +26,8 @@ FACTS = "task tuner sampler mixing data data_digest seed configs rounds jobs ran
 NAMES = {"winner@trial": "winner_trial", "winner@id": "winner_config", "winner@text": "winner"}
 TIMES = {"compute": "s", "wait": "s", "comm": "s", "io": "s", "bytes": "GB", "memory": "GB"}
 PARTS = "train", "valid", "test"
+SPENT = {"bytes": "GB", "s": "virtual hours", "J": "kJ"}
+ASIDE = {f"run.{k}" for k in "seed output data memory disk time_limit checkpoint watchdog teams".split()}
 differences = []
 
 
@@ -282,6 +288,52 @@ def times(run):
                     f"ranks, {100 * fact('timeline@team_utilisation'):.1f} % busy"]
 
 
+def spent(run, unit):
+    """What the rounds took of it."""
+    return sum(run.rounds[n].sum() for n, u, _ in run.columns if u == unit) / {"bytes": 1e9, "s": 3600, "J": 1000}[unit]
+
+
+def settings(run):
+    """The options of an input file, without those that tell nothing of the method."""
+    ini = configparser.ConfigParser(interpolation=None)
+    ini.optionxform = str
+    ini.read_string(run.fact("config"))
+    out = {f"{s}.{k}": v for s in ini.sections() for k, v in ini[s].items() if f"{s}.{k}" not in ASIDE}
+    return out | ({"run.data": run.fact("data_digest")} if run.fact("data") else {})
+
+
+def methods(runs):
+    """(number of each run, lines of the table) of runs of one task, by texts: defaults are not known here."""
+    own = [settings(run) for run in runs]
+    keys = [k for k in dict.fromkeys(k for s in own for k in s) if len({s.get(k) for s in own}) > 1]
+    texts = [" ".join(f"{k}={run.fact('data') if k == 'run.data' else s[k]}" for k in keys if k in s)
+             for run, s in zip(runs, own)]
+    return [list(dict.fromkeys(texts)).index(t) for t in texts], list(dict.fromkeys(texts))
+
+
+def mean(x):
+    x = [v for v in x if not math.isnan(v)]
+    i = stats.by_samples(x)
+    return lambda digits: "-" if not x else f"{i.mean:.{digits}f}" + (
+        f" +- {i.half:.{digits}f}" if len(x) > 1 else "")
+
+
+def method_table(runs, shown):
+    number, texts = methods(runs)
+    units = [u for u in SPENT if any(spent(run, u) > 0 for run in runs)]
+    lines = [" ".join(["method seeds"] + [f"{p} {s[2]}" for p, s in shown] + [SPENT[u] for u in units] +
+                      ["settings that differ; means with 95 % intervals over seeds"])]
+    for m, text in enumerate(texts):
+        group = list({run.fact("seed"): run for run, k in reversed(list(zip(runs, number))) if k == m}.values())
+        cells = [f"{m + 1} {len(group)}"]
+        for p, (name, _, title) in shown:
+            share = title.endswith("%")
+            cells.append(mean([(100 if share else 1) * run.score(p, name) for run in group])(2 if share else 5))
+        cells += [mean([spent(run, u) for run in group])(3) for u in units]
+        lines.append(" ".join(cells + [text or "-"]))
+    return number, lines
+
+
 def rounds(run):
     r = run.rounds
     if not r:
@@ -289,6 +341,7 @@ def rounds(run):
     wall, *parts = (r[n].sum() for n in ("wall", "compute", "wait", "comm"))
     compute, wait, comm = (100 * x / wall for x in parts)
     counts = [f"{r[n].sum():.0f} {title}" for n, unit, title in run.columns if unit == "count" and title]
+    counts += [f"{spent(run, unit):.4g} {title}" for unit, title in SPENT.items() if spent(run, unit) > 0]
     return [f"rounds {len(r['job'])} in {wall:.2f} s: {compute:.1f} % computing, {wait:.1f} % waiting, "
             f"{comm:.1f} % in collectives", "in these " + ", ".join(counts)]
 
@@ -304,7 +357,7 @@ def as_text(run):
         lines.append(f"data {fact('data')} ({fact('data_digest')})")
     lines += [f"ranks {fact('ranks')} on {fact('hosts')}; OpenBLAS {fact('blas')}, kernel {fact('kernel')}, weft "
               f"{fact('version')}, {fact('real')}",
-              f"winner {trial}{fact('winner@id')}: {fact('winner@text')}"]
+              f"winner {trial}{fact('winner@id')}: {fact('winner@text') or 'the settings of the input file'}"]
     lines += score_line(run, "valid") + score_line(run, "test")
     if fact("optimum") is not None:
         regret = run.score("valid", run.scores[0][0]) - fact("optimum")
@@ -319,16 +372,18 @@ def comparison(runs):
     if any(s[2].endswith("%") for _, s in shown):
         shown = [(p, s) for p, s in shown if s[2].endswith("%")]
     head = "run task tuner sampler mixing seed configs jobs ranks".split()
-    lines = [" ".join(head + [f"{p} {s[2]}" for p, s in shown] + ["search s all s winner digest"])]
-    for run in runs:
-        cells = [run.path] + [str(run.fact(k)) for k in head[1:]]
+    number, table = method_table(runs, shown) if len({run.fact("task") for run in runs}) == 1 else ([], [])
+    lines = [" ".join(head[:1] + ["method"] * bool(number) + head[1:] + [f"{p} {s[2]}" for p, s in shown]
+                      + ["search s all s winner digest"])]
+    for i, run in enumerate(runs):
+        cells = [run.path] + [str(k + 1) for k in number[i:i + 1]] + [str(run.fact(k)) for k in head[1:]]
         for p, (name, _, title) in shown:
             x = run.score(p, name)
             cells.append("-" if math.isnan(x) else f"{100 * x:.2f}" if title.endswith("%") else f"{x:.5f}")
         cells += [f"{run.fact('search_seconds'):.2f}", f"{run.fact('seconds'):.2f}", brief(run.fact("winner@text")),
                   run.fact("digest")]
         lines.append(" ".join(cells))
-    return lines
+    return lines + table
 
 
 def check_text(path, have, want):

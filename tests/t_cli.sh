@@ -196,8 +196,9 @@ shows '^test +loss [0-9.]+ +error [0-9.]+ %' "its test"
 shows '^compute +[0-9.]+ +[0-9.]+ +[0-9.]+' "and where the time went"
 score=$(sed -n 's/^test .* error *\([0-9.]*\) .*/\1/p' "$tmp/out")
 runs "runs are compared" report "$tmp/run.h5" "$tmp/sweep.h5"
-[ "$(wc -l <"$tmp/out")" = 3 ]
+[ "$(grep -c '^[^ ]*h5 ' "$tmp/out")" = 2 ] && [ "$(grep -n '^$' "$tmp/out")" = 4: ]
 result $? "line by line"
+shows '^ +2 +1 .*[0-9] +run.tuner=random' "and method by method"
 runs "reported as CSV" report "$tmp/run.h5" "$tmp/sweep.h5" --csv
 awk -F, 'NR == 1 { n = NF } NF != n { bad = 1 } END { exit bad || NR != 3 }' "$tmp/out"
 result $? "with equal columns"

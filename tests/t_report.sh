@@ -81,6 +81,31 @@ else
     result $? "a federation is tuned by two teams, flow and mixtures by one"
     "$python" tests/report.py "$weft" "$tmp/fed.h5" "$tmp/flow.h5" "$tmp/mixture.h5" >"$tmp/out" 2>"$tmp/log"
     result $? "every number of a report is that of the run file: text, CSV and JSON"
+    cat >"$tmp/one.ini" <<END
+[run]
+data = $tmp/clients.h5
+task = fed
+tuner = random
+[fed]
+model = linear
+[device]
+sample_seconds = 0.1
+[random]
+resource = 3
+END
+    set --
+    for seed in 1 2 3; do
+        for how in client.mu=0 client.mu=0.5 server.optimizer=adam; do
+            set -- "$@" "$tmp/$how-$seed.h5"
+            "$weft" tune "$tmp/one.ini" run.seed=$seed $how -o "$tmp/$how-$seed.h5" >"$tmp/out" 2>"$tmp/log" || break
+        done
+    done
+    "$python" tests/report.py "$weft" "$@" "$tmp/client.mu=0.5-3.h5" >"$tmp/out" 2>"$tmp/log"
+    result $? "runs that differ in an option are of several methods, with means and intervals over their seeds"
+    "$weft" tune "$tmp/one.ini" run.seed=4 -o "$tmp/plain.h5" >"$tmp/out" 2>"$tmp/log" &&
+        "$weft" report "$@" "$tmp/plain.h5" >"$tmp/out" 2>"$tmp/log" &&
+        grep -q '^ *1 *4 .* client.mu=0 *$' "$tmp/out" && [ "$(grep -c '^ *[0-9] ' "$tmp/out")" = 3 ]
+    result $? "of which one is that of runs that do not set it, where it has its default"
     "$weft" pack synthetic documents rows=60 clients=5 -o "$tmp/documents.h5" >"$tmp/log" 2>&1 &&
         "$weft" pack synthetic images rows=200 clients=7 partition=dirichlet -o "$tmp/dealt.h5" >"$tmp/log" 2>&1 &&
         awk 'BEGIN { for (i = 0; i < 40; i++) print i % 7 "," i % 3 "," i % 5 % 2 }' >"$tmp/numbers.csv" &&

@@ -411,4 +411,7 @@ void weft_server_step(const weft_server *server, int64_t round, int64_t n, real 
 /* Index of the first of x[n] that is not finite, or n. Cost O(n). */
 int64_t weft_not_finite(const float *x, int64_t n);
 
+/* t with P(|T| < t) = 0.95, Student's distribution of `degrees` >= 1. Cost O(degrees). */
+double weft_student(int degrees);
+
 #endif

@@ -9,8 +9,7 @@
 
 enum { TOP = 5 };
 
-/* A configuration for tables: numbers to four digits where that is shorter. */
-static const char *brief(const char *text, weft_arena *tmp)
+const char *weft_config_brief(const char *text, weft_arena *tmp)
 {
     const char *out = "";
     for (const char *at = text; *at; at += strspn(at, " ")) {
@@ -143,13 +142,13 @@ static void print_trials(const weft_summary *summary, weft_arena *tmp)
                weft_loss_show(jobs->loss[at], 5, tmp),
                weft_loss_show(jobs->bound[at], 5, tmp), metric_cells(jobs, at, tmp),
                jobs->seconds[at], arm < 0 ? 0 : summary->arms.after[arm],
-               arm < 0
-                   ? ""
-                   : brief(weft_summary_config(summary, summary->arms.config[arm]), tmp));
+               arm < 0 ? ""
+                       : weft_config_brief(
+                             weft_summary_config(summary, summary->arms.config[arm]), tmp));
     }
 }
 
-/* Times of the rounds, and sums over them of what is counted. */
+/* Times of the rounds, and sums over them of what is counted and spent. */
 static void print_rounds(const weft_summary *summary, weft_arena *tmp)
 {
     double wall = summary->spent[0] > 0 ? summary->spent[0] : 1;
@@ -162,6 +161,12 @@ static void print_rounds(const weft_summary *summary, weft_arena *tmp)
         if (summary->rows[i].title && strcmp(summary->rows[i].unit, "count") == 0)
             text = weft_arena_text(tmp, "%s%s%.0f %s", text, *text ? ", " : "",
                                    summary->row_sum[i], summary->rows[i].title);
+    for (int i = 0; i < WEFT_NSPENDING; i++) {
+        double spent = weft_summary_spent(summary, &weft_spendings[i]);
+        if (spent > 0)
+            text = weft_arena_text(tmp, "%s%s%.4g %s", text, *text ? ", " : "", spent,
+                                   weft_spendings[i].title);
+    }
     if (*text) printf("in these  %s\n", text);
 }
 
@@ -231,12 +236,13 @@ static void print_ranking(const weft_summary *summary, weft_arena *tmp)
     for (int64_t i = 0; i < n && i < TOP; i++) {
         int64_t a = list[i].arm;
         double error = 100 * summary->arms.error[a];
-        printf("%-4lld %7lld %4lld %7.4f %9.0f %9s %8s  %s\n", (long long)(i + 1),
-               (long long)summary->arms.config[a], (long long)summary->arms.job[a],
-               summary->arms.p[a], summary->arms.count[a],
-               weft_loss_show(summary->arms.loss[a], 5, tmp),
-               isnan(error) ? "-" : weft_arena_text(tmp, "%.3f", error),
-               brief(weft_summary_config(summary, summary->arms.config[a]), tmp));
+        printf(
+            "%-4lld %7lld %4lld %7.4f %9.0f %9s %8s  %s\n", (long long)(i + 1),
+            (long long)summary->arms.config[a], (long long)summary->arms.job[a],
+            summary->arms.p[a], summary->arms.count[a],
+            weft_loss_show(summary->arms.loss[a], 5, tmp),
+            isnan(error) ? "-" : weft_arena_text(tmp, "%.3f", error),
+            weft_config_brief(weft_summary_config(summary, summary->arms.config[a]), tmp));
     }
 }
 
@@ -368,107 +374,6 @@ static void print_run(const weft_summary *summary, weft_arena *tmp)
     printf("digest    %s\n", text_of(summary, "digest"));
 }
 
-/* ---- several runs for people ---- */
-
-/* A column of the comparison: a fact, or a score of a part. */
-typedef struct column {
-    const weft_fact *fact;
-    int at; /* of the fact in values; part of the score */
-    const weft_metric *score;
-    const char *title;
-    int text, width;
-} column;
-
-static const char *number_cell(double x, double scale, int digits, weft_arena *tmp)
-{
-    return isnan(x) ? "-" : weft_arena_text(tmp, "%.*f", digits, scale * x);
-}
-
-static const char *cell(const column *c, const weft_summary *summary, weft_arena *tmp)
-{
-    if (c->score) {
-        int share = weft_metric_is_share(c->score);
-        return number_cell(weft_summary_score(summary, c->at, c->score->name),
-                           share ? 100 : 1, share ? 2 : 5, tmp);
-    }
-    const weft_value *v = &summary->value[c->at];
-    if (c->text && !v->text && strcmp(c->fact->name, "winner") == 0)
-        return weft_summary_value(summary, "no_winner")->text ? "none" : "";
-    if (c->text) return v->text ? brief(v->text, tmp) : "";
-    if (c->fact->type == WHOLE) return weft_arena_text(tmp, "%lld", (long long)v->whole);
-    return number_cell(v->number, 1, 2, tmp);
-}
-
-/* 1 if some run has that score of the part. */
-static int is_scored(const weft_summary *summary, int n, int part, const char *name)
-{
-    for (int i = 0; i < n; i++)
-        if (!isnan(weft_summary_score(&summary[i], part, name))) return 1;
-    return 0;
-}
-
-/* The scores of all parts that at least one run has: those that are shares, or all if there
- * are none. */
-static int score_columns(const weft_summary *summary, int n, column *c, weft_arena *tmp)
-{
-    const weft_metric *table = weft_summary_scores(summary, n, tmp);
-    int count = 0, shares = 0;
-    for (int i = 0; table[i].name; i++)
-        for (int p = 0; p < WEFT_NPART; p++)
-            shares |=
-                weft_metric_is_share(&table[i]) && is_scored(summary, n, p, table[i].name);
-    for (int p = 0; p < WEFT_NPART; p++)
-        for (int i = 0; table[i].name; i++) {
-            if (!table[i].title || weft_metric_is_share(&table[i]) != shares ||
-                !is_scored(summary, n, p, table[i].name))
-                continue;
-            c[count++] = (column){
-                .at = p,
-                .score = &table[i],
-                .title = weft_arena_text(tmp, "%s %s", weft_part_name[p], table[i].title)};
-        }
-    return count;
-}
-
-/* Scores follow the number of ranks. */
-static int columns_of(const weft_summary *summary, int n, column *c, weft_arena *tmp)
-{
-    int count = 0;
-    for (int i = 0; i < WEFT_NFACT; i++) {
-        const weft_fact *fact = &weft_facts[i];
-        if (!fact->title) continue;
-        c[count++] = (column){
-            .fact = fact, .at = i, .title = fact->title, .text = fact->type == TEXT};
-        if (strcmp(fact->name, "ranks") == 0)
-            count += score_columns(summary, n, c + count, tmp);
-    }
-    return count;
-}
-
-/* Columns as wide as their widest cell; texts flush left, numbers flush right. */
-static void print_comparison(const weft_summary *summary, int n, weft_arena *tmp)
-{
-    int first = 3;
-    for (int i = 0; i < n; i++)
-        if ((int)strlen(summary[i].path) > first) first = (int)strlen(summary[i].path);
-    column c[WEFT_NFACT + WEFT_NPART * WEFT_MAX_METRICS];
-    int count = columns_of(summary, n, c, tmp);
-    for (int k = 0; k < count; k++) {
-        c[k].width = (int)strlen(c[k].title);
-        for (int i = 0; i < n; i++) {
-            int w = (int)strlen(cell(&c[k], &summary[i], tmp));
-            if (w > c[k].width) c[k].width = w;
-        }
-    }
-    for (int i = -1; i < n; i++) {
-        printf("%-*s", first, i < 0 ? "run" : summary[i].path);
-        for (int k = 0; k < count; k++)
-            printf("  %*s", c[k].text ? -c[k].width : c[k].width,
-                   i < 0 ? c[k].title : cell(&c[k], &summary[i], tmp));
-        printf("\n");
-    }
-}
-
 weft_status weft_report(const char *const *run, int n, weft_style style)
 {
     weft_arena *mem = weft_arena_new();
@@ -484,7 +389,7 @@ weft_status weft_report(const char *const *run, int n, weft_style style)
         else if (n == 1)
             print_run(summary, mem);
         else
-            print_comparison(summary, n, mem);
+            st = weft_report_comparison(summary, n, mem);
     }
     weft_arena_free(mem);
     return st;

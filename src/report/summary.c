@@ -189,6 +189,7 @@ static weft_status read_all(weft_h5 *file, weft_summary *summary)
     TRY(weft_h5_verify(file));
     for (int i = 0; i < WEFT_NFACT; i++)
         TRY(read_fact(file, &weft_facts[i], &summary->value[i]));
+    TRY(weft_h5_read_attr(file, "/", "config", &summary->config));
     int done = !weft_h5_has(file, "/@unfinished");
     if (done) TRY(read_times(file, summary));
     TRY(weft_h5_read_texts(file, "/configs/text", &summary->text, &summary->nconfig));
@@ -271,6 +272,17 @@ double weft_summary_score(const weft_summary *summary, int part, const char *nam
 {
     int i = weft_metrics_find(summary->scores, name);
     return i < 0 ? (double)NAN : summary->score[part].metric[i];
+}
+
+const weft_spending weft_spendings[WEFT_NSPENDING] = {
+    {"bytes", "GB", 1e9}, {"s", "virtual hours", 3600}, {"J", "kJ", 1000}};
+
+double weft_summary_spent(const weft_summary *summary, const weft_spending *spending)
+{
+    double sum = 0;
+    for (int i = 0; summary->rows[i].name; i++)
+        if (strcmp(summary->rows[i].unit, spending->unit) == 0) sum += summary->row_sum[i];
+    return sum / spending->scale;
 }
 
 const weft_metric *weft_summary_scores(const weft_summary *summary, int n, weft_arena *mem)

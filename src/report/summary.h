@@ -44,6 +44,7 @@ typedef struct weft_arms {
 
 typedef struct weft_summary {
     const char *path;
+    const char *config; /* the input file */
     weft_value value[WEFT_NFACT];
     double times[WEFT_NTIME][3];
     weft_jobs jobs;
@@ -78,10 +79,44 @@ double weft_summary_score(const weft_summary *summary, int part, const char *nam
 /* The scores that any of s[n] has, as a table. Owned by mem. */
 const weft_metric *weft_summary_scores(const weft_summary *summary, int n, weft_arena *mem);
 
+/* What the rounds of a run cost in all, such as bytes: columns of this unit are summed, and
+ * shown by the scale. */
+typedef struct weft_spending {
+    const char *unit, *title;
+    double scale;
+} weft_spending;
+enum { WEFT_NSPENDING = 3 };
+extern const weft_spending weft_spendings[WEFT_NSPENDING];
+/* That sum, scaled; 0 where the run has no column of the unit. */
+double weft_summary_spent(const weft_summary *summary, const weft_spending *spending);
+
+/* The methods of a comparison: runs that differ in nothing but seed, names of files and
+ * limits are of one. */
+typedef struct weft_methods {
+    int n;   /* 0: the runs are of several tasks */
+    int *of; /* [runs] methods are numbered in the order of their first runs */
+    const char **settings; /* [n] "client.mu=0.1 server.optimizer=adam": the options in
+                              which methods differ, without those that are not set */
+} weft_methods;
+/* The methods of s[n]. ECONF. Owned by mem. Cost O(n options). */
+WEFT_CHECKED weft_status weft_methods_find(const weft_summary *summary, int n,
+                                           weft_methods *methods, weft_arena *mem);
+/* The mean of x over the runs of a method, of which there is one each seed, without NAN,
+ * and half its 95 % interval by Student's t; NAN of fewer than two. Returns the number of
+ * runs. x   [n] */
+int weft_methods_mean(const weft_methods *methods, int method, const weft_summary *summary,
+                      int n, const double *x, double *mean, double *half);
+
 /* The runs s[n] to stdout: as comma-separated values, a line of names and one for each run,
  * numbers in full precision, empty where there is none; as JSON, an array with an object
  * for each. */
 void weft_report_csv(const weft_summary *summary, int n, weft_arena *tmp);
 void weft_report_json(const weft_summary *summary, int n);
+
+/* The runs as a table for people. ECONF. */
+WEFT_CHECKED weft_status weft_report_comparison(const weft_summary *summary, int n,
+                                                weft_arena *tmp);
+/* A configuration for tables: numbers to four digits where that is shorter. */
+const char *weft_config_brief(const char *text, weft_arena *tmp);
 
 #endif

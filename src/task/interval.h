@@ -38,7 +38,4 @@ typedef struct weft_interval {
 weft_interval weft_interval_of(int drawn, double x, double q, double score, double around,
                                weft_population all);
 
-/* t with P(|T| < t) = 0.95, Student's distribution of `degrees` >= 1. Cost O(degrees). */
-double weft_student(int degrees);
-
 #endif
