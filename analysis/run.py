@@ -3,7 +3,8 @@
 
 usage: analysis/run.py RUN.h5 [--timeline] [-o FILE.png]
 
-Of feature maps: scores and probabilities of every map over the rounds; a sweep is shown as its maps
+Of federations: accuracy of every trial after each round, by the server's weights and after local
+training where clients scored these, and the clients of its rounds. Of feature maps: scores and probabilities of every map over the rounds; a sweep is shown as its maps
 in order of validation error. Of networks on one data set: loss and error of every trial after each
 epoch, means over folds. Of programs, and of what else has neither: the score of every trial after
 each of its jobs. Beside these the lowest score so far, job by job in the order in which they ended.
@@ -225,6 +226,52 @@ def draw_search(run):
     return fig
 
 
+CURVES = (  # of federations: (column of rounds, what it is)
+    ("valid_error", "server's weights, clients drawn for evaluation"),
+    ("before_error", "server's weights, each round's clients"),
+    ("after_error", "after local training, each round's clients"))
+
+
+def after_rounds(run, column):
+    """{trial: (rounds, numbers of that column)}; numbers that are missing are skipped."""
+    good = np.isfinite(run.rounds[column])
+    mine = {int(t): good & (run.rounds["trial"] == t) for t in np.unique(run.rounds["trial"])}
+    return {t: (run.rounds["unit"][m], run.rounds[column][m]) for t, m in mine.items() if m.any()}
+
+
+def draw_clients(ax, run, winner):
+    """How many clients of each round were averaged, and how many lost."""
+    mine = run.rounds["trial"] == winner
+    x = run.rounds["unit"][mine]
+    for (column, label), colour in zip((("clients", "averaged"), ("dropped", "lost"),
+                                        ("diverged", "diverged")), (runs.BLUE, runs.RED, runs.ORANGE)):
+        ax.plot(x, run.rounds[column][mine], color=colour, lw=1.2, label=label)
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel("rounds of the trial")
+    ax.set_title(f"clients of each round, trial {winner}")
+    ax.legend(loc="best", fontsize=8)
+
+
+def draw_federation(run):
+    """A figure of a federation, in rounds."""
+    winner = int(run.winner["trial"])
+    curves = [(after_rounds(run, column), title) for column, title in CURVES]
+    curves = [c for c in curves if c[0]]
+    several = len(run.event["job"]) > 1
+    panels = len(curves) + 1 + several
+    fig = plt.figure(figsize=(max(3.6 * panels, 6.4), 4.2))
+    axes = fig.subplots(1, panels, squeeze=False)[0]
+    for ax, (curve, title) in zip(axes, curves):
+        percent = {t: (x, 100 * (1 - np.array(y))) for t, (x, y) in curve.items()}
+        draw_trials(ax, percent, winner, "rounds of the trial", title)
+        ax.set_yscale("linear")
+    axes[0].set_ylabel("validation accuracy (%)")
+    draw_clients(axes[len(curves)], run, winner)
+    if several:
+        draw_best(axes[-1], run)
+    return fig
+
+
 def draw_maps(run):
     """A figure of feature maps."""
     shared = [int(j) for j, k in zip(run.event["job"], run.event["k"]) if k > 1]
@@ -299,9 +346,10 @@ def main():
     if args.timeline:
         return save_timeline(run, args)
     if run.attr["task"] == "fed":
-        sys.exit(f"{args.run}: a run of task fed; analysis/federated.py and "
-                 "analysis/mixture.py draw those")
-    if run.attr["task"] == "fmap":
+        trials = len(set(run.rounds["trial"]))
+        fig, what = draw_federation(run), (f"{runs.method_of(run.method())[0]}, {len(run.rounds['job'])} rounds"
+                                           f" of {trials} trial{'s' * (trials > 1)}")
+    elif run.attr["task"] == "fmap":
         fig, what = draw_maps(run), f"{runs.name_of(run.tuner)[0]}, {len(run.config)} maps"
     else:
         jobs, trials = len(run.event["job"]), len(set(run.event["trial"]))

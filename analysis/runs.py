@@ -19,12 +19,14 @@ matplotlib.use("Agg")
 BLACK, ORANGE, SKY, GREEN, BLUE, RED = (
     "#000000", "#e69f00", "#56b4e9", "#009e73", "#0072b2", "#d55e00")
 GREY = "#b8b8b8"
+CYCLE = (BLUE, ORANGE, GREEN, RED, SKY, BLACK, "#cc79a7", "#f0e442")
 TUNERS = {  # name: (what it is called, colour, marker)
     "random": ("full sweep", BLACK, "s"),
     "ws_sha": ("weight-sharing, successive halving", BLUE, "o"),
     "ws_eg": ("weight-sharing, exponentiated gradient", RED, "^"),
 }
 METHODS = {  # of tuning in rounds, by Run.method: (what it is called, colour, marker)
+    "single": ("FedAvg", BLACK, "s"),
     "list": ("FedAvg, settings by hand", BLACK, "s"),
     "random": ("random search", ORANGE, "D"),
     "fedex-random": ("FedEx in random search", SKY, "v"),
@@ -34,8 +36,8 @@ METHODS = {  # of tuning in rounds, by Run.method: (what it is called, colour, m
 }
 
 # Options that name a run and do not say what it does.
-NAMES = {("run", "seed"), ("run", "output"), ("run", "data"), ("run", "teams"),
-         ("run", "checkpoint"), ("run", "memory"), ("run", "time_limit")}
+NAMES = {("run", k) for k in ("seed", "output", "data", "teams", "checkpoint", "memory", "time_limit",
+                              "disk", "watchdog")}
 
 matplotlib.rcParams.update({
     "font.size": 10, "axes.spines.top": False, "axes.spines.right": False,
@@ -135,6 +137,8 @@ class Run:
 
     def method(self):
         """How settings were found, a key of METHODS or the tuner's name."""
+        if self.tuner == "random" and not any(self.config.values()):
+            return "single"
         if self.tuner == "random" and self.ini.get("space", "source", fallback="") == "list":
             return "list"
         if self.mixing == "none":
@@ -143,6 +147,12 @@ class Run:
             return self.mixing
         once = self.tuner == "sha" and self.setting("sha", "eliminations") == 0
         return f"{self.mixing}-{'random' if once else self.tuner}"
+
+    def settings(self):
+        """{"section.key": value} of what the input file says of the method and its data."""
+        own = {f"{s}.{k}": v for s in self.ini.sections() for k, v in self.ini[s].items()
+               if (s, k) not in NAMES}
+        return own | {"data": self.attr.get("data_digest", "")}
 
     def refitted(self):
         """Whether the winner had a fit of its own, or was scored with the shared weights."""
@@ -186,6 +196,41 @@ def name_of(tuner):
 
 def method_of(method):
     return METHODS.get(method, (method, RED, "X"))
+
+
+class Method:
+    """Runs that differ in nothing but their seed, and names of files."""
+
+    def __init__(self, of, label, colour):
+        self.runs, self.label, self.colour = of, label, colour
+
+
+def methods_of(runs):
+    """The methods of these runs, in the order of METHODS; each label tells how settings were found,
+    and the options in which it differs from others that are alike in that. Ends the script where a
+    method has two runs of one seed, over which a mean would mean nothing."""
+    groups = {}
+    for run in runs:
+        groups.setdefault((run.method(), tuple(sorted(run.settings().items()))), []).append(run)
+    known = list(METHODS)
+    order = sorted(groups, key=lambda g: known.index(g[0]) if g[0] in known else len(known))
+    out, used = [], set()
+    for key in order:
+        alike = [dict(g[1]) for g in order if g[0] == key[0]]
+        own = dict(key[1])
+        differ = [k for k in own if any(other.get(k) != own[k] for other in alike)]
+        told = ", ".join(f"{k}={own[k]}" if k != "data" else
+                         os.path.basename(groups[key][0].attr["data"]) for k in differ)
+        for i, run in enumerate(groups[key]):
+            for other in groups[key][:i]:
+                if other.seed == run.seed:
+                    sys.exit(f"{other.path} and {run.path} are both by {method_of(key[0])[0]} with seed "
+                             f"{run.seed}; give one of them")
+        name, colour, _ = method_of(key[0])
+        colour = colour if colour not in used else next((c for c in CYCLE if c not in used), GREY)
+        used.add(colour)
+        out.append(Method(groups[key], f"{name}: {told}" if told else name, colour))
+    return out
 
 
 def short(config):

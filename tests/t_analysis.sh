@@ -61,7 +61,7 @@ mkdir "$tmp/named" && cp "$tmp/runs/fmap.h5" "$tmp/named/random-4-1.h5" && cp "$
 refuses "cnn.py refuses a run of another task with the right name" cnn "$tmp/named/random-4-1.h5" -o "$table/cnn.tsv"
 refuses "mipego.py refuses runs of another task" mipego "$tmp/named" -d "$table"
 
-for task in sgd command; do
+for task in sgd command fed; do
     "$python" analysis/run.py "$tmp/runs/$task.h5" -o "$tmp/$task.png" >"$tmp/out" 2>"$tmp/log" &&
         [ "$(head -c 4 "$tmp/$task.png" | tail -c 3)" = PNG ]
     result $? "run.py draws a run of task $task"
@@ -70,6 +70,30 @@ done
 ! "$python" analysis/run.py "$tmp/none.h5" -o "$tmp/none.png" >"$tmp/out" 2>"$tmp/log" && told 1 &&
     grep -q 'no winner: none of its 2 jobs' "$tmp/log"
 result $? "and says that one has no winner"
+
+# Methods of federations: seeds of one are a line with their mean, whatever differs is another.
+set --
+for seed in 1 2; do
+    for how in client.mu=0 client.mu=0.5 server.optimizer=adam; do
+        run "$how-$seed" fed random run.data="$tmp/clients.h5" random.resource=4 fed.model=linear run.seed=$seed \
+            fed.eval_every=2 fed.eval_clients=0 device.sample_seconds=1 "$how" && set -- "$@" "$tmp/runs/$how-$seed.h5"
+    done
+done
+"$python" analysis/federated.py "$@" "$tmp/runs/fed.h5" -o "$tmp/methods" >"$tmp/out" 2>"$tmp/log" &&
+    grep -q '^7 runs, 4 methods' "$tmp/out" && [ "$(cut -d , -f 1,2 "$tmp/methods.csv" | tr '\n' ';')" = \
+    'method,seeds;FedAvg: client.mu=0,2;FedAvg: client.mu=0.5,2;FedAvg: server.optimizer=adam,2;random search,1;' ]
+result $? "federated.py tells methods apart by the options that differ"
+"$python" - "$tmp/methods.csv" "$tmp/runs" >"$tmp/out" 2>"$tmp/log" <<'END'
+import csv, sys, h5py
+row = list(csv.DictReader(open(sys.argv[1])))[1]
+f = [h5py.File(f"{sys.argv[2]}/client.mu=0.5-{seed}.h5") for seed in (1, 2)]
+x = [100 * (1 - r["winner"].attrs["test_error"]) for r in f]
+assert abs(float(row["test_global"]) - sum(x) / 2) < 0.01
+assert abs(float(row["test_global_half"]) - 12.7062 * abs(x[0] - x[1]) / 2) < 0.01  # t of one degree
+assert abs(float(row["virtual_hours"]) - sum(r["rounds/seconds"][:].sum() for r in f) / 7200) < 0.01
+END
+result $? "with means, 95 % intervals over seeds and virtual hours"
+refuses "but refuses two runs of one method with one seed" federated "$1" "$1" -o "$table/federated"
 
 # The pictures of `make demo`, of small runs.
 refuses "demo.py refuses a prefix without the runs of the demo" demo "$tmp/demo"
