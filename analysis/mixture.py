@@ -26,7 +26,7 @@ def mixture_of(run, trial):
         sys.exit(f"{run.path}: there is no trial {trial}; it has "
                  f"{', '.join(map(str, np.unique(run.rounds['trial'])))}")
     job = run.rounds["job"][mine][-1]
-    row = list(run.event["job"]).index(job)
+    row = list(dict.fromkeys([*run.event["job"], *run.rounds["job"]])).index(job)
     ids = run.mix["config"][row]
     known = ids >= 0
     return run.rounds["unit"][mine], ids[known], run.mix["p"][mine][:, known]

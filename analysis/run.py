@@ -288,8 +288,10 @@ def headline(run, what):
     """How the search was done, and what came of it."""
     scores = [f"{name} {run.accuracy(part):.2f} %" for name, part in
               (("validation", "valid"), ("test", "test")) if np.isfinite(run.accuracy(part))]
-    result = f"accuracy: {', '.join(scores)}" if scores else (
-        f"lowest score {np.min(run.event['loss']):.6g}")
+    if scores:
+        result = f"accuracy: {', '.join(scores)}"
+    else:
+        result = f"lowest score {np.min(run.event['loss']):.6g}" if len(run.event["loss"]) else "no job is done yet"
     return (f"{'unfinished: ' if run.unfinished else ''}{what}, "
             f"{run.attr['search_seconds']:.3g} s; {result}")
 
@@ -326,6 +328,8 @@ def draw_timeline(run, fig):
 def save_timeline(run, args):
     if not run.timeline:
         sys.exit(f"{args.run} has no /timeline: an older weft wrote it")
+    if not len(run.timeline["job"]):
+        sys.exit(f"{args.run}: no job is done yet")
     fig = plt.figure(figsize=(10, min(12, 3.6 + 0.12 * int(run.busy["workers"]))))
     draw_timeline(run, fig)
     fig.suptitle(f"{'unfinished: ' if run.unfinished else ''}{run.attr['task']}, {run.tuner}, {len(run.timeline['job'])} jobs of "

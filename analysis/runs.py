@@ -118,7 +118,13 @@ class Run:
         self.ini.read_string(self.attr["config"])
 
     def best_so_far(self):
-        """In the place of a winner: the trial and the likeliest configuration of the best job."""
+        """In the place of a winner: the trial and the likeliest configuration of the best job; of a
+        run without a job that is done the trial that trains."""
+        if "best_job" not in self.attr:
+            if not self.rounds:
+                return {}
+            return {"job": int(self.rounds["job"][-1]), "trial": int(self.rounds["trial"][-1]),
+                    "id": min(self.config), "text": self.config[min(self.config)]}
         job = int(self.attr["best_job"])
         mine = np.flatnonzero(self.arm["job"] == job)
         arm = mine[np.argmax(self.arm["after"][mine])]

@@ -121,6 +121,34 @@ result $? "and is resumed"
     [ "$(grep '^test' "$tmp/out")" = "$scores" ] && [ "$(digest "$tmp/at-once.h5")" = "$(digest "$tmp/scored.h5")" ]
 result $? "to the scores of one that was not stopped"
 
+# Stopped in its only job: what there is of that is shown.
+one="run.data=$tmp/fed.h5 run.tuner=random space.configs=1 random.resource=5 run.test=no run.mixing=none fed.eval_clients=0 fed.eval_every=1"
+# shellcheck disable=SC2086
+"$weft" tune inputs/fedavg-logistic.ini $one -o "$tmp/whole.h5" --force >"$tmp/out" 2>"$tmp/log" &&
+    ! "$weft" tune inputs/fedavg-logistic.ini $one run.time_limit=1e-9 -o "$tmp/one.h5" >"$tmp/out" 2>"$tmp/log" &&
+    ! "$weft" resume "$tmp/one.h5" >"$tmp/out" 2>"$tmp/log" && "$weft" report "$tmp/one.h5" >"$tmp/out" 2>"$tmp/log" &&
+    grep -q '^unfinished: no job is done yet; job 0 is checkpointed after 2 of 5 rounds' "$tmp/out" &&
+    grep -q '^last .*train_loss [0-9.]*, .*valid_error [0-9.]*$' "$tmp/out" && grep -q '^rounds  *2 in' "$tmp/out"
+result $? "a run that was stopped in its only job is reported, with its last round"
+"$weft" report "$tmp/one.h5" -o "$tmp/part.h5" 2>"$tmp/out" && "$weft" report "$tmp/part.h5" "$tmp/whole.h5" >"$tmp/out" 2>&1
+result $? "and written"
+h5 "$tmp/part.h5" "with the rounds of the whole run" "
+r, w = f['rounds'], whole['rounds']
+own = set(r) - {'wall', 'compute', 'wait', 'comm'}
+assert len(r['unit']) == 2 and len(f['events/job']) == 0 and f.attrs['jobs'] == 0, list(r['unit'])
+assert all(numpy.array_equal(r[k][:], w[k][:2], equal_nan=True) for k in own)
+assert len(f['configs/id']) == 1 and str(f.attrs['no_weights']) == 'no job is done yet'"
+if [ -n "$python" ] && "$python" -c 'import matplotlib' 2>/dev/null; then
+    "$python" analysis/run.py "$tmp/one.h5" -o "$tmp/one.png" >"$tmp/out" 2>"$tmp/log" && [ -s "$tmp/one.png" ] &&
+        "$python" analysis/federated.py "$tmp/part.h5" -o "$tmp/part" >"$tmp/out" 2>"$tmp/log" && [ -s "$tmp/part.png" ] &&
+        ! "$python" analysis/run.py "$tmp/one.h5" --timeline >"$tmp/out" 2>"$tmp/log" && grep -q 'no job is done yet$' "$tmp/log"
+    result $? "and drawn"
+else
+    echo "ok $((count += 1)) - and drawn # SKIP no Python with h5py and matplotlib"
+fi
+"$weft" resume "$tmp/one.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log" && [ "$(digest "$tmp/one.h5")" = "$(digest "$tmp/whole.h5")" ]
+result $? "it ends as the whole one"
+
 # All clients between two exchanges of ranks.
 scored="$scored run.data=$tmp/fed.h5 run.test=yes fed.cohort=2"
 if python3 -c 'import os; os.openpty()' 2>"$tmp/log"; then

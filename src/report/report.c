@@ -170,6 +170,21 @@ static void print_rounds(const weft_summary *summary, weft_arena *tmp)
     if (*text) printf("in these  %s\n", text);
 }
 
+/* What was measured last in the rounds of a job that is not done, without what is counted
+ * and spent. */
+static void print_last(const weft_summary *summary, weft_arena *tmp)
+{
+    const char *text = "";
+    for (int i = 0; summary->rows[i].name; i++) {
+        const char *unit = summary->rows[i].unit;
+        double x = summary->row_last[i];
+        if ((strcmp(unit, "loss") != 0 && strcmp(unit, "1") != 0) || isnan(x)) continue;
+        text = weft_arena_text(tmp, "%s%s%s %s", text, *text ? ", " : "",
+                               summary->rows[i].name, weft_loss_show(x, 5, tmp));
+    }
+    if (*text) printf("last      %s\n", text);
+}
+
 /* ---- configurations, each of which was fitted or scored ---- */
 
 /* A line of the list of best configurations. */
@@ -355,8 +370,10 @@ static void print_run(const weft_summary *summary, weft_arena *tmp)
                text_of(summary, "data_digest"));
     if (unfinished) {
         printf("unfinished: %s\n", unfinished);
-        print_jobs(summary, tmp);
+        if (summary->rounds > 0) print_last(summary, tmp);
+        if (summary->jobs.n > 0) print_jobs(summary, tmp);
         print_timeline(summary);
+        if (summary->rounds > 0) print_rounds(summary, tmp);
         return;
     }
     printf("ranks     %lld on %s; OpenBLAS %s, kernel %s, weft %s, %s\n",

@@ -158,26 +158,37 @@ static weft_status read_jobs(weft_h5 *file, weft_jobs *jobs)
     return c.st;
 }
 
-static double sum(columns *c, const char *name)
+static double sum_of(int64_t n, const double *x)
 {
-    const double *x = number(c, name);
     double all = 0;
-    for (int64_t r = 0; r < c->n; r++) all += x[r];
+    for (int64_t r = 0; r < n; r++) all += x[r];
     return all;
 }
 
-/* Sums over rounds. */
+/* The last number in the rows of the last job; NAN: there is none. */
+static double last_of(int64_t n, const double *x, const int64_t *job)
+{
+    for (int64_t r = n - 1; r >= 0 && job[r] == job[n - 1]; r--)
+        if (!isnan(x[r])) return x[r];
+    return NAN;
+}
+
+/* Sums over rounds, and the last numbers. */
 static weft_status read_rounds(weft_h5 *file, weft_summary *summary)
 {
     static const char *const spent[] = {"wall", "compute", "wait", "comm"};
     if (!weft_h5_has(file, "/rounds")) return WEFT_OK;
     columns c = columns_open(file, "rounds", "job");
     summary->rounds = c.n;
-    for (int i = 0; i < 4; i++) summary->spent[i] = sum(&c, spent[i]);
+    const int64_t *job = whole(&c, "job");
+    for (int i = 0; i < 4; i++) summary->spent[i] = sum_of(c.n, number(&c, spent[i]));
     TRY(c.st);
     TRY(read_table(file, "/rounds", "columns", &summary->rows));
-    for (int i = 0; summary->rows[i].name; i++)
-        summary->row_sum[i] = sum(&c, summary->rows[i].name);
+    for (int i = 0; summary->rows[i].name; i++) {
+        const double *x = number(&c, summary->rows[i].name);
+        summary->row_sum[i] = sum_of(c.n, x);
+        summary->row_last[i] = last_of(c.n, x, job);
+    }
     return c.st;
 }
 

@@ -52,7 +52,8 @@ typedef struct weft_summary {
     int64_t rounds;  /* of all jobs */
     double spent[4]; /* their seconds: wall, compute, wait, comm */
     const weft_metric *rows;
-    double row_sum[WEFT_MAX_METRICS]; /* [rows] over the rounds */
+    double row_sum[WEFT_MAX_METRICS];  /* [rows] over the rounds */
+    double row_last[WEFT_MAX_METRICS]; /* [rows] last number of the last job; NAN: none */
     const weft_metric *scores;
     weft_scores score[WEFT_NPART]; /* of the winner, without counts */
     int64_t nconfig;

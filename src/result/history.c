@@ -134,17 +134,18 @@ static weft_status put_arms(weft_h5 *file, const weft_history *history)
 /* All configurations that occur in jobs, by increasing id. */
 static weft_status put_configs(weft_h5 *file, const weft_history *history)
 {
-    int64_t most = 0, n = 0;
-    for (int64_t i = 0; i < history->n; i++)
-        for (int a = 0; a < history->record[i].job.mix.k; a++)
-            if (history->record[i].job.mix.id[a] >= most)
-                most = history->record[i].job.mix.id[a] + 1;
-    const double **conf = WEFT_NEW(file->mem, const double *, most);
-    for (int64_t i = 0; i < history->n; i++) {
-        const weft_mix *mix = &history->record[i].job.mix;
-        for (int a = 0; a < mix->k; a++)
-            conf[mix->id[a]] = mix->conf + (size_t)a * mix->dim;
+    int64_t most = 0, n = 0, jobs = history->n + history->nflight;
+    const weft_mix **mix = WEFT_NEW(file->mem, const weft_mix *, jobs);
+    for (int64_t i = 0; i < jobs; i++) {
+        mix[i] = i < history->n ? &history->record[i].job.mix
+                                : &history->flight[i - history->n].job.mix;
+        for (int a = 0; a < mix[i]->k; a++)
+            if (mix[i]->id[a] >= most) most = mix[i]->id[a] + 1;
     }
+    const double **conf = WEFT_NEW(file->mem, const double *, most);
+    for (int64_t i = 0; i < jobs; i++)
+        for (int a = 0; a < mix[i]->k; a++)
+            conf[mix[i]->id[a]] = mix[i]->conf + (size_t)a * mix[i]->dim;
     int dim = history->tables.dim;
     int64_t *id = WEFT_NEW(file->mem, int64_t, most);
     double *value = WEFT_NEW(file->mem, double, (size_t)most *dim);

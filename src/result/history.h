@@ -19,6 +19,9 @@ typedef struct weft_history {
     weft_tables tables;
     int64_t n;
     const weft_job_record *record; /* [n] by id */
+    int64_t nflight;
+    const weft_job_record *flight; /* [nflight] jobs that are not done, by id: their rounds
+                                      so far and their configurations are written */
     double optimum;                /* least first metric of any configuration of the space;
                                       NAN: not known */
     weft_starts starts;

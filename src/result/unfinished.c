@@ -4,6 +4,7 @@
 #include "unfinished.h"
 #include "columns.h"
 #include "history.h"
+#include "rundir/checkpoint.h"
 #include "rundir/formats.h"
 #include "rundir/place.h"
 #include "rundir/records.h"
@@ -29,7 +30,9 @@ typedef struct finding {
     int in_use;                       /* 1: a process has a journal open */
     int64_t n, room;
     weft_job_record *record; /* [n] by id */
-    int64_t checkpoints;     /* of jobs in flight */
+    int64_t nflight, roomflight;
+    const char **checkpoint; /* [nflight] files, of jobs in flight */
+    weft_job_record *flight; /* [nflight] by id, of those that can be read */
     int64_t ntime, roomtime;
     weft_time *time; /* [ntime] */
 } finding;
@@ -64,7 +67,28 @@ static void settle_events(finding *f)
     f->n = n;
 }
 
-/* Reads all journals of the directory. EFILE. */
+static int is_done(const finding *f, int64_t job)
+{
+    for (int64_t i = 0; i < f->n; i++)
+        if (f->record[i].job.id == job) return 1;
+    return 0;
+}
+
+/* Reads the jobs in flight; those that were done since, or cannot be read, are left out. */
+static void read_flights(finding *f, weft_arena *mem)
+{
+    weft_rundir run = {.data = f->about.data, .began = f->about.began};
+    weft_rundir_identify(&run, f->conf);
+    f->flight = WEFT_NEW(mem, weft_job_record, f->nflight);
+    int64_t n = 0;
+    for (int64_t i = 0; i < f->nflight; i++)
+        n += weft_checkpoint_peek(f->checkpoint[i], run.id, &f->flight[n], mem) &&
+             !is_done(f, f->flight[n].job.id);
+    f->nflight = n;
+    if (n > 0) qsort(f->flight, (size_t)n, sizeof *f->flight, weft_job_record_compare);
+}
+
+/* Reads all journals and checkpoints of the directory. EFILE. */
 static weft_status find(const char *dir, finding *f, weft_arena *mem)
 {
     DIR *d = opendir(dir);
@@ -73,7 +97,11 @@ static weft_status find(const char *dir, finding *f, weft_arena *mem)
     *f = (finding){.n = 0};
     for (struct dirent *entry; st == WEFT_OK && (entry = readdir(d));) {
         const char *path = weft_arena_text(mem, "%s/%s", dir, entry->d_name);
-        f->checkpoints += strncmp(entry->d_name, "checkpoint-", 11) == 0;
+        if (strncmp(entry->d_name, "checkpoint-", 11) == 0) {
+            f->checkpoint = weft_grow(mem, f->checkpoint, sizeof *f->checkpoint, f->nflight,
+                                      &f->roomflight);
+            f->checkpoint[f->nflight++] = path;
+        }
         if (strncmp(entry->d_name, "journal", 7) != 0 || !weft_journal_is(path)) continue;
         weft_record *rec;
         int64_t n;
@@ -86,7 +114,9 @@ static weft_status find(const char *dir, finding *f, weft_arena *mem)
     closedir(d);
     settle_events(f);
     if (st == WEFT_OK && f->head) st = weft_about_read(dir, f->head, &f->about, mem);
-    if (st != WEFT_OK || (f->conf && f->head && f->tables)) return st;
+    int whole = f->conf && f->head && f->tables;
+    if (st == WEFT_OK && whole) read_flights(f, mem);
+    if (st != WEFT_OK || whole) return st;
     return weft_fail(WEFT_EFILE,
                      "%s: the journal does not contain the run's configuration: the run "
                      "has just been started, or the journal is damaged",
@@ -95,9 +125,10 @@ static weft_status find(const char *dir, finding *f, weft_arena *mem)
 
 /* ---- the file ---- */
 
-/* The best of the jobs that are done. */
+/* The best of the jobs that are done; NULL: none is. */
 static const weft_job_record *best_of(const finding *f)
 {
+    if (f->n == 0) return NULL;
     const weft_job_record *best = &f->record[0];
     for (int64_t i = 1; i < f->n; i++)
         if (weft_job_record_beats(&f->record[i], best)) best = &f->record[i];
@@ -108,16 +139,22 @@ static const weft_job_record *best_of(const finding *f)
 static const char *standing(const char *path, const finding *f, weft_arena *mem)
 {
     const weft_job_record *best = best_of(f);
-    const char *text =
-        isfinite(best->res.loss)
-            ? weft_arena_text(mem,
-                              "%lld jobs are done, the best so far is job %lld, score %.6g",
-                              (long long)f->n, (long long)best->job.id, best->res.loss)
-            : weft_arena_text(mem, "%lld jobs are done, none of which has a finite loss",
-                              (long long)f->n);
-    if (f->checkpoints > 0)
+    const char *text = "no job is done yet";
+    if (best && isfinite(best->res.loss))
+        text = weft_arena_text(
+            mem, "%lld jobs are done, the best so far is job %lld, score %.6g",
+            (long long)f->n, (long long)best->job.id, best->res.loss);
+    else if (best)
+        text = weft_arena_text(mem, "%lld jobs are done, none of which has a finite loss",
+                               (long long)f->n);
+    if (f->nflight == 1)
+        text =
+            weft_arena_text(mem, "%s; job %lld is checkpointed after %lld of %lld rounds",
+                            text, (long long)f->flight->job.id, (long long)f->flight->done,
+                            (long long)f->flight->nunit);
+    else if (f->nflight > 1)
         text = weft_arena_text(mem, "%s; %lld more are checkpointed", text,
-                               (long long)f->checkpoints);
+                               (long long)f->nflight);
     if (f->in_use) return weft_arena_text(mem, "%s; a process is working on it", text);
     return weft_arena_text(
         mem, "%s; no process is working on it; `weft resume %s` continues it", text, path);
@@ -148,7 +185,7 @@ static weft_status put_head(weft_h5 *file, const char *path, const finding *foun
     for (int i = 0; i < WEFT_COUNT(texts); i++)
         TRY(weft_h5_put_attr(file, "/", texts[i].key, texts[i].text));
     TRY(weft_h5_put_long(file, "/", "seed", opts->seed));
-    TRY(weft_h5_put_long(file, "/", "best_job", best_of(found)->job.id));
+    if (found->n > 0) TRY(weft_h5_put_long(file, "/", "best_job", best_of(found)->job.id));
     return weft_h5_put_long(file, "/", "jobs", found->n);
 }
 
@@ -158,6 +195,8 @@ static weft_history history_of(const finding *f, const weft_run_opts *opts, weft
     weft_history history = {.tables = weft_tables_parse(f->tables, mem),
                             .n = f->n,
                             .record = f->record,
+                            .nflight = f->nflight,
+                            .flight = f->flight,
                             .optimum = NAN,
                             .workers = 1,
                             .overhead = opts->overhead};
@@ -179,6 +218,7 @@ static weft_status put_best(weft_h5 *file, const char *path, const finding *foun
                             const weft_tables *tables)
 {
     const weft_job_record *record = best_of(found);
+    if (!record) return weft_h5_put_attr(file, "/", "no_weights", "no job is done yet");
     if (!isfinite(record->res.loss))
         return weft_h5_put_attr(file, "/", "no_weights", "no job so far has a finite loss");
     weft_winner winner = {.scores = tables->scores,
@@ -234,9 +274,10 @@ weft_status weft_run_snapshot(const char *path, const char *out, int weights)
     finding found;
     weft_h5 file;
     weft_status st = find(weft_place_dir(path, mem), &found, mem);
-    if (st == WEFT_OK && found.n == 0)
+    if (st == WEFT_OK && found.n == 0 && found.nflight == 0)
         st = weft_fail(
-            WEFT_EFILE, "%s is unfinished, and no job of it is done yet; %s", path,
+            WEFT_EFILE, "%s is unfinished, and no job or checkpoint of it is there yet; %s",
+            path,
             found.in_use ? "it is going on"
                          : weft_arena_text(mem, "go on with it by `weft resume %s`", path));
     if (st == WEFT_OK) st = weft_h5_create(&file, out, mem);

@@ -105,3 +105,25 @@ void weft_checkpoint_read(const weft_rundir *rundir, weft_job_record *record,
     }
     weft_arena_free(tmp);
 }
+
+int weft_checkpoint_peek(const char *path, uint64_t run, weft_job_record *record,
+                         weft_arena *mem)
+{
+    struct stat info;
+    unit_head head;
+    uint64_t sum;
+    int64_t job;
+    if (stat(path, &info) != 0 || info.st_size < (off_t)(sizeof head + sizeof sum))
+        return 0;
+    size_t bytes = (size_t)info.st_size - sizeof sum;
+    char *data = WEFT_NEW(mem, char, bytes + sizeof sum);
+    if (weft_file_load(path, data, bytes + sizeof sum) != WEFT_OK) return 0;
+    memcpy(&head, data, sizeof head);
+    memcpy(&sum, data + bytes, sizeof sum);
+    if (weft_hash(data, bytes, 0) != sum || memcmp(head.magic, magic, sizeof magic) != 0 ||
+        head.run != run)
+        return 0;
+    const char *packed = data + bytes - head.record_bytes;
+    return weft_job_record_is(packed, (size_t)head.record_bytes, &job) &&
+           weft_job_record_read(record, packed, mem) && record->done > 0;
+}

@@ -20,4 +20,10 @@ WEFT_CHECKED weft_status weft_checkpoint_write(const weft_rundir *rundir,
 void weft_checkpoint_read(const weft_rundir *rundir, weft_job_record *record,
                           weft_state *state, weft_arena *mem);
 
+/* Reads the record of a checkpoint of the run `run` (weft_rundir_identify) without task and
+ * state: its rows are those of the units done. Returns 0 if there is none, or it is damaged
+ * or of another run. Owned by mem. */
+int weft_checkpoint_peek(const char *path, uint64_t run, weft_job_record *record,
+                         weft_arena *mem);
+
 #endif
