@@ -13,7 +13,8 @@ WEFT_CHECKED weft_status weft_run_tune(weft_conf *conf, int force, weft_team *wo
 WEFT_CHECKED weft_status weft_run_plan(weft_conf *conf, weft_team *world);
 /* Goes on with a run from its journal and states. again 1: its failed jobs are repeated,
  * also of a complete run. In this session the assignments "section.key=value" hold in place
- * of what the run was begun with: ECONF unless no result depends on these options.
+ * of what the run was begun with: ECONF unless no result depends on these options. More
+ * resource for the only job of a run, also a complete one, holds from now on.
  * Collective. */
 WEFT_CHECKED weft_status weft_run_resume(const char *path, int again, int n,
                                          char *const *assignment, weft_team *world);

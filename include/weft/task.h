@@ -149,6 +149,10 @@ typedef struct weft_task {
     /* Number of units of a job. After each unit it can be stopped, because everything that
      * the next needs is in state and result. NULL: always 1, and no rows. */
     int64_t (*units)(const void *self, const weft_job *job);
+    /* 1: the units of a job are the same whatever its resource, so that a resume may give
+     * it more, after its last unit, too. Depends on the options only. NULL: they are not.
+     */
+    int (*grows)(const void *self);
     /* Announces n jobs that have not started: job[0] is the next one; the others may follow
      * in any order, or not at all. The task may compute in advance what is faster for
      * several jobs together; results do not change. NULL: the task does not use it.

@@ -36,8 +36,9 @@
  * replaces 0 by the task's default; without a run, as in tests, a schedule treats 0 as
  * 1. */
 #define WEFT_RESOURCE_OPT(object, member, about)                                           \
-    WEFT_LONG_OPT("resource", object, member, "0", 0, 1e9,                                 \
-                  about ", in the task's unit; 0: the task's own, `weft list TASK`")
+    WEFT_LONG_OPT("resource", object, member, "0", 0, 1e9, WEFT_RESOURCE_ABOUT(about))
+#define WEFT_RESOURCE_ABOUT(about)                                                         \
+    about ", in the task's unit; 0: the task's own, `weft list TASK`"
 
 typedef enum weft_asked { WEFT_JOB, WEFT_WAIT, WEFT_DONE } weft_asked;
 

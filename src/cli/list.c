@@ -82,6 +82,7 @@ static void show_bounds(const weft_opt *opt, char *text, size_t n)
 static const char *role_text(const weft_opt *opt)
 {
     if (opt->role == WEFT_PER_SESSION) return "; `weft resume` may change it";
+    if (opt->role == WEFT_GROWS) return "; `weft resume` may raise it";
     return weft_opt_tunable(opt) ? "; may be a range" : "";
 }
 

@@ -4,6 +4,7 @@
 #include "output.h"
 #include "columns.h"
 #include "history.h"
+#include "more.h"
 #include "rundir/formats.h"
 #include "sched/choice.h"
 
@@ -80,7 +81,8 @@ static weft_status put_winner(weft_h5 *file, const weft_outcome *outcome)
     if (outcome->vocab) winner.vocab = *outcome->vocab;
     memcpy(winner.tensor, outcome->tensor, sizeof winner.tensor);
     memcpy(winner.score, outcome->score, sizeof winner.score);
-    return weft_winner_put(&winner, file);
+    TRY(weft_winner_put(&winner, file));
+    return outcome->grows ? weft_more_put(file, outcome) : WEFT_OK;
 }
 
 static weft_status put_times(weft_h5 *file, const weft_outcome *outcome)

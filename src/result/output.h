@@ -21,6 +21,7 @@ typedef struct weft_outcome {
     const weft_vocab *vocab; /* words that the weights refer to; NULL: none */
     int ranks, teams;
     int64_t configs; /* of the search */
+    int grows;       /* 1: its only job may be given more */
     int by_resource; /* 1: how long a winner is trained alone depends on its resource */
     weft_history history;
     const weft_job_record *winner;

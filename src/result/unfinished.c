@@ -26,6 +26,7 @@
 /* The contents of a directory NAME.d. */
 typedef struct finding {
     const char *conf, *head, *tables; /* texts in the first journal; NULL: missing */
+    const char *grown;                /* the configuration of a run that was given more */
     weft_about about;                 /* what the head says */
     int in_use;                       /* 1: a process has a journal open */
     int64_t n, room;
@@ -47,6 +48,7 @@ static void take_record(finding *f, const weft_record *record, weft_arena *mem)
         f->time[f->ntime++] = time;
     }
     if (record->tag == TAG_CONF) f->conf = weft_record_text(record);
+    if (record->tag == TAG_GROWN) f->grown = weft_record_text(record);
     if (record->tag == TAG_ABOUT) f->head = weft_record_text(record);
     if (record->tag == TAG_TABLES) f->tables = weft_record_text(record);
     if (!weft_record_is_job(record, &id)) return;
@@ -165,7 +167,8 @@ static weft_status put_head(weft_h5 *file, const char *path, const finding *foun
 {
     weft_conf conf;
     weft_conf_init(&conf, file->mem);
-    TRY(weft_conf_text(&conf, path, found->conf));
+    const char *config = found->grown ? found->grown : found->conf;
+    TRY(weft_conf_text(&conf, path, config));
     TRY(weft_conf_bind(&conf, &weft_run_kind, opts));
     const struct {
         const char *key, *text;
@@ -180,7 +183,7 @@ static weft_status put_head(weft_h5 *file, const char *path, const finding *foun
         {"data", opts->data},
         {"data_digest", found->about.data},
         {"started", weft_time_text(found->about.began, file->mem)},
-        {"config", found->conf},
+        {"config", config},
     };
     for (int i = 0; i < WEFT_COUNT(texts); i++)
         TRY(weft_h5_put_attr(file, "/", texts[i].key, texts[i].text));

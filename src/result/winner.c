@@ -8,8 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_WEIGHTS 0x1p40 /* of a winner, 4 TB */
-#define REAL_TYPE   (sizeof(real) == 8 ? WEFT_H5_F64 : WEFT_H5_F32)
+#define MAX_WEIGHTS 0x1p40    /* of a winner, 4 TB */
 #define FEW         (1 << 22) /* weights that are always compressed, which takes no second */
 
 static const char *path_of(const char *tensor, weft_arena *mem)
@@ -169,7 +168,7 @@ weft_status weft_winner_put(const weft_winner *winner, weft_h5 *file)
         const weft_tensor *tensor = &winner->tensor[i];
         const real *x = winner->state + tensor->at;
         name[i] = tensor->name;
-        TRY(weft_h5_put(file, path_of(tensor->name, file->mem), REAL_TYPE, tensor->nd,
+        TRY(weft_h5_put(file, path_of(tensor->name, file->mem), WEFT_REAL_TYPE, tensor->nd,
                         tensor->dims, x, is_packed(weft_tensors_size(1, tensor), x),
                         "of the winner, row-major", "1"));
     }
@@ -233,7 +232,7 @@ static weft_status read_state(weft_winner *winner, weft_h5 *file)
     winner->state = state;
     for (int i = 0; i < winner->ntensor; i++) {
         const weft_tensor *tensor = &winner->tensor[i];
-        TRY(weft_h5_read_rows(file, path_of(tensor->name, file->mem), REAL_TYPE,
+        TRY(weft_h5_read_rows(file, path_of(tensor->name, file->mem), WEFT_REAL_TYPE,
                               tensor->dims[1] * tensor->dims[2] * tensor->dims[3], 0,
                               tensor->dims[0], state + tensor->at));
     }

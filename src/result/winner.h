@@ -5,6 +5,9 @@
 #include "weft/data.h"
 #include "weft/task.h"
 
+/* Of weights in files. */
+#define WEFT_REAL_TYPE (sizeof(real) == 8 ? WEFT_H5_F64 : WEFT_H5_F32)
+
 /* Attributes of the run that found a winner. */
 enum {
     WEFT_ORIGIN_TUNER,

@@ -200,6 +200,7 @@ weft_status weft_run_conclude(const weft_run *run, weft_sched *sched,
     outcome->teams = run->teams;
     outcome->configs = weft_search_configs(&run->search);
     outcome->vocab = weft_word_weights_of(run, &sched->queue.winner.job).vocab;
+    outcome->grows = sched->queue.n == 1 && weft_run_may_grow(run);
     outcome->by_resource = run->task->units || weft_run_resource(run) > 1;
     outcome->winner = &sched->queue.winner;
     if (!isfinite(sched->queue.winner.res.loss))

@@ -259,27 +259,59 @@ static const char *session_keys(const sections *all)
     return text;
 }
 
-/* 1 if the entry is of one of these options. */
-static int may_differ(const sections *all, const weft_entry *entry)
+/* The option of the entry if a resume may change it, else NULL. */
+static const weft_opt *changed(const sections *all, const weft_entry *entry)
 {
     for (int i = 0; i < all->n; i++) {
         if (strcmp(all->at[i].kind->name, entry->section) != 0) continue;
         for (const weft_opt *opt = all->at[i].kind->opts; opt->name; opt++)
-            if (opt->role == WEFT_PER_SESSION && weft_opt_is(opt, entry->key)) return 1;
+            if ((opt->role == WEFT_PER_SESSION || opt->role == WEFT_GROWS) &&
+                weft_opt_is(opt, entry->key))
+                return opt;
     }
-    return 0;
+    return NULL;
 }
 
-weft_status weft_run_change(weft_conf *conf, const char *assignment)
+/* ECONF if the run has more than the entry says. */
+static weft_status check_growth(const weft_conf *conf, const weft_opt *opt,
+                                const weft_entry *entry, int *grown)
+{
+    const weft_entry *old = weft_conf_find(conf, entry->section, opt->name);
+    double had, has;
+    TRY(weft_opt_parse(opt, old ? old->value : opt->def, &had));
+    if (weft_opt_parse(opt, entry->value, &has) != WEFT_OK)
+        return weft_entry_fail(entry, "%s", weft_error());
+    if (has < had)
+        return weft_entry_fail(entry,
+                               "the run has %g; a resume may give it more, and for less "
+                               "start another run by `weft tune`",
+                               had);
+    *grown |= has > had;
+    return WEFT_OK;
+}
+
+weft_status weft_run_change(weft_conf *conf, const char *assignment, int *grown)
 {
     sections all = all_sections(NULL, conf->mem);
     weft_conf one;
     weft_conf_init(&one, conf->mem);
     TRY(weft_conf_set(&one, assignment));
-    if (!may_differ(&all, one.entry))
+    const weft_opt *opt = changed(&all, one.entry);
+    if (!opt)
         return weft_entry_fail(one.entry,
                                "a resume may change only %s, on which no result depends; "
                                "leave this out, or start another run by `weft tune`",
                                session_keys(&all));
+    if (opt->role == WEFT_GROWS) TRY(check_growth(conf, opt, one.entry, grown));
     return weft_conf_set(conf, assignment);
+}
+
+int weft_run_grows(const char *assignment, weft_arena *mem)
+{
+    sections all = all_sections(NULL, mem);
+    weft_conf one;
+    weft_conf_init(&one, mem);
+    if (weft_conf_set(&one, assignment) != WEFT_OK) return 0;
+    const weft_opt *opt = changed(&all, one.entry);
+    return opt && opt->role == WEFT_GROWS;
 }

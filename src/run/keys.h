@@ -11,8 +11,12 @@
 WEFT_CHECKED weft_status weft_run_keys(weft_run *run, int fresh);
 
 /* Replaces an entry of a run that is resumed by the assignment "section.key=value" of an
- * option on which no result depends (WEFT_PER_SESSION). ECONF: another one. */
-WEFT_CHECKED weft_status weft_run_change(weft_conf *conf, const char *assignment);
+ * option on which no result depends (WEFT_PER_SESSION), or that may grow (WEFT_GROWS). Sets
+ * *grown to 1 if it has grown. ECONF: another one, or less. */
+WEFT_CHECKED weft_status weft_run_change(weft_conf *conf, const char *assignment,
+                                         int *grown);
+/* 1 if the assignment is of an option that may grow. */
+int weft_run_grows(const char *assignment, weft_arena *mem);
 
 /* Names of all sections an input file may have. Owned by mem. */
 const char *const *weft_run_sections(weft_arena *mem, int *n);

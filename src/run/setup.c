@@ -212,6 +212,15 @@ int64_t weft_run_resource(const weft_run *run)
     return run->task->resource ? run->task->resource(run->task_self) : 1;
 }
 
+int weft_run_may_grow(const weft_run *run)
+{
+    int grows = run->task->grows && run->task->grows(run->task_self);
+    int may = 0;
+    for (const weft_opt *opt = run->search.tuner->kind.opts; opt->name; opt++)
+        may |= opt->role == WEFT_GROWS;
+    return grows && may && weft_search_jobs(&run->search) == 1;
+}
+
 double weft_run_state_bytes(const weft_run *run)
 {
     weft_state size = {0};

@@ -5,6 +5,7 @@
 #include "host/signals.h"
 #include "host/watchdog.h"
 #include "keys.h"
+#include "result/more.h"
 #include "rundir/directory.h"
 #include "rundir/formats.h"
 #include "rundir/journals.h"
@@ -27,15 +28,32 @@ static int teams_are_typed(const weft_run *run)
     return entry && weft_conf_is_typed(entry);
 }
 
+/* Checks that a run may have more resource than it was begun with. */
+static weft_status check_grown(const weft_run *run, const weft_rundir *rundir)
+{
+    if (!weft_run_may_grow(run))
+        return weft_fail(WEFT_ECONF,
+                         "%s cannot be given more: it is of several jobs, or of a task "
+                         "whose jobs depend on their length; start another run by `weft "
+                         "tune`",
+                         rundir->path);
+    if (rundir->ndone == 0) return WEFT_OK;
+    return weft_fail(WEFT_ECONF,
+                     "%s has done its only job, and its winner is still to be scored; end "
+                     "it by `weft resume %s`, then give it more",
+                     rundir->path, rundir->path);
+}
+
 /* Checks that need task and data; a resumed run must have the same data. */
 static weft_status check_open(const weft_run *run, const weft_rundir *rundir)
 {
+    if (rundir->grown) TRY(check_grown(run, rundir));
     if (run->opts.disk > 0 && run->task->files)
         return weft_fail(WEFT_ECONF,
                          "run.disk = %g: the directories of task %s cannot be recomputed; "
                          "leave it out",
                          run->opts.disk, run->opts.task);
-    if (!rundir->conf || strcmp(rundir->data, run->data.digest) == 0) return WEFT_OK;
+    if (!rundir->data || strcmp(rundir->data, run->data.digest) == 0) return WEFT_OK;
     return weft_fail(WEFT_EDATA,
                      "%s is not the data set that %s was begun with (digest %s, "
                      "expected %s); put that back, or begin anew by `weft tune --force`",
@@ -51,8 +69,8 @@ static weft_status begin(const weft_run *run, weft_rundir *rundir, const char *c
     double space = (4 + (run->task->units ? 2 * run->teams : 0)) * state + 1e6;
     weft_tables tables = weft_run_tables(run);
     rundir->tables = weft_tables_text(&tables, run->mem);
-    return rundir->conf ? WEFT_OK
-                        : weft_rundir_begin(rundir, config, run->data.digest, space);
+    if (!rundir->conf) return weft_rundir_begin(rundir, config, run->data.digest, space);
+    return rundir->grown ? weft_rundir_grow(rundir, rundir->grown) : WEFT_OK;
 }
 
 static weft_sched sched_of(weft_run *run, weft_rundir *rundir)
@@ -83,14 +101,15 @@ static void note_failures(const weft_sched *sched, weft_rundir *rundir)
         rundir->keeps |= !isfinite(sched->queue.record[i].res.loss);
 }
 
-/* Does a run whose configuration is bound. */
-static weft_status do_run(weft_run *run, weft_rundir *rundir,
+/* Does a run whose configuration is bound. more: what it goes on from where it was
+ * complete, or NULL. */
+static weft_status do_run(weft_run *run, weft_rundir *rundir, const weft_more *more,
                           const weft_placement *placement, int *begun)
 {
     double start = weft_now();
-    TRY(weft_run_divide(run, rundir->conf && !teams_are_typed(run)));
-    weft_outcome outcome = {.config = rundir->conf ? rundir->conf
-                                                   : weft_conf_echo(run->conf, run->mem),
+    TRY(weft_run_divide(run, (rundir->conf || more) && !teams_are_typed(run)));
+    const char *config = rundir->grown ? rundir->grown : rundir->conf;
+    weft_outcome outcome = {.config = config ? config : weft_conf_echo(run->conf, run->mem),
                             .hosts = weft_hosts(placement, run->world->size, run->mem)};
     run->dir = rundir->dir;
     run->failed = weft_place_failed(rundir->path, run->mem);
@@ -101,6 +120,10 @@ static weft_status do_run(weft_run *run, weft_rundir *rundir,
     if (!run->task->files) weft_watchdog_start(run->world, run->opts.watchdog, rundir->dir);
     TRY(begin(run, rundir, outcome.config));
     *begun = 1;
+    if (more) TRY(weft_more_restore(more, rundir));
+    if (more)
+        weft_log(WEFT_INFO, "the run is complete and is given more: its %lld rounds stay",
+                 (long long)more->record.done);
     TRY(weft_rundir_start(rundir, run->teams, weft_now() - start));
     if (rundir->ndone > 0)
         weft_log(WEFT_INFO, "resumed: %lld jobs are done already",
@@ -115,11 +138,12 @@ static weft_status do_run(weft_run *run, weft_rundir *rundir,
 }
 
 /* Does a run; keeps the run directory if it was started and did not complete. */
-static weft_status do_run_and_close(weft_run *run, weft_rundir *rundir)
+static weft_status do_run_and_close(weft_run *run, weft_rundir *rundir,
+                                    const weft_more *more)
 {
     int begun = rundir->conf != NULL;
     const weft_placement *placement = weft_placements(run->world, MEASURE, run->mem);
-    weft_status st = do_run(run, rundir, placement, &begun);
+    weft_status st = do_run(run, rundir, more, placement, &begun);
     weft_placements_leave(placement, run->world);
     weft_watchdog_stop();
     weft_rundir_close(rundir, st == WEFT_OK || st == WEFT_ENONE || !begun);
@@ -144,7 +168,7 @@ weft_status weft_run_tune(weft_conf *conf, int force, weft_team *world)
         st = weft_rundir_open(&rundir, run.opts.output, force ? WEFT_REPLACE : WEFT_BEGIN,
                               world, mem);
     rundir.directory = directory;
-    if (st == WEFT_OK) st = do_run_and_close(&run, &rundir);
+    if (st == WEFT_OK) st = do_run_and_close(&run, &rundir, NULL);
     weft_signals_free();
     weft_arena_free(mem);
     return st;
@@ -159,31 +183,86 @@ static weft_status retry(const weft_run *run, weft_rundir *rundir)
                      rundir->path, run->opts.task);
 }
 
-/* Goes on with a run whose journals were read. Collective over world. */
-static weft_status go_on(weft_rundir *rundir, int how, int n, char *const *assignment)
+/* What is typed for a start that resumes a run. */
+typedef struct changes {
+    int n;
+    char *const *assignment; /* [n] */
+} changes;
+
+/* Puts what is typed in the place of what the run was begun with; rundir->grown is then the
+ * configuration of a run that is given more. */
+static weft_status change(weft_conf *conf, weft_rundir *rundir, const changes *typed,
+                          const char *before)
+{
+    weft_conf kept;
+    weft_conf_init(&kept, rundir->mem);
+    TRY(weft_conf_text(&kept, rundir->path, weft_conf_echo(conf, rundir->mem)));
+    int grown = 0;
+    for (int i = 0; i < typed->n; i++) {
+        const char *one = weft_directory_typed(typed->assignment[i], before, rundir->mem);
+        TRY(weft_run_change(conf, one, &grown));
+        if (weft_run_grows(one, rundir->mem)) TRY(weft_conf_set(&kept, one));
+    }
+    if (grown) rundir->grown = weft_conf_echo(&kept, rundir->mem);
+    return WEFT_OK;
+}
+
+/* Goes on with a run whose configuration is `config`. Collective over world. */
+static weft_status go_on(weft_rundir *rundir, int how, const changes *typed,
+                         const weft_more *more, const char *config)
 {
     weft_run run;
     weft_conf conf;
     const char *before = NULL;
     weft_conf_init(&conf, rundir->mem);
     weft_status st = weft_conf_text(
-        &conf, weft_arena_text(rundir->mem, "%s/journal", rundir->dir), rundir->conf);
+        &conf, weft_arena_text(rundir->mem, "%s/journal", rundir->dir), config);
     const weft_entry *output = weft_conf_find(&conf, "run", "output");
     if (st == WEFT_OK)
         st = weft_directory_resume(rundir, output ? output->value : "", &before);
-    for (int i = 0; st == WEFT_OK && i < n; i++)
-        st = weft_run_change(&conf,
-                             weft_directory_typed(assignment[i], before, rundir->mem));
+    if (st == WEFT_OK) st = change(&conf, rundir, typed, before);
+    if (st == WEFT_OK && more && !rundir->grown)
+        st = weft_fail(WEFT_ECONF,
+                       "%s is complete, and has that resource already; give it "
+                       "more",
+                       rundir->path);
     if (st == WEFT_OK) st = weft_run_bind(&run, &conf, 0, rundir->world, rundir->mem);
     if (st == WEFT_OK)
         st = weft_agree(weft_place_apart(rundir->path, &conf), rundir->world);
     if (st == WEFT_OK && how == WEFT_RETRY) st = retry(&run, rundir);
     if (st == WEFT_OK)
-        st = do_run_and_close(&run, rundir);
+        st = do_run_and_close(&run, rundir, more);
     else
-        weft_rundir_close(rundir, 0);
+        weft_rundir_close(rundir, more != NULL);
     weft_directory_leave(before);
     return st;
+}
+
+/* 1 if a complete run is to be given more. Collective over world. */
+static int is_extended(const char *path, const changes *typed, weft_team *world,
+                       weft_arena *mem)
+{
+    int grows = 0;
+    for (int i = 0; i < typed->n; i++) grows |= weft_run_grows(typed->assignment[i], mem);
+    const char *journal = weft_rundir_journal(weft_place_dir(path, mem), 0, mem);
+    grows &= weft_file_is(path) && !weft_file_is(journal);
+    weft_bcast(world, &grows, sizeof grows, 0);
+    return grows;
+}
+
+/* Gives a complete run more: a run directory is made again, in which its job has a
+ * checkpoint after its last unit. The run file stays until it is replaced. Collective over
+ * world. */
+static weft_status extend(const char *path, const changes *typed, weft_team *world,
+                          weft_arena *mem)
+{
+    weft_more more;
+    weft_rundir rundir;
+    TRY(weft_agree(weft_more_read(&more, path, mem), world));
+    TRY(weft_rundir_open(&rundir, path, WEFT_REPLACE, world, mem));
+    rundir.directory = more.directory;
+    rundir.data = more.data;
+    return go_on(&rundir, WEFT_RESUME, typed, &more, more.config);
 }
 
 /* Leaves a complete run, also after a start that was to repeat its failed jobs and ended
@@ -207,11 +286,18 @@ weft_status weft_run_resume(const char *path, int again, int n, char *const *ass
 {
     weft_arena *mem = weft_arena_new();
     weft_rundir rundir;
+    const changes typed = {n, assignment};
     weft_signals_catch();
     int how = again ? WEFT_RETRY : WEFT_RESUME;
-    weft_status st = weft_rundir_open(&rundir, path, how, world, mem);
-    if (st == WEFT_OK)
-        st = rundir.done ? leave(&rundir) : go_on(&rundir, how, n, assignment);
+    weft_status st;
+    if (!again && is_extended(path, &typed, world, mem)) {
+        st = extend(path, &typed, world, mem);
+    } else {
+        st = weft_rundir_open(&rundir, path, how, world, mem);
+        if (st == WEFT_OK)
+            st = rundir.done ? leave(&rundir)
+                             : go_on(&rundir, how, &typed, NULL, rundir.conf);
+    }
     weft_signals_free();
     weft_arena_free(mem);
     return st;

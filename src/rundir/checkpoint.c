@@ -56,30 +56,81 @@ weft_status weft_checkpoint_write(const weft_rundir *rundir, const weft_job_reco
     return weft_rundir_stuck(rundir, st);
 }
 
-/* Parses a checkpoint in memory. Returns 0 if it is not one of this job. */
-static int take(const weft_rundir *rundir, weft_job_record *e, const char *data,
-                size_t bytes, weft_state *state, weft_arena *mem)
+/* The packed record of a checkpoint in memory, of which `bytes` are without the hash at the
+ * end; NULL: it is damaged, or of another run. */
+static const char *record_of(const char *data, size_t bytes, uint64_t run, unit_head *head)
 {
-    unit_head head;
     uint64_t sum;
     int64_t job;
-    if (bytes < sizeof head + sizeof sum) return 0;
-    memcpy(&head, data, sizeof head);
-    memcpy(&sum, data + bytes - sizeof sum, sizeof sum);
-    if (weft_hash(data, bytes - sizeof sum, 0) != sum) return 0;
-    unit_head expected = head_of(rundir, e, state, head.record_bytes);
+    if (bytes < sizeof *head) return NULL;
+    memcpy(head, data, sizeof *head);
+    memcpy(&sum, data + bytes, sizeof sum);
+    if (weft_hash(data, bytes, 0) != sum || memcmp(head->magic, magic, sizeof magic) != 0 ||
+        head->run != run)
+        return NULL;
+    const char *packed = data + bytes - head->record_bytes;
+    return weft_job_record_is(packed, (size_t)head->record_bytes, &job) ? packed : NULL;
+}
+
+/* 1 if the first is the second with no more resource. */
+static int is_shorter(const weft_job *job, const weft_job *whole)
+{
+    weft_job grown = *job;
+    grown.resource = whole->resource;
+    return job->resource <= whole->resource &&
+           weft_job_hash(&grown) == weft_job_hash(whole);
+}
+
+/* Takes over what a record says of the first units of the same job. */
+static void take_units(weft_job_record *record, const weft_job_record *past,
+                       weft_arena *mem)
+{
+    size_t n = (size_t)past->done, k = (size_t)past->res.k;
+    weft_result *res = &record->res;
+    const weft_result own = *res;
+    *res = past->res;
+    res->metric = own.metric;
+    res->arm_loss = own.arm_loss;
+    res->arm_wrong = own.arm_wrong;
+    res->arm_count = own.arm_count;
+    res->logp = own.logp;
+    memcpy(res->metric, past->res.metric, (size_t)res->nmetric * sizeof *res->metric);
+    memcpy(res->arm_loss, past->res.arm_loss, k * sizeof *res->arm_loss);
+    memcpy(res->arm_wrong, past->res.arm_wrong, k * sizeof *res->arm_wrong);
+    memcpy(res->arm_count, past->res.arm_count, k * sizeof *res->arm_count);
+    memcpy(res->logp, past->res.logp, k * sizeof *res->logp);
+    if (res->note) res->note = weft_arena_text(mem, "%s", res->note);
+    record->team = past->team;
+    record->ticket = past->ticket;
+    record->began = past->began;
+    record->seconds = past->seconds;
+    record->done = past->done;
+    memcpy(record->row, past->row, n * (size_t)past->ncolumn * sizeof *record->row);
+    memcpy(record->logp, past->logp, n * k * sizeof *record->logp);
+    memcpy(record->spent, past->spent, n * sizeof *record->spent);
+}
+
+/* Parses a checkpoint in memory. Returns 0 if it is not one of this job, or of one that was
+ * given more since. */
+static int take(const weft_rundir *rundir, weft_job_record *e, const char *data,
+                size_t bytes, weft_state *state, weft_arena *mem, weft_arena *tmp)
+{
+    unit_head head;
+    weft_job_record past;
     size_t nx = (size_t)state->nx * sizeof *state->x;
     size_t naux = (size_t)state->naux * sizeof *state->aux;
-    size_t nrecord = (size_t)head.record_bytes;
-    if (memcmp(&head, &expected, sizeof head) != 0 ||
-        bytes != sizeof head + nx + naux + nrecord + sizeof sum)
+    if (bytes < sizeof(uint64_t)) return 0;
+    bytes -= sizeof(uint64_t);
+    const char *packed = record_of(data, bytes, rundir->id, &head);
+    if (!packed || head.nx != state->nx || head.naux != state->naux ||
+        head.real_bytes != (int64_t)sizeof(real) ||
+        packed != data + sizeof head + nx + naux ||
+        !weft_job_record_read(&past, packed, tmp))
         return 0;
-    const char *record = data + sizeof head + nx + naux;
-    int64_t units = e->nunit;
-    if (!weft_job_record_is(record, nrecord, &job) ||
-        !weft_job_record_unpack(e, record, mem) || e->nunit != units || e->done < 1 ||
-        e->done >= units)
+    if (!is_shorter(&past.job, &e->job) || past.res.nmetric != e->res.nmetric ||
+        past.ncolumn != e->ncolumn || past.done < 1 || past.done >= e->nunit)
         return 0;
+    take_units(e, &past, mem);
     memcpy(state->x, data + sizeof head, nx);
     memcpy(state->aux, data + sizeof head + nx, naux);
     return 1;
@@ -96,10 +147,12 @@ void weft_checkpoint_read(const weft_rundir *rundir, weft_job_record *record,
         size_t bytes = (size_t)info.st_size;
         char *data = WEFT_NEW(tmp, char, bytes);
         int read = weft_file_load(path, data, bytes) == WEFT_OK;
-        if (!read || !take(rundir, record, data, bytes, state, mem)) {
+        if (!read || !take(rundir, record, data, bytes, state, mem, tmp)) {
             weft_job_record_room(record, record->res.nmetric, units, record->ncolumn, mem);
             weft_result_begin(&record->res, &record->job);
-            weft_log(WEFT_WARN, "%s is damaged or of another run: job %lld starts again",
+            weft_log(WEFT_WARN,
+                     "%s is damaged, of another run, or of a job that was given more and "
+                     "depends on its length: job %lld starts again",
                      path, (long long)record->job.id);
         }
     }
@@ -111,19 +164,10 @@ int weft_checkpoint_peek(const char *path, uint64_t run, weft_job_record *record
 {
     struct stat info;
     unit_head head;
-    uint64_t sum;
-    int64_t job;
-    if (stat(path, &info) != 0 || info.st_size < (off_t)(sizeof head + sizeof sum))
-        return 0;
-    size_t bytes = (size_t)info.st_size - sizeof sum;
-    char *data = WEFT_NEW(mem, char, bytes + sizeof sum);
-    if (weft_file_load(path, data, bytes + sizeof sum) != WEFT_OK) return 0;
-    memcpy(&head, data, sizeof head);
-    memcpy(&sum, data + bytes, sizeof sum);
-    if (weft_hash(data, bytes, 0) != sum || memcmp(head.magic, magic, sizeof magic) != 0 ||
-        head.run != run)
-        return 0;
-    const char *packed = data + bytes - head.record_bytes;
-    return weft_job_record_is(packed, (size_t)head.record_bytes, &job) &&
-           weft_job_record_read(record, packed, mem) && record->done > 0;
+    if (stat(path, &info) != 0 || info.st_size < (off_t)sizeof(uint64_t)) return 0;
+    size_t bytes = (size_t)info.st_size;
+    char *data = WEFT_NEW(mem, char, bytes);
+    if (weft_file_load(path, data, bytes) != WEFT_OK) return 0;
+    const char *packed = record_of(data, bytes - sizeof(uint64_t), run, &head);
+    return packed && weft_job_record_read(record, packed, mem) && record->done > 0;
 }

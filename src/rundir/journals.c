@@ -62,6 +62,20 @@ weft_status weft_rundir_begin(weft_rundir *rundir, const char *conf, const char 
                       rundir->world);
 }
 
+static weft_status grow(weft_rundir *rundir)
+{
+    TRY(weft_journal_add(&rundir->journal, TAG_GROWN, rundir->conf,
+                         strlen(rundir->conf) + 1));
+    return weft_journal_sync(&rundir->journal);
+}
+
+weft_status weft_rundir_grow(weft_rundir *rundir, const char *conf)
+{
+    rundir->conf = conf;
+    weft_status st = rundir->world->rank == 0 ? grow(rundir) : WEFT_OK;
+    return weft_agree(weft_rundir_stuck(rundir, st), rundir->world);
+}
+
 weft_status weft_rundir_join(weft_rundir *rundir, int team)
 {
     int fresh;

@@ -10,6 +10,10 @@
 WEFT_CHECKED weft_status weft_rundir_begin(weft_rundir *rundir, const char *conf,
                                            const char *data, double bytes);
 
+/* Records the configuration of a run that is given more, which holds from now on. EFILE.
+ * Collective over world. */
+WEFT_CHECKED weft_status weft_rundir_grow(weft_rundir *rundir, const char *conf);
+
 /* Opens the journal of one of several teams; called by its leader. That of team 0 is open
  * already. EFILE. */
 WEFT_CHECKED weft_status weft_rundir_join(weft_rundir *rundir, int team);

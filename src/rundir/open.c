@@ -182,6 +182,8 @@ static weft_status take_head(weft_rundir *rundir, const weft_record *rec, int64_
     int damaged = 0;
     for (int64_t i = 0; i < n; i++) {
         if (rec[i].tag == TAG_CONF) conf = weft_record_text(&rec[i]);
+        if (rec[i].tag == TAG_GROWN && rundir->conf && weft_record_text(&rec[i]))
+            rundir->conf = weft_record_text(&rec[i]); /* of the same identity */
         if (rec[i].tag == TAG_DONE) take_done(rundir, &rec[i]);
         rundir->retried |= rec[i].tag == TAG_RETRY;
         if (rec[i].tag == TAG_DIRECTORY) rundir->directory = weft_record_text(&rec[i]);

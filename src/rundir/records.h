@@ -15,7 +15,8 @@ enum {
     TAG_TIME,
     TAG_DIRECTORY,
     TAG_RETRY,
-    TAG_VOID, /* of no journal: a record that does not count */
+    TAG_GROWN, /* the configuration of a run that was given more */
+    TAG_VOID,  /* of no journal: a record that does not count */
     TAG_JOB = 16
 };
 

@@ -34,14 +34,15 @@ typedef struct weft_rundir {
     weft_journal journal;   /* the journal of this leader's team:
                                NAME.d/journal, or journal-TEAM */
     const char *conf;       /* text of the configuration in the journal; NULL: none */
-    const char *data;       /* digest of the packed file */
-    const char *tables;     /* weft_tables_text, for the journal's head; NULL: none */
-    const char *directory;  /* in which the run was begun; NULL: not known */
-    int64_t began;          /* seconds since 1970 */
-    uint64_t id;            /* hash of conf, data and began, in the head of every other
-                               file */
-    int done;               /* 1: the run is complete, and only the removal of the directory
-                               is missing */
+    const char *grown;     /* text of the same with more resource; NULL: it has not grown */
+    const char *data;      /* digest of the packed file */
+    const char *tables;    /* weft_tables_text, for the journal's head; NULL: none */
+    const char *directory; /* in which the run was begun; NULL: not known */
+    int64_t began;         /* seconds since 1970 */
+    uint64_t id;           /* hash of conf, data and began, in the head of every other
+                              file */
+    int done;              /* 1: the run is complete, and only the removal of the directory
+                              is missing */
     int64_t npast;
     int64_t ntime;
     weft_time *time; /* [ntime] times of the search in the journals, and of this start */

@@ -9,7 +9,8 @@ typedef struct sweep {
 } sweep;
 
 static const weft_opt sweep_opts[] = {
-    WEFT_RESOURCE_OPT(sweep, resource, "of each configuration"),
+    WEFT_LONG_OPT("resource", sweep, resource, "0", 0, 1e9,
+                  WEFT_RESOURCE_ABOUT("of each configuration"), .role = WEFT_GROWS),
     WEFT_LONG_OPT("only", sweep, only, "-1", -1, 1e9,
                   "index of the one configuration to train; -1: all"),
     {0},

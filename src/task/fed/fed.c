@@ -285,6 +285,13 @@ static int64_t fed_units(const void *self, const weft_job *job)
     return job->resource >= 1 ? (int64_t)job->resource : 1;
 }
 
+/* Rounds know nothing of those to come. */
+static int fed_grows(const void *self)
+{
+    (void)self;
+    return 1;
+}
+
 /* Cost of rounds only: steps and scores of the cohort, and the sum of changes over
  * ranks. */
 static void fed_cost(const void *self, const weft_job *job, weft_cost *out)
@@ -391,6 +398,7 @@ const weft_task weft_task_fed = {
     .seconds = fed_seconds,
     .price = fed_price,
     .units = fed_units,
+    .grows = fed_grows,
     .step = fed_step,
     .mixes = fed_mixes,
     .score = fed_score,

@@ -1,0 +1,98 @@
+#!/bin/sh
+# A run of one job, stopped or complete, is given more rounds: it ends as one that had them
+# from the beginning. Prints TAP.
+. tests/tap.sh
+
+"$weft" pack synthetic images rows=600 clients=12 partition=shards -o "$tmp/img.h5" >"$tmp/log" 2>&1
+result $? "clients are packed"
+cat >"$tmp/in.ini" <<END
+[run]
+data = $tmp/img.h5
+task = fed
+tuner = random
+[fed]
+model = mlp
+cohort = 4
+eval_clients = 0
+eval_every = 4
+[mlp]
+hidden = 6
+[device]
+sample_seconds = 0.1
+[random]
+resource = 11
+END
+
+# does RANKS STATUS COMMAND ARGUMENT...
+does()
+{
+    ranks=$1 want=$2
+    shift 2
+    timeout "$net" mpirun -n "$ranks" "$weft" "$@" >"$tmp/out" 2>"$tmp/log"
+    [ $? = "$want" ]
+}
+# refused PATTERN STATEMENT ARGUMENT...
+refused()
+{
+    pattern=$1 statement=$2
+    shift 2
+    does 1 2 resume "$@" && grep -Eq "^weft: .*($pattern)" "$tmp/log"
+    result $? "$statement"
+}
+same() # STATEMENT: more.h5 is whole.h5, in scores, rounds and virtual time
+{
+    [ -n "$(digest "$tmp/whole.h5")" ] && [ "$(digest "$tmp/more.h5")" = "$(digest "$tmp/whole.h5")" ] &&
+        for run in whole more; do
+            "$weft" report "$tmp/$run.h5" | grep -E '^(winner|valid|test|1 |in these)' | sed 's/ [0-9.]*  *\([01]\.[0-9][0-9][0-9]\)  / \1  /' >"$tmp/$run"
+        done && diff "$tmp/whole" "$tmp/more" >"$tmp/out" && [ ! -e "$tmp/more.d" ]
+    result $? "$1"
+}
+for how in server.optimizer=sgd server.momentum=0.9 server.optimizer=yogi client.mu=0.1 run.mixing=fedex; do
+    axis=
+    [ $how != run.mixing=fedex ] || axis="client.lr=0.01|0.1|0.5 space.configs=1 fedex.k=3"
+    # shellcheck disable=SC2086
+    does 1 0 tune "$tmp/in.ini" $how $axis -o "$tmp/whole.h5" --force &&
+        does 1 0 tune "$tmp/in.ini" $how $axis random.resource=5 -o "$tmp/more.h5" --force &&
+        does 2 0 resume "$tmp/more.h5" random.resource=11 && grep -q 'complete and is given more: its 5 rounds stay' "$tmp/log"
+    result $? "a complete run with $how is given more on other ranks"
+    same "and ends as one that had so many from the beginning"
+done
+refused 'the run has 11; a resume may give it more' "a run is not given less" "$tmp/more.h5" random.resource=10
+refused 'has that resource already; give it more' "nor as much as it has" "$tmp/more.h5" random.resource=11
+refused 'client.lr = 0.2: a resume may change only run.data' "and nothing else is changed" "$tmp/more.h5" \
+    random.resource=12 client.lr=0.2
+"$weft" report "$tmp/more.h5" >"$tmp/out" 2>"$tmp/log" && [ ! -e "$tmp/more.d" ]
+result $? "after which the run is there as before"
+
+# Stopped with fewer rounds, given more while it is stopped, and twice; killed after that.
+rm "$tmp/more.h5"
+does 1 0 tune "$tmp/in.ini" random.resource=14 -o "$tmp/whole.h5" --force &&
+    does 1 75 tune "$tmp/in.ini" random.resource=6 run.time_limit=1e-9 -o "$tmp/more.h5" --force &&
+    does 1 75 resume "$tmp/more.h5" random.resource=9 && "$weft" report "$tmp/more.h5" | grep -q 'after 2 of 9 rounds'
+result $? "a stopped run is given more"
+does 1 75 resume "$tmp/more.h5" && "$weft" report "$tmp/more.h5" | grep -q 'after 3 of 9 rounds'
+result $? "which holds for the next starts, too"
+does 1 0 resume "$tmp/more.h5" run.time_limit=0 && does 1 75 resume "$tmp/more.h5" random.resource=14 run.time_limit=1e-9 &&
+    [ -e "$tmp/more.h5" ] && "$weft" report "$tmp/more.h5" | grep -q '^rounds  *9 in'
+result $? "a complete run that is stopped again is there as it was"
+does 2 0 resume "$tmp/more.h5" run.time_limit=0
+same "and ends"
+does 1 0 tune "$tmp/in.ini" random.resource=6 -o "$tmp/more.h5" --force
+WEFT_HOLD='its 6 rounds stay' "$weft" resume "$tmp/more.h5" random.resource=14 >"$tmp/out" 2>"$tmp/log" &
+pid=$!
+held $pid && kill -KILL $pid
+wait $pid 2>"$tmp/log"
+[ -e "$tmp/more.d/journal" ] && does 1 0 resume "$tmp/more.h5" random.resource=14
+same "so does one that was killed when it was given more"
+
+# Where it cannot be.
+does 1 0 tune "$tmp/in.ini" client.lr="log 0.01 .. 1" space.configs=2 -o "$tmp/two.h5"
+refused 'cannot be given more: it is of several jobs' "a search of several jobs is not given more" "$tmp/two.h5" random.resource=12
+does 1 75 tune "$tmp/in.ini" client.lr="log 0.01 .. 1" space.configs=2 run.time_limit=1e-9 -o "$tmp/two.h5" --force
+refused 'cannot be given more: it is of several jobs' "nor one that was stopped" "$tmp/two.h5" random.resource=12
+printf '[run]\ntask = sgd\ndata = %s\ntuner = random\n[sgd]\nmodel = linear\n' "$tmp/rows.h5" >"$tmp/sgd.ini"
+"$weft" pack synthetic images rows=100 -o "$tmp/rows.h5" >"$tmp/log" 2>&1 && does 1 0 tune "$tmp/sgd.ini" random.resource=2 -o "$tmp/sgd.h5"
+refused 'a task whose jobs depend on their length' "nor a task whose jobs depend on their length" "$tmp/sgd.h5" random.resource=4
+"$weft" list random >"$tmp/out" 2>"$tmp/log" && grep -q 'weft resume. may raise it' "$tmp/out"
+result $? "what a resume may raise is listed"
+echo "1..$count"
