@@ -1,5 +1,6 @@
 /* The tables of everything that can be chosen by name, and the look-up in them. */
 #include "weft/registry.h"
+#include "weft/algorithm.h"
 #include "weft/feature.h"
 #include "weft/mixing.h"
 #include "weft/model.h"
@@ -11,37 +12,41 @@
 
 #include <string.h>
 
-#define READER(n)  &weft_reader_##n,
-#define FEATURE(n) &weft_feature_##n,
-#define MODEL(n)   &weft_model_##n,
-#define NET(n)     &weft_net_##n,
-#define TASK(n)    &weft_task_##n,
-#define TUNER(n)   &weft_tuner_##n,
-#define SAMPLER(n) &weft_sampler_##n,
-#define MIXING(n)  &weft_mixing_##n,
+#define READER(n)    &weft_reader_##n,
+#define FEATURE(n)   &weft_feature_##n,
+#define MODEL(n)     &weft_model_##n,
+#define NET(n)       &weft_net_##n,
+#define ALGORITHM(n) &weft_algorithm_##n,
+#define TASK(n)      &weft_task_##n,
+#define TUNER(n)     &weft_tuner_##n,
+#define SAMPLER(n)   &weft_sampler_##n,
+#define MIXING(n)    &weft_mixing_##n,
 
 const weft_reader *const weft_readers[] = {WEFT_READERS(READER) NULL};
 const weft_feature *const weft_features[] = {WEFT_FEATURES(FEATURE) NULL};
 const weft_model *const weft_models[] = {WEFT_MODELS(MODEL) NULL};
 const weft_net *const weft_nets[] = {WEFT_NETS(NET) NULL};
+const weft_algorithm *const weft_algorithms[] = {WEFT_ALGORITHMS(ALGORITHM) NULL};
 const weft_task *const weft_tasks[] = {WEFT_TASKS(TASK) NULL};
 const weft_tuner *const weft_tuners[] = {WEFT_TUNERS(TUNER) NULL};
 const weft_sampler *const weft_samplers[] = {WEFT_SAMPLERS(SAMPLER) NULL};
 const weft_mixing *const weft_mixings[] = {WEFT_MIXINGS(MIXING) NULL};
 
-#define READER_KIND(n)  &weft_reader_##n.kind,
-#define FEATURE_KIND(n) &weft_feature_##n.kind,
-#define MODEL_KIND(n)   &weft_model_##n.kind,
-#define NET_KIND(n)     &weft_net_##n.kind,
-#define TASK_KIND(n)    &weft_task_##n.kind,
-#define TUNER_KIND(n)   &weft_tuner_##n.kind,
-#define SAMPLER_KIND(n) &weft_sampler_##n.kind,
-#define MIXING_KIND(n)  &weft_mixing_##n.kind,
+#define READER_KIND(n)    &weft_reader_##n.kind,
+#define FEATURE_KIND(n)   &weft_feature_##n.kind,
+#define MODEL_KIND(n)     &weft_model_##n.kind,
+#define NET_KIND(n)       &weft_net_##n.kind,
+#define ALGORITHM_KIND(n) &weft_algorithm_##n.kind,
+#define TASK_KIND(n)      &weft_task_##n.kind,
+#define TUNER_KIND(n)     &weft_tuner_##n.kind,
+#define SAMPLER_KIND(n)   &weft_sampler_##n.kind,
+#define MIXING_KIND(n)    &weft_mixing_##n.kind,
 
 const weft_kind *const weft_reader_kinds[] = {WEFT_READERS(READER_KIND) NULL};
 const weft_kind *const weft_feature_kinds[] = {WEFT_FEATURES(FEATURE_KIND) NULL};
 const weft_kind *const weft_model_kinds[] = {WEFT_MODELS(MODEL_KIND) NULL};
 const weft_kind *const weft_net_kinds[] = {WEFT_NETS(NET_KIND) NULL};
+const weft_kind *const weft_algorithm_kinds[] = {WEFT_ALGORITHMS(ALGORITHM_KIND) NULL};
 const weft_kind *const weft_task_kinds[] = {WEFT_TASKS(TASK_KIND) NULL};
 const weft_kind *const weft_tuner_kinds[] = {WEFT_TUNERS(TUNER_KIND) NULL};
 const weft_kind *const weft_sampler_kinds[] = {WEFT_SAMPLERS(SAMPLER_KIND) NULL};
@@ -74,6 +79,7 @@ DEFINE_FIND(reader)
 DEFINE_FIND(feature)
 DEFINE_FIND(model)
 DEFINE_FIND(net)
+DEFINE_FIND(algorithm)
 DEFINE_FIND(task)
 DEFINE_FIND(tuner)
 DEFINE_FIND(sampler)

@@ -39,6 +39,9 @@ typedef struct weft_table {
     int d;
 } weft_table;
 
+/* Numbers of n tensors in all. */
+int64_t weft_tensors_size(int n, const weft_tensor *tensor);
+
 typedef struct weft_net {
     weft_kind kind; /* those of its options that have a role may be axes with task sgd; task
                        fed has one network for all trials */

@@ -11,7 +11,10 @@
 #define WEFT_FEATURES(X) X(rff) X(ngram)
 #define WEFT_MODELS(X)   X(ridge) X(logistic) X(svm)
 #define WEFT_NETS(X)     X(linear) X(mlp) X(cnn) X(lstm) X(txtcnn)
-#define WEFT_TASKS(X)    X(fmap) X(fed) X(sgd) X(flow) X(replay) X(command)
+#define WEFT_ALGORITHMS(X)                                                                 \
+    X(fedavg)                                                                              \
+    X(scaffold) X(feddyn) X(fednova) X(ditto) X(fedper) X(fedrep) X(apfl) X(local) X(cpg)
+#define WEFT_TASKS(X) X(fmap) X(fed) X(sgd) X(flow) X(replay) X(command)
 #define WEFT_TUNERS(X)                                                                     \
     X(random) X(ws_sha) X(ws_eg) X(ws_one) X(sha) X(hyperband) X(asha) X(pbt)
 #define WEFT_SAMPLERS(X) X(space) X(tpe) X(kde) X(forest)
@@ -21,23 +24,26 @@ typedef struct weft_reader weft_reader;
 typedef struct weft_feature weft_feature;
 typedef struct weft_model weft_model;
 typedef struct weft_net weft_net;
+typedef struct weft_algorithm weft_algorithm;
 typedef struct weft_task weft_task;
 typedef struct weft_tuner weft_tuner;
 typedef struct weft_sampler weft_sampler;
 typedef struct weft_mixing weft_mixing;
 
-#define WEFT_DECLARE_READER(n)  extern const weft_reader weft_reader_##n;
-#define WEFT_DECLARE_FEATURE(n) extern const weft_feature weft_feature_##n;
-#define WEFT_DECLARE_MODEL(n)   extern const weft_model weft_model_##n;
-#define WEFT_DECLARE_NET(n)     extern const weft_net weft_net_##n;
-#define WEFT_DECLARE_TASK(n)    extern const weft_task weft_task_##n;
-#define WEFT_DECLARE_TUNER(n)   extern const weft_tuner weft_tuner_##n;
-#define WEFT_DECLARE_SAMPLER(n) extern const weft_sampler weft_sampler_##n;
-#define WEFT_DECLARE_MIXING(n)  extern const weft_mixing weft_mixing_##n;
+#define WEFT_DECLARE_READER(n)    extern const weft_reader weft_reader_##n;
+#define WEFT_DECLARE_FEATURE(n)   extern const weft_feature weft_feature_##n;
+#define WEFT_DECLARE_MODEL(n)     extern const weft_model weft_model_##n;
+#define WEFT_DECLARE_NET(n)       extern const weft_net weft_net_##n;
+#define WEFT_DECLARE_ALGORITHM(n) extern const weft_algorithm weft_algorithm_##n;
+#define WEFT_DECLARE_TASK(n)      extern const weft_task weft_task_##n;
+#define WEFT_DECLARE_TUNER(n)     extern const weft_tuner weft_tuner_##n;
+#define WEFT_DECLARE_SAMPLER(n)   extern const weft_sampler weft_sampler_##n;
+#define WEFT_DECLARE_MIXING(n)    extern const weft_mixing weft_mixing_##n;
 WEFT_READERS(WEFT_DECLARE_READER)
 WEFT_FEATURES(WEFT_DECLARE_FEATURE)
 WEFT_MODELS(WEFT_DECLARE_MODEL)
 WEFT_NETS(WEFT_DECLARE_NET)
+WEFT_ALGORITHMS(WEFT_DECLARE_ALGORITHM)
 WEFT_TASKS(WEFT_DECLARE_TASK)
 WEFT_TUNERS(WEFT_DECLARE_TUNER)
 WEFT_SAMPLERS(WEFT_DECLARE_SAMPLER)
@@ -48,6 +54,7 @@ extern const weft_reader *const weft_readers[];
 extern const weft_feature *const weft_features[];
 extern const weft_model *const weft_models[];
 extern const weft_net *const weft_nets[];
+extern const weft_algorithm *const weft_algorithms[];
 extern const weft_task *const weft_tasks[];
 extern const weft_tuner *const weft_tuners[];
 extern const weft_sampler *const weft_samplers[];
@@ -58,6 +65,7 @@ extern const weft_kind *const weft_reader_kinds[];
 extern const weft_kind *const weft_feature_kinds[];
 extern const weft_kind *const weft_model_kinds[];
 extern const weft_kind *const weft_net_kinds[];
+extern const weft_kind *const weft_algorithm_kinds[];
 extern const weft_kind *const weft_task_kinds[];
 extern const weft_kind *const weft_tuner_kinds[];
 extern const weft_kind *const weft_sampler_kinds[];
@@ -68,6 +76,7 @@ WEFT_CHECKED weft_status weft_reader_find(const char *name, const weft_reader **
 WEFT_CHECKED weft_status weft_feature_find(const char *name, const weft_feature **out);
 WEFT_CHECKED weft_status weft_model_find(const char *name, const weft_model **out);
 WEFT_CHECKED weft_status weft_net_find(const char *name, const weft_net **out);
+WEFT_CHECKED weft_status weft_algorithm_find(const char *name, const weft_algorithm **out);
 WEFT_CHECKED weft_status weft_task_find(const char *name, const weft_task **out);
 WEFT_CHECKED weft_status weft_tuner_find(const char *name, const weft_tuner **out);
 WEFT_CHECKED weft_status weft_sampler_find(const char *name, const weft_sampler **out);

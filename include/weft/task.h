@@ -189,8 +189,6 @@ typedef struct weft_task {
 /* The task's tensors, of which there are none without its function. */
 int weft_task_tensors(const weft_task *task, const void *self, const weft_job *job,
                       weft_tensor out[WEFT_MAX_TENSORS]);
-/* Total number of elements of the tensors. */
-int64_t weft_tensors_size(int n, const weft_tensor *tensor);
 /* A zero state of the size after the job (job NULL: as in nstate). Owned by mem. */
 weft_state weft_state_new(const weft_task *task, const void *self, const weft_job *job,
                           weft_arena *mem);

@@ -15,13 +15,25 @@ typedef struct shelf {
     const weft_kind *const *kind; /* ended by NULL */
 } shelf;
 
-enum { READERS, FEATURES, MODELS, NETS, TASKS, TUNERS, SAMPLERS, MIXINGS, NSHELF };
+enum {
+    READERS,
+    FEATURES,
+    MODELS,
+    NETS,
+    ALGORITHMS,
+    TASKS,
+    TUNERS,
+    SAMPLERS,
+    MIXINGS,
+    NSHELF
+};
 
 static const shelf shelves[NSHELF] = {
     [READERS] = {"readers", weft_reader_kinds},
     [FEATURES] = {"features", weft_feature_kinds},
     [MODELS] = {"models", weft_model_kinds},
     [NETS] = {"nets", weft_net_kinds},
+    [ALGORITHMS] = {"algorithms", weft_algorithm_kinds},
     [TASKS] = {"tasks", weft_task_kinds},
     [TUNERS] = {"tuners", weft_tuner_kinds},
     [SAMPLERS] = {"samplers", weft_sampler_kinds},

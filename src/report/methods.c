@@ -41,6 +41,7 @@ static const weft_opt *option_of(const char *section, const char *key)
                                              weft_feature_kinds,
                                              weft_model_kinds,
                                              weft_net_kinds,
+                                             weft_algorithm_kinds,
                                              weft_tuner_kinds,
                                              weft_sampler_kinds,
                                              weft_mixing_kinds};

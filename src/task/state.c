@@ -49,14 +49,3 @@ uint64_t weft_state_hash(const weft_state *state)
     return weft_hash(state->aux, (size_t)state->naux * sizeof *state->aux,
                      weft_hash(state->x, bytes_of_x(state), 0));
 }
-
-int64_t weft_tensors_size(int n, const weft_tensor *tensor)
-{
-    int64_t sum = 0;
-    for (int i = 0; i < n; i++) {
-        int64_t count = 1;
-        for (int k = 0; k < tensor[i].nd; k++) count *= tensor[i].dims[k];
-        sum += count;
-    }
-    return sum;
-}

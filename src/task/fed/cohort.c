@@ -4,6 +4,7 @@
 #include "cohort.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- drawing ---- */
 
@@ -58,8 +59,17 @@ void fed_draw(const fed_task *fed, uint64_t round, int64_t n, int64_t m, int rep
     weft_client_fetch(fed->clients, m, client);
 }
 
-fed_training fed_pick(const fed_task *fed, const weft_mix *mix, int64_t trial,
-                      uint64_t round, int64_t j, int *pick)
+fed_client *fed_clients_new(const fed_task *fed, int64_t n, weft_arena *mem)
+{
+    size_t bytes = fed->algorithm->kind.size;
+    fed_client *client = WEFT_NEW(mem, fed_client, n);
+    char *special = weft_arena_alloc(mem, (size_t)n, bytes);
+    for (int64_t j = 0; j < n; j++) client[j].special = special + (size_t)j * bytes;
+    return client;
+}
+
+void fed_pick(const fed_task *fed, const weft_mix *mix, int64_t trial, uint64_t round,
+              int64_t j, int *pick, fed_client *client)
 {
     weft_arena *tmp = fed->work.tmp;
     size_t mark = weft_arena_mark(tmp);
@@ -75,10 +85,12 @@ fed_training fed_pick(const fed_task *fed, const weft_mix *mix, int64_t trial,
     else
         weft_mix_pick(mix, unit, pick);
     weft_mix_compose(mix, pick, conf);
-    fed_training training = fed->client;
-    weft_space_put(fed->env.space, conf, &fed_training_kind, &training);
+    const weft_kind *kind = &fed->algorithm->kind;
+    client->options = fed->client;
+    memcpy(client->special, fed->special, kind->size);
+    weft_space_put(fed->env.space, conf, &fed_training_kind, &client->options);
+    weft_space_put(fed->env.space, conf, kind, client->special);
     weft_arena_reset(tmp, mark);
-    return training;
 }
 
 /* ---- dealing ---- */

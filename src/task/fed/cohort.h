@@ -12,10 +12,13 @@ void fed_draw(const fed_task *fed, uint64_t round, int64_t n, int64_t m, int rep
  * the rank with the least work so far. */
 void fed_deal(const fed_task *fed, const fed_turn *turn, int64_t n, fed_client *client,
               weft_arena *tmp);
-/* The options that client j draws from m, keyed by (trial, round, j); the entries
- * drawn are written to pick. */
-fed_training fed_pick(const fed_task *fed, const weft_mix *mix, int64_t trial,
-                      uint64_t round, int64_t j, int *pick);
+/* The options that client j draws from m, keyed by (trial, round, j), into client->options
+ * and client->special, of which it has the memory; the entries drawn are written to pick.
+ */
+void fed_pick(const fed_task *fed, const weft_mix *mix, int64_t trial, uint64_t round,
+              int64_t j, int *pick, fed_client *client);
+/* Memory for n clients with their options. */
+fed_client *fed_clients_new(const fed_task *fed, int64_t n, weft_arena *mem);
 /* Sets the numbers of samples that the client trains on and scores. */
 void fed_size(const fed_task *fed, const fed_turn *turn, fed_client *client);
 

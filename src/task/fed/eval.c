@@ -43,7 +43,7 @@ static portion portion_new(const fed_task *fed, const fed_evaluation *evaluation
                               .after = evaluation->personal,
                               .part = evaluation->part,
                               .most = fed->worst},
-                     .client = WEFT_NEW(tmp, fed_client, PORTION),
+                     .client = fed_clients_new(fed, PORTION, tmp),
                      .told = WEFT_NEW(tmp, fed_client_result, PORTION),
                      .wire = WEFT_NEW(tmp, int64_t, fed_room(PORTION)),
                      .pick = WEFT_NEW(tmp, int, nblock)};
@@ -67,8 +67,8 @@ weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evaluation, int64_
         int64_t n = m - i < PORTION ? m - i : PORTION;
         for (int64_t j = 0; j < n; j++) {
             int64_t client = drawn ? drawn[i + j] : i + j;
-            p.client[j] = (fed_client){.client = client};
-            p.client[j].options = fed_pick(fed, mix, trial, FED_EVALUATION, client, p.pick);
+            p.client[j] = (fed_client){.client = client, .special = p.client[j].special};
+            fed_pick(fed, mix, trial, FED_EVALUATION, client, p.pick, &p.client[j]);
             fed_size(fed, &p.turn, &p.client[j]);
         }
         fed_deal(fed, &p.turn, n, p.client, tmp);

@@ -15,6 +15,7 @@
 #include "own.h"
 #include "round.h"
 #include "turns.h"
+#include "visit.h"
 #include "weft/registry.h"
 
 #include <math.h>
@@ -25,15 +26,18 @@ enum { SCORED = 64 };
 
 /* ---- setup ---- */
 
-static const weft_choice fed_choices[] = {{"model", weft_net_kinds}, {0}};
+static const weft_choice fed_choices[] = {
+    {"model", weft_net_kinds}, {"algorithm", weft_algorithm_kinds}, {0}};
 
 static weft_status fed_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], int *n)
 {
     fed_task *fed = self;
     TRY(weft_net_find(fed->net_name, &fed->net));
+    TRY(weft_algorithm_find(fed->algorithm_name, &fed->algorithm));
     kind[0] = &fed_training_kind;
     kind[1] = &fed_server_kind;
-    *n = 2;
+    kind[2] = &fed->algorithm->kind;
+    *n = 3;
     return WEFT_OK;
 }
 
@@ -132,8 +136,33 @@ static weft_status model_new(fed_task *fed)
     TRY(weft_conf_bind(fed->env.conf, &fed->net->kind, fed->model));
     TRY(weft_net_setup(fed->net, fed->model, &shape, "fed", fed->env.data->path));
     fed->nweight = fed->net->nweight(fed->model);
+    fed->ntensor = fed->net->tensors(fed->model, fed->tensor);
     fed->worst = 2 * log(shape.classes);
     return WEFT_OK;
+}
+
+static weft_status algorithm_new(fed_task *fed)
+{
+    const weft_algorithm *algorithm = fed->algorithm;
+    fed->special = weft_arena_alloc(fed->env.mem, 1, algorithm->kind.size);
+    TRY(weft_conf_bind(fed->env.conf, &algorithm->kind, fed->special));
+    if (algorithm->setup) TRY(algorithm->setup(fed->special, fed->ntensor, fed->tensor));
+    fed->at = fed_layout_of(fed);
+    fed->summed = fed->nweight + fed_amounts(fed, NULL, 1).sums;
+    double bytes = (double)fed->at.slots * sizeof(real);
+    if (bytes > fed->env.memory)
+        return weft_fail(WEFT_ELIMIT,
+                         "fed.algorithm = %s keeps %lld numbers of each of %lld clients, "
+                         "%.3g GB; run.memory allows %g GB a rank: make the model smaller, "
+                         "let clients keep less, or allow more",
+                         fed->algorithm_name, (long long)fed->at.each,
+                         (long long)fed->clients->n, bytes / 1e9, fed->env.memory / 1e9);
+    if (fed->at.each == 0 || !fed->replacement) return WEFT_OK;
+    return weft_fail(WEFT_ECONF,
+                     "fed.replacement = yes draws a client twice in a round, but with "
+                     "fed.algorithm = %s a client keeps numbers from turn to turn; set "
+                     "fed.replacement = no",
+                     fed->algorithm_name);
 }
 
 /* Computes means over clients, over a few thousand of them if there are more, and the
@@ -200,7 +229,11 @@ static weft_status workspace_new(fed_task *fed)
     work->velocity = WEFT_NEW(mem, real, fed->nweight);
     work->own = fed_own_new(fed, mem);
     work->anchor = WEFT_NEW(mem, real, work->own.table.rows > 0 ? fed->nweight : 0);
-    work->sum = WEFT_NEW(mem, double, fed->nweight + fed_room(started));
+    int turns = fed->algorithm->turn != NULL;
+    work->change = WEFT_NEW(mem, real, turns ? fed->nweight : 0);
+    work->spare = WEFT_NEW(mem, real, fed_amounts(fed, NULL, 1).spare);
+    work->sum =
+        WEFT_NEW(mem, double, fed->summed + started * fed->at.each + fed_room(started));
     work->net = fed->net->work(fed->model, work->most, mem);
     work->x = WEFT_NEW(mem, const float *, work->most);
     work->text = WEFT_NEW(mem, const uint8_t *, work->most);
@@ -230,6 +263,7 @@ static weft_status fed_setup(void *self, const weft_env *env)
     TRY(weft_conf_bind(env->conf, &weft_device_kind, &fed->device));
     TRY(weft_device_setup(&fed->device, fed->clients->n, env->seed, env->mem));
     TRY(model_new(fed));
+    TRY(algorithm_new(fed));
     weft_server server = fed->server;
     server.momentum =
         largest(axis_of(env->space, &fed_server_kind, "momentum"), server.momentum);
@@ -245,7 +279,13 @@ static int fed_tensors(const void *self, const weft_job *job,
 {
     const fed_task *fed = self;
     (void)job;
-    return fed->net->tensors(fed->model, out);
+    int n = fed->net->tensors(fed->model, out);
+    if (fed->at.nshared > 0)
+        out[n++] = (weft_tensor){"server.state", fed->at.shared, 1, {fed->at.nshared}};
+    if (fed->at.each > 0)
+        out[n++] = (weft_tensor){
+            "clients.state", fed->at.kept, 2, {fed->clients->n, fed->at.each}};
+    return n;
 }
 
 static void fed_word_weights(const void *self, const weft_job *job, weft_word_weights *out)
@@ -261,7 +301,7 @@ static void fed_word_weights(const void *self, const weft_job *job, weft_word_we
 static void fed_nstate(const void *self, const weft_job *job, weft_state *size)
 {
     const fed_task *fed = self;
-    size->nx = fed->nweight * (1 + fed->slots);
+    size->nx = fed->at.slots + fed->nweight * fed->slots;
     size->naux = fed_trial_size(fed, job ? job->mix.k : 1);
 }
 
@@ -270,6 +310,11 @@ static void fed_start(const void *self, const weft_job *job, weft_state *state)
     const fed_task *fed = self;
     (void)job;
     fed->net->init(fed->model, fed->env.seed, state->x);
+    weft_gain gain = {.n = fed->nweight,
+                      .options = fed->special,
+                      .x = state->x,
+                      .shared = state->x + fed->at.shared};
+    if (fed->algorithm->start) fed->algorithm->start(&gain, fed->env.seed);
     fed_trial_start(state);
 }
 
@@ -305,14 +350,15 @@ static void fed_cost(const void *self, const weft_job *job, weft_cost *out)
         fed_training training = fed->client;
         weft_space_put(fed->env.space, job->mix.conf + (size_t)i * job->mix.dim,
                        &fed_training_kind, &training);
-        epochs += exp(job->mix.logp[i]) * training.epochs;
+        epochs += exp(job->mix.logp[i]) * fed_amounts(fed, NULL, training.epochs).epochs;
     }
-    if (job->mix.nblock > 1) epochs = fed->client.epochs;
+    if (job->mix.nblock > 1) epochs = fed_amounts(fed, NULL, fed->client.epochs).epochs;
     double samples = epochs * fed->mean_samples + passes * fed->mean_valid / 3;
-    *out = (weft_cost){.flops = rounds * (double)fed->cohort * samples *
-                                fed->net->flops(fed->model),
-                       .bytes = ranks > 1 ? rounds * 8 * n * ranks : 0,
-                       .memory = fed->work.bytes + (1.0 + fed->slots) * n * sizeof(real)};
+    *out = (weft_cost){
+        .flops = rounds * (double)fed->cohort * samples * fed->net->flops(fed->model),
+        .bytes = ranks > 1 ? rounds * 8 * n * ranks : 0,
+        .memory =
+            fed->work.bytes + ((double)fed->at.slots + fed->slots * n) * sizeof(real)};
 }
 
 /* ---- work ---- */

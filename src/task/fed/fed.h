@@ -7,6 +7,7 @@
 #include "task/halt.h"
 #include "task/interval.h"
 #include "task/words.h"
+#include "weft/algorithm.h"
 #include "weft/task.h"
 
 enum { FED_WEIGHTED, FED_PLAIN };                             /* fed.average */
@@ -40,6 +41,7 @@ typedef struct fed_client {
     int late; /* 1: it missed the deadline because of its device and options */
     int rank; /* rank that trains it */
     fed_training options;
+    void *special; /* the algorithm's options, as it drew them */
 } fed_client;
 
 /* What a client has to do in its turn. */
@@ -78,11 +80,13 @@ typedef struct fed_workspace {
     real *w, *g, *velocity; /* [own.n], room for nweight */
     real *anchor;           /* [own.n] weights received, where own are some */
     fed_own own;
-    double *sum;           /* [nweight] running sum of weighted changes, followed by space
-                              for exchanges */
-    int most;              /* samples in a batch */
-    void *net;             /* workspace of the network */
-    const float **x;       /* [most] */
+    real *change,
+        *spare;      /* [nweight] of algorithms with turns of their own; their scratch */
+    double *sum;     /* [summed] running sums of changes, and of what algorithms add,
+                        followed by space for exchanges */
+    int most;        /* samples in a batch */
+    void *net;       /* workspace of the network */
+    const float **x; /* [most] */
     const uint8_t **text;  /* [most] */
     const uint32_t **word; /* [most] */
     int *length;           /* [most] */
@@ -93,8 +97,16 @@ typedef struct fed_workspace {
     double bytes;          /* its size */
 } fed_workspace;
 
+/* The numbers of a state x behind the weights: offsets of the server's further numbers, of
+ * what clients keep, [clients][each], and of the vectors of the server's optimizer. */
+typedef struct fed_layout {
+    int64_t shared, kept, slots;
+    int64_t nshared, each; /* each: the turns that the client has finished, then what the
+                              algorithm keeps; 0: nothing */
+} fed_layout;
+
 typedef struct fed_task {
-    const char *net_name;
+    const char *net_name, *algorithm_name;
     weft_word_keys words;
     int64_t cohort, pool, max_valid, eval_clients, eval_every, test_clients;
     int replacement, average, score, score_weights, select, target, score_both, eval_mode;
@@ -104,7 +116,13 @@ typedef struct fed_task {
     const weft_net *net;
     void *model;           /* the network's instance */
     weft_clients *clients; /* of the data: of a federation, or those that own documents */
+    const weft_algorithm *algorithm;
+    void *special; /* its options */
     int64_t nweight;
+    int64_t summed; /* numbers whose sums over clients a round needs */
+    fed_layout at;  /* of x */
+    int ntensor;    /* of the network */
+    weft_tensor tensor[WEFT_MAX_TENSORS];
     int slots;    /* number of vectors of the server's optimizer */
     double worst; /* mean loss that counts as divergence: 2 ln classes */
     weft_env env;
@@ -120,13 +138,14 @@ typedef struct fed_task {
 /* A set of turns that start from the same weights. */
 typedef struct fed_turns {
     const fed_turn *turn;
-    const real *from; /* [nweight] */
+    const real *from; /* a state's x, as far as it is scored */
     int64_t n;
     const fed_client *client; /* [n] */
     fed_client_result *told;  /* [n] out: results of those that this rank does */
-    int scale;                /* scale of weft_exact_add */
-    double *sum; /* [nweight] to which the weighted changes of clients that did not diverge
+    int scale, scale_more;    /* scales of weft_exact_add: of changes, of other sums */
+    double *sum; /* [summed] to which the weighted changes of clients that did not diverge
                     are added; NULL: not needed */
+    real *kept;  /* [n][at.each] out: what they keep after their turns; NULL: not needed */
     int stops;   /* 1: between two clients the run is told of progress, and it is looked
                     whether it must stop */
     double first, share; /* of the progress: what was done before, what these turns are */

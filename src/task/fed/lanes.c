@@ -4,6 +4,7 @@
  * client. */
 #include "lanes.h"
 #include "local.h"
+#include "visit.h"
 
 #include <math.h>
 #include <string.h>
@@ -44,6 +45,7 @@ typedef struct group {
 fed_lanes *fed_lanes_new(const fed_task *fed, int batch, weft_arena *mem)
 {
     int lanes = weft_lanes();
+    if (fed->algorithm->turn) return NULL;
     size_t numbers = (size_t)fed->nweight * (size_t)lanes;
     if (!fed->net->lanes_work || fed->env.data->form == WEFT_CHARS) return NULL;
     if (fed->nweight > MAX_BYTES || 3 * numbers * sizeof(real) > MAX_BYTES) return NULL;
@@ -210,7 +212,7 @@ static void add(const group *g)
     int use[WEFT_MAX_LANES] = {0};
     for (int l = 0; l < g->n; l++) {
         const lane *a = &g->lane[l];
-        weight[l] = (real)a->p->weight;
+        weight[l] = (real)(a->p->weight / fed_divisor(g->t, a->p));
         use[l] = !(a->out->diverged > 0) && a->p->weight > 0;
     }
     weft_lanes_add(g->t->nweight, g->d->w, g->d->from, weight, use, g->q->scale, g->q->sum);

@@ -77,10 +77,9 @@ void fed_settle_failure(const fed_task *fed, const fed_client *client,
     out->wrong[FED_AFTER] = out->count;
 }
 
-/* Scores client->valid samples, evenly spread over all. */
-static void score(const fed_task *fed, const real *w, const fed_own *own,
-                  const weft_samples *samples, const fed_client *client,
-                  const fed_turn *turn, int stage, fed_client_result *out)
+void fed_score_model(const fed_task *fed, const real *w, const fed_own *own,
+                     const weft_samples *samples, const fed_client *client,
+                     const fed_turn *turn, int stage, fed_client_result *out)
 {
     int64_t count = client->valid;
     const fed_workspace *work = &fed->work;
@@ -119,18 +118,77 @@ static int change_within(const fed_workspace *work, int64_t n, const real *from,
     return good;
 }
 
-/* Trains work.w, a copy of anchor[work.own.n]; out->diverged 1 if it diverged. WEFT_STOP.
+/* The gradient of a batch at w, into work.g; adds to *sum. */
+static void gradient(const fed_task *fed, const fed_training *training, const real *w,
+                     const weft_batch *batch, uint64_t key, weft_score *sum)
+{
+    const fed_workspace *work = &fed->work;
+    fed->net->grad(fed->model, work->net, w, batch, training->dropout, key, work->g, sum);
+}
+
+/* The step of APFL's own weights, and of their share. Returns 0 if it diverged. */
+static int blend(const fed_task *fed, const fed_training *training,
+                 const weft_course *course, const weft_batch *batch, uint64_t key)
+{
+    weft_blend *b = course->blend;
+    const real *g = fed->work.g;
+    int64_t n = fed->nweight;
+    real share = (real)b->share;
+    double slope = 0;
+    weft_score unused = {0};
+    for (int64_t i = 0; i < n; i++)
+        b->at[i] = share * b->own[i] + (1 - share) * course->w[i];
+    gradient(fed, training, b->at, batch, key, &unused);
+    for (int64_t i = 0; i < n; i++)
+        slope += ((double)b->own[i] - (double)course->w[i]) * (double)g[i];
+    weft_sgd sgd = {.lr = course->sgd.lr * b->share};
+    b->share = fmin(fmax(b->share - b->rate * slope, 0), 1);
+    return weft_sgd_step(&sgd, n, 1, b->own, fed->work.g, NULL, NULL) && isfinite(slope);
+}
+
+/* The numbers of fixed tensors: their gradients become 0, or they are set back to hold[].
  */
-static weft_status train(fed_task *fed, const real *anchor, const fed_client *client,
-                         const fed_turn *turn, const weft_samples *samples,
-                         fed_client_result *out)
+static void hold(const fed_task *fed, const weft_course *course, const real *from, real *to)
+{
+    for (int i = 0; i < fed->ntensor; i++) {
+        if (!course->fixed[i]) continue;
+        size_t n = (size_t)weft_tensors_size(1, &fed->tensor[i]);
+        int64_t at = fed->tensor[i].at;
+        if (from)
+            memcpy(to + at, from + at, n * sizeof *to);
+        else
+            memset(to + at, 0, n * sizeof *to);
+    }
+}
+
+/* A step of course->w on a batch. Returns 0 if it diverged. */
+static int descend(const fed_task *fed, const fed_training *training,
+                   const weft_course *course, const real *held, int first,
+                   const weft_batch *batch, uint64_t key, weft_score *sum)
+{
+    const fed_workspace *work = &fed->work;
+    int64_t n = work->own.n;
+    int sound = !course->blend || blend(fed, training, course, batch, key);
+    gradient(fed, training, course->w, batch, key, sum);
+    for (int64_t i = 0; course->drift && i < n; i++) work->g[i] += course->drift[i];
+    if (held) hold(fed, course, NULL, work->g);
+    sound &= weft_sgd_step(&course->sgd, n, first, course->w, work->g, work->velocity,
+                           course->anchor);
+    if (held) hold(fed, course, held, course->w);
+    return sound && isfinite(sum->loss);
+}
+
+weft_status fed_train(fed_task *fed, const weft_course *course, const fed_client *client,
+                      const fed_turn *turn, const weft_samples *samples,
+                      fed_client_result *out)
 {
     const fed_workspace *work = &fed->work;
     const fed_training *training = &client->options;
-    int64_t nw = work->own.n;
+    int first_course = !(out->train_count > 0);
     int64_t *order = WEFT_NEW(work->tmp, int64_t, samples->n);
-    memcpy(work->w, anchor, (size_t)nw * sizeof *anchor);
-    for (int epoch = 0; epoch < training->epochs; epoch++) {
+    real *held = course->fixed ? WEFT_NEW(work->tmp, real, fed->nweight) : NULL;
+    if (held) memcpy(held, course->w, (size_t)fed->nweight * sizeof *held);
+    for (int epoch = 0; epoch < course->epochs; epoch++) {
         fed_shuffle(fed, turn, client->client, epoch, samples->n, client->samples, order);
         for (int64_t i = 0; i < client->samples; i += training->batch) {
             int64_t left = client->samples - i;
@@ -141,19 +199,35 @@ static weft_status train(fed_task *fed, const real *anchor, const fed_client *cl
                 weft_rng_at(fed->env.seed, WEFT_RNG_DROPOUT, turn->round,
                             (uint64_t)client->client, (uint64_t)epoch << 40 | (uint64_t)i);
             weft_score sum = {0};
-            fed->net->grad(fed->model, work->net, work->w, &batch, training->dropout,
-                           rng.v[0], work->g, &sum);
-            int sound = weft_sgd_step(&training->sgd, nw, epoch == 0 && i == 0, work->w,
-                                      work->g, work->velocity, anchor);
-            out->diverged = !sound || !isfinite(sum.loss);
+            int sound = descend(fed, training, course, held, epoch == 0 && i == 0, &batch,
+                                rng.v[0], &sum);
+            if (!sound) out->diverged = 1;
             if (out->diverged > 0) return WEFT_OK;
-            if (fed->net->project) fed->net->project(fed->model, work->w);
+            if (fed->net->project) fed->net->project(fed->model, course->w);
+            out->steps += batch.n;
+            if (!first_course) continue;
             out->train_loss += sum.loss;
             out->train_count += (double)sum.count;
-            out->steps += batch.n;
         }
     }
-    out->diverged = !change_within(work, nw, anchor, (real)training->max_change);
+    return WEFT_OK;
+}
+
+/* Trains work.w from anchor[work.own.n]; work.g becomes its change. WEFT_STOP. */
+static weft_status train(fed_task *fed, const real *anchor, const fed_client *client,
+                         const fed_turn *turn, const weft_samples *samples,
+                         fed_client_result *out)
+{
+    const fed_workspace *work = &fed->work;
+    memcpy(work->w, anchor, (size_t)work->own.n * sizeof *anchor);
+    weft_course course = {.w = work->w,
+                          .anchor = anchor,
+                          .sgd = client->options.sgd,
+                          .epochs = client->options.epochs};
+    TRY(fed_train(fed, &course, client, turn, samples, out));
+    if (!(out->diverged > 0))
+        out->diverged =
+            !change_within(work, work->own.n, anchor, (real)client->options.max_change);
     return WEFT_OK;
 }
 
@@ -171,7 +245,8 @@ static weft_status visit(fed_task *fed, const real *from, const fed_client *clie
     *out = (fed_client_result){0};
     if (turn->before || turn->after)
         TRY(weft_client_take(clients, &client->at, turn->part, &scored, fed->work.tmp));
-    if (turn->before) score(fed, from, NULL, &scored, client, turn, FED_BEFORE, out);
+    if (turn->before)
+        fed_score_model(fed, from, NULL, &scored, client, turn, FED_BEFORE, out);
     if (!turn->train) return WEFT_OK;
     TRY(weft_client_take(clients, &client->at, WEFT_TRAIN, &own, fed->work.tmp));
     fed_own_choose(fed, &client->options, &own, turn->after ? &scored : NULL);
@@ -180,7 +255,8 @@ static weft_status visit(fed_task *fed, const real *from, const fed_client *clie
     if (out->diverged > 0)
         fed_settle_failure(fed, client, out);
     else
-        score(fed, fed->work.w, &fed->work.own, &scored, client, turn, FED_AFTER, out);
+        fed_score_model(fed, fed->work.w, &fed->work.own, &scored, client, turn, FED_AFTER,
+                        out);
     return WEFT_OK;
 }
 

@@ -14,6 +14,17 @@ WEFT_CHECKED weft_status fed_look(fed_task *fed);
 WEFT_CHECKED weft_status fed_local_update(fed_task *fed, const real *from,
                                           const fed_client *client, const fed_turn *turn,
                                           fed_client_result *out);
+/* Does a course of the client's training; weights, anchor and the rest are of work.own.
+ * Adds its samples to out->steps and, of the first course of a turn, losses; out->diverged:
+ * 1 if numbers are not finite. WEFT_STOP. */
+WEFT_CHECKED weft_status fed_train(fed_task *fed, const weft_course *course,
+                                   const fed_client *client, const fed_turn *turn,
+                                   const weft_samples *samples, fed_client_result *out);
+/* Scores client->valid samples, evenly spread over all; own: of which weights w is, NULL:
+ * all. */
+void fed_score_model(const fed_task *fed, const real *w, const fed_own *own,
+                     const weft_samples *samples, const fed_client *client,
+                     const fed_turn *turn, int stage, fed_client_result *out);
 /* Writes to order[0 .. take-1] the beginning of a shuffle of 0 .. n-1, keyed by round,
  * client and epoch. */
 void fed_shuffle(const fed_task *fed, const fed_turn *turn, int64_t client, int epoch,

@@ -5,6 +5,8 @@
 const weft_opt fed_task_opts[] = {
     WEFT_TEXT_OPT("model", fed_task, net_name, "linear",
                   "network that is trained; `weft list`"),
+    WEFT_TEXT_OPT("algorithm", fed_task, algorithm_name, "fedavg",
+                  "what clients do and keep, and how the server uses it; `weft list`"),
     WEFT_WORD_OPTS(fed_task, words),
     WEFT_LONG_OPT("cohort", fed_task, cohort, "10", 1, 1e6,
                   "number of clients that are averaged in a round"),
@@ -57,7 +59,7 @@ static const weft_opt client_opts[] = {
                   "weight decay: multiple of the weights that is added to the gradient",
                   .role = WEFT_PER_SAMPLE),
     WEFT_REAL_OPT("mu/prox", fed_training, sgd.mu, "0", 0, 1e6,
-                  "strength of the proximal term towards the server's weights (FedProx)",
+                  "strength of the proximal term towards the weights received (FedProx)",
                   .role = WEFT_PER_SAMPLE),
     WEFT_REAL_OPT("clip", fed_training, sgd.clip, "0", 0, 1e12,
                   "largest norm of a gradient; 0: no clipping", .role = WEFT_PER_SAMPLE),

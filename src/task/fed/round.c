@@ -10,6 +10,7 @@
 #include "local.h"
 #include "metrics.h"
 #include "turns.h"
+#include "visit.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,7 +24,8 @@ typedef struct cohort {
     weft_mix mix;
     weft_closing end;
     double weight; /* bound of the sum of weights, which fixes the scale of sums */
-    int scale;
+    int scale, scale_more;
+    real *kept; /* [n][at.each] what clients keep after the round */
 } cohort;
 
 int fed_scores(const fed_task *fed, const weft_job *job, int stage)
@@ -39,15 +41,15 @@ int fed_scores(const fed_task *fed, const weft_job *job, int stage)
 /* Determines which devices are averaged. */
 static void close_devices(const fed_task *fed, cohort *c, int64_t round, weft_arena *tmp)
 {
-    double model = (double)sizeof(float) * (double)fed->nweight;
     weft_turn *turn = WEFT_NEW(tmp, weft_turn, c->n);
     for (int64_t j = 0; j < c->n; j++) {
         const fed_client *client = &c->client[j];
-        double samples = (double)client->samples * client->options.epochs;
+        weft_amounts needed = fed_amounts(fed, client->special, client->options.epochs);
+        double samples = (double)client->samples * needed.epochs;
         weft_work work = {.samples = samples,
                           .flops = samples * fed->net->flops(fed->model),
-                          .down = model,
-                          .up = model};
+                          .down = sizeof(float) * needed.down,
+                          .up = sizeof(float) * needed.up};
         turn[j] = weft_device_turn(&fed->device, client->client, round, &work);
     }
     c->end = weft_device_close(&fed->device, (int)fed->cohort, (int)c->n, turn, tmp);
@@ -61,6 +63,8 @@ static cohort cohort_new(const fed_task *fed, const weft_job *job,
                          const fed_trial_state *trial, weft_arena *tmp)
 {
     int64_t clients = fed->clients->n, round = (int64_t)trial->head->round;
+    int plain = fed->average == FED_PLAIN || fed->algorithm->plain;
+    double more = 0;
     cohort c = {.turn = {.round = (uint64_t)round,
                          .before = fed_scores(fed, job, FED_BEFORE),
                          .train = 1,
@@ -72,25 +76,25 @@ static cohort cohort_new(const fed_task *fed, const weft_job *job,
     c.mix.logp = trial->res->logp;
     c.n = weft_device_started(&fed->device, fed->cohort,
                               fed->replacement ? INT64_MAX : clients);
-    c.client = WEFT_NEW(tmp, fed_client, c.n);
+    c.client = fed_clients_new(fed, c.n, tmp);
     c.told = WEFT_NEW(tmp, fed_client_result, c.n);
+    c.kept = WEFT_NEW(tmp, real, c.n * fed->at.each);
     c.pick = WEFT_NEW(tmp, int, c.n *c.mix.nblock);
     int64_t *client = WEFT_NEW(tmp, int64_t, c.n);
     fed_draw(fed, (uint64_t)round, clients, c.n, fed->replacement, client, tmp);
     for (int64_t j = 0; j < c.n; j++) {
         fed_client *p = &c.client[j];
         p->client = client[j];
-        p->options = fed_pick(fed, &c.mix, job->trial, (uint64_t)round, j,
-                              c.pick + j * c.mix.nblock);
+        fed_pick(fed, &c.mix, job->trial, (uint64_t)round, j, c.pick + j * c.mix.nblock, p);
         fed_size(fed, &c.turn, p);
-        p->weight = p->samples == 0             ? 0
-                    : fed->average == FED_PLAIN ? 1
-                                                : (double)p->samples;
+        p->weight = p->samples == 0 ? 0 : plain ? 1 : (double)p->samples;
         c.weight += p->weight;
+        more += p->weight * fed_bound(fed, p, trial->x, c.kept);
     }
     close_devices(fed, &c, round, tmp);
     fed_deal(fed, &c.turn, c.n, c.client, tmp);
     c.scale = weft_exact_scale(fed->client.max_change * c.weight);
+    c.scale_more = weft_exact_scale(more);
     return c;
 }
 
@@ -121,10 +125,11 @@ static double least_of_round(const fed_task *fed, const fed_training *least, int
     cohort c = {.n = weft_device_started(&fed->device, fed->cohort,
                                          fed->replacement ? INT64_MAX : clients)};
     int64_t *client = WEFT_NEW(tmp, int64_t, c.n);
-    c.client = WEFT_NEW(tmp, fed_client, c.n);
+    c.client = fed_clients_new(fed, c.n, tmp);
     fed_draw(fed, (uint64_t)round, clients, c.n, fed->replacement, client, tmp);
     for (int64_t j = 0; j < c.n; j++) {
-        c.client[j] = (fed_client){.client = client[j], .options = *least};
+        c.client[j] =
+            (fed_client){.client = client[j], .options = *least, .special = fed->special};
         fed_size(fed, &turn, &c.client[j]);
     }
     close_devices(fed, &c, round, tmp);
@@ -165,14 +170,16 @@ double fed_seconds(const void *self, const weft_job *job, double before)
 static weft_status take_turns(fed_task *fed, cohort *c, const real *w)
 {
     double *sum = fed->work.sum;
-    memset(sum, 0, (size_t)fed->nweight * sizeof *sum);
+    memset(sum, 0, (size_t)fed->summed * sizeof *sum);
     fed_turns turns = {.turn = &c->turn,
                        .from = w,
                        .n = c->n,
                        .client = c->client,
                        .told = c->told,
                        .scale = c->scale,
-                       .sum = sum};
+                       .scale_more = c->scale_more,
+                       .sum = sum,
+                       .kept = c->kept};
     return fed_take_turns(fed, &turns);
 }
 
@@ -214,21 +221,51 @@ static void charge_late(const fed_task *fed, cohort *c)
 
 /* ---- server ---- */
 
-/* Updates the weights by the mean change of the clients that did not diverge. */
-static void move_weights(fed_task *fed, const cohort *c, fed_trial_state *trial,
-                         const int64_t *sum)
+/* Updates the server by the clients that did not diverge; wire[summed]: sums over them, of
+ * which the further ones become means, in place. */
+static void move_server(fed_task *fed, const cohort *c, fed_trial_state *trial,
+                        int64_t *wire)
 {
-    double weight = 0;
-    for (int64_t j = 0; j < c->n; j++)
-        if (!c->client[j].lost && !(c->told[j].diverged > 0)) weight += c->client[j].weight;
-    if (!(weight > 0)) return;
-    double unit = ldexp(1, -c->scale) / weight;
+    const fed_layout *at = &fed->at;
+    double weight = 0, divisor = 0;
+    int64_t averaged = 0;
+    for (int64_t j = 0; j < c->n; j++) {
+        const fed_client *client = &c->client[j];
+        if (client->lost || c->told[j].diverged > 0 || !(client->weight > 0)) continue;
+        weight += client->weight;
+        divisor += client->weight * fed_divisor(fed, client);
+        averaged++;
+    }
+    if (averaged == 0) return;
+    double unit = ldexp(1, -c->scale) / weight,
+           unit_more = ldexp(1, -c->scale_more) / weight;
     real *delta = fed->work.g;
-    for (int64_t i = 0; i < fed->nweight; i++) delta[i] = (real)((double)sum[i] * unit);
+    for (int64_t i = 0; i < fed->nweight; i++) delta[i] = (real)((double)wire[i] * unit);
+    for (int64_t i = fed->nweight; i < fed->summed; i++) {
+        double mean = (double)wire[i] * unit_more;
+        memcpy(&wire[i], &mean, sizeof mean);
+    }
     weft_server server = fed->server;
     weft_space_put(fed->env.space, c->mix.conf, &fed_server_kind, &server);
-    weft_server_step(&server, (int64_t)trial->head->steps, fed->nweight, trial->x, delta,
-                     trial->x + fed->nweight);
+    void *special = c->client[0].special; /* it is not needed any more */
+    memcpy(special, fed->special, fed->algorithm->kind.size);
+    weft_space_put(fed->env.space, c->mix.conf, &fed->algorithm->kind, special);
+    weft_gain gain = {.n = fed->nweight,
+                      .options = special,
+                      .x = trial->x,
+                      .shared = trial->x + at->shared,
+                      .delta = delta,
+                      .sums = (const double *)(const void *)(wire + fed->nweight),
+                      .averaged = (double)averaged,
+                      .divisor = divisor / weight,
+                      .clients = (double)fed->clients->n,
+                      .server = &server,
+                      .round = (int64_t)trial->head->steps,
+                      .slots = trial->x + at->slots};
+    if (fed->algorithm->server)
+        fed->algorithm->server(&gain);
+    else
+        weft_gain_step(&gain);
     if (fed->net->project) fed->net->project(fed->model, trial->x);
     trial->head->steps++;
 }
@@ -357,16 +394,50 @@ static int64_t *whole(double *sum, int64_t n)
     return wire;
 }
 
+/* ---- what clients keep ---- */
+
+static int is_ours(const fed_task *fed, const cohort *c, int64_t j)
+{
+    return !c->client[j].lost && c->client[j].rank == fed->env.team->rank;
+}
+
+/* The bits of what this rank's clients keep, as integers, 0 for others: their sum over
+ * ranks is what all keep. */
+static void pack_kept(const fed_task *fed, const cohort *c, int64_t *bits)
+{
+    int64_t each = fed->at.each;
+    memset(bits, 0, (size_t)(c->n * each) * sizeof *bits);
+    for (int64_t j = 0; j < c->n; j++)
+        for (int64_t i = j * each; is_ours(fed, c, j) && i < (j + 1) * each; i++)
+            memcpy(&bits[i], &c->kept[i], sizeof *c->kept);
+}
+
+/* Clients that are lost or diverged keep what they had. */
+static void keep(const fed_task *fed, const cohort *c, fed_trial_state *trial,
+                 const int64_t *bits)
+{
+    int64_t each = fed->at.each;
+    for (int64_t j = 0; j < c->n; j++) {
+        if (c->client[j].lost || c->told[j].diverged > 0) continue;
+        real *kept = trial->x + fed->at.kept + c->client[j].client * each;
+        for (int64_t i = 0; i < each; i++)
+            memcpy(&kept[i], &bits[j * each + i], sizeof *kept);
+    }
+}
+
 weft_status fed_round(fed_task *fed, const weft_job *job, fed_trial_state *trial,
                       double *row, weft_arena *tmp)
 {
     fed->work.tmp = tmp;
     cohort c = cohort_new(fed, job, trial, tmp);
     weft_status st = take_turns(fed, &c, trial->x);
-    int64_t *wire = whole(fed->work.sum, fed->nweight);
-    TRY(fed_exchange(fed, st, wire, fed->nweight, c.n, c.client, c.told));
+    int64_t *wire = whole(fed->work.sum, fed->summed), *kept = wire + fed->summed;
+    pack_kept(fed, &c, kept);
+    TRY(fed_exchange(fed, st, wire, fed->summed + c.n * fed->at.each, c.n, c.client,
+                     c.told));
+    keep(fed, &c, trial, kept);
     charge_late(fed, &c);
-    move_weights(fed, &c, trial, wire);
+    move_server(fed, &c, trial, wire);
     move_mix(fed, job, &c, trial, tmp);
     write_record(fed, &c, trial, row);
     trial->head->round++;

@@ -30,7 +30,7 @@ typedef struct fed_trial_head {
 
 /* Pointers to the parts of a trial's state and of its job's result; all borrowed. */
 typedef struct fed_trial_state {
-    real *x; /* [1+slots][nweight] weights, then the vectors of the server's optimizer */
+    real *x; /* weights, then the numbers of fed_layout */
     fed_trial_head *head;
     fed_score_sums *ring; /* [pool] ring buffer of the last rounds' sums */
     double *evidence;     /* [2][k] state of weft_mix_race_step; k > 1 only */

@@ -6,6 +6,7 @@
 #include "lanes.h"
 #include "local.h"
 #include "own.h"
+#include "visit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,11 +41,14 @@ static weft_status take_one(fed_task *fed, const fed_turns *turns, int64_t j)
 {
     const fed_client *client = &turns->client[j];
     fed_workspace *work = &fed->work;
-    TRY(fed_local_update(fed, turns->from, client, turns->turn, &turns->told[j]));
+    int special = fed->algorithm->turn != NULL;
+    TRY(special ? fed_visit_take(fed, turns, j)
+                : fed_local_update(fed, turns->from, client, turns->turn, &turns->told[j]));
     if (!turns->sum || turns->told[j].diverged > 0 || !(client->weight > 0)) return WEFT_OK;
-    real weight = (real)client->weight;
-    for (int64_t i = 0; i < work->own.n; i++) work->g[i] *= weight;
-    fed_own_add(&work->own, work->g, turns->scale, turns->sum);
+    real *change = special ? work->change : work->g;
+    real weight = (real)(client->weight / fed_divisor(fed, client));
+    for (int64_t i = 0; i < work->own.n; i++) change[i] *= weight;
+    fed_own_add(&work->own, change, turns->scale, turns->sum);
     return WEFT_OK;
 }
 

@@ -1,0 +1,132 @@
+/* Algorithms of federated training: what a client does in its turn, what it keeps from turn
+ * to turn, and how the server uses the changes. Task fed draws clients, calls these
+ * functions, and sums what they return, exactly; they see one client, or the sums, and
+ * neither ranks nor data. All functions are local. */
+#ifndef WEFT_ALGORITHM_H
+#define WEFT_ALGORITHM_H
+
+#include "weft/math.h"
+#include "weft/net.h"
+
+/* Gradients of a model between two weight vectors (APFL): beside every step of w on its own
+ * gradient, own <- own - lr share g, with the gradient g at share own + (1 - share) w, and
+ * share <- share - rate <own - w, g>, within 0 and 1. */
+typedef struct weft_blend {
+    real *own; /* [n] in, out */
+    real *at;  /* [n] scratch */
+    double share, rate;
+} weft_blend;
+
+/* A training on the client's samples, in the order that section [client] describes: the
+ * steps of weft_sgd_step, of which the gradient is that of the batch plus `drift`. */
+typedef struct weft_course {
+    real *w;            /* [n] in: where it begins; out: where it ends */
+    const real *anchor; /* [n] towards which sgd.mu pulls; NULL: mu is 0 */
+    const real *drift;  /* [n] added to every gradient; NULL: nothing */
+    const char *fixed;  /* [tensors] 1: this tensor keeps its numbers; NULL: none does */
+    weft_sgd sgd;
+    int epochs;
+    weft_blend *blend; /* NULL: none */
+} weft_course;
+
+/* The turn of one client. */
+typedef struct weft_visit weft_visit;
+struct weft_visit {
+    int64_t n;                 /* weights */
+    int ntensor;               /* of the network, */
+    const weft_tensor *tensor; /* [ntensor] in order, without gaps, n numbers in all */
+    uint64_t seed;             /* of the run */
+    int64_t client;            /* its number */
+    const void *options;       /* the algorithm's, as this client drew them */
+    weft_sgd sgd;              /* section [client], as it drew it */
+    int epochs;
+    int64_t steps;      /* of a course of so many epochs */
+    const real *x;      /* [n] the server's weights */
+    const real *shared; /* [shared] its other numbers */
+    real *kept;         /* [kept] what the client keeps: in, out. Zeros in its first turn */
+    int turns;          /* that it has finished before */
+    real *w;            /* [n] out: its model, which is scored */
+    real *change;       /* [n] out: of the server's weights, to be averaged */
+    real *spare;        /* [spares][n] scratch */
+    int diverged;       /* out: 1: no number of the turn is used */
+    /* Does a course; sets diverged and returns OK where its numbers are not finite.
+     * WEFT_STOP. */
+    weft_status (*train)(weft_visit *visit, weft_course *course);
+    void *by; /* of `train` */
+};
+
+/* What the server has after a round. */
+typedef struct weft_gain {
+    int64_t n;           /* weights */
+    const void *options; /* the algorithm's, of the trial */
+    real *x;             /* [n] weights: in, out */
+    real *shared;        /* [shared] in, out */
+    real *delta;         /* [n] weighted mean of the changes; scratch afterwards */
+    const double *sums;  /* [sums] weighted means of what `add` adds */
+    double averaged;     /* number of clients averaged, */
+    double divisor;      /* the weighted mean of their divisors, */
+    double clients;      /* and the number of all clients */
+    const weft_server *server;
+    int64_t round; /* number of steps that the server has made before */
+    real *slots;   /* vectors of its optimizer */
+} weft_gain;
+
+/* Numbers that an algorithm needs, of a network of n weights. */
+typedef struct weft_amounts {
+    int64_t kept;    /* that a client keeps */
+    int64_t shared;  /* of the server, beside the weights */
+    int64_t sums;    /* of weft_gain.sums */
+    int64_t spare;   /* of weft_visit.spare */
+    double down, up; /* numbers that a client receives and sends in a round */
+    double epochs;   /* passes over its samples */
+} weft_amounts;
+
+/* Algorithms without `turn` train as FedAvg does: one course from the server's weights,
+ * whose change is averaged; small models then in vector lanes. */
+typedef struct weft_algorithm {
+    weft_kind kind; /* its size holds options, and what setup derives from them. An option
+                       with role WEFT_PER_SAMPLE is drawn by every client */
+    int plain;      /* 1: clients have equal weights, whatever fed.average says */
+    /* Checks options with a network of these tensors. ECONF. NULL: nothing to check. */
+    weft_status (*setup)(void *self, int ntensor, const weft_tensor *tensor);
+    /* Changes *out, which is set as for FedAvg. NULL: so it stays. */
+    void (*amounts)(const void *self, int64_t n, int epochs, weft_amounts *out);
+    /* gain->shared before the first round, from gain->x; zeros on entry. NULL: so they
+     * stay. */
+    void (*start)(weft_gain *gain, uint64_t seed);
+    /* visit->kept before the client's first turn. NULL: zeros. */
+    void (*first)(weft_visit *visit);
+    /* visit->w = the client's model before its turn. NULL: the server's weights. */
+    void (*own)(weft_visit *visit);
+    weft_status (*turn)(weft_visit *visit); /* WEFT_STOP */
+    /* By what the client's change is divided before it is averaged; depends on options and
+     * steps only. NULL: 1. */
+    double (*divisor)(const weft_visit *visit);
+    /* Adds the client's part of weft_gain.sums, times `weight`, by weft_exact_add to
+     * sums[sums]; `bound`: no number of this part is larger, if none of `change` is larger
+     * than max_change. It may depend on what the client received and keeps. NULL: there are
+     * no sums. */
+    void (*add)(const weft_visit *visit, real weight, int scale, double *sums);
+    double (*bound)(const weft_visit *visit, double max_change);
+    /* The server's step. NULL: weft_server_step by the mean change. */
+    void (*server)(weft_gain *gain);
+} weft_algorithm;
+
+/* ---- what several share ---- */
+
+/* The step of weft_server_step by gain->delta. */
+void weft_gain_step(weft_gain *gain);
+/* Sets part[ntensor] to 1 for the tensors that `names` lists with commas between them:
+ * "last" (those of the last layer, whose names begin like the last tensor's), "all",
+ * "none", or names; *n: their numbers in all. ECONF names section and key. */
+WEFT_CHECKED weft_status weft_tensors_choose(const char *section, const char *key,
+                                             const char *names, int ntensor,
+                                             const weft_tensor *tensor,
+                                             char part[WEFT_MAX_TENSORS], int64_t *n);
+/* Copy the numbers of the tensors chosen from w[n] to packed, and back. */
+void weft_tensors_take(const char *part, int ntensor, const weft_tensor *tensor,
+                       const real *w, real *packed);
+void weft_tensors_put(const char *part, int ntensor, const weft_tensor *tensor,
+                      const real *packed, real *w);
+
+#endif

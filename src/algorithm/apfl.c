@@ -1,0 +1,73 @@
+/* APFL: every client's model is a mixture of its own weights v and common ones y, with a
+ * share a that it learns, too:
+ *     y as by FedAvg,  v <- v - h a g_i(m),  a <- a - r <v - y, g_i(m)>,
+ * at m = a v + (1 - a) y, before each step of y. Its model is a v + (1 - a) x. Deng,
+ * Kamani, Mahdavi, 2020. */
+#include "weft/algorithm.h"
+#include "weft/registry.h"
+
+#include <string.h>
+
+typedef struct apfl_options {
+    double share, rate;
+} apfl_options;
+
+static const weft_opt apfl_opts[] = {
+    WEFT_REAL_OPT("share", apfl_options, share, "0.5", 0, 1,
+                  "share of own weights in a client's model when it begins",
+                  .role = WEFT_PER_SAMPLE),
+    WEFT_REAL_OPT("rate", apfl_options, rate, "0.01", 0, 1e6,
+                  "learning rate of the share; 0: it stays", .role = WEFT_PER_SAMPLE),
+    {0},
+};
+
+/* Kept: v, then the share. */
+static void apfl_amounts(const void *self, int64_t n, int epochs, weft_amounts *out)
+{
+    (void)self;
+    out->kept = n + 1;
+    out->spare = n;
+    out->epochs += epochs;
+}
+
+static void apfl_first(weft_visit *visit)
+{
+    const apfl_options *apfl = visit->options;
+    memcpy(visit->kept, visit->x, (size_t)visit->n * sizeof *visit->x);
+    visit->kept[visit->n] = (real)apfl->share;
+}
+
+static void apfl_own(weft_visit *visit)
+{
+    real share = visit->kept[visit->n];
+    for (int64_t i = 0; i < visit->n; i++)
+        visit->w[i] = share * visit->kept[i] + (1 - share) * visit->x[i];
+}
+
+static weft_status apfl_turn(weft_visit *visit)
+{
+    const apfl_options *apfl = visit->options;
+    memcpy(visit->w, visit->x, (size_t)visit->n * sizeof *visit->w);
+    weft_blend blend = {.own = visit->kept,
+                        .at = visit->spare,
+                        .share = (double)visit->kept[visit->n],
+                        .rate = apfl->rate};
+    weft_course course = {.w = visit->w,
+                          .anchor = visit->x,
+                          .sgd = visit->sgd,
+                          .epochs = visit->epochs,
+                          .blend = &blend};
+    TRY(visit->train(visit, &course));
+    for (int64_t i = 0; i < visit->n; i++) visit->change[i] = visit->w[i] - visit->x[i];
+    visit->kept[visit->n] = (real)blend.share;
+    apfl_own(visit);
+    return WEFT_OK;
+}
+
+const weft_algorithm weft_algorithm_apfl = {
+    .kind = {"apfl", "a learnt mixture of own and common weights", sizeof(apfl_options),
+             apfl_opts, NULL},
+    .amounts = apfl_amounts,
+    .first = apfl_first,
+    .own = apfl_own,
+    .turn = apfl_turn};

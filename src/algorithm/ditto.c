@@ -1,0 +1,69 @@
+/* Ditto: beside the server's weights, trained as by FedAvg, every client has a model v of
+ * its own, which is pulled towards them:
+ *     v <- v - h_v (g_i(v) + lambda (v - x)).
+ * v starts at the first x received. Li, Hu, Beirami, Smith, ICML 2021. */
+#include "weft/algorithm.h"
+#include "weft/registry.h"
+
+#include <string.h>
+
+typedef struct ditto_options {
+    double lambda, lr;
+    int epochs;
+} ditto_options;
+
+static const weft_opt ditto_opts[] = {
+    WEFT_REAL_OPT("lambda", ditto_options, lambda, "1", 0, 1e6,
+                  "strength of the pull of own models towards the server's weights",
+                  .role = WEFT_PER_SAMPLE),
+    WEFT_REAL_OPT("lr", ditto_options, lr, "0", 0, 1e6,
+                  "learning rate of own models; 0: as client.lr", .role = WEFT_PER_SAMPLE),
+    WEFT_INT_OPT("epochs", ditto_options, epochs, "0", 0, 1e6,
+                 "passes of own models over a client's samples in a round; 0: as "
+                 "client.epochs",
+                 .role = WEFT_PER_SAMPLE),
+    {0},
+};
+
+static void ditto_amounts(const void *self, int64_t n, int epochs, weft_amounts *out)
+{
+    const ditto_options *own = self;
+    out->kept = n;
+    out->epochs += own->epochs > 0 ? own->epochs : epochs;
+}
+
+static void ditto_first(weft_visit *visit)
+{
+    memcpy(visit->kept, visit->x, (size_t)visit->n * sizeof *visit->x);
+}
+
+static void ditto_own(weft_visit *visit)
+{
+    memcpy(visit->w, visit->kept, (size_t)visit->n * sizeof *visit->w);
+}
+
+static weft_status ditto_turn(weft_visit *visit)
+{
+    const ditto_options *own = visit->options;
+    memcpy(visit->w, visit->x, (size_t)visit->n * sizeof *visit->w);
+    weft_course common = {
+        .w = visit->w, .anchor = visit->x, .sgd = visit->sgd, .epochs = visit->epochs};
+    TRY(visit->train(visit, &common));
+    for (int64_t i = 0; i < visit->n; i++) visit->change[i] = visit->w[i] - visit->x[i];
+    weft_course personal = {
+        .w = visit->kept, .anchor = visit->x, .sgd = visit->sgd, .epochs = visit->epochs};
+    personal.sgd.mu = own->lambda;
+    if (own->lr > 0) personal.sgd.lr = own->lr;
+    if (own->epochs > 0) personal.epochs = own->epochs;
+    TRY(visit->train(visit, &personal));
+    ditto_own(visit);
+    return WEFT_OK;
+}
+
+const weft_algorithm weft_algorithm_ditto = {
+    .kind = {"ditto", "own models pulled towards the server's weights",
+             sizeof(ditto_options), ditto_opts, NULL},
+    .amounts = ditto_amounts,
+    .first = ditto_first,
+    .own = ditto_own,
+    .turn = ditto_turn};

@@ -1,0 +1,70 @@
+/* FedDyn: a dynamic regulariser makes the optima of clients agree with the server's:
+ *     y <- y - h (g_i(y) - l_i + alpha (y - x)),    l_i <- l_i - alpha (y - x),
+ *     s <- s - (alpha / N) sum (y - x),             x <- mean y - s / alpha.
+ * Acar, Zhao, Matas Navarro, Mattina, Whatmough, Saligrama, ICLR 2021. */
+#include "weft/algorithm.h"
+#include "weft/registry.h"
+
+typedef struct feddyn_options {
+    double alpha;
+} feddyn_options;
+
+static const weft_opt feddyn_opts[] = {
+    WEFT_REAL_OPT("alpha", feddyn_options, alpha, "0.1", 1e-9, 1e6,
+                  "strength of the pull towards the server's weights",
+                  .role = WEFT_PER_TRIAL),
+    {0},
+};
+
+static void feddyn_amounts(const void *self, int64_t n, int epochs, weft_amounts *out)
+{
+    (void)self;
+    (void)epochs;
+    out->kept = out->shared = n;
+    out->spare = n;
+}
+
+static weft_status feddyn_turn(weft_visit *visit)
+{
+    const feddyn_options *dyn = visit->options;
+    const real *x = visit->x;
+    real *own = visit->kept, *drift = visit->spare, alpha = (real)dyn->alpha;
+    for (int64_t i = 0; i < visit->n; i++) {
+        visit->w[i] = x[i];
+        drift[i] = -own[i];
+    }
+    weft_course course = {.w = visit->w,
+                          .anchor = x,
+                          .drift = drift,
+                          .sgd = visit->sgd,
+                          .epochs = visit->epochs};
+    course.sgd.mu += dyn->alpha;
+    TRY(visit->train(visit, &course));
+    for (int64_t i = 0; i < visit->n; i++) {
+        visit->change[i] = visit->w[i] - x[i];
+        own[i] -= alpha * visit->change[i];
+    }
+    return WEFT_OK;
+}
+
+static void feddyn_server(weft_gain *gain)
+{
+    const feddyn_options *dyn = gain->options;
+    real *s = gain->shared;
+    double share = gain->averaged / gain->clients;
+    for (int64_t i = 0; i < gain->n; i++) {
+        double delta = (double)gain->delta[i];
+        double sum = (double)s[i] - dyn->alpha * share * delta;
+        s[i] = (real)sum;
+        gain->delta[i] = (real)(delta - sum / dyn->alpha);
+    }
+    weft_gain_step(gain);
+}
+
+const weft_algorithm weft_algorithm_feddyn = {
+    .kind = {"feddyn", "a dynamic regulariser of every client", sizeof(feddyn_options),
+             feddyn_opts, NULL},
+    .plain = 1,
+    .amounts = feddyn_amounts,
+    .turn = feddyn_turn,
+    .server = feddyn_server};

@@ -1,0 +1,49 @@
+/* Every client trains a model of its own, and nothing travels: what others are compared
+ * with. */
+#include "weft/algorithm.h"
+#include "weft/registry.h"
+
+#include <string.h>
+
+static const weft_opt no_options[] = {{0}};
+
+static void local_amounts(const void *self, int64_t n, int epochs, weft_amounts *out)
+{
+    (void)self;
+    (void)epochs;
+    out->kept = n;
+    out->down = out->up = 0;
+}
+
+static void local_first(weft_visit *visit)
+{
+    memcpy(visit->kept, visit->x, (size_t)visit->n * sizeof *visit->x);
+}
+
+static void local_own(weft_visit *visit)
+{
+    memcpy(visit->w, visit->kept, (size_t)visit->n * sizeof *visit->w);
+}
+
+static weft_status local_turn(weft_visit *visit)
+{
+    weft_course course = {.w = visit->kept, .sgd = visit->sgd, .epochs = visit->epochs};
+    course.sgd.mu = 0;
+    TRY(visit->train(visit, &course));
+    local_own(visit);
+    memset(visit->change, 0, (size_t)visit->n * sizeof *visit->change);
+    return WEFT_OK;
+}
+
+static void local_server(weft_gain *gain)
+{
+    (void)gain; /* its weights stay as they were */
+}
+
+const weft_algorithm weft_algorithm_local = {
+    .kind = {"local", "every client trains alone", 1, no_options, NULL},
+    .amounts = local_amounts,
+    .first = local_first,
+    .own = local_own,
+    .turn = local_turn,
+    .server = local_server};

@@ -1,0 +1,82 @@
+/* SCAFFOLD: each client corrects its gradients by the difference of two control variates,
+ * the server's c and its own c_i, so that many local steps do not drift to its own optimum:
+ *     y <- y - h (g_i(y) - c_i + c),
+ *     c_i <- c_i - c + (x - y) / (K h)                              (option II),
+ *     x <- x + a mean (y - x), c <- c + (m / N) mean (new c_i - old c_i).
+ * Karimireddy, Kale, Mohri, Reddi, Stich, Suresh, ICML 2020. */
+#include "weft/algorithm.h"
+#include "weft/registry.h"
+
+static const weft_opt no_options[] = {{0}};
+
+static void scaffold_amounts(const void *self, int64_t n, int epochs, weft_amounts *out)
+{
+    (void)self;
+    (void)epochs;
+    out->kept = out->shared = out->sums = n;
+    out->spare = 2 * n;
+    out->down = out->up = 2 * (double)n;
+}
+
+/* 1 / (K h); 0 if the client makes no steps. */
+static double inverse(const weft_visit *visit)
+{
+    double way = (double)visit->steps * visit->sgd.lr;
+    return way > 0 ? 1 / way : 0;
+}
+
+/* spare: the correction, then (x - y) / (K h) - c, the change of c_i. */
+static weft_status scaffold_turn(weft_visit *visit)
+{
+    const real *c = visit->shared, *x = visit->x;
+    real *own = visit->kept, *drift = visit->spare, *moved = drift + visit->n;
+    real per_step = (real)inverse(visit);
+    for (int64_t i = 0; i < visit->n; i++) {
+        visit->w[i] = x[i];
+        drift[i] = c[i] - own[i];
+    }
+    weft_course course = {.w = visit->w,
+                          .anchor = x,
+                          .drift = drift,
+                          .sgd = visit->sgd,
+                          .epochs = visit->epochs};
+    TRY(visit->train(visit, &course));
+    for (int64_t i = 0; i < visit->n; i++) {
+        visit->change[i] = visit->w[i] - x[i];
+        moved[i] = -visit->change[i] * per_step;
+        if (per_step > 0) own[i] += moved[i] - c[i];
+    }
+    return WEFT_OK;
+}
+
+/* c is left out of the sums: all clients have the same. */
+static void scaffold_add(const weft_visit *visit, real weight, int scale, double *sums)
+{
+    real *moved = visit->spare + visit->n;
+    for (int64_t i = 0; i < visit->n; i++) moved[i] *= weight;
+    weft_exact_add(visit->n, moved, scale, sums);
+}
+
+static double scaffold_bound(const weft_visit *visit, double max_change)
+{
+    return max_change * inverse(visit);
+}
+
+static void scaffold_server(weft_gain *gain)
+{
+    real *c = gain->shared;
+    double share = gain->averaged / gain->clients;
+    for (int64_t i = 0; i < gain->n; i++)
+        c[i] = (real)((double)c[i] + share * (gain->sums[i] - (double)c[i]));
+    weft_gain_step(gain);
+}
+
+const weft_algorithm weft_algorithm_scaffold = {
+    .kind = {"scaffold", "control variates against the drift of clients", 1, no_options,
+             NULL},
+    .plain = 1,
+    .amounts = scaffold_amounts,
+    .turn = scaffold_turn,
+    .add = scaffold_add,
+    .bound = scaffold_bound,
+    .server = scaffold_server};

@@ -1,0 +1,157 @@
+/* Turns of algorithms that do more than FedAvg: what the client keeps is taken from the
+ * state, its model is scored, the algorithm trains it by courses of local.c, and it is
+ * scored again. What it keeps afterwards becomes part of the state at the end of the round.
+ */
+#include "visit.h"
+#include "local.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What `train` needs beside the visit. */
+typedef struct visiting {
+    fed_task *fed;
+    const fed_client *client;
+    const fed_turn *turn;
+    weft_samples own;
+    fed_client_result *out;
+} visiting;
+
+/* ---- what algorithms need ---- */
+
+weft_amounts fed_amounts(const fed_task *fed, const void *special, int epochs)
+{
+    double n = (double)fed->nweight;
+    weft_amounts amounts = {.down = n, .up = n, .epochs = epochs};
+    if (fed->algorithm->amounts)
+        fed->algorithm->amounts(special ? special : fed->special, fed->nweight, epochs,
+                                &amounts);
+    return amounts;
+}
+
+fed_layout fed_layout_of(const fed_task *fed)
+{
+    weft_amounts amounts = fed_amounts(fed, NULL, 1);
+    fed_layout at = {.shared = fed->nweight,
+                     .nshared = amounts.shared,
+                     .each = amounts.kept > 0 ? 1 + amounts.kept : 0};
+    at.kept = at.shared + at.nshared;
+    at.slots = at.kept + at.each * fed->clients->n;
+    return at;
+}
+
+int64_t fed_steps(const fed_client *client)
+{
+    int batch = client->options.batch;
+    return client->options.epochs * ((client->samples + batch - 1) / batch);
+}
+
+/* The client's turn from the state x; kept[at.each] gets what it keeps. */
+static weft_visit visit_of(const fed_task *fed, const fed_client *client, const real *x,
+                           real *kept)
+{
+    const fed_layout *at = &fed->at;
+    const fed_workspace *work = &fed->work;
+    weft_visit visit = {.n = fed->nweight,
+                        .ntensor = fed->ntensor,
+                        .tensor = fed->tensor,
+                        .seed = fed->env.seed,
+                        .client = client->client,
+                        .options = client->special,
+                        .sgd = client->options.sgd,
+                        .epochs = client->options.epochs,
+                        .steps = fed_steps(client),
+                        .x = x,
+                        .shared = x ? x + at->shared : NULL,
+                        .w = work->w,
+                        .change = work->change,
+                        .spare = work->spare};
+    if (at->each == 0 || !kept) return visit;
+    memcpy(kept, x + at->kept + client->client * at->each, (size_t)at->each * sizeof *kept);
+    visit.turns = (int)kept[0];
+    visit.kept = kept + 1;
+    if (visit.turns == 0 && fed->algorithm->first) fed->algorithm->first(&visit);
+    return visit;
+}
+
+double fed_divisor(const fed_task *fed, const fed_client *client)
+{
+    if (!fed->algorithm->divisor) return 1;
+    weft_visit visit = visit_of(fed, client, NULL, NULL);
+    return fed->algorithm->divisor(&visit);
+}
+
+double fed_bound(const fed_task *fed, const fed_client *client, const real *x, real *kept)
+{
+    if (!fed->algorithm->bound) return 0;
+    weft_visit visit = visit_of(fed, client, x, kept);
+    return fed->algorithm->bound(&visit, client->options.max_change);
+}
+
+/* ---- turns ---- */
+
+static weft_status train(weft_visit *visit, weft_course *course)
+{
+    visiting *by = visit->by;
+    TRY(fed_train(by->fed, course, by->client, by->turn, &by->own, by->out));
+    visit->diverged = by->out->diverged > 0;
+    return WEFT_OK;
+}
+
+/* 0 if a number is not finite, or larger than `most`. */
+static int all_within(int64_t n, const real *x, double most)
+{
+    int good = 1;
+    for (int64_t i = 0; i < n; i++) good &= fabs((double)x[i]) <= most;
+    return good;
+}
+
+static weft_status take(weft_visit *visit, int64_t nkept)
+{
+    visiting *by = visit->by;
+    fed_task *fed = by->fed;
+    const fed_client *client = by->client;
+    const fed_turn *turn = by->turn;
+    const real *w = fed->algorithm->own ? visit->w : visit->x;
+    weft_samples scored = {0};
+    if (turn->before || turn->after)
+        TRY(weft_client_take(fed->clients, &client->at, turn->part, &scored,
+                             fed->work.tmp));
+    if (turn->before) {
+        if (fed->algorithm->own) fed->algorithm->own(visit);
+        fed_score_model(fed, w, NULL, &scored, client, turn, FED_BEFORE, by->out);
+    }
+    if (!turn->train) return WEFT_OK;
+    TRY(weft_client_take(fed->clients, &client->at, WEFT_TRAIN, &by->own, fed->work.tmp));
+    TRY(fed->algorithm->turn(visit));
+    if (!all_within(visit->n, visit->change, client->options.max_change) ||
+        !all_within(nkept, visit->kept, DBL_MAX))
+        by->out->diverged = 1;
+    if (turn->after && by->out->diverged > 0)
+        fed_settle_failure(fed, client, by->out);
+    else if (turn->after)
+        fed_score_model(fed, visit->w, NULL, &scored, client, turn, FED_AFTER, by->out);
+    return WEFT_OK;
+}
+
+weft_status fed_visit_take(fed_task *fed, const fed_turns *turns, int64_t j)
+{
+    const fed_client *client = &turns->client[j];
+    weft_arena *tmp = fed->work.tmp;
+    size_t mark = weft_arena_mark(tmp);
+    int64_t each = fed->at.each;
+    real *kept = turns->kept ? turns->kept + j * each : WEFT_NEW(tmp, real, each);
+    weft_visit visit = visit_of(fed, client, turns->from, kept);
+    fed_client_result *out = &turns->told[j];
+    visiting by = {fed, client, turns->turn, {0}, out};
+    *out = (fed_client_result){0};
+    visit.train = train;
+    visit.by = &by;
+    weft_status st = take(&visit, each > 0 ? each - 1 : 0);
+    if (each > 0) kept[0]++;
+    if (st == WEFT_OK && turns->sum && fed->algorithm->add && !(out->diverged > 0))
+        fed->algorithm->add(&visit, (real)client->weight, turns->scale_more,
+                            turns->sum + fed->nweight);
+    weft_arena_reset(tmp, mark);
+    return st;
+}
