@@ -91,9 +91,13 @@ runs "one kind is listed" list tuners
 result $? "with its members"
 runs "the options of a plug-in are listed" list ws_sha
 shows '0.01 .. 0.99; default 0.5' "with bounds and defaults"
-mpirun -q -n 2 "$weft" tun >"$tmp/out" 2>"$tmp/log"
-[ $? = 2 ] && tail -n 1 "$tmp/log" | grep -q '^weft: there is no command'
-result $? "which is the last line of a quiet mpirun"
+OMPI_MCA_orte_execute_quiet=1 mpirun -n 2 "$weft" tun >"$tmp/out" 2>"$tmp/log"
+if mpirun --version | grep -q 'Open MPI) 4'; then
+    tail -n 1 "$tmp/log" | grep -q '^weft: there is no command'
+    result $? "which is the last line of a quiet mpirun"
+else
+    echo "ok $((count += 1)) # SKIP this mpirun tells of the exit status all the same"
+fi
 refused 2 'there is no command "tun".*weft tune' "an unknown command is answered with the nearest" tun
 refused 2 'did you mean --force' "an unknown option, too" tune --forse x.ini
 refused 2 'usage: weft tune INPUT' "a missing argument is answered with the usage" tune

@@ -65,7 +65,8 @@ static const char report_text[] =
     "weights of the best job so far as /winner, where they are on disk.\n";
 
 static const char list_text[] =
-    "KIND: readers, features, models, nets, tasks, tuners, samplers or mixings.\n"
+    "KIND: readers, features, models, nets, algorithms, tasks, tuners, samplers or "
+    "mixings.\n"
     "NAME: one of them, or run, space, partition.\n"
     "--ini prints an input file with every option, its default, bounds and meaning.\n";
 
@@ -319,10 +320,9 @@ static weft_status flush_output(void)
  * after all that ranks print there, so that what was wrong is out of sight. */
 static void tell(void)
 {
-    fprintf(stderr, "weft: %s\n", weft_error());
-    if (!weft_par_by_mpirun()) return;
-    printf("weft: %s\n", weft_error());
+    if (weft_par_by_mpirun()) printf("weft: %s\n", weft_error());
     fflush(stdout);
+    fprintf(stderr, "weft: %s\n", weft_error());
 }
 
 /* Memory that one job frees serves the next: a fresh page costs a fault and its zeros. */
