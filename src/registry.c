@@ -1,7 +1,6 @@
 /* The tables of everything that can be chosen by name, and the look-up in them. */
 #include "weft/registry.h"
 #include "weft/algorithm.h"
-#include "weft/feature.h"
 #include "weft/mixing.h"
 #include "weft/model.h"
 #include "weft/net.h"

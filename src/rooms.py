@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Draws the rooms of the source, src/rooms.svg: a room stands above all that it includes.
 
-usage: src/rooms.py [--check]     from the top; --check: only tells whether the picture is as it
-would be drawn now. An arrow that follows from others is left out.
+usage: src/rooms.py [--check | --headers]     from the top; --check: only tells whether the picture
+is as it would be drawn now; --headers: prints the headers whose room has another name, with it.
+An arrow that follows from others is left out.
 """
 import glob
 import os
@@ -10,7 +11,18 @@ import re
 import sys
 
 WIDTH, HEIGHT, GAP_X, GAP_Y = 100, 26, 44, 22
-OF_HEADER = {"team": "par", "sample": "data", "search": "tune", "mix": "space", "job": "space"}  # whose folder has another name
+# Public headers whose room has another name.
+HEADERS = {
+    "base": "arena clock compiler conf hash heap log magic names opt real rng shuffle status tree",
+    "math": "bytes cells cpu descend eigen exact finite gemm lanes logistic optim project sparse student tensor",
+    "space": "mix job",
+    "par": "team",
+    "store": "commit disk file h5 h5map journal",
+    "data": "sample clients generator vectors",
+    "task": "state",
+    "tune": "search",
+}
+OF_HEADER = {header: room for room, headers in HEADERS.items() for header in headers.split()}
 COLOURS = {"base": "#e8eef7", "learn": "#e9f5e6", "tune": "#fdf0dc", "run": "#f7e6e9"}
 GROUP = {"base": "base math par store text", "learn": "data pack reader feature model net task",
          "tune": "space tune sampler mixing"}
@@ -88,6 +100,10 @@ def draw():
 
 if __name__ == "__main__":
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    if "--headers" in sys.argv:
+        for header, room in OF_HEADER.items():
+            print(header, room)
+        sys.exit()
     picture = draw()
     if "--check" in sys.argv:
         sys.exit(0 if os.path.exists("src/rooms.svg") and open("src/rooms.svg").read() == picture

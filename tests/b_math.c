@@ -2,9 +2,16 @@
  * second), share of sgemm in the same run. A rate is the best of the calls that fit the
  * time. 9 seconds, one thread. RUN: np=1 */
 #include "math/kernel.h"
+#include "weft/bytes.h"
+#include "weft/clock.h"
+#include "weft/cpu.h"
+#include "weft/project.h"
+#include "weft/rng.h"
+#include "weft/team.h"
 
 #include <cblas.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Shapes of the kernels: CIFAR-10 with 10,000 features. */

@@ -7,6 +7,7 @@
  * RUN: np=1 */
 #include "functions.h"
 
+#include <stdio.h>
 #include <time.h>
 
 enum { SEEDS = 20, TRIALS = 100 };

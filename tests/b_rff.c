@@ -7,12 +7,13 @@
  * ranks. usage: b_rff [FEATURES [INPUTS [BLOCKS]]]; by default 100,000, 3,072 and 16 RUN:
  * np=1 */
 #include "feature/rff.h"
-#include "weft/feature.h"
-#include "weft/model.h"
+#include "weft/conf.h"
 #include "weft/par.h"
 #include "weft/registry.h"
+#include "weft/rng.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -2,7 +2,9 @@
 #ifndef WEFT_DISK_H
 #define WEFT_DISK_H
 
-#include "weft/store.h"
+#include "weft/arena.h"
+#include "weft/log.h"
+#include "weft/status.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -4,6 +4,8 @@
 #define WEFT_TEST_DURATIONS_H
 
 #include "sched/cache.h"
+#include "weft/hash.h"
+#include "weft/rng.h"
 
 #include <math.h>
 

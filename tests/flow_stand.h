@@ -7,7 +7,6 @@
 #include "task/flow/path.h"
 
 #include "weft/registry.h"
-#include "weft/task.h"
 
 #include <math.h>
 #include <string.h>

@@ -232,7 +232,7 @@ static const function functions[] = {
 enum { NFUNCTION = sizeof functions / sizeof *functions };
 
 #include "functions_more.h"
-#include "weft/registry.h"
+#include "weft/rng.h"
 
 static inline const function *function_named(const char *name)
 {

@@ -2,6 +2,7 @@
  * many axes, many levels, whole numbers of wide ranges, losses that are infinite, three
  * levels of conditional axes, steps, an optimum in a corner. Included by functions.h;
  * tests/gold/functions.py has the same. */
+#include <stdint.h>
 
 static inline double rastrigin6(const double *v)
 {

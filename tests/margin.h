@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "rows.h"
+#include "weft/conf.h"
+#include "weft/hash.h"
 #include "weft/model.h"
-#include "weft/par.h"
-#include "weft/registry.h"
 
 /* FEW columns: rows share most of them, so that dual ascent gives up. MANY: as with words.
  */

@@ -2,9 +2,10 @@
 #ifndef WEFT_TEST_NGRAM_MAPS_H
 #define WEFT_TEST_NGRAM_MAPS_H
 
+#include "weft/conf.h"
 #include "weft/data.h"
 #include "weft/feature.h"
-#include "weft/model.h"
+#include "weft/hash.h"
 #include "weft/par.h"
 #include "weft/registry.h"
 

@@ -6,6 +6,7 @@
 #include "checker.h"
 #include "durations.h"
 #include "sched/sched.h"
+#include "weft/clock.h"
 #include "whole.h"
 
 #include <signal.h>

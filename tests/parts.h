@@ -2,11 +2,8 @@
 #ifndef WEFT_TEST_PARTS_H
 #define WEFT_TEST_PARTS_H
 
-#include "weft/mixing.h"
 #include "weft/registry.h"
-#include "weft/sampler.h"
 #include "weft/search.h"
-#include "weft/tune.h"
 
 /* The word of [run] `key`, or `usual`. */
 static inline const char *chosen(const weft_conf *c, const char *key, const char *usual)

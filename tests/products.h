@@ -3,6 +3,7 @@
 #define WEFT_TEST_PRODUCTS_H
 
 #include "weft/feature.h"
+#include "weft/hash.h"
 
 #include <string.h>
 

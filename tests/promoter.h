@@ -9,6 +9,7 @@
 #include "rundir/open.h"
 #include "sched/cache.h"
 #include "scratch.h"
+#include "weft/clock.h"
 #include "whole.h"
 
 #include <signal.h>

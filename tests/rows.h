@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "weft/exact.h"
 #include "weft/feature.h"
 
 static void rows_times(const weft_matrix *f, int c, const real *w, real *z)

@@ -2,10 +2,10 @@
 #ifndef WEFT_SCRATCH_H
 #define WEFT_SCRATCH_H
 
+#include "weft/file.h"
+#include "weft/log.h"
 #include "weft/pack.h"
 #include "weft/par.h"
-#include "weft/registry.h"
-#include "weft/store.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "results.h"
-#include "weft/registry.h"
 
 /* ---- what happened ---- */
 

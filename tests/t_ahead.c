@@ -3,9 +3,10 @@
  * early.
  * RUN: np=1 np=2 np=3 */
 #include "task/fmap/ahead.h"
+#include "weft/log.h"
 #include "weft/par.h"
 #include "weft/registry.h"
-#include "weft/task.h"
+#include "weft/rng.h"
 
 #include <string.h>
 

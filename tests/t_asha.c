@@ -3,7 +3,7 @@
  * RUN: np=1 */
 #include "tap.h"
 #include "weft/registry.h"
-#include "weft/tune.h"
+#include "weft/rng.h"
 #include "workers.h"
 
 /* ---- losses ---- */

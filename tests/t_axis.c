@@ -2,6 +2,7 @@
  * RUN: np=1 */
 #include "space/axis.h"
 #include "two_kinds.h"
+#include "weft/rng.h"
 
 #include <math.h>
 

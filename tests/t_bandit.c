@@ -2,6 +2,7 @@
  * RUN: np=1 */
 #include "tap.h"
 #include "weft/mix.h"
+#include "weft/rng.h"
 
 #include <math.h>
 #include <string.h>

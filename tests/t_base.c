@@ -2,7 +2,10 @@
  * RUN: np=1 np=2 */
 #include "tap.h"
 
-#include "weft/base.h"
+#include "weft/conf.h"
+#include "weft/hash.h"
+#include "weft/heap.h"
+#include "weft/shuffle.h"
 
 #include <Random123/philox.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * that leaves waits for all.
  * RUN: np=1 np=2 np=4 */
 #include "scratch.h"
-#include "weft/par.h"
+#include "weft/clock.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,11 @@
  * RUN: np=1 np=2 np=3 */
 #include "scratch.h"
 
+#include "weft/conf.h"
+#include "weft/data.h"
 #include "weft/feature.h"
+#include "weft/h5map.h"
+#include "weft/hash.h"
 #include "weft/registry.h"
 #include "weft/report.h"
 

@@ -2,6 +2,10 @@
  * parser among lines for libcsv.
  * RUN: np=1 */
 #include "scratch.h"
+#include "weft/clock.h"
+#include "weft/data.h"
+#include "weft/registry.h"
+#include "weft/rng.h"
 
 #include "reader/dense.h"
 

@@ -2,7 +2,9 @@
  * values (tests/gold/descend.py), also on vectors longer than a vector loop.
  * RUN: np=1 */
 #include "tap.h"
-#include "weft/math.h"
+#include "weft/clock.h"
+#include "weft/descend.h"
+#include "weft/status.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
  * RUN: np=1 */
 #include "scratch.h"
 #include "task/fed/device.h"
+#include "weft/conf.h"
 
 #include <string.h>
 

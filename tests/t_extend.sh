@@ -15,6 +15,8 @@ cp -Rp config.mk "$tree" 2>/dev/null
 mkdir "$tree/src/task/bowl"
 cat >"$tree/src/task/bowl/bowl.c" <<'END'
 /* Task bowl: the bottom of a parabola, and the size of a network. */
+#include "weft/log.h"
+#include "weft/net.h"
 #include "weft/registry.h"
 #include "weft/task.h"
 

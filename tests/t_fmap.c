@@ -4,6 +4,9 @@
  * RUN: np=1 np=2 np=3 */
 #include "fmap_stand.h"
 #include "results.h"
+#include "weft/feature.h"
+#include "weft/log.h"
+#include "weft/par.h"
 
 /* ---- the same in doubles ---- */
 

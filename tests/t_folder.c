@@ -3,6 +3,10 @@
  * articles, and the one-line error for other directories.
  * RUN: np=1 */
 #include "scratch.h"
+#include "weft/clock.h"
+#include "weft/data.h"
+#include "weft/hash.h"
+#include "weft/registry.h"
 
 #include "reader/documents.h"
 

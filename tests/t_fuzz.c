@@ -8,6 +8,8 @@
 #endif
 
 #include "fuzz/fuzz.h"
+#include "weft/log.h"
+#include "weft/par.h"
 
 #include "fuzz/packs.h"
 

@@ -1,6 +1,9 @@
 /* Matrix products and LSTM cells against plain loops, at odd sizes.
  * RUN: np=1 */
-#include "weft/math.h"
+#include "weft/cells.h"
+#include "weft/cpu.h"
+#include "weft/gemm.h"
+#include "weft/rng.h"
 
 #include <string.h>
 

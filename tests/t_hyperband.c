@@ -2,8 +2,9 @@
  * for any number of workers, and which trials are promoted.
  * RUN: np=1 */
 #include "tap.h"
+#include "weft/hash.h"
 #include "weft/registry.h"
-#include "weft/tune.h"
+#include "weft/rng.h"
 #include "workers.h"
 
 static double shuffled(sim *c, const sim_job *s)

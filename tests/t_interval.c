@@ -8,6 +8,8 @@
 #include "task/fed/local.h"
 #include "task/fed/round.h"
 #include "task/fed/turns.h"
+#include "weft/rng.h"
+#include "weft/student.h"
 
 #include <string.h>
 

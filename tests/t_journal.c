@@ -3,6 +3,8 @@
  * written is found before the search.
  * RUN: np=1 */
 #include "disk.h"
+#include "weft/file.h"
+#include "weft/journal.h"
 
 #include <sys/wait.h>
 

@@ -10,7 +10,8 @@
 #include "task/fed/local.h"
 #include "task/fed/round.h"
 #include "task/fed/turns.h"
-#include "weft/registry.h"
+#include "weft/exact.h"
+#include "weft/hash.h"
 
 enum { MAX_L = WEFT_MAX_LANES };
 

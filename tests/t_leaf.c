@@ -2,6 +2,8 @@
  * overlapping windows, and directories are joined.
  * RUN: np=1 */
 #include "leaf_packed.h"
+#include "weft/clock.h"
+#include "weft/hash.h"
 
 static int named(int64_t c, const char *name)
 {

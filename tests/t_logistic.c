@@ -3,6 +3,8 @@
  * RUN: np=1 np=2 np=3 np=4 */
 #include "margin.h"
 #include "tap.h"
+#include "weft/par.h"
+#include "weft/registry.h"
 
 /* Options of a fit; L1 by products is slow, and not fitted as closely. */
 static const char *options_of(const char *loss, double c, double tol, weft_arena *mem)

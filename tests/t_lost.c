@@ -5,6 +5,9 @@
 #include "rundir/checkpoint.h"
 #include "rundir/place.h"
 #include "toy_run.h"
+#include "weft/file.h"
+#include "weft/log.h"
+#include "weft/tree.h"
 
 #include <dirent.h>
 

@@ -1,6 +1,7 @@
 /* The character LSTM: numbers of weights, PyTorch's loss and gradients
  * (tests/gold/lstm.py), central differences, all kinds of sizes, dropout.
  * RUN: np=1 */
+#include "weft/conf.h"
 #include "weft/net.h"
 #include "weft/registry.h"
 

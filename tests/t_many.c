@@ -5,6 +5,7 @@
 #include "rundir/open.h"
 #include "sched/cache.h"
 #include "scratch.h"
+#include "weft/rng.h"
 #include "whole.h"
 
 #include <sys/resource.h>

@@ -1,5 +1,12 @@
 /* Numerical kernels against plain loops and closed forms, at odd sizes. RUN: np=1 */
-#include "weft/math.h"
+#include "weft/bytes.h"
+#include "weft/cpu.h"
+#include "weft/exact.h"
+#include "weft/gemm.h"
+#include "weft/logistic.h"
+#include "weft/project.h"
+#include "weft/rng.h"
+#include "weft/sparse.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
  * form of jobs and results. */
 #include "sched/choice.h"
 #include "weft/registry.h"
-#include "weft/run.h"
 #include "weft/task.h"
 
 #include "tap.h"

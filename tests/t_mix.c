@@ -2,7 +2,7 @@
  * RUN: np=1 */
 #include "packed.h"
 #include "tap.h"
-#include "weft/job.h"
+#include "weft/rng.h"
 
 #include <math.h>
 #include <string.h>

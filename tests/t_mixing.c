@@ -1,9 +1,8 @@
 /* Mixings: the update that each option asks for, the mixtures that jobs get, what is kept
  * of a trial from job to job, what is refused. RUN: np=1 */
 #include "scratch.h"
-#include "weft/job.h"
 #include "weft/mixing.h"
-#include "weft/space.h"
+#include "weft/registry.h"
 
 #include <math.h>
 

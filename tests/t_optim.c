@@ -2,7 +2,7 @@
  * also on vectors longer than a vector loop.
  * RUN: np=1 */
 #include "tap.h"
-#include "weft/math.h"
+#include "weft/optim.h"
 
 #include <string.h>
 

@@ -7,6 +7,7 @@
 #include "task/command/output.h"
 #include "task/command/printed.h"
 #include "weft/command.h"
+#include "weft/registry.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,6 +4,7 @@
  * whole or not at all. A clock that jumps by years changes nothing. RUN: np=1 */
 #include "rundir/place.h"
 #include "toy_run.h"
+#include "weft/log.h"
 
 #include <errno.h>
 #include <stdatomic.h>

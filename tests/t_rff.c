@@ -2,11 +2,11 @@
  * against plain loops in double, the same bits on any number of ranks. Data are a few
  * hundred small random images; every rank takes its rows of them.
  * RUN: np=1 np=2 np=3 */
+#include "weft/conf.h"
 #include "weft/data.h"
-#include "weft/feature.h"
-#include "weft/model.h"
 #include "weft/par.h"
 #include "weft/registry.h"
+#include "weft/rng.h"
 
 #include <stdlib.h>
 #include <string.h>

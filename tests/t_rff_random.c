@@ -2,11 +2,11 @@
  * against the same matrix in double: the mean is the kernel for very small and large gamma
  * and for few inputs.
  * RUN: np=1 */
+#include "weft/conf.h"
 #include "weft/data.h"
-#include "weft/feature.h"
-#include "weft/model.h"
 #include "weft/par.h"
 #include "weft/registry.h"
+#include "weft/rng.h"
 
 #include <string.h>
 

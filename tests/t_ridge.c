@@ -2,6 +2,9 @@
  * (tests/gold/ridge.py). Features come from a small dense matrix; every rank takes its
  * rows of it.
  * RUN: np=1 np=2 np=3 np=4 */
+#include "weft/conf.h"
+#include "weft/exact.h"
+#include "weft/hash.h"
 #include "weft/model.h"
 #include "weft/par.h"
 #include "weft/registry.h"

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "tap.h"
+#include "weft/hash.h"
 #include "weft/par.h"
+#include "weft/rng.h"
 
 enum { C = 9, DEALT = 17000, SMALL = 1500 };
 

@@ -3,7 +3,8 @@
  * RUN: np=1 */
 #include "packed.h"
 #include "tap.h"
-#include "weft/mix.h"
+#include "weft/rng.h"
+#include "weft/status.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,6 +6,7 @@
 #include "rundir/place.h"
 #include "rundir/state.h"
 #include "toy_run.h"
+#include "weft/log.h"
 
 #include <dirent.h>
 

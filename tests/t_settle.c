@@ -6,6 +6,7 @@
  * RUN: np=1 */
 #include "tap.h"
 #include "weft/mix.h"
+#include "weft/rng.h"
 
 #include <math.h>
 #include <stdlib.h>

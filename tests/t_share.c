@@ -2,8 +2,6 @@
  * RUN: np=1 */
 #include "tap.h"
 #include "tuner_case.h"
-#include "weft/registry.h"
-#include "weft/tune.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,6 +2,9 @@
  * gives one line; an incomplete file never has the final name.
  * RUN: np=1 */
 #include "disk.h"
+#include "weft/file.h"
+#include "weft/h5.h"
+#include "weft/rng.h"
 
 #include <hdf5.h>
 

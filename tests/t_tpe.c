@@ -4,6 +4,7 @@
 #include "functions.h"
 #include "sampler/durations.h"
 #include "tap.h"
+#include "weft/hash.h"
 
 #include <math.h>
 #include <stdlib.h>

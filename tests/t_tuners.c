@@ -5,7 +5,7 @@
  * RUN: np=1 */
 #include "search_log.h"
 #include "tap.h"
-#include "weft/registry.h"
+#include "weft/log.h"
 
 /* ---- contracts ---- */
 

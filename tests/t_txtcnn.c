@@ -4,6 +4,7 @@
  * refuses.
  * RUN: np=1 */
 #include "nets.h"
+#include "weft/registry.h"
 
 /* ---- PyTorch ---- */
 

@@ -1,7 +1,8 @@
 /* Word vectors: the same from word2vec's text and binary formats; words in another case;
  * random vectors, a function of seed and word, for words that are not in the file.
  * RUN: np=1 */
-#include "weft/data.h"
+#include "weft/hash.h"
+#include "weft/vectors.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "rundir/open.h"
 #include "rundir/records.h"
 #include "scratch.h"
-#include "weft/job.h"
+#include "weft/hash.h"
 #include "weft/report.h"
 
 #define PACKED 0xdd6d97813a757e18 /* hash of the packed form of format 3 */

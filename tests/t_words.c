@@ -5,6 +5,9 @@
 #include "run/eval.h"
 #include "run/setup.h"
 #include "scratch.h"
+#include "weft/hash.h"
+#include "weft/registry.h"
+#include "weft/rng.h"
 
 enum { KNOWN = 24, DOCUMENTS = 12, OLD = 3, FRESH = 2 };
 

@@ -5,10 +5,8 @@
 
 #include "measured.h"
 #include "scratch.h"
-#include "weft/pack.h"
-#include "weft/par.h"
 #include "weft/registry.h"
-#include "weft/task.h"
+#include "weft/rng.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #define WEFT_TEST_TOY_AXIS_H
 
 #include "sched/cache.h"
-#include "weft/task.h"
 
 /* What the instance of a toy begins with. */
 typedef struct toy_axis {

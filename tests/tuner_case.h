@@ -4,6 +4,7 @@
 #define WEFT_TEST_TUNER_CASE_H
 
 #include "parts.h"
+#include "weft/rng.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,9 @@
 #ifndef WHOLE_H
 #define WHOLE_H
 
-#include "weft/task.h"
+#include "weft/job.h"
+#include "weft/state.h"
+#include "weft/tensor.h"
 
 static void toy_nstate(const void *self, const weft_job *job, weft_state *size);
 

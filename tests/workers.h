@@ -8,6 +8,7 @@
 #include "weft/tune.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef struct sim sim;

@@ -5,8 +5,9 @@
 #ifndef WEFT_ALGORITHM_H
 #define WEFT_ALGORITHM_H
 
-#include "weft/math.h"
-#include "weft/net.h"
+#include "weft/opt.h"
+#include "weft/optim.h"
+#include "weft/tensor.h"
 
 /* Gradients of a model between two weight vectors (APFL): beside every step of w on its own
  * gradient, own <- own - lr share g, with the gradient g at share own + (1 - share) w, and

@@ -3,7 +3,9 @@
 #ifndef WEFT_FEATURE_H
 #define WEFT_FEATURE_H
 
+#include "weft/opt.h"
 #include "weft/sample.h"
+#include "weft/sparse.h"
 #include "weft/team.h"
 
 /* A matrix F of features whose rows are distributed over the team. It is used only through

@@ -3,7 +3,7 @@
 #ifndef WEFT_MIX_H
 #define WEFT_MIX_H
 
-#include "weft/base.h"
+#include "weft/arena.h"
 
 /* ---- rankings ---- */
 

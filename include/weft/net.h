@@ -4,8 +4,10 @@
 #ifndef WEFT_NET_H
 #define WEFT_NET_H
 
-#include "weft/math.h"
+#include "weft/lanes.h"
+#include "weft/opt.h"
 #include "weft/sample.h"
+#include "weft/tensor.h"
 
 /* Batches for several models that are computed together, one in each of weft_lanes() vector
  * lanes. */
@@ -21,26 +23,6 @@ typedef struct weft_score {
     double loss; /* cross-entropy, natural logarithm */
     int64_t wrong, count;
 } weft_score;
-
-/* A tensor in the flat weight vector, row-major. */
-typedef struct weft_tensor {
-    char name[32]; /* "lstm1.weight_hh" */
-    int64_t at;    /* offset */
-    int nd;
-    int64_t dims[4];
-} weft_tensor;
-#define WEFT_MAX_TENSORS 32
-
-/* Weights of which a batch reads and changes only a few rows, such as the vectors of words:
- * w + at is [rows][d], and the last of the weights. Row i + 1 belongs to word i, row 0 to
- * no word. */
-typedef struct weft_table {
-    int64_t at, rows;
-    int d;
-} weft_table;
-
-/* Numbers of n tensors in all. */
-int64_t weft_tensors_size(int n, const weft_tensor *tensor);
 
 typedef struct weft_net {
     weft_kind kind; /* those of its options that have a role may be axes with task sgd; task

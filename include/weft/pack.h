@@ -3,7 +3,8 @@
 #ifndef WEFT_PACK_H
 #define WEFT_PACK_H
 
-#include "weft/data.h"
+#include "weft/generator.h"
+#include "weft/opt.h"
 
 /* The destination of a reader's data, passed in the order of the parts. */
 typedef struct weft_pack {

@@ -33,8 +33,6 @@ WEFT_CHECKED weft_status weft_par_room(void);
 /* A barrier whose waiting ranks sleep, up to 10 ms at a time, while MPI_Barrier would keep
  * the CPU busy. Collective. */
 void weft_sleep(weft_team *team);
-/* Sleeps for that many seconds. */
-void weft_nap(double seconds);
 /* Collective. all[size][bytes] from `bytes` of each rank, the same number on all. */
 void weft_collect(weft_team *team, const void *mine, size_t bytes, void *all);
 /* The connection of two ranks. */
@@ -45,15 +43,6 @@ typedef struct weft_trip {
 /* Collective. Measures the best of several round trips between two ranks a != b while the
  * others wait; all ranks get the result. Takes about 10 ms and sends 80 MB. */
 weft_trip weft_trip_try(weft_team *team, int a, int b);
-/* Adds the time since the last update of team->times to times.compute. */
-void weft_times_close(weft_team *team);
-/* Adds the time since the last update to times.wait. */
-void weft_times_wait(weft_team *team);
-/* Adds the time since the last update to times.io. */
-void weft_times_io(weft_team *team);
-/* Updates the times of `from`; from now on time is counted for `to`, another team of this
- * rank. */
-void weft_times_move(weft_team *from, weft_team *to);
 
 /* ---- activity of a rank ---- */
 

@@ -4,7 +4,7 @@
 #ifndef WEFT_REGISTRY_H
 #define WEFT_REGISTRY_H
 
-#include "weft/base.h"
+#include "weft/opt.h"
 
 #define WEFT_READERS(X)                                                                    \
     X(cifar) X(imdb) X(text) X(folder) X(dense) X(idx) X(synthetic) X(shakespeare) X(leaf)

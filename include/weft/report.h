@@ -2,7 +2,7 @@
 #ifndef WEFT_REPORT_H
 #define WEFT_REPORT_H
 
-#include "weft/base.h"
+#include "weft/status.h"
 
 typedef enum weft_style { WEFT_TABLE, WEFT_CSV, WEFT_JSON } weft_style;
 /* Prints the results of n runs, finished or not, in a style. EFILE. */

@@ -2,6 +2,7 @@
 #ifndef WEFT_RUN_H
 #define WEFT_RUN_H
 
+#include "weft/conf.h"
 #include "weft/team.h"
 
 /* Reads the configuration, sets everything up, runs to the end, writes output (RUN.h5); an

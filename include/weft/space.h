@@ -3,7 +3,7 @@
 #ifndef WEFT_SPACE_H
 #define WEFT_SPACE_H
 
-#include "weft/base.h"
+#include "weft/conf.h"
 
 /* A condition for an axis to exist: another axis has one of these values. */
 typedef struct weft_axis_when {

@@ -6,9 +6,9 @@
 
 #include "weft/data.h"
 #include "weft/job.h"
-#include "weft/model.h"
-#include "weft/net.h"
 #include "weft/space.h"
+#include "weft/state.h"
+#include "weft/tensor.h"
 
 /* Arguments of setup. */
 typedef struct weft_env {
@@ -40,15 +40,6 @@ typedef struct weft_env {
 /* Format of the name of the file with what a failed job printed, from env->failed, trial
  * and job. */
 #define WEFT_FAILED_NAME "%s/%lld-%lld.log"
-
-/* State of a trial, equal on all ranks: everything that later jobs need. What belongs to a
- * single job (sums by configuration, log-probabilities) is in its result. */
-typedef struct weft_state {
-    real *x;     /* [nx] weights, and other numbers in the same precision */
-    int64_t nx;  /* the same for all jobs of a trial, and of trials that copy each other */
-    double *aux; /* [naux] numbers in double precision: sums, times, counters */
-    int64_t naux;
-} weft_state;
 
 /* The estimated cost of a job, for --plan. */
 typedef struct weft_cost {
@@ -184,21 +175,11 @@ typedef struct weft_task {
                          weft_scores *out);
 } weft_task;
 
-/* ---- states ---- */
-
 /* The task's tensors, of which there are none without its function. */
 int weft_task_tensors(const weft_task *task, const void *self, const weft_job *job,
                       weft_tensor out[WEFT_MAX_TENSORS]);
 /* A zero state of the size after the job (job NULL: as in nstate). Owned by mem. */
 weft_state weft_state_new(const weft_task *task, const void *self, const weft_job *job,
                           weft_arena *mem);
-/* Copies x and, as far as both have it, aux. The lengths of x must agree. */
-void weft_state_copy(weft_state *to, const weft_state *from);
-/* Bytes of both arrays. */
-double weft_state_bytes(const weft_state *state);
-/* Gives all ranks the state of rank 0, of the same lengths on all. Collective. */
-void weft_state_bcast(weft_team *team, weft_state *state);
-/* Hash of both arrays. */
-uint64_t weft_state_hash(const weft_state *state);
 
 #endif

@@ -3,7 +3,9 @@
 #ifndef WEFT_TEAM_H
 #define WEFT_TEAM_H
 
-#include "weft/math.h"
+#include "weft/arena.h"
+#include "weft/real.h"
+#include "weft/status.h"
 
 /* How a rank has spent its time, in seconds. */
 typedef struct weft_times {
@@ -26,6 +28,16 @@ typedef struct weft_team {
     weft_parts *parts; /* memory of weft_parts_buffer; NULL: none yet */
     weft_nodes *nodes; /* the nodes of its ranks; NULL: not known yet */
 } weft_team;
+
+/* Adds the time since the last update of team->times to times.compute. */
+void weft_times_close(weft_team *team);
+/* Adds the time since the last update to times.wait. */
+void weft_times_wait(weft_team *team);
+/* Adds the time since the last update to times.io. */
+void weft_times_io(weft_team *team);
+/* Updates the times of `from`; from now on time is counted for `to`, another team of this
+ * rank. */
+void weft_times_move(weft_team *from, weft_team *to);
 
 /* Returns the worst status of all ranks, WEFT_STOP being the least bad failure; if any rank
  * failed, every rank gets the message of the lowest rank with that status. Collective over
@@ -68,6 +80,10 @@ void weft_join_bytes(weft_team *team, void *x, const size_t *count);
 enum { WEFT_MIN, WEFT_MEAN, WEFT_MAX, WEFT_MIN_RANK, WEFT_MAX_RANK, WEFT_NSPREAD };
 /* Collective. The spread of x[n] over ranks into out[n], on all ranks. */
 void weft_spread(weft_team *team, const double *x, int n, double out[][WEFT_NSPREAD]);
+
+/* Rows are distributed over ranks and summed in fixed blocks of this many, for any number
+ * of ranks. */
+#define WEFT_BLOCK 128
 
 /* The part of n rows that belongs to a rank: rows [first, first + count). Parts consist of
  * whole blocks of WEFT_BLOCK rows and are as equal as this allows. */

@@ -2,7 +2,8 @@
 #ifndef WEFT_TEXT_H
 #define WEFT_TEXT_H
 
-#include "weft/base.h"
+#include "weft/arena.h"
+#include "weft/status.h"
 
 /* Four tokenizers: drop punctuation, split at punctuation, Penn Treebank (NLTK), Kim's
  * cleaning of sentences (process_data.py of "Convolutional neural networks for sentence

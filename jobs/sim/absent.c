@@ -1,6 +1,8 @@
 /* What a simulated run is without: HDF5, ScaLAPACK and the readers of data. A run file is
  * written as text to stdout, a line for each number or short list of numbers: "name value
  * ...". Linked into weft-sim in place of src/store/h5.c and its like. */
+#include "weft/data.h"
+#include "weft/h5map.h"
 #include "weft/pack.h"
 #include "weft/registry.h"
 

@@ -3,6 +3,7 @@
  * usage: smpirun ... weft-sim INPUT.ini [section.key=value ...] */
 #include "par/handle.h"
 #include "sim.h"
+#include "weft/par.h"
 #include "weft/run.h"
 
 #include <stdio.h>

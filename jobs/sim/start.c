@@ -1,7 +1,8 @@
 /* Start of a simulated rank: SimGrid has no threads, and no launcher need be checked. The
  * linker calls this function in place of weft_par_start (--wrap). */
 #include "par/handle.h"
-#include "weft/par.h"
+#include "weft/clock.h"
+#include "weft/log.h"
 
 weft_status __wrap_weft_par_start(int *argc, char ***argv, weft_team *world);
 

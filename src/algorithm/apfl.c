@@ -4,7 +4,6 @@
  * at m = a v + (1 - a) y, before each step of y. Its model is a v + (1 - a) x. Deng,
  * Kamani, Mahdavi, 2020. */
 #include "weft/algorithm.h"
-#include "weft/registry.h"
 
 #include <string.h>
 

@@ -4,7 +4,8 @@
  * as the other weights,  v <- v + a_v W' D. Platanios, Sachan, Neubig, Mitchell, EMNLP
  * 2018; in federations: Shamsian, Navon, Fetaya, Chechik, ICML 2021. */
 #include "weft/algorithm.h"
-#include "weft/registry.h"
+#include "weft/exact.h"
+#include "weft/rng.h"
 
 #include <math.h>
 #include <string.h>

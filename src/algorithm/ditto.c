@@ -3,7 +3,6 @@
  *     v <- v - h_v (g_i(v) + lambda (v - x)).
  * v starts at the first x received. Li, Hu, Beirami, Smith, ICML 2021. */
 #include "weft/algorithm.h"
-#include "weft/registry.h"
 
 #include <string.h>
 

@@ -2,7 +2,6 @@
  * McMahan, Moore, Ramage, Hampson, Aguera y Arcas, AISTATS 2017; with client.mu FedProx:
  * Li, Sahu, Zaheer, Sanjabi, Talwalkar, Smith, MLSys 2020. */
 #include "weft/algorithm.h"
-#include "weft/registry.h"
 
 static const weft_opt no_options[] = {{0}};
 

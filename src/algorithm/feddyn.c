@@ -3,7 +3,6 @@
  *     s <- s - (alpha / N) sum (y - x),             x <- mean y - s / alpha.
  * Acar, Zhao, Matas Navarro, Mattina, Whatmough, Saligrama, ICLR 2021. */
 #include "weft/algorithm.h"
-#include "weft/registry.h"
 
 typedef struct feddyn_options {
     double alpha;

@@ -3,7 +3,6 @@
  * [K - rho (1 - rho^K) / (1 - rho)] / (1 - rho), of K steps. Wang, Liu, Liang, Joshi, Poor,
  * NeurIPS 2020. */
 #include "weft/algorithm.h"
-#include "weft/registry.h"
 
 #include <math.h>
 

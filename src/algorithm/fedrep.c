@@ -3,7 +3,6 @@
  * first, with the body fixed, then the body: Collins, Hassani, Mokhtari, Shakkottai, ICML
  * 2021. The server averages the body. */
 #include "weft/algorithm.h"
-#include "weft/registry.h"
 
 #include <string.h>
 

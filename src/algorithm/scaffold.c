@@ -5,7 +5,7 @@
  *     x <- x + a mean (y - x), c <- c + (m / N) mean (new c_i - old c_i).
  * Karimireddy, Kale, Mohri, Reddi, Stich, Suresh, ICML 2020. */
 #include "weft/algorithm.h"
-#include "weft/registry.h"
+#include "weft/exact.h"
 
 static const weft_opt no_options[] = {{0}};
 

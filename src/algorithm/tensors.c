@@ -1,6 +1,7 @@
 /* Tensors that an option names, and the server's usual step. */
 #include "weft/algorithm.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void weft_gain_step(weft_gain *gain)

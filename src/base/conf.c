@@ -2,12 +2,13 @@
  * of the entries of a section to the options of a plug-in. Lines reach inih through a
  * reader that counts them (its handler has no line number) and takes comments off; since
  * inih cuts lines at 200 characters, the value is taken from the reader's line. */
-#include "weft/base.h"
+#include "weft/conf.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <ini.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A text while inih reads it. */

@@ -1,8 +1,10 @@
 /* The two kinds of failure: the message of a failure that the user can correct, and the end
  * of the program for one that no user can. Called everywhere. */
-#include "weft/base.h"
+#include "weft/log.h"
+#include "weft/status.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include <ctype.h>
 #include <stdarg.h>

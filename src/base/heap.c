@@ -1,6 +1,7 @@
 /* Binary heaps. Where no two items are equal, the order in which they are taken does not
  * depend on the order in which they were added. */
-#include "weft/base.h"
+#include "weft/heap.h"
+#include "weft/status.h"
 
 #include <string.h>
 

@@ -1,8 +1,9 @@
-/* Log lines and the progress line, both to stderr, and the clock. */
-#include "weft/base.h"
+/* Log lines and the progress line, both to stderr. */
+#include "weft/log.h"
 
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -86,11 +87,4 @@ void weft_progress(const char *fmt, ...)
     fputs(text, stderr);
     fflush(stderr);
     progress_shown = text[0] != '\0';
-}
-
-double weft_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }

@@ -1,5 +1,5 @@
 /* Files that are no text, known by their first bytes. */
-#include "weft/base.h"
+#include "weft/magic.h"
 
 #include <string.h>
 

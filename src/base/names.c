@@ -1,5 +1,6 @@
 /* Distinct names in a hash table with open addressing. */
-#include "weft/base.h"
+#include "weft/names.h"
+#include "weft/hash.h"
 
 #include <string.h>
 

@@ -1,9 +1,10 @@
 /* Sections whose keys the user chooses: each key is an option, whose type follows from its
  * value. */
-#include "weft/base.h"
+#include "weft/conf.h"
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

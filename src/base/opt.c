@@ -1,12 +1,13 @@
 /* One option of a plug-in: its names, its values as text and as numbers, and the member of
  * the instance that holds it. */
-#include "weft/base.h"
+#include "weft/conf.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <float.h>
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -1,10 +1,9 @@
-/* Random numbers as a function of their purpose and identity, by Random123's Philox4x64-10,
- * and the hash that all digests use, XXH3. */
-#include "weft/base.h"
+/* Random numbers as a function of their purpose and identity, by Random123's Philox4x64-10.
+ */
+#include "weft/rng.h"
 
 #include <Random123/philox.h>
 #include <math.h>
-#include <xxhash.h>
 
 weft_rng4 weft_rng_at(uint64_t seed, weft_purpose purpose, uint64_t a, uint64_t b,
                       uint64_t c)
@@ -39,9 +38,4 @@ void weft_rng_normal(const weft_rng4 *rng, double z[4])
 {
     box_muller(rng->v, z);
     box_muller(rng->v + 2, z + 2);
-}
-
-uint64_t weft_hash(const void *bytes, size_t n, uint64_t seed)
-{
-    return XXH3_64bits_withSeed(bytes, n, seed);
 }

@@ -1,6 +1,6 @@
 /* Shuffles by keyed random numbers: of all numbers below n, a function of length and seed
  * only; and of the first places of a list. */
-#include "weft/base.h"
+#include "weft/shuffle.h"
 
 #include <stdlib.h>
 

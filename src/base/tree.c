@@ -3,7 +3,8 @@
 #ifdef __linux__
 #define _GNU_SOURCE /* syncfs */
 #endif
-#include "weft/base.h"
+#include "weft/tree.h"
+#include "weft/arena.h"
 
 #include <dirent.h>
 #include <errno.h>

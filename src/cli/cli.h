@@ -2,7 +2,6 @@
 #ifndef WEFT_CLI_H
 #define WEFT_CLI_H
 
-#include "weft/report.h"
 #include "weft/team.h"
 
 typedef struct weft_cli {

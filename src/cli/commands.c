@@ -3,8 +3,10 @@
 #include "host/doctor.h"
 #include "result/unfinished.h"
 #include "rundir/formats.h"
+#include "weft/data.h"
 #include "weft/pack.h"
 #include "weft/registry.h"
+#include "weft/report.h"
 #include "weft/run.h"
 
 #include <string.h>

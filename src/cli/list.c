@@ -4,9 +4,9 @@
 #include "sched/options.h"
 #include "weft/pack.h"
 #include "weft/registry.h"
-#include "weft/space.h"
 #include "weft/task.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The plug-ins of one kind. */

@@ -3,7 +3,7 @@
  * those that need only one rank are done by rank 0. */
 #include "cli.h"
 #include "weft/command.h"
-#include "weft/math.h"
+#include "weft/cpu.h"
 #include "weft/par.h"
 
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <malloc.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef struct command {

@@ -3,6 +3,7 @@
  * /x and /label, or /text. */
 #include "federation.h"
 #include "match.h"
+#include "weft/finite.h"
 
 /* Bound, so that places of samples do not overflow: (3 INT32_MAX + 2 MOST) MOST < 2^63. */
 #define MOST        ((int64_t)1 << 28) /* numbers of a sample, its stride, gap, sides */

@@ -3,6 +3,8 @@
 #define WEFT_DATA_FEDERATION_H
 
 #include "weft/data.h"
+#include "weft/generator.h"
+#include "weft/h5map.h"
 
 /* Another shift and scale: x becomes (scale x + shift) / over. */
 typedef struct weft_move {

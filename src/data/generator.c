@@ -11,7 +11,8 @@
  *
  * Every number is a function of (seed, client, its place), so a client is made whole or in
  * part on any rank, with the same bits. */
-#include "weft/data.h"
+#include "weft/generator.h"
+#include "weft/rng.h"
 
 #include <math.h>
 

@@ -1,6 +1,7 @@
 /* Data other than the training data: classes and columns are matched by name, and missing
  * or unknown ones are refused. */
 #include "match.h"
+#include "weft/log.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,10 +5,16 @@
  * Mikolov et al., "Distributed representations of words and phrases and their
  * compositionality", NIPS 2013; unknown words as in Kim, "Convolutional neural networks
  * for sentence classification", EMNLP 2014. */
+#include "weft/vectors.h"
 #include "vocab.h"
+#include "weft/hash.h"
+#include "weft/log.h"
+#include "weft/magic.h"
+#include "weft/rng.h"
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* Words of vocabularies, found by their hashes. */
 #include "vocab.h"
+#include "weft/data.h"
 
 weft_vocab_index weft_vocab_index_new(const weft_vocab *vocab, weft_arena *mem)
 {

@@ -2,7 +2,7 @@
 #ifndef WEFT_DATA_VOCAB_H
 #define WEFT_DATA_VOCAB_H
 
-#include "weft/data.h"
+#include "weft/sample.h"
 
 /* Open addressing. */
 typedef struct weft_vocab_index {

@@ -1,6 +1,7 @@
 /* Maps that leave no n-gram in any training document, so that all documents are alike and
  * the classes can only be guessed. */
 #include "ngram.h"
+#include "weft/log.h"
 
 /* Rows from which on those of a map that shares a fit are no accident. */
 #define ENOUGH 20

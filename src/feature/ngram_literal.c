@@ -3,6 +3,7 @@
  * before it is divided. Yogatama, Kong, Smith, "Bayesian optimization of text
  * representations", EMNLP 2015, in the authors' program. */
 #include "ngram.h"
+#include "weft/log.h"
 
 void ngram_literal_warn(const ngram_map *self)
 {

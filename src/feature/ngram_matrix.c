@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ngram.h"
+#include "weft/exact.h"
 
 /* The columns that occur in rows, numbered by their first occurrence. */
 typedef struct occurring {

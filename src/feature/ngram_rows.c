@@ -12,6 +12,7 @@
  *   document of such a map: scikit-learn's smooth idf. With option `literal` f and n have
  *   the documents of the other parts, too. */
 #include "ngram.h"
+#include "weft/rng.h"
 
 #include <math.h>
 #include <string.h>

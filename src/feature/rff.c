@@ -13,6 +13,7 @@
  * so that their weights can be shared; gamma and the length of a row only scale a product X
  * P. Used by task fmap. */
 #include "rff.h"
+#include "weft/log.h"
 
 #include <math.h>
 #include <string.h>

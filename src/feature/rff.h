@@ -3,6 +3,7 @@
 #define WEFT_RFF_H
 
 #include "weft/feature.h"
+#include "weft/project.h"
 
 /* The instance: options, which differ between arms, and the state that all arms share. */
 typedef struct rff {

@@ -10,6 +10,7 @@
  * Inputs that are not bytes, too few, or too different in scale are multiplied as floats.
  */
 #include "rff.h"
+#include "weft/gemm.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,6 +2,8 @@
  * rows are multiplied together depends on ranks, memory and the cache, so a row's product
  * must depend on that row alone, which BLAS does not guarantee. */
 #include "rff.h"
+#include "weft/bytes.h"
+#include "weft/gemm.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,6 +2,7 @@
  * entry (input, feature) is the same for every configuration, block of features and rank.
  * The rows of a structured matrix are signed Hadamard products with random lengths. */
 #include "rff.h"
+#include "weft/rng.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,9 +5,10 @@
  * from containers with a network of their own. Called when a run starts, and by
  * `weft doctor`. */
 #include "core.h"
-#include "weft/base.h"
 
 #include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>

@@ -3,8 +3,6 @@
 #ifndef WEFT_HOST_CORE_H
 #define WEFT_HOST_CORE_H
 
-#include "weft/base.h"
-
 enum { WEFT_PLACEMENT_TEXT = 64 };
 
 /* The cores that a process may run on, from its file /proc/PID/status; unchanged if the

@@ -4,11 +4,12 @@
 #include "hosts.h"
 #include "locks.h"
 #include "placement.h"
-#include "weft/math.h"
+#include "weft/cpu.h"
+#include "weft/log.h"
 #include "weft/par.h"
-#include "weft/store.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>

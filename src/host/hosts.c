@@ -1,6 +1,7 @@
 /* Hosts, cores and memory of all ranks, and warnings of problems with these. Called when a
  * run starts, and by `weft doctor`. */
 #include "hosts.h"
+#include "weft/log.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* Whether locks in the directory of a run keep other processes out, on all its hosts.
  * Called when a run starts, and by `weft doctor`. */
 #include "locks.h"
+#include "weft/log.h"
 #include "weft/par.h"
 
 #include <string.h>

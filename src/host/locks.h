@@ -3,7 +3,7 @@
 #define WEFT_HOST_LOCKS_H
 
 #include "placement.h"
-#include "weft/store.h"
+#include "weft/disk.h"
 
 /* Rank 0 locks a file in a directory, which the other ranks then try to lock: found[size].
  * EFILE: it cannot be made. Collective. */

@@ -1,11 +1,13 @@
 /* The resources of a rank: host, cores, memory and measured speed. Called when a run
  * starts, and by `weft doctor`. */
 #include "placement.h"
-#include "weft/math.h"
+#include "weft/clock.h"
+#include "weft/cpu.h"
 #include "weft/par.h"
 
 #include <cblas.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -2,9 +2,9 @@
  * between jobs, between rounds, and after the search until the run file is written. SLURM
  * sends SIGUSR1 or SIGTERM before the end of a job's time, a user sends SIGINT. */
 #include "signals.h"
-#include "weft/base.h"
 
 #include <signal.h>
+#include <stddef.h>
 
 static const int caught[] = {SIGTERM, SIGUSR1, SIGINT};
 #define NCAUGHT (int)(sizeof caught / sizeof *caught)

@@ -5,13 +5,15 @@
  * for: those that compute, and those without a file, which are stopped or whose node is
  * lost. */
 #include "watchdog.h"
+#include "weft/clock.h"
+#include "weft/log.h"
 #include "weft/par.h"
-#include "weft/store.h"
 
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>

@@ -2,6 +2,8 @@
  * plain one on a small random problem, since not all CPUs could be tested. All tables give
  * the same bits, so results depend neither on the CPU nor on WEFT_KERNEL. */
 #include "kernel.h"
+#include "weft/log.h"
+#include "weft/project.h"
 
 #include <math.h>
 #include <stddef.h>

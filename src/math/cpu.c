@@ -1,5 +1,7 @@
 /* Rates of this machine. Each is the best of the runs that fit the time. */
+#include "weft/cpu.h"
 #include "kernel.h"
+#include "weft/clock.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -26,6 +28,11 @@ static void call_sgemm(void *ctx)
     float *a = ctx, *b = a + ORDER * ORDER, *c = b + ORDER * ORDER;
     cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, ORDER, ORDER, ORDER, 1, a, ORDER,
                 b, ORDER, 0, c, ORDER);
+}
+
+const char *weft_cpu_kernel(void)
+{
+    return weft_kernel_best()->name;
 }
 
 double weft_cpu_sgemm(double seconds)

@@ -1,10 +1,8 @@
 /* Public functions that call the loops chosen for the CPU. */
 #include "kernel.h"
-
-const char *weft_cpu_kernel(void)
-{
-    return weft_kernel_best()->name;
-}
+#include "weft/bytes.h"
+#include "weft/logistic.h"
+#include "weft/project.h"
 
 void weft_cos_u8_i32(int n, const int32_t *x, double scale, const float *offset, uint8_t *q)
 {

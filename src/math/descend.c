@@ -2,9 +2,11 @@
  * as in PyTorch, and schedules of the rate. These loops are bound by memory, so plain C
  * suffices; each root and division is rounded once, so that the bits are the same on all
  * CPUs. */
-#include "weft/math.h"
+#include "weft/descend.h"
+#include "weft/optim.h"
 
 #include <math.h>
+#include <stddef.h>
 
 int weft_descent_slots(const weft_descent *d)
 {

@@ -1,6 +1,7 @@
 /* Eigenvalues and eigenvectors of a dense symmetric matrix by divide and conquer (LAPACK's
  * dsyevd), on this rank only. */
-#include "weft/math.h"
+#include "weft/eigen.h"
+#include "weft/status.h"
 
 void dsyevd_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda,
              double *w, double *work, const int *lwork, int *iwork, const int *liwork,

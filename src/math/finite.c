@@ -1,5 +1,5 @@
 /* The first of x[n] that is not a finite number. */
-#include "weft/math.h"
+#include "weft/finite.h"
 
 #include <math.h>
 

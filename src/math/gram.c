@@ -2,6 +2,7 @@
  * packed in panels of pairs of the summed index: blocks of the left one stay in the second-
  * level cache, a panel of the right one in the first. */
 #include "kernel.h"
+#include "weft/bytes.h"
 
 #include <string.h>
 

@@ -3,7 +3,10 @@
 #ifndef WEFT_KERNEL_H
 #define WEFT_KERNEL_H
 
-#include "weft/math.h"
+#include "weft/cells.h"
+#include "weft/gemm.h"
+#include "weft/lanes.h"
+#include "weft/sparse.h"
 
 enum {
     WEFT_TILE = 6,  /* rows of a tile of c */
@@ -67,7 +70,7 @@ typedef struct weft_kernel {
     real (*spin)(int rounds);
     /* Moves w[n] by the gradient g[n]; 1 if all numbers of g are finite. */
     int (*step)(const weft_move *m, int64_t n, real *w, const real *g);
-    /* The rest as in weft/math.h. */
+    /* The rest as in the headers of math. */
     void (*lanes_load)(int64_t d, const float *const *row, real *x);
     void (*lanes_times)(const weft_lanes_product *p);
     void (*lanes_step)(const weft_lanes_move *m, int64_t n, real *g);
@@ -113,7 +116,7 @@ void weft_cos_f32_avx2(int n, const float *x, double scale, const float *offset,
  * zeros beyond m; wide >= m, a multiple of 16 bytes. They do not overlap. */
 void weft_transpose(int k, int m, const real *const *row, int64_t at, real *to, int wide);
 
-/* The products of weft/math.h with a table of one's choice. p->k, p->m are set. */
+/* The products of gemm.h with a table of one's choice. p->k, p->m are set. */
 void weft_gemm_pack(const weft_kernel *kernel, weft_packed *p, const real *b, size_t ldb,
                     int trans, real *to);
 void weft_gemm_times(const weft_kernel *kernel, int n, const real *a, size_t lda,

@@ -10,7 +10,10 @@
  * (minimax, error 5e-9), so that e^x - 1 keeps its digits near zero, and tanh with it. */
 
 #ifdef WEFT_DOUBLE
+#include "weft/cells.h"
+
 #include <math.h>
+#include <stdint.h>
 
 INLINE real sigmoid(real x)
 {

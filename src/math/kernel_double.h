@@ -1,6 +1,8 @@
 /* Vectors of doubles, their exponentials and logarithms. Written once for all widths;
  * included by the kernel_*.c, which define FW, the floats of a vector. Only operations that
  * round the same way on all CPUs: no fused ones. */
+#include "weft/real.h"
+#include <stdint.h>
 
 enum { DW = FW / 2 };
 typedef double D __attribute__((vector_size(8 * DW)));

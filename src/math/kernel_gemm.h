@@ -3,6 +3,9 @@
  * defined V, W, LOAD, STORE, ZERO, SET and FMA as for kernel_simd.h, and
  *   TILE_ROWS  most rows of a tile, 6 or 14, as many as registers allow
  *   ADD(a, b)  sum of vectors */
+#include "weft/real.h"
+#include <stddef.h>
+#include <stdint.h>
 
 /* c[rows][ldc] = a b, += where add is 1, 0 + a b where it is -1 (no sum is -0); the element
  * (r, e) of a at a[r next_row + e next_k]; b one panel [k][vectors W], or where it is NULL

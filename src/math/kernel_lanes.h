@@ -2,6 +2,7 @@
  * once for all widths; included by the kernel_*.c after kernel_gemm.h, with the same
  * macros. A lane's bits are those of the loops for one model (gemm.c, optim.c, fix.c): sums
  * run in the same order, and only sums of whole numbers combine lanes. */
+#include "weft/lanes.h"
 
 #ifdef WEFT_DOUBLE
 typedef int64_t lane_bits __attribute__((vector_size(sizeof(V))));

@@ -12,6 +12,9 @@
  *   SHORT_STAGES(v)        the stages of the Walsh-Hadamard transform within one vector
  * The bits of a result do not depend on these: a dot product is summed in LANES numbers,
  * however many vectors these are, and all other sums run in the order of their terms. */
+#include "weft/real.h"
+#include <stddef.h>
+#include <stdint.h>
 
 /* Rows and classes of a tile of times, whose sums stay in registers, and columns that are
  * taken at a time, so that w stays in the first-level cache. */

@@ -1,6 +1,9 @@
 /* Softmax and its cross-entropy, of one sample or of one in each lane; a lane has the bits
  * of a sample alone. Written once for all widths; included by the kernel_*.c after
  * kernel_lanes.h and kernel_double.h. */
+#include "weft/real.h"
+#include <stddef.h>
+#include <stdint.h>
 
 /* exp x for x <= 0; NaN stays. */
 INLINE D soft_exp(D x)

@@ -1,6 +1,9 @@
 /* A step of gradient descent on the weights of one model (optim.c), written once for all
  * widths; included by the kernel_*.c after kernel_lanes.h, with the same macros. The
  * arithmetic of a weight is the same at any width. */
+#include "weft/real.h"
+#include <stddef.h>
+#include <stdint.h>
 
 /* Weight and gradient of a vector of weights after the pull to the anchor. */
 INLINE V step_pulled(const weft_move *m, V w, V anchor, V g)

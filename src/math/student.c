@@ -1,5 +1,5 @@
 /* Quantiles of Student's distribution. */
-#include "weft/math.h"
+#include "weft/student.h"
 
 #include <math.h>
 

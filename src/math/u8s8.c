@@ -3,6 +3,7 @@
  * panels of `wide` columns, each [k/4][wide][4], k padded with zeros to whole groups; then
  * the start of every column. */
 #include "kernel.h"
+#include "weft/project.h"
 
 #include <string.h>
 

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "ascent.h"
+#include "weft/logistic.h"
+#include "weft/rng.h"
 
 enum {
     SHRINK = 3,   /* shrinking skips a row for at most 2^SHRINK - 1 sweeps */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "l1_cg.h"
+#include "weft/rng.h"
 
 enum {
     MIN_WORKING = 1024, /* smallest size of the working set */

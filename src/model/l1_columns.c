@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "l1.h"
+#include "weft/hash.h"
 
 /* New numbers of the columns that remain, [d]; -1 for the others. */
 static int64_t *number_columns(const margin_problem *problem, const weft_sparse *sparse,

@@ -4,6 +4,7 @@
  * and relative gaps. */
 #include "descent.h"
 #include "dual.h"
+#include "weft/exact.h"
 
 #include <math.h>
 

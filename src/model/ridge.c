@@ -3,6 +3,7 @@
  * of |y - F w - b|^2 + alpha |w|^2. Solved by block conjugate gradients (ridge_cg.c) or
  * Cholesky (ridge_cholesky.c) on the centred normal equations (ridge.h). */
 #include "ridge.h"
+#include "weft/model.h"
 
 #include <math.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #ifndef RIDGE_H
 #define RIDGE_H
 
-#include "weft/model.h"
+#include "weft/feature.h"
 
 typedef struct ridge_system {
     const weft_matrix *f;

@@ -8,6 +8,7 @@
  *
  * Pooling is done before bias and ReLU, which are monotonic. */
 #include "stack.h"
+#include "weft/gemm.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* A dense layer, y = x W^T + b. Samples are packed, some at a time, and W is read where it
  * is. */
 #include "stack.h"
+#include "weft/gemm.h"
 
 #include <string.h>
 

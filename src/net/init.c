@@ -1,5 +1,6 @@
 /* Initial weights by keyed random numbers. */
 #include "init.h"
+#include "weft/rng.h"
 
 void weft_init_uniform(uint64_t seed, int tensor, double bound, int64_t n, real *w)
 {

@@ -2,7 +2,9 @@
 #ifndef WEFT_NET_INIT_H
 #define WEFT_NET_INIT_H
 
-#include "weft/base.h"
+#include "weft/real.h"
+
+#include <stdint.h>
 
 /* w[n], a tensor of a network, uniform in +-bound; keyed by seed, tensor and index. */
 void weft_init_uniform(uint64_t seed, int tensor, double bound, int64_t n, real *w);

@@ -6,6 +6,7 @@
  * Computation 1997. */
 #include "lstm.h"
 #include "init.h"
+#include "weft/rng.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -8,6 +8,9 @@
  * the gates stay in cache as well. */
 #include "lstm.h"
 #include "softmax.h"
+#include "weft/cells.h"
+#include "weft/gemm.h"
+#include "weft/rng.h"
 
 #include <math.h>
 #include <string.h>

@@ -14,14 +14,3 @@ weft_status weft_net_setup(const weft_net *net, void *self, const weft_shape *sh
     const int model = strncmp(why, "model = ", 8) == 0;
     return weft_fail(st, "%s: %s%s%s", path, model ? section : "", model ? "." : "", why);
 }
-
-int64_t weft_tensors_size(int n, const weft_tensor *tensor)
-{
-    int64_t sum = 0;
-    for (int i = 0; i < n; i++) {
-        int64_t count = 1;
-        for (int k = 0; k < tensor[i].nd; k++) count *= tensor[i].dims[k];
-        sum += count;
-    }
-    return sum;
-}

@@ -1,5 +1,6 @@
 /* Softmax and its cross-entropy. */
 #include "softmax.h"
+#include "weft/logistic.h"
 
 #include <math.h>
 

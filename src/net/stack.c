@@ -3,9 +3,11 @@
 #include "stack.h"
 #include "init.h"
 #include "softmax.h"
+#include "weft/rng.h"
 
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- layers of a stack ---- */

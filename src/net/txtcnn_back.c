@@ -2,6 +2,7 @@
  * contribute, so that the gradient of a column of the filters is a sum of few word vectors,
  * and that of a word a sum of few columns. Called through the vtable. */
 #include "txtcnn_pass.h"
+#include "weft/sparse.h"
 
 #include <string.h>
 

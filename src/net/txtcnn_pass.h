@@ -4,6 +4,7 @@
 #define WEFT_TXTCNN_PASS_H
 
 #include "txtcnn.h"
+#include "weft/gemm.h"
 
 #include <math.h>
 

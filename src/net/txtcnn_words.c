@@ -1,6 +1,7 @@
 /* Word vectors of a batch of documents, a piece of the batch at a time: one row for each
  * distinct word, or for each occurrence where dropout is applied to vectors. */
 #include "txtcnn_pass.h"
+#include "weft/rng.h"
 
 #include <string.h>
 

@@ -3,6 +3,7 @@
  * simple method for generating gamma variables", ACM TOMS 26(3), 2000, for shape + 1, times
  * U^(1 / shape). An attempt takes one block of keyed numbers; more than one is rare. */
 #include "partition.h"
+#include "weft/rng.h"
 
 #include <math.h>
 

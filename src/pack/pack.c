@@ -1,7 +1,13 @@
 /* Packing: takes rows or documents from a reader and writes the packed file, which appears
  * under its name only when it is whole. */
 #include "pack.h"
+#include "weft/clock.h"
+#include "weft/data.h"
+#include "weft/file.h"
+#include "weft/finite.h"
+#include "weft/log.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

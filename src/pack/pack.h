@@ -2,6 +2,7 @@
 #ifndef WEFT_PACK_PRIVATE_H
 #define WEFT_PACK_PRIVATE_H
 
+#include "weft/h5.h"
 #include "weft/pack.h"
 
 #define XXH_STATIC_LINKING_ONLY /* for the size of the state of a digest */

@@ -1,6 +1,7 @@
 /* Packing a federation: clients come one after the other and are written in large pieces,
  * so that memory does not grow with their number. The layout is that of federation.c. */
 #include "pack.h"
+#include "weft/log.h"
 
 #include <string.h>
 

@@ -3,6 +3,7 @@
  * in their order, and the client of each is written beside them. */
 #include "pack.h"
 #include "partition.h"
+#include "weft/conf.h"
 
 #include <string.h>
 

@@ -3,6 +3,7 @@
  * the column is stored as (x - shift) / scale, so that the numbers stay apart. Whether it
  * is, is known after the last row; then the source is read once more. */
 #include "pack.h"
+#include "weft/log.h"
 
 #include <float.h>
 #include <math.h>

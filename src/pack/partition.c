@@ -16,6 +16,7 @@
  * All parts are dealt in the same way: clients have the same q_c and the same shards in
  * each. Within a client rows are in random order. */
 #include "partition.h"
+#include "weft/shuffle.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,8 @@
 /* The present activity of this process, set by its main thread and read by the watchdog's
  * thread. */
 #include "timer.h"
+#include "weft/clock.h"
+#include "weft/par.h"
 
 #include <pthread.h>
 

@@ -3,15 +3,20 @@
  * matter. */
 #include "nodes.h"
 #include "timer.h"
+#include "weft/clock.h"
+#include "weft/cpu.h"
+#include "weft/exact.h"
+#include "weft/log.h"
+#include "weft/par.h"
 
 #include <cblas.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 /* MPI counts are int: longer vectors go in pieces of this many elements. */
@@ -219,14 +224,6 @@ void weft_timer_end(weft_team *team, size_t bytes)
     team->times.bytes += (double)bytes;
     team->since = now;
     weft_activity_wait(team, 0);
-}
-
-void weft_nap(double seconds)
-{
-    double whole = floor(seconds);
-    const struct timespec nap = {.tv_sec = (time_t)whole,
-                                 .tv_nsec = (long)(1e9 * (seconds - whole))};
-    nanosleep(&nap, NULL);
 }
 
 void weft_sleep(weft_team *team)

@@ -2,7 +2,8 @@
  * ranks, of groups of rows over partitions. */
 #include <stdlib.h>
 
-#include "weft/par.h"
+#include "weft/heap.h"
+#include "weft/team.h"
 
 void weft_deal(int64_t n, int rank, int size, int64_t *first, int64_t *count)
 {

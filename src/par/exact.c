@@ -1,7 +1,8 @@
 /* Exact sums over a team of numbers whose bound is not known beforehand: first their
- * largest magnitude is determined, then they are converted to integers (math/fix.c). A term
- * that is not finite makes the sum NAN. */
-#include "weft/par.h"
+ * largest magnitude is determined, then they are converted to integers (math/exact.c). A
+ * term that is not finite makes the sum NAN. */
+#include "weft/exact.h"
+#include "weft/team.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #include <mpi.h>
 #include <string.h>
 
-#include "weft/par.h"
+#include "weft/team.h"
 
 static inline MPI_Comm comm_of(const weft_team *team)
 {

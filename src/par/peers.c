@@ -3,6 +3,7 @@
  * the receiver, which receives when it polls. */
 #include "peers.h"
 #include "handle.h"
+#include "weft/clock.h"
 
 #include <string.h>
 

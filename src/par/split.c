@@ -1,6 +1,8 @@
 /* Teams of ranks within a team: neighbours, as even as possible, the first ones larger by
  * one where they are not equal. */
 #include "nodes.h"
+#include "weft/clock.h"
+#include "weft/par.h"
 
 int weft_team_size(int size, int parts, int part)
 {

@@ -2,7 +2,7 @@
 #ifndef WEFT_PAR_TIMER_H
 #define WEFT_PAR_TIMER_H
 
-#include "weft/par.h"
+#include "weft/team.h"
 
 /* Waits for the other ranks, so that the next collective does not include their delay. Time
  * before the barrier counts as computing, time in it as waiting. Collective. */

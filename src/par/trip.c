@@ -1,6 +1,8 @@
 /* Latency and rate of the connection of two ranks. */
 #include "handle.h"
 #include "timer.h"
+#include "weft/clock.h"
+#include "weft/par.h"
 
 #include <math.h>
 

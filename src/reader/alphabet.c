@@ -6,6 +6,7 @@
 #include "alphabet.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #define FEDEX_FIRST   2 /* 0 is pad, 1 unknown */

@@ -1,8 +1,10 @@
 /* Tables of numbers with a class in each row: CSV (dense_csv.c), or the sparse text format
  * of libsvm, LABEL INDEX:VALUE ... with indices from 1, whose missing values are 0. */
 #include "dense.h"
+#include "weft/log.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

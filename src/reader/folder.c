@@ -5,8 +5,11 @@
  * out, symbolic links are followed. Documents stand by class and name. 20 Newsgroups by
  * date, the movie reviews of Pang and Lee and others have this form. */
 #include "documents.h"
+#include "weft/log.h"
+#include "weft/magic.h"
 
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

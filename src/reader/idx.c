@@ -5,8 +5,10 @@
  * names of the other files are made from its name (labels, idx1; t10k or test). LeCun,
  * Cortes, Burges, "The MNIST database of handwritten digits". */
 #include "reader.h"
+#include "weft/log.h"
 
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -4,6 +4,7 @@
  * classes alternate. `unsup` is not read. Maas et al., "Learning word vectors for sentiment
  * analysis", ACL 2011. */
 #include "reader.h"
+#include "weft/shuffle.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -9,6 +9,10 @@
 #include "leaf.h"
 #include "reader.h"
 #include "shares.h"
+#include "weft/hash.h"
+#include "weft/log.h"
+#include "weft/names.h"
+#include "weft/shuffle.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,9 @@
  * memory. */
 #include "leaf_json.h"
 #include "reader.h"
+#include "weft/magic.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

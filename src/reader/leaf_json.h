@@ -4,7 +4,9 @@
 #define WEFT_READER_LEAF_JSON_H
 
 #include "leaf.h"
+#include "weft/names.h"
 
+#include <stdio.h>
 #include <yajl/yajl_parse.h>
 
 /* Where in the file the parser is. */

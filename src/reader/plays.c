@@ -5,6 +5,8 @@
  */
 #include "plays.h"
 #include "reader.h"
+#include "weft/conf.h"
+#include "weft/log.h"
 
 #include <ctype.h>
 #include <string.h>

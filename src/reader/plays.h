@@ -3,7 +3,8 @@
 #ifndef WEFT_READER_PLAYS_H
 #define WEFT_READER_PLAYS_H
 
-#include "weft/data.h"
+#include "weft/arena.h"
+#include "weft/status.h"
 
 typedef struct weft_speech_line {
     const char *text; /* [n] */

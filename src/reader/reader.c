@@ -1,6 +1,10 @@
 /* What the readers and the packer share: files and lines, class labels, splits. */
 #include "reader.h"
+#include "weft/log.h"
+#include "weft/magic.h"
+#include "weft/shuffle.h"
 
+#include <stdio.h>
 #include <utf8proc.h>
 
 #include <ctype.h>

@@ -6,6 +6,10 @@
 #include "shakespeare.h"
 #include "plays.h"
 #include "reader.h"
+#include "weft/hash.h"
+#include "weft/log.h"
+#include "weft/magic.h"
+#include "weft/shuffle.h"
 
 #include <math.h>
 #include <string.h>

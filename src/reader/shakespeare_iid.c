@@ -5,6 +5,9 @@
  * a window after the other. */
 #include "reader.h"
 #include "shakespeare.h"
+#include "weft/hash.h"
+#include "weft/log.h"
+#include "weft/shuffle.h"
 
 #include <math.h>
 #include <string.h>

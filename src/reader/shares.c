@@ -1,5 +1,7 @@
 /* Dividing consecutive samples into train, valid and test. */
 #include "shares.h"
+#include "weft/log.h"
+#include "weft/sample.h"
 
 #include <math.h>
 

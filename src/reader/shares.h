@@ -3,7 +3,9 @@
 #ifndef WEFT_READER_SHARES_H
 #define WEFT_READER_SHARES_H
 
-#include "weft/pack.h"
+#include "weft/status.h"
+
+#include <stdint.h>
 
 /* Choices of an option "rule". */
 enum { WEFT_RULE_SHARES, WEFT_RULE_LEAF };

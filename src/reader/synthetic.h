@@ -3,6 +3,7 @@
 #define WEFT_READER_SYNTHETIC_H
 
 #include "reader.h"
+#include "weft/rng.h"
 
 typedef struct weft_synthetic {
     int64_t seed, rows; /* rows for training; a quarter each for validation and test */

@@ -3,6 +3,7 @@
  * it, or files of their own. */
 #include "documents.h"
 #include "text_csv.h"
+#include "weft/log.h"
 
 #include <stdlib.h>
 #include <string.h>

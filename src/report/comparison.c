@@ -3,6 +3,7 @@
 #include "summary.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A column of the comparison: a fact, or a score of a part. */

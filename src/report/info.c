@@ -6,6 +6,7 @@
 #include "rundir/formats.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define DATA_FORMAT "weft data"

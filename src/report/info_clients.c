@@ -2,8 +2,11 @@
  * the class frequencies of clients differ from those of all. Sizes are read for at most a
  * million clients and labels for a thousand, so that the time is bounded. */
 #include "info.h"
+#include "weft/data.h"
+#include "weft/par.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define MAX_SIZES   1000000   /* largest number of clients whose sizes are read */

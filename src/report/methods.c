@@ -2,9 +2,9 @@
 #include "result/columns.h"
 #include "sched/options.h"
 #include "summary.h"
-#include "weft/math.h"
+#include "weft/names.h"
 #include "weft/registry.h"
-#include "weft/space.h"
+#include "weft/student.h"
 #include "weft/task.h"
 
 #include <math.h>

@@ -1,9 +1,11 @@
 /* `weft report`: the results of runs as a table for people, as CSV or as JSON. One run is
  * shown in full, several are compared line by line. */
+#include "weft/report.h"
 #include "sched/choice.h"
 #include "summary.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

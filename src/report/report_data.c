@@ -1,6 +1,7 @@
 /* `weft report --csv` and `--json`. */
 #include "summary.h"
 
+#include <stdio.h>
 #include <yajl/yajl_gen.h>
 
 #include <math.h>

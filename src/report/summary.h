@@ -4,8 +4,6 @@
 #define WEFT_REPORT_SUMMARY_H
 
 #include "result/output.h"
-#include "weft/data.h"
-#include "weft/report.h"
 
 /* One fact of a run: an attribute of its file. */
 typedef struct weft_fact {

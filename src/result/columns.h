@@ -3,8 +3,9 @@
 #ifndef WEFT_COLUMNS_H
 #define WEFT_COLUMNS_H
 
+#include "weft/gemm.h"
+#include "weft/h5.h"
 #include "weft/job.h"
-#include "weft/store.h"
 
 /* A column of a table whose rows are structs of 8-byte numbers. */
 typedef struct weft_column {

@@ -4,7 +4,7 @@
 
 #include "rundir/rundir.h"
 #include "tables.h"
-#include "weft/store.h"
+#include "weft/h5.h"
 
 /* The starts of a run. */
 typedef struct weft_starts {

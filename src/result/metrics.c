@@ -2,6 +2,8 @@
  * row for each job. */
 #include "metrics.h"
 #include "columns.h"
+#include "weft/log.h"
+#include "weft/names.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,9 +7,11 @@
 #include "more.h"
 #include "rundir/formats.h"
 #include "sched/choice.h"
+#include "weft/cpu.h"
 
 #include <cblas.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The configuration of the run with the winner's values in place of the ranges: an input

@@ -4,6 +4,7 @@
 
 #include "history.h"
 #include "sched/options.h"
+#include "weft/state.h"
 #include "winner.h"
 
 /* Rows of times in a run file: compute, wait, comm, io, bytes, memory. */

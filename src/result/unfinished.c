@@ -14,6 +14,7 @@
 #include "sched/choice.h"
 #include "sched/options.h"
 #include "tables.h"
+#include "weft/log.h"
 #include "winner.h"
 
 #include <dirent.h>

@@ -2,7 +2,7 @@
 #ifndef WEFT_RESULT_UNFINISHED_H
 #define WEFT_RESULT_UNFINISHED_H
 
-#include "weft/base.h"
+#include "weft/status.h"
 
 /* Writes the contents of the journals of an unfinished run as a run file `out` without
  * times and digest, whose attribute `unfinished` says how far the run is. `weights` 1: with

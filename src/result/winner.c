@@ -3,9 +3,11 @@
 #include "winner.h"
 #include "columns.h"
 #include "rundir/formats.h"
+#include "weft/hash.h"
 
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MAX_WEIGHTS 0x1p40    /* of a winner, 4 TB */

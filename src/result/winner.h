@@ -3,7 +3,8 @@
 #define WEFT_RESULT_WINNER_H
 
 #include "weft/data.h"
-#include "weft/task.h"
+#include "weft/job.h"
+#include "weft/tensor.h"
 
 /* Of weights in files. */
 #define WEFT_REAL_TYPE (sizeof(real) == 8 ? WEFT_H5_F64 : WEFT_H5_F32)

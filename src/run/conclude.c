@@ -6,8 +6,12 @@
 #include "sched/cache.h"
 #include "sched/choice.h"
 #include "setup.h"
+#include "weft/clock.h"
+#include "weft/h5map.h"
+#include "weft/log.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 

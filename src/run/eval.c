@@ -2,9 +2,11 @@
  * file. */
 #include "eval.h"
 #include "setup.h"
+#include "weft/file.h"
 #include "weft/run.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { WIDTH = 12 }; /* least width of a column */

@@ -3,7 +3,9 @@
 #include "host/hosts.h"
 #include "host/locks.h"
 #include "setup.h"
-#include "weft/math.h"
+#include "weft/cpu.h"
+#include "weft/file.h"
+#include "weft/log.h"
 
 #include <math.h>
 #include <string.h>

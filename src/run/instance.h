@@ -3,7 +3,6 @@
 #define WEFT_RUN_INSTANCE_H
 
 #include "sched/options.h"
-#include "weft/data.h"
 #include "weft/search.h"
 #include "weft/task.h"
 

@@ -5,6 +5,7 @@
 #include "weft/registry.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- sections ---- */

@@ -2,7 +2,7 @@
 #ifndef WEFT_RUN_ORDER_H
 #define WEFT_RUN_ORDER_H
 
-#include "weft/base.h"
+#include "weft/arena.h"
 
 /* ---- parallelism, for a plan ---- */
 

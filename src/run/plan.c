@@ -6,9 +6,12 @@
 #include "order.h"
 #include "sched/flight.h"
 #include "setup.h"
+#include "weft/clock.h"
+#include "weft/cpu.h"
 #include "weft/run.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MEASURE 0.2 /* seconds for each measured rate */

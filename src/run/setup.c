@@ -6,6 +6,7 @@
 #include "keys.h"
 #include "price.h"
 #include "sched/progress.h"
+#include "weft/log.h"
 #include "weft/registry.h"
 
 #include <string.h>

@@ -15,6 +15,9 @@
 #include "rundir/times.h"
 #include "sched/cache.h"
 #include "setup.h"
+#include "weft/clock.h"
+#include "weft/file.h"
+#include "weft/log.h"
 #include "weft/run.h"
 
 #include <math.h>

@@ -3,6 +3,9 @@
  * atomically, and used only if its hash, run and job are right. A job without a checkpoint
  * starts again, with the same bits. */
 #include "checkpoint.h"
+#include "weft/file.h"
+#include "weft/hash.h"
+#include "weft/log.h"
 
 #include <string.h>
 #include <sys/stat.h>

@@ -3,7 +3,8 @@
 #define WEFT_RUNDIR_CHECKPOINT_H
 
 #include "rundir.h"
-#include "weft/task.h"
+#include "weft/job.h"
+#include "weft/state.h"
 
 /* Name of the file of a job's checkpoint. Owned by mem. */
 const char *weft_checkpoint_name(const weft_rundir *rundir, int64_t job, weft_arena *mem);

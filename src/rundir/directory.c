@@ -3,6 +3,7 @@
 #include "directory.h"
 #include "host/core.h"
 #include "place.h"
+#include "weft/log.h"
 
 #include <errno.h>
 #include <stdlib.h>

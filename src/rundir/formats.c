@@ -2,7 +2,10 @@
  * and the formats of run files and exported winners. */
 #include "formats.h"
 #include "place.h"
+#include "weft/file.h"
 #include "weft/job.h"
+#include "weft/journal.h"
+#include "weft/real.h"
 
 #include <string.h>
 

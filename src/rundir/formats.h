@@ -2,7 +2,7 @@
 #ifndef WEFT_RUNDIR_FORMATS_H
 #define WEFT_RUNDIR_FORMATS_H
 
-#include "weft/store.h"
+#include "weft/h5.h"
 
 #define WEFT_RUN_FORMAT    "weft run 2"
 #define WEFT_WINNER_FORMAT "weft winner 2"

@@ -9,6 +9,8 @@
 #include "records.h"
 #include "retry.h"
 #include "times.h"
+#include "weft/file.h"
+#include "weft/log.h"
 
 #include <errno.h>
 #include <fcntl.h>

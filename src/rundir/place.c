@@ -2,11 +2,15 @@
  * All checks are made before anything is trained. No file that the run reads is
  * overwritten, and from the directory only files that weft wrote are removed. */
 #include "place.h"
-#include "weft/store.h"
+#include "weft/file.h"
+#include "weft/journal.h"
+#include "weft/log.h"
 #include "weft/task.h"
+#include "weft/tree.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 #ifndef WEFT_RUNDIR_PLACE_H
 #define WEFT_RUNDIR_PLACE_H
 
-#include "weft/base.h"
+#include "weft/conf.h"
 
 /* NAME.d of a run file NAME.h5. Owned by mem. */
 const char *weft_place_dir(const char *path, weft_arena *mem);

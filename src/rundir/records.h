@@ -2,7 +2,7 @@
 #ifndef WEFT_RUNDIR_RECORDS_H
 #define WEFT_RUNDIR_RECORDS_H
 
-#include "weft/store.h"
+#include "weft/journal.h"
 
 /* Tags of the records of a journal; that of job i is TAG_JOB + i. */
 enum {

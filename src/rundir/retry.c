@@ -5,7 +5,9 @@
 #include "retry.h"
 #include "place.h"
 #include "records.h"
+#include "weft/file.h"
 #include "weft/job.h"
+#include "weft/log.h"
 
 #include <errno.h>
 #include <math.h>

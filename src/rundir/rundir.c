@@ -1,6 +1,7 @@
 /* The directory of a run: names in it, its identity, and what to do where it cannot be
  * written. */
 #include "rundir.h"
+#include "weft/hash.h"
 
 #include <string.h>
 

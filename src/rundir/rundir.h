@@ -2,7 +2,7 @@
 #ifndef WEFT_RUNDIR_RUNDIR_H
 #define WEFT_RUNDIR_RUNDIR_H
 
-#include "weft/store.h"
+#include "weft/commit.h"
 #include "weft/team.h"
 
 /* A time of the search, in seconds over all starts of the run: of a start, or of a moment

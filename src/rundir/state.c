@@ -9,7 +9,12 @@
 #include "state.h"
 #include "checkpoint.h"
 #include "place.h"
+#include "weft/clock.h"
+#include "weft/file.h"
+#include "weft/hash.h"
+#include "weft/task.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 

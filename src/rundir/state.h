@@ -3,7 +3,9 @@
 #define WEFT_RUNDIR_STATE_H
 
 #include "rundir.h"
-#include "weft/task.h"
+#include "weft/job.h"
+#include "weft/state.h"
+#include "weft/tensor.h"
 
 /* Identifies the state of a trial after a job; trial -1: the checkpoint of the job. */
 typedef struct weft_state_id {

@@ -12,6 +12,8 @@
 #include "leaves.h"
 #include "mies.h"
 #include "trees.h"
+#include "weft/hash.h"
+#include "weft/shuffle.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef WEFT_SAMPLER_GAIN_H
 #define WEFT_SAMPLER_GAIN_H
 
-#include "weft/base.h"
+#include "weft/rng.h"
 
 typedef enum weft_gain { WEFT_GAIN_EI, WEFT_GAIN_PI, WEFT_GAIN_MGFI } weft_gain;
 

@@ -9,6 +9,7 @@
 #include "durations.h"
 #include "normal.h"
 #include "product.h"
+#include "weft/hash.h"
 
 #include <math.h>
 #include <string.h>

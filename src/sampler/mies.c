@@ -2,6 +2,7 @@
  * each real number and integer and one mutation rate for its categories; these are
  * inherited, and mutated before the values. */
 #include "mies.h"
+#include "weft/rng.h"
 
 #include <math.h>
 #include <string.h>

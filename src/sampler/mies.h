@@ -5,7 +5,7 @@
 #ifndef WEFT_SAMPLER_MIES_H
 #define WEFT_SAMPLER_MIES_H
 
-#include "weft/base.h"
+#include "weft/arena.h"
 
 typedef enum weft_gene { WEFT_GENE_REAL, WEFT_GENE_WHOLE, WEFT_GENE_LEVEL } weft_gene;
 

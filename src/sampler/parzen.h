@@ -4,7 +4,7 @@
 #ifndef WEFT_SAMPLER_PARZEN_H
 #define WEFT_SAMPLER_PARZEN_H
 
-#include "weft/base.h"
+#include "weft/arena.h"
 
 /* How kernels are made. */
 typedef struct weft_parzen_rule {

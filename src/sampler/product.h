@@ -2,7 +2,8 @@
 #ifndef WEFT_SAMPLER_PRODUCT_H
 #define WEFT_SAMPLER_PRODUCT_H
 
-#include "weft/base.h"
+#include "weft/arena.h"
+#include "weft/rng.h"
 
 /* Factors of n kernels on one axis. */
 typedef struct weft_product_axis {

@@ -14,6 +14,7 @@
 #include "parzen.h"
 #include "past.h"
 #include "product.h"
+#include "weft/hash.h"
 
 #include <math.h>
 #include <string.h>

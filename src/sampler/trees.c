@@ -3,6 +3,7 @@
  * grows trees on histograms of binned values, for data that are large, where here there are
  * some hundreds of points, and each tree must depend on (seed, tree) alone. */
 #include "trees.h"
+#include "weft/rng.h"
 
 #include <math.h>
 #include <stdlib.h>

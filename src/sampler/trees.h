@@ -2,7 +2,7 @@
 #ifndef WEFT_SAMPLER_TREES_H
 #define WEFT_SAMPLER_TREES_H
 
-#include "weft/base.h"
+#include "weft/arena.h"
 
 #include <string.h>
 

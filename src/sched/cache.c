@@ -16,6 +16,7 @@
 #include "cache.h"
 #include "cached.h"
 #include "rundir/state.h"
+#include "weft/clock.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include "job.h"
 #include "rundir/state.h"
 #include "stop.h"
+#include "weft/log.h"
 
 #include <string.h>
 

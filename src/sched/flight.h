@@ -3,8 +3,9 @@
 #ifndef WEFT_RUN_FLIGHT_H
 #define WEFT_RUN_FLIGHT_H
 
-#include "weft/search.h"
-#include "weft/task.h"
+#include "weft/heap.h"
+#include "weft/job.h"
+#include "weft/state.h"
 
 /* The state of a trial, with the arena that owns it. */
 typedef struct weft_own_state {

@@ -7,6 +7,8 @@
 #include "rundir/checkpoint.h"
 #include "rundir/times.h"
 #include "stop.h"
+#include "weft/clock.h"
+#include "weft/hash.h"
 
 #include <math.h>
 #include <string.h>

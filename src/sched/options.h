@@ -2,7 +2,7 @@
 #ifndef WEFT_SCHED_OPTIONS_H
 #define WEFT_SCHED_OPTIONS_H
 
-#include "weft/base.h"
+#include "weft/opt.h"
 
 /* Section [run] of an input file. */
 typedef struct weft_run_opts {

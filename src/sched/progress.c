@@ -1,8 +1,10 @@
 /* Progress of a search, on the terminal or in the log. */
 #include "progress.h"
-#include "weft/par.h"
+#include "weft/clock.h"
+#include "weft/log.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #define REDRAW 0.2  /* seconds between updates of the line on a terminal */

@@ -10,6 +10,8 @@
 #include "rundir/journals.h"
 #include "teams.h"
 #include "trust.h"
+#include "weft/clock.h"
+#include "weft/log.h"
 
 #include <math.h>
 

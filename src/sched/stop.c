@@ -2,6 +2,7 @@
  * has stopped. Checked between jobs and between their units. */
 #include "stop.h"
 #include "host/signals.h"
+#include "weft/clock.h"
 
 static int larger(int a, int b)
 {

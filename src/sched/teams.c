@@ -13,6 +13,8 @@
 #include "rundir/times.h"
 #include "stop.h"
 #include "trust.h"
+#include "weft/clock.h"
+#include "weft/log.h"
 
 #include <math.h>
 #include <string.h>

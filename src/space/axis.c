@@ -2,8 +2,10 @@
  * real axis may be any numbers of a program's parameter: where their ratio or difference
  * overflows, the formulas have another form. */
 #include "axis.h"
+#include "weft/hash.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static int is_integer(const weft_axis *axis)

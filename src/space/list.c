@@ -1,8 +1,10 @@
 /* Lists of configurations: TAB separated text, read with libcsv line by line, so that every
  * message can name the line. */
 #include "list.h"
+#include "weft/hash.h"
 
 #include <csv.h>
+#include <stdio.h>
 
 #include <errno.h>
 #include <math.h>

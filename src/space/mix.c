@@ -1,6 +1,7 @@
 /* Mixtures of configurations: draw, step, halve. Probabilities are kept as
  * logarithms, so that a long run of steps neither under- nor overflows. */
 #include "weft/mix.h"
+#include "weft/status.h"
 
 #include <math.h>
 #include <stdlib.h>

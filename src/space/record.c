@@ -2,6 +2,7 @@
  * messages between ranks, and for comparing what tuners ask. One function for each struct
  * goes through its members in order and counts, writes or reads each of them, as the cursor
  * says. */
+#include "weft/hash.h"
 #include "weft/job.h"
 
 #include <limits.h>

@@ -2,6 +2,7 @@
  * the step sizes of FedEx, multiplicative weights, and races. Formulas and sources stand
  * in space.h. */
 #include "weft/mix.h"
+#include "weft/status.h"
 
 #include <math.h>
 

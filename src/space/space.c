@@ -1,12 +1,15 @@
 /* Search spaces: the options whose entry is a range are the axes; configurations are drawn
  * at random, laid on a grid, or read from a list. */
-#include "weft/space.h"
+#include "weft/hash.h"
+#include "weft/log.h"
+#include "weft/rng.h"
 
 #include "axis.h"
 #include "list.h"
 #include "when.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { RANDOM, GRID, LIST };

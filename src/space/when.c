@@ -2,6 +2,7 @@
  * these conditions, orders the axes so that each comes after those that its conditions
  * name, and tells which axes a configuration has. */
 #include "when.h"
+#include "weft/rng.h"
 
 #include "list.h"
 

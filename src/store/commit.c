@@ -2,12 +2,17 @@
  * to the disk, so that whoever appends to the journal does not wait for the disk. What is
  * added during a commit belongs to the next one. The thread calls neither MPI nor HDF5 and
  * receives no signals. If it cannot be made, the caller commits. */
+#include "weft/commit.h"
 #include "file.h"
+#include "weft/clock.h"
+#include "weft/file.h"
+#include "weft/tree.h"
 
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 

@@ -1,11 +1,15 @@
 /* The file system of a directory: its type, and whether it has what weft needs: atomic
  * renaming, locks, the same contents on all hosts. */
 #define _XOPEN_SOURCE 700 /* realpath */
+#include "weft/disk.h"
 #include "file.h"
+#include "weft/clock.h"
+#include "weft/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,9 +1,11 @@
 /* Files that appear under their name only when complete: written under a temporary name,
  * synced, renamed. Used by HDF5 files, the journal and the states of trials. */
 #include "file.h"
+#include "weft/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

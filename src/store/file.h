@@ -2,7 +2,8 @@
 #ifndef WEFT_STORE_FILE_H
 #define WEFT_STORE_FILE_H
 
-#include "weft/store.h"
+#include "weft/arena.h"
+#include "weft/status.h"
 
 /* The name under which `path` is written: "path.tmp.PID", of the same length for every
  * process. */

@@ -3,9 +3,11 @@
 #include "h5.h"
 #include "file.h"
 #include "seal.h"
+#include "weft/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -9,10 +9,14 @@
  * whole head, or its payload where that is cut short, is a torn write and is cut at open;
  * damage before it is reported and left as it is. A lock keeps two processes from
  * continuing the same run. */
+#include "weft/journal.h"
 #include "file.h"
+#include "weft/hash.h"
+#include "weft/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -10,11 +10,14 @@
 #include "file.h"
 #include "h5.h"
 #include "seal.h"
+#include "weft/h5map.h"
+#include "weft/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -12,9 +12,11 @@
  * file. */
 #include "seal.h"
 #include "file.h"
+#include "weft/hash.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 #ifndef WEFT_STORE_SEAL_H
 #define WEFT_STORE_SEAL_H
 
-#include "weft/store.h"
+#include "weft/h5.h"
 
 /* The checksums of a file that is open for reading. */
 struct weft_seal {

@@ -1,5 +1,6 @@
 /* When a unit is left before its end; see halt.h. */
 #include "halt.h"
+#include "weft/clock.h"
 
 #define GRACE 5.0 /* seconds in which a unit may still end */
 

@@ -1,6 +1,6 @@
 /* Intervals for scores of a population of clients of unequal size. See interval.h. */
 #include "interval.h"
-#include "weft/math.h"
+#include "weft/student.h"
 
 #include <math.h>
 

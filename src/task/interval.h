@@ -3,8 +3,6 @@
 #ifndef WEFT_INTERVAL_H
 #define WEFT_INTERVAL_H
 
-#include "weft/base.h"
-
 /* The weights of all clients, which are their numbers of samples: known without their
  * data. */
 typedef struct weft_population {

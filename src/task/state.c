@@ -1,4 +1,5 @@
 /* States of trials: made, copied, broadcast and hashed. */
+#include "weft/hash.h"
 #include "weft/task.h"
 
 #include <string.h>

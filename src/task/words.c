@@ -1,6 +1,8 @@
 /* Word vectors of the networks that tasks sgd and fed train on documents, and the words of
  * which they change the vectors. */
 #include "words.h"
+#include "weft/log.h"
+#include "weft/vectors.h"
 
 weft_status weft_word_shape(const weft_word_keys *keys, weft_data *data, int64_t longest,
                             const weft_env *env, weft_shape *shape)

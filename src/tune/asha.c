@@ -8,6 +8,8 @@
  * told: Liaw et al., "Tune: a research platform for distributed model selection and
  * training", AutoML workshop at ICML 2018. */
 #include "rungs.h"
+#include "weft/heap.h"
+#include "weft/log.h"
 
 #include <math.h>
 

@@ -17,6 +17,7 @@
  * rung before at the end of each further one, up to max_resource, and the budget
  * follows. */
 #include "rungs.h"
+#include "weft/log.h"
 
 enum { MAX_TRIALS = 1000000 };
 enum { PUBLISHED = 3, BUDGET = 5 }; /* eliminations; budget / max_resource */

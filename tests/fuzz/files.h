@@ -6,6 +6,10 @@
 #include "fuzz.h"
 #include "report/summary.h"
 #include "store/seal.h"
+#include "weft/file.h"
+#include "weft/hash.h"
+#include "weft/pack.h"
+#include "weft/registry.h"
 #include "weft/run.h"
 
 /* A whole file, and a number that what is read of it gives. */

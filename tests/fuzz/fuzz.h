@@ -5,7 +5,6 @@
 #define WEFT_FUZZ_H
 
 #include "result/columns.h"
-#include "weft/registry.h"
 #include "weft/team.h"
 
 #include <fcntl.h>

@@ -6,7 +6,10 @@
 #include "fuzz.h"
 #include "task/command/printed.h"
 #include "task/fed/device.h"
+#include "weft/hash.h"
 #include "weft/pack.h"
+#include "weft/registry.h"
+#include "weft/vectors.h"
 
 /* ---- HDF5 files that are written nowhere (ld --wrap) ---- */
 

@@ -10,6 +10,8 @@
 #include "rundir/journals.h"
 #include "rundir/open.h"
 #include "rundir/state.h"
+#include "weft/file.h"
+#include "weft/hash.h"
 
 /* ---- input files ---- */
 

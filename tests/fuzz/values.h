@@ -7,9 +7,11 @@
 
 #include "files.h"
 #include "report/info.h"
+#include "weft/report.h"
 
 #include <ctype.h>
 #include <hdf5.h>
+#include <stdio.h>
 
 /* Bytes of a file that may be changed. */
 typedef struct places {

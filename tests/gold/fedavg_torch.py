@@ -17,7 +17,7 @@ import h5py
 import numpy as np
 import torch
 
-COHORT, BATCH, WEIGHTS = 12, 13, 11  # purposes of random numbers, base.h
+COHORT, BATCH, WEIGHTS = 12, 13, 11  # purposes of random numbers, rng.h
 
 
 def philox(seed, purpose, a, b, c):

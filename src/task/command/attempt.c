@@ -1,10 +1,13 @@
 /* Makes, renames and removes the directories in which programs of task command run; see
  * attempt.h. */
 #include "attempt.h"
+#include "weft/task.h"
+#include "weft/tree.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

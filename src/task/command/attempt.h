@@ -8,7 +8,8 @@
 #ifndef WEFT_TASK_COMMAND_ATTEMPT_H
 #define WEFT_TASK_COMMAND_ATTEMPT_H
 
-#include "weft/task.h"
+#include "weft/arena.h"
+#include "weft/status.h"
 
 /* The directory that a job continues. */
 typedef struct attempt_parent {

@@ -3,13 +3,14 @@
  * requests it or has died, so that no program writes after the end of its run. It is a
  * separate process because a process that uses MPI must not fork, and because a rank cannot
  * catch SIGKILL. */
-#include "weft/base.h"
+#include "weft/clock.h"
 #include "weft/command.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/select.h>

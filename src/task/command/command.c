@@ -7,6 +7,7 @@
 #include "job.h"
 #include "printed.h"
 #include "weft/command.h"
+#include "weft/par.h"
 
 #include <errno.h>
 #include <math.h>

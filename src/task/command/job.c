@@ -5,6 +5,8 @@
 #include "env.h"
 #include "program.h"
 #include "weft/command.h"
+#include "weft/log.h"
+#include "weft/rng.h"
 
 #include <math.h>
 #include <signal.h>

@@ -2,7 +2,8 @@
 #ifndef WEFT_TASK_COMMAND_OUTPUT_H
 #define WEFT_TASK_COMMAND_OUTPUT_H
 
-#include "weft/base.h"
+#include "weft/arena.h"
+#include "weft/status.h"
 
 /* The log of an attempt: what the program printed, of which the middle is left out where it
  * is more than `most` bytes. */

@@ -2,7 +2,7 @@
 #ifndef WEFT_TASK_COMMAND_PRINTED_H
 #define WEFT_TASK_COMMAND_PRINTED_H
 
-#include "weft/base.h"
+#include "weft/names.h"
 
 enum { WEFT_STREAMS = 2 };    /* standard output, standard error */
 #define WEFT_MAX_PRINTED 1024 /* names of numbers that are kept, besides wanted ones */

@@ -2,6 +2,7 @@
  * sleeps meanwhile; it wakes for output, for signals and for time limits. */
 #include "program.h"
 #include "output.h"
+#include "weft/clock.h"
 #include "weft/command.h"
 
 #include <errno.h>

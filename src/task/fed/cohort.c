@@ -2,6 +2,7 @@
  * the mixture, and the rank that trains each. All this is a function of the seed and of
  * identities, so that every rank computes it without communication. */
 #include "cohort.h"
+#include "weft/rng.h"
 
 #include <math.h>
 #include <string.h>

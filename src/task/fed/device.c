@@ -2,6 +2,7 @@
  * the round. See device.h. Over-selection as in Bonawitz et al., "Towards federated
  * learning at scale: system design", MLSys 2019. */
 #include "device.h"
+#include "weft/rng.h"
 
 #include <math.h>
 #include <stdlib.h>

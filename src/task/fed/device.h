@@ -6,7 +6,8 @@
 #ifndef WEFT_TASK_FED_DEVICE_H
 #define WEFT_TASK_FED_DEVICE_H
 
-#include "weft/base.h"
+#include "weft/arena.h"
+#include "weft/opt.h"
 
 /* Properties of a device. */
 enum { WEFT_SPEED, WEFT_UP, WEFT_DOWN, WEFT_AVAILABLE, WEFT_DROPOUT, WEFT_PROFILE };

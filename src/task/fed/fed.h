@@ -8,7 +8,7 @@
 #include "task/interval.h"
 #include "task/words.h"
 #include "weft/algorithm.h"
-#include "weft/task.h"
+#include "weft/net.h"
 
 enum { FED_WEIGHTED, FED_PLAIN };                             /* fed.average */
 enum { FED_ERROR, FED_LOSS };                                 /* fed.score */

@@ -3,6 +3,7 @@
  * weights, samples, options and identities, without communication. */
 #include "local.h"
 #include "own.h"
+#include "weft/shuffle.h"
 
 #include <math.h>
 #include <string.h>

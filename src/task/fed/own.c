@@ -4,6 +4,7 @@
  * Only weight decay changes them. So a client's steps take time and memory for its own
  * words, and not for the vocabulary. */
 #include "own.h"
+#include "weft/exact.h"
 
 #include <string.h>
 

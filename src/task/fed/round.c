@@ -11,6 +11,8 @@
 #include "metrics.h"
 #include "turns.h"
 #include "visit.h"
+#include "weft/exact.h"
+#include "weft/log.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,6 +3,8 @@
  * method. */
 #include "data.h"
 #include "gram.h"
+#include "weft/eigen.h"
+#include "weft/exact.h"
 
 #include <math.h>
 #include <stdlib.h>

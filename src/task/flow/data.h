@@ -3,6 +3,7 @@
 #define WEFT_TASK_FLOW_DATA_H
 
 #include "flow.h"
+#include "weft/task.h"
 
 /* Computes n, p, s, c, and the variance of the noise if *variance < 0, by one
  * eigendecomposition. normalize 1: S is divided by its largest eigenvalue

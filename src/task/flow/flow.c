@@ -10,6 +10,8 @@
 #include "data.h"
 #include "optimum.h"
 #include "path.h"
+#include "weft/log.h"
+#include "weft/rng.h"
 
 #include <math.h>
 #include <string.h>

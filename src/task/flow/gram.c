@@ -3,6 +3,7 @@
  * multiplied by BLAS, always in the same shapes, and their products summed as integers. */
 #include "gram.h"
 #include "data.h"
+#include "weft/exact.h"
 
 #include <cblas.h>
 #include <math.h>

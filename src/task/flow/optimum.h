@@ -3,6 +3,7 @@
 #define WEFT_TASK_FLOW_OPTIMUM_H
 
 #include "flow.h"
+#include "weft/space.h"
 
 /* Minimum of the risk over all configurations trained from the start with 1, 2 ... `most`
  * units: those of a list or grid, or those in the box of the axes of [flow], up to

@@ -4,6 +4,7 @@
  * these, and the weights are sent to all ranks. A fit depends only on its map, so that it
  * has the same bits as one that is done in its job. */
 #include "ahead.h"
+#include "weft/par.h"
 
 #include <string.h>
 

@@ -2,6 +2,7 @@
  * gradients that are continued from job to job, so that a schedule can stop them early. */
 #include "fit.h"
 #include "ahead.h"
+#include "weft/hash.h"
 
 #include <math.h>
 #include <string.h>

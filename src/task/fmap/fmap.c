@@ -11,6 +11,7 @@
 #include "ahead.h"
 #include "fit.h"
 #include "score.h"
+#include "weft/exact.h"
 #include "weft/registry.h"
 
 #include <math.h>

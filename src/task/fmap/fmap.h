@@ -2,6 +2,7 @@
 #ifndef WEFT_TASK_FMAP_FMAP_H
 #define WEFT_TASK_FMAP_FMAP_H
 
+#include "weft/model.h"
 #include "weft/task.h"
 
 typedef struct fmap_task {

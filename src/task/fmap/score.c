@@ -1,5 +1,7 @@
 /* Maps of a job, and which of them each sample draws; scores of samples by maps. */
 #include "score.h"
+#include "weft/exact.h"
+#include "weft/rng.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,6 +7,7 @@
  * that pbt is refused. State of a trial: its resource and number. table.h has the format
  * of the table. */
 #include "table.h"
+#include "weft/log.h"
 #include "weft/task.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* Reader of tables of learning curves. */
 #include "table.h"
+#include "weft/names.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,8 @@
 #ifndef WEFT_TASK_REPLAY_TABLE_H
 #define WEFT_TASK_REPLAY_TABLE_H
 
-#include "weft/base.h"
+#include "weft/arena.h"
+#include "weft/status.h"
 
 /* What was measured after so much training. */
 typedef struct replay_point {

@@ -3,6 +3,8 @@
  * the form that networks take. */
 #include "data.h"
 #include "opts.h"
+#include "weft/par.h"
+#include "weft/shuffle.h"
 
 #include <limits.h>
 #include <math.h>

@@ -12,7 +12,9 @@
 #include "model.h"
 #include "opts.h"
 #include "step.h"
+#include "weft/log.h"
 #include "weft/registry.h"
+#include "weft/rng.h"
 #include "words.h"
 
 #include <math.h>

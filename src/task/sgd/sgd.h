@@ -5,6 +5,8 @@
 
 #include "task/halt.h"
 #include "task/words.h"
+#include "weft/descend.h"
+#include "weft/net.h"
 
 enum { SGD_ERROR, SGD_LOSS, SGD_LOG_ERROR }; /* sgd.score */
 enum { SGD_KEEP_BEST, SGD_KEEP_LAST };       /* sgd.keep */

@@ -4,6 +4,8 @@
 #include "step.h"
 #include "data.h"
 #include "sum.h"
+#include "weft/clock.h"
+#include "weft/shuffle.h"
 #include "words.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Sums that do not depend on their order: numbers rounded to integers in a unit that a
  * bound on the sum of magnitudes gives beforehand. */
-#include "weft/math.h"
+#include "weft/exact.h"
 
 #include <math.h>
 

@@ -1,0 +1,38 @@
+/* Plain files, which appear complete or not at all, and names of files. The only failure
+ * is EFILE. */
+#ifndef WEFT_FILE_H
+#define WEFT_FILE_H
+
+#include "weft/arena.h"
+#include "weft/status.h"
+
+#include <stddef.h>
+
+/* Writes a file through a temporary file, fsync and rename; reads exactly `bytes` bytes of
+ * a file. EFILE. */
+WEFT_CHECKED weft_status weft_file_put(const char *path, const void *data, size_t bytes);
+WEFT_CHECKED weft_status weft_file_load(const char *path, void *data, size_t bytes);
+/* The same with n parts, one after the other: part i is bytes[i] bytes at at[i]. */
+WEFT_CHECKED weft_status weft_file_put_parts(const char *path, int n, const void *const *at,
+                                             const size_t *bytes);
+WEFT_CHECKED weft_status weft_file_load_parts(const char *path, int n, void *const *at,
+                                              const size_t *bytes);
+/* Like weft_file_put_parts, but without fsync: until weft_file_sync a crash of the node can
+ * lose or damage the file. EFILE. */
+WEFT_CHECKED weft_status weft_file_put_lazy(const char *path, int n, const void *const *at,
+                                            const size_t *bytes);
+/* Syncs a file, if it still exists, so that it survives a crash of the node. EFILE. */
+WEFT_CHECKED weft_status weft_file_sync(const char *path);
+/* Tests that a file of that name can be written, by making and removing its temporary file.
+ * EFILE: the name is empty, too long or that of a directory, or the directory is missing or
+ * not writable. */
+WEFT_CHECKED weft_status weft_file_try(const char *path);
+/* 1 if something has that name. */
+int weft_file_is(const char *path);
+/* The directory that a file of that name is in: "." where the name has no slash. Owned by
+ * mem. */
+const char *weft_file_dir(const char *path, weft_arena *mem);
+/* 1 if both names are of the same file, also through links. */
+int weft_file_same(const char *a, const char *b);
+
+#endif

@@ -1,0 +1,152 @@
+/* HDF5 with error checks and checksums. A file appears under its name complete or not at
+ * all, also if the process is killed. Each rank calls these functions independently. The
+ * only failure is EFILE. */
+#ifndef WEFT_H5_H
+#define WEFT_H5_H
+
+#include "weft/arena.h"
+#include "weft/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Checksums of all bytes of a file, including HDF5's metadata, in blocks of 64 KB, stored
+ * after the last byte that HDF5 uses. Other programs can read such a file; a program that
+ * changes it removes the checksums. */
+typedef struct weft_seal weft_seal;
+
+/* The bytes that HDF5 last read of a dataset: [at, at + bytes) of the file. */
+typedef struct weft_h5raw {
+    int64_t at;
+    size_t bytes;
+} weft_h5raw;
+
+/* A file open for reading (every rank opens it by itself) or being written by only this
+ * rank under a temporary name, until weft_h5_commit gives it its own. */
+typedef struct weft_h5 {
+    int64_t file;      /* handle of HDF5, as all below; used by src/store only */
+    char *path, *temp; /* temp NULL when reading */
+    int *error;        /* first errno of reading or writing, 0 */
+    weft_seal *seal;   /* of a file that is read; NULL: it has none */
+    weft_h5raw *raw;
+    int view; /* index among the mapped files; -1: not mapped */
+    weft_arena *mem;
+} weft_h5;
+
+/* Opens a file for reading. EFILE: missing, not HDF5, truncated, damaged; the message says
+ * which. Later reads first compare each block with its checksum, once: EFILE if it is
+ * damaged. */
+WEFT_CHECKED weft_status weft_h5_open(weft_h5 *file, const char *path, weft_arena *mem);
+/* EFILE if the file has no checksums, because another program
+ * changed it. */
+WEFT_CHECKED weft_status weft_h5_sealed(const weft_h5 *file);
+/* EFILE if damage was found since the file was opened. To be called because weft_h5_has
+ * also returns 0 for damaged objects, and mapped rows that cannot be read are replaced by
+ * zeros. */
+WEFT_CHECKED weft_status weft_h5_sound(const weft_h5 *file);
+/* Compares the whole file with its checksums; warns if it has none. EFILE. Cost: reads
+ * the blocks that were not read before. */
+WEFT_CHECKED weft_status weft_h5_verify(weft_h5 *file);
+/* Tests that a file may be written under a name. What is there already is only replaced if
+ * `force`, and only if it is a file that weft wrote of the same format, "weft run 2", but
+ * for the number. EFILE: the message says what is there. */
+WEFT_CHECKED weft_status weft_h5_replace(const char *path, const char *format, int force);
+/* Starts writing a file, as path.tmp.PID until it is committed. EFILE: the directory is
+ * missing, read-only or full. */
+WEFT_CHECKED weft_status weft_h5_create(weft_h5 *file, const char *path, weft_arena *mem);
+/* Flushes, closes, adds checksums, fsyncs, renames, fsyncs the directory. EFILE: an older
+ * file of that name is unchanged. */
+WEFT_CHECKED weft_status weft_h5_commit(weft_h5 *file);
+/* Closes a file; one that was being written and not committed is removed. */
+void weft_h5_close(weft_h5 *file);
+
+typedef enum weft_h5type {
+    WEFT_H5_U8,
+    WEFT_H5_I32,
+    WEFT_H5_U32,
+    WEFT_H5_I64,
+    WEFT_H5_U64,
+    WEFT_H5_F32,
+    WEFT_H5_F64,
+    WEFT_H5_TEXT /* UTF-8 of any length; only for grow, append, set_text */
+} weft_h5type;
+size_t weft_h5_size(weft_h5type type); /* bytes of one number in memory; of a text, of the
+                                          pointer */
+/* Writes a whole dataset ("/train/x"; groups are made) with attributes about and unit.
+ * dims[nd]; compressed if packed is 1 (shuffle + deflate). */
+WEFT_CHECKED weft_status weft_h5_put(weft_h5 *file, const char *name, weft_h5type type,
+                                     int nd, const int64_t *dims, const void *data,
+                                     int packed, const char *about, const char *unit);
+/* Makes a dataset of shape dims[nd], to be filled by weft_h5_put_rows. EFILE. EFILE. */
+WEFT_CHECKED weft_status weft_h5_make(weft_h5 *file, const char *name, weft_h5type type,
+                                      int nd, const int64_t *dims, const char *about,
+                                      const char *unit);
+/* Writes rows [first, first + count), which must exist in the dataset. EFILE. */
+WEFT_CHECKED weft_status weft_h5_put_rows(weft_h5 *file, const char *name, weft_h5type type,
+                                          int64_t first, int64_t count, const void *data);
+/* Makes a dataset of shape [0][width] ([0] if width is 0) that weft_h5_append extends.
+ * EFILE. */
+WEFT_CHECKED weft_status weft_h5_grow(weft_h5 *file, const char *name, weft_h5type type,
+                                      int64_t width, const char *about, const char *unit);
+/* Appends `count` rows. Opens and closes the dataset, so that few calls with many rows are
+ * faster. EFILE. */
+WEFT_CHECKED weft_status weft_h5_append(weft_h5 *file, const char *name, weft_h5type type,
+                                        int64_t count, const void *data);
+/* Writes a dataset of n texts of variable length, UTF-8. EFILE. */
+WEFT_CHECKED weft_status weft_h5_put_texts(weft_h5 *file, const char *name,
+                                           const char *const *text, int64_t n,
+                                           const char *about);
+/* Writes the shape of a dataset to dims[WEFT_H5_DIMS] and its number of dimensions to *nd.
+ * EFILE. */
+WEFT_CHECKED weft_status weft_h5_shape(weft_h5 *file, const char *name, int *nd,
+                                       int64_t *dims);
+/* 1 if there is such a dataset, group or attribute "/group@attr", or if a soft or external
+ * link is on the way to it, which all functions that read refuse. */
+int weft_h5_has(weft_h5 *file, const char *name);
+/* Rows [first, first+count) of the slowest dimension, converted to type: count x width
+ * numbers. EFILE if rows do not have `width` numbers, or do not exist. */
+WEFT_CHECKED weft_status weft_h5_read_rows(weft_h5 *file, const char *name,
+                                           weft_h5type type, int64_t width, int64_t first,
+                                           int64_t count, void *data);
+/* Reads a list of texts, owned by file->mem; *n of them. */
+WEFT_CHECKED weft_status weft_h5_read_texts(weft_h5 *file, const char *name,
+                                            const char ***text, int64_t *n);
+/* A dataset that stays open, for reading in small pieces without HDF5's chunk cache. To be
+ * closed before the file. */
+#define WEFT_H5_DIMS 4
+typedef struct weft_h5set {
+    weft_h5 *file;
+    const char *name;
+    int64_t set, space;
+    int nd;
+    int64_t dims[WEFT_H5_DIMS]; /* 1 from nd on */
+    int whole;                  /* 1: of whole numbers */
+} weft_h5set;
+/* Opens a dataset of the open file f and reads its shape. EFILE. */
+WEFT_CHECKED weft_status weft_h5_set_open(weft_h5set *set, weft_h5 *file, const char *name);
+/* Reads rows [first, first+count), converted to type; data has room for the rest of dims.
+ * EFILE, also where type is of whole numbers and the dataset is of others. */
+WEFT_CHECKED weft_status weft_h5_set_rows(const weft_h5set *set, weft_h5type type,
+                                          int64_t first, int64_t count, void *data);
+/* Reads text `row` of a dataset of texts into mem. EFILE. */
+WEFT_CHECKED weft_status weft_h5_set_text(const weft_h5set *set, int64_t row,
+                                          const char **text, weft_arena *mem);
+/* Closes the dataset; the file stays open. */
+void weft_h5_set_close(weft_h5set *set);
+
+/* Write and read attribute `key` of the object `name` ("/" for the file): a text, a real
+ * number or an integer. A text that was read is owned by file->mem. EFILE. */
+WEFT_CHECKED weft_status weft_h5_put_attr(weft_h5 *file, const char *name, const char *key,
+                                          const char *text);
+WEFT_CHECKED weft_status weft_h5_put_num(weft_h5 *file, const char *name, const char *key,
+                                         double x);
+WEFT_CHECKED weft_status weft_h5_put_long(weft_h5 *file, const char *name, const char *key,
+                                          int64_t x);
+WEFT_CHECKED weft_status weft_h5_read_attr(weft_h5 *file, const char *name, const char *key,
+                                           const char **text);
+WEFT_CHECKED weft_status weft_h5_read_num(weft_h5 *file, const char *name, const char *key,
+                                          double *x);
+WEFT_CHECKED weft_status weft_h5_read_long(weft_h5 *file, const char *name, const char *key,
+                                           int64_t *x);
+
+#endif

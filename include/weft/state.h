@@ -1,0 +1,27 @@
+/* States of trials: two flat arrays. */
+#ifndef WEFT_STATE_H
+#define WEFT_STATE_H
+
+#include "weft/team.h"
+
+#include <stdint.h>
+
+/* State of a trial, equal on all ranks: everything that later jobs need. What belongs to a
+ * single job (sums by configuration, log-probabilities) is in its result. */
+typedef struct weft_state {
+    real *x;     /* [nx] weights, and other numbers in the same precision */
+    int64_t nx;  /* the same for all jobs of a trial, and of trials that copy each other */
+    double *aux; /* [naux] numbers in double precision: sums, times, counters */
+    int64_t naux;
+} weft_state;
+
+/* Copies x and, as far as both have it, aux. The lengths of x must agree. */
+void weft_state_copy(weft_state *to, const weft_state *from);
+/* Bytes of both arrays. */
+double weft_state_bytes(const weft_state *state);
+/* Gives all ranks the state of rank 0, of the same lengths on all. Collective. */
+void weft_state_bcast(weft_team *team, weft_state *state);
+/* Hash of both arrays. */
+uint64_t weft_state_hash(const weft_state *state);
+
+#endif

@@ -1,0 +1,27 @@
+/* Parts of a flat vector of weights. */
+#ifndef WEFT_TENSOR_H
+#define WEFT_TENSOR_H
+
+#include <stdint.h>
+
+/* A tensor in the flat weight vector, row-major. */
+typedef struct weft_tensor {
+    char name[32]; /* "lstm1.weight_hh" */
+    int64_t at;    /* offset */
+    int nd;
+    int64_t dims[4];
+} weft_tensor;
+#define WEFT_MAX_TENSORS 32
+
+/* Weights of which a batch reads and changes only a few rows, such as the vectors of words:
+ * w + at is [rows][d], and the last of the weights. Row i + 1 belongs to word i, row 0 to
+ * no word. */
+typedef struct weft_table {
+    int64_t at, rows;
+    int d;
+} weft_table;
+
+/* Numbers of n tensors in all. */
+int64_t weft_tensors_size(int n, const weft_tensor *tensor);
+
+#endif

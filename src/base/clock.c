@@ -1,0 +1,20 @@
+/* The monotonic clock, and sleep by it. */
+#include "weft/clock.h"
+
+#include <math.h>
+#include <time.h>
+
+double weft_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void weft_nap(double seconds)
+{
+    double whole = floor(seconds);
+    const struct timespec nap = {.tv_sec = (time_t)whole,
+                                 .tv_nsec = (long)(1e9 * (seconds - whole))};
+    nanosleep(&nap, NULL);
+}
