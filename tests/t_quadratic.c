@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { N = 4, D = 3, K = 5, MAX_ROUNDS = 20000, MOST = 64 };
+enum { N = 4, D = 3, K = 5, MAX_ROUNDS = 2000, MOST = 64 };
 
 static const double rate = 0.1;
 static double a[N][D][D], b[N][D];
@@ -98,7 +98,7 @@ static weft_status train(weft_visit *visit, weft_course *course)
     return WEFT_OK;
 }
 
-/* Rounds of all clients, until x stays; x[D] out. */
+/* MAX_ROUNDS rounds of all clients; x[D] out. */
 static void federate(const weft_algorithm *algorithm, void *options, double *x)
 {
     static real kept[N][MOST], shared[MOST], spare[MOST], weights[D];
