@@ -224,7 +224,9 @@ def methods_of(runs):
     for key in order:
         alike = [dict(g[1]) for g in order if g[0] == key[0]]
         own = dict(key[1])
-        differ = [k for k in own if any(other.get(k) != own[k] for other in alike)]
+        single = key[0] == "single"  # named by its algorithm
+        differ = [k for k in own if any(other.get(k) != own[k] for other in alike)
+                  and not (single and k == "fed.algorithm")]
         told = ", ".join(f"{k}={own[k]}" if k != "data" else
                          os.path.basename(groups[key][0].attr["data"]) for k in differ)
         for i, run in enumerate(groups[key]):
@@ -233,6 +235,7 @@ def methods_of(runs):
                     sys.exit(f"{other.path} and {run.path} are both by {method_of(key[0])[0]} with seed "
                              f"{run.seed}; give one of them")
         name, colour, _ = method_of(key[0])
+        name = own.get("fed.algorithm", name).replace("fedavg", name) if single else name
         colour = colour if colour not in used else next((c for c in CYCLE if c not in used), GREY)
         used.add(colour)
         out.append(Method(groups[key], f"{name}: {told}" if told else name, colour))

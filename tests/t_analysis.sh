@@ -74,14 +74,14 @@ result $? "and says that one has no winner"
 # Methods of federations: seeds of one are a line with their mean, whatever differs is another.
 set --
 for seed in 1 2; do
-    for how in client.mu=0 client.mu=0.5 server.optimizer=adam; do
+    for how in client.mu=0 client.mu=0.5 server.optimizer=adam fed.algorithm=scaffold; do
         run "$how-$seed" fed random run.data="$tmp/clients.h5" random.resource=4 fed.model=linear run.seed=$seed \
             fed.eval_every=2 fed.eval_clients=0 device.sample_seconds=1 "$how" && set -- "$@" "$tmp/runs/$how-$seed.h5"
     done
 done
 "$python" analysis/federated.py "$@" "$tmp/runs/fed.h5" -o "$tmp/methods" >"$tmp/out" 2>"$tmp/log" &&
-    grep -q '^7 runs, 4 methods' "$tmp/out" && [ "$(cut -d , -f 1,2 "$tmp/methods.csv" | tr '\n' ';')" = \
-    'method,seeds;FedAvg: client.mu=0,2;FedAvg: client.mu=0.5,2;FedAvg: server.optimizer=adam,2;random search,1;' ]
+    grep -q '^9 runs, 5 methods' "$tmp/out" && [ "$(cut -d , -f 1,2 "$tmp/methods.csv" | tr '\n' ';')" = \
+    'method,seeds;FedAvg: client.mu=0,2;FedAvg: client.mu=0.5,2;FedAvg: server.optimizer=adam,2;scaffold,2;random search,1;' ]
 result $? "federated.py tells methods apart by the options that differ"
 "$python" - "$tmp/methods.csv" "$tmp/runs" >"$tmp/out" 2>"$tmp/log" <<'END'
 import csv, sys, h5py

@@ -47,7 +47,8 @@ same() # STATEMENT: more.h5 is whole.h5, in scores, rounds and virtual time
         done && diff "$tmp/whole" "$tmp/more" >"$tmp/out" && [ ! -e "$tmp/more.d" ]
     result $? "$1"
 }
-for how in server.optimizer=sgd server.momentum=0.9 server.optimizer=yogi client.mu=0.1 run.mixing=fedex; do
+for how in server.optimizer=sgd server.momentum=0.9 server.optimizer=yogi client.mu=0.1 run.mixing=fedex \
+    fed.algorithm=scaffold fed.algorithm=ditto; do
     axis=
     [ $how != run.mixing=fedex ] || axis="client.lr=0.01|0.1|0.5 space.configs=1 fedex.k=3"
     # shellcheck disable=SC2086

@@ -182,7 +182,9 @@ static weft_status put_head(weft_h5 *file, const char *path, const finding *foun
         {"sampler", opts->sampler},
         {"mixing", opts->mixing},
         {"data", opts->data},
-        {"data_digest", found->about.data},
+        {"data_digest",
+         weft_arena_text(file->mem, "%.*s", (int)strcspn(found->about.data, " "),
+                         found->about.data)},
         {"started", weft_time_text(found->about.began, file->mem)},
         {"config", config},
     };

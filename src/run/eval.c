@@ -60,7 +60,7 @@ weft_status weft_winner_state(const weft_run *r, const weft_winner *winner, cons
         weft_tensors_size(weft_task_tensors(r->task, r->task_self, job, own), own);
     if (weights.vocab)
         need += weights.networks * weights.table.d * (winner->vocab.n - weights.vocab->n);
-    if (n != need || r->space.dim != 0)
+    if (n != need)
         return weft_fail(WEFT_EDATA,
                          "the winner of %s has %lld weights and statistics, %s "
                          "needs %lld; columns or classes of the two data sets differ",

@@ -2,6 +2,7 @@
 #ifndef WEFT_RUN_INSTANCE_H
 #define WEFT_RUN_INSTANCE_H
 
+#include "result/winner.h"
 #include "sched/options.h"
 #include "weft/search.h"
 #include "weft/task.h"
@@ -22,6 +23,10 @@ typedef struct weft_run {
     weft_search search;
     weft_space space;
     weft_data data;
+    weft_winner start; /* of run.start, if that is set */
+    const real *from;  /* [nfrom] its weights, for the words of the data; NULL:
+                          none */
+    int64_t nfrom;
     int opened;                /* 1: data is open */
     const weft_likeness *like; /* what the data must match; NULL: nothing */
     const char *like_of;       /* name of the file that `like` is from */

@@ -145,6 +145,7 @@ static weft_status begin_job(const weft_run *run, plan *p, int i, double seconds
     weft_state state = weft_state_new(run->task, run->task_self, &record->job, tmp);
     weft_result_begin(&record->res, &record->job);
     if (run->task->start) run->task->start(run->task_self, &record->job, &state);
+    if (run->from) memcpy(state.x, run->from, (size_t)run->nfrom * sizeof *state.x);
     weft_job_record_room(record, weft_metrics_count(run->task->metrics), 0, 0, run->mem);
     double start = weft_now();
     weft_status st = WEFT_OK;

@@ -6,6 +6,7 @@
 #include "keys.h"
 #include "price.h"
 #include "sched/progress.h"
+#include "start.h"
 #include "weft/log.h"
 #include "weft/registry.h"
 
@@ -250,12 +251,14 @@ static weft_status open_data(weft_run *run, const char *data)
     if (*data == '\0') return WEFT_OK;
     TRY(weft_data_open(&run->data, data, run->team, run->mem));
     run->opened = 1;
-    if (!run->like) return WEFT_OK;
-    return weft_agree(weft_data_match(&run->data, run->like, run->like_of), run->team);
+    const weft_likeness *like = weft_run_starts(run) ? &run->start.like : run->like;
+    const char *of = weft_run_starts(run) ? run->opts.start : run->like_of;
+    return like ? weft_agree(weft_data_match(&run->data, like, of), run->team) : WEFT_OK;
 }
 
 static weft_status open_team(weft_run *run, const char *data)
 {
+    TRY(weft_agree(weft_run_start_read(run), run->team));
     TRY(open_data(run, data));
     weft_env env = {.team = run->team,
                     .conf = run->conf,
@@ -272,6 +275,7 @@ static weft_status open_team(weft_run *run, const char *data)
                     .scoring = run->like != NULL};
     TRY(weft_agree(run->task->setup(run->task_self, &env), run->team));
     TRY(weft_agree(check_setup(run), run->team));
+    TRY(weft_agree(weft_run_start_from(run), run->team));
     if (!run->like) TRY(weft_agree(weft_run_price(run), run->team));
     run->space.samples = run->task->units ? 0 : run->data.part[WEFT_TRAIN].total;
     return weft_agree(

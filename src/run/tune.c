@@ -15,6 +15,7 @@
 #include "rundir/times.h"
 #include "sched/cache.h"
 #include "setup.h"
+#include "start.h"
 #include "weft/clock.h"
 #include "weft/file.h"
 #include "weft/log.h"
@@ -56,7 +57,15 @@ static weft_status check_open(const weft_run *run, const weft_rundir *rundir)
                          "run.disk = %g: the directories of task %s cannot be recomputed; "
                          "leave it out",
                          run->opts.disk, run->opts.task);
-    if (!rundir->data || strcmp(rundir->data, run->data.digest) == 0) return WEFT_OK;
+    const char *origin = weft_run_origin(run);
+    size_t data = strlen(run->data.digest);
+    if (!rundir->data || strncmp(rundir->data, origin, strlen(rundir->data)) == 0)
+        return WEFT_OK;
+    if (strncmp(rundir->data, origin, data) == 0)
+        return weft_fail(WEFT_EDATA,
+                         "run.start = %s has not the weights that %s was begun with; put "
+                         "these back, or begin anew by `weft tune --force`",
+                         run->opts.start, rundir->path);
     return weft_fail(WEFT_EDATA,
                      "%s is not the data set that %s was begun with (digest %s, "
                      "expected %s); put that back, or begin anew by `weft tune --force`",
@@ -72,7 +81,8 @@ static weft_status begin(const weft_run *run, weft_rundir *rundir, const char *c
     double space = (4 + (run->task->units ? 2 * run->teams : 0)) * state + 1e6;
     weft_tables tables = weft_run_tables(run);
     rundir->tables = weft_tables_text(&tables, run->mem);
-    if (!rundir->conf) return weft_rundir_begin(rundir, config, run->data.digest, space);
+    if (!rundir->conf)
+        return weft_rundir_begin(rundir, config, weft_run_origin(run), space);
     return rundir->grown ? weft_rundir_grow(rundir, rundir->grown) : WEFT_OK;
 }
 
@@ -83,6 +93,8 @@ static weft_sched sched_of(weft_run *run, weft_rundir *rundir)
                         .teams = run->teams,
                         .task = run->task,
                         .task_self = run->task_self,
+                        .from = run->from,
+                        .nfrom = run->nfrom,
                         .search = &run->search,
                         .rundir = rundir,
                         .time_limit = run->opts.time_limit,

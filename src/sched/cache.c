@@ -307,7 +307,7 @@ weft_status weft_cache_load(weft_sched *sched, const weft_job *job,
                             const weft_cached *parent, weft_state *state)
 {
     if (!parent) {
-        if (sched->task->start) sched->task->start(sched->task_self, job, state);
+        weft_cached_new(sched, job, state);
         return WEFT_OK;
     }
     if (parent->own.mem) {

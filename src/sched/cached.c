@@ -26,6 +26,12 @@ static double wait_for(const weft_sched *sched, const weft_cached *cached)
     return cached->here && sched->teams > 1 ? WAIT_SECONDS : 0;
 }
 
+void weft_cached_new(const weft_sched *sched, const weft_job *job, weft_state *state)
+{
+    if (sched->task->start) sched->task->start(sched->task_self, job, state);
+    if (sched->from) memcpy(state->x, sched->from, (size_t)sched->nfrom * sizeof *state->x);
+}
+
 weft_state weft_cached_room(const weft_cached *cached, weft_arena *mem)
 {
     return (weft_state){.x = WEFT_NEW(mem, real, cached->id.nx),

@@ -3,6 +3,7 @@
  * determines from its clock the number of units until the next poll, so that the units in
  * between have no overhead. */
 #include "job.h"
+#include "cached.h"
 #include "progress.h"
 #include "rundir/checkpoint.h"
 #include "rundir/times.h"
@@ -166,8 +167,8 @@ static weft_status begin(job_run *run)
     if (run->again) {
         if (run->from)
             weft_state_copy(&run->state, run->from);
-        else if (sched->task->start)
-            sched->task->start(sched->task_self, &record->job, &run->state);
+        else
+            weft_cached_new(sched, &record->job, &run->state);
         return WEFT_OK;
     }
     if (sched->rundir && run->units > 1) {

@@ -6,7 +6,7 @@
 
 /* Section [run] of an input file. */
 typedef struct weft_run_opts {
-    const char *task, *tuner, *sampler, *mixing, *data, *output;
+    const char *task, *tuner, *sampler, *mixing, *data, *start, *output;
     int64_t seed;
     double memory;     /* GB a rank may use */
     double disk;       /* GB of disk space for the states of waiting trials; 0: no limit */

@@ -30,7 +30,10 @@ typedef struct weft_sched {
     weft_team *team;  /* this rank's team; the world if teams is 1 */
     int teams;
     const weft_task *task;
-    void *task_self;           /* set up for the team */
+    void *task_self;  /* set up for the team */
+    const real *from; /* [nfrom] weights in the place of those that the task starts
+                         a trial with; NULL: none */
+    int64_t nfrom;
     weft_search *search;       /* after setup; each rank has its own copy, and all make the
                                   same calls */
     weft_rundir *rundir;       /* NULL: nothing is kept on disk, one team only */
