@@ -4,6 +4,7 @@
  * at the optimum of the sum, (sum A_i)^-1 sum A_i b_i.
  * RUN: np=1 */
 #include "weft/algorithm.h"
+#include "weft/exact.h"
 #include "weft/registry.h"
 
 #include "tap.h"

@@ -8,9 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const weft_part_name[WEFT_NPART] = {"train", "valid", "test"};
-const char *const weft_form_name[WEFT_NFORM] = {"bytes", "reals", "tokens", "chars"};
-
 typedef struct sizes {
     weft_federation own; /* the first member: what weft_clients points to */
     int64_t (*count)[2]; /* [n] train, valid */
@@ -127,10 +124,4 @@ weft_status weft_data_vocab(weft_data *d, weft_tokenizer tok)
 weft_status weft_data_words(weft_data *d, weft_tokenizer tok)
 {
     return weft_data_tokens(d, tok);
-}
-
-void weft_client_divide(double valid, double test, int64_t n, int64_t count[WEFT_NPART])
-{
-    (void)valid, (void)test, (void)n, (void)count;
-    weft_die("a simulated run generates no clients");
 }

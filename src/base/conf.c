@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+const weft_opt weft_own_keys[] = {{0}};
+
 /* A text while inih reads it. */
 typedef struct source {
     weft_conf *conf;

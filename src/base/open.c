@@ -10,8 +10,6 @@
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS  "0123456789"
 
-const weft_opt weft_own_keys[] = {{0}};
-
 static weft_status check_key(const weft_entry *entry)
 {
     size_t n = strlen(entry->key);

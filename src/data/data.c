@@ -9,17 +9,9 @@
 
 #define MAX_NUMBERS ((int64_t)1 << 56) /* of a part, as far as can be counted */
 
-const char *const weft_part_name[WEFT_NPART] = {"train", "valid", "test"};
-const char *const weft_form_name[WEFT_NFORM] = {"bytes", "reals", "tokens", "chars"};
-
 static const char *name_of(weft_data *data, int part, const char *what)
 {
     return weft_arena_text(data->mem, "/%s/%s", weft_part_name[part], what);
-}
-
-static const char *token_name(weft_data *data, const char *group, int tok, const char *what)
-{
-    return weft_arena_text(data->mem, "/%s/%s/%s", group, weft_tok_name[tok], what);
 }
 
 /* ---- opening ---- */
@@ -284,41 +276,10 @@ void weft_data_close(weft_data *data)
 
 /* ---- documents ---- */
 
-weft_status weft_data_vocab(weft_data *data, weft_tokenizer tok)
-{
-    const char *name = token_name(data, "vocab", tok, "hash");
-    int nd;
-    int64_t dims[4];
-    TRY(weft_h5_shape(&data->file, name, &nd, dims));
-    int64_t n = dims[0];
-    uint64_t *hash = WEFT_NEW(data->mem, uint64_t, n),
-             *lower = WEFT_NEW(data->mem, uint64_t, n);
-    uint8_t *stop = WEFT_NEW(data->mem, uint8_t, n);
-    TRY(weft_h5_read_rows(&data->file, name, WEFT_H5_U64, 1, 0, n, hash));
-    TRY(weft_h5_read_rows(&data->file, token_name(data, "vocab", tok, "lower"), WEFT_H5_U64,
-                          1, 0, n, lower));
-    TRY(weft_h5_read_rows(&data->file, token_name(data, "vocab", tok, "stop"), WEFT_H5_U8,
-                          1, 0, n, stop));
-    data->vocab[tok] = (weft_vocab){.n = n, .hash = hash, .lower = lower, .stop = stop};
-    return WEFT_OK;
-}
-
-weft_status weft_data_words(weft_data *data, weft_tokenizer tok)
-{
-    weft_vocab *vocab = &data->vocab[tok];
-    int64_t *count = WEFT_NEW(data->mem, int64_t, vocab->n);
-    TRY(weft_vocab_words(vocab, &data->file,
-                         weft_arena_text(data->mem, "/vocab/%s", weft_tok_name[tok])));
-    TRY(weft_h5_read_rows(&data->file, token_name(data, "vocab", tok, "count"), WEFT_H5_I64,
-                          1, 0, vocab->n, count));
-    vocab->count = count;
-    return WEFT_OK;
-}
-
 static weft_status read_tokens(weft_data *data, int part, weft_tokenizer tok)
 {
     weft_rows *r = &data->part[part];
-    const char *name = token_name(data, weft_part_name[part], tok, "offset");
+    const char *name = weft_token_name(data, weft_part_name[part], tok, "offset");
     int64_t *offset = WEFT_NEW(data->mem, int64_t, r->n + 1);
     TRY(weft_h5_read_rows(&data->file, name, WEFT_H5_I64, 1, r->first, r->n + 1, offset));
     int64_t start = offset[0];
@@ -328,7 +289,7 @@ static weft_status read_tokens(weft_data *data, int part, weft_tokenizer tok)
     if (!rising)
         return weft_fail(WEFT_EDATA, "%s: %s does not rise; pack it again", data->path,
                          name);
-    name = token_name(data, weft_part_name[part], tok, "token");
+    name = weft_token_name(data, weft_part_name[part], tok, "token");
     int nd;
     int64_t dims[4], n = offset[r->n];
     TRY(weft_h5_shape(&data->file, name, &nd, dims));
@@ -367,15 +328,4 @@ weft_status weft_data_tokens(weft_data *data, weft_tokenizer tok)
 {
     if (data->part[WEFT_TRAIN].offset[tok] != NULL) return WEFT_OK;
     return weft_agree(tokens_own(data, tok), data->team);
-}
-
-void weft_client_divide(double valid_share, double test_share, int64_t n,
-                        int64_t count[WEFT_NPART])
-{
-    int64_t valid = llround((double)n * valid_share),
-            test = llround((double)n * test_share);
-    count[WEFT_VALID] = valid < n ? valid : n - 1;
-    int64_t rest = n - 1 - count[WEFT_VALID];
-    count[WEFT_TEST] = test < rest ? test : rest;
-    count[WEFT_TRAIN] = n - count[WEFT_VALID] - count[WEFT_TEST];
 }

@@ -9,17 +9,6 @@
 #define MOST        ((int64_t)1 << 28) /* numbers of a sample, its stride, gap, sides */
 #define MAX_CLIENTS ((int64_t)1 << 40)
 
-int64_t weft_client_place(const int64_t *count, int part, int64_t gap)
-{
-    int64_t place = 0;
-    int before = 0; /* parts with samples */
-    for (int i = 0; i < part; i++) {
-        if (count[i] == 0) continue;
-        place += count[i] + (before++ > 0 ? gap : 0);
-    }
-    return place + (before > 0 && part < WEFT_NPART ? gap : 0);
-}
-
 /* ---- samples ---- */
 
 static int64_t first_of(const weft_clients *clients, int64_t c)

@@ -53,6 +53,8 @@ WEFT_CHECKED weft_status weft_owners_open(weft_data *data);
 WEFT_CHECKED weft_status weft_labels_check(const void *self, int64_t first, int64_t n,
                                            const void *label);
 void weft_owners_close(weft_data *data);
+/* /GROUP/TOKENIZER/WHAT in a packed file. */
+const char *weft_token_name(weft_data *data, const char *group, int tok, const char *what);
 /* Reads the vocabulary data->vocab[tok]. EFILE; EDATA: documents were packed without that
  * tokenizer. */
 WEFT_CHECKED weft_status weft_data_vocab(weft_data *data, weft_tokenizer tok);

@@ -16,13 +16,6 @@
 
 #include <math.h>
 
-void weft_sizes_add(weft_sizes *sizes, int64_t n)
-{
-    sizes->total += n;
-    sizes->square += (double)n * (double)n;
-    if (n > sizes->most) sizes->most = n;
-}
-
 #define LEAST 5
 #define MOST  100 /* times the mean */
 

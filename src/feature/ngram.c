@@ -97,18 +97,6 @@ static weft_status setup(void *self, const weft_source *data, double memory, int
     return WEFT_OK;
 }
 
-int ngram_min_order(const ngram_map *ngram)
-{
-    static const int least[] = {1, 1, 1, 1, 2, 2, 3};
-    return least[ngram->grams];
-}
-
-int ngram_max_order(const ngram_map *ngram)
-{
-    static const int most[] = {0, 1, 2, 3, 2, 3, 3};
-    return ngram->grams == 0 ? ngram->order : most[ngram->grams];
-}
-
 int64_t ngram_bins(const ngram_map *self, double size)
 {
     double bins = ceil((double)self->bins * size);

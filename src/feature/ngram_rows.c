@@ -19,6 +19,18 @@
 
 enum { AHEAD = 24 /* entries whose counts are fetched before their use */ };
 
+int ngram_min_order(const ngram_map *ngram)
+{
+    static const int least[] = {1, 1, 1, 1, 2, 2, 3};
+    return least[ngram->grams];
+}
+
+int ngram_max_order(const ngram_map *ngram)
+{
+    static const int most[] = {0, 1, 2, 3, 2, 3, 3};
+    return ngram->grams == 0 ? ngram->order : most[ngram->grams];
+}
+
 /* A bijection of 64-bit words (xorshift and multiply). */
 static inline uint64_t mix(uint64_t h)
 {

@@ -4,8 +4,6 @@
  * enough. */
 #include "kernel.h"
 
-#include <string.h>
-
 enum {
     BAND = 8,      /* tiles of rows for all panels, whose part of a stays in cache */
     DEEP = 192,    /* rows packed at a time by weft_outer */
@@ -13,18 +11,7 @@ enum {
     MAX_TILE = 512 /* numbers of the largest tile */
 };
 
-/* Vectors of the panel that begins at column j of m. */
-static int vectors_at(const weft_kernel *kernel, int j, int m)
-{
-    return m - j > kernel->lanes ? 2 : 1;
-}
-
 /* ---- packing ---- */
-
-size_t weft_packed_bytes(int k, int m)
-{
-    return (size_t)k * round_up(m, weft_kernel_best()->lanes) * sizeof(real);
-}
 
 /* Numbers [at, at + m) of k rows without transposition: to[k][wide], zeros beyond m. */
 static void copy_panel(int k, int m, int wide, const real *const *row, int64_t at, real *to)
@@ -59,28 +46,6 @@ void weft_gemm_pack(const weft_kernel *kernel, weft_packed *p, const real *b, si
                        to + (size_t)e * wide);
         }
         to += (size_t)p->k * wide;
-    }
-}
-
-void weft_packed_pack(weft_packed *p, int k, int m, const real *b, size_t ldb, int trans,
-                      void *mem)
-{
-    p->k = k;
-    p->m = m;
-    weft_gemm_pack(weft_kernel_best(), p, b, ldb, trans, mem);
-}
-
-void weft_packed_rows(weft_packed *p, int k, int m, const real *const *row, int64_t at,
-                      void *mem)
-{
-    const weft_kernel *kernel = weft_kernel_best();
-    real *to = mem;
-    *p = (weft_packed){k, m, to};
-    for (int j = 0, some; j < m; j += some) {
-        int wide = vectors_at(kernel, j, m) * kernel->lanes;
-        some = least(wide, m - j);
-        weft_transpose(k, some, row + j, at, to, wide);
-        to += (size_t)k * wide;
     }
 }
 
@@ -131,39 +96,6 @@ void weft_gemm_times(const weft_kernel *kernel, int n, const real *a, size_t lda
             b += (size_t)p->k * wide;
             j += wide;
         }
-    }
-}
-
-void weft_packed_times(int n, const real *a, size_t lda, const weft_packed *b, int add,
-                       real *c, size_t ldc)
-{
-    weft_gemm_times(weft_kernel_best(), n, a, lda, b, add, c, ldc);
-}
-
-/* Where the piece of rows k0.. of a packed matrix [k][m] begins. */
-static size_t piece_at(int k0, int m)
-{
-    return weft_packed_bytes(k0, m) / sizeof(real);
-}
-
-void weft_deep_pack(int k, int m, int j, int n, const real *b, size_t ldb, void *mem)
-{
-    for (int k0 = 0; k0 < k; k0 += WEFT_DEEP) {
-        int deep = least(WEFT_DEEP, k - k0);
-        weft_packed p;
-        weft_packed_pack(&p, deep, n, b + k0, ldb, 1,
-                         (real *)mem + piece_at(k0, m) + (size_t)deep * (size_t)j);
-    }
-}
-
-void weft_deep_times(int n, const real *a, size_t lda, int k, int m, const void *mem,
-                     real *c, size_t ldc)
-{
-    for (int k0 = 0; k0 < k; k0 += WEFT_DEEP) {
-        weft_packed p = {.k = least(WEFT_DEEP, k - k0),
-                         .m = m,
-                         .packed = (const real *)mem + piece_at(k0, m)};
-        weft_packed_times(n, a + k0, lda, &p, k0 > 0, c, ldc);
     }
 }
 
@@ -231,20 +163,5 @@ void weft_gemm_outer(const weft_kernel *kernel, int n, int k, const real *a, siz
             outer_strip(kernel, least(most, k - j), a + j, lda, &x, add || i > 0 ? 1 : -1,
                         g + (size_t)j * ldg, ldg);
     }
-    weft_arena_reset(tmp, mark);
-}
-
-void weft_outer_rows(int n, int k, const real *a, size_t lda, int m, const real *const *b,
-                     int add, real *g, size_t ldg, weft_arena *tmp)
-{
-    weft_gemm_outer(weft_kernel_best(), n, k, a, lda, m, b, add, g, ldg, tmp);
-}
-
-void weft_outer(int n, int k, const real *a, size_t lda, int m, const real *b, size_t ldb,
-                int add, real *g, size_t ldg, weft_arena *tmp)
-{
-    size_t mark = weft_arena_mark(tmp);
-    const real **row = WEFT_NEW(tmp, const real *, n);
-    weft_outer_rows(n, k, a, lda, m, rows_of(n, b, ldb, row), add, g, ldg, tmp);
     weft_arena_reset(tmp, mark);
 }

@@ -116,6 +116,12 @@ void weft_cos_f32_avx2(int n, const float *x, double scale, const float *offset,
  * zeros beyond m; wide >= m, a multiple of 16 bytes. They do not overlap. */
 void weft_transpose(int k, int m, const real *const *row, int64_t at, real *to, int wide);
 
+/* Vectors of the panel that begins at column j of m. */
+static inline int vectors_at(const weft_kernel *kernel, int j, int m)
+{
+    return m - j > kernel->lanes ? 2 : 1;
+}
+
 /* The products of gemm.h with a table of one's choice. p->k, p->m are set. */
 void weft_gemm_pack(const weft_kernel *kernel, weft_packed *p, const real *b, size_t ldb,
                     int trans, real *to);

@@ -1,7 +1,7 @@
 /* Small models side by side, one in each lane of a vector: arrays are [...][W]. Written
  * once for all widths; included by the kernel_*.c after kernel_gemm.h, with the same
- * macros. A lane's bits are those of the loops for one model (gemm.c, optim.c, fix.c): sums
- * run in the same order, and only sums of whole numbers combine lanes. */
+ * macros. A lane's bits are those of the loops for one model (gemm.c, optim.c, exact.c):
+ * sums run in the same order, and only sums of whole numbers combine lanes. */
 #include "weft/lanes.h"
 
 #ifdef WEFT_DOUBLE

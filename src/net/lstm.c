@@ -39,28 +39,6 @@ static weft_status lstm_setup(void *self, const weft_shape *shape)
     return WEFT_OK;
 }
 
-/* Offset of the next n numbers of the weight vector. */
-static int64_t reserve(int64_t *end, int64_t n)
-{
-    *end += n;
-    return *end - n;
-}
-
-lstm_offsets lstm_offsets_of(const lstm_net *lstm)
-{
-    int64_t h = lstm->hidden, classes = lstm->shape.classes;
-    lstm_offsets at = {.embed = 0, .all = classes * lstm->embedding};
-    for (int l = 0; l < lstm->layers; l++) {
-        at.layer[l].ih = reserve(&at.all, 4 * h * (l ? h : lstm->embedding));
-        at.layer[l].hh = reserve(&at.all, 4 * h * h);
-        at.layer[l].bias[0] = at.layer[l].bias[1] = reserve(&at.all, 4 * h);
-        if (lstm->biases == 2) at.layer[l].bias[1] = reserve(&at.all, 4 * h);
-    }
-    at.dense = reserve(&at.all, classes * h);
-    at.bias = reserve(&at.all, classes);
-    return at;
-}
-
 static int64_t lstm_nweight(const void *self)
 {
     return lstm_offsets_of(self).all;

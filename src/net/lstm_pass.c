@@ -63,6 +63,28 @@ typedef struct part {
 
 /* ---- memory ---- */
 
+/* Offset of the next n numbers of the weight vector. */
+static int64_t reserve(int64_t *end, int64_t n)
+{
+    *end += n;
+    return *end - n;
+}
+
+lstm_offsets lstm_offsets_of(const lstm_net *lstm)
+{
+    int64_t h = lstm->hidden, classes = lstm->shape.classes;
+    lstm_offsets at = {.embed = 0, .all = classes * lstm->embedding};
+    for (int l = 0; l < lstm->layers; l++) {
+        at.layer[l].ih = reserve(&at.all, 4 * h * (l ? h : lstm->embedding));
+        at.layer[l].hh = reserve(&at.all, 4 * h * h);
+        at.layer[l].bias[0] = at.layer[l].bias[1] = reserve(&at.all, 4 * h);
+        if (lstm->biases == 2) at.layer[l].bias[1] = reserve(&at.all, 4 * h);
+    }
+    at.dense = reserve(&at.all, classes * h);
+    at.bias = reserve(&at.all, classes);
+    return at;
+}
+
 /* A leading dimension of an odd number of cache lines, so that the rows of a tile do not
  * share cache sets. */
 static size_t stride(int64_t n)

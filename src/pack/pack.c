@@ -3,8 +3,6 @@
 #include "pack.h"
 #include "weft/clock.h"
 #include "weft/data.h"
-#include "weft/file.h"
-#include "weft/finite.h"
 #include "weft/log.h"
 
 #include <stdio.h>
@@ -12,124 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- digests ---- */
-
-struct weft_digest {
-    XXH3_state_t state; /* aligned to 64 bytes, as an arena's memory is */
-};
-
-weft_digest *weft_digest_new(weft_arena *mem)
-{
-    weft_digest *digest = WEFT_NEW(mem, weft_digest, 1);
-    XXH3_INITSTATE(&digest->state);
-    XXH3_128bits_reset(&digest->state);
-    return digest;
-}
-
-void weft_digest_add(weft_digest *digest, const void *bytes, size_t n)
-{
-    if (n > 0) XXH3_128bits_update(&digest->state, bytes, n);
-}
-
-void weft_digest_show(const weft_digest *digest, weft_hex text)
-{
-    XXH128_canonical_t sum;
-    XXH128_canonicalFromHash(&sum, XXH3_128bits_digest(&digest->state));
-    for (size_t i = 0; i < sizeof sum.digest; i++)
-        snprintf(text + 2 * i, 3, "%02x", (unsigned)sum.digest[i]);
-}
-
-/* ---- calls of readers ---- */
-
-void weft_pack_classes(weft_pack *pack, int n, const char *const *name)
-{
-    const char **copy = WEFT_NEW(pack->mem, const char *, n);
-    for (int i = 0; i < n; i++) copy[i] = weft_arena_text(pack->mem, "%s", name[i]);
-    pack->own->classes = n;
-    pack->own->class_name = copy;
-}
-
-void weft_pack_numbered(weft_pack *pack, int n)
-{
-    const char **name = WEFT_NEW(pack->mem, const char *, n);
-    for (int i = 0; i < n; i++) name[i] = weft_arena_text(pack->mem, "%d", i);
-    pack->own->classes = n;
-    pack->own->class_name = name;
-}
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-void weft_pack_columns(weft_pack *pack, const char *const *name)
-{
-    const char **copy = WEFT_NEW(pack->mem, const char *, pack->own->d),
-               **order = WEFT_NEW(pack->mem, const char *, pack->own->d);
-    for (int64_t i = 0; i < pack->own->d; i++)
-        order[i] = copy[i] = weft_arena_text(pack->mem, "%s", name[i]);
-    qsort(order, (size_t)pack->own->d, sizeof *order, by_text);
-    int64_t bad = 0;
-    while (bad < pack->own->d && *order[bad] != '\0' &&
-           (bad == 0 || strcmp(order[bad], order[bad - 1]) != 0))
-        bad++;
-    pack->own->column = bad == pack->own->d ? copy : NULL;
-    if (pack->own->column == NULL)
-        weft_log(WEFT_WARN, "the names of columns are not kept: '%s' %s", order[bad],
-                 *order[bad] == '\0' ? "is none" : "occurs twice");
-}
-
-void weft_pack_split(weft_pack *pack, const char *rule)
-{
-    pack->own->split = weft_arena_text(pack->mem, "%s", rule);
-}
-
-void weft_pack_split_add(weft_pack *pack, const char *rest)
-{
-    pack->own->split = weft_arena_text(pack->mem, "%s; %s", pack->own->split, rest);
-}
-
-void weft_pack_source_sum(weft_pack *pack, const char *name, const weft_digest *digest,
-                          int64_t bytes)
-{
-    weft_hex hex;
-    weft_digest_show(digest, hex);
-    pack->own->source = weft_grow(pack->mem, pack->own->source, sizeof *pack->own->source,
-                                  pack->own->nsource, &pack->own->source_room);
-    pack->own->source[pack->own->nsource++] =
-        weft_arena_text(pack->mem, "%s  %lld  %s", hex, (long long)bytes, name);
-}
-
-weft_status weft_pack_apart(const weft_pack *pack, const char *path)
-{
-    if (!pack->own->replaces || !weft_file_same(pack->own->file.path, path)) return WEFT_OK;
-    return weft_fail(WEFT_ECONF,
-                     "%s would replace %s, which it is packed from; choose another name by "
-                     "-o",
-                     pack->own->file.path, path);
-}
-
-weft_status weft_pack_source(weft_pack *pack, const char *path)
-{
-    TRY(weft_pack_apart(pack, path));
-    FILE *f = fopen(path, "rb");
-    if (f == NULL) return weft_unreadable(path);
-    char block[1 << 15];
-    size_t mark = weft_arena_mark(pack->scratch), n;
-    weft_digest *sum = weft_digest_new(pack->scratch);
-    int64_t bytes = 0;
-    while ((n = fread(block, 1, sizeof block, f)) > 0) {
-        weft_digest_add(sum, block, n);
-        bytes += (int64_t)n;
-    }
-    weft_status st = ferror(f) ? weft_unreadable(path) : WEFT_OK;
-    fclose(f);
-    if (st == WEFT_OK) weft_pack_source_sum(pack, path, sum, bytes);
-    weft_arena_reset(pack->scratch, mark);
-    return st;
-}
-
-/* ---- matrices ---- */
+/* ---- rows ---- */
 
 static const char *part_name(weft_pack *pack, weft_part part, const char *what)
 {
@@ -157,22 +38,6 @@ weft_status weft_pack_matrix(weft_pack *pack, weft_form form, int64_t d,
                          form == WEFT_BYTES ? "intensity 0..255" : "as in the source"));
     }
     return WEFT_OK;
-}
-
-void weft_pack_scaled(weft_pack *pack)
-{
-    if (pack->own->form == WEFT_REALS && pack->own->scaling == NULL)
-        pack->own->scaling = weft_scaling_new(pack->own->d, pack->mem);
-}
-
-const void *weft_pack_floats(weft_pack *pack, int64_t n, const void *x, int64_t *bad)
-{
-    *bad = n * pack->own->d;
-    if (pack->own->form != WEFT_REALS) return x;
-    float *y = WEFT_NEW(pack->scratch, float, *bad);
-    weft_scaling_rows(pack->own->scaling, n, x, y);
-    *bad = weft_not_finite(y, *bad);
-    return y;
 }
 
 /* Writes rows that belong to one part. */
@@ -240,37 +105,6 @@ void weft_pack_image(weft_pack *pack, int channels, int height, int width)
 }
 
 /* ---- the end ---- */
-
-weft_status weft_pack_put(weft_pack *pack, const char *name, weft_h5type type, int64_t n,
-                          const void *data, const char *about, const char *unit)
-{
-    weft_digest_add(pack->own->digest, data, (size_t)n * weft_h5_size(type));
-    return weft_h5_put(&pack->own->file, name, type, 1, &n, data, 0, about, unit);
-}
-
-weft_status weft_pack_count(weft_pack *pack, weft_part part, int64_t **out)
-{
-    const weft_pack_part *from = &pack->own->part[part];
-    int64_t *count = *out = WEFT_NEW(pack->mem, int64_t, pack->own->classes);
-    for (int64_t i = 0; i < from->n; i++) {
-        weft_check(from->label[i] >= 0 && from->label[i] < pack->own->classes,
-                   "a reader gives label %d of %d classes", (int)from->label[i],
-                   pack->own->classes);
-        count[from->label[i]]++;
-    }
-    for (int i = 0; i < pack->own->classes && part == WEFT_TRAIN; i++)
-        if (count[i] == 0)
-            return weft_fail(WEFT_EDATA,
-                             "%s: class '%s' has no training rows; check the source and "
-                             "the split",
-                             pack->own->from, pack->own->class_name[i]);
-    if (from->n == 0 && part == WEFT_VALID)
-        return weft_fail(WEFT_EDATA,
-                         "%s: there are no validation rows; give more rows or a larger "
-                         "valid = SHARE",
-                         pack->own->from);
-    return WEFT_OK;
-}
 
 /* Labels and the number of rows of each class. */
 static weft_status put_labels(weft_pack *pack, weft_part part)

@@ -3,6 +3,7 @@
  * the column is stored as (x - shift) / scale, so that the numbers stay apart. Whether it
  * is, is known after the last row; then the source is read once more. */
 #include "pack.h"
+#include "weft/finite.h"
 #include "weft/log.h"
 
 #include <float.h>
@@ -245,4 +246,20 @@ weft_status weft_scaling_put(weft_pack *pack)
                       "as the column"));
     return weft_pack_put(pack, "/scale", WEFT_H5_F64, scaling->d, scaling->scale, about,
                          "as the column");
+}
+
+void weft_pack_scaled(weft_pack *pack)
+{
+    if (pack->own->form == WEFT_REALS && pack->own->scaling == NULL)
+        pack->own->scaling = weft_scaling_new(pack->own->d, pack->mem);
+}
+
+const void *weft_pack_floats(weft_pack *pack, int64_t n, const void *x, int64_t *bad)
+{
+    *bad = n * pack->own->d;
+    if (pack->own->form != WEFT_REALS) return x;
+    float *y = WEFT_NEW(pack->scratch, float, *bad);
+    weft_scaling_rows(pack->own->scaling, n, x, y);
+    *bad = weft_not_finite(y, *bad);
+    return y;
 }

@@ -1,23 +1,13 @@
-/* Teams of ranks: start and end of MPI, agreement on failures, exact sums, and measuring
- * where time goes. Doubles are summed as 64-bit integers, so that the order does not
- * matter. */
+/* Teams of ranks: agreement on failures, exact sums, and measuring where time goes. Doubles
+ * are summed as 64-bit integers, so that the order does not matter. */
 #include "nodes.h"
 #include "timer.h"
 #include "weft/clock.h"
-#include "weft/cpu.h"
 #include "weft/exact.h"
-#include "weft/log.h"
 #include "weft/par.h"
 
-#include <cblas.h>
-#include <fcntl.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 /* MPI counts are int: longer vectors go in pieces of this many elements. */
 #define PIECE ((size_t)1 << 28)
@@ -28,163 +18,6 @@
 
 /* Longest error message passed between ranks, bytes with the NUL. */
 enum { MESSAGE = 2048 };
-
-/* ---- start and end ---- */
-
-static void abort_all(void)
-{
-    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-}
-
-/* The first of these variables that the environment has, or NULL. */
-static const char *first_of(int n, const char *const *name)
-{
-    const char *value = NULL;
-    for (int i = 0; i < n && !value; i++) value = getenv(name[i]);
-    return value;
-}
-#define FIRST_OF(...)                                                                      \
-    first_of((int)(sizeof(const char *[]){__VA_ARGS__} / sizeof(char *)),                  \
-             (const char *const[]){__VA_ARGS__})
-
-/* `mpirun -n 1` within a larger SLURM allocation is one process, so mpirun's own count is
- * tried first. */
-int weft_par_launched(void)
-{
-    const char *n = FIRST_OF("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS");
-    return n ? atoi(n) : 1;
-}
-
-int weft_par_by_mpirun(void)
-{
-    return getenv("OMPI_COMM_WORLD_SIZE") != NULL;
-}
-
-/* Fails if a launcher has started several processes that cannot connect. The first of them
- * prints a message, the others fail silently. */
-static weft_status refuse_singletons(int expected)
-{
-    const char *rank =
-        FIRST_OF("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID");
-    weft_error_set("");
-    if (rank && atoi(rank) > 0) return WEFT_ECONF;
-    return weft_fail(WEFT_ECONF,
-                     "%d processes were started but each finds itself alone: the launcher "
-                     "and MPI do not speak the same PMI; use mpirun, or srun --mpi=pmix",
-                     expected);
-}
-
-/* Width of the vector instructions that an OpenBLAS core uses: 0 at most AVX, 1 AVX2, 2
- * AVX-512. */
-static int core_level(const char *core)
-{
-    static const char *const wide[] = {"Excavator", "Haswell",    "Zen",
-                                       "SkylakeX",  "Cooperlake", "SapphireRapids"};
-    for (int i = 0; i < 6; i++)
-        if (strcmp(core, wide[i]) == 0) return i < 3 ? 1 : 2;
-    return 0;
-}
-
-/* Warns if OpenBLAS uses slower kernels than the CPU supports: some machines set
- * OPENBLAS_CORETYPE for other programs, which halves the speed of factorizations. */
-static void warn_core(void)
-{
-    const char *kernel = weft_cpu_kernel(), *core = openblas_get_corename();
-    int able = strncmp(kernel, "avx512", 6) == 0 ? 2 : strcmp(kernel, "avx2") == 0;
-    if (core_level(core) >= able) return;
-    const char *forced = getenv("OPENBLAS_CORETYPE");
-    weft_log(WEFT_WARN, "OpenBLAS uses its slower kernels for %s on a CPU with %s%s%s",
-             core, kernel, forced ? "; unset OPENBLAS_CORETYPE=" : "",
-             forced ? forced : "");
-}
-
-/* A process that no launcher started starts no other and shares no directory: Open MPI 4
- * would start a daemon for it, which takes 0.1 s and may fail on a busy machine, and
- * without one all such processes would make and remove the same directory. */
-static void stand_alone(void)
-{
-    setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
-    setenv("OMPI_MCA_orte_create_session_dirs", "0", 0);
-}
-
-weft_status weft_par_start(int *argc, char ***argv, weft_team *world)
-{
-    int expected = weft_par_launched();
-    /* By srun without any PMI, where MPI would fail at length, or not at all. */
-    const char *pmi =
-        FIRST_OF("OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE", "PMI_FD");
-    if (expected > 1 && !pmi) return refuse_singletons(expected);
-    if (!pmi) stand_alone();
-    int level;
-    MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level);
-    weft_check(level >= MPI_THREAD_FUNNELED, "this MPI has no MPI_THREAD_FUNNELED");
-    *world = (weft_team){0};
-    set_comm(world, MPI_COMM_WORLD);
-    MPI_Comm_rank(comm_of(world), &world->rank);
-    MPI_Comm_size(comm_of(world), &world->size);
-    if (world->size == 1 && expected > 1) {
-        MPI_Finalize();
-        return refuse_singletons(expected);
-    }
-    weft_die_hook(abort_all);
-    weft_log_set(WEFT_INFO, world->rank);
-    openblas_set_num_threads(1);
-    warn_core();
-    world->since = weft_now();
-    return WEFT_OK;
-}
-
-void weft_par_alone(weft_team *world)
-{
-    *world = (weft_team){.size = 1, .since = weft_now()};
-    set_comm(world, MPI_COMM_NULL);
-    weft_log_set(WEFT_INFO, 0);
-}
-
-weft_status weft_par_room(void)
-{
-    size_t buffer = (size_t)32 << 22, rest = (size_t)32 << 20; /* of OpenBLAS; ours */
-    struct rlimit most;
-    if (getrlimit(RLIMIT_AS, &most) != 0 || most.rlim_cur == RLIM_INFINITY) return WEFT_OK;
-    int fd = open("/dev/zero", O_RDONLY);
-    void *room = mmap(NULL, buffer + rest, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (fd >= 0) close(fd);
-    if (room == MAP_FAILED)
-        return weft_fail(WEFT_ELIMIT,
-                         "ulimit -v allows %.0f MB of address space, of which %.0f MB more "
-                         "are not left for OpenBLAS; allow more (ulimit -v unlimited), and "
-                         "limit memory by run.memory",
-                         (double)most.rlim_cur / 1e6, (double)(buffer + rest) / 1e6);
-    munmap(room, buffer + rest);
-    return WEFT_OK;
-}
-
-void weft_par_end(weft_team *world)
-{
-    weft_die_hook(NULL);
-    int started;
-    MPI_Initialized(&started);
-    if (!started) return;
-    weft_parts_close(world);
-    weft_nodes_close(world);
-    set_comm(world, MPI_COMM_NULL);
-    MPI_Finalize();
-}
-
-weft_team weft_team_alone(void)
-{
-    weft_team team = {.size = 1};
-    set_comm(&team, MPI_COMM_SELF);
-    return team;
-}
-
-void weft_par_library(char *text, size_t n)
-{
-    char all[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int used;
-    MPI_Get_library_version(all, &used);
-    snprintf(text, n, "%.*s", (int)strcspn(all, ",\n"), all);
-}
 
 /* ---- time accounts ---- */
 

@@ -4,7 +4,6 @@
 #include "weft/log.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,41 +59,6 @@ static const weft_opt options[] = {
                   "planes of rows of pixels"),
     {0},
 };
-
-/* ---- tables ---- */
-
-weft_status weft_dense_row(weft_dense_rows *rows, int64_t line, const char *label)
-{
-    rows->label =
-        weft_grow(rows->mem, rows->label, sizeof *rows->label, rows->n, &rows->label_room);
-    return weft_labels_find(&rows->labels, line, label, strlen(label),
-                            &rows->label[rows->n++]);
-}
-
-int weft_table_number(const char *text, double *x)
-{
-    char *end, copy[64];
-    *x = strtod(text, &end);
-    size_t n = (size_t)(end - text);
-    if (n > 0 && (*end == 'd' || *end == 'D') && strlen(text) < sizeof copy) {
-        snprintf(copy, sizeof copy, "%s", text); /* Fortran's exponent */
-        copy[n] = 'e';
-        text = copy;
-        *x = strtod(text, &end);
-    }
-    if (!isfinite((float)*x)) *x = INFINITY; /* no float either */
-    while (*end == ' ') end++;
-    return end != text && *end == '\0';
-}
-
-const char *weft_table_label(const char *text, weft_arena *mem)
-{
-    char *end;
-    double x = strtod(text, &end);
-    while (*end == ' ') end++;
-    if (end == text || *end != '\0' || !isfinite(x)) return text;
-    return weft_arena_text(mem, "%.15g", x + 0.0); /* "-0" is "0" */
-}
 
 /* ---- libsvm ---- */
 

@@ -103,3 +103,28 @@ const char *weft_number_read(const char *at, const char *end, double *x)
     while (at < end && (*at == ' ' || *at == '\t')) at++;
     return at;
 }
+
+int weft_table_number(const char *text, double *x)
+{
+    char *end, copy[64];
+    *x = strtod(text, &end);
+    size_t n = (size_t)(end - text);
+    if (n > 0 && (*end == 'd' || *end == 'D') && strlen(text) < sizeof copy) {
+        snprintf(copy, sizeof copy, "%s", text); /* Fortran's exponent */
+        copy[n] = 'e';
+        text = copy;
+        *x = strtod(text, &end);
+    }
+    if (!isfinite((float)*x)) *x = INFINITY; /* no float either */
+    while (*end == ' ') end++;
+    return end != text && *end == '\0';
+}
+
+const char *weft_table_label(const char *text, weft_arena *mem)
+{
+    char *end;
+    double x = strtod(text, &end);
+    while (*end == ' ') end++;
+    if (end == text || *end != '\0' || !isfinite(x)) return text;
+    return weft_arena_text(mem, "%.15g", x + 0.0); /* "-0" is "0" */
+}

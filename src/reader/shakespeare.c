@@ -12,7 +12,6 @@
 #include "weft/shuffle.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { NIID, IID };
 enum { BY_SAMPLE, BY_USER };
@@ -149,11 +148,6 @@ static weft_status read_users(const weft_shakespeare *shakespeare, const char *s
 }
 
 /* ---- clients ---- */
-
-int64_t weft_bard_gap(const weft_shakespeare *shakespeare)
-{
-    return (shakespeare->length - 1) / shakespeare->stride;
-}
 
 /* All samples of a user are of one part. */
 static void split_users(const weft_shakespeare *shakespeare, int64_t n,

@@ -23,7 +23,10 @@ typedef struct weft_user {
 } weft_user;
 
 /* Windows that would overlap if no characters were left out between two parts. */
-int64_t weft_bard_gap(const weft_shakespeare *shakespeare);
+static inline int64_t weft_bard_gap(const weft_shakespeare *shakespeare)
+{
+    return (shakespeare->length - 1) / shakespeare->stride;
+}
 
 /* Pools the windows of all users, part by part, and deals them to new clients. */
 WEFT_CHECKED weft_status weft_bard_pool(const weft_shakespeare *shakespeare,

@@ -11,22 +11,6 @@
 
 enum { TOP = 5 };
 
-const char *weft_config_brief(const char *text, weft_arena *tmp)
-{
-    const char *out = "";
-    for (const char *at = text; *at; at += strspn(at, " ")) {
-        size_t n = strcspn(at, " "), name = strcspn(at, "= ");
-        char *end = NULL, number[32] = "";
-        double x = name < n ? strtod(at + name + 1, &end) : 0;
-        snprintf(number, sizeof number, "%.4g", x);
-        int shorter = end == at + n && name + 1 + strlen(number) < n;
-        out = weft_arena_text(tmp, "%s%s%.*s%s", out, *out ? " " : "",
-                              (int)(shorter ? name + 1 : n), at, shorter ? number : "");
-        at += n;
-    }
-    return out;
-}
-
 /* ---- one run for people ---- */
 
 /* "valid     loss 0.25   error 9.23 %" */

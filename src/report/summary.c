@@ -4,6 +4,7 @@
 #include "rundir/formats.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -305,4 +306,20 @@ const weft_metric *weft_summary_scores(const weft_summary *summary, int n, weft_
             if (weft_metrics_find(all, summary[i].scores[k].name) < 0)
                 all[count++] = summary[i].scores[k];
     return all;
+}
+
+const char *weft_config_brief(const char *text, weft_arena *tmp)
+{
+    const char *out = "";
+    for (const char *at = text; *at; at += strspn(at, " ")) {
+        size_t n = strcspn(at, " "), name = strcspn(at, "= ");
+        char *end = NULL, number[32] = "";
+        double x = name < n ? strtod(at + name + 1, &end) : 0;
+        snprintf(number, sizeof number, "%.4g", x);
+        int shorter = end == at + n && name + 1 + strlen(number) < n;
+        out = weft_arena_text(tmp, "%s%s%.*s%s", out, *out ? " " : "",
+                              (int)(shorter ? name + 1 : n), at, shorter ? number : "");
+        at += n;
+    }
+    return out;
 }

@@ -72,6 +72,8 @@ int64_t weft_last_below(int64_t n, const int64_t *x, int64_t most);
 int64_t weft_summary_place(const weft_summary *summary, int64_t id);
 /* The configuration as people write it. */
 const char *weft_summary_config(const weft_summary *summary, int64_t id);
+/* A configuration for tables: numbers to four digits where that is shorter. */
+const char *weft_config_brief(const char *text, weft_arena *tmp);
 
 /* The score of that name, of a part; NAN where the run has none. */
 double weft_summary_score(const weft_summary *summary, int part, const char *name);
@@ -115,7 +117,5 @@ void weft_report_json(const weft_summary *summary, int n);
 /* The runs as a table for people. ECONF. */
 WEFT_CHECKED weft_status weft_report_comparison(const weft_summary *summary, int n,
                                                 weft_arena *tmp);
-/* A configuration for tables: numbers to four digits where that is shorter. */
-const char *weft_config_brief(const char *text, weft_arena *tmp);
 
 #endif

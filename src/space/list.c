@@ -1,6 +1,7 @@
 /* Lists of configurations: TAB separated text, read with libcsv line by line, so that every
  * message can name the line. */
 #include "list.h"
+#include "axis.h"
 #include "weft/hash.h"
 
 #include <csv.h>

@@ -10,7 +10,4 @@
 WEFT_CHECKED weft_status weft_space_list(weft_space *space, const weft_kind *const *kinds,
                                          int nkind, weft_arena *mem);
 
-/* Number of options in the tables of the kinds. */
-int weft_space_nopt(const weft_kind *const *kinds, int nkind);
-
 #endif

@@ -2,9 +2,8 @@
  * these conditions, orders the axes so that each comes after those that its conditions
  * name, and tells which axes a configuration has. */
 #include "when.h"
+#include "axis.h"
 #include "weft/rng.h"
-
-#include "list.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,7 +38,7 @@ void weft_space_settle(const weft_space *space, uint64_t seed, uint64_t key, dou
         if (!isnan(conf[a])) continue;
         weft_rng4 rng =
             weft_rng_at(seed, WEFT_RNG_SPACE, key, weft_axis_key(&space->axis[a]), 1);
-        conf[a] = weft_space_resample(space, a, weft_rng_unit(rng.v[0]));
+        conf[a] = weft_axis_draw(&space->axis[a], weft_rng_unit(rng.v[0]));
     }
 }
 

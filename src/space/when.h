@@ -4,10 +4,6 @@
 
 #include "weft/space.h"
 
-/* Reads a text "a .. b", "log a .. b", "x | y" or "x" as the range of an axis, whose option
- * is set; e is the entry that messages name. ECONF. */
-WEFT_CHECKED weft_status weft_space_range(const weft_entry *entry, const char *text,
-                                          weft_axis *axis, weft_arena *mem);
 /* Reads the conditions of all axes, removes axes with a condition on an option that is not
  * an axis if that option does not meet it, and sets space->order. ECONF. */
 WEFT_CHECKED weft_status weft_space_when(weft_space *space, const weft_conf *conf,
