@@ -15,7 +15,7 @@
 
 typedef struct search_log {
     int ended;          /* said DONE within the bound and never waited for nothing */
-    int formed;         /* every job was well formed */
+    const char *fault;  /* what a job broke; NULL: every job was well formed */
     int closed;         /* at the end every trial was */
     int waits;          /* as the search says */
     int64_t n, planned; /* jobs asked; the number `jobs` says at the end */
@@ -251,29 +251,36 @@ static inline int index_is_sound(const weft_job *job, const test_search *p, cons
     return job->index == 0 || (shared && job->index == h->rounds);
 }
 
-static inline int job_is_sound(const weft_job *job, const test_search *p, past *h)
+/* Which rule the job breaks; NULL: none. */
+static inline const char *job_fault(const weft_job *job, const test_search *p, past *h)
 {
-    int good = job->feature_fraction > 0 && job->feature_fraction <= 1 && job->trial >= 0 &&
-               job->trial <= h->trials && job->from < h->trials;
-    if (!good) return 0;
+    if (!(job->feature_fraction > 0 && job->feature_fraction <= 1))
+        return "a share of the features is above 0 and at most 1";
+    if (job->trial < 0 || job->trial > h->trials || job->from >= h->trials)
+        return "trials are numbered in the order asked for";
     trial_log *t = &h->trial[job->trial];
-    if (job->trial == h->trials) begin_own(job, p, h);
-    if (job->trial == h->trials)
-        h->trials++;
-    else
-        good &= !t->closed && job->from < 0;
-    if (job->from >= 0) good &= !h->trial[job->from].closed;
-    if (p->search.tuner->shared == WEFT_SHARES_NOTHING)
-        good &= t->open == 0 && job->feature_fraction == 1;
+    int begins = job->trial == h->trials;
+    int own = p->search.tuner->shared == WEFT_SHARES_NOTHING;
+    if (begins) begin_own(job, p, h);
+    h->trials += begins;
     t->resource += job->resource;
-    good &= index_is_sound(job, p, h) && resource_is_sound(job, p, h) &&
-            eligibility_is_sound(job, p, h);
+    const char *fault = NULL;
+    if (!begins && t->closed) fault = "a trial that has ended does not go on";
+    if (!begins && job->from >= 0) fault = "only a new trial is a copy";
+    if (job->from >= 0 && h->trial[job->from].closed)
+        fault = "a trial that has ended is not copied";
+    if (own && t->open > 0) fault = "a trial goes on once its last job is told";
+    if (own && job->feature_fraction < 1) fault = "a trial of its own has all features";
+    if (!index_is_sound(job, p, h)) fault = "index counts the jobs of a trial that train";
+    if (!resource_is_sound(job, p, h))
+        fault = "a trial has less than extent.resource before its last job, then all of it";
+    if (!eligibility_is_sound(job, p, h)) fault = "the eligibility is as tune.h says";
     h->rounds += job->mix.k > 1;
     t->jobs++;
     t->next = job->index + (job->resource > 0);
     t->closed = job->last;
     t->open++;
-    return good && mix_is_sound(job, p, h);
+    return mix_is_sound(job, p, h) ? fault : "the mixture is of living configurations";
 }
 
 /* A job in flight. */
@@ -299,7 +306,7 @@ static inline search_log run_search(const tuner_case *g, const search_log *from,
     int64_t max_jobs = 20 * (int64_t)g->k + 1000;
     test_search p = test_search_new(g, mem);
     past h = past_new(&p, max_jobs, mem);
-    search_log s = {.formed = 1, .best = -1, .waits = weft_search_waits(&p.search)};
+    search_log s = {.best = -1, .waits = weft_search_waits(&p.search)};
     s.job = WEFT_NEW(mem, uint64_t, max_jobs);
     s.told = WEFT_NEW(mem, weft_result, max_jobs);
     flight in_flight[MAX_OPEN];
@@ -309,7 +316,8 @@ static inline search_log run_search(const tuner_case *g, const search_log *from,
         weft_asked asked = n < g->open ? ask(&p, &job) : WEFT_WAIT;
         if (asked == WEFT_JOB) {
             job.id = s.n;
-            s.formed &= job_is_sound(&job, &p, &h);
+            const char *fault = job_fault(&job, &p, &h);
+            if (!s.fault) s.fault = fault;
             s.job[s.n] = job_hash(&job);
             weft_result res = answer(g, &job, mem);
             if (from && s.n < from->n / 2) result_copy(&res, &from->told[s.n]);
@@ -331,8 +339,9 @@ static inline search_log run_search(const tuner_case *g, const search_log *from,
     }
     s.closed = 1;
     for (int64_t t = 0; t < h.trials; t++) s.closed &= h.trial[t].closed;
-    s.formed &= h.eligibility != WEFT_WINS_LAST;
-    s.formed &= h.extent.trials == 0 || h.extent.trials == h.trials;
+    if (!s.fault && h.eligibility == WEFT_WINS_LAST) s.fault = "a job may win";
+    if (!s.fault && h.extent.trials != 0 && h.extent.trials != h.trials)
+        s.fault = "there are as many trials as extent.trials says";
     s.planned = weft_search_jobs(&p.search);
     return s;
 }

@@ -3,6 +3,7 @@
  * RUN: np=1 */
 #include "tap.h"
 #include "weft/optim.h"
+#include "weft/server.h"
 
 #include <string.h>
 

@@ -7,6 +7,7 @@
 
 #include "weft/opt.h"
 #include "weft/optim.h"
+#include "weft/server.h"
 #include "weft/tensor.h"
 
 /* Gradients of a model between two weight vectors (APFL): beside every step of w on its own

@@ -26,10 +26,13 @@ typedef struct weft_sampler {
      * ECONF. */
     weft_status (*setup)(void *self, const weft_space *sp, uint64_t seed, weft_arena *mem);
     /* Writes the configuration of trial n to conf[dim], in the units of the options; NAN
-     * for axes that it does not have. */
+     * for axes that it does not have: axes are set in space->order, each if
+     * weft_space_is_active, such as by weft_space_resample. */
     void (*propose)(void *self, int64_t n, double *conf);
     /* Called after each job of trial n. NULL: the sampler does not learn, and its proposals
-     * do not depend on results. A sampler that learns needs space.source = random. */
+     * do not depend on results. A sampler that learns is refused unless space.source is
+     * random; one that does not, but draws configurations of its own, refuses the other
+     * sources in setup. */
     void (*told)(void *self, int64_t n, const weft_observation *observed);
     /* Called for each job when it is asked for: trial n, with that configuration or a
      * mixture around it, is going to be trained up to a total of `resource`. First calls

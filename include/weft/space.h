@@ -40,7 +40,7 @@ typedef struct weft_space {
     weft_axis *axis; /* [dim] */
     int *order;      /* [dim] all axes, each after those that its conditions name */
     int64_t count;   /* configurations that weft_space_config gives; for source random the
-                        number   asked for, beyond which it gives more */
+                        number asked for, beyond which it gives more */
     double *list;    /* [count][dim] for source list, and a grid with conditions; NULL */
     /* set by the run before the tuner's setup */
     int64_t samples; /* that a fit has for training; 0: not known, or the task trains in

@@ -10,9 +10,9 @@
  *   number of configurations >= 1 is allowed.
  * - The `index` of a job is the number of earlier jobs of its trial that train; if each
  *   round of shared weights is a new trial, the number of the round. Its `resource` is the
- *   resource to add; 0, allowed with shared weights only: score without training. The total
- *   resource of a trial is at most extent.resource, and equal to it after a job marked
- *   `last`.
+ *   resource to add; 0, allowed with shared weights only: score without training. Where
+ *   extent.resource is known, the total resource of a trial is equal to it after a job
+ *   marked `last`, and less after every other job.
  * - A new trial may copy the weights of another, `from`, as they are after that trial's
  *   most recent told job; otherwise `from` is -1. The next job of a trial may be asked for
  *   only after the result of its previous job was told.

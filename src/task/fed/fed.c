@@ -35,7 +35,7 @@ static weft_status fed_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], 
     TRY(weft_net_find(fed->net_name, &fed->net));
     TRY(weft_algorithm_find(fed->algorithm_name, &fed->algorithm));
     kind[0] = &fed_training_kind;
-    kind[1] = &fed_server_kind;
+    kind[1] = &weft_server_kind;
     kind[2] = &fed->algorithm->kind;
     *n = 3;
     return WEFT_OK;
@@ -259,14 +259,14 @@ static weft_status fed_setup(void *self, const weft_env *env)
     fed->clients = env->data->clients ? env->data->clients : env->data->owners;
     TRY(check(fed));
     TRY(weft_conf_bind(env->conf, &fed_training_kind, &fed->client));
-    TRY(weft_conf_bind(env->conf, &fed_server_kind, &fed->server));
+    TRY(weft_conf_bind(env->conf, &weft_server_kind, &fed->server));
     TRY(weft_conf_bind(env->conf, &weft_device_kind, &fed->device));
     TRY(weft_device_setup(&fed->device, fed->clients->n, env->seed, env->mem));
     TRY(model_new(fed));
     TRY(algorithm_new(fed));
     weft_server server = fed->server;
     server.momentum =
-        largest(axis_of(env->space, &fed_server_kind, "momentum"), server.momentum);
+        largest(axis_of(env->space, &weft_server_kind, "momentum"), server.momentum);
     fed->slots = weft_server_slots(&server);
     measure(fed);
     return workspace_new(fed);

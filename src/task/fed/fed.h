@@ -28,7 +28,7 @@ typedef struct fed_training {
     int batch, epochs;
     int64_t max_samples; /* samples per epoch; 0: all */
 } fed_training;
-extern const weft_kind fed_training_kind, fed_server_kind;
+extern const weft_kind fed_training_kind;
 
 /* A client that takes part in a round or an evaluation. */
 typedef struct fed_client {

@@ -81,38 +81,5 @@ const weft_kind fed_training_kind = {.name = "client",
                                      .size = sizeof(fed_training),
                                      .opts = client_opts};
 
-static const weft_opt server_opts[] = {
-    WEFT_CHOICE_OPT("optimizer", weft_server, optimizer, "sgd", "sgd|adam|yogi",
-                    "server optimizer, with minus the mean change as its gradient"),
-    WEFT_REAL_OPT("lr", weft_server, lr, "1", 0, 1e6,
-                  "learning rate; sgd: 1 replaces the weights by the mean of the clients'",
-                  .role = WEFT_PER_TRIAL),
-    WEFT_REAL_OPT("momentum", weft_server, momentum, "0", 0, 1,
-                  "momentum of sgd, kept from round to round", .role = WEFT_PER_TRIAL),
-    WEFT_REAL_OPT("decay", weft_server, decay, "0", 0, 1,
-                  "share of the learning rate lost after every round",
-                  .role = WEFT_PER_TRIAL),
-    WEFT_REAL_OPT("beta1", weft_server, beta1, "0.9", 0, 0.999999,
-                  "adam, yogi: decay of the mean", .role = WEFT_PER_TRIAL),
-    WEFT_REAL_OPT("beta2", weft_server, beta2, "0.99", 0, 0.999999,
-                  "adam, yogi: decay of the square", .role = WEFT_PER_TRIAL),
-    WEFT_REAL_OPT("tau", weft_server, tau, "0.001", 1e-12, 1e3,
-                  "adam, yogi: adaptivity, added to the root of the square",
-                  .role = WEFT_PER_TRIAL),
-    {0},
-};
-
-static const weft_when server_when[] = {{"momentum", "optimizer", "sgd"},
-                                        {"beta1", "optimizer", "adam|yogi"},
-                                        {"beta2", "optimizer", "adam|yogi"},
-                                        {"tau", "optimizer", "adam|yogi"},
-                                        {0}};
-
-const weft_kind fed_server_kind = {.name = "server",
-                                   .about = "the optimizer of the server's weights",
-                                   .size = sizeof(weft_server),
-                                   .opts = server_opts,
-                                   .when = server_when};
-
-const weft_kind *const fed_parts[] = {&fed_training_kind, &fed_server_kind,
+const weft_kind *const fed_parts[] = {&fed_training_kind, &weft_server_kind,
                                       &weft_device_kind, NULL};

@@ -248,7 +248,7 @@ static void move_server(fed_task *fed, const cohort *c, fed_trial_state *trial,
         memcpy(&wire[i], &mean, sizeof mean);
     }
     weft_server server = fed->server;
-    weft_space_put(fed->env.space, c->mix.conf, &fed_server_kind, &server);
+    weft_space_put(fed->env.space, c->mix.conf, &weft_server_kind, &server);
     void *special = c->client[0].special; /* it is not needed any more */
     memcpy(special, fed->special, fed->algorithm->kind.size);
     weft_space_put(fed->env.space, c->mix.conf, &fed->algorithm->kind, special);
