@@ -244,7 +244,10 @@ def draw_clients(ax, run, winner):
     mine = run.rounds["trial"] == winner
     x = run.rounds["unit"][mine]
     for (column, label), colour in zip((("clients", "averaged"), ("dropped", "lost"),
-                                        ("diverged", "diverged")), (runs.BLUE, runs.RED, runs.ORANGE)):
+                                        ("surplus", "surplus"), ("diverged", "diverged")),
+                                       (runs.BLUE, runs.RED, runs.GREY, runs.ORANGE)):
+        if column not in run.rounds or (column != "clients" and not run.rounds[column][mine].any()):
+            continue
         ax.plot(x, run.rounds[column][mine], color=colour, lw=1.2, label=label)
     ax.set_ylim(bottom=0)
     ax.set_xlabel("rounds of the trial")

@@ -54,7 +54,7 @@ for name in $names; do
     grep -q "^  $name  *[^ ]" "$tmp/out" && "$weft" list "$name" 2>>"$tmp/log" | grep -q "^$name: [^ ]" ||
         echo "not listed: $name" >>"$tmp/log"
 done
-[ "$(echo "$names" | wc -l)" = "$(grep -c '^  [a-z]' "$tmp/out")" ] && ! grep -q '^not listed' "$tmp/log"
+[ $(($(echo "$names" | wc -l) + 3)) = "$(grep -c '^  [a-z]' "$tmp/out")" ] && grep -q '^  partition ' "$tmp/out" && ! grep -q '^not listed' "$tmp/log"
 result $? "each with what it is, and no other"
 [ "$("$weft" list fed | tail -n 1)" = "  by default: run.tuner = sha, a job of resource 100" ]
 result $? "a task with its schedule and resource"
@@ -116,6 +116,22 @@ shows '^split +[0-9]{5} +[0-9]{5} +[0-9]{5} +[0-9]{4}$' "and those of its texts,
 runs "a built-in federation is packed" pack synthetic federated=leaf -o "$tmp/leaf.h5"
 runs "and described" info "$tmp/leaf.h5"
 shows '^all +107553 +107.55 +213.22 +5 ' "with the sizes of its clients"
+mkdir "$tmp/idx"
+for name in train t10k; do # 20 images of 2 x 2 and their labels
+    { printf '\0\0\010\003\0\0\0\024\0\0\0\002\0\0\0\002' && printf '%80s' ''; } >"$tmp/idx/digits-$name-images-idx3-ubyte"
+    { printf '\0\0\010\001\0\0\0\024' && printf '\001\002%.0s' 1 2 3 4 5 6 7 8 9 10; } >"$tmp/idx/digits-$name-labels-idx1-ubyte"
+done
+runs "a test beside training images of its name is packed" pack idx "$tmp/idx" -o "$tmp/idx.h5"
+[ "$(grep -c warning "$tmp/log")" = "$(grep -c 'OpenBLAS' "$tmp/log")" ] && "$weft" info "$tmp/idx.h5" | grep -q '^all .* 20$'
+result $? "and used"
+mv "$tmp/idx/digits-t10k-images-idx3-ubyte" "$tmp/idx/t10k-images-idx3-ubyte"
+runs "one of another name is left" pack idx "$tmp/idx" -o "$tmp/idx.h5" --force
+grep -q 'warning: t10k-images-idx3-ubyte beside .*digits-train-images-idx3-ubyte is not used, for its name is not digits-t10k-images-idx3-ubyte; .*name both alike$' "$tmp/log"
+result $? "and told"
+rm "$tmp/idx/t10k-images-idx3-ubyte"
+runs "and none" pack idx "$tmp/idx" -o "$tmp/idx.h5" --force
+grep -q 'warning: .*has no test beside it; its rows are divided$' "$tmp/log"
+result $? "is told, too"
 mkdir -p "$tmp/cut/train" "$tmp/cut/test"
 rows() # FROM TO: a file of LEAF's with a user of such rows, which are of 10 classes, sorted
 {

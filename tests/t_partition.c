@@ -222,6 +222,76 @@ static void test_dirichlet(void)
     ok(fabs(ratio - 1) < 0.25, "alpha = 1: shares vary as Dirichlet's (%.3f)", ratio);
 }
 
+/* Mean and deviation of x, sum over clients of a function of their rows. */
+static void moments(const int64_t (*count)[CLASSES], int64_t n, double *mean, double *sd)
+{
+    double sum = 0, square = 0;
+    for (int64_t c = 0; c < n; c++) {
+        int64_t rows = 0;
+        for (int k = 0; k < CLASSES; k++) rows += count[c][k];
+        double x = log((double)rows);
+        sum += x;
+        square += x * x;
+    }
+    *mean = sum / (double)n;
+    *sd = sqrt(square / (double)n - *mean * *mean);
+}
+
+/* 200 clients of 100 rows in the mean. log size: deviation 0.5 in both laws, whose error is
+ * 1/sqrt(2 x 200) of it for a normal and sqrt(8/(4 x 200)) for an exponential; skewness of
+ * an exponential is 2: the median of sizes is below exp(mean of logs). */
+static void test_sizes(const char *law, double slack)
+{
+    counted o = {.rows = 0};
+    for (int rule = 0; rule < 2; rule++) {
+        weft_check(made(weft_arena_text(mem,
+                                        "clients=200 partition=%s alpha=10 sizes=%s "
+                                        "deviation=0.5",
+                                        rule ? "iid" : "dirichlet", law)),
+                   "%s", weft_error());
+        found train = look(WEFT_TRAIN, 20000, &o), test = look(WEFT_TEST, TEST_ROWS, &o);
+        double mean, sd;
+        moments((const int64_t(*)[CLASSES])train.count, 200, &mean, &sd);
+        ok(train.wrong + test.wrong == 0, "%s sizes: each row goes to one client", law);
+        ok(fabs(sd - 0.5) < 4 * slack * 0.5, "of deviation 0.5 in the logarithm (%.3f)",
+           sd);
+        int64_t away = 0;
+        for (int64_t c = 0; c < 200; c++) {
+            int64_t rows[2] = {0, 0};
+            for (int k = 0; k < CLASSES; k++) {
+                rows[0] += train.count[c][k];
+                rows[1] += test.count[c][k];
+            }
+            away += fabs((double)rows[1] - (double)rows[0] * TEST_ROWS / 20000) > 1.1;
+        }
+        ok(away == 0, "in the same proportions in each part (%lld not)", (long long)away);
+        weft_data_close(&data);
+    }
+}
+
+/* Classes run out for all at the same time: small clients and large ones have shares of
+ * classes that vary as those of Dirichlet. */
+static void test_sizes_shares(void)
+{
+    counted o = {.rows = 0};
+    weft_check(made("clients=200 partition=dirichlet alpha=1e9 sizes=lognormal"), "%s",
+               weft_error());
+    found r = look(WEFT_TRAIN, 20000, &o);
+    double chi = 0;
+    for (int64_t c = 0; c < 200; c++) {
+        double rows = 0;
+        for (int k = 0; k < CLASSES; k++) rows += (double)r.count[c][k];
+        for (int k = 0; k < CLASSES; k++) {
+            double more = (double)r.count[c][k] - rows / CLASSES;
+            chi += more * more / (rows / CLASSES);
+        }
+    }
+    /* 199 x 9 degrees of freedom, deviation sqrt(2 x 1791) = 59.8 */
+    ok(fabs(chi - 1791) < 4 * 59.8, "clients of unequal sizes have all classes (%.0f)",
+       chi);
+    weft_data_close(&data);
+}
+
 /* The same clients have the same classes in each part. */
 static void test_parts_alike(const char *words, double least)
 {
@@ -307,6 +377,8 @@ static void test_refused(void)
           "alpha", "-1", "a negative alpha");
     fails(pack(&reader, "", "x.h5", "clients=1000 partition=shards shards=21"), WEFT_ECONF,
           "21000", "20000", "more shards than rows");
+    fails(pack(&reader, "", "x.h5", "clients=10 partition=shards sizes=power"), WEFT_ECONF,
+          "shards are of one size", "leave out sizes", "shards of unequal sizes");
     fails(pack(&reader, "", "x.h5", "clients=10 partition=pathological"), WEFT_ECONF,
           "pathological", "iid, dirichlet, shards", "an unknown partition");
     fails(pack(&reader, "", "x.h5", "partition=iid"), WEFT_ECONF, "partition",
@@ -327,6 +399,14 @@ int main(int argc, char **argv)
     test_each_row_once("clients=30 partition=dirichlet alpha=0.3 uneven=yes", "dirichlet",
                        1);
     test_each_row_once("clients=30 partition=shards shards=4 uneven=yes", "shards", 1);
+    test_sizes("lognormal", 0.05);
+    test_sizes("power", 0.1);
+    test_sizes_shares();
+    counted o = {.rows = 0};
+    weft_check(made("clients=200 sizes=power deviation=2 min_samples=30"), "%s",
+               weft_error());
+    ok(look(WEFT_TRAIN, 20000, &o).least >= 30, "each has min_samples, however unequal");
+    weft_data_close(&data);
     test_iid();
     test_dirichlet();
     test_parts_alike("clients=50 partition=dirichlet alpha=0.5", 0.9);

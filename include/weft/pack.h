@@ -89,6 +89,8 @@ typedef struct weft_partition {
     int64_t clients; /* 0: no federation */
     int rule;        /* none, iid, dirichlet, shards */
     double alpha;
+    int sizes;        /* equal, lognormal, power */
+    double deviation; /* of the logarithm of sizes */
     int64_t shards, least, seed;
 } weft_partition;
 extern const weft_kind weft_partition_kind;

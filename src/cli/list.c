@@ -25,8 +25,13 @@ enum {
     TUNERS,
     SAMPLERS,
     MIXINGS,
+    SECTIONS,
     NSHELF
 };
+
+/* What every run or packing has. */
+static const weft_kind *const section_kinds[] = {&weft_run_kind, &weft_space_kind,
+                                                 &weft_partition_kind, NULL};
 
 static const shelf shelves[NSHELF] = {
     [READERS] = {"readers", weft_reader_kinds},
@@ -38,6 +43,7 @@ static const shelf shelves[NSHELF] = {
     [TUNERS] = {"tuners", weft_tuner_kinds},
     [SAMPLERS] = {"samplers", weft_sampler_kinds},
     [MIXINGS] = {"mixings", weft_mixing_kinds},
+    [SECTIONS] = {"sections", section_kinds},
 };
 
 /* The task of that kind; NULL if the plug-in is not a task. */
@@ -167,12 +173,9 @@ static void print_ini(void)
             print_sections(*kind);
 }
 
-/* The plug-in or part of that name, or [run], [space] or the partition of `weft pack`. */
+/* The plug-in, part or section of that name. */
 static const weft_kind *kind_named(const char *name)
 {
-    if (strcmp(name, weft_run_kind.name) == 0) return &weft_run_kind;
-    if (strcmp(name, weft_space_kind.name) == 0) return &weft_space_kind;
-    if (strcmp(name, weft_partition_kind.name) == 0) return &weft_partition_kind;
     for (int j = 0; j < NSHELF; j++)
         for (const weft_kind *const *kind = shelves[j].kind; *kind; kind++) {
             if (strcmp((*kind)->name, name) == 0) return *kind;

@@ -66,8 +66,8 @@ static const char report_text[] =
     "weights of the best job so far as /winner, where they are on disk.\n";
 
 static const char list_text[] =
-    "KIND: readers, features, models, nets, algorithms, tasks, tuners, samplers or "
-    "mixings.\n"
+    "KIND: readers, features, models, nets, algorithms, tasks, tuners, samplers, mixings\n"
+    "or sections.\n"
     "NAME: one of them, or run, space, partition.\n"
     "--ini prints an input file with every option, its default, bounds and meaning.\n";
 

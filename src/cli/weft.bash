@@ -43,7 +43,7 @@ _weft()
     *,-*) words=--help ;;
     2,*,pack,*) words=$(_weft_names readers) ;;
     *,pack,*) _weft_files "$cur" '' ;;
-    *,list,*) words="readers features models nets algorithms tasks tuners samplers mixings run space partition $(_weft_names)" ;;
+    *,list,*) words="readers features models nets algorithms tasks tuners samplers mixings sections run space partition $(_weft_names)" ;;
     2,*,resume,*) _weft_begun "$cur" ;;
     *,resume,*) compopt -o nospace 2>/dev/null; words=$(_weft_changeable) ;;
     *,tune,*) _weft_files "$cur" .ini ;;

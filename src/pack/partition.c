@@ -2,16 +2,20 @@
  *
  * iid        rows in random order, client after client.
  * dirichlet  client c draws class shares q_c ~ Dirichlet(alpha p), p the shares of the
- *            classes among all training rows, then as many rows as every other client, one
- *            by one, without replacement: a class by q_c, among those that have rows left,
- * a row of it at random. Clients draw in turn, so that a class runs out for all at the same
- * time. Hsu, Qi, Brown, "Measuring the effects of non-identical data distribution for
- * federated visual classification", 2019 (Dirichlet over the classes of a client, not over
- * the clients of a class). With C equal classes their alpha is C times that of a symmetric
- * Dirichlet(alpha,
+ *            classes among all training rows, then its rows, one by one, without
+ * replacement: a class by q_c, among those that have rows left, a row of it at random.
+ * Clients draw in turn, those of more rows more often, so that a class runs out for all at
+ * the same time. Hsu, Qi, Brown, "Measuring the effects of non-identical data distribution
+ * for federated visual classification", 2019 (Dirichlet over the classes of a client, not
+ * over the clients of a class). With C equal classes their alpha is C times that of a
+ * symmetric Dirichlet(alpha,
  * ..., alpha). shards     rows sorted by class are cut into N S pieces, of which each
  * client is dealt S. McMahan et al., "Communication-efficient learning of deep networks
  * from decentralized data", 2017.
+ *
+ * By iid and dirichlet clients have equally many rows, or so many in proportion to
+ * exp(deviation z), z normal (lognormal) or exponential (power: P(size > s) falls as
+ * s^(-1/deviation)), after each has min_samples for training.
  *
  * All parts are dealt in the same way: clients have the same q_c and the same shards in
  * each. Within a client rows are in random order. */
@@ -23,6 +27,7 @@
 
 /* First counters of WEFT_RNG_CLIENT for what is not of a client. */
 #define SHUFFLE ((uint64_t)-1) /* (SHUFFLE, part): the key of a shuffle */
+#define SIZES   ((uint64_t)-2) /* (SIZES, client) */
 
 static const weft_opt options[] = {
     WEFT_LONG_OPT("clients", weft_partition, clients, "0", 0, 1e12,
@@ -33,6 +38,12 @@ static const weft_opt options[] = {
     WEFT_REAL_OPT(
         "alpha", weft_partition, alpha, "0.5", 0, 1e9,
         "of dirichlet, above 0: small, a client has few classes; large, all are alike"),
+    WEFT_CHOICE_OPT(
+        "sizes", weft_partition, sizes, "equal", "equal|lognormal|power",
+        "rows of a client by iid and dirichlet: equally many, or unequal with a "
+        "log-normal or a power law"),
+    WEFT_REAL_OPT("deviation", weft_partition, deviation, "1", 0, 10,
+                  "of unequal sizes: standard deviation of their logarithm"),
     WEFT_LONG_OPT("shards", weft_partition, shards, "2", 1, 1e6,
                   "pieces of few classes that a client gets"),
     WEFT_LONG_OPT("min_samples", weft_partition, least, "1", 1, 1e9,
@@ -59,6 +70,10 @@ weft_status weft_partition_check(const weft_partition *partition, int64_t rows)
     if (partition->rule == WEFT_PART_DIRICHLET && !(partition->alpha > 0))
         return weft_fail(WEFT_ECONF, "alpha = %g where dirichlet needs a number above 0",
                          partition->alpha);
+    if (partition->rule == WEFT_PART_SHARDS && partition->sizes != WEFT_SIZES_EQUAL)
+        return weft_fail(WEFT_ECONF,
+                         "shards are of one size, so that a client has as many rows as "
+                         "others; leave out sizes, or use partition=dirichlet or iid");
     int64_t pieces = partition->rule == WEFT_PART_SHARDS ? partition->shards : 1;
     if (partition->clients > rows / pieces && pieces > 1)
         return weft_fail(WEFT_ECONF,
@@ -84,6 +99,11 @@ const char *weft_partition_text(const weft_partition *partition, weft_arena *mem
     if (partition->rule == WEFT_PART_SHARDS)
         rule =
             weft_arena_text(mem, "%s, %lld a client", rule, (long long)partition->shards);
+    if (partition->sizes != WEFT_SIZES_EQUAL)
+        rule = weft_arena_text(mem, "%s, %s sizes, deviation %g", rule,
+                               partition->sizes == WEFT_SIZES_POWER ? "power-law"
+                                                                    : "log-normal",
+                               partition->deviation);
     return weft_arena_text(mem, "dealt to %lld clients: %s, seed %lld",
                            (long long)partition->clients, rule, (long long)partition->seed);
 }
@@ -115,15 +135,45 @@ static deck shuffle(const weft_partition *partition, const weft_labelled *labell
     return d;
 }
 
+/* ---- sizes ---- */
+
+static double weight_of(const weft_partition *partition, int64_t c)
+{
+    weft_rng4 rng =
+        weft_rng_at((uint64_t)partition->seed, WEFT_RNG_CLIENT, SIZES, (uint64_t)c, 0);
+    double z[2];
+    weft_rng_normal_pair(&rng, z);
+    if (partition->sizes == WEFT_SIZES_POWER) z[0] = -log(1 - weft_rng_unit(rng.v[0]));
+    return exp(partition->deviation * z[0]);
+}
+
+/* Bounds of the clients' rows: client c has the numbers from[c] .. from[c+1] - 1 of n. */
+static int64_t *bounds(const weft_partition *partition, const weft_labelled *labelled,
+                       weft_arena *tmp)
+{
+    int64_t clients = partition->clients, n = labelled->n;
+    int64_t *from = WEFT_NEW(tmp, int64_t, clients + 1);
+    for (int64_t c = 0; c <= clients && partition->sizes == WEFT_SIZES_EQUAL; c++)
+        from[c] = cut(n, c, clients);
+    if (partition->sizes == WEFT_SIZES_EQUAL) return from;
+    int64_t least = labelled->part == WEFT_TRAIN ? partition->least : 0;
+    double *upto = WEFT_NEW(tmp, double, clients + 1);
+    for (int64_t c = 0; c < clients; c++) upto[c + 1] = upto[c] + weight_of(partition, c);
+    double each = (double)(n - least * clients) / upto[clients];
+    for (int64_t c = 0; c < clients; c++)
+        from[c] = least * c + (int64_t)floor(each * upto[c]);
+    from[clients] = n;
+    return from;
+}
+
 /* ---- the three rules: owner[i] of row shuffled[i] ---- */
 
 static void deal_iid(const weft_partition *partition, const weft_labelled *labelled,
-                     int64_t *owner)
+                     int64_t *owner, weft_arena *tmp)
 {
+    const int64_t *from = bounds(partition, labelled, tmp);
     for (int64_t c = 0; c < partition->clients; c++)
-        for (int64_t i = cut(labelled->n, c, partition->clients);
-             i < cut(labelled->n, c + 1, partition->clients); i++)
-            owner[i] = c;
+        for (int64_t i = from[c]; i < from[c + 1]; i++) owner[i] = c;
 }
 
 static void deal_shards(const weft_partition *partition, const weft_labelled *labelled,
@@ -206,17 +256,22 @@ static drawer drawer_new(const weft_partition *partition, const weft_labelled *l
     return w;
 }
 
+/* In each of as many turns as the largest client has rows, a client of fewer draws in as
+ * many of the turns, evenly spread. */
 static void deal_dirichlet(const weft_partition *partition, const weft_labelled *labelled,
                            const deck *d, int64_t *owner, weft_arena *tmp)
 {
     drawer w = drawer_new(partition, labelled, d, tmp);
-    int64_t rows = (labelled->n + partition->clients - 1) / partition->clients;
-    for (int64_t t = 0; t < rows; t++)
+    const int64_t *from = bounds(partition, labelled, tmp);
+    int64_t *drawn = WEFT_NEW(tmp, int64_t, partition->clients), turns = 0;
+    for (int64_t c = 0; c < partition->clients; c++)
+        if (from[c + 1] - from[c] > turns) turns = from[c + 1] - from[c];
+    for (int64_t t = 0; t < turns; t++)
         for (int64_t c = 0; c < partition->clients; c++) {
-            if (t >= cut(labelled->n, c + 1, partition->clients) -
-                         cut(labelled->n, c, partition->clients))
-                continue;
-            int k = draw_class(&w, c, labelled->part, t);
+            int64_t rows = from[c + 1] - from[c];
+            /* drawn = ceil(t rows / turns) is before the turn, one more after it */
+            if (drawn[c] == rows || drawn[c] * turns >= (t + 1) * rows) continue;
+            int k = draw_class(&w, c, labelled->part, drawn[c]++);
             owner[d->sorted[d->first[k] + w.left[k]]] = c;
         }
 }
@@ -234,7 +289,7 @@ void weft_partition_deal(const weft_partition *partition, const weft_labelled *l
     else if (partition->rule == WEFT_PART_SHARDS)
         deal_shards(partition, labelled, &d, owner, tmp);
     else
-        deal_iid(partition, labelled, owner);
+        deal_iid(partition, labelled, owner, tmp);
     memset(count, 0, (size_t)partition->clients * sizeof *count);
     for (int64_t i = 0; i < labelled->n; i++) {
         weft_check(owner[i] >= 0, "row %lld is dealt to no client",

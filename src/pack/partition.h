@@ -4,6 +4,7 @@
 
 #include "weft/pack.h"
 
+enum { WEFT_SIZES_EQUAL, WEFT_SIZES_LOGNORMAL, WEFT_SIZES_POWER };
 enum { WEFT_PART_NONE, WEFT_PART_IID, WEFT_PART_DIRICHLET, WEFT_PART_SHARDS };
 
 /* Logarithm of a gamma variate of this shape > 0 and scale 1, however small the shape; a

@@ -219,6 +219,45 @@ static const char *existing(const char *path, weft_arena *mem)
     return stat(packed, &info) == 0 ? packed : NULL;
 }
 
+/* The name of a file of test images beside others, that is not named as theirs; NULL: there
+ * is none. */
+static const char *test_beside(const char *images, weft_arena *mem)
+{
+    const char *slash = strrchr(images, '/'), *found = NULL;
+    const char *dir =
+        slash ? weft_arena_text(mem, "%.*s", (int)(slash - images), images) : ".";
+    DIR *d = opendir(dir);
+    for (const struct dirent *entry; d && (entry = readdir(d)) != NULL;) {
+        const char *name = entry->d_name;
+        if (*name == '.' || !strstr(name, "images") || !strstr(name, "idx") ||
+            (!strstr(name, "t10k") && !strstr(name, "test")))
+            continue;
+        if (!found || strcmp(name, found) < 0) found = weft_arena_text(mem, "%s", name);
+    }
+    if (d) closedir(d);
+    return found;
+}
+
+/* Tells that there is no test: what is there, and how it would be named. */
+static void tell_no_test(const char *images, weft_arena *mem)
+{
+    const char *beside = test_beside(images, mem), *name = weft_basename(images);
+    if (!beside) {
+        weft_log(WEFT_WARN, "%s has no test beside it; its rows are divided", images);
+        return;
+    }
+    const char *wanted = replaced(name, "train", "t10k", mem);
+    weft_log(
+        WEFT_WARN,
+        "%s beside %s is not used, for its name is not %s; rows of training are divided "
+        "in its place: name both alike%s",
+        beside, images,
+        strcmp(wanted, name) == 0 ? "that of the training images with t10k in the place "
+                                    "of train"
+                                  : wanted,
+        strcmp(wanted, name) == 0 ? ", train-... and t10k-..." : "");
+}
+
 /* ---- images and labels ---- */
 
 /* Rows and labels of training and test, one after the other. */
@@ -338,7 +377,7 @@ static weft_status idx_read(const void *self, const char *source, weft_pack *pac
     if (other == NULL)
         other = existing(replaced(images, "train", "test", pack->mem), pack->mem);
     if (other == NULL || strcmp(other, images) == 0) {
-        weft_log(WEFT_WARN, "%s has no test beside it; its rows are divided", images);
+        tell_no_test(images, pack->mem);
         return pack_sets(&train, NULL, *(const weft_split *)self, source, pack);
     }
     TRY(read_set(other, &test, pack));

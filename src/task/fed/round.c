@@ -330,7 +330,8 @@ static void fill_row(const cohort *c, const fed_score_sums *sums, double train_l
     row[FED_ROW_AFTER_ERROR] =
         c->turn.after ? sums->wrong[FED_AFTER] / sums->answered : NAN;
     row[FED_ROW_TRAIN_LOSS] = train_loss;
-    row[FED_ROW_DROPPED] = c->end.away + c->end.dropped + c->end.late + c->end.surplus;
+    row[FED_ROW_DROPPED] = c->end.away + c->end.dropped + c->end.late;
+    row[FED_ROW_SURPLUS] = c->end.surplus;
     row[FED_ROW_SECONDS] = c->end.seconds;
     row[FED_ROW_ENERGY] = c->end.energy;
     row[FED_ROW_BYTES] = c->end.bytes;
