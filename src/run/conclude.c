@@ -1,6 +1,5 @@
 /* The end of a run: the winner is scored, and the run file is written. */
 #include "conclude.h"
-#include "eval.h"
 #include "host/signals.h"
 #include "rundir/place.h"
 #include "sched/cache.h"
@@ -9,6 +8,7 @@
 #include "weft/clock.h"
 #include "weft/h5map.h"
 #include "weft/log.h"
+#include "weights.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,84 +1,15 @@
 /* Uses of a run's winner: scoring it on another packed file, and exporting it as a small
  * file. */
-#include "eval.h"
 #include "setup.h"
 #include "weft/file.h"
 #include "weft/run.h"
+#include "weights.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { WIDTH = 12 }; /* least width of a column */
-
-/* ---- words ---- */
-
-weft_word_weights weft_word_weights_of(const weft_run *run, const weft_job *job)
-{
-    weft_word_weights weights = {0};
-    if (run->task->words) run->task->words(run->task_self, job, &weights);
-    return weights;
-}
-
-/* The weights of every network but those of words, and those of the words that the winner
- * has, place[n] by the words of the data; the other rows of `to` stay. */
-static void place_words(const weft_winner *winner, const weft_word_weights *weights,
-                        const int64_t *place, real *to)
-{
-    int64_t at = weights->table.at, d = weights->table.d, n = weights->vocab->n;
-    const real *from = winner->state;
-    for (int i = 0; i < weights->networks; i++) {
-        memcpy(to, from, (size_t)(at + d) * sizeof *to); /* with the row of no word */
-        from += at + d;
-        to += at + d;
-        for (int64_t k = 0; k < n; k++)
-            if (place[k] >= 0)
-                memcpy(to + k * d, from + place[k] * d, (size_t)d * sizeof *to);
-        from += winner->vocab.n * d;
-        to += n * d;
-    }
-}
-
-static weft_unknown count_unknown(const weft_vocab *vocab, const int64_t *place)
-{
-    weft_unknown unknown = {.all_words = vocab->n};
-    for (int64_t i = 0; i < vocab->n; i++) {
-        unknown.words += place[i] < 0;
-        unknown.tokens += place[i] < 0 ? vocab->count[i] : 0;
-        unknown.all_tokens += vocab->count[i];
-    }
-    return unknown;
-}
-
-weft_status weft_winner_state(const weft_run *r, const weft_winner *winner, const char *run,
-                              const weft_job *job, weft_state *state, weft_unknown *unknown)
-{
-    weft_tensor own[WEFT_MAX_TENSORS];
-    weft_word_weights weights = weft_word_weights_of(r, job);
-    int64_t n = weft_tensors_size(winner->ntensor, winner->tensor);
-    int64_t need =
-        weft_tensors_size(weft_task_tensors(r->task, r->task_self, job, own), own);
-    if (weights.vocab)
-        need += weights.networks * weights.table.d * (winner->vocab.n - weights.vocab->n);
-    if (n != need)
-        return weft_fail(WEFT_EDATA,
-                         "the winner of %s has %lld weights and statistics, %s "
-                         "needs %lld; columns or classes of the two data sets differ",
-                         run, (long long)n, r->data.path, (long long)need);
-    *unknown = (weft_unknown){0};
-    *state = weft_state_new(r->task, r->task_self, job, r->mem);
-    if (!weights.vocab) {
-        memcpy(state->x, winner->state, (size_t)n * sizeof *state->x);
-        return WEFT_OK;
-    }
-    size_t mark = weft_arena_mark(r->mem);
-    const int64_t *place = weft_vocab_places(weights.vocab, &winner->vocab, r->mem);
-    if (r->task->start) r->task->start(r->task_self, job, state);
-    place_words(winner, &weights, place, state->x);
-    *unknown = count_unknown(weights.vocab, place);
-    weft_arena_reset(r->mem, mark);
-    return WEFT_OK;
-}
 
 /* ---- scores ---- */
 

@@ -1,9 +1,9 @@
 /* Trials that begin with the weights of another run. The file is the run file of that or
  * its exported winner; classes, columns and words are told by name, as by `weft eval`. */
 #include "start.h"
-#include "eval.h"
 #include "weft/hash.h"
 #include "weft/log.h"
+#include "weights.h"
 
 #include <string.h>
 

@@ -15,6 +15,7 @@
  * the same bits. */
 #include "cache.h"
 #include "cached.h"
+#include "job.h"
 #include "rundir/state.h"
 #include "weft/clock.h"
 
@@ -307,7 +308,7 @@ weft_status weft_cache_load(weft_sched *sched, const weft_job *job,
                             const weft_cached *parent, weft_state *state)
 {
     if (!parent) {
-        weft_cached_new(sched, job, state);
+        weft_trial_start(sched, job, state);
         return WEFT_OK;
     }
     if (parent->own.mem) {

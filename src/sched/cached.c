@@ -6,8 +6,6 @@
 #include "stop.h"
 #include "weft/log.h"
 
-#include <string.h>
-
 #define WAIT_SECONDS 60.0 /* wait for a file of another host to become visible */
 #define CLAIM_AGAIN  ((int64_t)1 << 40) /* plus a job: the claim to repeat it */
 
@@ -24,12 +22,6 @@ weft_status weft_cached_write(const weft_sched *sched, const weft_state_id *id,
 static double wait_for(const weft_sched *sched, const weft_cached *cached)
 {
     return cached->here && sched->teams > 1 ? WAIT_SECONDS : 0;
-}
-
-void weft_cached_new(const weft_sched *sched, const weft_job *job, weft_state *state)
-{
-    if (sched->task->start) sched->task->start(sched->task_self, job, state);
-    if (sched->from) memcpy(state->x, sched->from, (size_t)sched->nfrom * sizeof *state->x);
 }
 
 weft_state weft_cached_room(const weft_cached *cached, weft_arena *mem)

@@ -26,8 +26,6 @@ struct weft_cached {
 /* Writes a state after a job. EFILE. */
 WEFT_CHECKED weft_status weft_cached_write(const weft_sched *sched, const weft_state_id *id,
                                            const weft_job *job, const weft_state *state);
-/* Fills the state before the first job of a trial. */
-void weft_cached_new(const weft_sched *sched, const weft_job *job, weft_state *state);
 /* A zero state of the lengths of the stored one. Owned by mem. */
 weft_state weft_cached_room(const weft_cached *cached, weft_arena *mem);
 /* Reads a state, or makes it again. Collective over team. WEFT_STOP, EFILE. */

@@ -35,6 +35,12 @@ typedef struct job_run {
     double start, polled, saved;
 } job_run;
 
+void weft_trial_start(const weft_sched *sched, const weft_job *job, weft_state *state)
+{
+    if (sched->task->start) sched->task->start(sched->task_self, job, state);
+    if (sched->from) memcpy(state->x, sched->from, (size_t)sched->nfrom * sizeof *state->x);
+}
+
 static double seconds_of(const job_run *run)
 {
     return run->before + weft_now() - run->start;
@@ -168,7 +174,7 @@ static weft_status begin(job_run *run)
         if (run->from)
             weft_state_copy(&run->state, run->from);
         else
-            weft_cached_new(sched, &record->job, &run->state);
+            weft_trial_start(sched, &record->job, &run->state);
         return WEFT_OK;
     }
     if (sched->rundir && run->units > 1) {

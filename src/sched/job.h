@@ -4,6 +4,9 @@
 
 #include "sched.h"
 
+/* Fills the state before the first job of a trial. */
+void weft_trial_start(const weft_sched *sched, const weft_job *job, weft_state *state);
+
 /* Makes the state that a job begins with, that of `parent` (NULL: a new one). Collective
  * over team. WEFT_STOP, EFILE. */
 typedef weft_status weft_job_begins(weft_sched *s, const weft_job *job,

@@ -1,6 +1,6 @@
-/* Uses of a winner on other data. */
-#ifndef WEFT_RUN_EVAL_H
-#define WEFT_RUN_EVAL_H
+/* The weights of a winner for other data. */
+#ifndef WEFT_RUN_WEIGHTS_H
+#define WEFT_RUN_WEIGHTS_H
 
 #include "instance.h"
 #include "result/winner.h"
