@@ -44,7 +44,8 @@ runs "help is given" --help
 commands=$(sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p' "$tmp/out" | grep -v '^weft$')
 cp "$tmp/out" "$tmp/helps"
 for command in $commands; do
-    "$weft" "$command" --help >"$tmp/out" 2>"$tmp/log" && grep -q "^usage: weft $command" "$tmp/out"
+    "$weft" "$command" --help >"$tmp/out" 2>"$tmp/log" && grep -q "^usage: weft $command" "$tmp/out" &&
+        "$weft" help "$command" 2>>"$tmp/log" | cmp -s - "$tmp/out"
     result $? "$command has help"
     cat "$tmp/out" >>"$tmp/helps"
 done
@@ -266,6 +267,8 @@ refused 4 'doc.h5 is not the data set that .*limit.h5 was begun with' \
     "a run is not resumed on other data" resume "$tmp/limit.h5"
 mv "$tmp/own.h5" "$tmp/doc.h5"
 runs "all options as an input file" list --ini
+! grep -q '^.\{97\}' "$tmp/out" && grep -q '^\[cpg\]' "$tmp/out"
+result $? "in even lines, those of algorithms, too"
 cp "$tmp/out" "$tmp/all.ini"
 runs "are an input file" tune "$tmp/all.ini" run.data="$tmp/img.h5" rff.features=64 --plan
 

@@ -38,7 +38,7 @@
 #define WEFT_RESOURCE_OPT(object, member, about)                                           \
     WEFT_LONG_OPT("resource", object, member, "0", 0, 1e9, WEFT_RESOURCE_ABOUT(about))
 #define WEFT_RESOURCE_ABOUT(about)                                                         \
-    about ", in the task's unit; 0: the task's own, `weft list TASK`"
+    "resource " about ", in the task's unit; 0: the task's own, `weft list TASK`"
 
 typedef enum weft_asked { WEFT_JOB, WEFT_WAIT, WEFT_DONE } weft_asked;
 

@@ -46,6 +46,26 @@ static const shelf shelves[NSHELF] = {
     [SECTIONS] = {"sections", section_kinds},
 };
 
+enum { WIDTH = 96, INDENT = 15 }; /* columns of the output */
+
+/* Prints a text that begins in column `at`; a line beyond WIDTH is broken, and the next one
+ * begins with `margin`. */
+static void print_text(const char *text, int at, const char *margin)
+{
+    for (size_t n; *text; text += n) {
+        n = 1 + strcspn(text + 1, " ");
+        if (*text == ' ' && at + (int)n > WIDTH) {
+            printf("\n%s", margin);
+            at = (int)strlen(margin);
+            text++;
+            n--;
+        }
+        printf("%.*s", (int)n, text);
+        at += (int)n;
+    }
+    printf("\n");
+}
+
 /* The task of that kind; NULL if the plug-in is not a task. */
 static const weft_task *task_of(const weft_kind *kind)
 {
@@ -65,10 +85,10 @@ static void print_shelf(const shelf *s)
 {
     printf("%s\n", s->name);
     for (const weft_kind *const *kind = s->kind; *kind; kind++) {
-        printf("  %-10s %s\n", (*kind)->name, (*kind)->about);
+        printf("  %-12s %s\n", (*kind)->name, (*kind)->about);
         const weft_kind *const *part = parts_of(*kind);
         for (; part && *part; part++)
-            printf("    %-8s %s\n", (*part)->name, (*part)->about);
+            printf("    %-10s %s\n", (*part)->name, (*part)->about);
     }
 }
 
@@ -106,7 +126,7 @@ static const char *role_text(const weft_opt *opt)
 
 /* Prints one plug-in as a section of an input file, each option after its description. An
  * option without a default is commented out. */
-static void print_section(const weft_kind *kind)
+static void print_section(const weft_kind *kind, weft_arena *mem)
 {
     if (!kind->opts->name) return;
     printf("[%s]  ; %s\n", kind->name, kind->about);
@@ -114,7 +134,9 @@ static void print_section(const weft_kind *kind)
         char name[128], bounds[512];
         weft_opt_name(opt, name, sizeof name);
         show_bounds(opt, bounds, sizeof bounds);
-        printf("; %s (%s%s)\n", opt->about, bounds, role_text(opt));
+        printf("; ");
+        print_text(weft_arena_text(mem, "%s (%s%s)", opt->about, bounds, role_text(opt)), 2,
+                   "; ");
         printf("%s%s = %s\n", opt->def[0] ? "" : ";", name, opt->def);
     }
     printf("\n");
@@ -134,43 +156,45 @@ static void print_defaults(const weft_task *task, weft_arena *mem)
 
 static void print_options(const weft_kind *kind, weft_arena *mem)
 {
+    const char *margin = weft_arena_text(mem, "%*s", INDENT + 2, "");
     printf("%s: %s\n", kind->name, kind->about);
     for (const weft_opt *opt = kind->opts; opt->name; opt++) {
         char name[128], bounds[512];
         weft_opt_name(opt, name, sizeof name);
         show_bounds(opt, bounds, sizeof bounds);
-        printf("  %-14s %s\n  %-14s %s; default %s%s\n", name, opt->about, "", bounds,
-               opt->def[0] ? opt->def : "none", role_text(opt));
+        printf("  %-*s ", INDENT - 1, name);
+        print_text(opt->about, INDENT + 2, margin);
+        printf("%s%s; default %s%s\n", margin, bounds, opt->def[0] ? opt->def : "none",
+               role_text(opt));
     }
     const weft_task *task = task_of(kind);
     if (task) print_defaults(task, mem);
 }
 
 /* A plug-in and its parts. */
-static void print_sections(const weft_kind *kind)
+static void print_sections(const weft_kind *kind, weft_arena *mem)
 {
-    print_section(kind);
+    print_section(kind, mem);
     const weft_kind *const *part = parts_of(kind);
-    for (; part && *part; part++) print_section(*part);
+    for (; part && *part; part++) print_section(*part, mem);
 }
 
 /* A whole input file: readers have options, too, but on the command line of `weft pack`. */
-static void print_ini(void)
+static void print_ini(weft_arena *mem)
 {
-    printf("; Every option of weft with its default. An input file needs only what "
-           "differs, and\n"
-           "; may set only what its run reads, but for parts of a search that the command "
-           "line may "
-           "choose.\n"
-           "; An option that may be a range becomes an axis of the search, as in\n"
-           ";   gamma = log 1e-5 .. 10    order = 1 .. 3    kernel = gaussian | "
-           "laplacian\n\n");
-    print_section(&weft_run_kind);
-    print_section(&weft_space_kind);
-    static const int order[] = {TASKS, FEATURES, MODELS, NETS, TUNERS, SAMPLERS, MIXINGS};
+    printf(
+        "; Every option of weft with its default. An input file needs only what differs.\n"
+        "; It may set only what its run reads, but for parts of a search that the command\n"
+        "; line may choose. A range makes an option an axis of the search, as in\n"
+        ";   gamma = log 1e-5 .. 10    order = 1 .. 3    kernel = gaussian | laplacian\n"
+        "\n");
+    print_section(&weft_run_kind, mem);
+    print_section(&weft_space_kind, mem);
+    static const int order[] = {TASKS, ALGORITHMS, FEATURES, MODELS,
+                                NETS,  TUNERS,     SAMPLERS, MIXINGS};
     for (size_t j = 0; j < sizeof order / sizeof *order; j++)
         for (const weft_kind *const *kind = shelves[order[j]].kind; *kind; kind++)
-            print_sections(*kind);
+            print_sections(*kind, mem);
 }
 
 /* The plug-in, part or section of that name. */
@@ -212,13 +236,13 @@ static weft_status list_one(const weft_cli *cli, const char *name)
         if (strncmp(name, s->name, n) != 0 || n + 1 < strlen(s->name)) continue;
         if (!cli->ini) print_shelf(s);
         for (const weft_kind *const *kind = s->kind; *kind && cli->ini; kind++)
-            print_sections(*kind);
+            print_sections(*kind, cli->mem);
         return WEFT_OK;
     }
     const weft_kind *k = kind_named(name);
     if (!k) return unknown_name(name, cli->mem);
     if (cli->ini)
-        print_sections(k);
+        print_sections(k, cli->mem);
     else
         print_options(k, cli->mem);
     return WEFT_OK;
@@ -231,7 +255,7 @@ weft_status weft_cli_list(const weft_cli *cli)
         if (cli->n == 1)
             st = list_one(cli, cli->arg[0]);
         else if (cli->ini)
-            print_ini();
+            print_ini(cli->mem);
         else
             for (int j = 0; j < NSHELF; j++) print_shelf(&shelves[j]);
     }

@@ -168,10 +168,8 @@ static const char *const option_help[NOPTION] = {
     ("    --plan         print what the run would take; trains for about a second, or one\n"
      "                     unit of training where that takes longer"),
     "    --force        replace a file that exists",
-    ("    --retry-failed repeat the programs that failed (task command), of a complete "
-     "run, "
-     "too,\n"
-     "                     and what depended on them"),
+    ("    --retry-failed repeat the programs that failed (task command), of a complete\n"
+     "                     run, too, and what depended on them"),
     "    --csv          comma separated values",
     "    --json         JSON",
     "    --ini          as an input file",
@@ -187,15 +185,16 @@ static void print_help(void)
     for (int i = 0; i < NCOMMAND; i++)
         printf("  %-8s %s\n", commands[i].name, commands[i].about);
     printf(
-        "\n  weft COMMAND --help    tells more\n  weft --version         version and "
-        "build\n"
+        "\n  weft help COMMAND      tells more, as weft COMMAND --help\n"
+        "  weft --version         version and build\n"
         "\nExit status: 0 done, 2 wrong input or command line, 3 file, 4 data, 5 limit,\n"
         "6 all jobs failed, 75 stopped and to be resumed.\n");
 }
 
 static void print_command_help(const command *k)
 {
-    printf("usage: weft %s %s\n\n%s\n%s\n", k->name, k->usage, k->about, k->more);
+    printf("usage: weft %s %s\n\n%s\n\n%s%s", k->name, k->usage, k->about, k->more,
+           *k->more ? "\n" : "");
     for (int i = 0; i < NOPTION; i++)
         if (long_options[i].val == 'h' || strchr(k->options, long_options[i].val))
             printf("  %s\n", option_help[i]);
@@ -278,8 +277,8 @@ static weft_status run(int argc, char **argv, weft_cli *cli)
 {
     const char *name = argc > 1 ? argv[1] : "--help";
     int root = cli->world->rank == 0;
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 ||
-        strcmp(name, "help") == 0) {
+    int helps = strcmp(name, "help") == 0;
+    if ((helps && argc == 2) || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
         if (root) print_help();
         return WEFT_OK;
     }
@@ -288,9 +287,9 @@ static weft_status run(int argc, char **argv, weft_cli *cli)
         return WEFT_OK;
     }
     const command *k;
-    TRY(find_command(name, &k));
-    int help = 0;
-    TRY(parse(k, argc - 1, argv + 1, cli, &help));
+    TRY(find_command(helps ? argv[2] : name, &k));
+    int help = helps; /* `weft help COMMAND` */
+    if (!helps) TRY(parse(k, argc - 1, argv + 1, cli, &help));
     if (!help) return k->run(cli);
     if (root) print_command_help(k);
     return WEFT_OK;

@@ -29,21 +29,23 @@ static const weft_opt opts[] = {
     WEFT_BOOL_OPT("binary", ngram_map, binary, "true", "counts of bins become 0 or 1",
                   .role = WEFT_PER_SAMPLE),
     WEFT_CHOICE_OPT("weights", ngram_map, weights, "nb", "nb|sif|tf|tfidf|binary",
-                    "naive Bayes log-count ratio, smooth inverse frequency, counts, counts "
-                    "times log((1 + documents) / (1 + those with it)) + 1, or ones",
+                    "nb: naive Bayes log-count ratio; sif: smooth inverse frequency; tf: "
+                    "counts; tfidf: counts times (log((1 + documents) / (1 + those with "
+                    "it)) + 1); binary: ones",
                     .role = WEFT_PER_SAMPLE),
     WEFT_REAL_OPT("alpha", ngram_map, alpha, "1", 1e-12, 1e12,
                   "smoothing of the weights: counts (nb), share of all counts (sif)",
                   .role = WEFT_PER_SAMPLE),
-    WEFT_CHOICE_OPT("normalize/preprocess", ngram_map, normalize, "none",
-                    "none/None|l2/normalize|average",
-                    "divide a row by nothing, its length, or the sum of its counts",
-                    .role = WEFT_PER_SAMPLE),
+    WEFT_CHOICE_OPT(
+        "normalize/preprocess", ngram_map, normalize, "none",
+        "none/None|l2/normalize|average",
+        "none; l2: divide a row by its length; average: by the sum of its counts",
+        .role = WEFT_PER_SAMPLE),
     WEFT_LONG_OPT("bins", ngram_map, bins, "1048576", 2, 2147483648.0,
                   "number of bins (features)"),
     WEFT_CHOICE_OPT("columns", ngram_map, columns, "bins", "bins|vocabulary",
-                    "features are bins that n-grams are hashed into, or the n-grams that "
-                    "occur in most training documents, as many as there are bins at most"),
+                    "features: bins that n-grams are hashed into, or the n-grams that "
+                    "occur in most training documents, at most as many as bins"),
     WEFT_LONG_OPT("min_count", ngram_map, min_count, "1", 1, 65535,
                   "training documents (literal = yes: documents) in which an n-gram of the "
                   "vocabulary occurs, at least",

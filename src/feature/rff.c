@@ -25,11 +25,11 @@ static const weft_opt opts[] = {
     WEFT_REAL_OPT("gamma", rff, gamma, "0.001", 1e-12, 1e12,
                   "gamma of the kernel, inputs as preprocessed (pixels: x/255)",
                   .role = WEFT_PER_SAMPLE),
-    WEFT_CHOICE_OPT(
-        "preprocess", rff, preprocess, "none",
-        "none/None|minmax|l2/normalize|standard/standardise/standardize",
-        "columns to [0, 1], rows to length 1, or columns to mean 0 and deviation 1",
-        .role = WEFT_PER_SAMPLE),
+    WEFT_CHOICE_OPT("preprocess", rff, preprocess, "none",
+                    "none/None|minmax|l2/normalize|standard/standardise/standardize",
+                    "minmax: columns to [0, 1]; l2: rows to length 1; standard: columns to "
+                    "mean 0 and deviation 1",
+                    .role = WEFT_PER_SAMPLE),
     WEFT_LONG_OPT("features", rff, features, "10000", 1, 1e7, "number of features D"),
     WEFT_CHOICE_OPT("projection", rff, projection, "dense", "dense|structured",
                     "structured: fast signed Hadamard products for the Gaussian kernel "

@@ -33,7 +33,7 @@ static const weft_when server_when[] = {{"momentum", "optimizer", "sgd"},
                                         {0}};
 
 const weft_kind weft_server_kind = {.name = "server",
-                                    .about = "the optimizer of the server's weights",
+                                    .about = "task fed: the optimizer of the server",
                                     .size = sizeof(weft_server),
                                     .opts = server_opts,
                                     .when = server_when};

@@ -31,8 +31,8 @@ static const weft_opt fedex_opts[] = {
                   "ever eliminated"),
     WEFT_REAL_OPT("eta", fedex_mixing, eta, "0", 0, 1e6, "step size; 0: sqrt(2 ln k)"),
     WEFT_REAL_OPT("discount", fedex_mixing, discount, "draw", -1, 1,
-                  "discount of past scores in the baseline, per round; 0: last round only, "
-                  "1: plain mean; draw: 0 .. 1 at random for each trial",
+                  "discount of past scores in the baseline, per round. 0: last round only; "
+                  "1: plain mean; draw: at random for each trial",
                   .words = "draw"),
     WEFT_BOOL_OPT("diff", fedex_mixing, diff, "no",
                   "score of a client: loss after minus before local training"),

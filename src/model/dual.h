@@ -26,7 +26,8 @@ typedef struct margin_problem {
         WEFT_REAL_OPT("tol", object, margin.tol, tolerance, 1e-9, 1,                       \
                       "share of the optimum's gain over a constant that a fit may lack",   \
                       .role = WEFT_PER_TRIAL),                                             \
-        WEFT_INT_OPT("limit", object, margin.limit, "1000", 1, 1e9, "epochs at most"),     \
+        WEFT_INT_OPT("limit", object, margin.limit, "1000", 1, 1e9,                        \
+                     "largest number of epochs"),                                          \
         WEFT_INT_OPT(                                                                      \
             "partitions", object, margin.partitions, "2", 1, 4096,                         \
             "groups of feature maps fitted at the same time (ranks that take part)")

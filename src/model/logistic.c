@@ -16,8 +16,8 @@ enum { L2, L1 };
  * 1e-6 for each of 64 maps of IMDB (inputs/imdb64.tsv). */
 static const weft_opt opts[] = {
     WEFT_CHOICE_OPT("penalty", logistic, penalty, "l2", "l2|l1",
-                    "on the weights: half their squares, or their magnitudes, which makes "
-                    "most of them zero",
+                    "penalty on the weights: half their squares (l2), or their magnitudes, "
+                    "which makes most of them zero (l1)",
                     .role = WEFT_PER_TRIAL),
     MARGIN_OPTS(logistic, "3e-4"),
     {0},

@@ -65,7 +65,7 @@ static const weft_opt txtcnn_opts[] = {
                   .role = WEFT_PER_TRIAL),
     WEFT_CHOICE_OPT("literal", txtcnn_net, literal, "no", "no|kim|hader",
                     "windows of padding alone compete: sentences are padded on both sides "
-                    "as in Kim's program, or at their end; no: they are not padded"),
+                    "(kim), or at their end (hader); no: they are not padded"),
     {0},
 };
 

@@ -33,22 +33,22 @@ static const weft_opt options[] = {
     WEFT_LONG_OPT("clients", weft_partition, clients, "0", 0, 1e12,
                   "clients over which rows are split; 0: no federation"),
     WEFT_CHOICE_OPT("partition", weft_partition, rule, "none", "none|iid|dirichlet|shards",
-                    "how rows are dealt to clients, all alike, by class or in pieces of "
-                    "few classes; none: iid where clients are given"),
-    WEFT_REAL_OPT(
-        "alpha", weft_partition, alpha, "0.5", 0, 1e9,
-        "of dirichlet, above 0: small, a client has few classes; large, all are alike"),
+                    "how rows are dealt to clients. iid: at random; dirichlet: by class; "
+                    "shards: in pieces of few classes; none: iid where clients are given"),
+    WEFT_REAL_OPT("alpha", weft_partition, alpha, "0.5", 0, 1e9,
+                  "parameter of dirichlet, above 0. Small: a client has few classes; "
+                  "large: all are alike"),
     WEFT_CHOICE_OPT(
         "sizes", weft_partition, sizes, "equal", "equal|lognormal|power",
-        "rows of a client by iid and dirichlet: equally many, or unequal with a "
-        "log-normal or a power law"),
+        "rows of a client, for iid and dirichlet: equally many, or by a log-normal or "
+        "power law"),
     WEFT_REAL_OPT("deviation", weft_partition, deviation, "1", 0, 10,
-                  "of unequal sizes: standard deviation of their logarithm"),
+                  "unequal sizes: standard deviation of their logarithm"),
     WEFT_LONG_OPT("shards", weft_partition, shards, "2", 1, 1e6,
                   "pieces of few classes that a client gets"),
     WEFT_LONG_OPT("min_samples", weft_partition, least, "1", 1, 1e9,
                   "training rows that each client must get at least"),
-    WEFT_LONG_OPT("seed", weft_partition, seed, "0", 0, 9e15, "of the partition"),
+    WEFT_LONG_OPT("seed", weft_partition, seed, "0", 0, 9e15, "seed of the partition"),
     {0},
 };
 

@@ -27,7 +27,7 @@ typedef struct dense {
 static const weft_opt options[] = {
     WEFT_CHOICE_OPT(
         "format", dense, format, "auto", "auto|csv|libsvm",
-        "of the file; auto: csv where the first line has a separator of columns"),
+        "format of the file; auto: csv where the first line has a separator of columns"),
     WEFT_CHOICE_OPT("separator", dense, separator, "auto",
                     "auto|comma|semicolon|tab|pipe|blank",
                     "what stands between the columns of a CSV file; auto: what the first "
@@ -53,7 +53,7 @@ static const weft_opt options[] = {
                   "share of the rows for the test"),
     WEFT_SHARES_OPT(dense, split.shares),
     WEFT_LONG_OPT("seed", dense, split.seed, "0", 0, 9e15,
-                  "of the shuffle that divides the rows"),
+                  "seed of the shuffle that divides the rows"),
     WEFT_TEXT_OPT("shape", dense, shape, "",
                   "channels x height x width of rows that are images, as in 3x32x32, "
                   "planes of rows of pixels"),

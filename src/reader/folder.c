@@ -30,26 +30,26 @@ static const weft_opt options[] = {
     WEFT_CHOICE_OPT("header", folder, header, "auto", "auto|yes|no",
                     "documents = lines: the first line of each file is a name; auto: where "
                     "all files have the same"),
-    WEFT_CHOICE_OPT(
-        "encoding", folder, encoding, "auto", WEFT_ENCODING_WORDS,
-        "of the documents; auto: a document that is not UTF-8 is taken as Windows-1252"),
+    WEFT_CHOICE_OPT("encoding", folder, encoding, "auto", WEFT_ENCODING_WORDS,
+                    "encoding of the documents; auto: a document that is not UTF-8 is "
+                    "taken as Windows-1252"),
     WEFT_TEXT_OPT("remove", folder, remove, "",
                   "what to take out of newsgroup articles: any of headers,footers,quotes, "
                   "as scikit-learn does"),
     WEFT_TEXT_OPT(
         "classes", folder, classes, "",
         "names of the classes that are read, with commas between them; empty: all"),
-    WEFT_CHOICE_OPT("split", folder, split.shuffled, "bydate", "bydate/own|shuffled",
-                    "bydate: parts that have a directory are its documents (of 20 "
-                    "Newsgroups the test's are later ones); shuffled: parts of the same "
-                    "sizes, but documents are put together and shuffled"),
+    WEFT_CHOICE_OPT(
+        "split", folder, split.shuffled, "bydate", "bydate/own|shuffled",
+        "bydate: a part that has a directory is its documents (20 Newsgroups: the test's "
+        "are later ones). shuffled: parts of the same sizes, of all documents shuffled"),
     WEFT_REAL_OPT("valid", folder, split.valid, "0.1", 0, 0.9,
                   "share of the documents for validation, where it has no directory"),
     WEFT_REAL_OPT("test", folder, split.test, "0.1", 0, 0.9,
                   "share of the documents for the test, where it has no directory"),
     WEFT_SHARES_OPT(folder, split.shares),
     WEFT_LONG_OPT("seed", folder, split.seed, "0", 0, 9e15,
-                  "of the shuffle that divides the documents"),
+                  "seed of the shuffle that divides the documents"),
     {0},
 };
 

@@ -29,7 +29,7 @@ static const weft_opt options[] = {
                   "share of the training rows for the test, where it has no files"),
     WEFT_SHARES_OPT(weft_split, shares),
     WEFT_LONG_OPT("seed", weft_split, seed, "0", 0, 9e15,
-                  "of the shuffle that divides the training rows"),
+                  "seed of the shuffle that divides the training rows"),
     {0},
 };
 

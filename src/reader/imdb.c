@@ -17,7 +17,7 @@ typedef struct imdb {
 
 static const weft_opt options[] = {
     WEFT_LONG_OPT("seed", imdb, seed, "0", 0, 9e15,
-                  "of the shuffle that divides the test reviews"),
+                  "seed of the shuffle that divides the test reviews"),
     {0},
 };
 

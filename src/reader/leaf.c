@@ -29,15 +29,15 @@ typedef struct leaf {
 static const weft_opt options[] = {
     WEFT_REAL_OPT(
         "valid", leaf, shares.valid, "0.1", 0, 0.9,
-        "share of each client's samples for validation, of text its last; of the samples "
-        "in train/ where the source has it, and not read where it has valid/"),
+        "share of each client's samples for validation; of text the last ones. It is of "
+        "train/ where the source has that, and not read where it has valid/"),
     WEFT_REAL_OPT("test", leaf, shares.test, "0.1", 0, 0.9,
                   "share of each client's samples for the test; not read where the source "
                   "has train/"),
     WEFT_CHOICE_OPT("rule", leaf, shares.rule, "shares", "shares|leaf",
                     "leaf: train and test alone, the gap of text taken from the test"),
     WEFT_LONG_OPT("seed", leaf, seed, "0", 0, 9e15,
-                  "of the shuffles that divide the rows of each client"),
+                  "seed of the shuffles that divide the rows of each client"),
     WEFT_TEXT_OPT("shape", leaf, shape, "", "CxHxW of rows that are images: 1x28x28"),
     WEFT_LONG_OPT("classes", leaf, classes, "0", 0, WEFT_MAX_CLASSES,
                   "classes of rows; 0: one more than the largest label"),

@@ -56,9 +56,9 @@ enum { WEFT_BY_CHANCE, WEFT_FROM_END };
 /* The option of a reader whose member `member` is a weft_split.shares. */
 #define WEFT_SHARES_OPT(object, member)                                                    \
     WEFT_CHOICE_OPT("shares", object, member, "chance", "chance|end",                      \
-                    "which rows the shares are: drawn by chance, or of each class the "    \
-                    "last ones in the source's order, where neighbours are alike "         \
-                    "(reviews of one film, later articles)")
+                    "rows of the shares: drawn at random, or the last ones of each "       \
+                    "class in the source's order, where neighbours are alike "             \
+                    "(reviews of one film)")
 /* Divides rows 0..n-1 of classes label[n] into order[n]: train, then valid, then test rows,
  * each in the order of a shuffle by keyed random numbers; rows[] are the sizes of the
  * parts. By chance a part is the next of all shuffled rows; from the end each class gives

@@ -44,7 +44,7 @@ static const weft_opt options[] = {
                     WEFT_VOCAB_ABOUT),
     WEFT_TEXT_OPT("unknown", weft_shakespeare, unknown, "", WEFT_UNKNOWN_ABOUT),
     WEFT_LONG_OPT("seed", weft_shakespeare, seed, "0", 0, 9e15,
-                  "of the choice of roles, windows and clients"),
+                  "seed of the choice of roles, windows and clients"),
     {0},
 };
 

@@ -22,8 +22,9 @@
 #define FEDERATED "federated="
 
 static const weft_opt options[] = {
-    WEFT_LONG_OPT("seed", weft_synthetic, seed, "-1", -1, 9e15,
-                  "of all random numbers; -1: 0, and LEAF's 931231 with federated=leaf"),
+    WEFT_LONG_OPT(
+        "seed", weft_synthetic, seed, "-1", -1, 9e15,
+        "seed of all random numbers; -1: 0, and LEAF's 931231 with federated=leaf"),
     WEFT_LONG_OPT("rows", weft_synthetic, rows, "4000", 8, 1e9,
                   "training rows; validation and test get a quarter of it each"),
     WEFT_INT_OPT("classes", weft_synthetic, classes, "0", 0, 100,
@@ -181,8 +182,8 @@ static weft_status synthetic_read(const void *self, const char *source, weft_pac
 extern const weft_reader weft_reader_synthetic;
 const weft_reader weft_reader_synthetic = {
     .kind = {.name = "synthetic",
-             .about = "built-in data; the source is images, documents or federated=leaf, "
-                      "generated or stored",
+             .about =
+                 "built-in data: images, documents, federated=leaf, generated or stored",
              .size = sizeof(weft_synthetic),
              .opts = options},
     .read = synthetic_read,

@@ -25,8 +25,8 @@ typedef struct labelled {
 static const weft_opt options[] = {
     WEFT_CHOICE_OPT(
         "separator", labelled, separator, "tab", "tab|blank|comma|semicolon",
-        "what stands between the label and the text of a line, the first of them; comma, "
-        "semicolon: columns of CSV, in quotation marks where they hold it"),
+        "what stands between label and text of a line: its first occurrence. comma, "
+        "semicolon: columns of CSV, in quotation marks where they contain it"),
     WEFT_TEXT_OPT("label", labelled, label, "first",
                   "column of the label: first, last, its number from 1, or its name; the "
                   "others are the text"),
@@ -39,7 +39,7 @@ static const weft_opt options[] = {
                   "share of the lines for the test"),
     WEFT_SHARES_OPT(labelled, split.shares),
     WEFT_LONG_OPT("seed", labelled, split.seed, "0", 0, 9e15,
-                  "of the shuffle that divides the lines"),
+                  "seed of the shuffle that divides the lines"),
     WEFT_TEXT_OPT("valid_file", labelled, valid_file, "",
                   "file of the validation part, instead of a share"),
     WEFT_TEXT_OPT("test_file", labelled, test_file, "",
@@ -318,8 +318,7 @@ static weft_status text_read(const void *self, const char *source, weft_pack *pa
 extern const weft_reader weft_reader_text;
 const weft_reader weft_reader_text = {
     .kind = {.name = "text",
-             .about = "labelled texts: lines LABEL TAB TEXT (TREC, SST, fastText: "
-                      "separator=blank), or CSV (separator=comma)",
+             .about = "labelled texts: a line LABEL TAB TEXT (TREC, SST, fastText), or CSV",
              .size = sizeof(labelled),
              .opts = options},
     .read = text_read,

@@ -53,8 +53,8 @@ static const weft_opt forest_opts[] = {
                   "least number of results in a leaf"),
     WEFT_CHOICE_OPT(
         "categories", forest_sampler, categories, "ordered", "ordered|onehot",
-        "splits of a category: any set of its levels against the rest, found in the order "
-        "of their mean losses (ordered), or one level against all others (onehot)"),
+        "splits of a category. ordered: any set of its levels against the rest, in the "
+        "order of mean losses. onehot: one level against all others"),
     WEFT_CHOICE_OPT("criterion", forest_sampler, criterion, "mgfi", "ei|pi|mgfi",
                     "acquisition: expected improvement, its probability, or its "
                     "moment-generating function"),
@@ -65,7 +65,8 @@ static const weft_opt forest_opts[] = {
         "spread", forest_sampler, spread, "0.5", 0, 3,
         "standard deviation of log t over proposals, so that parallel proposals differ"),
     WEFT_CHOICE_OPT("cooling", forest_sampler, cooling, "none",
-                    "none|exponential|linear|logarithmic", "of t, from `t` to `t_last`"),
+                    "none|exponential|linear|logarithmic",
+                    "how the temperature falls from `t` to `t_last`"),
     WEFT_REAL_OPT("t_last", forest_sampler, t_last, "0.1", 1e-3, 22.36,
                   "temperature at the end"),
     WEFT_LONG_OPT("steps", forest_sampler, steps, "0", 0, 1e9,
@@ -74,17 +75,17 @@ static const weft_opt forest_opts[] = {
     WEFT_CHOICE_OPT("liar", forest_sampler, liar, "believer", "off|believer",
                     "trials in flight: count with the loss that the forest predicts "
                     "(believer), or not (off)"),
-    WEFT_CHOICE_OPT("scale", forest_sampler, scale, "rank", "linear|rank",
-                    "of losses before a fit, to 0 .. 1: by their order alone, so that a "
-                    "few large ones do not hide the differences between the good ones "
-                    "(rank), or linear, as in MiP-EGO"),
+    WEFT_CHOICE_OPT(
+        "scale", forest_sampler, scale, "rank", "linear|rank",
+        "how losses become 0 .. 1 before a fit. rank: by their order alone, so that a few "
+        "large ones do not hide differences between good ones. linear: as in MiP-EGO"),
     WEFT_LONG_OPT(
         "generations", forest_sampler, generations, "500", 1, 1e6,
         "generations of the evolution strategy that maximises the acquisition function"),
-    WEFT_BOOL_OPT("per_cost", forest_sampler, per_cost, "no",
-                  "divide the acquisition function by the predicted virtual seconds of the "
-                  "configuration, or by its operations where the virtual seconds of a job "
-                  "are its resource"),
+    WEFT_BOOL_OPT(
+        "per_cost", forest_sampler, per_cost, "no",
+        "divide the acquisition function by the predicted virtual seconds of the "
+        "configuration, or by its operations where virtual seconds are the resource"),
     {0},
 };
 

@@ -61,8 +61,8 @@ typedef struct step {
 
 static const weft_opt tpe_opts[] = {
     WEFT_CHOICE_OPT("form", tpe_sampler, form, "independent", "independent|joint|hyperopt",
-                    "axes independently; jointly with one kernel per trial; independently "
-                    "with the weights and shares of hyperopt"),
+                    "independent: axes one by one; joint: one kernel per trial; hyperopt: "
+                    "one by one, with its weights and shares"),
     WEFT_LONG_OPT("startup", tpe_sampler, startup, "0", 0, 1e9,
                   "number of initial random trials, and of results that a resource must "
                   "have to be learnt from; auto: 10, hyperopt 20",
@@ -80,10 +80,10 @@ static const weft_opt tpe_opts[] = {
                   "the ends of an axis count as neighbours for the width of a kernel"),
     WEFT_BOOL_OPT("liar", tpe_sampler, liar, "yes",
                   "trials in flight count as bad, so that parallel proposals differ"),
-    WEFT_BOOL_OPT("per_cost", tpe_sampler, per_cost, "no",
-                  "maximise the expected improvement per virtual second, or per operation "
-                  "where the virtual seconds of a job are its resource: both are predicted "
-                  "from earlier trials"),
+    WEFT_BOOL_OPT(
+        "per_cost", tpe_sampler, per_cost, "no",
+        "maximise the expected improvement per virtual second, or per operation where "
+        "virtual seconds are the resource; both are predicted from earlier trials"),
     {0},
 };
 

@@ -3,10 +3,9 @@
 
 static const weft_opt run_opts[] = {
     WEFT_TEXT_OPT("task", weft_run_opts, task, "fmap", "what is tuned; `weft list tasks`"),
-    WEFT_TEXT_OPT(
-        "tuner", weft_run_opts, tuner, "auto",
-        "schedule: which trial gets how much resource; `weft list tuners`; auto: "
-        "the task's own (`weft list TASK`), or random where no option has a range"),
+    WEFT_TEXT_OPT("tuner", weft_run_opts, tuner, "auto",
+                  "schedule: which trial gets how much resource; `weft list tuners`. auto: "
+                  "the task's own, or random where no option has a range"),
     WEFT_TEXT_OPT("sampler", weft_run_opts, sampler, "space",
                   "how the configurations of new trials are chosen; `weft list samplers`"),
     WEFT_TEXT_OPT("mixing", weft_run_opts, mixing, "none",
@@ -26,17 +25,17 @@ static const weft_opt run_opts[] = {
                   "GB (1e9 bytes) a rank may use for features and states",
                   .role = WEFT_PER_SESSION),
     WEFT_REAL_OPT("disk", weft_run_opts, disk, "0", 0, 1e9,
-                  "GB (1e9 bytes) on disk for the states of waiting trials; beyond it "
-                  "those with the highest losses are removed, and recomputed, with the "
-                  "same bits, if their trials continue; 0: no limit",
+                  "GB (1e9 bytes) on disk for states of waiting trials; 0: no limit. "
+                  "Beyond it the worst are removed, and computed again, with the same "
+                  "bits, if their trials continue",
                   .role = WEFT_PER_SESSION),
     WEFT_REAL_OPT("time_limit", weft_run_opts, time_limit, "0", 0, 1e9,
                   "seconds after which the run stops, though not before a first round or "
                   "fit; `weft resume` continues it; 0: none",
                   .role = WEFT_PER_SESSION),
     WEFT_REAL_OPT("target", weft_run_opts, target, "0", 0, 1e9,
-                  "loss (score = loss) or error rate that ends the search once a trial "
-                  "that may win reaches it (not a fit shared by maps); 0: none"),
+                  "error rate, or loss where score = loss, that ends the search once a "
+                  "trial that may win reaches it; 0: none"),
     WEFT_REAL_OPT(
         "checkpoint", weft_run_opts, checkpoint, "60", 0, 1e6,
         "seconds between checkpoints of a job made of rounds: what a kill can lose of it",
@@ -49,19 +48,17 @@ static const weft_opt run_opts[] = {
                  "number of teams of ranks, which do jobs in parallel; the result does not "
                  "depend on it",
                  .role = WEFT_PER_SESSION),
-    WEFT_LONG_OPT("workers", weft_run_opts, workers, "8", 1, 1e9,
-                  "number of simulated workers, each with one job at a time; their virtual "
-                  "time determines the order in which results are told, so that the search "
-                  "depends on their number, but not on ranks and teams; tuners that wait "
-                  "for the results they need have as many workers as they ask for"),
+    WEFT_LONG_OPT(
+        "workers", weft_run_opts, workers, "8", 1, 1e9,
+        "simulated workers, each with one job at a time. Their virtual time orders the "
+        "results: the search depends on their number, not on ranks and teams. Schedules "
+        "that wait for the results they need have as many as they ask for"),
     WEFT_CHOICE_OPT("clock", weft_run_opts, clock, "virtual", "virtual|wall",
-                    "virtual: results are told in the order of virtual time, which is the "
-                    "same on any ranks and teams; wall: in the order in which they arrive, "
-                    "for jobs of unpredictable duration: no team waits for a result, and "
-                    "the run can be repeated only from its journals, as a resume does"),
+                    "virtual: results are told in the order of virtual time, the same on "
+                    "any ranks and teams. wall: in the order in which they arrive, so that "
+                    "no team waits; only a resume repeats the run"),
     WEFT_REAL_OPT("overhead", weft_run_opts, overhead, "0", 0, 1e6,
-                  "virtual seconds that a worker needs for asking and telling, in addition "
-                  "to each job's own"),
+                  "virtual seconds that a worker needs for each job beside the job's own"),
     WEFT_BOOL_OPT("test", weft_run_opts, test, "yes",
                   "score the winner on the test part, once, at the end"),
     {0},

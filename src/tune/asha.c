@@ -61,8 +61,8 @@ static const weft_opt asha_opts[] = {
     WEFT_LONG_OPT("min_resource", asha_tuner, min_resource, "1", 1, 1e9,
                   "resource of a trial in the first rung, in the task's unit: rounds"),
     WEFT_LONG_OPT("max_resource", asha_tuner, max_resource, "256", 1, 1e9,
-                  "upper bound of it in the last rung: each rung has `reduction` times "
-                  "that of the one before"),
+                  "upper bound of a trial's resource in the last rung; each rung has "
+                  "`reduction` times that of the one before"),
     WEFT_INT_OPT("early_stopping", asha_tuner, early_stopping, "0", 0, WEFT_MAX_RUNGS - 1,
                  "number of lowest rungs that are left out"),
     WEFT_LONG_OPT("trials", asha_tuner, trials, "-1", -1, 1e9,
@@ -75,8 +75,8 @@ static const weft_opt asha_opts[] = {
                     "promotion: a trial pauses until it ranks among the best of its rung; "
                     "stopping: it continues at once or never"),
     WEFT_INT_OPT("brackets", asha_tuner, brackets, "1", 0, WEFT_MAX_RUNGS,
-                 "number of brackets, each of which leaves out one more of the lowest "
-                 "rungs; all get the same resource; 0: as many as rungs"),
+                 "number of brackets, each without one more of the lowest rungs, all of "
+                 "the same resource; 0: as many as rungs"),
     WEFT_CHOICE_OPT(
         "winner", asha_tuner, best, "last", "last|best",
         "last: best of the jobs with the most resource; best: lowest loss of any job"),

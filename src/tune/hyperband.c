@@ -30,12 +30,11 @@ static const weft_opt hyperband_opts[] = {
     WEFT_LONG_OPT("max_resource", hyperband_tuner, max_resource, "81", 1, 1e9,
                   "resource of a trial in the last rungs"),
     WEFT_CHOICE_OPT("rounding", hyperband_tuner, rounding, "ceil", "ceil|floor",
-                    "of the number of trials of a bracket: ceil as in the paper, floor as "
-                    "in its authors' first program"),
-    WEFT_INT_OPT(
-        "repeats", hyperband_tuner, repeats, "1", 1, 10000,
-        "how often all brackets are run, one after the other: with a sampler that learns, "
-        "such as kde (BOHB), each repetition begins with what those before it have found"),
+                    "rounding of the number of trials of a bracket: ceil as in the paper, "
+                    "floor as in its authors' first program"),
+    WEFT_INT_OPT("repeats", hyperband_tuner, repeats, "1", 1, 10000,
+                 "how often all brackets are run, one after the other. With a sampler that "
+                 "learns, such as kde (BOHB), a repetition learns from those before it"),
     WEFT_CHOICE_OPT(
         "winner", hyperband_tuner, best, "last", "last|best",
         "last: best of the jobs with the full resource; best: lowest loss of any job"),

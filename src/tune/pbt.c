@@ -51,8 +51,8 @@ static const weft_opt pbt_opts[] = {
                   "total resource of a member"),
     WEFT_CHOICE_OPT(
         "exploit", pbt_tuner, exploit, "truncation", "truncation|tournament|none",
-        "truncation: a member of the worst share copies one of the best; tournament: a "
-        "member copies one drawn at random if that is better; none: no copies"),
+        "truncation: a member of the worst share copies one of the best. tournament: a "
+        "member copies one drawn at random if that is better. none: no copies"),
     WEFT_REAL_OPT("quantile", pbt_tuner, quantile, "0.2", 0, 0.5,
                   "share of the members that counts as the best, and as the worst"),
     WEFT_REAL_OPT("resample", pbt_tuner, resample, "0.25", 0, 1,

@@ -40,9 +40,9 @@ static const weft_opt sha_opts[] = {
                   "resource of a trial in the first rung"),
     WEFT_INT_OPT("early_stopping", sha_tuner, early_stopping, "0", 0, WEFT_MAX_RUNGS - 1,
                  "number of lowest rungs that are left out"),
-    WEFT_INT_OPT(
-        "eliminations", sha_tuner, eliminations, "-1", -1, WEFT_MAX_RUNGS - 1,
-        "number of them; 0: random search; -1: 3, or as many as the configurations allow"),
+    WEFT_INT_OPT("eliminations", sha_tuner, eliminations, "-1", -1, WEFT_MAX_RUNGS - 1,
+                 "number of eliminations; 0: random search; -1: 3, or as many as the "
+                 "configurations allow"),
     WEFT_LONG_OPT("max_resource", sha_tuner, max_resource, "800", 1, 1e9,
                   "resource of the last survivors, in the task's unit: rounds"),
     WEFT_LONG_OPT("budget", sha_tuner, budget, "0", 0, 1e12,

@@ -11,7 +11,8 @@ typedef struct solo {
 } solo;
 
 static const weft_opt solo_opts[] = {
-    WEFT_LONG_OPT("resource", solo, resource, "800", 1, 1e9, "rounds of the one trial"),
+    WEFT_LONG_OPT("resource", solo, resource, "800", 1, 1e9,
+                  "resource of the one trial, in the task's unit: rounds"),
     {0},
 };
 

@@ -51,7 +51,7 @@ static const weft_opt halving_opts[] = {
                   "share of the maps that survives a round"),
     WEFT_RESOURCE_OPT(halving, share.resource, "of a round, and of a map fitted alone"),
     WEFT_INT_OPT("switch", halving, few, "auto", 0, 1000000,
-                 "fit each map alone once at most this many survive; 1: only the winner; "
+                 "fit each map alone once at most this many are left; 1: only the winner; "
                  "auto: as many as the budget of fits allows",
                  .words = "auto"),
     WEFT_REAL_OPT(

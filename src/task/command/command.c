@@ -17,9 +17,9 @@
 
 static const weft_opt command_opts[] = {
     WEFT_TEXT_OPT("run", command_task, run, "",
-                  "command line for /bin/sh that trains and prints loss=NUMBER; it has its "
-                  "parameters as $PARAM_name, the resource to add as $WEFT_RESOURCE, a "
-                  "directory for its state as $WEFT_DIR"),
+                  "command line for /bin/sh that trains and prints loss=NUMBER. Its "
+                  "parameters are $PARAM_name, the resource to add $WEFT_RESOURCE, a "
+                  "directory for its state $WEFT_DIR"),
     WEFT_TEXT_OPT("loss", command_task, loss, "loss",
                   "name of the number that is minimised, the last that was printed; with a "
                   "minus before it the number is maximised"),
@@ -32,11 +32,11 @@ static const weft_opt command_opts[] = {
     {0},
 };
 
-static const weft_kind parameters = {.name = WEFT_PARAMETERS,
-                                     .about = "what the program of [command] is given: any "
-                                              "names; those with a range are axes",
-                                     .size = 1,
-                                     .opts = weft_own_keys};
+static const weft_kind parameters = {
+    .name = WEFT_PARAMETERS,
+    .about = "task command: what the program is given, any names",
+    .size = 1,
+    .opts = weft_own_keys};
 static const weft_kind *const command_parts[] = {&parameters, NULL};
 
 /* ---- the state ---- */

@@ -13,24 +13,24 @@ enum { OF_SPEED, OF_STATUS }; /* purposes of random numbers */
 static const double most = 1e30;
 
 static const weft_opt opts[] = {
-    WEFT_CHOICE_OPT("speed", weft_device, speed, "constant",
-                    "constant|exponential|lognormal|trace",
-                    "differences between devices: none; time of work distributed "
-                    "exponentially or lognormally, with the mean of speed 1; from a table"),
+    WEFT_CHOICE_OPT(
+        "speed", weft_device, speed, "constant", "constant|exponential|lognormal|trace",
+        "differences between devices. constant: none; exponential, lognormal: distribution "
+        "of the time of work, with the mean of speed 1; trace: from a table"),
     WEFT_BOOL_OPT("redraw", weft_device, redraw, "no",
                   "a client's speed is drawn in every round, not once"),
     WEFT_REAL_OPT("sigma", weft_device, sigma, "1", 0, 10,
-                  "lognormal: standard deviation of the logarithm of the seconds"),
+                  "lognormal: standard deviation of the logarithm of the time"),
     WEFT_REAL_OPT("sample_seconds", weft_device, sample_seconds, "0", 0, 1e9,
-                  "seconds to train on one sample at speed 1"),
+                  "virtual seconds to train on one sample at speed 1"),
     WEFT_REAL_OPT("flops", weft_device, flops, "0", 0, 1e30,
-                  "operations a second at speed 1; 0: takes no time"),
+                  "operations per virtual second at speed 1; 0: they take no time"),
     WEFT_REAL_OPT("up", weft_device, up, "0", 0, 1e30,
-                  "bytes a second sent; 0: takes no time"),
+                  "bytes sent per virtual second; 0: sending takes no time"),
     WEFT_REAL_OPT("down", weft_device, down, "0", 0, 1e30,
-                  "bytes a second received; 0: takes no time"),
+                  "bytes received per virtual second; 0: receiving takes no time"),
     WEFT_REAL_OPT("latency", weft_device, latency, "0", 0, 1e9,
-                  "seconds before bytes flow, once each way"),
+                  "virtual seconds before bytes flow, once each way"),
     WEFT_REAL_OPT("availability", weft_device, available, "1", 0, 1,
                   "probability that a device that was drawn is available"),
     WEFT_REAL_OPT("dropout", weft_device, dropout, "0", 0, 1,
@@ -40,8 +40,8 @@ static const weft_opt opts[] = {
     WEFT_REAL_OPT("byte_energy", weft_device, byte_energy, "0", 0, 1e9,
                   "joule per byte sent or received"),
     WEFT_REAL_OPT("deadline", weft_device, deadline, "0", 0, 1e30,
-                  "seconds after which a round ends with the devices that have answered; a "
-                  "later one is scored like one that diverged; 0: none"),
+                  "virtual seconds after which a round ends with the devices that have "
+                  "answered; 0: none. A later one is scored like one that diverged"),
     WEFT_REAL_OPT("over", weft_device, over, "1", 1, 100,
                   "devices started per device needed (over-selection); a round ends when "
                   "enough have answered, and the others have no score"),
@@ -49,11 +49,11 @@ static const weft_opt opts[] = {
     {0},
 };
 
-const weft_kind weft_device_kind = {.name = "device",
-                                    .about = "devices in virtual time: speed, network, "
-                                             "drop-out, deadline, energy",
-                                    .size = sizeof(weft_device),
-                                    .opts = opts};
+const weft_kind weft_device_kind = {
+    .name = "device",
+    .about = "task fed: speed, network, drop-out, deadline, energy in virtual time",
+    .size = sizeof(weft_device),
+    .opts = opts};
 
 /* ECONF if no device can ever answer. */
 static weft_status check_answers(const weft_device *device)

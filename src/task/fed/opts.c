@@ -4,9 +4,10 @@
 
 const weft_opt fed_task_opts[] = {
     WEFT_TEXT_OPT("model", fed_task, net_name, "linear",
-                  "network that is trained; `weft list`"),
-    WEFT_TEXT_OPT("algorithm", fed_task, algorithm_name, "fedavg",
-                  "what clients do and keep, and how the server uses it; `weft list`"),
+                  "network that is trained; `weft list nets`"),
+    WEFT_TEXT_OPT(
+        "algorithm", fed_task, algorithm_name, "fedavg",
+        "what clients do and keep, and how the server uses it; `weft list algorithms`"),
     WEFT_WORD_OPTS(fed_task, words),
     WEFT_LONG_OPT("cohort", fed_task, cohort, "10", 1, 1e6,
                   "number of clients that are averaged in a round"),
@@ -16,16 +17,16 @@ const weft_opt fed_task_opts[] = {
         "average", fed_task, average, "weighted", "weighted|plain",
         "weights of clients in the average: number of training samples, or equal"),
     WEFT_CHOICE_OPT("score", fed_task, score, "error", "error|loss",
-                    "score by which configurations are compared: share of wrong answers, "
-                    "and of equal ones the mean loss, or mean loss alone; a client that "
-                    "diverged or missed the deadline gets the worst, 1 or 2 ln classes"),
+                    "score by which configurations are compared: error rate, of equal ones "
+                    "the mean loss; or mean loss alone. A client that diverged or was late "
+                    "gets the worst: 1, or 2 ln classes"),
     WEFT_CHOICE_OPT("score_weights", fed_task, score_weights, "personal", "personal|global",
                     "weights that are scored: each client's after its training, or the "
                     "server's; with the latter the winner is scored without training"),
     WEFT_CHOICE_OPT("select", fed_task, select, "pooled", "pooled|bound|last|best|eval",
-                    "rounds whose score counts: pooled: the last fed.pool; bound: the same "
-                    "plus half its 95 % interval, the worst score if one client gives "
-                    "none; last; best of all (released FedEx); eval: an evaluation of "
+                    "rounds whose score counts. pooled: the last fed.pool. bound: the same "
+                    "plus half its 95 % interval, the worst score if a client gives none. "
+                    "last; best of all (released FedEx). eval: an evaluation of "
                     "fed.eval_clients at the end, without deadline"),
     WEFT_LONG_OPT("pool", fed_task, pool, "10", 1, 1e5,
                   "number of rounds whose scores are pooled"),
@@ -77,7 +78,7 @@ static const weft_opt client_opts[] = {
 };
 
 const weft_kind fed_training_kind = {.name = "client",
-                                     .about = "the training on a device",
+                                     .about = "task fed: the training of a client",
                                      .size = sizeof(fed_training),
                                      .opts = client_opts};
 

@@ -30,8 +30,8 @@ typedef struct flow_task {
 
 static const weft_opt flow_opts[] = {
     WEFT_CHOICE_OPT("spectrum", flow_task, spectrum, "power", "power|exponential|data",
-                    "eigenvalues s_i of X^T X / n, i = 1 .. p: i^-decay, exp(-decay (i - "
-                    "1)), or of the training rows of run.data, centred"),
+                    "eigenvalues of X^T X / n, i = 1 .. p: i^-decay (power), exp(-decay (i "
+                    "- 1)), or those of the centred training rows of run.data"),
     WEFT_REAL_OPT("decay", flow_task, decay, "1", 0, 100,
                   "decay of the eigenvalues, if not from data"),
     WEFT_LONG_OPT("p", flow_task, p, "50", 1, 1e6, "number of features, if not from data"),

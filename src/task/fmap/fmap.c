@@ -30,16 +30,17 @@ static const weft_opt fmap_opts[] = {
                   "feature map: rff (dense rows) or ngram (documents)"),
     WEFT_TEXT_OPT("model", fmap_task, model_name, "ridge",
                   "linear model: ridge, logistic or svm"),
-    WEFT_CHOICE_OPT("validation", fmap_task, validation, "auto", "auto|split|full",
-                    "validation samples: divided among the maps, all scored by each map, "
-                    "or by as many maps as cost little beside the fit"),
+    WEFT_CHOICE_OPT(
+        "validation", fmap_task, validation, "auto", "auto|split|full",
+        "validation samples: divided among the maps (split), all scored by each map "
+        "(full), or by as many maps as cost little beside the fit (auto)"),
     WEFT_CHOICE_OPT("score", fmap_task, by_error, "accuracy", "loss|accuracy",
                     "score by which maps are compared: mean loss, or error rate, and of "
                     "equal error rates the mean loss"),
-    WEFT_CHOICE_OPT("resource", fmap_task, pieces, "fits", "fits|iterations",
-                    "unit of resource: a fit to its optimum, or an iteration of ridge's "
-                    "conjugate gradients that continues the trial's fit, so that schedules "
-                    "can stop fits of one map early"),
+    WEFT_CHOICE_OPT(
+        "resource", fmap_task, pieces, "fits", "fits|iterations",
+        "unit of resource: a fit to its optimum, or an iteration of ridge's conjugate "
+        "gradients, so that schedules can stop fits of one map early"),
     WEFT_REAL_OPT(
         "slack", fmap_task, slack, "3", 1, 1000,
         "tolerance of fits shared by several maps, as a multiple of the model's own"),

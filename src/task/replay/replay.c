@@ -28,8 +28,8 @@ typedef struct replay_task {
 
 static const weft_opt replay_opts[] = {
     WEFT_TEXT_OPT("table", replay_task, path, "",
-                  "TAB-separated file: a line of names, config, resource, the loss and any "
-                  "others; then a line for each point of a learning curve"),
+                  "TAB-separated file. First line: the names config, resource, the loss "
+                  "and any others; then a line for each point of a learning curve"),
     WEFT_TEXT_OPT("loss", replay_task, names.loss, "loss",
                   "column that is minimised; inf where a training diverged"),
     WEFT_TEXT_OPT("time", replay_task, names.seconds, "seconds",
@@ -47,11 +47,11 @@ static const weft_opt replay_opts[] = {
     {0},
 };
 
-static const weft_kind columns = {.name = "columns",
-                                  .about = "task replay: columns of the table with their "
-                                           "ranges; the nearest configuration is taken",
-                                  .size = 1,
-                                  .opts = weft_own_keys};
+static const weft_kind columns = {
+    .name = "columns",
+    .about = "task replay: ranges of columns of its table; the nearest row is taken",
+    .size = 1,
+    .opts = weft_own_keys};
 static const weft_kind *const replay_parts[] = {&columns, NULL};
 
 extern const weft_task weft_task_replay;

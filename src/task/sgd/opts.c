@@ -7,19 +7,18 @@ const weft_opt sgd_opts[] = {
     WEFT_WORD_OPTS(sgd_task, words),
     WEFT_CHOICE_OPT("target", sgd_task, target, "last", "last|all",
                     "text: characters of a window that are predicted: the last, or all"),
+    WEFT_CHOICE_OPT("score", sgd_task, score, "accuracy", "accuracy|loss|log_error",
+                    "score on the development part that is minimised and stops training: "
+                    "error rate, mean loss, or log of the error rate (none wrong: ln 0.5 / "
+                    "samples). Of equal error rates the lower mean loss wins"),
     WEFT_CHOICE_OPT(
-        "score", sgd_task, score, "accuracy", "accuracy|loss|log_error",
-        "score on the development part that is minimised and stops training: error rate, "
-        "mean loss, or the logarithm of the error rate, ln 0.5 / samples where none is "
-        "wrong; of trials with equal error rates the lower mean loss wins"),
-    WEFT_CHOICE_OPT("keep", sgd_task, keep, "best", "best|last",
-                    "weights that are scored: those of the epoch that was best on the "
-                    "development part, or of the last; whichever are kept, a training that "
-                    "diverged has the loss infinity"),
+        "keep", sgd_task, keep, "best", "best|last",
+        "weights that are scored: of the epoch that was best on the development part, or "
+        "of the last. A training that diverged has the loss infinity in either case"),
     WEFT_LONG_OPT("patience", sgd_task, patience, "0", 0, 1e9,
-                  "number of epochs without improvement on the development part after "
-                  "which training stops; 0: it does not. If it does, a job lasts as many "
-                  "virtual seconds as it trained epochs, on average over the folds"),
+                  "epochs without improvement on the development part after which training "
+                  "stops; 0: it does not. If it does, a job lasts as many virtual seconds "
+                  "as epochs trained, on average over folds"),
     WEFT_LONG_OPT(
         "steps", sgd_task, steps, "0", 0, 1e12,
         "steps per epoch, the unit of resource; 0: as many as process each sample once"),
@@ -32,12 +31,12 @@ const weft_opt sgd_opts[] = {
     WEFT_LONG_OPT("fold", sgd_task, fold, "-1", -1, 999,
                   "the fold that is trained, from 0; -1: all"),
     WEFT_BOOL_OPT("literal", sgd_task, literal, "no",
-                  "with folds: what is held out is the development part, too, as in "
-                  "published programs that stop and select on their test folds"),
+                  "with folds: the development part is what is held out, as in published "
+                  "programs that stop and select on their test folds"),
     WEFT_INT_OPT(
         "parts", sgd_task, parts, "4", 1, 4096,
-        "number of pieces into which a batch is divided for the ranks, whose gradients are "
-        "summed exactly; results depend on it, but not on the number of ranks"),
+        "pieces into which a batch is divided for the ranks. Their gradients are summed "
+        "exactly: results depend on the pieces, not on the number of ranks"),
     {0},
 };
 
@@ -77,8 +76,8 @@ const weft_metric sgd_scores[] = {
 #define L2(i, key, which)                                                                  \
     WEFT_REAL_OPT(key, sgd_train, l2[i], "0", 0, 1e6,                                      \
                   "the same for the weights of the " which                                 \
-                  " layer alone, without biases; added to weight_decay; without effect "   \
-                  "in configurations that have no such layer",                             \
+                  " layer alone, without biases, added to weight_decay; without effect "   \
+                  "where there is no such layer",                                          \
                   .role = WEFT_PER_TRIAL)
 
 static const weft_opt train_opts[] = {
@@ -106,12 +105,13 @@ static const weft_opt train_opts[] = {
     WEFT_REAL_OPT("epsilon", sgd_train, descent.epsilon, "1e-6", 1e-30, 1,
                   "adam: added to the root; adadelta: under the roots",
                   .role = WEFT_PER_TRIAL),
-    WEFT_CHOICE_OPT("schedule", sgd_train, descent.schedule, "constant",
-                    "constant|exponential|inverse|linear|cosine|step",
-                    "of the rate: lr, lr (1 - decay)^epoch, lr / (1 + decay epoch), down "
-                    "to 0 after `horizon` epochs, straight or as a cosine, or by `factor` "
-                    "at each of `reductions` equal distances within the horizon",
-                    .role = WEFT_PER_TRIAL),
+    WEFT_CHOICE_OPT(
+        "schedule", sgd_train, descent.schedule, "constant",
+        "constant|exponential|inverse|linear|cosine|step",
+        "the rate in epoch e. constant: lr; exponential: lr (1 - decay)^e; inverse: lr / "
+        "(1 + decay e); linear, cosine: down to 0 after `horizon` epochs; step: times "
+        "`factor` at `reductions` equal distances within the horizon",
+        .role = WEFT_PER_TRIAL),
     WEFT_REAL_OPT("decay", sgd_train, descent.decay, "0", 0, 0.9999,
                   "schedules exponential and inverse: decay per epoch",
                   .role = WEFT_PER_TRIAL),
