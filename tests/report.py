@@ -151,8 +151,8 @@ def plain(x):
     return None if x is None or not np.isfinite(x) else x.item()
 
 
-def as_json(run):
-    out = {"run": run.path}
+def as_json(run, settings):
+    out = {"run": run.path, "settings": settings}
     out |= {NAMES.get(key, key.split("@")[-1]): run.fact(key) for key in FACTS}
     out |= {f"{part}_{name}": plain(np.float64(run.score(part, name))) for part in PARTS for name, *_ in run.scores}
     out["times"] = {name: list(x[:3]) for name, x in run.times.items()}
@@ -169,8 +169,8 @@ def check_csv(runs, lines):
     rows = list(csv.DictReader(io.StringIO(lines)))
     if len(rows) != len(runs):
         differs("CSV", f"{len(rows)} rows of {len(runs)} runs")
-    for run, row in zip(runs, rows):
-        want = as_json(run)
+    for run, settings, row in zip(runs, told_by(runs), rows):
+        want = as_json(run, settings)
         del want["jobs_done"], want["arms"]
         for name, x in want.pop("times").items():
             want |= {f"{name}_{k}": float(f"{v:.9g}") for k, v in zip(("min", "mean", "max"), x)}
@@ -311,6 +311,14 @@ def methods(runs):
     return [list(dict.fromkeys(texts)).index(t) for t in texts], list(dict.fromkeys(texts))
 
 
+def told_by(runs):
+    """The settings of each run; of several tasks none."""
+    if len({run.fact("task") for run in runs}) > 1:
+        return [""] * len(runs)
+    number, texts = methods(runs)
+    return [texts[m] for m in number]
+
+
 def mean(x):
     x = [v for v in x if not math.isnan(v)]
     i = stats.by_samples(x)
@@ -405,8 +413,8 @@ def main():
     objects = json.loads(report(*paths, "--json"))
     if len(objects) != len(runs):
         differs("JSON", f"{len(objects)} objects of {len(runs)} runs")
-    for have, run in zip(objects, runs):
-        want = as_json(run)
+    for have, run, settings in zip(objects, runs, told_by(runs)):
+        want = as_json(run, settings)
         for name in have.keys() | want.keys():
             if have.get(name) != want.get(name):
                 differs(run.path, f"JSON: {name} is {have.get(name)}, not {want.get(name)}")

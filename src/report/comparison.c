@@ -198,13 +198,11 @@ static void print_methods(const weft_summary *summary, int n, const column *c, i
     print_grid(&table);
 }
 
-weft_status weft_report_comparison(const weft_summary *summary, int n, weft_arena *tmp)
+void weft_report_comparison(const weft_summary *summary, int n, const weft_methods *methods,
+                            weft_arena *tmp)
 {
-    weft_methods methods;
     column c[WEFT_NFACT + WEFT_NPART * WEFT_MAX_METRICS];
-    TRY(weft_methods_find(summary, n, &methods, tmp));
     int count = columns_of(summary, n, c, tmp);
-    print_runs(summary, n, c, count, &methods, tmp);
-    if (methods.n > 0) print_methods(summary, n, c, count, &methods, tmp);
-    return WEFT_OK;
+    print_runs(summary, n, c, count, methods, tmp);
+    if (methods->n > 0) print_methods(summary, n, c, count, methods, tmp);
 }

@@ -167,6 +167,11 @@ weft_status weft_methods_find(const weft_summary *summary, int n, weft_methods *
     return WEFT_OK;
 }
 
+const char *weft_methods_settings(const weft_methods *methods, int run)
+{
+    return methods->n > 0 ? methods->settings[methods->of[run]] : "";
+}
+
 /* 1 if an earlier run of the method has the seed of run r. */
 static int is_again(const weft_methods *methods, const weft_summary *summary, int r)
 {

@@ -384,15 +384,17 @@ weft_status weft_report(const char *const *run, int n, weft_style style)
     weft_status st = WEFT_OK;
     for (int i = 0; i < n && st == WEFT_OK; i++)
         st = weft_summary_read(&summary[i], run[i], mem);
+    weft_methods methods;
+    if (st == WEFT_OK) st = weft_methods_find(summary, n, &methods, mem);
     if (st == WEFT_OK) {
         if (style == WEFT_JSON)
-            weft_report_json(summary, n);
+            weft_report_json(summary, n, &methods);
         else if (style == WEFT_CSV)
-            weft_report_csv(summary, n, mem);
+            weft_report_csv(summary, n, &methods, mem);
         else if (n == 1)
             print_run(summary, mem);
         else
-            st = weft_report_comparison(summary, n, mem);
+            weft_report_comparison(summary, n, &methods, mem);
     }
     weft_arena_free(mem);
     return st;

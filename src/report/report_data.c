@@ -18,10 +18,11 @@ static void print_quoted(const char *text)
 }
 
 /* One line per run; numbers in full precision, empty where there is none. */
-void weft_report_csv(const weft_summary *summary, int n, weft_arena *tmp)
+void weft_report_csv(const weft_summary *summary, int n, const weft_methods *methods,
+                     weft_arena *tmp)
 {
     const weft_metric *score = weft_summary_scores(summary, n, tmp);
-    printf("run");
+    printf("run,settings");
     for (int c = 0; c < WEFT_NFACT; c++) printf(",%s", weft_facts[c].name);
     for (int p = 0; p < WEFT_NPART; p++)
         for (int c = 0; score[c].name; c++)
@@ -32,6 +33,8 @@ void weft_report_csv(const weft_summary *summary, int n, weft_arena *tmp)
     printf("\n");
     for (int i = 0; i < n; i++) {
         print_quoted(summary[i].path);
+        putchar(',');
+        print_quoted(weft_methods_settings(methods, i));
         for (int c = 0; c < WEFT_NFACT; c++) {
             const weft_value *v = &summary[i].value[c];
             putchar(',');
@@ -73,10 +76,12 @@ static void json_number(yajl_gen g, double x)
         yajl_gen_null(g);
 }
 
-static void json_facts(yajl_gen g, const weft_summary *summary)
+static void json_facts(yajl_gen g, const weft_summary *summary, const char *settings)
 {
     json_text(g, "run");
     json_text(g, summary->path);
+    json_text(g, "settings");
+    json_text(g, settings);
     for (int c = 0; c < WEFT_NFACT; c++) {
         json_text(g, weft_facts[c].name);
         if (weft_facts[c].type == TEXT) json_text(g, summary->value[c].text);
@@ -169,7 +174,7 @@ static void json_print(void *ctx, const char *text, size_t n)
 }
 
 /* An array with one object a run. */
-void weft_report_json(const weft_summary *summary, int n)
+void weft_report_json(const weft_summary *summary, int n, const weft_methods *methods)
 {
     yajl_gen g = yajl_gen_alloc(NULL);
     weft_check(g != NULL, "no memory for JSON");
@@ -178,7 +183,7 @@ void weft_report_json(const weft_summary *summary, int n)
     yajl_gen_array_open(g);
     for (int i = 0; i < n; i++) {
         yajl_gen_map_open(g);
-        json_facts(g, &summary[i]);
+        json_facts(g, &summary[i], weft_methods_settings(methods, i));
         json_jobs(g, &summary[i].jobs);
         json_arms(g, &summary[i]);
         yajl_gen_map_close(g);

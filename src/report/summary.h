@@ -99,6 +99,8 @@ typedef struct weft_methods {
     const char **settings; /* [n] "client.mu=0.1 server.optimizer=adam": the options in
                               which methods differ, without those that are not set */
 } weft_methods;
+/* The settings of a run; "" where methods are not told. */
+const char *weft_methods_settings(const weft_methods *methods, int run);
 /* The methods of s[n]. ECONF. Owned by mem. Cost O(n options). */
 WEFT_CHECKED weft_status weft_methods_find(const weft_summary *summary, int n,
                                            weft_methods *methods, weft_arena *mem);
@@ -111,11 +113,12 @@ int weft_methods_mean(const weft_methods *methods, int method, const weft_summar
 /* The runs s[n] to stdout: as comma-separated values, a line of names and one for each run,
  * numbers in full precision, empty where there is none; as JSON, an array with an object
  * for each. */
-void weft_report_csv(const weft_summary *summary, int n, weft_arena *tmp);
-void weft_report_json(const weft_summary *summary, int n);
+void weft_report_csv(const weft_summary *summary, int n, const weft_methods *methods,
+                     weft_arena *tmp);
+void weft_report_json(const weft_summary *summary, int n, const weft_methods *methods);
 
-/* The runs as a table for people. ECONF. */
-WEFT_CHECKED weft_status weft_report_comparison(const weft_summary *summary, int n,
-                                                weft_arena *tmp);
+/* The runs as a table for people. */
+void weft_report_comparison(const weft_summary *summary, int n, const weft_methods *methods,
+                            weft_arena *tmp);
 
 #endif
