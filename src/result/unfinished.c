@@ -156,8 +156,8 @@ static const char *standing(const char *path, const finding *f, weft_arena *mem)
                             text, (long long)f->flight->job.id, (long long)f->flight->done,
                             (long long)f->flight->nunit);
     else if (f->nflight > 1)
-        text = weft_arena_text(mem, "%s; %lld more are checkpointed", text,
-                               (long long)f->nflight);
+        text = weft_arena_text(mem, "%s; %lld %sare checkpointed", text,
+                               (long long)f->nflight, best ? "more " : "");
     if (f->in_use) return weft_arena_text(mem, "%s; a process is working on it", text);
     return weft_arena_text(
         mem, "%s; no process is working on it; `weft resume %s` continues it", text, path);
