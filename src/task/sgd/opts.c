@@ -77,7 +77,7 @@ const weft_metric sgd_scores[] = {
     WEFT_REAL_OPT(key, sgd_train, l2[i], "0", 0, 1e6,                                      \
                   "the same for the weights of the " which                                 \
                   " layer alone, without biases, added to weight_decay; without effect "   \
-                  "where there is no such layer",                                          \
+                  "in configurations without such a layer",                                \
                   .role = WEFT_PER_TRIAL)
 
 static const weft_opt train_opts[] = {
