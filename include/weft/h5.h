@@ -77,7 +77,7 @@ size_t weft_h5_size(weft_h5type type); /* bytes of one number in memory; of a te
 WEFT_CHECKED weft_status weft_h5_put(weft_h5 *file, const char *name, weft_h5type type,
                                      int nd, const int64_t *dims, const void *data,
                                      int packed, const char *about, const char *unit);
-/* Makes a dataset of shape dims[nd], to be filled by weft_h5_put_rows. EFILE. EFILE. */
+/* Makes a dataset of shape dims[nd], to be filled by weft_h5_put_rows. EFILE. */
 WEFT_CHECKED weft_status weft_h5_make(weft_h5 *file, const char *name, weft_h5type type,
                                       int nd, const int64_t *dims, const char *about,
                                       const char *unit);

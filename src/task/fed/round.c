@@ -30,14 +30,6 @@ typedef struct cohort {
     real *kept; /* [n][at.each] what clients keep after the round */
 } cohort;
 
-int fed_scores(const fed_task *fed, const weft_job *job, int stage)
-{
-    int moves = job->update.schedule != WEFT_UPDATE_NONE;
-    if (fed->score_both) return 1;
-    if (stage == FED_AFTER) return fed->score_weights == FED_PERSONAL || moves;
-    return fed->score_weights == FED_GLOBAL || (moves && job->update.diff);
-}
-
 /* ---- cohort ---- */
 
 /* Determines which devices are averaged. */

@@ -14,7 +14,5 @@ WEFT_CHECKED weft_status fed_round(fed_task *fed, const weft_job *job,
 double fed_seconds(const void *self, const weft_job *job, double before);
 /* Operations where no device has a speed or delay, so that all rounds last equally long. */
 weft_price fed_price(const void *self);
-/* 1 if the rounds of the job score clients in this stage: before or after training. */
-int fed_scores(const fed_task *fed, const weft_job *job, int stage);
 
 #endif

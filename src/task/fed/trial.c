@@ -3,7 +3,6 @@
  * the last rounds are pooled here to the score that a tuner minimises. */
 #include "trial.h"
 #include "metrics.h"
-#include "round.h"
 
 #include <math.h>
 #include <string.h>
@@ -53,6 +52,14 @@ fed_trial_state fed_trial_open(const fed_task *fed, const weft_job *job, int64_t
 /* Each round draws from all clients, so that a client may occur several times: no finite
  * population correction. */
 static const weft_population unlimited = {INFINITY, 0};
+
+int fed_scores(const fed_task *fed, const weft_job *job, int stage)
+{
+    int moves = job->update.schedule != WEFT_UPDATE_NONE;
+    if (fed->score_both) return 1;
+    if (stage == FED_AFTER) return fed->score_weights == FED_PERSONAL || moves;
+    return fed->score_weights == FED_GLOBAL || (moves && job->update.diff);
+}
 
 double fed_worst_score(const fed_task *fed)
 {
