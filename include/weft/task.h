@@ -98,8 +98,10 @@ typedef struct weft_task {
      * without units has a metric valid_NAME, this is the winner's score NAME on the
      * validation part. Tables end with a name NULL; a table may be NULL. */
     const weft_metric *metrics, *rows, *scores;
-    const char *lost; /* where to look if no job of a search has a finite loss, for a
-                         message: "see LOST" */
+    const char *members; /* what weft_scores.members are: "clients", the group of the run
+                            file. NULL: samples belong to nobody */
+    const char *lost;    /* where to look if no job of a search has a finite loss, for a
+                            message: "see LOST" */
     /* The setting because of which each job trains one configuration, such as
      * "fmap.resource = iterations"; returns NULL if jobs may train mixtures. Depends on the
      * options only; called before setup. NULL: always NULL. */

@@ -321,6 +321,20 @@ static void print_optimum(const weft_summary *summary)
     printf("\n");
 }
 
+/* Of a federation: how unequal its clients are. */
+static void print_clients(const weft_summary *summary)
+{
+    static const char *const key[] = {"clients_best_error", "clients_median_error",
+                                      "clients_worst_error", "clients_std_error"};
+    double x[4];
+    for (int i = 0; i < 4; i++) x[i] = 100 * weft_summary_value(summary, key[i])->number;
+    if (isnan(x[0])) return;
+    printf(
+        "clients   error of the best tenth %.3f %%, median %.3f %%, worst tenth %.3f %%; "
+        "standard deviation %.3f points\n",
+        x[0], x[1], x[2], x[3]);
+}
+
 /* ", sampler tpe, mixing fedex": those that are not the default. */
 static const char *beside(const char *sampler, const char *mixing, weft_arena *tmp)
 {
@@ -369,6 +383,7 @@ static void print_run(const weft_summary *summary, weft_arena *tmp)
     print_winner(summary);
     print_score(summary, WEFT_VALID, tmp);
     print_score(summary, WEFT_TEST, tmp);
+    print_clients(summary);
     print_optimum(summary);
     print_jobs(summary, tmp);
     print_times(summary);

@@ -35,6 +35,7 @@ typedef struct weft_outcome {
     int64_t began;
     const char *directory;             /* in which the run was begun; NULL: not known */
     weft_scores score[WEFT_NPART];     /* of the winner; NAN where not scored */
+    const char *members;               /* the task's; group of its members' scores */
     double setup, search, refit, test; /* seconds */
     double times[WEFT_NTIME][WEFT_NSPREAD];
     uint64_t digest;

@@ -207,6 +207,7 @@ weft_status weft_run_conclude(const weft_run *run, weft_sched *sched,
     outcome->grows = sched->queue.n == 1 && weft_run_may_grow(run);
     outcome->by_resource = run->task->units || weft_run_resource(run) > 1;
     outcome->winner = &sched->queue.winner;
+    outcome->members = run->task->members;
     if (!isfinite(sched->queue.winner.res.loss))
         outcome->none =
             sched->queue.n == 1

@@ -4,6 +4,7 @@
 #include "eval.h"
 #include "cohort.h"
 #include "exchange.h"
+#include "metrics.h"
 #include "turns.h"
 
 #include <math.h>
@@ -49,6 +50,37 @@ static portion portion_new(const fed_task *fed, const fed_evaluation *evaluation
                      .pick = WEFT_NEW(tmp, int, nblock)};
 }
 
+static weft_members *members_new(fed_task *fed, weft_members *members, int64_t n)
+{
+    weft_arena *mem = fed->env.mem;
+    if (!members || fed->env.team->rank > 0) return NULL;
+    *members = (weft_members){
+        .number = WEFT_NEW(mem, int64_t, n),
+        .name = fed->clients->named ? WEFT_NEW(mem, const char *, n) : NULL,
+        .count = WEFT_NEW(mem, double, n),
+        .score = WEFT_NEW(mem, double, n *weft_metrics_count(fed_score_table))};
+    return members;
+}
+
+/* Adds the scores of a client that answered. EFILE. */
+static weft_status member_add(const fed_task *fed, weft_members *members, int64_t client,
+                              const fed_client_result *told, int personal)
+{
+    int columns = weft_metrics_count(fed_score_table);
+    if (!members || !(told->count > 0)) return WEFT_OK;
+    int64_t i = members->n++;
+    members->number[i] = client;
+    members->count[i] = told->count;
+    for (int stage = FED_BEFORE; stage <= FED_AFTER; stage++) {
+        double *score = members->score + i * columns + 2 * stage;
+        int known = personal || stage == FED_BEFORE;
+        score[0] = known ? told->loss[stage] / told->count : (double)NAN;
+        score[1] = known ? told->wrong[stage] / told->count : (double)NAN;
+    }
+    if (!members->name) return WEFT_OK;
+    return weft_client_name(fed->clients, client, &members->name[i], fed->env.mem);
+}
+
 weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evaluation, int64_t trial,
                          const weft_mix *mix, const real *w, fed_score_sums *out)
 {
@@ -61,6 +93,7 @@ weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evaluation, int64_
     int64_t *drawn = m < clients ? WEFT_NEW(tmp, int64_t, m) : NULL;
     if (drawn) fed_draw(fed, FED_EVALUATION, clients, m, 0, drawn, tmp);
     portion p = portion_new(fed, evaluation, mix->nblock, tmp);
+    weft_members *members = members_new(fed, evaluation->members, m);
     weft_status st = WEFT_OK;
     *out = (fed_score_sums){0};
     for (int64_t i = 0; i < m && st == WEFT_OK; i += PORTION) {
@@ -74,7 +107,11 @@ weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evaluation, int64_
         fed_deal(fed, &p.turn, n, p.client, tmp);
         st = fed_exchange(fed, take(fed, &p, evaluation->stops, i, n, m, w), p.wire, 0, n,
                           p.client, p.told);
-        for (int64_t j = 0; j < n && st == WEFT_OK; j++) fed_sums_add(fed, out, &p.told[j]);
+        for (int64_t j = 0; j < n && st == WEFT_OK; j++) {
+            fed_sums_add(fed, out, &p.told[j]);
+            st = member_add(fed, members, p.client[j].client, &p.told[j],
+                            evaluation->personal);
+        }
     }
     weft_arena_free(tmp);
     return st;

@@ -11,6 +11,8 @@ typedef struct fed_evaluation {
     int personal;    /* 1: clients are also scored after local training */
     int stops;       /* 1: tells of progress; WEFT_STOP when the run must stop, after the
                         client in hand */
+    weft_members *members; /* out, on the first rank: the clients' scores, in memory of the
+                              task; NULL: not needed */
 } fed_evaluation;
 
 /* Scores weights w on clients, each with a configuration drawn from the mixture, keyed by

@@ -402,7 +402,9 @@ static weft_status fed_score(void *self, const weft_job *job, const real *x, wef
                              weft_scores *out)
 {
     fed_task *fed = self;
+    weft_members *members = WEFT_NEW(fed->env.mem, weft_members, 1);
     fed_evaluation evaluation = {.part = part,
+                                 .members = members,
                                  .clients = fed->test_clients,
                                  .personal = fed->score_weights == FED_PERSONAL,
                                  .stops = 1};
@@ -410,6 +412,7 @@ static weft_status fed_score(void *self, const weft_job *job, const real *x, wef
     TRY(fed_evaluate(fed, &evaluation, job->trial, &job->mix, x, &sums));
     *out = weft_scores_none();
     out->count = sums.v;
+    if (members->n > 0) out->members = members;
     for (int stage = FED_BEFORE; stage <= (evaluation.personal ? FED_AFTER : FED_BEFORE);
          stage++) {
         out->metric[2 * stage] = sums.loss[stage] / sums.v;
@@ -430,6 +433,7 @@ const weft_task weft_task_fed = {
     .metrics = fed_metrics,
     .rows = fed_rows,
     .scores = fed_score_table,
+    .members = "clients",
     .lost = "device.availability, device.dropout and device.file: no client answered that "
             "was to be scored",
     .unsure = fed_unsure,
