@@ -40,6 +40,23 @@ static weft_unknown count_unknown(const weft_vocab *vocab, const int64_t *place)
     return unknown;
 }
 
+/* 1 if each word has the same number in the winner's vocabulary. */
+static int are_same(const weft_vocab *vocab, const weft_vocab *winners, const int64_t *place)
+{
+    int same = vocab->n == winners->n;
+    for (int64_t i = 0; same && i < vocab->n; i++) same = place[i] == i;
+    return same;
+}
+
+static weft_status refuse(const weft_run *r, const char *run, int64_t n, int64_t need)
+{
+    return weft_fail(WEFT_EDATA,
+                     "the winner of %s has %lld weights and statistics, %s needs %lld; "
+                     "columns or classes of the two data sets differ, or the clients, or "
+                     "the words of which these keep numbers",
+                     run, (long long)n, r->data.path, (long long)need);
+}
+
 weft_status weft_winner_state(const weft_run *r, const weft_winner *winner, const char *run,
                               const weft_job *job, weft_state *state, weft_unknown *unknown)
 {
@@ -50,11 +67,7 @@ weft_status weft_winner_state(const weft_run *r, const weft_winner *winner, cons
         weft_tensors_size(weft_task_tensors(r->task, r->task_self, job, own), own);
     if (weights.vocab)
         need += weights.networks * weights.table.d * (winner->vocab.n - weights.vocab->n);
-    if (n != need)
-        return weft_fail(WEFT_EDATA,
-                         "the winner of %s has %lld weights and statistics, %s "
-                         "needs %lld; columns or classes of the two data sets differ",
-                         run, (long long)n, r->data.path, (long long)need);
+    if (n != need) return refuse(r, run, n, need);
     *unknown = (weft_unknown){0};
     *state = weft_state_new(r->task, r->task_self, job, r->mem);
     if (!weights.vocab) {
@@ -63,8 +76,16 @@ weft_status weft_winner_state(const weft_run *r, const weft_winner *winner, cons
     }
     size_t mark = weft_arena_mark(r->mem);
     const int64_t *place = weft_vocab_places(weights.vocab, &winner->vocab, r->mem);
-    if (r->task->start) r->task->start(r->task_self, job, state);
-    place_words(winner, &weights, place, state->x);
+    int64_t networks = weights.networks *
+                       (weights.table.at + weights.table.d * (winner->vocab.n + 1));
+    if (are_same(weights.vocab, &winner->vocab, place)) {
+        memcpy(state->x, winner->state, (size_t)n * sizeof *state->x);
+    } else if (n > networks) { /* numbers behind the networks' */
+        return refuse(r, run, n, need);
+    } else {
+        if (r->task->start) r->task->start(r->task_self, job, state);
+        place_words(winner, &weights, place, state->x);
+    }
     *unknown = count_unknown(weights.vocab, place);
     weft_arena_reset(r->mem, mark);
     return WEFT_OK;
