@@ -22,8 +22,10 @@ FACTS = "task tuner sampler mixing data data_digest seed configs rounds jobs ran
     "timeline@most_teams starts hosts version compiler real kernel blas started optimum " \
     "setup_seconds search_seconds refit_seconds test_seconds seconds timeline@workers " \
     "timeline@overhead timeline@makespan timeline@utilisation timeline@team_utilisation " \
-    "winner@trial winner@id winner@text no_winner unfinished digest".split()
-NAMES = {"winner@trial": "winner_trial", "winner@id": "winner_config", "winner@text": "winner"}
+    "winner@trial winner@id winner@text no_winner " \
+    "clients@worst_error clients@median_error clients@best_error clients@std_error unfinished digest".split()
+NAMES = {"winner@trial": "winner_trial", "winner@id": "winner_config", "winner@text": "winner",
+         **{f"clients@{name}_error": f"clients_{name}_error" for name in "worst median best std".split()}}
 TIMES = {"compute": "s", "wait": "s", "comm": "s", "io": "s", "bytes": "GB", "memory": "GB"}
 PARTS = "train", "valid", "test"
 SPENT = {"bytes": "GB", "s": "virtual hours", "J": "kJ"}
@@ -51,7 +53,7 @@ class Run:
 
     def fact(self, key):
         group, _, name = key.rpartition("@")
-        x = self.f[group or "/"].attrs.get(name)
+        x = self.f[group or "/"].attrs.get(name) if not group or group in self.f else None
         return x.item() if isinstance(x, np.generic) else x
 
     def score(self, part, name):
@@ -247,6 +249,15 @@ def trials(run):
     return lines
 
 
+def client_line(run):
+    if "clients" not in run.f:
+        return []
+    x = np.sort(100 * run.f["clients"][run.fact("clients@error_column")][:])
+    tenth = -(-len(x) // 10)
+    return [f"clients error of the best tenth {x[:tenth].mean():.3f} %, median {np.median(x):.3f} %, "
+            f"worst tenth {x[-tenth:].mean():.3f} %; standard deviation {x.std():.3f} points"]
+
+
 def ranking(run):
     e, a = run.events, run.arms
     single = np.sum(a["p"] >= 1) > 1
@@ -366,7 +377,7 @@ def as_text(run):
     lines += [f"ranks {fact('ranks')} on {fact('hosts')}; OpenBLAS {fact('blas')}, kernel {fact('kernel')}, weft "
               f"{fact('version')}, {fact('real')}",
               f"winner {trial}{fact('winner@id')}: {fact('winner@text') or 'the settings of the input file'}"]
-    lines += score_line(run, "valid") + score_line(run, "test")
+    lines += score_line(run, "valid") + score_line(run, "test") + client_line(run)
     if fact("optimum") is not None:
         regret = run.score("valid", run.scores[0][0]) - fact("optimum")
         lines.append(f"optimum {fact('optimum'):.8g} in the space: regret of the winner {regret:.3g}")

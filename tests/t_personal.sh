@@ -113,11 +113,11 @@ bytes() # SETTING: of a federation of three rounds
 {
     "$weft" tune "$tmp/in.ini" -o "$tmp/b.h5" --force run.tuner=random run.mixing=none space.configs=1 \
         random.resource=3 client.lr=0.1 fed.algorithm="$1" 2>"$tmp/log" >"$tmp/out" &&
-        sed -n 's/.* device or deadline, \([0-9.e-]*\) GB$/\1/p' "$tmp/out"
+        sed -n 's/^in these .* surplus,* *\([0-9.e-]*\).*/\1/p' "$tmp/out"
 }
 avg=$(bytes fedavg)
 twice=$(bytes scaffold)
 [ "$(awk -v a="$avg" -v b="$twice" 'BEGIN { printf "%.2f", b / a }')" = 2.00 ] && [ "$(bytes ditto)" = "$avg" ] &&
-    [ "$(bytes cpg)" = "$avg" ] && [ "$(bytes local)" = 0 ] && [ "$(bytes fedper)" = 0 ]
+    [ "$(bytes cpg)" = "$avg" ] && [ "$(bytes local)" = "" ] && [ "$(bytes fedper)" = "" ]
 result $? "the bytes of a round are of what travels"
 echo "1..$count"

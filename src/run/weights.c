@@ -41,7 +41,8 @@ static weft_unknown count_unknown(const weft_vocab *vocab, const int64_t *place)
 }
 
 /* 1 if each word has the same number in the winner's vocabulary. */
-static int are_same(const weft_vocab *vocab, const weft_vocab *winners, const int64_t *place)
+static int are_same(const weft_vocab *vocab, const weft_vocab *winners,
+                    const int64_t *place)
 {
     int same = vocab->n == winners->n;
     for (int64_t i = 0; same && i < vocab->n; i++) same = place[i] == i;
@@ -76,8 +77,8 @@ weft_status weft_winner_state(const weft_run *r, const weft_winner *winner, cons
     }
     size_t mark = weft_arena_mark(r->mem);
     const int64_t *place = weft_vocab_places(weights.vocab, &winner->vocab, r->mem);
-    int64_t networks = weights.networks *
-                       (weights.table.at + weights.table.d * (winner->vocab.n + 1));
+    int64_t networks =
+        weights.networks * (weights.table.at + weights.table.d * (winner->vocab.n + 1));
     if (are_same(weights.vocab, &winner->vocab, place)) {
         memcpy(state->x, winner->state, (size_t)n * sizeof *state->x);
     } else if (n > networks) { /* numbers behind the networks' */
