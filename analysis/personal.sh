@@ -8,20 +8,21 @@ input=$1 dir=$2 seeds=$3
 shift 3
 weft=${WEFT:-build/opt/weft}
 mkdir -p "$dir"
-axis() # ALGORITHM: what of its own is searched
+unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE
+own() # ALGORITHM: what of it is searched, beside the rate
 {
     case $1 in
     feddyn) echo "feddyn.alpha=log 0.01 .. 1" ;;
     ditto) echo "ditto.lambda=log 0.01 .. 10" ;;
     apfl) echo "apfl.share=0.1 .. 0.9" ;;
     cpg) echo "cpg.lr_embedding=log 0.1 .. 10" ;;
-    *) echo "fed.algorithm=$1" ;;
     esac
 }
 for seed in $seeds; do
     for algorithm in fedavg local ditto fedper fedrep apfl scaffold feddyn fednova cpg; do
+        axis=$(own $algorithm)
         [ -e "$dir/$algorithm-$seed.h5" ] ||
-            "$weft" tune "$input" "fed.algorithm=$algorithm" "$(axis $algorithm)" "run.seed=$seed" "$@" \
+            "$weft" tune "$input" "fed.algorithm=$algorithm" ${axis:+"$axis"} "run.seed=$seed" "$@" \
                 -o "$dir/$algorithm-$seed.h5" --force >"$dir/$algorithm-$seed.txt"
     done
 done

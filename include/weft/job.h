@@ -127,25 +127,6 @@ weft_result weft_result_in(int k, double *arm);
  * to 0 and the log-probabilities to the job's. */
 void weft_result_begin(weft_result *res, const weft_job *job);
 
-#define WEFT_MAX_SCORES 8 /* of a task's table of scores */
-
-/* Scores of those that the samples of a part belong to, such as clients. */
-typedef struct weft_members {
-    int64_t n;
-    int64_t *number;   /* [n] among all */
-    const char **name; /* [n]; NULL: they have none */
-    double *count;     /* [n] predictions scored */
-    double *score;     /* [n][scores of the task's table]; NAN: not scored */
-} weft_members;
-
-/* Scores of weights on a part of the data. */
-typedef struct weft_scores {
-    double metric[WEFT_MAX_SCORES]; /* by the task's table; NAN: not scored */
-    double count;                   /* predictions scored */
-    const weft_members *members;    /* on the first rank; NULL: not told apart */
-} weft_scores;
-weft_scores weft_scores_none(void);
-
 /* ---- jobs that are done ---- */
 
 /* Real seconds of a unit: means over the ranks of the team. */

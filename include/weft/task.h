@@ -6,6 +6,7 @@
 
 #include "weft/data.h"
 #include "weft/job.h"
+#include "weft/scores.h"
 #include "weft/space.h"
 #include "weft/state.h"
 #include "weft/tensor.h"

@@ -5,6 +5,7 @@
 #include "weft/h5.h"
 #include "weft/job.h"
 #include "weft/sample.h"
+#include "weft/scores.h"
 
 /* Writes a row for each member into a group, of the test part, or of the validation part
  * where the former was not scored, and as attributes of the group what a row does not show:

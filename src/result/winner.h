@@ -4,6 +4,7 @@
 
 #include "weft/data.h"
 #include "weft/job.h"
+#include "weft/scores.h"
 #include "weft/tensor.h"
 
 /* Of weights in files. */

@@ -1,5 +1,6 @@
 /* Results of jobs, and the tables of what tasks measure. */
 #include "weft/job.h"
+#include "weft/scores.h"
 
 #include <math.h>
 #include <string.h>

@@ -86,6 +86,7 @@ weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evaluation, int64_
 {
     weft_arena *tmp = weft_arena_new();
     fed->work.tmp = tmp;
+    int worst = fed->score == FED_WORST;
     int64_t clients = fed->clients->n;
     int64_t m = evaluation->clients > 0 && evaluation->clients < clients
                     ? evaluation->clients
@@ -95,6 +96,7 @@ weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evaluation, int64_
     portion p = portion_new(fed, evaluation, mix->nblock, tmp);
     weft_members *members = members_new(fed, evaluation->members, m);
     weft_status st = WEFT_OK;
+    fed_client_result *all = WEFT_NEW(tmp, fed_client_result, worst ? m : 0);
     *out = (fed_score_sums){0};
     for (int64_t i = 0; i < m && st == WEFT_OK; i += PORTION) {
         int64_t n = m - i < PORTION ? m - i : PORTION;
@@ -109,10 +111,12 @@ weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evaluation, int64_
                           p.client, p.told);
         for (int64_t j = 0; j < n && st == WEFT_OK; j++) {
             fed_sums_add(fed, out, &p.told[j]);
+            if (worst) all[i + j] = p.told[j];
             st = member_add(fed, members, p.client[j].client, &p.told[j],
                             evaluation->personal);
         }
     }
+    if (st == WEFT_OK) fed_sums_worst(fed, out, worst ? m : 0, all, tmp);
     weft_arena_free(tmp);
     return st;
 }

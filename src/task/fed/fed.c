@@ -96,6 +96,10 @@ static weft_status check(const fed_task *fed)
                              "%s: no client has %s samples, and rounds need both train and "
                              "valid; pack it with another split",
                              data->path, weft_part_name[part]);
+    if (fed->score == FED_WORST && fed->select == FED_BOUND)
+        return weft_fail(WEFT_ECONF,
+                         "fed.select = bound needs an interval, which fed.score = worst10 "
+                         "has not; choose another of both");
     if (fed->eval_clients < 0 && (fed->select == FED_EVAL || fed->eval_every > 0))
         return weft_fail(WEFT_ECONF,
                          "fed.%s needs clients to evaluate, fed.eval_clients is -1 (none); "
@@ -382,8 +386,8 @@ static weft_status fed_step(void *self, const weft_job *job, int64_t unit,
         weft_mix mix = job->mix;
         mix.logp = res->logp;
         st = fed_evaluate(fed, &evaluation, job->trial, &mix, state->x, &eval);
-        row[FED_ROW_VALID_LOSS] = eval.loss[FED_BEFORE] / eval.v;
-        row[FED_ROW_VALID_ERROR] = eval.wrong[FED_BEFORE] / eval.v;
+        row[FED_ROW_VALID_LOSS] = eval.loss[FED_BEFORE] / eval.answered;
+        row[FED_ROW_VALID_ERROR] = eval.wrong[FED_BEFORE] / eval.answered;
     }
     if (st == WEFT_OK && last) fed_trial_result(fed, job, &trial, &eval);
     weft_arena_free(tmp);
@@ -411,12 +415,12 @@ static weft_status fed_score(void *self, const weft_job *job, const real *x, wef
     fed_score_sums sums;
     TRY(fed_evaluate(fed, &evaluation, job->trial, &job->mix, x, &sums));
     *out = weft_scores_none();
-    out->count = sums.v;
+    out->count = sums.answered;
     if (members->n > 0) out->members = members;
     for (int stage = FED_BEFORE; stage <= (evaluation.personal ? FED_AFTER : FED_BEFORE);
          stage++) {
-        out->metric[2 * stage] = sums.loss[stage] / sums.v;
-        out->metric[2 * stage + 1] = sums.wrong[stage] / sums.v;
+        out->metric[2 * stage] = sums.loss[stage] / sums.answered;
+        out->metric[2 * stage + 1] = sums.wrong[stage] / sums.answered;
     }
     return WEFT_OK;
 }

@@ -370,6 +370,7 @@ static void write_record(fed_task *fed, const cohort *c, fed_trial_state *trial,
         loss += result->train_loss;
         count += result->train_count;
     }
+    fed_sums_worst(fed, &seen, c->n, c->told, fed->work.tmp);
     fed_trial_enter(fed, trial, &seen);
     trial->head->train_loss += loss;
     trial->head->train_count += count;

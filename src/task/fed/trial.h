@@ -54,6 +54,11 @@ int fed_scores(const fed_task *fed, const weft_job *job, int stage);
 double fed_worst_score(const fed_task *fed);
 /* Adds the result of one client. */
 void fed_sums_add(const fed_task *fed, fed_score_sums *to, const fed_client_result *told);
+/* With fed.score = worst10, leaves of the sums that make the score only those of the tenth
+ * of told[n], at least one, with the worst scores; equal ones in their order. Scratch from
+ * tmp. */
+void fed_sums_worst(const fed_task *fed, fed_score_sums *sums, int64_t n,
+                    const fed_client_result *told, weft_arena *tmp);
 /* Mean score of the clients summed, NAN if there are none, and half the width of its 95 %
  * interval as an estimate for all clients; INFINITY if it cannot be estimated. For sums
  * over several rounds the interval is for the mean, over these rounds, of the scores that
