@@ -63,6 +63,7 @@ static weft_status apfl_turn(weft_visit *visit)
     return WEFT_OK;
 }
 
+extern const weft_algorithm weft_algorithm_apfl;
 const weft_algorithm weft_algorithm_apfl = {
     .kind = {"apfl", "a learnt mixture of own and common weights", sizeof(apfl_options),
              apfl_opts, NULL},

@@ -195,6 +195,7 @@ static void cpg_server(weft_gain *gain)
     weft_gain_step(gain);
 }
 
+extern const weft_algorithm weft_algorithm_cpg;
 const weft_algorithm weft_algorithm_cpg = {
     .kind = {"cpg", "tensors generated from an embedding of every client",
              sizeof(cpg_options), cpg_opts, NULL},

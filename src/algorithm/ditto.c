@@ -59,6 +59,7 @@ static weft_status ditto_turn(weft_visit *visit)
     return WEFT_OK;
 }
 
+extern const weft_algorithm weft_algorithm_ditto;
 const weft_algorithm weft_algorithm_ditto = {
     .kind = {"ditto", "own models pulled towards the server's weights",
              sizeof(ditto_options), ditto_opts, NULL},

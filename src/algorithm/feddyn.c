@@ -60,6 +60,7 @@ static void feddyn_server(weft_gain *gain)
     weft_gain_step(gain);
 }
 
+extern const weft_algorithm weft_algorithm_feddyn;
 const weft_algorithm weft_algorithm_feddyn = {
     .kind = {"feddyn", "a dynamic regulariser of every client", sizeof(feddyn_options),
              feddyn_opts, NULL},

@@ -23,6 +23,7 @@ static void fednova_server(weft_gain *gain)
     weft_gain_step(gain);
 }
 
+extern const weft_algorithm weft_algorithm_fednova;
 const weft_algorithm weft_algorithm_fednova = {
     .kind = {"fednova", "changes divided by the client's steps, then averaged", 1,
              no_options, NULL},

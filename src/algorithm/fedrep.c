@@ -124,6 +124,7 @@ static weft_status fedrep_turn(weft_visit *visit)
     return WEFT_OK;
 }
 
+extern const weft_algorithm weft_algorithm_fedper;
 const weft_algorithm weft_algorithm_fedper = {
     .kind = {"fedper", "own layers, trained together with the common body",
              sizeof(split_options), fedper_opts, NULL},
@@ -133,6 +134,7 @@ const weft_algorithm weft_algorithm_fedper = {
     .own = split_own,
     .turn = fedper_turn};
 
+extern const weft_algorithm weft_algorithm_fedrep;
 const weft_algorithm weft_algorithm_fedrep = {
     .kind = {"fedrep", "own layers, trained before the common body", sizeof(split_options),
              fedrep_opts, NULL},

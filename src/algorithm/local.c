@@ -39,6 +39,7 @@ static void local_server(weft_gain *gain)
     (void)gain; /* its weights stay as they were */
 }
 
+extern const weft_algorithm weft_algorithm_local;
 const weft_algorithm weft_algorithm_local = {
     .kind = {"local", "every client trains alone", 1, no_options, NULL},
     .amounts = local_amounts,

@@ -71,6 +71,7 @@ static void scaffold_server(weft_gain *gain)
     weft_gain_step(gain);
 }
 
+extern const weft_algorithm weft_algorithm_scaffold;
 const weft_algorithm weft_algorithm_scaffold = {
     .kind = {"scaffold", "control variates against the drift of clients", 1, no_options,
              NULL},
