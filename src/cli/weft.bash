@@ -33,7 +33,8 @@ _weft()
     local command=${COMP_WORDS[1]} words=
     COMPREPLY=()
     case $COMP_CWORD,$prev,$command,$cur in
-    1,*) words='pack tune resume eval export report info list doctor --version --help' ;;
+    1,*) words='pack tune resume eval export report info list doctor help --version --help' ;;
+    2,*,help,*) words='pack tune resume eval export report info list doctor' ;;
     *,-o,* | *,--output,*) _weft_files "$cur" .h5 ;;
     *,pack,-* | *,export,-*) words='-o --output --force --help' ;;
     *,tune,-*) words='-o --output --plan --force --help' ;;
