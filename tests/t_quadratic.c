@@ -137,21 +137,21 @@ static void federate(const weft_algorithm *algorithm, void *options, double *x)
         real delta[D];
         for (int i = 0; i < D; i++) delta[i] = (real)change[i];
         for (int i = 0; i < MOST; i++) sums[i] = ldexp(sums[i], -scale) / N;
-        weft_gain gain = {.n = D,
-                          .options = options,
-                          .x = weights,
-                          .shared = shared,
-                          .delta = delta,
-                          .sums = sums,
-                          .averaged = N,
-                          .divisor = 1,
-                          .clients = N,
-                          .server = &server,
-                          .round = round};
+        weft_aggregate aggregate = {.n = D,
+                                    .options = options,
+                                    .x = weights,
+                                    .shared = shared,
+                                    .delta = delta,
+                                    .sums = sums,
+                                    .averaged = N,
+                                    .divisor = 1,
+                                    .clients = N,
+                                    .server = &server,
+                                    .round = round};
         if (algorithm->server)
-            algorithm->server(&gain);
+            algorithm->server(&aggregate);
         else
-            weft_gain_step(&gain);
+            weft_aggregate_step(&aggregate);
     }
     for (int i = 0; i < D; i++) x[i] = (double)weights[i];
 }

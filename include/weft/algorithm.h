@@ -58,7 +58,7 @@ struct weft_visit {
 };
 
 /* What the server has after a round. */
-typedef struct weft_gain {
+typedef struct weft_aggregate {
     int64_t n;           /* weights */
     const void *options; /* the algorithm's, of the trial */
     real *x;             /* [n] weights: in, out */
@@ -71,13 +71,13 @@ typedef struct weft_gain {
     const weft_server *server;
     int64_t round; /* number of steps that the server has made before */
     real *slots;   /* vectors of its optimizer */
-} weft_gain;
+} weft_aggregate;
 
 /* Numbers that an algorithm needs, of a network of n weights. */
 typedef struct weft_amounts {
     int64_t kept;    /* that a client keeps */
     int64_t shared;  /* of the server, beside the weights */
-    int64_t sums;    /* of weft_gain.sums */
+    int64_t sums;    /* of weft_aggregate.sums */
     int64_t spare;   /* of weft_visit.spare */
     double down, up; /* numbers that a client receives and sends in a round */
     double epochs;   /* passes over its samples */
@@ -93,9 +93,9 @@ typedef struct weft_algorithm {
     weft_status (*setup)(void *self, int ntensor, const weft_tensor *tensor);
     /* Changes *out, which is set as for FedAvg. NULL: so it stays. */
     void (*amounts)(const void *self, int64_t n, int epochs, weft_amounts *out);
-    /* gain->shared before the first round, from gain->x; zeros on entry. NULL: so they
-     * stay. */
-    void (*start)(weft_gain *gain, uint64_t seed);
+    /* aggregate->shared before the first round, from aggregate->x; zeros on entry. NULL: so
+     * they stay. */
+    void (*start)(weft_aggregate *aggregate, uint64_t seed);
     /* visit->kept before the client's first turn. NULL: zeros. */
     void (*first)(weft_visit *visit);
     /* visit->w = the client's model before its turn. NULL: the server's weights. */
@@ -104,20 +104,20 @@ typedef struct weft_algorithm {
     /* By what the client's change is divided before it is averaged; depends on options and
      * steps only. NULL: 1. */
     double (*divisor)(const weft_visit *visit);
-    /* Adds the client's part of weft_gain.sums, times `weight`, by weft_exact_add to
+    /* Adds the client's part of weft_aggregate.sums, times `weight`, by weft_exact_add to
      * sums[sums]; `bound`: no number of this part is larger, if none of `change` is larger
      * than max_change. It may depend on what the client received and keeps. NULL: there are
      * no sums. */
     void (*add)(const weft_visit *visit, real weight, int scale, double *sums);
     double (*bound)(const weft_visit *visit, double max_change);
     /* The server's step. NULL: weft_server_step by the mean change. */
-    void (*server)(weft_gain *gain);
+    void (*server)(weft_aggregate *aggregate);
 } weft_algorithm;
 
 /* ---- what several share ---- */
 
-/* The step of weft_server_step by gain->delta. */
-void weft_gain_step(weft_gain *gain);
+/* The step of weft_server_step by aggregate->delta. */
+void weft_aggregate_step(weft_aggregate *aggregate);
 /* Sets part[ntensor] to 1 for the tensors that `names` lists with commas between them:
  * "last" (those of the last layer, whose names begin like the last tensor's), "all",
  * "none", or names; *n: their numbers in all. ECONF names section and key. */

@@ -87,14 +87,14 @@ static double scale_of(int64_t n, const real *w)
 }
 
 /* shared: W, column by column. Its columns are uniform, or the network's weights. */
-static void cpg_start(weft_gain *gain, uint64_t seed)
+static void cpg_start(weft_aggregate *aggregate, uint64_t seed)
 {
-    const cpg_options *cpg = gain->options;
-    real *first = gain->shared;
-    take(cpg, gain->x, first);
+    const cpg_options *cpg = aggregate->options;
+    real *first = aggregate->shared;
+    take(cpg, aggregate->x, first);
     double most = sqrt(3) * cpg->spread * scale_of(cpg->n, first);
     for (int m = cpg->size - 1; m >= 0; m--) {
-        real *column = gain->shared + m * cpg->n;
+        real *column = aggregate->shared + m * cpg->n;
         if (!cpg->bias) memmove(column, first, (size_t)cpg->n * sizeof *column);
         for (int64_t i = 0; cpg->bias && i < cpg->n; i++) {
             weft_rng4 rng = weft_rng_at(seed, WEFT_RNG_WEIGHTS, (uint64_t)1 << 32,
@@ -187,12 +187,13 @@ static double cpg_bound(const weft_visit *visit, double max_change)
     return max_change * most;
 }
 
-static void cpg_server(weft_gain *gain)
+static void cpg_server(weft_aggregate *aggregate)
 {
-    const cpg_options *cpg = gain->options;
+    const cpg_options *cpg = aggregate->options;
     int64_t n = cpg->n * cpg->size;
-    for (int64_t i = 0; i < n; i++) gain->shared[i] += (real)cpg->lr * (real)gain->sums[i];
-    weft_gain_step(gain);
+    for (int64_t i = 0; i < n; i++)
+        aggregate->shared[i] += (real)cpg->lr * (real)aggregate->sums[i];
+    weft_aggregate_step(aggregate);
 }
 
 extern const weft_algorithm weft_algorithm_cpg;

@@ -46,18 +46,18 @@ static weft_status feddyn_turn(weft_visit *visit)
     return WEFT_OK;
 }
 
-static void feddyn_server(weft_gain *gain)
+static void feddyn_server(weft_aggregate *aggregate)
 {
-    const feddyn_options *dyn = gain->options;
-    real *s = gain->shared;
-    double share = gain->averaged / gain->clients;
-    for (int64_t i = 0; i < gain->n; i++) {
-        double delta = (double)gain->delta[i];
+    const feddyn_options *dyn = aggregate->options;
+    real *s = aggregate->shared;
+    double share = aggregate->averaged / aggregate->clients;
+    for (int64_t i = 0; i < aggregate->n; i++) {
+        double delta = (double)aggregate->delta[i];
         double sum = (double)s[i] - dyn->alpha * share * delta;
         s[i] = (real)sum;
-        gain->delta[i] = (real)(delta - sum / dyn->alpha);
+        aggregate->delta[i] = (real)(delta - sum / dyn->alpha);
     }
-    weft_gain_step(gain);
+    weft_aggregate_step(aggregate);
 }
 
 extern const weft_algorithm weft_algorithm_feddyn;

@@ -17,10 +17,11 @@ static double fednova_divisor(const weft_visit *visit)
     return (steps - rho * (1 - pow(rho, steps)) / (1 - rho)) / (1 - rho);
 }
 
-static void fednova_server(weft_gain *gain)
+static void fednova_server(weft_aggregate *aggregate)
 {
-    for (int64_t i = 0; i < gain->n; i++) gain->delta[i] *= (real)gain->divisor;
-    weft_gain_step(gain);
+    for (int64_t i = 0; i < aggregate->n; i++)
+        aggregate->delta[i] *= (real)aggregate->divisor;
+    weft_aggregate_step(aggregate);
 }
 
 extern const weft_algorithm weft_algorithm_fednova;

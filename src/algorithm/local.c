@@ -34,9 +34,9 @@ static weft_status local_turn(weft_visit *visit)
     return WEFT_OK;
 }
 
-static void local_server(weft_gain *gain)
+static void local_server(weft_aggregate *aggregate)
 {
-    (void)gain; /* its weights stay as they were */
+    (void)aggregate; /* its weights stay as they were */
 }
 
 extern const weft_algorithm weft_algorithm_local;

@@ -62,13 +62,13 @@ static double scaffold_bound(const weft_visit *visit, double max_change)
     return max_change * inverse(visit);
 }
 
-static void scaffold_server(weft_gain *gain)
+static void scaffold_server(weft_aggregate *aggregate)
 {
-    real *c = gain->shared;
-    double share = gain->averaged / gain->clients;
-    for (int64_t i = 0; i < gain->n; i++)
-        c[i] = (real)((double)c[i] + share * (gain->sums[i] - (double)c[i]));
-    weft_gain_step(gain);
+    real *c = aggregate->shared;
+    double share = aggregate->averaged / aggregate->clients;
+    for (int64_t i = 0; i < aggregate->n; i++)
+        c[i] = (real)((double)c[i] + share * (aggregate->sums[i] - (double)c[i]));
+    weft_aggregate_step(aggregate);
 }
 
 extern const weft_algorithm weft_algorithm_scaffold;

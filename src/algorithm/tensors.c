@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-void weft_gain_step(weft_gain *gain)
+void weft_aggregate_step(weft_aggregate *aggregate)
 {
-    weft_server_step(gain->server, gain->round, gain->n, gain->x, gain->delta, gain->slots);
+    weft_server_step(aggregate->server, aggregate->round, aggregate->n, aggregate->x,
+                     aggregate->delta, aggregate->slots);
 }
 
 static int64_t numbers_of(const weft_tensor *tensor)

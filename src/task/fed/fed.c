@@ -314,11 +314,11 @@ static void fed_start(const void *self, const weft_job *job, weft_state *state)
     const fed_task *fed = self;
     (void)job;
     fed->net->init(fed->model, fed->env.seed, state->x);
-    weft_gain gain = {.n = fed->nweight,
-                      .options = fed->special,
-                      .x = state->x,
-                      .shared = state->x + fed->at.shared};
-    if (fed->algorithm->start) fed->algorithm->start(&gain, fed->env.seed);
+    weft_aggregate aggregate = {.n = fed->nweight,
+                                .options = fed->special,
+                                .x = state->x,
+                                .shared = state->x + fed->at.shared};
+    if (fed->algorithm->start) fed->algorithm->start(&aggregate, fed->env.seed);
     fed_trial_start(state);
 }
 

@@ -244,22 +244,22 @@ static void move_server(fed_task *fed, const cohort *c, fed_trial_state *trial,
     void *special = c->client[0].special; /* it is not needed any more */
     memcpy(special, fed->special, fed->algorithm->kind.size);
     weft_space_put(fed->env.space, c->mix.conf, &fed->algorithm->kind, special);
-    weft_gain gain = {.n = fed->nweight,
-                      .options = special,
-                      .x = trial->x,
-                      .shared = trial->x + at->shared,
-                      .delta = delta,
-                      .sums = (const double *)(const void *)(wire + fed->nweight),
-                      .averaged = (double)averaged,
-                      .divisor = divisor / weight,
-                      .clients = (double)fed->clients->n,
-                      .server = &server,
-                      .round = (int64_t)trial->head->steps,
-                      .slots = trial->x + at->slots};
+    weft_aggregate aggregate = {.n = fed->nweight,
+                                .options = special,
+                                .x = trial->x,
+                                .shared = trial->x + at->shared,
+                                .delta = delta,
+                                .sums = (const double *)(const void *)(wire + fed->nweight),
+                                .averaged = (double)averaged,
+                                .divisor = divisor / weight,
+                                .clients = (double)fed->clients->n,
+                                .server = &server,
+                                .round = (int64_t)trial->head->steps,
+                                .slots = trial->x + at->slots};
     if (fed->algorithm->server)
-        fed->algorithm->server(&gain);
+        fed->algorithm->server(&aggregate);
     else
-        weft_gain_step(&gain);
+        weft_aggregate_step(&aggregate);
     if (fed->net->project) fed->net->project(fed->model, trial->x);
     trial->head->steps++;
 }
