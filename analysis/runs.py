@@ -103,9 +103,11 @@ class Run:
             self.busy = dict(f["timeline"].attrs) if "timeline" in f else {}
             self.winner = {k: text(v) if isinstance(v, (bytes, str)) else v
                            for k, v in f["winner"].attrs.items()} if "winner" in f else {}
-            tensors = f["winner/tensors"][:] if "winner/tensors" in f else ()
-            # Of a network: a network's last tensor is the bias of its classes.
-            self.classes = f["winner/state"][text(tensors[-1])].size if len(tensors) else 0
+            tensors = [text(t) for t in f["winner/tensors"][:]] if "winner/tensors" in f else []
+            # What servers and clients of a federation keep stands behind the network, whose last
+            # tensor is the bias of its classes.
+            tensors = [t for t in tensors if t not in ("server.state", "clients.state")]
+            self.classes = f["winner/state"][tensors[-1]].size if tensors else 0
         self.unfinished = self.attr.get("unfinished", "")
         if self.unfinished:
             self.winner = self.best_so_far()

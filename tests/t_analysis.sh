@@ -79,6 +79,9 @@ for seed in 1 2; do
             fed.eval_every=2 fed.eval_clients=0 device.sample_seconds=1 "$how" && set -- "$@" "$tmp/runs/$how-$seed.h5"
     done
 done
+"$python" analysis/clients.py "$tmp/runs/fed.h5" -o "$tmp/each" --local "$tmp/runs/fed.h5" >"$tmp/out" 2>"$tmp/log" &&
+    grep -q '^fedavg *1 seeds  error .* worse than alone 0 %$' "$tmp/out" && [ -s "$tmp/each.png" ] && [ -s "$tmp/each.csv" ]
+result $? "clients of a federation are drawn from best served to worst"
 "$python" analysis/federated.py "$@" "$tmp/runs/fed.h5" -o "$tmp/methods" >"$tmp/out" 2>"$tmp/log" &&
     grep -q '^9 runs, 5 methods' "$tmp/out" && [ "$(cut -d , -f 1,2 "$tmp/methods.csv" | tr '\n' ';')" = \
     'method,seeds;FedAvg: client.mu=0,2;FedAvg: client.mu=0.5,2;FedAvg: server.optimizer=adam,2;scaffold,2;random search,1;' ]
