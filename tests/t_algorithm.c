@@ -310,6 +310,52 @@ static void test_turns(toy *t)
     ok(never > 0, "some client was never drawn");
 }
 
+/* Clients kept out of training are never drawn, and are scored apart after full-batch
+ * passes; which they are is told by the turns of a federation of the same seed. */
+static void test_new(toy *t)
+{
+    enum { MANY = 40, PASSES = 3 };
+    const char *out = "new_clients = 0.4\nnew_epochs = 3\n";
+    stand *ditto = trained(t, options("ditto", 2, usual, out), 1, MANY);
+    stand *avg = trained(t, options("fedavg", 2, "lr = 0.1\nbatch = 50\n", out), 1, 3);
+    double w[W], before = 0, after = 0, n = 0;
+    int fresh = 0;
+    wide(avg->state.x, w);
+    for (int c = 0; c < N; c++) {
+        if (kept(ditto, c, W + 1, 0)[-1] > 0) continue;
+        double own[W];
+        memcpy(own, w, sizeof own);
+        for (int pass = 0; pass < PASSES; pass++) full_step(t, c, 0.1, own);
+        sums first = part_score(t, c, WEFT_TEST, w),
+             last = part_score(t, c, WEFT_TEST, own);
+        before += first.loss;
+        after += last.loss;
+        n += first.n;
+        fresh++;
+    }
+    weft_scores told;
+    weft_status st = fed->score(avg->self, &avg->job, avg->state.x, WEFT_TEST, &told);
+    weft_check(st == WEFT_OK, "%s", weft_error());
+    ok(fresh > 0 && fresh < N, "%d of %d clients are new, and never drawn", fresh, N);
+    is_near(score_of(fed, &told, "new_loss"), before / n, 1e-6, "they are scored apart");
+    is_near(score_of(fed, &told, "adapted_loss"), after / n, 1e-6,
+            "and after their passes");
+}
+
+/* What a new client learns of cpg is its embedding: its model is b + W v. */
+static void test_adapt(toy *t)
+{
+    const char *few = options("cpg", 2, usual,
+                              "new_clients = 0.4\nnew_epochs = 1\n[cpg]\ngenerate = all\n"
+                              "size = 2\nlr_embedding = 0\n");
+    stand *s = trained(t, few, 1, 3);
+    weft_scores told;
+    weft_status st = fed->score(s->self, &s->job, s->state.x, WEFT_TEST, &told);
+    weft_check(st == WEFT_OK, "%s", weft_error());
+    is_near(score_of(fed, &told, "adapted_loss"), score_of(fed, &told, "new_loss"), 1e-6,
+            "with an embedding that does not move a new client's model stays");
+}
+
 static void test_refused(toy *t, const char *text, const char *word)
 {
     stand s;
@@ -331,6 +377,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < (int)(sizeof algorithms / sizeof *algorithms); i++)
         test_same(t, algorithms[i]);
     test_turns(t);
+    test_new(t);
+    test_adapt(t);
     test_refused(t, with("ditto", "replacement = yes\n"), "fed.replacement");
     test_refused(t, with("fedper", "[fedper]\nown = fc9\n"), "fc1.weight");
     test_refused(t, with("cpg", "[cpg]\ngenerate = none\n"), "cpg.generate");

@@ -101,6 +101,9 @@ typedef struct weft_algorithm {
     /* visit->w = the client's model before its turn. NULL: the server's weights. */
     void (*own)(weft_visit *visit);
     weft_status (*turn)(weft_visit *visit); /* WEFT_STOP */
+    /* The turn of a client that takes no part in training and is to be scored, of
+     * visit->epochs. NULL: `turn`, or what FedAvg does. WEFT_STOP. */
+    weft_status (*adapt)(weft_visit *visit);
     /* By what the client's change is divided before it is averaged; depends on options and
      * steps only. NULL: 1. */
     double (*divisor)(const weft_visit *visit);

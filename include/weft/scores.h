@@ -2,17 +2,18 @@
 #ifndef WEFT_SCORES_H
 #define WEFT_SCORES_H
 
-#include <stdint.h>
+#include "weft/job.h"
 
 #define WEFT_MAX_SCORES 8 /* of a task's table of scores */
 
 /* Scores of those that the samples of a part belong to, such as clients. */
 typedef struct weft_members {
+    const weft_metric *table; /* of their scores */
     int64_t n;
     int64_t *number;   /* [n] among all */
     const char **name; /* [n]; NULL: they have none */
     double *count;     /* [n] predictions scored */
-    double *score;     /* [n][scores of the task's table]; NAN: not scored */
+    double *score;     /* [n][rows of the table]; NAN: not scored */
 } weft_members;
 
 /* Scores of weights on a part of the data. */

@@ -168,6 +168,16 @@ static weft_status cpg_turn(weft_visit *visit)
     return WEFT_OK;
 }
 
+/* Only the embedding learns, in turns of one pass each; the model is what it generates. */
+static weft_status cpg_adapt(weft_visit *visit)
+{
+    int turns = visit->epochs;
+    visit->epochs = 1;
+    for (int i = 0; i < turns && !visit->diverged; i++) TRY(cpg_turn(visit));
+    cpg_own(visit);
+    return WEFT_OK;
+}
+
 /* The outer product of change and embedding, column by column. */
 static void cpg_add(const weft_visit *visit, real weight, int scale, double *sums)
 {
@@ -206,6 +216,7 @@ const weft_algorithm weft_algorithm_cpg = {
     .first = cpg_first,
     .own = cpg_own,
     .turn = cpg_turn,
+    .adapt = cpg_adapt,
     .add = cpg_add,
     .bound = cpg_bound,
     .server = cpg_server};

@@ -13,18 +13,19 @@ static int rising(const void *left, const void *right)
 }
 
 /* Column of the last error that all members have; -1: none. */
-static int error_column(const weft_members *members, const weft_metric *table)
+static int error_column(const weft_members *members)
 {
+    const weft_metric *table = members->table;
     int columns = weft_metrics_count(table);
     for (int i = columns - 1; i >= 0; i--)
         if (weft_metric_is_share(&table[i]) && !isnan(members->score[i])) return i;
     return -1;
 }
 
-static weft_status put_spread(weft_h5 *file, const char *group, const weft_members *members,
-                              const weft_metric *table)
+static weft_status put_spread(weft_h5 *file, const char *group, const weft_members *members)
 {
-    int columns = weft_metrics_count(table), at = error_column(members, table);
+    const weft_metric *table = members->table;
+    int columns = weft_metrics_count(table), at = error_column(members);
     int64_t n = members->n, tenth = (n + 9) / 10;
     if (at < 0) return WEFT_OK;
     double *x = WEFT_NEW(file->mem, double, n), sum = 0, worst = 0, best = 0, square = 0;
@@ -44,7 +45,7 @@ static weft_status put_spread(weft_h5 *file, const char *group, const weft_membe
     return weft_h5_put_num(file, group, "std_error", sqrt(square / (double)n));
 }
 
-weft_status weft_members_put(weft_h5 *file, const char *group, const weft_metric *table,
+weft_status weft_members_put(weft_h5 *file, const char *group,
                              const weft_scores score[WEFT_NPART])
 {
     int part = score[WEFT_TEST].members ? WEFT_TEST : WEFT_VALID;
@@ -59,7 +60,7 @@ weft_status weft_members_put(weft_h5 *file, const char *group, const weft_metric
                               members->name, members->n, "in the data"));
     TRY(weft_h5_put(file, weft_arena_text(file->mem, "%s/count", path), WEFT_H5_F64, 1,
                     &members->n, members->count, 0, "predictions scored", "count"));
-    TRY(weft_put_table(file, group, "scores", table, members->score, members->n));
+    TRY(weft_put_table(file, group, "scores", members->table, members->score, members->n));
     TRY(weft_h5_put_attr(file, path, "part", weft_part_name[part]));
-    return put_spread(file, path, members, table);
+    return put_spread(file, path, members);
 }

@@ -13,7 +13,6 @@
  * std_error, of the column `error_column`, the last of the table's errors that was scored.
  * Nothing where there are no members. EFILE. */
 WEFT_CHECKED weft_status weft_members_put(weft_h5 *file, const char *group,
-                                          const weft_metric *table,
                                           const weft_scores score[WEFT_NPART]);
 
 #endif

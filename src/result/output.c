@@ -85,8 +85,7 @@ static weft_status put_winner(weft_h5 *file, const weft_outcome *outcome)
     memcpy(winner.tensor, outcome->tensor, sizeof winner.tensor);
     memcpy(winner.score, outcome->score, sizeof winner.score);
     TRY(weft_winner_put(&winner, file));
-    if (outcome->members)
-        TRY(weft_members_put(file, outcome->members, winner.scores, outcome->score));
+    if (outcome->members) TRY(weft_members_put(file, outcome->members, outcome->score));
     return outcome->grows ? weft_more_put(file, outcome) : WEFT_OK;
 }
 

@@ -19,18 +19,29 @@ static int width_of(const weft_metric *metric)
     return n > WIDTH ? n : WIDTH;
 }
 
-static void print_score(const weft_metric *table, weft_part part, const weft_scores *scores)
+/* 1 if some part has that score. */
+static int is_shown(const weft_scores score[WEFT_NPART], int column)
+{
+    for (int p = 0; p < WEFT_NPART; p++)
+        if (!isnan(score[p].metric[column])) return 1;
+    return 0;
+}
+
+static void print_part(const weft_metric *table, const weft_scores score[WEFT_NPART],
+                       int part)
 {
     weft_arena *tmp = weft_arena_new();
-    printf("%-6s %10.0f", weft_part_name[part], scores->count);
+    printf("%-6s %10.0f", weft_part_name[part], score[part].count);
     for (int i = 0; table && table[i].name; i++) {
+        double x = score[part].metric[i];
         int width = width_of(&table[i]), share = weft_metric_is_share(&table[i]);
-        if (isnan(scores->metric[i]))
+        if (!is_shown(score, i)) continue;
+        if (isnan(x))
             printf(" %*s", width, "-");
         else if (share)
-            printf(" %*.3f", width, 100 * scores->metric[i]);
+            printf(" %*.3f", width, 100 * x);
         else
-            printf(" %*s", width, weft_loss_show(scores->metric[i], 6, tmp));
+            printf(" %*s", width, weft_loss_show(x, 6, tmp));
     }
     printf("\n");
     weft_arena_free(tmp);
@@ -46,17 +57,17 @@ static void print_unknown(const weft_unknown *unknown)
         100 * (double)unknown->tokens / (double)unknown->all_tokens);
 }
 
-static void print_titles(const weft_run *r, const weft_winner *winner, const char *run,
-                         const weft_unknown *unknown)
+static void print_scores(const weft_run *r, const weft_scores score[WEFT_NPART])
 {
     const weft_metric *table = r->task->scores;
-    printf("%s: %s\non %s\n", run, winner->text, r->data.path);
-    print_unknown(unknown);
     printf("%-6s %10s", "part", "scored");
     for (int i = 0; table && table[i].name; i++)
-        printf(" %*s", width_of(&table[i]),
-               table[i].title ? table[i].title : table[i].name);
+        if (is_shown(score, i))
+            printf(" %*s", width_of(&table[i]),
+                   table[i].title ? table[i].title : table[i].name);
     printf("\n");
+    for (int p = 0; p < WEFT_NPART; p++)
+        if (r->data.part[p].total > 0) print_part(table, score, p);
 }
 
 static weft_status score_all(weft_run *r, const weft_winner *winner, const char *run)
@@ -72,13 +83,15 @@ static weft_status score_all(weft_run *r, const weft_winner *winner, const char 
     weft_unknown unknown;
     TRY(weft_winner_state(r, winner, run, &job, &state, &unknown));
     int root = r->world->rank == 0;
-    if (root) print_titles(r, winner, run, &unknown);
+    if (root) printf("%s: %s\non %s\n", run, winner->text, r->data.path);
+    if (root) print_unknown(&unknown);
+    weft_scores score[WEFT_NPART];
     for (int p = 0; p < WEFT_NPART; p++) {
+        score[p] = weft_scores_none();
         if (r->data.part[p].total == 0) continue;
-        weft_scores scores;
-        TRY(r->task->score(r->task_self, &job, state.x, (weft_part)p, &scores));
-        if (root) print_score(r->task->scores, (weft_part)p, &scores);
+        TRY(r->task->score(r->task_self, &job, state.x, (weft_part)p, &score[p]));
     }
+    if (root) print_scores(r, score);
     return WEFT_OK;
 }
 

@@ -7,6 +7,26 @@
 #include <math.h>
 #include <string.h>
 
+/* ---- who takes part ---- */
+
+void fed_divide(fed_task *fed)
+{
+    int64_t n = fed->clients->n;
+    weft_arena *mem = fed->env.mem;
+    fed->old = (fed_group){.n = n};
+    fed->fresh = (fed_group){0};
+    if (!(fed->new_share > 0)) return;
+    fed->old = (fed_group){.client = WEFT_NEW(mem, int64_t, n)};
+    fed->fresh.client = WEFT_NEW(mem, int64_t, n);
+    for (int64_t c = 0; c < n; c++) {
+        weft_rng4 rng =
+            weft_rng_at(fed->env.seed, WEFT_RNG_COHORT, UINT64_MAX, (uint64_t)c, 0);
+        fed_group *group =
+            weft_rng_unit(rng.v[0]) < fed->new_share ? &fed->fresh : &fed->old;
+        group->client[group->n++] = c;
+    }
+}
+
 /* ---- drawing ---- */
 
 /* A permutation of 0, 1 ... n-1 after some swaps, as a hash table that stores only the
@@ -40,9 +60,10 @@ static shuffled shuffled_new(int64_t m, weft_arena *tmp)
 
 /* Without replacement: the first m of a Fisher-Yates shuffle, so that a larger cohort
  * begins with the smaller one. */
-void fed_draw(const fed_task *fed, uint64_t round, int64_t n, int64_t m, int replacement,
-              int64_t *client, weft_arena *tmp)
+void fed_draw(const fed_task *fed, const fed_group *group, uint64_t round, int64_t m,
+              int replacement, int64_t *client, weft_arena *tmp)
 {
+    int64_t n = group->n;
     size_t mark = weft_arena_mark(tmp);
     shuffled s = shuffled_new(replacement ? 0 : m, tmp);
     for (int64_t i = 0; i < m; i++) {
@@ -57,6 +78,7 @@ void fed_draw(const fed_task *fed, uint64_t round, int64_t n, int64_t m, int rep
         *drawn = *at_place(&s, i);
     }
     weft_arena_reset(tmp, mark);
+    for (int64_t i = 0; group->client && i < m; i++) client[i] = group->client[client[i]];
     weft_client_fetch(fed->clients, m, client);
 }
 

@@ -4,10 +4,13 @@
 
 #include "fed.h"
 
-/* Draws m of n clients into client[m], with replacement or (m <= n) without, keyed by
- * `round`. */
-void fed_draw(const fed_task *fed, uint64_t round, int64_t n, int64_t m, int replacement,
-              int64_t *client, weft_arena *tmp);
+/* The clients that fed.new_clients keeps out of training, keyed by seed and client, and the
+ * others, into fed->fresh and fed->old. */
+void fed_divide(fed_task *fed);
+/* Draws m clients of a group into client[m], with replacement or (m <= group->n) without,
+ * keyed by `round`. */
+void fed_draw(const fed_task *fed, const fed_group *group, uint64_t round, int64_t m,
+              int replacement, int64_t *client, weft_arena *tmp);
 /* Assigns a rank to each client that is not lost: the most expensive first, each to
  * the rank with the least work so far. */
 void fed_deal(const fed_task *fed, const fed_turn *turn, int64_t n, fed_client *client,

@@ -43,6 +43,7 @@ static portion portion_new(const fed_task *fed, const fed_evaluation *evaluation
                               .train = evaluation->personal,
                               .after = evaluation->personal,
                               .part = evaluation->part,
+                              .fresh = evaluation->fresh,
                               .most = fed->worst},
                      .client = fed_clients_new(fed, PORTION, tmp),
                      .told = WEFT_NEW(tmp, fed_client_result, PORTION),
@@ -55,10 +56,11 @@ static weft_members *members_new(fed_task *fed, weft_members *members, int64_t n
     weft_arena *mem = fed->env.mem;
     if (!members || fed->env.team->rank > 0) return NULL;
     *members = (weft_members){
+        .table = fed_client_table,
         .number = WEFT_NEW(mem, int64_t, n),
         .name = fed->clients->named ? WEFT_NEW(mem, const char *, n) : NULL,
         .count = WEFT_NEW(mem, double, n),
-        .score = WEFT_NEW(mem, double, n *weft_metrics_count(fed_score_table))};
+        .score = WEFT_NEW(mem, double, n *weft_metrics_count(fed_client_table))};
     return members;
 }
 
@@ -66,7 +68,7 @@ static weft_members *members_new(fed_task *fed, weft_members *members, int64_t n
 static weft_status member_add(const fed_task *fed, weft_members *members, int64_t client,
                               const fed_client_result *told, int personal)
 {
-    int columns = weft_metrics_count(fed_score_table);
+    int columns = weft_metrics_count(fed_client_table);
     if (!members || !(told->count > 0)) return WEFT_OK;
     int64_t i = members->n++;
     members->number[i] = client;
@@ -87,12 +89,13 @@ weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evaluation, int64_
     weft_arena *tmp = weft_arena_new();
     fed->work.tmp = tmp;
     int worst = fed->score == FED_WORST;
-    int64_t clients = fed->clients->n;
+    const fed_group *group = evaluation->fresh ? &fed->fresh : &fed->old;
+    int64_t clients = group->n;
     int64_t m = evaluation->clients > 0 && evaluation->clients < clients
                     ? evaluation->clients
                     : clients;
     int64_t *drawn = m < clients ? WEFT_NEW(tmp, int64_t, m) : NULL;
-    if (drawn) fed_draw(fed, FED_EVALUATION, clients, m, 0, drawn, tmp);
+    if (drawn) fed_draw(fed, group, FED_EVALUATION, m, 0, drawn, tmp);
     portion p = portion_new(fed, evaluation, mix->nblock, tmp);
     weft_members *members = members_new(fed, evaluation->members, m);
     weft_status st = WEFT_OK;
@@ -101,9 +104,12 @@ weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evaluation, int64_
     for (int64_t i = 0; i < m && st == WEFT_OK; i += PORTION) {
         int64_t n = m - i < PORTION ? m - i : PORTION;
         for (int64_t j = 0; j < n; j++) {
-            int64_t client = drawn ? drawn[i + j] : i + j;
+            int64_t client = drawn           ? drawn[i + j]
+                             : group->client ? group->client[i + j]
+                                             : i + j;
             p.client[j] = (fed_client){.client = client, .special = p.client[j].special};
             fed_pick(fed, mix, trial, FED_EVALUATION, client, p.pick, &p.client[j]);
+            if (evaluation->fresh) p.client[j].options.epochs = fed->new_epochs;
             fed_size(fed, &p.turn, &p.client[j]);
         }
         fed_deal(fed, &p.turn, n, p.client, tmp);

@@ -8,6 +8,7 @@
 typedef struct fed_evaluation {
     weft_part part;
     int64_t clients; /* number of clients; 0, or more than there are: all */
+    int fresh;       /* 1: of those kept out of training, after fed.new_epochs */
     int personal;    /* 1: clients are also scored after local training */
     int stops;       /* 1: tells of progress; WEFT_STOP when the run must stop, after the
                         client in hand */

@@ -84,12 +84,13 @@ static weft_status check(const fed_task *fed)
                          "with clients=N, or use task fmap",
                          data->path);
     if (fed->env.scoring) return WEFT_OK;
-    int64_t n = fed->clients->n;
-    if (!fed->replacement && fed->cohort > n)
+    int64_t n = fed->old.n;
+    if (n == 0 || (!fed->replacement && fed->cohort > n))
         return weft_fail(WEFT_ECONF,
-                         "fed.cohort = %lld, but %s has %lld clients; draw fewer, or set "
+                         "fed.cohort = %lld, but %s has %lld clients%s; draw fewer, or set "
                          "fed.replacement = yes",
-                         (long long)fed->cohort, data->path, (long long)n);
+                         (long long)fed->cohort, data->path, (long long)n,
+                         fed->fresh.n > 0 ? " without those of fed.new_clients" : "");
     for (int part = WEFT_TRAIN; part <= WEFT_VALID; part++)
         if (data->part[part].total == 0)
             return weft_fail(WEFT_EDATA,
@@ -187,6 +188,12 @@ static void measure(fed_task *fed)
     double each = fed_predictions(fed, 1);
     fed->all.sum = each * (double)clients->size[WEFT_VALID].total;
     fed->all.square = each * each * clients->size[WEFT_VALID].square;
+    for (int64_t i = 0; i < fed->fresh.n; i++) {
+        double v =
+            each * (double)weft_client_count(clients, fed->fresh.client[i], WEFT_VALID);
+        fed->all.sum -= v;
+        fed->all.square -= v * v;
+    }
 }
 
 static double batch_asked(const fed_task *fed)
@@ -227,7 +234,7 @@ static weft_status workspace_new(fed_task *fed)
     work->most = largest_batch(fed);
     TRY(check_memory(fed, (double)fed->nweight * (sizeof(double) + 3 * sizeof(real))));
     int64_t started = weft_device_started(&fed->device, fed->cohort,
-                                          fed->replacement ? INT64_MAX : fed->clients->n);
+                                          fed->replacement ? INT64_MAX : fed->old.n);
     work->w = WEFT_NEW(mem, real, fed->nweight);
     work->g = WEFT_NEW(mem, real, fed->nweight);
     work->velocity = WEFT_NEW(mem, real, fed->nweight);
@@ -261,6 +268,7 @@ static weft_status fed_setup(void *self, const weft_env *env)
     fed->env = *env;
     fed->asked = 0;
     fed->clients = env->data->clients ? env->data->clients : env->data->owners;
+    if (fed->clients) fed_divide(fed);
     TRY(check(fed));
     TRY(weft_conf_bind(env->conf, &fed_training_kind, &fed->client));
     TRY(weft_conf_bind(env->conf, &weft_server_kind, &fed->server));
@@ -402,6 +410,15 @@ static int fed_mixes(const void *self)
     return !fed->eval_mode;
 }
 
+/* Loss and error before and, if personal, after training. */
+static void put_scores(const fed_score_sums *sums, int personal, double *metric)
+{
+    for (int stage = FED_BEFORE; stage <= (personal ? FED_AFTER : FED_BEFORE); stage++) {
+        metric[2 * stage] = sums->loss[stage] / sums->answered;
+        metric[2 * stage + 1] = sums->wrong[stage] / sums->answered;
+    }
+}
+
 static weft_status fed_score(void *self, const weft_job *job, const real *x, weft_part part,
                              weft_scores *out)
 {
@@ -417,11 +434,13 @@ static weft_status fed_score(void *self, const weft_job *job, const real *x, wef
     *out = weft_scores_none();
     out->count = sums.answered;
     if (members->n > 0) out->members = members;
-    for (int stage = FED_BEFORE; stage <= (evaluation.personal ? FED_AFTER : FED_BEFORE);
-         stage++) {
-        out->metric[2 * stage] = sums.loss[stage] / sums.answered;
-        out->metric[2 * stage + 1] = sums.wrong[stage] / sums.answered;
-    }
+    put_scores(&sums, evaluation.personal, out->metric);
+    if (fed->fresh.n == 0) return WEFT_OK;
+    evaluation.members = NULL;
+    evaluation.clients = 0;
+    evaluation.fresh = evaluation.personal = 1;
+    TRY(fed_evaluate(fed, &evaluation, job->trial, &job->mix, x, &sums));
+    put_scores(&sums, 1, out->metric + FED_NEW_SCORES);
     return WEFT_OK;
 }
 

@@ -51,6 +51,8 @@ typedef struct fed_turn {
     weft_part part;           /* that is scored */
     int64_t cap;              /* largest number of samples scored; 0: all */
     double most;              /* a larger mean loss is replaced by this */
+    int fresh; /* 1: clients that are kept out of training: algorithms may treat them apart
+                */
 } fed_turn;
 
 /* The result of a turn; only doubles, so that ranks can exchange them bitwise. */
@@ -105,6 +107,12 @@ typedef struct fed_layout {
                               algorithm keeps; 0: nothing */
 } fed_layout;
 
+/* Clients that take part, or those that are new: numbers among those of the data. */
+typedef struct fed_group {
+    int64_t n;
+    int64_t *client; /* [n]; NULL: all clients of the data */
+} fed_group;
+
 typedef struct fed_task {
     const char *net_name, *algorithm_name;
     weft_word_keys words;
@@ -116,6 +124,9 @@ typedef struct fed_task {
     const weft_net *net;
     void *model;           /* the network's instance */
     weft_clients *clients; /* of the data: of a federation, or those that own documents */
+    double new_share;      /* of clients that are kept out of training */
+    int new_epochs;        /* passes over their samples before they are scored */
+    fed_group old, fresh;  /* clients that are trained; those that are kept out */
     const weft_algorithm *algorithm;
     void *special; /* its options */
     int64_t nweight;

@@ -46,11 +46,21 @@ const weft_metric fed_rows[] = {
      NULL},
     {0}};
 
+/* clang-format off */
+#define SCORES \
+    {"loss", "before local training: of the server's weights, or of own models", "loss", \
+     "loss"}, \
+    {"error", "share of wrong answers before local training", "1", "error %"}, \
+    {"personal_loss", "after local training", "loss", "personal loss"}, \
+    {"personal_error", "share of wrong answers after local training", "1", \
+     "personal error %"}
+/* clang-format on */
+
+const weft_metric fed_client_table[] = {SCORES, {0}};
 const weft_metric fed_score_table[] = {
-    {"loss", "before local training: of the server's weights, or of own models", "loss",
-     "loss"},
-    {"error", "share of wrong answers before local training", "1", "error %"},
-    {"personal_loss", "after local training", "loss", "personal loss"},
-    {"personal_error", "share of wrong answers after local training", "1",
-     "personal error %"},
+    SCORES,
+    {"new_loss", "of clients kept out of training, before they adapt", "loss", NULL},
+    {"new_error", "of clients kept out of training, before they adapt", "1", "new error %"},
+    {"adapted_loss", "of the same, after fed.new_epochs", "loss", NULL},
+    {"adapted_error", "of the same, after fed.new_epochs", "1", "adapted error %"},
     {0}};

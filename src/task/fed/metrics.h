@@ -31,6 +31,7 @@ enum {
     FED_ROW_VALID_LOSS,
     FED_ROW_VALID_ERROR
 };
-extern const weft_metric fed_metrics[], fed_rows[], fed_score_table[];
+enum { FED_NEW_SCORES = 4 }; /* the first score of new clients */
+extern const weft_metric fed_metrics[], fed_rows[], fed_score_table[], fed_client_table[];
 
 #endif

@@ -45,6 +45,13 @@ const weft_opt fed_task_opts[] = {
         "rounds between evaluations for the record, of fed.eval_clients; 0: none"),
     WEFT_LONG_OPT("test_clients", fed_task, test_clients, "0", 0, 1e12,
                   "clients that the winner is scored on; 0: all"),
+    WEFT_REAL_OPT(
+        "new_clients", fed_task, new_share, "0", 0, 0.9,
+        "share of clients that are kept out of training and scored apart at the end"),
+    WEFT_INT_OPT(
+        "new_epochs", fed_task, new_epochs, "1", 1, 1e6,
+        "passes of these clients over their samples before they are scored; cpg: as "
+        "many turns, of which the embedding learns alone"),
     WEFT_BOOL_OPT("eval_mode", fed_task, eval_mode, "no",
                   "in evaluations, also of the winner, all clients train with the most "
                   "probable configuration in place of a drawn one"),

@@ -56,7 +56,7 @@ static void close_devices(const fed_task *fed, cohort *c, int64_t round, weft_ar
 static cohort cohort_new(const fed_task *fed, const weft_job *job,
                          const fed_trial_state *trial, weft_arena *tmp)
 {
-    int64_t clients = fed->clients->n, round = (int64_t)trial->head->round;
+    int64_t clients = fed->old.n, round = (int64_t)trial->head->round;
     int plain = fed->average == FED_PLAIN || fed->algorithm->plain;
     double more = 0;
     cohort c = {.turn = {.round = (uint64_t)round,
@@ -75,7 +75,7 @@ static cohort cohort_new(const fed_task *fed, const weft_job *job,
     c.kept = WEFT_NEW(tmp, real, c.n * fed->at.each);
     c.pick = WEFT_NEW(tmp, int, c.n *c.mix.nblock);
     int64_t *client = WEFT_NEW(tmp, int64_t, c.n);
-    fed_draw(fed, (uint64_t)round, clients, c.n, fed->replacement, client, tmp);
+    fed_draw(fed, &fed->old, (uint64_t)round, c.n, fed->replacement, client, tmp);
     for (int64_t j = 0; j < c.n; j++) {
         fed_client *p = &c.client[j];
         p->client = client[j];
@@ -114,13 +114,13 @@ static fed_training cheapest(const fed_task *fed, const weft_mix *mix)
 static double least_of_round(const fed_task *fed, const fed_training *least, int64_t round,
                              weft_arena *tmp)
 {
-    int64_t clients = fed->clients->n;
+    int64_t clients = fed->old.n;
     fed_turn turn = {.part = WEFT_VALID};
     cohort c = {.n = weft_device_started(&fed->device, fed->cohort,
                                          fed->replacement ? INT64_MAX : clients)};
     int64_t *client = WEFT_NEW(tmp, int64_t, c.n);
     c.client = fed_clients_new(fed, c.n, tmp);
-    fed_draw(fed, (uint64_t)round, clients, c.n, fed->replacement, client, tmp);
+    fed_draw(fed, &fed->old, (uint64_t)round, c.n, fed->replacement, client, tmp);
     for (int64_t j = 0; j < c.n; j++) {
         c.client[j] =
             (fed_client){.client = client[j], .options = *least, .special = fed->special};
@@ -252,7 +252,7 @@ static void move_server(fed_task *fed, const cohort *c, fed_trial_state *trial,
                                 .sums = (const double *)(const void *)(wire + fed->nweight),
                                 .averaged = (double)averaged,
                                 .divisor = divisor / weight,
-                                .clients = (double)fed->clients->n,
+                                .clients = (double)fed->old.n,
                                 .server = &server,
                                 .round = (int64_t)trial->head->steps,
                                 .slots = trial->x + at->slots};

@@ -123,7 +123,8 @@ static weft_status take(weft_visit *visit, int64_t nkept)
     }
     if (!turn->train) return WEFT_OK;
     TRY(weft_client_take(fed->clients, &client->at, WEFT_TRAIN, &by->own, fed->work.tmp));
-    TRY(fed->algorithm->turn(visit));
+    TRY(turn->fresh && fed->algorithm->adapt ? fed->algorithm->adapt(visit)
+                                             : fed->algorithm->turn(visit));
     if (!all_within(visit->n, visit->change, client->options.max_change) ||
         !all_within(nkept, visit->kept, DBL_MAX))
         by->out->diverged = 1;
