@@ -107,6 +107,48 @@ result $? "eval finds what clients keep: the same scores"
 [ $? = 4 ] && [ "$(grep -c '^weft: .*or the clients, or the words' "$tmp/log")" = 1 ]
 result $? "other clients are refused by a line"
 
+# ---- clients by name --------------------------------------------------------------------------
+
+json() # NAME ...: clients with names, each with samples of its own, as LEAF has them
+{
+    printf '%s\n' "$@" | awk '{ user[NR] = $1; of = substr($1, 2) }
+        { rows = labels = ""
+          for (i = 0; i < 20; i++) {
+              x = sin(of * 7 + i * 3); y = cos(of * 5 + i)
+              rows = rows (i ? "," : "") "[" x "," y "]"; labels = labels (i ? "," : "") (of % 2 ? x > y : x < y)
+          }
+          data[NR] = "\"" $1 "\":{\"x\":[" rows "],\"y\":[" labels "]}" }
+        END { printf "{\"users\":["
+              for (i = 1; i <= NR; i++) printf "%s\"%s\"", (i > 1 ? "," : ""), user[i]
+              printf "],\"num_samples\":["
+              for (i = 1; i <= NR; i++) printf "%s20", (i > 1 ? "," : "")
+              printf "],\"user_data\":{"
+              for (i = 1; i <= NR; i++) printf "%s%s", (i > 1 ? "," : ""), data[i]
+              print "}}" }'
+}
+packed() # FILE NAME ...
+{
+    mkdir -p "$tmp/$1.d" && json "${@:2}" >"$tmp/$1.d/all.json" &&
+        "$weft" pack leaf "$tmp/$1.d" valid=0.2 test=0.2 -o "$tmp/$1" >"$tmp/out" 2>"$tmp/log"
+}
+packed first.h5 c1 c2 c3 c4 c5 c6 && packed mixed.h5 c4 c2 c6 c1 c5 c3 && packed more.h5 c9 c2 c4 c8 c6 &&
+    packed some.h5 c2 c4 c6
+result $? "clients with names are packed"
+"$weft" tune "$tmp/in.ini" -o "$tmp/n.h5" --force run.data="$tmp/first.h5" run.tuner=random run.mixing=none \
+    space.configs=1 random.resource=30 client.lr=0.3 fed.algorithm=local fed.score_weights=global >"$tmp/out" 2>"$tmp/log"
+scores() # FILE: test loss and error of that run's winner on it
+{
+    "$weft" eval "$tmp/n.h5" "$tmp/$1" 2>"$tmp/log" | sed -n 's/^test *//p' | tee "$tmp/out"
+}
+[ -n "$(scores first.h5)" ] && [ "$(scores first.h5)" = "$(scores mixed.h5)" ]
+result $? "eval finds clients by their names, in any order"
+"$weft" export "$tmp/n.h5" -o "$tmp/w.h5" >"$tmp/out" 2>"$tmp/log" && mv "$tmp/w.h5" "$tmp/n.h5" &&
+    [ "$(scores first.h5)" = "$(scores mixed.h5)" ]
+result $? "so it does in an exported winner"
+error() { scores "$1" | awk '{ print $1 * $3 }'; } # wrong answers, times 100
+awk -v some="$(error some.h5)" -v more="$(error more.h5)" 'BEGIN { exit !(some != "" && more > some) }'
+result $? "others begin like clients that were never drawn"
+
 # ---- what travels -----------------------------------------------------------------------------
 
 bytes() # SETTING: of a federation of three rounds

@@ -82,6 +82,8 @@ static weft_status put_winner(weft_h5 *file, const weft_outcome *outcome)
         .like = outcome->like,
     };
     if (outcome->vocab) winner.vocab = *outcome->vocab;
+    winner.nmember = outcome->nmember;
+    winner.member = outcome->member;
     memcpy(winner.tensor, outcome->tensor, sizeof winner.tensor);
     memcpy(winner.score, outcome->score, sizeof winner.score);
     TRY(weft_winner_put(&winner, file));

@@ -33,8 +33,10 @@ typedef struct weft_outcome {
     int ntensor;
     weft_tensor tensor[WEFT_MAX_TENSORS]; /* [ntensor] in state */
     int64_t began;
-    const char *directory;             /* in which the run was begun; NULL: not known */
-    weft_scores score[WEFT_NPART];     /* of the winner; NAN where not scored */
+    const char *directory;         /* in which the run was begun; NULL: not known */
+    weft_scores score[WEFT_NPART]; /* of the winner; NAN where not scored */
+    int64_t nmember;               /* as in weft_winner */
+    const char **member;
     const char *members;               /* the task's; group of its members' scores */
     double setup, search, refit, test; /* seconds */
     double times[WEFT_NTIME][WEFT_NSPREAD];

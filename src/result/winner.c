@@ -152,6 +152,24 @@ static weft_status read_vocab(weft_winner *winner, weft_h5 *file)
     return WEFT_OK;
 }
 
+/* ---- clients ---- */
+
+static const char member_path[] = "/winner/client";
+
+static weft_status put_members(const weft_winner *winner, weft_h5 *file)
+{
+    if (!winner->member) return WEFT_OK;
+    return weft_h5_put_texts(file, member_path, winner->member, winner->nmember,
+                             "names, in the order of the rows of " WEFT_MEMBERS_TENSOR);
+}
+
+static weft_status read_members(weft_winner *winner, weft_h5 *file)
+{
+    winner->member = NULL;
+    if (!weft_h5_has(file, member_path)) return WEFT_OK;
+    return weft_h5_read_texts(file, member_path, &winner->member, &winner->nmember);
+}
+
 /* ---- the whole ---- */
 
 /* Whether compression of the numbers is worth its time: weights that are mostly not zero
@@ -180,6 +198,7 @@ weft_status weft_winner_put(const weft_winner *winner, weft_h5 *file)
     if (winner->config) TRY(weft_h5_put_attr(file, "/winner", "config", winner->config));
     TRY(weft_h5_put_attr(file, "/winner", "text", winner->text));
     TRY(put_vocab(&winner->vocab, file));
+    TRY(put_members(winner, file));
     TRY(weft_h5_put_long(file, "/winner", "id", winner->id));
     TRY(weft_h5_put_long(file, "/winner", "job", winner->job));
     TRY(weft_h5_put_long(file, "/winner", "trial", winner->trial));
@@ -262,6 +281,7 @@ static weft_status read_winner(weft_winner *winner, weft_h5 *file)
     TRY(weft_winner_scores(file, &winner->scores, winner->score));
     TRY(read_likeness(winner, file));
     TRY(read_vocab(winner, file));
+    TRY(read_members(winner, file));
     return read_state(winner, file);
 }
 

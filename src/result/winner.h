@@ -32,10 +32,16 @@ typedef struct weft_winner {
     const weft_metric *scores;     /* the table of scores */
     weft_scores score[WEFT_NPART]; /* NAN where not scored; without counts */
     weft_likeness like;            /* properties of the data that it was trained on */
-    weft_vocab vocab; /* words to which the tensors refer by number: n, text, offset, and
-                         hash when read from a file; n 0: they refer to none */
+    weft_vocab vocab;    /* words to which the tensors refer by number: n, text, offset, and
+                            hash when read from a file; n 0: they refer to none */
+    int64_t nmember;     /* rows of WEFT_MEMBERS_TENSOR, where they have names, */
+    const char **member; /* [nmember] and these; NULL: they have none */
     const char *origin[WEFT_NORIGIN]; /* of the run; set when read from a file */
 } weft_winner;
+
+/* Name of the tensor with a row for each of those that the data belong to, of a task that
+ * keeps numbers of these. */
+#define WEFT_MEMBERS_TENSOR "clients.state"
 
 /* Writes /winner. EFILE. */
 WEFT_CHECKED weft_status weft_winner_put(const weft_winner *winner, weft_h5 *file);

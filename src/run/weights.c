@@ -1,6 +1,7 @@
 /* The weights of a winner for other data, whose words may be others. */
 #include "weights.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 weft_word_weights weft_word_weights_of(const weft_run *run, const weft_job *job)
@@ -49,6 +50,71 @@ static int are_same(const weft_vocab *vocab, const weft_vocab *winners,
     return same;
 }
 
+/* ---- clients ---- */
+
+weft_status weft_member_names(const weft_run *run, int64_t *n, const char ***name)
+{
+    const weft_clients *clients = run->data.clients ? run->data.clients : run->data.owners;
+    *n = clients ? clients->n : 0;
+    *name = NULL;
+    if (!clients || !clients->named) return WEFT_OK;
+    *name = WEFT_NEW(run->mem, const char *, *n);
+    for (int64_t c = 0; c < *n; c++)
+        TRY(weft_client_name(clients, c, &(*name)[c], run->mem));
+    return WEFT_OK;
+}
+
+typedef struct named {
+    const char *name;
+    int64_t row;
+} named;
+
+static int by_name(const void *left, const void *right)
+{
+    return strcmp(((const named *)left)->name, ((const named *)right)->name);
+}
+
+static const weft_tensor *members_tensor(int n, const weft_tensor *tensor)
+{
+    int last = n - 1;
+    return n > 0 && strcmp(tensor[last].name, WEFT_MEMBERS_TENSOR) == 0 ? &tensor[last]
+                                                                        : NULL;
+}
+
+/* The winner's numbers, those of its clients for the clients of the data that have their
+ * names; the rows of others stay 0, as before a first turn. *placed: 1 if that was done. */
+static weft_status place_members(const weft_run *r, const weft_winner *winner,
+                                 const weft_tensor *from, const weft_tensor *to, real *x,
+                                 int *placed)
+{
+    int64_t n;
+    const char **name;
+    *placed = 0;
+    if (!from || !to || !winner->member || from->at != to->at ||
+        from->dims[1] != to->dims[1] || from->dims[0] != winner->nmember)
+        return WEFT_OK;
+    TRY(weft_member_names(r, &n, &name));
+    if (!name || n != to->dims[0]) return WEFT_OK;
+    size_t mark = weft_arena_mark(r->mem), each = (size_t)to->dims[1] * sizeof *x;
+    named *rows = WEFT_NEW(r->mem, named, winner->nmember);
+    for (int64_t i = 0; i < winner->nmember; i++) rows[i] = (named){winner->member[i], i};
+    qsort(rows, (size_t)winner->nmember, sizeof *rows, by_name);
+    memcpy(x, winner->state, (size_t)from->at * sizeof *x);
+    for (int64_t c = 0; c < n; c++) {
+        named key = {.name = name[c]};
+        const named *found =
+            bsearch(&key, rows, (size_t)winner->nmember, sizeof *rows, by_name);
+        if (found)
+            memcpy(x + to->at + c * to->dims[1],
+                   winner->state + from->at + found->row * to->dims[1], each);
+    }
+    weft_arena_reset(r->mem, mark);
+    *placed = 1;
+    return WEFT_OK;
+}
+
+/* ---- the whole ---- */
+
 static weft_status refuse(const weft_run *r, const char *run, int64_t n, int64_t need)
 {
     return weft_fail(WEFT_EDATA,
@@ -64,13 +130,17 @@ weft_status weft_winner_state(const weft_run *r, const weft_winner *winner, cons
     weft_tensor own[WEFT_MAX_TENSORS];
     weft_word_weights weights = weft_word_weights_of(r, job);
     int64_t n = weft_tensors_size(winner->ntensor, winner->tensor);
-    int64_t need =
-        weft_tensors_size(weft_task_tensors(r->task, r->task_self, job, own), own);
+    int nown = weft_task_tensors(r->task, r->task_self, job, own), placed = 0;
+    int64_t need = weft_tensors_size(nown, own);
+    *unknown = (weft_unknown){0};
+    *state = weft_state_new(r->task, r->task_self, job, r->mem);
+    if (!weights.vocab)
+        TRY(place_members(r, winner, members_tensor(winner->ntensor, winner->tensor),
+                          members_tensor(nown, own), state->x, &placed));
+    if (placed) return WEFT_OK;
     if (weights.vocab)
         need += weights.networks * weights.table.d * (winner->vocab.n - weights.vocab->n);
     if (n != need) return refuse(r, run, n, need);
-    *unknown = (weft_unknown){0};
-    *state = weft_state_new(r->task, r->task_self, job, r->mem);
     if (!weights.vocab) {
         memcpy(state->x, winner->state, (size_t)n * sizeof *state->x);
         return WEFT_OK;
