@@ -66,6 +66,10 @@ for setting in "$ditto" "fed.algorithm=cpg cpg.size=3 cpg.lr=0.1..3" \
     same "killed and resumed"
 done
 
+"$weft" tune "$tmp/in.ini" fed.algorithm=ditto --plan 2>"$tmp/log" >"$tmp/out" &&
+    grep -q ' each of 24 clients keeps 69 numbers: a state takes 0.00[0-9]* MB, in the memory of every rank' "$tmp/log"
+result $? "the plan says what clients keep"
+
 # ---- scores of clients ----------------------------------------------------------------------
 
 # shellcheck disable=SC2086

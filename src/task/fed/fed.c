@@ -16,6 +16,7 @@
 #include "round.h"
 #include "turns.h"
 #include "visit.h"
+#include "weft/log.h"
 #include "weft/registry.h"
 
 #include <math.h>
@@ -162,7 +163,13 @@ static weft_status algorithm_new(fed_task *fed)
                          "let clients keep less, or allow more",
                          fed->algorithm_name, (long long)fed->at.each,
                          (long long)fed->clients->n, bytes / 1e9, fed->env.memory / 1e9);
-    if (fed->at.each == 0 || !fed->replacement) return WEFT_OK;
+    if (fed->at.each == 0) return WEFT_OK;
+    weft_log(
+        WEFT_INFO,
+        "each of %lld clients keeps %lld numbers: a state takes %.3g MB, in the memory "
+        "of every rank and on disk",
+        (long long)fed->clients->n, (long long)fed->at.each, bytes / 1e6);
+    if (!fed->replacement) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "fed.replacement = yes draws a client twice in a round, but with "
                      "fed.algorithm = %s a client keeps numbers from turn to turn; set "
