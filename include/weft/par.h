@@ -16,8 +16,10 @@ WEFT_CHECKED weft_status weft_par_start(int *argc, char ***argv, weft_team *worl
 void weft_par_end(weft_team *world);
 /* Number of processes that the launcher started; 1 without a launcher. */
 int weft_par_launched(void);
-/* 1 if Open MPI's mpirun started this process. */
-int weft_par_by_mpirun(void);
+/* 1 under the mpirun of Open MPI 4, whose lines on the exit status hide what ranks print on
+ * stderr. That of Open MPI 5 mixes lines that a rank prints on stderr and stdout at once.
+ */
+int weft_par_hides_stderr(void);
 /* In place of weft_par_start, where weft_par_launched is 1: a world of this process,
  * without MPI, whose start takes longer than what a short command does. What communicates
  * within a team does nothing then; weft_team_split and the like must not be called. */

@@ -320,7 +320,7 @@ static weft_status flush_output(void)
  * after all that ranks print there, so that what was wrong is out of sight. */
 static void tell(void)
 {
-    if (weft_par_by_mpirun()) printf("weft: %s\n", weft_error());
+    if (weft_par_hides_stderr()) printf("weft: %s\n", weft_error());
     fflush(stdout);
     fprintf(stderr, "weft: %s\n", weft_error());
 }

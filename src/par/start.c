@@ -38,9 +38,13 @@ int weft_par_launched(void)
     return n ? atoi(n) : 1;
 }
 
-int weft_par_by_mpirun(void)
+int weft_par_hides_stderr(void)
 {
+#if defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION < 5
     return getenv("OMPI_COMM_WORLD_SIZE") != NULL;
+#else
+    return 0;
+#endif
 }
 
 /* Fails if a launcher has started several processes that cannot connect. The first of them
