@@ -49,7 +49,7 @@ struct weft_visit {
     int turns;          /* that it has finished before */
     real *w;            /* [n] out: its model, which is scored */
     real *change;       /* [n] out: of the server's weights, to be averaged */
-    real *spare;        /* [spares][n] scratch */
+    real *spare;        /* [spare] scratch */
     int diverged;       /* out: 1: no number of the turn is used */
     /* Does a course; sets diverged and returns OK where its numbers are not finite.
      * WEFT_STOP. */
@@ -67,7 +67,7 @@ typedef struct weft_aggregate {
     const double *sums;  /* [sums] weighted means of what `add` adds */
     double averaged;     /* number of clients averaged, */
     double divisor;      /* the weighted mean of their divisors, */
-    double clients;      /* and the number of all clients */
+    double clients;      /* and the number of clients that may be drawn */
     const weft_server *server;
     int64_t round; /* number of steps that the server has made before */
     real *slots;   /* vectors of its optimizer */
