@@ -374,8 +374,11 @@ int main(int argc, char **argv)
     test_strong_ditto(t);
     test_one_hot(t);
     test_gradients();
-    for (int i = 0; i < (int)(sizeof algorithms / sizeof *algorithms); i++)
+    toy *forty = forty_clients(); /* some without samples of a part */
+    for (int i = 0; i < (int)(sizeof algorithms / sizeof *algorithms); i++) {
         test_same(t, algorithms[i]);
+        test_same(forty, algorithms[i]);
+    }
     test_turns(t);
     test_new(t);
     test_adapt(t);

@@ -155,7 +155,7 @@ static weft_status algorithm_new(fed_task *fed)
     if (algorithm->setup) TRY(algorithm->setup(fed->special, fed->ntensor, fed->tensor));
     fed->at = fed_layout_of(fed);
     fed->summed = fed->nweight + fed_amounts(fed, NULL, 1).sums;
-    double bytes = (double)fed->at.slots * sizeof(real);
+    double bytes = (double)(fed->at.slots - fed->nweight) * sizeof(real);
     if (bytes > fed->env.memory)
         return weft_fail(WEFT_ELIMIT,
                          "fed.algorithm = %s keeps %lld numbers of each of %lld clients, "
