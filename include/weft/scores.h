@@ -16,6 +16,10 @@ typedef struct weft_members {
     double *score;     /* [n][rows of the table]; NAN: not scored */
 } weft_members;
 
+/* The name of the last tensor of a task that keeps numbers of each of them: it has a row
+ * for each. */
+#define WEFT_MEMBERS_TENSOR "clients.state"
+
 /* Scores of weights on a part of the data. */
 typedef struct weft_scores {
     double metric[WEFT_MAX_SCORES]; /* by the task's table; NAN: not scored */

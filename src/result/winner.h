@@ -39,10 +39,6 @@ typedef struct weft_winner {
     const char *origin[WEFT_NORIGIN]; /* of the run; set when read from a file */
 } weft_winner;
 
-/* Name of the tensor with a row for each of those that the data belong to, of a task that
- * keeps numbers of these. */
-#define WEFT_MEMBERS_TENSOR "clients.state"
-
 /* Writes /winner. EFILE. */
 WEFT_CHECKED weft_status weft_winner_put(const weft_winner *winner, weft_h5 *file);
 

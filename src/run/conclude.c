@@ -193,13 +193,6 @@ static weft_status write_outcome(const weft_run *run, const weft_sched *sched,
     return weft_rundir_stuck(rundir, st);
 }
 
-static int has_members(const weft_outcome *outcome)
-{
-    for (int i = 0; i < outcome->ntensor; i++)
-        if (strcmp(outcome->tensor[i].name, WEFT_MEMBERS_TENSOR) == 0) return 1;
-    return 0;
-}
-
 weft_status weft_run_conclude(const weft_run *run, weft_sched *sched,
                               const weft_rundir *rundir, weft_outcome *outcome)
 {
@@ -223,9 +216,10 @@ weft_status weft_run_conclude(const weft_run *run, weft_sched *sched,
                                   (long long)sched->queue.n);
     outcome->ntensor = weft_task_tensors(run->task, run->task_self,
                                          &sched->queue.winner.job, outcome->tensor);
-    weft_status named = run->world->rank == 0 && has_members(outcome)
-                            ? weft_member_names(run, &outcome->nmember, &outcome->member)
-                            : WEFT_OK;
+    weft_status named =
+        run->world->rank == 0 && weft_members_tensor(outcome->ntensor, outcome->tensor)
+            ? weft_member_names(run, &outcome->nmember, &outcome->member)
+            : WEFT_OK;
     TRY(weft_agree(named, run->world));
     outcome->began = rundir->began;
     outcome->directory = rundir->directory;

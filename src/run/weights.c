@@ -1,7 +1,7 @@
 /* The weights of a winner for other data, whose words may be others. */
 #include "weights.h"
+#include "weft/names.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 weft_word_weights weft_word_weights_of(const weft_run *run, const weft_job *job)
@@ -64,17 +64,7 @@ weft_status weft_member_names(const weft_run *run, int64_t *n, const char ***nam
     return WEFT_OK;
 }
 
-typedef struct named {
-    const char *name;
-    int64_t row;
-} named;
-
-static int by_name(const void *left, const void *right)
-{
-    return strcmp(((const named *)left)->name, ((const named *)right)->name);
-}
-
-static const weft_tensor *members_tensor(int n, const weft_tensor *tensor)
+const weft_tensor *weft_members_tensor(int n, const weft_tensor *tensor)
 {
     int last = n - 1;
     return n > 0 && strcmp(tensor[last].name, WEFT_MEMBERS_TENSOR) == 0 ? &tensor[last]
@@ -96,17 +86,14 @@ static weft_status place_members(const weft_run *r, const weft_winner *winner,
     TRY(weft_member_names(r, &n, &name));
     if (!name || n != to->dims[0]) return WEFT_OK;
     size_t mark = weft_arena_mark(r->mem), each = (size_t)to->dims[1] * sizeof *x;
-    named *rows = WEFT_NEW(r->mem, named, winner->nmember);
-    for (int64_t i = 0; i < winner->nmember; i++) rows[i] = (named){winner->member[i], i};
-    qsort(rows, (size_t)winner->nmember, sizeof *rows, by_name);
+    weft_names rows = {.mem = r->mem};
+    for (int64_t i = 0; i < winner->nmember; i++) weft_names_find(&rows, winner->member[i]);
     memcpy(x, winner->state, (size_t)from->at * sizeof *x);
     for (int64_t c = 0; c < n; c++) {
-        named key = {.name = name[c]};
-        const named *found =
-            bsearch(&key, rows, (size_t)winner->nmember, sizeof *rows, by_name);
-        if (found)
+        int64_t row = weft_names_index(&rows, name[c]);
+        if (row >= 0)
             memcpy(x + to->at + c * to->dims[1],
-                   winner->state + from->at + found->row * to->dims[1], each);
+                   winner->state + from->at + row * to->dims[1], each);
     }
     weft_arena_reset(r->mem, mark);
     *placed = 1;
@@ -135,8 +122,8 @@ weft_status weft_winner_state(const weft_run *r, const weft_winner *winner, cons
     *unknown = (weft_unknown){0};
     *state = weft_state_new(r->task, r->task_self, job, r->mem);
     if (!weights.vocab)
-        TRY(place_members(r, winner, members_tensor(winner->ntensor, winner->tensor),
-                          members_tensor(nown, own), state->x, &placed));
+        TRY(place_members(r, winner, weft_members_tensor(winner->ntensor, winner->tensor),
+                          weft_members_tensor(nown, own), state->x, &placed));
     if (placed) return WEFT_OK;
     if (weights.vocab)
         need += weights.networks * weights.table.d * (winner->vocab.n - weights.vocab->n);

@@ -17,6 +17,8 @@ typedef struct weft_unknown {
 /* Makes *state, the winner of the file `run` for the data that r has open: a word has the
  * weights that it has in the winner, by name, or else those that training begins with.
  * EDATA: the data need another number of weights. Cost O(weights). */
+/* The last of n tensors, if it is WEFT_MEMBERS_TENSOR; else NULL. */
+const weft_tensor *weft_members_tensor(int n, const weft_tensor *tensor);
 /* Names of the clients that the data belong to; *name NULL: they have none. Owned by
  * run->mem. EFILE. */
 WEFT_CHECKED weft_status weft_member_names(const weft_run *run, int64_t *n,

@@ -303,7 +303,7 @@ static int fed_tensors(const void *self, const weft_job *job,
         out[n++] = (weft_tensor){"server.state", fed->at.shared, 1, {fed->at.nshared}};
     if (fed->at.each > 0)
         out[n++] = (weft_tensor){
-            "clients.state", fed->at.kept, 2, {fed->clients->n, fed->at.each}};
+            WEFT_MEMBERS_TENSOR, fed->at.kept, 2, {fed->clients->n, fed->at.each}};
     return n;
 }
 
