@@ -125,7 +125,6 @@ static void federate(const weft_algorithm *algorithm, void *options, double *x)
                                 .x = weights,
                                 .shared = shared,
                                 .kept = kept[c],
-                                .turns = round,
                                 .w = w,
                                 .change = moved,
                                 .spare = spare,

@@ -46,7 +46,6 @@ struct weft_visit {
     const real *x;      /* [n] the server's weights */
     const real *shared; /* [shared] its other numbers */
     real *kept;         /* [kept] what the client keeps: in, out. Zeros in its first turn */
-    int turns;          /* that it has finished before */
     real *w;            /* [n] out: its model, which is scored */
     real *change;       /* [n] out: of the server's weights, to be averaged */
     real *spare;        /* [spare] scratch */
@@ -119,6 +118,15 @@ typedef struct weft_algorithm {
 
 /* ---- what several share ---- */
 
+/* A course as section [client] says that begins, in visit->w, with the weights from[n] and
+ * is pulled towards them. */
+weft_course weft_visit_course(weft_visit *visit, const real *from);
+/* visit->change = visit->w - from. */
+void weft_visit_changed(weft_visit *visit, const real *from);
+/* `first` and `own` of clients that keep a model of their own, kept[n], which begins as the
+ * server's weights. */
+void weft_visit_keep(weft_visit *visit);
+void weft_visit_kept(weft_visit *visit);
 /* The step of weft_server_step by aggregate->delta. */
 void weft_aggregate_step(weft_aggregate *aggregate);
 /* Sets part[ntensor] to 1 for the tensors that `names` lists with commas between them:

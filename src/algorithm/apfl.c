@@ -5,8 +5,6 @@
  * Kamani, Mahdavi, 2020. */
 #include "weft/algorithm.h"
 
-#include <string.h>
-
 typedef struct apfl_options {
     double share, rate;
 } apfl_options;
@@ -32,7 +30,7 @@ static void apfl_amounts(const void *self, int64_t n, int epochs, weft_amounts *
 static void apfl_first(weft_visit *visit)
 {
     const apfl_options *apfl = visit->options;
-    memcpy(visit->kept, visit->x, (size_t)visit->n * sizeof *visit->x);
+    weft_visit_keep(visit);
     visit->kept[visit->n] = (real)apfl->share;
 }
 
@@ -46,18 +44,14 @@ static void apfl_own(weft_visit *visit)
 static weft_status apfl_turn(weft_visit *visit)
 {
     const apfl_options *apfl = visit->options;
-    memcpy(visit->w, visit->x, (size_t)visit->n * sizeof *visit->w);
     weft_blend blend = {.own = visit->kept,
                         .at = visit->spare,
                         .share = (double)visit->kept[visit->n],
                         .rate = apfl->rate};
-    weft_course course = {.w = visit->w,
-                          .anchor = visit->x,
-                          .sgd = visit->sgd,
-                          .epochs = visit->epochs,
-                          .blend = &blend};
+    weft_course course = weft_visit_course(visit, visit->x);
+    course.blend = &blend;
     TRY(visit->train(visit, &course));
-    for (int64_t i = 0; i < visit->n; i++) visit->change[i] = visit->w[i] - visit->x[i];
+    weft_visit_changed(visit, visit->x);
     visit->kept[visit->n] = (real)blend.share;
     apfl_own(visit);
     return WEFT_OK;

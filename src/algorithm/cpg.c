@@ -149,10 +149,9 @@ static weft_status cpg_turn(weft_visit *visit)
     const cpg_options *cpg = visit->options;
     real *from = visit->spare, *change = from + visit->n, *before = change + visit->n;
     cpg_own(visit);
-    weft_course course = {
-        .w = visit->w, .anchor = from, .sgd = visit->sgd, .epochs = visit->epochs};
+    weft_course course = weft_visit_course(visit, from);
     TRY(visit->train(visit, &course));
-    for (int64_t i = 0; i < visit->n; i++) visit->change[i] = visit->w[i] - from[i];
+    weft_visit_changed(visit, from);
     take(cpg, visit->change, change);
     memcpy(before, visit->kept, (size_t)cpg->size * sizeof *before);
     for (int m = 0; cpg->embedding == LEARNT && m < cpg->size; m++) {

@@ -4,8 +4,6 @@
  * v starts at the first x received. Li, Hu, Beirami, Smith, ICML 2021. */
 #include "weft/algorithm.h"
 
-#include <string.h>
-
 typedef struct ditto_options {
     double lambda, lr;
     int epochs;
@@ -31,31 +29,18 @@ static void ditto_amounts(const void *self, int64_t n, int epochs, weft_amounts 
     out->epochs += own->epochs > 0 ? own->epochs : epochs;
 }
 
-static void ditto_first(weft_visit *visit)
-{
-    memcpy(visit->kept, visit->x, (size_t)visit->n * sizeof *visit->x);
-}
-
-static void ditto_own(weft_visit *visit)
-{
-    memcpy(visit->w, visit->kept, (size_t)visit->n * sizeof *visit->w);
-}
-
 static weft_status ditto_turn(weft_visit *visit)
 {
     const ditto_options *own = visit->options;
-    memcpy(visit->w, visit->x, (size_t)visit->n * sizeof *visit->w);
-    weft_course common = {
-        .w = visit->w, .anchor = visit->x, .sgd = visit->sgd, .epochs = visit->epochs};
+    weft_course common = weft_visit_course(visit, visit->x), personal = common;
     TRY(visit->train(visit, &common));
-    for (int64_t i = 0; i < visit->n; i++) visit->change[i] = visit->w[i] - visit->x[i];
-    weft_course personal = {
-        .w = visit->kept, .anchor = visit->x, .sgd = visit->sgd, .epochs = visit->epochs};
+    weft_visit_changed(visit, visit->x);
+    personal.w = visit->kept;
     personal.sgd.mu = own->lambda;
     if (own->lr > 0) personal.sgd.lr = own->lr;
     if (own->epochs > 0) personal.epochs = own->epochs;
     TRY(visit->train(visit, &personal));
-    ditto_own(visit);
+    weft_visit_kept(visit);
     return WEFT_OK;
 }
 
@@ -64,6 +49,6 @@ const weft_algorithm weft_algorithm_ditto = {
     .kind = {"ditto", "own models pulled towards the server's weights",
              sizeof(ditto_options), ditto_opts, NULL},
     .amounts = ditto_amounts,
-    .first = ditto_first,
-    .own = ditto_own,
+    .first = weft_visit_keep,
+    .own = weft_visit_kept,
     .turn = ditto_turn};

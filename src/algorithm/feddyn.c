@@ -28,19 +28,13 @@ static weft_status feddyn_turn(weft_visit *visit)
     const feddyn_options *dyn = visit->options;
     const real *x = visit->x;
     real *own = visit->kept, *drift = visit->spare, alpha = (real)dyn->alpha;
-    for (int64_t i = 0; i < visit->n; i++) {
-        visit->w[i] = x[i];
-        drift[i] = -own[i];
-    }
-    weft_course course = {.w = visit->w,
-                          .anchor = x,
-                          .drift = drift,
-                          .sgd = visit->sgd,
-                          .epochs = visit->epochs};
+    for (int64_t i = 0; i < visit->n; i++) drift[i] = -own[i];
+    weft_course course = weft_visit_course(visit, x);
+    course.drift = drift;
     course.sgd.mu += dyn->alpha;
     TRY(visit->train(visit, &course));
+    weft_visit_changed(visit, x);
     for (int64_t i = 0; i < visit->n; i++) {
-        visit->change[i] = visit->w[i] - x[i];
         own[i] -= alpha * visit->change[i];
     }
     return WEFT_OK;

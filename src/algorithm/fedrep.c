@@ -68,19 +68,24 @@ static void split_first(weft_visit *visit)
     weft_tensors_take(split->own, visit->ntensor, visit->tensor, visit->x, visit->kept);
 }
 
-/* The server's body with the client's own layers. */
-static void split_own(weft_visit *visit)
+/* to[n] = the server's body with the client's own layers. */
+static void compose(const weft_visit *visit, real *to)
 {
     const split_options *split = visit->options;
-    memcpy(visit->w, visit->x, (size_t)visit->n * sizeof *visit->w);
-    weft_tensors_put(split->own, visit->ntensor, visit->tensor, visit->kept, visit->w);
+    memcpy(to, visit->x, (size_t)visit->n * sizeof *to);
+    weft_tensors_put(split->own, visit->ntensor, visit->tensor, visit->kept, to);
 }
 
-/* The same, also to visit->spare, from which client.mu pulls. */
-static void split_begin(weft_visit *visit)
+static void split_own(weft_visit *visit)
 {
-    split_own(visit);
-    memcpy(visit->spare, visit->w, (size_t)visit->n * sizeof *visit->w);
+    compose(visit, visit->w);
+}
+
+/* A course that begins with them, and is pulled towards them. */
+static weft_course split_course(weft_visit *visit)
+{
+    compose(visit, visit->spare);
+    return weft_visit_course(visit, visit->spare);
 }
 
 /* The change of the body; own layers are kept, and the server's stay as they were. */
@@ -98,9 +103,7 @@ static void split_end(weft_visit *visit)
 
 static weft_status fedper_turn(weft_visit *visit)
 {
-    split_begin(visit);
-    weft_course course = {
-        .w = visit->w, .anchor = visit->spare, .sgd = visit->sgd, .epochs = visit->epochs};
+    weft_course course = split_course(visit);
     TRY(visit->train(visit, &course));
     split_end(visit);
     return WEFT_OK;
@@ -109,16 +112,11 @@ static weft_status fedper_turn(weft_visit *visit)
 static weft_status fedrep_turn(weft_visit *visit)
 {
     const split_options *split = visit->options;
-    split_begin(visit);
-    weft_course own = {.w = visit->w,
-                       .anchor = visit->spare,
-                       .fixed = split->body,
-                       .sgd = visit->sgd,
-                       .epochs = split->epochs};
+    weft_course body = split_course(visit), own = body;
+    own.fixed = split->body;
+    own.epochs = split->epochs;
     if (split->n > 0) TRY(visit->train(visit, &own));
-    weft_course body = own;
-    body.fixed = split->n > 0 ? split->own : NULL;
-    body.epochs = visit->epochs;
+    if (split->n > 0) body.fixed = split->own;
     TRY(visit->train(visit, &body));
     split_end(visit);
     return WEFT_OK;

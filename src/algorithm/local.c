@@ -14,22 +14,12 @@ static void local_amounts(const void *self, int64_t n, int epochs, weft_amounts 
     out->down = out->up = 0;
 }
 
-static void local_first(weft_visit *visit)
-{
-    memcpy(visit->kept, visit->x, (size_t)visit->n * sizeof *visit->x);
-}
-
-static void local_own(weft_visit *visit)
-{
-    memcpy(visit->w, visit->kept, (size_t)visit->n * sizeof *visit->w);
-}
-
 static weft_status local_turn(weft_visit *visit)
 {
     weft_course course = {.w = visit->kept, .sgd = visit->sgd, .epochs = visit->epochs};
     course.sgd.mu = 0;
     TRY(visit->train(visit, &course));
-    local_own(visit);
+    weft_visit_kept(visit);
     memset(visit->change, 0, (size_t)visit->n * sizeof *visit->change);
     return WEFT_OK;
 }
@@ -43,7 +33,7 @@ extern const weft_algorithm weft_algorithm_local;
 const weft_algorithm weft_algorithm_local = {
     .kind = {"local", "every client trains alone", 1, no_options, NULL},
     .amounts = local_amounts,
-    .first = local_first,
-    .own = local_own,
+    .first = weft_visit_keep,
+    .own = weft_visit_kept,
     .turn = local_turn,
     .server = local_server};

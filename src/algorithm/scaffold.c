@@ -31,18 +31,12 @@ static weft_status scaffold_turn(weft_visit *visit)
     const real *c = visit->shared, *x = visit->x;
     real *own = visit->kept, *drift = visit->spare, *moved = drift + visit->n;
     real per_step = (real)inverse(visit);
-    for (int64_t i = 0; i < visit->n; i++) {
-        visit->w[i] = x[i];
-        drift[i] = c[i] - own[i];
-    }
-    weft_course course = {.w = visit->w,
-                          .anchor = x,
-                          .drift = drift,
-                          .sgd = visit->sgd,
-                          .epochs = visit->epochs};
+    for (int64_t i = 0; i < visit->n; i++) drift[i] = c[i] - own[i];
+    weft_course course = weft_visit_course(visit, x);
+    course.drift = drift;
     TRY(visit->train(visit, &course));
+    weft_visit_changed(visit, x);
     for (int64_t i = 0; i < visit->n; i++) {
-        visit->change[i] = visit->w[i] - x[i];
         moved[i] = -visit->change[i] * per_step;
         if (per_step > 0) own[i] += moved[i] - c[i];
     }

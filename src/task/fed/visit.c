@@ -68,9 +68,8 @@ static weft_visit visit_of(const fed_task *fed, const fed_client *client, const 
                         .spare = work->spare};
     if (at->each == 0 || !kept) return visit;
     memcpy(kept, x + at->kept + client->client * at->each, (size_t)at->each * sizeof *kept);
-    visit.turns = (int)kept[0];
     visit.kept = kept + 1;
-    if (visit.turns == 0 && fed->algorithm->first) fed->algorithm->first(&visit);
+    if (!(kept[0] > 0) && fed->algorithm->first) fed->algorithm->first(&visit);
     return visit;
 }
 
