@@ -15,7 +15,6 @@ import argparse
 import csv
 import sys
 
-import h5py
 import numpy as np
 from matplotlib import pyplot as plt
 
@@ -25,13 +24,12 @@ import stats
 
 def read(path):
     """Algorithm, {client: error %}, mean error % by samples."""
-    with h5py.File(path) as f:
-        if "clients" not in f:
-            sys.exit(f"{path} has no scores of clients: it is no federation, or its winner was not scored")
-        algorithm = runs.Run(path).ini.get("fed", "algorithm", fallback="fedavg")
-        clients = f["clients"]
-        error = 100 * clients[clients.attrs["error_column"]][:]
-        return algorithm, dict(zip(clients["number"][:], error)), np.average(error, weights=clients["count"][:])
+    run = runs.Run(path)
+    if not run.clients:
+        sys.exit(f"{path} has no scores of clients: it is no federation, or its winner was not scored")
+    algorithm = run.ini.get("fed", "algorithm", fallback="fedavg")
+    error = 100 * run.clients[run.scored]
+    return algorithm, dict(zip(run.clients["number"], error)), np.average(error, weights=run.clients["count"])
 
 
 def together(paths):

@@ -99,6 +99,8 @@ class Run:
                                    [text(t) for t in f["configs/text"][:]]))
             self.rounds = {k: f["rounds"][k][:] for k in f.get("rounds", ())}
             self.mix = {k: f["mix"][k][:] for k in f.get("mix", ())}
+            self.clients = {k: f["clients"][k][:] for k in f.get("clients", ())}
+            self.scored = text(f["clients"].attrs.get("error_column", "")) if self.clients else ""
             self.timeline = {k: f["timeline"][k][:] for k in f.get("timeline", ())}
             self.busy = dict(f["timeline"].attrs) if "timeline" in f else {}
             self.winner = {k: text(v) if isinstance(v, (bytes, str)) else v
