@@ -253,14 +253,16 @@ static stand *standing(toy *t, const char *text, int k)
 /* Own layers are one tensor, so that both parts exist. */
 static const char *mixed(const char *algorithm)
 {
-    return weft_arena_text(mem,
-                           "[fed]\nalgorithm = %s\ncohort = 4\nscore_both = yes\n"
-                           "eval_clients = 5\neval_every = 3\nscore = loss\n"
-                           "[client]\nlr = log 0.01 .. 0.5\nbatch = 2 .. 9\nmu = 0 .. 1\n"
-                           "[server]\nmomentum = 0.5\n[fedper]\nown = fc1.bias\n"
-                           "[fedrep]\nown = fc1.bias\n"
-                           "[device]\navailability = 0.8\ndropout = 0.1\n",
-                           algorithm);
+    return weft_arena_text(
+        mem,
+        "[fed]\nalgorithm = %s\ncohort = 4\nscore_both = yes\n"
+        "eval_clients = 5\neval_every = 3\nscore = loss\n"
+        "[client]\nlr = log 0.01 .. 0.5\nbatch = 2 .. 9\nmu = 0 .. 1\n"
+        "[server]\nmomentum = 0.5\n[fedper]\nown = fc1.bias\n"
+        "[fedrep]\nown = fc1.bias\n"
+        "[device]\navailability = 0.8\ndropout = 0.1\n%s",
+        algorithm,
+        strcmp(algorithm, "knn") == 0 ? "[knn]\nk = 1 .. 5\nlambda = 0 .. 1\n" : "");
 }
 
 static void test_same(toy *t, const char *algorithm)

@@ -122,7 +122,8 @@ const weft_task weft_task_bowl = {
 };
 END
 # A network with another name, options and section, which tells how many weights it has.
-sed 's/mlp/wide/g' src/net/mlp.c >"$tree/src/net/wide.c"
+# It gives no representations.
+sed 's/mlp/wide/g; /\.width =\|\.represent =/d' src/net/mlp.c >"$tree/src/net/wide.c"
 sed -i 's/^#define WEFT_TASKS(X) */&X(bowl) /; s/^#define WEFT_NETS(X) */&X(wide) /' \
     "$tree/include/weft/registry.h"
 [ "$(diff -rq include "$tree/include" | wc -l)" = 1 ] && [ "$(diff -rq src "$tree/src" | grep -vc '^Only in ')" = 0 ] &&
@@ -163,6 +164,9 @@ shown ' 20 weights' "and read of the one that it chooses" \
 "$new" pack synthetic images rows=200 -o "$tmp/rows.h5" >"$tmp/out" 2>"$tmp/log" &&
     printf '[run]\ntask = sgd\ndata = %s\ntuner = random\n[random]\nresource = 1\n' "$tmp/rows.h5" >"$tmp/sgd.ini"
 shown '^loss\|^test' "an old task trains the new network" tune "$tmp/sgd.ini" sgd.model=wide wide.hidden=4 -o "$tmp/sgd.h5"
+"$new" pack synthetic images rows=200 clients=4 -o "$tmp/clients.h5" >"$tmp/out" 2>"$tmp/log"
+refused 'knn compares .* fed.model = wide does not give; use another' "answers by neighbours are refused to it" \
+    tune "$tmp/sgd.ini" run.task=fed run.data="$tmp/clients.h5" fed.algorithm=knn fed.model=wide wide.hidden=4 fed.cohort=2 -o "$tmp/knn.h5"
 mpirun -n 2 "$new" tune "$tmp/sgd.ini" sgd.model=mlp mlp.hidden=4 -o "$tmp/same.h5" >"$tmp/out" 2>"$tmp/log" &&
     weft=$new && [ "$(digest "$tmp/sgd.h5")" = "$(digest "$tmp/same.h5")" ]
 result $? "to the digest of the network that it was copied from, by two ranks"

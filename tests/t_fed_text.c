@@ -136,6 +136,69 @@ static void test_round(int every)
             "and its error");
 }
 
+/* p of the label of a prediction: half the network's, half that of the three nearest of
+ * stored[n], by the representations h, own and of[n], of `wide` numbers. */
+static double half_near(const real *own, const real *z, const real *of, const int *label,
+                        int n, int wide, int target)
+{
+    double p = 0, total = 0, near = 0, all = 0;
+    int taken[1024] = {0};
+    for (int j = 0; j < SYMBOLS; j++) total += exp((double)z[j]);
+    p = exp((double)z[target]) / total;
+    for (int k = 0; k < 3; k++) {
+        double least = INFINITY;
+        int at_ = 0;
+        for (int i = 0; i < n; i++) {
+            double sum = 0;
+            for (int e = 0; e < wide; e++)
+                sum += pow((double)own[e] - (double)of[i * wide + e], 2);
+            if (taken[i] || !(sum < least)) continue;
+            least = sum;
+            at_ = i;
+        }
+        taken[at_] = 1;
+        all += exp(-sqrt(least) / 0.5);
+        if (label[at_] == target) near += exp(-sqrt(least) / 0.5);
+    }
+    return p / 2 + near / all / 2;
+}
+
+/* Answers by neighbours, whose predictions are all places of a window, or the last. */
+static void test_near(int every)
+{
+    enum { WIDE = 7 };
+    static const char net_options[] = "[lstm]\nembedding = 3\nhidden = 7\nlayers = 2\n";
+    const char *options = weft_arena_text(
+        mem,
+        "[fed]\nmodel = lstm\nalgorithm = knn\ncohort = 5\ntarget = %s\n[client]\nlr = "
+        "0.5\n[knn]\nk = 3\nsigma = 0.5\n%s",
+        every ? "all" : "last", net_options);
+    toy t = {.data = plays};
+    stand *s = trained(&t, options, 1, 3);
+    alone a = network(net_options, every);
+    int each = every ? LENGTH : 1, n = 0;
+    double loss = 0;
+    for (int c = 0; c < SPEAKERS; c++) {
+        const uint8_t *place[2][64];
+        static real h[2][64 * LENGTH * WIDE], z[64 * LENGTH * SYMBOLS];
+        static int label[2][64 * LENGTH];
+        for (int p = 0; p < 2; p++) {
+            weft_batch b = windows_of(c, p ? WEFT_TEST : WEFT_TRAIN, place[p]);
+            weft_net_lstm.represent(a.self, a.work, s->state.x, &b, h[p], z);
+            for (int i = 0; i < b.n * each; i++)
+                label[p][i] = b.text[i / each][LENGTH - each + i % each + 1];
+        }
+        for (int i = 0; i < windows[c][WEFT_TEST] * each; i++, n++)
+            loss -= log(half_near(h[1] + i * WIDE, z + i * SYMBOLS, h[0], label[0],
+                                  (int)windows[c][WEFT_TRAIN] * each, WIDE, label[1][i]));
+    }
+    weft_scores out;
+    weft_status st = fed->score(s->self, &s->job, s->state.x, WEFT_TEST, &out);
+    ok(st == WEFT_OK && n == 11 * each, "%d predictions are compared with those stored", n);
+    is_near(score_of(fed, &out, "personal_loss"), loss / n, 1e-6,
+            "to the loss of the three nearest and the network");
+}
+
 static void test_same_bits(void)
 {
     toy t = {.data = plays};
@@ -162,6 +225,8 @@ int main(int argc, char **argv)
     open_plays();
     test_round(0);
     test_round(1);
+    test_near(0);
+    test_near(1);
     test_same_bits();
     weft_data_close(&plays);
     return scratch_end();

@@ -228,6 +228,66 @@ static void test_learns(const weft_net *net)
     fixture_free(&f);
 }
 
+/* The layer that makes logits of representations: its weights, its bias; units: its
+ * number of outputs. */
+static const real *last_layer(const fixture *f, const real **bias, int *units)
+{
+    weft_tensor t[WEFT_MAX_TENSORS];
+    int last = f->net->tensors(f->self, t) - 1;
+    if (strcmp(t[last].name, "embed.weight") == 0) last--;
+    *bias = f->w + t[last].at;
+    *units = (int)t[last].dims[0];
+    weft_check(t[last - 1].dims[1] == f->net->width(f->self), "another width");
+    return f->w + t[last - 1].at;
+}
+
+static void test_represent(const weft_net *net, int every)
+{
+    enum { SAMPLES = 21 };
+    fixture f = fixture_small(net, SAMPLES);
+    if (every && f.shape.form == WEFT_CHARS) {
+        weft_shape shape = f.shape;
+        shape.every = 1;
+        fixture_free(&f);
+        f = fixture_new(net, "-", shape, SAMPLES);
+    }
+    for (int64_t i = 0; i < f.nw; i++) f.w[i] = (real)(0.4 * (unit(5, i) - 0.5));
+    int wide = net->width(f.self), c = f.shape.classes, units;
+    int64_t each = f.shape.every ? f.shape.d : 1, n = each * SAMPLES;
+    real *h = WEFT_NEW(f.mem, real, n * wide), *z = WEFT_NEW(f.mem, real, n * c);
+    real *alone = WEFT_NEW(f.mem, real, each * wide);
+    net->represent(f.self, f.work, f.w, &f.b, h, z);
+    const real *bias, *layer = last_layer(&f, &bias, &units);
+    double off = 0, loss = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const real *y = z + i * c;
+        double sum = 0;
+        for (int j = 0; j < units; j++) {
+            double unit = (double)bias[j];
+            for (int e = 0; e < wide; e++)
+                unit += (double)layer[j * wide + e] * (double)h[i * wide + e];
+            off = worse(off, fabs(unit - (double)y[units == 1 ? 1 : j]));
+        }
+        int label =
+            f.b.text ? f.b.text[i / each][f.shape.d - each + i % each + 1] : f.b.label[i];
+        for (int j = 0; j < c; j++) sum += exp((double)y[j]);
+        loss += log(sum) - (double)y[label];
+    }
+    is_near(off, 0, 1e-5, "%s: the last layer makes logits of representations",
+            net->kind.name);
+    is_near(loss, score(&f).loss, 1e-5 * loss, "%s: whose loss is that of a score",
+            net->kind.name);
+    f.b.x += f.b.x ? SAMPLES - 1 : 0;
+    f.b.text += f.b.text ? SAMPLES - 1 : 0;
+    f.b.word += f.b.word ? SAMPLES - 1 : 0;
+    f.b.length += f.b.word ? SAMPLES - 1 : 0;
+    f.b.n = 1;
+    net->represent(f.self, f.work, f.w, &f.b, alone, NULL);
+    ok(memcmp(alone, h + (n - each) * wide, (size_t)(each * wide) * sizeof *h) == 0,
+       "%s: a representation depends on its own sample only", net->kind.name);
+    fixture_free(&f);
+}
+
 /* ---- PyTorch ---- */
 
 static int64_t fan_in(const weft_tensor *t)
@@ -350,6 +410,8 @@ int main(void)
         test_order(*net);
         test_dropout(*net);
         test_learns(*net);
+        test_represent(*net, 0);
+        test_represent(*net, 1);
     }
     for (int drop = 0; drop < 2; drop++) {
         test_slopes(&weft_net_linear, "-", image(1, 5, 5, 4), 0.4 * drop, 1);

@@ -44,6 +44,7 @@ same() # STATEMENT
 }
 ditto="fed.algorithm=ditto ditto.lambda=0.01..10"
 for setting in "$ditto" "fed.algorithm=cpg cpg.size=3 cpg.lr=0.1..3" \
+    "fed.algorithm=knn knn.k=1..9 knn.lambda=0..1" \
     "fed.algorithm=scaffold run.tuner=pbt pbt.population=4 pbt.interval=2 pbt.max_resource=6"; do
     # shellcheck disable=SC2086
     "$weft" tune "$tmp/in.ini" -o "$tmp/whole.h5" --force $setting >"$tmp/out" 2>"$tmp/log"
@@ -102,14 +103,23 @@ with h5py.File(sys.argv[1]) as f:
 END
     result $? "their scores are those of the whole, and its quantiles"
 fi
-"$weft" eval "$tmp/r.h5" "$tmp/fed.h5" >"$tmp/eval" 2>"$tmp/log" &&
-    shown=$(sed -n 's/^test .* personal error \([0-9.]*\) %.*/\1/p' <("$weft" report "$tmp/r.h5")) &&
-    cp "$tmp/eval" "$tmp/out" && [ -n "$shown" ] && grep -q "^test .* $shown *$" "$tmp/eval"
+again() # FILE: eval of it gives the personal errors that the report of the run has
+{
+    "$weft" eval "$1" "$tmp/fed.h5" >"$tmp/eval" 2>"$tmp/log" &&
+        shown=$(sed -n 's/^test .* personal error \([0-9.]*\) %.*/\1/p' <("$weft" report "$tmp/r.h5")) &&
+        cp "$tmp/eval" "$tmp/out" && [ -n "$shown" ] && grep -q "^test .* $shown *$" "$tmp/eval"
+}
+again "$tmp/r.h5"
 result $? "eval finds what clients keep: the same scores"
 "$weft" pack synthetic images rows=900 d=16 classes=4 clients=9 partition=iid -o "$tmp/other.h5" >"$tmp/log" 2>&1
 "$weft" eval "$tmp/r.h5" "$tmp/other.h5" >"$tmp/out" 2>"$tmp/log"
 [ $? = 4 ] && [ "$(grep -c '^weft: .*or the clients, or the words' "$tmp/log")" = 1 ]
 result $? "other clients are refused by a line"
+
+"$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" --force run.tuner=random run.mixing=none space.configs=1 random.resource=3 \
+    client.lr=0.1 fed.algorithm=knn knn.k=3 knn.lambda=0.8 >"$tmp/out" 2>"$tmp/log" &&
+    "$weft" export "$tmp/r.h5" -o "$tmp/k.h5" >"$tmp/out" 2>"$tmp/log" && again "$tmp/r.h5" && again "$tmp/k.h5"
+result $? "answers by neighbours are those of the run in eval, of an exported winner, too"
 
 # ---- clients by name --------------------------------------------------------------------------
 

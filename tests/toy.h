@@ -61,11 +61,11 @@ static inline void make_sample(int64_t i, int c, double *x, int32_t *label)
     }
 }
 
-/* Clients of count[n][3] samples. */
-static inline toy *toy_new(int n, int64_t (*count)[WEFT_NPART])
+/* Clients of count[n][3] samples, in memory alone; toy_open writes them. */
+static inline toy *toy_made(int n, int64_t (*count)[WEFT_NPART])
 {
     weft_check(ntoy < MAX_TOYS, "no room for another federation");
-    toy *t = toys[ntoy] = WEFT_NEW(mem, toy, 1);
+    toy *t = toys[ntoy++] = WEFT_NEW(mem, toy, 1);
     t->n = n;
     t->count = weft_arena_alloc(mem, (size_t)n, sizeof *t->count);
     t->x = WEFT_NEW(mem, double *, n);
@@ -79,10 +79,23 @@ static inline toy *toy_new(int n, int64_t (*count)[WEFT_NPART])
         for (int64_t e = 0; e < total; e++, i++)
             make_sample(i, c, t->x[c] + e * D, t->label[c] + e);
     }
-    const char *name = weft_arena_text(mem, "toy%d.h5", ntoy++);
+    return t;
+}
+
+/* Packs the newest toy, and opens it. */
+static inline void toy_open(toy *t)
+{
+    const char *name = weft_arena_text(mem, "toy%d.h5", ntoy - 1);
     weft_status st = pack(&toy_reader, "nowhere", name, "");
     if (st == WEFT_OK) st = weft_data_open(&t->data, at(name), &world, mem);
     weft_check(st == WEFT_OK, "%s", weft_error());
+}
+
+/* Clients of count[n][3] samples. */
+static inline toy *toy_new(int n, int64_t (*count)[WEFT_NPART])
+{
+    toy *t = toy_made(n, count);
+    toy_open(t);
     return t;
 }
 

@@ -72,6 +72,15 @@ typedef struct weft_aggregate {
     real *slots;   /* vectors of its optimizer */
 } weft_aggregate;
 
+/* How the training samples of a client take part in its answers: with p_net by the server's
+ * weights and p_near by the k nearest samples, of which each adds exp(-distance / sigma) to
+ * its label, p = lambda p_near + (1 - lambda) p_net. Distances are Euclidean, between
+ * representations (weft_net.represent). */
+typedef struct weft_neighbours {
+    int k;
+    double lambda, sigma;
+} weft_neighbours;
+
 /* Numbers that an algorithm needs, of a network of n weights. */
 typedef struct weft_amounts {
     int64_t kept;    /* that a client keeps */
@@ -112,6 +121,9 @@ typedef struct weft_algorithm {
      * no sums. */
     void (*add)(const weft_visit *visit, real weight, int scale, double *sums);
     double (*bound)(const weft_visit *visit, double max_change);
+    /* Where it is not NULL, the scores of a client after its turn are of answers so mixed;
+     * it then needs no training to be scored. */
+    weft_neighbours (*neighbours)(const void *options);
     /* The server's step. NULL: weft_server_step by the mean change. */
     void (*server)(weft_aggregate *aggregate);
 } weft_algorithm;

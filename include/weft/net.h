@@ -55,6 +55,13 @@ typedef struct weft_net {
     /* Adds loss, wrong and count of a forward pass without dropout to *s. */
     void (*score)(const void *self, void *work, const real *w, const weft_batch *b,
                   weft_score *s);
+    /* Representations: the numbers that the last layer takes, `width` of them. `represent`
+     * writes to h[][width] those of every prediction of a batch, of a sample's places in
+     * order, and to z[][classes] the logits (NULL: not needed), without dropout; each
+     * depends on its own sample only. width NULL: the network has none. */
+    int (*width)(const void *self);
+    void (*represent)(const void *self, void *work, const real *w, const weft_batch *b,
+                      real *h, real *z);
     /* The same without dropout for as many models as there are lanes: w, g
      * [nweight][lanes], s[lanes]; each lane has the same bits as grad and score. With
      * `move`, which clips nothing, its weights make the step as the gradient is computed,

@@ -13,7 +13,8 @@
 #define WEFT_NETS(X)     X(linear) X(mlp) X(cnn) X(lstm) X(txtcnn)
 #define WEFT_ALGORITHMS(X)                                                                 \
     X(fedavg)                                                                              \
-    X(scaffold) X(feddyn) X(fednova) X(ditto) X(fedper) X(fedrep) X(apfl) X(local) X(cpg)
+    X(scaffold)                                                                            \
+    X(feddyn) X(fednova) X(ditto) X(fedper) X(fedrep) X(apfl) X(local) X(cpg) X(knn)
 #define WEFT_TASKS(X) X(fmap) X(fed) X(sgd) X(flow) X(replay) X(command)
 #define WEFT_TUNERS(X)                                                                     \
     X(random) X(ws_sha) X(ws_eg) X(ws_one) X(sha) X(hyperband) X(asha) X(pbt)

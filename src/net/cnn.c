@@ -108,4 +108,6 @@ const weft_net weft_net_cnn = {
     .work = weft_stack_work,
     .grad = weft_stack_grad,
     .score = weft_stack_score,
+    .width = weft_stack_width,
+    .represent = weft_stack_represent,
 };

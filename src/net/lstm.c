@@ -114,4 +114,6 @@ const weft_net weft_net_lstm = {
     .work = lstm_work,
     .grad = lstm_grad,
     .score = lstm_score,
+    .width = lstm_width,
+    .represent = lstm_represent,
 };

@@ -25,11 +25,14 @@ typedef struct lstm_offsets {
 } lstm_offsets;
 lstm_offsets lstm_offsets_of(const lstm_net *lstm);
 
-/* work, grad and score of weft_net. */
+/* work, grad, score, width and represent of weft_net. */
 void *lstm_work(const void *self, int most, weft_arena *mem);
 void lstm_grad(const void *self, void *work, const real *w, const weft_batch *batch,
                double dropout, uint64_t key, real *g, weft_score *score);
 void lstm_score(const void *self, void *work, const real *w, const weft_batch *batch,
                 weft_score *score);
+int lstm_width(const void *self);
+void lstm_represent(const void *self, void *work, const real *w, const weft_batch *batch,
+                    real *h, real *z);
 
 #endif

@@ -391,3 +391,38 @@ void lstm_score(const void *self, void *work, const real *w, const weft_batch *b
         i += p.n;
     }
 }
+
+int lstm_width(const void *self)
+{
+    const lstm_net *lstm = self;
+    return lstm->hidden;
+}
+
+/* The part's representations and logits after its forward pass, whose rows are in the order
+ * of the steps, then of the samples. */
+static void take(const part *p, real *h, real *z)
+{
+    const scratch *s = p->s;
+    size_t wide = (size_t)p->t->hidden, c = (size_t)p->t->shape.classes;
+    int from = first_scored(p), places = (int)p->t->shape.d - from;
+    const real *y = s->layer[p->t->layers - 1].y + (size_t)from * p->n * s->ld;
+    for (int r = 0; r < places * p->n; r++) {
+        size_t to = (size_t)(p->first + r % p->n) * places + r / p->n;
+        memcpy(h + to * wide, y + r * s->ld, wide * sizeof *h);
+        if (z) memcpy(z + to * c, s->logit + r * s->ldc, c * sizeof *z);
+    }
+}
+
+void lstm_represent(const void *self, void *work, const real *w, const weft_batch *batch,
+                    real *h, real *z)
+{
+    const lstm_net *lstm = self;
+    weft_score unused = {0};
+    pack_weights(lstm, work, w, 0);
+    for (int i = 0; i < batch->n;) {
+        part p = part_at(lstm, work, batch, i);
+        forward(&p, w + lstm_offsets_of(lstm).bias, 0, &unused);
+        take(&p, h, z);
+        i += p.n;
+    }
+}

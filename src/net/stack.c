@@ -257,6 +257,24 @@ void weft_stack_score(const void *self, void *work, const real *w, const weft_ba
                      score);
 }
 
+int weft_stack_width(const void *self)
+{
+    const weft_stack *stack = self;
+    return stack->layer[stack->n - 1].c;
+}
+
+void weft_stack_represent(const void *self, void *work, const real *w,
+                          const weft_batch *batch, real *h, real *z)
+{
+    const weft_stack *stack = self;
+    weft_scratch *scratch = work;
+    size_t wide = (size_t)weft_stack_width(stack), c = (size_t)stack->shape.classes;
+    forward(stack, scratch, w, batch, 0, 0);
+    const real *const *x = input_of(stack, scratch, batch, stack->n - 1);
+    for (int i = 0; i < batch->n; i++) memcpy(h + i * wide, x[i], wide * sizeof *h);
+    if (z) memcpy(z, scratch->act[stack->n], (size_t)batch->n * c * sizeof *z);
+}
+
 /* ---- backward ---- */
 
 /* Gradient with respect to the input of a ReLU, from that with respect to the layer's

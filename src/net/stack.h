@@ -75,6 +75,9 @@ void weft_stack_grad(const void *self, void *work, const real *w, const weft_bat
                      double dropout, uint64_t key, real *g, weft_score *score);
 void weft_stack_score(const void *self, void *work, const real *w, const weft_batch *batch,
                       weft_score *score);
+int weft_stack_width(const void *self);
+void weft_stack_represent(const void *self, void *work, const real *w,
+                          const weft_batch *batch, real *h, real *z);
 
 /* lanes_work, lanes_grad and lanes_score of weft_net, for dense layers only. */
 void *weft_stack_lanes_work(const void *self, int most, weft_arena *mem);

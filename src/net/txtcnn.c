@@ -256,5 +256,7 @@ const weft_net weft_net_txtcnn = {
     .work = txtcnn_work,
     .grad = txtcnn_grad,
     .score = txtcnn_score,
+    .width = txtcnn_width,
+    .represent = txtcnn_represent,
     .project = txtcnn_project,
 };

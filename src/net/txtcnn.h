@@ -32,11 +32,14 @@ typedef struct txtcnn_net {
     int64_t embed, all; /* offset of [words + 1][vector] where vectors are trained; end */
 } txtcnn_net;
 
-/* work, grad and score of weft_net. */
+/* work, grad, score, width and represent of weft_net. */
 void *txtcnn_work(const void *self, int most, weft_arena *mem);
 void txtcnn_grad(const void *self, void *work, const real *w, const weft_batch *batch,
                  double dropout, uint64_t key, real *g, weft_score *score);
 void txtcnn_score(const void *self, void *work, const real *w, const weft_batch *batch,
                   weft_score *score);
+int txtcnn_width(const void *self);
+void txtcnn_represent(const void *self, void *work, const real *w, const weft_batch *batch,
+                      real *h, real *z);
 
 #endif

@@ -280,3 +280,27 @@ void txtcnn_score(const void *self, void *work, const real *w, const weft_batch 
     txtcnn_pass pass = {.t = self, .s = work, .b = batch, .w = w};
     txtcnn_forward(&pass, score);
 }
+
+int txtcnn_width(const void *self)
+{
+    const txtcnn_net *txtcnn = self;
+    return txtcnn->dense[txtcnn->ndense - 1].c;
+}
+
+void txtcnn_represent(const void *self, void *work, const real *w, const weft_batch *batch,
+                      real *h, real *z)
+{
+    const txtcnn_net *txtcnn = self;
+    const txtcnn_scratch *scratch = work;
+    txtcnn_pass pass = {.t = self, .s = work, .b = batch, .w = w};
+    weft_score unused = {0};
+    txtcnn_forward(&pass, &unused);
+    int last = txtcnn->ndense - 1, c = txtcnn->shape.classes;
+    int one = txtcnn->dense[last].out == 1; /* unit: the second class, against 0 */
+    size_t wide = (size_t)txtcnn_width(txtcnn);
+    const real *x = last > 0 ? scratch->y[last - 1] : scratch->pooled,
+               *y = scratch->y[last];
+    memcpy(h, x, (size_t)batch->n * wide * sizeof *h);
+    for (int i = 0; z && i < batch->n * c; i++)
+        z[i] = !one ? y[i] : i % c > 0 ? y[i / c] : 0;
+}

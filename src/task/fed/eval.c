@@ -40,7 +40,7 @@ static portion portion_new(const fed_task *fed, const fed_evaluation *evaluation
 {
     return (portion){.turn = {.round = FED_EVALUATION,
                               .before = 1,
-                              .train = evaluation->personal,
+                              .train = evaluation->personal && !fed->algorithm->neighbours,
                               .after = evaluation->personal,
                               .part = evaluation->part,
                               .fresh = evaluation->fresh,

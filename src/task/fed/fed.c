@@ -9,11 +9,12 @@
 #include "eval.h"
 #include "exchange.h"
 #include "lanes.h"
-#include "local.h"
 #include "metrics.h"
+#include "neighbours.h"
 #include "opts.h"
 #include "own.h"
 #include "round.h"
+#include "score.h"
 #include "turns.h"
 #include "visit.h"
 #include "weft/log.h"
@@ -152,6 +153,7 @@ static weft_status algorithm_new(fed_task *fed)
     const weft_algorithm *algorithm = fed->algorithm;
     fed->special = weft_arena_alloc(fed->env.mem, 1, algorithm->kind.size);
     TRY(weft_conf_bind(fed->env.conf, &algorithm->kind, fed->special));
+    TRY(fed_neighbours_check(fed));
     if (algorithm->setup) TRY(algorithm->setup(fed->special, fed->ntensor, fed->tensor));
     fed->at = fed_layout_of(fed);
     fed->summed = fed->nweight + fed_amounts(fed, NULL, 1).sums;
@@ -265,7 +267,7 @@ static weft_status workspace_new(fed_task *fed)
         weft_arena_reset(mem, alone);
         work->lanes = NULL;
     }
-    work->bytes = (double)(weft_arena_mark(mem) - before);
+    work->bytes = (double)(weft_arena_mark(mem) - before) + fed_neighbours_bytes(fed);
     return check_memory(fed, work->bytes);
 }
 
@@ -373,11 +375,12 @@ static void fed_cost(const void *self, const weft_job *job, weft_cost *out)
     }
     if (job->mix.nblock > 1) epochs = fed_amounts(fed, NULL, fed->client.epochs).epochs;
     double samples = epochs * fed->mean_samples + passes * fed->mean_valid / 3;
-    *out = (weft_cost){
-        .flops = rounds * (double)fed->cohort * samples * fed->net->flops(fed->model),
-        .bytes = ranks > 1 ? rounds * 8 * n * ranks : 0,
-        .memory =
-            fed->work.bytes + ((double)fed->at.slots + fed->slots * n) * sizeof(real)};
+    double scores = fed_scores(fed, job, FED_AFTER) ? fed_neighbours_flops(fed) : 0;
+    *out = (weft_cost){.flops = rounds * (double)fed->cohort *
+                                (samples * fed->net->flops(fed->model) + scores),
+                       .bytes = ranks > 1 ? rounds * 8 * n * ranks : 0,
+                       .memory = fed->work.bytes +
+                                 ((double)fed->at.slots + fed->slots * n) * sizeof(real)};
 }
 
 /* ---- work ---- */

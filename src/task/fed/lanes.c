@@ -4,6 +4,8 @@
  * client. */
 #include "lanes.h"
 #include "local.h"
+#include "neighbours.h"
+#include "score.h"
 #include "visit.h"
 
 #include <math.h>
@@ -240,11 +242,14 @@ static weft_status visit(group *g)
     const fed_turn *turn = g->q->turn;
     TRY(read_samples(g));
     if (turn->before) score(g, g->d->from, FED_BEFORE);
-    if (!turn->train) return WEFT_OK;
-    TRY(train(g));
-    if (g->q->sum) add(g);
+    if (turn->train) {
+        TRY(train(g));
+        if (g->q->sum) add(g);
+    }
     if (!turn->after) return WEFT_OK;
-    score(g, g->d->w, FED_AFTER);
+    if (!g->t->algorithm->neighbours) score(g, g->d->w, FED_AFTER);
+    for (int l = 0; g->t->algorithm->neighbours && l < g->n; l++)
+        TRY(fed_neighbours_score(g->t, g->q->from, g->lane[l].p, turn, g->lane[l].out));
     for (int l = 0; l < g->n; l++)
         if (g->lane[l].out->diverged > 0)
             fed_settle_failure(g->t, g->lane[l].p, g->lane[l].out);

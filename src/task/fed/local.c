@@ -2,46 +2,13 @@
  * trained with the client's configuration, and scored again. The result is a function of
  * weights, samples, options and identities, without communication. */
 #include "local.h"
+#include "neighbours.h"
 #include "own.h"
+#include "score.h"
 #include "weft/shuffle.h"
 
 #include <math.h>
 #include <string.h>
-
-/* ---- batches ---- */
-
-/* A batch of samples at[0 .. n-1], in the workspace's tables; own: of the weights, NULL:
- * all. */
-static weft_batch batch_of(const fed_task *fed, const fed_own *own,
-                           const weft_samples *samples, const int64_t *at, int n)
-{
-    const fed_workspace *work = &fed->work;
-    const weft_clients *clients = fed->clients;
-    weft_batch batch = {.n = n};
-    if (samples->text) {
-        for (int i = 0; i < n; i++) work->text[i] = samples->text + at[i] * clients->stride;
-        batch.text = work->text;
-        return batch;
-    }
-    batch.label = work->label;
-    for (int i = 0; i < n; i++) work->label[i] = samples->label[at[i]];
-    if (samples->word) {
-        for (int i = 0; i < n; i++) {
-            work->word[i] = samples->word[at[i]];
-            work->length[i] = samples->length[at[i]];
-        }
-        batch.word = work->word;
-        batch.length = work->length;
-        if (!own || !own->some) return batch;
-        batch.place = own->seats.place;
-        batch.places = own->seats.n;
-        batch.compact = 1;
-        return batch;
-    }
-    for (int i = 0; i < n; i++) work->x[i] = samples->x + at[i] * clients->d;
-    batch.x = work->x;
-    return batch;
-}
 
 void fed_shuffle(const fed_task *fed, const fed_turn *turn, int64_t client, int epoch,
                  int64_t n, int64_t take, int64_t *order)
@@ -51,60 +18,6 @@ void fed_shuffle(const fed_task *fed, const fed_turn *turn, int64_t client, int 
     for (int64_t i = 0; i < n; i++) order[i] = i;
     weft_shuffle_first(take, n, &key, order);
 }
-
-/* ---- scoring ---- */
-
-int64_t fed_spread(int64_t i, int64_t count, int64_t n)
-{
-    return (int64_t)((double)i * (double)n / (double)count);
-}
-
-void fed_settle_score(const fed_task *fed, weft_score sum, const fed_turn *turn, int stage,
-                      fed_client_result *out)
-{
-    if (!isfinite(sum.loss)) sum.loss = fed->worst * (double)sum.count;
-    if (sum.loss > turn->most * (double)sum.count)
-        sum.loss = turn->most * (double)sum.count;
-    out->loss[stage] = sum.loss;
-    out->wrong[stage] = (double)sum.wrong;
-    out->count = (double)sum.count;
-}
-
-void fed_settle_failure(const fed_task *fed, const fed_client *client,
-                        fed_client_result *out)
-{
-    out->count = fed_predictions(fed, client->valid);
-    out->loss[FED_AFTER] = fed->worst * out->count;
-    out->wrong[FED_AFTER] = out->count;
-}
-
-void fed_score_model(const fed_task *fed, const real *w, const fed_own *own,
-                     const weft_samples *samples, const fed_client *client,
-                     const fed_turn *turn, int stage, fed_client_result *out)
-{
-    int64_t count = client->valid;
-    const fed_workspace *work = &fed->work;
-    weft_arena *tmp = work->tmp;
-    size_t mark = weft_arena_mark(tmp);
-    int64_t *at = WEFT_NEW(tmp, int64_t, work->most);
-    weft_score sum = {0};
-    for (int64_t i = 0; i < count; i += work->most) {
-        int n = (int)(count - i < work->most ? count - i : work->most);
-        for (int e = 0; e < n; e++) at[e] = fed_spread(i + e, count, samples->n);
-        weft_batch batch = batch_of(fed, own, samples, at, n);
-        fed->net->score(fed->model, work->net, w, &batch, &sum);
-    }
-    fed_settle_score(fed, sum, turn, stage, out);
-    weft_arena_reset(tmp, mark);
-}
-
-double fed_predictions(const fed_task *fed, int64_t count)
-{
-    int chars = fed->env.data->form == WEFT_CHARS && fed->target == FED_ALL_SYMBOLS;
-    return (double)(chars ? count * fed->clients->d : count);
-}
-
-/* ---- training ---- */
 
 /* g[n] = change of the weights; 0 if a coordinate is not finite or beyond `most`. */
 static int change_within(const fed_workspace *work, int64_t n, const real *from, real most)
@@ -195,7 +108,7 @@ weft_status fed_train(fed_task *fed, const weft_course *course, const fed_client
             int64_t left = client->samples - i;
             int n = left < training->batch ? (int)left : training->batch;
             TRY(fed_look(fed));
-            weft_batch batch = batch_of(fed, &work->own, samples, order + i, n);
+            weft_batch batch = fed_batch_of(fed, &work->own, samples, order + i, n);
             weft_rng4 rng =
                 weft_rng_at(fed->env.seed, WEFT_RNG_DROPOUT, turn->round,
                             (uint64_t)client->client, (uint64_t)epoch << 40 | (uint64_t)i);
@@ -232,11 +145,7 @@ static weft_status train(fed_task *fed, const real *anchor, const fed_client *cl
     return WEFT_OK;
 }
 
-weft_status fed_look(fed_task *fed)
-{
-    if (!halt_is_due(&fed->env, &fed->asked)) return WEFT_OK;
-    return weft_fail(WEFT_STOP, "the run was stopped");
-}
+/* ---- turns ---- */
 
 static weft_status visit(fed_task *fed, const real *from, const fed_client *client,
                          const fed_turn *turn, fed_client_result *out)
@@ -248,13 +157,16 @@ static weft_status visit(fed_task *fed, const real *from, const fed_client *clie
         TRY(weft_client_take(clients, &client->at, turn->part, &scored, fed->work.tmp));
     if (turn->before)
         fed_score_model(fed, from, NULL, &scored, client, turn, FED_BEFORE, out);
-    if (!turn->train) return WEFT_OK;
-    TRY(weft_client_take(clients, &client->at, WEFT_TRAIN, &own, fed->work.tmp));
-    fed_own_choose(fed, &client->options, &own, turn->after ? &scored : NULL);
-    TRY(train(fed, fed_own_take(fed, from), client, turn, &own, out));
+    if (turn->train) {
+        TRY(weft_client_take(clients, &client->at, WEFT_TRAIN, &own, fed->work.tmp));
+        fed_own_choose(fed, &client->options, &own, turn->after ? &scored : NULL);
+        TRY(train(fed, fed_own_take(fed, from), client, turn, &own, out));
+    }
     if (!turn->after) return WEFT_OK;
     if (out->diverged > 0)
         fed_settle_failure(fed, client, out);
+    else if (fed->algorithm->neighbours)
+        return fed_neighbours_score(fed, from, client, turn, out);
     else
         fed_score_model(fed, fed->work.w, &fed->work.own, &scored, client, turn, FED_AFTER,
                         out);

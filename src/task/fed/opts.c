@@ -51,7 +51,7 @@ const weft_opt fed_task_opts[] = {
     WEFT_INT_OPT(
         "new_epochs", fed_task, new_epochs, "1", 1, 1e6,
         "passes of these clients over their samples before they are scored; cpg: as "
-        "many turns, of which the embedding learns alone"),
+        "many turns, of which the embedding learns alone; knn: none"),
     WEFT_BOOL_OPT("eval_mode", fed_task, eval_mode, "no",
                   "in evaluations, also of the winner, all clients train with the most "
                   "probable configuration in place of a drawn one"),

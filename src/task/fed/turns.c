@@ -6,6 +6,7 @@
 #include "lanes.h"
 #include "local.h"
 #include "own.h"
+#include "score.h"
 #include "visit.h"
 
 #include <math.h>

@@ -4,6 +4,7 @@
  */
 #include "visit.h"
 #include "local.h"
+#include "score.h"
 
 #include <math.h>
 #include <string.h>

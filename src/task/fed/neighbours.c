@@ -1,0 +1,295 @@
+/* Answers in which a client's own training samples take part: their representations by the
+ * server's weights are compared with those of the samples scored, a block of one with a
+ * block of the other, so that memory does not grow with the client. Nothing is kept.
+ *
+ * Squared distances |a|^2 + |b|^2 - 2 a b by a product say, within the bound of its
+ * rounding, which samples may be among the nearest; of these the distance is computed in
+ * doubles. So the neighbours are the nearest in doubles, of equally near ones the first,
+ * and depend neither on blocks nor on the CPU. */
+#include "neighbours.h"
+#include "score.h"
+#include "weft/gemm.h"
+#include "weft/logistic.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum {
+    BYTES = 32 << 20, /* of what is asked, and of what is stored, where a sample takes less
+                       */
+    STORED = 128,     /* stored predictions that are packed at a time, */
+    DEEP = 1024       /* and their numbers */
+};
+
+/* Predictions of some samples. */
+typedef struct block {
+    int64_t n;
+    real *h;         /* [n][wide] representations */
+    real *z;         /* [n][classes] logits; NULL: not needed */
+    double *square;  /* [n] squared lengths of h */
+    int32_t *label;  /* [n] */
+    int64_t samples; /* room */
+} block;
+
+/* A stored prediction that is near. */
+typedef struct neighbour {
+    double square; /* of the distance; INFINITY: there is none */
+    int32_t label;
+} neighbour;
+
+typedef struct search {
+    fed_task *fed;
+    const real *w;
+    weft_neighbours by;
+    int wide, classes, each; /* each: predictions of a sample */
+    int64_t *at;             /* samples of a batch */
+    block asked, stored;
+    neighbour *near; /* [asked][k], the nearest first */
+    void *packed;
+    real *product; /* [asked][STORED] */
+} search;
+
+/* ---- memory ---- */
+
+static int at_most(int64_t n, int64_t most)
+{
+    return (int)(n < 1 ? 1 : n < most ? n : most);
+}
+
+/* Room for as many samples of `most` as BYTES allow, each prediction taking `more` besides.
+ */
+static block block_new(const search *s, int64_t most, size_t more, int logits,
+                       weft_arena *tmp)
+{
+    size_t numbers = (size_t)s->wide + (logits ? (size_t)s->classes : 0);
+    size_t one = (size_t)s->each *
+                 (numbers * sizeof(real) + sizeof(double) + sizeof(int32_t) + more);
+    int64_t n = at_most((int64_t)(BYTES / one), most), all = n * s->each;
+    return (block){.samples = n,
+                   .h = WEFT_NEW(tmp, real, all * s->wide),
+                   .z = logits ? WEFT_NEW(tmp, real, all * s->classes) : NULL,
+                   .square = WEFT_NEW(tmp, double, all),
+                   .label = WEFT_NEW(tmp, int32_t, all)};
+}
+
+static search search_new(fed_task *fed, const real *w, const fed_client *client,
+                         int64_t stored, weft_arena *tmp)
+{
+    weft_neighbours by = fed->algorithm->neighbours(client->special);
+    search s = {.fed = fed,
+                .w = w,
+                .by = by,
+                .wide = fed->net->width(fed->model),
+                .classes = fed->env.data->form == WEFT_CHARS ? fed->clients->symbols
+                                                             : fed->env.data->classes,
+                .each = (int)fed_predictions(fed, 1)};
+    s.by.k = at_most(stored * s.each, by.k);
+    size_t more = (size_t)s.by.k * sizeof *s.near + STORED * sizeof(real);
+    s.asked = block_new(&s, client->valid, more, 1, tmp);
+    s.stored = block_new(&s, stored, 0, 0, tmp);
+    int64_t asked = s.asked.samples * s.each;
+    s.at = WEFT_NEW(tmp, int64_t, fed->work.most);
+    s.near = WEFT_NEW(tmp, neighbour, asked * s.by.k);
+    s.product = WEFT_NEW(tmp, real, asked * STORED);
+    s.packed = weft_arena_alloc(tmp, weft_packed_bytes(at_most(s.wide, DEEP), STORED), 1);
+    return s;
+}
+
+/* ---- representations ---- */
+
+static double square_of(const real *h, int wide)
+{
+    double sum = 0;
+    for (int i = 0; i < wide; i++) sum += (double)h[i] * (double)h[i];
+    return sum;
+}
+
+/* Fills a block with samples first .. of `of` that are evenly spread over all. */
+static void load(const search *s, const weft_samples *samples, int64_t first, int64_t of,
+                 block *to)
+{
+    const fed_task *fed = s->fed;
+    int64_t left = of - first, n = left < to->samples ? left : to->samples;
+    to->n = n * s->each;
+    for (int64_t i = 0; i < n; i += fed->work.most) {
+        int some = at_most(n - i, fed->work.most);
+        for (int e = 0; e < some; e++) s->at[e] = fed_spread(first + i + e, of, samples->n);
+        weft_batch batch = fed_batch_of(fed, NULL, samples, s->at, some);
+        int64_t from = i * s->each;
+        fed->net->represent(fed->model, fed->work.net, s->w, &batch, to->h + from * s->wide,
+                            to->z ? to->z + from * s->classes : NULL);
+        for (int64_t e = 0; e < some * s->each; e++)
+            to->label[from + e] =
+                batch.text
+                    ? batch.text[e / s->each][fed->clients->d - s->each + e % s->each + 1]
+                    : batch.label[e];
+    }
+    for (int64_t e = 0; e < to->n; e++)
+        to->square[e] = square_of(to->h + e * s->wide, s->wide);
+}
+
+/* ---- comparison ---- */
+
+/* product[asked][STORED] of all that is asked with the stored [j, j + m). */
+static void multiply(const search *s, int64_t j, int m)
+{
+    for (int d = 0; d < s->wide; d += DEEP) {
+        weft_packed packed;
+        weft_packed_pack(&packed, at_most(s->wide - d, DEEP), m,
+                         s->stored.h + j * s->wide + d, (size_t)s->wide, 1, s->packed);
+        weft_packed_times((int)s->asked.n, s->asked.h + d, (size_t)s->wide, &packed, d > 0,
+                          s->product, STORED);
+    }
+}
+
+static double distance2(const real *a, const real *b, int wide)
+{
+    double sum = 0;
+    for (int i = 0; i < wide; i++) {
+        double off = (double)a[i] - (double)b[i];
+        sum += off * off;
+    }
+    return sum;
+}
+
+/* Puts a neighbour before those that are farther; the last one is dropped. */
+static void insert(neighbour *near, int k, neighbour one)
+{
+    int i = k - 1;
+    for (; i > 0 && near[i - 1].square > one.square; i--) near[i] = near[i - 1];
+    near[i] = one;
+}
+
+/* Compares asked prediction q with the stored [j, j + m). The product is off by at most
+ * wide u (|a|^2 + |b|^2), u = EPSILON / 2 of reals, and twice it counts. */
+static void pick(const search *s, int64_t q, int64_t j, int m)
+{
+    const double off =
+        (s->wide + 4) * (double)(sizeof(real) == sizeof(float) ? FLT_EPSILON : DBL_EPSILON);
+    const real *product = s->product + q * STORED, *a = s->asked.h + q * s->wide;
+    neighbour *near = s->near + q * s->by.k;
+    const double *square = s->stored.square + j;
+    double own = s->asked.square[q], worst = near[s->by.k - 1].square;
+    for (int e = 0; e < m; e++) {
+        double both = own + square[e];
+        if (!(both - 2 * (double)product[e] - off * both < worst)) continue;
+        neighbour one = {distance2(a, s->stored.h + (j + e) * s->wide, s->wide),
+                         s->stored.label[j + e]};
+        if (!(one.square < worst)) continue;
+        insert(near, s->by.k, one);
+        worst = near[s->by.k - 1].square;
+    }
+}
+
+static void compare(const search *s)
+{
+    for (int64_t j = 0; j < s->stored.n; j += STORED) {
+        int m = at_most(s->stored.n - j, STORED);
+        multiply(s, j, m);
+        for (int64_t q = 0; q < s->asked.n; q++) pick(s, q, j, m);
+    }
+}
+
+/* ---- answers ---- */
+
+/* Adds `share` of the neighbours' answer to p[classes]. Their weights are relative to that
+ * of the nearest, as all may be too small for a number. */
+static void add_near(const search *s, const neighbour *near, int n, double share, real *e,
+                     double *p)
+{
+    double nearest = sqrt(near[0].square), sum;
+    for (int i = 0; i < n; i++)
+        e[i] = (real)((nearest - sqrt(near[i].square)) / s->by.sigma);
+    weft_softmax_terms(n, e, 0, e, &sum);
+    for (int i = 0; i < n; i++) p[near[i].label] += share * ((double)e[i] / sum);
+}
+
+/* Adds loss and error of the answers; e[], p[classes]: scratch. */
+static void answer(const search *s, real *e, double *p, weft_score *score)
+{
+    int c = s->classes;
+    for (int64_t q = 0; q < s->asked.n; q++) {
+        const neighbour *near = s->near + q * s->by.k;
+        const real *z = s->asked.z + q * c;
+        int found = 0, top = 0, best = 0, label = s->asked.label[q];
+        double sum;
+        while (found < s->by.k && near[found].square < INFINITY) found++;
+        for (int j = 1; j < c; j++) top = z[j] > z[top] ? j : top;
+        weft_softmax_terms(c, z, (double)z[top], e, &sum);
+        double share = found > 0 ? s->by.lambda : 0;
+        for (int j = 0; j < c; j++) p[j] = (1 - share) * ((double)e[j] / sum);
+        if (found > 0) add_near(s, near, found, share, e, p);
+        for (int j = 1; j < c; j++) best = p[j] > p[best] ? j : best;
+        double loss = -log(p[label]);
+        score->loss += loss;
+        score->wrong += best != label || isnan(loss);
+        score->count++;
+    }
+}
+
+static weft_status score_all(search *s, const weft_samples *own, const weft_samples *scored,
+                             int64_t count, weft_score *sum)
+{
+    weft_arena *tmp = s->fed->work.tmp;
+    int most = s->by.k > s->classes ? s->by.k : s->classes;
+    real *e = WEFT_NEW(tmp, real, most);
+    double *p = WEFT_NEW(tmp, double, s->classes);
+    for (int64_t i = 0; i < count; i += s->asked.samples) {
+        load(s, scored, i, count, &s->asked);
+        for (int64_t q = 0; q < s->asked.n * s->by.k; q++) s->near[q].square = INFINITY;
+        for (int64_t j = 0; j < own->n; j += s->stored.samples) {
+            TRY(fed_look(s->fed));
+            load(s, own, j, own->n, &s->stored);
+            compare(s);
+        }
+        answer(s, e, p, sum);
+    }
+    return WEFT_OK;
+}
+
+weft_status fed_neighbours_score(fed_task *fed, const real *w, const fed_client *client,
+                                 const fed_turn *turn, fed_client_result *out)
+{
+    weft_arena *tmp = fed->work.tmp;
+    size_t mark = weft_arena_mark(tmp);
+    weft_samples own = {0}, scored = {0};
+    weft_score sum = {0};
+    TRY(weft_client_take(fed->clients, &client->at, turn->part, &scored, tmp));
+    TRY(weft_client_take(fed->clients, &client->at, WEFT_TRAIN, &own, tmp));
+    if (own.n == 0 || !(fed->algorithm->neighbours(client->special).lambda > 0)) {
+        fed_score_model(fed, w, NULL, &scored, client, turn, FED_AFTER, out);
+    } else {
+        search s = search_new(fed, w, client, own.n, tmp);
+        TRY(score_all(&s, &own, &scored, client->valid, &sum));
+        fed_settle_score(fed, sum, turn, FED_AFTER, out);
+    }
+    weft_arena_reset(tmp, mark);
+    return WEFT_OK;
+}
+
+/* ---- set-up ---- */
+
+weft_status fed_neighbours_check(const fed_task *fed)
+{
+    if (!fed->algorithm->neighbours || fed->net->width) return WEFT_OK;
+    return weft_fail(WEFT_ECONF,
+                     "fed.algorithm = %s compares samples by what the last layer takes, "
+                     "which fed.model = %s does not give; use another network, or "
+                     "fed.algorithm = fedavg",
+                     fed->algorithm_name, fed->net_name);
+}
+
+double fed_neighbours_flops(const fed_task *fed)
+{
+    if (!fed->algorithm->neighbours) return 0;
+    double each = fed_predictions(fed, 1);
+    double compared = each * fed->mean_samples * each * fed->mean_valid;
+    return fed->mean_samples * fed->net->flops(fed->model) / 3 +
+           2 * fed->net->width(fed->model) * compared;
+}
+
+double fed_neighbours_bytes(const fed_task *fed)
+{
+    return fed->algorithm->neighbours ? 2.0 * BYTES : 0;
+}

@@ -1,0 +1,91 @@
+/* The samples of a client in batches, and the scores of a model on them. */
+#include "score.h"
+
+#include <math.h>
+
+weft_status fed_look(fed_task *fed)
+{
+    if (!halt_is_due(&fed->env, &fed->asked)) return WEFT_OK;
+    return weft_fail(WEFT_STOP, "the run was stopped");
+}
+
+weft_batch fed_batch_of(const fed_task *fed, const fed_own *own,
+                        const weft_samples *samples, const int64_t *at, int n)
+{
+    const fed_workspace *work = &fed->work;
+    const weft_clients *clients = fed->clients;
+    weft_batch batch = {.n = n};
+    if (samples->text) {
+        for (int i = 0; i < n; i++) work->text[i] = samples->text + at[i] * clients->stride;
+        batch.text = work->text;
+        return batch;
+    }
+    batch.label = work->label;
+    for (int i = 0; i < n; i++) work->label[i] = samples->label[at[i]];
+    if (samples->word) {
+        for (int i = 0; i < n; i++) {
+            work->word[i] = samples->word[at[i]];
+            work->length[i] = samples->length[at[i]];
+        }
+        batch.word = work->word;
+        batch.length = work->length;
+        if (!own || !own->some) return batch;
+        batch.place = own->seats.place;
+        batch.places = own->seats.n;
+        batch.compact = 1;
+        return batch;
+    }
+    for (int i = 0; i < n; i++) work->x[i] = samples->x + at[i] * clients->d;
+    batch.x = work->x;
+    return batch;
+}
+
+int64_t fed_spread(int64_t i, int64_t count, int64_t n)
+{
+    return (int64_t)((double)i * (double)n / (double)count);
+}
+
+void fed_settle_score(const fed_task *fed, weft_score sum, const fed_turn *turn, int stage,
+                      fed_client_result *out)
+{
+    if (!isfinite(sum.loss)) sum.loss = fed->worst * (double)sum.count;
+    if (sum.loss > turn->most * (double)sum.count)
+        sum.loss = turn->most * (double)sum.count;
+    out->loss[stage] = sum.loss;
+    out->wrong[stage] = (double)sum.wrong;
+    out->count = (double)sum.count;
+}
+
+void fed_settle_failure(const fed_task *fed, const fed_client *client,
+                        fed_client_result *out)
+{
+    out->count = fed_predictions(fed, client->valid);
+    out->loss[FED_AFTER] = fed->worst * out->count;
+    out->wrong[FED_AFTER] = out->count;
+}
+
+void fed_score_model(const fed_task *fed, const real *w, const fed_own *own,
+                     const weft_samples *samples, const fed_client *client,
+                     const fed_turn *turn, int stage, fed_client_result *out)
+{
+    int64_t count = client->valid;
+    const fed_workspace *work = &fed->work;
+    weft_arena *tmp = work->tmp;
+    size_t mark = weft_arena_mark(tmp);
+    int64_t *at = WEFT_NEW(tmp, int64_t, work->most);
+    weft_score sum = {0};
+    for (int64_t i = 0; i < count; i += work->most) {
+        int n = (int)(count - i < work->most ? count - i : work->most);
+        for (int e = 0; e < n; e++) at[e] = fed_spread(i + e, count, samples->n);
+        weft_batch batch = fed_batch_of(fed, own, samples, at, n);
+        fed->net->score(fed->model, work->net, w, &batch, &sum);
+    }
+    fed_settle_score(fed, sum, turn, stage, out);
+    weft_arena_reset(tmp, mark);
+}
+
+double fed_predictions(const fed_task *fed, int64_t count)
+{
+    int chars = fed->env.data->form == WEFT_CHARS && fed->target == FED_ALL_SYMBOLS;
+    return (double)(chars ? count * fed->clients->d : count);
+}
