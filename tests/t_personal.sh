@@ -71,6 +71,16 @@ done
     grep -q ' each of 24 clients keeps 69 numbers: a state takes 0.00[0-9]* MB, in the memory of every rank' "$tmp/log"
 result $? "the plan says what clients keep"
 
+lines() # SETTING ...: of the plan, about an average that has no effect
+{
+    "$weft" tune "$tmp/in.ini" "$@" --plan 2>"$tmp/log" >"$tmp/out"
+    grep -c 'fed.average = weighted has no effect: fed.algorithm = [a-z]* gives clients equal weights' "$tmp/log"
+}
+[ "$(lines fed.algorithm=scaffold fed.average=weighted)" = 1 ] && [ "$(lines fed.algorithm=feddyn fed.average=weighted)" = 1 ] &&
+    [ "$(lines fed.algorithm=scaffold)" = 0 ] && [ "$(lines fed.algorithm=scaffold fed.average=plain)" = 0 ] &&
+    [ "$(lines fed.algorithm=ditto fed.average=weighted)" = 0 ]
+result $? "an average that has no effect is named"
+
 # ---- scores of clients ----------------------------------------------------------------------
 
 # shellcheck disable=SC2086

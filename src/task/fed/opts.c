@@ -1,6 +1,7 @@
 /* The options of federated training: sections [fed], [client] and [server]; [device] has
  * its own file. */
 #include "opts.h"
+#include "weft/log.h"
 
 const weft_opt fed_task_opts[] = {
     WEFT_TEXT_OPT("model", fed_task, net_name, "linear",
@@ -93,3 +94,13 @@ const weft_kind fed_training_kind = {.name = "client",
 
 const weft_kind *const fed_parts[] = {&fed_training_kind, &weft_server_kind,
                                       &weft_device_kind, NULL};
+
+void fed_opts_look(const fed_task *fed)
+{
+    if (!fed->algorithm->plain || fed->average == FED_PLAIN || fed->env.scoring) return;
+    if (weft_conf_find(fed->env.conf, "fed", "average"))
+        weft_log(WEFT_WARN,
+                 "fed.average = weighted has no effect: fed.algorithm = %s gives clients "
+                 "equal weights",
+                 fed->algorithm_name);
+}
