@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Compares `weft report` with what h5py reads from run files, and the columns of these with
 each other: every number of the text, the CSV and the JSON, computed here a second time.
-usage: report.py WEFT RUN.h5 ...; prints each difference; status 1 if there is any."""
+usage: report.py WEFT RUN.h5 ... [UNFINISHED.h5: ...]; of one that is not finished, trials alone;
+prints each difference; status 1 if there is any."""
 import configparser
 import csv
 import difflib
@@ -47,9 +48,9 @@ class Run:
             for group in ("events", "arms", "rounds", "timeline"))
         self.metrics = table(self.f["events"].attrs["metrics"])
         self.columns = table(self.f["rounds"].attrs["columns"]) if self.rounds else []
-        self.scores = table(self.f["winner"].attrs["scores"])
+        self.scores = table(self.f["winner"].attrs["scores"]) if "winner" in self.f else []
         self.text = {i: t.decode() for i, t in zip(self.f["configs/id"][:], self.f["configs/text"][:])}
-        self.times = {name: self.f["times"][name][:] for name in TIMES}
+        self.times = {name: self.f["times"][name][:] for name in TIMES if "times" in self.f}
 
     def fact(self, key):
         group, _, name = key.rpartition("@")
@@ -180,6 +181,84 @@ def check_csv(runs, lines):
             have, x = row.get(name), want.get(name)
             if not (have == x if isinstance(x, str) else have == "" if x is None else have and float(have) == x):
                 differs(run.path, f"CSV: {name} is {have}, not {x}")
+
+
+# ---- trials ------------------------------------------------------------------------------
+
+def typed(kind, x):
+    """A value of an axis."""
+    if math.isnan(x):
+        return None
+    if kind in ("real", "integer", "boolean"):
+        return {"real": float, "integer": int, "boolean": bool}[kind](x)
+    words = kind.split("|")
+    try:
+        return [float(word) for word in words][int(x)]
+    except ValueError:
+        return words[int(x)]
+
+
+def trials_of(run):
+    """Rows of --trials, as JSON has them."""
+    e, a, f = run.events, run.arms, run.f["configs"]
+    names = [t.decode() for t in f["axis"][:]]
+    kinds = [t.decode() for t in f["type"][:]]
+    values = dict(zip(f["id"][:].tolist(), f["value"][:].reshape(len(f["id"]), -1)))
+    rows = []
+    for trial in np.unique(e["trial"]):
+        own = np.flatnonzero(e["trial"] == trial)
+        i = own[np.argmax(e["job"][own])]
+        arms = np.flatnonzero(a["job"] == e["job"][i])
+        arm = min(arms, key=lambda j: (-a["after"][j], *rank(a["score"][j], a["loss"][j])))
+        config = a["config"][arm].item()
+        state = "failed" if not math.isfinite(e["loss"][i]) else "finished" if e["last"][i] else \
+            "running" if "unfinished" in run.f.attrs else "stopped"
+        row = {"run": run.path, "trial": trial.item(), "config": config, "jobs": len(own), "job": e["job"][i].item(),
+               "state": state, "resource": e["resource"][i].item(), "loss": plain(e["loss"][i]),
+               "seconds": functools.reduce(lambda x, y: x + y, e["seconds"][own].tolist())}
+        row |= {name: plain(e[name][i]) for name, *_ in run.metrics}
+        printed = run.f["events"].attrs["printed"].splitlines()
+        row |= {name: plain(run.f["metrics"][name][i]) for name in printed}
+        row |= {name: typed(kind, x) for name, kind, x in zip(names, kinds, values[config])}
+        # as people write it: numbers with as many digits as it takes
+        text = dict(item.split("=", 1) for item in run.text[config].split())
+        for name, kind in zip(names, kinds):
+            shown = "-" if row[name] is None else str(row[name]).lower() if kind == "boolean" else row[name]
+            if not (text[name] == shown if isinstance(shown, str) else float(text[name]) == shown):
+                differs(run.path, f"configuration {config}: {name} is {row[name]}, as text {text[name]}")
+        rows.append(row)
+    return rows
+
+
+def check_trials(paths, report, files):
+    """Every number of --trials of the runs, whose tables are in `files`: an unfinished one has a file beside it."""
+    want = []
+    for path, file in zip(paths, files):
+        want += [row | {"run": path} for row in trials_of(file)]
+    columns = list(dict.fromkeys(name for row in want for name in row))
+    if any(set(f.f.get("metrics", ())) != set(f.f["events"].attrs["printed"].splitlines()) for f in files):
+        differs("trials", "names of /metrics")
+    have = json.loads(report(*paths, "--trials", "--json"))
+    table = list(csv.DictReader(io.StringIO(report(*paths, "--trials", "--csv"))))
+    if len(have) != len(want) or len(table) != len(want):
+        differs("trials", f"{len(have)} objects and {len(table)} lines of {len(want)} trials")
+    for row, line, real in zip(have, table, want):
+        if sorted(row) != sorted(columns) or sorted(line) != sorted(columns):
+            differs(real["run"], f"columns of trials {list(row)}, {list(line)}, not {columns}")
+            break
+        for name in columns:
+            x = real.get(name)
+            if row[name] != x or type(row[name]) is not type(x):
+                differs(real["run"], f"trial {real['trial']}: {name} is {row[name]}, not {x}")
+            told = line[name]
+            if isinstance(x, bool):
+                told = {"true": True, "false": False}.get(told)
+            elif isinstance(x, (int, float)):
+                told = type(x)(told)
+            elif x is None:
+                told = None if told in ("", "inf") else told
+            if told != x:
+                differs(real["run"], f"trial {real['trial']}: {name} is {line[name]} in CSV, not {x}")
 
 
 # ---- text --------------------------------------------------------------------------------
@@ -414,6 +493,8 @@ def check_text(path, have, want):
 
 def main():
     weft, paths = sys.argv[1], sys.argv[2:]
+    unfinished = [path.removesuffix(":") for path in paths if path.endswith(":")]
+    paths = [path for path in paths if not path.endswith(":")]
 
     def report(*arguments):
         return subprocess.run([weft, "report", *arguments], check=True, capture_output=True, text=True).stdout
@@ -430,6 +511,10 @@ def main():
             if have.get(name) != want.get(name):
                 differs(run.path, f"JSON: {name} is {have.get(name)}, not {want.get(name)}")
     check_csv(runs, report(*paths, "--csv"))
+    check_trials(paths, report, runs)
+    for path in unfinished:
+        report(path, "-o", path + ".now")
+        check_trials([path], report, [Run(path + ".now")])
     check_text("all runs", report(*paths), comparison(runs))
     print("\n".join(differences))
     return bool(differences)

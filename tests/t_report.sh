@@ -80,7 +80,76 @@ else
         timeout "$net" "$weft" tune "$tmp/in.ini" run.tuner=ws_sha -o "$tmp/mixture.h5" >"$tmp/out" 2>"$tmp/log"
     result $? "a federation is tuned by two teams, flow and mixtures by one"
     "$python" tests/report.py "$weft" "$tmp/fed.h5" "$tmp/flow.h5" "$tmp/mixture.h5" >"$tmp/out" 2>"$tmp/log"
-    result $? "every number of a report is that of the run file: text, CSV and JSON"
+    result $? "every number of a report is that of the run file: text, CSV and JSON, runs and trials"
+    cat >"$tmp/typed.ini" <<END
+[run]
+data = $tmp/clients.h5
+task = fed
+tuner = asha
+[space]
+configs = 12
+[fed]
+model = mlp
+cohort = 8
+[mlp]
+hidden = 4
+[client]
+lr = log 0.01 .. 1e6
+mu = 0 .. 1 when client.batch = 8
+batch = 8 | 16
+epochs = 1 .. 3
+[device]
+sample_seconds = 0.1
+[asha]
+reduction = 2
+max_resource = 4
+END
+    cat >"$tmp/words.ini" <<END
+[run]
+data = $tmp/documents.h5
+tuner = random
+[space]
+configs = 6
+[fmap]
+feature = ngram
+model = logistic
+[ngram]
+bins = 1024
+tokenizer = remove | split | treebank
+binary = no | yes
+order = 1 .. 3
+alpha = log 1e-5 .. 100 when weights = nb
+weights = nb | sif
+END
+    cat >"$tmp/program.ini" <<END
+[run]
+task = command
+tuner = random
+[space]
+configs = 8
+[command]
+run = test \$PARAM_kind != c || exit 1; echo loss=0.5 spread=\$PARAM_width
+[parameters]
+width = log 1e-3 .. 1
+kind = a | b | c
+size = 16 | 32
+END
+    "$weft" pack synthetic documents rows=60 -o "$tmp/documents.h5" >"$tmp/log" 2>&1 &&
+        timeout "$net" "$weft" tune "$tmp/words.ini" -o "$tmp/words.h5" >"$tmp/out" 2>"$tmp/log" &&
+        timeout "$net" "$weft" tune "$tmp/program.ini" -o "$tmp/program.h5" >"$tmp/out" 2>"$tmp/log" &&
+        timeout "$net" "$weft" tune "$tmp/typed.ini" -o "$tmp/typed.h5" >"$tmp/out" 2>"$tmp/log"
+    WEFT_HOLD="job 7 of" "$weft" tune "$tmp/typed.ini" -o "$tmp/held.h5" >"$tmp/out" 2>"$tmp/log" &
+    pid=$!
+    held $pid && kill -KILL $pid
+    wait $pid 2>/dev/null
+    "$python" tests/report.py "$weft" "$tmp/typed.h5" "$tmp/words.h5" "$tmp/program.h5" "$tmp/held.h5:" >"$tmp/out" 2>"$tmp/log" &&
+        "$weft" report "$tmp/typed.h5" "$tmp/words.h5" "$tmp/program.h5" "$tmp/held.h5" --trials --csv >"$tmp/trials" 2>"$tmp/log"
+    result $? "trials have columns of reals, integers, truths and words, also of a run that was killed"
+    [ "$(cut -d, -f6 "$tmp/trials" | sort -u | tr -d '\n')" = '"failed""finished""running""state""stopped"' ]
+    result $? "they are finished, stopped or failed, and running where the run is not complete"
+    "$weft" report "$tmp/typed.h5" --trials >"$tmp/out" 2>"$tmp/log"
+    [ $? = 2 ] && grep -q 'add --csv or --json' "$tmp/log"
+    result $? "a table of trials is for programs"
     cat >"$tmp/one.ini" <<END
 [run]
 data = $tmp/clients.h5
@@ -106,12 +175,12 @@ END
         "$weft" report "$@" "$tmp/plain.h5" >"$tmp/out" 2>"$tmp/log" &&
         grep -q '^ *1 *4 .* client.mu=0 *$' "$tmp/out" && [ "$(grep -c '^ *[0-9] ' "$tmp/out")" = 3 ]
     result $? "of which one is that of runs that do not set it, where it has its default"
-    "$weft" pack synthetic documents rows=60 clients=5 -o "$tmp/documents.h5" >"$tmp/log" 2>&1 &&
+    "$weft" pack synthetic documents rows=60 clients=5 -o "$tmp/letters.h5" >"$tmp/log" 2>&1 &&
         "$weft" pack synthetic images rows=200 clients=7 partition=dirichlet -o "$tmp/dealt.h5" >"$tmp/log" 2>&1 &&
         awk 'BEGIN { for (i = 0; i < 40; i++) print i % 7 "," i % 3 "," i % 5 % 2 }' >"$tmp/numbers.csv" &&
         "$weft" pack dense "$tmp/numbers.csv" -o "$tmp/numbers.h5" >"$tmp/log" 2>&1 &&
         "$weft" export "$tmp/fed.h5" -o "$tmp/winner.h5" >"$tmp/log" 2>&1 &&
-        "$python" tests/info.py "$weft" "$tmp/img.h5" "$tmp/documents.h5" "$tmp/dealt.h5" "$tmp/numbers.h5" \
+        "$python" tests/info.py "$weft" "$tmp/img.h5" "$tmp/letters.h5" "$tmp/dealt.h5" "$tmp/numbers.h5" \
             "$tmp/winner.h5" >"$tmp/out" 2>"$tmp/log"
     result $? "so is every number that info prints of rows, documents, clients and winners"
 fi

@@ -62,7 +62,9 @@ static const char export_text[] = "Without -o it is named RUN-winner.h5.\n";
 
 static const char report_text[] =
     "One run in full, several line by line. A run that is going on, or was stopped, is\n"
-    "shown as far as it is. -o writes that as a run file for other programs, with the\n"
+    "shown as far as it is. --trials prints a row for each trial, as CSV or JSON, with a\n"
+    "column for each option that varies. -o writes that as a run file for other programs, "
+    "with the\n"
     "weights of the best job so far as /winner, where they are on disk.\n";
 
 static const char list_text[] =
@@ -118,9 +120,9 @@ static const command commands[] = {
      .run = weft_cli_export,
      .more = export_text},
     {.name = "report",
-     .usage = "RUN.h5 ... [--csv | --json | -o NOW.h5 [--force]]",
+     .usage = "RUN.h5 ... [[--trials] --csv | --json | -o NOW.h5 [--force]]",
      .about = "print the results of runs",
-     .options = "cjof",
+     .options = "cjtof",
      .least = 1,
      .most = MANY,
      .run = weft_cli_report,
@@ -155,12 +157,17 @@ static const command commands[] = {
 };
 #define NCOMMAND (int)(sizeof commands / sizeof *commands)
 
-static const struct option long_options[] = {
-    {"output", required_argument, NULL, 'o'}, {"plan", no_argument, NULL, 'p'},
-    {"force", no_argument, NULL, 'f'},        {"retry-failed", no_argument, NULL, 'r'},
-    {"csv", no_argument, NULL, 'c'},          {"json", no_argument, NULL, 'j'},
-    {"ini", no_argument, NULL, 'i'},          {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'v'},      {NULL, 0, NULL, 0}};
+static const struct option long_options[] = {{"output", required_argument, NULL, 'o'},
+                                             {"plan", no_argument, NULL, 'p'},
+                                             {"force", no_argument, NULL, 'f'},
+                                             {"retry-failed", no_argument, NULL, 'r'},
+                                             {"csv", no_argument, NULL, 'c'},
+                                             {"json", no_argument, NULL, 'j'},
+                                             {"trials", no_argument, NULL, 't'},
+                                             {"ini", no_argument, NULL, 'i'},
+                                             {"help", no_argument, NULL, 'h'},
+                                             {"version", no_argument, NULL, 'v'},
+                                             {NULL, 0, NULL, 0}};
 #define NOPTION (int)(sizeof long_options / sizeof *long_options - 1)
 
 static const char *const option_help[NOPTION] = {
@@ -172,6 +179,7 @@ static const char *const option_help[NOPTION] = {
      "                     run, too, and what depended on them"),
     "    --csv          comma separated values",
     "    --json         JSON",
+    "    --trials       a row for each trial",
     "    --ini          as an input file",
     "-h, --help         this",
     "    --version      version and build"};
@@ -262,6 +270,7 @@ static weft_status parse(const command *k, int argc, char **argv, weft_cli *cli,
         cli->retry |= o == 'r';
         cli->csv |= o == 'c';
         cli->json |= o == 'j';
+        cli->trials |= o == 't';
         cli->ini |= o == 'i';
     }
     cli->n = argc - optind;

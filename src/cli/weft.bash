@@ -39,7 +39,7 @@ _weft()
     *,pack,-* | *,export,-*) words='-o --output --force --help' ;;
     *,tune,-*) words='-o --output --plan --force --help' ;;
     *,resume,-*) words='--retry-failed --help' ;;
-    *,report,-*) words='-o --output --force --csv --json --help' ;;
+    *,report,-*) words='-o --output --force --csv --json --trials --help' ;;
     *,list,-*) words='--ini --help' ;;
     *,-*) words=--help ;;
     2,*,pack,*) words=$(_weft_names readers) ;;

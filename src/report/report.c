@@ -69,27 +69,6 @@ static int64_t rank_trials(const weft_jobs *jobs, trial *list)
     return n;
 }
 
-/* The rank of a configuration in a mixture. */
-static weft_rank rank_of(const weft_arms *arms, int64_t i)
-{
-    return weft_rank_of(arms->score[i], arms->loss[i], i);
-}
-
-/* The likeliest arm of a job's mixture after it, of equally likely ones the best, as
- * weft_winner_arm has it; -1: none. */
-static int64_t likeliest(const weft_arms *arms, int64_t job)
-{
-    int64_t best = -1;
-    for (int64_t i = 0; i < arms->n; i++) {
-        if (arms->job[i] != job) continue;
-        if (best < 0 || arms->after[i] > arms->after[best] ||
-            (!(arms->after[i] < arms->after[best]) &&
-             weft_rank_before(rank_of(arms, i), rank_of(arms, best))))
-            best = i;
-    }
-    return best;
-}
-
 enum { NARROW = 8 }; /* a column of a metric, at least */
 
 /* The metrics that people read, of job `at`, or their titles where at is negative. */
@@ -117,12 +96,13 @@ static void print_trials(const weft_summary *summary, weft_arena *tmp)
 {
     const weft_jobs *jobs = &summary->jobs;
     trial *list = WEFT_NEW(tmp, trial, jobs->n);
+    const int64_t *likeliest = weft_summary_likeliest(summary, tmp);
     int64_t n = rank_trials(jobs, list);
     printf("\n%-4s %6s %6s %8s %9s %9s%s %9s %6s  %s\n", "best", "trial", "job", "resource",
            "score", "+-", metric_cells(jobs, -1, tmp), "seconds", "p",
            "likeliest configuration");
     for (int64_t i = 0; i < n && i < TOP; i++) {
-        int64_t at = list[i].at, arm = likeliest(&summary->arms, jobs->job[at]);
+        int64_t at = list[i].at, arm = likeliest[at];
         printf("%-4lld %6lld %6lld %8g %9s %9s%s %9.2f %6.3f  %s\n", (long long)(i + 1),
                (long long)jobs->trial[at], (long long)jobs->job[at], jobs->resource[at],
                weft_loss_show(jobs->loss[at], 5, tmp),
@@ -221,7 +201,7 @@ static int64_t ranking(const weft_summary *summary, place *list, weft_arena *tmp
                             .chosen = arms->config[i] == winner,
                             .merit = single ? merit_of_job(&summary->jobs, arms->job[i])
                                             : (weft_merit){.rank.id = arms->job[i]},
-                            .rank = rank_of(arms, i)};
+                            .rank = weft_arms_rank(arms, i)};
     }
     if (n > 1) qsort(list, (size_t)n, sizeof *list, by_merit);
     return n;
@@ -392,25 +372,32 @@ static void print_run(const weft_summary *summary, weft_arena *tmp)
     printf("digest    %s\n", text_of(summary, "digest"));
 }
 
-weft_status weft_report(const char *const *run, int n, weft_style style)
+/* Prints what was read of the runs. */
+static weft_status print(const weft_summary *summary, int n, weft_style style, int trials,
+                         weft_arena *tmp)
+{
+    weft_methods methods;
+    if (trials) return weft_trials_print(summary, n, style == WEFT_JSON, tmp);
+    TRY(weft_methods_find(summary, n, &methods, tmp));
+    if (style == WEFT_JSON)
+        weft_report_json(summary, n, &methods);
+    else if (style == WEFT_CSV)
+        weft_report_csv(summary, n, &methods, tmp);
+    else if (n == 1)
+        print_run(summary, tmp);
+    else
+        weft_report_comparison(summary, n, &methods, tmp);
+    return WEFT_OK;
+}
+
+weft_status weft_report(const char *const *run, int n, weft_style style, int trials)
 {
     weft_arena *mem = weft_arena_new();
     weft_summary *summary = WEFT_NEW(mem, weft_summary, n);
     weft_status st = WEFT_OK;
     for (int i = 0; i < n && st == WEFT_OK; i++)
         st = weft_summary_read(&summary[i], run[i], mem);
-    weft_methods methods;
-    if (st == WEFT_OK) st = weft_methods_find(summary, n, &methods, mem);
-    if (st == WEFT_OK) {
-        if (style == WEFT_JSON)
-            weft_report_json(summary, n, &methods);
-        else if (style == WEFT_CSV)
-            weft_report_csv(summary, n, &methods, mem);
-        else if (n == 1)
-            print_run(summary, mem);
-        else
-            weft_report_comparison(summary, n, &methods, mem);
-    }
+    if (st == WEFT_OK) st = print(summary, n, style, trials, mem);
     weft_arena_free(mem);
     return st;
 }

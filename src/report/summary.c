@@ -152,6 +152,24 @@ static weft_status read_table(weft_h5 *file, const char *object, const char *key
     return WEFT_OK;
 }
 
+/* The numbers that programs printed, under names of their own. */
+static weft_status read_printed(weft_h5 *file, weft_jobs *jobs)
+{
+    const char *names;
+    if (!weft_h5_has(file, "/events@printed")) return WEFT_OK;
+    TRY(weft_h5_read_attr(file, "/events", "printed", &names));
+    for (const char *c = names; *c; c++) jobs->nprinted += *c == '\n';
+    jobs->printed = WEFT_NEW(file->mem, const char *, jobs->nprinted);
+    jobs->number = WEFT_NEW(file->mem, double *, jobs->nprinted);
+    columns c = {.f = file, .group = "metrics", .n = jobs->n};
+    for (int64_t i = 0; i < jobs->nprinted; i++, names = strchr(names, '\n') + 1) {
+        jobs->printed[i] =
+            weft_arena_text(file->mem, "%.*s", (int)strcspn(names, "\n"), names);
+        jobs->number[i] = number(&c, jobs->printed[i]);
+    }
+    return c.st;
+}
+
 static weft_status read_jobs(weft_h5 *file, weft_jobs *jobs)
 {
     columns c = columns_open(file, "events", "job");
@@ -160,6 +178,7 @@ static weft_status read_jobs(weft_h5 *file, weft_jobs *jobs)
     jobs->trial = whole(&c, "trial");
     jobs->rounds = whole(&c, "rounds");
     jobs->wins = whole(&c, "wins");
+    if (weft_h5_has(file, "/events/last")) jobs->last = whole(&c, "last");
     jobs->resource = number(&c, "resource");
     jobs->size = number(&c, "size");
     jobs->loss = number(&c, "loss");
@@ -169,7 +188,8 @@ static weft_status read_jobs(weft_h5 *file, weft_jobs *jobs)
     TRY(read_table(file, "/events", "metrics", &jobs->metrics));
     for (int i = 0; jobs->metrics[i].name; i++)
         jobs->metric[i] = number(&c, jobs->metrics[i].name);
-    return c.st;
+    TRY(c.st);
+    return read_printed(file, jobs);
 }
 
 static double sum_of(int64_t n, const double *x)
@@ -206,6 +226,21 @@ static weft_status read_rounds(weft_h5 *file, weft_summary *summary)
     return c.st;
 }
 
+/* The configurations: their numbers, texts and values. */
+static weft_status read_configs(weft_h5 *file, weft_summary *summary)
+{
+    TRY(weft_h5_read_texts(file, "/configs/text", &summary->text, &summary->nconfig));
+    int64_t n = summary->nconfig;
+    summary->id = WEFT_NEW(file->mem, int64_t, n);
+    TRY(weft_h5_read_rows(file, "/configs/id", WEFT_H5_I64, 1, 0, n, summary->id));
+    TRY(weft_h5_read_texts(file, "/configs/axis", &summary->axis, &summary->dim));
+    if (!weft_h5_has(file, "/configs/type")) return WEFT_OK;
+    TRY(weft_h5_read_texts(file, "/configs/type", &summary->type, &summary->dim));
+    summary->conf = WEFT_NEW(file->mem, double, n * summary->dim);
+    return weft_h5_read_rows(file, "/configs/value", WEFT_H5_F64, summary->dim, 0, n,
+                             summary->conf);
+}
+
 /* ---- the whole file ---- */
 
 static weft_status read_all(weft_h5 *file, weft_summary *summary)
@@ -217,10 +252,7 @@ static weft_status read_all(weft_h5 *file, weft_summary *summary)
     TRY(weft_h5_read_attr(file, "/", "config", &summary->config));
     int done = !weft_h5_has(file, "/@unfinished");
     if (done) TRY(read_times(file, summary));
-    TRY(weft_h5_read_texts(file, "/configs/text", &summary->text, &summary->nconfig));
-    summary->id = WEFT_NEW(file->mem, int64_t, summary->nconfig);
-    TRY(weft_h5_read_rows(file, "/configs/id", WEFT_H5_I64, 1, 0, summary->nconfig,
-                          summary->id));
+    TRY(read_configs(file, summary));
     TRY(read_jobs(file, &summary->jobs));
     TRY(read_rounds(file, summary));
     if (done && weft_h5_has(file, "/winner"))
@@ -291,6 +323,27 @@ int64_t weft_summary_place(const weft_summary *summary, int64_t id)
 const char *weft_summary_config(const weft_summary *summary, int64_t id)
 {
     return summary->nconfig > 0 ? summary->text[weft_summary_place(summary, id)] : "";
+}
+
+weft_rank weft_arms_rank(const weft_arms *arms, int64_t i)
+{
+    return weft_rank_of(arms->score[i], arms->loss[i], i);
+}
+
+const int64_t *weft_summary_likeliest(const weft_summary *summary, weft_arena *mem)
+{
+    const weft_arms *arms = &summary->arms;
+    const weft_jobs *jobs = &summary->jobs;
+    int64_t *likeliest = WEFT_NEW(mem, int64_t, jobs->n);
+    for (int64_t i = 0; i < jobs->n; i++) likeliest[i] = -1;
+    for (int64_t i = 0; i < arms->n && jobs->n > 0; i++) {
+        int64_t *best = &likeliest[weft_last_below(jobs->n, jobs->job, arms->job[i])];
+        if (*best < 0 || arms->after[i] > arms->after[*best] ||
+            (!(arms->after[i] < arms->after[*best]) &&
+             weft_rank_before(weft_arms_rank(arms, i), weft_arms_rank(arms, *best))))
+            *best = i;
+    }
+    return likeliest;
 }
 
 double weft_summary_score(const weft_summary *summary, int part, const char *name)

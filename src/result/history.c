@@ -10,7 +10,7 @@
 #include <string.h>
 
 typedef struct event_row {
-    int64_t job, trial, from, round, rounds, wins, k, alive;
+    int64_t job, trial, from, round, rounds, last, wins, k, alive;
     double resource, size, loss, bound, cost, seconds, regret;
 } event_row;
 
@@ -20,6 +20,7 @@ static const weft_column event_columns[] = {
     WEFT_WHOLE(event_row, from, "trial whose weights a new trial copied; -1: none", "id"),
     WEFT_WHOLE(event_row, round, "number of earlier jobs that trained the trial", "count"),
     WEFT_WHOLE(event_row, rounds, "rounds of the job: rows of /rounds", "count"),
+    WEFT_WHOLE(event_row, last, "1: the last that the trial could have", "0 or 1"),
     WEFT_WHOLE(event_row, wins,
                "eligibility to win: 0 only if no other job can, 1 by resource, then loss, "
                "2 by loss",
@@ -83,6 +84,7 @@ static weft_status put_events(weft_h5 *file, const weft_history *history)
             .from = record->job.from,
             .round = record->job.index,
             .rounds = record->nunit,
+            .last = record->job.last,
             .wins = record->job.eligibility,
             .k = record->job.mix.k,
             .alive = weft_mix_alive(&record->job.mix),
@@ -131,6 +133,39 @@ static weft_status put_arms(weft_h5 *file, const weft_history *history)
                             sizeof *row, n);
 }
 
+/* "real", "integer", "boolean", or the words that the values are indices of: "nb|sif". */
+static const char *type_of(const weft_opt *opt, weft_arena *mem)
+{
+    if (opt->type == WEFT_BOOL) return "boolean";
+    if (opt->type == WEFT_REAL) return "real";
+    if (opt->type != WEFT_CHOICE && opt->type != WEFT_WORDS) return "integer";
+    const char *words = "";
+    int n = 1;
+    for (const char *c = opt->words; *c; c++) n += *c == '|';
+    for (int i = 0; i < n; i++) {
+        char word[128];
+        weft_opt_show(opt, i, word, sizeof word);
+        words = weft_arena_text(mem, "%s%s%s", words, i > 0 ? "|" : "", word);
+    }
+    return words;
+}
+
+/* Names and types of the axes. */
+static weft_status put_axes(weft_h5 *file, const weft_tables *tables)
+{
+    const char **name = WEFT_NEW(file->mem, const char *, tables->dim);
+    const char **type = WEFT_NEW(file->mem, const char *, tables->dim);
+    for (int i = 0; i < tables->dim; i++) {
+        char text[128];
+        weft_axis_name(&tables->axis[i], text, sizeof text);
+        name[i] = weft_arena_text(file->mem, "%s", text);
+        type[i] = type_of(tables->axis[i].opt, file->mem);
+    }
+    TRY(weft_h5_put_texts(file, "/configs/axis", name, tables->dim, "names of the axes"));
+    return weft_h5_put_texts(file, "/configs/type", type, tables->dim,
+                             "real, integer, boolean, or the words of a choice by index");
+}
+
 /* All configurations that occur in jobs, by increasing id. */
 static weft_status put_configs(weft_h5 *file, const weft_history *history)
 {
@@ -158,12 +193,6 @@ static weft_status put_configs(weft_h5 *file, const weft_history *history)
         if (dim > 0) memcpy(value + n * dim, conf[i], (size_t)dim * sizeof *value);
         id[n++] = i;
     }
-    const char **axis = WEFT_NEW(file->mem, const char *, dim);
-    for (int i = 0; i < dim; i++) {
-        char name[128];
-        weft_axis_name(&history->tables.axis[i], name, sizeof name);
-        axis[i] = weft_arena_text(file->mem, "%s", name);
-    }
     int64_t shape[2] = {n, dim};
     TRY(weft_h5_put(file, "/configs/id", WEFT_H5_I64, 1, &n, id, 0, "index in the space",
                     "id"));
@@ -173,7 +202,7 @@ static weft_status put_configs(weft_h5 *file, const weft_history *history)
         "the axis does not exist there",
         "the option's own"));
     TRY(weft_h5_put_texts(file, "/configs/text", text, n, "the configurations as text"));
-    return weft_h5_put_texts(file, "/configs/axis", axis, dim, "names of the axes");
+    return put_axes(file, &history->tables);
 }
 
 weft_status weft_history_put(weft_h5 *file, const weft_history *history)

@@ -51,12 +51,16 @@ weft_status weft_put_metrics(weft_h5 *file, const weft_history *history)
             if (to && name < word) to[i] = strtod(at + name + 1, NULL);
             at += word + strspn(at + word, " ");
         }
-    for (int i = 0; i < m->names.n; i++)
+    const char *all = "";
+    for (int i = 0; i < m->names.n; i++) {
+        all = weft_arena_text(file->mem, "%s%s\n", all, m->names.name[i]);
         TRY(weft_h5_put(
             file, weft_arena_text(file->mem, "/metrics/%s", m->names.name[i]), WEFT_H5_F64,
             1, &history->n, m->value[i], 0,
             "last value that the job printed, in the rows of /events; nan: not printed",
             "its own"));
+    }
+    TRY(weft_h5_put_attr(file, "/events", "printed", all));
     if (m->left_out)
         weft_log(WEFT_WARN,
                  "the jobs printed numbers of more than %d names; /metrics has the first",
