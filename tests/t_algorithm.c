@@ -231,6 +231,47 @@ static void test_gradients(void)
     is_near(off[2], 0, 1e-6, "so do embeddings");
 }
 
+/* x[n] are the next line of PyTorch's numbers. */
+static void test_line(FILE *file, const char *name, int n, const real *x)
+{
+    char found[32];
+    double gold, off = 0;
+    weft_check(fscanf(file, "%31s", found) == 1 && strcmp(found, name) == 0, "no %s", name);
+    for (int i = 0; i < n; i++) {
+        weft_check(fscanf(file, "%lf", &gold) == 1, "too few numbers of %s", name);
+        off = worse(off, fabs((double)x[i] - gold));
+    }
+    is_near(off, 0, 1e-6, "%s is PyTorch's", name);
+}
+
+/* Rounds of one client in full batches against PyTorch's gradients of the loss with respect
+ * to what each algorithm learns (tests/gold/personal.py). */
+static void test_gold(void)
+{
+    enum { M = 3, SOME = 4 };
+    int64_t count[1][WEFT_NPART] = {{20, 4, 3}};
+    toy *t = toy_new(1, count);
+    FILE *file = fopen("tests/gold/personal.txt", "r");
+    weft_check(file != NULL, "run the test in the top directory");
+    stand *cpg = trained(t,
+                         options("cpg", 1, "lr = 0.3\nbatch = 50\n",
+                                 "[cpg]\ngenerate = all\nsize = 3\nlr = 2\n"
+                                 "lr_embedding = 3\n"),
+                         1, SOME);
+    test_line(file, "cpg.b", W, cpg->state.x);
+    test_line(file, "cpg.W", M * W, cpg->state.x + W);
+    test_line(file, "cpg.v", M, kept(cpg, 0, M + 1, M * W));
+    stand *apfl = trained(t,
+                          options("apfl", 1, "lr = 0.3\nbatch = 50\nepochs = 2\n",
+                                  "[apfl]\nshare = 0.5\nrate = 0.1\n"),
+                          1, SOME);
+    const real *own = kept(apfl, 0, W + 2, 0);
+    test_line(file, "apfl.y", W, apfl->state.x);
+    test_line(file, "apfl.v", W, own);
+    test_line(file, "apfl.a", 1, own + W);
+    fclose(file);
+}
+
 /* ---- the same bits ---- */
 
 static const char *const algorithms[] = {"scaffold", "feddyn", "fednova", "ditto", "fedper",
@@ -376,6 +417,7 @@ int main(int argc, char **argv)
     test_strong_ditto(t);
     test_one_hot(t);
     test_gradients();
+    test_gold();
     toy *forty = forty_clients(); /* some without samples of a part */
     for (int i = 0; i < (int)(sizeof algorithms / sizeof *algorithms); i++) {
         test_same(t, algorithms[i]);
