@@ -320,12 +320,13 @@ vectors: ## word vectors, by fasttext out of the training texts of IMDB and rt-p
 	fasttext skipgram -input data/words.txt -output data/vectors $(VECTORS)
 	@rm -f data/words.txt data/vectors.bin
 
-install: all ## program, library, headers, man page, completion, weft.pc: PREFIX, DESTDIR
+install: all ## program, library, headers, Python modules, man page, completion, weft.pc: PREFIX, DESTDIR
 	install -d $(HERE)/bin $(HERE)/lib/pkgconfig $(HERE)/include/weft $(HERE)/share/man/man1 \
-	    $(HERE)/share/bash-completion/completions
+	    $(HERE)/share/bash-completion/completions $(HERE)/share/weft
 	install -m 755 $(BIN) $(HERE)/bin/weft
 	install -m 644 $(LIB) $(HERE)/lib/libweft.a
 	install -m 644 include/weft/*.h $(HERE)/include/weft
+	install -m 644 python/*.py $(HERE)/share/weft
 	install -m 644 src/cli/weft.1 $(HERE)/share/man/man1/weft.1
 	install -m 644 src/cli/weft.bash $(HERE)/share/bash-completion/completions/weft
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@REQUIRES@|$(PKGS)|' \
@@ -336,7 +337,7 @@ endif
 uninstall: ## removes what install put there
 	rm -f $(HERE)/bin/weft $(HERE)/lib/libweft.a $(HERE)/lib/pkgconfig/weft.pc \
 	    $(HERE)/share/man/man1/weft.1 $(HERE)/share/bash-completion/completions/weft
-	rm -rf $(HERE)/include/weft
+	rm -rf $(HERE)/include/weft $(HERE)/share/weft
 
 DIST := weft-$(VERSION)
 dist: ## build/weft-VERSION.tar.gz of the last commit, which builds without git

@@ -21,6 +21,10 @@ result $? "a program is compiled with the flags of pkg-config, and linked"
 (cd "$tmp" && "$tmp/user") >"$tmp/out" 2>"$tmp/log" &&
     "$prefix/bin/weft" report "$tmp/penalty.h5" 2>>"$tmp/log" | tee "$tmp/out" | grep -q 'winner .*lambda='
 result $? "and runs a search of its own"
+if python3 -c 'import numpy' 2>"$tmp/log"; then
+    PYTHONPATH=$prefix/share/weft python3 -B -c 'import weft, weft_read; weft.read' >"$tmp/out" 2>"$tmp/log"
+    result $? "Python finds its modules there"
+fi
 made uninstall PREFIX="$prefix" DESTDIR= && ! find "$prefix" ! -type d | tee -a "$tmp/log" | grep -q . &&
     [ ! -e "$prefix/include/weft" ]
 result $? "uninstalled, it leaves nothing"

@@ -1,0 +1,234 @@
+"""Run files of weft in Python: the class that all scripts read them by, and `weft.read`, which makes
+pandas frames of them. Needs NumPy and h5py, and read pandas."""
+
+import configparser
+import os
+import subprocess
+import tempfile
+
+import numpy as np
+
+# Options that name a run and do not say what it does.
+NAMES = {("run", k) for k in ("seed", "output", "data", "teams", "checkpoint", "memory", "time_limit",
+                              "disk", "watchdog")}
+
+
+def text(x):
+    return x.decode() if isinstance(x, bytes) else str(x)
+
+
+def number(value):
+    """A number as an input file has it: 16384, 1e-5 or 2^14."""
+    base, _, power = value.partition("^")
+    return float(base) ** float(power) if power else float(base)
+
+
+def snapshot(path, out):
+    """Writes what an unfinished run has by now, which its journals hold, as a run file."""
+    built = "build/opt/weft"
+    weft = os.environ.get("WEFT", built if os.path.exists(built) else "weft")
+    env = dict(os.environ, OPENBLAS_NUM_THREADS="1")
+    done = subprocess.run([weft, "report", path, "-o", out], env=env, capture_output=True, text=True)
+    if done.returncode:
+        raise ValueError((done.stderr.strip().splitlines() or ["weft report failed"])[-1])
+
+
+class Run:
+    """One run file: attributes of the file and of the winner, tables as dicts of columns. Of a
+    run that is not finished, as far as it is: `unfinished` says where it stands, and there is
+    no winner. Needs h5py."""
+
+    def __init__(self, path):
+        self.path = path
+        if os.path.exists(path) or not os.path.exists(os.path.splitext(path)[0] + ".d/journal"):
+            self.read(path)
+            return
+        with tempfile.TemporaryDirectory() as place:
+            snapshot(path, place + "/now.h5")
+            self.read(place + "/now.h5")
+
+    def read(self, path):
+        import h5py
+        with h5py.File(path, "r") as f:
+            if not text(f.attrs.get("format", "")).startswith("weft run"):
+                raise ValueError("not a run file of weft")
+            self.attr = {k: text(v) if isinstance(v, (bytes, str)) else v
+                         for k, v in f.attrs.items()}
+            self.event = {k: f["events"][k][:] for k in f["events"]}
+            self.arm = {k: f["arms"][k][:] for k in f["arms"]}
+            self.config = dict(zip(f["configs/id"][:].tolist(),
+                                   [text(t) for t in f["configs/text"][:]]))
+            # The axes: {name: "real", "integer", "boolean" or the words of a choice, "nb|sif"}.
+            self.axis = dict(zip((text(t) for t in f["configs/axis"][:]),
+                                 (text(t) for t in f.get("configs/type", ()))))
+            self.value = f["configs/value"][:]
+            self.metrics = [line.split("\t") for line in text(f["events"].attrs["metrics"]).splitlines()]
+            self.printed = {k: f["metrics"][k][:] for k in f.get("metrics", ())}
+            self.rounds = {k: f["rounds"][k][:] for k in f.get("rounds", ())}
+            self.mix = {k: f["mix"][k][:] for k in f.get("mix", ())}
+            self.clients = {k: f["clients"][k][:] for k in f.get("clients", ())}
+            self.scored = text(f["clients"].attrs.get("error_column", "")) if self.clients else ""
+            self.timeline = {k: f["timeline"][k][:] for k in f.get("timeline", ())}
+            self.busy = dict(f["timeline"].attrs) if "timeline" in f else {}
+            self.winner = {k: text(v) if isinstance(v, (bytes, str)) else v
+                           for k, v in f["winner"].attrs.items()} if "winner" in f else {}
+            tensors = [text(t) for t in f["winner/tensors"][:]] if "winner/tensors" in f else []
+            # What servers and clients of a federation keep stands behind the network, whose last
+            # tensor is the bias of its classes.
+            tensors = [t for t in tensors if t not in ("server.state", "clients.state")]
+            self.classes = f["winner/state"][tensors[-1]].size if tensors else 0
+        self.unfinished = self.attr.get("unfinished", "")
+        if self.unfinished:
+            self.winner = self.best_so_far()
+        self.tuner = self.attr["tuner"]
+        self.mixing = self.attr["mixing"]
+        self.seed = int(self.attr["seed"])
+        self.ini = configparser.ConfigParser(interpolation=None, strict=False,
+                                             inline_comment_prefixes=(";", "#"))
+        self.ini.optionxform = str
+        self.ini.read_string(self.attr["config"])
+
+    def best_so_far(self):
+        """In the place of a winner: the trial and the likeliest configuration of the best job; of a
+        run without a job that is done the trial that trains."""
+        if "best_job" not in self.attr:
+            if not self.rounds:
+                return {}
+            return {"job": int(self.rounds["job"][-1]), "trial": int(self.rounds["trial"][-1]),
+                    "id": min(self.config), "text": self.config[min(self.config)]}
+        job = int(self.attr["best_job"])
+        mine = np.flatnonzero(self.arm["job"] == job)
+        arm = mine[np.argmax(self.arm["after"][mine])]
+        config = int(self.arm["config"][arm])
+        return {"job": job, "trial": int(self.event["trial"][self.event["job"] == job][0]),
+                "id": config, "text": self.config[config]}
+
+    def setting(self, section, key):
+        """A number of the configuration, NaN where it is not set."""
+        value = self.ini.get(section, key, fallback=None)
+        return float("nan") if value is None else number(value)
+
+    def accuracy(self, part):
+        """Of the winner, in percent; NaN where it was not scored."""
+        return 100 * (1 - float(self.winner.get(part + "_error", "nan")))
+
+    def method(self):
+        """How settings were found, a key of METHODS or the tuner's name."""
+        if self.tuner == "random" and not any(self.config.values()):
+            return "single"
+        if self.tuner == "random" and self.ini.get("space", "source", fallback="") == "list":
+            return "list"
+        if self.mixing == "none":
+            return self.tuner
+        if self.tuner == "ws_one":
+            return self.mixing
+        once = self.tuner == "sha" and self.setting("sha", "eliminations") == 0
+        return f"{self.mixing}-{'random' if once else self.tuner}"
+
+    def settings(self):
+        """{"section.key": value} of what the input file says of the method and its data."""
+        own = {f"{s}.{k}": v for s in self.ini.sections() for k, v in self.ini[s].items()
+               if (s, k) not in NAMES}
+        return own | {"data": self.attr.get("data_digest", "")}
+
+    def refitted(self):
+        """Whether the winner had a fit of its own, or was scored with the shared weights."""
+        return self.ini.get(self.tuner, "refit", fallback="yes") in ("yes", "true", "on", "1")
+
+    def alone(self):
+        """{configuration: validation accuracy in percent} of those that had a job of their own."""
+        single = self.event["job"][(self.event["k"] == 1)]
+        mask = np.isin(self.arm["job"], single)
+        return {int(c): 100 * (1 - e)
+                for c, e in zip(self.arm["config"][mask], self.arm["error"][mask])}
+
+
+# ---- frames ------------------------------------------------------------------------------
+
+def typed(kind, values):
+    """A column of an axis; pandas' NA where the axis does not exist."""
+    import pandas
+    values = pandas.Series(values)
+    if kind == "real":
+        return values
+    if kind in ("integer", "boolean"):
+        whole = values.astype("Int64")
+        return whole if kind == "integer" else whole.astype("boolean")
+    words = kind.split("|")
+    try:
+        return values.map(dict(enumerate(map(float, words))))
+    except ValueError:
+        return values.map(dict(enumerate(words))).astype(pandas.CategoricalDtype(words))
+
+
+def last_jobs(run):
+    """A row a trial: how many jobs it had, their seconds, and the place of the last in /events."""
+    import pandas
+    jobs = pandas.DataFrame({"trial": run.event["trial"], "job": run.event["job"],
+                             "seconds": run.event["seconds"], "at": np.arange(len(run.event["job"]))})
+    return jobs.sort_values(["trial", "job"]).groupby("trial", sort=True).agg(
+        jobs=("job", "size"), job=("job", "last"), at=("at", "last"), seconds=("seconds", "sum")).reset_index()
+
+
+def likeliest(run):
+    """The likeliest configuration after each job, of equally likely ones the best: {job: id}."""
+    import pandas
+    arms = pandas.DataFrame({k: run.arm[k] for k in ("job", "config", "after", "score", "loss")})
+    arms = arms.replace([np.nan, -np.inf], np.inf)
+    arms = arms.sort_values(["job", "after", "score", "loss"], ascending=[True, False, True, True], kind="stable")
+    return arms.drop_duplicates("job").set_index("job")["config"]
+
+
+def trials_of(run):
+    import pandas
+    if len(run.axis) < run.value.shape[1] or "last" not in run.event:
+        raise ValueError(f"{run.path} was written by an older version of weft, without the types of its axes")
+    last = last_jobs(run)
+    at = last["at"].to_numpy()
+    loss = run.event["loss"][at]
+    more = "running" if run.unfinished else "stopped"
+    state = np.where(~np.isfinite(loss), "failed", np.where(run.event["last"][at] == 1, "finished", more))
+    config = last["job"].map(likeliest(run))
+    frame = pandas.DataFrame({
+        "trial": last["trial"], "config": config.astype("Int64"), "jobs": last["jobs"], "job": last["job"],
+        "state": pandas.Categorical(state, ["finished", "stopped", "failed", "running"]),
+        "resource": run.event["resource"][at], "loss": loss, "seconds": last["seconds"]})
+    for name, *_ in run.metrics:
+        frame[name] = run.event[name][at]
+    for name, column in run.printed.items():
+        frame[name] = column[at]
+    place = config.map({c: i for i, c in enumerate(run.config)})
+    for a, (name, kind) in enumerate(run.axis.items()):
+        frame[name] = typed(kind, np.where(place.isna(), np.nan, run.value[place.fillna(0).astype(int), a])).array
+    return frame
+
+
+def plain(columns):
+    """A frame of a table of the file, whose texts are decoded."""
+    import pandas
+    return pandas.DataFrame({k: [text(x) for x in v] if v.dtype == object else v for k, v in columns.items()})
+
+
+class Frames:
+    """What read returns: pandas frames, and the attributes of the file."""
+
+    def __init__(self, run):
+        self.attrs = run.attr
+        self.trials = trials_of(run)
+        self.jobs = plain(run.event | run.printed | {k: v for k, v in run.timeline.items() if k not in run.event})
+        names = [name for name, *_ in run.metrics]
+        self.curves = self.jobs.sort_values(["trial", "resource", "job"])[
+            ["trial", "resource", "loss", *names, *run.printed]].reset_index(drop=True)
+        self.rounds = plain(run.rounds)
+        self.clients = plain(run.clients)
+
+    def __repr__(self):
+        return f"weft run, {self.attrs['task']} by {self.attrs['tuner']}: trials, jobs, curves, rounds, clients"
+
+
+def read(path):
+    """The run RUN.h5, finished or not, as pandas frames: `trials` has a row a trial, with a column for each option
+    that varies, of its type; `jobs` a row a job; `curves` score and metrics of trials by resource; `rounds` a row a
+    round or epoch; `clients` the scores of the winner client by client. `attrs` are the attributes of the file. What
+    a run does not have is an empty frame. Needs h5py and pandas."""
+    return Frames(Run(path))

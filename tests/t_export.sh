@@ -1,0 +1,92 @@
+#!/bin/sh
+# Runs in other programs: as frames of pandas, and as studies, logs and experiments of Optuna,
+# TensorBoard and MLflow, which read them back. Where these are not installed they come from pip, to
+# a virtual environment outside of the checkout. Prints TAP.
+. tests/tap.sh
+export PYTHONDONTWRITEBYTECODE=1 WEFT="$weft"
+
+needs="h5py, pandas, optuna, sklearn, tensorboard, mlflow"
+find_python "$needs"
+if [ -z "$python" ]; then
+    venv=${XDG_CACHE_HOME:-$HOME/.cache}/weft/programs
+    python=$venv/bin/python
+    "$python" -c "import $needs" 2>"$tmp/log" || {
+        python3 -m venv "$venv" && timeout 500 "$venv/bin/pip" install -q --retries 1 --timeout 20 h5py pandas \
+            optuna scikit-learn tensorboard mlflow-skinny && "$python" -c "import $needs"
+    } >"$tmp/log" 2>&1 || {
+        echo "1..0 # SKIP no pandas, Optuna, TensorBoard and MLflow, and pip cannot install them: $(tail -n 1 "$tmp/log")"
+        exit
+    }
+fi
+
+cat >"$tmp/fed.ini" <<END
+[run]
+data = $tmp/clients.h5
+task = fed
+tuner = asha
+mixing = fedex
+[space]
+configs = 12
+[fed]
+model = mlp
+cohort = 8
+[mlp]
+hidden = 4
+[client]
+lr = log 0.01 .. 1
+mu = 0 .. 1 when client.batch = 8
+batch = 8 | 16
+epochs = 1 .. 3
+[fedex]
+k = 3
+[asha]
+reduction = 2
+max_resource = 4
+END
+cat >"$tmp/words.ini" <<END
+[run]
+data = $tmp/documents.h5
+tuner = random
+[space]
+configs = 9
+[fmap]
+feature = ngram
+model = logistic
+[ngram]
+bins = 1024
+tokenizer = remove | split | treebank
+binary = no | yes
+order = 1 .. 3
+alpha = log 1e-5 .. 100 when weights = nb
+weights = nb | sif
+END
+cat >"$tmp/program.ini" <<END
+[run]
+task = command
+tuner = asha
+[space]
+configs = 12
+[command]
+run = test \$PARAM_kind != c || exit 1; awk "BEGIN { print \"loss=\" \$PARAM_width + \$PARAM_size; print \"spread=\" \$WEFT_RESOURCE }"
+[asha]
+reduction = 2
+max_resource = 4
+[parameters]
+width = log 1e-3 .. 1
+kind = a | b | c
+size = 16 | 32
+END
+"$weft" pack synthetic federated=generated clients=40 classes=5 -o "$tmp/clients.h5" >"$tmp/log" 2>&1 &&
+    "$weft" pack synthetic documents rows=60 -o "$tmp/documents.h5" >"$tmp/log" 2>&1
+for run in fed words program; do
+    timeout "$net" "$weft" tune "$tmp/$run.ini" -o "$tmp/$run.h5" >"$tmp/out" 2>"$tmp/log" || break
+done
+result $? "a federation, a map and a program are tuned"
+WEFT_HOLD="job 14 of" "$weft" tune "$tmp/program.ini" -o "$tmp/held.h5" >"$tmp/out" 2>"$tmp/log" &
+pid=$!
+held $pid && kill -KILL $pid
+wait $pid 2>/dev/null
+[ -e "$tmp/held.d/journal" ] && "$python" tests/frames.py "$weft" "$tmp/fed.h5" "$tmp/words.h5" "$tmp/program.h5" \
+    "$tmp/held.h5:" >"$tmp/out" 2>"$tmp/log"
+result $? "weft.read gives every number of a run file, finished or not, in columns of its type"
+echo "1..$count"
