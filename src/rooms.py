@@ -13,12 +13,12 @@ import sys
 WIDTH, HEIGHT, GAP_X, GAP_Y = 100, 26, 44, 22
 # Public headers whose room has another name.
 HEADERS = {
-    "base": "arena clock compiler conf hash heap log magic names opt real rng shuffle status tree",
+    "base": "arena clock compiler conf hash heap log magic names opt patterns real rng shuffle status tree",
     "math": "bytes cells cpu descend eigen exact finite gemm lanes logistic optim project server sparse student tensor",
     "space": "mix job",
     "par": "team",
     "store": "commit disk file h5 h5map journal",
-    "data": "sample clients generator vectors",
+    "data": "sample clients columns generator vectors",
     "task": "state",
     "tune": "search",
 }

@@ -82,8 +82,12 @@ knows dense fortran.csv label=y
 refuses dense comment.csv "line 1 begins with '#'; comment = #" label=y
 refuses dense decimal.csv "line 2, column 1, 'a', is '-1,[0-9]*'.*decimal = comma" label=y
 refuses dense thousands.csv "line 2, column 1, 'a', is '1,[0-9.]*'.*thousands = comma" label=y
-for file in qmark missing na null nan text day huge inf; do
-    refuses dense $file.csv "line 43, column 2, 'b', is .*; .*(remove|mend)" label=y
+for file in qmark missing na null nan; do
+    knows dense $file.csv label=y
+    refuses dense $file.csv "line 43, column 2, 'b', is .*; missing = median fills it in" label=y missing=refuse
+done
+for file in text day huge inf; do
+    refuses dense $file.csv "line 43, column 2, 'b', is .*; .*(drop|mend)" label=y
 done
 refuses dense nolabel.csv "line 43, column 3, 'y', has no label" label=y
 refuses dense ragged.csv "line 43 has 5 columns where 3" label=y

@@ -381,8 +381,8 @@ done >"$tmp/good.tsv"
 source_refused 4 'utf8.tsv:41: .*is not UTF-8' "invalid UTF-8" text "$tmp/utf8.tsv"
 sed 's/^1/0/' "$tmp/good.tsv" >"$tmp/one.tsv"
 source_refused 4 'one.tsv has 1 class, ' "one class only" text "$tmp/one.tsv"
-awk 'BEGIN { for (i = 0; i < 40; i++) print i "," (i == 7 ? "nan" : 1) "," i % 2 }' >"$tmp/nan.csv"
-source_refused 4 "line 8, column 2 is 'nan'" "a number that is none" dense "$tmp/nan.csv"
+awk 'BEGIN { for (i = 0; i < 40; i++) print i "," (i == 7 ? "inf" : 1) "," i % 2 }' >"$tmp/nan.csv"
+source_refused 4 "line 8, column 2 is 'inf'" "a number that is none" dense "$tmp/nan.csv"
 {
     cat "$tmp/good.tsv"
     printf '1\t\n0\t'

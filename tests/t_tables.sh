@@ -2,6 +2,7 @@
 # Tables of other people: what stands in the first line, which column is the label, classes as they
 # are written, spellings of numbers, and cells that are none. Prints TAP.
 . tests/tap.sh
+find_python h5py
 
 # rows HEAD FORMAT [COUNT]: a table of a first line, none for "", and rows by awk's format of a
 # number and its class, yes or no
@@ -65,7 +66,7 @@ refused "a label's name that another column has is refused, by place" t.csv "col
 refused "and by name" t.csv "columns 1 and 3 are both named 'y'" label=y
 rows ,a,y '%g,1,%s' >"$tmp/t.csv"
 reads "a column without name is read" t.csv "40 rows"
-told "and told, for it may number the rows" "column 1 has no name; if it numbers the rows, remove it"
+told "and told, for it may number the rows" "column 1 has no name; if it numbers the rows, drop = 1 leaves it out"
 rows "a,b,y," '%g,1,%s,' >"$tmp/t.csv"
 reads "a separator that ends the lines begins no column" t.csv "40 rows .* sample 2 numbers"
 rows "sep=;
@@ -121,18 +122,121 @@ awk 'BEGIN { print "id,y"; for (i = 0; i < 40; i++) print "12345678901234567" i 
 refused "whole numbers that doubles do not hold are refused by name" t.csv "line 2, column 1, 'id', is '1234567890123456710' .*is it an identifier"
 for cell in '' '?' NA nan null 'N/A'; do
     { rows a,b,y '%g,1,%s' && echo "1,$cell,no"; } >"$tmp/t.csv"
-    refused "a value that is missing is told by name: '$cell'" t.csv "line 42, column 2, 'b', is '.*missing are not read"
+    refused "a value that is missing is told by name: '$cell'" t.csv "line 42, column 2, 'b', is '.*missing = median fills" \
+        missing=refuse
 done
 for cell in 2024-01-31 31.1.2024 "2024-01-31 12:30"; do
     { rows a,b,y '%g,1,%s' && echo "1,$cell,no"; } >"$tmp/t.csv"
     refused "a date is told: $cell" t.csv "line 42, column 2, 'b', is '.*is it a date"
 done
 { rows a,b,y '%g,1,%s' && echo "1,red,no"; } >"$tmp/t.csv"
-refused "a text is told" t.csv "line 42, column 2, 'b', is 'red'.*texts are not read as features"
+refused "a text is told" t.csv "line 42, column 2, 'b', is 'red'.*categories = b makes a level.*drop = b"
 { rows a,b,y '%g,1,%s' && echo "1,no"; } >"$tmp/t.csv"
 refused "a short line is told" t.csv "line 42 has 2 columns where 3 are expected"
 { rows a,b,y '%g,1,%s' && echo "1,2,"; } >"$tmp/t.csv"
 refused "a label that is missing is told" t.csv "line 42, column 3, 'y', has no label"
+
+# ---- what columns are ---------------------------------------------------------------------
+
+# table: 60 rows of age (missing in each tenth), colour, site, a number and the class
+table()
+{
+    awk 'BEGIN {
+        split("red,green,blue,", colour, ",")
+        print "id,age,colour,site,score,sick"
+        for (i = 0; i < 60; i++)
+            print i + 1 "," (i % 10 == 3 ? "" : 20 + i % 7) "," colour[i % 4 + 1] ",S" i % 5 "," i * 37 % 60 / 8 "," (i % 3 ? "yes" : "no")
+    }'
+}
+column() # NAME: its line in weft info
+{
+    "$weft" info "$tmp/t.h5" | tr -s ' ' | grep "^$1 "
+}
+says() # STATEMENT NAME PATTERN
+{
+    column "$2" >"$tmp/out" && grep -Eq -e "$3" "$tmp/out"
+    result $? "$1"
+}
+table >"$tmp/t.csv"
+reads "texts and gaps are read" t.csv "60 rows .* sample 13 numbers"
+says "a gap is filled, and marked" age "number 7 6 20 .. 26 itself, [0-9.]* where missing, and a mark"
+"$python" - "$tmp/t.h5" "$tmp/t.csv" <<'END' >"$tmp/out" 2>&1
+import csv, statistics, sys, h5py
+with h5py.File(sys.argv[1]) as f:
+    names = [n.decode() for n in f["column"][:]]
+    part = {p: f[p + "/x"][:] for p in ("train", "valid", "test")}
+rows = {float(r["id"]): r for r in csv.DictReader(open(sys.argv[2]))}
+train = [rows[x[0]] for x in part["train"]]
+median = statistics.median(float(r["age"]) for r in train if r["age"])
+for x in (x for p in part.values() for x in p):
+    row = rows[x[0]]
+    for name, number in zip(names, x):
+        column, _, level = name.replace(" is missing", "=").partition("=")
+        if "=" in name:
+            want = row[column] == level
+        elif name.endswith(" is missing"):
+            want = row[column] == ""
+        else:
+            want = float(row[column] or median)
+        assert number == want, (name, row, number, want)
+assert len(names) == 13 and {r["colour"] for r in train} >= {"red", "green", "blue"}
+END
+result $? "every feature of every row is that of the file, gaps are the median of the training rows"
+says "texts are levels, and gaps among them are marked" colour "category 3 15 blue, green, red 3 levels and a mark"
+says "levels are in order" site "category 5 0 S0, S1, S2, S3, S4 5 levels"
+says "the label is no feature" sick "label 2 0"
+told "a column that numbers the rows is warned of" "column 'id' rises from row to row.*drop = id"
+reads "and left out if asked for" t.csv "sample 12 numbers" drop=id
+reads "several are, by number too" t.csv "sample 7 numbers" drop=1,site
+refused_option() # STATEMENT PATTERN [key=value ...]
+{
+    statement=$1 pattern=$2
+    packs t.csv "${@:3}"
+    [ $? = 2 ] && [ "$(grep -c "^weft: " "$tmp/log")" = 1 ] && grep -Eq -e "^weft: .*$pattern" "$tmp/log"
+    result $? "$statement"
+}
+refused_option "a column that is not there is told" "drop = ID,age: .*t.csv has no column 'ID'; it has 6 with names" drop=ID,age
+refused_option "a column of two uses is told" "group = sick: column 'sick' is label already" group=sick
+refused_option "groups of clients are told" "group and client are both given" group=site client=id
+refused "texts that are no levels by wish are refused" t.csv "line 2, column 3, 'colour', is 'red'" categories=site
+reads "numbers are levels by wish" t.csv "sample 17 numbers" categories=age,colour,site drop=id,score
+says "as they are written" age "category 7 6 20, 21, 22, 23, 24, 25, 26 7 levels and a mark"
+reads "the most frequent value fills gaps" t.csv "60 rows" missing=frequent
+says "which is told" age "itself, 2[0-6] where missing"
+
+# apart COLUMN: rows of a part have values of it that no other part has
+apart()
+{
+    "$python" - "$tmp/t.h5" "$1" <<'END' >"$tmp/out" 2>&1
+import sys, h5py, numpy
+with h5py.File(sys.argv[1]) as f:
+    at = [n.decode() for n in f["column"][:]].index(sys.argv[2])
+    parts = [set(f[p + "/x"][:, at]) for p in ("train", "valid", "test")]
+assert all(parts) and not (parts[0] & parts[1] or parts[0] & parts[2] or parts[1] & parts[2]), parts
+END
+}
+awk 'BEGIN { print "g,copy,y"; for (i = 0; i < 90; i++) print "G" i % 15 "," i % 15 "," i % 2 }' >"$tmp/t.csv"
+packs t.csv group=g valid=0.2 test=0.2 && apart copy
+result $? "a group is in one part"
+refused "groups that are too few are told" t.csv "2 groups of 90 rows cannot be divided" group=y label=copy
+table >"$tmp/t.csv"
+reads "the values of a column are clients" t.csv "clients 5 .*" client=site drop=id
+awk 'NR == 1 || NR % 4 == 0' "$tmp/t.csv" | awk -F, -v OFS=, '{ print $6, $3, $2, $4, $5, $1 }' >"$tmp/v.csv"
+reads "a file of validation rows has its columns in another order" t.csv "60 rows|all 54 15 6 " valid_file="$tmp/v.csv" label=sick
+sed -i 's/colour/color/' "$tmp/v.csv"
+refused "a column that it lacks is told" t.csv "v.csv has no column 'colour', which the first file has" \
+    test_file="$tmp/v.csv" label=sick
+table | gzip >"$tmp/t.csv.gz"
+reads "a table compressed by gzip" t.csv.gz "60 rows .* sample 13 numbers"
+{ table | head -30 | gzip && table | tail -31 | gzip; } >"$tmp/t.csv.gz"
+reads "of two files put together" t.csv.gz "60 rows .* sample 13 numbers"
+head -c 200 "$tmp/t.csv.gz" >"$tmp/u.csv.gz"
+refused "one that is cut short is told" u.csv.gz "u.csv.gz cannot be decompressed: it is cut short"
+printf '5.1,red,a\n4.9,blue,b\n5.3,red,a\n4.7,blue,b\n' >"$tmp/t.csv"
+reads "a first row of numbers and texts is a row where the second is like it" t.csv "all [0-9]+ [0-9]+ [0-9]+ " valid=0.25 test=0.25
+says "its columns are numbered" 2 "category 2 0 blue, red 2 levels"
+awk 'BEGIN { print "n,t,y"; for (i = 0; i < 60; i++) print i % 7 ",text " i "," i % 2 }' >"$tmp/t.csv"
+refused "texts that all differ are no levels" t.csv "column 't' has 60 different texts in 60 rows, such as 'text 0'; drop = t"
 
 # ---- libsvm -------------------------------------------------------------------------------
 

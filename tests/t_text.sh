@@ -66,7 +66,11 @@ kind()
             $reader "$tmp/other"
     done
 }
-kind '\037\213\010\010' 'gzip .*; unpack it by gunzip'
+printf '\037\213\010\010' >"$tmp/other"
+for reader in text dense; do
+    refused "other cannot be decompressed: it is cut short" "$reader is told of a damaged gzip file" \
+        $reader "$tmp/other"
+done
 kind 'BZh91AY&SY\300' 'bzip2 .*; unpack it by bunzip2'
 kind '\3757zXZ\000' 'xz .*; unpack it by unxz'
 kind '\050\265\057\375' 'zstd .*; unpack it by unzstd'
@@ -165,7 +169,7 @@ refused 'news.csv: line 1 has no TAB .*; CSV is read by separator = comma' "CSV 
     text "$tmp/news.csv"
 refused 'news.csv: line 1 has the label "1","Title, with an odd .*separator = comma' \
     "whatever separator is tried" text "$tmp/news.csv" separator=blank
-refused "news.csv: line .* is 'Title, [0-9]*' where .* number .*weft pack text.*separator = comma" \
+refused "news.csv: column .*has [0-9]* different texts in [0-9]* rows, such as 'Title, [0-9]*'; .*weft pack text" \
     "so as numbers" dense "$tmp/news.csv" label=first
 packed "and read" text "$tmp/news.csv" separator=comma
 classes "1 2" "the label first"

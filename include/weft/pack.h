@@ -3,6 +3,7 @@
 #ifndef WEFT_PACK_H
 #define WEFT_PACK_H
 
+#include "weft/columns.h"
 #include "weft/generator.h"
 #include "weft/opt.h"
 
@@ -53,6 +54,9 @@ void weft_pack_classes(weft_pack *pack, int n, const char *const *name);
 /* The columns of the matrix have names, [d]; ones that are empty or occur twice are not
  * kept, with a warning. */
 void weft_pack_columns(weft_pack *pack, const char *const *name);
+/* The rows are features of these columns of a table, which live until the file is written;
+ * they have names, or numbers. */
+void weft_pack_table(weft_pack *pack, const weft_columns *columns, int named);
 /* Adds a source file to the digest (XXH3-128 over all, and one line each in /source). */
 WEFT_CHECKED weft_status weft_pack_source(weft_pack *pack, const char *path);
 void weft_pack_split(weft_pack *pack, const char *rule); /* the split rule in words */

@@ -156,6 +156,7 @@ static weft_status put_about(weft_pack *pack, const void *self, const char *sour
     if (pack->own->column != NULL)
         TRY(weft_h5_put_texts(file, "/column", pack->own->column, pack->own->d,
                               "names of the columns"));
+    if (pack->own->table != NULL) TRY(weft_columns_put(file, pack->own->table));
     TRY(weft_h5_put_texts(file, "/source", pack->own->source, pack->own->nsource,
                           "XXH3-128, bytes and name of each source"));
     TRY(weft_h5_put_attr(file, "/", "format", WEFT_DATA_FORMAT));
@@ -215,6 +216,7 @@ static void report(const weft_pack *pack, const char *out, double seconds)
              (long long)pack->own->part[WEFT_VALID].n,
              (long long)pack->own->part[WEFT_TEST].n, clients, pack->own->classes, seconds);
     if (pack->own->scaling != NULL) weft_scaling_tell(pack, out);
+    if (pack->own->table != NULL) weft_columns_print(pack->own->table);
     for (int t = 0; t < WEFT_NTOK && pack->own->form == WEFT_TOKENS; t++) {
         int64_t n = 0;
         for (int i = 0; i < WEFT_NPART; i++) n += pack->own->part[i].ntoken[t];

@@ -50,6 +50,7 @@ typedef struct weft_packing {
     int classes;
     const char *const *class_name; /* [classes] */
     const char *const *column;     /* [d] or NULL */
+    const weft_columns *table;     /* NULL: no table */
     const char *split;
     const char **source; /* [nsource] lines of /source */
     int64_t nsource, source_room;

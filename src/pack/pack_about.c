@@ -45,6 +45,14 @@ void weft_pack_columns(weft_pack *pack, const char *const *name)
                  *order[bad] == '\0' ? "is none" : "occurs twice");
 }
 
+void weft_pack_table(weft_pack *pack, const weft_columns *columns, int named)
+{
+    pack->own->table = columns;
+    int plain = 1;
+    for (int64_t j = 0; j < columns->n; j++) plain &= columns->at[j].features <= 1;
+    if (named || !plain) weft_pack_columns(pack, weft_columns_names(columns, pack->mem));
+}
+
 void weft_pack_split(weft_pack *pack, const char *rule)
 {
     pack->own->split = weft_arena_text(pack->mem, "%s", rule);

@@ -5,6 +5,7 @@
 #include "pack.h"
 #include "weft/finite.h"
 #include "weft/log.h"
+#include "weft/patterns.h"
 
 #include <float.h>
 #include <math.h>
@@ -12,8 +13,7 @@
 
 enum {
     MOST = 2048, /* different numbers of a column that are looked at */
-    FEWEST = 64, /* of many columns */
-    START = 8    /* places of a set */
+    FEWEST = 64  /* of many columns */
 };
 #define ALL_NUMBERS ((int64_t)1 << 22) /* of all columns together */
 
@@ -29,16 +29,11 @@ enum {
  * of full precision. */
 #define SHARE 0.01
 
-/* Bit patterns of numbers, by open addressing. */
-typedef struct set {
-    uint64_t *key; /* [room] its pattern + 1, 0: a free place */
-    int64_t n, room;
-} set;
-
 typedef struct column {
-    set numbers, floats; /* seen so far but for 0, until there are `most` numbers */
-    uint8_t zero, flat;  /* 1: there is a number 0; a float 0 */
-    uint8_t exact;       /* 1: all numbers are floats */
+    weft_patterns numbers,
+        floats;         /* seen so far but for 0, until there are `most` numbers */
+    uint8_t zero, flat; /* 1: there is a number 0; a float 0 */
+    uint8_t exact;      /* 1: all numbers are floats */
 } column;
 
 struct weft_scaling {
@@ -50,34 +45,6 @@ struct weft_scaling {
     int64_t *open, nopen;  /* columns whose sets are not full */
     weft_arena *mem;
 };
-
-/* ---- sets ---- */
-
-static uint64_t *place(const set *s, uint64_t key)
-{
-    uint64_t at = (key * 0x9e3779b97f4a7c15u) >> 20;
-    while (s->key[at & (uint64_t)(s->room - 1)] != 0 &&
-           s->key[at & (uint64_t)(s->room - 1)] != key)
-        at++;
-    return &s->key[at & (uint64_t)(s->room - 1)];
-}
-
-/* 1: it was not there. */
-static int add(set *s, uint64_t bits, weft_arena *mem)
-{
-    if (2 * s->n >= s->room) {
-        set more = {.n = s->n, .room = s->room > 0 ? 2 * s->room : START};
-        more.key = WEFT_NEW(mem, uint64_t, more.room);
-        for (int64_t i = 0; i < s->room; i++)
-            if (s->key[i] != 0) *place(&more, s->key[i]) = s->key[i];
-        *s = more;
-    }
-    uint64_t *at = place(s, bits + 1);
-    if (*at != 0) return 0;
-    *at = bits + 1;
-    s->n++;
-    return 1;
-}
 
 /* ---- rows ---- */
 
@@ -114,11 +81,11 @@ static void look(weft_scaling *scaling, int64_t j, double number, double as)
     uint64_t bits;
     memcpy(&bits, &number, sizeof bits);
     c->zero |= bits << 1 == 0; /* or -0 */
-    if (bits << 1 == 0 || !add(&c->numbers, bits, scaling->mem)) return;
+    if (bits << 1 == 0 || !weft_patterns_add(&c->numbers, bits, scaling->mem)) return;
     c->exact &= as >= number && as <= number;
     memcpy(&bits, &as, sizeof bits);
     c->flat |= bits << 1 == 0;
-    if (bits << 1 != 0) add(&c->floats, bits, scaling->mem);
+    if (bits << 1 != 0) weft_patterns_add(&c->floats, bits, scaling->mem);
 }
 
 void weft_scaling_rows(weft_scaling *scaling, int64_t n, const double *x, float *y)

@@ -1,5 +1,6 @@
-/* Tables of numbers with a class in each row: CSV (dense_csv.c), or the sparse text format
- * of libsvm, LABEL INDEX:VALUE ... with indices from 1, whose missing values are 0. */
+/* Tables with a class in each row: CSV, whose columns are numbers and categories
+ * (dense_csv.c, dense_columns.c), or the sparse text format of libsvm, LABEL INDEX:VALUE
+ * ... with indices from 1, whose missing values are 0 (dense_libsvm.c). */
 #include "dense.h"
 #include "weft/log.h"
 
@@ -7,11 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef WEFT_FUZZ
-#define MAX_COLUMNS 10000 /* most inputs would be packed as rows of a million zeros */
-#else
-#define MAX_COLUMNS 1000000
-#endif
 #define BLOCK_BYTES ((int64_t)1 << 22)
 
 enum { AUTO, CSV, LIBSVM };
@@ -20,6 +16,7 @@ typedef struct dense {
     int format, separator, zero_based;
     weft_csv csv;
     const char *comment;
+    const char *file[WEFT_NPART]; /* of the valid and the test part; "" none */
     weft_split split;
     const char *shape; /* "3x32x32"; "": no images */
 } dense;
@@ -45,6 +42,23 @@ static const weft_opt options[] = {
     WEFT_TEXT_OPT("comment", dense, comment, "",
                   "lines of a CSV file that begin with this text are skipped, as those "
                   "with # of libsvm are"),
+    WEFT_TEXT_OPT("drop", dense, csv.drop, "",
+                  "columns of a CSV file to leave out: names or numbers, with commas "
+                  "between them"),
+    WEFT_TEXT_OPT("categories", dense, csv.categories, "auto",
+                  "columns whose texts or numbers are levels, each a feature of 0 and 1; "
+                  "auto: those with more texts than numbers"),
+    WEFT_CHOICE_OPT("missing", dense, csv.missing, "median", "median|frequent|refuse",
+                    "what fills a missing number, beside a feature that marks it: median "
+                    "or most frequent value of the training rows"),
+    WEFT_TEXT_OPT("group", dense, csv.group, "",
+                  "column of a CSV file whose equal rows stay in one part"),
+    WEFT_TEXT_OPT("client", dense, csv.client, "",
+                  "column of a CSV file that tells whose rows they are: a federation"),
+    WEFT_TEXT_OPT("valid_file", dense, file[WEFT_VALID], "",
+                  "file of the rows for validation, in place of the share valid"),
+    WEFT_TEXT_OPT("test_file", dense, file[WEFT_TEST], "",
+                  "file of the rows for the test, in place of the share test"),
     WEFT_BOOL_OPT("zero_based", dense, zero_based, "no",
                   "indices of a libsvm file begin at 0"),
     WEFT_REAL_OPT("valid", dense, split.valid, "0.1", 0, 0.9,
@@ -60,128 +74,63 @@ static const weft_opt options[] = {
     {0},
 };
 
-/* ---- libsvm ---- */
-
-static void add_entry(weft_dense_rows *rows, int64_t column, double value)
-{
-    rows->value = weft_grow(rows->mem, rows->value, sizeof *rows->value, rows->entries,
-                            &rows->value_room);
-    rows->column = weft_grow(rows->mem, rows->column, sizeof *rows->column, rows->entries,
-                             &rows->column_room);
-    rows->value[rows->entries] = value;
-    rows->column[rows->entries++] = (int32_t)column;
-    if (column >= rows->d) rows->d = column + 1;
-}
-
-/* What INDEX:VALUE is not. */
-static weft_status bad_pair(const char *path, int64_t line, const char *pair)
-{
-    return weft_fail(
-        WEFT_EDATA, "%s: line %lld has '%.40s' where INDEX:VALUE is expected%s", path,
-        (long long)line, pair,
-        strncmp(pair, "qid:", 4) == 0
-            ? ", of a class; queries of ranking data are not learnt: remove them"
-            : ", or a separator between columns");
-}
-
-static weft_status bad_index(const char *path, int64_t line, long index, long last,
-                             int from)
-{
-    const char *remedy = "sort them, or give the columns smaller numbers";
-    if (index == 0 && from == 1) remedy = "zero_based = yes reads indices from 0";
-    return weft_fail(
-        WEFT_EDATA,
-        "%s: line %lld has index %ld after %ld; indices rise from %d to at most %d: %s",
-        path, (long long)line, index, last, from, MAX_COLUMNS + from - 1, remedy);
-}
-
-/* One "INDEX:VALUE"; `last` is the index before it. */
-static weft_status read_pair(const char *path, int64_t line, char *pair, int from,
-                             long *last, weft_dense_rows *rows)
-{
-    char *colon = strchr(pair, ':'), *end = pair;
-    long index = colon != NULL ? strtol(pair, &end, 10) : 0;
-    if (colon == NULL || end != colon) return bad_pair(path, line, pair);
-    if (index <= *last || index - from >= MAX_COLUMNS)
-        return bad_index(path, line, index, *last, from);
-    double x;
-    if (!weft_table_number(colon + 1, &x) || !isfinite(x))
-        return weft_fail(WEFT_EDATA,
-                         "%s: line %lld, column %ld is '%.40s' where a finite number is "
-                         "expected; mend or remove the line",
-                         path, (long long)line, index, colon + 1);
-    *last = index;
-    add_entry(rows, index - from, x);
-    return WEFT_OK;
-}
-
-weft_status weft_read_libsvm(const char *path, char *text, size_t n, int from,
-                             weft_dense_rows *rows)
-{
-    static const char blank[] = " \t";
-    char *line, *rest;
-    size_t length;
-    char *at = text, *end = text + n;
-    for (int64_t number = 1; (line = weft_line(&at, end, &length)) != NULL; number++) {
-        if (strlen(line) < length)
-            return weft_fail(WEFT_EDATA,
-                             "%s: line %lld has a NUL byte; is this a text file?", path,
-                             (long long)number);
-        line[strcspn(line, "#")] = '\0';
-        char *word = strtok_r(line, blank, &rest);
-        if (word == NULL) continue;
-        if (strchr(word, ',') != NULL)
-            return weft_fail(WEFT_EDATA,
-                             "%s: line %lld has the labels '%.40s': multi-label data are "
-                             "not learnt; give each row one class",
-                             path, (long long)number, word);
-        const char *label = weft_table_label(word, rows->mem);
-        if (strchr(word, ':') != NULL)
-            return weft_fail(WEFT_EDATA,
-                             "%s: line %lld has no label; a line is LABEL INDEX:VALUE "
-                             "...",
-                             path, (long long)number);
-        long last = from - 1;
-        while ((word = strtok_r(NULL, blank, &rest)) != NULL)
-            TRY(read_pair(path, number, word, from, &last, rows));
-        rows->first = weft_grow(rows->mem, rows->first, sizeof *rows->first, rows->n + 1,
-                                &rows->first_room);
-        rows->first[rows->n + 1] = rows->entries;
-        TRY(weft_dense_row(rows, number, label));
-    }
-    return WEFT_OK;
-}
-
-/* ---- the reader ---- */
+/* ---- rows ---- */
 
 /* Row i in full. */
-static void copy_row(const weft_dense_rows *rows, int64_t i, double *x)
+static void copy_row(const weft_dense_rows *rows, const weft_columns *columns, int64_t i,
+                     double *x)
 {
-    size_t bytes = (size_t)rows->d * sizeof *x;
     if (rows->column == NULL) {
-        memcpy(x, rows->value + i * rows->d, bytes);
+        weft_columns_features(columns, rows->value + i * rows->d, x);
         return;
     }
-    memset(x, 0, bytes);
+    memset(x, 0, (size_t)rows->d * sizeof *x);
     for (int64_t e = rows->first[i]; e < rows->first[i + 1]; e++)
         x[rows->column[e]] = rows->value[e];
 }
 
-static weft_status hand_over(const weft_dense_rows *rows, const int64_t *order,
-                             weft_pack *pack)
+static weft_status put_rows(const weft_dense_rows *rows, const weft_columns *columns,
+                            const int64_t *order, weft_pack *pack)
 {
-    int64_t block = BLOCK_BYTES / (rows->d * (int64_t)sizeof(double));
+    int64_t d = columns->features;
+    int64_t block = BLOCK_BYTES / (d * (int64_t)sizeof(double));
     if (block > rows->n) block = rows->n;
     if (block < 1) block = 1;
-    double *x = WEFT_NEW(pack->mem, double, block * rows->d);
+    double *x = WEFT_NEW(pack->mem, double, block *d);
     int32_t *label = WEFT_NEW(pack->mem, int32_t, block);
     for (int64_t start = 0; start < rows->n; start += block) {
         int64_t count = rows->n - start < block ? rows->n - start : block;
         for (int64_t i = 0; i < count; i++) {
             label[i] = rows->label[order[start + i]];
-            copy_row(rows, order[start + i], x + i * rows->d);
+            copy_row(rows, columns, order[start + i], x + i * d);
         }
         TRY(weft_pack_rows(pack, count, x, label));
+    }
+    return WEFT_OK;
+}
+
+/* The clients named in a column, one after the other. */
+static weft_status put_clients(const weft_dense_rows *rows, const weft_columns *columns,
+                               const weft_dense_parts *parts, weft_pack *pack)
+{
+    int64_t d = columns->features, j = 0;
+    const int64_t *order = parts->order;
+    while (rows->at[j].kind != WEFT_COLUMN_CLIENT) j++;
+    for (int64_t c = 0; c < parts->clients; c++) {
+        const int64_t *count = parts->count[c];
+        int64_t n = count[WEFT_TRAIN] + count[WEFT_VALID] + count[WEFT_TEST];
+        weft_arena *tmp = weft_arena_new();
+        double *x = WEFT_NEW(tmp, double, n *d);
+        int32_t *label = WEFT_NEW(tmp, int32_t, n);
+        for (int64_t i = 0; i < n; i++) {
+            label[i] = rows->label[order[i]];
+            copy_row(rows, columns, order[i], x + i * d);
+        }
+        order += n;
+        weft_status st =
+            weft_pack_client_rows(pack, rows->at[j].name.name[c], count, x, label);
+        weft_arena_free(tmp);
+        TRY(st);
     }
     return WEFT_OK;
 }
@@ -236,21 +185,80 @@ static char separator_of(const dense *o, char named, const char *text, size_t n,
     return found == 0 && o->format == CSV ? ',' : found;
 }
 
-static weft_status read_table(const dense *o, const char *source, weft_dense_rows *rows)
-{
+/* A file's text. */
+typedef struct table_file {
+    const char *path;
     char *text;
     size_t n;
+    int64_t line; /* of the file, before the first of the text */
+} table_file;
+
+/* Lines, which end in "\n", "\r\n" or "\r"; text[n] is NUL. */
+static int64_t count_lines(const char *text, size_t n)
+{
+    int64_t lines = 1;
+    for (size_t i = 0; i < n; i++)
+        lines += (text[i] == '\n') | ((text[i] == '\r') & (text[i + 1] != '\n'));
+    return lines;
+}
+
+/* Reads the text of a file. *separator: what stands between its columns, 0 libsvm's. */
+static weft_status open_file(const dense *o, const char *path, weft_dense_rows *rows,
+                             table_file *file, char *separator)
+{
+    *file = (table_file){.path = path};
+    TRY(weft_read_text(path, rows->mem, &file->text, &file->n));
+    char named = take_sep_line(&file->text, &file->n, &file->line);
+    blank_comments(o->comment, file->text, file->n);
+    *separator = separator_of(o, named, file->text, file->n, rows->mem);
+    if (*separator == ' ') weft_blanks_merge(file->text, &file->n);
+    rows->room += count_lines(file->text, file->n);
+    return WEFT_OK;
+}
+
+/* Reads the files of the parts, or that of all rows; CSV's once more where columns have
+ * turned out to be categories. */
+static weft_status read_files(const dense *o, const char *source, weft_dense_rows *rows)
+{
+    table_file file[WEFT_NPART] = {0};
+    char separator[WEFT_NPART];
     weft_csv csv = o->csv;
-    TRY(weft_read_text(source, rows->mem, &text, &n));
-    if (csv.decimal == csv.thousands)
+    int again = 0;
+    for (int p = 0; p < WEFT_NPART; p++) {
+        const char *path = p == WEFT_TRAIN ? source : o->file[p];
+        if (*path != '\0') TRY(open_file(o, path, rows, &file[p], &separator[p]));
+    }
+    do {
+        rows->n = rows->labels.n = 0;
+        for (int p = 0; p < WEFT_NPART; p++) {
+            csv.line = file[p].line;
+            csv.separator = separator[p];
+            weft_status st = WEFT_OK;
+            if (file[p].path && separator[p] == 0)
+                st = weft_read_libsvm(file[p].path, file[p].text, file[p].n, !o->zero_based,
+                                      rows);
+            else if (file[p].path)
+                st = weft_read_csv(file[p].path, file[p].text, file[p].n, &csv, rows);
+            TRY(st);
+            rows->end[p] = rows->n;
+        }
+        if (rows->at) TRY(weft_dense_kinds(&csv, rows, &again));
+    } while (again);
+    return WEFT_OK;
+}
+
+static weft_status read_table(const dense *o, const char *source, weft_dense_rows *rows)
+{
+    if (o->csv.decimal == o->csv.thousands)
         return weft_fail(WEFT_ECONF,
                          "decimal and thousands are the same mark; they differ");
-    char named = take_sep_line(&text, &n, &csv.line);
-    blank_comments(o->comment, text, n);
-    csv.separator = separator_of(o, named, text, n, rows->mem);
-    if (csv.separator == 0) return weft_read_libsvm(source, text, n, !o->zero_based, rows);
-    if (csv.separator == ' ') weft_blanks_merge(text, &n);
-    return weft_read_csv(source, text, n, &csv, rows);
+    TRY(read_files(o, source, rows));
+    if (rows->at && rows->column)
+        return weft_fail(WEFT_EDATA,
+                         "%s: of the files of a table some are CSV and some "
+                         "libsvm; give all the same format",
+                         source);
+    return WEFT_OK;
 }
 
 /* A text that is the class of the first row alone may be the label's name, where the names
@@ -260,7 +268,7 @@ static weft_status check_first(const dense *o, const char *source,
 {
     double x;
     int64_t same = 0;
-    if (o->csv.header != WEFT_HEADER_AUTO || rows->name != NULL || rows->head.columns == 0)
+    if (o->csv.header != WEFT_HEADER_AUTO || rows->head.name != NULL || rows->at == NULL)
         return WEFT_OK;
     for (int64_t i = 0; i < rows->n; i++) same += rows->label[i] == rows->label[0];
     if (same != 1 || rows->labels.n < 3 ||
@@ -273,35 +281,60 @@ static weft_status check_first(const dense *o, const char *source,
         source, rows->labels.name[rows->label[0]]);
 }
 
-static weft_status dense_read(const void *self, const char *source, weft_pack *pack)
+/* What is said of a table that was read. */
+static void tell(const dense *o, const char *source, const weft_dense_rows *rows)
 {
-    const dense *o = self;
-    weft_dense_rows t = {.mem = pack->mem, .labels = {.mem = pack->mem, .path = source}};
-    TRY(weft_pack_source(pack, source));
-    TRY(read_table(o, source, &t));
-    TRY(check_first(o, source, &t));
-    TRY(weft_labels_close(&t.labels, source, t.label, t.n, pack));
-    if (t.head.columns > 0) weft_csv_tell(source, &o->csv, &t.head);
-    for (int i = 0; i < t.labels.n; i++)
-        if (weft_cell_missing(t.labels.name[i]))
+    if (rows->at) weft_csv_tell(source, &o->csv, &rows->head);
+    for (int i = 0; i < rows->labels.n; i++)
+        if (weft_cell_missing(rows->labels.name[i]))
             weft_log(WEFT_WARN,
                      "%s: the class '%s' may be a label that is missing; if so, remove its "
                      "rows",
-                     source, t.labels.name[i]);
+                     source, rows->labels.name[i]);
+}
 
-    int64_t rows[WEFT_NPART];
-    int64_t *order = WEFT_NEW(pack->mem, int64_t, t.n);
-    TRY(weft_split_rows(&o->split, t.label, t.n, order, rows, pack));
-    TRY(weft_pack_matrix(pack, WEFT_REALS, t.d, rows));
-    if (t.name != NULL) weft_pack_columns(pack, t.name);
-    TRY(tell_shape(o->shape, t.d, pack));
-    return hand_over(&t, order, pack);
+/* Hands over the rows of a table. */
+static weft_status put_table(const dense *o, const weft_dense_rows *rows,
+                             const weft_columns *columns, const weft_dense_parts *parts,
+                             weft_pack *pack)
+{
+    int64_t d = columns->features;
+    if (parts->clients > 0) {
+        weft_clients all = {.d = d, .stride = 1, .named = 1};
+        TRY(weft_pack_clients(pack, WEFT_REALS, &all));
+    } else {
+        TRY(weft_pack_matrix(pack, WEFT_REALS, d, parts->rows));
+    }
+    if (rows->at) weft_pack_table(pack, columns, rows->head.name != NULL);
+    if (parts->clients > 0) return put_clients(rows, columns, parts, pack);
+    TRY(tell_shape(o->shape, d, pack));
+    return put_rows(rows, columns, parts->order, pack);
+}
+
+static weft_status dense_read(const void *self, const char *source, weft_pack *pack)
+{
+    const dense *o = self;
+    weft_dense_rows rows = {.mem = pack->mem, .labels = {.mem = pack->mem, .path = source}};
+    weft_dense_parts parts;
+    TRY(weft_pack_source(pack, source));
+    for (int p = WEFT_VALID; p < WEFT_NPART; p++)
+        if (*o->file[p] != '\0') TRY(weft_pack_source(pack, o->file[p]));
+    TRY(read_table(o, source, &rows));
+    TRY(check_first(o, source, &rows));
+    TRY(weft_labels_close(&rows.labels, source, rows.label, rows.n, pack));
+    tell(o, source, &rows);
+    TRY(weft_dense_split(&o->split, &rows, &parts, pack));
+    weft_columns *columns = WEFT_NEW(pack->mem, weft_columns, 1);
+    columns->features = rows.d;
+    if (rows.at)
+        TRY(weft_dense_fit(&o->csv, &rows, parts.train, parts.rows[WEFT_TRAIN], columns));
+    return put_table(o, &rows, columns, &parts, pack);
 }
 
 extern const weft_reader weft_reader_dense;
 const weft_reader weft_reader_dense = {
     .kind = {.name = "dense",
-             .about = "rows of numbers with a class, CSV or libsvm",
+             .about = "tables with a class in each row, CSV or libsvm",
              .size = sizeof(dense),
              .opts = options},
     .read = dense_read,

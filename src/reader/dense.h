@@ -3,6 +3,8 @@
 #define WEFT_READER_DENSE_H
 
 #include "reader.h"
+#include "weft/columns.h"
+#include "weft/names.h"
 
 /* What the first line tells. */
 typedef struct weft_csv_head {
@@ -11,18 +13,30 @@ typedef struct weft_csv_head {
     const char **name;     /* [columns]; NULL: the line is a row */
 } weft_csv_head;
 
+/* A column of a CSV file while it is read. */
+typedef struct weft_dense_column {
+    weft_column_kind kind;
+    int64_t numbers, texts, missing; /* cells */
+    const char *path, *text;         /* the first cell that is a text, */
+    int64_t line;                    /* and where it is */
+    weft_names name; /* levels, groups or clients: cells are their numbers */
+} weft_dense_column;
+
 /* Rows of numbers, each in full (column NULL), or without their zeros: then entries
  * first[i] .. first[i+1] are those of row i. */
 typedef struct weft_dense_rows {
-    int64_t n, d;    /* rows, columns */
-    int32_t *label;  /* [n] */
-    double *value;   /* [n][d], or [entries] */
-    int32_t *column; /* [entries] from 0 */
-    int64_t *first;  /* [n+1] */
+    int64_t n, d;            /* rows; columns, of a CSV file with the label's */
+    int64_t room;            /* rows that there is room for, of CSV files */
+    int64_t end[WEFT_NPART]; /* rows up to the end of the first file, that of the valid part
+                                and that of the test part */
+    int32_t *label;          /* [n] */
+    double *value;           /* [n][d], or [entries] */
+    int32_t *column;         /* [entries] from 0 */
+    int64_t *first;          /* [n+1] */
     int64_t entries, label_room, first_room, value_room, column_room;
     weft_labels labels;
-    weft_csv_head head; /* of a CSV file */
-    const char **name;  /* [d] of the columns, of a header; NULL: there is none */
+    weft_csv_head head;    /* of the first CSV file */
+    weft_dense_column *at; /* [d] of CSV files; NULL: none were read */
     weft_arena *mem;
 } weft_dense_rows;
 
@@ -41,10 +55,17 @@ int weft_number_lost(const char *text);
 /* What stands before decimals, or between groups of three digits. */
 enum { WEFT_MARK_POINT, WEFT_MARK_COMMA, WEFT_MARK_NONE, WEFT_MARK_BLANK };
 enum { WEFT_HEADER_AUTO, WEFT_HEADER_YES, WEFT_HEADER_NO };
+/* What a value that is missing becomes. */
+enum { WEFT_MISSING_MEDIAN, WEFT_MISSING_FREQUENT, WEFT_MISSING_REFUSE };
 
-/* How a CSV file is laid out. */
+/* How a CSV file is laid out. Columns are given by name or by number from 1. */
 typedef struct weft_csv {
-    const char *label;      /* column: its name, a number from 1, "first" or "last" */
+    const char *label;      /* or "first" or "last" */
+    const char *drop;       /* columns that are left out, with commas between them */
+    const char *categories; /* such that are no numbers; "auto" finds them */
+    const char *group;      /* column of what stays in one part; "" none */
+    const char *client;     /* column of whose rows they are; "" none */
+    int missing;            /* WEFT_MISSING_... */
     char separator;         /* between the columns */
     int header;             /* WEFT_HEADER_... */
     int decimal, thousands; /* WEFT_MARK_... */
@@ -57,12 +78,17 @@ char weft_table_separator(const char *text, size_t n, int comma, weft_arena *tmp
 /* One blank for several, and none at the ends of lines: text[*n], *n in and out. */
 void weft_blanks_merge(char *text, size_t *n);
 
-/* Finds names and label by the fields of the first line. A name wins over a number that is
- * the same. ECONF: there is no such column; EDATA: only one column, or the
- * label's name occurs twice. */
+/* Finds names and label by the fields of the first line and those of the second, NULL where
+ * it has none or another number. A name wins over a number that is the same. ECONF: there
+ * is no such column; EDATA: only one column, or the label's name occurs twice. */
 WEFT_CHECKED weft_status weft_csv_begin(const char *path, const weft_csv *how,
-                                        const char *const *field, weft_csv_head *head,
-                                        weft_arena *mem);
+                                        const char *const *field, const char *const *second,
+                                        weft_csv_head *head, weft_arena *mem);
+/* What the options say each column is: kind[head->columns]. ECONF: there is no such column,
+ * or it is used twice. */
+WEFT_CHECKED weft_status weft_csv_kinds(const char *path, const weft_csv *how,
+                                        const weft_csv_head *head, weft_column_kind *kind,
+                                        weft_arena *tmp);
 
 /* Logs which column is the label, and what the first line was taken for. */
 void weft_csv_tell(const char *path, const weft_csv *how, const weft_csv_head *head);
@@ -71,18 +97,46 @@ void weft_csv_tell(const char *path, const weft_csv *how, const weft_csv_head *h
 int weft_cell_number(const weft_csv *how, const char *text, double *x, weft_arena *mem);
 /* 1: it stands for a value that is missing, as "", NA, ? do. */
 int weft_cell_missing(const char *text);
-/* What to do about a cell that is none. */
+/* What to do about a cell that is none; NULL: it is a text. */
 const char *weft_cell_remedy(const weft_csv *how, const char *text, weft_arena *mem);
 
 /* A number at `at`, which ends before `end`, and the blanks around it: the bits that strtod
  * gives. Returns what follows, NULL for what is not plain decimal or is beyond floats. */
 const char *weft_number_read(const char *at, const char *end, double *x);
 
-/* EDATA naming file, line and column: ragged rows, non-numbers, NaN or infinity. */
+/* Reads the rows of a file. Those of a further file are added: its columns are found by
+ * their names, or by place where files have none. EDATA naming file, line and column:
+ * ragged rows, rows without label, columns that another file has. */
 WEFT_CHECKED weft_status weft_read_csv(const char *path, char *text, size_t n,
                                        const weft_csv *how, weft_dense_rows *rows);
+/* After all were read: columns of texts become categories; *again 1: the files are to be
+ * read once more. EDATA naming file, line and column of a text among numbers, and of texts
+ * that are no categories. */
+WEFT_CHECKED weft_status weft_dense_kinds(const weft_csv *how, weft_dense_rows *rows,
+                                          int *again);
+/* Levels and what fills gaps, from the rows train[ntrain]; warns of columns that may number
+ * the rows. Cells of categories become numbers of levels in their order. EDATA: a column
+ * has no values. */
+WEFT_CHECKED weft_status weft_dense_fit(const weft_csv *how, weft_dense_rows *rows,
+                                        const int64_t *train, int64_t ntrain,
+                                        weft_columns *columns);
+
 /* from: 0 or 1, the index of the first column. */
 WEFT_CHECKED weft_status weft_read_libsvm(const char *path, char *text, size_t n, int from,
                                           weft_dense_rows *rows);
+/* How rows are divided: order[n], part after part, or client after client, and of each part
+ * after part. */
+typedef struct weft_dense_parts {
+    int64_t *order, rows[WEFT_NPART];
+    int64_t *train; /* [rows[WEFT_TRAIN]] the rows of the train part */
+    int64_t clients, (*count)[WEFT_NPART]; /* [clients] */
+} weft_dense_parts;
+
+/* Divides the rows of the first file by the shares, by chance or within groups or clients,
+ * if a column is of these; those of other files are the valid and the test part. Tells the
+ * packer the rule. ECONF: shares, or group and client together; EDATA: too few groups. */
+WEFT_CHECKED weft_status weft_dense_split(const weft_split *split,
+                                          const weft_dense_rows *rows,
+                                          weft_dense_parts *parts, weft_pack *pack);
 
 #endif

@@ -56,6 +56,7 @@ int weft_cell_missing(const char *text)
 {
     static const char *const word[] = {"",     "?", "NA", "N/A", "#N/A", "nan", "null",
                                        "none", "-", ".",  "nil", "NaT",  "\\N"};
+    if (strchr("?nN#-.\\", *text) == NULL) return 0; /* "" has what ends this one */
     for (size_t i = 0; i < sizeof word / sizeof *word; i++)
         if (strcasecmp(text, word[i]) == 0) return 1;
     return 0;
@@ -84,24 +85,22 @@ const char *weft_cell_remedy(const weft_csv *how, const char *text, weft_arena *
     int by_groups =
         how->thousands == WEFT_MARK_NONE && weft_cell_number(&groups, text, &x, mem);
     const char *mark = groups.thousands == WEFT_MARK_COMMA ? "comma" : "point";
-    if (weft_cell_missing(text))
-        return "values that are missing are not read: fill them in, or remove the line or "
-               "the column";
+    if (weft_cell_missing(text)) return "missing = median fills it in";
     if (by_comma && by_groups)
         return "decimal = comma reads it as a fraction, thousands = comma as a whole "
                "number";
     if (by_comma) return "decimal = comma reads it";
     if (by_groups) return weft_arena_text(mem, "thousands = %s reads it", mark);
     if (weft_number_lost(text))
-        return "no number holds so many digits; is it an identifier? remove the column, or "
-               "give it fewer digits";
+        return "no number holds so many digits; is it an identifier? drop = ... leaves the "
+               "column out";
     if (is_date(text))
-        return "is it a date? write it as a number, such as seconds since 1970, or remove "
-               "the column";
+        return "is it a date? write it as a number, such as seconds since 1970, or leave "
+               "the "
+               "column out by drop = ...";
     if (weft_table_number(text, &x))
         return "floats of 32 bits end at 3.4e38: mend or remove the line";
-    if (strchr(text, ' ') != NULL)
-        return "texts are read by `weft pack text`, separator = comma";
-    return "texts are not read as features: write numbers for them, or remove the line or "
-           "the column";
+    if (strspn(text, "0123456789.,+- ") == strlen(text))
+        return "its digits are no number in this spelling: mend or remove the line";
+    return NULL;
 }

@@ -9,17 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A file while it is read. */
 typedef struct csv {
     const char *path;
     const weft_csv *how;
     weft_dense_rows *table;
+    weft_csv_head head; /* of this file */
+    int64_t *place;     /* [head.columns] column of the table, -1: none; NULL: not begun */
     int64_t line;
     int64_t opened;     /* line of the quotation mark that is open; 0: none is */
     const char **field; /* [n] of the row being read, owned by row */
     int64_t n, room;
+    const char **first; /* [nfirst] of the first line, until the second is there */
+    int64_t nfirst;
     int ends;       /* 1: lines end in a separator, which begins no column */
-    int64_t most;   /* rows that the file can have */
-    int seen;       /* rows, a header included */
     weft_status st; /* of the first row that failed */
     weft_arena *row;
 } csv;
@@ -34,150 +37,273 @@ static void on_field(void *text, size_t n, void *ctx)
     c->field[c->n++] = weft_arena_text(c->row, "%.*s", (int)n, (const char *)text);
 }
 
-/* "column 2" or "column 2, 'b',", from 0. */
-static const char *column_text(const csv *c, int64_t i)
-{
-    long long number = (long long)i + 1;
-    const char *name = c->table->head.name != NULL ? c->table->head.name[i] : "";
-    if (*name == '\0') return weft_arena_text(c->row, "column %lld", number);
-    return weft_arena_text(c->row, "column %lld, '%s',", number, name);
-}
+/* ---- columns ---- */
 
 /* 1: one of the fields of the first line is a text. */
 static int has_text(const csv *c)
 {
     double x;
-    for (int64_t i = 0; i < c->n; i++)
-        if (*c->field[i] != '\0' && !weft_cell_number(c->how, c->field[i], &x, c->row))
+    for (int64_t i = 0; i < c->nfirst; i++)
+        if (*c->first[i] != '\0' && !weft_cell_number(c->how, c->first[i], &x, c->row))
             return 1;
     return 0;
 }
 
-/* Room for the features and their names, when the first line is there. */
-static weft_status begin(csv *c)
+/* The columns of the table are those of the first file. */
+static weft_status set_columns(csv *c)
 {
     weft_dense_rows *rows = c->table;
-    if (*c->field[0] == '#' && c->n == 1)
+    weft_arena *tmp = weft_arena_new();
+    int64_t n = c->head.columns;
+    weft_column_kind *kind = WEFT_NEW(tmp, weft_column_kind, n);
+    weft_status st = weft_csv_kinds(c->path, c->how, &c->head, kind, tmp);
+    rows->head = c->head;
+    rows->d = n;
+    rows->at = WEFT_NEW(rows->mem, weft_dense_column, n);
+    rows->value = WEFT_NEW(rows->mem, double, rows->room *n);
+    for (int64_t i = 0; i < n; i++)
+        rows->at[i] = (weft_dense_column){.kind = kind[i], .name = {.mem = rows->mem}};
+    weft_arena_free(tmp);
+    return st;
+}
+
+/* 1: the files have the same columns in the same order. */
+static int is_alike(const weft_csv_head *a, const weft_csv_head *b)
+{
+    if (a->columns != b->columns || a->label != b->label) return 0;
+    for (int64_t i = 0; a->name && b->name && i < a->columns; i++)
+        if (strcmp(a->name[i], b->name[i]) != 0) return 0;
+    return 1;
+}
+
+/* The column of this file that has the name of column j of the table; -1: none. */
+static int64_t named(const csv *c, int64_t j)
+{
+    for (int64_t i = 0; c->head.name && i < c->head.columns; i++)
+        if (strcmp(c->head.name[i], c->table->head.name[j]) == 0) return i;
+    return -1;
+}
+
+/* Where the fields of this file go. */
+static weft_status find_places(csv *c)
+{
+    const weft_csv_head *head = &c->table->head;
+    c->place = WEFT_NEW(c->table->mem, int64_t, c->head.columns);
+    int alike = is_alike(&c->head, head);
+    for (int64_t i = 0; i < c->head.columns; i++) c->place[i] = alike ? i : -1;
+    if (!alike && (!head->name || !c->head.name))
         return weft_fail(WEFT_EDATA,
-                         "%s: line %lld begins with '#'; comment = # skips such lines",
-                         c->path, (long long)c->line);
-    c->ends = has_text(c) && *c->field[c->n - 1] == '\0';
-    rows->head.line = c->line;
-    rows->head.columns = c->n - c->ends;
-    TRY(weft_csv_begin(c->path, c->how, c->field, &rows->head, rows->mem));
-    rows->d = rows->head.columns - 1;
-    rows->value = WEFT_NEW(rows->mem, double, c->most * rows->d);
-    if (rows->head.name == NULL) return WEFT_OK;
-    rows->name = WEFT_NEW(rows->mem, const char *, rows->d);
-    for (int64_t i = 0; i < rows->head.columns; i++)
-        if (i != rows->head.label)
-            rows->name[i - (i > rows->head.label)] = rows->head.name[i];
+                         "%s has %lld columns%s where %lld%s are expected, as in the first "
+                         "file",
+                         c->path, (long long)c->head.columns,
+                         c->head.name ? " with names" : "", (long long)head->columns,
+                         head->name ? " with names" : "");
+    for (int64_t j = 0; j < head->columns && !alike; j++) {
+        int64_t i = named(c, j);
+        if (i >= 0)
+            c->place[i] = j;
+        else if (c->table->at[j].kind != WEFT_COLUMN_DROPPED)
+            return weft_fail(WEFT_EDATA,
+                             "%s has no column '%s', which the first file has; add it, or "
+                             "drop = %s",
+                             c->path, head->name[j], head->name[j]);
+    }
     return WEFT_OK;
 }
 
-static weft_status bad_width(const csv *c)
+/* The first line is there, and the second, if any. */
+static weft_status begin(csv *c)
 {
-    const weft_csv_head *head = &c->table->head;
-    int comment = *c->field[0] == '#' || (head->name && *head->name[0] == '#');
+    if (*c->first[0] == '#' && c->nfirst == 1)
+        return weft_fail(WEFT_EDATA,
+                         "%s: line %lld begins with '#'; comment = # skips such lines",
+                         c->path, (long long)c->head.line);
+    c->ends = has_text(c) && *c->first[c->nfirst - 1] == '\0';
+    c->head.columns = c->nfirst - c->ends;
+    int even = c->n == c->nfirst || c->n == c->head.columns;
+    TRY(weft_csv_begin(c->path, c->how, c->first, even ? c->field : NULL, &c->head,
+                       c->table->mem));
+    if (!c->table->at) TRY(set_columns(c));
+    return find_places(c);
+}
+
+/* ---- rows ---- */
+
+/* "column 2" or "column 2, 'b',", from 0. */
+static const char *column_text(const csv *c, int64_t i)
+{
+    long long number = (long long)i + 1;
+    const char *name = c->head.name != NULL ? c->head.name[i] : "";
+    if (*name == '\0') return weft_arena_text(c->row, "column %lld", number);
+    return weft_arena_text(c->row, "column %lld, '%s',", number, name);
+}
+
+static weft_status bad_width(const csv *c, const char *const *field, int64_t n,
+                             int64_t line)
+{
+    int comment = *field[0] == '#' || (c->head.name && *c->head.name[0] == '#');
     return weft_fail(WEFT_EDATA,
                      "%s: line %lld has %lld columns where %lld are expected; %s", c->path,
-                     (long long)c->line, (long long)c->n, (long long)head->columns,
+                     (long long)line, (long long)n, (long long)c->head.columns,
                      comment ? "comment = # skips lines that begin with it"
                              : "mend the line, or put texts that have the separator in "
                                "quotation marks");
 }
 
-static weft_status add_row(csv *c)
+/* The number that stands for a cell of column i of the file. */
+static double cell_of(csv *c, int64_t i, const char *text, int64_t line)
+{
+    weft_dense_column *column = &c->table->at[c->place[i]];
+    double x = NAN;
+    switch (column->kind) {
+    case WEFT_COLUMN_NUMBER:
+        if (*text != '\0' && weft_cell_number(c->how, text, &x, c->row)) {
+            column->numbers++;
+            return x;
+        }
+        if (weft_cell_missing(text)) {
+            column->missing++;
+            if (c->how->missing != WEFT_MISSING_REFUSE) return NAN;
+        }
+        if (column->texts++ == 0) {
+            column->path = c->path;
+            column->text = weft_arena_text(c->table->mem, "%.40s", text);
+            column->line = line;
+        }
+        return NAN;
+    case WEFT_COLUMN_CATEGORY:
+        if (weft_cell_missing(text)) {
+            column->missing++;
+            return NAN;
+        }
+        return (double)weft_names_find(&column->name, text);
+    case WEFT_COLUMN_GROUP:
+    case WEFT_COLUMN_CLIENT: return (double)weft_names_find(&column->name, text);
+    default: return 0;
+    }
+}
+
+static weft_status add_row(csv *c, const char *const *field, int64_t n, int64_t line)
 {
     weft_dense_rows *rows = c->table;
-    if (c->seen++ == 0) {
-        TRY(begin(c));
-        if (rows->head.name != NULL) return WEFT_OK;
-    }
-    if (c->ends && c->n == rows->head.columns + 1 && *c->field[c->n - 1] == '\0') c->n--;
-    if (c->n != rows->head.columns) return bad_width(c);
-    for (int64_t i = 0; i < c->n; i++) {
-        double x;
-        if (i == rows->head.label) continue;
-        if (!weft_cell_number(c->how, c->field[i], &x, c->row))
-            return weft_fail(WEFT_EDATA,
-                             "%s: line %lld, %s is '%.40s' where a finite number is "
-                             "expected; %s",
-                             c->path, (long long)c->line, column_text(c, i), c->field[i],
-                             weft_cell_remedy(c->how, c->field[i], c->row));
-        rows->value[rows->n * rows->d + i - (i > rows->head.label)] = x;
-    }
-    const char *label = c->field[rows->head.label];
+    if (c->ends && n == c->head.columns + 1 && *field[n - 1] == '\0') n--;
+    if (n != c->head.columns) return bad_width(c, field, n, line);
+    double *x = rows->value + rows->n * rows->d;
+    for (int64_t i = 0; i < n; i++)
+        if (c->place[i] >= 0) x[c->place[i]] = cell_of(c, i, field[i], line);
+    const char *label = field[c->head.label];
     if (*label == '\0')
         return weft_fail(WEFT_EDATA,
                          "%s: line %lld, %s has no label; give one, or remove "
                          "the line",
-                         c->path, (long long)c->line, column_text(c, rows->head.label));
-    return weft_dense_row(rows, c->line, label);
+                         c->path, (long long)line, column_text(c, c->head.label));
+    return weft_dense_row(rows, line, label);
+}
+
+/* Keeps the first line until the second tells whether it has names. */
+static void hold_first(csv *c)
+{
+    weft_arena *mem = c->table->mem;
+    c->nfirst = c->n;
+    c->first = WEFT_NEW(mem, const char *, c->n);
+    c->head.line = c->line;
+    for (int64_t i = 0; i < c->n; i++)
+        c->first[i] = weft_arena_text(mem, "%s", c->field[i]);
+}
+
+/* Begins, where that was not done, and adds the first line where it is a row. */
+static weft_status add_first(csv *c)
+{
+    if (c->place) return WEFT_OK;
+    TRY(begin(c));
+    return c->head.name ? WEFT_OK : add_row(c, c->first, c->nfirst, c->head.line);
 }
 
 static void on_row(int end, void *ctx)
 {
     (void)end;
     csv *c = ctx;
-    if (c->st == WEFT_OK) c->st = add_row(c);
+    if (!c->first) {
+        hold_first(c);
+    } else if (c->st == WEFT_OK) {
+        c->st = add_first(c);
+        if (c->st == WEFT_OK) c->st = add_row(c, c->field, c->n, c->line);
+    }
     c->n = 0;
     weft_arena_reset(c->row, 0);
 }
 
-/* ---- lines of plain numbers ---- */
+/* ---- lines without quotation marks ---- */
 
-/* The label in text[n]; NULL: libcsv has to read the line. */
-static const char *plain_label(const char *text, size_t n, weft_arena *mem)
+/* The text between two separators without blanks around it. */
+static const char *plain_text(const char *at, const char *end, weft_arena *mem)
 {
-    const char *end = text + n;
-    while (text < end && (*text == ' ' || *text == '\t')) text++;
-    while (text < end && (end[-1] == ' ' || end[-1] == '\t')) end--;
-    n = (size_t)(end - text);
-    if (n == 0 || memchr(text, '\r', n) != NULL || memchr(text, '\0', n) != NULL)
-        return NULL;
-    return weft_arena_text(mem, "%.*s", (int)n, text);
+    while (at < end && (*at == ' ' || *at == '\t')) at++;
+    while (at < end && (end[-1] == ' ' || end[-1] == '\t')) end--;
+    char *text = WEFT_NEW(mem, char, end - at + 1);
+    memcpy(text, at, (size_t)(end - at));
+    return text;
+}
+
+/* 1: the line has as many fields as columns, and nothing that libcsv has to read. */
+static int is_plain(const csv *c, const char *at, const char *end)
+{
+    int64_t commas = 0;
+    int odd = 0, some = 0;
+    for (; at < end; at++) {
+        commas += *at == ',';
+        odd |= (*at == '\r') | (*at == '\0');
+        some |= (*at != ' ') & (*at != '\t');
+    }
+    return !odd && some && commas + 1 == c->head.columns;
+}
+
+/* The cells of column i from `at` on; *label where it is that one's. Returns the end. */
+static const char *add_cell(csv *c, int64_t i, const char *at, const char *end,
+                            const char **label)
+{
+    weft_dense_rows *rows = c->table;
+    int64_t j = c->place[i];
+    double *x = rows->value + rows->n * rows->d + (j >= 0 ? j : 0), number;
+    if (j >= 0 && rows->at[j].kind == WEFT_COLUMN_NUMBER) {
+        const char *stop = weft_number_read(at, end, &number);
+        if (stop && (stop == end || *stop == ',')) {
+            *x = number;
+            rows->at[j].numbers++;
+            return stop;
+        }
+    }
+    const char *stop = memchr(at, ',', (size_t)(end - at));
+    if (!stop) stop = end;
+    const char *text = plain_text(at, stop, c->row);
+    if (i == c->head.label) *label = text;
+    if (j >= 0) *x = cell_of(c, i, text, c->line);
+    return stop;
 }
 
 /* Adds the row of a line without quotation marks; 0: it is not plain, libcsv has to read
  * it. */
 static int add_plain(csv *c, const char *at, const char *end)
 {
-    weft_dense_rows *rows = c->table;
-    const char *label = NULL;
-    if (c->seen == 0 || c->how->separator != ',' || c->how->thousands != WEFT_MARK_NONE)
+    const char *label = "";
+    if (!c->place || c->how->separator != ',' || c->how->thousands != WEFT_MARK_NONE)
         return 0;
-    double *x = rows->value + rows->n * rows->d;
     if (end > at && end[-1] == '\n') end--;
     if (end > at && end[-1] == '\r') end--;
-    for (int64_t i = 0; i < c->table->head.columns; i++) {
-        if (i == c->table->head.label) {
-            const char *stop = memchr(at, ',', (size_t)(end - at));
-            if (stop == NULL) stop = end;
-            label = plain_label(at, (size_t)(stop - at), c->row);
-            at = stop;
-        } else {
-            at = weft_number_read(at, end, x++);
-        }
-        if (at == NULL || (i == c->table->head.label && label == NULL)) return 0;
-        if (i + 1 < c->table->head.columns && (at == end || *at++ != ',')) return 0;
-    }
-    if (at != end) return 0;
-    c->st = weft_dense_row(rows, c->line, label);
+    if (!is_plain(c, at, end)) return 0;
+    for (int64_t i = 0; i < c->head.columns; i++)
+        at = add_cell(c, i, i > 0 ? at + 1 : at, end, &label);
+    if (*label == '\0')
+        c->st = weft_fail(WEFT_EDATA,
+                          "%s: line %lld, %s has no label; give one, or remove the line",
+                          c->path, (long long)c->line, column_text(c, c->head.label));
+    else
+        c->st = weft_dense_row(c->table, c->line, label);
     weft_arena_reset(c->row, 0);
     return 1;
 }
 
 /* ---- the file ---- */
-
-/* Lines, which end in "\n", "\r\n" or "\r"; text[n] is NUL. */
-static int64_t count_lines(const char *text, size_t n)
-{
-    int64_t lines = 1;
-    for (size_t i = 0; i < n; i++)
-        lines += (text[i] == '\n') | ((text[i] == '\r') & (text[i + 1] != '\n'));
-    return lines;
-}
 
 /* 1 if the line has an odd number of quotation marks; *none: 1 if it has none. */
 static int odd_quotes(const char *at, size_t n, int *none)
@@ -212,12 +338,12 @@ weft_status weft_read_csv(const char *path, char *text, size_t n, const weft_csv
              .how = how,
              .table = rows,
              .line = how->line,
-             .most = count_lines(text, n),
              .row = weft_arena_new()};
     int none;
     struct csv_parser parser;
     weft_check(csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI) == 0,
                "libcsv does not start");
+    rows->labels.path = path;
     csv_set_delim(&parser, (unsigned char)how->separator);
     for (const char *at = text, *end = text + n; at < end && c.st == WEFT_OK;) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
@@ -232,6 +358,7 @@ weft_status weft_read_csv(const char *path, char *text, size_t n, const weft_csv
     }
     if (c.st == WEFT_OK && csv_fini(&parser, on_field, on_row, &c) != 0)
         c.st = bad_quote(&c);
+    if (c.st == WEFT_OK && c.first) c.st = add_first(&c);
     csv_free(&parser);
     weft_arena_free(c.row);
     return c.st;

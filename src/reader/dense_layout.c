@@ -100,19 +100,39 @@ static int64_t by_place(int64_t n, const char *label)
     return *end == '\0' && end > label && number >= 1 && number <= n ? number - 1 : -1;
 }
 
+/* What the second line tells of the first, whose fields are not all numbers: names, where a
+ * number stands below a text, or where no number stands in both. Columns of texts may be
+ * categories. */
+static int is_named(const weft_csv *how, const weft_csv_head *head,
+                    const char *const *field, const char *const *second, int64_t label,
+                    weft_arena *tmp)
+{
+    int numbers = 0;
+    double x;
+    for (int64_t i = 0; second && i < head->columns; i++) {
+        int above = weft_cell_number(how, field[i], &x, tmp);
+        int below = weft_cell_number(how, second[i], &x, tmp);
+        if (i != label && !above && below && !weft_cell_missing(field[i])) return 1;
+        numbers += i != label && above && below;
+    }
+    return numbers == 0;
+}
+
 /* The first line has names, where its features are no numbers, count up from 0, or the
  * label is a number that only a name can be. */
 static int is_header(const weft_csv *how, const weft_csv_head *head,
-                     const char *const *field, int64_t named, weft_arena *tmp)
+                     const char *const *field, const char *const *second, int64_t named,
+                     weft_arena *tmp)
 {
     double x;
     int64_t placed = by_place(head->columns, how->label);
     int64_t label = named >= 0 ? named : placed;
     if (how->header != WEFT_HEADER_AUTO) return how->header == WEFT_HEADER_YES;
     if (counts_up(head->columns, field)) return 1;
-    if (named >= 0 && placed < 0 && weft_table_number(how->label, &x)) return 1;
+    if (named >= 0 && placed < 0) return 1;
     for (int64_t i = 0; i < head->columns; i++)
-        if (i != label && !weft_cell_number(how, field[i], &x, tmp)) return 1;
+        if (i != label && !weft_cell_number(how, field[i], &x, tmp))
+            return is_named(how, head, field, second, label, tmp);
     return 0;
 }
 
@@ -131,13 +151,13 @@ static weft_status check_twice(const char *path, const weft_csv_head *head)
 }
 
 weft_status weft_csv_begin(const char *path, const weft_csv *how, const char *const *field,
-                           weft_csv_head *head, weft_arena *mem)
+                           const char *const *second, weft_csv_head *head, weft_arena *mem)
 {
     size_t mark = weft_arena_mark(mem);
     const char *label = how->label;
     int64_t n = head->columns, named = by_name(n, field, label);
     if (strcmp(label, "first") == 0 || strcmp(label, "last") == 0) named = -1;
-    int header = is_header(how, head, field, named, mem);
+    int header = is_header(how, head, field, second, named, mem);
     weft_arena_reset(mem, mark);
     head->label = header && named >= 0 ? named : by_place(n, label);
     if (head->label < 0)
@@ -178,7 +198,51 @@ void weft_csv_tell(const char *path, const weft_csv *how, const weft_csv_head *h
                  path, (long long)head->line);
     if (head->name[0][0] == '\0' && head->label != 0)
         weft_log(WEFT_WARN,
-                 "%s: column 1 has no name; if it numbers the rows, remove it: it is a "
-                 "feature",
+                 "%s: column 1 has no name; if it numbers the rows, drop = 1 leaves it out",
                  path);
+}
+
+/* ---- what columns are for ---- */
+
+/* The column of that name or number, -1: none. */
+static int64_t column_of(const weft_csv_head *head, const char *name)
+{
+    int64_t named = head->name ? by_name(head->columns, head->name, name) : -1;
+    char *end;
+    long number = strtol(name, &end, 10);
+    if (named >= 0) return named;
+    return *end == '\0' && number >= 1 && number <= head->columns ? number - 1 : -1;
+}
+
+/* Sets the kind of the columns in a list with commas. */
+static weft_status set_kind(const char *path, const weft_csv_head *head, const char *option,
+                            const char *list, weft_column_kind to, weft_column_kind *kind,
+                            weft_arena *tmp)
+{
+    char *rest, *copy = weft_arena_text(tmp, "%s", list);
+    for (char *name = strtok_r(copy, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
+        int64_t i = column_of(head, name);
+        if (i < 0)
+            return weft_fail(WEFT_ECONF, "%s = %s: %s has no column '%s'; it has %lld%s",
+                             option, list, path, name, (long long)head->columns,
+                             head->name ? " with names" : " without names");
+        if (kind[i] != WEFT_COLUMN_NUMBER)
+            return weft_fail(WEFT_ECONF, "%s = %s: column '%s' is %s already", option, list,
+                             name, weft_column_kind_name[kind[i]]);
+        kind[i] = to;
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_csv_kinds(const char *path, const weft_csv *how, const weft_csv_head *head,
+                           weft_column_kind *kind, weft_arena *tmp)
+{
+    for (int64_t i = 0; i < head->columns; i++) kind[i] = WEFT_COLUMN_NUMBER;
+    kind[head->label] = WEFT_COLUMN_LABEL;
+    TRY(set_kind(path, head, "drop", how->drop, WEFT_COLUMN_DROPPED, kind, tmp));
+    TRY(set_kind(path, head, "group", how->group, WEFT_COLUMN_GROUP, kind, tmp));
+    TRY(set_kind(path, head, "client", how->client, WEFT_COLUMN_CLIENT, kind, tmp));
+    if (strcmp(how->categories, "auto") == 0) return WEFT_OK;
+    return set_kind(path, head, "categories", how->categories, WEFT_COLUMN_CATEGORY, kind,
+                    tmp);
 }

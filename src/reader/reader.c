@@ -40,6 +40,7 @@ weft_status weft_read_all(const char *path, weft_arena *mem, char **text, size_t
 weft_status weft_read_text(const char *path, weft_arena *mem, char **text, size_t *n)
 {
     TRY(weft_read_all(path, mem, text, n));
+    if (weft_is_gzip(*text, *n)) TRY(weft_gzip_expand(path, mem, text, n));
     TRY(weft_text_only(path, *text, *n));
     weft_mark_skip(text, n);
     return WEFT_OK;
@@ -145,16 +146,21 @@ typedef struct class_rank {
     int id;
 } class_rank;
 
+int weft_labels_compare(const char *a, const char *b)
+{
+    char *aend, *bend;
+    double u = strtod(a, &aend), v = strtod(b, &bend);
+    int anum = *aend == '\0' && isfinite(u), bnum = *bend == '\0' && isfinite(v);
+    if (anum != bnum) return bnum - anum;
+    if (anum && u < v) return -1;
+    if (anum && u > v) return 1;
+    return strcmp(a, b);
+}
+
 static int by_name(const void *a, const void *b)
 {
     const class_rank *x = a, *y = b;
-    char *xend, *yend;
-    double u = strtod(x->name, &xend), v = strtod(y->name, &yend);
-    int xnum = *xend == '\0' && isfinite(u), ynum = *yend == '\0' && isfinite(v);
-    if (xnum != ynum) return ynum - xnum;
-    if (xnum && u < v) return -1;
-    if (xnum && u > v) return 1;
-    return strcmp(x->name, y->name);
+    return weft_labels_compare(x->name, y->name);
 }
 
 /* Labels nearly all of which differ, all numbers, are none of classes: n of them. */

@@ -8,9 +8,16 @@
 /* The whole file, with a NUL after its n bytes. EFILE. Cost O(n). */
 WEFT_CHECKED weft_status weft_read_all(const char *path, weft_arena *mem, char **text,
                                        size_t *n);
-/* The same of a file of text, without a byte order mark. EDATA, as weft_text_only. */
+/* The same of a file of text, which may be compressed by gzip, without a byte order mark.
+ * EDATA, as weft_text_only and weft_gzip_expand. */
 WEFT_CHECKED weft_status weft_read_text(const char *path, weft_arena *mem, char **text,
                                         size_t *n);
+/* 1: bytes[n] begin as a file compressed by gzip does. */
+int weft_is_gzip(const char *bytes, size_t n);
+/* Expands text[*n] that is compressed by gzip, with a NUL after it. EDATA: it is damaged.
+ */
+WEFT_CHECKED weft_status weft_gzip_expand(const char *path, weft_arena *mem, char **text,
+                                          size_t *n);
 /* The next line of *at .. end, ended by a NUL in place of its "\n" or "\r\n"; NULL at the
  * end. */
 char *weft_line(char **at, char *end, size_t *n);
@@ -37,6 +44,8 @@ typedef struct weft_labels {
  */
 WEFT_CHECKED weft_status weft_labels_find(weft_labels *labels, int64_t line,
                                           const char *text, size_t n, int32_t *number);
+/* The order of names, as strcmp: numbers by value, then texts. */
+int weft_labels_compare(const char *a, const char *b);
 /* Renumbers label[n] in the order of names, checks that there are two classes or more and
  * that they are not the numbers of a continuous label (many of which differ),
  * warns of names that differ only in case, white space or the form of a number, and tells

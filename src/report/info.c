@@ -4,6 +4,7 @@
 #include "info.h"
 #include "result/winner.h"
 #include "rundir/formats.h"
+#include "weft/columns.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -58,6 +59,15 @@ static weft_status print_moved(weft_h5 *file)
                shift[j], scale[j]);
     }
     if (moved > MOST) printf("%-9s ... %lld more\n", "", (long long)(moved - MOST));
+    return WEFT_OK;
+}
+
+/* The columns of the table that was packed. */
+static weft_status print_table(weft_h5 *file)
+{
+    weft_columns columns;
+    TRY(weft_columns_read(file, &columns));
+    weft_columns_print(&columns);
     return WEFT_OK;
 }
 
@@ -154,6 +164,7 @@ static weft_status print_data(weft_h5 *file)
     else
         TRY(print_sample(file));
     if (weft_h5_has(file, "/shift")) TRY(print_moved(file));
+    if (weft_h5_has(file, "/table")) TRY(print_table(file));
     if (weft_h5_has(file, "/train/count")) TRY(print_classes(file));
     if (weft_h5_has(file, "/vocab")) TRY(print_tokens(file));
     return print_sources(file);

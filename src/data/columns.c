@@ -1,0 +1,179 @@
+/* Columns of a table, and their features. */
+#include "weft/columns.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *const weft_column_kind_name[WEFT_COLUMN_KINDS] = {
+    "number", "category", "label", "group", "client", "dropped"};
+
+/* ---- features ---- */
+
+void weft_columns_features(const weft_columns *columns, const double *cell, double *x)
+{
+    memset(x, 0, (size_t)columns->features * sizeof *x);
+    for (int64_t j = 0; j < columns->n; j++) {
+        const weft_column *column = &columns->at[j];
+        if (column->features == 0) continue;
+        double *own = x + column->first;
+        if (isnan(cell[j])) {
+            if (column->kind == WEFT_COLUMN_NUMBER) own[0] = column->fill;
+            if (column->marks) own[column->features - 1] = 1;
+        } else if (column->kind == WEFT_COLUMN_NUMBER) {
+            own[0] = cell[j];
+        } else if (cell[j] >= 0) {
+            own[(int64_t)cell[j]] = 1;
+        }
+    }
+}
+
+const char **weft_columns_names(const weft_columns *columns, weft_arena *mem)
+{
+    const char **name = WEFT_NEW(mem, const char *, columns->features);
+    for (int64_t j = 0; j < columns->n; j++) {
+        const weft_column *column = &columns->at[j];
+        const char **own = name + column->first;
+        if (column->kind == WEFT_COLUMN_NUMBER) *own++ = column->name;
+        for (int64_t i = 0; i < column->levels; i++)
+            *own++ = weft_arena_text(mem, "%s=%s", column->name, column->level[i]);
+        if (column->marks) *own = weft_arena_text(mem, "%s is missing", column->name);
+    }
+    return name;
+}
+
+/* ---- in a file ---- */
+
+enum { FILL, LOW, HIGH, REALS };
+enum { KIND, DISTINCT, MISSING, MARKS, LEVELS, WHOLES };
+
+weft_status weft_columns_put(weft_h5 *file, const weft_columns *columns)
+{
+    int64_t n = columns->n, levels = 0;
+    for (int64_t j = 0; j < n; j++) levels += columns->at[j].levels;
+    const char **name = WEFT_NEW(file->mem, const char *, n),
+               **level = WEFT_NEW(file->mem, const char *, levels + 1);
+    double *real = WEFT_NEW(file->mem, double, REALS *n);
+    int64_t *whole = WEFT_NEW(file->mem, int64_t, WHOLES * n);
+    levels = 0;
+    for (int64_t j = 0; j < n; j++) {
+        const weft_column *column = &columns->at[j];
+        const double reals[REALS] = {
+            [FILL] = column->fill, [LOW] = column->low, [HIGH] = column->high};
+        const int64_t wholes[WHOLES] = {[KIND] = column->kind,
+                                        [DISTINCT] = column->distinct,
+                                        [MISSING] = column->missing,
+                                        [MARKS] = column->marks,
+                                        [LEVELS] = column->levels};
+        name[j] = column->name;
+        memcpy(real + REALS * j, reals, sizeof reals);
+        memcpy(whole + WHOLES * j, wholes, sizeof wholes);
+        for (int64_t i = 0; i < column->levels; i++) level[levels++] = column->level[i];
+    }
+    TRY(weft_h5_put_texts(file, "/table/name", name, n, "names of the source's columns"));
+    TRY(weft_h5_put_texts(file, "/table/level", level, levels,
+                          "levels of categories in the training rows, column by column"));
+    TRY(weft_h5_put(file, "/table/real", WEFT_H5_F64, 2, (const int64_t[]){n, REALS}, real,
+                    0, "in place of a missing number; least and largest number",
+                    "as the column"));
+    return weft_h5_put(
+        file, "/table/whole", WEFT_H5_I64, 2, (const int64_t[]){n, WHOLES}, whole, 0,
+        "kind (0 number, 1 category, 2 label, 3 group, 4 client, 5 dropped); "
+        "distinct values; rows where it is missing; 1: a feature marks "
+        "these; levels",
+        "1");
+}
+
+/* Sets the column from the numbers in a file; *levels, of `all`, is where its own begin.
+ * 0: they do not agree. */
+static int restore(weft_column *column, const double *real, const int64_t *whole,
+                   const char **level, int64_t all, int64_t *levels)
+{
+    if (whole[KIND] < 0 || whole[KIND] >= WEFT_COLUMN_KINDS) return 0;
+    if (whole[LEVELS] < 0 || whole[LEVELS] > all - *levels) return 0;
+    *column = (weft_column){.name = column->name,
+                            .kind = (weft_column_kind)whole[KIND],
+                            .distinct = whole[DISTINCT],
+                            .missing = whole[MISSING],
+                            .low = real[LOW],
+                            .high = real[HIGH],
+                            .fill = real[FILL],
+                            .marks = whole[MARKS] != 0,
+                            .levels = whole[LEVELS],
+                            .level = level + *levels};
+    int number = column->kind == WEFT_COLUMN_NUMBER;
+    column->features = number + column->levels + column->marks;
+    *levels += column->levels;
+    return 1;
+}
+
+weft_status weft_columns_read(weft_h5 *file, weft_columns *columns)
+{
+    const char **name, **level;
+    int64_t n, all, levels = 0;
+    TRY(weft_h5_read_texts(file, "/table/name", &name, &n));
+    TRY(weft_h5_read_texts(file, "/table/level", &level, &all));
+    double *real = WEFT_NEW(file->mem, double, REALS *n);
+    int64_t *whole = WEFT_NEW(file->mem, int64_t, WHOLES * n);
+    TRY(weft_h5_read_rows(file, "/table/real", WEFT_H5_F64, REALS, 0, n, real));
+    TRY(weft_h5_read_rows(file, "/table/whole", WEFT_H5_I64, WHOLES, 0, n, whole));
+    *columns = (weft_columns){.n = n, .at = WEFT_NEW(file->mem, weft_column, n)};
+    for (int64_t j = 0; j < n; j++) {
+        weft_column *column = &columns->at[j];
+        column->name = name[j];
+        if (!restore(column, real + REALS * j, whole + WHOLES * j, level, all, &levels))
+            return weft_fail(WEFT_EFILE, "/table of %s is damaged; pack the data again",
+                             file->path);
+        column->first = columns->features;
+        columns->features += column->features;
+    }
+    return WEFT_OK;
+}
+
+/* ---- shown ---- */
+
+/* "red, green, blue, ..." within `room` characters. */
+static const char *levels_text(const weft_column *column, char *text, size_t room)
+{
+    size_t n = 0;
+    *text = '\0';
+    for (int64_t i = 0; i < column->levels && n + 8 < room; i++) {
+        int fits = strlen(column->level[i]) + n + 8 < room;
+        n += (size_t)snprintf(text + n, room - n, "%s%s", i > 0 ? ", " : "",
+                              fits ? column->level[i] : "...");
+        if (!fits) break;
+    }
+    return text;
+}
+
+static void print_column(const weft_column *column)
+{
+    char range[48] = "", becomes[80] = "";
+    if (column->kind == WEFT_COLUMN_NUMBER) {
+        snprintf(range, sizeof range, "%.6g .. %.6g", column->low, column->high);
+        if (column->marks)
+            snprintf(becomes, sizeof becomes, "itself, %.6g where missing, and a mark",
+                     column->fill);
+        else if (column->missing > 0)
+            snprintf(becomes, sizeof becomes, "itself, %.6g where missing", column->fill);
+        else
+            snprintf(becomes, sizeof becomes, "itself");
+    } else if (column->kind == WEFT_COLUMN_CATEGORY) {
+        levels_text(column, range, sizeof range);
+        snprintf(becomes, sizeof becomes, "%lld levels%s", (long long)column->levels,
+                 column->marks ? " and a mark where missing" : "");
+    }
+    printf("%-20s %-8s %7lld%s %8lld  %-30s %s\n", column->name,
+           weft_column_kind_name[column->kind], (long long)column->distinct,
+           column->distinct < WEFT_COLUMN_MOST ? " " : "+", (long long)column->missing,
+           range, becomes);
+}
+
+void weft_columns_print(const weft_columns *columns)
+{
+    enum { MOST = 24 };
+    printf("%-20s %-8s %8s %8s  %-30s %s\n", "column", "kind", "distinct", "missing",
+           "range", "becomes");
+    for (int64_t j = 0; j < columns->n && j < MOST; j++) print_column(&columns->at[j]);
+    if (columns->n > MOST) printf("... %lld more\n", (long long)(columns->n - MOST));
+}

@@ -1,0 +1,220 @@
+/* What the columns of CSV files are, and what the training rows say of them. */
+#include "dense.h"
+#include "weft/log.h"
+#include "weft/patterns.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- kinds ---- */
+
+static const char *name_of(const weft_dense_rows *rows, int64_t j)
+{
+    const char *name = rows->head.name ? rows->head.name[j] : "";
+    return *name ? name : weft_arena_text(rows->mem, "%lld", (long long)j + 1);
+}
+
+static weft_status bad_cell(const weft_csv *how, const weft_dense_rows *rows, int64_t j)
+{
+    const weft_dense_column *column = &rows->at[j];
+    const char *name = name_of(rows, j), *quote = rows->head.name ? ", '" : "";
+    const char *remedy = weft_cell_remedy(how, column->text, rows->mem);
+    if (!remedy)
+        remedy = weft_arena_text(rows->mem,
+                                 "categories = %s makes a level of each text, drop = %s "
+                                 "leaves the column out; or mend or remove the line",
+                                 name, name);
+    return weft_fail(WEFT_EDATA,
+                     "%s: line %lld, column %lld%s%s%s is '%s' where a finite number is "
+                     "expected; %s",
+                     column->path, (long long)column->line, (long long)j + 1, quote,
+                     rows->head.name ? name : "", rows->head.name ? "'," : "", column->text,
+                     remedy);
+}
+
+/* Columns found by themselves in which nearly every row has a text of its own. */
+static weft_status check_levels(const weft_dense_rows *rows, int64_t j)
+{
+    enum { ENOUGH = 20 };
+    const weft_dense_column *column = &rows->at[j];
+    int64_t levels = column->name.n;
+    if (levels <= ENOUGH || 2 * levels <= rows->n) return WEFT_OK;
+    const char *name = name_of(rows, j), *text = column->name.name[0];
+    return weft_fail(
+        WEFT_EDATA,
+        "%s: column '%s' has %lld different texts in %lld rows, such as "
+        "'%.40s'; drop = %s leaves it out, %s",
+        rows->labels.path, name, (long long)levels, (long long)rows->n, text, name,
+        strchr(text, ' ')
+            ? "`weft pack text` with separator = ... reads texts"
+            : weft_arena_text(rows->mem, "categories = %s makes levels", name));
+}
+
+weft_status weft_dense_kinds(const weft_csv *how, weft_dense_rows *rows, int *again)
+{
+    int finds = strcmp(how->categories, "auto") == 0;
+    *again = 0;
+    for (int64_t j = 0; j < rows->d; j++) {
+        weft_dense_column *column = &rows->at[j];
+        if (column->kind == WEFT_COLUMN_CATEGORY && finds) TRY(check_levels(rows, j));
+        if (column->kind != WEFT_COLUMN_NUMBER || column->texts == 0) continue;
+        if (!finds || column->texts <= column->numbers ||
+            weft_cell_remedy(how, column->text, rows->mem))
+            return bad_cell(how, rows, j);
+        column->kind = WEFT_COLUMN_CATEGORY;
+        *again = 1;
+    }
+    for (int64_t j = 0; j < rows->d && *again; j++)
+        rows->at[j].numbers = rows->at[j].texts = rows->at[j].missing = 0;
+    return WEFT_OK;
+}
+
+/* ---- levels and gaps ---- */
+
+/* What all rows say of the numbers in column j. */
+static void look(const weft_dense_rows *rows, int64_t j, weft_column *to, weft_arena *tmp)
+{
+    weft_patterns seen = {0};
+    double last = -INFINITY;
+    int rises = 1, zero = 0;
+    to->low = INFINITY;
+    to->high = -INFINITY;
+    for (int64_t i = 0; i < rows->n; i++) {
+        double x = rows->value[i * rows->d + j];
+        uint64_t bits;
+        if (isnan(x)) continue;
+        to->low = x < to->low ? x : to->low;
+        to->high = x > to->high ? x : to->high;
+        rises = rises && x > last && !(x > floor(x));
+        last = x;
+        memcpy(&bits, &x, sizeof bits);
+        if (bits << 1 == 0)
+            zero = 1; /* or -0 */
+        else if (seen.n < WEFT_COLUMN_MOST)
+            weft_patterns_add(&seen, bits, tmp);
+    }
+    to->distinct = seen.n + zero < WEFT_COLUMN_MOST ? seen.n + zero : WEFT_COLUMN_MOST;
+    enum { ENOUGH = 20 };
+    int told = rows->head.name && *rows->head.name[j] == '\0'; /* by weft_csv_tell */
+    if (rises && !told && rows->n >= ENOUGH && to->missing == 0)
+        weft_log(WEFT_WARN,
+                 "%s: column '%s' rises from row to row; if it numbers the rows, drop = %s "
+                 "leaves it out",
+                 rows->labels.path, to->name, to->name);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* The most frequent of sorted numbers, the least of equally frequent ones. */
+static double most_frequent(const double *x, int64_t n)
+{
+    double best = x[0];
+    for (int64_t i = 0, most = 0; i < n;) {
+        int64_t end = i;
+        while (end < n && !(x[end] > x[i])) end++;
+        if (end - i > most) {
+            most = end - i;
+            best = x[i];
+        }
+        i = end;
+    }
+    return best;
+}
+
+static weft_status no_value(const weft_dense_rows *rows, const weft_column *column)
+{
+    return weft_fail(WEFT_EDATA,
+                     "%s: column '%s' has no value in the training rows; drop = %s leaves "
+                     "it out",
+                     rows->labels.path, column->name, column->name);
+}
+
+/* What stands for numbers that are missing. */
+static weft_status fit_number(int missing, const weft_dense_rows *rows, int64_t j,
+                              const int64_t *train, int64_t ntrain, weft_column *to,
+                              weft_arena *tmp)
+{
+    double *x = WEFT_NEW(tmp, double, ntrain);
+    int64_t n = 0;
+    if (to->missing == 0) return WEFT_OK;
+    for (int64_t i = 0; i < ntrain; i++) {
+        double cell = rows->value[train[i] * rows->d + j];
+        if (!isnan(cell)) x[n++] = cell;
+    }
+    if (n == 0) return no_value(rows, to);
+    qsort(x, (size_t)n, sizeof *x, by_value);
+    to->marks = n < ntrain;
+    to->fill = missing == WEFT_MISSING_FREQUENT ? most_frequent(x, n)
+                                                : x[(n - 1) / 2] / 2 + x[n / 2] / 2;
+    return WEFT_OK;
+}
+
+static int by_level(const void *a, const void *b)
+{
+    const char *const *x = a, *const *y = b;
+    return weft_labels_compare(*x, *y);
+}
+
+/* Levels in the training rows; cells become their numbers. */
+static weft_status fit_category(weft_dense_rows *rows, int64_t j, const int64_t *train,
+                                int64_t ntrain, weft_column *to, weft_arena *tmp)
+{
+    const weft_names *name = &rows->at[j].name;
+    int64_t *number = WEFT_NEW(tmp, int64_t, name->n + 1), n = 0;
+    for (int64_t i = 0; i < ntrain; i++) {
+        double cell = rows->value[train[i] * rows->d + j];
+        if (isnan(cell))
+            to->marks = 1;
+        else
+            number[(int64_t)cell] = 1;
+    }
+    to->level = WEFT_NEW(rows->mem, const char *, name->n + 1);
+    for (int64_t i = 0; i < name->n; i++)
+        if (number[i]) to->level[n++] = name->name[i];
+    if (n == 0) return no_value(rows, to);
+    qsort(to->level, (size_t)n, sizeof *to->level, by_level);
+    for (int64_t i = 0; i < name->n; i++) number[i] = -1;
+    for (int64_t i = 0; i < n; i++) number[weft_names_index(name, to->level[i])] = i;
+    for (int64_t i = 0; i < rows->n; i++) {
+        double *cell = &rows->value[i * rows->d + j];
+        if (!isnan(*cell)) *cell = (double)number[(int64_t)*cell];
+    }
+    to->levels = n;
+    to->distinct = name->n;
+    return WEFT_OK;
+}
+
+weft_status weft_dense_fit(const weft_csv *how, weft_dense_rows *rows, const int64_t *train,
+                           int64_t ntrain, weft_columns *columns)
+{
+    weft_arena *tmp = weft_arena_new();
+    weft_status st = WEFT_OK;
+    *columns =
+        (weft_columns){.n = rows->d, .at = WEFT_NEW(rows->mem, weft_column, rows->d)};
+    for (int64_t j = 0; j < rows->d && st == WEFT_OK; j++) {
+        weft_column *to = &columns->at[j];
+        const weft_dense_column *from = &rows->at[j];
+        *to = (weft_column){.name = name_of(rows, j),
+                            .kind = from->kind,
+                            .missing = from->missing,
+                            .distinct = from->name.n,
+                            .first = columns->features};
+        if (to->kind == WEFT_COLUMN_LABEL) to->distinct = rows->labels.n;
+        if (to->kind == WEFT_COLUMN_NUMBER) {
+            look(rows, j, to, tmp);
+            st = fit_number(how->missing, rows, j, train, ntrain, to, tmp);
+        } else if (to->kind == WEFT_COLUMN_CATEGORY) {
+            st = fit_category(rows, j, train, ntrain, to, tmp);
+        }
+        to->features = (to->kind == WEFT_COLUMN_NUMBER) + to->levels + to->marks;
+        columns->features += to->features;
+        weft_arena_reset(tmp, 0);
+    }
+    weft_arena_free(tmp);
+    return st;
+}

@@ -1,0 +1,201 @@
+/* How the rows of a table are divided: by chance, in groups that stay together, within each
+ * client; rows of files for a part belong to it. */
+#include "dense.h"
+#include "weft/clients.h"
+#include "weft/shuffle.h"
+
+#include <string.h>
+
+/* The column of that kind; -1: there is none. */
+static int64_t column_of(const weft_dense_rows *rows, weft_column_kind kind)
+{
+    for (int64_t j = 0; rows->at && j < rows->d; j++)
+        if (rows->at[j].kind == kind) return j;
+    return -1;
+}
+
+static int64_t cell(const weft_dense_rows *rows, int64_t i, int64_t j)
+{
+    return (int64_t)rows->value[i * rows->d + j];
+}
+
+/* Shares of the rows of the first file. ECONF. */
+static weft_status shares_of(const weft_split *split, const weft_dense_rows *rows,
+                             weft_split *shares)
+{
+    *shares = *split;
+    if (rows->end[WEFT_VALID] > rows->end[WEFT_TRAIN]) shares->valid = 0;
+    if (rows->end[WEFT_TEST] > rows->end[WEFT_VALID]) shares->test = 0;
+    if (shares->valid + shares->test < 1) return WEFT_OK;
+    return weft_fail(WEFT_ECONF,
+                     "valid = %g and test = %g leave no rows for training; their sum must "
+                     "be below 1",
+                     shares->valid, shares->test);
+}
+
+/* The part of the file that row i is of. */
+static weft_part file_of(const weft_dense_rows *rows, int64_t i)
+{
+    return i < rows->end[WEFT_TRAIN]   ? WEFT_TRAIN
+           : i < rows->end[WEFT_VALID] ? WEFT_VALID
+                                       : WEFT_TEST;
+}
+
+/* Rows of other files come behind those of the first in their part. */
+static void add_files(const weft_dense_rows *rows, weft_dense_parts *parts, weft_pack *pack)
+{
+    int64_t n = rows->end[WEFT_TRAIN], valid = rows->end[WEFT_VALID] - n,
+            *own = parts->order, at = 0;
+    if (rows->n == n) return;
+    parts->order = WEFT_NEW(pack->mem, int64_t, rows->n);
+    int64_t from = 0;
+    for (int p = 0; p < WEFT_NPART; p++) {
+        for (int64_t end = from + parts->rows[p]; from < end; from++)
+            parts->order[at++] = own[from];
+        for (int64_t i = n; i < rows->n; i++)
+            if ((int)file_of(rows, i) == p) {
+                parts->order[at++] = i;
+                parts->rows[p]++;
+            }
+    }
+    weft_pack_split_add(
+        pack, weft_arena_text(pack->mem, "%lld valid and %lld test rows of other files",
+                              (long long)valid, (long long)(rows->n - n - valid)));
+}
+
+/* ---- groups ---- */
+
+/* The part of each group, in mem: test and valid get groups in random order as long as they
+ * come nearer to their shares. */
+static weft_part *deal_groups(const weft_split *shares, int64_t n, const int64_t *size,
+                              int64_t groups, weft_arena *mem)
+{
+    weft_part *part = WEFT_NEW(mem, weft_part, groups);
+    int64_t *order = WEFT_NEW(mem, int64_t, groups);
+    weft_shuffle(groups, (uint64_t)shares->seed, order, mem);
+    double left[WEFT_NPART] = {
+        [WEFT_VALID] = shares->valid * (double)n, [WEFT_TEST] = shares->test * (double)n};
+    for (int64_t i = 0; i < groups; i++) {
+        double half = (double)size[order[i]] / 2;
+        weft_part to = left[WEFT_TEST] > half    ? WEFT_TEST
+                       : left[WEFT_VALID] > half ? WEFT_VALID
+                                                 : WEFT_TRAIN;
+        part[order[i]] = to;
+        left[to] -= 2 * half;
+    }
+    return part;
+}
+
+static weft_status split_groups(const weft_split *shares, const weft_dense_rows *rows,
+                                int64_t column, weft_dense_parts *parts, weft_pack *pack)
+{
+    int64_t n = rows->end[WEFT_TRAIN], groups = rows->at[column].name.n, at = 0;
+    int64_t *size = WEFT_NEW(pack->mem, int64_t, groups),
+            *shuffled = WEFT_NEW(pack->mem, int64_t, n);
+    for (int64_t i = 0; i < n; i++) size[cell(rows, i, column)]++;
+    const weft_part *part = deal_groups(shares, n, size, groups, pack->mem);
+    weft_shuffle(n, (uint64_t)shares->seed, shuffled, pack->mem);
+    for (int p = 0; p < WEFT_NPART; p++) {
+        double share = p == WEFT_VALID ? shares->valid : p == WEFT_TEST ? shares->test : 1;
+        int64_t before = at;
+        for (int64_t i = 0; i < n; i++)
+            if ((int)part[cell(rows, shuffled[i], column)] == p)
+                parts->order[at++] = shuffled[i];
+        parts->rows[p] = at - before;
+        if (share > 0 && at == before)
+            return weft_fail(WEFT_EDATA,
+                             "%s: %lld groups of %lld rows cannot be divided by the shares "
+                             "valid = %g and test = %g: the %s part has none",
+                             rows->labels.path, (long long)groups, (long long)n,
+                             shares->valid, shares->test, weft_part_name[p]);
+    }
+    weft_pack_split(pack,
+                    weft_arena_text(pack->mem,
+                                    "%lld groups shuffled with seed %lld, each in one part",
+                                    (long long)groups, (long long)shares->seed));
+    return WEFT_OK;
+}
+
+/* ---- clients ---- */
+
+/* Rows sorted by client and, within one, train, valid, test rows. */
+static weft_status split_clients(const weft_split *shares, const weft_dense_rows *rows,
+                                 int64_t column, weft_dense_parts *parts, weft_pack *pack)
+{
+    int64_t n = rows->n, clients = parts->clients = rows->at[column].name.n;
+    int64_t *own = WEFT_NEW(pack->mem, int64_t, clients),
+            (*at)[WEFT_NPART] =
+                weft_arena_alloc(pack->mem, (size_t)clients + 1, sizeof *at),
+            *shuffled = WEFT_NEW(pack->mem, int64_t, n);
+    parts->count = weft_arena_alloc(pack->mem, (size_t)clients, sizeof *parts->count);
+    memset(parts->count, 0, (size_t)clients * sizeof *parts->count);
+    for (int64_t i = 0; i < rows->end[WEFT_TRAIN]; i++) own[cell(rows, i, column)]++;
+    for (int64_t c = 0; c < clients; c++)
+        if (own[c] > 0)
+            weft_client_divide(shares->valid, shares->test, own[c], parts->count[c]);
+    int64_t(*count)[WEFT_NPART] =
+        weft_arena_alloc(pack->mem, (size_t)clients, sizeof *count);
+    memcpy(count, parts->count, (size_t)clients * sizeof *count);
+    for (int64_t i = rows->end[WEFT_TRAIN]; i < n; i++)
+        count[cell(rows, i, column)][file_of(rows, i)]++;
+    for (int64_t c = 0, next = 0; c < clients; c++)
+        for (int p = 0; p < WEFT_NPART; p++) {
+            at[c][p] = next;
+            next += count[c][p];
+            parts->rows[p] += count[c][p];
+        }
+    weft_shuffle(n, (uint64_t)shares->seed, shuffled, pack->mem);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t row = shares->shares == WEFT_BY_CHANCE ? shuffled[i] : i;
+        int64_t c = cell(rows, row, column);
+        weft_part p = file_of(rows, row);
+        if (p == WEFT_TRAIN) {
+            while (parts->count[c][p] == 0) p++;
+            parts->count[c][p]--;
+        }
+        parts->order[at[c][p]++] = row;
+    }
+    parts->count = count;
+    parts->train = WEFT_NEW(pack->mem, int64_t, parts->rows[WEFT_TRAIN]);
+    for (int64_t c = 0, next = 0, to = 0; c < clients; c++) {
+        for (int64_t i = 0; i < count[c][WEFT_TRAIN]; i++)
+            parts->train[to++] = parts->order[next + i];
+        for (int p = 0; p < WEFT_NPART; p++) next += count[c][p];
+    }
+    weft_pack_split(
+        pack, weft_arena_text(pack->mem,
+                              "%lld clients by a column, the rows of each %s: "
+                              "%lld train, %lld valid, %lld test",
+                              (long long)clients,
+                              shares->shares == WEFT_BY_CHANCE
+                                  ? weft_arena_text(pack->mem, "shuffled with seed %lld",
+                                                    (long long)shares->seed)
+                                  : "in the source's order",
+                              (long long)parts->rows[WEFT_TRAIN],
+                              (long long)parts->rows[WEFT_VALID],
+                              (long long)parts->rows[WEFT_TEST]));
+    return WEFT_OK;
+}
+
+weft_status weft_dense_split(const weft_split *split, const weft_dense_rows *rows,
+                             weft_dense_parts *parts, weft_pack *pack)
+{
+    int64_t group = column_of(rows, WEFT_COLUMN_GROUP),
+            client = column_of(rows, WEFT_COLUMN_CLIENT);
+    weft_split shares;
+    TRY(shares_of(split, rows, &shares));
+    *parts = (weft_dense_parts){.order = WEFT_NEW(pack->mem, int64_t, rows->n)};
+    if (group >= 0 && client >= 0)
+        return weft_fail(WEFT_ECONF,
+                         "group and client are both given; rows of a client are divided, "
+                         "rows of a group are not: give one of them");
+    if (client >= 0) return split_clients(&shares, rows, client, parts, pack);
+    if (group >= 0)
+        TRY(split_groups(&shares, rows, group, parts, pack));
+    else
+        TRY(weft_split_rows(&shares, rows->label, rows->end[WEFT_TRAIN], parts->order,
+                            parts->rows, pack));
+    add_files(rows, parts, pack);
+    parts->train = parts->order;
+    return WEFT_OK;
+}
