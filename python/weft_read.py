@@ -143,64 +143,77 @@ class Run:
                 for c, e in zip(self.arm["config"][mask], self.arm["error"][mask])}
 
 
-# ---- frames ------------------------------------------------------------------------------
+# ---- trials ------------------------------------------------------------------------------
 
-def typed(kind, values):
-    """A column of an axis; pandas' NA where the axis does not exist."""
-    import pandas
-    values = pandas.Series(values)
-    if kind == "real":
-        return values
-    if kind in ("integer", "boolean"):
-        whole = values.astype("Int64")
-        return whole if kind == "integer" else whole.astype("boolean")
+def typed(kind, x):
+    """A value of an axis; None where the axis does not exist."""
+    if np.isnan(x):
+        return None
+    if kind in ("real", "integer", "boolean"):
+        return {"real": float, "integer": int, "boolean": bool}[kind](x)
+    return choices(kind)[int(x)]
+
+
+def choices(kind):
+    """The words of a choice, as numbers where all are."""
     words = kind.split("|")
     try:
-        return values.map(dict(enumerate(map(float, words))))
+        return [float(word) for word in words]
     except ValueError:
-        return values.map(dict(enumerate(words))).astype(pandas.CategoricalDtype(words))
-
-
-def last_jobs(run):
-    """A row a trial: how many jobs it had, their seconds, and the place of the last in /events."""
-    import pandas
-    jobs = pandas.DataFrame({"trial": run.event["trial"], "job": run.event["job"],
-                             "seconds": run.event["seconds"], "at": np.arange(len(run.event["job"]))})
-    return jobs.sort_values(["trial", "job"]).groupby("trial", sort=True).agg(
-        jobs=("job", "size"), job=("job", "last"), at=("at", "last"), seconds=("seconds", "sum")).reset_index()
+        return words
 
 
 def likeliest(run):
     """The likeliest configuration after each job, of equally likely ones the best: {job: id}."""
-    import pandas
-    arms = pandas.DataFrame({k: run.arm[k] for k in ("job", "config", "after", "score", "loss")})
-    arms = arms.replace([np.nan, -np.inf], np.inf)
-    arms = arms.sort_values(["job", "after", "score", "loss"], ascending=[True, False, True, True], kind="stable")
-    return arms.drop_duplicates("job").set_index("job")["config"]
+    arm = {k: run.arm[k] for k in ("job", "config", "after", "score", "loss")}
+    worst = {k: np.where(np.isfinite(arm[k]), arm[k], np.inf) for k in ("score", "loss")}
+    order = np.lexsort((worst["loss"], worst["score"], -arm["after"], arm["job"]))
+    job, first = np.unique(arm["job"][order], return_index=True)
+    return dict(zip(job.tolist(), arm["config"][order][first].tolist()))
 
 
-def trials_of(run):
-    import pandas
+def jobs_by_trial(run):
+    """{trial: places of its jobs in /events, in their order}."""
+    order = np.lexsort((run.event["job"], run.event["trial"]))
+    trial, first = np.unique(run.event["trial"][order], return_index=True)
+    return dict(zip(trial.tolist(), np.split(order, first[1:])))
+
+
+def trials(run):
+    """A dict for each trial, as `weft report --trials` has it; losses that are not finite are so here, too."""
     if len(run.axis) < run.value.shape[1] or "last" not in run.event:
-        raise ValueError(f"{run.path} was written by an older version of weft, without the types of its axes")
-    last = last_jobs(run)
-    at = last["at"].to_numpy()
-    loss = run.event["loss"][at]
-    more = "running" if run.unfinished else "stopped"
-    state = np.where(~np.isfinite(loss), "failed", np.where(run.event["last"][at] == 1, "finished", more))
-    config = last["job"].map(likeliest(run))
-    frame = pandas.DataFrame({
-        "trial": last["trial"], "config": config.astype("Int64"), "jobs": last["jobs"], "job": last["job"],
-        "state": pandas.Categorical(state, ["finished", "stopped", "failed", "running"]),
-        "resource": run.event["resource"][at], "loss": loss, "seconds": last["seconds"]})
-    for name, *_ in run.metrics:
-        frame[name] = run.event[name][at]
-    for name, column in run.printed.items():
-        frame[name] = column[at]
-    place = config.map({c: i for i, c in enumerate(run.config)})
-    for a, (name, kind) in enumerate(run.axis.items()):
-        frame[name] = typed(kind, np.where(place.isna(), np.nan, run.value[place.fillna(0).astype(int), a])).array
-    return frame
+        raise ValueError("written by an older version of weft, without the types of its axes")
+    e, config = run.event, likeliest(run)
+    value = dict(zip(run.config, run.value))
+    measured = {name: e[name] for name, *_ in run.metrics} | run.printed
+    rows = []
+    for trial, jobs in jobs_by_trial(run).items():
+        at = jobs[-1]
+        own = config.get(int(e["job"][at]))
+        state = "failed" if not np.isfinite(e["loss"][at]) else "finished" if e["last"][at] else \
+            "running" if run.unfinished else "stopped"
+        row = {"trial": trial, "config": own, "jobs": len(jobs), "job": int(e["job"][at]), "state": state,
+               "resource": float(e["resource"][at]), "loss": float(e["loss"][at]),
+               "seconds": sum(e["seconds"][jobs].tolist())}
+        row |= {name: float(column[at]) for name, column in measured.items()}
+        row |= {name: None if own is None else typed(kind, value[own][a])
+                for a, (name, kind) in enumerate(run.axis.items())}
+        rows.append(row)
+    return rows
+
+
+# ---- frames ------------------------------------------------------------------------------
+
+def trial_frame(run):
+    import pandas
+    frame = pandas.DataFrame(trials(run))
+    dtype = {"config": "Int64", "state": pandas.CategoricalDtype(["finished", "stopped", "failed", "running"])}
+    for name, kind in run.axis.items():
+        words = () if kind in ("real", "integer", "boolean") else choices(kind)
+        dtype[name] = {"integer": "Int64", "boolean": "boolean"}.get(kind, "float64")
+        if words and isinstance(words[0], str):
+            dtype[name] = pandas.CategoricalDtype(words)
+    return frame.astype({name: of for name, of in dtype.items() if name in frame})
 
 
 def plain(columns):
@@ -214,7 +227,7 @@ class Frames:
 
     def __init__(self, run):
         self.attrs = run.attr
-        self.trials = trials_of(run)
+        self.trials = trial_frame(run)
         self.jobs = plain(run.event | run.printed | {k: v for k, v in run.timeline.items() if k not in run.event})
         names = [name for name, *_ in run.metrics]
         self.curves = self.jobs.sort_values(["trial", "resource", "job"])[

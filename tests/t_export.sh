@@ -89,4 +89,32 @@ wait $pid 2>/dev/null
 [ -e "$tmp/held.d/journal" ] && "$python" tests/frames.py "$weft" "$tmp/fed.h5" "$tmp/words.h5" "$tmp/program.h5" \
     "$tmp/held.h5:" >"$tmp/out" 2>"$tmp/log"
 result $? "weft.read gives every number of a run file, finished or not, in columns of its type"
+
+programs=$python
+find_python h5py # export.py needs no more
+export_to() # FORM RUN
+{
+    "${python:-$programs}" analysis/export.py "$tmp/$2.h5" --"$1" "$tmp/$2.$1" >"$tmp/out" 2>"$tmp/log"
+}
+for run in fed words program held; do
+    export_to optuna $run && export_to tensorboard $run && export_to mlflow $run &&
+        { [ $run != held ] || grep -q 'held.h5 is unfinished: ' "$tmp/log"; } &&
+        "$programs" tests/exported.py "$weft" "$tmp/$run.h5" "$tmp/$run.optuna" "$tmp/$run.tensorboard" \
+            "$tmp/$run.mlflow" >"$tmp/out" 2>"$tmp/log"
+    result $? "Optuna, TensorBoard and MLflow read the trials of $run"
+done
+for form in tensorboard mlflow; do
+    find "$tmp/words.$form" -type f -exec cksum {} + | sort >"$tmp/before"
+    ! export_to $form words && [ "$(wc -l <"$tmp/log")" = 1 ] && grep -q 'another directory\|a new directory' "$tmp/log" &&
+        find "$tmp/words.$form" -type f -exec cksum {} + | sort | diff - "$tmp/before" >"$tmp/out"
+    result $? "$form: what is there is not written again"
+done
+"${python:-$programs}" analysis/export.py "$tmp/words.h5" --mlflow "$tmp/fed.mlflow" >"$tmp/out" 2>"$tmp/log" &&
+    "$programs" tests/exported.py "$weft" "$tmp/words.h5" "$tmp/words.optuna" "$tmp/words.tensorboard" "$tmp/fed.mlflow" \
+        >"$tmp/out" 2>"$tmp/log" &&
+    [ "$(find "$tmp/fed.mlflow" -mindepth 1 -maxdepth 1 -type d | wc -l)" = 2 ]
+result $? "an experiment is added to a store"
+! "${python:-$programs}" analysis/export.py "$tmp/clients.h5" --optuna "$tmp/no" >"$tmp/out" 2>"$tmp/log" &&
+    [ "$(wc -l <"$tmp/log")" = 1 ] && grep -q 'not a run file' "$tmp/log" && [ ! -e "$tmp/no" ]
+result $? "a file that is no run is refused in one line"
 echo "1..$count"
