@@ -112,7 +112,7 @@ done
 "${python:-$programs}" analysis/export.py "$tmp/words.h5" --mlflow "$tmp/fed.mlflow" >"$tmp/out" 2>"$tmp/log" &&
     "$programs" tests/exported.py "$weft" "$tmp/words.h5" "$tmp/words.optuna" "$tmp/words.tensorboard" "$tmp/fed.mlflow" \
         >"$tmp/out" 2>"$tmp/log" &&
-    [ "$(find "$tmp/fed.mlflow" -mindepth 1 -maxdepth 1 -type d | wc -l)" = 2 ]
+    [ "$(find "$tmp/fed.mlflow" -mindepth 1 -maxdepth 1 -name '[0-9]*' | wc -l)" = 2 ]
 result $? "an experiment is added to a store"
 ! "${python:-$programs}" analysis/export.py "$tmp/clients.h5" --optuna "$tmp/no" >"$tmp/out" 2>"$tmp/log" &&
     [ "$(wc -l <"$tmp/log")" = 1 ] && grep -q 'not a run file' "$tmp/log" && [ ! -e "$tmp/no" ]
