@@ -82,6 +82,20 @@ done
 "$python" analysis/clients.py "$tmp/runs/fed.h5" -o "$tmp/each" --local "$tmp/runs/fed.h5" >"$tmp/out" 2>"$tmp/log" &&
     grep -q '^fedavg *1 seeds  error .* worse than alone 0 %$' "$tmp/out" && [ -s "$tmp/each.png" ] && [ -s "$tmp/each.csv" ]
 result $? "clients of a federation are drawn from best served to worst"
+runs=$tmp/runs
+"$python" analysis/clients.py "$runs"/client.mu=0-[12].h5 "$runs"/fed.algorithm=scaffold-[12].h5 -o "$tmp/pairs" --than fedavg \
+    >"$tmp/out" 2>"$tmp/log" && "$python" - "$tmp/pairs.csv" "$runs" >"$tmp/out" 2>"$tmp/log" <<'END'
+import csv, sys, h5py
+row = {r["method"]: r for r in csv.DictReader(open(sys.argv[1]))}
+def error(how, seed):
+    with h5py.File(f"{sys.argv[2]}/{how}-{seed}.h5") as f:
+        return 100 * f["winner"].attrs["test_personal_error"]
+x = [error("fed.algorithm=scaffold", seed) - error("client.mu=0", seed) for seed in (1, 2)]
+assert abs(float(row["scaffold"]["less"]) - sum(x) / 2) < 1e-6
+assert abs(float(row["scaffold"]["less, half"]) - 12.7062 * abs(x[0] - x[1]) / 2) < 1e-2
+assert float(row["fedavg"]["less"]) == 0 and row["scaffold"]["seeds"] == "2"
+END
+result $? "and methods are compared by pairs of seeds"
 "$python" analysis/federated.py "$@" "$tmp/runs/fed.h5" -o "$tmp/methods" >"$tmp/out" 2>"$tmp/log" &&
     grep -q '^9 runs, 5 methods' "$tmp/out" && [ "$(cut -d , -f 1,2 "$tmp/methods.csv" | tr '\n' ';')" = \
     'method,seeds;FedAvg: client.mu=0,2;FedAvg: client.mu=0.5,2;FedAvg: server.optimizer=adam,2;scaffold,2;random search,1;' ]
