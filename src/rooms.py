@@ -18,7 +18,7 @@ HEADERS = {
     "space": "mix job",
     "par": "team",
     "store": "commit disk file h5 h5map journal",
-    "data": "sample clients columns generator vectors",
+    "data": "sample clients generator table vectors",
     "task": "state",
     "tune": "search",
 }

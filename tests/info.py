@@ -57,6 +57,25 @@ def client_lines(f):
     yield f"of {some} clients; distance: total variation between a client's classes and all of theirs, 0 to 1"
 
 
+def table(f):
+    """A line for each column of a table."""
+    if "table" not in f:
+        return
+    yield "column kind distinct missing range becomes"
+    kinds = "number category label group client dropped".split()
+    level = [x.decode() for x in f["table/level"]]
+    for name, (fill, low, high), (kind, distinct, missing, marks, levels) in zip(
+            f["table/name"], f["table/real"], f["table/whole"]):
+        line = f"{name.decode()} {kinds[kind]} {distinct}{'+' if distinct == 1000 else ''} {missing}"
+        if kind == 0:
+            line += f" {low:.6g} .. {high:.6g} itself" + (f", {fill:.6g} where missing" if missing else "")
+            line += ", and a mark" if marks else ""
+        if kind == 1:
+            line += f" {', '.join(level[:levels])} {levels} levels{' and a mark where missing' if marks else ''}"
+        level = level[levels:]
+        yield line
+
+
 def data_lines(f):
     a = f.attrs
     for name in ATTRIBUTES:
@@ -66,6 +85,7 @@ def data_lines(f):
         yield from client_lines(f)
     else:
         yield f"sample {image(a) if 'channels' in a else str(a['columns']) + ' numbers'}"
+    yield from table(f)
     count = np.stack([f[p]["count"] for p in PARTS], 1)
     yield "class train valid test"
     for name, row in zip(f["class"], count):

@@ -177,7 +177,7 @@ END
     result $? "of which one is that of runs that do not set it, where it has its default"
     "$weft" pack synthetic documents rows=60 clients=5 -o "$tmp/letters.h5" >"$tmp/log" 2>&1 &&
         "$weft" pack synthetic images rows=200 clients=7 partition=dirichlet -o "$tmp/dealt.h5" >"$tmp/log" 2>&1 &&
-        awk 'BEGIN { for (i = 0; i < 40; i++) print i % 7 "," i % 3 "," i % 5 % 2 }' >"$tmp/numbers.csv" &&
+        awk 'BEGIN { for (i = 0; i < 40; i++) print i % 7 "," (i % 9 ? i % 3 : "") "," (i % 4 ? "b" : "a") "," i % 5 % 2 }' >"$tmp/numbers.csv" &&
         "$weft" pack dense "$tmp/numbers.csv" -o "$tmp/numbers.h5" >"$tmp/log" 2>&1 &&
         "$weft" export "$tmp/fed.h5" -o "$tmp/winner.h5" >"$tmp/log" 2>&1 &&
         "$python" tests/info.py "$weft" "$tmp/img.h5" "$tmp/letters.h5" "$tmp/dealt.h5" "$tmp/numbers.h5" \

@@ -5,6 +5,7 @@
 
 #include "weft/clients.h"
 #include "weft/h5.h"
+#include "weft/table.h"
 #include "weft/team.h"
 
 #include <stdint.h>
@@ -16,6 +17,9 @@ typedef struct weft_data {
     int classes;
     const char *const *class_name;  /* [classes] */
     const char *const *column_name; /* of rows, [d]; NULL: they have no names */
+    const weft_columns *table;      /* that rows are features of; NULL: no table */
+    int unlabelled;                 /* 1: labels are not known; all are 0 */
+    int scored;                     /* 1: rows to be scored alone, all in the test part */
     const double *shift, *scale;    /* [d] a number of the source is shift + scale x, where
                                        32 bits were too few for it; NULL: 0 and 1 */
     const char *digest;
@@ -86,6 +90,7 @@ typedef struct weft_likeness {
     const char *const *class_name;  /* [classes]; WEFT_CHARS: the alphabet */
     const char *const *column_name; /* [d] or NULL */
     const double *shift, *scale;    /* [d] as in weft_data, or NULL */
+    const weft_columns *table;      /* as in weft_data, or NULL */
 } weft_likeness;
 /* These properties of an open data set, which owns them. */
 weft_likeness weft_data_likeness(const weft_data *data);

@@ -45,6 +45,9 @@ typedef struct weft_model {
     /* Loss of one sample with scores s[outputs] and label y; *wrong = 1 if argmax is not y.
      */
     double (*loss)(const void *self, int classes, const double *s, int y, int *wrong);
+    /* Probability, before they are scaled to a sum of 1, of the class that has score s, or
+     * of class 1 of two. NULL: scores are no probabilities. */
+    double (*chance)(double s);
     double (*bound)(const void *self, int classes); /* losses above this bound are replaced
                                                        by it, so that sums can be exact */
     /* Memory of a fit on a rank beside a few vectors for each output (dual ascent of many

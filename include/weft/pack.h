@@ -3,9 +3,9 @@
 #ifndef WEFT_PACK_H
 #define WEFT_PACK_H
 
-#include "weft/columns.h"
 #include "weft/generator.h"
 #include "weft/opt.h"
+#include "weft/table.h"
 
 /* The destination of a reader's data, passed in the order of the parts. */
 typedef struct weft_pack {
@@ -57,6 +57,9 @@ void weft_pack_columns(weft_pack *pack, const char *const *name);
 /* The rows are features of these columns of a table, which live until the file is written;
  * they have names, or numbers. */
 void weft_pack_table(weft_pack *pack, const weft_columns *columns, int named);
+/* The rows, all of the test part, are to be scored by a winner and cannot be trained on;
+ * labelled 0: their labels are not known. */
+void weft_pack_scored(weft_pack *pack, int labelled);
 /* Adds a source file to the digest (XXH3-128 over all, and one line each in /source). */
 WEFT_CHECKED weft_status weft_pack_source(weft_pack *pack, const char *path);
 void weft_pack_split(weft_pack *pack, const char *rule); /* the split rule in words */

@@ -22,6 +22,12 @@ WEFT_CHECKED weft_status weft_run_resume(const char *path, int again, int n,
 /* Scores the winner of a run on another packed file and prints the scores. Collective over
  * world. EFILE; EDATA if classes, columns or shapes do not match. */
 WEFT_CHECKED weft_status weft_run_eval(const char *run, const char *data, weft_team *world);
+/* Writes what the winner of a run says of each row of a packed file: the class, and the
+ * score of each class. `out` ends in .h5, or is CSV; NULL: CSV on standard output.
+ * Collective over world. EFILE; ECONF: its task predicts no rows; EDATA as weft_run_eval.
+ * Memory: rows times classes doubles a rank. */
+WEFT_CHECKED weft_status weft_run_predict(const char *run, const char *data,
+                                          const char *out, weft_team *world);
 /* Writes the winner's weights and configuration to a small HDF5 file. EFILE. */
 WEFT_CHECKED weft_status weft_run_export(const char *run, const char *out);
 

@@ -20,6 +20,14 @@ typedef struct weft_members {
  * for each. */
 #define WEFT_MEMBERS_TENSOR "clients.state"
 
+/* What weights say of each row of a part. */
+typedef struct weft_predictions {
+    int64_t n; /* rows of the part, on all ranks together */
+    int classes;
+    int probable;  /* 1: scores are probabilities, whose sum over the classes is 1 */
+    double *score; /* [n][classes]; the class that is predicted has the largest */
+} weft_predictions;
+
 /* Scores of weights on a part of the data. */
 typedef struct weft_scores {
     double metric[WEFT_MAX_SCORES]; /* by the task's table; NAN: not scored */

@@ -58,6 +58,12 @@ static const char eval_text[] =
     "both files have names (the first line of a CSV file). What the winner does not know,\n"
     "and data of another form, shape or alphabet, is refused.\n";
 
+static const char predict_text[] =
+    "ROWS is a packed file, or a table with the columns that the run was trained on, by\n"
+    "name; one row is enough, and a label is not needed. key=value is an option of\n"
+    "`weft list dense`. A line for each row has its class, and the probability or score\n"
+    "of each class.\n";
+
 static const char export_text[] = "Without -o it is named RUN-winner.h5.\n";
 
 static const char report_text[] =
@@ -111,6 +117,14 @@ static const command commands[] = {
      .most = 2,
      .run = weft_cli_eval,
      .more = eval_text},
+    {.name = "predict",
+     .usage = "RUN.h5 ROWS [key=value ...] [-o OUT.csv | OUT.h5] [--force]",
+     .about = "the classes of new rows by the winner of a run",
+     .options = "of",
+     .least = 2,
+     .most = MANY,
+     .run = weft_cli_predict,
+     .more = predict_text},
     {.name = "export",
      .usage = "RUN.h5 [-o OUT.h5] [--force]",
      .about = "write the winner's weights and configuration to a small file",

@@ -33,10 +33,11 @@ _weft()
     local command=${COMP_WORDS[1]} words=
     COMPREPLY=()
     case $COMP_CWORD,$prev,$command,$cur in
-    1,*) words='pack tune resume eval export report info list doctor help --version --help' ;;
-    2,*,help,*) words='pack tune resume eval export report info list doctor' ;;
+    1,*) words='pack tune resume eval predict export report info list doctor help --version --help' ;;
+    2,*,help,*) words='pack tune resume eval predict export report info list doctor' ;;
+    *,-o,predict,* | *,--output,predict,*) compopt -o default 2>/dev/null ;;
     *,-o,* | *,--output,*) _weft_files "$cur" .h5 ;;
-    *,pack,-* | *,export,-*) words='-o --output --force --help' ;;
+    *,pack,-* | *,predict,-* | *,export,-*) words='-o --output --force --help' ;;
     *,tune,-*) words='-o --output --plan --force --help' ;;
     *,resume,-*) words='--retry-failed --help' ;;
     *,report,-*) words='-o --output --force --csv --json --trials --help' ;;
@@ -44,6 +45,8 @@ _weft()
     *,-*) words=--help ;;
     2,*,pack,*) words=$(_weft_names readers) ;;
     *,pack,*) _weft_files "$cur" '' ;;
+    2,*,predict,*) _weft_files "$cur" .h5 ;;
+    *,predict,*) _weft_files "$cur" '' ;;
     *,list,*) words="readers features models nets algorithms tasks tuners samplers mixings sections run space partition $(_weft_names)" ;;
     2,*,resume,*) _weft_begun "$cur" ;;
     *,resume,*) compopt -o nospace 2>/dev/null; words=$(_weft_changeable) ;;

@@ -202,6 +202,9 @@ static weft_status open_own(weft_data *data)
 {
     TRY(weft_h5_open(&data->file, data->path, data->mem));
     TRY(read_head(data));
+    TRY(weft_columns_read(&data->file, "", &data->table));
+    data->scored = weft_h5_has(&data->file, "/@scored");
+    data->unlabelled = weft_h5_has(&data->file, "/@unlabelled");
     if (weft_federation_is(data)) {
         TRY(weft_federation_open(data));
         TRY(weft_shifts_read(&data->file, "", data->part[0].d, &data->shift, &data->scale));
@@ -226,6 +229,7 @@ static weft_status open_own(weft_data *data)
 /* EDATA if a class has no training rows, or there are no validation rows. Collective. */
 static weft_status check_classes(weft_data *data)
 {
+    if (data->scored) return WEFT_OK;
     const weft_rows *rows = &data->part[WEFT_TRAIN];
     int64_t *count = WEFT_NEW(data->mem, int64_t, data->classes);
     for (int64_t i = 0; i < rows->n; i++) count[rows->label[i]]++;

@@ -218,7 +218,8 @@ weft_likeness weft_data_likeness(const weft_data *data)
                            .class_name = data->class_name,
                            .column_name = data->column_name,
                            .shift = data->shift,
-                           .scale = data->scale};
+                           .scale = data->scale,
+                           .table = data->table};
 }
 
 static weft_status check_form(const weft_data *data, const weft_likeness *like,

@@ -5,6 +5,8 @@
  * classes. Used by task fmap. */
 #include "dual.h"
 
+#include <math.h>
+
 typedef struct logistic {
     int penalty;
     margin_problem margin;
@@ -40,6 +42,11 @@ static double loss(const void *self, int classes, const double *s, int y, int *w
     return margin_score(MARGIN_LOGISTIC, classes, s, y, wrong);
 }
 
+static double chance(double s)
+{
+    return 1 / (1 + exp(-s));
+}
+
 static double bound(const void *self, int classes)
 {
     (void)self;
@@ -56,5 +63,6 @@ const weft_model weft_model_logistic = {
     .outputs = margin_outputs,
     .fit = fit,
     .loss = loss,
+    .chance = chance,
     .bound = bound,
 };

@@ -156,7 +156,7 @@ static weft_status put_about(weft_pack *pack, const void *self, const char *sour
     if (pack->own->column != NULL)
         TRY(weft_h5_put_texts(file, "/column", pack->own->column, pack->own->d,
                               "names of the columns"));
-    if (pack->own->table != NULL) TRY(weft_columns_put(file, pack->own->table));
+    if (pack->own->table != NULL) TRY(weft_columns_put(file, "", pack->own->table));
     TRY(weft_h5_put_texts(file, "/source", pack->own->source, pack->own->nsource,
                           "XXH3-128, bytes and name of each source"));
     TRY(weft_h5_put_attr(file, "/", "format", WEFT_DATA_FORMAT));
@@ -170,6 +170,8 @@ static weft_status put_about(weft_pack *pack, const void *self, const char *sour
             file, "/", "partition",
             options_text(&weft_partition_kind, &pack->own->over, pack->mem)));
     TRY(weft_h5_put_attr(file, "/", "split", pack->own->split));
+    if (pack->own->scored) TRY(weft_h5_put_long(file, "/", "scored", 1));
+    if (pack->own->unlabelled) TRY(weft_h5_put_long(file, "/", "unlabelled", 1));
     for (int i = 0; i < 3 && pack->own->image[0] > 0 && pack->own->federation == NULL; i++)
         TRY(weft_h5_put_long(file, "/", side[i], pack->own->image[i]));
     TRY(weft_h5_put_attr(file, "/", "digest", digest));
@@ -216,7 +218,8 @@ static void report(const weft_pack *pack, const char *out, double seconds)
              (long long)pack->own->part[WEFT_VALID].n,
              (long long)pack->own->part[WEFT_TEST].n, clients, pack->own->classes, seconds);
     if (pack->own->scaling != NULL) weft_scaling_tell(pack, out);
-    if (pack->own->table != NULL) weft_columns_print(pack->own->table);
+    if (pack->own->table != NULL && !pack->own->scored)
+        weft_columns_print(pack->own->table);
     for (int t = 0; t < WEFT_NTOK && pack->own->form == WEFT_TOKENS; t++) {
         int64_t n = 0;
         for (int i = 0; i < WEFT_NPART; i++) n += pack->own->part[i].ntoken[t];

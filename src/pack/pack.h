@@ -51,6 +51,7 @@ typedef struct weft_packing {
     const char *const *class_name; /* [classes] */
     const char *const *column;     /* [d] or NULL */
     const weft_columns *table;     /* NULL: no table */
+    int scored, unlabelled;        /* see weft_pack_scored */
     const char *split;
     const char **source; /* [nsource] lines of /source */
     int64_t nsource, source_room;

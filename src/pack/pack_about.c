@@ -45,6 +45,12 @@ void weft_pack_columns(weft_pack *pack, const char *const *name)
                  *order[bad] == '\0' ? "is none" : "occurs twice");
 }
 
+void weft_pack_scored(weft_pack *pack, int labelled)
+{
+    pack->own->scored = 1;
+    pack->own->unlabelled = !labelled;
+}
+
 void weft_pack_table(weft_pack *pack, const weft_columns *columns, int named)
 {
     pack->own->table = columns;
@@ -115,6 +121,7 @@ weft_status weft_pack_count(weft_pack *pack, weft_part part, int64_t **out)
                    pack->own->classes);
         count[from->label[i]]++;
     }
+    if (pack->own->scored) return WEFT_OK;
     for (int i = 0; i < pack->own->classes && part == WEFT_TRAIN; i++)
         if (count[i] == 0)
             return weft_fail(WEFT_EDATA,

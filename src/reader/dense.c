@@ -17,6 +17,7 @@ typedef struct dense {
     weft_csv csv;
     const char *comment;
     const char *file[WEFT_NPART]; /* of the valid and the test part; "" none */
+    const char *like;             /* file of the same columns; "": none */
     weft_split split;
     const char *shape; /* "3x32x32"; "": no images */
 } dense;
@@ -59,6 +60,9 @@ static const weft_opt options[] = {
                   "file of the rows for validation, in place of the share valid"),
     WEFT_TEXT_OPT("test_file", dense, file[WEFT_TEST], "",
                   "file of the rows for the test, in place of the share test"),
+    WEFT_TEXT_OPT("like", dense, like, "",
+                  "packed file or run: the rows are to be scored by a winner that was "
+                  "trained on such columns; a label is not needed"),
     WEFT_BOOL_OPT("zero_based", dense, zero_based, "no",
                   "indices of a libsvm file begin at 0"),
     WEFT_REAL_OPT("valid", dense, split.valid, "0.1", 0, 0.9,
@@ -218,7 +222,8 @@ static weft_status open_file(const dense *o, const char *path, weft_dense_rows *
 
 /* Reads the files of the parts, or that of all rows; CSV's once more where columns have
  * turned out to be categories. */
-static weft_status read_files(const dense *o, const char *source, weft_dense_rows *rows)
+static weft_status read_files(const dense *o, const char *source,
+                              const weft_dense_like *like, weft_dense_rows *rows)
 {
     table_file file[WEFT_NPART] = {0};
     char separator[WEFT_NPART];
@@ -228,6 +233,7 @@ static weft_status read_files(const dense *o, const char *source, weft_dense_row
         const char *path = p == WEFT_TRAIN ? source : o->file[p];
         if (*path != '\0') TRY(open_file(o, path, rows, &file[p], &separator[p]));
     }
+    if (like->columns) weft_dense_like_begin(like, &csv, rows);
     do {
         rows->n = rows->labels.n = 0;
         for (int p = 0; p < WEFT_NPART; p++) {
@@ -247,12 +253,13 @@ static weft_status read_files(const dense *o, const char *source, weft_dense_row
     return WEFT_OK;
 }
 
-static weft_status read_table(const dense *o, const char *source, weft_dense_rows *rows)
+static weft_status read_table(const dense *o, const char *source,
+                              const weft_dense_like *like, weft_dense_rows *rows)
 {
     if (o->csv.decimal == o->csv.thousands)
         return weft_fail(WEFT_ECONF,
                          "decimal and thousands are the same mark; they differ");
-    TRY(read_files(o, source, rows));
+    TRY(read_files(o, source, like, rows));
     if (rows->at && rows->column)
         return weft_fail(WEFT_EDATA,
                          "%s: of the files of a table some are CSV and some "
@@ -311,15 +318,38 @@ static weft_status put_table(const dense *o, const weft_dense_rows *rows,
     return put_rows(rows, columns, parts->order, pack);
 }
 
+/* Rows to be scored, in the order of the file. */
+static weft_status put_scored(const weft_dense_like *like, const char *source,
+                              weft_dense_rows *rows, weft_pack *pack)
+{
+    int64_t part[WEFT_NPART] = {[WEFT_TEST] = rows->n};
+    int64_t *order = WEFT_NEW(pack->mem, int64_t, rows->n);
+    int labelled = rows->n > 0;
+    for (int64_t i = 0; i < rows->n; i++) order[i] = i;
+    for (int i = 0; i < rows->labels.n; i++)
+        labelled = labelled && *rows->labels.name[i] != '\0';
+    if (rows->n == 0) return weft_fail(WEFT_EDATA, "%s has no rows", source);
+    TRY(weft_dense_like_end(like, rows));
+    weft_pack_classes(pack, like->classes, like->class_name);
+    weft_pack_split(pack, "all rows are to be scored");
+    weft_pack_scored(pack, labelled);
+    TRY(weft_pack_matrix(pack, WEFT_REALS, like->columns->features, part));
+    weft_pack_table(pack, like->columns, like->named);
+    return put_rows(rows, like->columns, order, pack);
+}
+
 static weft_status dense_read(const void *self, const char *source, weft_pack *pack)
 {
     const dense *o = self;
     weft_dense_rows rows = {.mem = pack->mem, .labels = {.mem = pack->mem, .path = source}};
+    weft_dense_like like = {0};
     weft_dense_parts parts;
     TRY(weft_pack_source(pack, source));
     for (int p = WEFT_VALID; p < WEFT_NPART; p++)
         if (*o->file[p] != '\0') TRY(weft_pack_source(pack, o->file[p]));
-    TRY(read_table(o, source, &rows));
+    if (*o->like != '\0') TRY(weft_dense_like_read(o->like, &like, pack->mem));
+    TRY(read_table(o, source, &like, &rows));
+    if (like.columns) return put_scored(&like, source, &rows, pack);
     TRY(check_first(o, source, &rows));
     TRY(weft_labels_close(&rows.labels, source, rows.label, rows.n, pack));
     tell(o, source, &rows);

@@ -3,13 +3,13 @@
 #define WEFT_READER_DENSE_H
 
 #include "reader.h"
-#include "weft/columns.h"
 #include "weft/names.h"
+#include "weft/table.h"
 
 /* What the first line tells. */
 typedef struct weft_csv_head {
     int64_t line, columns; /* its number; columns of all lines. in */
-    int64_t label;         /* column of the label, from 0 */
+    int64_t label;         /* column of the label, from 0; -1: none, where it need not be */
     const char **name;     /* [columns]; NULL: the line is a row */
 } weft_csv_head;
 
@@ -68,6 +68,8 @@ typedef struct weft_csv {
     int missing;            /* WEFT_MISSING_... */
     char separator;         /* between the columns */
     int header;             /* WEFT_HEADER_... */
+    int64_t unlabelled;     /* columns of a table with the label, which need not be there;
+                               0: it must */
     int decimal, thousands; /* WEFT_MARK_... */
     int64_t line;           /* of the file, before the first of the text */
 } weft_csv;
@@ -124,6 +126,25 @@ WEFT_CHECKED weft_status weft_dense_fit(const weft_csv *how, weft_dense_rows *ro
 /* from: 0 or 1, the index of the first column. */
 WEFT_CHECKED weft_status weft_read_libsvm(const char *path, char *text, size_t n, int from,
                                           weft_dense_rows *rows);
+/* What another file, packed or a run, says of tables whose rows its weights are for. */
+typedef struct weft_dense_like {
+    const weft_columns *columns;
+    int64_t label; /* column of the label */
+    int named;     /* 1: columns have names */
+    int classes;
+    const char **class_name; /* [classes] */
+} weft_dense_like;
+/* Reads it from a file. EFILE; EDATA: it was not packed from a table. */
+WEFT_CHECKED weft_status weft_dense_like_read(const char *path, weft_dense_like *like,
+                                              weft_arena *mem);
+/* Prepares *rows and *how for reading a table of these columns. */
+void weft_dense_like_begin(const weft_dense_like *like, weft_csv *how,
+                           weft_dense_rows *rows);
+/* After it was read: cells and labels become those of `like`. EDATA: a class is not known.
+ */
+WEFT_CHECKED weft_status weft_dense_like_end(const weft_dense_like *like,
+                                             weft_dense_rows *rows);
+
 /* How rows are divided: order[n], part after part, or client after client, and of each part
  * after part. */
 typedef struct weft_dense_parts {

@@ -90,7 +90,11 @@ static weft_status find_places(csv *c)
     const weft_csv_head *head = &c->table->head;
     c->place = WEFT_NEW(c->table->mem, int64_t, c->head.columns);
     int alike = is_alike(&c->head, head);
-    for (int64_t i = 0; i < c->head.columns; i++) c->place[i] = alike ? i : -1;
+    int without = !head->name && !c->head.name && c->head.label < 0 &&
+                  c->head.columns == head->columns - 1;
+    for (int64_t i = 0; i < c->head.columns; i++)
+        c->place[i] = alike ? i : without ? i + (i >= head->label) : -1;
+    if (without) return WEFT_OK;
     if (!alike && (!head->name || !c->head.name))
         return weft_fail(WEFT_EDATA,
                          "%s has %lld columns%s where %lld%s are expected, as in the first "
@@ -102,7 +106,8 @@ static weft_status find_places(csv *c)
         int64_t i = named(c, j);
         if (i >= 0)
             c->place[i] = j;
-        else if (c->table->at[j].kind != WEFT_COLUMN_DROPPED)
+        else if (c->table->at[j].kind != WEFT_COLUMN_DROPPED &&
+                 !(c->how->unlabelled && j == head->label))
             return weft_fail(WEFT_EDATA,
                              "%s has no column '%s', which the first file has; add it, or "
                              "drop = %s",
@@ -191,8 +196,8 @@ static weft_status add_row(csv *c, const char *const *field, int64_t n, int64_t 
     double *x = rows->value + rows->n * rows->d;
     for (int64_t i = 0; i < n; i++)
         if (c->place[i] >= 0) x[c->place[i]] = cell_of(c, i, field[i], line);
-    const char *label = field[c->head.label];
-    if (*label == '\0')
+    const char *label = c->head.label >= 0 ? field[c->head.label] : "";
+    if (*label == '\0' && !c->how->unlabelled)
         return weft_fail(WEFT_EDATA,
                          "%s: line %lld, %s has no label; give one, or remove "
                          "the line",
@@ -293,7 +298,7 @@ static int add_plain(csv *c, const char *at, const char *end)
     if (!is_plain(c, at, end)) return 0;
     for (int64_t i = 0; i < c->head.columns; i++)
         at = add_cell(c, i, i > 0 ? at + 1 : at, end, &label);
-    if (*label == '\0')
+    if (*label == '\0' && !c->how->unlabelled)
         c->st = weft_fail(WEFT_EDATA,
                           "%s: line %lld, %s has no label; give one, or remove the line",
                           c->path, (long long)c->line, column_text(c, c->head.label));

@@ -160,13 +160,14 @@ weft_status weft_csv_begin(const char *path, const weft_csv *how, const char *co
     int header = is_header(how, head, field, second, named, mem);
     weft_arena_reset(mem, mark);
     head->label = header && named >= 0 ? named : by_place(n, label);
-    if (head->label < 0)
+    if (how->unlabelled && (header ? named < 0 : n < how->unlabelled)) head->label = -1;
+    if (head->label < 0 && !how->unlabelled)
         return weft_fail(WEFT_ECONF,
                          "label = %s, where %s has %lld columns%s; give first, last, a "
                          "number from 1 to %lld, or a name in the first line",
                          label, path, (long long)n, header ? "" : " without names",
                          (long long)n);
-    if (n < 2)
+    if (n < 2 && !how->unlabelled)
         return weft_fail(WEFT_EDATA,
                          "%s: line %lld has 1 column where a label and numbers are "
                          "expected; is it a CSV file? separator = ... says what stands "
@@ -176,7 +177,7 @@ weft_status weft_csv_begin(const char *path, const weft_csv *how, const char *co
         head->name = WEFT_NEW(mem, const char *, n);
         for (int64_t i = 0; i < n; i++)
             head->name[i] = weft_arena_text(mem, "%s", field[i]);
-        TRY(check_twice(path, head));
+        if (head->label >= 0) TRY(check_twice(path, head));
     }
     return WEFT_OK;
 }

@@ -4,7 +4,7 @@
 #include "info.h"
 #include "result/winner.h"
 #include "rundir/formats.h"
-#include "weft/columns.h"
+#include "weft/table.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -65,9 +65,9 @@ static weft_status print_moved(weft_h5 *file)
 /* The columns of the table that was packed. */
 static weft_status print_table(weft_h5 *file)
 {
-    weft_columns columns;
-    TRY(weft_columns_read(file, &columns));
-    weft_columns_print(&columns);
+    const weft_columns *columns;
+    TRY(weft_columns_read(file, "", &columns));
+    if (columns) weft_columns_print(columns);
     return WEFT_OK;
 }
 
@@ -164,7 +164,7 @@ static weft_status print_data(weft_h5 *file)
     else
         TRY(print_sample(file));
     if (weft_h5_has(file, "/shift")) TRY(print_moved(file));
-    if (weft_h5_has(file, "/table")) TRY(print_table(file));
+    TRY(print_table(file));
     if (weft_h5_has(file, "/train/count")) TRY(print_classes(file));
     if (weft_h5_has(file, "/vocab")) TRY(print_tokens(file));
     return print_sources(file);

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-weft_status weft_put_columns(weft_h5 *file, const char *group, const weft_column *column,
+weft_status weft_put_columns(weft_h5 *file, const char *group, const weft_field *column,
                              int nc, const void *rows, size_t bytes, int64_t n)
 {
     int64_t *buffer = WEFT_NEW(file->mem, int64_t, n);

@@ -8,11 +8,11 @@
 #include "weft/job.h"
 
 /* A column of a table whose rows are structs of 8-byte numbers. */
-typedef struct weft_column {
+typedef struct weft_field {
     const char *name, *about, *unit;
     size_t at;
     int whole; /* 1: int64_t, 0: double */
-} weft_column;
+} weft_field;
 
 #define WEFT_WHOLE(type, m, about, unit)                                                   \
     {                                                                                      \
@@ -26,7 +26,7 @@ typedef struct weft_column {
 
 /* Writes the columns of rows[n], each `bytes` long, into a group. */
 WEFT_CHECKED weft_status weft_put_columns(weft_h5 *file, const char *group,
-                                          const weft_column *column, int nc,
+                                          const weft_field *column, int nc,
                                           const void *rows, size_t bytes, int64_t n);
 /* Writes x[n][columns of the table] into a group that exists, and the table as its
  * attribute `key`. */

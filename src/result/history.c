@@ -14,7 +14,7 @@ typedef struct event_row {
     double resource, size, loss, bound, cost, seconds, regret;
 } event_row;
 
-static const weft_column event_columns[] = {
+static const weft_field event_columns[] = {
     WEFT_WHOLE(event_row, job, "job, in the order asked", "id"),
     WEFT_WHOLE(event_row, trial, "trial: whose weights were trained", "id"),
     WEFT_WHOLE(event_row, from, "trial whose weights a new trial copied; -1: none", "id"),
@@ -55,7 +55,7 @@ typedef struct arm_row {
     double p, after, loss, error, score, count;
 } arm_row;
 
-static const weft_column arm_columns[] = {
+static const weft_field arm_columns[] = {
     WEFT_WHOLE(arm_row, job, "job", "id"),
     WEFT_WHOLE(arm_row, config, "configuration, by its index in the space: /configs/id",
                "id"),

@@ -16,7 +16,7 @@ typedef struct round_row {
 #m, about, "s", offsetof(round_row, spent) + offsetof(weft_spent, m), 0            \
     }
 
-static const weft_column columns[] = {
+static const weft_field columns[] = {
     WEFT_WHOLE(round_row, job,
                "job that the round was part of: row of /events, if it is done", "id"),
     WEFT_WHOLE(round_row, trial, "trial: whose weights were trained", "id"),

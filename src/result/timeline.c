@@ -8,7 +8,7 @@ typedef struct timeline_row {
     double start, end, began, ended;
 } timeline_row;
 
-static const weft_column columns[] = {
+static const weft_field columns[] = {
     WEFT_WHOLE(timeline_row, job, "job: row of /events", "id"),
     WEFT_WHOLE(timeline_row, trial, "trial: whose weights were trained", "id"),
     WEFT_WHOLE(timeline_row, parent,

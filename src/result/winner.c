@@ -87,6 +87,7 @@ static weft_status put_likeness(const weft_winner *winner, weft_h5 *file)
         TRY(weft_h5_put(file, "/winner/scale", WEFT_H5_F64, 1, &likeness.d, likeness.scale,
                         0, about, "as the column"));
     }
+    if (likeness.table) TRY(weft_columns_put(file, "/winner", likeness.table));
     TRY(weft_h5_put_attr(file, "/winner", "form", weft_form_name[likeness.form]));
     for (int i = 0; i < NLIKE; i++)
         TRY(weft_h5_put_long(file, "/winner", like_key[i], *like_at(&likeness, i)));
@@ -111,6 +112,7 @@ static weft_status read_likeness(weft_winner *winner, weft_h5 *file)
         TRY(weft_h5_read_texts(file, "/winner/column", &name, &n));
         likeness->column_name = n == likeness->d ? name : NULL;
     }
+    TRY(weft_columns_read(file, "/winner", &likeness->table));
     TRY(weft_shifts_read(file, "/winner", likeness->d, &likeness->shift, &likeness->scale));
     if (k == WEFT_NFORM || likeness->classes < 2 || likeness->classes > INT_MAX)
         return weft_fail(WEFT_EFILE,

@@ -1,9 +1,8 @@
 /* Uses of a run's winner: scoring it on another packed file, and exporting it as a small
  * file. */
-#include "setup.h"
+#include "use.h"
 #include "weft/file.h"
 #include "weft/run.h"
-#include "weights.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -70,26 +69,23 @@ static void print_scores(const weft_run *r, const weft_scores score[WEFT_NPART])
         if (r->data.part[p].total > 0) print_part(table, score, p);
 }
 
-static weft_status score_all(weft_run *r, const weft_winner *winner, const char *run)
+static weft_status score_all(weft_run *r, const weft_winner_at *winner, void *ctx)
 {
-    weft_mix mix = weft_mix_new(1, 0, r->mem);
-    mix.id[0] = winner->id;
-    weft_job job = weft_job_new(winner->trial, 0, &mix);
-    job.id = winner->job;
-    job.index = (int)winner->round;
-    job.feature_fraction = winner->size;
-    job.last = 1;
-    weft_state state;
-    weft_unknown unknown;
-    TRY(weft_winner_state(r, winner, run, &job, &state, &unknown));
+    (void)ctx;
+    if (r->data.unlabelled)
+        return weft_fail(WEFT_EDATA,
+                         "%s has no labels, by which rows are scored; `weft predict` tells "
+                         "their classes",
+                         r->data.path);
     int root = r->world->rank == 0;
-    if (root) printf("%s: %s\non %s\n", run, winner->text, r->data.path);
-    if (root) print_unknown(&unknown);
+    if (root) printf("%s: %s\non %s\n", winner->run, winner->text, r->data.path);
+    if (root) print_unknown(&winner->unknown);
     weft_scores score[WEFT_NPART];
     for (int p = 0; p < WEFT_NPART; p++) {
         score[p] = weft_scores_none();
         if (r->data.part[p].total == 0) continue;
-        TRY(r->task->score(r->task_self, &job, state.x, (weft_part)p, &score[p]));
+        TRY(r->task->score(r->task_self, &winner->job, winner->state.x, (weft_part)p,
+                           &score[p]));
     }
     if (root) print_scores(r, score);
     return WEFT_OK;
@@ -97,26 +93,7 @@ static weft_status score_all(weft_run *r, const weft_winner *winner, const char 
 
 weft_status weft_run_eval(const char *run, const char *data, weft_team *world)
 {
-    weft_arena *mem = weft_arena_new();
-    weft_run r = {0};
-    weft_winner winner;
-    weft_conf conf;
-    weft_conf_init(&conf, mem);
-    weft_status st = weft_agree(weft_winner_read(&winner, run, mem), world);
-    if (st == WEFT_OK) st = weft_agree(weft_conf_text(&conf, run, winner.config), world);
-    if (st == WEFT_OK) st = weft_run_bind(&r, &conf, 0, world, mem);
-    if (st == WEFT_OK && !r.task->score)
-        st = weft_fail(WEFT_ECONF,
-                       "%s: task %s reads no data that its winner could be "
-                       "scored on",
-                       run, r.task->kind.name);
-    r.like = &winner.like;
-    r.like_of = run;
-    if (st == WEFT_OK) st = weft_run_open(&r, data);
-    if (st == WEFT_OK) st = score_all(&r, &winner, run);
-    weft_run_close(&r);
-    weft_arena_free(mem);
-    return st;
+    return weft_winner_use(run, data, world, score_all, NULL);
 }
 
 weft_status weft_run_export(const char *run, const char *out)

@@ -251,6 +251,11 @@ static weft_status open_data(weft_run *run, const char *data)
     if (*data == '\0') return WEFT_OK;
     TRY(weft_data_open(&run->data, data, run->team, run->mem));
     run->opened = 1;
+    if (run->data.scored && !run->like)
+        return weft_fail(WEFT_EDATA,
+                         "%s holds rows to be scored by `weft predict` or `weft eval`; "
+                         "pack rows to train on without like = ...",
+                         data);
     const weft_likeness *like = weft_run_starts(run) ? &run->start.like : run->like;
     const char *of = weft_run_starts(run) ? run->opts.start : run->like_of;
     return like ? weft_agree(weft_data_match(&run->data, like, of), run->team) : WEFT_OK;

@@ -4,8 +4,9 @@
 
 #include "weft/h5.h"
 
-#define WEFT_RUN_FORMAT    "weft run 2"
-#define WEFT_WINNER_FORMAT "weft winner 2"
+#define WEFT_RUN_FORMAT         "weft run 2"
+#define WEFT_WINNER_FORMAT      "weft winner 2"
+#define WEFT_PREDICTIONS_FORMAT "weft predictions 1"
 
 /* What the head of a journal says beside the configuration. */
 typedef struct weft_about {

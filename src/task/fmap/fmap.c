@@ -250,6 +250,18 @@ static weft_status fmap_score(void *self, const weft_job *job, const real *x,
     return fmap_sound(fmap);
 }
 
+static weft_status fmap_predicts(void *self, const weft_job *job, const real *x,
+                                 weft_part part, weft_predictions *out, weft_arena *mem)
+{
+    fmap_task *fmap = self;
+    weft_arena *tmp = weft_arena_new();
+    weft_state own = weft_state_new(&weft_task_fmap, fmap, job, tmp);
+    memcpy(own.x, x, (size_t)own.nx * sizeof *x);
+    weft_status st = fmap_predict(fmap, job, own.x, part, out, mem);
+    weft_arena_free(tmp);
+    return st == WEFT_OK ? fmap_sound(fmap) : st;
+}
+
 static int64_t fmap_affinity(const void *self, const weft_job *job)
 {
     const fmap_task *fmap = self;
@@ -301,4 +313,5 @@ const weft_task weft_task_fmap = {
     .ahead = fmap_ahead,
     .step = fmap_step,
     .score = fmap_score,
+    .predict = fmap_predicts,
 };

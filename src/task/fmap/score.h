@@ -27,4 +27,9 @@ void fmap_score_full(fmap_task *fmap, const weft_job *job, const fmap_arms *arms
 void fmap_tally_close(fmap_task *fmap, const fmap_arms *arms, int split, fmap_tally *tally,
                       double *loss, double *error);
 
+/* As weft_task.predict; x is not changed. Collective. */
+WEFT_CHECKED weft_status fmap_predict(fmap_task *fmap, const weft_job *job, real *x,
+                                      weft_part part, weft_predictions *out,
+                                      weft_arena *mem);
+
 #endif

@@ -11,6 +11,7 @@
 #include "data.h"
 #include "model.h"
 #include "opts.h"
+#include "predict.h"
 #include "step.h"
 #include "weft/log.h"
 #include "weft/registry.h"
@@ -431,6 +432,18 @@ static weft_status sgd_score(void *self, const weft_job *job, const real *x, wef
     return sgd_sound(sgd);
 }
 
+static weft_status sgd_predicts(void *self, const weft_job *job, const real *x,
+                                weft_part part, weft_predictions *out, weft_arena *mem)
+{
+    sgd_task *sgd = self;
+    weft_arena *tmp = weft_arena_new();
+    sgd_model model = model_of(sgd, job, tmp);
+    sgd_rows rows = rows_of(sgd, part, tmp);
+    weft_status st = sgd_predict(sgd, &model, &rows, x, out, mem);
+    weft_arena_free(tmp);
+    return st == WEFT_OK ? sgd_sound(sgd) : st;
+}
+
 const weft_task weft_task_sgd = {
     .kind = {.name = "sgd",
              .about = "a network trained by minibatches on one data set",
@@ -456,4 +469,5 @@ const weft_task weft_task_sgd = {
     .units = sgd_units,
     .step = sgd_step,
     .score = sgd_score,
+    .predict = sgd_predicts,
 };

@@ -1,5 +1,5 @@
 /* Columns of a table, and their features. */
-#include "weft/columns.h"
+#include "weft/table.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -47,7 +47,12 @@ const char **weft_columns_names(const weft_columns *columns, weft_arena *mem)
 enum { FILL, LOW, HIGH, REALS };
 enum { KIND, DISTINCT, MISSING, MARKS, LEVELS, WHOLES };
 
-weft_status weft_columns_put(weft_h5 *file, const weft_columns *columns)
+static const char *in(weft_h5 *file, const char *group, const char *name)
+{
+    return weft_arena_text(file->mem, "%s/table/%s", group, name);
+}
+
+weft_status weft_columns_put(weft_h5 *file, const char *group, const weft_columns *columns)
 {
     int64_t n = columns->n, levels = 0;
     for (int64_t j = 0; j < n; j++) levels += columns->at[j].levels;
@@ -70,14 +75,16 @@ weft_status weft_columns_put(weft_h5 *file, const weft_columns *columns)
         memcpy(whole + WHOLES * j, wholes, sizeof wholes);
         for (int64_t i = 0; i < column->levels; i++) level[levels++] = column->level[i];
     }
-    TRY(weft_h5_put_texts(file, "/table/name", name, n, "names of the source's columns"));
-    TRY(weft_h5_put_texts(file, "/table/level", level, levels,
+    TRY(weft_h5_put_texts(file, in(file, group, "name"), name, n,
+                          "names of the source's columns"));
+    TRY(weft_h5_put_texts(file, in(file, group, "level"), level, levels,
                           "levels of categories in the training rows, column by column"));
-    TRY(weft_h5_put(file, "/table/real", WEFT_H5_F64, 2, (const int64_t[]){n, REALS}, real,
-                    0, "in place of a missing number; least and largest number",
-                    "as the column"));
+    TRY(weft_h5_put(
+        file, in(file, group, "real"), WEFT_H5_F64, 2, (const int64_t[]){n, REALS}, real, 0,
+        "in place of a missing number; least and largest number", "as the column"));
     return weft_h5_put(
-        file, "/table/whole", WEFT_H5_I64, 2, (const int64_t[]){n, WHOLES}, whole, 0,
+        file, in(file, group, "whole"), WEFT_H5_I64, 2, (const int64_t[]){n, WHOLES}, whole,
+        0,
         "kind (0 number, 1 category, 2 label, 3 group, 4 client, 5 dropped); "
         "distinct values; rows where it is missing; 1: a feature marks "
         "these; levels",
@@ -107,26 +114,31 @@ static int restore(weft_column *column, const double *real, const int64_t *whole
     return 1;
 }
 
-weft_status weft_columns_read(weft_h5 *file, weft_columns *columns)
+weft_status weft_columns_read(weft_h5 *file, const char *group, const weft_columns **out)
 {
     const char **name, **level;
     int64_t n, all, levels = 0;
-    TRY(weft_h5_read_texts(file, "/table/name", &name, &n));
-    TRY(weft_h5_read_texts(file, "/table/level", &level, &all));
+    *out = NULL;
+    if (!weft_h5_has(file, in(file, group, "name"))) return WEFT_OK;
+    TRY(weft_h5_read_texts(file, in(file, group, "name"), &name, &n));
+    TRY(weft_h5_read_texts(file, in(file, group, "level"), &level, &all));
     double *real = WEFT_NEW(file->mem, double, REALS *n);
     int64_t *whole = WEFT_NEW(file->mem, int64_t, WHOLES * n);
-    TRY(weft_h5_read_rows(file, "/table/real", WEFT_H5_F64, REALS, 0, n, real));
-    TRY(weft_h5_read_rows(file, "/table/whole", WEFT_H5_I64, WHOLES, 0, n, whole));
+    TRY(weft_h5_read_rows(file, in(file, group, "real"), WEFT_H5_F64, REALS, 0, n, real));
+    TRY(weft_h5_read_rows(file, in(file, group, "whole"), WEFT_H5_I64, WHOLES, 0, n,
+                          whole));
+    weft_columns *columns = WEFT_NEW(file->mem, weft_columns, 1);
     *columns = (weft_columns){.n = n, .at = WEFT_NEW(file->mem, weft_column, n)};
     for (int64_t j = 0; j < n; j++) {
         weft_column *column = &columns->at[j];
         column->name = name[j];
         if (!restore(column, real + REALS * j, whole + WHOLES * j, level, all, &levels))
-            return weft_fail(WEFT_EFILE, "/table of %s is damaged; pack the data again",
-                             file->path);
+            return weft_fail(WEFT_EFILE, "%s/table of %s is damaged; pack the data again",
+                             group, file->path);
         column->first = columns->features;
         columns->features += column->features;
     }
+    *out = columns;
     return WEFT_OK;
 }
 

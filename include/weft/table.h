@@ -1,7 +1,7 @@
 /* Columns of a table as people write it, and the features that each becomes: a number is
  * one, of a category each level is one, and a value that is missing is marked by one. */
-#ifndef WEFT_COLUMNS_H
-#define WEFT_COLUMNS_H
+#ifndef WEFT_TABLE_H
+#define WEFT_TABLE_H
 
 #include "weft/h5.h"
 
@@ -47,10 +47,12 @@ void weft_columns_features(const weft_columns *columns, const double *cell, doub
  * missing". Owned by mem. */
 const char **weft_columns_names(const weft_columns *columns, weft_arena *mem);
 
-/* Writes the columns to the group /table of a file, and reads them from there; owned by
- * file->mem. EFILE, also where lengths do not agree. */
-WEFT_CHECKED weft_status weft_columns_put(weft_h5 *file, const weft_columns *columns);
-WEFT_CHECKED weft_status weft_columns_read(weft_h5 *file, weft_columns *columns);
+/* Writes the columns to the group GROUP/table of a file, and reads them from there, owned
+ * by file->mem; *columns NULL: there is none. EFILE, also where lengths do not agree. */
+WEFT_CHECKED weft_status weft_columns_put(weft_h5 *file, const char *group,
+                                          const weft_columns *columns);
+WEFT_CHECKED weft_status weft_columns_read(weft_h5 *file, const char *group,
+                                           const weft_columns **columns);
 
 /* Prints a line a column: name, kind, distinct, missing, range, what it becomes. */
 void weft_columns_print(const weft_columns *columns);

@@ -1,0 +1,87 @@
+/* `weft predict`: rows of a packed file, or of a table that is packed for it. */
+#include "cli.h"
+#include "rundir/formats.h"
+#include "weft/h5.h"
+#include "weft/pack.h"
+#include "weft/registry.h"
+#include "weft/run.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static int is_h5_name(const char *path)
+{
+    size_t n = strlen(path);
+    return n > 3 && strcmp(path + n - 3, ".h5") == 0;
+}
+
+/* The first line of a file, without its end; "" if it cannot be read. */
+static void first_line(const char *path, char *line, int room)
+{
+    FILE *f = fopen(path, "r");
+    *line = '\0';
+    if (!f) return;
+    if (!fgets(line, room, f)) *line = '\0';
+    fclose(f);
+}
+
+/* EFILE: there is a file that may not be replaced. */
+static weft_status check_output(const weft_cli *cli)
+{
+    const char *path = cli->output;
+    char line[32];
+    if (!path || access(path, F_OK) != 0) return WEFT_OK;
+    if (is_h5_name(path)) return weft_h5_replace(path, WEFT_PREDICTIONS_FORMAT, cli->force);
+    first_line(path, line, sizeof line);
+    int own = strncmp(line, "row,", 4) == 0 || strncmp(line, "part,row,", 9) == 0;
+    if (own && cli->force) return WEFT_OK;
+    return weft_fail(WEFT_EFILE,
+                     own ? "%s is there already; --force replaces it"
+                         : "%s is there already, and holds no predictions; choose another "
+                           "name by -o",
+                     path);
+}
+
+/* 1: the file is HDF5, so that it is packed. */
+static int is_packed(const char *path)
+{
+    char head[8] = "";
+    FILE *f = fopen(path, "rb");
+    if (!f) return is_h5_name(path);
+    size_t n = fread(head, 1, sizeof head, f);
+    fclose(f);
+    return n == sizeof head && memcmp(head, "\x89HDF\r\n\x1a\n", sizeof head) == 0;
+}
+
+/* Packs the rows of a table as the data of the run were. */
+static weft_status pack_rows(const weft_cli *cli, const char *to)
+{
+    const weft_reader *reader;
+    void *self;
+    weft_partition over;
+    const char **word = WEFT_NEW(cli->mem, const char *, cli->n);
+    TRY(weft_reader_find("dense", &reader));
+    for (int i = 2; i < cli->n; i++) word[i - 2] = cli->arg[i];
+    word[cli->n - 2] = weft_arena_text(cli->mem, "like=%s", cli->arg[0]);
+    TRY(weft_pack_options(reader, cli->n - 1, word, &self, &over, cli->mem));
+    return weft_pack_file(reader, self, &over, cli->arg[1], to, cli->mem);
+}
+
+weft_status weft_cli_predict(const weft_cli *cli)
+{
+    int root = cli->world->rank == 0;
+    const char *rows = cli->arg[1];
+    double packed = root ? is_packed(rows) : 0;
+    TRY(weft_agree(root ? check_output(cli) : WEFT_OK, cli->world));
+    weft_max_f64(cli->world, &packed, 1);
+    if (packed > 0 && cli->n > 2)
+        return weft_fail(WEFT_ECONF, "%s is packed, so that %s has no effect; leave it out",
+                         rows, cli->arg[2]);
+    if (packed > 0) return weft_run_predict(cli->arg[0], rows, cli->output, cli->world);
+    rows = weft_arena_text(cli->mem, "%s.rows.h5", cli->output ? cli->output : cli->arg[0]);
+    TRY(weft_agree(root ? pack_rows(cli, rows) : WEFT_OK, cli->world));
+    weft_status st = weft_run_predict(cli->arg[0], rows, cli->output, cli->world);
+    if (root) unlink(rows);
+    return st;
+}

@@ -1,0 +1,88 @@
+/* Tables whose rows are to be scored: their columns are those of a table that was packed
+ * before, for which a winner was trained. */
+#include "dense.h"
+#include "weft/data.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static weft_status read_from(weft_h5 *file, weft_dense_like *like)
+{
+    const char *group = weft_h5_has(file, "/winner") ? "/winner" : "";
+    int64_t n;
+    TRY(weft_columns_read(file, group, &like->columns));
+    if (!like->columns)
+        return weft_fail(WEFT_EDATA,
+                         "like = %s was not packed from a CSV table, nor trained on one",
+                         file->path);
+    TRY(weft_h5_read_texts(file, weft_arena_text(file->mem, "%s/class", group),
+                           &like->class_name, &n));
+    like->classes = (int)n;
+    for (int64_t j = 0; j < like->columns->n; j++) {
+        const weft_column *column = &like->columns->at[j];
+        if (column->kind == WEFT_COLUMN_LABEL) like->label = j;
+        like->named |= strtol(column->name, NULL, 10) != j + 1;
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_dense_like_read(const char *path, weft_dense_like *like, weft_arena *mem)
+{
+    weft_h5 file;
+    *like = (weft_dense_like){0};
+    TRY(weft_h5_open(&file, path, mem));
+    weft_status st = read_from(&file, like);
+    weft_h5_close(&file);
+    return st;
+}
+
+void weft_dense_like_begin(const weft_dense_like *like, weft_csv *how,
+                           weft_dense_rows *rows)
+{
+    int64_t n = like->columns->n;
+    const char **name = WEFT_NEW(rows->mem, const char *, n);
+    how->label = like->named ? like->columns->at[like->label].name : "last";
+    if (!like->named)
+        how->label = weft_arena_text(rows->mem, "%lld", (long long)like->label + 1);
+    how->unlabelled = n;
+    how->categories = "";
+    rows->d = n;
+    rows->head = (weft_csv_head){
+        .columns = n, .label = like->label, .name = like->named ? name : NULL};
+    rows->at = WEFT_NEW(rows->mem, weft_dense_column, n);
+    rows->value = WEFT_NEW(rows->mem, double, rows->room *n);
+    for (int64_t j = 0; j < n; j++) {
+        const weft_column *column = &like->columns->at[j];
+        name[j] = column->name;
+        rows->at[j] = (weft_dense_column){.kind = column->kind, .name = {.mem = rows->mem}};
+        if (column->features == 0 && j != like->label)
+            rows->at[j].kind = WEFT_COLUMN_DROPPED;
+        for (int64_t i = 0; i < column->levels; i++)
+            weft_names_find(&rows->at[j].name, column->level[i]);
+    }
+}
+
+weft_status weft_dense_like_end(const weft_dense_like *like, weft_dense_rows *rows)
+{
+    for (int64_t j = 0; j < rows->d; j++) {
+        const weft_column *column = &like->columns->at[j];
+        for (int64_t i = 0; column->kind == WEFT_COLUMN_CATEGORY && i < rows->n; i++) {
+            double *cell = &rows->value[i * rows->d + j];
+            if (*cell >= (double)column->levels) *cell = -1;
+        }
+    }
+    int32_t *to = WEFT_NEW(rows->mem, int32_t, rows->labels.n + 1);
+    for (int i = 0; i < rows->labels.n; i++) {
+        const char *name = rows->labels.name[i];
+        while (to[i] < like->classes && strcmp(like->class_name[to[i]], name) != 0) to[i]++;
+        if (to[i] == like->classes && *name != '\0')
+            return weft_fail(WEFT_EDATA,
+                             "%s has the class '%s', which is not among those that were "
+                             "learnt; mend it, or leave the column out",
+                             rows->labels.path, name);
+        if (*name == '\0') to[i] = 0;
+    }
+    for (int64_t i = 0; i < rows->n; i++) rows->label[i] = to[rows->label[i]];
+    return WEFT_OK;
+}

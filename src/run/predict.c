@@ -1,0 +1,180 @@
+/* `weft predict`: what a run's winner says of each row of other data. */
+#include "rundir/formats.h"
+#include "use.h"
+#include "weft/h5.h"
+#include "weft/run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- CSV ---- */
+
+static void print_text(FILE *f, const char *text)
+{
+    int plain = strpbrk(text, ",\"\r\n") == NULL;
+    if (!plain) putc('"', f);
+    for (; *text; text++) {
+        if (*text == '"') putc('"', f);
+        putc(*text, f);
+    }
+    if (!plain) putc('"', f);
+}
+
+static void print_head(FILE *f, const weft_data *data, int probable)
+{
+    fprintf(f, "%srow,%sclass", data->scored ? "" : "part,",
+            data->unlabelled ? "" : "label,");
+    for (int k = 0; k < data->classes; k++) {
+        weft_arena *tmp = weft_arena_new();
+        putc(',', f);
+        print_text(f, weft_arena_text(tmp, "%s %s", probable ? "p" : "score",
+                                      data->class_name[k]));
+        weft_arena_free(tmp);
+    }
+    putc('\n', f);
+}
+
+static int largest(int classes, const double *score)
+{
+    int best = 0;
+    for (int k = 1; k < classes; k++)
+        if (score[k] > score[best]) best = k;
+    return best;
+}
+
+/* label: [n] of all rows of the part. */
+static void print_rows(FILE *f, const weft_data *data, weft_part part,
+                       const weft_predictions *p, const int32_t *label)
+{
+    for (int64_t i = 0; i < p->n; i++) {
+        const double *score = p->score + i * p->classes;
+        if (!data->scored) fprintf(f, "%s,", weft_part_name[part]);
+        fprintf(f, "%lld,", (long long)i + 1);
+        if (!data->unlabelled) {
+            print_text(f, data->class_name[label[i]]);
+            putc(',', f);
+        }
+        print_text(f, data->class_name[largest(p->classes, score)]);
+        for (int k = 0; k < p->classes; k++) fprintf(f, ",%.9g", score[k]);
+        putc('\n', f);
+    }
+}
+
+/* ---- HDF5 ---- */
+
+static weft_status put_part(weft_h5 *file, weft_part part, const weft_predictions *p,
+                            const int32_t *label, int labelled)
+{
+    int32_t *best = WEFT_NEW(file->mem, int32_t, p->n);
+    for (int64_t i = 0; i < p->n; i++)
+        best[i] = largest(p->classes, p->score + i * p->classes);
+    const char *part_name = weft_part_name[part];
+    TRY(weft_h5_put(file, weft_arena_text(file->mem, "/%s/class", part_name), WEFT_H5_I32,
+                    1, &p->n, best, 0, "class that is predicted of each row",
+                    "index into /class"));
+    if (labelled)
+        TRY(weft_h5_put(file, weft_arena_text(file->mem, "/%s/label", part_name),
+                        WEFT_H5_I32, 1, &p->n, label, 0, "class of each row",
+                        "index into /class"));
+    return weft_h5_put(file, weft_arena_text(file->mem, "/%s/score", part_name),
+                       WEFT_H5_F64, 2, (const int64_t[]){p->n, p->classes}, p->score, 0,
+                       p->probable ? "probability of each class"
+                                   : "score of each class, the largest of that predicted",
+                       "1");
+}
+
+/* ---- all rows ---- */
+
+/* Where predictions go: CSV to text, or HDF5. */
+typedef struct sink {
+    const char *path; /* NULL: CSV to standard output */
+    FILE *text;
+    weft_h5 file;
+    int is_h5;
+} sink;
+
+static weft_status sink_open(sink *to, weft_arena *mem)
+{
+    size_t n = to->path ? strlen(to->path) : 0;
+    to->is_h5 = n > 3 && strcmp(to->path + n - 3, ".h5") == 0;
+    if (to->is_h5) return weft_h5_create(&to->file, to->path, mem);
+    to->text = to->path ? fopen(to->path, "w") : stdout;
+    if (to->text) return WEFT_OK;
+    return weft_fail(WEFT_EFILE, "cannot write %s: %s", to->path, strerror(errno));
+}
+
+static weft_status sink_close(sink *to, const weft_data *data, weft_status st)
+{
+    if (to->is_h5) {
+        if (st == WEFT_OK)
+            st = weft_h5_put_texts(&to->file, "/class", data->class_name, data->classes,
+                                   "names of the classes");
+        if (st == WEFT_OK)
+            st = weft_h5_put_attr(&to->file, "/", "format", WEFT_PREDICTIONS_FORMAT);
+        if (st == WEFT_OK) st = weft_h5_commit(&to->file);
+        weft_h5_close(&to->file);
+        return st;
+    }
+    if (!to->text) return st;
+    int bad = fflush(to->text) != 0 || ferror(to->text);
+    if (to->path && fclose(to->text) != 0) bad = 1;
+    if (st == WEFT_OK && bad)
+        st = weft_fail(WEFT_EFILE, "cannot write %s: %s",
+                       to->path ? to->path : "the predictions", strerror(errno));
+    return st;
+}
+
+static weft_status write_part(sink *to, const weft_data *data, weft_part part, int *begun,
+                              const weft_predictions *p, const int32_t *label)
+{
+    if (to->is_h5) return put_part(&to->file, part, p, label, !data->unlabelled);
+    if (!*begun) print_head(to->text, data, p->probable);
+    *begun = 1;
+    print_rows(to->text, data, part, p, label);
+    return WEFT_OK;
+}
+
+/* The labels of all rows of a part, on every rank. Collective. */
+static int32_t *labels_of(weft_run *r, weft_part part, weft_arena *mem)
+{
+    const weft_rows *rows = &r->data.part[part];
+    int32_t *label = WEFT_NEW(mem, int32_t, rows->total);
+    memcpy(label + rows->first, rows->label, (size_t)rows->n * sizeof *label);
+    weft_sum_i32(r->team, label, (size_t)rows->total);
+    return label;
+}
+
+static weft_status predict_all(weft_run *r, const weft_winner_at *winner, void *ctx)
+{
+    sink *to = ctx;
+    int root = r->world->rank == 0, begun = 0;
+    if (!r->task->predict || r->data.clients)
+        return weft_fail(
+            WEFT_ECONF,
+            "%s: task %s on %s predicts no single rows; `weft eval` scores them",
+            winner->run, r->task->kind.name, r->data.path);
+    weft_status st = weft_agree(root ? sink_open(to, r->mem) : WEFT_OK, r->world);
+    for (int i = 0; i < WEFT_NPART && st == WEFT_OK; i++) {
+        weft_arena *tmp = weft_arena_new();
+        weft_part part = (weft_part)i;
+        weft_predictions p = {0};
+        if (r->data.part[i].total > 0) {
+            const int32_t *label = labels_of(r, part, tmp);
+            st = r->task->predict(r->task_self, &winner->job, winner->state.x, part, &p,
+                                  tmp);
+            if (st == WEFT_OK && root)
+                st = write_part(to, &r->data, part, &begun, &p, label);
+            st = weft_agree(st, r->world);
+        }
+        weft_arena_free(tmp);
+    }
+    return weft_agree(root ? sink_close(to, &r->data, st) : st, r->world);
+}
+
+weft_status weft_run_predict(const char *run, const char *data, const char *out,
+                             weft_team *world)
+{
+    sink to = {.path = out};
+    return weft_winner_use(run, data, world, predict_all, &to);
+}

@@ -1,0 +1,50 @@
+/* Opens data for a winner, with its weights. */
+#include "use.h"
+#include "setup.h"
+
+/* The winner as a job of the run that is open. */
+static weft_job job_of(const weft_run *r, const weft_winner *winner)
+{
+    weft_mix mix = weft_mix_new(1, 0, r->mem);
+    mix.id[0] = winner->id;
+    weft_job job = weft_job_new(winner->trial, 0, &mix);
+    job.id = winner->job;
+    job.index = (int)winner->round;
+    job.feature_fraction = winner->size;
+    job.last = 1;
+    return job;
+}
+
+/* Calls the function for the winner that was read and the data that r has open. */
+static weft_status call(weft_run *r, const weft_winner *winner, const char *path,
+                        weft_winner_fn *fn, void *ctx)
+{
+    weft_winner_at at = {.run = path, .text = winner->text, .job = job_of(r, winner)};
+    TRY(weft_winner_state(r, winner, path, &at.job, &at.state, &at.unknown));
+    return fn(r, &at, ctx);
+}
+
+weft_status weft_winner_use(const char *path, const char *data, weft_team *world,
+                            weft_winner_fn *fn, void *ctx)
+{
+    weft_arena *mem = weft_arena_new();
+    weft_run r = {0};
+    weft_winner winner;
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
+    weft_status st = weft_agree(weft_winner_read(&winner, path, mem), world);
+    if (st == WEFT_OK) st = weft_agree(weft_conf_text(&conf, path, winner.config), world);
+    if (st == WEFT_OK) st = weft_run_bind(&r, &conf, 0, world, mem);
+    if (st == WEFT_OK && !r.task->score)
+        st = weft_fail(WEFT_ECONF,
+                       "%s: task %s reads no data that its winner could be "
+                       "scored on",
+                       path, r.task->kind.name);
+    r.like = &winner.like;
+    r.like_of = path;
+    if (st == WEFT_OK) st = weft_run_open(&r, data);
+    if (st == WEFT_OK) st = call(&r, &winner, path, fn, ctx);
+    weft_run_close(&r);
+    weft_arena_free(mem);
+    return st;
+}

@@ -1,0 +1,22 @@
+/* Uses of a run's winner on other data. */
+#ifndef WEFT_RUN_USE_H
+#define WEFT_RUN_USE_H
+
+#include "weights.h"
+
+/* A winner whose weights are those for data that are open. */
+typedef struct weft_winner_at {
+    const char *run, *text; /* the file, and the configuration */
+    weft_job job;
+    weft_state state;
+    weft_unknown unknown;
+} weft_winner_at;
+typedef weft_status weft_winner_fn(weft_run *run, const weft_winner_at *winner, void *ctx);
+
+/* Opens the data for the winner of the file `path`, and calls the function. Collective over
+ * world. EFILE; EDATA: the data are not like those that it was trained on; ECONF: its task
+ * has no data. */
+WEFT_CHECKED weft_status weft_winner_use(const char *path, const char *data,
+                                         weft_team *world, weft_winner_fn *fn, void *ctx);
+
+#endif

@@ -1,0 +1,155 @@
+#!/bin/bash
+# weft predict: the classes of rows by a winner, of packed files and of tables with and without
+# labels, beside weft eval and beside a program that reads the weights. Prints TAP.
+. tests/tap.sh
+find_python h5py
+
+# table N FIRST: rows of age (missing in each tenth), colour, size and a class that follows from them
+table()
+{
+    awk -v n="$1" -v first="$2" 'BEGIN {
+        split("red,green,blue,", colour, ",")
+        print "id,age,colour,size,sick"
+        for (i = first; i < first + n; i++) {
+            age = i * 37 % 60
+            print i "," (i % 10 == 3 ? "" : age) "," colour[i % 4 + 1] "," i * 53 % 100 / 10 "," (age + 20 * (i % 4 == 1) > 40 ? "yes" : i % 5 == 0 ? "\"may,be\"" : "no")
+        }
+    }'
+}
+table 200 0 >"$tmp/old.csv"
+table 40 500 >"$tmp/new.csv"
+"$weft" pack dense "$tmp/old.csv" drop=id -o "$tmp/old.h5" >"$tmp/out" 2>"$tmp/log"
+run="run.data=$tmp/old.h5 run.tuner=random space.configs=3"
+# trained NAME [section.key=value ...]
+trained()
+{
+    : >"$tmp/empty.ini"
+    "$weft" tune "$tmp/empty.ini" $run -o "$tmp/$1.h5" "${@:2}" >"$tmp/out" 2>"$tmp/log"
+}
+trained rff rff.features=64 fmap.model=logistic 'rff.gamma=log 0.001 .. 1' &&
+    trained ridge rff.features=64 'rff.gamma=log 0.001 .. 1' &&
+    trained linear run.task=sgd sgd.model=linear 'train.lr=log 0.001 .. 0.1' random.resource=4 &&
+    trained mlp run.task=sgd sgd.model=mlp sgd.folds=3 'train.lr=log 0.01 .. 0.1' random.resource=2
+result $? "winners of maps and networks"
+
+predict() # RUN ROWS [ARGUMENT ...]: standard output in $tmp/p.csv
+{
+    "$weft" predict "$tmp/$1.h5" "${@:2}" >"$tmp/p.csv" 2>"$tmp/log"
+}
+# errors: percent of the rows of each part whose class is not the label, as weft eval prints them
+errors()
+{
+    awk -F, -v OFS=' ' 'NR > 1 { gsub(/"may,be"/, "may"); n[$1]++; wrong[$1] += $3 != $4 }
+        END { for (p in n) printf "%s %d %.3f\n", p, n[p], 100 * wrong[p] / n[p] }' | sort
+}
+for name in rff ridge linear; do
+    predict $name "$tmp/old.h5" && sed 's/"may,be"/may/g' "$tmp/p.csv" | errors >"$tmp/mine" &&
+        "$weft" eval "$tmp/$name.h5" "$tmp/old.h5" 2>>"$tmp/log" | awk '$2 ~ /^[0-9]+$/ { print $1, $2, $4 }' | sort >"$tmp/out" &&
+        [ "$(wc -l <"$tmp/mine")" = 3 ] && cmp "$tmp/mine" "$tmp/out"
+    result $? "$name: the share of wrong classes in each part is that of weft eval"
+    predict $name "$tmp/new.csv" && cp "$tmp/p.csv" "$tmp/one.csv" &&
+        mpirun --oversubscribe -n 3 "$weft" predict "$tmp/$name.h5" "$tmp/new.csv" >"$tmp/p.csv" 2>>"$tmp/log" &&
+        cmp "$tmp/p.csv" "$tmp/one.csv" && [ "$(wc -l <"$tmp/one.csv")" = 41 ]
+    result $? "$name: a table by three ranks has the bytes of one"
+done
+predict mlp "$tmp/new.csv" &&
+    awk -F, 'NR > 1 { gsub(/"may,be"/, "may"); d = $4 + $5 + $6 - 1; if (d > 1e-6 || d < -1e-6) exit 1 }' "$tmp/p.csv"
+result $? "the mean of folds' networks is probabilities"
+head -1 "$tmp/p.csv" >"$tmp/out"
+[ "$(cat "$tmp/out")" = 'row,label,class,"p may,be",p no,p yes' ]
+result $? "names with commas are quoted"
+
+predict linear "$tmp/new.csv" -o "$tmp/p.h5" && cat >"$tmp/check.py" <<'END'
+import csv, math, sys
+import h5py
+with h5py.File(sys.argv[1]) as f:
+    winner = f["winner"]
+    columns = [c.decode() for c in winner["column"][:]]
+    weights = {k: w[:] for k, w in winner["state"].items()}
+    kinds = winner["table/whole"][:]
+    names = [n.decode() for n in winner["table/name"][:]]
+    fill = dict(zip(names, winner["table/real"][:, 0]))
+matrix = [w for w in weights.values() if hasattr(w, "ndim") and w.ndim == 2 and w.shape[1] == len(columns)]
+bias = [w for w in weights.values() if hasattr(w, "ndim") and w.ndim == 1 and w.shape == (3,)]
+assert len(matrix) == 1 and len(bias) == 1, {k: getattr(w, "shape", None) for k, w in weights.items()}
+with h5py.File(sys.argv[3]) as f:
+    score, best = f["test/score"][:], f["test/class"][:]
+rows = list(csv.DictReader(open(sys.argv[2])))
+assert len(rows) == len(score)
+for row, p, k in zip(rows, score, best):
+    x = []
+    for c in columns:
+        if "=" in c:
+            x.append(float(row[c.split("=")[0]] == c.split("=")[1]))
+        elif c.endswith(" is missing"):
+            x.append(float(row[c[:-11]] == ""))
+        else:
+            x.append(float(row[c] or fill[c]))
+    z = [sum(float(a) * b for a, b in zip(w, x)) + float(b0) for w, b0 in zip(matrix[0], bias[0])]
+    e = [math.exp(v - max(z)) for v in z]
+    want = [v / sum(e) for v in e]
+    assert all(abs(a - b) < 1e-5 for a, b in zip(want, p)), (row, want, p)
+    assert k == max(range(3), key=lambda i: p[i])
+END
+"$python" "$tmp/check.py" "$tmp/linear.h5" "$tmp/new.csv" "$tmp/p.h5" >"$tmp/out" 2>&1
+result $? "probabilities are those that the weights in the run file give, to 1e-5"
+
+# ---- rows as they come --------------------------------------------------------------------
+
+predict rff "$tmp/new.csv" && awk -F, '{ print $NF }' "$tmp/p.csv" >"$tmp/want"
+awk -F, -v OFS=, '{ print $4, $3, $2 }' "$tmp/new.csv" >"$tmp/bare.csv"
+predict rff "$tmp/bare.csv" && cut -d, -f2- "$tmp/p.csv" >"$tmp/got" && awk -F, '{ print $NF }' "$tmp/got" | cmp - "$tmp/want" &&
+    grep -q '^class,"p may,be"' "$tmp/got"
+result $? "no label, no id, columns in another order: the same probabilities"
+printf 'size,colour,age\n0.5,pink,\n' >"$tmp/row.csv"
+predict rff "$tmp/row.csv" && [ "$(wc -l <"$tmp/p.csv")" = 2 ]
+result $? "one row, with a new level and a gap, is enough"
+gzip -k "$tmp/bare.csv" && predict rff "$tmp/bare.csv.gz" && cut -d, -f2- "$tmp/p.csv" | cmp - "$tmp/got"
+result $? "so is a compressed table"
+sed 's/,/;/g' "$tmp/bare.csv" >"$tmp/semi.csv"
+predict rff "$tmp/semi.csv" separator=semicolon && cut -d, -f2- "$tmp/p.csv" | cmp - "$tmp/got"
+result $? "options of the reader are taken"
+ls "$tmp"/*rows.h5 >"$tmp/out" 2>/dev/null
+[ ! -s "$tmp/out" ]
+result $? "nothing is left beside the predictions"
+predict rff "$tmp/bare.csv" -o "$tmp/c.csv" && [ ! -s "$tmp/p.csv" ] && cut -d, -f2- "$tmp/c.csv" | cmp - "$tmp/got"
+result $? "-o names a file"
+awk 'BEGIN { for (i = 0; i < 200; i++) printf "%s\t%s film %d\n", i % 2 ? "good" : "bad", i % 2 ? "nice" : "poor", i % 7 }' >"$tmp/t.tsv"
+"$weft" pack text "$tmp/t.tsv" -o "$tmp/t.h5" >"$tmp/out" 2>"$tmp/log" &&
+    "$weft" tune "$tmp/empty.ini" run.data="$tmp/t.h5" fmap.feature=ngram fmap.model=svm 'ngram.order=1 | 2' space.configs=2 -o "$tmp/text.h5" \
+        >"$tmp/out" 2>"$tmp/log" && predict text "$tmp/t.h5" && [ "$(wc -l <"$tmp/p.csv")" = 201 ] &&
+    awk -F, 'NR > 1 && $3 != $4 { exit 1 }' "$tmp/p.csv"
+result $? "texts are predicted from their packed file"
+
+# ---- what is refused ----------------------------------------------------------------------
+
+refused() # STATUS STATEMENT PATTERN RUN ROWS [ARGUMENT ...]
+{
+    predict "${@:4}"
+    [ $? = "$1" ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -Eq -e "^weft: .*$3" "$tmp/log"
+    result $? "$2"
+}
+refused 3 "a file that is there is kept" "c.csv is there already; --force" rff "$tmp/bare.csv" -o "$tmp/c.csv"
+refused 3 "one that holds no predictions always" "new.csv is there already, and holds no predictions" rff "$tmp/bare.csv" -o "$tmp/new.csv" --force
+cut -d, -f1,2 "$tmp/bare.csv" >"$tmp/few.csv"
+refused 4 "a column that is not there is told" "few.csv has no column 'age'" rff "$tmp/few.csv"
+sed '3s/^[^,]*/big/' "$tmp/bare.csv" >"$tmp/bad.csv"
+refused 4 "a text among numbers is told" "bad.csv: line 3, column 4, 'size', is 'big'" rff "$tmp/bad.csv"
+sed '3s/.*/9,10,red,1,perhaps/' "$tmp/new.csv" >"$tmp/class.csv"
+refused 4 "a label that was not learnt is told" "class.csv has the class 'perhaps'" rff "$tmp/class.csv"
+refused 2 "options of a packed file have no effect" "old.h5 is packed, so that separator=semicolon" rff "$tmp/old.h5" separator=semicolon
+refused 4 "a table for texts is told" "was not packed from a CSV table" text "$tmp/bare.csv"
+"$weft" pack dense "$tmp/bare.csv" like="$tmp/rff.h5" -o "$tmp/bare.h5" >"$tmp/out" 2>"$tmp/log" && predict rff "$tmp/bare.h5" &&
+    cut -d, -f2- "$tmp/p.csv" | cmp - "$tmp/got"
+result $? "a table can be packed like those of a run"
+"$weft" eval "$tmp/rff.h5" "$tmp/bare.h5" >"$tmp/out" 2>"$tmp/log"
+[ $? = 4 ] && grep -q "bare.h5 has no labels" "$tmp/log"
+result $? "but not scored without labels"
+"$weft" tune "$tmp/empty.ini" run.data="$tmp/bare.h5" -o "$tmp/no.h5" >"$tmp/out" 2>"$tmp/log"
+[ $? = 4 ] && grep -q "bare.h5 holds rows to be scored" "$tmp/log"
+result $? "nor trained on"
+"$weft" pack synthetic federated=stored clients=20 classes=3 -o "$tmp/fed.h5" >"$tmp/out" 2>"$tmp/log" &&
+    "$weft" tune "$tmp/empty.ini" run.task=fed run.data="$tmp/fed.h5" run.mixing=none run.tuner=random random.resource=2 'client.lr=0.1 | 0.2' space.configs=2 \
+        -o "$tmp/f.h5" >"$tmp/out" 2>"$tmp/log"
+refused 2 "a federation is scored by weft eval" "predicts no single rows" f "$tmp/fed.h5"
+echo "1..$count"
