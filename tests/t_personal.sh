@@ -121,6 +121,18 @@ again() # FILE: eval of it gives the personal errors that the report of the run 
 }
 again "$tmp/r.h5"
 result $? "eval finds what clients keep: the same scores"
+told() # lines of the log, by three ranks, that clients are told by their numbers alone
+{
+    timeout "$net" mpirun -n 3 "$weft" "$@" >"$tmp/out" 2>"$tmp/log" &&
+        grep -c "warning: clients are told by their numbers alone: those of .*, which is other data, begin with what the clients of $tmp/r.h5 keep" "$tmp/log"
+}
+"$weft" pack synthetic images rows=800 d=16 classes=4 clients=24 partition=iid -o "$tmp/as_many.h5" >"$tmp/log" 2>&1
+[ "$(told eval "$tmp/r.h5" "$tmp/as_many.h5")" = 1 ] && [ "$(told eval "$tmp/r.h5" "$tmp/fed.h5")" = 0 ]
+result $? "as many others without names are taken for the same, with a warning"
+begun="run.start=$tmp/r.h5 run.tuner=random run.mixing=none space.configs=1 random.resource=2 client.lr=0.1 ditto.lambda=1 -o $tmp/begun.h5 --force"
+# shellcheck disable=SC2086
+[ "$(told tune "$tmp/in.ini" run.data="$tmp/as_many.h5" $begun)" = 1 ] && [ "$(told tune "$tmp/in.ini" $begun)" = 0 ]
+result $? "so it is where a run begins with them"
 "$weft" pack synthetic images rows=900 d=16 classes=4 clients=9 partition=iid -o "$tmp/other.h5" >"$tmp/log" 2>&1
 "$weft" eval "$tmp/r.h5" "$tmp/other.h5" >"$tmp/out" 2>"$tmp/log"
 [ $? = 4 ] && [ "$(grep -c '^weft: .*or the clients, or the words' "$tmp/log")" = 1 ]

@@ -1,5 +1,6 @@
 /* The weights of a winner for other data, whose words may be others. */
 #include "weights.h"
+#include "weft/log.h"
 #include "weft/names.h"
 
 #include <string.h>
@@ -100,6 +101,16 @@ static weft_status place_members(const weft_run *r, const weft_winner *winner,
     return WEFT_OK;
 }
 
+/* Where clients are told by their numbers alone, the data should be those of the winner. */
+static void warn_of_numbers(const weft_run *r, const weft_winner *winner, const char *run)
+{
+    if (strcmp(winner->origin[WEFT_ORIGIN_DATA_DIGEST], r->data.digest) == 0) return;
+    weft_log(WEFT_WARN,
+             "clients are told by their numbers alone: those of %s, which is other data, "
+             "begin with what the clients of %s keep",
+             r->data.path, run);
+}
+
 /* ---- the whole ---- */
 
 static weft_status refuse(const weft_run *r, const char *run, int64_t n, int64_t need)
@@ -128,6 +139,7 @@ weft_status weft_winner_state(const weft_run *r, const weft_winner *winner, cons
     if (weights.vocab)
         need += weights.networks * weights.table.d * (winner->vocab.n - weights.vocab->n);
     if (n != need) return refuse(r, run, n, need);
+    if (weft_members_tensor(nown, own)) warn_of_numbers(r, winner, run);
     if (!weights.vocab) {
         memcpy(state->x, winner->state, (size_t)n * sizeof *state->x);
         return WEFT_OK;
