@@ -69,6 +69,11 @@ with h5py.File(sys.argv[1]) as f:
     kinds = winner["table/whole"][:]
     names = [n.decode() for n in winner["table/name"][:]]
     fill = dict(zip(names, winner["table/real"][:, 0]))
+    shift, scale = winner["shift"][:], winner["scale"][:]
+with h5py.File(sys.argv[4]) as f:
+    train = f["train/x"][:].astype(float)
+assert abs(shift - train.mean(0)).max() < 1e-6 * abs(train).max(), (shift, train.mean(0))
+assert abs(scale - train.std(0)).max() < 1e-6 * abs(train).max(), (scale, train.std(0))
 matrix = [w for w in weights.values() if hasattr(w, "ndim") and w.ndim == 2 and w.shape[1] == len(columns)]
 bias = [w for w in weights.values() if hasattr(w, "ndim") and w.ndim == 1 and w.shape == (3,)]
 assert len(matrix) == 1 and len(bias) == 1, {k: getattr(w, "shape", None) for k, w in weights.items()}
@@ -85,14 +90,43 @@ for row, p, k in zip(rows, score, best):
             x.append(float(row[c[:-11]] == ""))
         else:
             x.append(float(row[c] or fill[c]))
+    x = [(number - s) / by for number, s, by in zip(x, shift, scale)]
     z = [sum(float(a) * b for a, b in zip(w, x)) + float(b0) for w, b0 in zip(matrix[0], bias[0])]
     e = [math.exp(v - max(z)) for v in z]
     want = [v / sum(e) for v in e]
     assert all(abs(a - b) < 1e-5 for a, b in zip(want, p)), (row, want, p)
     assert k == max(range(3), key=lambda i: p[i])
 END
-"$python" "$tmp/check.py" "$tmp/linear.h5" "$tmp/new.csv" "$tmp/p.h5" >"$tmp/out" 2>&1
-result $? "probabilities are those that the weights in the run file give, to 1e-5"
+"$python" "$tmp/check.py" "$tmp/linear.h5" "$tmp/new.csv" "$tmp/p.h5" "$tmp/old.h5" >"$tmp/out" 2>&1
+result $? "probabilities are those that the weights in the run file give, to 1e-5, columns scaled by the training rows"
+
+awk 'BEGIN { for (i = 0; i < 200; i++) printf "%s\t%s film %d\n", i % 2 ? "good" : "bad", i % 2 ? "nice" : "poor", i % 7 }' >"$tmp/t.tsv"
+"$weft" pack text "$tmp/t.tsv" -o "$tmp/t.h5" >"$tmp/out" 2>"$tmp/log"
+
+# ---- scaled columns -----------------------------------------------------------------------
+
+# scaled RANKS NAME [section.key=value ...]: the digest
+scaled()
+{
+    mpirun --oversubscribe -n "$1" "$weft" tune "$tmp/empty.ini" run.tuner=random "${@:3}" -o "$tmp/$2.h5" --force >"$tmp/out" 2>"$tmp/log" &&
+        digest
+}
+"$weft" pack dense "$tmp/old.csv" drop=id clients=10 -o "$tmp/sites.h5" >"$tmp/out" 2>"$tmp/log"
+fed="run.task=fed run.data=$tmp/sites.h5 run.mixing=none space.configs=1 fed.model=linear client.lr=0.1 random.resource=9"
+one=$(scaled 1 sites1 $fed) && grep -q 'columns are scaled to mean 0 and deviation 1, since' "$tmp/log" &&
+    [ -n "$one" ] && [ "$(scaled 3 sites3 $fed)" = "$one" ]
+result $? "clients' columns are scaled, with one digest on one rank and three"
+grep '^test' "$tmp/out" | grep -o 'error [0-9.]*' | head -1 >"$tmp/mine"
+"$weft" eval "$tmp/sites3.h5" "$tmp/sites.h5" >"$tmp/out" 2>"$tmp/log" && grep '^test' "$tmp/out" | grep -qF " $(sed 's/error //' "$tmp/mine") "
+result $? "their winner is scored alike on the same data"
+net="run.task=sgd run.data=$tmp/old.h5 sgd.model=linear space.configs=1 train.lr=0.05 random.resource=3"
+all=$(scaled 1 net $net) && [ "$(scaled 2 net2 $net)" = "$all" ] && [ "$(scaled 1 net3 $net run.scale=standard)" = "$all" ] &&
+    [ "$(scaled 1 net4 $net run.scale=none)" != "$all" ] && [ "$(scaled 1 net5 $net run.scale=minmax)" != "$all" ] &&
+    grep -q 'scaled to 0 .. 1' "$tmp/log"
+result $? "so are those of a network, by the option"
+"$weft" tune "$tmp/empty.ini" run.data="$tmp/t.h5" fmap.feature=ngram run.scale=standard -o "$tmp/no.h5" >"$tmp/out" 2>"$tmp/log"
+[ $? = 2 ] && grep -q 'run.scale is for columns of numbers, and .*t.h5 has none' "$tmp/log"
+result $? "texts have no columns to scale"
 
 # ---- rows as they come --------------------------------------------------------------------
 
@@ -114,9 +148,7 @@ ls "$tmp"/*rows.h5 >"$tmp/out" 2>/dev/null
 result $? "nothing is left beside the predictions"
 predict rff "$tmp/bare.csv" -o "$tmp/c.csv" && [ ! -s "$tmp/p.csv" ] && cut -d, -f2- "$tmp/c.csv" | cmp - "$tmp/got"
 result $? "-o names a file"
-awk 'BEGIN { for (i = 0; i < 200; i++) printf "%s\t%s film %d\n", i % 2 ? "good" : "bad", i % 2 ? "nice" : "poor", i % 7 }' >"$tmp/t.tsv"
-"$weft" pack text "$tmp/t.tsv" -o "$tmp/t.h5" >"$tmp/out" 2>"$tmp/log" &&
-    "$weft" tune "$tmp/empty.ini" run.data="$tmp/t.h5" fmap.feature=ngram fmap.model=svm 'ngram.order=1 | 2' space.configs=2 -o "$tmp/text.h5" \
+"$weft" tune "$tmp/empty.ini" run.data="$tmp/t.h5" fmap.feature=ngram fmap.model=svm 'ngram.order=1 | 2' space.configs=2 -o "$tmp/text.h5" \
         >"$tmp/out" 2>"$tmp/log" && predict text "$tmp/t.h5" && [ "$(wc -l <"$tmp/p.csv")" = 201 ] &&
     awk -F, 'NR > 1 && $3 != $4 { exit 1 }' "$tmp/p.csv"
 result $? "texts are predicted from their packed file"

@@ -103,4 +103,21 @@ weft_likeness weft_data_likeness(const weft_data *data);
 WEFT_CHECKED weft_status weft_data_match(weft_data *data, const weft_likeness *like,
                                          const char *whose);
 
+/* How columns of numbers are scaled before a model sees them: to mean 0 and deviation 1, or
+ * to 0 .. 1, of the training rows; AUTO: STANDARD if the largest deviation
+ * is not between 0.1 and 4 or 100 times another, or a mean is 10 deviations away from 0. */
+typedef enum weft_scale {
+    WEFT_SCALE_AUTO,
+    WEFT_SCALE_NONE,
+    WEFT_SCALE_STANDARD,
+    WEFT_SCALE_MINMAX
+} weft_scale;
+/* Scales the columns of a data set by changing its shift and scale, which are then part of
+ * its likeness. Constant columns become 0. Exact sums: the same bits on any ranks. ECONF:
+ * there are no columns to scale (AUTO: they stay as they are). EFILE. Collective. Cost:
+ * three passes over the training rows; memory: a copy of the rank's rows. */
+WEFT_CHECKED weft_status weft_data_scale(weft_data *data, weft_scale how);
+/* 1: samples come from a generator, not from the file. */
+int weft_data_generated(const weft_data *data);
+
 #endif

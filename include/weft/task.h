@@ -89,7 +89,9 @@ typedef struct weft_task {
     int files; /* 1: each job also leaves a directory WEFT_FILES_NAME, which the state
                   refers to: the job makes it, the run removes it */
     const char *tuner; /* default tuner: for run.tuner = auto if an option has a range */
-    int moves;         /* 1: its steps change a job's mixture by job->update */
+    int scaled; /* 1: its models take numbers as they are, so that run.scale = auto is for
+                   it */
+    int moves;  /* 1: its steps change a job's mixture by job->update */
     /* That trains a configuration: for a tuner's resource = 0. Depends on the options only,
      * before setup. NULL: always 1. */
     int64_t (*resource)(const void *self);

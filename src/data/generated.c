@@ -66,3 +66,8 @@ weft_status weft_generator_open(weft_data *data)
     own->take = generated_take;
     return WEFT_OK;
 }
+
+int weft_data_generated(const weft_data *data)
+{
+    return data->clients && data->clients->own->generator;
+}

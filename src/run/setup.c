@@ -258,7 +258,10 @@ static weft_status open_data(weft_run *run, const char *data)
                          data);
     const weft_likeness *like = weft_run_starts(run) ? &run->start.like : run->like;
     const char *of = weft_run_starts(run) ? run->opts.start : run->like_of;
-    return like ? weft_agree(weft_data_match(&run->data, like, of), run->team) : WEFT_OK;
+    if (like) return weft_agree(weft_data_match(&run->data, like, of), run->team);
+    weft_scale scale = (weft_scale)run->opts.scale;
+    if (scale == WEFT_SCALE_AUTO && !run->task->scaled) scale = WEFT_SCALE_NONE;
+    return weft_data_scale(&run->data, scale);
 }
 
 static weft_status open_team(weft_run *run, const char *data)

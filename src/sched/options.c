@@ -13,6 +13,11 @@ static const weft_opt run_opts[] = {
                   "list mixings`"),
     WEFT_TEXT_OPT("data", weft_run_opts, data, "", "packed data set, made by `weft pack`",
                   .role = WEFT_PER_SESSION),
+    WEFT_CHOICE_OPT(
+        "scale", weft_run_opts, scale, "auto", "auto|none|standard|minmax",
+        "columns of numbers before a model sees them: standard to mean 0 and "
+        "deviation 1, minmax to 0 .. 1 of the training rows; auto: standard for "
+        "networks whose columns differ much"),
     WEFT_TEXT_OPT(
         "start", weft_run_opts, start, "",
         "run file or exported winner, of the same network, with whose weights new "

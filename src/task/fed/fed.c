@@ -460,6 +460,7 @@ const weft_task weft_task_fed = {
              .about = "federated training in rounds, clients configured by a mixture",
              .size = sizeof(fed_task),
              .opts = fed_task_opts},
+    .scaled = 1,
     .parts = fed_parts,
     .tuner = "sha",
     .moves = 1,

@@ -449,6 +449,7 @@ const weft_task weft_task_sgd = {
              .about = "a network trained by minibatches on one data set",
              .size = sizeof(sgd_task),
              .opts = sgd_opts},
+    .scaled = 1,
     .parts = sgd_parts,
     .tuner = "asha",
     .resource = sgd_resource,

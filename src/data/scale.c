@@ -1,0 +1,184 @@
+/* Columns of numbers scaled by what the training rows say, with the same bits on any number
+ * of ranks: the file's shift and scale of each column are replaced by others. */
+#include "weft/data.h"
+#include "weft/exact.h"
+#include "weft/log.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Networks learn slowly from columns whose largest deviation is not about 1, some
+ * deviations of which are much smaller than others, or means many deviations away from 0.
+ */
+#define LARGE 4.0
+#define SMALL 0.1
+#define APART 100.0
+#define FAR   10.0
+
+/* Of each column in the training rows, as they are stored. */
+typedef struct moments {
+    int64_t d, total;
+    double *low, *high, *mean, *deviation; /* [d] */
+} moments;
+
+/* Rows of a client or rank. */
+typedef void each_fn(const float *x, int64_t n, moments *m, int64_t *sum);
+
+/* Calls the function for all training rows of this rank. EFILE. */
+static weft_status visit(const weft_data *data, each_fn *each, moments *m, int64_t *sum)
+{
+    const weft_rows *rows = &data->part[WEFT_TRAIN];
+    if (!data->clients) {
+        each(rows->value, rows->n, m, sum);
+        return WEFT_OK;
+    }
+    int64_t first, n;
+    weft_deal(data->clients->n, data->team->rank, data->team->size, &first, &n);
+    for (int64_t c = first; c < first + n; c++) {
+        weft_arena *tmp = weft_arena_new();
+        weft_samples samples;
+        weft_status st = weft_client_read(data->clients, c, WEFT_TRAIN, &samples, tmp);
+        if (st == WEFT_OK) each(samples.x, samples.n, m, sum);
+        weft_arena_free(tmp);
+        TRY(st);
+    }
+    return WEFT_OK;
+}
+
+static void find_range(const float *x, int64_t n, moments *m, int64_t *sum)
+{
+    (void)sum;
+    for (int64_t i = 0; i < n; i++, x += m->d)
+        for (int64_t j = 0; j < m->d; j++) {
+            m->low[j] = fmin(m->low[j], (double)x[j]);
+            m->high[j] = fmax(m->high[j], (double)x[j]);
+        }
+}
+
+static double mean_bound(const moments *m, int64_t j)
+{
+    return fmax(fabs(m->low[j]), fabs(m->high[j])) * (double)m->total;
+}
+
+static double square_bound(const moments *m, int64_t j)
+{
+    double range = m->high[j] - m->low[j];
+    return range * range * (double)m->total;
+}
+
+static void add_numbers(const float *x, int64_t n, moments *m, int64_t *sum)
+{
+    for (int64_t j = 0; j < m->d; j++) {
+        int scale = weft_fix_scale(mean_bound(m, j));
+        for (int64_t i = 0; i < n; i++) sum[j] += weft_fix((double)x[i * m->d + j], scale);
+    }
+}
+
+static void add_squares(const float *x, int64_t n, moments *m, int64_t *sum)
+{
+    for (int64_t j = 0; j < m->d; j++) {
+        int scale = weft_fix_scale(square_bound(m, j));
+        for (int64_t i = 0; i < n; i++) {
+            double off = (double)x[i * m->d + j] - m->mean[j];
+            sum[j] += weft_fix(off * off, scale);
+        }
+    }
+}
+
+/* Least and greatest number, mean and deviation of each column. EFILE. Collective. */
+static weft_status measure(const weft_data *data, moments *m, weft_arena *tmp)
+{
+    int64_t d = m->d, *sum = WEFT_NEW(tmp, int64_t, d);
+    for (int64_t j = 0; j < d; j++) {
+        m->low[j] = INFINITY;
+        m->high[j] = -INFINITY;
+    }
+    TRY(weft_agree(visit(data, find_range, m, NULL), data->team));
+    for (int64_t j = 0; j < d; j++) m->low[j] = -m->low[j];
+    weft_max_f64(data->team, m->low, (size_t)d);
+    weft_max_f64(data->team, m->high, (size_t)d);
+    for (int64_t j = 0; j < d; j++) m->low[j] = -m->low[j];
+    TRY(weft_agree(visit(data, add_numbers, m, sum), data->team));
+    weft_sum_i64(data->team, sum, (size_t)d);
+    for (int64_t j = 0; j < d; j++)
+        m->mean[j] =
+            weft_unfix(sum[j], weft_fix_scale(mean_bound(m, j))) / (double)m->total;
+    memset(sum, 0, (size_t)d * sizeof *sum);
+    TRY(weft_agree(visit(data, add_squares, m, sum), data->team));
+    weft_sum_i64(data->team, sum, (size_t)d);
+    for (int64_t j = 0; j < d; j++)
+        m->deviation[j] =
+            sqrt(weft_unfix(sum[j], weft_fix_scale(square_bound(m, j))) / (double)m->total);
+    return WEFT_OK;
+}
+
+/* 1: networks learn better from scaled columns. */
+static int is_uneven(const moments *m, double *least, double *most)
+{
+    int far = 0;
+    *least = INFINITY;
+    *most = 0;
+    for (int64_t j = 0; j < m->d; j++) {
+        if (!(m->high[j] > m->low[j])) continue;
+        *least = fmin(*least, m->deviation[j]);
+        *most = fmax(*most, m->deviation[j]);
+        far |= fabs(m->mean[j]) > FAR * m->deviation[j];
+    }
+    return *most > 0 && (far || *most > LARGE || *most < SMALL || *most > APART * *least);
+}
+
+/* The shift and scale of the source's numbers that scale the columns so. */
+static void set_scale(weft_data *data, weft_scale how, const moments *m)
+{
+    double *shift = WEFT_NEW(data->mem, double, m->d),
+           *scale = WEFT_NEW(data->mem, double, m->d);
+    weft_likeness like = weft_data_likeness(data);
+    for (int64_t j = 0; j < m->d; j++) {
+        double unit = data->scale ? data->scale[j] : 1,
+               from = data->shift ? data->shift[j] : 0;
+        int range = how == WEFT_SCALE_MINMAX;
+        double at = range ? m->low[j] : m->mean[j],
+               by = range ? m->high[j] - m->low[j] : m->deviation[j];
+        shift[j] = from + unit * at;
+        scale[j] = by > 0 ? unit * by : unit;
+    }
+    like.shift = shift;
+    like.scale = scale;
+    weft_check(weft_data_match(data, &like, data->path) == WEFT_OK,
+               "a data set is not like itself");
+}
+
+weft_status weft_data_scale(weft_data *data, weft_scale how)
+{
+    int image = data->channels > 0 || (data->clients && data->clients->channels > 0);
+    int fixed = data->form != WEFT_REALS || image || weft_data_generated(data);
+    int64_t d = data->part[WEFT_TRAIN].d;
+    if (how == WEFT_SCALE_NONE || (fixed && how == WEFT_SCALE_AUTO)) return WEFT_OK;
+    if (fixed)
+        return weft_fail(WEFT_ECONF,
+                         "run.scale is for columns of numbers, and %s has %s; leave it at "
+                         "auto",
+                         data->path,
+                         image                      ? "images"
+                         : data->form == WEFT_REALS ? "samples that are generated"
+                                                    : "none");
+    weft_arena *tmp = weft_arena_new();
+    moments m = {d,
+                 data->part[WEFT_TRAIN].total,
+                 WEFT_NEW(tmp, double, d),
+                 WEFT_NEW(tmp, double, d),
+                 WEFT_NEW(tmp, double, d),
+                 WEFT_NEW(tmp, double, d)};
+    double least, most;
+    weft_status st = measure(data, &m, tmp);
+    if (st == WEFT_OK && (is_uneven(&m, &least, &most) || how != WEFT_SCALE_AUTO)) {
+        set_scale(data, how, &m);
+        weft_log(
+            WEFT_INFO,
+            "columns are scaled to %s, since their deviations reach from %.3g to %.3g; "
+            "run.scale = none leaves them as they are",
+            how == WEFT_SCALE_MINMAX ? "0 .. 1" : "mean 0 and deviation 1", least, most);
+    }
+    weft_arena_free(tmp);
+    return st;
+}
