@@ -44,7 +44,7 @@ errors()
 }
 for name in rff ridge linear; do
     predict $name "$tmp/old.h5" && sed 's/"may,be"/may/g' "$tmp/p.csv" | errors >"$tmp/mine" &&
-        "$weft" eval "$tmp/$name.h5" "$tmp/old.h5" 2>>"$tmp/log" | awk '$2 ~ /^[0-9]+$/ { print $1, $2, $4 }' | sort >"$tmp/out" &&
+        "$weft" eval "$tmp/$name.h5" "$tmp/old.h5" 2>>"$tmp/log" | awk '$1 ~ /^(train|valid|test)$/ { print $1, $2, $4 }' | sort >"$tmp/out" &&
         [ "$(wc -l <"$tmp/mine")" = 3 ] && cmp "$tmp/mine" "$tmp/out"
     result $? "$name: the share of wrong classes in each part is that of weft eval"
     predict $name "$tmp/new.csv" && cp "$tmp/p.csv" "$tmp/one.csv" &&
@@ -102,6 +102,44 @@ result $? "probabilities are those that the weights in the run file give, to 1e-
 
 awk 'BEGIN { for (i = 0; i < 200; i++) printf "%s\t%s film %d\n", i % 2 ? "good" : "bad", i % 2 ? "nice" : "poor", i % 7 }' >"$tmp/t.tsv"
 "$weft" pack text "$tmp/t.tsv" -o "$tmp/t.h5" >"$tmp/out" 2>"$tmp/log"
+
+# ---- what weft eval says of them ----------------------------------------------------------
+
+cat >"$tmp/judge.py" <<'END'
+import collections, csv, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+names = sorted({r["label"] for r in rows} | {r["class"] for r in rows})
+for part in ("train", "valid", "test"):
+    own = [r for r in rows if r["part"] == part]
+    there = sorted({r["label"] for r in own})
+    wrong, f1, auc = [], [], []
+    for c in names:
+        of = [r for r in own if r["label"] == c]
+        tp = sum(r["class"] == c for r in of)
+        said = sum(r["class"] == c for r in own)
+        if of:
+            wrong.append(1 - tp / len(of))
+        if of or said:
+            f1.append(2 * tp / (len(of) + said))
+        s = next(k for k in own[0] if k.endswith(" " + c))
+        rest = [float(r[s]) for r in own if r["label"] != c]
+        pairs = [(float(r[s]) > x) + (float(r[s]) == x) / 2 for r in of for x in rest]
+        if pairs:
+            auc.append(sum(pairs) / len(pairs))
+    mean = lambda x: sum(x) / len(x)
+    print(part, f"{100 * mean(wrong):.3f} {mean(f1):.4f} {mean(auc):.4f}")
+count = collections.Counter((r["label"], r["class"]) for r in rows if r["part"] == "test")
+for c in names:
+    print(c, *(count[c, d] for d in names))
+END
+for name in rff linear; do
+    predict $name "$tmp/old.h5" && "$python" "$tmp/judge.py" "$tmp/p.csv" >"$tmp/mine" 2>>"$tmp/log" &&
+        "$weft" eval "$tmp/$name.h5" "$tmp/old.h5" 2>>"$tmp/log" | awk '
+            $2 ~ /^[0-9]+$/ && NF == 7 { print $1, $5, $6, $7 }
+            NF == 4 && $2 ~ /^[0-9]+$/ { print $1, $2, $3, $4 }' >"$tmp/out" && cmp "$tmp/mine" "$tmp/out" &&
+        [ "$(wc -l <"$tmp/mine")" = 6 ]
+    result $? "$name: balanced error, F1, AUC and confusion matrix are those of the predictions"
+done
 
 # ---- scaled columns -----------------------------------------------------------------------
 

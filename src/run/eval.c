@@ -1,5 +1,6 @@
 /* Uses of a run's winner: scoring it on another packed file, and exporting it as a small
  * file. */
+#include "quality.h"
 #include "use.h"
 #include "weft/file.h"
 #include "weft/run.h"
@@ -8,7 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WIDTH = 12 }; /* least width of a column */
+enum {
+    WIDTH = 12,   /* least width of a column */
+    CONFUSED = 12 /* classes of which a confusion matrix is printed, at most */
+};
 
 /* ---- scores ---- */
 
@@ -27,7 +31,7 @@ static int is_shown(const weft_scores score[WEFT_NPART], int column)
 }
 
 static void print_part(const weft_metric *table, const weft_scores score[WEFT_NPART],
-                       int part)
+                       const weft_quality *quality, int part)
 {
     weft_arena *tmp = weft_arena_new();
     printf("%-6s %10.0f", weft_part_name[part], score[part].count);
@@ -42,6 +46,9 @@ static void print_part(const weft_metric *table, const weft_scores score[WEFT_NP
         else
             printf(" %*s", width, weft_loss_show(x, 6, tmp));
     }
+    if (quality->confusion)
+        printf(" %*.3f %*.4f %*.4f", WIDTH, 100 * quality->balanced, WIDTH, quality->f1,
+               WIDTH, quality->auc);
     printf("\n");
     weft_arena_free(tmp);
 }
@@ -56,17 +63,69 @@ static void print_unknown(const weft_unknown *unknown)
         100 * (double)unknown->tokens / (double)unknown->all_tokens);
 }
 
-static void print_scores(const weft_run *r, const weft_scores score[WEFT_NPART])
+static void print_scores(const weft_run *r, const weft_scores score[WEFT_NPART],
+                         const weft_quality quality[WEFT_NPART])
 {
+    int judged = 0;
     const weft_metric *table = r->task->scores;
     printf("%-6s %10s", "part", "scored");
     for (int i = 0; table && table[i].name; i++)
         if (is_shown(score, i))
             printf(" %*s", width_of(&table[i]),
                    table[i].title ? table[i].title : table[i].name);
+    for (int p = 0; p < WEFT_NPART; p++) judged |= quality[p].confusion != NULL;
+    if (judged) printf(" %*s %*s %*s", WIDTH, "balanced %", WIDTH, "F1", WIDTH, "AUC");
     printf("\n");
     for (int p = 0; p < WEFT_NPART; p++)
-        if (r->data.part[p].total > 0) print_part(table, score, p);
+        if (r->data.part[p].total > 0) print_part(table, score, &quality[p], p);
+}
+
+/* Balanced error and others of the parts whose rows have a class each; confusion NULL: of
+ * no part. Collective. */
+static weft_status judge_all(weft_run *r, const weft_winner_at *winner,
+                             weft_quality quality[WEFT_NPART])
+{
+    if (!r->task->predict || r->data.clients || r->data.form == WEFT_CHARS) return WEFT_OK;
+    for (int p = 0; p < WEFT_NPART; p++) {
+        weft_predictions said;
+        if (r->data.part[p].total == 0) continue;
+        weft_arena *tmp = weft_arena_new();
+        weft_status st = r->task->predict(r->task_self, &winner->job, winner->state.x,
+                                          (weft_part)p, &said, tmp);
+        const int32_t *label = weft_labels_of(r, (weft_part)p, tmp);
+        if (st == WEFT_OK) quality[p] = weft_quality_of(&said, label, r->mem);
+        weft_arena_free(tmp);
+        TRY(st);
+    }
+    return WEFT_OK;
+}
+
+static int class_width(const char *name)
+{
+    int n = (int)strlen(name);
+    return n > 7 ? n + 1 : 8;
+}
+
+/* Of the test part, if its classes are few. */
+static void print_confusion(const weft_data *data, const weft_quality *quality)
+{
+    int classes = data->classes, widest = 0;
+    if (!quality->confusion || classes > CONFUSED) return;
+    for (int k = 0; k < classes; k++)
+        widest = widest > class_width(data->class_name[k])
+                     ? widest
+                     : class_width(data->class_name[k]);
+    printf("\n%-*s the class that is predicted of rows of the test part\n%-*s", widest,
+           "class", widest, "");
+    for (int k = 0; k < classes; k++)
+        printf(" %*s", class_width(data->class_name[k]), data->class_name[k]);
+    for (int k = 0; k < classes; k++) {
+        printf("\n%-*s", widest, data->class_name[k]);
+        for (int j = 0; j < classes; j++)
+            printf(" %*lld", class_width(data->class_name[j]),
+                   (long long)quality->confusion[k * classes + j]);
+    }
+    printf("\n");
 }
 
 static weft_status score_all(weft_run *r, const weft_winner_at *winner, void *ctx)
@@ -87,7 +146,10 @@ static weft_status score_all(weft_run *r, const weft_winner_at *winner, void *ct
         TRY(r->task->score(r->task_self, &winner->job, winner->state.x, (weft_part)p,
                            &score[p]));
     }
-    if (root) print_scores(r, score);
+    weft_quality quality[WEFT_NPART] = {0};
+    TRY(judge_all(r, winner, quality));
+    if (root) print_scores(r, score, quality);
+    if (root) print_confusion(&r->data, &quality[WEFT_TEST]);
     return WEFT_OK;
 }
 

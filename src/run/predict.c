@@ -1,4 +1,5 @@
 /* `weft predict`: what a run's winner says of each row of other data. */
+#include "quality.h"
 #include "rundir/formats.h"
 #include "use.h"
 #include "weft/h5.h"
@@ -35,14 +36,6 @@ static void print_head(FILE *f, const weft_data *data, int probable)
     putc('\n', f);
 }
 
-static int largest(int classes, const double *score)
-{
-    int best = 0;
-    for (int k = 1; k < classes; k++)
-        if (score[k] > score[best]) best = k;
-    return best;
-}
-
 /* label: [n] of all rows of the part. */
 static void print_rows(FILE *f, const weft_data *data, weft_part part,
                        const weft_predictions *p, const int32_t *label)
@@ -55,7 +48,7 @@ static void print_rows(FILE *f, const weft_data *data, weft_part part,
             print_text(f, data->class_name[label[i]]);
             putc(',', f);
         }
-        print_text(f, data->class_name[largest(p->classes, score)]);
+        print_text(f, data->class_name[weft_predicted(p->classes, score)]);
         for (int k = 0; k < p->classes; k++) fprintf(f, ",%.9g", score[k]);
         putc('\n', f);
     }
@@ -68,7 +61,7 @@ static weft_status put_part(weft_h5 *file, weft_part part, const weft_prediction
 {
     int32_t *best = WEFT_NEW(file->mem, int32_t, p->n);
     for (int64_t i = 0; i < p->n; i++)
-        best[i] = largest(p->classes, p->score + i * p->classes);
+        best[i] = weft_predicted(p->classes, p->score + i * p->classes);
     const char *part_name = weft_part_name[part];
     TRY(weft_h5_put(file, weft_arena_text(file->mem, "/%s/class", part_name), WEFT_H5_I32,
                     1, &p->n, best, 0, "class that is predicted of each row",
@@ -135,16 +128,6 @@ static weft_status write_part(sink *to, const weft_data *data, weft_part part, i
     return WEFT_OK;
 }
 
-/* The labels of all rows of a part, on every rank. Collective. */
-static int32_t *labels_of(weft_run *r, weft_part part, weft_arena *mem)
-{
-    const weft_rows *rows = &r->data.part[part];
-    int32_t *label = WEFT_NEW(mem, int32_t, rows->total);
-    memcpy(label + rows->first, rows->label, (size_t)rows->n * sizeof *label);
-    weft_sum_i32(r->team, label, (size_t)rows->total);
-    return label;
-}
-
 static weft_status predict_all(weft_run *r, const weft_winner_at *winner, void *ctx)
 {
     sink *to = ctx;
@@ -160,7 +143,7 @@ static weft_status predict_all(weft_run *r, const weft_winner_at *winner, void *
         weft_part part = (weft_part)i;
         weft_predictions p = {0};
         if (r->data.part[i].total > 0) {
-            const int32_t *label = labels_of(r, part, tmp);
+            const int32_t *label = weft_labels_of(r, part, tmp);
             st = r->task->predict(r->task_self, &winner->job, winner->state.x, part, &p,
                                   tmp);
             if (st == WEFT_OK && root)

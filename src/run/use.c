@@ -2,6 +2,8 @@
 #include "use.h"
 #include "setup.h"
 
+#include <string.h>
+
 /* The winner as a job of the run that is open. */
 static weft_job job_of(const weft_run *r, const weft_winner *winner)
 {
@@ -47,4 +49,13 @@ weft_status weft_winner_use(const char *path, const char *data, weft_team *world
     weft_run_close(&r);
     weft_arena_free(mem);
     return st;
+}
+
+int32_t *weft_labels_of(const weft_run *r, weft_part part, weft_arena *mem)
+{
+    const weft_rows *rows = &r->data.part[part];
+    int32_t *label = WEFT_NEW(mem, int32_t, rows->total);
+    memcpy(label + rows->first, rows->label, (size_t)rows->n * sizeof *label);
+    weft_sum_i32(r->team, label, (size_t)rows->total);
+    return label;
 }

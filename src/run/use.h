@@ -19,4 +19,8 @@ typedef weft_status weft_winner_fn(weft_run *run, const weft_winner_at *winner, 
 WEFT_CHECKED weft_status weft_winner_use(const char *path, const char *data,
                                          weft_team *world, weft_winner_fn *fn, void *ctx);
 
+/* The labels of all rows of a part, of data that are no federation, on every rank; owned by
+ * mem. Collective over the run's team. */
+int32_t *weft_labels_of(const weft_run *run, weft_part part, weft_arena *mem);
+
 #endif
