@@ -232,6 +232,8 @@ reads "a table compressed by gzip" t.csv.gz "60 rows .* sample 13 numbers"
 reads "of two files put together" t.csv.gz "60 rows .* sample 13 numbers"
 head -c 200 "$tmp/t.csv.gz" >"$tmp/u.csv.gz"
 refused "one that is cut short is told" u.csv.gz "u.csv.gz cannot be decompressed: it is cut short"
+awk 'BEGIN { print "age,y"; for (i = 0; i < 60; i++) print 10 * (i % 6) "-" 10 * (i % 6) + 9 "," i % 2 }' >"$tmp/t.csv"
+reads "ranges are texts" t.csv "age category 6 0 0-9, 10-19, 20-29, 30-39, 40-49, 50-59 6 levels"
 printf '5.1,red,a\n4.9,blue,b\n5.3,red,a\n4.7,blue,b\n' >"$tmp/t.csv"
 reads "a first row of numbers and texts is a row where the second is like it" t.csv "all [0-9]+ [0-9]+ [0-9]+ " valid=0.25 test=0.25
 says "its columns are numbered" 2 "category 2 0 blue, red 2 levels"

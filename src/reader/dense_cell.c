@@ -100,7 +100,8 @@ const char *weft_cell_remedy(const weft_csv *how, const char *text, weft_arena *
                "column out by drop = ...";
     if (weft_table_number(text, &x))
         return "floats of 32 bits end at 3.4e38: mend or remove the line";
-    if (strspn(text, "0123456789.,+- ") == strlen(text))
+    const char *digits = text + (*text == '-' || *text == '+');
+    if (strspn(digits, "0123456789., ") == strlen(digits))
         return "its digits are no number in this spelling: mend or remove the line";
     return NULL;
 }
