@@ -178,8 +178,11 @@ uint64_t weft_job_hash(const weft_job *job);
 int weft_job_record_is(const void *packed, size_t bytes, int64_t *job);
 /* Real time at which the packed job ended, in seconds as weft_job_record.began. */
 double weft_job_record_ended(const void *packed);
+/* What the packed job of a record is, whatever its id: of weft_job_likeness(job). */
+uint64_t weft_job_record_likeness(const void *packed);
+uint64_t weft_job_likeness(const weft_job *job);
 /* Unpacks into a record whose job, parent, worker, start and end are set already. Returns 0
- * if the packed job is another one, or the record is damaged. */
+ * if the packed job is another one, whatever its id, or the record is damaged. */
 int weft_job_record_unpack(weft_job_record *record, const void *packed, weft_arena *mem);
 /* Unpacks a whole record, with room for its rows. Returns 0 if it is damaged. */
 int weft_job_record_read(weft_job_record *record, const void *packed, weft_arena *mem);

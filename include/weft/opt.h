@@ -23,8 +23,8 @@ typedef enum weft_axis_role {
     WEFT_FIXED,       /* nowhere: one value for the whole run */
     WEFT_PER_SESSION, /* between the sessions of a run (its start and its resumes): no
                          result depends on it */
-    WEFT_GROWS,       /* between sessions, to more: what a resume may give the only job of a
-                         run in addition */
+    WEFT_GROWS,       /* between sessions, to more: "resource", what a resume may give the
+                         only job of a run in addition; else how long a search is */
     /* the others may be axes of a search: */
     WEFT_PER_SAMPLE, /* it may differ between the samples (clients) of one trial: mixtures
                         vary only such axes */

@@ -89,6 +89,9 @@ typedef struct weft_tuner {
     int64_t (*first)(const void *self);
     /* Fills *out. NULL: neither is known. */
     void (*extent)(const void *self, weft_extent *out);
+    /* "space.configs asha.jobs": keys that make a search longer and leave its first job as
+     * it is. NULL: there is none. */
+    const char *grows;
     int waits; /* 1: it returns WEFT_WAIT until it has the results that it needs, and
                   therefore asks for the same jobs for any number of jobs in flight and any
                   order of results */

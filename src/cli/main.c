@@ -49,7 +49,9 @@ static const char resume_text[] =
     "section.key=value replaces, for this start, an option on which no result depends:\n"
     "a limit of time, memory or disk, the number of teams, the path of the data;\n"
     "`weft list run` marks them. random.resource may be raised where the run is of one\n"
-    "federation, complete or not: it goes on from the rounds that it has.\n"
+    "federation, complete or not: it goes on from the rounds that it has. space.configs "
+    "or\n"
+    "hyperband.repeats makes a search longer: it ends as one that was so long at once.\n"
     "--retry-failed repeats failed programs, of a complete run too, and the jobs that\n"
     "depended on them where they no longer agree.\n";
 

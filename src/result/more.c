@@ -2,31 +2,77 @@
 #include "more.h"
 #include "rundir/checkpoint.h"
 #include "rundir/formats.h"
+#include "rundir/journals.h"
+#include "rundir/place.h"
+#include "rundir/state.h"
 #include "rundir/times.h"
 
 #include <math.h>
 #include <string.h>
 
 static const char x_path[] = "/more/x", aux_path[] = "/more/aux",
-                  record_path[] = "/more/record";
+                  record_path[] = "/more/record", jobs_path[] = "/more/jobs",
+                  bytes_path[] = "/more/bytes";
 
-weft_status weft_more_put(weft_h5 *file, const weft_outcome *outcome)
+/* ---- writing ---- */
+
+static weft_status put_state(weft_h5 *file, const weft_outcome *outcome)
 {
     const weft_state *state = outcome->state;
     int64_t known = weft_tensors_size(outcome->ntensor, outcome->tensor);
     int64_t rest = state->nx - known;
+    TRY(weft_h5_put(file, x_path, WEFT_REAL_TYPE, 1, &rest, state->x + known, 0,
+                    "what the winner's state has behind the weights, for `weft resume` "
+                    "with more resource, or more trials",
+                    "1"));
+    return weft_h5_put(file, aux_path, WEFT_H5_F64, 1, &state->naux, state->aux, 0,
+                       "its numbers in double precision", "1");
+}
+
+static weft_status put_record(weft_h5 *file, const weft_outcome *outcome)
+{
     size_t bytes;
     const void *record = weft_job_record_pack(outcome->winner, &bytes, file->mem);
-    int64_t nrecord = (int64_t)bytes;
-    TRY(weft_h5_put(file, x_path, WEFT_REAL_TYPE, 1, &rest, state->x + known, 0,
-                    "what the state after the job has behind the weights, for `weft "
-                    "resume` with more resource",
-                    "1"));
-    TRY(weft_h5_put(file, aux_path, WEFT_H5_F64, 1, &state->naux, state->aux, 0,
-                    "its numbers in double precision", "1"));
-    return weft_h5_put(file, record_path, WEFT_H5_U8, 1, &nrecord, record, 1,
+    int64_t n = (int64_t)bytes;
+    return weft_h5_put(file, record_path, WEFT_H5_U8, 1, &n, record, 1,
                        "the job and its rounds, as in a journal", "bytes");
 }
+
+static weft_status put_jobs(weft_h5 *file, const weft_history *history)
+{
+    weft_arena *tmp = weft_arena_new();
+    int64_t *bytes = WEFT_NEW(file->mem, int64_t, history->n), all = 0;
+    const void **packed = WEFT_NEW(tmp, const void *, history->n);
+    for (int64_t i = 0; i < history->n; i++) {
+        size_t n;
+        packed[i] = weft_job_record_pack(&history->record[i], &n, tmp);
+        bytes[i] = (int64_t)n;
+        all += bytes[i];
+    }
+    char *jobs = WEFT_NEW(tmp, char, all), *at = jobs;
+    for (int64_t i = 0; i < history->n; at += bytes[i++])
+        memcpy(at, packed[i], (size_t)bytes[i]);
+    weft_status st = weft_h5_put(file, jobs_path, WEFT_H5_U8, 1, &all, jobs, 1,
+                                 "all jobs, as in a journal, for `weft resume` with more "
+                                 "trials",
+                                 "bytes");
+    weft_arena_free(tmp);
+    TRY(st);
+    return weft_h5_put(file, bytes_path, WEFT_H5_I64, 1, &history->n, bytes, 1,
+                       "length of each job in /more/jobs", "bytes");
+}
+
+weft_status weft_more_put(weft_h5 *file, const weft_outcome *outcome)
+{
+    if ((outcome->grows || outcome->longer) && !outcome->none)
+        TRY(put_state(file, outcome));
+    if (outcome->grows && !outcome->none) TRY(put_record(file, outcome));
+    if (!outcome->longer) return WEFT_OK;
+    TRY(put_jobs(file, &outcome->history));
+    return weft_h5_put_long(file, "/more", "format", WEFT_RECORD_FORMAT);
+}
+
+/* ---- reading ---- */
 
 /* The length of a list of numbers. */
 static weft_status length_of(weft_h5 *file, const char *path, int64_t *n)
@@ -38,6 +84,13 @@ static weft_status length_of(weft_h5 *file, const char *path, int64_t *n)
     return WEFT_OK;
 }
 
+static weft_status other_version(const weft_h5 *file)
+{
+    return weft_fail(WEFT_EFILE,
+                     "%s: /more is of another version of weft, which can go on with it",
+                     file->path);
+}
+
 static weft_status read_record(weft_more *more, weft_h5 *file)
 {
     int64_t n, job;
@@ -47,9 +100,32 @@ static weft_status read_record(weft_more *more, weft_h5 *file)
     if (weft_job_record_is(packed, (size_t)n, &job) &&
         weft_job_record_read(&more->record, packed, file->mem))
         return WEFT_OK;
-    return weft_fail(WEFT_EFILE,
-                     "%s: /more is of another version of weft, which can go on with it",
-                     file->path);
+    return other_version(file);
+}
+
+/* The records of all jobs, of which that of the winner is unpacked. */
+static weft_status read_jobs(weft_more *more, int64_t won, weft_h5 *file)
+{
+    int64_t all, format, at = 0;
+    TRY(weft_h5_read_long(file, "/more", "format", &format));
+    if (format != WEFT_RECORD_FORMAT) return other_version(file);
+    TRY(length_of(file, bytes_path, &more->n));
+    TRY(length_of(file, jobs_path, &all));
+    char *jobs = WEFT_NEW(file->mem, char, all);
+    more->bytes = WEFT_NEW(file->mem, int64_t, more->n);
+    more->packed = WEFT_NEW(file->mem, const void *, more->n);
+    TRY(weft_h5_read_rows(file, jobs_path, WEFT_H5_U8, 1, 0, all, jobs));
+    TRY(weft_h5_read_rows(file, bytes_path, WEFT_H5_I64, 1, 0, more->n, more->bytes));
+    for (int64_t i = 0; i < more->n; at += more->bytes[i++]) {
+        int64_t job, n = more->bytes[i];
+        int whole = n > 0 && n <= all - at &&
+                    weft_job_record_is(jobs + at, (size_t)n, &job) && job < more->n;
+        if (!whole) return other_version(file);
+        more->packed[i] = jobs + at;
+        if (job == won && !weft_job_record_read(&more->record, jobs + at, file->mem))
+            return other_version(file);
+    }
+    return WEFT_OK;
 }
 
 /* The state: the tensors of the winner, then the rest. */
@@ -62,20 +138,15 @@ static weft_status read_state(weft_more *more, const weft_winner *winner, weft_h
     more->state.x = WEFT_NEW(file->mem, real, known + rest);
     more->state.aux = WEFT_NEW(file->mem, double, naux);
     memcpy(more->state.x, winner->state, (size_t)known * sizeof(real));
+    memcpy(more->tensor, winner->tensor, sizeof more->tensor);
+    more->ntensor = winner->ntensor;
     TRY(weft_h5_read_rows(file, x_path, WEFT_REAL_TYPE, 1, 0, rest, more->state.x + known));
     return weft_h5_read_rows(file, aux_path, WEFT_H5_F64, 1, 0, naux, more->state.aux);
 }
 
-static weft_status read_all(weft_more *more, const weft_winner *winner, weft_h5 *file)
+static weft_status read_head(weft_more *more, weft_h5 *file)
 {
     const char *numbers;
-    TRY(weft_run_format(file, 0));
-    if (!weft_h5_has(file, record_path))
-        return weft_fail(WEFT_ECONF,
-                         "%s is complete, and cannot be given more: it is of several jobs, "
-                         "or of a task whose jobs depend on their length; start another "
-                         "run by `weft tune`",
-                         file->path);
     TRY(weft_h5_read_attr(file, "/", "real", &numbers));
     if (strcmp(numbers, sizeof(real) == 8 ? "double" : "float") != 0)
         return weft_fail(WEFT_EFILE,
@@ -87,31 +158,75 @@ static weft_status read_all(weft_more *more, const weft_winner *winner, weft_h5 
     if (!*more->directory) more->directory = NULL;
     TRY(weft_h5_read_num(file, "/", "setup_seconds", &more->setup));
     TRY(weft_h5_read_num(file, "/", "search_seconds", &more->search));
-    TRY(weft_h5_read_long(file, "/", "teams", &more->teams));
-    TRY(read_record(more, file));
-    return read_state(more, winner, file);
+    return weft_h5_read_long(file, "/", "teams", &more->teams);
 }
 
-weft_status weft_more_read(weft_more *more, const char *path, weft_arena *mem)
+static weft_status read_all(weft_more *more, const weft_winner *winner, int longer,
+                            weft_h5 *file)
+{
+    if (!weft_h5_has(file, longer ? jobs_path : record_path))
+        return weft_fail(
+            WEFT_ECONF,
+            longer ? "%s is complete, and its search cannot be made longer: its schedule "
+                     "is one whose first jobs depend on the length, or an older version "
+                     "of weft wrote it; start another run by `weft tune`"
+                   : "%s is complete, and cannot be given more: it is of several jobs, or "
+                     "of a task whose jobs depend on their length; start another run by "
+                     "`weft tune`",
+            file->path);
+    TRY(read_head(more, file));
+    TRY(longer ? read_jobs(more, winner ? winner->job : -1, file)
+               : read_record(more, file));
+    return winner ? read_state(more, winner, file) : WEFT_OK;
+}
+
+weft_status weft_more_read(weft_more *more, const char *path, int longer, weft_arena *mem)
 {
     weft_winner winner;
     weft_h5 file;
     *more = (weft_more){0};
-    TRY(weft_winner_read(&winner, path, mem));
-    TRY(weft_h5_open(&file, path, mem));
-    weft_status st = read_all(more, &winner, &file);
+    TRY(weft_run_file(&file, path, mem));
+    int won = !longer || weft_h5_has(&file, "/winner");
+    weft_h5_close(&file);
+    if (won) TRY(weft_winner_read(&winner, path, mem));
+    TRY(weft_run_file(&file, path, mem));
+    weft_status st = won ? WEFT_OK : weft_h5_verify(&file);
+    if (st == WEFT_OK) st = read_all(more, won ? &winner : NULL, longer, &file);
     weft_h5_close(&file);
     return st;
+}
+
+/* ---- going on ---- */
+
+/* Writes the state after the winner's job. Of programs its directory, which is beside the
+ * run file, belongs to it. */
+static weft_status restore_state(const weft_more *more, weft_rundir *rundir)
+{
+    const weft_job *job = &more->record.job;
+    weft_state_id id = {job->trial, job->id, more->state.nx, more->state.naux,
+                        more->record.hash};
+    if (!more->state.x) return WEFT_OK;
+    weft_place_unkeep(rundir->path, job->trial, job->id);
+    return weft_rundir_state_put(rundir, &id, &more->state, more->ntensor, more->tensor);
+}
+
+/* What rank 0 writes. */
+static weft_status restore(const weft_more *more, weft_rundir *rundir)
+{
+    TRY(weft_rundir_lasted(rundir, more->search));
+    if (more->n == 0) return weft_checkpoint_write(rundir, &more->record, &more->state);
+    weft_place_forget(rundir->path);
+    return restore_state(more, rundir);
 }
 
 weft_status weft_more_restore(const weft_more *more, weft_rundir *rundir)
 {
     TRY(weft_rundir_start(rundir, (int)more->teams, more->setup));
-    weft_status st = WEFT_OK;
-    if (rundir->world->rank == 0) {
-        st = weft_rundir_lasted(rundir, more->search);
-        if (st == WEFT_OK) st = weft_checkpoint_write(rundir, &more->record, &more->state);
+    if (more->n > 0) {
+        TRY(weft_rundir_grow(rundir, rundir->grown));
+        TRY(weft_rundir_restore(rundir, more->n, more->packed, more->bytes));
     }
+    weft_status st = rundir->world->rank == 0 ? restore(more, rundir) : WEFT_OK;
     weft_time *all = WEFT_NEW(rundir->mem, weft_time, rundir->ntime + 1);
     memcpy(all, rundir->time, (size_t)rundir->ntime * sizeof *all);
     all[rundir->ntime++] = (weft_time){.at = more->search};

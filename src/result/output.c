@@ -87,8 +87,8 @@ static weft_status put_winner(weft_h5 *file, const weft_outcome *outcome)
     memcpy(winner.tensor, outcome->tensor, sizeof winner.tensor);
     memcpy(winner.score, outcome->score, sizeof winner.score);
     TRY(weft_winner_put(&winner, file));
-    if (outcome->members) TRY(weft_members_put(file, outcome->members, outcome->score));
-    return outcome->grows ? weft_more_put(file, outcome) : WEFT_OK;
+    return outcome->members ? weft_members_put(file, outcome->members, outcome->score)
+                            : WEFT_OK;
 }
 
 static weft_status put_times(weft_h5 *file, const weft_outcome *outcome)
@@ -187,6 +187,7 @@ weft_status weft_run_write(const char *path, const weft_outcome *outcome)
         if (st == WEFT_OK) st = put_numbers(&file, outcome);
         if (st == WEFT_OK) st = weft_history_put(&file, &outcome->history);
         if (st == WEFT_OK) st = put_winner(&file, outcome);
+        if (st == WEFT_OK) st = weft_more_put(&file, outcome);
         if (st == WEFT_OK) st = put_times(&file, outcome);
         if (st == WEFT_OK) st = weft_h5_commit(&file);
         weft_h5_close(&file);

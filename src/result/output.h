@@ -23,6 +23,7 @@ typedef struct weft_outcome {
     int ranks, teams;
     int64_t configs; /* of the search */
     int grows;       /* 1: its only job may be given more */
+    int longer;      /* 1: its search may be made longer */
     int by_resource; /* 1: how long a winner is trained alone depends on its resource */
     weft_history history;
     const weft_job_record *winner;

@@ -205,6 +205,7 @@ weft_status weft_run_conclude(const weft_run *run, weft_sched *sched,
     outcome->configs = weft_search_configs(&run->search);
     outcome->vocab = weft_word_weights_of(run, &sched->queue.winner.job).vocab;
     outcome->grows = sched->queue.n == 1 && weft_run_may_grow(run);
+    outcome->longer = run->search.tuner->grows != NULL;
     outcome->by_resource = run->task->units || weft_run_resource(run) > 1;
     outcome->winner = &sched->queue.winner;
     outcome->members = run->task->members;

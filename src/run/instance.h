@@ -7,6 +7,13 @@
 #include "weft/search.h"
 #include "weft/task.h"
 
+/* What a start gives a run that was begun before more of. */
+typedef enum weft_growth {
+    WEFT_STAYS,         /* nothing */
+    WEFT_MORE_RESOURCE, /* for its only job */
+    WEFT_MORE_JOBS      /* a longer search */
+} weft_growth;
+
 /* ---- a run, set up ---- */
 
 typedef struct weft_run {
@@ -35,6 +42,7 @@ typedef struct weft_run {
     double deadline;           /* by weft_now; 0: none */
     const char *defaults; /* "run.tuner = sha, ...": what the task set where the user gave
                              nothing */
+    weft_growth growth;
     int fresh; /* 1: the configuration is a user's, 0: that of a run that was begun */
     const char *unread; /* "[sha] [random]": sections of the file that this run does not
                            read */

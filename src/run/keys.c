@@ -307,12 +307,13 @@ weft_status weft_run_change(weft_conf *conf, const char *assignment, int *grown)
     return weft_conf_set(conf, assignment);
 }
 
-int weft_run_grows(const char *assignment, weft_arena *mem)
+weft_growth weft_run_grows(const char *assignment, weft_arena *mem)
 {
     sections all = all_sections(NULL, mem);
     weft_conf one;
     weft_conf_init(&one, mem);
-    if (weft_conf_set(&one, assignment) != WEFT_OK) return 0;
+    if (weft_conf_set(&one, assignment) != WEFT_OK) return WEFT_STAYS;
     const weft_opt *opt = changed(&all, one.entry);
-    return opt && opt->role == WEFT_GROWS;
+    if (!opt || opt->role != WEFT_GROWS) return WEFT_STAYS;
+    return strcmp(opt->name, "resource") == 0 ? WEFT_MORE_RESOURCE : WEFT_MORE_JOBS;
 }

@@ -15,8 +15,8 @@ WEFT_CHECKED weft_status weft_run_keys(weft_run *run, int fresh);
  * *grown to 1 if it has grown. ECONF: another one, or less. */
 WEFT_CHECKED weft_status weft_run_change(weft_conf *conf, const char *assignment,
                                          int *grown);
-/* 1 if the assignment is of an option that may grow. */
-int weft_run_grows(const char *assignment, weft_arena *mem);
+/* What the assignment gives a run more of. */
+weft_growth weft_run_grows(const char *assignment, weft_arena *mem);
 
 /* Names of all sections an input file may have. Owned by mem. */
 const char *const *weft_run_sections(weft_arena *mem, int *n);

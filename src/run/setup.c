@@ -219,7 +219,7 @@ int weft_run_may_grow(const weft_run *run)
     int grows = run->task->grows && run->task->grows(run->task_self);
     int may = 0;
     for (const weft_opt *opt = run->search.tuner->kind.opts; opt->name; opt++)
-        may |= opt->role == WEFT_GROWS;
+        may |= opt->role == WEFT_GROWS && strcmp(opt->name, "resource") == 0;
     return grows && may && weft_search_jobs(&run->search) == 1;
 }
 

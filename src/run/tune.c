@@ -5,6 +5,7 @@
 #include "host/signals.h"
 #include "host/watchdog.h"
 #include "keys.h"
+#include "longer.h"
 #include "result/more.h"
 #include "rundir/directory.h"
 #include "rundir/formats.h"
@@ -51,7 +52,7 @@ static weft_status check_grown(const weft_run *run, const weft_rundir *rundir)
 /* Checks that need task and data; a resumed run must have the same data. */
 static weft_status check_open(const weft_run *run, const weft_rundir *rundir)
 {
-    if (rundir->grown) TRY(check_grown(run, rundir));
+    if (rundir->grown && run->growth == WEFT_MORE_RESOURCE) TRY(check_grown(run, rundir));
     if (run->opts.disk > 0 && run->task->files)
         return weft_fail(WEFT_ECONF,
                          "run.disk = %g: the directories of task %s cannot be recomputed; "
@@ -136,16 +137,23 @@ static weft_status do_run(weft_run *run, weft_rundir *rundir, const weft_more *m
     TRY(begin(run, rundir, outcome.config));
     *begun = 1;
     if (more) TRY(weft_more_restore(more, rundir));
-    if (more)
+    if (more && more->n == 0)
         weft_log(WEFT_INFO, "the run is complete and is given more: its %lld rounds stay",
                  (long long)more->record.done);
     TRY(weft_rundir_start(rundir, run->teams, weft_now() - start));
     if (rundir->ndone > 0)
-        weft_log(WEFT_INFO, "resumed: %lld jobs are done already",
+        weft_log(WEFT_INFO, "%s: %lld jobs are done already",
+                 more ? "the run is complete and goes on" : "resumed",
                  (long long)rundir->ndone);
 
+    rundir->by_id = run->task->files;
     weft_sched sched = sched_of(run, rundir);
     weft_status st = weft_sched_run(&sched);
+    if (st == WEFT_OK && rundir->longer && sched.queue.replayed < rundir->ndone)
+        weft_log(WEFT_INFO,
+                 "the longer search asked for %lld of the %lld jobs that were done: with "
+                 "more trials others went on",
+                 (long long)sched.queue.replayed, (long long)rundir->ndone);
     if (st == WEFT_OK) st = weft_run_conclude(run, &sched, rundir, &outcome);
     if (run->task->probe) note_failures(&sched, rundir);
     weft_cache_free(&sched);
@@ -204,6 +212,22 @@ typedef struct changes {
     char *const *assignment; /* [n] */
 } changes;
 
+/* What the assignments give more of. ECONF: of two things. */
+static weft_status find_growth(const changes *typed, weft_growth *growth, weft_arena *mem)
+{
+    *growth = WEFT_STAYS;
+    for (int i = 0; i < typed->n; i++) {
+        weft_growth one = weft_run_grows(typed->assignment[i], mem);
+        if (one != WEFT_STAYS && *growth != WEFT_STAYS && one != *growth)
+            return weft_fail(WEFT_ECONF,
+                             "%s: a run is given more resource or more trials, "
+                             "one after the other; leave this out",
+                             typed->assignment[i]);
+        if (one != WEFT_STAYS) *growth = one;
+    }
+    return WEFT_OK;
+}
+
 /* Puts what is typed in the place of what the run was begun with; rundir->grown is then the
  * configuration of a run that is given more. */
 static weft_status change(weft_conf *conf, weft_rundir *rundir, const changes *typed,
@@ -216,7 +240,7 @@ static weft_status change(weft_conf *conf, weft_rundir *rundir, const changes *t
     for (int i = 0; i < typed->n; i++) {
         const char *one = weft_directory_typed(typed->assignment[i], before, rundir->mem);
         TRY(weft_run_change(conf, one, &grown));
-        if (weft_run_grows(one, rundir->mem)) TRY(weft_conf_set(&kept, one));
+        if (weft_run_grows(one, rundir->mem) != WEFT_STAYS) TRY(weft_conf_set(&kept, one));
     }
     if (grown) rundir->grown = weft_conf_echo(&kept, rundir->mem);
     return WEFT_OK;
@@ -236,12 +260,18 @@ static weft_status go_on(weft_rundir *rundir, int how, const changes *typed,
     if (st == WEFT_OK)
         st = weft_directory_resume(rundir, output ? output->value : "", &before);
     if (st == WEFT_OK) st = change(&conf, rundir, typed, before);
+    weft_growth growth = WEFT_STAYS;
+    if (st == WEFT_OK) st = find_growth(typed, &growth, rundir->mem);
     if (st == WEFT_OK && more && !rundir->grown)
         st = weft_fail(WEFT_ECONF,
-                       "%s is complete, and has that resource already; give it "
+                       "%s is complete, and has %s already; give it "
                        "more",
-                       rundir->path);
+                       rundir->path, more->n > 0 ? "so many" : "that resource");
+    if (st == WEFT_OK && rundir->grown && growth == WEFT_MORE_JOBS)
+        st = weft_run_check_longer(rundir->path, config, rundir->grown, rundir->world,
+                                   rundir->mem);
     if (st == WEFT_OK) st = weft_run_bind(&run, &conf, 0, rundir->world, rundir->mem);
+    run.growth = growth;
     if (st == WEFT_OK)
         st = weft_agree(weft_place_apart(rundir->path, &conf), rundir->world);
     if (st == WEFT_OK && how == WEFT_RETRY) st = retry(&run, rundir);
@@ -253,28 +283,27 @@ static weft_status go_on(weft_rundir *rundir, int how, const changes *typed,
     return st;
 }
 
-/* 1 if a complete run is to be given more. Collective over world. */
-static int is_extended(const char *path, const changes *typed, weft_team *world,
-                       weft_arena *mem)
+/* What a complete run is to be given more of. Collective over world. */
+static weft_status find_extension(const char *path, const changes *typed,
+                                  weft_growth *growth, weft_team *world, weft_arena *mem)
 {
-    int grows = 0;
-    for (int i = 0; i < typed->n; i++) grows |= weft_run_grows(typed->assignment[i], mem);
+    TRY(weft_agree(find_growth(typed, growth, mem), world));
     const char *journal = weft_rundir_journal(weft_place_dir(path, mem), 0, mem);
-    grows &= weft_file_is(path) && !weft_file_is(journal);
-    weft_bcast(world, &grows, sizeof grows, 0);
-    return grows;
+    if (!weft_file_is(path) || weft_file_is(journal)) *growth = WEFT_STAYS;
+    weft_bcast(world, growth, sizeof *growth, 0);
+    return WEFT_OK;
 }
 
 /* Gives a complete run more: a run directory is made again, in which its job has a
- * checkpoint after its last unit. The run file stays until it is replaced. Collective over
- * world. */
-static weft_status extend(const char *path, const changes *typed, weft_team *world,
-                          weft_arena *mem)
+ * checkpoint after its last unit, or its jobs are recorded. The run file stays until it is
+ * replaced. Collective over world. */
+static weft_status extend(const char *path, const changes *typed, weft_growth growth,
+                          weft_team *world, weft_arena *mem)
 {
     weft_more more;
     weft_rundir rundir;
-    TRY(weft_agree(weft_more_read(&more, path, mem), world));
-    TRY(weft_rundir_open(&rundir, path, WEFT_REPLACE, world, mem));
+    TRY(weft_agree(weft_more_read(&more, path, growth == WEFT_MORE_JOBS, mem), world));
+    TRY(weft_rundir_open(&rundir, path, WEFT_EXTEND, world, mem));
     rundir.directory = more.directory;
     rundir.data = more.data;
     return go_on(&rundir, WEFT_RESUME, typed, &more, more.config);
@@ -304,10 +333,11 @@ weft_status weft_run_resume(const char *path, int again, int n, char *const *ass
     const changes typed = {n, assignment};
     weft_signals_catch();
     int how = again ? WEFT_RETRY : WEFT_RESUME;
-    weft_status st;
-    if (!again && is_extended(path, &typed, world, mem)) {
-        st = extend(path, &typed, world, mem);
-    } else {
+    weft_growth growth;
+    weft_status st = find_extension(path, &typed, &growth, world, mem);
+    if (st == WEFT_OK && !again && growth != WEFT_STAYS) {
+        st = extend(path, &typed, growth, world, mem);
+    } else if (st == WEFT_OK) {
         st = weft_rundir_open(&rundir, path, how, world, mem);
         if (st == WEFT_OK)
             st = rundir.done ? leave(&rundir)

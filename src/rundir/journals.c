@@ -72,6 +72,7 @@ static weft_status grow(weft_rundir *rundir)
 weft_status weft_rundir_grow(weft_rundir *rundir, const char *conf)
 {
     rundir->conf = conf;
+    rundir->longer = 1;
     weft_status st = rundir->world->rank == 0 ? grow(rundir) : WEFT_OK;
     return weft_agree(weft_rundir_stuck(rundir, st), rundir->world);
 }
@@ -103,17 +104,100 @@ weft_status weft_rundir_add(weft_rundir *rundir, const weft_job_record *record,
     return weft_rundir_stuck(rundir, st);
 }
 
+/* Adds the records to the journal, durably. */
+static weft_status add_all(weft_rundir *rundir, int64_t n, const void *const *packed,
+                           const int64_t *bytes)
+{
+    for (int64_t i = 0; i < n; i++) {
+        int64_t id;
+        weft_check(weft_job_record_is(packed[i], (size_t)bytes[i], &id), "no record");
+        TRY(weft_journal_add(&rundir->journal, TAG_JOB + (uint64_t)id, packed[i],
+                             (size_t)bytes[i]));
+    }
+    return weft_journal_sync(&rundir->journal);
+}
+
+weft_status weft_rundir_restore(weft_rundir *rundir, int64_t n, const void *const *packed,
+                                const int64_t *bytes)
+{
+    weft_status st = rundir->world->rank == 0 ? add_all(rundir, n, packed, bytes) : WEFT_OK;
+    TRY(weft_agree(weft_rundir_stuck(rundir, st), rundir->world));
+    int64_t id;
+    for (int64_t i = 0; i < n; i++)
+        if (weft_job_record_is(packed[i], (size_t)bytes[i], &id) && id >= rundir->npast)
+            rundir->npast = id + 1;
+    rundir->past = WEFT_NEW(rundir->mem, const weft_recorded *, rundir->npast);
+    weft_recorded *all = WEFT_NEW(rundir->mem, weft_recorded, n);
+    for (int64_t i = 0; i < n; i++) {
+        if (!weft_job_record_is(packed[i], (size_t)bytes[i], &id)) continue;
+        rundir->ndone += !rundir->past[id];
+        all[i] = (weft_recorded){packed[i], rundir->past[id]};
+        rundir->past[id] = &all[i];
+    }
+    return WEFT_OK;
+}
+
 /* ---- reading ---- */
 
-weft_status weft_rundir_find(const weft_rundir *rundir, weft_job_record *record, int *found,
+/* A record, by what its job is. */
+typedef struct weft_alike {
+    uint64_t likeness;
+    const void *data;
+} weft_alike;
+
+static int by_likeness(const void *pa, const void *pb)
+{
+    const weft_alike *a = pa, *b = pb;
+    return (a->likeness > b->likeness) - (a->likeness < b->likeness);
+}
+
+static void sort_alike(weft_rundir *rundir)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < rundir->npast; i++)
+        for (const weft_recorded *r = rundir->past[i]; r; r = r->earlier) n++;
+    rundir->alike = WEFT_NEW(rundir->mem, weft_alike, n);
+    for (int64_t i = 0; i < rundir->npast; i++)
+        for (const weft_recorded *r = rundir->past[i]; r; r = r->earlier)
+            rundir->alike[rundir->nalike++] =
+                (weft_alike){weft_job_record_likeness(r->data), r->data};
+    if (n > 0) qsort(rundir->alike, (size_t)n, sizeof *rundir->alike, by_likeness);
+}
+
+/* Finds the record of a job that had another id: it trained the same trial in the same way.
+ * A trial that copies another does not occur: what it copied may be another state. */
+static int find_alike(weft_rundir *rundir, weft_job_record *record, weft_arena *mem)
+{
+    if (record->job.from >= 0) return 0;
+    if (!rundir->alike) sort_alike(rundir);
+    uint64_t own = weft_job_likeness(&record->job);
+    int64_t lo = 0, hi = rundir->nalike;
+    while (lo < hi) {
+        int64_t mid = lo + (hi - lo) / 2;
+        if (rundir->alike[mid].likeness < own)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    for (; lo < rundir->nalike && rundir->alike[lo].likeness == own; lo++)
+        if (weft_job_record_unpack(record, rundir->alike[lo].data, mem)) return 1;
+    return 0;
+}
+
+weft_status weft_rundir_find(weft_rundir *rundir, weft_job_record *record, int *found,
                              weft_arena *mem)
 {
     *found = 0;
-    if (record->job.id >= rundir->npast || !rundir->past[record->job.id]) return WEFT_OK;
-    for (const weft_recorded *recorded = rundir->past[record->job.id]; recorded && !*found;
-         recorded = recorded->earlier)
+    int known = record->job.id < rundir->npast && rundir->past[record->job.id];
+    if (!known && !rundir->longer) return WEFT_OK;
+    for (const weft_recorded *recorded = known ? rundir->past[record->job.id] : NULL;
+         recorded && !*found; recorded = recorded->earlier)
         *found = weft_job_record_unpack(record, recorded->data, mem);
-    if (*found || rundir->retried) return WEFT_OK;
+    if (!*found && rundir->longer && !rundir->by_id)
+        *found = find_alike(rundir, record, mem);
+    /* It may win now, against jobs that the longer search does not have. */
+    if (*found && rundir->longer && !record->kept) record->kept = 1;
+    if (*found || rundir->retried || rundir->longer) return WEFT_OK;
     return weft_fail(WEFT_EFILE,
                      "job %lld in the journal of %s is not the one that this program asks "
                      "for: another version began the run; resume it with that one, or "

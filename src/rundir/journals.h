@@ -26,11 +26,17 @@ void weft_rundir_leave(weft_rundir *rundir);
 WEFT_CHECKED weft_status weft_rundir_add(weft_rundir *rundir, const weft_job_record *record,
                                          const void *packed, size_t bytes);
 
-/* If the journals have the record of that job, fills the rest of the record and sets
- * *found to 1. EFILE: the journal has another job with that id. */
-WEFT_CHECKED weft_status weft_rundir_find(const weft_rundir *rundir,
-                                          weft_job_record *record, int *found,
-                                          weft_arena *mem);
+/* If the journals have the record of that job, of a search that was made longer under any
+ * id, fills the rest of the record and sets *found to 1. EFILE: the journal has another job
+ * with that id. */
+WEFT_CHECKED weft_status weft_rundir_find(weft_rundir *rundir, weft_job_record *record,
+                                          int *found, weft_arena *mem);
+
+/* Adds records of a run that was complete, [n] packed, of these bytes, to a journal that
+ * has just begun. EFILE. Collective over world. */
+WEFT_CHECKED weft_status weft_rundir_restore(weft_rundir *rundir, int64_t n,
+                                             const void *const *packed,
+                                             const int64_t *bytes);
 
 /* The last time in the journals: when a job ended, was checkpointed or the search was
  * stopped, in real seconds of the search. */

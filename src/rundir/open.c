@@ -27,7 +27,7 @@
 /* Checks of rank 0 before the journal is opened. */
 static weft_status look(const weft_rundir *rundir, int how, const char *journal)
 {
-    int begins = how == WEFT_BEGIN || how == WEFT_REPLACE;
+    int begins = how != WEFT_RESUME && how != WEFT_RETRY;
     if (begins || weft_file_is(journal))
         TRY(weft_h5_replace(rundir->path, WEFT_RUN_FORMAT, how != WEFT_BEGIN));
     if (begins) {
@@ -101,7 +101,7 @@ static weft_status open_journal(weft_rundir *rundir, int how, weft_record **rec,
                          rundir->path, rundir->path);
     }
     *n = 0;
-    weft_place_forget(rundir->path);
+    if (how != WEFT_EXTEND) weft_place_forget(rundir->path);
     weft_place_empty(rundir->dir);
     return weft_journal_clear(&rundir->journal);
 }
@@ -184,8 +184,10 @@ static weft_status take_head(weft_rundir *rundir, const weft_record *rec, int64_
     int damaged = 0;
     for (int64_t i = 0; i < n; i++) {
         if (rec[i].tag == TAG_CONF) conf = weft_record_text(&rec[i]);
-        if (rec[i].tag == TAG_GROWN && rundir->conf && weft_record_text(&rec[i]))
+        if (rec[i].tag == TAG_GROWN && rundir->conf && weft_record_text(&rec[i])) {
             rundir->conf = weft_record_text(&rec[i]); /* of the same identity */
+            rundir->longer = 1;
+        }
         if (rec[i].tag == TAG_DONE) take_done(rundir, &rec[i]);
         rundir->retried |= rec[i].tag == TAG_RETRY;
         if (rec[i].tag == TAG_DIRECTORY) rundir->directory = weft_record_text(&rec[i]);
@@ -277,7 +279,7 @@ weft_status weft_rundir_open(weft_rundir *rundir, const char *path, int how,
         rundir->done = written; /* if not, the run file was moved away, and is written again
                               from the journals */
     }
-    int begins = how == WEFT_BEGIN || how == WEFT_REPLACE;
+    int begins = how != WEFT_RESUME && how != WEFT_RETRY;
     if (st == WEFT_OK && !begins && !rundir->done && rundir->conf == NULL)
         st = weft_fail(WEFT_EFILE,
                        "%s was stopped before it started; start again by `weft tune`",

@@ -9,6 +9,7 @@ enum {
     WEFT_RESUME,
     WEFT_BEGIN,
     WEFT_REPLACE, /* an existing run */
+    WEFT_EXTEND,  /* one that goes on: what it has beside it stays */
     WEFT_RETRY    /* as WEFT_RESUME, also a complete run, without its failed jobs */
 };
 

@@ -48,6 +48,13 @@ typedef struct weft_rundir {
     weft_time *time; /* [ntime] times of the search in the journals, and of this start */
     const weft_recorded **past; /* [npast] record of each job by id; NULL: it is not done */
     int retried;                /* 1: failed jobs are, or were, repeated */
+    int longer; /* 1: the search was made longer than it was begun, so that its jobs may
+                   have other ids */
+    int by_id;  /* 1: then only those of the same ids are used, as the task's states hold
+                   them */
+    int64_t nalike;
+    struct weft_alike *alike; /* [nalike] the records by what their jobs are; made when it
+                                 is needed */
     int keeps; /* 1: the journals are kept when the run is complete, because jobs failed */
     weft_won won; /* then the winner */
     int64_t ndone;

@@ -79,7 +79,7 @@ weft_status weft_rundir_state_put(weft_rundir *rundir, const weft_state_id *id,
                             (size_t)id->naux * sizeof *state->aux, size, sizeof hash};
     const char *path = state_name(rundir, id, tmp);
     weft_status st = weft_file_put_lazy(path, ntensor > 0 ? 5 : 3, at, bytes);
-    weft_commit_file(rundir->commit, path);
+    if (rundir->commit) weft_commit_file(rundir->commit, path);
     weft_arena_free(tmp);
     return weft_rundir_stuck(rundir, st);
 }

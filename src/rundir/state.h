@@ -18,7 +18,8 @@ typedef struct weft_state_id {
 void weft_rundir_search(weft_rundir *rundir);
 
 /* Writes a state, of which tensor[ntensor] are the task's tensors; to be called before its
- * job is recorded. EFILE. */
+ * job is recorded. Outside of a search, where it may be called, too, the file is not made
+ * durable. EFILE. */
 WEFT_CHECKED weft_status weft_rundir_state_put(weft_rundir *rundir, const weft_state_id *id,
                                                const weft_state *state, int ntensor,
                                                const weft_tensor *tensor);

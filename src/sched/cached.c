@@ -108,10 +108,11 @@ weft_status weft_cached_fetch(weft_sched *sched, const weft_cached *cached,
     weft_status st = weft_rundir_state_load(sched->rundir, sched->team, &cached->id,
                                             wait_for(sched, cached), state);
     if (st != WEFT_EFILE) return st;
-    if (sched->task->files && !sched->rundir->retried)
+    if (sched->task->files && !sched->rundir->retried && !sched->rundir->longer)
         return weft_fail(
             st, "%s; put it back from a copy, or start again by `weft tune --force`",
             weft_error());
-    weft_log(WEFT_WARN, "%s: the jobs that led to it are repeated", weft_error());
+    weft_log(sched->rundir->longer ? WEFT_INFO : WEFT_WARN,
+             "%s: the jobs that led to it are repeated", weft_error());
     return remake(sched, cached, state);
 }

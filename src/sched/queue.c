@@ -138,4 +138,5 @@ void weft_queue_end(weft_queue *queue)
     if (queue->n > 0)
         qsort(queue->record, (size_t)queue->n, sizeof *queue->record,
               weft_job_record_compare);
+    for (int64_t i = 0; i < queue->n; i++) queue->row[queue->record[i].job.id] = i;
 }

@@ -328,6 +328,29 @@ double weft_job_record_ended(const void *packed)
     return head.ended;
 }
 
+/* Of a packed job, without its id, which is its first member. */
+static uint64_t likeness(const char *job, size_t bytes)
+{
+    return weft_hash(job + sizeof(int64_t), bytes - sizeof(int64_t), 0);
+}
+
+uint64_t weft_job_record_likeness(const void *packed)
+{
+    record_head head;
+    memcpy(&head, packed, sizeof head);
+    return likeness((const char *)packed + sizeof head, (size_t)head.job_bytes);
+}
+
+uint64_t weft_job_likeness(const weft_job *job)
+{
+    weft_arena *tmp = weft_arena_new();
+    size_t bytes;
+    const char *packed = weft_job_pack(job, &bytes, tmp);
+    uint64_t h = likeness(packed, bytes);
+    weft_arena_free(tmp);
+    return h;
+}
+
 /* What follows the job of a packed record. */
 static cursor after_job(const void *packed, weft_arena *mem)
 {
@@ -345,9 +368,10 @@ int weft_job_record_unpack(weft_job_record *record, const void *packed, weft_are
     memcpy(&head, packed, sizeof head);
     weft_arena *tmp = weft_arena_new();
     size_t bytes;
-    const void *job = weft_job_pack(&record->job, &bytes, tmp);
+    const char *job = weft_job_pack(&record->job, &bytes, tmp);
+    const size_t id = sizeof record->job.id;
     int same = bytes == (size_t)head.job_bytes &&
-               memcmp(job, (const char *)packed + sizeof head, bytes) == 0;
+               memcmp(job + id, (const char *)packed + sizeof head + id, bytes - id) == 0;
     weft_arena_free(tmp);
     if (!same) return 0;
     /* The scheduler determines worker, start and end in virtual time. */
@@ -358,6 +382,7 @@ int weft_job_record_unpack(weft_job_record *record, const void *packed, weft_are
     record->worker = own.worker;
     record->start = own.start;
     record->end = own.end;
+    record->res.job = own.job.id;
     return !c.bad && c.n == 0;
 }
 

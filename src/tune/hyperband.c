@@ -34,7 +34,8 @@ static const weft_opt hyperband_opts[] = {
                     "floor as in its authors' first program"),
     WEFT_INT_OPT("repeats", hyperband_tuner, repeats, "1", 1, 10000,
                  "how often all brackets are run, one after the other. With a sampler that "
-                 "learns, such as kde (BOHB), a repetition learns from those before it"),
+                 "learns, such as kde (BOHB), a repetition learns from those before it",
+                 .role = WEFT_GROWS),
     WEFT_CHOICE_OPT(
         "winner", hyperband_tuner, best, "last", "last|best",
         "last: best of the jobs with the full resource; best: lowest loss of any job"),
@@ -174,4 +175,5 @@ const weft_tuner weft_tuner_hyperband = {
     .ended = hyperband_ended,
     .early = hyperband_early,
     .extent = hyperband_extent,
+    .grows = "hyperband.repeats",
 };

@@ -79,5 +79,6 @@ const weft_tuner weft_tuner_random = {
     .jobs = sweep_jobs,
     .first = sweep_first,
     .extent = sweep_extent,
+    .grows = "space.configs",
     .waits = 1,
 };

@@ -251,5 +251,6 @@ const weft_tuner weft_tuner_sha = {
     .ended = sha_ended,
     .early = sha_early,
     .extent = sha_extent,
+    .grows = "space.configs",
     .waits = 1,
 };

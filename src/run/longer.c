@@ -1,0 +1,91 @@
+/* A longer search is done as one that was so long from its beginning: its schedule is told
+ * the results that the shorter one has, whenever it asks for one of its jobs. That is of
+ * use where it begins with the same jobs. Two searches, which see no data, tell whether it
+ * does.
+ */
+#include "longer.h"
+#include "setup.h"
+#include "weft/log.h"
+
+#include <string.h>
+
+/* A search that is set up and has asked for its first job. */
+typedef struct beginning {
+    weft_run run;
+    int64_t jobs; /* of the search, as far as known */
+    uint64_t first;
+} beginning;
+
+static weft_status begin(beginning *search, const char *name, const char *text,
+                         weft_team *world, weft_arena *mem)
+{
+    weft_conf *conf = WEFT_NEW(mem, weft_conf, 1);
+    weft_run *run = &search->run;
+    weft_job job = weft_job_new(0, 0, NULL);
+    weft_conf_init(conf, mem);
+    TRY(weft_agree(weft_conf_text(conf, name, text), world));
+    TRY(weft_run_bind(run, conf, 0, world, mem));
+    TRY(weft_agree(
+        weft_search_setup(&run->search, &run->space, (uint64_t)run->opts.seed, mem),
+        world));
+    search->jobs = weft_search_jobs(&run->search);
+    if (weft_search_ask(&run->search, &job) == WEFT_JOB)
+        search->first = weft_job_hash(&job);
+    return WEFT_OK;
+}
+
+/* "; `weft resume RUN.h5 hyperband.repeats=N` does": by its own keys. */
+static const char *by_keys(const char *run, const weft_tuner *tuner, weft_arena *mem)
+{
+    const char *text = "";
+    for (const char *at = tuner->grows; *at; at += strspn(at, " ")) {
+        int n = (int)strcspn(at, " ");
+        text = weft_arena_text(mem, "%s%s%.*s=N", text, *text ? " or " : "", n, at);
+        at += n;
+    }
+    return weft_arena_text(mem, "; `weft resume %s` makes it longer by %s", run, text);
+}
+
+static weft_status compare(const char *name, const beginning *was, const beginning *is,
+                           weft_arena *mem)
+{
+    const weft_tuner *tuner = was->run.search.tuner;
+    if (!tuner->grows && tuner->shared)
+        return weft_fail(WEFT_ECONF,
+                         "%s cannot be made longer: run.tuner = %s trains all "
+                         "configurations of [space] together, so that with more of them "
+                         "already its first job is another; start another run by `weft "
+                         "tune`",
+                         name, tuner->kind.name);
+    if (!tuner->grows)
+        return weft_fail(WEFT_ECONF,
+                         "%s cannot be made longer: run.tuner = %s has as many trials as "
+                         "its own options say, which decide about each other from the "
+                         "first; start another run by `weft tune`",
+                         name, tuner->kind.name);
+    if (is->jobs <= was->jobs)
+        return weft_fail(
+            WEFT_ECONF, "%s would have no more jobs than its %lld, for run.tuner = %s%s%s",
+            name, (long long)was->jobs, tuner->kind.name,
+            was->run.space.source == 0 ? "" : ", and space.source is not random",
+            by_keys(name, tuner, mem));
+    if (is->first == was->first) return WEFT_OK;
+    return weft_fail(WEFT_ECONF,
+                     "%s cannot be made longer: with more trials the first job of "
+                     "run.tuner = %s is another, so that nothing that was done would be "
+                     "used; start another run by `weft tune`",
+                     name, tuner->kind.name);
+}
+
+weft_status weft_run_check_longer(const char *run, const char *before, const char *after,
+                                  weft_team *world, weft_arena *mem)
+{
+    beginning was = {0}, is = {0};
+    const weft_level level = weft_log_level();
+    weft_log_set(WEFT_ERROR, world->rank);
+    weft_status st = begin(&was, run, before, world, mem);
+    if (st == WEFT_OK) st = begin(&is, run, after, world, mem);
+    weft_log_set(level, world->rank);
+    TRY(st);
+    return weft_agree(compare(run, &was, &is, mem), world);
+}
