@@ -221,6 +221,9 @@ result $? "a group is in one part"
 refused "groups that are too few are told" t.csv "2 groups of 90 rows cannot be divided" group=y label=copy
 table >"$tmp/t.csv"
 reads "the values of a column are clients" t.csv "clients 5 .*" client=site drop=id
+awk 'NR == 1 || NR % 2' "$tmp/t.csv" >"$tmp/tested.csv"
+reads "rows of a file for the test stay with their clients" t.csv "clients 5 .* all 55 5 30 " client=site drop=id \
+    test_file="$tmp/tested.csv"
 awk 'NR == 1 || NR % 4 == 0' "$tmp/t.csv" | awk -F, -v OFS=, '{ print $6, $3, $2, $4, $5, $1 }' >"$tmp/v.csv"
 reads "a file of validation rows has its columns in another order" t.csv "60 rows|all 54 15 6 " valid_file="$tmp/v.csv" label=sick
 sed -i 's/colour/color/' "$tmp/v.csv"

@@ -118,62 +118,96 @@ static weft_status split_groups(const weft_split *shares, const weft_dense_rows 
 
 /* ---- clients ---- */
 
-/* Rows sorted by client and, within one, train, valid, test rows. */
-static weft_status split_clients(const weft_split *shares, const weft_dense_rows *rows,
-                                 int64_t column, weft_dense_parts *parts, weft_pack *pack)
+typedef int64_t by_part[WEFT_NPART];
+
+static by_part *new_counts(int64_t clients, weft_arena *mem)
 {
-    int64_t n = rows->n, clients = parts->clients = rows->at[column].name.n;
-    int64_t *own = WEFT_NEW(pack->mem, int64_t, clients),
-            (*at)[WEFT_NPART] =
-                weft_arena_alloc(pack->mem, (size_t)clients + 1, sizeof *at),
-            *shuffled = WEFT_NEW(pack->mem, int64_t, n);
-    parts->count = weft_arena_alloc(pack->mem, (size_t)clients, sizeof *parts->count);
-    memset(parts->count, 0, (size_t)clients * sizeof *parts->count);
+    by_part *count = weft_arena_alloc(mem, (size_t)clients, sizeof *count);
+    memset(count, 0, (size_t)clients * sizeof *count);
+    return count;
+}
+
+/* Rows of each client in each part: those of the first file by the shares. */
+static by_part *count_clients(const weft_split *shares, const weft_dense_rows *rows,
+                              int64_t column, weft_arena *mem)
+{
+    int64_t clients = rows->at[column].name.n, *own = WEFT_NEW(mem, int64_t, clients);
+    by_part *count = new_counts(clients, mem);
     for (int64_t i = 0; i < rows->end[WEFT_TRAIN]; i++) own[cell(rows, i, column)]++;
     for (int64_t c = 0; c < clients; c++)
-        if (own[c] > 0)
-            weft_client_divide(shares->valid, shares->test, own[c], parts->count[c]);
-    int64_t(*count)[WEFT_NPART] =
-        weft_arena_alloc(pack->mem, (size_t)clients, sizeof *count);
-    memcpy(count, parts->count, (size_t)clients * sizeof *count);
-    for (int64_t i = rows->end[WEFT_TRAIN]; i < n; i++)
+        if (own[c] > 0) weft_client_divide(shares->valid, shares->test, own[c], count[c]);
+    for (int64_t i = rows->end[WEFT_TRAIN]; i < rows->n; i++)
         count[cell(rows, i, column)][file_of(rows, i)]++;
+    return count;
+}
+
+/* Where the rows of each client and part begin. */
+static by_part *first_places(by_part *count, int64_t clients, weft_arena *mem)
+{
+    by_part *at = new_counts(clients, mem);
     for (int64_t c = 0, next = 0; c < clients; c++)
         for (int p = 0; p < WEFT_NPART; p++) {
             at[c][p] = next;
             next += count[c][p];
-            parts->rows[p] += count[c][p];
         }
-    weft_shuffle(n, (uint64_t)shares->seed, shuffled, pack->mem);
+    return at;
+}
+
+/* Rows client after client and, of each, part after part. A row of the first file, in the
+ * order of the shuffle or of the file, goes to the first part of its client that has room.
+ */
+static void place_rows(const weft_split *shares, const weft_dense_rows *rows,
+                       int64_t column, weft_dense_parts *parts, weft_arena *mem)
+{
+    int64_t n = rows->n, *shuffled = WEFT_NEW(mem, int64_t, n);
+    by_part *left = count_clients(shares, rows, column, mem),
+            *at = first_places(parts->count, parts->clients, mem);
+    for (int64_t i = rows->end[WEFT_TRAIN]; i < n; i++)
+        left[cell(rows, i, column)][file_of(rows, i)]--;
+    weft_shuffle(n, (uint64_t)shares->seed, shuffled, mem);
     for (int64_t i = 0; i < n; i++) {
         int64_t row = shares->shares == WEFT_BY_CHANCE ? shuffled[i] : i;
         int64_t c = cell(rows, row, column);
-        weft_part p = file_of(rows, row);
+        int p = (int)file_of(rows, row);
         if (p == WEFT_TRAIN) {
-            while (parts->count[c][p] == 0) p++;
-            parts->count[c][p]--;
+            while (left[c][p] == 0) p++;
+            left[c][p]--;
         }
         parts->order[at[c][p]++] = row;
     }
-    parts->count = count;
-    parts->train = WEFT_NEW(pack->mem, int64_t, parts->rows[WEFT_TRAIN]);
-    for (int64_t c = 0, next = 0, to = 0; c < clients; c++) {
-        for (int64_t i = 0; i < count[c][WEFT_TRAIN]; i++)
-            parts->train[to++] = parts->order[next + i];
-        for (int p = 0; p < WEFT_NPART; p++) next += count[c][p];
-    }
+}
+
+/* parts->train from the order. */
+static void list_train(weft_dense_parts *parts, weft_arena *mem)
+{
+    int64_t to = 0;
+    parts->train = WEFT_NEW(mem, int64_t, parts->rows[WEFT_TRAIN]);
+    for (int64_t c = 0, next = 0; c < parts->clients; c++)
+        for (int p = 0; p < WEFT_NPART; p++)
+            for (int64_t i = 0; i < parts->count[c][p]; i++, next++)
+                if (p == WEFT_TRAIN) parts->train[to++] = parts->order[next];
+}
+
+static weft_status split_clients(const weft_split *shares, const weft_dense_rows *rows,
+                                 int64_t column, weft_dense_parts *parts, weft_pack *pack)
+{
+    parts->clients = rows->at[column].name.n;
+    parts->count = count_clients(shares, rows, column, pack->mem);
+    for (int64_t c = 0; c < parts->clients; c++)
+        for (int p = 0; p < WEFT_NPART; p++) parts->rows[p] += parts->count[c][p];
+    place_rows(shares, rows, column, parts, pack->mem);
+    list_train(parts, pack->mem);
+    const char *how = "in the source's order";
+    if (shares->shares == WEFT_BY_CHANCE)
+        how =
+            weft_arena_text(pack->mem, "shuffled with seed %lld", (long long)shares->seed);
     weft_pack_split(
-        pack, weft_arena_text(pack->mem,
-                              "%lld clients by a column, the rows of each %s: "
-                              "%lld train, %lld valid, %lld test",
-                              (long long)clients,
-                              shares->shares == WEFT_BY_CHANCE
-                                  ? weft_arena_text(pack->mem, "shuffled with seed %lld",
-                                                    (long long)shares->seed)
-                                  : "in the source's order",
-                              (long long)parts->rows[WEFT_TRAIN],
-                              (long long)parts->rows[WEFT_VALID],
-                              (long long)parts->rows[WEFT_TEST]));
+        pack, weft_arena_text(
+                  pack->mem,
+                  "%lld clients by a column, the rows of each %s: %lld "
+                  "train, %lld valid, %lld test",
+                  (long long)parts->clients, how, (long long)parts->rows[WEFT_TRAIN],
+                  (long long)parts->rows[WEFT_VALID], (long long)parts->rows[WEFT_TEST]));
     return WEFT_OK;
 }
 

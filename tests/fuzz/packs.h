@@ -151,6 +151,10 @@ static void run_dense(input in)
         "clients=2 partition=dirichlet alpha=0.5 valid=0.3",
         "clients=2 partition=shards valid=0.3",
         "clients=3 partition=iid valid=0.3",
+        "group=1 label=2 valid=0.3 test=0",
+        "client=1 label=2 valid=0.3",
+        "categories=1,2 label=3 missing=frequent valid=0.3",
+        "drop=1 label=last valid=0.3 thousands=comma",
     };
     pack_one(&weft_reader_dense, options, WEFT_COUNT(options), in);
 }
