@@ -131,11 +131,17 @@ does 1 0 tune "$tmp/fed.ini" run.tuner=sha run.seed=2 space.configs=8 -o "$tmp/m
         "$("$weft" report "$tmp/more.h5" --trials --csv | awk -F, 'NR > 1 { n += $4 } END { print n - 14 }')" ]
 result $? "of halving it is told how many jobs of the shorter search the longer one has"
 
+does 1 0 tune "$tmp/fed.ini" run.tuner=asha run.sampler=tpe space.configs=8 -o "$tmp/more.h5" --force &&
+    won=$(sed -n 's/^winner *trial \([0-9]*\),.*/\1/p' "$tmp/out") && does 1 0 resume "$tmp/more.h5" space.configs=14 &&
+    grep -q "^winner *trial $won," "$tmp/out" && grep -q 'state-.* is missing' "$tmp/log" && ! grep -q "state-$won-[0-9]* is missing" "$tmp/log"
+result $? "weights that paused are made again, and not those of the winner, whose job has another number now"
+
 # Stopped, killed in the extension, and twice.
 does 1 0 tune "$tmp/fed.ini" run.tuner=asha run.sampler=tpe space.configs=20 run.workers=2 -o "$tmp/whole.h5" --force
 does 1 75 tune "$tmp/fed.ini" run.tuner=asha run.sampler=tpe space.configs=8 run.time_limit=1e-9 run.workers=2 -o "$tmp/more.h5" --force &&
-    does 1 75 resume "$tmp/more.h5" space.configs=10 && does 2 0 resume "$tmp/more.h5" run.time_limit=0
-result $? "a stopped search is made longer"
+    does 1 75 resume "$tmp/more.h5" space.configs=10 && does 2 0 resume "$tmp/more.h5" run.time_limit=0 &&
+    ! grep -q 'is missing' "$tmp/log"
+result $? "a stopped search is made longer, with the weights that are on disk"
 WEFT_HOLD='job 32 of' "$weft" resume "$tmp/more.h5" space.configs=20 run.time_limit=0 >"$tmp/out" 2>"$tmp/log" &
 pid=$!
 held $pid && kill -KILL $pid

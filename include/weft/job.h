@@ -150,6 +150,8 @@ typedef struct weft_job_record {
                           starts of the run */
     double seconds;    /* real seconds that the job took */
     int kept;          /* 1: the state after it was written; WEFT_HELD */
+    int64_t stored;    /* id of the job under which it was: its own, unless the search was
+                          made longer since */
     uint64_t hash;     /* of the state after it */
     uint64_t weights;  /* hash of the tensors only */
     int64_t nunit;     /* units of the job, with a row for each; 0 if the task's jobs have

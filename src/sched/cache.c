@@ -130,7 +130,7 @@ void weft_cache_bound(weft_sched *sched)
         weft_cached *cached = cache->newest[i];
         if (cached->users > 0 || cached->gone) continue;
         list[n++] = (candidate){
-            weft_result_rank(&sched->queue.record[sched->queue.row[cached->id.job]].res),
+            weft_result_rank(&sched->queue.record[sched->queue.row[cached->job]].res),
             cached};
     }
     if (n > 0) qsort(list, n, sizeof *list, worst_first);
@@ -237,7 +237,7 @@ double weft_cache_resource(const weft_cached *parent)
 
 int64_t weft_cache_job(const weft_cached *parent)
 {
-    return parent ? parent->id.job : -1;
+    return parent ? parent->job : -1;
 }
 
 void weft_cache_known(weft_sched *sched, weft_flight *flight)
@@ -252,10 +252,11 @@ void weft_cache_known(weft_sched *sched, weft_flight *flight)
     weft_state size = {0};
     sched->task->nstate(sched->task_self, &record->job, &size);
     *cached = (weft_cached){.id = {.trial = record->job.trial,
-                                   .job = record->job.id,
+                                   .job = record->stored,
                                    .nx = size.nx,
                                    .naux = size.naux,
                                    .hash = record->hash},
+                            .job = record->job.id,
                             .resource = record->res.resource,
                             .users = 1,
                             .team = record->team,

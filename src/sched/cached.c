@@ -81,12 +81,12 @@ static weft_status remake(weft_sched *sched, const weft_cached *cached, weft_sta
 {
     weft_arena *tmp = weft_arena_new();
     int64_t n = 0;
-    for (int64_t job = cached->id.job; job >= 0;
+    for (int64_t job = cached->job; job >= 0;
          job = sched->queue.record[sched->queue.row[job]].parent)
         n++;
     const weft_job_record **record = WEFT_NEW(tmp, const weft_job_record *, n);
     int64_t at = n;
-    for (int64_t job = cached->id.job; job >= 0; job = record[at]->parent)
+    for (int64_t job = cached->job; job >= 0; job = record[at]->parent)
         record[--at] = &sched->queue.record[sched->queue.row[job]];
     weft_status st = WEFT_OK;
     weft_own_state last = {0}, next;

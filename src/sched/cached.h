@@ -7,12 +7,13 @@
 
 /* The state of a trial after a job. */
 struct weft_cached {
-    weft_state_id id;
-    double resource; /* total of the trial */
-    int users;       /* pins: its job until it is told, jobs in flight that begin with it,
-                        the best trial */
-    int newest;      /* 1: after its trial's last told job, and a later job may need it */
-    int64_t team;    /* that wrote it */
+    weft_state_id id; /* under which it is stored */
+    int64_t job;      /* that led to it */
+    double resource;  /* total of the trial */
+    int users;        /* pins: its job until it is told, jobs in flight that begin with it,
+                         the best trial */
+    int newest;       /* 1: after its trial's last told job, and a later job may need it */
+    int64_t team;     /* that wrote it */
     int kept;   /* 1: it was written, or is in memory without a run directory; WEFT_HELD */
     int gone;   /* 1: removed because of the bound */
     int here;   /* 1: written in this session, so that its file may not be visible

@@ -237,7 +237,7 @@ static const int *copy_ints(const int *from, int n, weft_arena *mem)
 weft_job_record weft_job_record_new(const weft_job *job, weft_arena *mem)
 {
     const weft_mix *mix = &job->mix;
-    weft_job_record record = {.job = *job, .ticket = -1};
+    weft_job_record record = {.job = *job, .ticket = -1, .stored = job->id};
     size_t k = (size_t)mix->k, dim = (size_t)mix->dim;
     /* one piece of memory: there may be very many records */
     double *own = WEFT_NEW(mem, double, k *(dim + 1) + k * (1 + WEFT_ARM_COLUMNS));
@@ -383,6 +383,7 @@ int weft_job_record_unpack(weft_job_record *record, const void *packed, weft_are
     record->start = own.start;
     record->end = own.end;
     record->res.job = own.job.id;
+    record->stored = head.id;
     return !c.bad && c.n == 0;
 }
 
@@ -394,7 +395,7 @@ int weft_job_record_read(weft_job_record *record, const void *packed, weft_arena
                 .from = (const char *)packed + sizeof head,
                 .n = (size_t)head.job_bytes,
                 .mem = mem};
-    *record = (weft_job_record){0};
+    *record = (weft_job_record){.stored = head.id};
     walk_job(&c, &record->job);
     if (c.bad || c.n != 0 || record->job.id != head.id) return 0;
     record->res = weft_result_new(record->job.mix.k, 0, mem);
