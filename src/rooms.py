@@ -20,11 +20,12 @@ HEADERS = {
     "store": "commit disk file h5 h5map journal",
     "data": "sample clients generator table vectors",
     "task": "state",
+    "worker": "link process",
     "tune": "search",
 }
 OF_HEADER = {header: room for room, headers in HEADERS.items() for header in headers.split()}
 COLOURS = {"base": "#e8eef7", "learn": "#e9f5e6", "tune": "#fdf0dc", "run": "#f7e6e9"}
-GROUP = {"base": "base math par store text", "learn": "data pack reader feature model net task",
+GROUP = {"base": "base math par store text", "learn": "data pack reader feature model net worker task",
          "tune": "space tune sampler mixing"}
 
 

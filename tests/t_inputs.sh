@@ -24,6 +24,7 @@ for kind in $(sed -n 's/^; stand-in: *//p' inputs/*.ini | sort -u); do
     result $? "the stand-in $kind is packed"
 done
 for ini in inputs/*.ini; do
+    ! grep -q '^; tested by:' "$ini" || continue
     kind=$(sed -n 's/^; stand-in: *//p' "$ini")
     while read -r small; do
         rm -rf "$tmp"/run.*

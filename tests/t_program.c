@@ -6,7 +6,7 @@
 #include "scratch.h"
 #include "task/command/output.h"
 #include "task/command/printed.h"
-#include "weft/command.h"
+#include "weft/process.h"
 #include "weft/registry.h"
 
 #include <errno.h>
@@ -395,7 +395,7 @@ static void test_log(void)
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], WEFT_CHILD_WORD) == 0)
-        return weft_command_child(argc, argv);
+        return weft_process_child(argc, argv);
     scratch_begin(&argc, &argv);
     weft_log_set(WEFT_ERROR, world.rank);
     write_text("program", program);

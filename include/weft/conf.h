@@ -58,7 +58,8 @@ const char *weft_trim(const char *text, size_t *n);
  * naming file, line, key, bound and the nearest key. Texts are owned by conf->mem. */
 WEFT_CHECKED weft_status weft_conf_bind(weft_conf *conf, const weft_kind *kind, void *self);
 /* The options of a section with weft_own_keys, made from the values that the user wrote:
- *     a .. b, log a .. b   numbers; integers where both ends are written as such
+ *     a .. b, log a .. b   numbers; integers where both ends are written as such; of
+ *                          clients (WEFT_PER_SAMPLE), unless "per trial" follows a range
  *     x | y | z            WEFT_WORDS; also x where a clause "when" follows
  *     "text" or 'text'     WEFT_TEXT, whatever stands between the quotes
  *     otherwise            WEFT_TEXT, also a value with ".." that is not between numbers
@@ -84,5 +85,8 @@ int weft_is_range(const char *value);
 int weft_is_quoted(const char *value);
 /* The start of the first clause "WORD key = " in a value; NULL: there is none. */
 const char *weft_clause(const char *value, const char *word);
+/* Characters of the range in a value, those before its conditions: 6 of "1 .. 3 when kind =
+ * tfidf", and of "1 .. 3 per trial", of which *per_trial is 1, else 0. */
+int weft_range_length(const char *value, int *per_trial);
 
 #endif

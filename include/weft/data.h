@@ -45,6 +45,12 @@ typedef struct weft_data {
  * file, a class without rows (except in a federation), or inconsistent sizes. */
 WEFT_CHECKED weft_status weft_data_open(weft_data *data, const char *path, weft_team *team,
                                         weft_arena *mem);
+/* A federation whose samples somebody else holds, so that none can be read: n clients with
+ * count[n][WEFT_NPART] samples, 0 .. INT32_MAX, and names that end with 0, one after the
+ * other in names, or NULL; borrowed as long as data is used. path: for messages. Fills
+ * *data, in mem; its digest is left "". Cost O(n). */
+void weft_data_tell(weft_data *data, const char *path, int64_t n, const int64_t *count,
+                    const char *names, weft_arena *mem);
 /* Loads the token streams and vocabulary of a tokenizer, once. Collective. */
 WEFT_CHECKED weft_status weft_data_tokens(weft_data *data, weft_tokenizer tok);
 /* Gives the samples of the clients data->owners the words that a tokenizer splits them

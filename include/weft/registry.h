@@ -15,7 +15,7 @@
     X(fedavg)                                                                              \
     X(scaffold)                                                                            \
     X(feddyn) X(fednova) X(ditto) X(fedper) X(fedrep) X(apfl) X(local) X(cpg) X(knn)
-#define WEFT_TASKS(X) X(fmap) X(fed) X(sgd) X(flow) X(replay) X(command)
+#define WEFT_TASKS(X) X(fmap) X(command) X(fed) X(sgd) X(flow) X(replay)
 #define WEFT_TUNERS(X)                                                                     \
     X(random) X(ws_sha) X(ws_eg) X(ws_one) X(sha) X(hyperband) X(asha) X(pbt)
 #define WEFT_SAMPLERS(X) X(space) X(tpe) X(kde) X(forest)
@@ -71,6 +71,8 @@ extern const weft_kind *const weft_task_kinds[];
 extern const weft_kind *const weft_tuner_kinds[];
 extern const weft_kind *const weft_sampler_kinds[];
 extern const weft_kind *const weft_mixing_kinds[];
+/* Models that only one task has. */
+extern const weft_kind *const weft_other_kinds[];
 
 /* The plug-in of that name; ECONF with the nearest name. */
 WEFT_CHECKED weft_status weft_reader_find(const char *name, const weft_reader **out);

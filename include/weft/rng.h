@@ -30,7 +30,8 @@ typedef enum weft_purpose {
                            unit */
     WEFT_RNG_DEVICE,    /* speed, dropping out ... of a device: (quantity, client, round) */
     WEFT_RNG_CLIENT,    /* generated clients, partitions: (client, sample) */
-    WEFT_RNG_TEST
+    WEFT_RNG_TEST,
+    WEFT_RNG_WORKER /* seeds that workers are given: (round, client, trial) */
 } weft_purpose;
 
 typedef struct weft_rng4 {

@@ -12,6 +12,10 @@ WEFT_CHECKED weft_status weft_run_tune(weft_conf *conf, int force, weft_team *wo
 /* Prints the expected cost of the run that the configuration describes, with rates measured
  * in a few seconds of training. Collective over world. ECONF, EDATA, ELIMIT, EFILE. */
 WEFT_CHECKED weft_status weft_run_plan(weft_conf *conf, weft_team *world);
+/* Has the programs that would do the run that the configuration describes repeat some of it
+ * on all ranks, and prints whether the bits agree. ECONF: it is done by none, EWORKER.
+ * Collective over world. */
+WEFT_CHECKED weft_status weft_run_repeat(weft_conf *conf, weft_team *world);
 /* Goes on with a run from its journal and states. again 1: its failed jobs are repeated,
  * also of a complete run. In this session the assignments "section.key=value" hold in place
  * of what the run was begun with: ECONF unless no result depends on these options. More

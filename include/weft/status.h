@@ -11,9 +11,11 @@ typedef enum weft_status {
     WEFT_ECONF = 2, /* a wrong key, value or argument given by the user */
     WEFT_EFILE =
         3, /* a file that is missing, truncated, of another kind, or not writable */
-    WEFT_EDATA = 4,  /* a data set that does not hold what it should */
-    WEFT_ELIMIT = 5, /* more than the memory or another limit allows */
-    WEFT_ENONE = 6,  /* a search that is complete without a winner: all its jobs failed */
+    WEFT_EDATA = 4,   /* a data set that does not hold what it should */
+    WEFT_ELIMIT = 5,  /* more than the memory or another limit allows */
+    WEFT_ENONE = 6,   /* a search that is complete without a winner: all its jobs failed */
+    WEFT_EWORKER = 7, /* a worker failed as often as it may; the run can be resumed: weft
+                         ends with status 75 then, too */
     WEFT_STOP =
         75 /* stopped by a signal or time limit; the run can be resumed (EX_TEMPFAIL) */
 } weft_status;

@@ -17,6 +17,7 @@ typedef struct weft_env {
     weft_conf *conf; /* for binding the options of the plug-ins that the task names
                         (features, models) */
     weft_data *data; /* NULL: run.data is not given (only if weft_need allows that) */
+    weft_data *own;  /* weft_data_tell, by a task with data elsewhere; NULL: not asked */
     weft_space *space;
     uint64_t seed;
     double memory;   /* bytes a rank may use */
@@ -167,6 +168,10 @@ typedef struct weft_task {
      * *works: 1 if it succeeds again, so that jobs that failed on this team have failed by
      * themselves. NULL: no job of the task fails. WEFT_STOP, EFILE. Collective. */
     weft_status (*probe)(void *self, const weft_job *job, int *works);
+    /* Has the programs of all ranks repeat a few pieces of what they do, *tried of them (0:
+     * weft does all itself); *differ: how often bits were not the same. NULL: no program
+     * does what counts. EDATA, EFILE, EWORKER, WEFT_STOP. Collective. */
+    weft_status (*repeats)(void *self, int *tried, int *differ);
     /* 1: a winner that is a mixture is scored under the mixture, as in the task's own
      * evaluations; 0 or NULL: under its winning configuration. */
     int (*mixes)(const void *self);

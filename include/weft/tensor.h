@@ -6,12 +6,12 @@
 
 /* A tensor in the flat weight vector, row-major. */
 typedef struct weft_tensor {
-    char name[32]; /* "lstm1.weight_hh" */
+    char name[64]; /* "lstm1.weight_hh" */
     int64_t at;    /* offset */
     int nd;
     int64_t dims[4];
 } weft_tensor;
-#define WEFT_MAX_TENSORS 32
+#define WEFT_MAX_TENSORS 256
 
 /* Weights of which a batch reads and changes only a few rows, such as the vectors of words:
  * w + at is [rows][d], and the last of the weights. Row i + 1 belongs to word i, row 0 to

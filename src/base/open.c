@@ -110,7 +110,8 @@ static weft_status make(const weft_entry *entry, weft_opt *opt, weft_arena *mem)
     opt->type = WEFT_TEXT;
     opt->def = entry->value;
     const char *when = weft_clause(entry->value, "when"), *value = entry->value;
-    if (when) value = weft_arena_text(mem, "%.*s", (int)(when - value), value);
+    int per_trial, n = weft_range_length(value, &per_trial);
+    if (when || per_trial) value = weft_arena_text(mem, "%.*s", n, value);
     if (!strchr(value, '|') && is_interval(value, &opt->type)) {
         opt->lo = -DBL_MAX;
         opt->hi = DBL_MAX;
@@ -125,7 +126,9 @@ static weft_status make(const weft_entry *entry, weft_opt *opt, weft_arena *mem)
                                "written \"0.1 | 0.01\", \"1 .. 5\" or \"log 1e-4 .. 1\", "
                                "and a text that is passed on as it stands in quotes");
     }
-    opt->role = opt->type == WEFT_TEXT ? WEFT_FIXED : WEFT_PER_TRIAL;
+    opt->role = opt->type == WEFT_TEXT ? WEFT_FIXED
+                : per_trial            ? WEFT_PER_TRIAL
+                                       : WEFT_PER_SAMPLE;
     return WEFT_OK;
 }
 

@@ -77,6 +77,16 @@ const char *weft_clause(const char *value, const char *word)
     return NULL;
 }
 
+int weft_range_length(const char *value, int *per_trial)
+{
+    static const char mark[] = " per trial";
+    const char *when = weft_clause(value, "when");
+    size_t n = when ? (size_t)(when - value) : strlen(value), m = sizeof mark - 1;
+    while (n > 0 && isspace((unsigned char)value[n - 1])) n--;
+    *per_trial = n > m && memcmp(value + n - m, mark, m) == 0 && weft_is_range(value);
+    return (int)(*per_trial ? n - m : n);
+}
+
 /* Parses "1e6", "0.5", "2^20"; returns 0 if it is none of these, or underflows to 0. */
 static int number(const char *text, double *x)
 {

@@ -10,6 +10,7 @@
 #include "weft/run.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Runs a command on rank 0 only; all ranks return its status. Collective. */
@@ -166,5 +167,14 @@ weft_status weft_cli_info(const weft_cli *cli)
 
 weft_status weft_cli_doctor(const weft_cli *cli)
 {
-    return weft_doctor(cli->n > 0 ? cli->arg[0] : ".", cli->world);
+    const char *what = cli->n > 0 ? cli->arg[0] : ".";
+    struct stat info;
+    int file = stat(what, &info) == 0 && S_ISREG(info.st_mode);
+    if (!file && cli->n > 1)
+        return weft_fail(WEFT_ECONF, "usage: weft doctor [DIR | INPUT.ini "
+                                     "[section.key=value ...]]");
+    if (!file) return weft_doctor(what, cli->world);
+    weft_conf conf;
+    TRY(weft_agree(read_input(cli, &conf), cli->world));
+    return weft_run_repeat(&conf, cli->world);
 }

@@ -25,6 +25,7 @@ enum {
     TUNERS,
     SAMPLERS,
     MIXINGS,
+    OTHERS,
     SECTIONS,
     NSHELF
 };
@@ -43,6 +44,7 @@ static const shelf shelves[NSHELF] = {
     [TUNERS] = {"tuners", weft_tuner_kinds},
     [SAMPLERS] = {"samplers", weft_sampler_kinds},
     [MIXINGS] = {"mixings", weft_mixing_kinds},
+    [OTHERS] = {"others", weft_other_kinds},
     [SECTIONS] = {"sections", section_kinds},
 };
 
@@ -190,8 +192,8 @@ static void print_ini(weft_arena *mem)
         "\n");
     print_section(&weft_run_kind, mem);
     print_section(&weft_space_kind, mem);
-    static const int order[] = {TASKS, ALGORITHMS, FEATURES, MODELS,
-                                NETS,  TUNERS,     SAMPLERS, MIXINGS};
+    static const int order[] = {TASKS,  ALGORITHMS, FEATURES, MODELS, NETS,
+                                OTHERS, TUNERS,     SAMPLERS, MIXINGS};
     for (size_t j = 0; j < sizeof order / sizeof *order; j++)
         for (const weft_kind *const *kind = shelves[order[j]].kind; *kind; kind++)
             print_sections(*kind, mem);

@@ -2,9 +2,9 @@
  * for that purpose, supervises a program of task command. All ranks call all commands;
  * those that need only one rank are done by rank 0. */
 #include "cli.h"
-#include "weft/command.h"
 #include "weft/cpu.h"
 #include "weft/par.h"
+#include "weft/process.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -76,15 +76,18 @@ static const char report_text[] =
     "weights of the best job so far as /winner, where they are on disk.\n";
 
 static const char list_text[] =
-    "KIND: readers, features, models, nets, algorithms, tasks, tuners, samplers, mixings\n"
-    "or sections.\n"
+    "KIND: readers, features, models, nets, algorithms, tasks, tuners, samplers, mixings,\n"
+    "others or sections.\n"
     "NAME: one of them, or run, space, partition.\n"
     "--ini prints an input file with every option, its default, bounds and meaning.\n";
 
 static const char doctor_text[] =
     "DIR is where runs are to be kept, here if none is named; files that are tried there\n"
     "are removed again. Start it as runs are to be started: mpirun -n RANKS, or srun.\n"
-    "Warnings say what to do.\n";
+    "Warnings say what to do.\n"
+    "Of an INPUT.ini with fed.model = worker, three turns are repeated by the workers of "
+    "all\n"
+    "ranks: whether their bits agree is whether runs can be repeated.\n";
 
 static const command commands[] = {
     {.name = "pack",
@@ -163,11 +166,11 @@ static const command commands[] = {
      .alone = 1,
      .more = list_text},
     {.name = "doctor",
-     .usage = "[DIR]",
-     .about = "try launcher, cores, memory, connection and file system",
+     .usage = "[DIR | INPUT.ini [section.key=value ...]]",
+     .about = "try launcher, cores, memory, connection and file system, or workers",
      .options = "",
      .least = 0,
-     .most = 1,
+     .most = INT_MAX,
      .run = weft_cli_doctor,
      .more = doctor_text},
 };
@@ -363,7 +366,7 @@ int main(int argc, char **argv)
 {
     weft_team world;
     if (argc > 1 && strcmp(argv[1], WEFT_CHILD_WORD) == 0)
-        return weft_command_child(argc, argv);
+        return weft_process_child(argc, argv);
     keep_memory();
     signal(SIGXFSZ, SIG_IGN); /* a write beyond a limit of file size fails with an error, as
                                  on a full disk */
@@ -383,5 +386,5 @@ int main(int argc, char **argv)
     if (st != WEFT_OK && world.rank == 0) tell();
     weft_arena_free(cli.mem);
     weft_par_end(&world);
-    return st;
+    return st == WEFT_EWORKER ? WEFT_STOP : st;
 }

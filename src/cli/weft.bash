@@ -47,7 +47,7 @@ _weft()
     *,pack,*) _weft_files "$cur" '' ;;
     2,*,predict,*) _weft_files "$cur" .h5 ;;
     *,predict,*) _weft_files "$cur" '' ;;
-    *,list,*) words="readers features models nets algorithms tasks tuners samplers mixings sections run space partition $(_weft_names)" ;;
+    *,list,*) words="readers features models nets algorithms tasks tuners samplers mixings others sections run space partition $(_weft_names)" ;;
     2,*,resume,*) _weft_begun "$cur" ;;
     *,resume,*) compopt -o nospace 2>/dev/null; words=$(_weft_changeable) ;;
     *,tune,*) _weft_files "$cur" .ini ;;

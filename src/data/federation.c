@@ -153,6 +153,10 @@ weft_status weft_client_sound(const weft_clients *clients)
 weft_status weft_client_name(const weft_clients *clients, int64_t c, const char **name,
                              weft_arena *mem)
 {
+    if (clients->own->told && clients->named) {
+        *name = weft_told_name(clients, c);
+        return WEFT_OK;
+    }
     if (clients->named) return weft_h5_set_text(&clients->own->name, c, name, mem);
     *name = weft_arena_text(mem, "%lld", (long long)c);
     return WEFT_OK;

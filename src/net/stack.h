@@ -7,7 +7,7 @@
 
 #include "weft/net.h"
 
-enum { WEFT_MAX_LAYERS = WEFT_MAX_TENSORS / 2 };
+enum { WEFT_MAX_LAYERS = 16 };
 
 /* Kinds of pooling; windows of 3 x 3 overlap. */
 typedef enum weft_pooling { WEFT_MAX_2X2, WEFT_MAX_3X3, WEFT_MEAN_3X3 } weft_pooling;

@@ -271,6 +271,7 @@ static weft_status open_team(weft_run *run, const char *data)
     weft_env env = {.team = run->team,
                     .conf = run->conf,
                     .data = run->opened ? &run->data : NULL,
+                    .own = run->opened ? NULL : &run->data,
                     .space = &run->space,
                     .seed = (uint64_t)run->opts.seed,
                     .memory = run->opts.memory * 1e9,

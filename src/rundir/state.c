@@ -29,7 +29,7 @@ typedef struct state_head {
 
 /* A tensor of the state, without padding. After the last of them comes their hash. */
 typedef struct stored_tensor {
-    char name[32];
+    char name[64];
     int64_t at, nd, dims[4];
 } stored_tensor;
 

@@ -48,9 +48,12 @@ const weft_kind weft_space_kind = {.name = "space",
 /* The range of an entry, without its conditions. */
 static weft_status parse_range(const weft_entry *entry, weft_axis *axis, weft_arena *mem)
 {
-    const char *when = weft_clause(entry->value, "when");
-    size_t n = when ? (size_t)(when - entry->value) : strlen(entry->value);
-    return weft_space_range(entry, weft_arena_text(mem, "%.*s", (int)n, entry->value), axis,
+    int per_trial, n = weft_range_length(entry->value, &per_trial);
+    if (per_trial && axis->opt->role == WEFT_PER_SAMPLE)
+        return weft_entry_fail(entry,
+                               "per trial can be said of section [parameters] alone; "
+                               "this option may differ between clients");
+    return weft_space_range(entry, weft_arena_text(mem, "%.*s", n, entry->value), axis,
                             mem);
 }
 

@@ -3,11 +3,11 @@
  * prints its loss. The state of a trial identifies its directory (attempt.h). */
 #include "command.h"
 #include "attempt.h"
-#include "env.h"
 #include "job.h"
 #include "printed.h"
-#include "weft/command.h"
+#include "task/parameters.h"
 #include "weft/par.h"
+#include "weft/process.h"
 
 #include <errno.h>
 #include <math.h>
@@ -32,12 +32,7 @@ static const weft_opt command_opts[] = {
     {0},
 };
 
-static const weft_kind parameters = {
-    .name = WEFT_PARAMETERS,
-    .about = "task command: what the program is given, any names",
-    .size = 1,
-    .opts = weft_own_keys};
-static const weft_kind *const command_parts[] = {&parameters, NULL};
+static const weft_kind *const command_parts[] = {&weft_parameters_kind, NULL};
 
 /* ---- the state ---- */
 
@@ -67,7 +62,7 @@ static const char *command_single(const void *self)
 static weft_status command_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], int *n)
 {
     (void)self;
-    kind[0] = &parameters;
+    kind[0] = &weft_parameters_kind;
     *n = 1;
     return WEFT_OK;
 }
@@ -98,7 +93,7 @@ static weft_status command_setup(void *self, const weft_env *env)
         return weft_fail(WEFT_ECONF,
                          "task command starts the program that it is part of to "
                          "supervise others; that program is not weft, and has "
-                         "to call weft_command_child first");
+                         "to call weft_process_child first");
     if (command->run[strspn(command->run, " ")] == '\0')
         return weft_fail(WEFT_ECONF,
                          "command.run names no program; give a command line, as "

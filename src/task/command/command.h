@@ -4,8 +4,6 @@
 
 #include "weft/task.h"
 
-#define WEFT_PARAMETERS "parameters" /* section whose keys the user chooses */
-
 /* The task. */
 typedef struct command_task {
     const char *run, *loss;

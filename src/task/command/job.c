@@ -2,10 +2,10 @@
  * and its output say: a loss, or why it failed. */
 #include "job.h"
 #include "attempt.h"
-#include "env.h"
 #include "program.h"
-#include "weft/command.h"
+#include "task/parameters.h"
 #include "weft/log.h"
+#include "weft/process.h"
 #include "weft/rng.h"
 
 #include <math.h>

@@ -85,9 +85,14 @@ void fed_draw(const fed_task *fed, const fed_group *group, uint64_t round, int64
 fed_client *fed_clients_new(const fed_task *fed, int64_t n, weft_arena *mem)
 {
     size_t bytes = fed->algorithm->kind.size;
+    int dim = fed->env.space->dim;
     fed_client *client = WEFT_NEW(mem, fed_client, n);
+    double *conf = WEFT_NEW(mem, double, n *dim);
     char *special = weft_arena_alloc(mem, (size_t)n, bytes);
-    for (int64_t j = 0; j < n; j++) client[j].special = special + (size_t)j * bytes;
+    for (int64_t j = 0; j < n; j++) {
+        client[j].special = special + (size_t)j * bytes;
+        client[j].conf = conf + j * dim;
+    }
     return client;
 }
 
@@ -96,7 +101,7 @@ void fed_pick(const fed_task *fed, const weft_mix *mix, int64_t trial, uint64_t 
 {
     weft_arena *tmp = fed->work.tmp;
     size_t mark = weft_arena_mark(tmp);
-    double unit[WEFT_MAX_BLOCKS], *conf = WEFT_NEW(tmp, double, mix->dim);
+    double unit[WEFT_MAX_BLOCKS], *conf = client->conf;
     for (int b = 0; b < mix->nblock; b++) {
         uint64_t which = (uint64_t)j | (uint64_t)(b / 4) << 54;
         weft_rng4 rng =

@@ -107,7 +107,8 @@ weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evaluation, int64_
             int64_t client = drawn           ? drawn[i + j]
                              : group->client ? group->client[i + j]
                                              : i + j;
-            p.client[j] = (fed_client){.client = client, .special = p.client[j].special};
+            p.client[j] = (fed_client){
+                .client = client, .special = p.client[j].special, .conf = p.client[j].conf};
             fed_pick(fed, mix, trial, FED_EVALUATION, client, p.pick, &p.client[j]);
             if (evaluation->fresh) p.client[j].options.epochs = fed->new_epochs;
             fed_size(fed, &p.turn, &p.client[j]);

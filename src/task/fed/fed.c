@@ -13,33 +13,38 @@
 #include "neighbours.h"
 #include "opts.h"
 #include "own.h"
+#include "repeats.h"
 #include "round.h"
 #include "score.h"
+#include "task/parameters.h"
 #include "turns.h"
 #include "visit.h"
 #include "weft/log.h"
 #include "weft/registry.h"
+#include "worker.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Number of samples scored at once. */
-enum { SCORED = 64 };
+enum { SCORED = 64 }; /* samples at once */
 
 /* ---- setup ---- */
 
-static const weft_choice fed_choices[] = {
-    {"model", weft_net_kinds}, {"algorithm", weft_algorithm_kinds}, {0}};
+static const weft_choice fed_choices[] = {{"model", weft_net_kinds},
+                                          {"model", weft_other_kinds},
+                                          {"algorithm", weft_algorithm_kinds},
+                                          {0}};
 
 static weft_status fed_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], int *n)
 {
     fed_task *fed = self;
-    TRY(weft_net_find(fed->net_name, &fed->net));
+    TRY(fed_net_find(fed));
     TRY(weft_algorithm_find(fed->algorithm_name, &fed->algorithm));
     kind[0] = &fed_training_kind;
     kind[1] = &weft_server_kind;
     kind[2] = &fed->algorithm->kind;
     *n = 3;
+    if (fed_worker_trains(fed)) kind[(*n)++] = &weft_parameters_kind;
     return WEFT_OK;
 }
 
@@ -74,6 +79,10 @@ static double largest(const weft_axis *axis, double fixed)
 static weft_status check(const fed_task *fed)
 {
     const weft_data *data = fed->env.data;
+    if (!data)
+        return weft_fail(WEFT_ECONF,
+                         "no data set is named; give run.data = FILE.h5, made by "
+                         "`weft pack`");
     if (!fed->clients && data->form == WEFT_TOKENS)
         return weft_fail(WEFT_EDATA,
                          "%s holds documents that belong to no clients, and task fed "
@@ -141,11 +150,8 @@ static weft_status model_new(fed_task *fed)
     TRY(shape_of(fed, &shape));
     fed->model = weft_arena_alloc(fed->env.mem, 1, fed->net->kind.size);
     TRY(weft_conf_bind(fed->env.conf, &fed->net->kind, fed->model));
-    TRY(weft_net_setup(fed->net, fed->model, &shape, "fed", fed->env.data->path));
-    fed->nweight = fed->net->nweight(fed->model);
-    fed->ntensor = fed->net->tensors(fed->model, fed->tensor);
     fed->worst = 2 * log(shape.classes);
-    return WEFT_OK;
+    return weft_net_setup(fed->net, fed->model, &shape, "fed", fed->env.data->path);
 }
 
 static weft_status algorithm_new(fed_task *fed)
@@ -250,8 +256,7 @@ static weft_status workspace_new(fed_task *fed)
     work->velocity = WEFT_NEW(mem, real, fed->nweight);
     work->own = fed_own_new(fed, mem);
     work->anchor = WEFT_NEW(mem, real, work->own.table.rows > 0 ? fed->nweight : 0);
-    int turns = fed->algorithm->turn != NULL;
-    work->change = WEFT_NEW(mem, real, turns ? fed->nweight : 0);
+    work->change = WEFT_NEW(mem, real, fed->algorithm->turn ? fed->nweight : 0);
     work->spare = WEFT_NEW(mem, real, fed_amounts(fed, NULL, 1).spare);
     work->sum =
         WEFT_NEW(mem, double, fed->summed + started * fed->at.each + fed_room(started));
@@ -264,8 +269,7 @@ static weft_status workspace_new(fed_task *fed)
     size_t alone = weft_arena_mark(mem);
     work->lanes = fed_lanes_new(fed, (int)fmin(batch_asked(fed), work->most), mem);
     if ((double)(weft_arena_mark(mem) - before) > fed->env.memory) {
-        /* clients are trained one by one */
-        weft_arena_reset(mem, alone);
+        weft_arena_reset(mem, alone); /* clients are trained one by one */
         work->lanes = NULL;
     }
     work->bytes = (double)(weft_arena_mark(mem) - before) + fed_neighbours_bytes(fed);
@@ -277,14 +281,18 @@ static weft_status fed_setup(void *self, const weft_env *env)
     fed_task *fed = self;
     fed->env = *env;
     fed->asked = 0;
-    fed->clients = env->data->clients ? env->data->clients : env->data->owners;
+    if (fed_worker_trains(fed)) TRY(fed_worker_begin(fed));
+    const weft_data *data = fed->env.data;
+    if (data) fed->clients = data->clients ? data->clients : data->owners;
     if (fed->clients) fed_divide(fed);
     TRY(check(fed));
     TRY(weft_conf_bind(env->conf, &fed_training_kind, &fed->client));
     TRY(weft_conf_bind(env->conf, &weft_server_kind, &fed->server));
     TRY(weft_conf_bind(env->conf, &weft_device_kind, &fed->device));
     TRY(weft_device_setup(&fed->device, fed->clients->n, env->seed, env->mem));
-    TRY(model_new(fed));
+    if (!fed_worker_trains(fed)) TRY(model_new(fed));
+    fed->nweight = fed->net->nweight(fed->model);
+    fed->ntensor = fed->net->tensors(fed->model, fed->tensor);
     TRY(algorithm_new(fed));
     weft_server server = fed->server;
     server.momentum =
@@ -462,6 +470,7 @@ const weft_task weft_task_fed = {
              .opts = fed_task_opts},
     .scaled = 1,
     .parts = fed_parts,
+    .data = WEFT_DATA_OPTIONAL,
     .tuner = "sha",
     .moves = 1,
     .resource = fed_resource,
@@ -487,4 +496,5 @@ const weft_task weft_task_fed = {
     .step = fed_step,
     .mixes = fed_mixes,
     .score = fed_score,
+    .repeats = fed_worker_repeats,
 };

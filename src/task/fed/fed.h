@@ -42,6 +42,7 @@ typedef struct fed_client {
     int rank; /* rank that trains it */
     fed_training options;
     void *special; /* the algorithm's options, as it drew them */
+    double *conf;  /* [dim] values of all axes, as it drew them */
 } fed_client;
 
 /* What a client has to do in its turn. */
@@ -142,6 +143,7 @@ typedef struct fed_task {
     double mean_samples, mean_valid; /* means per client: samples trained, samples scored */
     weft_population all;             /* the population of clients, with their numbers of
                                         validation predictions */
+    int tried;                       /* 1: a worker's turn was repeated */
     int warned;                      /* 1: a warning that a whole cohort diverged or was
                                         late was printed */
 } fed_task;

@@ -1,11 +1,13 @@
 /* The options of federated training: sections [fed], [client] and [server]; [device] has
  * its own file. */
 #include "opts.h"
+#include "task/parameters.h"
 #include "weft/log.h"
 
 const weft_opt fed_task_opts[] = {
     WEFT_TEXT_OPT("model", fed_task, net_name, "linear",
-                  "network that is trained; `weft list nets`"),
+                  "network that is trained: `weft list nets`; or worker: any model, that "
+                  "a program of yours trains"),
     WEFT_TEXT_OPT(
         "algorithm", fed_task, algorithm_name, "fedavg",
         "what clients do and keep, and how the server uses it; `weft list algorithms`"),
@@ -93,7 +95,7 @@ const weft_kind fed_training_kind = {.name = "client",
                                      .opts = client_opts};
 
 const weft_kind *const fed_parts[] = {&fed_training_kind, &weft_server_kind,
-                                      &weft_device_kind, NULL};
+                                      &weft_device_kind, &weft_parameters_kind, NULL};
 
 void fed_opts_look(const fed_task *fed)
 {

@@ -8,6 +8,7 @@
 #include "cohort.h"
 #include "exchange.h"
 #include "metrics.h"
+#include "repeats.h"
 #include "score.h"
 #include "turns.h"
 #include "visit.h"
@@ -424,6 +425,7 @@ static void keep(const fed_task *fed, const cohort *c, fed_trial_state *trial,
 weft_status fed_round(fed_task *fed, const weft_job *job, fed_trial_state *trial,
                       double *row, weft_arena *tmp)
 {
+    TRY(fed_worker_try(fed));
     fed->work.tmp = tmp;
     cohort c = cohort_new(fed, job, trial, tmp);
     weft_status st = take_turns(fed, &c, trial->x);

@@ -1,13 +1,12 @@
-/* The environment of a program, and its parameters. */
-#ifndef WEFT_TASK_COMMAND_ENV_H
-#define WEFT_TASK_COMMAND_ENV_H
+/* Section [parameters]. Private to task. */
+#ifndef WEFT_TASK_PARAMETERS_H
+#define WEFT_TASK_PARAMETERS_H
 
 #include "weft/space.h"
 
-/* The environment that this process was started with, without the variables that bind it to
- * its launcher's job, and with name[n] = value[n]. Owned by mem. */
-char **weft_environment(int n, const char *const *name, const char *const *value,
-                        weft_arena *mem);
+#define WEFT_PARAMETERS "parameters" /* section whose keys the user chooses */
+extern const weft_kind weft_parameters_kind;
+
 /* The parameters of a configuration: their names as written, and values; *n of them. Owned
  * by mem. */
 void weft_parameters(const weft_conf *c, const weft_space *space, const double *conf,

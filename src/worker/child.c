@@ -4,7 +4,7 @@
  * separate process because a process that uses MPI must not fork, and because a rank cannot
  * catch SIGKILL. */
 #include "weft/clock.h"
-#include "weft/command.h"
+#include "weft/process.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -31,19 +31,21 @@ static void on_child(int number)
     (void)number; /* does nothing: the signal only makes pselect return */
 }
 
-/* The rank's other files, among them the journal, which is locked as long as it is open. */
-static void close_others(int keep)
+/* The rank's other files, among them the journal, which is locked as long as it is open;
+ * the link and so many descriptors behind it stay. */
+static void close_others(int link, int more)
 {
     enum { MOST = 4096 };
     DIR *dir = opendir("/proc/self/fd");
     if (!dir) {
         for (int fd = STDERR_FILENO + 1; fd < MOST; fd++)
-            if (fd != keep) close(fd);
+            if (fd < link || fd > link + more) close(fd);
         return;
     }
     for (const struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
         int fd = atoi(entry->d_name);
-        if (fd > STDERR_FILENO && fd != keep && fd != dirfd(dir)) close(fd);
+        int kept = fd <= STDERR_FILENO || (fd >= link && fd <= link + more);
+        if (!kept && fd != dirfd(dir)) close(fd);
     }
     closedir(dir);
 }
@@ -107,13 +109,15 @@ static void supervise(pid_t pid, int link, const sigset_t *while_waiting)
     }
 }
 
-int weft_command_child(int argc, char **argv)
+int weft_process_child(int argc, char **argv)
 {
     if (argc != WEFT_CHILD_ARGS) return EXIT_FAILURE;
-    int link = atoi(argv[WEFT_CHILD_ARGS - 2]);
+    char *more;
+    int link = (int)strtol(argv[WEFT_CHILD_ARGS - 2], &more, 10);
     const char *run = argv[WEFT_CHILD_ARGS - 1];
     sigset_t child, before;
-    close_others(link);
+    int passed = atoi(more); /* "+2" */
+    close_others(link, passed);
     unsetenv(WEFT_CHILD_MARK);
     for (int i = 0; i < NIGNORED; i++) signal(ignored[i], SIG_IGN);
     signal(SIGCHLD, on_child);
@@ -124,6 +128,7 @@ int weft_command_child(int argc, char **argv)
 
     pid_t self = getpid(), pid = fork();
     if (pid == 0) become(run, link, self);
+    for (int fd = link + 1; fd <= link + passed; fd++) close(fd);
     int status = EXIT_FAILURE << 8; /* as of waitpid */
     if (pid < 0) {
         perror("no process for the program");

@@ -1,0 +1,56 @@
+/* The link of a rank to its worker: a process that the rank starts and keeps, asks by lines
+ * of JSON over a socket pair, and shares memory with. src/worker/README.md is the protocol.
+ * All functions are local. */
+#ifndef WEFT_LINK_H
+#define WEFT_LINK_H
+
+#include "weft/arena.h"
+#include "weft/status.h"
+
+#include <stdint.h>
+
+#define WEFT_PROTOCOL 1 /* its version */
+
+typedef struct weft_link weft_link;
+
+/* What a worker is. */
+typedef struct weft_link_plan {
+    const char *run;       /* command line for /bin/sh */
+    const char *log;       /* file to which what it prints is added; NULL: it is not kept */
+    double limit;          /* seconds that an answer may take; 0: any time */
+    int rank;              /* of the run */
+    int (*leaves)(void *); /* asked while an answer is awaited: 1: do not wait for it */
+    void *of;              /* its argument */
+} weft_link_plan;
+
+/* The link of such a worker, which is not started yet; owned by mem. */
+weft_link *weft_link_new(const weft_link_plan *plan, weft_arena *mem);
+
+/* 1: the worker has been started, and no failure was seen since. */
+int weft_link_lives(const weft_link *link);
+
+/* Starts the worker. EFILE. */
+WEFT_CHECKED weft_status weft_link_start(weft_link *link);
+
+/* Sends a line of n characters with its end, and waits for a line: *line, without its end,
+ * valid until the next call. WEFT_STOP: plan.leaves says so; WEFT_EWORKER: the worker
+ * ended, took too long, or sent no line. It then no longer runs. */
+WEFT_CHECKED weft_status weft_link_ask(weft_link *link, const char *text, size_t n,
+                                       const char **line);
+
+/* The memory that is shared with the worker, of at least so many bytes, those behind its
+ * end being 0; valid until the next call. EFILE. */
+WEFT_CHECKED weft_status weft_link_memory(weft_link *link, size_t bytes, void **memory);
+
+/* Bytes that the memory has. */
+size_t weft_link_size(const weft_link *link);
+
+/* Ends the worker. Returns st with the message "the worker of rank R WHY; its last lines
+ * ...". */
+WEFT_CHECKED weft_status weft_link_fail(weft_link *link, weft_status st, const char *fmt,
+                                        ...) WEFT_PRINTF(3, 4);
+
+/* Ends the worker. */
+void weft_link_drop(weft_link *link);
+
+#endif

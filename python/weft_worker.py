@@ -1,0 +1,281 @@
+"""Clients of a federation that a Python program trains for weft.
+
+The program, which the input file names (fed.model = worker, worker.run = python3 clients.py),
+calls serve() once. weft starts it on every rank, draws clients and options, and asks for turns:
+
+    import weft
+
+    def turn(t):                        # what client t.client does
+        w = {name: array.copy() for name, array in t.weights.items()}
+        before = score(w, ...) if t.before else None      # (mean loss, wrong answers, predictions)
+        ...                             # train w with t.options.lr, t.options.batch ...
+        return t.answer(weights=w, steps=samples_seen, before=before, after=score(w, ...))
+
+    weft.serve(turn, weights={"w": w0}, train=[60, ...], valid=[14, ...], classes=10)
+
+What a turn answers must be a function of the turn alone. What the program prints is in a file of
+the run's directory. Needs NumPy; src/worker/README.md of weft has the protocol.
+"""
+import json
+import math
+import mmap
+import os
+import socket
+import sys
+import traceback
+import types
+
+import numpy as np
+
+PROTOCOL = 1
+PARTS = ("train", "valid", "test")
+
+
+def rank():
+    """The number of the rank that started this process, 0 .. ranks - 1."""
+    return int(os.environ.get("WEFT_RANK", 0))
+
+
+def local_rank():
+    """Its place among the ranks of its node, by which it may choose a GPU."""
+    return int(os.environ.get("WEFT_LOCAL_RANK", 0))
+
+
+class Memory:
+    """The memory that is shared with weft, as bytes; it may become larger, never smaller."""
+
+    def __init__(self, fd):
+        self.fd, self.map, self.size = fd, None, 0
+
+    def reach(self, size):
+        """Maps at least so many bytes; True: the map is another than before."""
+        if size <= self.size:
+            return False
+        if os.fstat(self.fd).st_size < size:
+            os.ftruncate(self.fd, size)
+        self.size = os.fstat(self.fd).st_size
+        self.map = mmap.mmap(self.fd, self.size)  # arrays on the former map keep it
+        return True
+
+    def array(self, at, count, dtype):
+        return np.frombuffer(self.map, dtype, count, at)
+
+    def put(self, arrays):
+        """Writes arrays one after the other; returns their places."""
+        places, end = [], 0
+        for array in arrays:
+            places.append(end)
+            end += -(-array.nbytes // 64) * 64
+        self.reach(max(end, 1))
+        for at, array in zip(places, arrays):
+            self.array(at, array.size, array.dtype)[:] = array.ravel()
+        return places
+
+
+class Tensors:
+    """Names and shapes of the weights, and their arrays in the shared memory."""
+
+    def __init__(self, weights):
+        self.first = {str(k): np.asarray(v, np.float32) for k, v in weights.items()}
+        if not self.first:
+            raise ValueError("weights has no array")
+        self.size = sum(a.size for a in self.first.values())
+        self.views = {}
+
+    def flat(self):
+        return np.concatenate([a.ravel() for a in self.first.values()])
+
+    def views_at(self, memory, at, writable):
+        """{name: array} of the numbers from byte `at` on."""
+        if at not in self.views:
+            arrays = {}
+            for name, like in self.first.items():
+                array = memory.array(at + 4 * sum(a.size for a in arrays.values()),
+                                     like.size, np.float32).reshape(like.shape)
+                array.flags.writeable = writable
+                arrays[name] = array
+            self.views[at] = arrays
+        return self.views[at]
+
+    def write(self, memory, at, given):
+        if given is None or set(given) != set(self.first):
+            raise ValueError(f"weights: expected the arrays {', '.join(self.first)}; got "
+                             f"{', '.join(given) if given else 'none'}")
+        for name, to in self.views_at(memory, at, True).items():
+            array = np.asarray(given[name])
+            if array.shape != to.shape:
+                raise ValueError(f"weights: {name} has shape {array.shape}, expected {to.shape}")
+            to[...] = array
+
+
+class Turn:
+    """What a client is asked to do.
+
+    client       its number
+    round        of the run; -1: an evaluation
+    seed         for what is random in the turn
+    train        True: train, and answer weights and steps
+    before       True: score the weights received
+    after        True: score them after training
+    part         that is scored: "train", "valid" or "test"
+    samples      training samples of an epoch; all of the client's, unless client.max_samples
+    scored       samples to be scored; all of the part's, unless fed.max_valid
+    options      of section [client], as the client drew them: options.lr, batch, epochs ...
+    parameters   of section [parameters], as the client drew them: parameters["depth"]
+    weights      {name: array} received, not to be changed
+    """
+
+    def __init__(self, server, message):
+        self._server = server
+        self._message = message
+        self.client = message["client"]
+        self.round = message["round"]
+        self.seed = message["seed"]
+        self.train = message["train"]
+        self.before = message["before"]
+        self.after = message["after"]
+        self.part = message["part"]
+        self.samples = message["samples"]
+        self.scored = message["scored"]
+        self.options = types.SimpleNamespace(**message["options"])
+        self.parameters = message["parameters"]
+        self.weights = server.tensors.views_at(server.memory, message["weights"], False)
+
+    def order(self, epoch):
+        """Indices of the samples of an epoch, in the order that weft's own networks would take;
+        needs serve(orders=True)."""
+        at = self._message["order"] + 8 * epoch * self.samples
+        return self._server.memory.array(at, self.samples, np.int64)
+
+    def batches(self, epoch):
+        """The same in batches of options.batch."""
+        order = self.order(epoch)
+        for i in range(0, self.samples, self.options.batch):
+            yield order[i:i + self.options.batch]
+
+    def spread(self, n):
+        """Indices of the samples to be scored, evenly spread over the n of the part."""
+        return (np.arange(self.scored) * float(n) / max(self.scored, 1)).astype(np.int64)
+
+    def answer(self, weights=None, steps=0, before=None, after=None, train_loss=None,
+               change=False):
+        """What the turn function returns.
+
+        weights     {name: array} after training, or with change=True what they changed by
+        steps       samples that it was trained on, those of all epochs
+        before, after  (mean loss, wrong answers, predictions); one that was not asked for may be None
+        train_loss  mean loss over the steps of training
+        """
+        out = {"turn": self._message["turn"]}
+        for name, score in (("before", before), ("after", after)):
+            if not getattr(self, name):
+                continue
+            if score is None or len(score) != 3:
+                raise ValueError(f"{name}: expected (mean loss, wrong answers, predictions)")
+            loss, wrong, count = (float(x) for x in score)
+            out[name] = [number(loss * count), number(wrong), number(count)]
+        if self.train:
+            self._server.tensors.write(self._server.memory, self._message["answer"], weights)
+            out.update(weights=self._server.tensors.size, change=bool(change),
+                       steps=number(float(steps)))
+            if train_loss is not None:
+                out["train_loss"] = number(float(train_loss))
+        return out
+
+
+def number(x):
+    """As JSON has it: null for what is not finite."""
+    return x if math.isfinite(x) else None
+
+
+class Server:
+    def __init__(self, turn, describe):
+        if "WEFT_SOCKET" not in os.environ:
+            raise RuntimeError("weft starts this program: `weft tune` with fed.model = worker and "
+                               "worker.run = python3 " + os.path.basename(sys.argv[0]))
+        self.turn, self.describe = turn, describe
+        self.socket = socket.socket(fileno=int(os.environ["WEFT_SOCKET"]))
+        self.memory = Memory(int(os.environ["WEFT_MEMORY"]))
+        self.socket.set_inheritable(False)
+        self.tensors = None
+
+    def line(self):
+        """The next request; b"" at the end of the run."""
+        text = self.socket.recv(65536)
+        while text and not text.endswith(b"\n"):
+            more = self.socket.recv(65536)
+            text = text + more if more else b""
+        return text
+
+    def do_describe(self, message):
+        told = self.describe(message["seed"])
+        self.tensors = Tensors(told["weights"])
+        counts, names = told["counts"], told["names"]
+        text = "".join(str(n) + "\0" for n in names).encode() if names is not None else b""
+        arrays = [counts, self.tensors.flat(), np.frombuffer(text, np.uint8)]
+        places = self.memory.put(arrays)
+        self.tensors.views = {}
+        out = {"protocol": PROTOCOL, "clients": len(counts), "counts": places[0],
+               "weights": places[1], "worst": told["worst"], "errors": told["errors"],
+               "orders": told["orders"], "flops": told["flops"],
+               "tensors": [{"name": k, "shape": list(a.shape)} for k, a in self.tensors.first.items()]}
+        if names is not None:
+            out.update(names=places[2], names_bytes=len(text))
+        return out
+
+    def do_turn(self, message):
+        end = message["order"] + 8 * message["samples"] * message["options"]["epochs"]
+        if self.memory.reach(min(end, os.fstat(self.memory.fd).st_size)):
+            self.tensors.views = {}
+        out = self.turn(Turn(self, message))
+        if not isinstance(out, dict) or "turn" not in out:
+            raise TypeError("the turn function must return t.answer(...)")
+        return out
+
+    def run(self):
+        while text := self.line():
+            message = json.loads(text)
+            try:
+                out = self.do_describe(message) if message["ask"] == "describe" else self.do_turn(message)
+                line = json.dumps(out, allow_nan=False)
+            except Exception as error:
+                traceback.print_exc()
+                where = traceback.extract_tb(error.__traceback__)[-1]
+                line = json.dumps({"error": f"{type(error).__name__}: {error} "
+                                            f"({os.path.basename(where.filename)}:{where.lineno})"})
+            self.socket.sendall(line.encode() + b"\n")
+
+
+def counts_of(train, valid, test):
+    parts = [np.asarray(p, np.int64) for p in (train, valid, test if test is not None else 0)]
+    if parts[0].ndim != 1 or parts[1].shape != parts[0].shape:
+        raise ValueError("train and valid: expected as many numbers each as there are clients")
+    return np.stack(np.broadcast_arrays(*parts), axis=1).copy()
+
+
+def serve(turn, weights, train, valid, test=None, names=None, classes=None, worst=None,
+          errors=True, orders=False, flops=0):
+    """Answers weft's requests until the run ends.
+
+    turn      function of a Turn that returns turn.answer(...)
+    weights   {name: array} of initial weights, or a function of the run's seed that gives it
+    train, valid, test  numbers of samples of each client; test may be missing
+    names     of the clients; None: they have none
+    classes   of the answers; a mean loss of 2 ln classes counts as divergence
+    worst     another mean loss that does
+    errors    False: wrong answers are not counted, as in regression (fed.score = loss)
+    orders    True: the turn has the order of samples of each epoch
+    flops     operations of a gradient per sample, for estimates and device.flops
+    """
+    if worst is None and (classes is None or classes < 2):
+        raise ValueError("serve: give classes=, 2 or more, or worst=, a mean loss that counts as divergence")
+    counts = counts_of(train, valid, test)
+    if names is not None and len(names) != len(counts):
+        raise ValueError(f"serve: {len(names)} names of {len(counts)} clients")
+
+    def describe(seed):
+        return {"weights": weights(seed) if callable(weights) else weights, "counts": counts,
+                "names": names, "worst": float(worst if worst is not None else 2 * math.log(classes)),
+                "errors": bool(errors), "orders": bool(orders), "flops": float(flops)}
+
+    Server(turn, describe).run()

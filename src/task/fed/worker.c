@@ -1,0 +1,486 @@
+/* Clients whose training a worker does: each turn is a request to the process of this rank,
+ * with the weights in shared memory. Everything else, which clients are drawn with which
+ * options, the sum of their changes, the server's step, is as for the networks of weft. */
+#include "worker.h"
+#include "described.h"
+#include "local.h"
+#include "score.h"
+#include "task/parameters.h"
+#include "weft/hash.h"
+#include "weft/log.h"
+#include "weft/registry.h"
+#include "weft/rng.h"
+
+#include <yajl/yajl_tree.h>
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The instance of the network "worker": its options, and the worker of this rank. */
+typedef struct fed_worker {
+    const char *run;
+    double time_limit;
+    int retries;
+    weft_link *link;
+    fed_described is;
+    int64_t asked; /* turns */
+    int has_parameters;
+} fed_worker;
+
+static const weft_opt worker_opts[] = {
+    WEFT_TEXT_OPT("run", fed_worker, run, "",
+                  "command line for /bin/sh that is started on every rank and answers "
+                  "weft's requests, as in python3 clients.py"),
+    WEFT_REAL_OPT(
+        "time_limit", fed_worker, time_limit, "3600", 0, 1e9,
+        "time limit in seconds of a turn and of the start, after which the worker "
+        "is started again; 0: none"),
+    WEFT_INT_OPT("retries", fed_worker, retries, "3", 0, 1000,
+                 "how often a turn is repeated whose worker ended or took too long"),
+    {0},
+};
+
+/* ---- the network ---- */
+
+static int64_t worker_nweight(const void *self)
+{
+    return ((const fed_worker *)self)->is.nweight;
+}
+
+static int worker_tensors(const void *self, weft_tensor out[WEFT_MAX_TENSORS])
+{
+    const fed_worker *worker = self;
+    memcpy(out, worker->is.tensor, (size_t)worker->is.ntensor * sizeof *out);
+    return worker->is.ntensor;
+}
+
+static void worker_init(const void *self, uint64_t seed, real *w)
+{
+    const fed_worker *worker = self;
+    (void)seed; /* the worker was told it */
+    memcpy(w, worker->is.initial, (size_t)worker->is.nweight * sizeof *w);
+}
+
+static double worker_flops(const void *self)
+{
+    return ((const fed_worker *)self)->is.flops;
+}
+
+static void *worker_work(const void *self, int most, weft_arena *mem)
+{
+    (void)self;
+    (void)most;
+    (void)mem;
+    return NULL;
+}
+
+const weft_net fed_worker_net = {
+    .kind = {.name = "worker",
+             .about = "task fed: any model, trained by a program of the user's",
+             .size = sizeof(fed_worker),
+             .opts = worker_opts},
+    .nweight = worker_nweight,
+    .tensors = worker_tensors,
+    .init = worker_init,
+    .flops = worker_flops,
+    .work = worker_work,
+};
+const weft_kind *const weft_other_kinds[] = {&fed_worker_net.kind, NULL};
+
+weft_status fed_net_find(fed_task *fed)
+{
+    fed->net = &fed_worker_net;
+    if (strcmp(fed->net_name, fed_worker_net.kind.name) == 0) return WEFT_OK;
+    return weft_net_find(fed->net_name, &fed->net);
+}
+
+int fed_worker_trains(const fed_task *fed)
+{
+    return fed->net == &fed_worker_net;
+}
+
+/* ---- its start ---- */
+
+static int leaves(void *of)
+{
+    fed_task *fed = of;
+    return fed->env.scoring ? fed->env.stopped && fed->env.stopped()
+                            : halt_is_due(&fed->env, &fed->asked);
+}
+
+static weft_status check(const fed_task *fed, const fed_worker *worker)
+{
+    if (fed->env.data)
+        return weft_fail(WEFT_ECONF, "fed.model = worker: workers have the data of their "
+                                     "clients; take run.data out");
+    if (worker->run[strspn(worker->run, " ")] == '\0')
+        return weft_fail(WEFT_ECONF, "worker.run names no program; give a command line, as "
+                                     "in run = python3 clients.py");
+    const weft_algorithm *algorithm = fed->algorithm;
+    if (algorithm->turn || algorithm->own || algorithm->neighbours)
+        return weft_fail(
+            WEFT_ECONF,
+            "fed.algorithm = %s changes the steps of a client's training, which "
+            "fed.model = worker does itself; choose fedavg or fednova",
+            fed->algorithm_name);
+    return WEFT_OK;
+}
+
+/* Starts it and asks what it is; once it was asked before it must be the same. */
+static weft_status start(const fed_task *fed, fed_worker *worker)
+{
+    weft_arena *tmp = weft_arena_new();
+    fed_described is;
+    uint64_t before = worker->is.hash;
+    weft_status st = weft_link_start(worker->link);
+    if (st == WEFT_OK)
+        st = fed_describe(worker->link, fed->env.seed, &is, before ? tmp : fed->env.mem);
+    if (st == WEFT_OK && before && is.hash != before)
+        st = weft_link_fail(worker->link, WEFT_EDATA,
+                            "describes other clients or weights than when it was started "
+                            "before; they must be functions of its files and the seed");
+    if (st == WEFT_OK && !before) worker->is = is;
+    weft_arena_free(tmp);
+    return st;
+}
+
+static weft_status start_patiently(const fed_task *fed, fed_worker *worker)
+{
+    for (int attempt = 0;; attempt++) {
+        weft_status st = start(fed, worker);
+        if (st == WEFT_EWORKER && attempt == worker->retries) return WEFT_ECONF;
+        if (st != WEFT_EWORKER) return st;
+        weft_log(WEFT_WARN, "%s; it is started again", weft_error());
+    }
+}
+
+static weft_status begin(fed_task *fed, fed_worker *worker)
+{
+    weft_arena *mem = fed->env.mem;
+    const weft_team *team = fed->env.team;
+    int rank = team->first + team->rank;
+    TRY(check(fed, worker));
+    weft_link_plan plan = {
+        .run = worker->run,
+        .log =
+            fed->env.dir ? weft_arena_text(mem, "%s/worker-%d", fed->env.dir, rank) : NULL,
+        .limit = worker->time_limit,
+        .rank = rank,
+        .leaves = leaves,
+        .of = fed};
+    worker->link = weft_link_new(&plan, mem);
+    return start_patiently(fed, worker);
+}
+
+/* All ranks of a team must have been told the same. */
+static weft_status compare(const fed_task *fed, const fed_worker *worker)
+{
+    weft_team *team = fed->env.team;
+    uint64_t first = worker->is.hash;
+    weft_bcast(team, &first, sizeof first, 0);
+    weft_status st = WEFT_OK;
+    if (first != worker->is.hash)
+        st = weft_link_fail(worker->link, WEFT_EDATA,
+                            "describes other clients or weights than that of rank %d; they "
+                            "must be functions of its files and the seed",
+                            team->first);
+    return weft_agree(st, team);
+}
+
+static int has_parameters(const weft_conf *conf)
+{
+    for (int i = 0; i < conf->n; i++)
+        if (strcmp(conf->entry[i].section, WEFT_PARAMETERS) == 0) return 1;
+    return 0;
+}
+
+weft_status fed_worker_begin(fed_task *fed)
+{
+    weft_arena *mem = fed->env.mem;
+    fed_worker *worker = weft_arena_alloc(mem, 1, sizeof *worker);
+    TRY(weft_conf_bind(fed->env.conf, &fed_worker_net.kind, worker));
+    TRY(weft_agree(begin(fed, worker), fed->env.team));
+    TRY(compare(fed, worker));
+    worker->has_parameters = has_parameters(fed->env.conf);
+    fed->model = worker;
+    fed->worst = worker->is.worst;
+    weft_data *data = fed->env.own ? fed->env.own : WEFT_NEW(mem, weft_data, 1);
+    weft_data_tell(data, weft_arena_text(mem, "worker.run = %s", worker->run),
+                   worker->is.clients, worker->is.count, worker->is.names, mem);
+    data->digest =
+        weft_arena_text(mem, "worker %016llx", (unsigned long long)worker->is.hash);
+    fed->env.data = data;
+    if (worker->is.errors || fed->score == FED_LOSS) return WEFT_OK;
+    return weft_fail(WEFT_ECONF, "fed.score is of wrong answers, which the worker does not "
+                                 "count; set fed.score = loss");
+}
+
+/* ---- a request ---- */
+
+/* Text of bounded length, to which parts are added. */
+typedef struct request {
+    char *text;
+    size_t n, room;
+} request;
+
+static void add(request *r, const char *fmt, ...) WEFT_PRINTF(2, 3);
+static void add(request *r, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(r->text + r->n, r->room - r->n, fmt, args);
+    va_end(args);
+    weft_check(n >= 0 && (size_t)n < r->room - r->n, "a request of more than %zu bytes",
+               r->room);
+    r->n += (size_t)n;
+}
+
+/* The options of section [client]; those that a worker has no use for are weft's. */
+static void add_options(request *r, const fed_training *options)
+{
+    const char *comma = "";
+    for (const weft_opt *opt = fed_training_kind.opts; opt->name; opt++) {
+        if (!weft_opt_tunable(opt)) continue;
+        const char *member = (const char *)options + opt->at;
+        int digits = (int)strcspn(opt->name, "/");
+        if (opt->type == WEFT_REAL)
+            add(r, "%s\"%.*s\":%.17g", comma, digits, opt->name,
+                *(const double *)(const void *)member);
+        else
+            add(r, "%s\"%.*s\":%d", comma, digits, opt->name,
+                *(const int *)(const void *)member);
+        comma = ",";
+    }
+}
+
+/* Places in the memory: the weights received, those answered, and the order of samples. */
+typedef struct places {
+    int64_t answer, order, bytes;
+} places;
+
+static places places_of(const fed_worker *worker, const fed_client *client, int trains)
+{
+    enum { LINE = 64 };
+    int64_t weights =
+        (worker->is.nweight * (int64_t)sizeof(float) + LINE - 1) / LINE * LINE;
+    int orders = worker->is.orders && trains;
+    int64_t order = orders ? client->samples * client->options.epochs : 0;
+    return (places){.answer = weights,
+                    .order = 2 * weights,
+                    .bytes = 2 * weights + order * (int64_t)sizeof(int64_t)};
+}
+
+static const char *parameters_of(const fed_task *fed, const fed_client *client,
+                                 weft_arena *tmp)
+{
+    int n;
+    const char **name, **value;
+    weft_parameters(fed->env.conf, fed->env.space, client->conf, &n, &name, &value, tmp);
+    return weft_parameters_json(n, name, value, tmp);
+}
+
+static request request_of(const fed_task *fed, const fed_turns *turns, int64_t j,
+                          const places *at, weft_arena *tmp)
+{
+    const fed_worker *worker = fed->model;
+    const fed_client *client = &turns->client[j];
+    const fed_turn *turn = turns->turn;
+    const char *own = worker->has_parameters ? parameters_of(fed, client, tmp) : "{}";
+    request r = {.room = 2048 + strlen(own)};
+    r.text = WEFT_NEW(tmp, char, r.room);
+    weft_rng4 rng = weft_rng_at(fed->env.seed, WEFT_RNG_WORKER, turn->round,
+                                (uint64_t)client->client, 0);
+    int64_t round = turn->round == FED_EVALUATION ? -1 : (int64_t)turn->round;
+    add(&r,
+        "{\"ask\":\"turn\",\"turn\":%lld,\"client\":%lld,\"round\":%lld,\"seed\":%llu,"
+        "\"train\":%s,\"before\":%s,\"after\":%s,\"part\":\"%s\",\"samples\":%lld,"
+        "\"scored\":%lld,\"weights\":0,\"answer\":%lld,\"order\":%lld,\"options\":{",
+        (long long)worker->asked, (long long)client->client, (long long)round,
+        (unsigned long long)(rng.v[0] >> 32), turn->train ? "true" : "false",
+        turn->before ? "true" : "false", turn->after ? "true" : "false",
+        weft_part_name[turn->part], (long long)client->samples, (long long)client->valid,
+        (long long)at->answer, (long long)at->order);
+    add_options(&r, &client->options);
+    add(&r, "},\"parameters\":%s}\n", own);
+    return r;
+}
+
+/* The order of samples of every epoch, as it is for weft's own networks. */
+static void put_orders(const fed_task *fed, const fed_turn *turn, const fed_client *client,
+                       int64_t *order, weft_arena *tmp)
+{
+    int64_t n = client->at.count[WEFT_TRAIN], take = client->samples;
+    int64_t *all = WEFT_NEW(tmp, int64_t, n);
+    for (int epoch = 0; epoch < client->options.epochs; epoch++) {
+        fed_shuffle(fed, turn, client->client, epoch, n, take, all);
+        memcpy(order + epoch * take, all, (size_t)take * sizeof *order);
+    }
+}
+
+/* ---- an answer ---- */
+
+/* An answer that is read. */
+typedef struct answer {
+    const fed_task *fed;
+    const fed_turns *turns;
+    int64_t j;
+    yajl_val json;
+    weft_link *link;
+    fed_client_result *out;
+} answer;
+
+static weft_status is_wrong(const answer *a, const char *what)
+{
+    return weft_link_fail(a->link, WEFT_EDATA, "answered the turn of client %lld with %s",
+                          (long long)a->turns->client[a->j].client, what);
+}
+
+static yajl_val find(const answer *a, const char *key)
+{
+    const char *path[] = {key, NULL};
+    return YAJL_IS_OBJECT(a->json) ? yajl_tree_get(a->json, path, yajl_t_any) : NULL;
+}
+
+/* A number; null is NAN. 0 if there is none. */
+static int number(yajl_val value, double *out)
+{
+    *out = NAN;
+    if (!value || (!YAJL_IS_NUMBER(value) && !YAJL_IS_NULL(value))) return 0;
+    if (YAJL_IS_NUMBER(value)) *out = YAJL_GET_DOUBLE(value);
+    return 1;
+}
+
+/* [loss, wrong, count] of a stage: sums over predictions. */
+static weft_status read_stage(const answer *a, int stage)
+{
+    enum { LOSS, WRONG, COUNT, N };
+    const char *key = stage == FED_BEFORE ? "before" : "after";
+    yajl_val list = find(a, key);
+    double x[N];
+    int good = YAJL_IS_ARRAY(list) && list->u.array.len == N;
+    for (int i = 0; good && i < N; i++) good = number(list->u.array.values[i], &x[i]);
+    if (!good)
+        return is_wrong(a, "no \"before\" or \"after\" that was asked for, which is "
+                           "[sum of losses, wrong answers, predictions]");
+    int counted =
+        x[COUNT] >= 0 && x[COUNT] <= INT32_MAX && x[WRONG] >= 0 && x[WRONG] <= x[COUNT];
+    if (!counted)
+        return is_wrong(a, "counts of wrong answers and predictions that are none");
+    if (a->turns->client[a->j].valid > 0 && !(x[COUNT] > 0))
+        return is_wrong(a, "no predictions, though the client has samples");
+    fed_settle_score(a->fed, (weft_score){x[LOSS], (int64_t)x[WRONG], (int64_t)x[COUNT]},
+                     a->turns->turn, stage, a->out);
+    return WEFT_OK;
+}
+
+/* work.g = the change of the weights. A number that is not finite, or beyond max_change, is
+ * a client that diverged. */
+static weft_status read_weights(const answer *a, const float *given)
+{
+    const fed_task *fed = a->fed;
+    const fed_client *client = &a->turns->client[a->j];
+    yajl_val n = find(a, "weights"), change = find(a, "change");
+    int64_t told = n && YAJL_IS_INTEGER(n) ? YAJL_GET_INTEGER(n) : 0;
+    if (told != fed->nweight) {
+        char what[128];
+        snprintf(what, sizeof what, "%lld weights where %lld are expected", (long long)told,
+                 (long long)fed->nweight);
+        return is_wrong(a, what);
+    }
+    real *g = fed->work.g;
+    const real *from = a->turns->from, most = (real)client->options.max_change;
+    int good = 1, is_change = change && YAJL_IS_TRUE(change);
+    for (int64_t i = 0; i < fed->nweight; i++) {
+        g[i] = is_change ? (real)given[i] : (real)given[i] - from[i];
+        good &= (g[i] <= most) & (g[i] >= -most);
+    }
+    a->out->diverged = !good;
+    return WEFT_OK;
+}
+
+static weft_status read_training(const answer *a, const float *given)
+{
+    fed_client_result *out = a->out;
+    double x;
+    TRY(read_weights(a, given));
+    if (!number(find(a, "steps"), &out->steps) || !(out->steps >= 0) ||
+        !isfinite(out->steps))
+        return is_wrong(a, "no \"steps\", the number of samples that it trained on");
+    if (!number(find(a, "train_loss"), &x)) x = NAN;
+    if (isfinite(x)) {
+        out->train_loss = x * out->steps;
+        out->train_count = out->steps;
+    }
+    return WEFT_OK;
+}
+
+static weft_status read_answer(answer *a, const char *line, const float *given)
+{
+    const fed_turn *turn = a->turns->turn;
+    yajl_val error = find(a, "error"), id = find(a, "turn");
+    if (!a->json)
+        return weft_link_fail(a->link, WEFT_EDATA, "sent a line that is not JSON: %.200s",
+                              line);
+    if (error)
+        return weft_link_fail(a->link, WEFT_EDATA,
+                              "has a bug in the turn of client %lld: %.200s",
+                              (long long)a->turns->client[a->j].client,
+                              YAJL_IS_STRING(error) ? YAJL_GET_STRING(error) : "");
+    if (!YAJL_IS_INTEGER(id) ||
+        YAJL_GET_INTEGER(id) != ((const fed_worker *)a->fed->model)->asked)
+        return is_wrong(a, "the number of another turn");
+    if (turn->before) TRY(read_stage(a, FED_BEFORE));
+    if (turn->train) TRY(read_training(a, given));
+    if (turn->after && a->out->diverged > 0)
+        fed_settle_failure(a->fed, &a->turns->client[a->j], a->out);
+    else if (turn->after)
+        TRY(read_stage(a, FED_AFTER));
+    return WEFT_OK;
+}
+
+/* ---- a turn ---- */
+
+static weft_status ask(fed_task *fed, const fed_turns *turns, int64_t j)
+{
+    fed_worker *worker = fed->model;
+    const fed_client *client = &turns->client[j];
+    weft_arena *tmp = fed->work.tmp;
+    const char *line;
+    void *memory;
+    worker->asked++;
+    turns->told[j] = (fed_client_result){0};
+    if (!weft_link_lives(worker->link)) TRY(start(fed, worker));
+    places at = places_of(worker, client, turns->turn->train);
+    TRY(weft_link_memory(worker->link, (size_t)at.bytes, &memory));
+    float *received = memory, *given = received + at.answer / (int64_t)sizeof *given;
+    for (int64_t i = 0; i < fed->nweight; i++) received[i] = (float)turns->from[i];
+    if (at.bytes > at.order)
+        put_orders(fed, turns->turn, client, (int64_t *)(void *)((char *)memory + at.order),
+                   tmp);
+    request r = request_of(fed, turns, j, &at, tmp);
+    TRY(weft_link_ask(worker->link, r.text, r.n, &line));
+    answer a = {fed,          turns,          j, yajl_tree_parse(line, NULL, 0),
+                worker->link, &turns->told[j]};
+    weft_status st = read_answer(&a, line, given);
+    yajl_tree_free(a.json);
+    return st;
+}
+
+weft_status fed_worker_turn(fed_task *fed, const fed_turns *turns, int64_t j)
+{
+    const fed_worker *worker = fed->model;
+    for (int attempt = 0;; attempt++) {
+        size_t mark = weft_arena_mark(fed->work.tmp);
+        weft_status st = ask(fed, turns, j);
+        weft_arena_reset(fed->work.tmp, mark);
+        if (st != WEFT_EWORKER || attempt == worker->retries) return st;
+        weft_log(WEFT_WARN, "%s; the turn is repeated", weft_error());
+    }
+}
+
+void fed_worker_drop(fed_task *fed)
+{
+    weft_link_drop(((fed_worker *)fed->model)->link);
+}

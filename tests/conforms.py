@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Checks that a program is a worker of weft: usage tests/conforms.py COMMAND-LINE
+
+It is started as weft starts it (src/worker/README.md has the protocol), describes itself, and is
+asked for turns. Prints TAP. Needs nothing but Python."""
+import json
+import math
+import mmap
+import os
+import select
+import socket
+import struct
+import subprocess
+import sys
+
+WAIT = 60  # seconds for an answer
+PLACE = 64
+number = failed = 0
+OPTIONS = {"lr": 0.1, "momentum": 0, "weight_decay": 0, "mu": 0, "clip": 0, "dropout": 0, "batch": 5,
+           "epochs": 2}
+
+
+def check(good, text):
+    global number, failed
+    number += 1
+    failed += not good
+    print("ok" if good else "not ok", number, "-", text)
+    return good
+
+
+class Worker:
+    def __init__(self, command):
+        here = os.path.dirname(os.path.abspath(__file__))
+        self.socket, theirs = socket.socketpair()
+        self.memory = os.memfd_create("memory", 0)
+        env = dict(os.environ, WEFT_SOCKET=str(theirs.fileno()), WEFT_MEMORY=str(self.memory), WEFT_RANK="0",
+                   WEFT_LOCAL_RANK="0", WEFT_LOCAL_RANKS="1",
+                   PYTHONPATH=os.path.join(here, "..", "python") + ":" + os.environ.get("PYTHONPATH", ""))
+        self.process = subprocess.Popen(["/bin/sh", "-c", command], env=env, stdin=subprocess.DEVNULL,
+                                        stdout=sys.stderr, pass_fds=(theirs.fileno(), self.memory))
+        theirs.close()
+
+    def ask(self, request):
+        """The answer; None: there was none that is one line of JSON."""
+        self.socket.sendall(json.dumps(request, separators=(",", ":")).encode() + b"\n")
+        text = b""
+        while not text.endswith(b"\n"):
+            if not select.select([self.socket], [], [], WAIT)[0]:
+                return None
+            more = self.socket.recv(1 << 16)
+            if not more:
+                return None
+            text += more
+        try:
+            return json.loads(text, parse_constant=lambda name: 1 / 0) if text.count(b"\n") == 1 else None
+        except (ValueError, ZeroDivisionError):
+            return None
+
+    def bytes(self, at, n):
+        if os.fstat(self.memory).st_size < at + n:
+            return None
+        with mmap.mmap(self.memory, at + n) as memory:
+            return memory[at:at + n]
+
+    def put(self, at, data):
+        if os.fstat(self.memory).st_size < at + len(data):
+            os.ftruncate(self.memory, at + len(data))
+        with mmap.mmap(self.memory, at + len(data)) as memory:
+            memory[at:at + len(data)] = data
+
+
+def described(worker):
+    told = worker.ask({"ask": "describe", "protocol": 1, "seed": 1})
+    if told is None:
+        return None, None
+    n = sum(math.prod(t["shape"]) for t in told.get("tensors", []))
+    arrays = [worker.bytes(told.get("counts", 0), 24 * told.get("clients", 0)),
+              worker.bytes(told.get("weights", 0), 4 * n)]
+    if "names" in told:
+        arrays.append(worker.bytes(told["names"], told["names_bytes"]))
+    return told, arrays
+
+
+def turn(worker, told, counts, weights, client, identity, train=True, before=True, after=True):
+    """The answer to a turn, and the weights that it wrote."""
+    size = -(-len(weights) // PLACE) * PLACE
+    samples, scored = counts[client][0], counts[client][1]
+    worker.put(0, weights)
+    worker.put(size, b"\xff" * len(weights))  # NaN: what is not written is seen
+    worker.put(2 * size, struct.pack(f"<{2 * samples}q", *list(range(samples)) * 2))
+    out = worker.ask({"ask": "turn", "turn": identity, "client": client, "round": 0 if train else -1, "seed": 7,
+                      "train": train, "before": before, "after": after, "part": "valid", "samples": samples,
+                      "scored": scored, "weights": 0, "answer": size, "order": 2 * size, "options": OPTIONS,
+                      "parameters": {}})
+    return out, worker.bytes(size, len(weights))
+
+
+def is_score(score, scored):
+    good = isinstance(score, list) and len(score) == 3
+    return good and (score[0] is None or math.isfinite(score[0])) and 0 <= score[1] <= score[2] and \
+        (score[2] > 0 or scored == 0)
+
+
+def main(command):
+    worker = Worker(command)
+    told, arrays = described(worker)
+    if not check(told is not None, "it describes itself in one line of JSON"):
+        return
+    if not check("error" not in told, f"without an error: {told.get('error')}"):
+        return
+    check(told.get("protocol") == 1, "in protocol 1")
+    if not check(isinstance(told.get("clients"), int) and told["clients"] > 0 and told.get("tensors"),
+                 "it has clients and tensors"):
+        return
+    if not check(all(a is not None for a in arrays), "with arrays in the memory"):
+        return
+    counts = list(struct.iter_unpack("<3q", arrays[0]))
+    weights = arrays[1]
+    n = len(weights) // 4
+    check(all(c >= 0 for client in counts for c in client), "numbers of samples are not negative")
+    check(all(map(math.isfinite, struct.unpack(f"<{n}f", weights))), "initial weights are finite")
+    check(isinstance(told.get("worst"), (int, float)) and told["worst"] > 0, "a loss that is divergence is above 0")
+    check(len(arrays) < 3 or arrays[2].count(b"\0") == len(counts), "every client has a name, or none")
+    check(described(worker)[1] == arrays, "asked again, it says the same")
+    able = [i for i, client in enumerate(counts) if client[0] > 0] or [0]
+    first, second = able[0], able[-1]
+    out, changed = turn(worker, told, counts, weights, first, 1)
+    if not check(isinstance(out, dict) and "error" not in out, f"it answers a turn: {out}"):
+        return
+    check(out.get("turn") == 1, "with the turn's number")
+    check(out.get("weights") == n, "it writes all weights")
+    check(all(map(math.isfinite, struct.unpack(f"<{n}f", changed))), "which are finite")
+    check(all(is_score(out.get(k), counts[first][1]) for k in ("before", "after")), "it gives both scores")
+    check(isinstance(out.get("steps"), (int, float)) and out["steps"] >= 0, "it counts the samples of its steps")
+    turn(worker, told, counts, weights, second, 2)
+    again, same = turn(worker, told, counts, weights, first, 3)
+    check(again is not None and dict(again, turn=1) == out and same == changed,
+          "the same turn, after another client's, has the same bits")
+    out, _ = turn(worker, told, counts, weights, first, 4, train=False, after=False)
+    check(out is not None and is_score(out.get("before"), counts[first][1]), "it scores without training")
+    check(not select.select([worker.socket], [], [], 0.2)[0], "it says nothing that nobody asked for")
+    worker.socket.close()
+    try:
+        worker.process.wait(WAIT)
+        ended = True
+    except subprocess.TimeoutExpired:
+        ended = False
+    check(ended, "it ends when the run does")
+
+
+if len(sys.argv) != 2:
+    sys.exit(__doc__)
+main(sys.argv[1])
+print(f"1..{number}")
+sys.exit(failed > 0)

@@ -1,0 +1,366 @@
+#!/bin/bash
+# Clients whose training a worker does (fed.model = worker): any ranks, teams, kills and resumes
+# give one digest; workers that fail are told in one line, and nothing is lost. Prints TAP.
+# NP="1 2 3": the rank counts.
+. tests/tap.sh
+
+find_python numpy
+if [ -z "$python" ]; then
+    result 0 "# SKIP there is no NumPy"
+    echo 1..1
+    exit
+fi
+cp inputs/clients.py "$tmp/clients.py"
+
+# tune RANKS FILE ARGUMENT...: the input on so many ranks into FILE.h5, with the worker $command.
+command="$python $tmp/clients.py"
+tune()
+{
+    ranks=$1 file=$tmp/$2.h5
+    shift 2
+    timeout "$net" mpirun -n "$ranks" "$weft" tune inputs/worker.ini "worker.run=$command" -o "$file" --force "$@" \
+        >"$tmp/out" 2>"$tmp/log"
+}
+resume() # RANKS FILE ARGUMENT...
+{
+    ranks=$1 file=$tmp/$2.h5
+    shift 2
+    timeout "$net" mpirun -n "$ranks" "$weft" resume "$file" "$@" >"$tmp/out" 2>"$tmp/log"
+}
+is_same() # FILE: it has the digest of the first run
+{
+    [ -n "$one" ] && [ "$(digest "$tmp/$1.h5")" = "$one" ]
+}
+workers() # prints those that run, of any run of this test
+{
+    grep -la "$tmp/[a-z]*\.py" /proc/[0-9]*/cmdline 2>/dev/null | grep .
+}
+none_left() # no worker outlives its run
+{
+    for _ in $(seq 100); do
+        workers >/dev/null || return 0
+        sleep 0.1
+    done
+    return 1
+}
+
+# ---- the same bits --------------------------------------------------------------------------
+
+for np in ${NP:-1 2 3}; do
+    tune "$np" r
+    result $? "$np ranks: a federation of a worker is tuned"
+    : "${one:=$(digest "$tmp/r.h5")}"
+    is_same r
+    result $? "$np ranks: with one digest"
+    [ ! -e "$tmp/r.d" ] && none_left
+    result $? "$np ranks: nothing is left beside the run file"
+done
+tune 3 r run.teams=2 && is_same r
+result $? "two teams of three ranks have the same digest"
+few="run.tuner=random space.configs=2 random.resource=4"
+tune 1 r $few && two=$(digest "$tmp/r.h5") && tune 2 r $few run.time_limit=1e-9
+status=$?
+for _ in $(seq 20); do
+    [ $status = 75 ] || break
+    resume 2 r run.time_limit=1e-9
+    status=$?
+done
+[ $status = 0 ] && [ -n "$two" ] && [ "$(digest "$tmp/r.h5")" = "$two" ]
+result $? "so has a run that is stopped after every unit"
+
+# Every worker ends itself at its 30th turn.
+cat >"$tmp/dies.py" <<END
+import os, sys
+sys.argv = ["$tmp/clients.py"]
+turns = 0
+import weft
+first = weft.Server.do_turn
+def do_turn(self, message):
+    global turns
+    turns += 1
+    if turns == 30: os.kill(os.getpid(), 9)
+    return first(self, message)
+weft.Server.do_turn = do_turn
+exec(open("$tmp/clients.py").read())
+END
+command="$python $tmp/dies.py" tune 2 r && is_same r
+result $? "so has a run whose workers are killed"
+grep -q 'was ended by signal 9.*; the turn is repeated' "$tmp/log"
+result $? "which is told"
+command="$python $tmp/dies.py" tune 1 r worker.retries=0
+[ $? = 75 ] && grep -q '^weft: .*was ended by signal 9' "$tmp/log" && [ -d "$tmp/r.d" ] && none_left
+result $? "without retries it stops with status 75, and keeps what it has"
+for _ in $(seq 20); do
+    resume 1 r && break
+done
+is_same r
+result $? "and is resumed to the same digest"
+
+# A rank is killed.
+launch 2 0 'job 3 of' "$weft" tune inputs/worker.ini "worker.run=$command" -o "$tmp/r.h5" --force
+held "$(rank 0)" && workers >/dev/null && kill -9 "$(rank 0)"
+result $? "a rank is killed"
+wait $run
+none_left
+result $? "its worker dies with it"
+resume 3 r && is_same r
+result $? "and the run is resumed to the same digest"
+
+# ---- functions of the turn ------------------------------------------------------------------
+
+doctor() # ARGUMENT...: on two ranks
+{
+    timeout "$net" mpirun -n 2 "$weft" doctor inputs/worker.ini "worker.run=$command" "$@" >"$tmp/out" 2>"$tmp/log"
+}
+doctor && grep -q '^workers   3 turns, each done twice on 2 ranks: the same bits$' "$tmp/out" && none_left
+result $? "weft doctor finds that turns are repeated to the same bits"
+cat >"$tmp/counts.py" <<END
+import weft
+import numpy as np
+turns = 0
+first = weft.Turn.answer
+def answer(self, weights=None, **more):
+    global turns
+    turns += self.train
+    if self.train: weights["bias"][0] += np.float32(turns * 1e-3)
+    return first(self, weights=weights, **more)
+weft.Turn.answer = answer
+exec(open("$tmp/clients.py").read())
+END
+command="$python $tmp/counts.py" doctor && grep -q '^workers   3 turns, .*: OTHER BITS in 3' "$tmp/out"
+result $? "and that of a worker which counts its turns they are not"
+command="$python $tmp/counts.py" tune 1 n && grep -q 'warning: a turn that workers repeated had other bits' "$tmp/log"
+result $? "so that its run warns that the digest is its own"
+! grep -q 'other bits' "$tmp/log" || tune 1 n && ! grep -q 'other bits' "$tmp/log"
+result $? "which others do not"
+timeout "$net" "$weft" doctor inputs/flow.ini >"$tmp/out" 2>"$tmp/log"
+[ $? = 2 ] && grep -q '^weft: no programs but weft do this run' "$tmp/log"
+result $? "a run without workers has nothing to try"
+
+# ---- the protocol ---------------------------------------------------------------------------
+
+conforms() # COMMAND STATEMENT
+{
+    "$python" tests/conforms.py "$1" >"$tmp/out" 2>"$tmp/log" && ! grep -q '^not ok' "$tmp/out" &&
+        [ "$(grep -c '^ok' "$tmp/out")" = 20 ]
+    result $? "$2"
+}
+conforms "$python $tmp/clients.py" "the Python module conforms to the protocol"
+${CC:-cc} -std=c99 -O2 -Wall -Wextra -Werror -D_POSIX_C_SOURCE=200809L -Iinclude -o "$tmp/clients" inputs/clients.c -lm \
+    >"$tmp/out" 2>"$tmp/log"
+result $? "a worker in C needs only the header"
+conforms "$tmp/clients 10" "and conforms, too"
+! "$python" tests/conforms.py "$python $tmp/counts.py" >"$tmp/out" 2>"$tmp/log" &&
+    grep -q '^not ok .*has the same bits' "$tmp/out"
+result $? "a worker that counts its turns does not"
+command="$tmp/clients 1000" tune 1 n fed.score=loss && two=$(digest "$tmp/n.h5") &&
+    command="$tmp/clients 1000" tune 3 n fed.score=loss run.teams=2 && [ -n "$two" ] && [ "$(digest "$tmp/n.h5")" = "$two" ]
+result $? "a federation of it is tuned, with one digest"
+
+# ---- the arithmetic of weft's linear model ----------------------------------------------------
+
+find_python "numpy, h5py"
+if [ -z "$python" ]; then
+    result 0 "# SKIP there is no h5py"
+else
+    cat >"$tmp/linear.py" <<END
+import sys
+import h5py
+import numpy as np
+import weft
+data = h5py.File(sys.argv[1])
+first, count = data["client/first"][:], data["client/count"][:].astype(np.int64)
+x, y = data["x"][:], data["label"][:].astype(int)
+if x.dtype == np.uint8: x = x.astype(np.float32) / np.float32(255)
+classes = int(y.max()) + 1
+def part(t, name):
+    p = weft.PARTS.index(name)
+    at = first[t.client] + count[t.client, :p].sum()
+    return x[at:at + count[t.client, p]], y[at:at + count[t.client, p]]
+def softmax(w, x):
+    z = x @ w["w"].T + w["b"]
+    e = np.exp(z - z.max(1, keepdims=True))
+    return e / e.sum(1, keepdims=True)
+def score(t, w):
+    x, y = part(t, t.part)
+    at = t.spread(len(y))
+    p = softmax(w, x[at])
+    return -np.log(p[np.arange(len(at)), y[at]]).mean(), (p.argmax(1) != y[at]).sum(), len(at)
+def turn(t):
+    w = {k: v.copy() for k, v in t.weights.items()}
+    before = score(t, w) if t.before else None
+    x, y = part(t, "train")
+    for epoch in range(t.options.epochs if t.train else 0):
+        for at in t.batches(epoch):
+            g = softmax(w, x[at])
+            g[np.arange(len(at)), y[at]] -= 1
+            g /= np.float32(len(at))
+            w["w"] -= np.float32(t.options.lr) * (g.T @ x[at])
+            w["b"] -= np.float32(t.options.lr) * g.sum(0)
+    return t.answer(weights=w, steps=t.samples * t.options.epochs, before=before,
+                    after=score(t, w) if t.after else None)
+weft.serve(turn, weights={"w": np.zeros((classes, x.shape[1])), "b": np.zeros(classes)}, train=count[:, 0],
+           valid=count[:, 1], test=count[:, 2], classes=classes, orders=True)
+END
+    "$weft" pack synthetic federated=stored clients=30 d=20 classes=5 -o "$tmp/fed.h5" >"$tmp/out" 2>"$tmp/log"
+    set -- run.tuner=random run.mixing=none space.configs=1 random.resource=20 client.lr=0.1 client.batch=10 fed.score_both=yes
+    command="$python $tmp/linear.py $tmp/fed.h5" tune 2 w "$@"
+    result $? "a worker does the arithmetic of the linear model"
+    sed '/^\[worker\]/,/^\[client\]/{/^run/d;/^\[worker\]/d}' inputs/worker.ini >"$tmp/own.ini"
+    timeout "$net" mpirun -n 2 "$weft" tune "$tmp/own.ini" run.data="$tmp/fed.h5" fed.model=linear -o "$tmp/o.h5" "$@" \
+        >"$tmp/out" 2>"$tmp/log"
+    result $? "so does weft"
+    "$python" -c "
+import h5py, numpy as np
+a, b = (h5py.File('$tmp/%s.h5' % name)['rounds'] for name in 'wo')
+for name in ('before_error', 'after_error', 'clients', 'samples'):
+    assert len(a[name]) == 20 and np.array_equal(a[name][:], b[name][:]), (name, a[name][:], b[name][:])
+for name in ('before_loss', 'after_loss'):
+    assert np.allclose(a[name][:], b[name][:], rtol=1e-5), name
+assert len(set(a['after_error'][:])) > 5
+" >"$tmp/out" 2>"$tmp/log"
+    result $? "with the same share of wrong answers in each of 20 rounds"
+fi
+find_python numpy
+command="$python $tmp/clients.py"
+
+# ---- workers that fail ----------------------------------------------------------------------
+
+# What a mode changes in the worker.
+cat >"$tmp/bad.py" <<END
+import json, os, sys, time
+mode = sys.argv[1]
+import numpy as np
+import weft
+answer, send, describe = weft.Turn.answer, None, weft.Server.do_describe
+
+class Socket:
+    "A socket that sends what the mode says."
+    def __init__(self, own): self.own = own
+    def recv(self, n): return self.own.recv(n)
+    def set_inheritable(self, x): pass
+    def sendall(self, line):
+        if b'"clients"' in line:
+            return self.own.sendall(line)
+        if mode == "nan": line = line.replace(b'"steps": ', b'"steps": NaN, "old": ')
+        if mode == "few": line = line.replace(b'"weights": 36', b'"weights": 35')
+        if mode == "other": line = line.replace(b'"turn": ', b'"turn": 1')
+        if mode == "twice": line = line + line
+        if mode == "half":
+            self.own.sendall(line[:len(line) // 2])
+            os._exit(3)
+        if mode == "stuck":
+            self.own.sendall(line[:len(line) // 2])
+            time.sleep(1e6)
+        self.own.sendall(line)
+
+start = weft.Server.__init__
+def init(self, *x):
+    start(self, *x)
+    self.socket = Socket(self.socket)
+weft.Server.__init__ = init
+
+def bad(self, weights=None, **more):
+    if mode == "stdout": print("hello from the worker")
+    if mode == "shape": weights["bias"] = np.zeros(3)
+    if mode == "lacks": del weights["bias"]
+    if mode == "nanweights": weights["bias"][0] = np.nan
+    if mode == "raises": raise KeyError("no such client")
+    if mode == "score": more["after"] = (0.1, 11, 10)
+    if mode == "none": more["after"] = None
+    if mode == "hangs": time.sleep(1e6)
+    if mode == "quits": print("memory is short\nso I leave"); sys.stdout.flush(); os._exit(9)
+    if mode == "forks" and os.fork() == 0: time.sleep(1e6)
+    if mode == "forks": os._exit(0)
+    return answer(self, weights=weights, **more)
+weft.Turn.answer = bad
+if mode == "differs": time.sleep(0.2)
+exec(open("$tmp/clients.py").read().replace("[40] * CLIENTS, v", "[41 if mode == 'differs' and weft.rank() else 40] * CLIENTS, v"))
+END
+
+# bad MODE STATUS PATTERN STATEMENT ARGUMENT...: on two ranks; ends with one clear line.
+bad()
+{
+    mode=$1 wanted=$2 pattern=$3 statement=$4
+    shift 4
+    command="$python $tmp/bad.py $mode" tune 2 r worker.retries=1 "$@"
+    [ $? = "$wanted" ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] &&
+        grep -Eq "^weft: the worker of rank [01], .*($pattern)" "$tmp/log" && none_left
+    result $? "$statement"
+}
+command="$python $tmp/bad.py stdout" tune 2 r && is_same r
+result $? "a worker may print"
+command="$python $tmp/bad.py nanweights" tune 2 r && grep -q 'warning: all 5 clients of round 0 .* diverged' "$tmp/log"
+result $? "weights that are not finite are of a client that diverged"
+bad quits 75 'ended with status 9; its last lines in [^ ]*r.d/worker-[01]: .*memory is short [|] so I leave' "a worker's last lines are told"
+[ -s "$tmp/r.d/worker-0" ]
+result $? "and kept"
+bad nan 4 'not JSON: .*NaN' "NaN in a message"
+bad few 4 '35 weights where 36 are expected' "too few weights"
+bad shape 4 'ValueError: weights: bias has shape \(3,\), expected \(4,\)' "a wrong shape"
+bad lacks 4 'expected the arrays weight, bias; got weight ' "a tensor that is missing"
+bad other 4 'number of another turn' "an answer to another turn"
+bad twice 4 'line that nobody asked for' "an answer that comes twice"
+bad score 4 'counts of wrong answers' "more wrong answers than predictions"
+bad none 4 'ValueError: after: expected \(mean loss, wrong answers, predictions\)' "a score that is missing"
+bad half 75 'ended with status 3 in the middle of a message' "half a message"
+bad stuck 75 'did not answer within worker.time_limit = 2 s, but with half a message' "half a message of one that hangs" worker.time_limit=2
+bad hangs 75 'did not answer within worker.time_limit = 2 s' "a worker that hangs" worker.time_limit=2
+bad forks 75 'ended with status 0' "a worker that forks"
+bad raises 4 "has a bug in the turn of client [0-9]*: KeyError: 'no such client' \(bad.py:" "an exception is the worker's bug"
+bad differs 4 'describes other clients or weights than that of rank 0' "workers of two ranks that differ"
+
+# refused PATTERN STATEMENT COMMAND ARGUMENT...: before the first job.
+refused()
+{
+    pattern=$1 statement=$2 command=$3
+    shift 3
+    tune 2 n "$@"
+    [ $? = 2 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -Eq "^weft: .*($pattern)" "$tmp/log" &&
+        ! grep -q ' job [0-9]* of ' "$tmp/log" && [ ! -e "$tmp/n.d" ] && none_left
+    result $? "$statement"
+}
+refused 'ended with status 0; it printed nothing' "a program that is no worker" true
+refused 'ended with status 127, as of a program that is not found; its last lines: .*nosuchprogram' "no program" nosuchprogram
+refused 'did not answer within worker.time_limit = 1 s; it printed nothing' "a program that says nothing" 'sleep 1000000' worker.time_limit=1 worker.retries=0
+refused 'names no program' "no command line" ''
+command="$python $tmp/clients.py"
+refused 'fed.algorithm = scaffold changes the steps .* choose fedavg or fednova' "an algorithm that changes steps" "$command" fed.algorithm=scaffold
+refused 'fed.cohort = 21, but worker.run = .* has 20 clients' "more clients than there are" "$command" fed.cohort=21
+"$weft" pack synthetic images rows=200 clients=4 -o "$tmp/x.h5" >"$tmp/out" 2>"$tmp/log"
+refused 'run.data out' "data of weft's" "$command" run.data="$tmp/x.h5"
+cat >"$tmp/given.py" <<END
+import json
+import weft
+first = weft.Turn.answer
+def answer(self, **more):
+    print("given", json.dumps([self.round, self.client, self.parameters, vars(self.options)], sort_keys=True))
+    return first(self, **more)
+weft.Turn.answer = answer
+exec(open("$tmp/clients.py").read())
+END
+# given EXPRESSION STATEMENT: of the turns of rounds, as [round, client, parameters, options].
+given()
+{
+    "$python" -c "
+import json, sys
+turns = [json.loads(line[6:]) for line in open('$tmp/given.txt') if line.startswith('given ')]
+turns = [t for t in turns if t[0] >= 0]
+sys.exit(not (len(turns) == 10 and ($1)))" 2>"$tmp/log"
+    result $? "$2"
+}
+command="sh -c '$python $tmp/given.py >$tmp/given.txt'" tune 1 n run.tuner=random random.resource=2 space.configs=1 \
+    fedex.k=27 parameters.depth='1 .. 3' parameters.kind='a | b per trial' parameters.fixed='"x y"'
+result $? "workers are given parameters"
+given 'len({t[2]["depth"] for t in turns}) > 1 and {t[2]["depth"] for t in turns} <= {1, 2, 3}' "of which each client has its own"
+given 'len({t[2]["kind"] for t in turns}) == 1 and turns[0][2]["kind"] in "ab"' "unless they are said to be per trial"
+given '{t[2]["fixed"] for t in turns} == {"x y"}' "and texts"
+given 'len({t[3]["lr"] for t in turns}) > 1 and {t[3]["batch"] for t in turns} <= {5, 10, 20} and turns[0][3]["epochs"] == 2' "options are the client's, too"
+refused 'parameters.depth.*section|fed.model' "parameters of weft's own networks" "$command" fed.model=linear parameters.depth=3
+command="$python $tmp/clients.py"
+tune 1 n fed.algorithm=fednova
+result $? "fednova needs only weights"
+"$weft" tune inputs/worker.ini "worker.run=$command" --plan >"$tmp/out" 2>"$tmp/log" && grep -q '^rounds *28$' "$tmp/out" && none_left
+result $? "a plan needs no run"
+
+echo "1..$count"
