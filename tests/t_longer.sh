@@ -162,6 +162,12 @@ does 1 0 tune "$tmp/program.ini" run.tuner=random parameters.kind="a | b" -o "$t
     does 1 0 resume "$tmp/more.h5" space.configs=9 && [ "$(wc -l <"$tmp/calls")" = 3 ] && [ -d "$tmp/more.best" ]
 result $? "no program is run twice"
 
+does 1 0 tune "$tmp/program.ini" run.tuner=random space.configs=9 -o "$tmp/whole.h5" --force &&
+    does 1 6 tune "$tmp/program.ini" run.tuner=random space.configs=4 -o "$tmp/more.h5" --force &&
+    does 1 0 resume "$tmp/more.h5" space.configs=9
+result $? "one of which all programs failed is made longer"
+same "to the winner of one that was so long"
+
 # Where it cannot be.
 refused() # PATTERN STATEMENT RUN ARGUMENT...
 {
@@ -173,6 +179,8 @@ refused() # PATTERN STATEMENT RUN ARGUMENT...
 refused 'the run has 9; a resume may give it more' "a search is not made shorter" more.h5 space.configs=8
 refused 'has so many already; give it more' "nor left as it is" more.h5 space.configs=9
 does 1 0 tune "$tmp/program.ini" run.tuner=random -o "$tmp/failed.h5" && ls -R "$tmp/failed.best" "$tmp/failed.failed" >"$tmp/before"
+does 1 0 tune "$tmp/program.ini" run.tuner=random parameters.kind=a parameters.width=1 -o "$tmp/one.h5"
+refused 'would have no more jobs than its 1, for no option has a range' "one trial is no search" one.h5 space.configs=9
 refused 'would have no more jobs' "nor by what does not count" failed.h5 hyperband.repeats=7
 ls -R "$tmp/failed.best" "$tmp/failed.failed" | diff - "$tmp/before" >"$tmp/out"
 result $? "and what is beside it stays"

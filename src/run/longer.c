@@ -34,16 +34,22 @@ static weft_status begin(beginning *search, const char *name, const char *text,
     return WEFT_OK;
 }
 
-/* "; `weft resume RUN.h5 hyperband.repeats=N` does": by its own keys. */
-static const char *by_keys(const char *run, const weft_tuner *tuner, weft_arena *mem)
+/* Why more of what was typed gives no more jobs: the search has no axes, or grows by other
+ * keys, "; `weft resume RUN.h5 hyperband.repeats=N` makes it longer". */
+static const char *why(const char *run, const beginning *was, weft_arena *mem)
 {
-    const char *text = "";
+    const weft_tuner *tuner = was->run.search.tuner;
+    if (was->run.space.dim == 0) return ", for no option has a range";
+    const char *keys = "";
     for (const char *at = tuner->grows; *at; at += strspn(at, " ")) {
         int n = (int)strcspn(at, " ");
-        text = weft_arena_text(mem, "%s%s%.*s=N", text, *text ? " or " : "", n, at);
+        keys = weft_arena_text(mem, "%s%s%.*s=N", keys, *keys ? " or " : "", n, at);
         at += n;
     }
-    return weft_arena_text(mem, "; `weft resume %s` makes it longer by %s", run, text);
+    return weft_arena_text(
+        mem, ", for run.tuner = %s%s; `weft resume %s` makes it longer by %s",
+        tuner->kind.name,
+        was->run.space.source == 0 ? "" : " has all that space.source lists", run, keys);
 }
 
 static weft_status compare(const char *name, const beginning *was, const beginning *is,
@@ -64,11 +70,8 @@ static weft_status compare(const char *name, const beginning *was, const beginni
                          "first; start another run by `weft tune`",
                          name, tuner->kind.name);
     if (is->jobs <= was->jobs)
-        return weft_fail(
-            WEFT_ECONF, "%s would have no more jobs than its %lld, for run.tuner = %s%s%s",
-            name, (long long)was->jobs, tuner->kind.name,
-            was->run.space.source == 0 ? "" : ", and space.source is not random",
-            by_keys(name, tuner, mem));
+        return weft_fail(WEFT_ECONF, "%s would have no more jobs than its %lld%s", name,
+                         (long long)was->jobs, why(name, was, mem));
     if (is->first == was->first) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "%s cannot be made longer: with more trials the first job of "
