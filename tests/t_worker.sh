@@ -11,6 +11,7 @@ if [ -z "$python" ]; then
     exit
 fi
 cp inputs/clients.py "$tmp/clients.py"
+"$weft" pack synthetic images rows=200 clients=4 -o "$tmp/x.h5" >"$tmp/out" 2>"$tmp/log"
 
 # tune RANKS FILE ARGUMENT...: the input on so many ranks into FILE.h5, with the worker $command.
 command="$python $tmp/clients.py"
@@ -156,6 +157,50 @@ result $? "a worker that counts its turns does not"
 command="$tmp/clients 1000" tune 1 n fed.score=loss && two=$(digest "$tmp/n.h5") &&
     command="$tmp/clients 1000" tune 3 n fed.score=loss run.teams=2 && [ -n "$two" ] && [ "$(digest "$tmp/n.h5")" = "$two" ]
 result $? "a federation of it is tuned, with one digest"
+
+# ---- what is kept ---------------------------------------------------------------------------
+
+find_python "numpy, h5py"
+command="$python $tmp/tested.py"
+sed 's/^           train=.*/           train=[40] * CLIENTS, valid=[10] * CLIENTS, test=[10] * CLIENTS, names=[f"phone {i}" for i in range(CLIENTS)], classes=4)/' \
+    "$tmp/clients.py" >"$tmp/tested.py"
+if [ -z "$python" ]; then
+    result 0 "# SKIP there is no h5py"
+else
+    tune 2 w run.test=yes fed.new_clients=0.2 device.availability=0.9 fed.test_clients=10 && grep -q '^test ' "$tmp/out"
+    result $? "a test part is scored, with clients that are new, and devices that are away"
+    "$weft" export "$tmp/w.h5" -o "$tmp/winner.h5" >"$tmp/out" 2>"$tmp/log" && "$python" -c "
+import h5py
+run, winner = h5py.File('$tmp/w.h5'), h5py.File('$tmp/winner.h5')
+state = winner['winner/state']
+assert state['weight'].shape == (4, 8) and state['bias'].shape == (4,), dict(state)
+assert abs(state['weight'][:]).max() > 0
+assert run['clients/name'][0].startswith(b'phone '), run['clients/name'][0]
+" >"$tmp/out" 2>"$tmp/log"
+    result $? "the winner's weights are exported under the tensors' names, scores of clients under theirs"
+    "$weft" eval "$tmp/w.h5" "$tmp/x.h5" >"$tmp/out" 2>"$tmp/log"
+    [ $? = 2 ] && grep -q '^weft: fed.model = worker: workers have the data' "$tmp/log"
+    result $? "a winner is not scored on data that workers do not have"
+fi
+find_python torch
+if [ -z "$python" ]; then
+    result 0 "# SKIP there is no PyTorch"
+else
+    command="$python inputs/clients-torch.py"
+    tune 1 n && two=$(digest "$tmp/n.h5") && tune 3 n run.teams=2 && [ -n "$two" ] && [ "$(digest "$tmp/n.h5")" = "$two" ]
+    result $? "a network of PyTorch is tuned, with one digest"
+fi
+cat >"$tmp/many.py" <<END
+import numpy as np
+import weft
+n = 10 ** 6
+def turn(t):
+    return t.answer(weights=t.weights, steps=1, before=(1, 0, 1) if t.before else None, after=(1, 0, 1) if t.after else None)
+weft.serve(turn, weights={"w": np.zeros(3)}, train=np.ones(n), valid=np.ones(n), names=range(n), worst=9)
+END
+find_python numpy
+command="$python $tmp/many.py" tune 2 n run.tuner=random run.mixing=none space.configs=1 random.resource=2 fed.eval_clients=10
+result $? "a worker has a million clients"
 
 # ---- the arithmetic of weft's linear model ----------------------------------------------------
 
@@ -308,7 +353,16 @@ bad stuck 75 'did not answer within worker.time_limit = 2 s, but with half a mes
 bad hangs 75 'did not answer within worker.time_limit = 2 s' "a worker that hangs" worker.time_limit=2
 bad forks 75 'ended with status 0' "a worker that forks"
 bad raises 4 "has a bug in the turn of client [0-9]*: KeyError: 'no such client' \(bad.py:" "an exception is the worker's bug"
+command="$python $tmp/clients.py"
+resume 2 r worker.run="$command" && is_same r
+result $? "a run is resumed with a worker that was mended, to the same digest"
 bad differs 4 'describes other clients or weights than that of rank 0' "workers of two ranks that differ"
+
+sed 's/\[40\] \* CLIENTS, valid/[39] * CLIENTS, valid/' "$tmp/clients.py" >"$tmp/changed.py"
+tune 1 r run.time_limit=1e-9
+resume 1 r worker.run="$python $tmp/changed.py"
+[ $? = 4 ] && grep -q '^weft: worker.run = .* is not the data set that .* was begun with' "$tmp/log"
+result $? "but not with one that has other clients"
 
 # refused PATTERN STATEMENT COMMAND ARGUMENT...: before the first job.
 refused()
@@ -327,7 +381,6 @@ refused 'names no program' "no command line" ''
 command="$python $tmp/clients.py"
 refused 'fed.algorithm = scaffold changes the steps .* choose fedavg or fednova' "an algorithm that changes steps" "$command" fed.algorithm=scaffold
 refused 'fed.cohort = 21, but worker.run = .* has 20 clients' "more clients than there are" "$command" fed.cohort=21
-"$weft" pack synthetic images rows=200 clients=4 -o "$tmp/x.h5" >"$tmp/out" 2>"$tmp/log"
 refused 'run.data out' "data of weft's" "$command" run.data="$tmp/x.h5"
 cat >"$tmp/given.py" <<END
 import json

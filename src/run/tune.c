@@ -70,7 +70,7 @@ static weft_status check_open(const weft_run *run, const weft_rundir *rundir)
     return weft_fail(WEFT_EDATA,
                      "%s is not the data set that %s was begun with (digest %s, "
                      "expected %s); put that back, or begin anew by `weft tune --force`",
-                     run->opts.data, rundir->path, run->data.digest, rundir->data);
+                     run->data.path, rundir->path, run->data.digest, rundir->data);
 }
 
 /* Records the start of a run, unless it is resumed. Collective. */

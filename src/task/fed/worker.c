@@ -32,13 +32,16 @@ typedef struct fed_worker {
 static const weft_opt worker_opts[] = {
     WEFT_TEXT_OPT("run", fed_worker, run, "",
                   "command line for /bin/sh that is started on every rank and answers "
-                  "weft's requests, as in python3 clients.py"),
+                  "weft's requests, as in python3 clients.py",
+                  .role = WEFT_PER_SESSION),
     WEFT_REAL_OPT(
         "time_limit", fed_worker, time_limit, "3600", 0, 1e9,
         "time limit in seconds of a turn and of the start, after which the worker "
-        "is started again; 0: none"),
+        "is started again; 0: none",
+        .role = WEFT_PER_SESSION),
     WEFT_INT_OPT("retries", fed_worker, retries, "3", 0, 1000,
-                 "how often a turn is repeated whose worker ended or took too long"),
+                 "how often a turn is repeated whose worker ended or took too long",
+                 .role = WEFT_PER_SESSION),
     {0},
 };
 
