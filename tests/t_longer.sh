@@ -201,6 +201,8 @@ does 1 0 tune "$tmp/fed.ini" run.tuner=asha asha.trials=4 -o "$tmp/asha.h5"
 refused 'would have no more jobs than its .*by space.configs=N or asha.trials=N' "trials that are set decide" asha.h5 space.configs=50
 does 1 0 tune "$tmp/fed.ini" run.tuner=sha sha.rungs=fedex sha.budget=24 space.configs=4 sha.eliminations=1 -o "$tmp/sha.h5"
 refused 'with more trials the first job of run.tuner = sha is another' "nor a search whose first job is another" sha.h5 space.configs=5
-"$weft" list hyperband >"$tmp/out" 2>"$tmp/log" && grep -q 'weft resume. may raise it' "$tmp/out"
+for section in space hyperband asha; do
+    "$weft" list $section >"$tmp/out" 2>"$tmp/log" && grep -q 'weft resume. may raise it' "$tmp/out" || break
+done
 result $? "what makes a search longer is listed"
 echo "1..$count"

@@ -202,14 +202,17 @@ static void print_ini(weft_arena *mem)
 /* The plug-in, part or section of that name. */
 static const weft_kind *kind_named(const char *name)
 {
+    const weft_kind *found = NULL;
     for (int j = 0; j < NSHELF; j++)
         for (const weft_kind *const *kind = shelves[j].kind; *kind; kind++) {
-            if (strcmp((*kind)->name, name) == 0) return *kind;
+            /* the section [space], not the sampler, which has no options */
+            if (strcmp((*kind)->name, name) == 0 && (!found || !found->opts->name))
+                found = *kind;
             const weft_kind *const *part = parts_of(*kind);
             for (; part && *part; part++)
-                if (strcmp((*part)->name, name) == 0) return *part;
+                if (strcmp((*part)->name, name) == 0 && !found) found = *part;
         }
-    return NULL;
+    return found;
 }
 
 static weft_status unknown_name(const char *name, weft_arena *mem)
