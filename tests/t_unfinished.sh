@@ -86,7 +86,12 @@ a, b = state(f), state(whole)
 assert {k: v.shape[1:] for k, v in a.items()} == {k: v.shape[1:] for k, v in b.items()}, (a, b)
 assert all(numpy.isfinite(v).all() for v in a.values()) and any(v.any() for v in a.values())
 assert list(f['winner/tensors']) == list(whole['winner/tensors'])
-assert len(f['winner/value']) == len(f['configs/axis']) and f['winner'].attrs['text']"
+first = [v.ravel()[:8].tolist() for v in a.values() if v.any()]
+assert len(first) > 1 and all(x[:len(y)] != y for i, x in enumerate(first) for y in first[:i]), first
+arms = f['arms/job'][:] == f['winner'].attrs['job']
+best = f['arms/config'][arms][f['arms/after'][arms].argmax()]
+row = list(f['configs/id'][:]).index(best)
+assert (f['winner/value'][:] == f['configs/value'][row]).all() and f['winner'].attrs['text']"
 h5 "$tmp/stopped.h5" "which h5py reads: tensors as those of a complete run, of the best job" "$same"
 "$weft" eval "$tmp/stopped.h5" "$tmp/img.h5" >"$tmp/out" 2>&1
 [ $? = 3 ] && grep -q 'is a report of an unfinished run, whose winner is not known yet.*weft resume' "$tmp/out"
