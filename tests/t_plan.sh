@@ -119,7 +119,7 @@ done
 # A column of large numbers, which no rate above the smallest ones can learn.
 awk 'BEGIN { for (i = 0; i < 40; i++) print i % 2 * 1e9 "," i % 3 "," i % 2 }' >"$tmp/large.csv"
 "$weft" pack dense "$tmp/large.csv" clients=4 -o "$tmp/large.h5" >"$tmp/out" 2>&1
-"$weft" tune "$tmp/fed.ini" run.data="$tmp/large.h5" fed.cohort=2 run.tuner=random client.lr=0.1 random.resource=1 \
+"$weft" tune "$tmp/fed.ini" run.data="$tmp/large.h5" run.scale=none fed.cohort=2 run.tuner=random client.lr=0.1 random.resource=1 \
     -o "$tmp/large-run.h5" >"$tmp/out" 2>"$tmp/log" && grep -q 'numbers of the data too large' "$tmp/log"
 result $? "clients that diverge may have data on another scale"
 echo "1..$count"
