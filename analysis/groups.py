@@ -75,7 +75,7 @@ def rand_index(a, b):
     return (both - expected) / ((rows + columns) / 2 - expected)
 
 
-def draw(embedding, groups, index, path):
+def draw(embedding, known, index, path):
     centred = embedding - embedding.mean(0)
     main = centred @ np.linalg.svd(centred, full_matrices=False)[2][:2].T
     for group in range(GROUPS):
@@ -133,11 +133,12 @@ def main(directory, seeds):
             with h5py.File(train(place, name, seed)) as f:
                 error[name] = 100 * f["winner"].attrs["test_personal_error"]
                 if name == "cpg":
-                    embedding = f["winner/state/clients.state"][:, 1:]
-        index = rand_index(groups, clusters(embedding, GROUPS, np.random.default_rng(seed)))
+                    embedding = f["winner/kept/row"][:, 1:]  # behind the number of turns
+                    known = groups[f["winner/kept/client"][:]]
+        index = rand_index(known, clusters(embedding, GROUPS, np.random.default_rng(seed)))
         print(f"{seed:4d}  {index:5.2f}  " + "  ".join(f"{error[name]:.1f}" for name in OWN))
         if seed == seeds[0]:
-            draw(embedding, groups, index, f"{directory}/groups.png")
+            draw(embedding, known, index, f"{directory}/groups.png")
 
 
 if __name__ == "__main__":

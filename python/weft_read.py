@@ -75,7 +75,7 @@ class Run:
             tensors = [text(t) for t in f["winner/tensors"][:]] if "winner/tensors" in f else []
             # What servers and clients of a federation keep stands behind the network, whose last
             # tensor is the bias of its classes.
-            tensors = [t for t in tensors if t not in ("server.state", "clients.state")]
+            tensors = [t for t in tensors if t != "server.state"]
             self.classes = f["winner/state"][tensors[-1]].size if tensors else 0
         self.unfinished = self.attr.get("unfinished", "")
         if self.unfinished:

@@ -25,7 +25,7 @@ HEADERS = {
 }
 OF_HEADER = {header: room for room, headers in HEADERS.items() for header in headers.split()}
 COLOURS = {"base": "#e8eef7", "learn": "#e9f5e6", "tune": "#fdf0dc", "run": "#f7e6e9"}
-GROUP = {"base": "base math par store text", "learn": "data pack reader feature model net worker task",
+GROUP = {"base": "base math par store kept text", "learn": "data pack reader feature model net worker task",
          "tune": "space tune sampler mixing"}
 
 

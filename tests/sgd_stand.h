@@ -132,7 +132,7 @@ static inline double of(const training *t, const char *metric)
 static inline double scored(training *t, weft_part part, const char *metric)
 {
     weft_scores s;
-    weft_check(sgd->score(t->self, &t->job, t->state.x, part, &s) == WEFT_OK, "%s",
+    weft_check(sgd->score(t->self, &t->job, &t->state, part, &s) == WEFT_OK, "%s",
                weft_error());
     return score_of(sgd, &s, metric);
 }

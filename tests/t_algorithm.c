@@ -29,11 +29,16 @@ static toy *six_clients(void)
     return toy_new(N, count);
 }
 
-/* What client c keeps, without the number of its turns; each: all numbers of a client,
- * shared: the server's, beside the weights. */
-static const real *kept(const stand *s, int c, int each, int shared)
+/* What client c keeps, behind the number of its turns; each: with that number. */
+static const real *kept(const stand *s, int64_t c, int each)
 {
-    return s->state.x + W + shared + c * each + 1;
+    real *row = WEFT_NEW(mem, real, each);
+    weft_check(weft_kept_each(s->state.kept) == each, "%d numbers", each);
+    if (world.rank == 0)
+        weft_check(weft_kept_read(s->state.kept, 1, &c, row) == WEFT_OK, "%s",
+                   weft_error());
+    weft_bcast(&world, row, (size_t)each * sizeof *row, 0);
+    return row + 1;
 }
 
 static int same(const real *a, const real *b, int n)
@@ -61,7 +66,7 @@ static void test_equal(toy *t)
     ditto = trained(t, options("ditto", N, usual, "[ditto]\nlambda = 0\n"), 1, ROUNDS);
     int equal = 1;
     for (int c = 0; c < N; c++)
-        equal &= same(kept(ditto, c, W + 1, 0), kept(every, c, W + 1, 0), W);
+        equal &= same(kept(ditto, c, W + 1), kept(every, c, W + 1), W);
     ok(equal, "at lambda 0 its own models have the bits of local");
 
     stand *none = trained(t, with("fedrep", "[fedrep]\nown = none\n"), 1, ROUNDS);
@@ -71,7 +76,7 @@ static void test_equal(toy *t)
     stand *all = trained(t, with("fedper", "[fedper]\nown = all\n"), 1, ROUNDS);
     equal = 1;
     for (int c = 0; c < N; c++)
-        equal &= same(kept(all, c, W + 1, 0), kept(alone, c, W + 1, 0), W);
+        equal &= same(kept(all, c, W + 1), kept(alone, c, W + 1), W);
     ok(equal, "fedper with all layers own is local");
     is_near(all->res.loss, alone->res.loss, 0, "with the same score");
 
@@ -86,7 +91,7 @@ static void test_equal(toy *t)
         trained(t, options("apfl", N, usual, "[apfl]\nshare = 1\nrate = 0\n"), 1, ROUNDS);
     equal = 1;
     for (int c = 0; c < N; c++)
-        equal &= same(kept(own, c, W + 2, 0), kept(every, c, W + 1, 0), W);
+        equal &= same(kept(own, c, W + 2), kept(every, c, W + 1), W);
     ok(equal, "apfl with a share of 1 is local");
     own = trained(t, with("apfl", "[apfl]\nshare = 0\nrate = 0\n"), 1, ROUNDS);
     ok(same(own->state.x, avg->state.x, W), "its server is that of fedavg");
@@ -147,7 +152,7 @@ static void test_fednova_steps(void)
     for (int i = 0; i < W; i++) {
         double x = (double)start->state.x[i], to = x;
         for (int c = 0; c < 2; c++)
-            to += mean * q[c] * ((double)kept(own, c, W + 1, 0)[i] - x) / divisor[c];
+            to += mean * q[c] * ((double)kept(own, c, W + 1)[i] - x) / divisor[c];
         off = worse(off, fabs((double)nova->state.x[i] - to));
     }
     is_near(off, 0, 1e-6, "fednova divides by the steps, as momentum counts them");
@@ -162,7 +167,7 @@ static void test_strong_ditto(toy *t)
     stand *after = trained(t, options("ditto", N, usual, strong), 1, ROUNDS);
     double off = 0;
     for (int c = 0; c < N; c++)
-        off = worse(off, gap(kept(after, c, W + 1, 0), before->state.x));
+        off = worse(off, gap(kept(after, c, W + 1), before->state.x));
     ok(off < 0.01 && off > 0, "a strong pull keeps own models at the server's, to %g", off);
 }
 
@@ -175,7 +180,7 @@ static void test_one_hot(toy *t)
     stand *alone = trained(t, options("local", 1, usual, ""), 1, MAX_ROUNDS);
     double off = 0, moved = 0;
     for (int c = 0; c < N; c++) {
-        const real *own = kept(alone, c, W + 1, 0), *column = cpg->state.x + W + c * W;
+        const real *own = kept(alone, c, W + 1), *column = cpg->state.x + W + c * W;
         if (!(own[-1] > 0)) own = alone->state.x; /* it was never drawn */
         off = worse(off, gap(column, own));
         moved += own[-1] > 0 ? gap(own, alone->state.x) : 0;
@@ -211,10 +216,10 @@ static void test_gradients(void)
     double b[W], w[M * W], v[M], off[3] = {0};
     for (int i = 0; i < W; i++) b[i] = (double)before->state.x[i];
     for (int i = 0; i < M * W; i++) w[i] = (double)before->state.x[W + i];
-    for (int m = 0; m < M; m++) v[m] = (double)kept(before, 0, M + 1, M * W)[m];
+    for (int m = 0; m < M; m++) v[m] = (double)kept(before, 0, M + 1)[m];
     double *part[] = {b, w, v};
     const int size[] = {W, M * W, M};
-    const real *to[] = {after->state.x, after->state.x + W, kept(after, 0, M + 1, M * W)};
+    const real *to[] = {after->state.x, after->state.x + W, kept(after, 0, M + 1)};
     for (int p = 0; p < 3; p++)
         for (int i = 0; i < size[p]; i++) {
             double *x = &part[p][i], was = *x;
@@ -260,12 +265,12 @@ static void test_gold(void)
                          1, SOME);
     test_line(file, "cpg.b", W, cpg->state.x);
     test_line(file, "cpg.W", M * W, cpg->state.x + W);
-    test_line(file, "cpg.v", M, kept(cpg, 0, M + 1, M * W));
+    test_line(file, "cpg.v", M, kept(cpg, 0, M + 1));
     stand *apfl = trained(t,
                           options("apfl", 1, "lr = 0.3\nbatch = 50\nepochs = 2\n",
                                   "[apfl]\nshare = 0.5\nrate = 0.1\n"),
                           1, SOME);
-    const real *own = kept(apfl, 0, W + 2, 0);
+    const real *own = kept(apfl, 0, W + 2);
     test_line(file, "apfl.y", W, apfl->state.x);
     test_line(file, "apfl.v", W, own);
     test_line(file, "apfl.a", 1, own + W);
@@ -318,7 +323,8 @@ static void test_same(toy *t, const char *algorithm)
     for (int stop = 1; stop < MAX_ROUNDS; stop += 3) {
         stand *before = standing(t, text, K), *after = standing(t, text, K);
         units(before, MAX_ROUNDS, 0, stop);
-        weft_state_copy(&after->state, &before->state);
+        weft_check(weft_state_copy(&after->state, &before->state) == WEFT_OK, "%s",
+                   weft_error());
         result_copy(&after->res, &before->res);
         memcpy(after->row, before->row, sizeof after->row);
         after->rows = before->rows;
@@ -328,9 +334,9 @@ static void test_same(toy *t, const char *algorithm)
     ok(equal, "stopped after any round it goes on to the same bits");
     weft_scores once, again;
     uint64_t hash = weft_state_hash(&whole->state);
-    weft_status st = fed->score(whole->self, &whole->job, whole->state.x, WEFT_TEST, &once);
+    weft_status st = fed->score(whole->self, &whole->job, &whole->state, WEFT_TEST, &once);
     if (st == WEFT_OK)
-        st = fed->score(whole->self, &whole->job, whole->state.x, WEFT_TEST, &again);
+        st = fed->score(whole->self, &whole->job, &whole->state, WEFT_TEST, &again);
     weft_check(st == WEFT_OK, "%s", weft_error());
     ok(memcmp(once.metric, again.metric, sizeof once.metric) == 0 &&
            hash == weft_state_hash(&whole->state),
@@ -343,7 +349,7 @@ static void test_turns(toy *t)
     stand *s = trained(t, options("ditto", 2, usual, ""), 1, 3);
     int turns = 0, never = 0;
     for (int c = 0; c < N; c++) {
-        const real *own = kept(s, c, W + 1, 0);
+        const real *own = kept(s, c, W + 1);
         turns += (int)own[-1];
         if (own[-1] > 0) continue;
         never++;
@@ -365,7 +371,7 @@ static void test_new(toy *t)
     int fresh = 0;
     wide(avg->state.x, w);
     for (int c = 0; c < N; c++) {
-        if (kept(ditto, c, W + 1, 0)[-1] > 0) continue;
+        if (kept(ditto, c, W + 1)[-1] > 0) continue;
         double own[W];
         memcpy(own, w, sizeof own);
         for (int pass = 0; pass < PASSES; pass++) full_step(t, c, 0.1, own);
@@ -377,7 +383,7 @@ static void test_new(toy *t)
         fresh++;
     }
     weft_scores told;
-    weft_status st = fed->score(avg->self, &avg->job, avg->state.x, WEFT_TEST, &told);
+    weft_status st = fed->score(avg->self, &avg->job, &avg->state, WEFT_TEST, &told);
     weft_check(st == WEFT_OK, "%s", weft_error());
     ok(fresh > 0 && fresh < N, "%d of %d clients are new, and never drawn", fresh, N);
     is_near(score_of(fed, &told, "new_loss"), before / n, 1e-6, "they are scored apart");
@@ -393,7 +399,7 @@ static void test_adapt(toy *t)
                               "size = 2\nlr_embedding = 0\n");
     stand *s = trained(t, few, 1, 3);
     weft_scores told;
-    weft_status st = fed->score(s->self, &s->job, s->state.x, WEFT_TEST, &told);
+    weft_status st = fed->score(s->self, &s->job, &s->state, WEFT_TEST, &told);
     weft_check(st == WEFT_OK, "%s", weft_error());
     is_near(score_of(fed, &told, "adapted_loss"), score_of(fed, &told, "new_loss"), 1e-6,
             "with an embedding that does not move a new client's model stays");

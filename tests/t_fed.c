@@ -105,7 +105,7 @@ static void test_scores(void)
         sums sum, trained_sum;
         part_sums(t, (weft_part)part, w, &sum, &trained_sum);
         double before = sum.loss / sum.n, after = trained_sum.loss / sum.n;
-        weft_status st = fed->score(s->self, &s->job, s->state.x, (weft_part)part, &out);
+        weft_status st = fed->score(s->self, &s->job, &s->state, (weft_part)part, &out);
         ok(st == WEFT_OK, "a score of all clients");
         is_near(score_of(fed, &out, "loss"), before, 1e-6,
                 "loss of the server's weights, %s", weft_part_name[part]);
@@ -360,7 +360,7 @@ static void test_mode(void)
         s.mix.conf[1] = 2;
         s.mix.logp[0] = log(1 - p[e]);
         s.mix.logp[1] = log(p[e]);
-        weft_status st = fed->score(s.self, &s.job, s.state.x, WEFT_TEST, &out);
+        weft_status st = fed->score(s.self, &s.job, &s.state, WEFT_TEST, &out);
         weft_check(st == WEFT_OK, "%s", weft_error());
         loss[e] = score_of(fed, &out, "personal_loss");
     }

@@ -177,7 +177,7 @@ static void test_portions(void)
         weft_scores out;
         wide(s->state.x, w);
         for (int c = 0; c < MANY; c++) add(&all, part_score(t, c, (weft_part)part, w));
-        weft_status st = fed->score(s->self, &s->job, s->state.x, (weft_part)part, &out);
+        weft_status st = fed->score(s->self, &s->job, &s->state, (weft_part)part, &out);
         weft_check(st == WEFT_OK, "%s", weft_error());
         is_near(out.count, MANY, 0, "%s: all of %d clients are scored",
                 weft_part_name[part], MANY);

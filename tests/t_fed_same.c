@@ -31,7 +31,8 @@ static void test_stops(toy *t, weft_mix_update moving, int k, int rounds, uint64
         units(&before, rounds, 0, stop);
         weft_check(stand_up(&after, t, mixed, k) == WEFT_OK, "%s", weft_error());
         after.job.update = moving;
-        weft_state_copy(&after.state, &before.state);
+        weft_check(weft_state_copy(&after.state, &before.state) == WEFT_OK, "%s",
+                   weft_error());
         result_copy(&after.res, &before.res);
         memcpy(after.row, before.row, sizeof after.row);
         after.rows = before.rows;

@@ -181,7 +181,7 @@ static void test_round(const char *channels)
     b = batch(a, WEFT_TEST, (int)all.part[WEFT_TEST].n, NULL);
     net->score(a->self, a->work, s->state.x, &b, &test);
     weft_scores out;
-    ok(fed->score(s->self, &s->job, s->state.x, WEFT_TEST, &out) == WEFT_OK, "and after");
+    ok(fed->score(s->self, &s->job, &s->state, WEFT_TEST, &out) == WEFT_OK, "and after");
     is_near(score_of(fed, &out, "loss"), test.loss / (double)test.count, 1e-6,
             "on the test documents");
 }

@@ -122,7 +122,7 @@ static void check_descent(int64_t n, int64_t d, weft_form form, int64_t out)
     digest(weft_state_hash(&s->state));
     /* their squared error is that of the residuals */
     weft_scores score;
-    weft_check(task->score(s->self, &s->job, s->state.x, WEFT_TRAIN, &score) == WEFT_OK,
+    weft_check(task->score(s->self, &s->job, &s->state, WEFT_TRAIN, &score) == WEFT_OK,
                "%s", weft_error());
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {

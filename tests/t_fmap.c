@@ -245,7 +245,7 @@ static void test_score_only(void)
     ok(weft_state_hash(&s->state) == before, "a job of no resource leaves the weights");
     is_near(s->res.cost, 0, 0, "and costs nothing");
     weft_scores scores;
-    weft_check(task->score(s->self, &s->job, s->state.x, WEFT_VALID, &scores) == WEFT_OK,
+    weft_check(task->score(s->self, &s->job, &s->state, WEFT_VALID, &scores) == WEFT_OK,
                "%s", weft_error());
     is_near(score_of(task, &scores, "loss"), measured(task, &s->res, "valid_loss"), 1e-12,
             "and scores as a winner is scored");

@@ -1,14 +1,14 @@
 #!/bin/sh
 # A run whose processes are killed repeatedly at random moments, or that is stopped by a
 # signal, and that is resumed each time with another number of ranks and teams, ends with
-# the digest of an undisturbed run: fits of feature maps, rounds of a federation,
-# asynchronous halving, training of a network and of those of all folds, a user's program, one that
+# the digest of an undisturbed run: fits of feature maps, rounds of a federation, of one whose
+# clients keep numbers, asynchronous halving, training of a network and of those of all folds, a user's program, one that
 # fails for some configurations and, whatever they are, on the second rank.
-# Prints TAP, and a table at the end. KILLS: kills of each of the eight studies (2), which
+# Prints TAP, and a table at the end. KILLS: kills of each of the nine studies (2), which
 # are repeated as often as needed; SEED: of the moments; ONLY: names of the studies to run
-# ("fed-asha sgd-sha"), which may also be fed-hyperband and fed-pbt.
-studies="in-ws_sha in-random mixed-sha fed-asha sgd-sha folds-asha command-sha broken-sha"
-more="fed-hyperband fed-pbt"
+# ("fed-asha sgd-sha"), which may also be fed-hyperband, fed-pbt and kept-pbt.
+studies="in-ws_sha in-random mixed-sha fed-asha kept-asha sgd-sha folds-asha command-sha broken-sha"
+more="fed-hyperband fed-pbt kept-pbt"
 for name in $ONLY; do
     case " $studies $more " in *" $name "*) ;; *)
         echo "Bail out! ONLY names no study '$name'; there are: $studies $more"
@@ -123,6 +123,7 @@ max_resource = 120
 k = 5
 END
 sed 's/^task = fed/&\nmixing = fedex/' "$tmp/fed.ini" >"$tmp/mixed.ini"
+sed -e 's/^model = linear/&\nalgorithm = ditto/' -e 's/^checkpoint.*/checkpoint = 0.02/' "$tmp/fed.ini" >"$tmp/kept.ini"
 "$weft" pack synthetic federated=generated clients=100 -o "$tmp/fed.h5" >"$tmp/log" 2>&1
 result $? "a built-in federation is packed"
 

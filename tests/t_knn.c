@@ -24,7 +24,7 @@ static toy *six_clients(void)
 static weft_scores scored(stand *s, weft_part part)
 {
     weft_scores told;
-    weft_status st = fed->score(s->self, &s->job, s->state.x, part, &told);
+    weft_status st = fed->score(s->self, &s->job, &s->state, part, &told);
     weft_check(st == WEFT_OK, "%s", weft_error());
     return told;
 }

@@ -110,6 +110,7 @@ ranks=2 longer fed space.configs=9 space.configs=16 run.tuner=random run.sampler
 ranks=2 longer fed space.configs=9 space.configs=16 run.tuner=random run.sampler=kde run.mixing=fedex fedex.k=2
 longer fed space.configs=8 space.configs=14 run.tuner=asha
 ranks=2 teams=2 longer fed space.configs=8 space.configs=14 run.tuner=asha run.sampler=tpe
+ranks=2 teams=2 longer fed space.configs=8 space.configs=14 run.tuner=asha fed.algorithm=ditto
 longer fed asha.trials=8 asha.trials=14 run.tuner=asha asha.variant=stopping
 longer fed asha.jobs=9 asha.jobs=17 run.tuner=asha
 longer fed space.configs=8 space.configs=12 run.tuner=sha

@@ -105,7 +105,7 @@ static stand *after(const stand *other, const char *how)
 {
     stand *s = WEFT_NEW(mem, stand, 1);
     weft_check(set_up(s, how) == WEFT_OK, "%s", weft_error());
-    weft_state_copy(&s->state, &other->state);
+    weft_check(weft_state_copy(&s->state, &other->state) == WEFT_OK, "%s", weft_error());
     return s;
 }
 

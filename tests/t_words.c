@@ -94,10 +94,11 @@ static open_run *opened(const char *config, const char *name, const weft_likenes
     return o;
 }
 
-static weft_scores scores_of(open_run *o, const real *x, weft_part part)
+static weft_scores scores_of(open_run *o, real *x, weft_part part)
 {
+    weft_state state = {.x = x};
     weft_scores s;
-    weft_check(o->r.task->score(o->r.task_self, &o->job, x, part, &s) == WEFT_OK, "%s",
+    weft_check(o->r.task->score(o->r.task_self, &o->job, &state, part, &s) == WEFT_OK, "%s",
                weft_error());
     return s;
 }
@@ -162,12 +163,12 @@ static void test_words(const char *what, const char *config)
     weft_unknown unknown;
     weft_state state;
     open_run *own = opened(config, "own", NULL);
-    const real *x = trained(own, NULL, &u);
+    real *x = trained(own, NULL, &u);
     weft_winner w = winner_of(own, x, &u);
     int ordered = !own->r.task->mixes; /* no clients */
     weft_scores known = scores_of(own, x, WEFT_TEST);
     open_run *more = opened(config, "more", &w.like);
-    const real *y = trained(more, u.vocab, &v);
+    real *y = trained(more, u.vocab, &v);
     weft_scores odd = scores_of(more, y, WEFT_TEST);
     digest(bits(&known) ^ bits(&odd));
 

@@ -88,11 +88,11 @@ static void toy_cost(const void *self, const weft_job *job, weft_cost *out)
     *out = (weft_cost){.flops = t->costly ? job->mix.conf[0] : 1};
 }
 
-static weft_status toy_score(void *self, const weft_job *job, const real *x, weft_part part,
-                             weft_scores *out)
+static weft_status toy_score(void *self, const weft_job *job, const weft_state *state,
+                             weft_part part, weft_scores *out)
 {
     (void)self, (void)job, (void)part;
-    *out = (weft_scores){.metric = {(double)x[2]}};
+    *out = (weft_scores){.metric = {(double)state->x[2]}};
     return WEFT_OK;
 }
 

@@ -12,7 +12,8 @@
 typedef struct weft_commit weft_commit;
 /* For a journal, which must stay open until weft_commit_end. Owned by mem. */
 weft_commit *weft_commit_begin(weft_journal *journal, weft_arena *mem);
-/* Adds a file to the next commit; if it does not exist any more then, it is passed over. */
+/* Adds a file or directory to the next commit; if it does not exist any more then, it is
+ * passed over. */
 void weft_commit_file(weft_commit *commit, const char *path);
 /* Removes a file or directory after the next commit. */
 void weft_commit_remove(weft_commit *commit, const char *path);

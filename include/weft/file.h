@@ -21,7 +21,8 @@ WEFT_CHECKED weft_status weft_file_load_parts(const char *path, int n, void *con
  * lose or damage the file. EFILE. */
 WEFT_CHECKED weft_status weft_file_put_lazy(const char *path, int n, const void *const *at,
                                             const size_t *bytes);
-/* Syncs a file, if it still exists, so that it survives a crash of the node. EFILE. */
+/* Syncs a file, or the entries of a directory, if it still exists, so that it survives a
+ * crash of the node. EFILE. */
 WEFT_CHECKED weft_status weft_file_sync(const char *path);
 /* Tests that a file of that name can be written, by making and removing its temporary file.
  * EFILE: the name is empty, too long or that of a directory, or the directory is missing or

@@ -16,10 +16,6 @@ typedef struct weft_members {
     double *score;     /* [n][rows of the table]; NAN: not scored */
 } weft_members;
 
-/* The name of the last tensor of a task that keeps numbers of each of them: it has a row
- * for each. */
-#define WEFT_MEMBERS_TENSOR "clients.state"
-
 /* What weights say of each row of a part. */
 typedef struct weft_predictions {
     int64_t n; /* rows of the part, on all ranks together */

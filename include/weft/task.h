@@ -1,6 +1,6 @@
 /* Tasks: trainings that can be stopped and resumed, and whose whole state is two flat
- * arrays. The scheduler gives a task jobs; the task uses data, features and models, but
- * knows neither tuners nor files. */
+ * arrays, beside what clients keep. The scheduler gives a task jobs; the task uses data,
+ * features and models, but knows neither tuners nor files. */
 #ifndef WEFT_TASK_H
 #define WEFT_TASK_H
 
@@ -118,9 +118,9 @@ typedef struct weft_task {
      * own options. ECONF: unknown name. Called before setup. */
     weft_status (*tuned)(void *self, const weft_kind *kind[WEFT_MAX_TUNED], int *n);
     weft_status (*setup)(void *self, const weft_env *env); /* Collective */
-    /* Sets nx and naux of *size to those of the state after the job; job NULL: the largest
-     * after a job of one configuration. If naux differs from that of the state at the job's
-     * start, the elements that both have are copied and the others are 0. */
+    /* Sets nx, naux, members and each of *size to those of the state after the job; job
+     * NULL: the largest of one configuration. If naux differs from that of the state at the
+     * job's start, the elements that both have are copied and the others are 0. */
     void (*nstate)(const void *self, const weft_job *job, weft_state *size);
     /* The tensors that `score` needs, stored at the beginning of x after the job, in order
      * and without gaps. Returns their number. NULL: always none. */
@@ -178,11 +178,11 @@ typedef struct weft_task {
     /* Minimum of the first metric over all configurations of the space trained with at most
      * `resource`, for the regrets in the run file; NAN: not known. NULL: never known. */
     double (*optimum)(const void *self, double resource);
-    /* Scores of the tensors at the beginning of x, under the job's mixture, on a part; they
-     * are not told to tuners. NULL for a task without data. EFILE; WEFT_STOP where it takes
-     * long and env->stopped says so. Collective. */
-    weft_status (*score)(void *self, const weft_job *job, const real *x, weft_part part,
-                         weft_scores *out);
+    /* Scores of the tensors at the beginning of x, and of what is kept, under the job's
+     * mixture, on a part; they are not told to tuners. NULL for a task without data. EFILE;
+     * WEFT_STOP where it takes long and env->stopped says so. Collective. */
+    weft_status (*score)(void *self, const weft_job *job, const weft_state *state,
+                         weft_part part, weft_scores *out);
     /* The scores of each class for each row of a part, under the job's configuration, equal
      * on all ranks; owned by mem. ECONF: the data are of no such rows. NULL: the task
      * predicts nothing. EFILE. Collective. */

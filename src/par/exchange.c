@@ -3,25 +3,39 @@
 #include "nodes.h"
 #include "timer.h"
 
+/* Messages of one pair of ranks follow each other, each of at most PIECE bytes: MPI counts
+ * in int. */
+enum { PIECE = 1 << 30 };
+
+static int64_t pieces_of(const weft_team *team, const size_t *bytes)
+{
+    int64_t n = 0;
+    for (int r = 0; r < team->size; r++) n += (int64_t)((bytes[r] + PIECE - 1) / PIECE);
+    return n;
+}
+
 void weft_exchange(weft_team *team, const void *send, const size_t *to, void *receive,
                    const size_t *from)
 {
     weft_arena *tmp = weft_arena_new();
-    MPI_Request *pending = WEFT_NEW(tmp, MPI_Request, 2 * team->size);
-    size_t in = 0, out = 0;
+    MPI_Request *pending =
+        WEFT_NEW(tmp, MPI_Request, pieces_of(team, to) + pieces_of(team, from));
+    char *in = receive;
+    const char *out = send;
+    int n = 0;
     weft_timer_begin(team);
-    for (int r = 0; r < team->size; in += from[r++]) {
-        weft_check(from[r] <= INT32_MAX, "%zu bytes from one rank to another", from[r]);
-        MPI_Irecv((char *)receive + in, (int)from[r], MPI_BYTE, r, 0, comm_of(team),
-                  &pending[r]);
-    }
-    for (int r = 0; r < team->size; out += to[r++]) {
-        weft_check(to[r] <= INT32_MAX, "%zu bytes from one rank to another", to[r]);
-        MPI_Isend((const char *)send + out, (int)to[r], MPI_BYTE, r, 0, comm_of(team),
-                  &pending[team->size + r]);
-    }
-    MPI_Waitall(2 * team->size, pending, MPI_STATUSES_IGNORE);
-    weft_timer_end(team, out);
+    for (int r = 0; r < team->size; r++)
+        for (size_t left = from[r], some; left > 0; left -= some, in += some) {
+            some = left < PIECE ? left : PIECE;
+            MPI_Irecv(in, (int)some, MPI_BYTE, r, 0, comm_of(team), &pending[n++]);
+        }
+    for (int r = 0; r < team->size; r++)
+        for (size_t left = to[r], some; left > 0; left -= some, out += some) {
+            some = left < PIECE ? left : PIECE;
+            MPI_Isend(out, (int)some, MPI_BYTE, r, 0, comm_of(team), &pending[n++]);
+        }
+    MPI_Waitall(n, pending, MPI_STATUSES_IGNORE);
+    weft_timer_end(team, (size_t)(out - (const char *)send));
     weft_arena_free(tmp);
 }
 

@@ -181,6 +181,18 @@ static weft_status print_tensors(weft_h5 *file)
         for (int k = 1; k < t->nd; k++) printf(" x %lld", (long long)t->dims[k]);
         printf(")\n");
     }
+    return WEFT_OK;
+}
+
+/* What clients keep. */
+static weft_status print_kept(weft_h5 *file)
+{
+    weft_stored *rows;
+    TRY(weft_stored_open(&rows, file->path, file->mem));
+    if (rows)
+        printf("kept      %lld numbers of each of %lld clients, of %lld\n",
+               (long long)rows->each, (long long)rows->m, (long long)rows->n);
+    weft_stored_close(rows);
     printf("\n");
     return WEFT_OK;
 }
@@ -194,6 +206,7 @@ static weft_status print_winner(weft_h5 *file)
     TRY(print_attr(file, "digest", "/", "digest"));
     TRY(print_attr(file, "winner", "/winner", "text"));
     TRY(print_tensors(file));
+    TRY(print_kept(file));
     return print_attr(file, "config", "/winner", "config");
 }
 

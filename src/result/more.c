@@ -141,6 +141,7 @@ static weft_status read_state(weft_more *more, const weft_winner *winner, weft_h
     memcpy(more->tensor, winner->tensor, sizeof more->tensor);
     more->ntensor = winner->ntensor;
     TRY(weft_h5_read_rows(file, x_path, WEFT_REAL_TYPE, 1, 0, rest, more->state.x + known));
+    more->state.kept = weft_stored_table(winner->rows, file->mem);
     return weft_h5_read_rows(file, aux_path, WEFT_H5_F64, 1, 0, naux, more->state.aux);
 }
 
@@ -182,41 +183,71 @@ static weft_status read_all(weft_more *more, const weft_winner *winner, int long
 
 weft_status weft_more_read(weft_more *more, const char *path, int longer, weft_arena *mem)
 {
-    weft_winner winner;
     weft_h5 file;
     *more = (weft_more){0};
     TRY(weft_run_file(&file, path, mem));
     int won = !longer || weft_h5_has(&file, "/winner");
     weft_h5_close(&file);
-    if (won) TRY(weft_winner_read(&winner, path, mem));
+    if (won) TRY(weft_winner_read(&more->winner, path, mem));
     TRY(weft_run_file(&file, path, mem));
     weft_status st = won ? WEFT_OK : weft_h5_verify(&file);
-    if (st == WEFT_OK) st = read_all(more, won ? &winner : NULL, longer, &file);
+    if (st == WEFT_OK) st = read_all(more, won ? &more->winner : NULL, longer, &file);
     weft_h5_close(&file);
     return st;
 }
 
+void weft_more_close(weft_more *more)
+{
+    weft_winner_close(&more->winner);
+}
+
 /* ---- going on ---- */
+
+/* Writes what clients keep in the state after the winner's job to the files that the state
+ * refers to. */
+static weft_status restore_kept(const weft_more *more, const weft_rundir *rundir,
+                                weft_state *state, weft_arena *tmp)
+{
+    const weft_kept *from = more->state.kept;
+    const weft_job *job = &more->record.job;
+    if (!from) return WEFT_OK;
+    double mark[WEFT_KEPT_MARK];
+    state->kept = weft_kept_new(weft_kept_n(from), weft_kept_each(from), tmp);
+    weft_kept_place(state->kept, weft_rundir_kept(rundir, job->trial, job->id, 0, tmp));
+    TRY(weft_kept_copy(state->kept, from));
+    weft_kept_mark(state->kept, mark);
+    if (memcmp(mark, state->aux, sizeof mark) == 0) return weft_kept_sync(state->kept);
+    return weft_fail(WEFT_EFILE,
+                     "%s: what its clients keep is not that of its job; put the file back "
+                     "from a copy",
+                     rundir->path);
+}
 
 /* Writes the state after the winner's job. Of programs its directory, which is beside the
  * run file, belongs to it. */
-static weft_status restore_state(const weft_more *more, weft_rundir *rundir)
+static weft_status restore_state(const weft_more *more, weft_rundir *rundir,
+                                 const weft_state *state)
 {
     const weft_job *job = &more->record.job;
-    weft_state_id id = {job->trial, job->id, more->state.nx, more->state.naux,
-                        more->record.hash};
-    if (!more->state.x) return WEFT_OK;
+    weft_state_id id = {job->trial, job->id, state->nx, state->naux, more->record.hash};
+    if (!state->x) return WEFT_OK;
     weft_place_unkeep(rundir->path, job->trial, job->id);
-    return weft_rundir_state_put(rundir, &id, &more->state, more->ntensor, more->tensor);
+    return weft_rundir_state_put(rundir, &id, state, more->ntensor, more->tensor);
 }
 
 /* What rank 0 writes. */
 static weft_status restore(const weft_more *more, weft_rundir *rundir)
 {
-    TRY(weft_rundir_lasted(rundir, more->search));
-    if (more->n == 0) return weft_checkpoint_write(rundir, &more->record, &more->state);
-    weft_place_forget(rundir->path);
-    return restore_state(more, rundir);
+    weft_state state = more->state;
+    weft_arena *tmp = weft_arena_new();
+    if (more->n > 0) weft_place_forget(rundir->path);
+    weft_status st = weft_rundir_lasted(rundir, more->search);
+    if (st == WEFT_OK) st = restore_kept(more, rundir, &state, tmp);
+    if (st == WEFT_OK)
+        st = more->n == 0 ? weft_checkpoint_write(rundir, &more->record, &state)
+                          : restore_state(more, rundir, &state);
+    weft_arena_free(tmp);
+    return st;
 }
 
 weft_status weft_more_restore(const weft_more *more, weft_rundir *rundir)

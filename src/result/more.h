@@ -15,7 +15,9 @@ typedef struct weft_more {
     int64_t n;           /* records of jobs for a longer search; 0: more resource */
     const void **packed; /* [n] */
     int64_t *bytes;      /* [n] */
-    weft_state state;    /* of the winner; x NULL: there is none */
+    weft_state state;    /* of the winner, with what its clients keep in the file; x NULL:
+                            there is none */
+    weft_winner winner;  /* of the file */
     int ntensor;
     weft_tensor tensor[WEFT_MAX_TENSORS]; /* [ntensor] in state */
     weft_job_record record;               /* of its job, with its rows */
@@ -25,9 +27,11 @@ typedef struct weft_more {
 WEFT_CHECKED weft_status weft_more_put(weft_h5 *file, const weft_outcome *outcome);
 
 /* Reads it: with `longer` what a longer search needs, else more resource. ECONF: the run
- * has none, and why; EFILE. Owned by mem. */
+ * has none, and why; EFILE. Owned by mem; to be closed. */
 WEFT_CHECKED weft_status weft_more_read(weft_more *more, const char *path, int longer,
                                         weft_arena *mem);
+
+void weft_more_close(weft_more *more);
 
 /* Writes it to a run directory that has just begun, with the times of the run so far: of a
  * longer search records and the winner's state, else a checkpoint. EFILE. Collective over

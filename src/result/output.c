@@ -82,6 +82,7 @@ static weft_status put_winner(weft_h5 *file, const weft_outcome *outcome)
         .like = outcome->like,
     };
     if (outcome->vocab) winner.vocab = *outcome->vocab;
+    winner.kept = outcome->state->kept;
     winner.nmember = outcome->nmember;
     winner.member = outcome->member;
     memcpy(winner.tensor, outcome->tensor, sizeof winner.tensor);

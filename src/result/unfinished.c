@@ -234,8 +234,10 @@ static weft_status put_best(weft_h5 *file, const char *path, const finding *foun
                           .trial = record->job.trial,
                           .round = record->job.index};
     const char *dir = weft_place_dir(path, file->mem);
-    TRY(weft_state_peek(dir, record, &winner.state, &winner.ntensor, winner.tensor,
+    weft_kept *kept;
+    TRY(weft_state_peek(dir, record, &winner.state, &kept, &winner.ntensor, winner.tensor,
                         file->mem));
+    winner.kept = kept;
     if (!winner.state || winner.ntensor == 0) {
         const char *why = weft_arena_text(
             file->mem,

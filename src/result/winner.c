@@ -162,7 +162,7 @@ static weft_status put_members(const weft_winner *winner, weft_h5 *file)
 {
     if (!winner->member) return WEFT_OK;
     return weft_h5_put_texts(file, member_path, winner->member, winner->nmember,
-                             "names, in the order of the rows of " WEFT_MEMBERS_TENSOR);
+                             "names of all clients, by number");
 }
 
 static weft_status read_members(weft_winner *winner, weft_h5 *file)
@@ -201,6 +201,7 @@ weft_status weft_winner_put(const weft_winner *winner, weft_h5 *file)
     TRY(weft_h5_put_attr(file, "/winner", "text", winner->text));
     TRY(put_vocab(&winner->vocab, file));
     TRY(put_members(winner, file));
+    TRY(weft_stored_put(winner->kept, file));
     TRY(weft_h5_put_long(file, "/winner", "id", winner->id));
     TRY(weft_h5_put_long(file, "/winner", "job", winner->job));
     TRY(weft_h5_put_long(file, "/winner", "trial", winner->trial));
@@ -293,5 +294,13 @@ weft_status weft_winner_read(weft_winner *winner, const char *path, weft_arena *
     TRY(weft_run_file(&file, path, mem));
     weft_status st = read_winner(winner, &file);
     weft_h5_close(&file);
-    return st;
+    winner->rows = NULL;
+    winner->kept = NULL;
+    return st == WEFT_OK ? weft_stored_open(&winner->rows, path, mem) : st;
+}
+
+void weft_winner_close(weft_winner *winner)
+{
+    weft_stored_close(winner->rows);
+    winner->rows = NULL;
 }

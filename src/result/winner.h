@@ -2,6 +2,7 @@
 #ifndef WEFT_RESULT_WINNER_H
 #define WEFT_RESULT_WINNER_H
 
+#include "stored.h"
 #include "weft/data.h"
 #include "weft/job.h"
 #include "weft/scores.h"
@@ -32,10 +33,12 @@ typedef struct weft_winner {
     const weft_metric *scores;     /* the table of scores */
     weft_scores score[WEFT_NPART]; /* NAN where not scored; without counts */
     weft_likeness like;            /* properties of the data that it was trained on */
-    weft_vocab vocab;    /* words to which the tensors refer by number: n, text, offset, and
-                            hash when read from a file; n 0: they refer to none */
-    int64_t nmember;     /* rows of WEFT_MEMBERS_TENSOR, where they have names, */
-    const char **member; /* [nmember] and these; NULL: they have none */
+    weft_vocab vocab; /* words to which the tensors refer by number: n, text, offset, and
+                         hash when read from a file; n 0: they refer to none */
+    const weft_kept *kept; /* what its clients keep, to be written; NULL: nothing */
+    weft_stored *rows;     /* the same as it was read, to be closed; likewise */
+    int64_t nmember;       /* clients that keep numbers, where they have names, */
+    const char **member;   /* [nmember] and these; NULL: they have none */
     const char *origin[WEFT_NORIGIN]; /* of the run; set when read from a file */
 } weft_winner;
 
@@ -49,6 +52,9 @@ WEFT_CHECKED weft_status weft_winner_export(const weft_winner *winner, const cha
 /* Reads the winner of a run file or an exported one. ENONE, EFILE. */
 WEFT_CHECKED weft_status weft_winner_read(weft_winner *winner, const char *path,
                                           weft_arena *mem);
+/* Closes a winner that was read, whose clients' rows are then gone; one of zeros is left as
+ * it is. */
+void weft_winner_close(weft_winner *winner);
 
 /* Names, shapes and offsets of the winner's tensors in a run file or exported winner; their
  * number in *n. EFILE. */

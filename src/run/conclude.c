@@ -81,8 +81,8 @@ static weft_status score_winner(const weft_run *run, weft_outcome *outcome, weft
         job.mix.id[0] = record->job.mix.id[weft_winner_arm(record)];
         weft_winner_conf(record, job.mix.conf);
     }
-    weft_status st = run->task->score(run->task_self, &job, outcome->state->x, part,
-                                      &outcome->score[part]);
+    weft_status st =
+        run->task->score(run->task_self, &job, outcome->state, part, &outcome->score[part]);
     if (st == WEFT_STOP)
         TRY(look(run->team, run->opts.output, "while the winner was scored"));
     return st;
@@ -217,10 +217,9 @@ weft_status weft_run_conclude(const weft_run *run, weft_sched *sched,
                                   (long long)sched->queue.n);
     outcome->ntensor = weft_task_tensors(run->task, run->task_self,
                                          &sched->queue.winner.job, outcome->tensor);
-    weft_status named =
-        run->world->rank == 0 && weft_members_tensor(outcome->ntensor, outcome->tensor)
-            ? weft_member_names(run, &outcome->nmember, &outcome->member)
-            : WEFT_OK;
+    weft_status named = run->world->rank == 0 && weft_run_kept_bytes(run) > 0
+                            ? weft_member_names(run, &outcome->nmember, &outcome->member)
+                            : WEFT_OK;
     TRY(weft_agree(named, run->world));
     outcome->began = rundir->began;
     outcome->directory = rundir->directory;

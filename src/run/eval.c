@@ -143,7 +143,7 @@ static weft_status score_all(weft_run *r, const weft_winner_at *winner, void *ct
     for (int p = 0; p < WEFT_NPART; p++) {
         score[p] = weft_scores_none();
         if (r->data.part[p].total == 0) continue;
-        TRY(r->task->score(r->task_self, &winner->job, winner->state.x, (weft_part)p,
+        TRY(r->task->score(r->task_self, &winner->job, &winner->state, (weft_part)p,
                            &score[p]));
     }
     weft_quality quality[WEFT_NPART] = {0};
@@ -161,7 +161,7 @@ weft_status weft_run_eval(const char *run, const char *data, weft_team *world)
 weft_status weft_run_export(const char *run, const char *out)
 {
     weft_arena *mem = weft_arena_new();
-    weft_winner winner;
+    weft_winner winner = {0};
     weft_h5 file;
     weft_status st = weft_winner_read(&winner, run, mem);
     if (st == WEFT_OK && weft_file_same(run, out))
@@ -170,6 +170,7 @@ weft_status weft_run_export(const char *run, const char *out)
                        "another name by -o",
                        out);
     if (st == WEFT_OK) {
+        winner.kept = weft_stored_table(winner.rows, mem);
         st = weft_h5_create(&file, out, mem);
         if (st == WEFT_OK) st = weft_winner_export(&winner, run, &file);
         if (st == WEFT_OK) st = weft_h5_commit(&file);
@@ -178,6 +179,7 @@ weft_status weft_run_export(const char *run, const char *out)
     if (st == WEFT_OK)
         printf("%s: %s, %lld numbers\n", out, winner.text,
                (long long)weft_tensors_size(winner.ntensor, winner.tensor));
+    weft_winner_close(&winner);
     weft_arena_free(mem);
     return st;
 }

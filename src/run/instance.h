@@ -34,12 +34,13 @@ typedef struct weft_run {
     const real *from;  /* [nfrom] its weights, for the words of the data; NULL:
                           none */
     int64_t nfrom;
-    int opened;                /* 1: data is open */
-    const weft_likeness *like; /* what the data must match; NULL: nothing */
-    const char *like_of;       /* name of the file that `like` is from */
-    const char *dir;           /* of the run; NULL: no job is done */
-    const char *failed;        /* for the logs of failed jobs, likewise */
-    double deadline;           /* by weft_now; 0: none */
+    const weft_kept *from_kept; /* what its clients keep, likewise */
+    int opened;                 /* 1: data is open */
+    const weft_likeness *like;  /* what the data must match; NULL: nothing */
+    const char *like_of;        /* name of the file that `like` is from */
+    const char *dir;            /* of the run; NULL: no job is done */
+    const char *failed;         /* for the logs of failed jobs, likewise */
+    double deadline;            /* by weft_now; 0: none */
     const char *defaults; /* "run.tuner = sha, ...": what the task set where the user gave
                              nothing */
     weft_growth growth;

@@ -230,6 +230,13 @@ double weft_run_state_bytes(const weft_run *run)
     return weft_state_bytes(&size);
 }
 
+double weft_run_kept_bytes(const weft_run *run)
+{
+    weft_state size = {0};
+    run->task->nstate(run->task_self, NULL, &size);
+    return weft_state_kept_bytes(&size);
+}
+
 /* Checks that need the task after its setup. */
 static weft_status check_setup(const weft_run *run)
 {
@@ -303,6 +310,7 @@ weft_status weft_run_open(weft_run *run, const char *data)
 void weft_run_close(weft_run *run)
 {
     if (run->opened) weft_data_close(&run->data);
+    weft_winner_close(&run->start);
     run->opened = 0;
     if (run->team == &run->own) weft_team_free(&run->own);
     run->team = run->world;

@@ -28,6 +28,8 @@ int64_t weft_run_resource(const weft_run *run);
 
 /* Bytes of the largest state of a trial of one configuration. */
 double weft_run_state_bytes(const weft_run *run);
+/* Bytes on disk of what clients keep in a state, at most; 0: they keep nothing. */
+double weft_run_kept_bytes(const weft_run *run);
 
 /* 1: the search is of one job, whose units do not depend on its resource. */
 int weft_run_may_grow(const weft_run *run);

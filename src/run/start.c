@@ -48,13 +48,14 @@ weft_status weft_run_start_from(weft_run *run)
         same &= strcmp(own[i].name, start->tensor[i].name) == 0;
     weft_state state;
     weft_unknown unknown;
-    if (n != start->ntensor || !same)
+    if (n != start->ntensor || !same || !weft_stored_fit(run, start))
         return weft_fail(WEFT_EDATA,
                          "the winner of run.start = %s has other tensors than the network "
                          "here; choose the same network",
                          run->opts.start);
     TRY(weft_winner_state(run, start, run->opts.start, &job, &state, &unknown));
     run->from = state.x;
+    run->from_kept = state.kept;
     run->nfrom = weft_tensors_size(n, own);
     if (unknown.words > 0)
         weft_log(WEFT_INFO,
@@ -69,6 +70,8 @@ const char *weft_run_origin(const weft_run *run)
     if (!run->from) return run->data.digest;
     int64_t n = weft_tensors_size(run->start.ntensor, run->start.tensor);
     uint64_t hash = weft_hash(run->start.state, (size_t)n * sizeof(real), 0);
+    const weft_stored *rows = run->start.rows;
+    if (rows) hash = weft_hash(rows->mark, sizeof rows->mark, hash);
     return weft_arena_text(run->mem, "%s %016llx", run->data.digest,
                            (unsigned long long)hash);
 }

@@ -77,9 +77,11 @@ static weft_status check_open(const weft_run *run, const weft_rundir *rundir)
 static weft_status begin(const weft_run *run, weft_rundir *rundir, const char *config)
 {
     /* Space for three states (of the best trial, of the present one and its successor), the
-     * run file, and for each team a checkpoint and its replacement. */
+     * run file, and for each team a checkpoint and its replacement; what clients keep is
+     * shared by states, and in the run file. */
     double state = weft_run_state_bytes(run);
-    double space = (4 + (run->task->units ? 2 * run->teams : 0)) * state + 1e6;
+    double space = (4 + (run->task->units ? 2 * run->teams : 0)) * state + 1e6 +
+                   2 * weft_run_kept_bytes(run);
     weft_tables tables = weft_run_tables(run);
     rundir->tables = weft_tables_text(&tables, run->mem);
     if (!rundir->conf)
@@ -96,6 +98,7 @@ static weft_sched sched_of(weft_run *run, weft_rundir *rundir)
                         .task_self = run->task_self,
                         .from = run->from,
                         .nfrom = run->nfrom,
+                        .from_kept = run->from_kept,
                         .search = &run->search,
                         .rundir = rundir,
                         .time_limit = run->opts.time_limit,
@@ -302,11 +305,16 @@ static weft_status extend(const char *path, const changes *typed, weft_growth gr
 {
     weft_more more;
     weft_rundir rundir;
-    TRY(weft_agree(weft_more_read(&more, path, growth == WEFT_MORE_JOBS, mem), world));
-    TRY(weft_rundir_open(&rundir, path, WEFT_EXTEND, world, mem));
-    rundir.directory = more.directory;
-    rundir.data = more.data;
-    return go_on(&rundir, WEFT_RESUME, typed, &more, more.config);
+    weft_status st =
+        weft_agree(weft_more_read(&more, path, growth == WEFT_MORE_JOBS, mem), world);
+    if (st == WEFT_OK) st = weft_rundir_open(&rundir, path, WEFT_EXTEND, world, mem);
+    if (st == WEFT_OK) {
+        rundir.directory = more.directory;
+        rundir.data = more.data;
+        st = go_on(&rundir, WEFT_RESUME, typed, &more, more.config);
+    }
+    weft_more_close(&more);
+    return st;
 }
 
 /* Leaves a complete run, also after a start that was to repeat its failed jobs and ended

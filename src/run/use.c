@@ -31,7 +31,7 @@ weft_status weft_winner_use(const char *path, const char *data, weft_team *world
 {
     weft_arena *mem = weft_arena_new();
     weft_run r = {0};
-    weft_winner winner;
+    weft_winner winner = {0};
     weft_conf conf;
     weft_conf_init(&conf, mem);
     weft_status st = weft_agree(weft_winner_read(&winner, path, mem), world);
@@ -47,6 +47,7 @@ weft_status weft_winner_use(const char *path, const char *data, weft_team *world
     if (st == WEFT_OK) st = weft_run_open(&r, data);
     if (st == WEFT_OK) st = call(&r, &winner, path, fn, ctx);
     weft_run_close(&r);
+    weft_winner_close(&winner);
     weft_arena_free(mem);
     return st;
 }

@@ -65,39 +65,44 @@ weft_status weft_member_names(const weft_run *run, int64_t *n, const char ***nam
     return WEFT_OK;
 }
 
-const weft_tensor *weft_members_tensor(int n, const weft_tensor *tensor)
+/* Numbers of a client; 0: clients keep nothing. */
+static int64_t each_of(const weft_run *run)
 {
-    int last = n - 1;
-    return n > 0 && strcmp(tensor[last].name, WEFT_MEMBERS_TENSOR) == 0 ? &tensor[last]
-                                                                        : NULL;
+    weft_state size = {0};
+    run->task->nstate(run->task_self, NULL, &size);
+    return size.each;
 }
 
-/* The winner's numbers, those of its clients for the clients of the data that have their
- * names; the rows of others stay 0, as before a first turn. *placed: 1 if that was done. */
-static weft_status place_members(const weft_run *r, const weft_winner *winner,
-                                 const weft_tensor *from, const weft_tensor *to, real *x,
-                                 int *placed)
+int weft_stored_fit(const weft_run *run, const weft_winner *winner)
+{
+    return each_of(run) == (winner->rows ? winner->rows->each : 0);
+}
+
+enum { OTHERS, PLACED, BY_NUMBER };
+
+/* Gives clients of the data the rows of those of the winner that have their names, or their
+ * numbers where not both have names; others are as before a first turn. */
+static weft_status place_rows(const weft_run *r, const weft_winner *winner,
+                              const weft_state *state, int *placed)
 {
     int64_t n;
     const char **name;
-    *placed = 0;
-    if (!from || !to || !winner->member || from->at != to->at ||
-        from->dims[1] != to->dims[1] || from->dims[0] != winner->nmember)
-        return WEFT_OK;
+    weft_stored *rows = winner->rows;
+    *placed = !rows && !state->kept ? PLACED : OTHERS;
+    if (!rows || !state->kept || rows->each != state->each) return WEFT_OK;
     TRY(weft_member_names(r, &n, &name));
-    if (!name || n != to->dims[0]) return WEFT_OK;
-    size_t mark = weft_arena_mark(r->mem), each = (size_t)to->dims[1] * sizeof *x;
-    weft_names rows = {.mem = r->mem};
-    for (int64_t i = 0; i < winner->nmember; i++) weft_names_find(&rows, winner->member[i]);
-    memcpy(x, winner->state, (size_t)from->at * sizeof *x);
-    for (int64_t c = 0; c < n; c++) {
-        int64_t row = weft_names_index(&rows, name[c]);
-        if (row >= 0)
-            memcpy(x + to->at + c * to->dims[1],
-                   winner->state + from->at + row * to->dims[1], each);
+    int named = name && winner->member && winner->nmember == rows->n;
+    if (!named && n != rows->n) return WEFT_OK;
+    *placed = named ? PLACED : BY_NUMBER;
+    int64_t *client = NULL;
+    if (named) {
+        weft_names own = {.mem = r->mem};
+        for (int64_t c = 0; c < n; c++) weft_names_find(&own, name[c]);
+        client = WEFT_NEW(r->mem, int64_t, rows->m);
+        for (int64_t i = 0; i < rows->m; i++)
+            client[i] = weft_names_index(&own, winner->member[rows->client[i]]);
     }
-    weft_arena_reset(r->mem, mark);
-    *placed = 1;
+    weft_stored_give(rows, client, state->kept);
     return WEFT_OK;
 }
 
@@ -128,18 +133,19 @@ weft_status weft_winner_state(const weft_run *r, const weft_winner *winner, cons
     weft_tensor own[WEFT_MAX_TENSORS];
     weft_word_weights weights = weft_word_weights_of(r, job);
     int64_t n = weft_tensors_size(winner->ntensor, winner->tensor);
-    int nown = weft_task_tensors(r->task, r->task_self, job, own), placed = 0;
+    int nown = weft_task_tensors(r->task, r->task_self, job, own), placed;
     int64_t need = weft_tensors_size(nown, own);
     *unknown = (weft_unknown){0};
     *state = weft_state_new(r->task, r->task_self, job, r->mem);
-    if (!weights.vocab)
-        TRY(place_members(r, winner, weft_members_tensor(winner->ntensor, winner->tensor),
-                          weft_members_tensor(nown, own), state->x, &placed));
-    if (placed) return WEFT_OK;
+    TRY(place_rows(r, winner, state, &placed));
+    if (placed == OTHERS) {
+        int64_t all = winner->rows ? winner->rows->n * winner->rows->each : 0;
+        return refuse(r, run, n + all, need + state->members * state->each);
+    }
     if (weights.vocab)
         need += weights.networks * weights.table.d * (winner->vocab.n - weights.vocab->n);
     if (n != need) return refuse(r, run, n, need);
-    if (weft_members_tensor(nown, own)) warn_of_numbers(r, winner, run);
+    if (placed == BY_NUMBER) warn_of_numbers(r, winner, run);
     if (!weights.vocab) {
         memcpy(state->x, winner->state, (size_t)n * sizeof *state->x);
         return WEFT_OK;
@@ -150,7 +156,7 @@ weft_status weft_winner_state(const weft_run *r, const weft_winner *winner, cons
         weights.networks * (weights.table.at + weights.table.d * (winner->vocab.n + 1));
     if (are_same(weights.vocab, &winner->vocab, place)) {
         memcpy(state->x, winner->state, (size_t)n * sizeof *state->x);
-    } else if (n > networks) { /* numbers behind the networks' */
+    } else if (n > networks || winner->rows) { /* numbers of words, maybe, elsewhere */
         return refuse(r, run, n, need);
     } else {
         if (r->task->start) r->task->start(r->task_self, job, state);

@@ -14,15 +14,16 @@ typedef struct weft_unknown {
     int64_t all_words, all_tokens; /* of the data; 0: tensors refer to no words */
 } weft_unknown;
 
-/* Makes *state, the winner of the file `run` for the data that r has open: a word has the
- * weights that it has in the winner, by name, or else those that training begins with.
- * EDATA: the data need another number of weights. Cost O(weights). */
-/* The last of n tensors, if it is WEFT_MEMBERS_TENSOR; else NULL. */
-const weft_tensor *weft_members_tensor(int n, const weft_tensor *tensor);
+/* 1 if clients keep as many numbers as those of the winner. */
+int weft_stored_fit(const weft_run *run, const weft_winner *winner);
 /* Names of the clients that the data belong to; *name NULL: they have none. Owned by
  * run->mem. EFILE. */
 WEFT_CHECKED weft_status weft_member_names(const weft_run *run, int64_t *n,
                                            const char ***name);
+/* Makes *state, the winner of the file `run` for the data that r has open: a word has the
+ * weights that it has in the winner, by name, or else those that training begins with; so
+ * has a client, where it has a name, what it keeps, which is read from the winner's file
+ * when it is asked for. EDATA: the data need other numbers. Cost O(weights). */
 WEFT_CHECKED weft_status weft_winner_state(const weft_run *r, const weft_winner *winner,
                                            const char *run, const weft_job *job,
                                            weft_state *state, weft_unknown *unknown);

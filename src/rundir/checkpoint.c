@@ -37,8 +37,8 @@ const char *weft_checkpoint_name(const weft_rundir *rundir, int64_t job, weft_ar
     return weft_arena_text(mem, "%s/checkpoint-%lld", rundir->dir, (long long)job);
 }
 
-weft_status weft_checkpoint_write(const weft_rundir *rundir, const weft_job_record *e,
-                                  const weft_state *state)
+static weft_status put(const weft_rundir *rundir, const weft_job_record *e,
+                       const weft_state *state)
 {
     weft_arena *tmp = weft_arena_new();
     size_t nrecord;
@@ -56,6 +56,15 @@ weft_status weft_checkpoint_write(const weft_rundir *rundir, const weft_job_reco
     memcpy(at + nrecord, &sum, sizeof sum);
     weft_status st = weft_file_put(weft_checkpoint_name(rundir, e->job.id, tmp), data, all);
     weft_arena_free(tmp);
+    return st;
+}
+
+weft_status weft_checkpoint_write(const weft_rundir *rundir, const weft_job_record *record,
+                                  const weft_state *state)
+{
+    weft_status st = state->kept ? weft_kept_sync(state->kept) : WEFT_OK;
+    if (st == WEFT_OK) st = put(rundir, record, state);
+    if (st == WEFT_OK && state->kept) weft_kept_saved(state->kept);
     return weft_rundir_stuck(rundir, st);
 }
 
@@ -133,6 +142,11 @@ static int take(const weft_rundir *rundir, weft_job_record *e, const char *data,
     if (!is_shorter(&past.job, &e->job) || past.res.nmetric != e->res.nmetric ||
         past.ncolumn != e->ncolumn || past.done < 1 || past.done >= e->nunit)
         return 0;
+    if (state->kept) {
+        double mark[WEFT_KEPT_MARK];
+        memcpy(mark, data + sizeof head + nx, sizeof mark);
+        if (weft_kept_resume(state->kept, mark) != WEFT_OK) return 0;
+    }
     take_units(e, &past, mem);
     memcpy(state->x, data + sizeof head, nx);
     memcpy(state->aux, data + sizeof head + nx, naux);

@@ -57,7 +57,23 @@ static const char *state_name(const weft_rundir *rundir, const weft_state_id *id
     return name_of(rundir->dir, id->trial, id->job, mem);
 }
 
+const char *weft_rundir_kept(const weft_rundir *rundir, int64_t trial, int64_t job,
+                             int aside, weft_arena *mem)
+{
+    const char *dir = weft_arena_text(mem, WEFT_FILES_NAME, rundir->dir, (long long)trial,
+                                      (long long)job);
+    return aside == 0 ? dir : weft_arena_text(mem, "%s.tmp.%d", dir, aside);
+}
+
 /* ---- writing ---- */
+
+/* Files and directory of what is kept are durable before the state is. */
+static void commit_kept(weft_rundir *rundir, const weft_state *state, weft_arena *tmp)
+{
+    const char **path;
+    int n = state->kept && rundir->commit ? weft_kept_files(state->kept, &path, tmp) : 0;
+    for (int i = 0; i < n; i++) weft_commit_file(rundir->commit, path[i]);
+}
 
 weft_status weft_rundir_state_put(weft_rundir *rundir, const weft_state_id *id,
                                   const weft_state *state, int ntensor,
@@ -78,6 +94,7 @@ weft_status weft_rundir_state_put(weft_rundir *rundir, const weft_state_id *id,
     const size_t bytes[] = {sizeof head, (size_t)id->nx * sizeof *state->x,
                             (size_t)id->naux * sizeof *state->aux, size, sizeof hash};
     const char *path = state_name(rundir, id, tmp);
+    commit_kept(rundir, state, tmp);
     weft_status st = weft_file_put_lazy(path, ntensor > 0 ? 5 : 3, at, bytes);
     if (rundir->commit) weft_commit_file(rundir->commit, path);
     weft_arena_free(tmp);
@@ -95,8 +112,7 @@ void weft_rundir_state_drop(weft_rundir *rundir, const weft_state_id *id)
     if (id->trial >= 0) {
         weft_commit_remove(rundir->commit, state_name(rundir, id, tmp));
         weft_commit_remove(rundir->commit,
-                           weft_arena_text(tmp, WEFT_FILES_NAME, rundir->dir,
-                                           (long long)id->trial, (long long)id->job));
+                           weft_rundir_kept(rundir, id->trial, id->job, 0, tmp));
     } else {
         weft_commit_remove(rundir->commit, weft_checkpoint_name(rundir, id->job, tmp));
     }
@@ -145,6 +161,22 @@ static int tail_holds(const char *tail, size_t bytes)
     return memcmp(&hash, tail + bytes - sizeof hash, sizeof hash) == 0;
 }
 
+/* Shares what is kept, or opens it, as soon as all its files are visible here. */
+static weft_status take_kept(const weft_rundir *rundir, const weft_state_id *id,
+                             double seconds, weft_state *state)
+{
+    weft_arena *tmp = weft_arena_new();
+    const char *dir = weft_rundir_kept(rundir, id->trial, id->job, 0, tmp);
+    double start = weft_now();
+    weft_status st = weft_kept_take(state->kept, dir, state->aux);
+    while (st != WEFT_OK && weft_now() - start < seconds) {
+        weft_nap(LOOK_SECONDS);
+        st = weft_kept_take(state->kept, dir, state->aux);
+    }
+    weft_arena_free(tmp);
+    return st;
+}
+
 static weft_status load(const weft_rundir *rundir, const weft_state_id *id, double seconds,
                         weft_state *state)
 {
@@ -169,6 +201,7 @@ static weft_status load(const weft_rundir *rundir, const weft_state_id *id, doub
     if (st == WEFT_OK && (memcmp(&head, &expected, sizeof head) != 0 ||
                           weft_state_hash(state) != id->hash || !tail_holds(tail, ntail)))
         st = weft_fail(WEFT_EFILE, "%s is damaged or of another run", path);
+    if (st == WEFT_OK && state->kept) st = take_kept(rundir, id, seconds, state);
     weft_arena_free(tmp);
     return st;
 }
@@ -217,12 +250,28 @@ static int take_tensors(const char *tail, size_t bytes, int64_t nx, int *n,
     return 1;
 }
 
+/* What is kept in a state, NULL for nothing; the mark begins with the state's doubles. */
+static weft_status look_kept(const char *dir, const weft_job_record *record,
+                             const char *doubles, weft_kept **kept, weft_arena *mem)
+{
+    double mark[WEFT_KEPT_MARK];
+    int64_t n, each;
+    const char *files = weft_arena_text(
+        mem, WEFT_FILES_NAME, dir, (long long)record->job.trial, (long long)record->job.id);
+    if (!weft_kept_look(files, &n, &each)) return WEFT_OK;
+    memcpy(mark, doubles, sizeof mark);
+    *kept = weft_kept_new(n, each, mem);
+    return weft_kept_take(*kept, files, mark);
+}
+
 weft_status weft_state_peek(const char *dir, const weft_job_record *record, const real **x,
-                            int *n, weft_tensor tensor[WEFT_MAX_TENSORS], weft_arena *mem)
+                            weft_kept **kept, int *n, weft_tensor tensor[WEFT_MAX_TENSORS],
+                            weft_arena *mem)
 {
     const char *path = name_of(dir, record->job.trial, record->job.id, mem);
     struct stat info;
     *x = NULL;
+    *kept = NULL;
     *n = 0;
     if (stat(path, &info) != 0) return WEFT_OK;
     size_t size = (size_t)info.st_size, nx, naux;
@@ -240,5 +289,6 @@ weft_status weft_state_peek(const char *dir, const weft_job_record *record, cons
     }
     if (!whole) return weft_fail(WEFT_EFILE, "%s is damaged", path);
     *x = (const real *)(const void *)(data + sizeof head);
-    return WEFT_OK;
+    if (naux < sizeof(double[WEFT_KEPT_MARK])) return WEFT_OK;
+    return look_kept(dir, record, data + sizeof head + nx, kept, mem);
 }

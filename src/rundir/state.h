@@ -13,6 +13,11 @@ typedef struct weft_state_id {
     uint64_t hash;
 } weft_state_id;
 
+/* The directory of what clients keep in a state, named WEFT_FILES_NAME; aside > 0: one
+ * beside it of that number, while the state is made again. Owned by mem. */
+const char *weft_rundir_kept(const weft_rundir *rundir, int64_t trial, int64_t job,
+                             int aside, weft_arena *mem);
+
 /* Begins a search: only until weft_rundir_over may the functions from here to there be
  * called. Called by a leader. */
 void weft_rundir_search(weft_rundir *rundir);
@@ -37,17 +42,18 @@ void weft_rundir_state_drop(weft_rundir *rundir, const weft_state_id *id);
  * still needed, and it can be recomputed. Called by a leader. EFILE. */
 WEFT_CHECKED weft_status weft_rundir_over(weft_rundir *rundir);
 
-/* Reads a state whose lengths are given; waits up to `seconds` for a file that does not
+/* Reads a state whose lengths are given, and shares what is kept, or opens it where the
+ * state has no directory; waits up to `seconds` for a file that does not
  * exist yet. EFILE: missing, damaged. Collective over team. */
 WEFT_CHECKED weft_status weft_rundir_state_load(const weft_rundir *rundir, weft_team *team,
                                                 const weft_state_id *id, double seconds,
                                                 weft_state *state);
 
 /* Reads the state after a job from the directory of a run that may be going on, without its
- * task: *x, NULL if there is none, and its tensors, *n = 0 if the task has none.
- * EFILE: damaged. Owned by mem. */
+ * task: *x, NULL if there is none, its tensors, *n = 0 if the task has none, and what its
+ * clients keep, *kept, NULL for nothing. EFILE: damaged. Owned by mem. */
 WEFT_CHECKED weft_status weft_state_peek(const char *dir, const weft_job_record *record,
-                                         const real **x, int *n,
+                                         const real **x, weft_kept **kept, int *n,
                                          weft_tensor tensor[WEFT_MAX_TENSORS],
                                          weft_arena *mem);
 

@@ -52,7 +52,8 @@ void weft_cache_setup(weft_sched *sched)
 
 static double bytes_of(const weft_cached *cached)
 {
-    return (double)cached->id.nx * sizeof(real) + (double)cached->id.naux * sizeof(double);
+    return (double)cached->id.nx * sizeof(real) + (double)cached->id.naux * sizeof(double) +
+           cached->files;
 }
 
 /* Removes the file of a state; done by the leader of the team that wrote it. */
@@ -260,6 +261,7 @@ void weft_cache_known(weft_sched *sched, weft_flight *flight)
                             .resource = record->res.resource,
                             .users = 1,
                             .team = record->team,
+                            .files = weft_state_kept_bytes(&size),
                             .kept = record->kept,
                             .here = !flight->replayed,
                             .own = flight->state};
@@ -301,6 +303,7 @@ weft_status weft_cache_keep(weft_sched *sched, weft_flight *flight, weft_own_sta
     if (record->kept && sched->team->rank == 0)
         st = weft_cached_write(sched, &id, &record->job, state);
     weft_times_io(sched->team);
+    if (!record->kept) weft_kept_drop(own->state.kept);
     weft_arena_free(own->mem);
     return weft_agree(st, sched->team);
 }
@@ -308,20 +311,16 @@ weft_status weft_cache_keep(weft_sched *sched, weft_flight *flight, weft_own_sta
 weft_status weft_cache_load(weft_sched *sched, const weft_job *job,
                             const weft_cached *parent, weft_state *state)
 {
-    if (!parent) {
-        weft_trial_start(sched, job, state);
-        return WEFT_OK;
-    }
-    if (parent->own.mem) {
-        weft_state_copy(state, &parent->own.state);
-        return WEFT_OK;
-    }
+    if (!parent) return weft_trial_start(sched, job, state);
+    if (parent->own.mem)
+        return weft_agree(weft_state_copy(state, &parent->own.state), sched->team);
     if (state->nx == parent->id.nx && state->naux == parent->id.naux)
         return weft_cached_fetch(sched, parent, state);
     weft_arena *tmp = weft_arena_new();
-    weft_state all = weft_cached_room(parent, tmp);
+    weft_state all = weft_cached_room(sched, parent, tmp);
     weft_status st = weft_cached_fetch(sched, parent, &all);
-    if (st == WEFT_OK) weft_state_copy(state, &all);
+    if (st == WEFT_OK) st = weft_agree(weft_state_copy(state, &all), sched->team);
+    weft_kept_drop(all.kept);
     weft_arena_free(tmp);
     return st;
 }
@@ -359,7 +358,7 @@ static void share_held(const weft_sched *sched, weft_cached *cached)
     if (!here) return;
     if (!cached->own.mem) {
         cached->own.mem = weft_arena_new();
-        cached->own.state = weft_cached_room(cached, cached->own.mem);
+        cached->own.state = weft_cached_room(sched, cached, cached->own.mem);
     }
     weft_state_bcast(sched->team, &cached->own.state);
 }
@@ -372,7 +371,7 @@ weft_status weft_cache_winner(weft_sched *sched, const weft_state **state)
     if (cached->kept == WEFT_HELD) share_held(sched, cached);
     if (!cached->own.mem) {
         cached->own.mem = weft_arena_new();
-        cached->own.state = weft_cached_room(cached, cached->own.mem);
+        cached->own.state = weft_cached_room(sched, cached, cached->own.mem);
         int first = sched->crew.group == 0; /* the team that keeps a directory */
         weft_status st = first || !sched->task->files
                              ? weft_cached_fetch(sched, cached, &cached->own.state)

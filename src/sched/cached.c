@@ -24,12 +24,17 @@ static double wait_for(const weft_sched *sched, const weft_cached *cached)
     return cached->here && sched->teams > 1 ? WAIT_SECONDS : 0;
 }
 
-weft_state weft_cached_room(const weft_cached *cached, weft_arena *mem)
+weft_state weft_cached_room(const weft_sched *sched, const weft_cached *cached,
+                            weft_arena *mem)
 {
-    return (weft_state){.x = WEFT_NEW(mem, real, cached->id.nx),
-                        .nx = cached->id.nx,
-                        .aux = WEFT_NEW(mem, double, cached->id.naux),
-                        .naux = cached->id.naux};
+    weft_state room = {0};
+    sched->task->nstate(sched->task_self, NULL, &room);
+    room.nx = cached->id.nx;
+    room.naux = cached->id.naux;
+    room.x = WEFT_NEW(mem, real, room.nx);
+    room.aux = WEFT_NEW(mem, double, room.naux);
+    if (room.each > 0) room.kept = weft_kept_new(room.members, room.each, mem);
+    return room;
 }
 
 /* Reads the state after a told job, once another team has made it. Collective over team.
@@ -76,6 +81,16 @@ static weft_status make_again(weft_sched *sched, const weft_job_record *record,
     return st;
 }
 
+/* Copies a state that was made again; what is kept goes to a directory in any case.
+ * Collective over team. */
+static weft_status copy_made(const weft_sched *sched, const weft_state_id *id,
+                             weft_state *to, const weft_state *from)
+{
+    if (to->kept && !weft_kept_dir(to->kept))
+        weft_job_place(sched, id->trial, id->job, 2, to);
+    return weft_agree(weft_state_copy(to, from), sched->team);
+}
+
 /* Repeats the jobs that led to a state. Collective over team. */
 static weft_status remake(weft_sched *sched, const weft_cached *cached, weft_state *state)
 {
@@ -92,11 +107,11 @@ static weft_status remake(weft_sched *sched, const weft_cached *cached, weft_sta
     weft_own_state last = {0}, next;
     for (; at < n && st == WEFT_OK; at++) {
         st = make_again(sched, record[at], last.mem ? &last.state : NULL, &next);
-        weft_arena_free(last.mem);
+        weft_own_drop(&last);
         last = st == WEFT_OK ? next : (weft_own_state){0};
     }
-    if (st == WEFT_OK) weft_state_copy(state, &last.state);
-    weft_arena_free(last.mem);
+    if (st == WEFT_OK) st = copy_made(sched, &cached->id, state, &last.state);
+    weft_own_drop(&last);
     weft_arena_free(tmp);
     return st;
 }

@@ -14,6 +14,7 @@ struct weft_cached {
                          the best trial */
     int newest;       /* 1: after its trial's last told job, and a later job may need it */
     int64_t team;     /* that wrote it */
+    double files;     /* bytes of what is kept, at most */
     int kept;   /* 1: it was written, or is in memory without a run directory; WEFT_HELD */
     int gone;   /* 1: removed because of the bound */
     int here;   /* 1: written in this session, so that its file may not be visible
@@ -28,7 +29,8 @@ struct weft_cached {
 WEFT_CHECKED weft_status weft_cached_write(const weft_sched *sched, const weft_state_id *id,
                                            const weft_job *job, const weft_state *state);
 /* A zero state of the lengths of the stored one. Owned by mem. */
-weft_state weft_cached_room(const weft_cached *cached, weft_arena *mem);
+weft_state weft_cached_room(const weft_sched *sched, const weft_cached *cached,
+                            weft_arena *mem);
 /* Reads a state, or makes it again. Collective over team. WEFT_STOP, EFILE. */
 WEFT_CHECKED weft_status weft_cached_fetch(weft_sched *sched, const weft_cached *cached,
                                            weft_state *state);

@@ -6,6 +6,7 @@
 #include "cached.h"
 #include "progress.h"
 #include "rundir/checkpoint.h"
+#include "rundir/state.h"
 #include "rundir/times.h"
 #include "stop.h"
 #include "weft/clock.h"
@@ -35,15 +36,46 @@ typedef struct job_run {
     double start, polled, saved;
 } job_run;
 
-void weft_trial_start(const weft_sched *sched, const weft_job *job, weft_state *state)
+/* Copies what clients kept in the run that trials begin with. */
+static weft_status start_kept(const weft_sched *sched, weft_state *state)
+{
+    weft_status st = WEFT_OK;
+    if (sched->team->rank == 0) {
+        st = weft_kept_copy(state->kept, sched->from_kept);
+        weft_kept_mark(state->kept, state->aux);
+    }
+    weft_bcast(sched->team, state->aux, WEFT_KEPT_MARK * sizeof *state->aux, 0);
+    return weft_agree(st, sched->team);
+}
+
+weft_status weft_trial_start(const weft_sched *sched, const weft_job *job,
+                             weft_state *state)
 {
     if (sched->task->start) sched->task->start(sched->task_self, job, state);
     if (sched->from) memcpy(state->x, sched->from, (size_t)sched->nfrom * sizeof *state->x);
+    return sched->from_kept && state->kept ? start_kept(sched, state) : WEFT_OK;
 }
 
 static double seconds_of(const job_run *run)
 {
     return run->before + weft_now() - run->start;
+}
+
+void weft_job_place(const weft_sched *sched, int64_t trial, int64_t job, int aside,
+                    weft_state *state)
+{
+    if (!state->kept || !sched->rundir || sched->team->rank > 0) return;
+    weft_arena *tmp = weft_arena_new();
+    int number = aside > 0 ? 2 * sched->crew.group + aside : 0;
+    weft_kept_place(state->kept, weft_rundir_kept(sched->rundir, trial, job, number, tmp));
+    weft_arena_free(tmp);
+}
+
+void weft_own_drop(weft_own_state *own)
+{
+    if (own->mem) weft_kept_drop(own->state.kept);
+    weft_arena_free(own->mem);
+    *own = (weft_own_state){0};
 }
 
 /* ---- times ---- */
@@ -171,11 +203,8 @@ static weft_status begin(job_run *run)
                          weft_metrics_count(sched->task->rows), run->mem);
     weft_result_begin(&record->res, &record->job);
     if (run->again) {
-        if (run->from)
-            weft_state_copy(&run->state, run->from);
-        else
-            weft_trial_start(sched, &record->job, &run->state);
-        return WEFT_OK;
+        if (!run->from) return weft_trial_start(sched, &record->job, &run->state);
+        return weft_agree(weft_state_copy(&run->state, run->from), sched->team);
     }
     if (sched->rundir && run->units > 1) {
         if (sched->team->rank == 0)
@@ -251,8 +280,9 @@ static weft_status run_units(job_run *run)
 
 /* ---- the result ---- */
 
-/* Hash of the state's tensors, without other numbers that the task stores behind them; of a
- * state without tensors, which names a directory, the hash of its doubles. */
+/* Hash of the state's tensors, without other numbers that the task stores behind them, and
+ * of what is kept; of a state without tensors, which names a directory, the hash of its
+ * doubles. */
 static uint64_t weights_hash(const job_run *run)
 {
     const weft_sched *sched = run->s;
@@ -260,7 +290,9 @@ static uint64_t weights_hash(const job_run *run)
     int n = weft_task_tensors(sched->task, sched->task_self, &run->e->job, tensor);
     if (n == 0) return weft_state_hash(&run->state);
     int64_t size = weft_tensors_size(n, tensor);
-    return weft_hash(run->state.x, (size_t)size * sizeof *run->state.x, 0);
+    uint64_t hash = weft_hash(run->state.x, (size_t)size * sizeof *run->state.x, 0);
+    if (!run->state.kept) return hash;
+    return weft_hash(run->state.aux, WEFT_KEPT_MARK * sizeof *run->state.aux, hash);
 }
 
 static void finish(job_run *run)
@@ -278,17 +310,19 @@ static void finish(job_run *run)
     record->weights = weights_hash(run);
 }
 
-/* The job_run of a record, with memory for the state *out. */
-static job_run run_of(weft_sched *sched, weft_job_record *record, weft_arena *mem,
-                      weft_own_state *out)
+/* The job_run of a record, with memory for the state *out; again: as in job_run. */
+static job_run run_of(weft_sched *sched, weft_job_record *record, int again,
+                      weft_arena *mem, weft_own_state *out)
 {
     weft_arena *own = weft_arena_new();
     *out = (weft_own_state){
         weft_state_new(sched->task, sched->task_self, &record->job, own), own};
+    weft_job_place(sched, record->job.trial, record->job.id, again, &out->state);
     double now = weft_now();
     job_run run = {.s = sched,
                    .e = record,
                    .state = out->state,
+                   .again = again,
                    .mem = mem,
                    .units = sched->task->units
                                 ? sched->task->units(sched->task_self, &record->job)
@@ -304,7 +338,7 @@ static job_run run_of(weft_sched *sched, weft_job_record *record, weft_arena *me
 weft_status weft_job_run(weft_sched *sched, weft_flight *flight, weft_job_begins *begins,
                          weft_own_state *out)
 {
-    job_run run = run_of(sched, &flight->record, sched->mem, out);
+    job_run run = run_of(sched, &flight->record, 0, sched->mem, out);
     run.flight = flight;
     run.begins = begins;
     weft_status st = run_units(&run);
@@ -320,8 +354,7 @@ weft_status weft_job_again(weft_sched *sched, const weft_job_record *told,
 {
     weft_arena *tmp = weft_arena_new();
     weft_job_record record = weft_job_record_new(&told->job, tmp);
-    job_run run = run_of(sched, &record, tmp, out);
-    run.again = 1;
+    job_run run = run_of(sched, &record, 1, tmp, out);
     run.from = from;
     weft_status st = run_units(&run);
     if (st == WEFT_OK && weft_state_hash(&out->state) != told->hash)
@@ -330,7 +363,7 @@ weft_status weft_job_again(weft_sched *sched, const weft_job_record *told,
                        "result: this program or machine is not the one that did it; resume "
                        "with that one, or start again by `weft tune --force`",
                        (long long)told->job.id);
-    if (st != WEFT_OK) weft_arena_free(out->mem);
+    if (st != WEFT_OK) weft_own_drop(out);
     weft_arena_free(tmp);
     return st;
 }

@@ -4,8 +4,9 @@
 
 #include "sched.h"
 
-/* Fills the state before the first job of a trial. */
-void weft_trial_start(const weft_sched *sched, const weft_job *job, weft_state *state);
+/* Fills the state before the first job of a trial. Collective over team. EFILE. */
+WEFT_CHECKED weft_status weft_trial_start(const weft_sched *sched, const weft_job *job,
+                                          weft_state *state);
 
 /* Makes the state that a job begins with, that of `parent` (NULL: a new one). Collective
  * over team. WEFT_STOP, EFILE. */
@@ -16,6 +17,14 @@ typedef weft_status weft_job_begins(weft_sched *s, const weft_job *job,
  * memory the caller frees. Collective over team. WEFT_STOP, EFILE. */
 WEFT_CHECKED weft_status weft_job_run(weft_sched *sched, weft_flight *flight,
                                       weft_job_begins *begins, weft_own_state *out);
+
+/* Gives what is kept in a state its directory on the first rank; aside 1, 2: one of this
+ * team alone, while the state is made again. */
+void weft_job_place(const weft_sched *sched, int64_t trial, int64_t job, int aside,
+                    weft_state *state);
+
+/* Frees a state, and removes what its clients kept. */
+void weft_own_drop(weft_own_state *own);
 
 /* Repeats a job that was told, from the state `from` (NULL: a new one), to restore the
  * state after it, *out. Collective over team. WEFT_STOP; EFILE if the hash of the state

@@ -34,16 +34,17 @@ typedef struct weft_sched {
     const real *from; /* [nfrom] weights in the place of those that the task starts
                          a trial with; NULL: none */
     int64_t nfrom;
-    weft_search *search;       /* after setup; each rank has its own copy, and all make the
-                                  same calls */
-    weft_rundir *rundir;       /* NULL: nothing is kept on disk, one team only */
-    double time_limit, target; /* as in weft_run_opts */
-    double checkpoint;         /* seconds between checkpoints of a job */
-    int64_t workers;           /* simulated workers; 0: unlimited */
-    int wall;                  /* 1: results are told in the order in which they arrive, not
-                                  in virtual time */
-    double overhead;           /* virtual seconds per job for asking and telling */
-    double disk;               /* bytes on disk for states of waiting trials; 0: no limit */
+    const weft_kept *from_kept; /* likewise what clients keep; NULL: nothing */
+    weft_search *search;        /* after setup; each rank has its own copy, and all make the
+                                   same calls */
+    weft_rundir *rundir;        /* NULL: nothing is kept on disk, one team only */
+    double time_limit, target;  /* as in weft_run_opts */
+    double checkpoint;          /* seconds between checkpoints of a job */
+    int64_t workers;            /* simulated workers; 0: unlimited */
+    int wall;        /* 1: results are told in the order in which they arrive, not
+                        in virtual time */
+    double overhead; /* virtual seconds per job for asking and telling */
+    double disk;     /* bytes on disk for states of waiting trials; 0: no limit */
     weft_arena *mem;
 
     double begun, before; /* sched.c: start of this session; seconds of earlier sessions */

@@ -60,8 +60,10 @@ int weft_file_sync_dir(const char *path)
 static int sync_file(const char *path)
 {
     int fd = open(path, O_RDWR);
+    int directory = fd < 0 && errno == EISDIR;
+    if (directory) fd = open(path, O_RDONLY | O_DIRECTORY);
     if (fd < 0) return errno;
-    int err = fsync(fd) != 0 ? errno : 0;
+    int err = fsync(fd) != 0 && !(directory && errno == EINVAL) ? errno : 0;
     if (close(fd) != 0 && err == 0) err = errno;
     return err;
 }

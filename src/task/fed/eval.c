@@ -4,28 +4,35 @@
 #include "eval.h"
 #include "cohort.h"
 #include "exchange.h"
+#include "keep.h"
 #include "metrics.h"
 #include "turns.h"
 
 #include <math.h>
 
-enum { PORTION = 2048 }; /* clients between two exchanges */
+enum {
+    PORTION = 2048, /* clients between two exchanges, at most; fewer where they keep more */
+    KEPT = 1 << 22  /* bytes than this, and than the cohort of a round */
+};
 
 /* A portion of clients and the results of their turns. */
 typedef struct portion {
     fed_turn turn;
-    fed_client *client;      /* [PORTION] */
-    fed_client_result *told; /* [PORTION] */
-    int64_t *wire;           /* [fed_room(PORTION)] */
+    int64_t most;            /* clients */
+    fed_client *client;      /* [most] */
+    fed_client_result *told; /* [most] */
+    int64_t *wire;           /* [fed_room(most)] */
     int *pick;               /* [nblock] */
+    fed_keep keep;           /* what they keep */
 } portion;
 
 /* Clients [i, i + n) of m. */
 static weft_status take(fed_task *fed, portion *p, int stops, int64_t i, int64_t n,
-                        int64_t m, const real *w)
+                        int64_t m, const weft_state *state)
 {
     fed_turns turns = {.turn = &p->turn,
-                       .from = w,
+                       .from = state->x,
+                       .row = p->keep.row,
                        .n = n,
                        .client = p->client,
                        .told = p->told,
@@ -38,17 +45,21 @@ static weft_status take(fed_task *fed, portion *p, int stops, int64_t i, int64_t
 static portion portion_new(const fed_task *fed, const fed_evaluation *evaluation,
                            int nblock, weft_arena *tmp)
 {
-    return (portion){.turn = {.round = FED_EVALUATION,
+    double few = fmax(KEPT / fmax(fed_keep_bytes(fed, 1), 1), (double)fed->cohort);
+    int64_t most = fed->at.each > 0 ? (int64_t)fmin(few, PORTION) : PORTION;
+    return (portion){.most = most,
+                     .turn = {.round = FED_EVALUATION,
                               .before = 1,
                               .train = evaluation->personal && !fed->algorithm->neighbours,
                               .after = evaluation->personal,
                               .part = evaluation->part,
                               .fresh = evaluation->fresh,
                               .most = fed->worst},
-                     .client = fed_clients_new(fed, PORTION, tmp),
-                     .told = WEFT_NEW(tmp, fed_client_result, PORTION),
-                     .wire = WEFT_NEW(tmp, int64_t, fed_room(PORTION)),
-                     .pick = WEFT_NEW(tmp, int, nblock)};
+                     .client = fed_clients_new(fed, most, tmp),
+                     .told = WEFT_NEW(tmp, fed_client_result, most),
+                     .wire = WEFT_NEW(tmp, int64_t, fed_room(most)),
+                     .pick = WEFT_NEW(tmp, int, nblock),
+                     .keep = fed_keep_new(fed, most, tmp)};
 }
 
 static weft_members *members_new(fed_task *fed, weft_members *members, int64_t n)
@@ -84,7 +95,7 @@ static weft_status member_add(const fed_task *fed, weft_members *members, int64_
 }
 
 weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evaluation, int64_t trial,
-                         const weft_mix *mix, const real *w, fed_score_sums *out)
+                         const weft_mix *mix, const weft_state *state, fed_score_sums *out)
 {
     weft_arena *tmp = weft_arena_new();
     fed->work.tmp = tmp;
@@ -101,8 +112,8 @@ weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evaluation, int64_
     weft_status st = WEFT_OK;
     fed_client_result *all = WEFT_NEW(tmp, fed_client_result, worst ? m : 0);
     *out = (fed_score_sums){0};
-    for (int64_t i = 0; i < m && st == WEFT_OK; i += PORTION) {
-        int64_t n = m - i < PORTION ? m - i : PORTION;
+    for (int64_t i = 0; i < m && st == WEFT_OK; i += p.most) {
+        int64_t n = m - i < p.most ? m - i : p.most;
         for (int64_t j = 0; j < n; j++) {
             int64_t client = drawn           ? drawn[i + j]
                              : group->client ? group->client[i + j]
@@ -114,8 +125,11 @@ weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evaluation, int64_
             fed_size(fed, &p.turn, &p.client[j]);
         }
         fed_deal(fed, &p.turn, n, p.client, tmp);
-        st = fed_exchange(fed, take(fed, &p, evaluation->stops, i, n, m, w), p.wire, 0, n,
-                          p.client, p.told);
+        st = fed_keep_read(fed, state->kept, &p.keep, n, p.client);
+        if (st != WEFT_OK) break;
+        fed_keep_send(fed, &p.keep);
+        st = fed_exchange(fed, take(fed, &p, evaluation->stops, i, n, m, state), p.wire, 0,
+                          n, p.client, p.told);
         for (int64_t j = 0; j < n && st == WEFT_OK; j++) {
             fed_sums_add(fed, out, &p.told[j]);
             if (worst) all[i + j] = p.told[j];

@@ -16,10 +16,10 @@ typedef struct fed_evaluation {
                               task; NULL: not needed */
 } fed_evaluation;
 
-/* Scores weights w on clients, each with a configuration drawn from the mixture, keyed by
- * the trial. EFILE, EDATA, WEFT_STOP. Collective. */
+/* Scores the weights of a state on clients, each with a configuration drawn from the
+ * mixture, keyed by the trial. EFILE, EDATA, WEFT_STOP. Collective. */
 WEFT_CHECKED weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evaluation,
-                                      int64_t trial, const weft_mix *mix, const real *w,
-                                      fed_score_sums *out);
+                                      int64_t trial, const weft_mix *mix,
+                                      const weft_state *state, fed_score_sums *out);
 
 #endif

@@ -2,12 +2,13 @@
  * a cohort of clients trains the server's weights on local samples, each client with a
  * configuration that it draws from the mixture (k = 1: FedAvg, FedProx and similar
  * methods), and the mean change of the weights is a step of the server's optimizer. State
- * of a trial: x = [weights][vectors of the server's optimizer], aux = [state of the trial,
- * trial.c]. */
+ * of a trial: x = [weights][further numbers of the server][vectors of its optimizer], aux =
+ * [state of the trial, trial.c], and what clients keep. */
 #include "fed.h"
 #include "cohort.h"
 #include "eval.h"
 #include "exchange.h"
+#include "keep.h"
 #include "lanes.h"
 #include "metrics.h"
 #include "neighbours.h"
@@ -164,20 +165,8 @@ static weft_status algorithm_new(fed_task *fed)
     if (algorithm->setup) TRY(algorithm->setup(fed->special, fed->ntensor, fed->tensor));
     fed->at = fed_layout_of(fed);
     fed->summed = fed->nweight + fed_amounts(fed, NULL, 1).sums;
-    double bytes = (double)(fed->at.slots - fed->nweight) * sizeof(real);
-    if (bytes > fed->env.memory)
-        return weft_fail(WEFT_ELIMIT,
-                         "fed.algorithm = %s keeps %lld numbers of each of %lld clients, "
-                         "%.3g GB; run.memory allows %g GB a rank: make the model smaller, "
-                         "let clients keep less, or allow more",
-                         fed->algorithm_name, (long long)fed->at.each,
-                         (long long)fed->clients->n, bytes / 1e9, fed->env.memory / 1e9);
     if (fed->at.each == 0) return WEFT_OK;
-    weft_log(
-        WEFT_INFO,
-        "each of %lld clients keeps %lld numbers: a state takes %.3g MB, in the memory "
-        "of every rank and on disk",
-        (long long)fed->clients->n, (long long)fed->at.each, bytes / 1e6);
+    TRY(fed_keep_check(fed));
     if (!fed->replacement) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "fed.replacement = yes draws a client twice in a round, but with "
@@ -258,8 +247,7 @@ static weft_status workspace_new(fed_task *fed)
     work->anchor = WEFT_NEW(mem, real, work->own.table.rows > 0 ? fed->nweight : 0);
     work->change = WEFT_NEW(mem, real, fed->algorithm->turn ? fed->nweight : 0);
     work->spare = WEFT_NEW(mem, real, fed_amounts(fed, NULL, 1).spare);
-    work->sum =
-        WEFT_NEW(mem, double, fed->summed + started * fed->at.each + fed_room(started));
+    work->sum = WEFT_NEW(mem, double, fed->summed + fed_room(started));
     work->net = fed->net->work(fed->model, work->most, mem);
     work->x = WEFT_NEW(mem, const float *, work->most);
     work->text = WEFT_NEW(mem, const uint8_t *, work->most);
@@ -273,6 +261,7 @@ static weft_status workspace_new(fed_task *fed)
         work->lanes = NULL;
     }
     work->bytes = (double)(weft_arena_mark(mem) - before) + fed_neighbours_bytes(fed);
+    if (fed->at.each > 0) work->bytes += fed_keep_memory(fed);
     return check_memory(fed, work->bytes);
 }
 
@@ -312,9 +301,6 @@ static int fed_tensors(const void *self, const weft_job *job,
     int n = fed->net->tensors(fed->model, out);
     if (fed->at.nshared > 0)
         out[n++] = (weft_tensor){"server.state", fed->at.shared, 1, {fed->at.nshared}};
-    if (fed->at.each > 0)
-        out[n++] = (weft_tensor){
-            WEFT_MEMBERS_TENSOR, fed->at.kept, 2, {fed->clients->n, fed->at.each}};
     return n;
 }
 
@@ -333,6 +319,8 @@ static void fed_nstate(const void *self, const weft_job *job, weft_state *size)
     const fed_task *fed = self;
     size->nx = fed->at.slots + fed->nweight * fed->slots;
     size->naux = fed_trial_size(fed, job ? job->mix.k : 1);
+    size->members = fed->at.each > 0 ? fed->clients->n : 0;
+    size->each = fed->at.each;
 }
 
 static void fed_start(const void *self, const weft_job *job, weft_state *state)
@@ -345,7 +333,7 @@ static void fed_start(const void *self, const weft_job *job, weft_state *state)
                                 .x = state->x,
                                 .shared = state->x + fed->at.shared};
     if (fed->algorithm->start) fed->algorithm->start(&aggregate, fed->env.seed);
-    fed_trial_start(state);
+    fed_trial_start(fed, state);
 }
 
 static int64_t fed_resource(const void *self)
@@ -412,7 +400,7 @@ static weft_status fed_step(void *self, const weft_job *job, int64_t unit,
                                          last && fed->score_weights == FED_PERSONAL};
         weft_mix mix = job->mix;
         mix.logp = res->logp;
-        st = fed_evaluate(fed, &evaluation, job->trial, &mix, state->x, &eval);
+        st = fed_evaluate(fed, &evaluation, job->trial, &mix, state, &eval);
         row[FED_ROW_VALID_LOSS] = eval.loss[FED_BEFORE] / eval.answered;
         row[FED_ROW_VALID_ERROR] = eval.wrong[FED_BEFORE] / eval.answered;
     }
@@ -438,8 +426,8 @@ static void put_scores(const fed_score_sums *sums, int personal, double *metric)
     }
 }
 
-static weft_status fed_score(void *self, const weft_job *job, const real *x, weft_part part,
-                             weft_scores *out)
+static weft_status fed_score(void *self, const weft_job *job, const weft_state *state,
+                             weft_part part, weft_scores *out)
 {
     fed_task *fed = self;
     weft_members *members = WEFT_NEW(fed->env.mem, weft_members, 1);
@@ -449,7 +437,7 @@ static weft_status fed_score(void *self, const weft_job *job, const real *x, wef
                                  .personal = fed->score_weights == FED_PERSONAL,
                                  .stops = 1};
     fed_score_sums sums;
-    TRY(fed_evaluate(fed, &evaluation, job->trial, &job->mix, x, &sums));
+    TRY(fed_evaluate(fed, &evaluation, job->trial, &job->mix, state, &sums));
     *out = weft_scores_none();
     out->count = sums.answered;
     if (members->n > 0) out->members = members;
@@ -458,7 +446,7 @@ static weft_status fed_score(void *self, const weft_job *job, const real *x, wef
     evaluation.members = NULL;
     evaluation.clients = 0;
     evaluation.fresh = evaluation.personal = 1;
-    TRY(fed_evaluate(fed, &evaluation, job->trial, &job->mix, x, &sums));
+    TRY(fed_evaluate(fed, &evaluation, job->trial, &job->mix, state, &sums));
     put_scores(&sums, 1, out->metric + FED_NEW_SCORES);
     return WEFT_OK;
 }

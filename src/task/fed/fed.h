@@ -100,12 +100,13 @@ typedef struct fed_workspace {
     double bytes;          /* its size */
 } fed_workspace;
 
-/* The numbers of a state x behind the weights: offsets of the server's further numbers, of
- * what clients keep, [clients][each], and of the vectors of the server's optimizer. */
+/* The numbers of a state x behind the weights: offsets of the server's further numbers, and
+ * of the vectors of its optimizer. */
 typedef struct fed_layout {
-    int64_t shared, kept, slots;
-    int64_t nshared, each; /* each: the turns that the client has finished, then what the
-                              algorithm keeps; 0: nothing */
+    int64_t shared, slots;
+    int64_t nshared, each; /* each: numbers of the row of a client in what is kept: the
+                              turns that it has finished, then what the algorithm keeps; 0:
+                              nothing is kept */
 } fed_layout;
 
 /* Clients that take part, or those that are new: numbers among those of the data. */
@@ -151,14 +152,15 @@ typedef struct fed_task {
 /* A set of turns that start from the same weights. */
 typedef struct fed_turns {
     const fed_turn *turn;
-    const real *from; /* a state's x, as far as it is scored */
+    const real *from; /* a state's x */
     int64_t n;
     const fed_client *client; /* [n] */
     fed_client_result *told;  /* [n] out: results of those that this rank does */
     int scale, scale_more;    /* scales of weft_exact_add: of changes, of other sums */
     double *sum; /* [summed] to which the weighted changes of clients that did not diverge
                     are added; NULL: not needed */
-    real *kept;  /* [n][at.each] out: what they keep after their turns; NULL: not needed */
+    real **row;  /* [n] of this rank's clients: what they keep, in, out; NULL: nothing */
+    int begun;   /* 1: so are the rows of clients in their first turn */
     int stops;   /* 1: between two clients the run is told of progress, and it is looked
                     whether it must stop */
     double first, share; /* of the progress: what was done before, what these turns are */

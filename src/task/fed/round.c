@@ -7,6 +7,7 @@
 #include "round.h"
 #include "cohort.h"
 #include "exchange.h"
+#include "keep.h"
 #include "metrics.h"
 #include "repeats.h"
 #include "score.h"
@@ -28,7 +29,7 @@ typedef struct cohort {
     weft_closing end;
     double weight; /* bound of the sum of weights, which fixes the scale of sums */
     int scale, scale_more;
-    real *kept; /* [n][at.each] what clients keep after the round */
+    fed_keep keep; /* what clients keep */
 } cohort;
 
 /* ---- cohort ---- */
@@ -59,7 +60,6 @@ static cohort cohort_new(const fed_task *fed, const weft_job *job,
 {
     int64_t clients = fed->old.n, round = (int64_t)trial->head->round;
     int plain = fed->average == FED_PLAIN || fed->algorithm->plain;
-    double more = 0;
     cohort c = {.turn = {.round = (uint64_t)round,
                          .before = fed_scores(fed, job, FED_BEFORE),
                          .train = 1,
@@ -73,7 +73,7 @@ static cohort cohort_new(const fed_task *fed, const weft_job *job,
                               fed->replacement ? INT64_MAX : clients);
     c.client = fed_clients_new(fed, c.n, tmp);
     c.told = WEFT_NEW(tmp, fed_client_result, c.n);
-    c.kept = WEFT_NEW(tmp, real, c.n * fed->at.each);
+    c.keep = fed_keep_new(fed, c.n, tmp);
     c.pick = WEFT_NEW(tmp, int, c.n *c.mix.nblock);
     int64_t *client = WEFT_NEW(tmp, int64_t, c.n);
     fed_draw(fed, &fed->old, (uint64_t)round, c.n, fed->replacement, client, tmp);
@@ -84,12 +84,10 @@ static cohort cohort_new(const fed_task *fed, const weft_job *job,
         fed_size(fed, &c.turn, p);
         p->weight = p->samples == 0 ? 0 : plain ? 1 : (double)p->samples;
         c.weight += p->weight;
-        more += p->weight * fed_bound(fed, p, trial->x, c.kept);
     }
     close_devices(fed, &c, round, tmp);
     fed_deal(fed, &c.turn, c.n, c.client, tmp);
     c.scale = weft_exact_scale(fed->client.max_change * c.weight);
-    c.scale_more = weft_exact_scale(more);
     return c;
 }
 
@@ -174,7 +172,8 @@ static weft_status take_turns(fed_task *fed, cohort *c, const real *w)
                        .scale = c->scale,
                        .scale_more = c->scale_more,
                        .sum = sum,
-                       .kept = c->kept};
+                       .row = c->keep.row,
+                       .begun = fed->algorithm->bound != NULL};
     return fed_take_turns(fed, &turns);
 }
 
@@ -391,35 +390,20 @@ static int64_t *whole(double *sum, int64_t n)
     return wire;
 }
 
-/* ---- what clients keep ---- */
-
-static int is_ours(const fed_task *fed, const cohort *c, int64_t j)
+/* The scale of further sums, which clients bound: the first rank computes the bounds, for
+ * which rows of clients in their first turn begin. Collective. */
+static int scale_more(fed_task *fed, cohort *c, const real *x, weft_arena *tmp)
 {
-    return !c->client[j].lost && c->client[j].rank == fed->env.team->rank;
-}
-
-/* The bits of what this rank's clients keep, as integers, 0 for others: their sum over
- * ranks is what all keep. */
-static void pack_kept(const fed_task *fed, const cohort *c, int64_t *bits)
-{
-    int64_t each = fed->at.each;
-    memset(bits, 0, (size_t)(c->n * each) * sizeof *bits);
-    for (int64_t j = 0; j < c->n; j++)
-        for (int64_t i = j * each; is_ours(fed, c, j) && i < (j + 1) * each; i++)
-            memcpy(&bits[i], &c->kept[i], sizeof *c->kept);
-}
-
-/* Clients that are lost or diverged keep what they had. */
-static void keep(const fed_task *fed, const cohort *c, fed_trial_state *trial,
-                 const int64_t *bits)
-{
-    int64_t each = fed->at.each;
-    for (int64_t j = 0; j < c->n; j++) {
-        if (c->client[j].lost || c->told[j].diverged > 0) continue;
-        real *kept = trial->x + fed->at.kept + c->client[j].client * each;
-        for (int64_t i = 0; i < each; i++)
-            memcpy(&kept[i], &bits[j * each + i], sizeof *kept);
+    double more = 0, *bound = WEFT_NEW(tmp, double, c->n);
+    int root = fed->env.team->rank == 0;
+    for (int64_t i = 0; i < c->n && root; i++) {
+        int64_t j = c->keep.of ? c->keep.of[i] : i;
+        real *row = c->keep.of ? c->keep.all + i * fed->at.each : NULL;
+        bound[j] = fed_bound(fed, &c->client[j], x, row);
     }
+    weft_bcast(fed->env.team, bound, (size_t)c->n * sizeof *bound, 0);
+    for (int64_t j = 0; j < c->n; j++) more += c->client[j].weight * bound[j];
+    return weft_exact_scale(more);
 }
 
 weft_status fed_round(fed_task *fed, const weft_job *job, fed_trial_state *trial,
@@ -428,12 +412,13 @@ weft_status fed_round(fed_task *fed, const weft_job *job, fed_trial_state *trial
     TRY(fed_worker_try(fed));
     fed->work.tmp = tmp;
     cohort c = cohort_new(fed, job, trial, tmp);
+    TRY(fed_keep_read(fed, trial->kept, &c.keep, c.n, c.client));
+    if (fed->algorithm->bound) c.scale_more = scale_more(fed, &c, trial->x, tmp);
+    fed_keep_send(fed, &c.keep);
     weft_status st = take_turns(fed, &c, trial->x);
-    int64_t *wire = whole(fed->work.sum, fed->summed), *kept = wire + fed->summed;
-    pack_kept(fed, &c, kept);
-    TRY(fed_exchange(fed, st, wire, fed->summed + c.n * fed->at.each, c.n, c.client,
-                     c.told));
-    keep(fed, &c, trial, kept);
+    int64_t *wire = whole(fed->work.sum, fed->summed);
+    TRY(fed_exchange(fed, st, wire, fed->summed, c.n, c.client, c.told));
+    TRY(fed_keep_write(fed, trial, &c.keep, c.client, c.told));
     charge_late(fed, &c);
     move_server(fed, &c, trial, wire);
     move_mix(fed, job, &c, trial, tmp);

@@ -13,24 +13,33 @@
 enum { HEAD = sizeof(fed_trial_head) / sizeof(double) };
 enum { SUMS = sizeof(fed_score_sums) / sizeof(double) };
 
-int64_t fed_trial_size(const fed_task *fed, int k)
+/* Number of doubles before the head. */
+static int64_t mark_of(const fed_task *fed)
 {
-    return HEAD + fed->pool * SUMS + (k > 1 ? 2 * (int64_t)k : 0);
+    return fed->at.each > 0 ? WEFT_KEPT_MARK : 0;
 }
 
-void fed_trial_start(weft_state *state)
+int64_t fed_trial_size(const fed_task *fed, int k)
+{
+    return mark_of(fed) + HEAD + fed->pool * SUMS + (k > 1 ? 2 * (int64_t)k : 0);
+}
+
+void fed_trial_start(const fed_task *fed, weft_state *state)
 {
     fed_trial_head none = {.trial = -1};
-    memcpy(state->aux, &none, sizeof none);
+    memcpy(state->aux + mark_of(fed), &none, sizeof none);
 }
 
 fed_trial_state fed_trial_open(const fed_task *fed, const weft_job *job, int64_t unit,
                                weft_state *state, weft_result *res)
 {
-    double *ring = state->aux + HEAD, *evidence = ring + fed->pool * SUMS;
+    double *head = state->aux + mark_of(fed), *ring = head + HEAD,
+           *evidence = ring + fed->pool * SUMS;
     size_t nevidence = (size_t)(state->aux + state->naux - evidence);
     fed_trial_state trial = {.x = state->x,
-                             .head = (fed_trial_head *)state->aux,
+                             .kept = state->kept,
+                             .mark = state->aux,
+                             .head = (fed_trial_head *)head,
                              .ring = (fed_score_sums *)ring,
                              .evidence = evidence,
                              .res = res};

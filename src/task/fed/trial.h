@@ -15,7 +15,7 @@ typedef struct fed_score_sums {
     double loss[2], wrong[2]; /* sums over their predictions, FED_BEFORE and FED_AFTER */
 } fed_score_sums;
 
-/* The beginning of a state's aux; only doubles. */
+/* The beginning of a state's aux, behind the mark of what is kept; only doubles. */
 typedef struct fed_trial_head {
     double trial;      /* number of the trial */
     double round;      /* rounds that the weights have been trained, */
@@ -30,7 +30,9 @@ typedef struct fed_trial_head {
 
 /* Pointers to the parts of a trial's state and of its job's result; all borrowed. */
 typedef struct fed_trial_state {
-    real *x; /* weights, then the numbers of fed_layout */
+    real *x;         /* weights, then the numbers of fed_layout */
+    weft_kept *kept; /* what clients keep; NULL: nothing */
+    double *mark;    /* [WEFT_KEPT_MARK] of it */
     fed_trial_head *head;
     fed_score_sums *ring; /* [pool] ring buffer of the last rounds' sums */
     double *evidence;     /* [2][k] state of weft_mix_race_step; k > 1 only */
@@ -40,7 +42,7 @@ typedef struct fed_trial_state {
 /* Number of doubles in the state after a job of k configurations. */
 int64_t fed_trial_size(const fed_task *fed, int k);
 /* Initialises a state as one that belongs to no trial yet. */
-void fed_trial_start(weft_state *state);
+void fed_trial_start(const fed_task *fed, weft_state *state);
 /* The parts of a state. At the first unit of a job its sums are set to zero, and more if
  * the state is of another trial. */
 fed_trial_state fed_trial_open(const fed_task *fed, const weft_job *job, int64_t unit,

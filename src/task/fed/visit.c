@@ -1,7 +1,6 @@
-/* Turns of algorithms that do more than FedAvg: what the client keeps is taken from the
- * state, its model is scored, the algorithm trains it by courses of local.c, and it is
- * scored again. What it keeps afterwards becomes part of the state at the end of the round.
- */
+/* Turns of algorithms that do more than FedAvg: the client's model is scored, the algorithm
+ * trains it by courses of local.c, and it is scored again. What the client keeps changes in
+ * its row, which becomes part of the state at the end of the round. */
 #include "visit.h"
 #include "local.h"
 #include "score.h"
@@ -36,8 +35,7 @@ fed_layout fed_layout_of(const fed_task *fed)
     fed_layout at = {.shared = fed->nweight,
                      .nshared = amounts.shared,
                      .each = amounts.kept > 0 ? 1 + amounts.kept : 0};
-    at.kept = at.shared + at.nshared;
-    at.slots = at.kept + at.each * fed->clients->n;
+    at.slots = at.shared + at.nshared;
     return at;
 }
 
@@ -47,9 +45,9 @@ int64_t fed_steps(const fed_client *client)
     return client->options.epochs * ((client->samples + batch - 1) / batch);
 }
 
-/* The client's turn from the state x; kept[at.each] gets what it keeps. */
+/* The client's turn from the state x and its row; NULL: it keeps nothing. */
 static weft_visit visit_of(const fed_task *fed, const fed_client *client, const real *x,
-                           real *kept)
+                           real *row)
 {
     const fed_layout *at = &fed->at;
     const fed_workspace *work = &fed->work;
@@ -67,11 +65,14 @@ static weft_visit visit_of(const fed_task *fed, const fed_client *client, const 
                         .w = work->w,
                         .change = work->change,
                         .spare = work->spare};
-    if (at->each == 0 || !kept) return visit;
-    memcpy(kept, x + at->kept + client->client * at->each, (size_t)at->each * sizeof *kept);
-    visit.kept = kept + 1;
-    if (!(kept[0] > 0) && fed->algorithm->first) fed->algorithm->first(&visit);
+    if (row) visit.kept = row + 1;
     return visit;
+}
+
+/* What the client keeps before its first turn. */
+static void begin(const fed_task *fed, weft_visit *visit, const real *row)
+{
+    if (row && !(row[0] > 0) && fed->algorithm->first) fed->algorithm->first(visit);
 }
 
 double fed_divisor(const fed_task *fed, const fed_client *client)
@@ -81,10 +82,11 @@ double fed_divisor(const fed_task *fed, const fed_client *client)
     return fed->algorithm->divisor(&visit);
 }
 
-double fed_bound(const fed_task *fed, const fed_client *client, const real *x, real *kept)
+double fed_bound(const fed_task *fed, const fed_client *client, const real *x, real *row)
 {
     if (!fed->algorithm->bound) return 0;
-    weft_visit visit = visit_of(fed, client, x, kept);
+    weft_visit visit = visit_of(fed, client, x, row);
+    begin(fed, &visit, row);
     return fed->algorithm->bound(&visit, client->options.max_change);
 }
 
@@ -141,15 +143,16 @@ weft_status fed_visit_take(fed_task *fed, const fed_turns *turns, int64_t j)
     weft_arena *tmp = fed->work.tmp;
     size_t mark = weft_arena_mark(tmp);
     int64_t each = fed->at.each;
-    real *kept = turns->kept ? turns->kept + j * each : WEFT_NEW(tmp, real, each);
-    weft_visit visit = visit_of(fed, client, turns->from, kept);
+    real *row = each > 0 ? turns->row[j] : NULL;
+    weft_visit visit = visit_of(fed, client, turns->from, row);
+    if (!turns->begun) begin(fed, &visit, row);
     fed_client_result *out = &turns->told[j];
     visiting by = {fed, client, turns->turn, {0}, out};
     *out = (fed_client_result){0};
     visit.train = train;
     visit.by = &by;
     weft_status st = take(&visit, each > 0 ? each - 1 : 0);
-    if (each > 0) kept[0]++;
+    if (each > 0) row[0]++;
     if (st == WEFT_OK && turns->sum && fed->algorithm->add && !(out->diverged > 0))
         fed->algorithm->add(&visit, (real)client->weight, turns->scale_more,
                             turns->sum + fed->nweight);

@@ -13,9 +13,9 @@ weft_amounts fed_amounts(const fed_task *fed, const void *special, int epochs);
 int64_t fed_steps(const fed_client *client);
 /* By what its change is divided before it is averaged. */
 double fed_divisor(const fed_task *fed, const fed_client *client);
-/* Largest magnitude of what it adds to further sums, from the state x; kept[at.each]:
- * scratch. 0: there are none. */
-double fed_bound(const fed_task *fed, const fed_client *client, const real *x, real *kept);
+/* Largest magnitude of what it adds to further sums, from the state x and its row, in which
+ * a first turn begins. 0: there are none. */
+double fed_bound(const fed_task *fed, const fed_client *client, const real *x, real *row);
 /* As fed_local_update, and the client's parts of further sums; its change is then in
  * work.change. EFILE, EDATA, WEFT_STOP. */
 WEFT_CHECKED weft_status fed_visit_take(fed_task *fed, const fed_turns *turns, int64_t j);

@@ -330,10 +330,11 @@ static weft_status flow_step(void *self, const weft_job *job, int64_t unit,
     return WEFT_OK;
 }
 
-static weft_status flow_score(void *self, const weft_job *job, const real *x,
+static weft_status flow_score(void *self, const weft_job *job, const weft_state *state,
                               weft_part part, weft_scores *out)
 {
     flow_task *flow = self;
+    const real *x = state->x;
     (void)job;
     *out = weft_scores_none();
     if (flow->spectrum != DATA) return WEFT_OK;

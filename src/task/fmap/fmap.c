@@ -233,10 +233,11 @@ static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
     return fmap_sound(fmap);
 }
 
-static weft_status fmap_score(void *self, const weft_job *job, const real *x,
+static weft_status fmap_score(void *self, const weft_job *job, const weft_state *state,
                               weft_part part, weft_scores *out)
 {
     fmap_task *fmap = self;
+    const real *x = state->x;
     weft_arena *tmp = weft_arena_new();
     fmap_arms arms = fmap_arms_new(fmap, &job->mix, tmp);
     weft_state own = weft_state_new(&weft_task_fmap, fmap, job, tmp);

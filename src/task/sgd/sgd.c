@@ -405,10 +405,11 @@ static sgd_rows rows_of(const sgd_task *sgd, weft_part part, weft_arena *mem)
 
 /* With folds, means over their networks; but their networks were trained on the valid part,
  * too, and are scored on what each holds out in its place. */
-static weft_status sgd_score(void *self, const weft_job *job, const real *x, weft_part part,
-                             weft_scores *out)
+static weft_status sgd_score(void *self, const weft_job *job, const weft_state *state,
+                             weft_part part, weft_scores *out)
 {
     sgd_task *sgd = self;
+    const real *x = state->x;
     weft_arena *tmp = weft_arena_new();
     sgd_model model = model_of(sgd, job, tmp);
     int folds = sgd->folds > 0 && part == WEFT_VALID;
