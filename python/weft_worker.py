@@ -158,15 +158,18 @@ class Turn:
         return (np.arange(self.scored) * float(n) / max(self.scored, 1)).astype(np.int64)
 
     def answer(self, weights=None, steps=0, before=None, after=None, train_loss=None,
-               change=False):
+               change=False, metrics=None):
         """What the turn function returns.
 
         weights     {name: array} after training, or with change=True what they changed by
         steps       samples that it was trained on, those of all epochs
         before, after  (mean loss, wrong answers, predictions); one that was not asked for may be None
         train_loss  mean loss over the steps of training
+        metrics     {name: number} of serve(metrics=names); their means are in /metrics of the run
         """
         out = {"turn": self._message["turn"]}
+        if metrics:
+            out["metrics"] = {str(name): number(float(x)) for name, x in metrics.items()}
         for name, score in (("before", before), ("after", after)):
             if not getattr(self, name):
                 continue
@@ -217,7 +220,7 @@ class Server:
         self.tensors.views = {}
         out = {"protocol": PROTOCOL, "clients": len(counts), "counts": places[0],
                "weights": places[1], "worst": told["worst"], "errors": told["errors"],
-               "orders": told["orders"], "flops": told["flops"],
+               "orders": told["orders"], "flops": told["flops"], "metrics": told["metrics"],
                "tensors": [{"name": k, "shape": list(a.shape)} for k, a in self.tensors.first.items()]}
         if names is not None:
             out.update(names=places[2], names_bytes=len(text))
@@ -254,7 +257,7 @@ def counts_of(train, valid, test):
 
 
 def serve(turn, weights, train, valid, test=None, names=None, classes=None, worst=None,
-          errors=True, orders=False, flops=0):
+          errors=True, orders=False, flops=0, metrics=()):
     """Answers weft's requests until the run ends.
 
     turn      function of a Turn that returns turn.answer(...)
@@ -265,6 +268,7 @@ def serve(turn, weights, train, valid, test=None, names=None, classes=None, wors
     worst     another mean loss that does
     errors    False: wrong answers are not counted, as in regression (fed.score = loss)
     orders    True: the turn has the order of samples of each epoch
+    metrics   names of at most 8 numbers of your own that turns answer
     flops     operations of a gradient per sample, for estimates and device.flops
     """
     if worst is None and (classes is None or classes < 2):
@@ -276,6 +280,7 @@ def serve(turn, weights, train, valid, test=None, names=None, classes=None, wors
     def describe(seed):
         return {"weights": weights(seed) if callable(weights) else weights, "counts": counts,
                 "names": names, "worst": float(worst if worst is not None else 2 * math.log(classes)),
-                "errors": bool(errors), "orders": bool(orders), "flops": float(flops)}
+                "errors": bool(errors), "orders": bool(orders), "flops": float(flops),
+                "metrics": list(metrics)}
 
     Server(turn, describe).run()

@@ -171,6 +171,24 @@ static weft_status read_scores(reading *r)
                           "divergence");
 }
 
+static weft_status read_metrics(reading *r)
+{
+    size_t n;
+    fed_described *out = r->out;
+    const yajl_val *list = values(find(r->json, "metrics"), &n);
+    for (size_t i = 0; list && i < n; i++) {
+        const char *name = YAJL_IS_STRING(list[i]) ? YAJL_GET_STRING(list[i]) : "";
+        int good = *name && !name[strspn(name, NAME_LETTERS)];
+        if (i >= FED_OWN || !good || strlen(name) >= sizeof out->metric[i])
+            return weft_link_fail(r->link, WEFT_EDATA,
+                                  "has a metric \"%.80s\"; at most %d are expected, with "
+                                  "names of letters, digits, _ . -",
+                                  name, FED_OWN);
+        snprintf(out->metric[out->nmetric++], sizeof out->metric[i], "%s", name);
+    }
+    return WEFT_OK;
+}
+
 static uint64_t hash_of(const fed_described *out)
 {
     uint64_t hash =
@@ -196,6 +214,7 @@ static weft_status read_all(reading *r)
     TRY(read_clients(r));
     TRY(read_tensors(r));
     TRY(read_scores(r));
+    TRY(read_metrics(r));
     r->out->hash = hash_of(r->out);
     return WEFT_OK;
 }

@@ -2,6 +2,7 @@
 #ifndef WEFT_TASK_FED_DESCRIBED_H
 #define WEFT_TASK_FED_DESCRIBED_H
 
+#include "fed.h"
 #include "weft/link.h"
 #include "weft/real.h"
 #include "weft/sample.h"
@@ -15,12 +16,14 @@ typedef struct fed_described {
     int ntensor;
     weft_tensor tensor[WEFT_MAX_TENSORS];
     int64_t nweight;
-    const real *initial; /* [nweight] */
-    double worst;        /* mean loss that counts as divergence */
-    double flops;        /* operations of a gradient, per sample; 0: not known */
-    int errors;          /* 1: it counts wrong answers */
-    int orders;          /* 1: it wants the order of samples */
-    uint64_t hash;       /* of all this */
+    const real *initial;      /* [nweight] */
+    double worst;             /* mean loss that counts as divergence */
+    double flops;             /* operations of a gradient, per sample; 0: not known */
+    int errors;               /* 1: it counts wrong answers */
+    int orders;               /* 1: it wants the order of samples */
+    int nmetric;              /* of its own, */
+    char metric[FED_OWN][64]; /* by name */
+    uint64_t hash;            /* of all this but its own metrics */
 } fed_described;
 
 /* Asks the worker, which is running. EDATA: an answer that is no description; EWORKER,

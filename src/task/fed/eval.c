@@ -21,7 +21,7 @@ typedef struct portion {
     int64_t most;            /* clients */
     fed_client *client;      /* [most] */
     fed_client_result *told; /* [most] */
-    int64_t *wire;           /* [fed_room(most)] */
+    int64_t *wire;           /* [fed_room of most] */
     int *pick;               /* [nblock] */
     fed_keep keep;           /* what they keep */
 } portion;
@@ -57,7 +57,7 @@ static portion portion_new(const fed_task *fed, const fed_evaluation *evaluation
                               .most = fed->worst},
                      .client = fed_clients_new(fed, most, tmp),
                      .told = WEFT_NEW(tmp, fed_client_result, most),
-                     .wire = WEFT_NEW(tmp, int64_t, fed_room(most)),
+                     .wire = WEFT_NEW(tmp, int64_t, fed_room(fed, most)),
                      .pick = WEFT_NEW(tmp, int, nblock),
                      .keep = fed_keep_new(fed, most, tmp)};
 }

@@ -247,7 +247,7 @@ static weft_status workspace_new(fed_task *fed)
     work->anchor = WEFT_NEW(mem, real, work->own.table.rows > 0 ? fed->nweight : 0);
     work->change = WEFT_NEW(mem, real, fed->algorithm->turn ? fed->nweight : 0);
     work->spare = WEFT_NEW(mem, real, fed_amounts(fed, NULL, 1).spare);
-    work->sum = WEFT_NEW(mem, double, fed->summed + fed_room(started));
+    work->sum = WEFT_NEW(mem, double, fed->summed + fed_room(fed, started));
     work->net = fed->net->work(fed->model, work->most, mem);
     work->x = WEFT_NEW(mem, const float *, work->most);
     work->text = WEFT_NEW(mem, const uint8_t *, work->most);

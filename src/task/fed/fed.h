@@ -56,6 +56,8 @@ typedef struct fed_turn {
                 */
 } fed_turn;
 
+enum { FED_OWN = 8 }; /* most metrics of a worker's own */
+
 /* The result of a turn; only doubles, so that ranks can exchange them bitwise. */
 typedef struct fed_client_result {
     double loss[2], wrong[2];       /* sums over predictions, FED_BEFORE and FED_AFTER */
@@ -63,8 +65,9 @@ typedef struct fed_client_result {
     double train_loss, train_count; /* sums over the steps of local training */
     double steps;                   /* samples of these steps */
     double diverged, late;          /* 1: it diverged; its score is the worst possible */
+    double own[FED_OWN];            /* metrics of a worker's own, the first fed->nown */
 } fed_client_result;
-enum { FED_CLIENT_NUMBERS = sizeof(fed_client_result) / sizeof(double) };
+enum { FED_CLIENT_NUMBERS = sizeof(fed_client_result) / sizeof(double) - FED_OWN };
 
 typedef struct fed_lanes fed_lanes;
 
@@ -145,6 +148,8 @@ typedef struct fed_task {
     weft_population all;             /* the population of clients, with their numbers of
                                         validation predictions */
     int tried;                       /* 1: a worker's turn was repeated */
+    int nown;                        /* metrics of a worker's own, */
+    double own[FED_OWN];             /* their means in the last round */
     int warned;                      /* 1: a warning that a whole cohort diverged or was
                                         late was printed */
 } fed_task;

@@ -352,6 +352,20 @@ static void warn(fed_task *fed, const cohort *c, const fed_trial_state *trial,
             c->end.late, trial->head->round, trial->head->trial, fed->device.deadline);
 }
 
+/* Means of the workers' own metrics over the clients that have them. */
+static void average_own(fed_task *fed, const cohort *c)
+{
+    for (int i = 0; i < fed->nown; i++) {
+        double sum = 0, n = 0;
+        for (int64_t j = 0; j < c->n; j++) {
+            if (c->client[j].lost || !isfinite(c->told[j].own[i])) continue;
+            sum += c->told[j].own[i];
+            n++;
+        }
+        fed->own[i] = sum / n;
+    }
+}
+
 /* Sums the results of the round, in the order of the cohort. */
 static void write_record(fed_task *fed, const cohort *c, fed_trial_state *trial,
                          double *row)
@@ -376,6 +390,7 @@ static void write_record(fed_task *fed, const cohort *c, fed_trial_state *trial,
     trial->head->train_count += count;
     trial->head->seconds += c->end.seconds;
     fill_row(c, &seen, loss / count, row);
+    average_own(fed, c);
     warn(fed, c, trial, row);
 }
 

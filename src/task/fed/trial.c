@@ -3,6 +3,7 @@
  * the last rounds are pooled here to the score that a tuner minimises. */
 #include "trial.h"
 #include "metrics.h"
+#include "worker.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -213,6 +214,7 @@ void fed_trial_result(const fed_task *fed, const weft_job *job,
     int evaluated = eval->n > 0;
     double half = fed->score == FED_WORST ? INFINITY : (evaluated ? last : pooled).half;
     res->by_error = fed->score != FED_LOSS;
+    res->note = fed_worker_note(fed);
     res->loss = selected(fed, trial, pooled, last);
     res->bound = isfinite(half) ? half : (double)NAN;
     if (evaluated)

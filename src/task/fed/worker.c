@@ -2,16 +2,14 @@
  * with the weights in shared memory. Everything else, which clients are drawn with which
  * options, the sum of their changes, the server's step, is as for the networks of weft. */
 #include "worker.h"
+#include "answer.h"
 #include "described.h"
 #include "local.h"
-#include "score.h"
 #include "task/parameters.h"
 #include "weft/hash.h"
 #include "weft/log.h"
 #include "weft/registry.h"
 #include "weft/rng.h"
-
-#include <yajl/yajl_tree.h>
 
 #include <math.h>
 #include <stdarg.h>
@@ -209,6 +207,7 @@ weft_status fed_worker_begin(fed_task *fed)
     worker->has_parameters = has_parameters(fed->env.conf);
     fed->model = worker;
     fed->worst = worker->is.worst;
+    fed->nown = worker->is.nmetric;
     weft_data *data = fed->env.own ? fed->env.own : WEFT_NEW(mem, weft_data, 1);
     weft_data_tell(data, weft_arena_text(mem, "worker.run = %s", worker->run),
                    worker->is.clients, worker->is.count, worker->is.names, mem);
@@ -322,127 +321,6 @@ static void put_orders(const fed_task *fed, const fed_turn *turn, const fed_clie
     }
 }
 
-/* ---- an answer ---- */
-
-/* An answer that is read. */
-typedef struct answer {
-    const fed_task *fed;
-    const fed_turns *turns;
-    int64_t j;
-    yajl_val json;
-    weft_link *link;
-    fed_client_result *out;
-} answer;
-
-static weft_status is_wrong(const answer *a, const char *what)
-{
-    return weft_link_fail(a->link, WEFT_EDATA, "answered the turn of client %lld with %s",
-                          (long long)a->turns->client[a->j].client, what);
-}
-
-static yajl_val find(const answer *a, const char *key)
-{
-    const char *path[] = {key, NULL};
-    return YAJL_IS_OBJECT(a->json) ? yajl_tree_get(a->json, path, yajl_t_any) : NULL;
-}
-
-/* A number; null is NAN. 0 if there is none. */
-static int number(yajl_val value, double *out)
-{
-    *out = NAN;
-    if (!value || (!YAJL_IS_NUMBER(value) && !YAJL_IS_NULL(value))) return 0;
-    if (YAJL_IS_NUMBER(value)) *out = YAJL_GET_DOUBLE(value);
-    return 1;
-}
-
-/* [loss, wrong, count] of a stage: sums over predictions. */
-static weft_status read_stage(const answer *a, int stage)
-{
-    enum { LOSS, WRONG, COUNT, N };
-    const char *key = stage == FED_BEFORE ? "before" : "after";
-    yajl_val list = find(a, key);
-    double x[N];
-    int good = YAJL_IS_ARRAY(list) && list->u.array.len == N;
-    for (int i = 0; good && i < N; i++) good = number(list->u.array.values[i], &x[i]);
-    if (!good)
-        return is_wrong(a, "no \"before\" or \"after\" that was asked for, which is "
-                           "[sum of losses, wrong answers, predictions]");
-    int counted =
-        x[COUNT] >= 0 && x[COUNT] <= INT32_MAX && x[WRONG] >= 0 && x[WRONG] <= x[COUNT];
-    if (!counted)
-        return is_wrong(a, "counts of wrong answers and predictions that are none");
-    if (a->turns->client[a->j].valid > 0 && !(x[COUNT] > 0))
-        return is_wrong(a, "no predictions, though the client has samples");
-    fed_settle_score(a->fed, (weft_score){x[LOSS], (int64_t)x[WRONG], (int64_t)x[COUNT]},
-                     a->turns->turn, stage, a->out);
-    return WEFT_OK;
-}
-
-/* work.g = the change of the weights. A number that is not finite, or beyond max_change, is
- * a client that diverged. */
-static weft_status read_weights(const answer *a, const float *given)
-{
-    const fed_task *fed = a->fed;
-    const fed_client *client = &a->turns->client[a->j];
-    yajl_val n = find(a, "weights"), change = find(a, "change");
-    int64_t told = n && YAJL_IS_INTEGER(n) ? YAJL_GET_INTEGER(n) : 0;
-    if (told != fed->nweight) {
-        char what[128];
-        snprintf(what, sizeof what, "%lld weights where %lld are expected", (long long)told,
-                 (long long)fed->nweight);
-        return is_wrong(a, what);
-    }
-    real *g = fed->work.g;
-    const real *from = a->turns->from, most = (real)client->options.max_change;
-    int good = 1, is_change = change && YAJL_IS_TRUE(change);
-    for (int64_t i = 0; i < fed->nweight; i++) {
-        g[i] = is_change ? (real)given[i] : (real)given[i] - from[i];
-        good &= (g[i] <= most) & (g[i] >= -most);
-    }
-    a->out->diverged = !good;
-    return WEFT_OK;
-}
-
-static weft_status read_training(const answer *a, const float *given)
-{
-    fed_client_result *out = a->out;
-    double x;
-    TRY(read_weights(a, given));
-    if (!number(find(a, "steps"), &out->steps) || !(out->steps >= 0) ||
-        !isfinite(out->steps))
-        return is_wrong(a, "no \"steps\", the number of samples that it trained on");
-    if (!number(find(a, "train_loss"), &x)) x = NAN;
-    if (isfinite(x)) {
-        out->train_loss = x * out->steps;
-        out->train_count = out->steps;
-    }
-    return WEFT_OK;
-}
-
-static weft_status read_answer(answer *a, const char *line, const float *given)
-{
-    const fed_turn *turn = a->turns->turn;
-    yajl_val error = find(a, "error"), id = find(a, "turn");
-    if (!a->json)
-        return weft_link_fail(a->link, WEFT_EDATA, "sent a line that is not JSON: %.200s",
-                              line);
-    if (error)
-        return weft_link_fail(a->link, WEFT_EDATA,
-                              "has a bug in the turn of client %lld: %.200s",
-                              (long long)a->turns->client[a->j].client,
-                              YAJL_IS_STRING(error) ? YAJL_GET_STRING(error) : "");
-    if (!YAJL_IS_INTEGER(id) ||
-        YAJL_GET_INTEGER(id) != ((const fed_worker *)a->fed->model)->asked)
-        return is_wrong(a, "the number of another turn");
-    if (turn->before) TRY(read_stage(a, FED_BEFORE));
-    if (turn->train) TRY(read_training(a, given));
-    if (turn->after && a->out->diverged > 0)
-        fed_settle_failure(a->fed, &a->turns->client[a->j], a->out);
-    else if (turn->after)
-        TRY(read_stage(a, FED_AFTER));
-    return WEFT_OK;
-}
-
 /* ---- a turn ---- */
 
 static weft_status ask(fed_task *fed, const fed_turns *turns, int64_t j)
@@ -464,11 +342,8 @@ static weft_status ask(fed_task *fed, const fed_turns *turns, int64_t j)
                    tmp);
     request r = request_of(fed, turns, j, &at, tmp);
     TRY(weft_link_ask(worker->link, r.text, r.n, &line));
-    answer a = {fed,          turns,          j, yajl_tree_parse(line, NULL, 0),
-                worker->link, &turns->told[j]};
-    weft_status st = read_answer(&a, line, given);
-    yajl_tree_free(a.json);
-    return st;
+    fed_asked asked = {worker->link, &worker->is, worker->asked, given};
+    return fed_answer_read(fed, turns, j, &asked, line);
 }
 
 weft_status fed_worker_turn(fed_task *fed, const fed_turns *turns, int64_t j)
@@ -486,4 +361,16 @@ weft_status fed_worker_turn(fed_task *fed, const fed_turns *turns, int64_t j)
 void fed_worker_drop(fed_task *fed)
 {
     weft_link_drop(((fed_worker *)fed->model)->link);
+}
+
+const char *fed_worker_note(const fed_task *fed)
+{
+    const char *note = NULL;
+    if (!fed_worker_trains(fed)) return note;
+    const fed_described *is = &((const fed_worker *)fed->model)->is;
+    for (int i = 0; i < is->nmetric; i++)
+        if (isfinite(fed->own[i]))
+            note = weft_arena_text(fed->env.mem, "%s%s%s=%.17g", note ? note : "",
+                                   note ? " " : "", is->metric[i], fed->own[i]);
+    return note;
 }

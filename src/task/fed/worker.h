@@ -19,6 +19,9 @@ WEFT_CHECKED weft_status fed_worker_begin(fed_task *fed);
  * again, worker.retries times. EDATA: its answer is wrong; EWORKER, WEFT_STOP, EFILE. */
 WEFT_CHECKED weft_status fed_worker_turn(fed_task *fed, const fed_turns *turns, int64_t j);
 
+/* The means of the worker's own metrics in the last round, as "name=value name=value";
+ * NULL: there are none. Owned by the task. */
+const char *fed_worker_note(const fed_task *fed);
 /* Ends this rank's worker, which the next turn starts again. */
 void fed_worker_drop(fed_task *fed);
 
