@@ -291,11 +291,11 @@ static weft_status read_winner(weft_winner *winner, weft_h5 *file)
 weft_status weft_winner_read(weft_winner *winner, const char *path, weft_arena *mem)
 {
     weft_h5 file;
+    winner->rows = NULL;
+    winner->kept = NULL;
     TRY(weft_run_file(&file, path, mem));
     weft_status st = read_winner(winner, &file);
     weft_h5_close(&file);
-    winner->rows = NULL;
-    winner->kept = NULL;
     return st == WEFT_OK ? weft_stored_open(&winner->rows, path, mem) : st;
 }
 

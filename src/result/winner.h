@@ -52,8 +52,8 @@ WEFT_CHECKED weft_status weft_winner_export(const weft_winner *winner, const cha
 /* Reads the winner of a run file or an exported one. ENONE, EFILE. */
 WEFT_CHECKED weft_status weft_winner_read(weft_winner *winner, const char *path,
                                           weft_arena *mem);
-/* Closes a winner that was read, whose clients' rows are then gone; one of zeros is left as
- * it is. */
+/* Closes a winner that weft_winner_read was called for, whose clients' rows are then gone;
+ * one of zeros is left as it is. */
 void weft_winner_close(weft_winner *winner);
 
 /* Names, shapes and offsets of the winner's tensors in a run file or exported winner; their
