@@ -59,6 +59,7 @@ done
 tune 3 r run.teams=2 && is_same r
 result $? "two teams of three ranks have the same digest"
 few="run.tuner=random space.configs=2 random.resource=4"
+# shellcheck disable=SC2086
 tune 1 r $few && two=$(digest "$tmp/r.h5") && tune 2 r $few run.time_limit=1e-9
 status=$?
 for _ in $(seq 20); do
@@ -109,9 +110,9 @@ result $? "and the run is resumed to the same digest"
 
 # ---- functions of the turn ------------------------------------------------------------------
 
-doctor() # ARGUMENT...: on two ranks
+doctor() # on two ranks
 {
-    timeout "$net" mpirun -n 2 "$weft" doctor inputs/worker.ini "worker.run=$command" "$@" >"$tmp/out" 2>"$tmp/log"
+    timeout "$net" mpirun -n 2 "$weft" doctor inputs/worker.ini "worker.run=$command" >"$tmp/out" 2>"$tmp/log"
 }
 doctor && grep -q '^workers   3 turns, each done twice on 2 ranks: the same bits$' "$tmp/out" && none_left
 result $? "weft doctor finds that turns are repeated to the same bits"
