@@ -199,6 +199,11 @@ refused_option "a column that is not there is told" "drop = ID,age: .*t.csv has 
 refused_option "a column of two uses is told" "group = sick: column 'sick' is label already" group=sick
 refused_option "groups of clients are told" "group and client are both given" group=site client=id
 refused "texts that are no levels by wish are refused" t.csv "line 2, column 3, 'colour', is 'red'" categories=site
+refused "gaps are refused by wish" t.csv "line 5, column 2, 'age', is '' .*missing = median" missing=refuse
+refused "also among texts" t.csv "line 5, column 3, 'colour', is '' where a category is expected; missing = median" \
+    missing=refuse drop=age
+refused "a client without a name is told" t.csv "line 5, column 3, 'colour', is '' where a client is expected; give one" \
+    client=colour
 reads "numbers are levels by wish" t.csv "sample 17 numbers" categories=age,colour,site drop=id,score
 says "as they are written" age "category 7 6 20, 21, 22, 23, 24, 25, 26 7 levels and a mark"
 reads "the most frequent value fills gaps" t.csv "60 rows" missing=frequent

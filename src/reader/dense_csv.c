@@ -155,35 +155,54 @@ static weft_status bad_width(const csv *c, const char *const *field, int64_t n,
                                "quotation marks");
 }
 
-/* The number that stands for a cell of column i of the file. */
+/* A value that is missing where one must be. */
+static double refuse(csv *c, int64_t i, const char *text, int64_t line, const char *remedy)
+{
+    if (c->st == WEFT_OK)
+        c->st =
+            weft_fail(WEFT_EDATA, "%s: line %lld, %s is '%s' where a %s is expected; %s",
+                      c->path, (long long)line, column_text(c, i), text,
+                      weft_column_kind_name[c->table->at[c->place[i]].kind], remedy);
+    return NAN;
+}
+
+/* The number in a cell; NAN: it is missing, or a text. */
+static double number_of(csv *c, weft_dense_column *column, const char *text, int64_t line)
+{
+    double x = NAN;
+    if (*text != '\0' && weft_cell_number(c->how, text, &x, c->row)) {
+        column->numbers++;
+        return x;
+    }
+    if (weft_cell_missing(text)) {
+        column->missing++;
+        if (c->how->missing != WEFT_MISSING_REFUSE) return NAN;
+    }
+    if (column->texts++ == 0) {
+        column->path = c->path;
+        column->text = weft_arena_text(c->table->mem, "%.40s", text);
+        column->line = line;
+    }
+    return NAN;
+}
+
+/* What stands for a cell of column i of the file: a number, or that of a level, group or
+ * client. */
 static double cell_of(csv *c, int64_t i, const char *text, int64_t line)
 {
     weft_dense_column *column = &c->table->at[c->place[i]];
-    double x = NAN;
+    int missing = weft_cell_missing(text);
     switch (column->kind) {
-    case WEFT_COLUMN_NUMBER:
-        if (*text != '\0' && weft_cell_number(c->how, text, &x, c->row)) {
-            column->numbers++;
-            return x;
-        }
-        if (weft_cell_missing(text)) {
-            column->missing++;
-            if (c->how->missing != WEFT_MISSING_REFUSE) return NAN;
-        }
-        if (column->texts++ == 0) {
-            column->path = c->path;
-            column->text = weft_arena_text(c->table->mem, "%.40s", text);
-            column->line = line;
-        }
-        return NAN;
+    case WEFT_COLUMN_NUMBER: return number_of(c, column, text, line);
     case WEFT_COLUMN_CATEGORY:
-        if (weft_cell_missing(text)) {
-            column->missing++;
-            return NAN;
-        }
-        return (double)weft_names_find(&column->name, text);
+        column->missing += missing;
+        if (missing && c->how->missing == WEFT_MISSING_REFUSE)
+            return refuse(c, i, text, line, "missing = median gives it a feature");
+        return missing ? NAN : (double)weft_names_find(&column->name, text);
     case WEFT_COLUMN_GROUP:
-    case WEFT_COLUMN_CLIENT: return (double)weft_names_find(&column->name, text);
+    case WEFT_COLUMN_CLIENT:
+        if (missing) return refuse(c, i, text, line, "give one, or remove the line");
+        return (double)weft_names_find(&column->name, text);
     default: return 0;
     }
 }
@@ -196,6 +215,7 @@ static weft_status add_row(csv *c, const char *const *field, int64_t n, int64_t 
     double *x = rows->value + rows->n * rows->d;
     for (int64_t i = 0; i < n; i++)
         if (c->place[i] >= 0) x[c->place[i]] = cell_of(c, i, field[i], line);
+    TRY(c->st);
     const char *label = c->head.label >= 0 ? field[c->head.label] : "";
     if (*label == '\0' && !c->how->unlabelled)
         return weft_fail(WEFT_EDATA,
@@ -298,11 +318,11 @@ static int add_plain(csv *c, const char *at, const char *end)
     if (!is_plain(c, at, end)) return 0;
     for (int64_t i = 0; i < c->head.columns; i++)
         at = add_cell(c, i, i > 0 ? at + 1 : at, end, &label);
-    if (*label == '\0' && !c->how->unlabelled)
+    if (c->st == WEFT_OK && *label == '\0' && !c->how->unlabelled)
         c->st = weft_fail(WEFT_EDATA,
                           "%s: line %lld, %s has no label; give one, or remove the line",
                           c->path, (long long)c->line, column_text(c, c->head.label));
-    else
+    else if (c->st == WEFT_OK)
         c->st = weft_dense_row(c->table, c->line, label);
     weft_arena_reset(c->row, 0);
     return 1;
