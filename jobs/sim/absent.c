@@ -126,6 +126,14 @@ ABSENT(weft_h5_read_num, UNUSED weft_h5 *f, UNUSED const char *name, UNUSED cons
 ABSENT(weft_h5_read_long, UNUSED weft_h5 *f, UNUSED const char *name,
        UNUSED const char *key, UNUSED int64_t *x)
 ABSENT(weft_h5_set_open, UNUSED weft_h5set *s, UNUSED weft_h5 *f, UNUSED const char *name)
+ABSENT(weft_h5_set_rows, UNUSED const weft_h5set *s, UNUSED weft_h5type type,
+       UNUSED int64_t first, UNUSED int64_t count, UNUSED void *data)
+ABSENT(weft_h5_make, UNUSED weft_h5 *f, UNUSED const char *name, UNUSED weft_h5type type,
+       UNUSED int nd, UNUSED const int64_t *dims, UNUSED const char *about,
+       UNUSED const char *unit)
+ABSENT(weft_h5_put_rows, UNUSED weft_h5 *f, UNUSED const char *name,
+       UNUSED weft_h5type type, UNUSED int64_t first, UNUSED int64_t count,
+       UNUSED const void *data)
 ABSENT(weft_h5_set_text, UNUSED const weft_h5set *s, UNUSED int64_t row,
        UNUSED const char **text, UNUSED weft_arena *mem)
 ABSENT(weft_h5_map_open, UNUSED weft_h5map *m, UNUSED weft_h5 *f, UNUSED const char *name,
