@@ -374,7 +374,7 @@ static void test_dense_errors(void)
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const char *name = write_text("bad.txt", bad[i][0]);
-        fails(pack(r, name, "x.h5", ""), WEFT_EDATA, bad[i][1], bad[i][2],
+        fails(pack(r, name, "x.h5", "missing=refuse"), WEFT_EDATA, bad[i][1], bad[i][2],
               weft_arena_text(mem, "bad table %zu", i));
     }
     fails(pack(r, at("e.csv"), "x.h5", "label=4"), WEFT_ECONF, "label = 4", "3",

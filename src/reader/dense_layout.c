@@ -129,7 +129,7 @@ static int is_header(const weft_csv *how, const weft_csv_head *head,
     int64_t label = named >= 0 ? named : placed;
     if (how->header != WEFT_HEADER_AUTO) return how->header == WEFT_HEADER_YES;
     if (counts_up(head->columns, field)) return 1;
-    if (named >= 0 && placed < 0) return 1;
+    if (named >= 0 && placed < 0 && weft_table_number(how->label, &x)) return 1;
     for (int64_t i = 0; i < head->columns; i++)
         if (i != label && !weft_cell_number(how, field[i], &x, tmp))
             return is_named(how, head, field, second, label, tmp);
