@@ -207,6 +207,18 @@ static double cell_of(csv *c, int64_t i, const char *text, int64_t line)
     }
 }
 
+/* Ends the row of that line, whose cells were just written. */
+static weft_status end_row(csv *c, const char *label, int64_t line)
+{
+    TRY(c->st);
+    if (*label == '\0' && !c->how->unlabelled)
+        return weft_fail(WEFT_EDATA,
+                         "%s: line %lld, %s has no label; give one, or remove "
+                         "the line",
+                         c->path, (long long)line, column_text(c, c->head.label));
+    return weft_dense_row(c->table, line, label);
+}
+
 static weft_status add_row(csv *c, const char *const *field, int64_t n, int64_t line)
 {
     weft_dense_rows *rows = c->table;
@@ -215,14 +227,7 @@ static weft_status add_row(csv *c, const char *const *field, int64_t n, int64_t 
     double *x = rows->value + rows->n * rows->d;
     for (int64_t i = 0; i < n; i++)
         if (c->place[i] >= 0) x[c->place[i]] = cell_of(c, i, field[i], line);
-    TRY(c->st);
-    const char *label = c->head.label >= 0 ? field[c->head.label] : "";
-    if (*label == '\0' && !c->how->unlabelled)
-        return weft_fail(WEFT_EDATA,
-                         "%s: line %lld, %s has no label; give one, or remove "
-                         "the line",
-                         c->path, (long long)line, column_text(c, c->head.label));
-    return weft_dense_row(rows, line, label);
+    return end_row(c, c->head.label >= 0 ? field[c->head.label] : "", line);
 }
 
 /* Keeps the first line until the second tells whether it has names. */
@@ -318,12 +323,7 @@ static int add_plain(csv *c, const char *at, const char *end)
     if (!is_plain(c, at, end)) return 0;
     for (int64_t i = 0; i < c->head.columns; i++)
         at = add_cell(c, i, i > 0 ? at + 1 : at, end, &label);
-    if (c->st == WEFT_OK && *label == '\0' && !c->how->unlabelled)
-        c->st = weft_fail(WEFT_EDATA,
-                          "%s: line %lld, %s has no label; give one, or remove the line",
-                          c->path, (long long)c->line, column_text(c, c->head.label));
-    else if (c->st == WEFT_OK)
-        c->st = weft_dense_row(c->table, c->line, label);
+    c->st = end_row(c, label, c->line);
     weft_arena_reset(c->row, 0);
     return 1;
 }

@@ -80,8 +80,8 @@ static void print_scores(const weft_run *r, const weft_scores score[WEFT_NPART],
         if (r->data.part[p].total > 0) print_part(table, score, &quality[p], p);
 }
 
-/* Balanced error and others of the parts whose rows have a class each; confusion NULL: of
- * no part. Collective. */
+/* Balanced error and others of the parts whose rows have a class each; on the first rank;
+ * confusion NULL: of no part. Collective. */
 static weft_status judge_all(weft_run *r, const weft_winner_at *winner,
                              weft_quality quality[WEFT_NPART])
 {
@@ -93,7 +93,8 @@ static weft_status judge_all(weft_run *r, const weft_winner_at *winner,
         weft_status st = r->task->predict(r->task_self, &winner->job, winner->state.x,
                                           (weft_part)p, &said, tmp);
         const int32_t *label = weft_labels_of(r, (weft_part)p, tmp);
-        if (st == WEFT_OK) quality[p] = weft_quality_of(&said, label, r->mem);
+        if (st == WEFT_OK && r->world->rank == 0)
+            quality[p] = weft_quality_of(&said, label, r->mem);
         weft_arena_free(tmp);
         TRY(st);
     }
