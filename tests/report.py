@@ -24,8 +24,10 @@ FACTS = "task tuner sampler mixing data data_digest seed configs rounds jobs ran
     "setup_seconds search_seconds refit_seconds test_seconds seconds timeline@workers " \
     "timeline@overhead timeline@makespan timeline@utilisation timeline@team_utilisation " \
     "winner@trial winner@id winner@text no_winner " \
-    "clients@worst_error clients@median_error clients@best_error clients@std_error unfinished digest".split()
-NAMES = {"winner@trial": "winner_trial", "winner@id": "winner_config", "winner@text": "winner",
+    "clients@worst_error clients@median_error clients@best_error clients@std_error " \
+    "winner/kept@rows winner/kept@numbers winner/kept@bytes unfinished digest".split()
+NAMES = {"winner/kept@rows": "kept_clients", "winner/kept@numbers": "kept_numbers", "winner/kept@bytes": "kept_bytes",
+         "winner@trial": "winner_trial", "winner@id": "winner_config", "winner@text": "winner",
          **{f"clients@{name}_error": f"clients_{name}_error" for name in "worst median best std".split()}}
 TIMES = {"compute": "s", "wait": "s", "comm": "s", "io": "s", "bytes": "GB", "memory": "GB"}
 PARTS = "train", "valid", "test"
@@ -108,6 +110,12 @@ def check_file(run):
         "winner": winner["trial"] == e["trial"][e["job"] == winner["job"]][0]
                   and winner["text"] == run.text[winner["id"]],
     }
+    if "winner/kept" in run.f:
+        kept = run.f["winner/kept"]
+        rows, each = kept["row"].shape
+        checks["size of what clients keep"] = rows == len(kept["client"]) == run.fact("winner/kept@rows") \
+            and each == run.fact("winner/kept@numbers") \
+            and run.fact("winner/kept@bytes") == rows * (24 + -(-each * kept["row"].dtype.itemsize // 8) * 8)
     for name, x in run.times.items():
         least, mean, most = x[:3]
         ranks = run.fact("ranks")
@@ -337,6 +345,13 @@ def client_line(run):
             f"worst tenth {x[-tenth:].mean():.3f} %; standard deviation {x.std():.3f} points"]
 
 
+def kept_line(run):
+    if "winner/kept" not in run.f:
+        return []
+    rows, numbers, size = (run.fact(f"winner/kept@{key}") for key in ("rows", "numbers", "bytes"))
+    return [f"kept {numbers} numbers of each of {rows} clients, {size / 1e6:.4g} MB on disk"]
+
+
 def ranking(run):
     e, a = run.events, run.arms
     single = np.sum(a["p"] >= 1) > 1
@@ -456,7 +471,7 @@ def as_text(run):
     lines += [f"ranks {fact('ranks')} on {fact('hosts')}; OpenBLAS {fact('blas')}, kernel {fact('kernel')}, weft "
               f"{fact('version')}, {fact('real')}",
               f"winner {trial}{fact('winner@id')}: {fact('winner@text') or 'the settings of the input file'}"]
-    lines += score_line(run, "valid") + score_line(run, "test") + client_line(run)
+    lines += score_line(run, "valid") + score_line(run, "test") + client_line(run) + kept_line(run)
     if fact("optimum") is not None:
         regret = run.score("valid", run.scores[0][0]) - fact("optimum")
         lines.append(f"optimum {fact('optimum'):.8g} in the space: regret of the winner {regret:.3g}")

@@ -75,11 +75,13 @@ if [ -z "$python" ]; then
 else
     "$weft" pack synthetic federated=generated clients=40 classes=5 -o "$tmp/clients.h5" >"$tmp/log" 2>&1 &&
         timeout "$net" mpirun -n 2 "$weft" tune "$tmp/fed.ini" -o "$tmp/fed.h5" >"$tmp/out" 2>"$tmp/log" &&
+        timeout "$net" "$weft" tune "$tmp/fed.ini" fed.algorithm=ditto run.teams=1 sha.max_resource=2 sha.budget=8 \
+            -o "$tmp/kept.h5" >"$tmp/out" 2>"$tmp/log" &&
         timeout "$net" "$weft" tune "$tmp/flow.ini" space.configs=6 sha.eliminations=1 flow.p=10 \
             -o "$tmp/flow.h5" >"$tmp/out" 2>"$tmp/log" &&
         timeout "$net" "$weft" tune "$tmp/in.ini" run.tuner=ws_sha -o "$tmp/mixture.h5" >"$tmp/out" 2>"$tmp/log"
-    result $? "a federation is tuned by two teams, flow and mixtures by one"
-    "$python" tests/report.py "$weft" "$tmp/fed.h5" "$tmp/flow.h5" "$tmp/mixture.h5" >"$tmp/out" 2>"$tmp/log"
+    result $? "a federation is tuned by two teams, one whose clients keep models, flow and mixtures by one"
+    "$python" tests/report.py "$weft" "$tmp/fed.h5" "$tmp/kept.h5" "$tmp/flow.h5" "$tmp/mixture.h5" >"$tmp/out" 2>"$tmp/log"
     result $? "every number of a report is that of the run file: text, CSV and JSON, runs and trials"
     cat >"$tmp/typed.ini" <<END
 [run]

@@ -315,6 +315,16 @@ static void print_clients(const weft_summary *summary)
         x[0], x[1], x[2], x[3]);
 }
 
+/* What clients keep, if they keep anything. */
+static void print_kept(const weft_summary *summary)
+{
+    double bytes = weft_summary_value(summary, "kept_bytes")->number;
+    if (isnan(bytes)) return;
+    printf("kept      %lld numbers of each of %lld clients, %.4g MB on disk\n",
+           (long long)weft_summary_value(summary, "kept_numbers")->whole,
+           (long long)weft_summary_value(summary, "kept_clients")->whole, bytes / 1e6);
+}
+
 /* ", sampler tpe, mixing fedex": those that are not the default. */
 static const char *beside(const char *sampler, const char *mixing, weft_arena *tmp)
 {
@@ -364,6 +374,7 @@ static void print_run(const weft_summary *summary, weft_arena *tmp)
     print_score(summary, WEFT_VALID, tmp);
     print_score(summary, WEFT_TEST, tmp);
     print_clients(summary);
+    print_kept(summary);
     print_optimum(summary);
     print_jobs(summary, tmp);
     print_times(summary);

@@ -59,6 +59,9 @@ const weft_fact weft_facts[WEFT_NFACT] = {
      .object = "/clients",
      .key = "best_error"},
     {.name = "clients_std_error", .type = NUMBER, .object = "/clients", .key = "std_error"},
+    {.name = "kept_clients", .type = WHOLE, .object = "/winner/kept", .key = "rows"},
+    {.name = "kept_numbers", .type = WHOLE, .object = "/winner/kept", .key = "numbers"},
+    {.name = "kept_bytes", .type = NUMBER, .object = "/winner/kept", .key = "bytes"},
     {.name = "unfinished", .type = TEXT},
     {.name = "digest", .type = TEXT, .title = "digest"},
 };

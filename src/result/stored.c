@@ -47,6 +47,10 @@ weft_status weft_stored_put(const weft_kept *kept, weft_h5 *file)
                                  "clients that were ever trained, by number", "1");
     if (st == WEFT_OK) st = weft_h5_put_long(file, group, "clients", weft_kept_n(kept));
     if (st == WEFT_OK) st = weft_h5_put_long(file, group, "numbers", weft_kept_each(kept));
+    if (st == WEFT_OK) st = weft_h5_put_long(file, group, "rows", m);
+    if (st == WEFT_OK)
+        st =
+            weft_h5_put_num(file, group, "bytes", weft_kept_bytes(m, weft_kept_each(kept)));
     if (st == WEFT_OK) st = weft_h5_put_long(file, group, "hash", sum);
     if (st == WEFT_OK) st = weft_h5_put_long(file, group, "turns", (int64_t)mark[1]);
     if (st == WEFT_OK && m > 0) st = put_rows(kept, m, client, file);
