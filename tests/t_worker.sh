@@ -217,73 +217,6 @@ find_python numpy
 command="$python $tmp/many.py" tune 2 n run.tuner=random run.mixing=none space.configs=1 random.resource=2 fed.eval_clients=10
 result $? "a worker has a million clients"
 
-# ---- the arithmetic of weft's linear model ----------------------------------------------------
-
-find_python "numpy, h5py"
-if [ -z "$python" ]; then
-    result 0 "# SKIP there is no h5py"
-else
-    cat >"$tmp/linear.py" <<END
-import sys
-import h5py
-import numpy as np
-import weft
-data = h5py.File(sys.argv[1])
-first, count = data["client/first"][:], data["client/count"][:].astype(np.int64)
-x, y = data["x"][:], data["label"][:].astype(int)
-if x.dtype == np.uint8: x = x.astype(np.float32) / np.float32(255)
-classes = int(y.max()) + 1
-def part(t, name):
-    p = weft.PARTS.index(name)
-    at = first[t.client] + count[t.client, :p].sum()
-    return x[at:at + count[t.client, p]], y[at:at + count[t.client, p]]
-def softmax(w, x):
-    z = x @ w["w"].T + w["b"]
-    e = np.exp(z - z.max(1, keepdims=True))
-    return e / e.sum(1, keepdims=True)
-def score(t, w):
-    x, y = part(t, t.part)
-    at = t.spread(len(y))
-    p = softmax(w, x[at])
-    return -np.log(p[np.arange(len(at)), y[at]]).mean(), (p.argmax(1) != y[at]).sum(), len(at)
-def turn(t):
-    w = {k: v.copy() for k, v in t.weights.items()}
-    before = score(t, w) if t.before else None
-    x, y = part(t, "train")
-    for epoch in range(t.options.epochs if t.train else 0):
-        for at in t.batches(epoch):
-            g = softmax(w, x[at])
-            g[np.arange(len(at)), y[at]] -= 1
-            g /= np.float32(len(at))
-            w["w"] -= np.float32(t.options.lr) * (g.T @ x[at])
-            w["b"] -= np.float32(t.options.lr) * g.sum(0)
-    return t.answer(weights=w, steps=t.samples * t.options.epochs, before=before,
-                    after=score(t, w) if t.after else None)
-weft.serve(turn, weights={"w": np.zeros((classes, x.shape[1])), "b": np.zeros(classes)}, train=count[:, 0],
-           valid=count[:, 1], test=count[:, 2], classes=classes, orders=True)
-END
-    "$weft" pack synthetic federated=stored clients=30 d=20 classes=5 -o "$tmp/fed.h5" >"$tmp/out" 2>"$tmp/log"
-    set -- run.tuner=random run.mixing=none space.configs=1 random.resource=20 client.lr=0.1 client.batch=10 fed.score_both=yes
-    command="$python $tmp/linear.py $tmp/fed.h5" tune 2 w "$@"
-    result $? "a worker does the arithmetic of the linear model"
-    sed '/^\[worker\]/,/^\[client\]/{/^run/d;/^\[worker\]/d}' inputs/worker.ini >"$tmp/own.ini"
-    timeout "$net" mpirun -n 2 "$weft" tune "$tmp/own.ini" run.data="$tmp/fed.h5" fed.model=linear -o "$tmp/o.h5" "$@" \
-        >"$tmp/out" 2>"$tmp/log"
-    result $? "so does weft"
-    "$python" -c "
-import h5py, numpy as np
-a, b = (h5py.File('$tmp/%s.h5' % name)['rounds'] for name in 'wo')
-for name in ('before_error', 'after_error', 'clients', 'samples'):
-    assert len(a[name]) == 20 and np.array_equal(a[name][:], b[name][:]), (name, a[name][:], b[name][:])
-for name in ('before_loss', 'after_loss'):
-    assert np.allclose(a[name][:], b[name][:], rtol=1e-5), name
-assert len(set(a['after_error'][:])) > 5
-" >"$tmp/out" 2>"$tmp/log"
-    result $? "with the same share of wrong answers in each of 20 rounds"
-fi
-find_python numpy
-command="$python $tmp/clients.py"
-
 # ---- workers that fail ----------------------------------------------------------------------
 
 # What a mode changes in the worker.
@@ -394,7 +327,6 @@ refused 'ended with status 127, as of a program that is not found; its last line
 refused 'did not answer within worker.time_limit = 1 s; it printed nothing' "a program that says nothing" 'sleep 1000000' worker.time_limit=1 worker.retries=0
 refused 'names no program' "no command line" ''
 command="$python $tmp/clients.py"
-refused 'fed.algorithm = scaffold changes the steps .* choose fedavg or fednova' "an algorithm that changes steps" "$command" fed.algorithm=scaffold
 refused 'fed.cohort = 21, but worker.run = .* has 20 clients' "more clients than there are" "$command" fed.cohort=21
 refused 'run.data out' "data of weft's" "$command" run.data="$tmp/x.h5"
 cat >"$tmp/given.py" <<END
@@ -426,8 +358,6 @@ given '{t[2]["fixed"] for t in turns} == {"x y"}' "and texts"
 given 'len({t[3]["lr"] for t in turns}) > 1 and {t[3]["batch"] for t in turns} <= {5, 10, 20} and turns[0][3]["epochs"] == 2' "options are the client's, too"
 refused 'parameters.depth.*section|fed.model' "parameters of weft's own networks" "$command" fed.model=linear parameters.depth=3
 command="$python $tmp/clients.py"
-tune 1 n fed.algorithm=fednova
-result $? "fednova needs only weights"
 "$weft" tune inputs/worker.ini "worker.run=$command" --plan >"$tmp/out" 2>"$tmp/log" && grep -q '^rounds *28$' "$tmp/out" && none_left
 result $? "a plan needs no run"
 

@@ -97,6 +97,9 @@ typedef struct weft_algorithm {
     weft_kind kind; /* its size holds options, and what setup derives from them. An option
                        with role WEFT_PER_SAMPLE is drawn by every client */
     int plain;      /* 1: clients have equal weights, whatever fed.average says */
+    int portable;   /* 1: its courses are pulled at most to where they begin, without drift,
+                       fixed tensors and blend, and the first begins with the client's
+                       model: a worker can do them */
     /* Checks options with a network of these tensors. ECONF. NULL: nothing to check. */
     weft_status (*setup)(void *self, int ntensor, const weft_tensor *tensor);
     /* Changes *out, which is set as for FedAvg. NULL: so it stays. */

@@ -126,6 +126,7 @@ extern const weft_algorithm weft_algorithm_fedper;
 const weft_algorithm weft_algorithm_fedper = {
     .kind = {"fedper", "own layers, trained together with the common body",
              sizeof(split_options), fedper_opts, NULL},
+    .portable = 1,
     .setup = fedper_setup,
     .amounts = fedper_amounts,
     .first = split_first,

@@ -35,5 +35,6 @@ const weft_algorithm weft_algorithm_local = {
     .amounts = local_amounts,
     .first = weft_visit_keep,
     .own = weft_visit_kept,
+    .portable = 1,
     .turn = local_turn,
     .server = local_server};

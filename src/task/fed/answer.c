@@ -63,8 +63,8 @@ static weft_status read_stage(const answer *a, int stage)
     return WEFT_OK;
 }
 
-/* work.g = the change of the weights. A number that is not finite, or beyond max_change, is
- * a client that diverged. */
+/* work.g = the change of the weights, asked->w = the weights. A number that is not finite,
+ * or beyond max_change, is a client that diverged. */
 static weft_status read_weights(const answer *a)
 {
     const fed_task *fed = a->fed;
@@ -77,13 +77,14 @@ static weft_status read_weights(const answer *a)
                  (long long)fed->nweight);
         return is_wrong(a, what);
     }
-    real *g = fed->work.g;
+    real *g = fed->work.g, *w = a->asked->w;
     const float *given = a->asked->given;
     const real *from = a->turns->from, most = (real)client->options.max_change;
     int good = 1, is_change = change && YAJL_IS_TRUE(change);
     for (int64_t i = 0; i < fed->nweight; i++) {
         g[i] = is_change ? (real)given[i] : (real)given[i] - from[i];
         good &= (g[i] <= most) & (g[i] >= -most);
+        if (w) w[i] = is_change ? from[i] + g[i] : (real)given[i];
     }
     a->out->diverged = !good;
     return WEFT_OK;

@@ -11,6 +11,7 @@ typedef struct fed_asked {
     const fed_described *is;
     int64_t turn;       /* its number */
     const float *given; /* [nweight] where the worker writes weights */
+    real *w;            /* [nweight] out: the weights after training; NULL: not needed */
 } fed_asked;
 
 /* Reads the line into told[j], and the change of the weights into work.g. EDATA: it is no

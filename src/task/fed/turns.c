@@ -44,12 +44,12 @@ static weft_status take_one(fed_task *fed, const fed_turns *turns, int64_t j)
     const fed_client *client = &turns->client[j];
     fed_workspace *work = &fed->work;
     int special = fed->algorithm->turn != NULL;
-    if (fed_worker_trains(fed))
-        TRY(fed_worker_turn(fed, turns, j));
+    if (special)
+        TRY(fed_visit_take(fed, turns, j));
+    else if (fed_worker_trains(fed))
+        TRY(fed_worker_turn(fed, turns, j, NULL));
     else
-        TRY(special
-                ? fed_visit_take(fed, turns, j)
-                : fed_local_update(fed, turns->from, client, turns->turn, &turns->told[j]));
+        TRY(fed_local_update(fed, turns->from, client, turns->turn, &turns->told[j]));
     if (!turns->sum || turns->told[j].diverged > 0 || !(client->weight > 0)) return WEFT_OK;
     real *change = special ? work->change : work->g;
     real weight = (real)(client->weight / fed_divisor(fed, client));

@@ -1,9 +1,10 @@
 /* Turns of algorithms that do more than FedAvg: the client's model is scored, the algorithm
- * trains it by courses of local.c, and it is scored again. What the client keeps changes in
- * its row, which becomes part of the state at the end of the round. */
+ * trains it by courses of local.c or of a worker, and it is scored again. What the client
+ * keeps changes in its row, which becomes part of the state at the end of the round. */
 #include "visit.h"
 #include "local.h"
 #include "score.h"
+#include "worker.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,7 +14,9 @@ typedef struct visiting {
     fed_task *fed;
     const fed_client *client;
     const fed_turn *turn;
-    weft_samples own;
+    weft_samples own, scored;
+    int adapts;  /* 1: by the algorithm's `adapt`, in several courses */
+    int courses; /* that were done */
     fed_client_result *out;
 } visiting;
 
@@ -90,7 +93,7 @@ double fed_bound(const fed_task *fed, const fed_client *client, const real *x, r
     return fed->algorithm->bound(&visit, client->options.max_change);
 }
 
-/* ---- turns ---- */
+/* ---- courses and scores ---- */
 
 static weft_status train(weft_visit *visit, weft_course *course)
 {
@@ -99,6 +102,68 @@ static weft_status train(weft_visit *visit, weft_course *course)
     visit->diverged = by->out->diverged > 0;
     return WEFT_OK;
 }
+
+/* A worker's course; its scores come with it where a turn is one course, which begins with
+ * the client's model and ends with it. */
+static weft_status train_there(weft_visit *visit, weft_course *course)
+{
+    visiting *by = visit->by;
+    fed_client client = *by->client;
+    fed_turn turn = *by->turn;
+    fed_client_result told;
+    int first = by->courses++ == 0;
+    client.options.sgd = course->sgd;
+    client.options.epochs = course->epochs;
+    turn.before &= first;
+    turn.after &= !by->adapts;
+    fed_turns turns = {.turn = &turn, .from = course->w, .client = &client, .told = &told};
+    TRY(fed_worker_turn(by->fed, &turns, 0, course->w));
+    if (first) {
+        *by->out = told;
+    } else {
+        by->out->steps += told.steps;
+        by->out->diverged = told.diverged;
+    }
+    visit->diverged = by->out->diverged > 0;
+    return WEFT_OK;
+}
+
+static weft_status score_there(const visiting *by, const real *w, int stage)
+{
+    fed_turn turn = *by->turn;
+    fed_client_result told;
+    if (turn.train && !(stage == FED_AFTER && by->adapts)) return WEFT_OK; /* by a course */
+    turn.before = 1;
+    turn.train = turn.after = 0;
+    fed_turns turns = {.turn = &turn, .from = w, .client = by->client, .told = &told};
+    TRY(fed_worker_turn(by->fed, &turns, 0, NULL));
+    by->out->loss[stage] = told.loss[FED_BEFORE];
+    by->out->wrong[stage] = told.wrong[FED_BEFORE];
+    by->out->count = told.count;
+    return WEFT_OK;
+}
+
+static weft_status score(const visiting *by, const real *w, int stage)
+{
+    if (fed_worker_trains(by->fed)) return score_there(by, w, stage);
+    fed_score_model(by->fed, w, NULL, &by->scored, by->client, by->turn, stage, by->out);
+    return WEFT_OK;
+}
+
+/* Reads the samples that the turn needs, which workers have. */
+static weft_status read_samples(visiting *by)
+{
+    fed_task *fed = by->fed;
+    const fed_turn *turn = by->turn;
+    const weft_client *at = &by->client->at;
+    if (fed_worker_trains(fed)) return WEFT_OK;
+    if (turn->before || turn->after)
+        TRY(weft_client_take(fed->clients, at, turn->part, &by->scored, fed->work.tmp));
+    if (!turn->train) return WEFT_OK;
+    return weft_client_take(fed->clients, at, WEFT_TRAIN, &by->own, fed->work.tmp);
+}
+
+/* ---- turns ---- */
 
 /* 0 if a number is not finite, or larger than `most`. */
 static int all_within(int64_t n, const real *x, double most)
@@ -114,26 +179,21 @@ static weft_status take(weft_visit *visit, int64_t nkept)
     fed_task *fed = by->fed;
     const fed_client *client = by->client;
     const fed_turn *turn = by->turn;
-    const real *w = fed->algorithm->own ? visit->w : visit->x;
-    weft_samples scored = {0};
-    if (turn->before || turn->after)
-        TRY(weft_client_take(fed->clients, &client->at, turn->part, &scored,
-                             fed->work.tmp));
+    const weft_algorithm *algorithm = fed->algorithm;
+    TRY(read_samples(by));
     if (turn->before) {
-        if (fed->algorithm->own) fed->algorithm->own(visit);
-        fed_score_model(fed, w, NULL, &scored, client, turn, FED_BEFORE, by->out);
+        if (algorithm->own) algorithm->own(visit);
+        TRY(score(by, algorithm->own ? visit->w : visit->x, FED_BEFORE));
     }
     if (!turn->train) return WEFT_OK;
-    TRY(weft_client_take(fed->clients, &client->at, WEFT_TRAIN, &by->own, fed->work.tmp));
-    TRY(turn->fresh && fed->algorithm->adapt ? fed->algorithm->adapt(visit)
-                                             : fed->algorithm->turn(visit));
+    TRY(by->adapts ? algorithm->adapt(visit) : algorithm->turn(visit));
     if (!all_within(visit->n, visit->change, client->options.max_change) ||
         !all_within(nkept, visit->kept, DBL_MAX))
         by->out->diverged = 1;
     if (turn->after && by->out->diverged > 0)
         fed_settle_failure(fed, client, by->out);
     else if (turn->after)
-        fed_score_model(fed, visit->w, NULL, &scored, client, turn, FED_AFTER, by->out);
+        TRY(score(by, visit->w, FED_AFTER));
     return WEFT_OK;
 }
 
@@ -147,9 +207,13 @@ weft_status fed_visit_take(fed_task *fed, const fed_turns *turns, int64_t j)
     weft_visit visit = visit_of(fed, client, turns->from, row);
     if (!turns->begun) begin(fed, &visit, row);
     fed_client_result *out = &turns->told[j];
-    visiting by = {fed, client, turns->turn, {0}, out};
+    visiting by = {.fed = fed,
+                   .client = client,
+                   .turn = turns->turn,
+                   .adapts = turns->turn->fresh && fed->algorithm->adapt,
+                   .out = out};
     *out = (fed_client_result){0};
-    visit.train = train;
+    visit.train = fed_worker_trains(fed) ? train_there : train;
     visit.by = &by;
     weft_status st = take(&visit, each > 0 ? each - 1 : 0);
     if (each > 0) row[0]++;

@@ -120,13 +120,17 @@ static weft_status check(const fed_task *fed, const fed_worker *worker)
         return weft_fail(WEFT_ECONF, "worker.run names no program; give a command line, as "
                                      "in run = python3 clients.py");
     const weft_algorithm *algorithm = fed->algorithm;
-    if (algorithm->turn || algorithm->own || algorithm->neighbours)
-        return weft_fail(
-            WEFT_ECONF,
-            "fed.algorithm = %s changes the steps of a client's training, which "
-            "fed.model = worker does itself; choose fedavg or fednova",
-            fed->algorithm_name);
-    return WEFT_OK;
+    if (algorithm->neighbours)
+        return weft_fail(WEFT_ECONF,
+                         "fed.algorithm = %s needs representations of samples, which "
+                         "fed.model = worker does not tell; choose fedavg",
+                         fed->algorithm_name);
+    if (!algorithm->turn || algorithm->portable) return WEFT_OK;
+    return weft_fail(WEFT_ECONF,
+                     "fed.algorithm = %s changes the steps of a client's training, which "
+                     "fed.model = worker does itself; choose fedavg, fednova, fedper, cpg "
+                     "or local",
+                     fed->algorithm_name);
 }
 
 /* Starts it and asks what it is; once it was asked before it must be the same. */
@@ -323,7 +327,7 @@ static void put_orders(const fed_task *fed, const fed_turn *turn, const fed_clie
 
 /* ---- a turn ---- */
 
-static weft_status ask(fed_task *fed, const fed_turns *turns, int64_t j)
+static weft_status ask(fed_task *fed, const fed_turns *turns, int64_t j, real *w)
 {
     fed_worker *worker = fed->model;
     const fed_client *client = &turns->client[j];
@@ -342,16 +346,16 @@ static weft_status ask(fed_task *fed, const fed_turns *turns, int64_t j)
                    tmp);
     request r = request_of(fed, turns, j, &at, tmp);
     TRY(weft_link_ask(worker->link, r.text, r.n, &line));
-    fed_asked asked = {worker->link, &worker->is, worker->asked, given};
+    fed_asked asked = {worker->link, &worker->is, worker->asked, given, w};
     return fed_answer_read(fed, turns, j, &asked, line);
 }
 
-weft_status fed_worker_turn(fed_task *fed, const fed_turns *turns, int64_t j)
+weft_status fed_worker_turn(fed_task *fed, const fed_turns *turns, int64_t j, real *w)
 {
     const fed_worker *worker = fed->model;
     for (int attempt = 0;; attempt++) {
         size_t mark = weft_arena_mark(fed->work.tmp);
-        weft_status st = ask(fed, turns, j);
+        weft_status st = ask(fed, turns, j, w);
         weft_arena_reset(fed->work.tmp, mark);
         if (st != WEFT_EWORKER || attempt == worker->retries) return st;
         weft_log(WEFT_WARN, "%s; the turn is repeated", weft_error());
