@@ -27,10 +27,10 @@ static weft_samples samples_of(int64_t c, weft_part part)
 
 static void test_twister(void)
 {
-    weft_mt m;
+    weft_twister m;
     uint32_t word = 0;
-    weft_mt_seed(&m, 5489);
-    for (int i = 0; i < 10000; i++) word = weft_mt_word(&m);
+    weft_twister_seed(&m, 5489);
+    for (int i = 0; i < 10000; i++) word = weft_twister_word(&m);
     ok(word == 4123659995u, "the 10000th word of MT19937 is that of the C++ standard");
 }
 

@@ -10,10 +10,10 @@
 #include <string.h>
 
 /* The plug-ins of one kind. */
-typedef struct shelf {
+struct shelf {
     const char *name;             /* "tuners" */
     const weft_kind *const *kind; /* ended by NULL */
-} shelf;
+};
 
 enum {
     READERS,
@@ -34,7 +34,7 @@ enum {
 static const weft_kind *const section_kinds[] = {&weft_run_kind, &weft_space_kind,
                                                  &weft_partition_kind, NULL};
 
-static const shelf shelves[NSHELF] = {
+static const struct shelf shelves[NSHELF] = {
     [READERS] = {"readers", weft_reader_kinds},
     [FEATURES] = {"features", weft_feature_kinds},
     [MODELS] = {"models", weft_model_kinds},
@@ -83,10 +83,10 @@ static const weft_kind *const *parts_of(const weft_kind *kind)
     return task ? task->parts : NULL;
 }
 
-static void print_shelf(const shelf *s)
+static void print_shelf(const struct shelf *shelf)
 {
-    printf("%s\n", s->name);
-    for (const weft_kind *const *kind = s->kind; *kind; kind++) {
+    printf("%s\n", shelf->name);
+    for (const weft_kind *const *kind = shelf->kind; *kind; kind++) {
         printf("  %-12s %s\n", (*kind)->name, (*kind)->about);
         const weft_kind *const *part = parts_of(*kind);
         for (; part && *part; part++)
@@ -237,19 +237,19 @@ static weft_status list_one(const weft_cli *cli, const char *name)
     size_t n = strlen(name);
     for (int j = 0; j < NSHELF; j++) {
         /* "tuner" or "tuners" */
-        const shelf *s = &shelves[j];
-        if (strncmp(name, s->name, n) != 0 || n + 1 < strlen(s->name)) continue;
-        if (!cli->ini) print_shelf(s);
-        for (const weft_kind *const *kind = s->kind; *kind && cli->ini; kind++)
+        const struct shelf *shelf = &shelves[j];
+        if (strncmp(name, shelf->name, n) != 0 || n + 1 < strlen(shelf->name)) continue;
+        if (!cli->ini) print_shelf(shelf);
+        for (const weft_kind *const *kind = shelf->kind; *kind && cli->ini; kind++)
             print_sections(*kind, cli->mem);
         return WEFT_OK;
     }
-    const weft_kind *k = kind_named(name);
-    if (!k) return unknown_name(name, cli->mem);
+    const weft_kind *found = kind_named(name);
+    if (!found) return unknown_name(name, cli->mem);
     if (cli->ini)
-        print_sections(k, cli->mem);
+        print_sections(found, cli->mem);
     else
-        print_options(k, cli->mem);
+        print_options(found, cli->mem);
     return WEFT_OK;
 }
 

@@ -14,14 +14,14 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct command {
+struct command {
     const char *name, *usage, *about;
     const char *options; /* the letters of those it takes */
     int least, most;     /* arguments */
     weft_status (*run)(const weft_cli *c);
     const char *more; /* help text */
     int alone;        /* 1: one process does it without MPI */
-} command;
+};
 
 enum { MANY = 1 << 20 };
 
@@ -89,7 +89,7 @@ static const char doctor_text[] =
     "all\n"
     "ranks: whether their bits agree is whether runs can be repeated.\n";
 
-static const command commands[] = {
+static const struct command commands[] = {
     {.name = "pack",
      .usage = "READER SOURCE -o FILE.h5 [key=value ...] [--force]",
      .about = "read a data set and write a packed file",
@@ -218,12 +218,12 @@ static void print_help(void)
         "6 all jobs failed, 75 stopped and to be resumed.\n");
 }
 
-static void print_command_help(const command *k)
+static void print_command_help(const struct command *command)
 {
-    printf("usage: weft %s %s\n\n%s\n\n%s%s", k->name, k->usage, k->about, k->more,
-           *k->more ? "\n" : "");
+    printf("usage: weft %s %s\n\n%s\n\n%s%s", command->name, command->usage, command->about,
+           command->more, *command->more ? "\n" : "");
     for (int i = 0; i < NOPTION; i++)
-        if (long_options[i].val == 'h' || strchr(k->options, long_options[i].val))
+        if (long_options[i].val == 'h' || strchr(command->options, long_options[i].val))
             printf("  %s\n", option_help[i]);
 }
 
@@ -237,12 +237,12 @@ static void print_version(void)
 
 /* ---- the command line ---- */
 
-static weft_status find_command(const char *name, const command **k)
+static weft_status find_command(const char *name, const struct command **command)
 {
     const char *list[NCOMMAND];
     for (int i = 0; i < NCOMMAND; i++) {
         list[i] = commands[i].name;
-        *k = &commands[i];
+        *command = &commands[i];
         if (strcmp(name, list[i]) == 0) return WEFT_OK;
     }
     return weft_fail(WEFT_ECONF,
@@ -251,38 +251,39 @@ static weft_status find_command(const char *name, const command **k)
                      name, weft_nearest(name, list, NCOMMAND));
 }
 
-static weft_status wrong_option(const command *k, const char *text)
+static weft_status wrong_option(const struct command *command, const char *text)
 {
     const char *list[NOPTION];
     int n = 0;
     for (int i = 0; i < NOPTION; i++)
-        if (long_options[i].val == 'h' || strchr(k->options, long_options[i].val))
+        if (long_options[i].val == 'h' || strchr(command->options, long_options[i].val))
             list[n++] = long_options[i].name;
     return weft_fail(WEFT_ECONF,
                      "%s: option %s is unknown; did you mean --%s? `weft %s --help` lists "
                      "all",
-                     k->name, text, weft_nearest(text + strspn(text, "-"), list, n),
-                     k->name);
+                     command->name, text, weft_nearest(text + strspn(text, "-"), list, n),
+                     command->name);
 }
 
 /* Parses the options of a command; other arguments are stored in cli->arg. *help 1: help is
  * requested. */
-static weft_status parse(const command *k, int argc, char **argv, weft_cli *cli, int *help)
+static weft_status parse(const struct command *command, int argc, char **argv,
+                         weft_cli *cli, int *help)
 {
     opterr = 0;
     optind = 1;
     for (int o; (o = getopt_long(argc, argv, ":o:h", long_options, NULL)) != -1;) {
         if (o == 'h') *help = 1;
         int lacks = o == ':' || (o == 'o' && *optarg == '-');
-        if (lacks && strchr(k->options, 'o'))
+        if (lacks && strchr(command->options, 'o'))
             return weft_fail(
                 WEFT_ECONF, "%s: -o needs a value, the name of the file to write%s%s",
-                k->name, o == 'o' ? ", not the option " : "", o == 'o' ? optarg : "");
-        if (o != 'h' && (o == '?' || o == ':' || !strchr(k->options, o)))
-            return wrong_option(k, argv[optind - 1]);
+                command->name, o == 'o' ? ", not the option " : "", o == 'o' ? optarg : "");
+        if (o != 'h' && (o == '?' || o == ':' || !strchr(command->options, o)))
+            return wrong_option(command, argv[optind - 1]);
         if (o == 'o' && cli->output)
             return weft_fail(WEFT_ECONF, "%s: -o is given twice; keep one of them",
-                             k->name);
+                             command->name);
         if (o == 'o') cli->output = optarg;
         cli->plan |= o == 'p';
         cli->force |= o == 'f';
@@ -294,8 +295,8 @@ static weft_status parse(const command *k, int argc, char **argv, weft_cli *cli,
     }
     cli->n = argc - optind;
     cli->arg = argv + optind;
-    if (!*help && (cli->n < k->least || cli->n > k->most))
-        return weft_fail(WEFT_ECONF, "usage: weft %s %s", k->name, k->usage);
+    if (!*help && (cli->n < command->least || cli->n > command->most))
+        return weft_fail(WEFT_ECONF, "usage: weft %s %s", command->name, command->usage);
     if (cli->csv && cli->json)
         return weft_fail(WEFT_ECONF, "--csv and --json exclude each other");
     return WEFT_OK;
@@ -314,12 +315,12 @@ static weft_status run(int argc, char **argv, weft_cli *cli)
         if (root) print_version();
         return WEFT_OK;
     }
-    const command *k;
-    TRY(find_command(helps ? argv[2] : name, &k));
+    const struct command *command;
+    TRY(find_command(helps ? argv[2] : name, &command));
     int help = helps; /* `weft help COMMAND` */
-    if (!helps) TRY(parse(k, argc - 1, argv + 1, cli, &help));
-    if (!help) return k->run(cli);
-    if (root) print_command_help(k);
+    if (!helps) TRY(parse(command, argc - 1, argv + 1, cli, &help));
+    if (!help) return command->run(cli);
+    if (root) print_command_help(command);
     return WEFT_OK;
 }
 

@@ -19,11 +19,11 @@ static int is_h5_name(const char *path)
 /* The first line of a file, without its end; "" if it cannot be read. */
 static void first_line(const char *path, char *line, int room)
 {
-    FILE *f = fopen(path, "r");
+    FILE *file = fopen(path, "r");
     *line = '\0';
-    if (!f) return;
-    if (!fgets(line, room, f)) *line = '\0';
-    fclose(f);
+    if (!file) return;
+    if (!fgets(line, room, file)) *line = '\0';
+    fclose(file);
 }
 
 /* EFILE: there is a file that may not be replaced. */
@@ -47,10 +47,10 @@ static weft_status check_output(const weft_cli *cli)
 static int is_packed(const char *path)
 {
     char head[8] = "";
-    FILE *f = fopen(path, "rb");
-    if (!f) return is_h5_name(path);
-    size_t n = fread(head, 1, sizeof head, f);
-    fclose(f);
+    FILE *file = fopen(path, "rb");
+    if (!file) return is_h5_name(path);
+    size_t n = fread(head, 1, sizeof head, file);
+    fclose(file);
     return n == sizeof head && memcmp(head, "\x89HDF\r\n\x1a\n", sizeof head) == 0;
 }
 

@@ -282,37 +282,38 @@ void weft_data_close(weft_data *data)
 
 static weft_status read_tokens(weft_data *data, int part, weft_tokenizer tok)
 {
-    weft_rows *r = &data->part[part];
+    weft_rows *rows = &data->part[part];
     const char *name = weft_token_name(data, weft_part_name[part], tok, "offset");
-    int64_t *offset = WEFT_NEW(data->mem, int64_t, r->n + 1);
-    TRY(weft_h5_read_rows(&data->file, name, WEFT_H5_I64, 1, r->first, r->n + 1, offset));
+    int64_t *offset = WEFT_NEW(data->mem, int64_t, rows->n + 1);
+    TRY(weft_h5_read_rows(&data->file, name, WEFT_H5_I64, 1, rows->first, rows->n + 1,
+                          offset));
     int64_t start = offset[0];
     int rising = start >= 0;
-    for (int64_t i = 1; i <= r->n && rising; i++) rising = offset[i] >= offset[i - 1];
-    for (int64_t i = 0; i <= r->n && rising; i++) offset[i] -= start;
+    for (int64_t i = 1; i <= rows->n && rising; i++) rising = offset[i] >= offset[i - 1];
+    for (int64_t i = 0; i <= rows->n && rising; i++) offset[i] -= start;
     if (!rising)
         return weft_fail(WEFT_EDATA, "%s: %s does not rise; pack it again", data->path,
                          name);
     name = weft_token_name(data, weft_part_name[part], tok, "token");
     int nd;
-    int64_t dims[4], n = offset[r->n];
+    int64_t dims[4], n = offset[rows->n];
     TRY(weft_h5_shape(&data->file, name, &nd, dims));
     if (n > dims[0] - start)
         return weft_fail(WEFT_EDATA,
                          "%s: %s has %lld tokens where %lld are expected; pack it "
                          "again",
                          data->path, name, (long long)dims[0], (long long)(start + n));
-    const void *rows;
-    TRY(have_rows(data, name, WEFT_H5_U32, 1, start, n, &rows));
-    const uint32_t *token = rows;
+    const void *tokens;
+    TRY(have_rows(data, name, WEFT_H5_U32, 1, start, n, &tokens));
+    const uint32_t *token = tokens;
     uint32_t largest = 0;
     for (int64_t i = 0; i < n; i++) largest = token[i] > largest ? token[i] : largest;
     if (n > 0 && largest >= data->vocab[tok].n)
         return weft_fail(WEFT_EDATA, "%s: %s has token %u of %lld; pack it again",
                          data->path, name, (unsigned)largest,
                          (long long)data->vocab[tok].n);
-    r->offset[tok] = offset;
-    r->token[tok] = token;
+    rows->offset[tok] = offset;
+    rows->token[tok] = token;
     return WEFT_OK;
 }
 

@@ -24,9 +24,9 @@ static const int32_t *counts_of(const weft_clients *clients, int64_t c)
 static weft_client file_find(const weft_clients *clients, int64_t c)
 {
     const int32_t *own = counts_of(clients, c);
-    weft_client at = {.c = c, .first = first_of(clients, c)};
-    for (int i = 0; i < WEFT_NPART; i++) at.count[i] = own[i];
-    return at;
+    weft_client client = {.c = c, .first = first_of(clients, c)};
+    for (int i = 0; i < WEFT_NPART; i++) client.count[i] = own[i];
+    return client;
 }
 
 /* Reals must be numbers. */
@@ -72,20 +72,20 @@ static weft_status take_x(const weft_clients *clients, int64_t row, int64_t n,
     return WEFT_OK;
 }
 
-static weft_status file_take(const weft_clients *clients, const weft_client *at,
+static weft_status file_take(const weft_clients *clients, const weft_client *client,
                              weft_part part, weft_samples *out, weft_arena *mem)
 {
     const weft_federation *own = clients->own;
-    int64_t n = at->count[part],
-            skip = weft_client_place(at->count, (int)part, clients->gap);
+    int64_t n = client->count[part],
+            skip = weft_client_place(client->count, (int)part, clients->gap);
     *out = (weft_samples){.n = n};
     if (own->text != NULL) {
-        out->text = own->text + at->first + skip * clients->stride;
+        out->text = own->text + client->first + skip * clients->stride;
         return WEFT_OK;
     }
     const void *label;
-    TRY(take_x(clients, at->first + skip, n, &out->x, mem));
-    TRY(weft_h5_map_rows(&own->label, at->first + skip, n, &label, mem));
+    TRY(take_x(clients, client->first + skip, n, &out->x, mem));
+    TRY(weft_h5_map_rows(&own->label, client->first + skip, n, &label, mem));
     out->label = label;
     return WEFT_OK;
 }
@@ -100,10 +100,10 @@ int64_t weft_client_count(const weft_clients *clients, int64_t c, weft_part part
     return clients->own->find(clients, c).count[part];
 }
 
-weft_status weft_client_take(const weft_clients *clients, const weft_client *at,
+weft_status weft_client_take(const weft_clients *clients, const weft_client *client,
                              weft_part part, weft_samples *out, weft_arena *mem)
 {
-    TRY(clients->own->take(clients, at, part, out, mem));
+    TRY(clients->own->take(clients, client, part, out, mem));
     if (out->label && clients->own->class_of)
         out->label = weft_match_labels(out->label, out->n, clients->own->class_of, mem);
     if (out->x && (clients->own->column_of || clients->own->move))
@@ -117,8 +117,8 @@ weft_status weft_client_read(const weft_clients *clients, int64_t c, weft_part p
 {
     weft_check(c >= 0 && c < clients->n, "client %lld of %lld", (long long)c,
                (long long)clients->n);
-    weft_client at = clients->own->find(clients, c);
-    return weft_client_take(clients, &at, part, out, mem);
+    weft_client client = clients->own->find(clients, c);
+    return weft_client_take(clients, &client, part, out, mem);
 }
 
 void weft_client_fetch(const weft_clients *clients, int64_t n, const int64_t *client)
@@ -129,12 +129,12 @@ void weft_client_fetch(const weft_clients *clients, int64_t n, const int64_t *cl
     }
 }
 
-void weft_client_fetch_rows(const weft_clients *clients, const weft_client *at)
+void weft_client_fetch_rows(const weft_clients *clients, const weft_client *client)
 {
     enum { LINE = 64, MAX_LINES = 16 }; /* the hardware prefetches the rest */
     const weft_federation *own = clients->own;
     if (own->generator || own->text) return;
-    int64_t n = at->count[WEFT_TRAIN] + at->count[WEFT_VALID], row = at->first;
+    int64_t n = client->count[WEFT_TRAIN] + client->count[WEFT_VALID], row = client->first;
     if (n == 0 || !own->x.at[weft_h5_map_piece(&own->x, row)] ||
         !own->label.at[weft_h5_map_piece(&own->label, row)])
         return;

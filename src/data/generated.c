@@ -19,20 +19,20 @@ static weft_status read_sizes(weft_data *data, int part)
 
 static weft_client generated_find(const weft_clients *clients, int64_t c)
 {
-    weft_client at = {.c = c};
-    weft_generator_count(clients->own->generator, c, at.count);
-    return at;
+    weft_client client = {.c = c};
+    weft_generator_count(clients->own->generator, c, client.count);
+    return client;
 }
 
-static weft_status generated_take(const weft_clients *clients, const weft_client *at,
+static weft_status generated_take(const weft_clients *clients, const weft_client *client,
                                   weft_part part, weft_samples *out, weft_arena *mem)
 {
-    int64_t n = at->count[part];
+    int64_t n = client->count[part];
     int64_t first = 0;
-    for (int i = 0; i < (int)part; i++) first += at->count[i];
+    for (int i = 0; i < (int)part; i++) first += client->count[i];
     float *x = WEFT_NEW(mem, float, n * clients->d);
     int32_t *label = WEFT_NEW(mem, int32_t, n);
-    weft_generator_make(clients->own->generator, at->c, first, n, x, label, mem);
+    weft_generator_make(clients->own->generator, client->c, first, n, x, label, mem);
     *out = (weft_samples){.n = n, .x = x, .label = label};
     return WEFT_OK;
 }

@@ -8,22 +8,22 @@
 
 /* ---- names ---- */
 
-typedef struct named {
+struct named {
     const char *name;
     int64_t index;
-} named;
+};
 
 static int by_name(const void *a, const void *b)
 {
-    return strcmp(((const named *)a)->name, ((const named *)b)->name);
+    return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
 }
 
-static const named *sorted(const char *const *name, int64_t n, weft_arena *mem)
+static const struct named *sorted(const char *const *name, int64_t n, weft_arena *mem)
 {
-    named *s = WEFT_NEW(mem, named, n);
-    for (int64_t i = 0; i < n; i++) s[i] = (named){name[i], i};
-    if (n > 0) qsort(s, (size_t)n, sizeof *s, by_name);
-    return s;
+    struct named *named = WEFT_NEW(mem, struct named, n);
+    for (int64_t i = 0; i < n; i++) named[i] = (struct named){name[i], i};
+    if (n > 0) qsort(named, (size_t)n, sizeof *named, by_name);
+    return named;
 }
 
 /* Index of each of name[n] among other[m]; *lacks is the first that is not there, -1:
@@ -31,12 +31,12 @@ static const named *sorted(const char *const *name, int64_t n, weft_arena *mem)
 static int64_t *places(const char *const *name, int64_t n, const char *const *other,
                        int64_t m, int64_t *lacks, weft_arena *mem)
 {
-    const named *s = sorted(other, m, mem);
+    const struct named *named = sorted(other, m, mem);
     int64_t *place = WEFT_NEW(mem, int64_t, n);
     *lacks = -1;
     for (int64_t i = 0; i < n && *lacks < 0; i++) {
-        named key = {name[i], 0};
-        const named *found = bsearch(&key, s, (size_t)m, sizeof *s, by_name);
+        struct named key = {name[i], 0};
+        const struct named *found = bsearch(&key, named, (size_t)m, sizeof *named, by_name);
         if (found)
             place[i] = found->index;
         else

@@ -24,12 +24,12 @@ static const char *name_of(weft_data *data, int part, const char *what)
 
 static weft_client owned_find(const weft_clients *clients, int64_t c)
 {
-    weft_client at = {.c = c};
+    weft_client client = {.c = c};
     for (int p = 0; p < WEFT_NPART; p++) {
         const int64_t *first = clients->own->owned->first[p];
-        at.count[p] = first[c + 1] - first[c];
+        client.count[p] = first[c + 1] - first[c];
     }
-    return at;
+    return client;
 }
 
 /* The words of a document. Its offsets were in order when they were opened; they are not
@@ -55,12 +55,12 @@ static weft_status take_words(const weft_clients *clients, weft_part part, int64
     return WEFT_OK;
 }
 
-static weft_status owned_take(const weft_clients *clients, const weft_client *at,
+static weft_status owned_take(const weft_clients *clients, const weft_client *client,
                               weft_part part, weft_samples *out, weft_arena *mem)
 {
     const weft_owned *owned = clients->own->owned;
-    const int64_t *document = owned->document[part] + owned->first[part][at->c];
-    int64_t n = at->count[part];
+    const int64_t *document = owned->document[part] + owned->first[part][client->c];
+    int64_t n = client->count[part];
     int32_t *label = WEFT_NEW(mem, int32_t, n);
     const uint32_t **word = owned->words ? WEFT_NEW(mem, const uint32_t *, n) : NULL;
     int *length = owned->words ? WEFT_NEW(mem, int, n) : NULL;

@@ -16,20 +16,21 @@
 #define FAR   10.0
 
 /* Of each column in the training rows, as they are stored. */
-typedef struct moments {
+struct moments {
     int64_t d, total;
     double *low, *high, *mean, *deviation; /* [d] */
-} moments;
+};
 
 /* Rows of a client or rank. */
-typedef void each_fn(const float *x, int64_t n, moments *m, int64_t *sum);
+typedef void each_fn(const float *x, int64_t n, struct moments *m, int64_t *sum);
 
 /* Calls the function for all training rows of this rank. EFILE. */
-static weft_status visit(const weft_data *data, each_fn *each, moments *m, int64_t *sum)
+static weft_status visit(const weft_data *data, each_fn *each, struct moments *moments,
+                         int64_t *sum)
 {
     const weft_rows *rows = &data->part[WEFT_TRAIN];
     if (!data->clients) {
-        each(rows->value, rows->n, m, sum);
+        each(rows->value, rows->n, moments, sum);
         return WEFT_OK;
     }
     int64_t first, n;
@@ -38,107 +39,109 @@ static weft_status visit(const weft_data *data, each_fn *each, moments *m, int64
         weft_arena *tmp = weft_arena_new();
         weft_samples samples;
         weft_status st = weft_client_read(data->clients, c, WEFT_TRAIN, &samples, tmp);
-        if (st == WEFT_OK) each(samples.x, samples.n, m, sum);
+        if (st == WEFT_OK) each(samples.x, samples.n, moments, sum);
         weft_arena_free(tmp);
         TRY(st);
     }
     return WEFT_OK;
 }
 
-static void find_range(const float *x, int64_t n, moments *m, int64_t *sum)
+static void find_range(const float *x, int64_t n, struct moments *moments, int64_t *sum)
 {
     (void)sum;
-    for (int64_t i = 0; i < n; i++, x += m->d)
-        for (int64_t j = 0; j < m->d; j++) {
-            m->low[j] = fmin(m->low[j], (double)x[j]);
-            m->high[j] = fmax(m->high[j], (double)x[j]);
+    for (int64_t i = 0; i < n; i++, x += moments->d)
+        for (int64_t j = 0; j < moments->d; j++) {
+            moments->low[j] = fmin(moments->low[j], (double)x[j]);
+            moments->high[j] = fmax(moments->high[j], (double)x[j]);
         }
 }
 
-static double mean_bound(const moments *m, int64_t j)
+static double mean_bound(const struct moments *moments, int64_t j)
 {
-    return fmax(fabs(m->low[j]), fabs(m->high[j])) * (double)m->total;
+    return fmax(fabs(moments->low[j]), fabs(moments->high[j])) * (double)moments->total;
 }
 
-static double square_bound(const moments *m, int64_t j)
+static double square_bound(const struct moments *moments, int64_t j)
 {
-    double range = m->high[j] - m->low[j];
-    return range * range * (double)m->total;
+    double range = moments->high[j] - moments->low[j];
+    return range * range * (double)moments->total;
 }
 
-static void add_numbers(const float *x, int64_t n, moments *m, int64_t *sum)
+static void add_numbers(const float *x, int64_t n, struct moments *moments, int64_t *sum)
 {
-    for (int64_t j = 0; j < m->d; j++) {
-        int scale = weft_fix_scale(mean_bound(m, j));
-        for (int64_t i = 0; i < n; i++) sum[j] += weft_fix((double)x[i * m->d + j], scale);
+    for (int64_t j = 0; j < moments->d; j++) {
+        int scale = weft_fix_scale(mean_bound(moments, j));
+        for (int64_t i = 0; i < n; i++)
+            sum[j] += weft_fix((double)x[i * moments->d + j], scale);
     }
 }
 
-static void add_squares(const float *x, int64_t n, moments *m, int64_t *sum)
+static void add_squares(const float *x, int64_t n, struct moments *moments, int64_t *sum)
 {
-    for (int64_t j = 0; j < m->d; j++) {
-        int scale = weft_fix_scale(square_bound(m, j));
+    for (int64_t j = 0; j < moments->d; j++) {
+        int scale = weft_fix_scale(square_bound(moments, j));
         for (int64_t i = 0; i < n; i++) {
-            double off = (double)x[i * m->d + j] - m->mean[j];
+            double off = (double)x[i * moments->d + j] - moments->mean[j];
             sum[j] += weft_fix(off * off, scale);
         }
     }
 }
 
 /* Least and greatest number, mean and deviation of each column. EFILE. Collective. */
-static weft_status measure(const weft_data *data, moments *m, weft_arena *tmp)
+static weft_status measure(const weft_data *data, struct moments *moments, weft_arena *tmp)
 {
-    int64_t d = m->d, *sum = WEFT_NEW(tmp, int64_t, d);
+    int64_t d = moments->d, *sum = WEFT_NEW(tmp, int64_t, d);
     for (int64_t j = 0; j < d; j++) {
-        m->low[j] = INFINITY;
-        m->high[j] = -INFINITY;
+        moments->low[j] = INFINITY;
+        moments->high[j] = -INFINITY;
     }
-    TRY(weft_agree(visit(data, find_range, m, NULL), data->team));
-    for (int64_t j = 0; j < d; j++) m->low[j] = -m->low[j];
-    weft_max_f64(data->team, m->low, (size_t)d);
-    weft_max_f64(data->team, m->high, (size_t)d);
-    for (int64_t j = 0; j < d; j++) m->low[j] = -m->low[j];
-    TRY(weft_agree(visit(data, add_numbers, m, sum), data->team));
+    TRY(weft_agree(visit(data, find_range, moments, NULL), data->team));
+    for (int64_t j = 0; j < d; j++) moments->low[j] = -moments->low[j];
+    weft_max_f64(data->team, moments->low, (size_t)d);
+    weft_max_f64(data->team, moments->high, (size_t)d);
+    for (int64_t j = 0; j < d; j++) moments->low[j] = -moments->low[j];
+    TRY(weft_agree(visit(data, add_numbers, moments, sum), data->team));
     weft_sum_i64(data->team, sum, (size_t)d);
     for (int64_t j = 0; j < d; j++)
-        m->mean[j] =
-            weft_unfix(sum[j], weft_fix_scale(mean_bound(m, j))) / (double)m->total;
+        moments->mean[j] = weft_unfix(sum[j], weft_fix_scale(mean_bound(moments, j))) /
+                           (double)moments->total;
     memset(sum, 0, (size_t)d * sizeof *sum);
-    TRY(weft_agree(visit(data, add_squares, m, sum), data->team));
+    TRY(weft_agree(visit(data, add_squares, moments, sum), data->team));
     weft_sum_i64(data->team, sum, (size_t)d);
     for (int64_t j = 0; j < d; j++)
-        m->deviation[j] =
-            sqrt(weft_unfix(sum[j], weft_fix_scale(square_bound(m, j))) / (double)m->total);
+        moments->deviation[j] =
+            sqrt(weft_unfix(sum[j], weft_fix_scale(square_bound(moments, j))) /
+                 (double)moments->total);
     return WEFT_OK;
 }
 
 /* 1: networks learn better from scaled columns. */
-static int is_uneven(const moments *m, double *least, double *most)
+static int is_uneven(const struct moments *moments, double *least, double *most)
 {
     int far = 0;
     *least = INFINITY;
     *most = 0;
-    for (int64_t j = 0; j < m->d; j++) {
-        if (!(m->high[j] > m->low[j])) continue;
-        *least = fmin(*least, m->deviation[j]);
-        *most = fmax(*most, m->deviation[j]);
-        far |= fabs(m->mean[j]) > FAR * m->deviation[j];
+    for (int64_t j = 0; j < moments->d; j++) {
+        if (!(moments->high[j] > moments->low[j])) continue;
+        *least = fmin(*least, moments->deviation[j]);
+        *most = fmax(*most, moments->deviation[j]);
+        far |= fabs(moments->mean[j]) > FAR * moments->deviation[j];
     }
     return *most > 0 && (far || *most > LARGE || *most < SMALL || *most > APART * *least);
 }
 
 /* The shift and scale of the source's numbers that scale the columns so. */
-static void set_scale(weft_data *data, weft_scale how, const moments *m)
+static void set_scale(weft_data *data, weft_scale how, const struct moments *moments)
 {
-    double *shift = WEFT_NEW(data->mem, double, m->d),
-           *scale = WEFT_NEW(data->mem, double, m->d);
+    double *shift = WEFT_NEW(data->mem, double, moments->d),
+           *scale = WEFT_NEW(data->mem, double, moments->d);
     weft_likeness like = weft_data_likeness(data);
-    for (int64_t j = 0; j < m->d; j++) {
+    for (int64_t j = 0; j < moments->d; j++) {
         double unit = data->scale ? data->scale[j] : 1,
                from = data->shift ? data->shift[j] : 0;
         int range = how == WEFT_SCALE_MINMAX;
-        double at = range ? m->low[j] : m->mean[j],
-               by = range ? m->high[j] - m->low[j] : m->deviation[j];
+        double at = range ? moments->low[j] : moments->mean[j],
+               by = range ? moments->high[j] - moments->low[j] : moments->deviation[j];
         shift[j] = from + unit * at;
         scale[j] = by > 0 ? unit * by : unit;
     }
@@ -163,16 +166,16 @@ weft_status weft_data_scale(weft_data *data, weft_scale how)
                          : data->form == WEFT_REALS ? "samples that are generated"
                                                     : "none");
     weft_arena *tmp = weft_arena_new();
-    moments m = {d,
-                 data->part[WEFT_TRAIN].total,
-                 WEFT_NEW(tmp, double, d),
-                 WEFT_NEW(tmp, double, d),
-                 WEFT_NEW(tmp, double, d),
-                 WEFT_NEW(tmp, double, d)};
+    struct moments moments = {d,
+                              data->part[WEFT_TRAIN].total,
+                              WEFT_NEW(tmp, double, d),
+                              WEFT_NEW(tmp, double, d),
+                              WEFT_NEW(tmp, double, d),
+                              WEFT_NEW(tmp, double, d)};
     double least, most;
-    weft_status st = measure(data, &m, tmp);
-    if (st == WEFT_OK && (is_uneven(&m, &least, &most) || how != WEFT_SCALE_AUTO)) {
-        set_scale(data, how, &m);
+    weft_status st = measure(data, &moments, tmp);
+    if (st == WEFT_OK && (is_uneven(&moments, &least, &most) || how != WEFT_SCALE_AUTO)) {
+        set_scale(data, how, &moments);
         weft_log(
             WEFT_INFO,
             "columns are scaled to %s, since their deviations reach from %.3g to %.3g; "

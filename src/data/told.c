@@ -11,18 +11,18 @@ struct weft_told {
 
 static weft_client told_find(const weft_clients *clients, int64_t c)
 {
-    weft_client at = {.c = c};
-    memcpy(at.count, clients->own->told->count + c * WEFT_NPART, sizeof at.count);
-    return at;
+    weft_client client = {.c = c};
+    memcpy(client.count, clients->own->told->count + c * WEFT_NPART, sizeof client.count);
+    return client;
 }
 
-static weft_status told_take(const weft_clients *clients, const weft_client *at,
+static weft_status told_take(const weft_clients *clients, const weft_client *client,
                              weft_part part, weft_samples *out, weft_arena *mem)
 {
     (void)part;
     (void)out;
     (void)mem;
-    weft_die("samples of client %lld of %lld, which are elsewhere", (long long)at->c,
+    weft_die("samples of client %lld of %lld, which are elsewhere", (long long)client->c,
              (long long)clients->n);
 }
 

@@ -21,8 +21,8 @@
 enum { MAX_WORD = 4096, MAX_NUMBERS = 4096, NUMBER = 64 };
 #define KIM 0.25 /* largest number of a drawn vector */
 
-typedef struct reading {
-    FILE *f;
+struct reading {
+    FILE *file;
     const char *path;
     int64_t words, number; /* of the file; the one that is read */
     int d, binary;
@@ -32,7 +32,7 @@ typedef struct reading {
     char *line;   /* of a text, in `room` bytes; freed at the end */
     size_t room;
     int64_t spaced; /* words with blanks in them */
-} reading;
+};
 
 static void draw(const weft_vocab *vocab, int d, uint64_t seed, float *value)
 {
@@ -47,35 +47,37 @@ static void draw(const weft_vocab *vocab, int d, uint64_t seed, float *value)
 
 /* ---- the file ---- */
 
-static weft_status bad(const reading *r, const char *what)
+static weft_status bad(const struct reading *reading, const char *what)
 {
-    if (ferror(r->f)) return weft_unreadable(r->path);
+    if (ferror(reading->file)) return weft_unreadable(reading->path);
     return weft_fail(WEFT_EDATA,
                      "%s: word %lld of %lld: %s; expected a file of word2vec, in its text "
                      "or its binary form",
-                     r->path, (long long)r->number + 1, (long long)r->words, what);
+                     reading->path, (long long)reading->number + 1,
+                     (long long)reading->words, what);
 }
 
 /* The word, up to a blank; ends of lines before it are skipped. */
-static weft_status read_word(reading *r)
+static weft_status read_word(struct reading *reading)
 {
     int c;
-    r->n = 0;
-    while ((c = getc(r->f)) == '\n' || c == '\r') {}
-    for (; c != EOF && c != ' ' && c != '\t' && c != '\n'; c = getc(r->f)) {
-        if (r->n == MAX_WORD) return bad(r, "it is longer than 4096 bytes");
-        r->word[r->n++] = (char)c;
+    reading->n = 0;
+    while ((c = getc(reading->file)) == '\n' || c == '\r') {}
+    for (; c != EOF && c != ' ' && c != '\t' && c != '\n'; c = getc(reading->file)) {
+        if (reading->n == MAX_WORD) return bad(reading, "it is longer than 4096 bytes");
+        reading->word[reading->n++] = (char)c;
     }
-    if (c == EOF) return bad(r, "the file ends");
-    if (c == '\n') return bad(r, "it has no vector");
+    if (c == EOF) return bad(reading, "the file ends");
+    if (c == '\n') return bad(reading, "it has no vector");
     return WEFT_OK;
 }
 
-static weft_status read_binary(reading *r)
+static weft_status read_binary(struct reading *reading)
 {
-    TRY(read_word(r));
-    if (fread(r->value, sizeof *r->value, (size_t)r->d, r->f) != (size_t)r->d)
-        return bad(r, "the file ends within its vector");
+    TRY(read_word(reading));
+    if (fread(reading->value, sizeof *reading->value, (size_t)reading->d, reading->file) !=
+        (size_t)reading->d)
+        return bad(reading, "the file ends within its vector");
     return WEFT_OK;
 }
 
@@ -92,15 +94,15 @@ static size_t trimmed(const char *text, size_t n)
 }
 
 /* The next line that is not empty, without the blanks at its end; *n its bytes. */
-static weft_status next_line(reading *r, size_t *n)
+static weft_status next_line(struct reading *reading, size_t *n)
 {
     ssize_t got;
     do {
-        got = getline(&r->line, &r->room, r->f);
-        if (got < 0) return bad(r, "the file ends");
-    } while (strspn(r->line, "\r\n") == (size_t)got);
-    *n = trimmed(r->line, (size_t)got);
-    r->line[*n] = '\0';
+        got = getline(&reading->line, &reading->room, reading->file);
+        if (got < 0) return bad(reading, "the file ends");
+    } while (strspn(reading->line, "\r\n") == (size_t)got);
+    *n = trimmed(reading->line, (size_t)got);
+    reading->line[*n] = '\0';
     return WEFT_OK;
 }
 
@@ -114,44 +116,44 @@ static int number_of(const char *text, size_t n, float *x)
 
 /* The word from the first n bytes of a line, which end before its vector: without the
  * blanks around it, unless it is a blank. */
-static weft_status take_word(reading *r, size_t n)
+static weft_status take_word(struct reading *reading, size_t n)
 {
-    size_t end = trimmed(r->line, n), from = 0, piece;
+    size_t end = trimmed(reading->line, n), from = 0, piece;
     float extra;
     if (end == 0) end = n;
-    while (from + 1 < end && is_blank(r->line[from])) from++;
-    for (piece = end; piece > from && !is_blank(r->line[piece - 1]);) piece--;
+    while (from + 1 < end && is_blank(reading->line[from])) from++;
+    for (piece = end; piece > from && !is_blank(reading->line[piece - 1]);) piece--;
     if (piece > from) {
-        if (number_of(r->line + piece, end - piece, &extra))
-            return bad(r, "its vector has more numbers than the first line says");
-        r->spaced++;
+        if (number_of(reading->line + piece, end - piece, &extra))
+            return bad(reading, "its vector has more numbers than the first line says");
+        reading->spaced++;
     }
-    r->n = end - from;
-    if (r->n > MAX_WORD) return bad(r, "it is longer than 4096 bytes");
-    memcpy(r->word, r->line + from, r->n);
+    reading->n = end - from;
+    if (reading->n > MAX_WORD) return bad(reading, "it is longer than 4096 bytes");
+    memcpy(reading->word, reading->line + from, reading->n);
     return WEFT_OK;
 }
 
 /* The word and its vector from a line: the last d pieces are the vector, what is before
  * them is the word. */
-static weft_status read_text(reading *r)
+static weft_status read_text(struct reading *reading)
 {
     size_t n = 0, from;
-    TRY(next_line(r, &n));
-    for (int j = r->d - 1; j >= 0; j--) {
-        for (from = n; from > 0 && !is_blank(r->line[from - 1]);) from--;
+    TRY(next_line(reading, &n));
+    for (int j = reading->d - 1; j >= 0; j--) {
+        for (from = n; from > 0 && !is_blank(reading->line[from - 1]);) from--;
         if (from == 0)
-            return bad(r, j == r->d - 1
-                              ? "it has no vector"
-                              : "its vector has fewer numbers than the first line "
-                                "says");
-        if (!number_of(r->line + from, n - from, &r->value[j]))
-            return bad(r, "its vector has something else than numbers");
+            return bad(reading, j == reading->d - 1
+                                    ? "it has no vector"
+                                    : "its vector has fewer numbers than the first line "
+                                      "says");
+        if (!number_of(reading->line + from, n - from, &reading->value[j]))
+            return bad(reading, "its vector has something else than numbers");
         n = from - 1;
-        if (j > 0) n = trimmed(r->line, n);
-        r->line[n] = '\0';
+        if (j > 0) n = trimmed(reading->line, n);
+        reading->line[n] = '\0';
     }
-    return take_word(r, n);
+    return take_word(reading, n);
 }
 
 /* 1 if the bytes are of printed text, which may end within a character. */
@@ -196,29 +198,31 @@ static int is_text(char *line, size_t n, int d)
     return 1;
 }
 
-static weft_status read_form(reading *r)
+static weft_status read_form(struct reading *reading)
 {
     enum { LEAST = 256, MOST = 4 * MAX_NUMBERS };
     char look[MOST];
-    long at = ftell(r->f);
-    TRY(read_word(r));
-    size_t bytes = (size_t)r->d * sizeof(float);
-    size_t n = fread(look, 1, bytes > LEAST ? bytes : LEAST, r->f);
-    r->binary = is_binary(look, n, (size_t)r->d);
-    if (at < 0 || fseek(r->f, at, SEEK_SET) != 0) return weft_unreadable(r->path);
-    if (!r->binary) return WEFT_OK;
-    ssize_t line = getline(&r->line, &r->room, r->f); /* its word may have blanks in it */
-    if (line > 0 && is_text(r->line, (size_t)line, r->d)) r->binary = 0;
-    if (fseek(r->f, at, SEEK_SET) != 0) return weft_unreadable(r->path);
+    long at = ftell(reading->file);
+    TRY(read_word(reading));
+    size_t bytes = (size_t)reading->d * sizeof(float);
+    size_t n = fread(look, 1, bytes > LEAST ? bytes : LEAST, reading->file);
+    reading->binary = is_binary(look, n, (size_t)reading->d);
+    if (at < 0 || fseek(reading->file, at, SEEK_SET) != 0)
+        return weft_unreadable(reading->path);
+    if (!reading->binary) return WEFT_OK;
+    ssize_t line = getline(&reading->line, &reading->room,
+                           reading->file); /* its word may have blanks in it */
+    if (line > 0 && is_text(reading->line, (size_t)line, reading->d)) reading->binary = 0;
+    if (fseek(reading->file, at, SEEK_SET) != 0) return weft_unreadable(reading->path);
     return WEFT_OK;
 }
 
-static weft_status read_head(reading *r)
+static weft_status read_head(struct reading *reading)
 {
     char line[NUMBER] = "", *first, *end;
-    if (!fgets(line, sizeof line, r->f)) return bad(r, "the file is empty");
-    TRY(weft_text_only(r->path, line, sizeof line));
-    r->words = strtoll(line, &first, 10);
+    if (!fgets(line, sizeof line, reading->file)) return bad(reading, "the file is empty");
+    TRY(weft_text_only(reading->path, line, sizeof line));
+    reading->words = strtoll(line, &first, 10);
     const long long d = strtoll(first, &end, 10);
     const int two = first > line && end > first;
     while (isspace((unsigned char)*end)) end++;
@@ -227,78 +231,80 @@ static weft_status read_head(reading *r)
                          "%s does not begin with a line \"WORDS NUMBERS\"; expected a file "
                          "of word2vec, with vectors of 1 to %d numbers; put such a "
                          "line before those of a file of GloVe",
-                         r->path, MAX_NUMBERS);
-    if (r->words < 1 || d < 1 || d > MAX_NUMBERS)
+                         reading->path, MAX_NUMBERS);
+    if (reading->words < 1 || d < 1 || d > MAX_NUMBERS)
         return weft_fail(WEFT_EDATA,
                          "%s: the first line says %lld words with vectors of %lld numbers; "
                          "expected one word or more, and 1 to %d numbers",
-                         r->path, (long long)r->words, d, MAX_NUMBERS);
-    r->d = (int)d;
-    return read_form(r);
+                         reading->path, (long long)reading->words, d, MAX_NUMBERS);
+    reading->d = (int)d;
+    return read_form(reading);
 }
 
 /* Gives word i of the vocabulary the vector that was read, unless it has one of that rank.
  */
-static weft_status offer(const reading *r, int64_t i, uint8_t rank, uint8_t *has,
-                         weft_vectors *out)
+static weft_status offer(const struct reading *reading, int64_t i, uint8_t rank,
+                         uint8_t *has, weft_vectors *out)
 {
     if (i < 0 || has[i] >= rank) return WEFT_OK;
-    for (int j = 0; j < r->d; j++)
-        if (!isfinite(r->value[j])) return bad(r, "its vector is not finite");
+    for (int j = 0; j < reading->d; j++)
+        if (!isfinite(reading->value[j])) return bad(reading, "its vector is not finite");
     out->found += has[i] == 0;
     has[i] = rank;
-    memcpy(out->value + i * r->d, r->value, (size_t)r->d * sizeof *r->value);
+    memcpy(out->value + i * reading->d, reading->value,
+           (size_t)reading->d * sizeof *reading->value);
     return WEFT_OK;
 }
 
 /* If the file has a word twice, the first vector counts; an exact match counts before a
  * match in lower case. So a word's vector does not depend on the rest of the vocabulary. */
-static weft_status read_all(reading *r, const weft_vocab_index *t, weft_vectors *out,
-                            weft_arena *tmp)
+static weft_status read_all(struct reading *reading, const weft_vocab_index *index,
+                            weft_vectors *out, weft_arena *tmp)
 {
     enum { DRAWN, LOWER, EXACT };
-    uint8_t *has = WEFT_NEW(tmp, uint8_t, t->v->n); /* DRAWN at first */
+    uint8_t *has = WEFT_NEW(tmp, uint8_t, index->vocab->n); /* DRAWN at first */
     char *low = WEFT_NEW(tmp, char, 2 * MAX_WORD);
-    for (r->number = 0; r->number < r->words; r->number++) {
-        TRY(r->binary ? read_binary(r) : read_text(r));
-        int64_t i = weft_vocab_index_find(t, weft_hash(r->word, r->n, 0));
-        TRY(offer(r, i, EXACT, has, out));
-        if (weft_utf8_check(r->word, r->n) < r->n) continue;
-        size_t n = weft_lower(r->word, r->n, low, 2 * MAX_WORD);
-        TRY(offer(r, weft_vocab_index_find(t, weft_hash(low, n, 0)), LOWER, has, out));
+    for (reading->number = 0; reading->number < reading->words; reading->number++) {
+        TRY(reading->binary ? read_binary(reading) : read_text(reading));
+        int64_t i = weft_vocab_index_find(index, weft_hash(reading->word, reading->n, 0));
+        TRY(offer(reading, i, EXACT, has, out));
+        if (weft_utf8_check(reading->word, reading->n) < reading->n) continue;
+        size_t n = weft_lower(reading->word, reading->n, low, 2 * MAX_WORD);
+        TRY(offer(reading, weft_vocab_index_find(index, weft_hash(low, n, 0)), LOWER, has,
+                  out));
     }
-    if (r->spaced > 0)
+    if (reading->spaced > 0)
         weft_log(WEFT_INFO,
                  "%s: %lld of %lld words have blanks in them; no document has such a word",
-                 r->path, (long long)r->spaced, (long long)r->words);
+                 reading->path, (long long)reading->spaced, (long long)reading->words);
     return WEFT_OK;
 }
 
 /* EDATA unless nothing but ends of lines follows the last word. */
-static weft_status check_end(reading *r)
+static weft_status check_end(struct reading *reading)
 {
     int c;
-    while ((c = getc(r->f)) != EOF && isspace(c)) {}
-    if (ferror(r->f)) return weft_unreadable(r->path);
+    while ((c = getc(reading->file)) != EOF && isspace(c)) {}
+    if (ferror(reading->file)) return weft_unreadable(reading->path);
     if (c == EOF) return WEFT_OK;
     return weft_fail(WEFT_EDATA,
                      "%s: the first line says %lld words with vectors of %d numbers, and "
                      "more follows after these; mend the first line",
-                     r->path, (long long)r->words, r->d);
+                     reading->path, (long long)reading->words, reading->d);
 }
 
-static weft_status read_file(reading *r, const weft_vocab *vocab, uint64_t seed,
-                             weft_vectors *out, weft_arena *mem)
+static weft_status read_file(struct reading *reading, const weft_vocab *vocab,
+                             uint64_t seed, weft_vectors *out, weft_arena *mem)
 {
-    TRY(read_head(r));
-    out->d = r->d;
-    out->value = WEFT_NEW(mem, float, vocab->n * r->d);
-    draw(vocab, r->d, seed, out->value);
+    TRY(read_head(reading));
+    out->d = reading->d;
+    out->value = WEFT_NEW(mem, float, vocab->n * reading->d);
+    draw(vocab, reading->d, seed, out->value);
     size_t mark = weft_arena_mark(mem);
-    r->value = WEFT_NEW(mem, float, r->d);
-    weft_vocab_index t = weft_vocab_index_new(vocab, mem);
-    weft_status st = read_all(r, &t, out, mem);
-    if (st == WEFT_OK) st = check_end(r);
+    reading->value = WEFT_NEW(mem, float, reading->d);
+    weft_vocab_index index = weft_vocab_index_new(vocab, mem);
+    weft_status st = read_all(reading, &index, out, mem);
+    if (st == WEFT_OK) st = check_end(reading);
     weft_arena_reset(mem, mark);
     return st;
 }
@@ -312,11 +318,11 @@ weft_status weft_vectors_read(const weft_vocab *vocab, const char *path, int d,
         draw(vocab, d, seed, out->value);
         return WEFT_OK;
     }
-    FILE *f = fopen(path, "rb");
-    if (!f) return weft_unreadable(path);
-    reading r = {.f = f, .path = path};
-    weft_status st = read_file(&r, vocab, seed, out, mem);
-    free(r.line);
-    fclose(f);
+    FILE *file = fopen(path, "rb");
+    if (!file) return weft_unreadable(path);
+    struct reading reading = {.file = file, .path = path};
+    weft_status st = read_file(&reading, vocab, seed, out, mem);
+    free(reading.line);
+    fclose(file);
     return st;
 }

@@ -4,21 +4,21 @@
 
 weft_vocab_index weft_vocab_index_new(const weft_vocab *vocab, weft_arena *mem)
 {
-    weft_vocab_index t = {.v = vocab, .mask = 64};
-    while (t.mask < 2 * (uint64_t)vocab->n) t.mask *= 2;
-    t.slot = WEFT_NEW(mem, int64_t, t.mask--);
+    weft_vocab_index index = {.vocab = vocab, .mask = 64};
+    while (index.mask < 2 * (uint64_t)vocab->n) index.mask *= 2;
+    index.slot = WEFT_NEW(mem, int64_t, index.mask--);
     for (int64_t i = 0; i < vocab->n; i++) {
-        uint64_t s = vocab->hash[i] & t.mask;
-        while (t.slot[s] != 0) s = (s + 1) & t.mask;
-        t.slot[s] = i + 1;
+        uint64_t s = vocab->hash[i] & index.mask;
+        while (index.slot[s] != 0) s = (s + 1) & index.mask;
+        index.slot[s] = i + 1;
     }
-    return t;
+    return index;
 }
 
-int64_t weft_vocab_index_find(const weft_vocab_index *t, uint64_t hash)
+int64_t weft_vocab_index_find(const weft_vocab_index *index, uint64_t hash)
 {
-    for (uint64_t s = hash & t->mask; t->slot[s] != 0; s = (s + 1) & t->mask)
-        if (t->v->hash[t->slot[s] - 1] == hash) return t->slot[s] - 1;
+    for (uint64_t s = hash & index->mask; index->slot[s] != 0; s = (s + 1) & index->mask)
+        if (index->vocab->hash[index->slot[s] - 1] == hash) return index->slot[s] - 1;
     return -1;
 }
 
@@ -53,9 +53,9 @@ int64_t *weft_vocab_places(const weft_vocab *vocab, const weft_vocab *to, weft_a
 {
     int64_t *place = WEFT_NEW(mem, int64_t, vocab->n);
     size_t mark = weft_arena_mark(mem);
-    weft_vocab_index t = weft_vocab_index_new(to, mem);
+    weft_vocab_index index = weft_vocab_index_new(to, mem);
     for (int64_t i = 0; i < vocab->n; i++)
-        place[i] = weft_vocab_index_find(&t, vocab->hash[i]);
+        place[i] = weft_vocab_index_find(&index, vocab->hash[i]);
     weft_arena_reset(mem, mark);
     return place;
 }

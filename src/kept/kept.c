@@ -39,30 +39,30 @@ int weft_kept_look(const char *dir, int64_t *n, int64_t *each)
 /* ---- opening ---- */
 
 /* A version that is looked for in a layer. */
-typedef struct search {
+struct search {
     weft_kept *kept;
     int layer;
     int64_t last;  /* its number of writes */
     int64_t *turn; /* [rows] of the layer's rows, 0 where there is none of the version */
-} search;
+};
 
 static weft_status enter_row(void *of, int64_t row, const kept_head *head)
 {
-    search *s = of;
-    weft_kept *kept = s->kept;
+    struct search *search = of;
+    weft_kept *kept = search->kept;
     int64_t client = head->client;
-    if (head->turn < 1 || head->turn > s->last) return WEFT_OK;
+    if (head->turn < 1 || head->turn > search->last) return WEFT_OK;
     if (client < 0 || client >= kept->shape.n)
-        return kept_damaged(kept->layer[s->layer].path);
+        return kept_damaged(kept->layer[search->layer].path);
     int64_t place = kept->place[client];
-    s->turn[row] = head->turn;
-    if (place > 0 && kept_layer_of(place) == s->layer &&
-        s->turn[kept_row_of(place)] > head->turn)
+    search->turn[row] = head->turn;
+    if (place > 0 && kept_layer_of(place) == search->layer &&
+        search->turn[kept_row_of(place)] > head->turn)
         return WEFT_OK;
     kept->count += place == 0;
     kept->sum += head->hash - kept->hash[client];
     kept->hash[client] = head->hash;
-    kept->place[client] = kept_place(s->layer, row);
+    kept->place[client] = kept_place(search->layer, row);
     return WEFT_OK;
 }
 
@@ -73,10 +73,10 @@ static weft_status add_layer(weft_kept *kept, const char *path, int64_t last)
     *layer = (kept_layer){.path = weft_arena_text(kept->mem, "%s", path), .fd = -1};
     weft_status st = kept_layer_open(layer, &kept->shape, 0);
     weft_arena *tmp = weft_arena_new();
-    search s = {kept, kept->nlayer - 1, last, NULL};
+    struct search search = {kept, kept->nlayer - 1, last, NULL};
     if (st == WEFT_OK) {
-        s.turn = WEFT_NEW(tmp, int64_t, layer->rows);
-        st = kept_layer_scan(layer, &kept->shape, enter_row, &s);
+        search.turn = WEFT_NEW(tmp, int64_t, layer->rows);
+        st = kept_layer_scan(layer, &kept->shape, enter_row, &search);
     }
     kept_layer_close(layer);
     weft_arena_free(tmp);
@@ -120,20 +120,21 @@ static weft_status find(weft_kept *kept, const char *dir, const double *mark)
 
 /* Rows that the version does not have are free. Those of later writes are marked as none,
  * so that a version of as many writes does not find them. */
-typedef struct freeing {
+struct freeing {
     weft_kept *kept;
     kept_layer *top;
     char *live; /* [rows] */
-} freeing;
+};
 
 static weft_status free_row(void *of, int64_t row, const kept_head *head)
 {
-    freeing *f = of;
-    if (f->live[row]) return WEFT_OK;
-    kept_rows_add(f->kept, &f->kept->spare, row);
-    if (head->turn <= f->kept->turn) return WEFT_OK;
+    struct freeing *freeing = of;
+    if (freeing->live[row]) return WEFT_OK;
+    kept_rows_add(freeing->kept, &freeing->kept->spare, row);
+    if (head->turn <= freeing->kept->turn) return WEFT_OK;
     const kept_head none = {0};
-    return kept_layer_write(f->top, &f->kept->shape, row, &none, sizeof none, f->kept->mem);
+    return kept_layer_write(freeing->top, &freeing->kept->shape, row, &none, sizeof none,
+                            freeing->kept->mem);
 }
 
 static weft_status free_rows(weft_kept *kept)
@@ -141,16 +142,16 @@ static weft_status free_rows(weft_kept *kept)
     weft_arena *tmp = weft_arena_new();
     int l = kept->nlayer - 1;
     kept_layer *top = &kept->layer[l];
-    freeing f = {kept, top, WEFT_NEW(tmp, char, top->rows)};
+    struct freeing freeing = {kept, top, WEFT_NEW(tmp, char, top->rows)};
     for (int64_t c = 0; c < kept->shape.n; c++)
         if (kept->place[c] > 0 && kept_layer_of(kept->place[c]) == l)
-            f.live[kept_row_of(kept->place[c])] = 1;
+            freeing.live[kept_row_of(kept->place[c])] = 1;
     if (top->rows > 0) {
         kept->young = weft_regrow(kept->mem, kept->young, 1, top->rows, &kept->roomyoung);
         memset(kept->young, 0, (size_t)kept->roomyoung);
     }
     weft_status st = kept_layer_need(top, 1);
-    if (st == WEFT_OK) st = kept_layer_scan(top, &kept->shape, free_row, &f);
+    if (st == WEFT_OK) st = kept_layer_scan(top, &kept->shape, free_row, &freeing);
     kept_layer_close(top);
     weft_arena_free(tmp);
     return st;
@@ -167,28 +168,29 @@ weft_status weft_kept_resume(weft_kept *kept, const double *mark)
 
 /* ---- merging ---- */
 
-typedef struct merging {
+struct merging {
     weft_kept *kept;
     int layer; /* whose rows are taken */
     kept_layer *to;
     int top; /* its number */
     char *row;
-} merging;
+};
 
 static weft_status take_row(void *of, int64_t row, const kept_head *head)
 {
-    merging *m = of;
-    weft_kept *kept = m->kept;
+    struct merging *merging = of;
+    weft_kept *kept = merging->kept;
     int known = head->turn > 0 && head->client >= 0 && head->client < kept->shape.n;
-    if (!known || kept->place[head->client] != kept_place(m->layer, row)) return WEFT_OK;
-    TRY(kept_layer_read(&kept->layer[m->layer], &kept->shape, row, m->row,
+    if (!known || kept->place[head->client] != kept_place(merging->layer, row))
+        return WEFT_OK;
+    TRY(kept_layer_read(&kept->layer[merging->layer], &kept->shape, row, merging->row,
                         kept->shape.bytes));
-    if (kept_hash(&kept->shape, head->client, (real *)(void *)(m->row + sizeof *head)) !=
-        head->hash)
-        return kept_row_damaged(&kept->layer[m->layer], &kept->shape, row, 1);
-    TRY(kept_layer_write(m->to, &kept->shape, m->to->rows, m->row, kept->shape.bytes,
-                         kept->mem));
-    kept->place[head->client] = kept_place(m->top, m->to->rows++);
+    if (kept_hash(&kept->shape, head->client,
+                  (real *)(void *)(merging->row + sizeof *head)) != head->hash)
+        return kept_row_damaged(&kept->layer[merging->layer], &kept->shape, row, 1);
+    TRY(kept_layer_write(merging->to, &kept->shape, merging->to->rows, merging->row,
+                         kept->shape.bytes, kept->mem));
+    kept->place[head->client] = kept_place(merging->top, merging->to->rows++);
     return WEFT_OK;
 }
 
@@ -200,11 +202,12 @@ static weft_status merge(weft_kept *kept)
     int below = kept->nlayer - 2;
     kept_layer *pair = &kept->layer[below];
     kept_layer to = {.path = weft_arena_text(tmp, "%s.new", pair->path), .fd = -1};
-    merging m = {kept, below, &to, KEPT_LAYERS, WEFT_NEW(tmp, char, kept->shape.bytes)};
+    struct merging merging = {kept, below, &to, KEPT_LAYERS,
+                              WEFT_NEW(tmp, char, kept->shape.bytes)};
     weft_status st = kept_layer_open(&to, &kept->shape, 1);
-    for (int i = 0; i < 2 && st == WEFT_OK; i++, m.layer++) {
+    for (int i = 0; i < 2 && st == WEFT_OK; i++, merging.layer++) {
         st = kept_layer_need(&pair[i], 0);
-        if (st == WEFT_OK) st = kept_layer_scan(&pair[i], &kept->shape, take_row, &m);
+        if (st == WEFT_OK) st = kept_layer_scan(&pair[i], &kept->shape, take_row, &merging);
         kept_layer_close(&pair[i]);
     }
     kept_layer_close(&to);

@@ -211,27 +211,29 @@ static int64_t row_for(weft_kept *kept, kept_layer *own, int64_t client)
 }
 
 /* Rows that follow each other in the layer that is written, and are written at once. */
-typedef struct stretch {
+struct stretch {
     char *data; /* [most] rows */
     int64_t first, n, most;
-} stretch;
+};
 
-static weft_status flush(weft_kept *kept, kept_layer *own, stretch *at)
+static weft_status flush(weft_kept *kept, kept_layer *own, struct stretch *stretch)
 {
-    size_t bytes = (size_t)at->n * kept->shape.bytes;
-    at->n = 0;
+    size_t bytes = (size_t)stretch->n * kept->shape.bytes;
+    stretch->n = 0;
     if (bytes == 0) return WEFT_OK;
-    return kept_layer_write(own, &kept->shape, at->first, at->data, bytes, kept->mem);
+    return kept_layer_write(own, &kept->shape, stretch->first, stretch->data, bytes,
+                            kept->mem);
 }
 
 static weft_status put_row(weft_kept *kept, kept_layer *own, int64_t turn, int64_t client,
-                           const real *x, stretch *at)
+                           const real *x, struct stretch *stretch)
 {
     kept_head head = {client, turn, kept_hash(&kept->shape, client, x)};
     int64_t row = row_for(kept, own, client);
-    if (at->n == at->most || row != at->first + at->n) TRY(flush(kept, own, at));
-    if (at->n == 0) at->first = row;
-    char *to = at->data + (size_t)at->n++ * kept->shape.bytes;
+    if (stretch->n == stretch->most || row != stretch->first + stretch->n)
+        TRY(flush(kept, own, stretch));
+    if (stretch->n == 0) stretch->first = row;
+    char *to = stretch->data + (size_t)stretch->n++ * kept->shape.bytes;
     memcpy(to, &head, sizeof head);
     memcpy(to + sizeof head, x, (size_t)kept->shape.each * sizeof *x);
     kept->sum += head.hash - kept->hash[client];
@@ -247,12 +249,12 @@ weft_status kept_put(weft_kept *kept, int64_t turn, int64_t m, const int64_t *cl
     kept_need(kept);
     TRY(own_layer(kept, &own));
     weft_arena *tmp = weft_arena_new();
-    stretch at = {.most = AT_ONCE / (int64_t)kept->shape.bytes + 1};
-    at.data = WEFT_NEW(tmp, char, (size_t)at.most * kept->shape.bytes);
+    struct stretch stretch = {.most = AT_ONCE / (int64_t)kept->shape.bytes + 1};
+    stretch.data = WEFT_NEW(tmp, char, (size_t)stretch.most * kept->shape.bytes);
     weft_status st = WEFT_OK;
     for (int64_t i = 0; i < m && st == WEFT_OK; i++)
-        st = put_row(kept, own, turn, client[i], row[i], &at);
-    if (st == WEFT_OK) st = flush(kept, own, &at);
+        st = put_row(kept, own, turn, client[i], row[i], &stretch);
+    if (st == WEFT_OK) st = flush(kept, own, &stretch);
     kept_layer_close(own);
     weft_arena_free(tmp);
     return st;

@@ -16,12 +16,12 @@
 #define BATCHES 6
 #define VALID   4 /* the validation batch: training before it, test after it */
 
-typedef struct cifar {
+struct cifar {
     int64_t images; /* of a batch */
-} cifar;
+};
 
 static const weft_opt options[] = {
-    WEFT_LONG_OPT("images", cifar, images, "10000", 1, 1e6,
+    WEFT_LONG_OPT("images", struct cifar, images, "10000", 1, 1e6,
                   "images in each of the six files"),
     {0},
 };
@@ -89,16 +89,16 @@ static weft_status read_batch(const char *path, int64_t images, weft_pack *pack)
 
 static weft_status cifar_read(const void *self, const char *source, weft_pack *pack)
 {
-    const cifar *c = self;
+    const struct cifar *cifar = self;
     static const char *const file[BATCHES] = {"data_batch_1.bin", "data_batch_2.bin",
                                               "data_batch_3.bin", "data_batch_4.bin",
                                               "data_batch_5.bin", "test_batch.bin"};
-    const int64_t rows[WEFT_NPART] = {VALID * c->images, c->images, c->images};
+    const int64_t rows[WEFT_NPART] = {VALID * cifar->images, cifar->images, cifar->images};
     TRY(read_names(source, pack));
     TRY(weft_pack_matrix(pack, WEFT_BYTES, PIXELS, rows));
     weft_pack_image(pack, 3, SIDE, SIDE);
     for (int i = 0; i < BATCHES; i++)
-        TRY(read_batch(weft_arena_text(pack->mem, "%s/%s", source, file[i]), c->images,
+        TRY(read_batch(weft_arena_text(pack->mem, "%s/%s", source, file[i]), cifar->images,
                        pack));
     weft_pack_split(pack,
                     "data_batch_1 to 4 train, data_batch_5 valid, test_batch test, in the "
@@ -110,7 +110,7 @@ extern const weft_reader weft_reader_cifar;
 const weft_reader weft_reader_cifar = {
     .kind = {.name = "cifar",
              .about = "CIFAR-10, directory of the binary archive",
-             .size = sizeof(cifar),
+             .size = sizeof(struct cifar),
              .opts = options},
     .read = cifar_read,
 };

@@ -12,7 +12,7 @@
 
 enum { AUTO, CSV, LIBSVM };
 
-typedef struct dense {
+struct dense {
     int format, separator, zero_based;
     weft_csv csv;
     const char *comment;
@@ -20,59 +20,61 @@ typedef struct dense {
     const char *like;             /* file of the same columns; "": none */
     weft_split split;
     const char *shape; /* "3x32x32"; "": no images */
-} dense;
+};
 
 static const weft_opt options[] = {
     WEFT_CHOICE_OPT(
-        "format", dense, format, "auto", "auto|csv|libsvm",
+        "format", struct dense, format, "auto", "auto|csv|libsvm",
         "format of the file; auto: csv where the first line has a separator of columns"),
-    WEFT_CHOICE_OPT("separator", dense, separator, "auto",
+    WEFT_CHOICE_OPT("separator", struct dense, separator, "auto",
                     "auto|comma|semicolon|tab|pipe|blank",
                     "what stands between the columns of a CSV file; auto: what the first "
                     "line has most of"),
     WEFT_TEXT_OPT(
-        "label", dense, csv.label, "last",
+        "label", struct dense, csv.label, "last",
         "column of the class in a CSV file: its name, its number from 1, first or last"),
     WEFT_CHOICE_OPT(
-        "header", dense, csv.header, "auto", "auto|yes|no",
+        "header", struct dense, csv.header, "auto", "auto|yes|no",
         "names in the first line of a CSV file; auto: where it has other than numbers"),
-    WEFT_CHOICE_OPT("decimal", dense, csv.decimal, "point", "point|comma",
+    WEFT_CHOICE_OPT("decimal", struct dense, csv.decimal, "point", "point|comma",
                     "what stands before the decimals of a CSV file"),
-    WEFT_CHOICE_OPT("thousands", dense, csv.thousands, "none", "point|comma|none|blank",
+    WEFT_CHOICE_OPT("thousands", struct dense, csv.thousands, "none",
+                    "point|comma|none|blank",
                     "what stands between groups of three digits there"),
-    WEFT_TEXT_OPT("comment", dense, comment, "",
+    WEFT_TEXT_OPT("comment", struct dense, comment, "",
                   "lines of a CSV file that begin with this text are skipped, as those "
                   "with # of libsvm are"),
-    WEFT_TEXT_OPT("drop", dense, csv.drop, "",
+    WEFT_TEXT_OPT("drop", struct dense, csv.drop, "",
                   "columns of a CSV file to leave out: names or numbers, with commas "
                   "between them"),
-    WEFT_TEXT_OPT("categories", dense, csv.categories, "auto",
+    WEFT_TEXT_OPT("categories", struct dense, csv.categories, "auto",
                   "columns whose texts or numbers are levels, each a feature of 0 and 1; "
                   "auto: those with more texts than numbers"),
-    WEFT_CHOICE_OPT("missing", dense, csv.missing, "median", "median|frequent|refuse",
+    WEFT_CHOICE_OPT("missing", struct dense, csv.missing, "median",
+                    "median|frequent|refuse",
                     "what fills a missing number, beside a feature that marks it: median "
                     "or most frequent value of the training rows"),
-    WEFT_TEXT_OPT("group", dense, csv.group, "",
+    WEFT_TEXT_OPT("group", struct dense, csv.group, "",
                   "column of a CSV file whose equal rows stay in one part"),
-    WEFT_TEXT_OPT("client", dense, csv.client, "",
+    WEFT_TEXT_OPT("client", struct dense, csv.client, "",
                   "column of a CSV file that tells whose rows they are: a federation"),
-    WEFT_TEXT_OPT("valid_file", dense, file[WEFT_VALID], "",
+    WEFT_TEXT_OPT("valid_file", struct dense, file[WEFT_VALID], "",
                   "file of the rows for validation, in place of the share valid"),
-    WEFT_TEXT_OPT("test_file", dense, file[WEFT_TEST], "",
+    WEFT_TEXT_OPT("test_file", struct dense, file[WEFT_TEST], "",
                   "file of the rows for the test, in place of the share test"),
-    WEFT_TEXT_OPT("like", dense, like, "",
+    WEFT_TEXT_OPT("like", struct dense, like, "",
                   "packed file or run: the rows are to be scored by a winner that was "
                   "trained on such columns; a label is not needed"),
-    WEFT_BOOL_OPT("zero_based", dense, zero_based, "no",
+    WEFT_BOOL_OPT("zero_based", struct dense, zero_based, "no",
                   "indices of a libsvm file begin at 0"),
-    WEFT_REAL_OPT("valid", dense, split.valid, "0.1", 0, 0.9,
+    WEFT_REAL_OPT("valid", struct dense, split.valid, "0.1", 0, 0.9,
                   "share of the rows for validation"),
-    WEFT_REAL_OPT("test", dense, split.test, "0.1", 0, 0.9,
+    WEFT_REAL_OPT("test", struct dense, split.test, "0.1", 0, 0.9,
                   "share of the rows for the test"),
-    WEFT_SHARES_OPT(dense, split.shares),
-    WEFT_LONG_OPT("seed", dense, split.seed, "0", 0, 9e15,
+    WEFT_SHARES_OPT(struct dense, split.shares),
+    WEFT_LONG_OPT("seed", struct dense, split.seed, "0", 0, 9e15,
                   "seed of the shuffle that divides the rows"),
-    WEFT_TEXT_OPT("shape", dense, shape, "",
+    WEFT_TEXT_OPT("shape", struct dense, shape, "",
                   "channels x height x width of rows that are images, as in 3x32x32, "
                   "planes of rows of pixels"),
     {0},
@@ -178,15 +180,15 @@ static void blank_comments(const char *comment, char *text, size_t n)
 }
 
 /* What separates the columns; 0: the file is libsvm's. */
-static char separator_of(const dense *o, char named, const char *text, size_t n,
+static char separator_of(const struct dense *dense, char named, const char *text, size_t n,
                          weft_arena *tmp)
 {
     static const char separator[] = {0, ',', ';', '\t', '|', ' '};
-    if (o->format == LIBSVM) return 0;
-    if (o->separator != 0) return separator[o->separator];
+    if (dense->format == LIBSVM) return 0;
+    if (dense->separator != 0) return separator[dense->separator];
     if (named != 0) return named;
-    char found = weft_table_separator(text, n, o->csv.decimal != WEFT_MARK_COMMA, tmp);
-    return found == 0 && o->format == CSV ? ',' : found;
+    char found = weft_table_separator(text, n, dense->csv.decimal != WEFT_MARK_COMMA, tmp);
+    return found == 0 && dense->format == CSV ? ',' : found;
 }
 
 /* A file's text. */
@@ -207,14 +209,14 @@ static int64_t count_lines(const char *text, size_t n)
 }
 
 /* Reads the text of a file. *separator: what stands between its columns, 0 libsvm's. */
-static weft_status open_file(const dense *o, const char *path, weft_dense_rows *rows,
-                             table_file *file, char *separator)
+static weft_status open_file(const struct dense *dense, const char *path,
+                             weft_dense_rows *rows, table_file *file, char *separator)
 {
     *file = (table_file){.path = path};
     TRY(weft_read_text(path, rows->mem, &file->text, &file->n));
     char named = take_sep_line(&file->text, &file->n, &file->line);
-    blank_comments(o->comment, file->text, file->n);
-    *separator = separator_of(o, named, file->text, file->n, rows->mem);
+    blank_comments(dense->comment, file->text, file->n);
+    *separator = separator_of(dense, named, file->text, file->n, rows->mem);
     if (*separator == ' ') weft_blanks_merge(file->text, &file->n);
     rows->room += count_lines(file->text, file->n);
     return WEFT_OK;
@@ -222,16 +224,16 @@ static weft_status open_file(const dense *o, const char *path, weft_dense_rows *
 
 /* Reads the files of the parts, or that of all rows; CSV's once more where columns have
  * turned out to be categories. */
-static weft_status read_files(const dense *o, const char *source,
+static weft_status read_files(const struct dense *dense, const char *source,
                               const weft_dense_like *like, weft_dense_rows *rows)
 {
     table_file file[WEFT_NPART] = {0};
     char separator[WEFT_NPART];
-    weft_csv csv = o->csv;
+    weft_csv csv = dense->csv;
     int again = 0;
     for (int p = 0; p < WEFT_NPART; p++) {
-        const char *path = p == WEFT_TRAIN ? source : o->file[p];
-        if (*path != '\0') TRY(open_file(o, path, rows, &file[p], &separator[p]));
+        const char *path = p == WEFT_TRAIN ? source : dense->file[p];
+        if (*path != '\0') TRY(open_file(dense, path, rows, &file[p], &separator[p]));
     }
     if (like->columns) weft_dense_like_begin(like, &csv, rows);
     do {
@@ -241,8 +243,8 @@ static weft_status read_files(const dense *o, const char *source,
             csv.separator = separator[p];
             weft_status st = WEFT_OK;
             if (file[p].path && separator[p] == 0)
-                st = weft_read_libsvm(file[p].path, file[p].text, file[p].n, !o->zero_based,
-                                      rows);
+                st = weft_read_libsvm(file[p].path, file[p].text, file[p].n,
+                                      !dense->zero_based, rows);
             else if (file[p].path)
                 st = weft_read_csv(file[p].path, file[p].text, file[p].n, &csv, rows);
             TRY(st);
@@ -253,13 +255,13 @@ static weft_status read_files(const dense *o, const char *source,
     return WEFT_OK;
 }
 
-static weft_status read_table(const dense *o, const char *source,
+static weft_status read_table(const struct dense *dense, const char *source,
                               const weft_dense_like *like, weft_dense_rows *rows)
 {
-    if (o->csv.decimal == o->csv.thousands)
+    if (dense->csv.decimal == dense->csv.thousands)
         return weft_fail(WEFT_ECONF,
                          "decimal and thousands are the same mark; they differ");
-    TRY(read_files(o, source, like, rows));
+    TRY(read_files(dense, source, like, rows));
     if (rows->at && rows->column)
         return weft_fail(WEFT_EDATA,
                          "%s: of the files of a table some are CSV and some "
@@ -270,12 +272,13 @@ static weft_status read_table(const dense *o, const char *source,
 
 /* A text that is the class of the first row alone may be the label's name, where the names
  * of features are numbers. */
-static weft_status check_first(const dense *o, const char *source,
+static weft_status check_first(const struct dense *dense, const char *source,
                                const weft_dense_rows *rows)
 {
     double x;
     int64_t same = 0;
-    if (o->csv.header != WEFT_HEADER_AUTO || rows->head.name != NULL || rows->at == NULL)
+    if (dense->csv.header != WEFT_HEADER_AUTO || rows->head.name != NULL ||
+        rows->at == NULL)
         return WEFT_OK;
     for (int64_t i = 0; i < rows->n; i++) same += rows->label[i] == rows->label[0];
     if (same != 1 || rows->labels.n < 3 ||
@@ -289,9 +292,9 @@ static weft_status check_first(const dense *o, const char *source,
 }
 
 /* What is said of a table that was read. */
-static void tell(const dense *o, const char *source, const weft_dense_rows *rows)
+static void tell(const struct dense *dense, const char *source, const weft_dense_rows *rows)
 {
-    if (rows->at) weft_csv_tell(source, &o->csv, &rows->head);
+    if (rows->at) weft_csv_tell(source, &dense->csv, &rows->head);
     for (int i = 0; i < rows->labels.n; i++)
         if (weft_cell_missing(rows->labels.name[i]))
             weft_log(WEFT_WARN,
@@ -301,7 +304,7 @@ static void tell(const dense *o, const char *source, const weft_dense_rows *rows
 }
 
 /* Hands over the rows of a table. */
-static weft_status put_table(const dense *o, const weft_dense_rows *rows,
+static weft_status put_table(const struct dense *dense, const weft_dense_rows *rows,
                              const weft_columns *columns, const weft_dense_parts *parts,
                              weft_pack *pack)
 {
@@ -314,7 +317,7 @@ static weft_status put_table(const dense *o, const weft_dense_rows *rows,
     }
     if (rows->at) weft_pack_table(pack, columns, rows->head.name != NULL);
     if (parts->clients > 0) return put_clients(rows, columns, parts, pack);
-    TRY(tell_shape(o->shape, d, pack));
+    TRY(tell_shape(dense->shape, d, pack));
     return put_rows(rows, columns, parts->order, pack);
 }
 
@@ -340,32 +343,33 @@ static weft_status put_scored(const weft_dense_like *like, const char *source,
 
 static weft_status dense_read(const void *self, const char *source, weft_pack *pack)
 {
-    const dense *o = self;
+    const struct dense *dense = self;
     weft_dense_rows rows = {.mem = pack->mem, .labels = {.mem = pack->mem, .path = source}};
     weft_dense_like like = {0};
     weft_dense_parts parts;
     TRY(weft_pack_source(pack, source));
     for (int p = WEFT_VALID; p < WEFT_NPART; p++)
-        if (*o->file[p] != '\0') TRY(weft_pack_source(pack, o->file[p]));
-    if (*o->like != '\0') TRY(weft_dense_like_read(o->like, &like, pack->mem));
-    TRY(read_table(o, source, &like, &rows));
+        if (*dense->file[p] != '\0') TRY(weft_pack_source(pack, dense->file[p]));
+    if (*dense->like != '\0') TRY(weft_dense_like_read(dense->like, &like, pack->mem));
+    TRY(read_table(dense, source, &like, &rows));
     if (like.columns) return put_scored(&like, source, &rows, pack);
-    TRY(check_first(o, source, &rows));
+    TRY(check_first(dense, source, &rows));
     TRY(weft_labels_close(&rows.labels, source, rows.label, rows.n, pack));
-    tell(o, source, &rows);
-    TRY(weft_dense_split(&o->split, &rows, &parts, pack));
+    tell(dense, source, &rows);
+    TRY(weft_dense_split(&dense->split, &rows, &parts, pack));
     weft_columns *columns = WEFT_NEW(pack->mem, weft_columns, 1);
     columns->features = rows.d;
     if (rows.at)
-        TRY(weft_dense_fit(&o->csv, &rows, parts.train, parts.rows[WEFT_TRAIN], columns));
-    return put_table(o, &rows, columns, &parts, pack);
+        TRY(weft_dense_fit(&dense->csv, &rows, parts.train, parts.rows[WEFT_TRAIN],
+                           columns));
+    return put_table(dense, &rows, columns, &parts, pack);
 }
 
 extern const weft_reader weft_reader_dense;
 const weft_reader weft_reader_dense = {
     .kind = {.name = "dense",
              .about = "tables with a class in each row, CSV or libsvm",
-             .size = sizeof(dense),
+             .size = sizeof(struct dense),
              .opts = options},
     .read = dense_read,
 };

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* A file while it is read. */
-typedef struct csv {
+struct csv {
     const char *path;
     const weft_csv *how;
     weft_dense_rows *table;
@@ -25,39 +25,42 @@ typedef struct csv {
     int ends;       /* 1: lines end in a separator, which begins no column */
     weft_status st; /* of the first row that failed */
     weft_arena *row;
-} csv;
+};
 
 static void on_field(void *text, size_t n, void *ctx)
 {
-    csv *c = ctx;
-    c->field = weft_grow(c->table->mem, c->field, sizeof *c->field, c->n, &c->room);
-    if (n > 0 && memchr(text, '\0', n) != NULL && c->st == WEFT_OK)
-        c->st = weft_fail(WEFT_EDATA, "%s: line %lld has a NUL byte; is this a text file?",
-                          c->path, (long long)c->line);
-    c->field[c->n++] = weft_arena_text(c->row, "%.*s", (int)n, (const char *)text);
+    struct csv *csv = ctx;
+    csv->field =
+        weft_grow(csv->table->mem, csv->field, sizeof *csv->field, csv->n, &csv->room);
+    if (n > 0 && memchr(text, '\0', n) != NULL && csv->st == WEFT_OK)
+        csv->st =
+            weft_fail(WEFT_EDATA, "%s: line %lld has a NUL byte; is this a text file?",
+                      csv->path, (long long)csv->line);
+    csv->field[csv->n++] = weft_arena_text(csv->row, "%.*s", (int)n, (const char *)text);
 }
 
 /* ---- columns ---- */
 
 /* 1: one of the fields of the first line is a text. */
-static int has_text(const csv *c)
+static int has_text(const struct csv *csv)
 {
     double x;
-    for (int64_t i = 0; i < c->nfirst; i++)
-        if (*c->first[i] != '\0' && !weft_cell_number(c->how, c->first[i], &x, c->row))
+    for (int64_t i = 0; i < csv->nfirst; i++)
+        if (*csv->first[i] != '\0' &&
+            !weft_cell_number(csv->how, csv->first[i], &x, csv->row))
             return 1;
     return 0;
 }
 
 /* The columns of the table are those of the first file. */
-static weft_status set_columns(csv *c)
+static weft_status set_columns(struct csv *csv)
 {
-    weft_dense_rows *rows = c->table;
+    weft_dense_rows *rows = csv->table;
     weft_arena *tmp = weft_arena_new();
-    int64_t n = c->head.columns;
+    int64_t n = csv->head.columns;
     weft_column_kind *kind = WEFT_NEW(tmp, weft_column_kind, n);
-    weft_status st = weft_csv_kinds(c->path, c->how, &c->head, kind, tmp);
-    rows->head = c->head;
+    weft_status st = weft_csv_kinds(csv->path, csv->how, &csv->head, kind, tmp);
+    rows->head = csv->head;
     rows->d = n;
     rows->at = WEFT_NEW(rows->mem, weft_dense_column, n);
     rows->value = WEFT_NEW(rows->mem, double, rows->room *n);
@@ -77,110 +80,112 @@ static int is_alike(const weft_csv_head *a, const weft_csv_head *b)
 }
 
 /* The column of this file that has the name of column j of the table; -1: none. */
-static int64_t named(const csv *c, int64_t j)
+static int64_t named(const struct csv *csv, int64_t j)
 {
-    for (int64_t i = 0; c->head.name && i < c->head.columns; i++)
-        if (strcmp(c->head.name[i], c->table->head.name[j]) == 0) return i;
+    for (int64_t i = 0; csv->head.name && i < csv->head.columns; i++)
+        if (strcmp(csv->head.name[i], csv->table->head.name[j]) == 0) return i;
     return -1;
 }
 
 /* Where the fields of this file go. */
-static weft_status find_places(csv *c)
+static weft_status find_places(struct csv *csv)
 {
-    const weft_csv_head *head = &c->table->head;
-    c->place = WEFT_NEW(c->table->mem, int64_t, c->head.columns);
-    int alike = is_alike(&c->head, head);
-    int without = !head->name && !c->head.name && c->head.label < 0 &&
-                  c->head.columns == head->columns - 1;
-    for (int64_t i = 0; i < c->head.columns; i++)
-        c->place[i] = alike ? i : without ? i + (i >= head->label) : -1;
+    const weft_csv_head *head = &csv->table->head;
+    csv->place = WEFT_NEW(csv->table->mem, int64_t, csv->head.columns);
+    int alike = is_alike(&csv->head, head);
+    int without = !head->name && !csv->head.name && csv->head.label < 0 &&
+                  csv->head.columns == head->columns - 1;
+    for (int64_t i = 0; i < csv->head.columns; i++)
+        csv->place[i] = alike ? i : without ? i + (i >= head->label) : -1;
     if (without) return WEFT_OK;
-    if (!alike && (!head->name || !c->head.name))
+    if (!alike && (!head->name || !csv->head.name))
         return weft_fail(WEFT_EDATA,
                          "%s has %lld columns%s where %lld%s are expected, as in the first "
                          "file",
-                         c->path, (long long)c->head.columns,
-                         c->head.name ? " with names" : "", (long long)head->columns,
+                         csv->path, (long long)csv->head.columns,
+                         csv->head.name ? " with names" : "", (long long)head->columns,
                          head->name ? " with names" : "");
     for (int64_t j = 0; j < head->columns && !alike; j++) {
-        int64_t i = named(c, j);
+        int64_t i = named(csv, j);
         if (i >= 0)
-            c->place[i] = j;
-        else if (c->table->at[j].kind != WEFT_COLUMN_DROPPED &&
-                 !(c->how->unlabelled && j == head->label))
+            csv->place[i] = j;
+        else if (csv->table->at[j].kind != WEFT_COLUMN_DROPPED &&
+                 !(csv->how->unlabelled && j == head->label))
             return weft_fail(WEFT_EDATA,
                              "%s has no column '%s', which the first file has; add it, or "
                              "drop = %s",
-                             c->path, head->name[j], head->name[j]);
+                             csv->path, head->name[j], head->name[j]);
     }
     return WEFT_OK;
 }
 
 /* The first line is there, and the second, if any. */
-static weft_status begin(csv *c)
+static weft_status begin(struct csv *csv)
 {
-    if (*c->first[0] == '#' && c->nfirst == 1)
+    if (*csv->first[0] == '#' && csv->nfirst == 1)
         return weft_fail(WEFT_EDATA,
                          "%s: line %lld begins with '#'; comment = # skips such lines",
-                         c->path, (long long)c->head.line);
-    c->ends = has_text(c) && *c->first[c->nfirst - 1] == '\0';
-    c->head.columns = c->nfirst - c->ends;
-    int even = c->n == c->nfirst || c->n == c->head.columns;
-    TRY(weft_csv_begin(c->path, c->how, c->first, even ? c->field : NULL, &c->head,
-                       c->table->mem));
-    if (!c->table->at) TRY(set_columns(c));
-    return find_places(c);
+                         csv->path, (long long)csv->head.line);
+    csv->ends = has_text(csv) && *csv->first[csv->nfirst - 1] == '\0';
+    csv->head.columns = csv->nfirst - csv->ends;
+    int even = csv->n == csv->nfirst || csv->n == csv->head.columns;
+    TRY(weft_csv_begin(csv->path, csv->how, csv->first, even ? csv->field : NULL,
+                       &csv->head, csv->table->mem));
+    if (!csv->table->at) TRY(set_columns(csv));
+    return find_places(csv);
 }
 
 /* ---- rows ---- */
 
 /* "column 2" or "column 2, 'b',", from 0. */
-static const char *column_text(const csv *c, int64_t i)
+static const char *column_text(const struct csv *csv, int64_t i)
 {
     long long number = (long long)i + 1;
-    const char *name = c->head.name != NULL ? c->head.name[i] : "";
-    if (*name == '\0') return weft_arena_text(c->row, "column %lld", number);
-    return weft_arena_text(c->row, "column %lld, '%s',", number, name);
+    const char *name = csv->head.name != NULL ? csv->head.name[i] : "";
+    if (*name == '\0') return weft_arena_text(csv->row, "column %lld", number);
+    return weft_arena_text(csv->row, "column %lld, '%s',", number, name);
 }
 
-static weft_status bad_width(const csv *c, const char *const *field, int64_t n,
+static weft_status bad_width(const struct csv *csv, const char *const *field, int64_t n,
                              int64_t line)
 {
-    int comment = *field[0] == '#' || (c->head.name && *c->head.name[0] == '#');
+    int comment = *field[0] == '#' || (csv->head.name && *csv->head.name[0] == '#');
     return weft_fail(WEFT_EDATA,
-                     "%s: line %lld has %lld columns where %lld are expected; %s", c->path,
-                     (long long)line, (long long)n, (long long)c->head.columns,
+                     "%s: line %lld has %lld columns where %lld are expected; %s",
+                     csv->path, (long long)line, (long long)n, (long long)csv->head.columns,
                      comment ? "comment = # skips lines that begin with it"
                              : "mend the line, or put texts that have the separator in "
                                "quotation marks");
 }
 
 /* A value that is missing where one must be. */
-static double refuse(csv *c, int64_t i, const char *text, int64_t line, const char *remedy)
+static double refuse(struct csv *csv, int64_t i, const char *text, int64_t line,
+                     const char *remedy)
 {
-    if (c->st == WEFT_OK)
-        c->st =
+    if (csv->st == WEFT_OK)
+        csv->st =
             weft_fail(WEFT_EDATA, "%s: line %lld, %s is '%s' where a %s is expected; %s",
-                      c->path, (long long)line, column_text(c, i), text,
-                      weft_column_kind_name[c->table->at[c->place[i]].kind], remedy);
+                      csv->path, (long long)line, column_text(csv, i), text,
+                      weft_column_kind_name[csv->table->at[csv->place[i]].kind], remedy);
     return NAN;
 }
 
 /* The number in a cell; NAN: it is missing, or a text. */
-static double number_of(csv *c, weft_dense_column *column, const char *text, int64_t line)
+static double number_of(struct csv *csv, weft_dense_column *column, const char *text,
+                        int64_t line)
 {
     double x = NAN;
-    if (*text != '\0' && weft_cell_number(c->how, text, &x, c->row)) {
+    if (*text != '\0' && weft_cell_number(csv->how, text, &x, csv->row)) {
         column->numbers++;
         return x;
     }
     if (weft_cell_missing(text)) {
         column->missing++;
-        if (c->how->missing != WEFT_MISSING_REFUSE) return NAN;
+        if (csv->how->missing != WEFT_MISSING_REFUSE) return NAN;
     }
     if (column->texts++ == 0) {
-        column->path = c->path;
-        column->text = weft_arena_text(c->table->mem, "%.40s", text);
+        column->path = csv->path;
+        column->text = weft_arena_text(csv->table->mem, "%.40s", text);
         column->line = line;
     }
     return NAN;
@@ -188,79 +193,80 @@ static double number_of(csv *c, weft_dense_column *column, const char *text, int
 
 /* What stands for a cell of column i of the file: a number, or that of a level, group or
  * client. */
-static double cell_of(csv *c, int64_t i, const char *text, int64_t line)
+static double cell_of(struct csv *csv, int64_t i, const char *text, int64_t line)
 {
-    weft_dense_column *column = &c->table->at[c->place[i]];
+    weft_dense_column *column = &csv->table->at[csv->place[i]];
     int missing = weft_cell_missing(text);
     switch (column->kind) {
-    case WEFT_COLUMN_NUMBER: return number_of(c, column, text, line);
+    case WEFT_COLUMN_NUMBER: return number_of(csv, column, text, line);
     case WEFT_COLUMN_CATEGORY:
         column->missing += missing;
-        if (missing && c->how->missing == WEFT_MISSING_REFUSE)
-            return refuse(c, i, text, line, "missing = median gives it a feature");
+        if (missing && csv->how->missing == WEFT_MISSING_REFUSE)
+            return refuse(csv, i, text, line, "missing = median gives it a feature");
         return missing ? NAN : (double)weft_names_find(&column->name, text);
     case WEFT_COLUMN_GROUP:
     case WEFT_COLUMN_CLIENT:
-        if (missing) return refuse(c, i, text, line, "give one, or remove the line");
+        if (missing) return refuse(csv, i, text, line, "give one, or remove the line");
         return (double)weft_names_find(&column->name, text);
     default: return 0;
     }
 }
 
 /* Ends the row of that line, whose cells were just written. */
-static weft_status end_row(csv *c, const char *label, int64_t line)
+static weft_status end_row(struct csv *csv, const char *label, int64_t line)
 {
-    TRY(c->st);
-    if (*label == '\0' && !c->how->unlabelled)
+    TRY(csv->st);
+    if (*label == '\0' && !csv->how->unlabelled)
         return weft_fail(WEFT_EDATA,
                          "%s: line %lld, %s has no label; give one, or remove "
                          "the line",
-                         c->path, (long long)line, column_text(c, c->head.label));
-    return weft_dense_row(c->table, line, label);
+                         csv->path, (long long)line, column_text(csv, csv->head.label));
+    return weft_dense_row(csv->table, line, label);
 }
 
-static weft_status add_row(csv *c, const char *const *field, int64_t n, int64_t line)
+static weft_status add_row(struct csv *csv, const char *const *field, int64_t n,
+                           int64_t line)
 {
-    weft_dense_rows *rows = c->table;
-    if (c->ends && n == c->head.columns + 1 && *field[n - 1] == '\0') n--;
-    if (n != c->head.columns) return bad_width(c, field, n, line);
+    weft_dense_rows *rows = csv->table;
+    if (csv->ends && n == csv->head.columns + 1 && *field[n - 1] == '\0') n--;
+    if (n != csv->head.columns) return bad_width(csv, field, n, line);
     double *x = rows->value + rows->n * rows->d;
     for (int64_t i = 0; i < n; i++)
-        if (c->place[i] >= 0) x[c->place[i]] = cell_of(c, i, field[i], line);
-    return end_row(c, c->head.label >= 0 ? field[c->head.label] : "", line);
+        if (csv->place[i] >= 0) x[csv->place[i]] = cell_of(csv, i, field[i], line);
+    return end_row(csv, csv->head.label >= 0 ? field[csv->head.label] : "", line);
 }
 
 /* Keeps the first line until the second tells whether it has names. */
-static void hold_first(csv *c)
+static void hold_first(struct csv *csv)
 {
-    weft_arena *mem = c->table->mem;
-    c->nfirst = c->n;
-    c->first = WEFT_NEW(mem, const char *, c->n);
-    c->head.line = c->line;
-    for (int64_t i = 0; i < c->n; i++)
-        c->first[i] = weft_arena_text(mem, "%s", c->field[i]);
+    weft_arena *mem = csv->table->mem;
+    csv->nfirst = csv->n;
+    csv->first = WEFT_NEW(mem, const char *, csv->n);
+    csv->head.line = csv->line;
+    for (int64_t i = 0; i < csv->n; i++)
+        csv->first[i] = weft_arena_text(mem, "%s", csv->field[i]);
 }
 
 /* Begins, where that was not done, and adds the first line where it is a row. */
-static weft_status add_first(csv *c)
+static weft_status add_first(struct csv *csv)
 {
-    if (c->place) return WEFT_OK;
-    TRY(begin(c));
-    return c->head.name ? WEFT_OK : add_row(c, c->first, c->nfirst, c->head.line);
+    if (csv->place) return WEFT_OK;
+    TRY(begin(csv));
+    return csv->head.name ? WEFT_OK : add_row(csv, csv->first, csv->nfirst, csv->head.line);
 }
 
 static void on_row(int end, void *ctx)
 {
     (void)end;
-    csv *c = ctx;
-    if (!c->first) {
-        hold_first(c);
-    } else if (c->st == WEFT_OK) {
-        c->st = add_first(c);
-        if (c->st == WEFT_OK) c->st = add_row(c, c->field, c->n, c->line);
+    struct csv *csv = ctx;
+    if (!csv->first) {
+        hold_first(csv);
+    } else if (csv->st == WEFT_OK) {
+        csv->st = add_first(csv);
+        if (csv->st == WEFT_OK) csv->st = add_row(csv, csv->field, csv->n, csv->line);
     }
-    c->n = 0;
-    weft_arena_reset(c->row, 0);
+    csv->n = 0;
+    weft_arena_reset(csv->row, 0);
 }
 
 /* ---- lines without quotation marks ---- */
@@ -276,7 +282,7 @@ static const char *plain_text(const char *at, const char *end, weft_arena *mem)
 }
 
 /* 1: the line has as many fields as columns, and nothing that libcsv has to read. */
-static int is_plain(const csv *c, const char *at, const char *end)
+static int is_plain(const struct csv *csv, const char *at, const char *end)
 {
     int64_t commas = 0;
     int odd = 0, some = 0;
@@ -285,15 +291,15 @@ static int is_plain(const csv *c, const char *at, const char *end)
         odd |= (*at == '\r') | (*at == '\0');
         some |= (*at != ' ') & (*at != '\t');
     }
-    return !odd && some && commas + 1 == c->head.columns;
+    return !odd && some && commas + 1 == csv->head.columns;
 }
 
 /* The cells of column i from `at` on; *label where it is that one's. Returns the end. */
-static const char *add_cell(csv *c, int64_t i, const char *at, const char *end,
+static const char *add_cell(struct csv *csv, int64_t i, const char *at, const char *end,
                             const char **label)
 {
-    weft_dense_rows *rows = c->table;
-    int64_t j = c->place[i];
+    weft_dense_rows *rows = csv->table;
+    int64_t j = csv->place[i];
     double *x = rows->value + rows->n * rows->d + (j >= 0 ? j : 0), number;
     if (j >= 0 && rows->at[j].kind == WEFT_COLUMN_NUMBER) {
         const char *stop = weft_number_read(at, end, &number);
@@ -305,26 +311,26 @@ static const char *add_cell(csv *c, int64_t i, const char *at, const char *end,
     }
     const char *stop = memchr(at, ',', (size_t)(end - at));
     if (!stop) stop = end;
-    const char *text = plain_text(at, stop, c->row);
-    if (i == c->head.label) *label = text;
-    if (j >= 0) *x = cell_of(c, i, text, c->line);
+    const char *text = plain_text(at, stop, csv->row);
+    if (i == csv->head.label) *label = text;
+    if (j >= 0) *x = cell_of(csv, i, text, csv->line);
     return stop;
 }
 
 /* Adds the row of a line without quotation marks; 0: it is not plain, libcsv has to read
  * it. */
-static int add_plain(csv *c, const char *at, const char *end)
+static int add_plain(struct csv *csv, const char *at, const char *end)
 {
     const char *label = "";
-    if (!c->place || c->how->separator != ',' || c->how->thousands != WEFT_MARK_NONE)
+    if (!csv->place || csv->how->separator != ',' || csv->how->thousands != WEFT_MARK_NONE)
         return 0;
     if (end > at && end[-1] == '\n') end--;
     if (end > at && end[-1] == '\r') end--;
-    if (!is_plain(c, at, end)) return 0;
-    for (int64_t i = 0; i < c->head.columns; i++)
-        at = add_cell(c, i, i > 0 ? at + 1 : at, end, &label);
-    c->st = end_row(c, label, c->line);
-    weft_arena_reset(c->row, 0);
+    if (!is_plain(csv, at, end)) return 0;
+    for (int64_t i = 0; i < csv->head.columns; i++)
+        at = add_cell(csv, i, i > 0 ? at + 1 : at, end, &label);
+    csv->st = end_row(csv, label, csv->line);
+    weft_arena_reset(csv->row, 0);
     return 1;
 }
 
@@ -339,52 +345,52 @@ static int odd_quotes(const char *at, size_t n, int *none)
     return quotes & 1;
 }
 
-static weft_status bad_quote(const csv *c)
+static weft_status bad_quote(const struct csv *csv)
 {
-    if (c->opened > 0)
+    if (csv->opened > 0)
         return weft_fail(WEFT_EDATA,
                          "%s: line %lld has a quotation mark that nothing closes; double "
                          "one that is part of a text, or remove it",
-                         c->path, (long long)c->opened);
-    return weft_fail(WEFT_EDATA, "%s: line %lld has a quotation mark out of place", c->path,
-                     (long long)c->line);
+                         csv->path, (long long)csv->opened);
+    return weft_fail(WEFT_EDATA, "%s: line %lld has a quotation mark out of place",
+                     csv->path, (long long)csv->line);
 }
 
-static void feed(csv *c, struct csv_parser *parser, const char *text, size_t n)
+static void feed(struct csv *csv, struct csv_parser *parser, const char *text, size_t n)
 {
-    if (csv_parse(parser, text, n, on_field, on_row, c) != n && c->st == WEFT_OK)
-        c->st = bad_quote(c);
+    if (csv_parse(parser, text, n, on_field, on_row, csv) != n && csv->st == WEFT_OK)
+        csv->st = bad_quote(csv);
 }
 
 weft_status weft_read_csv(const char *path, char *text, size_t n, const weft_csv *how,
                           weft_dense_rows *rows)
 {
-    csv c = {.path = path,
-             .how = how,
-             .table = rows,
-             .line = how->line,
-             .row = weft_arena_new()};
+    struct csv csv = {.path = path,
+                      .how = how,
+                      .table = rows,
+                      .line = how->line,
+                      .row = weft_arena_new()};
     int none;
     struct csv_parser parser;
     weft_check(csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI) == 0,
                "libcsv does not start");
     rows->labels.path = path;
     csv_set_delim(&parser, (unsigned char)how->separator);
-    for (const char *at = text, *end = text + n; at < end && c.st == WEFT_OK;) {
+    for (const char *at = text, *end = text + n; at < end && csv.st == WEFT_OK;) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         size_t length = stop != NULL ? (size_t)(stop - at) + 1 : (size_t)(end - at);
-        c.line++;
-        int within = c.opened > 0, odd = odd_quotes(at, length, &none);
-        if (!within && odd) c.opened = c.line;
-        if (within || !none || !add_plain(&c, at, at + length))
-            feed(&c, &parser, at, length);
-        if (within && odd) c.opened = 0;
+        csv.line++;
+        int within = csv.opened > 0, odd = odd_quotes(at, length, &none);
+        if (!within && odd) csv.opened = csv.line;
+        if (within || !none || !add_plain(&csv, at, at + length))
+            feed(&csv, &parser, at, length);
+        if (within && odd) csv.opened = 0;
         at += length;
     }
-    if (c.st == WEFT_OK && csv_fini(&parser, on_field, on_row, &c) != 0)
-        c.st = bad_quote(&c);
-    if (c.st == WEFT_OK && c.first) c.st = add_first(&c);
+    if (csv.st == WEFT_OK && csv_fini(&parser, on_field, on_row, &csv) != 0)
+        csv.st = bad_quote(&csv);
+    if (csv.st == WEFT_OK && csv.first) csv.st = add_first(&csv);
     csv_free(&parser);
-    weft_arena_free(c.row);
-    return c.st;
+    weft_arena_free(csv.row);
+    return csv.st;
 }

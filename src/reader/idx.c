@@ -33,13 +33,13 @@ static const weft_opt options[] = {
     {0},
 };
 
-typedef struct idx {
+struct idx {
     const char *path;
     int type, sides;
     int64_t side[MAX_SIDES]; /* side[0] rows of */
     int64_t d;               /* numbers */
     const uint8_t *bytes;    /* [side[0]][d] numbers as in the file */
-} idx;
+};
 
 /* ---- a file ---- */
 
@@ -96,59 +96,59 @@ static weft_status take(gzFile f, const char *path, void *to, int64_t n, int64_t
     return WEFT_OK;
 }
 
-static weft_status read_head(gzFile f, idx *x)
+static weft_status read_head(gzFile f, struct idx *idx)
 {
     uint8_t head[4], side[4 * MAX_SIDES];
     int64_t got;
-    TRY(take(f, x->path, head, 4, &got));
+    TRY(take(f, idx->path, head, 4, &got));
     if (got < 4 || head[0] != 0 || head[1] != 0 || width(head[2]) == 0 || head[3] == 0 ||
         head[3] > MAX_SIDES)
         return weft_fail(
             WEFT_EDATA,
             "%s is no IDX file: it does not begin with 0, 0, a type of numbers "
             "and 1 to %d sides",
-            x->path, MAX_SIDES);
-    x->type = head[2];
-    x->sides = head[3];
-    x->d = 1;
-    TRY(take(f, x->path, side, 4 * x->sides, &got));
-    for (int i = 0; i < x->sides && got == 4 * x->sides; i++) {
-        x->side[i] = (int64_t)big_endian(side + 4 * (size_t)i, 4);
-        if (i > 0 && x->d <= MAX_ROW) x->d *= x->side[i];
+            idx->path, MAX_SIDES);
+    idx->type = head[2];
+    idx->sides = head[3];
+    idx->d = 1;
+    TRY(take(f, idx->path, side, 4 * idx->sides, &got));
+    for (int i = 0; i < idx->sides && got == 4 * idx->sides; i++) {
+        idx->side[i] = (int64_t)big_endian(side + 4 * (size_t)i, 4);
+        if (i > 0 && idx->d <= MAX_ROW) idx->d *= idx->side[i];
     }
-    if (got == 4 * x->sides && x->d > 0 && x->d <= MAX_ROW) return WEFT_OK;
+    if (got == 4 * idx->sides && idx->d > 0 && idx->d <= MAX_ROW) return WEFT_OK;
     return weft_fail(WEFT_EDATA, "%s: its sides are cut short or not those of images",
-                     x->path);
+                     idx->path);
 }
 
-static weft_status read_numbers(gzFile f, idx *x, weft_arena *mem)
+static weft_status read_numbers(gzFile f, struct idx *idx, weft_arena *mem)
 {
     struct stat info;
-    if (stat(x->path, &info) != 0) return weft_unreadable(x->path);
-    int64_t row = x->d * width(x->type);
-    int64_t bytes = row <= MAX_BYTES / (x->side[0] + 1) ? row * x->side[0] : MAX_BYTES;
+    if (stat(idx->path, &info) != 0) return weft_unreadable(idx->path);
+    int64_t row = idx->d * width(idx->type);
+    int64_t bytes = row <= MAX_BYTES / (idx->side[0] + 1) ? row * idx->side[0] : MAX_BYTES;
     int64_t most = info.st_size * (gzdirect(f) ? 1 : MAX_RATIO);
     int64_t got = 0, more = 0;
     if (bytes <= most) {
         uint8_t *to = WEFT_NEW(mem, uint8_t, bytes), beyond;
-        TRY(take(f, x->path, to, bytes, &got));
-        TRY(take(f, x->path, &beyond, 1, &more));
-        x->bytes = to;
+        TRY(take(f, idx->path, to, bytes, &got));
+        TRY(take(f, idx->path, &beyond, 1, &more));
+        idx->bytes = to;
     }
     if (got == bytes && more == 0) return WEFT_OK;
     return weft_fail(
         WEFT_EDATA, "%s announces %lld rows of %lld bytes and has %s; fetch it again",
-        x->path, (long long)x->side[0], (long long)row, more ? "more" : "fewer");
+        idx->path, (long long)idx->side[0], (long long)row, more ? "more" : "fewer");
 }
 
-static weft_status read_idx(const char *path, idx *x, weft_pack *pack)
+static weft_status read_idx(const char *path, struct idx *idx, weft_pack *pack)
 {
-    *x = (idx){.path = path};
+    *idx = (struct idx){.path = path};
     gzFile f = gzopen(path, "rb");
     if (f == NULL) return weft_unreadable(path);
     gzbuffer(f, 1 << 16);
-    weft_status st = read_head(f, x);
-    if (st == WEFT_OK) st = read_numbers(f, x, pack->mem);
+    weft_status st = read_head(f, idx);
+    if (st == WEFT_OK) st = read_numbers(f, idx, pack->mem);
     gzclose(f);
     TRY(st);
     return weft_pack_source(pack, path);
@@ -166,10 +166,10 @@ static size_t stem(const char *name)
 /* The file of training images in a directory. */
 static weft_status find_images(const char *dir, const char **path, weft_arena *mem)
 {
-    DIR *d = opendir(dir);
+    DIR *listing = opendir(dir);
     const char *found = NULL, *other = NULL;
-    if (d == NULL) return weft_unreadable(dir);
-    for (const struct dirent *entry; (entry = readdir(d)) != NULL;) {
+    if (listing == NULL) return weft_unreadable(dir);
+    for (const struct dirent *entry; (entry = readdir(listing)) != NULL;) {
         const char *name = entry->d_name;
         if (*name == '.' || !strstr(name, "train-images") || !strstr(name, "idx")) continue;
         int same = found != NULL && stem(name) == stem(found) &&
@@ -178,7 +178,7 @@ static weft_status find_images(const char *dir, const char **path, weft_arena *m
         if (found == NULL || (same && stem(name) == strlen(name)))
             found = weft_arena_text(mem, "%s", name);
     }
-    closedir(d);
+    closedir(listing);
     if (found == NULL)
         return weft_fail(WEFT_EFILE, "%s has no file train-images-idx3-ubyte or .gz", dir);
     if (other != NULL)
@@ -226,15 +226,15 @@ static const char *test_beside(const char *images, weft_arena *mem)
     const char *slash = strrchr(images, '/'), *found = NULL;
     const char *dir =
         slash ? weft_arena_text(mem, "%.*s", (int)(slash - images), images) : ".";
-    DIR *d = opendir(dir);
-    for (const struct dirent *entry; d && (entry = readdir(d)) != NULL;) {
+    DIR *listing = opendir(dir);
+    for (const struct dirent *entry; listing && (entry = readdir(listing)) != NULL;) {
         const char *name = entry->d_name;
         if (*name == '.' || !strstr(name, "images") || !strstr(name, "idx") ||
             (!strstr(name, "t10k") && !strstr(name, "test")))
             continue;
         if (!found || strcmp(name, found) < 0) found = weft_arena_text(mem, "%s", name);
     }
-    if (d) closedir(d);
+    if (listing) closedir(listing);
     return found;
 }
 
@@ -261,29 +261,30 @@ static void tell_no_test(const char *images, weft_arena *mem)
 /* ---- images and labels ---- */
 
 /* Rows and labels of training and test, one after the other. */
-typedef struct set {
-    idx images, classes;
-} set;
+struct set {
+    struct idx images, classes;
+};
 
-static weft_status read_set(const char *images, set *s, weft_pack *pack)
+static weft_status read_set(const char *images, struct set *set, weft_pack *pack)
 {
     const char *name = labels_of(images, pack->mem), *labels = existing(name, pack->mem);
     if (labels == NULL || strcmp(labels, images) == 0)
         return weft_fail(WEFT_EFILE, "there is no %s, with the labels of %s", name, images);
-    TRY(read_idx(images, &s->images, pack));
-    TRY(read_idx(labels, &s->classes, pack));
-    if (s->images.sides < 2)
+    TRY(read_idx(images, &set->images, pack));
+    TRY(read_idx(labels, &set->classes, pack));
+    if (set->images.sides < 2)
         return weft_fail(WEFT_EDATA, "%s holds single numbers where images are expected",
                          images);
-    if (s->classes.sides != 1 || s->classes.type > INT)
+    if (set->classes.sides != 1 || set->classes.type > INT)
         return weft_fail(WEFT_EDATA, "%s does not hold one whole number a row, its class",
                          labels);
-    if (s->classes.side[0] == s->images.side[0]) return WEFT_OK;
+    if (set->classes.side[0] == set->images.side[0]) return WEFT_OK;
     return weft_fail(WEFT_EDATA, "%s has %lld labels and %s %lld rows", labels,
-                     (long long)s->classes.side[0], images, (long long)s->images.side[0]);
+                     (long long)set->classes.side[0], images,
+                     (long long)set->images.side[0]);
 }
 
-static weft_status check_alike(const idx *a, const idx *b)
+static weft_status check_alike(const struct idx *a, const struct idx *b)
 {
     int same = a->type == b->type && a->sides == b->sides;
     for (int i = 1; i < a->sides && same; i++) same = a->side[i] == b->side[i];
@@ -292,55 +293,56 @@ static weft_status check_alike(const idx *a, const idx *b)
                      a->path, b->path);
 }
 
-static weft_status read_labels(const set *s, weft_labels *labels, int32_t *label)
+static weft_status read_labels(const struct set *set, weft_labels *labels, int32_t *label)
 {
-    const idx *x = &s->classes;
-    labels->path = x->path;
-    for (int64_t i = 0; i < x->side[0]; i++) {
+    const struct idx *idx = &set->classes;
+    labels->path = idx->path;
+    for (int64_t i = 0; i < idx->side[0]; i++) {
         char text[16];
         int n = snprintf(text, sizeof text, "%.0f",
-                         number(x->type, x->bytes + i * width(x->type)));
+                         number(idx->type, idx->bytes + i * width(idx->type)));
         TRY(weft_labels_find(labels, i + 1, text, (size_t)n, &label[i]));
     }
     return WEFT_OK;
 }
 
 /* Rows are images where they have 2 sides, or 3: channels, height, width. */
-static void tell_shape(const idx *x, weft_pack *pack)
+static void tell_shape(const struct idx *idx, weft_pack *pack)
 {
-    if (x->sides != 3 && x->sides != 4) return;
-    const int64_t *end = x->side + x->sides;
-    weft_pack_image(pack, x->sides == 4 ? (int)end[-3] : 1, (int)end[-2], (int)end[-1]);
+    if (idx->sides != 3 && idx->sides != 4) return;
+    const int64_t *end = idx->side + idx->sides;
+    weft_pack_image(pack, idx->sides == 4 ? (int)end[-3] : 1, (int)end[-2], (int)end[-1]);
 }
 
-/* Rows order[0] ... of x; NULL: in their order. */
-static weft_status hand_over(const idx *x, const int64_t *order, const int32_t *label,
-                             weft_pack *pack)
+/* Rows order[0] ... of idx; NULL: in their order. */
+static weft_status hand_over(const struct idx *idx, const int64_t *order,
+                             const int32_t *label, weft_pack *pack)
 {
-    int64_t row = x->d * width(x->type), fit = BLOCK_BYTES / (x->d * 8) + 1;
-    int64_t n = x->side[0], most = fit < n ? fit : n;
-    uint8_t *byte = WEFT_NEW(pack->scratch, uint8_t, x->type == UBYTE ? most * x->d : 0);
-    double *value = WEFT_NEW(pack->scratch, double, x->type == UBYTE ? 0 : most * x->d);
+    int64_t row = idx->d * width(idx->type), fit = BLOCK_BYTES / (idx->d * 8) + 1;
+    int64_t n = idx->side[0], most = fit < n ? fit : n;
+    uint8_t *byte =
+        WEFT_NEW(pack->scratch, uint8_t, idx->type == UBYTE ? most * idx->d : 0);
+    double *value = WEFT_NEW(pack->scratch, double, idx->type == UBYTE ? 0 : most * idx->d);
     int32_t *class = WEFT_NEW(pack->mem, int32_t, most);
     for (int64_t start = 0; start < n; start += most) {
         int64_t count = n - start < most ? n - start : most;
         for (int64_t i = 0; i < count; i++) {
             int64_t from = order != NULL ? order[start + i] : start + i;
-            const uint8_t *at = x->bytes + from * row;
+            const uint8_t *at = idx->bytes + from * row;
             class[i] = label[from];
-            if (x->type == UBYTE) memcpy(byte + i * x->d, at, (size_t)x->d);
-            for (int64_t j = 0; j < x->d && x->type != UBYTE; j++)
-                value[i * x->d + j] = number(x->type, at + j * width(x->type));
+            if (idx->type == UBYTE) memcpy(byte + i * idx->d, at, (size_t)idx->d);
+            for (int64_t j = 0; j < idx->d && idx->type != UBYTE; j++)
+                value[i * idx->d + j] = number(idx->type, at + j * width(idx->type));
         }
-        TRY(weft_pack_rows(pack, count, x->type == UBYTE ? (void *)byte : value, class));
+        TRY(weft_pack_rows(pack, count, idx->type == UBYTE ? (void *)byte : value, class));
     }
     return WEFT_OK;
 }
 
 /* ---- the reader ---- */
 
-static weft_status pack_sets(const set *train, const set *test, weft_split split,
-                             const char *source, weft_pack *pack)
+static weft_status pack_sets(const struct set *train, const struct set *test,
+                             weft_split split, const char *source, weft_pack *pack)
 {
     int64_t n = train->images.side[0], more = test != NULL ? test->images.side[0] : 0;
     weft_labels labels = {.mem = pack->mem};
@@ -369,7 +371,7 @@ static weft_status idx_read(const void *self, const char *source, weft_pack *pac
 {
     const char *images = source, *other;
     struct stat info;
-    set train, test;
+    struct set train, test;
     if (stat(source, &info) != 0) return weft_unreadable(source);
     if (S_ISDIR(info.st_mode)) TRY(find_images(source, &images, pack->mem));
     TRY(read_set(images, &train, pack));

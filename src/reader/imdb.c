@@ -11,34 +11,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct imdb {
+struct imdb {
     int64_t seed;
-} imdb;
+};
 
 static const weft_opt options[] = {
-    WEFT_LONG_OPT("seed", imdb, seed, "0", 0, 9e15,
+    WEFT_LONG_OPT("seed", struct imdb, seed, "0", 0, 9e15,
                   "seed of the shuffle that divides the test reviews"),
     {0},
 };
 
-typedef struct review {
+struct review {
     const char *name; /* "test/pos/17_9.txt" */
     long number;
     int label;
-} review;
+};
 
-typedef struct reviews {
-    review *review; /* [n] */
+struct reviews {
+    struct review *review; /* [n] */
     int64_t n, room;
     weft_digest *digest[2]; /* of the class directories */
     int64_t bytes[2];
-} reviews;
+};
 
 static const char *const class_name[2] = {"neg", "pos"};
 
 static int by_number(const void *a, const void *b)
 {
-    const review *x = a, *y = b;
+    const struct review *x = a, *y = b;
     if (x->number != y->number) return x->number < y->number ? -1 : 1;
     if (x->label != y->label) return x->label - y->label;
     return strcmp(x->name, y->name);
@@ -46,10 +46,11 @@ static int by_number(const void *a, const void *b)
 
 /* The numbers of a class are 0, 1 ... without gaps, so that an archive that was unpacked
  * only in part is noticed. */
-static weft_status check_class(const char *path, const review *v, int64_t n)
+static weft_status check_class(const char *path, const struct review *review, int64_t n)
 {
     long last = -1;
-    for (int64_t i = 0; i < n; i++) last = v[i].number > last ? v[i].number : last;
+    for (int64_t i = 0; i < n; i++)
+        last = review[i].number > last ? review[i].number : last;
     if (last == n - 1) return WEFT_OK;
     return weft_fail(
         WEFT_EDATA,
@@ -59,8 +60,8 @@ static weft_status check_class(const char *path, const review *v, int64_t n)
 }
 
 /* Lists the reviews of one class: all names that end in ".txt". */
-static weft_status list_class(const char *source, const char *side, int label, reviews *r,
-                              weft_pack *pack)
+static weft_status list_class(const char *source, const char *side, int label,
+                              struct reviews *reviews, weft_pack *pack)
 {
     const char *path =
         weft_arena_text(pack->mem, "%s/%s/%s", source, side, class_name[label]);
@@ -70,70 +71,72 @@ static weft_status list_class(const char *source, const char *side, int label, r
                          "cannot read the directory %s: %s; give the directory "
                          "aclImdb of the archive",
                          path, strerror(errno));
-    int64_t before = r->n;
+    int64_t before = reviews->n;
     for (const struct dirent *entry; (entry = readdir(dir)) != NULL;) {
         size_t n = strlen(entry->d_name);
         if (n < 5 || entry->d_name[0] == '.' || strcmp(entry->d_name + n - 4, ".txt") != 0)
             continue;
-        r->review = weft_grow(pack->mem, r->review, sizeof *r->review, r->n, &r->room);
-        r->review[r->n++] =
-            (review){.name = weft_arena_text(pack->mem, "%s/%s/%s", side, class_name[label],
-                                             entry->d_name),
-                     .number = strtol(entry->d_name, NULL, 10),
-                     .label = label};
+        reviews->review = weft_grow(pack->mem, reviews->review, sizeof *reviews->review,
+                                    reviews->n, &reviews->room);
+        reviews->review[reviews->n++] =
+            (struct review){.name = weft_arena_text(pack->mem, "%s/%s/%s", side,
+                                                    class_name[label], entry->d_name),
+                            .number = strtol(entry->d_name, NULL, 10),
+                            .label = label};
     }
     closedir(dir);
-    if (r->n == before)
+    if (reviews->n == before)
         return weft_fail(WEFT_EDATA,
                          "%s holds no reviews (*.txt); unpack the archive again", path);
-    TRY(check_class(path, r->review + before, r->n - before));
-    r->digest[label] = weft_digest_new(pack->mem);
+    TRY(check_class(path, reviews->review + before, reviews->n - before));
+    reviews->digest[label] = weft_digest_new(pack->mem);
     return WEFT_OK;
 }
 
-static weft_status list_side(const char *source, const char *side, reviews *r,
+static weft_status list_side(const char *source, const char *side, struct reviews *reviews,
                              weft_pack *pack)
 {
-    for (int label = 0; label < 2; label++) TRY(list_class(source, side, label, r, pack));
-    qsort(r->review, (size_t)r->n, sizeof *r->review, by_number);
+    for (int label = 0; label < 2; label++)
+        TRY(list_class(source, side, label, reviews, pack));
+    qsort(reviews->review, (size_t)reviews->n, sizeof *reviews->review, by_number);
     return WEFT_OK;
 }
 
-static weft_status read_review(const char *source, const review *v, weft_part part,
-                               reviews *r, weft_pack *pack)
+static weft_status read_review(const char *source, const struct review *review,
+                               weft_part part, struct reviews *reviews, weft_pack *pack)
 {
     size_t mark = weft_arena_mark(pack->scratch), n;
     char *text;
-    const char *path = weft_arena_text(pack->scratch, "%s/%s", source, v->name);
+    const char *path = weft_arena_text(pack->scratch, "%s/%s", source, review->name);
     TRY(weft_pack_apart(pack, path));
     TRY(weft_read_all(path, pack->scratch, &text, &n));
-    weft_digest_add(r->digest[v->label], v->name, strlen(v->name) + 1);
-    weft_digest_add(r->digest[v->label], text, n);
-    r->bytes[v->label] += (int64_t)n;
-    TRY(weft_pack_document(pack, part, v->name, text, n, v->label));
+    weft_digest_add(reviews->digest[review->label], review->name, strlen(review->name) + 1);
+    weft_digest_add(reviews->digest[review->label], text, n);
+    reviews->bytes[review->label] += (int64_t)n;
+    TRY(weft_pack_document(pack, part, review->name, text, n, review->label));
     weft_arena_reset(pack->scratch, mark);
     return WEFT_OK;
 }
 
 /* Reads all reviews of a side; part[i] is where review i goes, WEFT_TRAIN where part is
  * NULL. */
-static weft_status read_side(const char *source, const char *side, reviews *r,
+static weft_status read_side(const char *source, const char *side, struct reviews *reviews,
                              const uint8_t *part, weft_pack *pack)
 {
-    for (int64_t i = 0; i < r->n; i++)
-        TRY(read_review(source, &r->review[i],
-                        part != NULL ? (weft_part)part[i] : WEFT_TRAIN, r, pack));
+    for (int64_t i = 0; i < reviews->n; i++)
+        TRY(read_review(source, &reviews->review[i],
+                        part != NULL ? (weft_part)part[i] : WEFT_TRAIN, reviews, pack));
     for (int label = 0; label < 2; label++)
         weft_pack_source_sum(
             pack, weft_arena_text(pack->mem, "%s/%s/%s", source, side, class_name[label]),
-            r->digest[label], r->bytes[label]);
+            reviews->digest[label], reviews->bytes[label]);
     return WEFT_OK;
 }
 
 static weft_status imdb_read(const void *self, const char *source, weft_pack *pack)
 {
-    const imdb *o = self;
-    reviews train = {0}, test = {0};
+    const struct imdb *imdb = self;
+    struct reviews train = {0}, test = {0};
     weft_pack_classes(pack, 2, class_name);
     TRY(list_side(source, "train", &train, pack));
     TRY(list_side(source, "test", &test, pack));
@@ -141,7 +144,7 @@ static weft_status imdb_read(const void *self, const char *source, weft_pack *pa
 
     int64_t *order = WEFT_NEW(pack->mem, int64_t, test.n);
     uint8_t *part = WEFT_NEW(pack->mem, uint8_t, test.n);
-    weft_shuffle(test.n, (uint64_t)o->seed, order, pack->scratch);
+    weft_shuffle(test.n, (uint64_t)imdb->seed, order, pack->scratch);
     for (int64_t i = 0; i < test.n; i++)
         part[order[i]] = i < test.n / 2 ? WEFT_TEST : WEFT_VALID;
     TRY(read_side(source, "test", &test, part, pack));
@@ -150,7 +153,7 @@ static weft_status imdb_read(const void *self, const char *source, weft_pack *pa
                                     "train is train; test shuffled with seed %lld: the "
                                     "first half test, the rest valid; rows by number, neg "
                                     "before pos",
-                                    (long long)o->seed));
+                                    (long long)imdb->seed));
     return WEFT_OK;
 }
 
@@ -158,7 +161,7 @@ extern const weft_reader weft_reader_imdb;
 const weft_reader weft_reader_imdb = {
     .kind = {.name = "imdb",
              .about = "IMDB reviews, directory aclImdb",
-             .size = sizeof(imdb),
+             .size = sizeof(struct imdb),
              .opts = options},
     .read = imdb_read,
 };

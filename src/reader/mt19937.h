@@ -9,19 +9,19 @@
 
 #define WEFT_MT_WORDS 624
 
-typedef struct weft_mt {
+typedef struct weft_twister {
     uint32_t word[WEFT_MT_WORDS];
     int at;       /* words used of this batch */
     int kept;     /* 1: `spare` is the next normal number */
     double spare; /* the first of a pair, of which the second was returned */
-} weft_mt;
+} weft_twister;
 
 /* numpy.random.seed(seed) */
-void weft_mt_seed(weft_mt *m, uint32_t seed);
-uint32_t weft_mt_word(weft_mt *m);
+void weft_twister_seed(weft_twister *twister, uint32_t seed);
+uint32_t weft_twister_word(weft_twister *twister);
 /* numpy.random.random_sample(): 53 bits in [0, 1). */
-double weft_mt_unit(weft_mt *m);
+double weft_twister_unit(weft_twister *twister);
 /* numpy.random.standard_normal(); the bits are those of numpy if log rounds as there. */
-double weft_mt_normal(weft_mt *m);
+double weft_twister_normal(weft_twister *twister);
 
 #endif

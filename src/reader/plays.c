@@ -20,20 +20,20 @@
 #define FEW_LINES  2
 
 /* The play that is being read. */
-typedef struct play {
+struct play {
     const char *title;
     int odd; /* not indented */
     weft_role *role;
     int64_t n, room;
     weft_role *speaker; /* NULL: no role has begun */
-} play;
+};
 
-typedef struct script {
+struct script {
     weft_speech_line *line; /* of the whole file */
     int64_t n, room;
     weft_plays *out;
     weft_arena *mem;
-} script;
+};
 
 /* ---- roles ---- */
 
@@ -64,9 +64,9 @@ static weft_role *add_role(weft_role **role, int64_t *n, int64_t *room, const ch
                            weft_arena *mem)
 {
     *role = weft_grow(mem, *role, sizeof **role, *n, room);
-    weft_role *r = &(*role)[(*n)++];
-    *r = (weft_role){.name = name};
-    return r;
+    weft_role *added = &(*role)[(*n)++];
+    *added = (weft_role){.name = name};
+    return added;
 }
 
 static void add_line(weft_role *role, weft_speech_line line, weft_arena *mem)
@@ -76,18 +76,18 @@ static void add_line(weft_role *role, weft_speech_line line, weft_arena *mem)
 }
 
 /* Hands the roles of a play over; those of two plays of one name become one. */
-static void end_play(script *s, play *p)
+static void end_play(struct script *script, struct play *play)
 {
-    weft_plays *out = s->out;
-    int alone = p->n <= 1;
+    weft_plays *out = script->out;
+    int alone = play->n <= 1;
     out->plays += !alone;
-    for (int64_t i = 0; i < p->n; i++) {
-        weft_role *from = &p->role[i];
+    for (int64_t i = 0; i < play->n; i++) {
+        weft_role *from = &play->role[i];
         if (alone || from->n <= FEW_LINES) continue;
-        const char *name = user_name(p->title, from->name, s->mem);
+        const char *name = user_name(play->title, from->name, script->mem);
         weft_role *to = find_role(out->role, out->n, name);
-        if (to == NULL) to = add_role(&out->role, &out->n, &out->room, name, s->mem);
-        for (int64_t j = 0; j < from->n; j++) add_line(to, from->line[j], s->mem);
+        if (to == NULL) to = add_role(&out->role, &out->n, &out->room, name, script->mem);
+        for (int64_t j = 0; j < from->n; j++) add_line(to, from->line[j], script->mem);
     }
 }
 
@@ -109,32 +109,35 @@ static int is_speech(const char *line, int odd, const char **name, size_t *n,
     return at[0] == '.' && at[1] == ' ';
 }
 
-static void read_line(script *s, play *p, const weft_speech_line *line)
+static void read_line(struct script *script, struct play *play,
+                      const weft_speech_line *line)
 {
     const char *name, *text;
     size_t n;
     weft_speech_line rest = *line;
-    if (is_speech(line->text, p->odd, &name, &n, &text)) {
-        char *upper = weft_arena_text(s->mem, "%.*s", (int)n, name);
+    if (is_speech(line->text, play->odd, &name, &n, &text)) {
+        char *upper = weft_arena_text(script->mem, "%.*s", (int)n, name);
         for (char *c = upper; *c != '\0'; c++) *c = (char)toupper((unsigned char)*c);
-        p->speaker = NULL;
-        if (p->odd && strncmp(upper, "ACT ", 4) == 0) return;
-        p->speaker = find_role(p->role, p->n, upper);
-        if (p->speaker == NULL)
-            p->speaker = add_role(&p->role, &p->n, &p->room, upper, s->mem);
+        play->speaker = NULL;
+        if (play->odd && strncmp(upper, "ACT ", 4) == 0) return;
+        play->speaker = find_role(play->role, play->n, upper);
+        if (play->speaker == NULL)
+            play->speaker =
+                add_role(&play->role, &play->n, &play->room, upper, script->mem);
         rest.n -= (size_t)(text - line->text);
         rest.text = text;
-        add_line(p->speaker, rest, s->mem);
+        add_line(play->speaker, rest, script->mem);
         return;
     }
-    if (p->speaker == NULL || (!p->odd && strncmp(line->text, "    ", 4) != 0)) return;
-    size_t indent = p->odd ? 0 : 4;
+    if (play->speaker == NULL || (!play->odd && strncmp(line->text, "    ", 4) != 0))
+        return;
+    size_t indent = play->odd ? 0 : 4;
     rest.text += indent;
     rest.n -= indent;
-    if (p->odd && *rest.text == '<')
-        p->speaker = NULL;
+    if (play->odd && *rest.text == '<')
+        play->speaker = NULL;
     else
-        add_line(p->speaker, rest, s->mem);
+        add_line(play->speaker, rest, script->mem);
 }
 
 /* ---- plays ---- */
@@ -147,39 +150,40 @@ static const char *trimmed(const weft_speech_line *line, weft_arena *mem)
     return weft_arena_text(mem, "%.*s", (int)n, text);
 }
 
-static weft_status begin_play(const char *path, const script *s, int64_t at, play *p)
+static weft_status begin_play(const char *path, const struct script *script, int64_t at,
+                              struct play *play)
 {
     const char *title = "";
     for (int64_t up = 2; up <= ABOVE && *title == '\0' && up <= at; up++)
-        title = trimmed(&s->line[at - up], s->mem);
+        title = trimmed(&script->line[at - up], script->mem);
     if (*title == '\0')
         return weft_fail(WEFT_EDATA,
                          "%s: line %lld is '" AUTHOR "', but no title stands in the %d "
                          "lines above; this is not Project Gutenberg's text",
-                         path, (long long)s->line[at].number, ABOVE);
-    *p = (play){.title = title, .odd = strcmp(title, ODD_PLAY) == 0};
+                         path, (long long)script->line[at].number, ABOVE);
+    *play = (struct play){.title = title, .odd = strcmp(title, ODD_PLAY) == 0};
     return WEFT_OK;
 }
 
 /* The line at which the plays begin. */
-static weft_status find_start(const char *path, const script *s, int64_t *start)
+static weft_status find_start(const char *path, const struct script *script, int64_t *start)
 {
     int named = 0, ended = 0;
-    for (int64_t i = 0; i < s->n; i++) {
-        if (i > 0 && strstr(s->line[i].text, AUTHOR) != NULL && ++named == FIRST_PLAY)
+    for (int64_t i = 0; i < script->n; i++) {
+        if (i > 0 && strstr(script->line[i].text, AUTHOR) != NULL && ++named == FIRST_PLAY)
             *start = i;
-        ended = ended || strncmp(s->line[i].text, END, strlen(END)) == 0;
+        ended = ended || strncmp(script->line[i].text, END, strlen(END)) == 0;
     }
     if (named < FIRST_PLAY)
         return weft_fail(WEFT_EDATA,
                          "%s says '" AUTHOR "' on %d lines where %d or more are expected; "
                          "give Project Gutenberg's complete works of 1994 (100.txt)",
                          path, named, FIRST_PLAY);
-    if (!ended && s->n < LAST_LINE)
+    if (!ended && script->n < LAST_LINE)
         return weft_fail(WEFT_EDATA,
                          "%s has no line '" END "...' as Project Gutenberg's texts have at "
                          "their end: it is cut short after line %lld; fetch it again",
-                         path, (long long)s->n);
+                         path, (long long)script->n);
     if (!ended) /* some copies lack it, as t8.shakespeare.txt */
         weft_log(WEFT_WARN,
                  "%s has no line '" END
@@ -192,27 +196,28 @@ static weft_status find_start(const char *path, const script *s, int64_t *start)
 weft_status weft_plays_read(const char *path, char *text, size_t n, weft_plays *out,
                             weft_arena *mem)
 {
-    script s = {.out = out, .mem = mem};
-    play p = {.title = NULL};
+    struct script script = {.out = out, .mem = mem};
+    struct play play = {.title = NULL};
     size_t length;
     int64_t start = 0;
     char *at = text, *end = text + n, *line;
     *out = (weft_plays){0};
     while ((line = weft_line(&at, end, &length)) != NULL) {
-        s.line = weft_grow(mem, s.line, sizeof *s.line, s.n, &s.room);
-        s.line[s.n] = (weft_speech_line){line, length, s.n + 1};
-        s.n++;
+        script.line =
+            weft_grow(mem, script.line, sizeof *script.line, script.n, &script.room);
+        script.line[script.n] = (weft_speech_line){line, length, script.n + 1};
+        script.n++;
     }
-    TRY(find_start(path, &s, &start));
-    for (int64_t i = start; i < s.n && s.line[i].number <= LAST_LINE; i++) {
-        if (strstr(s.line[i].text, AUTHOR) != NULL) {
-            end_play(&s, &p);
-            TRY(begin_play(path, &s, i, &p));
+    TRY(find_start(path, &script, &start));
+    for (int64_t i = start; i < script.n && script.line[i].number <= LAST_LINE; i++) {
+        if (strstr(script.line[i].text, AUTHOR) != NULL) {
+            end_play(&script, &play);
+            TRY(begin_play(path, &script, i, &play));
         } else {
-            read_line(&s, &p, &s.line[i]);
+            read_line(&script, &play, &script.line[i]);
         }
     }
-    end_play(&s, &p);
+    end_play(&script, &play);
     if (out->n == 0)
         return weft_fail(WEFT_EDATA,
                          "%s has no role of more than %d lines; give Project Gutenberg's "

@@ -18,18 +18,18 @@
 
 weft_status weft_read_all(const char *path, weft_arena *mem, char **text, size_t *n)
 {
-    FILE *f = fopen(path, "rb");
+    FILE *file = fopen(path, "rb");
     struct stat info;
-    if (f == NULL || fstat(fileno(f), &info) != 0 || S_ISDIR(info.st_mode)) {
-        int err = f == NULL || !S_ISDIR(info.st_mode) ? errno : EISDIR;
-        if (f != NULL) fclose(f);
+    if (file == NULL || fstat(fileno(file), &info) != 0 || S_ISDIR(info.st_mode)) {
+        int err = file == NULL || !S_ISDIR(info.st_mode) ? errno : EISDIR;
+        if (file != NULL) fclose(file);
         errno = err;
         return weft_unreadable(path);
     }
     *n = (size_t)info.st_size;
     *text = WEFT_NEW(mem, char, *n + 1);
-    size_t got = fread(*text, 1, *n, f);
-    fclose(f);
+    size_t got = fread(*text, 1, *n, file);
+    fclose(file);
     if (got != *n)
         return weft_fail(WEFT_EFILE,
                          "read %zu of the %zu bytes of %s; check the file system", got, *n,

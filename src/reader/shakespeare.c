@@ -94,9 +94,9 @@ static void draw_users(const weft_shakespeare *shakespeare, weft_user *user, int
     int64_t *order = WEFT_NEW(mem, int64_t, n);
     weft_shuffle(n, (uint64_t)shakespeare->seed, order, mem);
     for (int64_t i = 0; i < n; i++) {
-        weft_user *u = &user[order[i]];
-        if (u->windows > want) u->windows = want;
-        want -= u->windows;
+        weft_user *one = &user[order[i]];
+        if (one->windows > want) one->windows = want;
+        want -= one->windows;
     }
 }
 
@@ -131,12 +131,12 @@ static weft_status read_users(const weft_shakespeare *shakespeare, const char *s
     *user = WEFT_NEW(pack->mem, weft_user, plays.n);
     int64_t windows = 0;
     for (int64_t i = 0; i < plays.n; i++) {
-        weft_user *u = &(*user)[i];
-        TRY(say(source, &plays.role[i], &alphabet, u, pack->mem));
-        u->windows = u->n > shakespeare->length
-                         ? (u->n - shakespeare->length - 1) / shakespeare->stride + 1
-                         : 0;
-        windows += u->windows;
+        weft_user *one = &(*user)[i];
+        TRY(say(source, &plays.role[i], &alphabet, one, pack->mem));
+        one->windows = one->n > shakespeare->length
+                           ? (one->n - shakespeare->length - 1) / shakespeare->stride + 1
+                           : 0;
+        windows += one->windows;
     }
     *n = keep_users(*user, plays.n, 1);
     weft_log(WEFT_INFO,
@@ -182,14 +182,14 @@ static weft_status hand_over(const weft_shakespeare *shakespeare, weft_user *use
                                           .named = 1}));
     if (shakespeare->split == BY_USER) split_users(shakespeare, n, count, user, pack->mem);
     for (int64_t i = 0; i < n; i++) {
-        const weft_user *u = &user[i];
+        const weft_user *one = &user[i];
         if (shakespeare->split == BY_SAMPLE &&
-            !weft_shares_count(&shakespeare->shares, u->windows, gap, count[i])) {
+            !weft_shares_count(&shakespeare->shares, one->windows, gap, count[i])) {
             left++;
             continue;
         }
-        int64_t chars = (u->windows - 1) * shakespeare->stride + shakespeare->length + 1;
-        TRY(weft_pack_client_text(pack, u->name, count[i], u->text, chars));
+        int64_t chars = (one->windows - 1) * shakespeare->stride + shakespeare->length + 1;
+        TRY(weft_pack_client_text(pack, one->name, count[i], one->text, chars));
     }
     weft_shares_log(left, gap);
     return WEFT_OK;

@@ -13,18 +13,18 @@
 #include <string.h>
 
 /* The windows of a part, of all users, in random order. */
-typedef struct pool {
+struct pool {
     const uint8_t **window; /* [n] */
     int64_t n, room;
-} pool;
+};
 
 static void add_windows(const weft_shakespeare *shakespeare, const weft_user *user,
-                        const int64_t *count, pool *part, weft_arena *mem)
+                        const int64_t *count, struct pool *part, weft_arena *mem)
 {
     for (int i = 0; i < WEFT_NPART; i++) {
         int64_t at = weft_client_place(count, i, weft_bard_gap(shakespeare));
         for (int64_t w = at; w < at + count[i]; w++) {
-            pool *to = &part[i];
+            struct pool *to = &part[i];
             to->window = weft_grow(mem, to->window, sizeof *to->window, to->n, &to->room);
             to->window[to->n++] = user->text + w * shakespeare->stride;
         }
@@ -32,7 +32,7 @@ static void add_windows(const weft_shakespeare *shakespeare, const weft_user *us
 }
 
 /* Draws a share of the windows without replacement. */
-static void shuffle(const weft_shakespeare *shakespeare, int part, pool *from,
+static void shuffle(const weft_shakespeare *shakespeare, int part, struct pool *from,
                     weft_arena *mem)
 {
     const uint8_t **drawn = WEFT_NEW(mem, const uint8_t *, from->n);
@@ -45,8 +45,8 @@ static void shuffle(const weft_shakespeare *shakespeare, int part, pool *from,
 }
 
 /* Client c of n; its parts are as even as they can be, and cut to `most` samples. */
-static weft_status deal(const weft_shakespeare *shakespeare, const pool *part, int64_t c,
-                        int64_t n, weft_pack *pack)
+static weft_status deal(const weft_shakespeare *shakespeare, const struct pool *part,
+                        int64_t c, int64_t n, weft_pack *pack)
 {
     size_t mark = weft_arena_mark(pack->scratch), width = (size_t)shakespeare->length + 1;
     int64_t from[WEFT_NPART], count[WEFT_NPART], sum = 0, at = 0;
@@ -74,7 +74,7 @@ static weft_status deal(const weft_shakespeare *shakespeare, const pool *part, i
 weft_status weft_bard_pool(const weft_shakespeare *shakespeare, const weft_user *user,
                            int64_t n, int symbols, weft_pack *pack)
 {
-    pool part[WEFT_NPART] = {{0}};
+    struct pool part[WEFT_NPART] = {{0}};
     int64_t clients = llround(shakespeare->iid_users * (double)n), left = 0;
     if (clients < 1) clients = 1;
     for (int64_t i = 0; i < n; i++) {

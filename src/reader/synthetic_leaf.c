@@ -24,7 +24,7 @@
 #define NOISE 0.1
 
 struct weft_leafgen {
-    weft_mt rng;
+    weft_twister rng;
     int d, classes, clusters;
     double *deviation; /* [d] of x */
     double *q;         /* [d + 1][classes][clusters] */
@@ -36,17 +36,17 @@ struct weft_leafgen {
     double *logit;     /* [MOST][classes] */
 };
 
-static double normal(weft_mt *m, double mean, double deviation)
+static double normal(weft_twister *twister, double mean, double deviation)
 {
-    return mean + deviation * weft_mt_normal(m);
+    return mean + deviation * weft_twister_normal(twister);
 }
 
 void weft_leafgen_sizes(uint32_t seed, int64_t clients, int64_t *size)
 {
-    weft_mt m;
-    weft_mt_seed(&m, seed);
+    weft_twister twister;
+    weft_twister_seed(&twister, seed);
     for (int64_t t = 0; t < clients; t++) {
-        double n = floor(exp(normal(&m, 3, 2)));
+        double n = floor(exp(normal(&twister, 3, 2)));
         size[t] = n < MOST - LEAST ? (int64_t)n + LEAST : MOST;
     }
 }
@@ -65,11 +65,11 @@ weft_leafgen *weft_leafgen_new(uint32_t seed, int d, int classes, int clusters,
     leafgen->w = WEFT_NEW(mem, double, (int64_t)(d + 1) * classes);
     leafgen->x = WEFT_NEW(mem, double, (int64_t)MOST *d);
     leafgen->logit = WEFT_NEW(mem, double, (int64_t)MOST *classes);
-    weft_mt_seed(&leafgen->rng, seed);
-    for (int64_t i = 0; i < nq; i++) leafgen->q[i] = weft_mt_normal(&leafgen->rng);
+    weft_twister_seed(&leafgen->rng, seed);
+    for (int64_t i = 0; i < nq; i++) leafgen->q[i] = weft_twister_normal(&leafgen->rng);
     for (int j = 0; j < d; j++) leafgen->deviation[j] = sqrt(pow(j + 1, -1.2));
     for (int c = 0; c < clusters; c++) {
-        double centre = weft_mt_normal(&leafgen->rng);
+        double centre = weft_twister_normal(&leafgen->rng);
         for (int k = 0; k < clusters; k++)
             leafgen->mean[c * clusters + k] = normal(&leafgen->rng, centre, 1);
     }
@@ -80,7 +80,7 @@ weft_leafgen *weft_leafgen_new(uint32_t seed, int d, int classes, int clusters,
  * probabilities, divided by the last one. */
 static int draw_cluster(weft_leafgen *leafgen)
 {
-    double r = weft_mt_unit(&leafgen->rng), sum = 0, all = 0;
+    double r = weft_twister_unit(&leafgen->rng), sum = 0, all = 0;
     for (int c = 0; c < leafgen->clusters; c++) all += 1.0 / leafgen->clusters;
     int c = 0;
     for (; c < leafgen->clusters - 1; c++) {
@@ -92,7 +92,7 @@ static int draw_cluster(weft_leafgen *leafgen)
 
 static void draw_x(weft_leafgen *leafgen, int64_t n)
 {
-    double centre = weft_mt_normal(&leafgen->rng);
+    double centre = weft_twister_normal(&leafgen->rng);
     for (int j = 0; j < leafgen->d; j++) leafgen->v[j] = normal(&leafgen->rng, centre, 1);
     for (int64_t i = 0; i < n * leafgen->d; i++)
         leafgen->x[i] = normal(&leafgen->rng, leafgen->v[i % leafgen->d],

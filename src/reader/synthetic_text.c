@@ -23,23 +23,23 @@
 #define COMMA   8  /* words before a comma */
 #define STOPPED 9  /* words before a full stop or exclamation mark */
 
-typedef struct writer {
-    const weft_synthetic *o;
+struct writer {
+    const weft_synthetic *options;
     int64_t row, draws; /* random numbers drawn for this document */
     char *text;
     size_t n, room;
     int begin; /* of a sentence */
     weft_arena *tmp;
-} writer;
+};
 
-static uint64_t draw(writer *w)
+static uint64_t draw(struct writer *writer)
 {
-    return synthetic_rng(w->o, w->row, w->draws++).v[0] >> 11;
+    return synthetic_rng(writer->options, writer->row, writer->draws++).v[0] >> 11;
 }
 
-static int chance(writer *w, int percent)
+static int chance(struct writer *writer, int percent)
 {
-    return draw(w) % 100 < (uint64_t)percent;
+    return draw(writer) % 100 < (uint64_t)percent;
 }
 
 /* Word `id` of the language: two to four syllables; equal words are rare. */
@@ -58,25 +58,25 @@ static size_t spell(const weft_synthetic *synthetic, int64_t id, char *word)
 }
 
 /* By Zipf's law, nearly: the octaves of ranks 2^k .. 2^(k+1) - 1 are equally likely. */
-static int64_t common(writer *w)
+static int64_t common(struct writer *writer)
 {
-    int64_t octave = (int64_t)1 << draw(w) % OCTAVES;
-    return octave + (int64_t)(draw(w) % (uint64_t)octave) - 1;
+    int64_t octave = (int64_t)1 << draw(writer) % OCTAVES;
+    return octave + (int64_t)(draw(writer) % (uint64_t)octave) - 1;
 }
 
 /* ---- writing ---- */
 
-static void put(writer *w, const char *text, size_t n)
+static void put(struct writer *writer, const char *text, size_t n)
 {
     if (n == 0) return;
-    if (w->n + n > w->room) {
-        char *more = WEFT_NEW(w->tmp, char, 2 * (w->n + n));
-        if (w->n > 0) memcpy(more, w->text, w->n);
-        w->text = more;
-        w->room = 2 * (w->n + n);
+    if (writer->n + n > writer->room) {
+        char *more = WEFT_NEW(writer->tmp, char, 2 * (writer->n + n));
+        if (writer->n > 0) memcpy(more, writer->text, writer->n);
+        writer->text = more;
+        writer->room = 2 * (writer->n + n);
     }
-    memcpy(w->text + w->n, text, n);
-    w->n += n;
+    memcpy(writer->text + writer->n, text, n);
+    writer->n += n;
 }
 
 static void capitals(char *word, size_t n)
@@ -86,71 +86,73 @@ static void capitals(char *word, size_t n)
 }
 
 /* Writes a word with a space before it, its case and its punctuation. */
-static void put_word(writer *w, char *word, size_t n)
+static void put_word(struct writer *writer, char *word, size_t n)
 {
     static const char *const around[][2] = {
         {"(", ")"}, {"\"", "\""}, {"", "-"}, {"*", "*"}};
-    size_t stick = chance(w, STICK) ? draw(w) % 4 : 4;
-    if (chance(w, SHOUT))
+    size_t stick = chance(writer, STICK) ? draw(writer) % 4 : 4;
+    if (chance(writer, SHOUT))
         capitals(word, n);
-    else if (w->begin)
+    else if (writer->begin)
         capitals(word, 1);
-    if (w->n > 0) put(w, " ", 1);
-    if (stick < 4) put(w, around[stick][0], strlen(around[stick][0]));
-    put(w, word, n);
-    if (stick < 4) put(w, around[stick][1], strlen(around[stick][1]));
-    w->begin = chance(w, STOPPED);
-    if (w->begin)
-        put(w, chance(w, 25) ? "!" : ".", 1);
-    else if (chance(w, COMMA))
-        put(w, ",", 1);
+    if (writer->n > 0) put(writer, " ", 1);
+    if (stick < 4) put(writer, around[stick][0], strlen(around[stick][0]));
+    put(writer, word, n);
+    if (stick < 4) put(writer, around[stick][1], strlen(around[stick][1]));
+    writer->begin = chance(writer, STOPPED);
+    if (writer->begin)
+        put(writer, chance(writer, 25) ? "!" : ".", 1);
+    else if (chance(writer, COMMA))
+        put(writer, ",", 1);
 }
 
-static void put_stop(writer *w)
+static void put_stop(struct writer *writer)
 {
     static const char *const stop[] = {"the", "a",   "and", "of",   "to",   "is",
                                        "it",  "in",  "was", "that", "this", "with",
                                        "for", "not", "but", "as"};
     char word[MAX_WORD];
-    size_t i = draw(w) % (sizeof stop / sizeof *stop), n = strlen(stop[i]);
+    size_t i = draw(writer) % (sizeof stop / sizeof *stop), n = strlen(stop[i]);
     memcpy(word, stop[i], n);
-    put_word(w, word, n);
+    put_word(writer, word, n);
 }
 
-static void put_judgement(writer *w, int label)
+static void put_judgement(struct writer *writer, int label)
 {
     char word[MAX_WORD];
     int other =
-        (label + 1 + (int)(draw(w) % (uint64_t)(w->o->classes - 1))) % w->o->classes;
-    int mislead = chance(w, MISLEAD), class = label, times = 1;
+        (label + 1 + (int)(draw(writer) % (uint64_t)(writer->options->classes - 1))) %
+        writer->options->classes;
+    int mislead = chance(writer, MISLEAD), class = label, times = 1;
     if (mislead) {
-        class = (int)(draw(w) % (uint64_t)w->o->classes);
-        times = 1 + (int)(draw(w) % 4);
-    } else if (chance(w, NEGATED)) {
+        class = (int)(draw(writer) % (uint64_t)writer->options->classes);
+        times = 1 + (int)(draw(writer) % 4);
+    } else if (chance(writer, NEGATED)) {
         class = other;
-        put(w, w->n > 0 ? " not" : "Not", w->n > 0 ? 4 : 3);
-        w->begin = 0;
+        put(writer, writer->n > 0 ? " not" : "Not", writer->n > 0 ? 4 : 3);
+        writer->begin = 0;
     }
-    int64_t id = COMMON + class * JUDGEMENT + (int64_t)(draw(w) % JUDGEMENT);
-    for (int i = 0; i < times; i++) put_word(w, word, spell(w->o, id, word));
+    int64_t id = COMMON + class * JUDGEMENT + (int64_t)(draw(writer) % JUDGEMENT);
+    for (int i = 0; i < times; i++)
+        put_word(writer, word, spell(writer->options, id, word));
 }
 
 char *weft_synthetic_document(const weft_synthetic *synthetic, int64_t row, int label,
                               size_t *n, weft_arena *tmp)
 {
-    writer w = {.o = synthetic, .row = row, .begin = 1, .tmp = tmp};
+    struct writer writer = {.options = synthetic, .row = row, .begin = 1, .tmp = tmp};
     char word[MAX_WORD];
     int64_t words =
-        synthetic->words / 2 + (int64_t)(draw(&w) % (uint64_t)(synthetic->words + 1));
+        synthetic->words / 2 + (int64_t)(draw(&writer) % (uint64_t)(synthetic->words + 1));
     for (int64_t i = 0; i < words; i++) {
-        uint64_t kind = draw(&w) % 100;
+        uint64_t kind = draw(&writer) % 100;
         if (kind < JUDGE)
-            put_judgement(&w, label);
+            put_judgement(&writer, label);
         else if (kind < JUDGE + STOP)
-            put_stop(&w);
+            put_stop(&writer);
         else
-            put_word(&w, word, spell(synthetic, common(&w), word));
+            put_word(&writer, word, spell(synthetic, common(&writer), word));
     }
-    *n = w.n;
-    return w.text != NULL ? w.text : WEFT_NEW(tmp, char, 1);
+    *n = writer.n;
+    return writer.text != NULL ? writer.text : WEFT_NEW(tmp, char, 1);
 }

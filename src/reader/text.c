@@ -15,47 +15,47 @@ static const char *const names[] = {"TAB", "blank", "comma", "semicolon"};
 enum { AUTO, YES, NO };
 enum { LAST = -1 }; /* a column's place */
 
-typedef struct labelled {
+struct labelled {
     int separator, header;
     const char *label;
     weft_split split;
     const char *valid_file, *test_file;
-} labelled;
+};
 
 static const weft_opt options[] = {
     WEFT_CHOICE_OPT(
-        "separator", labelled, separator, "tab", "tab|blank|comma|semicolon",
+        "separator", struct labelled, separator, "tab", "tab|blank|comma|semicolon",
         "what stands between label and text of a line: its first occurrence. comma, "
         "semicolon: columns of CSV, in quotation marks where they contain it"),
-    WEFT_TEXT_OPT("label", labelled, label, "first",
+    WEFT_TEXT_OPT("label", struct labelled, label, "first",
                   "column of the label: first, last, its number from 1, or its name; the "
                   "others are the text"),
     WEFT_CHOICE_OPT(
-        "header", labelled, header, "auto", "auto|yes|no",
+        "header", struct labelled, header, "auto", "auto|yes|no",
         "names in the first line of a file; auto: where no other line has its label"),
-    WEFT_REAL_OPT("valid", labelled, split.valid, "0.1", 0, 0.9,
+    WEFT_REAL_OPT("valid", struct labelled, split.valid, "0.1", 0, 0.9,
                   "share of the lines for validation"),
-    WEFT_REAL_OPT("test", labelled, split.test, "0.1", 0, 0.9,
+    WEFT_REAL_OPT("test", struct labelled, split.test, "0.1", 0, 0.9,
                   "share of the lines for the test"),
-    WEFT_SHARES_OPT(labelled, split.shares),
-    WEFT_LONG_OPT("seed", labelled, split.seed, "0", 0, 9e15,
+    WEFT_SHARES_OPT(struct labelled, split.shares),
+    WEFT_LONG_OPT("seed", struct labelled, split.seed, "0", 0, 9e15,
                   "seed of the shuffle that divides the lines"),
-    WEFT_TEXT_OPT("valid_file", labelled, valid_file, "",
+    WEFT_TEXT_OPT("valid_file", struct labelled, valid_file, "",
                   "file of the validation part, instead of a share"),
-    WEFT_TEXT_OPT("test_file", labelled, test_file, "",
+    WEFT_TEXT_OPT("test_file", struct labelled, test_file, "",
                   "file of the test part, instead of a share"),
     {0},
 };
 
 /* A file that is being read. */
-typedef struct reading {
-    const labelled *how;
+struct reading {
+    const struct labelled *how;
     const char *path;
     int64_t column; /* of the label, from 0, or LAST */
     int seen;       /* the first line was */
     weft_documents *docs;
-    weft_pack *p;
-} reading;
+    weft_pack *pack;
+};
 
 /* ---- the column of the label ---- */
 
@@ -72,27 +72,30 @@ static int by_place(const char *label, int64_t *column)
 
 /* Reads the names of the first line; *header 1: it is one. A name counts before a number.
  */
-static weft_status read_names(reading *r, const char *const *name, int64_t n, int *header)
+static weft_status read_names(struct reading *reading, const char *const *name, int64_t n,
+                              int *header)
 {
-    const char *label = r->how->label;
-    int placed = by_place(label, &r->column), found = 0;
-    *header = r->how->header == YES || !placed;
+    const char *label = reading->how->label;
+    int placed = by_place(label, &reading->column), found = 0;
+    *header = reading->how->header == YES || !placed;
     for (int64_t i = n - 1; i >= 0 && *header; i--)
         if (strcmp(name[i], label) == 0) {
-            r->column = i;
+            reading->column = i;
             found++;
         }
     if (found > 1)
         return weft_fail(WEFT_EDATA, "%s: line 1 has the name %s %d times; rename one",
-                         r->path, label, found);
-    if (!placed && (found == 0 || r->how->header == NO))
+                         reading->path, label, found);
+    if (!placed && (found == 0 || reading->how->header == NO))
         return weft_fail(WEFT_ECONF,
                          "label = %s names no column of %s%s; give first, last, a number "
                          "from 1, or a name in its first line",
-                         label, r->path, r->how->header == NO ? " with header = no" : "");
+                         label, reading->path,
+                         reading->how->header == NO ? " with header = no" : "");
     if (found > 0 && n > 1)
         weft_log(WEFT_INFO, "%s: the label is column %lld, %s; the other%s the text",
-                 r->path, (long long)r->column + 1, label, n > 2 ? "s are" : " is");
+                 reading->path, (long long)reading->column + 1, label,
+                 n > 2 ? "s are" : " is");
     return WEFT_OK;
 }
 
@@ -110,13 +113,13 @@ static const char *way_to_read(const char *line)
     return "separator = blank reads lines LABEL BLANK TEXT, comma or semicolon CSV";
 }
 
-static weft_status add(reading *r, int64_t line, const char *label, size_t n_label,
-                       const char *text, size_t n)
+static weft_status add(struct reading *reading, int64_t line, const char *label,
+                       size_t n_label, const char *text, size_t n)
 {
     static const char mark[] = "__label__"; /* fastText's */
     size_t length = strlen(mark);
     if (n_label == 0)
-        return weft_fail(WEFT_EDATA, "%s: line %lld has no label", r->path,
+        return weft_fail(WEFT_EDATA, "%s: line %lld has no label", reading->path,
                          (long long)line);
     int quotes = 0;
     for (size_t i = 0; i < n_label; i++) quotes += label[i] == '"';
@@ -124,16 +127,17 @@ static weft_status add(reading *r, int64_t line, const char *label, size_t n_lab
         return weft_fail(WEFT_EDATA,
                          "%s: line %lld has the label %.*s with an odd quotation mark; CSV "
                          "is read by separator = comma",
-                         r->path, (long long)line, (int)n_label, label);
+                         reading->path, (long long)line, (int)n_label, label);
     if (n_label > length && n > length && memcmp(label, mark, length) == 0 &&
         memcmp(text, mark, length) == 0)
-        return weft_fail(
-            WEFT_EDATA, "%s: line %lld has two labels, %.*s and %.*s; a text has one here",
-            r->path, (long long)line, (int)n_label, label, (int)strcspn(text, " \t"), text);
-    const char *name =
-        weft_arena_text(r->p->mem, "%s:%lld", weft_basename(r->path), (long long)line);
-    return weft_documents_add(r->docs, (weft_document){name, text, n}, line, label, n_label,
-                              r->p->mem);
+        return weft_fail(WEFT_EDATA,
+                         "%s: line %lld has two labels, %.*s and %.*s; a text has one here",
+                         reading->path, (long long)line, (int)n_label, label,
+                         (int)strcspn(text, " \t"), text);
+    const char *name = weft_arena_text(reading->pack->mem, "%s:%lld",
+                                       weft_basename(reading->path), (long long)line);
+    return weft_documents_add(reading->docs, (weft_document){name, text, n}, line, label,
+                              n_label, reading->pack->mem);
 }
 
 /* Where the label stands in line[n]: line[*from .. *to); 0: there are fewer columns. */
@@ -157,45 +161,46 @@ static int find_label(const char *line, size_t n, char separator, int64_t column
 }
 
 /* The first line, which may be names. */
-static weft_status begin_lines(reading *r, const char *line, int *header)
+static weft_status begin_lines(struct reading *reading, const char *line, int *header)
 {
-    weft_arena *tmp = r->p->scratch;
+    weft_arena *tmp = reading->pack->scratch;
     size_t mark = weft_arena_mark(tmp);
     const char **name = NULL;
     int64_t n = 0, room = 0;
-    char *copy = weft_arena_text(tmp, "%s", line), by = separators[r->how->separator];
+    char *copy = weft_arena_text(tmp, "%s", line), by = separators[reading->how->separator];
     for (char *at = copy, *stop; at != NULL; at = stop) {
         stop = strchr(at, by);
         if (stop != NULL) *stop++ = '\0';
         name = weft_grow(tmp, name, sizeof *name, n, &room);
         name[n++] = at;
     }
-    weft_status st = read_names(r, name, n, header);
+    weft_status st = read_names(reading, name, n, header);
     weft_arena_reset(tmp, mark);
     return st;
 }
 
-static weft_status add_line(reading *r, int64_t number, char *line, size_t n)
+static weft_status add_line(struct reading *reading, int64_t number, char *line, size_t n)
 {
-    int by = r->how->separator, header = 0;
+    int by = reading->how->separator, header = 0;
     size_t from, to;
-    if (!r->seen++) TRY(begin_lines(r, line, &header));
+    if (!reading->seen++) TRY(begin_lines(reading, line, &header));
     if (header) return WEFT_OK;
-    if (!find_label(line, n, separators[by], r->column, &from, &to))
+    if (!find_label(line, n, separators[by], reading->column, &from, &to))
         return weft_fail(WEFT_EDATA, "%s: line %lld has no %s beside its label; %s",
-                         r->path, (long long)number, names[by], way_to_read(line));
-    if (from == 0) return add(r, number, line, to, line + to + 1, n - to - 1);
-    if (to == n) return add(r, number, line + from, n - from, line, from - 1);
-    const char *label = weft_arena_text(r->p->mem, "%.*s", (int)(to - from), line + from);
+                         reading->path, (long long)number, names[by], way_to_read(line));
+    if (from == 0) return add(reading, number, line, to, line + to + 1, n - to - 1);
+    if (to == n) return add(reading, number, line + from, n - from, line, from - 1);
+    const char *label =
+        weft_arena_text(reading->pack->mem, "%.*s", (int)(to - from), line + from);
     memmove(line + from, line + to + 1, n - to);
-    return add(r, number, label, to - from, line, n - (to - from) - 1);
+    return add(reading, number, label, to - from, line, n - (to - from) - 1);
 }
 
-static weft_status read_lines(reading *r, char *text, size_t n)
+static weft_status read_lines(struct reading *reading, char *text, size_t n)
 {
     char *line, *at = text, *end = text + n;
     for (int64_t number = 1; (line = weft_line(&at, end, &n)) != NULL; number++)
-        if (n > 0) TRY(add_line(r, number, line, n));
+        if (n > 0) TRY(add_line(reading, number, line, n));
     return WEFT_OK;
 }
 
@@ -203,50 +208,52 @@ static weft_status read_lines(reading *r, char *text, size_t n)
 
 static weft_status add_csv_row(void *ctx, const weft_csv_row *row)
 {
-    reading *r = ctx;
+    struct reading *reading = ctx;
     int header = 0;
-    if (!r->seen++) {
-        TRY(read_names(r, row->field, row->n, &header));
-        if (row->n < 2 || r->column >= row->n)
+    if (!reading->seen++) {
+        TRY(read_names(reading, row->field, row->n, &header));
+        if (row->n < 2 || reading->column >= row->n)
             return weft_fail(WEFT_EDATA,
                              "%s: line %lld has %lld column%s where label = %s and a text "
                              "are expected; separator = ... says what stands between "
                              "columns",
-                             r->path, (long long)row->line, (long long)row->n,
-                             row->n == 1 ? "" : "s", r->how->label);
-        if (r->column == LAST) r->column = row->n - 1;
+                             reading->path, (long long)row->line, (long long)row->n,
+                             row->n == 1 ? "" : "s", reading->how->label);
+        if (reading->column == LAST) reading->column = row->n - 1;
     }
     if (header) return WEFT_OK;
     size_t n = 0, length;
     for (int64_t i = 0; i < row->n; i++)
-        if (i != r->column) n += strlen(row->field[i]) + 1;
-    char *text = WEFT_NEW(r->p->mem, char, n), *to = text;
+        if (i != reading->column) n += strlen(row->field[i]) + 1;
+    char *text = WEFT_NEW(reading->pack->mem, char, n), *to = text;
     for (int64_t i = 0; i < row->n; i++) {
-        if (i == r->column || *row->field[i] == '\0') continue;
+        if (i == reading->column || *row->field[i] == '\0') continue;
         if (to > text) *to++ = ' ';
         length = strlen(row->field[i]);
         memcpy(to, row->field[i], length);
         to += length;
     }
-    const char *label = row->field[r->column];
-    return add(r, row->line, label, strlen(label), text, (size_t)(to - text));
+    const char *label = row->field[reading->column];
+    return add(reading, row->line, label, strlen(label), text, (size_t)(to - text));
 }
 
 /* ---- the reader ---- */
 
 /* Adds the texts of a file. */
-static weft_status read_file(const labelled *o, const char *path, weft_documents *documents,
-                             weft_pack *pack)
+static weft_status read_file(const struct labelled *labelled, const char *path,
+                             weft_documents *documents, weft_pack *pack)
 {
-    reading r = {.how = o, .path = path, .docs = documents, .p = pack};
+    struct reading reading = {
+        .how = labelled, .path = path, .docs = documents, .pack = pack};
     char *text;
     size_t n;
     TRY(weft_read_text(path, pack->mem, &text, &n));
     documents->labels.path = path;
-    if (o->separator == COMMA || o->separator == SEMICOLON)
-        TRY(weft_csv_rows(path, text, n, separators[o->separator], add_csv_row, &r));
+    if (labelled->separator == COMMA || labelled->separator == SEMICOLON)
+        TRY(weft_csv_rows(path, text, n, separators[labelled->separator], add_csv_row,
+                          &reading));
     else
-        TRY(read_lines(&r, text, n));
+        TRY(read_lines(&reading, text, n));
     return weft_pack_source(pack, path);
 }
 
@@ -283,8 +290,8 @@ static void drop_headers(weft_documents *documents, const int64_t first[WEFT_NPA
 }
 
 /* EDATA where labels look like texts: most classes have a single one. */
-static weft_status check_classes(const labelled *o, const weft_documents *documents,
-                                 const char *source)
+static weft_status check_classes(const struct labelled *labelled,
+                                 const weft_documents *documents, const char *source)
 {
     int64_t of[WEFT_MAX_CLASSES] = {0};
     for (int64_t i = 0; i < documents->n; i++) of[documents->label[i]]++;
@@ -295,31 +302,32 @@ static weft_status check_classes(const labelled *o, const weft_documents *docume
                      "%s: %d of %d labels stand in one line only, such as '%.40s'; label = "
                      "%s reads texts before their labels, separator = ... other columns",
                      source, single, documents->labels.n, documents->labels.name[c],
-                     strcmp(o->label, "last") == 0 ? "first" : "last");
+                     strcmp(labelled->label, "last") == 0 ? "first" : "last");
 }
 
 static weft_status text_read(const void *self, const char *source, weft_pack *pack)
 {
-    const labelled *o = self;
-    const char *const file[WEFT_NPART] = {source, o->valid_file, o->test_file};
+    const struct labelled *labelled = self;
+    const char *const file[WEFT_NPART] = {source, labelled->valid_file,
+                                          labelled->test_file};
     int64_t first[WEFT_NPART];
     weft_documents documents = {.labels = {.mem = pack->mem}};
     for (int i = 0; i < WEFT_NPART; i++) {
         first[i] = documents.n;
-        if (*file[i] != '\0') TRY(read_file(o, file[i], &documents, pack));
+        if (*file[i] != '\0') TRY(read_file(labelled, file[i], &documents, pack));
         documents.end[i] = documents.n;
         documents.own[i] = *file[i] != '\0' ? file[i] : NULL;
     }
-    if (o->header == AUTO) drop_headers(&documents, first, file);
-    TRY(check_classes(o, &documents, source));
-    return weft_documents_pack(&documents, source, o->split, pack);
+    if (labelled->header == AUTO) drop_headers(&documents, first, file);
+    TRY(check_classes(labelled, &documents, source));
+    return weft_documents_pack(&documents, source, labelled->split, pack);
 }
 
 extern const weft_reader weft_reader_text;
 const weft_reader weft_reader_text = {
     .kind = {.name = "text",
              .about = "labelled texts: a line LABEL TAB TEXT (TREC, SST, fastText), or CSV",
-             .size = sizeof(labelled),
+             .size = sizeof(struct labelled),
              .opts = options},
     .read = text_read,
 };

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-typedef struct parsing {
+struct parsing {
     const char *path;
     weft_status (*take)(void *ctx, const weft_csv_row *row);
     void *ctx;
@@ -15,84 +15,91 @@ typedef struct parsing {
     int64_t n, room, columns; /* columns: of the first row; 0 before it */
     weft_status st;           /* of the first row that failed */
     weft_arena *row, *mem;    /* of the texts of a row; of the list of its fields */
-} parsing;
+};
 
 static void on_field(void *text, size_t n, void *ctx)
 {
-    parsing *c = ctx;
-    c->field = weft_grow(c->mem, c->field, sizeof *c->field, c->n, &c->room);
-    c->field[c->n++] = weft_arena_text(c->row, "%.*s", (int)n, (const char *)text);
+    struct parsing *parsing = ctx;
+    parsing->field = weft_grow(parsing->mem, parsing->field, sizeof *parsing->field,
+                               parsing->n, &parsing->room);
+    parsing->field[parsing->n++] =
+        weft_arena_text(parsing->row, "%.*s", (int)n, (const char *)text);
 }
 
 static void on_row(int end, void *ctx)
 {
-    parsing *c = ctx;
+    struct parsing *parsing = ctx;
     (void)end;
-    if (c->columns == 0) c->columns = c->n;
-    if (c->st == WEFT_OK && c->n != c->columns)
-        c->st =
+    if (parsing->columns == 0) parsing->columns = parsing->n;
+    if (parsing->st == WEFT_OK && parsing->n != parsing->columns)
+        parsing->st =
             weft_fail(WEFT_EDATA,
                       "%s: line %lld has %lld columns where the first has %lld; put "
                       "texts that have the separator in quotation marks",
-                      c->path, (long long)c->line, (long long)c->n, (long long)c->columns);
-    if (c->st == WEFT_OK) c->st = c->take(c->ctx, &(weft_csv_row){c->line, c->field, c->n});
-    c->n = 0;
-    weft_arena_reset(c->row, 0);
+                      parsing->path, (long long)parsing->line, (long long)parsing->n,
+                      (long long)parsing->columns);
+    if (parsing->st == WEFT_OK)
+        parsing->st = parsing->take(
+            parsing->ctx, &(weft_csv_row){parsing->line, parsing->field, parsing->n});
+    parsing->n = 0;
+    weft_arena_reset(parsing->row, 0);
 }
 
-static weft_status bad_quote(const parsing *c)
+static weft_status bad_quote(const struct parsing *parsing)
 {
-    if (c->opened > 0)
+    if (parsing->opened > 0)
         return weft_fail(WEFT_EDATA,
                          "%s: line %lld has a quotation mark that nothing closes; double "
                          "one that is part of a text",
-                         c->path, (long long)c->opened);
+                         parsing->path, (long long)parsing->opened);
     return weft_fail(WEFT_EDATA,
                      "%s: line %lld has a quotation mark out of place; double one that is "
                      "part of a text",
-                     c->path, (long long)c->line);
+                     parsing->path, (long long)parsing->line);
 }
 
 /* Gives a line to the parser, the end of its line included. */
-static void parse_line(parsing *c, struct csv_parser *parser, const char *text, size_t n)
+static void parse_line(struct parsing *parsing, struct csv_parser *parser, const char *text,
+                       size_t n)
 {
     int quotes = 0;
-    c->line++;
+    parsing->line++;
     for (size_t i = 0; i < n; i++) quotes += text[i] == '"';
-    int within = c->opened > 0, odd = quotes & 1;
-    if (!within && odd) c->opened = c->line;
+    int within = parsing->opened > 0, odd = quotes & 1;
+    if (!within && odd) parsing->opened = parsing->line;
     if (memchr(text, '\0', n) != NULL)
-        c->st =
+        parsing->st =
             weft_fail(WEFT_EDATA, "%s: line %lld has a NUL byte; is this text in UTF-8?",
-                      c->path, (long long)c->line);
-    else if (csv_parse(parser, text, n, on_field, on_row, c) != n && c->st == WEFT_OK)
-        c->st = bad_quote(c);
-    if (within && odd) c->opened = 0;
+                      parsing->path, (long long)parsing->line);
+    else if (csv_parse(parser, text, n, on_field, on_row, parsing) != n &&
+             parsing->st == WEFT_OK)
+        parsing->st = bad_quote(parsing);
+    if (within && odd) parsing->opened = 0;
 }
 
 weft_status weft_csv_rows(const char *path, const char *text, size_t n, char separator,
                           weft_status (*take)(void *ctx, const weft_csv_row *row),
                           void *ctx)
 {
-    parsing c = {.path = path,
-                 .take = take,
-                 .ctx = ctx,
-                 .row = weft_arena_new(),
-                 .mem = weft_arena_new()};
+    struct parsing parsing = {.path = path,
+                              .take = take,
+                              .ctx = ctx,
+                              .row = weft_arena_new(),
+                              .mem = weft_arena_new()};
     struct csv_parser parser;
     weft_check(csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI) == 0,
                "libcsv does not start");
     csv_set_delim(&parser, (unsigned char)separator);
-    for (const char *at = text, *end = text + n; at < end && c.st == WEFT_OK;) {
+    for (const char *at = text, *end = text + n; at < end && parsing.st == WEFT_OK;) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         size_t length = stop != NULL ? (size_t)(stop - at) + 1 : (size_t)(end - at);
-        parse_line(&c, &parser, at, length);
+        parse_line(&parsing, &parser, at, length);
         at += length;
     }
-    if (csv_fini(&parser, on_field, on_row, &c) != 0 && c.st == WEFT_OK)
-        c.st = bad_quote(&c);
+    if (csv_fini(&parser, on_field, on_row, &parsing) != 0 && parsing.st == WEFT_OK)
+        parsing.st = bad_quote(&parsing);
     csv_free(&parser);
-    weft_arena_free(c.row);
-    weft_arena_free(c.mem);
-    return c.st;
+    weft_arena_free(parsing.row);
+    weft_arena_free(parsing.mem);
+    return parsing.st;
 }

@@ -30,13 +30,13 @@ static void remove_attempts(const char *path, weft_arena *tmp)
 {
     const char *dir = dir_of(path, tmp), *name = strrchr(path, '/') + 1;
     size_t n = strlen(name);
-    DIR *d = opendir(dir);
-    if (!d) return;
-    for (const struct dirent *entry = readdir(d); entry; entry = readdir(d))
+    DIR *listing = opendir(dir);
+    if (!listing) return;
+    for (const struct dirent *entry = readdir(listing); entry; entry = readdir(listing))
         if (strncmp(entry->d_name, name, n) == 0 &&
             strncmp(entry->d_name + n, ".tmp.", 5) == 0)
             weft_tree_remove(weft_arena_text(tmp, "%s/%s", dir, entry->d_name));
-    closedir(d);
+    closedir(listing);
 }
 
 weft_status attempt_make(const char *path, const char **attempt, weft_arena *tmp)
@@ -115,12 +115,12 @@ void attempt_drop(const char *attempt)
 
 static int count_of(const char *dir)
 {
-    DIR *d = opendir(dir);
+    DIR *listing = opendir(dir);
     int n = 0;
-    if (!d) return 0;
-    for (const struct dirent *entry = readdir(d); entry; entry = readdir(d))
+    if (!listing) return 0;
+    for (const struct dirent *entry = readdir(listing); entry; entry = readdir(listing))
         n += *entry->d_name != '.';
-    closedir(d);
+    closedir(listing);
     return n;
 }
 

@@ -38,17 +38,18 @@ static const weft_kind *const command_parts[] = {&weft_parameters_kind, NULL};
 
 enum { NUMBERS = 5 };
 
-static void put_trace(const trace *t, weft_state *state)
+static void put_trace(const struct trace *trace, weft_state *state)
 {
-    const double number[NUMBERS] = {t->failed, (double)t->jobs, (double)t->trial,
-                                    (double)t->job, t->resource};
+    const double number[NUMBERS] = {trace->failed, (double)trace->jobs,
+                                    (double)trace->trial, (double)trace->job,
+                                    trace->resource};
     memcpy(state->aux, number, sizeof number);
 }
 
-static trace read_trace(const weft_state *state)
+static struct trace read_trace(const weft_state *state)
 {
     const double *x = state->aux;
-    return (trace){(int)x[0], (int64_t)x[1], (int64_t)x[2], (int64_t)x[3], x[4]};
+    return (struct trace){(int)x[0], (int64_t)x[1], (int64_t)x[2], (int64_t)x[3], x[4]};
 }
 
 /* ---- setting up ---- */
@@ -140,17 +141,17 @@ static weft_price command_price(const void *self)
 /* ---- a job ---- */
 
 /* The directory of a job that failed is not kept: no job begins with it. */
-static weft_status run_job(command_task *command, const weft_job *job, const trace *before,
-                           outcome *o)
+static weft_status run_job(command_task *command, const weft_job *job,
+                           const struct trace *before, struct outcome *outcome)
 {
     weft_arena *tmp = weft_arena_new();
     const char *path = attempt_path(command->dir, job->trial, job->id, tmp), *attempt;
     attempt_parent parent = {attempt_path(command->dir, before->trial, before->job, tmp),
                              before->job};
     weft_status st = attempt_begin(before->jobs > 0 ? &parent : NULL, path, &attempt, tmp);
-    if (st == WEFT_OK) st = command_attempt(command, job, before, attempt, o, tmp);
-    o->after.failed = o->failure != WEFT_SUCCEEDED;
-    if (st == WEFT_OK && !o->after.failed)
+    if (st == WEFT_OK) st = command_attempt(command, job, before, attempt, outcome, tmp);
+    outcome->after.failed = outcome->failure != WEFT_SUCCEEDED;
+    if (st == WEFT_OK && !outcome->after.failed)
         st = attempt_keep(attempt, path);
     else
         attempt_drop(attempt);
@@ -160,18 +161,19 @@ static weft_status run_job(command_task *command, const weft_job *job, const tra
 
 /* By the first rank of a team, while the others sleep. */
 static weft_status run_on_leader(command_task *command, const weft_job *job,
-                                 const weft_state *state, outcome *o)
+                                 const weft_state *state, struct outcome *outcome)
 {
-    trace before = read_trace(state);
+    struct trace before = read_trace(state);
     weft_check(job->mix.k == 1, "%d configurations", job->mix.k);
     weft_check(command->dir, "task command has no directory");
-    *o = (outcome){.loss = INFINITY, .error = (double)NAN, .train_loss = (double)NAN};
-    o->after = (trace){.failed = before.failed,
-                       .jobs = before.jobs + 1,
-                       .trial = job->trial,
-                       .job = job->id,
-                       .resource = before.resource + job->resource};
-    return before.failed ? WEFT_OK : run_job(command, job, &before, o);
+    *outcome =
+        (struct outcome){.loss = INFINITY, .error = (double)NAN, .train_loss = (double)NAN};
+    outcome->after = (struct trace){.failed = before.failed,
+                                    .jobs = before.jobs + 1,
+                                    .trial = job->trial,
+                                    .job = job->id,
+                                    .resource = before.resource + job->resource};
+    return before.failed ? WEFT_OK : run_job(command, job, &before, outcome);
 }
 
 static int command_retries(const void *self)
@@ -183,15 +185,15 @@ static weft_status probe_on_leader(command_task *command, const weft_job *job, i
 {
     weft_arena *tmp = weft_arena_new();
     const char *attempt;
-    const trace before = {0};
-    outcome o = {0};
+    const struct trace before = {0};
+    struct outcome outcome = {0};
     weft_status st =
         attempt_make(attempt_path(command->dir, job->trial, job->id, tmp), &attempt, tmp);
     if (st == WEFT_OK) {
-        st = command_attempt(command, job, &before, attempt, &o, tmp);
+        st = command_attempt(command, job, &before, attempt, &outcome, tmp);
         attempt_drop(attempt);
     }
-    *works = o.failure == WEFT_SUCCEEDED;
+    *works = outcome.failure == WEFT_SUCCEEDED;
     weft_arena_free(tmp);
     return st;
 }
@@ -226,21 +228,22 @@ static weft_status command_step(void *self, const weft_job *job, int64_t unit,
     weft_team *team = command->env.team;
     (void)unit;
     (void)row;
-    outcome o = {.loss = 0};
-    weft_status st = team->rank == 0 ? run_on_leader(command, job, state, &o) : WEFT_OK;
+    struct outcome outcome = {.loss = 0};
+    weft_status st =
+        team->rank == 0 ? run_on_leader(command, job, state, &outcome) : WEFT_OK;
     weft_sleep(team);
     TRY(weft_agree(st, team));
-    res->note = o.note;
-    res->why = o.why;
-    weft_bcast(team, &o, sizeof o, 0);
-    put_trace(&o.after, state);
-    res->failure = o.failure;
-    res->loss = res->metric[VALID_LOSS] = o.loss;
-    res->metric[VALID_ERROR] = o.error;
-    res->metric[TRAIN_LOSS] = o.train_loss;
+    res->note = outcome.note;
+    res->why = outcome.why;
+    weft_bcast(team, &outcome, sizeof outcome, 0);
+    put_trace(&outcome.after, state);
+    res->failure = outcome.failure;
+    res->loss = res->metric[VALID_LOSS] = outcome.loss;
+    res->metric[VALID_ERROR] = outcome.error;
+    res->metric[TRAIN_LOSS] = outcome.train_loss;
     res->cost = job->resource;
-    res->arm_loss[0] = o.loss;
-    res->arm_wrong[0] = o.error;
+    res->arm_loss[0] = outcome.loss;
+    res->arm_wrong[0] = outcome.error;
     res->arm_count[0] = 1;
     return WEFT_OK;
 }

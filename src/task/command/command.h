@@ -15,19 +15,19 @@ typedef struct command_task {
 } command_task;
 
 /* The progress of a trial, stored as the doubles of its state. */
-typedef struct trace {
+struct trace {
     int failed;         /* 1: a job failed, so that the trial cannot be continued */
     int64_t jobs;       /* done; 0: there is no directory */
     int64_t trial, job; /* job and trial of the directory */
     double resource;    /* in all */
-} trace;
+};
 
 /* The outcome of a job. */
-typedef struct outcome {
-    trace after;
+struct outcome {
+    struct trace after;
     double loss, error, train_loss;
     weft_failure failure;
     const char *note, *why; /* of the first rank */
-} outcome;
+};
 
 #endif

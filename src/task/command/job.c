@@ -41,7 +41,7 @@ static const char *note_of(const command_task *command, const weft_printed *prin
 }
 
 static char **environment(const command_task *command, const weft_job *job,
-                          const trace *before, const char *dir, weft_arena *tmp)
+                          const struct trace *before, const char *dir, weft_arena *tmp)
 {
     static const weft_opt number = {.type = WEFT_REAL};
     char text[3][64];
@@ -82,9 +82,9 @@ static char **environment(const command_task *command, const weft_job *job,
 }
 
 /* What was printed of that name, NaN for nothing. */
-static double printed(const weft_printed *p, const char *name)
+static double value_of(const weft_printed *printed, const char *name)
 {
-    const weft_number *number = weft_printed_find(p, 0, name);
+    const weft_number *number = weft_printed_find(printed, 0, name);
     return number ? number->value : (double)NAN;
 }
 
@@ -174,8 +174,9 @@ static int is_missing(const weft_printed *printed, weft_end end, int status)
            WEXITSTATUS(status) <= WEFT_NO_PROGRAM;
 }
 
-weft_status command_attempt(command_task *command, const weft_job *job, const trace *before,
-                            const char *attempt, outcome *o, weft_arena *tmp)
+weft_status command_attempt(command_task *command, const weft_job *job,
+                            const struct trace *before, const char *attempt,
+                            struct outcome *outcome, weft_arena *tmp)
 {
     weft_program program = {.run = command->run,
                             .env = environment(command, job, before, attempt, tmp),
@@ -185,28 +186,28 @@ weft_status command_attempt(command_task *command, const weft_job *job, const tr
                             .task_env = &command->env};
     const char *wanted[WANTED];
     fill_wanted(command, wanted);
-    weft_printed *p = weft_printed_new(WANTED, wanted, tmp);
+    weft_printed *printed = weft_printed_new(WANTED, wanted, tmp);
     weft_end end;
     int status;
-    TRY(weft_program_run(&program, p, &end, &status));
+    TRY(weft_program_run(&program, printed, &end, &status));
     if (end == WEFT_END_STOPPED) return weft_fail(WEFT_STOP, "the run was stopped");
-    const char *last = weft_printed_last(p);
-    const char *why = failure_of(command, p, end, status, &o->loss, tmp);
+    const char *last = weft_printed_last(printed);
+    const char *why = failure_of(command, printed, end, status, &outcome->loss, tmp);
     if (!why) why = attempt_take_log(attempt, tmp);
-    if (p->left_out)
+    if (printed->left_out)
         weft_log(WEFT_WARN,
                  "job %lld, trial %lld printed numbers of more than %d names; "
                  "further names are left out",
                  (long long)job->id, (long long)job->trial, WEFT_MAX_PRINTED);
     if (!why) {
-        o->error = printed(p, "error");
-        o->train_loss = printed(p, "train_loss");
-        o->note = note_of(command, p);
+        outcome->error = value_of(printed, "error");
+        outcome->train_loss = value_of(printed, "train_loss");
+        outcome->note = note_of(command, printed);
         return WEFT_OK;
     }
-    o->loss = INFINITY;
-    int missing = is_missing(p, end, status);
-    o->failure = missing ? WEFT_NOT_STARTED : WEFT_CRASHED;
+    outcome->loss = INFINITY;
+    int missing = is_missing(printed, end, status);
+    outcome->failure = missing ? WEFT_NOT_STARTED : WEFT_CRASHED;
     if (missing)
         why = weft_arena_text(
             tmp, "command.run = %s: the shell cannot run it: %s", command->run,
@@ -217,6 +218,6 @@ weft_status command_attempt(command_task *command, const weft_job *job, const tr
         attempt_keep_log(attempt, command->env.failed, job->trial, job->id, tmp);
     snprintf(command->why, sizeof command->why, "%s%s%s", why, log ? "; see " : "",
              log ? log : "");
-    o->why = command->why;
+    outcome->why = command->why;
     return WEFT_OK;
 }

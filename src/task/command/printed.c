@@ -203,17 +203,17 @@ static void go_on_escape(weft_printed *printed, weft_stream *stream, char c)
 
 void weft_printed_add(weft_printed *printed, int stream, const char *bytes, size_t n)
 {
-    weft_stream *s = &printed->stream[stream];
+    weft_stream *one = &printed->stream[stream];
     for (size_t i = 0; i < n; i++) {
         char c = bytes[i];
-        if (c == '\n' || c == '\r') s->escape = NONE;
-        if (s->escape != NONE) {
-            go_on_escape(printed, s, c);
+        if (c == '\n' || c == '\r') one->escape = NONE;
+        if (one->escape != NONE) {
+            go_on_escape(printed, one, c);
         } else if (c == ESCAPE) {
-            s->escape = BEGUN;
+            one->escape = BEGUN;
         } else {
-            add_to_line(s, c);
-            add_to_word(printed, s, c);
+            add_to_line(one, c);
+            add_to_word(printed, one, c);
         }
     }
 }
@@ -226,9 +226,9 @@ void weft_printed_end(weft_printed *printed)
 const weft_number *weft_printed_find(const weft_printed *printed, int stream,
                                      const char *name)
 {
-    const weft_stream *s = &printed->stream[stream];
-    int64_t i = weft_names_index(&s->names, name);
-    return i >= 0 && s->number[i].said != WEFT_SAID_NOTHING ? &s->number[i] : NULL;
+    const weft_stream *one = &printed->stream[stream];
+    int64_t i = weft_names_index(&one->names, name);
+    return i >= 0 && one->number[i].said != WEFT_SAID_NOTHING ? &one->number[i] : NULL;
 }
 
 const char *weft_printed_last(const weft_printed *printed)

@@ -9,20 +9,20 @@
 #include <string.h>
 
 /* An answer that is read. */
-typedef struct answer {
+struct answer {
     const fed_task *fed;
     const fed_turns *turns;
     int64_t j;
     const fed_asked *asked;
     yajl_val json;
     fed_client_result *out;
-} answer;
+};
 
-static weft_status is_wrong(const answer *a, const char *what)
+static weft_status is_wrong(const struct answer *answer, const char *what)
 {
-    return weft_link_fail(a->asked->link, WEFT_EDATA,
+    return weft_link_fail(answer->asked->link, WEFT_EDATA,
                           "answered the turn of client %lld with %s",
-                          (long long)a->turns->client[a->j].client, what);
+                          (long long)answer->turns->client[answer->j].client, what);
 }
 
 static yajl_val find(yajl_val in, const char *key)
@@ -41,64 +41,65 @@ static int number(yajl_val value, double *out)
 }
 
 /* [loss, wrong, count] of a stage: sums over predictions. */
-static weft_status read_stage(const answer *a, int stage)
+static weft_status read_stage(const struct answer *answer, int stage)
 {
     enum { LOSS, WRONG, COUNT, N };
     const char *key = stage == FED_BEFORE ? "before" : "after";
-    yajl_val list = find(a->json, key);
+    yajl_val list = find(answer->json, key);
     double x[N];
     int good = YAJL_IS_ARRAY(list) && list->u.array.len == N;
     for (int i = 0; good && i < N; i++) good = number(list->u.array.values[i], &x[i]);
     if (!good)
-        return is_wrong(a, "no \"before\" or \"after\" that was asked for, which is "
-                           "[sum of losses, wrong answers, predictions]");
+        return is_wrong(answer, "no \"before\" or \"after\" that was asked for, which is "
+                                "[sum of losses, wrong answers, predictions]");
     int counted =
         x[COUNT] >= 0 && x[COUNT] <= INT32_MAX && x[WRONG] >= 0 && x[WRONG] <= x[COUNT];
     if (!counted)
-        return is_wrong(a, "counts of wrong answers and predictions that are none");
-    if (a->turns->client[a->j].valid > 0 && !(x[COUNT] > 0))
-        return is_wrong(a, "no predictions, though the client has samples");
-    fed_settle_score(a->fed, (weft_score){x[LOSS], (int64_t)x[WRONG], (int64_t)x[COUNT]},
-                     a->turns->turn, stage, a->out);
+        return is_wrong(answer, "counts of wrong answers and predictions that are none");
+    if (answer->turns->client[answer->j].valid > 0 && !(x[COUNT] > 0))
+        return is_wrong(answer, "no predictions, though the client has samples");
+    fed_settle_score(answer->fed,
+                     (weft_score){x[LOSS], (int64_t)x[WRONG], (int64_t)x[COUNT]},
+                     answer->turns->turn, stage, answer->out);
     return WEFT_OK;
 }
 
 /* work.g = the change of the weights, asked->w = the weights. A number that is not finite,
  * or beyond max_change, is a client that diverged. */
-static weft_status read_weights(const answer *a)
+static weft_status read_weights(const struct answer *answer)
 {
-    const fed_task *fed = a->fed;
-    const fed_client *client = &a->turns->client[a->j];
-    yajl_val n = find(a->json, "weights"), change = find(a->json, "change");
+    const fed_task *fed = answer->fed;
+    const fed_client *client = &answer->turns->client[answer->j];
+    yajl_val n = find(answer->json, "weights"), change = find(answer->json, "change");
     int64_t told = n && YAJL_IS_INTEGER(n) ? YAJL_GET_INTEGER(n) : 0;
     if (told != fed->nweight) {
         char what[128];
         snprintf(what, sizeof what, "%lld weights where %lld are expected", (long long)told,
                  (long long)fed->nweight);
-        return is_wrong(a, what);
+        return is_wrong(answer, what);
     }
-    real *g = fed->work.g, *w = a->asked->w;
-    const float *given = a->asked->given;
-    const real *from = a->turns->from, most = (real)client->options.max_change;
+    real *g = fed->work.g, *w = answer->asked->w;
+    const float *given = answer->asked->given;
+    const real *from = answer->turns->from, most = (real)client->options.max_change;
     int good = 1, is_change = change && YAJL_IS_TRUE(change);
     for (int64_t i = 0; i < fed->nweight; i++) {
         g[i] = is_change ? (real)given[i] : (real)given[i] - from[i];
         good &= (g[i] <= most) & (g[i] >= -most);
         if (w) w[i] = is_change ? from[i] + g[i] : (real)given[i];
     }
-    a->out->diverged = !good;
+    answer->out->diverged = !good;
     return WEFT_OK;
 }
 
-static weft_status read_training(const answer *a)
+static weft_status read_training(const struct answer *answer)
 {
-    fed_client_result *out = a->out;
+    fed_client_result *out = answer->out;
     double x;
-    TRY(read_weights(a));
-    if (!number(find(a->json, "steps"), &out->steps) || !(out->steps >= 0) ||
+    TRY(read_weights(answer));
+    if (!number(find(answer->json, "steps"), &out->steps) || !(out->steps >= 0) ||
         !isfinite(out->steps))
-        return is_wrong(a, "no \"steps\", the number of samples that it trained on");
-    if (!number(find(a->json, "train_loss"), &x)) x = NAN;
+        return is_wrong(answer, "no \"steps\", the number of samples that it trained on");
+    if (!number(find(answer->json, "train_loss"), &x)) x = NAN;
     if (isfinite(x)) {
         out->train_loss = x * out->steps;
         out->train_count = out->steps;
@@ -107,42 +108,44 @@ static weft_status read_training(const answer *a)
 }
 
 /* The worker's own metrics, those that it has of this client. */
-static void read_own(const answer *a)
+static void read_own(const struct answer *answer)
 {
-    const fed_described *is = a->asked->is;
-    yajl_val own = find(a->json, "metrics");
-    for (int i = 0; i < is->nmetric; i++) number(find(own, is->metric[i]), &a->out->own[i]);
+    const fed_described *described = answer->asked->described;
+    yajl_val own = find(answer->json, "metrics");
+    for (int i = 0; i < described->nmetric; i++)
+        number(find(own, described->metric[i]), &answer->out->own[i]);
 }
 
-static weft_status read_all(answer *a, const char *line)
+static weft_status read_all(struct answer *answer, const char *line)
 {
-    const fed_turn *turn = a->turns->turn;
-    yajl_val error = find(a->json, "error"), id = find(a->json, "turn");
-    if (!a->json)
-        return weft_link_fail(a->asked->link, WEFT_EDATA,
+    const fed_turn *turn = answer->turns->turn;
+    yajl_val error = find(answer->json, "error"), id = find(answer->json, "turn");
+    if (!answer->json)
+        return weft_link_fail(answer->asked->link, WEFT_EDATA,
                               "sent a line that is not JSON: %.200s", line);
     if (error)
-        return weft_link_fail(a->asked->link, WEFT_EDATA,
+        return weft_link_fail(answer->asked->link, WEFT_EDATA,
                               "has a bug in the turn of client %lld: %.200s",
-                              (long long)a->turns->client[a->j].client,
+                              (long long)answer->turns->client[answer->j].client,
                               YAJL_IS_STRING(error) ? YAJL_GET_STRING(error) : "");
-    if (!YAJL_IS_INTEGER(id) || YAJL_GET_INTEGER(id) != a->asked->turn)
-        return is_wrong(a, "the number of another turn");
-    read_own(a);
-    if (turn->before) TRY(read_stage(a, FED_BEFORE));
-    if (turn->train) TRY(read_training(a));
-    if (turn->after && a->out->diverged > 0)
-        fed_settle_failure(a->fed, &a->turns->client[a->j], a->out);
+    if (!YAJL_IS_INTEGER(id) || YAJL_GET_INTEGER(id) != answer->asked->turn)
+        return is_wrong(answer, "the number of another turn");
+    read_own(answer);
+    if (turn->before) TRY(read_stage(answer, FED_BEFORE));
+    if (turn->train) TRY(read_training(answer));
+    if (turn->after && answer->out->diverged > 0)
+        fed_settle_failure(answer->fed, &answer->turns->client[answer->j], answer->out);
     else if (turn->after)
-        TRY(read_stage(a, FED_AFTER));
+        TRY(read_stage(answer, FED_AFTER));
     return WEFT_OK;
 }
 
 weft_status fed_answer_read(const fed_task *fed, const fed_turns *turns, int64_t j,
                             const fed_asked *asked, const char *line)
 {
-    answer a = {fed, turns, j, asked, yajl_tree_parse(line, NULL, 0), &turns->told[j]};
-    weft_status st = read_all(&a, line);
-    yajl_tree_free(a.json);
+    struct answer answer = {
+        fed, turns, j, asked, yajl_tree_parse(line, NULL, 0), &turns->told[j]};
+    weft_status st = read_all(&answer, line);
+    yajl_tree_free(answer.json);
     return st;
 }

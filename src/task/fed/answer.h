@@ -8,7 +8,7 @@
 /* What was asked. */
 typedef struct fed_asked {
     weft_link *link;
-    const fed_described *is;
+    const fed_described *described;
     int64_t turn;       /* its number */
     const float *given; /* [nweight] where the worker writes weights */
     real *w;            /* [nweight] out: the weights after training; NULL: not needed */

@@ -31,31 +31,32 @@ void fed_divide(fed_task *fed)
 
 /* A permutation of 0, 1 ... n-1 after some swaps, as a hash table that stores only the
  * positions that were changed. */
-typedef struct shuffled {
+struct shuffled {
     int64_t *place, *client; /* [room], place -1: free */
     uint64_t room;           /* power of two, at least twice the number of changed
                                 positions */
-} shuffled;
+};
 
-static int64_t *at_place(shuffled *s, int64_t place)
+static int64_t *at_place(struct shuffled *shuffled, int64_t place)
 {
-    uint64_t i = (uint64_t)place * 0x9e3779b97f4a7c15u & (s->room - 1);
-    while (s->place[i] >= 0 && s->place[i] != place) i = (i + 1) & (s->room - 1);
-    if (s->place[i] < 0) {
-        s->place[i] = place;
-        s->client[i] = place;
+    uint64_t i = (uint64_t)place * 0x9e3779b97f4a7c15u & (shuffled->room - 1);
+    while (shuffled->place[i] >= 0 && shuffled->place[i] != place)
+        i = (i + 1) & (shuffled->room - 1);
+    if (shuffled->place[i] < 0) {
+        shuffled->place[i] = place;
+        shuffled->client[i] = place;
     }
-    return &s->client[i];
+    return &shuffled->client[i];
 }
 
-static shuffled shuffled_new(int64_t m, weft_arena *tmp)
+static struct shuffled shuffled_new(int64_t m, weft_arena *tmp)
 {
-    shuffled s = {.room = 8};
-    while (s.room < 4 * (uint64_t)m) s.room *= 2;
-    s.place = WEFT_NEW(tmp, int64_t, s.room);
-    s.client = WEFT_NEW(tmp, int64_t, s.room);
-    for (uint64_t i = 0; i < s.room; i++) s.place[i] = -1;
-    return s;
+    struct shuffled shuffled = {.room = 8};
+    while (shuffled.room < 4 * (uint64_t)m) shuffled.room *= 2;
+    shuffled.place = WEFT_NEW(tmp, int64_t, shuffled.room);
+    shuffled.client = WEFT_NEW(tmp, int64_t, shuffled.room);
+    for (uint64_t i = 0; i < shuffled.room; i++) shuffled.place[i] = -1;
+    return shuffled;
 }
 
 /* Without replacement: the first m of a Fisher-Yates shuffle, so that a larger cohort
@@ -65,7 +66,7 @@ void fed_draw(const fed_task *fed, const fed_group *group, uint64_t round, int64
 {
     int64_t n = group->n;
     size_t mark = weft_arena_mark(tmp);
-    shuffled s = shuffled_new(replacement ? 0 : m, tmp);
+    struct shuffled shuffled = shuffled_new(replacement ? 0 : m, tmp);
     for (int64_t i = 0; i < m; i++) {
         weft_rng4 rng = weft_rng_at(fed->env.seed, WEFT_RNG_COHORT, round, (uint64_t)i, 0);
         double unit = weft_rng_unit(rng.v[0]);
@@ -73,9 +74,9 @@ void fed_draw(const fed_task *fed, const fed_group *group, uint64_t round, int64
             client[i] = (int64_t)(unit * (double)n);
             continue;
         }
-        int64_t *drawn = at_place(&s, i + (int64_t)(unit * (double)(n - i)));
+        int64_t *drawn = at_place(&shuffled, i + (int64_t)(unit * (double)(n - i)));
         client[i] = *drawn;
-        *drawn = *at_place(&s, i);
+        *drawn = *at_place(&shuffled, i);
     }
     weft_arena_reset(tmp, mark);
     for (int64_t i = 0; group->client && i < m; i++) client[i] = group->client[client[i]];

@@ -157,14 +157,14 @@ weft_turn weft_device_turn(const weft_device *device, int64_t client, int64_t ro
 }
 
 /* An answer on its way to the server. */
-typedef struct answer {
+struct answer {
     double seconds;
     int place;
-} answer;
+};
 
 static int by_time(const void *a, const void *b)
 {
-    const answer *x = a, *y = b;
+    const struct answer *x = a, *y = b;
     if (x->seconds < y->seconds) return -1;
     if (x->seconds > y->seconds) return 1;
     return (x->place > y->place) - (x->place < y->place);
@@ -175,12 +175,13 @@ static int by_time(const void *a, const void *b)
 static double end_of(const weft_device *device, int m, int n, weft_turn *turn,
                      weft_arena *tmp)
 {
-    answer *all = WEFT_NEW(tmp, answer, n);
+    struct answer *all = WEFT_NEW(tmp, struct answer, n);
     int answers = 0;
     double end = 0;
     for (int j = 0; j < n; j++) {
         end = fmax(end, turn[j].seconds);
-        if (turn[j].status == WEFT_AVERAGED) all[answers++] = (answer){turn[j].seconds, j};
+        if (turn[j].status == WEFT_AVERAGED)
+            all[answers++] = (struct answer){turn[j].seconds, j};
     }
     qsort(all, (size_t)answers, sizeof *all, by_time);
     if (answers >= m) end = all[m - 1].seconds;
@@ -202,18 +203,18 @@ weft_closing weft_device_close(const weft_device *device, int m, int n, weft_tur
     weft_closing closing = {.seconds = end_of(device, m, n, turn, tmp)};
     weft_arena_reset(tmp, mark);
     for (int j = 0; j < n; j++) {
-        weft_turn *t = &turn[j];
-        if (t->seconds > closing.seconds) { /* stops at the end of the round */
-            double share = closing.seconds / t->seconds;
-            *t = (weft_turn){t->status, closing.seconds, share * t->energy,
-                             share * t->bytes};
+        weft_turn *one = &turn[j];
+        if (one->seconds > closing.seconds) { /* stops at the end of the round */
+            double share = closing.seconds / one->seconds;
+            *one = (weft_turn){one->status, closing.seconds, share * one->energy,
+                               share * one->bytes};
         }
-        closing.away += t->status == WEFT_AWAY;
-        closing.dropped += t->status == WEFT_DROPPED;
-        closing.late += t->status == WEFT_LATE;
-        closing.surplus += t->status == WEFT_SURPLUS;
-        closing.energy += t->energy;
-        closing.bytes += t->bytes;
+        closing.away += one->status == WEFT_AWAY;
+        closing.dropped += one->status == WEFT_DROPPED;
+        closing.late += one->status == WEFT_LATE;
+        closing.surplus += one->status == WEFT_SURPLUS;
+        closing.energy += one->energy;
+        closing.bytes += one->bytes;
     }
     return closing;
 }

@@ -16,7 +16,7 @@ enum {
 };
 
 /* A portion of clients and the results of their turns. */
-typedef struct portion {
+struct portion {
     fed_turn turn;
     int64_t most;            /* clients */
     fed_client *client;      /* [most] */
@@ -24,42 +24,43 @@ typedef struct portion {
     int64_t *wire;           /* [fed_room of most] */
     int *pick;               /* [nblock] */
     fed_keep keep;           /* what they keep */
-} portion;
+};
 
 /* Clients [i, i + n) of m. */
-static weft_status take(fed_task *fed, portion *p, int stops, int64_t i, int64_t n,
-                        int64_t m, const weft_state *state)
+static weft_status take(fed_task *fed, struct portion *portion, int stops, int64_t i,
+                        int64_t n, int64_t m, const weft_state *state)
 {
-    fed_turns turns = {.turn = &p->turn,
+    fed_turns turns = {.turn = &portion->turn,
                        .from = state->x,
-                       .row = p->keep.row,
+                       .row = portion->keep.row,
                        .n = n,
-                       .client = p->client,
-                       .told = p->told,
+                       .client = portion->client,
+                       .told = portion->told,
                        .stops = stops,
                        .first = (double)i / (double)m,
                        .share = (double)n / (double)m};
     return fed_take_turns(fed, &turns);
 }
 
-static portion portion_new(const fed_task *fed, const fed_evaluation *evaluation,
-                           int nblock, weft_arena *tmp)
+static struct portion portion_new(const fed_task *fed, const fed_evaluation *evaluation,
+                                  int nblock, weft_arena *tmp)
 {
     double few = fmax(KEPT / fmax(fed_keep_bytes(fed, 1), 1), (double)fed->cohort);
     int64_t most = fed->at.each > 0 ? (int64_t)fmin(few, PORTION) : PORTION;
-    return (portion){.most = most,
-                     .turn = {.round = FED_EVALUATION,
-                              .before = 1,
-                              .train = evaluation->personal && !fed->algorithm->neighbours,
-                              .after = evaluation->personal,
-                              .part = evaluation->part,
-                              .fresh = evaluation->fresh,
-                              .most = fed->worst},
-                     .client = fed_clients_new(fed, most, tmp),
-                     .told = WEFT_NEW(tmp, fed_client_result, most),
-                     .wire = WEFT_NEW(tmp, int64_t, fed_room(fed, most)),
-                     .pick = WEFT_NEW(tmp, int, nblock),
-                     .keep = fed_keep_new(fed, most, tmp)};
+    return (struct portion){
+        .most = most,
+        .turn = {.round = FED_EVALUATION,
+                 .before = 1,
+                 .train = evaluation->personal && !fed->algorithm->neighbours,
+                 .after = evaluation->personal,
+                 .part = evaluation->part,
+                 .fresh = evaluation->fresh,
+                 .most = fed->worst},
+        .client = fed_clients_new(fed, most, tmp),
+        .told = WEFT_NEW(tmp, fed_client_result, most),
+        .wire = WEFT_NEW(tmp, int64_t, fed_room(fed, most)),
+        .pick = WEFT_NEW(tmp, int, nblock),
+        .keep = fed_keep_new(fed, most, tmp)};
 }
 
 static weft_members *members_new(fed_task *fed, weft_members *members, int64_t n)
@@ -107,33 +108,35 @@ weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evaluation, int64_
                     : clients;
     int64_t *drawn = m < clients ? WEFT_NEW(tmp, int64_t, m) : NULL;
     if (drawn) fed_draw(fed, group, FED_EVALUATION, m, 0, drawn, tmp);
-    portion p = portion_new(fed, evaluation, mix->nblock, tmp);
+    struct portion portion = portion_new(fed, evaluation, mix->nblock, tmp);
     weft_members *members = members_new(fed, evaluation->members, m);
     weft_status st = WEFT_OK;
     fed_client_result *all = WEFT_NEW(tmp, fed_client_result, worst ? m : 0);
     *out = (fed_score_sums){0};
-    for (int64_t i = 0; i < m && st == WEFT_OK; i += p.most) {
-        int64_t n = m - i < p.most ? m - i : p.most;
+    for (int64_t i = 0; i < m && st == WEFT_OK; i += portion.most) {
+        int64_t n = m - i < portion.most ? m - i : portion.most;
         for (int64_t j = 0; j < n; j++) {
             int64_t client = drawn           ? drawn[i + j]
                              : group->client ? group->client[i + j]
                                              : i + j;
-            p.client[j] = (fed_client){
-                .client = client, .special = p.client[j].special, .conf = p.client[j].conf};
-            fed_pick(fed, mix, trial, FED_EVALUATION, client, p.pick, &p.client[j]);
-            if (evaluation->fresh) p.client[j].options.epochs = fed->new_epochs;
-            fed_size(fed, &p.turn, &p.client[j]);
+            portion.client[j] = (fed_client){.client = client,
+                                             .special = portion.client[j].special,
+                                             .conf = portion.client[j].conf};
+            fed_pick(fed, mix, trial, FED_EVALUATION, client, portion.pick,
+                     &portion.client[j]);
+            if (evaluation->fresh) portion.client[j].options.epochs = fed->new_epochs;
+            fed_size(fed, &portion.turn, &portion.client[j]);
         }
-        fed_deal(fed, &p.turn, n, p.client, tmp);
-        st = fed_keep_read(fed, state->kept, &p.keep, n, p.client);
+        fed_deal(fed, &portion.turn, n, portion.client, tmp);
+        st = fed_keep_read(fed, state->kept, &portion.keep, n, portion.client);
         if (st != WEFT_OK) break;
-        fed_keep_send(fed, &p.keep);
-        st = fed_exchange(fed, take(fed, &p, evaluation->stops, i, n, m, state), p.wire, 0,
-                          n, p.client, p.told);
+        fed_keep_send(fed, &portion.keep);
+        st = fed_exchange(fed, take(fed, &portion, evaluation->stops, i, n, m, state),
+                          portion.wire, 0, n, portion.client, portion.told);
         for (int64_t j = 0; j < n && st == WEFT_OK; j++) {
-            fed_sums_add(fed, out, &p.told[j]);
-            if (worst) all[i + j] = p.told[j];
-            st = member_add(fed, members, p.client[j].client, &p.told[j],
+            fed_sums_add(fed, out, &portion.told[j]);
+            if (worst) all[i + j] = portion.told[j];
+            st = member_add(fed, members, portion.client[j].client, &portion.told[j],
                             evaluation->personal);
         }
     }

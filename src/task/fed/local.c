@@ -44,20 +44,21 @@ static void gradient(const fed_task *fed, const fed_training *training, const re
 static int blend(const fed_task *fed, const fed_training *training,
                  const weft_course *course, const weft_batch *batch, uint64_t key)
 {
-    weft_blend *b = course->blend;
+    weft_blend *blend = course->blend;
     const real *g = fed->work.g;
     int64_t n = fed->nweight;
-    real share = (real)b->share;
+    real share = (real)blend->share;
     double slope = 0;
     weft_score unused = {0};
     for (int64_t i = 0; i < n; i++)
-        b->at[i] = share * b->own[i] + (1 - share) * course->w[i];
-    gradient(fed, training, b->at, batch, key, &unused);
+        blend->at[i] = share * blend->own[i] + (1 - share) * course->w[i];
+    gradient(fed, training, blend->at, batch, key, &unused);
     for (int64_t i = 0; i < n; i++)
-        slope += ((double)b->own[i] - (double)course->w[i]) * (double)g[i];
-    weft_sgd sgd = {.lr = course->sgd.lr * b->share};
-    b->share = fmin(fmax(b->share - b->rate * slope, 0), 1);
-    return weft_sgd_step(&sgd, n, 1, b->own, fed->work.g, NULL, NULL) && isfinite(slope);
+        slope += ((double)blend->own[i] - (double)course->w[i]) * (double)g[i];
+    weft_sgd sgd = {.lr = course->sgd.lr * blend->share};
+    blend->share = fmin(fmax(blend->share - blend->rate * slope, 0), 1);
+    return weft_sgd_step(&sgd, n, 1, blend->own, fed->work.g, NULL, NULL) &&
+           isfinite(slope);
 }
 
 /* The numbers of fixed tensors: their gradients become 0, or they are set back to hold[].

@@ -23,32 +23,32 @@ enum {
 };
 
 /* Predictions of some samples. */
-typedef struct block {
+struct block {
     int64_t n;
     real *h;         /* [n][wide] representations */
     real *z;         /* [n][classes] logits; NULL: not needed */
     double *square;  /* [n] squared lengths of h */
     int32_t *label;  /* [n] */
     int64_t samples; /* room */
-} block;
+};
 
 /* A stored prediction that is near. */
-typedef struct neighbour {
+struct neighbour {
     double square; /* of the distance; INFINITY: there is none */
     int32_t label;
-} neighbour;
+};
 
-typedef struct search {
+struct search {
     fed_task *fed;
     const real *w;
-    weft_neighbours by;
+    weft_neighbours neighbours;
     int wide, classes, each; /* each: predictions of a sample */
     int64_t *at;             /* samples of a batch */
-    block asked, stored;
-    neighbour *near; /* [asked][k], the nearest first */
+    struct block asked, stored;
+    struct neighbour *near; /* [asked][k], the nearest first */
     void *packed;
     real *product; /* [asked][STORED] */
-} search;
+};
 
 /* ---- memory ---- */
 
@@ -59,41 +59,43 @@ static int at_most(int64_t n, int64_t most)
 
 /* Room for as many samples of `most` as BYTES allow, each prediction taking `more` besides.
  */
-static block block_new(const search *s, int64_t most, size_t more, int logits,
-                       weft_arena *tmp)
+static struct block block_new(const struct search *search, int64_t most, size_t more,
+                              int logits, weft_arena *tmp)
 {
-    size_t numbers = (size_t)s->wide + (logits ? (size_t)s->classes : 0);
-    size_t one = (size_t)s->each *
+    size_t numbers = (size_t)search->wide + (logits ? (size_t)search->classes : 0);
+    size_t one = (size_t)search->each *
                  (numbers * sizeof(real) + sizeof(double) + sizeof(int32_t) + more);
-    int64_t n = at_most((int64_t)(BYTES / one), most), all = n * s->each;
-    return (block){.samples = n,
-                   .h = WEFT_NEW(tmp, real, all * s->wide),
-                   .z = logits ? WEFT_NEW(tmp, real, all * s->classes) : NULL,
-                   .square = WEFT_NEW(tmp, double, all),
-                   .label = WEFT_NEW(tmp, int32_t, all)};
+    int64_t n = at_most((int64_t)(BYTES / one), most), all = n * search->each;
+    return (struct block){.samples = n,
+                          .h = WEFT_NEW(tmp, real, all * search->wide),
+                          .z = logits ? WEFT_NEW(tmp, real, all * search->classes) : NULL,
+                          .square = WEFT_NEW(tmp, double, all),
+                          .label = WEFT_NEW(tmp, int32_t, all)};
 }
 
-static search search_new(fed_task *fed, const real *w, const fed_client *client,
-                         int64_t stored, weft_arena *tmp)
+static struct search search_new(fed_task *fed, const real *w, const fed_client *client,
+                                int64_t stored, weft_arena *tmp)
 {
-    weft_neighbours by = fed->algorithm->neighbours(client->special);
-    search s = {.fed = fed,
-                .w = w,
-                .by = by,
-                .wide = fed->net->width(fed->model),
-                .classes = fed->env.data->form == WEFT_CHARS ? fed->clients->symbols
-                                                             : fed->env.data->classes,
-                .each = (int)fed_predictions(fed, 1)};
-    s.by.k = at_most(stored * s.each, by.k);
-    size_t more = (size_t)s.by.k * sizeof *s.near + STORED * sizeof(real);
-    s.asked = block_new(&s, client->valid, more, 1, tmp);
-    s.stored = block_new(&s, stored, 0, 0, tmp);
-    int64_t asked = s.asked.samples * s.each;
-    s.at = WEFT_NEW(tmp, int64_t, fed->work.most);
-    s.near = WEFT_NEW(tmp, neighbour, asked * s.by.k);
-    s.product = WEFT_NEW(tmp, real, asked * STORED);
-    s.packed = weft_arena_alloc(tmp, weft_packed_bytes(at_most(s.wide, DEEP), STORED), 1);
-    return s;
+    weft_neighbours neighbours = fed->algorithm->neighbours(client->special);
+    struct search search = {.fed = fed,
+                            .w = w,
+                            .neighbours = neighbours,
+                            .wide = fed->net->width(fed->model),
+                            .classes = fed->env.data->form == WEFT_CHARS
+                                           ? fed->clients->symbols
+                                           : fed->env.data->classes,
+                            .each = (int)fed_predictions(fed, 1)};
+    search.neighbours.k = at_most(stored * search.each, neighbours.k);
+    size_t more = (size_t)search.neighbours.k * sizeof *search.near + STORED * sizeof(real);
+    search.asked = block_new(&search, client->valid, more, 1, tmp);
+    search.stored = block_new(&search, stored, 0, 0, tmp);
+    int64_t asked = search.asked.samples * search.each;
+    search.at = WEFT_NEW(tmp, int64_t, fed->work.most);
+    search.near = WEFT_NEW(tmp, struct neighbour, asked * search.neighbours.k);
+    search.product = WEFT_NEW(tmp, real, asked * STORED);
+    search.packed =
+        weft_arena_alloc(tmp, weft_packed_bytes(at_most(search.wide, DEEP), STORED), 1);
+    return search;
 }
 
 /* ---- representations ---- */
@@ -106,40 +108,43 @@ static double square_of(const real *h, int wide)
 }
 
 /* Fills a block with samples first .. of `of` that are evenly spread over all. */
-static void load(const search *s, const weft_samples *samples, int64_t first, int64_t of,
-                 block *to)
+static void load(const struct search *search, const weft_samples *samples, int64_t first,
+                 int64_t of, struct block *to)
 {
-    const fed_task *fed = s->fed;
+    const fed_task *fed = search->fed;
     int64_t left = of - first, n = left < to->samples ? left : to->samples;
-    to->n = n * s->each;
+    to->n = n * search->each;
     for (int64_t i = 0; i < n; i += fed->work.most) {
         int some = at_most(n - i, fed->work.most);
-        for (int e = 0; e < some; e++) s->at[e] = fed_spread(first + i + e, of, samples->n);
-        weft_batch batch = fed_batch_of(fed, NULL, samples, s->at, some);
-        int64_t from = i * s->each;
-        fed->net->represent(fed->model, fed->work.net, s->w, &batch, to->h + from * s->wide,
-                            to->z ? to->z + from * s->classes : NULL);
-        for (int64_t e = 0; e < some * s->each; e++)
+        for (int e = 0; e < some; e++)
+            search->at[e] = fed_spread(first + i + e, of, samples->n);
+        weft_batch batch = fed_batch_of(fed, NULL, samples, search->at, some);
+        int64_t from = i * search->each;
+        fed->net->represent(fed->model, fed->work.net, search->w, &batch,
+                            to->h + from * search->wide,
+                            to->z ? to->z + from * search->classes : NULL);
+        for (int64_t e = 0; e < some * search->each; e++)
             to->label[from + e] =
-                batch.text
-                    ? batch.text[e / s->each][fed->clients->d - s->each + e % s->each + 1]
-                    : batch.label[e];
+                batch.text ? batch.text[e / search->each][fed->clients->d - search->each +
+                                                          e % search->each + 1]
+                           : batch.label[e];
     }
     for (int64_t e = 0; e < to->n; e++)
-        to->square[e] = square_of(to->h + e * s->wide, s->wide);
+        to->square[e] = square_of(to->h + e * search->wide, search->wide);
 }
 
 /* ---- comparison ---- */
 
 /* product[asked][STORED] of all that is asked with the stored [j, j + m). */
-static void multiply(const search *s, int64_t j, int m)
+static void multiply(const struct search *search, int64_t j, int m)
 {
-    for (int d = 0; d < s->wide; d += DEEP) {
+    for (int d = 0; d < search->wide; d += DEEP) {
         weft_packed packed;
-        weft_packed_pack(&packed, at_most(s->wide - d, DEEP), m,
-                         s->stored.h + j * s->wide + d, (size_t)s->wide, 1, s->packed);
-        weft_packed_times((int)s->asked.n, s->asked.h + d, (size_t)s->wide, &packed, d > 0,
-                          s->product, STORED);
+        weft_packed_pack(&packed, at_most(search->wide - d, DEEP), m,
+                         search->stored.h + j * search->wide + d, (size_t)search->wide, 1,
+                         search->packed);
+        weft_packed_times((int)search->asked.n, search->asked.h + d, (size_t)search->wide,
+                          &packed, d > 0, search->product, STORED);
     }
 }
 
@@ -154,7 +159,7 @@ static double distance2(const real *a, const real *b, int wide)
 }
 
 /* Puts a neighbour before those that are farther; the last one is dropped. */
-static void insert(neighbour *near, int k, neighbour one)
+static void insert(struct neighbour *near, int k, struct neighbour one)
 {
     int i = k - 1;
     for (; i > 0 && near[i - 1].square > one.square; i--) near[i] = near[i - 1];
@@ -163,31 +168,33 @@ static void insert(neighbour *near, int k, neighbour one)
 
 /* Compares asked prediction q with the stored [j, j + m). The product is off by at most
  * wide u (|a|^2 + |b|^2), u = EPSILON / 2 of reals, and twice it counts. */
-static void pick(const search *s, int64_t q, int64_t j, int m)
+static void pick(const struct search *search, int64_t q, int64_t j, int m)
 {
-    const double off =
-        (s->wide + 4) * (double)(sizeof(real) == sizeof(float) ? FLT_EPSILON : DBL_EPSILON);
-    const real *product = s->product + q * STORED, *a = s->asked.h + q * s->wide;
-    neighbour *near = s->near + q * s->by.k;
-    const double *square = s->stored.square + j;
-    double own = s->asked.square[q], worst = near[s->by.k - 1].square;
+    const double off = (search->wide + 4) *
+                       (double)(sizeof(real) == sizeof(float) ? FLT_EPSILON : DBL_EPSILON);
+    const real *product = search->product + q * STORED,
+               *a = search->asked.h + q * search->wide;
+    struct neighbour *near = search->near + q * search->neighbours.k;
+    const double *square = search->stored.square + j;
+    double own = search->asked.square[q], worst = near[search->neighbours.k - 1].square;
     for (int e = 0; e < m; e++) {
         double both = own + square[e];
         if (!(both - 2 * (double)product[e] - off * both < worst)) continue;
-        neighbour one = {distance2(a, s->stored.h + (j + e) * s->wide, s->wide),
-                         s->stored.label[j + e]};
+        struct neighbour one = {
+            distance2(a, search->stored.h + (j + e) * search->wide, search->wide),
+            search->stored.label[j + e]};
         if (!(one.square < worst)) continue;
-        insert(near, s->by.k, one);
-        worst = near[s->by.k - 1].square;
+        insert(near, search->neighbours.k, one);
+        worst = near[search->neighbours.k - 1].square;
     }
 }
 
-static void compare(const search *s)
+static void compare(const struct search *search)
 {
-    for (int64_t j = 0; j < s->stored.n; j += STORED) {
-        int m = at_most(s->stored.n - j, STORED);
-        multiply(s, j, m);
-        for (int64_t q = 0; q < s->asked.n; q++) pick(s, q, j, m);
+    for (int64_t j = 0; j < search->stored.n; j += STORED) {
+        int m = at_most(search->stored.n - j, STORED);
+        multiply(search, j, m);
+        for (int64_t q = 0; q < search->asked.n; q++) pick(search, q, j, m);
     }
 }
 
@@ -195,31 +202,31 @@ static void compare(const search *s)
 
 /* Adds `share` of the neighbours' answer to p[classes]. Their weights are relative to that
  * of the nearest, as all may be too small for a number. */
-static void add_near(const search *s, const neighbour *near, int n, double share, real *e,
-                     double *p)
+static void add_near(const struct search *search, const struct neighbour *near, int n,
+                     double share, real *e, double *p)
 {
     double nearest = sqrt(near[0].square), sum;
     for (int i = 0; i < n; i++)
-        e[i] = (real)((nearest - sqrt(near[i].square)) / s->by.sigma);
+        e[i] = (real)((nearest - sqrt(near[i].square)) / search->neighbours.sigma);
     weft_softmax_terms(n, e, 0, e, &sum);
     for (int i = 0; i < n; i++) p[near[i].label] += share * ((double)e[i] / sum);
 }
 
 /* Adds loss and error of the answers; e[], p[classes]: scratch. */
-static void answer(const search *s, real *e, double *p, weft_score *score)
+static void answer(const struct search *search, real *e, double *p, weft_score *score)
 {
-    int c = s->classes;
-    for (int64_t q = 0; q < s->asked.n; q++) {
-        const neighbour *near = s->near + q * s->by.k;
-        const real *z = s->asked.z + q * c;
-        int found = 0, top = 0, best = 0, label = s->asked.label[q];
+    int c = search->classes;
+    for (int64_t q = 0; q < search->asked.n; q++) {
+        const struct neighbour *near = search->near + q * search->neighbours.k;
+        const real *z = search->asked.z + q * c;
+        int found = 0, top = 0, best = 0, label = search->asked.label[q];
         double sum;
-        while (found < s->by.k && near[found].square < INFINITY) found++;
+        while (found < search->neighbours.k && near[found].square < INFINITY) found++;
         for (int j = 1; j < c; j++) top = z[j] > z[top] ? j : top;
         weft_softmax_terms(c, z, (double)z[top], e, &sum);
-        double share = found > 0 ? s->by.lambda : 0;
+        double share = found > 0 ? search->neighbours.lambda : 0;
         for (int j = 0; j < c; j++) p[j] = (1 - share) * ((double)e[j] / sum);
-        if (found > 0) add_near(s, near, found, share, e, p);
+        if (found > 0) add_near(search, near, found, share, e, p);
         for (int j = 1; j < c; j++) best = p[j] > p[best] ? j : best;
         double loss = -log(p[label]);
         score->loss += loss;
@@ -228,22 +235,24 @@ static void answer(const search *s, real *e, double *p, weft_score *score)
     }
 }
 
-static weft_status score_all(search *s, const weft_samples *own, const weft_samples *scored,
-                             int64_t count, weft_score *sum)
+static weft_status score_all(struct search *search, const weft_samples *own,
+                             const weft_samples *scored, int64_t count, weft_score *sum)
 {
-    weft_arena *tmp = s->fed->work.tmp;
-    int most = s->by.k > s->classes ? s->by.k : s->classes;
+    weft_arena *tmp = search->fed->work.tmp;
+    int most =
+        search->neighbours.k > search->classes ? search->neighbours.k : search->classes;
     real *e = WEFT_NEW(tmp, real, most);
-    double *p = WEFT_NEW(tmp, double, s->classes);
-    for (int64_t i = 0; i < count; i += s->asked.samples) {
-        load(s, scored, i, count, &s->asked);
-        for (int64_t q = 0; q < s->asked.n * s->by.k; q++) s->near[q].square = INFINITY;
-        for (int64_t j = 0; j < own->n; j += s->stored.samples) {
-            TRY(fed_look(s->fed));
-            load(s, own, j, own->n, &s->stored);
-            compare(s);
+    double *p = WEFT_NEW(tmp, double, search->classes);
+    for (int64_t i = 0; i < count; i += search->asked.samples) {
+        load(search, scored, i, count, &search->asked);
+        for (int64_t q = 0; q < search->asked.n * search->neighbours.k; q++)
+            search->near[q].square = INFINITY;
+        for (int64_t j = 0; j < own->n; j += search->stored.samples) {
+            TRY(fed_look(search->fed));
+            load(search, own, j, own->n, &search->stored);
+            compare(search);
         }
-        answer(s, e, p, sum);
+        answer(search, e, p, sum);
     }
     return WEFT_OK;
 }
@@ -260,8 +269,8 @@ weft_status fed_neighbours_score(fed_task *fed, const real *w, const fed_client 
     if (own.n == 0 || !(fed->algorithm->neighbours(client->special).lambda > 0)) {
         fed_score_model(fed, w, NULL, &scored, client, turn, FED_AFTER, out);
     } else {
-        search s = search_new(fed, w, client, own.n, tmp);
-        TRY(score_all(&s, &own, &scored, client->valid, &sum));
+        struct search search = search_new(fed, w, client, own.n, tmp);
+        TRY(score_all(&search, &own, &scored, client->valid, &sum));
         fed_settle_score(fed, sum, turn, FED_AFTER, out);
     }
     weft_arena_reset(tmp, mark);

@@ -26,15 +26,15 @@ static void seat(weft_seats *seats, const weft_samples *samples)
 void fed_own_choose(fed_task *fed, const fed_training *options, const weft_samples *own,
                     const weft_samples *scored)
 {
-    fed_own *k = &fed->work.own;
-    if (k->table.rows == 0) return;
-    weft_seats_clear(&k->seats);
-    k->n = fed->nweight;
-    k->some = !(options->sgd.weight_decay > 0);
-    if (!k->some) return;
-    seat(&k->seats, own);
-    seat(&k->seats, scored);
-    k->n = k->table.at + (int64_t)k->seats.n * k->table.d;
+    fed_own *held = &fed->work.own;
+    if (held->table.rows == 0) return;
+    weft_seats_clear(&held->seats);
+    held->n = fed->nweight;
+    held->some = !(options->sgd.weight_decay > 0);
+    if (!held->some) return;
+    seat(&held->seats, own);
+    seat(&held->seats, scored);
+    held->n = held->table.at + (int64_t)held->seats.n * held->table.d;
 }
 
 /* Offset of a seat's row among all weights. */

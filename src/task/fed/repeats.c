@@ -17,16 +17,16 @@ static fed_client *clients_of(const fed_task *fed, const fed_turn *turn, int n,
     fed_client *client = fed_clients_new(fed, n, tmp);
     int64_t all = fed->clients->n;
     for (int i = 0; i < n; i++) {
-        fed_client *p = &client[i];
-        weft_space_config(fed->env.space, 0, p->conf);
-        p->options = fed->client;
-        weft_space_put(fed->env.space, p->conf, &fed_training_kind, &p->options);
-        memcpy(p->special, fed->special, fed->algorithm->kind.size);
-        p->client = i * all / n;
-        while (p->client + 1 < all &&
-               weft_client_count(fed->clients, p->client, WEFT_TRAIN) == 0)
-            p->client++;
-        fed_size(fed, turn, p);
+        fed_client *one = &client[i];
+        weft_space_config(fed->env.space, 0, one->conf);
+        one->options = fed->client;
+        weft_space_put(fed->env.space, one->conf, &fed_training_kind, &one->options);
+        memcpy(one->special, fed->special, fed->algorithm->kind.size);
+        one->client = i * all / n;
+        while (one->client + 1 < all &&
+               weft_client_count(fed->clients, one->client, WEFT_TRAIN) == 0)
+            one->client++;
+        fed_size(fed, turn, one);
     }
     return client;
 }

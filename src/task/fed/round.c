@@ -19,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct cohort {
+struct cohort {
     fed_turn turn;
     int64_t n;
     fed_client *client;      /* [n] */
@@ -30,16 +30,17 @@ typedef struct cohort {
     double weight; /* bound of the sum of weights, which fixes the scale of sums */
     int scale, scale_more;
     fed_keep keep; /* what clients keep */
-} cohort;
+};
 
 /* ---- cohort ---- */
 
 /* Determines which devices are averaged. */
-static void close_devices(const fed_task *fed, cohort *c, int64_t round, weft_arena *tmp)
+static void close_devices(const fed_task *fed, struct cohort *cohort, int64_t round,
+                          weft_arena *tmp)
 {
-    weft_turn *turn = WEFT_NEW(tmp, weft_turn, c->n);
-    for (int64_t j = 0; j < c->n; j++) {
-        const fed_client *client = &c->client[j];
+    weft_turn *turn = WEFT_NEW(tmp, weft_turn, cohort->n);
+    for (int64_t j = 0; j < cohort->n; j++) {
+        const fed_client *client = &cohort->client[j];
         weft_amounts needed = fed_amounts(fed, client->special, client->options.epochs);
         double samples = (double)client->samples * needed.epochs;
         weft_work work = {.samples = samples,
@@ -48,47 +49,49 @@ static void close_devices(const fed_task *fed, cohort *c, int64_t round, weft_ar
                           .up = sizeof(float) * needed.up};
         turn[j] = weft_device_turn(&fed->device, client->client, round, &work);
     }
-    c->end = weft_device_close(&fed->device, (int)fed->cohort, (int)c->n, turn, tmp);
-    for (int64_t j = 0; j < c->n; j++) {
-        c->client[j].lost = turn[j].status != WEFT_AVERAGED;
-        c->client[j].late = turn[j].status == WEFT_LATE;
+    cohort->end =
+        weft_device_close(&fed->device, (int)fed->cohort, (int)cohort->n, turn, tmp);
+    for (int64_t j = 0; j < cohort->n; j++) {
+        cohort->client[j].lost = turn[j].status != WEFT_AVERAGED;
+        cohort->client[j].late = turn[j].status == WEFT_LATE;
     }
 }
 
-static cohort cohort_new(const fed_task *fed, const weft_job *job,
-                         const fed_trial_state *trial, weft_arena *tmp)
+static struct cohort cohort_new(const fed_task *fed, const weft_job *job,
+                                const fed_trial_state *trial, weft_arena *tmp)
 {
     int64_t clients = fed->old.n, round = (int64_t)trial->head->round;
     int plain = fed->average == FED_PLAIN || fed->algorithm->plain;
-    cohort c = {.turn = {.round = (uint64_t)round,
-                         .before = fed_scores(fed, job, FED_BEFORE),
-                         .train = 1,
-                         .after = fed_scores(fed, job, FED_AFTER),
-                         .part = WEFT_VALID,
-                         .cap = fed->max_valid,
-                         .most = fed->worst},
-                .mix = job->mix};
-    c.mix.logp = trial->res->logp;
-    c.n = weft_device_started(&fed->device, fed->cohort,
-                              fed->replacement ? INT64_MAX : clients);
-    c.client = fed_clients_new(fed, c.n, tmp);
-    c.told = WEFT_NEW(tmp, fed_client_result, c.n);
-    c.keep = fed_keep_new(fed, c.n, tmp);
-    c.pick = WEFT_NEW(tmp, int, c.n *c.mix.nblock);
-    int64_t *client = WEFT_NEW(tmp, int64_t, c.n);
-    fed_draw(fed, &fed->old, (uint64_t)round, c.n, fed->replacement, client, tmp);
-    for (int64_t j = 0; j < c.n; j++) {
-        fed_client *p = &c.client[j];
-        p->client = client[j];
-        fed_pick(fed, &c.mix, job->trial, (uint64_t)round, j, c.pick + j * c.mix.nblock, p);
-        fed_size(fed, &c.turn, p);
-        p->weight = p->samples == 0 ? 0 : plain ? 1 : (double)p->samples;
-        c.weight += p->weight;
+    struct cohort cohort = {.turn = {.round = (uint64_t)round,
+                                     .before = fed_scores(fed, job, FED_BEFORE),
+                                     .train = 1,
+                                     .after = fed_scores(fed, job, FED_AFTER),
+                                     .part = WEFT_VALID,
+                                     .cap = fed->max_valid,
+                                     .most = fed->worst},
+                            .mix = job->mix};
+    cohort.mix.logp = trial->res->logp;
+    cohort.n = weft_device_started(&fed->device, fed->cohort,
+                                   fed->replacement ? INT64_MAX : clients);
+    cohort.client = fed_clients_new(fed, cohort.n, tmp);
+    cohort.told = WEFT_NEW(tmp, fed_client_result, cohort.n);
+    cohort.keep = fed_keep_new(fed, cohort.n, tmp);
+    cohort.pick = WEFT_NEW(tmp, int, cohort.n *cohort.mix.nblock);
+    int64_t *client = WEFT_NEW(tmp, int64_t, cohort.n);
+    fed_draw(fed, &fed->old, (uint64_t)round, cohort.n, fed->replacement, client, tmp);
+    for (int64_t j = 0; j < cohort.n; j++) {
+        fed_client *one = &cohort.client[j];
+        one->client = client[j];
+        fed_pick(fed, &cohort.mix, job->trial, (uint64_t)round, j,
+                 cohort.pick + j * cohort.mix.nblock, one);
+        fed_size(fed, &cohort.turn, one);
+        one->weight = one->samples == 0 ? 0 : plain ? 1 : (double)one->samples;
+        cohort.weight += one->weight;
     }
-    close_devices(fed, &c, round, tmp);
-    fed_deal(fed, &c.turn, c.n, c.client, tmp);
-    c.scale = weft_exact_scale(fed->client.max_change * c.weight);
-    return c;
+    close_devices(fed, &cohort, round, tmp);
+    fed_deal(fed, &cohort.turn, cohort.n, cohort.client, tmp);
+    cohort.scale = weft_exact_scale(fed->client.max_change * cohort.weight);
+    return cohort;
 }
 
 /* ---- lower bounds of virtual time ---- */
@@ -115,18 +118,19 @@ static double least_of_round(const fed_task *fed, const fed_training *least, int
 {
     int64_t clients = fed->old.n;
     fed_turn turn = {.part = WEFT_VALID};
-    cohort c = {.n = weft_device_started(&fed->device, fed->cohort,
-                                         fed->replacement ? INT64_MAX : clients)};
-    int64_t *client = WEFT_NEW(tmp, int64_t, c.n);
-    c.client = fed_clients_new(fed, c.n, tmp);
-    fed_draw(fed, &fed->old, (uint64_t)round, c.n, fed->replacement, client, tmp);
-    for (int64_t j = 0; j < c.n; j++) {
-        c.client[j] =
+    struct cohort cohort = {
+        .n = weft_device_started(&fed->device, fed->cohort,
+                                 fed->replacement ? INT64_MAX : clients)};
+    int64_t *client = WEFT_NEW(tmp, int64_t, cohort.n);
+    cohort.client = fed_clients_new(fed, cohort.n, tmp);
+    fed_draw(fed, &fed->old, (uint64_t)round, cohort.n, fed->replacement, client, tmp);
+    for (int64_t j = 0; j < cohort.n; j++) {
+        cohort.client[j] =
             (fed_client){.client = client[j], .options = *least, .special = fed->special};
-        fed_size(fed, &turn, &c.client[j]);
+        fed_size(fed, &turn, &cohort.client[j]);
     }
-    close_devices(fed, &c, round, tmp);
-    return c.end.seconds;
+    close_devices(fed, &cohort, round, tmp);
+    return cohort.end.seconds;
 }
 
 /* 1: devices have speeds or delays; else a round is a virtual second. */
@@ -160,19 +164,19 @@ double fed_seconds(const void *self, const weft_job *job, double before)
 
 /* ---- turns ---- */
 
-static weft_status take_turns(fed_task *fed, cohort *c, const real *w)
+static weft_status take_turns(fed_task *fed, struct cohort *cohort, const real *w)
 {
     double *sum = fed->work.sum;
     memset(sum, 0, (size_t)fed->summed * sizeof *sum);
-    fed_turns turns = {.turn = &c->turn,
+    fed_turns turns = {.turn = &cohort->turn,
                        .from = w,
-                       .n = c->n,
-                       .client = c->client,
-                       .told = c->told,
-                       .scale = c->scale,
-                       .scale_more = c->scale_more,
+                       .n = cohort->n,
+                       .client = cohort->client,
+                       .told = cohort->told,
+                       .scale = cohort->scale,
+                       .scale_more = cohort->scale_more,
                        .sum = sum,
-                       .row = c->keep.row,
+                       .row = cohort->keep.row,
                        .begun = fed->algorithm->bound != NULL};
     return fed_take_turns(fed, &turns);
 }
@@ -193,19 +197,19 @@ static weft_status take_turns(fed_task *fed, cohort *c, const real *w)
  * draw the same configuration, the number of surplus clients does not depend on it. In a
  * mixture a slow configuration has more surplus clients, which does not tell how it would
  * perform if all clients drew it: it then has fewer scores, those of its faster clients. */
-static void charge_late(const fed_task *fed, cohort *c)
+static void charge_late(const fed_task *fed, struct cohort *cohort)
 {
     double loss = 0, wrong = 0, count = 0;
-    for (int64_t j = 0; j < c->n; j++) {
-        loss += c->told[j].loss[FED_BEFORE];
-        wrong += c->told[j].wrong[FED_BEFORE];
-        count += c->told[j].count;
+    for (int64_t j = 0; j < cohort->n; j++) {
+        loss += cohort->told[j].loss[FED_BEFORE];
+        wrong += cohort->told[j].wrong[FED_BEFORE];
+        count += cohort->told[j].count;
     }
-    for (int64_t j = 0; j < c->n; j++) {
-        if (!c->client[j].late) continue;
-        fed_client_result *result = &c->told[j];
-        *result = (fed_client_result){.count = fed_predictions(fed, c->client[j].valid),
-                                      .late = 1};
+    for (int64_t j = 0; j < cohort->n; j++) {
+        if (!cohort->client[j].late) continue;
+        fed_client_result *result = &cohort->told[j];
+        *result = (fed_client_result){
+            .count = fed_predictions(fed, cohort->client[j].valid), .late = 1};
         result->loss[FED_BEFORE] = count > 0 ? loss / count * result->count : 0;
         result->wrong[FED_BEFORE] = count > 0 ? wrong / count * result->count : 0;
         result->loss[FED_AFTER] = fed->worst * result->count;
@@ -217,22 +221,22 @@ static void charge_late(const fed_task *fed, cohort *c)
 
 /* Updates the server by the clients that did not diverge; wire[summed]: sums over them, of
  * which the further ones become means, in place. */
-static void move_server(fed_task *fed, const cohort *c, fed_trial_state *trial,
+static void move_server(fed_task *fed, const struct cohort *cohort, fed_trial_state *trial,
                         int64_t *wire)
 {
-    const fed_layout *at = &fed->at;
+    const fed_layout *layout = &fed->at;
     double weight = 0, divisor = 0;
     int64_t averaged = 0;
-    for (int64_t j = 0; j < c->n; j++) {
-        const fed_client *client = &c->client[j];
-        if (client->lost || c->told[j].diverged > 0 || !(client->weight > 0)) continue;
+    for (int64_t j = 0; j < cohort->n; j++) {
+        const fed_client *client = &cohort->client[j];
+        if (client->lost || cohort->told[j].diverged > 0 || !(client->weight > 0)) continue;
         weight += client->weight;
         divisor += client->weight * fed_divisor(fed, client);
         averaged++;
     }
     if (averaged == 0) return;
-    double unit = ldexp(1, -c->scale) / weight,
-           unit_more = ldexp(1, -c->scale_more) / weight;
+    double unit = ldexp(1, -cohort->scale) / weight,
+           unit_more = ldexp(1, -cohort->scale_more) / weight;
     real *delta = fed->work.g;
     for (int64_t i = 0; i < fed->nweight; i++) delta[i] = (real)((double)wire[i] * unit);
     for (int64_t i = fed->nweight; i < fed->summed; i++) {
@@ -240,14 +244,14 @@ static void move_server(fed_task *fed, const cohort *c, fed_trial_state *trial,
         memcpy(&wire[i], &mean, sizeof mean);
     }
     weft_server server = fed->server;
-    weft_space_put(fed->env.space, c->mix.conf, &weft_server_kind, &server);
-    void *special = c->client[0].special; /* it is not needed any more */
+    weft_space_put(fed->env.space, cohort->mix.conf, &weft_server_kind, &server);
+    void *special = cohort->client[0].special; /* it is not needed any more */
     memcpy(special, fed->special, fed->algorithm->kind.size);
-    weft_space_put(fed->env.space, c->mix.conf, &fed->algorithm->kind, special);
+    weft_space_put(fed->env.space, cohort->mix.conf, &fed->algorithm->kind, special);
     weft_aggregate aggregate = {.n = fed->nweight,
                                 .options = special,
                                 .x = trial->x,
-                                .shared = trial->x + at->shared,
+                                .shared = trial->x + layout->shared,
                                 .delta = delta,
                                 .sums = (const double *)(const void *)(wire + fed->nweight),
                                 .averaged = (double)averaged,
@@ -255,7 +259,7 @@ static void move_server(fed_task *fed, const cohort *c, fed_trial_state *trial,
                                 .clients = (double)fed->old.n,
                                 .server = &server,
                                 .round = (int64_t)trial->head->steps,
-                                .slots = trial->x + at->slots};
+                                .slots = trial->x + layout->slots};
     if (fed->algorithm->server)
         fed->algorithm->server(&aggregate);
     else
@@ -265,20 +269,20 @@ static void move_server(fed_task *fed, const cohort *c, fed_trial_state *trial,
 }
 
 /* Updates the mixture by the scores of the clients that answered or were late. */
-static void move_mix(const fed_task *fed, const weft_job *job, cohort *c,
+static void move_mix(const fed_task *fed, const weft_job *job, struct cohort *cohort,
                      fed_trial_state *trial, weft_arena *tmp)
 {
     if (job->update.schedule == WEFT_UPDATE_NONE) return;
-    int nblock = c->mix.nblock;
-    int *pick = WEFT_NEW(tmp, int, c->n *nblock);
-    double *s[2] = {WEFT_NEW(tmp, double, c->n), WEFT_NEW(tmp, double, c->n)};
-    double *v = WEFT_NEW(tmp, double, c->n);
+    int nblock = cohort->mix.nblock;
+    int *pick = WEFT_NEW(tmp, int, cohort->n *nblock);
+    double *s[2] = {WEFT_NEW(tmp, double, cohort->n), WEFT_NEW(tmp, double, cohort->n)};
+    double *v = WEFT_NEW(tmp, double, cohort->n);
     double sum = 0;
     int n = 0;
-    for (int64_t j = 0; j < c->n; j++) {
-        const fed_client_result *result = &c->told[j];
+    for (int64_t j = 0; j < cohort->n; j++) {
+        const fed_client_result *result = &cohort->told[j];
         if (!(result->count > 0)) continue;
-        memcpy(pick + n * nblock, c->pick + j * nblock, (size_t)nblock * sizeof *pick);
+        memcpy(pick + n * nblock, cohort->pick + j * nblock, (size_t)nblock * sizeof *pick);
         for (int stage = 0; stage < 2; stage++)
             s[stage][n] = (fed->score == FED_LOSS ? result->loss : result->wrong)[stage] /
                           result->count;
@@ -287,23 +291,23 @@ static void move_mix(const fed_task *fed, const weft_job *job, cohort *c,
     }
     for (int e = 0; e < n; e++) v[e] /= sum;
     if (job->update.schedule == WEFT_UPDATE_RACING)
-        weft_mix_race_step(&job->update, trial->evidence, &c->mix, n, pick, s[FED_BEFORE],
-                           s[FED_AFTER], v);
+        weft_mix_race_step(&job->update, trial->evidence, &cohort->mix, n, pick,
+                           s[FED_BEFORE], s[FED_AFTER], v);
     else
-        weft_mix_update_step(&job->update, &trial->head->drift, &c->mix, n, pick,
+        weft_mix_update_step(&job->update, &trial->head->drift, &cohort->mix, n, pick,
                              s[FED_BEFORE], s[FED_AFTER], v);
 }
 
 /* ---- the record ---- */
 
-static void add_arms(const fed_task *fed, const cohort *c, int64_t j,
+static void add_arms(const fed_task *fed, const struct cohort *cohort, int64_t j,
                      fed_trial_state *trial)
 {
-    const fed_client_result *result = &c->told[j];
-    int stage = c->turn.after ? FED_AFTER : FED_BEFORE;
+    const fed_client_result *result = &cohort->told[j];
+    int stage = cohort->turn.after ? FED_AFTER : FED_BEFORE;
     int failed = result->diverged > 0 || result->late > 0;
-    for (int e = 0; e < c->mix.nblock; e++) {
-        int i = c->pick[j * c->mix.nblock + e];
+    for (int e = 0; e < cohort->mix.nblock; e++) {
+        int i = cohort->pick[j * cohort->mix.nblock + e];
         trial->res->arm_loss[i] +=
             failed ? fed->worst * result->count : result->loss[stage];
         trial->res->arm_wrong[i] += failed ? result->count : result->wrong[stage];
@@ -311,31 +315,32 @@ static void add_arms(const fed_task *fed, const cohort *c, int64_t j,
     }
 }
 
-static void fill_row(const cohort *c, const fed_score_sums *sums, double train_loss,
-                     double *row)
+static void fill_row(const struct cohort *cohort, const fed_score_sums *sums,
+                     double train_loss, double *row)
 {
     row[FED_ROW_BEFORE_LOSS] =
-        c->turn.before ? sums->loss[FED_BEFORE] / sums->answered : NAN;
+        cohort->turn.before ? sums->loss[FED_BEFORE] / sums->answered : NAN;
     row[FED_ROW_BEFORE_ERROR] =
-        c->turn.before ? sums->wrong[FED_BEFORE] / sums->answered : NAN;
-    row[FED_ROW_AFTER_LOSS] = c->turn.after ? sums->loss[FED_AFTER] / sums->answered : NAN;
+        cohort->turn.before ? sums->wrong[FED_BEFORE] / sums->answered : NAN;
+    row[FED_ROW_AFTER_LOSS] =
+        cohort->turn.after ? sums->loss[FED_AFTER] / sums->answered : NAN;
     row[FED_ROW_AFTER_ERROR] =
-        c->turn.after ? sums->wrong[FED_AFTER] / sums->answered : NAN;
+        cohort->turn.after ? sums->wrong[FED_AFTER] / sums->answered : NAN;
     row[FED_ROW_TRAIN_LOSS] = train_loss;
-    row[FED_ROW_DROPPED] = c->end.away + c->end.dropped + c->end.late;
-    row[FED_ROW_SURPLUS] = c->end.surplus;
-    row[FED_ROW_SECONDS] = c->end.seconds;
-    row[FED_ROW_ENERGY] = c->end.energy;
-    row[FED_ROW_BYTES] = c->end.bytes;
-    row[FED_ROW_ENTROPY] = weft_mix_entropy(&c->mix);
+    row[FED_ROW_DROPPED] = cohort->end.away + cohort->end.dropped + cohort->end.late;
+    row[FED_ROW_SURPLUS] = cohort->end.surplus;
+    row[FED_ROW_SECONDS] = cohort->end.seconds;
+    row[FED_ROW_ENERGY] = cohort->end.energy;
+    row[FED_ROW_BYTES] = cohort->end.bytes;
+    row[FED_ROW_ENTROPY] = weft_mix_entropy(&cohort->mix);
 }
 
 /* Warns, once, that a whole cohort diverged or was late. */
-static void warn(fed_task *fed, const cohort *c, const fed_trial_state *trial,
+static void warn(fed_task *fed, const struct cohort *cohort, const fed_trial_state *trial,
                  const double *row)
 {
     if (fed->warned || row[FED_ROW_CLIENTS] > 0 ||
-        (row[FED_ROW_DIVERGED] < 1 && c->end.late == 0))
+        (row[FED_ROW_DIVERGED] < 1 && cohort->end.late == 0))
         return;
     fed->warned = 1;
     if (row[FED_ROW_DIVERGED] > 0)
@@ -349,17 +354,17 @@ static void warn(fed_task *fed, const cohort *c, const fed_trial_state *trial,
             WEFT_WARN,
             "all %d clients of round %.0f of trial %.0f missed device.deadline = %g "
             "s, so the weights do not change; allow more time, or use fewer client.epochs",
-            c->end.late, trial->head->round, trial->head->trial, fed->device.deadline);
+            cohort->end.late, trial->head->round, trial->head->trial, fed->device.deadline);
 }
 
 /* Means of the workers' own metrics over the clients that have them. */
-static void average_own(fed_task *fed, const cohort *c)
+static void average_own(fed_task *fed, const struct cohort *cohort)
 {
     for (int i = 0; i < fed->nown; i++) {
         double sum = 0, n = 0;
-        for (int64_t j = 0; j < c->n; j++) {
-            if (c->client[j].lost || !isfinite(c->told[j].own[i])) continue;
-            sum += c->told[j].own[i];
+        for (int64_t j = 0; j < cohort->n; j++) {
+            if (cohort->client[j].lost || !isfinite(cohort->told[j].own[i])) continue;
+            sum += cohort->told[j].own[i];
             n++;
         }
         fed->own[i] = sum / n;
@@ -367,16 +372,16 @@ static void average_own(fed_task *fed, const cohort *c)
 }
 
 /* Sums the results of the round, in the order of the cohort. */
-static void write_record(fed_task *fed, const cohort *c, fed_trial_state *trial,
+static void write_record(fed_task *fed, const struct cohort *cohort, fed_trial_state *trial,
                          double *row)
 {
     fed_score_sums seen = {0};
     double loss = 0, count = 0;
-    for (int64_t j = 0; j < c->n; j++) {
-        const fed_client_result *result = &c->told[j];
+    for (int64_t j = 0; j < cohort->n; j++) {
+        const fed_client_result *result = &cohort->told[j];
         fed_sums_add(fed, &seen, result);
-        add_arms(fed, c, j, trial);
-        if (c->client[j].lost) continue;
+        add_arms(fed, cohort, j, trial);
+        if (cohort->client[j].lost) continue;
         row[FED_ROW_SAMPLES] += result->steps;
         row[FED_ROW_DIVERGED] += result->diverged;
         if (result->diverged > 0) continue;
@@ -384,14 +389,14 @@ static void write_record(fed_task *fed, const cohort *c, fed_trial_state *trial,
         loss += result->train_loss;
         count += result->train_count;
     }
-    fed_sums_worst(fed, &seen, c->n, c->told, fed->work.tmp);
+    fed_sums_worst(fed, &seen, cohort->n, cohort->told, fed->work.tmp);
     fed_trial_enter(fed, trial, &seen);
     trial->head->train_loss += loss;
     trial->head->train_count += count;
-    trial->head->seconds += c->end.seconds;
-    fill_row(c, &seen, loss / count, row);
-    average_own(fed, c);
-    warn(fed, c, trial, row);
+    trial->head->seconds += cohort->end.seconds;
+    fill_row(cohort, &seen, loss / count, row);
+    average_own(fed, cohort);
+    warn(fed, cohort, trial, row);
 }
 
 /* Converts integers below 2^52 from doubles to int64_t, in the same memory. */
@@ -407,17 +412,17 @@ static int64_t *whole(double *sum, int64_t n)
 
 /* The scale of further sums, which clients bound: the first rank computes the bounds, for
  * which rows of clients in their first turn begin. Collective. */
-static int scale_more(fed_task *fed, cohort *c, const real *x, weft_arena *tmp)
+static int scale_more(fed_task *fed, struct cohort *cohort, const real *x, weft_arena *tmp)
 {
-    double more = 0, *bound = WEFT_NEW(tmp, double, c->n);
+    double more = 0, *bound = WEFT_NEW(tmp, double, cohort->n);
     int root = fed->env.team->rank == 0;
-    for (int64_t i = 0; i < c->n && root; i++) {
-        int64_t j = c->keep.of ? c->keep.of[i] : i;
-        real *row = c->keep.of ? c->keep.all + i * fed->at.each : NULL;
-        bound[j] = fed_bound(fed, &c->client[j], x, row);
+    for (int64_t i = 0; i < cohort->n && root; i++) {
+        int64_t j = cohort->keep.of ? cohort->keep.of[i] : i;
+        real *row = cohort->keep.of ? cohort->keep.all + i * fed->at.each : NULL;
+        bound[j] = fed_bound(fed, &cohort->client[j], x, row);
     }
-    weft_bcast(fed->env.team, bound, (size_t)c->n * sizeof *bound, 0);
-    for (int64_t j = 0; j < c->n; j++) more += c->client[j].weight * bound[j];
+    weft_bcast(fed->env.team, bound, (size_t)cohort->n * sizeof *bound, 0);
+    for (int64_t j = 0; j < cohort->n; j++) more += cohort->client[j].weight * bound[j];
     return weft_exact_scale(more);
 }
 
@@ -426,18 +431,18 @@ weft_status fed_round(fed_task *fed, const weft_job *job, fed_trial_state *trial
 {
     TRY(fed_worker_try(fed));
     fed->work.tmp = tmp;
-    cohort c = cohort_new(fed, job, trial, tmp);
-    TRY(fed_keep_read(fed, trial->kept, &c.keep, c.n, c.client));
-    if (fed->algorithm->bound) c.scale_more = scale_more(fed, &c, trial->x, tmp);
-    fed_keep_send(fed, &c.keep);
-    weft_status st = take_turns(fed, &c, trial->x);
+    struct cohort cohort = cohort_new(fed, job, trial, tmp);
+    TRY(fed_keep_read(fed, trial->kept, &cohort.keep, cohort.n, cohort.client));
+    if (fed->algorithm->bound) cohort.scale_more = scale_more(fed, &cohort, trial->x, tmp);
+    fed_keep_send(fed, &cohort.keep);
+    weft_status st = take_turns(fed, &cohort, trial->x);
     int64_t *wire = whole(fed->work.sum, fed->summed);
-    TRY(fed_exchange(fed, st, wire, fed->summed, c.n, c.client, c.told));
-    TRY(fed_keep_write(fed, trial, &c.keep, c.client, c.told));
-    charge_late(fed, &c);
-    move_server(fed, &c, trial, wire);
-    move_mix(fed, job, &c, trial, tmp);
-    write_record(fed, &c, trial, row);
+    TRY(fed_exchange(fed, st, wire, fed->summed, cohort.n, cohort.client, cohort.told));
+    TRY(fed_keep_write(fed, trial, &cohort.keep, cohort.client, cohort.told));
+    charge_late(fed, &cohort);
+    move_server(fed, &cohort, trial, wire);
+    move_mix(fed, job, &cohort, trial, tmp);
+    write_record(fed, &cohort, trial, row);
     trial->head->round++;
     return WEFT_OK;
 }

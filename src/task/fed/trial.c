@@ -113,14 +113,14 @@ void fed_sums_add(const fed_task *fed, fed_score_sums *to, const fed_client_resu
     merge(to, &one);
 }
 
-typedef struct placed {
+struct placed {
     double score;
     int64_t at;
-} placed;
+};
 
 static int worse_first(const void *left, const void *right)
 {
-    const placed *a = left, *b = right;
+    const struct placed *a = left, *b = right;
     if (a->score > b->score || a->score < b->score) return a->score > b->score ? -1 : 1;
     return a->at < b->at ? -1 : 1;
 }
@@ -130,12 +130,12 @@ void fed_sums_worst(const fed_task *fed, fed_score_sums *sums, int64_t n,
 {
     if (fed->score != FED_WORST) return;
     size_t mark = weft_arena_mark(tmp);
-    placed *order = WEFT_NEW(tmp, placed, n);
+    struct placed *order = WEFT_NEW(tmp, struct placed, n);
     fed_score_sums worst = {0};
     int64_t m = 0;
     for (int64_t j = 0; j < n; j++)
         if (told[j].count > 0)
-            order[m++] = (placed){sum_of(fed, &told[j]) / told[j].count, j};
+            order[m++] = (struct placed){sum_of(fed, &told[j]) / told[j].count, j};
     qsort(order, (size_t)m, sizeof *order, worse_first);
     for (int64_t i = 0; i < (m + 9) / 10; i++)
         fed_sums_add(fed, &worst, &told[order[i].at]);

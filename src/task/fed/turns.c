@@ -15,9 +15,9 @@
 #include <string.h>
 
 /* Samples of the turns that this rank has done, and of all that it does. */
-typedef struct progress {
+struct progress {
     double done, all;
-} progress;
+};
 
 static double samples_of(const fed_turns *turns, int64_t j)
 {
@@ -29,10 +29,12 @@ static double samples_of(const fed_turns *turns, int64_t j)
 }
 
 /* Between two turns. */
-static weft_status look(fed_task *fed, const fed_turns *turns, const progress *at)
+static weft_status look(fed_task *fed, const fed_turns *turns,
+                        const struct progress *progress)
 {
     if (!turns->stops) return fed_look(fed);
-    if (fed->env.scored) fed->env.scored(turns->first + turns->share * at->done / at->all);
+    if (fed->env.scored)
+        fed->env.scored(turns->first + turns->share * progress->done / progress->all);
     if (fed->env.stopped && fed->env.stopped())
         return weft_fail(WEFT_STOP, "the run was stopped");
     return WEFT_OK;
@@ -58,25 +60,25 @@ static weft_status take_one(fed_task *fed, const fed_turns *turns, int64_t j)
     return WEFT_OK;
 }
 
-typedef struct item {
+struct item {
     int64_t steps, rows, j;
-} item;
+};
 
 static int longer_first(const void *left, const void *right)
 {
-    const item *a = left, *b = right;
+    const struct item *a = left, *b = right;
     if (a->steps != b->steps) return a->steps > b->steps ? -1 : 1;
     if (a->rows != b->rows) return a->rows > b->rows ? -1 : 1;
     return a->j < b->j ? -1 : 1;
 }
 
-static item item_of(const fed_turns *turns, int64_t j)
+static struct item item_of(const fed_turns *turns, int64_t j)
 {
     const fed_client *client = &turns->client[j];
     int64_t batches = (client->samples + client->options.batch - 1) / client->options.batch;
-    return (item){.steps = turns->turn->train ? batches * client->options.epochs : 0,
-                  .rows = turns->turn->train ? client->samples : client->valid,
-                  .j = j};
+    return (struct item){.steps = turns->turn->train ? batches * client->options.epochs : 0,
+                         .rows = turns->turn->train ? client->samples : client->valid,
+                         .j = j};
 }
 
 /* Groups of at most as many clients as there are lanes. */
@@ -86,17 +88,17 @@ static int64_t groups_of(int64_t n)
 }
 
 /* Writes to which[] the clients to train in lanes, the longest first; returns their
- * number, 0 where groups would be too small. at->all: of all of this rank. */
+ * number, 0 where groups would be too small. progress->all: of all of this rank. */
 static int64_t beside(const fed_task *fed, const fed_turns *turns, int64_t *which,
-                      progress *at)
+                      struct progress *progress)
 {
-    item *todo = WEFT_NEW(fed->work.tmp, item, turns->n);
+    struct item *todo = WEFT_NEW(fed->work.tmp, struct item, turns->n);
     int64_t n = 0;
     int sorted = 1;
     for (int64_t j = 0; j < turns->n; j++) {
         const fed_client *client = &turns->client[j];
         if (client->lost || client->rank != fed->env.team->rank) continue;
-        at->all += samples_of(turns, j);
+        progress->all += samples_of(turns, j);
         if (!fed_lanes_take(fed, client)) continue;
         todo[n] = item_of(turns, j);
         if (n > 0) sorted &= longer_first(&todo[n - 1], &todo[n]) < 0;
@@ -110,18 +112,18 @@ static int64_t beside(const fed_task *fed, const fed_turns *turns, int64_t *whic
 /* Does the turns of n clients in groups of equal size, up to the number of lanes; the
  * samples of the next group are prefetched while a group is trained. */
 static weft_status take_groups(fed_task *fed, const fed_turns *turns, int64_t n,
-                               const int64_t *which, progress *at)
+                               const int64_t *which, struct progress *progress)
 {
     int64_t groups = groups_of(n);
     if (n > 0) fed_lanes_begin(fed, turns->from);
     for (int64_t i = 0, left = groups, some; i < n; i += some, left--) {
-        TRY(look(fed, turns, at));
+        TRY(look(fed, turns, progress));
         some = (n - i + left - 1) / left;
         int64_t next = i + some, end = n - next < some ? n : next + some;
         for (int64_t j = next; j < end; j++)
             weft_client_fetch_rows(fed->clients, &turns->client[which[j]].at);
         TRY(fed_lanes_visit(fed, turns, (int)some, which + i));
-        for (int64_t j = i; j < next; j++) at->done += samples_of(turns, which[j]);
+        for (int64_t j = i; j < next; j++) progress->done += samples_of(turns, which[j]);
     }
     return WEFT_OK;
 }
@@ -130,16 +132,16 @@ weft_status fed_take_turns(fed_task *fed, const fed_turns *turns)
 {
     size_t mark = weft_arena_mark(fed->work.tmp);
     int64_t *which = WEFT_NEW(fed->work.tmp, int64_t, turns->n);
-    progress at = {0};
-    int64_t n = beside(fed, turns, which, &at);
-    weft_status st = take_groups(fed, turns, n, which, &at);
+    struct progress progress = {0};
+    int64_t n = beside(fed, turns, which, &progress);
+    weft_status st = take_groups(fed, turns, n, which, &progress);
     for (int64_t j = 0; j < turns->n && st == WEFT_OK; j++) {
         const fed_client *client = &turns->client[j];
         if (client->lost || client->rank != fed->env.team->rank) continue;
         if (n > 0 && fed_lanes_take(fed, client)) continue; /* done */
-        st = look(fed, turns, &at);
+        st = look(fed, turns, &progress);
         if (st == WEFT_OK) st = take_one(fed, turns, j);
-        at.done += samples_of(turns, j);
+        progress.done += samples_of(turns, j);
     }
     weft_arena_reset(fed->work.tmp, mark);
     if (st == WEFT_OK) st = weft_client_sound(fed->clients);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* What `train` needs beside the visit. */
-typedef struct visiting {
+struct visiting {
     fed_task *fed;
     const fed_client *client;
     const fed_turn *turn;
@@ -18,7 +18,7 @@ typedef struct visiting {
     int adapts;  /* 1: by the algorithm's `adapt`, in several courses */
     int courses; /* that were done */
     fed_client_result *out;
-} visiting;
+};
 
 /* ---- what algorithms need ---- */
 
@@ -35,11 +35,11 @@ weft_amounts fed_amounts(const fed_task *fed, const void *special, int epochs)
 fed_layout fed_layout_of(const fed_task *fed)
 {
     weft_amounts amounts = fed_amounts(fed, NULL, 1);
-    fed_layout at = {.shared = fed->nweight,
-                     .nshared = amounts.shared,
-                     .each = amounts.kept > 0 ? 1 + amounts.kept : 0};
-    at.slots = at.shared + at.nshared;
-    return at;
+    fed_layout layout = {.shared = fed->nweight,
+                         .nshared = amounts.shared,
+                         .each = amounts.kept > 0 ? 1 + amounts.kept : 0};
+    layout.slots = layout.shared + layout.nshared;
+    return layout;
 }
 
 int64_t fed_steps(const fed_client *client)
@@ -52,7 +52,7 @@ int64_t fed_steps(const fed_client *client)
 static weft_visit visit_of(const fed_task *fed, const fed_client *client, const real *x,
                            real *row)
 {
-    const fed_layout *at = &fed->at;
+    const fed_layout *layout = &fed->at;
     const fed_workspace *work = &fed->work;
     weft_visit visit = {.n = fed->nweight,
                         .ntensor = fed->ntensor,
@@ -64,7 +64,7 @@ static weft_visit visit_of(const fed_task *fed, const fed_client *client, const 
                         .epochs = client->options.epochs,
                         .steps = fed_steps(client),
                         .x = x,
-                        .shared = x ? x + at->shared : NULL,
+                        .shared = x ? x + layout->shared : NULL,
                         .w = work->w,
                         .change = work->change,
                         .spare = work->spare};
@@ -97,9 +97,10 @@ double fed_bound(const fed_task *fed, const fed_client *client, const real *x, r
 
 static weft_status train(weft_visit *visit, weft_course *course)
 {
-    visiting *by = visit->by;
-    TRY(fed_train(by->fed, course, by->client, by->turn, &by->own, by->out));
-    visit->diverged = by->out->diverged > 0;
+    struct visiting *visiting = visit->by;
+    TRY(fed_train(visiting->fed, course, visiting->client, visiting->turn, &visiting->own,
+                  visiting->out));
+    visit->diverged = visiting->out->diverged > 0;
     return WEFT_OK;
 }
 
@@ -107,60 +108,64 @@ static weft_status train(weft_visit *visit, weft_course *course)
  * the client's model and ends with it. */
 static weft_status train_there(weft_visit *visit, weft_course *course)
 {
-    visiting *by = visit->by;
-    fed_client client = *by->client;
-    fed_turn turn = *by->turn;
+    struct visiting *visiting = visit->by;
+    fed_client client = *visiting->client;
+    fed_turn turn = *visiting->turn;
     fed_client_result told;
-    int first = by->courses++ == 0;
+    int first = visiting->courses++ == 0;
     client.options.sgd = course->sgd;
     client.options.epochs = course->epochs;
     turn.before &= first;
-    turn.after &= !by->adapts;
+    turn.after &= !visiting->adapts;
     fed_turns turns = {.turn = &turn, .from = course->w, .client = &client, .told = &told};
-    TRY(fed_worker_turn(by->fed, &turns, 0, course->w));
+    TRY(fed_worker_turn(visiting->fed, &turns, 0, course->w));
     if (first) {
-        *by->out = told;
+        *visiting->out = told;
     } else {
-        by->out->steps += told.steps;
-        by->out->diverged = told.diverged;
+        visiting->out->steps += told.steps;
+        visiting->out->diverged = told.diverged;
     }
-    visit->diverged = by->out->diverged > 0;
+    visit->diverged = visiting->out->diverged > 0;
     return WEFT_OK;
 }
 
-static weft_status score_there(const visiting *by, const real *w, int stage)
+static weft_status score_there(const struct visiting *visiting, const real *w, int stage)
 {
-    fed_turn turn = *by->turn;
+    fed_turn turn = *visiting->turn;
     fed_client_result told;
-    if (turn.train && !(stage == FED_AFTER && by->adapts)) return WEFT_OK; /* by a course */
+    if (turn.train && !(stage == FED_AFTER && visiting->adapts))
+        return WEFT_OK; /* by a course */
     turn.before = 1;
     turn.train = turn.after = 0;
-    fed_turns turns = {.turn = &turn, .from = w, .client = by->client, .told = &told};
-    TRY(fed_worker_turn(by->fed, &turns, 0, NULL));
-    by->out->loss[stage] = told.loss[FED_BEFORE];
-    by->out->wrong[stage] = told.wrong[FED_BEFORE];
-    by->out->count = told.count;
+    fed_turns turns = {.turn = &turn, .from = w, .client = visiting->client, .told = &told};
+    TRY(fed_worker_turn(visiting->fed, &turns, 0, NULL));
+    visiting->out->loss[stage] = told.loss[FED_BEFORE];
+    visiting->out->wrong[stage] = told.wrong[FED_BEFORE];
+    visiting->out->count = told.count;
     return WEFT_OK;
 }
 
-static weft_status score(const visiting *by, const real *w, int stage)
+static weft_status score(const struct visiting *visiting, const real *w, int stage)
 {
-    if (fed_worker_trains(by->fed)) return score_there(by, w, stage);
-    fed_score_model(by->fed, w, NULL, &by->scored, by->client, by->turn, stage, by->out);
+    if (fed_worker_trains(visiting->fed)) return score_there(visiting, w, stage);
+    fed_score_model(visiting->fed, w, NULL, &visiting->scored, visiting->client,
+                    visiting->turn, stage, visiting->out);
     return WEFT_OK;
 }
 
 /* Reads the samples that the turn needs, which workers have. */
-static weft_status read_samples(visiting *by)
+static weft_status read_samples(struct visiting *visiting)
 {
-    fed_task *fed = by->fed;
-    const fed_turn *turn = by->turn;
-    const weft_client *at = &by->client->at;
+    fed_task *fed = visiting->fed;
+    const fed_turn *turn = visiting->turn;
+    const weft_client *client = &visiting->client->at;
     if (fed_worker_trains(fed)) return WEFT_OK;
     if (turn->before || turn->after)
-        TRY(weft_client_take(fed->clients, at, turn->part, &by->scored, fed->work.tmp));
+        TRY(weft_client_take(fed->clients, client, turn->part, &visiting->scored,
+                             fed->work.tmp));
     if (!turn->train) return WEFT_OK;
-    return weft_client_take(fed->clients, at, WEFT_TRAIN, &by->own, fed->work.tmp);
+    return weft_client_take(fed->clients, client, WEFT_TRAIN, &visiting->own,
+                            fed->work.tmp);
 }
 
 /* ---- turns ---- */
@@ -175,25 +180,25 @@ static int all_within(int64_t n, const real *x, double most)
 
 static weft_status take(weft_visit *visit, int64_t nkept)
 {
-    visiting *by = visit->by;
-    fed_task *fed = by->fed;
-    const fed_client *client = by->client;
-    const fed_turn *turn = by->turn;
+    struct visiting *visiting = visit->by;
+    fed_task *fed = visiting->fed;
+    const fed_client *client = visiting->client;
+    const fed_turn *turn = visiting->turn;
     const weft_algorithm *algorithm = fed->algorithm;
-    TRY(read_samples(by));
+    TRY(read_samples(visiting));
     if (turn->before) {
         if (algorithm->own) algorithm->own(visit);
-        TRY(score(by, algorithm->own ? visit->w : visit->x, FED_BEFORE));
+        TRY(score(visiting, algorithm->own ? visit->w : visit->x, FED_BEFORE));
     }
     if (!turn->train) return WEFT_OK;
-    TRY(by->adapts ? algorithm->adapt(visit) : algorithm->turn(visit));
+    TRY(visiting->adapts ? algorithm->adapt(visit) : algorithm->turn(visit));
     if (!all_within(visit->n, visit->change, client->options.max_change) ||
         !all_within(nkept, visit->kept, DBL_MAX))
-        by->out->diverged = 1;
-    if (turn->after && by->out->diverged > 0)
-        fed_settle_failure(fed, client, by->out);
+        visiting->out->diverged = 1;
+    if (turn->after && visiting->out->diverged > 0)
+        fed_settle_failure(fed, client, visiting->out);
     else if (turn->after)
-        TRY(score(by, visit->w, FED_AFTER));
+        TRY(score(visiting, visit->w, FED_AFTER));
     return WEFT_OK;
 }
 
@@ -207,14 +212,14 @@ weft_status fed_visit_take(fed_task *fed, const fed_turns *turns, int64_t j)
     weft_visit visit = visit_of(fed, client, turns->from, row);
     if (!turns->begun) begin(fed, &visit, row);
     fed_client_result *out = &turns->told[j];
-    visiting by = {.fed = fed,
-                   .client = client,
-                   .turn = turns->turn,
-                   .adapts = turns->turn->fresh && fed->algorithm->adapt,
-                   .out = out};
+    struct visiting visiting = {.fed = fed,
+                                .client = client,
+                                .turn = turns->turn,
+                                .adapts = turns->turn->fresh && fed->algorithm->adapt,
+                                .out = out};
     *out = (fed_client_result){0};
     visit.train = fed_worker_trains(fed) ? train_there : train;
-    visit.by = &by;
+    visit.by = &visiting;
     weft_status st = take(&visit, each > 0 ? each - 1 : 0);
     if (each > 0) row[0]++;
     if (st == WEFT_OK && turns->sum && fed->algorithm->add && !(out->diverged > 0))

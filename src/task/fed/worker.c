@@ -22,7 +22,7 @@ typedef struct fed_worker {
     double time_limit;
     int retries;
     weft_link *link;
-    fed_described is;
+    fed_described described;
     int64_t asked; /* turns */
     int has_parameters;
 } fed_worker;
@@ -47,26 +47,26 @@ static const weft_opt worker_opts[] = {
 
 static int64_t worker_nweight(const void *self)
 {
-    return ((const fed_worker *)self)->is.nweight;
+    return ((const fed_worker *)self)->described.nweight;
 }
 
 static int worker_tensors(const void *self, weft_tensor out[WEFT_MAX_TENSORS])
 {
     const fed_worker *worker = self;
-    memcpy(out, worker->is.tensor, (size_t)worker->is.ntensor * sizeof *out);
-    return worker->is.ntensor;
+    memcpy(out, worker->described.tensor, (size_t)worker->described.ntensor * sizeof *out);
+    return worker->described.ntensor;
 }
 
 static void worker_init(const void *self, uint64_t seed, real *w)
 {
     const fed_worker *worker = self;
     (void)seed; /* the worker was told it */
-    memcpy(w, worker->is.initial, (size_t)worker->is.nweight * sizeof *w);
+    memcpy(w, worker->described.initial, (size_t)worker->described.nweight * sizeof *w);
 }
 
 static double worker_flops(const void *self)
 {
-    return ((const fed_worker *)self)->is.flops;
+    return ((const fed_worker *)self)->described.flops;
 }
 
 static void *worker_work(const void *self, int most, weft_arena *mem)
@@ -137,16 +137,17 @@ static weft_status check(const fed_task *fed, const fed_worker *worker)
 static weft_status start(const fed_task *fed, fed_worker *worker)
 {
     weft_arena *tmp = weft_arena_new();
-    fed_described is;
-    uint64_t before = worker->is.hash;
+    fed_described described;
+    uint64_t before = worker->described.hash;
     weft_status st = weft_link_start(worker->link);
     if (st == WEFT_OK)
-        st = fed_describe(worker->link, fed->env.seed, &is, before ? tmp : fed->env.mem);
-    if (st == WEFT_OK && before && is.hash != before)
+        st = fed_describe(worker->link, fed->env.seed, &described,
+                          before ? tmp : fed->env.mem);
+    if (st == WEFT_OK && before && described.hash != before)
         st = weft_link_fail(worker->link, WEFT_EDATA,
                             "describes other clients or weights than when it was started "
                             "before; they must be functions of its files and the seed");
-    if (st == WEFT_OK && !before) worker->is = is;
+    if (st == WEFT_OK && !before) worker->described = described;
     weft_arena_free(tmp);
     return st;
 }
@@ -183,10 +184,10 @@ static weft_status begin(fed_task *fed, fed_worker *worker)
 static weft_status compare(const fed_task *fed, const fed_worker *worker)
 {
     weft_team *team = fed->env.team;
-    uint64_t first = worker->is.hash;
+    uint64_t first = worker->described.hash;
     weft_bcast(team, &first, sizeof first, 0);
     weft_status st = WEFT_OK;
-    if (first != worker->is.hash)
+    if (first != worker->described.hash)
         st = weft_link_fail(worker->link, WEFT_EDATA,
                             "describes other clients or weights than that of rank %d; they "
                             "must be functions of its files and the seed",
@@ -210,15 +211,16 @@ weft_status fed_worker_begin(fed_task *fed)
     TRY(compare(fed, worker));
     worker->has_parameters = has_parameters(fed->env.conf);
     fed->model = worker;
-    fed->worst = worker->is.worst;
-    fed->nown = worker->is.nmetric;
+    fed->worst = worker->described.worst;
+    fed->nown = worker->described.nmetric;
     weft_data *data = fed->env.own ? fed->env.own : WEFT_NEW(mem, weft_data, 1);
     weft_data_tell(data, weft_arena_text(mem, "worker.run = %s", worker->run),
-                   worker->is.clients, worker->is.count, worker->is.names, mem);
+                   worker->described.clients, worker->described.count,
+                   worker->described.names, mem);
     data->digest =
-        weft_arena_text(mem, "worker %016llx", (unsigned long long)worker->is.hash);
+        weft_arena_text(mem, "worker %016llx", (unsigned long long)worker->described.hash);
     fed->env.data = data;
-    if (worker->is.errors || fed->score == FED_LOSS) return WEFT_OK;
+    if (worker->described.errors || fed->score == FED_LOSS) return WEFT_OK;
     return weft_fail(WEFT_ECONF, "fed.score is of wrong answers, which the worker does not "
                                  "count; set fed.score = loss");
 }
@@ -226,25 +228,25 @@ weft_status fed_worker_begin(fed_task *fed)
 /* ---- a request ---- */
 
 /* Text of bounded length, to which parts are added. */
-typedef struct request {
+struct request {
     char *text;
     size_t n, room;
-} request;
+};
 
-static void add(request *r, const char *fmt, ...) WEFT_PRINTF(2, 3);
-static void add(request *r, const char *fmt, ...)
+static void add(struct request *request, const char *fmt, ...) WEFT_PRINTF(2, 3);
+static void add(struct request *request, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    int n = vsnprintf(r->text + r->n, r->room - r->n, fmt, args);
+    int n = vsnprintf(request->text + request->n, request->room - request->n, fmt, args);
     va_end(args);
-    weft_check(n >= 0 && (size_t)n < r->room - r->n, "a request of more than %zu bytes",
-               r->room);
-    r->n += (size_t)n;
+    weft_check(n >= 0 && (size_t)n < request->room - request->n,
+               "a request of more than %zu bytes", request->room);
+    request->n += (size_t)n;
 }
 
 /* The options of section [client]; those that a worker has no use for are weft's. */
-static void add_options(request *r, const fed_training *options)
+static void add_options(struct request *request, const fed_training *options)
 {
     const char *comma = "";
     for (const weft_opt *opt = fed_training_kind.opts; opt->name; opt++) {
@@ -252,30 +254,31 @@ static void add_options(request *r, const fed_training *options)
         const char *member = (const char *)options + opt->at;
         int digits = (int)strcspn(opt->name, "/");
         if (opt->type == WEFT_REAL)
-            add(r, "%s\"%.*s\":%.17g", comma, digits, opt->name,
+            add(request, "%s\"%.*s\":%.17g", comma, digits, opt->name,
                 *(const double *)(const void *)member);
         else
-            add(r, "%s\"%.*s\":%d", comma, digits, opt->name,
+            add(request, "%s\"%.*s\":%d", comma, digits, opt->name,
                 *(const int *)(const void *)member);
         comma = ",";
     }
 }
 
 /* Places in the memory: the weights received, those answered, and the order of samples. */
-typedef struct places {
+struct places {
     int64_t answer, order, bytes;
-} places;
+};
 
-static places places_of(const fed_worker *worker, const fed_client *client, int trains)
+static struct places places_of(const fed_worker *worker, const fed_client *client,
+                               int trains)
 {
     enum { LINE = 64 };
     int64_t weights =
-        (worker->is.nweight * (int64_t)sizeof(float) + LINE - 1) / LINE * LINE;
-    int orders = worker->is.orders && trains;
+        (worker->described.nweight * (int64_t)sizeof(float) + LINE - 1) / LINE * LINE;
+    int orders = worker->described.orders && trains;
     int64_t order = orders ? client->samples * client->options.epochs : 0;
-    return (places){.answer = weights,
-                    .order = 2 * weights,
-                    .bytes = 2 * weights + order * (int64_t)sizeof(int64_t)};
+    return (struct places){.answer = weights,
+                           .order = 2 * weights,
+                           .bytes = 2 * weights + order * (int64_t)sizeof(int64_t)};
 }
 
 static const char *parameters_of(const fed_task *fed, const fed_client *client,
@@ -287,19 +290,19 @@ static const char *parameters_of(const fed_task *fed, const fed_client *client,
     return weft_parameters_json(n, name, value, tmp);
 }
 
-static request request_of(const fed_task *fed, const fed_turns *turns, int64_t j,
-                          const places *at, weft_arena *tmp)
+static struct request request_of(const fed_task *fed, const fed_turns *turns, int64_t j,
+                                 const struct places *places, weft_arena *tmp)
 {
     const fed_worker *worker = fed->model;
     const fed_client *client = &turns->client[j];
     const fed_turn *turn = turns->turn;
     const char *own = worker->has_parameters ? parameters_of(fed, client, tmp) : "{}";
-    request r = {.room = 2048 + strlen(own)};
-    r.text = WEFT_NEW(tmp, char, r.room);
+    struct request request = {.room = 2048 + strlen(own)};
+    request.text = WEFT_NEW(tmp, char, request.room);
     weft_rng4 rng = weft_rng_at(fed->env.seed, WEFT_RNG_WORKER, turn->round,
                                 (uint64_t)client->client, 0);
     int64_t round = turn->round == FED_EVALUATION ? -1 : (int64_t)turn->round;
-    add(&r,
+    add(&request,
         "{\"ask\":\"turn\",\"turn\":%lld,\"client\":%lld,\"round\":%lld,\"seed\":%llu,"
         "\"train\":%s,\"before\":%s,\"after\":%s,\"part\":\"%s\",\"samples\":%lld,"
         "\"scored\":%lld,\"weights\":0,\"answer\":%lld,\"order\":%lld,\"options\":{",
@@ -307,10 +310,10 @@ static request request_of(const fed_task *fed, const fed_turns *turns, int64_t j
         (unsigned long long)(rng.v[0] >> 32), turn->train ? "true" : "false",
         turn->before ? "true" : "false", turn->after ? "true" : "false",
         weft_part_name[turn->part], (long long)client->samples, (long long)client->valid,
-        (long long)at->answer, (long long)at->order);
-    add_options(&r, &client->options);
-    add(&r, "},\"parameters\":%s}\n", own);
-    return r;
+        (long long)places->answer, (long long)places->order);
+    add_options(&request, &client->options);
+    add(&request, "},\"parameters\":%s}\n", own);
+    return request;
 }
 
 /* The order of samples of every epoch, as it is for weft's own networks. */
@@ -337,16 +340,16 @@ static weft_status ask(fed_task *fed, const fed_turns *turns, int64_t j, real *w
     worker->asked++;
     turns->told[j] = (fed_client_result){0};
     if (!weft_link_lives(worker->link)) TRY(start(fed, worker));
-    places at = places_of(worker, client, turns->turn->train);
-    TRY(weft_link_memory(worker->link, (size_t)at.bytes, &memory));
-    float *received = memory, *given = received + at.answer / (int64_t)sizeof *given;
+    struct places places = places_of(worker, client, turns->turn->train);
+    TRY(weft_link_memory(worker->link, (size_t)places.bytes, &memory));
+    float *received = memory, *given = received + places.answer / (int64_t)sizeof *given;
     for (int64_t i = 0; i < fed->nweight; i++) received[i] = (float)turns->from[i];
-    if (at.bytes > at.order)
-        put_orders(fed, turns->turn, client, (int64_t *)(void *)((char *)memory + at.order),
-                   tmp);
-    request r = request_of(fed, turns, j, &at, tmp);
-    TRY(weft_link_ask(worker->link, r.text, r.n, &line));
-    fed_asked asked = {worker->link, &worker->is, worker->asked, given, w};
+    if (places.bytes > places.order)
+        put_orders(fed, turns->turn, client,
+                   (int64_t *)(void *)((char *)memory + places.order), tmp);
+    struct request request = request_of(fed, turns, j, &places, tmp);
+    TRY(weft_link_ask(worker->link, request.text, request.n, &line));
+    fed_asked asked = {worker->link, &worker->described, worker->asked, given, w};
     return fed_answer_read(fed, turns, j, &asked, line);
 }
 
@@ -371,10 +374,10 @@ const char *fed_worker_note(const fed_task *fed)
 {
     const char *note = NULL;
     if (!fed_worker_trains(fed)) return note;
-    const fed_described *is = &((const fed_worker *)fed->model)->is;
-    for (int i = 0; i < is->nmetric; i++)
+    const fed_described *described = &((const fed_worker *)fed->model)->described;
+    for (int i = 0; i < described->nmetric; i++)
         if (isfinite(fed->own[i]))
             note = weft_arena_text(fed->env.mem, "%s%s%s=%.17g", note ? note : "",
-                                   note ? " " : "", is->metric[i], fed->own[i]);
+                                   note ? " " : "", described->metric[i], fed->own[i]);
     return note;
 }
