@@ -108,6 +108,30 @@ result $? "its worker dies with it"
 resume 3 r && is_same r
 result $? "and the run is resumed to the same digest"
 
+# Every turn prints 1 MB; the 31st is the last.
+cat >"$tmp/prints.py" <<END
+import sys
+turns = 0
+import weft
+first = weft.Turn.answer
+def answer(self, **more):
+    global turns
+    turns += 1
+    for i in range(10 ** 4): print("line %5d of turn %2d " % (i, turns) + 78 * "x")
+    if turns == 31: sys.stdout.flush(); sys.exit(3)
+    return first(self, **more)
+weft.Turn.answer = answer
+exec(open("$tmp/clients.py").read())
+END
+command="$python $tmp/prints.py" tune 1 p worker.retries=0
+[ $? = 75 ] && grep -q 'ended with status 3.*line  9999 of turn 31' "$tmp/log"
+result $? "a worker prints 31 MB, and ends"
+size=$(stat -c %s "$tmp/p.d/worker-0") && [ "$size" -gt 2000000 ] && [ "$size" -le 4194304 ] &&
+    ! grep -vq '^line [0-9 ]* of turn [0-9 ]* x*$' "$tmp/p.d/worker-0" &&
+    tail -n 1 "$tmp/p.d/worker-0" | grep -q '^line  9999 of turn 31 '
+result $? "of which the last 2 to 4 MB are kept, whole lines"
+rm -rf "$tmp/p.d"
+
 # ---- functions of the turn ------------------------------------------------------------------
 
 doctor() # on two ranks

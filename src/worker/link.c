@@ -26,7 +26,8 @@
 #define MOST_LINE     ((size_t)1 << 24) /* bytes of a line */
 #define TAIL          4096 /* bytes of the log that are looked at, and of these lines */
 #define LAST_LINES    4
-#define SHOWN         400 /* characters of them */
+#define SHOWN         400              /* characters of them */
+#define MOST_LOG      ((off_t)1 << 22) /* bytes of a log; of a longer one half as many stay */
 
 struct weft_link {
     weft_link_plan plan;
@@ -122,10 +123,13 @@ static int open_memory(void)
     return fd;
 }
 
+/* Whoever writes does so at its end, wherever that has been set to. */
 static int open_log(const char *path)
 {
-    return path ? open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666)
-                : memfd_create("weft.log", MFD_CLOEXEC);
+    if (path) return open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    int fd = memfd_create("weft.log", MFD_CLOEXEC);
+    if (fd >= 0) fcntl(fd, F_SETFL, O_APPEND);
+    return fd;
 }
 
 static void close_fd(int *fd)
@@ -170,6 +174,25 @@ weft_status weft_link_start(weft_link *link)
     if (st != WEFT_OK) weft_link_drop(link);
     weft_arena_free(tmp);
     return st;
+}
+
+/* ---- its log ---- */
+
+/* Leaves the last lines of a log that is too long. */
+static void bound_log(weft_link *link)
+{
+    off_t end = lseek(link->log, 0, SEEK_END), stay = MOST_LOG / 2;
+    if (end <= MOST_LOG) return;
+    weft_arena *tmp = weft_arena_new();
+    char *text = WEFT_NEW(tmp, char, stay);
+    ssize_t n = pread(link->log, text, (size_t)stay, end - stay);
+    char *first = n > 0 ? memchr(text, '\n', (size_t)n) : NULL;
+    size_t cut = first ? (size_t)(first - text) + 1 : 0;
+    if (n > 0 && ftruncate(link->log, 0) == 0) {
+        n = write(link->log, text + cut, (size_t)n - cut);
+        link->begin = link->begin + n > end ? link->begin + n - end : 0;
+    }
+    weft_arena_free(tmp);
 }
 
 /* ---- its end ---- */
@@ -271,6 +294,7 @@ static weft_status await(weft_link *link, short events, double begun)
         struct pollfd at[] = {{.fd = link->socket, .events = events},
                               {.fd = link->process.link, .events = POLLIN}};
         int n = poll(at, 2, (int)ceil(1e3 * wait));
+        bound_log(link);
         if (n > 0 && at[0].revents) return WEFT_OK;
         if (n > 0 && at[1].revents) return ended(link);
         if (link->plan.leaves && link->plan.leaves(link->plan.of)) {
