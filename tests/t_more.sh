@@ -60,7 +60,7 @@ for how in server.optimizer=sgd server.momentum=0.9 server.optimizer=yogi client
 done
 refused 'the run has 11; a resume may give it more' "a run is not given less" "$tmp/more.h5" random.resource=10
 refused 'has that resource already; give it more' "nor as much as it has" "$tmp/more.h5" random.resource=11
-refused 'client.lr = 0.2: a resume may change only run.data' "and nothing else is changed" "$tmp/more.h5" \
+refused 'client.lr = 0.2: only run.data, .* may be changed' "and nothing else is changed" "$tmp/more.h5" \
     random.resource=12 client.lr=0.2
 "$weft" report "$tmp/more.h5" >"$tmp/out" 2>"$tmp/log" && [ ! -e "$tmp/more.d" ]
 result $? "after which the run is there as before"

@@ -44,10 +44,10 @@ refused() # PATTERN STATEMENT ASSIGNMENT...
 }
 for key in run.seed=2 run.workers=4 run.tuner=sha run.target=0.1 run.output=x.h5 run.clock=wall run.overhead=1 \
     rff.features=300 asha.reduction=3 rff.gamma=0.1 fmap.score=loss; do
-    refused "^weft: command line: ${key%=*} = .*: a resume may change only run.data, run.memory, .*leave this out, or start another run" \
+    refused "^weft: command line: ${key%=*} = .*: only run.data, run.memory, .* may be changed, .*leave this out, or start another run" \
         "$key is refused" $key
 done
-refused 'run.tiem_limit = 9: a resume may change' "and so is what there is not" run.tiem_limit=9
+refused 'run.tiem_limit = 9: only run.data, .* may be changed' "and so is what there is not" run.tiem_limit=9
 refused "order=2.* is not section.key=value" "and what is no assignment" order=2
 refused 'run.teams = none: ' "a value must be one" run.teams=none
 refused 'run.memory = 0: 0 is out of bounds' "within its bounds" run.memory=0

@@ -100,4 +100,59 @@ done
 [ $status = 0 ] && [ "$(digest "$tmp/r.h5")" = "$first" ]
 result $? "so has a run that is stopped after every unit"
 
+# ---- the winner -----------------------------------------------------------------------------
+
+scores() # of the parts that were scored, as the run or weft eval prints them
+{
+    sed -n 's/^\(valid\|test\)  *\([0-9]\)/\1 \2/p' "$tmp/out"
+}
+for algorithm in fedavg "fedper fedper.own=fc1.bias"; do
+    # shellcheck disable=SC2086
+    tune 2 w $one fed.algorithm=$algorithm run.test=yes
+    for file in w w-winner; do
+        [ $file = w ] || "$weft" export "$tmp/w.h5" -o "$tmp/w-winner.h5" >"$tmp/out" 2>"$tmp/log"
+        timeout "$net" mpirun -n 3 "$weft" eval "$tmp/$file.h5" >"$tmp/out" 2>"$tmp/log" && "$python" -c "
+import h5py
+told = h5py.File('$tmp/w.h5')['winner'].attrs
+names, *rows = [line.split() for line in open('$tmp/out').read().splitlines()[2:]]
+assert [row[0] for row in rows] == ['train', 'valid', 'test'], rows
+for row in rows[1:]:
+    for stage, error, loss in (('', 3, 2), ('personal_', 5, 4)):
+        for what, x, unit in (('loss', loss, 1), ('error', error, 100)):
+            known = float(told['%s_%s%s' % (row[0], stage, what)]) * unit
+            assert abs(float(row[x]) - known) < 1e-3, (row, stage, what, known)
+" >>"$tmp/out" 2>>"$tmp/log"
+        result $? "$algorithm: weft eval $file.h5 has the worker score it as in the run"
+    done
+    rm -f "$tmp/w-winner.h5"
+done
+sed 's/np.zeros((classes/np.ones((classes/' tests/linear.py >"$tmp/other.py"
+timeout "$net" "$weft" eval "$tmp/w.h5" worker.run="$python $tmp/other.py $tmp/fed.h5" >"$tmp/other" 2>"$tmp/log" &&
+    timeout "$net" "$weft" eval "$tmp/w.h5" >"$tmp/out" 2>"$tmp/log" && sed 1,2d "$tmp/out" >"$tmp/own" &&
+    sed 1,2d "$tmp/other" | cmp -s - "$tmp/own" && [ -s "$tmp/own" ]
+result $? "another worker with these tensors does so, too, whatever it would begin with"
+"$weft" eval "$tmp/o.h5" >"$tmp/out" 2>"$tmp/log"
+[ $? = 2 ] && grep -q '^weft: .*o.h5 was trained on .*fed.h5; name a packed file behind it' "$tmp/log"
+result $? "a run on packed data needs a packed file"
+"$weft" eval "$tmp/w.h5" client.lr=1 >"$tmp/out" 2>"$tmp/log"
+[ $? = 2 ] && grep -q '^weft: .*client.lr = 1: only .*worker.run.* may be changed' "$tmp/log"
+result $? "what a result depends on is not changed"
+
+find_python "torch, h5py"
+if [ -z "$python" ]; then
+    result 0 "# SKIP there is no PyTorch"
+else
+    run="$python inputs/clients-torch.py" tune 1 t fed.algorithm=fedavg run.tuner=random run.mixing=none space.configs=1 \
+        random.resource=3 && "$weft" export "$tmp/t.h5" -o "$tmp/t-winner.h5" >"$tmp/out" 2>"$tmp/log"
+    result $? "a network of PyTorch is exported"
+    { echo "import h5py, sys, torch
+model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Linear(16, 4))"
+        sed -n '/^```python$/,/^```$/p' outputs/README.md | sed '/^```/d'
+        echo "state = h5py.File('NAME-winner.h5')['winner/state']
+assert len(state) == 4 and all((state[k][:] == p.numpy()).all() for k, p in model.state_dict().items())"
+    } | sed "s|NAME-winner|$tmp/t-winner|" >"$tmp/load.py"
+    [ "$(grep -c . "$tmp/load.py")" = 7 ] && "$python" "$tmp/load.py" >"$tmp/out" 2>"$tmp/log"
+    result $? "and loaded by the three lines of the documentation"
+fi
+
 echo "1..$count"

@@ -23,9 +23,12 @@ WEFT_CHECKED weft_status weft_run_repeat(weft_conf *conf, weft_team *world);
  * Collective. */
 WEFT_CHECKED weft_status weft_run_resume(const char *path, int again, int n,
                                          char *const *assignment, weft_team *world);
-/* Scores the winner of a run on another packed file and prints the scores. Collective over
- * world. EFILE; EDATA if classes, columns or shapes do not match. */
-WEFT_CHECKED weft_status weft_run_eval(const char *run, const char *data, weft_team *world);
+/* Scores the winner of a run on another packed file, or, data NULL, on what its workers
+ * have, and prints the scores. assignment[n]: "section.key=value" of options on which no
+ * result depends. Collective over world. EFILE; ECONF; EDATA if classes, columns or shapes
+ * do not match. */
+WEFT_CHECKED weft_status weft_run_eval(const char *run, const char *data, int n,
+                                       char **assignment, weft_team *world);
 /* Writes what the winner of a run says of each row of a packed file: the class, and the
  * score of each class. `out` ends in .h5, or is CSV; NULL: CSV on standard output.
  * Collective over world. EFILE; ECONF: its task predicts no rows; EDATA as weft_run_eval.

@@ -104,7 +104,9 @@ weft_status weft_cli_resume(const weft_cli *cli)
 
 weft_status weft_cli_eval(const weft_cli *cli)
 {
-    return weft_run_eval(cli->arg[0], cli->arg[1], cli->world);
+    int has = cli->n > 1 && (!strchr(cli->arg[1], '=') || access(cli->arg[1], F_OK) == 0);
+    return weft_run_eval(cli->arg[0], has ? cli->arg[1] : NULL, cli->n - 1 - has,
+                         cli->arg + 1 + has, cli->world);
 }
 
 static weft_status export(const weft_cli *cli)

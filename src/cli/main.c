@@ -58,7 +58,8 @@ static const char resume_text[] =
 static const char eval_text[] =
     "RUN.h5 may be an exported winner, too. Classes are told by name, and columns where\n"
     "both files have names (the first line of a CSV file). What the winner does not know,\n"
-    "and data of another form, shape or alphabet, is refused.\n";
+    "and data of another form, shape or alphabet, is refused. Without DATA.h5 the clients\n"
+    "of the run's worker are scored, or, by worker.run=COMMAND, those of another one.\n";
 
 static const char predict_text[] =
     "ROWS is a packed file, or a table with the columns that the run was trained on, by\n"
@@ -115,11 +116,11 @@ static const struct command commands[] = {
      .run = weft_cli_resume,
      .more = resume_text},
     {.name = "eval",
-     .usage = "RUN.h5 DATA.h5",
+     .usage = "RUN.h5 [DATA.h5] [section.key=value ...]",
      .about = "score the winner of a run on another packed file",
      .options = "",
-     .least = 2,
-     .most = 2,
+     .least = 1,
+     .most = MANY,
      .run = weft_cli_eval,
      .more = eval_text},
     {.name = "predict",

@@ -154,9 +154,11 @@ static weft_status score_all(weft_run *r, const weft_winner_at *winner, void *ct
     return WEFT_OK;
 }
 
-weft_status weft_run_eval(const char *run, const char *data, weft_team *world)
+weft_status weft_run_eval(const char *run, const char *data, int n, char **assignment,
+                          weft_team *world)
 {
-    return weft_winner_use(run, data, world, score_all, NULL);
+    const weft_winner_on on = {data, n, assignment};
+    return weft_winner_use(run, &on, world, score_all, NULL);
 }
 
 weft_status weft_run_export(const char *run, const char *out)

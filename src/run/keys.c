@@ -300,7 +300,7 @@ weft_status weft_run_change(weft_conf *conf, const char *assignment, int *grown)
     const weft_opt *opt = changed(&all, one.entry);
     if (!opt)
         return weft_entry_fail(one.entry,
-                               "a resume may change only %s, on which no result depends; "
+                               "only %s may be changed, on which no result depends; "
                                "leave this out, or start another run by `weft tune`",
                                session_keys(&all));
     if (opt->role == WEFT_GROWS) TRY(check_growth(conf, opt, one.entry, grown));

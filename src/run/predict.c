@@ -159,5 +159,6 @@ weft_status weft_run_predict(const char *run, const char *data, const char *out,
                              weft_team *world)
 {
     sink to = {.path = out};
-    return weft_winner_use(run, data, world, predict_all, &to);
+    const weft_winner_on on = {.data = data};
+    return weft_winner_use(run, &on, world, predict_all, &to);
 }

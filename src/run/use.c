@@ -1,5 +1,6 @@
 /* Opens data for a winner, with its weights. */
 #include "use.h"
+#include "keys.h"
 #include "setup.h"
 
 #include <string.h>
@@ -26,7 +27,30 @@ static weft_status call(weft_run *r, const weft_winner *winner, const char *path
     return fn(r, &at, ctx);
 }
 
-weft_status weft_winner_use(const char *path, const char *data, weft_team *world,
+static weft_status check(const weft_run *r, const char *path, const weft_winner_on *on)
+{
+    if (!r->task->score)
+        return weft_fail(WEFT_ECONF,
+                         "%s: task %s reads no data that its winner could be scored on",
+                         path, r->task->kind.name);
+    if (on->data || *r->opts.data == '\0') return WEFT_OK;
+    return weft_fail(WEFT_ECONF,
+                     "%s was trained on %s; name a packed file behind it, this one or "
+                     "another",
+                     path, r->opts.data);
+}
+
+/* Reads the winner's configuration. */
+static weft_status configure(weft_conf *conf, const char *path, const char *config,
+                             const weft_winner_on *on)
+{
+    int grown;
+    TRY(weft_conf_text(conf, path, config));
+    for (int i = 0; i < on->n; i++) TRY(weft_run_change(conf, on->assignment[i], &grown));
+    return WEFT_OK;
+}
+
+weft_status weft_winner_use(const char *path, const weft_winner_on *on, weft_team *world,
                             weft_winner_fn *fn, void *ctx)
 {
     weft_arena *mem = weft_arena_new();
@@ -35,16 +59,12 @@ weft_status weft_winner_use(const char *path, const char *data, weft_team *world
     weft_conf conf;
     weft_conf_init(&conf, mem);
     weft_status st = weft_agree(weft_winner_read(&winner, path, mem), world);
-    if (st == WEFT_OK) st = weft_agree(weft_conf_text(&conf, path, winner.config), world);
+    if (st == WEFT_OK) st = weft_agree(configure(&conf, path, winner.config, on), world);
     if (st == WEFT_OK) st = weft_run_bind(&r, &conf, 0, world, mem);
-    if (st == WEFT_OK && !r.task->score)
-        st = weft_fail(WEFT_ECONF,
-                       "%s: task %s reads no data that its winner could be "
-                       "scored on",
-                       path, r.task->kind.name);
+    if (st == WEFT_OK) st = check(&r, path, on);
     r.like = &winner.like;
     r.like_of = path;
-    if (st == WEFT_OK) st = weft_run_open(&r, data);
+    if (st == WEFT_OK) st = weft_run_open(&r, on->data ? on->data : "");
     if (st == WEFT_OK) st = call(&r, &winner, path, fn, ctx);
     weft_run_close(&r);
     weft_winner_close(&winner);

@@ -13,10 +13,17 @@ typedef struct weft_winner_at {
 } weft_winner_at;
 typedef weft_status weft_winner_fn(weft_run *run, const weft_winner_at *winner, void *ctx);
 
+/* What a winner is used on. */
+typedef struct weft_winner_on {
+    const char *data; /* packed file; NULL: none, as workers have the data */
+    int n;
+    char **assignment; /* [n] "section.key=value" of options on which no result depends */
+} weft_winner_on;
+
 /* Opens the data for the winner of the file `path`, and calls the function. Collective over
  * world. EFILE; EDATA: the data are not like those that it was trained on; ECONF: its task
- * has no data. */
-WEFT_CHECKED weft_status weft_winner_use(const char *path, const char *data,
+ * has no data, or data are lacking. */
+WEFT_CHECKED weft_status weft_winner_use(const char *path, const weft_winner_on *on,
                                          weft_team *world, weft_winner_fn *fn, void *ctx);
 
 /* The labels of all rows of a part, of data that are no federation, on every rank; owned by

@@ -114,8 +114,10 @@ static int leaves(void *of)
 static weft_status check(const fed_task *fed, const fed_worker *worker)
 {
     if (fed->env.data)
-        return weft_fail(WEFT_ECONF, "fed.model = worker: workers have the data of their "
-                                     "clients; take run.data out");
+        return weft_fail(WEFT_ECONF,
+                         "fed.model = worker: workers have the data of their clients; "
+                         "take %s out",
+                         fed->env.scoring ? "the packed file" : "run.data");
     if (worker->run[strspn(worker->run, " ")] == '\0')
         return weft_fail(WEFT_ECONF, "worker.run names no program; give a command line, as "
                                      "in run = python3 clients.py");
