@@ -92,6 +92,48 @@ for few in forest.design=4 tpe.startup=4 kde.points=3; do
     result $? "$sampler: a network has the filters of as many groups as it has"
 done
 
+# ---- known configurations first -----------------------------------------------------------
+
+printf 'method\tlambda\tstep\nridge\t0.25\t-\ndescent\t-\t0.5\n' >"$tmp/first.tsv"
+first() # the first two trials' method, step and lambda
+{
+    "$weft" report "$tmp/r.h5" --trials --csv 2>"$tmp/log" | awk -F, '{ gsub(/"/, "") }
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+        NR > 1 && $at["trial"] < 2 { print $at["flow.method"] "," $at["flow.step"] "," $at["flow.lambda"] }' |
+        sort | tr '\n' ' '
+}
+for parts in "random space" "random tpe tpe.startup=4" "sha kde kde.points=3" \
+    "hyperband forest forest.design=4" "pbt space pbt.population=4 pbt.interval=3"; do
+    read -r tuner sampler more <<END
+$parts
+END
+    # shellcheck disable=SC2086
+    tune "$tmp/flow.ini" run.tuner="$tuner" run.sampler="$sampler" $more space.first="$tmp/first.tsv"
+    [ $? = 0 ] && [ "$(first)" = "descent,0.5, ridge,,0.25 " ]
+    result $? "$tuner and $sampler begin with the configurations of space.first"
+done
+refused() # PATTERN STATEMENT OPTION...
+{
+    pattern=$1 statement=$2
+    shift 2
+    tune "$tmp/flow.ini" space.first="$tmp/first.tsv" "$@"
+    [ $? = 2 ] && [ "$(grep -c '^weft:' "$tmp/log")" = 1 ] && grep -q "$pattern" "$tmp/log"
+    result $? "$statement"
+}
+refused 'space.first = .*nothing in this run reads it; it is for space.source = random' "a grid does not begin with any" space.source=grid space.configs=0
+refused 'column "flow.lambda" is no axis of this search; delete it' "a column of a fixed option is refused" \
+    flow.lambda=1
+refused 'configuration 1 has flow.step = 0.5, which is not in log 0.001 .. 0.4 when' "and a value beyond its range" \
+    'flow.step=log 1e-3 .. 0.4 when method = descent' flow.features=5
+printf 'method\tlambda\nridge\t0.25\ndescent\t2\n' >"$tmp/first.tsv"
+refused 'configuration 1 has flow.lambda = 2, .*condition is not met; write "-"' "and one without a meaning"
+printf 'method\tlambda\nridge\t0.25\ndescent\n' >"$tmp/first.tsv"
+refused 'first.tsv:3: 1 fields' "and a short line"
+rm "$tmp/first.tsv"
+tune "$tmp/flow.ini" space.first="$tmp/first.tsv"
+[ $? = 3 ] && grep -q '^weft: .*first.tsv: No such file.*space.first' "$tmp/log"
+result $? "a missing list is named"
+
 cat >"$tmp/fed.ini" <<END
 [run]
 task = fed

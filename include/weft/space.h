@@ -30,18 +30,21 @@ typedef struct weft_axis {
 
 /* Options of section [space]; the axes come from ranges in the other sections. */
 typedef struct weft_space {
-    int source;       /* 0 random, 1 grid, 2 list */
-    int64_t configs;  /* how many configurations are searched; grid and list: 0 = all */
-    int64_t levels;   /* grid points of a numeric axis */
-    const char *file; /* list: TAB separated, first line names the options */
-    int64_t seed;     /* of the draw; -1: the run's seed */
+    int source;        /* 0 random, 1 grid, 2 list */
+    int64_t configs;   /* how many configurations are searched; grid and list: 0 = all */
+    int64_t levels;    /* grid points of a numeric axis */
+    const char *file;  /* list: TAB separated, first line names the options */
+    const char *first; /* random: such a list, with which the search begins */
+    int64_t seed;      /* of the draw; -1: the run's seed */
     /* set by weft_space_read */
     int dim;
     weft_axis *axis; /* [dim] */
     int *order;      /* [dim] all axes, each after those that its conditions name */
     int64_t count;   /* configurations that weft_space_config gives; for source random the
                         number asked for, beyond which it gives more */
-    double *list;    /* [count][dim] for source list, and a grid with conditions; NULL */
+    int64_t listed;  /* configurations in list: count for source list, and a grid with
+                        conditions; those of `first` */
+    double *list;    /* [listed][dim]; NULL where there are none */
     /* set by the run before the tuner's setup */
     int64_t samples; /* that a fit has for training; 0: not known, or the task trains in
                         rounds */
@@ -66,8 +69,8 @@ WEFT_CHECKED weft_status weft_space_read(weft_space *space, weft_conf *conf,
                                          const weft_kind *const *kinds, int nkind,
                                          uint64_t seed, weft_arena *mem);
 /* Configuration i, 0 <= i < count (random: any i >= 0), into conf[dim]. Random draws are a
- * function of (seed, i, axis). A grid has each configuration only once, also where axes do
- * not exist. */
+ * function of (seed, i, axis); the first are those of space->first. A grid has each
+ * configuration only once, also where axes do not exist. */
 void weft_space_config(const weft_space *space, int64_t i, double *conf);
 /* 1 if axis a exists in the configuration. Reads only the values of axes that come before a
  * in space->order. Cost O(conditions). */

@@ -255,8 +255,8 @@ weft_status weft_space_list(weft_space *space, const weft_kind *const *kinds, in
     FILE *in = fopen(space->file, "r");
     if (!in)
         return weft_fail(WEFT_EFILE,
-                         "%s: %s; expected the list of configurations that "
-                         "space.file names",
+                         "%s: %s; expected a list of configurations, "
+                         "as space.file or space.first names it",
                          space->file, strerror(errno));
     weft_status st = read_lines(&t, in);
     fclose(in);
@@ -268,6 +268,7 @@ weft_status weft_space_list(weft_space *space, const weft_kind *const *kinds, in
                          "by TAB",
                          space->file, space->dim, (long long)space->count);
     TRY(check_distinct(&t));
+    space->listed = space->count;
     for (int a = 0; a < space->dim; a++) describe_axis(space, a);
     return WEFT_OK;
 }

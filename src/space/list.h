@@ -1,4 +1,4 @@
-/* A list of configurations from a file; used by space.c only. */
+/* Lists of configurations from files; used by space.c. */
 #ifndef WEFT_SPACE_LIST_H
 #define WEFT_SPACE_LIST_H
 
@@ -9,5 +9,10 @@
  * value for each. space->axis has room for every option of the kinds. EFILE, ECONF. */
 WEFT_CHECKED weft_status weft_space_list(weft_space *space, const weft_kind *const *kinds,
                                          int nkind, weft_arena *mem);
+/* Fills list and listed of a random space, whose axes are set, from space->first: a list as
+ * above, whose columns are axes. What it leaves out is drawn as for other configurations.
+ * EFILE, ECONF. */
+WEFT_CHECKED weft_status weft_space_first(weft_space *space, const weft_kind *const *kinds,
+                                          int nkind, weft_arena *mem);
 
 #endif

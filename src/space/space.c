@@ -1,8 +1,6 @@
 /* Search spaces: the options whose entry is a range are the axes; configurations are drawn
  * at random, laid on a grid, or read from a list. */
-#include "weft/hash.h"
 #include "weft/log.h"
-#include "weft/rng.h"
 
 #include "axis.h"
 #include "list.h"
@@ -27,6 +25,9 @@ static const weft_opt space_opts[] = {
     WEFT_TEXT_OPT("file", weft_space, file, "",
                   "list of configurations, TAB separated, options named in the first line; "
                   "ranges are extended to hold its values"),
+    WEFT_TEXT_OPT("first", weft_space, first, "",
+                  "configurations that the search begins with, in a list as in file; axes "
+                  "that are not columns, and values \"-\", are drawn"),
     WEFT_LONG_OPT("seed", weft_space, seed, "-1", -1, 9e15,
                   "seed of random configurations; -1: run.seed"),
     {0},
@@ -34,6 +35,7 @@ static const weft_opt space_opts[] = {
 
 static const weft_when space_when[] = {{"levels", "source", "grid"},
                                        {"file", "source", "list"},
+                                       {"first", "source", "random"},
                                        {"seed", "source", "random"},
                                        {NULL, NULL, NULL}};
 
@@ -182,7 +184,7 @@ static weft_status read_axes(weft_space *space, weft_conf *conf,
     if (space->source == LIST) return weft_space_check_list(space);
     if (space->source == GRID) return grid_count(space, mem);
     space->count = space->dim == 0 ? 1 : space->configs > 0 ? space->configs : RANDOM_COUNT;
-    return WEFT_OK;
+    return *space->first ? weft_space_first(space, kinds, nkind, mem) : WEFT_OK;
 }
 
 weft_status weft_space_read(weft_space *space, weft_conf *conf,
@@ -193,6 +195,7 @@ weft_status weft_space_read(weft_space *space, weft_conf *conf,
     if (space->seed < 0) space->seed = (int64_t)seed;
     space->dim = 0;
     space->list = NULL;
+    space->listed = 0;
     const weft_kind **own = WEFT_NEW(mem, const weft_kind *, nkind);
     for (int j = 0; j < nkind; j++) {
         own[j] = kinds[j];
@@ -202,66 +205,12 @@ weft_status weft_space_read(weft_space *space, weft_conf *conf,
     return read_axes(space, conf, own, nkind, mem);
 }
 
-static void random_config(const weft_space *space, int64_t i, double *conf)
-{
-    for (int a = 0; a < space->dim; a++) {
-        weft_rng4 rng = weft_rng_at((uint64_t)space->seed, WEFT_RNG_SPACE, (uint64_t)i,
-                                    weft_axis_key(&space->axis[a]), 0);
-        conf[a] = weft_axis_draw(&space->axis[a], weft_rng_unit(rng.v[0]));
-    }
-    weft_space_settle(space, 0, 0, conf);
-}
-
-double weft_space_resample(const weft_space *space, int a, double unit)
-{
-    return weft_axis_draw(&space->axis[a], unit);
-}
-
-/* The last axis changes fastest. */
-static void grid_config(const weft_space *space, int64_t i, double *conf)
-{
-    for (int a = space->dim - 1; a >= 0; a--) {
-        int64_t n = weft_axis_levels(&space->axis[a], space->levels);
-        conf[a] = weft_axis_point(&space->axis[a], i % n, n);
-        i /= n;
-    }
-}
-
-void weft_space_config(const weft_space *space, int64_t i, double *conf)
-{
-    weft_check(i >= 0 && (space->source == RANDOM || i < space->count),
-               "configuration %lld of %lld", (long long)i, (long long)space->count);
-    if (space->source == RANDOM)
-        random_config(space, i, conf);
-    else if (!space->list)
-        grid_config(space, i, conf);
-    else
-        memcpy(conf, space->list + i * space->dim, (size_t)space->dim * sizeof *conf);
-}
-
 void weft_space_put(const weft_space *space, const double *conf, const weft_kind *kind,
                     void *self)
 {
     for (int a = 0; a < space->dim; a++)
         if (strcmp(space->axis[a].section, kind->name) == 0 && !isnan(conf[a]))
             weft_opt_set(space->axis[a].opt, self, conf[a]);
-}
-
-void weft_space_perturb(const weft_space *space, const double *centre, double eps,
-                        uint64_t seed, int64_t i, double *conf)
-{
-    size_t bytes = (size_t)space->dim * sizeof *conf;
-    if (bytes > 0) memcpy(conf, centre, bytes);
-    if (i == 0) return;
-    uint64_t place = weft_hash(centre, bytes, 0);
-    for (int a = 0; a < space->dim; a++) {
-        const weft_axis *axis = &space->axis[a];
-        if (axis->opt->role != WEFT_PER_SAMPLE || isnan(centre[a])) continue;
-        weft_rng4 rng =
-            weft_rng_at(seed, WEFT_RNG_TUNER, place, (uint64_t)i, weft_axis_key(axis));
-        conf[a] = weft_axis_near(axis, centre[a], eps, weft_rng_unit(rng.v[0]));
-    }
-    weft_space_settle(space, seed, weft_hash(&i, sizeof i, place), conf);
 }
 
 void weft_axes_show(const weft_axis *axis, int dim, const double *conf, char *text,

@@ -363,6 +363,7 @@ int64_t weft_space_grid(weft_space *space, int64_t most, weft_arena *mem)
         memcpy(space->list + n++ * space->dim, conf, row);
     } while (n <= most && next_point(space, levels, at, conf));
     weft_arena_free(tmp);
+    space->listed = n;
     return n;
 }
 

@@ -9,9 +9,9 @@
 WEFT_CHECKED weft_status weft_space_when(weft_space *space, const weft_conf *conf,
                                          const weft_kind *const *kinds, int nkind,
                                          weft_arena *mem);
-/* Writes the points of a grid with conditions to space->list, the last axis of space->order
- * changing fastest, none twice. Returns their number, or most + 1 where there are more.
- * Cost O(points dim). */
+/* Sets space->list and space->listed to the points of a grid with conditions, the last axis
+ * of space->order changing fastest, none twice. Returns their number, or most + 1 where
+ * there are more. Cost O(points dim). */
 int64_t weft_space_grid(weft_space *space, int64_t most, weft_arena *mem);
 /* ECONF where a configuration of a list has a value that its conditions exclude, or lacks
  * one. */

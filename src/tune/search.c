@@ -139,7 +139,10 @@ static void begin_trial(weft_search *search, const weft_job *job)
                                 search->trials, &search->room);
     if (job->from < 0) {
         search->drawn++;
-        search->sampler->propose(search->sampler_self, new.id, new.conf);
+        if (new.id < search->space->listed)
+            weft_space_config(search->space, new.id, new.conf);
+        else
+            search->sampler->propose(search->sampler_self, new.id, new.conf);
         check_conf(search, &search->sampler->kind, job->trial, new.conf);
     } else {
         const weft_search_trial *from = &search->trial[job->from];
