@@ -48,11 +48,11 @@ static int same_cores(const weft_placement *a, const weft_placement *b)
 }
 
 /* Number of ranks q >= from for which same(q, r). */
-static int count_like(const weft_placement *s, int size, int r, int from,
+static int count_like(const weft_placement *placement, int size, int r, int from,
                       int (*same)(const weft_placement *a, const weft_placement *b))
 {
     int n = 0;
-    for (int q = from; q < size; q++) n += same(&s[q], &s[r]);
+    for (int q = from; q < size; q++) n += same(&placement[q], &placement[r]);
     return n;
 }
 

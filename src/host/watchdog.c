@@ -70,10 +70,10 @@ static int say_stalled(const weft_activity *activity, double now)
     char path[LINE * 4], text[LINE];
     name_of(dog.rank, path);
     describe(activity, now, text);
-    FILE *f = fopen(path, "w");
-    if (!f) return 0;
-    fprintf(f, "%c %s\n", activity->waits ? 'w' : 'c', text);
-    fclose(f);
+    FILE *file = fopen(path, "w");
+    if (!file) return 0;
+    fprintf(file, "%c %s\n", activity->waits ? 'w' : 'c', text);
+    fclose(file);
     return 1;
 }
 
@@ -83,13 +83,13 @@ static char read_stalled(int rank, char text[LINE])
 {
     char path[LINE * 4], kind = 0;
     name_of(rank, path);
-    FILE *f = fopen(path, "r");
-    if (!f) return 0;
-    if (fscanf(f, "%c ", &kind) == 1 && fgets(text, LINE, f))
+    FILE *file = fopen(path, "r");
+    if (!file) return 0;
+    if (fscanf(file, "%c ", &kind) == 1 && fgets(text, LINE, file))
         text[strcspn(text, "\n")] = '\0';
     else
         kind = 0;
-    fclose(f);
+    fclose(file);
     return kind;
 }
 

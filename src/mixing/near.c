@@ -12,7 +12,7 @@ static int is_drawn(const weft_space *space, int a)
  * clients. */
 static weft_status make_grid(weft_near *near, const char *name, int naxis)
 {
-    const weft_space *space = near->sp;
+    const weft_space *space = near->space;
     if (near->levels == 1)
         return weft_fail(WEFT_ECONF,
                          "%s.levels = 1 leaves nothing to draw; expected 0 (neighbours) or "
@@ -72,17 +72,17 @@ static weft_status make_neighbours(weft_near *near, const char *name, int64_t tr
                          "%s: %lld trials with mixtures of %lld configurations; expected "
                          "at most %d together, by %s.k or space.configs",
                          name, (long long)trials, (long long)k, MAX_NUMBERS, name);
-    near->mix = weft_mix_new((int)k, near->sp->dim, near->mem);
+    near->mix = weft_mix_new((int)k, near->space->dim, near->mem);
     return WEFT_OK;
 }
 
 weft_status weft_near_setup(weft_near *near, const char *name, const weft_mixing_env *env)
 {
     int naxis = 0;
-    near->sp = env->space;
+    near->space = env->space;
     near->seed = env->seed;
     near->mem = env->mem;
-    for (int a = 0; a < near->sp->dim; a++) naxis += is_drawn(near->sp, a);
+    for (int a = 0; a < near->space->dim; a++) naxis += is_drawn(near->space, a);
     if (naxis == 0)
         return weft_fail(WEFT_ECONF,
                          "%s: no option that may differ between the clients of a trial has "
@@ -106,14 +106,14 @@ static void fill_entry(weft_near *near, const double *centre, int i)
     int dim = near->mix.dim;
     double *conf = near->mix.conf + (size_t)i * (size_t)dim;
     if (near->levels == 0) {
-        weft_space_perturb(near->sp, centre, near->eps, near->seed, i, conf);
+        weft_space_perturb(near->space, centre, near->eps, near->seed, i, conf);
         return;
     }
     int b = 0;
     while (i >= weft_mix_off(&near->mix, b + 1)) b++;
     int a = near->mix.axis[b], first = weft_mix_off(&near->mix, b);
     memcpy(conf, centre, (size_t)dim * sizeof *conf);
-    conf[a] = weft_axis_point(&near->sp->axis[a], i - first,
+    conf[a] = weft_axis_point(&near->space->axis[a], i - first,
                               weft_mix_off(&near->mix, b + 1) - first);
 }
 

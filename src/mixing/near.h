@@ -10,7 +10,7 @@ typedef struct weft_near {
     int64_t k, levels;
     double eps;
     /* set by weft_near_setup */
-    const weft_space *sp;
+    const weft_space *space;
     uint64_t seed;
     int whole;     /* 1: the entries are all configurations of the space */
     weft_mix mix;  /* the last one made */

@@ -3,32 +3,33 @@
 
 #include <string.h>
 
-typedef struct single {
+struct single {
     weft_mix one;
-} single;
+};
 
 static const weft_opt no_opts[] = {{0}};
 
 static weft_status single_setup(void *self, const weft_mixing_env *env)
 {
-    single *t = self;
-    t->one = weft_mix_new(1, env->space->dim, env->mem);
+    struct single *single = self;
+    single->one = weft_mix_new(1, env->space->dim, env->mem);
     return WEFT_OK;
 }
 
 static void single_make(void *self, int64_t id, const double *conf, weft_job *job)
 {
-    single *t = self;
-    t->one.id[0] = id;
-    if (t->one.dim > 0) memcpy(t->one.conf, conf, (size_t)t->one.dim * sizeof *conf);
-    job->mix = t->one;
+    struct single *single = self;
+    single->one.id[0] = id;
+    if (single->one.dim > 0)
+        memcpy(single->one.conf, conf, (size_t)single->one.dim * sizeof *conf);
+    job->mix = single->one;
 }
 
 extern const weft_mixing weft_mixing_none;
 const weft_mixing weft_mixing_none = {
     .kind = {.name = "none",
              .about = "all samples of a trial take its own configuration",
-             .size = sizeof(single),
+             .size = sizeof(struct single),
              .opts = no_opts},
     .setup = single_setup,
     .make = single_make,

@@ -8,18 +8,18 @@
 #define PIECE_BYTES (1 << 20)
 
 /* A dataset that grows, and its rows that are not in the file yet. */
-typedef struct column {
+struct column {
     const char *name;
     weft_h5type type;
     size_t row;            /* bytes */
     int64_t n, room, most; /* rows waiting, how many there is room for, and how many may */
     char *waiting;         /* [room] rows */
-} column;
+};
 
 struct weft_pack_federation {
     weft_clients all; /* n: clients so far */
     int64_t first;    /* rows or symbols so far */
-    column firsts, counts, names, x, label;
+    struct column firsts, counts, names, x, label;
     weft_arena *text;             /* of the names that wait */
     int64_t *classes[WEFT_NPART]; /* [class_room] samples of each class */
     int64_t class_room;
@@ -27,45 +27,47 @@ struct weft_pack_federation {
 
 /* ---- columns ---- */
 
-static weft_status column_make(weft_pack *pack, column *c, const char *name,
+static weft_status column_make(weft_pack *pack, struct column *column, const char *name,
                                weft_h5type type, int64_t width, const char *about,
                                const char *unit)
 {
     size_t row = weft_h5_size(type) * (size_t)(width > 0 ? width : 1);
     int64_t most = (int64_t)(PIECE_BYTES / row);
     if (most < 1) most = 1;
-    *c = (column){.name = name, .type = type, .row = row, .most = most};
+    *column = (struct column){.name = name, .type = type, .row = row, .most = most};
     return weft_h5_grow(&pack->own->file, name, type, width, about, unit);
 }
 
-static weft_status column_flush(weft_pack *pack, column *c)
+static weft_status column_flush(weft_pack *pack, struct column *column)
 {
-    int64_t n = c->n;
-    c->n = 0;
-    return weft_h5_append(&pack->own->file, c->name, c->type, n, c->waiting);
+    int64_t n = column->n;
+    column->n = 0;
+    return weft_h5_append(&pack->own->file, column->name, column->type, n, column->waiting);
 }
 
-/* Makes room for n rows, at most c->most. */
-static void column_room(weft_pack *pack, column *c, int64_t n)
+/* Makes room for n rows, at most column->most. */
+static void column_room(weft_pack *pack, struct column *column, int64_t n)
 {
-    if (n <= c->room) return;
-    c->room = 2 * n < c->most ? 2 * n : c->most;
-    char *more = weft_arena_alloc(pack->mem, (size_t)c->room, c->row);
-    if (c->n > 0) memcpy(more, c->waiting, (size_t)c->n * c->row);
-    c->waiting = more;
+    if (n <= column->room) return;
+    column->room = 2 * n < column->most ? 2 * n : column->most;
+    char *more = weft_arena_alloc(pack->mem, (size_t)column->room, column->row);
+    if (column->n > 0) memcpy(more, column->waiting, (size_t)column->n * column->row);
+    column->waiting = more;
 }
 
-static weft_status column_add(weft_pack *pack, column *c, int64_t count, const void *data)
+static weft_status column_add(weft_pack *pack, struct column *column, int64_t count,
+                              const void *data)
 {
     const char *from = data;
     while (count > 0) {
-        int64_t take = count < c->most - c->n ? count : c->most - c->n;
-        column_room(pack, c, c->n + take);
-        memcpy(c->waiting + (size_t)c->n * c->row, from, (size_t)take * c->row);
-        from += (size_t)take * c->row;
-        c->n += take;
+        int64_t take = count < column->most - column->n ? count : column->most - column->n;
+        column_room(pack, column, column->n + take);
+        memcpy(column->waiting + (size_t)column->n * column->row, from,
+               (size_t)take * column->row);
+        from += (size_t)take * column->row;
+        column->n += take;
         count -= take;
-        if (c->n == c->most) TRY(column_flush(pack, c));
+        if (column->n == column->most) TRY(column_flush(pack, column));
     }
     return WEFT_OK;
 }
@@ -226,8 +228,8 @@ weft_status weft_pack_clients_numbers(weft_pack *pack, const weft_clients *all)
 static weft_status flush_all(weft_pack *pack)
 {
     weft_pack_federation *federation = pack->own->federation;
-    column *all[] = {&federation->firsts, &federation->counts, &federation->names,
-                     &federation->x, &federation->label};
+    struct column *all[] = {&federation->firsts, &federation->counts, &federation->names,
+                            &federation->x, &federation->label};
     TRY(column_add(pack, &federation->firsts, 1, &federation->first));
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i]->n > 0) TRY(column_flush(pack, all[i]));

@@ -29,19 +29,19 @@ enum {
  * of full precision. */
 #define SHARE 0.01
 
-typedef struct column {
+struct column {
     weft_patterns numbers,
         floats;         /* seen so far but for 0, until there are `most` numbers */
     uint8_t zero, flat; /* 1: there is a number 0; a float 0 */
     uint8_t exact;      /* 1: all numbers are floats */
-} column;
+};
 
 struct weft_scaling {
     int64_t d, most;
     double *low, *high;    /* [d] of the source */
     double *shift, *scale; /* [d] */
     int64_t moved;         /* columns that are stored shifted and scaled */
-    column *column;        /* [d] */
+    struct column *column; /* [d] */
     int64_t *open, nopen;  /* columns whose sets are not full */
     weft_arena *mem;
 };
@@ -60,7 +60,7 @@ weft_scaling *weft_scaling_new(int64_t d, weft_arena *mem)
                               .high = WEFT_NEW(mem, double, d),
                               .shift = WEFT_NEW(mem, double, d),
                               .scale = WEFT_NEW(mem, double, d),
-                              .column = WEFT_NEW(mem, column, d),
+                              .column = WEFT_NEW(mem, struct column, d),
                               .open = WEFT_NEW(mem, int64_t, d),
                               .nopen = d,
                               .mem = mem};
@@ -77,15 +77,15 @@ weft_scaling *weft_scaling_new(int64_t d, weft_arena *mem)
 /* Takes note of one number of a column and its float. */
 static void look(weft_scaling *scaling, int64_t j, double number, double as)
 {
-    column *c = &scaling->column[j];
+    struct column *column = &scaling->column[j];
     uint64_t bits;
     memcpy(&bits, &number, sizeof bits);
-    c->zero |= bits << 1 == 0; /* or -0 */
-    if (bits << 1 == 0 || !weft_patterns_add(&c->numbers, bits, scaling->mem)) return;
-    c->exact &= as >= number && as <= number;
+    column->zero |= bits << 1 == 0; /* or -0 */
+    if (bits << 1 == 0 || !weft_patterns_add(&column->numbers, bits, scaling->mem)) return;
+    column->exact &= as >= number && as <= number;
     memcpy(&bits, &as, sizeof bits);
-    c->flat |= bits << 1 == 0;
-    if (bits << 1 != 0) weft_patterns_add(&c->floats, bits, scaling->mem);
+    column->flat |= bits << 1 == 0;
+    if (bits << 1 != 0) weft_patterns_add(&column->floats, bits, scaling->mem);
 }
 
 void weft_scaling_rows(weft_scaling *scaling, int64_t n, const double *x, float *y)
@@ -116,8 +116,8 @@ static int64_t numbers(const weft_scaling *scaling, int64_t j)
 
 static int64_t merged(const weft_scaling *scaling, int64_t j)
 {
-    const column *c = &scaling->column[j];
-    return numbers(scaling, j) - c->floats.n - (c->zero || c->flat);
+    const struct column *column = &scaling->column[j];
+    return numbers(scaling, j) - column->floats.n - (column->zero || column->flat);
 }
 
 /* 1: column j is so far from 0 for its spread that it has to be moved. */

@@ -13,19 +13,19 @@
 #define HEAD 32
 
 /* One cache line, since the time of a token is that of the lines it touches. */
-typedef struct word {
+struct word {
     uint64_t hash;
     int64_t count; /* occurrences in all parts; 0: an empty slot */
     int64_t at;    /* its text is text[at .. at + n) */
     uint32_t n;
     uint32_t id;     /* number by first occurrence */
     char head[HEAD]; /* the first bytes of its text */
-} word;
+};
 
 struct weft_words {
-    word *slot;    /* [nslot] at most half are full */
-    int64_t nslot; /* a power of two */
-    int64_t n;     /* words */
+    struct word *slot; /* [nslot] at most half are full */
+    int64_t nslot;     /* a power of two */
+    int64_t n;         /* words */
     char *text;
     int64_t ntext, text_room;
     weft_arena *mem;
@@ -35,10 +35,10 @@ struct weft_words {
 
 static void double_slots(weft_words *words)
 {
-    const word *old = words->slot;
+    const struct word *old = words->slot;
     int64_t n = words->nslot;
     words->nslot = n > 0 ? 2 * n : FIRST_SLOTS;
-    words->slot = WEFT_NEW(words->mem, word, words->nslot);
+    words->slot = WEFT_NEW(words->mem, struct word, words->nslot);
     uint64_t mask = (uint64_t)words->nslot - 1;
     for (int64_t i = 0; i < n; i++) {
         if (old[i].count == 0) continue;
@@ -48,10 +48,10 @@ static void double_slots(weft_words *words)
     }
 }
 
-static word new_word(weft_words *words, uint64_t hash, const char *token, size_t n)
+static struct word new_word(weft_words *words, uint64_t hash, const char *token, size_t n)
 {
     weft_check(words->n < UINT32_MAX && n <= UINT32_MAX, "more than 2^32 words");
-    word new = {
+    struct word new = {
         .hash = hash, .at = words->ntext, .n = (uint32_t)n, .id = (uint32_t)words->n++};
     words->text =
         weft_grow(words->mem, words->text, 1, words->ntext + (int64_t)n, &words->text_room);
@@ -68,9 +68,9 @@ static uint32_t find_word(weft_words *words, const char *token, size_t n)
     uint64_t hash = weft_hash(token, n, 0), mask = (uint64_t)words->nslot - 1,
              s = hash & mask;
     for (; words->slot[s].count != 0; s = (s + 1) & mask) {
-        const word *at = &words->slot[s];
-        if (at->hash != hash || at->n != n) continue;
-        if (memcmp(n <= HEAD ? at->head : words->text + at->at, token, n) == 0) break;
+        const struct word *word = &words->slot[s];
+        if (word->hash != hash || word->n != n) continue;
+        if (memcmp(n <= HEAD ? word->head : words->text + word->at, token, n) == 0) break;
     }
     if (words->slot[s].count == 0) words->slot[s] = new_word(words, hash, token, n);
     words->slot[s].count++;
@@ -79,21 +79,21 @@ static uint32_t find_word(weft_words *words, const char *token, size_t n)
 
 /* ---- documents ---- */
 
-typedef struct stream {
+struct stream {
     weft_words *words;
     weft_pack_part *part;
     int tok;
     weft_arena *mem;
-} stream;
+};
 
 static void add_token(void *ctx, const char *token, size_t n)
 {
-    stream *s = ctx;
-    weft_pack_part *part = s->part;
-    int t = s->tok;
-    part->token[t] = weft_grow(s->mem, part->token[t], sizeof **part->token,
+    struct stream *stream = ctx;
+    weft_pack_part *part = stream->part;
+    int t = stream->tok;
+    part->token[t] = weft_grow(stream->mem, part->token[t], sizeof **part->token,
                                part->ntoken[t], &part->token_room[t]);
-    part->token[t][part->ntoken[t]++] = find_word(s->words, token, n);
+    part->token[t][part->ntoken[t]++] = find_word(stream->words, token, n);
 }
 
 weft_status weft_pack_document(weft_pack *pack, weft_part part, const char *name,
@@ -122,8 +122,9 @@ weft_status weft_pack_document(weft_pack *pack, weft_part part, const char *name
             pack->own->words[t]->mem = pack->mem;
         }
         size_t mark = weft_arena_mark(pack->scratch);
-        stream s = {.words = pack->own->words[t], .part = to, .tok = t, .mem = pack->mem};
-        weft_tokenize((weft_tokenizer)t, text, n, add_token, &s, pack->scratch);
+        struct stream stream = {
+            .words = pack->own->words[t], .part = to, .tok = t, .mem = pack->mem};
+        weft_tokenize((weft_tokenizer)t, text, n, add_token, &stream, pack->scratch);
         weft_arena_reset(pack->scratch, mark);
         to->offset[t] = weft_grow(pack->mem, to->offset[t], sizeof **to->offset, to->n,
                                   &to->offset_room[t]);
@@ -136,7 +137,7 @@ weft_status weft_pack_document(weft_pack *pack, weft_part part, const char *name
 
 static int by_count(const void *a, const void *b)
 {
-    const word *x = a, *y = b;
+    const struct word *x = a, *y = b;
     if (x->count != y->count) return x->count > y->count ? -1 : 1;
     return x->id < y->id ? -1 : x->id > y->id;
 }
@@ -169,7 +170,7 @@ static weft_status put_vocab(weft_pack *pack, const weft_words *words, int t)
             *offset = WEFT_NEW(mem, int64_t, words->n + 1);
     char *text = WEFT_NEW(mem, char, words->ntext);
     for (int64_t i = 0; i < words->n; i++) {
-        const word *from = &words->slot[i];
+        const struct word *from = &words->slot[i];
         const char *token = words->text + from->at;
         size_t mark = weft_arena_mark(pack->scratch), room = LOWER_GROWTH * from->n;
         char *low = WEFT_NEW(pack->scratch, char, room);

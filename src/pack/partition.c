@@ -112,27 +112,27 @@ const char *weft_partition_text(const weft_partition *partition, weft_arena *mem
 
 /* A part in random order, and that order sorted by class: places first[k] .. first[k+1] of
  * `sorted` hold the rows of class k, as numbers into `shuffled`. */
-typedef struct deck {
+struct deck {
     int64_t *shuffled, *sorted; /* [n] */
     int64_t *first;             /* [classes + 1] */
-} deck;
+};
 
-static deck shuffle(const weft_partition *partition, const weft_labelled *labelled,
-                    weft_arena *tmp)
+static struct deck shuffle(const weft_partition *partition, const weft_labelled *labelled,
+                           weft_arena *tmp)
 {
-    deck d = {.shuffled = WEFT_NEW(tmp, int64_t, labelled->n),
-              .sorted = WEFT_NEW(tmp, int64_t, labelled->n),
-              .first = WEFT_NEW(tmp, int64_t, labelled->classes + 1)};
+    struct deck deck = {.shuffled = WEFT_NEW(tmp, int64_t, labelled->n),
+                        .sorted = WEFT_NEW(tmp, int64_t, labelled->n),
+                        .first = WEFT_NEW(tmp, int64_t, labelled->classes + 1)};
     weft_rng4 key = weft_rng_at((uint64_t)partition->seed, WEFT_RNG_CLIENT, SHUFFLE,
                                 (uint64_t)labelled->part, 0);
-    weft_shuffle(labelled->n, key.v[0], d.shuffled, tmp);
-    for (int64_t i = 0; i < labelled->n; i++) d.first[labelled->label[i] + 1]++;
-    for (int k = 0; k < labelled->classes; k++) d.first[k + 1] += d.first[k];
+    weft_shuffle(labelled->n, key.v[0], deck.shuffled, tmp);
+    for (int64_t i = 0; i < labelled->n; i++) deck.first[labelled->label[i] + 1]++;
+    for (int k = 0; k < labelled->classes; k++) deck.first[k + 1] += deck.first[k];
     int64_t *next = WEFT_NEW(tmp, int64_t, labelled->classes);
-    memcpy(next, d.first, (size_t)labelled->classes * sizeof *next);
+    memcpy(next, deck.first, (size_t)labelled->classes * sizeof *next);
     for (int64_t i = 0; i < labelled->n; i++)
-        d.sorted[next[labelled->label[d.shuffled[i]]]++] = i;
-    return d;
+        deck.sorted[next[labelled->label[deck.shuffled[i]]]++] = i;
+    return deck;
 }
 
 /* ---- sizes ---- */
@@ -177,7 +177,7 @@ static void deal_iid(const weft_partition *partition, const weft_labelled *label
 }
 
 static void deal_shards(const weft_partition *partition, const weft_labelled *labelled,
-                        const deck *d, int64_t *owner, weft_arena *tmp)
+                        const struct deck *deck, int64_t *owner, weft_arena *tmp)
 {
     int64_t pieces = partition->clients * partition->shards;
     int64_t *dealt = WEFT_NEW(tmp, int64_t, pieces);
@@ -187,81 +187,85 @@ static void deal_shards(const weft_partition *partition, const weft_labelled *la
     for (int64_t s = 0; s < pieces; s++)
         for (int64_t i = cut(labelled->n, dealt[s], pieces);
              i < cut(labelled->n, dealt[s] + 1, pieces); i++)
-            owner[d->sorted[i]] = s / partition->shards;
+            owner[deck->sorted[i]] = s / partition->shards;
 }
 
 /* Clients that draw classes: weights relative to the heaviest class that has rows left. */
-typedef struct drawer {
-    const weft_partition *o;
+struct drawer {
+    const weft_partition *partition;
     int classes;
     double *log_share; /* [clients][classes] log q_c, but for a constant of the client */
     double *weight;    /* [clients][classes] */
     int *known;        /* [clients] classes that had run out when weights were made */
     int64_t *left;     /* [classes] rows */
     int out;           /* classes that have run out */
-} drawer;
+};
 
-static void weigh(drawer *w, int64_t c)
+static void weigh(struct drawer *drawer, int64_t c)
 {
-    const double *q = w->log_share + c * w->classes;
+    const double *q = drawer->log_share + c * drawer->classes;
     double most = -INFINITY;
-    for (int k = 0; k < w->classes; k++)
-        if (w->left[k] > 0) most = fmax(most, q[k]);
-    for (int k = 0; k < w->classes; k++)
-        w->weight[c * w->classes + k] = w->left[k] > 0 ? exp(q[k] - most) : 0;
-    w->known[c] = w->out;
+    for (int k = 0; k < drawer->classes; k++)
+        if (drawer->left[k] > 0) most = fmax(most, q[k]);
+    for (int k = 0; k < drawer->classes; k++)
+        drawer->weight[c * drawer->classes + k] =
+            drawer->left[k] > 0 ? exp(q[k] - most) : 0;
+    drawer->known[c] = drawer->out;
 }
 
 /* The class of client c's draw `t`. Some class has rows left. */
-static int draw_class(drawer *w, int64_t c, weft_part part, int64_t t)
+static int draw_class(struct drawer *drawer, int64_t c, weft_part part, int64_t t)
 {
-    if (w->known[c] != w->out) weigh(w, c);
-    const double *p = w->weight + c * w->classes;
-    weft_rng4 rng = weft_rng_at((uint64_t)w->o->seed, WEFT_RNG_CLIENT, (uint64_t)c,
-                                (uint64_t)(w->classes + (int)part), (uint64_t)t);
+    if (drawer->known[c] != drawer->out) weigh(drawer, c);
+    const double *p = drawer->weight + c * drawer->classes;
+    weft_rng4 rng =
+        weft_rng_at((uint64_t)drawer->partition->seed, WEFT_RNG_CLIENT, (uint64_t)c,
+                    (uint64_t)(drawer->classes + (int)part), (uint64_t)t);
     double sum = 0;
-    for (int k = 0; k < w->classes; k++) sum += p[k];
+    for (int k = 0; k < drawer->classes; k++) sum += p[k];
     double at = weft_rng_unit(rng.v[0]) * sum;
     int class = -1; /* the last one with weight, where rounding leaves `at` above all */
-    for (int k = 0; k < w->classes; k++) {
+    for (int k = 0; k < drawer->classes; k++) {
         if (p[k] == 0) continue;
         class = k;
         at -= p[k];
         if (at < 0) break;
     }
-    if (--w->left[class] == 0) w->out++;
+    if (--drawer->left[class] == 0) drawer->out++;
     return class;
 }
 
-static drawer drawer_new(const weft_partition *partition, const weft_labelled *labelled,
-                         const deck *d, weft_arena *tmp)
+static struct drawer drawer_new(const weft_partition *partition,
+                                const weft_labelled *labelled, const struct deck *deck,
+                                weft_arena *tmp)
 {
     int64_t n = partition->clients * labelled->classes;
-    drawer w = {.o = partition,
-                .classes = labelled->classes,
-                .log_share = WEFT_NEW(tmp, double, n),
-                .weight = WEFT_NEW(tmp, double, n),
-                .known = WEFT_NEW(tmp, int, partition->clients),
-                .left = WEFT_NEW(tmp, int64_t, labelled->classes)};
+    struct drawer drawer = {.partition = partition,
+                            .classes = labelled->classes,
+                            .log_share = WEFT_NEW(tmp, double, n),
+                            .weight = WEFT_NEW(tmp, double, n),
+                            .known = WEFT_NEW(tmp, int, partition->clients),
+                            .left = WEFT_NEW(tmp, int64_t, labelled->classes)};
     for (int k = 0; k < labelled->classes; k++) {
-        w.left[k] = d->first[k + 1] - d->first[k];
-        w.out += w.left[k] == 0;
+        drawer.left[k] = deck->first[k + 1] - deck->first[k];
+        drawer.out += drawer.left[k] == 0;
     }
     for (int64_t i = 0; i < n; i++) {
         int64_t c = i / labelled->classes, k = i % labelled->classes;
-        w.log_share[i] = weft_gamma_log((uint64_t)partition->seed, (uint64_t)c, (uint64_t)k,
-                                        partition->alpha * labelled->share[k]);
+        drawer.log_share[i] =
+            weft_gamma_log((uint64_t)partition->seed, (uint64_t)c, (uint64_t)k,
+                           partition->alpha * labelled->share[k]);
     }
-    for (int64_t c = 0; c < partition->clients; c++) w.known[c] = -1;
-    return w;
+    for (int64_t c = 0; c < partition->clients; c++) drawer.known[c] = -1;
+    return drawer;
 }
 
 /* In each of as many turns as the largest client has rows, a client of fewer draws in as
  * many of the turns, evenly spread. */
 static void deal_dirichlet(const weft_partition *partition, const weft_labelled *labelled,
-                           const deck *d, int64_t *owner, weft_arena *tmp)
+                           const struct deck *deck, int64_t *owner, weft_arena *tmp)
 {
-    drawer w = drawer_new(partition, labelled, d, tmp);
+    struct drawer drawer = drawer_new(partition, labelled, deck, tmp);
     const int64_t *from = bounds(partition, labelled, tmp);
     int64_t *drawn = WEFT_NEW(tmp, int64_t, partition->clients), turns = 0;
     for (int64_t c = 0; c < partition->clients; c++)
@@ -271,8 +275,8 @@ static void deal_dirichlet(const weft_partition *partition, const weft_labelled 
             int64_t rows = from[c + 1] - from[c];
             /* drawn = ceil(t rows / turns) is before the turn, one more after it */
             if (drawn[c] == rows || drawn[c] * turns >= (t + 1) * rows) continue;
-            int k = draw_class(&w, c, labelled->part, drawn[c]++);
-            owner[d->sorted[d->first[k] + w.left[k]]] = c;
+            int k = draw_class(&drawer, c, labelled->part, drawn[c]++);
+            owner[deck->sorted[deck->first[k] + drawer.left[k]]] = c;
         }
 }
 
@@ -280,23 +284,23 @@ void weft_partition_deal(const weft_partition *partition, const weft_labelled *l
                          int64_t *order, int64_t *count, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    deck d = shuffle(partition, labelled, tmp);
+    struct deck deck = shuffle(partition, labelled, tmp);
     int64_t *owner = WEFT_NEW(tmp, int64_t, labelled->n);
     int64_t *next = WEFT_NEW(tmp, int64_t, partition->clients + 1);
     for (int64_t i = 0; i < labelled->n; i++) owner[i] = -1;
     if (partition->rule == WEFT_PART_DIRICHLET)
-        deal_dirichlet(partition, labelled, &d, owner, tmp);
+        deal_dirichlet(partition, labelled, &deck, owner, tmp);
     else if (partition->rule == WEFT_PART_SHARDS)
-        deal_shards(partition, labelled, &d, owner, tmp);
+        deal_shards(partition, labelled, &deck, owner, tmp);
     else
         deal_iid(partition, labelled, owner, tmp);
     memset(count, 0, (size_t)partition->clients * sizeof *count);
     for (int64_t i = 0; i < labelled->n; i++) {
         weft_check(owner[i] >= 0, "row %lld is dealt to no client",
-                   (long long)d.shuffled[i]);
+                   (long long)deck.shuffled[i]);
         count[owner[i]]++;
     }
     for (int64_t c = 0; c < partition->clients; c++) next[c + 1] = next[c] + count[c];
-    for (int64_t i = 0; i < labelled->n; i++) order[next[owner[i]]++] = d.shuffled[i];
+    for (int64_t i = 0; i < labelled->n; i++) order[next[owner[i]]++] = deck.shuffled[i];
     weft_arena_reset(tmp, mark);
 }

@@ -15,14 +15,14 @@ void weft_deal(int64_t n, int rank, int size, int64_t *first, int64_t *count)
     *count = (end * WEFT_BLOCK < n ? end * WEFT_BLOCK : n) - *first;
 }
 
-typedef struct item {
+struct item {
     double cost;
     int64_t i;
-} item;
+};
 
 static int larger_first(const void *left, const void *right)
 {
-    const item *a = left, *b = right;
+    const struct item *a = left, *b = right;
     if (a->cost > b->cost) return -1;
     if (a->cost < b->cost) return 1;
     return a->i < b->i ? -1 : 1;
@@ -40,13 +40,13 @@ static int is_emptier(const void *left, const void *right, const void *loads)
 void weft_deal_costs(int64_t n, const double *cost, int bins, const double *speed, int *bin)
 {
     weft_arena *tmp = weft_arena_new();
-    item *todo = WEFT_NEW(tmp, item, n);
+    struct item *todo = WEFT_NEW(tmp, struct item, n);
     double *load = WEFT_NEW(tmp, double, bins);
     int *order = WEFT_NEW(tmp, int, bins);
     for (int b = 0; b < bins; b++) order[b] = b;
     weft_heap heap = {
         .n = bins, .size = sizeof *order, .at = order, .before = is_emptier, .of = load};
-    for (int64_t i = 0; i < n; i++) todo[i] = (item){cost[i], i};
+    for (int64_t i = 0; i < n; i++) todo[i] = (struct item){cost[i], i};
     qsort(todo, (size_t)n, sizeof *todo, larger_first);
     for (int64_t e = 0; e < n; e++) {
         int least = order[0];

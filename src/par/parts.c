@@ -136,90 +136,96 @@ static size_t place_of(const weft_parts *parts, const void *x, size_t n, size_t 
 /* ---- messages ---- */
 
 /* Ranks that sum or gather their parts: of the team every step-th one from `first`. */
-typedef struct group {
+struct group {
     int first, step, size;
     int own; /* the rank in comm of this one */
     MPI_Comm comm;
-} group;
+};
 
-static group all_of(const weft_team *team)
+static struct group all_of(const weft_team *team)
 {
-    return (group){.step = 1, .size = team->size, .own = team->rank, .comm = comm_of(team)};
+    return (struct group){
+        .step = 1, .size = team->size, .own = team->rank, .comm = comm_of(team)};
 }
 
 /* The ranks in this rank's place on all nodes. */
-static group far_of(const weft_nodes *nodes)
+static struct group far_of(const weft_nodes *nodes)
 {
-    return (group){.first = nodes->place,
-                   .step = nodes->ranks,
-                   .size = nodes->count,
-                   .own = nodes->node,
-                   .comm = nodes->far};
+    return (struct group){.first = nodes->place,
+                          .step = nodes->ranks,
+                          .size = nodes->count,
+                          .own = nodes->node,
+                          .comm = nodes->far};
 }
 
 /* Vectors x[c][n] of numbers of `width` bytes. */
-typedef struct vectors {
+struct vectors {
     char *x;
     int c;
     size_t n, width;
-} vectors;
+};
 
 /* The parts of the vectors that the group's ranks own, one rank after the other: count[r]
  * numbers at at[r] of x. */
-typedef struct packed {
+struct packed {
     int *count, *at;
     char *x;
-} packed;
+};
 
-static packed packed_new(const weft_team *team, group g, const vectors *v, weft_arena *tmp)
+static struct packed packed_new(const weft_team *team, struct group group,
+                                const struct vectors *vectors, weft_arena *tmp)
 {
-    packed p = {.count = WEFT_NEW(tmp, int, g.size), .at = WEFT_NEW(tmp, int, g.size)};
+    struct packed packed = {.count = WEFT_NEW(tmp, int, group.size),
+                            .at = WEFT_NEW(tmp, int, group.size)};
     int64_t first, count, all = 0;
-    for (int r = 0; r < g.size; r++) {
-        weft_deal((int64_t)v->n, g.first + r * g.step, team->size, &first, &count);
-        p.count[r] = (int)(v->c * count);
-        p.at[r] = (int)all;
-        all += v->c * count;
+    for (int r = 0; r < group.size; r++) {
+        weft_deal((int64_t)vectors->n, group.first + r * group.step, team->size, &first,
+                  &count);
+        packed.count[r] = (int)(vectors->c * count);
+        packed.at[r] = (int)all;
+        all += vectors->c * count;
     }
-    p.x = WEFT_NEW(tmp, char, (size_t)all * v->width);
-    return p;
+    packed.x = WEFT_NEW(tmp, char, (size_t)all * vectors->width);
+    return packed;
 }
 
 /* Copies the parts of rank r of the group into the packed ones; back 1: from them. */
-static void copy(const weft_team *team, group g, int r, const vectors *v, const packed *p,
-                 int back)
+static void copy(const weft_team *team, struct group group, int r,
+                 const struct vectors *vectors, const struct packed *packed, int back)
 {
     int64_t first, count;
-    weft_deal((int64_t)v->n, g.first + r * g.step, team->size, &first, &count);
-    char *to = p->x + (size_t)p->at[r] * v->width;
-    for (int j = 0; j < v->c; j++, to += (size_t)count * v->width) {
-        char *x = v->x + ((size_t)j * v->n + (size_t)first) * v->width;
-        memcpy(back ? x : to, back ? to : x, (size_t)count * v->width);
+    weft_deal((int64_t)vectors->n, group.first + r * group.step, team->size, &first,
+              &count);
+    char *to = packed->x + (size_t)packed->at[r] * vectors->width;
+    for (int j = 0; j < vectors->c; j++, to += (size_t)count * vectors->width) {
+        char *x = vectors->x + ((size_t)j * vectors->n + (size_t)first) * vectors->width;
+        memcpy(back ? x : to, back ? to : x, (size_t)count * vectors->width);
     }
 }
 
 /* The own part becomes the sum over the group. */
-static void reduce_scatter(const weft_team *team, group g, const vectors *v,
-                           MPI_Datatype type)
+static void reduce_scatter(const weft_team *team, struct group group,
+                           const struct vectors *vectors, MPI_Datatype type)
 {
     weft_arena *tmp = weft_arena_new();
-    packed p = packed_new(team, g, v, tmp);
-    for (int r = 0; r < g.size; r++) copy(team, g, r, v, &p, 0);
-    MPI_Reduce_scatter(MPI_IN_PLACE, p.x, p.count, type, MPI_SUM, g.comm);
-    p.at[g.own] = 0;
-    copy(team, g, g.own, v, &p, 1);
+    struct packed packed = packed_new(team, group, vectors, tmp);
+    for (int r = 0; r < group.size; r++) copy(team, group, r, vectors, &packed, 0);
+    MPI_Reduce_scatter(MPI_IN_PLACE, packed.x, packed.count, type, MPI_SUM, group.comm);
+    packed.at[group.own] = 0;
+    copy(team, group, group.own, vectors, &packed, 1);
     weft_arena_free(tmp);
 }
 
 /* All parts of the group's ranks. */
-static void gather(const weft_team *team, group g, const vectors *v)
+static void gather(const weft_team *team, struct group group, const struct vectors *vectors)
 {
     weft_arena *tmp = weft_arena_new();
-    packed p = packed_new(team, g, v, tmp);
-    copy(team, g, g.own, v, &p, 0);
-    MPI_Allgatherv(MPI_IN_PLACE, 0, REAL_MPI, p.x, p.count, p.at, REAL_MPI, g.comm);
-    for (int r = 0; r < g.size; r++)
-        if (r != g.own) copy(team, g, r, v, &p, 1);
+    struct packed packed = packed_new(team, group, vectors, tmp);
+    copy(team, group, group.own, vectors, &packed, 0);
+    MPI_Allgatherv(MPI_IN_PLACE, 0, REAL_MPI, packed.x, packed.count, packed.at, REAL_MPI,
+                   group.comm);
+    for (int r = 0; r < group.size; r++)
+        if (r != group.own) copy(team, group, r, vectors, &packed, 1);
     weft_arena_free(tmp);
 }
 
@@ -272,7 +278,7 @@ static void add_others(const weft_parts *parts, size_t at, size_t n, MPI_Datatyp
 }
 
 /* Vectors x[c][n] in the buffer, at byte `at` of it. */
-static void sum_shared(const weft_team *team, const vectors *v, size_t at,
+static void sum_shared(const weft_team *team, const struct vectors *vectors, size_t at,
                        MPI_Datatype type)
 {
     const weft_parts *parts = team->parts;
@@ -280,27 +286,27 @@ static void sum_shared(const weft_team *team, const vectors *v, size_t at,
     meet(parts);
     for (int b = 0; b < nodes->count; b++) {
         int64_t first, count;
-        weft_deal((int64_t)v->n, b * nodes->ranks + nodes->place, team->size, &first,
+        weft_deal((int64_t)vectors->n, b * nodes->ranks + nodes->place, team->size, &first,
                   &count);
-        for (int j = 0; j < v->c; j++) {
-            size_t from = (size_t)j * v->n + (size_t)first;
-            add_others(parts, at + from * v->width, (size_t)count, type);
+        for (int j = 0; j < vectors->c; j++) {
+            size_t from = (size_t)j * vectors->n + (size_t)first;
+            add_others(parts, at + from * vectors->width, (size_t)count, type);
         }
     }
     meet(parts);
-    if (nodes->count > 1) reduce_scatter(team, far_of(nodes), v, type);
+    if (nodes->count > 1) reduce_scatter(team, far_of(nodes), vectors, type);
 }
 
 static void sum(weft_team *team, void *x, int c, size_t n, MPI_Datatype type)
 {
-    const vectors v = {.x = x, .c = c, .n = n, .width = width_of(type)};
-    size_t all = (size_t)c * n, at = place_of(team->parts, x, all, v.width);
+    const struct vectors vectors = {.x = x, .c = c, .n = n, .width = width_of(type)};
+    size_t all = (size_t)c * n, at = place_of(team->parts, x, all, vectors.width);
     weft_timer_begin(team);
     if (team->parts->of)
-        sum_shared(team, &v, at, type);
+        sum_shared(team, &vectors, at, type);
     else
-        reduce_scatter(team, all_of(team), &v, type);
-    weft_timer_end(team, all * v.width);
+        reduce_scatter(team, all_of(team), &vectors, type);
+    weft_timer_end(team, all * vectors.width);
 }
 
 void weft_parts_sum_i32(weft_team *team, int32_t *x, size_t n)
@@ -347,9 +353,9 @@ static void join_shared(const weft_team *team, real *x, int c, size_t n)
 {
     const weft_parts *parts = team->parts;
     const weft_nodes *nodes = parts->nodes;
-    const vectors v = {.x = (char *)x, .c = c, .n = n, .width = sizeof *x};
+    const struct vectors vectors = {.x = (char *)x, .c = c, .n = n, .width = sizeof *x};
     weft_check((size_t)c * n * sizeof *x <= parts->bytes, "vectors larger than the buffer");
-    if (nodes->count > 1) gather(team, far_of(nodes), &v);
+    if (nodes->count > 1) gather(team, far_of(nodes), &vectors);
     for (int k = 0; k < nodes->ranks; k++) {
         int place = (nodes->place + k) % nodes->ranks;
         real *theirs = (real *)(void *)parts->of[place];
@@ -372,7 +378,7 @@ static void send_parts(weft_team *team, real *x, size_t n)
 
 void weft_parts_join(weft_team *team, real *x, int c, size_t n)
 {
-    const vectors v = {.x = (char *)x, .c = c, .n = n, .width = sizeof *x};
+    const struct vectors vectors = {.x = (char *)x, .c = c, .n = n, .width = sizeof *x};
     if (team->size == 1) return;
     if (too_many(team->parts, (size_t)c * n)) {
         for (int j = 0; j < c; j++) send_parts(team, x + (size_t)j * n, n);
@@ -382,6 +388,6 @@ void weft_parts_join(weft_team *team, real *x, int c, size_t n)
     if (team->parts->of)
         join_shared(team, x, c, n);
     else
-        gather(team, all_of(team), &v);
+        gather(team, all_of(team), &vectors);
     weft_timer_end(team, (size_t)c * n * sizeof *x);
 }

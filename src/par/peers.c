@@ -20,7 +20,7 @@ typedef struct weft_outgoing {
     int n;
     weft_arena *mem; /* its own */
     struct weft_outgoing *next;
-} outgoing;
+} weft_outgoing;
 
 /* Messages from another leader. */
 typedef struct weft_sender {
@@ -29,7 +29,7 @@ typedef struct weft_sender {
     weft_arena *mem;    /* of data */
     int64_t messages;   /* messages received completely */
     int64_t sent;       /* messages that it has sent in total; -1: it has not left */
-} sender;
+} weft_sender;
 
 /* Exchanges a first message with every other leader, because MPI makes a connection only if
  * both sides take part. */
@@ -55,7 +55,7 @@ weft_peers *weft_peers_join(const weft_team *team, int parts, weft_arena *mem)
     *peers = (weft_peers){.comm = comm};
     MPI_Comm_rank(comm, &peers->rank);
     MPI_Comm_size(comm, &peers->size);
-    peers->from = WEFT_NEW(mem, sender, peers->size);
+    peers->from = WEFT_NEW(mem, weft_sender, peers->size);
     for (int i = 0; i < peers->size; i++) peers->from[i].sent = -1;
     connect(peers);
     return peers;
@@ -68,13 +68,13 @@ weft_peers *weft_peers_join(const weft_team *team, int parts, weft_arena *mem)
 static void sweep(weft_peers *peers)
 {
     while (peers->out) {
-        outgoing *o = peers->out;
+        weft_outgoing *outgoing = peers->out;
         int gone = 0;
-        MPI_Testall(o->n, o->request, &gone, MPI_STATUSES_IGNORE);
+        MPI_Testall(outgoing->n, outgoing->request, &gone, MPI_STATUSES_IGNORE);
         if (!gone) return;
-        peers->out = o->next;
+        peers->out = outgoing->next;
         if (!peers->out) peers->last = NULL;
-        weft_arena_free(o->mem);
+        weft_arena_free(outgoing->mem);
     }
 }
 
@@ -86,19 +86,19 @@ void weft_peers_send(weft_peers *peers, const void *data, size_t bytes)
     char *text = WEFT_NEW(mem, char, all);
     memcpy(text, &all, sizeof all);
     if (bytes > 0) memcpy(text + sizeof all, data, bytes);
-    outgoing *o = WEFT_NEW(mem, outgoing, 1);
-    *o = (outgoing){.mem = mem};
-    o->request = WEFT_NEW(mem, MPI_Request, pieces * (uint64_t)peers->size);
+    weft_outgoing *outgoing = WEFT_NEW(mem, weft_outgoing, 1);
+    *outgoing = (weft_outgoing){.mem = mem};
+    outgoing->request = WEFT_NEW(mem, MPI_Request, pieces * (uint64_t)peers->size);
     for (uint64_t at = 0; at < all; at += PIECE)
         for (int step = 1; step < peers->size; step++)
             MPI_Isend(text + at, (int)(all - at < PIECE ? all - at : PIECE), MPI_BYTE,
                       (peers->rank + step) % peers->size, TAG_PIECE, peers->comm,
-                      &o->request[o->n++]);
+                      &outgoing->request[outgoing->n++]);
     if (peers->last)
-        peers->last->next = o;
+        peers->last->next = outgoing;
     else
-        peers->out = o;
-    peers->last = o;
+        peers->out = outgoing;
+    peers->last = outgoing;
     peers->sent++;
     sweep(peers);
 }
@@ -109,27 +109,27 @@ void weft_peers_send(weft_peers *peers, const void *data, size_t bytes)
 static int take_piece(weft_peers *peers, const MPI_Status *status, weft_arena *mem,
                       weft_message *out)
 {
-    sender *f = &peers->from[status->MPI_SOURCE];
+    weft_sender *sender = &peers->from[status->MPI_SOURCE];
     char piece[PIECE];
     int n;
     MPI_Get_count(status, MPI_BYTE, &n);
     MPI_Recv(piece, n, MPI_BYTE, status->MPI_SOURCE, TAG_PIECE, peers->comm,
              MPI_STATUS_IGNORE);
-    if (f->at == 0) {
-        memcpy(&f->bytes, piece, sizeof f->bytes);
-        f->mem = weft_arena_new();
-        f->data = WEFT_NEW(f->mem, char, f->bytes);
+    if (sender->at == 0) {
+        memcpy(&sender->bytes, piece, sizeof sender->bytes);
+        sender->mem = weft_arena_new();
+        sender->data = WEFT_NEW(sender->mem, char, sender->bytes);
     }
-    memcpy(f->data + f->at, piece, (size_t)n);
-    f->at += (uint64_t)n;
-    if (f->at < f->bytes) return 0;
-    size_t bytes = f->bytes - sizeof f->bytes;
+    memcpy(sender->data + sender->at, piece, (size_t)n);
+    sender->at += (uint64_t)n;
+    if (sender->at < sender->bytes) return 0;
+    size_t bytes = sender->bytes - sizeof sender->bytes;
     char *data = WEFT_NEW(mem, char, bytes);
-    if (bytes > 0) memcpy(data, f->data + sizeof f->bytes, bytes);
+    if (bytes > 0) memcpy(data, sender->data + sizeof sender->bytes, bytes);
     *out = (weft_message){.data = data, .bytes = bytes};
-    weft_arena_free(f->mem);
-    f->at = 0;
-    f->messages++;
+    weft_arena_free(sender->mem);
+    sender->at = 0;
+    sender->messages++;
     return 1;
 }
 

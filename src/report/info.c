@@ -176,9 +176,10 @@ static weft_status print_tensors(weft_h5 *file)
     int n;
     TRY(weft_winner_tensors(file, &n, tensor));
     for (int i = 0; i < n; i++) {
-        const weft_tensor *t = &tensor[i];
-        printf("%-9s %s (%lld", i == 0 ? "tensors" : "", t->name, (long long)t->dims[0]);
-        for (int k = 1; k < t->nd; k++) printf(" x %lld", (long long)t->dims[k]);
+        const weft_tensor *one = &tensor[i];
+        printf("%-9s %s (%lld", i == 0 ? "tensors" : "", one->name,
+               (long long)one->dims[0]);
+        for (int k = 1; k < one->nd; k++) printf(" x %lld", (long long)one->dims[k]);
         printf(")\n");
     }
     return WEFT_OK;

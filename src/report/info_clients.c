@@ -71,40 +71,42 @@ static void print_all_sizes(const weft_clients *clients, weft_arena *mem)
 /* ---- classes ---- */
 
 /* Training samples of each class, of some clients spread evenly over all. */
-typedef struct histograms {
+struct histograms {
     int64_t clients; /* that were read */
     int n;           /* classes */
     int64_t *count;  /* [clients][n] */
     int64_t *all;    /* [n] */
-} histograms;
+};
 
-static int64_t place(const weft_clients *clients, const histograms *k, int64_t i)
+static int64_t place(const weft_clients *clients, const struct histograms *histograms,
+                     int64_t i)
 {
-    return i * clients->n / k->clients;
+    return i * clients->n / histograms->clients;
 }
 
-static weft_status read_classes(const weft_data *data, histograms *k)
+static weft_status read_classes(const weft_data *data, struct histograms *histograms)
 {
     const weft_clients *clients = clients_of(data);
     double numbers = (double)data->part[WEFT_TRAIN].total / (double)clients->n;
     if (data->form != WEFT_TOKENS) numbers *= (double)clients->d;
-    k->clients = data->form == WEFT_CHARS ? MAX_CLIENTS : (int64_t)(MAX_NUMBERS / numbers);
-    if (k->clients < SHOWN) k->clients = SHOWN;
-    if (k->clients > MAX_CLIENTS) k->clients = MAX_CLIENTS;
-    if (k->clients > clients->n) k->clients = clients->n;
-    k->n = data->classes;
-    k->count = WEFT_NEW(data->mem, int64_t, k->clients * k->n);
-    k->all = WEFT_NEW(data->mem, int64_t, k->n);
-    for (int64_t i = 0; i < k->clients; i++) {
+    histograms->clients =
+        data->form == WEFT_CHARS ? MAX_CLIENTS : (int64_t)(MAX_NUMBERS / numbers);
+    if (histograms->clients < SHOWN) histograms->clients = SHOWN;
+    if (histograms->clients > MAX_CLIENTS) histograms->clients = MAX_CLIENTS;
+    if (histograms->clients > clients->n) histograms->clients = clients->n;
+    histograms->n = data->classes;
+    histograms->count = WEFT_NEW(data->mem, int64_t, histograms->clients * histograms->n);
+    histograms->all = WEFT_NEW(data->mem, int64_t, histograms->n);
+    for (int64_t i = 0; i < histograms->clients; i++) {
         size_t mark = weft_arena_mark(data->mem);
         weft_samples samples;
-        TRY(weft_client_read(clients, place(clients, k, i), WEFT_TRAIN, &samples,
+        TRY(weft_client_read(clients, place(clients, histograms, i), WEFT_TRAIN, &samples,
                              data->mem));
         for (int64_t j = 0; j < samples.n; j++) {
             int label = samples.label ? samples.label[j]
                                       : samples.text[j * clients->stride + clients->d];
-            k->count[i * k->n + label]++;
-            k->all[label]++;
+            histograms->count[i * histograms->n + label]++;
+            histograms->all[label]++;
         }
         weft_arena_reset(data->mem, mark);
     }
@@ -113,31 +115,32 @@ static weft_status read_classes(const weft_data *data, histograms *k)
 
 /* Half the sum of |share of a class in the client - in all clients|; *has counts classes.
  */
-static double distance(const histograms *k, int64_t client, int *has)
+static double distance(const struct histograms *histograms, int64_t client, int *has)
 {
-    const int64_t *count = k->count + client * k->n;
+    const int64_t *count = histograms->count + client * histograms->n;
     double n = 0, all = 0, sum = 0;
-    for (int c = 0; c < k->n; c++) {
+    for (int c = 0; c < histograms->n; c++) {
         n += (double)count[c];
-        all += (double)k->all[c];
+        all += (double)histograms->all[c];
         *has += count[c] > 0;
     }
-    for (int c = 0; c < k->n && n > 0; c++)
-        sum += fabs((double)count[c] / n - (double)k->all[c] / all);
+    for (int c = 0; c < histograms->n && n > 0; c++)
+        sum += fabs((double)count[c] / n - (double)histograms->all[c] / all);
     return sum / 2;
 }
 
-static weft_status print_client(const weft_data *data, const histograms *k, int64_t i)
+static weft_status print_client(const weft_data *data, const struct histograms *histograms,
+                                int64_t i)
 {
     size_t mark = weft_arena_mark(data->mem);
     const char *name;
     int has = 0;
-    double far = distance(k, i, &has);
+    double far = distance(histograms, i, &has);
     const weft_clients *clients = clients_of(data);
-    TRY(weft_client_name(clients, place(clients, k, i), &name, data->mem));
+    TRY(weft_client_name(clients, place(clients, histograms, i), &name, data->mem));
     printf("%-40.40s %8.3f %8d", name, far, has);
-    for (int c = 0; c < k->n && k->n <= COLUMNS; c++)
-        printf(" %6lld", (long long)k->count[i * k->n + c]);
+    for (int c = 0; c < histograms->n && histograms->n <= COLUMNS; c++)
+        printf(" %6lld", (long long)histograms->count[i * histograms->n + c]);
     printf("\n");
     weft_arena_reset(data->mem, mark);
     return WEFT_OK;
@@ -145,23 +148,25 @@ static weft_status print_client(const weft_data *data, const histograms *k, int6
 
 static weft_status print_classes(const weft_data *data)
 {
-    histograms k;
-    TRY(read_classes(data, &k));
+    struct histograms histograms;
+    TRY(read_classes(data, &histograms));
     printf("\n%-40s %8s %8s", "client's training samples", "distance", "classes");
-    for (int c = 0; c < k.n && k.n <= COLUMNS; c++) printf(" %6.6s", data->class_name[c]);
+    for (int c = 0; c < histograms.n && histograms.n <= COLUMNS; c++)
+        printf(" %6.6s", data->class_name[c]);
     printf("\n");
-    for (int64_t i = 0; i < k.clients && i < SHOWN; i++) TRY(print_client(data, &k, i));
+    for (int64_t i = 0; i < histograms.clients && i < SHOWN; i++)
+        TRY(print_client(data, &histograms, i));
     double far = 0, classes = 0;
     int64_t clients = 0; /* with samples */
-    for (int64_t i = 0; i < k.clients; i++) {
+    for (int64_t i = 0; i < histograms.clients; i++) {
         int has = 0;
-        far += distance(&k, i, &has);
+        far += distance(&histograms, i, &has);
         classes += has;
         clients += has > 0;
     }
     printf("%-40s %8.3f %8.1f", "mean", far / (double)clients, classes / (double)clients);
-    for (int c = 0; c < k.n && k.n <= COLUMNS; c++)
-        printf(" %6.1f", (double)k.all[c] / (double)clients);
+    for (int c = 0; c < histograms.n && histograms.n <= COLUMNS; c++)
+        printf(" %6.1f", (double)histograms.all[c] / (double)clients);
     printf(
         "\nof %lld clients; distance: total variation between a client's classes and all "
         "of theirs, 0 to 1\n\n",

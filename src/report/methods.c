@@ -66,16 +66,16 @@ static const char *in_one_form(const weft_opt *opt, const char *text, weft_arena
 
 /* The options of all runs: names "section.key", and their values by run, NULL where a run
  * does not set it. */
-typedef struct table {
+struct table {
     weft_names names;
     const char ***value; /* [names][runs] */
     const char **usual;  /* [names] the default; NULL: none */
     int64_t room, roomusual;
     int runs;
     weft_arena *mem;
-} table;
+};
 
-static void put(table *all, const char *section, const char *key, int run,
+static void put(struct table *all, const char *section, const char *key, int run,
                 const char *value)
 {
     const weft_opt *opt = option_of(section, key);
@@ -92,7 +92,7 @@ static void put(table *all, const char *section, const char *key, int run,
     all->value[at][run] = in_one_form(opt, value, all->mem);
 }
 
-static weft_status take(table *all, const weft_summary *summary, int run)
+static weft_status take(struct table *all, const weft_summary *summary, int run)
 {
     weft_conf conf;
     weft_conf_init(&conf, all->mem);
@@ -111,7 +111,7 @@ static weft_status take(table *all, const weft_summary *summary, int run)
 /* ---- methods ---- */
 
 /* The data are told apart by the first word, their digest. */
-static int is_same(const table *all, int64_t name, int run, int other)
+static int is_same(const struct table *all, int64_t name, int run, int other)
 {
     const char *a = all->value[name][run], *b = all->value[name][other];
     if (!a) a = all->usual[name];
@@ -123,7 +123,8 @@ static int is_same(const table *all, int64_t name, int run, int other)
 }
 
 /* Divides each method by the values of an option, and tells these where they differ. */
-static void divide(const table *all, int64_t name, weft_methods *methods, const char **text)
+static void divide(const struct table *all, int64_t name, weft_methods *methods,
+                   const char **text)
 {
     const char *key = all->names.name[name], **value = all->value[name];
     int same = 1, n = 0, *first = WEFT_NEW(all->mem, int, all->runs);
@@ -155,7 +156,7 @@ weft_status weft_methods_find(const weft_summary *summary, int n, weft_methods *
     for (int r = 1; r < n; r++)
         if (strcmp(weft_summary_value(&summary[r], "task")->text, task) != 0)
             return WEFT_OK;
-    table all = {.names = {.mem = mem}, .runs = n, .mem = mem};
+    struct table all = {.names = {.mem = mem}, .runs = n, .mem = mem};
     for (int r = 0; r < n; r++) TRY(take(&all, &summary[r], r));
     methods->n = 1;
     methods->of = WEFT_NEW(mem, int, n);

@@ -28,15 +28,16 @@ static void print_score(const weft_summary *summary, weft_part part, weft_arena 
 /* ---- trials made of rounds ---- */
 
 /* The best job of a trial. */
-typedef struct trial {
+struct trial {
     weft_merit merit;
     int64_t at; /* in jobs */
     int64_t trial;
-} trial;
+};
 
 static int by_merit_of_job(const void *a, const void *b)
 {
-    return -weft_merit_compare(&((const trial *)a)->merit, &((const trial *)b)->merit);
+    return -weft_merit_compare(&((const struct trial *)a)->merit,
+                               &((const struct trial *)b)->merit);
 }
 
 static weft_merit merit_of(const weft_jobs *jobs, int64_t at)
@@ -51,17 +52,17 @@ static weft_merit merit_of(const weft_jobs *jobs, int64_t at)
 
 static int by_trial(const void *pa, const void *pb)
 {
-    const trial *a = pa, *b = pb;
+    const struct trial *a = pa, *b = pb;
     if (a->trial != b->trial) return a->trial < b->trial ? -1 : 1;
     return by_merit_of_job(a, b);
 }
 
 /* The best job of every trial, best first; list[number of jobs]. */
-static int64_t rank_trials(const weft_jobs *jobs, trial *list)
+static int64_t rank_trials(const weft_jobs *jobs, struct trial *list)
 {
     int64_t n = 0;
     for (int64_t i = 0; i < jobs->n; i++)
-        list[i] = (trial){merit_of(jobs, i), i, jobs->trial[i]};
+        list[i] = (struct trial){merit_of(jobs, i), i, jobs->trial[i]};
     qsort(list, (size_t)jobs->n, sizeof *list, by_trial);
     for (int64_t i = 0; i < jobs->n; i++)
         if (i == 0 || list[i].trial != list[n - 1].trial) list[n++] = list[i];
@@ -95,7 +96,7 @@ static const char *metric_cells(const weft_jobs *jobs, int64_t at, weft_arena *t
 static void print_trials(const weft_summary *summary, weft_arena *tmp)
 {
     const weft_jobs *jobs = &summary->jobs;
-    trial *list = WEFT_NEW(tmp, trial, jobs->n);
+    struct trial *list = WEFT_NEW(tmp, struct trial, jobs->n);
     const int64_t *likeliest = weft_summary_likeliest(summary, tmp);
     int64_t n = rank_trials(jobs, list);
     printf("\n%-4s %6s %6s %8s %9s %9s%s %9s %6s  %s\n", "best", "trial", "job", "resource",
@@ -154,19 +155,19 @@ static void print_last(const weft_summary *summary, weft_arena *tmp)
 /* ---- configurations, each of which was fitted or scored ---- */
 
 /* A line of the list of best configurations. */
-typedef struct place {
+struct place {
     int64_t arm;
     int chosen;       /* 1: by the search, as its winner */
     weft_merit merit; /* of the job if that trained only this configuration */
     weft_rank rank;   /* of the configuration in a mixture */
-} place;
+};
 
 /* Fits of single configurations are compared as the scheduler does. Of those of
  * mixtures the winner that the search chose comes first, then those of later mixtures, then
  * those of better rank. */
 static int by_merit(const void *pa, const void *pb)
 {
-    const place *a = pa, *b = pb;
+    const struct place *a = pa, *b = pb;
     if (a->merit.wins > 0) return -weft_merit_compare(&a->merit, &b->merit);
     if (a->chosen != b->chosen) return b->chosen - a->chosen;
     int64_t job_a = a->merit.rank.id, job_b = b->merit.rank.id;
@@ -182,7 +183,7 @@ static weft_merit merit_of_job(const weft_jobs *jobs, int64_t job)
 
 /* The jobs of one configuration each, if there are several; else every configuration with
  * its score in the last mixture in which it was scored. */
-static int64_t ranking(const weft_summary *summary, place *list, weft_arena *tmp)
+static int64_t ranking(const weft_summary *summary, struct place *list, weft_arena *tmp)
 {
     const weft_arms *arms = &summary->arms;
     int done = !weft_summary_value(summary, "unfinished")->text;
@@ -197,11 +198,12 @@ static int64_t ranking(const weft_summary *summary, place *list, weft_arena *tmp
         if (single != (singles > 1) || *taken || !(arms->p[i] > 0) || !(arms->count[i] > 0))
             continue;
         *taken = 1;
-        list[n++] = (place){.arm = i,
-                            .chosen = arms->config[i] == winner,
-                            .merit = single ? merit_of_job(&summary->jobs, arms->job[i])
-                                            : (weft_merit){.rank.id = arms->job[i]},
-                            .rank = weft_arms_rank(arms, i)};
+        list[n++] =
+            (struct place){.arm = i,
+                           .chosen = arms->config[i] == winner,
+                           .merit = single ? merit_of_job(&summary->jobs, arms->job[i])
+                                           : (weft_merit){.rank.id = arms->job[i]},
+                           .rank = weft_arms_rank(arms, i)};
     }
     if (n > 1) qsort(list, (size_t)n, sizeof *list, by_merit);
     return n;
@@ -209,7 +211,7 @@ static int64_t ranking(const weft_summary *summary, place *list, weft_arena *tmp
 
 static void print_ranking(const weft_summary *summary, weft_arena *tmp)
 {
-    place *list = WEFT_NEW(tmp, place, summary->arms.n);
+    struct place *list = WEFT_NEW(tmp, struct place, summary->arms.n);
     int64_t n = ranking(summary, list, tmp);
     if (n < 2) return;
     printf("\n%-4s %7s %4s %7s %9s %9s %8s  %s\n", "best", "config", "job", "p", "samples",

@@ -4,14 +4,15 @@
 #include <math.h>
 
 /* A fact as it was read; "" and NAN are nothing. */
-static weft_cell cell_of(int type, const weft_value *v)
+static weft_cell cell_of(int type, const weft_value *value)
 {
     weft_cell cell = {0};
-    if (type == TEXT && v->text) cell = (weft_cell){.is = WEFT_CELL_TEXT, .text = v->text};
-    if (type == WHOLE && v->known)
-        cell = (weft_cell){.is = WEFT_CELL_WHOLE, .whole = v->whole};
-    if (type == NUMBER && !isnan(v->number))
-        cell = (weft_cell){.is = WEFT_CELL_NUMBER, .number = v->number};
+    if (type == TEXT && value->text)
+        cell = (weft_cell){.is = WEFT_CELL_TEXT, .text = value->text};
+    if (type == WHOLE && value->known)
+        cell = (weft_cell){.is = WEFT_CELL_WHOLE, .whole = value->whole};
+    if (type == NUMBER && !isnan(value->number))
+        cell = (weft_cell){.is = WEFT_CELL_NUMBER, .number = value->number};
     return cell;
 }
 

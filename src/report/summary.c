@@ -79,71 +79,75 @@ static weft_status read_times(weft_h5 *file, weft_summary *summary)
     return WEFT_OK;
 }
 
-static weft_status read_fact(weft_h5 *file, const weft_fact *what, weft_value *v)
+static weft_status read_fact(weft_h5 *file, const weft_fact *what, weft_value *value)
 {
     const char *object = what->object ? what->object : "/";
     const char *key = what->key ? what->key : what->name;
-    v->number = NAN;
+    value->number = NAN;
     if (!weft_h5_has(file, weft_arena_text(file->mem, "%s@%s", object, key)))
         return WEFT_OK;
-    v->known = 1;
+    value->known = 1;
     switch (what->type) {
-    case TEXT: return weft_h5_read_attr(file, object, key, &v->text);
-    case WHOLE: return weft_h5_read_long(file, object, key, &v->whole);
-    default: return weft_h5_read_num(file, object, key, &v->number);
+    case TEXT: return weft_h5_read_attr(file, object, key, &value->text);
+    case WHOLE: return weft_h5_read_long(file, object, key, &value->whole);
+    default: return weft_h5_read_num(file, object, key, &value->number);
     }
 }
 
 /* ---- columns ---- */
 
 /* Columns that are read one after the other; st keeps the first failure. */
-typedef struct columns {
-    weft_h5 *f;
+struct columns {
+    weft_h5 *file;
     const char *group;
     int64_t n;
     weft_status st;
-} columns;
+};
 
-static columns columns_open(weft_h5 *file, const char *group, const char *first)
+static struct columns columns_open(weft_h5 *file, const char *group, const char *first)
 {
-    columns c = {.f = file, .group = group};
+    struct columns columns = {.file = file, .group = group};
     int nd;
     int64_t dims[4] = {0};
-    c.st =
+    columns.st =
         weft_h5_shape(file, weft_arena_text(file->mem, "/%s/%s", group, first), &nd, dims);
-    c.n = dims[0];
-    return c;
+    columns.n = dims[0];
+    return columns;
 }
 
-static int64_t *whole(columns *c, const char *name)
+static int64_t *whole(struct columns *columns, const char *name)
 {
-    int64_t *x = WEFT_NEW(c->f->mem, int64_t, c->n);
-    const char *path = weft_arena_text(c->f->mem, "/%s/%s", c->group, name);
-    if (c->st == WEFT_OK) c->st = weft_h5_read_rows(c->f, path, WEFT_H5_I64, 1, 0, c->n, x);
+    int64_t *x = WEFT_NEW(columns->file->mem, int64_t, columns->n);
+    const char *path = weft_arena_text(columns->file->mem, "/%s/%s", columns->group, name);
+    if (columns->st == WEFT_OK)
+        columns->st =
+            weft_h5_read_rows(columns->file, path, WEFT_H5_I64, 1, 0, columns->n, x);
     return x;
 }
 
-static double *number(columns *c, const char *name)
+static double *number(struct columns *columns, const char *name)
 {
-    double *x = WEFT_NEW(c->f->mem, double, c->n);
-    const char *path = weft_arena_text(c->f->mem, "/%s/%s", c->group, name);
-    if (c->st == WEFT_OK) c->st = weft_h5_read_rows(c->f, path, WEFT_H5_F64, 1, 0, c->n, x);
+    double *x = WEFT_NEW(columns->file->mem, double, columns->n);
+    const char *path = weft_arena_text(columns->file->mem, "/%s/%s", columns->group, name);
+    if (columns->st == WEFT_OK)
+        columns->st =
+            weft_h5_read_rows(columns->file, path, WEFT_H5_F64, 1, 0, columns->n, x);
     return x;
 }
 
 static weft_status read_arms(weft_h5 *file, weft_arms *arms)
 {
-    columns c = columns_open(file, "arms", "job");
-    arms->n = c.n;
-    arms->job = whole(&c, "job");
-    arms->config = whole(&c, "config");
-    arms->p = number(&c, "p");
-    arms->after = number(&c, "after");
-    arms->loss = number(&c, "loss");
-    arms->error = number(&c, "error");
-    arms->score = number(&c, "score");
-    arms->count = number(&c, "count");
-    return c.st;
+    struct columns columns = columns_open(file, "arms", "job");
+    arms->n = columns.n;
+    arms->job = whole(&columns, "job");
+    arms->config = whole(&columns, "config");
+    arms->p = number(&columns, "p");
+    arms->after = number(&columns, "after");
+    arms->loss = number(&columns, "loss");
+    arms->error = number(&columns, "error");
+    arms->score = number(&columns, "score");
+    arms->count = number(&columns, "count");
+    return columns.st;
 }
 
 static weft_status read_table(weft_h5 *file, const char *object, const char *key,
@@ -164,34 +168,34 @@ static weft_status read_printed(weft_h5 *file, weft_jobs *jobs)
     for (const char *c = names; *c; c++) jobs->nprinted += *c == '\n';
     jobs->printed = WEFT_NEW(file->mem, const char *, jobs->nprinted);
     jobs->number = WEFT_NEW(file->mem, double *, jobs->nprinted);
-    columns c = {.f = file, .group = "metrics", .n = jobs->n};
+    struct columns columns = {.file = file, .group = "metrics", .n = jobs->n};
     for (int64_t i = 0; i < jobs->nprinted; i++, names = strchr(names, '\n') + 1) {
         jobs->printed[i] =
             weft_arena_text(file->mem, "%.*s", (int)strcspn(names, "\n"), names);
-        jobs->number[i] = number(&c, jobs->printed[i]);
+        jobs->number[i] = number(&columns, jobs->printed[i]);
     }
-    return c.st;
+    return columns.st;
 }
 
 static weft_status read_jobs(weft_h5 *file, weft_jobs *jobs)
 {
-    columns c = columns_open(file, "events", "job");
-    jobs->n = c.n;
-    jobs->job = whole(&c, "job");
-    jobs->trial = whole(&c, "trial");
-    jobs->rounds = whole(&c, "rounds");
-    jobs->wins = whole(&c, "wins");
-    if (weft_h5_has(file, "/events/last")) jobs->last = whole(&c, "last");
-    jobs->resource = number(&c, "resource");
-    jobs->size = number(&c, "size");
-    jobs->loss = number(&c, "loss");
-    jobs->bound = number(&c, "bound");
-    jobs->seconds = number(&c, "seconds");
-    TRY(c.st);
+    struct columns columns = columns_open(file, "events", "job");
+    jobs->n = columns.n;
+    jobs->job = whole(&columns, "job");
+    jobs->trial = whole(&columns, "trial");
+    jobs->rounds = whole(&columns, "rounds");
+    jobs->wins = whole(&columns, "wins");
+    if (weft_h5_has(file, "/events/last")) jobs->last = whole(&columns, "last");
+    jobs->resource = number(&columns, "resource");
+    jobs->size = number(&columns, "size");
+    jobs->loss = number(&columns, "loss");
+    jobs->bound = number(&columns, "bound");
+    jobs->seconds = number(&columns, "seconds");
+    TRY(columns.st);
     TRY(read_table(file, "/events", "metrics", &jobs->metrics));
     for (int i = 0; jobs->metrics[i].name; i++)
-        jobs->metric[i] = number(&c, jobs->metrics[i].name);
-    TRY(c.st);
+        jobs->metric[i] = number(&columns, jobs->metrics[i].name);
+    TRY(columns.st);
     return read_printed(file, jobs);
 }
 
@@ -215,18 +219,19 @@ static weft_status read_rounds(weft_h5 *file, weft_summary *summary)
 {
     static const char *const spent[] = {"wall", "compute", "wait", "comm"};
     if (!weft_h5_has(file, "/rounds")) return WEFT_OK;
-    columns c = columns_open(file, "rounds", "job");
-    summary->rounds = c.n;
-    const int64_t *job = whole(&c, "job");
-    for (int i = 0; i < 4; i++) summary->spent[i] = sum_of(c.n, number(&c, spent[i]));
-    TRY(c.st);
+    struct columns columns = columns_open(file, "rounds", "job");
+    summary->rounds = columns.n;
+    const int64_t *job = whole(&columns, "job");
+    for (int i = 0; i < 4; i++)
+        summary->spent[i] = sum_of(columns.n, number(&columns, spent[i]));
+    TRY(columns.st);
     TRY(read_table(file, "/rounds", "columns", &summary->rows));
     for (int i = 0; summary->rows[i].name; i++) {
-        const double *x = number(&c, summary->rows[i].name);
-        summary->row_sum[i] = sum_of(c.n, x);
-        summary->row_last[i] = last_of(c.n, x, job);
+        const double *x = number(&columns, summary->rows[i].name);
+        summary->row_sum[i] = sum_of(columns.n, x);
+        summary->row_last[i] = last_of(columns.n, x, job);
     }
-    return c.st;
+    return columns.st;
 }
 
 /* The configurations: their numbers, texts and values. */

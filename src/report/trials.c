@@ -10,7 +10,7 @@
 
 /* A trial, by its last job. */
 typedef struct trial_row {
-    const weft_summary *of;
+    const weft_summary *summary;
     int64_t trial, jobs, at; /* at: its last job, in of->jobs */
     int64_t arm;             /* the likeliest of that job's mixture; -1: none */
     double seconds;          /* of all its jobs */
@@ -48,10 +48,10 @@ static int64_t find_trials(const weft_summary *summary, trial_row *row, weft_are
 /* What became of it. */
 static const char *state_of(const trial_row *row)
 {
-    const weft_jobs *jobs = &row->of->jobs;
+    const weft_jobs *jobs = &row->summary->jobs;
     if (!isfinite(jobs->loss[row->at])) return "failed";
     if (jobs->last[row->at]) return "finished";
-    return weft_summary_value(row->of, "unfinished")->text ? "running" : "stopped";
+    return weft_summary_value(row->summary, "unfinished")->text ? "running" : "stopped";
 }
 
 /* ---- columns ---- */
@@ -62,14 +62,14 @@ static const char *const fixed[NFIXED] = {"run",   "trial",    "config", "jobs",
 
 /* Names of all columns: the fixed ones, then metrics, numbers that programs printed, and
  * axes that any run has. */
-typedef struct columns {
+struct columns {
     const char **name;
     int64_t n, room;
     int64_t printed, axes; /* the first of them */
     weft_arena *mem;
-} columns;
+};
 
-static void add(columns *all, int64_t first, const char *name)
+static void add(struct columns *all, int64_t first, const char *name)
 {
     for (int64_t i = first; i < all->n; i++)
         if (strcmp(all->name[i], name) == 0) return;
@@ -77,9 +77,9 @@ static void add(columns *all, int64_t first, const char *name)
     all->name[all->n++] = name;
 }
 
-static columns find_columns(const weft_summary *summary, int n, weft_arena *tmp)
+static struct columns find_columns(const weft_summary *summary, int n, weft_arena *tmp)
 {
-    columns all = {.mem = tmp};
+    struct columns all = {.mem = tmp};
     for (int i = 0; i < NFIXED; i++) add(&all, 0, fixed[i]);
     for (int i = 0; i < n; i++)
         for (int m = 0; summary[i].jobs.metrics[m].name; m++)
@@ -137,28 +137,28 @@ static weft_cell word(const char *words, double i, weft_arena *tmp)
 
 static weft_cell axis_cell(const trial_row *row, const char *name, weft_arena *tmp)
 {
-    const weft_summary *of = row->of;
+    const weft_summary *summary = row->summary;
     int64_t a = 0;
-    while (a < of->dim && strcmp(of->axis[a], name) != 0) a++;
-    if (a == of->dim || row->arm < 0 || of->nconfig == 0) return (weft_cell){0};
-    int64_t config = weft_summary_place(of, of->arms.config[row->arm]);
-    double x = of->conf[config * of->dim + a];
+    while (a < summary->dim && strcmp(summary->axis[a], name) != 0) a++;
+    if (a == summary->dim || row->arm < 0 || summary->nconfig == 0) return (weft_cell){0};
+    int64_t config = weft_summary_place(summary, summary->arms.config[row->arm]);
+    double x = summary->conf[config * summary->dim + a];
     if (isnan(x)) return (weft_cell){0};
-    if (strcmp(of->type[a], "real") == 0 || !(fabs(x) < MOST)) return number(x);
-    if (strcmp(of->type[a], "integer") == 0) return whole((int64_t)x);
-    if (strcmp(of->type[a], "boolean") == 0)
+    if (strcmp(summary->type[a], "real") == 0 || !(fabs(x) < MOST)) return number(x);
+    if (strcmp(summary->type[a], "integer") == 0) return whole((int64_t)x);
+    if (strcmp(summary->type[a], "boolean") == 0)
         return (weft_cell){.is = WEFT_CELL_TRUTH, .whole = x != 0};
-    return word(of->type[a], x, tmp);
+    return word(summary->type[a], x, tmp);
 }
 
 static weft_cell fixed_cell(const trial_row *row, int64_t column)
 {
-    const weft_jobs *jobs = &row->of->jobs;
+    const weft_jobs *jobs = &row->summary->jobs;
     switch (column) {
-    case RUN: return text(row->of->path);
+    case RUN: return text(row->summary->path);
     case TRIAL: return whole(row->trial);
     case CONFIG:
-        return row->arm < 0 ? (weft_cell){0} : whole(row->of->arms.config[row->arm]);
+        return row->arm < 0 ? (weft_cell){0} : whole(row->summary->arms.config[row->arm]);
     case JOBS: return whole(row->jobs);
     case JOB: return whole(jobs->job[row->at]);
     case STATE: return text(state_of(row));
@@ -168,12 +168,12 @@ static weft_cell fixed_cell(const trial_row *row, int64_t column)
     }
 }
 
-static weft_cell cell_of(const trial_row *row, const columns *all, int64_t column,
+static weft_cell cell_of(const trial_row *row, const struct columns *all, int64_t column,
                          weft_arena *tmp)
 {
     if (column < NFIXED) return fixed_cell(row, column);
     if (column >= all->axes) return axis_cell(row, all->name[column], tmp);
-    const weft_jobs *jobs = &row->of->jobs;
+    const weft_jobs *jobs = &row->summary->jobs;
     if (column < all->printed) {
         int m = weft_metrics_find(jobs->metrics, all->name[column]);
         return m < 0 ? (weft_cell){0} : number(jobs->metric[m][row->at]);
@@ -186,7 +186,8 @@ static weft_cell cell_of(const trial_row *row, const columns *all, int64_t colum
 
 /* ---- printing ---- */
 
-static void print_csv(const trial_row *row, int64_t n, const columns *all, weft_arena *tmp)
+static void print_csv(const trial_row *row, int64_t n, const struct columns *all,
+                      weft_arena *tmp)
 {
     for (int64_t c = 0; c < all->n; c++) {
         if (c > 0) putchar(',');
@@ -202,7 +203,8 @@ static void print_csv(const trial_row *row, int64_t n, const columns *all, weft_
     }
 }
 
-static void print_json(const trial_row *row, int64_t n, const columns *all, weft_arena *tmp)
+static void print_json(const trial_row *row, int64_t n, const struct columns *all,
+                       weft_arena *tmp)
 {
     yajl_gen g = weft_json_begin();
     for (int64_t i = 0; i < n; i++) {
@@ -230,7 +232,7 @@ weft_status weft_trials_print(const weft_summary *summary, int n, int json, weft
     }
     trial_row *row = WEFT_NEW(tmp, trial_row, jobs);
     for (int i = 0; i < n; i++) rows += find_trials(&summary[i], row + rows, tmp);
-    columns all = find_columns(summary, n, tmp);
+    struct columns all = find_columns(summary, n, tmp);
     if (json)
         print_json(row, rows, &all, tmp);
     else

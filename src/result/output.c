@@ -20,38 +20,38 @@
 static weft_status winner_config(const weft_outcome *outcome, const double *conf,
                                  weft_arena *mem, const char **text)
 {
-    weft_conf c;
-    weft_conf_init(&c, mem);
-    TRY(weft_conf_text(&c, "run", outcome->config));
+    weft_conf input;
+    weft_conf_init(&input, mem);
+    TRY(weft_conf_text(&input, "run", outcome->config));
     const weft_space *space = outcome->space;
     for (int i = 0; i < space->dim; i++) {
         const weft_axis *axis = &space->axis[i];
         char name[128], value[128];
         /* the input file may name the option by a synonym */
-        const weft_entry *entry = weft_conf_find(&c, axis->section, axis->opt->name);
+        const weft_entry *entry = weft_conf_find(&input, axis->section, axis->opt->name);
         if (entry)
             snprintf(name, sizeof name, "%s.%s", entry->section, entry->key);
         else
             weft_axis_name(axis, name, sizeof name);
         if (isnan(conf[i])) { /* the option has its default */
-            weft_conf_drop(&c, axis->section, axis->opt->name);
+            weft_conf_drop(&input, axis->section, axis->opt->name);
             continue;
         }
         if (!weft_axis_is_ordered(axis))
             weft_opt_show(axis->opt, conf[i], value, sizeof value);
         else
             snprintf(value, sizeof value, "%.17g", conf[i]);
-        TRY(weft_conf_set(&c, weft_arena_text(mem, "%s=%s", name, value)));
+        TRY(weft_conf_set(&input, weft_arena_text(mem, "%s=%s", name, value)));
     }
-    weft_conf_drop(&c, weft_space_kind.name, NULL);
-    weft_conf_drop(&c, "random", NULL);
-    TRY(weft_conf_set(&c, "run.tuner=random"));
-    TRY(weft_conf_set(&c, "run.sampler=space"));
-    TRY(weft_conf_set(&c, "run.mixing=none"));
+    weft_conf_drop(&input, weft_space_kind.name, NULL);
+    weft_conf_drop(&input, "random", NULL);
+    TRY(weft_conf_set(&input, "run.tuner=random"));
+    TRY(weft_conf_set(&input, "run.sampler=space"));
+    TRY(weft_conf_set(&input, "run.mixing=none"));
     if (outcome->by_resource)
-        TRY(weft_conf_set(&c, weft_arena_text(mem, "random.resource=%.17g",
-                                              outcome->winner->res.resource)));
-    *text = weft_conf_echo(&c, mem);
+        TRY(weft_conf_set(&input, weft_arena_text(mem, "random.resource=%.17g",
+                                                  outcome->winner->res.resource)));
+    *text = weft_conf_echo(&input, mem);
     return WEFT_OK;
 }
 

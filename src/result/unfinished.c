@@ -25,7 +25,7 @@
 /* ---- journals ---- */
 
 /* The contents of a directory NAME.d. */
-typedef struct finding {
+struct finding {
     const char *conf, *head, *tables; /* texts in the first journal; NULL: missing */
     const char *grown;                /* the configuration of a run that was given more */
     weft_about about;                 /* what the head says */
@@ -37,88 +37,96 @@ typedef struct finding {
     weft_job_record *flight; /* [nflight] by id, of those that can be read */
     int64_t ntime, roomtime;
     weft_time *time; /* [ntime] */
-} finding;
+};
 
-static void take_record(finding *f, const weft_record *record, weft_arena *mem)
+static void take_record(struct finding *finding, const weft_record *record, weft_arena *mem)
 {
     int64_t id;
     weft_time time;
     if (!record->data) return;
     if (weft_time_read(record, &time)) {
-        f->time = weft_grow(mem, f->time, sizeof time, f->ntime, &f->roomtime);
-        f->time[f->ntime++] = time;
+        finding->time =
+            weft_grow(mem, finding->time, sizeof time, finding->ntime, &finding->roomtime);
+        finding->time[finding->ntime++] = time;
     }
-    if (record->tag == TAG_CONF) f->conf = weft_record_text(record);
-    if (record->tag == TAG_GROWN) f->grown = weft_record_text(record);
-    if (record->tag == TAG_ABOUT) f->head = weft_record_text(record);
-    if (record->tag == TAG_TABLES) f->tables = weft_record_text(record);
+    if (record->tag == TAG_CONF) finding->conf = weft_record_text(record);
+    if (record->tag == TAG_GROWN) finding->grown = weft_record_text(record);
+    if (record->tag == TAG_ABOUT) finding->head = weft_record_text(record);
+    if (record->tag == TAG_TABLES) finding->tables = weft_record_text(record);
     if (!weft_record_is_job(record, &id)) return;
-    weft_job_record e;
-    if (!weft_job_record_read(&e, record->data, mem)) return;
-    f->record = weft_grow(mem, f->record, sizeof *f->record, f->n, &f->room);
-    f->record[f->n++] = e;
+    weft_job_record job_record;
+    if (!weft_job_record_read(&job_record, record->data, mem)) return;
+    finding->record = weft_grow(mem, finding->record, sizeof *finding->record, finding->n,
+                                &finding->room);
+    finding->record[finding->n++] = job_record;
 }
 
 /* Sorts by job; of several records of a job, which are equal, keeps the first. */
-static void settle_events(finding *f)
+static void settle_events(struct finding *finding)
 {
-    if (f->n == 0) return;
-    qsort(f->record, (size_t)f->n, sizeof *f->record, weft_job_record_compare);
+    if (finding->n == 0) return;
+    qsort(finding->record, (size_t)finding->n, sizeof *finding->record,
+          weft_job_record_compare);
     int64_t n = 1;
-    for (int64_t i = 1; i < f->n; i++)
-        if (f->record[i].job.id != f->record[n - 1].job.id) f->record[n++] = f->record[i];
-    f->n = n;
+    for (int64_t i = 1; i < finding->n; i++)
+        if (finding->record[i].job.id != finding->record[n - 1].job.id)
+            finding->record[n++] = finding->record[i];
+    finding->n = n;
 }
 
-static int is_done(const finding *f, int64_t job)
+static int is_done(const struct finding *finding, int64_t job)
 {
-    for (int64_t i = 0; i < f->n; i++)
-        if (f->record[i].job.id == job) return 1;
+    for (int64_t i = 0; i < finding->n; i++)
+        if (finding->record[i].job.id == job) return 1;
     return 0;
 }
 
 /* Reads the jobs in flight; those that were done since, or cannot be read, are left out. */
-static void read_flights(finding *f, weft_arena *mem)
+static void read_flights(struct finding *finding, weft_arena *mem)
 {
-    weft_rundir run = {.data = f->about.data, .began = f->about.began};
-    weft_rundir_identify(&run, f->conf);
-    f->flight = WEFT_NEW(mem, weft_job_record, f->nflight);
+    weft_rundir run = {.data = finding->about.data, .began = finding->about.began};
+    weft_rundir_identify(&run, finding->conf);
+    finding->flight = WEFT_NEW(mem, weft_job_record, finding->nflight);
     int64_t n = 0;
-    for (int64_t i = 0; i < f->nflight; i++)
-        n += weft_checkpoint_peek(f->checkpoint[i], run.id, &f->flight[n], mem) &&
-             !is_done(f, f->flight[n].job.id);
-    f->nflight = n;
-    if (n > 0) qsort(f->flight, (size_t)n, sizeof *f->flight, weft_job_record_compare);
+    for (int64_t i = 0; i < finding->nflight; i++)
+        n += weft_checkpoint_peek(finding->checkpoint[i], run.id, &finding->flight[n],
+                                  mem) &&
+             !is_done(finding, finding->flight[n].job.id);
+    finding->nflight = n;
+    if (n > 0)
+        qsort(finding->flight, (size_t)n, sizeof *finding->flight, weft_job_record_compare);
 }
 
 /* Reads all journals and checkpoints of the directory. EFILE. */
-static weft_status find(const char *dir, finding *f, weft_arena *mem)
+static weft_status find(const char *dir, struct finding *finding, weft_arena *mem)
 {
-    DIR *d = opendir(dir);
-    if (!d) return weft_fail(WEFT_EFILE, "cannot read %s", dir);
+    DIR *listing = opendir(dir);
+    if (!listing) return weft_fail(WEFT_EFILE, "cannot read %s", dir);
     weft_status st = WEFT_OK;
-    *f = (finding){.n = 0};
-    for (struct dirent *entry; st == WEFT_OK && (entry = readdir(d));) {
+    *finding = (struct finding){.n = 0};
+    for (struct dirent *entry; st == WEFT_OK && (entry = readdir(listing));) {
         const char *path = weft_arena_text(mem, "%s/%s", dir, entry->d_name);
         if (strncmp(entry->d_name, "checkpoint-", 11) == 0) {
-            f->checkpoint = weft_grow(mem, f->checkpoint, sizeof *f->checkpoint, f->nflight,
-                                      &f->roomflight);
-            f->checkpoint[f->nflight++] = path;
+            finding->checkpoint =
+                weft_grow(mem, finding->checkpoint, sizeof *finding->checkpoint,
+                          finding->nflight, &finding->roomflight);
+            finding->checkpoint[finding->nflight++] = path;
         }
         if (strncmp(entry->d_name, "journal", 7) != 0 || !weft_journal_is(path)) continue;
         weft_record *rec;
         int64_t n;
         int in_use;
         st = weft_journal_read(path, &rec, &n, &in_use, mem);
-        f->in_use |= st == WEFT_OK && in_use;
+        finding->in_use |= st == WEFT_OK && in_use;
         if (st == WEFT_OK) weft_retry_void(rec, n, 0);
-        for (int64_t i = 0; st == WEFT_OK && i < n; i++) take_record(f, &rec[i], mem);
+        for (int64_t i = 0; st == WEFT_OK && i < n; i++) take_record(finding, &rec[i], mem);
     }
-    closedir(d);
-    settle_events(f);
-    if (st == WEFT_OK && f->head) st = weft_about_read(dir, f->head, &f->about, mem);
-    int whole = f->conf && f->head && f->tables;
-    if (st == WEFT_OK && whole) read_flights(f, mem);
+    closedir(listing);
+    settle_events(finding);
+    if (st == WEFT_OK && finding->head)
+        st = weft_about_read(dir, finding->head, &finding->about, mem);
+    int whole = finding->conf && finding->head && finding->tables;
+    if (st == WEFT_OK && whole) read_flights(finding, mem);
     if (st != WEFT_OK || whole) return st;
     return weft_fail(WEFT_EFILE,
                      "%s: the journal does not contain the run's configuration: the run "
@@ -129,41 +137,43 @@ static weft_status find(const char *dir, finding *f, weft_arena *mem)
 /* ---- the file ---- */
 
 /* The best of the jobs that are done; NULL: none is. */
-static const weft_job_record *best_of(const finding *f)
+static const weft_job_record *best_of(const struct finding *finding)
 {
-    if (f->n == 0) return NULL;
-    const weft_job_record *best = &f->record[0];
-    for (int64_t i = 1; i < f->n; i++)
-        if (weft_job_record_beats(&f->record[i], best)) best = &f->record[i];
+    if (finding->n == 0) return NULL;
+    const weft_job_record *best = &finding->record[0];
+    for (int64_t i = 1; i < finding->n; i++)
+        if (weft_job_record_beats(&finding->record[i], best)) best = &finding->record[i];
     return best;
 }
 
 /* Text on the progress of the run and how to continue it. */
-static const char *standing(const char *path, const finding *f, weft_arena *mem)
+static const char *standing(const char *path, const struct finding *finding,
+                            weft_arena *mem)
 {
-    const weft_job_record *best = best_of(f);
+    const weft_job_record *best = best_of(finding);
     const char *text = "no job is done yet";
     if (best && isfinite(best->res.loss))
         text = weft_arena_text(
             mem, "%lld jobs are done, the best so far is job %lld, score %.6g",
-            (long long)f->n, (long long)best->job.id, best->res.loss);
+            (long long)finding->n, (long long)best->job.id, best->res.loss);
     else if (best)
         text = weft_arena_text(mem, "%lld jobs are done, none of which has a finite loss",
-                               (long long)f->n);
-    if (f->nflight == 1)
-        text =
-            weft_arena_text(mem, "%s; job %lld is checkpointed after %lld of %lld rounds",
-                            text, (long long)f->flight->job.id, (long long)f->flight->done,
-                            (long long)f->flight->nunit);
-    else if (f->nflight > 1)
+                               (long long)finding->n);
+    if (finding->nflight == 1)
+        text = weft_arena_text(
+            mem, "%s; job %lld is checkpointed after %lld of %lld rounds", text,
+            (long long)finding->flight->job.id, (long long)finding->flight->done,
+            (long long)finding->flight->nunit);
+    else if (finding->nflight > 1)
         text = weft_arena_text(mem, "%s; %lld %sare checkpointed", text,
-                               (long long)f->nflight, best ? "more " : "");
-    if (f->in_use) return weft_arena_text(mem, "%s; a process is working on it", text);
+                               (long long)finding->nflight, best ? "more " : "");
+    if (finding->in_use)
+        return weft_arena_text(mem, "%s; a process is working on it", text);
     return weft_arena_text(
         mem, "%s; no process is working on it; `weft resume %s` continues it", text, path);
 }
 
-static weft_status put_head(weft_h5 *file, const char *path, const finding *found,
+static weft_status put_head(weft_h5 *file, const char *path, const struct finding *found,
                             weft_run_opts *opts)
 {
     weft_conf conf;
@@ -196,31 +206,32 @@ static weft_status put_head(weft_h5 *file, const char *path, const finding *foun
 }
 
 /* Virtual time is that of the jobs done, of which some may not be told yet. */
-static weft_history history_of(const finding *f, const weft_run_opts *opts, weft_arena *mem)
+static weft_history history_of(const struct finding *finding, const weft_run_opts *opts,
+                               weft_arena *mem)
 {
-    weft_history history = {.tables = weft_tables_parse(f->tables, mem),
-                            .n = f->n,
-                            .record = f->record,
-                            .nflight = f->nflight,
-                            .flight = f->flight,
+    weft_history history = {.tables = weft_tables_parse(finding->tables, mem),
+                            .n = finding->n,
+                            .record = finding->record,
+                            .nflight = finding->nflight,
+                            .flight = finding->flight,
                             .optimum = NAN,
                             .workers = 1,
                             .overhead = opts->overhead};
-    for (int64_t i = 0; i < f->n; i++) {
-        const weft_job_record *record = &f->record[i];
+    for (int64_t i = 0; i < finding->n; i++) {
+        const weft_job_record *record = &finding->record[i];
         history.makespan = fmax(history.makespan, record->end);
         history.seconds = fmax(history.seconds, record->began + record->seconds);
         if (record->worker >= history.workers) history.workers = record->worker + 1;
     }
-    for (int64_t i = 0; i < f->ntime; i++)
-        history.seconds = fmax(history.seconds, f->time[i].at);
-    history.starts = weft_starts_sum(f->time, f->ntime, &history);
+    for (int64_t i = 0; i < finding->ntime; i++)
+        history.seconds = fmax(history.seconds, finding->time[i].at);
+    history.starts = weft_starts_sum(finding->time, finding->ntime, &history);
     return history;
 }
 
 /* The weights of the best job, as those of the winner of a finished run, if its state is on
  * disk; else attribute and warning say that it is not. */
-static weft_status put_best(weft_h5 *file, const char *path, const finding *found,
+static weft_status put_best(weft_h5 *file, const char *path, const struct finding *found,
                             const weft_tables *tables)
 {
     const weft_job_record *record = best_of(found);
@@ -262,7 +273,7 @@ static weft_status put_best(weft_h5 *file, const char *path, const finding *foun
     return weft_winner_put(&winner, file);
 }
 
-static weft_status write_file(weft_h5 *file, const char *path, const finding *found,
+static weft_status write_file(weft_h5 *file, const char *path, const struct finding *found,
                               int weights)
 {
     weft_run_opts opts = {0};
@@ -279,7 +290,7 @@ static weft_status write_file(weft_h5 *file, const char *path, const finding *fo
 weft_status weft_run_snapshot(const char *path, const char *out, int weights)
 {
     weft_arena *mem = weft_arena_new();
-    finding found;
+    struct finding found;
     weft_h5 file;
     weft_status st = find(weft_place_dir(path, mem), &found, mem);
     if (st == WEFT_OK && found.n == 0 && found.nflight == 0)

@@ -63,11 +63,11 @@ static void print_unknown(const weft_unknown *unknown)
         100 * (double)unknown->tokens / (double)unknown->all_tokens);
 }
 
-static void print_scores(const weft_run *r, const weft_scores score[WEFT_NPART],
+static void print_scores(const weft_run *run, const weft_scores score[WEFT_NPART],
                          const weft_quality quality[WEFT_NPART])
 {
     int judged = 0;
-    const weft_metric *table = r->task->scores;
+    const weft_metric *table = run->task->scores;
     printf("%-6s %10s", "part", "scored");
     for (int i = 0; table && table[i].name; i++)
         if (is_shown(score, i))
@@ -77,24 +77,25 @@ static void print_scores(const weft_run *r, const weft_scores score[WEFT_NPART],
     if (judged) printf(" %*s %*s %*s", WIDTH, "balanced %", WIDTH, "F1", WIDTH, "AUC");
     printf("\n");
     for (int p = 0; p < WEFT_NPART; p++)
-        if (r->data.part[p].total > 0) print_part(table, score, &quality[p], p);
+        if (run->data.part[p].total > 0) print_part(table, score, &quality[p], p);
 }
 
 /* Balanced error and others of the parts whose rows have a class each; on the first rank;
  * confusion NULL: of no part. Collective. */
-static weft_status judge_all(weft_run *r, const weft_winner_at *winner,
+static weft_status judge_all(weft_run *run, const weft_winner_at *winner,
                              weft_quality quality[WEFT_NPART])
 {
-    if (!r->task->predict || r->data.clients || r->data.form == WEFT_CHARS) return WEFT_OK;
+    if (!run->task->predict || run->data.clients || run->data.form == WEFT_CHARS)
+        return WEFT_OK;
     for (int p = 0; p < WEFT_NPART; p++) {
         weft_predictions said;
-        if (r->data.part[p].total == 0) continue;
+        if (run->data.part[p].total == 0) continue;
         weft_arena *tmp = weft_arena_new();
-        weft_status st = r->task->predict(r->task_self, &winner->job, winner->state.x,
-                                          (weft_part)p, &said, tmp);
-        const int32_t *label = weft_labels_of(r, (weft_part)p, tmp);
-        if (st == WEFT_OK && r->world->rank == 0)
-            quality[p] = weft_quality_of(&said, label, r->mem);
+        weft_status st = run->task->predict(run->task_self, &winner->job, winner->state.x,
+                                            (weft_part)p, &said, tmp);
+        const int32_t *label = weft_labels_of(run, (weft_part)p, tmp);
+        if (st == WEFT_OK && run->world->rank == 0)
+            quality[p] = weft_quality_of(&said, label, run->mem);
         weft_arena_free(tmp);
         TRY(st);
     }
@@ -129,28 +130,28 @@ static void print_confusion(const weft_data *data, const weft_quality *quality)
     printf("\n");
 }
 
-static weft_status score_all(weft_run *r, const weft_winner_at *winner, void *ctx)
+static weft_status score_all(weft_run *run, const weft_winner_at *winner, void *ctx)
 {
     (void)ctx;
-    if (r->data.unlabelled)
+    if (run->data.unlabelled)
         return weft_fail(WEFT_EDATA,
                          "%s has no labels, by which rows are scored; `weft predict` tells "
                          "their classes",
-                         r->data.path);
-    int root = r->world->rank == 0;
-    if (root) printf("%s: %s\non %s\n", winner->run, winner->text, r->data.path);
+                         run->data.path);
+    int root = run->world->rank == 0;
+    if (root) printf("%s: %s\non %s\n", winner->run, winner->text, run->data.path);
     if (root) print_unknown(&winner->unknown);
     weft_scores score[WEFT_NPART];
     for (int p = 0; p < WEFT_NPART; p++) {
         score[p] = weft_scores_none();
-        if (r->data.part[p].total == 0) continue;
-        TRY(r->task->score(r->task_self, &winner->job, &winner->state, (weft_part)p,
-                           &score[p]));
+        if (run->data.part[p].total == 0) continue;
+        TRY(run->task->score(run->task_self, &winner->job, &winner->state, (weft_part)p,
+                             &score[p]));
     }
     weft_quality quality[WEFT_NPART] = {0};
-    TRY(judge_all(r, winner, quality));
-    if (root) print_scores(r, score, quality);
-    if (root) print_confusion(&r->data, &quality[WEFT_TEST]);
+    TRY(judge_all(run, winner, quality));
+    if (root) print_scores(run, score, quality);
+    if (root) print_confusion(&run->data, &quality[WEFT_TEST]);
     return WEFT_OK;
 }
 

@@ -11,70 +11,72 @@
 /* ---- sections ---- */
 
 /* A plug-in that has a section in input files. */
-typedef struct section {
+struct section {
     const weft_kind *kind;
     const weft_task *task; /* the task that it is a part of; NULL: none */
     const char *by, *key;  /* section and key that select it; by = NULL: always used */
-} section;
+};
 
-typedef struct sections {
+struct sections {
     int n;
     int64_t room;
-    section *at;
+    struct section *at;
     weft_arena *mem;
-} sections;
+};
 
 /* Adds a section; a part that several tasks share is listed once. */
-static void push(sections *s, section new)
+static void push(struct sections *sections, struct section new)
 {
-    for (int i = 0; i < s->n; i++)
-        if (s->at[i].kind == new.kind) return;
-    s->at = weft_grow(s->mem, s->at, sizeof *s->at, s->n, &s->room);
-    s->at[s->n++] = new;
+    for (int i = 0; i < sections->n; i++)
+        if (sections->at[i].kind == new.kind) return;
+    sections->at = weft_grow(sections->mem, sections->at, sizeof *sections->at, sections->n,
+                             &sections->room);
+    sections->at[sections->n++] = new;
 }
 
 /* Adds the parts of a search that run.KEY selects; one without options has no section. */
-static void push_parts(sections *s, const weft_kind *const *kind, const char *key)
+static void push_parts(struct sections *sections, const weft_kind *const *kind,
+                       const char *key)
 {
     for (; *kind; kind++)
-        if ((*kind)->opts->name) push(s, (section){*kind, NULL, "run", key});
+        if ((*kind)->opts->name) push(sections, (struct section){*kind, NULL, "run", key});
 }
 
 /* Adds the plug-ins that a task's options choose from. */
-static void push_choices(sections *s, const weft_task *task)
+static void push_choices(struct sections *sections, const weft_task *task)
 {
     for (const weft_choice *choice = task->choices; choice && choice->key; choice++)
         for (const weft_kind *const *kind = choice->kinds; *kind; kind++)
-            push(s, (section){*kind, NULL, task->kind.name, choice->key});
+            push(sections, (struct section){*kind, NULL, task->kind.name, choice->key});
 }
 
 /* `own` is the run's task, NULL: not known. It comes before others that choose from the
  * same plug-ins. */
-static sections all_sections(const weft_task *own, weft_arena *mem)
+static struct sections all_sections(const weft_task *own, weft_arena *mem)
 {
-    sections s = {.mem = mem};
-    push(&s, (section){&weft_run_kind, NULL, NULL, NULL});
-    push(&s, (section){&weft_space_kind, NULL, NULL, NULL});
+    struct sections sections = {.mem = mem};
+    push(&sections, (struct section){&weft_run_kind, NULL, NULL, NULL});
+    push(&sections, (struct section){&weft_space_kind, NULL, NULL, NULL});
     for (int i = 0; weft_tasks[i]; i++) {
         const weft_task *task = weft_tasks[i];
-        push(&s, (section){&task->kind, task, "run", "task"});
+        push(&sections, (struct section){&task->kind, task, "run", "task"});
         for (const weft_kind *const *part = task->parts; part && *part; part++)
-            push(&s, (section){*part, task, "run", "task"});
+            push(&sections, (struct section){*part, task, "run", "task"});
     }
-    if (own) push_choices(&s, own);
-    for (int i = 0; weft_tasks[i]; i++) push_choices(&s, weft_tasks[i]);
-    push_parts(&s, weft_tuner_kinds, "tuner");
-    push_parts(&s, weft_sampler_kinds, "sampler");
-    push_parts(&s, weft_mixing_kinds, "mixing");
-    return s;
+    if (own) push_choices(&sections, own);
+    for (int i = 0; weft_tasks[i]; i++) push_choices(&sections, weft_tasks[i]);
+    push_parts(&sections, weft_tuner_kinds, "tuner");
+    push_parts(&sections, weft_sampler_kinds, "sampler");
+    push_parts(&sections, weft_mixing_kinds, "mixing");
+    return sections;
 }
 
 const char *const *weft_run_sections(weft_arena *mem, int *n)
 {
-    sections s = all_sections(NULL, mem);
-    const char **name = WEFT_NEW(mem, const char *, s.n);
-    for (int i = 0; i < s.n; i++) name[i] = s.at[i].kind->name;
-    *n = s.n;
+    struct sections sections = all_sections(NULL, mem);
+    const char **name = WEFT_NEW(mem, const char *, sections.n);
+    for (int i = 0; i < sections.n; i++) name[i] = sections.at[i].kind->name;
+    *n = sections.n;
     return name;
 }
 
@@ -96,17 +98,17 @@ static const char *choice(const weft_run *run, const char *key)
 
 /* 1 if the run uses the section: if it is always used, a part of the task, or named by the
  * task's options or as a part of the search. */
-static int is_used(const weft_run *run, const section *s)
+static int is_used(const weft_run *run, const struct section *section)
 {
     const weft_search *own = &run->search;
-    if (!s->by || s->kind == &own->tuner->kind || s->kind == &own->sampler->kind ||
-        s->kind == &own->mixing->kind)
+    if (!section->by || section->kind == &own->tuner->kind ||
+        section->kind == &own->sampler->kind || section->kind == &own->mixing->kind)
         return 1;
     for (const weft_kind *const *part = run->task->parts; part && *part; part++)
-        if (*part == s->kind) return 1;
-    if (s->task) return s->task == run->task;
-    return strcmp(s->by, run->task->kind.name) == 0 &&
-           strcmp(choice(run, s->key), s->kind->name) == 0;
+        if (*part == section->kind) return 1;
+    if (section->task) return section->task == run->task;
+    return strcmp(section->by, run->task->kind.name) == 0 &&
+           strcmp(choice(run, section->key), section->kind->name) == 0;
 }
 
 /* ---- keys that are not read ---- */
@@ -140,43 +142,46 @@ static void note(weft_run *run, const char *name)
 
 /* "run.task = fed and fed.model = lstm": the settings with which the section would be
  * used. */
-static const char *remedy(const weft_run *run, const section *s)
+static const char *remedy(const weft_run *run, const struct section *section)
 {
-    const char *task = strcmp(s->by, "run") == 0 || strcmp(s->by, run->task->kind.name) == 0
-                           ? ""
-                           : weft_arena_text(run->mem, "run.task = %s and ", s->by);
-    const char *name = s->task ? s->task->kind.name : s->kind->name;
-    return weft_arena_text(run->mem, "%s%s.%s = %s", task, s->by, s->key, name);
+    const char *task =
+        strcmp(section->by, "run") == 0 || strcmp(section->by, run->task->kind.name) == 0
+            ? ""
+            : weft_arena_text(run->mem, "run.task = %s and ", section->by);
+    const char *name = section->task ? section->task->kind.name : section->kind->name;
+    return weft_arena_text(run->mem, "%s%s.%s = %s", task, section->by, section->key, name);
 }
 
 /* "run.tuner is sha": the setting of this run because of which the section is not used. */
-static const char *instead(const weft_run *run, const section *s)
+static const char *instead(const weft_run *run, const struct section *section)
 {
-    if (strcmp(s->key, "tuner") == 0)
+    if (strcmp(section->key, "tuner") == 0)
         return weft_arena_text(run->mem, "run.tuner is %s", run->opts.tuner);
-    if (strcmp(s->key, "sampler") == 0)
+    if (strcmp(section->key, "sampler") == 0)
         return weft_arena_text(run->mem, "run.sampler is %s", run->opts.sampler);
-    if (strcmp(s->key, "mixing") == 0)
+    if (strcmp(section->key, "mixing") == 0)
         return weft_arena_text(run->mem, "run.mixing is %s", run->opts.mixing);
-    if (strcmp(s->by, run->task->kind.name) != 0)
+    if (strcmp(section->by, run->task->kind.name) != 0)
         return weft_arena_text(run->mem, "run.task is %s", run->opts.task);
-    return weft_arena_text(run->mem, "%s.%s is %s", s->by, s->key, choice(run, s->key));
+    return weft_arena_text(run->mem, "%s.%s is %s", section->by, section->key,
+                           choice(run, section->key));
 }
 
 /* Checks an entry of a section that the run does not use. */
-static weft_status check_unused(weft_run *run, const section *s, const weft_entry *entry)
+static weft_status check_unused(weft_run *run, const struct section *section,
+                                const weft_entry *entry)
 {
-    int chosen = is_typed(run, s->by, s->key) || is_typed(run, "run", "task");
-    int part = strcmp(s->by, "run") == 0 && !s->task; /* of a search */
+    int chosen = is_typed(run, section->by, section->key) || is_typed(run, "run", "task");
+    int part = strcmp(section->by, "run") == 0 && !section->task; /* of a search */
     int spared = part || chosen;
     int plain = !weft_is_range(entry->value) && !weft_conf_is_typed(entry);
-    if (plain && is_default(s->kind, entry)) return WEFT_OK;
+    if (plain && is_default(section->kind, entry)) return WEFT_OK;
     if (!plain || !spared)
         return weft_entry_fail(entry,
                                "nothing in this run reads it, for %s; take it out, or "
                                "choose %s",
-                               instead(run, s), remedy(run, s));
-    note(run, s->kind->name);
+                               instead(run, section), remedy(run, section));
+    note(run, section->kind->name);
     return WEFT_OK;
 }
 
@@ -193,14 +198,14 @@ static weft_status check_idle(weft_run *run, const weft_kind *kind, const weft_w
 }
 
 /* 1: the value of option `of` is among the words "a|b". */
-static int is_among(const weft_opt *of, const void *self, const char *words)
+static int is_among(const weft_opt *opt, const void *self, const char *words)
 {
     for (const char *at = words; *at; at += strspn(at, "|")) {
         char word[32];
         double is;
         snprintf(word, sizeof word, "%.*s", (int)strcspn(at, "|"), at);
-        weft_check(weft_opt_parse(of, word, &is) == WEFT_OK, "%s", weft_error());
-        if (!(fabs(weft_opt_value(of, self) - is) > 0)) return 1;
+        weft_check(weft_opt_parse(opt, word, &is) == WEFT_OK, "%s", weft_error());
+        if (!(fabs(weft_opt_value(opt, self) - is) > 0)) return 1;
         at += strcspn(at, "|");
     }
     return 0;
@@ -215,29 +220,29 @@ static weft_status check_when(weft_run *run, const weft_kind *kind)
         const weft_entry *entry = weft_conf_find(run->conf, kind->name, when->name);
         const weft_entry *other = weft_conf_find(run->conf, kind->name, when->of);
         if (!entry || (other && weft_is_range(other->value))) continue;
-        const weft_opt *of = option_of(kind, when->of);
+        const weft_opt *opt = option_of(kind, when->of);
         TRY(weft_conf_bind(run->conf, kind, self));
-        if (!is_among(of, self, when->is)) TRY(check_idle(run, kind, when, entry));
+        if (!is_among(opt, self, when->is)) TRY(check_idle(run, kind, when, entry));
     }
     return WEFT_OK;
 }
 
 weft_status weft_run_keys(weft_run *run, int fresh)
 {
-    sections all = all_sections(run->task, run->mem);
+    struct sections all = all_sections(run->task, run->mem);
     for (int i = 0; i < all.n; i++) {
-        const section *s = &all.at[i];
-        if (is_used(run, s)) {
-            if (fresh) TRY(check_when(run, s->kind));
+        const struct section *section = &all.at[i];
+        if (is_used(run, section)) {
+            if (fresh) TRY(check_when(run, section->kind));
             continue;
         }
-        TRY(weft_conf_bind(run->conf, s->kind,
-                           weft_arena_alloc(run->mem, 1, s->kind->size)));
+        TRY(weft_conf_bind(run->conf, section->kind,
+                           weft_arena_alloc(run->mem, 1, section->kind->size)));
         for (int e = 0; e < run->conf->n; e++) {
-            weft_entry *at = &run->conf->entry[e];
-            if (strcmp(at->section, s->kind->name) != 0) continue;
-            at->used = 1;
-            if (fresh) TRY(check_unused(run, s, at));
+            weft_entry *entry = &run->conf->entry[e];
+            if (strcmp(entry->section, section->kind->name) != 0) continue;
+            entry->used = 1;
+            if (fresh) TRY(check_unused(run, section, entry));
         }
     }
     return WEFT_OK;
@@ -246,7 +251,7 @@ weft_status weft_run_keys(weft_run *run, int fresh)
 /* ---- what a resume may change ---- */
 
 /* "run.data, run.memory ...": the options that a resume may change. */
-static const char *session_keys(const sections *all)
+static const char *session_keys(const struct sections *all)
 {
     const char *text = "";
     for (int i = 0; i < all->n; i++)
@@ -261,7 +266,7 @@ static const char *session_keys(const sections *all)
 }
 
 /* The option of the entry if a resume may change it, else NULL. */
-static const weft_opt *changed(const sections *all, const weft_entry *entry)
+static const weft_opt *changed(const struct sections *all, const weft_entry *entry)
 {
     for (int i = 0; i < all->n; i++) {
         if (strcmp(all->at[i].kind->name, entry->section) != 0) continue;
@@ -293,7 +298,7 @@ static weft_status check_growth(const weft_conf *conf, const weft_opt *opt,
 
 weft_status weft_run_change(weft_conf *conf, const char *assignment, int *grown)
 {
-    sections all = all_sections(NULL, conf->mem);
+    struct sections all = all_sections(NULL, conf->mem);
     weft_conf one;
     weft_conf_init(&one, conf->mem);
     TRY(weft_conf_set(&one, assignment));
@@ -309,7 +314,7 @@ weft_status weft_run_change(weft_conf *conf, const char *assignment, int *grown)
 
 weft_growth weft_run_grows(const char *assignment, weft_arena *mem)
 {
-    sections all = all_sections(NULL, mem);
+    struct sections all = all_sections(NULL, mem);
     weft_conf one;
     weft_conf_init(&one, mem);
     if (weft_conf_set(&one, assignment) != WEFT_OK) return WEFT_STAYS;

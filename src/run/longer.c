@@ -10,13 +10,13 @@
 #include <string.h>
 
 /* A search that is set up and has asked for its first job. */
-typedef struct beginning {
+struct beginning {
     weft_run run;
     int64_t jobs; /* of the search, as far as known */
     uint64_t first;
-} beginning;
+};
 
-static weft_status begin(beginning *search, const char *name, const char *text,
+static weft_status begin(struct beginning *search, const char *name, const char *text,
                          weft_team *world, weft_arena *mem)
 {
     weft_conf *conf = WEFT_NEW(mem, weft_conf, 1);
@@ -36,7 +36,7 @@ static weft_status begin(beginning *search, const char *name, const char *text,
 
 /* Why more of what was typed gives no more jobs: the search has no axes, or grows by other
  * keys, "; `weft resume RUN.h5 hyperband.repeats=N` makes it longer". */
-static const char *why(const char *run, const beginning *was, weft_arena *mem)
+static const char *why(const char *run, const struct beginning *was, weft_arena *mem)
 {
     const weft_tuner *tuner = was->run.search.tuner;
     if (was->run.space.dim == 0) return ", for no option has a range";
@@ -52,8 +52,8 @@ static const char *why(const char *run, const beginning *was, weft_arena *mem)
         was->run.space.source == 0 ? "" : " has all that space.source lists", run, keys);
 }
 
-static weft_status compare(const char *name, const beginning *was, const beginning *is,
-                           weft_arena *mem)
+static weft_status compare(const char *name, const struct beginning *was,
+                           const struct beginning *beginning, weft_arena *mem)
 {
     const weft_tuner *tuner = was->run.search.tuner;
     if (!tuner->grows && tuner->shared)
@@ -69,10 +69,10 @@ static weft_status compare(const char *name, const beginning *was, const beginni
                          "its own options say, which decide about each other from the "
                          "first; start another run by `weft tune`",
                          name, tuner->kind.name);
-    if (is->jobs <= was->jobs)
+    if (beginning->jobs <= was->jobs)
         return weft_fail(WEFT_ECONF, "%s would have no more jobs than its %lld%s", name,
                          (long long)was->jobs, why(name, was, mem));
-    if (is->first == was->first) return WEFT_OK;
+    if (beginning->first == was->first) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "%s cannot be made longer: with more trials the first job of "
                      "run.tuner = %s is another, so that nothing that was done would be "
@@ -83,12 +83,12 @@ static weft_status compare(const char *name, const beginning *was, const beginni
 weft_status weft_run_check_longer(const char *run, const char *before, const char *after,
                                   weft_team *world, weft_arena *mem)
 {
-    beginning was = {0}, is = {0};
+    struct beginning was = {0}, beginning = {0};
     const weft_level level = weft_log_level();
     weft_log_set(WEFT_ERROR, world->rank);
     weft_status st = begin(&was, run, before, world, mem);
-    if (st == WEFT_OK) st = begin(&is, run, after, world, mem);
+    if (st == WEFT_OK) st = begin(&beginning, run, after, world, mem);
     weft_log_set(level, world->rank);
     TRY(st);
-    return weft_agree(compare(run, &was, &is, mem), world);
+    return weft_agree(compare(run, &was, &beginning, mem), world);
 }

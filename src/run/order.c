@@ -25,8 +25,8 @@ void weft_order_tell(weft_order *order, int64_t job)
 }
 
 /* The state of a simulation. */
-typedef struct shift {
-    const weft_order *o;
+struct shift {
+    const weft_order *order;
     weft_order_job *job; /* [n] in the order in which teams take them */
     int64_t ready, taken;
     int64_t told;
@@ -35,7 +35,7 @@ typedef struct shift {
     double *until; /* [teams] time at which that job ends */
     int64_t busy;  /* number of teams that have a job */
     double now;
-} shift;
+};
 
 /* The order in which jobs are taken: of those asked for together the most expensive first,
  * else as asked for. */
@@ -48,47 +48,51 @@ static int by_work(const void *pa, const void *pb)
 }
 
 /* Idle teams take what is asked by now. */
-static void take(shift *s, int teams)
+static void take(struct shift *shift, int teams)
 {
-    while (s->ready < s->o->n && s->job[s->ready].after <= s->told) s->ready++;
-    for (int g = 0; g < teams && s->taken < s->ready; g++) {
-        if (s->does[g] >= 0) continue;
-        const weft_order_job *job = &s->job[s->taken++];
-        s->does[g] = job->id;
-        s->until[g] = s->now + job->work;
-        s->busy++;
+    while (shift->ready < shift->order->n && shift->job[shift->ready].after <= shift->told)
+        shift->ready++;
+    for (int g = 0; g < teams && shift->taken < shift->ready; g++) {
+        if (shift->does[g] >= 0) continue;
+        const weft_order_job *job = &shift->job[shift->taken++];
+        shift->does[g] = job->id;
+        shift->until[g] = shift->now + job->work;
+        shift->busy++;
     }
 }
 
 /* The team that is done first; results that are due are told. */
-static void finish(shift *s, int teams)
+static void finish(struct shift *shift, int teams)
 {
     int first = -1;
     for (int g = 0; g < teams; g++)
-        if (s->does[g] >= 0 && (first < 0 || s->until[g] < s->until[first])) first = g;
-    s->now = s->until[first];
-    s->known[s->does[first]] = 1;
-    s->does[first] = -1;
-    s->busy--;
-    if (s->o->wall) s->told++;
-    while (!s->o->wall && s->told < s->o->n && s->known[s->o->tell[s->told]]) s->told++;
+        if (shift->does[g] >= 0 && (first < 0 || shift->until[g] < shift->until[first]))
+            first = g;
+    shift->now = shift->until[first];
+    shift->known[shift->does[first]] = 1;
+    shift->does[first] = -1;
+    shift->busy--;
+    if (shift->order->wall) shift->told++;
+    while (!shift->order->wall && shift->told < shift->order->n &&
+           shift->known[shift->order->tell[shift->told]])
+        shift->told++;
 }
 
 double weft_order_busy(const weft_order *order, int teams)
 {
     weft_arena *tmp = weft_arena_new();
-    shift s = {.o = order,
-               .job = WEFT_NEW(tmp, weft_order_job, order->n),
-               .known = WEFT_NEW(tmp, char, order->n),
-               .does = WEFT_NEW(tmp, int64_t, teams),
-               .until = WEFT_NEW(tmp, double, teams)};
+    struct shift shift = {.order = order,
+                          .job = WEFT_NEW(tmp, weft_order_job, order->n),
+                          .known = WEFT_NEW(tmp, char, order->n),
+                          .does = WEFT_NEW(tmp, int64_t, teams),
+                          .until = WEFT_NEW(tmp, double, teams)};
     double sum = 0;
-    memcpy(s.job, order->job, (size_t)order->n * sizeof *s.job);
-    if (order->costly) qsort(s.job, (size_t)order->n, sizeof *s.job, by_work);
-    for (int g = 0; g < teams; g++) s.does[g] = -1;
+    memcpy(shift.job, order->job, (size_t)order->n * sizeof *shift.job);
+    if (order->costly) qsort(shift.job, (size_t)order->n, sizeof *shift.job, by_work);
+    for (int g = 0; g < teams; g++) shift.does[g] = -1;
     for (int64_t i = 0; i < order->n; i++) sum += order->job[i].work;
-    for (take(&s, teams); s.busy > 0; take(&s, teams)) finish(&s, teams);
-    double busy = sum / (s.now * teams);
+    for (take(&shift, teams); shift.busy > 0; take(&shift, teams)) finish(&shift, teams);
+    double busy = sum / (shift.now * teams);
     weft_arena_free(tmp);
     return busy;
 }

@@ -22,7 +22,7 @@ enum { MAX_TEAMS = 256 }; /* largest number of teams that is considered */
 /* Numbers of teams that would be busy a smaller share of the time are not printed. */
 #define LEAST_BUSY 0.5
 
-typedef struct plan {
+struct plan {
     int64_t jobs, fits; /* fits of one configuration among the jobs */
     int64_t rounds;
     weft_order order;
@@ -38,7 +38,7 @@ typedef struct plan {
     double fixed;      /* seconds of a job that do not depend on its features */
     int64_t done;      /* units done of them */
     double work, took; /* operations and seconds of these */
-} plan;
+};
 
 /* ---- the jobs ---- */
 
@@ -56,49 +56,50 @@ static void invent_result(const weft_job *job, weft_result *res)
     }
 }
 
-static void add_cost(const weft_run *run, const weft_job *job, plan *p)
+static void add_cost(const weft_run *run, const weft_job *job, struct plan *plan)
 {
     weft_cost cost = {0};
     run->task->cost(run->task_self, job, &cost);
     int64_t units = run->task->units ? run->task->units(run->task_self, job) : 1;
-    if (p->jobs < TRIED) {
-        p->first[p->jobs] = weft_job_record_new(job, run->mem);
-        p->units[p->jobs] = units;
-        p->flops[p->jobs] = cost.flops;
+    if (plan->jobs < TRIED) {
+        plan->first[plan->jobs] = weft_job_record_new(job, run->mem);
+        plan->units[plan->jobs] = units;
+        plan->flops[plan->jobs] = cost.flops;
     }
-    weft_order_ask(&p->order, cost.flops);
-    p->jobs++;
-    p->fits += job->mix.k == 1;
-    p->rounds += units;
-    p->sum.flops += cost.flops;
-    p->sum.bytes += cost.bytes;
-    p->sum.passes += cost.passes;
-    p->sum.memory = fmax(p->sum.memory, cost.memory);
+    weft_order_ask(&plan->order, cost.flops);
+    plan->jobs++;
+    plan->fits += job->mix.k == 1;
+    plan->rounds += units;
+    plan->sum.flops += cost.flops;
+    plan->sum.bytes += cost.bytes;
+    plan->sum.passes += cost.passes;
+    plan->sum.memory = fmax(plan->sum.memory, cost.memory);
 }
 
 /* Virtual seconds of a job, as far as they are known before it is run. */
-static double seconds_of(const weft_run *run, const weft_job *job, plan *p)
+static double seconds_of(const weft_run *run, const weft_job *job, struct plan *plan)
 {
-    p->trained =
-        weft_grow(p->order.mem, p->trained, sizeof(double), job->trial, &p->roomtrial);
-    if (job->from >= 0) p->trained[job->trial] = p->trained[job->from];
-    double before = p->trained[job->trial], seconds = 0;
-    p->trained[job->trial] += job->resource;
+    plan->trained = weft_grow(plan->order.mem, plan->trained, sizeof(double), job->trial,
+                              &plan->roomtrial);
+    if (job->from >= 0) plan->trained[job->trial] = plan->trained[job->from];
+    double before = plan->trained[job->trial], seconds = 0;
+    plan->trained[job->trial] += job->resource;
     if (run->task->seconds) seconds = run->task->seconds(run->task_self, job, before);
     return seconds > 0 ? seconds : fmax(job->resource, 0);
 }
 
 /* Free workers ask for jobs. */
-static weft_asked ask_all(weft_run *run, weft_flights *flights, plan *p)
+static weft_asked ask_all(weft_run *run, weft_flights *flights, struct plan *plan)
 {
     weft_asked asked = WEFT_JOB;
     while (asked == WEFT_JOB && weft_flights_idle(flights)) {
         weft_job job = weft_job_new(0, 0, NULL);
         asked = weft_search_ask(&run->search, &job);
         if (asked != WEFT_JOB) break;
-        job.id = p->jobs;
-        add_cost(run, &job, p);
-        weft_flight *flight = weft_flights_start(flights, &job, seconds_of(run, &job, p));
+        job.id = plan->jobs;
+        add_cost(run, &job, plan);
+        weft_flight *flight =
+            weft_flights_start(flights, &job, seconds_of(run, &job, plan));
         invent_result(&flight->record.job, &flight->record.res);
         weft_flights_known(flights, flight);
     }
@@ -106,19 +107,19 @@ static weft_asked ask_all(weft_run *run, weft_flights *flights, plan *p)
 }
 
 /* Drives the search to its end as the scheduler would, in virtual time. */
-static void drive(weft_run *run, plan *p)
+static void drive(weft_run *run, struct plan *plan)
 {
     weft_flights flights;
     int waits = weft_search_waits(&run->search);
-    p->order.wall = run->opts.clock;
-    p->order.costly = waits && run->opts.target <= 0;
+    plan->order.wall = run->opts.clock;
+    plan->order.costly = waits && run->opts.target <= 0;
     weft_flights_setup(&flights, waits ? 0 : run->opts.workers, run->opts.overhead,
-                       p->order.mem);
-    weft_asked asked = ask_all(run, &flights, p);
-    for (; flights.ends.n > 0; asked = ask_all(run, &flights, p)) {
+                       plan->order.mem);
+    weft_asked asked = ask_all(run, &flights, plan);
+    for (; flights.ends.n > 0; asked = ask_all(run, &flights, plan)) {
         weft_flight *flight = weft_flights_next(&flights);
         weft_search_tell(&run->search, &flight->record.res);
-        weft_order_tell(&p->order, flight->record.job.id);
+        weft_order_tell(&plan->order, flight->record.job.id);
         weft_flights_end(&flights, flight);
     }
     weft_check(asked == WEFT_DONE, "tuner %s waits for no job",
@@ -130,17 +131,17 @@ static void drive(weft_run *run, plan *p)
 /* Conservative estimate of the seconds that a team needs for `flops` operations: rounds at
  * a third of the rate of sgemm, fits at the rate of memory, as a sparse product reads 8
  * bytes, column and value, for 2 operations. */
-static double slow_seconds(const weft_run *run, const plan *p, double flops)
+static double slow_seconds(const weft_run *run, const struct plan *plan, double flops)
 {
-    double rate = run->task->units ? p->gflops / 3 : p->gbytes / 4;
+    double rate = run->task->units ? plan->gflops / 3 : plan->gbytes / 4;
     return flops / (rate * 1e9 * run->team->size);
 }
 
 /* Does the first units of a job for `seconds` by the first rank's clock. Collective over
  * team. */
-static weft_status begin_job(const weft_run *run, plan *p, int i, double seconds)
+static weft_status begin_job(const weft_run *run, struct plan *plan, int i, double seconds)
 {
-    weft_job_record *record = &p->first[i];
+    weft_job_record *record = &plan->first[i];
     weft_arena *tmp = weft_arena_new();
     weft_state state = weft_state_new(run->task, run->task_self, &record->job, tmp);
     weft_result_begin(&record->res, &record->job);
@@ -150,16 +151,16 @@ static weft_status begin_job(const weft_run *run, plan *p, int i, double seconds
     double start = weft_now();
     weft_status st = WEFT_OK;
     int32_t on = 1;
-    for (int64_t u = 0; u < p->units[i] && on && st == WEFT_OK; u++) {
+    for (int64_t u = 0; u < plan->units[i] && on && st == WEFT_OK; u++) {
         double row[WEFT_MAX_METRICS] = {0};
         st = run->task->step(run->task_self, &record->job, u, &state, row, &record->res);
-        p->done++;
-        p->work += p->flops[i] / (double)p->units[i];
+        plan->done++;
+        plan->work += plan->flops[i] / (double)plan->units[i];
         on = weft_now() - start < seconds;
         weft_bcast(run->team, &on, sizeof on, 0);
     }
-    p->took += weft_now() - start;
-    p->tried++;
+    plan->took += weft_now() - start;
+    plan->tried++;
     weft_arena_free(tmp);
     return st;
 }
@@ -167,27 +168,27 @@ static weft_status begin_job(const weft_run *run, plan *p, int i, double seconds
 /* If a whole fit would take too long, and one with fewer features takes fewer operations:
  * fits with so few features that it is fast for certain, then with as many as are expected
  * to take half the time available. Collective over team. */
-static weft_status try_smaller(const weft_run *run, plan *p)
+static weft_status try_smaller(const weft_run *run, struct plan *plan)
 {
-    weft_job *job = &p->first[0].job;
-    double all = p->flops[0], full = job->feature_fraction;
-    double expected = slow_seconds(run, p, all);
+    weft_job *job = &plan->first[0].job;
+    double all = plan->flops[0], full = job->feature_fraction;
+    double expected = slow_seconds(run, plan, all);
     weft_max_f64(run->team, &expected, 1);
     for (int k = 0; k < 2 && expected > TRY_OUT; k++) {
-        double work = p->work, took = p->took;
+        double work = plan->work, took = plan->took;
         weft_cost cost = {0};
         job->feature_fraction = full * fmin(0.5 * TRY_OUT / expected, 1);
         run->task->cost(run->task_self, job, &cost);
         if (cost.flops > 0.5 * all) break;
-        p->flops[0] = cost.flops;
-        p->work = p->took = 0;
-        p->done = p->tried = 0;
-        TRY(weft_agree(begin_job(run, p, 0, TRY_OUT), run->team));
-        weft_max_f64(run->team, &p->took, 1);
-        p->share = job->feature_fraction;
-        expected = p->took * all / p->work;
-        double slope = (p->took - took) / (p->work - work);
-        if (k > 0 && slope > 0) p->fixed = fmax(took - slope * work, 0);
+        plan->flops[0] = cost.flops;
+        plan->work = plan->took = 0;
+        plan->done = plan->tried = 0;
+        TRY(weft_agree(begin_job(run, plan, 0, TRY_OUT), run->team));
+        weft_max_f64(run->team, &plan->took, 1);
+        plan->share = job->feature_fraction;
+        expected = plan->took * all / plan->work;
+        double slope = (plan->took - took) / (plan->work - work);
+        if (k > 0 && slope > 0) plan->fixed = fmax(took - slope * work, 0);
     }
     job->feature_fraction = full;
     return WEFT_OK;
@@ -195,38 +196,38 @@ static weft_status try_smaller(const weft_run *run, plan *p)
 
 /* Jobs of few units, as those of a first rung, draw few clients of many: each of the n jobs
  * that are tried is lengthened to its share of all units of the search. */
-static void lengthen(const weft_run *run, plan *p, int n)
+static void lengthen(const weft_run *run, struct plan *plan, int n)
 {
     int64_t units = 0;
-    for (int i = 0; i < n; i++) units += p->units[i];
+    for (int i = 0; i < n; i++) units += plan->units[i];
     for (int i = 0; i < n && units > 0; i++) {
-        weft_job *job = &p->first[i].job;
+        weft_job *job = &plan->first[i].job;
         weft_cost cost = {0};
-        job->resource *= (double)(p->rounds / units);
+        job->resource *= (double)(plan->rounds / units);
         run->task->cost(run->task_self, job, &cost);
-        p->flops[i] = cost.flops;
-        p->units[i] = run->task->units(run->task_self, job);
+        plan->flops[i] = cost.flops;
+        plan->units[i] = run->task->units(run->task_self, job);
     }
 }
 
 /* Tries the jobs whose units are expected to be short. Collective over world. */
-static weft_status try_out(weft_run *run, plan *p)
+static weft_status try_out(weft_run *run, struct plan *plan)
 {
-    int n = p->jobs < TRIED ? (int)p->jobs : TRIED;
-    if (run->task->units) lengthen(run, p, n);
+    int n = plan->jobs < TRIED ? (int)plan->jobs : TRIED;
+    if (run->task->units) lengthen(run, plan, n);
     weft_times_move(run->world, run->team);
-    weft_status st = run->task->units || n == 0 ? WEFT_OK : try_smaller(run, p);
-    for (int i = 0; i < n && p->share == 0 && st == WEFT_OK; i++) {
-        double unit = p->flops[i] / (double)p->units[i];
-        double v[2] = {p->took,
-                       p->work > 0 ? unit * p->took / p->work : slow_seconds(run, p, unit)};
+    weft_status st = run->task->units || n == 0 ? WEFT_OK : try_smaller(run, plan);
+    for (int i = 0; i < n && plan->share == 0 && st == WEFT_OK; i++) {
+        double unit = plan->flops[i] / (double)plan->units[i];
+        double v[2] = {plan->took, plan->work > 0 ? unit * plan->took / plan->work
+                                                  : slow_seconds(run, plan, unit)};
         weft_max_f64(run->team, v, 2); /* times of the slowest rank */
         if (v[0] + v[1] > TRY_OUT) break;
-        st = begin_job(run, p, i, (TRY_OUT - v[0]) / (n - i));
+        st = begin_job(run, plan, i, (TRY_OUT - v[0]) / (n - i));
     }
-    weft_max_f64(run->team, &p->took, 1);
+    weft_max_f64(run->team, &plan->took, 1);
     weft_times_move(run->team, run->world);
-    weft_max_f64(run->world, &p->took, 1);
+    weft_max_f64(run->world, &plan->took, 1);
     return weft_agree(st, run->world);
 }
 
@@ -256,26 +257,28 @@ static const char *duration(double seconds, char *text, size_t n)
     return text;
 }
 
-static void print_time(const weft_run *run, const plan *p)
+static void print_time(const weft_run *run, const struct plan *plan)
 {
     char fast[32], slow[32];
     int size = run->world->size;
     printf("measured          %.3g GFLOP/s a rank (sgemm), %.3g GB/s read from memory\n",
-           p->gflops, p->gbytes);
-    if (p->work > 0) {
+           plan->gflops, plan->gbytes);
+    if (plan->work > 0) {
         /* every team did the same work: together they do `teams` times as much */
-        double rate = p->work * run->teams / (p->took - p->fixed);
-        double fixed = p->fixed * (double)p->jobs / run->teams;
-        printf("tried             %lld %s of %d job%s", (long long)p->done,
-               run->task->units ? "rounds" : "fits", p->tried, p->tried == 1 ? "" : "s");
-        if (p->share > 0) printf(", %.2g %% of the features,", 100 * p->share);
-        printf(" in %.2f s: %.3g GFLOP/s a rank\n", p->took, rate / size / 1e9);
+        double rate = plan->work * run->teams / (plan->took - plan->fixed);
+        double fixed = plan->fixed * (double)plan->jobs / run->teams;
+        printf("tried             %lld %s of %d job%s", (long long)plan->done,
+               run->task->units ? "rounds" : "fits", plan->tried,
+               plan->tried == 1 ? "" : "s");
+        if (plan->share > 0) printf(", %.2g %% of the features,", 100 * plan->share);
+        printf(" in %.2f s: %.3g GFLOP/s a rank\n", plan->took, rate / size / 1e9);
         printf("expected time     %s as tried",
-               duration(p->sum.flops / rate + fixed, fast, sizeof fast));
+               duration(plan->sum.flops / rate + fixed, fast, sizeof fast));
     } else {
         printf("expected time     %s at the rate of sgemm, %s at %s",
-               duration(p->sum.flops / (p->gflops * 1e9 * size), fast, sizeof fast),
-               duration(slow_seconds(run, p, p->sum.flops) / run->teams, slow, sizeof slow),
+               duration(plan->sum.flops / (plan->gflops * 1e9 * size), fast, sizeof fast),
+               duration(slow_seconds(run, plan, plan->sum.flops) / run->teams, slow,
+                        sizeof slow),
                run->task->units ? "a third of it" : "that of memory");
     }
     printf(", %d rank%s", size, size == 1 ? "" : "s");
@@ -284,9 +287,9 @@ static void print_time(const weft_run *run, const plan *p)
 }
 
 /* How many teams have work: so many, as long as each works half the time. */
-static void print_teams(const weft_run *run, const plan *p)
+static void print_teams(const weft_run *run, const struct plan *plan)
 {
-    const weft_order *order = &p->order;
+    const weft_order *order = &plan->order;
     long long most = (long long)order->most;
     printf("jobs at once      %lld at most", most);
     if (!weft_search_waits(&run->search))
@@ -302,7 +305,7 @@ static void print_teams(const weft_run *run, const plan *p)
     printf("\n");
 }
 
-static void print_plan(const weft_run *run, const plan *p)
+static void print_plan(const weft_run *run, const struct plan *plan)
 {
     double states = 3 * weft_run_state_bytes(run);
     printf("task %s, tuner %s%s%s\n", run->opts.task, weft_run_method(run),
@@ -314,38 +317,38 @@ static void print_plan(const weft_run *run, const plan *p)
         run->search.tuner->explore ? " at first, which copies vary" : "", run->space.dim);
     show_axes(run);
     printf("jobs              %lld, of which %lld of one configuration\n",
-           (long long)p->jobs, (long long)p->fits);
-    print_teams(run, p);
+           (long long)plan->jobs, (long long)plan->fits);
+    print_teams(run, plan);
     if (run->task->files) { /* a task that runs other programs */
-        printf("resource          %.6g in all jobs\n", p->sum.flops);
+        printf("resource          %.6g in all jobs\n", plan->sum.flops);
         return;
     }
-    if (run->task->units) printf("rounds            %lld\n", (long long)p->rounds);
+    if (run->task->units) printf("rounds            %lld\n", (long long)plan->rounds);
     printf("memory per rank   %.3g GB (work and states; run.memory allows %g GB)\n",
-           (p->sum.memory + states) / 1e9, run->opts.memory);
-    printf("operations        %.3g", p->sum.flops);
-    if (p->sum.passes > 0)
-        printf(" (%.0f products with the matrix assumed)", p->sum.passes);
-    printf("\ncommunicated      %.3g GB over all ranks\n", p->sum.bytes / 1e9);
-    print_time(run, p);
+           (plan->sum.memory + states) / 1e9, run->opts.memory);
+    printf("operations        %.3g", plan->sum.flops);
+    if (plan->sum.passes > 0)
+        printf(" (%.0f products with the matrix assumed)", plan->sum.passes);
+    printf("\ncommunicated      %.3g GB over all ranks\n", plan->sum.bytes / 1e9);
+    print_time(run, plan);
 }
 
 static weft_status make_plan(weft_run *run, weft_arena *tmp)
 {
     TRY(weft_run_divide(run, 0));
     TRY(weft_run_open(run, run->opts.data));
-    plan p = {.order = {.mem = tmp}};
-    drive(run, &p);
+    struct plan plan = {.order = {.mem = tmp}};
+    drive(run, &plan);
     if (run->task->files) {
-        if (run->world->rank == 0) print_plan(run, &p);
+        if (run->world->rank == 0) print_plan(run, &plan);
         return WEFT_OK;
     }
     double rate[2] = {-weft_cpu_sgemm(MEASURE), -weft_cpu_stream(MEASURE)};
     weft_max_f64(run->world, rate, 2); /* the slowest rank's */
-    p.gflops = -rate[0];
-    p.gbytes = -rate[1];
-    TRY(try_out(run, &p));
-    if (run->world->rank == 0) print_plan(run, &p);
+    plan.gflops = -rate[0];
+    plan.gbytes = -rate[1];
+    TRY(try_out(run, &plan));
+    if (run->world->rank == 0) print_plan(run, &plan);
     return WEFT_OK;
 }
 

@@ -15,28 +15,31 @@ int weft_predicted(int classes, const double *score)
 }
 
 /* A row's score for a class, and whether it belongs to it. */
-typedef struct ranked {
+struct ranked {
     double score;
     int own;
-} ranked;
+};
 
 static int by_score(const void *a, const void *b)
 {
-    const ranked *x = a, *y = b;
+    const struct ranked *x = a, *y = b;
     return (x->score > y->score) - (x->score < y->score);
 }
 
 /* Pairs of a row of the class and another that are in order, ties half, by all pairs. */
-static double auc_of(const weft_predictions *p, const int32_t *label, int k, ranked *row)
+static double auc_of(const weft_predictions *predictions, const int32_t *label, int k,
+                     struct ranked *row)
 {
     double pairs = 0, own = 0, others = 0;
-    for (int64_t i = 0; i < p->n; i++)
-        row[i] = (ranked){p->score[i * p->classes + k], label[i] == k};
-    qsort(row, (size_t)p->n, sizeof *row, by_score);
-    for (int64_t i = 0; i < p->n;) {
+    for (int64_t i = 0; i < predictions->n; i++)
+        row[i] = (struct ranked){predictions->score[i * predictions->classes + k],
+                                 label[i] == k};
+    qsort(row, (size_t)predictions->n, sizeof *row, by_score);
+    for (int64_t i = 0; i < predictions->n;) {
         int64_t end = i;
         double here = 0;
-        for (; end < p->n && !(row[end].score > row[i].score); end++) here += row[end].own;
+        for (; end < predictions->n && !(row[end].score > row[i].score); end++)
+            here += row[end].own;
         double rest = (double)(end - i) - here;
         pairs += here * (others + rest / 2);
         own += here;
@@ -46,33 +49,35 @@ static double auc_of(const weft_predictions *p, const int32_t *label, int k, ran
     return own > 0 && others > 0 ? pairs / (own * others) : (double)NAN;
 }
 
-weft_quality weft_quality_of(const weft_predictions *p, const int32_t *label,
+weft_quality weft_quality_of(const weft_predictions *predictions, const int32_t *label,
                              weft_arena *mem)
 {
-    int classes = p->classes;
-    weft_quality q = {.confusion = WEFT_NEW(mem, int64_t, (int64_t)classes * classes)};
-    ranked *row = WEFT_NEW(mem, ranked, p->n);
+    int classes = predictions->classes;
+    weft_quality quality = {.confusion =
+                                WEFT_NEW(mem, int64_t, (int64_t)classes * classes)};
+    struct ranked *row = WEFT_NEW(mem, struct ranked, predictions->n);
     int there = 0, ranks = 0;
-    for (int64_t i = 0; i < p->n; i++)
-        q.confusion[label[i] * classes + weft_predicted(classes, p->score + i * classes)]++;
+    for (int64_t i = 0; i < predictions->n; i++)
+        quality.confusion[label[i] * classes +
+                          weft_predicted(classes, predictions->score + i * classes)]++;
     for (int k = 0; k < classes; k++) {
-        double own = 0, said = 0, right = (double)q.confusion[k * classes + k];
+        double own = 0, said = 0, right = (double)quality.confusion[k * classes + k];
         for (int j = 0; j < classes; j++) {
-            own += (double)q.confusion[k * classes + j];
-            said += (double)q.confusion[j * classes + k];
+            own += (double)quality.confusion[k * classes + j];
+            said += (double)quality.confusion[j * classes + k];
         }
-        if (own > 0) q.balanced += 1 - right / own;
+        if (own > 0) quality.balanced += 1 - right / own;
         there += own > 0;
-        if (own + said > 0) q.f1 += 2 * right / (own + said);
+        if (own + said > 0) quality.f1 += 2 * right / (own + said);
         ranks += own + said > 0;
         if (classes > 2 || k == 1) {
-            double auc = auc_of(p, label, k, row);
-            q.auc += isnan(auc) ? 0 : auc;
+            double auc = auc_of(predictions, label, k, row);
+            quality.auc += isnan(auc) ? 0 : auc;
         }
     }
-    q.balanced /= there;
-    q.f1 /= ranks;
-    if (classes > 2) q.auc /= there;
-    if (there < 2) q.auc = NAN;
-    return q;
+    quality.balanced /= there;
+    quality.f1 /= ranks;
+    if (classes > 2) quality.auc /= there;
+    if (there < 2) quality.auc = NAN;
+    return quality;
 }

@@ -14,9 +14,10 @@ typedef struct weft_quality {
     int64_t *confusion; /* [classes][classes] rows of a class by the class predicted */
 } weft_quality;
 
-/* Of predictions for rows of classes label[p->n]. Memory from mem. Cost O(n log n) a class.
+/* Of predictions for rows of classes label[predictions->n]. Memory from mem. Cost O(n log
+ * n) a class.
  */
-weft_quality weft_quality_of(const weft_predictions *p, const int32_t *label,
+weft_quality weft_quality_of(const weft_predictions *predictions, const int32_t *label,
                              weft_arena *mem);
 /* The class with the largest of score[classes], the first of equal ones. */
 int weft_predicted(int classes, const double *score);

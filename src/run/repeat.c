@@ -5,15 +5,15 @@
 
 #include <stdio.h>
 
-static weft_status repeat(weft_run *r)
+static weft_status repeat(weft_run *run)
 {
     int tried = 0, differ = 0;
-    if (r->task->repeats) TRY(r->task->repeats(r->task_self, &tried, &differ));
+    if (run->task->repeats) TRY(run->task->repeats(run->task_self, &tried, &differ));
     if (tried == 0)
         return weft_fail(WEFT_ECONF, "no programs but weft do this run, so that there is "
                                      "nothing to try; choose fed.model = worker");
-    if (r->world->rank > 0) return WEFT_OK;
-    int ranks = r->world->size;
+    if (run->world->rank > 0) return WEFT_OK;
+    int ranks = run->world->size;
     printf("workers   %d turns, each done twice on %d rank%s: ", tried, ranks,
            ranks > 1 ? "s" : "");
     if (differ == 0)
@@ -27,11 +27,11 @@ static weft_status repeat(weft_run *r)
 weft_status weft_run_repeat(weft_conf *conf, weft_team *world)
 {
     weft_arena *mem = weft_arena_new();
-    weft_run r;
-    weft_status st = weft_run_bind(&r, conf, 1, world, mem);
-    if (st == WEFT_OK) st = weft_run_open(&r, r.opts.data);
-    if (st == WEFT_OK) st = repeat(&r);
-    weft_run_close(&r);
+    weft_run run;
+    weft_status st = weft_run_bind(&run, conf, 1, world, mem);
+    if (st == WEFT_OK) st = weft_run_open(&run, run.opts.data);
+    if (st == WEFT_OK) st = repeat(&run);
+    weft_run_close(&run);
     weft_arena_free(mem);
     return st;
 }

@@ -210,13 +210,14 @@ static weft_status retry(const weft_run *run, weft_rundir *rundir)
 }
 
 /* What is typed for a start that resumes a run. */
-typedef struct changes {
+struct changes {
     int n;
     char *const *assignment; /* [n] */
-} changes;
+};
 
 /* What the assignments give more of. ECONF: of two things. */
-static weft_status find_growth(const changes *typed, weft_growth *growth, weft_arena *mem)
+static weft_status find_growth(const struct changes *typed, weft_growth *growth,
+                               weft_arena *mem)
 {
     *growth = WEFT_STAYS;
     for (int i = 0; i < typed->n; i++) {
@@ -233,7 +234,7 @@ static weft_status find_growth(const changes *typed, weft_growth *growth, weft_a
 
 /* Puts what is typed in the place of what the run was begun with; rundir->grown is then the
  * configuration of a run that is given more. */
-static weft_status change(weft_conf *conf, weft_rundir *rundir, const changes *typed,
+static weft_status change(weft_conf *conf, weft_rundir *rundir, const struct changes *typed,
                           const char *before)
 {
     weft_conf kept;
@@ -250,7 +251,7 @@ static weft_status change(weft_conf *conf, weft_rundir *rundir, const changes *t
 }
 
 /* Goes on with a run whose configuration is `config`. Collective over world. */
-static weft_status go_on(weft_rundir *rundir, int how, const changes *typed,
+static weft_status go_on(weft_rundir *rundir, int how, const struct changes *typed,
                          const weft_more *more, const char *config)
 {
     weft_run run;
@@ -287,7 +288,7 @@ static weft_status go_on(weft_rundir *rundir, int how, const changes *typed,
 }
 
 /* What a complete run is to be given more of. Collective over world. */
-static weft_status find_extension(const char *path, const changes *typed,
+static weft_status find_extension(const char *path, const struct changes *typed,
                                   weft_growth *growth, weft_team *world, weft_arena *mem)
 {
     TRY(weft_agree(find_growth(typed, growth, mem), world));
@@ -300,7 +301,7 @@ static weft_status find_extension(const char *path, const changes *typed,
 /* Gives a complete run more: a run directory is made again, in which its job has a
  * checkpoint after its last unit, or its jobs are recorded. The run file stays until it is
  * replaced. Collective over world. */
-static weft_status extend(const char *path, const changes *typed, weft_growth growth,
+static weft_status extend(const char *path, const struct changes *typed, weft_growth growth,
                           weft_team *world, weft_arena *mem)
 {
     weft_more more;
@@ -338,7 +339,7 @@ weft_status weft_run_resume(const char *path, int again, int n, char *const *ass
 {
     weft_arena *mem = weft_arena_new();
     weft_rundir rundir;
-    const changes typed = {n, assignment};
+    const struct changes typed = {n, assignment};
     weft_signals_catch();
     int how = again ? WEFT_RETRY : WEFT_RESUME;
     weft_growth growth;

@@ -6,9 +6,9 @@
 #include <string.h>
 
 /* The winner as a job of the run that is open. */
-static weft_job job_of(const weft_run *r, const weft_winner *winner)
+static weft_job job_of(const weft_run *run, const weft_winner *winner)
 {
-    weft_mix mix = weft_mix_new(1, 0, r->mem);
+    weft_mix mix = weft_mix_new(1, 0, run->mem);
     mix.id[0] = winner->id;
     weft_job job = weft_job_new(winner->trial, 0, &mix);
     job.id = winner->job;
@@ -18,26 +18,26 @@ static weft_job job_of(const weft_run *r, const weft_winner *winner)
     return job;
 }
 
-/* Calls the function for the winner that was read and the data that r has open. */
-static weft_status call(weft_run *r, const weft_winner *winner, const char *path,
+/* Calls the function for the winner that was read and the data that the run has open. */
+static weft_status call(weft_run *run, const weft_winner *winner, const char *path,
                         weft_winner_fn *fn, void *ctx)
 {
-    weft_winner_at at = {.run = path, .text = winner->text, .job = job_of(r, winner)};
-    TRY(weft_winner_state(r, winner, path, &at.job, &at.state, &at.unknown));
-    return fn(r, &at, ctx);
+    weft_winner_at at = {.run = path, .text = winner->text, .job = job_of(run, winner)};
+    TRY(weft_winner_state(run, winner, path, &at.job, &at.state, &at.unknown));
+    return fn(run, &at, ctx);
 }
 
-static weft_status check(const weft_run *r, const char *path, const weft_winner_on *on)
+static weft_status check(const weft_run *run, const char *path, const weft_winner_on *on)
 {
-    if (!r->task->score)
+    if (!run->task->score)
         return weft_fail(WEFT_ECONF,
                          "%s: task %s reads no data that its winner could be scored on",
-                         path, r->task->kind.name);
-    if (on->data || *r->opts.data == '\0') return WEFT_OK;
+                         path, run->task->kind.name);
+    if (on->data || *run->opts.data == '\0') return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "%s was trained on %s; name a packed file behind it, this one or "
                      "another",
-                     path, r->opts.data);
+                     path, run->opts.data);
 }
 
 /* Reads the winner's configuration. */
@@ -54,29 +54,29 @@ weft_status weft_winner_use(const char *path, const weft_winner_on *on, weft_tea
                             weft_winner_fn *fn, void *ctx)
 {
     weft_arena *mem = weft_arena_new();
-    weft_run r = {0};
+    weft_run run = {0};
     weft_winner winner = {0};
     weft_conf conf;
     weft_conf_init(&conf, mem);
     weft_status st = weft_agree(weft_winner_read(&winner, path, mem), world);
     if (st == WEFT_OK) st = weft_agree(configure(&conf, path, winner.config, on), world);
-    if (st == WEFT_OK) st = weft_run_bind(&r, &conf, 0, world, mem);
-    if (st == WEFT_OK) st = check(&r, path, on);
-    r.like = &winner.like;
-    r.like_of = path;
-    if (st == WEFT_OK) st = weft_run_open(&r, on->data ? on->data : "");
-    if (st == WEFT_OK) st = call(&r, &winner, path, fn, ctx);
-    weft_run_close(&r);
+    if (st == WEFT_OK) st = weft_run_bind(&run, &conf, 0, world, mem);
+    if (st == WEFT_OK) st = check(&run, path, on);
+    run.like = &winner.like;
+    run.like_of = path;
+    if (st == WEFT_OK) st = weft_run_open(&run, on->data ? on->data : "");
+    if (st == WEFT_OK) st = call(&run, &winner, path, fn, ctx);
+    weft_run_close(&run);
     weft_winner_close(&winner);
     weft_arena_free(mem);
     return st;
 }
 
-int32_t *weft_labels_of(const weft_run *r, weft_part part, weft_arena *mem)
+int32_t *weft_labels_of(const weft_run *run, weft_part part, weft_arena *mem)
 {
-    const weft_rows *rows = &r->data.part[part];
+    const weft_rows *rows = &run->data.part[part];
     int32_t *label = WEFT_NEW(mem, int32_t, rows->total);
     memcpy(label + rows->first, rows->label, (size_t)rows->n * sizeof *label);
-    weft_sum_i32(r->team, label, (size_t)rows->total);
+    weft_sum_i32(run->team, label, (size_t)rows->total);
     return label;
 }

@@ -82,7 +82,7 @@ enum { OTHERS, PLACED, BY_NUMBER };
 
 /* Gives clients of the data the rows of those of the winner that have their names, or their
  * numbers where not both have names; others are as before a first turn. */
-static weft_status place_rows(const weft_run *r, const weft_winner *winner,
+static weft_status place_rows(const weft_run *run, const weft_winner *winner,
                               const weft_state *state, int *placed)
 {
     int64_t n;
@@ -90,15 +90,15 @@ static weft_status place_rows(const weft_run *r, const weft_winner *winner,
     weft_stored *rows = winner->rows;
     *placed = !rows && !state->kept ? PLACED : OTHERS;
     if (!rows || !state->kept || rows->each != state->each) return WEFT_OK;
-    TRY(weft_member_names(r, &n, &name));
+    TRY(weft_member_names(run, &n, &name));
     int named = name && winner->member && winner->nmember == rows->n;
     if (!named && n != rows->n) return WEFT_OK;
     *placed = named ? PLACED : BY_NUMBER;
     int64_t *client = NULL;
     if (named) {
-        weft_names own = {.mem = r->mem};
+        weft_names own = {.mem = run->mem};
         for (int64_t c = 0; c < n; c++) weft_names_find(&own, name[c]);
-        client = WEFT_NEW(r->mem, int64_t, rows->m);
+        client = WEFT_NEW(run->mem, int64_t, rows->m);
         for (int64_t i = 0; i < rows->m; i++)
             client[i] = weft_names_index(&own, winner->member[rows->client[i]]);
     }
@@ -107,62 +107,64 @@ static weft_status place_rows(const weft_run *r, const weft_winner *winner,
 }
 
 /* Where clients are told by their numbers alone, the data should be those of the winner. */
-static void warn_of_numbers(const weft_run *r, const weft_winner *winner, const char *run)
+static void warn_of_numbers(const weft_run *run, const weft_winner *winner,
+                            const char *path)
 {
-    if (strcmp(winner->origin[WEFT_ORIGIN_DATA_DIGEST], r->data.digest) == 0) return;
+    if (strcmp(winner->origin[WEFT_ORIGIN_DATA_DIGEST], run->data.digest) == 0) return;
     weft_log(WEFT_WARN,
              "clients are told by their numbers alone: those of %s, which is other data, "
              "begin with what the clients of %s keep",
-             r->data.path, run);
+             run->data.path, path);
 }
 
 /* ---- the whole ---- */
 
-static weft_status refuse(const weft_run *r, const char *run, int64_t n, int64_t need)
+static weft_status refuse(const weft_run *run, const char *path, int64_t n, int64_t need)
 {
     return weft_fail(WEFT_EDATA,
                      "the winner of %s has %lld weights and statistics, %s needs %lld; "
                      "columns or classes of the two data sets differ, or the clients, or "
                      "the words of which these keep numbers",
-                     run, (long long)n, r->data.path, (long long)need);
+                     path, (long long)n, run->data.path, (long long)need);
 }
 
-weft_status weft_winner_state(const weft_run *r, const weft_winner *winner, const char *run,
-                              const weft_job *job, weft_state *state, weft_unknown *unknown)
+weft_status weft_winner_state(const weft_run *run, const weft_winner *winner,
+                              const char *path, const weft_job *job, weft_state *state,
+                              weft_unknown *unknown)
 {
     weft_tensor own[WEFT_MAX_TENSORS];
-    weft_word_weights weights = weft_word_weights_of(r, job);
+    weft_word_weights weights = weft_word_weights_of(run, job);
     int64_t n = weft_tensors_size(winner->ntensor, winner->tensor);
-    int nown = weft_task_tensors(r->task, r->task_self, job, own), placed;
+    int nown = weft_task_tensors(run->task, run->task_self, job, own), placed;
     int64_t need = weft_tensors_size(nown, own);
     *unknown = (weft_unknown){0};
-    *state = weft_state_new(r->task, r->task_self, job, r->mem);
-    TRY(place_rows(r, winner, state, &placed));
+    *state = weft_state_new(run->task, run->task_self, job, run->mem);
+    TRY(place_rows(run, winner, state, &placed));
     if (placed == OTHERS) {
         int64_t all = winner->rows ? winner->rows->n * winner->rows->each : 0;
-        return refuse(r, run, n + all, need + state->members * state->each);
+        return refuse(run, path, n + all, need + state->members * state->each);
     }
     if (weights.vocab)
         need += weights.networks * weights.table.d * (winner->vocab.n - weights.vocab->n);
-    if (n != need) return refuse(r, run, n, need);
-    if (placed == BY_NUMBER) warn_of_numbers(r, winner, run);
+    if (n != need) return refuse(run, path, n, need);
+    if (placed == BY_NUMBER) warn_of_numbers(run, winner, path);
     if (!weights.vocab) {
         memcpy(state->x, winner->state, (size_t)n * sizeof *state->x);
         return WEFT_OK;
     }
-    size_t mark = weft_arena_mark(r->mem);
-    const int64_t *place = weft_vocab_places(weights.vocab, &winner->vocab, r->mem);
+    size_t mark = weft_arena_mark(run->mem);
+    const int64_t *place = weft_vocab_places(weights.vocab, &winner->vocab, run->mem);
     int64_t networks =
         weights.networks * (weights.table.at + weights.table.d * (winner->vocab.n + 1));
     if (are_same(weights.vocab, &winner->vocab, place)) {
         memcpy(state->x, winner->state, (size_t)n * sizeof *state->x);
     } else if (n > networks || winner->rows) { /* numbers of words, maybe, elsewhere */
-        return refuse(r, run, n, need);
+        return refuse(run, path, n, need);
     } else {
-        if (r->task->start) r->task->start(r->task_self, job, state);
+        if (run->task->start) run->task->start(run->task_self, job, state);
         place_words(winner, &weights, place, state->x);
     }
     *unknown = count_unknown(weights.vocab, place);
-    weft_arena_reset(r->mem, mark);
+    weft_arena_reset(run->mem, mark);
     return WEFT_OK;
 }

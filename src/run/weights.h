@@ -20,12 +20,13 @@ int weft_stored_fit(const weft_run *run, const weft_winner *winner);
  * run->mem. EFILE. */
 WEFT_CHECKED weft_status weft_member_names(const weft_run *run, int64_t *n,
                                            const char ***name);
-/* Makes *state, the winner of the file `run` for the data that r has open: a word has the
- * weights that it has in the winner, by name, or else those that training begins with; so
- * has a client, where it has a name, what it keeps, which is read from the winner's file
- * when it is asked for. EDATA: the data need other numbers. Cost O(weights). */
-WEFT_CHECKED weft_status weft_winner_state(const weft_run *r, const weft_winner *winner,
-                                           const char *run, const weft_job *job,
+/* Makes *state, the winner of the file `path` for the data that the run has open: a word
+ * has the weights that it has in the winner, by name, or else those that training begins
+ * with; so has a client, where it has a name, what it keeps, which is read from the
+ * winner's file when it is asked for. EDATA: the data need other numbers. Cost O(weights).
+ */
+WEFT_CHECKED weft_status weft_winner_state(const weft_run *run, const weft_winner *winner,
+                                           const char *path, const weft_job *job,
                                            weft_state *state, weft_unknown *unknown);
 
 #endif

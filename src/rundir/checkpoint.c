@@ -37,13 +37,13 @@ const char *weft_checkpoint_name(const weft_rundir *rundir, int64_t job, weft_ar
     return weft_arena_text(mem, "%s/checkpoint-%lld", rundir->dir, (long long)job);
 }
 
-static weft_status put(const weft_rundir *rundir, const weft_job_record *e,
+static weft_status put(const weft_rundir *rundir, const weft_job_record *job_record,
                        const weft_state *state)
 {
     weft_arena *tmp = weft_arena_new();
     size_t nrecord;
-    const void *record = weft_job_record_pack(e, &nrecord, tmp);
-    unit_head head = head_of(rundir, e, state, (int64_t)nrecord);
+    const void *record = weft_job_record_pack(job_record, &nrecord, tmp);
+    unit_head head = head_of(rundir, job_record, state, (int64_t)nrecord);
     size_t nx = (size_t)state->nx * sizeof *state->x;
     size_t naux = (size_t)state->naux * sizeof *state->aux;
     size_t all = sizeof head + nx + naux + nrecord + sizeof(uint64_t);
@@ -54,7 +54,8 @@ static weft_status put(const weft_rundir *rundir, const weft_job_record *e,
     memcpy(at += naux, record, nrecord);
     uint64_t sum = weft_hash(data, all - sizeof sum, 0);
     memcpy(at + nrecord, &sum, sizeof sum);
-    weft_status st = weft_file_put(weft_checkpoint_name(rundir, e->job.id, tmp), data, all);
+    weft_status st =
+        weft_file_put(weft_checkpoint_name(rundir, job_record->job.id, tmp), data, all);
     weft_arena_free(tmp);
     return st;
 }
@@ -124,7 +125,7 @@ static void take_units(weft_job_record *record, const weft_job_record *past,
 
 /* Parses a checkpoint in memory. Returns 0 if it is not one of this job, or of one that was
  * given more since. */
-static int take(const weft_rundir *rundir, weft_job_record *e, const char *data,
+static int take(const weft_rundir *rundir, weft_job_record *record, const char *data,
                 size_t bytes, weft_state *state, weft_arena *mem, weft_arena *tmp)
 {
     unit_head head;
@@ -139,15 +140,15 @@ static int take(const weft_rundir *rundir, weft_job_record *e, const char *data,
         packed != data + sizeof head + nx + naux ||
         !weft_job_record_read(&past, packed, tmp))
         return 0;
-    if (!is_shorter(&past.job, &e->job) || past.res.nmetric != e->res.nmetric ||
-        past.ncolumn != e->ncolumn || past.done < 1 || past.done >= e->nunit)
+    if (!is_shorter(&past.job, &record->job) || past.res.nmetric != record->res.nmetric ||
+        past.ncolumn != record->ncolumn || past.done < 1 || past.done >= record->nunit)
         return 0;
     if (state->kept) {
         double mark[WEFT_KEPT_MARK];
         memcpy(mark, data + sizeof head + nx, sizeof mark);
         if (weft_kept_resume(state->kept, mark) != WEFT_OK) return 0;
     }
-    take_units(e, &past, mem);
+    take_units(record, &past, mem);
     memcpy(state->x, data + sizeof head, nx);
     memcpy(state->aux, data + sizeof head + nx, naux);
     return 1;

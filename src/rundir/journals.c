@@ -155,12 +155,15 @@ static void sort_alike(weft_rundir *rundir)
 {
     int64_t n = 0;
     for (int64_t i = 0; i < rundir->npast; i++)
-        for (const weft_recorded *r = rundir->past[i]; r; r = r->earlier) n++;
+        for (const weft_recorded *recorded = rundir->past[i]; recorded;
+             recorded = recorded->earlier)
+            n++;
     rundir->alike = WEFT_NEW(rundir->mem, weft_alike, n);
     for (int64_t i = 0; i < rundir->npast; i++)
-        for (const weft_recorded *r = rundir->past[i]; r; r = r->earlier)
+        for (const weft_recorded *recorded = rundir->past[i]; recorded;
+             recorded = recorded->earlier)
             rundir->alike[rundir->nalike++] =
-                (weft_alike){weft_job_record_likeness(r->data), r->data};
+                (weft_alike){weft_job_record_likeness(recorded->data), recorded->data};
     if (n > 0) qsort(rundir->alike, (size_t)n, sizeof *rundir->alike, by_likeness);
 }
 

@@ -68,36 +68,37 @@ static int is_ours(const char *name)
 
 void weft_place_unclaim(const char *dir)
 {
-    DIR *d = opendir(dir);
-    if (!d) return;
+    DIR *listing = opendir(dir);
+    if (!listing) return;
     weft_arena *tmp = weft_arena_new();
-    for (const struct dirent *entry = readdir(d); entry; entry = readdir(d))
+    for (const struct dirent *entry = readdir(listing); entry; entry = readdir(listing))
         if (is_numbered(entry->d_name, "claim-") || is_numbered(entry->d_name, "ticket-"))
             unlink(weft_arena_text(tmp, "%s/%s", dir, entry->d_name));
-    closedir(d);
+    closedir(listing);
     weft_arena_free(tmp);
 }
 
 void weft_place_empty(const char *dir)
 {
-    DIR *d = opendir(dir);
-    if (!d) return;
+    DIR *listing = opendir(dir);
+    if (!listing) return;
     weft_arena *tmp = weft_arena_new();
-    for (const struct dirent *entry = readdir(d); entry; entry = readdir(d))
+    for (const struct dirent *entry = readdir(listing); entry; entry = readdir(listing))
         if (is_ours(entry->d_name))
             weft_tree_remove(weft_arena_text(tmp, "%s/%s", dir, entry->d_name));
-    closedir(d);
+    closedir(listing);
     weft_arena_free(tmp);
 }
 
 static const char *any_file(const char *dir, weft_arena *mem)
 {
     const char *name = "";
-    DIR *d = opendir(dir);
-    for (const struct dirent *entry = d ? readdir(d) : NULL; entry; entry = readdir(d))
+    DIR *listing = opendir(dir);
+    for (const struct dirent *entry = listing ? readdir(listing) : NULL; entry;
+         entry = readdir(listing))
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             name = weft_arena_text(mem, "%s", entry->d_name);
-    if (d) closedir(d);
+    if (listing) closedir(listing);
     return name;
 }
 
@@ -117,12 +118,12 @@ void weft_place_remove(const char *dir)
 
 static int is_empty(const char *dir)
 {
-    DIR *d = opendir(dir);
-    if (!d) return 0;
+    DIR *listing = opendir(dir);
+    if (!listing) return 0;
     int n = 0;
-    for (const struct dirent *entry = readdir(d); entry; entry = readdir(d))
+    for (const struct dirent *entry = readdir(listing); entry; entry = readdir(listing))
         n += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-    closedir(d);
+    closedir(listing);
     return n == 0;
 }
 
@@ -178,15 +179,16 @@ void weft_place_forget(const char *path)
 {
     weft_arena *tmp = weft_arena_new();
     const char *dir = weft_place_failed(path, tmp);
-    DIR *d = opendir(dir);
-    for (const struct dirent *entry = d ? readdir(d) : NULL; entry; entry = readdir(d)) {
+    DIR *listing = opendir(dir);
+    for (const struct dirent *entry = listing ? readdir(listing) : NULL; entry;
+         entry = readdir(listing)) {
         const char *rest =
             after(after(after(after(entry->d_name, NULL), "-"), NULL), ".log");
         int kept = is_ours(entry->d_name) || strcmp(entry->d_name, "journal") == 0;
         if (kept || (rest && !*rest))
             unlink(weft_arena_text(tmp, "%s/%s", dir, entry->d_name));
     }
-    if (d) closedir(d);
+    if (listing) closedir(listing);
     rmdir(dir);
     weft_arena_free(tmp);
 }

@@ -239,13 +239,13 @@ static int take_tensors(const char *tail, size_t bytes, int64_t nx, int *n,
     if (!tail_holds(tail, bytes)) return 0;
     *n = (int)(bytes / sizeof(stored_tensor));
     for (int i = 0; i < *n; i++) {
-        stored_tensor s;
-        memcpy(&s, tail + (size_t)i * sizeof s, sizeof s);
-        tensor[i] = (weft_tensor){.at = s.at, .nd = (int)s.nd};
-        memcpy(tensor[i].name, s.name, sizeof s.name);
-        memcpy(tensor[i].dims, s.dims, sizeof s.dims);
-        if (s.at < 0 || s.nd < 1 || s.nd > 4) return 0;
-        if (s.at + weft_tensors_size(1, &tensor[i]) > nx) return 0;
+        stored_tensor stored;
+        memcpy(&stored, tail + (size_t)i * sizeof stored, sizeof stored);
+        tensor[i] = (weft_tensor){.at = stored.at, .nd = (int)stored.nd};
+        memcpy(tensor[i].name, stored.name, sizeof stored.name);
+        memcpy(tensor[i].dims, stored.dims, sizeof stored.dims);
+        if (stored.at < 0 || stored.nd < 1 || stored.nd > 4) return 0;
+        if (stored.at + weft_tensors_size(1, &tensor[i]) > nx) return 0;
     }
     return 1;
 }

@@ -7,7 +7,7 @@
 #include <math.h>
 
 /* The results that have an axis. */
-typedef struct effect {
+struct effect {
     int levels; /* of a category; 0: a number */
     int64_t n;
     double *at;          /* [n] positions */
@@ -15,11 +15,11 @@ typedef struct effect {
     double *one;         /* [n] 1 */
     double *y;           /* [n] logarithms of seconds without their mean */
     double *sum, *count; /* [levels] of y; of results */
-} effect;
+};
 
 struct weft_durations {
     const weft_space *space;
-    effect *axis; /* [dim] */
+    struct effect *axis; /* [dim] */
 };
 
 int weft_durations_observed(const weft_past_level *level, double *y)
@@ -44,32 +44,33 @@ static void centre(int64_t n, double *y)
 }
 
 static void learn_axis(const weft_past *past, const weft_past_level *level, int a,
-                       const double *y, effect *e, weft_arena *mem)
+                       const double *y, struct effect *effect, weft_arena *mem)
 {
     const weft_axis *axis = &past->space->axis[a];
     double magnitude = 0.2; /* width of a kernel for a single result */
     int levels = weft_axis_type_of(axis) == WEFT_AXIS_CATEGORY ? axis->nvalue : 0;
     double *all = WEFT_NEW(mem, double, 4 * level->n + 2 * levels);
-    *e = (effect){.levels = levels,
-                  .at = all,
-                  .narrow = all + level->n,
-                  .one = all + 2 * level->n,
-                  .y = all + 3 * level->n,
-                  .sum = all + 4 * level->n,
-                  .count = all + 4 * level->n + levels};
+    *effect = (struct effect){.levels = levels,
+                              .at = all,
+                              .narrow = all + level->n,
+                              .one = all + 2 * level->n,
+                              .y = all + 3 * level->n,
+                              .sum = all + 4 * level->n,
+                              .count = all + 4 * level->n + levels};
     for (int64_t i = 0; i < level->n; i++) {
         double value = past->trial[level->result[i].rank.id].conf[a];
         if (isnan(value)) continue;
-        e->at[e->n] = levels ? weft_axis_index(axis, value) : weft_axis_unit(axis, value);
-        e->y[e->n++] = y[i];
+        effect->at[effect->n] =
+            levels ? weft_axis_index(axis, value) : weft_axis_unit(axis, value);
+        effect->y[effect->n++] = y[i];
     }
-    centre(e->n, e->y);
-    for (int64_t i = 0; i < e->n; i++) {
-        e->narrow[i] = pow((double)e->n, 0.2) / magnitude;
-        e->one[i] = 1;
+    centre(effect->n, effect->y);
+    for (int64_t i = 0; i < effect->n; i++) {
+        effect->narrow[i] = pow((double)effect->n, 0.2) / magnitude;
+        effect->one[i] = 1;
         if (levels == 0) continue;
-        e->sum[(int)e->at[i]] += e->y[i];
-        e->count[(int)e->at[i]]++;
+        effect->sum[(int)effect->at[i]] += effect->y[i];
+        effect->count[(int)effect->at[i]]++;
     }
 }
 
@@ -80,7 +81,7 @@ weft_durations *weft_durations_new(const weft_past *past, const weft_past_level 
     if (!weft_durations_observed(level, y)) return NULL;
     weft_durations *durations = WEFT_NEW(mem, weft_durations, 1);
     durations->space = past->space;
-    durations->axis = WEFT_NEW(mem, effect, past->space->dim);
+    durations->axis = WEFT_NEW(mem, struct effect, past->space->dim);
     for (int a = 0; a < past->space->dim; a++)
         learn_axis(past, level, a, y, &durations->axis[a], mem);
     return durations;
@@ -88,15 +89,15 @@ weft_durations *weft_durations_new(const weft_past *past, const weft_past_level 
 
 double weft_durations_effect(const weft_durations *durations, int a, double value)
 {
-    const effect *e = &durations->axis[a];
+    const struct effect *effect = &durations->axis[a];
     if (isnan(value)) return 0;
-    if (e->levels) {
+    if (effect->levels) {
         int c = weft_axis_index(&durations->space->axis[a], value);
-        return e->sum[c] / (1 + e->count[c]);
+        return effect->sum[c] / (1 + effect->count[c]);
     }
     double x = weft_axis_unit(&durations->space->axis[a], value);
-    return weft_bumps(e->n, e->at, e->narrow, e->y, x) /
-           (1 + weft_bumps(e->n, e->at, e->narrow, e->one, x));
+    return weft_bumps(effect->n, effect->at, effect->narrow, effect->y, x) /
+           (1 + weft_bumps(effect->n, effect->at, effect->narrow, effect->one, x));
 }
 
 double weft_durations_log(const weft_durations *durations, const double *conf)

@@ -215,7 +215,7 @@ static void propose_design(const forest_sampler *forest, int64_t at, double *con
 /* ---- the model ---- */
 
 /* A forest for losses and one for the logarithms of seconds. */
-typedef struct model {
+struct model {
     const forest_sampler *own;
     weft_trees loss, seconds;
     weft_leaves *loss_leaves, *seconds_leaves; /* NULL: too many */
@@ -223,7 +223,7 @@ typedef struct model {
     double *x;    /* [children][dim] scratch */
     double *conf; /* [dim] scratch */
     double *mean, *variance, *cost;
-} model;
+};
 
 static void fill_row(const forest_sampler *forest, int64_t trial, double *row)
 {
@@ -253,7 +253,7 @@ static weft_trees_rule rule_of(const forest_sampler *forest)
 }
 
 static void learn(const forest_sampler *forest, const weft_past_level *level,
-                  int64_t number, model *m)
+                  int64_t number, struct model *model)
 {
     weft_trees_rule rule = rule_of(forest);
     int dim = forest->past.space->dim, n = (int)level->n;
@@ -264,60 +264,60 @@ static void learn(const forest_sampler *forest, const weft_past_level *level,
         fill_row(forest, level->result[i].rank.id, x + (size_t)i * (size_t)dim);
     if (forest->per_cost) {
         weft_durations_observed(level, y);
-        weft_trees_grow(&m->seconds, &rule, n, dim, forest->levels, x, y, seed + 1,
+        weft_trees_grow(&model->seconds, &rule, n, dim, forest->levels, x, y, seed + 1,
                         forest->mem);
-        m->seconds_leaves = weft_leaves_new(&m->seconds, forest->mem);
+        model->seconds_leaves = weft_leaves_new(&model->seconds, forest->mem);
     }
     if (forest->scale == RANK)
         weft_past_ranked(level, y);
     else
         weft_past_scaled(level, y);
-    weft_trees_grow(&m->loss, &rule, n, dim, forest->levels, x, y, seed, forest->mem);
+    weft_trees_grow(&model->loss, &rule, n, dim, forest->levels, x, y, seed, forest->mem);
     int all = forest->liar == BELIEVER ? add_in_flight(forest, level, n, x) : n;
-    if (all > n) weft_trees_believe(&m->loss, &rule, n, all, x, y, seed, forest->mem);
-    m->loss_leaves = weft_leaves_new(&m->loss, forest->mem);
+    if (all > n) weft_trees_believe(&model->loss, &rule, n, all, x, y, seed, forest->mem);
+    model->loss_leaves = weft_leaves_new(&model->loss, forest->mem);
 }
 
-/* Predicts n points m->x. */
-static void ask(const model *m, const weft_trees *trees, const weft_leaves *leaves, int n,
-                double *mean)
+/* Predicts n points model->x. */
+static void ask(const struct model *model, const weft_trees *trees,
+                const weft_leaves *leaves, int n, double *mean)
 {
     if (leaves)
-        weft_leaves_ask(leaves, n, m->x, mean, m->variance, m->own->mem);
+        weft_leaves_ask(leaves, n, model->x, mean, model->variance, model->own->mem);
     else
-        weft_trees_ask(trees, n, m->x, mean, m->variance, m->own->mem);
+        weft_trees_ask(trees, n, model->x, mean, model->variance, model->own->mem);
 }
 
 /* Sets the features of the axes that a point does not have. */
-static void hide_missing(const forest_sampler *forest, model *m, const double *gene,
-                         double *row)
+static void hide_missing(const forest_sampler *forest, struct model *model,
+                         const double *gene, double *row)
 {
     const weft_space *space = forest->past.space;
-    for (int a = 0; a < space->dim; a++) m->conf[a] = value_of(forest, a, gene[a]);
-    weft_past_prune(space, m->conf);
+    for (int a = 0; a < space->dim; a++) model->conf[a] = value_of(forest, a, gene[a]);
+    weft_past_prune(space, model->conf);
     for (int a = 0; a < space->dim; a++)
-        if (isnan(m->conf[a])) row[a] = feature_of(forest, a, NAN);
+        if (isnan(model->conf[a])) row[a] = feature_of(forest, a, NAN);
 }
 
 /* Acquisition function of n points of the evolution strategy. */
 static void acquire(void *own, int n, const double *gene, double *value)
 {
-    model *m = own;
-    const forest_sampler *forest = m->own;
+    struct model *model = own;
+    const forest_sampler *forest = model->own;
     int dim = forest->past.space->dim;
     for (int i = 0; i < n; i++) {
         size_t at = (size_t)i * (size_t)dim;
         for (int a = 0; a < dim; a++)
-            m->x[at + (size_t)a] = feature_of_gene(forest, a, gene[at + (size_t)a]);
-        if (forest->conditional) hide_missing(forest, m, gene + at, m->x + at);
+            model->x[at + (size_t)a] = feature_of_gene(forest, a, gene[at + (size_t)a]);
+        if (forest->conditional) hide_missing(forest, model, gene + at, model->x + at);
     }
-    ask(m, &m->loss, m->loss_leaves, n, m->mean);
+    ask(model, &model->loss, model->loss_leaves, n, model->mean);
     for (int i = 0; i < n; i++)
-        value[i] = weft_gain_log((weft_gain)forest->criterion, m->mean[i],
-                                 sqrt(m->variance[i]), 0, m->t);
+        value[i] = weft_gain_log((weft_gain)forest->criterion, model->mean[i],
+                                 sqrt(model->variance[i]), 0, model->t);
     if (!forest->per_cost) return;
-    ask(m, &m->seconds, m->seconds_leaves, n, m->cost);
-    for (int i = 0; i < n; i++) value[i] -= m->cost[i];
+    ask(model, &model->seconds, model->seconds_leaves, n, model->cost);
+    for (int i = 0; i < n; i++) value[i] -= model->cost[i];
 }
 
 /* The temperature of a proposal. */
@@ -351,14 +351,14 @@ static void propose_from(const forest_sampler *forest, const weft_past_level *le
 {
     int dim = forest->past.space->dim;
     size_t most = CHILDREN;
-    model m = {.own = forest,
-               .t = temperature(forest, number),
-               .x = WEFT_NEW(forest->mem, double, most *(size_t)dim),
-               .conf = WEFT_NEW(forest->mem, double, dim),
-               .mean = WEFT_NEW(forest->mem, double, 3 * most)};
-    m.variance = m.mean + most;
-    m.cost = m.variance + most;
-    learn(forest, level, number, &m);
+    struct model model = {.own = forest,
+                          .t = temperature(forest, number),
+                          .x = WEFT_NEW(forest->mem, double, most *(size_t)dim),
+                          .conf = WEFT_NEW(forest->mem, double, dim),
+                          .mean = WEFT_NEW(forest->mem, double, 3 * most)};
+    model.variance = model.mean + most;
+    model.cost = model.variance + most;
+    learn(forest, level, number, &model);
     weft_mies search = {.dim = dim,
                         .gene = forest->gene,
                         .levels = forest->values,
@@ -369,7 +369,7 @@ static void propose_from(const forest_sampler *forest, const weft_past_level *le
                         .seed = forest->seed + 1,
                         .key = (uint64_t)number,
                         .value = acquire,
-                        .own = &m};
+                        .own = &model};
     double *best = WEFT_NEW(forest->mem, double, dim);
     weft_mies_run(&search, best, forest->mem);
     for (int a = 0; a < dim; a++) conf[a] = value_of(forest, a, best[a]);

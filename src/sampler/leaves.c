@@ -16,7 +16,7 @@ enum {
 };
 
 struct weft_leaves {
-    const weft_trees *f; /* borrowed */
+    const weft_trees *trees; /* borrowed */
     int *first;    /* [dim + 1] first row of an axis: a number has one more than cuts, a
                       category one for each level */
     uint64_t *cut; /* [rows] of a number, between the row and the next one */
@@ -27,84 +27,84 @@ struct weft_leaves {
 /* ---- the table ---- */
 
 /* A node with children. */
-typedef struct split {
+struct split {
     uint64_t cut, left; /* the leaves below the left child */
     int feature, tree;
-} split;
+};
 
-typedef struct maker {
-    weft_leaves *l;
-    split *split; /* [splits] */
+struct maker {
+    weft_leaves *leaves;
+    struct split *split; /* [splits] */
     int splits;
     int *count; /* [nodes] leaves below a node */
     int *first; /* [nodes] the first one's number in its tree */
-} maker;
+};
 
 /* Numbers the leaves of a tree and appends its splits; nodes come before their children. */
-static void list_splits(maker *k, int tree)
+static void list_splits(struct maker *maker, int tree)
 {
-    const weft_trees *trees = k->l->f;
+    const weft_trees *trees = maker->leaves->trees;
     int root = trees->start[tree], end = trees->start[tree + 1];
     for (int i = end - 1; i >= root; i--) {
         int child = trees->node[i].child;
-        k->count[i] = child == i ? 1 : k->count[child] + k->count[child + 1];
+        maker->count[i] = child == i ? 1 : maker->count[child] + maker->count[child + 1];
     }
     for (int i = root; i < end; i++) {
-        int child = trees->node[i].child, first = k->first[i],
-            last = first + k->count[child];
+        int child = trees->node[i].child, first = maker->first[i],
+            last = first + maker->count[child];
         if (child == i) {
-            k->l->value[tree * MAX_LEAVES + first] =
+            maker->leaves->value[tree * MAX_LEAVES + first] =
                 trees->value[i] - trees->value[trees->start[0]];
             continue;
         }
         uint64_t left = (((uint64_t)1 << (last - first)) - 1) << first;
-        k->first[child] = first;
-        k->first[child + 1] = last;
-        k->split[k->splits++] =
-            (split){trees->node[i].cut, left, trees->node[i].feature, tree};
+        maker->first[child] = first;
+        maker->first[child + 1] = last;
+        maker->split[maker->splits++] =
+            (struct split){trees->node[i].cut, left, trees->node[i].feature, tree};
     }
 }
 
 static int by_axis(const void *left, const void *right)
 {
-    const split *a = left, *b = right;
+    const struct split *a = left, *b = right;
     if (a->feature != b->feature) return a->feature - b->feature;
     return (a->cut > b->cut) - (a->cut < b->cut);
 }
 
 /* Sets where the rows of axes begin, which are counted by their sorted splits. */
-static int count_rows(maker *k)
+static int count_rows(struct maker *maker)
 {
-    const weft_trees *trees = k->l->f;
+    const weft_trees *trees = maker->leaves->trees;
     int rows = 0, at = 0;
     for (int a = 0; a < trees->dim; a++) {
-        k->l->first[a] = rows;
+        maker->leaves->first[a] = rows;
         rows += trees->levels[a] > 0 ? trees->levels[a] : 1;
-        for (int from = at; at < k->splits && k->split[at].feature == a; at++)
+        for (int from = at; at < maker->splits && maker->split[at].feature == a; at++)
             rows += trees->levels[a] == 0 &&
-                    (at == from || k->split[at].cut > k->split[at - 1].cut);
+                    (at == from || maker->split[at].cut > maker->split[at - 1].cut);
     }
-    return k->l->first[trees->dim] = rows;
+    return maker->leaves->first[trees->dim] = rows;
 }
 
 /* Fills the rows of an axis with its n sorted splits. */
-static void fill_rows(const weft_leaves *leaves, int axis, int n, const split *s)
+static void fill_rows(const weft_leaves *leaves, int axis, int n, const struct split *split)
 {
-    size_t wide = (size_t)leaves->f->ntree, bytes = wide * sizeof *leaves->row;
-    int levels = leaves->f->levels[axis];
+    size_t wide = (size_t)leaves->trees->ntree, bytes = wide * sizeof *leaves->row;
+    int levels = leaves->trees->levels[axis];
     uint64_t *row = leaves->row + (size_t)leaves->first[axis] * wide;
     memset(row, -1, bytes * (size_t)(levels > 0 ? levels : 1));
     for (int i = 0; i < n; i++) {
         for (int v = 0; v < levels; v++)
-            if (!(s[i].cut >> v & 1))
-                row[(size_t)v * wide + (size_t)s[i].tree] &= ~s[i].left;
+            if (!(split[i].cut >> v & 1))
+                row[(size_t)v * wide + (size_t)split[i].tree] &= ~split[i].left;
         if (levels > 0) continue;
-        if (i == 0 || s[i].cut > s[i - 1].cut) {
-            leaves->cut[(size_t)(row - leaves->row) / wide] = s[i].cut;
+        if (i == 0 || split[i].cut > split[i - 1].cut) {
+            leaves->cut[(size_t)(row - leaves->row) / wide] = split[i].cut;
             memcpy(row + wide, row, bytes);
             row += wide;
         }
-        row[s[i].tree] &= ~s[i].left;
+        row[split[i].tree] &= ~split[i].left;
     }
 }
 
@@ -114,22 +114,22 @@ weft_leaves *weft_leaves_new(const weft_trees *trees, weft_arena *mem)
     for (int t = 0; t < trees->ntree; t++)
         if (trees->start[t + 1] - trees->start[t] > 2 * MAX_LEAVES - 1) return NULL;
     weft_leaves *leaves = WEFT_NEW(mem, weft_leaves, 1);
-    *leaves = (weft_leaves){.f = trees,
+    *leaves = (weft_leaves){.trees = trees,
                             .first = WEFT_NEW(mem, int, trees->dim + 1),
                             .value = WEFT_NEW(mem, double, trees->ntree *MAX_LEAVES)};
-    maker k = {.l = leaves,
-               .split = WEFT_NEW(mem, split, nodes),
-               .count = WEFT_NEW(mem, int, nodes),
-               .first = WEFT_NEW(mem, int, nodes)};
-    for (int t = 0; t < trees->ntree; t++) list_splits(&k, t);
-    qsort(k.split, (size_t)k.splits, sizeof *k.split, by_axis);
-    int rows = count_rows(&k), at = 0;
+    struct maker maker = {.leaves = leaves,
+                          .split = WEFT_NEW(mem, struct split, nodes),
+                          .count = WEFT_NEW(mem, int, nodes),
+                          .first = WEFT_NEW(mem, int, nodes)};
+    for (int t = 0; t < trees->ntree; t++) list_splits(&maker, t);
+    qsort(maker.split, (size_t)maker.splits, sizeof *maker.split, by_axis);
+    int rows = count_rows(&maker), at = 0;
     if (rows > MAX_WORDS / trees->ntree) return NULL;
     leaves->cut = WEFT_NEW(mem, uint64_t, rows);
     leaves->row = WEFT_NEW(mem, uint64_t, (size_t)rows * (size_t)trees->ntree);
     for (int a = 0, from; a < trees->dim; a++) {
-        for (from = at; at < k.splits && k.split[at].feature == a;) at++;
-        fill_rows(leaves, a, at - from, k.split + from);
+        for (from = at; at < maker.splits && maker.split[at].feature == a;) at++;
+        fill_rows(leaves, a, at - from, maker.split + from);
     }
     return leaves;
 }
@@ -147,12 +147,12 @@ static int cuts_below(int n, const uint64_t *cut, uint64_t number)
 /* The rows of a point, one of each axis: row[dim]. */
 static void find_rows(const weft_leaves *leaves, const double *x, const uint64_t **row)
 {
-    for (int a = 0; a < leaves->f->dim; a++) {
+    for (int a = 0; a < leaves->trees->dim; a++) {
         int at = leaves->first[a], cuts = leaves->first[a + 1] - 1 - at;
-        at += leaves->f->levels[a] > 0
+        at += leaves->trees->levels[a] > 0
                   ? (int)x[a]
                   : cuts_below(cuts, leaves->cut + at, weft_trees_increasing(x[a]));
-        row[a] = leaves->row + (size_t)at * (size_t)leaves->f->ntree;
+        row[a] = leaves->row + (size_t)at * (size_t)leaves->trees->ntree;
     }
 }
 
@@ -160,9 +160,9 @@ static void find_rows(const weft_leaves *leaves, const double *x, const uint64_t
 static void find_leaves(const weft_leaves *leaves, const uint64_t *const *row,
                         uint64_t *possible, double *out)
 {
-    int ntree = leaves->f->ntree;
+    int ntree = leaves->trees->ntree;
     memcpy(possible, row[0], (size_t)ntree * sizeof *possible);
-    for (int a = 1; a < leaves->f->dim; a++)
+    for (int a = 1; a < leaves->trees->dim; a++)
         for (int t = 0; t < ntree; t++) possible[t] &= row[a][t];
     for (int t = 0; t < ntree; t++)
         out[t * SIDE] = leaves->value[t * MAX_LEAVES + __builtin_ctzll(possible[t])];
@@ -171,10 +171,10 @@ static void find_leaves(const weft_leaves *leaves, const uint64_t *const *row,
 void weft_leaves_ask(const weft_leaves *leaves, int m, const double *x, double *mean,
                      double *variance, weft_arena *tmp)
 {
-    size_t mark = weft_arena_mark(tmp), dim = (size_t)leaves->f->dim;
+    size_t mark = weft_arena_mark(tmp), dim = (size_t)leaves->trees->dim;
     const uint64_t **row = WEFT_NEW(tmp, const uint64_t *, dim);
-    uint64_t *possible = WEFT_NEW(tmp, uint64_t, leaves->f->ntree);
-    double *out = WEFT_NEW(tmp, double, leaves->f->ntree *SIDE);
+    uint64_t *possible = WEFT_NEW(tmp, uint64_t, leaves->trees->ntree);
+    double *out = WEFT_NEW(tmp, double, leaves->trees->ntree *SIDE);
     for (int from = 0; from < m; from += SIDE) {
         int n = m - from < SIDE ? m - from : SIDE;
         double sum[SIDE] = {0}, square[SIDE] = {0};
@@ -182,14 +182,14 @@ void weft_leaves_ask(const weft_leaves *leaves, int m, const double *x, double *
             find_rows(leaves, x + (size_t)(from + i) * dim, row);
             find_leaves(leaves, row, possible, out + i);
         }
-        for (int t = 0; t < leaves->f->ntree; t++)
+        for (int t = 0; t < leaves->trees->ntree; t++)
             for (int i = 0; i < SIDE; i++) {
                 double v = out[t * SIDE + i];
                 sum[i] += v;
                 square[i] += v * v;
             }
         for (int i = 0; i < n; i++)
-            weft_trees_moments(leaves->f, sum[i], square[i], &mean[from + i],
+            weft_trees_moments(leaves->trees, sum[i], square[i], &mean[from + i],
                                &variance[from + i]);
     }
     weft_arena_reset(tmp, mark);

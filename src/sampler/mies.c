@@ -9,20 +9,20 @@
 
 /* Values x[dim], step sizes step[dim] of numbers and integers, mutation rate of
  * categories. */
-typedef struct individual {
+struct individual {
     double *x, *step;
     double rate, value;
-} individual;
+};
 
-typedef struct strategy {
-    const weft_mies *m;
-    int count[3];          /* number of axes of each gene type */
-    double all[3], own[3]; /* tau, tau' of each gene type */
-    individual *parent;    /* [parents] */
-    individual *child;     /* [children] */
-    double *points;        /* [children][dim] */
-    double *values;        /* [children] */
-} strategy;
+struct strategy {
+    const weft_mies *mies;
+    int count[3];              /* number of axes of each gene type */
+    double all[3], own[3];     /* tau, tau' of each gene type */
+    struct individual *parent; /* [parents] */
+    struct individual *child;  /* [children] */
+    double *points;            /* [children][dim] */
+    double *values;            /* [children] */
+};
 
 double weft_mies_reflect(double x, double lo, double hi)
 {
@@ -59,152 +59,161 @@ static double draw_level(int levels, double unit)
 
 /* ---- populations ---- */
 
-static individual *individuals(int n, int dim, weft_arena *tmp)
+static struct individual *individuals(int n, int dim, weft_arena *tmp)
 {
-    individual *all = WEFT_NEW(tmp, individual, n);
+    struct individual *all = WEFT_NEW(tmp, struct individual, n);
     for (int i = 0; i < n; i++)
-        all[i] = (individual){.x = WEFT_NEW(tmp, double, dim),
-                              .step = WEFT_NEW(tmp, double, dim)};
+        all[i] = (struct individual){.x = WEFT_NEW(tmp, double, dim),
+                                     .step = WEFT_NEW(tmp, double, dim)};
     return all;
 }
 
 /* Makes a random individual, uniform over the space. */
-static void draw_individual(const strategy *s, int64_t generation, int i, individual *it)
+static void draw_individual(const struct strategy *strategy, int64_t generation, int i,
+                            struct individual *individual)
 {
-    const weft_mies *mies = s->m;
-    it->rate = s->count[WEFT_GENE_LEVEL] > 0 ? 1. / s->count[WEFT_GENE_LEVEL] : 0;
+    const weft_mies *mies = strategy->mies;
+    individual->rate =
+        strategy->count[WEFT_GENE_LEVEL] > 0 ? 1. / strategy->count[WEFT_GENE_LEVEL] : 0;
     for (int a = 0; a < mies->dim; a++) {
         weft_rng4 rng = random_at(mies, generation, i, a);
         double unit = weft_rng_unit(rng.v[0]);
-        it->x[a] =
+        individual->x[a] =
             mies->gene[a] == WEFT_GENE_REAL ? unit : draw_level(mies->levels[a], unit);
-        it->step[a] = first_step(mies, a);
+        individual->step[a] = first_step(mies, a);
     }
 }
 
 /* Step sizes become sigma exp(tau N + tau' N_i), tau = 1 / sqrt(2 n), tau' = 1 / sqrt(2
  * sqrt n) and, if n = 1, tau' = 0. */
-static void learning_rates(strategy *s)
+static void learning_rates(struct strategy *strategy)
 {
     for (int g = 0; g < 3; g++) {
-        s->all[g] = 1 / sqrt(2. * s->count[g]);
-        s->own[g] = s->count[g] > 1 ? 1 / sqrt(2 * sqrt(s->count[g])) : 0;
+        strategy->all[g] = 1 / sqrt(2. * strategy->count[g]);
+        strategy->own[g] =
+            strategy->count[g] > 1 ? 1 / sqrt(2 * sqrt(strategy->count[g])) : 0;
     }
 }
 
-static void mutate_axis(const strategy *s, int a, const double all[2], const weft_rng4 *rng,
-                        individual *it)
+static void mutate_axis(const struct strategy *strategy, int a, const double all[2],
+                        const weft_rng4 *rng, struct individual *individual)
 {
-    const weft_mies *mies = s->m;
-    int n = s->count[mies->gene[a]];
+    const weft_mies *mies = strategy->mies;
+    int n = strategy->count[mies->gene[a]];
     double z[2];
     if (mies->gene[a] == WEFT_GENE_LEVEL) {
-        if (weft_rng_unit(rng->v[1]) < it->rate)
-            it->x[a] = draw_level(mies->levels[a], weft_rng_unit(rng->v[2]));
+        if (weft_rng_unit(rng->v[1]) < individual->rate)
+            individual->x[a] = draw_level(mies->levels[a], weft_rng_unit(rng->v[2]));
         return;
     }
     weft_rng_normal_pair(rng, z);
-    it->step[a] *=
-        exp(s->all[mies->gene[a]] * all[mies->gene[a]] + s->own[mies->gene[a]] * z[0]);
+    individual->step[a] *= exp(strategy->all[mies->gene[a]] * all[mies->gene[a]] +
+                               strategy->own[mies->gene[a]] * z[0]);
     if (mies->gene[a] == WEFT_GENE_REAL) {
-        it->step[a] = fmin(it->step[a], 1);
-        it->x[a] = weft_mies_reflect(it->x[a] + it->step[a] * z[1], 0, 1);
+        individual->step[a] = fmin(individual->step[a], 1);
+        individual->x[a] =
+            weft_mies_reflect(individual->x[a] + individual->step[a] * z[1], 0, 1);
         return;
     }
-    it->step[a] = fmin(fmax(it->step[a], 1), mies->levels[a]);
-    double by =
-        weft_mies_step(it->step[a] / n, weft_rng_unit(rng->v[2]), weft_rng_unit(rng->v[3]));
-    double to = weft_mies_reflect(it->x[a] + by, -0.5, mies->levels[a] - 0.5);
-    it->x[a] = fmin(fmax(floor(to + 0.5), 0), mies->levels[a] - 1);
+    individual->step[a] = fmin(fmax(individual->step[a], 1), mies->levels[a]);
+    double by = weft_mies_step(individual->step[a] / n, weft_rng_unit(rng->v[2]),
+                               weft_rng_unit(rng->v[3]));
+    double to = weft_mies_reflect(individual->x[a] + by, -0.5, mies->levels[a] - 0.5);
+    individual->x[a] = fmin(fmax(floor(to + 0.5), 0), mies->levels[a] - 1);
 }
 
 /* Makes a child of two parents: each value is from one or the other, step sizes and rate
  * are their means. */
-static void recombine(const strategy *s, int64_t generation, int i, individual *it)
+static void recombine(const struct strategy *strategy, int64_t generation, int i,
+                      struct individual *individual)
 {
-    const weft_mies *mies = s->m;
-    weft_rng4 of = random_at(mies, generation, i, mies->dim);
+    const weft_mies *mies = strategy->mies;
+    weft_rng4 pick = random_at(mies, generation, i, mies->dim);
     weft_rng4 rng = random_at(mies, generation, i, mies->dim + 1);
-    const individual *one = &s->parent[(int)(weft_rng_unit(of.v[0]) * mies->parents)];
-    const individual *two = &s->parent[(int)(weft_rng_unit(of.v[1]) * mies->parents)];
-    int n = s->count[WEFT_GENE_LEVEL];
+    const struct individual *one =
+        &strategy->parent[(int)(weft_rng_unit(pick.v[0]) * mies->parents)];
+    const struct individual *two =
+        &strategy->parent[(int)(weft_rng_unit(pick.v[1]) * mies->parents)];
+    int n = strategy->count[WEFT_GENE_LEVEL];
     double all[4];
     (n > 0 ? weft_rng_normal : weft_rng_normal_pair)(&rng,
                                                      all); /* all[2] is of categories */
-    it->rate = (one->rate + two->rate) / 2;
+    individual->rate = (one->rate + two->rate) / 2;
     if (n > 0) {
-        double p = it->rate;
-        it->rate = 1 / (1 + (1 - p) / p * exp(-all[2] / sqrt(2. * n)));
-        it->rate = fmin(fmax(it->rate, 1. / (3 * n)), 0.5);
+        double p = individual->rate;
+        individual->rate = 1 / (1 + (1 - p) / p * exp(-all[2] / sqrt(2. * n)));
+        individual->rate = fmin(fmax(individual->rate, 1. / (3 * n)), 0.5);
     }
     for (int a = 0; a < mies->dim; a++) {
         weft_rng4 own = random_at(mies, generation, i, a);
         /* the last bit of a word is not used by weft_rng_unit */
-        it->x[a] = own.v[0] & 1 ? two->x[a] : one->x[a];
-        it->step[a] = (one->step[a] + two->step[a]) / 2;
-        mutate_axis(s, a, all, &own, it);
+        individual->x[a] = own.v[0] & 1 ? two->x[a] : one->x[a];
+        individual->step[a] = (one->step[a] + two->step[a]) / 2;
+        mutate_axis(strategy, a, all, &own, individual);
     }
 }
 
-static void evaluate(strategy *s, int n, individual *all)
+static void evaluate(struct strategy *strategy, int n, struct individual *all)
 {
-    size_t dim = (size_t)s->m->dim;
+    size_t dim = (size_t)strategy->mies->dim;
     for (int i = 0; i < n; i++)
-        memcpy(s->points + (size_t)i * dim, all[i].x, dim * sizeof *s->points);
-    s->m->value(s->m->own, n, s->points, s->values);
-    for (int i = 0; i < n; i++) all[i].value = s->values[i];
+        memcpy(strategy->points + (size_t)i * dim, all[i].x,
+               dim * sizeof *strategy->points);
+    strategy->mies->value(strategy->mies->own, n, strategy->points, strategy->values);
+    for (int i = 0; i < n; i++) all[i].value = strategy->values[i];
 }
 
 /* Moves the `keep` best of n to the front, equal ones in their order. */
-static void select_best(int n, int keep, individual *all)
+static void select_best(int n, int keep, struct individual *all)
 {
     for (int i = 0; i < keep && i < n; i++) {
         int best = i;
         for (int j = i + 1; j < n; j++)
             if (all[j].value > all[best].value) best = j;
-        individual it = all[best];
+        struct individual individual = all[best];
         for (int j = best; j > i; j--) all[j] = all[j - 1];
-        all[i] = it;
+        all[i] = individual;
     }
 }
 
 /* ---- run ---- */
 
-static void keep_best(const weft_mies *mies, const individual *it, double *value,
-                      double *best)
+static void keep_best(const weft_mies *mies, const struct individual *individual,
+                      double *value, double *best)
 {
-    if (!(it->value > *value)) return;
-    *value = it->value;
-    memcpy(best, it->x, (size_t)mies->dim * sizeof *best);
+    if (!(individual->value > *value)) return;
+    *value = individual->value;
+    memcpy(best, individual->x, (size_t)mies->dim * sizeof *best);
 }
 
 double weft_mies_run(const weft_mies *mies, double *best, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
     int most = mies->children > mies->parents ? mies->children : mies->parents;
-    strategy s = {.m = mies,
-                  .parent = individuals(most, mies->dim, tmp),
-                  .child = individuals(most, mies->dim, tmp),
-                  .points = WEFT_NEW(tmp, double, (size_t)most *(size_t)mies->dim),
-                  .values = WEFT_NEW(tmp, double, most)};
+    struct strategy strategy = {.mies = mies,
+                                .parent = individuals(most, mies->dim, tmp),
+                                .child = individuals(most, mies->dim, tmp),
+                                .points =
+                                    WEFT_NEW(tmp, double, (size_t)most *(size_t)mies->dim),
+                                .values = WEFT_NEW(tmp, double, most)};
     double value = -INFINITY, own = -INFINITY;
     int64_t since = 0;
-    for (int a = 0; a < mies->dim; a++) s.count[mies->gene[a]]++;
-    learning_rates(&s);
+    for (int a = 0; a < mies->dim; a++) strategy.count[mies->gene[a]]++;
+    learning_rates(&strategy);
     for (int64_t g = 0; g < mies->generations; g++) {
         int anew = g == 0 || (mies->stall > 0 && since >= mies->stall);
         int n = anew ? mies->parents : mies->children;
         for (int i = 0; i < n; i++)
-            (anew ? draw_individual : recombine)(&s, g, i, &s.child[i]);
-        evaluate(&s, n, s.child);
-        select_best(n, mies->parents, s.child);
-        if (g == 0) memcpy(best, s.child[0].x, (size_t)mies->dim * sizeof *best);
-        keep_best(mies, &s.child[0], &value, best);
-        since = anew || s.child[0].value > own ? 0 : since + 1;
-        own = anew ? s.child[0].value : fmax(own, s.child[0].value);
-        individual *swap = s.parent;
-        s.parent = s.child;
-        s.child = swap;
+            (anew ? draw_individual : recombine)(&strategy, g, i, &strategy.child[i]);
+        evaluate(&strategy, n, strategy.child);
+        select_best(n, mies->parents, strategy.child);
+        if (g == 0) memcpy(best, strategy.child[0].x, (size_t)mies->dim * sizeof *best);
+        keep_best(mies, &strategy.child[0], &value, best);
+        since = anew || strategy.child[0].value > own ? 0 : since + 1;
+        own = anew ? strategy.child[0].value : fmax(own, strategy.child[0].value);
+        struct individual *swap = strategy.parent;
+        strategy.parent = strategy.child;
+        strategy.child = swap;
     }
     weft_arena_reset(tmp, mark);
     return value;

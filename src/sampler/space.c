@@ -2,33 +2,33 @@
  * of a list in their order. Trial n has configuration n. Does not learn. */
 #include "weft/sampler.h"
 
-typedef struct plain {
-    const weft_space *sp;
-} plain;
+struct plain {
+    const weft_space *space;
+};
 
 static const weft_opt no_opts[] = {{0}};
 
 static weft_status plain_setup(void *self, const weft_space *space, uint64_t seed,
                                weft_arena *mem)
 {
-    plain *t = self;
+    struct plain *plain = self;
     (void)seed;
     (void)mem;
-    t->sp = space;
+    plain->space = space;
     return WEFT_OK;
 }
 
 static void plain_propose(void *self, int64_t n, double *conf)
 {
-    const plain *t = self;
-    weft_space_config(t->sp, n, conf);
+    const struct plain *plain = self;
+    weft_space_config(plain->space, n, conf);
 }
 
 extern const weft_sampler weft_sampler_space;
 const weft_sampler weft_sampler_space = {
     .kind = {.name = "space",
              .about = "configurations of [space]: at random, from a grid or from a list",
-             .size = sizeof(plain),
+             .size = sizeof(struct plain),
              .opts = no_opts},
     .setup = plain_setup,
     .propose = plain_propose,

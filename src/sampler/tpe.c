@@ -51,13 +51,13 @@ typedef struct tpe_sampler {
 } tpe_sampler;
 
 /* What a proposal is made from. */
-typedef struct step {
-    const tpe_sampler *t;
+struct step {
+    const tpe_sampler *tpe;
     int64_t number;                  /* of the trial */
     tpe_set *set;                    /* [trials] */
     double good;                     /* share of the good ones */
     const weft_durations *durations; /* predicts durations; NULL: they do not count */
-} step;
+};
 
 static const weft_opt tpe_opts[] = {
     WEFT_CHOICE_OPT("form", tpe_sampler, form, "independent", "independent|joint|hyperopt",
@@ -144,10 +144,10 @@ static int64_t tpe_enough(const void *self, const char **option)
 /* ---- good and bad trials ---- */
 
 /* Sets set[trial] of all trials, and the share of the good ones. */
-static void divide(step *s, const weft_past_level *level)
+static void divide(struct step *step, const weft_past_level *level)
 {
-    const tpe_sampler *tpe = s->t;
-    tpe_set *set = s->set;
+    const tpe_sampler *tpe = step->tpe;
+    tpe_set *set = step->set;
     int64_t in_flight = 0;
     for (int64_t i = 0; i < level->n; i++) set[level->result[i].rank.id] = BAD;
     for (int64_t i = 0; tpe->liar && i < tpe->past.n; i++)
@@ -157,13 +157,13 @@ static void divide(step *s, const weft_past_level *level)
         }
     int64_t good = weft_parzen_good(level->n, in_flight, tpe->gamma, tpe->form == HYPEROPT);
     for (int64_t i = 0; i < good; i++) set[level->result[i].rank.id] = GOOD;
-    s->good = (double)good / (double)(level->n + in_flight);
+    step->good = (double)good / (double)(level->n + in_flight);
 }
 
 /* What is maximised, from ln l - ln g at a point and the logarithm of its duration. */
-static double gain_of(const step *s, double ratio, double cost)
+static double gain_of(const struct step *step, double ratio, double cost)
 {
-    return s->durations ? weft_durations_gain(ratio, s->good, cost) : ratio;
+    return step->durations ? weft_durations_gain(ratio, step->good, cost) : ratio;
 }
 
 /* 1: trial i is of the set and has axis a. */
@@ -219,23 +219,24 @@ static double compare(const weft_axis *axis, weft_axis_type type, double value, 
     return weft_parzen_log_mass(l, lo, hi) - weft_parzen_log_mass(g, lo, hi);
 }
 
-static double propose_number(const step *s, int a)
+static double propose_number(const struct step *step, int a)
 {
-    const tpe_sampler *tpe = s->t;
+    const tpe_sampler *tpe = step->tpe;
     const weft_axis *axis = &tpe->past.space->axis[a];
     weft_axis_type type = tpe->axis[a].type;
-    weft_parzen l = fit(tpe, a, s->set, GOOD), g = fit(tpe, a, s->set, BAD);
+    weft_parzen l = fit(tpe, a, step->set, GOOD), g = fit(tpe, a, step->set, BAD);
     double *tried = WEFT_NEW(tpe->mem, double, tpe->candidates), best = NAN,
            most = -INFINITY;
     for (int64_t c = 0; c < tpe->candidates; c++) {
-        weft_rng4 rng = draw_at(tpe, s->number, a, c);
+        weft_rng4 rng = draw_at(tpe, step->number, a, c);
         double at = weft_parzen_draw(&l, weft_rng_unit(rng.v[0]), weft_rng_unit(rng.v[1]));
         int64_t e = 0;
         tried[c] = weft_axis_value(axis, at);
         while (fabs(tried[e] - tried[c]) > 0) e++;
         if (e < c) continue; /* the same value as an earlier candidate */
-        double cost = s->durations ? weft_durations_effect(s->durations, a, tried[c]) : 0;
-        double gain = gain_of(s, compare(axis, type, tried[c], at, &l, &g), cost);
+        double cost =
+            step->durations ? weft_durations_effect(step->durations, a, tried[c]) : 0;
+        double gain = gain_of(step, compare(axis, type, tried[c], at, &l, &g), cost);
         if (c > 0 && !(gain > most)) continue;
         most = gain;
         best = tried[c];
@@ -258,29 +259,30 @@ static void fit_levels(const tpe_sampler *tpe, int a, const tpe_set *set, tpe_se
 }
 
 /* 1: level c of a category is better than level `than`. */
-static int is_better(const step *s, int a, const double *l, const double *g, int64_t c,
-                     int64_t than)
+static int is_better(const struct step *step, int a, const double *l, const double *g,
+                     int64_t c, int64_t than)
 {
-    const double *value = s->t->past.space->axis[a].value;
-    if (!s->durations) return l[c] * g[than] > l[than] * g[c];
-    return gain_of(s, log(l[c] / g[c]), weft_durations_effect(s->durations, a, value[c])) >
-           gain_of(s, log(l[than] / g[than]),
-                   weft_durations_effect(s->durations, a, value[than]));
+    const double *value = step->tpe->past.space->axis[a].value;
+    if (!step->durations) return l[c] * g[than] > l[than] * g[c];
+    return gain_of(step, log(l[c] / g[c]),
+                   weft_durations_effect(step->durations, a, value[c])) >
+           gain_of(step, log(l[than] / g[than]),
+                   weft_durations_effect(step->durations, a, value[than]));
 }
 
-static double propose_level(const step *s, int a)
+static double propose_level(const struct step *step, int a)
 {
-    const tpe_sampler *tpe = s->t;
+    const tpe_sampler *tpe = step->tpe;
     const weft_axis *axis = &tpe->past.space->axis[a];
     double *l = WEFT_NEW(tpe->mem, double, axis->nvalue);
     double *g = WEFT_NEW(tpe->mem, double, axis->nvalue);
-    fit_levels(tpe, a, s->set, GOOD, l);
-    fit_levels(tpe, a, s->set, BAD, g);
+    fit_levels(tpe, a, step->set, GOOD, l);
+    fit_levels(tpe, a, step->set, BAD, g);
     int64_t best = -1;
     for (int64_t c = 0; c < tpe->candidates; c++) {
-        weft_rng4 rng = draw_at(tpe, s->number, a, c);
+        weft_rng4 rng = draw_at(tpe, step->number, a, c);
         int64_t at = weft_parzen_pick(axis->nvalue, l, weft_rng_unit(rng.v[0]));
-        if (best < 0 || is_better(s, a, l, g, at, best)) best = at;
+        if (best < 0 || is_better(step, a, l, g, at, best)) best = at;
     }
     return axis->value[best];
 }
@@ -296,16 +298,16 @@ static weft_product join(const tpe_sampler *tpe, const tpe_set *set, tpe_set whi
     weft_product product = weft_product_new(past->space->dim, n + 1, tpe->mem);
     for (int a = 0; a < product.dim; a++) {
         const weft_axis *axis = &past->space->axis[a];
-        weft_product_axis *k = &product.axis[a];
+        weft_product_axis *kernels = &product.axis[a];
         int category = tpe->axis[a].type == WEFT_AXIS_CATEGORY;
-        k->levels = category ? axis->nvalue : 0;
-        k->density = tpe->normal && tpe->axis[a].type == WEFT_AXIS_REAL;
+        kernels->levels = category ? axis->nvalue : 0;
+        kernels->density = tpe->normal && tpe->axis[a].type == WEFT_AXIS_REAL;
         for (int64_t i = 0, j = 0; i < past->n; i++) {
             double value = past->trial[i].conf[a];
             if (set[i] != which) continue;
-            k->mu[j++] = isnan(value) ? NAN
-                         : category   ? weft_axis_index(axis, value)
-                                      : weft_axis_unit(axis, value);
+            kernels->mu[j++] = isnan(value) ? NAN
+                               : category   ? weft_axis_index(axis, value)
+                                            : weft_axis_unit(axis, value);
         }
     }
     weft_product_joint(&product);
@@ -313,11 +315,11 @@ static weft_product join(const tpe_sampler *tpe, const tpe_set *set, tpe_set whi
 }
 
 /* A draw from kernel j on this axis. */
-static double draw_kernel(const weft_axis *axis, const weft_product_axis *k, int64_t j,
-                          const weft_rng4 *rng)
+static double draw_kernel(const weft_axis *axis, const weft_product_axis *kernels,
+                          int64_t j, const weft_rng4 *rng)
 {
-    double at = weft_product_draw(k, j, rng);
-    return k->levels > 0 ? axis->value[(int)at] : weft_axis_value(axis, at);
+    double at = weft_product_draw(kernels, j, rng);
+    return kernels->levels > 0 ? axis->value[(int)at] : weft_axis_value(axis, at);
 }
 
 static weft_product_point point_of(const weft_axis *axis, weft_axis_type type, double value)
@@ -329,29 +331,29 @@ static weft_product_point point_of(const weft_axis *axis, weft_axis_type type, d
     return point;
 }
 
-static void propose_jointly(const step *s, double *conf)
+static void propose_jointly(const struct step *step, double *conf)
 {
-    const tpe_sampler *tpe = s->t;
+    const tpe_sampler *tpe = step->tpe;
     const weft_space *space = tpe->past.space;
-    weft_product l = join(tpe, s->set, GOOD), g = join(tpe, s->set, BAD);
+    weft_product l = join(tpe, step->set, GOOD), g = join(tpe, step->set, BAD);
     weft_product_point *point = WEFT_NEW(tpe->mem, weft_product_point, space->dim);
     double *own = WEFT_NEW(tpe->mem, double, space->dim), most = 0;
     for (int64_t c = 0; c < tpe->candidates; c++) {
         weft_rng4 which =
-            weft_rng_at(tpe->seed, WEFT_RNG_TUNER, (uint64_t)s->number, 0, (uint64_t)c);
+            weft_rng_at(tpe->seed, WEFT_RNG_TUNER, (uint64_t)step->number, 0, (uint64_t)c);
         int64_t j = weft_parzen_pick(l.n, l.share, weft_rng_unit(which.v[0]));
         for (int i = 0; i < space->dim; i++) {
             int a = space->order[i];
-            weft_rng4 rng = draw_at(tpe, s->number, a, c);
+            weft_rng4 rng = draw_at(tpe, step->number, a, c);
             own[a] = NAN;
             point[a] = (weft_product_point){NAN, 0, 0};
             if (!weft_space_is_active(space, own, a)) continue;
             own[a] = draw_kernel(&space->axis[a], &l.axis[a], j, &rng);
             point[a] = point_of(&space->axis[a], tpe->axis[a].type, own[a]);
         }
-        double cost = s->durations ? weft_durations_log(s->durations, own) : 0;
+        double cost = step->durations ? weft_durations_log(step->durations, own) : 0;
         double gain =
-            gain_of(s, weft_product_log(&l, point) - weft_product_log(&g, point), cost);
+            gain_of(step, weft_product_log(&l, point) - weft_product_log(&g, point), cost);
         if (c > 0 && !(gain > most)) continue;
         most = gain;
         memcpy(conf, own, (size_t)space->dim * sizeof *conf);
@@ -370,16 +372,17 @@ static void tpe_propose(void *self, int64_t number, double *conf)
         return;
     }
     size_t mark = weft_arena_mark(tpe->mem);
-    step s = {.t = tpe, .number = number, .set = WEFT_NEW(tpe->mem, tpe_set, tpe->past.n)};
-    if (tpe->per_cost) s.durations = weft_durations_new(&tpe->past, level, tpe->mem);
-    divide(&s, level);
-    if (tpe->form == JOINT) propose_jointly(&s, conf);
+    struct step step = {
+        .tpe = tpe, .number = number, .set = WEFT_NEW(tpe->mem, tpe_set, tpe->past.n)};
+    if (tpe->per_cost) step.durations = weft_durations_new(&tpe->past, level, tpe->mem);
+    divide(&step, level);
+    if (tpe->form == JOINT) propose_jointly(&step, conf);
     for (int i = 0; tpe->form != JOINT && i < space->dim; i++) {
         int a = space->order[i];
         conf[a] = NAN;
         if (weft_space_is_active(space, conf, a))
-            conf[a] = tpe->axis[a].type == WEFT_AXIS_CATEGORY ? propose_level(&s, a)
-                                                              : propose_number(&s, a);
+            conf[a] = tpe->axis[a].type == WEFT_AXIS_CATEGORY ? propose_level(&step, a)
+                                                              : propose_number(&step, a);
     }
     weft_arena_reset(tpe->mem, mark);
 }

@@ -108,14 +108,15 @@ static void make_old(weft_sched *sched, weft_cached *cached)
 /* ---- the bound ---- */
 
 /* A state that may be removed. */
-typedef struct candidate {
+struct candidate {
     weft_rank rank; /* of its job */
-    weft_cached *c;
-} candidate;
+    weft_cached *cached;
+};
 
 static int worst_first(const void *a, const void *b)
 {
-    return weft_rank_compare(&((const candidate *)b)->rank, &((const candidate *)a)->rank);
+    return weft_rank_compare(&((const struct candidate *)b)->rank,
+                             &((const struct candidate *)a)->rank);
 }
 
 /* Sorting costs O(log n) per state removed. Which states are removed depends only on the
@@ -125,20 +126,20 @@ void weft_cache_bound(weft_sched *sched)
     weft_cache *cache = sched->cache;
     if (!(sched->disk > 0) || cache->kept <= sched->disk || !sched->rundir) return;
     weft_arena *tmp = weft_arena_new();
-    candidate *list = WEFT_NEW(tmp, candidate, cache->nnewest);
+    struct candidate *list = WEFT_NEW(tmp, struct candidate, cache->nnewest);
     size_t n = 0;
     for (int64_t i = 0; i < cache->nnewest; i++) {
         weft_cached *cached = cache->newest[i];
         if (cached->users > 0 || cached->gone) continue;
-        list[n++] = (candidate){
+        list[n++] = (struct candidate){
             weft_result_rank(&sched->queue.record[sched->queue.row[cached->job]].res),
             cached};
     }
     if (n > 0) qsort(list, n, sizeof *list, worst_first);
     for (size_t i = 0; i < n && cache->kept > FULL * sched->disk; i++) {
-        drop(sched, list[i].c);
-        list[i].c->gone = 1;
-        cache->kept -= bytes_of(list[i].c);
+        drop(sched, list[i].cached);
+        list[i].cached->gone = 1;
+        cache->kept -= bytes_of(list[i].cached);
     }
     weft_arena_free(tmp);
 }

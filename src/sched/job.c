@@ -20,8 +20,8 @@
 
 /* A job while it is run. */
 typedef struct job_run {
-    weft_sched *s;
-    weft_job_record *e;
+    weft_sched *sched;
+    weft_job_record *record;
     const weft_flight *flight;
     weft_job_begins *begins; /* the state that the job begins with */
     weft_state state;
@@ -85,12 +85,12 @@ void weft_own_drop(weft_own_state *own)
 static void average_times(job_run *run)
 {
     int64_t first = run->summed, n = run->done - first;
-    weft_team *team = run->s->team;
+    weft_team *team = run->sched->team;
     run->summed = run->done;
-    if (run->e->nunit == 0 || n == 0) return;
+    if (run->record->nunit == 0 || n == 0) return;
     weft_arena *tmp = weft_arena_new();
     double *t = WEFT_NEW(tmp, double, 4 * n);
-    const weft_spent *own = run->e->spent + first;
+    const weft_spent *own = run->record->spent + first;
     for (int64_t i = 0; i < n; i++) {
         const double spent[4] = {own[i].wall, own[i].compute, own[i].wait, own[i].comm};
         memcpy(t + 4 * i, spent, sizeof spent);
@@ -98,7 +98,7 @@ static void average_times(job_run *run)
     weft_sum_f64(team, t, 4 * (size_t)n, MAX_SPENT);
     for (int64_t i = 0; i < 4 * n; i++) t[i] /= team->size;
     for (int64_t i = 0; i < n; i++)
-        run->e->spent[first + i] =
+        run->record->spent[first + i] =
             (weft_spent){t[4 * i], t[4 * i + 1], t[4 * i + 2], t[4 * i + 3]};
     weft_arena_free(tmp);
 }
@@ -109,24 +109,25 @@ static void average_times(job_run *run)
 static weft_status save(job_run *run)
 {
     average_times(run);
-    run->e->done = run->done;
-    run->e->seconds = seconds_of(run);
+    run->record->done = run->done;
+    run->record->seconds = seconds_of(run);
     run->saved = weft_now();
-    double lasted = run->s->before + run->saved - run->s->begun;
-    weft_times_close(run->s->team);
-    int root = run->s->team->rank == 0;
+    double lasted = run->sched->before + run->saved - run->sched->begun;
+    weft_times_close(run->sched->team);
+    int root = run->sched->team->rank == 0;
     weft_status st =
-        root ? weft_checkpoint_write(run->s->rundir, run->e, &run->state) : WEFT_OK;
-    if (root && st == WEFT_OK) st = weft_rundir_lasted(run->s->rundir, lasted);
-    weft_times_io(run->s->team);
-    return weft_agree(st, run->s->team);
+        root ? weft_checkpoint_write(run->sched->rundir, run->record, &run->state)
+             : WEFT_OK;
+    if (root && st == WEFT_OK) st = weft_rundir_lasted(run->sched->rundir, lasted);
+    weft_times_io(run->sched->team);
+    return weft_agree(st, run->sched->team);
 }
 
 /* Number of units before the next poll: as many as take about POLL_SECONDS, at most twice
  * as many as the last time. */
 static double next_poll(const job_run *run, double now)
 {
-    double wait = fmin(POLL_SECONDS, run->s->checkpoint);
+    double wait = fmin(POLL_SECONDS, run->sched->checkpoint);
     double took = fmax(now - run->polled, 1e-9);
     return fmax(1, fmin(2.0 * (double)run->each, floor((double)run->each * wait / took)));
 }
@@ -135,7 +136,7 @@ static double next_poll(const job_run *run, double now)
  * WEFT_STOP. */
 static weft_status poll(job_run *run)
 {
-    weft_sched *sched = run->s;
+    weft_sched *sched = run->sched;
     double now = weft_now();
     int root = sched->team->rank == 0;
     double v[3] = {weft_stop_seen(sched), root && now - run->saved >= sched->checkpoint,
@@ -169,8 +170,8 @@ static void share_record(weft_team *team, weft_job_record *record, weft_arena *m
 /* Does one unit; the row's times are those of this rank. */
 static weft_status do_unit(job_run *run)
 {
-    weft_sched *sched = run->s;
-    weft_job_record *record = run->e;
+    weft_sched *sched = run->sched;
+    weft_job_record *record = run->record;
     if (record->nunit == 0)
         return sched->task->step(sched->task_self, &record->job, 0, &run->state, NULL,
                                  &record->res);
@@ -196,8 +197,8 @@ static weft_status do_unit(job_run *run)
  * Collective over team. */
 static weft_status begin(job_run *run)
 {
-    weft_sched *sched = run->s;
-    weft_job_record *record = run->e;
+    weft_sched *sched = run->sched;
+    weft_job_record *record = run->record;
     weft_job_record_room(record, weft_metrics_count(sched->task->metrics),
                          sched->task->units ? run->units : 0,
                          weft_metrics_count(sched->task->rows), run->mem);
@@ -252,26 +253,26 @@ static void announce_jobs(const weft_sched *sched, const weft_job_record *record
 /* Handles a unit that was stopped before its end. Collective over team. WEFT_STOP. */
 static weft_status stop(const job_run *run)
 {
-    double why = weft_stop_seen(run->s);
-    weft_max_f64(run->s->team, &why, 1);
-    return weft_stop_now(run->s, why > 0 ? (int)why : WEFT_WHY_LIMIT, run->done,
+    double why = weft_stop_seen(run->sched);
+    weft_max_f64(run->sched->team, &why, 1);
+    return weft_stop_now(run->sched, why > 0 ? (int)why : WEFT_WHY_LIMIT, run->done,
                          run->units);
 }
 
 static weft_status run_units(job_run *run)
 {
-    if (run->units == 1) announce_jobs(run->s, run->e);
+    if (run->units == 1) announce_jobs(run->sched, run->record);
     TRY(begin(run));
     run->each = 1;
     run->next = run->done + 1;
     while (run->done < run->units) {
-        weft_activity_set("works", run->e->job.id, run->done);
+        weft_activity_set("works", run->record->job.id, run->done);
         weft_status st = do_unit(run);
         if (st == WEFT_STOP) return stop(run);
         TRY(st);
         run->done++;
-        run->s->worked = 1;
-        weft_show_round(run->s, run->e, run->done, seconds_of(run));
+        run->sched->worked = 1;
+        weft_show_round(run->sched, run->record, run->done, seconds_of(run));
         if (run->done >= run->next && run->done < run->units) TRY(poll(run));
     }
     average_times(run);
@@ -285,9 +286,9 @@ static weft_status run_units(job_run *run)
  * doubles. */
 static uint64_t weights_hash(const job_run *run)
 {
-    const weft_sched *sched = run->s;
+    const weft_sched *sched = run->sched;
     weft_tensor tensor[WEFT_MAX_TENSORS];
-    int n = weft_task_tensors(sched->task, sched->task_self, &run->e->job, tensor);
+    int n = weft_task_tensors(sched->task, sched->task_self, &run->record->job, tensor);
     if (n == 0) return weft_state_hash(&run->state);
     int64_t size = weft_tensors_size(n, tensor);
     uint64_t hash = weft_hash(run->state.x, (size_t)size * sizeof *run->state.x, 0);
@@ -297,15 +298,15 @@ static uint64_t weights_hash(const job_run *run)
 
 static void finish(job_run *run)
 {
-    weft_job_record *record = run->e;
+    weft_job_record *record = run->record;
     record->seconds = seconds_of(run);
-    record->began = run->s->before + weft_now() - run->s->begun - record->seconds;
+    record->began = run->sched->before + weft_now() - run->sched->begun - record->seconds;
     record->res.job = record->job.id;
     record->res.trial = record->job.trial;
     record->res.resource = (run->flight ? run->flight->before : 0) + record->job.resource;
     if (isnan(record->res.loss)) record->res.loss = INFINITY; /* see weft_result */
     record->done = record->nunit;
-    share_record(run->s->team, record, run->s->mem);
+    share_record(run->sched->team, record, run->sched->mem);
     record->hash = weft_state_hash(&run->state);
     record->weights = weights_hash(run);
 }
@@ -319,8 +320,8 @@ static job_run run_of(weft_sched *sched, weft_job_record *record, int again,
         weft_state_new(sched->task, sched->task_self, &record->job, own), own};
     weft_job_place(sched, record->job.trial, record->job.id, again, &out->state);
     double now = weft_now();
-    job_run run = {.s = sched,
-                   .e = record,
+    job_run run = {.sched = sched,
+                   .record = record,
                    .state = out->state,
                    .again = again,
                    .mem = mem,

@@ -20,11 +20,11 @@
 enum { SPAN = 3, MOST_SPAN = 24 };
 
 /* A message to the other leaders: the sender hands a job on, or is set aside. */
-typedef struct notice {
+struct notice {
     int64_t job; /* -1: set aside */
     int64_t team;
     weft_claimed turn;
-} notice;
+};
 
 /* Jobs that a team fails at before it waits for one that succeeds. */
 enum { DOUBTS = 3 };
@@ -123,8 +123,8 @@ int weft_trust_waits(const weft_sched *sched)
 
 static void tell(const weft_sched *sched, int64_t job, weft_claimed turn)
 {
-    const notice n = {job, sched->crew.group, turn};
-    if (sched->crew.peers) weft_peers_send(sched->crew.peers, &n, sizeof n);
+    const struct notice notice = {job, sched->crew.group, turn};
+    if (sched->crew.peers) weft_peers_send(sched->crew.peers, &notice, sizeof notice);
 }
 
 /* Gives the job to the next team. */
@@ -157,23 +157,23 @@ static void count_aside(weft_sched *sched, int failures)
 
 int weft_trust_notice(weft_sched *sched, const weft_message *message)
 {
-    notice n;
-    if (message->bytes != sizeof n) return 0;
-    memcpy(&n, message->data, sizeof n);
-    if (n.job < 0) {
-        count_aside(sched, n.turn.tries);
+    struct notice notice;
+    if (message->bytes != sizeof notice) return 0;
+    memcpy(&notice, message->data, sizeof notice);
+    if (notice.job < 0) {
+        count_aside(sched, notice.turn.tries);
         return 1;
     }
-    weft_claimed *turn = weft_trust_turn(sched, n.job);
-    if (n.turn.hops <= turn->hops) return 1; /* it came after that of a later team */
-    *turn = n.turn;
-    weft_flight *flight = flight_of(sched, n.job);
+    weft_claimed *turn = weft_trust_turn(sched, notice.job);
+    if (notice.turn.hops <= turn->hops) return 1; /* it came after that of a later team */
+    *turn = notice.turn;
+    weft_flight *flight = flight_of(sched, notice.job);
     if (flight) weft_flights_leave(&sched->queue.flights, flight);
-    if ((n.team + 1) % sched->teams != sched->crew.group) return 1;
+    if ((notice.team + 1) % sched->teams != sched->crew.group) return 1;
     if (sched->trust->aside)
-        hand_on(sched, n.job, 0);
+        hand_on(sched, notice.job, 0);
     else
-        take(sched, n.job);
+        take(sched, notice.job);
     return 1;
 }
 

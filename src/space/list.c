@@ -13,8 +13,8 @@
 #include <string.h>
 
 /* The state of the reader. */
-typedef struct table {
-    weft_space *sp;
+struct table {
+    weft_space *space;
     const weft_kind *const *kinds;
     int nkind;
     weft_arena *mem;
@@ -26,7 +26,7 @@ typedef struct table {
     int *at;          /* [sp->count] line of each configuration */
     int64_t nat;      /* entries that `at` has room for */
     weft_status st;
-} table;
+};
 
 enum { LABELS = 3 };
 static const char *const labels[LABELS] = {"map", "id", "#"};
@@ -48,124 +48,128 @@ static int is_named(const weft_kind *kind, const weft_opt *opt, const char *name
 
 /* The option that a column is named after, or NULL. *section is the plug-in that the option
  * belongs to, *other another plug-in with an option of that name, or NULL. */
-static const weft_opt *option_named(const table *t, const char *name, const char **section,
-                                    const char **other)
+static const weft_opt *option_named(const struct table *table, const char *name,
+                                    const char **section, const char **other)
 {
     const weft_opt *found = NULL;
-    for (int j = 0; j < t->nkind; j++)
-        for (const weft_opt *opt = t->kinds[j]->opts; opt->name; opt++) {
-            if (!is_named(t->kinds[j], opt, name)) continue;
+    for (int j = 0; j < table->nkind; j++)
+        for (const weft_opt *opt = table->kinds[j]->opts; opt->name; opt++) {
+            if (!is_named(table->kinds[j], opt, name)) continue;
             int kept = found && weft_opt_tunable(found);
-            if (kept && weft_opt_tunable(opt)) *other = t->kinds[j]->name;
+            if (kept && weft_opt_tunable(opt)) *other = table->kinds[j]->name;
             if (found && (kept || !weft_opt_tunable(opt))) continue;
-            *section = t->kinds[j]->name;
+            *section = table->kinds[j]->name;
             found = opt;
         }
     return found;
 }
 
-static weft_status unknown_column(const table *t, const char *name)
+static weft_status unknown_column(const struct table *table, const char *name)
 {
-    const char **known =
-        WEFT_NEW(t->mem, const char *, weft_space_nopt(t->kinds, t->nkind) + LABELS);
+    const char **known = WEFT_NEW(table->mem, const char *,
+                                  weft_space_nopt(table->kinds, table->nkind) + LABELS);
     int n = 0;
     for (; n < LABELS; n++) known[n] = labels[n];
-    for (int j = 0; j < t->nkind; j++)
-        for (const weft_opt *opt = t->kinds[j]->opts; opt->name; opt++) {
+    for (int j = 0; j < table->nkind; j++)
+        for (const weft_opt *opt = table->kinds[j]->opts; opt->name; opt++) {
             if (!weft_opt_tunable(opt)) continue;
             char text[64];
             weft_opt_name(opt, text, sizeof text);
-            known[n++] = weft_arena_text(t->mem, "%s", text);
+            known[n++] = weft_arena_text(table->mem, "%s", text);
         }
     return weft_fail(WEFT_ECONF,
                      "%s:%d: column \"%s\" names no option; did you mean \"%s\"?",
-                     t->sp->file, t->line, name, weft_nearest(name, known, n));
+                     table->space->file, table->line, name, weft_nearest(name, known, n));
 }
 
-static weft_status read_name(table *t, const char *name)
+static weft_status read_name(struct table *table, const char *name)
 {
-    if (t->column == t->room)
+    if (table->column == table->room)
         return weft_fail(WEFT_ECONF, "%s:%d: more columns than there are options (%d)",
-                         t->sp->file, t->line, t->room - LABELS);
-    t->axis[t->column] = -1;
+                         table->space->file, table->line, table->room - LABELS);
+    table->axis[table->column] = -1;
     if (is_label(name)) return WEFT_OK;
 
     const char *section = NULL, *other = NULL;
-    const weft_opt *opt = option_named(t, name, &section, &other);
-    if (!opt) return unknown_column(t, name);
+    const weft_opt *opt = option_named(table, name, &section, &other);
+    if (!opt) return unknown_column(table, name);
     if (other)
         return weft_fail(WEFT_ECONF,
                          "%s:%d: column \"%s\" may be [%s] or [%s]; name it \"%s.%s\" or "
                          "\"%s.%s\"",
-                         t->sp->file, t->line, name, section, other, section, name, other,
-                         name);
+                         table->space->file, table->line, name, section, other, section,
+                         name, other, name);
     if (!weft_opt_tunable(opt))
         return weft_fail(WEFT_ECONF,
                          "%s:%d: column \"%s\": this option of [%s] is the same "
                          "for all configurations; set it in the input file",
-                         t->sp->file, t->line, name, section);
-    for (int a = 0; a < t->sp->dim; a++)
-        if (t->sp->axis[a].opt == opt)
+                         table->space->file, table->line, name, section);
+    for (int a = 0; a < table->space->dim; a++)
+        if (table->space->axis[a].opt == opt)
             return weft_fail(WEFT_ECONF,
                              "%s:%d: column \"%s\": the option has a column already",
-                             t->sp->file, t->line, name);
-    t->axis[t->column] = t->sp->dim;
-    t->sp->axis[t->sp->dim++] = (weft_axis){.section = section, .opt = opt};
+                             table->space->file, table->line, name);
+    table->axis[table->column] = table->space->dim;
+    table->space->axis[table->space->dim++] = (weft_axis){.section = section, .opt = opt};
     return WEFT_OK;
 }
 
-static weft_status read_value(table *t, const char *text)
+static weft_status read_value(struct table *table, const char *text)
 {
-    weft_space *space = t->sp;
-    if (t->column >= t->ncolumn)
+    weft_space *space = table->space;
+    if (table->column >= table->ncolumn)
         return weft_fail(WEFT_ECONF, "%s:%d: more fields than the %d of the first line",
-                         space->file, t->line, t->ncolumn);
-    int a = t->axis[t->column];
+                         space->file, table->line, table->ncolumn);
+    int a = table->axis[table->column];
     if (a < 0) return WEFT_OK;
-    space->list = weft_grow(t->mem, space->list, (size_t)space->dim * sizeof *space->list,
-                            space->count, &t->rows);
+    space->list =
+        weft_grow(table->mem, space->list, (size_t)space->dim * sizeof *space->list,
+                  space->count, &table->rows);
     double *value = space->list + space->count * space->dim + a;
     *value = (double)NAN;
     if (strcmp(text, "-") == 0) return WEFT_OK; /* the axis does not exist here */
     if (weft_opt_parse(space->axis[a].opt, text, value) == WEFT_OK) return WEFT_OK;
     char name[64];
     weft_opt_name(space->axis[a].opt, name, sizeof name);
-    return weft_fail(WEFT_ECONF, "%s:%d: %s: %s", space->file, t->line, name, weft_error());
+    return weft_fail(WEFT_ECONF, "%s:%d: %s: %s", space->file, table->line, name,
+                     weft_error());
 }
 
 /* Called by libcsv for each field: a text that ends with NUL. */
 static void on_field(void *text, size_t n, void *self)
 {
-    table *t = self;
+    struct table *table = self;
     (void)n;
-    if (t->st != WEFT_OK) return;
-    t->st = t->ncolumn == 0 ? read_name(t, text) : read_value(t, text);
-    t->column++;
+    if (table->st != WEFT_OK) return;
+    table->st = table->ncolumn == 0 ? read_name(table, text) : read_value(table, text);
+    table->column++;
 }
 
-static void add_row(table *t)
+static void add_row(struct table *table)
 {
-    t->at = weft_grow(t->mem, t->at, sizeof *t->at, t->sp->count, &t->nat);
-    t->at[t->sp->count++] = t->line;
+    table->at = weft_grow(table->mem, table->at, sizeof *table->at, table->space->count,
+                          &table->nat);
+    table->at[table->space->count++] = table->line;
 }
 
 /* Called by libcsv at the end of each line that is not empty. */
 static void on_row(int end, void *self)
 {
-    table *t = self;
+    struct table *table = self;
     (void)end;
-    if (t->st != WEFT_OK) return;
-    if (t->ncolumn == 0)
-        t->ncolumn = t->column;
-    else if (t->column == t->ncolumn)
-        add_row(t);
+    if (table->st != WEFT_OK) return;
+    if (table->ncolumn == 0)
+        table->ncolumn = table->column;
+    else if (table->column == table->ncolumn)
+        add_row(table);
     else
-        t->st = weft_fail(WEFT_ECONF, "%s:%d: %d fields, expected the %d of the first line",
-                          t->sp->file, t->line, t->column, t->ncolumn);
-    t->column = 0;
+        table->st =
+            weft_fail(WEFT_ECONF, "%s:%d: %d fields, expected the %d of the first line",
+                      table->space->file, table->line, table->column, table->ncolumn);
+    table->column = 0;
 }
 
-static weft_status read_lines(table *t, FILE *in)
+static weft_status read_lines(struct table *table, FILE *in)
 {
     static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, as some editors write it */
     struct csv_parser csv;
@@ -174,52 +178,52 @@ static weft_status read_lines(table *t, FILE *in)
     char *text = NULL;
     size_t room = 0;
     errno = 0;
-    for (ssize_t n; t->st == WEFT_OK && (n = getline(&text, &room, in)) > 0;) {
-        int marked = t->line++ == 0 && strncmp(text, mark, strlen(mark)) == 0;
+    for (ssize_t n; table->st == WEFT_OK && (n = getline(&text, &room, in)) > 0;) {
+        int marked = table->line++ == 0 && strncmp(text, mark, strlen(mark)) == 0;
         const char *from = marked ? text + strlen(mark) : text;
         size_t bytes = (size_t)(text + n - from);
-        weft_check(csv_parse(&csv, from, bytes, on_field, on_row, t) == bytes, "libcsv: %s",
-                   csv_strerror(csv_error(&csv)));
+        weft_check(csv_parse(&csv, from, bytes, on_field, on_row, table) == bytes,
+                   "libcsv: %s", csv_strerror(csv_error(&csv)));
     }
-    if (t->st == WEFT_OK && ferror(in))
-        t->st = weft_fail(WEFT_EFILE, "%s: %s", t->sp->file, strerror(errno));
-    csv_fini(&csv, on_field, on_row, t);
+    if (table->st == WEFT_OK && ferror(in))
+        table->st = weft_fail(WEFT_EFILE, "%s: %s", table->space->file, strerror(errno));
+    csv_fini(&csv, on_field, on_row, table);
     csv_free(&csv);
     free(text);
-    return t->st;
+    return table->st;
 }
 
 /* A configuration's hash and its row in the list. */
-typedef struct entry {
+struct entry {
     uint64_t hash;
     int64_t row;
-} entry;
+};
 
 static int by_hash(const void *pa, const void *pb)
 {
-    const entry *a = pa, *b = pb;
+    const struct entry *a = pa, *b = pb;
     if (a->hash != b->hash) return a->hash < b->hash ? -1 : 1;
     return (a->row > b->row) - (a->row < b->row);
 }
 
 /* Refuses a list with two equal configurations, which would give the same result twice. */
-static weft_status check_distinct(const table *t)
+static weft_status check_distinct(const struct table *table)
 {
-    const weft_space *space = t->sp;
+    const weft_space *space = table->space;
     size_t bytes = (size_t)space->dim * sizeof *space->list;
     weft_arena *tmp = weft_arena_new();
-    entry *e = WEFT_NEW(tmp, entry, space->count);
+    struct entry *entry = WEFT_NEW(tmp, struct entry, space->count);
     for (int64_t i = 0; i < space->count; i++)
-        e[i] = (entry){weft_hash(space->list + i * space->dim, bytes, 0), i};
-    if (space->count > 0) qsort(e, (size_t)space->count, sizeof *e, by_hash);
+        entry[i] = (struct entry){weft_hash(space->list + i * space->dim, bytes, 0), i};
+    if (space->count > 0) qsort(entry, (size_t)space->count, sizeof *entry, by_hash);
     weft_status st = WEFT_OK;
     for (int64_t i = 1; i < space->count && st == WEFT_OK; i++) {
-        int64_t a = e[i - 1].row, b = e[i].row;
-        if (e[i - 1].hash == e[i].hash &&
+        int64_t a = entry[i - 1].row, b = entry[i].row;
+        if (entry[i - 1].hash == entry[i].hash &&
             memcmp(space->list + a * space->dim, space->list + b * space->dim, bytes) == 0)
             st = weft_fail(WEFT_ECONF,
                            "%s:%d: the configuration of line %d again; keep one of them",
-                           space->file, t->at[b], t->at[a]);
+                           space->file, table->at[b], table->at[a]);
     }
     weft_arena_free(tmp);
     return st;
@@ -248,9 +252,9 @@ static void describe_axis(const weft_space *space, int a)
 weft_status weft_space_list(weft_space *space, const weft_kind *const *kinds, int nkind,
                             weft_arena *mem)
 {
-    table t = {.sp = space, .kinds = kinds, .nkind = nkind, .mem = mem};
-    t.room = weft_space_nopt(kinds, nkind) + LABELS;
-    t.axis = WEFT_NEW(mem, int, t.room);
+    struct table table = {.space = space, .kinds = kinds, .nkind = nkind, .mem = mem};
+    table.room = weft_space_nopt(kinds, nkind) + LABELS;
+    table.axis = WEFT_NEW(mem, int, table.room);
     space->count = 0;
     FILE *in = fopen(space->file, "r");
     if (!in)
@@ -258,7 +262,7 @@ weft_status weft_space_list(weft_space *space, const weft_kind *const *kinds, in
                          "%s: %s; expected a list of configurations, "
                          "as space.file or space.first names it",
                          space->file, strerror(errno));
-    weft_status st = read_lines(&t, in);
+    weft_status st = read_lines(&table, in);
     fclose(in);
     TRY(st);
     if (space->dim == 0 || space->count == 0)
@@ -267,7 +271,7 @@ weft_status weft_space_list(weft_space *space, const weft_kind *const *kinds, in
                          "a line of names and at least one of values, separated "
                          "by TAB",
                          space->file, space->dim, (long long)space->count);
-    TRY(check_distinct(&t));
+    TRY(check_distinct(&table));
     space->listed = space->count;
     for (int a = 0; a < space->dim; a++) describe_axis(space, a);
     return WEFT_OK;

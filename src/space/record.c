@@ -11,14 +11,14 @@
 
 typedef enum purpose { COUNT, WRITE, READ } purpose;
 
-typedef struct cursor {
+struct cursor {
     purpose purpose;
     char *to;         /* WRITE: the next byte */
     const char *from; /* READ: the next byte */
     size_t n;         /* COUNT: bytes so far; READ: bytes left */
     int bad;          /* READ: the bytes end too early, or hold an impossible value */
     weft_arena *mem;  /* READ: owns what is made */
-} cursor;
+};
 
 /* The first bytes of a packed record. */
 typedef struct record_head {
@@ -28,200 +28,200 @@ typedef struct record_head {
 
 /* ---- members ---- */
 
-static void walk_bytes(cursor *c, void *x, size_t n)
+static void walk_bytes(struct cursor *cursor, void *x, size_t n)
 {
     if (n == 0) return;
-    switch (c->purpose) {
-    case COUNT: c->n += n; return;
+    switch (cursor->purpose) {
+    case COUNT: cursor->n += n; return;
     case WRITE:
-        memcpy(c->to, x, n);
-        c->to += n;
+        memcpy(cursor->to, x, n);
+        cursor->to += n;
         return;
     default:
-        c->bad |= c->n < n;
-        if (c->bad) return;
-        memcpy(x, c->from, n);
-        c->from += n;
-        c->n -= n;
+        cursor->bad |= cursor->n < n;
+        if (cursor->bad) return;
+        memcpy(x, cursor->from, n);
+        cursor->from += n;
+        cursor->n -= n;
     }
 }
 
-static void walk_whole(cursor *c, int64_t *x)
+static void walk_whole(struct cursor *cursor, int64_t *x)
 {
-    walk_bytes(c, x, sizeof *x);
+    walk_bytes(cursor, x, sizeof *x);
 }
 
-static void walk_int(cursor *c, int *x)
+static void walk_int(struct cursor *cursor, int *x)
 {
     int64_t wide = *x;
-    walk_whole(c, &wide);
-    if (c->purpose != READ) return;
-    c->bad |= wide < INT_MIN || wide > INT_MAX;
-    if (!c->bad) *x = (int)wide;
+    walk_whole(cursor, &wide);
+    if (cursor->purpose != READ) return;
+    cursor->bad |= wide < INT_MIN || wide > INT_MAX;
+    if (!cursor->bad) *x = (int)wide;
 }
 
-static void walk_number(cursor *c, double *x)
+static void walk_number(struct cursor *cursor, double *x)
 {
-    walk_bytes(c, x, sizeof *x);
+    walk_bytes(cursor, x, sizeof *x);
 }
 
-static void walk_hash(cursor *c, uint64_t *x)
+static void walk_hash(struct cursor *cursor, uint64_t *x)
 {
-    walk_bytes(c, x, sizeof *x);
+    walk_bytes(cursor, x, sizeof *x);
 }
 
 /* Numbers that the record has room for already. */
-static void walk_numbers(cursor *c, double *x, int64_t n)
+static void walk_numbers(struct cursor *cursor, double *x, int64_t n)
 {
-    walk_bytes(c, x, (size_t)n * sizeof *x);
+    walk_bytes(cursor, x, (size_t)n * sizeof *x);
 }
 
 /* 1 if n times `each` items of 8 bytes may follow. */
-static int may_follow(cursor *c, int64_t n, int64_t each)
+static int may_follow(struct cursor *cursor, int64_t n, int64_t each)
 {
-    if (c->purpose != READ) return 1;
-    c->bad |= n < 0 || (each > 0 && (uint64_t)n > c->n / 8 / (uint64_t)each);
-    return !c->bad;
+    if (cursor->purpose != READ) return 1;
+    cursor->bad |= n < 0 || (each > 0 && (uint64_t)n > cursor->n / 8 / (uint64_t)each);
+    return !cursor->bad;
 }
 
 /* ---- jobs ---- */
 
 /* n integers, borrowed by a mixture. */
-static const int *walk_ints(cursor *c, const int *x, int n)
+static const int *walk_ints(struct cursor *cursor, const int *x, int n)
 {
-    int *made = c->purpose == READ ? WEFT_NEW(c->mem, int, n) : NULL;
+    int *made = cursor->purpose == READ ? WEFT_NEW(cursor->mem, int, n) : NULL;
     for (int i = 0; i < n; i++) {
         int one = x ? x[i] : 0;
-        walk_int(c, &one);
+        walk_int(cursor, &one);
         if (made) made[i] = one;
     }
     return made ? made : x;
 }
 
-static void walk_mix(cursor *c, weft_mix *mix)
+static void walk_mix(struct cursor *cursor, weft_mix *mix)
 {
     int k = mix->k, dim = mix->dim, nblock = mix->nblock;
-    walk_int(c, &k);
-    walk_int(c, &dim);
-    walk_int(c, &nblock);
-    c->bad |= k < 1 || dim < 0 || nblock < 1 || nblock > WEFT_MAX_BLOCKS;
-    if (!may_follow(c, k, 2 + (int64_t)dim)) return;
-    if (c->purpose == READ) *mix = weft_mix_new(k, dim, c->mem);
+    walk_int(cursor, &k);
+    walk_int(cursor, &dim);
+    walk_int(cursor, &nblock);
+    cursor->bad |= k < 1 || dim < 0 || nblock < 1 || nblock > WEFT_MAX_BLOCKS;
+    if (!may_follow(cursor, k, 2 + (int64_t)dim)) return;
+    if (cursor->purpose == READ) *mix = weft_mix_new(k, dim, cursor->mem);
     mix->nblock = nblock;
     if (nblock > 1) {
-        mix->off = walk_ints(c, mix->off, nblock + 1);
-        mix->axis = walk_ints(c, mix->axis, nblock);
+        mix->off = walk_ints(cursor, mix->off, nblock + 1);
+        mix->axis = walk_ints(cursor, mix->axis, nblock);
     }
-    walk_bytes(c, mix->id, (size_t)k * sizeof *mix->id);
-    walk_numbers(c, mix->logp, k);
-    walk_numbers(c, mix->conf, (int64_t)k * dim);
+    walk_bytes(cursor, mix->id, (size_t)k * sizeof *mix->id);
+    walk_numbers(cursor, mix->logp, k);
+    walk_numbers(cursor, mix->conf, (int64_t)k * dim);
 }
 
-static void walk_job(cursor *c, weft_job *job)
+static void walk_job(struct cursor *cursor, weft_job *job)
 {
     int wins = job->eligibility, schedule = job->update.schedule;
-    walk_whole(c, &job->id);
-    walk_whole(c, &job->trial);
-    walk_whole(c, &job->from);
-    walk_int(c, &job->index);
-    walk_number(c, &job->resource);
-    walk_number(c, &job->feature_fraction);
-    walk_int(c, &job->last);
-    walk_int(c, &job->score_eliminated);
-    walk_int(c, &wins);
-    walk_int(c, &schedule);
-    walk_number(c, &job->update.eta);
-    walk_number(c, &job->update.horizon);
-    walk_number(c, &job->update.discount);
-    walk_number(c, &job->update.floor);
-    walk_number(c, &job->update.cutoff);
-    walk_int(c, &job->update.diff);
+    walk_whole(cursor, &job->id);
+    walk_whole(cursor, &job->trial);
+    walk_whole(cursor, &job->from);
+    walk_int(cursor, &job->index);
+    walk_number(cursor, &job->resource);
+    walk_number(cursor, &job->feature_fraction);
+    walk_int(cursor, &job->last);
+    walk_int(cursor, &job->score_eliminated);
+    walk_int(cursor, &wins);
+    walk_int(cursor, &schedule);
+    walk_number(cursor, &job->update.eta);
+    walk_number(cursor, &job->update.horizon);
+    walk_number(cursor, &job->update.discount);
+    walk_number(cursor, &job->update.floor);
+    walk_number(cursor, &job->update.cutoff);
+    walk_int(cursor, &job->update.diff);
     job->eligibility = (weft_eligibility)wins;
     job->update.schedule = (weft_update_schedule)schedule;
-    walk_mix(c, &job->mix);
+    walk_mix(cursor, &job->mix);
 }
 
 /* ---- results ---- */
 
-static void walk_result(cursor *c, weft_result *res)
+static void walk_result(struct cursor *cursor, weft_result *res)
 {
     int k = res->k, nmetric = res->nmetric;
-    walk_whole(c, &res->job);
-    walk_whole(c, &res->trial);
-    walk_number(c, &res->resource);
-    walk_number(c, &res->loss);
-    walk_number(c, &res->bound);
-    walk_number(c, &res->cost);
-    walk_int(c, &res->by_error);
-    walk_int(c, &k);
-    walk_int(c, &nmetric);
-    c->bad |= k != res->k || nmetric < 0;
-    if (!may_follow(c, nmetric, 1)) return;
+    walk_whole(cursor, &res->job);
+    walk_whole(cursor, &res->trial);
+    walk_number(cursor, &res->resource);
+    walk_number(cursor, &res->loss);
+    walk_number(cursor, &res->bound);
+    walk_number(cursor, &res->cost);
+    walk_int(cursor, &res->by_error);
+    walk_int(cursor, &k);
+    walk_int(cursor, &nmetric);
+    cursor->bad |= k != res->k || nmetric < 0;
+    if (!may_follow(cursor, nmetric, 1)) return;
     if (nmetric != res->nmetric) {
         res->nmetric = nmetric;
-        res->metric = WEFT_NEW(c->mem, double, nmetric);
+        res->metric = WEFT_NEW(cursor->mem, double, nmetric);
     }
-    walk_numbers(c, res->metric, nmetric);
-    walk_numbers(c, res->arm_loss, k);
-    walk_numbers(c, res->arm_wrong, k);
-    walk_numbers(c, res->arm_count, k);
-    walk_numbers(c, res->logp, k);
+    walk_numbers(cursor, res->metric, nmetric);
+    walk_numbers(cursor, res->arm_loss, k);
+    walk_numbers(cursor, res->arm_wrong, k);
+    walk_numbers(cursor, res->arm_count, k);
+    walk_numbers(cursor, res->logp, k);
 }
 
-static void walk_note(cursor *c, const char **note)
+static void walk_note(struct cursor *cursor, const char **note)
 {
     int64_t n = *note ? (int64_t)strlen(*note) : 0;
-    walk_whole(c, &n);
-    if (c->purpose == COUNT) c->n += (size_t)n;
-    if (c->purpose == WRITE && n > 0) {
-        memcpy(c->to, *note, (size_t)n);
-        c->to += n;
+    walk_whole(cursor, &n);
+    if (cursor->purpose == COUNT) cursor->n += (size_t)n;
+    if (cursor->purpose == WRITE && n > 0) {
+        memcpy(cursor->to, *note, (size_t)n);
+        cursor->to += n;
     }
-    if (c->purpose != READ) return;
-    c->bad |= n < 0 || (uint64_t)n > c->n;
-    if (c->bad) return;
-    *note = n > 0 ? weft_arena_text(c->mem, "%.*s", (int)n, c->from) : NULL;
-    c->from += n;
-    c->n -= (size_t)n;
+    if (cursor->purpose != READ) return;
+    cursor->bad |= n < 0 || (uint64_t)n > cursor->n;
+    if (cursor->bad) return;
+    *note = n > 0 ? weft_arena_text(cursor->mem, "%.*s", (int)n, cursor->from) : NULL;
+    cursor->from += n;
+    cursor->n -= (size_t)n;
 }
 
 /* The first `rows` rows of the record. */
-static void walk_rows(cursor *c, weft_job_record *record, int64_t rows)
+static void walk_rows(struct cursor *cursor, weft_job_record *record, int64_t rows)
 {
     int64_t n = rows, nunit = record->nunit;
     int ncolumn = record->ncolumn;
-    walk_whole(c, &nunit);
-    walk_whole(c, &n);
-    walk_int(c, &ncolumn);
-    c->bad |= n < 0 || n > nunit || ncolumn < 0 || ncolumn > WEFT_MAX_METRICS;
-    if (c->bad || !may_follow(c, n, (int64_t)ncolumn + record->job.mix.k)) return;
-    if (c->purpose == READ &&
+    walk_whole(cursor, &nunit);
+    walk_whole(cursor, &n);
+    walk_int(cursor, &ncolumn);
+    cursor->bad |= n < 0 || n > nunit || ncolumn < 0 || ncolumn > WEFT_MAX_METRICS;
+    if (cursor->bad || !may_follow(cursor, n, (int64_t)ncolumn + record->job.mix.k)) return;
+    if (cursor->purpose == READ &&
         (!record->row || nunit != record->nunit || ncolumn != record->ncolumn))
-        weft_job_record_room(record, record->res.nmetric, n, ncolumn, c->mem);
+        weft_job_record_room(record, record->res.nmetric, n, ncolumn, cursor->mem);
     record->nunit = nunit;
     record->done = n;
-    walk_numbers(c, record->row, n * ncolumn);
-    walk_numbers(c, record->logp, n * record->job.mix.k);
-    walk_bytes(c, record->spent, (size_t)n * sizeof *record->spent);
+    walk_numbers(cursor, record->row, n * ncolumn);
+    walk_numbers(cursor, record->logp, n * record->job.mix.k);
+    walk_bytes(cursor, record->spent, (size_t)n * sizeof *record->spent);
 }
 
 /* All members of a record after its job. */
-static void walk_rest(cursor *c, weft_job_record *record)
+static void walk_rest(struct cursor *cursor, weft_job_record *record)
 {
-    walk_whole(c, &record->parent);
-    walk_whole(c, &record->worker);
-    walk_number(c, &record->start);
-    walk_number(c, &record->end);
-    walk_whole(c, &record->team);
-    walk_whole(c, &record->ticket);
-    walk_number(c, &record->began);
-    walk_number(c, &record->seconds);
-    walk_int(c, &record->kept);
-    walk_hash(c, &record->hash);
-    walk_hash(c, &record->weights);
-    walk_result(c, &record->res);
-    walk_note(c, &record->res.note);
-    if (!c->bad) walk_rows(c, record, record->done);
+    walk_whole(cursor, &record->parent);
+    walk_whole(cursor, &record->worker);
+    walk_number(cursor, &record->start);
+    walk_number(cursor, &record->end);
+    walk_whole(cursor, &record->team);
+    walk_whole(cursor, &record->ticket);
+    walk_number(cursor, &record->began);
+    walk_number(cursor, &record->seconds);
+    walk_int(cursor, &record->kept);
+    walk_hash(cursor, &record->hash);
+    walk_hash(cursor, &record->weights);
+    walk_result(cursor, &record->res);
+    walk_note(cursor, &record->res.note);
+    if (!cursor->bad) walk_rows(cursor, record, record->done);
 }
 
 /* ---- public ---- */
@@ -273,12 +273,12 @@ void weft_job_record_room(weft_job_record *record, int nmetric, int64_t nunit, i
 void *weft_job_pack(const weft_job *job, size_t *bytes, weft_arena *mem)
 {
     weft_job own = *job;
-    cursor c = {.purpose = COUNT};
-    walk_job(&c, &own);
-    *bytes = c.n;
-    char *packed = WEFT_NEW(mem, char, c.n);
-    c = (cursor){.purpose = WRITE, .to = packed};
-    walk_job(&c, &own);
+    struct cursor cursor = {.purpose = COUNT};
+    walk_job(&cursor, &own);
+    *bytes = cursor.n;
+    char *packed = WEFT_NEW(mem, char, cursor.n);
+    cursor = (struct cursor){.purpose = WRITE, .to = packed};
+    walk_job(&cursor, &own);
     return packed;
 }
 
@@ -295,19 +295,19 @@ uint64_t weft_job_hash(const weft_job *job)
 void *weft_job_record_pack(const weft_job_record *record, size_t *bytes, weft_arena *mem)
 {
     weft_job_record own = *record;
-    cursor c = {.purpose = COUNT};
-    walk_job(&c, &own.job);
+    struct cursor cursor = {.purpose = COUNT};
+    walk_job(&cursor, &own.job);
     record_head head = {.id = record->job.id,
-                        .job_bytes = (int64_t)c.n,
+                        .job_bytes = (int64_t)cursor.n,
                         .ended = record->began + record->seconds};
-    walk_rest(&c, &own);
-    *bytes = sizeof head + c.n;
+    walk_rest(&cursor, &own);
+    *bytes = sizeof head + cursor.n;
     head.bytes = (int64_t)*bytes;
     char *packed = WEFT_NEW(mem, char, *bytes);
     memcpy(packed, &head, sizeof head);
-    c = (cursor){.purpose = WRITE, .to = packed + sizeof head};
-    walk_job(&c, &own.job);
-    walk_rest(&c, &own);
+    cursor = (struct cursor){.purpose = WRITE, .to = packed + sizeof head};
+    walk_job(&cursor, &own.job);
+    walk_rest(&cursor, &own);
     return packed;
 }
 
@@ -352,14 +352,14 @@ uint64_t weft_job_likeness(const weft_job *job)
 }
 
 /* What follows the job of a packed record. */
-static cursor after_job(const void *packed, weft_arena *mem)
+static struct cursor after_job(const void *packed, weft_arena *mem)
 {
     record_head head;
     memcpy(&head, packed, sizeof head);
-    return (cursor){.purpose = READ,
-                    .from = (const char *)packed + sizeof head + head.job_bytes,
-                    .n = (size_t)(head.bytes - head.job_bytes) - sizeof head,
-                    .mem = mem};
+    return (struct cursor){.purpose = READ,
+                           .from = (const char *)packed + sizeof head + head.job_bytes,
+                           .n = (size_t)(head.bytes - head.job_bytes) - sizeof head,
+                           .mem = mem};
 }
 
 int weft_job_record_unpack(weft_job_record *record, const void *packed, weft_arena *mem)
@@ -376,32 +376,32 @@ int weft_job_record_unpack(weft_job_record *record, const void *packed, weft_are
     if (!same) return 0;
     /* The scheduler determines worker, start and end in virtual time. */
     weft_job_record own = *record;
-    cursor c = after_job(packed, mem);
-    walk_rest(&c, record);
+    struct cursor cursor = after_job(packed, mem);
+    walk_rest(&cursor, record);
     record->parent = own.parent;
     record->worker = own.worker;
     record->start = own.start;
     record->end = own.end;
     record->res.job = own.job.id;
     record->stored = head.id;
-    return !c.bad && c.n == 0;
+    return !cursor.bad && cursor.n == 0;
 }
 
 int weft_job_record_read(weft_job_record *record, const void *packed, weft_arena *mem)
 {
     record_head head;
     memcpy(&head, packed, sizeof head);
-    cursor c = {.purpose = READ,
-                .from = (const char *)packed + sizeof head,
-                .n = (size_t)head.job_bytes,
-                .mem = mem};
+    struct cursor cursor = {.purpose = READ,
+                            .from = (const char *)packed + sizeof head,
+                            .n = (size_t)head.job_bytes,
+                            .mem = mem};
     *record = (weft_job_record){.stored = head.id};
-    walk_job(&c, &record->job);
-    if (c.bad || c.n != 0 || record->job.id != head.id) return 0;
+    walk_job(&cursor, &record->job);
+    if (cursor.bad || cursor.n != 0 || record->job.id != head.id) return 0;
     record->res = weft_result_new(record->job.mix.k, 0, mem);
-    c = after_job(packed, mem);
-    walk_rest(&c, record);
-    return !c.bad && c.n == 0;
+    cursor = after_job(packed, mem);
+    walk_rest(&cursor, record);
+    return !cursor.bad && cursor.n == 0;
 }
 
 uint64_t weft_job_record_digest(const weft_job_record *record, int64_t n)

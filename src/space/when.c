@@ -65,26 +65,26 @@ int weft_space_misfit(const weft_space *space, const double *conf)
 
 /* ---- reading ---- */
 
-typedef struct reader {
-    weft_space *sp;
-    const weft_conf *c;
+struct reader {
+    weft_space *space;
+    const weft_conf *conf;
     const weft_kind *const *kinds;
     int nkind;
     weft_arena *mem;
     char *removed; /* [dim] 1: no configuration meets its condition */
-} reader;
+};
 
 /* The option that a condition names. */
-typedef struct named {
+struct named {
     const weft_kind *kind;
     const weft_opt *opt; /* NULL: there is none */
-} named;
+};
 
-static named find_in(const weft_kind *kind, const char *key)
+static struct named find_in(const weft_kind *kind, const char *key)
 {
     for (const weft_opt *opt = kind->opts; opt->name; opt++)
-        if (weft_opt_is(opt, key)) return (named){kind, opt};
-    return (named){kind, NULL};
+        if (weft_opt_is(opt, key)) return (struct named){kind, opt};
+    return (struct named){kind, NULL};
 }
 
 /* The name known[n] of an option to which the key is nearest, as a whole or, if the key has
@@ -100,15 +100,15 @@ static const char *nearest(const char *key, const char *const *known,
 }
 
 /* Finds the option "key", in the section of the axis, or "section.key". */
-static weft_status find(const reader *r, const weft_entry *entry, const char *key,
-                        named *out)
+static weft_status find(const struct reader *reader, const weft_entry *entry,
+                        const char *key, struct named *out)
 {
-    const int room = weft_space_nopt(r->kinds, r->nkind);
-    const char **known = WEFT_NEW(r->mem, const char *, room);
-    const char **last = WEFT_NEW(r->mem, const char *, room);
+    const int room = weft_space_nopt(reader->kinds, reader->nkind);
+    const char **known = WEFT_NEW(reader->mem, const char *, room);
+    const char **last = WEFT_NEW(reader->mem, const char *, room);
     int n = 0;
-    for (int j = 0; j < r->nkind; j++) {
-        const weft_kind *kind = r->kinds[j];
+    for (int j = 0; j < reader->nkind; j++) {
+        const weft_kind *kind = reader->kinds[j];
         size_t len = strlen(kind->name);
         int same = strcmp(kind->name, entry->section) == 0;
         if (same) *out = find_in(kind, key);
@@ -116,7 +116,7 @@ static weft_status find(const reader *r, const weft_entry *entry, const char *ke
         for (const weft_opt *opt = kind->opts; opt->name; opt++) {
             char name[64];
             weft_opt_name(opt, name, sizeof name);
-            known[n] = weft_arena_text(r->mem, "%s.%s", kind->name, name);
+            known[n] = weft_arena_text(reader->mem, "%s.%s", kind->name, name);
             last[n] = known[n] + len + 1;
             n++;
         }
@@ -151,19 +151,20 @@ static int is_among(const char *value, const char *words)
 }
 
 /* *met 1: an option that is not an axis meets the condition. */
-static weft_status check_fixed(const reader *r, const weft_entry *entry, named of,
-                               const char *text, int *met)
+static weft_status check_fixed(const struct reader *reader, const weft_entry *entry,
+                               struct named named, const char *text, int *met)
 {
-    const weft_entry *given = weft_conf_find(r->c, of.kind->name, of.opt->name);
-    const char *value = given ? given->value : of.opt->def;
-    if (of.opt->type == WEFT_TEXT) {
+    const weft_entry *given =
+        weft_conf_find(reader->conf, named.kind->name, named.opt->name);
+    const char *value = given ? given->value : named.opt->def;
+    if (named.opt->type == WEFT_TEXT) {
         *met = is_among(value, text);
         return WEFT_OK;
     }
-    weft_axis range = {.opt = of.opt};
+    weft_axis range = {.opt = named.opt};
     double number;
-    TRY(weft_space_range(entry, text, &range, r->mem));
-    if (weft_opt_parse(of.opt, value, &number) != WEFT_OK)
+    TRY(weft_space_range(entry, text, &range, reader->mem));
+    if (weft_opt_parse(named.opt, value, &number) != WEFT_OK)
         return weft_entry_fail(given ? given : entry, "%s", weft_error());
     weft_axis_when when = {
         .nvalue = range.nvalue, .lo = range.lo, .hi = range.hi, .value = range.value};
@@ -188,66 +189,68 @@ static int can_be_met(const weft_axis *axis, const weft_axis_when *when)
 }
 
 /* Adds the condition `text` on the option `of`, which is an axis. */
-static weft_status add(reader *r, const weft_entry *entry, weft_axis *axis, named of,
-                       const char *text)
+static weft_status add(struct reader *reader, const weft_entry *entry, weft_axis *axis,
+                       struct named named, const char *text)
 {
-    const weft_axis *other = &r->sp->axis[axis_of(r->sp, of.opt)];
-    weft_axis range = {.opt = of.opt};
-    TRY(weft_space_range(entry, text, &range, r->mem));
-    double *value = WEFT_NEW(r->mem, double, range.nvalue);
+    const weft_axis *other = &reader->space->axis[axis_of(reader->space, named.opt)];
+    weft_axis range = {.opt = named.opt};
+    TRY(weft_space_range(entry, text, &range, reader->mem));
+    double *value = WEFT_NEW(reader->mem, double, range.nvalue);
     if (range.nvalue > 0) memcpy(value, range.value, (size_t)range.nvalue * sizeof *value);
-    weft_axis_when w = {(int)(other - r->sp->axis), range.nvalue, range.lo, range.hi,
-                        value};
+    weft_axis_when condition = {(int)(other - reader->space->axis), range.nvalue, range.lo,
+                                range.hi, value};
     char name[128];
     weft_axis_name(other, name, sizeof name);
-    if (!can_be_met(other, &w))
+    if (!can_be_met(other, &condition))
         return weft_entry_fail(entry, "no value of the axis %s is \"%s\"", name, text);
     if (other->opt->role < axis->opt->role)
         return weft_entry_fail(entry,
                                "%s may change where this option must not, so it cannot "
                                "decide whether there is one",
                                name);
-    weft_axis_when *when = WEFT_NEW(r->mem, weft_axis_when, axis->nwhen + 1);
+    weft_axis_when *when = WEFT_NEW(reader->mem, weft_axis_when, axis->nwhen + 1);
     if (axis->nwhen > 0) memcpy(when, axis->when, (size_t)axis->nwhen * sizeof *when);
-    when[axis->nwhen++] = w;
+    when[axis->nwhen++] = condition;
     axis->when = when;
     return WEFT_OK;
 }
 
 /* Reads one condition "key = range", which ends before `end`. */
-static weft_status read_one(reader *r, const weft_entry *entry, int a, const char *from,
-                            const char *end)
+static weft_status read_one(struct reader *reader, const weft_entry *entry, int a,
+                            const char *from, const char *end)
 {
     const char *equals = strchr(from, '=');
     size_t nkey = (size_t)(equals - from), ntext = (size_t)(end - equals - 1);
     from = weft_trim(from, &nkey);
     const char *text = weft_trim(equals + 1, &ntext);
-    const char *key = weft_arena_text(r->mem, "%.*s", (int)nkey, from);
-    text = weft_arena_text(r->mem, "%.*s", (int)ntext, text);
-    named of;
-    TRY(find(r, entry, key, &of));
-    if (axis_of(r->sp, of.opt) >= 0) return add(r, entry, &r->sp->axis[a], of, text);
+    const char *key = weft_arena_text(reader->mem, "%.*s", (int)nkey, from);
+    text = weft_arena_text(reader->mem, "%.*s", (int)ntext, text);
+    struct named named;
+    TRY(find(reader, entry, key, &named));
+    if (axis_of(reader->space, named.opt) >= 0)
+        return add(reader, entry, &reader->space->axis[a], named, text);
     int met;
-    TRY(check_fixed(r, entry, of, text, &met));
-    if (!met && r->sp->list)
+    TRY(check_fixed(reader, entry, named, text, &met));
+    if (!met && reader->space->list)
         return weft_entry_fail(entry,
                                "no configuration has this option, but the list %s has a "
                                "column of it; take one of them out",
-                               r->sp->file);
-    r->removed[a] |= !met;
+                               reader->space->file);
+    reader->removed[a] |= !met;
     return WEFT_OK;
 }
 
-static weft_status read_all(reader *r)
+static weft_status read_all(struct reader *reader)
 {
-    for (int a = 0; a < r->sp->dim; a++) {
-        const weft_axis *axis = &r->sp->axis[a];
-        const weft_entry *entry = weft_conf_find(r->c, axis->section, axis->opt->name);
+    for (int a = 0; a < reader->space->dim; a++) {
+        const weft_axis *axis = &reader->space->axis[a];
+        const weft_entry *entry =
+            weft_conf_find(reader->conf, axis->section, axis->opt->name);
         const char *at = entry ? weft_clause(entry->value, "when") : NULL;
         while (at) {
             const char *from = at + strlen("when");
             at = weft_clause(from, "and");
-            TRY(read_one(r, entry, a, from, at ? at : from + strlen(from)));
+            TRY(read_one(reader, entry, a, from, at ? at : from + strlen(from)));
         }
     }
     return WEFT_OK;
@@ -255,28 +258,28 @@ static weft_status read_all(reader *r)
 
 /* ---- axes that never exist, order ---- */
 
-static int depends_on_removed(const reader *r, const weft_axis *axis)
+static int depends_on_removed(const struct reader *reader, const weft_axis *axis)
 {
     for (int i = 0; i < axis->nwhen; i++)
-        if (r->removed[axis->when[i].axis]) return 1;
+        if (reader->removed[axis->when[i].axis]) return 1;
     return 0;
 }
 
 /* Removes the axes whose conditions no configuration meets. */
-static void remove_axes(reader *r)
+static void remove_axes(struct reader *reader)
 {
-    weft_space *space = r->sp;
+    weft_space *space = reader->space;
     for (int more = 1; more;) {
         more = 0;
         for (int a = 0; a < space->dim; a++)
-            if (!r->removed[a] && depends_on_removed(r, &space->axis[a]))
-                more = r->removed[a] = 1;
+            if (!reader->removed[a] && depends_on_removed(reader, &space->axis[a]))
+                more = reader->removed[a] = 1;
     }
-    int *to = WEFT_NEW(r->mem, int, space->dim);
+    int *to = WEFT_NEW(reader->mem, int, space->dim);
     int n = 0;
     for (int a = 0; a < space->dim; a++) {
         to[a] = n;
-        if (!r->removed[a]) space->axis[n++] = space->axis[a];
+        if (!reader->removed[a]) space->axis[n++] = space->axis[a];
     }
     space->dim = n;
     for (int a = 0; a < n; a++)
@@ -313,9 +316,10 @@ static weft_status put_in_order(weft_space *space, const weft_conf *conf, weft_a
 weft_status weft_space_when(weft_space *space, const weft_conf *conf,
                             const weft_kind *const *kinds, int nkind, weft_arena *mem)
 {
-    reader r = {space, conf, kinds, nkind, mem, WEFT_NEW(mem, char, space->dim + 1)};
-    TRY(read_all(&r));
-    remove_axes(&r);
+    struct reader reader = {space, conf, kinds,
+                            nkind, mem,  WEFT_NEW(mem, char, space->dim + 1)};
+    TRY(read_all(&reader));
+    remove_axes(&reader);
     return put_in_order(space, conf, mem);
 }
 

@@ -22,17 +22,17 @@
 enum { MESSAGE = 1024 };
 
 /* A list of paths. */
-typedef struct names {
+struct names {
     const char **path; /* [n] */
     int64_t n, room;
-} names;
+};
 
 /* What one commit is to do beside the journal. */
-typedef struct batch {
+struct batch {
     weft_arena *mem;
-    names files;    /* to be written through before the journal, */
-    names obsolete; /* to be removed after it */
-} batch;
+    struct names files;    /* to be written through before the journal, */
+    struct names obsolete; /* to be removed after it */
+};
 
 struct weft_commit {
     weft_journal *journal;
@@ -42,7 +42,7 @@ struct weft_commit {
     pthread_mutex_t lock; /* of all that follows */
     pthread_cond_t wake;  /* of the thread */
     pthread_cond_t served;
-    batch next;          /* of the next commit */
+    struct batch next;   /* of the next commit */
     int64_t asked, done; /* requests; of these, requests that a commit has served */
     int now;             /* 1: someone waits for the commit */
     int ends;
@@ -53,47 +53,48 @@ struct weft_commit {
 
 /* ---- one commit ---- */
 
-static batch batch_new(void)
+static struct batch batch_new(void)
 {
-    return (batch){.mem = weft_arena_new()};
+    return (struct batch){.mem = weft_arena_new()};
 }
 
-static void add(batch *b, names *list, const char *path)
+static void add(struct batch *batch, struct names *list, const char *path)
 {
-    list->path = weft_grow(b->mem, list->path, sizeof *list->path, list->n, &list->room);
-    list->path[list->n++] = weft_arena_text(b->mem, "%s", path);
+    list->path =
+        weft_grow(batch->mem, list->path, sizeof *list->path, list->n, &list->room);
+    list->path[list->n++] = weft_arena_text(batch->mem, "%s", path);
 }
 
 /* Files, their names, then the journal. */
-static weft_status write_through(weft_commit *commit, const batch *b)
+static weft_status write_through(weft_commit *commit, const struct batch *batch)
 {
     const char *journal = commit->journal->path;
-    for (int64_t i = 0; i < b->files.n; i++) TRY(weft_file_sync(b->files.path[i]));
-    int err = b->files.n > 0 || !commit->named ? weft_file_sync_dir(journal) : 0;
+    for (int64_t i = 0; i < batch->files.n; i++) TRY(weft_file_sync(batch->files.path[i]));
+    int err = batch->files.n > 0 || !commit->named ? weft_file_sync_dir(journal) : 0;
     if (err != 0) return weft_file_fail("write the directory of", journal, err);
     commit->named = 1;
     return weft_journal_sync(commit->journal);
 }
 
 /* Commits all that was added until now. The lock is held, but not during the commit. */
-static void commit(weft_commit *c)
+static void commit_all(weft_commit *commit)
 {
-    batch b = c->next;
-    int64_t asked = c->asked;
-    c->next = batch_new();
-    c->now = 0;
-    pthread_mutex_unlock(&c->lock);
+    struct batch batch = commit->next;
+    int64_t asked = commit->asked;
+    commit->next = batch_new();
+    commit->now = 0;
+    pthread_mutex_unlock(&commit->lock);
     double start = weft_now();
-    weft_status st = write_through(c, &b);
-    for (int64_t i = 0; i < b.obsolete.n && st == WEFT_OK; i++)
-        weft_tree_remove(b.obsolete.path[i]);
-    weft_arena_free(b.mem);
+    weft_status st = write_through(commit, &batch);
+    for (int64_t i = 0; i < batch.obsolete.n && st == WEFT_OK; i++)
+        weft_tree_remove(batch.obsolete.path[i]);
+    weft_arena_free(batch.mem);
     double end = weft_now();
-    pthread_mutex_lock(&c->lock);
-    c->due = end + fmax(PAUSE_SECONDS, (end - start) / SHARE);
-    c->done = asked;
-    c->st = st;
-    if (st != WEFT_OK) snprintf(c->text, sizeof c->text, "%s", weft_error());
+    pthread_mutex_lock(&commit->lock);
+    commit->due = end + fmax(PAUSE_SECONDS, (end - start) / SHARE);
+    commit->done = asked;
+    commit->st = st;
+    if (st != WEFT_OK) snprintf(commit->text, sizeof commit->text, "%s", weft_error());
 }
 
 /* ---- the thread ---- */
@@ -122,13 +123,13 @@ static int is_due(weft_commit *commit)
 
 static void *serve(void *self)
 {
-    weft_commit *c = self;
-    pthread_mutex_lock(&c->lock);
-    while (is_due(c)) {
-        commit(c);
-        pthread_cond_signal(&c->served);
+    weft_commit *commit = self;
+    pthread_mutex_lock(&commit->lock);
+    while (is_due(commit)) {
+        commit_all(commit);
+        pthread_cond_signal(&commit->served);
     }
-    pthread_mutex_unlock(&c->lock);
+    pthread_mutex_unlock(&commit->lock);
     return NULL;
 }
 
@@ -181,29 +182,29 @@ static weft_status leave(weft_commit *commit)
     return st;
 }
 
-weft_status weft_commit_soon(weft_commit *c)
+weft_status weft_commit_soon(weft_commit *commit)
 {
-    pthread_mutex_lock(&c->lock);
-    c->asked++;
-    if (c->threaded)
-        pthread_cond_signal(&c->wake);
-    else if (c->st == WEFT_OK && weft_now() >= c->due)
-        commit(c);
-    return leave(c);
+    pthread_mutex_lock(&commit->lock);
+    commit->asked++;
+    if (commit->threaded)
+        pthread_cond_signal(&commit->wake);
+    else if (commit->st == WEFT_OK && weft_now() >= commit->due)
+        commit_all(commit);
+    return leave(commit);
 }
 
-weft_status weft_commit_now(weft_commit *c)
+weft_status weft_commit_now(weft_commit *commit)
 {
-    pthread_mutex_lock(&c->lock);
-    int64_t last = ++c->asked;
-    c->now = 1;
-    pthread_cond_signal(&c->wake);
-    while (c->done < last && c->st == WEFT_OK)
-        if (c->threaded)
-            pthread_cond_wait(&c->served, &c->lock);
+    pthread_mutex_lock(&commit->lock);
+    int64_t last = ++commit->asked;
+    commit->now = 1;
+    pthread_cond_signal(&commit->wake);
+    while (commit->done < last && commit->st == WEFT_OK)
+        if (commit->threaded)
+            pthread_cond_wait(&commit->served, &commit->lock);
         else
-            commit(c);
-    return leave(c);
+            commit_all(commit);
+    return leave(commit);
 }
 
 weft_status weft_commit_end(weft_commit *commit)

@@ -13,25 +13,25 @@
 #include <unistd.h>
 
 /* An open file; begins as HDF5 wants it. */
-typedef struct handle {
+struct handle {
     H5FD_t head;
     int fd;
     weft_h5io io;     /* members are owned by the weft_h5 */
     haddr_t eoa, eof; /* ends of the space that HDF5 has allocated, and of what was
                          written */
-} handle;
+};
 
-static void keep(handle *h, int failed)
+static void keep(struct handle *handle, int failed)
 {
-    if (failed && *h->io.error == 0) *h->io.error = errno;
+    if (failed && *handle->io.error == 0) *handle->io.error = errno;
 }
 
 /* Bytes that HDF5 sees: the file without its checksums. */
-static haddr_t length(const handle *h)
+static haddr_t length(const struct handle *handle)
 {
     struct stat info;
-    if (h->io.seal != NULL) return (haddr_t)h->io.seal->bytes;
-    return fstat(h->fd, &info) == 0 ? (haddr_t)info.st_size : 0;
+    if (handle->io.seal != NULL) return (haddr_t)handle->io.seal->bytes;
+    return fstat(handle->fd, &info) == 0 ? (haddr_t)info.st_size : 0;
 }
 
 static H5FD_t *driver_open(const char *name, unsigned flags, hid_t list, haddr_t limit)
@@ -44,55 +44,55 @@ static H5FD_t *driver_open(const char *name, unsigned flags, hid_t list, haddr_t
         *(*io)->error = errno;
         return NULL;
     }
-    handle *h = calloc(1, sizeof *h);
-    weft_check(h != NULL, "out of memory");
-    h->fd = fd;
-    h->io = **io;
-    h->eof = length(h);
-    return &h->head;
+    struct handle *handle = calloc(1, sizeof *handle);
+    weft_check(handle != NULL, "out of memory");
+    handle->fd = fd;
+    handle->io = **io;
+    handle->eof = length(handle);
+    return &handle->head;
 }
 
-static herr_t driver_close(H5FD_t *f)
+static herr_t driver_close(H5FD_t *file)
 {
-    handle *h = (handle *)f;
-    keep(h, close(h->fd) != 0);
-    free(h);
+    struct handle *handle = (struct handle *)file;
+    keep(handle, close(handle->fd) != 0);
+    free(handle);
     return 0;
 }
 
-static herr_t driver_query(const H5FD_t *f, unsigned long *flags)
+static herr_t driver_query(const H5FD_t *file, unsigned long *flags)
 {
-    (void)f;
+    (void)file;
     *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA |
              H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_AGGREGATE_SMALLDATA |
              H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
     return 0;
 }
 
-static haddr_t driver_eoa(const H5FD_t *f, H5FD_mem_t type)
+static haddr_t driver_eoa(const H5FD_t *file, H5FD_mem_t type)
 {
     (void)type;
-    return ((const handle *)f)->eoa;
+    return ((const struct handle *)file)->eoa;
 }
 
-static herr_t driver_set_eoa(H5FD_t *f, H5FD_mem_t type, haddr_t end)
+static herr_t driver_set_eoa(H5FD_t *file, H5FD_mem_t type, haddr_t end)
 {
     (void)type;
-    ((handle *)f)->eoa = end;
+    ((struct handle *)file)->eoa = end;
     return 0;
 }
 
-static haddr_t driver_eof(const H5FD_t *f, H5FD_mem_t type)
+static haddr_t driver_eof(const H5FD_t *file, H5FD_mem_t type)
 {
     (void)type;
-    return ((const handle *)f)->eof;
+    return ((const struct handle *)file)->eof;
 }
 
 /* Reads bytes; those beyond the end of the file are zero. 0, or the errno. */
-static int read_plain(const handle *h, off_t at, size_t n, char *to)
+static int read_plain(const struct handle *handle, off_t at, size_t n, char *to)
 {
     while (n > 0) {
-        ssize_t got = pread(h->fd, to, n, at);
+        ssize_t got = pread(handle->fd, to, n, at);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return errno;
         if (got == 0) {
@@ -106,44 +106,46 @@ static int read_plain(const handle *h, off_t at, size_t n, char *to)
     return 0;
 }
 
-static herr_t driver_read(H5FD_t *f, H5FD_mem_t type, hid_t list, haddr_t at, size_t n,
+static herr_t driver_read(H5FD_t *file, H5FD_mem_t type, hid_t list, haddr_t at, size_t n,
                           void *to)
 {
     (void)list;
-    const handle *h = (const handle *)f;
-    if (type == H5FD_MEM_DRAW) *h->io.raw = (weft_h5raw){(int64_t)at, n};
-    errno = h->io.seal != NULL ? weft_seal_read(h->io.seal, h->fd, (int64_t)at, n, to)
-                               : read_plain(h, (off_t)at, n, to);
-    keep((handle *)f, errno != 0);
+    const struct handle *handle = (const struct handle *)file;
+    if (type == H5FD_MEM_DRAW) *handle->io.raw = (weft_h5raw){(int64_t)at, n};
+    errno = handle->io.seal != NULL
+                ? weft_seal_read(handle->io.seal, handle->fd, (int64_t)at, n, to)
+                : read_plain(handle, (off_t)at, n, to);
+    keep((struct handle *)file, errno != 0);
     return errno != 0 ? -1 : 0;
 }
 
-static herr_t driver_write(H5FD_t *f, H5FD_mem_t type, hid_t list, haddr_t at, size_t n,
+static herr_t driver_write(H5FD_t *file, H5FD_mem_t type, hid_t list, haddr_t at, size_t n,
                            const void *from)
 {
     (void)type;
     (void)list;
-    handle *h = (handle *)f;
-    for (const char *byte = from; n > 0 && *h->io.error == 0;) {
-        ssize_t put = pwrite(h->fd, byte, n, (off_t)at);
+    struct handle *handle = (struct handle *)file;
+    for (const char *byte = from; n > 0 && *handle->io.error == 0;) {
+        ssize_t put = pwrite(handle->fd, byte, n, (off_t)at);
         if (put < 0 && errno == EINTR) continue;
-        keep(h, put < 0);
+        keep(handle, put < 0);
         if (put < 0) break;
         byte += put;
         at += (haddr_t)put;
         n -= (size_t)put;
     }
-    if (at + n > h->eof) h->eof = at + n;
+    if (at + n > handle->eof) handle->eof = at + n;
     return 0;
 }
 
-static herr_t driver_truncate(H5FD_t *f, hid_t list, hbool_t closing)
+static herr_t driver_truncate(H5FD_t *file, hid_t list, hbool_t closing)
 {
     (void)list;
     (void)closing;
-    handle *h = (handle *)f;
-    if (*h->io.error == 0) keep(h, ftruncate(h->fd, (off_t)h->eoa) != 0);
-    h->eof = h->eoa;
+    struct handle *handle = (struct handle *)file;
+    if (*handle->io.error == 0)
+        keep(handle, ftruncate(handle->fd, (off_t)handle->eoa) != 0);
+    handle->eof = handle->eoa;
     return 0;
 }
 

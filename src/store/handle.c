@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static herr_t keep_first(unsigned depth, const H5E_error2_t *e, void *text)
+static herr_t keep_first(unsigned depth, const H5E_error2_t *error, void *text)
 {
-    if (depth == 0) snprintf(text, 512, "%s", e->desc != NULL ? e->desc : "");
+    if (depth == 0) snprintf(text, 512, "%s", error->desc != NULL ? error->desc : "");
     return 0;
 }
 

@@ -26,14 +26,15 @@
 static const char magic[8] = {'W', 'E', 'F', 'T', 'J', 'R', 'N', '2'};
 enum { KIND = 7 }; /* letters of it that all versions share */
 
-typedef struct frame {
+struct frame {
     uint32_t mark, check;
     uint64_t tag, bytes, sum;
-} frame;
+};
 
-static uint32_t check_of(const frame *f)
+static uint32_t check_of(const struct frame *frame)
 {
-    return (uint32_t)weft_hash(&f->tag, sizeof *f - offsetof(frame, tag), MARK);
+    return (uint32_t)weft_hash(&frame->tag, sizeof *frame - offsetof(struct frame, tag),
+                               MARK);
 }
 
 /* ---- writing ---- */
@@ -84,27 +85,28 @@ static weft_status begin_synced(weft_journal *journal)
 /* ---- reading ---- */
 
 /* 1 if there is a head at text[at] with its payload, damaged or not, within text[limit]. */
-static int is_frame(const char *text, size_t limit, size_t at, frame *f)
+static int is_frame(const char *text, size_t limit, size_t at, struct frame *frame)
 {
-    if (limit - at < sizeof *f) return 0;
-    memcpy(f, text + at, sizeof *f);
-    return f->mark == MARK && check_of(f) == f->check && f->bytes <= limit - at - sizeof *f;
+    if (limit - at < sizeof *frame) return 0;
+    memcpy(frame, text + at, sizeof *frame);
+    return frame->mark == MARK && check_of(frame) == frame->check &&
+           frame->bytes <= limit - at - sizeof *frame;
 }
 
 /* 1 if there is a whole record at text[at], its payload as it was written. */
-static int is_whole(const char *text, size_t limit, size_t at, frame *f)
+static int is_whole(const char *text, size_t limit, size_t at, struct frame *frame)
 {
-    return is_frame(text, limit, at, f) &&
-           weft_hash(text + at + sizeof *f, (size_t)f->bytes, 0) == f->sum;
+    return is_frame(text, limit, at, frame) &&
+           weft_hash(text + at + sizeof *frame, (size_t)frame->bytes, 0) == frame->sum;
 }
 
 /* The first position from `at` on that is so; limit: there is none. */
-static size_t find(int (*is)(const char *, size_t, size_t, frame *), const char *text,
-                   size_t limit, size_t at)
+static size_t find(int (*is)(const char *, size_t, size_t, struct frame *),
+                   const char *text, size_t limit, size_t at)
 {
     static const uint32_t mark = MARK;
-    frame f;
-    while (at < limit && !is(text, limit, at, &f)) {
+    struct frame frame;
+    while (at < limit && !is(text, limit, at, &frame)) {
         const char *next = memchr(text + at + 1, *(const char *)&mark, limit - at - 1);
         at = next != NULL ? (size_t)(next - text) : limit;
     }
@@ -112,10 +114,10 @@ static size_t find(int (*is)(const char *, size_t, size_t, frame *), const char 
 }
 
 /* The record at a position of the text; its data in mem, aligned for any type. */
-static weft_record record_of(const frame *f, const char *payload, int whole,
+static weft_record record_of(const struct frame *frame, const char *payload, int whole,
                              weft_arena *mem)
 {
-    weft_record record = {.tag = f->tag, .bytes = (size_t)f->bytes};
+    weft_record record = {.tag = frame->tag, .bytes = (size_t)frame->bytes};
     if (!whole) return record;
     char *copy = WEFT_NEW(mem, char, record.bytes);
     memcpy(copy, payload, record.bytes);
@@ -129,7 +131,7 @@ static weft_record record_of(const frame *f, const char *payload, int whole,
 static size_t read_records(const char *text, size_t size, weft_record **rec, int64_t *n,
                            weft_arena *mem)
 {
-    frame f;
+    struct frame frame;
     int64_t room = 0;
     size_t whole = 0, end = sizeof magic; /* whole: where the next whole record begins */
     *rec = NULL;
@@ -137,9 +139,9 @@ static size_t read_records(const char *text, size_t size, weft_record **rec, int
     while (end < size) {
         weft_record record;
         if (end >= whole) whole = find(is_whole, text, size, end);
-        if (is_frame(text, end < whole ? whole : size, end, &f)) {
-            record = record_of(&f, text + end + sizeof f, end == whole, mem);
-            end += sizeof f + (size_t)f.bytes;
+        if (is_frame(text, end < whole ? whole : size, end, &frame)) {
+            record = record_of(&frame, text + end + sizeof frame, end == whole, mem);
+            end += sizeof frame + (size_t)frame.bytes;
         } else {
             size_t next = find(is_frame, text, whole, end + 1);
             if (next == size) break;
@@ -276,12 +278,13 @@ weft_status weft_journal_add(weft_journal *journal, uint64_t tag, const void *da
                              size_t bytes)
 {
     weft_arena *tmp = weft_arena_new();
-    char *text = weft_arena_alloc(tmp, sizeof(frame) + bytes, 1);
-    frame f = {.mark = MARK, .tag = tag, .bytes = bytes, .sum = weft_hash(data, bytes, 0)};
-    f.check = check_of(&f);
-    memcpy(text, &f, sizeof f);
-    if (bytes > 0) memcpy(text + sizeof f, data, bytes);
-    int err = append(journal->fd, text, sizeof f + bytes);
+    char *text = weft_arena_alloc(tmp, sizeof(struct frame) + bytes, 1);
+    struct frame frame = {
+        .mark = MARK, .tag = tag, .bytes = bytes, .sum = weft_hash(data, bytes, 0)};
+    frame.check = check_of(&frame);
+    memcpy(text, &frame, sizeof frame);
+    if (bytes > 0) memcpy(text + sizeof frame, data, bytes);
+    int err = append(journal->fd, text, sizeof frame + bytes);
     weft_arena_free(tmp);
     return err == 0 ? WEFT_OK : weft_file_fail("write the journal", journal->path, err);
 }

@@ -105,11 +105,11 @@ weft_status weft_h5_view_sound(const weft_h5 *file)
 /* The system lists each mapping, "from-to ...", with its sizes below, "Rss: 12 kB". */
 double weft_h5_mapped(void)
 {
-    FILE *f = fopen("/proc/self/smaps", "r");
+    FILE *file = fopen("/proc/self/smaps", "r");
     double sum = 0;
     char line[256];
     int own = 0;
-    while (f && fgets(line, sizeof line, f)) {
+    while (file && fgets(line, sizeof line, file)) {
         uintptr_t from, to;
         long kilobytes;
         if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &from, &to) == 2)
@@ -119,7 +119,7 @@ double weft_h5_mapped(void)
         if (own && sscanf(line, "Rss: %ld", &kilobytes) == 1)
             sum += 1024 * (double)kilobytes;
     }
-    if (f) fclose(f);
+    if (file) fclose(file);
     return sum;
 }
 

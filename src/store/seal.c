@@ -26,21 +26,21 @@
 
 static const char magic[8] = {'W', 'E', 'F', 'T', 'S', 'U', 'M', '1'};
 
-typedef struct tail {
+struct tail {
     int64_t bytes, block;
     uint64_t sum;
     char magic[8];
-} tail;
+};
 
 static int64_t blocks_of(int64_t bytes)
 {
     return (bytes + BLOCK - 1) / BLOCK;
 }
 
-static uint64_t sum_of(const tail *t, const uint64_t *sum)
+static uint64_t sum_of(const struct tail *tail, const uint64_t *sum)
 {
-    uint64_t head = weft_hash(t, offsetof(tail, sum), 0);
-    return weft_hash(sum, (size_t)blocks_of(t->bytes) * sizeof *sum, head);
+    uint64_t head = weft_hash(tail, offsetof(struct tail, sum), 0);
+    return weft_hash(sum, (size_t)blocks_of(tail->bytes) * sizeof *sum, head);
 }
 
 /* Reads exactly n bytes. 0, or the errno. */
@@ -78,14 +78,15 @@ static int append(int fd, weft_arena *tmp)
 {
     struct stat info;
     if (fstat(fd, &info) != 0) return errno;
-    tail t = {.bytes = (int64_t)info.st_size, .block = BLOCK};
-    memcpy(t.magic, magic, sizeof magic);
-    uint64_t *sum = WEFT_NEW(tmp, uint64_t, blocks_of(t.bytes));
-    int err = compute(fd, t.bytes, sum, tmp);
-    t.sum = sum_of(&t, sum);
+    struct tail tail = {.bytes = (int64_t)info.st_size, .block = BLOCK};
+    memcpy(tail.magic, magic, sizeof magic);
+    uint64_t *sum = WEFT_NEW(tmp, uint64_t, blocks_of(tail.bytes));
+    int err = compute(fd, tail.bytes, sum, tmp);
+    tail.sum = sum_of(&tail, sum);
     if (err == 0 && lseek(fd, 0, SEEK_END) < 0) err = errno;
-    if (err == 0) err = weft_file_write(fd, sum, (size_t)blocks_of(t.bytes) * sizeof *sum);
-    return err != 0 ? err : weft_file_write(fd, &t, sizeof t);
+    if (err == 0)
+        err = weft_file_write(fd, sum, (size_t)blocks_of(tail.bytes) * sizeof *sum);
+    return err != 0 ? err : weft_file_write(fd, &tail, sizeof tail);
 }
 
 int weft_seal_append(const char *path)
@@ -102,48 +103,49 @@ int weft_seal_append(const char *path)
 /* ---- reading ---- */
 
 /* What HDF5 notes in the superblock at the beginning of a file. */
-typedef struct superblock {
+struct superblock {
     int64_t end; /* the length of the file; 0 where no file is as long, which HDF5 does not
                     see; INT64_MAX where there is no superblock of a known version */
     int writing; /* 1: the file is open for writing, or was when its program ended */
-} superblock;
+};
 
-static superblock superblock_of(int fd)
+static struct superblock superblock_of(int fd)
 {
     static const uint8_t signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
     static const int place[] = {40, 44, 28, 28},
                      flags[] = {20, 20, 11, 11}; /* by version */
     uint8_t head[64];
     uint64_t end = 0;
-    if (read_at(fd, 0, sizeof head, head) != 0) return (superblock){INT64_MAX, 0};
+    if (read_at(fd, 0, sizeof head, head) != 0) return (struct superblock){INT64_MAX, 0};
     int version = head[8], wide = version < 2 ? head[13] : head[9];
     if (memcmp(head, signature, sizeof signature) != 0 || version > 3 || wide != sizeof end)
-        return (superblock){INT64_MAX, 0};
+        return (struct superblock){INT64_MAX, 0};
     for (int i = 0; i < wide; i++) end |= (uint64_t)head[place[version] + i] << (8 * i);
-    return (superblock){end <= INT64_MAX ? (int64_t)end : 0, head[flags[version]] & 1};
+    return (struct superblock){end <= INT64_MAX ? (int64_t)end : 0,
+                               head[flags[version]] & 1};
 }
 
 /* Reads the seal at the end of a file of `size` bytes. 0, or the errno: EBADMSG if it is
  * damaged, EBUSY if a program writes to the file, which may then have any bytes. */
 static int take(int fd, int64_t size, weft_seal **out, weft_arena *mem)
 {
-    tail t;
-    int64_t own = (int64_t)sizeof t;
+    struct tail tail;
+    int64_t own = (int64_t)sizeof tail;
     if (superblock_of(fd).writing) return EBUSY;
-    int err = size < own ? 0 : read_at(fd, size - own, sizeof t, &t);
+    int err = size < own ? 0 : read_at(fd, size - own, sizeof tail, &tail);
     if (err != 0) return err;
-    if (size < own || memcmp(t.magic, magic, sizeof magic) != 0)
+    if (size < own || memcmp(tail.magic, magic, sizeof magic) != 0)
         return size > superblock_of(fd).end ? EBADMSG : 0;
-    if (t.block != BLOCK || t.bytes < 0 || t.bytes > size ||
-        size - own - t.bytes != blocks_of(t.bytes) * (int64_t)sizeof(uint64_t))
+    if (tail.block != BLOCK || tail.bytes < 0 || tail.bytes > size ||
+        size - own - tail.bytes != blocks_of(tail.bytes) * (int64_t)sizeof(uint64_t))
         return EBADMSG;
     weft_seal *seal = WEFT_NEW(mem, weft_seal, 1);
-    *seal = (weft_seal){.bytes = t.bytes, .nblock = blocks_of(t.bytes), .bad = -1};
+    *seal = (weft_seal){.bytes = tail.bytes, .nblock = blocks_of(tail.bytes), .bad = -1};
     seal->sum = WEFT_NEW(mem, uint64_t, seal->nblock);
     seal->sound = WEFT_NEW(mem, uint8_t, seal->nblock);
     seal->block = WEFT_NEW(mem, char, BLOCK);
     err = read_at(fd, seal->bytes, (size_t)seal->nblock * sizeof *seal->sum, seal->sum);
-    if (err == 0 && sum_of(&t, seal->sum) != t.sum) err = EBADMSG;
+    if (err == 0 && sum_of(&tail, seal->sum) != tail.sum) err = EBADMSG;
     if (err == 0) *out = seal;
     return err;
 }

@@ -31,14 +31,14 @@ static const char *unquoted(const char *value, weft_arena *mem)
     return weft_arena_text(mem, "%.*s", (int)strlen(value) - 2, value + 1);
 }
 
-void weft_parameters(const weft_conf *c, const weft_space *space, const double *conf,
+void weft_parameters(const weft_conf *input, const weft_space *space, const double *conf,
                      int *n, const char ***name, const char ***value, weft_arena *mem)
 {
     *n = 0;
-    *name = WEFT_NEW(mem, const char *, c->n);
-    *value = WEFT_NEW(mem, const char *, c->n);
-    for (int i = 0; i < c->n; i++) {
-        const weft_entry *entry = &c->entry[i];
+    *name = WEFT_NEW(mem, const char *, input->n);
+    *value = WEFT_NEW(mem, const char *, input->n);
+    for (int i = 0; i < input->n; i++) {
+        const weft_entry *entry = &input->entry[i];
         if (strcmp(entry->section, WEFT_PARAMETERS) != 0) continue;
         int a = axis_of(space, entry->key);
         const char *text = unquoted(entry->value, mem);

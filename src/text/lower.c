@@ -16,10 +16,10 @@ enum {
 };
 
 /* The output; n goes on counting when room is used up. */
-typedef struct writer {
+struct writer {
     uint8_t *out;
     size_t n, room;
-} writer;
+};
 
 /* Unicode's property Case_Ignorable: marks, formats, modifiers, and the signs that occur
  * inside words (Word_Break = MidLetter, MidNumLet or Single_Quote). */
@@ -79,28 +79,28 @@ static int is_final(const uint8_t *word, size_t n, size_t i, size_t j)
     return before && !after;
 }
 
-static void put(writer *w, int32_t code)
+static void put(struct writer *writer, int32_t code)
 {
     uint8_t bytes[UTF8_MAX];
     size_t n = (size_t)utf8proc_encode_char(code, bytes);
-    if (w->n + n <= w->room) memcpy(w->out + w->n, bytes, n);
-    w->n += n;
+    if (writer->n + n <= writer->room) memcpy(writer->out + writer->n, bytes, n);
+    writer->n += n;
 }
 
 size_t weft_lower(const char *token, size_t n, char *out, size_t room)
 {
     const uint8_t *word = (const uint8_t *)token;
-    writer w = {.out = (uint8_t *)out, .room = room};
+    struct writer writer = {.out = (uint8_t *)out, .room = room};
     for (size_t i = 0, step; i < n; i += step) {
         int32_t code = weft_char_code(word + i, &step);
         if (code == CAPITAL_DOTTED_I) {
-            put(&w, 'i');
-            put(&w, COMBINING_DOT);
+            put(&writer, 'i');
+            put(&writer, COMBINING_DOT);
         } else if (code == CAPITAL_SIGMA && is_final(word, n, i, i + step)) {
-            put(&w, FINAL_SIGMA);
+            put(&writer, FINAL_SIGMA);
         } else {
-            put(&w, utf8proc_tolower(code));
+            put(&writer, utf8proc_tolower(code));
         }
     }
-    return w.n;
+    return writer.n;
 }

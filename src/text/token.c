@@ -8,13 +8,13 @@
 const char *const weft_tok_name[WEFT_NTOK] = {"remove", "split", "treebank", "kim"};
 
 /* A text, or a part of it. */
-typedef struct span {
+struct span {
     const uint8_t *p, *end;
-} span;
+};
 
 /* Takes the longest run of whitespace, of punctuation (whose class is returned) or of
  * others (0) from the start of a text that is not empty. */
-static inline unsigned take(span *text, span *run)
+static inline unsigned take(struct span *text, struct span *run)
 {
     const uint8_t *p = text->p;
     size_t step;
@@ -22,15 +22,15 @@ static inline unsigned take(span *text, span *run)
     do {
         p += step;
     } while (p < text->end && (char_class(p, &step) & (CHAR_SPACE | CHAR_PUNCT)) == kind);
-    *run = (span){text->p, p};
+    *run = (struct span){text->p, p};
     text->p = p;
     return kind;
 }
 
-static void split(span text, weft_token_fn fn, void *ctx)
+static void split(struct span text, weft_token_fn fn, void *ctx)
 {
     while (text.p < text.end) {
-        span run;
+        struct span run;
         if (take(&text, &run) != CHAR_SPACE)
             fn(ctx, (const char *)run.p, (size_t)(run.end - run.p));
     }
@@ -38,12 +38,12 @@ static void split(span text, weft_token_fn fn, void *ctx)
 
 /* A whitespace token in one piece is passed on unchanged; the pieces of others are joined
  * in buffer, which has room for the whole text. */
-static void remove_punct(span text, weft_token_fn fn, void *ctx, uint8_t *buffer)
+static void remove_punct(struct span text, weft_token_fn fn, void *ctx, uint8_t *buffer)
 {
     const uint8_t *token = buffer;
     size_t n = 0;
     while (text.p < text.end) {
-        span run;
+        struct span run;
         unsigned kind = take(&text, &run);
         size_t len = (size_t)(run.end - run.p);
         if (kind == CHAR_SPACE) {
@@ -76,7 +76,7 @@ static int begins_ending(const uint8_t *p, const uint8_t *end)
     return 0;
 }
 
-static void kim(span text, weft_token_fn fn, void *ctx, char *buffer)
+static void kim(struct span text, weft_token_fn fn, void *ctx, char *buffer)
 {
     size_t n = 0;
     for (const uint8_t *p = text.p; p < text.end; p++) {
@@ -97,7 +97,7 @@ void weft_tokenize(weft_tokenizer tok, const char *text, size_t n, weft_token_fn
 {
     size_t mark = weft_arena_mark(tmp);
     const uint8_t *p = (const uint8_t *)text;
-    span all = {p, p + n};
+    struct span all = {p, p + n};
     switch (tok) {
     case WEFT_TOK_REMOVE: remove_punct(all, fn, ctx, WEFT_NEW(tmp, uint8_t, n)); break;
     case WEFT_TOK_SPLIT: split(all, fn, ctx); break;

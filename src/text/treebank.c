@@ -21,7 +21,7 @@ enum { SHORTEST = 5, LONGEST = 6 }; /* bytes of a contraction that is one run of
 enum { LOWER = 0x20 };              /* the bit that makes an ASCII letter lower-case */
 
 /* A whitespace token and its context. */
-typedef struct chunk {
+struct chunk {
     const uint8_t *s; /* [n] */
     size_t n;
     size_t period;    /* position of the final period of the text; not in this token if >=
@@ -30,123 +30,124 @@ typedef struct chunk {
     int blank_before; /* 1: U+0020 comes before it */
     int blank_after;  /* 1: U+0020 follows it */
     uint8_t *mark;    /* [n + 1] 0 before and after */
-} chunk;
+};
 
 /* A word that is cut before letter `cut`. */
-typedef struct contraction {
+struct contraction {
     const char *word;
     int cut;
-} contraction;
+};
 
-static int is_word(const chunk *c, size_t i)
+static int is_word(const struct chunk *chunk, size_t i)
 {
     size_t step;
-    return i < c->n && (char_class(c->s + i, &step) & CHAR_WORD) != 0;
+    return i < chunk->n && (char_class(chunk->s + i, &step) & CHAR_WORD) != 0;
 }
 
 /* The character at i in lower case, as Python's re compares letters when it ignores case:
  * it also takes dotted and dotless i for i and the long s for s. */
-static int fold(const chunk *c, size_t i, size_t *step)
+static int fold(const struct chunk *chunk, size_t i, size_t *step)
 {
-    int32_t code = c->s[i];
+    int32_t code = chunk->s[i];
     *step = 1;
-    if (code >= 0x80) code = weft_char_code(c->s + i, step);
+    if (code >= 0x80) code = weft_char_code(chunk->s + i, step);
     if ('A' <= code && code <= 'Z') return code - 'A' + 'a';
     if (code == 0x130 || code == 0x131) return 'i';
     return code == 0x17f ? 's' : code;
 }
 
-static void set(const chunk *c, size_t i, int what)
+static void set(const struct chunk *chunk, size_t i, int what)
 {
-    c->mark[i] = (uint8_t)(c->mark[i] | what);
+    chunk->mark[i] = (uint8_t)(chunk->mark[i] | what);
 }
 
 /* Makes n bytes at i a token of their own; returns where they end. */
-static size_t pad(const chunk *c, size_t i, size_t n)
+static size_t pad(const struct chunk *chunk, size_t i, size_t n)
 {
-    set(c, i, GAP);
-    set(c, i + n, GAP);
+    set(chunk, i, GAP);
+    set(chunk, i + n, GAP);
     return i + n;
 }
 
-static size_t pad_early(const chunk *c, size_t i, size_t n)
+static size_t pad_early(const struct chunk *chunk, size_t i, size_t n)
 {
-    set(c, i, EARLY_GAP);
-    return pad(c, i, n);
+    set(chunk, i, EARLY_GAP);
+    return pad(chunk, i, n);
 }
 
 /* 1 if bytes i and i + 1 are equal. */
-static int is_double(const chunk *c, size_t i)
+static int is_double(const struct chunk *chunk, size_t i)
 {
-    return i + 1 < c->n && c->s[i + 1] == c->s[i];
+    return i + 1 < chunk->n && chunk->s[i + 1] == chunk->s[i];
 }
 
 /* ---- signs ---- */
 
 /* 1 if a single letter that is not a clitic is at i, as in 'a'. */
-static int is_single(const chunk *c, size_t i)
+static int is_single(const struct chunk *chunk, size_t i)
 {
     size_t step;
-    if (!is_word(c, i)) return 0;
-    int letter = fold(c, i, &step);
-    return !is_word(c, i + step) && !(letter < 0x80 && strchr("mtsdn", letter));
+    if (!is_word(chunk, i)) return 0;
+    int letter = fold(chunk, i, &step);
+    return !is_word(chunk, i + step) && !(letter < 0x80 && strchr("mtsdn", letter));
 }
 
 /* An apostrophe or '', which opens a quotation if `opened`. */
-static size_t cut_apostrophe(const chunk *c, size_t i, int opened)
+static size_t cut_apostrophe(const struct chunk *chunk, size_t i, int opened)
 {
-    if (is_double(c, i)) {
-        if (opened) set(c, i, OPEN);
-        return pad(c, i, 2);
+    if (is_double(chunk, i)) {
+        if (opened) set(chunk, i, OPEN);
+        return pad(chunk, i, 2);
     }
-    set(c, i, SINGLE_QUOTE);
-    if (is_single(c, i + 1)) set(c, i + 1, GAP | EARLY_GAP);
+    set(chunk, i, SINGLE_QUOTE);
+    if (is_single(chunk, i + 1)) set(chunk, i + 1, GAP | EARLY_GAP);
     return i + 1;
 }
 
 /* A comma or colon, unless a digit follows. NLTK's rule takes the next character with it,
  * so that the second of two is cut at its left side only. */
-static size_t cut_comma(const chunk *c, size_t i)
+static size_t cut_comma(const struct chunk *chunk, size_t i)
 {
     size_t step;
-    if (i + 1 < c->n && (char_class(c->s + i + 1, &step) & CHAR_DIGIT)) return i + 1;
-    i = pad_early(c, i, 1);
-    return i < c->n && (c->s[i] == ',' || c->s[i] == ':') ? i + 1 : i;
+    if (i + 1 < chunk->n && (char_class(chunk->s + i + 1, &step) & CHAR_DIGIT))
+        return i + 1;
+    i = pad_early(chunk, i, 1);
+    return i < chunk->n && (chunk->s[i] == ',' || chunk->s[i] == ':') ? i + 1 : i;
 }
 
 /* An ellipsis, or the final period. */
-static size_t cut_period(const chunk *c, size_t i)
+static size_t cut_period(const struct chunk *chunk, size_t i)
 {
     size_t n = 1;
-    while (i + n < c->n && c->s[i + n] == '.') n++;
-    return n > 1 || i == c->period ? pad_early(c, i, n) : i + n;
+    while (i + n < chunk->n && chunk->s[i + n] == '.') n++;
+    return n > 1 || i == chunk->period ? pad_early(chunk, i, n) : i + n;
 }
 
 /* Quotation marks outside ASCII; *opens: a quote after it opens a quotation. */
-static size_t cut_wide(const chunk *c, size_t i, int *opens)
+static size_t cut_wide(const struct chunk *chunk, size_t i, int *opens)
 {
     size_t step;
-    switch (weft_char_code(c->s + i, &step)) {
+    switch (weft_char_code(chunk->s + i, &step)) {
     case 0xab: /* guillemets and curved quotes that open */
     case 0x2018:
     case 0x201c:
-    case 0x201e: *opens = 1; return pad_early(c, i, step);
+    case 0x201e: *opens = 1; return pad_early(chunk, i, step);
     case 0xbb: /* and that close */
     case 0x2019:
-    case 0x201d: return pad(c, i, step);
+    case 0x201d: return pad(chunk, i, step);
     default: return i + step;
     }
 }
 
 /* A sign that opens nothing, or any other character. */
-static size_t cut_other(const chunk *c, size_t i, int *opens)
+static size_t cut_other(const struct chunk *chunk, size_t i, int *opens)
 {
-    switch (c->s[i]) {
+    switch (chunk->s[i]) {
     case ')':
     case ']':
     case '}':
     case '>':
-    case '*': return pad(c, i, 1);
+    case '*': return pad(chunk, i, 1);
     case ';':
     case '@':
     case '#':
@@ -154,44 +155,44 @@ static size_t cut_other(const chunk *c, size_t i, int *opens)
     case '%':
     case '&':
     case '?':
-    case '!': return pad_early(c, i, 1);
+    case '!': return pad_early(chunk, i, 1);
     case ',':
-    case ':': return cut_comma(c, i);
-    case '.': return cut_period(c, i);
-    case '-': return is_double(c, i) ? pad(c, i, 2) : i + 1;
-    default: return c->s[i] < 0x80 ? i + 1 : cut_wide(c, i, opens);
+    case ':': return cut_comma(chunk, i);
+    case '.': return cut_period(chunk, i);
+    case '-': return is_double(chunk, i) ? pad(chunk, i, 2) : i + 1;
+    default: return chunk->s[i] < 0x80 ? i + 1 : cut_wide(chunk, i, opens);
     }
 }
 
 /* Marks the gaps at signs. Returns whether there is a lone apostrophe. */
-static int cut_signs(const chunk *c)
+static int cut_signs(const struct chunk *chunk)
 {
-    int lone = 0, opens = c->blank_before;
-    for (size_t i = 0; i < c->n;) {
+    int lone = 0, opens = chunk->blank_before;
+    for (size_t i = 0; i < chunk->n;) {
         int opened = opens;
         opens = 0;
-        switch (c->s[i]) {
+        switch (chunk->s[i]) {
         case '"':
-            opens = c->first && i == 0;
-            if (opened || opens) set(c, i, OPEN);
-            i = pad(c, i, 1);
+            opens = chunk->first && i == 0;
+            if (opened || opens) set(chunk, i, OPEN);
+            i = pad(chunk, i, 1);
             break;
         case '`':
             opens = 1;
-            i = pad_early(c, i, is_double(c, i) ? 2 : 1);
+            i = pad_early(chunk, i, is_double(chunk, i) ? 2 : 1);
             break;
         case '\'':
-            lone |= !is_double(c, i);
-            i = cut_apostrophe(c, i, opened);
+            lone |= !is_double(chunk, i);
+            i = cut_apostrophe(chunk, i, opened);
             break;
         case '(':
         case '[':
         case '{':
         case '<':
             opens = 1;
-            i = pad(c, i, 1);
+            i = pad(chunk, i, 1);
             break;
-        default: i = cut_other(c, i, &opens);
+        default: i = cut_other(chunk, i, &opens);
         }
     }
     return lone;
@@ -200,146 +201,148 @@ static int cut_signs(const chunk *c)
 /* ---- suffixes and contractions ---- */
 
 /* 1 if a space comes before i. */
-static int is_end(const chunk *c, size_t i)
+static int is_end(const struct chunk *chunk, size_t i)
 {
-    return (i == c->n && (c->blank_after || c->last)) || (c->mark[i] & GAP);
+    return (i == chunk->n && (chunk->blank_after || chunk->last)) || (chunk->mark[i] & GAP);
 }
 
 /* 1 if two letters, both small or both capital, and then a space are at i. */
-static int is_suffix(const chunk *c, size_t i, const char *small, const char *capital)
+static int is_suffix(const struct chunk *chunk, size_t i, const char *small,
+                     const char *capital)
 {
-    return i + 2 <= c->n && is_end(c, i + 2) &&
-           (memcmp(c->s + i, small, 2) == 0 || memcmp(c->s + i, capital, 2) == 0);
+    return i + 2 <= chunk->n && is_end(chunk, i + 2) &&
+           (memcmp(chunk->s + i, small, 2) == 0 || memcmp(chunk->s + i, capital, 2) == 0);
 }
 
 /* Apostrophes that are followed by a space before the next rule is applied. */
-static void cut_closing(const chunk *c)
+static void cut_closing(const struct chunk *chunk)
 {
-    for (size_t i = 0; i < c->n; i++)
-        if ((c->mark[i] & SINGLE_QUOTE) &&
-            ((c->mark[i + 1] & EARLY_GAP) || (i + 1 == c->n && c->blank_after)))
-            set(c, i, GAP);
+    for (size_t i = 0; i < chunk->n; i++)
+        if ((chunk->mark[i] & SINGLE_QUOTE) &&
+            ((chunk->mark[i + 1] & EARLY_GAP) || (i + 1 == chunk->n && chunk->blank_after)))
+            set(chunk, i, GAP);
 }
 
 /* 's 'm 'd, and apostrophes that are followed by a space now. */
-static void cut_genitives(const chunk *c)
+static void cut_genitives(const struct chunk *chunk)
 {
-    for (size_t i = 0; i < c->n; i++) {
-        if (!(c->mark[i] & SINGLE_QUOTE)) continue;
-        int letter = i + 1 < c->n ? c->s[i + 1] | LOWER : 0;
+    for (size_t i = 0; i < chunk->n; i++) {
+        if (!(chunk->mark[i] & SINGLE_QUOTE)) continue;
+        int letter = i + 1 < chunk->n ? chunk->s[i + 1] | LOWER : 0;
         int clitic = letter == 's' || letter == 'm' || letter == 'd';
-        if (is_end(c, i + 1) || (clitic && is_end(c, i + 2))) set(c, i, GAP);
+        if (is_end(chunk, i + 1) || (clitic && is_end(chunk, i + 2))) set(chunk, i, GAP);
     }
 }
 
 /* 'll 're 've n't */
-static void cut_verbs(const chunk *c)
+static void cut_verbs(const struct chunk *chunk)
 {
-    for (size_t i = 0; i < c->n; i++) {
-        if (!(c->mark[i] & SINGLE_QUOTE)) continue;
-        if (is_suffix(c, i + 1, "ll", "LL") || is_suffix(c, i + 1, "re", "RE") ||
-            is_suffix(c, i + 1, "ve", "VE"))
-            set(c, i, GAP);
-        if (i == 0 || i + 1 >= c->n || !is_end(c, i + 2)) continue;
-        int negation = (c->s[i - 1] == 'n' && c->s[i + 1] == 't') ||
-                       (c->s[i - 1] == 'N' && c->s[i + 1] == 'T');
-        if (negation && (i == 1 || c->s[i - 2] != '\'')) set(c, i - 1, GAP);
+    for (size_t i = 0; i < chunk->n; i++) {
+        if (!(chunk->mark[i] & SINGLE_QUOTE)) continue;
+        if (is_suffix(chunk, i + 1, "ll", "LL") || is_suffix(chunk, i + 1, "re", "RE") ||
+            is_suffix(chunk, i + 1, "ve", "VE"))
+            set(chunk, i, GAP);
+        if (i == 0 || i + 1 >= chunk->n || !is_end(chunk, i + 2)) continue;
+        int negation = (chunk->s[i - 1] == 'n' && chunk->s[i + 1] == 't') ||
+                       (chunk->s[i - 1] == 'N' && chunk->s[i + 1] == 'T');
+        if (negation && (i == 1 || chunk->s[i - 2] != '\'')) set(chunk, i - 1, GAP);
     }
 }
 
 /* 1 if a word ends at i. */
-static int is_bound(const chunk *c, size_t i)
+static int is_bound(const struct chunk *chunk, size_t i)
 {
-    return (c->mark[i] & GAP) || !is_word(c, i);
+    return (chunk->mark[i] & GAP) || !is_word(chunk, i);
 }
 
 /* Where the contraction that starts at i ends, 0 if none does; *cut: where to cut it. */
-static size_t match_end(const chunk *c, size_t i, const contraction *w, size_t *cut)
+static size_t match_end(const struct chunk *chunk, size_t i,
+                        const struct contraction *contraction, size_t *cut)
 {
     size_t step;
-    for (int k = 0; w->word[k]; k++, i += step) {
-        if (i >= c->n || fold(c, i, &step) != w->word[k]) return 0;
-        if (k == w->cut) *cut = i;
+    for (int k = 0; contraction->word[k]; k++, i += step) {
+        if (i >= chunk->n || fold(chunk, i, &step) != contraction->word[k]) return 0;
+        if (k == contraction->cut) *cut = i;
     }
     return i;
 }
 
 /* Cuts the contraction that starts at i, the start of a word, if one does. */
-static void cut_contraction(const chunk *c, size_t i)
+static void cut_contraction(const struct chunk *chunk, size_t i)
 {
-    static const contraction list[] = {{"cannot", 3}, {"d'ye", 1},  {"gimme", 3},
-                                       {"gonna", 3},  {"gotta", 3}, {"lemme", 3},
-                                       {"more'n", 4}, {"wanna", 3}};
+    static const struct contraction list[] = {{"cannot", 3}, {"d'ye", 1},  {"gimme", 3},
+                                              {"gonna", 3},  {"gotta", 3}, {"lemme", 3},
+                                              {"more'n", 4}, {"wanna", 3}};
     size_t cut = 0;
     for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
-        if ((c->s[i] | LOWER) != list[k].word[0]) continue;
-        size_t end = match_end(c, i, &list[k], &cut);
-        if (end == 0 || !is_bound(c, end)) continue;
+        if ((chunk->s[i] | LOWER) != list[k].word[0]) continue;
+        size_t end = match_end(chunk, i, &list[k], &cut);
+        if (end == 0 || !is_bound(chunk, end)) continue;
         int is_wanna = list[k].word[0] == 'w'; /* must stand before whitespace */
-        if (is_wanna && end < c->n && !(c->mark[end] & GAP)) continue;
-        pad(c, i, cut - i);
-        pad(c, cut, end - cut);
+        if (is_wanna && end < chunk->n && !(chunk->mark[end] & GAP)) continue;
+        pad(chunk, i, cut - i);
+        pad(chunk, cut, end - cut);
     }
 }
 
-static void cut_contractions(const chunk *c)
+static void cut_contractions(const struct chunk *chunk)
 {
     int inside = 0;
-    for (size_t i = 0, step; i < c->n; i += step) {
-        int word = (char_class(c->s + i, &step) & CHAR_WORD) != 0;
-        if (word && (!inside || (c->mark[i] & GAP))) cut_contraction(c, i);
+    for (size_t i = 0, step; i < chunk->n; i += step) {
+        int word = (char_class(chunk->s + i, &step) & CHAR_WORD) != 0;
+        if (word && (!inside || (chunk->mark[i] & GAP))) cut_contraction(chunk, i);
         inside = word;
     }
 }
 
 /* 'tis and 'twas after a space. From the right, so that the gap after one has no effect on
  * others of the same rule. */
-static void cut_tis(const chunk *c)
+static void cut_tis(const struct chunk *chunk)
 {
-    static const contraction list[] = {{"'tis", 2}, {"'twas", 2}};
-    int blank = c->first || c->blank_before;
+    static const struct contraction list[] = {{"'tis", 2}, {"'twas", 2}};
+    int blank = chunk->first || chunk->blank_before;
     size_t cut = 0;
     for (size_t k = 0; k < sizeof list / sizeof *list; k++)
-        for (size_t i = c->n; i-- > 0;) {
-            if (!(c->mark[i] & SINGLE_QUOTE)) continue;
-            size_t end = match_end(c, i, &list[k], &cut);
-            if (end == 0 || !is_bound(c, end)) continue;
-            if ((i == 0 && blank) || (c->mark[i] & GAP)) pad(c, cut, end - cut);
+        for (size_t i = chunk->n; i-- > 0;) {
+            if (!(chunk->mark[i] & SINGLE_QUOTE)) continue;
+            size_t end = match_end(chunk, i, &list[k], &cut);
+            if (end == 0 || !is_bound(chunk, end)) continue;
+            if ((i == 0 && blank) || (chunk->mark[i] & GAP)) pad(chunk, cut, end - cut);
         }
 }
 
 /* ---- the text ---- */
 
 /* Marks all gaps; plain: there are no signs. */
-static void cut_chunk(const chunk *c, int plain)
+static void cut_chunk(const struct chunk *chunk, int plain)
 {
     if (plain) {
-        cut_contraction(c, 0);
+        cut_contraction(chunk, 0);
         return;
     }
-    int lone = cut_signs(c);
+    int lone = cut_signs(chunk);
     if (lone) {
-        cut_closing(c);
-        cut_genitives(c);
-        cut_verbs(c);
+        cut_closing(chunk);
+        cut_genitives(chunk);
+        cut_verbs(chunk);
     }
-    cut_contractions(c);
-    if (lone) cut_tis(c);
+    cut_contractions(chunk);
+    if (lone) cut_tis(chunk);
 }
 
 /* Passes the pieces between gaps to fn, quotes as `` and '', and clears the marks. */
-static void emit(const chunk *c, weft_token_fn fn, void *ctx)
+static void emit(const struct chunk *chunk, weft_token_fn fn, void *ctx)
 {
-    for (size_t i = 0, end; i < c->n; i = end) {
-        for (end = i + 1; end < c->n && !(c->mark[end] & GAP);) end++;
-        if (c->mark[i] & OPEN)
+    for (size_t i = 0, end; i < chunk->n; i = end) {
+        for (end = i + 1; end < chunk->n && !(chunk->mark[end] & GAP);) end++;
+        if (chunk->mark[i] & OPEN)
             fn(ctx, "``", 2);
-        else if (c->s[i] == '"')
+        else if (chunk->s[i] == '"')
             fn(ctx, "''", 2);
         else
-            fn(ctx, (const char *)c->s + i, end - i);
+            fn(ctx, (const char *)chunk->s + i, end - i);
     }
-    memset(c->mark, 0, c->n + 1);
+    memset(chunk->mark, 0, chunk->n + 1);
 }
 
 /* Length of a sign at p that may come between the final period and the end; 0 if there is
@@ -392,17 +395,18 @@ void weft_treebank(const uint8_t *text, size_t n, weft_token_fn fn, void *ctx,
     size_t period = final_period(text, n);
     for (size_t i = 0, step; i < n; i += step) {
         if (char_class(text + i, &step) & CHAR_SPACE) continue;
-        chunk c = {.s = text + i, .period = period - i, .first = i == 0, .mark = mark};
-        unsigned all = token_length(text + i, text + n, &c.n);
-        step = c.n;
-        if ((all & CHAR_WORD) && (c.n < SHORTEST || c.n > LONGEST)) {
-            fn(ctx, (const char *)c.s, c.n);
+        struct chunk chunk = {
+            .s = text + i, .period = period - i, .first = i == 0, .mark = mark};
+        unsigned all = token_length(text + i, text + n, &chunk.n);
+        step = chunk.n;
+        if ((all & CHAR_WORD) && (chunk.n < SHORTEST || chunk.n > LONGEST)) {
+            fn(ctx, (const char *)chunk.s, chunk.n);
             continue;
         }
-        c.last = i + step == n;
-        c.blank_before = i > 0 && text[i - 1] == ' ';
-        c.blank_after = !c.last && text[i + step] == ' ';
-        cut_chunk(&c, (all & CHAR_WORD) != 0);
-        emit(&c, fn, ctx);
+        chunk.last = i + step == n;
+        chunk.blank_before = i > 0 && text[i - 1] == ' ';
+        chunk.blank_after = !chunk.last && text[i + step] == ' ';
+        cut_chunk(&chunk, (all & CHAR_WORD) != 0);
+        emit(&chunk, fn, ctx);
     }
 }

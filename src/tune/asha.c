@@ -17,7 +17,7 @@ enum { PROMOTION, STOPPING };
 
 /* The results of a rung. Each is in `best` or in `rest`; `waiting` holds the finite ones of
  * trials that were not promoted yet. */
-typedef struct rung {
+struct rung {
     int64_t resource;   /* total of a trial at its end */
     int64_t n;          /* results */
     int64_t keep;       /* at most so many of the best can ever be promoted; -1: no bound is
@@ -26,28 +26,28 @@ typedef struct rung {
     weft_heap rest;     /* the others, the best first */
     weft_heap waiting;  /* the best first */
     weft_heap possible; /* the `keep` best, the worst of them first */
-} rung;
+};
 
-typedef struct bracket {
+struct bracket {
     int top; /* its last rung */
     int64_t spent;
-    rung rung[WEFT_MAX_RUNGS];
-} bracket;
+    struct rung rung[WEFT_MAX_RUNGS];
+};
 
-typedef struct trial {
+struct trial {
     int bracket, rung; /* bracket and rung of its last job */
     int open;          /* 1: a job is asked and not told yet */
     int stopped;       /* 1: it cannot be promoted any more */
     weft_rank rank;    /* of the result told last */
-} trial;
+};
 
 typedef struct asha_tuner {
     /* options */
     int reduction, early_stopping, variant, brackets, best;
     int64_t min_resource, max_resource, trials, budget, most_jobs;
     /* state */
-    bracket *bracket; /* [brackets] */
-    trial *trial;     /* [begun] */
+    struct bracket *bracket; /* [brackets] */
+    struct trial *trial;     /* [begun] */
     int64_t begun, room;
     int64_t jobs, spent, open; /* number asked for; resource asked for; jobs asked for and
                                   not told */
@@ -109,15 +109,15 @@ static weft_rank first(const weft_heap *heap)
 
 static weft_rank pop(weft_heap *heap)
 {
-    weft_rank x;
-    weft_heap_take(heap, 0, &x);
-    return x;
+    weft_rank rank;
+    weft_heap_take(heap, 0, &rank);
+    return rank;
 }
 
 static void move_first(weft_heap *from, weft_heap *to, weft_arena *mem)
 {
-    weft_rank x = pop(from);
-    weft_heap_push(to, &x, mem);
+    weft_rank rank = pop(from);
+    weft_heap_push(to, &rank, mem);
 }
 
 /* ---- setup ---- */
@@ -131,19 +131,19 @@ static int64_t least_bound(int64_t a, int64_t b)
 /* Sets the rungs of a bracket. The first has at most n results; at most n - reduction + 1
  * of these are promoted, because each result from the reduction-th on allows one promotion
  * more. */
-static void plan_bracket(const asha_tuner *asha, bracket *b, int leave_out)
+static void plan_bracket(const asha_tuner *asha, struct bracket *bracket, int leave_out)
 {
     int64_t at = asha->min_resource;
     for (int k = 0; k < leave_out; k++) at *= asha->reduction;
     int64_t n = least_bound(asha->trials, asha->most_jobs);
     n = least_bound(n, asha->budget / at);
     int known = asha->variant == PROMOTION && n > 0;
-    b->top = weft_rungs_top(at, asha->max_resource, asha->reduction);
-    for (int k = 0; k <= b->top; k++, at *= asha->reduction) {
-        b->rung[k].resource = at;
-        b->rung[k].keep = known ? n / asha->reduction : -1;
-        b->rung[k].best = b->rung[k].possible = ranks(is_worse);
-        b->rung[k].rest = b->rung[k].waiting = ranks(is_better);
+    bracket->top = weft_rungs_top(at, asha->max_resource, asha->reduction);
+    for (int k = 0; k <= bracket->top; k++, at *= asha->reduction) {
+        bracket->rung[k].resource = at;
+        bracket->rung[k].keep = known ? n / asha->reduction : -1;
+        bracket->rung[k].best = bracket->rung[k].possible = ranks(is_worse);
+        bracket->rung[k].rest = bracket->rung[k].waiting = ranks(is_better);
         n = n >= asha->reduction ? n - asha->reduction + 1 : 0;
     }
 }
@@ -181,7 +181,7 @@ static weft_status asha_setup(void *self, const weft_space *space, uint64_t seed
         return weft_fail(WEFT_ECONF,
                          "asha.trials = 0 would never end; expected a bound there, or "
                          "asha.budget or asha.jobs");
-    asha->bracket = WEFT_NEW(mem, bracket, asha->brackets);
+    asha->bracket = WEFT_NEW(mem, struct bracket, asha->brackets);
     for (int i = 0; i < asha->brackets; i++)
         plan_bracket(asha, &asha->bracket[i], asha->early_stopping + i);
     int64_t first = asha->bracket[0].rung[0].resource;
@@ -206,24 +206,25 @@ static weft_status asha_setup(void *self, const weft_space *space, uint64_t seed
 
 /* The number of a rung's results that rank among the best. In the stopping variant the
  * first trial of a rung is always promoted, as there is none to compare it with. */
-static int64_t quota(const asha_tuner *asha, const rung *r)
+static int64_t quota(const asha_tuner *asha, const struct rung *rung)
 {
-    int64_t m = r->n / asha->reduction;
-    return asha->variant == STOPPING && m == 0 && r->n > 0 ? 1 : m;
+    int64_t m = rung->n / asha->reduction;
+    return asha->variant == STOPPING && m == 0 && rung->n > 0 ? 1 : m;
 }
 
 /* 1: the best of the waiting trials may be promoted. In the stopping variant only trials
  * that may be promoted wait. */
-static int can_promote(const asha_tuner *asha, const rung *r)
+static int can_promote(const asha_tuner *asha, const struct rung *rung)
 {
-    if (r->waiting.n == 0) return 0;
+    if (rung->waiting.n == 0) return 0;
     return asha->variant == STOPPING ||
-           (r->best.n > 0 && !weft_rank_before(first(&r->best), first(&r->waiting)));
+           (rung->best.n > 0 &&
+            !weft_rank_before(first(&rung->best), first(&rung->waiting)));
 }
 
 /* The rung from which a trial can be promoted, the highest of each bracket first; NULL:
  * there is none. */
-static rung *find_promotion(const asha_tuner *asha)
+static struct rung *find_promotion(const asha_tuner *asha)
 {
     for (int i = 0; i < asha->brackets; i++)
         for (int k = asha->bracket[i].top - 1; k >= 0; k--)
@@ -243,45 +244,45 @@ static int least_spent(const asha_tuner *asha)
 
 /* The trial of the next job, new or promoted, and its state with that job in *next; -1:
  * there is none. */
-static int64_t next_trial(const asha_tuner *asha, trial *next)
+static int64_t next_trial(const asha_tuner *asha, struct trial *next)
 {
-    const rung *from = find_promotion(asha);
+    const struct rung *from = find_promotion(asha);
     if (from) {
         int64_t id = first(&from->waiting).id;
         *next = asha->trial[id];
         next->rung++;
         return id;
     }
-    *next = (trial){.bracket = least_spent(asha)};
+    *next = (struct trial){.bracket = least_spent(asha)};
     return asha->trials == 0 || asha->begun < asha->trials ? asha->begun : -1;
 }
 
 /* The resource of a trial's next job. */
-static int64_t added(const asha_tuner *asha, const trial *next)
+static int64_t added(const asha_tuner *asha, const struct trial *next)
 {
-    const rung *r = &asha->bracket[next->bracket].rung[next->rung];
-    return next->rung > 0 ? r->resource - r[-1].resource : r->resource;
+    const struct rung *rung = &asha->bracket[next->bracket].rung[next->rung];
+    return next->rung > 0 ? rung->resource - rung[-1].resource : rung->resource;
 }
 
 /* 1: the job would exceed the number of jobs or the budget. */
-static int exceeds_bounds(const asha_tuner *asha, const trial *next)
+static int exceeds_bounds(const asha_tuner *asha, const struct trial *next)
 {
     return (asha->most_jobs > 0 && asha->jobs == asha->most_jobs) ||
            (asha->budget > 0 && asha->spent + added(asha, next) > asha->budget);
 }
 
 /* Asks for a job up to the end of the trial's next rung. */
-static void begin_job(asha_tuner *asha, int64_t id, const trial *next, weft_job *job)
+static void begin_job(asha_tuner *asha, int64_t id, const struct trial *next, weft_job *job)
 {
-    bracket *b = &asha->bracket[next->bracket];
+    struct bracket *bracket = &asha->bracket[next->bracket];
     int64_t more = added(asha, next);
     asha->jobs++;
     asha->open++;
     asha->spent += more;
-    b->spent += more;
+    bracket->spent += more;
     *job = weft_job_new(id, (double)more, NULL);
     job->index = next->rung;
-    job->last = next->rung == b->top;
+    job->last = next->rung == bracket->top;
     if (asha->best) job->eligibility = WEFT_WINS_LOSS;
 }
 
@@ -289,7 +290,7 @@ static weft_asked asha_ask(void *self, weft_job *job)
 {
     asha_tuner *asha = self;
     if (asha->over) return WEFT_DONE;
-    trial next;
+    struct trial next;
     int64_t id = next_trial(asha, &next);
     asha->over = id < 0 ? asha->open == 0 : exceeds_bounds(asha, &next);
     if (asha->over) return WEFT_DONE;
@@ -308,30 +309,32 @@ static weft_asked asha_ask(void *self, weft_job *job)
 /* ---- tell ---- */
 
 /* Adds a result to the rankings of a rung. */
-static void rank(asha_tuner *asha, rung *r, weft_rank x)
+static void enter(asha_tuner *asha, struct rung *rung, weft_rank rank)
 {
-    r->n++;
-    weft_heap_push(&r->best, &x, asha->mem);
-    move_first(&r->best, &r->rest, asha->mem);
-    while (r->best.n < quota(asha, r)) move_first(&r->rest, &r->best, asha->mem);
-    if (r->keep < 0) return;
-    weft_heap_push(&r->possible, &x, asha->mem);
-    if (r->possible.n > r->keep) pop(&r->possible);
+    rung->n++;
+    weft_heap_push(&rung->best, &rank, asha->mem);
+    move_first(&rung->best, &rung->rest, asha->mem);
+    while (rung->best.n < quota(asha, rung))
+        move_first(&rung->rest, &rung->best, asha->mem);
+    if (rung->keep < 0) return;
+    weft_heap_push(&rung->possible, &rank, asha->mem);
+    if (rung->possible.n > rung->keep) pop(&rung->possible);
 }
 
 /* Adds a result to the rung that its trial was trained for. */
-static void add_result(asha_tuner *asha, weft_rank x)
+static void add_result(asha_tuner *asha, weft_rank rank)
 {
-    trial *c = &asha->trial[x.id];
-    const bracket *b = &asha->bracket[c->bracket];
-    rung *r = &asha->bracket[c->bracket].rung[c->rung];
-    c->open = 0;
-    c->rank = x;
-    c->stopped = c->rung == b->top || !(x.loss < INFINITY);
-    if (c->rung == b->top) return;
-    rank(asha, r, x);
-    if (asha->variant == STOPPING && weft_rank_before(first(&r->best), x)) c->stopped = 1;
-    if (!c->stopped) weft_heap_push(&r->waiting, &x, asha->mem);
+    struct trial *trial = &asha->trial[rank.id];
+    const struct bracket *bracket = &asha->bracket[trial->bracket];
+    struct rung *rung = &asha->bracket[trial->bracket].rung[trial->rung];
+    trial->open = 0;
+    trial->rank = rank;
+    trial->stopped = trial->rung == bracket->top || !(rank.loss < INFINITY);
+    if (trial->rung == bracket->top) return;
+    enter(asha, rung, rank);
+    if (asha->variant == STOPPING && weft_rank_before(first(&rung->best), rank))
+        trial->stopped = 1;
+    if (!trial->stopped) weft_heap_push(&rung->waiting, &rank, asha->mem);
 }
 
 static void asha_tell(void *self, const weft_result *res)
@@ -341,7 +344,7 @@ static void asha_tell(void *self, const weft_result *res)
                "told of trial %lld, which has no job", (long long)res->trial);
     add_result(asha, weft_result_rank(res));
     if (--asha->open > 0) return;
-    trial next;
+    struct trial next;
     asha->over |= next_trial(asha, &next) < 0 || exceeds_bounds(asha, &next);
 }
 
@@ -350,12 +353,12 @@ static void asha_tell(void *self, const weft_result *res)
 static int asha_ended(const void *self, int64_t id)
 {
     const asha_tuner *asha = self;
-    const trial *c = &asha->trial[id];
-    if (c->open) return 0;
-    if (c->stopped || asha->over) return 1;
-    const rung *r = &asha->bracket[c->bracket].rung[c->rung];
-    if (r->keep < 0 || r->possible.n < r->keep) return 0;
-    return r->keep == 0 || weft_rank_before(first(&r->possible), c->rank);
+    const struct trial *trial = &asha->trial[id];
+    if (trial->open) return 0;
+    if (trial->stopped || asha->over) return 1;
+    const struct rung *rung = &asha->bracket[trial->bracket].rung[trial->rung];
+    if (rung->keep < 0 || rung->possible.n < rung->keep) return 0;
+    return rung->keep == 0 || weft_rank_before(first(&rung->possible), trial->rank);
 }
 
 /* An estimate: the trials that start, and from each rung the share that is promoted. */
@@ -381,10 +384,10 @@ static const char *asha_early(const void *self)
 static void asha_extent(const void *self, weft_extent *out)
 {
     const asha_tuner *asha = self;
-    const bracket *b = &asha->bracket[0];
+    const struct bracket *bracket = &asha->bracket[0];
     *out = (weft_extent){.trials =
                              asha->budget == 0 && asha->most_jobs == 0 ? asha->trials : 0,
-                         .resource = (double)b->rung[b->top].resource};
+                         .resource = (double)bracket->rung[bracket->top].resource};
 }
 
 extern const weft_tuner weft_tuner_asha;

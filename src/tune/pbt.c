@@ -14,7 +14,7 @@
 enum { TRUNCATION, TOURNAMENT, NOTHING };
 enum { NOBODY = -1 };
 
-typedef struct member {
+struct member {
     int64_t trial;    /* of its last job; NOBODY before the first */
     weft_rank told;   /* latest result, with its trial as id; NOBODY before the first */
     int64_t copies;   /* trial whose weights its next job copies; NOBODY: it continues its
@@ -23,7 +23,7 @@ typedef struct member {
                          round; NOBODY: none */
     int64_t jobs, of; /* jobs asked for; of these, of its present trial */
     int open;         /* 1: a job is asked and not told yet */
-} member;
+};
 
 typedef struct pbt_tuner {
     /* options */
@@ -31,12 +31,12 @@ typedef struct pbt_tuner {
     int64_t interval, max_resource;
     double quantile, resample, perturb;
     /* state */
-    const weft_space *sp;
+    const weft_space *space;
     uint64_t seed;
-    int64_t each;   /* number of jobs of a member */
-    int64_t round;  /* with `sync`: number of jobs of each member at the last decision */
-    member *member; /* [population] */
-    int *owner;     /* [trials] member */
+    int64_t each;  /* number of jobs of a member */
+    int64_t round; /* with `sync`: number of jobs of each member at the last decision */
+    struct member *member; /* [population] */
+    int *owner;            /* [trials] member */
     int64_t trials, room;
     weft_arena *mem;
     weft_rank *ranked; /* [population] scratch */
@@ -70,7 +70,7 @@ static weft_status pbt_setup(void *self, const weft_space *space, uint64_t seed,
                              weft_arena *mem)
 {
     pbt_tuner *pbt = self;
-    pbt->sp = space;
+    pbt->space = space;
     pbt->seed = seed;
     if (pbt->interval > pbt->max_resource)
         return weft_fail(WEFT_ECONF,
@@ -83,9 +83,9 @@ static weft_status pbt_setup(void *self, const weft_space *space, uint64_t seed,
                          "space.source = random",
                          pbt->population, (long long)space->count);
     pbt->each = (pbt->max_resource + pbt->interval - 1) / pbt->interval;
-    pbt->member = WEFT_NEW(mem, member, pbt->population);
+    pbt->member = WEFT_NEW(mem, struct member, pbt->population);
     for (int i = 0; i < pbt->population; i++)
-        pbt->member[i] = (member){
+        pbt->member[i] = (struct member){
             .trial = NOBODY, .told.id = NOBODY, .copies = NOBODY, .source = NOBODY};
     pbt->mem = mem;
     pbt->ranked = WEFT_NEW(mem, weft_rank, pbt->population);
@@ -95,10 +95,10 @@ static weft_status pbt_setup(void *self, const weft_space *space, uint64_t seed,
 /* ---- exploit ---- */
 
 /* A uniform random integer below n, for the decision of a member after its last job. */
-static int64_t draw(const pbt_tuner *pbt, const member *m, int64_t n)
+static int64_t draw(const pbt_tuner *pbt, const struct member *member, int64_t n)
 {
-    weft_rng4 rng = weft_rng_at(pbt->seed, WEFT_RNG_TUNER, (uint64_t)m->trial,
-                                (uint64_t)m->of, weft_hash("exploit", 7, 0));
+    weft_rng4 rng = weft_rng_at(pbt->seed, WEFT_RNG_TUNER, (uint64_t)member->trial,
+                                (uint64_t)member->of, weft_hash("exploit", 7, 0));
     return (int64_t)(weft_rng_unit(rng.v[0]) * (double)n);
 }
 
@@ -115,33 +115,35 @@ static int64_t rank_members(pbt_tuner *pbt)
 
 /* The trial that a member in the worst share copies, drawn from the best share. A trial
  * that diverged is never copied. */
-static int64_t truncation(const pbt_tuner *pbt, const member *m, int64_t n, int64_t at)
+static int64_t truncation(const pbt_tuner *pbt, const struct member *member, int64_t n,
+                          int64_t at)
 {
     int64_t share = (int64_t)ceil(pbt->quantile * (double)n);
     if (share < 1) share = 1;
     if (share > n / 2) share = n / 2;
     if (at < n - share) return NOBODY;
     while (share > 0 && !(pbt->ranked[share - 1].loss < INFINITY)) share--;
-    return share > 0 ? pbt->ranked[draw(pbt, m, share)].id : NOBODY;
+    return share > 0 ? pbt->ranked[draw(pbt, member, share)].id : NOBODY;
 }
 
 /* A trial drawn from those of the other members, if it is better; else NOBODY. */
-static int64_t tournament(const pbt_tuner *pbt, const member *m, int64_t n, int64_t at)
+static int64_t tournament(const pbt_tuner *pbt, const struct member *member, int64_t n,
+                          int64_t at)
 {
-    int64_t other = draw(pbt, m, n - 1);
-    weft_rank x = pbt->ranked[other < at ? other : at];
-    return other < at && x.loss < INFINITY ? x.id : NOBODY;
+    int64_t other = draw(pbt, member, n - 1);
+    weft_rank rank = pbt->ranked[other < at ? other : at];
+    return other < at && rank.loss < INFINITY ? rank.id : NOBODY;
 }
 
 /* The trial whose weights the next job of a member copies; NOBODY: it continues its own. */
-static int64_t exploit(pbt_tuner *pbt, const member *m)
+static int64_t exploit(pbt_tuner *pbt, const struct member *member)
 {
     int64_t n = pbt->exploit == NOTHING ? 0 : rank_members(pbt);
     if (n < 2) return NOBODY;
     int64_t at = 0;
-    while (pbt->ranked[at].id != m->told.id) at++;
-    return pbt->exploit == TRUNCATION ? truncation(pbt, m, n, at)
-                                      : tournament(pbt, m, n, at);
+    while (pbt->ranked[at].id != member->told.id) at++;
+    return pbt->exploit == TRUNCATION ? truncation(pbt, member, n, at)
+                                      : tournament(pbt, member, n, at);
 }
 
 /* ---- explore ---- */
@@ -160,34 +162,35 @@ static double perturb(const weft_axis *axis, double value, double factor)
 static void pbt_explore(const void *self, int64_t trial, const double *from, double *conf)
 {
     const pbt_tuner *pbt = self;
-    for (int i = 0; i < pbt->sp->dim; i++) {
-        const weft_axis *axis = &pbt->sp->axis[i];
+    for (int i = 0; i < pbt->space->dim; i++) {
+        const weft_axis *axis = &pbt->space->axis[i];
         conf[i] = from[i];
         if (axis->opt->role == WEFT_SHAPE || isnan(from[i])) continue;
         weft_rng4 rng = weft_rng_at(pbt->seed, WEFT_RNG_TUNER, (uint64_t)trial,
                                     weft_axis_key(axis), weft_hash("explore", 7, 0));
         int anew = !weft_axis_is_ordered(axis) || weft_rng_unit(rng.v[0]) < pbt->resample;
         double factor = weft_rng_unit(rng.v[1]) < 0.5 ? 1 - pbt->perturb : 1 + pbt->perturb;
-        conf[i] = anew ? weft_space_resample(pbt->sp, i, weft_rng_unit(rng.v[2]))
+        conf[i] = anew ? weft_space_resample(pbt->space, i, weft_rng_unit(rng.v[2]))
                        : perturb(axis, from[i], factor);
     }
-    weft_space_settle(pbt->sp, pbt->seed, (uint64_t)trial, conf);
+    weft_space_settle(pbt->space, pbt->seed, (uint64_t)trial, conf);
 }
 
 /* ---- ask ---- */
 
 /* 1: the member may be asked for its next job. */
-static int is_ready(const pbt_tuner *pbt, const member *m)
+static int is_ready(const pbt_tuner *pbt, const struct member *member)
 {
-    return !m->open && m->jobs < pbt->each && (!pbt->sync || m->jobs == pbt->round);
+    return !member->open && member->jobs < pbt->each &&
+           (!pbt->sync || member->jobs == pbt->round);
 }
 
 /* 1: some member still has a decision ahead. */
 static int decisions_left(const pbt_tuner *pbt)
 {
     for (int i = 0; i < pbt->population; i++) {
-        const member *m = &pbt->member[i];
-        int64_t next = m->jobs + (is_ready(pbt, m) ? 1 : 0);
+        const struct member *member = &pbt->member[i];
+        int64_t next = member->jobs + (is_ready(pbt, member) ? 1 : 0);
         if (next < pbt->each) return 1;
     }
     return 0;
@@ -203,27 +206,27 @@ static int has_pending_copy(const pbt_tuner *pbt, int64_t trial)
 
 static void begin_trial(pbt_tuner *pbt, int i)
 {
-    member *m = &pbt->member[i];
+    struct member *member = &pbt->member[i];
     pbt->owner =
         weft_grow(pbt->mem, pbt->owner, sizeof *pbt->owner, pbt->trials, &pbt->room);
-    m->trial = pbt->trials++;
-    m->source = m->copies;
-    m->copies = NOBODY;
-    m->of = 0;
-    pbt->owner[m->trial] = i;
+    member->trial = pbt->trials++;
+    member->source = member->copies;
+    member->copies = NOBODY;
+    member->of = 0;
+    pbt->owner[member->trial] = i;
 }
 
-static void begin_job(pbt_tuner *pbt, member *m, weft_job *job)
+static void begin_job(pbt_tuner *pbt, struct member *member, weft_job *job)
 {
-    int64_t left = pbt->max_resource - m->jobs * pbt->interval;
-    m->open = 1;
-    m->jobs++;
-    int final = m->jobs == pbt->each;
+    int64_t left = pbt->max_resource - member->jobs * pbt->interval;
+    member->open = 1;
+    member->jobs++;
+    int final = member->jobs == pbt->each;
     double more = (double)(left < pbt->interval ? left : pbt->interval);
-    *job = weft_job_new(m->trial, more, NULL);
-    job->from = m->source;
-    job->index = (int)m->of++;
-    job->last = final && !decisions_left(pbt) && !has_pending_copy(pbt, m->trial);
+    *job = weft_job_new(member->trial, more, NULL);
+    job->from = member->source;
+    job->index = (int)member->of++;
+    job->last = final && !decisions_left(pbt) && !has_pending_copy(pbt, member->trial);
     job->eligibility = final || pbt->best ? WEFT_WINS_LOSS : WEFT_WINS_LAST;
 }
 
@@ -233,15 +236,16 @@ static weft_asked pbt_ask(void *self, weft_job *job)
     pbt_tuner *pbt = self;
     int next = NOBODY, done = 1;
     for (int i = 0; i < pbt->population; i++) {
-        const member *m = &pbt->member[i];
-        done &= m->jobs == pbt->each;
-        if (is_ready(pbt, m) && (next == NOBODY || m->jobs < pbt->member[next].jobs))
+        const struct member *member = &pbt->member[i];
+        done &= member->jobs == pbt->each;
+        if (is_ready(pbt, member) &&
+            (next == NOBODY || member->jobs < pbt->member[next].jobs))
             next = i;
     }
     if (next == NOBODY) return done ? WEFT_DONE : WEFT_WAIT;
-    member *m = &pbt->member[next];
-    if (m->trial == NOBODY || m->copies != NOBODY) begin_trial(pbt, next);
-    begin_job(pbt, m, job);
+    struct member *member = &pbt->member[next];
+    if (member->trial == NOBODY || member->copies != NOBODY) begin_trial(pbt, next);
+    begin_job(pbt, member, job);
     return WEFT_JOB;
 }
 
@@ -261,18 +265,18 @@ static void close_round(pbt_tuner *pbt)
 static void pbt_tell(void *self, const weft_result *res)
 {
     pbt_tuner *pbt = self;
-    member *m = res->trial >= 0 && res->trial < pbt->trials
-                    ? &pbt->member[pbt->owner[res->trial]]
-                    : NULL;
-    weft_check(m && m->open && m->trial == res->trial,
+    struct member *member = res->trial >= 0 && res->trial < pbt->trials
+                                ? &pbt->member[pbt->owner[res->trial]]
+                                : NULL;
+    weft_check(member && member->open && member->trial == res->trial,
                "told of trial %lld, which has no job", (long long)res->trial);
-    m->open = 0;
-    m->source = pbt->sync ? m->source : NOBODY;
-    m->told = weft_result_rank(res);
+    member->open = 0;
+    member->source = pbt->sync ? member->source : NOBODY;
+    member->told = weft_result_rank(res);
     if (pbt->sync)
         close_round(pbt);
-    else if (m->jobs < pbt->each)
-        m->copies = exploit(pbt, m);
+    else if (member->jobs < pbt->each)
+        member->copies = exploit(pbt, member);
 }
 
 /* A trial has ended when a result of its member's next trial was told and no copy of it is
@@ -280,11 +284,12 @@ static void pbt_tell(void *self, const weft_result *res)
 static int pbt_ended(const void *self, int64_t trial)
 {
     const pbt_tuner *pbt = self;
-    const member *m = &pbt->member[pbt->owner[trial]];
-    if (m->open && m->trial == trial) return 0;
+    const struct member *member = &pbt->member[pbt->owner[trial]];
+    if (member->open && member->trial == trial) return 0;
     if (has_pending_copy(pbt, trial)) return 0;
-    if (m->told.id != trial) return 1;
-    int goes_on = m->trial == trial && m->copies == NOBODY && m->jobs < pbt->each;
+    if (member->told.id != trial) return 1;
+    int goes_on =
+        member->trial == trial && member->copies == NOBODY && member->jobs < pbt->each;
     return !goes_on && !decisions_left(pbt);
 }
 

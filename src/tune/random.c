@@ -3,15 +3,15 @@
  * the sweep. Never waits. */
 #include "weft/tune.h"
 
-typedef struct sweep {
+struct sweep {
     int64_t resource, only;
     int64_t n, next; /* number of jobs; number asked for */
-} sweep;
+};
 
 static const weft_opt sweep_opts[] = {
-    WEFT_LONG_OPT("resource", sweep, resource, "0", 0, 1e9,
+    WEFT_LONG_OPT("resource", struct sweep, resource, "0", 0, 1e9,
                   WEFT_RESOURCE_ABOUT("of each configuration"), .role = WEFT_GROWS),
-    WEFT_LONG_OPT("only", sweep, only, "-1", -1, 1e9,
+    WEFT_LONG_OPT("only", struct sweep, only, "-1", -1, 1e9,
                   "index of the one configuration to train; -1: all"),
     {0},
 };
@@ -19,25 +19,25 @@ static const weft_opt sweep_opts[] = {
 static weft_status sweep_setup(void *self, const weft_space *space, uint64_t seed,
                                weft_arena *mem)
 {
-    sweep *t = self;
+    struct sweep *sweep = self;
     (void)seed;
     (void)mem;
-    if (t->only >= space->count)
+    if (sweep->only >= space->count)
         return weft_fail(WEFT_ECONF,
                          "random.only = %lld, but the space has %lld configurations; "
                          "expected less, or -1 for all",
-                         (long long)t->only, (long long)space->count);
-    t->n = t->only < 0 ? space->count : 1;
-    t->next = 0;
-    if (t->resource == 0) t->resource = 1;
+                         (long long)sweep->only, (long long)space->count);
+    sweep->n = sweep->only < 0 ? space->count : 1;
+    sweep->next = 0;
+    if (sweep->resource == 0) sweep->resource = 1;
     return WEFT_OK;
 }
 
 static weft_asked sweep_ask(void *self, weft_job *job)
 {
-    sweep *t = self;
-    if (t->next == t->n) return WEFT_DONE;
-    *job = weft_job_new(t->next++, (double)t->resource, NULL);
+    struct sweep *sweep = self;
+    if (sweep->next == sweep->n) return WEFT_DONE;
+    *job = weft_job_new(sweep->next++, (double)sweep->resource, NULL);
     job->last = 1;
     return WEFT_JOB;
 }
@@ -50,20 +50,20 @@ static void sweep_tell(void *self, const weft_result *res)
 
 static int64_t sweep_jobs(const void *self)
 {
-    const sweep *t = self;
-    return t->n;
+    const struct sweep *sweep = self;
+    return sweep->n;
 }
 
 static int64_t sweep_first(const void *self)
 {
-    const sweep *t = self;
-    return t->only < 0 ? 0 : t->only;
+    const struct sweep *sweep = self;
+    return sweep->only < 0 ? 0 : sweep->only;
 }
 
 static void sweep_extent(const void *self, weft_extent *out)
 {
-    const sweep *t = self;
-    *out = (weft_extent){.trials = t->n, .resource = (double)t->resource};
+    const struct sweep *sweep = self;
+    *out = (weft_extent){.trials = sweep->n, .resource = (double)sweep->resource};
 }
 
 extern const weft_tuner weft_tuner_random;
@@ -71,7 +71,7 @@ const weft_tuner weft_tuner_random = {
     .kind = {.name = "random",
              .about =
                  "random search, or a sweep of a grid or list: one trial per configuration",
-             .size = sizeof(sweep),
+             .size = sizeof(struct sweep),
              .opts = sweep_opts},
     .setup = sweep_setup,
     .ask = sweep_ask,

@@ -16,29 +16,32 @@
 
 enum { CONSTANT, THEORY };
 
-typedef struct gradient {
+struct gradient {
     double eta;
     int rounds, few, rate, weighted, refit, warm;
     weft_share share;
     double *grad;    /* [k] */
     weft_rank *rank; /* [k] by probability */
-} gradient;
+};
 
 static const weft_opt gradient_opts[] = {
-    WEFT_INT_OPT("rounds", gradient, rounds, "5", 1, 100000, "fits of the shared weights"),
-    WEFT_RESOURCE_OPT(gradient, share.resource, "of a round, and of a map fitted alone"),
-    WEFT_INT_OPT("switch", gradient, few, "1", 1, 1000000,
+    WEFT_INT_OPT("rounds", struct gradient, rounds, "5", 1, 100000,
+                 "fits of the shared weights"),
+    WEFT_RESOURCE_OPT(struct gradient, share.resource,
+                      "of a round, and of a map fitted alone"),
+    WEFT_INT_OPT("switch", struct gradient, few, "1", 1, 1000000,
                  "number of the most probable maps that are fitted alone at the end; 1: "
                  "only the winner"),
-    WEFT_REAL_OPT("eta", gradient, eta, "5", 0, 1e6, "step size, per unit of the score"),
-    WEFT_CHOICE_OPT("rate", gradient, rate, "constant", "constant|theory",
+    WEFT_REAL_OPT("eta", struct gradient, eta, "5", 0, 1e6,
+                  "step size, per unit of the score"),
+    WEFT_CHOICE_OPT("rate", struct gradient, rate, "constant", "constant|theory",
                     "constant: eta; theory: sqrt(2 ln k / rounds)"),
-    WEFT_BOOL_OPT("weighted", gradient, weighted, "yes",
+    WEFT_BOOL_OPT("weighted", struct gradient, weighted, "yes",
                   "divide by the probability that a map is scored, if validation samples "
                   "are split among maps"),
-    WEFT_BOOL_OPT("refit", gradient, refit, "yes",
+    WEFT_BOOL_OPT("refit", struct gradient, refit, "yes",
                   "fit the winner alone; no: report the shared weights"),
-    WEFT_BOOL_OPT("warm", gradient, warm, "yes",
+    WEFT_BOOL_OPT("warm", struct gradient, warm, "yes",
                   "start each fit from the weights of the one before"),
     {0},
 };
@@ -46,25 +49,26 @@ static const weft_opt gradient_opts[] = {
 static weft_status gradient_setup(void *self, const weft_space *space, uint64_t seed,
                                   weft_arena *mem)
 {
-    gradient *t = self;
+    struct gradient *gradient = self;
     (void)seed;
-    TRY(weft_share_setup(&t->share, space, t->warm, mem));
-    t->grad = WEFT_NEW(mem, double, t->share.mix.k);
-    t->rank = WEFT_NEW(mem, weft_rank, t->share.mix.k);
-    if (t->share.mix.k == 1) t->rounds = 0;
-    if (t->rate == THEORY && t->rounds > 0)
-        t->eta = sqrt(2 * log(t->share.mix.k) / t->rounds);
+    TRY(weft_share_setup(&gradient->share, space, gradient->warm, mem));
+    gradient->grad = WEFT_NEW(mem, double, gradient->share.mix.k);
+    gradient->rank = WEFT_NEW(mem, weft_rank, gradient->share.mix.k);
+    if (gradient->share.mix.k == 1) gradient->rounds = 0;
+    if (gradient->rate == THEORY && gradient->rounds > 0)
+        gradient->eta = sqrt(2 * log(gradient->share.mix.k) / gradient->rounds);
     return WEFT_OK;
 }
 
 static weft_asked gradient_ask(void *self, weft_job *job)
 {
-    gradient *t = self;
-    weft_share *share = &t->share;
+    struct gradient *gradient = self;
+    weft_share *share = &gradient->share;
     if (share->open) return WEFT_WAIT;
-    if (share->round == t->rounds) return weft_share_final(share, t->refit, job);
+    if (share->round == gradient->rounds)
+        return weft_share_final(share, gradient->refit, job);
     weft_asked asked = weft_share_round(share, 1, job);
-    job->last = !share->warm && t->refit;
+    job->last = !share->warm && gradient->refit;
     return asked;
 }
 
@@ -93,64 +97,65 @@ static double worst_score(const weft_share *share)
     return isfinite(worst) ? worst : 1;
 }
 
-static void find_gradient(gradient *t, const weft_result *res)
+static void find_gradient(struct gradient *gradient, const weft_result *res)
 {
     double least_share = 0.01; /* times 1/k: bounds the weight of a map that is rarely
                                   drawn */
-    const weft_mix *mix = &t->share.mix;
-    double worst = worst_score(&t->share);
+    const weft_mix *mix = &gradient->share.mix;
+    double worst = worst_score(&gradient->share);
     int split;
     double n = samples(mix, res, &split);
     for (int i = 0; i < mix->k; i++) {
-        double score = fmin(t->share.rank[i].loss, worst);
+        double score = fmin(gradient->share.rank[i].loss, worst);
         double p = fmax(exp(mix->logp[i]), least_share / mix->k);
-        t->grad[i] = res->arm_count[i] > 0 ? score : 0;
-        if (split && t->weighted) t->grad[i] *= res->arm_count[i] / n / p;
+        gradient->grad[i] = res->arm_count[i] > 0 ? score : 0;
+        if (split && gradient->weighted) gradient->grad[i] *= res->arm_count[i] / n / p;
     }
 }
 
 /* Eliminates all maps except the most probable ones; of equally probable ones those with
  * the lower losses in the last round stay. */
-static void keep_few(gradient *t)
+static void keep_few(struct gradient *gradient)
 {
-    weft_mix *mix = &t->share.mix;
+    weft_mix *mix = &gradient->share.mix;
     for (int i = 0; i < mix->k; i++)
-        t->rank[i] = weft_rank_of(-mix->logp[i], t->share.rank[i].tie, i);
-    weft_mix_halve(mix, t->rank, t->few, 0);
+        gradient->rank[i] = weft_rank_of(-mix->logp[i], gradient->share.rank[i].tie, i);
+    weft_mix_halve(mix, gradient->rank, gradient->few, 0);
 }
 
 static void gradient_tell(void *self, const weft_result *res)
 {
-    gradient *t = self;
-    weft_share *share = &t->share;
+    struct gradient *gradient = self;
+    weft_share *share = &gradient->share;
     if (!share->open) { /* the result of a final job */
         share->untold--;
         return;
     }
     if (weft_share_ranks(share, res)) {
-        find_gradient(t, res);
-        weft_mix_step(&share->mix, t->eta, t->grad);
+        find_gradient(gradient, res);
+        weft_mix_step(&share->mix, gradient->eta, gradient->grad);
     }
-    if (share->round == t->rounds) keep_few(t);
+    if (share->round == gradient->rounds) keep_few(gradient);
 }
 
 static int64_t gradient_jobs(const void *self)
 {
-    const gradient *t = self;
-    return t->rounds + (t->few < t->share.mix.k ? t->few : t->share.mix.k);
+    const struct gradient *gradient = self;
+    return gradient->rounds +
+           (gradient->few < gradient->share.mix.k ? gradient->few : gradient->share.mix.k);
 }
 
 static int gradient_ended(const void *self, int64_t trial)
 {
-    const gradient *t = self;
-    return weft_share_ended(&t->share, trial);
+    const struct gradient *gradient = self;
+    return weft_share_ended(&gradient->share, trial);
 }
 
 extern const weft_tuner weft_tuner_ws_eg;
 const weft_tuner weft_tuner_ws_eg = {
     .kind = {.name = "ws_eg",
              .about = "exponentiated gradient by weight-sharing",
-             .size = sizeof(gradient),
+             .size = sizeof(struct gradient),
              .opts = gradient_opts},
     .shared = WEFT_SHARES_SPACE,
     .setup = gradient_setup,

@@ -5,13 +5,13 @@
  * tuning", SysML 2019, section 4.1. */
 #include "weft/tune.h"
 
-typedef struct solo {
+struct solo {
     int64_t resource;
     int asked;
-} solo;
+};
 
 static const weft_opt solo_opts[] = {
-    WEFT_LONG_OPT("resource", solo, resource, "800", 1, 1e9,
+    WEFT_LONG_OPT("resource", struct solo, resource, "800", 1, 1e9,
                   "resource of the one trial, in the task's unit: rounds"),
     {0},
 };
@@ -19,20 +19,20 @@ static const weft_opt solo_opts[] = {
 static weft_status solo_setup(void *self, const weft_space *space, uint64_t seed,
                               weft_arena *mem)
 {
-    solo *t = self;
+    struct solo *solo = self;
     (void)space;
     (void)seed;
     (void)mem;
-    t->asked = 0;
+    solo->asked = 0;
     return WEFT_OK;
 }
 
 static weft_asked solo_ask(void *self, weft_job *job)
 {
-    solo *t = self;
-    if (t->asked) return WEFT_DONE;
-    t->asked = 1;
-    *job = weft_job_new(0, (double)t->resource, NULL);
+    struct solo *solo = self;
+    if (solo->asked) return WEFT_DONE;
+    solo->asked = 1;
+    *job = weft_job_new(0, (double)solo->resource, NULL);
     job->last = 1;
     return WEFT_JOB;
 }
@@ -51,15 +51,15 @@ static int64_t solo_jobs(const void *self)
 
 static void solo_extent(const void *self, weft_extent *out)
 {
-    const solo *t = self;
-    *out = (weft_extent){.trials = 1, .resource = (double)t->resource};
+    const struct solo *solo = self;
+    *out = (weft_extent){.trials = 1, .resource = (double)solo->resource};
 }
 
 extern const weft_tuner weft_tuner_ws_one;
 const weft_tuner weft_tuner_ws_one = {
     .kind = {.name = "ws_one",
              .about = "one trial, whose clients draw from a mixture of the whole space",
-             .size = sizeof(solo),
+             .size = sizeof(struct solo),
              .opts = solo_opts},
     .shared = WEFT_SHARES_MIXTURE,
     .setup = solo_setup,

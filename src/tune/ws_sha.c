@@ -35,7 +35,7 @@
 #define EXTRA 1.3  /* times the fits of halving down to one map */
 #define DUE   2000 /* training samples per map, over all fits of a search */
 
-typedef struct halving {
+struct halving {
     double keep, grow;
     int few, refit, warm, literal;
     weft_share share;
@@ -44,105 +44,111 @@ typedef struct halving {
     int finals;     /* planned */
     int budget;     /* fits of the search, if `switch` is auto; else 0 */
     uint64_t seed;
-} halving;
+};
 
 static const weft_opt halving_opts[] = {
-    WEFT_REAL_OPT("keep", halving, keep, "0.5", 0.01, 0.99,
+    WEFT_REAL_OPT("keep", struct halving, keep, "0.5", 0.01, 0.99,
                   "share of the maps that survives a round"),
-    WEFT_RESOURCE_OPT(halving, share.resource, "of a round, and of a map fitted alone"),
-    WEFT_INT_OPT("switch", halving, few, "auto", 0, 1000000,
+    WEFT_RESOURCE_OPT(struct halving, share.resource,
+                      "of a round, and of a map fitted alone"),
+    WEFT_INT_OPT("switch", struct halving, few, "auto", 0, 1000000,
                  "fit each map alone once at most this many are left; 1: only the winner; "
                  "auto: as many as the budget of fits allows",
                  .words = "auto"),
     WEFT_REAL_OPT(
-        "grow", halving, grow, "1", 1, 100,
+        "grow", struct halving, grow, "1", 1, 100,
         "factor by which the number of features grows every round, up to the full number"),
-    WEFT_BOOL_OPT("refit", halving, refit, "yes",
+    WEFT_BOOL_OPT("refit", struct halving, refit, "yes",
                   "fit the winner alone; no: report the shared weights"),
     WEFT_BOOL_OPT(
-        "warm", halving, warm, "yes",
+        "warm", struct halving, warm, "yes",
         "start each fit from the weights of the one before (not if features grow)"),
-    WEFT_BOOL_OPT("literal", halving, literal, "no",
+    WEFT_BOOL_OPT("literal", struct halving, literal, "no",
                   "as published: median over all maps, eliminated ones too, and a winner "
                   "drawn at random"),
     {0},
 };
 
 /* Survivors of a round with n maps: at least one is eliminated, at least one is nkept. */
-static int nkept(const halving *t, int n)
+static int nkept(const struct halving *halving, int n)
 {
     double slack = 1e-9; /* in floating point 0.07 * 100 is above 7 */
-    int m = (int)ceil(t->keep * n - slack);
+    int m = (int)ceil(halving->keep * n - slack);
     return m < 1 ? 1 : m < n ? m : n - 1;
 }
 
 /* The number of maps that may be fitted alone after this number of rounds. */
-static int max_finals(const halving *t, int rounds)
+static int max_finals(const struct halving *halving, int rounds)
 {
-    if (t->budget == 0) return t->few;
-    return t->budget > rounds ? t->budget - rounds : 1;
+    if (halving->budget == 0) return halving->few;
+    return halving->budget > rounds ? halving->budget - rounds : 1;
 }
 
 /* The number of n maps that survive round number `rounds`: the better half, or more if the
  * budget then allows to fit more of them alone. */
-static int survivors(const halving *t, int n, int rounds)
+static int survivors(const struct halving *halving, int n, int rounds)
 {
-    if (t->literal) return (n + 1) / 2;
-    int half = nkept(t, n), most = t->budget > 0 ? max_finals(t, rounds) : 0;
+    if (halving->literal) return (n + 1) / 2;
+    int half = nkept(halving, n),
+        most = halving->budget > 0 ? max_finals(halving, rounds) : 0;
     return most <= half ? half : most < n ? most : n;
 }
 
 /* Plans the rounds until all maps that are left may be fitted alone. */
-static void plan(halving *t)
+static void plan(struct halving *halving)
 {
-    int n = t->share.mix.k;
-    t->rounds = 0;
-    while (n > max_finals(t, t->rounds)) n = survivors(t, n, ++t->rounds);
-    t->finals = n;
+    int n = halving->share.mix.k;
+    halving->rounds = 0;
+    while (n > max_finals(halving, halving->rounds))
+        n = survivors(halving, n, ++halving->rounds);
+    halving->finals = n;
 }
 
 /* The budget of fits: EXTRA times those of halving down to one map, or as many as give each
  * map DUE training samples. If that is nearly one fit per map, rounds would cost more than
  * the fits that they save, and it is one fit per map. */
-static int budget(const halving *t, const weft_space *space)
+static int budget(const struct halving *halving, const weft_space *space)
 {
-    double halvings = floor(EXTRA * (t->rounds + 1));
-    double most = t->share.mix.k; /* with one fit per map there are no rounds */
-    double due = ceil(DUE * t->share.mix.k / (double)space->samples);
+    double halvings = floor(EXTRA * (halving->rounds + 1));
+    double most = halving->share.mix.k; /* with one fit per map there are no rounds */
+    double due = ceil(DUE * halving->share.mix.k / (double)space->samples);
     return (int)(EXTRA * due > most ? most : fmin(most, fmax(halvings, due)));
 }
 
 static weft_status halving_setup(void *self, const weft_space *space, uint64_t seed,
                                  weft_arena *mem)
 {
-    halving *t = self;
-    TRY(weft_share_setup(&t->share, space, t->warm && !(t->grow > 1), mem));
-    t->sorted = WEFT_NEW(mem, double, t->share.mix.k);
-    t->seed = seed;
-    int by_itself = t->few == 0 && space->samples > 0 && t->refit && !t->literal;
-    if (t->few == 0) t->few = 1;
-    plan(t);
+    struct halving *halving = self;
+    TRY(weft_share_setup(&halving->share, space, halving->warm && !(halving->grow > 1),
+                         mem));
+    halving->sorted = WEFT_NEW(mem, double, halving->share.mix.k);
+    halving->seed = seed;
+    int by_itself =
+        halving->few == 0 && space->samples > 0 && halving->refit && !halving->literal;
+    if (halving->few == 0) halving->few = 1;
+    plan(halving);
     if (!by_itself) return WEFT_OK;
-    t->budget = budget(t, space);
-    plan(t);
+    halving->budget = budget(halving, space);
+    plan(halving);
     return WEFT_OK;
 }
 
-static int search_ended(const halving *t)
+static int search_ended(const struct halving *halving)
 {
-    return t->share.round == t->rounds ||
-           weft_mix_alive(&t->share.mix) <= max_finals(t, t->share.round);
+    return halving->share.round == halving->rounds ||
+           weft_mix_alive(&halving->share.mix) <= max_finals(halving, halving->share.round);
 }
 
 static weft_asked halving_ask(void *self, weft_job *job)
 {
-    halving *t = self;
-    if (t->share.open) return WEFT_WAIT;
-    if (search_ended(t)) return weft_share_final(&t->share, t->refit, job);
-    double size = pow(t->grow, t->share.round - t->rounds);
-    weft_asked asked = weft_share_round(&t->share, size, job);
-    job->score_eliminated = t->literal;
-    job->last = !t->share.warm && t->refit;
+    struct halving *halving = self;
+    if (halving->share.open) return WEFT_WAIT;
+    if (search_ended(halving))
+        return weft_share_final(&halving->share, halving->refit, job);
+    double size = pow(halving->grow, halving->share.round - halving->rounds);
+    weft_asked asked = weft_share_round(&halving->share, size, job);
+    job->score_eliminated = halving->literal;
+    job->last = !halving->share.warm && halving->refit;
     return asked;
 }
 
@@ -153,70 +159,72 @@ static int by_value(const void *left, const void *right)
 }
 
 /* Median of the scores of all maps that have scored samples. */
-static double median(const halving *t, const weft_result *res)
+static double median(const struct halving *halving, const weft_result *res)
 {
     int n = 0;
     for (int i = 0; i < res->k; i++)
-        if (res->arm_count[i] > 0) t->sorted[n++] = t->share.rank[i].loss;
+        if (res->arm_count[i] > 0) halving->sorted[n++] = halving->share.rank[i].loss;
     if (n == 0) return INFINITY;
-    qsort(t->sorted, (size_t)n, sizeof *t->sorted, by_value);
-    return n % 2 ? t->sorted[n / 2] : (t->sorted[n / 2 - 1] + t->sorted[n / 2]) / 2;
+    qsort(halving->sorted, (size_t)n, sizeof *halving->sorted, by_value);
+    return n % 2 ? halving->sorted[n / 2]
+                 : (halving->sorted[n / 2 - 1] + halving->sorted[n / 2]) / 2;
 }
 
 /* Doubles the probability of the maps at or below the median, eliminates the others and
  * normalises, which leaves the survivors equal. If no map survives, the mixture does not
  * change and the search ends. */
-static void halve_literally(halving *t, const weft_result *res)
+static void halve_literally(struct halving *halving, const weft_result *res)
 {
-    weft_mix *mix = &t->share.mix;
-    double threshold = median(t, res);
+    weft_mix *mix = &halving->share.mix;
+    double threshold = median(halving, res);
     int keep = 0;
     for (int i = 0; i < mix->k; i++)
-        keep += mix->logp[i] > -INFINITY && t->share.rank[i].loss <= threshold;
+        keep += mix->logp[i] > -INFINITY && halving->share.rank[i].loss <= threshold;
     if (keep > 0)
-        weft_mix_halve(mix, t->share.rank, keep, 1);
+        weft_mix_halve(mix, halving->share.rank, keep, 1);
     else
-        t->rounds = t->share.round;
-    if (search_ended(t) && weft_mix_alive(mix) > t->few) {
-        weft_rng4 rng = weft_rng_at(t->seed, WEFT_RNG_TUNER, 0, 0, 0);
-        weft_share_only(&t->share, weft_mix_draw(mix, weft_rng_unit(rng.v[0])));
+        halving->rounds = halving->share.round;
+    if (search_ended(halving) && weft_mix_alive(mix) > halving->few) {
+        weft_rng4 rng = weft_rng_at(halving->seed, WEFT_RNG_TUNER, 0, 0, 0);
+        weft_share_only(&halving->share, weft_mix_draw(mix, weft_rng_unit(rng.v[0])));
     }
 }
 
 static void halving_tell(void *self, const weft_result *res)
 {
-    halving *t = self;
-    if (!t->share.open) { /* the result of a final job */
-        t->share.untold--;
+    struct halving *halving = self;
+    if (!halving->share.open) { /* the result of a final job */
+        halving->share.untold--;
         return;
     }
-    weft_share_ranks(&t->share, res);
-    weft_mix *mix = &t->share.mix;
-    if (t->literal)
-        halve_literally(t, res);
+    weft_share_ranks(&halving->share, res);
+    weft_mix *mix = &halving->share.mix;
+    if (halving->literal)
+        halve_literally(halving, res);
     else
-        weft_mix_halve(mix, t->share.rank,
-                       survivors(t, weft_mix_alive(mix), t->share.round), 1);
+        weft_mix_halve(mix, halving->share.rank,
+                       survivors(halving, weft_mix_alive(mix), halving->share.round), 1);
 }
 
 static int64_t halving_jobs(const void *self)
 {
-    const halving *t = self;
-    if (search_ended(t)) return t->share.round + weft_mix_alive(&t->share.mix);
-    return t->rounds + t->finals;
+    const struct halving *halving = self;
+    if (search_ended(halving))
+        return halving->share.round + weft_mix_alive(&halving->share.mix);
+    return halving->rounds + halving->finals;
 }
 
 static int halving_ended(const void *self, int64_t trial)
 {
-    const halving *t = self;
-    return weft_share_ended(&t->share, trial);
+    const struct halving *halving = self;
+    return weft_share_ended(&halving->share, trial);
 }
 
 extern const weft_tuner weft_tuner_ws_sha;
 const weft_tuner weft_tuner_ws_sha = {
     .kind = {.name = "ws_sha",
              .about = "successive halving by weight-sharing",
-             .size = sizeof(halving),
+             .size = sizeof(struct halving),
              .opts = halving_opts},
     .shared = WEFT_SHARES_SPACE,
     .setup = halving_setup,

@@ -291,12 +291,12 @@ static weft_status await(weft_link *link, short events, double begun)
                                   "did not answer within worker.time_limit = %g s%s", limit,
                                   link->have > 0 ? ", but with half a message" : "");
         double wait = limit > 0 ? fmin(POLL_INTERVAL, left) : POLL_INTERVAL;
-        struct pollfd at[] = {{.fd = link->socket, .events = events},
-                              {.fd = link->process.link, .events = POLLIN}};
-        int n = poll(at, 2, (int)ceil(1e3 * wait));
+        struct pollfd watched[] = {{.fd = link->socket, .events = events},
+                                   {.fd = link->process.link, .events = POLLIN}};
+        int n = poll(watched, 2, (int)ceil(1e3 * wait));
         bound_log(link);
-        if (n > 0 && at[0].revents) return WEFT_OK;
-        if (n > 0 && at[1].revents) return ended(link);
+        if (n > 0 && watched[0].revents) return WEFT_OK;
+        if (n > 0 && watched[1].revents) return ended(link);
         if (link->plan.leaves && link->plan.leaves(link->plan.of)) {
             weft_link_drop(link);
             return weft_fail(WEFT_STOP, "the run was stopped");

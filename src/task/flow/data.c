@@ -158,41 +158,42 @@ static weft_status check_size(const flow_data *data, double memory)
     return WEFT_OK;
 }
 
-weft_status flow_data_open(flow_data *f, const weft_env *env, const char *response,
+weft_status flow_data_open(flow_data *data, const weft_env *env, const char *response,
                            int normalize, flow_problem *problem)
 {
-    const weft_data *data = env->data;
-    const weft_rows *rows = &data->part[WEFT_TRAIN];
-    if (data->clients != NULL || (data->form != WEFT_BYTES && data->form != WEFT_REALS))
+    const weft_data *source = env->data;
+    const weft_rows *rows = &source->part[WEFT_TRAIN];
+    if (source->clients != NULL ||
+        (source->form != WEFT_BYTES && source->form != WEFT_REALS))
         return weft_fail(WEFT_EDATA,
                          "%s has no rows of bytes or numbers, of which task flow makes a "
                          "least squares problem; pack it without clients, or as numbers",
-                         data->path);
-    *f = (flow_data){.data = data, .team = env->team, .d = rows->d, .n = rows->total};
-    TRY(find_response(data, f->d, response, &f->response));
-    f->p = f->d - (f->response >= 0);
-    f->dual = f->n < f->p;
-    TRY(check_size(f, env->memory));
-    problem->p = f->p;
-    problem->n = f->n;
-    problem->m = (int)(f->dual ? f->n : f->p);
+                         source->path);
+    *data = (flow_data){.data = source, .team = env->team, .d = rows->d, .n = rows->total};
+    TRY(find_response(source, data->d, response, &data->response));
+    data->p = data->d - (data->response >= 0);
+    data->dual = data->n < data->p;
+    TRY(check_size(data, env->memory));
+    problem->p = data->p;
+    problem->n = data->n;
+    problem->m = (int)(data->dual ? data->n : data->p);
     problem->s = WEFT_NEW(env->mem, double, problem->m);
     problem->c = WEFT_NEW(env->mem, double, problem->m);
-    f->z = WEFT_NEW(env->mem, double, problem->m);
-    find_means(f, env->mem);
+    data->z = WEFT_NEW(env->mem, double, problem->m);
+    find_means(data, env->mem);
     weft_arena *tmp = weft_arena_new();
-    const double *y = all_responses(f, tmp);
-    double *xty = WEFT_NEW(tmp, double, f->p);
-    flow_columns_sum(f, y + rows->first, xty, tmp);
-    decompose(f, y, xty, problem, env->mem);
-    weft_status st = estimate(f, y, problem);
+    const double *y = all_responses(data, tmp);
+    double *xty = WEFT_NEW(tmp, double, data->p);
+    flow_columns_sum(data, y + rows->first, xty, tmp);
+    decompose(data, y, xty, problem, env->mem);
+    weft_status st = estimate(data, y, problem);
     weft_arena_free(tmp);
-    TRY(weft_agree(weft_data_sound(data), env->team));
+    TRY(weft_agree(weft_data_sound(source), env->team));
     TRY(st);
-    f->unit = 1;
-    if (normalize) normalize_problem(f, problem);
+    data->unit = 1;
+    if (normalize) normalize_problem(data, problem);
     for (int i = 0; i < problem->m; i++)
-        problem->c[i] = problem->s[i] > 0 ? pow(f->z[i] / problem->s[i], 2) : 0;
+        problem->c[i] = problem->s[i] > 0 ? pow(data->z[i] / problem->s[i], 2) : 0;
     return WEFT_OK;
 }
 

@@ -153,13 +153,13 @@ static weft_status flow_setup(void *self, const weft_env *env)
 /* The beginning of the doubles of a trial's state; then follow the gains [m] at the time
  * at which it got its present setting. Bits do not depend on how training is divided into
  * jobs. */
-typedef struct progress {
+struct progress {
     double trained;                        /* units trained; 0: none yet */
     double method, step, lambda, features; /* the setting */
     double units;                          /* units with this setting */
-} progress;
+};
 
-enum { NPROGRESS = sizeof(progress) / sizeof(double) };
+enum { NPROGRESS = sizeof(struct progress) / sizeof(double) };
 
 /* Numbers of coefficients in the state, and their intercept. */
 static int64_t weights_of(const flow_task *flow)
@@ -198,9 +198,10 @@ static int flow_tensors(const void *self, const weft_job *job,
     return n;
 }
 
-static flow_setting setting_in(const progress *b)
+static flow_setting setting_in(const struct progress *progress)
 {
-    return (flow_setting){(int64_t)b->method, b->step, b->lambda, (int64_t)b->features};
+    return (flow_setting){(int64_t)progress->method, progress->step, progress->lambda,
+                          (int64_t)progress->features};
 }
 
 static int same_setting(const flow_setting *a, const flow_setting *b)
@@ -284,20 +285,20 @@ static void train(const flow_task *flow, const weft_job *job, weft_state *state,
                   double *gain)
 {
     const flow_problem *problem = &flow->problem;
-    progress *b = (progress *)state->aux;
+    struct progress *progress = (struct progress *)state->aux;
     double *base = state->aux + NPROGRESS;
-    flow_setting set = setting_of(flow, job), was = setting_in(b);
-    if (!same_setting(&was, &set) || !(b->trained > 0)) {
-        flow_train(problem, &was, b->units, base, base);
-        *b = (progress){.trained = b->trained,
-                        .method = (double)set.method,
-                        .step = set.step,
-                        .lambda = set.lambda,
-                        .features = (double)set.features};
+    flow_setting set = setting_of(flow, job), was = setting_in(progress);
+    if (!same_setting(&was, &set) || !(progress->trained > 0)) {
+        flow_train(problem, &was, progress->units, base, base);
+        *progress = (struct progress){.trained = progress->trained,
+                                      .method = (double)set.method,
+                                      .step = set.step,
+                                      .lambda = set.lambda,
+                                      .features = (double)set.features};
     }
-    b->units += job->resource;
-    b->trained += job->resource;
-    flow_train(problem, &set, b->units, base, gain);
+    progress->units += job->resource;
+    progress->trained += job->resource;
+    flow_train(problem, &set, progress->units, base, gain);
 }
 
 static weft_status flow_step(void *self, const weft_job *job, int64_t unit,
@@ -312,7 +313,7 @@ static weft_status flow_step(void *self, const weft_job *job, int64_t unit,
     flow_setting set = setting_of(flow, job);
     double *gain = WEFT_NEW(tmp, double, problem->m);
     train(flow, job, state, gain);
-    double trained = ((const progress *)state->aux)->trained;
+    double trained = ((const struct progress *)state->aux)->trained;
     double risk = flow_risk(problem, gain);
     if (!isfinite(risk)) memset(gain, 0, (size_t)problem->m * sizeof *gain);
     show_state(flow, gain, state->x, tmp);

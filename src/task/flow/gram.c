@@ -66,34 +66,35 @@ void flow_columns_sum(const flow_data *data, const double *a, double *sum, weft_
 /* ---- blocks ---- */
 
 /* Blocks b[count][m] whose sum of b^T b is the Gram matrix: rows of X, or of X^T. */
-typedef struct blocks {
-    const flow_data *f;
+struct blocks {
+    const flow_data *data;
     int m;
     double *b;      /* [256][m] */
     float *send;    /* columns of rows held here */
     float *receive; /* columns of all rows */
     size_t *to, *from;
-} blocks;
+};
 
-static blocks blocks_new(const flow_data *data, int m, weft_arena *tmp)
+static struct blocks blocks_new(const flow_data *data, int m, weft_arena *tmp)
 {
-    blocks k = {.f = data, .m = m};
-    k.b = WEFT_NEW(tmp, double, (size_t)WEFT_BLOCK *(size_t)m);
-    if (!data->dual) return k;
+    struct blocks blocks = {.data = data, .m = m};
+    blocks.b = WEFT_NEW(tmp, double, (size_t)WEFT_BLOCK *(size_t)m);
+    if (!data->dual) return blocks;
     size_t here = (size_t)data->data->part[WEFT_TRAIN].n, ranks = (size_t)data->team->size;
-    k.send = WEFT_NEW(tmp, float, here *WEFT_BLOCK *ranks);
-    k.receive = WEFT_NEW(tmp, float, (size_t)data->n *WEFT_BLOCK);
-    k.to = WEFT_NEW(tmp, size_t, ranks);
-    k.from = WEFT_NEW(tmp, size_t, ranks);
-    return k;
+    blocks.send = WEFT_NEW(tmp, float, here *WEFT_BLOCK *ranks);
+    blocks.receive = WEFT_NEW(tmp, float, (size_t)data->n *WEFT_BLOCK);
+    blocks.to = WEFT_NEW(tmp, size_t, ranks);
+    blocks.from = WEFT_NEW(tmp, size_t, ranks);
+    return blocks;
 }
 
 /* Number of calls of next_block; the same on each rank if it is collective. */
-static int64_t rounds_of(const blocks *k)
+static int64_t rounds_of(const struct blocks *blocks)
 {
-    int64_t columns = (k->f->p + WEFT_BLOCK - 1) / WEFT_BLOCK, ranks = k->f->team->size;
-    if (k->f->dual) return (columns + ranks - 1) / ranks;
-    return (k->f->data->part[WEFT_TRAIN].n + WEFT_BLOCK - 1) / WEFT_BLOCK;
+    int64_t columns = (blocks->data->p + WEFT_BLOCK - 1) / WEFT_BLOCK,
+            ranks = blocks->data->team->size;
+    if (blocks->data->dual) return (columns + ranks - 1) / ranks;
+    return (blocks->data->data->part[WEFT_TRAIN].n + WEFT_BLOCK - 1) / WEFT_BLOCK;
 }
 
 static int columns_of(const flow_data *data, int64_t block)
@@ -103,12 +104,12 @@ static int columns_of(const flow_data *data, int64_t block)
 }
 
 /* Each rank gets one block of columns, of all rows. Collective. Returns its columns. */
-static int column_block(blocks *k, int64_t round)
+static int column_block(struct blocks *blocks, int64_t round)
 {
-    const flow_data *data = k->f;
+    const flow_data *data = blocks->data;
     const weft_rows *rows = &data->data->part[WEFT_TRAIN];
     int ranks = data->team->size, mine = columns_of(data, round * ranks + data->team->rank);
-    float *to = k->send;
+    float *to = blocks->send;
     for (int r = 0; r < ranks; r++) {
         int64_t block = round * ranks + r;
         int columns = columns_of(data, block);
@@ -116,28 +117,28 @@ static int column_block(blocks *k, int64_t round)
             for (int j = 0; j < columns; j++)
                 *to++ = (float)flow_value(data, rows, i,
                                           flow_column(data, block * WEFT_BLOCK + j));
-        k->to[r] = (size_t)rows->n * (size_t)columns * sizeof *to;
+        blocks->to[r] = (size_t)rows->n * (size_t)columns * sizeof *to;
         int64_t first, count;
         weft_deal(data->n, r, ranks, &first, &count);
-        k->from[r] = (size_t)count * (size_t)mine * sizeof *to;
+        blocks->from[r] = (size_t)count * (size_t)mine * sizeof *to;
     }
-    weft_exchange(data->team, k->send, k->to, k->receive, k->from);
+    weft_exchange(data->team, blocks->send, blocks->to, blocks->receive, blocks->from);
     int64_t at = (round * ranks + data->team->rank) * WEFT_BLOCK;
     for (int j = 0; j < mine; j++) {
         double mean = data->mean[flow_column(data, at + j)];
         for (int64_t i = 0; i < data->n; i++)
-            k->b[j * data->n + i] = (double)k->receive[i * mine + j] - mean;
+            blocks->b[j * data->n + i] = (double)blocks->receive[i * mine + j] - mean;
     }
     return mine;
 }
 
-/* Block `round` of this rank into k->b. Returns its rows. */
-static int next_block(blocks *k, int64_t round)
+/* Block `round` of this rank into blocks->b. Returns its rows. */
+static int next_block(struct blocks *blocks, int64_t round)
 {
-    if (k->f->dual) return column_block(k, round);
-    int64_t at = round * WEFT_BLOCK, n = k->f->data->part[WEFT_TRAIN].n;
+    if (blocks->data->dual) return column_block(blocks, round);
+    int64_t at = round * WEFT_BLOCK, n = blocks->data->data->part[WEFT_TRAIN].n;
     int count = (int)(n - at < WEFT_BLOCK ? n - at : WEFT_BLOCK);
-    row_block(k->f, at, count, k->f->mean, k->b);
+    row_block(blocks->data, at, count, blocks->data->mean, blocks->b);
     return count;
 }
 
@@ -145,25 +146,26 @@ static int next_block(blocks *k, int64_t round)
 
 /* Columns c0 .. c0+width-1 of the Gram matrix, rows c0 and on, in units of 2^-scale.
  * Collective. */
-static void panel(blocks *k, int c0, int width, int scale, double *part, int64_t *whole)
+static void panel(struct blocks *blocks, int c0, int width, int scale, double *part,
+                  int64_t *whole)
 {
-    int rows = k->m - c0;
+    int rows = blocks->m - c0;
     size_t cells = (size_t)rows * (size_t)width;
     memset(whole, 0, cells * sizeof *whole);
-    for (int64_t e = 0; e < rounds_of(k); e++) {
-        int count = next_block(k, e);
+    for (int64_t e = 0; e < rounds_of(blocks); e++) {
+        int count = next_block(blocks, e);
         if (count == 0) continue;
         cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, rows, width, count, 1,
-                    k->b + c0, k->m, k->b + c0, k->m, 0, part, width);
+                    blocks->b + c0, blocks->m, blocks->b + c0, blocks->m, 0, part, width);
         for (size_t i = 0; i < cells; i++) whole[i] += weft_fix(part[i], scale);
     }
-    weft_sum_i64(k->f->team, whole, cells);
+    weft_sum_i64(blocks->data->team, whole, cells);
 }
 
 void flow_gram(const flow_data *data, int m, double *gram, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    blocks k = blocks_new(data, m, tmp);
+    struct blocks blocks = blocks_new(data, m, tmp);
     double entry = 2 * data->largest, terms = (double)(data->dual ? data->p : data->n);
     int scale = weft_fix_scale(terms * entry * entry);
     int most = m < WIDE ? m : WIDE;
@@ -171,7 +173,7 @@ void flow_gram(const flow_data *data, int m, double *gram, weft_arena *tmp)
     int64_t *whole = WEFT_NEW(tmp, int64_t, (size_t)m * (size_t)most);
     for (int c0 = 0; c0 < m; c0 += WIDE) {
         int width = m - c0 < WIDE ? m - c0 : WIDE;
-        panel(&k, c0, width, scale, part, whole);
+        panel(&blocks, c0, width, scale, part, whole);
         for (int i = 0; gram && i < m - c0; i++)
             for (int j = 0; j < width; j++)
                 gram[(size_t)(c0 + i) * (size_t)m + (size_t)(c0 + j)] =

@@ -62,109 +62,111 @@ static double best_listed(const flow_problem *problem, const weft_space *space,
 /* ---- box ---- */
 
 /* The range of an option; lo = hi if it is not an axis. */
-typedef struct range {
+struct range {
     double lo, hi;
     int log;
-} range;
+};
 
-typedef struct box {
-    const flow_problem *q;
+struct box {
+    const flow_problem *problem;
     int64_t method;
-    range step, lambda, units;
+    struct range step, lambda, units;
     int64_t least, most;       /* features, */
     int all;                   /* 1: or all of them */
     double *zero, *gain, *sum; /* [m], [m], [m+1] */
-} box;
+};
 
-typedef struct point {
+struct point {
     double at[DIM]; /* 0..1 each */
     double loss;
-} point;
+};
 
-static range range_of(const weft_space *space, const char *name, double fixed)
+static struct range range_of(const weft_space *space, const char *name, double fixed)
 {
     for (int i = 0; i < space->dim; i++)
         if (strcmp(space->axis[i].opt->name, name) == 0)
-            return (range){space->axis[i].lo, space->axis[i].hi, space->axis[i].log};
-    return (range){fixed, fixed, 0};
+            return (struct range){space->axis[i].lo, space->axis[i].hi, space->axis[i].log};
+    return (struct range){fixed, fixed, 0};
 }
 
 /* The value at u, 0..1, of a range; a linear one is denser at its lower end. */
-static double value_at(range r, double u)
+static double value_at(struct range range, double u)
 {
-    if (!(r.hi > r.lo)) return r.lo;
-    if (r.log) return fmin(fmax(r.lo * exp(u * log(r.hi / r.lo)), r.lo), r.hi);
-    return r.lo + (r.hi - r.lo) * u * u * u;
+    if (!(range.hi > range.lo)) return range.lo;
+    if (range.log)
+        return fmin(fmax(range.lo * exp(u * log(range.hi / range.lo)), range.lo), range.hi);
+    return range.lo + (range.hi - range.lo) * u * u * u;
 }
 
 /* Least risk over the numbers of features that are allowed. */
-static double least_risk(box *b, const flow_setting *set, double r)
+static double least_risk(struct box *box, const flow_setting *set, double r)
 {
-    const flow_problem *problem = b->q;
-    flow_train(problem, set, r, b->zero, b->gain);
+    const flow_problem *problem = box->problem;
+    flow_train(problem, set, r, box->zero, box->gain);
     double noise = problem->variance / (double)problem->n;
     double left = 0; /* risk of directions that are not fitted */
     for (int i = problem->m - 1; i >= 0; i--) {
-        b->sum[i] = left;
+        box->sum[i] = left;
         left += (problem->weight > 0 ? problem->s[i] : 1) * problem->c[i];
     }
     double fitted = 0, best = INFINITY;
     for (int i = 0; i < problem->m; i++) {
-        double s = problem->s[i], g = b->gain[i], weight = problem->weight > 0 ? s : 1;
+        double s = problem->s[i], g = box->gain[i], weight = problem->weight > 0 ? s : 1;
         fitted += weight * problem->c[i] * (1 - g) * (1 - g);
         if (s > 0) fitted += weight * noise * g * g / s;
-        int allowed = (i + 1 >= b->least && i + 1 <= b->most) ||
-                      (i + 1 == problem->m && (b->all || b->most >= problem->m));
-        if (allowed) best = fmin(best, fitted + b->sum[i]);
+        int allowed = (i + 1 >= box->least && i + 1 <= box->most) ||
+                      (i + 1 == problem->m && (box->all || box->most >= problem->m));
+        if (allowed) best = fmin(best, fitted + box->sum[i]);
     }
     return best;
 }
 
-static double loss_at(box *b, const double *at)
+static double loss_at(struct box *box, const double *at)
 {
-    double r = floor(value_at(b->units, at[0]) + 0.5);
-    range time = {b->step.lo, b->step.hi * b->units.hi, 1};
+    double r = floor(value_at(box->units, at[0]) + 0.5);
+    struct range time = {box->step.lo, box->step.hi * box->units.hi, 1};
     double e = value_at(time, at[1]) / r;
-    flow_setting set = {.method = b->method,
-                        .step = fmin(fmax(e, b->step.lo), b->step.hi),
-                        .lambda = value_at(b->lambda, at[2])};
-    return least_risk(b, &set, r);
+    flow_setting set = {.method = box->method,
+                        .step = fmin(fmax(e, box->step.lo), box->step.hi),
+                        .lambda = value_at(box->lambda, at[2])};
+    return least_risk(box, &set, r);
 }
 
 /* Inserts a point into the list of the best ones, best first. */
-static void keep(point *best, int n, const point *x)
+static void keep(struct point *best, int n, const struct point *point)
 {
     for (int i = 0; i < n; i++) {
-        if (!(x->loss < best[i].loss)) continue;
+        if (!(point->loss < best[i].loss)) continue;
         memmove(best + i + 1, best + i, (size_t)(n - 1 - i) * sizeof *best);
-        best[i] = *x;
+        best[i] = *point;
         return;
     }
 }
 
 /* Tries a grid of points[DIM] within +- half[DIM] of a centre, clipped to the box. */
-static void try_grid(box *b, const double *centre, const double *half, const int *points,
-                     point *best, int n)
+static void try_grid(struct box *box, const double *centre, const double *half,
+                     const int *points, struct point *best, int n)
 {
     for (int i = 0; i < points[0]; i++)
         for (int j = 0; j < points[1]; j++)
             for (int k = 0; k < points[2]; k++) {
                 const int place[DIM] = {i, j, k};
-                point x;
+                struct point point;
                 for (int a = 0; a < DIM; a++) {
                     double u = points[a] > 1 ? 2.0 * place[a] / (points[a] - 1) - 1 : 0;
-                    x.at[a] = fmin(fmax(centre[a] + u * half[a], 0), 1);
+                    point.at[a] = fmin(fmax(centre[a] + u * half[a], 0), 1);
                 }
-                x.loss = loss_at(b, x.at);
-                keep(best, n, &x);
+                point.loss = loss_at(box, point.at);
+                keep(best, n, &point);
             }
 }
 
-static double best_in_box(box *b)
+static double best_in_box(struct box *box)
 {
-    int still = b->method == FLOW_RIDGE;
-    const int moves[DIM] = {!still && b->units.hi > 1, !still && b->step.hi > b->step.lo,
-                            b->lambda.hi > b->lambda.lo};
+    int still = box->method == FLOW_RIDGE;
+    const int moves[DIM] = {!still && box->units.hi > 1,
+                            !still && box->step.hi > box->step.lo,
+                            box->lambda.hi > box->lambda.lo};
     int coarse[DIM], fine[DIM];
     double half[DIM], middle[DIM] = {0.5, 0.5, 0.5};
     for (int a = 0; a < DIM; a++) {
@@ -172,15 +174,15 @@ static double best_in_box(box *b)
         fine[a] = moves[a] ? FINE : 1;
         half[a] = 0.5;
     }
-    point start[STARTS], least = {.loss = INFINITY};
+    struct point start[STARTS], least = {.loss = INFINITY};
     for (int i = 0; i < STARTS; i++) start[i] = least;
-    try_grid(b, middle, half, coarse, start, STARTS);
+    try_grid(box, middle, half, coarse, start, STARTS);
     for (int i = 0; i < STARTS && start[i].loss < INFINITY; i++) {
         double width = 1.5 / (COARSE - 1);
         for (int round = 0; round < ROUNDS && width > FINEST; round++) {
             const double own[DIM] = {width, width, width};
-            point centre = start[i];
-            try_grid(b, centre.at, own, fine, &start[i], 1);
+            struct point centre = start[i];
+            try_grid(box, centre.at, own, fine, &start[i], 1);
             if (!(start[i].loss < centre.loss)) width *= SHRINK;
         }
         keep(&least, 1, &start[i]);
@@ -211,19 +213,19 @@ double flow_optimum(const flow_problem *problem, const weft_space *space,
     if (space->source > 0) {
         best = best_listed(problem, space, set, most, tmp);
     } else {
-        range features = range_of(space, "features", (double)set->features);
-        box b = {.q = problem,
-                 .step = range_of(space, "step", set->step),
-                 .lambda = range_of(space, "lambda", set->lambda),
-                 .units = {1, fmax(floor(most), 1), 1},
-                 .least = (int64_t)fmax(features.lo, 1),
-                 .most = (int64_t)features.hi,
-                 .all = !(features.lo > 0)};
-        b.zero = WEFT_NEW(tmp, double, problem->m);
-        b.gain = WEFT_NEW(tmp, double, problem->m);
-        b.sum = WEFT_NEW(tmp, double, problem->m);
-        for (b.method = FLOW_FLOW; b.method <= FLOW_RIDGE; b.method++)
-            if (has_method(space, b.method, set)) best = fmin(best, best_in_box(&b));
+        struct range features = range_of(space, "features", (double)set->features);
+        struct box box = {.problem = problem,
+                          .step = range_of(space, "step", set->step),
+                          .lambda = range_of(space, "lambda", set->lambda),
+                          .units = {1, fmax(floor(most), 1), 1},
+                          .least = (int64_t)fmax(features.lo, 1),
+                          .most = (int64_t)features.hi,
+                          .all = !(features.lo > 0)};
+        box.zero = WEFT_NEW(tmp, double, problem->m);
+        box.gain = WEFT_NEW(tmp, double, problem->m);
+        box.sum = WEFT_NEW(tmp, double, problem->m);
+        for (box.method = FLOW_FLOW; box.method <= FLOW_RIDGE; box.method++)
+            if (has_method(space, box.method, set)) best = fmin(best, best_in_box(&box));
     }
     weft_arena_reset(tmp, mark);
     return best;

@@ -10,47 +10,45 @@
 
 enum { EACH = 4 }; /* largest number of fits per rank at once, which a kill would lose */
 
-typedef struct fmap_early early;
-
 /* The fits of a batch that one rank does. */
-typedef struct whole {
-    weft_matrix f;
+struct whole {
+    weft_matrix matrix;
     const int32_t *label;
     const void *solver;
-} whole;
+};
 
 static int64_t length_of(const fmap_task *fmap)
 {
     return fmap->nstat + fmap->outputs * (fmap->columns + 1);
 }
 
-static early *find(const fmap_task *fmap, int64_t job)
+static fmap_early *find(const fmap_task *fmap, int64_t job)
 {
-    early *e = fmap->early;
-    while (e && e->job != job) e = e->next;
-    return e;
+    fmap_early *early = fmap->early;
+    while (early && early->job != job) early = early->next;
+    return early;
 }
 
-static early *early_new(fmap_task *fmap, int64_t job)
+static fmap_early *early_new(fmap_task *fmap, int64_t job)
 {
-    early *e = find(fmap, -1);
-    if (!e) {
-        e = WEFT_NEW(fmap->env.mem, early, 1);
-        e->x = WEFT_NEW(fmap->env.mem, real, length_of(fmap));
-        e->next = fmap->early;
-        fmap->early = e;
+    fmap_early *early = find(fmap, -1);
+    if (!early) {
+        early = WEFT_NEW(fmap->env.mem, fmap_early, 1);
+        early->x = WEFT_NEW(fmap->env.mem, real, length_of(fmap));
+        early->next = fmap->early;
+        fmap->early = early;
     }
-    e->job = job;
-    return e;
+    early->job = job;
+    return early;
 }
 
 int fmap_was_ahead(fmap_task *fmap, const weft_job *job, real *x, weft_fitted *fitted)
 {
-    early *e = find(fmap, job->id);
-    if (!e) return 0;
-    memcpy(x, e->x, (size_t)length_of(fmap) * sizeof *x);
-    *fitted = e->fitted;
-    e->job = -1;
+    fmap_early *early = find(fmap, job->id);
+    if (!early) return 0;
+    memcpy(x, early->x, (size_t)length_of(fmap) * sizeof *x);
+    *fitted = early->fitted;
+    early->job = -1;
     return 1;
 }
 
@@ -66,7 +64,7 @@ static int is_lone(const fmap_task *fmap, const weft_job *job)
  * all ranks, and for all rows of the matrices on the ranks that fit them, where a rank may
  * have one matrix more than others. Returns their number. */
 static int choose(fmap_task *fmap, int n, const weft_job *const *job,
-                  const weft_job **chosen, early **fits)
+                  const weft_job **chosen, fmap_early **fits)
 {
     int ranks = fmap->env.team->size;
     double bytes = 0, most = 0;
@@ -91,22 +89,22 @@ static int choose(fmap_task *fmap, int n, const weft_job *const *job,
 }
 
 /* The rows of a job's matrix on the rank that fits it; statistics in x. Collective. */
-static void take_rows(fmap_task *fmap, const weft_job *job, early *e, whole *to,
-                      weft_arena *mem)
+static void take_rows(fmap_task *fmap, const weft_job *job, fmap_early *early,
+                      struct whole *to, weft_arena *mem)
 {
     weft_arena *tmp = weft_arena_new();
     fmap_arms arms = fmap_arms_new(fmap, &job->mix, tmp);
     weft_request request = fmap_request(fmap, job, &arms, WEFT_TRAIN);
     to->solver = fmap_solver(fmap, job->mix.conf, mem);
     weft_matrix matrix;
-    fmap->feature->matrix(fmap->map, &request, 1, e->x, &matrix, tmp);
-    e->fitted.diverged = matrix.empty != NULL;
-    to->label = matrix.gather(&matrix, fmap->env.data->part[WEFT_TRAIN].label, e->owner,
-                              fmap->alone, &to->f, mem);
+    fmap->feature->matrix(fmap->map, &request, 1, early->x, &matrix, tmp);
+    early->fitted.diverged = matrix.empty != NULL;
+    to->label = matrix.gather(&matrix, fmap->env.data->part[WEFT_TRAIN].label, early->owner,
+                              fmap->alone, &to->matrix, mem);
     weft_arena_free(tmp);
 }
 
-static void deal(const fmap_task *fmap, int n, early **fits, weft_arena *tmp)
+static void deal(const fmap_task *fmap, int n, fmap_early **fits, weft_arena *tmp)
 {
     double *cost = WEFT_NEW(tmp, double, n);
     int *owner = WEFT_NEW(tmp, int, n);
@@ -116,7 +114,7 @@ static void deal(const fmap_task *fmap, int n, early **fits, weft_arena *tmp)
 }
 
 /* Does this rank's fits, then sends all weights to all ranks. Collective. */
-static void fit_all(fmap_task *fmap, int n, early **fits, const whole *rows)
+static void fit_all(fmap_task *fmap, int n, fmap_early **fits, const struct whole *rows)
 {
     weft_team *team = fmap->env.team;
     for (int i = 0; i < n; i++) {
@@ -124,8 +122,8 @@ static void fit_all(fmap_task *fmap, int n, early **fits, const whole *rows)
         weft_arena *tmp = weft_arena_new();
         real *w = fits[i]->x + fmap->nstat;
         memset(w, 0, (size_t)(fmap->outputs * (fmap->columns + 1)) * sizeof *w);
-        fmap->model->fit(rows[i].solver, &rows[i].f, rows[i].label, fmap->env.data->classes,
-                         1, w, &fits[i]->fitted, tmp);
+        fmap->model->fit(rows[i].solver, &rows[i].matrix, rows[i].label,
+                         fmap->env.data->classes, 1, w, &fits[i]->fitted, tmp);
         weft_arena_free(tmp);
     }
     for (int i = 0; i < n; i++) {
@@ -147,8 +145,8 @@ void fmap_ahead(void *self, int n, const weft_job *const *job)
     }
     weft_arena *mem = weft_arena_new();
     const weft_job **chosen = WEFT_NEW(mem, const weft_job *, n);
-    early **fits = WEFT_NEW(mem, early *, n);
-    whole *rows = WEFT_NEW(mem, whole, n);
+    fmap_early **fits = WEFT_NEW(mem, fmap_early *, n);
+    struct whole *rows = WEFT_NEW(mem, struct whole, n);
     n = choose(fmap, n, job, chosen, fits);
     if (n > 1) {
         deal(fmap, n, fits, mem);

@@ -135,30 +135,31 @@ static int fmap_tensors(const void *self, const weft_job *job,
 
 /* The cost of a job, estimated by its feature map and not measured, so that it and
  * decisions based on it are the same on every machine. */
-typedef struct work {
+struct work {
     double fit, pass; /* operations: of the fit; of scoring each validation sample once */
     double memory;    /* bytes of the matrix, over all ranks */
     int maps;         /* maps that the job asks to be scored */
-} work;
+};
 
-static work work_of(const fmap_task *fmap, const weft_job *job, const fmap_arms *arms)
+static struct work work_of(const fmap_task *fmap, const weft_job *job,
+                           const fmap_arms *arms)
 {
     const weft_rows *part = fmap->env.data->part;
     double passes = fmap->pieces ? job->resource + 2 : PASSES;
-    work w = {0};
+    struct work work = {0};
     for (int i = 0; i < arms->k; i++) {
-        w.maps += job->score_eliminated || arms->p[i] > 0;
+        work.maps += job->score_eliminated || arms->p[i] > 0;
         if (!(arms->p[i] > 0)) continue;
         double flops, bytes, n;
         fmap->feature->estimate(fmap->map, arms->arm[i], (double)part[WEFT_TRAIN].total,
                                 job->feature_fraction, &flops, &bytes, &n);
-        w.fit += arms->p[i] * (flops + passes * 4 * n * fmap->outputs);
-        w.memory += arms->p[i] * bytes;
+        work.fit += arms->p[i] * (flops + passes * 4 * n * fmap->outputs);
+        work.memory += arms->p[i] * bytes;
         fmap->feature->estimate(fmap->map, arms->arm[i], (double)part[WEFT_VALID].total,
                                 job->feature_fraction, &flops, &bytes, &n);
-        w.pass += arms->p[i] * (flops + 2 * n * fmap->outputs);
+        work.pass += arms->p[i] * (flops + 2 * n * fmap->outputs);
     }
-    return w;
+    return work;
 }
 
 /* The number of maps by which each validation sample is scored. With few samples per map
@@ -166,13 +167,13 @@ static work work_of(const fmap_task *fmap, const weft_job *job, const fmap_arms 
  * fit, which processes every sample many times: auto takes as many maps per sample as give
  * each map TELL samples, if that costs at most the fraction SCORING of the fit; at least
  * one (split validation) and at most all (full). */
-static int passes_of(const fmap_task *fmap, const work *w)
+static int passes_of(const fmap_task *fmap, const struct work *work)
 {
     if (fmap->validation == SPLIT) return 1;
-    if (fmap->validation == FULL) return w->maps;
+    if (fmap->validation == FULL) return work->maps;
     double samples = (double)fmap->env.data->part[WEFT_VALID].total;
-    double wanted = fmin(ceil(TELL * w->maps / samples), w->maps);
-    return (int)fmax(1, fmin(wanted, floor(SCORING * w->fit / w->pass)));
+    double wanted = fmin(ceil(TELL * work->maps / samples), work->maps);
+    return (int)fmax(1, fmin(wanted, floor(SCORING * work->fit / work->pass)));
 }
 
 enum { VALID_LOSS, VALID_ERROR, TRAIN_LOSS, RESIDUAL, ITERATIONS };
@@ -207,8 +208,8 @@ static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
     fmap_arms arms = fmap_arms_new(fmap, &job->mix, tmp);
     weft_fitted fitted;
     weft_status st = fmap_fit(fmap, job, &arms, state, &fitted);
-    work w = work_of(fmap, job, &arms);
-    int passes = passes_of(fmap, &w), full = passes == w.maps && passes > 1;
+    struct work work = work_of(fmap, job, &arms);
+    int passes = passes_of(fmap, &work), full = passes == work.maps && passes > 1;
     fmap_tally tally = fmap_tally_new(fmap, &arms, WEFT_VALID, full ? 1 : passes, tmp);
     if (full)
         fmap_score_full(fmap, job, &arms, state->x, WEFT_VALID, &tally, tmp);
@@ -281,15 +282,15 @@ static void fmap_cost(const void *self, const weft_job *job, weft_cost *out)
     double ranks = fmap->env.team->size, d = (double)fmap->columns * job->feature_fraction;
     weft_arena *tmp = weft_arena_new();
     fmap_arms arms = fmap_arms_new(fmap, &job->mix, tmp);
-    work w = work_of(fmap, job, &arms);
-    int passes = passes_of(fmap, &w);
-    *out = (weft_cost){.flops = w.fit + passes * w.pass,
+    struct work work = work_of(fmap, job, &arms);
+    int passes = passes_of(fmap, &work);
+    *out = (weft_cost){.flops = work.fit + passes * work.pass,
                        .bytes = ranks > 1 ? PASSES * 8 * d * fmap->outputs * ranks : 0,
                        .passes = PASSES};
     double factor;
     weft_status any = fit_memory(fmap, (int64_t)d, INFINITY, &factor);
     out->memory =
-        w.memory / ranks + 8 * 6 * d * fmap->outputs + (any == WEFT_OK ? factor : 0);
+        work.memory / ranks + 8 * 6 * d * fmap->outputs + (any == WEFT_OK ? factor : 0);
     weft_arena_free(tmp);
 }
 

@@ -17,93 +17,97 @@ enum { SCORED = 64 };
 /* ---- an epoch ---- */
 
 /* Work space of an epoch beside the network. */
-typedef struct course {
-    sgd_task *t;
-    const sgd_model *m;
+struct course {
+    sgd_task *sgd;
+    const sgd_model *model;
     const sgd_fold *fold;
     int f;
     sgd_work work;
-    sgd_pieces p;
+    sgd_pieces pieces;
     sgd_words words;
     int64_t *order; /* [train.n] rows of the pass over the samples that `pass` is */
     int64_t pass;
     sgd_length *length; /* [batch] */
     int64_t *dealt;     /* [batch] rows of a batch by pieces */
     double *told; /* [2 parts] losses, predictions of the pieces of all steps of a rank */
-} course;
+};
 
 /* The rows of a pass, in random order keyed by fold and pass. */
-static void shuffle(course *c, int64_t pass)
+static void shuffle(struct course *course, int64_t pass)
 {
-    int64_t n = c->fold->train.n;
-    weft_rng_row key = {c->t->env.seed, WEFT_RNG_BATCH, (uint64_t)pass, (uint64_t)c->f, 0};
-    if (pass == c->pass) return;
-    c->pass = pass;
-    memcpy(c->order, c->fold->train.row, (size_t)n * sizeof *c->order);
-    weft_shuffle_first(n, n, &key, c->order);
+    int64_t n = course->fold->train.n;
+    weft_rng_row key = {course->sgd->env.seed, WEFT_RNG_BATCH, (uint64_t)pass,
+                        (uint64_t)course->f, 0};
+    if (pass == course->pass) return;
+    course->pass = pass;
+    memcpy(course->order, course->fold->train.row, (size_t)n * sizeof *course->order);
+    weft_shuffle_first(n, n, &key, course->order);
 }
 
 /* Documents: pieces with nearly equal numbers of words, so that ranks take equally long;
  * documents are assigned from the longest on, to the pieces in order and in reverse order
  * in turns. Other rows: in their order. Returns the rows by pieces. */
-static const int64_t *divide(course *c, int n, const int64_t *row)
+static const int64_t *divide(struct course *course, int n, const int64_t *row)
 {
-    int parts = c->p.n, *from = c->p.from;
+    int parts = course->pieces.n, *from = course->pieces.from;
     for (int i = 0; i <= parts; i++) from[i] = (int)((int64_t)n * i / parts);
-    if (parts == 1 || c->t->shape.form != WEFT_TOKENS) return row;
-    sgd_sort_by_length(c->t, n, row, c->length);
+    if (parts == 1 || course->sgd->shape.form != WEFT_TOKENS) return row;
+    sgd_sort_by_length(course->sgd, n, row, course->length);
     for (int i = 0, at = 0; i < parts; i++) {
         from[i] = at;
         for (int lap = 0; lap * parts < n; lap++) {
             int j = lap * parts + (lap % 2 ? parts - 1 - i : i);
-            if (j < n) c->dealt[at++] = c->length[j].row;
+            if (j < n) course->dealt[at++] = course->length[j].row;
         }
     }
-    return c->dealt;
+    return course->dealt;
 }
 
 /* The gradients of this rank's pieces. */
-static void take_gradients(course *c, int64_t step, const int64_t *row, const real *w)
+static void take_gradients(struct course *course, int64_t step, const int64_t *row,
+                           const real *w)
 {
-    const sgd_task *sgd = c->t;
-    const double *weight = c->m->train.balance ? c->fold->weight : NULL;
+    const sgd_task *sgd = course->sgd;
+    const double *weight = course->model->train.balance ? course->fold->weight : NULL;
     int again = 0;
-    for (int i = 0; i < c->p.count; i++) {
-        int piece = c->p.own[i];
-        int from = c->p.from[piece], n = c->p.from[piece + 1] - from;
+    for (int i = 0; i < course->pieces.count; i++) {
+        int piece = course->pieces.own[i];
+        int from = course->pieces.from[piece], n = course->pieces.from[piece + 1] - from;
         if (n == 0) continue;
-        weft_batch batch = sgd_batch(sgd, &c->work, n, row + from, weight);
-        batch.place = c->words.seats.place;
-        batch.places = c->words.seats.n;
+        weft_batch batch = sgd_batch(sgd, &course->work, n, row + from, weight);
+        batch.place = course->words.seats.place;
+        batch.places = course->words.seats.n;
         batch.again = again;
         again = 1;
         weft_rng4 key = weft_rng_at(sgd->env.seed, WEFT_RNG_DROPOUT, (uint64_t)step,
-                                    (uint64_t)c->f, (uint64_t)piece);
+                                    (uint64_t)course->f, (uint64_t)piece);
         weft_score score = {0};
-        sgd->net->grad(c->m->self, c->work.net, w, &batch, c->m->train.dropout, key.v[0],
-                       c->p.g[piece], &score);
-        c->told[2 * piece] += score.loss;
-        c->told[2 * piece + 1] += (double)score.count;
+        sgd->net->grad(course->model->self, course->work.net, w, &batch,
+                       course->model->train.dropout, key.v[0], course->pieces.g[piece],
+                       &score);
+        course->told[2 * piece] += score.loss;
+        course->told[2 * piece + 1] += (double)score.count;
     }
 }
 
 /* Adds the sums of all ranks in the order of pieces; if every rank did all pieces, takes
  * those of one rank. */
-static void tell(course *c, sgd_head *head)
+static void tell(struct course *course, sgd_head *head)
 {
     head->train_loss = head->train_count = 0;
-    if (c->p.n > 1) weft_join_f64(c->t->env.team, c->told, (size_t)(2 * c->p.n));
-    for (int i = 0; i < c->p.n; i++) {
-        head->train_loss += c->told[2 * i];
-        head->train_count += c->told[2 * i + 1];
+    if (course->pieces.n > 1)
+        weft_join_f64(course->sgd->env.team, course->told, (size_t)(2 * course->pieces.n));
+    for (int i = 0; i < course->pieces.n; i++) {
+        head->train_loss += course->told[2 * i];
+        head->train_count += course->told[2 * i + 1];
     }
 }
 
 /* g += l2 w for the layers that have a weight decay of their own, in this rank's part. */
-static void add_decay(const course *c, const real *w, real *g)
+static void add_decay(const struct course *course, const real *w, real *g)
 {
-    const sgd_model *model = c->m;
-    int64_t from = c->p.part, to = from + c->p.parts;
+    const sgd_model *model = course->model;
+    int64_t from = course->pieces.part, to = from + course->pieces.parts;
     for (int l = 0; l < SGD_LAYERS; l++) {
         real l2 = (real)model->train.l2[l];
         int64_t first = model->first[l] > from ? model->first[l] : from;
@@ -112,63 +116,65 @@ static void add_decay(const course *c, const real *w, real *g)
     }
 }
 
-/* Changes all weights by the gradient c->p.out. */
-static void change(course *c, weft_pace pace, real *w, real *slots)
+/* Changes all weights by the gradient course->p.out. */
+static void change(struct course *course, weft_pace pace, real *w, real *slots)
 {
-    int64_t from = c->p.part;
-    real *g = c->p.out;
-    add_decay(c, w, g);
-    weft_descent_step(&c->m->train.descent, &pace, c->p.parts, w + from, g + from,
-                      slots + from, c->m->n);
-    sgd_pieces_join(c->t, &c->p, w);
-    sgd_words_step(&c->words, c->m, pace, w, g + c->m->table.at, slots);
-    if (c->t->net->project) c->t->net->project(c->m->self, w);
+    int64_t from = course->pieces.part;
+    real *g = course->pieces.out;
+    add_decay(course, w, g);
+    weft_descent_step(&course->model->train.descent, &pace, course->pieces.parts, w + from,
+                      g + from, slots + from, course->model->n);
+    sgd_pieces_join(course->sgd, &course->pieces, w);
+    sgd_words_step(&course->words, course->model, pace, w, g + course->model->table.at,
+                   slots);
+    if (course->sgd->net->project) course->sgd->net->project(course->model->self, w);
 }
 
 /* The rows of the next step, at most `batch`: a pass over the samples goes on where the
  * last step left it, whatever batches it had. Returns their number. */
-static int take_rows(course *c, sgd_head *head, const int64_t **row)
+static int take_rows(struct course *course, sgd_head *head, const int64_t **row)
 {
-    int64_t n = c->fold->train.n, batch = c->m->train.batch;
+    int64_t n = course->fold->train.n, batch = course->model->train.batch;
     if ((int64_t)head->taken >= n) {
         head->pass++;
         head->taken = 0;
     }
     int64_t from = (int64_t)head->taken;
-    shuffle(c, (int64_t)head->pass);
-    *row = c->order + from;
+    shuffle(course, (int64_t)head->pass);
+    *row = course->order + from;
     int size = (int)(n - from < batch ? n - from : batch);
     head->taken += size;
     return size;
 }
 
 /* `epoch`: epochs before the step, with the share of this one. */
-static int take_step(course *c, double epoch, sgd_head *head, real *w, real *slots)
+static int take_step(struct course *course, double epoch, sgd_head *head, real *w,
+                     real *slots)
 {
-    const sgd_task *sgd = c->t;
+    const sgd_task *sgd = course->sgd;
     int64_t step = (int64_t)head->steps;
     const int64_t *row;
-    int size = take_rows(c, head, &row);
-    row = divide(c, size, row);
-    sgd_words_seat(&c->words, sgd, size, row);
-    sgd_words_settle(&c->words, c->m, w, slots);
-    take_gradients(c, step, row, w);
-    if (!sgd_pieces_sum(sgd, &c->p, &c->words)) return 0;
-    change(c, weft_descent_pace(&c->m->train.descent, epoch, step), w, slots);
+    int size = take_rows(course, head, &row);
+    row = divide(course, size, row);
+    sgd_words_seat(&course->words, sgd, size, row);
+    sgd_words_settle(&course->words, course->model, w, slots);
+    take_gradients(course, step, row, w);
+    if (!sgd_pieces_sum(sgd, &course->pieces, &course->words)) return 0;
+    change(course, weft_descent_pace(&course->model->train.descent, epoch, step), w, slots);
     head->steps++;
     return 1;
 }
 
 /* All steps of an epoch; *good 0: it diverged. About once in LOOK seconds, by the clock of
  * the first rank, the ranks agree whether the epoch is to be left. WEFT_STOP. */
-static weft_status take_steps(course *c, int64_t steps, sgd_head *head, real *w,
+static weft_status take_steps(struct course *course, int64_t steps, sgd_head *head, real *w,
                               real *slots, int *good)
 {
-    sgd_task *sgd = c->t;
+    sgd_task *sgd = course->sgd;
     double before = (head->epochs - 1) * (double)steps, looked = weft_now();
     int64_t next = sgd->each;
     for (int64_t i = 0; *good && i < steps; i++) {
-        *good = take_step(c, (before + (double)i) / (double)steps, head, w, slots);
+        *good = take_step(course, (before + (double)i) / (double)steps, head, w, slots);
         if (i + 1 < next) continue;
         double now = weft_now(), pace = fmin(2, LOOK / fmax(now - looked, 1e-9));
         double v[2] = {halt_is_due(&sgd->env, &sgd->asked),
@@ -190,23 +196,25 @@ weft_status sgd_epoch(sgd_task *sgd, const sgd_model *model, int f, sgd_head *he
     int64_t batch = model->train.batch < fold->train.n ? model->train.batch : fold->train.n;
     int64_t passes = (fold->train.n + model->train.batch - 1) / model->train.batch;
     int64_t steps = sgd->steps > 0 ? sgd->steps : passes;
-    course c = {.t = sgd,
-                .m = model,
-                .fold = fold,
-                .f = sgd->fold < 0 ? f : (int)sgd->fold,
-                .work = sgd_work_new(sgd, model, (int)(batch / sgd->parts + 1), tmp),
-                .p = sgd_pieces_new(sgd, model, sgd_gradient_size(sgd, model, batch), tmp),
-                .length = WEFT_NEW(tmp, sgd_length, batch),
-                .dealt = WEFT_NEW(tmp, int64_t, batch),
-                .order = WEFT_NEW(tmp, int64_t, fold->train.n),
-                .pass = -1,
-                .told = WEFT_NEW(tmp, double, 2 * sgd->parts)};
-    c.words = sgd_words_new(sgd, model, &c.p, batch, steps, tmp);
+    struct course course = {
+        .sgd = sgd,
+        .model = model,
+        .fold = fold,
+        .f = sgd->fold < 0 ? f : (int)sgd->fold,
+        .work = sgd_work_new(sgd, model, (int)(batch / sgd->parts + 1), tmp),
+        .pieces = sgd_pieces_new(sgd, model, sgd_gradient_size(sgd, model, batch), tmp),
+        .length = WEFT_NEW(tmp, sgd_length, batch),
+        .dealt = WEFT_NEW(tmp, int64_t, batch),
+        .order = WEFT_NEW(tmp, int64_t, fold->train.n),
+        .pass = -1,
+        .told = WEFT_NEW(tmp, double, 2 * sgd->parts)};
+    course.words = sgd_words_new(sgd, model, &course.pieces, batch, steps, tmp);
     *good = 1;
-    weft_status st = take_steps(&c, steps, head, w, slots, good);
-    sgd_words_end(&c.words, model, w, slots);
-    for (int s = 0; s < model->slots; s++) sgd_pieces_join(sgd, &c.p, slots + s * model->n);
-    tell(&c, head);
+    weft_status st = take_steps(&course, steps, head, w, slots, good);
+    sgd_words_end(&course.words, model, w, slots);
+    for (int s = 0; s < model->slots; s++)
+        sgd_pieces_join(sgd, &course.pieces, slots + s * model->n);
+    tell(&course, head);
     weft_arena_free(tmp);
     *good = *good && isfinite(head->train_loss);
     return st;

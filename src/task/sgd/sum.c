@@ -101,17 +101,17 @@ static double share_of(const sgd_pieces *pieces, int piece)
 /* ---- a block ---- */
 
 /* Numbers [first, first + n) of a gradient. */
-typedef struct span {
+struct span {
     int64_t first;
     int n;
-} span;
+};
 
-static span span_of(const sgd_pieces *pieces, int64_t block)
+static struct span span_of(const sgd_pieces *pieces, int64_t block)
 {
     int64_t at = pieces->table.at, row = block - blocks_before(pieces, at);
-    if (row >= 0) return (span){at + row * pieces->table.d, pieces->table.d};
+    if (row >= 0) return (struct span){at + row * pieces->table.d, pieces->table.d};
     int64_t first = block * WEFT_BLOCK, left = at - first;
-    return (span){first, (int)(left < WEFT_BLOCK ? left : WEFT_BLOCK)};
+    return (struct span){first, (int)(left < WEFT_BLOCK ? left : WEFT_BLOCK)};
 }
 
 /* The largest magnitude of x[n], compared by bits, so that a number that is not finite is
@@ -131,13 +131,13 @@ static double largest(int n, const real *x)
 }
 
 /* The largest magnitude of what the pieces that this rank reads contribute. */
-static double most_of(const sgd_pieces *pieces, span s)
+static double most_of(const sgd_pieces *pieces, struct span span)
 {
     double most = 0;
     for (int i = 0; i < pieces->n; i++) {
         double share = share_of(pieces, i);
         if (pieces->g[i] && share > 0)
-            most = fmax(most, share * largest(s.n, pieces->g[i] + s.first));
+            most = fmax(most, share * largest(span.n, pieces->g[i] + span.first));
     }
     return most;
 }
@@ -152,15 +152,15 @@ static int scale_of(const sgd_pieces *pieces, double most)
 
 /* sum = what the pieces that this rank reads contribute, times 2^up, each to the next whole
  * number towards zero. */
-static void sum_block(const sgd_pieces *pieces, span s, int up, sgd_whole *sum)
+static void sum_block(const sgd_pieces *pieces, struct span span, int up, sgd_whole *sum)
 {
-    memset(sum, 0, (size_t)s.n * sizeof *sum);
+    memset(sum, 0, (size_t)span.n * sizeof *sum);
     for (int i = 0; i < pieces->n; i++) {
         double share = share_of(pieces, i);
         if (!pieces->g[i] || !(share > 0)) continue;
-        const real *x = pieces->g[i] + s.first;
+        const real *x = pieces->g[i] + span.first;
         real by = (real)ldexp(share, up);
-        for (int e = 0; e < s.n; e++) sum[e] += (sgd_whole)(x[e] * by);
+        for (int e = 0; e < span.n; e++) sum[e] += (sgd_whole)(x[e] * by);
     }
 }
 
@@ -175,13 +175,13 @@ static void read_block(int n, const sgd_whole *sum, double unit, real *to)
 /* A block at a time, which stays in cache. */
 static int sum_whole_block(sgd_pieces *pieces, int64_t block)
 {
-    span s = span_of(pieces, block);
-    double most = most_of(pieces, s);
+    struct span span = span_of(pieces, block);
+    double most = most_of(pieces, span);
     if (!isfinite(most)) return 0;
     if (pieces->n == 1) return 1;
     int up = scale_of(pieces, most);
-    sum_block(pieces, s, up, pieces->block);
-    read_block(s.n, pieces->block, ldexp(1, -up), pieces->out + s.first);
+    sum_block(pieces, span, up, pieces->block);
+    read_block(span.n, pieces->block, ldexp(1, -up), pieces->out + span.first);
     return 1;
 }
 
@@ -208,8 +208,8 @@ static void read_range(sgd_pieces *pieces, int64_t first, int64_t count)
     int64_t end = first + count;
     for (int64_t i = first; i < end;) {
         int64_t block = blocks_before(pieces, i + 1) - 1;
-        span s = span_of(pieces, block);
-        int64_t next = s.first + s.n < end ? s.first + s.n : end;
+        struct span span = span_of(pieces, block);
+        int64_t next = span.first + span.n < end ? span.first + span.n : end;
         read_block((int)(next - i), pieces->sum + i, pieces->most[block], pieces->out + i);
         i = next;
     }
@@ -226,18 +226,18 @@ static void sum_words(weft_team *team, sgd_pieces *pieces, int64_t n)
     weft_parts_join(team, pieces->out + at, 1, (size_t)n);
 }
 
-static int sum_by_message(const sgd_task *sgd, sgd_pieces *pieces, const sgd_words *k)
+static int sum_by_message(const sgd_task *sgd, sgd_pieces *pieces, const sgd_words *known)
 {
-    int64_t words = (int64_t)k->seats.n * pieces->table.d;
+    int64_t words = (int64_t)known->seats.n * pieces->table.d;
     int64_t nblock = blocks_before(pieces, pieces->table.at + words);
     for (int64_t b = 0; b < nblock; b++)
         pieces->most[b] = most_of(pieces, span_of(pieces, b));
     weft_max_f64(sgd->env.team, pieces->most, (size_t)nblock);
     for (int64_t b = 0; b < nblock; b++) {
         if (!isfinite(pieces->most[b])) return 0;
-        span s = span_of(pieces, b);
+        struct span span = span_of(pieces, b);
         int up = scale_of(pieces, pieces->most[b]);
-        sum_block(pieces, s, up, pieces->sum + s.first);
+        sum_block(pieces, span, up, pieces->sum + span.first);
         pieces->most[b] = ldexp(1, -up);
     }
     SUM_OF_PARTS(sgd->env.team, pieces->sum, (size_t)pieces->table.at);
