@@ -99,6 +99,26 @@ static int rows_are_turned(const weft_kernel *kernel)
     return good;
 }
 
+/* Rows of weights become lanes, and lanes rows. */
+static int weights_are_turned(const weft_kernel *kernel)
+{
+    enum { COLUMNS = 37 };
+    int lanes = kernel->lanes;
+    const real *x = randoms(8, COLUMNS * lanes), *row[MAX_L];
+    real *beside = WEFT_NEW(mem, real, COLUMNS * lanes), *to[MAX_L];
+    real *back = WEFT_NEW(mem, real, COLUMNS * lanes);
+    for (int l = 0; l < lanes; l++) {
+        row[l] = x + l * COLUMNS;
+        to[l] = back + l * COLUMNS;
+    }
+    kernel->lanes_gather(COLUMNS, row, beside);
+    kernel->lanes_scatter(COLUMNS, beside, to);
+    int good = same(x, back, COLUMNS * lanes);
+    for (int i = 0; i < COLUMNS * lanes; i++)
+        good &= same(&row[i % lanes][i / lanes], &beside[i], 1);
+    return good;
+}
+
 static weft_sgd options_of(int l, int clip)
 {
     return (weft_sgd){.lr = 0.1 * (l + 1),
@@ -121,6 +141,7 @@ typedef struct models {
     int lanes;
     weft_sgd s[MAX_L];
     const real *anchor;       /* [N][lanes] */
+    const real *drift;        /* [N][lanes] */
     real *w, *velocity;       /* [N][lanes] */
     real *own, *own_velocity; /* [lanes][N] */
     real *g, *from;           /* [N] of one lane */
@@ -130,6 +151,7 @@ static models models_new(const weft_kernel *kernel, int clip)
 {
     int lanes = kernel->lanes;
     models m = {.kernel = kernel, .lanes = lanes, .anchor = randoms(6, N * lanes)};
+    m.drift = randoms(7, N * lanes);
     real **array[] = {&m.w, &m.velocity, &m.own, &m.own_velocity, &m.g, &m.from};
     for (int i = 0; i < 6; i++) *array[i] = WEFT_NEW(mem, real, N * lanes);
     for (int l = 0; l < lanes; l++) {
@@ -150,11 +172,21 @@ static int step_is_right(models *m, int t)
         live[l] = t == 0 || l % 4 != t;
         sound[l] = 1;
     }
-    weft_lanes_move move = {m->s, live, t == 0, m->w, m->velocity, m->anchor, sound};
+    weft_lanes_move move = {.s = m->s,
+                            .live = live,
+                            .first = t == 0,
+                            .w = m->w,
+                            .velocity = m->velocity,
+                            .start = m->anchor,
+                            .anchor = m->anchor,
+                            .drift = t == 2 ? m->drift : NULL,
+                            .sound = sound};
     m->kernel->lanes_step(&move, N, changed);
     for (int l = 0; l < m->lanes; l++) {
         if (!live[l]) continue;
+        lane_of(m->drift, N, m->lanes, l, m->from);
         lane_of(g, N, m->lanes, l, m->g);
+        for (int64_t i = 0; t == 2 && i < N; i++) m->g[i] += m->from[i];
         lane_of(m->anchor, N, m->lanes, l, m->from);
         good &= sound[l] == weft_sgd_step(&m->s[l], N, t == 0, m->own + l * N, m->g,
                                           m->own_velocity + l * N, m->from);
@@ -255,6 +287,7 @@ static void test_loops(void)
         }
         ok(products_are_right(table[i]), "%s: products", table[i]->name);
         ok(rows_are_turned(table[i]), "%s: rows into lanes", table[i]->name);
+        ok(weights_are_turned(table[i]), "%s: weights, and back", table[i]->name);
         for (int clip = 0; clip < 2; clip++)
             ok(steps_are_right(table[i], clip), "%s: steps, changes and sums%s",
                table[i]->name, clip ? " with clipped gradients" : "");
@@ -327,8 +360,9 @@ static int moves_are_right(const weft_net *net, const void *self, void *work,
     weft_sgd s[MAX_L];
     weft_score sum[MAX_L] = {{0}};
     real *w[2], *velocity[2], *g = WEFT_NEW(mem, real, n * lanes);
-    real *anchor = randoms(22, n * lanes);
-    anchor[1] = INFINITY;
+    real *start = randoms(22, n * lanes), *anchor = randoms(25, n * lanes),
+         *drift = randoms(26, n * lanes);
+    start[1] = INFINITY;
     for (int l = 0; l < lanes; l++) {
         s[l] = options_of(l, 0);
         sound[0][l] = sound[1][l] = 1;
@@ -337,8 +371,9 @@ static int moves_are_right(const weft_net *net, const void *self, void *work,
         w[i] = randoms(23, n * lanes);
         w[i][1] = INFINITY;
         velocity[i] = randoms(24, n * lanes);
-        weft_lanes_move move = {s, b->count, first, w[i], velocity[i], anchor, sound[i]};
-        net->lanes_grad(self, work, first ? anchor : w[i], b, g, i ? &move : NULL, sum);
+        weft_lanes_move move = {s,     b->count, first, w[i],    velocity[i],
+                                start, anchor,   drift, sound[i]};
+        net->lanes_grad(self, work, first ? start : w[i], b, g, i ? &move : NULL, sum);
         if (i == 0) weft_lanes_step(&move, n, g);
         for (int64_t e = 1; e < n * lanes; e += lanes) w[i][e] = velocity[i][e] = 0;
     }
@@ -408,6 +443,8 @@ static void test_rounds(const char *what, const char *options, int k)
     const stand *s[2];
     for (int one = 0; one < 2; one++) s[one] = trained_so(t, options, k, 4, one);
     ok(same(s[0]->state.x, s[1]->state.x, s[0]->state.nx), "%s: the same weights", what);
+    ok(memcmp(s[0]->state.aux, s[1]->state.aux, WEFT_KEPT_MARK * sizeof(double)) == 0,
+       "%s: the same kept", what);
     ok(memcmp(s[0]->row, s[1]->row, 4 * sizeof s[0]->row[0]) == 0, "%s: the same record",
        what);
     digest(weft_hash(s[0]->state.x, (size_t)s[0]->state.nx * sizeof(real), 0));
@@ -433,5 +470,20 @@ int main(int argc, char **argv)
                 "[client]\nlr = log 0.1 .. 1e6\ndropout = 0 | 0.3\nbatch = 3\n"
                 "max_samples = 11\nepochs = 2\nmax_change = 3\n",
                 6);
+    static const char *const algorithm[] = {"scaffold", "feddyn", "fednova", "ditto",
+                                            "local",    "fedper", "fedrep",  "cpg"};
+    for (size_t i = 0; i < sizeof algorithm / sizeof *algorithm; i++)
+        test_rounds(algorithm[i],
+                    weft_arena_text(mem,
+                                    "[fed]\nalgorithm = %s\nmodel = mlp\ncohort = 30\n"
+                                    "score_both = yes\neval_clients = 0\neval_every = 2\n"
+                                    "new_clients = 0.2\n[mlp]\nhidden = 9\n"
+                                    "[client]\nlr = log 0.01 .. 100\nmomentum = 0 .. 0.9\n"
+                                    "mu = 0 .. 1\nweight_decay = 0 .. 0.1\nclip = 0 | 3\n"
+                                    "batch = 3\nepochs = 1 .. 3\nmax_change = 30\n"
+                                    "[ditto]\nlr = log 0.01 .. 1\nepochs = 0 .. 2\n"
+                                    "[fedrep]\nepochs = 1 | 2\n",
+                                    algorithm[i]),
+                    5);
     return scratch_end();
 }

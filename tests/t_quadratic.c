@@ -82,21 +82,20 @@ static void optimum(int of_steps, double *x)
     solve(sum, y, x);
 }
 
-static weft_status train(weft_visit *visit, weft_course *course)
+static void train(int client, const weft_course *course)
 {
     real g[D], velocity[D];
     for (int k = 0; k < K; k++) {
         for (int i = 0; i < D; i++) {
             double sum = 0;
             for (int j = 0; j < D; j++)
-                sum +=
-                    a[visit->client][i][j] * ((double)course->w[j] - b[visit->client][j]);
+                sum += a[client][i][j] * ((double)course->w[j] - b[client][j]);
             g[i] = (real)sum + (course->drift ? course->drift[i] : 0);
         }
-        if (!weft_sgd_step(&course->sgd, D, k == 0, course->w, g, velocity, course->anchor))
-            visit->diverged = 1;
+        weft_check(
+            weft_sgd_step(&course->sgd, D, k == 0, course->w, g, velocity, course->anchor),
+            "diverged");
     }
-    return WEFT_OK;
 }
 
 /* MAX_ROUNDS rounds of all clients; x[D] out. */
@@ -127,9 +126,11 @@ static void federate(const weft_algorithm *algorithm, void *options, double *x)
                                 .kept = kept[c],
                                 .w = w,
                                 .change = moved,
-                                .spare = spare,
-                                .train = train};
-            weft_check(algorithm->turn(&visit) == WEFT_OK && !visit.diverged, "diverged");
+                                .spare = spare};
+            weft_course course[WEFT_COURSES];
+            int n = algorithm->courses(&visit, course);
+            for (int i = 0; i < n; i++) train(c, &course[i]);
+            algorithm->end(&visit);
             if (algorithm->add) algorithm->add(&visit, 1, scale, sums);
             for (int i = 0; i < D; i++) change[i] += (double)moved[i] / N;
         }

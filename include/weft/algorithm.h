@@ -20,7 +20,9 @@ typedef struct weft_blend {
 } weft_blend;
 
 /* A training on the client's samples, in the order that section [client] describes: the
- * steps of weft_sgd_step, of which the gradient is that of the batch plus `drift`. */
+ * steps of weft_sgd_step, of which the gradient is that of the batch plus `drift`. Which of
+ * anchor, drift and fixed there are, and what is fixed, is the same for all clients; a
+ * course has either drift or fixed. */
 typedef struct weft_course {
     real *w;            /* [n] in: where it begins; out: where it ends */
     const real *anchor; /* [n] towards which sgd.mu pulls; NULL: mu is 0 */
@@ -30,10 +32,10 @@ typedef struct weft_course {
     int epochs;
     weft_blend *blend; /* NULL: none */
 } weft_course;
+enum { WEFT_COURSES = 2 }; /* most of a turn */
 
 /* The turn of one client. */
-typedef struct weft_visit weft_visit;
-struct weft_visit {
+typedef struct weft_visit {
     int64_t n;                 /* weights */
     int ntensor;               /* of the network, */
     const weft_tensor *tensor; /* [ntensor] in order, without gaps, n numbers in all */
@@ -49,12 +51,8 @@ struct weft_visit {
     real *w;            /* [n] out: its model, which is scored */
     real *change;       /* [n] out: of the server's weights, to be averaged */
     real *spare;        /* [spare] scratch */
-    int diverged;       /* out: 1: no number of the turn is used */
-    /* Does a course; sets diverged and returns OK where its numbers are not finite.
-     * WEFT_STOP. */
-    weft_status (*train)(weft_visit *visit, weft_course *course);
-    void *by; /* of `train` */
-};
+    weft_blend blend;   /* of its course */
+} weft_visit;
 
 /* What the server has after a round. */
 typedef struct weft_aggregate {
@@ -91,8 +89,8 @@ typedef struct weft_amounts {
     double epochs;   /* passes over its samples */
 } weft_amounts;
 
-/* Algorithms without `turn` train as FedAvg does: one course from the server's weights,
- * whose change is averaged; small models then in vector lanes. */
+/* Algorithms without `courses` train as FedAvg does: one course from the server's weights,
+ * whose change is averaged. Small models are trained in vector lanes. */
 typedef struct weft_algorithm {
     weft_kind kind; /* its size holds options, and what setup derives from them. An option
                        with role WEFT_PER_SAMPLE is drawn by every client */
@@ -100,7 +98,8 @@ typedef struct weft_algorithm {
     int portable;   /* 1: its courses are pulled at most to where they begin, without drift,
                        fixed tensors and blend, and the first begins with the client's
                        model: a worker can do them */
-    /* Checks options with a network of these tensors. ECONF. NULL: nothing to check. */
+    /* Checks options with a network of these tensors, which stay. ECONF. NULL: nothing to
+     * check. */
     weft_status (*setup)(void *self, int ntensor, const weft_tensor *tensor);
     /* Changes *out, which is set as for FedAvg. NULL: so it stays. */
     void (*amounts)(const void *self, int64_t n, int epochs, weft_amounts *out);
@@ -111,10 +110,13 @@ typedef struct weft_algorithm {
     void (*first)(weft_visit *visit);
     /* visit->w = the client's model before its turn. NULL: the server's weights. */
     void (*own)(weft_visit *visit);
-    weft_status (*turn)(weft_visit *visit); /* WEFT_STOP */
-    /* The turn of a client that takes no part in training and is to be scored, of
-     * visit->epochs. NULL: `turn`, or what FedAvg does. WEFT_STOP. */
-    weft_status (*adapt)(weft_visit *visit);
+    /* What the client's turn trains, one after the other: sets course[], returns their
+     * number, the same for all clients; then `end` sets w, change and kept. */
+    int (*courses)(weft_visit *visit, weft_course *course);
+    void (*end)(weft_visit *visit);
+    int blends; /* 1: a course has a blend; it is then trained alone */
+    int adapts; /* 1: a client that takes no part in training and is to be scored has
+                   visit->epochs turns of one pass each, and its model is then `own` */
     /* By what the client's change is divided before it is averaged; depends on options and
      * steps only. NULL: 1. */
     double (*divisor)(const weft_visit *visit);

@@ -16,16 +16,21 @@ enum { WEFT_MAX_LANES = 64 / sizeof(real) };
 
 /* Fills x[d][lanes] from rows of d numbers, one for each lane; NULL: zeros. */
 void weft_lanes_load(int64_t d, const float *const *row, real *x);
+/* The same from rows of weights, none of which is NULL; and back. */
+void weft_lanes_gather(int64_t n, const real *const *row, real *x);
+void weft_lanes_scatter(int64_t n, const real *x, real *const *row);
 
-/* A step of weft_sgd_step with s[lanes] on w[n][lanes] where live[lane] is true; the other
- * lanes of w stay. first 1: the first step of all lanes, from the weights `anchor`; w is
- * only written. sound[lane] is set to 0 where the step returns 0. */
+/* A step of weft_sgd_step with s[lanes] on w[n][lanes] where live[lane] is true, by the
+ * gradient plus `drift`; the other lanes of w stay. first 1: the first step of all lanes,
+ * from the weights `start`; w is only written. sound[lane] is set to 0 where the step
+ * returns 0. */
 typedef struct weft_lanes_move {
     const weft_sgd *s;
     const int *live;
     int first;
     real *w, *velocity;
-    const real *anchor;
+    const real *start, *anchor; /* anchor: read where mu > 0 */
+    const real *drift;          /* NULL: nothing is added */
     int *sound;
 } weft_lanes_move;
 /* Makes the step by g[n][lanes]. */

@@ -41,20 +41,23 @@ static void apfl_own(weft_visit *visit)
         visit->w[i] = share * visit->kept[i] + (1 - share) * visit->x[i];
 }
 
-static weft_status apfl_turn(weft_visit *visit)
+static int apfl_courses(weft_visit *visit, weft_course *course)
 {
     const apfl_options *apfl = visit->options;
-    weft_blend blend = {.own = visit->kept,
-                        .at = visit->spare,
-                        .share = (double)visit->kept[visit->n],
-                        .rate = apfl->rate};
-    weft_course course = weft_visit_course(visit, visit->x);
-    course.blend = &blend;
-    TRY(visit->train(visit, &course));
+    visit->blend = (weft_blend){.own = visit->kept,
+                                .at = visit->spare,
+                                .share = (double)visit->kept[visit->n],
+                                .rate = apfl->rate};
+    *course = weft_visit_course(visit, visit->x);
+    course->blend = &visit->blend;
+    return 1;
+}
+
+static void apfl_end(weft_visit *visit)
+{
     weft_visit_changed(visit, visit->x);
-    visit->kept[visit->n] = (real)blend.share;
+    visit->kept[visit->n] = (real)visit->blend.share;
     apfl_own(visit);
-    return WEFT_OK;
 }
 
 extern const weft_algorithm weft_algorithm_apfl;
@@ -64,4 +67,6 @@ const weft_algorithm weft_algorithm_apfl = {
     .amounts = apfl_amounts,
     .first = apfl_first,
     .own = apfl_own,
-    .turn = apfl_turn};
+    .courses = apfl_courses,
+    .end = apfl_end,
+    .blends = 1};

@@ -18,8 +18,8 @@ typedef struct cpg_options {
     double lr, lr_embedding, spread;
     int64_t n; /* numbers generated */
     int ntensor;
+    const weft_tensor *tensor; /* [ntensor] borrowed from the network */
     char own[WEFT_MAX_TENSORS];
-    weft_tensor tensor[WEFT_MAX_TENSORS];
 } cpg_options;
 
 static const weft_opt cpg_opts[] = {
@@ -49,7 +49,7 @@ static weft_status cpg_setup(void *self, int ntensor, const weft_tensor *tensor)
     TRY(weft_tensors_choose("cpg", "generate", cpg->names, ntensor, tensor, cpg->own,
                             &cpg->n));
     cpg->ntensor = ntensor;
-    memcpy(cpg->tensor, tensor, (size_t)ntensor * sizeof *tensor);
+    cpg->tensor = tensor;
     if (cpg->n > 0) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "cpg.generate = %s leaves nothing to generate; name a "
@@ -144,13 +144,17 @@ static void cpg_own(weft_visit *visit)
 
 /* spare: theta, later the embedding before the turn; then the change of what is generated.
  * The embedding follows W' D. */
-static weft_status cpg_turn(weft_visit *visit)
+static int cpg_courses(weft_visit *visit, weft_course *course)
+{
+    cpg_own(visit);
+    *course = weft_visit_course(visit, visit->spare);
+    return 1;
+}
+
+static void cpg_end(weft_visit *visit)
 {
     const cpg_options *cpg = visit->options;
     real *from = visit->spare, *change = from + visit->n, *before = change + visit->n;
-    cpg_own(visit);
-    weft_course course = weft_visit_course(visit, from);
-    TRY(visit->train(visit, &course));
     weft_visit_changed(visit, from);
     take(cpg, visit->change, change);
     memcpy(before, visit->kept, (size_t)cpg->size * sizeof *before);
@@ -164,17 +168,6 @@ static weft_status cpg_turn(weft_visit *visit)
         memset(from, 0, (size_t)cpg->n * sizeof *from);
         put(cpg, from, visit->change);
     }
-    return WEFT_OK;
-}
-
-/* Only the embedding learns, in turns of one pass each; the model is what it generates. */
-static weft_status cpg_adapt(weft_visit *visit)
-{
-    int turns = visit->epochs;
-    visit->epochs = 1;
-    for (int i = 0; i < turns && !visit->diverged; i++) TRY(cpg_turn(visit));
-    cpg_own(visit);
-    return WEFT_OK;
 }
 
 /* The outer product of change and embedding, column by column. */
@@ -215,8 +208,9 @@ const weft_algorithm weft_algorithm_cpg = {
     .start = cpg_start,
     .first = cpg_first,
     .own = cpg_own,
-    .turn = cpg_turn,
-    .adapt = cpg_adapt,
+    .courses = cpg_courses,
+    .end = cpg_end,
+    .adapts = 1, /* only the embedding learns */
     .add = cpg_add,
     .bound = cpg_bound,
     .server = cpg_server};

@@ -29,19 +29,22 @@ static void ditto_amounts(const void *self, int64_t n, int epochs, weft_amounts 
     out->epochs += own->epochs > 0 ? own->epochs : epochs;
 }
 
-static weft_status ditto_turn(weft_visit *visit)
+static int ditto_courses(weft_visit *visit, weft_course *course)
 {
     const ditto_options *own = visit->options;
-    weft_course common = weft_visit_course(visit, visit->x), personal = common;
-    TRY(visit->train(visit, &common));
+    weft_course *personal = course + 1;
+    *course = *personal = weft_visit_course(visit, visit->x);
+    personal->w = visit->kept;
+    personal->sgd.mu = own->lambda;
+    if (own->lr > 0) personal->sgd.lr = own->lr;
+    if (own->epochs > 0) personal->epochs = own->epochs;
+    return 2;
+}
+
+static void ditto_end(weft_visit *visit)
+{
     weft_visit_changed(visit, visit->x);
-    personal.w = visit->kept;
-    personal.sgd.mu = own->lambda;
-    if (own->lr > 0) personal.sgd.lr = own->lr;
-    if (own->epochs > 0) personal.epochs = own->epochs;
-    TRY(visit->train(visit, &personal));
     weft_visit_kept(visit);
-    return WEFT_OK;
 }
 
 extern const weft_algorithm weft_algorithm_ditto;
@@ -51,4 +54,5 @@ const weft_algorithm weft_algorithm_ditto = {
     .amounts = ditto_amounts,
     .first = weft_visit_keep,
     .own = weft_visit_kept,
-    .turn = ditto_turn};
+    .courses = ditto_courses,
+    .end = ditto_end};

@@ -23,21 +23,22 @@ static void feddyn_amounts(const void *self, int64_t n, int epochs, weft_amounts
     out->spare = n;
 }
 
-static weft_status feddyn_turn(weft_visit *visit)
+static int feddyn_courses(weft_visit *visit, weft_course *course)
 {
     const feddyn_options *dyn = visit->options;
-    const real *x = visit->x;
-    real *own = visit->kept, *drift = visit->spare, alpha = (real)dyn->alpha;
-    for (int64_t i = 0; i < visit->n; i++) drift[i] = -own[i];
-    weft_course course = weft_visit_course(visit, x);
-    course.drift = drift;
-    course.sgd.mu += dyn->alpha;
-    TRY(visit->train(visit, &course));
-    weft_visit_changed(visit, x);
-    for (int64_t i = 0; i < visit->n; i++) {
-        own[i] -= alpha * visit->change[i];
-    }
-    return WEFT_OK;
+    for (int64_t i = 0; i < visit->n; i++) visit->spare[i] = -visit->kept[i];
+    *course = weft_visit_course(visit, visit->x);
+    course->drift = visit->spare;
+    course->sgd.mu += dyn->alpha;
+    return 1;
+}
+
+static void feddyn_end(weft_visit *visit)
+{
+    const feddyn_options *dyn = visit->options;
+    real *own = visit->kept, alpha = (real)dyn->alpha;
+    weft_visit_changed(visit, visit->x);
+    for (int64_t i = 0; i < visit->n; i++) own[i] -= alpha * visit->change[i];
 }
 
 static void feddyn_server(weft_aggregate *aggregate)
@@ -60,5 +61,6 @@ const weft_algorithm weft_algorithm_feddyn = {
              feddyn_opts, NULL},
     .plain = 1,
     .amounts = feddyn_amounts,
-    .turn = feddyn_turn,
+    .courses = feddyn_courses,
+    .end = feddyn_end,
     .server = feddyn_server};

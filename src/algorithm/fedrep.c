@@ -101,25 +101,23 @@ static void split_end(weft_visit *visit)
     }
 }
 
-static weft_status fedper_turn(weft_visit *visit)
+static int fedper_courses(weft_visit *visit, weft_course *course)
 {
-    weft_course course = split_course(visit);
-    TRY(visit->train(visit, &course));
-    split_end(visit);
-    return WEFT_OK;
+    *course = split_course(visit);
+    return 1;
 }
 
-static weft_status fedrep_turn(weft_visit *visit)
+/* Without own layers there is the body's course alone. */
+static int fedrep_courses(weft_visit *visit, weft_course *course)
 {
     const split_options *split = visit->options;
-    weft_course body = split_course(visit), own = body;
-    own.fixed = split->body;
-    own.epochs = split->epochs;
-    if (split->n > 0) TRY(visit->train(visit, &own));
-    if (split->n > 0) body.fixed = split->own;
-    TRY(visit->train(visit, &body));
-    split_end(visit);
-    return WEFT_OK;
+    weft_course *own = course, *body = course + (split->n > 0);
+    *own = *body = split_course(visit);
+    if (split->n == 0) return 1;
+    own->fixed = split->body;
+    own->epochs = split->epochs;
+    body->fixed = split->own;
+    return 2;
 }
 
 extern const weft_algorithm weft_algorithm_fedper;
@@ -131,7 +129,8 @@ const weft_algorithm weft_algorithm_fedper = {
     .amounts = fedper_amounts,
     .first = split_first,
     .own = split_own,
-    .turn = fedper_turn};
+    .courses = fedper_courses,
+    .end = split_end};
 
 extern const weft_algorithm weft_algorithm_fedrep;
 const weft_algorithm weft_algorithm_fedrep = {
@@ -141,4 +140,5 @@ const weft_algorithm weft_algorithm_fedrep = {
     .amounts = fedrep_amounts,
     .first = split_first,
     .own = split_own,
-    .turn = fedrep_turn};
+    .courses = fedrep_courses,
+    .end = split_end};

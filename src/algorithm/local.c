@@ -14,14 +14,17 @@ static void local_amounts(const void *self, int64_t n, int epochs, weft_amounts 
     out->down = out->up = 0;
 }
 
-static weft_status local_turn(weft_visit *visit)
+static int local_courses(weft_visit *visit, weft_course *course)
 {
-    weft_course course = {.w = visit->kept, .sgd = visit->sgd, .epochs = visit->epochs};
-    course.sgd.mu = 0;
-    TRY(visit->train(visit, &course));
+    *course = (weft_course){.w = visit->kept, .sgd = visit->sgd, .epochs = visit->epochs};
+    course->sgd.mu = 0;
+    return 1;
+}
+
+static void local_end(weft_visit *visit)
+{
     weft_visit_kept(visit);
     memset(visit->change, 0, (size_t)visit->n * sizeof *visit->change);
-    return WEFT_OK;
 }
 
 static void local_server(weft_aggregate *aggregate)
@@ -36,5 +39,6 @@ const weft_algorithm weft_algorithm_local = {
     .first = weft_visit_keep,
     .own = weft_visit_kept,
     .portable = 1,
-    .turn = local_turn,
+    .courses = local_courses,
+    .end = local_end,
     .server = local_server};

@@ -26,21 +26,25 @@ static double inverse(const weft_visit *visit)
 }
 
 /* spare: the correction, then (x - y) / (K h) - c, the change of c_i. */
-static weft_status scaffold_turn(weft_visit *visit)
+static int scaffold_courses(weft_visit *visit, weft_course *course)
 {
-    const real *c = visit->shared, *x = visit->x;
-    real *own = visit->kept, *drift = visit->spare, *moved = drift + visit->n;
+    const real *c = visit->shared, *own = visit->kept;
+    for (int64_t i = 0; i < visit->n; i++) visit->spare[i] = c[i] - own[i];
+    *course = weft_visit_course(visit, visit->x);
+    course->drift = visit->spare;
+    return 1;
+}
+
+static void scaffold_end(weft_visit *visit)
+{
+    const real *c = visit->shared;
+    real *own = visit->kept, *moved = visit->spare + visit->n;
     real per_step = (real)inverse(visit);
-    for (int64_t i = 0; i < visit->n; i++) drift[i] = c[i] - own[i];
-    weft_course course = weft_visit_course(visit, x);
-    course.drift = drift;
-    TRY(visit->train(visit, &course));
-    weft_visit_changed(visit, x);
+    weft_visit_changed(visit, visit->x);
     for (int64_t i = 0; i < visit->n; i++) {
         moved[i] = -visit->change[i] * per_step;
         if (per_step > 0) own[i] += moved[i] - c[i];
     }
-    return WEFT_OK;
 }
 
 /* c is left out of the sums: all clients have the same. */
@@ -71,7 +75,8 @@ const weft_algorithm weft_algorithm_scaffold = {
              NULL},
     .plain = 1,
     .amounts = scaffold_amounts,
-    .turn = scaffold_turn,
+    .courses = scaffold_courses,
+    .end = scaffold_end,
     .add = scaffold_add,
     .bound = scaffold_bound,
     .server = scaffold_server};

@@ -143,12 +143,15 @@ static void run_lanes(const weft_kernel *kernel, const trial *t, outcome *o,
                       weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp), lanes = (size_t)kernel->lanes;
-    real *w[4], weight[WEFT_MAX_LANES];
+    const real *row[WEFT_MAX_LANES];
+    real *w[5], *to[WEFT_MAX_LANES], weight[WEFT_MAX_LANES];
     double most[WEFT_MAX_LANES];
     int on[WEFT_MAX_LANES], within[WEFT_MAX_LANES], sound[WEFT_MAX_LANES];
     weft_sgd s[WEFT_MAX_LANES];
-    for (int i = 0; i < 4; i++) w[i] = WEFT_NEW(tmp, real, SIDE * lanes);
+    for (int i = 0; i < 5; i++) w[i] = WEFT_NEW(tmp, real, SIDE * lanes);
     for (size_t l = 0; l < lanes; l++) {
+        row[l] = t->v;
+        to[l] = w[2] + l * SIDE;
         s[l] = (weft_sgd){.lr = 0.3, .momentum = 0.9, .weight_decay = 0.01, .mu = 0.1};
         s[l].clip = 0.5;
         most[l] = weight[l] = 1 + (real)l / 16;
@@ -169,7 +172,19 @@ static void run_lanes(const weft_kernel *kernel, const trial *t, outcome *o,
                             .b_k = 3,
                             .c = w[1],
                             .ldc = 7};
-    weft_lanes_move move = {s, on, 1, w[0], w[2], w[3], sound};
+    weft_lanes_move move = {.s = s,
+                            .live = on,
+                            .first = 1,
+                            .w = w[0],
+                            .velocity = w[2],
+                            .start = w[3],
+                            .anchor = w[3],
+                            .drift = w[4],
+                            .sound = sound};
+    kernel->lanes_gather(SIDE, row, w[1]);
+    kernel->lanes_scatter(SIDE, w[1], to);
+    for (size_t l = 0; l < lanes; l++) row[l] = to[l];
+    kernel->lanes_gather(SIDE, row, w[4]);
     kernel->lanes_times(&p);
     kernel->lanes_step(&move, SIDE, w[1]);
     move.first = 0;

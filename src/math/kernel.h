@@ -72,6 +72,8 @@ typedef struct weft_kernel {
     int (*step)(const weft_move *m, int64_t n, real *w, const real *g);
     /* The rest as in the headers of math. */
     void (*lanes_load)(int64_t d, const float *const *row, real *x);
+    void (*lanes_gather)(int64_t n, const real *const *row, real *x);
+    void (*lanes_scatter)(int64_t n, const real *x, real *const *row);
     void (*lanes_times)(const weft_lanes_product *p);
     void (*lanes_step)(const weft_lanes_move *m, int64_t n, real *g);
     void (*lanes_within)(int64_t n, const real *w, const real *from, const double *most,

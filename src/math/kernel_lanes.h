@@ -62,6 +62,30 @@ INLINE void lane_turn(const real *x, real *turned)
 #endif
 }
 
+static void lanes_gather(int64_t n, const real *const *row, real *x)
+{
+    int64_t i = 0;
+    for (; i + W <= n; i += W) {
+        real square[W * W];
+        for (int l = 0; l < W; l++) STORE(square + l * W, LOAD(row[l] + i));
+        lane_turn(square, x + i * W);
+    }
+    for (; i < n; i++)
+        for (int l = 0; l < W; l++) x[i * W + l] = row[l][i];
+}
+
+static void lanes_scatter(int64_t n, const real *x, real *const *row)
+{
+    int64_t i = 0;
+    for (; i + W <= n; i += W) {
+        real square[W * W];
+        lane_turn(x + i * W, square);
+        for (int l = 0; l < W; l++) STORE(row[l] + i, LOAD(square + l * W));
+    }
+    for (; i < n; i++)
+        for (int l = 0; l < W; l++) row[l][i] = x[i * W + l];
+}
+
 /* ---- steps of gradient descent ---- */
 
 /* The parameters of the lanes, in vectors. */
@@ -101,14 +125,15 @@ typedef struct lane_motion {
 static lane_motion lane_motion_of(const weft_lanes_move *m)
 {
     lane_motion x = {.m = m, .t = lane_steps_of(m->s, m->live)};
-    x.from = m->first ? m->anchor : m->w;
+    x.from = m->first ? m->start : m->w;
     x.good = x.t.live ^ ~x.t.live;
     return x;
 }
 
-/* g with the pull to the anchor. */
+/* g with what is added to it, and the pull to the anchor. */
 INLINE V lane_pulled(const lane_motion *x, int64_t i, V g)
 {
+    if (x->m->drift) g = g + LOAD(x->m->drift + i * W);
     if (!x->t.any_pull) return g;
     const V away = LOAD(x->from + i * W) - LOAD(x->m->anchor + i * W);
     return lane_choose(x->t.pull, g + x->t.mu * away, g);

@@ -12,6 +12,16 @@ void weft_lanes_load(int64_t d, const float *const *row, real *x)
     weft_kernel_best()->lanes_load(d, row, x);
 }
 
+void weft_lanes_gather(int64_t n, const real *const *row, real *x)
+{
+    weft_kernel_best()->lanes_gather(n, row, x);
+}
+
+void weft_lanes_scatter(int64_t n, const real *x, real *const *row)
+{
+    weft_kernel_best()->lanes_scatter(n, x, row);
+}
+
 void weft_lanes_times(const weft_lanes_product *p)
 {
     weft_kernel_best()->lanes_times(p);

@@ -245,7 +245,7 @@ static weft_status workspace_new(fed_task *fed)
     work->velocity = WEFT_NEW(mem, real, fed->nweight);
     work->own = fed_own_new(fed, mem);
     work->anchor = WEFT_NEW(mem, real, work->own.table.rows > 0 ? fed->nweight : 0);
-    work->change = WEFT_NEW(mem, real, fed->algorithm->turn ? fed->nweight : 0);
+    work->change = WEFT_NEW(mem, real, fed->algorithm->courses ? fed->nweight : 0);
     work->spare = WEFT_NEW(mem, real, fed_amounts(fed, NULL, 1).spare);
     work->sum = WEFT_NEW(mem, double, fed->summed + fed_room(fed, started));
     work->net = fed->net->work(fed->model, work->most, mem);

@@ -20,8 +20,11 @@ struct fed_lanes {
     int lanes, most;               /* lanes; rows of a batch */
     void *net;                     /* the network's own */
     real *from, *w, *g, *velocity; /* [nweight][lanes] */
-    const float **x;               /* [most][lanes] */
-    int32_t *label;                /* [most][lanes] */
+    real *start, *anchor, *drift;  /* likewise, of algorithms' courses */
+    real *own;                     /* [lanes][room] vectors of visits */
+    int64_t room;
+    const float **x; /* [most][lanes] */
+    int32_t *label;  /* [most][lanes] */
 };
 
 /* A client in training. */
@@ -31,7 +34,18 @@ struct lane {
     weft_samples own, scored;
     int64_t *order; /* [own.n] order of its samples in this epoch */
     int64_t at;     /* index of the next sample in the epoch */
-    int epoch;
+    int epoch, epochs;
+    int losses; /* 1: those of this course are recorded */
+    int64_t j;  /* among the turns */
+    weft_visit visit;
+    weft_course course[WEFT_COURSES];
+};
+
+/* A course of all clients: [nweight][lanes], or NULL where weft_course has none. */
+struct course {
+    weft_sgd sgd[WEFT_MAX_LANES];
+    const real *start, *anchor, *drift;
+    const char *fixed;
 };
 
 /* The clients that are trained together. */
@@ -47,7 +61,7 @@ struct group {
 fed_lanes *fed_lanes_new(const fed_task *fed, int batch, weft_arena *mem)
 {
     int width = weft_lanes();
-    if (fed->algorithm->turn) return NULL;
+    if (fed->algorithm->blends) return NULL;
     size_t numbers = (size_t)fed->nweight * (size_t)width;
     if (!fed->net->lanes_work || fed->env.data->form == WEFT_CHARS) return NULL;
     if (fed->nweight > MAX_BYTES || 3 * numbers * sizeof(real) > MAX_BYTES) return NULL;
@@ -55,16 +69,21 @@ fed_lanes *fed_lanes_new(const fed_task *fed, int batch, weft_arena *mem)
     *lanes = (fed_lanes){.lanes = width, .most = batch};
     lanes->net = fed->net->lanes_work(fed->model, batch, mem);
     if (!lanes->net) return NULL;
-    real **array[] = {&lanes->from, &lanes->w, &lanes->g, &lanes->velocity};
-    for (int i = 0; i < 4; i++) *array[i] = WEFT_NEW(mem, real, numbers);
+    real **array[] = {&lanes->from,  &lanes->w,      &lanes->g,    &lanes->velocity,
+                      &lanes->start, &lanes->anchor, &lanes->drift};
+    for (int i = 0; i < (fed->algorithm->courses ? 7 : 4); i++)
+        *array[i] = WEFT_NEW(mem, real, numbers);
+    lanes->room = 2 * fed->nweight + fed_amounts(fed, NULL, 1).spare;
+    if (fed->algorithm->courses) lanes->own = WEFT_NEW(mem, real, lanes->room * width);
     lanes->x = WEFT_NEW(mem, const float *, batch *width);
     lanes->label = WEFT_NEW(mem, int32_t, batch * width);
     return lanes;
 }
 
-int fed_lanes_take(const fed_task *fed, const fed_client *client)
+int fed_lanes_take(const fed_task *fed, const fed_turn *turn, const fed_client *client)
 {
     const fed_lanes *lanes = fed->work.lanes;
+    if (turn->fresh && fed->algorithm->adapts) return 0; /* many turns of one pass each */
     return lanes && client->options.batch <= lanes->most && !(client->options.dropout > 0);
 }
 
@@ -135,7 +154,7 @@ static int next_batch(struct group *group, int l)
 {
     struct lane *lane = &group->lane[l];
     const fed_training *training = &lane->client->options;
-    if (lane->out->diverged > 0 || lane->epoch == training->epochs ||
+    if (lane->out->diverged > 0 || lane->epoch == lane->epochs ||
         lane->client->samples == 0)
         return 0;
     if (lane->at == 0)
@@ -151,25 +170,58 @@ static int next_batch(struct group *group, int l)
     return n;
 }
 
-/* Does a step of every client that has one left; returns 0 if none has. */
-static int step(struct group *group, const weft_sgd *sgd, int first)
+/* Tensors that are fixed: their gradients become 0, or the weights `from` they had. */
+static void hold(const fed_task *fed, const char *fixed, const real *from, real *to)
+{
+    size_t vector = (size_t)fed->work.lanes->lanes;
+    for (int i = 0; i < fed->ntensor; i++) {
+        if (!fixed[i]) continue;
+        size_t at = (size_t)fed->tensor[i].at * vector,
+               n = (size_t)weft_tensors_size(1, &fed->tensor[i]) * vector;
+        if (from)
+            memcpy(to + at, from + at, n * sizeof *to);
+        else
+            memset(to + at, 0, n * sizeof *to);
+    }
+}
+
+/* Makes the step of all by the gradients of the batch. */
+static void descend(const struct group *group, const struct course *course, int first,
+                    const weft_lane_batch *batch, int *sound, weft_score *sum)
 {
     const fed_task *fed = group->fed;
-    fed_lanes *lanes = group->lanes;
+    const fed_lanes *lanes = group->lanes;
+    int whole = course->fixed != NULL;
+    for (int l = 0; l < group->n; l++)
+        whole |= group->count[l] > 0 && course->sgd[l].clip > 0;
+    weft_lanes_move move = {.s = course->sgd,
+                            .live = group->count,
+                            .first = first,
+                            .w = lanes->w,
+                            .velocity = lanes->velocity,
+                            .start = course->start,
+                            .anchor = course->anchor,
+                            .drift = course->drift,
+                            .sound = sound};
+    fed->net->lanes_grad(fed->model, lanes->net, first ? course->start : lanes->w, batch,
+                         lanes->g, whole ? NULL : &move, sum);
+    if (course->fixed) hold(fed, course->fixed, NULL, lanes->g);
+    if (whole) weft_lanes_step(&move, fed->nweight, lanes->g);
+    if (course->fixed) hold(fed, course->fixed, course->start, lanes->w);
+}
+
+/* Does a step of every client that has one left; returns 0 if none has. */
+static int step(struct group *group, const struct course *course, int first)
+{
     weft_score sum[WEFT_MAX_LANES] = {{0}};
-    int sound[WEFT_MAX_LANES], clip = 0;
+    int sound[WEFT_MAX_LANES];
     for (int l = 0; l < group->n; l++) {
         group->count[l] = next_batch(group, l);
-        clip |= group->count[l] > 0 && sgd[l].clip > 0;
         sound[l] = 1;
     }
     weft_lane_batch batch = batch_of(group);
     if (batch.n == 0) return 0;
-    weft_lanes_move move = {sgd,         group->count, first, lanes->w, lanes->velocity,
-                            lanes->from, sound};
-    fed->net->lanes_grad(fed->model, lanes->net, first ? lanes->from : lanes->w, &batch,
-                         lanes->g, clip ? NULL : &move, sum);
-    if (clip) weft_lanes_step(&move, fed->nweight, lanes->g);
+    descend(group, course, first, &batch, sound, sum);
     for (int l = 0; l < group->n; l++) {
         fed_client_result *out = group->lane[l].out;
         if (group->count[l] == 0) continue;
@@ -177,32 +229,47 @@ static int step(struct group *group, const weft_sgd *sgd, int first)
             out->diverged = 1;
             continue;
         }
+        out->steps += group->count[l];
+        if (!group->lane[l].losses) continue;
         out->train_loss += sum[l].loss;
         out->train_count += (double)sum[l].count;
-        out->steps += group->count[l];
     }
     return 1;
 }
 
-/* Trains all clients from the same weights; lanes->w are then their weights. WEFT_STOP. */
+/* Does a course; lanes->w are then the clients' weights. WEFT_STOP. */
+static weft_status follow(struct group *group, const struct course *course)
+{
+    fed_task *fed = group->fed;
+    fed_lanes *lanes = group->lanes;
+    for (int l = 0; l < group->n; l++) {
+        struct lane *lane = &group->lane[l];
+        lane->at = lane->epoch = 0;
+        lane->losses = !(lane->out->train_count > 0);
+    }
+    int first = 1;
+    for (; step(group, course, first); first = 0) TRY(fed_look(fed));
+    if (first)
+        memcpy(lanes->w, course->start,
+               (size_t)(fed->nweight * lanes->lanes) * sizeof *lanes->w);
+    return WEFT_OK;
+}
+
+/* Trains all clients from the same weights, as FedAvg does. */
 static weft_status train(struct group *group)
 {
     fed_task *fed = group->fed;
     fed_lanes *lanes = group->lanes;
-    weft_sgd sgd[WEFT_MAX_LANES] = {{0}};
+    struct course course = {.start = lanes->from, .anchor = lanes->from};
     double most[WEFT_MAX_LANES] = {0};
     int within[WEFT_MAX_LANES];
     for (int l = 0; l < group->n; l++) {
-        struct lane *lane = &group->lane[l];
-        lane->order = WEFT_NEW(fed->work.tmp, int64_t, lane->own.n);
-        sgd[l] = lane->client->options.sgd;
-        most[l] = lane->client->options.max_change;
+        const fed_training *options = &group->lane[l].client->options;
+        course.sgd[l] = options->sgd;
+        group->lane[l].epochs = options->epochs;
+        most[l] = options->max_change;
     }
-    int first = 1;
-    for (; step(group, sgd, first); first = 0) TRY(fed_look(fed));
-    if (first)
-        memcpy(lanes->w, lanes->from,
-               (size_t)(fed->nweight * lanes->lanes) * sizeof *lanes->w);
+    TRY(follow(group, &course));
     weft_lanes_within(fed->nweight, lanes->w, lanes->from, most, within);
     for (int l = 0; l < group->n; l++)
         if (!within[l]) group->lane[l].out->diverged = 1;
@@ -223,6 +290,76 @@ static void add(const struct group *group)
                    group->turns->scale, group->turns->sum);
 }
 
+/* ---- courses of algorithms ---- */
+
+/* Copies a vector of every client into lanes; unused ones have that of the first. */
+static const real *gather(const struct group *group, const real *const *row, real *to)
+{
+    const real *all[WEFT_MAX_LANES] = {NULL};
+    for (int l = 0; l < group->lanes->lanes; l++) all[l] = row[l < group->n ? l : 0];
+    weft_lanes_gather(group->fed->nweight, all, to);
+    return to;
+}
+
+/* Copies lanes->w to the clients' vectors. */
+static void scatter(const struct group *group, real *const *row)
+{
+    const fed_lanes *lanes = group->lanes;
+    real *all[WEFT_MAX_LANES] = {NULL};
+    for (int l = 0; l < lanes->lanes; l++)
+        all[l] = l < group->n ? row[l] : lanes->velocity; /* any scratch */
+    weft_lanes_scatter(group->fed->nweight, lanes->w, all);
+}
+
+/* Does course i of all. */
+static weft_status take_course(struct group *group, int i)
+{
+    const fed_lanes *lanes = group->lanes;
+    const real *start[WEFT_MAX_LANES], *anchor[WEFT_MAX_LANES], *drift[WEFT_MAX_LANES];
+    real *w[WEFT_MAX_LANES];
+    struct course course = {.fixed = group->lane[0].course[i].fixed};
+    int pulled = 0, common = 1;
+    for (int l = 0; l < group->n; l++) {
+        const weft_course *own = &group->lane[l].course[i];
+        start[l] = w[l] = own->w;
+        anchor[l] = own->anchor;
+        drift[l] = own->drift;
+        course.sgd[l] = own->sgd;
+        group->lane[l].epochs = own->epochs;
+        pulled |= own->sgd.mu > 0;
+        common &= own->anchor == group->turns->from;
+    }
+    course.start = gather(group, start, lanes->start);
+    if (pulled) course.anchor = common ? lanes->from : gather(group, anchor, lanes->anchor);
+    if (drift[0]) course.drift = gather(group, drift, lanes->drift);
+    TRY(follow(group, &course));
+    scatter(group, w);
+    return WEFT_OK;
+}
+
+static weft_status take_courses(struct group *group)
+{
+    const weft_algorithm *algorithm = group->fed->algorithm;
+    int n = 0;
+    for (int l = 0; l < group->n; l++)
+        n = algorithm->courses(&group->lane[l].visit, group->lane[l].course);
+    for (int i = 0; i < n; i++) TRY(take_course(group, i));
+    for (int l = 0; l < group->n; l++) {
+        struct lane *lane = &group->lane[l];
+        algorithm->end(&lane->visit);
+        fed_visit_check(group->fed, group->turns, lane->j, &lane->visit);
+    }
+    return WEFT_OK;
+}
+
+/* Copies the clients' models into lanes->w. */
+static void load_models(const struct group *group)
+{
+    const real *w[WEFT_MAX_LANES] = {NULL};
+    for (int l = 0; l < group->n; l++) w[l] = group->lane[l].visit.w;
+    gather(group, w, group->lanes->w);
+}
+
 /* ---- turns ---- */
 
 static weft_status read_samples(struct group *group)
@@ -237,6 +374,7 @@ static weft_status read_samples(struct group *group)
                                  tmp));
         if (turn->train)
             TRY(weft_client_take(clients, &lane->client->at, WEFT_TRAIN, &lane->own, tmp));
+        lane->order = WEFT_NEW(tmp, int64_t, lane->own.n);
     }
     return WEFT_OK;
 }
@@ -244,21 +382,38 @@ static weft_status read_samples(struct group *group)
 static weft_status visit(struct group *group)
 {
     const fed_turn *turn = group->turns->turn;
+    const fed_lanes *lanes = group->lanes;
+    const weft_algorithm *algorithm = group->fed->algorithm;
     TRY(read_samples(group));
-    if (turn->before) score(group, group->lanes->from, FED_BEFORE);
-    if (turn->train) {
-        TRY(train(group));
-        if (group->turns->sum) add(group);
-    }
+    for (int l = 0; turn->before && algorithm->own && l < group->n; l++)
+        algorithm->own(&group->lane[l].visit);
+    if (turn->before && algorithm->own) load_models(group);
+    if (turn->before) score(group, algorithm->own ? lanes->w : lanes->from, FED_BEFORE);
+    if (turn->train) TRY(algorithm->courses ? take_courses(group) : train(group));
+    if (turn->train && group->turns->sum && !algorithm->courses) add(group);
     if (!turn->after) return WEFT_OK;
-    if (!group->fed->algorithm->neighbours) score(group, group->lanes->w, FED_AFTER);
-    for (int l = 0; group->fed->algorithm->neighbours && l < group->n; l++)
+    if (algorithm->courses) load_models(group);
+    if (!algorithm->neighbours) score(group, lanes->w, FED_AFTER);
+    for (int l = 0; algorithm->neighbours && l < group->n; l++)
         TRY(fed_neighbours_score(group->fed, group->turns->from, group->lane[l].client,
                                  turn, group->lane[l].out));
     for (int l = 0; l < group->n; l++)
         if (group->lane[l].out->diverged > 0)
             fed_settle_failure(group->fed, group->lane[l].client, group->lane[l].out);
     return WEFT_OK;
+}
+
+/* Begins the turn j of an algorithm's client in lane l. */
+static void begin(struct group *group, int l, int64_t j)
+{
+    const fed_task *fed = group->fed;
+    struct lane *lane = &group->lane[l];
+    lane->j = j;
+    lane->visit = fed_visit_new(fed, group->turns, j);
+    lane->visit.w = group->lanes->own + l * group->lanes->room;
+    lane->visit.change = lane->visit.w + fed->nweight;
+    lane->visit.spare = lane->visit.change + fed->nweight;
+    fed_visit_begin(fed, group->turns, j, &lane->visit);
 }
 
 weft_status fed_lanes_visit(fed_task *fed, const fed_turns *turns, int n,
@@ -271,8 +426,11 @@ weft_status fed_lanes_visit(fed_task *fed, const fed_turns *turns, int n,
         group->lane[l] = (struct lane){.client = &turns->client[which[l]],
                                        .out = &turns->told[which[l]]};
         *group->lane[l].out = (fed_client_result){0};
+        if (fed->algorithm->courses) begin(group, l, which[l]);
     }
     weft_status st = visit(group);
+    for (int l = 0; st == WEFT_OK && fed->algorithm->courses && l < n; l++)
+        fed_visit_end(fed, turns, which[l], &group->lane[l].visit);
     weft_arena_reset(fed->work.tmp, mark);
     return st;
 }

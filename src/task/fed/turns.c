@@ -45,18 +45,14 @@ static weft_status take_one(fed_task *fed, const fed_turns *turns, int64_t j)
 {
     const fed_client *client = &turns->client[j];
     fed_workspace *work = &fed->work;
-    int special = fed->algorithm->turn != NULL;
-    if (special)
-        TRY(fed_visit_take(fed, turns, j));
-    else if (fed_worker_trains(fed))
-        TRY(fed_worker_turn(fed, turns, j, NULL));
-    else
-        TRY(fed_local_update(fed, turns->from, client, turns->turn, &turns->told[j]));
+    if (fed->algorithm->courses) return fed_visit_take(fed, turns, j);
+    TRY(fed_worker_trains(fed)
+            ? fed_worker_turn(fed, turns, j, NULL)
+            : fed_local_update(fed, turns->from, client, turns->turn, &turns->told[j]));
     if (!turns->sum || turns->told[j].diverged > 0 || !(client->weight > 0)) return WEFT_OK;
-    real *change = special ? work->change : work->g;
     real weight = (real)(client->weight / fed_divisor(fed, client));
-    for (int64_t i = 0; i < work->own.n; i++) change[i] *= weight;
-    fed_own_add(&work->own, change, turns->scale, turns->sum);
+    for (int64_t i = 0; i < work->own.n; i++) work->g[i] *= weight;
+    fed_own_add(&work->own, work->g, turns->scale, turns->sum);
     return WEFT_OK;
 }
 
@@ -99,7 +95,7 @@ static int64_t beside(const fed_task *fed, const fed_turns *turns, int64_t *whic
         const fed_client *client = &turns->client[j];
         if (client->lost || client->rank != fed->env.team->rank) continue;
         progress->all += samples_of(turns, j);
-        if (!fed_lanes_take(fed, client)) continue;
+        if (!fed_lanes_take(fed, turns->turn, client)) continue;
         todo[n] = item_of(turns, j);
         if (n > 0) sorted &= longer_first(&todo[n - 1], &todo[n]) < 0;
         n++;
@@ -138,7 +134,7 @@ weft_status fed_take_turns(fed_task *fed, const fed_turns *turns)
     for (int64_t j = 0; j < turns->n && st == WEFT_OK; j++) {
         const fed_client *client = &turns->client[j];
         if (client->lost || client->rank != fed->env.team->rank) continue;
-        if (n > 0 && fed_lanes_take(fed, client)) continue; /* done */
+        if (n > 0 && fed_lanes_take(fed, turns->turn, client)) continue; /* done */
         st = look(fed, turns, &progress);
         if (st == WEFT_OK) st = take_one(fed, turns, j);
         progress.done += samples_of(turns, j);

@@ -4,18 +4,19 @@
 #include "visit.h"
 #include "local.h"
 #include "score.h"
+#include "weft/exact.h"
 #include "worker.h"
 
+#include <float.h>
 #include <math.h>
-#include <string.h>
 
-/* What `train` needs beside the visit. */
+/* A turn of one client. */
 struct visiting {
     fed_task *fed;
     const fed_client *client;
     const fed_turn *turn;
     weft_samples own, scored;
-    int adapts;  /* 1: by the algorithm's `adapt`, in several courses */
+    int adapts;  /* 1: in several turns of one pass each */
     int courses; /* that were done */
     fed_client_result *out;
 };
@@ -95,20 +96,10 @@ double fed_bound(const fed_task *fed, const fed_client *client, const real *x, r
 
 /* ---- courses and scores ---- */
 
-static weft_status train(weft_visit *visit, weft_course *course)
-{
-    struct visiting *visiting = visit->by;
-    TRY(fed_train(visiting->fed, course, visiting->client, visiting->turn, &visiting->own,
-                  visiting->out));
-    visit->diverged = visiting->out->diverged > 0;
-    return WEFT_OK;
-}
-
 /* A worker's course; its scores come with it where a turn is one course, which begins with
  * the client's model and ends with it. */
-static weft_status train_there(weft_visit *visit, weft_course *course)
+static weft_status train_there(struct visiting *visiting, const weft_course *course)
 {
-    struct visiting *visiting = visit->by;
     fed_client client = *visiting->client;
     fed_turn turn = *visiting->turn;
     fed_client_result told;
@@ -125,8 +116,14 @@ static weft_status train_there(weft_visit *visit, weft_course *course)
         visiting->out->steps += told.steps;
         visiting->out->diverged = told.diverged;
     }
-    visit->diverged = visiting->out->diverged > 0;
     return WEFT_OK;
+}
+
+static weft_status train(struct visiting *visiting, const weft_course *course)
+{
+    if (fed_worker_trains(visiting->fed)) return train_there(visiting, course);
+    return fed_train(visiting->fed, course, visiting->client, visiting->turn,
+                     &visiting->own, visiting->out);
 }
 
 static weft_status score_there(const struct visiting *visiting, const real *w, int stage)
@@ -170,6 +167,18 @@ static weft_status read_samples(struct visiting *visiting)
 
 /* ---- turns ---- */
 
+weft_visit fed_visit_new(const fed_task *fed, const fed_turns *turns, int64_t j)
+{
+    real *row = fed->at.each > 0 ? turns->row[j] : NULL;
+    return visit_of(fed, &turns->client[j], turns->from, row);
+}
+
+void fed_visit_begin(const fed_task *fed, const fed_turns *turns, int64_t j,
+                     weft_visit *visit)
+{
+    if (!turns->begun && fed->at.each > 0) begin(fed, visit, turns->row[j]);
+}
+
 /* 0 if a number is not finite, or larger than `most`. */
 static int all_within(int64_t n, const real *x, double most)
 {
@@ -178,11 +187,49 @@ static int all_within(int64_t n, const real *x, double most)
     return good;
 }
 
-static weft_status take(weft_visit *visit, int64_t nkept)
+void fed_visit_check(const fed_task *fed, const fed_turns *turns, int64_t j,
+                     const weft_visit *visit)
 {
-    struct visiting *visiting = visit->by;
+    int64_t nkept = fed->at.each > 0 ? fed->at.each - 1 : 0;
+    if (!all_within(visit->n, visit->change, turns->client[j].options.max_change) ||
+        !all_within(nkept, visit->kept, DBL_MAX))
+        turns->told[j].diverged = 1;
+}
+
+void fed_visit_end(const fed_task *fed, const fed_turns *turns, int64_t j,
+                   weft_visit *visit)
+{
+    const fed_client *client = &turns->client[j];
+    if (fed->at.each > 0) turns->row[j][0]++;
+    if (!turns->sum || turns->told[j].diverged > 0 || !(client->weight > 0)) return;
+    if (fed->algorithm->add)
+        fed->algorithm->add(visit, (real)client->weight, turns->scale_more,
+                            turns->sum + fed->nweight);
+    real weight = (real)(client->weight / fed_divisor(fed, client));
+    for (int64_t i = 0; i < visit->n; i++) visit->change[i] *= weight;
+    weft_exact_add(visit->n, visit->change, turns->scale, turns->sum);
+}
+
+/* Does the courses. */
+static weft_status follow(struct visiting *visiting, weft_visit *visit)
+{
+    const weft_algorithm *algorithm = visiting->fed->algorithm;
+    int repeats = visiting->adapts ? visit->epochs : 1;
+    if (visiting->adapts) visit->epochs = 1;
+    for (int i = 0; i < repeats && !(visiting->out->diverged > 0); i++) {
+        weft_course course[WEFT_COURSES];
+        int n = algorithm->courses(visit, course);
+        for (int c = 0; c < n; c++) TRY(train(visiting, &course[c]));
+        algorithm->end(visit);
+    }
+    if (visiting->adapts) algorithm->own(visit);
+    return WEFT_OK;
+}
+
+static weft_status take(struct visiting *visiting, const fed_turns *turns, int64_t j,
+                        weft_visit *visit)
+{
     fed_task *fed = visiting->fed;
-    const fed_client *client = visiting->client;
     const fed_turn *turn = visiting->turn;
     const weft_algorithm *algorithm = fed->algorithm;
     TRY(read_samples(visiting));
@@ -191,12 +238,10 @@ static weft_status take(weft_visit *visit, int64_t nkept)
         TRY(score(visiting, algorithm->own ? visit->w : visit->x, FED_BEFORE));
     }
     if (!turn->train) return WEFT_OK;
-    TRY(visiting->adapts ? algorithm->adapt(visit) : algorithm->turn(visit));
-    if (!all_within(visit->n, visit->change, client->options.max_change) ||
-        !all_within(nkept, visit->kept, DBL_MAX))
-        visiting->out->diverged = 1;
+    TRY(follow(visiting, visit));
+    fed_visit_check(fed, turns, j, visit);
     if (turn->after && visiting->out->diverged > 0)
-        fed_settle_failure(fed, client, visiting->out);
+        fed_settle_failure(fed, visiting->client, visiting->out);
     else if (turn->after)
         TRY(score(visiting, visit->w, FED_AFTER));
     return WEFT_OK;
@@ -204,27 +249,18 @@ static weft_status take(weft_visit *visit, int64_t nkept)
 
 weft_status fed_visit_take(fed_task *fed, const fed_turns *turns, int64_t j)
 {
-    const fed_client *client = &turns->client[j];
     weft_arena *tmp = fed->work.tmp;
     size_t mark = weft_arena_mark(tmp);
-    int64_t each = fed->at.each;
-    real *row = each > 0 ? turns->row[j] : NULL;
-    weft_visit visit = visit_of(fed, client, turns->from, row);
-    if (!turns->begun) begin(fed, &visit, row);
-    fed_client_result *out = &turns->told[j];
+    weft_visit visit = fed_visit_new(fed, turns, j);
+    fed_visit_begin(fed, turns, j, &visit);
     struct visiting visiting = {.fed = fed,
-                                .client = client,
+                                .client = &turns->client[j],
                                 .turn = turns->turn,
-                                .adapts = turns->turn->fresh && fed->algorithm->adapt,
-                                .out = out};
-    *out = (fed_client_result){0};
-    visit.train = fed_worker_trains(fed) ? train_there : train;
-    visit.by = &visiting;
-    weft_status st = take(&visit, each > 0 ? each - 1 : 0);
-    if (each > 0) row[0]++;
-    if (st == WEFT_OK && turns->sum && fed->algorithm->add && !(out->diverged > 0))
-        fed->algorithm->add(&visit, (real)client->weight, turns->scale_more,
-                            turns->sum + fed->nweight);
+                                .adapts = turns->turn->fresh && fed->algorithm->adapts,
+                                .out = &turns->told[j]};
+    turns->told[j] = (fed_client_result){0};
+    weft_status st = take(&visiting, turns, j, &visit);
+    if (st == WEFT_OK) fed_visit_end(fed, turns, j, &visit);
     weft_arena_reset(tmp, mark);
     return st;
 }

@@ -127,7 +127,7 @@ static weft_status check(const fed_task *fed, const fed_worker *worker)
                          "fed.algorithm = %s needs representations of samples, which "
                          "fed.model = worker does not tell; choose fedavg",
                          fed->algorithm_name);
-    if (!algorithm->turn || algorithm->portable) return WEFT_OK;
+    if (!algorithm->courses || algorithm->portable) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "fed.algorithm = %s changes the steps of a client's training, which "
                      "fed.model = worker does itself; choose fedavg, fednova, fedper, cpg "
