@@ -50,6 +50,16 @@ static inline int tap_rank(void)
     return rank;
 }
 
+/* Where TAP goes: the file WEFT_TAP, or standard output, into which mpirun may mix lines of
+ * the log. */
+static inline FILE *tap_out(void)
+{
+    static FILE *out;
+    const char *path = getenv("WEFT_TAP");
+    if (!out && path) out = fopen(path, "a");
+    return out ? out : stdout;
+}
+
 /* The first rank on which it failed; INT_MAX when it passed on all. Collective. */
 static inline int tap_first_failure(int passed)
 {
@@ -71,12 +81,12 @@ __attribute__((format(printf, 4, 5))) static inline int tap_ok(int passed, const
     if (tap_rank() == 0) {
         va_list args;
         va_start(args, fmt);
-        printf("%sok %d - ", good ? "" : "not ", tap_count);
-        vprintf(fmt, args);
-        printf("\n");
+        fprintf(tap_out(), "%sok %d - ", good ? "" : "not ", tap_count);
+        vfprintf(tap_out(), fmt, args);
+        fprintf(tap_out(), "\n");
         va_end(args);
-        if (!good) printf("# failed at %s:%d on rank %d\n", file, line, first);
-        fflush(stdout);
+        if (!good) fprintf(tap_out(), "# failed at %s:%d on rank %d\n", file, line, first);
+        fflush(tap_out());
     }
     return good;
 }
@@ -114,11 +124,11 @@ __attribute__((format(printf, 1, 2))) static inline void note(const char *fmt, .
     if (tap_rank() != 0) return;
     va_list args;
     va_start(args, fmt);
-    printf("# ");
-    vprintf(fmt, args);
-    printf("\n");
+    fprintf(tap_out(), "# ");
+    vfprintf(tap_out(), fmt, args);
+    fprintf(tap_out(), "\n");
     va_end(args);
-    fflush(stdout);
+    fflush(tap_out());
 }
 
 /* A number that must not depend on how many ranks there are: tests/run compares. */
@@ -132,7 +142,7 @@ static inline void skip(int n, const char *why)
 {
     for (int i = 0; i < n; i++) {
         tap_count++;
-        if (tap_rank() == 0) printf("ok %d # SKIP %s\n", tap_count, why);
+        if (tap_rank() == 0) fprintf(tap_out(), "ok %d # SKIP %s\n", tap_count, why);
     }
 }
 
@@ -148,8 +158,8 @@ static inline void temporary(char path[TEMPORARY])
 /* Ends the test; what main returns. To be called before MPI_Finalize. */
 static inline int tap_done(void)
 {
-    if (tap_rank() == 0) printf("1..%d\n", tap_count);
-    fflush(stdout);
+    if (tap_rank() == 0) fprintf(tap_out(), "1..%d\n", tap_count);
+    fflush(tap_out());
     return tap_failures > 0;
 }
 
