@@ -1,7 +1,10 @@
 """weft from Python: `import weft`, with this directory in PYTHONPATH.
 
-weft.serve and what is beside it, for programs that train the clients of a federation, are in
-weft_worker.py; they need NumPy."""
+weft.Search and weft.minimize, by which a program drives a search, are in weft_search.py and
+weft_minimize.py; weft.serve and what is beside it, for programs that train the clients of a
+federation, in weft_worker.py; these need NumPy."""
+
+MODULES = {"Search": "weft_search", "Error": "weft_search", "minimize": "weft_minimize"}
 
 
 def read(path):
@@ -13,5 +16,5 @@ def read(path):
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(name)
-    import weft_worker
-    return getattr(weft_worker, name)
+    import importlib
+    return getattr(importlib.import_module(MODULES.get(name, "weft_worker")), name)

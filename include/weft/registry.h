@@ -15,7 +15,7 @@
     X(fedavg)                                                                              \
     X(scaffold)                                                                            \
     X(feddyn) X(fednova) X(ditto) X(fedper) X(fedrep) X(apfl) X(local) X(cpg) X(knn)
-#define WEFT_TASKS(X) X(fmap) X(command) X(fed) X(sgd) X(flow) X(replay)
+#define WEFT_TASKS(X) X(fmap) X(command) X(ask) X(fed) X(sgd) X(flow) X(replay)
 #define WEFT_TUNERS(X)                                                                     \
     X(random) X(ws_sha) X(ws_eg) X(ws_one) X(sha) X(hyperband) X(asha) X(pbt)
 #define WEFT_SAMPLERS(X) X(space) X(tpe) X(kde) X(forest)

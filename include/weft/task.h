@@ -4,44 +4,11 @@
 #ifndef WEFT_TASK_H
 #define WEFT_TASK_H
 
-#include "weft/data.h"
+#include "weft/env.h"
 #include "weft/job.h"
 #include "weft/scores.h"
-#include "weft/space.h"
 #include "weft/state.h"
 #include "weft/tensor.h"
-
-/* Arguments of setup. */
-typedef struct weft_env {
-    weft_team *team;
-    weft_conf *conf; /* for binding the options of the plug-ins that the task names
-                        (features, models) */
-    weft_data *data; /* NULL: run.data is not given (only if weft_need allows that) */
-    weft_data *own;  /* weft_data_tell, by a task with data elsewhere; NULL: not asked */
-    weft_space *space;
-    uint64_t seed;
-    double memory;   /* bytes a rank may use */
-    weft_arena *mem; /* lives as long as the task */
-    const char *dir; /* directory of the run, for states that are directories; NULL: no job
-                        is going to be done */
-    const char *failed;   /* directory for what failed jobs printed, made when there is any;
-                             set where dir is */
-    int (*stopped)(void); /* returns 1 when the run must stop; polled by steps that take
-                             long, which then return WEFT_STOP. NULL: never */
-    void (*scored)(double share); /* told by `score`, where that takes long, which share of
-                                     its work this rank has done. NULL: nobody is told */
-    double deadline;              /* of the run, by weft_now; 0: none */
-    int scoring; /* 1: only `score` is going to be called, with a winner of other data: what
-                    only trainings need is not asked of these */
-} weft_env;
-
-/* Format of the name of a job's directory, from env->dir, trial and job. While the job
- * runs, the name ends with ".tmp.NUMBER". */
-#define WEFT_FILES_NAME "%s/files-%lld-%lld"
-
-/* Format of the name of the file with what a failed job printed, from env->failed, trial
- * and job. */
-#define WEFT_FAILED_NAME "%s/%lld-%lld.log"
 
 /* The estimated cost of a job, for --plan. */
 typedef struct weft_cost {
@@ -81,6 +48,15 @@ typedef struct weft_choice {
 } weft_choice;
 
 #define WEFT_MAX_TUNED 4 /* largest number of plug-ins whose options may be axes */
+
+/* What a search offers to those who do its jobs elsewhere. */
+typedef struct weft_offer {
+    const weft_job *job;         /* the next that waits to be done; NULL: none */
+    int64_t parent;              /* trial whose state it begins with; -1: a new one */
+    double before;               /* total resource of that */
+    const weft_job_record *best; /* of those that were told; NULL: none */
+    int over;                    /* 1: no job is left */
+} weft_offer;
 
 typedef struct weft_task {
     weft_kind kind;
@@ -162,6 +138,13 @@ typedef struct weft_task {
      * Collective. */
     weft_status (*step)(void *self, const weft_job *job, int64_t unit, weft_state *state,
                         double *row, weft_result *res);
+    /* Of a task whose jobs are done elsewhere, several at once, by whoever takes them:
+     * hands offer->job over, or waits a moment for the result of one that it has handed
+     * over. The id of that job is *job, -1: neither. A result is given to `step`, which is
+     * called next. To restore a state, `step` is called without one: res->loss is then what
+     * was told. NULL: `step` does the jobs. WEFT_STOP: nobody is there to do them. One
+     * rank. */
+    weft_status (*trade)(void *self, const weft_offer *offer, int64_t *job);
     /* How often a job that failed is tried again. NULL: never. */
     int (*retries)(const void *self);
     /* Repeats the first job of a trial, which succeeded once, and leaves nothing of it.

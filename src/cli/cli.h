@@ -18,6 +18,7 @@ WEFT_CHECKED weft_status weft_cli_list(const weft_cli *cli);
 WEFT_CHECKED weft_status weft_cli_pack(const weft_cli *cli);
 WEFT_CHECKED weft_status weft_cli_tune(const weft_cli *cli);
 WEFT_CHECKED weft_status weft_cli_resume(const weft_cli *cli);
+WEFT_CHECKED weft_status weft_cli_serve(const weft_cli *cli);
 WEFT_CHECKED weft_status weft_cli_eval(const weft_cli *cli);
 WEFT_CHECKED weft_status weft_cli_predict(const weft_cli *cli);
 WEFT_CHECKED weft_status weft_cli_export(const weft_cli *cli);

@@ -102,6 +102,33 @@ weft_status weft_cli_resume(const weft_cli *cli)
     return show(cli, cli->arg[0], st);
 }
 
+/* The input file of a search whose jobs are done by the program that started this one. */
+static weft_status read_served(const weft_cli *cli, weft_conf *conf)
+{
+    TRY(read_input(cli, conf));
+    const weft_entry *task = weft_conf_find(conf, "run", "task");
+    if (!task) return weft_conf_set(conf, "run.task=ask");
+    if (strcmp(task->value, "ask") == 0) return WEFT_OK;
+    return weft_entry_fail(task, "the jobs of `weft serve` are done by the program that "
+                                 "starts it, which is run.task = ask; leave this out");
+}
+
+weft_status weft_cli_serve(const weft_cli *cli)
+{
+    const char *ending = strrchr(cli->arg[0], '.');
+    int run = ending && strcmp(ending, ".h5") == 0;
+    if (run && (cli->output || cli->plan || cli->force))
+        return weft_fail(WEFT_ECONF,
+                         "%s is a run to go on with; -o, --plan and --force are for an "
+                         "INPUT.ini",
+                         cli->arg[0]);
+    if (run) return weft_run_resume(cli->arg[0], 0, cli->n - 1, cli->arg + 1, cli->world);
+    weft_conf conf;
+    TRY(weft_agree(read_served(cli, &conf), cli->world));
+    if (cli->plan) return weft_run_plan(&conf, cli->world);
+    return weft_run_tune(&conf, cli->force, cli->world);
+}
+
 weft_status weft_cli_eval(const weft_cli *cli)
 {
     int has = cli->n > 1 && (!strchr(cli->arg[1], '=') || access(cli->arg[1], F_OK) == 0);

@@ -55,6 +55,12 @@ static const char resume_text[] =
     "--retry-failed repeats failed programs, of a complete run too, and the jobs that\n"
     "depended on them where they no longer agree.\n";
 
+static const char serve_text[] =
+    "A search whose jobs are done by the program that starts it, over standard input and\n"
+    "output, by lines of JSON; from Python: import weft. INPUT.ini is as for `weft tune`,\n"
+    "with what is tuned in section [parameters]; RUN.h5 is a run to go on with, as by\n"
+    "`weft resume`. It ends as after SIGTERM when its input ends.\n";
+
 static const char eval_text[] =
     "RUN.h5 may be an exported winner, too. Classes are told by name, and columns where\n"
     "both files have names (the first line of a CSV file). What the winner does not know,\n"
@@ -115,6 +121,15 @@ static const struct command commands[] = {
      .most = MANY,
      .run = weft_cli_resume,
      .more = resume_text},
+    {.name = "serve",
+     .usage = "INPUT.ini | RUN.h5 [section.key=value ...] [-o RUN.h5] [--plan] [--force]",
+     .about = "search, with jobs done by the program that starts it",
+     .options = "opf",
+     .least = 1,
+     .most = MANY,
+     .run = weft_cli_serve,
+     .alone = 1,
+     .more = serve_text},
     {.name = "eval",
      .usage = "RUN.h5 [DATA.h5] [section.key=value ...]",
      .about = "score the winner of a run on another packed file",

@@ -33,12 +33,12 @@ _weft()
     local command=${COMP_WORDS[1]} words=
     COMPREPLY=()
     case $COMP_CWORD,$prev,$command,$cur in
-    1,*) words='pack tune resume eval predict export report info list doctor help --version --help' ;;
-    2,*,help,*) words='pack tune resume eval predict export report info list doctor' ;;
+    1,*) words='pack tune resume serve eval predict export report info list doctor help --version --help' ;;
+    2,*,help,*) words='pack tune resume serve eval predict export report info list doctor' ;;
     *,-o,predict,* | *,--output,predict,*) compopt -o default 2>/dev/null ;;
     *,-o,* | *,--output,*) _weft_files "$cur" .h5 ;;
     *,pack,-* | *,predict,-* | *,export,-*) words='-o --output --force --help' ;;
-    *,tune,-*) words='-o --output --plan --force --help' ;;
+    *,tune,-* | *,serve,-*) words='-o --output --plan --force --help' ;;
     *,resume,-*) words='--retry-failed --help' ;;
     *,report,-*) words='-o --output --force --csv --json --trials --help' ;;
     *,list,-*) words='--ini --help' ;;
@@ -50,7 +50,7 @@ _weft()
     *,list,*) words="readers features models nets algorithms tasks tuners samplers mixings others sections run space partition $(_weft_names)" ;;
     2,*,resume,*) _weft_begun "$cur" ;;
     *,resume,*) compopt -o nospace 2>/dev/null; words=$(_weft_changeable) ;;
-    *,tune,*) _weft_files "$cur" .ini ;;
+    *,tune,* | *,serve,*) _weft_files "$cur" .ini ;;
     *,doctor,*) compopt -o filenames 2>/dev/null && mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
     *) _weft_files "$cur" .h5 ;;
     esac

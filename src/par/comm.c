@@ -46,7 +46,7 @@ void weft_timer_begin(weft_team *team)
 {
     weft_times_close(team);
     weft_activity_wait(team, 1);
-    MPI_Barrier(comm_of(team));
+    if (team->size > 1) MPI_Barrier(comm_of(team));
     weft_times_wait(team);
 }
 
@@ -146,6 +146,11 @@ void weft_bcast(weft_team *team, void *bytes, size_t n, int root)
 
 void weft_spread(weft_team *team, const double *x, int n, double out[][WEFT_NSPREAD])
 {
+    for (int i = 0; i < n && team->size == 1; i++) {
+        for (int k = 0; k < WEFT_NSPREAD; k++) out[i][k] = 0;
+        out[i][WEFT_MIN] = out[i][WEFT_MEAN] = out[i][WEFT_MAX] = x[i];
+    }
+    if (team->size == 1) return;
     weft_timer_begin(team);
     for (int i = 0; i < n; i++) {
         struct {

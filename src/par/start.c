@@ -126,6 +126,7 @@ void weft_par_alone(weft_team *world)
     *world = (weft_team){.size = 1, .since = weft_now()};
     set_comm(world, MPI_COMM_NULL);
     weft_log_set(WEFT_INFO, 0);
+    openblas_set_num_threads(1);
 }
 
 weft_status weft_par_room(void)

@@ -305,6 +305,12 @@ static void print_teams(const weft_run *run, const struct plan *plan)
     printf("\n");
 }
 
+/* 1 if other programs do the jobs. */
+static int is_other(const weft_task *task)
+{
+    return task->files || task->trade;
+}
+
 static void print_plan(const weft_run *run, const struct plan *plan)
 {
     double states = 3 * weft_run_state_bytes(run);
@@ -319,7 +325,7 @@ static void print_plan(const weft_run *run, const struct plan *plan)
     printf("jobs              %lld, of which %lld of one configuration\n",
            (long long)plan->jobs, (long long)plan->fits);
     print_teams(run, plan);
-    if (run->task->files) { /* a task that runs other programs */
+    if (is_other(run->task)) {
         printf("resource          %.6g in all jobs\n", plan->sum.flops);
         return;
     }
@@ -339,7 +345,7 @@ static weft_status make_plan(weft_run *run, weft_arena *tmp)
     TRY(weft_run_open(run, run->opts.data));
     struct plan plan = {.order = {.mem = tmp}};
     drive(run, &plan);
-    if (run->task->files) {
+    if (is_other(run->task)) {
         if (run->world->rank == 0) print_plan(run, &plan);
         return WEFT_OK;
     }

@@ -149,7 +149,7 @@ static weft_status do_run(weft_run *run, weft_rundir *rundir, const weft_more *m
                  more ? "the run is complete and goes on" : "resumed",
                  (long long)rundir->ndone);
 
-    rundir->by_id = run->task->files;
+    rundir->by_id = run->task->files || run->task->trade;
     weft_sched sched = sched_of(run, rundir);
     weft_status st = weft_sched_run(&sched);
     if (st == WEFT_OK && rundir->longer && sched.queue.replayed < rundir->ndone)

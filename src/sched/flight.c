@@ -135,6 +135,11 @@ void weft_flights_queue(weft_flights *flights, weft_flight *flight)
     weft_heap_push(&flights->deals, &flight, flights->mem);
 }
 
+weft_flight *weft_flights_first(const weft_flights *flights)
+{
+    return flights->deals.n > 0 ? first(&flights->deals) : NULL;
+}
+
 weft_flight *weft_flights_take(weft_flights *flights, int64_t skip)
 {
     weft_flight *skipped = NULL;

@@ -24,7 +24,8 @@ typedef struct weft_flight {
     int replayed;           /* 1: from a journal */
     weft_cached *parent;    /* the state that it begins with; NULL: a new one */
     double before;          /* total resource of its trial when it begins */
-    weft_cached *own;       /* the state after it, once the result is known */
+    double given;         /* when it was handed over to be done elsewhere; 0: it was not */
+    weft_cached *own;     /* the state after it, once the result is known */
     weft_own_state state; /* the state after it, in memory, if there is no run directory */
     int64_t sweep, affinity;
     double flops;     /* expected operations: expensive jobs are done first */
@@ -66,6 +67,8 @@ weft_flight *weft_flights_start(weft_flights *flights, const weft_job *job, doub
 void weft_flights_known(weft_flights *flights, weft_flight *flight);
 /* Queues a job to be done, in the order of flight->affinity and flight->flops. */
 void weft_flights_queue(weft_flights *flights, weft_flight *flight);
+/* The job that is to be done next, which stays in the queue; NULL: none. */
+weft_flight *weft_flights_first(const weft_flights *flights);
 /* Removes from the queue, and returns, the job that is to be done next, or with skip > 0
  * that which comes so many jobs after it, around the queue; NULL: none. Cost O(skip log
  * n). */

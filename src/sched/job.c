@@ -342,6 +342,7 @@ weft_status weft_job_run(weft_sched *sched, weft_flight *flight, weft_job_begins
     job_run run = run_of(sched, &flight->record, 0, sched->mem, out);
     run.flight = flight;
     run.begins = begins;
+    if (flight->given > 0) run.start = flight->given;
     weft_status st = run_units(&run);
     if (st == WEFT_OK)
         finish(&run);
@@ -357,6 +358,7 @@ weft_status weft_job_again(weft_sched *sched, const weft_job_record *told,
     weft_job_record record = weft_job_record_new(&told->job, tmp);
     job_run run = run_of(sched, &record, 1, tmp, out);
     run.from = from;
+    record.res.loss = told->res.loss;
     weft_status st = run_units(&run);
     if (st == WEFT_OK && weft_state_hash(&out->state) != told->hash)
         st = weft_fail(WEFT_EFILE,

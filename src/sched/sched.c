@@ -9,6 +9,7 @@
 #include "cache.h"
 #include "rundir/journals.h"
 #include "teams.h"
+#include "trade.h"
 #include "trust.h"
 #include "weft/clock.h"
 #include "weft/log.h"
@@ -119,7 +120,7 @@ static weft_status search(weft_sched *sched)
         tell(sched, next);
         if (reached) weft_log(WEFT_INFO, "the target %g is reached", sched->target);
     }
-    return WEFT_OK;
+    return weft_trade_over(sched);
 }
 
 weft_status weft_sched_run(weft_sched *sched)

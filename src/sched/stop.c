@@ -40,11 +40,13 @@ weft_status weft_stop_tell(const weft_sched *sched, int64_t jobs)
     const char *reason = "another team";
     if (sched->why > WEFT_WHY_SIGNAL)
         reason = weft_arena_text(tmp, "signal %d", sched->why - WEFT_WHY_SIGNAL);
+    else if (sched->why == WEFT_WHY_LEFT)
+        reason = "the end of the program that does the jobs";
     else if (sched->why == WEFT_WHY_LIMIT)
         reason = weft_arena_text(tmp, "time_limit = %g s", sched->time_limit);
-    weft_status st =
-        weft_fail(WEFT_STOP, "stopped by %s after %s; go on with `weft resume %s`", reason,
-                  progress_text(sched, jobs, tmp), path);
+    weft_status st = weft_fail(WEFT_STOP, "stopped by %s after %s; go on with `weft %s %s`",
+                               reason, progress_text(sched, jobs, tmp),
+                               sched->task->trade ? "serve" : "resume", path);
     weft_arena_free(tmp);
     return st;
 }

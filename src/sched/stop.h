@@ -11,6 +11,7 @@ enum {
     WEFT_WHY_LIMIT,    /* time limit */
     WEFT_WHY_BROKEN,   /* all teams are set aside */
     WEFT_WHY_FAILED,   /* EFILE and the like */
+    WEFT_WHY_LEFT,     /* those who do the jobs are gone */
     WEFT_WHY_SIGNAL    /* plus the signal's number */
 };
 

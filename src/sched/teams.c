@@ -12,6 +12,7 @@
 #include "rundir/state.h"
 #include "rundir/times.h"
 #include "stop.h"
+#include "trade.h"
 #include "trust.h"
 #include "weft/clock.h"
 #include "weft/log.h"
@@ -326,10 +327,11 @@ weft_status weft_teams_work(weft_sched *sched, weft_flight **next)
         *next = weft_flights_next(&sched->queue.flights);
         if (*next) return WEFT_OK;
         weft_flight *flight;
-        TRY(choose(sched, &flight));
+        int elsewhere = sched->task->trade != NULL;
+        TRY(elsewhere ? weft_trade(sched, &flight) : choose(sched, &flight));
         if (flight)
             TRY(do_job(sched, flight));
-        else
+        else if (!elsewhere)
             wait_for_result(sched);
     }
 }

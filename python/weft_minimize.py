@@ -1,0 +1,133 @@
+"""weft.minimize: a search by a function, in this process or in several."""
+import multiprocessing
+import multiprocessing.connection
+import signal
+import traceback
+
+from weft_search import Error, Search, number
+
+
+def minimize(f, space, tuner="random", sampler="space", trials=None, workers=1, seed=1, output=None,
+             settings=None, force=False):
+    """Searches for the values that minimise f, and returns the Best.
+
+    f         of a Trial t, returns its loss, or {"loss": ..., "error": ..., other numbers by name}; one that is
+              not finite is of a trial that failed. What it raises ends the search, which can go on
+    space     {name: range}: (1, 9) of whole numbers, (0.0, 1.0), (1e-4, 1.0, "log"), a list, or a text as in an
+              input file: "log 1e-4 .. 1 when kind = a"; or the run file of a search that is to go on
+    tuner, sampler  of `weft list tuners` and `weft list samplers`; trials: their number
+    workers   processes in which f is called; 1: it is called here
+    seed      of all that is random; output, settings, force: as of Search
+    """
+    given = dict(settings or {})
+    if isinstance(space, dict):
+        given = {"run.tuner": tuner, "run.sampler": sampler, "run.seed": seed} | given
+        if workers > 8:
+            given.setdefault("run.workers", workers)  # so many trials at once
+    if trials is not None:
+        given["space.configs"] = trials
+    search = {"parameters": space} if isinstance(space, dict) else space
+    with Pool(f, workers) as pool, Search(search, given, output, force) as s:
+        ready = []
+        while True:
+            while len(ready) < max(workers, 1) and (t := s.ask()):
+                ready.append(t)
+            while ready and pool.idle:
+                pool.start(ready.pop(0))
+            if not pool.busy:
+                return s.best
+            for t, result in pool.finished():
+                if ready:
+                    pool.start(ready.pop(0))
+                if isinstance(result, Error):
+                    raise result
+                report(s, t, result)
+
+
+def outcome(f, t):
+    """What f returns, as {"loss": number, ...}."""
+    returned = f(t)
+    numbers = returned if isinstance(returned, dict) else {"loss": returned}
+    return {"loss": numbers["loss"]} | {name: None if x is None else float(x) for name, x in numbers.items()}
+
+
+def report(s, t, result):
+    """Tells an outcome, or the text why there is none."""
+    if isinstance(result, str):
+        s.fail(t, result)
+    elif number(result["loss"]) is None:
+        s.fail(t, f"its loss is {result['loss']}")
+    else:
+        s.tell(t, result.pop("loss"), result.pop("error", None), result)
+
+
+class Pool:
+    """Processes that call f; none where one is enough: then f is called here."""
+
+    def __init__(self, f, workers):
+        self.f, self.count = f, workers if workers > 1 else 0
+        self.process, self.idle, self.busy = {}, [], {}  # by their ends of pipes
+        for _ in range(self.count):
+            self.add()
+        if not self.count:
+            self.idle = [None]
+
+    def add(self):
+        fork = multiprocessing.get_context("fork")
+        end, other = fork.Pipe()
+        process = fork.Process(target=work, args=(self.f, other, [end, *self.process]), daemon=True)
+        process.start()
+        other.close()
+        self.process[end] = process
+        self.idle.append(end)
+
+    def start(self, t):
+        end = self.idle.pop()
+        self.busy[end] = t
+        if end:
+            end.send(t)
+
+    def finished(self):
+        """(trial, what f returned) of those that are done; waits for one."""
+        if not self.count:
+            t = self.busy.pop(None)
+            self.idle.append(None)
+            yield t, outcome(self.f, t)
+            return
+        for end in multiprocessing.connection.wait(list(self.busy)):
+            t = self.busy.pop(end)
+            try:
+                result = end.recv()
+                self.idle.append(end)
+            except (EOFError, ConnectionResetError):
+                process = self.process.pop(end)
+                process.join()
+                result = f"its process ended with {process.exitcode}"
+                self.add()
+            yield t, result
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        for end, process in self.process.items():
+            process.terminate()
+            process.join()
+            end.close()
+
+
+def work(f, pipe, others):
+    """A process: calls f for what comes over the pipe, until its other end is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for end in others:
+        end.close()
+    while True:
+        try:
+            t = pipe.recv()
+        except (EOFError, OSError):
+            return
+        try:
+            result = outcome(f, t)
+        except Exception:
+            result = Error(f"job {t.job}, {t!r}:\n{traceback.format_exc()}")
+        pipe.send(result)

@@ -1,0 +1,226 @@
+"""What t_ask.sh drives searches by. Prints nothing, or what is wrong, with status 1.
+
+usage: ask.py ACTION RUN [NUMBER]     RUN.h5, whose input file is RUN.ini if it is not there
+       ask.py loss                    as the program of task command
+"""
+import contextlib
+import fcntl
+import json
+import math
+import os
+import random
+import signal
+import sys
+import time
+
+import weft
+
+
+def measure(values, total, done, seed):
+    """A function of the trial alone, by which searches are compared."""
+    loss = (values["x"] - 0.3) ** 2 + values.get("n", 3) / 50 + (values["k"] == "b") * 0.125 + 1 / total
+    return {"loss": loss, "error": abs(math.sin(9 * values["x"])), "seed": seed, "done": done}
+
+
+def evaluate(t):
+    with open(sys.argv[2] + ".calls", "a") as f:
+        f.write(f"{t.trial} {t.total:g}\n")
+    return measure(t.values, t.total, t.done, t.seed)
+
+
+def told(s, t):
+    numbers = evaluate(t)
+    s.tell(t, numbers.pop("loss"), numbers.pop("error"), numbers)
+
+
+def begin(run):
+    """The search of RUN.ini, or what there is of it."""
+    return weft.Search(run + ".h5") if os.path.exists(run + ".d") else weft.Search(run + ".ini", output=run + ".h5")
+
+
+def loss():
+    e = os.environ
+    total, done, seed = float(e["WEFT_TOTAL"]), int(e["WEFT_DONE"]), int(e["WEFT_SEED"])
+    numbers = measure(json.loads(e["WEFT_PARAMETERS"]), total, done, seed)
+    print(*(f"{name}={x!r}" for name, x in numbers.items()))
+
+
+def order(run, held, pick, most=None):
+    """Holds so many trials, and tells one of them; is killed after so many."""
+    s, had, n = begin(run), [], 0
+    with s:
+        while n != most:
+            while len(had) < held and (t := s.ask()):
+                had.append(t)
+            if not had:
+                return s.best
+            told(s, had.pop(pick(len(had))))
+            n += 1
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def one(run):
+    """One after the other."""
+    best = order(run, 1, lambda n: 0)
+    assert best.loss == measure(best.values, best.total, 0, 0)["loss"], best
+
+
+def shuffled(run):
+    """Many at once, told in any order."""
+    draw = random.Random(3)
+    order(run, 5, draw.randrange)
+
+
+def last(run, most=None):
+    """Three at once, of which the last is told first."""
+    order(run, 3, lambda n: n - 1, most)
+
+
+def killed(run):
+    """The same, by a parent that is killed after every third result, and then goes on."""
+    while not os.path.exists(run + ".h5") or os.path.exists(run + ".d"):
+        pid = os.fork()
+        if pid == 0:
+            last(run, 3)
+            os._exit(0)
+        assert os.waitpid(pid, 0)[1] in (0, signal.SIGKILL)
+        wait(run)
+
+
+def wait(run):
+    """Until nobody has the run: weft ends by itself."""
+    with contextlib.suppress(FileNotFoundError):
+        while True:
+            with open(run + ".d/journal", "r+") as f, contextlib.suppress(BlockingIOError):
+                fcntl.lockf(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            time.sleep(0.01)
+
+
+def child(run):
+    """By a child that is killed after every fourth result."""
+    while True:
+        s = begin(run)
+        with s, contextlib.suppress(weft.Error):
+            for n in range(4):
+                if not (t := s.ask()):
+                    return
+                told(s, t)
+            t = s.ask()
+            s._child.kill()
+            s._child.wait()
+            try:
+                s.tell(t, 1.0)
+            except weft.Error as e:
+                assert "ended by signal 9" in str(e) and e.status == -9, e
+                raise
+            sys.exit("the end of weft was not seen")
+
+
+def minimized(run):
+    """By weft.minimize, of the same search."""
+    ini = {}
+    for line in open(run + ".ini"):
+        if line.startswith("["):
+            section = ini.setdefault(line.strip()[1:-1], {})
+        else:
+            section.update([line.strip().split(" = ", 1)])
+    given = {f"{a}.{b}": x for a in ini if a != "parameters" for b, x in ini[a].items()}
+    space = run + ".h5" if os.path.exists(run + ".d") else ini["parameters"]
+    if isinstance(space, str):
+        given = {}
+    best = weft.minimize(evaluate, space, workers=int(sys.argv[3]), output=run + ".h5", settings=given)
+    assert best.loss == measure(best.values, best.total, 0, 0)["loss"], best
+
+
+def longer(run):
+    """A complete search is given as many trials."""
+    weft.minimize(evaluate, run + ".h5", trials=int(sys.argv[3]))
+
+
+# ---- what is refused ---------------------------------------------------------------------
+
+
+def refused(what, text, status=None):
+    try:
+        what()
+    except weft.Error as e:
+        assert text in str(e) and "\n" not in str(e) and e.status == status, (str(e), e.status)
+        return
+    raise AssertionError("not refused: " + text)
+
+
+def errors(run):
+    """Mistakes, each one line, and none of them ends the search."""
+    space = {"x": (0.0, 1.0)}
+    refused(lambda: weft.Search(run + "-none.ini"), "none.ini", 3)
+    refused(lambda: weft.Search({"parameters": {"x": "0 .. a"}}), "parameters.x", 2)
+    refused(lambda: weft.Search({"parameters": {"x": {}}}), "expected a number, a text, a tuple")
+    refused(lambda: weft.Search({"run": {"task": "command"}, "parameters": space}), "run.task", 2)
+    refused(lambda: weft.minimize(evaluate, space, sampler="tpo"), 'did you mean "tpe"', 2)
+    with weft.Search({"parameters": space}, {"space.configs": 3}, output=run + ".h5") as s:
+        a, b = s.ask(), s.ask()
+        refused(lambda: s.tell(a, math.nan), "no finite number")
+        refused(lambda: s.tell(a, 1.0, math.inf, {"no name": 1}), "no name")
+        s.tell(a, 0.5)
+        refused(lambda: s.tell(a, 0.5), "was told before")
+        c = s.ask()
+        assert s.ask() is None and not s.over and s.best.job == a.job
+        s.fail(b, "so it is")
+        s.tell(c, 0.25)
+        assert s.over and s.ask() is None and s.best.loss == 0.25 and s.best.values == c.values
+        refused(lambda: s.tell(c, 0.25), "was told before")
+    refused(lambda: weft.Search(run + ".h5"), "is complete", 3)
+    refused(lambda: weft.Search({"parameters": space}, output=run + ".h5"), "--force", 3)
+    with weft.Search({"parameters": space}, output=run + ".h5", force=True) as s:
+        pass
+    refused(s.ask, "is closed")
+    refused(lambda: weft.minimize(lambda t: math.nan, space, trials=3), "no winner", 6)
+    with weft.Search({"parameters": space}, {"space.configs": 2, "run.target": 0.5}) as s:
+        a, b = s.ask(), s.ask()
+        s.tell(a, 0.25)
+        s.tell(b, 0.125)  # no longer needed
+        assert s.over and s.best.loss == 0.25
+
+
+def failing(t):
+    if t.trial == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if t.trial == 2 and not os.path.exists(sys.argv[2] + ".mended"):
+        raise ValueError("a bug")
+    return {"loss": math.inf if t.trial == 3 else t.values["x"]}
+
+
+def failures(run):
+    """A process that ends and a loss that is none are a trial's, an exception is the function's, and
+    the search goes on."""
+    space, path = {"x": (0.0, 1.0)}, run + ".h5"
+    try:
+        weft.minimize(failing, space, trials=8, workers=2, output=path)
+        sys.exit("an exception was not told")
+    except weft.Error as e:
+        assert "ValueError: a bug" in str(e), e
+    open(run + ".mended", "w").close()
+    best = weft.minimize(failing, path, workers=2)
+    with open(run + ".best", "w") as f:
+        f.write(repr(best.loss))
+
+
+def forks(run):
+    """A search ends with its process, though one that was forked goes on."""
+    s = begin(run)
+    told(s, s.ask())
+    pid = os.fork()
+    if pid == 0:
+        time.sleep(3600)
+    s.close()
+    assert s._child.returncode == 75
+    os.kill(pid, signal.SIGKILL)
+    one(run)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "loss":
+        loss()
+    else:
+        globals()[sys.argv[1]](sys.argv[2])

@@ -1,0 +1,120 @@
+#!/bin/bash
+# Searches that a Python program drives through `weft serve`: they are those of task command, to the
+# bit, whoever is killed, in whatever order results come. Prints TAP.
+. tests/tap.sh
+export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$PWD/python" WEFT="$weft"
+case $weft in /*) ;; *) WEFT=$PWD/$weft ;; esac
+
+ask() # ACTION RUN [NUMBER]
+{
+    timeout "$net" python3 tests/ask.py "$1" "$tmp/$2" ${3:+"$3"} >"$tmp/out" 2>"$tmp/log"
+}
+# trials RUN: all that is not of a clock; a program has a training loss, too
+trials()
+{
+    case $1 in *-command) fields=2-8,10,11,13- ;; *) fields=2-8,10- ;; esac
+    "$weft" report "$tmp/$1.h5" --trials --csv | cut -d, -f$fields
+}
+same() # STATEMENT RUN OTHER
+{
+    trials "$3" >"$tmp/other" 2>"$tmp/log" && trials "$2" | diff - "$tmp/other" >"$tmp/out" &&
+        [ ! -e "$tmp/$2.d" ] && [ -n "$(digest "$tmp/$3.h5")" ] &&
+        [ "$(digest "$tmp/$2.h5")" = "$(digest "$tmp/$3.h5")" ]
+    result $? "$1"
+}
+input() # NAME SETTING...: NAME.ini
+{
+    printf '[run]\nseed = 5\nworkers = 5\n' >"$tmp/$1.ini"
+    printf '%s\n' "${@:2}" >>"$tmp/$1.ini"
+    printf '[parameters]\nx = log 0.01 .. 1\nk = a | b\nn = 1 .. 5 when k = a\n' >>"$tmp/$1.ini"
+}
+input random 'tuner = random' '[space]' 'configs = 9'
+input tpe 'tuner = random' 'sampler = tpe' '[space]' 'configs = 14' '[tpe]' 'startup = 4'
+asha=('tuner = asha' 'sampler = tpe' '[space]' 'configs = 12' '[tpe]' 'startup = 4' '[asha]' 'reduction = 2' 'max_resource = 4')
+input asha "${asha[@]}"
+input bohb 'tuner = hyperband' 'sampler = kde' '[hyperband]' 'reduction = 2' 'max_resource = 4'
+input pbt 'tuner = pbt' '[pbt]' 'population = 4' 'interval = 1' 'max_resource = 4'
+
+for name in random tpe asha bohb pbt; do
+    timeout "$net" "$weft" tune "$tmp/$name.ini" run.task=command "command.run=python3 '$PWD/tests/ask.py' loss" \
+        -o "$tmp/$name-command.h5" >"$tmp/out" 2>"$tmp/log"
+    for action in one shuffled killed; do
+        ln -sf "$name.ini" "$tmp/$name-$action.ini"
+        ask $action "$name-$action"
+        result $? "$name, $action: the search comes to its end"
+        same "with the trials, numbers and digest of task command" "$name-$action" "$name-command"
+    done
+done
+# A result that was told is never asked for again; one in flight is.
+[ "$(sort "$tmp/random-one.calls" | uniq | wc -l)" = 9 ] && [ "$(wc -l <"$tmp/random-one.calls")" = 9 ] &&
+    [ "$(sort "$tmp/asha-killed.calls" | uniq -d | wc -l)" = 0 ]
+result $? "no trial is evaluated twice, whoever was killed"
+for name in random tpe asha; do
+    for way in 1 3; do
+        ln -sf "$name.ini" "$tmp/$name-$way.ini"
+        ask minimized "$name-$way" $way
+        result $? "$name is minimised by $way processes"
+        same "with the same trials and digest" "$name-$way" "$name-command"
+    done
+done
+ln -sf asha.ini "$tmp/asha-child.ini"
+ask child asha-child
+result $? "weft is killed again and again: an exception says so"
+same "and the search ends as if it had not been" asha-child asha-command
+ln -sf random.ini "$tmp/random-forks.ini"
+ask forks random-forks
+result $? "what forks has no part in the search"
+same "which ends as if it had not been" random-forks random-command
+
+# With clock = wall the order of results is that in which they came.
+input wall 'clock = wall' "${asha[@]}"
+cp "$tmp/wall.ini" "$tmp/wall-again.ini" && cp "$tmp/wall.ini" "$tmp/wall-one.ini"
+ask last wall && ask last wall-again
+result $? "clock = wall: results are told in one order, twice"
+same "the same order gives the same search" wall wall-again
+ask one wall-one && [ "$(digest "$tmp/wall.h5")" != "$(digest "$tmp/wall-one.h5")" ]
+result $? "another order another one"
+
+# Longer.
+for name in random tpe; do
+    sed 's/configs = .*/configs = 6/' "$tmp/$name.ini" >"$tmp/$name-more.ini"
+    ask one $name-more && most=$(sed -n 's/configs = //p' "$tmp/$name.ini") &&
+        ask longer $name-more "$most"
+    result $? "$name: a search of 6 trials is given more"
+    same "and ends as one that had them from the beginning" $name-more $name-command
+    [ "$(wc -l <"$tmp/$name-more.calls")" = "$most" ]
+    result $? "nothing of it is evaluated again"
+done
+
+ask errors errors
+result $? "mistakes are one line of weft's each, and the search goes on"
+ask failures failures && [ "$("$weft" report "$tmp/failures.h5" --trials --csv | grep -c ',"failed",')" = 2 ] &&
+    "$weft" report "$tmp/failures.h5" | grep -q '^winner'
+result $? "what fails is a trial, what raises is mended, and the search goes on"
+"$weft" serve "$tmp/random.ini" -o "$tmp/left.h5" </dev/null >"$tmp/out" 2>"$tmp/log"
+[ $? = 75 ] && grep -q '^{"weft":".*","protocol":1}$' "$tmp/out" &&
+    tail -n 1 "$tmp/log" | grep -q "go on with \`weft serve $tmp/left.h5\`"
+result $? "without a program that does the jobs it stops, and says how to go on"
+"$weft" serve "$tmp/left.h5" run.seed=3 </dev/null >"$tmp/out" 2>"$tmp/log"
+[ $? = 2 ] && grep -q '^weft: .*run.seed' "$tmp/log"
+result $? "what a resume may not change is refused"
+timeout "$net" mpirun -n 2 "$weft" serve "$tmp/random.ini" -o "$tmp/two.h5" </dev/null >"$tmp/out" 2>"$tmp/log"
+[ $? = 2 ] && grep -q '^weft: .*without mpirun' "$tmp/log" && [ ! -e "$tmp/two.d" ]
+result $? "two ranks are refused"
+yes '{"tell":0,"loss":' | tr -d '\n' | head -c 3000000 |
+    "$weft" serve "$tmp/random.ini" -o "$tmp/long.h5" >"$tmp/out" 2>"$tmp/log"
+[ $? = 75 ] && [ -e "$tmp/long.d" ]
+result $? "a line without end is none"
+printf '%s\n' '{"tell":"a"}' '{"tell":7,"loss":1}' '[1]' 'tell' '{"tell":-1,"loss":1}' '{"tell":0,"loss":"1"}' \
+    '{"tell":0,"failed":1}' |
+    "$weft" serve "$tmp/random.ini" -o "$tmp/odd.h5" >"$tmp/out" 2>"$tmp/log"
+[ $? = 75 ] && [ "$(grep -c '^{"error":' "$tmp/out")" = 7 ] && [ "$(wc -l <"$tmp/out")" = 8 ]
+result $? "each line that is no request is answered by what is wrong with it"
+"$weft" serve "$tmp/random.ini" --plan </dev/null >"$tmp/out" 2>"$tmp/log" && grep -q '^resource *9 in all jobs' "$tmp/out"
+result $? "its plan asks for nothing"
+
+timeout "$net" python3 inputs/notebook.py "$tmp/notebook.h5" >"$tmp/out" 2>"$tmp/log" && cp "$tmp/out" "$tmp/first" &&
+    timeout "$net" python3 inputs/notebook.py >"$tmp/out" 2>"$tmp/log" && diff "$tmp/first" "$tmp/out" &&
+    grep -q '^loss 0.3' "$tmp/out" && "$weft" report "$tmp/notebook.h5" | grep -q '^winner'
+result $? "the example runs, with a run file and without"
+echo "1..$count"
