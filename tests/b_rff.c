@@ -44,9 +44,9 @@ static weft_rows *rows_new(const bench *b, weft_arena *mem)
 }
 
 /* An instance of the feature map that keeps blocks, and products if maps > 1. */
-static rff *map_new(const bench *b, int kernel, int maps, weft_arena *mem)
+static struct rff *map_new(const bench *b, int kernel, int maps, weft_arena *mem)
 {
-    rff *t = weft_arena_alloc(mem, 1, sizeof *t);
+    struct rff *t = weft_arena_alloc(mem, 1, sizeof *t);
     weft_conf c;
     weft_conf_init(&c, mem);
     weft_source source = {.form = WEFT_BYTES,
@@ -63,7 +63,7 @@ static rff *map_new(const bench *b, int kernel, int maps, weft_arena *mem)
 }
 
 /* Seconds to make the matrix of the rows. */
-static double make(const bench *b, rff *t, weft_matrix *f, weft_arena *tmp)
+static double make(const bench *b, struct rff *t, weft_matrix *f, weft_arena *tmp)
 {
     const void *arm = t;
     weft_request q = {.part = WEFT_TRAIN, .n = b->n, .narm = 1, .arms = &arm, .size = 1};
@@ -74,7 +74,7 @@ static double make(const bench *b, rff *t, weft_matrix *f, weft_arena *tmp)
 }
 
 /* The least of TURNS times. */
-static double again(const bench *b, rff *t, weft_matrix *f, weft_arena *tmp)
+static double again(const bench *b, struct rff *t, weft_matrix *f, weft_arena *tmp)
 {
     double least = INFINITY;
     for (int k = 0; k < TURNS; k++) least = fmin(least, make(b, t, f, tmp));
@@ -111,7 +111,7 @@ static void kernel(const bench *b, int kind, const char *name)
     weft_arena *mem = weft_arena_new(), *tmp = weft_arena_new();
     bench small = *b;
     small.n = FEW;
-    rff *t = map_new(b, kind, 1, mem), *part = map_new(&small, kind, 1, mem);
+    struct rff *t = map_new(b, kind, 1, mem), *part = map_new(&small, kind, 1, mem);
     weft_matrix f;
     double first = make(b, t, &f, tmp), all = again(b, t, &f, tmp);
     make(&small, part, &f, tmp);
@@ -129,7 +129,7 @@ static void kernel(const bench *b, int kind, const char *name)
 static void products(const bench *b)
 {
     weft_arena *mem = weft_arena_new(), *tmp = weft_arena_new();
-    rff *t = map_new(b, RFF_GAUSSIAN, 2, mem);
+    struct rff *t = map_new(b, RFF_GAUSSIAN, 2, mem);
     weft_matrix f;
     make(b, t, &f, tmp);
     tell("cosine", "", again(b, t, &f, tmp) / (double)b->n);

@@ -172,7 +172,7 @@ static int step_is_right(models *m, int t)
         live[l] = t == 0 || l % 4 != t;
         sound[l] = 1;
     }
-    weft_lanes_move move = {.s = m->s,
+    weft_lanes_move move = {.sgd = m->s,
                             .live = live,
                             .first = t == 0,
                             .w = m->w,

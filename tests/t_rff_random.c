@@ -101,11 +101,11 @@ static set *make_set(int d, weft_form form)
     return s;
 }
 
-static rff *make_map(set *s, int kernel, double gamma, int preprocess, int features)
+static struct rff *make_map(set *s, int kernel, double gamma, int preprocess, int features)
 {
     weft_conf c;
     weft_conf_init(&c, mem);
-    rff *t = weft_arena_alloc(mem, 1, sizeof *t);
+    struct rff *t = weft_arena_alloc(mem, 1, sizeof *t);
     weft_check(weft_conf_bind(&c, &weft_feature_rff.kind, t) == WEFT_OK, "%s",
                weft_error());
     t->kernel = kernel;
@@ -123,7 +123,7 @@ static rff *make_map(set *s, int kernel, double gamma, int preprocess, int featu
     return t;
 }
 
-static weft_matrix matrix_of(rff *t)
+static weft_matrix matrix_of(struct rff *t)
 {
     const void *arm = t;
     weft_request q = {
@@ -140,7 +140,7 @@ static void check_features(weft_form form, double gamma, int preprocess)
 {
     enum { FEATURES = 3000, D = 300 };
     set *s = make_set(D, form);
-    rff *t = make_map(s, RFF_LAPLACIAN, gamma, preprocess, FEATURES);
+    struct rff *t = make_map(s, RFF_LAPLACIAN, gamma, preprocess, FEATURES);
     weft_matrix f = matrix_of(t);
     const rff_matrix *m = f.self;
     float *z = WEFT_NEW(mem, float, D);

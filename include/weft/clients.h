@@ -52,12 +52,12 @@ WEFT_CHECKED weft_status weft_client_read(const weft_clients *clients, int64_t c
                                           weft_arena *mem);
 /* The same for a client found by weft_client_find. */
 WEFT_CHECKED weft_status weft_client_take(const weft_clients *clients,
-                                          const weft_client *at, weft_part part,
+                                          const weft_client *client, weft_part part,
                                           weft_samples *out, weft_arena *mem);
 /* Prefetch into the CPU's cache the locations of clients client[n]; the first samples of a
  * client. */
 void weft_client_fetch(const weft_clients *clients, int64_t n, const int64_t *client);
-void weft_client_fetch_rows(const weft_clients *clients, const weft_client *at);
+void weft_client_fetch_rows(const weft_clients *clients, const weft_client *client);
 /* EFILE if samples returned by weft_client_read could not be read because the file was
  * truncated while it was in use. To be called before results computed from them are used.
  */

@@ -25,7 +25,7 @@ void weft_lanes_scatter(int64_t n, const real *x, real *const *row);
  * from the weights `start`; w is only written. sound[lane] is set to 0 where the step
  * returns 0. */
 typedef struct weft_lanes_move {
-    const weft_sgd *s;
+    const weft_sgd *sgd;
     const int *live;
     int first;
     real *w, *velocity;

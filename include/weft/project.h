@@ -20,7 +20,7 @@ typedef struct weft_s8 {
 size_t weft_s8_bytes(int k, int m);
 /* Packs b, given by columns b[m][ldb], values up to WEFT_S8_MAX either sign, with start[m]
  * (NULL: zeros) into mem (weft_s8_bytes(k, m), 64-byte aligned), which p then borrows. */
-void weft_s8_pack(weft_s8 *p, int k, int m, const int8_t *b, size_t ldb,
+void weft_s8_pack(weft_s8 *packed, int k, int m, const int8_t *b, size_t ldb,
                   const int32_t *start, void *mem);
 /* c[n][ldc] = start + a[n][k] b[k][m], exact in 32 bits for k <= 500000. a unsigned bytes,
  * row stride lda. Cost 2 n k m integer operations. */

@@ -24,35 +24,36 @@
 
 enum { ALIGN = 64, SMALLEST = 1 << 16, FIRST_ROOM = 64 };
 
-typedef struct block {
+struct block {
     struct block *before;
     char *base;   /* aligned */
     size_t start; /* mark at which it begins: the bytes used in all before */
     size_t room;  /* bytes at base */
     size_t used;
     size_t dirty; /* bytes at base that may not be zero any more */
-} block;
+};
 
 struct weft_arena {
-    block *last;  /* NULL: empty */
-    block *spare; /* NULL: none */
+    struct block *last;  /* NULL: empty */
+    struct block *spare; /* NULL: none */
     size_t held;
 };
 
 /* Memory comes from calloc, which does not write to pages that the system has zeroed. */
-static block *block_new(size_t room)
+static struct block *block_new(size_t room)
 {
-    weft_check(room <= SIZE_MAX - sizeof(block) - ALIGN, "%zu bytes asked for", room);
-    block *b = calloc(1, sizeof *b + ALIGN + room);
-    weft_check(b,
+    weft_check(room <= SIZE_MAX - sizeof(struct block) - ALIGN, "%zu bytes asked for",
+               room);
+    struct block *block = calloc(1, sizeof *block + ALIGN + room);
+    weft_check(block,
                "out of memory: %.0f MB asked for; more for each rank, or fewer ranks on a "
                "node, would help",
                (double)room / 1e6);
-    uintptr_t at = (uintptr_t)(b + 1);
-    b->base = (char *)(b + 1) + (ALIGN - at % ALIGN) % ALIGN;
-    b->room = room;
-    HIDE(b->base, room);
-    return b;
+    uintptr_t at = (uintptr_t)(block + 1);
+    block->base = (char *)(block + 1) + (ALIGN - at % ALIGN) % ALIGN;
+    block->room = room;
+    HIDE(block->base, room);
+    return block;
 }
 
 weft_arena *weft_arena_new(void)
@@ -62,22 +63,22 @@ weft_arena *weft_arena_new(void)
     return arena;
 }
 
-/* Releases what b holds from `used` on. */
-static void shrink(block *b, size_t used)
+/* Releases what a block holds from `used` on. */
+static void shrink(struct block *block, size_t used)
 {
-    HIDE(b->base + used, b->used - used);
-    b->used = used;
+    HIDE(block->base + used, block->used - used);
+    block->used = used;
 }
 
-/* Keeps the larger of b and the spare one, frees the other. */
-static void block_drop(weft_arena *arena, block *b)
+/* Keeps the larger of the block and the spare one, frees the other. */
+static void block_drop(weft_arena *arena, struct block *block)
 {
-    shrink(b, 0);
-    block *loser = arena->spare;
-    arena->spare = b;
-    if (loser && loser->room > b->room) {
+    shrink(block, 0);
+    struct block *loser = arena->spare;
+    arena->spare = block;
+    if (loser && loser->room > block->room) {
         arena->spare = loser;
-        loser = b;
+        loser = block;
     }
     if (loser) arena->held -= loser->room;
     free(loser);
@@ -94,16 +95,16 @@ void weft_arena_free(weft_arena *arena)
 /* Puts a block with room for `need` bytes at the end of the chain. */
 static void grow(weft_arena *arena, size_t need)
 {
-    block *b = arena->spare;
-    if (b && b->room >= need) {
+    struct block *block = arena->spare;
+    if (block && block->room >= need) {
         arena->spare = NULL;
     } else {
-        b = block_new(need > SMALLEST ? need : SMALLEST);
-        arena->held += b->room;
+        block = block_new(need > SMALLEST ? need : SMALLEST);
+        arena->held += block->room;
     }
-    b->before = arena->last;
-    b->start = weft_arena_mark(arena);
-    arena->last = b;
+    block->before = arena->last;
+    block->start = weft_arena_mark(arena);
+    arena->last = block;
 }
 
 void *weft_arena_alloc(weft_arena *arena, size_t count, size_t size)
@@ -113,16 +114,16 @@ void *weft_arena_alloc(weft_arena *arena, size_t count, size_t size)
     size_t bytes = count * size, need = (bytes + GUARD + ALIGN - 1) / ALIGN * ALIGN;
     if (need == 0) need = ALIGN;
     if (!arena->last || arena->last->room - arena->last->used < need) grow(arena, need);
-    block *b = arena->last;
-    char *p = b->base + b->used;
+    struct block *block = arena->last;
+    char *p = block->base + block->used;
     SHOW(p, need);
-    if (b->dirty > b->used) {
-        size_t n = b->dirty - b->used;
+    if (block->dirty > block->used) {
+        size_t n = block->dirty - block->used;
         memset(p, 0, n < need ? n : need);
     }
     HIDE(p + bytes, need - bytes);
-    b->used += need;
-    if (b->dirty < b->used) b->dirty = b->used;
+    block->used += need;
+    if (block->dirty < block->used) block->dirty = block->used;
     return p;
 }
 
@@ -154,13 +155,14 @@ void *weft_grow(weft_arena *arena, void *array, size_t size, int64_t n, int64_t 
 /* Frees the block that this memory fills alone, if it does. Marks stay what they were. */
 static void release(weft_arena *arena, const void *memory)
 {
-    for (block **at = &arena->last; *at; at = &(*at)->before) {
-        block *b = *at;
-        if (b->base != memory) continue;
-        if (b->room <= SMALLEST || b->used < b->room || b == arena->last) return;
-        *at = b->before;
-        arena->held -= b->room;
-        free(b);
+    for (struct block **at = &arena->last; *at; at = &(*at)->before) {
+        struct block *block = *at;
+        if (block->base != memory) continue;
+        if (block->room <= SMALLEST || block->used < block->room || block == arena->last)
+            return;
+        *at = block->before;
+        arena->held -= block->room;
+        free(block);
         return;
     }
 }
@@ -180,9 +182,9 @@ size_t weft_arena_mark(const weft_arena *arena)
 void weft_arena_reset(weft_arena *arena, size_t mark)
 {
     while (arena->last && arena->last->start >= mark) {
-        block *b = arena->last;
-        arena->last = b->before;
-        block_drop(arena, b);
+        struct block *block = arena->last;
+        arena->last = block->before;
+        block_drop(arena, block);
     }
     if (arena->last) shrink(arena->last, mark - arena->last->start);
 }

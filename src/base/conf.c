@@ -14,7 +14,7 @@
 const weft_opt weft_own_keys[] = {{0}};
 
 /* A text while inih reads it. */
-typedef struct source {
+struct source {
     weft_conf *conf;
     const char *name; /* for messages */
     const char *next; /* the next line */
@@ -23,7 +23,7 @@ typedef struct source {
     size_t length;
     int number;     /* of that line, from 1 */
     weft_status st; /* failure of the first line that was refused here */
-} source;
+};
 
 static const char command_line[] = "command line", by_default[] = "default";
 
@@ -65,30 +65,31 @@ static weft_status check_section(const char *name, size_t n, const char *file, i
 }
 
 /* Refuses a section's head whose name inih would cut, or whose rest it would ignore. */
-static weft_status check_head(const source *s)
+static weft_status check_head(const struct source *source)
 {
-    const char *end = memchr(s->line, ']', s->length);
-    if (*s->line != '[' || !end) return WEFT_OK;
-    TRY(check_section(s->line + 1, (size_t)(end - s->line) - 1, s->name, s->number));
-    if (end == s->line + s->length - 1) return WEFT_OK;
-    return weft_fail(WEFT_ECONF, "%s:%d: expected nothing behind \"%.*s\"", s->name,
-                     s->number, (int)(end + 1 - s->line), s->line);
+    const char *end = memchr(source->line, ']', source->length);
+    if (*source->line != '[' || !end) return WEFT_OK;
+    TRY(check_section(source->line + 1, (size_t)(end - source->line) - 1, source->name,
+                      source->number));
+    if (end == source->line + source->length - 1) return WEFT_OK;
+    return weft_fail(WEFT_ECONF, "%s:%d: expected nothing behind \"%.*s\"", source->name,
+                     source->number, (int)(end + 1 - source->line), source->line);
 }
 
 /* ini_reader: like fgets. */
 static char *next_line(char *to, int room, void *stream)
 {
-    source *s = stream;
-    if (*s->next == '\0') return NULL;
-    size_t n = strcspn(s->next, "\n");
-    s->length = before_comment(s->next, n);
-    s->line = weft_trim(s->next, &s->length);
-    s->next += n + (s->next[n] == '\n');
-    s->number++;
-    if (s->st == WEFT_OK && s->length > 0) s->st = check_head(s);
+    struct source *source = stream;
+    if (*source->next == '\0') return NULL;
+    size_t n = strcspn(source->next, "\n");
+    source->length = before_comment(source->next, n);
+    source->line = weft_trim(source->next, &source->length);
+    source->next += n + (source->next[n] == '\n');
+    source->number++;
+    if (source->st == WEFT_OK && source->length > 0) source->st = check_head(source);
     size_t most = (size_t)room - 2;
-    snprintf(to, (size_t)room, "%.*s\n", (int)(s->length < most ? s->length : most),
-             s->line);
+    snprintf(to, (size_t)room, "%.*s\n",
+             (int)(source->length < most ? source->length : most), source->line);
     return to;
 }
 
@@ -122,35 +123,38 @@ static weft_status put(weft_conf *conf, const weft_entry *new)
 /* ini_handler: returns 0 for an entry that is refused. */
 static int on_entry(void *user, const char *section, const char *key, const char *value)
 {
-    source *s = user;
+    struct source *source = user;
     (void)value; /* inih may have cut it */
-    if (s->st != WEFT_OK) return 0;
+    if (source->st != WEFT_OK) return 0;
     if (*section == '\0' || *key == '\0') {
-        s->st = weft_fail(WEFT_ECONF, "%s:%d: expected \"key = value\" below a [section]",
-                          s->name, s->number);
+        source->st =
+            weft_fail(WEFT_ECONF, "%s:%d: expected \"key = value\" below a [section]",
+                      source->name, source->number);
         return 0;
     }
     size_t head = 0;
-    while (head < s->length && s->line[head] != '=' && s->line[head] != ':') head++;
-    size_t n = s->length - head - 1;
-    const char *text = weft_trim(s->line + head + 1, &n);
-    weft_entry entry = {.section = copy(s->conf, section, strlen(section)),
-                        .key = copy(s->conf, key, strlen(key)),
-                        .value = copy(s->conf, text, n),
-                        .file = s->name,
-                        .line = s->number};
-    s->st = put(s->conf, &entry);
-    return s->st == WEFT_OK;
+    while (head < source->length && source->line[head] != '=' && source->line[head] != ':')
+        head++;
+    size_t n = source->length - head - 1;
+    const char *text = weft_trim(source->line + head + 1, &n);
+    weft_entry entry = {.section = copy(source->conf, section, strlen(section)),
+                        .key = copy(source->conf, key, strlen(key)),
+                        .value = copy(source->conf, text, n),
+                        .file = source->name,
+                        .line = source->number};
+    source->st = put(source->conf, &entry);
+    return source->st == WEFT_OK;
 }
 
 weft_status weft_conf_text(weft_conf *conf, const char *name, const char *text)
 {
     static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, as some editors write it */
-    source s = {.conf = conf, .name = copy(conf, name, strlen(name)), .next = text};
-    if (strncmp(text, mark, strlen(mark)) == 0) s.next += strlen(mark);
-    int first = ini_parse_stream(next_line, &s, on_entry, &s);
+    struct source source = {
+        .conf = conf, .name = copy(conf, name, strlen(name)), .next = text};
+    if (strncmp(text, mark, strlen(mark)) == 0) source.next += strlen(mark);
+    int first = ini_parse_stream(next_line, &source, on_entry, &source);
     weft_check(first >= 0, "inih: out of memory");
-    if (first == 0 || s.st != WEFT_OK) return s.st;
+    if (first == 0 || source.st != WEFT_OK) return source.st;
     return weft_fail(WEFT_ECONF, "%s:%d: expected \"[section]\" or \"key = value\"", name,
                      first);
 }

@@ -4,14 +4,14 @@
 
 #include <stdlib.h>
 
-typedef struct keyed {
+struct keyed {
     uint64_t key;
     int64_t row;
-} keyed;
+};
 
 static int by_key(const void *a, const void *b)
 {
-    const keyed *x = a, *y = b;
+    const struct keyed *x = a, *y = b;
     if (x->key != y->key) return x->key < y->key ? -1 : 1;
     return x->row < y->row ? -1 : x->row > y->row;
 }
@@ -19,11 +19,12 @@ static int by_key(const void *a, const void *b)
 void weft_shuffle(int64_t n, uint64_t seed, int64_t *order, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    keyed *k = WEFT_NEW(tmp, keyed, n);
+    struct keyed *keyed = WEFT_NEW(tmp, struct keyed, n);
     for (int64_t i = 0; i < n; i++)
-        k[i] = (keyed){weft_rng_at(seed, WEFT_RNG_SPLIT, (uint64_t)i, 0, 0).v[0], i};
-    qsort(k, (size_t)n, sizeof *k, by_key);
-    for (int64_t i = 0; i < n; i++) order[i] = k[i].row;
+        keyed[i] =
+            (struct keyed){weft_rng_at(seed, WEFT_RNG_SPLIT, (uint64_t)i, 0, 0).v[0], i};
+    qsort(keyed, (size_t)n, sizeof *keyed, by_key);
+    for (int64_t i = 0; i < n; i++) order[i] = keyed[i].row;
     weft_arena_reset(tmp, mark);
 }
 

@@ -15,7 +15,7 @@
 
 /* A walk through a tree. `visit` is called for each file and directory, with `at` its path
  * below the root ("" the root itself, "/a/b"), for a directory before its contents. */
-typedef struct walk {
+struct walk {
     const char *root, *to;
     weft_status (*visit)(const struct walk *w, const char *at, const struct stat *info,
                          weft_arena *tmp);
@@ -23,7 +23,7 @@ typedef struct walk {
     int64_t n, room;
     const char **dir; /* [n] directories found so far, paths below the root */
     int64_t *synced;  /* number of files and directories that sync_one has met */
-} walk;
+};
 
 static weft_status fail(const char *what, const char *path, int err)
 {
@@ -32,44 +32,45 @@ static weft_status fail(const char *what, const char *path, int err)
                      path, strerror(err));
 }
 
-static weft_status visit(walk *w, const char *at)
+static weft_status visit(struct walk *walk, const char *at)
 {
     struct stat info;
     weft_arena *tmp = weft_arena_new();
-    const char *path = weft_arena_text(tmp, "%s%s", w->root, at);
+    const char *path = weft_arena_text(tmp, "%s%s", walk->root, at);
     weft_status st = WEFT_OK;
     if (lstat(path, &info) != 0)
         st = fail("read", path, errno);
     else
-        st = w->visit(w, at, &info, tmp);
+        st = walk->visit(walk, at, &info, tmp);
     if (st == WEFT_OK && S_ISDIR(info.st_mode)) {
-        w->dir = weft_grow(w->mem, w->dir, sizeof *w->dir, w->n, &w->room);
-        w->dir[w->n++] = weft_arena_text(w->mem, "%s", at);
+        walk->dir =
+            weft_grow(walk->mem, walk->dir, sizeof *walk->dir, walk->n, &walk->room);
+        walk->dir[walk->n++] = weft_arena_text(walk->mem, "%s", at);
     }
     weft_arena_free(tmp);
     return st;
 }
 
-static weft_status visit_all(walk *w, const char *at)
+static weft_status visit_all(struct walk *walk, const char *at)
 {
     weft_arena *tmp = weft_arena_new();
-    const char *path = weft_arena_text(tmp, "%s%s", w->root, at);
+    const char *path = weft_arena_text(tmp, "%s%s", walk->root, at);
     DIR *dir = opendir(path);
     weft_status st = dir ? WEFT_OK : fail("read", path, errno);
     for (const struct dirent *entry = dir ? readdir(dir) : NULL; entry && st == WEFT_OK;
          entry = readdir(dir))
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            st = visit(w, weft_arena_text(tmp, "%s/%s", at, entry->d_name));
+            st = visit(walk, weft_arena_text(tmp, "%s/%s", at, entry->d_name));
     if (dir) closedir(dir);
     weft_arena_free(tmp);
     return st;
 }
 
 /* Visits the root and all that is in it, breadth first. */
-static weft_status walk_tree(walk *w)
+static weft_status walk_tree(struct walk *walk)
 {
-    TRY(visit(w, ""));
-    for (int64_t i = 0; i < w->n; i++) TRY(visit_all(w, w->dir[i]));
+    TRY(visit(walk, ""));
+    for (int64_t i = 0; i < walk->n; i++) TRY(visit_all(walk, walk->dir[i]));
     return WEFT_OK;
 }
 
@@ -116,11 +117,11 @@ static weft_status copy_link(const char *from, const char *to, weft_arena *tmp)
     return symlink(text, to) == 0 ? WEFT_OK : fail("write", to, errno);
 }
 
-static weft_status copy(const walk *w, const char *at, const struct stat *info,
+static weft_status copy(const struct walk *walk, const char *at, const struct stat *info,
                         weft_arena *tmp)
 {
-    const char *from = weft_arena_text(tmp, "%s%s", w->root, at);
-    const char *to = weft_arena_text(tmp, "%s%s", w->to, at);
+    const char *from = weft_arena_text(tmp, "%s%s", walk->root, at);
+    const char *to = weft_arena_text(tmp, "%s%s", walk->to, at);
     if (S_ISREG(info->st_mode)) return copy_file(from, to, info, tmp);
     if (S_ISLNK(info->st_mode)) return copy_link(from, to, tmp);
     if (!S_ISDIR(info->st_mode)) return WEFT_OK;
@@ -131,9 +132,9 @@ static weft_status copy(const walk *w, const char *at, const struct stat *info,
 
 weft_status weft_tree_copy(const char *from, const char *to)
 {
-    walk w = {.root = from, .to = to, .visit = copy, .mem = weft_arena_new()};
-    weft_status st = walk_tree(&w);
-    weft_arena_free(w.mem);
+    struct walk walk = {.root = from, .to = to, .visit = copy, .mem = weft_arena_new()};
+    weft_status st = walk_tree(&walk);
+    weft_arena_free(walk.mem);
     return st;
 }
 
@@ -143,12 +144,12 @@ weft_status weft_tree_copy(const char *from, const char *to)
  * as long as a few of them, but for what others have just written there. */
 enum { FEW = 100 };
 
-static weft_status sync_one(const walk *w, const char *at, const struct stat *info,
-                            weft_arena *tmp)
+static weft_status sync_one(const struct walk *walk, const char *at,
+                            const struct stat *info, weft_arena *tmp)
 {
     if (!S_ISREG(info->st_mode) && !S_ISDIR(info->st_mode)) return WEFT_OK;
-    if (++*w->synced > FEW) return WEFT_OK;
-    const char *path = weft_arena_text(tmp, "%s%s", w->root, at);
+    if (++*walk->synced > FEW) return WEFT_OK;
+    const char *path = weft_arena_text(tmp, "%s%s", walk->root, at);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return errno == EACCES ? WEFT_OK : fail("read", path, errno);
     int err = fsync(fd) == 0 || errno == EINVAL ? 0 : errno;
@@ -174,19 +175,20 @@ static weft_status sync_all(const char *path)
 weft_status weft_tree_sync(const char *path)
 {
     int64_t n = 0;
-    walk w = {.root = path, .visit = sync_one, .mem = weft_arena_new(), .synced = &n};
-    weft_status st = walk_tree(&w);
-    weft_arena_free(w.mem);
+    struct walk walk = {
+        .root = path, .visit = sync_one, .mem = weft_arena_new(), .synced = &n};
+    weft_status st = walk_tree(&walk);
+    weft_arena_free(walk.mem);
     return st == WEFT_OK && n > FEW ? sync_all(path) : st;
 }
 
 /* ---- removal ---- */
 
 /* Removes one file or directory; one that cannot be removed stays. */
-static weft_status remove_one(const walk *w, const char *at, const struct stat *info,
-                              weft_arena *tmp)
+static weft_status remove_one(const struct walk *walk, const char *at,
+                              const struct stat *info, weft_arena *tmp)
 {
-    const char *path = weft_arena_text(tmp, "%s%s", w->root, at);
+    const char *path = weft_arena_text(tmp, "%s%s", walk->root, at);
     if (S_ISDIR(info->st_mode))
         chmod(path, 0700);
     else
@@ -197,10 +199,10 @@ static weft_status remove_one(const walk *w, const char *at, const struct stat *
 void weft_tree_remove(const char *path)
 {
     if (unlink(path) == 0 || errno == ENOENT) return;
-    walk w = {.root = path, .visit = remove_one, .mem = weft_arena_new()};
-    const char *before = weft_arena_text(w.mem, "%s", weft_error());
-    weft_status st = walk_tree(&w);
+    struct walk walk = {.root = path, .visit = remove_one, .mem = weft_arena_new()};
+    const char *before = weft_arena_text(walk.mem, "%s", weft_error());
+    weft_status st = walk_tree(&walk);
     if (st != WEFT_OK) weft_error_set(before);
-    while (w.n-- > 0) rmdir(weft_arena_text(w.mem, "%s%s", path, w.dir[w.n]));
-    weft_arena_free(w.mem);
+    while (walk.n-- > 0) rmdir(weft_arena_text(walk.mem, "%s%s", path, walk.dir[walk.n]));
+    weft_arena_free(walk.mem);
 }

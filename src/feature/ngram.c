@@ -141,13 +141,13 @@ static const ngram_vocabulary *vocabulary_of(const ngram_map *ngram,
 }
 
 static void matrix(void *self, const weft_request *request, int fit, real *stat,
-                   weft_matrix *f, weft_arena *tmp)
+                   weft_matrix *matrix, weft_arena *tmp)
 {
     const ngram_map *ngram = self;
     ngram_rows rows = {.n = request->n, .bins = ngram_bins(ngram, request->size)};
     int64_t total = request->n;
     weft_sum_i64(ngram->data->team, &total, 1);
-    *f = (weft_matrix){.n = request->n, .total = total, .team = ngram->data->team};
+    *matrix = (weft_matrix){.n = request->n, .total = total, .team = ngram->data->team};
     weft_request all[WEFT_NPART] = {*request};
     if (fit && ngram->literal) ngram_literal_requests(ngram, request, all, tmp);
     int nq = !fit ? 0 : ngram->literal ? WEFT_NPART : 1;
@@ -156,10 +156,10 @@ static void matrix(void *self, const weft_request *request, int fit, real *stat,
     if (fit && others)
         ngram_literal_count(ngram, all, request->part, vocabulary, rows.bins, others, tmp);
     ngram_count(ngram, request, vocabulary, &rows, tmp);
-    if (fit) f->empty = ngram_empty(ngram, request, &rows, tmp);
+    if (fit) matrix->empty = ngram_empty(ngram, request, &rows, tmp);
     if (fit) ngram_pool(ngram, request, &rows, stat, tmp);
     ngram_set_weights(ngram, request, stat, others, &rows, tmp);
-    ngram_matrix(request, &rows, f, tmp);
+    ngram_matrix(request, &rows, matrix, tmp);
 }
 
 static int64_t affinity(const void *self, const void *arm)
@@ -173,14 +173,14 @@ static int64_t affinity(const void *self, const void *arm)
 static void estimate(const void *self, const void *arm, double rows, double size,
                      double *flops, double *bytes, double *entries)
 {
-    const ngram_map *s = self, *a = arm;
-    double items =
-        rows * s->tokens[a->tokenizer] * (ngram_max_order(a) - ngram_min_order(a) + 1);
+    const ngram_map *ngram = self, *map = arm;
+    double items = rows * ngram->tokens[map->tokenizer] *
+                   (ngram_max_order(map) - ngram_min_order(map) + 1);
     /* Hashing, look-up and weights take as long as two visits of an entry by a fit; every
      * matrix reads the counts of all bins. */
-    *flops = 8 * items + 2.0 * (double)(s->bins * s->data->classes) * size;
-    *bytes = 16 * items + 16.0 * (double)s->bins * size;
-    if (s->columns == NGRAM_VOCABULARY) *bytes += 48 * items; /* while it is made */
+    *flops = 8 * items + 2.0 * (double)(ngram->bins * ngram->data->classes) * size;
+    *bytes = 16 * items + 16.0 * (double)ngram->bins * size;
+    if (ngram->columns == NGRAM_VOCABULARY) *bytes += 48 * items; /* while it is made */
     *entries = items;
 }
 

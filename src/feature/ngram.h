@@ -58,7 +58,7 @@ int64_t ngram_bins(const ngram_map *self, double size);
 /* Keys of the n-grams of rows, one row after the other. */
 typedef struct ngram_reader {
     const ngram_map *self;
-    const weft_request *q;
+    const weft_request *request;
     uint64_t *seed;  /* [narm] of each map's keys */
     uint64_t *token; /* [longest + 1] scratch */
     uint64_t *key;   /* of the row that was read last */

@@ -22,7 +22,7 @@ static const char *cause(const ngram_map *self, const ngram_map *ngram, weft_are
 }
 
 const char *ngram_empty(const ngram_map *self, const weft_request *request,
-                        const ngram_rows *x, weft_arena *mem)
+                        const ngram_rows *counts, weft_arena *mem)
 {
     int64_t *rows = WEFT_NEW(mem, int64_t, 2 * request->narm),
             *grams = rows + request->narm, all = 0;
@@ -30,7 +30,7 @@ const char *ngram_empty(const ngram_map *self, const weft_request *request,
     for (int64_t i = 0; i < request->n; i++) {
         int arm = request->arm != NULL ? request->arm[i] : 0;
         rows[arm]++;
-        grams[arm] += x->first[i + 1] - x->first[i];
+        grams[arm] += counts->first[i + 1] - counts->first[i];
     }
     weft_sum_i64(self->data->team, rows, 2 * (size_t)request->narm);
     for (int k = 0; k < request->narm; k++) {

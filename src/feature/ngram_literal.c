@@ -57,10 +57,10 @@ void ngram_literal_count(const ngram_map *self, const weft_request all[WEFT_NPAR
     for (int k = 0; k < WEFT_NPART; k++) {
         if (k == (int)fitted) continue;
         size_t rows = weft_arena_mark(tmp);
-        ngram_rows x = {.n = all[k].n, .bins = bins};
-        ngram_count(self, &all[k], vocabulary, &x, tmp);
-        for (int64_t e = 0; e < x.first[x.n]; e++) sum[x.bin[e]]++;
-        documents += x.n;
+        ngram_rows counts = {.n = all[k].n, .bins = bins};
+        ngram_count(self, &all[k], vocabulary, &counts, tmp);
+        for (int64_t e = 0; e < counts.first[counts.n]; e++) sum[counts.bin[e]]++;
+        documents += counts.n;
         weft_arena_reset(tmp, rows);
     }
     weft_sum_i32(self->data->team, sum, (size_t)bins);

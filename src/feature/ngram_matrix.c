@@ -6,30 +6,30 @@
 #include "weft/exact.h"
 
 /* The columns that occur in rows, numbered by their first occurrence. */
-typedef struct occurring {
+struct occurring {
     weft_sparse x; /* the rows, with these numbers as columns */
     uint32_t *of;  /* [d] number of a column, counted from 1; 0: does not occur */
     int64_t n;
-} occurring;
+};
 
-static occurring occurring_new(const weft_matrix *matrix, weft_arena *mem)
+static struct occurring occurring_new(const weft_matrix *matrix, weft_arena *mem)
 {
     const weft_sparse *sparse = matrix->rows;
     uint32_t *column = WEFT_NEW(mem, uint32_t, sparse->first[sparse->n]);
-    occurring o = {.x = *sparse, .of = WEFT_NEW(mem, uint32_t, matrix->d)};
-    o.x.column = column;
+    struct occurring occurring = {.x = *sparse, .of = WEFT_NEW(mem, uint32_t, matrix->d)};
+    occurring.x.column = column;
     for (int64_t e = 0; e < sparse->first[sparse->n]; e++) {
-        uint32_t *of = o.of + sparse->column[e];
-        if (*of == 0) *of = (uint32_t)++o.n;
+        uint32_t *of = occurring.of + sparse->column[e];
+        if (*of == 0) *of = (uint32_t)++occurring.n;
         column[e] = *of - 1;
     }
-    return o;
+    return occurring;
 }
 
-/* side[o->n][wide] <- c vectors w[c][d] side by side, those of a block of columns together:
- * vectors that are a power of two apart would displace each other from cache. */
-static void put_side_by_side(const occurring *o, int64_t d, int c, const real *w, int wide,
-                             real *side)
+/* side[occurring->n][wide] <- c vectors w[c][d] side by side, those of a block of columns
+ * together: vectors that are a power of two apart would displace each other from cache. */
+static void put_side_by_side(const struct occurring *occurring, int64_t d, int c,
+                             const real *w, int wide, real *side)
 {
     enum { BLOCK = 128 };
     uint32_t column[BLOCK];
@@ -37,11 +37,12 @@ static void put_side_by_side(const occurring *o, int64_t d, int c, const real *w
         int n = 0;
         for (; j < d && n < BLOCK; j++) {
             column[n] = (uint32_t)j;
-            n += o->of[j] != 0;
+            n += occurring->of[j] != 0;
         }
         for (int k = 0; k < c; k++)
             for (int i = 0; i < n; i++)
-                side[(int64_t)(o->of[column[i]] - 1) * wide + k] = w[k * d + column[i]];
+                side[(int64_t)(occurring->of[column[i]] - 1) * wide + k] =
+                    w[k * d + column[i]];
     }
 }
 
@@ -49,15 +50,15 @@ static void put_side_by_side(const occurring *o, int64_t d, int c, const real *w
 static void times_many(const weft_matrix *matrix, int c, const real *w, real *z)
 {
     weft_arena *tmp = weft_arena_new();
-    const occurring o = occurring_new(matrix, tmp);
+    const struct occurring occurring = occurring_new(matrix, tmp);
     int most = (c + 3) / 4 * 4, wide = most < WEFT_SPARSE_WIDE ? most : WEFT_SPARSE_WIDE;
-    real *side = WEFT_NEW(tmp, real, o.n * wide);
+    real *side = WEFT_NEW(tmp, real, occurring.n * wide);
     double sum[WEFT_SPARSE_WIDE];
     for (int from = 0; from < c; from += wide) {
         int k = c - from < wide ? c - from : wide;
-        put_side_by_side(&o, matrix->d, k, w + from * matrix->d, wide, side);
+        put_side_by_side(&occurring, matrix->d, k, w + from * matrix->d, wide, side);
         for (int64_t i = 0; i < matrix->n; i++) {
-            weft_sparse_dots(&o.x, i, wide, side, sum);
+            weft_sparse_dots(&occurring.x, i, wide, side, sum);
             for (int j = 0; j < k; j++) z[(from + j) * matrix->n + i] = (real)sum[j];
         }
     }
@@ -124,16 +125,18 @@ static void sums(const weft_matrix *matrix, double *sum)
     weft_arena_free(tmp);
 }
 
-void ngram_matrix(const weft_request *request, const ngram_rows *x, weft_matrix *matrix,
-                  weft_arena *tmp)
+void ngram_matrix(const weft_request *request, const ngram_rows *counts,
+                  weft_matrix *matrix, weft_arena *tmp)
 {
     weft_sparse *rows = WEFT_NEW(tmp, weft_sparse, 1);
     double *bound = WEFT_NEW(tmp, double, 1);
-    *rows =
-        (weft_sparse){.n = x->n, .first = x->first, .column = x->bin, .value = x->value};
+    *rows = (weft_sparse){.n = counts->n,
+                          .first = counts->first,
+                          .column = counts->bin,
+                          .value = counts->value};
     *bound = weft_sparse_largest(rows);
     weft_max_f64(matrix->team, bound, 1);
-    matrix->d = x->bins;
+    matrix->d = counts->bins;
     matrix->rows = rows;
     const ngram_map *any = request->arms[0];
     matrix->group =

@@ -130,7 +130,7 @@ ngram_reader ngram_reader_new(const ngram_map *self, const weft_request *request
                               weft_arena *tmp)
 {
     const uint32_t *token;
-    ngram_reader reader = {.self = self, .q = request, .longest = 1};
+    ngram_reader reader = {.self = self, .request = request, .longest = 1};
     for (int64_t i = 0; i < request->n; i++) {
         int64_t n =
             row_text(self, request, i, &token) * ngram_max_order(ngram_arm(request, i));
@@ -146,13 +146,14 @@ ngram_reader ngram_reader_new(const ngram_map *self, const weft_request *request
 
 int64_t ngram_row_keys(ngram_reader *reader, int64_t i)
 {
-    const ngram_map *ngram = ngram_arm(reader->q, i);
+    const ngram_map *ngram = ngram_arm(reader->request, i);
     const uint32_t *token;
-    int64_t n = row_text(reader->self, reader->q, i, &token);
+    int64_t n = row_text(reader->self, reader->request, i, &token);
     int64_t m = row_tokens(ngram, &reader->self->data->vocab[ngram->tokenizer], token, n,
                            reader->token);
     return row_keys(ngram, reader->token, m,
-                    reader->seed[reader->q->arm ? reader->q->arm[i] : 0], reader->key);
+                    reader->seed[reader->request->arm ? reader->request->arm[i] : 0],
+                    reader->key);
 }
 
 void ngram_count(const ngram_map *self, const weft_request *request,
@@ -218,26 +219,26 @@ void ngram_pool(const ngram_map *self, const weft_request *request, const ngram_
 }
 
 /* Sums over all bins that the weights use. */
-typedef struct totals {
+struct sums {
     int classes;
     double seen, count;     /* bins with a count; sum of all counts */
     const double *of_class; /* [classes] */
-} totals;
+};
 
 /* All counts are whole numbers, so that no order of the sums changes them. */
-static totals total(const real *stat, int64_t bins, int classes, weft_arena *tmp)
+static struct sums total(const real *stat, int64_t bins, int classes, weft_arena *tmp)
 {
     double *sum = WEFT_NEW(tmp, double, classes);
-    totals t = {.classes = classes, .of_class = sum};
+    struct sums sums = {.classes = classes, .of_class = sum};
     for (int64_t b = 0; b < bins; b++) {
         const real *s = stat + b * classes;
         int seen = 0;
         for (int k = 0; k < classes; k++) seen |= s[k] > 0;
         for (int k = 0; k < classes && seen; k++) sum[k] += (double)s[k];
-        t.seen += seen;
+        sums.seen += seen;
     }
-    for (int k = 0; k < classes; k++) t.count += sum[k];
-    return t;
+    for (int k = 0; k < classes; k++) sums.count += sum[k];
+    return sums;
 }
 
 /* Natural logarithm of x > 0, normal: error below 2 ulp, the same on every CPU, and free of
@@ -278,12 +279,12 @@ static inline float count_of(const real *s, int classes)
     return (part[0] + part[1]) + (part[2] + part[3]);
 }
 
-static void weigh_sif(const ngram_map *ngram, const totals *t, const real *stat,
+static void weigh_sif(const ngram_map *ngram, const struct sums *sums, const real *stat,
                       const uint32_t *bin, int64_t m, float *r)
 {
-    float mass = (float)(ngram->alpha * t->count);
+    float mass = (float)(ngram->alpha * sums->count);
     for (int64_t e = 0; e < m; e++)
-        r[e] = count_of(stat + (size_t)bin[e] * (size_t)t->classes, t->classes);
+        r[e] = count_of(stat + (size_t)bin[e] * (size_t)sums->classes, sums->classes);
     for (int64_t e = 0; e < m; e++) r[e] = mass / (mass + r[e]);
 }
 
@@ -340,22 +341,22 @@ static inline float ratio_once(const real *s, int classes, float alpha, const fl
 }
 
 /* once [classes] scratch */
-static void weigh_nb(const ngram_map *ngram, const totals *t, const float *norm,
+static void weigh_nb(const ngram_map *ngram, const struct sums *sums, const float *norm,
                      const real *stat, const uint32_t *bin, int64_t m, float *once,
                      float *r)
 {
-    memset(once, 0, (size_t)t->classes * sizeof *once);
+    memset(once, 0, (size_t)sums->classes * sizeof *once);
     float alpha = (float)ngram->alpha, threshold = ngram->nb_scale == NGRAM_LOG2 ? -1 : 0;
     for (int64_t e = 0; e < m; e++) {
-        const real *s = stat + (size_t)bin[e] * (size_t)t->classes;
-        float all = count_of(s, t->classes);
+        const real *s = stat + (size_t)bin[e] * (size_t)sums->classes;
+        float all = count_of(s, sums->classes);
         int seen = all > threshold; /* else the weight is 0 */
-        int single = t->classes > 2 && all > 0 && all < 2;
+        int single = sums->classes > 2 && all > 0 && all < 2;
         float x = 1;
         if (single)
-            x = ratio_once(s, t->classes, alpha, norm, once);
-        else if (seen || t->classes == 2)
-            x = ratio(s, t->classes, all, alpha, norm);
+            x = ratio_once(s, sums->classes, alpha, norm, once);
+        else if (seen || sums->classes == 2)
+            x = ratio(s, sums->classes, all, alpha, norm);
         r[e] = seen ? x : 1;
     }
     float unit = ngram->nb_scale == NGRAM_LOG2 ? 1.44269504f : 1; /* 1/log 2 */
@@ -364,11 +365,14 @@ static void weigh_nb(const ngram_map *ngram, const totals *t, const float *norm,
 
 /* |q|/|p| of every class under a configuration. Differences of counts are exact, and come
  * before alpha is added, which may be far smaller. */
-static void mass_ratios(const ngram_map *ngram, const totals *t, int64_t bins, float *norm)
+static void mass_ratios(const ngram_map *ngram, const struct sums *sums, int64_t bins,
+                        float *norm)
 {
-    double mass = ngram->alpha * (ngram->nb_scale == NGRAM_LOG2 ? (double)bins : t->seen);
-    for (int k = 0; k < t->classes; k++)
-        norm[k] = (float)((mass + (t->count - t->of_class[k])) / (mass + t->of_class[k]));
+    double mass =
+        ngram->alpha * (ngram->nb_scale == NGRAM_LOG2 ? (double)bins : sums->seen);
+    for (int k = 0; k < sums->classes; k++)
+        norm[k] = (float)((mass + (sums->count - sums->of_class[k])) /
+                          (mass + sums->of_class[k]));
 }
 
 /* value <- value weight, then divided by the row's norm. */
@@ -399,55 +403,51 @@ static int uses_totals(const weft_request *request)
 }
 
 /* Inputs of the weights that all rows share. */
-typedef struct weigher {
+struct basis {
     const real *stat;
-    totals t;
+    struct sums sums;
     int64_t bins;
     float documents;    /* that the counts come from */
     const real *others; /* [bins] counts of other documents, for idf; NULL: none */
     float *norm, *once; /* [classes] scratch */
-} weigher;
+};
 
-static void weigh_idf(const weigher *s, const uint32_t *bin, int64_t m, float *r)
+static void weigh_idf(const struct basis *basis, const uint32_t *bin, int64_t m, float *r)
 {
-    int classes = s->t.classes;
+    int classes = basis->sums.classes;
     for (int64_t e = 0; e < m; e++)
-        r[e] = count_of(s->stat + (size_t)bin[e] * (size_t)classes, classes);
-    for (int64_t e = 0; e < m && s->others; e++) r[e] += (float)s->others[bin[e]];
-    for (int64_t e = 0; e < m; e++) r[e] = (1 + s->documents) / (1 + r[e]);
+        r[e] = count_of(basis->stat + (size_t)bin[e] * (size_t)classes, classes);
+    for (int64_t e = 0; e < m && basis->others; e++) r[e] += (float)basis->others[bin[e]];
+    for (int64_t e = 0; e < m; e++) r[e] = (1 + basis->documents) / (1 + r[e]);
     for (int64_t e = 0; e < m; e++) r[e] = log_of(r[e]) + 1;
 }
 
-/* r[m] <- weights of the bins under configuration a. */
-static void weigh(const weigher *s, const ngram_map *ngram, const uint32_t *bin, int64_t m,
-                  float *r)
+/* r[m] <- weights of the bins under a configuration. */
+static void weigh(const struct basis *basis, const ngram_map *ngram, const uint32_t *bin,
+                  int64_t m, float *r)
 {
     if (ngram->weights == NGRAM_TF || ngram->weights == NGRAM_BINARY) {
         for (int64_t e = 0; e < m; e++) r[e] = 1;
-        return;
+    } else if (ngram->weights == NGRAM_TFIDF) {
+        weigh_idf(basis, bin, m, r);
+    } else if (ngram->weights == NGRAM_SIF) {
+        weigh_sif(ngram, &basis->sums, basis->stat, bin, m, r);
+    } else {
+        mass_ratios(ngram, &basis->sums, basis->bins, basis->norm);
+        weigh_nb(ngram, &basis->sums, basis->norm, basis->stat, bin, m, basis->once, r);
     }
-    if (ngram->weights == NGRAM_TFIDF) {
-        weigh_idf(s, bin, m, r);
-        return;
-    }
-    if (ngram->weights == NGRAM_SIF) {
-        weigh_sif(ngram, &s->t, s->stat, bin, m, r);
-        return;
-    }
-    mass_ratios(ngram, &s->t, s->bins, s->norm);
-    weigh_nb(ngram, &s->t, s->norm, s->stat, bin, m, s->once, r);
 }
 
 /* Weights of every bin under a configuration, for many rows. */
-static float *weigh_all(const weigher *s, const ngram_map *ngram, weft_arena *tmp)
+static float *weigh_all(const struct basis *basis, const ngram_map *ngram, weft_arena *tmp)
 {
     enum { CHUNK = 1024 };
     uint32_t bin[CHUNK];
-    float *all = WEFT_NEW(tmp, float, s->bins);
-    for (int64_t b = 0; b < s->bins; b += CHUNK) {
-        int64_t m = s->bins - b < CHUNK ? s->bins - b : CHUNK;
+    float *all = WEFT_NEW(tmp, float, basis->bins);
+    for (int64_t b = 0; b < basis->bins; b += CHUNK) {
+        int64_t m = basis->bins - b < CHUNK ? basis->bins - b : CHUNK;
         for (int64_t e = 0; e < m; e++) bin[e] = (uint32_t)(b + e);
-        weigh(s, ngram, bin, m, all + b);
+        weigh(basis, ngram, bin, m, all + b);
     }
     return all;
 }
@@ -466,32 +466,33 @@ void ngram_set_weights(const ngram_map *self, const weft_request *request, const
                        const real *others, ngram_rows *rows, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    weigher s = {.stat = stat,
-                 .bins = rows->bins,
-                 .documents = (float)stat[self->bins * self->data->classes]};
+    struct basis basis = {.stat = stat,
+                          .bins = rows->bins,
+                          .documents = (float)stat[self->bins * self->data->classes]};
     if (others) {
-        s.documents += (float)others[0];
-        s.others = others + 1;
+        basis.documents += (float)others[0];
+        basis.others = others + 1;
     }
-    s.t = (totals){.classes = self->data->classes};
-    if (uses_totals(request)) s.t = total(stat, rows->bins, self->data->classes, tmp);
-    s.norm = WEFT_NEW(tmp, float, self->data->classes);
-    s.once = WEFT_NEW(tmp, float, self->data->classes);
+    basis.sums = (struct sums){.classes = self->data->classes};
+    if (uses_totals(request))
+        basis.sums = total(stat, rows->bins, self->data->classes, tmp);
+    basis.norm = WEFT_NEW(tmp, float, self->data->classes);
+    basis.once = WEFT_NEW(tmp, float, self->data->classes);
     float *r = WEFT_NEW(tmp, float, longest_row(rows));
     /* Where rows have more entries than bins; counts of many classes are lines of cache of
      * their own, which are read in twice the time in the order of entries. */
     float **table = WEFT_NEW(tmp, float *, request->narm);
-    int64_t entries = (s.t.classes > 2 ? 2 : 1) * rows->first[rows->n];
+    int64_t entries = (basis.sums.classes > 2 ? 2 : 1) * rows->first[rows->n];
     if (rows->bins * request->narm < entries) {
         for (int k = 0; k < request->narm; k++)
-            table[k] = weigh_all(&s, request->arms[k], tmp);
+            table[k] = weigh_all(&basis, request->arms[k], tmp);
     }
     for (int64_t i = 0; i < rows->n; i++) {
         const ngram_map *ngram = ngram_arm(request, i);
         const float *all = table[request->arm ? request->arm[i] : 0];
         const uint32_t *bin = rows->bin + rows->first[i];
         int64_t m = rows->first[i + 1] - rows->first[i];
-        if (!all) weigh(&s, ngram, bin, m, r);
+        if (!all) weigh(&basis, ngram, bin, m, r);
         for (int64_t e = 0; all && e < m; e++) r[e] = all[bin[e]];
         scale_row(ngram, m, r, rows->value + rows->first[i]);
     }

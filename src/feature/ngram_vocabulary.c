@@ -10,78 +10,81 @@
 enum { FREQUENT = 65535 }; /* document counts above this are treated as equal */
 
 /* Documents that each key occurs in: open addressing, count 0 where a slot is free. */
-typedef struct counter {
+struct counter {
     uint64_t *key, mask;
     uint32_t *count, *last; /* last: number of the document that was counted last */
     int64_t n;
-} counter;
+};
 
 /* A key and the documents that it occurs in. */
-typedef struct counted {
+struct counted {
     uint64_t key, count;
-} counted;
+};
 
 /* ---- counting ---- */
 
-static counter counter_new(uint64_t slots, weft_arena *mem)
+static struct counter counter_new(uint64_t slots, weft_arena *mem)
 {
-    return (counter){.key = WEFT_NEW(mem, uint64_t, slots),
-                     .count = WEFT_NEW(mem, uint32_t, slots),
-                     .last = WEFT_NEW(mem, uint32_t, slots),
-                     .mask = slots - 1};
+    return (struct counter){.key = WEFT_NEW(mem, uint64_t, slots),
+                            .count = WEFT_NEW(mem, uint32_t, slots),
+                            .last = WEFT_NEW(mem, uint32_t, slots),
+                            .mask = slots - 1};
 }
 
-static uint64_t slot_of(const counter *c, uint64_t key)
+static uint64_t slot_of(const struct counter *counter, uint64_t key)
 {
-    uint64_t at = key & c->mask;
-    while (c->count[at] != 0 && c->key[at] != key) at = (at + 1) & c->mask;
+    uint64_t at = key & counter->mask;
+    while (counter->count[at] != 0 && counter->key[at] != key)
+        at = (at + 1) & counter->mask;
     return at;
 }
 
 /* Adds `by` documents to a key's count, unless document `last` was counted last. */
-static void add(counter *c, uint64_t key, uint32_t by, uint32_t last)
+static void add(struct counter *counter, uint64_t key, uint32_t by, uint32_t last)
 {
-    uint64_t at = slot_of(c, key);
-    if (c->count[at] != 0 && c->last[at] == last) return;
-    c->n += c->count[at] == 0;
-    c->key[at] = key;
-    c->count[at] += by;
-    c->last[at] = last;
+    uint64_t at = slot_of(counter, key);
+    if (counter->count[at] != 0 && counter->last[at] == last) return;
+    counter->n += counter->count[at] == 0;
+    counter->key[at] = key;
+    counter->count[at] += by;
+    counter->last[at] = last;
 }
 
 /* Doubles the number of slots, in a new arena that replaces *own. */
-static void grow(counter *c, weft_arena **own)
+static void grow(struct counter *counter, weft_arena **own)
 {
     weft_arena *next = weft_arena_new();
-    counter more = counter_new(2 * (c->mask + 1), next);
-    for (uint64_t i = 0; i <= c->mask; i++)
-        if (c->count[i] != 0) add(&more, c->key[i], c->count[i], c->last[i]);
+    struct counter more = counter_new(2 * (counter->mask + 1), next);
+    for (uint64_t i = 0; i <= counter->mask; i++)
+        if (counter->count[i] != 0)
+            add(&more, counter->key[i], counter->count[i], counter->last[i]);
     weft_arena_free(*own);
-    *c = more;
+    *counter = more;
     *own = next;
 }
 
 /* All keys of this rank's rows of nq requests. *n how many. */
-static counted *count_rows(const ngram_map *self, const weft_request *request, int nq,
-                           int64_t *n, weft_arena *mem)
+static struct counted *count_rows(const ngram_map *self, const weft_request *request,
+                                  int nq, int64_t *n, weft_arena *mem)
 {
     enum { FIRST = 1 << 16 };
     weft_arena *own = weft_arena_new(), *tmp = weft_arena_new();
-    counter c = counter_new(FIRST, own);
+    struct counter counter = counter_new(FIRST, own);
     uint32_t document = 0;
     for (int j = 0; j < nq; j++) {
         ngram_reader reader = ngram_reader_new(self, &request[j], tmp);
         for (int64_t i = 0; i < request[j].n; i++) {
             int64_t m = ngram_row_keys(&reader, i);
-            while ((uint64_t)(c.n + m) > c.mask / 3 * 2) grow(&c, &own);
+            while ((uint64_t)(counter.n + m) > counter.mask / 3 * 2) grow(&counter, &own);
             document++;
-            for (int64_t k = 0; k < m; k++) add(&c, reader.key[k], 1, document);
+            for (int64_t k = 0; k < m; k++) add(&counter, reader.key[k], 1, document);
         }
     }
-    counted *all = WEFT_NEW(mem, counted, c.n);
+    struct counted *all = WEFT_NEW(mem, struct counted, counter.n);
     *n = 0;
-    for (uint64_t i = 0; i <= c.mask; i++)
-        if (c.count[i] != 0) all[(*n)++] = (counted){c.key[i], c.count[i]};
+    for (uint64_t i = 0; i <= counter.mask; i++)
+        if (counter.count[i] != 0)
+            all[(*n)++] = (struct counted){counter.key[i], counter.count[i]};
     weft_arena_free(tmp);
     weft_arena_free(own);
     return all;
@@ -91,14 +94,14 @@ static counted *count_rows(const ngram_map *self, const weft_request *request, i
 
 /* Sorts n keys; (*at)[2^bits + 1] where those of the same upper bits begin; returns bits.
  * Cost O(n): the keys are uniform. */
-static int sort_keys(int64_t n, counted *all, uint32_t **at, weft_arena *mem)
+static int sort_keys(int64_t n, struct counted *all, uint32_t **at, weft_arena *mem)
 {
     int bits = 1;
     while (((int64_t)1 << bits) < n) bits++;
     uint64_t buckets = (uint64_t)1 << bits;
     uint32_t *first = *at = WEFT_NEW(mem, uint32_t, buckets + 1);
     size_t mark = weft_arena_mark(mem);
-    counted *sorted = WEFT_NEW(mem, counted, n);
+    struct counted *sorted = WEFT_NEW(mem, struct counted, n);
     for (int64_t i = 0; i < n; i++) first[(all[i].key >> (64 - bits)) + 1]++;
     for (uint64_t b = 0; b < buckets; b++) first[b + 1] += first[b];
     for (int64_t i = n; i-- > 0;) sorted[--first[(all[i].key >> (64 - bits)) + 1]] = all[i];
@@ -106,10 +109,10 @@ static int sort_keys(int64_t n, counted *all, uint32_t **at, weft_arena *mem)
     memmove(first, first + 1, buckets * sizeof *first);
     first[buckets] = (uint32_t)n;
     for (int64_t i = 1; i < n; i++) {
-        counted x = sorted[i];
+        struct counted counted = sorted[i];
         int64_t j = i;
-        for (; j > 0 && sorted[j - 1].key > x.key; j--) sorted[j] = sorted[j - 1];
-        sorted[j] = x;
+        for (; j > 0 && sorted[j - 1].key > counted.key; j--) sorted[j] = sorted[j - 1];
+        sorted[j] = counted;
     }
     if (n > 0) memcpy(all, sorted, (size_t)n * sizeof *all);
     weft_arena_reset(mem, mark);
@@ -120,7 +123,8 @@ static int sort_keys(int64_t n, counted *all, uint32_t **at, weft_arena *mem)
 
 /* Distributes the keys over the ranks by range and sums the counts of equal keys.
  * Collective. */
-static counted *distribute_keys(weft_team *team, counted *all, int64_t *n, weft_arena *mem)
+static struct counted *distribute_keys(weft_team *team, struct counted *all, int64_t *n,
+                                       weft_arena *mem)
 {
     if (team->size == 1) return all;
     size_t size = (size_t)team->size, me = (size_t)team->rank, arrived = 0;
@@ -135,7 +139,7 @@ static counted *distribute_keys(weft_team *team, counted *all, int64_t *n, weft_
         from[r] = (size_t)sent[r * size + me] * sizeof *all;
         arrived += (size_t)sent[r * size + me];
     }
-    counted *mine = WEFT_NEW(mem, counted, arrived);
+    struct counted *mine = WEFT_NEW(mem, struct counted, arrived);
     weft_exchange(team, all, to, mine, from);
     sort_keys((int64_t)arrived, mine, &at, mem);
     *n = 0;
@@ -148,16 +152,16 @@ static counted *distribute_keys(weft_team *team, counted *all, int64_t *n, weft_
     return mine;
 }
 
-static uint64_t frequency(const counted *x)
+static uint64_t frequency(const struct counted *counted)
 {
-    return x->count < FREQUENT ? x->count : FREQUENT;
+    return counted->count < FREQUENT ? counted->count : FREQUENT;
 }
 
 /* Keeps the keys that occur in at least min_count documents, at most max_size over
  * all ranks, whose ranges of keys rise with the rank. Returns how many are left on this
  * rank. Collective. */
-static int64_t select_keys(weft_team *team, int64_t n, counted *all, int64_t min_count,
-                           int64_t max_size, weft_arena *mem)
+static int64_t select_keys(weft_team *team, int64_t n, struct counted *all,
+                           int64_t min_count, int64_t max_size, weft_arena *mem)
 {
     int64_t *of = WEFT_NEW(mem, int64_t, FREQUENT + 1), total = 0, cut = FREQUENT + 1;
     for (int64_t i = 0; i < n; i++) of[frequency(&all[i])]++;
@@ -184,14 +188,15 @@ static int64_t select_keys(weft_team *team, int64_t n, counted *all, int64_t min
 }
 
 /* The keys of all ranks, on all ranks. *n how many, in and out. Collective. */
-static counted *gather_keys(weft_team *team, counted *mine, int64_t *n, weft_arena *mem)
+static struct counted *gather_keys(weft_team *team, struct counted *mine, int64_t *n,
+                                   weft_arena *mem)
 {
     if (team->size == 1) return mine;
     int64_t *has = WEFT_NEW(mem, int64_t, team->size), all = 0, at = 0;
     has[team->rank] = *n;
     weft_sum_i64(team, has, (size_t)team->size);
     for (int r = 0; r < team->size; r++) all += has[r];
-    counted *whole = WEFT_NEW(mem, counted, all);
+    struct counted *whole = WEFT_NEW(mem, struct counted, all);
     for (int r = 0; r < team->size; at += has[r++]) {
         if (r == team->rank && *n > 0) memcpy(whole + at, mine, (size_t)*n * sizeof *mine);
         weft_bcast(team, whole + at, (size_t)has[r] * sizeof *whole, r);
@@ -200,7 +205,7 @@ static counted *gather_keys(weft_team *team, counted *mine, int64_t *n, weft_are
     return whole;
 }
 
-static ngram_vocabulary vocabulary_new(int64_t n, counted *all, weft_arena *mem)
+static ngram_vocabulary vocabulary_new(int64_t n, struct counted *all, weft_arena *mem)
 {
     uint32_t *at;
     ngram_vocabulary vocabulary = {.n = n, .bits = sort_keys(n, all, &at, mem)};
@@ -219,7 +224,7 @@ ngram_vocabulary ngram_vocabulary_new(const ngram_map *self, const weft_request 
     const ngram_map *any = request->arms[0];
     int64_t n;
     uint32_t *at;
-    counted *all = count_rows(self, request, nq, &n, tmp);
+    struct counted *all = count_rows(self, request, nq, &n, tmp);
     all = distribute_keys(team, all, &n, tmp);
     if (team->size == 1) sort_keys(n, all, &at, tmp);
     n = select_keys(team, n, all, any->min_count, max_size, tmp);
@@ -261,7 +266,7 @@ ngram_vocabulary ngram_vocabulary_read(const real *stat, weft_arena *mem)
 {
     weft_arena *tmp = weft_arena_new();
     int64_t n = (int64_t)join(stat);
-    counted *all = WEFT_NEW(tmp, counted, n);
+    struct counted *all = WEFT_NEW(tmp, struct counted, n);
     for (int64_t j = 0; j < n; j++) all[j].key = join(stat + PIECES * (1 + j));
     ngram_vocabulary vocabulary = vocabulary_new(n, all, mem);
     weft_arena_free(tmp);

@@ -19,19 +19,20 @@
 #include <string.h>
 
 static const weft_opt opts[] = {
-    WEFT_CHOICE_OPT("kernel", rff, kernel, "gaussian", "gaussian|laplacian",
+    WEFT_CHOICE_OPT("kernel", struct rff, kernel, "gaussian", "gaussian|laplacian",
                     "kernel exp(-gamma |x-y|^2) or exp(-gamma |x-y|_1)",
                     .role = WEFT_PER_SAMPLE),
-    WEFT_REAL_OPT("gamma", rff, gamma, "0.001", 1e-12, 1e12,
+    WEFT_REAL_OPT("gamma", struct rff, gamma, "0.001", 1e-12, 1e12,
                   "gamma of the kernel, inputs as preprocessed (pixels: x/255)",
                   .role = WEFT_PER_SAMPLE),
-    WEFT_CHOICE_OPT("preprocess", rff, preprocess, "none",
+    WEFT_CHOICE_OPT("preprocess", struct rff, preprocess, "none",
                     "none/None|minmax|l2/normalize|standard/standardise/standardize",
                     "minmax: columns to [0, 1]; l2: rows to length 1; standard: columns to "
                     "mean 0 and deviation 1",
                     .role = WEFT_PER_SAMPLE),
-    WEFT_LONG_OPT("features", rff, features, "10000", 1, 1e7, "number of features D"),
-    WEFT_CHOICE_OPT("projection", rff, projection, "dense", "dense|structured",
+    WEFT_LONG_OPT("features", struct rff, features, "10000", 1, 1e7,
+                  "number of features D"),
+    WEFT_CHOICE_OPT("projection", struct rff, projection, "dense", "dense|structured",
                     "structured: fast signed Hadamard products for the Gaussian kernel "
                     "(Laplacian maps are always dense)"),
     {0},
@@ -39,35 +40,35 @@ static const weft_opt opts[] = {
 
 /* ---- setup ---- */
 
-static weft_status check_data(const rff *t, const weft_source *data, double memory)
+static weft_status check_data(const struct rff *rff, const weft_source *data, double memory)
 {
     if (data->form == WEFT_TOKENS)
         return weft_fail(WEFT_ECONF,
                          "%s holds documents, and rff needs rows of numbers: use "
                          "feature = ngram",
                          data->path);
-    double least = 4.0 * WEFT_BLOCK * (double)t->features;
+    double least = 4.0 * WEFT_BLOCK * (double)rff->features;
     if (memory < least)
         return weft_fail(WEFT_ELIMIT,
                          "rff.features = %lld needs at least %.3g GB a rank for a block of "
                          "features, run.memory leaves %.3g GB",
-                         (long long)t->features, least / 1e9, memory / 1e9);
+                         (long long)rff->features, least / 1e9, memory / 1e9);
     return WEFT_OK;
 }
 
 static weft_status setup(void *self, const weft_source *data, double memory, int64_t maps,
                          uint64_t seed, weft_arena *mem)
 {
-    rff *t = self;
-    TRY(check_data(t, data, memory));
-    rff_shared *shared = t->shared = WEFT_NEW(mem, rff_shared, 1);
+    struct rff *rff = self;
+    TRY(check_data(rff, data, memory));
+    rff_shared *shared = rff->shared = WEFT_NEW(mem, rff_shared, 1);
     weft_source *source = WEFT_NEW(mem, weft_source, 1);
     *source = *data;
     shared->data = source;
     shared->mem = mem;
     shared->seed = seed;
     shared->memory = memory;
-    shared->columns = t->features;
+    shared->columns = rff->features;
     shared->d = (int)data->part[WEFT_TRAIN].d;
     for (shared->padded = 1; shared->padded < shared->d;) shared->padded *= 2;
     rff_tables(shared);
@@ -87,21 +88,21 @@ static weft_status setup(void *self, const weft_source *data, double memory, int
 
 static int64_t columns(const void *self, double size)
 {
-    const rff *t = self;
-    int64_t d = (int64_t)ceil(size * (double)t->features);
-    return d < 1 ? 1 : d > t->features ? t->features : d;
+    const struct rff *rff = self;
+    int64_t d = (int64_t)ceil(size * (double)rff->features);
+    return d < 1 ? 1 : d > rff->features ? rff->features : d;
 }
 
 static int64_t nstat(const void *self)
 {
-    return 4 * (int64_t)((const rff *)self)->shared->d;
+    return 4 * (int64_t)((const struct rff *)self)->shared->d;
 }
 
 /* ---- matrices ---- */
 
 /* The minmax view equals the raw one where every column has the range 0 .. 255. Rows
  * divided by their lengths cannot be shifted. */
-static int view_of(const rff_shared *shared, const rff *arm)
+static int view_of(const rff_shared *shared, const struct rff *arm)
 {
     if (arm->preprocess == RFF_STANDARD) return RFF_DEVIATION;
     if (arm->preprocess == RFF_NONE && shared->far) return RFF_SHIFTED;
@@ -114,7 +115,7 @@ static int view_of(const rff_shared *shared, const rff *arm)
                : RFF_RAW;
 }
 
-static int type_of(const rff_shared *shared, const rff *arm)
+static int type_of(const rff_shared *shared, const struct rff *arm)
 {
     int family = arm->kernel == RFF_LAPLACIAN        ? RFF_CAUCHY
                  : arm->projection == RFF_STRUCTURED ? RFF_HADAMARD
@@ -124,7 +125,7 @@ static int type_of(const rff_shared *shared, const rff *arm)
 
 /* Warns, once, of inputs so large for gamma that floats do not hold the angle of a product:
  * of rows that differ, features would be equal, or of equal rows noise. */
-static void check_reach(rff_shared *shared, const rff *arm, int type, double turns)
+static void check_reach(rff_shared *shared, const struct rff *arm, int type, double turns)
 {
     double reach = shared->view[type % RFF_VIEWS].reach;
     if (shared->warned || arm->preprocess == RFF_L2 || shared->data->form == WEFT_BYTES ||
@@ -145,7 +146,7 @@ static void set_rows(rff_matrix *matrix, const weft_request *request)
     rff_shared *shared = matrix->shared;
     double raw = shared->data->form == WEFT_BYTES ? 255 : 1;
     for (int a = 0; a < request->narm; a++) {
-        const rff *arm = request->arms[a];
+        const struct rff *arm = request->arms[a];
         int type = type_of(shared, arm);
         double turns = rff_turns(shared, arm, type);
         check_reach(shared, arm, type, turns);
@@ -197,42 +198,42 @@ static void set_bytes(rff_matrix *matrix, weft_arena *tmp)
 }
 
 static void matrix(void *self, const weft_request *request, int fit, real *stat,
-                   weft_matrix *f, weft_arena *tmp)
+                   weft_matrix *matrix, weft_arena *tmp)
 {
-    const rff *t = self;
-    rff_shared *shared = t->shared;
+    const struct rff *rff = self;
+    rff_shared *shared = rff->shared;
     if (fit && request->part == WEFT_TRAIN)
         memcpy(stat, shared->fitted, 4 * (size_t)shared->d * sizeof *stat);
     else if (fit)
         rff_fit(shared, request->part, stat, tmp);
     rff_set_stat(shared, stat);
 
-    rff_matrix *m = WEFT_NEW(tmp, rff_matrix, 1);
-    m->shared = shared;
-    m->part = request->part;
-    m->n = request->n;
-    m->d = columns(t, request->size);
-    m->ldq = ((size_t)m->d + 63) / 64 * 64;
-    m->unit = sqrt(2.0 / (double)m->d) / 127;
-    m->type = WEFT_NEW(tmp, uint8_t, request->n);
-    m->turns = WEFT_NEW(tmp, double, request->n);
-    set_rows(m, request);
-    set_blocks(m, tmp);
-    keep_blocks(m);
-    set_bytes(m, tmp);
+    rff_matrix *own = WEFT_NEW(tmp, rff_matrix, 1);
+    own->shared = shared;
+    own->part = request->part;
+    own->n = request->n;
+    own->d = columns(rff, request->size);
+    own->ldq = ((size_t)own->d + 63) / 64 * 64;
+    own->unit = sqrt(2.0 / (double)own->d) / 127;
+    own->type = WEFT_NEW(tmp, uint8_t, request->n);
+    own->turns = WEFT_NEW(tmp, double, request->n);
+    set_rows(own, request);
+    set_blocks(own, tmp);
+    keep_blocks(own);
+    set_bytes(own, tmp);
 
-    *f = (weft_matrix){
-        .n = m->n, .total = m->n, .d = m->d, .team = shared->data->team, .self = m};
-    weft_sum_i64(f->team, &f->total, 1);
-    rff_matrix_vtable(f);
+    *matrix = (weft_matrix){
+        .n = own->n, .total = own->n, .d = own->d, .team = shared->data->team, .self = own};
+    weft_sum_i64(matrix->team, &matrix->total, 1);
+    rff_matrix_vtable(matrix);
 }
 
 /* ---- planning ---- */
 
 static int64_t affinity(const void *self, const void *arm)
 {
-    const rff *t = self;
-    return type_of(t->shared, arm);
+    const struct rff *rff = self;
+    return type_of(rff->shared, arm);
 }
 
 /* Mean number of random matrices whose products are cached for a row. */
@@ -251,10 +252,10 @@ static double kept_products(const rff_shared *shared)
 static void estimate(const void *self, const void *arm, double rows, double size,
                      double *flops, double *bytes, double *entries)
 {
-    const rff *t = self;
-    const rff_shared *shared = t->shared;
+    const struct rff *rff = self;
+    const rff_shared *shared = rff->shared;
     int type = type_of(shared, arm);
-    double d = size * (double)t->features;
+    double d = size * (double)rff->features;
     double fast = shared->view[type % RFF_VIEWS].exact ? 3 : 1;
     double each = type / RFF_VIEWS == RFF_HADAMARD ? 12 * log2(shared->padded + 1.0)
                                                    : 2 * shared->d / fast;
@@ -267,7 +268,7 @@ extern const weft_feature weft_feature_rff;
 const weft_feature weft_feature_rff = {
     .kind = {.name = "rff",
              .about = "random Fourier features of rows of numbers",
-             .size = sizeof(rff),
+             .size = sizeof(struct rff),
              .opts = opts},
     .setup = setup,
     .gram = 1,

@@ -6,12 +6,12 @@
 #include "weft/project.h"
 
 /* The instance: options, which differ between arms, and the state that all arms share. */
-typedef struct rff {
+struct rff {
     int kernel, preprocess, projection;
     double gamma;
     int64_t features;
     struct rff_shared *shared;
-} rff;
+};
 
 enum { RFF_GAUSSIAN, RFF_LAPLACIAN };                        /* kernel */
 enum { RFF_NONE, RFF_MINMAX, RFF_L2, RFF_STANDARD };         /* preprocess */
@@ -134,7 +134,7 @@ const rff_block *rff_block_at(rff_shared *shared, int type, int64_t j0, int colu
 void rff_blocks_keep(rff_shared *shared, const double *need, int64_t d);
 /* Argument of the cosine, in turns (units of 2 pi), for a product of 1 under this arm and
  * type. */
-double rff_turns(const rff_shared *shared, const rff *arm, int type);
+double rff_turns(const rff_shared *shared, const struct rff *arm, int type);
 
 /* ---- rff_project.c: products with random matrices ---- */
 

@@ -54,7 +54,7 @@ static double integer_unit(const rff_shared *shared, int type)
     return rff_view_of(shared, type)->largest / width;
 }
 
-double rff_turns(const rff_shared *shared, const rff *arm, int type)
+double rff_turns(const rff_shared *shared, const struct rff *arm, int type)
 {
     double pi = 3.14159265358979323846;
     double unit = rff_is_exact(shared, type) ? integer_unit(shared, type) : 1;
@@ -73,31 +73,31 @@ int rff_block_columns(const rff_shared *shared, int type, int64_t j0, int64_t d)
 /* ---- memory ---- */
 
 /* A block that is to be made. */
-typedef struct draft {
+struct draft {
     rff_shared *shared;
     int type, columns;
     int64_t j0;
     int keep; /* 1: all ranks make it, to keep it in the pool */
     weft_arena *tmp;
-} draft;
+};
 
 /* The block with room for `bytes` after it: in tmp; or in the pool, NULL where that is full
  * on some rank. Collective if it is to be kept. */
-static rff_block *block_new(const draft *t, size_t bytes, char **room)
+static rff_block *block_new(const struct draft *draft, size_t bytes, char **room)
 {
-    rff_shared *shared = t->shared;
+    rff_shared *shared = draft->shared;
     size_t head = (sizeof(rff_block) + 63) / 64 * 64, all = head + (bytes + 63) / 64 * 64;
     rff_block *block;
-    if (t->keep) {
+    if (draft->keep) {
         double full = shared->pool_used + all > shared->pool_size;
         weft_max_f64(shared->data->team, &full, 1);
         if (full > 0) return NULL;
         block = (void *)(shared->pool + shared->pool_used);
         shared->pool_used += all;
     } else
-        block = weft_arena_alloc(t->tmp, 1, all);
-    *block = (rff_block){.type = t->type, .j0 = t->j0, .columns = t->columns};
-    if (t->keep) {
+        block = weft_arena_alloc(draft->tmp, 1, all);
+    *block = (rff_block){.type = draft->type, .j0 = draft->j0, .columns = draft->columns};
+    if (draft->keep) {
         block->next = shared->blocks;
         shared->blocks = block;
     }
@@ -114,34 +114,34 @@ int rff_share_from(int columns, int r, int size)
 }
 
 /* Columns [*from, *end) of the block, which rank r generates. */
-static void share_of(const draft *t, int r, int *from, int *end)
+static void share_of(const struct draft *draft, int r, int *from, int *end)
 {
-    int size = t->shared->data->team->size;
-    *from = t->keep ? rff_share_from(t->columns, r, size) : 0;
-    *end = t->keep ? rff_share_from(t->columns, r + 1, size) : t->columns;
+    int size = draft->shared->data->team->size;
+    *from = draft->keep ? rff_share_from(draft->columns, r, size) : 0;
+    *end = draft->keep ? rff_share_from(draft->columns, r + 1, size) : draft->columns;
 }
 
 /* x, of which each rank has the columns of its share, at[j] numbers of `width` bytes before
  * column j, for all ranks. Collective if the block is to be kept. */
-static void join(const draft *t, const int64_t *at, size_t width, void *x)
+static void join(const struct draft *draft, const int64_t *at, size_t width, void *x)
 {
-    weft_team *team = t->shared->data->team;
-    if (!t->keep) return;
-    size_t *count = WEFT_NEW(t->tmp, size_t, team->size);
+    weft_team *team = draft->shared->data->team;
+    if (!draft->keep) return;
+    size_t *count = WEFT_NEW(draft->tmp, size_t, team->size);
     for (int r = 0; r < team->size; r++) {
         int from, end;
-        share_of(t, r, &from, &end);
+        share_of(draft, r, &from, &end);
         count[r] = (size_t)(at[end] - at[from]) * width;
     }
     weft_join_bytes(team, x, count);
 }
 
 /* The same with `each` bytes of a column. */
-static void join_columns(const draft *t, size_t each, void *x)
+static void join_columns(const struct draft *draft, size_t each, void *x)
 {
-    int64_t *at = WEFT_NEW(t->tmp, int64_t, t->columns + 1);
-    for (int j = 0; j <= t->columns; j++) at[j] = j;
-    join(t, at, each, x);
+    int64_t *at = WEFT_NEW(draft->tmp, int64_t, draft->columns + 1);
+    for (int j = 0; j <= draft->columns; j++) at[j] = j;
+    join(draft, at, each, x);
 }
 
 /* ---- blocks ---- */
@@ -167,142 +167,150 @@ static int64_t round_column(const rff_shared *shared, int type, const float *z,
 }
 
 /* Factors of the columns' entries before rounding. Rounding adds 1/12 to a variance. */
-static float *scales(const draft *t)
+static float *scales(const struct draft *draft)
 {
-    const rff_shared *shared = t->shared;
-    const rff_view *view = rff_view_of(shared, t->type);
-    float *scale = WEFT_NEW(t->tmp, float, shared->d);
+    const rff_shared *shared = draft->shared;
+    const rff_view *view = rff_view_of(shared, draft->type);
+    float *scale = WEFT_NEW(draft->tmp, float, shared->d);
     for (int i = 0; i < shared->d; i++) {
-        double s = (double)view->scale[i] / integer_unit(shared, t->type);
-        scale[i] = (float)(rff_family(t->type) == RFF_NORMAL ? sqrt(s * s - 1.0 / 12) : s);
+        double s = (double)view->scale[i] / integer_unit(shared, draft->type);
+        scale[i] =
+            (float)(rff_family(draft->type) == RFF_NORMAL ? sqrt(s * s - 1.0 / 12) : s);
     }
     return scale;
 }
 
 /* The integers of a block, by columns. */
-typedef struct integers {
+struct integers {
     int8_t *p;       /* [columns][d] */
     int32_t *start;  /* [columns] */
     int64_t *first;  /* [columns+1] tail of a column */
     uint32_t *input; /* of the tail */
     float *value;
-} integers;
+};
 
 /* This rank's share of them; first[j + 1] is the length of the tail of column j. */
-static void draw(const draft *t, integers *x)
+static void draw(const struct draft *draft, struct integers *integers)
 {
-    const rff_shared *shared = t->shared;
-    const float *scale = scales(t), *shift = rff_view_of(shared, t->type)->shift;
-    int d = shared->d, normal = rff_family(t->type) == RFF_NORMAL, from, end;
-    share_of(t, shared->data->team->rank, &from, &end);
+    const rff_shared *shared = draft->shared;
+    const float *scale = scales(draft), *shift = rff_view_of(shared, draft->type)->shift;
+    int d = shared->d, normal = rff_family(draft->type) == RFF_NORMAL, from, end;
+    share_of(draft, shared->data->team->rank, &from, &end);
     int64_t most = normal ? 0 : (int64_t)(end - from) * (d / 8 + 64) + d, at = 0;
-    float *z = WEFT_NEW(t->tmp, float, d);
-    *x = (integers){.p = WEFT_NEW(t->tmp, int8_t, (size_t)t->columns * d),
-                    .start = WEFT_NEW(t->tmp, int32_t, t->columns),
-                    .first = WEFT_NEW(t->tmp, int64_t, t->columns + 1),
-                    .input = WEFT_NEW(t->tmp, uint32_t, most),
-                    .value = WEFT_NEW(t->tmp, float, most)};
+    float *z = WEFT_NEW(draft->tmp, float, d);
+    *integers =
+        (struct integers){.p = WEFT_NEW(draft->tmp, int8_t, (size_t)draft->columns * d),
+                          .start = WEFT_NEW(draft->tmp, int32_t, draft->columns),
+                          .first = WEFT_NEW(draft->tmp, int64_t, draft->columns + 1),
+                          .input = WEFT_NEW(draft->tmp, uint32_t, most),
+                          .value = WEFT_NEW(draft->tmp, float, most)};
     for (int j = from; j < end; j++) {
-        int8_t *column = x->p + (size_t)j * d;
+        int8_t *column = integers->p + (size_t)j * d;
         weft_check(normal || at + d <= most, "the tail of a random matrix is too long");
-        rff_column(shared, rff_family(t->type), t->j0 + j, z);
-        x->first[j + 1] =
-            round_column(shared, t->type, z, scale, column, x->input + at, x->value + at);
-        at += x->first[j + 1];
+        rff_column(shared, rff_family(draft->type), draft->j0 + j, z);
+        integers->first[j + 1] = round_column(shared, draft->type, z, scale, column,
+                                              integers->input + at, integers->value + at);
+        at += integers->first[j + 1];
         double sum = 0;
         for (int i = 0; i < d; i++) sum += (double)column[i] * (double)shift[i];
-        x->start[j] = (int32_t)-lrint(sum);
+        integers->start[j] = (int32_t)-lrint(sum);
     }
 }
 
 /* x[n] numbers of 4 bytes at place `at` of `all`, the tail of this rank's share. */
-static void *join_tail(const draft *t, const integers *x, const void *own)
+static void *join_tail(const struct draft *draft, const struct integers *integers,
+                       const void *own)
 {
     int from, end;
-    share_of(t, t->shared->data->team->rank, &from, &end);
-    uint32_t *all = WEFT_NEW(t->tmp, uint32_t, x->first[t->columns]);
-    size_t n = (size_t)(x->first[end] - x->first[from]);
-    memcpy(all + x->first[from], own, n * sizeof *all);
-    join(t, x->first, sizeof *all, all);
+    share_of(draft, draft->shared->data->team->rank, &from, &end);
+    uint32_t *all = WEFT_NEW(draft->tmp, uint32_t, integers->first[draft->columns]);
+    size_t n = (size_t)(integers->first[end] - integers->first[from]);
+    memcpy(all + integers->first[from], own, n * sizeof *all);
+    join(draft, integers->first, sizeof *all, all);
     return all;
 }
 
-static rff_block *make_integers(const draft *t)
+static rff_block *make_integers(const struct draft *draft)
 {
-    integers x;
-    int d = t->shared->d, columns = t->columns;
-    draw(t, &x);
-    join_columns(t, (size_t)d, x.p);
-    join_columns(t, sizeof *x.start, x.start);
-    join_columns(t, sizeof *x.first, x.first + 1);
-    for (int j = 0; j < columns; j++) x.first[j + 1] += x.first[j];
-    size_t packed = weft_s8_bytes(d, columns), tail = (size_t)x.first[columns];
-    size_t firsts = ((size_t)columns + 1) * sizeof *x.first;
+    struct integers integers;
+    int d = draft->shared->d, columns = draft->columns;
+    draw(draft, &integers);
+    join_columns(draft, (size_t)d, integers.p);
+    join_columns(draft, sizeof *integers.start, integers.start);
+    join_columns(draft, sizeof *integers.first, integers.first + 1);
+    for (int j = 0; j < columns; j++) integers.first[j + 1] += integers.first[j];
+    size_t packed = weft_s8_bytes(d, columns), tail = (size_t)integers.first[columns];
+    size_t firsts = ((size_t)columns + 1) * sizeof *integers.first;
     if (tail > 0) {
-        x.input = join_tail(t, &x, x.input);
-        x.value = join_tail(t, &x, x.value);
+        integers.input = join_tail(draft, &integers, integers.input);
+        integers.value = join_tail(draft, &integers, integers.value);
     }
     char *room;
-    rff_block *block =
-        block_new(t, packed + firsts + tail * (sizeof *x.value + sizeof *x.input), &room);
+    rff_block *block = block_new(
+        draft, packed + firsts + tail * (sizeof *integers.value + sizeof *integers.input),
+        &room);
     if (!block) return NULL;
-    weft_s8_pack(&block->packed, d, columns, x.p, (size_t)d, x.start, room);
-    block->first = memcpy(room + packed, x.first, firsts);
-    block->value = memcpy(room + packed + firsts, x.value, tail * sizeof *x.value);
-    block->input = memcpy(block->value + tail, x.input, tail * sizeof *x.input);
+    weft_s8_pack(&block->packed, d, columns, integers.p, (size_t)d, integers.start, room);
+    block->first = memcpy(room + packed, integers.first, firsts);
+    block->value =
+        memcpy(room + packed + firsts, integers.value, tail * sizeof *integers.value);
+    block->input =
+        memcpy(block->value + tail, integers.input, tail * sizeof *integers.input);
     return block;
 }
 
-static rff_block *make_signs(const draft *t)
+static rff_block *make_signs(const struct draft *draft)
 {
     char *room;
-    size_t n = (size_t)t->shared->padded;
-    rff_block *block = block_new(t, 4 * n * sizeof(float), &room);
+    size_t n = (size_t)draft->shared->padded;
+    rff_block *block = block_new(draft, 4 * n * sizeof(float), &room);
     if (!block) return NULL;
     block->sign = (float *)(void *)room;
     block->radius = block->sign + 3 * n;
-    rff_signs(t->shared, t->j0, block->sign, block->radius);
+    rff_signs(draft->shared, draft->j0, block->sign, block->radius);
     return block;
 }
 
 /* Columns [from, end) of the block, z[end - from][d]. */
-static void draw_floats(const draft *t, int from, int end, float *z)
+static void draw_floats(const struct draft *draft, int from, int end, float *z)
 {
-    size_t d = (size_t)t->shared->d;
+    size_t d = (size_t)draft->shared->d;
     for (int j = from; j < end; j++)
-        rff_column(t->shared, rff_family(t->type), t->j0 + j, z + (size_t)(j - from) * d);
+        rff_column(draft->shared, rff_family(draft->type), draft->j0 + j,
+                   z + (size_t)(j - from) * d);
 }
 
 /* Columns are packed WEFT_WHOLE at a time; those that ranks share are all there before. */
-static rff_block *make_floats(const draft *t)
+static rff_block *make_floats(const struct draft *draft)
 {
-    int d = t->shared->d, from, end;
+    int d = draft->shared->d, from, end;
     char *room;
-    rff_block *block = block_new(t, weft_packed_bytes(d, t->columns), &room);
+    rff_block *block = block_new(draft, weft_packed_bytes(d, draft->columns), &room);
     if (!block) return NULL;
     block->dense = (real *)(void *)room;
-    real *some = WEFT_NEW(t->tmp, real, (size_t)WEFT_WHOLE * d); /* [WEFT_WHOLE][d] */
-    float *z = WEFT_NEW(t->tmp, float, (size_t)(t->keep ? t->columns : WEFT_WHOLE) * d);
-    share_of(t, t->shared->data->team->rank, &from, &end);
-    if (t->keep) {
-        draw_floats(t, from, end, z + (size_t)from * d);
-        join_columns(t, (size_t)d * sizeof *z, z);
+    real *some = WEFT_NEW(draft->tmp, real, (size_t)WEFT_WHOLE * d); /* [WEFT_WHOLE][d] */
+    float *z = WEFT_NEW(draft->tmp, float,
+                        (size_t)(draft->keep ? draft->columns : WEFT_WHOLE) * d);
+    share_of(draft, draft->shared->data->team->rank, &from, &end);
+    if (draft->keep) {
+        draw_floats(draft, from, end, z + (size_t)from * d);
+        join_columns(draft, (size_t)d * sizeof *z, z);
     }
-    for (int j = 0; j < t->columns; j += WEFT_WHOLE) {
-        int n = t->columns - j < WEFT_WHOLE ? t->columns - j : WEFT_WHOLE;
-        const float *own = t->keep ? z + (size_t)j * d : z;
-        if (!t->keep) draw_floats(t, j, j + n, z);
+    for (int j = 0; j < draft->columns; j += WEFT_WHOLE) {
+        int n = draft->columns - j < WEFT_WHOLE ? draft->columns - j : WEFT_WHOLE;
+        const float *own = draft->keep ? z + (size_t)j * d : z;
+        if (!draft->keep) draw_floats(draft, j, j + n, z);
         for (size_t i = 0; i < (size_t)n * d; i++) some[i] = (real)own[i];
-        weft_deep_pack(d, t->columns, j, n, some, (size_t)d, block->dense);
+        weft_deep_pack(d, draft->columns, j, n, some, (size_t)d, block->dense);
     }
     return block;
 }
 
-static rff_block *make_block(const draft *t)
+static rff_block *make_block(const struct draft *draft)
 {
-    if (rff_is_exact(t->shared, t->type)) return make_integers(t);
-    if (rff_family(t->type) == RFF_HADAMARD) return make_signs(t);
-    return make_floats(t);
+    if (rff_is_exact(draft->shared, draft->type)) return make_integers(draft);
+    if (rff_family(draft->type) == RFF_HADAMARD) return make_signs(draft);
+    return make_floats(draft);
 }
 
 /* ---- the pool ---- */
@@ -320,18 +328,19 @@ const rff_block *rff_block_at(rff_shared *shared, int type, int64_t j0, int colu
                               weft_arena *tmp)
 {
     const rff_block *block = kept(shared, type, j0, columns);
-    draft t = {.shared = shared, .type = type, .columns = columns, .j0 = j0, .tmp = tmp};
-    return block ? block : make_block(&t);
+    struct draft draft = {
+        .shared = shared, .type = type, .columns = columns, .j0 = j0, .tmp = tmp};
+    return block ? block : make_block(&draft);
 }
 
 /* The blocks of a type, until the pool is full. */
 static void keep_type(rff_shared *shared, int type, int64_t d, weft_arena *tmp)
 {
-    draft t = {.shared = shared, .type = type, .keep = 1, .tmp = tmp};
-    for (; t.j0 < d; t.j0 += t.columns) {
+    struct draft draft = {.shared = shared, .type = type, .keep = 1, .tmp = tmp};
+    for (; draft.j0 < d; draft.j0 += draft.columns) {
         size_t mark = weft_arena_mark(tmp);
-        t.columns = rff_block_columns(shared, type, t.j0, d);
-        int there = kept(shared, type, t.j0, t.columns) || make_block(&t);
+        draft.columns = rff_block_columns(shared, type, draft.j0, d);
+        int there = kept(shared, type, draft.j0, draft.columns) || make_block(&draft);
         weft_arena_reset(tmp, mark);
         if (!there) return;
     }

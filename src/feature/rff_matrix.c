@@ -19,65 +19,67 @@ enum {
 
 /* ---- passes over the blocks ---- */
 
-typedef struct pass {
-    const rff_matrix *m;
+struct pass {
+    const rff_matrix *matrix;
     int64_t next, made; /* next block; blocks made so far */
     uint8_t *strip;     /* bytes of blocks [from, made) */
     int64_t from;
     weft_arena *mem;
-} pass;
+};
 
-static pass pass_open(const rff_matrix *matrix)
+static struct pass pass_open(const rff_matrix *matrix)
 {
-    return (pass){.m = matrix, .mem = weft_arena_new()};
+    return (struct pass){.matrix = matrix, .mem = weft_arena_new()};
 }
 
 /* The next block, or blocks of up to `most` rows: their bytes, first row and number of
  * rows; 0 at the end. */
-static int pass_run(pass *p, int most, const uint8_t **q, int64_t *i, int *n)
+static int pass_run(struct pass *pass, int most, const uint8_t **q, int64_t *i, int *n)
 {
-    const rff_matrix *matrix = p->m;
-    if (p->next == matrix->blocks) {
-        weft_arena_free(p->mem);
+    const rff_matrix *matrix = pass->matrix;
+    if (pass->next == matrix->blocks) {
+        weft_arena_free(pass->mem);
         return 0;
     }
-    int64_t b = p->next;
+    int64_t b = pass->next;
     int stored = matrix->start[b] < matrix->held;
     *i = matrix->start[b];
-    if (!stored && b >= p->made) {
-        p->from = b;
-        p->made = b + matrix->strip < matrix->blocks ? b + matrix->strip : matrix->blocks;
-        if (!p->strip)
-            p->strip =
-                weft_arena_alloc(p->mem, (size_t)(matrix->strip * WEFT_BLOCK), matrix->ldq);
-        rff_make_bytes(matrix, matrix->start[b], matrix->start[p->made], p->strip);
+    if (!stored && b >= pass->made) {
+        pass->from = b;
+        pass->made =
+            b + matrix->strip < matrix->blocks ? b + matrix->strip : matrix->blocks;
+        if (!pass->strip)
+            pass->strip = weft_arena_alloc(pass->mem, (size_t)(matrix->strip * WEFT_BLOCK),
+                                           matrix->ldq);
+        rff_make_bytes(matrix, matrix->start[b], matrix->start[pass->made], pass->strip);
     }
-    int64_t end = stored ? matrix->held : matrix->start[p->made];
-    do p->next++;
-    while (matrix->start[p->next] < end && matrix->start[p->next + 1] - *i <= most);
-    *n = (int)(matrix->start[p->next] - *i);
+    int64_t end = stored ? matrix->held : matrix->start[pass->made];
+    do pass->next++;
+    while (matrix->start[pass->next] < end && matrix->start[pass->next + 1] - *i <= most);
+    *n = (int)(matrix->start[pass->next] - *i);
     *q = stored ? matrix->q + (size_t)*i * matrix->ldq
-                : p->strip + (size_t)(*i - matrix->start[p->from]) * matrix->ldq;
+                : pass->strip + (size_t)(*i - matrix->start[pass->from]) * matrix->ldq;
     return 1;
 }
 
 /* The next block. */
-static int pass_next(pass *p, const uint8_t **q, int64_t *i, int *n)
+static int pass_next(struct pass *pass, const uint8_t **q, int64_t *i, int *n)
 {
-    return pass_run(p, WEFT_BLOCK, q, i, n);
+    return pass_run(pass, WEFT_BLOCK, q, i, n);
 }
 
 /* ---- narrow products ---- */
 
 static void times(const weft_matrix *matrix, int c, const real *w, real *z)
 {
-    const rff_matrix *m = matrix->self;
+    const rff_matrix *rff = matrix->self;
     const uint8_t *q;
     int64_t i;
     int n;
-    for (pass p = pass_open(m); pass_next(&p, &q, &i, &n);)
-        weft_u8_times(n, (int)m->d, q, m->ldq, c, w, (size_t)m->d, z + i, (size_t)m->n);
-    for (int64_t e = 0; e < c * m->n; e++) z[e] = (real)((double)z[e] * m->unit);
+    for (struct pass pass = pass_open(rff); pass_next(&pass, &q, &i, &n);)
+        weft_u8_times(n, (int)rff->d, q, rff->ldq, c, w, (size_t)rff->d, z + i,
+                      (size_t)rff->n);
+    for (int64_t e = 0; e < c * rff->n; e++) z[e] = (real)((double)z[e] * rff->unit);
 }
 
 /* g[c][d] = unit * the sum over all ranks of sum[c][d], whole numbers in units of 2^-scale;
@@ -124,10 +126,10 @@ static void add_products(const rff_matrix *matrix, int n, const uint8_t *q, int 
 
 static void trans(const weft_matrix *matrix, int c, const real *z, double *g)
 {
-    const rff_matrix *m = matrix->self;
-    size_t n = (size_t)(c * m->d);
-    double bound =
-        LARGEST * weft_largest(matrix->team, z, (size_t)(c * m->n)) * (double)matrix->total;
+    const rff_matrix *rff = matrix->self;
+    size_t n = (size_t)(c * rff->d);
+    double bound = LARGEST * weft_largest(matrix->team, z, (size_t)(c * rff->n)) *
+                   (double)matrix->total;
     int scale = weft_exact_scale(bound);
     weft_arena *tmp = weft_arena_new();
     real *part = WEFT_NEW(tmp, real, c * TILE);
@@ -135,9 +137,9 @@ static void trans(const weft_matrix *matrix, int c, const real *z, double *g)
     const uint8_t *q;
     int64_t i;
     int rows;
-    for (pass p = pass_open(m); pass_run(&p, run_of(m), &q, &i, &rows);)
-        add_products(m, rows, q, c, z + i, (size_t)m->n, part, scale, sum);
-    sum_up(matrix, c, 0, sum, scale, bound, m->unit, g);
+    for (struct pass pass = pass_open(rff); pass_run(&pass, run_of(rff), &q, &i, &rows);)
+        add_products(rff, rows, q, c, z + i, (size_t)rff->n, part, scale, sum);
+    sum_up(matrix, c, 0, sum, scale, bound, rff->unit, g);
     weft_arena_free(tmp);
 }
 
@@ -156,11 +158,11 @@ static double magnitude(int64_t d, const real *w)
 /* A bound on the sums of normal: every row's product with w is at most 127 sum |w|. */
 static double normal_bound(const weft_matrix *matrix, int c, const real *w, const real *h)
 {
-    const rff_matrix *m = matrix->self;
-    double weight = h ? weft_largest(matrix->team, h, (size_t)(c * m->n)) : 1;
+    const rff_matrix *rff = matrix->self;
+    double weight = h ? weft_largest(matrix->team, h, (size_t)(c * rff->n)) : 1;
     double most = 0;
     for (int j = 0; j < c; j++) {
-        double sum = magnitude(m->d, w + j * m->d);
+        double sum = magnitude(rff->d, w + j * rff->d);
         most = sum <= most || isnan(most) ? most : sum;
     }
     return LARGEST * LARGEST * most * weight * (double)matrix->total;
@@ -169,8 +171,8 @@ static double normal_bound(const weft_matrix *matrix, int c, const real *w, cons
 static void normal(const weft_matrix *matrix, int c, const real *w, const real *h, int own,
                    double *g)
 {
-    const rff_matrix *m = matrix->self;
-    size_t n = (size_t)(c * m->d);
+    const rff_matrix *rff = matrix->self;
+    size_t n = (size_t)(c * rff->d);
     double bound = normal_bound(matrix, c, w, h);
     int scale = weft_exact_scale(bound);
     weft_arena *tmp = weft_arena_new();
@@ -181,13 +183,13 @@ static void normal(const weft_matrix *matrix, int c, const real *w, const real *
     const uint8_t *q;
     int64_t i;
     int rows;
-    for (pass p = pass_open(m); pass_run(&p, run_of(m), &q, &i, &rows);) {
-        weft_u8_times(rows, (int)m->d, q, m->ldq, c, w, (size_t)m->d, z, RUN);
+    for (struct pass pass = pass_open(rff); pass_run(&pass, run_of(rff), &q, &i, &rows);) {
+        weft_u8_times(rows, (int)rff->d, q, rff->ldq, c, w, (size_t)rff->d, z, RUN);
         for (int j = 0; j < c && h; j++)
-            for (int r = 0; r < rows; r++) z[j * RUN + r] *= h[j * m->n + i + r];
-        add_products(m, rows, q, c, z, RUN, part, scale, sum);
+            for (int r = 0; r < rows; r++) z[j * RUN + r] *= h[j * rff->n + i + r];
+        add_products(rff, rows, q, c, z, RUN, part, scale, sum);
     }
-    sum_up(matrix, c, own, sum, scale, bound, m->unit * m->unit, g);
+    sum_up(matrix, c, own, sum, scale, bound, rff->unit * rff->unit, g);
     weft_arena_free(tmp);
 }
 
@@ -195,22 +197,22 @@ static void normal(const weft_matrix *matrix, int c, const real *w, const real *
 
 static void sums(const weft_matrix *matrix, double *sum)
 {
-    const rff_matrix *m = matrix->self;
-    size_t d = (size_t)m->d;
+    const rff_matrix *rff = matrix->self;
+    size_t d = (size_t)rff->d;
     weft_arena *tmp = weft_arena_new();
     int64_t *total = WEFT_NEW(tmp, int64_t, d);
     int32_t *part = WEFT_NEW(tmp, int32_t, d);
     const uint8_t *q;
     int64_t i;
     int rows;
-    for (pass p = pass_open(m); pass_next(&p, &q, &i, &rows);) {
+    for (struct pass pass = pass_open(rff); pass_next(&pass, &q, &i, &rows);) {
         memset(part, 0, d * sizeof *part);
         for (int r = 0; r < rows; r++)
-            for (size_t k = 0; k < d; k++) part[k] += q[(size_t)r * m->ldq + k] - 128;
+            for (size_t k = 0; k < d; k++) part[k] += q[(size_t)r * rff->ldq + k] - 128;
         for (size_t k = 0; k < d; k++) total[k] += part[k];
     }
     weft_sum_i64(matrix->team, total, d);
-    for (size_t k = 0; k < d; k++) sum[k] = (double)total[k] * m->unit;
+    for (size_t k = 0; k < d; k++) sum[k] = (double)total[k] * rff->unit;
     weft_arena_free(tmp);
 }
 
@@ -240,9 +242,10 @@ static void gram_columns(const rff_matrix *matrix, int64_t r0, int64_t nr, int64
     const uint8_t *q;
     int64_t i;
     int rows;
-    pass p = pass_open(matrix);
-    while (p.next < matrix->blocks && matrix->start[p.next] < matrix->held) p.next++;
-    while (pass_next(&p, &q, &i, &rows)) {
+    struct pass pass = pass_open(matrix);
+    while (pass.next < matrix->blocks && matrix->start[pass.next] < matrix->held)
+        pass.next++;
+    while (pass_next(&pass, &q, &i, &rows)) {
         weft_u8_gram(rows, 0, (int)nr, q + r0, matrix->ldq, (int)nc, q + c0, matrix->ldq,
                      part, (size_t)nc, tmp);
         move(nr * nc, part, total);
@@ -257,7 +260,7 @@ static void copy_rows(const rff_matrix *matrix, int64_t first, int64_t r0, int64
     const uint8_t *q;
     int64_t i;
     int rows;
-    for (pass p = pass_open(matrix); pass_next(&p, &q, &i, &rows);)
+    for (struct pass pass = pass_open(matrix); pass_next(&pass, &q, &i, &rows);)
         for (int r = 0; r < rows; r++) {
             int64_t at = first + i + r - r0;
             if (at >= 0 && at < nr)
@@ -271,20 +274,20 @@ static void copy_rows(const rff_matrix *matrix, int64_t first, int64_t r0, int64
 static const uint8_t *gather_rows(const weft_matrix *matrix, int64_t r0, int64_t nr,
                                   int64_t *mine, weft_arena *tmp)
 {
-    const rff_matrix *m = matrix->self;
+    const rff_matrix *rff = matrix->self;
     int64_t *first = WEFT_NEW(tmp, int64_t, matrix->team->size + 1);
-    first[matrix->team->rank + 1] = m->n;
+    first[matrix->team->rank + 1] = rff->n;
     weft_sum_i64(matrix->team, first, (size_t)matrix->team->size + 1);
     for (int r = 0; r < matrix->team->size; r++) first[r + 1] += first[r];
     *mine = first[matrix->team->rank];
-    uint8_t *all = WEFT_NEW(tmp, uint8_t, (size_t)nr * m->ldq);
-    copy_rows(m, *mine, r0, nr, all);
+    uint8_t *all = WEFT_NEW(tmp, uint8_t, (size_t)nr * rff->ldq);
+    copy_rows(rff, *mine, r0, nr, all);
     for (int r = 0; r < matrix->team->size; r++) {
         int64_t from = first[r] > r0 ? first[r] : r0;
         int64_t to = first[r + 1] < r0 + nr ? first[r + 1] : r0 + nr;
         if (from < to)
-            weft_bcast(matrix->team, all + (size_t)(from - r0) * m->ldq,
-                       (size_t)(to - from) * m->ldq, r);
+            weft_bcast(matrix->team, all + (size_t)(from - r0) * rff->ldq,
+                       (size_t)(to - from) * rff->ldq, r);
     }
     return all;
 }
@@ -294,21 +297,21 @@ static const uint8_t *gather_rows(const weft_matrix *matrix, int64_t r0, int64_t
 static void gram_rows(const weft_matrix *matrix, int64_t r0, int64_t nr, int64_t c0,
                       int64_t nc, int64_t *total, weft_arena *tmp)
 {
-    const rff_matrix *m = matrix->self;
+    const rff_matrix *rff = matrix->self;
     int64_t mine;
     const uint8_t *left = gather_rows(matrix, r0, nr, &mine, tmp);
     int32_t *part = WEFT_NEW(tmp, int32_t, nr * WEFT_BLOCK);
     const uint8_t *q;
     int64_t i;
     int rows;
-    for (pass p = pass_open(m); pass_next(&p, &q, &i, &rows);) {
+    for (struct pass pass = pass_open(rff); pass_next(&pass, &q, &i, &rows);) {
         int64_t low = c0 > mine + i ? c0 - mine - i : 0;
         int64_t high = c0 + nc < mine + i + rows ? c0 + nc - mine - i : rows;
-        for (int64_t k = 0; k < m->d && low < high; k += MAX_TERMS) {
-            int64_t n = m->d - k < MAX_TERMS ? m->d - k : MAX_TERMS;
+        for (int64_t k = 0; k < rff->d && low < high; k += MAX_TERMS) {
+            int64_t n = rff->d - k < MAX_TERMS ? rff->d - k : MAX_TERMS;
             memset(part, 0, (size_t)nr * WEFT_BLOCK * sizeof *part);
-            weft_u8_gram((int)n, 1, (int)nr, left + k, m->ldq, (int)(high - low),
-                         q + (size_t)low * m->ldq + k, m->ldq, part, WEFT_BLOCK, tmp);
+            weft_u8_gram((int)n, 1, (int)nr, left + k, rff->ldq, (int)(high - low),
+                         q + (size_t)low * rff->ldq + k, rff->ldq, part, WEFT_BLOCK, tmp);
             for (int64_t r = 0; r < nr; r++)
                 for (int64_t c = low; c < high; c++)
                     total[r * nc + mine + i + c - c0] += part[r * WEFT_BLOCK + c - low];
@@ -319,15 +322,15 @@ static void gram_rows(const weft_matrix *matrix, int64_t r0, int64_t nr, int64_t
 static void gram(const weft_matrix *matrix, int dual, int64_t r0, int64_t nr, int64_t c0,
                  int64_t nc, double *a)
 {
-    const rff_matrix *m = matrix->self;
+    const rff_matrix *rff = matrix->self;
     weft_arena *tmp = weft_arena_new();
     int64_t *total = WEFT_NEW(tmp, int64_t, nr * nc);
     if (dual)
         gram_rows(matrix, r0, nr, c0, nc, total, tmp);
     else
-        gram_columns(m, r0, nr, c0, nc, total, tmp);
+        gram_columns(rff, r0, nr, c0, nc, total, tmp);
     weft_sum_i64(matrix->team, total, (size_t)(nr * nc));
-    for (int64_t e = 0; e < nr * nc; e++) a[e] = (double)total[e] * m->unit * m->unit;
+    for (int64_t e = 0; e < nr * nc; e++) a[e] = (double)total[e] * rff->unit * rff->unit;
     weft_arena_free(tmp);
 }
 

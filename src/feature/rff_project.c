@@ -11,22 +11,24 @@
 enum { LANES = 16 }; /* rows that the tail is added to at a time */
 
 /* Up to WEFT_BLOCK rows of one type. */
-typedef struct chunk {
+struct chunk {
     int n;
     int64_t row[WEFT_BLOCK]; /* local rows of the part */
     int consecutive;         /* 1: they are consecutive */
-} chunk;
+};
 
 /* ---- products ---- */
 
 /* The rows of a chunk as bytes [n][d]. */
-static const uint8_t *bytes_of(const rff_matrix *matrix, const chunk *c, weft_arena *tmp)
+static const uint8_t *bytes_of(const rff_matrix *matrix, const struct chunk *chunk,
+                               weft_arena *tmp)
 {
     size_t d = (size_t)matrix->shared->d;
     const uint8_t *x = matrix->shared->data->part[matrix->part].byte;
-    if (c->consecutive) return x + (size_t)c->row[0] * d;
-    uint8_t *copy = WEFT_NEW(tmp, uint8_t, (size_t)c->n * d);
-    for (int r = 0; r < c->n; r++) memcpy(copy + r * d, x + (size_t)c->row[r] * d, d);
+    if (chunk->consecutive) return x + (size_t)chunk->row[0] * d;
+    uint8_t *copy = WEFT_NEW(tmp, uint8_t, (size_t)chunk->n * d);
+    for (int r = 0; r < chunk->n; r++)
+        memcpy(copy + r * d, x + (size_t)chunk->row[r] * d, d);
     return copy;
 }
 
@@ -72,43 +74,43 @@ static void add_tail(const rff_matrix *matrix, const rff_block *block, const uin
 }
 
 static void product_integers(const rff_matrix *matrix, const rff_block *block,
-                             const chunk *c, void *y, int ld, weft_arena *tmp)
+                             const struct chunk *chunk, void *y, int ld, weft_arena *tmp)
 {
-    const uint8_t *x = bytes_of(matrix, c, tmp);
-    weft_u8s8(c->n, x, matrix->shared->d, &block->packed, y, ld);
+    const uint8_t *x = bytes_of(matrix, chunk, tmp);
+    weft_u8s8(chunk->n, x, matrix->shared->d, &block->packed, y, ld);
     if (rff_family(block->type) == RFF_CAUCHY)
-        add_tail(matrix, block, x, c->n, y, (size_t)ld, tmp);
+        add_tail(matrix, block, x, chunk->n, y, (size_t)ld, tmp);
 }
 
 /* The leading dimension is an odd number of cache lines, so that rows do not share cache
  * sets. */
-static void product_floats(const rff_matrix *matrix, const rff_block *block, const chunk *c,
-                           float *y, int ld, weft_arena *tmp)
+static void product_floats(const rff_matrix *matrix, const rff_block *block,
+                           const struct chunk *chunk, float *y, int ld, weft_arena *tmp)
 {
     size_t d = (size_t)matrix->shared->d, line = 64 / sizeof(real);
     size_t ldx = ((d + line - 1) / line | 1) * line, ldp = (size_t)block->columns;
     int same = sizeof(real) == sizeof *y; /* y and p have the same type */
     float *row = WEFT_NEW(tmp, float, d);
-    real *x = WEFT_NEW(tmp, real, (size_t)c->n * ldx);
-    real *p = same ? (real *)(void *)y : WEFT_NEW(tmp, real, (size_t)c->n * ldp);
-    for (int r = 0; r < c->n; r++) {
-        view_row(matrix, rff_view_of(matrix->shared, block->type), c->row[r], row);
+    real *x = WEFT_NEW(tmp, real, (size_t)chunk->n * ldx);
+    real *p = same ? (real *)(void *)y : WEFT_NEW(tmp, real, (size_t)chunk->n * ldp);
+    for (int r = 0; r < chunk->n; r++) {
+        view_row(matrix, rff_view_of(matrix->shared, block->type), chunk->row[r], row);
         for (size_t i = 0; i < d; i++) x[(size_t)r * ldx + i] = (real)row[i];
     }
-    weft_deep_times(c->n, x, ldx, matrix->shared->d, block->columns, block->dense, p,
+    weft_deep_times(chunk->n, x, ldx, matrix->shared->d, block->columns, block->dense, p,
                     same ? (size_t)ld : ldp);
-    for (int r = 0; r < c->n && !same; r++)
+    for (int r = 0; r < chunk->n && !same; r++)
         for (size_t j = 0; j < ldp; j++) y[(size_t)r * ld + j] = (float)p[r * ldp + j];
 }
 
 /* H D1 H D2 H D3 x, then the lengths of the rows. */
 static void product_structured(const rff_matrix *matrix, const rff_block *block,
-                               const chunk *c, float *y, int ld, weft_arena *tmp)
+                               const struct chunk *chunk, float *y, int ld, weft_arena *tmp)
 {
     int d = matrix->shared->d, n = matrix->shared->padded;
     float *x = WEFT_NEW(tmp, float, n);
-    for (int r = 0; r < c->n; r++) {
-        view_row(matrix, rff_view_of(matrix->shared, block->type), c->row[r], x);
+    for (int r = 0; r < chunk->n; r++) {
+        view_row(matrix, rff_view_of(matrix->shared, block->type), chunk->row[r], x);
         memset(x + d, 0, (size_t)(n - d) * sizeof *x);
         for (int s = 0; s < 3; s++) {
             const float *sign = block->sign + (size_t)s * n;
@@ -121,16 +123,16 @@ static void product_structured(const rff_matrix *matrix, const rff_block *block,
 }
 
 /* y[n][ld], int32_t or float. */
-static void product(const rff_matrix *matrix, const rff_block *block, const chunk *c,
-                    void *y, int ld, weft_arena *tmp)
+static void product(const rff_matrix *matrix, const rff_block *block,
+                    const struct chunk *chunk, void *y, int ld, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
     if (rff_is_exact(matrix->shared, block->type))
-        product_integers(matrix, block, c, y, ld, tmp);
+        product_integers(matrix, block, chunk, y, ld, tmp);
     else if (block->dense)
-        product_floats(matrix, block, c, y, ld, tmp);
+        product_floats(matrix, block, chunk, y, ld, tmp);
     else
-        product_structured(matrix, block, c, y, ld, tmp);
+        product_structured(matrix, block, chunk, y, ld, tmp);
     weft_arena_reset(tmp, mark);
 }
 
@@ -151,27 +153,30 @@ static void cosines(const rff_matrix *matrix, int64_t row, int64_t j0, int colum
 /* The next rows of a type among [*i, i1) whose products are missing; *i becomes the row
  * after the last of them. Returns their number. */
 static int missing_rows(const rff_matrix *matrix, int type, int64_t *i, int64_t i1,
-                        chunk *c)
+                        struct chunk *chunk)
 {
-    c->n = 0;
-    for (; *i < i1 && c->n < WEFT_BLOCK; ++*i)
-        if (matrix->type[*i] == type && !rff_is_cached(matrix, *i)) c->row[c->n++] = *i;
-    c->consecutive = c->n && c->row[c->n - 1] - c->row[0] == c->n - 1;
-    return c->n;
+    chunk->n = 0;
+    for (; *i < i1 && chunk->n < WEFT_BLOCK; ++*i)
+        if (matrix->type[*i] == type && !rff_is_cached(matrix, *i))
+            chunk->row[chunk->n++] = *i;
+    chunk->consecutive =
+        chunk->n && chunk->row[chunk->n - 1] - chunk->row[0] == chunk->n - 1;
+    return chunk->n;
 }
 
 /* Features of a chunk for one block of columns. Products are computed in the cache, or in
  * `tile` and copied. */
-static void make_chunk(const rff_matrix *matrix, const rff_block *block, const chunk *c,
-                       int64_t i0, float *tile, uint8_t *q, weft_arena *tmp)
+static void make_chunk(const rff_matrix *matrix, const rff_block *block,
+                       const struct chunk *chunk, int64_t i0, float *tile, uint8_t *q,
+                       weft_arena *tmp)
 {
     const rff_cache *kept = &matrix->shared->cache[matrix->part];
-    int direct = c->consecutive && c->row[c->n - 1] < kept->rows;
-    float *y = direct ? rff_cache_products(matrix, c->row[0], block->j0) : tile;
+    int direct = chunk->consecutive && chunk->row[chunk->n - 1] < kept->rows;
+    float *y = direct ? rff_cache_products(matrix, chunk->row[0], block->j0) : tile;
     int64_t ld = direct ? kept->slots * kept->room : block->columns;
-    product(matrix, block, c, y, (int)ld, tmp);
-    for (int r = 0; r < c->n; r++) {
-        int64_t row = c->row[r];
+    product(matrix, block, chunk, y, (int)ld, tmp);
+    for (int r = 0; r < chunk->n; r++) {
+        int64_t row = chunk->row[r];
         const float *from = y + r * ld;
         void *to = direct ? NULL : rff_cache_products(matrix, row, block->j0);
         if (to) memcpy(to, from, (size_t)block->columns * sizeof *from);
@@ -184,14 +189,14 @@ static void make_chunk(const rff_matrix *matrix, const rff_block *block, const c
 static void make_type(const rff_matrix *matrix, int type, int64_t i0, int64_t i1,
                       uint8_t *q, weft_arena *tmp)
 {
-    chunk *c = WEFT_NEW(tmp, chunk, 1);
+    struct chunk *chunk = WEFT_NEW(tmp, struct chunk, 1);
     size_t mark = weft_arena_mark(tmp);
     for (int64_t j0 = 0; j0 < matrix->d;) {
         int columns = rff_block_columns(matrix->shared, type, j0, matrix->d);
         const rff_block *block = rff_block_at(matrix->shared, type, j0, columns, tmp);
         float *tile = WEFT_NEW(tmp, float, WEFT_BLOCK *(size_t)columns);
-        for (int64_t i = i0; missing_rows(matrix, type, &i, i1, c) > 0;)
-            make_chunk(matrix, block, c, i0, tile, q, tmp);
+        for (int64_t i = i0; missing_rows(matrix, type, &i, i1, chunk) > 0;)
+            make_chunk(matrix, block, chunk, i0, tile, q, tmp);
         weft_arena_reset(tmp, mark);
         j0 += columns;
     }

@@ -63,17 +63,17 @@ double weft_cpu_peak(double seconds)
 
 enum { STREAM = 64 << 20 };
 
-typedef struct stream {
+struct stream {
     const uint64_t *x;
     volatile uint64_t sum; /* read, so that the compiler keeps the loop */
-} stream;
+};
 
 static void call_stream(void *ctx)
 {
-    stream *s = ctx;
+    struct stream *stream = ctx;
     uint64_t sum = 0;
-    for (size_t i = 0; i < STREAM / sizeof *s->x; i++) sum += s->x[i];
-    s->sum = sum;
+    for (size_t i = 0; i < STREAM / sizeof *stream->x; i++) sum += stream->x[i];
+    stream->sum = sum;
 }
 
 double weft_cpu_stream(double seconds)
@@ -81,8 +81,8 @@ double weft_cpu_stream(double seconds)
     weft_arena *tmp = weft_arena_new();
     uint64_t *x = weft_arena_alloc(tmp, 1, STREAM);
     memset(x, 1, STREAM);
-    stream s = {.x = x};
-    double time = best_time(seconds, call_stream, &s);
+    struct stream stream = {.x = x};
+    double time = best_time(seconds, call_stream, &stream);
     weft_arena_free(tmp);
     return STREAM / time / 1e9;
 }

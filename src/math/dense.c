@@ -60,12 +60,13 @@ double weft_softmax_terms(int c, const real *z, double top, real *e, double *sum
     return weft_kernel_best()->softmax(c, z, top, e, sum);
 }
 
-void weft_cells_forward(const weft_cells *t, const real *const *plus)
+void weft_cells_forward(const weft_cells *cells, const real *const *plus)
 {
-    weft_kernel_best()->cell(t, plus);
+    weft_kernel_best()->cell(cells, plus);
 }
 
-void weft_cells_backward(const weft_cells *t, const real *dy, real *dc, real *const *into)
+void weft_cells_backward(const weft_cells *cells, const real *dy, real *dc,
+                         real *const *into)
 {
-    weft_kernel_best()->cell_back(t, dy, dc, into);
+    weft_kernel_best()->cell_back(cells, dy, dc, into);
 }

@@ -8,9 +8,9 @@
 #include <math.h>
 #include <stddef.h>
 
-int weft_descent_slots(const weft_descent *d)
+int weft_descent_slots(const weft_descent *descent)
 {
-    return d->optimizer == WEFT_DESCENT_SGD ? 1 : 2;
+    return descent->optimizer == WEFT_DESCENT_SGD ? 1 : 2;
 }
 
 enum { AT_ONCE = 64 }; /* weights that take several steps in one go */
@@ -21,12 +21,15 @@ enum { AT_ONCE = 64 }; /* weights that take several steps in one go */
 #define root sqrtf
 #endif
 
-static void adam(const weft_descent *d, const weft_pace *p, int64_t n, real *restrict w,
-                 const real *restrict g, real *restrict m, real *restrict v)
+static void adam(const weft_descent *descent, const weft_pace *pace, int64_t n,
+                 real *restrict w, const real *restrict g, real *restrict m,
+                 real *restrict v)
 {
-    real rate = p->rate, unbias = p->unbias;
-    real b1 = (real)d->beta1, b2 = (real)d->beta2, decay = (real)d->weight_decay;
-    real c1 = (real)(1 - d->beta1), c2 = (real)(1 - d->beta2), eps = (real)d->epsilon;
+    real rate = pace->rate, unbias = pace->unbias;
+    real b1 = (real)descent->beta1, b2 = (real)descent->beta2,
+         decay = (real)descent->weight_decay;
+    real c1 = (real)(1 - descent->beta1), c2 = (real)(1 - descent->beta2),
+         eps = (real)descent->epsilon;
     for (int64_t i = 0; i < n; i++) {
         real x = g[i] + decay * w[i];
         m[i] = b1 * m[i] + c1 * x;
@@ -35,11 +38,12 @@ static void adam(const weft_descent *d, const weft_pace *p, int64_t n, real *res
     }
 }
 
-static void adadelta(const weft_descent *d, const weft_pace *p, int64_t n, real *restrict w,
-                     const real *restrict g, real *restrict v, real *restrict u)
+static void adadelta(const weft_descent *descent, const weft_pace *pace, int64_t n,
+                     real *restrict w, const real *restrict g, real *restrict v,
+                     real *restrict u)
 {
-    real rate = (real)p->lr, rho = (real)d->rho, rest = (real)(1 - d->rho);
-    real decay = (real)d->weight_decay, eps = (real)d->epsilon;
+    real rate = (real)pace->lr, rho = (real)descent->rho, rest = (real)(1 - descent->rho);
+    real decay = (real)descent->weight_decay, eps = (real)descent->epsilon;
     for (int64_t i = 0; i < n; i++) {
         real x = g[i] + decay * w[i];
         v[i] = rho * v[i] + rest * x * x;
@@ -49,43 +53,45 @@ static void adadelta(const weft_descent *d, const weft_pace *p, int64_t n, real 
     }
 }
 
-double weft_descent_rate(const weft_descent *d, double epoch)
+double weft_descent_rate(const weft_descent *descent, double epoch)
 {
     double pi = 3.14159265358979323846;
-    double done = d->horizon > 0 ? fmin(epoch / d->horizon, 1) : 0;
-    switch (d->schedule) {
-    case WEFT_RATE_EXPONENTIAL: return d->lr * pow(1 - d->decay, epoch);
-    case WEFT_RATE_INVERSE: return d->lr / (1 + d->decay * epoch);
-    case WEFT_RATE_LINEAR: return d->lr * (1 - done);
-    case WEFT_RATE_COSINE: return d->lr * (1 + cos(pi * done)) / 2;
+    double done = descent->horizon > 0 ? fmin(epoch / descent->horizon, 1) : 0;
+    switch (descent->schedule) {
+    case WEFT_RATE_EXPONENTIAL: return descent->lr * pow(1 - descent->decay, epoch);
+    case WEFT_RATE_INVERSE: return descent->lr / (1 + descent->decay * epoch);
+    case WEFT_RATE_LINEAR: return descent->lr * (1 - done);
+    case WEFT_RATE_COSINE: return descent->lr * (1 + cos(pi * done)) / 2;
     case WEFT_RATE_STEP:
-        return d->lr *
-               pow(d->factor, fmin(floor((d->reductions + 1) * done), d->reductions));
-    default: return d->lr;
+        return descent->lr *
+               pow(descent->factor,
+                   fmin(floor((descent->reductions + 1) * done), descent->reductions));
+    default: return descent->lr;
     }
 }
 
-weft_pace weft_descent_pace(const weft_descent *d, double epoch, int64_t step)
+weft_pace weft_descent_pace(const weft_descent *descent, double epoch, int64_t step)
 {
-    weft_pace p = {.step = step, .lr = weft_descent_rate(d, epoch)};
-    if (d->optimizer != WEFT_DESCENT_ADAM) return p;
+    weft_pace pace = {.step = step, .lr = weft_descent_rate(descent, epoch)};
+    if (descent->optimizer != WEFT_DESCENT_ADAM) return pace;
     double t = (double)step + 1;
-    p.rate = (real)(p.lr / (1 - pow(d->beta1, t)));
-    p.unbias = (real)(1 / sqrt(1 - pow(d->beta2, t)));
-    return p;
+    pace.rate = (real)(pace.lr / (1 - pow(descent->beta1, t)));
+    pace.unbias = (real)(1 / sqrt(1 - pow(descent->beta2, t)));
+    return pace;
 }
 
-void weft_descent_step(const weft_descent *d, const weft_pace *pace, int64_t n, real *w,
-                       real *g, real *slots, int64_t apart)
+void weft_descent_step(const weft_descent *descent, const weft_pace *pace, int64_t n,
+                       real *w, real *g, real *slots, int64_t apart)
 {
-    if (d->optimizer == WEFT_DESCENT_ADAM)
-        adam(d, pace, n, w, g, slots, slots + apart);
-    else if (d->optimizer == WEFT_DESCENT_ADADELTA)
-        adadelta(d, pace, n, w, g, slots, slots + apart);
+    if (descent->optimizer == WEFT_DESCENT_ADAM)
+        adam(descent, pace, n, w, g, slots, slots + apart);
+    else if (descent->optimizer == WEFT_DESCENT_ADADELTA)
+        adadelta(descent, pace, n, w, g, slots, slots + apart);
     else {
-        weft_sgd s = {
-            .lr = pace->lr, .momentum = d->momentum, .weight_decay = d->weight_decay};
-        weft_sgd_step(&s, n, pace->step == 0, w, g, slots, NULL);
+        weft_sgd sgd = {.lr = pace->lr,
+                        .momentum = descent->momentum,
+                        .weight_decay = descent->weight_decay};
+        weft_sgd_step(&sgd, n, pace->step == 0, w, g, slots, NULL);
     }
 }
 
@@ -191,13 +197,13 @@ static void fade(real rho, int64_t steps, int n, real *x)
 
 /* The largest change of a weight by steps without a gradient, per unit of its velocity or
  * mean. */
-static double reach_of(const weft_descent *d, const weft_pace *pace, int64_t steps)
+static double reach_of(const weft_descent *descent, const weft_pace *pace, int64_t steps)
 {
     double most = 0;
-    int adam = d->optimizer == WEFT_DESCENT_ADAM;
+    int adam = descent->optimizer == WEFT_DESCENT_ADAM;
     for (int64_t s = 0; s < steps; s++)
         most = fmax(most, adam ? (double)pace[s].rate : pace[s].lr);
-    return adam ? most / (double)(real)d->epsilon : most;
+    return adam ? most / (double)(real)descent->epsilon : most;
 }
 
 /* 1 if changes so small vanish when they are rounded: then only what the optimizer
@@ -213,43 +219,44 @@ static int vanish(double reach, int n, const real *w, const real *m)
 }
 
 /* What the optimizer remembers after that many steps. */
-static void forget(const weft_descent *d, int64_t steps, int n, real *slots, int64_t apart)
+static void forget(const weft_descent *descent, int64_t steps, int n, real *slots,
+                   int64_t apart)
 {
-    if (d->optimizer == WEFT_DESCENT_SGD) {
-        fade((real)d->momentum, steps, n, slots);
+    if (descent->optimizer == WEFT_DESCENT_SGD) {
+        fade((real)descent->momentum, steps, n, slots);
         return;
     }
-    int adam = d->optimizer == WEFT_DESCENT_ADAM;
-    fade((real)(adam ? d->beta1 : d->rho), steps, n, slots);
-    fade((real)(adam ? d->beta2 : d->rho), steps, n, slots + apart);
+    int adam = descent->optimizer == WEFT_DESCENT_ADAM;
+    fade((real)(adam ? descent->beta1 : descent->rho), steps, n, slots);
+    fade((real)(adam ? descent->beta2 : descent->rho), steps, n, slots + apart);
 }
 
 /* All steps of n <= AT_ONCE weights, which stay in cache. */
-static void idle(const weft_descent *d, const weft_pace *pace, int64_t steps, double reach,
-                 int n, real *w, real *slots, int64_t apart)
+static void idle(const weft_descent *descent, const weft_pace *pace, int64_t steps,
+                 double reach, int n, real *w, real *slots, int64_t apart)
 {
     enum { OFTEN = 16 };
-    int still = !(d->weight_decay > 0);
-    if (still && d->optimizer == WEFT_DESCENT_ADADELTA) {
-        forget(d, steps, n, slots, apart);
+    int still = !(descent->weight_decay > 0);
+    if (still && descent->optimizer == WEFT_DESCENT_ADADELTA) {
+        forget(descent, steps, n, slots, apart);
         return;
     }
-    if (still && d->optimizer == WEFT_DESCENT_SGD && !(d->momentum > 0)) return;
+    if (still && descent->optimizer == WEFT_DESCENT_SGD && !(descent->momentum > 0)) return;
     for (int64_t s = 0; s < steps; s++) {
         if (still && s % OFTEN == 0 && vanish(reach, n, w, slots)) {
-            forget(d, steps - s, n, slots, apart);
+            forget(descent, steps - s, n, slots, apart);
             return;
         }
         real none[AT_ONCE] = {0};
-        weft_descent_step(d, &pace[s], n, w, none, slots, apart);
+        weft_descent_step(descent, &pace[s], n, w, none, slots, apart);
     }
 }
 
-void weft_descent_idle(const weft_descent *d, const weft_pace *pace, int64_t steps,
+void weft_descent_idle(const weft_descent *descent, const weft_pace *pace, int64_t steps,
                        int64_t n, real *w, real *slots, int64_t apart)
 {
-    double reach = reach_of(d, pace, steps);
+    double reach = reach_of(descent, pace, steps);
     for (int64_t i = 0; i < n && steps > 0; i += AT_ONCE)
-        idle(d, pace, steps, reach, (int)(n - i < AT_ONCE ? n - i : AT_ONCE), w + i,
+        idle(descent, pace, steps, reach, (int)(n - i < AT_ONCE ? n - i : AT_ONCE), w + i,
              slots + i, apart);
 }

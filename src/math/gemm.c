@@ -30,22 +30,23 @@ static const real *const *rows_of(int n, const real *b, size_t ldb, const real *
     return row;
 }
 
-void weft_gemm_pack(const weft_kernel *kernel, weft_packed *p, const real *b, size_t ldb,
-                    int trans, real *to)
+void weft_gemm_pack(const weft_kernel *kernel, weft_packed *packed, const real *b,
+                    size_t ldb, int trans, real *to)
 {
     const real *row[ROWS];
-    p->packed = to;
-    for (int j = 0, m; j < p->m; j += m) {
-        int wide = vectors_at(kernel, j, p->m) * kernel->lanes;
-        m = least(wide, p->m - j);
+    packed->packed = to;
+    for (int j = 0, m; j < packed->m; j += m) {
+        int wide = vectors_at(kernel, j, packed->m) * kernel->lanes;
+        m = least(wide, packed->m - j);
         if (trans)
-            weft_transpose(p->k, m, rows_of(m, b + (size_t)j * ldb, ldb, row), 0, to, wide);
-        for (int e = 0; !trans && e < p->k; e += ROWS) {
-            int n = least(ROWS, p->k - e);
+            weft_transpose(packed->k, m, rows_of(m, b + (size_t)j * ldb, ldb, row), 0, to,
+                           wide);
+        for (int e = 0; !trans && e < packed->k; e += ROWS) {
+            int n = least(ROWS, packed->k - e);
             copy_panel(n, m, wide, rows_of(n, b + (size_t)e * ldb, ldb, row), j,
                        to + (size_t)e * wide);
         }
-        to += (size_t)p->k * wide;
+        to += (size_t)packed->k * wide;
     }
 }
 
@@ -83,17 +84,17 @@ static void by_panel(const weft_kernel *kernel, int n, const real *a, size_t lda
 }
 
 void weft_gemm_times(const weft_kernel *kernel, int n, const real *a, size_t lda,
-                     const weft_packed *p, int add, real *c, size_t ldc)
+                     const weft_packed *packed, int add, real *c, size_t ldc)
 {
     int band = BAND * kernel->rows;
     for (int i = 0, rows; i < n; i += rows) {
         rows = n - i < 2 * band ? n - i : band;
-        const real *b = p->packed;
-        for (int j = 0; j < p->m;) {
-            int vectors = vectors_at(kernel, j, p->m), wide = vectors * kernel->lanes;
-            by_panel(kernel, rows, a + (size_t)i * lda, lda, p->k, b, vectors,
-                     least(wide, p->m - j), add, c + (size_t)i * ldc + j, ldc);
-            b += (size_t)p->k * wide;
+        const real *b = packed->packed;
+        for (int j = 0; j < packed->m;) {
+            int vectors = vectors_at(kernel, j, packed->m), wide = vectors * kernel->lanes;
+            by_panel(kernel, rows, a + (size_t)i * lda, lda, packed->k, b, vectors,
+                     least(wide, packed->m - j), add, c + (size_t)i * ldc + j, ldc);
+            b += (size_t)packed->k * wide;
             j += wide;
         }
     }
@@ -101,20 +102,21 @@ void weft_gemm_times(const weft_kernel *kernel, int n, const real *a, size_t lda
 
 /* The right side of weft_outer: packed if it is read by more than one strip of rows, else
  * where it is, but for last columns that fill no vector. */
-typedef struct right {
+struct right {
     int n, m;
     const real *const *row;
     const real *packed;
     int in_place;
-} right;
+};
 
 /* Packs panels from column j on. */
-static void pack_panels(const weft_kernel *kernel, const right *x, int j, real *to)
+static void pack_panels(const weft_kernel *kernel, const struct right *right, int j,
+                        real *to)
 {
-    for (; j < x->m;) {
-        int wide = vectors_at(kernel, j, x->m) * kernel->lanes;
-        copy_panel(x->n, least(wide, x->m - j), wide, x->row, j, to);
-        to += (size_t)x->n * wide;
+    for (; j < right->m;) {
+        int wide = vectors_at(kernel, j, right->m) * kernel->lanes;
+        copy_panel(right->n, least(wide, right->m - j), wide, right->row, j, to);
+        to += (size_t)right->n * wide;
         j += wide;
     }
 }
@@ -128,21 +130,22 @@ static int full_columns(const weft_kernel *kernel, int m)
 
 /* g[rows][ldg] = or += a^T b for up to a tile's rows, a[n][lda], all panels of b. */
 static void outer_strip(const weft_kernel *kernel, int rows, const real *a, size_t lda,
-                        const right *x, int add, real *g, size_t ldg)
+                        const struct right *right, int add, real *g, size_t ldg)
 {
     _Alignas(64) real part[MAX_TILE];
-    const real *b = x->packed;
-    for (int j = 0, columns; j < x->m; j += columns) {
-        int vectors = vectors_at(kernel, j, x->m), wide = vectors * kernel->lanes;
-        columns = least(wide, x->m - j);
+    const real *b = right->packed;
+    for (int j = 0, columns; j < right->m; j += columns) {
+        int vectors = vectors_at(kernel, j, right->m), wide = vectors * kernel->lanes;
+        columns = least(wide, right->m - j);
         if (columns < wide) {
-            kernel->strip(rows, vectors, x->n, a, lda, b, 0, part, (size_t)wide);
+            kernel->strip(rows, vectors, right->n, a, lda, b, 0, part, (size_t)wide);
             put(rows, columns, part, wide, add, g + j, ldg);
-        } else if (x->in_place) {
-            kernel->strip_rows(rows, vectors, x->n, a, lda, x->row, j, add, g + j, ldg);
+        } else if (right->in_place) {
+            kernel->strip_rows(rows, vectors, right->n, a, lda, right->row, j, add, g + j,
+                               ldg);
         } else {
-            kernel->strip(rows, vectors, x->n, a, lda, b, add, g + j, ldg);
-            b += (size_t)x->n * wide;
+            kernel->strip(rows, vectors, right->n, a, lda, b, add, g + j, ldg);
+            b += (size_t)right->n * wide;
         }
     }
 }
@@ -157,11 +160,11 @@ void weft_gemm_outer(const weft_kernel *kernel, int n, int k, const real *a, siz
     size_t wide = (size_t)round_up(m - first, kernel->lanes);
     real *panels = WEFT_NEW(tmp, real, (size_t)least(n, DEEP) * wide);
     for (int i = 0; i < n; i += DEEP, a += DEEP * lda) {
-        right x = {least(n - i, DEEP), m, b + i, panels, in_place};
-        pack_panels(kernel, &x, first, panels);
+        struct right right = {least(n - i, DEEP), m, b + i, panels, in_place};
+        pack_panels(kernel, &right, first, panels);
         for (int j = 0; j < k; j += most)
-            outer_strip(kernel, least(most, k - j), a + j, lda, &x, add || i > 0 ? 1 : -1,
-                        g + (size_t)j * ldg, ldg);
+            outer_strip(kernel, least(most, k - j), a + j, lda, &right,
+                        add || i > 0 ? 1 : -1, g + (size_t)j * ldg, ldg);
     }
     weft_arena_reset(tmp, mark);
 }

@@ -124,11 +124,11 @@ static inline int vectors_at(const weft_kernel *kernel, int j, int m)
     return m - j > kernel->lanes ? 2 : 1;
 }
 
-/* The products of gemm.h with a table of one's choice. p->k, p->m are set. */
-void weft_gemm_pack(const weft_kernel *kernel, weft_packed *p, const real *b, size_t ldb,
-                    int trans, real *to);
+/* The products of gemm.h with a table of one's choice. packed->k, packed->m are set. */
+void weft_gemm_pack(const weft_kernel *kernel, weft_packed *packed, const real *b,
+                    size_t ldb, int trans, real *to);
 void weft_gemm_times(const weft_kernel *kernel, int n, const real *a, size_t lda,
-                     const weft_packed *p, int add, real *c, size_t ldc);
+                     const weft_packed *packed, int add, real *c, size_t ldc);
 void weft_gemm_outer(const weft_kernel *kernel, int n, int k, const real *a, size_t lda,
                      int m, const real *const *b, int add, real *g, size_t ldg,
                      weft_arena *tmp);

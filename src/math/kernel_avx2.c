@@ -214,12 +214,13 @@ static void gram(int pairs, const int16_t *a, const int16_t *b, int32_t *c, size
 
 /* 32 bytes of features. */
 #define COSINE(name, type, FLOATS)                                                         \
-    static void name##_32(const type *x, turns s, const float *offset, uint8_t *q)         \
+    static void name##_32(const type *x, struct turns turns, const float *offset,          \
+                          uint8_t *q)                                                      \
     {                                                                                      \
         __m256i v[4];                                                                      \
         for (int i = 0; i < 4; i++)                                                        \
-            v[i] =                                                                         \
-                _mm256_cvtps_epi32(cosine(FLOATS(x + 8 * i), s, FLOAD(offset + 8 * i)));   \
+            v[i] = _mm256_cvtps_epi32(                                                     \
+                cosine(FLOATS(x + 8 * i), turns, FLOAD(offset + 8 * i)));                  \
         __m256i low = _mm256_packs_epi32(v[0], v[1]);                                      \
         __m256i high = _mm256_packs_epi32(v[2], v[3]);                                     \
         __m256i mixed = _mm256_packs_epi16(low, high);                                     \
@@ -230,16 +231,16 @@ static void gram(int pairs, const int16_t *a, const int16_t *b, int32_t *c, size
     }                                                                                      \
     void name(int n, const type *x, double scale, const float *offset, uint8_t *q)         \
     {                                                                                      \
-        turns s = turns_of(scale);                                                         \
+        struct turns turns = turns_of(scale);                                              \
         int i = 0;                                                                         \
-        for (; i + 32 <= n; i += 32) name##_32(x + i, s, offset + i, q + i);               \
+        for (; i + 32 <= n; i += 32) name##_32(x + i, turns, offset + i, q + i);           \
         if (i == n) return;                                                                \
         type xs[32] = {0};                                                                 \
         float offsets[32] = {0};                                                           \
         uint8_t qs[32];                                                                    \
         memcpy(xs, x + i, (size_t)(n - i) * sizeof *xs);                                   \
         memcpy(offsets, offset + i, (size_t)(n - i) * sizeof *offsets);                    \
-        name##_32(xs, s, offsets, qs);                                                     \
+        name##_32(xs, turns, offsets, qs);                                                 \
         memcpy(q + i, qs, (size_t)(n - i));                                                \
     }
 #define FROM_INT(p)                                                                        \

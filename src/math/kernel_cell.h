@@ -67,11 +67,11 @@ static void cell_back(const weft_cells *t, const real *dy, real *dc, real *const
 typedef uint32_t bits __attribute__((vector_size(4 * FW)));
 
 /* e^x = scale + scale less, e^x - 1 = (scale - 1) + scale less; |x| is cut at 87. */
-typedef struct power {
+struct power {
     F scale, less;
-} power;
+};
 
-INLINE power power_of(F x)
+INLINE struct power power_of(F x)
 {
     const F round = FSET(12582912); /* 1.5 2^23: the sum's last bits are a whole number */
     x = FMAX(FSET(-87), FMIN(FSET(87), x));
@@ -82,19 +82,19 @@ INLINE power power_of(F x)
     q = FFMA(r, q, FSET(0.041666206f));
     q = FFMA(r, q, FSET(0.166665182f));
     q = FFMA(r, q, FSET(0.5f));
-    return (power){(F)(((bits)whole << 23) + (bits)FSET(1)), FFMA(r * r, q, r)};
+    return (struct power){(F)(((bits)whole << 23) + (bits)FSET(1)), FFMA(r * r, q, r)};
 }
 
 INLINE F sigmoid(F x)
 {
-    power p = power_of(-x);
-    return FSET(1) / (FFMA(p.scale, p.less, p.scale) + FSET(1));
+    struct power power = power_of(-x);
+    return FSET(1) / (FFMA(power.scale, power.less, power.scale) + FSET(1));
 }
 
 INLINE F tanhyp(F x)
 {
-    power p = power_of(x + x);
-    const F u = FFMA(p.scale, p.less, p.scale - FSET(1));
+    struct power power = power_of(x + x);
+    const F u = FFMA(power.scale, power.less, power.scale - FSET(1));
     return u / (u + FSET(2));
 }
 
@@ -112,30 +112,30 @@ INLINE void keep(float *p, F v, int n)
 }
 
 /* Units j .. j + n of row i. */
-INLINE void cell_part(const weft_cells *t, const float *plus, int i, int j, int n)
+INLINE void cell_part(const weft_cells *cells, const float *plus, int i, int j, int n)
 {
-    float *z = t->z + (size_t)i * t->ldz + j;
-    size_t h = (size_t)t->h, at = (size_t)i * t->ld + j;
+    float *z = cells->z + (size_t)i * cells->ldz + j;
+    size_t h = (size_t)cells->h, at = (size_t)i * cells->ld + j;
     const F in = sigmoid(some(z, n) + some(plus + j, n));
     const F forget = sigmoid(some(z + h, n) + some(plus + h + j, n));
     const F update = tanhyp(some(z + 2 * h, n) + some(plus + 2 * h + j, n));
     const F out = sigmoid(some(z + 3 * h, n) + some(plus + 3 * h + j, n));
     F c = in * update;
-    if (t->before) c = FFMA(forget, some(t->before + at, n), c);
+    if (cells->before) c = FFMA(forget, some(cells->before + at, n), c);
     keep(z, in, n);
     keep(z + h, forget, n);
     keep(z + 2 * h, update, n);
     keep(z + 3 * h, out, n);
-    keep(t->c + at, c, n);
-    keep(t->y + at, out * tanhyp(c), n);
+    keep(cells->c + at, c, n);
+    keep(cells->y + at, out * tanhyp(c), n);
 }
 
-static void cell(const weft_cells *t, const real *const *plus)
+static void cell(const weft_cells *cells, const real *const *plus)
 {
-    int even = t->h / FW * FW;
-    for (int i = 0; i < t->n; i++) {
-        for (int j = 0; j < even; j += FW) cell_part(t, plus[i], i, j, FW);
-        if (even < t->h) cell_part(t, plus[i], i, even, t->h - even);
+    int even = cells->h / FW * FW;
+    for (int i = 0; i < cells->n; i++) {
+        for (int j = 0; j < even; j += FW) cell_part(cells, plus[i], i, j, FW);
+        if (even < cells->h) cell_part(cells, plus[i], i, even, cells->h - even);
     }
 }
 
@@ -145,17 +145,17 @@ INLINE void put(float *z, float *into, F d, int n)
     keep(into, some(into, n) + d, n);
 }
 
-INLINE void back_part(const weft_cells *t, const float *dy, float *dc, float *into, int i,
-                      int j, int n)
+INLINE void back_part(const weft_cells *cells, const float *dy, float *dc, float *into,
+                      int i, int j, int n)
 {
     const F one = FSET(1);
-    float *z = t->z + (size_t)i * t->ldz + j;
-    size_t h = (size_t)t->h, at = (size_t)i * t->ld + j;
+    float *z = cells->z + (size_t)i * cells->ldz + j;
+    size_t h = (size_t)cells->h, at = (size_t)i * cells->ld + j;
     const F in = some(z, n), forget = some(z + h, n);
     const F update = some(z + 2 * h, n), out = some(z + 3 * h, n);
-    const F top = tanhyp(some(t->c + at, n)), dyn = some(dy + at, n);
+    const F top = tanhyp(some(cells->c + at, n)), dyn = some(dy + at, n);
     const F d = FFMA(dyn * out, one - top * top, some(dc + at, n));
-    const F before = t->before ? some(t->before + at, n) : FSET(0);
+    const F before = cells->before ? some(cells->before + at, n) : FSET(0);
     put(z, into + j, d * update * in * (one - in), n);
     put(z + h, into + h + j, d * before * forget * (one - forget), n);
     put(z + 2 * h, into + 2 * h + j, d * in * (one - update * update), n);
@@ -163,12 +163,12 @@ INLINE void back_part(const weft_cells *t, const float *dy, float *dc, float *in
     keep(dc + at, d * forget, n);
 }
 
-static void cell_back(const weft_cells *t, const real *dy, real *dc, real *const *into)
+static void cell_back(const weft_cells *cells, const real *dy, real *dc, real *const *into)
 {
-    int even = t->h / FW * FW;
-    for (int i = 0; i < t->n; i++) {
-        for (int j = 0; j < even; j += FW) back_part(t, dy, dc, into[i], i, j, FW);
-        if (even < t->h) back_part(t, dy, dc, into[i], i, even, t->h - even);
+    int even = cells->h / FW * FW;
+    for (int i = 0; i < cells->n; i++) {
+        for (int j = 0; j < even; j += FW) back_part(cells, dy, dc, into[i], i, j, FW);
+        if (even < cells->h) back_part(cells, dy, dc, into[i], i, even, cells->h - even);
     }
 }
 

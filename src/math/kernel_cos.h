@@ -7,21 +7,21 @@
  * coefficients times 127. */
 
 /* A scale in two floats, so that products with it are reduced as if by a double. */
-typedef struct turns {
+struct turns {
     F high, low;
-} turns;
+};
 
-INLINE turns turns_of(double scale)
+INLINE struct turns turns_of(double scale)
 {
     float high = (float)scale;
-    return (turns){FSET(high), FSET((float)(scale - (double)high))};
+    return (struct turns){FSET(high), FSET((float)(scale - (double)high))};
 }
 
 /* 127 cos(2 pi (x scale + offset)). */
-INLINE F cosine(F x, turns s, F offset)
+INLINE F cosine(F x, struct turns turns, F offset)
 {
-    const F whole = FROUND(x * s.high);
-    F r = FFMA(x, s.high, -whole) + FFMA(x, s.low, offset);
+    const F whole = FROUND(x * turns.high);
+    F r = FFMA(x, turns.high, -whole) + FFMA(x, turns.low, offset);
     r = r - FROUND(r);
     const F z = FSET(0.25f) - FMAX(r, -r), y = z * z;
     F p = FFMA(FSET(-9016.16603f), y, FSET(10330.2776f));

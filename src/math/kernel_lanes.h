@@ -95,71 +95,71 @@ typedef struct lane_steps {
     int any_pull, any_move;
 } lane_steps;
 
-static lane_steps lane_steps_of(const weft_sgd *s, const int *live)
+static lane_steps lane_steps_of(const weft_sgd *sgd, const int *live)
 {
-    lane_steps t = {.scale = SET(1)};
+    lane_steps steps = {.scale = SET(1)};
     int pull[W], moves[W];
     for (int l = 0; l < W; l++) {
-        t.lr[l] = (real)s[l].lr;
-        t.momentum[l] = (real)s[l].momentum;
-        t.decay[l] = (real)s[l].weight_decay;
-        t.mu[l] = (real)s[l].mu;
-        t.any_pull |= pull[l] = live[l] && s[l].mu > 0;
-        t.any_move |= moves[l] = live[l] && s[l].momentum > 0;
+        steps.lr[l] = (real)sgd[l].lr;
+        steps.momentum[l] = (real)sgd[l].momentum;
+        steps.decay[l] = (real)sgd[l].weight_decay;
+        steps.mu[l] = (real)sgd[l].mu;
+        steps.any_pull |= pull[l] = live[l] && sgd[l].mu > 0;
+        steps.any_move |= moves[l] = live[l] && sgd[l].momentum > 0;
     }
-    t.live = lane_mask(live);
-    t.pull = lane_mask(pull);
-    t.moves = lane_mask(moves);
-    return t;
+    steps.live = lane_mask(live);
+    steps.pull = lane_mask(pull);
+    steps.moves = lane_mask(moves);
+    return steps;
 }
 
-/* A step: what it needs of m, the weights it begins with, and the lanes whose gradient is
- * finite so far. */
+/* A step: what it needs of a move, the weights it begins with, and the lanes whose gradient
+ * is finite so far. */
 typedef struct lane_motion {
-    const weft_lanes_move *m;
-    lane_steps t;
+    const weft_lanes_move *move;
+    lane_steps steps;
     const real *from;
     lane_bits good;
 } lane_motion;
 
-static lane_motion lane_motion_of(const weft_lanes_move *m)
+static lane_motion lane_motion_of(const weft_lanes_move *move)
 {
-    lane_motion x = {.m = m, .t = lane_steps_of(m->s, m->live)};
-    x.from = m->first ? m->start : m->w;
-    x.good = x.t.live ^ ~x.t.live;
-    return x;
+    lane_motion motion = {.move = move, .steps = lane_steps_of(move->sgd, move->live)};
+    motion.from = move->first ? move->start : move->w;
+    motion.good = motion.steps.live ^ ~motion.steps.live;
+    return motion;
 }
 
 /* g with what is added to it, and the pull to the anchor. */
-INLINE V lane_pulled(const lane_motion *x, int64_t i, V g)
+INLINE V lane_pulled(const lane_motion *motion, int64_t i, V g)
 {
-    if (x->m->drift) g = g + LOAD(x->m->drift + i * W);
-    if (!x->t.any_pull) return g;
-    const V away = LOAD(x->from + i * W) - LOAD(x->m->anchor + i * W);
-    return lane_choose(x->t.pull, g + x->t.mu * away, g);
+    if (motion->move->drift) g = g + LOAD(motion->move->drift + i * W);
+    if (!motion->steps.any_pull) return g;
+    const V away = LOAD(motion->from + i * W) - LOAD(motion->move->anchor + i * W);
+    return lane_choose(motion->steps.pull, g + motion->steps.mu * away, g);
 }
 
 /* Moves a number of every model by its gradient g, after the pull. */
-INLINE void lane_move(lane_motion *x, int64_t i, V g)
+INLINE void lane_move(lane_motion *motion, int64_t i, V g)
 {
-    const lane_steps *t = &x->t;
-    const V old = LOAD(x->from + i * W), most = SET(WEFT_REAL_MAX);
-    V v = t->scale * g + t->decay * old;
-    x->good &= (lane_bits)(g <= most) & (lane_bits)(g >= ZERO - most);
-    if (t->any_move) {
-        int first = x->m->first;
-        real *velocity = x->m->velocity + i * W;
+    const lane_steps *steps = &motion->steps;
+    const V old = LOAD(motion->from + i * W), most = SET(WEFT_REAL_MAX);
+    V v = steps->scale * g + steps->decay * old;
+    motion->good &= (lane_bits)(g <= most) & (lane_bits)(g >= ZERO - most);
+    if (steps->any_move) {
+        int first = motion->move->first;
+        real *velocity = motion->move->velocity + i * W;
         const V was = first ? v : LOAD(velocity);
-        if (!first) v = lane_choose(t->moves, v + t->momentum * was, v);
-        STORE(velocity, first ? v : lane_choose(t->live, v, was));
+        if (!first) v = lane_choose(steps->moves, v + steps->momentum * was, v);
+        STORE(velocity, first ? v : lane_choose(steps->live, v, was));
     }
-    STORE(x->m->w + i * W, lane_choose(t->live, old - t->lr * v, old));
+    STORE(motion->move->w + i * W, lane_choose(steps->live, old - steps->lr * v, old));
 }
 
-static void lane_motion_end(const lane_motion *x)
+static void lane_motion_end(const lane_motion *motion)
 {
     for (int l = 0; l < W; l++)
-        if (x->m->live[l] && !x->good[l]) x->m->sound[l] = 0;
+        if (motion->move->live[l] && !motion->good[l]) motion->move->sound[l] = 0;
 }
 
 /* ---- products ---- */
@@ -174,14 +174,15 @@ enum { LANE_ROWS = 3, LANE_COLUMNS = 3 };
 enum { LANE_GO_ON = 2, LANE_DEEP = 32 };
 
 /* Each sum runs in the order of k, from zero. */
-INLINE void lane_tile(int rows, int columns, const weft_lanes_product *p, lane_motion *x,
-                      const real *a, const real *b, real *c)
+INLINE void lane_tile(int rows, int columns, const weft_lanes_product *product,
+                      lane_motion *motion, const real *a, const real *b, real *c)
 {
-    size_t a_row = p->a_row * W, b_column = p->b_column * W, row = p->ldc * W;
+    size_t a_row = product->a_row * W, b_column = product->b_column * W,
+           row = product->ldc * W;
     V sum[LANE_ROWS][LANE_COLUMNS];
     UNROLL for (int r = 0; r < rows; r++) UNROLL for (int j = 0; j < columns; j++)
-        sum[r][j] = p->add == LANE_GO_ON ? LOAD(c + (size_t)r * row + j * W) : ZERO;
-    for (int e = 0; e < p->k; e++) {
+        sum[r][j] = product->add == LANE_GO_ON ? LOAD(c + (size_t)r * row + j * W) : ZERO;
+    for (int e = 0; e < product->k; e++) {
         V left[LANE_ROWS];
         UNROLL for (int r = 0; r < rows; r++) left[r] = LOAD(a + (size_t)r * a_row);
         UNROLL for (int j = 0; j < columns; j++)
@@ -189,31 +190,32 @@ INLINE void lane_tile(int rows, int columns, const weft_lanes_product *p, lane_m
             const V y = LOAD(b + (size_t)j * b_column);
             UNROLL for (int r = 0; r < rows; r++) sum[r][j] = FMA(left[r], y, sum[r][j]);
         }
-        a += p->a_k * W;
-        b += p->b_k * W;
+        a += product->a_k * W;
+        b += product->b_k * W;
     }
-    if (x) {
-        const int64_t at = (c - p->move->w) / W;
+    if (motion) {
+        const int64_t at = (c - product->move->w) / W;
         UNROLL for (int r = 0; r < rows; r++) UNROLL for (int j = 0; j < columns; j++)
         {
-            int64_t i = at + (int64_t)r * (int64_t)p->ldc + j;
-            lane_move(x, i, lane_pulled(x, i, ADD(ZERO, sum[r][j])));
+            int64_t i = at + (int64_t)r * (int64_t)product->ldc + j;
+            lane_move(motion, i, lane_pulled(motion, i, ADD(ZERO, sum[r][j])));
         }
         return;
     }
     UNROLL for (int r = 0; r < rows; r++) UNROLL for (int j = 0; j < columns; j++)
     {
         real *to = c + (size_t)r * row + j * W;
-        const V old = p->add == 1 ? LOAD(to) : ZERO;
-        STORE(to, p->add % 2 == 0 ? sum[r][j] : ADD(old, sum[r][j]));
+        const V old = product->add == 1 ? LOAD(to) : ZERO;
+        STORE(to, product->add % 2 == 0 ? sum[r][j] : ADD(old, sum[r][j]));
     }
 }
 
 #define LANE_TILE(rows, columns)                                                           \
-    static void lane_tile_##rows##_##columns(const weft_lanes_product *p, lane_motion *x,  \
-                                             const real *a, const real *b, real *c)        \
+    static void lane_tile_##rows##_##columns(const weft_lanes_product *product,            \
+                                             lane_motion *motion, const real *a,           \
+                                             const real *b, real *c)                       \
     {                                                                                      \
-        lane_tile(rows, columns, p, x, a, b, c);                                           \
+        lane_tile(rows, columns, product, motion, a, b, c);                                \
     }
 #define LANE_THREE(rows) LANE_TILE(rows, 1) LANE_TILE(rows, 2) LANE_TILE(rows, 3)
 LANE_THREE(1)
@@ -242,44 +244,45 @@ LANE_FIVE(4)
 
 /* Tiles of nearly equal size. The loop over columns is the outer one, so that a band of b
  * stays in cache. */
-static void lane_tiles(const weft_lanes_product *p, lane_motion *x)
+static void lane_tiles(const weft_lanes_product *product, lane_motion *motion)
 {
     static void (*const tile[LANE_ROWS][LANE_COLUMNS])(const weft_lanes_product *,
                                                        lane_motion *, const real *,
                                                        const real *, real *) = {LANE_TILES};
-    int tiles = round_up(p->n, LANE_ROWS) / LANE_ROWS,
-        bands = round_up(p->m, LANE_COLUMNS) / LANE_COLUMNS;
+    int tiles = round_up(product->n, LANE_ROWS) / LANE_ROWS,
+        bands = round_up(product->m, LANE_COLUMNS) / LANE_COLUMNS;
     for (int u = 0, j = 0, columns; u < bands; u++, j += columns) {
-        columns = (p->m - j) / (bands - u);
-        const real *b = p->b + (size_t)j * p->b_column * W;
+        columns = (product->m - j) / (bands - u);
+        const real *b = product->b + (size_t)j * product->b_column * W;
         for (int v = 0, i = 0, rows; v < tiles; v++, i += rows) {
-            rows = (p->n - i) / (tiles - v);
-            tile[rows - 1][columns - 1](p, x, p->a + (size_t)i * p->a_row * W, b,
-                                        p->c + ((size_t)i * p->ldc + (size_t)j) * W);
+            rows = (product->n - i) / (tiles - v);
+            tile[rows - 1][columns - 1](
+                product, motion, product->a + (size_t)i * product->a_row * W, b,
+                product->c + ((size_t)i * product->ldc + (size_t)j) * W);
         }
     }
 }
 
 /* Long sums are done in pieces, so that the pieces of all rows and columns are multiplied
  * while they are in the first-level cache. */
-static void lanes_times(const weft_lanes_product *p)
+static void lanes_times(const weft_lanes_product *product)
 {
-    if (p->move) {
-        lane_motion x = lane_motion_of(p->move);
-        lane_tiles(p, &x);
-        lane_motion_end(&x);
+    if (product->move) {
+        lane_motion motion = lane_motion_of(product->move);
+        lane_tiles(product, &motion);
+        lane_motion_end(&motion);
         return;
     }
-    if (p->add != 0 || p->k <= LANE_DEEP) {
-        lane_tiles(p, NULL);
+    if (product->add != 0 || product->k <= LANE_DEEP) {
+        lane_tiles(product, NULL);
         return;
     }
-    weft_lanes_product piece = *p;
-    for (int k = 0; k < p->k; k += LANE_DEEP) {
-        piece.k = least(LANE_DEEP, p->k - k);
+    weft_lanes_product piece = *product;
+    for (int k = 0; k < product->k; k += LANE_DEEP) {
+        piece.k = least(LANE_DEEP, product->k - k);
         lane_tiles(&piece, NULL);
-        piece.a += LANE_DEEP * p->a_k * W;
-        piece.b += LANE_DEEP * p->b_k * W;
+        piece.a += LANE_DEEP * product->a_k * W;
+        piece.b += LANE_DEEP * product->b_k * W;
         piece.add = LANE_GO_ON;
     }
 }
@@ -291,7 +294,7 @@ static void lanes_times(const weft_lanes_product *p)
 enum { LANE_SUMS = 16, LANE_PIECE = 1024 };
 
 /* Adds the squares of numbers [i, end) of g, after their pull. */
-INLINE void lane_squares(const lane_motion *x, int64_t i, int64_t end, real *g,
+INLINE void lane_squares(const lane_motion *motion, int64_t i, int64_t end, real *g,
                          double *square)
 {
     V sum[LANE_SUMS];
@@ -301,12 +304,12 @@ INLINE void lane_squares(const lane_motion *x, int64_t i, int64_t end, real *g,
     for (; i + LANE_SUMS <= end; i += LANE_SUMS)
         UNROLL_ROWS for (int e = 0; e < LANE_SUMS; e++)
         {
-            const V v = lane_pulled(x, i + e, LOAD(g + (i + e) * W));
+            const V v = lane_pulled(motion, i + e, LOAD(g + (i + e) * W));
             STORE(g + (i + e) * W, v);
             sum[e] = sum[e] + v * v;
         }
     for (; i < end; i++) {
-        STORE(part, lane_pulled(x, i, LOAD(g + i * W)));
+        STORE(part, lane_pulled(motion, i, LOAD(g + i * W)));
         STORE(g + i * W, LOAD(part));
         for (int l = 0; l < W; l++) all[l] += (double)part[l] * (double)part[l];
     }
@@ -318,24 +321,24 @@ INLINE void lane_squares(const lane_motion *x, int64_t i, int64_t end, real *g,
 }
 
 /* Norms first, where a lane clips. */
-static void lanes_step(const weft_lanes_move *m, int64_t n, real *g)
+static void lanes_step(const weft_lanes_move *move, int64_t n, real *g)
 {
-    lane_motion x = lane_motion_of(m);
+    lane_motion motion = lane_motion_of(move);
     double square[W] = {0};
     int clip = 0;
-    for (int l = 0; l < W; l++) clip |= m->live[l] && m->s[l].clip > 0;
+    for (int l = 0; l < W; l++) clip |= move->live[l] && move->sgd[l].clip > 0;
     for (int64_t i = 0; clip && i < n; i += LANE_PIECE)
-        lane_squares(&x, i, n - i < LANE_PIECE ? n : i + LANE_PIECE, g, square);
+        lane_squares(&motion, i, n - i < LANE_PIECE ? n : i + LANE_PIECE, g, square);
     for (int l = 0; l < W; l++) {
-        if (!m->live[l] || !(m->s[l].clip > 0)) continue;
-        x.t.scale[l] = (real)fmin(1, m->s[l].clip / (sqrt(square[l]) + 1e-6));
-        if (!isfinite(square[l])) m->sound[l] = 0;
+        if (!move->live[l] || !(move->sgd[l].clip > 0)) continue;
+        motion.steps.scale[l] = (real)fmin(1, move->sgd[l].clip / (sqrt(square[l]) + 1e-6));
+        if (!isfinite(square[l])) move->sound[l] = 0;
     }
     for (int64_t i = 0; i < n; i++) {
         const V v = LOAD(g + i * W);
-        lane_move(&x, i, clip ? v : lane_pulled(&x, i, v));
+        lane_move(&motion, i, clip ? v : lane_pulled(&motion, i, v));
     }
-    lane_motion_end(&x);
+    lane_motion_end(&motion);
 }
 
 /* ---- what a round adds up ---- */

@@ -33,36 +33,37 @@ typedef struct sparse_numbers {
 #define QUAD_AT(wide)  (PAIR_AT(wide) + HAS_PAIR(wide) * PAIR)
 #define HAS_QUAD(wide) ((wide) > QUAD_AT(wide))
 
-INLINE void sparse_load(int wide, const real *p, sparse_numbers *v)
+INLINE void sparse_load(int wide, const real *p, sparse_numbers *numbers)
 {
     UNROLL
     for (int k = 0; k < FULLS(wide); k++)
-        memcpy(&v->full[k], p + k * FULL, sizeof v->full[k]);
-    if (HAS_PAIR(wide)) memcpy(&v->pair, p + PAIR_AT(wide), sizeof v->pair);
-    if (HAS_QUAD(wide)) memcpy(&v->quad, p + QUAD_AT(wide), sizeof v->quad);
+        memcpy(&numbers->full[k], p + k * FULL, sizeof numbers->full[k]);
+    if (HAS_PAIR(wide)) memcpy(&numbers->pair, p + PAIR_AT(wide), sizeof numbers->pair);
+    if (HAS_QUAD(wide)) memcpy(&numbers->quad, p + QUAD_AT(wide), sizeof numbers->quad);
 }
 
-INLINE void sparse_store(int wide, const sparse_numbers *v, real *p)
+INLINE void sparse_store(int wide, const sparse_numbers *numbers, real *p)
 {
     UNROLL
     for (int k = 0; k < FULLS(wide); k++)
-        memcpy(p + k * FULL, &v->full[k], sizeof v->full[k]);
-    if (HAS_PAIR(wide)) memcpy(p + PAIR_AT(wide), &v->pair, sizeof v->pair);
-    if (HAS_QUAD(wide)) memcpy(p + QUAD_AT(wide), &v->quad, sizeof v->quad);
+        memcpy(p + k * FULL, &numbers->full[k], sizeof numbers->full[k]);
+    if (HAS_PAIR(wide)) memcpy(p + PAIR_AT(wide), &numbers->pair, sizeof numbers->pair);
+    if (HAS_QUAD(wide)) memcpy(p + QUAD_AT(wide), &numbers->quad, sizeof numbers->quad);
 }
 
 /* sum += v x */
-INLINE void sparse_add_times(int wide, const sparse_numbers *v, real x, sparse_numbers *sum)
+INLINE void sparse_add_times(int wide, const sparse_numbers *numbers, real x,
+                             sparse_numbers *sum)
 {
     UNROLL
-    for (int k = 0; k < FULLS(wide); k++) sum->full[k] += v->full[k] * x;
-    if (HAS_PAIR(wide)) sum->pair += v->pair * x;
-    if (HAS_QUAD(wide)) sum->quad += v->quad * x;
+    for (int k = 0; k < FULLS(wide); k++) sum->full[k] += numbers->full[k] * x;
+    if (HAS_PAIR(wide)) sum->pair += numbers->pair * x;
+    if (HAS_QUAD(wide)) sum->quad += numbers->quad * x;
 }
 
 INLINE void dots_of(int wide, const weft_sparse *x, int64_t i, const real *w, double *z)
 {
-    sparse_numbers sum = {.full = {{0}}}, v = sum;
+    sparse_numbers sum = {.full = {{0}}}, numbers = sum;
     const uint32_t *column = x->column;
     const float *value = x->value;
     int64_t end = x->first[i + 1];
@@ -72,8 +73,8 @@ INLINE void dots_of(int wide, const weft_sparse *x, int64_t i, const real *w, do
             UNROLL
             for (int k = 0; k < wide; k += LINE) __builtin_prefetch(later + k);
         }
-        sparse_load(wide, w + (int64_t)column[e] * wide, &v);
-        sparse_add_times(wide, &v, (real)value[e], &sum);
+        sparse_load(wide, w + (int64_t)column[e] * wide, &numbers);
+        sparse_add_times(wide, &numbers, (real)value[e], &sum);
     }
     real out[WEFT_SPARSE_WIDE];
     sparse_store(wide, &sum, out);
@@ -82,16 +83,16 @@ INLINE void dots_of(int wide, const weft_sparse *x, int64_t i, const real *w, do
 
 INLINE void adds_of(int wide, const weft_sparse *x, int64_t i, const real *scale, real *w)
 {
-    sparse_numbers by = {.full = {{0}}}, v = by;
+    sparse_numbers factors = {.full = {{0}}}, numbers = factors;
     const uint32_t *column = x->column;
     const float *value = x->value;
     int64_t end = x->first[i + 1];
-    sparse_load(wide, scale, &by);
+    sparse_load(wide, scale, &factors);
     for (int64_t e = x->first[i]; e < end; e++) {
         real *at = w + (int64_t)column[e] * wide;
-        sparse_load(wide, at, &v);
-        sparse_add_times(wide, &by, (real)value[e], &v);
-        sparse_store(wide, &v, at);
+        sparse_load(wide, at, &numbers);
+        sparse_add_times(wide, &factors, (real)value[e], &numbers);
+        sparse_store(wide, &numbers, at);
     }
 }
 

@@ -22,14 +22,14 @@ void weft_lanes_scatter(int64_t n, const real *x, real *const *row)
     weft_kernel_best()->lanes_scatter(n, x, row);
 }
 
-void weft_lanes_times(const weft_lanes_product *p)
+void weft_lanes_times(const weft_lanes_product *product)
 {
-    weft_kernel_best()->lanes_times(p);
+    weft_kernel_best()->lanes_times(product);
 }
 
-void weft_lanes_step(const weft_lanes_move *m, int64_t n, real *g)
+void weft_lanes_step(const weft_lanes_move *move, int64_t n, real *g)
 {
-    weft_kernel_best()->lanes_step(m, n, g);
+    weft_kernel_best()->lanes_step(move, n, g);
 }
 
 void weft_lanes_within(int64_t n, const real *w, const real *from, const double *most,

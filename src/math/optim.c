@@ -32,26 +32,26 @@ static int piece_at(int64_t i, int64_t n)
     return (int)(n - i < PIECE ? n - i : PIECE);
 }
 
-int weft_sgd_step(const weft_sgd *s, int64_t n, int first, real *w, real *g, real *velocity,
-                  const real *anchor)
+int weft_sgd_step(const weft_sgd *sgd, int64_t n, int first, real *w, real *g,
+                  real *velocity, const real *anchor)
 {
-    weft_move m = {.lr = (real)s->lr,
-                   .momentum = (real)s->momentum,
-                   .decay = (real)s->weight_decay,
-                   .mu = (real)s->mu,
-                   .scale = 1,
-                   .first = first,
-                   .velocity = s->momentum > 0 ? velocity : NULL,
-                   .anchor = s->mu > 0 ? anchor : NULL};
+    weft_move move = {.lr = (real)sgd->lr,
+                      .momentum = (real)sgd->momentum,
+                      .decay = (real)sgd->weight_decay,
+                      .mu = (real)sgd->mu,
+                      .scale = 1,
+                      .first = first,
+                      .velocity = sgd->momentum > 0 ? velocity : NULL,
+                      .anchor = sgd->mu > 0 ? anchor : NULL};
     double square = 0;
-    if (s->clip > 0) { /* the whole norm first */
+    if (sgd->clip > 0) { /* the whole norm first */
         for (int64_t i = 0; i < n; i += PIECE) {
-            if (m.anchor) pull_piece(piece_at(i, n), m.mu, g + i, w + i, anchor + i);
+            if (move.anchor) pull_piece(piece_at(i, n), move.mu, g + i, w + i, anchor + i);
             square += square_piece(piece_at(i, n), g + i);
         }
-        m.scale = (real)fmin(1, s->clip / (sqrt(square) + 1e-6));
-        m.anchor = NULL;
+        move.scale = (real)fmin(1, sgd->clip / (sqrt(square) + 1e-6));
+        move.anchor = NULL;
     }
-    int finite = weft_kernel_best()->step(&m, n, w, g);
+    int finite = weft_kernel_best()->step(&move, n, w, g);
     return finite && isfinite(square);
 }

@@ -6,20 +6,20 @@ size_t weft_packed_bytes(int k, int m)
     return (size_t)k * round_up(m, weft_kernel_best()->lanes) * sizeof(real);
 }
 
-void weft_packed_pack(weft_packed *p, int k, int m, const real *b, size_t ldb, int trans,
-                      void *mem)
+void weft_packed_pack(weft_packed *packed, int k, int m, const real *b, size_t ldb,
+                      int trans, void *mem)
 {
-    p->k = k;
-    p->m = m;
-    weft_gemm_pack(weft_kernel_best(), p, b, ldb, trans, mem);
+    packed->k = k;
+    packed->m = m;
+    weft_gemm_pack(weft_kernel_best(), packed, b, ldb, trans, mem);
 }
 
-void weft_packed_rows(weft_packed *p, int k, int m, const real *const *row, int64_t at,
+void weft_packed_rows(weft_packed *packed, int k, int m, const real *const *row, int64_t at,
                       void *mem)
 {
     const weft_kernel *kernel = weft_kernel_best();
     real *to = mem;
-    *p = (weft_packed){k, m, to};
+    *packed = (weft_packed){k, m, to};
     for (int j = 0, some; j < m; j += some) {
         int wide = vectors_at(kernel, j, m) * kernel->lanes;
         some = least(wide, m - j);
@@ -44,8 +44,8 @@ void weft_deep_pack(int k, int m, int j, int n, const real *b, size_t ldb, void 
 {
     for (int k0 = 0; k0 < k; k0 += WEFT_DEEP) {
         int deep = least(WEFT_DEEP, k - k0);
-        weft_packed p;
-        weft_packed_pack(&p, deep, n, b + k0, ldb, 1,
+        weft_packed packed;
+        weft_packed_pack(&packed, deep, n, b + k0, ldb, 1,
                          (real *)mem + piece_at(k0, m) + (size_t)deep * (size_t)j);
     }
 }
@@ -54,10 +54,10 @@ void weft_deep_times(int n, const real *a, size_t lda, int k, int m, const void 
                      real *c, size_t ldc)
 {
     for (int k0 = 0; k0 < k; k0 += WEFT_DEEP) {
-        weft_packed p = {.k = least(WEFT_DEEP, k - k0),
-                         .m = m,
-                         .packed = (const real *)mem + piece_at(k0, m)};
-        weft_packed_times(n, a + k0, lda, &p, k0 > 0, c, ldc);
+        weft_packed packed = {.k = least(WEFT_DEEP, k - k0),
+                              .m = m,
+                              .packed = (const real *)mem + piece_at(k0, m)};
+        weft_packed_times(n, a + k0, lda, &packed, k0 > 0, c, ldc);
     }
 }
 

@@ -15,7 +15,7 @@ size_t weft_s8_bytes(int k, int m)
     return (size_t)round_up(k, WEFT_GROUP) * columns + (size_t)columns * sizeof(int32_t);
 }
 
-void weft_s8_pack(weft_s8 *p, int k, int m, const int8_t *b, size_t ldb,
+void weft_s8_pack(weft_s8 *packed, int k, int m, const int8_t *b, size_t ldb,
                   const int32_t *start, void *mem)
 {
     int wide = weft_kernel_best()->wide, deep = round_up(k, WEFT_GROUP),
@@ -31,7 +31,7 @@ void weft_s8_pack(weft_s8 *p, int k, int m, const int8_t *b, size_t ldb,
     }
     int32_t *first = (int32_t *)(void *)(to + (size_t)deep * columns);
     if (start) memcpy(first, start, (size_t)m * sizeof *first);
-    *p = (weft_s8){.k = k, .m = m, .packed = mem, .start = first};
+    *packed = (weft_s8){.k = k, .m = m, .packed = mem, .start = first};
 }
 
 /* One tile: `rows` rows, k columns of a. The last group may be short. */

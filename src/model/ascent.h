@@ -11,8 +11,8 @@ enum {
 };
 
 /* One output: parameters and state of its ascent. */
-typedef struct output {
-    const margin_output *of;
+struct output {
+    const margin_output *asked;
     int index;           /* in the caller's arrays */
     int done;            /* 1: at its optimum; 2: stopped without reaching it */
     double b;            /* intercept */
@@ -25,15 +25,15 @@ typedef struct output {
     double objective;    /* primal */
     double gap;          /* duality gap as a share of the gain */
     double trial_gap;    /* gap TRIAL_EPOCHS ago */
-} output;
+};
 
-/* One fit of `wide` outputs, with the state of the local rows x. Arrays over rows or
- * columns and outputs, [x.n][wide] and [d][wide], have the element of output k at i wide +
+/* One fit of `wide` outputs, with the state of the local rows. Arrays over rows or
+ * columns and outputs, [rows][wide] and [d][wide], have the element of output k at i wide +
  * k. */
-typedef struct ascent {
-    const margin_problem *p;
-    const dual_rows *x;
-    output out[DUAL_WIDE];
+struct ascent {
+    const margin_problem *problem;
+    const dual_rows *rows;
+    struct output out[DUAL_WIDE];
     int32_t one[DUAL_WIDE]; /* [wide] class of each output; -1: pads */
     int outputs, wide;      /* outputs in use; including those that pad a vector */
     int period;       /* [d][wide] is read in pieces of this length, a multiple of wide */
@@ -43,51 +43,51 @@ typedef struct ascent {
     int32_t *change;  /* [d][wide] scratch */
     int coupled;      /* 1: one group of rows, so that the intercept is updated with
                          every visit */
-    double *a, *step; /* [x.n][wide] dual variables, 0..c; change in this epoch */
-    double *norm2;    /* [x.n] |x_i|^2, plus 1 where the intercept is coupled */
-    double *margin;   /* [x.n][wide] when last visited */
-    int *due, *shrinking; /* [x.n] sweep of the next visit; number of consecutive visits of
+    double *a, *step; /* [rows][wide] dual variables, 0..c; change in this epoch */
+    double *norm2;    /* [rows] |x_i|^2, plus 1 where the intercept is coupled */
+    double *margin;   /* [rows][wide] when last visited */
+    int *due, *shrinking; /* [rows] sweep of the next visit; number of consecutive visits of
                              little worth */
     int *sweep;           /* [partitions of this rank] sweeps done */
-    int64_t *visits;      /* [x.n] order of a group's visits, scratch */
+    int64_t *visits;      /* [rows] order of a group's visits, scratch */
     double (*partition)[ASCENT_SUMS]; /* [partitions][outputs] sums over each partition's
                                          rows, scratch */
-} ascent;
+};
 
 /* y_i of output k: 1 or -1. */
-static inline double ascent_sign(const ascent *s, int64_t i, int k)
+static inline double ascent_sign(const struct ascent *ascent, int64_t i, int k)
 {
-    return s->x->label[i] == s->one[k] ? 1 : -1;
+    return ascent->rows->label[i] == ascent->one[k] ? 1 : -1;
 }
 
 /* |x_i|^2 over single columns, those that no other row has; their weights are a_i y_i
  * x_ij. */
-static inline double ascent_single_norm2(const ascent *s, int64_t i)
+static inline double ascent_single_norm2(const struct ascent *ascent, int64_t i)
 {
-    return s->x->single_norm2 ? s->x->single_norm2[i] : 0;
+    return ascent->rows->single_norm2 ? ascent->rows->single_norm2[i] : 0;
 }
 
 /* One epoch over all partitions; adds their changes to w and a. Collective. */
-void ascent_epoch(ascent *s);
+void ascent_epoch(struct ascent *ascent);
 
 /* sum[DUAL_WIDE] <- dot product of each output's part of a and b, [d][wide]. */
-void ascent_dots(const ascent *s, const real *a, const real *b, double *sum);
+void ascent_dots(const struct ascent *ascent, const real *a, const real *b, double *sum);
 
 /* Adds the terms of row i for the n outputs k[n], output k at the step t[k], to sum[n]. */
-typedef void (*ascent_row_sum)(const ascent *s, int64_t i, int n, const int *k,
+typedef void (*ascent_row_sum)(const struct ascent *s, int64_t i, int n, const int *k,
                                const double *t, double (*sum)[ASCENT_SUMS]);
 
 /* Conjugate of the loss at the dual variable, and C times the loss at the stored margin, of
  * row i for all outputs. */
-void ascent_terms(const ascent *s, int64_t i, double *conj, double *loss);
+void ascent_terms(const struct ascent *ascent, int64_t i, double *conj, double *loss);
 
 /* 1: for an output that runs, row i has so large a part of the gap that it is to be visited
  * again in the next sweep; share[wide] has its part of each gap. */
-int ascent_matters(const ascent *s, const double *share);
+int ascent_matters(const struct ascent *ascent, const double *share);
 
 /* sum[outputs] <- sums over all rows, of the n outputs k[n], output k at the step t[k]:
  * over each partition on its rank, then over partitions in their order. Collective. */
-void ascent_sum(ascent *s, int n, const int *k, ascent_row_sum add, const double *t,
-                double (*sum)[ASCENT_SUMS]);
+void ascent_sum(struct ascent *ascent, int n, const int *k, ascent_row_sum add,
+                const double *t, double (*sum)[ASCENT_SUMS]);
 
 #endif

@@ -3,29 +3,31 @@
 
 #include <math.h>
 
-static double gained_after(const descent *s, int steps)
+static double gained_after(const struct descent *descent, int steps)
 {
-    return s->gained[steps % DESCENT_HISTORY];
+    return descent->gained[steps % DESCENT_HISTORY];
 }
 
-void descent_add(descent *s, double less)
+void descent_add(struct descent *descent, double less)
 {
-    double before = gained_after(s, s->steps++);
-    s->gained[s->steps % DESCENT_HISTORY] = before + less;
+    double before = gained_after(descent, descent->steps++);
+    descent->gained[descent->steps % DESCENT_HISTORY] = before + less;
 }
 
-double descent_gained(const descent *s)
+double descent_gained(const struct descent *descent)
 {
-    return gained_after(s, s->steps);
+    return gained_after(descent, descent->steps);
 }
 
-double descent_remaining(const descent *s)
+double descent_remaining(const struct descent *descent)
 {
-    if (s->steps < 2) return INFINITY;
-    int n = s->steps / 3;
+    if (descent->steps < 2) return INFINITY;
+    int n = descent->steps / 3;
     n = n < 1 ? 1 : n > DESCENT_WINDOW ? DESCENT_WINDOW : n;
-    double last = gained_after(s, s->steps) - gained_after(s, s->steps - n);
-    double before = gained_after(s, s->steps - n) - gained_after(s, s->steps - 2 * n);
+    double last =
+        gained_after(descent, descent->steps) - gained_after(descent, descent->steps - n);
+    double before = gained_after(descent, descent->steps - n) -
+                    gained_after(descent, descent->steps - 2 * n);
     if (!(last > 0)) return 0;
     return last < before ? last * last / (before - last) : INFINITY;
 }

@@ -10,19 +10,19 @@
 enum { DESCENT_WINDOW = 16, DESCENT_HISTORY = 2 * DESCENT_WINDOW + 1 };
 
 /* Starts at zeros. */
-typedef struct descent {
+struct descent {
     double gained[DESCENT_HISTORY]; /* total after step i at i modulo DESCENT_HISTORY */
     int steps;
-} descent;
+};
 
 /* A step lowered the objective by `less`. */
-void descent_add(descent *s, double less);
-double descent_gained(const descent *s);
+void descent_add(struct descent *descent, double less);
+double descent_gained(const struct descent *descent);
 /* Estimate of what all further steps will gain: the gains of the last third of the steps
  * (at most WINDOW) and of as many before them, continued as a geometric series. In
  * conjugate gradients these sums are squared errors in the energy norm (Hestenes, Stiefel,
  * 1952; Strakos, Tichy, ETNA 13, 2002). INFINITY before the second step and where gains do
  * not fall. */
-double descent_remaining(const descent *s);
+double descent_remaining(const struct descent *descent);
 
 #endif

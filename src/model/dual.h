@@ -87,7 +87,7 @@ dual_rows *dual_rows_of(const margin_problem *problem, const weft_matrix *matrix
                         const int32_t *label, int outputs, weft_arena *mem);
 enum { DUAL_WIDE = WEFT_SPARSE_WIDE }; /* outputs that dual_fit takes */
 void dual_fit(const margin_problem *problem, const dual_rows *rows, int outputs,
-              const margin_output *of, int64_t d, real *w, real *intercept,
+              const margin_output *output, int64_t d, real *w, real *intercept,
               weft_fitted *out, weft_arena *tmp);
 void newton_fit(const margin_problem *problem, const weft_matrix *matrix,
                 const int32_t *label, const margin_output *output, real *w, real *intercept,

@@ -17,9 +17,9 @@ static int class_of(int32_t rows)
     return SINGLE - ilogb((double)rows);
 }
 
-/* d->place: the columns that occur in more than one row are numbered, and counted in d->d;
- * returns how many occur in one. Collective. */
-static int64_t number_columns(dual_rows *d, const weft_matrix *matrix, weft_arena *mem)
+/* dual->place: the columns that occur in more than one row are numbered, and counted in
+ * dual->d; returns how many occur in one. Collective. */
+static int64_t number_columns(dual_rows *dual, const weft_matrix *matrix, weft_arena *mem)
 {
     int64_t start[POWERS + 2] = {0};
     int32_t *rows = WEFT_NEW(mem, int32_t, matrix->d);
@@ -29,10 +29,10 @@ static int64_t number_columns(dual_rows *d, const weft_matrix *matrix, weft_aren
     for (int64_t j = 0; j < matrix->d; j++) start[class_of(rows[j]) + 1]++;
     int64_t singles = start[SINGLE + 1];
     for (int p = 0; p < POWERS; p++) start[p + 1] += start[p];
-    d->d = start[SINGLE];
-    d->place = WEFT_NEW(mem, uint32_t, matrix->d);
+    dual->d = start[SINGLE];
+    dual->place = WEFT_NEW(mem, uint32_t, matrix->d);
     for (int64_t j = 0; j < matrix->d; j++)
-        d->place[j] = rows[j] > 1 ? (uint32_t)start[class_of(rows[j])]++ : DUAL_NONE;
+        dual->place[j] = rows[j] > 1 ? (uint32_t)start[class_of(rows[j])]++ : DUAL_NONE;
     return singles;
 }
 

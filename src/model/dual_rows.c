@@ -50,41 +50,41 @@ static void counts_from(weft_team *team, const size_t *to, size_t *from, weft_ar
 }
 
 /* Numbers of items of one kind sent to and received from each rank. */
-typedef struct exchange {
+struct exchange {
     size_t *to, *from;    /* [ranks] items */
     size_t *at;           /* [ranks] position of the next item for a rank */
     size_t sent, arrived; /* items in all */
-} exchange;
+};
 
-static exchange exchange_new(weft_team *team, weft_arena *mem)
+static struct exchange exchange_new(weft_team *team, weft_arena *mem)
 {
     size_t n = (size_t)team->size;
-    return (exchange){.to = WEFT_NEW(mem, size_t, n),
-                      .from = WEFT_NEW(mem, size_t, n),
-                      .at = WEFT_NEW(mem, size_t, n)};
+    return (struct exchange){.to = WEFT_NEW(mem, size_t, n),
+                             .from = WEFT_NEW(mem, size_t, n),
+                             .at = WEFT_NEW(mem, size_t, n)};
 }
 
 /* Fills in the rest when `to` is complete. Collective. */
-static void exchange_counts(weft_team *team, exchange *x, weft_arena *mem)
+static void exchange_counts(weft_team *team, struct exchange *exchange, weft_arena *mem)
 {
-    counts_from(team, x->to, x->from, mem);
+    counts_from(team, exchange->to, exchange->from, mem);
     for (int r = 0; r < team->size; r++) {
-        x->at[r] = x->sent;
-        x->sent += x->to[r];
-        x->arrived += x->from[r];
+        exchange->at[r] = exchange->sent;
+        exchange->sent += exchange->to[r];
+        exchange->arrived += exchange->from[r];
     }
 }
 
 /* Sends all items, of `size` bytes each; returns those received. Collective. */
-static void *move_items(weft_team *team, const exchange *x, size_t size, const void *items,
-                        weft_arena *mem)
+static void *move_items(weft_team *team, const struct exchange *exchange, size_t size,
+                        const void *items, weft_arena *mem)
 {
     size_t n = (size_t)team->size;
     size_t *to = WEFT_NEW(mem, size_t, n), *from = WEFT_NEW(mem, size_t, n);
-    void *in = weft_arena_alloc(mem, x->arrived, size);
+    void *in = weft_arena_alloc(mem, exchange->arrived, size);
     for (size_t r = 0; r < n; r++) {
-        to[r] = x->to[r] * size;
-        from[r] = x->from[r] * size;
+        to[r] = exchange->to[r] * size;
+        from[r] = exchange->from[r] * size;
     }
     weft_exchange(team, items, to, in, from);
     return in;
@@ -92,12 +92,12 @@ static void *move_items(weft_team *team, const exchange *x, size_t size, const v
 
 /* Sends every row to owner[group]. The rows that arrive are in the order of the ranks they
  * come from, hence of the data set; returns the group of each. Collective. */
-static const int *move_rows(dual_rows *d, const weft_matrix *matrix, const int32_t *label,
-                            const int *owner, weft_arena *mem)
+static const int *move_rows(dual_rows *dual, const weft_matrix *matrix,
+                            const int32_t *label, const int *owner, weft_arena *mem)
 {
     const weft_sparse *sparse = matrix->rows;
-    exchange rows = exchange_new(matrix->team, mem),
-             entries = exchange_new(matrix->team, mem);
+    struct exchange rows = exchange_new(matrix->team, mem),
+                    entries = exchange_new(matrix->team, mem);
     for (int64_t i = 0; i < sparse->n; i++) {
         rows.to[owner[group_of(matrix, i)]]++;
         entries.to[owner[group_of(matrix, i)]] +=
@@ -126,10 +126,10 @@ static const int *move_rows(dual_rows *d, const weft_matrix *matrix, const int32
         group[i] = head[i].group;
         first[i + 1] = first[i] + head[i].entries;
     }
-    d->label = mine;
-    d->x = (weft_sparse){.n = n, .first = first};
-    d->x.column = move_items(matrix->team, &entries, sizeof *column, column, mem);
-    d->x.value = move_items(matrix->team, &entries, sizeof *value, value, mem);
+    dual->label = mine;
+    dual->x = (weft_sparse){.n = n, .first = first};
+    dual->x.column = move_items(matrix->team, &entries, sizeof *column, column, mem);
+    dual->x.value = move_items(matrix->team, &entries, sizeof *value, value, mem);
     return group;
 }
 

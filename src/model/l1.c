@@ -29,59 +29,60 @@ enum {
 #define FIRST_FLOOR 1e-6
 #define LAST_FLOOR  10
 
-static double dot(const l1 *s, int64_t j, const double *v)
+static double dot(const struct lasso *lasso, int64_t j, const double *v)
 {
     double sum[2] = {0};
-    int64_t e = s->x->start[j], end = s->x->start[j + 1];
+    int64_t e = lasso->columns->start[j], end = lasso->columns->start[j + 1];
     for (; e + 1 < end; e += 2) {
-        sum[0] += (double)s->x->value[e] * v[s->x->row[e]];
-        sum[1] += (double)s->x->value[e + 1] * v[s->x->row[e + 1]];
+        sum[0] += (double)lasso->columns->value[e] * v[lasso->columns->row[e]];
+        sum[1] += (double)lasso->columns->value[e + 1] * v[lasso->columns->row[e + 1]];
     }
-    if (e < end) sum[0] += (double)s->x->value[e] * v[s->x->row[e]];
+    if (e < end) sum[0] += (double)lasso->columns->value[e] * v[lasso->columns->row[e]];
     return sum[0] + sum[1];
 }
 
 /* ---- objective and gap ---- */
 
 /* Removes columns whose weight is 0 at the optimum, given the largest slope. */
-static void screen(l1 *s, double max_slope)
+static void screen(struct lasso *lasso, double max_slope)
 {
-    double radius = sqrt(0.5 * s->p->c * s->gap);
+    double radius = sqrt(0.5 * lasso->problem->c * lasso->gap);
     int64_t left = 0;
-    for (int64_t k = 0; k < s->ncandidates; k++) {
-        int64_t j = s->candidates[k];
-        double bound = fabs(s->g[j]) / max_slope + radius * sqrt(s->x->square[j]);
-        if (s->w[j] != 0 || bound >= 1) s->candidates[left++] = j;
+    for (int64_t k = 0; k < lasso->ncandidates; k++) {
+        int64_t j = lasso->candidates[k];
+        double bound =
+            fabs(lasso->g[j]) / max_slope + radius * sqrt(lasso->columns->square[j]);
+        if (lasso->w[j] != 0 || bound >= 1) lasso->candidates[left++] = j;
     }
-    s->ncandidates = left;
+    lasso->ncandidates = left;
 }
 
 /* Objective, slopes and gap at w. */
-static void evaluate(l1 *s)
+static void evaluate(struct lasso *lasso)
 {
-    double c = s->p->c;
-    double loss = 0, size = fabs(s->b), conj = 0, sum = 0;
-    for (int64_t i = 0; i < s->x->n; i++) {
-        double m = s->y[i] * s->score[i], q = -margin_slope(MARGIN_LOGISTIC, m);
+    double c = lasso->problem->c;
+    double loss = 0, size = fabs(lasso->b), conj = 0, sum = 0;
+    for (int64_t i = 0; i < lasso->columns->n; i++) {
+        double m = lasso->y[i] * lasso->score[i], q = -margin_slope(MARGIN_LOGISTIC, m);
         loss += margin_loss(MARGIN_LOGISTIC, m);
-        s->a[i] = c * q * s->y[i];
-        s->curve[i] = c * (q * (1 - q) + s->floor);
-        sum += s->a[i];
+        lasso->a[i] = c * q * lasso->y[i];
+        lasso->curve[i] = c * (q * (1 - q) + lasso->floor);
+        sum += lasso->a[i];
     }
-    s->slope = -sum;
+    lasso->slope = -sum;
     double max_slope = fmax(1, fabs(sum));
-    for (int64_t k = 0; k < s->ncandidates; k++) {
-        int64_t j = s->candidates[k];
-        s->g[j] = dot(s, j, s->a);
-        max_slope = fmax(max_slope, fabs(s->g[j]));
-        size += fabs(s->w[j]);
+    for (int64_t k = 0; k < lasso->ncandidates; k++) {
+        int64_t j = lasso->candidates[k];
+        lasso->g[j] = dot(lasso, j, lasso->a);
+        max_slope = fmax(max_slope, fabs(lasso->g[j]));
+        size += fabs(lasso->w[j]);
     }
-    for (int64_t i = 0; i < s->x->n; i++)
-        conj += margin_conj(s->p, fabs(s->a[i]) / max_slope);
-    s->objective = size + c * loss;
-    s->best = fmax(s->best, -conj);
-    s->gap = fmax(s->objective + conj, 0);
-    screen(s, max_slope);
+    for (int64_t i = 0; i < lasso->columns->n; i++)
+        conj += margin_conj(lasso->problem, fabs(lasso->a[i]) / max_slope);
+    lasso->objective = size + c * loss;
+    lasso->best = fmax(lasso->best, -conj);
+    lasso->gap = fmax(lasso->objective + conj, 0);
+    screen(lasso, max_slope);
 }
 
 /* The k-th largest of v[n], 1 <= k <= n; v is reordered. */
@@ -111,22 +112,23 @@ static double largest(double *v, int64_t n, int64_t k)
 
 /* The working set: columns with a weight, and as many others, but at least MIN_WORKING,
  * with the largest slopes above the penalty's. */
-static void choose_working_set(l1 *s)
+static void choose_working_set(struct lasso *lasso)
 {
     int64_t weights = 0, n = 0;
-    for (int64_t k = 0; k < s->ncandidates; k++) {
-        int64_t j = s->candidates[k];
-        weights += s->w[j] != 0;
-        if (s->w[j] == 0 && fabs(s->g[j]) > 1) s->slopes[n++] = fabs(s->g[j]);
+    for (int64_t k = 0; k < lasso->ncandidates; k++) {
+        int64_t j = lasso->candidates[k];
+        weights += lasso->w[j] != 0;
+        if (lasso->w[j] == 0 && fabs(lasso->g[j]) > 1)
+            lasso->slopes[n++] = fabs(lasso->g[j]);
     }
     int64_t max_slope = weights > MIN_WORKING ? weights : MIN_WORKING;
-    double threshold = n > max_slope ? largest(s->slopes, n, max_slope) : 1;
-    s->nworking = 0;
-    for (int64_t k = 0; k < s->ncandidates; k++) {
-        int64_t j = s->candidates[k];
-        if (s->w[j] != 0 || fabs(s->g[j]) > threshold ||
-            (n > max_slope && fabs(s->g[j]) >= threshold))
-            s->working[s->nworking++] = j;
+    double threshold = n > max_slope ? largest(lasso->slopes, n, max_slope) : 1;
+    lasso->nworking = 0;
+    for (int64_t k = 0; k < lasso->ncandidates; k++) {
+        int64_t j = lasso->candidates[k];
+        if (lasso->w[j] != 0 || fabs(lasso->g[j]) > threshold ||
+            (n > max_slope && fabs(lasso->g[j]) >= threshold))
+            lasso->working[lasso->nworking++] = j;
     }
 }
 
@@ -146,114 +148,119 @@ static double best_change(double g, double h, double w, double *gain)
 }
 
 /* Minimises the model over the intercept; returns the gain. */
-static double minimise_intercept(l1 *s)
+static double minimise_intercept(struct lasso *lasso)
 {
     double gain;
-    double by = best_change(s->slope, s->curvature, s->b + s->shift, &gain);
-    s->shift += by;
-    s->slope += s->curvature * by;
+    double by = best_change(lasso->slope, lasso->curvature, lasso->b + lasso->shift, &gain);
+    lasso->shift += by;
+    lasso->slope += lasso->curvature * by;
     return gain;
 }
 
 /* Minimises the model over the weight at place k of the working set, then over the
  * intercept; returns the gain. */
-static double visit(l1 *s, int64_t k)
+static double visit(struct lasso *lasso, int64_t k)
 {
-    const l1_columns *columns = s->x;
-    int64_t j = s->working[k];
-    double gain, g = L1_DAMPING * s->step[k] - s->g[j] + s->shift * s->cross[k];
+    const l1_columns *columns = lasso->columns;
+    int64_t j = lasso->working[k];
+    double gain,
+        g = L1_DAMPING * lasso->step[k] - lasso->g[j] + lasso->shift * lasso->cross[k];
     for (int64_t e = columns->start[j]; e < columns->start[j + 1]; e++) {
         uint32_t i = columns->row[e];
-        g += (double)columns->value[e] * s->curve[i] * s->along[i];
+        g += (double)columns->value[e] * lasso->curve[i] * lasso->along[i];
     }
-    double by = best_change(g, s->second[k], s->w[j] + s->step[k], &gain);
+    double by = best_change(g, lasso->second[k], lasso->w[j] + lasso->step[k], &gain);
     if (by == 0) return 0;
-    s->step[k] += by;
+    lasso->step[k] += by;
     for (int64_t e = columns->start[j]; e < columns->start[j + 1]; e++)
-        s->along[columns->row[e]] += by * (double)columns->value[e];
-    s->slope += by * s->cross[k];
-    return gain + minimise_intercept(s);
+        lasso->along[columns->row[e]] += by * (double)columns->value[e];
+    lasso->slope += by * lasso->cross[k];
+    return gain + minimise_intercept(lasso);
 }
 
 /* Visits the working set in random order; returns the gain. */
-static double sweep(l1 *s, int64_t *order)
+static double sweep(struct lasso *lasso, int64_t *order)
 {
     weft_rng4 rng = {{0}};
     double gain = 0;
-    s->passes++;
-    for (int64_t k = 0; k < s->nworking; k++) {
+    lasso->passes++;
+    for (int64_t k = 0; k < lasso->nworking; k++) {
         if (k % 4 == 0)
-            rng = weft_rng_at(0, WEFT_RNG_SOLVE, 0, (uint64_t)s->passes, (uint64_t)k);
+            rng = weft_rng_at(0, WEFT_RNG_SOLVE, 0, (uint64_t)lasso->passes, (uint64_t)k);
         int64_t to = (int64_t)(weft_rng_unit(rng.v[k % 4]) * (double)(k + 1));
         order[k] = order[to];
         order[to] = k;
     }
-    for (int64_t k = 0; k < s->nworking; k++) gain += visit(s, order[k]);
+    for (int64_t k = 0; k < lasso->nworking; k++) gain += visit(lasso, order[k]);
     return gain;
 }
 
 /* ---- a step, and how far ---- */
 
-/* s->step and s->along <- approximate minimum of the model over the working set. */
-static void descend(l1 *s, int64_t *order)
+/* lasso->step and lasso->along <- approximate minimum of the model over the working set. */
+static void descend(struct lasso *lasso, int64_t *order)
 {
-    const l1_columns *columns = s->x;
-    memset(s->along, 0, (size_t)columns->n * sizeof *s->along);
-    s->shift = 0;
-    s->curvature = L1_DAMPING;
-    for (int64_t i = 0; i < columns->n; i++) s->curvature += s->curve[i];
-    for (int64_t k = 0; k < s->nworking; k++) {
-        int64_t j = s->working[k];
+    const l1_columns *columns = lasso->columns;
+    memset(lasso->along, 0, (size_t)columns->n * sizeof *lasso->along);
+    lasso->shift = 0;
+    lasso->curvature = L1_DAMPING;
+    for (int64_t i = 0; i < columns->n; i++) lasso->curvature += lasso->curve[i];
+    for (int64_t k = 0; k < lasso->nworking; k++) {
+        int64_t j = lasso->working[k];
         double h = L1_DAMPING, both = 0;
         for (int64_t e = columns->start[j]; e < columns->start[j + 1]; e++) {
-            double part = (double)columns->value[e] * s->curve[columns->row[e]];
+            double part = (double)columns->value[e] * lasso->curve[columns->row[e]];
             both += part;
             h += (double)columns->value[e] * part;
         }
-        s->second[k] = h;
-        s->cross[k] = both;
-        s->step[k] = 0;
+        lasso->second[k] = h;
+        lasso->cross[k] = both;
+        lasso->step[k] = 0;
     }
-    double total = minimise_intercept(s);
+    double total = minimise_intercept(lasso);
     for (int n = 0; n < SWEEPS; n++) {
-        double gain = sweep(s, order);
+        double gain = sweep(lasso, order);
         total += gain;
         if (n > 0 && !(gain > LAST_SWEEP_GAIN * total)) break;
-        total += l1_minimise_support(s);
+        total += l1_minimise_support(lasso);
     }
-    for (int64_t i = 0; i < columns->n; i++) s->along[i] += s->shift;
+    for (int64_t i = 0; i < columns->n; i++) lasso->along[i] += lasso->shift;
 }
 
 /* Objective at w + t step minus the one at w. */
-static double change(const l1 *s, double t)
+static double change(const struct lasso *lasso, double t)
 {
-    double loss = 0, size = fabs(s->b + t * s->shift) - fabs(s->b);
-    for (int64_t i = 0; i < s->x->n; i++)
-        loss += margin_loss(MARGIN_LOGISTIC, s->y[i] * (s->score[i] + t * s->along[i])) -
-                margin_loss(MARGIN_LOGISTIC, s->y[i] * s->score[i]);
-    for (int64_t k = 0; k < s->nworking; k++) {
-        double w = s->w[s->working[k]];
-        size += fabs(w + t * s->step[k]) - fabs(w);
+    double loss = 0, size = fabs(lasso->b + t * lasso->shift) - fabs(lasso->b);
+    for (int64_t i = 0; i < lasso->columns->n; i++)
+        loss += margin_loss(MARGIN_LOGISTIC,
+                            lasso->y[i] * (lasso->score[i] + t * lasso->along[i])) -
+                margin_loss(MARGIN_LOGISTIC, lasso->y[i] * lasso->score[i]);
+    for (int64_t k = 0; k < lasso->nworking; k++) {
+        double w = lasso->w[lasso->working[k]];
+        size += fabs(w + t * lasso->step[k]) - fabs(w);
     }
-    return size + s->p->c * loss;
+    return size + lasso->problem->c * loss;
 }
 
 /* Takes the step, halved until the objective decreases by a share of the predicted
  * decrease. Returns what is taken of it, 0 if there is no such point. */
-static double line_search(l1 *s)
+static double line_search(struct lasso *lasso)
 {
     double share = 0.01;
-    double predicted = fabs(s->b + s->shift) - fabs(s->b), t = 1;
-    for (int64_t i = 0; i < s->x->n; i++) predicted -= s->a[i] * s->shift;
-    for (int64_t k = 0; k < s->nworking; k++) {
-        double w = s->w[s->working[k]];
-        predicted += fabs(w + s->step[k]) - fabs(w) - s->g[s->working[k]] * s->step[k];
+    double predicted = fabs(lasso->b + lasso->shift) - fabs(lasso->b), t = 1;
+    for (int64_t i = 0; i < lasso->columns->n; i++) predicted -= lasso->a[i] * lasso->shift;
+    for (int64_t k = 0; k < lasso->nworking; k++) {
+        double w = lasso->w[lasso->working[k]];
+        predicted += fabs(w + lasso->step[k]) - fabs(w) -
+                     lasso->g[lasso->working[k]] * lasso->step[k];
     }
     for (int n = 0; n < HALVINGS; n++, t *= 0.5) {
-        if (!(change(s, t) <= share * t * predicted)) continue;
-        for (int64_t k = 0; k < s->nworking; k++) s->w[s->working[k]] += t * s->step[k];
-        for (int64_t i = 0; i < s->x->n; i++) s->score[i] += t * s->along[i];
-        s->b += t * s->shift;
+        if (!(change(lasso, t) <= share * t * predicted)) continue;
+        for (int64_t k = 0; k < lasso->nworking; k++)
+            lasso->w[lasso->working[k]] += t * lasso->step[k];
+        for (int64_t i = 0; i < lasso->columns->n; i++)
+            lasso->score[i] += t * lasso->along[i];
+        lasso->b += t * lasso->shift;
         return predicted < 0 ? t : 0;
     }
     return 0;
@@ -261,61 +268,67 @@ static double line_search(l1 *s)
 
 /* A step that is too long for its model makes the next one shorter. Returns 0 if none can
  * be short enough. */
-static int adapt(l1 *s, double taken)
+static int adapt(struct lasso *lasso, double taken)
 {
     if (taken < SHORT_STEP)
-        s->floor = fmax(10 * s->floor, FIRST_FLOOR);
+        lasso->floor = fmax(10 * lasso->floor, FIRST_FLOOR);
     else
-        s->floor = s->floor > 1e-13 ? 0.1 * s->floor : 0;
-    return s->floor <= LAST_FLOOR;
+        lasso->floor = lasso->floor > 1e-13 ? 0.1 * lasso->floor : 0;
+    return lasso->floor <= LAST_FLOOR;
 }
 
 /* ---- a fit ---- */
 
-static l1 start(const margin_problem *problem, const l1_columns *x, const int32_t *label,
-                const margin_output *of, weft_arena *tmp)
+static struct lasso start(const margin_problem *problem, const l1_columns *columns,
+                          const int32_t *label, const margin_output *output,
+                          weft_arena *tmp)
 {
-    l1 s = {.p = problem, .x = x, .of = of, .best = -INFINITY, .ncandidates = x->d};
-    double *rows = WEFT_NEW(tmp, double, 5 * x->n),
-           *columns = WEFT_NEW(tmp, double, 6 * x->d);
-    double **row[] = {&s.y, &s.score, &s.a, &s.curve, &s.along};
-    double **column[] = {&s.w, &s.g, &s.slopes, &s.step, &s.second, &s.cross};
-    for (int k = 0; k < 5; k++) *row[k] = rows + k * x->n;
-    for (int k = 0; k < 6; k++) *column[k] = columns + k * x->d;
-    s.f = l1_support_new(x, tmp);
-    s.candidates = WEFT_NEW(tmp, int64_t, x->d);
-    s.working = WEFT_NEW(tmp, int64_t, x->d);
-    for (int64_t i = 0; i < x->n; i++) s.y[i] = label[i] == of->one ? 1 : -1;
-    for (int64_t j = 0; j < x->d; j++) s.candidates[j] = j;
-    return s;
+    struct lasso lasso = {.problem = problem,
+                          .columns = columns,
+                          .asked = output,
+                          .best = -INFINITY,
+                          .ncandidates = columns->d};
+    double *by_row = WEFT_NEW(tmp, double, 5 * columns->n),
+           *by_column = WEFT_NEW(tmp, double, 6 * columns->d);
+    double **row[] = {&lasso.y, &lasso.score, &lasso.a, &lasso.curve, &lasso.along};
+    double **column[] = {&lasso.w,    &lasso.g,      &lasso.slopes,
+                         &lasso.step, &lasso.second, &lasso.cross};
+    for (int k = 0; k < 5; k++) *row[k] = by_row + k * columns->n;
+    for (int k = 0; k < 6; k++) *column[k] = by_column + k * columns->d;
+    lasso.support = l1_support_new(columns, tmp);
+    lasso.candidates = WEFT_NEW(tmp, int64_t, columns->d);
+    lasso.working = WEFT_NEW(tmp, int64_t, columns->d);
+    for (int64_t i = 0; i < columns->n; i++) lasso.y[i] = label[i] == output->one ? 1 : -1;
+    for (int64_t j = 0; j < columns->d; j++) lasso.candidates[j] = j;
+    return lasso;
 }
 
 void l1_fit(const margin_problem *problem, const l1_columns *columns, const int32_t *label,
-            const margin_output *of, int64_t d, real *w, real *intercept, weft_fitted *out,
-            weft_arena *tmp)
+            const margin_output *output, int64_t d, real *w, real *intercept,
+            weft_fitted *out, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    l1 s = start(problem, columns, label, of, tmp);
+    struct lasso lasso = start(problem, columns, label, output, tmp);
     int64_t *order = WEFT_NEW(tmp, int64_t, columns->d);
     for (int more = 1; more;) {
-        evaluate(&s);
+        evaluate(&lasso);
         out->passes++;
-        out->residual =
-            margin_relative_gap(problem, of->objective, s.objective, s.objective - s.best);
+        out->residual = margin_relative_gap(problem, output->objective, lasso.objective,
+                                            lasso.objective - lasso.best);
         if (out->residual <= problem->tol || out->iterations == problem->limit) break;
         out->iterations++;
-        choose_working_set(&s);
-        descend(&s, order);
-        more = adapt(&s, line_search(&s));
+        choose_working_set(&lasso);
+        descend(&lasso, order);
+        more = adapt(&lasso, line_search(&lasso));
     }
     memset(w, 0, (size_t)d * sizeof *w);
     for (int64_t j = 0; j < columns->d; j++) {
         double equal = (double)(columns->first[j + 1] - columns->first[j]);
         for (int64_t k = columns->first[j]; k < columns->first[j + 1]; k++)
-            w[columns->name[k]] = (real)(s.w[j] / equal);
+            w[columns->name[k]] = (real)(lasso.w[j] / equal);
     }
-    *intercept = (real)s.b;
-    out->objective = s.objective;
-    out->passes += s.passes;
+    *intercept = (real)lasso.b;
+    out->objective = lasso.objective;
+    out->passes += lasso.passes;
     weft_arena_reset(tmp, mark);
 }

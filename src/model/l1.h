@@ -31,11 +31,11 @@ l1_columns *l1_columns_of(const margin_problem *problem, const weft_sparse *spar
  * those of the working set ten times, more often where C is large: then 20 to 100 times,
  * and there are 30 to 100 steps. */
 void l1_fit(const margin_problem *problem, const l1_columns *columns, const int32_t *label,
-            const margin_output *of, int64_t d, real *w, real *intercept, weft_fitted *out,
-            weft_arena *tmp);
+            const margin_output *output, int64_t d, real *w, real *intercept,
+            weft_fitted *out, weft_arena *tmp);
 /* The same on any matrix, by products, starting from w. Collective. */
 void l1_products_fit(const margin_problem *problem, const weft_matrix *matrix,
-                     const int32_t *label, const margin_output *of, real *w,
+                     const int32_t *label, const margin_output *output, real *w,
                      real *intercept, weft_fitted *out, weft_arena *tmp);
 
 #endif

@@ -23,10 +23,10 @@ typedef struct l1_support {
 
 /* A fit of one output. A step changes weights by `step` and the intercept by `shift`; its
  * model is the quadratic one of the losses at the weights before, plus the penalty. */
-typedef struct l1 {
-    const margin_problem *p;
-    const l1_columns *x;
-    const margin_output *of;
+struct lasso {
+    const margin_problem *problem;
+    const l1_columns *columns;
+    const margin_output *asked;
     double *y;                     /* [n] 1 or -1 */
     double *score;                 /* [n] x_i . w + b */
     double *a;                     /* [n] a_i y_i */
@@ -40,11 +40,11 @@ typedef struct l1 {
     double slope, curvature;       /* of the model in the intercept, without the penalty */
     double *step, *second, *cross; /* [d] by place in the working set: change of a weight;
                                   second derivatives in it; in it and the intercept */
-    l1_support f;
+    l1_support support;
     double floor;                /* added to q (1 - q) */
     double objective, best, gap; /* primal; highest lower bound; gap of this step */
     int passes;                  /* over the working set */
-} l1;
+};
 
 /* Room for the support of a fit to these columns. Owned by tmp. */
 l1_support l1_support_new(const l1_columns *columns, weft_arena *tmp);
@@ -52,6 +52,6 @@ l1_support l1_support_new(const l1_columns *columns, weft_arena *tmp);
  * step, shift, along and slope. Weights that would change their sign become 0. Returns the
  * decrease, 0 if none was found. Cost: at most 30 products with the columns of the
  * support, and 22 with their transposes. */
-double l1_minimise_support(l1 *s);
+double l1_minimise_support(struct lasso *lasso);
 
 #endif

@@ -27,14 +27,14 @@ static int64_t *number_columns(const margin_problem *problem, const weft_sparse 
 
 /* ---- equal columns ---- */
 
-typedef struct hashed {
+struct hashed {
     uint64_t hash;
     int64_t at;
-} hashed;
+};
 
 static int by_hash(const void *left, const void *right)
 {
-    const hashed *a = left, *b = right;
+    const struct hashed *a = left, *b = right;
     if (a->hash != b->hash) return a->hash < b->hash ? -1 : 1;
     return (a->at > b->at) - (a->at < b->at);
 }
@@ -58,14 +58,14 @@ static int are_equal(const l1_columns *columns, int64_t i, int64_t j)
 static int64_t *find_leaders(const l1_columns *columns, weft_arena *mem)
 {
     int64_t *leader = WEFT_NEW(mem, int64_t, columns->d);
-    hashed *order = WEFT_NEW(mem, hashed, columns->d);
+    struct hashed *order = WEFT_NEW(mem, struct hashed, columns->d);
     for (int64_t j = 0; j < columns->d; j++) {
         size_t n = (size_t)entries(columns, j);
         uint64_t hash =
             weft_hash(columns->row + columns->start[j], n * sizeof *columns->row, 0);
         hash =
             weft_hash(columns->value + columns->start[j], n * sizeof *columns->value, hash);
-        order[j] = (hashed){hash, j};
+        order[j] = (struct hashed){hash, j};
     }
     qsort(order, (size_t)columns->d, sizeof *order, by_hash);
     for (int64_t k = 0, led = 0; k < columns->d; k++) {

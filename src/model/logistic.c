@@ -7,31 +7,31 @@
 
 #include <math.h>
 
-typedef struct logistic {
+struct logistic {
     int penalty;
     margin_problem margin;
-} logistic;
+};
 
 enum { L2, L1 };
 
 /* At the default tolerance the accuracy on new reviews was within 0.1 points of a fit to
  * 1e-6 for each of 64 maps of IMDB (inputs/imdb64.tsv). */
 static const weft_opt opts[] = {
-    WEFT_CHOICE_OPT("penalty", logistic, penalty, "l2", "l2|l1",
+    WEFT_CHOICE_OPT("penalty", struct logistic, penalty, "l2", "l2|l1",
                     "penalty on the weights: half their squares (l2), or their magnitudes, "
                     "which makes most of them zero (l1)",
                     .role = WEFT_PER_TRIAL),
-    MARGIN_OPTS(logistic, "3e-4"),
+    MARGIN_OPTS(struct logistic, "3e-4"),
     {0},
 };
 
 static void fit(const void *self, const weft_matrix *matrix, const int32_t *y, int classes,
                 double slack, real *w, weft_fitted *out, weft_arena *tmp)
 {
-    const logistic *s = self;
-    margin_problem problem = s->margin;
+    const struct logistic *logistic = self;
+    margin_problem problem = logistic->margin;
     problem.kind = MARGIN_LOGISTIC;
-    problem.l1 = s->penalty == L1;
+    problem.l1 = logistic->penalty == L1;
     problem.tol *= slack;
     margin_fit(&problem, matrix, y, classes, w, out, tmp);
 }
@@ -57,7 +57,7 @@ extern const weft_model weft_model_logistic;
 const weft_model weft_model_logistic = {
     .kind = {.name = "logistic",
              .about = "logistic regression, penalty on the intercept too",
-             .size = sizeof(logistic),
+             .size = sizeof(struct logistic),
              .opts = opts},
     .serial = 1,
     .outputs = margin_outputs,

@@ -57,7 +57,7 @@ margin_output margin_output_of(const margin_problem *problem, int one, double po
  * groups is fitted again with all rows in one partition, where every visit updates the
  * intercept. */
 static void fit_one_partition(const margin_problem *problem, const weft_matrix *matrix,
-                              const int32_t *label, const margin_output *of, real *w,
+                              const int32_t *label, const margin_output *output, real *w,
                               real *intercept, weft_fitted *out, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
@@ -68,26 +68,26 @@ static void fit_one_partition(const margin_problem *problem, const weft_matrix *
     remaining.limit -= before.iterations;
     if (remaining.limit <= 0) return;
     const dual_rows *rows = dual_rows_of(problem, &whole, label, 1, tmp);
-    dual_fit(&remaining, rows, 1, of, matrix->d, w, intercept, out, tmp);
+    dual_fit(&remaining, rows, 1, output, matrix->d, w, intercept, out, tmp);
     out->iterations += before.iterations;
     out->passes += before.passes;
     weft_arena_reset(tmp, mark);
 }
 
 /* An output whose class has all samples or none: its fit is the best constant. */
-static void fit_constant(const margin_output *of, int64_t d, real *w, real *intercept,
+static void fit_constant(const margin_output *output, int64_t d, real *w, real *intercept,
                          weft_fitted *out)
 {
     memset(w, 0, (size_t)d * sizeof *w);
-    *intercept = (real)of->b;
-    out->objective = of->objective;
+    *intercept = (real)output->b;
+    out->objective = output->objective;
     out->residual = 0;
 }
 
 /* Newton steps for an output that dual ascent did not solve, or where rows are not sparse;
  * they start from its result, unless that is worse than the best constant. */
 static void fit_newton(const margin_problem *problem, const weft_matrix *matrix,
-                       const int32_t *label, const margin_output *of, real *w,
+                       const int32_t *label, const margin_output *output, real *w,
                        real *intercept, weft_fitted *out, weft_arena *tmp)
 {
     margin_problem remaining = *problem;
@@ -98,38 +98,39 @@ static void fit_newton(const margin_problem *problem, const weft_matrix *matrix,
     remaining.limit -= out->iterations;
     if (remaining.limit <= 0) return;
     out->objective = out->residual = 0;
-    newton_fit(&remaining, matrix, label, of, w, intercept, out, tmp);
+    newton_fit(&remaining, matrix, label, output, w, intercept, out, tmp);
 }
 
 /* Completes an output after dual ascent (x NULL: rows are not sparse, there was none). */
 static void fit_one(const margin_problem *problem, const weft_matrix *matrix,
-                    const dual_rows *rows, const int32_t *label, const margin_output *of,
-                    real *w, real *intercept, weft_fitted *out, weft_arena *tmp)
+                    const dual_rows *rows, const int32_t *label,
+                    const margin_output *output, real *w, real *intercept, weft_fitted *out,
+                    weft_arena *tmp)
 {
-    if (of->constant) {
-        fit_constant(of, matrix->d, w, intercept, out);
+    if (output->constant) {
+        fit_constant(output, matrix->d, w, intercept, out);
         return;
     }
     if (rows && rows->groups > 1 && problem->kind == MARGIN_HINGE &&
         !(out->residual <= problem->tol))
-        fit_one_partition(problem, matrix, label, of, w, intercept, out, tmp);
+        fit_one_partition(problem, matrix, label, output, w, intercept, out, tmp);
     if (!rows || !(out->residual <= problem->tol))
-        fit_newton(problem, matrix, label, of, w, intercept, out, tmp);
+        fit_newton(problem, matrix, label, output, w, intercept, out, tmp);
 }
 
 /* Fits `outputs` outputs at the same time. Epochs that they share are counted once. */
 static void fit_outputs(const margin_problem *problem, const weft_matrix *matrix,
                         const dual_rows *rows, const int32_t *label, int outputs,
-                        const margin_output *of, real *w, real *intercept, weft_fitted *out,
-                        weft_arena *tmp)
+                        const margin_output *output, real *w, real *intercept,
+                        weft_fitted *out, weft_arena *tmp)
 {
     weft_fitted each[DUAL_WIDE] = {{0}};
-    if (rows) dual_fit(problem, rows, outputs, of, matrix->d, w, intercept, each, tmp);
+    if (rows) dual_fit(problem, rows, outputs, output, matrix->d, w, intercept, each, tmp);
     int epochs = each[0].iterations, passes = each[0].passes;
     out->iterations += epochs;
     out->passes += passes;
     for (int k = 0; k < outputs; k++) {
-        fit_one(problem, matrix, rows, label, &of[k], w + k * matrix->d, &intercept[k],
+        fit_one(problem, matrix, rows, label, &output[k], w + k * matrix->d, &intercept[k],
                 &each[k], tmp);
         out->iterations += each[k].iterations - epochs;
         out->passes += each[k].passes - passes;
@@ -141,7 +142,7 @@ static void fit_outputs(const margin_problem *problem, const weft_matrix *matrix
 /* With the L1 penalty, one output after the other; sparse rows are all on one rank, which
  * fits. */
 static void fit_l1(const margin_problem *problem, const weft_matrix *matrix,
-                   const int32_t *label, int outputs, const margin_output *of, real *w,
+                   const int32_t *label, int outputs, const margin_output *output, real *w,
                    real *intercept, weft_fitted *out, weft_arena *tmp)
 {
     weft_matrix whole = *matrix;
@@ -153,13 +154,13 @@ static void fit_l1(const margin_problem *problem, const weft_matrix *matrix,
         mine ? l1_columns_of(problem, &rows->x, matrix->d, tmp) : NULL;
     for (int k = 0; k < outputs; k++) {
         weft_fitted each = {0};
-        if (of[k].constant)
-            fit_constant(&of[k], matrix->d, w + k * matrix->d, &intercept[k], &each);
+        if (output[k].constant)
+            fit_constant(&output[k], matrix->d, w + k * matrix->d, &intercept[k], &each);
         else if (!rows)
-            l1_products_fit(problem, matrix, label, &of[k], w + k * matrix->d,
+            l1_products_fit(problem, matrix, label, &output[k], w + k * matrix->d,
                             &intercept[k], &each, tmp);
         else if (mine)
-            l1_fit(problem, columns, rows->label, &of[k], matrix->d, w + k * matrix->d,
+            l1_fit(problem, columns, rows->label, &output[k], matrix->d, w + k * matrix->d,
                    &intercept[k], &each, tmp);
         if (rows) weft_bcast(matrix->team, &each, sizeof each, 0);
         out->iterations += each.iterations;
@@ -182,20 +183,21 @@ void margin_fit(const margin_problem *problem, const weft_matrix *matrix,
                                 ? dual_rows_of(problem, matrix, label, outputs, tmp)
                                 : NULL;
     int64_t *count = WEFT_NEW(tmp, int64_t, classes);
-    margin_output *of = WEFT_NEW(tmp, margin_output, outputs);
+    margin_output *output = WEFT_NEW(tmp, margin_output, outputs);
     for (int64_t i = 0; i < matrix->n; i++) count[label[i]]++;
     weft_sum_i64(matrix->team, count, (size_t)classes);
     for (int k = 0; k < outputs; k++) {
         int one = outputs == 1 ? 1 : k;
         double positives = (double)count[one];
-        of[k] =
+        output[k] =
             margin_output_of(problem, one, positives, (double)matrix->total - positives);
     }
     *out = (weft_fitted){0};
-    if (problem->l1) fit_l1(problem, matrix, label, outputs, of, w, intercept, out, tmp);
+    if (problem->l1)
+        fit_l1(problem, matrix, label, outputs, output, w, intercept, out, tmp);
     for (int k = 0; k < outputs && !problem->l1; k += DUAL_WIDE) {
         int n = outputs - k < DUAL_WIDE ? outputs - k : DUAL_WIDE;
-        fit_outputs(problem, matrix, rows, label, n, of + k, w + k * matrix->d,
+        fit_outputs(problem, matrix, rows, label, n, output + k, w + k * matrix->d,
                     intercept + k, out, tmp);
     }
     out->objective /= (double)matrix->total;

@@ -10,27 +10,27 @@
 
 enum { CG, CHOLESKY };
 
-typedef struct ridge {
+struct ridge {
     double alpha, tol;
     int solver, iterations;
-} ridge;
+};
 
 /* At the default tolerance the accuracy on new images was within 0.2 points of the exact
  * solution for each of 64 maps of CIFAR-10 (inputs/cifar64.tsv, 2,000 features), 0.004 on
  * average; at 1e-4 within 0.1, for more products. */
 static const weft_opt ridge_opts[] = {
-    WEFT_REAL_OPT("alpha", ridge, alpha, "0.5", 0, 1e15,
+    WEFT_REAL_OPT("alpha", struct ridge, alpha, "0.5", 0, 1e15,
                   "coefficient of the penalty on squared weights; the errors are summed, "
                   "not averaged",
                   .role = WEFT_PER_TRIAL),
-    WEFT_CHOICE_OPT("solver", ridge, solver, "cg", "cg/auto|cholesky",
+    WEFT_CHOICE_OPT("solver", struct ridge, solver, "cg", "cg/auto|cholesky",
                     "cg: iterative, same bits on any ranks; cholesky: exact, by ScaLAPACK, "
                     "where the feature map has a Gram matrix"),
-    WEFT_REAL_OPT("tol", ridge, tol, "1e-3", 0, 1,
+    WEFT_REAL_OPT("tol", struct ridge, tol, "1e-3", 0, 1,
                   "tolerance of cg: estimated share of the optimum's gain over a constant "
                   "that may be missing",
                   .role = WEFT_PER_TRIAL),
-    WEFT_INT_OPT("iterations", ridge, iterations, "500", 1, 1e6,
+    WEFT_INT_OPT("iterations", struct ridge, iterations, "500", 1, 1e6,
                  "largest number of iterations of cg"),
     {0},
 };
@@ -41,7 +41,7 @@ static const weft_opt ridge_opts[] = {
  * F_c^T y_c = 2 (S_j - n_j/n S) of the sums S over all classes. Collective. */
 static void set_rhs(ridge_system *system, const int64_t *count, const double *sum)
 {
-    const weft_matrix *matrix = system->f;
+    const weft_matrix *matrix = system->matrix;
     size_t mark = weft_arena_mark(system->tmp);
     real *z = WEFT_NEW(system->tmp, real, system->c * matrix->n);
     for (int64_t i = 0; i < matrix->n; i++)
@@ -58,15 +58,15 @@ static void set_rhs(ridge_system *system, const int64_t *count, const double *su
 }
 
 /* Collective. */
-static ridge_system system_new(const ridge *o, const weft_matrix *matrix,
+static ridge_system system_new(const struct ridge *ridge, const weft_matrix *matrix,
                                const int32_t *label, int classes, weft_arena *tmp)
 {
-    ridge_system system = {.f = matrix,
+    ridge_system system = {.matrix = matrix,
                            .label = label,
                            .c = classes - 1,
-                           .alpha = o->alpha,
-                           .tol = o->tol,
-                           .limit = o->iterations,
+                           .alpha = ridge->alpha,
+                           .tol = ridge->tol,
+                           .limit = ridge->iterations,
                            .tmp = tmp};
     system.mean = WEFT_NEW(tmp, double, matrix->d);
     system.target_mean = WEFT_NEW(tmp, double, classes);
@@ -89,10 +89,10 @@ static ridge_system system_new(const ridge *o, const weft_matrix *matrix,
  * of the others. */
 static double objective(const ridge_system *system, const double *x, const double *r)
 {
-    int64_t d = system->f->d;
+    int64_t d = system->matrix->d;
     double sum = 0;
     for (int j = 0; j <= system->c; j++)
-        sum += (double)system->f->total *
+        sum += (double)system->matrix->total *
                (1 - system->target_mean[j] * system->target_mean[j]);
     for (int64_t k = 0; k < d; k++) {
         double x_last = 0, b_last = 0;
@@ -104,13 +104,13 @@ static double objective(const ridge_system *system, const double *x, const doubl
         }
         sum -= x_last * b_last;
     }
-    return sum / (double)system->f->total;
+    return sum / (double)system->matrix->total;
 }
 
 /* Writes the solution as weights and intercepts of all classes. */
 static void unpack(const ridge_system *system, const double *x, real *w)
 {
-    int64_t d = system->f->d;
+    int64_t d = system->matrix->d;
     real *last = w + system->c * d, *intercept = last + d;
     for (int64_t k = 0; k < d; k++) {
         double sum = 0;
@@ -145,9 +145,9 @@ static void store_solution(const ridge_system *system, const double *x, const do
 static void ridge_fit(const void *self, const weft_matrix *matrix, const int32_t *y,
                       int classes, double slack, real *w, weft_fitted *out, weft_arena *tmp)
 {
-    const ridge *o = self;
+    const struct ridge *ridge = self;
     size_t mark = weft_arena_mark(tmp);
-    ridge_system system = system_new(o, matrix, y, classes, tmp);
+    ridge_system system = system_new(ridge, matrix, y, classes, tmp);
     system.tol *= slack;
     int64_t n = system.c * matrix->d;
     double *x = WEFT_NEW(tmp, double, n);
@@ -155,8 +155,8 @@ static void ridge_fit(const void *self, const weft_matrix *matrix, const int32_t
     double residual = 0;
     if (system.scale > 0) {
         for (int64_t i = 0; i < n; i++) x[i] = (double)w[i];
-        residual = (o->solver == CHOLESKY && matrix->gram ? ridge_cholesky
-                                                          : ridge_cg)(&system, x, r);
+        residual = (ridge->solver == CHOLESKY && matrix->gram ? ridge_cholesky
+                                                              : ridge_cg)(&system, x, r);
     }
     store_solution(&system, x, r, residual, w, out);
     weft_arena_reset(tmp, mark);
@@ -186,8 +186,8 @@ static void ridge_piece(const void *self, const weft_matrix *matrix, const int32
 
 static weft_status ridge_divisible(const void *self)
 {
-    const ridge *o = self;
-    if (o->solver == CG) return WEFT_OK;
+    const struct ridge *ridge = self;
+    if (ridge->solver == CG) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "fmap.resource = iterations needs ridge.solver = cg: a factorization "
                      "cannot be done in pieces");
@@ -224,9 +224,9 @@ static double ridge_bound(const void *self, int classes)
 static weft_status ridge_memory(const void *self, const weft_matrix *matrix, double allowed,
                                 double *bytes)
 {
-    const ridge *o = self;
+    const struct ridge *ridge = self;
     int64_t order = matrix->d < matrix->total ? matrix->d : matrix->total;
-    *bytes = o->solver == CHOLESKY ? weft_grid_bytes(order, matrix->team->size) : 0;
+    *bytes = ridge->solver == CHOLESKY ? weft_grid_bytes(order, matrix->team->size) : 0;
     if (*bytes <= allowed) return WEFT_OK;
     return weft_fail(
         WEFT_ELIMIT,
@@ -242,7 +242,7 @@ extern const weft_model weft_model_ridge;
 const weft_model weft_model_ridge = {
     .kind = {.name = "ridge",
              .about = "least squares on +-1 targets, one against all",
-             .size = sizeof(ridge),
+             .size = sizeof(struct ridge),
              .opts = ridge_opts},
     .outputs = ridge_outputs,
     .fit = ridge_fit,

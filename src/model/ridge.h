@@ -12,7 +12,7 @@
 #include "weft/feature.h"
 
 typedef struct ridge_system {
-    const weft_matrix *f;
+    const weft_matrix *matrix;
     const int32_t *label; /* [f->n] */
     int c;                /* systems: classes less one */
     double alpha;

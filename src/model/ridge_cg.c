@@ -92,13 +92,13 @@ static void class_gains(const ridge_system *system, const block_space *space,
  * far or, since A - alpha I is positive semidefinite, bounded by its residual, of which
  * norm2[c+1] are the squared norms. */
 static int is_converged(const ridge_system *system, const double *norm2,
-                        const double *first, const descent *done)
+                        const double *first, const struct descent *done)
 {
     for (int j = 0; j <= system->c; j++) {
         double left = fmin(norm2[j] / system->alpha, descent_remaining(&done[j]));
         double gain = first[j] + descent_gained(&done[j]) + left;
         double y = system->target_mean[j];
-        double rounding = DESCENT_MIN_GAIN * (double)system->f->total * (1 - y * y);
+        double rounding = DESCENT_MIN_GAIN * (double)system->matrix->total * (1 - y * y);
         if (!isfinite(left) || left > fmax(system->tol * gain, rounding)) return 0;
     }
     return 1;
@@ -107,96 +107,101 @@ static int is_converged(const ridge_system *system, const double *norm2,
 /* ---- the iteration ---- */
 
 /* Directions p[np][d] and what an iteration needs. */
-typedef struct search {
-    ridge_system *s;
-    block_space b;
+struct search {
+    ridge_system *system;
+    block_space blocks;
     int np;
     double *p, *q;    /* [c][d] directions; their products, then the next ones */
     double *g, *step; /* [c][c] the factor of P^T Q; of r along q */
     double *along;    /* [np][c] P^T r, then [np] P^T m */
     double *norm2;    /* [c+1] squared norms of the residual */
-} search;
+};
 
 /* p: memory of the directions. */
-static search search_new(ridge_system *system, double *p)
+static struct search search_new(ridge_system *system, double *p)
 {
     int c = system->c;
-    search w = {.s = system,
-                .b = block_space_new(system->f->team, system->f->d, system->tmp),
-                .p = p};
-    w.q = WEFT_NEW(system->tmp, double, c * system->f->d);
-    w.g = WEFT_NEW(system->tmp, double, c *c);
-    w.step = WEFT_NEW(system->tmp, double, c *c);
-    w.along = WEFT_NEW(system->tmp, double, c *(c + 1));
-    w.norm2 = WEFT_NEW(system->tmp, double, c + 1);
-    return w;
+    struct search search = {
+        .system = system,
+        .blocks = block_space_new(system->matrix->team, system->matrix->d, system->tmp),
+        .p = p};
+    search.q = WEFT_NEW(system->tmp, double, c * system->matrix->d);
+    search.g = WEFT_NEW(system->tmp, double, c *c);
+    search.step = WEFT_NEW(system->tmp, double, c *c);
+    search.along = WEFT_NEW(system->tmp, double, c *(c + 1));
+    search.norm2 = WEFT_NEW(system->tmp, double, c + 1);
+    return search;
 }
 
 /* q = (F_c^T F_c + alpha I) p; and P^T r. Collective. */
-static void multiply(search *w, const double *r)
+static void multiply(struct search *search, const double *r)
 {
-    ridge_system *system = w->s;
-    int np = w->np, c = system->c;
+    ridge_system *system = search->system;
+    int np = search->np, c = system->c;
     size_t mark = weft_arena_mark(system->tmp);
-    block_sums sums = block_sums_new(&w->b, np * (c + 1));
-    block_inner(&w->b, &sums, 0, np, w->p, c, r);
-    block_inner(&w->b, &sums, np * c, np, w->p, 1, system->mean);
-    block_total(&w->b, &sums, w->along);
-    system->f->normal(system->f, np, system->rounded, NULL, w->b.dealt, w->q);
+    block_sums sums = block_sums_new(&search->blocks, np * (c + 1));
+    block_inner(&search->blocks, &sums, 0, np, search->p, c, r);
+    block_inner(&search->blocks, &sums, np * c, np, search->p, 1, system->mean);
+    block_total(&search->blocks, &sums, search->along);
+    system->matrix->normal(system->matrix, np, system->rounded, NULL, search->blocks.dealt,
+                           search->q);
     system->passes++;
     system->iterations++;
     for (int j = 0; j < np; j++)
-        ridge_centre(system, w->b.first, w->b.end, w->along[np * c + j],
-                     w->p + j * system->f->d, w->q + j * system->f->d);
+        ridge_centre(system, search->blocks.first, search->blocks.end,
+                     search->along[np * c + j], search->p + j * system->matrix->d,
+                     search->q + j * system->matrix->d);
     weft_arena_reset(system->tmp, mark);
 }
 
-/* One iteration along the directions updates x and its residual r; w->along and w->step
- * hold the products that give its gain. Returns 0 and does nothing where the system is not
- * positive definite along them. Collective. */
-static int advance(search *w, double *x, double *r)
+/* One iteration along the directions updates x and its residual r; search->along and
+ * search->step hold the products that give its gain. Returns 0 and does nothing where the
+ * system is not positive definite along them. Collective. */
+static int advance(struct search *search, double *x, double *r)
 {
-    int np = w->np, c = w->s->c;
-    size_t mark = weft_arena_mark(w->s->tmp);
-    multiply(w, r);
-    block_sums sums = block_sums_new(&w->b, np * np);
-    block_inner(&w->b, &sums, 0, np, w->p, np, w->q);
-    block_total(&w->b, &sums, w->g);
-    weft_arena_reset(w->s->tmp, mark);
-    if (!factor(np, w->g)) return 0;
-    memcpy(w->step, w->along, (size_t)(np * c) * sizeof *w->step);
-    solve(np, w->g, c, w->step);
-    block_combine(&w->b, np, 1, w->step, w->p, c, x);
-    block_combine(&w->b, np, -1, w->step, w->q, c, r);
+    int np = search->np, c = search->system->c;
+    size_t mark = weft_arena_mark(search->system->tmp);
+    multiply(search, r);
+    block_sums sums = block_sums_new(&search->blocks, np * np);
+    block_inner(&search->blocks, &sums, 0, np, search->p, np, search->q);
+    block_total(&search->blocks, &sums, search->g);
+    weft_arena_reset(search->system->tmp, mark);
+    if (!factor(np, search->g)) return 0;
+    memcpy(search->step, search->along, (size_t)(np * c) * sizeof *search->step);
+    solve(np, search->g, c, search->step);
+    block_combine(&search->blocks, np, 1, search->step, search->p, c, x);
+    block_combine(&search->blocks, np, -1, search->step, search->q, c, r);
     return 1;
 }
 
 /* The next directions span r - P G^-1 Q^T r, of no P those of steepest descent; also the
  * norms of r. Collective. */
-static void redirect(search *w, const double *r)
+static void redirect(struct search *search, const double *r)
 {
-    const ridge_system *system = w->s;
-    int np = w->np, c = system->c;
-    size_t mark = weft_arena_mark(system->tmp), own = (size_t)(w->b.end - w->b.first);
+    const ridge_system *system = search->system;
+    int np = search->np, c = system->c;
+    size_t mark = weft_arena_mark(system->tmp),
+           own = (size_t)(search->blocks.end - search->blocks.first);
     double *total = WEFT_NEW(system->tmp, double, np *c + c + 1);
-    block_sums sums = block_sums_new(&w->b, np * c + c + 1);
-    block_inner(&w->b, &sums, 0, np, w->q, c, r);
-    block_classes(&w->b, &sums, np * c, c, r, r);
-    block_total(&w->b, &sums, total);
-    memcpy(w->norm2, total + np * c, (size_t)(c + 1) * sizeof *total);
-    solve(np, w->g, c, total);
-    for (int64_t at = w->b.first; at < c * system->f->d; at += system->f->d)
-        memcpy(w->q + at, r + at, own * sizeof *r);
-    block_combine(&w->b, np, -1, total, w->p, c, w->q);
-    w->np = block_basis(&w->b, c, w->q, w->p, system->rounded);
+    block_sums sums = block_sums_new(&search->blocks, np * c + c + 1);
+    block_inner(&search->blocks, &sums, 0, np, search->q, c, r);
+    block_classes(&search->blocks, &sums, np * c, c, r, r);
+    block_total(&search->blocks, &sums, total);
+    memcpy(search->norm2, total + np * c, (size_t)(c + 1) * sizeof *total);
+    solve(np, search->g, c, total);
+    for (int64_t at = search->blocks.first; at < c * system->matrix->d;
+         at += system->matrix->d)
+        memcpy(search->q + at, r + at, own * sizeof *r);
+    block_combine(&search->blocks, np, -1, total, search->p, c, search->q);
+    search->np = block_basis(&search->blocks, c, search->q, search->p, system->rounded);
     weft_arena_reset(system->tmp, mark);
 }
 
 /* Frobenius norm of the residual, with the last class. */
-static double norm_of(const search *w)
+static double norm_of(const struct search *search)
 {
     double sum = 0;
-    for (int j = 0; j <= w->s->c; j++) sum += w->norm2[j];
+    for (int j = 0; j <= search->system->c; j++) sum += search->norm2[j];
     return sqrt(sum);
 }
 
@@ -207,19 +212,20 @@ static double iterate(ridge_system *system, double *x, double *r)
     size_t mark = weft_arena_mark(system->tmp);
     int c = system->c;
     double *first = WEFT_NEW(system->tmp, double, c + 1);
-    search w = search_new(system, WEFT_NEW(system->tmp, double, c * system->f->d));
-    descent *done = WEFT_NEW(system->tmp, descent, c + 1);
-    class_gains(system, &w.b, x, r, first);
-    redirect(&w, r);
-    while (w.np > 0 && system->iterations < system->limit &&
-           !is_converged(system, w.norm2, first, done)) {
-        if (!advance(&w, x, r)) break;
+    struct search search =
+        search_new(system, WEFT_NEW(system->tmp, double, c * system->matrix->d));
+    struct descent *done = WEFT_NEW(system->tmp, struct descent, c + 1);
+    class_gains(system, &search.blocks, x, r, first);
+    redirect(&search, r);
+    while (search.np > 0 && system->iterations < system->limit &&
+           !is_converged(system, search.norm2, first, done)) {
+        if (!advance(&search, x, r)) break;
         for (int j = 0; j <= c; j++)
-            descent_add(&done[j], class_dot(c, j, w.np, w.along, w.step));
-        redirect(&w, r);
+            descent_add(&done[j], class_dot(c, j, search.np, search.along, search.step));
+        redirect(&search, r);
     }
-    block_share(&w.b, c, x);
-    double norm = norm_of(&w);
+    block_share(&search.blocks, c, x);
+    double norm = norm_of(&search);
     weft_arena_reset(system->tmp, mark);
     return norm;
 }
@@ -227,11 +233,12 @@ static double iterate(ridge_system *system, double *x, double *r)
 /* The start: x, or zeros where these have the smaller objective. Collective. */
 static void start(ridge_system *system, double *x, double *r)
 {
-    int64_t n = system->c * system->f->d;
+    int64_t n = system->c * system->matrix->d;
     double length = ridge_norm(system, x);
     if (length > 0 && isfinite(length)) {
         size_t mark = weft_arena_mark(system->tmp);
-        block_space space = block_space_new(system->f->team, system->f->d, system->tmp);
+        block_space space =
+            block_space_new(system->matrix->team, system->matrix->d, system->tmp);
         double *class = WEFT_NEW(system->tmp, double, system->c + 1), gain = 0;
         ridge_residual(system, x, r);
         class_gains(system, &space, x, r, class);
@@ -259,15 +266,16 @@ double ridge_cg(ridge_system *system, double *x, double *r)
 }
 
 /* Goes on from the directions p[np][d] of residual r, complete on all ranks. Collective. */
-static void resume(search *w, int np, const double *r)
+static void resume(struct search *search, int np, const double *r)
 {
-    ridge_system *system = w->s;
+    ridge_system *system = search->system;
     size_t mark = weft_arena_mark(system->tmp);
-    w->np = np;
-    for (int64_t i = 0; i < np * system->f->d; i++) system->rounded[i] = (real)w->p[i];
-    block_sums sums = block_sums_new(&w->b, system->c + 1);
-    block_classes(&w->b, &sums, 0, system->c, r, r);
-    block_total(&w->b, &sums, w->norm2);
+    search->np = np;
+    for (int64_t i = 0; i < np * system->matrix->d; i++)
+        system->rounded[i] = (real)search->p[i];
+    block_sums sums = block_sums_new(&search->blocks, system->c + 1);
+    block_classes(&search->blocks, &sums, 0, system->c, r, r);
+    block_total(&search->blocks, &sums, search->norm2);
     weft_arena_reset(system->tmp, mark);
 }
 
@@ -276,20 +284,21 @@ int ridge_cg_continue(ridge_system *system, int iterations, double *x, double *r
 {
     size_t mark = weft_arena_mark(system->tmp);
     if (np < 0) start(system, x, r);
-    search w = search_new(system, p);
+    struct search search = search_new(system, p);
     if (np < 0)
-        redirect(&w, r);
+        redirect(&search, r);
     else
-        resume(&w, np, r);
-    while (w.np > 0 && system->iterations < iterations &&
-           norm_of(&w) > min_residual * system->scale)
-        if (advance(&w, x, r))
-            redirect(&w, r);
+        resume(&search, np, r);
+    while (search.np > 0 && system->iterations < iterations &&
+           norm_of(&search) > min_residual * system->scale)
+        if (advance(&search, x, r))
+            redirect(&search, r);
         else
-            w.np = 0;
-    block_share(&w.b, system->c, x);
-    block_share(&w.b, system->c, r);
-    for (int64_t i = 0; i < w.np * system->f->d; i++) p[i] = (double)system->rounded[i];
+            search.np = 0;
+    block_share(&search.blocks, system->c, x);
+    block_share(&search.blocks, system->c, r);
+    for (int64_t i = 0; i < search.np * system->matrix->d; i++)
+        p[i] = (double)system->rounded[i];
     weft_arena_reset(system->tmp, mark);
-    return w.np;
+    return search.np;
 }

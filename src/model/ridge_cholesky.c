@@ -13,8 +13,8 @@
  * factorization. */
 enum { REFINEMENTS = 5 };
 
-typedef struct direct {
-    ridge_system *s;
+struct direct {
+    ridge_system *system;
     weft_grid *grid;
     real *b; /* [c][order] right side of a step, then its solution */
     /* the dual system */
@@ -25,134 +25,137 @@ typedef struct direct {
     double *e;        /* [c][total] y_c - F_c w - alpha a */
     real *z, *fw;     /* [c][f->n] */
     double *sum;      /* [c] of the rows of a */
-} direct;
+};
 
 /* ---- primal ---- */
 
 static void primal_panel(void *ctx, int64_t r0, int64_t nr, int64_t c0, int64_t nc,
                          double *a)
 {
-    const ridge_system *system = ((const direct *)ctx)->s;
-    system->f->gram(system->f, 0, r0, nr, c0, nc, a);
+    const ridge_system *system = ((const struct direct *)ctx)->system;
+    system->matrix->gram(system->matrix, 0, r0, nr, c0, nc, a);
     for (int64_t i = 0; i < nr; i++)
         for (int64_t j = 0; j < nc; j++)
             a[i * nc + j] +=
                 (r0 + i == c0 + j ? system->alpha : 0) -
-                (double)system->f->total * system->mean[r0 + i] * system->mean[c0 + j];
+                (double)system->matrix->total * system->mean[r0 + i] * system->mean[c0 + j];
 }
 
 /* x += A^-1 r. */
-static void primal_step(direct *m, double *x, const double *r)
+static void primal_step(struct direct *direct, double *x, const double *r)
 {
-    int64_t n = m->s->c * m->s->f->d;
-    for (int64_t i = 0; i < n; i++) m->b[i] = (real)r[i];
-    weft_grid_solve(m->grid, m->s->c, m->b);
-    for (int64_t i = 0; i < n; i++) x[i] += (double)m->b[i];
+    int64_t n = direct->system->c * direct->system->matrix->d;
+    for (int64_t i = 0; i < n; i++) direct->b[i] = (real)r[i];
+    weft_grid_solve(direct->grid, direct->system->c, direct->b);
+    for (int64_t i = 0; i < n; i++) x[i] += (double)direct->b[i];
 }
 
 /* ---- dual ---- */
 
 static void dual_panel(void *ctx, int64_t r0, int64_t nr, int64_t c0, int64_t nc, double *a)
 {
-    const direct *m = ctx;
-    m->s->f->gram(m->s->f, 1, r0, nr, c0, nc, a);
+    const struct direct *direct = ctx;
+    direct->system->matrix->gram(direct->system->matrix, 1, r0, nr, c0, nc, a);
     for (int64_t i = 0; i < nr; i++)
         for (int64_t j = 0; j < nc; j++)
-            a[i * nc + j] += (r0 + i == c0 + j ? m->s->alpha : 0) + m->mean2 -
-                             m->row_mean[r0 + i] - m->row_mean[c0 + j];
+            a[i * nc + j] += (r0 + i == c0 + j ? direct->system->alpha : 0) +
+                             direct->mean2 - direct->row_mean[r0 + i] -
+                             direct->row_mean[c0 + j];
 }
 
 /* e = y_c - F_c w - alpha a. Collective. */
-static void dual_residual(direct *m, const double *x)
+static void dual_residual(struct direct *direct, const double *x)
 {
-    const ridge_system *system = m->s;
-    const weft_matrix *matrix = system->f;
+    const ridge_system *system = direct->system;
+    const weft_matrix *matrix = system->matrix;
     for (int64_t i = 0; i < system->c * matrix->d; i++) system->rounded[i] = (real)x[i];
-    matrix->times(matrix, system->c, system->rounded, m->fw);
-    memset(m->e, 0, (size_t)(system->c * matrix->total) * sizeof *m->e);
+    matrix->times(matrix, system->c, system->rounded, direct->fw);
+    memset(direct->e, 0, (size_t)(system->c * matrix->total) * sizeof *direct->e);
     for (int j = 0; j < system->c; j++) {
         double shift = 0;
         for (int64_t k = 0; k < matrix->d; k++)
             shift += system->mean[k] * (double)system->rounded[j * matrix->d + k];
         for (int64_t i = 0; i < matrix->n; i++) {
-            int64_t at = j * matrix->total + m->first + i;
+            int64_t at = j * matrix->total + direct->first + i;
             double y = (system->label[i] == j ? 1 : -1) - system->target_mean[j];
-            m->e[at] =
-                y - ((double)m->fw[j * matrix->n + i] - shift) - system->alpha * m->a[at];
+            direct->e[at] = y - ((double)direct->fw[j * matrix->n + i] - shift) -
+                            system->alpha * direct->a[at];
         }
     }
-    weft_join_f64(matrix->team, m->e, (size_t)(system->c * matrix->total));
+    weft_join_f64(matrix->team, direct->e, (size_t)(system->c * matrix->total));
 }
 
 /* x = F_c^T a = F^T a - m sum(a). Collective. */
-static void dual_weights(direct *m, double *x)
+static void dual_weights(struct direct *direct, double *x)
 {
-    const ridge_system *system = m->s;
-    const weft_matrix *matrix = system->f;
+    const ridge_system *system = direct->system;
+    const weft_matrix *matrix = system->matrix;
     for (int j = 0; j < system->c; j++) {
-        const double *a = m->a + j * matrix->total;
-        m->sum[j] = 0;
-        for (int64_t i = 0; i < matrix->total; i++) m->sum[j] += a[i];
+        const double *a = direct->a + j * matrix->total;
+        direct->sum[j] = 0;
+        for (int64_t i = 0; i < matrix->total; i++) direct->sum[j] += a[i];
         for (int64_t i = 0; i < matrix->n; i++)
-            m->z[j * matrix->n + i] = (real)a[m->first + i];
+            direct->z[j * matrix->n + i] = (real)a[direct->first + i];
     }
-    matrix->trans(matrix, system->c, m->z, x);
+    matrix->trans(matrix, system->c, direct->z, x);
     for (int j = 0; j < system->c; j++)
         for (int64_t k = 0; k < matrix->d; k++)
-            x[j * matrix->d + k] -= m->sum[j] * system->mean[k];
+            x[j * matrix->d + k] -= direct->sum[j] * system->mean[k];
 }
 
 /* a += (K + alpha I)^-1 e, rounded to reals because F^T is applied to reals; x = F_c^T
  * a. */
-static void dual_step(direct *m, double *x)
+static void dual_step(struct direct *direct, double *x)
 {
-    int64_t n = m->s->c * m->s->f->total;
-    dual_residual(m, x);
-    for (int64_t i = 0; i < n; i++) m->b[i] = (real)m->e[i];
-    weft_grid_solve(m->grid, m->s->c, m->b);
-    for (int64_t i = 0; i < n; i++) m->a[i] = (double)(real)(m->a[i] + (double)m->b[i]);
-    dual_weights(m, x);
-    m->s->passes++;
+    int64_t n = direct->system->c * direct->system->matrix->total;
+    dual_residual(direct, x);
+    for (int64_t i = 0; i < n; i++) direct->b[i] = (real)direct->e[i];
+    weft_grid_solve(direct->grid, direct->system->c, direct->b);
+    for (int64_t i = 0; i < n; i++)
+        direct->a[i] = (double)(real)(direct->a[i] + (double)direct->b[i]);
+    dual_weights(direct, x);
+    direct->system->passes++;
 }
 
 /* Positions of the rows, their means, memory for vectors over rows. Collective. */
-static void dual_setup(direct *m)
+static void dual_setup(struct direct *direct)
 {
-    ridge_system *system = m->s;
-    const weft_matrix *matrix = system->f;
+    ridge_system *system = direct->system;
+    const weft_matrix *matrix = system->matrix;
     int64_t *rows = WEFT_NEW(system->tmp, int64_t, matrix->team->size);
     rows[matrix->team->rank] = matrix->n;
     weft_sum_i64(matrix->team, rows, (size_t)matrix->team->size);
-    for (int rank = 0; rank < matrix->team->rank; rank++) m->first += rows[rank];
-    m->a = WEFT_NEW(system->tmp, double, system->c * matrix->total);
-    m->e = WEFT_NEW(system->tmp, double, system->c * matrix->total);
-    m->z = WEFT_NEW(system->tmp, real, system->c * matrix->n);
-    m->fw = WEFT_NEW(system->tmp, real, system->c * matrix->n);
-    m->sum = WEFT_NEW(system->tmp, double, system->c);
-    m->row_mean = WEFT_NEW(system->tmp, double, matrix->total);
-    m->mean2 = ridge_dot(matrix->d, system->mean, system->mean);
+    for (int rank = 0; rank < matrix->team->rank; rank++) direct->first += rows[rank];
+    direct->a = WEFT_NEW(system->tmp, double, system->c * matrix->total);
+    direct->e = WEFT_NEW(system->tmp, double, system->c * matrix->total);
+    direct->z = WEFT_NEW(system->tmp, real, system->c * matrix->n);
+    direct->fw = WEFT_NEW(system->tmp, real, system->c * matrix->n);
+    direct->sum = WEFT_NEW(system->tmp, double, system->c);
+    direct->row_mean = WEFT_NEW(system->tmp, double, matrix->total);
+    direct->mean2 = ridge_dot(matrix->d, system->mean, system->mean);
     for (int64_t k = 0; k < matrix->d; k++) system->rounded[k] = (real)system->mean[k];
-    matrix->times(matrix, 1, system->rounded, m->fw);
-    for (int64_t i = 0; i < matrix->n; i++) m->row_mean[m->first + i] = (double)m->fw[i];
-    weft_join_f64(matrix->team, m->row_mean, (size_t)matrix->total);
+    matrix->times(matrix, 1, system->rounded, direct->fw);
+    for (int64_t i = 0; i < matrix->n; i++)
+        direct->row_mean[direct->first + i] = (double)direct->fw[i];
+    weft_join_f64(matrix->team, direct->row_mean, (size_t)matrix->total);
 }
 
 /* ---- both ---- */
 
 /* Refines as long as the residual halves. Collective. */
-static double refine(direct *m, int dual, double *x, double *r)
+static double refine(struct direct *direct, int dual, double *x, double *r)
 {
-    ridge_system *system = m->s;
-    size_t bytes = (size_t)(system->c * system->f->d) * sizeof *x;
-    double *best = WEFT_NEW(system->tmp, double, system->c * system->f->d);
+    ridge_system *system = direct->system;
+    size_t bytes = (size_t)(system->c * system->matrix->d) * sizeof *x;
+    double *best = WEFT_NEW(system->tmp, double, system->c * system->matrix->d);
     double residual = 1, before = INFINITY;
     memset(x, 0, bytes);
     memcpy(r, system->rhs, bytes);
     while (residual < before / 2 && system->iterations < REFINEMENTS) {
         before = residual;
         memcpy(best, x, bytes);
-        if (dual) dual_step(m, x);
-        if (!dual) primal_step(m, x, r);
+        if (dual) dual_step(direct, x);
+        if (!dual) primal_step(direct, x, r);
         ridge_round(system, x);
         residual = ridge_residual(system, x, r);
         system->iterations++;
@@ -165,16 +168,17 @@ static double refine(direct *m, int dual, double *x, double *r)
 double ridge_cholesky(ridge_system *system, double *x, double *r)
 {
     size_t mark = weft_arena_mark(system->tmp);
-    int dual = system->f->d > system->f->total;
-    int64_t order = dual ? system->f->total : system->f->d;
-    direct m = {.s = system};
-    if (dual) dual_setup(&m);
-    m.b = WEFT_NEW(system->tmp, real, system->c * order);
+    int dual = system->matrix->d > system->matrix->total;
+    int64_t order = dual ? system->matrix->total : system->matrix->d;
+    struct direct direct = {.system = system};
+    if (dual) dual_setup(&direct);
+    direct.b = WEFT_NEW(system->tmp, real, system->c * order);
     int64_t minor;
-    m.grid = weft_grid_factor(system->f->team, order, dual ? dual_panel : primal_panel, &m,
-                              system->tmp, &minor);
-    double residual = minor == 0 ? refine(&m, dual, x, r) : NAN;
-    weft_grid_free(m.grid);
+    direct.grid =
+        weft_grid_factor(system->matrix->team, order, dual ? dual_panel : primal_panel,
+                         &direct, system->tmp, &minor);
+    double residual = minor == 0 ? refine(&direct, dual, x, r) : NAN;
+    weft_grid_free(direct.grid);
     weft_arena_reset(system->tmp, mark);
     return residual;
 }

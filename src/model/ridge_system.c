@@ -17,22 +17,22 @@ double ridge_dot(int64_t n, const double *a, const double *b)
 
 void ridge_round(const ridge_system *system, double *x)
 {
-    for (int64_t i = 0; i < system->c * system->f->d; i++) x[i] = (double)(real)x[i];
+    for (int64_t i = 0; i < system->c * system->matrix->d; i++) x[i] = (double)(real)x[i];
 }
 
 void ridge_centre(const ridge_system *system, int64_t first, int64_t end, double along,
                   const double *v, double *q)
 {
-    double shift = (double)system->f->total * along;
+    double shift = (double)system->matrix->total * along;
     for (int64_t k = first; k < end; k++)
         q[k] += system->alpha * v[k] - shift * system->mean[k];
 }
 
 void ridge_product(ridge_system *system, int p, const double *v, double *q)
 {
-    int64_t d = system->f->d;
+    int64_t d = system->matrix->d;
     for (int64_t i = 0; i < p * d; i++) system->rounded[i] = (real)v[i];
-    system->f->normal(system->f, p, system->rounded, NULL, 0, q);
+    system->matrix->normal(system->matrix, p, system->rounded, NULL, 0, q);
     system->passes++;
     for (int j = 0; j < p; j++)
         ridge_centre(system, 0, d, ridge_dot(d, system->mean, v + j * d), v + j * d,
@@ -41,7 +41,7 @@ void ridge_product(ridge_system *system, int p, const double *v, double *q)
 
 double ridge_norm(const ridge_system *system, const double *x)
 {
-    int64_t d = system->f->d;
+    int64_t d = system->matrix->d;
     double sum = 0;
     for (int64_t k = 0; k < d; k++) {
         double last = 0;
@@ -57,6 +57,7 @@ double ridge_norm(const ridge_system *system, const double *x)
 double ridge_residual(ridge_system *system, const double *w, double *r)
 {
     ridge_product(system, system->c, w, r);
-    for (int64_t i = 0; i < system->c * system->f->d; i++) r[i] = system->rhs[i] - r[i];
+    for (int64_t i = 0; i < system->c * system->matrix->d; i++)
+        r[i] = system->rhs[i] - r[i];
     return ridge_norm(system, r) / system->scale;
 }

@@ -4,29 +4,29 @@
  * loss of a sample is the sum over classes. Used by task fmap. */
 #include "dual.h"
 
-typedef struct svm {
+struct svm {
     int hinge;
     margin_problem margin;
-} svm;
+};
 
 static const weft_opt opts[] = {
-    WEFT_CHOICE_OPT("loss", svm, hinge, "hinge", "hinge|squared",
+    WEFT_CHOICE_OPT("loss", struct svm, hinge, "hinge", "hinge|squared",
                     "max(0, 1 - margin), or its square"),
-    MARGIN_OPTS(svm, "3e-4"),
+    MARGIN_OPTS(struct svm, "3e-4"),
     {0},
 };
 
-static margin_kind kind_of(const svm *s)
+static margin_kind kind_of(const struct svm *svm)
 {
-    return s->hinge == 0 ? MARGIN_HINGE : MARGIN_SQUARED;
+    return svm->hinge == 0 ? MARGIN_HINGE : MARGIN_SQUARED;
 }
 
 static void fit(const void *self, const weft_matrix *matrix, const int32_t *y, int classes,
                 double slack, real *w, weft_fitted *out, weft_arena *tmp)
 {
-    const svm *s = self;
-    margin_problem problem = s->margin;
-    problem.kind = kind_of(s);
+    const struct svm *svm = self;
+    margin_problem problem = svm->margin;
+    problem.kind = kind_of(svm);
     problem.tol *= slack;
     margin_fit(&problem, matrix, y, classes, w, out, tmp);
 }
@@ -38,15 +38,15 @@ static double loss(const void *self, int classes, const double *s, int y, int *w
 
 static double bound(const void *self, int classes)
 {
-    const svm *s = self;
-    return (s->hinge == 0 ? 1e3 : 1e6) * margin_outputs(classes); /* margin -1000 */
+    const struct svm *svm = self;
+    return (svm->hinge == 0 ? 1e3 : 1e6) * margin_outputs(classes); /* margin -1000 */
 }
 
 extern const weft_model weft_model_svm;
 const weft_model weft_model_svm = {
     .kind = {.name = "svm",
              .about = "linear support vector machine, penalty on the intercept too",
-             .size = sizeof(svm),
+             .size = sizeof(struct svm),
              .opts = opts},
     .serial = 1,
     .outputs = margin_outputs,

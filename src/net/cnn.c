@@ -13,22 +13,22 @@
  * row, column, channel: PyTorch's [out][in][row][column] is a permutation. */
 #include "stack.h"
 
-typedef struct conv {
+struct conv {
     int k, pad, out, pool;
     int pooling, norm; /* weft_pooling; 1: normalisation */
-} conv;
+};
 
-typedef struct arch {
+struct arch {
     const char *name;
     int min_side; /* smallest number of rows and columns, so that pooling leaves a
                      position */
     int nconv;
-    conv conv[3];
+    struct conv conv[3];
     int hidden; /* width of the dense layer before the last; 0: there is none */
     int drop;
-} arch;
+};
 
-static const arch archs[] = {
+static const struct arch archs[] = {
     {"leaf", 4, 2, {{5, 2, 32, 2, 0, 0}, {5, 2, 64, 2, 0, 0}}, 2048, 0},
     {"femnist", 6, 2, {{3, 0, 32, 1, 0, 0}, {3, 0, 64, 2, 0, 0}}, 1024, 1},
     {"cifar", 8, 3, {{3, 1, 32, 2, 0, 0}, {3, 1, 64, 2, 0, 0}, {3, 1, 64, 2, 0, 0}}, 64, 1},
@@ -68,27 +68,28 @@ static const weft_when cnn_when[] = {
 static weft_status cnn_setup(void *self, const weft_shape *shape)
 {
     cnn_net *cnn = self;
-    const arch *a = &archs[cnn->arch];
+    const struct arch *arch = &archs[cnn->arch];
     TRY(weft_stack_begin(&cnn->stack, "cnn", shape));
     if (shape->channels <= 0)
         return weft_fail(WEFT_EDATA,
                          "model = cnn takes images, the data set holds rows of %lld "
                          "numbers without height and width; use model = mlp",
                          (long long)shape->d);
-    if (shape->height < a->min_side || shape->width < a->min_side)
+    if (shape->height < arch->min_side || shape->width < arch->min_side)
         return weft_fail(WEFT_EDATA,
                          "cnn.arch = %s takes images of at least %d x %d, the data set "
                          "holds %d x %d; use model = mlp",
-                         a->name, a->min_side, a->min_side, shape->height, shape->width);
-    for (int i = 0; i < a->nconv; i++) {
-        const conv *c = &a->conv[i];
-        weft_layer *layer = weft_stack_conv(&cnn->stack, c->k, c->pad, c->out, c->pool,
-                                            a->drop && i == a->nconv - 1);
-        layer->pooling = c->pooling;
-        layer->scale = c->norm ? cnn->scale : 0;
+                         arch->name, arch->min_side, arch->min_side, shape->height,
+                         shape->width);
+    for (int i = 0; i < arch->nconv; i++) {
+        const struct conv *conv = &arch->conv[i];
+        weft_layer *layer = weft_stack_conv(&cnn->stack, conv->k, conv->pad, conv->out,
+                                            conv->pool, arch->drop && i == arch->nconv - 1);
+        layer->pooling = conv->pooling;
+        layer->scale = conv->norm ? cnn->scale : 0;
         layer->power = cnn->power;
     }
-    if (a->hidden > 0) weft_stack_dense(&cnn->stack, a->hidden, a->drop);
+    if (arch->hidden > 0) weft_stack_dense(&cnn->stack, arch->hidden, arch->drop);
     weft_stack_end(&cnn->stack);
     return WEFT_OK;
 }

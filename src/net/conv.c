@@ -60,32 +60,33 @@ size_t weft_conv_sums(const weft_layer *layer)
 }
 
 /* An image in memory. */
-typedef struct image {
+struct image {
     const real *x;
     int h, w, c;
     int stride; /* places from row to row */
-} image;
+};
 
 /* z[h + 2 pad + 1 - k][w + 2 pad][k][c] of an image, zeros around it. */
-static void unfold(const image *x, int k, int pad, real *z)
+static void unfold(const struct image *image, int k, int pad, real *z)
 {
-    int width = x->w + 2 * pad, rows = x->h + 2 * pad + 1 - k;
-    int step = k * x->c;
-    size_t one = (size_t)x->c * sizeof *z;
+    int width = image->w + 2 * pad, rows = image->h + 2 * pad + 1 - k;
+    int step = k * image->c;
+    size_t one = (size_t)image->c * sizeof *z;
     for (int y = 0; y < rows; y++)
         for (int r = 0; r < k; r++) {
             int from = y + r - pad;
-            int inside = from >= 0 && from < x->h;
-            const real *row = x->x + (int64_t)(inside ? from : 0) * x->stride * x->c;
-            real *to = z + (int64_t)y * width * step + r * x->c;
+            int inside = from >= 0 && from < image->h;
+            const real *row =
+                image->x + (int64_t)(inside ? from : 0) * image->stride * image->c;
+            real *to = z + (int64_t)y * width * step + r * image->c;
             for (int i = 0; i < width; i++, to += step) {
-                const real *place = row + (int64_t)(i - pad) * x->c;
-                if (!inside || i < pad || i >= pad + x->w)
+                const real *place = row + (int64_t)(i - pad) * image->c;
+                if (!inside || i < pad || i >= pad + image->w)
                     memset(to, 0, one);
-                else if (x->c > 4)
+                else if (image->c > 4)
                     memcpy(to, place, one);
                 else
-                    for (int e = 0; e < x->c; e++) to[e] = place[e];
+                    for (int e = 0; e < image->c; e++) to[e] = place[e];
             }
         }
 }
@@ -157,7 +158,7 @@ void weft_conv_forward(const weft_layer *layer, weft_scratch *scratch, const rea
     weft_packed_pack(&packed, terms(layer), layer->out, w + layer->weight,
                      (size_t)terms(layer), 1, scratch->packed);
     for (int64_t i = 0; i < n; i++) {
-        image one = {x + i * in, layer->h, layer->w, layer->c, layer->w};
+        struct image one = {x + i * in, layer->h, layer->w, layer->c, layer->w};
         unfold(&one, layer->k, layer->pad, scratch->unfolded);
         weft_packed_times(positions(layer), scratch->unfolded,
                           (size_t)(layer->k * layer->c), &packed, 0, scratch->sums,
@@ -213,7 +214,7 @@ static void input_gradient(const weft_layer *layer, weft_scratch *scratch,
                            const weft_packed *packed, real *dx)
 {
     int step = layer->k * layer->out, width = layer->w + layer->k - 1;
-    image one = {scratch->sums, layer->oh, layer->ow, layer->out, stride(layer)};
+    struct image one = {scratch->sums, layer->oh, layer->ow, layer->out, stride(layer)};
     unfold(&one, layer->k, layer->k - 1 - layer->pad, scratch->unfolded);
     for (int64_t y = 0; y < layer->h; y++)
         weft_packed_times(layer->w, scratch->unfolded + y * width * step, (size_t)step,
@@ -270,7 +271,7 @@ void weft_conv_backward(const weft_layer *layer, weft_scratch *scratch, const re
             add_places(layer, layer->oh * stride(layer) * layer->out, scratch->sums, bias);
         else
             add_places(layer, layer->units, dy, bias);
-        image one = {x + i * in, layer->h, layer->w, layer->c, layer->w};
+        struct image one = {x + i * in, layer->h, layer->w, layer->c, layer->w};
         unfold(&one, layer->k, layer->pad, scratch->unfolded);
         weft_outer(positions(layer), terms(layer), scratch->unfolded,
                    (size_t)(layer->k * layer->c), layer->out, scratch->sums,

@@ -48,21 +48,22 @@ static int lstm_tensors(const void *self, weft_tensor out[WEFT_MAX_TENSORS])
 {
     const lstm_net *lstm = self;
     int64_t h = lstm->hidden, classes = lstm->shape.classes;
-    lstm_offsets at = lstm_offsets_of(lstm);
+    lstm_offsets offsets = lstm_offsets_of(lstm);
     int n = 0;
-    out[n++] = (weft_tensor){"embed.weight", at.embed, 2, {classes, lstm->embedding}};
+    out[n++] = (weft_tensor){"embed.weight", offsets.embed, 2, {classes, lstm->embedding}};
     for (int l = 0; l < lstm->layers; l++) {
         out[n++] = (weft_tensor){
-            "lstm.weight_ih_l0", at.layer[l].ih, 2, {4 * h, l ? h : lstm->embedding}};
-        out[n++] = (weft_tensor){"lstm.weight_hh_l0", at.layer[l].hh, 2, {4 * h, h}};
-        out[n++] = (weft_tensor){"lstm.bias_ih_l0", at.layer[l].bias[0], 1, {4 * h}};
+            "lstm.weight_ih_l0", offsets.layer[l].ih, 2, {4 * h, l ? h : lstm->embedding}};
+        out[n++] = (weft_tensor){"lstm.weight_hh_l0", offsets.layer[l].hh, 2, {4 * h, h}};
+        out[n++] = (weft_tensor){"lstm.bias_ih_l0", offsets.layer[l].bias[0], 1, {4 * h}};
         if (lstm->biases == 2)
-            out[n++] = (weft_tensor){"lstm.bias_hh_l0", at.layer[l].bias[1], 1, {4 * h}};
+            out[n++] =
+                (weft_tensor){"lstm.bias_hh_l0", offsets.layer[l].bias[1], 1, {4 * h}};
         for (int i = n - 2 - lstm->biases; i < n; i++) /* the layer is the last character */
             out[i].name[strlen(out[i].name) - 1] = (char)('0' + l);
     }
-    out[n++] = (weft_tensor){"dense.weight", at.dense, 2, {classes, h}};
-    out[n++] = (weft_tensor){"dense.bias", at.bias, 1, {classes}};
+    out[n++] = (weft_tensor){"dense.weight", offsets.dense, 2, {classes, h}};
+    out[n++] = (weft_tensor){"dense.bias", offsets.bias, 1, {classes}};
     return n;
 }
 

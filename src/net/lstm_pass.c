@@ -22,24 +22,24 @@ enum {
 };
 
 /* Packed weights and the memory they are in. */
-typedef struct matrix {
-    weft_packed p;
+struct matrix {
+    weft_packed packed;
     void *mem;
-} matrix;
+};
 
-typedef struct layer {
-    matrix ih, hh;           /* forward: k = in, h; m = 4h */
-    matrix ih_back, hh_back; /* k = 4h; m = in, h */
-    real *z, *c, *y;         /* [d][n][ldz], [d][n][ld], [d][n][ld] */
-    const real *x;           /* [d][n][ld] input: y of the layer below, after dropout */
-    real *masked;            /* [d][n][ld] y after dropout; not of the last layer */
-    real *bias;              /* [4h] sum of the biases */
-    real *dbias;             /* [4h] */
-} layer;
+struct layer {
+    struct matrix ih, hh;           /* forward: k = in, h; m = 4h */
+    struct matrix ih_back, hh_back; /* k = 4h; m = in, h */
+    real *z, *c, *y;                /* [d][n][ldz], [d][n][ld], [d][n][ld] */
+    const real *x; /* [d][n][ld] input: y of the layer below, after dropout */
+    real *masked;  /* [d][n][ld] y after dropout; not of the last layer */
+    real *bias;    /* [4h] sum of the biases */
+    real *dbias;   /* [4h] */
+};
 
-typedef struct scratch {
-    layer layer[LSTM_MAX_LAYERS];
-    matrix dense, dense_back;
+struct scratch {
+    struct layer layer[LSTM_MAX_LAYERS];
+    struct matrix dense, dense_back;
     size_t ld, ldz, ldc;
     real *table, *dtable; /* [classes][4h] gates of each symbol, with the first layer's
                              biases, and the gradient with respect to them */
@@ -49,17 +49,17 @@ typedef struct scratch {
     const real **input;   /* [n] added to the gates of each sample */
     real **dinput;        /* [n] sums of the gradients with respect to these */
     weft_arena *mem;
-} scratch;
+};
 
 /* One part of a batch. */
-typedef struct part {
-    const lstm_net *t;
-    scratch *s;
+struct part {
+    const lstm_net *lstm;
+    struct scratch *scratch;
     const uint8_t *const *text; /* [n] */
     int first, n;               /* samples of the batch */
     int share;                  /* dropout rate, in 1/DROP_SCALE */
     uint64_t key;
-} part;
+};
 
 /* ---- memory ---- */
 
@@ -73,16 +73,16 @@ static int64_t reserve(int64_t *end, int64_t n)
 lstm_offsets lstm_offsets_of(const lstm_net *lstm)
 {
     int64_t h = lstm->hidden, classes = lstm->shape.classes;
-    lstm_offsets at = {.embed = 0, .all = classes * lstm->embedding};
+    lstm_offsets offsets = {.embed = 0, .all = classes * lstm->embedding};
     for (int l = 0; l < lstm->layers; l++) {
-        at.layer[l].ih = reserve(&at.all, 4 * h * (l ? h : lstm->embedding));
-        at.layer[l].hh = reserve(&at.all, 4 * h * h);
-        at.layer[l].bias[0] = at.layer[l].bias[1] = reserve(&at.all, 4 * h);
-        if (lstm->biases == 2) at.layer[l].bias[1] = reserve(&at.all, 4 * h);
+        offsets.layer[l].ih = reserve(&offsets.all, 4 * h * (l ? h : lstm->embedding));
+        offsets.layer[l].hh = reserve(&offsets.all, 4 * h * h);
+        offsets.layer[l].bias[0] = offsets.layer[l].bias[1] = reserve(&offsets.all, 4 * h);
+        if (lstm->biases == 2) offsets.layer[l].bias[1] = reserve(&offsets.all, 4 * h);
     }
-    at.dense = reserve(&at.all, classes * h);
-    at.bias = reserve(&at.all, classes);
-    return at;
+    offsets.dense = reserve(&offsets.all, classes * h);
+    offsets.bias = reserve(&offsets.all, classes);
+    return offsets;
 }
 
 /* A leading dimension of an odd number of cache lines, so that the rows of a tile do not
@@ -93,10 +93,10 @@ static size_t stride(int64_t n)
     return (((size_t)n + line - 1) / line | 1) * line;
 }
 
-static matrix matrix_new(int k, int m, weft_arena *mem)
+static struct matrix matrix_new(int k, int m, weft_arena *mem)
 {
-    return (matrix){.p = {.k = k, .m = m},
-                    .mem = weft_arena_alloc(mem, 1, weft_packed_bytes(k, m))};
+    return (struct matrix){.packed = {.k = k, .m = m},
+                           .mem = weft_arena_alloc(mem, 1, weft_packed_bytes(k, m))};
 }
 
 void *lstm_work(const void *self, int most, weft_arena *mem)
@@ -105,166 +105,176 @@ void *lstm_work(const void *self, int most, weft_arena *mem)
     int h = lstm->hidden, classes = lstm->shape.classes;
     size_t n = (size_t)(most < PART_SAMPLES ? most : PART_SAMPLES),
            rows = n * (size_t)lstm->shape.d;
-    scratch *s = WEFT_NEW(mem, scratch, 1);
-    s->mem = mem;
-    s->ld = stride(h);
-    s->ldz = stride(4 * (int64_t)h);
-    s->ldc = stride(classes);
+    struct scratch *scratch = WEFT_NEW(mem, struct scratch, 1);
+    scratch->mem = mem;
+    scratch->ld = stride(h);
+    scratch->ldz = stride(4 * (int64_t)h);
+    scratch->ldc = stride(classes);
     for (int l = 0; l < lstm->layers; l++) {
-        layer *y = &s->layer[l];
-        y->hh = matrix_new(h, 4 * h, mem);
-        y->hh_back = matrix_new(4 * h, h, mem);
-        y->ih = matrix_new(l ? h : lstm->embedding, 4 * h, mem);
-        y->ih_back = matrix_new(4 * h, l ? h : lstm->embedding, mem);
-        y->z = WEFT_NEW(mem, real, rows * s->ldz);
-        y->c = WEFT_NEW(mem, real, rows * s->ld);
-        y->y = WEFT_NEW(mem, real, rows * s->ld);
-        if (l + 1 < lstm->layers) y->masked = WEFT_NEW(mem, real, rows * s->ld);
-        y->bias = WEFT_NEW(mem, real, 4 * h);
-        y->dbias = WEFT_NEW(mem, real, 4 * h);
+        struct layer *layer = &scratch->layer[l];
+        layer->hh = matrix_new(h, 4 * h, mem);
+        layer->hh_back = matrix_new(4 * h, h, mem);
+        layer->ih = matrix_new(l ? h : lstm->embedding, 4 * h, mem);
+        layer->ih_back = matrix_new(4 * h, l ? h : lstm->embedding, mem);
+        layer->z = WEFT_NEW(mem, real, rows * scratch->ldz);
+        layer->c = WEFT_NEW(mem, real, rows * scratch->ld);
+        layer->y = WEFT_NEW(mem, real, rows * scratch->ld);
+        if (l + 1 < lstm->layers) layer->masked = WEFT_NEW(mem, real, rows * scratch->ld);
+        layer->bias = WEFT_NEW(mem, real, 4 * h);
+        layer->dbias = WEFT_NEW(mem, real, 4 * h);
     }
-    s->dense = matrix_new(h, classes, mem);
-    s->dense_back = matrix_new(classes, h, mem);
-    s->table = WEFT_NEW(mem, real, classes * 4 * h);
-    s->dtable = WEFT_NEW(mem, real, classes * 4 * h);
-    s->dy = WEFT_NEW(mem, real, rows * s->ld);
-    s->dc = WEFT_NEW(mem, real, n * s->ld);
-    s->logit = WEFT_NEW(mem, real, (lstm->shape.every ? rows : n) * s->ldc);
-    s->input = WEFT_NEW(mem, const real *, n);
-    s->dinput = WEFT_NEW(mem, real *, n);
-    return s;
+    scratch->dense = matrix_new(h, classes, mem);
+    scratch->dense_back = matrix_new(classes, h, mem);
+    scratch->table = WEFT_NEW(mem, real, classes * 4 * h);
+    scratch->dtable = WEFT_NEW(mem, real, classes * 4 * h);
+    scratch->dy = WEFT_NEW(mem, real, rows * scratch->ld);
+    scratch->dc = WEFT_NEW(mem, real, n * scratch->ld);
+    scratch->logit = WEFT_NEW(mem, real, (lstm->shape.every ? rows : n) * scratch->ldc);
+    scratch->input = WEFT_NEW(mem, const real *, n);
+    scratch->dinput = WEFT_NEW(mem, real *, n);
+    return scratch;
 }
 
 /* ---- weights ---- */
 
-static void pack(matrix *x, const real *b, size_t ldb, int trans)
+static void pack(struct matrix *matrix, const real *b, size_t ldb, int trans)
 {
-    weft_packed_pack(&x->p, x->p.k, x->p.m, b, ldb, trans, x->mem);
+    weft_packed_pack(&matrix->packed, matrix->packed.k, matrix->packed.m, b, ldb, trans,
+                     matrix->mem);
 }
 
 /* Packs the weights of all layers, with `back` also for the backward pass. */
-static void pack_weights(const lstm_net *lstm, scratch *s, const real *w, int back)
+static void pack_weights(const lstm_net *lstm, struct scratch *scratch, const real *w,
+                         int back)
 {
-    lstm_offsets at = lstm_offsets_of(lstm);
+    lstm_offsets offsets = lstm_offsets_of(lstm);
     int h = lstm->hidden, classes = lstm->shape.classes;
     for (int l = 0; l < lstm->layers; l++) {
-        layer *y = &s->layer[l];
-        const real *ih = w + at.layer[l].ih, *hh = w + at.layer[l].hh;
+        struct layer *layer = &scratch->layer[l];
+        const real *ih = w + offsets.layer[l].ih, *hh = w + offsets.layer[l].hh;
         size_t in = (size_t)(l ? h : lstm->embedding);
-        pack(&y->ih, ih, in, 1);
-        pack(&y->hh, hh, (size_t)h, 1);
-        if (back) pack(&y->ih_back, ih, in, 0);
-        if (back) pack(&y->hh_back, hh, (size_t)h, 0);
+        pack(&layer->ih, ih, in, 1);
+        pack(&layer->hh, hh, (size_t)h, 1);
+        if (back) pack(&layer->ih_back, ih, in, 0);
+        if (back) pack(&layer->hh_back, hh, (size_t)h, 0);
         for (int j = 0; j < 4 * h; j++) {
-            y->bias[j] = w[at.layer[l].bias[0] + j];
-            if (lstm->biases == 2) y->bias[j] += w[at.layer[l].bias[1] + j];
+            layer->bias[j] = w[offsets.layer[l].bias[0] + j];
+            if (lstm->biases == 2) layer->bias[j] += w[offsets.layer[l].bias[1] + j];
         }
     }
-    pack(&s->dense, w + at.dense, (size_t)h, 1);
-    if (back) pack(&s->dense_back, w + at.dense, (size_t)h, 0);
-    weft_packed_times(classes, w + at.embed, (size_t)lstm->embedding, &s->layer[0].ih.p, 0,
-                      s->table, 4 * (size_t)h);
+    pack(&scratch->dense, w + offsets.dense, (size_t)h, 1);
+    if (back) pack(&scratch->dense_back, w + offsets.dense, (size_t)h, 0);
+    weft_packed_times(classes, w + offsets.embed, (size_t)lstm->embedding,
+                      &scratch->layer[0].ih.packed, 0, scratch->table, 4 * (size_t)h);
     for (int i = 0; i < classes; i++)
         for (int j = 0; j < 4 * h; j++)
-            s->table[(size_t)i * 4 * h + j] += s->layer[0].bias[j];
+            scratch->table[(size_t)i * 4 * h + j] += scratch->layer[0].bias[j];
 }
 
 /* ---- forward ---- */
 
 /* Dropout: y[h] = x[h] with units set to 0 at random and the others scaled up. The mask is
  * a function of key, layer, step, sample and unit. y may be x. */
-static void drop(const part *p, int l, int step, int i, const real *x, real *y)
+static void drop(const struct part *part, int l, int step, int i, const real *x, real *y)
 {
-    real scale = p->share < DROP_SCALE ? DROP_SCALE / (real)(DROP_SCALE - p->share) : 0;
-    uint64_t sample = (uint64_t)step << 32 | (uint64_t)(p->first + i);
-    for (int j = 0; j < p->t->hidden; j += PER_DRAW) {
+    real scale =
+        part->share < DROP_SCALE ? DROP_SCALE / (real)(DROP_SCALE - part->share) : 0;
+    uint64_t sample = (uint64_t)step << 32 | (uint64_t)(part->first + i);
+    for (int j = 0; j < part->lstm->hidden; j += PER_DRAW) {
         weft_rng4 rng =
-            weft_rng_at(p->key, WEFT_RNG_DROPOUT, (uint64_t)l, sample, (uint64_t)j);
-        for (int k = 0; k < PER_DRAW && j + k < p->t->hidden; k++)
-            y[j + k] = (int)(rng.v[k / 4] >> 16 * (k % 4) & (DROP_SCALE - 1)) < p->share
+            weft_rng_at(part->key, WEFT_RNG_DROPOUT, (uint64_t)l, sample, (uint64_t)j);
+        for (int k = 0; k < PER_DRAW && j + k < part->lstm->hidden; k++)
+            y[j + k] = (int)(rng.v[k / 4] >> 16 * (k % 4) & (DROP_SCALE - 1)) < part->share
                            ? 0
                            : scale * x[j + k];
     }
 }
 
-static void drop_all(const part *p, int l, const real *x, real *y)
+static void drop_all(const struct part *part, int l, const real *x, real *y)
 {
-    for (int step = 0; step < p->t->shape.d; step++)
-        for (int i = 0; i < p->n; i++) {
-            size_t row = ((size_t)step * p->n + i) * p->s->ld;
-            drop(p, l, step, i, x + row, y + row);
+    for (int step = 0; step < part->lstm->shape.d; step++)
+        for (int i = 0; i < part->n; i++) {
+            size_t row = ((size_t)step * part->n + i) * part->scratch->ld;
+            drop(part, l, step, i, x + row, y + row);
         }
 }
 
 /* The cells of a layer at a step. */
-static weft_cells cells(const part *p, int l, int step)
+static weft_cells cells_at(const struct part *part, int l, int step)
 {
-    const scratch *s = p->s;
-    const layer *y = &s->layer[l];
-    size_t row = (size_t)step * p->n;
-    return (weft_cells){.n = p->n,
-                        .h = p->t->hidden,
-                        .z = y->z + row * s->ldz,
-                        .ldz = s->ldz,
-                        .before = step ? y->c + (row - p->n) * s->ld : NULL,
-                        .c = y->c + row * s->ld,
-                        .y = y->y + row * s->ld,
-                        .ld = s->ld};
+    const struct scratch *scratch = part->scratch;
+    const struct layer *layer = &scratch->layer[l];
+    size_t row = (size_t)step * part->n;
+    return (weft_cells){.n = part->n,
+                        .h = part->lstm->hidden,
+                        .z = layer->z + row * scratch->ldz,
+                        .ldz = scratch->ldz,
+                        .before = step ? layer->c + (row - part->n) * scratch->ld : NULL,
+                        .c = layer->c + row * scratch->ld,
+                        .y = layer->y + row * scratch->ld,
+                        .ld = scratch->ld};
 }
 
 /* Row of the table of each sample's symbol at a step. */
-static size_t table_row(const part *p, int i, int step)
+static size_t table_row(const struct part *part, int i, int step)
 {
-    int symbol = p->text[i][step];
-    weft_check(symbol < p->t->shape.classes, "symbol %d of %d", symbol,
-               p->t->shape.classes);
-    return (size_t)symbol * 4 * p->t->hidden;
+    int symbol = part->text[i][step];
+    weft_check(symbol < part->lstm->shape.classes, "symbol %d of %d", symbol,
+               part->lstm->shape.classes);
+    return (size_t)symbol * 4 * part->lstm->hidden;
 }
 
-static void forward_layer(const part *p, int l)
+static void forward_layer(const struct part *part, int l)
 {
-    const scratch *s = p->s;
-    const layer *y = &s->layer[l];
-    int n = p->n, d = (int)p->t->shape.d;
-    if (l) weft_packed_times(d * n, y->x, s->ld, &y->ih.p, 0, y->z, s->ldz);
-    for (int i = 0; i < n; i++) s->input[i] = y->bias;
+    const struct scratch *scratch = part->scratch;
+    const struct layer *layer = &scratch->layer[l];
+    int n = part->n, d = (int)part->lstm->shape.d;
+    if (l)
+        weft_packed_times(d * n, layer->x, scratch->ld, &layer->ih.packed, 0, layer->z,
+                          scratch->ldz);
+    for (int i = 0; i < n; i++) scratch->input[i] = layer->bias;
     for (int step = 0; step < d; step++) {
-        weft_cells c = cells(p, l, step);
+        weft_cells cells = cells_at(part, l, step);
         if (step)
-            weft_packed_times(n, c.y - n * s->ld, s->ld, &y->hh.p, l > 0, c.z, s->ldz);
+            weft_packed_times(n, cells.y - n * scratch->ld, scratch->ld, &layer->hh.packed,
+                              l > 0, cells.z, scratch->ldz);
         else if (l == 0)
-            memset(c.z, 0, n * s->ldz * sizeof *c.z);
+            memset(cells.z, 0, n * scratch->ldz * sizeof *cells.z);
         if (l == 0)
-            for (int i = 0; i < n; i++) s->input[i] = s->table + table_row(p, i, step);
-        weft_cells_forward(&c, s->input);
+            for (int i = 0; i < n; i++)
+                scratch->input[i] = scratch->table + table_row(part, i, step);
+        weft_cells_forward(&cells, scratch->input);
     }
 }
 
 /* First step whose output is scored. */
-static int first_scored(const part *p)
+static int first_scored(const struct part *part)
 {
-    return p->t->shape.every ? 0 : (int)p->t->shape.d - 1;
+    return part->lstm->shape.every ? 0 : (int)part->lstm->shape.d - 1;
 }
 
 /* The forward pass of all layers, and the losses; s->logit then holds share times the
  * gradient by the logits, unless share is 0. */
-static void forward(const part *p, const real *bias, double share, weft_score *score)
+static void forward(const struct part *part, const real *bias, double share,
+                    weft_score *score)
 {
-    scratch *s = p->s;
-    const lstm_net *lstm = p->t;
+    struct scratch *scratch = part->scratch;
+    const lstm_net *lstm = part->lstm;
     for (int l = 0; l < lstm->layers; l++) {
-        layer *y = &s->layer[l];
-        forward_layer(p, l);
+        struct layer *layer = &scratch->layer[l];
+        forward_layer(part, l);
         if (l + 1 == lstm->layers) break;
-        if (p->share) drop_all(p, l, y->y, y->masked);
-        s->layer[l + 1].x = p->share ? y->masked : y->y;
+        if (part->share) drop_all(part, l, layer->y, layer->masked);
+        scratch->layer[l + 1].x = part->share ? layer->masked : layer->y;
     }
-    int from = first_scored(p), rows = ((int)lstm->shape.d - from) * p->n;
-    const real *y = s->layer[lstm->layers - 1].y + (size_t)from * p->n * s->ld;
-    weft_packed_times(rows, y, s->ld, &s->dense.p, 0, s->logit, s->ldc);
+    int from = first_scored(part), rows = ((int)lstm->shape.d - from) * part->n;
+    const real *y =
+        scratch->layer[lstm->layers - 1].y + (size_t)from * part->n * scratch->ld;
+    weft_packed_times(rows, y, scratch->ld, &scratch->dense.packed, 0, scratch->logit,
+                      scratch->ldc);
     for (int r = 0; r < rows; r++) {
-        real *z = s->logit + r * s->ldc;
-        int label = p->text[r % p->n][from + r / p->n + 1];
+        real *z = scratch->logit + r * scratch->ldc;
+        int label = part->text[r % part->n][from + r / part->n + 1];
         weft_check(label < lstm->shape.classes, "symbol %d of %d", label,
                    lstm->shape.classes);
         for (int j = 0; j < lstm->shape.classes; j++) z[j] += bias[j];
@@ -277,89 +287,100 @@ static void forward(const part *p, const real *bias, double share, weft_score *s
 /* The backward pass of a layer over all steps: s->dy, the gradient with respect to its
  * output from the layer above, becomes the full gradient; z the gradient with respect to
  * the gates. */
-static void backward_steps(const part *p, int l)
+static void backward_steps(const struct part *part, int l)
 {
-    const scratch *s = p->s;
-    const layer *y = &s->layer[l];
-    int n = p->n, d = (int)p->t->shape.d;
-    int top = l + 1 == p->t->layers;
-    memset(s->dc, 0, n * s->ld * sizeof *s->dc);
-    for (int i = 0; i < n; i++) s->dinput[i] = y->dbias;
+    const struct scratch *scratch = part->scratch;
+    const struct layer *layer = &scratch->layer[l];
+    int n = part->n, d = (int)part->lstm->shape.d;
+    int top = l + 1 == part->lstm->layers;
+    memset(scratch->dc, 0, n * scratch->ld * sizeof *scratch->dc);
+    for (int i = 0; i < n; i++) scratch->dinput[i] = layer->dbias;
     for (int step = d - 1; step >= 0; step--) {
-        weft_cells c = cells(p, l, step);
-        real *dy = s->dy + (size_t)step * n * s->ld;
+        weft_cells cells = cells_at(part, l, step);
+        real *dy = scratch->dy + (size_t)step * n * scratch->ld;
         if (step < d - 1)
-            weft_packed_times(n, c.z + n * s->ldz, s->ldz, &y->hh_back.p,
-                              !top || p->t->shape.every, dy, s->ld);
+            weft_packed_times(n, cells.z + n * scratch->ldz, scratch->ldz,
+                              &layer->hh_back.packed, !top || part->lstm->shape.every, dy,
+                              scratch->ld);
         if (l == 0)
-            for (int i = 0; i < n; i++) s->dinput[i] = s->dtable + table_row(p, i, step);
-        weft_cells_backward(&c, dy, s->dc, s->dinput);
+            for (int i = 0; i < n; i++)
+                scratch->dinput[i] = scratch->dtable + table_row(part, i, step);
+        weft_cells_backward(&cells, dy, scratch->dc, scratch->dinput);
     }
 }
 
 /* Adds the part's gradient of the matrices to g, of the biases and the table to s. */
-static void backward(const part *p, real *g)
+static void backward(const struct part *part, real *g)
 {
-    scratch *s = p->s;
-    const lstm_net *lstm = p->t;
-    lstm_offsets at = lstm_offsets_of(lstm);
-    int n = p->n, h = lstm->hidden, rows = (int)lstm->shape.d * n, c = lstm->shape.classes;
-    int last = rows - first_scored(p) * n;
-    size_t skip = (size_t)first_scored(p) * n * s->ld;
-    weft_outer(last, c, s->logit, s->ldc, h, s->layer[lstm->layers - 1].y + skip, s->ld, 1,
-               g + at.dense, (size_t)h, s->mem);
+    struct scratch *scratch = part->scratch;
+    const lstm_net *lstm = part->lstm;
+    lstm_offsets offsets = lstm_offsets_of(lstm);
+    int n = part->n, h = lstm->hidden, rows = (int)lstm->shape.d * n,
+        c = lstm->shape.classes;
+    int last = rows - first_scored(part) * n;
+    size_t skip = (size_t)first_scored(part) * n * scratch->ld;
+    weft_outer(last, c, scratch->logit, scratch->ldc, h,
+               scratch->layer[lstm->layers - 1].y + skip, scratch->ld, 1, g + offsets.dense,
+               (size_t)h, scratch->mem);
     for (int r = 0; r < last; r++)
-        for (int j = 0; j < c; j++) g[at.bias + j] += s->logit[r * s->ldc + j];
-    weft_packed_times(last, s->logit, s->ldc, &s->dense_back.p, 0, s->dy + skip, s->ld);
+        for (int j = 0; j < c; j++)
+            g[offsets.bias + j] += scratch->logit[r * scratch->ldc + j];
+    weft_packed_times(last, scratch->logit, scratch->ldc, &scratch->dense_back.packed, 0,
+                      scratch->dy + skip, scratch->ld);
     for (int l = lstm->layers - 1; l >= 0; l--) {
-        const layer *y = &s->layer[l];
-        backward_steps(p, l);
-        weft_outer(rows - n, 4 * h, y->z + n * s->ldz, s->ldz, h, y->y, s->ld, 1,
-                   g + at.layer[l].hh, (size_t)h, s->mem);
+        const struct layer *layer = &scratch->layer[l];
+        backward_steps(part, l);
+        weft_outer(rows - n, 4 * h, layer->z + n * scratch->ldz, scratch->ldz, h, layer->y,
+                   scratch->ld, 1, g + offsets.layer[l].hh, (size_t)h, scratch->mem);
         if (l == 0) break;
-        weft_outer(rows, 4 * h, y->z, s->ldz, h, y->x, s->ld, 1, g + at.layer[l].ih,
-                   (size_t)h, s->mem);
-        weft_packed_times(rows, y->z, s->ldz, &y->ih_back.p, 0, s->dy, s->ld);
-        if (p->share) drop_all(p, l - 1, s->dy, s->dy);
+        weft_outer(rows, 4 * h, layer->z, scratch->ldz, h, layer->x, scratch->ld, 1,
+                   g + offsets.layer[l].ih, (size_t)h, scratch->mem);
+        weft_packed_times(rows, layer->z, scratch->ldz, &layer->ih_back.packed, 0,
+                          scratch->dy, scratch->ld);
+        if (part->share) drop_all(part, l - 1, scratch->dy, scratch->dy);
     }
 }
 
 /* Completes the gradients when all parts are done: those of the factors of the table and of
  * the biases. */
-static void finish_gradients(const lstm_net *lstm, const scratch *s, const real *w, real *g)
+static void finish_gradients(const lstm_net *lstm, const struct scratch *scratch,
+                             const real *w, real *g)
 {
-    lstm_offsets at = lstm_offsets_of(lstm);
+    lstm_offsets offsets = lstm_offsets_of(lstm);
     int h = lstm->hidden, classes = lstm->shape.classes;
     size_t wide = 4 * (size_t)h, in = (size_t)lstm->embedding;
-    weft_outer(classes, 4 * h, s->dtable, wide, lstm->embedding, w + at.embed, in, 1,
-               g + at.layer[0].ih, in, s->mem);
-    weft_packed_times(classes, s->dtable, wide, &s->layer[0].ih_back.p, 0, g + at.embed,
-                      in);
+    weft_outer(classes, 4 * h, scratch->dtable, wide, lstm->embedding, w + offsets.embed,
+               in, 1, g + offsets.layer[0].ih, in, scratch->mem);
+    weft_packed_times(classes, scratch->dtable, wide, &scratch->layer[0].ih_back.packed, 0,
+                      g + offsets.embed, in);
     for (int i = 0; i < classes; i++)
-        for (size_t j = 0; j < wide; j++) s->layer[0].dbias[j] += s->dtable[i * wide + j];
+        for (size_t j = 0; j < wide; j++)
+            scratch->layer[0].dbias[j] += scratch->dtable[i * wide + j];
     for (int l = 0; l < lstm->layers; l++)
         for (int k = 0; k < lstm->biases; k++)
-            memcpy(g + at.layer[l].bias[k], s->layer[l].dbias, wide * sizeof *g);
+            memcpy(g + offsets.layer[l].bias[k], scratch->layer[l].dbias, wide * sizeof *g);
 }
 
-static void clear_gradients(const lstm_net *lstm, const scratch *s, real *g)
+static void clear_gradients(const lstm_net *lstm, const struct scratch *scratch, real *g)
 {
     size_t wide = 4 * (size_t)lstm->hidden;
     memset(g, 0, (size_t)lstm_offsets_of(lstm).all * sizeof *g);
-    memset(s->dtable, 0, (size_t)lstm->shape.classes * wide * sizeof *s->dtable);
+    memset(scratch->dtable, 0,
+           (size_t)lstm->shape.classes * wide * sizeof *scratch->dtable);
     for (int l = 0; l < lstm->layers; l++)
-        memset(s->layer[l].dbias, 0, wide * sizeof *s->layer[l].dbias);
+        memset(scratch->layer[l].dbias, 0, wide * sizeof *scratch->layer[l].dbias);
 }
 
 /* The part of a batch that begins at sample i; parts have nearly equal sizes. */
-static part part_at(const lstm_net *lstm, scratch *s, const weft_batch *batch, int i)
+static struct part part_at(const lstm_net *lstm, struct scratch *scratch,
+                           const weft_batch *batch, int i)
 {
     int parts = (batch->n - i + PART_SAMPLES - 1) / PART_SAMPLES;
-    return (part){.t = lstm,
-                  .s = s,
-                  .text = batch->text + i,
-                  .first = i,
-                  .n = (batch->n - i) / parts};
+    return (struct part){.lstm = lstm,
+                         .scratch = scratch,
+                         .text = batch->text + i,
+                         .first = i,
+                         .n = (batch->n - i) / parts};
 }
 
 void lstm_grad(const void *self, void *work, const real *w, const weft_batch *batch,
@@ -370,12 +391,12 @@ void lstm_grad(const void *self, void *work, const real *w, const weft_batch *ba
     pack_weights(lstm, work, w, 1);
     clear_gradients(lstm, work, g);
     for (int i = 0; i < batch->n;) {
-        part p = part_at(lstm, work, batch, i);
-        p.share = (int)lrint(dropout * DROP_SCALE);
-        p.key = key;
-        forward(&p, w + lstm_offsets_of(lstm).bias, 1 / predictions, score);
-        backward(&p, g);
-        i += p.n;
+        struct part part = part_at(lstm, work, batch, i);
+        part.share = (int)lrint(dropout * DROP_SCALE);
+        part.key = key;
+        forward(&part, w + lstm_offsets_of(lstm).bias, 1 / predictions, score);
+        backward(&part, g);
+        i += part.n;
     }
     finish_gradients(lstm, work, w, g);
 }
@@ -386,9 +407,9 @@ void lstm_score(const void *self, void *work, const real *w, const weft_batch *b
     const lstm_net *lstm = self;
     pack_weights(lstm, work, w, 0);
     for (int i = 0; i < batch->n;) {
-        part p = part_at(lstm, work, batch, i);
-        forward(&p, w + lstm_offsets_of(lstm).bias, 0, score);
-        i += p.n;
+        struct part part = part_at(lstm, work, batch, i);
+        forward(&part, w + lstm_offsets_of(lstm).bias, 0, score);
+        i += part.n;
     }
 }
 
@@ -400,16 +421,17 @@ int lstm_width(const void *self)
 
 /* The part's representations and logits after its forward pass, whose rows are in the order
  * of the steps, then of the samples. */
-static void take(const part *p, real *h, real *z)
+static void take(const struct part *part, real *h, real *z)
 {
-    const scratch *s = p->s;
-    size_t wide = (size_t)p->t->hidden, c = (size_t)p->t->shape.classes;
-    int from = first_scored(p), places = (int)p->t->shape.d - from;
-    const real *y = s->layer[p->t->layers - 1].y + (size_t)from * p->n * s->ld;
-    for (int r = 0; r < places * p->n; r++) {
-        size_t to = (size_t)(p->first + r % p->n) * places + r / p->n;
-        memcpy(h + to * wide, y + r * s->ld, wide * sizeof *h);
-        if (z) memcpy(z + to * c, s->logit + r * s->ldc, c * sizeof *z);
+    const struct scratch *scratch = part->scratch;
+    size_t wide = (size_t)part->lstm->hidden, c = (size_t)part->lstm->shape.classes;
+    int from = first_scored(part), places = (int)part->lstm->shape.d - from;
+    const real *y =
+        scratch->layer[part->lstm->layers - 1].y + (size_t)from * part->n * scratch->ld;
+    for (int r = 0; r < places * part->n; r++) {
+        size_t to = (size_t)(part->first + r % part->n) * places + r / part->n;
+        memcpy(h + to * wide, y + r * scratch->ld, wide * sizeof *h);
+        if (z) memcpy(z + to * c, scratch->logit + r * scratch->ldc, c * sizeof *z);
     }
 }
 
@@ -420,9 +442,9 @@ void lstm_represent(const void *self, void *work, const real *w, const weft_batc
     weft_score unused = {0};
     pack_weights(lstm, work, w, 0);
     for (int i = 0; i < batch->n;) {
-        part p = part_at(lstm, work, batch, i);
-        forward(&p, w + lstm_offsets_of(lstm).bias, 0, &unused);
-        take(&p, h, z);
-        i += p.n;
+        struct part part = part_at(lstm, work, batch, i);
+        forward(&part, w + lstm_offsets_of(lstm).bias, 0, &unused);
+        take(&part, h, z);
+        i += part.n;
     }
 }

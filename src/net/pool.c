@@ -20,15 +20,15 @@ static int min(int a, int b)
 /* ---- pooling ---- */
 
 /* The window of output (i, j): its rows and columns that are in the image. */
-typedef struct window {
+struct window {
     int rows, columns;
     int64_t at; /* index of its first position */
-} window;
+};
 
-static window window_of(const weft_layer *layer, int stride, int i, int j)
+static struct window window_of(const weft_layer *layer, int stride, int i, int j)
 {
-    return (window){min(SIDE, layer->oh - STEP * i), min(SIDE, layer->ow - STEP * j),
-                    (int64_t)STEP * i * stride + STEP * j};
+    return (struct window){min(SIDE, layer->oh - STEP * i), min(SIDE, layer->ow - STEP * j),
+                           (int64_t)STEP * i * stride + STEP * j};
 }
 
 static void max_forward(const weft_layer *layer, int stride, const real *restrict z,
@@ -38,12 +38,12 @@ static void max_forward(const weft_layer *layer, int stride, const real *restric
     int c = layer->out;
     for (int i = 0; i < layer->oh / STEP; i++)
         for (int j = 0; j < layer->ow / STEP; j++, y += c, argmax += c) {
-            window v = window_of(layer, stride, i, j);
-            memcpy(y, z + v.at * c, (size_t)c * sizeof *y);
+            struct window window = window_of(layer, stride, i, j);
+            memcpy(y, z + window.at * c, (size_t)c * sizeof *y);
             memset(argmax, 0, (size_t)c * sizeof *argmax);
             for (int p = 1; p < AREA; p++) {
-                if (p / SIDE >= v.rows || p % SIDE >= v.columns) continue;
-                const real *x = z + (v.at + p / SIDE * stride + p % SIDE) * c;
+                if (p / SIDE >= window.rows || p % SIDE >= window.columns) continue;
+                const real *x = z + (window.at + p / SIDE * stride + p % SIDE) * c;
                 for (int o = 0; o < c; o++) {
                     argmax[o] = x[o] > y[o] ? p : argmax[o];
                     y[o] = x[o] > y[o] ? x[o] : y[o];
@@ -72,12 +72,12 @@ static void mean_forward(const weft_layer *layer, const real *restrict activated
     int c = layer->out;
     for (int i = 0; i < layer->oh / STEP; i++)
         for (int j = 0; j < layer->ow / STEP; j++, y += c) {
-            window v = window_of(layer, layer->ow, i, j);
-            real share = (real)1 / (real)(v.rows * v.columns);
+            struct window window = window_of(layer, layer->ow, i, j);
+            real share = (real)1 / (real)(window.rows * window.columns);
             memset(y, 0, (size_t)c * sizeof *y);
-            for (int r = 0; r < v.rows; r++) {
-                const real *x = activated + (v.at + (int64_t)r * layer->ow) * c;
-                for (int p = 0; p < v.columns; p++, x += c)
+            for (int r = 0; r < window.rows; r++) {
+                const real *x = activated + (window.at + (int64_t)r * layer->ow) * c;
+                for (int p = 0; p < window.columns; p++, x += c)
                     for (int o = 0; o < c; o++) y[o] += x[o];
             }
             for (int o = 0; o < c; o++) y[o] *= share;
@@ -101,10 +101,10 @@ static void max_backward(const weft_layer *layer, int stride, const real *restri
     int c = layer->out;
     for (int i = 0; i < layer->oh / STEP; i++)
         for (int j = 0; j < layer->ow / STEP; j++, dy += c, argmax += c) {
-            window v = window_of(layer, stride, i, j);
+            struct window window = window_of(layer, stride, i, j);
             for (int p = 0; p < AREA; p++) {
-                if (p / SIDE >= v.rows || p % SIDE >= v.columns) continue;
-                real *x = z + (v.at + p / SIDE * stride + p % SIDE) * c;
+                if (p / SIDE >= window.rows || p % SIDE >= window.columns) continue;
+                real *x = z + (window.at + p / SIDE * stride + p % SIDE) * c;
                 for (int o = 0; o < c; o++) x[o] += argmax[o] == p ? dy[o] : 0;
             }
         }
@@ -116,11 +116,11 @@ static void mean_backward(const weft_layer *layer, int stride, const real *restr
     int c = layer->out;
     for (int i = 0; i < layer->oh / STEP; i++)
         for (int j = 0; j < layer->ow / STEP; j++, dy += c) {
-            window v = window_of(layer, stride, i, j);
-            real share = (real)1 / (real)(v.rows * v.columns);
-            for (int r = 0; r < v.rows; r++) {
-                real *x = z + (v.at + (int64_t)r * stride) * c;
-                for (int p = 0; p < v.columns; p++, x += c)
+            struct window window = window_of(layer, stride, i, j);
+            real share = (real)1 / (real)(window.rows * window.columns);
+            for (int r = 0; r < window.rows; r++) {
+                real *x = z + (window.at + (int64_t)r * stride) * c;
+                for (int p = 0; p < window.columns; p++, x += c)
                     for (int o = 0; o < c; o++) x[o] += share * dy[o];
             }
         }

@@ -55,18 +55,19 @@ void weft_stack_end(weft_stack *stack)
 weft_layer *weft_stack_conv(weft_stack *stack, int k, int pad, int out, int pool, int drop)
 {
     weft_check(stack->n < WEFT_MAX_LAYERS, "a stack of too many layers");
-    const weft_layer *b = stack->layer + stack->n - (stack->n > 0);
-    weft_layer l = {.k = k, .pad = pad, .pool = pool, .relu = 1, .drop = drop, .out = out};
-    l.h = stack->n > 0 ? b->oh / b->pool : stack->shape.height;
-    l.w = stack->n > 0 ? b->ow / b->pool : stack->shape.width;
-    l.c = stack->n > 0 ? b->out : stack->shape.channels;
-    l.oh = l.h + 2 * pad - k + 1;
-    l.ow = l.w + 2 * pad - k + 1;
-    weft_check(l.oh >= pool && l.ow >= pool, "a convolution larger than its image");
-    l.units = l.oh / pool * (l.ow / pool) * out;
-    l.weight = weights_end(stack);
-    l.bias = l.weight + (int64_t)k * k * l.c * out;
-    stack->layer[stack->n] = l;
+    const weft_layer *before = stack->layer + stack->n - (stack->n > 0);
+    weft_layer layer = {
+        .k = k, .pad = pad, .pool = pool, .relu = 1, .drop = drop, .out = out};
+    layer.h = stack->n > 0 ? before->oh / before->pool : stack->shape.height;
+    layer.w = stack->n > 0 ? before->ow / before->pool : stack->shape.width;
+    layer.c = stack->n > 0 ? before->out : stack->shape.channels;
+    layer.oh = layer.h + 2 * pad - k + 1;
+    layer.ow = layer.w + 2 * pad - k + 1;
+    weft_check(layer.oh >= pool && layer.ow >= pool, "a convolution larger than its image");
+    layer.units = layer.oh / pool * (layer.ow / pool) * out;
+    layer.weight = weights_end(stack);
+    layer.bias = layer.weight + (int64_t)k * k * layer.c * out;
+    stack->layer[stack->n] = layer;
     return &stack->layer[stack->n++];
 }
 

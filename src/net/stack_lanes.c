@@ -10,12 +10,12 @@ enum {
     BACK_OUTPUTS = 16  /* dense.c, rows of W at a time in the backward pass */
 };
 
-typedef struct scratch {
+struct scratch {
     real *act[WEFT_MAX_LAYERS + 1]; /* [most][units][lanes] as in weft_scratch */
     real *d[2];                     /* [most][units of any layer][lanes] */
     real *one;                      /* [lanes] ones */
     int lanes;
-} scratch;
+};
 
 void *weft_stack_lanes_work(const void *self, int most, weft_arena *mem)
 {
@@ -26,16 +26,17 @@ void *weft_stack_lanes_work(const void *self, int most, weft_arena *mem)
         units = stack->layer[i].units > units ? stack->layer[i].units : units;
     }
     if (most > MAX_ROWS) return NULL;
-    scratch *t = WEFT_NEW(mem, scratch, 1);
-    t->lanes = weft_lanes();
-    size_t numbers = (size_t)most * (size_t)t->lanes;
-    t->act[0] = WEFT_NEW(mem, real, numbers * (size_t)stack->shape.d);
+    struct scratch *scratch = WEFT_NEW(mem, struct scratch, 1);
+    scratch->lanes = weft_lanes();
+    size_t numbers = (size_t)most * (size_t)scratch->lanes;
+    scratch->act[0] = WEFT_NEW(mem, real, numbers * (size_t)stack->shape.d);
     for (int i = 0; i < stack->n; i++)
-        t->act[i + 1] = WEFT_NEW(mem, real, numbers * (size_t)stack->layer[i].units);
-    t->one = WEFT_NEW(mem, real, t->lanes);
-    for (int l = 0; l < t->lanes; l++) t->one[l] = 1;
-    for (int i = 0; i < 2; i++) t->d[i] = WEFT_NEW(mem, real, numbers * (size_t)units);
-    return t;
+        scratch->act[i + 1] = WEFT_NEW(mem, real, numbers * (size_t)stack->layer[i].units);
+    scratch->one = WEFT_NEW(mem, real, scratch->lanes);
+    for (int l = 0; l < scratch->lanes; l++) scratch->one[l] = 1;
+    for (int i = 0; i < 2; i++)
+        scratch->d[i] = WEFT_NEW(mem, real, numbers * (size_t)units);
+    return scratch;
 }
 
 /* ---- forward ---- */
@@ -63,30 +64,31 @@ static void layer_forward(const weft_layer *layer, const real *w, int n, int lan
     }
 }
 
-static void forward(const weft_stack *stack, scratch *t, const real *w,
+static void forward(const weft_stack *stack, struct scratch *scratch, const real *w,
                     const weft_lane_batch *batch)
 {
     for (int i = 0; i < batch->n; i++)
-        weft_lanes_load(stack->shape.d, batch->x + i * t->lanes,
-                        t->act[0] + i * stack->shape.d * t->lanes);
+        weft_lanes_load(stack->shape.d, batch->x + i * scratch->lanes,
+                        scratch->act[0] + i * stack->shape.d * scratch->lanes);
     for (int i = 0; i < stack->n; i++)
-        layer_forward(&stack->layer[i], w, batch->n, t->lanes, t->act[i], t->act[i + 1]);
+        layer_forward(&stack->layer[i], w, batch->n, scratch->lanes, scratch->act[i],
+                      scratch->act[i + 1]);
 }
 
 /* The loss of each row, and its gradient unless dz is NULL, which is 0 for a row that does
  * not exist. */
-static void losses(const weft_stack *stack, scratch *t, const weft_lane_batch *batch,
-                   real *dz, weft_score *sum)
+static void losses(const weft_stack *stack, struct scratch *scratch,
+                   const weft_lane_batch *batch, real *dz, weft_score *sum)
 {
-    int c = stack->shape.classes, lanes = t->lanes;
+    int c = stack->shape.classes, lanes = scratch->lanes;
     for (int i = 0; i < batch->n; i++) {
         double share[WEFT_MAX_LANES], loss[WEFT_MAX_LANES];
         int wrong[WEFT_MAX_LANES];
         size_t first = (size_t)i * (size_t)c * (size_t)lanes;
         for (int l = 0; l < lanes; l++)
             share[l] = i < batch->count[l] ? 1.0 / batch->count[l] : 0;
-        weft_lanes_softmax(c, t->act[stack->n] + first, batch->label + i * lanes, share,
-                           dz ? dz + first : NULL, loss, wrong);
+        weft_lanes_softmax(c, scratch->act[stack->n] + first, batch->label + i * lanes,
+                           share, dz ? dz + first : NULL, loss, wrong);
         for (int l = 0; l < lanes; l++) {
             if (i >= batch->count[l]) continue;
             sum[l].loss += loss[l];
@@ -129,8 +131,9 @@ static void input_gradient(const weft_layer *layer, const real *w, int n, int la
 }
 
 /* The gradient of W and of the bias to g, or the weights of `move` make the step. */
-static void layer_gradient(const weft_layer *layer, const scratch *t, int n, const real *x,
-                           const real *dy, real *g, const weft_lanes_move *move)
+static void layer_gradient(const weft_layer *layer, const struct scratch *scratch, int n,
+                           const real *x, const real *dy, real *g,
+                           const weft_lanes_move *move)
 {
     size_t c = (size_t)layer->c;
     real *to = move ? move->w : g;
@@ -144,14 +147,14 @@ static void layer_gradient(const weft_layer *layer, const scratch *t, int n, con
                                   .b_column = 1,
                                   .b_k = c,
                                   .add = -1,
-                                  .c = to + layer->weight * t->lanes,
+                                  .c = to + layer->weight * scratch->lanes,
                                   .ldc = c,
                                   .move = move};
     weft_lanes_times(&product);
     product.m = 1;
-    product.b = t->one;
+    product.b = scratch->one;
     product.b_k = 0;
-    product.c = to + layer->bias * t->lanes;
+    product.c = to + layer->bias * scratch->lanes;
     product.ldc = 1;
     weft_lanes_times(&product);
 }
@@ -170,17 +173,18 @@ void weft_stack_lanes_grad(const void *self, void *work, const real *w,
                            const weft_lanes_move *move, weft_score *score)
 {
     const weft_stack *stack = self;
-    scratch *k = work;
-    real *dy = k->d[0], *dx = k->d[1];
-    forward(stack, k, w, batch);
-    losses(stack, k, batch, dy, score);
+    struct scratch *scratch = work;
+    real *dy = scratch->d[0], *dx = scratch->d[1];
+    forward(stack, scratch, w, batch);
+    losses(stack, scratch, batch, dy, score);
     for (int i = stack->n - 1; i >= 0; i--) {
         const weft_layer *layer = &stack->layer[i];
         if (i > 0)
-            input_gradient(layer, w, batch->n, k->lanes, dy, dx); /* before w changes */
-        layer_gradient(layer, k, batch->n, k->act[i], dy, g, move);
+            input_gradient(layer, w, batch->n, scratch->lanes, dy,
+                           dx); /* before w changes */
+        layer_gradient(layer, scratch, batch->n, scratch->act[i], dy, g, move);
         if (i == 0) break;
-        mask(batch, k->lanes, (layer - 1)->units, k->act[i], dx);
+        mask(batch, scratch->lanes, (layer - 1)->units, scratch->act[i], dx);
         real *last = dy;
         dy = dx;
         dx = last;

@@ -12,9 +12,9 @@
  * sums of the windows. */
 static void backward_dense(const txtcnn_pass *pass, real *g)
 {
-    const txtcnn_net *txtcnn = pass->t;
-    txtcnn_scratch *scratch = pass->s;
-    int n = pass->b->n, hidden = txtcnn->hidden;
+    const txtcnn_net *txtcnn = pass->txtcnn;
+    txtcnn_scratch *scratch = pass->scratch;
+    int n = pass->batch->n, hidden = txtcnn->hidden;
     if (hidden > 0) {
         const weft_layer *layer = &txtcnn->dense[1];
         real *dh = scratch->y[0];
@@ -43,8 +43,9 @@ static void backward_dense(const txtcnn_pass *pass, real *g)
 static int64_t row_of(const txtcnn_pass *pass, const txtcnn_piece *piece, int i, int filter,
                       int j)
 {
-    const txtcnn_scratch *scratch = pass->s;
-    int32_t from = scratch->window[(int64_t)(piece->first + i) * pass->t->filters + filter];
+    const txtcnn_scratch *scratch = pass->scratch;
+    int32_t from =
+        scratch->window[(int64_t)(piece->first + i) * pass->txtcnn->filters + filter];
     int64_t place = (int64_t)from + j;
     if (from == TXTCNN_ZEROS || place < 0 ||
         place >= scratch->start[i + 1] - scratch->start[i])
@@ -56,8 +57,8 @@ static int64_t row_of(const txtcnn_pass *pass, const txtcnn_piece *piece, int i,
  * vectors. */
 static void backward_filters(const txtcnn_pass *pass, const txtcnn_piece *piece, real *g)
 {
-    const txtcnn_net *txtcnn = pass->t;
-    txtcnn_scratch *scratch = pass->s;
+    const txtcnn_net *txtcnn = pass->txtcnn;
+    txtcnn_scratch *scratch = pass->scratch;
     int d = txtcnn->shape.vector;
     for (int e = 0; e < txtcnn->groups; e++)
         for (int c = 0; c < txtcnn->group[e].k * txtcnn->group[e].f; c++) {
@@ -81,8 +82,8 @@ static void backward_filters(const txtcnn_pass *pass, const txtcnn_piece *piece,
  * them. */
 static void sort_entries(const txtcnn_pass *pass, const txtcnn_piece *piece, int put)
 {
-    const txtcnn_net *txtcnn = pass->t;
-    txtcnn_scratch *scratch = pass->s;
+    const txtcnn_net *txtcnn = pass->txtcnn;
+    txtcnn_scratch *scratch = pass->scratch;
     for (int e = 0; e < txtcnn->groups; e++)
         for (int j = 0; j < txtcnn->group[e].k; j++)
             for (int i = 0; i < piece->n; i++)
@@ -106,8 +107,8 @@ static void sort_entries(const txtcnn_pass *pass, const txtcnn_piece *piece, int
 /* Adds a piece's part of the gradient of trained vectors. */
 static void backward_vectors(const txtcnn_pass *pass, const txtcnn_piece *piece, real *g)
 {
-    const txtcnn_net *txtcnn = pass->t;
-    txtcnn_scratch *scratch = pass->s;
+    const txtcnn_net *txtcnn = pass->txtcnn;
+    txtcnn_scratch *scratch = pass->scratch;
     int d = txtcnn->shape.vector;
     memset(scratch->next, 0, ((size_t)piece->rows + 2) * sizeof *scratch->next);
     sort_entries(pass, piece, 0);
@@ -127,8 +128,8 @@ static void backward_vectors(const txtcnn_pass *pass, const txtcnn_piece *piece,
     }
     if (txtcnn_drops_input(pass)) txtcnn_mask_rows(pass, piece, 1, scratch->dx);
     for (int r = 0; r < piece->rows; r++) {
-        int64_t row = pass->b->place ? pass->b->place[scratch->word[r]]
-                                     : (int64_t)scratch->word[r] + 1;
+        int64_t row = pass->batch->place ? pass->batch->place[scratch->word[r]]
+                                         : (int64_t)scratch->word[r] + 1;
         real *to = g + txtcnn->embed + row * d;
         const real *dx = scratch->dx + (size_t)r * scratch->ldx;
         for (int j = 0; j < d; j++) to[j] += dx[j];
@@ -139,14 +140,14 @@ void txtcnn_grad(const void *self, void *work, const real *w, const weft_batch *
                  double dropout, uint64_t key, real *g, weft_score *score)
 {
     const txtcnn_net *txtcnn = self;
-    txtcnn_pass pass = {.t = txtcnn,
-                        .s = work,
-                        .b = batch,
+    txtcnn_pass pass = {.txtcnn = txtcnn,
+                        .scratch = work,
+                        .batch = batch,
                         .w = w,
                         .train = 1,
                         .key = key,
                         .drop_pooled = 1 - (1 - txtcnn->drop_pooled) * (1 - dropout)};
-    weft_arena *tmp = pass.s->dense.tmp;
+    weft_arena *tmp = pass.scratch->dense.tmp;
     size_t mark = weft_arena_mark(tmp);
     txtcnn_piece piece = txtcnn_forward(&pass, score);
     backward_dense(&pass, g);

@@ -90,23 +90,23 @@ void *txtcnn_work(const void *self, int most, weft_arena *mem)
 
 /* Windows of k words of a document of n words: those with at least one word begin at from
  * .. to; zeros 1: a window of padding alone counts as well. */
-typedef struct range {
+struct range {
     int from, to, zeros;
-} range;
+};
 
-static range range_of(const txtcnn_net *txtcnn, int k, int n)
+static struct range range_of(const txtcnn_net *txtcnn, int k, int n)
 {
     int longest = (int)txtcnn->padded;
-    range r = {.from = 1 - k, .to = n - 1, .zeros = n == 0};
-    if (n == 0) r.to = r.from - 1;
+    struct range range = {.from = 1 - k, .to = n - 1, .zeros = n == 0};
+    if (n == 0) range.to = range.from - 1;
     if (txtcnn->literal == TXTCNN_KIM)
-        r.zeros |= txtcnn->widest > k || longest - n + txtcnn->widest - 1 >= k;
+        range.zeros |= txtcnn->widest > k || longest - n + txtcnn->widest - 1 >= k;
     if (txtcnn->literal == TXTCNN_HADER) {
-        r.from = 0;
-        r.to = min(n - 1, longest - k);
-        r.zeros |= longest - n >= k;
+        range.from = 0;
+        range.to = min(n - 1, longest - k);
+        range.zeros |= longest - n >= k;
     }
-    return r;
+    return range;
 }
 
 /* sum[f] = sums of the filters of a group over the window that begins at `from`. */
@@ -133,19 +133,19 @@ static void update_max(int f, const real *sum, int32_t from, real *top, int32_t 
 
 static void pool_windows(const txtcnn_pass *pass, const txtcnn_piece *piece, int i)
 {
-    const txtcnn_net *txtcnn = pass->t;
-    txtcnn_scratch *scratch = pass->s;
-    int n = pass->b->length[piece->first + i];
+    const txtcnn_net *txtcnn = pass->txtcnn;
+    txtcnn_scratch *scratch = pass->scratch;
+    int n = pass->batch->length[piece->first + i];
     const uint32_t *row = scratch->row + scratch->start[i];
     for (int e = 0; e < txtcnn->groups; e++) {
         const txtcnn_group *group = &txtcnn->group[e];
         int64_t at = (int64_t)(piece->first + i) * txtcnn->filters + group->filter;
-        range r = range_of(txtcnn, group->k, n);
+        struct range range = range_of(txtcnn, group->k, n);
         for (int j = 0; j < group->f; j++) {
-            scratch->pooled[at + j] = r.zeros ? 0 : -INFINITY;
+            scratch->pooled[at + j] = range.zeros ? 0 : -INFINITY;
             scratch->window[at + j] = TXTCNN_ZEROS;
         }
-        for (int from = r.from; from <= r.to; from++) {
+        for (int from = range.from; from <= range.to; from++) {
             add_window(scratch, group, row, n, from, scratch->sum);
             update_max(group->f, scratch->sum, from, scratch->pooled + at,
                        scratch->window + at);
@@ -188,10 +188,10 @@ static real activate(int kind, real u, real *slope)
 /* pooled = outputs of the filters; slope: their derivatives. */
 static void activate_pooled(const txtcnn_pass *pass)
 {
-    const txtcnn_net *txtcnn = pass->t;
-    txtcnn_scratch *scratch = pass->s;
+    const txtcnn_net *txtcnn = pass->txtcnn;
+    txtcnn_scratch *scratch = pass->scratch;
     const real *bias = txtcnn->bias ? pass->w + txtcnn->bias_at : NULL;
-    for (int i = 0; i < pass->b->n; i++) {
+    for (int i = 0; i < pass->batch->n; i++) {
         int64_t at = (int64_t)i * txtcnn->filters;
         for (int j = 0; j < txtcnn->filters; j++)
             scratch->pooled[at + j] =
@@ -210,9 +210,9 @@ static void activate_pooled(const txtcnn_pass *pass)
 /* y = outputs of the dense layers. Returns those of the last. */
 static const real *forward_dense(const txtcnn_pass *pass)
 {
-    const txtcnn_net *txtcnn = pass->t;
-    txtcnn_scratch *scratch = pass->s;
-    int n = pass->b->n;
+    const txtcnn_net *txtcnn = pass->txtcnn;
+    txtcnn_scratch *scratch = pass->scratch;
+    int n = pass->batch->n;
     const real *x = scratch->pooled;
     for (int i = 0; i < txtcnn->ndense; i++) {
         weft_dense_forward(&txtcnn->dense[i], &scratch->dense, pass->w, n,
@@ -230,10 +230,10 @@ static const real *forward_dense(const txtcnn_pass *pass)
 /* Adds the losses; in training dy = gradient of their weighted mean. */
 static void score_outputs(const txtcnn_pass *pass, const real *z, weft_score *score)
 {
-    const txtcnn_net *txtcnn = pass->t;
-    const weft_batch *batch = pass->b;
+    const txtcnn_net *txtcnn = pass->txtcnn;
+    const weft_batch *batch = pass->batch;
     int outputs = txtcnn->dense[txtcnn->ndense - 1].out;
-    real *dy = pass->s->dy;
+    real *dy = pass->scratch->dy;
     for (int i = 0; i < batch->n; i++) {
         double share = (batch->weight ? batch->weight[i] : 1) / batch->n;
         if (outputs > 1) {
@@ -250,7 +250,7 @@ static void score_outputs(const txtcnn_pass *pass, const real *z, weft_score *sc
 /* Rows, product and windows of the documents from `first` on. */
 static txtcnn_piece forward_piece(const txtcnn_pass *pass, int first)
 {
-    txtcnn_scratch *scratch = pass->s;
+    txtcnn_scratch *scratch = pass->scratch;
     txtcnn_piece piece = txtcnn_assign_rows(pass, first);
     txtcnn_load(pass, &piece);
     weft_packed_times(piece.rows, scratch->x, scratch->ldx, &scratch->filters, 0,
@@ -261,14 +261,14 @@ static txtcnn_piece forward_piece(const txtcnn_pass *pass, int first)
 
 txtcnn_piece txtcnn_forward(const txtcnn_pass *pass, weft_score *score)
 {
-    const txtcnn_net *txtcnn = pass->t;
+    const txtcnn_net *txtcnn = pass->txtcnn;
     int d = txtcnn->shape.vector;
-    txtcnn_scratch *scratch = pass->s;
-    if (!pass->b->again)
+    txtcnn_scratch *scratch = pass->scratch;
+    if (!pass->batch->again)
         weft_packed_pack(&scratch->filters, d, txtcnn->columns, pass->w, (size_t)d, 1,
                          scratch->packed);
     txtcnn_piece piece = {0};
-    for (int i = 0; i < pass->b->n; i += piece.n) piece = forward_piece(pass, i);
+    for (int i = 0; i < pass->batch->n; i += piece.n) piece = forward_piece(pass, i);
     activate_pooled(pass);
     score_outputs(pass, forward_dense(pass), score);
     return piece;
@@ -277,7 +277,7 @@ txtcnn_piece txtcnn_forward(const txtcnn_pass *pass, weft_score *score)
 void txtcnn_score(const void *self, void *work, const real *w, const weft_batch *batch,
                   weft_score *score)
 {
-    txtcnn_pass pass = {.t = self, .s = work, .b = batch, .w = w};
+    txtcnn_pass pass = {.txtcnn = self, .scratch = work, .batch = batch, .w = w};
     txtcnn_forward(&pass, score);
 }
 
@@ -292,7 +292,7 @@ void txtcnn_represent(const void *self, void *work, const real *w, const weft_ba
 {
     const txtcnn_net *txtcnn = self;
     const txtcnn_scratch *scratch = work;
-    txtcnn_pass pass = {.t = self, .s = work, .b = batch, .w = w};
+    txtcnn_pass pass = {.txtcnn = self, .scratch = work, .batch = batch, .w = w};
     weft_score unused = {0};
     txtcnn_forward(&pass, &unused);
     int last = txtcnn->ndense - 1, c = txtcnn->shape.classes;

@@ -50,9 +50,9 @@ typedef struct txtcnn_scratch {
 
 /* Arguments of a pass. */
 typedef struct txtcnn_pass {
-    const txtcnn_net *t;
-    txtcnn_scratch *s;
-    const weft_batch *b;
+    const txtcnn_net *txtcnn;
+    txtcnn_scratch *scratch;
+    const weft_batch *batch;
     const real *w;
     int train;
     uint64_t key;

@@ -19,16 +19,16 @@ void txtcnn_mask(uint64_t key, int layer, uint64_t place, double share, int64_t 
 
 int txtcnn_drops_input(const txtcnn_pass *pass)
 {
-    return pass->train && pass->t->drop_input > 0;
+    return pass->train && pass->txtcnn->drop_input > 0;
 }
 
 /* Multiplies x[vector] by the mask of word `place` of document i of the batch. */
 static void mask_vector(const txtcnn_pass *pass, int channel, int i, int64_t place, real *x)
 {
-    int d = pass->t->shape.vector;
-    real *m = pass->s->mask;
+    int d = pass->txtcnn->shape.vector;
+    real *m = pass->scratch->mask;
     txtcnn_mask(pass->key, channel, (uint64_t)i << 32 | (uint64_t)place,
-                pass->t->drop_input, d, m);
+                pass->txtcnn->drop_input, d, m);
     for (int j = 0; j < d; j++) x[j] *= m[j];
 }
 
@@ -36,8 +36,8 @@ static void mask_vector(const txtcnn_pass *pass, int channel, int i, int64_t pla
 
 txtcnn_piece txtcnn_assign_rows(const txtcnn_pass *pass, int first)
 {
-    txtcnn_scratch *scratch = pass->s;
-    const weft_batch *batch = pass->b;
+    txtcnn_scratch *scratch = pass->scratch;
+    const weft_batch *batch = pass->batch;
     int separate = txtcnn_drops_input(pass);
     txtcnn_piece piece = {.first = first};
     int64_t tokens = 0;
@@ -46,7 +46,7 @@ txtcnn_piece txtcnn_assign_rows(const txtcnn_pass *pass, int first)
         const uint32_t *word = batch->word[first + piece.n];
         scratch->start[piece.n] = tokens;
         for (int i = 0; i < batch->length[first + piece.n]; i++) {
-            weft_check(word[i] < pass->t->shape.words, "word %u", (unsigned)word[i]);
+            weft_check(word[i] < pass->txtcnn->shape.words, "word %u", (unsigned)word[i]);
             int32_t *row = &scratch->row_of_word[word[i]];
             if (*row < 0 || separate) {
                 *row = piece.rows;
@@ -66,15 +66,15 @@ void txtcnn_mask_rows(const txtcnn_pass *pass, const txtcnn_piece *piece, int ch
                       real *x)
 {
     for (int i = 0; i < piece->n; i++)
-        for (int64_t e = pass->s->start[i]; e < pass->s->start[i + 1]; e++)
-            mask_vector(pass, channel, piece->first + i, e - pass->s->start[i],
-                        x + (size_t)e * pass->s->ldx);
+        for (int64_t e = pass->scratch->start[i]; e < pass->scratch->start[i + 1]; e++)
+            mask_vector(pass, channel, piece->first + i, e - pass->scratch->start[i],
+                        x + (size_t)e * pass->scratch->ldx);
 }
 
 void txtcnn_load(const txtcnn_pass *pass, const txtcnn_piece *piece)
 {
-    const txtcnn_net *txtcnn = pass->t;
-    txtcnn_scratch *scratch = pass->s;
+    const txtcnn_net *txtcnn = pass->txtcnn;
+    txtcnn_scratch *scratch = pass->scratch;
     int d = txtcnn->shape.vector, separate = txtcnn_drops_input(pass);
     for (int r = 0; r < piece->rows && txtcnn->channels != TXTCNN_NONSTATIC; r++) {
         const float *from = txtcnn->shape.vectors + (int64_t)scratch->word[r] * d;
@@ -84,7 +84,7 @@ void txtcnn_load(const txtcnn_pass *pass, const txtcnn_piece *piece)
     if (separate && txtcnn->channels != TXTCNN_NONSTATIC)
         txtcnn_mask_rows(pass, piece, 0, scratch->x);
     if (txtcnn->channels == TXTCNN_STATIC) return;
-    const int32_t *place = pass->b->compact ? pass->b->place : NULL;
+    const int32_t *place = pass->batch->compact ? pass->batch->place : NULL;
     for (int r = 0; r < piece->rows; r++) {
         int64_t row = place ? place[scratch->word[r]] : (int64_t)scratch->word[r] + 1;
         const real *from = pass->w + txtcnn->embed + row * d;

@@ -194,7 +194,7 @@ static void descend(const struct group *group, const struct course *course, int 
     int whole = course->fixed != NULL;
     for (int l = 0; l < group->n; l++)
         whole |= group->count[l] > 0 && course->sgd[l].clip > 0;
-    weft_lanes_move move = {.s = course->sgd,
+    weft_lanes_move move = {.sgd = course->sgd,
                             .live = group->count,
                             .first = first,
                             .w = lanes->w,
