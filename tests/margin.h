@@ -89,7 +89,8 @@ static weft_fitted fit_to(const weft_model *m, const char *options, problem *p, 
     p->f.rows = as == PRODUCTS ? NULL : &p->x;
     p->f.group = as == GROUPED ? p->group : NULL;
     p->f.ngroup = GROUPS;
-    m->fit(model_new(m, options, mem), &p->f, p->label, p->classes, slack, w, &out, mem);
+    weft_answers y = {.classes = p->classes, .label = p->label};
+    m->fit(model_new(m, options, mem), &p->f, &y, slack, w, &out, mem);
     return out;
 }
 

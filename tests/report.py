@@ -23,11 +23,12 @@ FACTS = "task tuner sampler mixing data data_digest seed configs rounds jobs ran
     "timeline@most_teams starts hosts version compiler real kernel blas started optimum " \
     "setup_seconds search_seconds refit_seconds test_seconds seconds timeline@workers " \
     "timeline@overhead timeline@makespan timeline@utilisation timeline@team_utilisation " \
-    "winner@trial winner@id winner@text no_winner " \
+    "winner@trial winner@id winner@text winner@measure no_winner " \
     "clients@worst_error clients@median_error clients@best_error clients@std_error " \
     "winner/kept@rows winner/kept@numbers winner/kept@bytes unfinished digest".split()
 NAMES = {"winner/kept@rows": "kept_clients", "winner/kept@numbers": "kept_numbers", "winner/kept@bytes": "kept_bytes",
          "winner@trial": "winner_trial", "winner@id": "winner_config", "winner@text": "winner",
+         "winner@measure": "measure",
          **{f"clients@{name}_error": f"clients_{name}_error" for name in "worst median best std".split()}}
 TIMES = {"compute": "s", "wait": "s", "comm": "s", "io": "s", "bytes": "GB", "memory": "GB"}
 PARTS = "train", "valid", "test"

@@ -12,6 +12,15 @@ stand_in() # KIND, packed into $tmp/KIND.h5
     plays) plays >"$tmp/plays.txt" && set -- plays shakespeare "$tmp/plays.txt" length=20 stride=5 ;;
     clients) set -- clients synthetic federated=generated clients=20 ;;
     owned) set -- owned synthetic documents rows=600 clients=20 partition=dirichlet ;;
+    numbers)
+        awk 'BEGIN {
+            for (i = 0; i < 600; i++) {
+                a = i * 37 % 600 / 600; b = i * i % 601 / 600
+                printf "%.4f,%.4f,%d,%.4f\n", a, b, i % 4, 4 * a * (1 - a) + b * b + i % 4 / 8 + i * 13 % 17 / 100
+            }
+        }' >"$tmp/numbers.csv"
+        set -- numbers dense "$tmp/numbers.csv" weight=3
+        ;;
     dealt) set -- dealt synthetic images rows=600 clients=20 ;;
     *) set -- "$1" synthetic "$1" rows=600 ;;
     esac

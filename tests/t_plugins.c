@@ -242,8 +242,8 @@ static double check_model(const weft_model *model, const made *m, const char *on
     real *w = WEFT_NEW(mem, real, n), *loose = WEFT_NEW(mem, real, n);
     score before = score_of(model, self, &f, m, w);
     weft_fitted fit = {0}, early = {0};
-    const int32_t *y = m->data->part[WEFT_TRAIN].label;
-    model->fit(self, &f, y, classes, 1, w, &fit, mem);
+    weft_answers y = {.classes = classes, .label = m->data->part[WEFT_TRAIN].label};
+    model->fit(self, &f, &y, 1, w, &fit, mem);
     score after = score_of(model, self, &f, m, w);
     ok(!fit.diverged && isfinite(fit.objective) && fit.iterations > 0 &&
            fit.residual >= 0 && fit.residual < 0.1,
@@ -251,7 +251,7 @@ static double check_model(const weft_model *model, const made *m, const char *on
     ok(after.loss < before.loss,
        "%s: the loss falls, %.0f %% of the training samples wrong", what,
        100 * after.wrong);
-    model->fit(self, &f, y, classes, 10, loose, &early, mem);
+    model->fit(self, &f, &y, 10, loose, &early, mem);
     ok(!early.diverged && early.iterations <= fit.iterations,
        "%s: ten times the tolerance takes no more iterations", what);
     digest(weft_hash(w, (size_t)n * sizeof *w, 0));

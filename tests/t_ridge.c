@@ -216,10 +216,16 @@ static void *ridge_new(const char *options, weft_arena *mem)
     return self;
 }
 
+static weft_answers answers_of(const problem *p)
+{
+    return (weft_answers){.classes = p->classes, .label = p->label};
+}
+
 static weft_fitted fit(const problem *p, const char *options, real *w, weft_arena *mem)
 {
     weft_fitted out;
-    model->fit(ridge_new(options, mem), &p->f, p->label, p->classes, 1, w, &out, mem);
+    weft_answers y = answers_of(p);
+    model->fit(ridge_new(options, mem), &p->f, &y, 1, w, &out, mem);
     return out;
 }
 
@@ -354,8 +360,8 @@ static void test_start(weft_team *t, weft_arena *mem)
     ok(out.iterations == 2 && out.residual > 0 && out.residual < 1,
        "iterations end at their limit");
     memset(warm, 0, (size_t)n * sizeof *warm);
-    model->fit(ridge_new("tol = 1e-10\nsolver = cg", mem), &p.f, p.label, p.classes, 1e7,
-               warm, &out, mem);
+    weft_answers y = answers_of(&p);
+    model->fit(ridge_new("tol = 1e-10\nsolver = cg", mem), &p.f, &y, 1e7, warm, &out, mem);
     ok(out.iterations < first.iterations && out.residual > first.residual,
        "with slack, a fit ends sooner");
     digest(weft_hash(cold, (size_t)n * sizeof *cold, 0));
@@ -388,10 +394,11 @@ static double *pieces(const problem *p, int some, int iterations, real *w, weft_
 {
     weft_fitted out;
     const void *self = ridge_new("", mem);
-    double *state = WEFT_NEW(mem, double, model->piece_size(p->f.d, p->classes));
+    weft_answers y = answers_of(p);
+    double *state = WEFT_NEW(mem, double, model->piece_size(p->f.d, &y));
     state[0] = -1;
-    if (some) model->piece(self, &p->f, p->label, p->classes, some, state, w, &out, mem);
-    model->piece(self, &p->f, p->label, p->classes, iterations - some, state, w, &out, mem);
+    if (some) model->piece(self, &p->f, &y, some, state, w, &out, mem);
+    model->piece(self, &p->f, &y, iterations - some, state, w, &out, mem);
     return state;
 }
 
@@ -400,7 +407,8 @@ static void test_wide(weft_team *t, weft_arena *mem)
 {
     enum { ROWS = 60, COLUMNS = 17000, CLASSES = 4 };
     problem p = problem_new(t, ROWS, COLUMNS, CLASSES, mem);
-    int64_t n = nweight(&p), size = model->piece_size(COLUMNS, CLASSES);
+    weft_answers y = answers_of(&p);
+    int64_t n = nweight(&p), size = model->piece_size(COLUMNS, &y);
     real *w = WEFT_NEW(mem, real, n), *v = WEFT_NEW(mem, real, n);
     weft_fitted out = fit(&p, "", w, mem);
     ok(out.iterations > 2 && !out.diverged, "%d columns: a fit ends", COLUMNS);

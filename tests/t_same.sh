@@ -68,8 +68,21 @@ awk 'BEGIN {
         print i % 3
     }
 }' >"$tmp/rows.csv"
+awk 'BEGIN {
+    srand(2)
+    for (i = 0; i < 900; i++) {
+        sum = 0
+        for (j = 0; j < 20; j++) {
+            x = rand()
+            sum += x * x * (j % 3)
+            printf "%.4f,", x
+        }
+        printf "%d,%.4f\n", i % 4, sum + rand()
+    }
+}' >"$tmp/numbers.csv"
 plays >"$tmp/plays.txt"
 packed floats dense "$tmp/rows.csv"
+packed numbers dense "$tmp/numbers.csv" weight=21
 packed images synthetic images rows=600
 packed documents synthetic documents rows=400
 packed clients synthetic federated=generated clients=40
@@ -104,6 +117,8 @@ while IFS='|' read -r name data some least search; do
 done <<END
 floats|floats|0.004|0.002|inputs/demo-images.ini rff.features=1094 space.configs=6
 structured|floats|0.004|0.002|inputs/demo-images.ini fmap.model=logistic rff.features=300 space.configs=4 rff.kernel=gaussian rff.projection=structured
+numbers|numbers|0.004|0.002|inputs/demo-images.ini rff.features=300 space.configs=6
+squares|numbers|1|0.5|inputs/table-network.ini sgd.folds=2 asha.trials=3 asha.max_resource=8 mlp.hidden=16
 bytes|images|0.003|0.002|inputs/demo-images.ini rff.features=500 space.configs=6
 documents|documents|0.004|0.0025|inputs/demo.ini space.configs=6
 clients|clients|0.01|0.001|inputs/demo-federated.ini fed.eval_clients=5 space.configs=3 sha.max_resource=3 sha.budget=6 sha.eliminations=1

@@ -145,7 +145,8 @@ static double accuracy(weft_team *t, const problem *p, const variant *v,
     }
     int outputs = v->model->outputs(p->classes);
     real *w = WEFT_NEW(mem, real, outputs * (D + 1));
-    v->model->fit(self, &f, p->label[0], p->classes, slack, w, out, mem);
+    v->model->fit(self, &f, &(weft_answers){.classes = p->classes, .label = p->label[0]},
+                  slack, w, out, mem);
     double score[4];
     int64_t right = 0;
     for (int64_t i = 0; i < p->x[1].n; i++) {

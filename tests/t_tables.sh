@@ -91,9 +91,12 @@ reads "classes are as they are written" t.csv " 0 1[0-9] .* 0.0 1[0-9] .* 01 1[0
 reads "labels that may be missing are a class" t.csv " NA [123] "
 told "which is told" "the class 'NA' may be a label that is missing"
 awk 'BEGIN { for (i = 0; i < 40; i++) print i ".5," i / 7 + 0.01 }' >"$tmp/t.csv"
-refused "a continuous label is told" t.csv "40 rows are 40 different numbers, such as [0-9.]*: a label that is continuous"
+reads "a label that is not whole is a number to predict" t.csv "40 rows .* 2 target 40 0 "
+told "which is told" "the label's numbers are not whole: they are predicted as such .target = regression.; target = classes"
+reads "unless it is said to be classes" t.csv "40 rows .* 5.58143 1 " target=classes valid_file="$tmp/t.csv" test=0
 awk 'BEGIN { for (i = 0; i < 40; i++) print 1000 * i "," i }' >"$tmp/t.csv"
-refused "also one of whole numbers" t.csv "a label that is continuous" label=1
+refused "whole numbers that all differ are asked about" t.csv \
+    "40 rows are 40 different whole numbers, such as 0: target = regression .* target = classes" label=1
 awk 'BEGIN { for (i = 0; i < 40; i++) print (i % 2 ? "0,1" : 1) " 1:" i }' >"$tmp/t.svm"
 refused "several labels are told" t.svm "line 2 has the labels '0,1': multi-label data"
 sed -i 1d "$tmp/t.svm"

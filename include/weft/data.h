@@ -14,8 +14,12 @@
 
 typedef struct weft_data {
     weft_form form;
-    int classes;
-    const char *const *class_name;  /* [classes] */
+    int classes;                   /* or numbers to predict of each row: targets */
+    const char *const *class_name; /* [classes]; or of the targets */
+    const double *target_shift,
+        *target_scale;              /* [classes] mean and deviation of the targets
+                            in the training rows: a target of the source is shift
+                            + scale times that of the rows; NULL: classes */
     const char *const *column_name; /* of rows, [d]; NULL: they have no names */
     const weft_columns *table;      /* that rows are features of; NULL: no table */
     int unlabelled;                 /* 1: labels are not known; all are 0 */
@@ -93,15 +97,17 @@ typedef struct weft_likeness {
     int64_t longest; /* words that a network over words was padded to; 0: not known, or no
                         such network */
     int64_t classes; /* 0: not known */
-    const char *const *class_name;  /* [classes]; WEFT_CHARS: the alphabet */
-    const char *const *column_name; /* [d] or NULL */
-    const double *shift, *scale;    /* [d] as in weft_data, or NULL */
-    const weft_columns *table;      /* as in weft_data, or NULL */
+    const char *const *class_name;             /* [classes]; WEFT_CHARS: the alphabet */
+    const double *target_shift, *target_scale; /* [classes] as in weft_data, or NULL */
+    const char *const *column_name;            /* [d] or NULL */
+    const double *shift, *scale;               /* [d] as in weft_data, or NULL */
+    const weft_columns *table;                 /* as in weft_data, or NULL */
 } weft_likeness;
 /* These properties of an open data set, which owns them. */
 weft_likeness weft_data_likeness(const weft_data *data);
 /* Matches the data set to `like`, the properties of a file `whose` (for messages): labels
- * are renumbered by class names; columns are reordered by their names if both have names,
+ * are renumbered by class names, or targets are put in the order of their names and get
+ * the shift and scale of like; columns are reordered by their names if both have names,
  * else matched by position, and get the shift and scale of like; data->longest becomes
  * like->longest. EDATA naming a class or column that is missing or unknown, or another
  * form, shape or alphabet. Cost O(rows) for labels, O(numbers) if columns are reordered

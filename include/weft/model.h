@@ -16,30 +16,43 @@ typedef struct weft_fitted {
     int diverged;     /* 1: not finite or not positive definite */
 } weft_fitted;
 
+/* What is to be said of the local rows of a matrix. */
+typedef struct weft_answers {
+    int classes;          /* or numbers of a row */
+    const int32_t *label; /* [n] 0 .. classes-1 */
+    const double *target; /* [n][classes] numbers in place of classes; NULL: classes */
+    const double *weight; /* [n] of the loss of a row; NULL: 1 */
+} weft_answers;
+
 /* A loss with its solver. Weights are class-major: w[outputs][d], then intercepts
  * [outputs]. */
 typedef struct weft_model {
     weft_kind kind;
-    int serial; /* 1: sparse rows of one group are fitted by one rank whatever the size of
-                   the team, and from zero whatever w is */
+    int serial;  /* 1: sparse rows of one group are fitted by one rank whatever the size of
+                    the team, and from zero whatever w is */
+    int numbers; /* 1: answers may be numbers, whose squared error is the loss */
     int (*outputs)(int classes); /* rows of w: classes, or 1 for two classes */
-    /* Fits w (in: the start, which dual ascent ignores; zeros are always allowed) to local
-     * labels y[n], 0..classes-1, up to `slack` >= 1 times the tolerance of the options. A
+    /* ECONF, with the reason, if the options select a solver that takes no weights of rows.
+     * NULL: all take them, where rows are not sparse. */
+    weft_status (*weighs)(const void *self);
+    /* Fits w (in: the start, which dual ascent ignores; zeros are always allowed) to the
+     * answers y, up to `slack` >= 1 times the tolerance of the options. A
      * class to which no sample or every sample belongs gets the best constant score.
      * Collective, same bits on any number of ranks unless the solver says otherwise. */
-    void (*fit)(const void *self, const weft_matrix *f, const int32_t *y, int classes,
-                double slack, real *w, weft_fitted *out, weft_arena *tmp);
+    void (*fit)(const void *self, const weft_matrix *f, const weft_answers *y, double slack,
+                real *w, weft_fitted *out, weft_arena *tmp);
     /* The same fit in pieces, NULL where the model has no such solver.
      * divisible: ECONF, with the reason, if the options select another solver.
-     * piece_size: number of doubles passed from piece to piece for d columns. piece: the
+     * piece_size: number of doubles passed from piece to piece for d columns; only y's
+     * members classes and target, NULL or not, are used. piece: the
      * next `iterations` of its solver, fewer when it has converged to rounding; a
      * tolerance is not used. state[piece_size] in and out; state[0] = -1 before the
      * first piece, when the rest is the start: zeros, or the weights of another fit. w
      * out: the weights after these iterations. The bits do not depend on how iterations
      * are divided into pieces. Collective, same bits on any number of ranks. */
     weft_status (*divisible)(const void *self);
-    int64_t (*piece_size)(int64_t d, int classes);
-    void (*piece)(const void *self, const weft_matrix *f, const int32_t *y, int classes,
+    int64_t (*piece_size)(int64_t d, const weft_answers *y);
+    void (*piece)(const void *self, const weft_matrix *f, const weft_answers *y,
                   int iterations, double *state, real *w, weft_fitted *out,
                   weft_arena *tmp);
     /* Loss of one sample with scores s[outputs] and label y; *wrong = 1 if argmax is not y.

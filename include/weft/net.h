@@ -20,13 +20,16 @@ typedef struct weft_lane_batch {
 
 /* Sums over predictions: one per sample, or d per window where shape.every. */
 typedef struct weft_score {
-    double loss; /* cross-entropy, natural logarithm */
-    int64_t wrong, count;
+    double loss;  /* cross-entropy, natural logarithm; of numbers the squared error, mean
+                     over those of a sample */
+    double wrong; /* wrong answers; of numbers the loss once more */
+    double count;
 } weft_score;
 
 typedef struct weft_net {
     weft_kind kind; /* those of its options that have a role may be axes with task sgd; task
                        fed has one network for all trials */
+    int numbers;    /* 1: shape.numbers may be set, and score takes weights of samples */
     /* Checks that the network can process the data. ECONF, EDATA. */
     weft_status (*setup)(void *self, const weft_shape *shape);
     int64_t (*nweight)(const void *self);
@@ -52,7 +55,8 @@ typedef struct weft_net {
     /* To be called after every step: enforces the constraints on weights that options set,
      * such as a maximum norm. NULL: none. */
     void (*project)(const void *self, real *w);
-    /* Adds loss, wrong and count of a forward pass without dropout to *s. */
+    /* Adds loss, wrong and count of a forward pass without dropout to *s, each sample's
+     * times its weight. */
     void (*score)(const void *self, void *work, const real *w, const weft_batch *b,
                   weft_score *s);
     /* Representations: the numbers that the last layer takes, `width` of them. `represent`

@@ -60,6 +60,20 @@ void weft_pack_table(weft_pack *pack, const weft_columns *columns, int named);
 /* The rows, all of the test part, are to be scored by a winner and cannot be trained on;
  * labelled 0: their labels are not known. */
 void weft_pack_scored(weft_pack *pack, int labelled);
+/* Numbers to predict of each row in place of a class; all borrowed until the file is
+ * written. */
+typedef struct weft_pack_numbers {
+    int n;
+    const char *const *name;     /* [n] */
+    const double *target;        /* [rows][n] of the source, part after part */
+    const double *shift, *scale; /* [n] their mean and deviation in the training rows */
+} weft_pack_numbers;
+/* The rows of the matrix, which is announced, have these targets; labels passed with them
+ * are not read. ECONF: rows are to be dealt to clients. */
+WEFT_CHECKED weft_status weft_pack_targets(weft_pack *pack, const weft_pack_numbers *of);
+/* What the rows count in fits and scores, weight[rows] >= 0, part after part; stored so
+ * that their mean over the training rows is 1. ECONF, as weft_pack_targets. */
+WEFT_CHECKED weft_status weft_pack_weights(weft_pack *pack, const double *weight);
 /* Adds a source file to the digest (XXH3-128 over all, and one line each in /source). */
 WEFT_CHECKED weft_status weft_pack_source(weft_pack *pack, const char *path);
 void weft_pack_split(weft_pack *pack, const char *rule); /* the split rule in words */

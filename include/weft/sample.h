@@ -34,7 +34,12 @@ typedef struct weft_vocab {
 typedef struct weft_rows {
     int64_t total;        /* rows of the part over all ranks */
     int64_t first, n;     /* rows [first, first + n) of this rank, whole blocks */
-    const int32_t *label; /* [n] 0 .. classes-1 */
+    const int32_t *label; /* [n] 0 .. classes-1; 0 where there are targets */
+    const double *target; /* [n][classes] numbers to predict, of mean 0 and deviation 1 over
+                             the training rows; NULL: classes */
+    const double *weight; /* [n] what a row counts in fits and scores, on average 1 over the
+                             training rows; NULL: 1 */
+    double counts;        /* sum of the weights over all ranks, where there are any */
     int64_t d;            /* columns of WEFT_BYTES and WEFT_REALS */
     const uint8_t *byte;  /* [n][d] */
     const float *value;   /* [n][d] */
@@ -81,6 +86,7 @@ typedef struct weft_shape {
                        words of the longest document */
     int channels, height, width; /* of an image, d = channels height width; else 0 */
     int classes;                 /* outputs; WEFT_CHARS: symbols of the alphabet */
+    int numbers;                 /* 1: outputs are numbers to predict, not classes */
     int every; /* WEFT_CHARS: 1: predict the next character at each place, 0: at the last */
     /* WEFT_TOKENS, else 0 */
     int64_t words;        /* of the vocabulary */
@@ -99,6 +105,8 @@ typedef struct weft_batch {
     const uint8_t *const *text;  /* [n] windows of d + 1 symbols, the last one the target;
                                     where shape.every, symbol t + 1 is the target of t */
     const int32_t *label;        /* [n] 0 .. classes-1; not read for WEFT_CHARS */
+    const double *const *target; /* [n] numbers to predict, `classes` of each sample; not
+                                    read unless shape.numbers */
     const uint32_t *const *word; /* WEFT_TOKENS: [n] documents, as word numbers */
     const int *length;           /* [n] number of words of each */
     const double *weight; /* [n] weight of the loss of a sample: the mean is sum_i weight_i

@@ -12,6 +12,8 @@ typedef enum weft_column_kind {
     WEFT_COLUMN_GROUP,  /* rows that stay in one part */
     WEFT_COLUMN_CLIENT, /* whose rows they are */
     WEFT_COLUMN_DROPPED,
+    WEFT_COLUMN_TARGET, /* a number to predict */
+    WEFT_COLUMN_WEIGHT, /* of the row in fits and scores */
     WEFT_COLUMN_KINDS
 } weft_column_kind;
 extern const char *const weft_column_kind_name[WEFT_COLUMN_KINDS];
@@ -24,7 +26,7 @@ typedef struct weft_column {
     weft_column_kind kind;
     int64_t distinct; /* values in the rows, WEFT_COLUMN_MOST at most */
     int64_t missing;  /* rows where it is */
-    double low, high; /* of numbers */
+    double low, high; /* of numbers, targets and weights */
     double fill;      /* in place of a number that is missing */
     int marks;
     int64_t first, features;

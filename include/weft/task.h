@@ -66,13 +66,13 @@ typedef struct weft_task {
     int files; /* 1: each job also leaves a directory WEFT_FILES_NAME, which the state
                   refers to: the job makes it, the run removes it */
     const char *tuner; /* default tuner: for run.tuner = auto if an option has a range */
-    int scaled; /* 1: its models take numbers as they are, so that run.scale = auto is for
-                   it */
+    int scaled; /* 1: its models take numbers as they are: run.scale = auto is for it */
     int moves;  /* 1: its steps change a job's mixture by job->update */
     /* That trains a configuration: for a tuner's resource = 0. Depends on the options only,
      * before setup. NULL: always 1. */
     int64_t (*resource)(const void *self);
     weft_need data;
+    int numbers; /* 1: rows may have numbers to predict, and weights */
     /* Tables of what it measures: `metrics` of a job, the first being its validation loss;
      * `rows` of a unit; `scores` of a winner on a part. If a job of one configuration
      * without units has a metric valid_NAME, this is the winner's score NAME on the
@@ -166,9 +166,9 @@ typedef struct weft_task {
      * WEFT_STOP where it takes long and env->stopped says so. Collective. */
     weft_status (*score)(void *self, const weft_job *job, const weft_state *state,
                          weft_part part, weft_scores *out);
-    /* The scores of each class for each row of a part, under the job's configuration, equal
-     * on all ranks; owned by mem. ECONF: the data are of no such rows. NULL: the task
-     * predicts nothing. EFILE. Collective. */
+    /* The scores of each class, or the standardised numbers, for each row of a part, under
+     * the job's configuration, equal on all ranks; owned by mem. ECONF: the data are of no
+     * such rows. NULL: the task predicts nothing. EFILE. Collective. */
     weft_status (*predict)(void *self, const weft_job *job, const real *x, weft_part part,
                            weft_predictions *out, weft_arena *mem);
 } weft_task;

@@ -65,13 +65,16 @@ static const char eval_text[] =
     "RUN.h5 may be an exported winner, too. Classes are told by name, and columns where\n"
     "both files have names (the first line of a CSV file). What the winner does not know,\n"
     "and data of another form, shape or alphabet, is refused. Without DATA.h5 the clients\n"
-    "of the run's worker are scored, or, by worker.run=COMMAND, those of another one.\n";
+    "of the run's worker are scored, or, by worker.run=COMMAND, those of another one.\n"
+    "Where numbers are predicted, the loss is the mean squared error, the error 1 - R2 by\n"
+    "the variance of the training rows; MSE, RMSE and R2 of the rows of a part follow for\n"
+    "each target.\n";
 
 static const char predict_text[] =
     "ROWS is a packed file, or a table with the columns that the run was trained on, by\n"
     "name; one row is enough, and a label is not needed. key=value is an option of\n"
     "`weft list dense`. A line for each row has its class, and the probability or score\n"
-    "of each class.\n";
+    "of each class; or the value of each target, where these are numbers.\n";
 
 static const char export_text[] = "Without -o it is named RUN-winner.h5.\n";
 
@@ -140,7 +143,7 @@ static const struct command commands[] = {
      .more = eval_text},
     {.name = "predict",
      .usage = "RUN.h5 ROWS [key=value ...] [-o OUT.csv | OUT.h5] [--force]",
-     .about = "the classes of new rows by the winner of a run",
+     .about = "the classes or values of new rows by the winner of a run",
      .options = "of",
      .least = 2,
      .most = MANY,

@@ -1,5 +1,6 @@
 /* Packed data sets: every rank opens the file and has the rows dealt to it, in the mapped
  * file, which is once in the memory of a node, whatever its teams have. */
+#include "answers.h"
 #include "federation.h"
 #include "weft/finite.h"
 
@@ -88,35 +89,17 @@ static weft_status read_head(weft_data *data)
     TRY(weft_h5_read_attr(&data->file, "/", "digest", &data->digest));
     TRY(weft_h5_read_long(&data->file, "/", "classes", &classes));
     TRY(weft_h5_read_texts(&data->file, "/class", &name, &listed));
-    if (classes < 2 || classes != listed || classes > INT_MAX)
+    int least = weft_h5_has(&data->file, "/target/shift") ? 1 : 2;
+    if (classes < least || classes != listed || classes > INT_MAX)
         return weft_fail(WEFT_EDATA,
                          "%s speaks of %lld classes and names %lld, where two or more "
                          "are needed; pack it again",
                          data->path, (long long)classes, (long long)listed);
     data->classes = (int)classes;
     data->class_name = name;
+    TRY(weft_shifts_read(&data->file, "/target", classes, &data->target_shift,
+                         &data->target_scale));
     return read_column_names(data);
-}
-
-static weft_status read_labels(weft_data *data, int part)
-{
-    weft_rows *rows = &data->part[part];
-    const char *name = name_of(data, part, "label");
-    int nd;
-    int64_t dims[4];
-    TRY(weft_h5_shape(&data->file, name, &nd, dims));
-    rows->total = dims[0];
-    weft_deal(rows->total, data->team->rank, data->team->size, &rows->first, &rows->n);
-    int32_t *label = WEFT_NEW(data->mem, int32_t, rows->n);
-    TRY(weft_h5_read_rows(&data->file, name, WEFT_H5_I32, 1, rows->first, rows->n, label));
-    for (int64_t i = 0; i < rows->n; i++)
-        if (label[i] < 0 || label[i] >= data->classes)
-            return weft_fail(WEFT_EDATA,
-                             "%s: row %lld of %s has class %d of %d; pack it again",
-                             data->path, (long long)(rows->first + i), name, (int)label[i],
-                             data->classes);
-    rows->label = label;
-    return WEFT_OK;
 }
 
 static weft_status check_reals(const weft_data *data, int part, const float *x)
@@ -211,7 +194,7 @@ static weft_status open_own(weft_data *data)
         return weft_h5_sound(&data->file);
     }
     for (int i = 0; i < WEFT_NPART; i++) {
-        TRY(read_labels(data, i));
+        TRY(weft_answers_read(data, i));
         if (data->form != WEFT_TOKENS) TRY(read_matrix(data, i));
     }
     TRY(weft_shifts_read(&data->file, "", data->part[0].d, &data->shift, &data->scale));
@@ -234,7 +217,7 @@ static weft_status check_classes(weft_data *data)
     int64_t *count = WEFT_NEW(data->mem, int64_t, data->classes);
     for (int64_t i = 0; i < rows->n; i++) count[rows->label[i]]++;
     weft_sum_i64(data->team, count, (size_t)data->classes);
-    for (int i = 0; i < data->classes; i++)
+    for (int i = 0; i < data->classes && !data->target_scale; i++)
         if (count[i] == 0)
             return weft_fail(WEFT_EDATA,
                              "%s: class '%s' has no training rows; check the source "
@@ -253,6 +236,7 @@ weft_status weft_data_open(weft_data *data, const char *path, weft_team *team,
     *data = (weft_data){.mem = mem, .team = team, .path = weft_arena_text(mem, "%s", path)};
     weft_status st = weft_agree(open_own(data), team);
     if (st == WEFT_OK && data->clients == NULL) st = check_classes(data);
+    if (st == WEFT_OK) weft_answers_count(data);
     if (st != WEFT_OK) weft_data_close(data);
     return st;
 }

@@ -126,6 +126,55 @@ static weft_status match_classes(weft_data *data, const weft_likeness *like,
     return WEFT_OK;
 }
 
+/* The targets are put in the order of `like`, and measured by its shift and scale. */
+static weft_status match_targets(weft_data *data, const weft_likeness *like,
+                                 const char *whose)
+{
+    int64_t lacks, m = like->classes;
+    const int64_t *place =
+        places(like->class_name, m, data->class_name, data->classes, &lacks, data->mem);
+    if (lacks >= 0 || data->classes != m)
+        return weft_fail(WEFT_EDATA,
+                         "%s has the targets %s, but the winner of %s predicts %s",
+                         data->path, list(data->class_name, data->classes, data->mem),
+                         whose, list(like->class_name, m, data->mem));
+    for (int p = 0; p < WEFT_NPART; p++) {
+        weft_rows *rows = &data->part[p];
+        double *to = WEFT_NEW(data->mem, double, rows->n *m);
+        for (int64_t i = 0; i < rows->n; i++)
+            for (int64_t k = 0; k < m; k++) {
+                int64_t j = place[k];
+                double x = rows->target[i * m + j], shift = data->target_shift[j],
+                       scale = data->target_scale[j];
+                int same =
+                    !(shift < like->target_shift[k] || shift > like->target_shift[k] ||
+                      scale < like->target_scale[k] || scale > like->target_scale[k]);
+                to[i * m + k] = same ? x
+                                     : (shift + scale * x - like->target_shift[k]) /
+                                           like->target_scale[k];
+            }
+        rows->target = to;
+    }
+    data->class_name = like->class_name;
+    data->target_shift = like->target_shift;
+    data->target_scale = like->target_scale;
+    return WEFT_OK;
+}
+
+static weft_status match_answers(weft_data *data, const weft_likeness *like,
+                                 const char *whose)
+{
+    int numbers = data->target_scale != NULL;
+    if (numbers != (like->target_scale != NULL))
+        return weft_fail(
+            WEFT_EDATA,
+            "%s has %s to predict, but the winner of %s predicts %s; pack it by "
+            "target = %s",
+            data->path, numbers ? "numbers" : "classes", whose,
+            numbers ? "classes" : "numbers", numbers ? "classes" : "regression");
+    return numbers ? match_targets(data, like, whose) : match_classes(data, like, whose);
+}
+
 /* What column j, which is column `from` of the file, has to be moved by; 1: it has. */
 static int find_move(const weft_data *data, const weft_likeness *like, int64_t from,
                      int64_t j, weft_move *move)
@@ -216,6 +265,8 @@ weft_likeness weft_data_likeness(const weft_data *data)
                            .longest = data->longest,
                            .classes = data->classes,
                            .class_name = data->class_name,
+                           .target_shift = data->target_shift,
+                           .target_scale = data->target_scale,
                            .column_name = data->column_name,
                            .shift = data->shift,
                            .scale = data->scale,
@@ -279,6 +330,6 @@ weft_status weft_data_match(weft_data *data, const weft_likeness *like, const ch
     TRY(check_form(data, like, whose));
     data->longest = like->longest;
     if (data->form == WEFT_CHARS) return check_alphabet(data, like, whose);
-    TRY(match_classes(data, like, whose));
+    TRY(match_answers(data, like, whose));
     return match_columns(data, like, whose);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 const char *const weft_column_kind_name[WEFT_COLUMN_KINDS] = {
-    "number", "category", "label", "group", "client", "dropped"};
+    "number", "category", "label", "group", "client", "dropped", "target", "weight"};
 
 /* ---- features ---- */
 
@@ -85,8 +85,8 @@ weft_status weft_columns_put(weft_h5 *file, const char *group, const weft_column
     return weft_h5_put(
         file, in(file, group, "whole"), WEFT_H5_I64, 2, (const int64_t[]){n, WHOLES}, whole,
         0,
-        "kind (0 number, 1 category, 2 label, 3 group, 4 client, 5 dropped); "
-        "distinct values; rows where it is missing; 1: a feature marks "
+        "kind (0 number, 1 category, 2 label, 3 group, 4 client, 5 dropped, 6 target, 7 "
+        "weight); distinct values; rows where it is missing; 1: a feature marks "
         "these; levels",
         "1");
 }
@@ -161,8 +161,9 @@ static const char *levels_text(const weft_column *column, char *text, size_t roo
 static void print_column(const weft_column *column)
 {
     char range[48] = "", becomes[80] = "";
-    if (column->kind == WEFT_COLUMN_NUMBER) {
+    if (column->kind == WEFT_COLUMN_NUMBER || column->kind >= WEFT_COLUMN_TARGET)
         snprintf(range, sizeof range, "%.6g .. %.6g", column->low, column->high);
+    if (column->kind == WEFT_COLUMN_NUMBER) {
         if (column->marks)
             snprintf(becomes, sizeof becomes, "itself, %.6g where missing, and a mark",
                      column->fill);

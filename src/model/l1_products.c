@@ -10,7 +10,7 @@
 struct gradients {
     const margin_problem *problem;
     const weft_matrix *matrix;
-    double *y, *sum;           /* [n] 1 or -1; scratch */
+    double *y, *weight, *sum;  /* [n] 1 or -1; C times the weight of the row; scratch */
     double *at, *z, *z_before; /* [n] scores of v, of w, of the previous w */
     double *v, *w, *old, *g;   /* [d+1] point of the gradient; weights; previous weights;
                                   sum_i a_i y_i x_ij at v */
@@ -24,7 +24,7 @@ static double loss_at(struct gradients *gradients, const double *z)
 {
     for (int64_t i = 0; i < gradients->matrix->n; i++)
         gradients->sum[i] =
-            gradients->problem->c * margin_loss(MARGIN_LOGISTIC, gradients->y[i] * z[i]);
+            gradients->weight[i] * margin_loss(MARGIN_LOGISTIC, gradients->y[i] * z[i]);
     return margin_sum(gradients->matrix, gradients->sum);
 }
 
@@ -35,7 +35,7 @@ static void slope(struct gradients *gradients)
     double most = 1;
     for (int64_t i = 0; i < n; i++) {
         gradients->sum[i] =
-            -gradients->problem->c * gradients->y[i] *
+            -gradients->weight[i] * gradients->y[i] *
             margin_slope(MARGIN_LOGISTIC, gradients->y[i] * gradients->at[i]);
         gradients->row[i] = (real)gradients->sum[i];
     }
@@ -43,8 +43,12 @@ static void slope(struct gradients *gradients)
     gradients->passes++;
     gradients->g[d] = margin_sum(gradients->matrix, gradients->sum);
     for (int64_t j = 0; j <= d; j++) most = fmax(most, fabs(gradients->g[j]));
-    for (int64_t i = 0; i < n; i++)
-        gradients->sum[i] = margin_conj(gradients->problem, fabs(gradients->sum[i]) / most);
+    margin_problem row = *gradients->problem;
+    for (int64_t i = 0; i < n; i++) {
+        row.c = gradients->weight[i];
+        gradients->sum[i] =
+            row.c > 0 ? margin_conj(&row, fabs(gradients->sum[i]) / most) : 0;
+    }
     gradients->bound =
         fmax(gradients->bound, -margin_sum(gradients->matrix, gradients->sum));
 }
@@ -99,30 +103,34 @@ static int momentum_ascends(const struct gradients *gradients)
 }
 
 static struct gradients start(const margin_problem *problem, const weft_matrix *matrix,
-                              const int32_t *label, int one, weft_arena *tmp)
+                              const weft_answers *y, int one, weft_arena *tmp)
 {
+    enum { ROWS = 6 };
     struct gradients gradients = {.problem = problem, .matrix = matrix, .bound = -INFINITY};
     int64_t n = matrix->n, d = matrix->d + 1;
-    double *rows = WEFT_NEW(tmp, double, 5 * n), *columns = WEFT_NEW(tmp, double, 4 * d);
-    double **row[] = {&gradients.y, &gradients.sum, &gradients.at, &gradients.z,
-                      &gradients.z_before};
+    double *rows = WEFT_NEW(tmp, double, ROWS *n), *columns = WEFT_NEW(tmp, double, 4 * d);
+    double **row[ROWS] = {&gradients.y,  &gradients.weight, &gradients.sum,
+                          &gradients.at, &gradients.z,      &gradients.z_before};
     double **column[] = {&gradients.v, &gradients.w, &gradients.old, &gradients.g};
-    for (int k = 0; k < 5; k++) *row[k] = rows + k * n;
+    for (int k = 0; k < ROWS; k++) *row[k] = rows + k * n;
     for (int k = 0; k < 4; k++) *column[k] = columns + k * d;
     gradients.narrow = WEFT_NEW(tmp, real, matrix->d);
     gradients.row = WEFT_NEW(tmp, real, n);
     gradients.curvature = 1e-3 * problem->c * (double)matrix->total;
-    for (int64_t i = 0; i < n; i++) gradients.y[i] = label[i] == one ? 1 : -1;
+    for (int64_t i = 0; i < n; i++) {
+        gradients.y[i] = y->label[i] == one ? 1 : -1;
+        gradients.weight[i] = problem->c * (y->weight ? y->weight[i] : 1);
+    }
     return gradients;
 }
 
 void l1_products_fit(const margin_problem *problem, const weft_matrix *matrix,
-                     const int32_t *label, const margin_output *output, real *w,
+                     const weft_answers *y, const margin_output *output, real *w,
                      real *intercept, weft_fitted *out, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
     int64_t n = matrix->n, d = matrix->d;
-    struct gradients gradients = start(problem, matrix, label, output->one, tmp);
+    struct gradients gradients = start(problem, matrix, y, output->one, tmp);
     for (int64_t j = 0; j < d; j++) gradients.v[j] = gradients.old[j] = (double)w[j];
     gradients.v[d] = gradients.old[d] = (double)*intercept;
     matrix->times(matrix, 1, w, gradients.row);

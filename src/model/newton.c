@@ -21,9 +21,10 @@ enum {
 struct newton {
     const margin_problem *problem;
     const weft_matrix *matrix;
-    double best;     /* objective of the best constant */
-    double width;    /* of the smoothed hinge */
-    const double *y; /* [n] +1, -1 */
+    double best;          /* objective of the best constant */
+    double width;         /* of the smoothed hinge */
+    const double *y;      /* [n] +1, -1 */
+    const double *weight; /* [n] of the losses: C times that of the row */
     double *w, *g, *s, *r, *v,
         *h;                /* [d+1] weights, gradient, step, residual, direction, H v */
     double *t;             /* [d] F^T curve */
@@ -87,9 +88,10 @@ static double line_objective(const struct newton *newton, double t, double *slop
 {
     size_t mark = weft_arena_mark(tmp);
     int64_t n = newton->matrix->n, d = newton->matrix->d + 1;
-    double *x = WEFT_NEW(tmp, double, 3 * n), c = newton->problem->c;
+    double *x = WEFT_NEW(tmp, double, 3 * n);
     for (int64_t i = 0; i < n; i++) {
         double g, h, m = newton->y[i] * (newton->score[i] + t * newton->along[i]);
+        double c = newton->weight[i];
         x[i] = c * loss_at(newton, m, &g, &h);
         x[n + i] = c * g * newton->y[i] * newton->along[i];
         x[2 * n + i] = c * h * newton->along[i] * newton->along[i];
@@ -112,8 +114,8 @@ static void gradient(struct newton *newton, weft_arena *tmp)
     double *u = WEFT_NEW(tmp, double, n), *h = WEFT_NEW(tmp, double, n);
     for (int64_t i = 0; i < n; i++) {
         loss_at(newton, newton->y[i] * newton->score[i], &u[i], &h[i]);
-        u[i] *= newton->problem->c * newton->y[i];
-        h[i] *= newton->problem->c;
+        u[i] *= newton->weight[i] * newton->y[i];
+        h[i] *= newton->weight[i];
         newton->curve[i] = (real)h[i];
     }
     newton->g[d] = transpose(newton, u, newton->g);
@@ -210,8 +212,8 @@ static double smoothing(struct newton *newton, weft_arena *tmp)
     scores(newton, newton->w, newton->score);
     for (int64_t i = 0; i < newton->matrix->n; i++) {
         double m = newton->y[i] * newton->score[i];
-        x[i] = newton->problem->c *
-               (margin_loss(MARGIN_HINGE, m) - loss_at(newton, m, &g, &h));
+        x[i] =
+            newton->weight[i] * (margin_loss(MARGIN_HINGE, m) - loss_at(newton, m, &g, &h));
     }
     double sum = margin_sum(newton->matrix, x);
     weft_arena_reset(tmp, mark);
@@ -219,17 +221,19 @@ static double smoothing(struct newton *newton, weft_arena *tmp)
 }
 
 void newton_fit(const margin_problem *problem, const weft_matrix *matrix,
-                const int32_t *label, const margin_output *output, real *w, real *intercept,
-                weft_fitted *out, weft_arena *tmp)
+                const weft_answers *answers, const margin_output *output, real *w,
+                real *intercept, weft_fitted *out, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
     int64_t n = matrix->n, d = matrix->d;
-    double *y = WEFT_NEW(tmp, double, n), *v = WEFT_NEW(tmp, double, 7 * (d + 1));
+    double *y = WEFT_NEW(tmp, double, n), *weight = WEFT_NEW(tmp, double, n),
+           *v = WEFT_NEW(tmp, double, 7 * (d + 1));
     struct newton newton = {.problem = problem,
                             .matrix = matrix,
                             .best = output->objective,
                             .width = 1,
-                            .y = y};
+                            .y = y,
+                            .weight = weight};
     double **part[] = {&newton.w, &newton.g, &newton.s, &newton.r,
                        &newton.v, &newton.h, &newton.t};
     for (int j = 0; j < 7; j++) *part[j] = v + j * (d + 1);
@@ -238,7 +242,10 @@ void newton_fit(const margin_problem *problem, const weft_matrix *matrix,
     newton.rounded = WEFT_NEW(tmp, real, d);
     newton.row = WEFT_NEW(tmp, real, n);
     newton.curve = WEFT_NEW(tmp, real, n);
-    for (int64_t i = 0; i < n; i++) y[i] = label[i] == output->one ? 1 : -1;
+    for (int64_t i = 0; i < n; i++) {
+        y[i] = answers->label[i] == output->one ? 1 : -1;
+        weight[i] = problem->c * (answers->weight ? answers->weight[i] : 1);
+    }
     for (int64_t j = 0; j < d; j++) newton.w[j] = (double)w[j];
     newton.w[d] = (double)*intercept;
     double value, lost = 0;

@@ -1,8 +1,9 @@
-/* Model ridge: least squares on targets +1 (own class) and -1, one-against-all, with a
- * penalty alpha |w|^2 on the weights and none on the intercepts. Minimises sum over classes
- * of |y - F w - b|^2 + alpha |w|^2. Solved by block conjugate gradients (ridge_cg.c) or
- * Cholesky (ridge_cholesky.c) on the centred normal equations (ridge.h). */
+/* Model ridge: least squares on targets +1 (own class) and -1, one-against-all, or on
+ * numbers, with a penalty alpha |w|^2 on the weights and none on the intercepts. Minimises
+ * sum over outputs of |y - F w - b|^2 + alpha |w|^2. Solved by block conjugate gradients
+ * (ridge_cg.c) or Cholesky (ridge_cholesky.c) on the centred normal equations (ridge.h). */
 #include "ridge.h"
+#include "answers.h"
 #include "weft/model.h"
 
 #include <math.h>
@@ -26,10 +27,11 @@ static const weft_opt ridge_opts[] = {
     WEFT_CHOICE_OPT("solver", struct ridge, solver, "cg", "cg/auto|cholesky",
                     "cg: iterative, same bits on any ranks; cholesky: exact, by ScaLAPACK, "
                     "where the feature map has a Gram matrix"),
-    WEFT_REAL_OPT("tol", struct ridge, tol, "1e-3", 0, 1,
-                  "tolerance of cg: estimated share of the optimum's gain over a constant "
-                  "that may be missing",
-                  .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT(
+        "tol", struct ridge, tol, "1e-3", 0, 1,
+        "tolerance of cg: estimated share of the optimum's gain over a constant "
+        "that may be missing; of numbers, of their squared error, if that is less",
+        .role = WEFT_PER_TRIAL),
     WEFT_INT_OPT("iterations", struct ridge, iterations, "500", 1, 1e6,
                  "largest number of iterations of cg"),
     {0},
@@ -37,63 +39,119 @@ static const weft_opt ridge_opts[] = {
 
 /* ---- the centred system ---- */
 
+/* Weights of the rows, once for each of c products; NULL: 1. */
+static const real *weights_of(const ridge_system *system)
+{
+    int64_t n = system->matrix->n;
+    const double *weight = system->y->weight;
+    if (!weight) return NULL;
+    real *to = WEFT_NEW(system->tmp, real, system->c * n);
+    for (int64_t i = 0; i < system->c * n; i++) to[i] = (real)weight[i % n];
+    return to;
+}
+
 /* Sums S_j of the features of class j, by 0/1 targets, which keep byte features exact; then
  * F_c^T y_c = 2 (S_j - n_j/n S) of the sums S over all classes. Collective. */
-static void set_rhs(ridge_system *system, const int64_t *count, const double *sum)
+static void set_rhs(ridge_system *system, const double *count, const double *sum)
+{
+    const weft_matrix *matrix = system->matrix;
+    const int32_t *label = system->y->label;
+    size_t mark = weft_arena_mark(system->tmp);
+    real *z = WEFT_NEW(system->tmp, real, system->c * matrix->n);
+    for (int64_t i = 0; i < matrix->n; i++)
+        if (label[i] < system->c)
+            z[label[i] * matrix->n + i] = system->weight ? system->weight[i] : 1;
+    matrix->trans(matrix, system->c, z, system->rhs);
+    weft_arena_reset(system->tmp, mark);
+    for (int j = 0; j < system->c; j++) {
+        double share = count[j] / system->total;
+        double *x = system->rhs + j * matrix->d;
+        for (int64_t k = 0; k < matrix->d; k++) x[k] = 2 * (x[k] - share * sum[k]);
+    }
+}
+
+/* Targets +-1. Collective. */
+static void set_classes(ridge_system *system, const double *sum)
+{
+    double *count = WEFT_NEW(system->tmp, double, system->outputs);
+    answers_count(system->matrix, system->y, count, system->tmp);
+    for (int j = 0; j < system->outputs; j++) {
+        double y = system->target_mean[j] = 2 * count[j] / system->total - 1;
+        system->variance[j] = 1 - y * y;
+    }
+    set_rhs(system, count, sum);
+}
+
+/* Targets that are numbers. Collective. */
+static void set_numbers(ridge_system *system)
 {
     const weft_matrix *matrix = system->matrix;
     size_t mark = weft_arena_mark(system->tmp);
     real *z = WEFT_NEW(system->tmp, real, system->c * matrix->n);
-    for (int64_t i = 0; i < matrix->n; i++)
-        if (system->label[i] < system->c) z[system->label[i] * matrix->n + i] = 1;
+    answers_moments(matrix, system->y, system->target_mean, system->variance, system->tmp);
+    for (int j = 0; j < system->c; j++)
+        for (int64_t i = 0; i < matrix->n; i++) {
+            double weight = system->weight ? (double)system->weight[i] : 1;
+            z[j * matrix->n + i] =
+                (real)(weight * (ridge_target(system, i, j) - system->target_mean[j]));
+        }
     matrix->trans(matrix, system->c, z, system->rhs);
-    system->passes++;
     weft_arena_reset(system->tmp, mark);
-    for (int j = 0; j < system->c; j++) {
-        double share = (double)count[j] / (double)matrix->total;
-        double *x = system->rhs + j * matrix->d;
-        for (int64_t k = 0; k < matrix->d; k++) x[k] = 2 * (x[k] - share * sum[k]);
-    }
-    system->scale = ridge_norm(system, system->rhs);
+}
+
+/* Sums of the columns, by the weights of rows. Collective. */
+static void set_sums(const ridge_system *system, double *sum)
+{
+    if (system->weight)
+        system->matrix->trans(system->matrix, 1, system->weight, sum);
+    else
+        system->matrix->sums(system->matrix, sum);
+}
+
+static int systems_of(const weft_answers *y)
+{
+    return y->target ? y->classes : y->classes - 1;
 }
 
 /* Collective. */
 static ridge_system system_new(const struct ridge *ridge, const weft_matrix *matrix,
-                               const int32_t *label, int classes, weft_arena *tmp)
+                               const weft_answers *y, weft_arena *tmp)
 {
     ridge_system system = {.matrix = matrix,
-                           .label = label,
-                           .c = classes - 1,
+                           .y = y,
+                           .total = answers_total(matrix, y),
+                           .c = systems_of(y),
+                           .outputs = y->classes,
                            .alpha = ridge->alpha,
                            .tol = ridge->tol,
                            .limit = ridge->iterations,
+                           .passes = 1,
                            .tmp = tmp};
+    system.weight = weights_of(&system);
     system.mean = WEFT_NEW(tmp, double, matrix->d);
-    system.target_mean = WEFT_NEW(tmp, double, classes);
+    system.target_mean = WEFT_NEW(tmp, double, system.outputs);
+    system.variance = WEFT_NEW(tmp, double, system.outputs);
     system.rhs = WEFT_NEW(tmp, double, system.c * matrix->d);
     system.rounded = WEFT_NEW(tmp, real, system.c * matrix->d);
-    int64_t *count = WEFT_NEW(tmp, int64_t, classes);
-    for (int64_t i = 0; i < matrix->n; i++) count[label[i]]++;
-    weft_sum_i64(matrix->team, count, (size_t)classes);
     double *sum = WEFT_NEW(tmp, double, matrix->d);
-    matrix->sums(matrix, sum);
-    set_rhs(&system, count, sum);
-    double n = (double)matrix->total;
-    for (int64_t k = 0; k < matrix->d; k++) system.mean[k] = sum[k] / n;
-    for (int j = 0; j < classes; j++) system.target_mean[j] = 2 * (double)count[j] / n - 1;
+    set_sums(&system, sum);
+    if (y->target)
+        set_numbers(&system);
+    else
+        set_classes(&system, sum);
+    system.scale = ridge_norm(&system, system.rhs);
+    for (int64_t k = 0; k < matrix->d; k++) system.mean[k] = sum[k] / system.total;
     return system;
 }
 
-/* Objective per sample from the solution and its residual: per class
+/* Objective per sample from the solution and its residual: per output
  * |y_c - F_c w|^2 + alpha |w|^2 = |y_c|^2 - w . (rhs + r). The last class is minus the sum
  * of the others. */
 static double objective(const ridge_system *system, const double *x, const double *r)
 {
     int64_t d = system->matrix->d;
     double sum = 0;
-    for (int j = 0; j <= system->c; j++)
-        sum += (double)system->matrix->total *
-               (1 - system->target_mean[j] * system->target_mean[j]);
+    for (int j = 0; j < system->outputs; j++) sum += system->total * system->variance[j];
     for (int64_t k = 0; k < d; k++) {
         double x_last = 0, b_last = 0;
         for (int j = 0; j < system->c; j++) {
@@ -102,25 +160,25 @@ static double objective(const ridge_system *system, const double *x, const doubl
             x_last -= xj;
             b_last -= bj;
         }
-        sum -= x_last * b_last;
+        if (system->outputs > system->c) sum -= x_last * b_last;
     }
-    return sum / (double)system->matrix->total;
+    return sum / system->total;
 }
 
-/* Writes the solution as weights and intercepts of all classes. */
+/* Writes the solution as weights and intercepts of all outputs. */
 static void unpack(const ridge_system *system, const double *x, real *w)
 {
     int64_t d = system->matrix->d;
-    real *last = w + system->c * d, *intercept = last + d;
+    real *last = w + system->c * d, *intercept = w + system->outputs * d;
     for (int64_t k = 0; k < d; k++) {
         double sum = 0;
         for (int j = 0; j < system->c; j++) {
             w[j * d + k] = (real)x[j * d + k];
             sum += x[j * d + k];
         }
-        last[k] = (real)-sum;
+        if (system->outputs > system->c) last[k] = (real)-sum;
     }
-    for (int j = 0; j <= system->c; j++) {
+    for (int j = 0; j < system->outputs; j++) {
         double b = system->target_mean[j];
         for (int64_t k = 0; k < d; k++) b -= system->mean[k] * (double)w[j * d + k];
         intercept[j] = (real)b;
@@ -142,12 +200,12 @@ static void store_solution(const ridge_system *system, const double *x, const do
     unpack(system, x, w);
 }
 
-static void ridge_fit(const void *self, const weft_matrix *matrix, const int32_t *y,
-                      int classes, double slack, real *w, weft_fitted *out, weft_arena *tmp)
+static void ridge_fit(const void *self, const weft_matrix *matrix, const weft_answers *y,
+                      double slack, real *w, weft_fitted *out, weft_arena *tmp)
 {
     const struct ridge *ridge = self;
     size_t mark = weft_arena_mark(tmp);
-    ridge_system system = system_new(ridge, matrix, y, classes, tmp);
+    ridge_system system = system_new(ridge, matrix, y, tmp);
     system.tol *= slack;
     int64_t n = system.c * matrix->d;
     double *x = WEFT_NEW(tmp, double, n);
@@ -164,17 +222,17 @@ static void ridge_fit(const void *self, const weft_matrix *matrix, const int32_t
 
 /* The state of a fit in pieces: number of directions (-1: none yet), then x, r and p,
  * [c][d]. */
-static int64_t ridge_piece_size(int64_t d, int classes)
+static int64_t ridge_piece_size(int64_t d, const weft_answers *y)
 {
-    return 1 + 3 * (classes - 1) * d;
+    return 1 + 3 * systems_of(y) * d;
 }
 
-static void ridge_piece(const void *self, const weft_matrix *matrix, const int32_t *y,
-                        int classes, int iterations, double *state, real *w,
-                        weft_fitted *out, weft_arena *tmp)
+static void ridge_piece(const void *self, const weft_matrix *matrix, const weft_answers *y,
+                        int iterations, double *state, real *w, weft_fitted *out,
+                        weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    ridge_system system = system_new(self, matrix, y, classes, tmp);
+    ridge_system system = system_new(self, matrix, y, tmp);
     int64_t n = system.c * matrix->d;
     double *x = state + 1, *r = x + n, *p = r + n;
     if (system.scale > 0)
@@ -191,6 +249,14 @@ static weft_status ridge_divisible(const void *self)
     return weft_fail(WEFT_ECONF,
                      "fmap.resource = iterations needs ridge.solver = cg: a factorization "
                      "cannot be done in pieces");
+}
+
+static weft_status ridge_weighs(const void *self)
+{
+    const struct ridge *ridge = self;
+    if (ridge->solver == CG) return WEFT_OK;
+    return weft_fail(WEFT_ECONF, "ridge.solver = cholesky takes no weights of rows; use "
+                                 "ridge.solver = cg");
 }
 
 static int ridge_outputs(int classes)
@@ -241,10 +307,12 @@ static weft_status ridge_memory(const void *self, const weft_matrix *matrix, dou
 extern const weft_model weft_model_ridge;
 const weft_model weft_model_ridge = {
     .kind = {.name = "ridge",
-             .about = "least squares on +-1 targets, one against all",
+             .about = "least squares, of numbers or of +-1 for each class",
              .size = sizeof(struct ridge),
              .opts = ridge_opts},
+    .numbers = 1,
     .outputs = ridge_outputs,
+    .weighs = ridge_weighs,
     .fit = ridge_fit,
     .divisible = ridge_divisible,
     .piece_size = ridge_piece_size,

@@ -88,17 +88,19 @@ static void class_gains(const ridge_system *system, const block_space *space,
     weft_arena_reset(system->tmp, mark);
 }
 
-/* 1: each class misses at most the tolerance of its gain, as estimated from the steps so
- * far or, since A - alpha I is positive semidefinite, bounded by its residual, of which
- * norm2[c+1] are the squared norms. */
+/* 1: each class misses at most the tolerance of its gain, and each number to predict of
+ * what is not explained, if that is less: as estimated from the steps so far or, since A -
+ * alpha I is positive semidefinite, bounded by its residual, of which norm2[c+1] are the
+ * squared norms. */
 static int is_converged(const ridge_system *system, const double *norm2,
                         const double *first, const struct descent *done)
 {
-    for (int j = 0; j <= system->c; j++) {
+    for (int j = 0; j < system->outputs; j++) {
         double left = fmin(norm2[j] / system->alpha, descent_remaining(&done[j]));
         double gain = first[j] + descent_gained(&done[j]) + left;
-        double y = system->target_mean[j];
-        double rounding = DESCENT_MIN_GAIN * (double)system->matrix->total * (1 - y * y);
+        double whole = system->total * system->variance[j];
+        if (system->y->target) gain = fmin(gain, whole - gain);
+        double rounding = DESCENT_MIN_GAIN * whole;
         if (!isfinite(left) || left > fmax(system->tol * gain, rounding)) return 0;
     }
     return 1;
@@ -143,8 +145,8 @@ static void multiply(struct search *search, const double *r)
     block_inner(&search->blocks, &sums, 0, np, search->p, c, r);
     block_inner(&search->blocks, &sums, np * c, np, search->p, 1, system->mean);
     block_total(&search->blocks, &sums, search->along);
-    system->matrix->normal(system->matrix, np, system->rounded, NULL, search->blocks.dealt,
-                           search->q);
+    system->matrix->normal(system->matrix, np, system->rounded, system->weight,
+                           search->blocks.dealt, search->q);
     system->passes++;
     system->iterations++;
     for (int j = 0; j < np; j++)
@@ -242,7 +244,7 @@ static void start(ridge_system *system, double *x, double *r)
         double *class = WEFT_NEW(system->tmp, double, system->c + 1), gain = 0;
         ridge_residual(system, x, r);
         class_gains(system, &space, x, r, class);
-        for (int j = 0; j <= system->c; j++) gain += class[j];
+        for (int j = 0; j < system->outputs; j++) gain += class[j];
         weft_arena_reset(system->tmp, mark);
         if (gain > 0) return;
     }

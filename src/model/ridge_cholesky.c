@@ -36,9 +36,8 @@ static void primal_panel(void *ctx, int64_t r0, int64_t nr, int64_t c0, int64_t 
     system->matrix->gram(system->matrix, 0, r0, nr, c0, nc, a);
     for (int64_t i = 0; i < nr; i++)
         for (int64_t j = 0; j < nc; j++)
-            a[i * nc + j] +=
-                (r0 + i == c0 + j ? system->alpha : 0) -
-                (double)system->matrix->total * system->mean[r0 + i] * system->mean[c0 + j];
+            a[i * nc + j] += (r0 + i == c0 + j ? system->alpha : 0) -
+                             system->total * system->mean[r0 + i] * system->mean[c0 + j];
 }
 
 /* x += A^-1 r. */
@@ -77,7 +76,7 @@ static void dual_residual(struct direct *direct, const double *x)
             shift += system->mean[k] * (double)system->rounded[j * matrix->d + k];
         for (int64_t i = 0; i < matrix->n; i++) {
             int64_t at = j * matrix->total + direct->first + i;
-            double y = (system->label[i] == j ? 1 : -1) - system->target_mean[j];
+            double y = ridge_target(system, i, j) - system->target_mean[j];
             direct->e[at] = y - ((double)direct->fw[j * matrix->n + i] - shift) -
                             system->alpha * direct->a[at];
         }

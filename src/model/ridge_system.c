@@ -5,6 +5,12 @@
 #include <math.h>
 #include <string.h>
 
+double ridge_target(const ridge_system *system, int64_t i, int j)
+{
+    const weft_answers *y = system->y;
+    return y->target ? y->target[i * y->classes + j] : y->label[i] == j ? 1 : -1;
+}
+
 double ridge_dot(int64_t n, const double *a, const double *b)
 {
     double s[4] = {0};
@@ -23,7 +29,7 @@ void ridge_round(const ridge_system *system, double *x)
 void ridge_centre(const ridge_system *system, int64_t first, int64_t end, double along,
                   const double *v, double *q)
 {
-    double shift = (double)system->matrix->total * along;
+    double shift = system->total * along;
     for (int64_t k = first; k < end; k++)
         q[k] += system->alpha * v[k] - shift * system->mean[k];
 }
@@ -32,7 +38,7 @@ void ridge_product(ridge_system *system, int p, const double *v, double *q)
 {
     int64_t d = system->matrix->d;
     for (int64_t i = 0; i < p * d; i++) system->rounded[i] = (real)v[i];
-    system->matrix->normal(system->matrix, p, system->rounded, NULL, 0, q);
+    system->matrix->normal(system->matrix, p, system->rounded, system->weight, 0, q);
     system->passes++;
     for (int j = 0; j < p; j++)
         ridge_centre(system, 0, d, ridge_dot(d, system->mean, v + j * d), v + j * d,

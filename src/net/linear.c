@@ -1,5 +1,6 @@
-/* Softmax regression: z = W x + b, the loss is the cross-entropy of softmax(z). Weights:
- * W[classes][d], then b[classes]; they start at zero, as the loss is convex. */
+/* Softmax regression: z = W x + b, the loss is the cross-entropy of softmax(z); or linear
+ * regression, the squared error of z. Weights: W[classes][d], then b[classes]; they start
+ * at zero, as the loss is convex. */
 #include "stack.h"
 
 #include <string.h>
@@ -23,9 +24,10 @@ static void linear_init(const void *self, uint64_t seed, real *w)
 extern const weft_net weft_net_linear;
 const weft_net weft_net_linear = {
     .kind = {.name = "linear",
-             .about = "softmax regression",
+             .about = "softmax regression, or linear regression of numbers",
              .size = sizeof(weft_stack),
              .opts = linear_opts},
+    .numbers = 1,
     .setup = linear_setup,
     .nweight = weft_stack_nweight,
     .tensors = weft_stack_tensors,

@@ -48,6 +48,7 @@ const weft_net weft_net_mlp = {
              .about = "multilayer perceptron: dense layers with ReLU and dropout",
              .size = sizeof(mlp_net),
              .opts = mlp_opts},
+    .numbers = 1,
     .setup = mlp_setup,
     .nweight = weft_stack_nweight,
     .tensors = weft_stack_tensors,

@@ -1,4 +1,4 @@
-/* Softmax and its cross-entropy. */
+/* Softmax and its cross-entropy; squared error. */
 #include "softmax.h"
 #include "weft/logistic.h"
 
@@ -18,4 +18,18 @@ void weft_softmax(int c, const real *z, int label, double share, real *dz,
     real times = (real)(share / sum);
     for (int j = 0; j < c; j++) dz[j] *= times;
     dz[label] -= (real)share;
+}
+
+void weft_squared(int c, const real *z, const double *target, double share, real *dz,
+                  weft_score *score)
+{
+    double loss = 0;
+    for (int j = 0; j < c; j++) {
+        double off = (double)z[j] - target[j];
+        loss += off * off / c;
+        if (dz) dz[j] = (real)(share * 2 * off / c);
+    }
+    score->loss += loss;
+    score->wrong += loss;
+    score->count++;
 }

@@ -10,4 +10,9 @@
 void weft_softmax(int c, const real *z, int label, double share, real *dz,
                   weft_score *score);
 
+/* Adds the squared error, the mean over j of (z[j] - target[j])^2, to loss and wrong of *s.
+ * dz[c] = share times its gradient, unless NULL. Cost O(c). */
+void weft_squared(int c, const real *z, const double *target, double share, real *dz,
+                  weft_score *score);
+
 #endif

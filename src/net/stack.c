@@ -1,5 +1,5 @@
 /* Networks that are a stack of layers: forward and backward over a batch, layer by layer,
- * initial weights, the loss. */
+ * initial weights, the loss, of classes or of numbers. */
 #include "stack.h"
 #include "init.h"
 #include "softmax.h"
@@ -246,16 +246,33 @@ static void forward(const weft_stack *stack, weft_scratch *scratch, const real *
     }
 }
 
+/* Adds the loss of sample i to *score; its gradient, times share, to dz, unless NULL. */
+static void add_loss(const weft_stack *stack, const weft_scratch *scratch,
+                     const weft_batch *batch, int i, double share, real *dz,
+                     weft_score *score)
+{
+    int c = stack->shape.classes;
+    const real *z = scratch->act[stack->n] + (int64_t)i * c;
+    if (stack->shape.numbers)
+        weft_squared(c, z, batch->target[i], share, dz, score);
+    else
+        weft_softmax(c, z, batch->label[i], share, dz, score);
+}
+
 void weft_stack_score(const void *self, void *work, const real *w, const weft_batch *batch,
                       weft_score *score)
 {
     const weft_stack *stack = self;
-    int c = stack->shape.classes;
     weft_scratch *scratch = work;
     forward(stack, scratch, w, batch, 0, 0);
-    for (int i = 0; i < batch->n; i++)
-        weft_softmax(c, scratch->act[stack->n] + (int64_t)i * c, batch->label[i], 0, NULL,
-                     score);
+    for (int i = 0; i < batch->n; i++) {
+        weft_score own = {0};
+        double weight = batch->weight ? batch->weight[i] : 1;
+        add_loss(stack, scratch, batch, i, 0, NULL, &own);
+        score->loss += weight * own.loss;
+        score->wrong += weight * own.wrong;
+        score->count += weight;
+    }
 }
 
 int weft_stack_width(const void *self)
@@ -294,9 +311,9 @@ void weft_stack_grad(const void *self, void *work, const real *w, const weft_bat
     real *dy = scratch->d[0], *dx = scratch->d[1];
     forward(stack, scratch, w, batch, dropout, key);
     for (int i = 0; i < batch->n; i++)
-        weft_softmax(c, scratch->act[stack->n] + (int64_t)i * c, batch->label[i],
-                     (batch->weight ? batch->weight[i] : 1) / batch->n, dy + (int64_t)i * c,
-                     score);
+        add_loss(stack, scratch, batch, i,
+                 (batch->weight ? batch->weight[i] : 1) / batch->n, dy + (int64_t)i * c,
+                 score);
     for (int i = stack->n - 1; i >= 0; i--) {
         const weft_layer *layer = &stack->layer[i];
         real *out = i > 0 ? dx : NULL;

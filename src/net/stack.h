@@ -1,7 +1,7 @@
 /* Private to net/: networks that are a stack of layers, each dense or a convolution, with
- * ReLU between them and the softmax's cross-entropy at the end. A network such as mlp is a
- * struct whose first member is a weft_stack, which its setup fills; the other functions of
- * its vtable are those below. */
+ * ReLU between them and the softmax's cross-entropy, or a squared error, at the end. A
+ * network such as mlp is a struct whose first member is a weft_stack, which its setup
+ * fills; the other functions of its vtable are those below. */
 #ifndef WEFT_STACK_H
 #define WEFT_STACK_H
 

@@ -118,6 +118,16 @@ static weft_status put_labels(weft_pack *pack, weft_part part)
                          pack->own->classes, count, "rows of each class", "rows");
 }
 
+/* Classes or targets of a part, and weights. */
+static weft_status put_answers(weft_pack *pack, weft_part part)
+{
+    if (pack->own->numbers.n > 0)
+        TRY(weft_pack_targets_put(pack, part));
+    else
+        TRY(put_labels(pack, part));
+    return weft_pack_weights_put(pack, part);
+}
+
 /* "seed=0 valid=0.1": the options of the reader. */
 static const char *options_text(const weft_kind *kind, const void *self, weft_arena *mem)
 {
@@ -152,7 +162,8 @@ static weft_status put_about(weft_pack *pack, const void *self, const char *sour
     weft_digest_show(pack->own->digest, digest);
     weft_h5 *file = &pack->own->file;
     TRY(weft_h5_put_texts(file, "/class", pack->own->class_name, pack->own->classes,
-                          "names of the classes"));
+                          pack->own->numbers.n > 0 ? "names of the targets"
+                                                   : "names of the classes"));
     if (pack->own->column != NULL)
         TRY(weft_h5_put_texts(file, "/column", pack->own->column, pack->own->d,
                               "names of the columns"));
@@ -191,7 +202,7 @@ static weft_status finish(weft_pack *pack, const void *self, const char *source)
         weft_check(pack->own->d == 0 || (clients && pack->own->held == NULL) ||
                        pack->own->part[i].n == pack->own->rows[i],
                    "reader %s hands over fewer rows than it announced", kind->name);
-        if (!clients) TRY(put_labels(pack, (weft_part)i));
+        if (!clients) TRY(put_answers(pack, (weft_part)i));
     }
     if (pack->own->held != NULL) TRY(weft_pack_deal(pack));
     if (owned(pack)) TRY(weft_pack_own(pack));
@@ -207,16 +218,18 @@ static weft_status finish(weft_pack *pack, const void *self, const char *source)
 
 static void report(const weft_pack *pack, const char *out, double seconds)
 {
+    static const char *const answers[] = {"classes", "target", "targets"};
     const char *clients = "";
     if (pack->own->federation != NULL || owned(pack))
         clients = weft_arena_text(pack->mem, " of %lld clients",
                                   (long long)(owned(pack) ? pack->own->over.clients
                                                           : weft_pack_clients_count(pack)));
     weft_log(WEFT_INFO,
-             "%s: %lld train, %lld valid, %lld test rows%s, %d classes, packed in %.2f s",
-             out, (long long)pack->own->part[WEFT_TRAIN].n,
+             "%s: %lld train, %lld valid, %lld test rows%s, %d %s, packed in %.2f s", out,
+             (long long)pack->own->part[WEFT_TRAIN].n,
              (long long)pack->own->part[WEFT_VALID].n,
-             (long long)pack->own->part[WEFT_TEST].n, clients, pack->own->classes, seconds);
+             (long long)pack->own->part[WEFT_TEST].n, clients, pack->own->classes,
+             answers[(pack->own->numbers.n > 0) + (pack->own->numbers.n > 1)], seconds);
     if (pack->own->scaling != NULL) weft_scaling_tell(pack, out);
     if (pack->own->table != NULL && !pack->own->scored)
         weft_columns_print(pack->own->table);

@@ -51,6 +51,8 @@ typedef struct weft_packing {
     const char *const *class_name; /* [classes] */
     const char *const *column;     /* [d] or NULL */
     const weft_columns *table;     /* NULL: no table */
+    weft_pack_numbers numbers;     /* to predict; n 0: classes */
+    const double *weight;          /* [rows]; NULL: all 1 */
     int scored, unlabelled;        /* see weft_pack_scored */
     const char *split;
     const char **source; /* [nsource] lines of /source */
@@ -72,8 +74,15 @@ WEFT_CHECKED weft_status weft_pack_put(weft_pack *pack, const char *name, weft_h
                                        int64_t n, const void *data, const char *about,
                                        const char *unit);
 
+/* Writes targets and weights of a part, and what the targets are called. */
+WEFT_CHECKED weft_status weft_pack_targets_put(weft_pack *pack, weft_part part);
+WEFT_CHECKED weft_status weft_pack_weights_put(weft_pack *pack, weft_part part);
+
 /* Writes the vocabularies, tokens and names of the documents. */
 WEFT_CHECKED weft_status weft_pack_text_close(weft_pack *pack);
+
+/* EDATA: no rows for validation. */
+WEFT_CHECKED weft_status weft_pack_check_valid(const weft_pack *pack, int64_t rows);
 
 /* Rows of each class in a part, in mem. EDATA where a class cannot be learnt. */
 WEFT_CHECKED weft_status weft_pack_count(weft_pack *pack, weft_part part, int64_t **count);

@@ -111,6 +111,15 @@ weft_status weft_pack_source(weft_pack *pack, const char *path)
 
 /* ---- matrices ---- */
 
+weft_status weft_pack_check_valid(const weft_pack *pack, int64_t rows)
+{
+    if (rows > 0) return WEFT_OK;
+    return weft_fail(WEFT_EDATA,
+                     "%s: there are no validation rows; give more rows or a larger "
+                     "valid = SHARE",
+                     pack->own->from);
+}
+
 weft_status weft_pack_count(weft_pack *pack, weft_part part, int64_t **out)
 {
     const weft_pack_part *from = &pack->own->part[part];
@@ -128,10 +137,5 @@ weft_status weft_pack_count(weft_pack *pack, weft_part part, int64_t **out)
                              "%s: class '%s' has no training rows; check the source and "
                              "the split",
                              pack->own->from, pack->own->class_name[i]);
-    if (from->n == 0 && part == WEFT_VALID)
-        return weft_fail(WEFT_EDATA,
-                         "%s: there are no validation rows; give more rows or a larger "
-                         "valid = SHARE",
-                         pack->own->from);
-    return WEFT_OK;
+    return part == WEFT_VALID ? weft_pack_check_valid(pack, from->n) : WEFT_OK;
 }

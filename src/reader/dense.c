@@ -1,5 +1,6 @@
-/* Tables with a class in each row: CSV, whose columns are numbers and categories
- * (dense_csv.c, dense_columns.c), or the sparse text format of libsvm, LABEL INDEX:VALUE
+/* Tables with a class, or numbers to predict, in each row: CSV, whose columns are numbers
+ * and categories (dense_csv.c, dense_columns.c), or the sparse text format of libsvm, LABEL
+ * INDEX:VALUE
  * ... with indices from 1, whose missing values are 0 (dense_libsvm.c). */
 #include "dense.h"
 #include "weft/log.h"
@@ -32,7 +33,12 @@ static const weft_opt options[] = {
                     "line has most of"),
     WEFT_TEXT_OPT(
         "label", struct dense, csv.label, "last",
-        "column of the class in a CSV file: its name, its number from 1, first or last"),
+        "column of the class in a CSV file: its name, its number from 1, first or last; "
+        "several with commas between them are numbers to predict"),
+    WEFT_CHOICE_OPT(
+        "target", struct dense, csv.target, "auto", "auto|classes|regression",
+        "what the label is: classes, or a number to predict (regression); auto: "
+        "a number where labels are not whole and many differ"),
     WEFT_CHOICE_OPT(
         "header", struct dense, csv.header, "auto", "auto|yes|no",
         "names in the first line of a CSV file; auto: where it has other than numbers"),
@@ -58,6 +64,9 @@ static const weft_opt options[] = {
                   "column of a CSV file whose equal rows stay in one part"),
     WEFT_TEXT_OPT("client", struct dense, csv.client, "",
                   "column of a CSV file that tells whose rows they are: a federation"),
+    WEFT_TEXT_OPT(
+        "weight", struct dense, csv.weight, "",
+        "column of a CSV file that says how much a row counts in fits and scores"),
     WEFT_TEXT_OPT("valid_file", struct dense, file[WEFT_VALID], "",
                   "file of the rows for validation, in place of the share valid"),
     WEFT_TEXT_OPT("test_file", struct dense, file[WEFT_TEST], "",
@@ -238,6 +247,8 @@ static weft_status read_files(const struct dense *dense, const char *source,
     if (like->columns) weft_dense_like_begin(like, &csv, rows);
     do {
         rows->n = rows->labels.n = 0;
+        rows->many = rows->answer ? rows->answer->kind == WEFT_COLUMN_TARGET
+                                  : csv.target == WEFT_TARGET_REGRESSION;
         for (int p = 0; p < WEFT_NPART; p++) {
             csv.line = file[p].line;
             csv.separator = separator[p];
@@ -252,7 +263,7 @@ static weft_status read_files(const struct dense *dense, const char *source,
         }
         if (rows->at) TRY(weft_dense_kinds(&csv, rows, &again));
     } while (again);
-    return WEFT_OK;
+    return weft_dense_decide(&csv, source, rows);
 }
 
 static weft_status read_table(const struct dense *dense, const char *source,
@@ -295,7 +306,7 @@ static weft_status check_first(const struct dense *dense, const char *source,
 static void tell(const struct dense *dense, const char *source, const weft_dense_rows *rows)
 {
     if (rows->at) weft_csv_tell(source, &dense->csv, &rows->head);
-    for (int i = 0; i < rows->labels.n; i++)
+    for (int i = 0; i < rows->labels.n && rows->targets == 0; i++)
         if (weft_cell_missing(rows->labels.name[i]))
             weft_log(WEFT_WARN,
                      "%s: the class '%s' may be a label that is missing; if so, remove its "
@@ -317,6 +328,7 @@ static weft_status put_table(const struct dense *dense, const weft_dense_rows *r
     }
     if (rows->at) weft_pack_table(pack, columns, rows->head.name != NULL);
     if (parts->clients > 0) return put_clients(rows, columns, parts, pack);
+    TRY(weft_dense_numbers(rows, parts->order, parts->rows, NULL, NULL, pack));
     TRY(tell_shape(dense->shape, d, pack));
     return put_rows(rows, columns, parts->order, pack);
 }
@@ -327,17 +339,16 @@ static weft_status put_scored(const weft_dense_like *like, const char *source,
 {
     int64_t part[WEFT_NPART] = {[WEFT_TEST] = rows->n};
     int64_t *order = WEFT_NEW(pack->mem, int64_t, rows->n);
-    int labelled = rows->n > 0;
     for (int64_t i = 0; i < rows->n; i++) order[i] = i;
-    for (int i = 0; i < rows->labels.n; i++)
-        labelled = labelled && *rows->labels.name[i] != '\0';
     if (rows->n == 0) return weft_fail(WEFT_EDATA, "%s has no rows", source);
     TRY(weft_dense_like_end(like, rows));
     weft_pack_classes(pack, like->classes, like->class_name);
     weft_pack_split(pack, "all rows are to be scored");
-    weft_pack_scored(pack, labelled);
+    weft_pack_scored(pack, weft_dense_labelled(rows));
     TRY(weft_pack_matrix(pack, WEFT_REALS, like->columns->features, part));
     weft_pack_table(pack, like->columns, like->named);
+    TRY(weft_dense_numbers(rows, order, part, like->target_shift, like->target_scale,
+                           pack));
     return put_rows(rows, like->columns, order, pack);
 }
 
@@ -353,8 +364,11 @@ static weft_status dense_read(const void *self, const char *source, weft_pack *p
     if (*dense->like != '\0') TRY(weft_dense_like_read(dense->like, &like, pack->mem));
     TRY(read_table(dense, source, &like, &rows));
     if (like.columns) return put_scored(&like, source, &rows, pack);
-    TRY(check_first(dense, source, &rows));
-    TRY(weft_labels_close(&rows.labels, source, rows.label, rows.n, pack));
+    if (rows.targets == 0) {
+        TRY(check_first(dense, source, &rows));
+        rows.labels.any = 1;
+        TRY(weft_labels_close(&rows.labels, source, rows.label, rows.n, pack));
+    }
     tell(dense, source, &rows);
     TRY(weft_dense_split(&dense->split, &rows, &parts, pack));
     weft_columns *columns = WEFT_NEW(pack->mem, weft_columns, 1);
@@ -368,7 +382,8 @@ static weft_status dense_read(const void *self, const char *source, weft_pack *p
 extern const weft_reader weft_reader_dense;
 const weft_reader weft_reader_dense = {
     .kind = {.name = "dense",
-             .about = "tables with a class in each row, CSV or libsvm",
+             .about =
+                 "tables with a class or a number to predict in each row, CSV or libsvm",
              .size = sizeof(struct dense),
              .opts = options},
     .read = dense_read,

@@ -10,6 +10,7 @@
 typedef struct weft_csv_head {
     int64_t line, columns; /* its number; columns of all lines. in */
     int64_t label;         /* column of the label, from 0; -1: none, where it need not be */
+    const char *more;      /* columns of further targets, with commas between them; "" */
     const char **name;     /* [columns]; NULL: the line is a row */
 } weft_csv_head;
 
@@ -17,9 +18,11 @@ typedef struct weft_csv_head {
 typedef struct weft_dense_column {
     weft_column_kind kind;
     int64_t numbers, texts, missing; /* cells */
-    const char *path, *text;         /* the first cell that is a text, */
-    int64_t line;                    /* and where it is */
-    weft_names name; /* levels, groups or clients: cells are their numbers */
+    int fractions;                   /* 1: a label or target is not whole */
+    const char *path, *text; /* the first cell that is a text, of a label or target also one
+                                that is missing, */
+    int64_t line;            /* and where it is */
+    weft_names name;         /* levels, groups or clients: cells are their numbers */
 } weft_dense_column;
 
 /* Rows of numbers, each in full (column NULL), or without their zeros: then entries
@@ -30,16 +33,25 @@ typedef struct weft_dense_rows {
     int64_t end[WEFT_NPART]; /* rows up to the end of the first file, that of the valid part
                                 and that of the test part */
     int32_t *label;          /* [n] */
-    double *value;           /* [n][d], or [entries] */
-    int32_t *column;         /* [entries] from 0 */
-    int64_t *first;          /* [n+1] */
-    int64_t entries, label_room, first_room, value_room, column_room;
+    double *number;          /* [n] labels of libsvm files, NAN where they are none */
+    int targets;             /* numbers to predict of each row; 0: classes */
+    int many; /* 1: labels are not told apart: there are WEFT_MAX_CLASSES numbers already,
+                 or they are targets */
+    double *value;   /* [n][d], or [entries] */
+    int32_t *column; /* [entries] from 0 */
+    int64_t *first;  /* [n+1] */
+    int64_t entries, label_room, number_room, first_room, value_room, column_room;
     weft_labels labels;
-    weft_csv_head head;    /* of the first CSV file */
-    weft_dense_column *at; /* [d] of CSV files; NULL: none were read */
+    weft_csv_head head;        /* of the first CSV file */
+    weft_dense_column *at;     /* [d] of CSV files; NULL: none were read */
+    weft_dense_column *answer; /* what the labels, or first targets, are; NULL: not read */
     weft_arena *mem;
 } weft_dense_rows;
 
+/* Takes note of a label or target that is `text` there, and of x, its number, NAN if it has
+ * none. */
+void weft_dense_answer(weft_dense_rows *rows, weft_dense_column *column, const char *path,
+                       int64_t line, const char *text, double x);
 /* Ends the row of that line, whose numbers were just written. EDATA as weft_labels_find. */
 WEFT_CHECKED weft_status weft_dense_row(weft_dense_rows *rows, int64_t line,
                                         const char *label);
@@ -55,16 +67,20 @@ int weft_number_lost(const char *text);
 /* What stands before decimals, or between groups of three digits. */
 enum { WEFT_MARK_POINT, WEFT_MARK_COMMA, WEFT_MARK_NONE, WEFT_MARK_BLANK };
 enum { WEFT_HEADER_AUTO, WEFT_HEADER_YES, WEFT_HEADER_NO };
+/* What the label is. */
+enum { WEFT_TARGET_AUTO, WEFT_TARGET_CLASSES, WEFT_TARGET_REGRESSION };
 /* What a value that is missing becomes. */
 enum { WEFT_MISSING_MEDIAN, WEFT_MISSING_FREQUENT, WEFT_MISSING_REFUSE };
 
 /* How a CSV file is laid out. Columns are given by name or by number from 1. */
 typedef struct weft_csv {
-    const char *label;      /* or "first" or "last" */
+    const char *label;      /* or "first" or "last"; targets, with commas between them */
+    int target;             /* WEFT_TARGET_... */
     const char *drop;       /* columns that are left out, with commas between them */
     const char *categories; /* such that are no numbers; "auto" finds them */
     const char *group;      /* column of what stays in one part; "" none */
     const char *client;     /* column of whose rows they are; "" none */
+    const char *weight;     /* column of what rows count; "" none */
     int missing;            /* WEFT_MISSING_... */
     char separator;         /* between the columns */
     int header;             /* WEFT_HEADER_... */
@@ -123,6 +139,22 @@ WEFT_CHECKED weft_status weft_dense_fit(const weft_csv *how, weft_dense_rows *ro
                                         const int64_t *train, int64_t ntrain,
                                         weft_columns *columns);
 
+/* Whether the labels are numbers to predict: rows->targets. EDATA: that has to be said; a
+ * target is no number; ECONF: several labels are to be classes. */
+WEFT_CHECKED weft_status weft_dense_decide(const weft_csv *how, const char *source,
+                                           weft_dense_rows *rows);
+/* Tells the packer targets and weights, if any, of the rows in that order, of which the
+ * first part[WEFT_TRAIN] are for training. shift, scale: [targets] NULL: mean and deviation
+ * of the training rows. EDATA: a target is the same in all of these. */
+WEFT_CHECKED weft_status weft_dense_numbers(const weft_dense_rows *rows,
+                                            const int64_t *order, const int64_t *part,
+                                            const double *shift, const double *scale,
+                                            weft_pack *pack);
+/* 1: all rows have a label, or all their targets. */
+int weft_dense_labelled(const weft_dense_rows *rows);
+/* The name of column j, its number from 1 where it has none. */
+const char *weft_dense_name(const weft_dense_rows *rows, int64_t j);
+
 /* from: 0 or 1, the index of the first column. */
 WEFT_CHECKED weft_status weft_read_libsvm(const char *path, char *text, size_t n, int from,
                                           weft_dense_rows *rows);
@@ -132,7 +164,8 @@ typedef struct weft_dense_like {
     int64_t label; /* column of the label */
     int named;     /* 1: columns have names */
     int classes;
-    const char **class_name; /* [classes] */
+    const char **class_name;                   /* [classes], or of the targets */
+    const double *target_shift, *target_scale; /* [classes]; NULL: no targets */
 } weft_dense_like;
 /* Reads it from a file. EFILE; EDATA: it was not packed from a table. */
 WEFT_CHECKED weft_status weft_dense_like_read(const char *path, weft_dense_like *like,

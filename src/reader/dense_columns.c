@@ -9,7 +9,7 @@
 
 /* ---- kinds ---- */
 
-static const char *name_of(const weft_dense_rows *rows, int64_t j)
+const char *weft_dense_name(const weft_dense_rows *rows, int64_t j)
 {
     const char *name = rows->head.name ? rows->head.name[j] : "";
     return *name ? name : weft_arena_text(rows->mem, "%lld", (long long)j + 1);
@@ -18,7 +18,7 @@ static const char *name_of(const weft_dense_rows *rows, int64_t j)
 static weft_status bad_cell(const weft_csv *how, const weft_dense_rows *rows, int64_t j)
 {
     const weft_dense_column *column = &rows->at[j];
-    const char *name = name_of(rows, j), *quote = rows->head.name ? ", '" : "";
+    const char *name = weft_dense_name(rows, j), *quote = rows->head.name ? ", '" : "";
     const char *remedy = weft_cell_remedy(how, column->text, rows->mem);
     if (!remedy)
         remedy = weft_arena_text(rows->mem,
@@ -40,7 +40,7 @@ static weft_status check_levels(const weft_dense_rows *rows, int64_t j)
     const weft_dense_column *column = &rows->at[j];
     int64_t levels = column->name.n;
     if (levels <= ENOUGH || 2 * levels <= rows->n) return WEFT_OK;
-    const char *name = name_of(rows, j), *text = column->name.name[0];
+    const char *name = weft_dense_name(rows, j), *text = column->name.name[0];
     return weft_fail(
         WEFT_EDATA,
         "%s: column '%s' has %lld different texts in %lld rows, such as "
@@ -97,7 +97,8 @@ static void look(const weft_dense_rows *rows, int64_t j, weft_column *to, weft_a
     to->distinct = seen.n + zero < WEFT_COLUMN_MOST ? seen.n + zero : WEFT_COLUMN_MOST;
     enum { ENOUGH = 20 };
     int told = rows->head.name && *rows->head.name[j] == '\0'; /* by weft_csv_tell */
-    if (rises && !told && rows->n >= ENOUGH && to->missing == 0)
+    if (rises && !told && to->kind == WEFT_COLUMN_NUMBER && rows->n >= ENOUGH &&
+        to->missing == 0)
         weft_log(WEFT_WARN,
                  "%s: column '%s' rises from row to row; if it numbers the rows, drop = %s "
                  "leaves it out",
@@ -199,14 +200,15 @@ weft_status weft_dense_fit(const weft_csv *how, weft_dense_rows *rows, const int
     for (int64_t j = 0; j < rows->d && st == WEFT_OK; j++) {
         weft_column *to = &columns->at[j];
         const weft_dense_column *from = &rows->at[j];
-        *to = (weft_column){.name = name_of(rows, j),
+        *to = (weft_column){.name = weft_dense_name(rows, j),
                             .kind = from->kind,
                             .missing = from->missing,
                             .distinct = from->name.n,
                             .first = columns->features};
         if (to->kind == WEFT_COLUMN_LABEL) to->distinct = rows->labels.n;
-        if (to->kind == WEFT_COLUMN_NUMBER) {
+        if (to->kind == WEFT_COLUMN_NUMBER || to->kind >= WEFT_COLUMN_TARGET)
             look(rows, j, to, tmp);
+        if (to->kind == WEFT_COLUMN_NUMBER) {
             st = fit_number(how->missing, rows, j, train, ntrain, to, tmp);
         } else if (to->kind == WEFT_COLUMN_CATEGORY) {
             st = fit_category(rows, j, train, ntrain, to, tmp);

@@ -66,6 +66,8 @@ static weft_status set_columns(struct csv *csv)
     rows->value = WEFT_NEW(rows->mem, double, rows->room *n);
     for (int64_t i = 0; i < n; i++)
         rows->at[i] = (weft_dense_column){.kind = kind[i], .name = {.mem = rows->mem}};
+    rows->answer = &rows->at[csv->head.label];
+    rows->many = rows->answer->kind == WEFT_COLUMN_TARGET;
     weft_arena_free(tmp);
     return st;
 }
@@ -87,16 +89,28 @@ static int64_t named(const struct csv *csv, int64_t j)
     return -1;
 }
 
+/* 1: column j of the table is a label or target, which rows to be scored may lack. */
+static int may_lack(const struct csv *csv, int64_t j)
+{
+    weft_column_kind kind = csv->table->at[j].kind;
+    return csv->how->unlabelled &&
+           (kind == WEFT_COLUMN_LABEL || kind == WEFT_COLUMN_TARGET);
+}
+
 /* Where the fields of this file go. */
 static weft_status find_places(struct csv *csv)
 {
     const weft_csv_head *head = &csv->table->head;
     csv->place = WEFT_NEW(csv->table->mem, int64_t, csv->head.columns);
     int alike = is_alike(&csv->head, head);
+    int64_t lacks = 0;
+    for (int64_t j = 0; j < head->columns; j++) lacks += may_lack(csv, j);
     int without = !head->name && !csv->head.name && csv->head.label < 0 &&
-                  csv->head.columns == head->columns - 1;
-    for (int64_t i = 0; i < csv->head.columns; i++)
-        csv->place[i] = alike ? i : without ? i + (i >= head->label) : -1;
+                  csv->head.columns == head->columns - lacks;
+    for (int64_t i = 0, j = 0; i < csv->head.columns; i++, j++) {
+        while (without && may_lack(csv, j)) j++;
+        csv->place[i] = alike ? i : without ? j : -1;
+    }
     if (without) return WEFT_OK;
     if (!alike && (!head->name || !csv->head.name))
         return weft_fail(WEFT_EDATA,
@@ -109,8 +123,7 @@ static weft_status find_places(struct csv *csv)
         int64_t i = named(csv, j);
         if (i >= 0)
             csv->place[i] = j;
-        else if (csv->table->at[j].kind != WEFT_COLUMN_DROPPED &&
-                 !(csv->how->unlabelled && j == head->label))
+        else if (csv->table->at[j].kind != WEFT_COLUMN_DROPPED && !may_lack(csv, j))
             return weft_fail(WEFT_EDATA,
                              "%s has no column '%s', which the first file has; add it, or "
                              "drop = %s",
@@ -191,6 +204,25 @@ static double number_of(struct csv *csv, weft_dense_column *column, const char *
     return NAN;
 }
 
+/* The number of a label or target; NAN: it is none. */
+static double answer_of(struct csv *csv, weft_dense_column *column, const char *text,
+                        int64_t line)
+{
+    double x = NAN;
+    if (column->kind == WEFT_COLUMN_LABEL && csv->how->target == WEFT_TARGET_CLASSES)
+        return 0;
+    if (*text == '\0' || !weft_cell_number(csv->how, text, &x, csv->row)) x = NAN;
+    weft_dense_answer(csv->table, column, csv->path, line, text, x);
+    return x;
+}
+
+static double weight_of(struct csv *csv, int64_t i, const char *text, int64_t line)
+{
+    double x;
+    if (*text != '\0' && weft_cell_number(csv->how, text, &x, csv->row) && x >= 0) return x;
+    return refuse(csv, i, text, line, "give a number of 0 or more, or remove the line");
+}
+
 /* What stands for a cell of column i of the file: a number, or that of a level, group or
  * client. */
 static double cell_of(struct csv *csv, int64_t i, const char *text, int64_t line)
@@ -208,6 +240,9 @@ static double cell_of(struct csv *csv, int64_t i, const char *text, int64_t line
     case WEFT_COLUMN_CLIENT:
         if (missing) return refuse(csv, i, text, line, "give one, or remove the line");
         return (double)weft_names_find(&column->name, text);
+    case WEFT_COLUMN_LABEL:
+    case WEFT_COLUMN_TARGET: return answer_of(csv, column, text, line);
+    case WEFT_COLUMN_WEIGHT: return weight_of(csv, i, text, line);
     default: return 0;
     }
 }

@@ -90,6 +90,13 @@ static int64_t by_name(int64_t n, const char *const *field, const char *name)
     return -1;
 }
 
+/* The columns after the first of a list of labels; "": there is one label. */
+static const char *rest_of(int64_t n, const char *const *field, const char *label)
+{
+    const char *comma = strchr(label, ',');
+    return comma && by_name(n, field, label) < 0 ? comma + 1 : "";
+}
+
 /* The column that `label` means by its place; -1: none. */
 static int64_t by_place(int64_t n, const char *label)
 {
@@ -153,11 +160,16 @@ static weft_status check_twice(const char *path, const weft_csv_head *head)
 weft_status weft_csv_begin(const char *path, const weft_csv *how, const char *const *field,
                            const char *const *second, weft_csv_head *head, weft_arena *mem)
 {
-    size_t mark = weft_arena_mark(mem);
-    const char *label = how->label;
-    int64_t n = head->columns, named = by_name(n, field, label);
+    int64_t n = head->columns;
+    head->more = rest_of(n, field, how->label);
+    weft_csv one = *how;
+    if (*head->more != '\0')
+        one.label = weft_arena_text(mem, "%.*s", (int)strcspn(how->label, ","), how->label);
+    const char *label = one.label;
+    int64_t named = by_name(n, field, label);
     if (strcmp(label, "first") == 0 || strcmp(label, "last") == 0) named = -1;
-    int header = is_header(how, head, field, second, named, mem);
+    size_t mark = weft_arena_mark(mem);
+    int header = is_header(&one, head, field, second, named, mem);
     weft_arena_reset(mem, mark);
     head->label = header && named >= 0 ? named : by_place(n, label);
     if (how->unlabelled && (header ? named < 0 : n < how->unlabelled)) head->label = -1;
@@ -239,7 +251,11 @@ weft_status weft_csv_kinds(const char *path, const weft_csv *how, const weft_csv
                            weft_column_kind *kind, weft_arena *tmp)
 {
     for (int64_t i = 0; i < head->columns; i++) kind[i] = WEFT_COLUMN_NUMBER;
-    kind[head->label] = WEFT_COLUMN_LABEL;
+    kind[head->label] = *head->more != '\0' || how->target == WEFT_TARGET_REGRESSION
+                            ? WEFT_COLUMN_TARGET
+                            : WEFT_COLUMN_LABEL;
+    TRY(set_kind(path, head, "label", head->more, WEFT_COLUMN_TARGET, kind, tmp));
+    TRY(set_kind(path, head, "weight", how->weight, WEFT_COLUMN_WEIGHT, kind, tmp));
     TRY(set_kind(path, head, "drop", how->drop, WEFT_COLUMN_DROPPED, kind, tmp));
     TRY(set_kind(path, head, "group", how->group, WEFT_COLUMN_GROUP, kind, tmp));
     TRY(set_kind(path, head, "client", how->client, WEFT_COLUMN_CLIENT, kind, tmp));

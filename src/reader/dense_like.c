@@ -19,9 +19,14 @@ static weft_status read_from(weft_h5 *file, weft_dense_like *like)
     TRY(weft_h5_read_texts(file, weft_arena_text(file->mem, "%s/class", group),
                            &like->class_name, &n));
     like->classes = (int)n;
+    TRY(weft_shifts_read(file, weft_arena_text(file->mem, "%s/target", group), n,
+                         &like->target_shift, &like->target_scale));
+    like->label = -1;
     for (int64_t j = 0; j < like->columns->n; j++) {
         const weft_column *column = &like->columns->at[j];
-        if (column->kind == WEFT_COLUMN_LABEL) like->label = j;
+        if (like->label < 0 &&
+            (column->kind == WEFT_COLUMN_LABEL || column->kind == WEFT_COLUMN_TARGET))
+            like->label = j;
         like->named |= strtol(column->name, NULL, 10) != j + 1;
     }
     return WEFT_OK;
@@ -46,17 +51,21 @@ void weft_dense_like_begin(const weft_dense_like *like, weft_csv *how,
     if (!like->named)
         how->label = weft_arena_text(rows->mem, "%lld", (long long)like->label + 1);
     how->unlabelled = n;
-    how->categories = "";
+    how->categories = how->weight = "";
+    how->target = like->target_scale ? WEFT_TARGET_REGRESSION : WEFT_TARGET_CLASSES;
     rows->d = n;
     rows->head = (weft_csv_head){
         .columns = n, .label = like->label, .name = like->named ? name : NULL};
     rows->at = WEFT_NEW(rows->mem, weft_dense_column, n);
     rows->value = WEFT_NEW(rows->mem, double, rows->room *n);
+    rows->answer = &rows->at[like->label];
+    rows->many = rows->targets = like->target_scale ? like->classes : 0;
     for (int64_t j = 0; j < n; j++) {
         const weft_column *column = &like->columns->at[j];
         name[j] = column->name;
         rows->at[j] = (weft_dense_column){.kind = column->kind, .name = {.mem = rows->mem}};
-        if (column->features == 0 && j != like->label)
+        if (column->features == 0 && column->kind != WEFT_COLUMN_LABEL &&
+            column->kind != WEFT_COLUMN_TARGET)
             rows->at[j].kind = WEFT_COLUMN_DROPPED;
         for (int64_t i = 0; i < column->levels; i++)
             weft_names_find(&rows->at[j].name, column->level[i]);
@@ -72,6 +81,7 @@ weft_status weft_dense_like_end(const weft_dense_like *like, weft_dense_rows *ro
             if (*cell >= (double)column->levels) *cell = -1;
         }
     }
+    if (rows->targets > 0) return WEFT_OK;
     int32_t *to = WEFT_NEW(rows->mem, int32_t, rows->labels.n + 1);
     for (int i = 0; i < rows->labels.n; i++) {
         const char *name = rows->labels.name[i];

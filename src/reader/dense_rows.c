@@ -1,12 +1,35 @@
 /* Rows of a table as they are read. */
 #include "dense.h"
 
+#include <math.h>
 #include <string.h>
 
 weft_status weft_dense_row(weft_dense_rows *rows, int64_t line, const char *label)
 {
     rows->label =
         weft_grow(rows->mem, rows->label, sizeof *rows->label, rows->n, &rows->label_room);
+    rows->label[rows->n] = 0;
+    if (rows->labels.n == WEFT_MAX_CLASSES && rows->answer && rows->answer->numbers > 0 &&
+        rows->answer->texts == 0)
+        rows->many = 1;
+    if (rows->many) {
+        rows->n++;
+        return WEFT_OK;
+    }
     return weft_labels_find(&rows->labels, line, label, strlen(label),
                             &rows->label[rows->n++]);
+}
+
+void weft_dense_answer(weft_dense_rows *rows, weft_dense_column *column, const char *path,
+                       int64_t line, const char *text, double x)
+{
+    int missing = weft_cell_missing(text);
+    column->numbers += !isnan(x);
+    column->missing += missing;
+    column->texts += isnan(x) && !missing;
+    column->fractions |= x > floor(x);
+    if (!isnan(x) || column->text) return;
+    column->path = path;
+    column->text = weft_arena_text(rows->mem, "%.40s", text);
+    column->line = line;
 }

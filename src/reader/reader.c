@@ -247,7 +247,7 @@ weft_status weft_labels_close(weft_labels *labels, const char *source, int32_t *
                          "file and options",
                          source, labels->n, labels->n == 1 ? ", '" : "es",
                          labels->n == 1 ? labels->name[0] : "", labels->n == 1 ? "'," : "");
-    TRY(check_continuous(labels, source, n));
+    if (!labels->any) TRY(check_continuous(labels, source, n));
     tell_alike(labels, source, pack->scratch);
     class_rank *rank = WEFT_NEW(labels->mem, class_rank, labels->n);
     for (int i = 0; i < labels->n; i++) rank[i] = (class_rank){labels->name[i], i};

@@ -37,6 +37,7 @@ typedef struct weft_labels {
     const char **name; /* [n] */
     int64_t room;
     int last; /* found last: labels come in runs */
+    int any;  /* 1: numbers many of which differ are classes, too */
     weft_arena *mem;
 } weft_labels;
 /* The number of label text[n], found in that line of the file (0: in its name). EDATA

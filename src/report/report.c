@@ -290,6 +290,8 @@ static void print_winner(const weft_summary *summary)
                (long long)weft_summary_value(summary, "winner_trial")->whole);
     printf("%lld: %s\n", (long long)weft_summary_value(summary, "winner_config")->whole,
            *text ? text : "the settings of the input file");
+    const char *measure = text_of(summary, "measure");
+    if (*measure) printf("measure   %s\n", measure);
 }
 
 /* The regret, if the task knows the optimum. */

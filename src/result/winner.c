@@ -70,23 +70,50 @@ static int64_t *like_at(weft_likeness *likeness, int i)
     return at[i];
 }
 
+static weft_status put_shifts(weft_h5 *file, const char *group, int64_t n,
+                              const double *shift, const double *scale, const char *about)
+{
+    TRY(weft_h5_put(file, weft_arena_text(file->mem, "%s/shift", group), WEFT_H5_F64, 1, &n,
+                    shift, 0, about, "as the column"));
+    return weft_h5_put(file, weft_arena_text(file->mem, "%s/scale", group), WEFT_H5_F64, 1,
+                       &n, scale, 0, about, "as the column");
+}
+
+/* What loss and error are of numbers, as reports say it. */
+static weft_status put_measure(const weft_likeness *likeness, weft_h5 *file)
+{
+    const char *names = "";
+    for (int64_t i = 0; i < likeness->classes; i++)
+        names = weft_arena_text(file->mem, "%s%s%s", names, i ? ", " : "",
+                                likeness->class_name[i]);
+    const char *loss = weft_arena_text(
+        file->mem,
+        likeness->classes > 1 ? "loss and error: 1 - R2, on average of %s"
+                              : "loss: mean squared error of %s; error: 1 - R2",
+        names);
+    return weft_h5_put_attr(file, "/winner", "measure", loss);
+}
+
 static weft_status put_likeness(const weft_winner *winner, weft_h5 *file)
 {
     weft_likeness likeness = winner->like;
     if (likeness.classes == 0) return WEFT_OK;
     TRY(weft_h5_put_texts(file, "/winner/class", likeness.class_name, likeness.classes,
-                          "names of the classes, in the order of the outputs"));
+                          likeness.target_scale
+                              ? "names of the targets, in the order of the outputs"
+                              : "names of the classes, in the order of the outputs"));
+    if (likeness.target_scale) TRY(put_measure(&likeness, file));
+    if (likeness.target_scale)
+        TRY(put_shifts(file, "/winner/target", likeness.classes, likeness.target_shift,
+                       likeness.target_scale,
+                       "a target of the source is shift + scale times "
+                       "the output"));
     if (likeness.column_name)
         TRY(weft_h5_put_texts(file, "/winner/column", likeness.column_name, likeness.d,
                               "names of the columns of the data"));
-    if (likeness.shift) {
-        static const char about[] =
-            "numbers of the source are shift + scale times the data";
-        TRY(weft_h5_put(file, "/winner/shift", WEFT_H5_F64, 1, &likeness.d, likeness.shift,
-                        0, about, "as the column"));
-        TRY(weft_h5_put(file, "/winner/scale", WEFT_H5_F64, 1, &likeness.d, likeness.scale,
-                        0, about, "as the column"));
-    }
+    if (likeness.shift)
+        TRY(put_shifts(file, "/winner", likeness.d, likeness.shift, likeness.scale,
+                       "numbers of the source are shift + scale times the data"));
     if (likeness.table) TRY(weft_columns_put(file, "/winner", likeness.table));
     TRY(weft_h5_put_attr(file, "/winner", "form", weft_form_name[likeness.form]));
     for (int i = 0; i < NLIKE; i++)
@@ -114,7 +141,10 @@ static weft_status read_likeness(weft_winner *winner, weft_h5 *file)
     }
     TRY(weft_columns_read(file, "/winner", &likeness->table));
     TRY(weft_shifts_read(file, "/winner", likeness->d, &likeness->shift, &likeness->scale));
-    if (k == WEFT_NFORM || likeness->classes < 2 || likeness->classes > INT_MAX)
+    TRY(weft_shifts_read(file, "/winner/target", likeness->classes, &likeness->target_shift,
+                         &likeness->target_scale));
+    int least = likeness->target_scale ? 1 : 2;
+    if (k == WEFT_NFORM || likeness->classes < least || likeness->classes > INT_MAX)
         return weft_fail(WEFT_EFILE,
                          "%s: the winner is of '%s' and %lld classes; make the "
                          "file again",

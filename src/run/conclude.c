@@ -143,7 +143,8 @@ static void warn_uncertain(const weft_run *run, const weft_outcome *outcome)
     const weft_scores *score = &outcome->score[WEFT_VALID];
     int error = weft_metrics_find(run->task->scores, "error");
     double n = score->count > 0 ? score->count : (double)run->data.part[WEFT_VALID].total;
-    if (error < 0 || !(n > 0) || isnan(score->metric[error])) return;
+    if (error < 0 || !(n > 0) || run->data.target_scale || isnan(score->metric[error]))
+        return;
     double p = (score->metric[error] * n + 2) / (n + 4), sd = sqrt(p * (1 - p) / (n + 4));
     if (sd > most)
         weft_log(WEFT_WARN,

@@ -87,15 +87,42 @@ static weft_status judge_all(weft_run *run, const weft_winner_at *winner,
 {
     if (!run->task->predict || run->data.clients || run->data.form == WEFT_CHARS)
         return WEFT_OK;
+    if (run->data.target_scale) return WEFT_OK; /* see print_numbers */
     for (int p = 0; p < WEFT_NPART; p++) {
         weft_predictions said;
         if (run->data.part[p].total == 0) continue;
         weft_arena *tmp = weft_arena_new();
-        weft_status st = run->task->predict(run->task_self, &winner->job, winner->state.x,
-                                            (weft_part)p, &said, tmp);
+        weft_status st = weft_winner_says(run, winner, (weft_part)p, &said, tmp);
         const int32_t *label = weft_labels_of(run, (weft_part)p, tmp);
         if (st == WEFT_OK && run->world->rank == 0)
             quality[p] = weft_quality_of(&said, label, run->mem);
+        weft_arena_free(tmp);
+        TRY(st);
+    }
+    return WEFT_OK;
+}
+
+/* Squared error and R2 of each target in each part. Collective. */
+static weft_status print_numbers(weft_run *run, const weft_winner_at *winner)
+{
+    int root = run->world->rank == 0;
+    if (!run->data.target_scale) return WEFT_OK;
+    if (root)
+        printf("\n%-6s %-20s %*s %*s %*s\n", "part", "target", WIDTH, "MSE", WIDTH, "RMSE",
+               WIDTH, "R2");
+    for (int p = 0; p < WEFT_NPART; p++) {
+        if (run->data.part[p].total == 0) continue;
+        weft_arena *tmp = weft_arena_new();
+        weft_predictions said;
+        weft_status st = weft_winner_says(run, winner, (weft_part)p, &said, tmp);
+        const double *target = weft_targets_of(run, (weft_part)p, tmp),
+                     *weight = weft_weights_of(run, (weft_part)p, tmp);
+        for (int k = 0; k < run->data.classes && root && st == WEFT_OK; k++) {
+            weft_fit_quality quality = weft_fit_quality_of(&said, target, weight, k);
+            printf("%-6s %-20s %*.6g %*.6g %*.6f\n", weft_part_name[p],
+                   run->data.class_name[k], WIDTH, quality.mse, WIDTH, sqrt(quality.mse),
+                   WIDTH, quality.r2);
+        }
         weft_arena_free(tmp);
         TRY(st);
     }
@@ -136,7 +163,7 @@ static weft_status score_all(weft_run *run, const weft_winner_at *winner, void *
     if (run->data.unlabelled)
         return weft_fail(WEFT_EDATA,
                          "%s has no labels, by which rows are scored; `weft predict` tells "
-                         "their classes",
+                         "them",
                          run->data.path);
     int root = run->world->rank == 0;
     if (root) printf("%s: %s\non %s\n", winner->run, winner->text, run->data.path);
@@ -152,7 +179,7 @@ static weft_status score_all(weft_run *run, const weft_winner_at *winner, void *
     TRY(judge_all(run, winner, quality));
     if (root) print_scores(run, score, quality);
     if (root) print_confusion(&run->data, &quality[WEFT_TEST]);
-    return WEFT_OK;
+    return print_numbers(run, winner);
 }
 
 weft_status weft_run_eval(const char *run, const char *data, int n, char **assignment,

@@ -22,43 +22,90 @@ static void print_text(FILE *file, const char *text)
     if (!plain) putc('"', file);
 }
 
+/* What is known of the rows of a part: labels, or targets. */
+struct known {
+    const int32_t *label; /* [n] */
+    const double *target; /* [n][targets]; NULL: classes */
+};
+
+/* ",WHAT NAME" for each class or target. */
+static void print_names(FILE *file, const weft_data *data, const char *what)
+{
+    weft_arena *tmp = weft_arena_new();
+    for (int k = 0; k < data->classes; k++) {
+        putc(',', file);
+        print_text(file, weft_arena_text(tmp, "%s %s", what, data->class_name[k]));
+    }
+    weft_arena_free(tmp);
+}
+
 static void print_head(FILE *file, const weft_data *data, int probable)
 {
-    fprintf(file, "%srow,%sclass", data->scored ? "" : "part,",
-            data->unlabelled ? "" : "label,");
-    for (int k = 0; k < data->classes; k++) {
-        weft_arena *tmp = weft_arena_new();
-        putc(',', file);
-        print_text(file, weft_arena_text(tmp, "%s %s", probable ? "p" : "score",
-                                         data->class_name[k]));
-        weft_arena_free(tmp);
-    }
+    int numbers = data->target_scale != NULL;
+    fprintf(file, "%srow", data->scored ? "" : "part,");
+    if (numbers && !data->unlabelled) print_names(file, data, "label");
+    if (!numbers) fprintf(file, "%s,class", data->unlabelled ? "" : ",label");
+    print_names(file, data, numbers ? "value" : probable ? "p" : "score");
     putc('\n', file);
 }
 
-/* label: [n] of all rows of the part. */
-static void print_rows(FILE *file, const weft_data *data, weft_part part,
-                       const weft_predictions *predictions, const int32_t *label)
+static void print_class(FILE *file, const weft_data *data, int32_t class)
 {
+    putc(',', file);
+    print_text(file, data->class_name[class]);
+}
+
+static void print_numbers(FILE *file, int n, const double *x)
+{
+    for (int k = 0; k < n; k++) fprintf(file, ",%.9g", x[k]);
+}
+
+static void print_rows(FILE *file, const weft_data *data, weft_part part,
+                       const weft_predictions *predictions, const struct known *known)
+{
+    int m = predictions->classes, labelled = !data->unlabelled;
     for (int64_t i = 0; i < predictions->n; i++) {
-        const double *score = predictions->score + i * predictions->classes;
+        const double *score = predictions->score + i * m;
         if (!data->scored) fprintf(file, "%s,", weft_part_name[part]);
-        fprintf(file, "%lld,", (long long)i + 1);
-        if (!data->unlabelled) {
-            print_text(file, data->class_name[label[i]]);
-            putc(',', file);
+        fprintf(file, "%lld", (long long)i + 1);
+        if (known->target) {
+            if (labelled) print_numbers(file, m, known->target + i * m);
+        } else {
+            if (labelled) print_class(file, data, known->label[i]);
+            print_class(file, data, weft_predicted(m, score));
         }
-        print_text(file, data->class_name[weft_predicted(predictions->classes, score)]);
-        for (int k = 0; k < predictions->classes; k++) fprintf(file, ",%.9g", score[k]);
+        print_numbers(file, m, score);
         putc('\n', file);
     }
 }
 
 /* ---- HDF5 ---- */
 
-static weft_status put_part(weft_h5 *file, weft_part part,
-                            const weft_predictions *predictions, const int32_t *label,
-                            int labelled)
+/* /PART/NAME, [n][m] doubles. */
+static weft_status put_numbers(weft_h5 *file, weft_part part, const char *name, int64_t n,
+                               int64_t m, const double *x, const char *about,
+                               const char *unit)
+{
+    return weft_h5_put(file,
+                       weft_arena_text(file->mem, "/%s/%s", weft_part_name[part], name),
+                       WEFT_H5_F64, 2, (const int64_t[]){n, m}, x, 0, about, unit);
+}
+
+static weft_status put_targets(weft_h5 *file, weft_part part,
+                               const weft_predictions *predictions, const double *target,
+                               int labelled)
+{
+    if (labelled)
+        TRY(put_numbers(file, part, "target", predictions->n, predictions->classes, target,
+                        "targets of each row [n][targets]", "as in the source"));
+    return put_numbers(
+        file, part, "value", predictions->n, predictions->classes, predictions->score,
+        "numbers that are predicted of each row [n][targets]", "as in the source");
+}
+
+static weft_status put_classes(weft_h5 *file, weft_part part,
+                               const weft_predictions *predictions, const int32_t *label,
+                               int labelled)
 {
     int32_t *best = WEFT_NEW(file->mem, int32_t, predictions->n);
     for (int64_t i = 0; i < predictions->n; i++)
@@ -72,9 +119,8 @@ static weft_status put_part(weft_h5 *file, weft_part part,
         TRY(weft_h5_put(file, weft_arena_text(file->mem, "/%s/label", part_name),
                         WEFT_H5_I32, 1, &predictions->n, label, 0, "class of each row",
                         "index into /class"));
-    return weft_h5_put(
-        file, weft_arena_text(file->mem, "/%s/score", part_name), WEFT_H5_F64, 2,
-        (const int64_t[]){predictions->n, predictions->classes}, predictions->score, 0,
+    return put_numbers(
+        file, part, "score", predictions->n, predictions->classes, predictions->score,
         predictions->probable ? "probability of each class"
                               : "score of each class, the largest of that predicted",
         "1");
@@ -104,8 +150,10 @@ static weft_status sink_close(struct sink *to, const weft_data *data, weft_statu
 {
     if (to->is_h5) {
         if (st == WEFT_OK)
-            st = weft_h5_put_texts(&to->file, "/class", data->class_name, data->classes,
-                                   "names of the classes");
+            st = weft_h5_put_texts(&to->file, data->target_scale ? "/target" : "/class",
+                                   data->class_name, data->classes,
+                                   data->target_scale ? "names of the targets"
+                                                      : "names of the classes");
         if (st == WEFT_OK)
             st = weft_h5_put_attr(&to->file, "/", "format", WEFT_PREDICTIONS_FORMAT);
         if (st == WEFT_OK) st = weft_h5_commit(&to->file);
@@ -123,12 +171,15 @@ static weft_status sink_close(struct sink *to, const weft_data *data, weft_statu
 
 static weft_status write_part(struct sink *to, const weft_data *data, weft_part part,
                               int *begun, const weft_predictions *predictions,
-                              const int32_t *label)
+                              const struct known *known)
 {
-    if (to->is_h5) return put_part(&to->file, part, predictions, label, !data->unlabelled);
+    int labelled = !data->unlabelled;
+    if (to->is_h5 && known->target)
+        return put_targets(&to->file, part, predictions, known->target, labelled);
+    if (to->is_h5) return put_classes(&to->file, part, predictions, known->label, labelled);
     if (!*begun) print_head(to->text, data, predictions->probable);
     *begun = 1;
-    print_rows(to->text, data, part, predictions, label);
+    print_rows(to->text, data, part, predictions, known);
     return WEFT_OK;
 }
 
@@ -147,11 +198,11 @@ static weft_status predict_all(weft_run *run, const weft_winner_at *winner, void
         weft_part part = (weft_part)i;
         weft_predictions predictions = {0};
         if (run->data.part[i].total > 0) {
-            const int32_t *label = weft_labels_of(run, part, tmp);
-            st = run->task->predict(run->task_self, &winner->job, winner->state.x, part,
-                                    &predictions, tmp);
+            struct known known = {.label = weft_labels_of(run, part, tmp)};
+            if (run->data.target_scale) known.target = weft_targets_of(run, part, tmp);
+            st = weft_winner_says(run, winner, part, &predictions, tmp);
             if (st == WEFT_OK && root)
-                st = write_part(to, &run->data, part, &begun, &predictions, label);
+                st = write_part(to, &run->data, part, &begun, &predictions, &known);
             st = weft_agree(st, run->world);
         }
         weft_arena_free(tmp);

@@ -1,4 +1,5 @@
-/* How well classes are predicted, beside loss and error. All functions are local. */
+/* How well classes or numbers are predicted, beside loss and error. All functions are
+ * local. */
 #ifndef WEFT_RUN_QUALITY_H
 #define WEFT_RUN_QUALITY_H
 
@@ -19,6 +20,16 @@ typedef struct weft_quality {
  */
 weft_quality weft_quality_of(const weft_predictions *predictions, const int32_t *label,
                              weft_arena *mem);
+/* Of a target: */
+typedef struct weft_fit_quality {
+    double mse; /* mean squared error, by the weights of the rows, in units of its square */
+    double r2;  /* 1 - mse over the variance of the targets of these rows; NAN: it is 0 */
+} weft_fit_quality;
+
+/* Of the numbers predicted for target k of rows target[p->n][p->classes] with these weights
+ * (NULL: 1). As scikit-learn's mean_squared_error and r2_score. Cost O(n). */
+weft_fit_quality weft_fit_quality_of(const weft_predictions *p, const double *target,
+                                     const double *weight, int k);
 /* The class with the largest of score[classes], the first of equal ones. */
 int weft_predicted(int classes, const double *score);
 

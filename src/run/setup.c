@@ -263,6 +263,14 @@ static weft_status open_data(weft_run *run, const char *data)
                          "%s holds rows to be scored by `weft predict` or `weft eval`; "
                          "pack rows to train on without like = ...",
                          data);
+    if ((run->data.target_scale || run->data.part[WEFT_TRAIN].weight) &&
+        !run->task->numbers)
+        return weft_fail(WEFT_ECONF,
+                         "%s has %s, which task %s does not learn by; use task fmap with "
+                         "fmap.model = ridge, or task sgd with sgd.model = linear or mlp",
+                         data,
+                         run->data.target_scale ? "numbers to predict" : "weights of rows",
+                         run->task->kind.name);
     const weft_likeness *like = weft_run_starts(run) ? &run->start.like : run->like;
     const char *of = weft_run_starts(run) ? run->opts.start : run->like_of;
     if (like) return weft_agree(weft_data_match(&run->data, like, of), run->team);

@@ -80,3 +80,40 @@ int32_t *weft_labels_of(const weft_run *run, weft_part part, weft_arena *mem)
     weft_sum_i32(run->team, label, (size_t)rows->total);
     return label;
 }
+
+/* x[n][targets] in the units of the targets. */
+static void restore(const weft_data *data, int64_t n, double *x)
+{
+    int m = data->classes;
+    for (int64_t i = 0; i < n * m; i++)
+        x[i] = data->target_shift[i % m] + data->target_scale[i % m] * x[i];
+}
+
+weft_status weft_winner_says(weft_run *run, const weft_winner_at *winner, weft_part part,
+                             weft_predictions *out, weft_arena *mem)
+{
+    TRY(run->task->predict(run->task_self, &winner->job, winner->state.x, part, out, mem));
+    if (run->data.target_scale) restore(&run->data, out->n, out->score);
+    return WEFT_OK;
+}
+
+double *weft_targets_of(const weft_run *run, weft_part part, weft_arena *mem)
+{
+    const weft_rows *rows = &run->data.part[part];
+    int64_t m = run->data.classes;
+    double *target = WEFT_NEW(mem, double, rows->total *m);
+    memcpy(target + rows->first * m, rows->target, (size_t)(rows->n * m) * sizeof *target);
+    weft_join_f64(run->team, target, (size_t)(rows->total * m));
+    restore(&run->data, rows->total, target);
+    return target;
+}
+
+double *weft_weights_of(const weft_run *run, weft_part part, weft_arena *mem)
+{
+    const weft_rows *rows = &run->data.part[part];
+    if (!rows->weight) return NULL;
+    double *weight = WEFT_NEW(mem, double, rows->total);
+    memcpy(weight + rows->first, rows->weight, (size_t)rows->n * sizeof *weight);
+    weft_join_f64(run->team, weight, (size_t)rows->total);
+    return weight;
+}

@@ -58,8 +58,7 @@ static weft_status read_stage(const struct answer *answer, int stage)
         return is_wrong(answer, "counts of wrong answers and predictions that are none");
     if (answer->turns->client[answer->j].valid > 0 && !(x[COUNT] > 0))
         return is_wrong(answer, "no predictions, though the client has samples");
-    fed_settle_score(answer->fed,
-                     (weft_score){x[LOSS], (int64_t)x[WRONG], (int64_t)x[COUNT]},
+    fed_settle_score(answer->fed, (weft_score){x[LOSS], floor(x[WRONG]), floor(x[COUNT])},
                      answer->turns->turn, stage, answer->out);
     return WEFT_OK;
 }

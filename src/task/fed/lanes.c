@@ -232,7 +232,7 @@ static int step(struct group *group, const struct course *course, int first)
         out->steps += group->count[l];
         if (!group->lane[l].losses) continue;
         out->train_loss += sum[l].loss;
-        out->train_count += (double)sum[l].count;
+        out->train_count += sum[l].count;
     }
     return 1;
 }

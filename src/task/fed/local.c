@@ -122,7 +122,7 @@ weft_status fed_train(fed_task *fed, const weft_course *course, const fed_client
             out->steps += batch.n;
             if (!first_course) continue;
             out->train_loss += sum.loss;
-            out->train_count += (double)sum.count;
+            out->train_count += sum.count;
         }
     }
     return WEFT_OK;

@@ -48,12 +48,11 @@ int64_t fed_spread(int64_t i, int64_t count, int64_t n)
 void fed_settle_score(const fed_task *fed, weft_score sum, const fed_turn *turn, int stage,
                       fed_client_result *out)
 {
-    if (!isfinite(sum.loss)) sum.loss = fed->worst * (double)sum.count;
-    if (sum.loss > turn->most * (double)sum.count)
-        sum.loss = turn->most * (double)sum.count;
+    if (!isfinite(sum.loss)) sum.loss = fed->worst * sum.count;
+    if (sum.loss > turn->most * sum.count) sum.loss = turn->most * sum.count;
     out->loss[stage] = sum.loss;
-    out->wrong[stage] = (double)sum.wrong;
-    out->count = (double)sum.count;
+    out->wrong[stage] = sum.wrong;
+    out->count = sum.count;
 }
 
 void fed_settle_failure(const fed_task *fed, const fed_client *client,

@@ -52,7 +52,8 @@ int fmap_was_ahead(fmap_task *fmap, const weft_job *job, real *x, weft_fitted *f
     return 1;
 }
 
-/* 1: the job is a fit with all features that can be done by a single rank. */
+/* 1: the job is a fit with all features that can be done by a single rank; rows that are
+ * sparse have classes and equal weights. */
 static int is_lone(const fmap_task *fmap, const weft_job *job)
 {
     return fmap->feature->sparse && fmap->model->serial && !fmap->pieces &&
@@ -122,8 +123,8 @@ static void fit_all(fmap_task *fmap, int n, fmap_early **fits, const struct whol
         weft_arena *tmp = weft_arena_new();
         real *w = fits[i]->x + fmap->nstat;
         memset(w, 0, (size_t)(fmap->outputs * (fmap->columns + 1)) * sizeof *w);
-        fmap->model->fit(rows[i].solver, &rows[i].matrix, rows[i].label,
-                         fmap->env.data->classes, 1, w, &fits[i]->fitted, tmp);
+        weft_answers y = {.classes = fmap->answers.classes, .label = rows[i].label};
+        fmap->model->fit(rows[i].solver, &rows[i].matrix, &y, 1, w, &fits[i]->fitted, tmp);
         weft_arena_free(tmp);
     }
     for (int i = 0; i < n; i++) {

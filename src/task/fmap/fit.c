@@ -17,7 +17,7 @@ weft_status fmap_pieces_setup(fmap_task *fmap)
                          "choose fmap.model = ridge, or fmap.resource = fits",
                          fmap->model->kind.name);
     TRY(fmap->model->divisible(fmap->solver));
-    fmap->npieces = 1 + fmap->model->piece_size(fmap->columns, fmap->env.data->classes);
+    fmap->npieces = 1 + fmap->model->piece_size(fmap->columns, &fmap->answers);
     return WEFT_OK;
 }
 
@@ -36,8 +36,9 @@ static void fit_piece(fmap_task *fmap, const weft_job *job, const void *solver,
                       const weft_matrix *matrix, weft_state *state, weft_fitted *fitted,
                       weft_arena *tmp)
 {
-    int classes = fmap->env.data->classes;
-    int64_t size = fmap->model->piece_size(matrix->d, classes);
+    const weft_answers *y = &fmap->answers;
+    int64_t size = fmap->model->piece_size(matrix->d, y),
+            systems = y->classes - (y->target == NULL);
     real *w = state->x + fmap->nstat;
     double *was = state->aux, *own = state->aux + 1;
     double name = name_of(job);
@@ -45,10 +46,10 @@ static void fit_piece(fmap_task *fmap, const weft_job *job, const void *solver,
         *was = name;
         memset(own, 0, (size_t)size * sizeof *own);
         own[0] = -1;
-        for (int64_t i = 0; i < (classes - 1) * matrix->d; i++) own[1 + i] = (double)w[i];
+        for (int64_t i = 0; i < systems * matrix->d; i++) own[1 + i] = (double)w[i];
     }
-    fmap->model->piece(solver, matrix, fmap->env.data->part[WEFT_TRAIN].label, classes,
-                       (int)fmin(floor(job->resource + 0.5), 1e9), own, w, fitted, tmp);
+    fmap->model->piece(solver, matrix, y, (int)fmin(floor(job->resource + 0.5), 1e9), own,
+                       w, fitted, tmp);
 }
 
 /* ---- whole ---- */
@@ -71,9 +72,9 @@ weft_status fmap_fit(fmap_task *fmap, const weft_job *job, const fmap_arms *arms
     else if (!matrix.empty && fmap->pieces)
         fit_piece(fmap, job, arms->solver, &matrix, state, fitted, tmp);
     else if (!matrix.empty)
-        fmap->model->fit(arms->solver, &matrix, fmap->env.data->part[WEFT_TRAIN].label,
-                         fmap->env.data->classes, arms->k > 1 ? fmap->slack : 1,
-                         state->x + fmap->nstat, fitted, tmp);
+        fmap->model->fit(arms->solver, &matrix, &fmap->answers,
+                         arms->k > 1 ? fmap->slack : 1, state->x + fmap->nstat, fitted,
+                         tmp);
     weft_arena_free(tmp);
     return st;
 }

@@ -109,6 +109,19 @@ static weft_status fmap_setup(void *self, const weft_env *env)
                              env->seed, env->mem));
     fmap->nstat = fmap->feature->nstat(fmap->map);
     fmap->outputs = fmap->model->outputs(env->data->classes);
+    const weft_rows *train = &env->data->part[WEFT_TRAIN];
+    fmap->answers = (weft_answers){.classes = env->data->classes,
+                                   .label = train->label,
+                                   .target = train->target,
+                                   .weight = train->weight};
+    if (env->data->target_scale && !fmap->model->numbers)
+        return weft_fail(
+            WEFT_ECONF,
+            "%s has numbers to predict, and fmap.model = %s learns classes; "
+            "choose fmap.model = ridge, or task sgd with sgd.model = linear or "
+            "mlp",
+            env->data->path, fmap->model_name);
+    if (train->weight && fmap->model->weighs) TRY(fmap->model->weighs(fmap->solver));
     return fmap->pieces ? fmap_pieces_setup(fmap) : WEFT_OK;
 }
 
@@ -179,7 +192,10 @@ static int passes_of(const fmap_task *fmap, const struct work *work)
 enum { VALID_LOSS, VALID_ERROR, TRAIN_LOSS, RESIDUAL, ITERATIONS };
 static const weft_metric fmap_metrics[] = {
     {"valid_loss", "mean validation loss under the mixture", "loss", NULL},
-    {"valid_error", "share of wrong answers under the mixture", "1", "error %"},
+    {"valid_error",
+     "share of wrong answers under the mixture; of numbers, mean squared error over the "
+     "variance of the training targets, which is 1 - R2",
+     "1", "error %"},
     {"train_loss", "objective of the fit per training sample", "loss", NULL},
     {"residual", "relative residual of the fit", "1", NULL},
     {"iterations", "iterations of the fit", "count", NULL},
@@ -187,14 +203,23 @@ static const weft_metric fmap_metrics[] = {
 
 enum { LOSS, ERROR };
 static const weft_metric fmap_scores[] = {
-    {"loss", "mean loss", "loss", "loss"},
-    {"error", "share of wrong answers", "1", "error %"},
+    {"loss", "mean loss; of numbers, mean squared error", "loss", "loss"},
+    {"error",
+     "share of wrong answers; of numbers, mean squared error over the variance of the "
+     "training targets, which is 1 - R2",
+     "1", "error %"},
     {0}};
 
 /* What was computed from rows counts only if they could be read. */
 static weft_status fmap_sound(const fmap_task *fmap)
 {
     return weft_agree(weft_data_sound(fmap->env.data), fmap->env.team);
+}
+
+/* Numbers to predict, over which losses are means; 1: classes. */
+static int targets_of(const fmap_task *fmap)
+{
+    return fmap->answers.target ? fmap->answers.classes : 1;
 }
 
 static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
@@ -218,14 +243,14 @@ static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
     double *m = res->metric;
     fmap_tally_close(fmap, &arms, !full, &tally, &m[VALID_LOSS], &m[VALID_ERROR]);
     for (int i = 0; i < arms.k; i++) {
-        res->arm_loss[i] = weft_unfix(tally.loss[i], tally.scale);
-        res->arm_wrong[i] = (double)tally.wrong[i];
-        res->arm_count[i] = (double)tally.count[i];
+        res->arm_loss[i] = fmap_loss(fmap, weft_unfix(tally.loss[i], tally.scale));
+        res->arm_wrong[i] = weft_unfix(tally.wrong[i], tally.unit);
+        res->arm_count[i] = weft_unfix(tally.count[i], tally.unit);
     }
     res->by_error = fmap->by_error;
     res->loss = m[fmap->by_error ? VALID_ERROR : VALID_LOSS];
     if (fitted.diverged) res->loss = INFINITY;
-    m[TRAIN_LOSS] = fitted.objective;
+    m[TRAIN_LOSS] = fmap_loss(fmap, fitted.objective / targets_of(fmap));
     m[RESIDUAL] = fitted.residual;
     m[ITERATIONS] = fitted.iterations;
     res->cost = job->resource;
@@ -299,6 +324,7 @@ const weft_task weft_task_fmap = {
              .about = "select a feature map: a linear model shared by many maps",
              .size = sizeof(fmap_task),
              .opts = fmap_opts},
+    .numbers = 1,
     .tuner = "ws_sha",
     .resource = fmap_resource,
     .metrics = fmap_metrics,

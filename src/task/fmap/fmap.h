@@ -16,6 +16,7 @@ typedef struct fmap_task {
     weft_env env;
     int64_t nstat, columns; /* columns at full size */
     int outputs;
+    weft_answers answers;     /* of the training rows */
     int64_t npieces;          /* doubles of the state of a fit in pieces, else 0 */
     weft_team *alone;         /* a team of only this rank; NULL until needed */
     struct fmap_early *early; /* fits that were done before their jobs */

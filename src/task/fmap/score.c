@@ -69,26 +69,53 @@ weft_request fmap_request(const fmap_task *fmap, const weft_job *job, const fmap
 
 /* ---- scores ---- */
 
+/* Largest loss that counts. Numbers are about 1 in magnitude; squared errors up to 16 times
+ * that of the farthest one are told apart. Collective. */
+static double bound_of(const fmap_task *fmap, const fmap_arms *arms, weft_part part)
+{
+    const weft_data *data = fmap->env.data;
+    const weft_rows *rows = &data->part[part];
+    if (!data->target_scale) return fmap->model->bound(arms->solver, data->classes);
+    double far = 1 + weft_largest_f64(fmap->env.team, rows->target,
+                                      (size_t)(rows->n * data->classes));
+    return 16 * far * far;
+}
+
 fmap_tally fmap_tally_new(const fmap_task *fmap, const fmap_arms *arms, weft_part part,
                           int passes, weft_arena *mem)
 {
-    fmap_tally tally;
+    const weft_data *data = fmap->env.data;
+    fmap_tally tally = {.bound = bound_of(fmap, arms, part)};
+    const weft_rows *rows = &data->part[part];
+    double counts = passes * (rows->weight ? rows->counts : (double)rows->total);
     tally.loss = WEFT_NEW(mem, int64_t, 3 * arms->k);
     tally.wrong = tally.loss + arms->k;
     tally.count = tally.wrong + arms->k;
-    tally.scale = weft_fix_scale(fmap->model->bound(arms->solver, fmap->env.data->classes) *
-                                 passes * (double)fmap->env.data->part[part].total);
+    tally.scale = weft_fix_scale(tally.bound * counts);
+    tally.unit = data->target_scale ? tally.scale : weft_fix_scale(counts);
     return tally;
+}
+
+/* Mean over the targets of row i of the squared error over the training targets' variance.
+ */
+static double square_of(const weft_rows *rows, int targets, int64_t i, const double *score)
+{
+    double sum = 0;
+    for (int k = 0; k < targets; k++) {
+        double off = score[k] - rows->target[i * targets + k];
+        sum += off * off;
+    }
+    return sum / targets;
 }
 
 /* Adds the samples of one matrix: row i counts for arm[i], or for `only` where arm is NULL.
  */
 static void tally_add(const fmap_task *fmap, const fmap_arms *arms,
-                      const weft_matrix *matrix, const real *w, const int32_t *label,
+                      const weft_matrix *matrix, const real *w, const weft_rows *rows,
                       const int *arm, int only, fmap_tally *tally, weft_arena *tmp)
 {
-    int classes = fmap->env.data->classes;
-    double bound = fmap->model->bound(arms->solver, classes);
+    int classes = fmap->env.data->classes, numbers = rows->target != NULL;
+    double bound = tally->bound;
     const real *intercept = w + fmap->outputs * matrix->d;
     real *z = WEFT_NEW(tmp, real, fmap->outputs * matrix->n);
     double *score = WEFT_NEW(tmp, double, fmap->outputs);
@@ -96,13 +123,15 @@ static void tally_add(const fmap_task *fmap, const fmap_arms *arms,
     for (int64_t i = 0; i < matrix->n; i++) {
         for (int j = 0; j < fmap->outputs; j++)
             score[j] = (double)z[j * matrix->n + i] + (double)intercept[j];
-        int wrong = 0;
-        double loss = fmap->model->loss(arms->solver, classes, score, label[i], &wrong);
-        int to = arm ? arm[i] : only;
-        tally->loss[to] +=
-            weft_fix(loss < bound ? loss : bound, tally->scale); /* NaN counts as bound */
-        tally->wrong[to] += wrong;
-        tally->count[to]++;
+        int wrong = 0, to = arm ? arm[i] : only;
+        double loss = numbers ? square_of(rows, classes, i, score)
+                              : fmap->model->loss(arms->solver, classes, score,
+                                                  rows->label[i], &wrong);
+        double weight = rows->weight ? rows->weight[i] : 1;
+        if (!(loss < bound)) loss = bound; /* a NaN, too */
+        tally->loss[to] += weft_fix(weight * loss, tally->scale);
+        tally->wrong[to] += weft_fix(weight * (numbers ? loss : wrong), tally->unit);
+        tally->count[to] += weft_fix(weight, tally->unit);
     }
 }
 
@@ -115,7 +144,7 @@ void fmap_score_split(fmap_task *fmap, const weft_job *job, const fmap_arms *arm
         request.arm = fmap_draw(fmap, job, arms, part, (double)e / passes, tmp);
         weft_matrix matrix;
         fmap->feature->matrix(fmap->map, &request, 0, x, &matrix, tmp);
-        tally_add(fmap, arms, &matrix, x + fmap->nstat, fmap->env.data->part[part].label,
+        tally_add(fmap, arms, &matrix, x + fmap->nstat, &fmap->env.data->part[part],
                   request.arm, 0, tally, tmp);
         weft_arena_reset(tmp, mark);
     }
@@ -145,8 +174,8 @@ void fmap_score_full(fmap_task *fmap, const weft_job *job, const fmap_arms *arms
         request.id = job->mix.id + i;
         weft_matrix matrix;
         fmap->feature->matrix(fmap->map, &request, 0, x, &matrix, tmp);
-        tally_add(fmap, arms, &matrix, x + fmap->nstat, fmap->env.data->part[part].label,
-                  NULL, i, tally, tmp);
+        tally_add(fmap, arms, &matrix, x + fmap->nstat, &fmap->env.data->part[part], NULL,
+                  i, tally, tmp);
         weft_arena_reset(tmp, mark);
     }
 }
@@ -158,11 +187,19 @@ void fmap_tally_close(fmap_task *fmap, const fmap_arms *arms, int split, fmap_ta
     double sum = 0, wrong = 0, weight = 0;
     for (int i = 0; i < arms->k; i++) {
         if (tally->count[i] == 0) continue;
-        double share = split ? 1 : arms->p[i] / (double)tally->count[i];
+        double count = weft_unfix(tally->count[i], tally->unit);
+        double share = split ? 1 : arms->p[i] / count;
         sum += share * weft_unfix(tally->loss[i], tally->scale);
-        wrong += share * (double)tally->wrong[i];
-        weight += share * (double)tally->count[i];
+        wrong += share * weft_unfix(tally->wrong[i], tally->unit);
+        weight += share * count;
     }
-    *loss = weight > 0 ? sum / weight : INFINITY;
+    *loss = weight > 0 ? fmap_loss(fmap, sum / weight) : INFINITY;
     *error = weight > 0 ? wrong / weight : 1;
+}
+
+double fmap_loss(const fmap_task *fmap, double loss)
+{
+    const weft_data *data = fmap->env.data;
+    if (!data->target_scale || data->classes > 1) return loss;
+    return loss * data->target_scale[0] * data->target_scale[0];
 }

@@ -4,14 +4,16 @@
 
 #include "fmap.h"
 
-/* Sums over the samples of each arm: losses in units of 2^-scale, wrong answers, samples.
- */
+/* Sums over the samples of each arm, by their weights: losses in units of 2^-scale; wrong
+ * answers, of numbers squared errors over the variance of the training targets, and
+ * samples, in units of 2^-unit. */
 typedef struct fmap_tally {
     int64_t *loss, *wrong, *count; /* [k] each, one after the other */
-    int scale;
+    int scale, unit;
+    double bound; /* losses, and squared errors, above it are replaced by it */
 } fmap_tally;
 
-/* Sums of the arms, zero. */
+/* Sums of the arms, zero. Collective. */
 fmap_tally fmap_tally_new(const fmap_task *fmap, const fmap_arms *arms, weft_part part,
                           int passes, weft_arena *mem);
 /* Each sample of the part is scored by as many maps as there are passes: those that it
@@ -26,6 +28,10 @@ void fmap_score_full(fmap_task *fmap, const weft_job *job, const fmap_arms *arms
 /* Mean loss and error under the mixture; adds the sums over ranks. Collective. */
 void fmap_tally_close(fmap_task *fmap, const fmap_arms *arms, int split, fmap_tally *tally,
                       double *loss, double *error);
+
+/* The loss in the units that it is told in: a squared error in that of the target, where
+ * there is one. */
+double fmap_loss(const fmap_task *fmap, double loss);
 
 /* As weft_task.predict; x is not changed. Collective. */
 WEFT_CHECKED weft_status fmap_predict(fmap_task *fmap, const weft_job *job, real *x,

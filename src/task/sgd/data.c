@@ -46,7 +46,10 @@ static weft_status open_own(sgd_task *sgd)
                               .channels = data->channels,
                               .height = data->height,
                               .width = data->width,
-                              .classes = data->classes};
+                              .classes = data->classes,
+                              .numbers = data->target_scale != NULL};
+    if (sgd->shape.numbers && data->classes == 1)
+        sgd->unit = data->target_scale[0] * data->target_scale[0];
     return data->form == WEFT_TOKENS ? open_words(sgd) : WEFT_OK;
 }
 
@@ -125,9 +128,29 @@ static int balances(const sgd_task *sgd)
     return yes;
 }
 
+/* Networks and options that take no numbers to predict, or no weights of rows. */
+static weft_status check_numbers(const sgd_task *sgd)
+{
+    const weft_data *data = sgd->env.data;
+    int numbers = data->target_scale != NULL;
+    const char *what = numbers ? "numbers to predict" : "weights of rows";
+    if (!numbers && !data->part[WEFT_TRAIN].weight) return WEFT_OK;
+    if (!sgd->net->numbers)
+        return weft_fail(
+            WEFT_ECONF,
+            "%s has %s, which sgd.model = %s does not learn by; choose sgd.model "
+            "= linear or mlp",
+            data->path, what, sgd->net_name);
+    if (!numbers || (sgd->score != SGD_LOG_ERROR && !balances(sgd))) return WEFT_OK;
+    return weft_fail(WEFT_ECONF, "%s has %s, and %s is of classes; leave it out",
+                     data->path, what,
+                     balances(sgd) ? "train.balance = yes" : "sgd.score = log_error");
+}
+
 /* What only one kind of data asks for. */
 static weft_status check_kind(const sgd_task *sgd)
 {
+    TRY(check_numbers(sgd));
     if (sgd->shape.form == WEFT_CHARS && balances(sgd))
         return weft_fail(
             WEFT_ECONF,
@@ -282,6 +305,7 @@ sgd_work sgd_work_new(const sgd_task *sgd, const sgd_model *model, int most,
                       .word = WEFT_NEW(tmp, const uint32_t *, most),
                       .length = WEFT_NEW(tmp, int, most),
                       .label = WEFT_NEW(tmp, int32_t, most),
+                      .target = WEFT_NEW(tmp, const double *, most),
                       .weight = WEFT_NEW(tmp, double, most),
                       .tmp = tmp};
 }
@@ -327,6 +351,8 @@ static void put(const sgd_task *sgd, sgd_work *work, int i, int64_t row)
     const weft_rows *part = &sgd->own.part[p];
     int64_t at = row - sgd->first[p], d = sgd->shape.d;
     work->label[i] = part->label[at];
+    if (part->target) work->target[i] = part->target + at * sgd->shape.classes;
+    if (part->weight) work->weight[i] = part->weight[at];
     switch (sgd->own.form) {
     case WEFT_TOKENS: work->word[i] = sgd_words_of(sgd, row, &work->length[i]); return;
     case WEFT_BYTES: {
@@ -339,15 +365,23 @@ static void put(const sgd_task *sgd, sgd_work *work, int i, int64_t row)
     }
 }
 
+int sgd_weighs(const sgd_task *sgd)
+{
+    return sgd->opened && sgd->own.part[WEFT_TRAIN].weight != NULL;
+}
+
 weft_batch sgd_batch(const sgd_task *sgd, sgd_work *work, int n, const int64_t *row,
                      const double *weight)
 {
     for (int i = 0; i < n; i++) {
+        work->weight[i] = 1;
         put(sgd, work, i, row[i]);
-        if (weight) work->weight[i] = weight[work->label[i]];
+        if (weight) work->weight[i] *= weight[work->label[i]];
     }
-    weft_batch batch = {
-        .n = n, .label = work->label, .weight = weight ? work->weight : NULL};
+    weft_batch batch = {.n = n,
+                        .label = work->label,
+                        .target = work->target,
+                        .weight = weight || sgd_weighs(sgd) ? work->weight : NULL};
     switch (sgd->shape.form) {
     case WEFT_CHARS: batch.text = work->text; break;
     case WEFT_TOKENS:

@@ -21,6 +21,8 @@ void sgd_sort_by_length(const sgd_task *sgd, int n, const int64_t *row, sgd_leng
 /* Room for batches of up to `most` samples. */
 sgd_work sgd_work_new(const sgd_task *sgd, const sgd_model *model, int most,
                       weft_arena *tmp);
+/* 1: rows have weights. */
+int sgd_weighs(const sgd_task *sgd);
 /* The samples row[n] in the tables of k; weight [classes] or NULL. */
 weft_batch sgd_batch(const sgd_task *sgd, sgd_work *work, int n, const int64_t *row,
                      const double *weight);

@@ -43,7 +43,10 @@ const weft_opt sgd_opts[] = {
 const weft_metric sgd_metrics[] = {
     {"valid_loss", "mean loss on the development part, of the weights that are kept",
      "loss", NULL},
-    {"valid_error", "share of wrong answers on the development part", "1", "error %"},
+    {"valid_error",
+     "share of wrong answers on the development part; of numbers, mean squared error over "
+     "the variance of the training targets, which is 1 - R2",
+     "1", "error %"},
     {"train_loss", "mean over the samples of the last epoch, as they were trained on",
      "loss", NULL},
     {"best_epoch", "epoch whose weights are kept; mean over folds", "count", NULL},
@@ -70,7 +73,10 @@ const weft_metric sgd_scores[] = {
      "mean loss; with folds, over their networks, and in place of valid what each holds "
      "out",
      "loss", "loss"},
-    {"error", "share of wrong answers, of the same samples", "1", "error %"},
+    {"error",
+     "share of wrong answers, of the same samples; of numbers, mean squared error over the "
+     "variance of the training targets, which is 1 - R2",
+     "1", "error %"},
     {0}};
 
 #define L2(i, key, which)                                                                  \

@@ -6,6 +6,12 @@
 
 enum { BLOCK = 64 }; /* rows */
 
+/* Adds the numbers that are predicted of n rows. */
+static void add_numbers(int64_t n, int targets, const real *z, double *sum)
+{
+    for (int64_t i = 0; i < n * targets; i++) sum[i] += (double)z[i];
+}
+
 /* Adds the probabilities of n rows from their logits. */
 static void add_softmax(int64_t n, int classes, const real *z, double *p)
 {
@@ -34,7 +40,8 @@ static void add_network(const sgd_task *sgd, const sgd_model *model, const sgd_r
         weft_batch batch = sgd_batch(sgd, &work, (int)n, rows->row + b * BLOCK, NULL);
         batch.again = b > first;
         sgd->net->represent(model->self, work.net, w, &batch, h, z);
-        add_softmax(n, classes, z, p + b * BLOCK * classes);
+        (sgd->shape.numbers ? add_numbers : add_softmax)(n, classes, z,
+                                                         p + b * BLOCK * classes);
     }
     weft_arena_free(tmp);
 }
@@ -51,7 +58,7 @@ weft_status sgd_predict(const sgd_task *sgd, const sgd_model *model, const sgd_r
                          weft_form_name[sgd->shape.form]);
     *out = (weft_predictions){.n = rows->n,
                               .classes = sgd->shape.classes,
-                              .probable = 1,
+                              .probable = !sgd->shape.numbers,
                               .score = WEFT_NEW(mem, double, numbers)};
     for (int f = 0; f < sgd->nfold; f++)
         add_network(sgd, model, rows, x + f * model->n, out->score);

@@ -92,6 +92,7 @@ static weft_status sgd_setup(void *self, const weft_env *env)
     sgd_task *sgd = self;
     sgd->env = *env;
     sgd->each = 1;
+    sgd->unit = 1;
     sgd->asked = 0;
     sgd->fixed = weft_arena_alloc(env->mem, 1, sgd->net->kind.size);
     TRY(weft_conf_bind(env->conf, &sgd->net->kind, sgd->fixed));
@@ -301,10 +302,11 @@ static weft_status train(sgd_task *sgd, const sgd_model *model, int f, sgd_head 
     return WEFT_OK;
 }
 
-/* Half the width of the 95 % interval of an error rate. */
-static double half_width(const sgd_sums *sums)
+/* Half the width of the 95 % interval of an error rate; NAN: of numbers. */
+static double half_width(const sgd_task *sgd, const sgd_sums *sums)
 {
     double p = sums->wrong / sums->count;
+    if (sgd->shape.numbers) return NAN;
     return NORMAL_95 * sqrt(p * (1 - p) / sums->count);
 }
 
@@ -336,12 +338,12 @@ static void conclude(const sgd_task *sgd, const weft_job *job, double *aux,
     m[SGD_EPOCHS] = epochs;
     if (held.count > 0) {
         m[SGD_FOLD_ERROR] = held.wrong / held.count;
-        m[SGD_FOLD_HALF] = half_width(&held);
+        m[SGD_FOLD_HALF] = half_width(sgd, &held);
         m[SGD_FOLD_LOSS] = held.loss / held.count;
     }
     res->by_error = sgd->score == SGD_ERROR;
     res->loss = diverged ? INFINITY : sgd_sums_score(sgd, &dev);
-    res->bound = res->by_error && isfinite(res->loss) ? half_width(&dev) : (double)NAN;
+    res->bound = res->by_error && isfinite(res->loss) ? half_width(sgd, &dev) : (double)NAN;
     res->cost = sgd->patience > 0 ? trained / sgd->nfold : job->resource;
     res->arm_loss[0] = dev.loss;
     res->arm_wrong[0] = dev.wrong;
@@ -420,15 +422,18 @@ static weft_status sgd_score(void *self, const weft_job *job, const weft_state *
     int held = folds && sgd->at;
     sgd_rows all = rows_of(sgd, part, tmp);
     sgd_sums sum = {0};
+    int64_t rows = 0;
     for (int f = 0; f < sgd->nfold; f++) {
-        sgd_sums one =
-            sgd_score_rows(sgd, &model, held ? &sgd->at[f].held : &all, x + f * model.n);
+        const sgd_rows *own = held ? &sgd->at[f].held : &all;
+        sgd_sums one = sgd_score_rows(sgd, &model, own, x + f * model.n);
         sgd_sums_add(&sum, &one);
+        rows += own->n;
     }
     *out = weft_scores_none();
     out->metric[0] = sum.loss / sum.count;
     out->metric[1] = sum.wrong / sum.count;
-    out->count = held ? sum.count : sum.count / sgd->nfold;
+    double count = sgd_weighs(sgd) ? (double)rows : sum.count;
+    out->count = held ? count : count / sgd->nfold;
     weft_arena_free(tmp);
     return sgd_sound(sgd);
 }
@@ -450,6 +455,7 @@ const weft_task weft_task_sgd = {
              .about = "a network trained by minibatches on one data set",
              .size = sizeof(sgd_task),
              .opts = sgd_opts},
+    .numbers = 1,
     .scaled = 1,
     .parts = sgd_parts,
     .tuner = "asha",

@@ -73,6 +73,8 @@ typedef struct sgd_task {
     const weft_net *net;
     void *fixed; /* the network's instance without its axes; not set up */
     weft_shape shape;
+    double unit; /* of the losses: the variance of the training targets, where there is one
+                    target; else 1 */
     weft_env env;
     weft_team alone; /* of this rank */
     weft_data own;   /* all rows, on every rank; not of a federation */
@@ -153,6 +155,7 @@ typedef struct sgd_work {
     const uint32_t **word; /* [most] */
     int *length;           /* [most] */
     int32_t *label;        /* [most] */
+    const double **target; /* [most] */
     double *weight;        /* [most] */
     weft_arena *tmp;
 } sgd_work;

@@ -86,7 +86,7 @@ static void take_gradients(struct course *course, int64_t step, const int64_t *r
                        course->model->train.dropout, key.v[0], course->pieces.g[piece],
                        &score);
         course->told[2 * piece] += score.loss;
-        course->told[2 * piece + 1] += (double)score.count;
+        course->told[2 * piece + 1] += score.count;
     }
 }
 
@@ -101,6 +101,7 @@ static void tell(struct course *course, sgd_head *head)
         head->train_loss += course->told[2 * i];
         head->train_count += course->told[2 * i + 1];
     }
+    head->train_loss *= course->sgd->unit;
 }
 
 /* g += l2 w for the layers that have a weight decay of their own, in this rank's part. */
@@ -254,10 +255,11 @@ sgd_sums sgd_score_rows(sgd_task *sgd, const sgd_model *model, const sgd_rows *r
         batch.again = b > first;
         weft_score score = {0};
         sgd->net->score(model->self, work.net, w, &batch, &score);
-        told[b] = (sgd_sums){score.loss, (double)score.wrong, (double)score.count};
+        told[b] = (sgd_sums){score.loss, score.wrong, score.count};
     }
     weft_join_f64(sgd->env.team, &told->loss, (size_t)(3 * n));
     for (int64_t b = 0; b < n; b++) sgd_sums_add(&all, &told[b]);
+    all.loss *= sgd->unit;
     weft_arena_free(tmp);
     return all;
 }

@@ -1,0 +1,13 @@
+/* What is to be said of rows. Private to data. */
+#ifndef WEFT_DATA_ANSWERS_H
+#define WEFT_DATA_ANSWERS_H
+
+#include "weft/data.h"
+
+/* Reads sizes and labels, or targets, and weights of this rank's rows of a part. EFILE;
+ * EDATA. */
+WEFT_CHECKED weft_status weft_answers_read(weft_data *data, int part);
+/* Sets `counts` of all parts, where rows have weights. Collective over data->team. */
+void weft_answers_count(weft_data *data);
+
+#endif

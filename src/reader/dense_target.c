@@ -1,0 +1,178 @@
+/* Labels that are numbers to predict, and weights of rows. */
+#include "dense.h"
+#include "weft/log.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- classes or numbers ---- */
+
+/* Columns of that kind. */
+static int count_kind(const weft_dense_rows *rows, weft_column_kind kind)
+{
+    int n = 0;
+    for (int64_t j = 0; rows->at && j < rows->d; j++) n += rows->at[j].kind == kind;
+    return n;
+}
+
+/* 1: the labels are numbers too many of which differ for classes. */
+static int is_continuous(const weft_dense_rows *rows)
+{
+    enum { WHOLE = 20, FRACTIONS = 10, EACH = 5 }; /* classes; rows of each, at least */
+    const weft_dense_column *answer = rows->answer;
+    if (answer->numbers == 0 || 10 * answer->texts > answer->numbers) return 0;
+    int few = answer->fractions ? FRACTIONS : WHOLE;
+    return rows->many || (rows->labels.n > few && EACH * (int64_t)rows->labels.n > rows->n);
+}
+
+static weft_status ask(const char *source, const weft_dense_rows *rows)
+{
+    return weft_fail(
+        WEFT_EDATA,
+        "%s: the labels of %lld rows are %s%d different whole numbers, such as "
+        "%s: target = regression predicts them as numbers, target = classes "
+        "as classes",
+        source, (long long)rows->n, rows->many ? "at least " : "", rows->labels.n,
+        rows->labels.name[0]);
+}
+
+/* A target that is missing, or no number. */
+static weft_status check_target(const weft_csv *how, const weft_dense_rows *rows, int64_t j,
+                                const weft_dense_column *column)
+{
+    if (column->texts == 0 && (column->missing == 0 || how->unlabelled)) return WEFT_OK;
+    int missing = weft_cell_missing(column->text);
+    const char *remedy = missing ? NULL : weft_cell_remedy(how, column->text, rows->mem);
+    const char *place =
+        rows->head.name ? weft_arena_text(rows->mem, ", '%s',", rows->head.name[j]) : "";
+    if (missing) remedy = "give one, or remove the line";
+    if (!remedy) remedy = "mend or remove the line; target = classes learns classes";
+    return weft_fail(WEFT_EDATA,
+                     "%s: line %lld, column %lld%s is '%s' where a number to predict is "
+                     "expected; %s",
+                     column->path, (long long)column->line, (long long)j + 1, place,
+                     column->text, remedy);
+}
+
+static weft_status check_targets(const weft_csv *how, const weft_dense_rows *rows)
+{
+    if (!rows->at) return check_target(how, rows, 0, rows->answer);
+    for (int64_t j = 0; j < rows->d; j++)
+        if (rows->at[j].kind == WEFT_COLUMN_TARGET)
+            TRY(check_target(how, rows, j, &rows->at[j]));
+    return WEFT_OK;
+}
+
+weft_status weft_dense_decide(const weft_csv *how, const char *source,
+                              weft_dense_rows *rows)
+{
+    int several = count_kind(rows, WEFT_COLUMN_TARGET);
+    int numbers = several > 0 || how->target == WEFT_TARGET_REGRESSION;
+    if (several > 0 && how->target == WEFT_TARGET_CLASSES)
+        return weft_fail(WEFT_ECONF,
+                         "label = %s names several columns, which target = regression "
+                         "predicts; target = classes has one label",
+                         how->label);
+    if (!rows->answer) return WEFT_OK;
+    if (!numbers && how->target == WEFT_TARGET_AUTO && is_continuous(rows)) {
+        if (!rows->answer->fractions) return ask(source, rows);
+        numbers = 1;
+        weft_log(WEFT_INFO,
+                 "%s: the label's numbers are not whole: they are predicted as such "
+                 "(target = regression); target = classes makes classes of them",
+                 source);
+    }
+    if (count_kind(rows, WEFT_COLUMN_CLIENT) > 0 && (numbers || *how->weight != '\0'))
+        return weft_fail(WEFT_ECONF,
+                         "client = %s makes a federation, whose rows have %s; group = %s "
+                         "keeps the rows of each in one part instead",
+                         how->client,
+                         numbers ? "classes, not numbers to predict" : "equal weights",
+                         how->client);
+    if (!numbers) return WEFT_OK;
+    rows->targets = several > 0 ? several : 1;
+    if (rows->at) rows->answer->kind = WEFT_COLUMN_TARGET;
+    memset(rows->label, 0, (size_t)rows->n * sizeof *rows->label);
+    return check_targets(how, rows);
+}
+
+/* ---- in the packed file ---- */
+
+/* value[n] of that column in the order of the rows, at distance `step`. */
+static void take(const weft_dense_rows *rows, const int64_t *order, int64_t j, int step,
+                 double *value)
+{
+    for (int64_t i = 0; i < rows->n; i++)
+        value[i * step] =
+            rows->at ? rows->value[order[i] * rows->d + j] : rows->number[order[i]];
+}
+
+/* Mean and deviation of target k of the training rows. */
+static weft_status standardise(const weft_dense_rows *rows, const weft_pack_numbers *of,
+                               int k, int64_t train, double *shift, double *scale)
+{
+    double sum = 0, square = 0;
+    int varies = 0;
+    for (int64_t i = 0; i < train; i++) sum += of->target[i * of->n + k];
+    shift[k] = sum / (double)train;
+    for (int64_t i = 0; i < train; i++) {
+        double off = of->target[i * of->n + k] - shift[k];
+        square += off * off;
+        varies |= memcmp(&of->target[i * of->n + k], &of->target[k], sizeof off) != 0;
+    }
+    scale[k] = sqrt(square / (double)train);
+    if (varies && scale[k] > 0 && isfinite(scale[k])) return WEFT_OK;
+    return weft_fail(WEFT_EDATA,
+                     "%s: the target '%s' is %g in all training rows, so that nothing is "
+                     "to be predicted; name another label",
+                     rows->labels.path, of->name[k], of->target[k]);
+}
+
+static weft_status put_targets(const weft_dense_rows *rows, const int64_t *order,
+                               int64_t train, const double *shift, const double *scale,
+                               weft_pack *pack)
+{
+    int m = rows->targets, k = 0;
+    const char **name = WEFT_NEW(pack->mem, const char *, m);
+    double *target = WEFT_NEW(pack->mem, double, rows->n *m),
+           *mean = WEFT_NEW(pack->mem, double, m),
+           *deviation = WEFT_NEW(pack->mem, double, m);
+    weft_pack_numbers of = {.n = m, .name = name, .target = target};
+    for (int64_t j = 0; k < m; j++) {
+        if (rows->at && rows->at[j].kind != WEFT_COLUMN_TARGET) continue;
+        name[k] = rows->at ? weft_dense_name(rows, j) : "label";
+        take(rows, order, j, m, target + k);
+        if (!scale) TRY(standardise(rows, &of, k, train, mean, deviation));
+        for (int64_t i = 0; i < rows->n && scale; i++)
+            if (isnan(target[i * m + k])) target[i * m + k] = shift[k];
+        k++;
+    }
+    of.shift = scale ? shift : mean;
+    of.scale = scale ? scale : deviation;
+    return weft_pack_targets(pack, &of);
+}
+
+weft_status weft_dense_numbers(const weft_dense_rows *rows, const int64_t *order,
+                               const int64_t *part, const double *shift,
+                               const double *scale, weft_pack *pack)
+{
+    if (rows->targets > 0)
+        TRY(put_targets(rows, order, part[WEFT_TRAIN], shift, scale, pack));
+    if (count_kind(rows, WEFT_COLUMN_WEIGHT) == 0) return WEFT_OK;
+    int64_t j = 0;
+    while (rows->at[j].kind != WEFT_COLUMN_WEIGHT) j++;
+    double *weight = WEFT_NEW(pack->mem, double, rows->n);
+    take(rows, order, j, 1, weight);
+    return weft_pack_weights(pack, weight);
+}
+
+int weft_dense_labelled(const weft_dense_rows *rows)
+{
+    int all = 1;
+    for (int i = 0; i < rows->labels.n && rows->targets == 0; i++)
+        all = all && *rows->labels.name[i] != '\0';
+    for (int64_t j = 0; j < rows->d && rows->targets > 0; j++)
+        if (rows->at[j].kind == WEFT_COLUMN_TARGET)
+            all = all && rows->at[j].numbers == rows->n;
+    return all;
+}

@@ -1,0 +1,236 @@
+/* Models that learn numbers, or rows of different weights: against normal equations
+ * (tests/gold/answers.py), and against fits to rows that are there as often as they weigh.
+ * RUN: np=1 np=2 np=3 */
+#include <string.h>
+
+#include "rows.h"
+#include "tap.h"
+#include "weft/conf.h"
+#include "weft/hash.h"
+#include "weft/log.h"
+#include "weft/model.h"
+#include "weft/par.h"
+#include "weft/registry.h"
+
+enum { N = 300, D = 12, TARGETS = 3, MOST = 4 * N };
+
+static weft_team world;
+static weft_arena *mem;
+
+/* Rows of this rank, and what is to be said of them. */
+typedef struct problem {
+    weft_matrix f;
+    weft_sparse x;
+    weft_answers y;
+} problem;
+
+static int64_t weight_of(int64_t i)
+{
+    return (i * i + i / 3) % 4;
+}
+
+static double number_of(int64_t i, int64_t k)
+{
+    return (double)((i * i * (k + 3) + 17 * i * (k + 1) + 7 * k * k) % 1009 - 300) / 256;
+}
+
+static double target_of(int64_t i, int64_t j)
+{
+    return (double)((i * i * (j + 5) + 13 * i * (j + 2)) % 211 - 90) / 64 +
+           number_of(i, 0) * (double)(j + 1) - number_of(i, 1) / 2;
+}
+
+/* Rows row[total], as tests/gold/answers.py makes them; with their weights, whose mean is
+ * 1, or each counting once. */
+static problem *made(int64_t total, const int64_t *row, int targets, int weighted)
+{
+    problem *p = WEFT_NEW(mem, problem, 1);
+    int64_t from, n, sum = 0;
+    weft_deal(total, world.rank, world.size, &from, &n);
+    int64_t *first = WEFT_NEW(mem, int64_t, n + 1);
+    uint32_t *column = WEFT_NEW(mem, uint32_t, n * D);
+    float *value = WEFT_NEW(mem, float, n *D);
+    int32_t *label = WEFT_NEW(mem, int32_t, n);
+    double *target = WEFT_NEW(mem, double, n *TARGETS), *weight = WEFT_NEW(mem, double, n);
+    for (int64_t i = 0; i < total; i++) sum += weight_of(row[i]);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t r = row[from + i];
+        for (int k = 0; k < D; k++) {
+            column[i * D + k] = (uint32_t)k;
+            value[i * D + k] = (float)number_of(r, k);
+        }
+        first[i + 1] = (i + 1) * D;
+        label[i] = (int32_t)((target_of(r, 0) > 0) + (target_of(r, 1) > 1));
+        for (int j = 0; j < targets; j++) target[i * targets + j] = target_of(r, j);
+        weight[i] = (double)(real)((double)weight_of(r) * (double)total / (double)sum);
+    }
+    p->x = (weft_sparse){.n = n, .first = first, .column = column, .value = value};
+    p->f = rows_matrix(&world, &p->x, total, D);
+    p->y = (weft_answers){.classes = targets > 0 ? targets : 3,
+                          .label = label,
+                          .target = targets > 0 ? target : NULL,
+                          .weight = weighted ? weight : NULL};
+    return p;
+}
+
+static problem *plain(int targets, int weighted)
+{
+    int64_t *row = WEFT_NEW(mem, int64_t, N);
+    for (int64_t i = 0; i < N; i++) row[i] = i;
+    return made(N, row, targets, weighted);
+}
+
+/* Each row as often as it weighs. */
+static problem *repeated(int targets)
+{
+    int64_t *row = WEFT_NEW(mem, int64_t, MOST), n = 0;
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t k = 0; k < weight_of(i); k++) row[n++] = i;
+    return made(n, row, targets, 0);
+}
+
+static real *fit(const weft_model *model, const char *options, const problem *p,
+                 weft_fitted *out)
+{
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
+    void *self = weft_arena_alloc(mem, 1, model->kind.size);
+    char *text = weft_arena_text(mem, "[%s]\n%s\n", model->kind.name, options);
+    if (weft_conf_text(&conf, "t_answers", text) ||
+        weft_conf_bind(&conf, &model->kind, self))
+        weft_die("%s", weft_error());
+    real *w = WEFT_NEW(mem, real, model->outputs(p->y.classes) * (D + 1));
+    model->fit(self, &p->f, &p->y, 1, w, out, mem);
+    return w;
+}
+
+static double apart(int64_t n, const real *a, const real *b)
+{
+    double most = 0;
+    for (int64_t i = 0; i < n; i++) most = fmax(most, fabs((double)a[i] - (double)b[i]));
+    return most;
+}
+
+/* ---- numbers ---- */
+
+static void test_gold(void)
+{
+    FILE *gold = fopen("tests/gold/answers.txt", "r");
+    weft_check(gold, "tests/gold/answers.txt is missing: run tests in the top directory");
+    for (int weighted = 0; weighted < 2; weighted++) {
+        weft_fitted out;
+        const char *what = weighted ? "weighted" : "plain";
+        real *w = fit(&weft_model_ridge, "solver = cg\ntol = 1e-13\nalpha = 0.5",
+                      plain(TARGETS, weighted), &out);
+        double most = 0, x;
+        for (int j = 0; j < TARGETS; j++)
+            for (int k = 0; k <= D; k++) {
+                weft_check(fscanf(gold, "%lf", &x) == 1, "answers.txt is too short");
+                double own = (double)w[k < D ? j * D + k : TARGETS * D + j];
+                most = fmax(most, fabs(own - x));
+            }
+        ok(most < 2e-5, "%s rows: the normal equations' weights, to %.1e", what, most);
+        ok(!out.diverged && out.residual < 1e-5, "%s rows: residual %.1e", what,
+           out.residual);
+        digest(weft_hash(w, TARGETS * (D + 1) * sizeof *w, 0));
+    }
+    fclose(gold);
+}
+
+/* The objective of one target as it is defined, per row. */
+static double objective(const problem *p, double alpha, const real *w)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < p->f.n; i++) {
+        double off = (double)w[D] - p->y.target[i];
+        double weight = p->y.weight ? p->y.weight[i] : 1;
+        for (int k = 0; k < D; k++) off += (double)w[k] * (double)p->x.value[i * D + k];
+        sum += weight * off * off;
+    }
+    weft_sum_f64(&world, &sum, 1, 1e6);
+    for (int k = 0; k < D; k++) sum += alpha * (double)w[k] * (double)w[k];
+    return sum / N;
+}
+
+static void test_objective(void)
+{
+    for (int weighted = 0; weighted < 2; weighted++) {
+        weft_fitted out, early;
+        const problem *p = plain(1, weighted);
+        real *w = fit(&weft_model_ridge, "alpha = 2\ntol = 1e-12", p, &out);
+        is_near(out.objective, objective(p, 2, w), 1e-5 * out.objective,
+                "one target: the objective is the penalised squared error");
+        fit(&weft_model_ridge, "alpha = 2", p, &early);
+        ok(early.iterations < out.iterations && early.objective <= out.objective * 1.003,
+           "the default tolerance is a share of the squared error, which is %.5f times the "
+           "least",
+           early.objective / out.objective);
+    }
+    /* Errors of 1e-3 of the targets: a share of the gain would lose them. */
+    problem *p = plain(1, 0);
+    double *target = WEFT_NEW(mem, double, p->f.n);
+    for (int64_t i = 0; i < p->f.n; i++)
+        target[i] = (double)p->x.value[i * D] - (double)p->x.value[i * D + 3] / 3 +
+                    1e-3 * p->y.target[i];
+    p->y.target = target;
+    weft_fitted exact, early;
+    real *w = fit(&weft_model_ridge, "alpha = 1e-3\ntol = 1e-12", p, &exact);
+    real *v = fit(&weft_model_ridge, "alpha = 1e-3", p, &early);
+    double times = objective(p, 1e-3, v) / objective(p, 1e-3, w);
+    ok(times < 1.01, "also where nearly all is explained: %.5f times the least", times);
+}
+
+/* ---- weights ---- */
+
+static void test_repeated(void)
+{
+    static const struct {
+        const weft_model *model;
+        int targets;
+        const char *what, *options;
+    } row[] = {
+        {&weft_model_ridge, 2, "ridge, numbers", "tol = 1e-13"},
+        {&weft_model_ridge, 0, "ridge", "tol = 1e-13"},
+        {&weft_model_logistic, 0, "logistic", "tol = 1e-7"},
+        {&weft_model_logistic, 0, "logistic, l1", "tol = 1e-7\npenalty = l1"},
+        {&weft_model_svm, 0, "svm, squared", "tol = 1e-6\nloss = squared"},
+        {&weft_model_svm, 0, "svm", "tol = 1e-6"},
+    };
+    /* Weights have the mean 1: N of them say as much as `often` rows with a penalty of that
+     * share. */
+    double often = 0;
+    for (int64_t i = 0; i < N; i++) often += (double)weight_of(i);
+    for (int k = 0; k < (int)(sizeof row / sizeof *row); k++) {
+        weft_fitted one, all;
+        int ridge = row[k].model == &weft_model_ridge;
+        const char *key = ridge ? "alpha" : "C", *options = row[k].options;
+        double share = ridge ? N / often : often / N;
+        real *w =
+            fit(row[k].model, weft_arena_text(mem, "%s\n%s = %.17g", options, key, share),
+                plain(row[k].targets, 1), &one);
+        real *v = fit(row[k].model, weft_arena_text(mem, "%s\n%s = 1", options, key),
+                      repeated(row[k].targets), &all);
+        int outputs = row[k].model->outputs(row[k].targets > 0 ? row[k].targets : 3);
+        double far = apart(outputs * (D + 1), w, v);
+        ok(far < 1e-3 && !one.diverged,
+           "%s: a row of weight k is k rows, the fits differ by %.1e", row[k].what, far);
+        ok(apart(outputs * (D + 1), w,
+                 fit(row[k].model, options, plain(row[k].targets, 0), &all)) > 2 * far,
+           "and not one");
+        digest(weft_hash(w, (size_t)(outputs * (D + 1)) * sizeof *w, 0));
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (weft_par_start(&argc, &argv, &world) != WEFT_OK) return EXIT_FAILURE;
+    weft_log_set(WEFT_ERROR, world.rank);
+    mem = weft_arena_new();
+    test_gold();
+    test_objective();
+    test_repeated();
+    weft_arena_free(mem);
+    int status = tap_done();
+    weft_par_end(&world);
+    return status;
+}
