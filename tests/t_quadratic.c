@@ -128,6 +128,7 @@ static void federate(const weft_algorithm *algorithm, void *options, double *x)
                                 .change = moved,
                                 .spare = spare};
             weft_course course[WEFT_COURSES];
+            if (algorithm->own) algorithm->own(&visit);
             int n = algorithm->courses(&visit, course);
             for (int i = 0; i < n; i++) train(c, &course[i]);
             algorithm->end(&visit);

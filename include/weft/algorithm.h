@@ -110,8 +110,9 @@ typedef struct weft_algorithm {
     void (*first)(weft_visit *visit);
     /* visit->w = the client's model before its turn. NULL: the server's weights. */
     void (*own)(weft_visit *visit);
-    /* What the client's turn trains, one after the other: sets course[], returns their
-     * number, the same for all clients; then `end` sets w, change and kept. */
+    /* What the client's turn trains, one after the other: after `own` sets course[],
+     * returns their number, the same for all clients; then `end` sets w, change and kept.
+     */
     int (*courses)(weft_visit *visit, weft_course *course);
     void (*end)(weft_visit *visit);
     int blends; /* 1: a course has a blend; it is then trained alone */
@@ -138,6 +139,9 @@ typedef struct weft_algorithm {
 /* A course as section [client] says that begins, in visit->w, with the weights from[n] and
  * is pulled towards them. */
 weft_course weft_visit_course(weft_visit *visit, const real *from);
+/* One that goes on from the client's model, visit->w, and is pulled towards that; spare[n]
+ * is then a copy of it. */
+weft_course weft_visit_own_course(weft_visit *visit);
 /* visit->change = visit->w - from. */
 void weft_visit_changed(weft_visit *visit, const real *from);
 /* `first` and `own` of clients that keep a model of their own, kept[n], which begins as the

@@ -11,6 +11,7 @@
 #include <string.h>
 
 enum { LEARNT, CONSTANT, ONE_HOT }; /* cpg.embedding */
+enum { SOME = 16, PIECE = 1024 };
 
 typedef struct cpg_options {
     const char *names;
@@ -112,8 +113,8 @@ static void cpg_first(weft_visit *visit)
     for (int m = 0; m < cpg->size; m++) {
         weft_rng4 rng = weft_rng_at(visit->seed, WEFT_RNG_CLIENT, (uint64_t)visit->client,
                                     (uint64_t)1 << 62, (uint64_t)m);
-        double z[4];
-        weft_rng_normal(&rng, z);
+        double z[2];
+        weft_rng_normal_pair(&rng, z);
         double learnt = cpg->bias ? root * z[0] : even + cpg->spread * root * z[0];
         visit->kept[m] = cpg->embedding == LEARNT     ? (real)learnt
                          : cpg->embedding == CONSTANT ? (real)even
@@ -121,7 +122,38 @@ static void cpg_first(weft_visit *visit)
     }
 }
 
-/* theta, also to spare. */
+/* theta[n] += W v, SOME numbers at once, which are then in registers. */
+static void add_products(const cpg_options *cpg, const real *w, const real *v, real *theta)
+{
+    int64_t n = cpg->n, i = 0;
+    for (; i + SOME <= n; i += SOME) {
+        real sum[SOME];
+        for (int e = 0; e < SOME; e++) sum[e] = theta[i + e];
+        for (int m = 0; m < cpg->size; m++)
+            for (int e = 0; e < SOME; e++) sum[e] += w[m * n + i + e] * v[m];
+        for (int e = 0; e < SOME; e++) theta[i + e] = sum[e];
+    }
+    for (; i < n; i++)
+        for (int m = 0; m < cpg->size; m++) theta[i] += w[m * n + i] * v[m];
+}
+
+/* The product of two vectors, summed in SOME numbers over a PIECE, and in double over
+ * pieces. */
+static double product(int64_t n, const real *a, const real *b)
+{
+    double all = 0;
+    for (int64_t i = 0; i < n; i += PIECE) {
+        int some = n - i < PIECE ? (int)(n - i) : PIECE, e = 0;
+        real sum[SOME] = {0};
+        for (; e + SOME <= some; e += SOME)
+            for (int k = 0; k < SOME; k++) sum[k] += a[i + e + k] * b[i + e + k];
+        for (; e < some; e++) all += (double)a[i + e] * (double)b[i + e];
+        for (int k = 0; k < SOME; k++) all += (double)sum[k];
+    }
+    return all;
+}
+
+/* theta. */
 static void cpg_own(weft_visit *visit)
 {
     const cpg_options *cpg = visit->options;
@@ -132,12 +164,8 @@ static void cpg_own(weft_visit *visit)
         take(cpg, visit->x, theta);
     else
         memset(theta, 0, (size_t)cpg->n * sizeof *theta);
-    for (int m = 0; m < cpg->size; m++) {
-        const real *column = visit->shared + m * cpg->n;
-        for (int64_t i = 0; i < cpg->n; i++) theta[i] += column[i] * v[m];
-    }
+    add_products(cpg, visit->shared, v, theta);
     put(cpg, theta, visit->w);
-    memcpy(theta, visit->w, (size_t)visit->n * sizeof *theta);
 }
 
 /* ---- rounds ---- */
@@ -146,8 +174,7 @@ static void cpg_own(weft_visit *visit)
  * The embedding follows W' D. */
 static int cpg_courses(weft_visit *visit, weft_course *course)
 {
-    cpg_own(visit);
-    *course = weft_visit_course(visit, visit->spare);
+    *course = weft_visit_own_course(visit);
     return 1;
 }
 
@@ -159,9 +186,7 @@ static void cpg_end(weft_visit *visit)
     take(cpg, visit->change, change);
     memcpy(before, visit->kept, (size_t)cpg->size * sizeof *before);
     for (int m = 0; cpg->embedding == LEARNT && m < cpg->size; m++) {
-        const real *column = visit->shared + m * cpg->n;
-        double sum = 0;
-        for (int64_t i = 0; i < cpg->n; i++) sum += (double)column[i] * (double)change[i];
+        double sum = product(cpg->n, visit->shared + m * cpg->n, change);
         visit->kept[m] = (real)((double)before[m] + cpg->lr_embedding * sum);
     }
     if (!cpg->bias) {

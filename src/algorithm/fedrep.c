@@ -68,24 +68,12 @@ static void split_first(weft_visit *visit)
     weft_tensors_take(split->own, visit->ntensor, visit->tensor, visit->x, visit->kept);
 }
 
-/* to[n] = the server's body with the client's own layers. */
-static void compose(const weft_visit *visit, real *to)
-{
-    const split_options *split = visit->options;
-    memcpy(to, visit->x, (size_t)visit->n * sizeof *to);
-    weft_tensors_put(split->own, visit->ntensor, visit->tensor, visit->kept, to);
-}
-
+/* The server's body with the client's own layers. */
 static void split_own(weft_visit *visit)
 {
-    compose(visit, visit->w);
-}
-
-/* A course that begins with them, and is pulled towards them. */
-static weft_course split_course(weft_visit *visit)
-{
-    compose(visit, visit->spare);
-    return weft_visit_course(visit, visit->spare);
+    const split_options *split = visit->options;
+    memcpy(visit->w, visit->x, (size_t)visit->n * sizeof *visit->w);
+    weft_tensors_put(split->own, visit->ntensor, visit->tensor, visit->kept, visit->w);
 }
 
 /* The change of the body; own layers are kept, and the server's stay as they were. */
@@ -103,7 +91,7 @@ static void split_end(weft_visit *visit)
 
 static int fedper_courses(weft_visit *visit, weft_course *course)
 {
-    *course = split_course(visit);
+    *course = weft_visit_own_course(visit);
     return 1;
 }
 
@@ -112,7 +100,7 @@ static int fedrep_courses(weft_visit *visit, weft_course *course)
 {
     const split_options *split = visit->options;
     weft_course *own = course, *body = course + (split->n > 0);
-    *own = *body = split_course(visit);
+    *own = *body = weft_visit_own_course(visit);
     if (split->n == 0) return 1;
     own->fixed = split->body;
     own->epochs = split->epochs;

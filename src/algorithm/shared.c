@@ -12,6 +12,13 @@ weft_course weft_visit_course(weft_visit *visit, const real *from)
         .w = visit->w, .anchor = from, .sgd = visit->sgd, .epochs = visit->epochs};
 }
 
+weft_course weft_visit_own_course(weft_visit *visit)
+{
+    memcpy(visit->spare, visit->w, (size_t)visit->n * sizeof *visit->w);
+    return (weft_course){
+        .w = visit->w, .anchor = visit->spare, .sgd = visit->sgd, .epochs = visit->epochs};
+}
+
 void weft_visit_changed(weft_visit *visit, const real *from)
 {
     for (int64_t i = 0; i < visit->n; i++) visit->change[i] = visit->w[i] - from[i];

@@ -126,6 +126,15 @@ static weft_status own_layer(weft_kept *kept, kept_layer **own)
     return kept_layer_need(*own, 1);
 }
 
+/* Fetches where the row is of a client that is soon to come. */
+static void fetch(const weft_kept *kept, int64_t i, int64_t m, const int64_t *client)
+{
+    enum { AHEAD = 8 };
+    if (i + AHEAD >= m) return;
+    __builtin_prefetch(&kept->place[client[i + AHEAD]]);
+    __builtin_prefetch(&kept->hash[client[i + AHEAD]]);
+}
+
 /* ---- reading ---- */
 
 /* The rows of client[m] of a source, of which those that follow each other are read at
@@ -180,6 +189,7 @@ weft_status weft_kept_read(const weft_kept *kept, int64_t m, const int64_t *clie
     weft_status st = WEFT_OK;
     for (int64_t i = 0; i < m && st == WEFT_OK; i++) {
         int64_t place = kept->place[client[i]];
+        fetch(kept, i, m, client);
         if (place > 0)
             st =
                 read_row(kept, &layer[kept_layer_of(place)], client[i], row, to + i * each);
@@ -252,8 +262,10 @@ weft_status kept_put(weft_kept *kept, int64_t turn, int64_t m, const int64_t *cl
     struct stretch stretch = {.most = AT_ONCE / (int64_t)kept->shape.bytes + 1};
     stretch.data = WEFT_NEW(tmp, char, (size_t)stretch.most * kept->shape.bytes);
     weft_status st = WEFT_OK;
-    for (int64_t i = 0; i < m && st == WEFT_OK; i++)
+    for (int64_t i = 0; i < m && st == WEFT_OK; i++) {
+        fetch(kept, i, m, client);
         st = put_row(kept, own, turn, client[i], row[i], &stretch);
+    }
     if (st == WEFT_OK) st = flush(kept, own, &stretch);
     kept_layer_close(own);
     weft_arena_free(tmp);

@@ -202,6 +202,7 @@ static void run_lanes(const weft_kernel *kernel, const struct probe *probe,
     kernel->lanes_within(SIDE, w[0], w[3], most, within);
     on[0] = within[0];
     kernel->lanes_add(SIDE, w[0], w[3], weight, on, 30, outcome->sums);
+    kernel->exact_add(SIDE, probe->u, 0x1p30, outcome->sums);
     double share[WEFT_MAX_LANES], loss[WEFT_MAX_LANES], sum;
     int32_t label[WEFT_MAX_LANES] = {0};
     for (size_t l = 0; l < lanes; l++) share[l] = 0.5;

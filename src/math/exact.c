@@ -1,6 +1,7 @@
 /* Sums that do not depend on their order: numbers rounded to integers in a unit that a
  * bound on the sum of magnitudes gives beforehand. */
 #include "weft/exact.h"
+#include "kernel.h"
 
 #include <math.h>
 
@@ -32,9 +33,5 @@ int weft_exact_scale(double bound)
 
 void weft_exact_add(int64_t n, const real *x, int scale, double *sum)
 {
-    double unit = ldexp(1, scale), shift = 0x1.8p52;
-    for (int64_t i = 0; i < n; i++) {
-        double whole = (double)x[i] * unit + shift;
-        sum[i] += whole - shift;
-    }
+    weft_kernel_best()->exact_add(n, x, ldexp(1, scale), sum);
 }

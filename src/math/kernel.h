@@ -71,6 +71,7 @@ typedef struct weft_kernel {
     /* Moves w[n] by the gradient g[n]; 1 if all numbers of g are finite. */
     int (*step)(const weft_move *m, int64_t n, real *w, const real *g);
     /* The rest as in the headers of math. */
+    void (*exact_add)(int64_t n, const real *x, double unit, double *sum);
     void (*lanes_load)(int64_t d, const float *const *row, real *x);
     void (*lanes_gather)(int64_t n, const real *const *row, real *x);
     void (*lanes_scatter)(int64_t n, const real *x, real *const *row);

@@ -260,6 +260,7 @@ const weft_kernel weft_kernel_avx2 = {
     .strip = strip,
     .strip_rows = strip_rows,
     .step = step,
+    .exact_add = exact_add,
     .lanes_load = lanes_load,
     .lanes_gather = lanes_gather,
     .lanes_scatter = lanes_scatter,

@@ -227,6 +227,7 @@ const weft_kernel weft_kernel_avx512 = {
     .strip = strip,
     .strip_rows = strip_rows,
     .step = step,
+    .exact_add = exact_add,
     .lanes_load = lanes_load,
     .lanes_gather = lanes_gather,
     .lanes_scatter = lanes_scatter,

@@ -364,6 +364,19 @@ INLINE D lane_whole(HALF x, double unit)
     return (half_widen(x) * unit + 0x1.8p52) - 0x1.8p52;
 }
 
+/* weft_exact_add in units of 1 / unit. */
+static void exact_add(int64_t n, const real *x, double unit, double *sum)
+{
+    int64_t i = 0;
+    for (; i + DW <= n; i += DW) {
+        D part;
+        memcpy(&part, sum + i, sizeof part);
+        part += lane_whole(half_load(x + i), unit);
+        memcpy(sum + i, &part, sizeof part);
+    }
+    for (; i < n; i++) sum[i] += ((double)x[i] * unit + 0x1.8p52) - 0x1.8p52;
+}
+
 static void lanes_add(int64_t n, const real *w, const real *from, const real *weight,
                       const int *use, int scale, double *sum)
 {

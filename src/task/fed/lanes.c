@@ -385,7 +385,7 @@ static weft_status visit(struct group *group)
     const fed_lanes *lanes = group->lanes;
     const weft_algorithm *algorithm = group->fed->algorithm;
     TRY(read_samples(group));
-    for (int l = 0; turn->before && algorithm->own && l < group->n; l++)
+    for (int l = 0; algorithm->own && l < group->n; l++)
         algorithm->own(&group->lane[l].visit);
     if (turn->before && algorithm->own) load_models(group);
     if (turn->before) score(group, algorithm->own ? lanes->w : lanes->from, FED_BEFORE);

@@ -218,6 +218,7 @@ static weft_status follow(struct visiting *visiting, weft_visit *visit)
     if (visiting->adapts) visit->epochs = 1;
     for (int i = 0; i < repeats && !(visiting->out->diverged > 0); i++) {
         weft_course course[WEFT_COURSES];
+        if (algorithm->own && (i > 0 || !visiting->turn->before)) algorithm->own(visit);
         int n = algorithm->courses(visit, course);
         for (int c = 0; c < n; c++) TRY(train(visiting, &course[c]));
         algorithm->end(visit);
