@@ -119,7 +119,7 @@ class Search:
 
     def __init__(self, search, settings=None, output=None, force=False):
         self.best, self.over, self.path = None, False, output
-        self._lock, self._given = threading.Lock(), set()
+        self._lock, self._given, self._next = threading.Lock(), set(), None
         self._place = tempfile.mkdtemp(prefix="weft-")
         self._log = tempfile.TemporaryFile()
         self._child = None
@@ -174,13 +174,14 @@ class Search:
                 raise self._ended()
         return answer
 
-    def _say(self, request):
+    def _say(self, *requests):
+        """The answers; fewer where the search is over before."""
         if self._child.stdin.closed:
             raise Error(f'the search is closed; weft.Search("{self.path}") goes on with it')
         try:
-            self._child.stdin.write(json.dumps(request).encode() + b"\n")
+            self._child.stdin.write("".join(json.dumps(one) + "\n" for one in requests).encode())
             self._child.stdin.flush()
-            return self._hear()
+            return [self._hear() for _ in requests if not self.over]
         except BaseException as e:  # an answer that was not read would be taken for the next
             ended = self._ended() if isinstance(e, OSError) else e
             self._leave()
@@ -214,11 +215,11 @@ class Search:
         with self._lock:
             if self.over:
                 return None
-            answer = self._say({"ask": True})
-            if "job" not in answer:
+            trial, self._next = self._next or self._say({"ask": True})[0], None
+            if "job" not in trial:
                 return None
-            self._given.add(answer["job"])
-            return Trial(answer)
+            self._given.add(trial["job"])
+            return Trial(trial)
 
     def tell(self, trial, loss, error=None, metrics=None):
         """Tells the loss of a trial, a finite number, to be minimised. Beside it an error rate, and numbers by
@@ -238,7 +239,9 @@ class Search:
                 return
             if self.over:
                 raise Error(f"job {trial.job} was told before, and the search is over")
-            answer = self._say({"tell": trial.job} | what)
+            answer, *more = self._say({"tell": trial.job} | what, *[{"ask": True}] * (not self._next))
+            if more and "job" in more[0]:
+                self._next = more[0]  # what ask will be answered, without another trip
             if "error" in answer:
                 raise Error(f"job {trial.job}, trial {trial.trial}: {answer['error']}")
             self._given.discard(trial.job)

@@ -3,7 +3,8 @@
  * team that continues or copies the trial reads it. Without a run directory they stay in
  * memory. So does, in a run of one team, the best state that no job continues, if jobs take
  * at most HOLD_SECONDS: it is written when the run is stopped, and if it is killed, its job
- * is repeated.
+ * is repeated. So do all states of jobs that are done elsewhere, which are a few numbers
+ * and made again from what was told.
  *
  * A state is that of a trial after a job. A job begins with the state after the last told
  * job of its trial, or of the trial that it copies, at the moment at which it is asked for;
@@ -274,6 +275,7 @@ void weft_cache_known(weft_sched *sched, weft_flight *flight)
  * are done in others, so that the mean time of a job counts too. Collective over team. */
 static int is_held(const weft_sched *sched, const weft_job_record *record)
 {
+    if (sched->task->trade) return sched->rundir != NULL;
     if (!sched->rundir || sched->teams > 1 || !record->job.last || sched->task->files)
         return 0;
     double mean = (weft_now() - sched->begun) /

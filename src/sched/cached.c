@@ -119,7 +119,7 @@ static weft_status remake(weft_sched *sched, const weft_cached *cached, weft_sta
 weft_status weft_cached_fetch(weft_sched *sched, const weft_cached *cached,
                               weft_state *state)
 {
-    if (cached->gone) return remake(sched, cached, state);
+    if (cached->gone || sched->task->trade) return remake(sched, cached, state);
     weft_status st = weft_rundir_state_load(sched->rundir, sched->team, &cached->id,
                                             wait_for(sched, cached), state);
     if (st != WEFT_EFILE) return st;
