@@ -39,7 +39,7 @@ static double best_time(double seconds, void (*call)(void *), void *ctx)
     return best;
 }
 
-typedef struct bench {
+struct bench {
     FILE *out;
     double sgemm;   /* GFLOP/s */
     uint8_t *bytes; /* [WEFT_BLOCK][FEATURES] */
@@ -50,23 +50,23 @@ typedef struct bench {
     real *c;               /* [WEFT_BLOCK][ORDER] */
     real *w, *z, *g;
     weft_arena *mem;
-} bench;
+};
 
 static void call_u8s8(void *ctx)
 {
-    bench *b = ctx;
+    struct bench *b = ctx;
     weft_u8s8(66, b->bytes, PIXELS, &b->packed, b->whole, FEATURES);
 }
 
 static void call_floats(void *ctx)
 {
-    bench *b = ctx;
+    struct bench *b = ctx;
     weft_deep_times(WEFT_BLOCK, b->a, LONG, PIXELS, ORDER, b->p, b->c, ORDER);
 }
 
 static void call_cos_int(void *ctx)
 {
-    bench *b = ctx;
+    struct bench *b = ctx;
     for (int i = 0; i < 16; i++)
         weft_cos_u8_i32(FEATURES, b->whole + i * FEATURES, 1e-4, b->offset,
                         b->bytes + i * FEATURES);
@@ -74,7 +74,7 @@ static void call_cos_int(void *ctx)
 
 static void call_cos_float(void *ctx)
 {
-    bench *b = ctx;
+    struct bench *b = ctx;
     for (int i = 0; i < 16; i++)
         weft_cos_u8_f32(FEATURES, b->y + i * FEATURES, 1e-4, b->offset,
                         b->bytes + i * FEATURES);
@@ -82,14 +82,14 @@ static void call_cos_float(void *ctx)
 
 static void call_times(void *ctx)
 {
-    bench *b = ctx;
+    struct bench *b = ctx;
     weft_u8_times(WEFT_BLOCK, FEATURES, b->bytes, FEATURES, CLASSES, b->w, FEATURES, b->z,
                   WEFT_BLOCK);
 }
 
 static void call_trans(void *ctx)
 {
-    bench *b = ctx;
+    struct bench *b = ctx;
     weft_u8_trans(WEFT_BLOCK, FEATURES, b->bytes, FEATURES, CLASSES, b->z, WEFT_BLOCK, b->g,
                   FEATURES);
 }
@@ -103,19 +103,19 @@ static void call_normal(void *ctx)
 /* Columns of the block, taken as 1024 rows of 1024. */
 static void call_gram(void *ctx)
 {
-    bench *b = ctx;
+    struct bench *b = ctx;
     weft_u8_gram(1024, 0, 480, b->bytes, 1024, 480, b->bytes + 512, 1024, b->whole, ORDER,
                  b->mem);
 }
 
 static void call_fwht(void *ctx)
 {
-    bench *b = ctx;
+    struct bench *b = ctx;
     for (int i = 0; i < 16; i++) weft_fwht(POWER, b->x + i * POWER);
 }
 
 /* One line; `work` operations of a call. */
-static void line(bench *b, const char *name, const char *size, void (*call)(void *),
+static void line(struct bench *b, const char *name, const char *size, void (*call)(void *),
                  double work)
 {
     memset(b->x, 0, (size_t)WEFT_BLOCK * PIXELS * sizeof *b->x); /* fwht would overflow */
@@ -124,7 +124,7 @@ static void line(bench *b, const char *name, const char *size, void (*call)(void
     fflush(b->out);
 }
 
-static void fill(bench *b)
+static void fill(struct bench *b)
 {
     size_t cells = (size_t)WEFT_BLOCK * FEATURES;
     b->bytes = WEFT_NEW(b->mem, uint8_t, cells);
@@ -151,14 +151,14 @@ static void fill(bench *b)
 
 enum { ROWS = 8192, LENGTH = 512, BINS = 1 << 20 };
 
-typedef struct sparse {
+struct sparse {
     weft_sparse x;
     real *w; /* [BINS] */
-} sparse;
+};
 
 static void call_dot(void *ctx)
 {
-    sparse *s = ctx;
+    struct sparse *s = ctx;
     for (int64_t i = 0; i < ROWS; i++)
         s->w[i] += (real)(1e-9 * weft_sparse_dot(&s->x, i, s->w));
 }
@@ -166,7 +166,7 @@ static void call_dot(void *ctx)
 /* What dual ascent does with a row. */
 static void call_visit(void *ctx)
 {
-    sparse *s = ctx;
+    struct sparse *s = ctx;
     for (int64_t i = 0; i < ROWS; i++)
         weft_sparse_add(&s->x, i, (real)(1e-9 * weft_sparse_dot(&s->x, i, s->w)), s->w);
 }
@@ -184,8 +184,8 @@ static void bench_sparse(FILE *out, double reads, weft_arena *mem)
         column[e] = (uint32_t)pow(BINS, weft_rng_unit(r.v[0])) - 1;
         value[e] = 1;
     }
-    sparse s = {.x = {.n = ROWS, .first = first, .column = column, .value = value},
-                .w = WEFT_NEW(mem, real, BINS)};
+    struct sparse s = {.x = {.n = ROWS, .first = first, .column = column, .value = value},
+                       .w = WEFT_NEW(mem, real, BINS)};
     double bytes = 8.0 * ROWS * LENGTH;
     double dot = best_time(0.5, call_dot, &s), visit = best_time(0.5, call_visit, &s);
     fprintf(out, "sparse dot,8192x512,%.3g,%.4g,%.2f\n", dot, bytes / dot / 1e9,
@@ -196,22 +196,22 @@ static void bench_sparse(FILE *out, double reads, weft_arena *mem)
 
 /* ---- products of reals ---- */
 
-typedef struct product {
+struct product {
     int n, k, m;
     weft_packed p;
     real *a, *b, *c; /* [n][k], [max(n, k)][m], the same */
     weft_arena *mem;
-} product;
+};
 
 static void call_panels(void *ctx)
 {
-    product *x = ctx;
+    struct product *x = ctx;
     weft_packed_times(x->n, x->a, (size_t)x->k, &x->p, 0, x->c, (size_t)x->m);
 }
 
 static void call_outer(void *ctx)
 {
-    product *x = ctx;
+    struct product *x = ctx;
     weft_outer(x->n, x->k, x->a, (size_t)x->k, x->m, x->b, (size_t)x->m, 1, x->c,
                (size_t)x->m, x->mem);
 }
@@ -219,7 +219,7 @@ static void call_outer(void *ctx)
 static void bench_product(FILE *out, const int size[3], double sgemm)
 {
     int n = size[0], k = size[1], m = size[2], rows = n > k ? n : k;
-    product x = {.n = n, .k = k, .m = m, .mem = weft_arena_new()};
+    struct product x = {.n = n, .k = k, .m = m, .mem = weft_arena_new()};
     x.a = WEFT_NEW(x.mem, real, n * k);
     x.b = WEFT_NEW(x.mem, real, rows * m);
     x.c = WEFT_NEW(x.mem, real, rows * m);
@@ -250,7 +250,7 @@ int main(void)
 {
     FILE *out = stdout;
     openblas_set_num_threads(1);
-    bench b = {.out = out, .mem = weft_arena_new()};
+    struct bench b = {.out = out, .mem = weft_arena_new()};
     fill(&b);
     b.sgemm = weft_cpu_sgemm(1);
     double block = WEFT_BLOCK, d = FEATURES, narrow = 2 * block * d * CLASSES;

@@ -20,11 +20,11 @@
 
 enum { CLASSES = 10, C = CLASSES - 1, FEW = 32, TURNS = 3 };
 
-typedef struct bench {
+struct bench {
     int64_t d, n; /* features, rows */
     int inputs;
     weft_team *team;
-} bench;
+};
 
 static double processor_time(void)
 {
@@ -33,7 +33,7 @@ static double processor_time(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static weft_rows *rows_new(const bench *b, weft_arena *mem)
+static weft_rows *rows_new(const struct bench *b, weft_arena *mem)
 {
     weft_rows *part = WEFT_NEW(mem, weft_rows, WEFT_NPART);
     uint8_t *byte = WEFT_NEW(mem, uint8_t, b->n * b->inputs);
@@ -44,7 +44,7 @@ static weft_rows *rows_new(const bench *b, weft_arena *mem)
 }
 
 /* An instance of the feature map that keeps blocks, and products if maps > 1. */
-static struct rff *map_new(const bench *b, int kernel, int maps, weft_arena *mem)
+static struct rff *map_new(const struct bench *b, int kernel, int maps, weft_arena *mem)
 {
     struct rff *t = weft_arena_alloc(mem, 1, sizeof *t);
     weft_conf c;
@@ -63,7 +63,7 @@ static struct rff *map_new(const bench *b, int kernel, int maps, weft_arena *mem
 }
 
 /* Seconds to make the matrix of the rows. */
-static double make(const bench *b, struct rff *t, weft_matrix *f, weft_arena *tmp)
+static double make(const struct bench *b, struct rff *t, weft_matrix *f, weft_arena *tmp)
 {
     const void *arm = t;
     weft_request q = {.part = WEFT_TRAIN, .n = b->n, .narm = 1, .arms = &arm, .size = 1};
@@ -74,7 +74,7 @@ static double make(const bench *b, struct rff *t, weft_matrix *f, weft_arena *tm
 }
 
 /* The least of TURNS times. */
-static double again(const bench *b, struct rff *t, weft_matrix *f, weft_arena *tmp)
+static double again(const struct bench *b, struct rff *t, weft_matrix *f, weft_arena *tmp)
 {
     double least = INFINITY;
     for (int k = 0; k < TURNS; k++) least = fmin(least, make(b, t, f, tmp));
@@ -88,7 +88,7 @@ static void tell(const char *what, const char *of, double seconds)
 }
 
 /* Seconds to pack a column of the random matrix into memory that was not used before. */
-static double pack_time(const bench *b, weft_arena *tmp)
+static double pack_time(const struct bench *b, weft_arena *tmp)
 {
     enum { COLUMNS = 3840 };
     int d = b->inputs;
@@ -106,10 +106,10 @@ static double pack_time(const bench *b, weft_arena *tmp)
     return least / COLUMNS;
 }
 
-static void kernel(const bench *b, int kind, const char *name)
+static void kernel(const struct bench *b, int kind, const char *name)
 {
     weft_arena *mem = weft_arena_new(), *tmp = weft_arena_new();
-    bench small = *b;
+    struct bench small = *b;
     small.n = FEW;
     struct rff *t = map_new(b, kind, 1, mem), *part = map_new(&small, kind, 1, mem);
     weft_matrix f;
@@ -126,7 +126,7 @@ static void kernel(const bench *b, int kind, const char *name)
     weft_arena_free(tmp);
 }
 
-static void products(const bench *b)
+static void products(const struct bench *b)
 {
     weft_arena *mem = weft_arena_new(), *tmp = weft_arena_new();
     struct rff *t = map_new(b, RFF_GAUSSIAN, 2, mem);
@@ -159,10 +159,10 @@ int main(int argc, char **argv)
 {
     weft_team world;
     if (weft_par_start(&argc, &argv, &world) != WEFT_OK) return 1;
-    bench b = {.d = argc > 1 ? atoll(argv[1]) : 100000,
-               .inputs = argc > 2 ? atoi(argv[2]) : 3072,
-               .n = WEFT_BLOCK * (argc > 3 ? atoll(argv[3]) : 16),
-               .team = &world};
+    struct bench b = {.d = argc > 1 ? atoll(argv[1]) : 100000,
+                      .inputs = argc > 2 ? atoi(argv[2]) : 3072,
+                      .n = WEFT_BLOCK * (argc > 3 ? atoll(argv[3]) : 16),
+                      .team = &world};
     printf("what,seconds\n");
     kernel(&b, RFF_GAUSSIAN, "gaussian");
     kernel(&b, RFF_LAPLACIAN, "laplacian");

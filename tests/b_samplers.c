@@ -18,7 +18,7 @@ static double many(const double *v)
 static const struct {
     const char *sampler, *options;
     int axes;
-    function f;
+    struct function f;
     int64_t trials;
 } rows[] = {
     {"tpe",

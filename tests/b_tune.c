@@ -20,10 +20,10 @@ static double loss_of(int64_t trial, int index)
 static double time_of(const char *options, int64_t jobs)
 {
     weft_arena *mem = weft_arena_new();
-    sim c = {.tuner = &weft_tuner_asha,
-             .options = weft_arena_text(mem, "trials = 0\njobs = %lld\n%s", (long long)jobs,
-                                        options),
-             .configs = 1};
+    struct sim c = {.tuner = &weft_tuner_asha,
+                    .options = weft_arena_text(mem, "trials = 0\njobs = %lld\n%s",
+                                               (long long)jobs, options),
+                    .configs = 1};
     if (sim_setup(&c, NULL, mem)) weft_die("%s", weft_error());
     weft_job *flying = WEFT_NEW(mem, weft_job, WORKERS);
     weft_result res = weft_result_new(1, 0, mem);

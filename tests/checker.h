@@ -17,7 +17,7 @@ typedef struct kept_trial {
     double loss;          /* told last */
 } kept_trial;
 
-typedef struct checker {
+struct checker {
     weft_shared shared;
     weft_extent extent;
     double bound;     /* of the resource of a trial; 0: none */
@@ -26,14 +26,14 @@ typedef struct checker {
     int may_win;       /* jobs that may */
     const char *fault; /* what is not kept, the first; NULL: all is */
     kept_trial trial[MAX_TRIALS];
-} checker;
+};
 
-static inline void checker_fault(checker *k, int good, const char *what)
+static inline void checker_fault(struct checker *k, int good, const char *what)
 {
     if (!good && !k->fault) k->fault = what;
 }
 
-static inline void checker_job(checker *k, const weft_job *job, const kept_trial *t)
+static inline void checker_job(struct checker *k, const weft_job *job, const kept_trial *t)
 {
     double all = t->resource + job->resource, max_resource = k->extent.resource;
     int own = k->shared == WEFT_SHARES_NOTHING, begins = job->trial == k->trials;
@@ -55,7 +55,7 @@ static inline void checker_job(checker *k, const weft_job *job, const kept_trial
 }
 
 /* A job is asked. */
-static inline void checker_ask(checker *k, const weft_job *job)
+static inline void checker_ask(struct checker *k, const weft_job *job)
 {
     checker_fault(k, ++k->jobs <= k->max_jobs && k->trials < MAX_TRIALS, "it ends");
     checker_fault(k,
@@ -75,14 +75,14 @@ static inline void checker_ask(checker *k, const weft_job *job)
     t->closed = job->last;
 }
 
-static inline void checker_tell(checker *k, const weft_result *res)
+static inline void checker_tell(struct checker *k, const weft_result *res)
 {
     k->trial[res->trial].flying--;
     k->trial[res->trial].loss = res->loss;
 }
 
 /* All is told; `jobs` is how many the schedule says that it asked. */
-static inline void checker_done(checker *k, int64_t jobs)
+static inline void checker_done(struct checker *k, int64_t jobs)
 {
     checker_fault(k, jobs == k->jobs, "it asks as many jobs as it says");
     checker_fault(k, k->may_win > 0, "a job may win");

@@ -20,24 +20,24 @@ static const weft_task *const task = &weft_task_flow;
 
 /* ---- the task ---- */
 
-typedef struct stand {
+struct stand {
     void *self;
     weft_conf conf;
     weft_space space;
     weft_job job;
     weft_result res;
     weft_state state;
-} stand;
+};
 
 /* The trial begins again. */
-static inline void afresh(stand *s)
+static inline void afresh(struct stand *s)
 {
     s->state = weft_state_new(task, s->self, &s->job, mem);
 }
 
-static inline weft_status set_up(stand *s, const char *options, weft_data *data)
+static inline weft_status set_up(struct stand *s, const char *options, weft_data *data)
 {
-    *s = (stand){.self = weft_arena_alloc(mem, 1, task->kind.size)};
+    *s = (struct stand){.self = weft_arena_alloc(mem, 1, task->kind.size)};
     weft_conf_init(&s->conf, mem);
     const weft_kind *tuned[WEFT_MAX_TUNED];
     int n = 0;
@@ -61,14 +61,14 @@ static inline weft_status set_up(stand *s, const char *options, weft_data *data)
     return WEFT_OK;
 }
 
-static inline stand *stand_up(const char *options, weft_data *data)
+static inline struct stand *stand_up(const char *options, weft_data *data)
 {
-    stand *s = WEFT_NEW(mem, stand, 1);
+    struct stand *s = WEFT_NEW(mem, struct stand, 1);
     weft_check(set_up(s, options, data) == WEFT_OK, "%s", weft_error());
     return s;
 }
 
-static inline double train(stand *s, double resource)
+static inline double train(struct stand *s, double resource)
 {
     s->job.resource = resource;
     weft_check(task->step(s->self, &s->job, 0, &s->state, NULL, &s->res) == WEFT_OK, "%s",
@@ -89,7 +89,7 @@ static inline const char *flow_of(double step, const char *more)
 }
 
 /* The real numbers of a tensor of the state. */
-static inline const real *tensor(const stand *s, const char *name)
+static inline const real *tensor(const struct stand *s, const char *name)
 {
     weft_tensor t[WEFT_MAX_TENSORS];
     int n = task->tensors(s->self, &s->job, t);

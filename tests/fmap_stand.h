@@ -48,7 +48,7 @@ static inline void make_data(weft_data *data)
 
 /* ---- the task ---- */
 
-typedef struct stand {
+struct stand {
     weft_data data;
     void *self;
     weft_conf conf;
@@ -56,7 +56,7 @@ typedef struct stand {
     weft_job job;
     weft_result res;
     weft_state state;
-} stand;
+};
 
 static const char fixed[] = "[fmap]\nfeature = rff\nmodel = ridge\n"
                             "[rff]\nfeatures = 20\nkernel = gaussian | laplacian\n"
@@ -64,7 +64,7 @@ static const char fixed[] = "[fmap]\nfeature = rff\nmodel = ridge\n"
                             "[ridge]\nalpha = 2\ntol = 1e-10\n[space]\nconfigs = 3\n";
 
 /* The task with further options and the probabilities p[K] of its three maps. */
-static inline weft_status set_up(stand *s, const char *options, const double *p)
+static inline weft_status set_up(struct stand *s, const char *options, const double *p)
 {
     make_data(&s->data);
     s->self = weft_arena_alloc(mem, 1, task->kind.size);
@@ -100,21 +100,21 @@ static inline weft_status set_up(stand *s, const char *options, const double *p)
     return WEFT_OK;
 }
 
-static inline stand *stand_up(const char *options, const double *p)
+static inline struct stand *stand_up(const char *options, const double *p)
 {
-    stand *s = WEFT_NEW(mem, stand, 1);
+    struct stand *s = WEFT_NEW(mem, struct stand, 1);
     weft_check(set_up(s, options, p) == WEFT_OK, "%s", weft_error());
     return s;
 }
 
-static inline void run(stand *s)
+static inline void run(struct stand *s)
 {
     weft_check(task->step(s->self, &s->job, 0, &s->state, NULL, &s->res) == WEFT_OK, "%s",
                weft_error());
 }
 
 /* The model's weights and intercepts in the state. */
-static inline const real *weights(const stand *s)
+static inline const real *weights(const struct stand *s)
 {
     return s->state.x + s->state.nx - W;
 }

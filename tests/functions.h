@@ -9,19 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct arguments {
+struct arguments {
     double x[20];
     int i[5], a, b, c, d, e, f, g, h, k, l, m;
-} arguments;
+};
 
 #define REAL_ARGUMENT(j)                                                                   \
-    WEFT_REAL_OPT("x" #j, arguments, x[j], "0", -1000, 1e5, "a number",                    \
+    WEFT_REAL_OPT("x" #j, struct arguments, x[j], "0", -1000, 1e5, "a number",             \
                   .role = WEFT_PER_TRIAL)
 #define WHOLE_ARGUMENT(j)                                                                  \
-    WEFT_INT_OPT("i" #j, arguments, i[j], "0", -100, 2000, "a whole number",               \
+    WEFT_INT_OPT("i" #j, struct arguments, i[j], "0", -100, 2000, "a whole number",        \
                  .role = WEFT_PER_TRIAL)
 #define CHOICE_ARGUMENT(n, of)                                                             \
-    WEFT_CHOICE_OPT(#n, arguments, n, "p", of, "a choice", .role = WEFT_PER_TRIAL)
+    WEFT_CHOICE_OPT(#n, struct arguments, n, "p", of, "a choice", .role = WEFT_PER_TRIAL)
 static const weft_opt argument_opts[] = {
     REAL_ARGUMENT(0),
     REAL_ARGUMENT(1),
@@ -61,16 +61,16 @@ static const weft_opt argument_opts[] = {
     CHOICE_ARGUMENT(m, "a|b|c|d|e|f|g|h|i|j|k|l|m|n|o|p"),
     {0},
 };
-static const weft_kind argument_kind = {"f", "arguments", sizeof(arguments), argument_opts,
-                                        NULL};
+static const weft_kind argument_kind = {"f", "arguments", sizeof(struct arguments),
+                                        argument_opts, NULL};
 
 /* Values in the order of the options above, of those that the axes name. */
-typedef struct function {
+struct function {
     const char *name, *axes; /* of section [f] */
     double (*value)(const double *v);
     double minimum;
     double noise; /* standard deviation of what is told */
-} function;
+};
 
 static const double PI = 3.14159265358979323846;
 
@@ -195,7 +195,7 @@ static inline double mixed8(const double *v)
            .5 * (v[0] - .3) * (v[4] - 40) / 50;
 }
 
-static const function functions[] = {
+static const struct function functions[] = {
     {"branin", "x0 = -5 .. 10\nx1 = 0 .. 15\n", branin, 0.39788735772973816, 0},
     {"hartmann3", "x0 = 0 .. 1\nx1 = 0 .. 1\nx2 = 0 .. 1\n", hartmann3, -3.862779787332660,
      0},
@@ -234,7 +234,7 @@ enum { NFUNCTION = sizeof functions / sizeof *functions };
 #include "functions_more.h"
 #include "weft/rng.h"
 
-static inline const function *function_named(const char *name)
+static inline const struct function *function_named(const char *name)
 {
     for (int i = 0; i < NFUNCTION; i++)
         if (strcmp(functions[i].name, name) == 0) return &functions[i];
@@ -244,20 +244,20 @@ static inline const function *function_named(const char *name)
 }
 
 /* A search of `trials` on axes, by "[run]\nsampler = ..." and what else is to be said. */
-typedef struct minimizer {
+struct minimizer {
     weft_search search;
     weft_space space;
     int64_t asked;
-} minimizer;
+};
 
-static inline weft_status minimizer_begin(minimizer *q, const char *axes,
+static inline weft_status minimizer_begin(struct minimizer *q, const char *axes,
                                           const char *options, int64_t trials,
                                           uint64_t seed, weft_arena *mem)
 {
     weft_conf c;
     const weft_tuner *tuner;
     const weft_kind *kinds[] = {&argument_kind};
-    *q = (minimizer){.asked = 0};
+    *q = (struct minimizer){.asked = 0};
     weft_conf_init(&c, mem);
     TRY(weft_conf_text(&c, "minimizer.ini",
                        weft_arena_text(mem, "[space]\nconfigs = %lld\n[f]\n%s%s\n",
@@ -268,7 +268,7 @@ static inline weft_status minimizer_begin(minimizer *q, const char *axes,
     return weft_search_setup(&q->search, &q->space, seed, mem);
 }
 
-static inline void minimizer_tell(minimizer *q, const weft_job *job, double loss,
+static inline void minimizer_tell(struct minimizer *q, const weft_job *job, double loss,
                                   double cost)
 {
     double none[4] = {0};
@@ -287,7 +287,8 @@ static inline void minimizer_tell(minimizer *q, const weft_job *job, double loss
 
 /* The sampler alone sees trial n with that configuration: in flight, or told if its loss is
  * not NAN. */
-static inline void sampler_sees(minimizer *q, int64_t n, const double *conf, double loss)
+static inline void sampler_sees(struct minimizer *q, int64_t n, const double *conf,
+                                double loss)
 {
     weft_observation seen = {.conf = conf, .resource = 1, .seconds = 1, .loss = loss};
     q->search.sampler->pending(q->search.sampler_self, n, conf, 1);
@@ -295,19 +296,19 @@ static inline void sampler_sees(minimizer *q, int64_t n, const double *conf, dou
 }
 
 /* What it proposes for trial n. */
-static inline void sampler_proposes(minimizer *q, int64_t n, double *conf)
+static inline void sampler_proposes(struct minimizer *q, int64_t n, double *conf)
 {
     q->search.sampler->propose(q->search.sampler_self, n, conf);
 }
 
 /* The regret of what looked best after each trial into regret[trials]; `workers` trials are
  * asked for, then all of them are told, and so on. conf  [trials][dim] or NULL. */
-static inline void minimizer_run(const function *f, const char *options, int64_t trials,
-                                 int workers, uint64_t seed, double *regret, double *conf,
-                                 weft_arena *mem)
+static inline void minimizer_run(const struct function *f, const char *options,
+                                 int64_t trials, int workers, uint64_t seed, double *regret,
+                                 double *conf, weft_arena *mem)
 {
     size_t mark = weft_arena_mark(mem);
-    minimizer q;
+    struct minimizer q;
     weft_check(minimizer_begin(&q, f->axes, options, trials, seed, mem) == WEFT_OK, "%s",
                weft_error());
     int dim = q.space.dim;
@@ -348,7 +349,7 @@ static inline double costly_share(const char *options, double ratio, int seeds,
     enum { FIRST = 10, ALL = 60 };
     double costly = 0;
     for (int s = 1; s <= seeds; s++) {
-        minimizer q;
+        struct minimizer q;
         weft_job job;
         weft_check(minimizer_begin(&q, "x0 = 0 .. 1\nx1 = 0 .. 1\n", options, ALL,
                                    (uint64_t)s, mem) == WEFT_OK,

@@ -146,7 +146,7 @@ static inline double forrester1(const double *v)
     return a * a * sin(12 * v[0] - 4);
 }
 
-static const function more_functions[] = {
+static const struct function more_functions[] = {
     {"rastrigin6",
      "x0 = -5.12 .. 5.12\nx1 = -5.12 .. 5.12\nx2 = -5.12 .. 5.12\nx3 = -5.12 .. 5.12\nx4 = "
      "-5.12 .. 5.12\nx5 = -5.12 .. 5.12\n",

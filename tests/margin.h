@@ -16,13 +16,13 @@ enum { ROWS = 1500, FEW = 400, MANY = 6000, GROUPS = 5, MAX_CLASSES = 36 };
 
 /* ---- sparse rows by a rule, and their products ---- */
 
-typedef struct problem {
+struct problem {
     weft_matrix f;
     weft_sparse x;  /* this rank's rows */
     int *group;     /* [f.n] */
     int32_t *label; /* [f.n] */
     int classes;
-} problem;
+};
 
 /* Columns of row i, rising, into column[]; how many. Every 50th row is empty. */
 static int64_t row_columns(int64_t i, int64_t d, uint32_t *column)
@@ -36,9 +36,9 @@ static int64_t row_columns(int64_t i, int64_t d, uint32_t *column)
     return n;
 }
 
-static problem *rows_new(weft_team *t, int64_t d, int classes, weft_arena *mem)
+static struct problem *rows_new(weft_team *t, int64_t d, int classes, weft_arena *mem)
 {
-    problem *p = WEFT_NEW(mem, problem, 1);
+    struct problem *p = WEFT_NEW(mem, struct problem, 1);
     int64_t from, n, at = 0;
     weft_deal(ROWS, t->rank, t->size, &from, &n);
     int64_t *first = WEFT_NEW(mem, int64_t, n + 1);
@@ -77,13 +77,13 @@ static void *model_new(const weft_model *m, const char *options, weft_arena *mem
     return self;
 }
 
-static int64_t nweight(const weft_model *m, const problem *p)
+static int64_t nweight(const weft_model *m, const struct problem *p)
 {
     return m->outputs(p->classes) * (p->f.d + 1);
 }
 
-static weft_fitted fit_to(const weft_model *m, const char *options, problem *p, form as,
-                          double slack, real *w, weft_arena *mem)
+static weft_fitted fit_to(const weft_model *m, const char *options, struct problem *p,
+                          form as, double slack, real *w, weft_arena *mem)
 {
     weft_fitted out;
     p->f.rows = as == PRODUCTS ? NULL : &p->x;
@@ -94,7 +94,7 @@ static weft_fitted fit_to(const weft_model *m, const char *options, problem *p, 
     return out;
 }
 
-static weft_fitted fit(const weft_model *m, const char *options, problem *p, form as,
+static weft_fitted fit(const weft_model *m, const char *options, struct problem *p, form as,
                        real *w, weft_arena *mem)
 {
     return fit_to(m, options, p, as, 1, w, mem);
@@ -107,7 +107,7 @@ static double penalty(const char *options, double w)
 }
 
 /* The objective of w, from the definition. Collective. */
-static double objective(const weft_model *m, const char *options, const problem *p,
+static double objective(const weft_model *m, const char *options, const struct problem *p,
                         double c, const real *w, weft_arena *mem)
 {
     const void *self = model_new(m, options, mem);
@@ -130,8 +130,8 @@ static uint64_t bits(const real *w, int64_t n)
 }
 
 /* Objective of the best constant scores, over all outputs: by trisection. Collective. */
-static double constant(const weft_model *m, const char *options, const problem *p, double c,
-                       weft_arena *mem)
+static double constant(const weft_model *m, const char *options, const struct problem *p,
+                       double c, weft_arena *mem)
 {
     const void *self = model_new(m, options, mem);
     double sum = 0;

@@ -26,7 +26,7 @@ static double unit(int group, int64_t i)
 }
 
 /* A network that is set up, a batch for it, weights and scratch. */
-typedef struct fixture {
+struct fixture {
     const weft_net *net;
     void *self, *work;
     weft_shape shape;
@@ -34,7 +34,7 @@ typedef struct fixture {
     int64_t nw;
     real *w, *g;            /* [nw] */
     weft_arena *mem, *kept; /* kept: of the shape, or NULL */
-} fixture;
+};
 
 enum { SIZE = 7 }; /* of a word's vector */
 
@@ -99,7 +99,7 @@ static void fill_row(const weft_shape *shape, int i, int label, int easy, float 
 
 /* Documents of 1 to d words, the first and the second the shortest and the longest. Easy
  * ones hold a word of their class among others. */
-static void fill_words(fixture *f, int easy)
+static void fill_words(struct fixture *f, int easy)
 {
     int n = f->b.n, d = (int)f->shape.d;
     const uint32_t **word = WEFT_NEW(f->mem, const uint32_t *, n);
@@ -116,7 +116,7 @@ static void fill_words(fixture *f, int easy)
     f->b.length = length;
 }
 
-static void fill_batch(fixture *f, int n, int easy)
+static void fill_batch(struct fixture *f, int n, int easy)
 {
     const float **x = WEFT_NEW(f->mem, const float *, n);
     const uint8_t **chars = WEFT_NEW(f->mem, const uint8_t *, n);
@@ -137,10 +137,10 @@ static void fill_batch(fixture *f, int n, int easy)
     if (form == WEFT_TOKENS) fill_words(f, easy);
 }
 
-static fixture fixture_new(const weft_net *net, const char *options, weft_shape shape,
-                           int n)
+static struct fixture fixture_new(const weft_net *net, const char *options,
+                                  weft_shape shape, int n)
 {
-    fixture f = {.net = net, .shape = shape, .mem = weft_arena_new()};
+    struct fixture f = {.net = net, .shape = shape, .mem = weft_arena_new()};
     f.self = bound(net, options, f.mem);
     if (net->setup(f.self, &shape)) weft_die("%s", weft_error());
     fill_batch(&f, n, 0);
@@ -152,20 +152,20 @@ static fixture fixture_new(const weft_net *net, const char *options, weft_shape 
     return f;
 }
 
-static void fixture_free(fixture *f)
+static void fixture_free(struct fixture *f)
 {
     weft_arena_free(f->mem);
     weft_arena_free(f->kept);
 }
 
-static weft_score grad(const fixture *f, double dropout, uint64_t key)
+static weft_score grad(const struct fixture *f, double dropout, uint64_t key)
 {
     weft_score s = {0};
     f->net->grad(f->self, f->work, f->w, &f->b, dropout, key, f->g, &s);
     return s;
 }
 
-static weft_score score(const fixture *f)
+static weft_score score(const struct fixture *f)
 {
     weft_score s = {0};
     f->net->score(f->self, f->work, f->w, &f->b, &s);
@@ -188,7 +188,7 @@ static double apart(const real *x, const real *y, int64_t n)
     return sqrt(sum) / norm(x, n);
 }
 
-static real *copy(const fixture *f, const real *x)
+static real *copy(const struct fixture *f, const real *x)
 {
     real *y = WEFT_NEW(f->mem, real, f->nw);
     memcpy(y, x, (size_t)f->nw * sizeof *y);
@@ -200,7 +200,8 @@ static const double eps = sizeof(real) == 4 ? 0x1p-23 : 0x1p-52;
 /* ---- central differences ---- */
 
 /* Mean loss at w + step v under that dropout. */
-static double moved(fixture *f, const real *w, const real *v, double step, double dropout)
+static double moved(struct fixture *f, const real *w, const real *v, double step,
+                    double dropout)
 {
     for (int64_t i = 0; i < f->nw; i++)
         f->w[i] = (real)((double)w[i] + step * (double)v[i]);
@@ -209,7 +210,7 @@ static double moved(fixture *f, const real *w, const real *v, double step, doubl
 }
 
 /* |derivative along v - central difference| / |derivative|. */
-static double wrong_along(fixture *f, const real *w, const real *g, const real *v,
+static double wrong_along(struct fixture *f, const real *w, const real *g, const real *v,
                           double step, double dropout)
 {
     double slope = 0;
@@ -224,7 +225,7 @@ static double wrong_along(fixture *f, const real *w, const real *g, const real *
 static void test_slopes(const weft_net *net, const char *options, weft_shape shape,
                         double dropout, double share)
 {
-    fixture f = fixture_new(net, options, shape, 4);
+    struct fixture f = fixture_new(net, options, shape, 4);
     weft_tensor t[WEFT_MAX_TENSORS];
     int n = net->tensors(f.self, t);
     for (int64_t i = 0; i < f.nw; i++) f.w[i] = (real)(0.4 * (unit(5, i) - 0.5));

@@ -89,16 +89,16 @@ static inline void *map_new(weft_data *d, const char *options)
     return self;
 }
 
-typedef struct made {
+struct made {
     weft_matrix f;
     real *stat;
     void *map;
-} made;
+};
 
 /* The matrix of a part by one configuration; trained on the training part. */
-static inline made make(weft_data *d, weft_part part, const char *options)
+static inline struct made make(weft_data *d, weft_part part, const char *options)
 {
-    made m = {.map = map_new(d, options)};
+    struct made m = {.map = map_new(d, options)};
     const void *arm = m.map;
     int64_t id = 3;
     m.stat = WEFT_NEW(mem, real, ngram->nstat(m.map));

@@ -50,12 +50,12 @@ static const char *const faults[NFAULT] = {"nothing",
 
 /* ---- a toy task ---- */
 
-typedef struct toy {
+struct toy {
     weft_team *team;
     int bound, plain;    /* plain 1: later trials have lower losses, by number alone */
     int steps, stop;     /* raise SIGTERM in this step */
     int order[MAX_JOBS]; /* of jobs: when they were done here */
-} toy;
+};
 
 static void toy_nstate(const void *self, const weft_job *job, weft_state *size)
 {
@@ -66,7 +66,7 @@ static void toy_nstate(const void *self, const weft_job *job, weft_state *size)
 static double toy_seconds(const void *self, const weft_job *job, double before)
 {
     (void)before;
-    return known_duration(job, ((const toy *)self)->bound);
+    return known_duration(job, ((const struct toy *)self)->bound);
 }
 
 /* Moves the probabilities of those that are left, as a mixing asks; scores all. */
@@ -95,7 +95,7 @@ static double score(const weft_job *job, weft_result *res)
 static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
                             weft_state *state, double *row, weft_result *res)
 {
-    toy *t = self;
+    struct toy *t = self;
     double one = t->team->rank == 0, *own = &res->loss;
     (void)unit, (void)row;
     weft_sum_f64(t->team, &one, 1, 1);
@@ -112,7 +112,7 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
     return WEFT_OK;
 }
 
-static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},
+static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(struct toy)},
                                    .moves = 1,
                                    .nstate = toy_nstate,
                                    .tensors = toy_tensors,
@@ -125,23 +125,23 @@ static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},
 
 /* Passes on what the schedule of the registry says, with a mistake, and keeps its records.
  */
-typedef struct observed {
+struct observed {
     const weft_tuner *own;
     void *self;
     int fault, team, plain;
-    const toy *task;
+    const struct toy *task;
     int second;      /* 1: it lies at another address than in the run before */
     weft_job before; /* the last that it asked */
-    checker checked;
+    struct checker checked;
     uint64_t order, jobs, set; /* hashes: of tells; of jobs, in order and not */
-} observed;
+};
 
 static weft_status observed_setup(void *self, const weft_space *sp, uint64_t seed,
                                   weft_arena *own)
 {
-    observed *w = self;
+    struct observed *w = self;
     TRY(w->own->setup(w->self, sp, seed, own));
-    w->checked = (checker){.shared = w->own->shared, .max_jobs = MAX_JOBS};
+    w->checked = (struct checker){.shared = w->own->shared, .max_jobs = MAX_JOBS};
     if (w->own->extent) w->own->extent(w->self, &w->checked.extent);
     for (const weft_opt *o = w->own->kind.opts; o && o->name; o++)
         if (strcmp(o->name, "max_resource") == 0)
@@ -151,12 +151,12 @@ static weft_status observed_setup(void *self, const weft_space *sp, uint64_t see
 
 static int observed_ended(const void *self, int64_t trial)
 {
-    const observed *w = self;
+    const struct observed *w = self;
     return w->fault != ENDED_NEVER && w->own->ended && w->own->ended(w->self, trial);
 }
 
 /* Of the members that a mistake may change. */
-static void count_job(observed *w, const weft_job *job)
+static void count_job(struct observed *w, const weft_job *job)
 {
     int64_t what[] = {job->trial, job->from,        job->index, (int64_t)job->resource,
                       job->last,  job->eligibility, job->mix.k};
@@ -166,9 +166,9 @@ static void count_job(observed *w, const weft_job *job)
 }
 
 /* Whoever copies, copies one that is better than most. */
-static void check_copy(observed *w, const weft_job *job)
+static void check_copy(struct observed *w, const weft_job *job)
 {
-    const checker *k = &w->checked;
+    const struct checker *k = &w->checked;
     double sum = 0, n = 0;
     if (!w->plain || k->shared || job->from < 0) return;
     for (int64_t i = 0; i < k->trials; i++)
@@ -181,9 +181,9 @@ static void check_copy(observed *w, const weft_job *job)
 }
 
 /* Those that get most are better than the others. */
-static void check_best(observed *w)
+static void check_best(struct observed *w)
 {
-    checker *k = &w->checked;
+    struct checker *k = &w->checked;
     double max_resource = 0, sum[2] = {0}, n[2] = {0};
     if (!w->plain || k->shared != WEFT_SHARES_NOTHING || w->own->explore) return;
     for (int64_t i = 0; i < k->trials; i++)
@@ -197,13 +197,13 @@ static void check_best(observed *w)
 }
 
 /* When all results are told. */
-static void close_records(observed *w)
+static void close_records(struct observed *w)
 {
     checker_done(&w->checked, w->own->jobs(w->self));
     check_best(w);
 }
 
-static void distort(observed *w, weft_job *job)
+static void distort(struct observed *w, weft_job *job)
 {
     if (w->fault == INDEX_ZERO) job->index = 0;
     if (w->fault == LAST_NEVER) job->last = 0;
@@ -213,8 +213,8 @@ static void distort(observed *w, weft_job *job)
 
 static weft_asked observed_ask(void *self, weft_job *job)
 {
-    observed *w = self;
-    checker *k = &w->checked;
+    struct observed *w = self;
+    struct checker *k = &w->checked;
     if (k->fault) return WEFT_DONE;
     weft_asked asked = WEFT_JOB;
     int again = w->fault == UNFINISHED && k->jobs == 2 && k->trial[w->before.trial].flying;
@@ -236,7 +236,7 @@ static weft_asked observed_ask(void *self, weft_job *job)
     return k->fault ? WEFT_DONE : WEFT_JOB;
 }
 
-static double told_loss(observed *w, const weft_result *res)
+static double told_loss(struct observed *w, const weft_result *res)
 {
     double seed = 0;
     switch (w->fault) {
@@ -253,7 +253,7 @@ static double told_loss(observed *w, const weft_result *res)
 
 static void observed_tell(void *self, const weft_result *res)
 {
-    observed *w = self;
+    struct observed *w = self;
     weft_result own = *res;
     w->order = weft_hash(&res->job, sizeof res->job, w->order);
     w->order = weft_hash(&res->loss, sizeof res->loss, w->order);
@@ -270,25 +270,26 @@ static void observed_tell(void *self, const weft_result *res)
 
 static int64_t observed_jobs(const void *self)
 {
-    return ((const observed *)self)->own->jobs(((const observed *)self)->self);
+    return ((const struct observed *)self)
+        ->own->jobs(((const struct observed *)self)->self);
 }
 
 static void observed_explore(const void *self, int64_t trial, const double *from,
                              double *conf)
 {
-    const observed *w = self;
+    const struct observed *w = self;
     w->own->explore(w->self, trial, from, conf);
 }
 
 static int64_t observed_first(const void *self)
 {
-    const observed *w = self;
+    const struct observed *w = self;
     return w->own->first(w->self);
 }
 
 static void observed_extent(const void *self, weft_extent *out)
 {
-    const observed *w = self;
+    const struct observed *w = self;
     w->own->extent(w->self, out);
 }
 

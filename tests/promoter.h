@@ -45,13 +45,13 @@ static const char *const mistakes[NMISTAKE] = {"none",
 
 /* ---- a toy task ---- */
 
-typedef struct toy {
+struct toy {
     weft_team *team;
     int bound;
     int steps;           /* done by this instance */
     int stop;            /* raise SIGTERM in this step */
     int order[MAX_JOBS]; /* of jobs: when they were done here, 0: not */
-} toy;
+};
 
 static void toy_nstate(const void *self, const weft_job *job, weft_state *size)
 {
@@ -68,7 +68,7 @@ static void toy_start(const void *self, const weft_job *job, weft_state *state)
 static double toy_seconds(const void *self, const weft_job *job, double before)
 {
     (void)before;
-    return known_duration(job, ((const toy *)self)->bound);
+    return known_duration(job, ((const struct toy *)self)->bound);
 }
 
 /* The state is a trail of the jobs that it went through; the loss depends on it. */
@@ -76,7 +76,7 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
                             weft_state *state, double *row, weft_result *res)
 {
     (void)unit, (void)row;
-    toy *t = self;
+    struct toy *t = self;
     double one = t->team->rank == 0;
     weft_sum_f64(t->team, &one, 1, 1);
     state->x[0] += (real)one;
@@ -90,7 +90,7 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
     return WEFT_OK;
 }
 
-static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},
+static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(struct toy)},
                                    .nstate = toy_nstate,
                                    .tensors = toy_tensors,
                                    .start = toy_start,
@@ -101,36 +101,36 @@ static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},
 
 /* ---- an asynchronous tuner ---- */
 
-typedef struct runner {
+struct runner {
     int jobs, flying, out, promoted; /* jobs: asked; promoted: from its level */
     double loss;
-} runner;
+};
 
 /* Half of those that are told at a level, whenever they are, go on to the next; every
  * fourth new trial copies the best one so far. */
-typedef struct promoter {
+struct promoter {
     int mistake;
     int64_t n, told;
     uint64_t order; /* hash of the tells */
-    const toy *task;
+    const struct toy *task;
     int team;
     weft_mix mix;
-    runner trial[NTRIAL];
-} promoter;
+    struct runner trial[NTRIAL];
+};
 
-static int is_better(const promoter *p, int a, int b)
+static int is_better(const struct promoter *p, int a, int b)
 {
     double x = p->trial[a].loss, y = p->trial[b].loss;
     return b < 0 || x < y || (!(x > y) && a < b);
 }
 
 /* The best that is at rest after `level` jobs, or -1; *n: those told at that level. */
-static int best_at(const promoter *p, int level, int *n, int *promoted)
+static int best_at(const struct promoter *p, int level, int *n, int *promoted)
 {
     int best = -1;
     *n = *promoted = 0;
     for (int i = 0; i < p->n; i++) {
-        const runner *r = &p->trial[i];
+        const struct runner *r = &p->trial[i];
         if (r->jobs < level || (r->jobs == level && r->flying)) continue;
         ++*n;
         *promoted += r->jobs > level;
@@ -139,7 +139,7 @@ static int best_at(const promoter *p, int level, int *n, int *promoted)
     return best;
 }
 
-static int next_promotion(const promoter *p)
+static int next_promotion(const struct promoter *p)
 {
     for (int level = TOP - 1; level > 0; level--) {
         int n, promoted;
@@ -149,21 +149,21 @@ static int next_promotion(const promoter *p)
     return -1;
 }
 
-static int64_t copied(const promoter *p)
+static int64_t copied(const struct promoter *p)
 {
     int best = -1;
     for (int i = 0; i < p->n; i++) {
-        const runner *r = &p->trial[i];
+        const struct runner *r = &p->trial[i];
         if (r->jobs - r->flying < 1 || r->jobs == TOP || r->out) continue;
         if (is_better(p, i, best)) best = i;
     }
     return best;
 }
 
-static int mistaken_trial(const promoter *p)
+static int mistaken_trial(const struct promoter *p)
 {
     for (int i = 0; i < p->n; i++) {
-        const runner *r = &p->trial[i];
+        const struct runner *r = &p->trial[i];
         if (p->mistake == UNFINISHED && r->flying) return i;
         if (p->mistake == AFTER_LAST && r->jobs == TOP && !r->flying) return i;
         if (p->mistake == AFTER_ENDED && r->out && !r->flying) return i;
@@ -173,7 +173,7 @@ static int mistaken_trial(const promoter *p)
 
 static weft_asked promoter_ask(void *self, weft_job *job)
 {
-    promoter *p = self;
+    struct promoter *p = self;
     int i = mistaken_trial(p);
     if (i < 0) i = next_promotion(p);
     int64_t from = -1;
@@ -183,7 +183,7 @@ static weft_asked promoter_ask(void *self, weft_job *job)
         i = (int)p->n++;
         p->trial[i].loss = INFINITY;
     }
-    runner *r = &p->trial[i];
+    struct runner *r = &p->trial[i];
     p->mix.id[0] = i;
     p->mix.conf[0] = uniform(i, 1000, 3);
     if (p->mistake == BY_TEAM) p->mix.conf[0] += p->team;
@@ -200,8 +200,8 @@ static weft_asked promoter_ask(void *self, weft_job *job)
 
 static void promoter_tell(void *self, const weft_result *res)
 {
-    promoter *p = self;
-    runner *r = &p->trial[res->trial];
+    struct promoter *p = self;
+    struct runner *r = &p->trial[res->trial];
     r->flying = 0;
     r->loss = res->loss;
     if (p->mistake == BY_ARRIVAL) r->loss = -p->task->order[res->job % MAX_JOBS];
@@ -213,7 +213,7 @@ static void promoter_tell(void *self, const weft_result *res)
 
 static int promoter_ended(const void *self, int64_t trial)
 {
-    return ((const promoter *)self)->trial[trial].out;
+    return ((const struct promoter *)self)->trial[trial].out;
 }
 
 static int64_t promoter_jobs(const void *self)
@@ -223,7 +223,7 @@ static int64_t promoter_jobs(const void *self)
 }
 
 static const weft_tuner promoter_tuner = {
-    .kind = {.name = "promoter", .size = sizeof(promoter)},
+    .kind = {.name = "promoter", .size = sizeof(struct promoter)},
     .shared = WEFT_SHARES_SPACE, /* it makes its own mixtures */
     .ask = promoter_ask,
     .tell = promoter_tell,
@@ -233,35 +233,35 @@ static const weft_tuner promoter_tuner = {
 /* ---- a run ---- */
 
 /* How a run is made; path NULL: without a trace. */
-typedef struct setting {
+struct setting {
     int64_t workers;
     int teams, bound, mistake;
     int fresh; /* 2: replaces what is there; 0: goes on with it */
     const char *path;
     double overhead, target, disk;
     int wall;
-} setting;
+};
 
-typedef struct bench {
+struct bench {
     weft_arena *mem;
     weft_team own;
-    toy task;
-    promoter tuner;
+    struct toy task;
+    struct promoter tuner;
     weft_search search;
     weft_sched sched;
     weft_rundir trace;
-} bench;
+};
 
-static weft_status prepare(bench *b, const setting *how)
+static weft_status prepare(struct bench *b, const struct setting *how)
 {
-    *b = (bench){.mem = weft_arena_new()};
+    *b = (struct bench){.mem = weft_arena_new()};
     if (how->teams > 1) weft_team_split(&world, how->teams, &b->own);
     weft_team *team = how->teams > 1 ? &b->own : &world;
-    b->task = (toy){.team = team, .stop = NEVER, .bound = how->bound};
-    b->tuner = (promoter){.mistake = how->mistake,
-                          .task = &b->task,
-                          .team = weft_team_of(world.size, how->teams, world.rank),
-                          .mix = weft_mix_new(1, 1, b->mem)};
+    b->task = (struct toy){.team = team, .stop = NEVER, .bound = how->bound};
+    b->tuner = (struct promoter){.mistake = how->mistake,
+                                 .task = &b->task,
+                                 .team = weft_team_of(world.size, how->teams, world.rank),
+                                 .mix = weft_mix_new(1, 1, b->mem)};
     b->search = (weft_search){.tuner = &promoter_tuner, .tuner_self = &b->tuner};
     b->sched = (weft_sched){.world = &world,
                             .team = team,
@@ -282,7 +282,7 @@ static weft_status prepare(bench *b, const setting *how)
     return how->fresh ? weft_rundir_begin(&b->trace, "[toy]\n", "digest", 1e4) : WEFT_OK;
 }
 
-static void finish(bench *b, int done)
+static void finish(struct bench *b, int done)
 {
     weft_cache_free(&b->sched);
     weft_sleep(&world); /* another team may be reading the winner's state */
@@ -291,12 +291,12 @@ static void finish(bench *b, int done)
     weft_arena_free(b->mem);
 }
 
-static bench current; /* also where its run died */
+static struct bench current; /* also where its run died */
 
 /* To the end; 0 where that fails. *jobs: told. */
-static uint64_t run_out(const setting *how, int64_t *jobs)
+static uint64_t run_out(const struct setting *how, int64_t *jobs)
 {
-    bench *b = &current;
+    struct bench *b = &current;
     weft_status st = prepare(b, how);
     if (st == WEFT_OK) st = weft_sched_run(&b->sched);
     uint64_t found = st == WEFT_OK ? run_digest(&b->sched, b->tuner.order) : 0;
@@ -306,9 +306,9 @@ static uint64_t run_out(const setting *how, int64_t *jobs)
 }
 
 /* Runs until this rank has done `at` jobs. */
-static weft_status run_until(const setting *how, int at)
+static weft_status run_until(const struct setting *how, int at)
 {
-    bench b;
+    struct bench b;
     weft_status st = prepare(&b, how);
     b.task.stop = at;
     weft_signals_catch();

@@ -28,26 +28,26 @@ enum { MAX_OPEN = 8 };
 
 /* A schedule with options. Where reduction > 0 its trials race, and the number of
  * eliminations and the budget are made to fit the number of configurations. */
-typedef struct schedule {
+struct schedule {
     const char *tuner, *options;
     int reduction;
     const char *axes; /* beside client.x */
-} schedule;
+};
 
-typedef struct mixed {
+struct mixed {
     const char *name, *options;
     const char *sampler; /* name and, after a line feed, options; NULL: space */
-} mixed;
+};
 
 /* "sampler = NAME" of [run], and what else is said of a sampler as its section. */
-static const char *sampler_line(const mixed *m, weft_arena *mem)
+static const char *sampler_line(const struct mixed *m, weft_arena *mem)
 {
     return m->sampler ? weft_arena_text(mem, "sampler = %.*s\n",
                                         (int)strcspn(m->sampler, "\n"), m->sampler)
                       : "";
 }
 
-static const char *sampler_section(const mixed *m, weft_arena *mem)
+static const char *sampler_section(const struct mixed *m, weft_arena *mem)
 {
     size_t name = m->sampler ? strcspn(m->sampler, "\n") : 0;
     return name > 0 ? weft_arena_text(mem, "[%.*s]%s\n", (int)name, m->sampler,
@@ -55,7 +55,8 @@ static const char *sampler_section(const mixed *m, weft_arena *mem)
                     : "";
 }
 
-static const char *options_for(const schedule *v, const mixed *m, int k, weft_arena *mem)
+static const char *options_for(const struct schedule *v, const struct mixed *m, int k,
+                               weft_arena *mem)
 {
     enum { MAX_RESOURCE = 40, EACH = 3 };
     const char *race = "";
@@ -98,7 +99,7 @@ typedef struct trial_log {
     const double *z;     /* log-probabilities that the task left, or NULL */
 } trial_log;
 
-typedef struct past {
+struct past {
     int64_t trials;
     trial_log *trial; /* [trials] */
     int rounds;       /* jobs of several configurations asked */
@@ -106,13 +107,13 @@ typedef struct past {
     uint64_t *conf;   /* [id] hash of the configuration it stands for; 0: not seen */
     weft_eligibility eligibility; /* of the first job */
     weft_extent extent;
-} past;
+};
 
-static inline past past_new(const test_search *p, int64_t max_jobs, weft_arena *mem)
+static inline struct past past_new(const test_search *p, int64_t max_jobs, weft_arena *mem)
 {
-    past h = {.trial = WEFT_NEW(mem, trial_log, max_jobs),
-              .eliminated = WEFT_NEW(mem, int, MAX_IDS),
-              .conf = WEFT_NEW(mem, uint64_t, MAX_IDS)};
+    struct past h = {.trial = WEFT_NEW(mem, trial_log, max_jobs),
+                     .eliminated = WEFT_NEW(mem, int, MAX_IDS),
+                     .conf = WEFT_NEW(mem, uint64_t, MAX_IDS)};
     const weft_search *s = &p->search;
     if (s->tuner->extent) s->tuner->extent(s->tuner_self, &h.extent);
     return h;
@@ -120,7 +121,7 @@ static inline past past_new(const test_search *p, int64_t max_jobs, weft_arena *
 
 /* Inside the space; an id is one configuration all along. */
 static inline int conf_is_sound(const double *conf, int64_t id, const weft_space *sp,
-                                past *h)
+                                struct past *h)
 {
     size_t bytes = (size_t)sp->dim * sizeof *conf;
     uint64_t mark = weft_hash(conf, bytes, 1);
@@ -141,7 +142,7 @@ static inline int is_around(const test_search *p)
 
 /* The configuration of a new trial: of the space by its number, or explored from that of
  * the trial that it copies. */
-static inline void begin_own(const weft_job *job, const test_search *p, past *h)
+static inline void begin_own(const weft_job *job, const test_search *p, struct past *h)
 {
     const weft_tuner *t = p->search.tuner;
     double *own = h->trial[job->trial].own;
@@ -159,7 +160,7 @@ static inline void begin_own(const weft_job *job, const test_search *p, past *h)
 /* The trial's own configuration, or one of the space by its index; around a trial's, one
  * that differs from it only in what may differ between samples. */
 static inline int conf_is_own(const weft_job *job, int i, const test_search *p,
-                              const past *h)
+                              const struct past *h)
 {
     const weft_space *sp = p->space;
     int around = is_around(p);
@@ -200,7 +201,7 @@ static inline int mix_goes_on(const weft_job *job, const trial_log *t)
     return good;
 }
 
-static inline int mix_is_sound(const weft_job *job, const test_search *p, past *h)
+static inline int mix_is_sound(const weft_job *job, const test_search *p, struct past *h)
 {
     const weft_mix *m = &job->mix;
     int moves = p->search.mixing->moves;
@@ -221,7 +222,8 @@ static inline int mix_is_sound(const weft_job *job, const test_search *p, past *
 
 /* Of several configurations in turn nobody wins, members of a population compete at their
  * end; else the search decides by one rule. */
-static inline int eligibility_is_sound(const weft_job *job, const test_search *p, past *h)
+static inline int eligibility_is_sound(const weft_job *job, const test_search *p,
+                                       struct past *h)
 {
     int shared = p->search.tuner->shared == WEFT_SHARES_SPACE;
     if (shared && job->mix.k > 1) return job->eligibility == WEFT_WINS_LAST;
@@ -233,7 +235,7 @@ static inline int eligibility_is_sound(const weft_job *job, const test_search *p
 /* What is added, up to what the schedule says that a trial may have: all of it at its end.
  */
 static inline int resource_is_sound(const weft_job *job, const test_search *p,
-                                    const past *h)
+                                    const struct past *h)
 {
     double all = h->trial[job->trial].resource, max_resource = h->extent.resource;
     if (p->search.tuner->shared == WEFT_SHARES_SPACE)
@@ -243,7 +245,8 @@ static inline int resource_is_sound(const weft_job *job, const test_search *p,
     return job->last ? all == max_resource : all < max_resource;
 }
 
-static inline int index_is_sound(const weft_job *job, const test_search *p, const past *h)
+static inline int index_is_sound(const weft_job *job, const test_search *p,
+                                 const struct past *h)
 {
     const trial_log *t = &h->trial[job->trial];
     int shared = p->search.tuner->shared == WEFT_SHARES_SPACE;
@@ -252,7 +255,8 @@ static inline int index_is_sound(const weft_job *job, const test_search *p, cons
 }
 
 /* Which rule the job breaks; NULL: none. */
-static inline const char *job_fault(const weft_job *job, const test_search *p, past *h)
+static inline const char *job_fault(const weft_job *job, const test_search *p,
+                                    struct past *h)
 {
     if (!(job->feature_fraction > 0 && job->feature_fraction <= 1))
         return "a share of the features is above 0 and at most 1";
@@ -284,12 +288,12 @@ static inline const char *job_fault(const weft_job *job, const test_search *p, p
 }
 
 /* A job in flight. */
-typedef struct flight {
+struct flight {
     int64_t job;
     weft_result res;
-} flight;
+};
 
-static inline void take(test_search *p, past *h, const flight *f)
+static inline void take(test_search *p, struct past *h, const struct flight *f)
 {
     trial_log *t = &h->trial[f->res.trial];
     t->z = f->res.logp;
@@ -305,11 +309,11 @@ static inline search_log run_search(const tuner_case *g, const search_log *from,
 {
     int64_t max_jobs = 20 * (int64_t)g->k + 1000;
     test_search p = test_search_new(g, mem);
-    past h = past_new(&p, max_jobs, mem);
+    struct past h = past_new(&p, max_jobs, mem);
     search_log s = {.best = -1, .waits = weft_search_waits(&p.search)};
     s.job = WEFT_NEW(mem, uint64_t, max_jobs);
     s.told = WEFT_NEW(mem, weft_result, max_jobs);
-    flight in_flight[MAX_OPEN];
+    struct flight in_flight[MAX_OPEN];
     double best = INFINITY;
     for (int n = 0; s.n < max_jobs;) {
         weft_job job;
@@ -325,7 +329,7 @@ static inline search_log run_search(const tuner_case *g, const search_log *from,
                 best = res.loss;
                 s.best = (int)job.mix.id[0];
             }
-            in_flight[n++] = (flight){s.n++, res};
+            in_flight[n++] = (struct flight){s.n++, res};
             continue;
         }
         if (n == 0) {
@@ -333,7 +337,7 @@ static inline search_log run_search(const tuner_case *g, const search_log *from,
             break;
         }
         /* the newest first: out of order wherever the schedule allows it */
-        flight f = in_flight[--n];
+        struct flight f = in_flight[--n];
         s.told[f.job] = f.res;
         take(&p, &h, &f);
     }

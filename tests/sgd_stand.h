@@ -55,7 +55,7 @@ static weft_data data;
 
 /* ---- a training ---- */
 
-typedef struct training {
+struct training {
     void *self;
     weft_space space;
     weft_mix mix;
@@ -65,17 +65,17 @@ typedef struct training {
     int epochs;          /* rows of fold 0 */
     double loss[EPOCHS]; /* on the development part after each epoch; NAN: not trained */
     double train_loss;   /* of the last epoch */
-} training;
+};
 
 static const char usual[] = "[sgd]\nmodel = linear\nscore = loss\n"
                             "[train]\nbatch = 10\nlr = 0.5\n";
 
-static inline void set_up(training *t, const char *options)
+static inline void set_up(struct training *t, const char *options)
 {
     weft_conf *conf = WEFT_NEW(mem, weft_conf, 1);
     const weft_kind *tuned[WEFT_MAX_TUNED];
     int n;
-    *t = (training){.self = weft_arena_alloc(mem, 1, sgd->kind.size)};
+    *t = (struct training){.self = weft_arena_alloc(mem, 1, sgd->kind.size)};
     weft_conf_init(conf, mem);
     weft_status st = weft_conf_text(conf, "test", usual);
     char *rest = weft_arena_text(mem, "%s", options);
@@ -102,7 +102,7 @@ static inline void set_up(training *t, const char *options)
 }
 
 /* A job that goes on for so many epochs. */
-static inline void go_on(training *t, int epochs)
+static inline void go_on(struct training *t, int epochs)
 {
     t->job.resource = epochs;
     weft_result_begin(&t->res, &t->job);
@@ -115,21 +115,21 @@ static inline void go_on(training *t, int epochs)
     }
 }
 
-static inline training trained(const char *options)
+static inline struct training trained(const char *options)
 {
-    training t;
+    struct training t;
     set_up(&t, options);
     go_on(&t, EPOCHS);
     return t;
 }
 
-static inline double of(const training *t, const char *metric)
+static inline double of(const struct training *t, const char *metric)
 {
     return measured(sgd, &t->res, metric);
 }
 
 /* The score of a part by the weights that a winner has. */
-static inline double scored(training *t, weft_part part, const char *metric)
+static inline double scored(struct training *t, weft_part part, const char *metric)
 {
     weft_scores s;
     weft_check(sgd->score(t->self, &t->job, &t->state, part, &s) == WEFT_OK, "%s",

@@ -69,18 +69,18 @@ static void make_data(weft_data *d, int classes)
 
 /* ---- the task ---- */
 
-typedef struct stand {
+struct stand {
     weft_data data;
     fmap_task *task;
     weft_conf conf;
     weft_space space;
     weft_job job[K];
     const weft_job *line[K];
-} stand;
+};
 
-static stand *stand_up(const char *model, int classes, double memory)
+static struct stand *stand_up(const char *model, int classes, double memory)
 {
-    stand *s = WEFT_NEW(mem, stand, 1);
+    struct stand *s = WEFT_NEW(mem, struct stand, 1);
     make_data(&s->data, classes);
     s->task = weft_arena_alloc(mem, 1, task->kind.size);
     weft_conf_init(&s->conf, mem);
@@ -117,7 +117,7 @@ static stand *stand_up(const char *model, int classes, double memory)
 }
 
 /* Ranks that fitted a map which waits. */
-static int owners(const stand *s)
+static int owners(const struct stand *s)
 {
     int has[64] = {0}, n = 0;
     for (const fmap_early *e = s->task->early; e; e = e->next)
@@ -127,7 +127,7 @@ static int owners(const stand *s)
 }
 
 /* Hash of the state and the result of a job. */
-static uint64_t run(stand *s, int i)
+static uint64_t run(struct stand *s, int i)
 {
     const weft_job *job = &s->job[i];
     weft_state state = weft_state_new(task, s->task, job, mem);
@@ -138,7 +138,7 @@ static uint64_t run(stand *s, int i)
 }
 
 /* Jobs whose fits wait for them, of all K. */
-static int waiting(const stand *s)
+static int waiting(const struct stand *s)
 {
     int n = 0;
     for (const fmap_early *e = s->task->early; e; e = e->next) n += e->job >= 0;
@@ -149,7 +149,8 @@ static int waiting(const stand *s)
 
 static void test_same(const char *model, int classes)
 {
-    stand *turn = stand_up(model, classes, 1e9), *ahead = stand_up(model, classes, 1e9);
+    struct stand *turn = stand_up(model, classes, 1e9),
+                 *ahead = stand_up(model, classes, 1e9);
     int same = 1, once = 1;
     uint64_t key = 0;
     task->ahead(ahead->task, K, ahead->line);
@@ -173,7 +174,8 @@ static void test_same(const char *model, int classes)
 /* Where memory is short, as many as there is room for, and the rest in later calls. */
 static void test_memory(void)
 {
-    stand *turn = stand_up("logistic", 2, 1e9), *ahead = stand_up("logistic", 2, 1e9);
+    struct stand *turn = stand_up("logistic", 2, 1e9),
+                 *ahead = stand_up("logistic", 2, 1e9);
     int same = 1, most = 0;
     ahead->task->env.memory = 1e6;
     for (int i = 0; i < K; i++) {
@@ -190,7 +192,7 @@ static void test_memory(void)
 /* Jobs that no rank does alone are left to their turn. */
 static void test_others(void)
 {
-    stand *s = stand_up("ridge", 2, 1e9);
+    struct stand *s = stand_up("ridge", 2, 1e9);
     task->ahead(s->task, K, s->line);
     ok(waiting(s) == 0, "fits that all ranks do together are not done ahead");
     s = stand_up("logistic", 2, 1e9);

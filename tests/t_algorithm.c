@@ -22,7 +22,7 @@ static const char *with(const char *algorithm, const char *more)
     return options(algorithm, 3, usual, more);
 }
 
-static toy *six_clients(void)
+static struct toy *six_clients(void)
 {
     int64_t count[N][WEFT_NPART] = {{12, 4, 3}, {7, 3, 2}, {16, 5, 2},
                                     {5, 2, 2},  {9, 6, 3}, {12, 4, 1}};
@@ -30,7 +30,7 @@ static toy *six_clients(void)
 }
 
 /* What client c keeps, behind the number of its turns; each: with that number. */
-static const real *kept(const stand *s, int64_t c, int each)
+static const real *kept(const struct stand *s, int64_t c, int each)
 {
     real *row = WEFT_NEW(mem, real, each);
     weft_check(weft_kept_each(s->state.kept) == each, "%d numbers", each);
@@ -55,13 +55,13 @@ static double gap(const real *a, const real *b)
 
 /* ---- where one is another ---- */
 
-static void test_equal(toy *t)
+static void test_equal(struct toy *t)
 {
-    stand *avg = trained(t, with("fedavg", ""), 1, ROUNDS);
-    stand *alone = trained(t, with("local", ""), 1, ROUNDS);
+    struct stand *avg = trained(t, with("fedavg", ""), 1, ROUNDS);
+    struct stand *alone = trained(t, with("local", ""), 1, ROUNDS);
 
-    stand *every = trained(t, options("local", N, usual, ""), 1, ROUNDS);
-    stand *ditto = trained(t, with("ditto", "[ditto]\nlambda = 0\n"), 1, ROUNDS);
+    struct stand *every = trained(t, options("local", N, usual, ""), 1, ROUNDS);
+    struct stand *ditto = trained(t, with("ditto", "[ditto]\nlambda = 0\n"), 1, ROUNDS);
     ok(same(ditto->state.x, avg->state.x, W), "ditto's server has the bits of fedavg");
     ditto = trained(t, options("ditto", N, usual, "[ditto]\nlambda = 0\n"), 1, ROUNDS);
     int equal = 1;
@@ -69,25 +69,25 @@ static void test_equal(toy *t)
         equal &= same(kept(ditto, c, W + 1), kept(every, c, W + 1), W);
     ok(equal, "at lambda 0 its own models have the bits of local");
 
-    stand *none = trained(t, with("fedrep", "[fedrep]\nown = none\n"), 1, ROUNDS);
+    struct stand *none = trained(t, with("fedrep", "[fedrep]\nown = none\n"), 1, ROUNDS);
     ok(same(none->state.x, avg->state.x, W), "fedrep without own layers is fedavg");
     none = trained(t, with("fedper", "[fedper]\nown = none\n"), 1, ROUNDS);
     ok(same(none->state.x, avg->state.x, W), "so is fedper");
-    stand *all = trained(t, with("fedper", "[fedper]\nown = all\n"), 1, ROUNDS);
+    struct stand *all = trained(t, with("fedper", "[fedper]\nown = all\n"), 1, ROUNDS);
     equal = 1;
     for (int c = 0; c < N; c++)
         equal &= same(kept(all, c, W + 1), kept(alone, c, W + 1), W);
     ok(equal, "fedper with all layers own is local");
     is_near(all->res.loss, alone->res.loss, 0, "with the same score");
 
-    stand *cpg = trained(t,
-                         with("cpg", "[cpg]\ngenerate = all\nsize = 1\nbias = no\n"
-                                     "embedding = constant\n"),
-                         1, ROUNDS);
+    struct stand *cpg = trained(t,
+                                with("cpg", "[cpg]\ngenerate = all\nsize = 1\nbias = no\n"
+                                            "embedding = constant\n"),
+                                1, ROUNDS);
     ok(same(cpg->state.x + W, avg->state.x, W), "cpg of one constant number is fedavg");
     is_near(cpg->res.loss, avg->res.loss, 0, "with the same score");
 
-    stand *own =
+    struct stand *own =
         trained(t, options("apfl", N, usual, "[apfl]\nshare = 1\nrate = 0\n"), 1, ROUNDS);
     equal = 1;
     for (int c = 0; c < N; c++)
@@ -95,14 +95,14 @@ static void test_equal(toy *t)
     ok(equal, "apfl with a share of 1 is local");
     own = trained(t, with("apfl", "[apfl]\nshare = 0\nrate = 0\n"), 1, ROUNDS);
     ok(same(own->state.x, avg->state.x, W), "its server is that of fedavg");
-    stand *both = trained(t, with("fedavg", "score_weights = global\n"), 1, ROUNDS);
+    struct stand *both = trained(t, with("fedavg", "score_weights = global\n"), 1, ROUNDS);
     is_near(own->res.loss, both->res.loss, 0, "at 0 it is scored by the weights received");
 }
 
-static void test_first_round(toy *t)
+static void test_first_round(struct toy *t)
 {
-    stand *avg = trained(t, with("fedavg", "average = plain\n"), 1, 1);
-    stand *s = trained(t, with("scaffold", ""), 1, 1);
+    struct stand *avg = trained(t, with("fedavg", "average = plain\n"), 1, 1);
+    struct stand *s = trained(t, with("scaffold", ""), 1, 1);
     ok(same(s->state.x, avg->state.x, W), "scaffold begins as fedavg");
     avg = trained(t,
                   options("fedavg", 3, "lr = 0.1\nbatch = 4\nepochs = 2\nmu = 0.5\n",
@@ -111,7 +111,7 @@ static void test_first_round(toy *t)
     s = trained(t, with("feddyn", "[feddyn]\nalpha = 0.5\n"), 1, 1);
     /* x = mean y - s / alpha, s = - alpha m / N (mean y - x) */
     double off = 0;
-    stand *start = trained(t, with("fedavg", ""), 1, 0);
+    struct stand *start = trained(t, with("fedavg", ""), 1, 0);
     for (int i = 0; i < W; i++) {
         double x = (double)start->state.x[i], step = (double)avg->state.x[i] - x;
         off = worse(off, fabs((double)s->state.x[i] - (x + step * (1 + 3.0 / N))));
@@ -122,9 +122,9 @@ static void test_first_round(toy *t)
 static void test_fednova(void)
 {
     int64_t count[4][WEFT_NPART] = {{8, 2, 1}, {8, 2, 1}, {8, 2, 1}, {8, 2, 1}};
-    toy *t = toy_new(4, count);
-    stand *avg = trained(t, with("fedavg", ""), 1, ROUNDS);
-    stand *nova = trained(t, with("fednova", ""), 1, ROUNDS);
+    struct toy *t = toy_new(4, count);
+    struct stand *avg = trained(t, with("fedavg", ""), 1, ROUNDS);
+    struct stand *nova = trained(t, with("fednova", ""), 1, ROUNDS);
     is_near(gap(avg->state.x, nova->state.x), 0, 1e-6,
             "fednova with equal steps is fedavg");
     const char *one = "lr = 0.1\nbatch = 50\n";
@@ -137,11 +137,11 @@ static void test_fednova(void)
 static void test_fednova_steps(void)
 {
     int64_t count[2][WEFT_NPART] = {{8, 2, 1}, {32, 2, 1}};
-    toy *t = toy_new(2, count);
+    struct toy *t = toy_new(2, count);
     const char *two = "lr = 0.1\nbatch = 4\nmomentum = 0.5\n";
-    stand *start = trained(t, options("local", 2, two, ""), 1, 0);
-    stand *own = trained(t, options("local", 2, two, ""), 1, 1);
-    stand *nova = trained(t, options("fednova", 2, two, ""), 1, 1);
+    struct stand *start = trained(t, options("local", 2, two, ""), 1, 0);
+    struct stand *own = trained(t, options("local", 2, two, ""), 1, 1);
+    struct stand *nova = trained(t, options("fednova", 2, two, ""), 1, 1);
     const double q[2] = {0.2, 0.8};
     double divisor[2], mean = 0, off = 0;
     for (int c = 0; c < 2; c++) {
@@ -160,11 +160,11 @@ static void test_fednova_steps(void)
 
 /* After each of ditto's own steps with h lambda = 1 the model is that received, but for the
  * gradient's step. */
-static void test_strong_ditto(toy *t)
+static void test_strong_ditto(struct toy *t)
 {
     const char *strong = "[ditto]\nlambda = 1000\nlr = 0.001\n";
-    stand *before = trained(t, options("ditto", N, usual, strong), 1, ROUNDS - 1);
-    stand *after = trained(t, options("ditto", N, usual, strong), 1, ROUNDS);
+    struct stand *before = trained(t, options("ditto", N, usual, strong), 1, ROUNDS - 1);
+    struct stand *after = trained(t, options("ditto", N, usual, strong), 1, ROUNDS);
     double off = 0;
     for (int c = 0; c < N; c++)
         off = worse(off, gap(kept(after, c, W + 1), before->state.x));
@@ -173,11 +173,11 @@ static void test_strong_ditto(toy *t)
 
 /* ---- the generator ---- */
 
-static void test_one_hot(toy *t)
+static void test_one_hot(struct toy *t)
 {
     const char *hot = "[cpg]\ngenerate = all\nsize = 6\nbias = no\nembedding = one_hot\n";
-    stand *cpg = trained(t, options("cpg", 1, usual, hot), 1, MAX_ROUNDS);
-    stand *alone = trained(t, options("local", 1, usual, ""), 1, MAX_ROUNDS);
+    struct stand *cpg = trained(t, options("cpg", 1, usual, hot), 1, MAX_ROUNDS);
+    struct stand *alone = trained(t, options("local", 1, usual, ""), 1, MAX_ROUNDS);
     double off = 0, moved = 0;
     for (int c = 0; c < N; c++) {
         const real *own = kept(alone, c, W + 1), *column = cpg->state.x + W + c * W;
@@ -190,7 +190,7 @@ static void test_one_hot(toy *t)
 }
 
 /* Loss of a client's training samples at theta = b + W v, means, in doubles. */
-static double loss_at(const toy *t, int c, const double *b, const double *w,
+static double loss_at(const struct toy *t, int c, const double *b, const double *w,
                       const double *v, int size)
 {
     double theta[W];
@@ -198,7 +198,7 @@ static double loss_at(const toy *t, int c, const double *b, const double *w,
         theta[i] = b[i];
         for (int m = 0; m < size; m++) theta[i] += w[m * W + i] * v[m];
     }
-    sums s = softmax(t, c, 0, t->count[c][WEFT_TRAIN], theta, NULL);
+    struct sums s = softmax(t, c, 0, t->count[c][WEFT_TRAIN], theta, NULL);
     return s.loss / s.n;
 }
 
@@ -207,12 +207,12 @@ static void test_gradients(void)
 {
     enum { M = 3 };
     int64_t count[1][WEFT_NPART] = {{20, 4, 3}};
-    toy *t = toy_new(1, count);
+    struct toy *t = toy_new(1, count);
     const double h = 0.01, eps = 1e-5;
     const char *one = options("cpg", 1, "lr = 0.01\nbatch = 50\n",
                               "[cpg]\ngenerate = all\nsize = 3\nspread = 0.5\n");
-    stand *before = trained(t, one, 1, 1);
-    stand *after = trained(t, one, 1, 2);
+    struct stand *before = trained(t, one, 1, 1);
+    struct stand *after = trained(t, one, 1, 2);
     double b[W], w[M * W], v[M], off[3] = {0};
     for (int i = 0; i < W; i++) b[i] = (double)before->state.x[i];
     for (int i = 0; i < M * W; i++) w[i] = (double)before->state.x[W + i];
@@ -255,21 +255,21 @@ static void test_gold(void)
 {
     enum { M = 3, SOME = 4 };
     int64_t count[1][WEFT_NPART] = {{20, 4, 3}};
-    toy *t = toy_new(1, count);
+    struct toy *t = toy_new(1, count);
     FILE *file = fopen("tests/gold/personal.txt", "r");
     weft_check(file != NULL, "run the test in the top directory");
-    stand *cpg = trained(t,
-                         options("cpg", 1, "lr = 0.3\nbatch = 50\n",
-                                 "[cpg]\ngenerate = all\nsize = 3\nlr = 2\n"
-                                 "lr_embedding = 3\n"),
-                         1, SOME);
+    struct stand *cpg = trained(t,
+                                options("cpg", 1, "lr = 0.3\nbatch = 50\n",
+                                        "[cpg]\ngenerate = all\nsize = 3\nlr = 2\n"
+                                        "lr_embedding = 3\n"),
+                                1, SOME);
     test_line(file, "cpg.b", W, cpg->state.x);
     test_line(file, "cpg.W", M * W, cpg->state.x + W);
     test_line(file, "cpg.v", M, kept(cpg, 0, M + 1));
-    stand *apfl = trained(t,
-                          options("apfl", 1, "lr = 0.3\nbatch = 50\nepochs = 2\n",
-                                  "[apfl]\nshare = 0.5\nrate = 0.1\n"),
-                          1, SOME);
+    struct stand *apfl = trained(t,
+                                 options("apfl", 1, "lr = 0.3\nbatch = 50\nepochs = 2\n",
+                                         "[apfl]\nshare = 0.5\nrate = 0.1\n"),
+                                 1, SOME);
     const real *own = kept(apfl, 0, W + 2);
     test_line(file, "apfl.y", W, apfl->state.x);
     test_line(file, "apfl.v", W, own);
@@ -282,16 +282,16 @@ static void test_gold(void)
 static const char *const algorithms[] = {"scaffold", "feddyn", "fednova", "ditto", "fedper",
                                          "fedrep",   "apfl",   "local",   "cpg"};
 
-static uint64_t hash_of(const stand *s)
+static uint64_t hash_of(const struct stand *s)
 {
     uint64_t h = weft_state_hash(&s->state);
     h = result_hash(&s->res, h);
     return weft_hash(s->row, sizeof s->row[0] * (size_t)s->rows, h);
 }
 
-static stand *standing(toy *t, const char *text, int k)
+static struct stand *standing(struct toy *t, const char *text, int k)
 {
-    stand *s = WEFT_NEW(mem, stand, 1);
+    struct stand *s = WEFT_NEW(mem, struct stand, 1);
     weft_check(stand_up(s, t, text, k) == WEFT_OK, "%s", weft_error());
     return s;
 }
@@ -311,17 +311,17 @@ static const char *mixed(const char *algorithm)
         strcmp(algorithm, "knn") == 0 ? "[knn]\nk = 1 .. 5\nlambda = 0 .. 1\n" : "");
 }
 
-static void test_same(toy *t, const char *algorithm)
+static void test_same(struct toy *t, const char *algorithm)
 {
     enum { K = 3 };
     const char *text = mixed(algorithm);
-    stand *whole = standing(t, text, K);
+    struct stand *whole = standing(t, text, K);
     units(whole, MAX_ROUNDS, 0, MAX_ROUNDS);
     digest(hash_of(whole));
     ok(isfinite(whole->res.loss), "%s: it has a loss", algorithm);
     int equal = 1;
     for (int stop = 1; stop < MAX_ROUNDS; stop += 3) {
-        stand *before = standing(t, text, K), *after = standing(t, text, K);
+        struct stand *before = standing(t, text, K), *after = standing(t, text, K);
         units(before, MAX_ROUNDS, 0, stop);
         weft_check(weft_state_copy(&after->state, &before->state) == WEFT_OK, "%s",
                    weft_error());
@@ -344,9 +344,9 @@ static void test_same(toy *t, const char *algorithm)
 }
 
 /* Turns that clients have finished, of a federation without losses. */
-static void test_turns(toy *t)
+static void test_turns(struct toy *t)
 {
-    stand *s = trained(t, options("ditto", 2, usual, ""), 1, 3);
+    struct stand *s = trained(t, options("ditto", 2, usual, ""), 1, 3);
     int turns = 0, never = 0;
     for (int c = 0; c < N; c++) {
         const real *own = kept(s, c, W + 1);
@@ -361,12 +361,13 @@ static void test_turns(toy *t)
 
 /* Clients kept out of training are never drawn, and are scored apart after full-batch
  * passes; which they are is told by the turns of a federation of the same seed. */
-static void test_new(toy *t)
+static void test_new(struct toy *t)
 {
     enum { MANY = 40, PASSES = 3 };
     const char *out = "new_clients = 0.4\nnew_epochs = 3\n";
-    stand *ditto = trained(t, options("ditto", 2, usual, out), 1, MANY);
-    stand *avg = trained(t, options("fedavg", 2, "lr = 0.1\nbatch = 50\n", out), 1, 3);
+    struct stand *ditto = trained(t, options("ditto", 2, usual, out), 1, MANY);
+    struct stand *avg =
+        trained(t, options("fedavg", 2, "lr = 0.1\nbatch = 50\n", out), 1, 3);
     double w[W], before = 0, after = 0, n = 0;
     int fresh = 0;
     wide(avg->state.x, w);
@@ -375,8 +376,8 @@ static void test_new(toy *t)
         double own[W];
         memcpy(own, w, sizeof own);
         for (int pass = 0; pass < PASSES; pass++) full_step(t, c, 0.1, own);
-        sums first = part_score(t, c, WEFT_TEST, w),
-             last = part_score(t, c, WEFT_TEST, own);
+        struct sums first = part_score(t, c, WEFT_TEST, w),
+                    last = part_score(t, c, WEFT_TEST, own);
         before += first.loss;
         after += last.loss;
         n += first.n;
@@ -392,12 +393,12 @@ static void test_new(toy *t)
 }
 
 /* What a new client learns of cpg is its embedding: its model is b + W v. */
-static void test_adapt(toy *t)
+static void test_adapt(struct toy *t)
 {
     const char *few = options("cpg", 2, usual,
                               "new_clients = 0.4\nnew_epochs = 1\n[cpg]\ngenerate = all\n"
                               "size = 2\nlr_embedding = 0\n");
-    stand *s = trained(t, few, 1, 3);
+    struct stand *s = trained(t, few, 1, 3);
     weft_scores told;
     weft_status st = fed->score(s->self, &s->job, &s->state, WEFT_TEST, &told);
     weft_check(st == WEFT_OK, "%s", weft_error());
@@ -405,9 +406,9 @@ static void test_adapt(toy *t)
             "with an embedding that does not move a new client's model stays");
 }
 
-static void test_refused(toy *t, const char *text, const char *word)
+static void test_refused(struct toy *t, const char *text, const char *word)
 {
-    stand s;
+    struct stand s;
     weft_status st = stand_up(&s, t, text, 1);
     ok(st != WEFT_OK && strstr(weft_error(), word), "%s: %s", word, weft_error());
 }
@@ -415,7 +416,7 @@ static void test_refused(toy *t, const char *text, const char *word)
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    toy *t = six_clients();
+    struct toy *t = six_clients();
     test_equal(t);
     test_first_round(t);
     test_fednova();
@@ -424,7 +425,7 @@ int main(int argc, char **argv)
     test_one_hot(t);
     test_gradients();
     test_gold();
-    toy *forty = forty_clients(); /* some without samples of a part */
+    struct toy *forty = forty_clients(); /* some without samples of a part */
     for (int i = 0; i < (int)(sizeof algorithms / sizeof *algorithms); i++) {
         test_same(t, algorithms[i]);
         test_same(forty, algorithms[i]);

@@ -8,32 +8,32 @@
 
 /* ---- losses ---- */
 
-static double best_last(sim *c, const sim_job *s)
+static double best_last(struct sim *c, const sim_job *s)
 {
     (void)c;
     return 1 - (double)(s->job.trial + 1) / 100;
 }
 
-static double best_first(sim *c, const sim_job *s)
+static double best_first(struct sim *c, const sim_job *s)
 {
     (void)c;
     return (double)(s->job.trial + 1) / 100;
 }
 
-static double crossing(sim *c, const sim_job *s)
+static double crossing(struct sim *c, const sim_job *s)
 {
     (void)c;
     int64_t i = s->job.trial;
     return (double)((5 * i + 3) % 27) + (double)(7 * i % 27) / s->resource;
 }
 
-static double shuffled(sim *c, const sim_job *s)
+static double shuffled(struct sim *c, const sim_job *s)
 {
     (void)c;
     return (double)((37 * s->job.trial + 11) % 101) / 101;
 }
 
-static double noise(const sim *c, const sim_job *s, uint64_t what)
+static double noise(const struct sim *c, const sim_job *s, uint64_t what)
 {
     weft_rng4 r = weft_rng_at(c->seed, WEFT_RNG_TEST, (uint64_t)s->job.trial,
                               (uint64_t)s->job.index, what);
@@ -41,28 +41,28 @@ static double noise(const sim *c, const sim_job *s, uint64_t what)
 }
 
 /* Few values, so that many are equal, and some that diverged. */
-static double rough(sim *c, const sim_job *s)
+static double rough(struct sim *c, const sim_job *s)
 {
     double u = noise(c, s, 0);
     return u < 0.1 ? INFINITY : floor(12 * u);
 }
 
-static double uneven(sim *c, const sim_job *s)
+static double uneven(struct sim *c, const sim_job *s)
 {
     return s->job.resource * exp(4 * noise(c, s, 1) - 2);
 }
 
 /* ---- traces ---- */
 
-typedef struct known {
+struct known {
     const char *about, *options;
-    double (*loss)(sim *c, const sim_job *s);
+    double (*loss)(struct sim *c, const sim_job *s);
     int configs, workers, times;
     double end;
     const char *trace, *rungs;
-} known;
+};
 
-static const known traces[] = {
+static const struct known traces[] = {
     {"best last", "max_resource = 9", best_last, 9, 1, 1, 53,
      "0:0@1 1:1@1 2:2@1 3:2@3 5:3@1 6:3@3 8:4@1 9:4@3 11:4@9 17:5@1 18:5@3 20:5@9 "
      "26:6@1 27:6@3 29:6@9 35:7@1 36:7@3 38:7@9 44:8@1 45:8@3 47:8@9",
@@ -105,23 +105,23 @@ static const known traces[] = {
      9, "0:0@1 0:1@1 0:2@1 1:0@3 1:3@1 1:4@1 2:5@1 3:0@9", NULL},
 };
 
-static sim sim_of(const known *k, weft_arena *mem)
+static struct sim sim_of(const struct known *k, weft_arena *mem)
 {
     const char *options = strstr(k->options, "reduction") ? "" : "reduction = 3\n";
-    return (sim){.tuner = &weft_tuner_asha,
-                 .options = weft_arena_text(mem, "%s%s", options, k->options),
-                 .configs = k->configs,
-                 .workers = k->workers,
-                 .max_jobs = 4000,
-                 .watch = k->configs > 1,
-                 .loss = k->loss};
+    return (struct sim){.tuner = &weft_tuner_asha,
+                        .options = weft_arena_text(mem, "%s%s", options, k->options),
+                        .configs = k->configs,
+                        .workers = k->workers,
+                        .max_jobs = 4000,
+                        .watch = k->configs > 1,
+                        .loss = k->loss};
 }
 
 static void test_traces(weft_arena *mem)
 {
     for (size_t i = 0; i < sizeof traces / sizeof *traces; i++) {
-        const known *k = &traces[i];
-        sim c = sim_of(k, mem);
+        const struct known *k = &traces[i];
+        struct sim c = sim_of(k, mem);
         sim_run(&c, NULL, mem);
         const char *trace = sim_trace(&c, k->times, mem);
         const char *rungs = sim_rungs(&c, 1, strstr(k->options, "= 4") ? 4 : 3, mem);
@@ -138,7 +138,7 @@ static void test_winner(weft_arena *mem)
 {
     for (size_t i = 0; i < sizeof traces / sizeof *traces; i++) {
         if (traces[i].loss != crossing || traces[i].configs != 27) continue;
-        sim c = sim_of(&traces[i], mem);
+        struct sim c = sim_of(&traces[i], mem);
         sim_run(&c, NULL, mem);
         const sim_job *top = NULL;
         int eligible = 1, last = 1;
@@ -159,24 +159,24 @@ static void test_winner(weft_arena *mem)
 
 enum { MAX_TRIALS = 3000, RUNGS = 5 };
 
-typedef struct plain {
+struct plain {
     int reduction, n;
     int64_t begun, open;
     double loss[RUNGS][MAX_TRIALS]; /* of a trial in a rung; NAN: not there */
     int promoted[RUNGS][MAX_TRIALS];
     int rung[MAX_TRIALS]; /* aimed at */
-} plain;
+};
 
 static const weft_opt plain_opts[] = {
-    WEFT_INT_OPT("reduction", plain, reduction, "4", 2, 9, "eta"),
-    WEFT_INT_OPT("trials", plain, n, "0", 0, MAX_TRIALS, "0: no end"),
+    WEFT_INT_OPT("reduction", struct plain, reduction, "4", 2, 9, "eta"),
+    WEFT_INT_OPT("trials", struct plain, n, "0", 0, MAX_TRIALS, "0: no end"),
     {0},
 };
 
 static weft_status plain_setup(void *self, const weft_space *sp, uint64_t seed,
                                weft_arena *mem)
 {
-    plain *t = self;
+    struct plain *t = self;
     (void)sp;
     (void)seed;
     (void)mem;
@@ -186,7 +186,7 @@ static weft_status plain_setup(void *self, const weft_space *sp, uint64_t seed,
 }
 
 /* Of rung k the first of the floor(size / reduction) best that may go on; -1: none. */
-static int plain_best(const plain *t, int k)
+static int plain_best(const struct plain *t, int k)
 {
     int size = 0, first = -1, better = 0;
     for (int i = 0; i < t->begun; i++) {
@@ -202,7 +202,7 @@ static int plain_best(const plain *t, int k)
     return first >= 0 && better < size / t->reduction ? first : -1;
 }
 
-static weft_asked plain_job(plain *t, int trial, int rung, weft_job *job)
+static weft_asked plain_job(struct plain *t, int trial, int rung, weft_job *job)
 {
     double before = 0, at = 1;
     for (int k = 0; k < rung; k++, at *= t->reduction) before = at;
@@ -216,7 +216,7 @@ static weft_asked plain_job(plain *t, int trial, int rung, weft_job *job)
 
 static weft_asked plain_ask(void *self, weft_job *job)
 {
-    plain *t = self;
+    struct plain *t = self;
     for (int k = RUNGS - 2; k >= 0; k--) {
         int c = plain_best(t, k);
         if (c < 0) continue;
@@ -229,7 +229,7 @@ static weft_asked plain_ask(void *self, weft_job *job)
 
 static void plain_tell(void *self, const weft_result *res)
 {
-    plain *t = self;
+    struct plain *t = self;
     t->open--;
     t->loss[t->rung[res->trial]][res->trial] = res->loss;
 }
@@ -240,14 +240,16 @@ static int64_t plain_jobs(const void *self)
     return 0;
 }
 
-static const weft_tuner plain_tuner = {
-    .kind = {.name = "plain", .about = "", .size = sizeof(plain), .opts = plain_opts},
-    .setup = plain_setup,
-    .ask = plain_ask,
-    .tell = plain_tell,
-    .jobs = plain_jobs};
+static const weft_tuner plain_tuner = {.kind = {.name = "plain",
+                                                .about = "",
+                                                .size = sizeof(struct plain),
+                                                .opts = plain_opts},
+                                       .setup = plain_setup,
+                                       .ask = plain_ask,
+                                       .tell = plain_tell,
+                                       .jobs = plain_jobs};
 
-static int same_jobs(const sim *a, const sim *b)
+static int same_jobs(const struct sim *a, const struct sim *b)
 {
     int same = a->n == b->n;
     for (int64_t i = 0; same && i < a->n; i++) {
@@ -268,17 +270,17 @@ static void test_plain(weft_arena *mem)
             for (int eta = 2; eta <= 4; eta++) {
                 size_t mark = weft_arena_mark(mem);
                 int n = sizes[e], top = eta * eta * eta * eta;
-                sim a = {.tuner = &weft_tuner_asha,
-                         .options = weft_arena_text(
-                             mem, "reduction = %d\nmax_resource = %d", eta, top),
-                         .configs = n,
-                         .workers = workers[w],
-                         .max_jobs = 5 * n,
-                         .watch = 1,
-                         .seed = (uint64_t)(100 * eta + n),
-                         .loss = rough,
-                         .cost = uneven};
-                sim b = a;
+                struct sim a = {.tuner = &weft_tuner_asha,
+                                .options = weft_arena_text(
+                                    mem, "reduction = %d\nmax_resource = %d", eta, top),
+                                .configs = n,
+                                .workers = workers[w],
+                                .max_jobs = 5 * n,
+                                .watch = 1,
+                                .seed = (uint64_t)(100 * eta + n),
+                                .loss = rough,
+                                .cost = uneven};
+                struct sim b = a;
                 b.tuner = &plain_tuner;
                 b.watch = 0;
                 b.options = weft_arena_text(mem, "reduction = %d\ntrials = %d", eta, n);
@@ -298,7 +300,7 @@ static void test_plain(weft_arena *mem)
 
 /* ---- what ends ---- */
 
-static void tell(sim *c, int64_t trial, double loss, weft_arena *mem)
+static void tell(struct sim *c, int64_t trial, double loss, weft_arena *mem)
 {
     weft_result res = weft_result_new(1, 0, mem);
     res.trial = trial;
@@ -308,9 +310,9 @@ static void tell(sim *c, int64_t trial, double loss, weft_arena *mem)
 
 static void test_ended(weft_arena *mem)
 {
-    sim c = {.tuner = &weft_tuner_asha,
-             .options = "reduction = 3\nmax_resource = 9",
-             .configs = 9};
+    struct sim c = {.tuner = &weft_tuner_asha,
+                    .options = "reduction = 3\nmax_resource = 9",
+                    .configs = 9};
     weft_check(sim_setup(&c, NULL, mem) == WEFT_OK, "%s", weft_error());
     weft_job job;
     for (int i = 0; i < 9; i++) c.tuner->ask(c.self, &job);
@@ -348,9 +350,9 @@ static void test_ended(weft_arena *mem)
 /* Workers that ask late find trials to go on in two rungs. */
 static void test_highest(weft_arena *mem)
 {
-    sim c = {.tuner = &weft_tuner_asha,
-             .options = "reduction = 3\nmax_resource = 9",
-             .configs = 12};
+    struct sim c = {.tuner = &weft_tuner_asha,
+                    .options = "reduction = 3\nmax_resource = 9",
+                    .configs = 12};
     weft_check(sim_setup(&c, NULL, mem) == WEFT_OK, "%s", weft_error());
     weft_job job;
     for (int i = 0; i < 12; i++) c.tuner->ask(c.self, &job);
@@ -366,14 +368,14 @@ static void test_highest(weft_arena *mem)
 
 static void test_budget(weft_arena *mem)
 {
-    sim c = {.tuner = &weft_tuner_asha,
-             .options = "trials = 0\nbudget = 1000",
-             .configs = 1,
-             .workers = 7,
-             .max_jobs = 1000,
-             .watch = 1,
-             .loss = rough,
-             .cost = uneven};
+    struct sim c = {.tuner = &weft_tuner_asha,
+                    .options = "trials = 0\nbudget = 1000",
+                    .configs = 1,
+                    .workers = 7,
+                    .max_jobs = 1000,
+                    .watch = 1,
+                    .loss = rough,
+                    .cost = uneven};
     sim_run(&c, NULL, mem);
     ok(!c.fault && c.spent <= 1000 && c.spent > 1000 - 192, "a budget ends it: %g",
        c.spent);
@@ -389,14 +391,15 @@ static void test_budget(weft_arena *mem)
 /* Asynchronous Hyperband: brackets begin at 1, 3, 9, 27 and get the same resource. */
 static void test_brackets(weft_arena *mem)
 {
-    sim c = {.tuner = &weft_tuner_asha,
-             .options = "reduction = 3\nmax_resource = 27\nbrackets = 0\ntrials = 400",
-             .configs = 1,
-             .workers = 5,
-             .max_jobs = 2000,
-             .watch = 1,
-             .loss = rough,
-             .cost = uneven};
+    struct sim c = {.tuner = &weft_tuner_asha,
+                    .options =
+                        "reduction = 3\nmax_resource = 27\nbrackets = 0\ntrials = 400",
+                    .configs = 1,
+                    .workers = 5,
+                    .max_jobs = 2000,
+                    .watch = 1,
+                    .loss = rough,
+                    .cost = uneven};
     sim_run(&c, NULL, mem);
     double spent[4] = {0}, most = 0, least = INFINITY;
     int begin[400], jobs = 1;
@@ -419,7 +422,7 @@ static void test_brackets(weft_arena *mem)
 static void refused(const char *options, const char *space, const char *says,
                     weft_arena *mem)
 {
-    sim c = {.tuner = &weft_tuner_asha, .options = options, .configs = 0};
+    struct sim c = {.tuner = &weft_tuner_asha, .options = options, .configs = 0};
     ok(sim_setup(&c, space, mem) == WEFT_ECONF && strstr(weft_error(), says), "refused: %s",
        weft_error());
 }
@@ -439,12 +442,12 @@ static void test_refused(weft_arena *mem)
 static void test_time(weft_arena *mem)
 {
     enum { RESULTS = 100000 };
-    sim c = {.tuner = &weft_tuner_asha,
-             .options = weft_arena_text(mem, "trials = 0\njobs = %d", RESULTS),
-             .configs = 1,
-             .workers = 1,
-             .max_jobs = RESULTS,
-             .loss = rough};
+    struct sim c = {.tuner = &weft_tuner_asha,
+                    .options = weft_arena_text(mem, "trials = 0\njobs = %d", RESULTS),
+                    .configs = 1,
+                    .workers = 1,
+                    .max_jobs = RESULTS,
+                    .loss = rough};
     double start = processor_seconds();
     sim_run(&c, NULL, mem);
     double each = (processor_seconds() - start) / RESULTS;

@@ -145,26 +145,26 @@ static void test_normal(void)
     digest(weft_hash(&r, sizeof r, 3));
 }
 
-typedef struct plugin {
+struct plugin {
     int order, kernel, binary;
     int64_t bins;
     double gamma;
     const char *file;
-} plugin;
+};
 
 static const weft_opt plugin_opts[] = {
-    WEFT_INT_OPT("order", plugin, order, "1", 1, 9, "", .role = WEFT_PER_SAMPLE),
-    WEFT_CHOICE_OPT("kernel/map", plugin, kernel, "none", "none/None|l2/normalize|minmax",
-                    "", .role = WEFT_PER_SAMPLE),
-    WEFT_BOOL_OPT("binary", plugin, binary, "no", "", .role = WEFT_PER_SAMPLE),
-    WEFT_LONG_OPT("bins", plugin, bins, "2^20", 1, 1e12, ""),
-    WEFT_REAL_OPT("gamma", plugin, gamma, "0.5", 0, 10, "", .words = "auto",
+    WEFT_INT_OPT("order", struct plugin, order, "1", 1, 9, "", .role = WEFT_PER_SAMPLE),
+    WEFT_CHOICE_OPT("kernel/map", struct plugin, kernel, "none",
+                    "none/None|l2/normalize|minmax", "", .role = WEFT_PER_SAMPLE),
+    WEFT_BOOL_OPT("binary", struct plugin, binary, "no", "", .role = WEFT_PER_SAMPLE),
+    WEFT_LONG_OPT("bins", struct plugin, bins, "2^20", 1, 1e12, ""),
+    WEFT_REAL_OPT("gamma", struct plugin, gamma, "0.5", 0, 10, "", .words = "auto",
                   .role = WEFT_PER_SAMPLE),
-    WEFT_TEXT_OPT("file", plugin, file, "", ""),
+    WEFT_TEXT_OPT("file", struct plugin, file, "", ""),
     {0},
 };
-static const weft_kind plugin_kind = {"rff", "for the test", sizeof(plugin), plugin_opts,
-                                      NULL};
+static const weft_kind plugin_kind = {"rff", "for the test", sizeof(struct plugin),
+                                      plugin_opts, NULL};
 
 static const weft_opt *option(const char *name)
 {
@@ -238,7 +238,7 @@ static void test_words(void)
        "an option is known by its synonyms, with case");
     ok(weft_is_range("1 .. 3") && weft_is_range("a|b") && !weft_is_range("1.5"),
        "ranges are known");
-    plugin self;
+    struct plugin self;
     int same = 1;
     for (const weft_opt *o = plugin_opts; o->type != WEFT_TEXT; o++) {
         weft_opt_set(o, &self, 1);
@@ -282,7 +282,7 @@ static void test_reading(weft_arena *mem)
 
 static void test_marks(weft_arena *mem)
 {
-    plugin self;
+    struct plugin self;
     weft_conf c;
     weft_conf_init(&c, mem);
     ok(weft_conf_text(&c, "x.ini", "\xef\xbb\xbf[rff]\r\norder\t=\t2\t; two\r\n") ==
@@ -302,7 +302,7 @@ static void test_marks(weft_arena *mem)
 
 static void test_binding(weft_arena *mem)
 {
-    plugin self;
+    struct plugin self;
     weft_conf c;
     weft_conf_init(&c, mem);
     ok(weft_conf_text(&c, "x.ini", input) == WEFT_OK &&
@@ -316,7 +316,7 @@ static void test_binding(weft_arena *mem)
 
 static int broken(weft_arena *mem, const char *text, const char *part)
 {
-    plugin self;
+    struct plugin self;
     weft_conf c;
     weft_conf_init(&c, mem);
     weft_status st = weft_conf_text(&c, "x.ini", text);
@@ -382,7 +382,7 @@ static void test_unreadable(weft_arena *mem)
 
 static void test_arguments(weft_arena *mem)
 {
-    plugin self;
+    struct plugin self;
     weft_conf c;
     weft_conf_init(&c, mem);
     ok(weft_conf_text(&c, "x.ini", input) == WEFT_OK &&
@@ -450,20 +450,20 @@ static void test_echo(weft_arena *mem)
 /* ---- heaps ---- */
 
 /* An item that knows its index. */
-typedef struct ball {
+struct ball {
     int weight;
     int64_t at;
-} ball;
+};
 
 static int is_lighter(const void *a, const void *b, const void *of)
 {
     (void)of;
-    return (*(ball *const *)a)->weight < (*(ball *const *)b)->weight;
+    return (*(struct ball *const *)a)->weight < (*(struct ball *const *)b)->weight;
 }
 
 static void note_place(void *item, int64_t at)
 {
-    (*(ball **)item)->at = at;
+    (*(struct ball **)item)->at = at;
 }
 
 /* Balls of distinct weights: pushed, some made lighter or heavier, some taken from within,
@@ -471,31 +471,32 @@ static void note_place(void *item, int64_t at)
 static void test_heap(weft_arena *mem)
 {
     enum { N = 1000 };
-    ball *x = WEFT_NEW(mem, ball, N);
-    weft_heap h = {.size = sizeof(ball *), .before = is_lighter, .moved = note_place};
+    struct ball *x = WEFT_NEW(mem, struct ball, N);
+    weft_heap h = {
+        .size = sizeof(struct ball *), .before = is_lighter, .moved = note_place};
     int64_t order[N];
     weft_shuffle(N, 1, order, mem);
     for (int i = 0; i < N; i++) {
-        ball *b = &x[i];
+        struct ball *b = &x[i];
         b->weight = 4 * (int)order[i];
         weft_heap_push(&h, &b, mem);
     }
     int known = 1;
-    for (int i = 0; i < N; i++) known &= ((ball **)h.at)[x[i].at] == &x[i];
+    for (int i = 0; i < N; i++) known &= ((struct ball **)h.at)[x[i].at] == &x[i];
     ok(h.n == N && known, "items of a heap are told their index");
     for (int i = 0; i < N; i += 3) {
         x[i].weight += i % 2 ? 4 * (N / 2) + 1 : -4 * (N / 2) - 1;
         weft_heap_settle(&h, x[i].at);
     }
     for (int i = 1; i < N; i += 3) {
-        ball *b;
+        struct ball *b;
         weft_heap_take(&h, x[i].at, &b);
         known &= b == &x[i];
     }
     ok(known, "any item can be taken");
     int64_t n = h.n;
     int sorted = 1, last = -4 * N;
-    for (ball *b; h.n > 0; last = b->weight) {
+    for (struct ball *b; h.n > 0; last = b->weight) {
         weft_heap_take(&h, 0, &b);
         sorted &= b->weight > last && b != &x[1];
     }

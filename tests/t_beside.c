@@ -26,20 +26,20 @@ static int regrets_of(const char *program, const char *name, int workers, double
     return n;
 }
 
-typedef struct method {
+struct method {
     const char *program, *options;
-} method;
+};
 
-static const method methods[] = {
+static const struct method methods[] = {
     {"optuna", "[run]\nsampler = tpe\n"},
     {"hyperopt", "[run]\nsampler = tpe\n[tpe]\nform = hyperopt\n"},
     {"bohb", "[run]\nsampler = kde\n"}};
-static const method forest = {"smac", "[run]\nsampler = forest\n"};
+static const struct method forest = {"smac", "[run]\nsampler = forest\n"};
 static const char *const names[] = {"branin",      "hartmann3", "hartmann6",  "ackley5",
                                     "rosenbrock4", "text",      "tree",       "noisy",
                                     "mixed8",      "levy5",     "styblinski4"};
 
-static void beside(const method *m, const char *name, int workers, weft_arena *mem)
+static void beside(const struct method *m, const char *name, int workers, weft_arena *mem)
 {
     double own[RUNS], other[RUNS];
     int n = regrets_of(m->program, name, workers, other);

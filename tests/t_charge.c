@@ -14,7 +14,7 @@ enum { ALL = 31 }; /* the set of all five clients */
 static const int64_t sizes[5][WEFT_NPART] = {
     {20, 7, 9}, {3, 2, 1}, {11, 4, 4}, {30, 1, 8}, {8, 8, 8}};
 
-static toy *five_clients(void)
+static struct toy *five_clients(void)
 {
     int64_t count[5][WEFT_NPART];
     memcpy(count, sizes, sizeof count);
@@ -23,15 +23,15 @@ static toy *five_clients(void)
 
 /* Sums over the validation samples of a set of clients, under weights w after a step each
  * at that rate. */
-static sums scored(const toy *t, int set, double lr, const double *w)
+static struct sums scored(const struct toy *t, int set, double lr, const double *w)
 {
-    sums all = {0};
+    struct sums all = {0};
     for (int c = 0; c < t->n; c++) {
         if (!(set >> c & 1)) continue;
         double own[W];
         memcpy(own, w, sizeof own);
         full_step(t, c, lr, own);
-        sums one = part_score(t, c, WEFT_VALID, own);
+        struct sums one = part_score(t, c, WEFT_VALID, own);
         all.loss += one.loss;
         all.wrong += one.wrong;
         all.n += one.n;
@@ -49,13 +49,13 @@ static void test_deadline(void)
                                "score_weights = %s\n[client]\nlr = 0.5\nbatch = 50\n"
                                "[device]\nsample_seconds = 1\ndeadline = 10\n";
     int set = 2 | 16;
-    toy *t = five_clients();
+    struct toy *t = five_clients();
     const double zero[W] = {0};
     for (int e = 0; e < 4; e++) {
         const char *score = e % 2 ? "loss" : "error",
                    *stage = e / 2 ? "global" : "personal";
-        const stand *s = trained(t, weft_arena_text(mem, text, score, stage), 1, 1);
-        sums own = scored(t, set, e / 2 ? 0 : 0.5, zero);
+        const struct stand *s = trained(t, weft_arena_text(mem, text, score, stage), 1, 1);
+        struct sums own = scored(t, set, e / 2 ? 0 : 0.5, zero);
         double good = e % 2 ? own.loss : own.wrong, worst = e % 2 ? 2 * log(C) : 1;
         is_near(s->res.loss, (good + 12 * worst) / 22, 1e-6,
                 "%s, %s: who misses the deadline has the worst score", score, stage);
@@ -75,16 +75,16 @@ static void test_deadline(void)
 /* What is said where nobody answers in time. */
 static void test_nobody(void)
 {
-    toy *t = five_clients();
+    struct toy *t = five_clients();
     const char *path = at("said.txt");
     fflush(stderr);
     int kept = dup(STDERR_FILENO);
     weft_check(kept >= 0 && freopen(path, "a", stderr) != NULL, "no %s", path);
     weft_log_set(WEFT_WARN, world.rank);
-    const stand *s = trained(t,
-                             "[fed]\ncohort = 5\n[device]\nsample_seconds = 1\n"
-                             "deadline = 2\n",
-                             1, 3);
+    const struct stand *s = trained(t,
+                                    "[fed]\ncohort = 5\n[device]\nsample_seconds = 1\n"
+                                    "deadline = 2\n",
+                                    1, 3);
     weft_log_set(WEFT_ERROR, world.rank);
     fflush(stderr);
     weft_check(dup2(kept, STDERR_FILENO) >= 0, "stderr is lost");
@@ -109,13 +109,13 @@ static void test_uncharged(void)
                                   "deadline = 1e9",
                       *const device[] = {slow, patient, "dropout = 0.5",
                                          "availability = 0.5"};
-    toy *t = five_clients();
+    struct toy *t = five_clients();
     for (int e = 0; e < 4; e++) {
         const char *text = weft_arena_text(mem,
                                            "[fed]\ncohort = 2\npool = 1\nscore = loss\n"
                                            "[client]\nlr = 0.5\nbatch = 50\n[device]\n%s\n",
                                            device[e]);
-        stand s;
+        struct stand s;
         weft_check(stand_up(&s, t, text, 1) == WEFT_OK, "%s", weft_error());
         double off = 0, lost = 0;
         for (int r = 0; r < 12; r++) {
@@ -138,9 +138,9 @@ static void test_mixture(void)
         count[c][WEFT_TRAIN] = 10;
         count[c][WEFT_VALID] = count[c][WEFT_TEST] = 6;
     }
-    toy *t = toy_new(N, count);
+    struct toy *t = toy_new(N, count);
     for (int diff = 0; diff < 2; diff++) {
-        stand s;
+        struct stand s;
         weft_check(stand_up(&s, t,
                             "[fed]\ncohort = 10\nscore = error\n"
                             "[client]\nlr = 0.1\nepochs = 1 .. 50\n"
@@ -171,7 +171,7 @@ static const char two_rates[] =
     "[fed]\ncohort = 5\npool = 1\nscore = %s\nscore_weights = %s\n"
     "[client]\nbatch = 50\nlr = 0.5 .. 1e6\n";
 
-static void stand_two(stand *s, toy *t, const char *score, const char *stage)
+static void stand_two(struct stand *s, struct toy *t, const char *score, const char *stage)
 {
     weft_check(stand_up(s, t, weft_arena_text(mem, two_rates, score, stage), 2) == WEFT_OK,
                "%s", weft_error());
@@ -180,7 +180,7 @@ static void stand_two(stand *s, toy *t, const char *score, const char *stage)
 }
 
 /* The set of clients whose mean step at rate 0.5 gives the weights. */
-static int who_moved(const toy *t, const double *w, const real *weights)
+static int who_moved(const struct toy *t, const double *w, const real *weights)
 {
     for (int set = 1; set <= ALL; set++) {
         double mean[W];
@@ -192,13 +192,13 @@ static int who_moved(const toy *t, const double *w, const real *weights)
 
 static void test_global(void)
 {
-    toy *t = five_clients();
-    const stand *all =
+    struct toy *t = five_clients();
+    const struct stand *all =
         trained(t, "[fed]\ncohort = 5\nscore_weights = global\n[client]\nlr = 1e6\n", 1, 3);
     is_near(all->res.loss, 1, 0, "clients that diverge are wrong, before training too");
     double off = 0;
     int rounds = 0;
-    stand s;
+    struct stand s;
     stand_two(&s, t, "error", "global");
     for (int r = 0; r < 8; r++) {
         double w[W], none[W];
@@ -207,7 +207,7 @@ static void test_global(void)
         int good = who_moved(t, w, s.state.x);
         if (good == 0 || good == ALL) continue;
         memcpy(none, w, sizeof none);
-        sums own = scored(t, good, 0, none);
+        struct sums own = scored(t, good, 0, none);
         off = worse(off, s.res.loss - (own.wrong + 22 - own.n) / 22);
         rounds++;
     }
@@ -217,9 +217,9 @@ static void test_global(void)
 
 static void test_train_loss(void)
 {
-    toy *t = five_clients();
+    struct toy *t = five_clients();
     double off = 0;
-    stand s;
+    struct stand s;
     stand_two(&s, t, "loss", "personal");
     for (int r = 0; r < 8; r++) {
         double w[W];
@@ -244,13 +244,13 @@ static void test_bound(void)
 {
     static const char text[] =
         "[fed]\ncohort = 1\nselect = bound\nscore = %s\n[client]\nlr = 0.5\n";
-    toy *t = five_clients();
-    const stand *one = trained(t, weft_arena_text(mem, text, "error"), 1, 1);
+    struct toy *t = five_clients();
+    const struct stand *one = trained(t, weft_arena_text(mem, text, "error"), 1, 1);
     is_near(one->res.loss, 1, 0, "one client bounds no error");
     ok(isnan(one->res.bound), "and gives no interval");
     one = trained(t, weft_arena_text(mem, text, "loss"), 1, 1);
     is_near(one->res.loss, 2 * log(C), 1e-12, "nor a loss");
-    const stand *ten = trained(t, weft_arena_text(mem, text, "loss"), 1, 10);
+    const struct stand *ten = trained(t, weft_arena_text(mem, text, "loss"), 1, 10);
     ok(ten->res.bound > 0 && ten->res.loss <= 2 * log(C) &&
            ten->res.loss > measured(fed, &ten->res, "valid_loss"),
        "ten do");

@@ -8,7 +8,7 @@
 #include "weft/registry.h"
 
 /* Labels of so many classes; `rare`: the last but one has one sample, the last has none. */
-static void relabel(problem *p, int classes, int rare)
+static void relabel(struct problem *p, int classes, int rare)
 {
     int64_t from, n;
     weft_deal(ROWS, p->f.team->rank, p->f.team->size, &from, &n);
@@ -22,7 +22,7 @@ static void relabel(problem *p, int classes, int rare)
 
 /* Fits one class after the other, as problems of two classes; how far the fit of all is
  * above the worst of them, as a share of its gain. */
-static double worst_of(const weft_model *m, const char *options, problem *p, form as,
+static double worst_of(const weft_model *m, const char *options, struct problem *p, form as,
                        const real *all, weft_arena *mem)
 {
     int classes = p->classes;
@@ -52,8 +52,8 @@ static double worst_of(const weft_model *m, const char *options, problem *p, for
  * on one rank: those of more ranks have the same digests. Newton steps fit one class after
  * the other, and take many sums over ranks: on several ranks few classes have them, and the
  * hinge, which needs most of them, those that complete dual ascent only. */
-static void check_many(const weft_model *m, const char *loss, problem *p, const char *which,
-                       weft_arena *mem)
+static void check_many(const weft_model *m, const char *loss, struct problem *p,
+                       const char *which, weft_arena *mem)
 {
     size_t mark = weft_arena_mark(mem);
     double tol = 3e-3;
@@ -91,7 +91,7 @@ static void check_many(const weft_model *m, const char *loss, problem *p, const 
 static void test_many(weft_team *t, weft_arena *mem)
 {
     const int classes[] = {3, 5, MAX_CLASSES};
-    problem *p = rows_new(t, MANY, 2, mem);
+    struct problem *p = rows_new(t, MANY, 2, mem);
     for (int c = 0; c < 3; c++) {
         int rare = classes[c] > 3;
         relabel(p, classes[c], rare);
@@ -112,7 +112,7 @@ static void test_alike(weft_team *t, weft_arena *mem)
     } kind[] = {{&weft_model_logistic, "", -5.588735},
                 {&weft_model_svm, "loss = hinge", -1},
                 {&weft_model_svm, "loss = squared", -2.0 * ROWS / (1 + 2.0 * ROWS)}};
-    problem *p = rows_new(t, MANY, 2, mem);
+    struct problem *p = rows_new(t, MANY, 2, mem);
     for (int classes = 2; classes <= 3; classes++) {
         p->classes = classes;
         for (int64_t i = 0; i < p->f.n; i++) p->label[i] = 0;
@@ -137,7 +137,7 @@ static void test_alike(weft_team *t, weft_arena *mem)
 
 /* Textbook dual ascent for the hinge in double, the intercept as a column of ones, C = 1.
  * Returns the primal objective; *dual is below the optimum. Rows are all on this rank. */
-static double textbook(const problem *p, double *dual, weft_arena *mem)
+static double textbook(const struct problem *p, double *dual, weft_arena *mem)
 {
     enum { EPOCHS = 3000 };
     int64_t d = p->f.d;
@@ -172,10 +172,10 @@ static void test_bound(weft_team *t, weft_arena *mem)
 {
     if (t->size > 1) return; /* same bits on any number of ranks, other tests say */
     const weft_model *m = &weft_model_svm;
-    problem *p = rows_new(t, MANY, 2, mem);
+    struct problem *p = rows_new(t, MANY, 2, mem);
     relabel(p, MAX_CLASSES, 0);
     for (int one = 0; one < 3; one++) {
-        problem two = *p;
+        struct problem two = *p;
         two.classes = 2;
         two.label = WEFT_NEW(mem, int32_t, ROWS);
         for (int64_t i = 0; i < ROWS; i++) two.label[i] = p->label[i] == one;

@@ -10,7 +10,7 @@
 /* States of which two, or none, may lie on disk: what was let go of is made again. */
 static void test_disk(int64_t workers, uint64_t whole, int64_t n)
 {
-    setting how = {.workers = workers, .path = at("b.h5"), .fresh = 2};
+    struct setting how = {.workers = workers, .path = at("b.h5"), .fresh = 2};
     int same = 1, steps = 0;
     int64_t jobs;
     for (how.teams = 1; how.teams <= world.size; how.teams *= 2)
@@ -35,10 +35,10 @@ static void test_disk(int64_t workers, uint64_t whole, int64_t n)
  * again from its journals alone, to the same digest, with nothing done twice. */
 static void test_wall(int64_t workers)
 {
-    setting how = {.workers = workers, .path = at("w.h5"), .wall = 1};
+    struct setting how = {.workers = workers, .path = at("w.h5"), .wall = 1};
     int whole = 1, same = 1, none = 1;
     for (int i = 1; i < 20; i += 3) {
-        bench *b = &current;
+        struct bench *b = &current;
         int64_t jobs, again;
         how.fresh = 2;
         how.teams = i % 2 ? world.size : 1;
@@ -64,8 +64,8 @@ static void test_wall(int64_t workers)
  * gone would let it do the job again, and draw a ticket that nobody waits for any more. */
 static void test_claims(void)
 {
-    setting how = {.workers = 10, .path = at("c.h5"), .wall = 1, .fresh = 2};
-    bench *b = &current;
+    struct setting how = {.workers = 10, .path = at("c.h5"), .wall = 1, .fresh = 2};
+    struct bench *b = &current;
     int there = 0;
     how.teams = world.size;
     setenv("WEFT_CLAIMS_BY_FILE", "1", 1);
@@ -82,7 +82,7 @@ static void test_claims(void)
        "claims by file stay as long as the search");
 }
 
-static int64_t claims(const bench *b)
+static int64_t claims(const struct bench *b)
 {
     weft_arena *tmp = weft_arena_new();
     int64_t n = 0;
@@ -109,8 +109,8 @@ static weft_status step_in_turn(void *self, const weft_job *job, int64_t unit,
 /* Not as many tries as there are teams, for each job. */
 static void test_tries(void)
 {
-    setting how = {.workers = 16, .path = at("t.h5"), .fresh = 2};
-    bench *b = &current;
+    struct setting how = {.workers = 16, .path = at("t.h5"), .fresh = 2};
+    struct bench *b = &current;
     weft_task task = toy_task;
     task.step = step_in_turn;
     how.teams = world.size;
@@ -134,7 +134,7 @@ int main(int argc, char **argv)
     test_tries();
     static const int64_t workers[] = {1, 3, 10, 0};
     for (int i = 0; i < 4; i++) {
-        setting how = {.workers = workers[i], .teams = 1};
+        struct setting how = {.workers = workers[i], .teams = 1};
         int64_t jobs;
         uint64_t whole = run_out(&how, &jobs);
         test_disk(workers[i], whole, jobs);

@@ -179,7 +179,7 @@ static void test_no_thread(void)
 
 /* ---- a search ---- */
 
-static bench b;
+static struct bench b;
 static int hung;   /* jobs done while the disk hangs, at least; -1: it does not */
 static int errors; /* errno with which it then fails */
 

@@ -47,29 +47,30 @@ static const char *section(const char *name)
     return "";
 }
 
-typedef struct combo {
+struct combo {
     const weft_tuner *tuner;
     const weft_sampler *sampler;
     const weft_mixing *mixing;
     const char *text; /* ini */
-} combo;
+};
 
 /* Where one trial is shared by the space, all axes are of clients. */
-static combo combo_of(const weft_tuner *t, const weft_sampler *s, const weft_mixing *m)
+static struct combo combo_of(const weft_tuner *t, const weft_sampler *s,
+                             const weft_mixing *m)
 {
-    return (combo){t, s, m,
-                   weft_arena_text(mem,
-                                   "[space]\nconfigs = 6\n[client]\nx = 0 .. 1\n"
-                                   "n = 1 .. 5 when x = 0 .. 0.5\n%s"
-                                   "[run]\nsampler = %s\nmixing = %s\n%s%s%s",
-                                   t->shared ? "" : "[server]\ny = 0 .. 1\n", s->kind.name,
-                                   m->kind.name, section(t->kind.name),
-                                   section(s->kind.name),
-                                   t->shared ? "" : section(m->kind.name))};
+    return (struct combo){t, s, m,
+                          weft_arena_text(mem,
+                                          "[space]\nconfigs = 6\n[client]\nx = 0 .. 1\n"
+                                          "n = 1 .. 5 when x = 0 .. 0.5\n%s"
+                                          "[run]\nsampler = %s\nmixing = %s\n%s%s%s",
+                                          t->shared ? "" : "[server]\ny = 0 .. 1\n",
+                                          s->kind.name, m->kind.name, section(t->kind.name),
+                                          section(s->kind.name),
+                                          t->shared ? "" : section(m->kind.name))};
 }
 
 /* How a run is made; path NULL: without a trace. */
-typedef struct setting {
+struct setting {
     weft_team *world;
     int64_t workers;
     int teams, bound, fault, plain;
@@ -77,25 +78,26 @@ typedef struct setting {
     int stop;  /* of the jobs of a team, the one after which it is; 0: none */
     int fresh; /* 2: replaces what is there; 0: goes on with it */
     const char *path;
-} setting;
+};
 
-typedef struct bench {
+struct bench {
     weft_arena *mem;
     weft_team own;
-    toy task;
-    observed tuner;
+    struct toy task;
+    struct observed tuner;
     weft_tuner table;
-    watched sampler;
+    struct watched sampler;
     weft_sampler proposes;
     weft_space space;
     weft_search search;
     weft_sched sched;
     weft_rundir trace;
-} bench;
+};
 
-static bench benches[2], *current; /* in turn: addresses differ from run to run */
+static struct bench benches[2], *current; /* in turn: addresses differ from run to run */
 
-static weft_status read_search(bench *b, const combo *c, const setting *how)
+static weft_status read_search(struct bench *b, const struct combo *c,
+                               const struct setting *how)
 {
     static const weft_kind *const kinds[] = {&client_kind, &server_kind};
     weft_conf conf;
@@ -104,31 +106,32 @@ static weft_status read_search(bench *b, const combo *c, const setting *how)
     TRY(weft_space_read(&b->space, &conf, kinds, 2, 7, b->mem));
     TRY(search_bind(&b->search, c->tuner, &conf));
     b->table = observed_tuner(c->tuner);
-    b->tuner =
-        (observed){.own = c->tuner,
-                   .self = b->search.tuner_self,
-                   .fault = how->fault,
-                   .team = weft_team_of(how->world->size, how->teams, how->world->rank),
-                   .plain = how->plain,
-                   .task = &b->task,
-                   .second = b != benches};
+    b->tuner = (struct observed){
+        .own = c->tuner,
+        .self = b->search.tuner_self,
+        .fault = how->fault,
+        .team = weft_team_of(how->world->size, how->teams, how->world->rank),
+        .plain = how->plain,
+        .task = &b->task,
+        .second = b != benches};
     b->search.tuner = &b->table;
     b->search.tuner_self = &b->tuner;
     b->proposes = watched_sampler(c->sampler);
-    b->sampler =
-        (watched){.own = c->sampler, .self = b->search.sampler_self, .wrong = how->wrong};
+    b->sampler = (struct watched){
+        .own = c->sampler, .self = b->search.sampler_self, .wrong = how->wrong};
     b->search.sampler = &b->proposes;
     b->search.sampler_self = &b->sampler;
     return weft_search_setup(&b->search, &b->space, 3, b->mem);
 }
 
-static weft_status prepare(bench *b, const combo *c, const setting *how)
+static weft_status prepare(struct bench *b, const struct combo *c,
+                           const struct setting *how)
 {
-    *b = (bench){.mem = weft_arena_new()};
+    *b = (struct bench){.mem = weft_arena_new()};
     if (how->teams > 1) weft_team_split(how->world, how->teams, &b->own);
     weft_team *team = how->teams > 1 ? &b->own : how->world;
-    b->task =
-        (toy){.team = team, .stop = how->stop, .bound = how->bound, .plain = how->plain};
+    b->task = (struct toy){
+        .team = team, .stop = how->stop, .bound = how->bound, .plain = how->plain};
     TRY(read_search(b, c, how));
     b->sched = (weft_sched){.world = how->world,
                             .team = team,
@@ -145,7 +148,7 @@ static weft_status prepare(bench *b, const combo *c, const setting *how)
     return how->fresh ? weft_rundir_begin(&b->trace, "[toy]\n", "digest", 1e4) : WEFT_OK;
 }
 
-static void finish(bench *b, weft_team *all, int done)
+static void finish(struct bench *b, weft_team *all, int done)
 {
     weft_cache_free(&b->sched);
     weft_sleep(all); /* another team may be reading the winner's state */
@@ -155,13 +158,13 @@ static void finish(bench *b, weft_team *all, int done)
 }
 
 /* What came of a run. */
-typedef struct outcome {
+struct outcome {
     weft_status status;
     uint64_t digest;    /* 0 where it did not end */
     uint64_t jobs, set; /* hashes of the jobs asked, in order and not */
     const char *fault;
     int refused; /* 1: the scheduler ended the program */
-} outcome;
+};
 
 static jmp_buf death;
 
@@ -170,16 +173,16 @@ static void die(void)
     longjmp(death, 1);
 }
 
-static outcome run(const combo *c, const setting *how)
+static struct outcome run(const struct combo *c, const struct setting *how)
 {
-    bench *b = current = current == benches ? benches + 1 : benches;
+    struct bench *b = current = current == benches ? benches + 1 : benches;
     weft_die_hook(die);
     if (setjmp(death)) {
         weft_status st = weft_teams_end(&current->sched, WEFT_EFILE);
         finish(current, how->world, 0);
-        return (outcome){.status = st, .refused = 1};
+        return (struct outcome){.status = st, .refused = 1};
     }
-    outcome o = {.status = WEFT_OK};
+    struct outcome o = {.status = WEFT_OK};
     if (how->stop) weft_signals_catch();
     o.status = prepare(b, c, how);
     if (o.status == WEFT_OK) o.status = weft_sched_run(&b->sched);
@@ -207,10 +210,10 @@ static void tear(const char *dir, int team)
 }
 
 /* A session on the first half of the ranks, or on all. */
-static outcome session(const combo *c, setting *how, int number)
+static struct outcome session(const struct combo *c, struct setting *how, int number)
 {
     weft_team half;
-    outcome o;
+    struct outcome o;
     how->teams = number % 2 ? world.size : 1;
     how->bound = number % NBOUND;
     how->stop = 1 + number % 2;
@@ -229,11 +232,12 @@ static outcome session(const combo *c, setting *how, int number)
 
 /* Stopped after every job or two of each team, and killed in between; goes on, each time on
  * other ranks and by other teams. The digest at the end. */
-static uint64_t interrupted(const combo *c, int64_t workers, int fault)
+static uint64_t interrupted(const struct combo *c, int64_t workers, int fault)
 {
-    setting how = {.workers = workers, .fault = fault, .path = at("c.h5"), .fresh = 2};
+    struct setting how = {
+        .workers = workers, .fault = fault, .path = at("c.h5"), .fresh = 2};
     for (int i = 0; i < MAX_JOBS; i++) {
-        outcome o = session(c, &how, i);
+        struct outcome o = session(c, &how, i);
         if (o.status != WEFT_STOP) return o.digest;
         if (i % 2 && world.rank == 0) tear(at("c.d"), i % 4 == 3 && world.size > 1);
         weft_sleep(&world);
@@ -248,13 +252,13 @@ static const int64_t workers[] = {1, 3, 10};
 enum { NWORK = 3, SHARE = 4 }; /* one search of SHARE is done by several ranks, too */
 
 /* What of the contract is not kept; NULL: nothing. One rank. */
-static const char *broken(const combo *c, int fault, uint64_t found[NWORK])
+static const char *broken(const struct combo *c, int fault, uint64_t found[NWORK])
 {
     uint64_t set[NWORK];
-    setting how = {.world = &world, .teams = 1, .fault = fault};
+    struct setting how = {.world = &world, .teams = 1, .fault = fault};
     for (int i = 0; i < NWORK; i++) {
         how.workers = workers[i];
-        outcome o = run(c, &how);
+        struct outcome o = run(c, &how);
         if (o.refused) return "the scheduler ends the program";
         if (o.fault) return o.fault;
         found[i] = o.digest;
@@ -269,7 +273,8 @@ static const char *broken(const combo *c, int fault, uint64_t found[NWORK])
 }
 
 /* The same for a digest by stops and kills. */
-static const char *broken_by_stops(const combo *c, int fault, int turn, uint64_t whole)
+static const char *broken_by_stops(const struct combo *c, int fault, int turn,
+                                   uint64_t whole)
 {
     return interrupted(c, workers[turn % NWORK], fault) == whole
                ? NULL
@@ -277,24 +282,24 @@ static const char *broken_by_stops(const combo *c, int fault, int turn, uint64_t
 }
 
 /* By two teams, or one a rank. */
-static outcome by_teams(const combo *c, int fault, int turn)
+static struct outcome by_teams(const struct combo *c, int fault, int turn)
 {
-    setting how = {.world = &world,
-                   .teams = turn / SHARE % 2 ? 2 : world.size,
-                   .workers = workers[turn % NWORK],
-                   .bound = turn % NBOUND,
-                   .fault = fault,
-                   .path = at("t.h5"),
-                   .fresh = 2};
+    struct setting how = {.world = &world,
+                          .teams = turn / SHARE % 2 ? 2 : world.size,
+                          .workers = workers[turn % NWORK],
+                          .bound = turn % NBOUND,
+                          .fault = fault,
+                          .path = at("t.h5"),
+                          .fresh = 2};
     return run(c, &how);
 }
 
 /* 1 if the three go together. */
-static int is_search(const combo *c)
+static int is_search(const struct combo *c)
 {
-    bench *b = benches;
-    setting how = {.world = &world, .teams = 1};
-    *b = (bench){.mem = weft_arena_new()};
+    struct bench *b = benches;
+    struct setting how = {.world = &world, .teams = 1};
+    *b = (struct bench){.mem = weft_arena_new()};
     weft_status st = read_search(b, c, &how);
     weft_arena_free(b->mem);
     return st == WEFT_OK;
@@ -302,7 +307,7 @@ static int is_search(const combo *c)
 
 /* One rank does all of it; of every fourth search several teams have the digest of that one
  * rank, and some of these are stopped. */
-static const char *kept_by(const combo *c, int turn, uint64_t *whole)
+static const char *kept_by(const struct combo *c, int turn, uint64_t *whole)
 {
     const char *fault = NULL;
     if (world.size == 1) {
@@ -310,7 +315,7 @@ static const char *kept_by(const combo *c, int turn, uint64_t *whole)
         fault = broken(c, NONE, found);
         *whole = found[turn % NWORK];
     } else {
-        outcome o = by_teams(c, NONE, turn);
+        struct outcome o = by_teams(c, NONE, turn);
         fault = o.refused ? "the teams end the program" : o.fault;
         *whole = o.digest;
     }
@@ -322,7 +327,7 @@ static int test_combo(const weft_tuner *t, const weft_sampler *s, const weft_mix
                       int turn)
 {
     size_t mark = weft_arena_mark(mem);
-    combo c = combo_of(t, s, m);
+    struct combo c = combo_of(t, s, m);
     uint64_t whole = 0;
     int goes = is_search(&c), shared = turn % SHARE == 0;
     if (goes && (world.size == 1 || shared)) {
@@ -350,22 +355,22 @@ static void test_all(void)
 /* ---- faults ---- */
 
 /* What the schedule asks with a mistake, and where several teams do it. */
-static outcome faulty(const combo *c, int fault)
+static struct outcome faulty(const struct combo *c, int fault)
 {
-    setting how = {.world = &world, .teams = 1, .workers = 3, .fault = fault};
+    struct setting how = {.world = &world, .teams = 1, .workers = 3, .fault = fault};
     return run(c, &how);
 }
 
-static const char *caught_by_one(const combo *c, int fault)
+static const char *caught_by_one(const struct combo *c, int fault)
 {
     uint64_t found[NWORK] = {0};
     const char *caught = broken(c, fault, found);
     return caught ? caught : broken_by_stops(c, fault, 1, found[1]);
 }
 
-static const char *caught_by_teams(const combo *c, int fault)
+static const char *caught_by_teams(const struct combo *c, int fault)
 {
-    outcome one = faulty(c, fault), other = by_teams(c, fault, 4 * SHARE);
+    struct outcome one = faulty(c, fault), other = by_teams(c, fault, 4 * SHARE);
     if (one.refused) return "the ranks of a team end the program";
     if (other.refused) return "the teams end the program";
     return one.digest != other.digest ? "any teams have the same digest" : NULL;
@@ -379,8 +384,8 @@ static void test_fault(const weft_tuner *t, int fault)
 {
     size_t mark = weft_arena_mark(mem);
     int outside = fault == BY_ARRIVAL || fault >= BY_TEAM;
-    combo c = combo_of(t, &weft_sampler_space, &weft_mixing_none);
-    outcome whole = faulty(&c, NONE), other = faulty(&c, outside ? WORST : fault);
+    struct combo c = combo_of(t, &weft_sampler_space, &weft_mixing_none);
+    struct outcome whole = faulty(&c, NONE), other = faulty(&c, outside ? WORST : fault);
     int matters = (other.refused || whole.jobs != other.jobs) &&
                   !(fault == LAST_NEVER && t->explore) &&
                   !(fault == BY_TEAM && world.size == 1);
@@ -404,10 +409,10 @@ static void test_faults(const weft_tuner *t)
 static void test_proposals(const weft_tuner *t)
 {
     size_t mark = weft_arena_mark(mem);
-    combo c = combo_of(t, &weft_sampler_space, &weft_mixing_none);
+    struct combo c = combo_of(t, &weft_sampler_space, &weft_mixing_none);
     for (int w = SOUND; w < NWRONG; w++) {
-        setting how = {.world = &world, .teams = 1, .workers = 3, .wrong = w};
-        outcome o = run(&c, &how);
+        struct setting how = {.world = &world, .teams = 1, .workers = 3, .wrong = w};
+        struct outcome o = run(&c, &how);
         ok(o.refused == (w != SOUND), "%s: a sampler that proposes %s is %s", t->kind.name,
            wrongs[w], w == SOUND ? "heard" : "caught");
     }

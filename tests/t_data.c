@@ -83,15 +83,15 @@ static const char *document(int i)
                            i % 3 ? "the end" : "THE", i % 2 ? "odd" : "even");
 }
 
-typedef struct expected {
+struct expected {
     int64_t at, end; /* where the tokens of the document stand */
     int good, tok;
     const uint32_t *token;
-} expected;
+};
 
 static void same_token(void *ctx, const char *token, size_t n)
 {
-    expected *e = ctx;
+    struct expected *e = ctx;
     char low[64];
     const weft_vocab *v = &data.vocab[e->tok];
     if (e->at >= e->end) {
@@ -114,11 +114,11 @@ static int words_are_right(weft_part part, int first, weft_tokenizer tok)
     for (int64_t i = 0; i < r->n; i++) {
         int line = first + (int)(r->first + i);
         const char *text = document(line);
-        expected e = {.at = r->offset[tok][i],
-                      .end = r->offset[tok][i + 1],
-                      .good = 1,
-                      .tok = (int)tok,
-                      .token = r->token[tok]};
+        struct expected e = {.at = r->offset[tok][i],
+                             .end = r->offset[tok][i + 1],
+                             .good = 1,
+                             .tok = (int)tok,
+                             .token = r->token[tok]};
         weft_tokenize(tok, text, strlen(text), same_token, &e, mem);
         good &= e.good && e.at == e.end && r->label[i] == line % 2;
     }

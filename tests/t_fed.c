@@ -4,13 +4,13 @@
  * RUN: np=1 np=2 np=3 np=8 */
 #include "toy.h"
 
-static toy *one_client(void)
+static struct toy *one_client(void)
 {
     int64_t count[1][WEFT_NPART] = {{20, 7, 9}};
     return toy_new(1, count);
 }
 
-static toy *five_clients(void)
+static struct toy *five_clients(void)
 {
     int64_t count[5][WEFT_NPART] = {
         {20, 7, 9}, {3, 2, 1}, {11, 4, 4}, {30, 1, 8}, {8, 8, 8}};
@@ -21,11 +21,12 @@ static toy *five_clients(void)
  * pull to the server's weights as PyTorch takes them; server of rate 0.5. */
 static void test_one_client(void)
 {
-    toy *t = one_client();
-    stand *s = trained(t,
-                       "[fed]\ncohort = 1\n[client]\nlr = 0.3\nmomentum = 0.8\nbatch = 50\n"
-                       "epochs = 2\nweight_decay = 0.1\nmu = 0.2\n[server]\nlr = 0.5\n",
-                       1, 2);
+    struct toy *t = one_client();
+    struct stand *s =
+        trained(t,
+                "[fed]\ncohort = 1\n[client]\nlr = 0.3\nmomentum = 0.8\nbatch = 50\n"
+                "epochs = 2\nweight_decay = 0.1\nmu = 0.2\n[server]\nlr = 0.5\n",
+                1, 2);
     double w[W] = {0};
     for (int round = 0; round < 2; round++) {
         double own[W], v[W] = {0};
@@ -50,9 +51,9 @@ static void test_one_client(void)
 
 static void test_averages(void)
 {
-    toy *t = five_clients();
+    struct toy *t = five_clients();
     for (int plain = 0; plain < 2; plain++) {
-        stand *s =
+        struct stand *s =
             trained(t,
                     weft_arena_text(mem,
                                     "[fed]\ncohort = 5\naverage = %s\n[client]\nlr = 0.5\n"
@@ -75,14 +76,15 @@ static void test_averages(void)
 
 /* Scores of all clients before and after one step, and their sums. */
 /* Sums over the clients' samples of a part, for the weights w and after a step on each. */
-static void part_sums(toy *t, weft_part part, const double *w, sums *before, sums *after)
+static void part_sums(struct toy *t, weft_part part, const double *w, struct sums *before,
+                      struct sums *after)
 {
-    *before = *after = (sums){0};
+    *before = *after = (struct sums){0};
     for (int c = 0; c < 5; c++) {
         double own[W];
         memcpy(own, w, sizeof own);
         full_step(t, c, 0.5, own);
-        sums a = part_score(t, c, part, w), b = part_score(t, c, part, own);
+        struct sums a = part_score(t, c, part, w), b = part_score(t, c, part, own);
         before->loss += a.loss;
         before->n += a.n;
         after->loss += b.loss;
@@ -92,8 +94,8 @@ static void part_sums(toy *t, weft_part part, const double *w, sums *before, sum
 
 static void test_scores(void)
 {
-    toy *t = five_clients();
-    stand *s =
+    struct toy *t = five_clients();
+    struct stand *s =
         trained(t,
                 "[fed]\ncohort = 5\nscore_both = yes\nscore = loss\neval_clients = 0\n"
                 "eval_every = 1\n[client]\nlr = 0.5\nbatch = 50\n",
@@ -102,7 +104,7 @@ static void test_scores(void)
     wide(s->state.x, w);
     weft_scores out;
     for (int part = WEFT_VALID; part <= WEFT_TEST; part++) {
-        sums sum, trained_sum;
+        struct sums sum, trained_sum;
         part_sums(t, (weft_part)part, w, &sum, &trained_sum);
         double before = sum.loss / sum.n, after = trained_sum.loss / sum.n;
         weft_status st = fed->score(s->self, &s->job, &s->state, (weft_part)part, &out);
@@ -129,14 +131,15 @@ static void test_scores(void)
 static void test_selection(void)
 {
     static const char *const how[] = {"pooled", "last", "best", "bound"};
-    toy *t = forty_clients();
+    struct toy *t = forty_clients();
     for (int e = 0; e < 4; e++) {
-        stand *s = trained(t,
-                           weft_arena_text(mem,
-                                           "[fed]\ncohort = 4\npool = 3\nscore = loss\n"
-                                           "select = %s\n",
-                                           how[e]),
-                           1, 7);
+        struct stand *s =
+            trained(t,
+                    weft_arena_text(mem,
+                                    "[fed]\ncohort = 4\npool = 3\nscore = loss\n"
+                                    "select = %s\n",
+                                    how[e]),
+                    1, 7);
         double lowest = INFINITY, highest = -INFINITY, best = INFINITY;
         for (int r = 0; r < 7; r++) {
             best = fmin(best, in_row(fed, s->row[r], "after_loss"));
@@ -166,8 +169,8 @@ static void test_cohorts(void)
         count[c][WEFT_TRAIN] = (int64_t)1 << c;
         count[c][WEFT_VALID] = count[c][WEFT_TEST] = 1;
     }
-    toy *t = toy_new(N, count);
-    stand *s = trained(t, "[fed]\ncohort = 3\n[client]\nbatch = 300\n", 1, ROUNDS);
+    struct toy *t = toy_new(N, count);
+    struct stand *s = trained(t, "[fed]\ncohort = 3\n[client]\nbatch = 300\n", 1, ROUNDS);
     int seen[N] = {0}, three = 1;
     for (int r = 0; r < ROUNDS; r++) {
         int drawn = 0;
@@ -182,13 +185,13 @@ static void test_cohorts(void)
     int even = 1; /* 150 of 400; standard deviation 9.7 */
     for (int c = 0; c < N; c++) even &= seen[c] > 100 && seen[c] < 200;
     ok(even, "every client is drawn about as often");
-    stand *other = trained(t, "[fed]\ncohort = 3\n[client]\nbatch = 7\n", 1, 5);
+    struct stand *other = trained(t, "[fed]\ncohort = 3\n[client]\nbatch = 7\n", 1, 5);
     int same = 1;
     for (int r = 0; r < 5; r++)
         same &= fabs(in_row(fed, other->row[r], "samples") -
                      in_row(fed, s->row[r], "samples")) < 0.5;
     ok(same, "trials share their cohorts");
-    stand again;
+    struct stand again;
     fails(stand_up(&again, t, "[fed]\ncohort = 9\n", 1), WEFT_ECONF, "9", "8 clients",
           "a cohort larger than the population");
     s = trained(t, "[fed]\ncohort = 20\nreplacement = yes\n", 1, 1);
@@ -197,8 +200,8 @@ static void test_cohorts(void)
 
 static void test_options(void)
 {
-    toy *t = one_client();
-    stand s;
+    struct toy *t = one_client();
+    struct stand s;
     weft_clients *f = t->data.clients;
     t->data.clients = NULL;
     fails(stand_up(&s, t, "", 1), WEFT_EDATA, "toy", "fmap", "rows without clients");
@@ -223,8 +226,8 @@ static void test_options(void)
 
 static void test_divergence(void)
 {
-    toy *t = five_clients();
-    stand *s = trained(t, "[fed]\ncohort = 4\n[client]\nlr = 1e6\n", 1, 2);
+    struct toy *t = five_clients();
+    struct stand *s = trained(t, "[fed]\ncohort = 4\n[client]\nlr = 1e6\n", 1, 2);
     is_near(in_row(fed, s->row[1], "diverged"), 4, 0, "all clients diverge");
     is_near(in_row(fed, s->row[1], "clients"), 0, 0, "none is averaged");
     double zero[W] = {0};
@@ -234,7 +237,7 @@ static void test_divergence(void)
     is_near(s->res.loss, 2 * log(C), 1e-12, "or as lossy as it gets");
 
     /* two rates, one of them hopeless: the average is that of the others */
-    stand both;
+    struct stand both;
     weft_check(stand_up(&both, t,
                         "[fed]\ncohort = 5\n[client]\nbatch = 50\nlr = 0.5 .. 1e6\n",
                         2) == WEFT_OK,
@@ -258,8 +261,8 @@ static void test_divergence(void)
  */
 static void test_devices(void)
 {
-    toy *t = five_clients();
-    stand s;
+    struct toy *t = five_clients();
+    struct stand s;
     weft_check(
         stand_up(&s, t,
                  "[fed]\ncohort = 5\nscore_both = yes\n[client]\nlr = 0.5\nbatch = 50\n"
@@ -283,10 +286,11 @@ static void test_devices(void)
     ok(right, "the average is that of the devices that came back");
     ok(lost > 8 && lost < 32, "about 20 of 50 are lost");
 
-    stand *over = trained(t,
-                          "[fed]\ncohort = 2\n[device]\nover = 2\nspeed = exponential\n"
-                          "sample_seconds = 1\npower = 2\n",
-                          1, 6);
+    struct stand *over =
+        trained(t,
+                "[fed]\ncohort = 2\n[device]\nover = 2\nspeed = exponential\n"
+                "sample_seconds = 1\npower = 2\n",
+                1, 6);
     right = 1;
     for (int r = 0; r < 6; r++)
         right &= fabs(in_row(fed, over->row[r], "clients") - 2) < 0.5 &&
@@ -307,7 +311,7 @@ static void test_seconds(void)
         "", "speed = exponential\nsample_seconds = 1\n", "up = 100\ndropout = 0.3\n",
         "sample_seconds = 1\ndeadline = 15\navailability = 0.7\nredraw = yes\n",
         "over = 1.5\nlatency = 1\nspeed = lognormal\nflops = 1e3\nredraw = yes\n"};
-    toy *t = five_clients();
+    struct toy *t = five_clients();
     int exact = 1, bounded = 1, tight = 0;
     for (int d = 0; d < 5; d++) {
         const char *text = weft_arena_text(
@@ -315,7 +319,7 @@ static void test_seconds(void)
             "[fed]\ncohort = 3\n[client]\nepochs = 1 .. 4\nmax_samples = 9\n"
             "[device]\n%s",
             devices[d]);
-        stand *s = trained(t, text, 1, 4);
+        struct stand *s = trained(t, text, 1, 4);
         exact &= fabs(fed->seconds(s->self, &s->job, 0) - s->res.cost) <= 0;
         units(s, 3, 0, 3); /* goes on */
         exact &= fabs(fed->seconds(s->self, &s->job, 4) - s->res.cost) <= 0;
@@ -330,11 +334,12 @@ static void test_seconds(void)
 
 static void test_server(void)
 {
-    toy *t = five_clients();
-    const stand *s = trained(t,
-                             "[fed]\ncohort = 5\n[client]\nlr = 0.5\nbatch = 50\n[server]\n"
-                             "optimizer = adam\nlr = 0.1\ntau = 0.01\n",
-                             1, 1);
+    struct toy *t = five_clients();
+    const struct stand *s =
+        trained(t,
+                "[fed]\ncohort = 5\n[client]\nlr = 0.5\nbatch = 50\n[server]\n"
+                "optimizer = adam\nlr = 0.1\ntau = 0.01\n",
+                1, 1);
     double w[W] = {0}, delta[W];
     mean_step(t, 31, 0.5, w, delta);
     for (int i = 0; i < W; i++) {
@@ -349,10 +354,10 @@ static void test_mode(void)
 {
     static const char text[] = "[fed]\ncohort = 3\nscore = loss\neval_mode = %s\n"
                                "[client]\nlr = 0.1 .. 2\nbatch = 50\n";
-    toy *t = five_clients();
+    struct toy *t = five_clients();
     double loss[3], p[3] = {0.55, 0.55, 1};
     for (int e = 0; e < 3; e++) {
-        stand s;
+        struct stand s;
         weft_scores out = {0};
         const char *options = weft_arena_text(mem, text, e == 0 ? "no" : "yes");
         weft_check(stand_up(&s, t, options, 2) == WEFT_OK, "%s", weft_error());
@@ -370,8 +375,8 @@ static void test_mode(void)
 
 static void test_caps(void)
 {
-    toy *t = five_clients();
-    const stand *s =
+    struct toy *t = five_clients();
+    const struct stand *s =
         trained(t,
                 "[fed]\ncohort = 5\nmax_valid = 1\nscore = loss\nscore_weights = global\n"
                 "[client]\nmax_samples = 8\nepochs = 3\n",
@@ -379,7 +384,7 @@ static void test_caps(void)
     is_near(in_row(fed, s->row[1], "samples"), 3 * (8 + 3 + 8 + 8 + 8), 0,
             "at most 8 samples an epoch");
     ok(isnan(in_row(fed, s->row[1], "after_loss")), "only what is asked for is scored");
-    stand again;
+    struct stand again;
     weft_check(stand_up(&again, t,
                         "[fed]\ncohort = 5\nscore = loss\nmax_valid = 1\n"
                         "score_weights = global\n",

@@ -7,23 +7,23 @@
 enum { N = 5, K = 2, BEFORE = 0, AFTER = 1 };
 
 /* Validation parts are powers of two: a sum of predictions tells whose they are. */
-static toy *five_clients(int64_t first)
+static struct toy *five_clients(int64_t first)
 {
     int64_t count[N][WEFT_NPART] = {
         {first, 1, 3}, {3, 2, 1}, {11, 4, 4}, {30, 8, 8}, {8, 16, 8}};
     return toy_new(N, count);
 }
 
-static stand *set_up(toy *t, const char *options, int k)
+static struct stand *set_up(struct toy *t, const char *options, int k)
 {
-    stand *s = WEFT_NEW(mem, stand, 1);
+    struct stand *s = WEFT_NEW(mem, struct stand, 1);
     weft_check(stand_up(s, t, options, k) == WEFT_OK, "%s", weft_error());
     return s;
 }
 
 /* Round r of a job of `rounds`: w[W] becomes the weights before it, arm[c] what client c
  * drew; -1: it is not in the cohort. */
-static void watch(stand *s, int rounds, int r, double *w, int *arm)
+static void watch(struct stand *s, int rounds, int r, double *w, int *arm)
 {
     double before[K] = {0};
     for (int i = 0; i < s->mix.k && r > 0; i++) before[i] = s->res.arm_count[i];
@@ -38,19 +38,20 @@ static void watch(stand *s, int rounds, int r, double *w, int *arm)
 }
 
 /* A client's sums before and after a full step from w. */
-typedef struct turn {
-    sums s[2];
-} turn;
+struct turn {
+    struct sums s[2];
+};
 
-static turn turn_of(const toy *t, int c, double lr, const double *w)
+static struct turn turn_of(const struct toy *t, int c, double lr, const double *w)
 {
     double own[W];
     memcpy(own, w, sizeof own);
     full_step(t, c, lr, own);
-    return (turn){{part_score(t, c, WEFT_VALID, w), part_score(t, c, WEFT_VALID, own)}};
+    return (struct turn){
+        {part_score(t, c, WEFT_VALID, w), part_score(t, c, WEFT_VALID, own)}};
 }
 
-static void add(sums *to, sums s)
+static void add(struct sums *to, struct sums s)
 {
     to->loss += s.loss;
     to->wrong += s.wrong;
@@ -59,7 +60,7 @@ static void add(sums *to, sums s)
 
 /* ---- scores ---- */
 
-static void test_round(const double *row, const sums *seen, sums trained)
+static void test_round(const double *row, const struct sums *seen, struct sums trained)
 {
     double off = 0;
     off = worse(off, fabs(in_row(fed, row, "before_loss") - seen[BEFORE].loss / seen->n));
@@ -74,23 +75,24 @@ static void test_round(const double *row, const sums *seen, sums trained)
 static void test_pooled(const char *score, const char *weights)
 {
     enum { ROUNDS = 7, POOL = 3 };
-    toy *t = five_clients(20);
-    stand *s = set_up(t,
-                      weft_arena_text(mem,
-                                      "[fed]\ncohort = 2\npool = 3\nscore_both = yes\n"
-                                      "score = %s\nscore_weights = %s\n"
-                                      "[client]\nlr = 0.5\nbatch = 50\n",
-                                      score, weights),
-                      1);
-    sums pooled[2] = {0}, all = {0};
+    struct toy *t = five_clients(20);
+    struct stand *s =
+        set_up(t,
+               weft_arena_text(mem,
+                               "[fed]\ncohort = 2\npool = 3\nscore_both = yes\n"
+                               "score = %s\nscore_weights = %s\n"
+                               "[client]\nlr = 0.5\nbatch = 50\n",
+                               score, weights),
+               1);
+    struct sums pooled[2] = {0}, all = {0};
     for (int r = 0; r < ROUNDS; r++) {
         double w[W];
         int arm[N];
-        sums seen[2] = {0}, trained = {0};
+        struct sums seen[2] = {0}, trained = {0};
         watch(s, ROUNDS, r, w, arm);
         for (int c = 0; c < N; c++) {
             if (arm[c] < 0) continue;
-            turn one = turn_of(t, c, 0.5, w);
+            struct turn one = turn_of(t, c, 0.5, w);
             for (int e = 0; e < 2; e++) add(&seen[e], one.s[e]);
             add(&trained, part_score(t, c, WEFT_TRAIN, w));
         }
@@ -98,7 +100,7 @@ static void test_pooled(const char *score, const char *weights)
         add(&all, trained);
         for (int e = 0; e < 2 && r >= ROUNDS - POOL; e++) add(&pooled[e], seen[e]);
     }
-    const sums *told = &pooled[strcmp(weights, "personal") == 0 ? AFTER : BEFORE];
+    const struct sums *told = &pooled[strcmp(weights, "personal") == 0 ? AFTER : BEFORE];
     int by_loss = strcmp(score, "loss") == 0;
     is_near(s->res.loss, (by_loss ? told->loss : told->wrong) / told->n, 1e-6,
             "the %s of %s weights is that of all clients of the last rounds", score,
@@ -128,19 +130,20 @@ static void test_worst(const char *select)
         count[c][WEFT_VALID] = 5 + c % 7;
         count[c][WEFT_TEST] = 1;
     }
-    toy *t = toy_new(MANY, count);
-    stand *s = set_up(t,
-                      weft_arena_text(mem,
-                                      "[fed]\ncohort = 23\nscore_weights = global\n"
-                                      "score = worst10\nselect = %s\neval_clients = 0\n",
-                                      select),
-                      1);
+    struct toy *t = toy_new(MANY, count);
+    struct stand *s =
+        set_up(t,
+               weft_arena_text(mem,
+                               "[fed]\ncohort = 23\nscore_weights = global\n"
+                               "score = worst10\nselect = %s\neval_clients = 0\n",
+                               select),
+               1);
     double w[W], rate[MANY], wrong[MANY], n[MANY], worst = 0, scored = 0;
     wide(s->state.x, w);
     units(s, 1, 0, 1);
     if (strcmp(select, "eval") == 0) wide(s->state.x, w);
     for (int c = 0; c < MANY; c++) {
-        sums one = part_score(t, c, WEFT_VALID, w);
+        struct sums one = part_score(t, c, WEFT_VALID, w);
         wrong[c] = one.wrong;
         n[c] = one.n;
         rate[c] = one.wrong / one.n;
@@ -165,15 +168,16 @@ static void test_portions(void)
     static int64_t count[MANY][WEFT_NPART];
     for (int c = 0; c < MANY; c++)
         for (int p = 0; p < WEFT_NPART; p++) count[c][p] = 1;
-    toy *t = toy_new(MANY, count);
-    stand *s = set_up(t,
-                      "[fed]\ncohort = 50\nscore_weights = global\neval_clients = 0\n"
-                      "[client]\nlr = 0.5\n",
-                      1);
+    struct toy *t = toy_new(MANY, count);
+    struct stand *s =
+        set_up(t,
+               "[fed]\ncohort = 50\nscore_weights = global\neval_clients = 0\n"
+               "[client]\nlr = 0.5\n",
+               1);
     units(s, 1, 0, 1);
     for (int part = WEFT_VALID; part <= WEFT_TEST; part++) {
         double w[W];
-        sums all = {0};
+        struct sums all = {0};
         weft_scores out;
         wide(s->state.x, w);
         for (int c = 0; c < MANY; c++) add(&all, part_score(t, c, (weft_part)part, w));
@@ -194,20 +198,21 @@ static void test_portions(void)
 static void test_pieces(double dropout)
 {
     int64_t count[2][WEFT_NPART] = {{20, 150, 9}, {10, 64, 9}};
-    toy *t = toy_new(2, count);
-    stand *s = set_up(t,
-                      weft_arena_text(mem,
-                                      "[fed]\ncohort = 2\nscore_both = yes\n[client]\n"
-                                      "lr = 0.5\nbatch = 20\ndropout = %g\n",
-                                      dropout),
-                      1);
-    sums seen[2] = {0}, trained = {0};
+    struct toy *t = toy_new(2, count);
+    struct stand *s =
+        set_up(t,
+               weft_arena_text(mem,
+                               "[fed]\ncohort = 2\nscore_both = yes\n[client]\n"
+                               "lr = 0.5\nbatch = 20\ndropout = %g\n",
+                               dropout),
+               1);
+    struct sums seen[2] = {0}, trained = {0};
     double w[W];
     units(s, 2, 0, 1);
     wide(s->state.x, w);
     units(s, 2, 1, 2);
     for (int c = 0; c < 2; c++) {
-        turn one = turn_of(t, c, 0.5, w);
+        struct turn one = turn_of(t, c, 0.5, w);
         for (int e = 0; e < 2; e++) add(&seen[e], one.s[e]);
         add(&trained, part_score(t, c, WEFT_TRAIN, w));
     }
@@ -218,8 +223,8 @@ static void test_pieces(double dropout)
 
 static void test_plain(void)
 {
-    toy *t = five_clients(0);
-    const stand *s = trained(
+    struct toy *t = five_clients(0);
+    const struct stand *s = trained(
         t, "[fed]\ncohort = 5\naverage = plain\n[client]\nlr = 0.5\nbatch = 50\n", 1, 1);
     double mean[W] = {0};
     for (int c = 1; c < N; c++) {
@@ -236,12 +241,12 @@ static void test_steps(void)
 {
     enum { ROUNDS = 20 };
     int64_t count[1][WEFT_NPART] = {{20, 7, 9}};
-    toy *t = toy_new(1, count);
-    stand *s = set_up(t,
-                      "[fed]\ncohort = 1\n[client]\nlr = 0.5\nbatch = 50\n[server]\n"
-                      "optimizer = adam\nlr = 0.1\ntau = 0.01\ndecay = 0.3\n"
-                      "[device]\ndropout = 0.8\n",
-                      1);
+    struct toy *t = toy_new(1, count);
+    struct stand *s = set_up(t,
+                             "[fed]\ncohort = 1\n[client]\nlr = 0.5\nbatch = 50\n[server]\n"
+                             "optimizer = adam\nlr = 0.1\ntau = 0.01\ndecay = 0.3\n"
+                             "[device]\ndropout = 0.8\n",
+                             1);
     double mean[W] = {0}, square[W], off = 0;
     int steps = 0, lost = 0;
     for (int i = 0; i < W; i++) square[i] = 1e-4;
@@ -272,14 +277,14 @@ static void test_steps(void)
 static const double rates[K] = {0.1, 2};
 
 /* One round of exponentiated gradient, eta 1, on clients that drew arm[c]. */
-static void move(const toy *t, const weft_mix_update *rule, int by_loss, const double *w,
-                 const int *arm, double *base, double *mass, double *logp)
+static void move(const struct toy *t, const weft_mix_update *rule, int by_loss,
+                 const double *w, const int *arm, double *base, double *mass, double *logp)
 {
     double score[N], weight[N], all = 0, mean = 0, grad[K] = {0}, sum = 0;
     for (int c = 0; c < N; c++) all += (double)t->count[c][WEFT_VALID];
     for (int c = 0; c < N; c++) {
         double part[2];
-        turn one = turn_of(t, c, rates[arm[c]], w);
+        struct turn one = turn_of(t, c, rates[arm[c]], w);
         for (int e = 0; e < 2; e++)
             part[e] = (by_loss ? one.s[e].loss : one.s[e].wrong) / one.s[e].n;
         score[c] = rule->diff ? part[AFTER] - part[BEFORE] : part[AFTER];
@@ -298,13 +303,13 @@ static void move(const toy *t, const weft_mix_update *rule, int by_loss, const d
 static void test_mixture(const char *score, int diff)
 {
     enum { ROUNDS = 4 };
-    toy *t = five_clients(20);
-    stand *s = set_up(t,
-                      weft_arena_text(mem,
-                                      "[fed]\ncohort = 5\nscore = %s\n"
-                                      "[client]\nlr = 0.1 .. 2\nbatch = 50\n",
-                                      score),
-                      K);
+    struct toy *t = five_clients(20);
+    struct stand *s = set_up(t,
+                             weft_arena_text(mem,
+                                             "[fed]\ncohort = 5\nscore = %s\n"
+                                             "[client]\nlr = 0.1 .. 2\nbatch = 50\n",
+                                             score),
+                             K);
     for (int i = 0; i < K; i++) s->mix.conf[i] = rates[i];
     s->job.update = (weft_mix_update){
         .schedule = WEFT_UPDATE_CONSTANT, .eta = 1, .discount = 1, .diff = diff};
@@ -333,13 +338,14 @@ static void test_mixture(const char *score, int diff)
 
 static void test_columns(void)
 {
-    toy *t = five_clients(20);
-    stand *s = set_up(t,
-                      "[fed]\ncohort = 5\neval_clients = 0\neval_every = 2\n"
-                      "[client]\nlr = 0.5\nbatch = 50\nepochs = 3\n"
-                      "[device]\nsample_seconds = 0.5\npower = 3\nbyte_energy = 0.01\n"
-                      "latency = 0.25\nup = 100\n",
-                      1);
+    struct toy *t = five_clients(20);
+    struct stand *s =
+        set_up(t,
+               "[fed]\ncohort = 5\neval_clients = 0\neval_every = 2\n"
+               "[client]\nlr = 0.5\nbatch = 50\nepochs = 3\n"
+               "[device]\nsample_seconds = 0.5\npower = 3\nbyte_energy = 0.01\n"
+               "latency = 0.25\nup = 100\n",
+               1);
     double samples = 3 * (20 + 3 + 11 + 30 + 8), model = 4 * W, w[W];
     units(s, 2, 0, 2);
     const double *row = s->row[1];
@@ -350,7 +356,7 @@ static void test_columns(void)
             "a round lasts as long as its slowest device");
     is_near(s->res.cost, 2 * in_row(fed, row, "seconds"), 1e-9, "a job as its rounds");
     is_near(in_row(fed, row, "entropy"), 0, 0, "one configuration has no entropy");
-    sums all = {0};
+    struct sums all = {0};
     wide(s->state.x, w);
     for (int c = 0; c < N; c++) add(&all, part_score(t, c, WEFT_VALID, w));
     is_near(in_row(fed, row, "valid_loss"), all.loss / all.n, 1e-6,
@@ -368,14 +374,14 @@ static void test_cost(void)
     enum { ROUNDS = 7, COHORT = 3 };
     static const double epochs[K] = {1, 3};
     double mean = (20 + 3 + 11 + 30 + 8) / 5.0, valid = 31 / 5.0, each = 4 * C * D;
-    toy *t = five_clients(20);
+    struct toy *t = five_clients(20);
     for (int both = 0; both < 2; both++) {
-        stand *s = set_up(t,
-                          weft_arena_text(mem,
-                                          "[fed]\ncohort = 3\nscore_both = %s\n"
-                                          "[client]\nepochs = 1 .. 3\n",
-                                          both ? "yes" : "no"),
-                          K);
+        struct stand *s = set_up(t,
+                                 weft_arena_text(mem,
+                                                 "[fed]\ncohort = 3\nscore_both = %s\n"
+                                                 "[client]\nepochs = 1 .. 3\n",
+                                                 both ? "yes" : "no"),
+                                 K);
         for (int i = 0; i < K; i++) s->mix.conf[i] = epochs[i];
         s->mix.logp[0] = log(0.25);
         s->mix.logp[1] = log(0.75);

@@ -14,18 +14,19 @@ static const weft_mix_update rules[] = {
     {.schedule = WEFT_UPDATE_ROOT, .discount = 1, .floor = 0.01},
     {.schedule = WEFT_UPDATE_RACING, .eta = 0.999}};
 
-static uint64_t hash_of(const stand *s)
+static uint64_t hash_of(const struct stand *s)
 {
     uint64_t h = weft_state_hash(&s->state);
     h = result_hash(&s->res, h);
     return weft_hash(s->row, sizeof s->row[0] * (size_t)s->rows, h);
 }
 
-static void test_stops(toy *t, weft_mix_update moving, int k, int rounds, uint64_t whole)
+static void test_stops(struct toy *t, weft_mix_update moving, int k, int rounds,
+                       uint64_t whole)
 {
     int same = 1;
     for (int stop = 1; stop < rounds; stop++) {
-        stand before, after;
+        struct stand before, after;
         weft_check(stand_up(&before, t, mixed, k) == WEFT_OK, "%s", weft_error());
         before.job.update = moving;
         units(&before, rounds, 0, stop);
@@ -42,10 +43,10 @@ static void test_stops(toy *t, weft_mix_update moving, int k, int rounds, uint64
     ok(same, "a job stopped after any round goes on to the same bits");
 }
 
-static void test_same_bits(toy *t, weft_mix_update moving)
+static void test_same_bits(struct toy *t, weft_mix_update moving)
 {
     enum { K = 5, ROUNDS = 12 };
-    stand whole;
+    struct stand whole;
     weft_check(stand_up(&whole, t, mixed, K) == WEFT_OK, "%s", weft_error());
     whole.job.update = moving;
     units(&whole, ROUNDS, 0, ROUNDS);
@@ -66,14 +67,14 @@ static void test_same_bits(toy *t, weft_mix_update moving)
 /* Two jobs of one trial, and a trial that copies another's weights. */
 static void test_jobs(void)
 {
-    toy *t = forty_clients();
-    stand *two = trained(t, "[fed]\ncohort = 7\n", 1, 4);
+    struct toy *t = forty_clients();
+    struct stand *two = trained(t, "[fed]\ncohort = 7\n", 1, 4);
     units(two, 3, 0, 3);
-    stand *one = trained(t, "[fed]\ncohort = 7\n", 1, 7);
+    struct stand *one = trained(t, "[fed]\ncohort = 7\n", 1, 7);
     ok(memcmp(one->state.x, two->state.x, W * sizeof(real)) == 0,
        "seven rounds are four and three");
     is_near(one->res.loss, two->res.loss, 0, "with the same pooled score");
-    stand *copy = trained(t, "[fed]\ncohort = 7\n", 1, 4);
+    struct stand *copy = trained(t, "[fed]\ncohort = 7\n", 1, 4);
     copy->job.trial = 1;
     units(copy, 3, 0, 3);
     ok(memcmp(one->state.x, copy->state.x, W * sizeof(real)) == 0 &&
@@ -84,7 +85,7 @@ static void test_jobs(void)
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    toy *forty = forty_clients();
+    struct toy *forty = forty_clients();
     for (int i = 0; i < 2; i++) test_same_bits(forty, rules[i]);
     test_jobs();
     for (int i = 0; i < ntoy; i++) weft_data_close(&toys[i]->data);

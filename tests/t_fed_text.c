@@ -44,18 +44,18 @@ static void open_plays(void)
 }
 
 /* The network by itself. */
-typedef struct alone {
+struct alone {
     void *self, *work;
     int64_t n; /* weights */
-} alone;
+};
 
-static alone network(const char *options, int every)
+static struct alone network(const char *options, int every)
 {
     weft_conf conf;
     const weft_net *net = &weft_net_lstm;
     weft_shape shape = {
         .form = WEFT_CHARS, .d = LENGTH, .classes = SYMBOLS, .every = every};
-    alone a = {.self = weft_arena_alloc(mem, 1, net->kind.size)};
+    struct alone a = {.self = weft_arena_alloc(mem, 1, net->kind.size)};
     weft_conf_init(&conf, mem);
     weft_check(weft_conf_text(&conf, "test", options) == WEFT_OK &&
                    weft_conf_bind(&conf, &net->kind, a.self) == WEFT_OK &&
@@ -79,7 +79,8 @@ static weft_batch windows_of(int c, weft_part part, const uint8_t **at_)
 /* One round of all clients, each a single full batch, then all are scored. */
 /* mean[a->n]: gradient summed over all training windows, whose number it returns; *before:
  * sums over the validation windows. */
-static double sum_gradients(const alone *a, const real *w, double *mean, weft_score *before)
+static double sum_gradients(const struct alone *a, const real *w, double *mean,
+                            weft_score *before)
 {
     const weft_net *net = &weft_net_lstm;
     const uint8_t *place[64];
@@ -105,9 +106,9 @@ static void test_round(int every)
         "[fed]\nmodel = lstm\ncohort = 5\nscore = loss\ntarget = %s\nscore_both = yes\n"
         "[client]\nlr = 0.5\nbatch = 64\n%s",
         every ? "all" : "last", net_options);
-    toy t = {.data = plays};
-    stand *s = trained(&t, options, 1, 1);
-    alone a = network(net_options, every);
+    struct toy t = {.data = plays};
+    struct stand *s = trained(&t, options, 1, 1);
+    struct alone a = network(net_options, every);
     const weft_net *net = &weft_net_lstm;
     real *w = WEFT_NEW(mem, real, a.n);
     double *mean = WEFT_NEW(mem, double, a.n), worst = 0;
@@ -173,9 +174,9 @@ static void test_near(int every)
         "[fed]\nmodel = lstm\nalgorithm = knn\ncohort = 5\ntarget = %s\n[client]\nlr = "
         "0.5\n[knn]\nk = 3\nsigma = 0.5\n%s",
         every ? "all" : "last", net_options);
-    toy t = {.data = plays};
-    stand *s = trained(&t, options, 1, 3);
-    alone a = network(net_options, every);
+    struct toy t = {.data = plays};
+    struct stand *s = trained(&t, options, 1, 3);
+    struct alone a = network(net_options, every);
     int each = every ? LENGTH : 1, n = 0;
     double loss = 0;
     for (int c = 0; c < SPEAKERS; c++) {
@@ -201,12 +202,13 @@ static void test_near(int every)
 
 static void test_same_bits(void)
 {
-    toy t = {.data = plays};
-    const stand *s = trained(&t,
-                             "[fed]\nmodel = lstm\ncohort = 4\ntarget = all\n"
-                             "[client]\nlr = 0.3\nbatch = 3\nepochs = 2\ndropout = 0.2\n"
-                             "[lstm]\nembedding = 3\nhidden = 16\nlayers = 2\n",
-                             1, 6);
+    struct toy t = {.data = plays};
+    const struct stand *s =
+        trained(&t,
+                "[fed]\nmodel = lstm\ncohort = 4\ntarget = all\n"
+                "[client]\nlr = 0.3\nbatch = 3\nepochs = 2\ndropout = 0.2\n"
+                "[lstm]\nembedding = 3\nhidden = 16\nlayers = 2\n",
+                1, 6);
     digest(weft_state_hash(&s->state));
     ok(in_row(fed, s->row[5], "train_loss") < in_row(fed, s->row[0], "train_loss"),
        "the loss falls");

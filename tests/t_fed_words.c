@@ -88,22 +88,22 @@ static void test_match(void)
 
 /* ---- the network by itself ---- */
 
-typedef struct alone {
+struct alone {
     void *self, *work;
     int64_t n; /* weights */
     const uint32_t *word[256];
     int length[256];
     int32_t label[256];
-} alone;
+};
 
 static const weft_net *const net = &weft_net_txtcnn;
 
-static alone *network(const char *options)
+static struct alone *network(const char *options)
 {
     weft_conf conf;
     weft_vectors v;
     const weft_vocab *vocab = &all.vocab[WEFT_TOK_SPLIT];
-    alone *a = WEFT_NEW(mem, alone, 1);
+    struct alone *a = WEFT_NEW(mem, struct alone, 1);
     a->self = weft_arena_alloc(mem, 1, net->kind.size);
     weft_conf_init(&conf, mem);
     weft_check(weft_vectors_read(vocab, "", VECTOR, SEED, &v, mem) == WEFT_OK &&
@@ -124,7 +124,7 @@ static alone *network(const char *options)
 }
 
 /* Documents row[n] of a part; NULL: the first n. */
-static weft_batch batch(alone *a, weft_part part, int n, const int64_t *row)
+static weft_batch batch(struct alone *a, weft_part part, int n, const int64_t *row)
 {
     const weft_rows *r = &all.part[part];
     for (int i = 0; i < n; i++) {
@@ -155,15 +155,15 @@ static const char *network_of(const char *channels)
 static void test_round(const char *channels)
 {
     const char *own = network_of(channels);
-    toy t = {.data = words};
-    stand *s =
+    struct toy t = {.data = words};
+    struct stand *s =
         trained(&t,
                 weft_arena_text(mem,
                                 "[fed]\nmodel = txtcnn\ndim = 8\ncohort = 6\nscore = loss\n"
                                 "score_both = yes\n[client]\nlr = 0.02\nbatch = 64\n%s",
                                 own),
                 1, 1);
-    alone *a = network(own);
+    struct alone *a = network(own);
     real *w = WEFT_NEW(mem, real, a->n), *g = WEFT_NEW(mem, real, a->n);
     weft_score ignored = {0}, before = {0}, test = {0};
     net->init(a->self, SEED, w);
@@ -188,14 +188,14 @@ static void test_round(const char *channels)
 
 /* ---- one client ---- */
 
-typedef struct steps {
+struct steps {
     double lr, momentum, decay, mu, clip;
     int batch, epochs;
-} steps;
+};
 
 /* FedProx's training of one client that has all documents: batches in the order of
  * WEFT_RNG_BATCH, PyTorch's SGD, the maximum norm after each step. */
-static void train_alone(alone *a, const steps *o, real *w)
+static void train_alone(struct alone *a, const struct steps *o, real *w)
 {
     int64_t n = all.part[WEFT_TRAIN].n, order[64];
     real *g = WEFT_NEW(mem, real, a->n), *from = WEFT_NEW(mem, real, a->n);
@@ -225,20 +225,20 @@ static void train_alone(alone *a, const steps *o, real *w)
     }
 }
 
-static void test_one_client(const char *channels, steps o)
+static void test_one_client(const char *channels, struct steps o)
 {
     const char *own = network_of(channels);
-    toy t = {.data = single};
-    stand *s = trained(&t,
-                       weft_arena_text(mem,
-                                       "[fed]\nmodel = txtcnn\ndim = 8\ncohort = 1\n"
-                                       "[client]\nlr = %g\nmomentum = %g\n"
-                                       "weight_decay = %g\nmu = %g\nclip = %g\nbatch = %d\n"
-                                       "epochs = %d\n%s",
-                                       o.lr, o.momentum, o.decay, o.mu, o.clip, o.batch,
-                                       o.epochs, own),
-                       1, 1);
-    alone *a = network(own);
+    struct toy t = {.data = single};
+    struct stand *s = trained(
+        &t,
+        weft_arena_text(mem,
+                        "[fed]\nmodel = txtcnn\ndim = 8\ncohort = 1\n"
+                        "[client]\nlr = %g\nmomentum = %g\n"
+                        "weight_decay = %g\nmu = %g\nclip = %g\nbatch = %d\n"
+                        "epochs = %d\n%s",
+                        o.lr, o.momentum, o.decay, o.mu, o.clip, o.batch, o.epochs, own),
+        1, 1);
+    struct alone *a = network(own);
     real *w = WEFT_NEW(mem, real, a->n), *first = WEFT_NEW(mem, real, a->n);
     net->init(a->self, SEED, first);
     memcpy(w, first, (size_t)a->n * sizeof *w);
@@ -253,8 +253,8 @@ static void test_one_client(const char *channels, steps o)
 
 static void test_same_bits(const char *channels)
 {
-    toy t = {.data = words};
-    const stand *s = trained(
+    struct toy t = {.data = words};
+    const struct stand *s = trained(
         &t,
         weft_arena_text(
             mem,
@@ -289,14 +289,14 @@ int main(int argc, char **argv)
         test_same_bits(channels[i]);
         weft_data_close(&words);
         open_data(&single, "single.h5", "clients=1", &world);
-        test_one_client(channels[i], (steps){.lr = 0.2, .batch = 7, .epochs = 2});
+        test_one_client(channels[i], (struct steps){.lr = 0.2, .batch = 7, .epochs = 2});
         weft_data_close(&single);
     }
     open_data(&single, "single.h5", "clients=1", &world);
-    test_one_client("nonstatic", (steps){0.1, 0.9, 0, 0.1, 0.4, 16, 2});
+    test_one_client("nonstatic", (struct steps){0.1, 0.9, 0, 0.1, 0.4, 16, 2});
     weft_data_close(&single);
     open_data(&single, "single.h5", "clients=1", &world);
-    test_one_client("multi", (steps){0.1, 0.5, 0.02, 0, 0, 16, 2});
+    test_one_client("multi", (struct steps){0.1, 0.5, 0.02, 0, 0, 16, 2});
     weft_data_close(&single);
     weft_data_close(&all);
     return scratch_end();

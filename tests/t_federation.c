@@ -12,12 +12,12 @@ static weft_data data;
 
 /* ---- federations to pack ---- */
 
-typedef struct made {
+struct made {
     weft_form form;
     int64_t clients;
     int named;
     int bad; /* client with a NaN, -1: none */
-} made;
+};
 
 #define D       20
 #define STRIDE  3
@@ -45,7 +45,8 @@ static int label_of(int64_t c, int64_t i)
     return (int)((c + i) % 3);
 }
 
-static weft_status hand_rows(const made *m, int64_t c, const char *name, weft_pack *p)
+static weft_status hand_rows(const struct made *m, int64_t c, const char *name,
+                             weft_pack *p)
 {
     static double x[16 * D];
     static uint8_t byte[16 * D];
@@ -87,7 +88,7 @@ static weft_status hand_text(int64_t c, const char *name, weft_pack *p)
 static weft_status make_read(const void *self, const char *source, weft_pack *p)
 {
     static const char *const name[] = {"a", "b", "c", "d", "e", "f", "g"};
-    const made *m = self;
+    const struct made *m = self;
     int text = m->form == WEFT_CHARS;
     (void)source;
     weft_pack_split(p, "as made");
@@ -112,18 +113,20 @@ static weft_status make_read(const void *self, const char *source, weft_pack *p)
     return WEFT_OK;
 }
 
-static const weft_reader maker = {
-    .kind = {.name = "made", .about = "made", .size = sizeof(made), .opts = no_options},
-    .read = make_read};
+static const weft_reader maker = {.kind = {.name = "made",
+                                           .about = "made",
+                                           .size = sizeof(struct made),
+                                           .opts = no_options},
+                                  .read = make_read};
 
-static weft_status make(const char *out, const made *m)
+static weft_status make(const char *out, const struct made *m)
 {
     weft_status st = WEFT_OK;
     if (world.rank == 0) st = weft_pack_file(&maker, m, NULL, "nowhere", at(out), mem);
     return weft_agree(st, &world);
 }
 
-static int made_and_open(const char *out, const made *m)
+static int made_and_open(const char *out, const struct made *m)
 {
     weft_status st = make(out, m);
     if (st == WEFT_OK) st = weft_data_open(&data, at(out), &world, mem);
@@ -179,7 +182,7 @@ static int client_is_right(int64_t c, int64_t *total)
 
 static void test_form(weft_form form, const char *what, int named)
 {
-    made m = {.form = form, .clients = 3000, .named = named, .bad = -1};
+    struct made m = {.form = form, .clients = 3000, .named = named, .bad = -1};
     if (!ok(made_and_open("f.h5", &m), "%s of clients are packed and opened", what)) return;
     int64_t total[WEFT_NPART] = {0};
     int good = data.clients->n == 3000 && data.clients->d == D;
@@ -236,7 +239,7 @@ static void test_memory(void)
 {
     enum { CLIENTS = 100000 };
     double start = weft_now();
-    made m = {.form = WEFT_REALS, .clients = CLIENTS, .bad = -1};
+    struct made m = {.form = WEFT_REALS, .clients = CLIENTS, .bad = -1};
     if (!ok(made_and_open("m.h5", &m), "%d clients are packed and opened", CLIENTS)) return;
     note("in %.2f s", weft_now() - start);
     start = weft_now();
@@ -394,10 +397,10 @@ static void test_contradictions(void)
 
 static void test_packing(void)
 {
-    made nan = {.form = WEFT_REALS, .clients = 20, .named = 1, .bad = 11};
+    struct made nan = {.form = WEFT_REALS, .clients = 20, .named = 1, .bad = 11};
     fails(make("n.h5", &nan), WEFT_EDATA, "client 11, client 11: row 2, column 5 is nan",
           "finite", "packing a NaN");
-    made none = {.form = WEFT_REALS, .clients = 0, .bad = -1};
+    struct made none = {.form = WEFT_REALS, .clients = 0, .bad = -1};
     fails(make("n.h5", &none), WEFT_EDATA, "no client has training", "split",
           "packing no clients");
 }

@@ -79,7 +79,7 @@ static void test_bound(void)
 
 static double optimum(const char *options, double most)
 {
-    const stand *s = stand_up(options, NULL);
+    const struct stand *s = stand_up(options, NULL);
     return task->optimum(s->self, most);
 }
 
@@ -102,7 +102,7 @@ static void test_optimum(void)
         "[flow]\nmethod = descent\nstep = log 0.01 .. 1.9\nfeatures = 3 .. 40\n"
         "loss = prediction\nsignal_decay = 1\n"};
     for (int k = 0; k < 3; k++) {
-        stand *s = stand_up(space[k], NULL);
+        struct stand *s = stand_up(space[k], NULL);
         double best = task->optimum(s->self, 12);
         double least = INFINITY;
         for (int i = 0; i < 3000; i++) {
@@ -114,10 +114,10 @@ static void test_optimum(void)
            "space %d: none of 36,000 points is below the optimum %.8f, the best is %.8f", k,
            best, least);
     }
-    stand *s = stand_up("[space]\nsource = grid\nlevels = 4\nconfigs = 0\n[flow]\n"
-                        "method = flow | descent | ridge\nstep = log 0.01 .. 1\n"
-                        "features = 1 .. 50\n",
-                        NULL);
+    struct stand *s = stand_up("[space]\nsource = grid\nlevels = 4\nconfigs = 0\n[flow]\n"
+                               "method = flow | descent | ridge\nstep = log 0.01 .. 1\n"
+                               "features = 1 .. 50\n",
+                               NULL);
     double least = INFINITY;
     for (int64_t i = 0; i < s->space.count; i++) {
         weft_space_config(&s->space, i, s->job.mix.conf);
@@ -135,7 +135,7 @@ static void test_split(void)
     for (int k = 0; k < 3; k++) {
         const char *options = weft_arena_text(
             mem, "[flow]\nmethod = %s\nstep = 0.3\nlambda = 0.1\nnoise = 0.1\n", method[k]);
-        stand *one = stand_up(options, NULL), *many = stand_up(options, NULL);
+        struct stand *one = stand_up(options, NULL), *many = stand_up(options, NULL);
         train(one, 24);
         for (int i = 0; i < 6; i++) train(many, 4);
         ok(weft_state_hash(&one->state) == weft_state_hash(&many->state) &&
@@ -148,7 +148,8 @@ static void test_split(void)
 /* A copy goes on from the weights with another setting, as real descent would. */
 static void test_copy(void)
 {
-    stand *s = stand_up("[flow]\nstep = log 0.1 .. 1\nlambda = 0 .. 1\np = 5\n", NULL);
+    struct stand *s =
+        stand_up("[flow]\nstep = log 0.1 .. 1\nlambda = 0 .. 1\np = 5\n", NULL);
     double *conf = s->job.mix.conf, g[5] = {0}, risk = 0;
     static const double step[2] = {0.9, 0.2}, lambda[2] = {0, 0.7};
     for (int e = 0; e < 2; e++) {
@@ -181,7 +182,7 @@ static void test_diverged(void)
 static void test_noise(void)
 {
     enum { TRIALS = 4000 };
-    stand *s = stand_up("[flow]\nnoise = 0.5\nspread = 1\n", NULL);
+    struct stand *s = stand_up("[flow]\nnoise = 0.5\nspread = 1\n", NULL);
     double sum[2] = {0}, square[2] = {0};
     int split = 1;
     for (int i = 0; i < TRIALS; i++) {
@@ -205,7 +206,7 @@ static void test_noise(void)
     ok(split, "a trial is as fast in its next job");
     is_near(train(stand_up("[flow]\n", NULL), 7) - measured(task, &s->res, "valid_loss"), 0,
             1, "without noise");
-    stand *plain = stand_up("[flow]\n", NULL);
+    struct stand *plain = stand_up("[flow]\n", NULL);
     train(plain, 7);
     ok(!(fabs(plain->res.loss - measured(task, &plain->res, "valid_loss")) > 0) &&
            !(fabs(plain->res.cost - 7) > 0),

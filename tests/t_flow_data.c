@@ -105,7 +105,7 @@ static void check_descent(int64_t n, int64_t d, weft_form form, int64_t out)
         out < 0 ? "label" : weft_arena_text(mem, "%d", (int)out + 1));
     const char *what = weft_arena_text(mem, "%d rows of %d %s, response %d", (int)n, (int)d,
                                        form == WEFT_BYTES ? "bytes" : "reals", (int)out);
-    stand *s = stand_up(options, &data);
+    struct stand *s = stand_up(options, &data);
     train(s, 11);
     train(s, 20);
     double *x = WEFT_NEW(mem, double, n *d), *y = WEFT_NEW(mem, double, n);
@@ -166,7 +166,7 @@ static void test_draws(void)
 {
     weft_data data = make_data(200, 5, WEFT_REALS);
     double sigma = 1.5;
-    stand *s[2];
+    struct stand *s[2];
     for (int k = 0; k < 2; k++) {
         s[k] =
             stand_up(weft_arena_text(mem,
@@ -214,7 +214,7 @@ static void test_data(void)
 
 static void refuses(const char *option, weft_data *data, const char *word)
 {
-    stand s;
+    struct stand s;
     weft_status st = set_up(&s, weft_arena_text(mem, "[flow]\n%s\n", option), data);
     const char *text = weft_error();
     ok(st != WEFT_OK && strstr(text, word) && !strchr(text, '\n'),
@@ -231,7 +231,7 @@ static void test_refusals(void)
     refuses("spectrum = data", &data, "flow.sigma");
     refuses("spectrum = data\nresponse = price", &data, "flow.response");
     refuses("spectrum = data\nresponse = 301", &data, "1 to 300");
-    stand *s = stand_up("[flow]\nstep = log 0.1 .. 1\n", NULL);
+    struct stand *s = stand_up("[flow]\nstep = log 0.1 .. 1\n", NULL);
     ok(strstr(task->single(s->self), "flow") != NULL, "mixtures are refused");
 }
 

@@ -11,7 +11,7 @@
 /* ---- the same in doubles ---- */
 
 /* Features of all rows of a part by each map, [K][total][F]. */
-static double *features(const stand *s, weft_part part)
+static double *features(const struct stand *s, weft_part part)
 {
     const weft_feature *rff = &weft_feature_rff;
     const weft_rows *rows = &s->data.part[part];
@@ -56,7 +56,7 @@ static double *features(const stand *s, weft_part part)
 
 /* The map that row i draws: the first whose cumulated probability exceeds the draw, which
  * is moved on by `shift` of the unit interval. */
-static int drawn(const stand *s, weft_purpose purpose, int i, double shift)
+static int drawn(const struct stand *s, weft_purpose purpose, int i, double shift)
 {
     double unit = weft_rng_unit(weft_rng_at(SEED, purpose, TRIAL, ROUND, (uint64_t)i).v[0]);
     unit = unit + shift < 1 ? unit + shift : unit + shift - 1;
@@ -115,7 +115,7 @@ static double loss_of(const real *w, const double *x, int y, int *wrong)
 /* ---- tests ---- */
 
 /* The weights fit the training rows, each by the map it draws. */
-static void check_fit(const stand *s, const char *what)
+static void check_fit(const struct stand *s, const char *what)
 {
     const double *all = features(s, WEFT_TRAIN), *x[N];
     double exact[W], worst = 0;
@@ -130,7 +130,7 @@ static void check_fit(const stand *s, const char *what)
 
 /* Whether a row is scored by a map in one of so many passes of draws; in 0 passes: all are.
  */
-static int scores(const stand *s, int passes, int i, int a)
+static int scores(const struct stand *s, int passes, int i, int a)
 {
     for (int e = 0; e < passes; e++)
         if (drawn(s, WEFT_RNG_VALID, i, (double)e / passes) == a) return 1;
@@ -138,7 +138,7 @@ static int scores(const stand *s, int passes, int i, int a)
 }
 
 /* Sums by map: of rows that draw it in one of the passes, or of all rows. */
-static void check_scores(const stand *s, int passes, const char *what)
+static void check_scores(const struct stand *s, int passes, const char *what)
 {
     const double *all = features(s, WEFT_VALID);
     double loss[K] = {0}, wrong[K] = {0}, count[K] = {0}, worst = 0;
@@ -169,14 +169,14 @@ static void check_scores(const stand *s, int passes, const char *what)
             "%s: error under the mixture", what);
 }
 
-static void digest_job(const stand *s)
+static void digest_job(const struct stand *s)
 {
     digest(weft_hash(weights(s), W * sizeof(real), result_hash(&s->res, 0)));
 }
 
 static void test_mixture(const char *options, int all, const double *p, const char *what)
 {
-    stand *s = stand_up(options, p);
+    struct stand *s = stand_up(options, p);
     s->job.score_eliminated = all;
     run(s);
     check_fit(s, what);
@@ -192,7 +192,7 @@ static void test_mixture(const char *options, int all, const double *p, const ch
 static void test_auto(void)
 {
     const double even[K] = {1. / 3, 1. / 3, 1. / 3};
-    stand *s = stand_up("", even);
+    struct stand *s = stand_up("", even);
     run(s);
     check_scores(s, 0, "auto, cheap");
     ntrain = 100;
@@ -212,7 +212,8 @@ static void test_auto(void)
 static double work(const char *validation, int64_t valid)
 {
     const double even[K] = {1. / 3, 1. / 3, 1. / 3};
-    stand *s = stand_up(weft_arena_text(mem, "fmap.validation=%s", validation), even);
+    struct stand *s =
+        stand_up(weft_arena_text(mem, "fmap.validation=%s", validation), even);
     s->data.part[WEFT_VALID].total = valid;
     s->data.part[WEFT_TRAIN].total = 100 * valid;
     weft_cost cost = {0};
@@ -235,7 +236,7 @@ static void test_enough(void)
 static void test_score_only(void)
 {
     const double p[K] = {0.5, 0.3, 0.2};
-    stand *s = stand_up("fmap.validation=split", p);
+    struct stand *s = stand_up("fmap.validation=split", p);
     run(s);
     uint64_t before = weft_state_hash(&s->state);
     is_near(s->res.cost, s->job.resource, 0, "a job costs its resource");
@@ -258,8 +259,8 @@ static void test_score_only(void)
 static void test_slack(void)
 {
     const double mixed[K] = {0.5, 0.3, 0.2};
-    stand *tight = stand_up("fmap.slack=1 ridge.tol=1e-6", mixed);
-    stand *loose = stand_up("fmap.slack=300 ridge.tol=1e-6", mixed);
+    struct stand *tight = stand_up("fmap.slack=1 ridge.tol=1e-6", mixed);
+    struct stand *loose = stand_up("fmap.slack=300 ridge.tol=1e-6", mixed);
     run(tight);
     run(loose);
     ok(measured(task, &tight->res, "residual") <= 1e-3 &&

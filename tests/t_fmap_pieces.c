@@ -10,10 +10,10 @@
 #define PIECES "fmap.resource=iterations fmap.score=loss "
 
 /* A trial of map 0 or 1 alone. */
-static stand *alone(const char *options, int map)
+static struct stand *alone(const char *options, int map)
 {
     const double even[K] = {1. / 3, 1. / 3, 1. / 3};
-    stand *s = stand_up(options, even);
+    struct stand *s = stand_up(options, even);
     s->job.mix = weft_mix_new(1, s->space.dim, mem);
     weft_space_config(&s->space, map, s->job.mix.conf);
     s->job.mix.id[0] = map;
@@ -21,14 +21,14 @@ static stand *alone(const char *options, int map)
     return s;
 }
 
-static void go_on(stand *s, int iterations)
+static void go_on(struct stand *s, int iterations)
 {
     s->job.resource = iterations;
     run(s);
     s->job.index++;
 }
 
-static const real *model_of(const stand *s)
+static const real *model_of(const struct stand *s)
 {
     weft_tensor t[WEFT_MAX_TENSORS];
     int n = task->tensors(s->self, &s->job, t);
@@ -36,7 +36,7 @@ static const real *model_of(const stand *s)
 }
 
 /* Largest difference of the weights of two trials. */
-static double apart(const stand *a, const stand *b)
+static double apart(const struct stand *a, const struct stand *b)
 {
     double most = 0;
     for (int i = 0; i < W; i++)
@@ -47,9 +47,9 @@ static double apart(const stand *a, const stand *b)
 static void test_split(void)
 {
     static const int part[][6] = {{9}, {4, 5}, {1, 1, 1, 1, 1, 4}, {3, 0, 6}};
-    stand *one = NULL;
+    struct stand *one = NULL;
     for (int k = 0; k < 4; k++) {
-        stand *s = alone(PIECES, 0);
+        struct stand *s = alone(PIECES, 0);
         for (int i = 0; i < 6; i++)
             if (part[k][i] > 0 || i < 3) go_on(s, part[k][i]);
         if (k == 0) one = s;
@@ -63,7 +63,7 @@ static void test_split(void)
 /* The path ends at the fit; pieces beyond it change nothing. */
 static void test_path(void)
 {
-    stand *s = alone(PIECES, 0), *whole = alone("ridge.tol=1e-12", 0);
+    struct stand *s = alone(PIECES, 0), *whole = alone("ridge.tol=1e-12", 0);
     go_on(whole, 1);
     double loss = INFINITY, residual = INFINITY;
     int falls = 1;
@@ -89,7 +89,7 @@ static void test_path(void)
 /* Weights that were copied from a trial of another map, or the same one. */
 static void test_copied(void)
 {
-    stand *s = alone(PIECES, 0), *other = alone("ridge.tol=1e-12", 1);
+    struct stand *s = alone(PIECES, 0), *other = alone("ridge.tol=1e-12", 1);
     go_on(s, 5);
     s->job.trial++;
     weft_space_config(&s->space, 1, s->job.mix.conf);
@@ -102,7 +102,7 @@ static void test_copied(void)
 static void refuses(const char *options, const char *word)
 {
     const double even[K] = {1. / 3, 1. / 3, 1. / 3};
-    stand s = {0};
+    struct stand s = {0};
     weft_status st = set_up(&s, options, even);
     ok(st == WEFT_ECONF && strstr(weft_error(), word), "%s is refused, naming %s", options,
        word);

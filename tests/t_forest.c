@@ -123,15 +123,15 @@ static void test_mies(weft_arena *mem)
 
 /* The logarithms of the sizes of the steps of one generation from a single parent in the
  * middle of all axes, from first step sizes of `first`. */
-typedef struct steps {
+struct steps {
     int dim, n;
     double first, least; /* steps of 0 count as `least` */
     double x[4], *log;   /* [n][dim] */
-} steps;
+};
 
 static void watch_steps(void *own, int m, const double *x, double *value)
 {
-    steps *s = own;
+    struct steps *s = own;
     for (int i = 0; i < m; i++) value[i] = 0;
     if (m == 1) memcpy(s->x, x, (size_t)s->dim * sizeof *x);
     for (int i = 0; m > 1 && i < m * s->dim; i++)
@@ -139,7 +139,8 @@ static void watch_steps(void *own, int m, const double *x, double *value)
 }
 
 /* A key by which the parent is in the middle. */
-static uint64_t middle_key(weft_mies *m, const steps *s, double length, weft_arena *mem)
+static uint64_t middle_key(weft_mies *m, const struct steps *s, double length,
+                           weft_arena *mem)
 {
     m->children = 1;
     m->generations = 1;
@@ -153,7 +154,7 @@ static uint64_t middle_key(weft_mies *m, const steps *s, double length, weft_are
 }
 
 /* Covariance of the logarithms on axes a and b. */
-static double covariance(const steps *s, int a, int b)
+static double covariance(const struct steps *s, int a, int b)
 {
     double mean[2] = {0}, sum = 0;
     for (int i = 0; i < s->n; i++) {
@@ -175,7 +176,7 @@ static void test_rates(weft_arena *mem)
         {WEFT_GENE_WHOLE, WEFT_GENE_WHOLE, WEFT_GENE_WHOLE, WEFT_GENE_WHOLE}};
     static const int levels[4] = {200001, 200001, 200001, 200001};
     double square = 3.14159265358979323846 * 3.14159265358979323846;
-    steps s = {.n = CHILDREN, .log = WEFT_NEW(mem, double, CHILDREN * 4)};
+    struct steps s = {.n = CHILDREN, .log = WEFT_NEW(mem, double, CHILDREN * 4)};
     for (int whole = 0; whole < 2; whole++)
         for (s.dim = 1; s.dim <= 4; s.dim += 3) {
             double n = s.dim, common = 1 / (2 * n), own = n > 1 ? 1 / (2 * sqrt(n)) : 0;
@@ -235,8 +236,8 @@ static const char quick[] =
 static void test_design(weft_arena *mem)
 {
     double regret[TRIALS], conf[4 * TRIALS];
-    function f = {"", "x0 = 0 .. 1\nx1 = log 1 .. 1e5\ni0 = 1 .. 5\na = p | q | r\n",
-                  branin, 0, 0};
+    struct function f = {"", "x0 = 0 .. 1\nx1 = log 1 .. 1e5\ni0 = 1 .. 5\na = p | q | r\n",
+                         branin, 0, 0};
     int part[4][5] = {{0}}, good = 1;
     minimizer_run(&f, quick, 6, 1, 3, regret, conf, mem);
     for (int i = 0; i < 5; i++) {
@@ -263,7 +264,7 @@ static void test_scale(weft_arena *mem)
     static const double loss[5] = {3, INFINITY, 1, INFINITY, 2},
                         scaled[5] = {0, .5, 1, 1, 1}, ranked[5] = {0, 1 / 3., 1, 1, 1};
     for (int none = 0; none < 2; none++) {
-        minimizer q;
+        struct minimizer q;
         weft_past past;
         double y[5], off = 0, conf = .5;
         weft_check(minimizer_begin(&q, "x0 = 0 .. 1\n", "", 5, 1, mem) == WEFT_OK, "%s",
@@ -297,7 +298,7 @@ static double apart(const char *options, weft_arena *mem)
     enum { SEEN = 20, ALL = 30, SEEDS = 10 };
     double sum = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        minimizer q;
+        struct minimizer q;
         double conf[ALL][2];
         const char *text = weft_arena_text(
             mem, "[run]\nsampler = forest\n[forest]\ngenerations = 100\n%s", options);
@@ -339,10 +340,10 @@ static void test_when(weft_arena *mem)
 
 static void test_edges(weft_arena *mem)
 {
-    function f = {"",
-                  "x0 = 1 .. 1\ni0 = 3 .. 3\na = q\nx1 = 0 .. 1\n"
-                  "i1 = log 1 .. 1000\nx2 = 0.1 | 0.2 | 0.4\nd = p | q\n",
-                  diverged, 0, 0};
+    struct function f = {"",
+                         "x0 = 1 .. 1\ni0 = 3 .. 3\na = q\nx1 = 0 .. 1\n"
+                         "i1 = log 1 .. 1000\nx2 = 0.1 | 0.2 | 0.4\nd = p | q\n",
+                         diverged, 0, 0};
     double regret[40], conf[40 * 6];
     int inside = 1, alike = 0;
     for (int all = 0; all < 2; all++) {
@@ -389,12 +390,13 @@ static void test_cost(weft_arena *mem)
 {
     enum { MANY = 100 };
     int slack = 10; /* of a machine that does other things, too */
-    function f = {"",
-                  "x0 = 0 .. 1\nx1 = 0 .. 1\nx2 = 0 .. 1\nx3 = 0 .. 1\nx4 = 0 .. 1\n"
-                  "x5 = 0 .. 1\nx6 = 0 .. 1\nx7 = 0 .. 1\ni0 = 1 .. 100\n"
-                  "i1 = 1 .. 100\ni2 = 1 .. 15\na = p | q | r\nb = p | q\nc = p | q\n"
-                  "d = p | q | r | s\n",
-                  many, 0, 0};
+    struct function f = {
+        "",
+        "x0 = 0 .. 1\nx1 = 0 .. 1\nx2 = 0 .. 1\nx3 = 0 .. 1\nx4 = 0 .. 1\n"
+        "x5 = 0 .. 1\nx6 = 0 .. 1\nx7 = 0 .. 1\ni0 = 1 .. 100\n"
+        "i1 = 1 .. 100\ni2 = 1 .. 15\na = p | q | r\nb = p | q\nc = p | q\n"
+        "d = p | q | r | s\n",
+        many, 0, 0};
     double *regret = WEFT_NEW(mem, double, MANY);
     double start = processor_seconds();
     minimizer_run(&f, "[run]\nsampler = forest\n", MANY, 1, 1, regret, NULL, mem);

@@ -20,37 +20,37 @@
 
 #include <dirent.h>
 
-static const target targets[] = {{"conf", run_conf},
-                                 {"list", run_list},
-                                 {"options", run_options},
-                                 {"printed", run_printed},
-                                 {"devices", run_devices},
-                                 {"vectors", run_vectors},
-                                 {"text", run_text},
-                                 {"dense", run_dense},
-                                 {"shakespeare", run_shakespeare},
-                                 {"leaf", run_leaf},
-                                 {"leaf_parts", run_leaf_parts},
-                                 {"idx", run_idx},
-                                 {"idx_gzip", run_idx_gzip},
-                                 {"folder", run_folder},
-                                 {"lines", run_lines},
-                                 {"imdb", run_imdb},
-                                 {"cifar", run_cifar},
-                                 {"journal", run_journal},
-                                 {"record", run_record},
-                                 {"trace", run_trace},
-                                 {"checkpoint", run_checkpoint},
-                                 {"state", run_state},
-                                 {"h5_images", run_h5_images},
-                                 {"h5_documents", run_h5_documents},
-                                 {"h5_federation", run_h5_federation},
-                                 {"h5_run", run_h5_run},
-                                 {"images_values", run_images_values},
-                                 {"documents_values", run_documents_values},
-                                 {"federation_values", run_federation_values},
-                                 {"run_values", run_run_values},
-                                 {0}};
+static const struct target targets[] = {{"conf", run_conf},
+                                        {"list", run_list},
+                                        {"options", run_options},
+                                        {"printed", run_printed},
+                                        {"devices", run_devices},
+                                        {"vectors", run_vectors},
+                                        {"text", run_text},
+                                        {"dense", run_dense},
+                                        {"shakespeare", run_shakespeare},
+                                        {"leaf", run_leaf},
+                                        {"leaf_parts", run_leaf_parts},
+                                        {"idx", run_idx},
+                                        {"idx_gzip", run_idx_gzip},
+                                        {"folder", run_folder},
+                                        {"lines", run_lines},
+                                        {"imdb", run_imdb},
+                                        {"cifar", run_cifar},
+                                        {"journal", run_journal},
+                                        {"record", run_record},
+                                        {"trace", run_trace},
+                                        {"checkpoint", run_checkpoint},
+                                        {"state", run_state},
+                                        {"h5_images", run_h5_images},
+                                        {"h5_documents", run_h5_documents},
+                                        {"h5_federation", run_h5_federation},
+                                        {"h5_run", run_h5_run},
+                                        {"images_values", run_images_values},
+                                        {"documents_values", run_documents_values},
+                                        {"federation_values", run_federation_values},
+                                        {"run_values", run_run_values},
+                                        {0}};
 
 static void fuzz_begin(int *argc, char ***argv)
 {
@@ -104,7 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 #else
 
 /* Gives each file of the directory to the target; how many there are. */
-static int replay(const target *t, const char *dir, weft_arena *mem)
+static int replay(const struct target *t, const char *dir, weft_arena *mem)
 {
     int n = 0;
     DIR *d = opendir(dir);
@@ -116,7 +116,7 @@ static int replay(const target *t, const char *dir, weft_arena *mem)
         uint8_t *data = malloc(bytes > 0 ? bytes : 1); /* no byte more: sanitizers see */
         weft_check(data && weft_file_load(path, data, bytes) == WEFT_OK, "%s",
                    weft_error());
-        t->run((input){data, bytes});
+        t->run((struct input){data, bytes});
         free(data);
         n++;
     }
@@ -128,8 +128,8 @@ int main(int argc, char **argv)
 {
     fuzz_begin(&argc, &argv);
     weft_arena *mem = weft_arena_new();
-    for (const target *t = targets; t->name; t++) {
-        t->run((input){NULL, 0});
+    for (const struct target *t = targets; t->name; t++) {
+        t->run((struct input){NULL, 0});
         int n = replay(t, weft_arena_text(mem, "tests/fuzz/corpus/%s", t->name), mem);
         ok(n > 0, "%s: %d inputs are read or refused", t->name, n);
     }

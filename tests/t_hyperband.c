@@ -7,36 +7,36 @@
 #include "weft/rng.h"
 #include "workers.h"
 
-static double shuffled(sim *c, const sim_job *s)
+static double shuffled(struct sim *c, const sim_job *s)
 {
     weft_rng4 r = weft_rng_at(c->seed, WEFT_RNG_TEST, (uint64_t)s->job.trial,
                               (uint64_t)s->job.index, 0);
     return floor(16 * weft_rng_unit(r.v[0]));
 }
 
-static double diverging(sim *c, const sim_job *s)
+static double diverging(struct sim *c, const sim_job *s)
 {
     double loss = shuffled(c, s);
     return loss < 14 ? INFINITY : loss;
 }
 
-static double uneven(sim *c, const sim_job *s)
+static double uneven(struct sim *c, const sim_job *s)
 {
     weft_rng4 r = weft_rng_at(c->seed, WEFT_RNG_TEST, (uint64_t)s->job.trial,
                               (uint64_t)s->job.index, 1);
     return s->job.resource * exp(4 * weft_rng_unit(r.v[0]) - 2);
 }
 
-static sim sim_of(const char *options, int workers)
+static struct sim sim_of(const char *options, int workers)
 {
-    return (sim){.tuner = &weft_tuner_hyperband,
-                 .options = options,
-                 .configs = 64,
-                 .workers = workers,
-                 .max_jobs = 2000,
-                 .watch = 1,
-                 .seed = 3,
-                 .loss = shuffled};
+    return (struct sim){.tuner = &weft_tuner_hyperband,
+                        .options = options,
+                        .configs = 64,
+                        .workers = workers,
+                        .max_jobs = 2000,
+                        .watch = 1,
+                        .seed = 3,
+                        .loss = shuffled};
 }
 
 /* ---- tables ---- */
@@ -64,7 +64,7 @@ static const struct {
 };
 
 /* What was run, bracket by bracket: one begins where trials begin at another resource. */
-static const char *brackets_of(const sim *c, double *restarting, weft_arena *mem)
+static const char *brackets_of(const struct sim *c, double *restarting, weft_arena *mem)
 {
     const char *text = "";
     double first = 0;
@@ -93,7 +93,7 @@ static void test_tables(weft_arena *mem)
 {
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         int low = tables[i].max == 20 ? 2 : 1;
-        sim c =
+        struct sim c =
             sim_of(weft_arena_text(mem,
                                    "reduction = %d\nmin_resource = %d\n"
                                    "max_resource = %d\nrounding = %s",
@@ -123,7 +123,7 @@ static void test_tables(weft_arena *mem)
 
 /* 1: the search has as many trials as it says, and as many of them, at most, have a result
  * of the same resource. */
-static int has_extent(const sim *c)
+static int has_extent(const struct sim *c)
 {
     weft_extent said = {0};
     int64_t most = 0;
@@ -145,8 +145,9 @@ static void test_repeats(weft_arena *mem)
         const char *options = weft_arena_text(
             mem, "reduction = %d\nmin_resource = %d\nmax_resource = %d\nrounding = %s\n",
             tables[i].eta, tables[i].max == 20 ? 2 : 1, tables[i].max, tables[i].rounding);
-        sim once = sim_of(options, 1);
-        sim c = sim_of(weft_arena_text(mem, "%srepeats = %d\n", options, REPEATS), 1);
+        struct sim once = sim_of(options, 1);
+        struct sim c =
+            sim_of(weft_arena_text(mem, "%srepeats = %d\n", options, REPEATS), 1);
         sim_run(&once, NULL, mem);
         sim_run(&c, NULL, mem);
         double restarting;
@@ -178,7 +179,7 @@ static double begun_at(const sim_job *s)
 
 /* A trial of a rung goes on if and only if it is one of the best by (loss, trial), as many
  * as its bracket plans, and did not diverge. */
-static int goes_on(const sim *c, const sim_job *s)
+static int goes_on(const struct sim *c, const sim_job *s)
 {
     int64_t better = 0, planned = 0;
     for (int64_t j = 0; j < c->n; j++) {
@@ -193,7 +194,7 @@ static int goes_on(const sim *c, const sim_job *s)
     return better < planned && isfinite(s->loss) && s->resource < 80;
 }
 
-static int the_best_went_on(const sim *c)
+static int the_best_went_on(const struct sim *c)
 {
     int good = 1;
     for (int64_t i = 0; i < c->n; i++) {
@@ -205,7 +206,7 @@ static int the_best_went_on(const sim *c)
 }
 
 /* Jobs as a set: the sum of their hashes. */
-static uint64_t set_of(const sim *c)
+static uint64_t set_of(const struct sim *c)
 {
     uint64_t sum = 0;
     for (int64_t i = 0; i < c->n; i++) {
@@ -219,28 +220,28 @@ static uint64_t set_of(const sim *c)
 
 static void test_workers(weft_arena *mem)
 {
-    sim one = sim_of("", 1);
+    struct sim one = sim_of("", 1);
     sim_run(&one, NULL, mem);
     ok(the_best_went_on(&one), "the best of each rung go on, of equals the lower trial");
     static const int workers[] = {3, 10, 64, 1000};
     int same = 1, faster = 1, sound = 1;
     double end = one.end;
     for (int i = 0; i < 4; i++) {
-        sim c = sim_of("", workers[i]);
+        struct sim c = sim_of("", workers[i]);
         sim_run(&c, NULL, mem);
         same &= set_of(&c) == set_of(&one);
         faster &= c.end < end;
         end = c.end;
-        sim d = sim_of("", workers[i]);
+        struct sim d = sim_of("", workers[i]);
         d.cost = uneven;
         sim_run(&d, NULL, mem);
         same &= set_of(&d) == set_of(&one);
         sound &= !c.fault && !d.fault;
     }
-    sim alone = sim_of("repeats = 3", 1);
+    struct sim alone = sim_of("repeats = 3", 1);
     sim_run(&alone, NULL, mem);
     for (int i = 0; i < 4; i++) {
-        sim c = sim_of("repeats = 3", workers[i]);
+        struct sim c = sim_of("repeats = 3", workers[i]);
         c.cost = uneven;
         sim_run(&c, NULL, mem);
         same &= !c.fault && set_of(&c) == set_of(&alone);
@@ -252,7 +253,7 @@ static void test_workers(weft_arena *mem)
 
 static void test_diverged(weft_arena *mem)
 {
-    sim c = sim_of("winner = best", 4);
+    struct sim c = sim_of("winner = best", 4);
     c.loss = diverging;
     sim_run(&c, NULL, mem);
     ok(!c.fault && the_best_went_on(&c), "one that diverged does not go on: %s",
@@ -264,7 +265,7 @@ static void test_diverged(weft_arena *mem)
 
 /* ---- one bracket: successive halving ---- */
 
-static double crossing(sim *c, const sim_job *s)
+static double crossing(struct sim *c, const sim_job *s)
 {
     (void)c;
     int64_t i = s->job.trial;
@@ -272,7 +273,7 @@ static double crossing(sim *c, const sim_job *s)
 }
 
 /* The trials that went on from a rung, best first. */
-static const char *went_on(const sim *c, double resource, weft_arena *mem)
+static const char *went_on(const struct sim *c, double resource, weft_arena *mem)
 {
     const char *text = "";
     for (const sim_job *last = NULL, *next;; last = next) {
@@ -305,7 +306,7 @@ static void test_halving(weft_arena *mem)
         {10, "max_resource = 27", "10x1 3x3 1x9", 28, 10 + 6 + 6},
     };
     for (size_t i = 0; i < sizeof halvings / sizeof *halvings; i++) {
-        sim c =
+        struct sim c =
             sim_of(weft_arena_text(mem, "rungs = geometric\n%s", halvings[i].options), 3);
         c.tuner = &weft_tuner_sha;
         c.configs = halvings[i].configs;
@@ -323,9 +324,9 @@ static void test_halving(weft_arena *mem)
            "of crossing curves: %s; %s; %s", went_on(&c, 1, mem), went_on(&c, 3, mem),
            went_on(&c, 9, mem));
     }
-    sim c = sim_of("rungs = geometric\nmin_resource = 5\nmax_resource = 9\n"
-                   "early_stopping = 1",
-                   1);
+    struct sim c = sim_of("rungs = geometric\nmin_resource = 5\nmax_resource = 9\n"
+                          "early_stopping = 1",
+                          1);
     c.tuner = &weft_tuner_sha;
     ok(sim_setup(&c, NULL, mem) == WEFT_ECONF && strstr(weft_error(), "min_resource"),
        "refused: %s", weft_error());
@@ -334,7 +335,7 @@ static void test_halving(weft_arena *mem)
 static void refused(const char *options, const char *space, const char *says,
                     weft_arena *mem)
 {
-    sim c = {.tuner = &weft_tuner_hyperband, .options = options};
+    struct sim c = {.tuner = &weft_tuner_hyperband, .options = options};
     ok(sim_setup(&c, space, mem) == WEFT_ECONF && strstr(weft_error(), says), "refused: %s",
        weft_error());
 }

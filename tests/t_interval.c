@@ -15,16 +15,16 @@
 
 enum { CLIENTS = 660, MAX_COHORT = 100, RESAMPLES = 1000, POPULATIONS = 8 };
 
-typedef struct clients {
+struct clients {
     double weight[CLIENTS], score[CLIENTS];
     weft_population all;
     double truth;
-} clients;
+};
 
 /* Sizes lognormal with mean 3743 and s.d. 6212, a tenth of each for validation and at most
  * `cap`; error rates: logistic in N(0.1, 0.3^2) + slope x standardised log size, observed
  * on the validation samples (normal approximation of the binomial). */
-static void draw_clients(clients *p, uint64_t number, double cap, double slope)
+static void draw_clients(struct clients *p, uint64_t number, double cap, double slope)
 {
     double mean = 3743.2, sd = 6212.26;
     double variance = log1p(sd * sd / (mean * mean));
@@ -48,7 +48,7 @@ static void draw_clients(clients *p, uint64_t number, double cap, double slope)
 }
 
 /* m clients without replacement. */
-static void draw_sample(const clients *p, int m, uint64_t number, double *weight,
+static void draw_sample(const struct clients *p, int m, uint64_t number, double *weight,
                         double *score)
 {
     int order[CLIENTS];
@@ -98,7 +98,7 @@ static double usual(int m, const double *weight, const double *score, double mea
 
 /* Share of resamples of m clients whose interval covers the population's score; *plain of
  * the usual one. */
-static double coverage(const clients *p, int m, double *plain)
+static double coverage(const struct clients *p, int m, double *plain)
 {
     int covered = 0, by_plain = 0;
     for (int r = 0; r < RESAMPLES; r++) {
@@ -120,7 +120,7 @@ static void test_coverage(const char *what, double cap, double slope)
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         double mean = 0, lowest = 1, highest = 0, plain = 0;
         for (int k = 0; k < POPULATIONS; k++) {
-            static clients p;
+            static struct clients p;
             double usual_one;
             draw_clients(&p, (uint64_t)k, cap, slope);
             double share = coverage(&p, sizes[s], &usual_one);
@@ -139,7 +139,7 @@ static void test_coverage(const char *what, double cap, double slope)
 /* A population in which every single one of the resampling experiments must hold. */
 static void test_one(void)
 {
-    static clients p;
+    static struct clients p;
     draw_clients(&p, 1, INFINITY, 0);
     static const int sizes[] = {20, 50, 100};
     for (int s = 0; s < 3; s++) {
@@ -157,8 +157,8 @@ static void test_one(void)
 /* Scores of all clients at the weights of a round: those of `p`, moved for all by `trend` a
  * round and a random walk of that many points a step, and for each client by a walk of its
  * own, as weights that were trained on some suit some. */
-static void move_scores(clients *p, uint64_t number, int round, double trend, double common,
-                        double own)
+static void move_scores(struct clients *p, uint64_t number, int round, double trend,
+                        double common, double own)
 {
     double z[4], sum = 0;
     weft_rng4 r = weft_rng_at(number, WEFT_RNG_TEST, (uint64_t)round, 0, 2);
@@ -184,7 +184,7 @@ static void pool_rounds(double trend, double *mean, double *last)
     *mean = *last = 0;
     for (int k = 0; k < POPULATIONS; k++)
         for (int e = 0; e < TRIES; e++) {
-            static clients p;
+            static struct clients p;
             uint64_t number = (uint64_t)(k * TRIES + e);
             double truth = 0;
             fed_score_sums pool = {0};

@@ -74,7 +74,7 @@ static void test_bohb(weft_arena *mem)
                             "[run]\nsampler = kde\ntuner = %s\n[kde]\nrandom = "
                             "0\n[%s]\nmax_resource = 27\n",
                             schedule[i], schedule[i]);
-        minimizer q;
+        struct minimizer q;
         weft_check(
             minimizer_begin(&q, "x0 = 0 .. 1\nx1 = 0 .. 1\n", options, 200, 1, mem) == 0,
             "%s", weft_error());
@@ -101,7 +101,7 @@ static void test_repeats(weft_arena *mem)
     enum { ONCE = 17, REPEATS = 6 };
     const char *const options = "[run]\nsampler = kde\ntuner = hyperband\n[hyperband]\n"
                                 "max_resource = 9\nrepeats = 6\n";
-    minimizer q;
+    struct minimizer q;
     weft_job job;
     double far[REPEATS] = {0};
     weft_check(minimizer_begin(&q, "x0 = 0 .. 1\nx1 = 0 .. 1\n", options, 200, 1, mem) == 0,
@@ -124,10 +124,11 @@ static double diverged(const double *v)
 
 static void test_edges(weft_arena *mem)
 {
-    function f = {"",
-                  "x0 = 1 .. 1\ni0 = 3 .. 3\na = q\nx1 = 0 .. 1\ni1 = log 1 .. 1000\n"
-                  "x2 = 0.1 | 0.2 | 0.4\nd = p | q\n",
-                  diverged, 0, 0};
+    struct function f = {
+        "",
+        "x0 = 1 .. 1\ni0 = 3 .. 3\na = q\nx1 = 0 .. 1\ni1 = log 1 .. 1000\n"
+        "x2 = 0.1 | 0.2 | 0.4\nd = p | q\n",
+        diverged, 0, 0};
     double regret[40], conf[40 * 6];
     int inside = 1;
     minimizer_run(&f, "[run]\nsampler = kde\n", 40, 3, 1, regret, conf, mem);
@@ -153,7 +154,8 @@ static void test_per_cost(weft_arena *mem)
 
 /* ---- the two sets ---- */
 
-static void begin(minimizer *q, const char *axes, const char *options, weft_arena *mem)
+static void begin(struct minimizer *q, const char *axes, const char *options,
+                  weft_arena *mem)
 {
     const char *text =
         weft_arena_text(mem, "[run]\nsampler = kde\n[kde]\nrandom = 0\n%s", options);
@@ -168,7 +170,7 @@ static void test_overlap(weft_arena *mem)
 {
     enum { MANY = 50 };
     static const char level[] = "ppqqqqpq";
-    minimizer q;
+    struct minimizer q;
     double conf;
     int good = 0;
     begin(&q, "b = p | q\n", "points = 6\n", mem);
@@ -189,7 +191,7 @@ enum { SEEN = 42, ASKED = 4000 };
  * the best 40 results the first `have` do, .2 and .8 in turn. */
 static int imputed(int have, double *x0, weft_arena *mem)
 {
-    minimizer q;
+    struct minimizer q;
     int n = 0;
     begin(&q, "x0 = 0 .. 1 when b = q\nb = p | q\n",
           "points = 40\ncandidates = 1\nleast = 0.5\nwiden = 1e-6\n", mem);
@@ -233,7 +235,7 @@ static void test_rungs(weft_arena *mem)
                                 "points = %d\n[asha]\nreduction = 2\nmax_resource = 4\n";
     double share[2];
     for (int lowest = 0; lowest < 2; lowest++) {
-        minimizer q;
+        struct minimizer q;
         weft_job job;
         int64_t late = 0, near = 0;
         const char *own = weft_arena_text(mem, options, lowest ? 150 : 6);

@@ -13,21 +13,21 @@
 enum { N = 200, EACH = 5, HEAD = 24 };
 
 /* A table beside its rows in memory. */
-typedef struct twin {
+struct twin {
     weft_kept *kept;
     real x[N][EACH];
     int64_t rows; /* clients that were written */
     uint64_t key; /* of the next write */
-} twin;
+};
 
 static const char *name(const char *kind, int i)
 {
     return weft_arena_text(mem, "%s/%s-%d", dir, kind, i);
 }
 
-static twin *twin_new(const char *files)
+static struct twin *twin_new(const char *files)
 {
-    twin *t = WEFT_NEW(mem, twin, 1);
+    struct twin *t = WEFT_NEW(mem, struct twin, 1);
     t->kept = weft_kept_new(N, EACH, mem);
     if (files) weft_kept_place(t->kept, files);
     return t;
@@ -44,7 +44,7 @@ static uint64_t draw(uint64_t a, uint64_t b)
 }
 
 /* Writes about m of the clients below `most`. */
-static void write_some(twin *t, int m, int most)
+static void write_some(struct twin *t, int m, int most)
 {
     int64_t client[N], n = 0;
     const real *row[N];
@@ -85,7 +85,7 @@ static double files_bytes(const char *files)
 
 static void test_rows(void)
 {
-    twin *in_memory = twin_new(NULL), *t = twin_new(name("rows", 0));
+    struct twin *in_memory = twin_new(NULL), *t = twin_new(name("rows", 0));
     ok(has(t->kept, t->x) && weft_kept_count(t->kept) == 0, "a new table has no rows");
     int same = 1;
     for (int i = 0; i < 30; i++) {
@@ -103,10 +103,10 @@ static void test_rows(void)
            weft_kept_clients(t->kept, 0, N, client) == t->rows && client[0] < client[1],
        "those that were written are counted");
     double a[WEFT_KEPT_MARK], b[WEFT_KEPT_MARK];
-    twin *other = twin_new(NULL);
+    struct twin *other = twin_new(NULL);
     const real *first = t->x[3], *second = t->x[7];
     const int64_t three = 3, seven = 7;
-    twin *orders[] = {twin_new(NULL), other};
+    struct twin *orders[] = {twin_new(NULL), other};
     must(weft_kept_write(orders[0]->kept, 1, &three, &first));
     must(weft_kept_write(orders[0]->kept, 1, &seven, &second));
     must(weft_kept_write(orders[1]->kept, 1, &seven, &second));
@@ -114,7 +114,7 @@ static void test_rows(void)
     weft_kept_mark(orders[0]->kept, a);
     weft_kept_mark(orders[1]->kept, b);
     ok(memcmp(a, b, sizeof a) == 0, "a mark does not depend on the order of writes");
-    twin *swapped = twin_new(NULL);
+    struct twin *swapped = twin_new(NULL);
     must(weft_kept_write(swapped->kept, 1, &three, &second));
     must(weft_kept_write(swapped->kept, 1, &seven, &first));
     weft_kept_mark(swapped->kept, b);
@@ -124,24 +124,24 @@ static void test_rows(void)
 /* ---- versions ---- */
 
 /* A version that a checkpoint refers to. */
-typedef struct version {
+struct version {
     double mark[WEFT_KEPT_MARK];
     real x[N][EACH];
     uint64_t key;
-} version;
+};
 
-static version save(twin *t)
+static struct version save(struct twin *t)
 {
-    version v = {.key = t->key};
+    struct version v = {.key = t->key};
     must(weft_kept_sync(t->kept));
     weft_kept_mark(t->kept, v.mark);
     memcpy(v.x, t->x, sizeof v.x);
     return v;
 }
 
-static twin *resumed(const char *files, const version *v)
+static struct twin *resumed(const char *files, const struct version *v)
 {
-    twin *t = twin_new(files);
+    struct twin *t = twin_new(files);
     must(weft_kept_resume(t->kept, v->mark));
     memcpy(t->x, v->x, sizeof t->x);
     t->key = v->key;
@@ -153,9 +153,9 @@ static twin *resumed(const char *files, const version *v)
 static void test_back(void)
 {
     const char *files = name("back", 0);
-    twin *t = twin_new(files);
+    struct twin *t = twin_new(files);
     write_some(t, 30, 100);
-    version v = save(t);
+    struct version v = save(t);
     weft_kept_saved(t->kept);
     int same = 1;
     for (int i = 0; i < 40; i++) {
@@ -174,9 +174,9 @@ static void test_back(void)
     double row = weft_kept_bytes(1, EACH), all = files_bytes(files);
     ok(all <= 2.2 * 100 * row + 64, "its files take %.1f times the rows",
        all / (100 * row));
-    version other = v;
+    struct version other = v;
     other.mark[1] -= 1;
-    twin *none = twin_new(files);
+    struct twin *none = twin_new(files);
     fails(weft_kept_resume(none->kept, other.mark), "back-0", "damaged",
           "a version that is not there");
 }
@@ -186,10 +186,10 @@ static void test_back(void)
 /* Writes, syncs and checkpoints until it is killed; tells each checkpoint. */
 static void child(const char *files, int tells)
 {
-    twin *t = twin_new(files);
+    struct twin *t = twin_new(files);
     for (int i = 0;; i++) {
         for (int k = 0; k < 3; k++) write_some(t, 40, N);
-        version v = save(t);
+        struct version v = save(t);
         must(weft_file_put(at("checkpoint"), &v, sizeof v));
         weft_kept_saved(t->kept);
         if (write(tells, "", 1) != 1) _exit(1);
@@ -212,12 +212,12 @@ static void test_kill(void)
         waitpid(pid, NULL, 0);
         close(tells[0]);
         close(tells[1]);
-        version v;
+        struct version v;
         must(weft_file_load(at("checkpoint"), &v, sizeof v));
-        twin *t = resumed(files, &v);
+        struct twin *t = resumed(files, &v);
         int same = has(t->kept, t->x);
         for (int i = 0; i < 5; i++) write_some(t, 40, N);
-        version later = save(t);
+        struct version later = save(t);
         weft_kept_saved(t->kept);
         t = resumed(files, &later);
         found += same && has(t->kept, t->x);
@@ -238,12 +238,12 @@ static int layers(const char *files)
 static void test_copies(void)
 {
     enum { LINE = 60 };
-    twin *t = twin_new(name("line", 0));
+    struct twin *t = twin_new(name("line", 0));
     write_some(t, N, N);
     int same = 1, most = 0;
     double bytes = 0;
     for (int i = 1; i < LINE; i++) {
-        twin *next = twin_new(name("line", i));
+        struct twin *next = twin_new(name("line", i));
         real before[N][EACH];
         double mark[WEFT_KEPT_MARK], copied[WEFT_KEPT_MARK];
         memcpy(before, t->x, sizeof before);
@@ -258,7 +258,7 @@ static void test_copies(void)
         next->key = t->key;
         write_some(next, 5, N);
         same &= has(next->kept, next->x) && has(t->kept, before);
-        twin *again = twin_new(NULL);
+        struct twin *again = twin_new(NULL);
         must(weft_kept_take(again->kept, name("line", i - 1), mark));
         same &= has(again->kept, before);
         weft_kept_drop(t->kept);
@@ -273,9 +273,9 @@ static void test_copies(void)
     ok(bytes < 2 * all + 64 * most, "a copy's files take %.2f times the rows", bytes / all);
     double mark[WEFT_KEPT_MARK];
     weft_kept_mark(t->kept, mark);
-    twin *far = twin_new(NULL);
+    struct twin *far = twin_new(NULL);
     must(weft_kept_copy(far->kept, t->kept));
-    twin *back = twin_new(name("line", LINE));
+    struct twin *back = twin_new(name("line", LINE));
     must(weft_kept_copy(back->kept, far->kept));
     double told[WEFT_KEPT_MARK];
     weft_kept_mark(back->kept, told);
@@ -300,7 +300,7 @@ static double written(void)
 
 static void test_cost(void)
 {
-    twin *t = twin_new(name("cost", 0));
+    struct twin *t = twin_new(name("cost", 0));
     write_some(t, N, N);
     (void)save(t);
     weft_kept_saved(t->kept);
@@ -320,7 +320,7 @@ static void test_cost(void)
     double size = files_bytes(name("cost", 0));
     ok(size < 1.2 * weft_kept_bytes(N, EACH), "and their rows are used again");
     before = written();
-    twin *next = twin_new(name("cost", 1));
+    struct twin *next = twin_new(name("cost", 1));
     must(weft_kept_copy(next->kept, t->kept));
     if (before < 0)
         ok(1, "# SKIP no /proc/self/io");
@@ -333,10 +333,10 @@ static void test_cost(void)
 static void test_damage(void)
 {
     const char *files = name("bits", 0), *top = name("bits", 0);
-    twin *t = twin_new(files);
+    struct twin *t = twin_new(files);
     write_some(t, 3, 4);
     write_some(t, 4, 6);
-    version v = save(t);
+    struct version v = save(t);
     top = weft_arena_text(mem, "%s/top", files);
     size_t n = size_of(top);
     char *bytes = WEFT_NEW(mem, char, n);
@@ -345,7 +345,7 @@ static void test_damage(void)
     for (size_t i = 0; i < 8 * n; i++) {
         bytes[i / 8] ^= (char)(1 << i % 8);
         must(weft_file_put(top, bytes, n));
-        twin *again = twin_new(NULL);
+        struct twin *again = twin_new(NULL);
         int opens = weft_kept_take(again->kept, files, v.mark) == WEFT_OK;
         real x[N][EACH];
         int64_t client[N];
@@ -358,7 +358,7 @@ static void test_damage(void)
     is_near(wrong, 0, 0, "no flipped bit changes a row unseen");
     ok(seen > (int)(7 * n), "%d of %zu are seen", seen, 8 * n);
     must(weft_file_put(top, bytes, n - 8));
-    twin *again = twin_new(NULL);
+    struct twin *again = twin_new(NULL);
     fails(weft_kept_take(again->kept, files, v.mark), "bits-0", "damaged", "a short file");
     weft_tree_remove(files);
     fails(weft_kept_take(again->kept, files, v.mark), "bits-0", "damaged", "none");
@@ -366,9 +366,9 @@ static void test_damage(void)
 
 static void test_full(void)
 {
-    twin *t = twin_new(name("full", 0));
+    struct twin *t = twin_new(name("full", 0));
     write_some(t, 20, N);
-    version v = save(t);
+    struct version v = save(t);
     weft_kept_saved(t->kept);
     real x[EACH] = {1};
     const real *row[N];

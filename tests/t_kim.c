@@ -10,14 +10,14 @@
 #include "tap.h"
 
 /* Tokens beside each other, a bar between them. */
-typedef struct sink {
+struct sink {
     char text[256];
     size_t n;
-} sink;
+};
 
 static void join(void *ctx, const char *token, size_t n)
 {
-    sink *s = ctx;
+    struct sink *s = ctx;
     if (s->n > 0) s->text[s->n++] = '|';
     memcpy(s->text + s->n, token, n);
     s->n += n;
@@ -26,23 +26,23 @@ static void join(void *ctx, const char *token, size_t n)
 
 static void becomes(const char *text, const char *tokens, weft_arena *mem)
 {
-    sink s = {.n = 0};
+    struct sink s = {.n = 0};
     weft_tokenize(WEFT_TOK_KIM, text, strlen(text), join, &s, mem);
     ok(strcmp(s.text, tokens) == 0, "'%s' is %s", text, tokens);
     if (strcmp(s.text, tokens) != 0) note("found %s", s.text);
 }
 
 /* Lengths and distinct words of lines, by their hashes. */
-typedef struct counts {
+struct counts {
     int64_t tokens, sentences, longest, shortest, line;
     uint64_t *hash; /* [tokens] */
     int64_t room;
     weft_arena *mem;
-} counts;
+};
 
 static void count(void *ctx, const char *token, size_t n)
 {
-    counts *c = ctx;
+    struct counts *c = ctx;
     c->hash = weft_grow(c->mem, c->hash, sizeof *c->hash, c->tokens, &c->room);
     c->hash[c->tokens++] = weft_hash(token, n, 0);
     c->line++;
@@ -54,7 +54,7 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void count_file(const char *path, counts *c, weft_arena *tmp)
+static void count_file(const char *path, struct counts *c, weft_arena *tmp)
 {
     char *line = NULL;
     size_t room = 0;
@@ -79,7 +79,7 @@ static void test_polarity(void)
         return;
     }
     weft_arena *mem = weft_arena_new(), *tmp = weft_arena_new();
-    counts c = {.shortest = INT64_MAX, .mem = mem};
+    struct counts c = {.shortest = INT64_MAX, .mem = mem};
     count_file(weft_arena_text(mem, "%s/rt-polaritydata/rt-polarity.pos", data), &c, tmp);
     count_file(weft_arena_text(mem, "%s/rt-polaritydata/rt-polarity.neg", data), &c, tmp);
     qsort(c.hash, (size_t)c.tokens, sizeof *c.hash, by_value);

@@ -14,14 +14,14 @@ static const char *options(const char *knn, const char *more)
                            more, knn);
 }
 
-static toy *six_clients(void)
+static struct toy *six_clients(void)
 {
     int64_t count[N][WEFT_NPART] = {{12, 4, 3}, {7, 3, 2}, {16, 5, 2},
                                     {0, 2, 2},  {9, 6, 3}, {150, 4, 90}};
     return toy_new(N, count);
 }
 
-static weft_scores scored(stand *s, weft_part part)
+static weft_scores scored(struct stand *s, weft_part part)
 {
     weft_scores told;
     weft_status st = fed->score(s->self, &s->job, &s->state, part, &told);
@@ -31,14 +31,14 @@ static weft_scores scored(stand *s, weft_part part)
 
 /* ---- in doubles ---- */
 
-typedef struct stored {
+struct stored {
     double square;
     int64_t i;
-} stored;
+};
 
 static int nearer(const void *left, const void *right)
 {
-    const stored *a = left, *b = right;
+    const struct stored *a = left, *b = right;
     if (a->square < b->square || a->square > b->square)
         return a->square < b->square ? -1 : 1;
     return a->i < b->i ? -1 : 1;
@@ -46,13 +46,13 @@ static int nearer(const void *left, const void *right)
 
 /* p[C] = shares of the labels of the k training samples nearest to x. Returns how many
  * there are. */
-static int64_t by_neighbours(const toy *t, int c, const double *x, int64_t k, double sigma,
-                             double *p)
+static int64_t by_neighbours(const struct toy *t, int c, const double *x, int64_t k,
+                             double sigma, double *p)
 {
-    static stored all[512];
+    static struct stored all[512];
     int64_t n = t->count[c][WEFT_TRAIN];
     for (int64_t i = 0; i < n; i++) {
-        all[i] = (stored){0, i};
+        all[i] = (struct stored){0, i};
         for (int d = 0; d < D; d++) {
             double off = x[d] - t->x[c][i * D + d];
             all[i].square += off * off;
@@ -71,10 +71,10 @@ static int64_t by_neighbours(const toy *t, int c, const double *x, int64_t k, do
     return k;
 }
 
-static sums mixed(const toy *t, int c, weft_part part, const double *w, int64_t k,
-                  double lambda, double sigma)
+static struct sums mixed(const struct toy *t, int c, weft_part part, const double *w,
+                         int64_t k, double lambda, double sigma)
 {
-    sums s = {0};
+    struct sums s = {0};
     int64_t first = first_of(t, c, part);
     for (int64_t i = first; i < first + t->count[c][part]; i++) {
         const double *x = t->x[c] + i * D;
@@ -97,11 +97,12 @@ static sums mixed(const toy *t, int c, weft_part part, const double *w, int64_t 
     return s;
 }
 
-static sums all_mixed(const toy *t, const double *w, int64_t k, double lambda, double sigma)
+static struct sums all_mixed(const struct toy *t, const double *w, int64_t k, double lambda,
+                             double sigma)
 {
-    sums all = {0};
+    struct sums all = {0};
     for (int c = 0; c < t->n; c++) {
-        sums s = mixed(t, c, WEFT_TEST, w, k, lambda, sigma);
+        struct sums s = mixed(t, c, WEFT_TEST, w, k, lambda, sigma);
         all.loss += s.loss;
         all.wrong += s.wrong;
         all.n += s.n;
@@ -109,21 +110,22 @@ static sums all_mixed(const toy *t, const double *w, int64_t k, double lambda, d
     return all;
 }
 
-static void test_sums(toy *t)
+static void test_sums(struct toy *t)
 {
     static const struct {
         int k;
         double lambda, sigma;
     } row[] = {{1, 0.5, 1}, {3, 0.7, 0.2}, {10, 0.3, 1}, {40, 0.9, 5}, {1000, 0.6, 2}};
     for (int i = 0; i < (int)(sizeof row / sizeof *row); i++) {
-        stand *s = trained(t,
-                           options(weft_arena_text(mem, "k = %d\nlambda = %g\nsigma = %g\n",
-                                                   row[i].k, row[i].lambda, row[i].sigma),
-                                   ""),
-                           1, ROUNDS);
+        struct stand *s =
+            trained(t,
+                    options(weft_arena_text(mem, "k = %d\nlambda = %g\nsigma = %g\n",
+                                            row[i].k, row[i].lambda, row[i].sigma),
+                            ""),
+                    1, ROUNDS);
         double w[W];
         wide(s->state.x, w);
-        sums want = all_mixed(t, w, row[i].k, row[i].lambda, row[i].sigma);
+        struct sums want = all_mixed(t, w, row[i].k, row[i].lambda, row[i].sigma);
         weft_scores told = scored(s, WEFT_TEST);
         is_near(score_of(fed, &told, "personal_loss"), want.loss / want.n, 2e-6,
                 "%d neighbours, lambda %g, sigma %g: the loss of the sums in doubles",
@@ -135,13 +137,14 @@ static void test_sums(toy *t)
 
 /* ---- where they are something else ---- */
 
-static void test_none(toy *t)
+static void test_none(struct toy *t)
 {
-    stand *knn = trained(t, options("lambda = 0\n", "score_both = yes\n"), 1, ROUNDS);
-    stand *avg = trained(t,
-                         "[fed]\ncohort = 3\nscore = loss\nscore_weights = global\n"
-                         "[client]\nlr = 0.1\nbatch = 4\nepochs = 2\n",
-                         1, ROUNDS);
+    struct stand *knn =
+        trained(t, options("lambda = 0\n", "score_both = yes\n"), 1, ROUNDS);
+    struct stand *avg = trained(t,
+                                "[fed]\ncohort = 3\nscore = loss\nscore_weights = global\n"
+                                "[client]\nlr = 0.1\nbatch = 4\nepochs = 2\n",
+                                1, ROUNDS);
     ok(memcmp(knn->state.x, avg->state.x, W * sizeof *avg->state.x) == 0,
        "it trains as fedavg, to the bit");
     is_near(knn->res.loss, avg->res.loss, 0, "at lambda 0 its rounds have fedavg's score");
@@ -155,7 +158,7 @@ static void test_none(toy *t)
 static void test_copies(void)
 {
     int64_t count[3][WEFT_NPART] = {{12, 4, 8}, {7, 3, 7}, {90, 5, 80}};
-    toy *t = toy_made(3, count);
+    struct toy *t = toy_made(3, count);
     for (int c = 0; c < 3; c++)
         for (int64_t i = 0; i < count[c][WEFT_TEST]; i++) {
             int64_t to = first_of(t, c, WEFT_TEST) + i;
@@ -163,7 +166,7 @@ static void test_copies(void)
             t->label[c][to] = t->label[c][i];
         }
     toy_open(t);
-    stand *s = trained(t, options("k = 1\nlambda = 1\n", ""), 1, ROUNDS);
+    struct stand *s = trained(t, options("k = 1\nlambda = 1\n", ""), 1, ROUNDS);
     weft_scores told = scored(s, WEFT_TEST);
     ok(score_of(fed, &told, "error") > 0, "the network errs on samples that it has seen");
     is_near(score_of(fed, &told, "personal_error"), 0, 0,
@@ -171,19 +174,19 @@ static void test_copies(void)
     is_near(score_of(fed, &told, "personal_loss"), 0, 0, "and its loss is 0");
 }
 
-static void test_new(toy *t)
+static void test_new(struct toy *t)
 {
     const char *few = options("k = 3\nlambda = 0.5\n", "new_clients = 0.4\n");
-    stand *s = trained(t, few, 1, ROUNDS);
+    struct stand *s = trained(t, few, 1, ROUNDS);
     weft_scores told = scored(s, WEFT_TEST);
     ok(isfinite(score_of(fed, &told, "adapted_loss")) &&
            score_of(fed, &told, "adapted_loss") != score_of(fed, &told, "new_loss"),
        "new clients answer by neighbours, too");
 }
 
-static void test_refused(toy *t, const char *text, const char *word)
+static void test_refused(struct toy *t, const char *text, const char *word)
 {
-    stand s;
+    struct stand s;
     weft_status st = stand_up(&s, t, text, 1);
     ok(st != WEFT_OK && strstr(weft_error(), word) && !strchr(weft_error(), '\n'), "%s: %s",
        word, weft_error());
@@ -192,7 +195,7 @@ static void test_refused(toy *t, const char *text, const char *word)
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    toy *t = six_clients();
+    struct toy *t = six_clients();
     test_sums(t);
     test_none(t);
     test_copies();

@@ -136,7 +136,7 @@ static void lane_of(const real *x, int64_t n, int lanes, int l, real *to)
 enum { N = 2085, SCALE = 30 }; /* more than two pieces, and a rest */
 
 /* Models in lanes, and each of them alone. */
-typedef struct models {
+struct models {
     const weft_kernel *kernel;
     int lanes;
     weft_sgd s[MAX_L];
@@ -145,12 +145,12 @@ typedef struct models {
     real *w, *velocity;       /* [N][lanes] */
     real *own, *own_velocity; /* [lanes][N] */
     real *g, *from;           /* [N] of one lane */
-} models;
+};
 
-static models models_new(const weft_kernel *kernel, int clip)
+static struct models models_new(const weft_kernel *kernel, int clip)
 {
     int lanes = kernel->lanes;
-    models m = {.kernel = kernel, .lanes = lanes, .anchor = randoms(6, N * lanes)};
+    struct models m = {.kernel = kernel, .lanes = lanes, .anchor = randoms(6, N * lanes)};
     m.drift = randoms(7, N * lanes);
     real **array[] = {&m.w, &m.velocity, &m.own, &m.own_velocity, &m.g, &m.from};
     for (int i = 0; i < 6; i++) *array[i] = WEFT_NEW(mem, real, N * lanes);
@@ -162,7 +162,7 @@ static models models_new(const weft_kernel *kernel, int clip)
 }
 
 /* Step t, which lanes l = t mod 4 leave out, but for the first. */
-static int step_is_right(models *m, int t)
+static int step_is_right(struct models *m, int t)
 {
     uint64_t key = (uint64_t)(10 + t);
     const real *g = randoms(key, N * m->lanes);
@@ -198,7 +198,7 @@ static int step_is_right(models *m, int t)
     return good;
 }
 
-static int sums_are_right(models *m)
+static int sums_are_right(struct models *m)
 {
     real weight[MAX_L];
     double most[MAX_L], *sum = WEFT_NEW(mem, double, N), *want = WEFT_NEW(mem, double, N);
@@ -221,7 +221,7 @@ static int sums_are_right(models *m)
 
 static int steps_are_right(const weft_kernel *kernel, int clip)
 {
-    models m = models_new(kernel, clip);
+    struct models m = models_new(kernel, clip);
     int good = 1;
     for (int t = 0; t < 4; t++) good &= step_is_right(&m, t);
     return good && sums_are_right(&m);
@@ -414,9 +414,10 @@ static void test_net(const char *name, const char *options, int most)
 
 /* ---- rounds ---- */
 
-static stand *trained_so(toy *t, const char *options, int k, int rounds, int one)
+static struct stand *trained_so(struct toy *t, const char *options, int k, int rounds,
+                                int one)
 {
-    stand *s = WEFT_NEW(mem, stand, 1);
+    struct stand *s = WEFT_NEW(mem, struct stand, 1);
     weft_check(stand_up(s, t, options, k) == WEFT_OK, "%s", weft_error());
     fed_task *own = s->self;
     weft_check(own->work.lanes != NULL, "no lanes");
@@ -426,7 +427,7 @@ static stand *trained_so(toy *t, const char *options, int k, int rounds, int one
 }
 
 /* 40 clients of 0 to 39 training samples. */
-static toy *unequal(void)
+static struct toy *unequal(void)
 {
     int64_t count[40][WEFT_NPART];
     for (int c = 0; c < 40; c++) {
@@ -439,8 +440,8 @@ static toy *unequal(void)
 
 static void test_rounds(const char *what, const char *options, int k)
 {
-    toy *t = unequal();
-    const stand *s[2];
+    struct toy *t = unequal();
+    const struct stand *s[2];
     for (int one = 0; one < 2; one++) s[one] = trained_so(t, options, k, 4, one);
     ok(same(s[0]->state.x, s[1]->state.x, s[0]->state.nx), "%s: the same weights", what);
     ok(memcmp(s[0]->state.aux, s[1]->state.aux, WEFT_KEPT_MARK * sizeof(double)) == 0,

@@ -32,17 +32,17 @@ int main(int argc, char **argv)
     scratch_begin(&argc, &argv);
     test_sizes("clients=500 spread=1 samples=20");
     test_sizes("clients=500 spread=0 samples=20");
-    toy *t = WEFT_NEW(mem, toy, 1);
+    struct toy *t = WEFT_NEW(mem, struct toy, 1);
     weft_status st = pack(&weft_reader_synthetic, "federated=generated", "most.h5", most);
     if (st == WEFT_OK) st = weft_data_open(&t->data, at("most.h5"), &world, mem);
     ok(st == WEFT_OK && t->data.clients->n == 1000000000000 &&
            t->data.part[WEFT_TRAIN].total == 4000000000000,
        "10^12 clients are packed and opened");
-    const stand *s = trained(t,
-                             "[fed]\ncohort = 20\neval_clients = 20\nselect = eval\n"
-                             "[client]\nbatch = 65536\n[device]\nspeed = lognormal\n"
-                             "sample_seconds = 1\n",
-                             1, 2);
+    const struct stand *s = trained(t,
+                                    "[fed]\ncohort = 20\neval_clients = 20\nselect = eval\n"
+                                    "[client]\nbatch = 65536\n[device]\nspeed = lognormal\n"
+                                    "sample_seconds = 1\n",
+                                    1, 2);
     is_near(in_row(fed, s->row[1], "clients"), 20, 0, "20 of them train");
     ok(isfinite(s->res.loss) && isfinite(s->res.bound), "20 of them are evaluated");
     ok(fed->seconds(s->self, &s->job, 0) > 0, "the time of their rounds is foretold");

@@ -18,8 +18,8 @@ static const char *options_of(const char *loss, double c, double tol, weft_arena
 /* One problem in the three forms: the objective, what is reported of it, equal bits on any
  * number of ranks. The hinge by products of few columns takes thousands of sums over ranks:
  * those of many columns show its bits. */
-static void check(const weft_model *m, const char *loss, double c, problem *p, double gold,
-                  double tightly, weft_arena *mem)
+static void check(const weft_model *m, const char *loss, double c, struct problem *p,
+                  double gold, double tightly, weft_arena *mem)
 {
     for (int k = 0; k < 3; k++) {
         int slow = k == PRODUCTS && strcmp(loss, "l1") == 0;
@@ -53,7 +53,7 @@ static void test_gold(weft_team *t, weft_arena *mem)
     int d, classes, n = 0;
     double c, value;
     while (fscanf(gold, "%15s %d %d %lf %lf", loss, &d, &classes, &c, &value) == 5) {
-        problem *p = rows_new(t, d, classes, mem);
+        struct problem *p = rows_new(t, d, classes, mem);
         int logistic = strcmp(loss, "logistic") == 0 || strcmp(loss, "l1") == 0;
         check(logistic ? &weft_model_logistic : &weft_model_svm, loss, c, p, value,
               logistic ? 1e-4 : 1e-3, mem);
@@ -65,7 +65,7 @@ static void test_gold(weft_team *t, weft_arena *mem)
 
 static void test_slack(const weft_model *m, weft_team *t, weft_arena *mem)
 {
-    problem *p = rows_new(t, MANY, 2, mem);
+    struct problem *p = rows_new(t, MANY, 2, mem);
     int64_t n = nweight(m, p);
     real *w = WEFT_NEW(mem, real, n), *loose = WEFT_NEW(mem, real, n);
     for (int k = 0; k < 3; k++) {
@@ -84,7 +84,7 @@ static void test_slack(const weft_model *m, weft_team *t, weft_arena *mem)
 static void test_lanes(weft_team *t, weft_arena *mem)
 {
     const weft_model *m = &weft_model_logistic;
-    problem *p = rows_new(t, MANY, 2, mem);
+    struct problem *p = rows_new(t, MANY, 2, mem);
     real *w = WEFT_NEW(mem, real, nweight(m, p)),
          *again = WEFT_NEW(mem, real, nweight(m, p));
     fit(m, "partitions = 1", p, GROUPED, w, mem);
@@ -116,10 +116,10 @@ static void test_lanes(weft_team *t, weft_arena *mem)
 
 /* Labels of `classes` classes, and some rows so long that visits gain next to nothing by
  * them and the gap is mostly theirs. */
-static problem *many_new(weft_team *t, int classes, weft_arena *mem)
+static struct problem *many_new(weft_team *t, int classes, weft_arena *mem)
 {
     enum { LONG = 300 };
-    problem *p = rows_new(t, MANY, 2, mem);
+    struct problem *p = rows_new(t, MANY, 2, mem);
     int64_t from, n, entries = p->x.first[p->x.n];
     weft_deal(ROWS, t->rank, t->size, &from, &n);
     float *value = WEFT_NEW(mem, float, entries);
@@ -141,7 +141,7 @@ static void test_many(int classes, weft_team *t, weft_arena *mem)
 {
     const weft_model *m = &weft_model_logistic;
     const char *options = "tol = 1e-4";
-    problem *all = many_new(t, classes, mem), *one = many_new(t, classes, mem);
+    struct problem *all = many_new(t, classes, mem), *one = many_new(t, classes, mem);
     real *w = WEFT_NEW(mem, real, nweight(m, all)), *alone = WEFT_NEW(mem, real, MANY + 1);
     weft_fitted out = fit(m, options, all, SPARSE, w, mem);
     digest(bits(w, nweight(m, all)));
@@ -171,7 +171,8 @@ static void test_strong(weft_team *t, weft_arena *mem)
     const weft_model *m = &weft_model_logistic;
     for (double c = 100; c < 1e6; c *= 1000)
         for (int k = 0; k < 3; k++) {
-            problem *p = k ? rows_new(t, k == 1 ? FEW : MANY, 3, mem) : many_new(t, 3, mem);
+            struct problem *p =
+                k ? rows_new(t, k == 1 ? FEW : MANY, 3, mem) : many_new(t, 3, mem);
             real *w = WEFT_NEW(mem, real, nweight(m, p));
             weft_fitted out = fit(m, options_of("l1", c, 1e-4, mem), p, SPARSE, w, mem);
             ok(out.residual <= 1e-4,
@@ -183,9 +184,9 @@ static void test_strong(weft_team *t, weft_arena *mem)
 }
 
 /* A problem with every even column a second time, MANY columns further. */
-static problem *doubled(weft_team *t, const problem *p, weft_arena *mem)
+static struct problem *doubled(weft_team *t, const struct problem *p, weft_arena *mem)
 {
-    problem *q = WEFT_NEW(mem, problem, 1);
+    struct problem *q = WEFT_NEW(mem, struct problem, 1);
     int64_t entries = p->x.first[p->x.n], at = 0;
     int64_t *first = WEFT_NEW(mem, int64_t, p->x.n + 1);
     uint32_t *column = WEFT_NEW(mem, uint32_t, 2 * entries);
@@ -209,7 +210,7 @@ static problem *doubled(weft_team *t, const problem *p, weft_arena *mem)
 static void test_equal(weft_team *t, weft_arena *mem)
 {
     const weft_model *m = &weft_model_logistic;
-    problem *p = rows_new(t, MANY, 2, mem), *q = doubled(t, p, mem);
+    struct problem *p = rows_new(t, MANY, 2, mem), *q = doubled(t, p, mem);
     real *w = WEFT_NEW(mem, real, nweight(m, p)), *v = WEFT_NEW(mem, real, nweight(m, q));
     const char *options = options_of("l1", 10, 1e-4, mem);
     weft_fitted one = fit(m, options, p, SPARSE, w, mem),
@@ -229,7 +230,7 @@ static void test_equal(weft_team *t, weft_arena *mem)
 static void test_gradient(weft_team *t, weft_arena *mem)
 {
     const weft_model *m = &weft_model_logistic;
-    problem *p = rows_new(t, MANY, 2, mem);
+    struct problem *p = rows_new(t, MANY, 2, mem);
     for (int k = 0; k < 3; k++) {
         real *w = WEFT_NEW(mem, real, MANY + 1), *z = WEFT_NEW(mem, real, p->f.n);
         double *g = WEFT_NEW(mem, double, MANY), size = 0, rest = 0, sum = 0;
@@ -255,7 +256,7 @@ static void test_gradient(weft_team *t, weft_arena *mem)
 static void test_diverged(weft_team *t, weft_arena *mem)
 {
     const weft_model *m = &weft_model_logistic;
-    problem *p = rows_new(t, MANY, 2, mem);
+    struct problem *p = rows_new(t, MANY, 2, mem);
     real *w = WEFT_NEW(mem, real, nweight(m, p));
     for (int64_t j = 0; j < p->f.d; j++)
         w[j] = (real)(j % 2 ? 1 : -1) * (sizeof(real) == 4 ? (real)3e38 : (real)1e308);

@@ -16,13 +16,13 @@ static char dir[TEMPORARY];
 static weft_arena *mem;
 
 /* A file of the stopped run's directory, in memory. */
-typedef struct kept {
+struct kept {
     const char *path;
     char *at; /* [n] */
     size_t n;
-} kept;
+};
 
-static kept file[16];
+static struct kept file[16];
 static int nfile;
 
 static const char *at(const char *name)
@@ -45,8 +45,8 @@ static void keep_files(const char *from)
         struct stat info;
         const char *path = weft_arena_text(mem, "%s/%s", from, e->d_name);
         if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) continue;
-        kept *k = &file[nfile++];
-        *k = (kept){path, WEFT_NEW(mem, char, info.st_size), (size_t)info.st_size};
+        struct kept *k = &file[nfile++];
+        *k = (struct kept){path, WEFT_NEW(mem, char, info.st_size), (size_t)info.st_size};
         weft_check(weft_file_load(path, k->at, k->n) == WEFT_OK, "%s", weft_error());
     }
     if (d) closedir(d);
@@ -84,7 +84,7 @@ enum { CUTS = 4 };
 static void test_changes(uint64_t whole, size_t step)
 {
     for (int f = 0; f < nfile; f++) {
-        const kept *k = &file[f];
+        const struct kept *k = &file[f];
         char *bytes = WEFT_NEW(mem, char, k->n);
         int changed = 1, cut = 1;
         int64_t refused = 0;
@@ -185,7 +185,7 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN);
 
     uint64_t whole, sum;
-    bench b;
+    struct bench b;
     weft_status st = prepare(&b, &team, &weft_tuner_ws_sha, 1, NULL, 0);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
     whole = sched_digest(&b.sched);

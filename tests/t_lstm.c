@@ -14,14 +14,14 @@ enum { MAX_BATCH = 140, LONGEST = 24 };
 static weft_arena *mem;
 
 /* A network on its data: `samples` windows of d + 1 symbols. */
-typedef struct problem {
+struct problem {
     const weft_net *net;
     void *self, *work;
     int64_t n;
     real *w, *g;
     weft_batch batch;
     const uint8_t *text[MAX_BATCH];
-} problem;
+};
 
 static void *lstm_with(const char *options)
 {
@@ -35,9 +35,10 @@ static void *lstm_with(const char *options)
 }
 
 /* Weights and windows by the rule of tests/gold/lstm.py. */
-static problem problem_new(const char *options, int symbols, int d, int every, int batch)
+static struct problem problem_new(const char *options, int symbols, int d, int every,
+                                  int batch)
 {
-    problem p = {.net = &weft_net_lstm, .self = lstm_with(options)};
+    struct problem p = {.net = &weft_net_lstm, .self = lstm_with(options)};
     weft_shape shape = {.form = WEFT_CHARS, .d = d, .classes = symbols, .every = every};
     weft_check(p.net->setup(p.self, &shape) == WEFT_OK, "%s", weft_error());
     p.work = p.net->work(p.self, batch, mem);
@@ -56,7 +57,7 @@ static problem problem_new(const char *options, int symbols, int d, int every, i
     return p;
 }
 
-static weft_score grad(problem *p, double dropout, uint64_t key, real *g)
+static weft_score grad(struct problem *p, double dropout, uint64_t key, real *g)
 {
     weft_score s = {0};
     p->batch.text = p->text;
@@ -64,7 +65,7 @@ static weft_score grad(problem *p, double dropout, uint64_t key, real *g)
     return s;
 }
 
-static weft_score score(problem *p)
+static weft_score score(struct problem *p)
 {
     weft_score s = {0};
     p->batch.text = p->text;
@@ -84,7 +85,7 @@ static double distance(int64_t n, const real *a, const real *b)
 }
 
 /* The largest distance of a tensor of two gradients. */
-static double worst(const problem *p, const real *a, const real *b)
+static double worst(const struct problem *p, const real *a, const real *b)
 {
     weft_tensor tensor[WEFT_MAX_TENSORS];
     int n = p->net->tensors(p->self, tensor);
@@ -101,8 +102,8 @@ static double worst(const problem *p, const real *a, const real *b)
 
 static void test_counts(void)
 {
-    problem fedex = problem_new("", 101, 80, 0, 1);
-    problem leaf = problem_new("[lstm]\nbiases = 1\n", 80, 80, 0, 1);
+    struct problem fedex = problem_new("", 101, 80, 0, 1);
+    struct problem leaf = problem_new("[lstm]\nbiases = 1\n", 80, 80, 0, 1);
     weft_tensor tensor[WEFT_MAX_TENSORS];
     ok(fedex.n == 825485, "FedEx's model has 825,485 weights");
     ok(leaf.n == 817872, "LEAF's model has 817,872 weights");
@@ -132,7 +133,7 @@ static void test_setup(void)
 
 static void test_init(void)
 {
-    problem p = problem_new("[lstm]\nhidden = 64\n", 80, 5, 0, 1);
+    struct problem p = problem_new("[lstm]\nhidden = 64\n", 80, 5, 0, 1);
     real *again = WEFT_NEW(mem, real, p.n);
     p.net->init(p.self, 3, p.w);
     p.net->init(p.self, 3, again);
@@ -162,7 +163,8 @@ static void test_gold(void)
     FILE *gold = fopen("tests/gold/lstm.txt", "r");
     weft_check(gold, "tests/gold/lstm.txt is missing: run tests in the top directory");
     for (int every = 0; every < 2; every++) {
-        problem p = problem_new("[lstm]\nembedding = 3\nhidden = 9\n", 11, 7, every, 5);
+        struct problem p =
+            problem_new("[lstm]\nembedding = 3\nhidden = 9\n", 11, 7, every, 5);
         double loss = 0, x = 0;
         int line = 0, wrong = 0;
         int64_t n = 0;
@@ -179,7 +181,7 @@ static void test_gold(void)
     fclose(gold);
 }
 
-static double loss_at(problem *p, double dropout)
+static double loss_at(struct problem *p, double dropout)
 {
     weft_score s = grad(p, dropout, 7, p->g);
     return s.loss / (double)s.count;
@@ -192,7 +194,7 @@ static void test_differences(const char *options, int every, double dropout)
         skip(1, "central differences need REAL=double");
         return;
     }
-    problem p = problem_new(options, 10, 6, every, 3);
+    struct problem p = problem_new(options, 10, 6, every, 3);
     real *g = WEFT_NEW(mem, real, p.n);
     double step = 1e-5;
     grad(&p, dropout, 7, g);
@@ -214,11 +216,11 @@ static void test_differences(const char *options, int every, double dropout)
 /* The gradient of a batch is the mean of those of its samples. */
 static void test_batch(const char *options, int every, int batch)
 {
-    problem p = problem_new(options, 17, LONGEST, every, batch);
+    struct problem p = problem_new(options, 17, LONGEST, every, batch);
     real *sum = WEFT_NEW(mem, real, p.n);
     weft_score one = {0};
     for (int i = 0; i < batch; i++) {
-        problem q = p;
+        struct problem q = p;
         q.batch.n = 1;
         q.text[0] = p.text[i];
         weft_score s = grad(&q, 0, 0, p.g);
@@ -238,10 +240,10 @@ static void test_batch(const char *options, int every, int batch)
 
 static void test_again(void)
 {
-    problem p = problem_new("[lstm]\nhidden = 20\n", 17, LONGEST, 1, 9);
+    struct problem p = problem_new("[lstm]\nhidden = 20\n", 17, LONGEST, 1, 9);
     real *again = WEFT_NEW(mem, real, p.n);
     weft_score a = grad(&p, 0.3, 5, p.g);
-    problem q = p;
+    struct problem q = p;
     q.batch.n = 4; /* leaves other things in the scratch */
     grad(&q, 0, 0, again);
     weft_score b = grad(&p, 0.3, 5, again);
@@ -255,7 +257,7 @@ static void test_again(void)
 /* Mean over many keys: that of the dropped units of a linear function is the function. */
 static void test_dropout(void)
 {
-    problem p = problem_new("[lstm]\nhidden = 40\n", 17, 3, 0, 20);
+    struct problem p = problem_new("[lstm]\nhidden = 40\n", 17, 3, 0, 20);
     for (int64_t i = 0; i < p.n; i++) p.w[i] /= 50; /* nearly linear */
     weft_score none = grad(&p, 0, 0, p.g);
     double sum = 0, square = 0;
@@ -267,7 +269,7 @@ static void test_dropout(void)
     }
     ok(square > 0, "dropout changes the loss");
     is_near(sum, 0, 5 * sqrt(square / KEYS) + 1e-6, "but not on average");
-    problem q = problem_new("[lstm]\nhidden = 40\nlayers = 1\n", 17, 3, 0, 20);
+    struct problem q = problem_new("[lstm]\nhidden = 40\nlayers = 1\n", 17, 3, 0, 20);
     weft_score one = grad(&q, 0, 0, q.g), dropped = grad(&q, 0.4, 1, q.g);
     ok(one.loss == dropped.loss, "a single layer has no dropout");
     ok(isfinite(grad(&p, 1, 1, p.g).loss), "all may be dropped");

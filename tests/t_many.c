@@ -15,20 +15,20 @@ enum { MANY = 100000, PAUSED = 40, LARGE = 500000, FEW = 10000, MORE = 60000, SH
 
 /* ---- a toy task ---- */
 
-typedef struct toy {
+struct toy {
     int64_t n; /* numbers of a state */
     int steps;
-} toy;
+};
 
 static void toy_nstate(const void *self, const weft_job *job, weft_state *size)
 {
     (void)job;
-    size->nx = ((const toy *)self)->n;
+    size->nx = ((const struct toy *)self)->n;
 }
 
 static void toy_start(const void *self, const weft_job *job, weft_state *state)
 {
-    const toy *t = self;
+    const struct toy *t = self;
     for (int64_t i = 0; i < t->n; i++) state->x[i] = (real)(job->trial + i % 7);
 }
 
@@ -42,7 +42,7 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
                             weft_state *state, double *row, weft_result *res)
 {
     (void)unit, (void)row;
-    toy *t = self;
+    struct toy *t = self;
     state->x[0] += 1;
     res->loss = weft_rng_unit(
         weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)job->trial, (uint64_t)job->index, 0).v[0]);
@@ -51,7 +51,7 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
     return WEFT_OK;
 }
 
-static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},
+static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(struct toy)},
                                    .nstate = toy_nstate,
                                    .tensors = toy_tensors,
                                    .start = toy_start,
@@ -60,16 +60,16 @@ static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},
 
 /* ---- a tuner: all trials one job, then, if they pause, the better half another ---- */
 
-typedef struct halver {
+struct halver {
     int64_t n, next, told, kept;
     int pauses;
     double *loss; /* [n] */
     weft_mix mix;
-} halver;
+};
 
 static weft_asked halver_ask(void *self, weft_job *job)
 {
-    halver *h = self;
+    struct halver *h = self;
     int64_t all = h->pauses ? 2 * h->n : h->n;
     if (h->next == h->n && h->told < h->n) return WEFT_WAIT;
     while (h->next >= h->n && h->next < all && h->loss[h->next - h->n] > 0.5) h->next++;
@@ -84,42 +84,43 @@ static weft_asked halver_ask(void *self, weft_job *job)
 
 static void halver_tell(void *self, const weft_result *res)
 {
-    halver *h = self;
+    struct halver *h = self;
     h->loss[res->trial] = res->loss;
     h->told++;
 }
 
 static int64_t halver_jobs(const void *self)
 {
-    return ((const halver *)self)->n;
+    return ((const struct halver *)self)->n;
 }
 
-static const weft_tuner halver_tuner = {.kind = {.name = "halver", .size = sizeof(halver)},
-                                        .shared = WEFT_SHARES_SPACE, /* own mixtures */
-                                        .ask = halver_ask,
-                                        .tell = halver_tell,
-                                        .jobs = halver_jobs};
+static const weft_tuner halver_tuner = {
+    .kind = {.name = "halver", .size = sizeof(struct halver)},
+    .shared = WEFT_SHARES_SPACE, /* own mixtures */
+    .ask = halver_ask,
+    .tell = halver_tell,
+    .jobs = halver_jobs};
 
 /* ---- a run ---- */
 
-typedef struct bench {
+struct bench {
     weft_arena *mem;
-    toy task;
-    halver tuner;
+    struct toy task;
+    struct halver tuner;
     weft_search search;
     weft_sched sched;
     weft_rundir trace;
-} bench;
+};
 
-static weft_status prepare(bench *b, weft_team *team, int64_t trials, int64_t n, int pauses,
-                           const char *path, int fresh)
+static weft_status prepare(struct bench *b, weft_team *team, int64_t trials, int64_t n,
+                           int pauses, const char *path, int fresh)
 {
-    *b = (bench){.mem = weft_arena_new()};
-    b->task = (toy){.n = n};
-    b->tuner = (halver){.n = trials,
-                        .pauses = pauses,
-                        .loss = WEFT_NEW(b->mem, double, trials),
-                        .mix = weft_mix_new(1, 1, b->mem)};
+    *b = (struct bench){.mem = weft_arena_new()};
+    b->task = (struct toy){.n = n};
+    b->tuner = (struct halver){.n = trials,
+                               .pauses = pauses,
+                               .loss = WEFT_NEW(b->mem, double, trials),
+                               .mix = weft_mix_new(1, 1, b->mem)};
     b->search = (weft_search){.tuner = &halver_tuner, .tuner_self = &b->tuner};
     b->sched = (weft_sched){.world = team,
                             .team = team,
@@ -135,7 +136,7 @@ static weft_status prepare(bench *b, weft_team *team, int64_t trials, int64_t n,
     return fresh ? weft_rundir_begin(&b->trace, "[toy]\n", "digest", 1e4) : WEFT_OK;
 }
 
-static void finish(bench *b, int done)
+static void finish(struct bench *b, int done)
 {
     weft_cache_free(&b->sched);
     weft_rundir_close(&b->trace, done);
@@ -146,7 +147,7 @@ static void finish(bench *b, int done)
  * use it too. */
 static void test_resume(void)
 {
-    bench b;
+    struct bench b;
     weft_team alone = weft_team_alone();
     weft_status st = WEFT_OK;
     uint64_t whole = 0;
@@ -184,7 +185,7 @@ static double most_memory(void)
 
 static void test_memory(void)
 {
-    bench b;
+    struct bench b;
     double state = LARGE * sizeof(real);
     double before = 0;
     weft_status st = prepare(&b, &world, 1, LARGE, 1, at("one.h5"), 1);
@@ -207,7 +208,7 @@ static void test_memory(void)
 /* Searches that many trials, each rank a team. Returns the most memory so far. */
 static double searched(int64_t trials, double *seconds)
 {
-    bench b;
+    struct bench b;
     weft_team own;
     weft_status st = prepare(&b, &world, trials, 4, 0, at("bytes.h5"), 1);
     weft_team_split(&world, world.size, &own);

@@ -6,19 +6,19 @@
 
 #include <math.h>
 
-typedef struct client {
+struct client {
     double lr, momentum, decay;
-} client;
+};
 
 static const weft_opt client_opts[] = {
-    WEFT_REAL_OPT("lr", client, lr, "1", 0, 1e9, "rate", .role = WEFT_PER_SAMPLE),
-    WEFT_REAL_OPT("momentum", client, momentum, "0", 0, 1, "momentum",
+    WEFT_REAL_OPT("lr", struct client, lr, "1", 0, 1e9, "rate", .role = WEFT_PER_SAMPLE),
+    WEFT_REAL_OPT("momentum", struct client, momentum, "0", 0, 1, "momentum",
                   .role = WEFT_PER_SAMPLE),
-    WEFT_REAL_OPT("decay", client, decay, "0", 0, 1, "L2", .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("decay", struct client, decay, "0", 0, 1, "L2", .role = WEFT_PER_TRIAL),
     {0},
 };
-static const weft_kind client_kind = {"client", "a client", sizeof(client), client_opts,
-                                      NULL};
+static const weft_kind client_kind = {"client", "a client", sizeof(struct client),
+                                      client_opts, NULL};
 enum { LR, MOMENTUM, DECAY, NAXIS, TRIALS = 4, RESOURCE = 60 };
 static const double centre[NAXIS] = {0.1, 0.5, 0.25};
 static weft_space space;

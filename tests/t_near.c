@@ -7,34 +7,37 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct client {
+struct client {
     double lr, momentum, weight_decay, mu, dropout;
     int batch, epochs;
-} client;
+};
 
 static const weft_opt client_opts[] = {
-    WEFT_REAL_OPT("lr", client, lr, "1", 0, 1e9, "rate", .role = WEFT_PER_SAMPLE),
-    WEFT_REAL_OPT("momentum", client, momentum, "0", 0, 1, "momentum",
+    WEFT_REAL_OPT("lr", struct client, lr, "1", 0, 1e9, "rate", .role = WEFT_PER_SAMPLE),
+    WEFT_REAL_OPT("momentum", struct client, momentum, "0", 0, 1, "momentum",
                   .role = WEFT_PER_SAMPLE),
-    WEFT_REAL_OPT("weight_decay", client, weight_decay, "0", 0, 1, "L2",
+    WEFT_REAL_OPT("weight_decay", struct client, weight_decay, "0", 0, 1, "L2",
                   .role = WEFT_PER_SAMPLE),
-    WEFT_REAL_OPT("mu", client, mu, "0", 0, 1, "proximal", .role = WEFT_PER_SAMPLE),
-    WEFT_REAL_OPT("dropout", client, dropout, "0", 0, 1, "share", .role = WEFT_PER_SAMPLE),
-    WEFT_INT_OPT("batch", client, batch, "1", 1, 1e6, "samples", .role = WEFT_PER_SAMPLE),
-    WEFT_INT_OPT("epochs", client, epochs, "1", 1, 1e6, "passes", .role = WEFT_PER_SAMPLE),
+    WEFT_REAL_OPT("mu", struct client, mu, "0", 0, 1, "proximal", .role = WEFT_PER_SAMPLE),
+    WEFT_REAL_OPT("dropout", struct client, dropout, "0", 0, 1, "share",
+                  .role = WEFT_PER_SAMPLE),
+    WEFT_INT_OPT("batch", struct client, batch, "1", 1, 1e6, "samples",
+                 .role = WEFT_PER_SAMPLE),
+    WEFT_INT_OPT("epochs", struct client, epochs, "1", 1, 1e6, "passes",
+                 .role = WEFT_PER_SAMPLE),
     {0},
 };
-static const weft_kind client_kind = {"client", "a client", sizeof(client), client_opts,
-                                      NULL};
-typedef struct server {
+static const weft_kind client_kind = {"client", "a client", sizeof(struct client),
+                                      client_opts, NULL};
+struct server {
     double lr;
-} server;
+};
 static const weft_opt server_opts[] = {
-    WEFT_REAL_OPT("lr", server, lr, "1", 0, 1e9, "rate", .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("lr", struct server, lr, "1", 0, 1e9, "rate", .role = WEFT_PER_TRIAL),
     {0},
 };
-static const weft_kind server_kind = {"server", "a server", sizeof(server), server_opts,
-                                      NULL};
+static const weft_kind server_kind = {"server", "a server", sizeof(struct server),
+                                      server_opts, NULL};
 
 static const char boxes[] =
     "[server]\nlr = log 0.1 .. 10\n[client]\nlr = log 1e-4 .. 1\nmomentum = 0 .. 1\n"

@@ -6,13 +6,13 @@
 #include "weft/registry.h"
 
 /* Small data that the network takes: images, text or documents. */
-static fixture fixture_small(const weft_net *net, int n)
+static struct fixture fixture_small(const weft_net *net, int n)
 {
     weft_arena *mem = weft_arena_new();
     weft_shape shape = image(3, 9, 8, 5);
     if (net->setup(bound(net, "-", mem), &shape)) shape = text(8, 11);
     if (net->setup(bound(net, "-", mem), &shape)) shape = documents(9, 30, 3, mem);
-    fixture f = fixture_new(net, "-", shape, n);
+    struct fixture f = fixture_new(net, "-", shape, n);
     f.kept = mem;
     return f;
 }
@@ -21,7 +21,7 @@ static fixture fixture_small(const weft_net *net, int n)
 
 static void test_tensors(const weft_net *net)
 {
-    fixture f = fixture_small(net, 1);
+    struct fixture f = fixture_small(net, 1);
     weft_tensor t[WEFT_MAX_TENSORS];
     int n = net->tensors(f.self, t);
     int64_t at = 0, good = n > 0 && n <= WEFT_MAX_TENSORS;
@@ -40,7 +40,7 @@ static void test_tensors(const weft_net *net)
 
 static void test_init(const weft_net *net)
 {
-    fixture f = fixture_small(net, 1);
+    struct fixture f = fixture_small(net, 1);
     real *again = copy(&f, f.w);
     for (int64_t i = 0; i < f.nw; i++) f.w[i] = (real)NAN;
     net->init(f.self, 7, f.w);
@@ -56,7 +56,7 @@ static void test_init(const weft_net *net)
 
 static void test_pure(const weft_net *net)
 {
-    fixture f = fixture_small(net, 6);
+    struct fixture f = fixture_small(net, 6);
     int64_t bytes = f.nw * (int64_t)sizeof *f.g;
     weft_score plain = score(&f);
     weft_score a = grad(&f, 0, 1);
@@ -80,7 +80,7 @@ static void test_pure(const weft_net *net)
 
 static void test_order(const weft_net *net)
 {
-    fixture f = fixture_small(net, 6);
+    struct fixture f = fixture_small(net, 6);
     weft_batch b = f.b;
     weft_score a = grad(&f, 0, 1);
     real *first = copy(&f, f.g);
@@ -116,7 +116,7 @@ static int drops(const weft_net *net)
 
 static void test_dropout(const weft_net *net)
 {
-    fixture f = fixture_small(net, 6);
+    struct fixture f = fixture_small(net, 6);
     weft_score none = grad(&f, 0, 1);
     weft_score a = grad(&f, 0.3, 1);
     real *first = copy(&f, f.g);
@@ -134,7 +134,7 @@ static void test_dropout(const weft_net *net)
 
 /* The numbers that the units of a layer read, where the batch is one sample that they see
  * once: the gradient of a unit's weights is that of its bias times these. */
-static void inputs_of(const fixture *f, const char *weight, const char *bias,
+static void inputs_of(const struct fixture *f, const char *weight, const char *bias,
                       double dropout, uint64_t key, int n, double *x)
 {
     weft_tensor t[WEFT_MAX_TENSORS];
@@ -154,22 +154,22 @@ static void inputs_of(const fixture *f, const char *weight, const char *bias,
 }
 
 /* A layer behind dropout. */
-typedef struct behind {
+struct behind {
     const weft_net *net;
     const char *options, *drops; /* drops: more options, that drop; "": the task drops */
     const char *weight, *bias;   /* of the layer */
     int n;                       /* numbers that it reads */
-} behind;
+};
 
-static void test_scale(const behind *b, double p, weft_shape shape)
+static void test_scale(const struct behind *b, double p, weft_shape shape)
 {
     enum { KEYS = 30, MOST = 64 };
     double plain[MOST], dropped[MOST], off = 0, by_task = *b->drops ? 0 : p;
     char options[128];
     int zeros = 0, all = 0;
     snprintf(options, sizeof options, "%s%s", b->options, b->drops);
-    fixture with = fixture_new(b->net, options, shape, 1);
-    fixture without = fixture_new(b->net, b->options, shape, 1);
+    struct fixture with = fixture_new(b->net, options, shape, 1);
+    struct fixture without = fixture_new(b->net, b->options, shape, 1);
     inputs_of(&without, b->weight, b->bias, 0, 0, b->n, plain);
     for (uint64_t key = 0; key < KEYS; key++) {
         inputs_of(&with, b->weight, b->bias, by_task, key, b->n, dropped);
@@ -191,7 +191,7 @@ static void test_scale(const behind *b, double p, weft_shape shape)
 
 static void test_scales(void)
 {
-    static const behind of_words[] = {
+    static const struct behind of_words[] = {
         {&weft_net_txtcnn, "groups=1&f1=40", "", "fc1.weight", "fc1.bias", 40},
         {&weft_net_txtcnn, "groups=1&f1=40", "&drop_pooled=0.4", "fc1.weight", "fc1.bias",
          40},
@@ -199,9 +199,10 @@ static void test_scales(void)
          "fc2.bias", 40},
         {&weft_net_txtcnn, "groups=1&k1=1&f1=20", "&drop_input=0.4", "conv1.weight",
          "conv1.bias", SIZE}};
-    const behind mlp = {&weft_net_mlp, "hidden=40", "", "fc2.weight", "fc2.bias", 40};
-    const behind lstm = {&weft_net_lstm,      "hidden=40",       "",
-                         "lstm.weight_ih_l1", "lstm.bias_ih_l1", 40};
+    const struct behind mlp = {&weft_net_mlp, "hidden=40", "",
+                               "fc2.weight",  "fc2.bias",  40};
+    const struct behind lstm = {&weft_net_lstm,      "hidden=40",       "",
+                                "lstm.weight_ih_l1", "lstm.bias_ih_l1", 40};
     weft_arena *mem = weft_arena_new();
     test_scale(&mlp, 0.3, image(1, 5, 5, 4));
     test_scale(&lstm, 0.3, text(1, 11));
@@ -212,7 +213,7 @@ static void test_scales(void)
 
 static void test_learns(const weft_net *net)
 {
-    fixture f = fixture_small(net, 20);
+    struct fixture f = fixture_small(net, 20);
     fill_batch(&f, 20, 1);
     double before = score(&f).loss;
     double rate = 0.3;
@@ -230,7 +231,7 @@ static void test_learns(const weft_net *net)
 
 /* The layer that makes logits of representations: its weights, its bias; units: its
  * number of outputs. */
-static const real *last_layer(const fixture *f, const real **bias, int *units)
+static const real *last_layer(const struct fixture *f, const real **bias, int *units)
 {
     weft_tensor t[WEFT_MAX_TENSORS];
     int last = f->net->tensors(f->self, t) - 1;
@@ -244,7 +245,7 @@ static const real *last_layer(const fixture *f, const real **bias, int *units)
 static void test_represent(const weft_net *net, int every)
 {
     enum { SAMPLES = 21 };
-    fixture f = fixture_small(net, SAMPLES);
+    struct fixture f = fixture_small(net, SAMPLES);
     if (every && f.shape.form == WEFT_CHARS) {
         weft_shape shape = f.shape;
         shape.every = 1;
@@ -297,7 +298,7 @@ static int64_t fan_in(const weft_tensor *t)
     return size;
 }
 
-static void gold_weights(const fixture *f, const weft_tensor *t, int n)
+static void gold_weights(const struct fixture *f, const weft_tensor *t, int n)
 {
     for (int i = 0; i < n; i++) {
         double fan = (double)fan_in(&t[i - i % 2]); /* a bias has its weights' */
@@ -313,7 +314,7 @@ static void test_gold_case(FILE *file, const char *name, const char *options,
 {
     const weft_net *net;
     if (weft_net_find(name, &net)) weft_die("%s", weft_error());
-    fixture f = fixture_new(net, options, shape, n);
+    struct fixture f = fixture_new(net, options, shape, n);
     weft_tensor t[WEFT_MAX_TENSORS];
     int count = net->tensors(f.self, t);
     gold_weights(&f, t, count);

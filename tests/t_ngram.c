@@ -63,7 +63,7 @@ static void test_counts(void)
 {
     weft_data d = small(2);
     const char *options = COUNTS "order = 1\nbinary = no\nlower = no";
-    made m = make(&d, WEFT_TRAIN, options), alone = make(&d, WEFT_VALID, options);
+    struct made m = make(&d, WEFT_TRAIN, options), alone = make(&d, WEFT_VALID, options);
     is_near(value(&m.f, 0, &alone.f, S_GOOD), 2, 1e-6, "a word that stands twice counts 2");
     is_near(value(&m.f, 0, &alone.f, S_FILM), 1, 1e-6, "one that stands once counts 1");
     is_near(value(&m.f, 1, &alone.f, S_FILM), 0, 0, "a capital makes another word");
@@ -97,7 +97,7 @@ static void test_grams(void)
                {"2-2", {2, 3}}, {"2-3", {3, 5}}, {"3-3", {1, 2}}};
     for (int i = 0; i < 6; i++) {
         const char *grams = all[i].grams;
-        made m =
+        struct made m =
             make(&d, WEFT_TRAIN,
                  weft_arena_text(mem, COUNTS "grams = %s\nbinary = no\nlower = no", grams));
         ok(entries(&m.f, 0) == all[i].entries[0] && entries(&m.f, 2) == all[i].entries[1] &&
@@ -111,7 +111,7 @@ static void test_idf(void)
 {
     weft_data d = small(2);
     const char *options = "order = 1\nbinary = no\nweights = tfidf";
-    made m = make(&d, WEFT_TRAIN, options), alone = make(&d, WEFT_VALID, options);
+    struct made m = make(&d, WEFT_TRAIN, options), alone = make(&d, WEFT_VALID, options);
     double rare = log(5.0 / 2) + 1, common = log(5.0 / 4) + 1;
     is_near(value(&m.f, 0, &alone.f, S_GOOD), 2 * rare, 1e-5,
             "tf-idf: twice in one of four");
@@ -131,7 +131,7 @@ static void test_vocabulary(void)
 {
     weft_data d = small(2);
     const char *options = COUNTS "order = 1\nbinary = no\ncolumns = vocabulary\nbins = 16";
-    made m = make(&d, WEFT_TRAIN, options), alone = make(&d, WEFT_VALID, options);
+    struct made m = make(&d, WEFT_TRAIN, options), alone = make(&d, WEFT_VALID, options);
     is_near(value(&m.f, 0, &alone.f, S_GOOD), 2, 1e-6, "vocabulary: a word twice counts 2");
     is_near(value(&m.f, 2, &alone.f, S_THE), 3, 1e-6, "the, The and the are three of one");
     ok(m.f.d == 16 && m.stat[2 * 16 + 1] == 4, "four words have columns, of 16");
@@ -164,7 +164,7 @@ static void test_literal(void)
     weft_data d = small(2);
     take_part(&d, WEFT_TEST, 2, test, single_label);
     const char *options = "order = 1\nbinary = no\nweights = tfidf\nliteral = yes";
-    made m = make(&d, WEFT_TRAIN, options), alone = make(&d, WEFT_VALID, options);
+    struct made m = make(&d, WEFT_TRAIN, options), alone = make(&d, WEFT_VALID, options);
     is_near(value(&m.f, 0, &alone.f, S_GOOD), 2 * (log(11.0 / 4) + 1), 1e-5,
             "literal: idf of documents of all parts");
     is_near(value(&m.f, 2, &alone.f, S_FILM), log(11.0 / 6) + 1, 1e-5, "of each word");
@@ -172,11 +172,11 @@ static void test_literal(void)
             "which weighs other parts");
     take_part(&d, WEFT_VALID, 4, single, label);
     take_part(&d, WEFT_TEST, 2, test, label + 2);
-    made other = make(&d, WEFT_VALID, options);
+    struct made other = make(&d, WEFT_VALID, options);
     ok(memcmp(other.stat, alone.stat, (size_t)ngram->nstat(m.map) * sizeof *m.stat) == 0,
        "other labels of other parts change nothing");
     m = make(&d, WEFT_TRAIN, "order = 1\nliteral = yes");
-    made own = make(&d, WEFT_TRAIN, "order = 1");
+    struct made own = make(&d, WEFT_TRAIN, "order = 1");
     ok(row_sum(&m.f, 0, 1) == row_sum(&own.f, 0, 1), "naive Bayes counts training only");
     take_part(&d, WEFT_TRAIN, 2, train, train_label);
     const char *words = COUNTS "order = 1\ncolumns = vocabulary\nbins = 16";
@@ -207,7 +207,7 @@ static void test_bayes(void)
 {
     weft_data d = small(2);
     const char *options = "order = 1\nbinary = yes\nalpha = 1";
-    made m = make(&d, WEFT_TRAIN, options), alone = make(&d, WEFT_VALID, options);
+    struct made m = make(&d, WEFT_TRAIN, options), alone = make(&d, WEFT_VALID, options);
     is_near(value(&m.f, 0, &alone.f, S_GOOD), bayes(1, 1, 4, 0, 2, 4), 2e-7,
             "Wang and Manning's weight of a word of one class");
     is_near(value(&m.f, 0, &alone.f, S_FILM), bayes(1, 2, 4, 1, 2, 4), 2e-7, "of both");
@@ -217,7 +217,8 @@ static void test_bayes(void)
             "counts that are not binary are pooled, and weighted, as they are");
     m = make(&d, WEFT_TRAIN, "order = 1\nalpha = 1\nnb_scale = log2\nbins = 65536");
     is_near(value(&m.f, 0, &alone.f, S_GOOD), 0, 0, "other bins, other columns");
-    made wide = make(&d, WEFT_VALID, "order = 1\nalpha = 1\nnb_scale = log2\nbins = 65536");
+    struct made wide =
+        make(&d, WEFT_VALID, "order = 1\nalpha = 1\nnb_scale = log2\nbins = 65536");
     is_near(value(&m.f, 0, &wide.f, S_GOOD), bayes(1, 1, 4, 0, 2, 65536) / log(2), 2e-7,
             "log2 smooths over all bins");
     take_part(&d, WEFT_TRAIN, 2, train, train_label);
@@ -233,7 +234,7 @@ static void test_classes(void)
     weft_data d = small(3);
     take_part(&d, WEFT_TRAIN, 4, train, label);
     const char *options = "order = 1\nbinary = yes\nalpha = 1";
-    made m = make(&d, WEFT_TRAIN, options), alone = make(&d, WEFT_VALID, options);
+    struct made m = make(&d, WEFT_TRAIN, options), alone = make(&d, WEFT_VALID, options);
     /* film: one of each class, of 2, 2, 2; good: one of class 2. */
     is_near(value(&m.f, 0, &alone.f, S_GOOD), bayes(1, 1, 2, 0, 4, 4), 2e-7,
             "three classes: the class that a word tells most about");
@@ -257,7 +258,7 @@ static void test_small_alpha(void)
     for (int i = 0; i < 4; i++) {
         const char *options =
             weft_arena_text(mem, "order = 1\nbinary = no\nalpha = %g", alpha[i]);
-        made m = make(&d, WEFT_VALID, options);
+        struct made m = make(&d, WEFT_VALID, options);
         is_near(value(&m.f, S_GOOD, &m.f, S_GOOD), bayes(alpha[i], TIMES, TIMES, 0, 2, 3),
                 1e-5, "a word of one class of three, alpha %g", alpha[i]);
     }
@@ -267,7 +268,7 @@ static void test_weights(void)
 {
     weft_data d = small(2);
     const char *options = "order = 1\nbinary = no\nweights = sif\nalpha = 0.1";
-    made m = make(&d, WEFT_TRAIN, options), alone = make(&d, WEFT_VALID, options);
+    struct made m = make(&d, WEFT_TRAIN, options), alone = make(&d, WEFT_VALID, options);
     /* 9 words in all: good 2, film 3, the 3, bad 1. */
     is_near(value(&m.f, 0, &alone.f, S_GOOD), 2 * 0.9 / (0.9 + 2), 1e-6, "SIF of good");
     is_near(value(&m.f, 0, &alone.f, S_FILM), 0.9 / (0.9 + 3), 1e-6, "SIF of film");

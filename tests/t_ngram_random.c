@@ -31,9 +31,10 @@ static weft_data random_corpus(void)
 }
 
 /* options: of the map, as lines; weights: of the maps but the third. */
-static made make_arms(weft_data *d, const char *options, const char *weights, real scale)
+static struct made make_arms(weft_data *d, const char *options, const char *weights,
+                             real scale)
 {
-    made m = {.map = map_new(d, weft_arena_text(mem, "bins = 4096\n%s", options))};
+    struct made m = {.map = map_new(d, weft_arena_text(mem, "bins = 4096\n%s", options))};
     const void **arm = WEFT_NEW(mem, const void *, ARMS);
     int64_t *id = WEFT_NEW(mem, int64_t, ARMS);
     int *draw = WEFT_NEW(mem, int, d->part[0].n);
@@ -58,12 +59,12 @@ static made make_arms(weft_data *d, const char *options, const char *weights, re
     return m;
 }
 
-static made make_mixed(weft_data *d, const char *hash, real scale)
+static struct made make_mixed(weft_data *d, const char *hash, real scale)
 {
     return make_arms(d, weft_arena_text(mem, "hash = %s", hash), "nb", scale);
 }
 
-static double stat_sum(const made *m)
+static double stat_sum(const struct made *m)
 {
     double sum = 0;
     for (int64_t i = 0; i < ngram->nstat(m->map); i++) sum += (double)m->stat[i];
@@ -72,7 +73,7 @@ static double stat_sum(const made *m)
 
 /* times, trans and normal of c vectors against sums over the entries, which differ in
  * rounding only. */
-static void check_products(const made *m, int c)
+static void check_products(const struct made *m, int c)
 {
     const weft_matrix *f = &m->f;
     real *z = WEFT_NEW(mem, real, c * f->n), *w = WEFT_NEW(mem, real, c * f->d);
@@ -110,7 +111,7 @@ static void check_products(const made *m, int c)
 }
 
 /* sums against sums over the entries. */
-static void check_sums(const made *m)
+static void check_sums(const struct made *m)
 {
     const weft_matrix *f = &m->f;
     double *g = WEFT_NEW(mem, double, f->d), *plain = WEFT_NEW(mem, double, f->d);
@@ -156,8 +157,8 @@ static void test_frequent(void)
     int documents[VOCAB] = {0}, above = 0, kept = 0, min_kept = DOCS, max_left = 0;
     count_documents(documents);
     take_words(&d);
-    made m = make(&d, WEFT_VALID,
-                  COUNTS "order = 1\nlower = no\ncolumns = vocabulary\nbins = 100");
+    struct made m = make(&d, WEFT_VALID,
+                         COUNTS "order = 1\nlower = no\ncolumns = vocabulary\nbins = 100");
     int64_t column[VOCAB] = {0};
     for (int64_t i = 0; i < m.f.n; i++)
         column[d.part[WEFT_VALID].first + i] = m.f.rows->first[i + 1] - m.f.rows->first[i];
@@ -181,7 +182,7 @@ static void test_frequent(void)
 static void test_mixed(void)
 {
     weft_data d = random_corpus();
-    made own = make_mixed(&d, "per_map", 1), shared = make_mixed(&d, "shared", 1);
+    struct made own = make_mixed(&d, "per_map", 1), shared = make_mixed(&d, "shared", 1);
     ok(own.f.total == DOCS && own.f.d == 4096 && own.f.ngroup == ARMS,
        "a mixture is one matrix, its maps are groups");
     is_near(stat_sum(&own), stat_sum(&shared), 0.01 * stat_sum(&own),
@@ -196,7 +197,7 @@ static void test_mixed(void)
     check_products(&own, 2);
     check_products(&own, 37);
     check_sums(&own);
-    made half = make_mixed(&d, "per_map", 0.5);
+    struct made half = make_mixed(&d, "per_map", 0.5);
     ok(half.f.d == 2048, "half the features are half the bins");
     check_products(&half, 2);
     check_products(&half, 37);
@@ -214,7 +215,7 @@ static void test_literal(void)
     static const char *const options[] = {"literal = yes\nhash = shared",
                                           "literal = yes\ncolumns = vocabulary"};
     for (int k = 0; k < 2; k++) {
-        made m = make_arms(&d, options[k], "tfidf", 1);
+        struct made m = make_arms(&d, options[k], "tfidf", 1);
         digest(weft_hash(m.stat, (size_t)ngram->nstat(m.map) * sizeof *m.stat, 0));
         check_sums(&m);
         const real *others = m.stat + ngram->nstat(m.map) - 4097;
@@ -223,8 +224,9 @@ static void test_literal(void)
     int documents[VOCAB] = {0}, words = 0;
     count_documents(documents);
     for (int w = 0; w < VOCAB; w++) words += 1 + documents[w];
-    made m = make(&d, WEFT_TRAIN,
-                  "order = 1\nlower = no\ncolumns = vocabulary\nbins = 512\nliteral = yes");
+    struct made m =
+        make(&d, WEFT_TRAIN,
+             "order = 1\nlower = no\ncolumns = vocabulary\nbins = 512\nliteral = yes");
     double sum = 0;
     for (int b = 0; b < BINS; b++) sum += (double)m.stat[ngram->nstat(m.map) - BINS + b];
     is_near(sum, words, 0, "each word once for a document that has it");

@@ -9,20 +9,20 @@ enum { CLASSES = 10, D = 6, VALID_ROWS = 500, TEST_ROWS = 700 };
 
 /* A set whose rows are (row, part, 0, ...): row i of a part has class i % 10, or, where
  * uneven, class k in proportion to k + 1. */
-typedef struct counted {
+struct counted {
     int64_t rows;
     int uneven;
-} counted;
+};
 
 static const weft_opt options[] = {
-    WEFT_LONG_OPT("rows", counted, rows, "20000", 1, 1e9, "training rows"),
-    WEFT_BOOL_OPT("uneven", counted, uneven, "no", "classes"),
+    WEFT_LONG_OPT("rows", struct counted, rows, "20000", 1, 1e9, "training rows"),
+    WEFT_BOOL_OPT("uneven", struct counted, uneven, "no", "classes"),
     {0},
 };
 
 static weft_data data;
 
-static int32_t label_of(const counted *o, int64_t i)
+static int32_t label_of(const struct counted *o, int64_t i)
 {
     if (!o->uneven) return (int32_t)(i % CLASSES);
     int32_t k = 0;
@@ -34,7 +34,7 @@ static weft_status counted_read(const void *self, const char *source, weft_pack 
 {
     static const char *const name[CLASSES] = {"0", "1", "2", "3", "4",
                                               "5", "6", "7", "8", "9"};
-    const counted *o = self;
+    const struct counted *o = self;
     const int64_t rows[WEFT_NPART] = {o->rows, VALID_ROWS, TEST_ROWS};
     (void)source;
     weft_pack_classes(p, CLASSES, name);
@@ -52,7 +52,7 @@ static weft_status counted_read(const void *self, const char *source, weft_pack 
 
 static const weft_reader reader = {.kind = {.name = "counted",
                                             .about = "rows that know their number",
-                                            .size = sizeof(counted),
+                                            .size = sizeof(struct counted),
                                             .opts = options},
                                    .read = counted_read};
 
@@ -67,18 +67,18 @@ static int made(const char *words)
 /* ---- what clients have ---- */
 
 /* What was found in a federation. */
-typedef struct found {
+struct found {
     int64_t wrong;             /* rows that are lost, doubled or changed */
     int64_t least, most;       /* rows of a client, by part */
     int64_t (*count)[CLASSES]; /* [clients] rows of each class */
     int64_t all[CLASSES];      /* over clients */
     int sorted;                /* 1: some client's rows are in the source's order */
-} found;
+};
 
-static found look(weft_part part, int64_t rows, const counted *o)
+static struct found look(weft_part part, int64_t rows, const struct counted *o)
 {
     weft_clients *f = data.clients;
-    found r = {.least = INT64_MAX};
+    struct found r = {.least = INT64_MAX};
     r.count = weft_arena_alloc(mem, (size_t)f->n, sizeof *r.count);
     uint8_t *seen = WEFT_NEW(mem, uint8_t, rows);
     for (int64_t c = 0; c < f->n; c++) {
@@ -121,10 +121,11 @@ static int main_class(const int64_t *count)
 
 static void test_each_row_once(const char *words, const char *what, int uneven)
 {
-    counted o = {.uneven = uneven};
+    struct counted o = {.uneven = uneven};
     if (!ok(made(words), "%s: packed", what)) return;
-    found r[WEFT_NPART] = {look(WEFT_TRAIN, 20000, &o), look(WEFT_VALID, VALID_ROWS, &o),
-                           look(WEFT_TEST, TEST_ROWS, &o)};
+    struct found r[WEFT_NPART] = {look(WEFT_TRAIN, 20000, &o),
+                                  look(WEFT_VALID, VALID_ROWS, &o),
+                                  look(WEFT_TEST, TEST_ROWS, &o)};
     ok(r[0].wrong + r[1].wrong + r[2].wrong == 0, "%s: each row goes to one client", what);
     ok(!r[0].sorted, "%s: in random order", what);
     ok(data.clients->n == 30 && data.part[0].total == 20000 &&
@@ -142,9 +143,9 @@ static void test_each_row_once(const char *words, const char *what, int uneven)
 
 static void test_iid(void)
 {
-    counted o = {.rows = 0};
+    struct counted o = {.rows = 0};
     weft_check(made("clients=20"), "%s", weft_error());
-    found r = look(WEFT_TRAIN, 20000, &o);
+    struct found r = look(WEFT_TRAIN, 20000, &o);
     double square = 0;
     for (int64_t c = 0; c < 20; c++)
         for (int k = 0; k < CLASSES; k++)
@@ -161,12 +162,12 @@ static void test_iid(void)
  * client are of its class. */
 static void test_one_class(int uneven)
 {
-    counted o = {.uneven = uneven};
+    struct counted o = {.uneven = uneven};
     int64_t clients = 200;
     weft_check(made(uneven ? "clients=200 partition=dirichlet alpha=1e-7 uneven=yes"
                            : "clients=200 partition=dirichlet alpha=1e-7"),
                "%s", weft_error());
-    found r = look(WEFT_TRAIN, 20000, &o);
+    struct found r = look(WEFT_TRAIN, 20000, &o);
     int64_t having[CLASSES] = {0}, least = 100, turns = 100, of_class;
     for (int64_t c = 0; c < clients; c++) {
         int k = main_class(r.count[c]);
@@ -191,12 +192,12 @@ static void test_one_class(int uneven)
  * set makes it smaller, by at most the factor 1 - clients' share of the rows. */
 static void test_variance(double alpha, double *out)
 {
-    counted o = {.rows = 0};
+    struct counted o = {.rows = 0};
     enum { N = 100, EACH = 200 };
     weft_check(made(weft_arena_text(mem, "clients=100 partition=dirichlet alpha=%g seed=5",
                                     alpha)),
                "%s", weft_error());
-    found r = look(WEFT_TRAIN, 20000, &o);
+    struct found r = look(WEFT_TRAIN, 20000, &o);
     double sum = 0;
     for (int64_t c = 0; c < N; c++)
         for (int k = 0; k < CLASSES; k++) {
@@ -242,14 +243,15 @@ static void moments(const int64_t (*count)[CLASSES], int64_t n, double *mean, do
  * an exponential is 2: the median of sizes is below exp(mean of logs). */
 static void test_sizes(const char *law, double slack)
 {
-    counted o = {.rows = 0};
+    struct counted o = {.rows = 0};
     for (int rule = 0; rule < 2; rule++) {
         weft_check(made(weft_arena_text(mem,
                                         "clients=200 partition=%s alpha=10 sizes=%s "
                                         "deviation=0.5",
                                         rule ? "iid" : "dirichlet", law)),
                    "%s", weft_error());
-        found train = look(WEFT_TRAIN, 20000, &o), test = look(WEFT_TEST, TEST_ROWS, &o);
+        struct found train = look(WEFT_TRAIN, 20000, &o),
+                     test = look(WEFT_TEST, TEST_ROWS, &o);
         double mean, sd;
         moments((const int64_t(*)[CLASSES])train.count, 200, &mean, &sd);
         ok(train.wrong + test.wrong == 0, "%s sizes: each row goes to one client", law);
@@ -273,10 +275,10 @@ static void test_sizes(const char *law, double slack)
  * classes that vary as those of Dirichlet. */
 static void test_sizes_shares(void)
 {
-    counted o = {.rows = 0};
+    struct counted o = {.rows = 0};
     weft_check(made("clients=200 partition=dirichlet alpha=1e9 sizes=lognormal"), "%s",
                weft_error());
-    found r = look(WEFT_TRAIN, 20000, &o);
+    struct found r = look(WEFT_TRAIN, 20000, &o);
     double chi = 0;
     for (int64_t c = 0; c < 200; c++) {
         double rows = 0;
@@ -295,9 +297,9 @@ static void test_sizes_shares(void)
 /* The same clients have the same classes in each part. */
 static void test_parts_alike(const char *words, double least)
 {
-    counted o = {.rows = 0};
+    struct counted o = {.rows = 0};
     weft_check(made(words), "%s", weft_error());
-    found train = look(WEFT_TRAIN, 20000, &o), test = look(WEFT_TEST, TEST_ROWS, &o);
+    struct found train = look(WEFT_TRAIN, 20000, &o), test = look(WEFT_TEST, TEST_ROWS, &o);
     int64_t known = 0;
     for (int64_t c = 0; c < data.clients->n; c++)
         for (int k = 0; k < CLASSES; k++)
@@ -310,12 +312,12 @@ static void test_parts_alike(const char *words, double least)
 
 static void test_shards(int uneven)
 {
-    counted o = {.uneven = uneven};
+    struct counted o = {.uneven = uneven};
     enum { N = 50, S = 2 };
     weft_check(made(uneven ? "clients=50 partition=shards shards=2 uneven=yes"
                            : "clients=50 partition=shards shards=2"),
                "%s", weft_error());
-    found r = look(WEFT_TRAIN, 20000, &o);
+    struct found r = look(WEFT_TRAIN, 20000, &o);
     int most = 0, all = 0;
     for (int64_t c = 0; c < N; c++) {
         int n = classes_of(r.count[c]);
@@ -355,9 +357,9 @@ static void test_same_again(void)
 
 static void test_few_rows(void)
 {
-    counted o = {.rows = 0};
+    struct counted o = {.rows = 0};
     weft_check(made("clients=1000 partition=dirichlet rows=1000"), "%s", weft_error());
-    found r = look(WEFT_TRAIN, 1000, &o), v = look(WEFT_VALID, VALID_ROWS, &o);
+    struct found r = look(WEFT_TRAIN, 1000, &o), v = look(WEFT_VALID, VALID_ROWS, &o);
     ok(r.wrong == 0 && v.wrong == 0 && r.least == 1 && r.most == 1 && v.least == 0,
        "clients may have one row, and none for validation");
     weft_data_close(&data);
@@ -402,7 +404,7 @@ int main(int argc, char **argv)
     test_sizes("lognormal", 0.05);
     test_sizes("power", 0.1);
     test_sizes_shares();
-    counted o = {.rows = 0};
+    struct counted o = {.rows = 0};
     weft_check(made("clients=200 sizes=power deviation=2 min_samples=30"), "%s",
                weft_error());
     ok(look(WEFT_TRAIN, 20000, &o).least >= 30, "each has min_samples, however unequal");

@@ -15,16 +15,16 @@
 
 /* Mixtures of Optuna 3.1.0 by its _ParzenEstimator: n values on [0, 1] of an axis (in
  * logarithms where it is log), where the density is asked for, its logarithm. */
-typedef struct gold {
+struct gold {
     const char *what;
     int endpoints;
     int n;
     double at[3], sigma[3];
     int m;
     double x[5], expected[5], cell;
-} gold;
+};
 
-static const gold golds[] = {
+static const struct gold golds[] = {
     {"three values",
      0,
      3,
@@ -68,7 +68,7 @@ static const gold golds[] = {
 static void test_densities(weft_arena *mem)
 {
     for (size_t i = 0; i < sizeof golds / sizeof *golds; i++) {
-        const gold *g = &golds[i];
+        const struct gold *g = &golds[i];
         weft_parzen_rule rule = {.endpoints = g->endpoints};
         const double weight[3] = {1, 1, 1};
         weft_parzen p = weft_parzen_new(g->n, g->at, weight, &rule, mem);
@@ -203,7 +203,7 @@ static void test_levels(weft_arena *mem)
     const double weight[4] = {.5, 1, 1, 1}, seen[4] = {1, 2, 2, 5};
     static const int values[2] = {5, MOST};
     static const double critical[2] = {13.277, 18.475}; /* 1 %, 4 and 7 degrees */
-    minimizer q;
+    struct minimizer q;
     weft_check(minimizer_begin(&q, "i0 = 1 .. 5\ni1 = log 1 .. 8\n", "", 1, 1, mem) ==
                    WEFT_OK,
                "%s", weft_error());

@@ -15,14 +15,14 @@ enum { TRIALS = 1000 };
 
 /* Weights theta go down h1 theta1^2 + h2 theta2^2 with rate 0.01; what counts is
  * Q = 1.2 - theta1^2 - theta2^2. Without both options a member cannot come near 1.2. */
-typedef struct toy {
+struct toy {
     double theta[TRIALS][2], told[TRIALS][2]; /* in flight, after the last told job */
     double h[TRIALS][2];
-} toy;
+};
 
-static double toy_loss(sim *c, const sim_job *s)
+static double toy_loss(struct sim *c, const sim_job *s)
 {
-    toy *t = c->own;
+    struct toy *t = c->own;
     int64_t i = s->job.trial;
     if (s->job.index == 0 && s->job.from < 0) {
         t->h[i][0] = i == 0 ? 0 : i == 1 ? 1 : t->h[i][0];
@@ -42,9 +42,9 @@ static double toy_loss(sim *c, const sim_job *s)
     return loss;
 }
 
-static void toy_told(sim *c, const sim_job *s)
+static void toy_told(struct sim *c, const sim_job *s)
 {
-    toy *t = c->own;
+    struct toy *t = c->own;
     memcpy(t->told[s->job.trial], t->theta[s->job.trial], sizeof t->told[0]);
 }
 
@@ -53,16 +53,16 @@ static double toy_best(const char *options, uint64_t seed, int workers, const ch
                        weft_arena *mem)
 {
     size_t mark = weft_arena_mark(mem);
-    sim c = {.tuner = &weft_tuner_pbt,
-             .options = options,
-             .configs = 2,
-             .workers = workers,
-             .max_jobs = TRIALS,
-             .seed = seed,
-             .watch = 1,
-             .loss = toy_loss,
-             .told = toy_told,
-             .own = WEFT_NEW(mem, toy, 1)};
+    struct sim c = {.tuner = &weft_tuner_pbt,
+                    .options = options,
+                    .configs = 2,
+                    .workers = workers,
+                    .max_jobs = TRIALS,
+                    .seed = seed,
+                    .watch = 1,
+                    .loss = toy_loss,
+                    .told = toy_told,
+                    .own = WEFT_NEW(mem, struct toy, 1)};
     sim_run(&c, "[knobs]\nx = 0 .. 1\ny = 0 .. 1", mem);
     if (c.fault) *fault = c.fault;
     double best = -INFINITY;
@@ -112,20 +112,20 @@ static void test_toy(weft_arena *mem)
 /* ---- who copies whom ---- */
 
 /* A population whose members are told by hand. */
-typedef struct hand {
+struct hand {
     const weft_tuner *tuner;
     void *self;
     weft_arena *mem;
-} hand;
+};
 
-static hand hand_new(const char *options, weft_arena *mem)
+static struct hand hand_new(const char *options, weft_arena *mem)
 {
-    sim c = {.tuner = &weft_tuner_pbt, .options = options, .configs = 4};
+    struct sim c = {.tuner = &weft_tuner_pbt, .options = options, .configs = 4};
     weft_check(sim_setup(&c, NULL, mem) == WEFT_OK, "%s", weft_error());
-    return (hand){c.tuner, c.self, mem};
+    return (struct hand){c.tuner, c.self, mem};
 }
 
-static weft_job ask(hand *h, weft_asked expected)
+static weft_job ask(struct hand *h, weft_asked expected)
 {
     weft_job job = {.trial = -1, .from = -1};
     weft_asked asked = h->tuner->ask(h->self, &job);
@@ -133,7 +133,7 @@ static weft_job ask(hand *h, weft_asked expected)
     return job;
 }
 
-static void tell(hand *h, int64_t trial, double loss)
+static void tell(struct hand *h, int64_t trial, double loss)
 {
     weft_result res = weft_result_new(1, 0, h->mem);
     res.trial = trial;
@@ -141,14 +141,14 @@ static void tell(hand *h, int64_t trial, double loss)
     h->tuner->tell(h->self, &res);
 }
 
-static int ended(const hand *h, int64_t trial)
+static int ended(const struct hand *h, int64_t trial)
 {
     return h->tuner->ended(h->self, trial);
 }
 
 static void test_asynchronous(weft_arena *mem)
 {
-    hand h = hand_new("population = 4\ninterval = 10\nmax_resource = 35", mem);
+    struct hand h = hand_new("population = 4\ninterval = 10\nmax_resource = 35", mem);
     for (int i = 0; i < 4; i++) {
         weft_job j = ask(&h, WEFT_JOB);
         ok(j.trial == i && j.from == -1 && j.index == 0 && j.resource == 10 && !j.last,
@@ -193,9 +193,10 @@ static void test_asynchronous(weft_arena *mem)
 /* To the end by rounds: the last job of every member closes it. */
 static void test_synchronous(weft_arena *mem)
 {
-    hand h = hand_new("population = 3\ninterval = 10\nmax_resource = 30\nsync = yes\n"
-                      "exploit = tournament",
-                      mem);
+    struct hand h =
+        hand_new("population = 3\ninterval = 10\nmax_resource = 30\nsync = yes\n"
+                 "exploit = tournament",
+                 mem);
     for (int i = 0; i < 3; i++) ask(&h, WEFT_JOB);
     tell(&h, 0, .3);
     tell(&h, 1, INFINITY);
@@ -222,14 +223,14 @@ static void test_synchronous(weft_arena *mem)
     ok(ended(&h, trial[0]) && ended(&h, trial[1]) && ended(&h, trial[2]), "all ended");
 }
 
-static double random_loss(sim *c, const sim_job *s)
+static double random_loss(struct sim *c, const sim_job *s)
 {
     weft_rng4 r = weft_rng_at(c->seed, WEFT_RNG_TEST, (uint64_t)s->job.trial,
                               (uint64_t)s->job.index, 0);
     return r.v[1] % 8 == 0 ? NAN : floor(16 * weft_rng_unit(r.v[0]));
 }
 
-static double uneven(sim *c, const sim_job *s)
+static double uneven(struct sim *c, const sim_job *s)
 {
     weft_rng4 r = weft_rng_at(c->seed, WEFT_RNG_TEST, (uint64_t)s->job.trial,
                               (uint64_t)s->job.index, 1);
@@ -237,7 +238,7 @@ static double uneven(sim *c, const sim_job *s)
 }
 
 /* Hash of all jobs. */
-static uint64_t jobs_hash(const sim *c)
+static uint64_t jobs_hash(const struct sim *c)
 {
     uint64_t h = 0;
     for (int64_t i = 0; i < c->n; i++) {
@@ -260,16 +261,16 @@ static void test_contract(weft_arena *mem)
         for (int p = 0; p < 4; p++) {
             uint64_t first = 0;
             for (int w = 0; w < 3; w++) {
-                sim c = {.tuner = &weft_tuner_pbt,
-                         .options = weft_arena_text(mem, "%s\npopulation = %d", options[o],
-                                                    population[p]),
-                         .configs = 1,
-                         .workers = workers[w],
-                         .max_jobs = 200,
-                         .watch = 1,
-                         .seed = (uint64_t)o,
-                         .loss = random_loss,
-                         .cost = uneven};
+                struct sim c = {.tuner = &weft_tuner_pbt,
+                                .options = weft_arena_text(mem, "%s\npopulation = %d",
+                                                           options[o], population[p]),
+                                .configs = 1,
+                                .workers = workers[w],
+                                .max_jobs = 200,
+                                .watch = 1,
+                                .seed = (uint64_t)o,
+                                .loss = random_loss,
+                                .cost = uneven};
                 sim_run(&c, NULL, mem);
                 if (c.fault) fault = c.fault;
                 most += (int)(c.trials - population[p]);
@@ -287,9 +288,9 @@ static void test_contract(weft_arena *mem)
 /* ---- explore ---- */
 
 /* A schedule with axes of all kinds, whose function `explore` is tested. */
-static sim explorer(weft_arena *mem)
+static struct sim explorer(weft_arena *mem)
 {
-    sim c = {.tuner = &weft_tuner_pbt, .options = "", .configs = 1, .seed = 5};
+    struct sim c = {.tuner = &weft_tuner_pbt, .options = "", .configs = 1, .seed = 5};
     const char *axes = "[knobs]\nx = log 0.01 .. 1\ny = 4 | 1 | 2\nn = 1 .. 50\nc = p | q "
                        "| r\nsize = 1 .. 9";
     weft_check(sim_setup(&c, axes, mem) == WEFT_OK, "%s", weft_error());
@@ -299,7 +300,7 @@ static sim explorer(weft_arena *mem)
 static void test_explore(weft_arena *mem)
 {
     enum { N = 4000 };
-    sim c = explorer(mem);
+    struct sim c = explorer(mem);
     const double from[5] = {.1, 2, 2, 1, 7};
     int times[3] = {0}, listed[3] = {0}, whole[3] = {0}, choice[3] = {0}, inside = 1;
     double pairs = 0;
@@ -333,7 +334,7 @@ static void test_explore(weft_arena *mem)
 
 static void test_explore_ends(weft_arena *mem)
 {
-    sim c = explorer(mem);
+    struct sim c = explorer(mem);
     const double ends[5] = {1, 4, 50, 0, 7};
     int clipped = 1, other = 0;
     for (int i = 0; i < 100; i++) {
@@ -348,7 +349,7 @@ static void test_explore_ends(weft_arena *mem)
 static void refused(const char *options, const char *space, const char *says,
                     weft_arena *mem)
 {
-    sim c = {.tuner = &weft_tuner_pbt, .options = options};
+    struct sim c = {.tuner = &weft_tuner_pbt, .options = options};
     ok(sim_setup(&c, space, mem) == WEFT_ECONF && strstr(weft_error(), says), "refused: %s",
        weft_error());
 }

@@ -39,14 +39,14 @@ static const char program[] =
     "printf '%s\\n' \"$WEFT_PARAMETERS\" >parameters\n"
     "echo loss=$(wc -l <own)\n";
 
-typedef struct stand {
+struct stand {
     void *self;
     weft_conf *conf;
     weft_space space;
     weft_job job;
     weft_result res;
     weft_state state;
-} stand;
+};
 
 static int stops; /* when it is asked so often from then on that the program was told */
 
@@ -57,11 +57,11 @@ static int is_stopped(void)
 }
 
 /* The task, whose program does what `how` says. */
-static weft_status set_up(stand *s, const char *how)
+static weft_status set_up(struct stand *s, const char *how)
 {
     const weft_kind *tuned[WEFT_MAX_TUNED];
     int n;
-    *s = (stand){.self = weft_arena_alloc(mem, 1, task->kind.size)};
+    *s = (struct stand){.self = weft_arena_alloc(mem, 1, task->kind.size)};
     s->conf = WEFT_NEW(mem, weft_conf, 1);
     weft_conf_init(s->conf, mem);
     const char *text =
@@ -92,7 +92,7 @@ static weft_status set_up(stand *s, const char *how)
     return WEFT_OK;
 }
 
-static weft_status run(stand *s, int trial, int job, double resource)
+static weft_status run(struct stand *s, int trial, int job, double resource)
 {
     s->job.trial = trial;
     s->job.id = job;
@@ -101,9 +101,9 @@ static weft_status run(stand *s, int trial, int job, double resource)
 }
 
 /* A task with the state of another: its trial goes on, or another copies it. */
-static stand *after(const stand *other, const char *how)
+static struct stand *after(const struct stand *other, const char *how)
 {
-    stand *s = WEFT_NEW(mem, stand, 1);
+    struct stand *s = WEFT_NEW(mem, struct stand, 1);
     weft_check(set_up(s, how) == WEFT_OK, "%s", weft_error());
     weft_check(weft_state_copy(&s->state, &other->state) == WEFT_OK, "%s", weft_error());
     return s;
@@ -142,7 +142,7 @@ static int shell(const char *line)
 
 static void test_directories(void)
 {
-    stand *a = WEFT_NEW(mem, stand, 1);
+    struct stand *a = WEFT_NEW(mem, struct stand, 1);
     weft_check(set_up(a, "well") == WEFT_OK, "%s", weft_error());
     ok(run(a, 0, 0, 2) == WEFT_OK && fabs(a->res.loss - 1) < 1e-15, "a program is run: %s",
        weft_error());
@@ -154,7 +154,7 @@ static void test_directories(void)
               "\"other\":\"(4)\"}\n") == 0,
        "parameters are JSON");
 
-    stand *b = after(a, "well"), *c = after(a, "well");
+    struct stand *b = after(a, "well"), *c = after(a, "well");
     ok(run(b, 7, 1, 3) == WEFT_OK &&
            strcmp(text_of("files-7-1/own"), "0 0 0 2\n7 1 2 5\n") == 0,
        "a copy begins with a copy of its parent's directory and resource");
@@ -168,7 +168,7 @@ static void test_directories(void)
     ok(stat(at("files-7-1/sub/deep/last"), &mode) == 0 && (mode.st_mode & 0777) == 0600 &&
            lstat(at("files-7-1/link"), &link) == 0 && S_ISLNK(link.st_mode),
        "modes and links are kept");
-    stand *d = after(b, "well");
+    struct stand *d = after(b, "well");
     ok(run(d, 8, 3, 1) == WEFT_OK && fabs(d->res.loss - 3) < 1e-15, "copies are copied");
     ok(run(d, 8, 3, 1) == WEFT_OK && fabs(d->res.loss - 4) < 1e-15,
        "a directory of a job that was done but not recorded is replaced");
@@ -181,25 +181,25 @@ static void test_directories(void)
 
 static void test_failures(void)
 {
-    stand *a = WEFT_NEW(mem, stand, 1);
+    struct stand *a = WEFT_NEW(mem, struct stand, 1);
     weft_check(set_up(a, "fail") == WEFT_OK, "%s", weft_error());
     ok(run(a, 1, 20, 1) == WEFT_OK && isinf(a->res.loss) && there("failed/1-20.log"),
        "a program that fails is a result, and its log stays");
-    stand *b = after(a, "well");
+    struct stand *b = after(a, "well");
     ok(run(b, 1, 21, 1) == WEFT_OK && isinf(b->res.loss) && !there("files-1-21"),
        "its trial is not trained again");
     ok(shell("mkdir files-0-9.tmp.1 files-0-9.tmp.77 && touch files-0-9.tmp.77/x"),
        "attempts were killed");
-    stand *c = WEFT_NEW(mem, stand, 1);
+    struct stand *c = WEFT_NEW(mem, struct stand, 1);
     weft_check(set_up(c, "stale") == WEFT_OK, "%s", weft_error());
     ok(run(c, 0, 9, 1) == WEFT_OK && fabs(c->res.loss - 1) < 1e-15,
        "what they left is gone before the next");
-    stand *d = WEFT_NEW(mem, stand, 1);
+    struct stand *d = WEFT_NEW(mem, struct stand, 1);
     weft_check(set_up(d, "long") == WEFT_OK, "%s", weft_error());
     stops = 1;
     ok(run(d, 3, 30, 1) == WEFT_STOP, "a run is stopped");
     ok(shell("! ls -d files-3-30* 2>/dev/null"), "and the attempt is gone");
-    stand *e = WEFT_NEW(mem, stand, 1);
+    struct stand *e = WEFT_NEW(mem, struct stand, 1);
     weft_check(set_up(e, "told") == WEFT_OK, "%s", weft_error());
     stops = 4;
     ok(run(e, 3, 31, 1) == WEFT_STOP,
@@ -212,14 +212,14 @@ static void test_removed(void)
 {
     static const char *const how[] = {"gone", "file"};
     for (int i = 0; i < 2; i++) {
-        stand *a = WEFT_NEW(mem, stand, 1);
+        struct stand *a = WEFT_NEW(mem, struct stand, 1);
         weft_check(set_up(a, how[i]) == WEFT_OK, "%s", weft_error());
         ok(run(a, 5, 50 + i, 1) == WEFT_OK && isinf(a->res.loss) &&
                a->res.failure == WEFT_CRASHED &&
                (world.rank > 0 || strstr(a->res.why, "it removed its directory")),
            "a program without its directory (%s) has failed, and the run goes on", how[i]);
     }
-    stand *b = WEFT_NEW(mem, stand, 1);
+    struct stand *b = WEFT_NEW(mem, struct stand, 1);
     weft_check(set_up(b, "empty") == WEFT_OK, "%s", weft_error());
     ok(run(b, 5, 52, 1) == WEFT_OK && fabs(b->res.loss - 1) < 1e-15 &&
            strcmp(text_of("files-5-52/weft.log"), "loss=1\n") == 0,
@@ -286,14 +286,14 @@ static void test_lines(void)
 }
 
 /* A loss as programs print it. */
-typedef struct loss {
+struct loss {
     const char *text;
     weft_said said;
     double value; /* of numbers */
-} loss;
+};
 
 #define BAR "\rEpoch 0: 50%|##| 1/2 [00:01<00:00, 9.9it/s, loss=0.25"
-static const loss losses[] = {
+static const struct loss losses[] = {
     {"loss=.25", WEFT_SAID_NUMBER, 0.25},
     {"loss=+25.e-2", WEFT_SAID_NUMBER, 0.25},
     {"loss=0x1p-2", WEFT_SAID_NUMBER, 0.25},
@@ -336,7 +336,7 @@ static const loss losses[] = {
 static void test_losses(void)
 {
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
-        const loss *l = &losses[i];
+        const struct loss *l = &losses[i];
         int good = 1;
         for (size_t piece = 1; piece < 9; piece++) {
             weft_printed *p = printed(l->text, strlen(l->text), piece);

@@ -70,16 +70,16 @@ static void test_distribution(int family)
 
 /* ---- features ---- */
 
-typedef struct set {
+struct set {
     weft_data data;
     int d;
     double *x; /* [ROWS][d] 0..1 */
-} set;
+};
 
 /* Rows whose neighbours are near. */
-static set *make_set(int d, weft_form form)
+static struct set *make_set(int d, weft_form form)
 {
-    set *s = WEFT_NEW(mem, set, 1);
+    struct set *s = WEFT_NEW(mem, struct set, 1);
     uint8_t *bytes = WEFT_NEW(mem, uint8_t, ROWS * d);
     float *values = WEFT_NEW(mem, float, ROWS *d);
     s->d = d;
@@ -101,7 +101,8 @@ static set *make_set(int d, weft_form form)
     return s;
 }
 
-static struct rff *make_map(set *s, int kernel, double gamma, int preprocess, int features)
+static struct rff *make_map(struct set *s, int kernel, double gamma, int preprocess,
+                            int features)
 {
     weft_conf c;
     weft_conf_init(&c, mem);
@@ -139,7 +140,7 @@ static weft_matrix matrix_of(struct rff *t)
 static void check_features(weft_form form, double gamma, int preprocess)
 {
     enum { FEATURES = 3000, D = 300 };
-    set *s = make_set(D, form);
+    struct set *s = make_set(D, form);
     struct rff *t = make_map(s, RFF_LAPLACIAN, gamma, preprocess, FEATURES);
     weft_matrix f = matrix_of(t);
     const rff_matrix *m = f.self;
@@ -173,7 +174,7 @@ static void check_mean(int d, weft_form form, int kernel, double gamma, int prep
 {
     enum { FEATURES = 100000 };
     size_t mark = weft_arena_mark(mem);
-    set *s = make_set(d, form);
+    struct set *s = make_set(d, form);
     weft_matrix f = matrix_of(make_map(s, kernel, gamma, preprocess, FEATURES));
     const rff_matrix *m = f.self;
     const int row[] = {1, 3, 11};

@@ -19,16 +19,16 @@ enum { NSTATE = 300, ROUNDS = 4, NEVER = -1, STEP = 2 };
 
 /* ---- a toy task ---- */
 
-typedef struct toy {
+struct toy {
     double gamma;
     weft_team *team;
     int rounds; /* done by this instance */
     int stop;   /* raise SIGTERM in this round */
     int die;    /* fail in this round, as a machine that is lost */
-} toy;
+};
 
 static const weft_kind toy_kind = {
-    .name = "toy", .about = "a toy", .size = sizeof(toy), .opts = toy_opts};
+    .name = "toy", .about = "a toy", .size = sizeof(struct toy), .opts = toy_opts};
 
 static void toy_nstate(const void *self, const weft_job *job, weft_state *size)
 {
@@ -71,7 +71,7 @@ static void fill(weft_result *res, double loss)
 static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
                             weft_state *state, double *row, weft_result *res)
 {
-    toy *t = self;
+    struct toy *t = self;
     if (t->rounds == t->die) return weft_fail(WEFT_EFILE, "the machine is lost");
     const weft_mix *m = &job->mix;
     double grad[64] = {0}, loss = 0;
@@ -99,7 +99,7 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
     return WEFT_OK;
 }
 
-static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},
+static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(struct toy)},
                                    .metrics = toy_metrics,
                                    .rows = toy_rows,
                                    .nstate = toy_nstate,
@@ -111,29 +111,29 @@ static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},
 
 /* ---- a run ---- */
 
-typedef struct bench {
+struct bench {
     weft_arena *mem;
     weft_space space;
     weft_team own;
-    toy task;
+    struct toy task;
     weft_search search;
     weft_sched sched;
     weft_rundir trace;
-} bench;
+};
 
 /* How a run is made; path NULL: without a trace. */
-typedef struct setting {
+struct setting {
     const weft_tuner *tuner;
     int teams;
     const char *path;
     int fresh;
     double checkpoint;
     double target;
-} setting;
+};
 
-static weft_status prepare(bench *b, const setting *how)
+static weft_status prepare(struct bench *b, const struct setting *how)
 {
-    *b = (bench){.mem = weft_arena_new()};
+    *b = (struct bench){.mem = weft_arena_new()};
     weft_conf c;
     weft_conf_init(&c, b->mem);
     TRY(weft_conf_text(&c, "test", "[space]\nconfigs = 5\n[toy]\ngamma = 0 .. 10\n"));
@@ -141,7 +141,7 @@ static weft_status prepare(bench *b, const setting *how)
     TRY(weft_space_read(&b->space, &c, &kind, 1, 7, b->mem));
     if (how->teams > 1) weft_team_split(&world, how->teams, &b->own);
     weft_team *team = how->teams > 1 ? &b->own : &world;
-    b->task = (toy){.team = team, .stop = NEVER, .die = NEVER};
+    b->task = (struct toy){.team = team, .stop = NEVER, .die = NEVER};
     TRY(search_bind(&b->search, how->tuner, &c));
     TRY(weft_search_setup(&b->search, &b->space, 1, b->mem));
     b->sched = (weft_sched){.world = &world,
@@ -160,7 +160,7 @@ static weft_status prepare(bench *b, const setting *how)
                       : WEFT_OK;
 }
 
-static void finish(bench *b, int done)
+static void finish(struct bench *b, int done)
 {
     weft_cache_free(&b->sched);
     weft_sleep(&world); /* another team may be reading the winner's state */
@@ -170,9 +170,9 @@ static void finish(bench *b, int done)
 }
 
 /* From where it is to the end; 0 where that fails. *rounds: done now, by this rank. */
-static uint64_t run_out(const setting *how, int *rounds)
+static uint64_t run_out(const struct setting *how, int *rounds)
 {
-    bench b;
+    struct bench b;
     weft_status st = prepare(&b, how);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
     uint64_t found = st == WEFT_OK ? sched_digest(&b.sched) : 0;
@@ -183,9 +183,9 @@ static uint64_t run_out(const setting *how, int *rounds)
 
 /* Runs until the round `at` of this rank, where it dies or is asked to stop, which it does
  * a few rounds later. *rounds: done, by this rank. */
-static weft_status run_until(const setting *how, int at, int dies, int *rounds)
+static weft_status run_until(const struct setting *how, int at, int dies, int *rounds)
 {
-    bench b;
+    struct bench b;
     weft_status st = prepare(&b, how);
     *(dies ? &b.task.die : &b.task.stop) = at;
     weft_signals_catch();
@@ -200,8 +200,8 @@ static weft_status run_until(const setting *how, int at, int dies, int *rounds)
 
 static void test_rows(void)
 {
-    bench b;
-    setting how = {.tuner = &weft_tuner_ws_sha, .teams = 1, .checkpoint = 60};
+    struct bench b;
+    struct setting how = {.tuner = &weft_tuner_ws_sha, .teams = 1, .checkpoint = 60};
     weft_status st = prepare(&b, &how);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
     ok(st == WEFT_OK && b.sched.queue.n == 4,
@@ -220,7 +220,7 @@ static void test_rows(void)
 
 static void test_stop(const weft_tuner *tuner, uint64_t whole, int all)
 {
-    setting how = {.tuner = tuner, .teams = 1, .path = at("s.h5"), .checkpoint = 60};
+    struct setting how = {.tuner = tuner, .teams = 1, .path = at("s.h5"), .checkpoint = 60};
     int stopped = 1, same = 1, once = 1;
     for (int r = 0; r + ROUNDS < all; r++) {
         int before, rounds;
@@ -237,7 +237,7 @@ static void test_stop(const weft_tuner *tuner, uint64_t whole, int all)
 
 static void test_kill(const weft_tuner *tuner, uint64_t whole, int all, double checkpoint)
 {
-    setting how = {
+    struct setting how = {
         .tuner = tuner, .teams = 1, .path = at("k.h5"), .checkpoint = checkpoint};
     int died = 1, same = 1, few = 1;
     for (int r = 1; r < all; r += STEP) {
@@ -276,7 +276,7 @@ static int damage(long where, int cut)
 static void test_damage(uint64_t whole, int all)
 {
     static const long places[] = {0, 8, 20, 200, 1500, -9, -1};
-    setting how = {
+    struct setting how = {
         .tuner = &weft_tuner_random, .teams = 1, .path = at("d.h5"), .checkpoint = 60};
     int there = 1, same = 1, again = 1;
     int stop = ROUNDS; /* the first round of the second job */
@@ -296,7 +296,7 @@ static void test_damage(uint64_t whole, int all)
 /* Teams of this many ranks do the same; stopped and resumed by other teams too. */
 static void test_teams(const weft_tuner *tuner, uint64_t whole, int teams)
 {
-    setting how = {.tuner = tuner, .teams = teams, .checkpoint = 60};
+    struct setting how = {.tuner = tuner, .teams = teams, .checkpoint = 60};
     const char *name = tuner->kind.name;
     int rounds;
     how.path = at("t.h5");
@@ -304,7 +304,7 @@ static void test_teams(const weft_tuner *tuner, uint64_t whole, int teams)
     ok(run_out(&how, &rounds) == whole, "%s: %d teams have the digest of one", name, teams);
     int stopped = 1, same = 1;
     for (int r = 0; r < ROUNDS + 2; r += 2) {
-        how = (setting){tuner, teams, at("t.h5"), 1, r % 4 ? 60 : 0, 0};
+        how = (struct setting){tuner, teams, at("t.h5"), 1, r % 4 ? 60 : 0, 0};
         /* every team, or the first one alone, if it does so many rounds, gets the signal */
         int mine = weft_team_of(world.size, teams, world.rank);
         weft_status st = run_until(&how, r % 4 && mine > 0 ? NEVER : r, 0, &rounds);
@@ -314,7 +314,7 @@ static void test_teams(const weft_tuner *tuner, uint64_t whole, int teams)
         same &= run_out(&how, &rounds) == whole;
     }
     ok(stopped && same, "%s: stopped and resumed, by one team or %d", name, teams);
-    how = (setting){tuner, teams, at("t.h5"), 1, 0, 0};
+    how = (struct setting){tuner, teams, at("t.h5"), 1, 0, 0};
     weft_status st = run_until(&how, ROUNDS + 1, 1, &rounds);
     how.fresh = 0;
     ok(st == WEFT_EFILE && run_out(&how, &rounds) == whole, "%s: killed and resumed", name);
@@ -323,7 +323,7 @@ static void test_teams(const weft_tuner *tuner, uint64_t whole, int teams)
 /* A loss that some job meets and others do not. */
 static void test_target(void)
 {
-    setting how = {.tuner = &weft_tuner_random, .teams = 1, .checkpoint = 60};
+    struct setting how = {.tuner = &weft_tuner_random, .teams = 1, .checkpoint = 60};
     how.target = 2;
     int rounds, all, same = 1;
     uint64_t whole = run_out(&how, &all);
@@ -344,7 +344,7 @@ int main(int argc, char **argv)
                                                &weft_tuner_ws_eg};
     for (int i = 0; i < 3; i++) {
         int all;
-        setting how = {.tuner = tuners[i], .teams = 1, .checkpoint = 60};
+        struct setting how = {.tuner = tuners[i], .teams = 1, .checkpoint = 60};
         uint64_t whole = run_out(&how, &all);
         digest(whole);
         test_stop(tuners[i], whole, all);

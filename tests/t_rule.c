@@ -121,14 +121,14 @@ static const weft_update_schedule named[] = {WEFT_UPDATE_CONSTANT, WEFT_UPDATE_R
                                              WEFT_UPDATE_ADAPTIVE, WEFT_UPDATE_AGGRESSIVE,
                                              WEFT_UPDATE_SCALE};
 
-typedef struct gold {
+struct gold {
     char sched[16];
     weft_mix_update rule;
     int rounds, clients, nblock, off[WEFT_MAX_BLOCKS + 1];
     weft_mix mix;
-} gold;
+};
 
-static int read_head(FILE *in, gold *g, weft_arena *mem)
+static int read_head(FILE *in, struct gold *g, weft_arena *mem)
 {
     int diff;
     double discount, eta, cutoff;
@@ -152,7 +152,7 @@ static int read_head(FILE *in, gold *g, weft_arena *mem)
 
 /* Plays one round as it is written; returns how far the mixture is from what is written
  * then. Once it has collapsed, the released program draws the likeliest alone. */
-static double play_round(FILE *in, gold *g, weft_mix_update_state *drift)
+static double play_round(FILE *in, struct gold *g, weft_mix_update_state *drift)
 {
     int pick[MOST];
     double before[MOST], after[MOST], weight[MOST], off = 0;
@@ -182,7 +182,7 @@ static void test_gold(weft_arena *mem)
     FILE *in = fopen("tests/gold/fedex.txt", "r");
     weft_check(in != NULL, "run the test in the top directory");
     int n = 0, collapsed = 0;
-    for (gold g = {.rounds = 0}; read_head(in, &g, mem); n++) {
+    for (struct gold g = {.rounds = 0}; read_head(in, &g, mem); n++) {
         weft_mix_update_state drift = {0};
         double off = 0;
         for (int t = 0; t < g.rounds; t++) off = worse(off, play_round(in, &g, &drift));

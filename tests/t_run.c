@@ -12,25 +12,25 @@
 
 /* ---- a tuner that follows a script ---- */
 
-typedef struct line {
+struct line {
     int64_t trial, from;
     int index, last, config, told; /* asked when so many results were told */
-} line;
+};
 
 /* Trials go on, and are copied while a job of theirs is in flight. */
-static const line lines[] = {
+static const struct line lines[] = {
     {0, -1, 0, 0, 1, 0}, {1, -1, 0, 0, 0, 0}, {0, -1, 1, 0, 0, 1}, {2, 0, 0, 0, 2, 1},
     {1, -1, 1, 1, 4, 2}, {0, -1, 2, 1, 3, 3}, {2, -1, 1, 0, 0, 4}, {3, 2, 0, 1, 6, 5},
 };
 enum { NLINE = sizeof lines / sizeof *lines };
 
-typedef struct script {
+struct script {
     int asked, told, in_order;
     const weft_space *space;
     weft_mix mix;
     weft_rundir *rundir; /* whose states are counted at the end; NULL: nothing is */
     int states;
-} script;
+};
 
 /* The states in the directory of a run, once those that are to be removed are. */
 static int states_in(weft_rundir *rundir)
@@ -47,17 +47,17 @@ static int states_in(weft_rundir *rundir)
 static weft_status script_setup(void *self, const weft_space *sp, uint64_t seed,
                                 weft_arena *mem)
 {
-    script *s = self;
+    struct script *s = self;
     (void)seed;
-    *s = (script){.in_order = 1, .space = sp, .mix = weft_mix_new(1, sp->dim, mem)};
+    *s = (struct script){.in_order = 1, .space = sp, .mix = weft_mix_new(1, sp->dim, mem)};
     return WEFT_OK;
 }
 
 static weft_asked script_ask(void *self, weft_job *job)
 {
-    script *s = self;
+    struct script *s = self;
     if (s->asked == NLINE) return s->told == NLINE ? WEFT_DONE : WEFT_WAIT;
-    const line *l = &lines[s->asked];
+    const struct line *l = &lines[s->asked];
     if (s->told < l->told) return WEFT_WAIT;
     s->asked++;
     s->mix.id[0] = l->config;
@@ -71,7 +71,7 @@ static weft_asked script_ask(void *self, weft_job *job)
 
 static void script_tell(void *self, const weft_result *res)
 {
-    script *s = self;
+    struct script *s = self;
     if (res->job != s->told++) s->in_order = 0;
     if (s->rundir && s->told == NLINE && s->rundir->world->rank == 0)
         s->states = states_in(s->rundir);
@@ -83,12 +83,13 @@ static int64_t script_jobs(const void *self)
     return NLINE;
 }
 
-static const weft_tuner script_tuner = {.kind = {.name = "script", .size = sizeof(script)},
-                                        .shared = WEFT_SHARES_SPACE,
-                                        .setup = script_setup,
-                                        .ask = script_ask,
-                                        .tell = script_tell,
-                                        .jobs = script_jobs};
+static const weft_tuner script_tuner = {
+    .kind = {.name = "script", .size = sizeof(struct script)},
+    .shared = WEFT_SHARES_SPACE,
+    .setup = script_setup,
+    .ask = script_ask,
+    .tell = script_tell,
+    .jobs = script_jobs};
 
 /* ---- tests ---- */
 
@@ -100,11 +101,11 @@ static int exists(const char *path)
 
 static void test_order(weft_team *team)
 {
-    bench b;
+    struct bench b;
     weft_status st = prepare(&b, team, &script_tuner, 1, NULL, 0);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
     ok(st == WEFT_OK && b.sched.queue.n == NLINE, "a scripted tuner's jobs are all run");
-    ok(((const script *)b.search.tuner_self)->in_order,
+    ok(((const struct script *)b.search.tuner_self)->in_order,
        "results are told in the order of the jobs");
     /* of those in flight the even configurations first, but not for ever */
     static const int64_t order[NLINE] = {1, 0, 2, 3, 4, 6, 7, 5};
@@ -121,7 +122,7 @@ static void test_order(weft_team *team)
  * first, so that no team has a long one left at the end. */
 static void test_costs(weft_team *team)
 {
-    bench b;
+    struct bench b;
     weft_status st = prepare(&b, team, &weft_tuner_random, 1, NULL, 0);
     b.task.costly = 1;
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
@@ -144,11 +145,11 @@ static void test_states(weft_team *team, const char *dir)
 {
     char path[256];
     snprintf(path, sizeof path, "%s/s.h5", dir);
-    bench b;
+    struct bench b;
     weft_status st = prepare(&b, team, &script_tuner, 1, path, 1);
-    ((script *)b.search.tuner_self)->rundir = &b.trace;
+    ((struct script *)b.search.tuner_self)->rundir = &b.trace;
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    int states = ((script *)b.search.tuner_self)->states;
+    int states = ((struct script *)b.search.tuner_self)->states;
     ok(st == WEFT_OK && (team->rank > 0 || states == 1),
        "states that no job needs are removed (%d are left)", states);
     finish(&b, 1);
@@ -157,7 +158,7 @@ static void test_states(weft_team *team, const char *dir)
 /* The lowest loss among single configurations at the most resource. */
 static void test_winner(weft_team *team)
 {
-    bench b;
+    struct bench b;
     weft_status st = prepare(&b, team, &weft_tuner_random, 1, NULL, 0);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
     ok(st == WEFT_OK && b.sched.queue.n == 8, "a sweep of eight runs eight jobs");
@@ -193,7 +194,7 @@ static void test_restart(weft_team *team, const weft_tuner *tuner, const char *d
     char path[256], journal[256];
     snprintf(path, sizeof path, "%s/r.h5", dir);
     snprintf(journal, sizeof journal, "%s/r.d/journal", dir);
-    bench b;
+    struct bench b;
     weft_status st = prepare(&b, team, tuner, 1, NULL, 0);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
     int64_t n = b.sched.queue.n;
@@ -267,7 +268,7 @@ static void test_refusals(weft_team *team, const char *dir)
 {
     char path[256], state[300], journal[256];
     snprintf(path, sizeof path, "%s/x.h5", dir);
-    bench b;
+    struct bench b;
     weft_status st = prepare(&b, team, &weft_tuner_ws_sha, 1, NULL, 0);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
     uint64_t whole = sched_digest(&b.sched);
@@ -314,7 +315,7 @@ static void test_full(weft_team *team, const char *dir)
 {
     char path[256];
     snprintf(path, sizeof path, "%s/f.h5", dir);
-    bench b;
+    struct bench b;
     weft_status st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 1);
     struct rlimit l;
     getrlimit(RLIMIT_FSIZE, &l);
@@ -367,7 +368,7 @@ static void test_removal(weft_team *team, const char *dir)
     char path[256], own[256];
     snprintf(path, sizeof path, "%s/d.h5", dir);
     snprintf(own, sizeof own, "%s/d.d", dir);
-    bench b;
+    struct bench b;
     weft_status st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 1);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
     if (st == WEFT_OK && team->rank == 0)

@@ -23,7 +23,7 @@ static double cost_of(const double *v)
  * asked for. ECONF if the options are refused. */
 static weft_status propose(const char *options, double *conf, weft_arena *mem)
 {
-    minimizer q;
+    struct minimizer q;
     weft_job job[WORKERS];
     TRY(minimizer_begin(&q, eight, options, TRIALS, 7, mem));
     for (int i = 0; i < TRIALS; i += WORKERS) {
@@ -52,10 +52,10 @@ static int first_different(const double *a, const double *b)
 
 /* An option of a sampler with a value that is not its default: the first proposals that may
  * differ are those of trial `from`. `with`: other options, of both searches. */
-typedef struct row {
+struct row {
     const char *sampler, *option, *value, *with;
     int from;
-} row;
+};
 
 static const char quick[] = "trees = 12\ngenerations = 30\n";
 static const char cools[] = "trees = 12\ngenerations = 30\ncooling = linear\n";
@@ -63,7 +63,7 @@ static const char cools[] = "trees = 12\ngenerations = 30\ncooling = linear\n";
 /* tpe learns from 10 results on, kde (eight axes) from 11, forest from 10; of the trials of
  * four workers the first is told before the third is asked for, so that 9 results are known
  * to trial 10 and 12 to trial 12. */
-static const row rows[] = {
+static const struct row rows[] = {
     {"tpe", "form", "joint", "", 12},
     {"tpe", "form", "hyperopt", "startup = 10\n", 12},
     {"tpe", "startup", "6", "", 8},
@@ -105,7 +105,7 @@ static const row rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-static const char *search_of(const row *r, int changed, weft_arena *mem)
+static const char *search_of(const struct row *r, int changed, weft_arena *mem)
 {
     return weft_arena_text(mem, "[run]\nsampler = %s\n[%s]\n%s%s%s%s\n", r->sampler,
                            r->sampler, r->with, changed ? r->option : "",
@@ -117,7 +117,7 @@ static void test_counts(weft_arena *mem)
     double usual[TRIALS * DIM], again[TRIALS * DIM], own[TRIALS * DIM];
     int same = 1;
     for (int i = 0; i < ROWS; i++) {
-        const row *r = &rows[i];
+        const struct row *r = &rows[i];
         size_t mark = weft_arena_mark(mem);
         int taken = propose(search_of(r, 0, mem), usual, mem) == WEFT_OK &&
                     propose(search_of(r, 1, mem), own, mem) == WEFT_OK;
@@ -149,7 +149,7 @@ static int has_row(const char *sampler, const weft_opt *o)
 static int is_refused(const char *sampler, const char *option, const char *value,
                       const char *allowed, weft_arena *mem)
 {
-    minimizer q;
+    struct minimizer q;
     const char *text = weft_arena_text(mem, "[run]\nsampler = %s\n[%s]\n%s = %s\n", sampler,
                                        sampler, option, value);
     const char *name = weft_arena_text(mem, "%s.%s = %s", sampler, option, value);
@@ -195,7 +195,7 @@ static void test_contradictions(weft_arena *mem)
         {"forest", "leaf = 11\n", "forest.leaf = 11", "forest.design = 10"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        minimizer q;
+        struct minimizer q;
         const char *text = weft_arena_text(mem, "[run]\nsampler = %s\n[%s]\n%s\n",
                                            bad[i].sampler, bad[i].sampler, bad[i].options);
         weft_status st = minimizer_begin(&q, eight, text, TRIALS, 7, mem);
@@ -239,7 +239,7 @@ static double costly(const char *sampler, int told, weft_arena *mem)
     enum { ALL = 60, SEEDS = 6 };
     double share = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        minimizer q;
+        struct minimizer q;
         weft_job job;
         const char *options =
             weft_arena_text(mem, "[run]\nsampler = %s\n[%s]\nper_cost = yes\n%s", sampler,

@@ -19,14 +19,14 @@ typedef enum form { PRODUCTS, SPARSE, GROUPED } form;
 
 /* A model with its options, and the matrix that it is given; the tolerance that counts as
  * the optimum: the hinge has corners, where convergence is slow. */
-typedef struct variant {
+struct variant {
     const weft_model *model;
     const char *options;
     const char *tight;
     form as;
-} variant;
+};
 
-static const variant variants[] = {
+static const struct variant variants[] = {
     {&weft_model_logistic, "", "1e-8", SPARSE},
     {&weft_model_ridge, "", "1e-8", PRODUCTS},
     {&weft_model_logistic, "", "1e-8", GROUPED},
@@ -42,12 +42,12 @@ enum { VARIANTS = sizeof variants / sizeof *variants, FEW = 2 };
 static const char *const form_name[] = {"products", "rows", "groups of rows"};
 
 /* Training and validation rows. */
-typedef struct problem {
+struct problem {
     weft_sparse x[2];
     int32_t *label[2];
     int *group; /* of training rows */
     int classes;
-} problem;
+};
 
 /* ---- data by a rule ---- */
 
@@ -93,10 +93,10 @@ static int32_t row_make(int64_t i, double scale, int uneven, int classes, uint32
     return label;
 }
 
-static problem problem_new(weft_team *t, double scale, int uneven, int classes,
-                           weft_arena *mem)
+static struct problem problem_new(weft_team *t, double scale, int uneven, int classes,
+                                  weft_arena *mem)
 {
-    problem p = {.classes = classes};
+    struct problem p = {.classes = classes};
     for (int part = 0; part < 2; part++) {
         int64_t from, n;
         weft_deal(part ? VALID : TRAIN, t->rank, t->size, &from, &n);
@@ -131,7 +131,7 @@ static void *model_new(const weft_model *m, const char *options, weft_arena *mem
 }
 
 /* Percent of the validation rows that a fit gets right. */
-static double accuracy(weft_team *t, const problem *p, const variant *v,
+static double accuracy(weft_team *t, const struct problem *p, const struct variant *v,
                        const char *options, double slack, weft_fitted *out, weft_arena *mem)
 {
     size_t mark = weft_arena_mark(mem);
@@ -161,8 +161,8 @@ static double accuracy(weft_team *t, const problem *p, const variant *v,
     return 100.0 * (double)right / VALID;
 }
 
-static void check(weft_team *t, const problem *p, const variant *v, const char *what,
-                  weft_arena *mem)
+static void check(weft_team *t, const struct problem *p, const struct variant *v,
+                  const char *what, weft_arena *mem)
 {
     weft_fitted tight, own, shared;
     double exact = accuracy(t, p, v, weft_arena_text(mem, "tol = %s", v->tight), 1, &tight,
@@ -185,7 +185,7 @@ static void test_scales(weft_team *t, weft_arena *mem)
     for (int s = 0; s < 5; s++)
         for (int classes = 2; classes <= 3; classes++) {
             size_t mark = weft_arena_mark(mem);
-            problem p = problem_new(t, scales[s], 0, classes, mem);
+            struct problem p = problem_new(t, scales[s], 0, classes, mem);
             const char *what = weft_arena_text(mem, "features of %g", scales[s]);
             for (int v = 0; v < (classes == 2 ? VARIANTS : FEW); v++)
                 check(t, &p, &variants[v], what, mem);
@@ -196,7 +196,7 @@ static void test_scales(weft_team *t, weft_arena *mem)
 /* Columns of four units: where the largest are fitted, much is still to be gained. */
 static void test_uneven(weft_team *t, weft_arena *mem)
 {
-    problem p = problem_new(t, 30, 1, 2, mem);
+    struct problem p = problem_new(t, 30, 1, 2, mem);
     for (int v = 0; v < VARIANTS; v++)
         if (variants[v].model == &weft_model_logistic)
             check(t, &p, &variants[v], "columns of four units", mem);
@@ -205,7 +205,7 @@ static void test_uneven(weft_team *t, weft_arena *mem)
 /* Nothing to be gained: fits end at once, with the best constant. */
 static void test_nothing(weft_team *t, weft_arena *mem)
 {
-    problem p = problem_new(t, 0, 0, 2, mem);
+    struct problem p = problem_new(t, 0, 0, 2, mem);
     for (int v = 0; v < VARIANTS; v++) {
         weft_fitted out;
         accuracy(t, &p, &variants[v], "tol = 1e-8", 1, &out, mem);

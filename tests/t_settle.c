@@ -16,13 +16,13 @@ enum { ARMS = 9, DRAWS = 10, ROUNDS = 400, RUNS = 200, NEVER = ROUNDS + 1 };
 
 static const double sure = 0.9;
 
-typedef struct method {
+struct method {
     const char *name;
     weft_mix_update rule;
     int drawn; /* baseline with a discount that is drawn for each run */
-} method;
+};
 
-static const method methods[] = {
+static const struct method methods[] = {
     {"fedex aggressive", {.schedule = WEFT_UPDATE_AGGRESSIVE}, 1},
     {"fedex adaptive", {.schedule = WEFT_UPDATE_ADAPTIVE}, 1},
     {"fedex root", {.schedule = WEFT_UPDATE_ROOT}, 1},
@@ -34,11 +34,11 @@ static const method methods[] = {
 enum { AGGRESSIVE, ADAPTIVE, ROOT, MW, RACING, NMETHOD };
 
 /* How scores come: the first arm is better by `better`. */
-typedef struct bandit {
+struct bandit {
     double better;
     int falls;  /* the mean does, 1: */
     int skewed; /* 1: lognormal scores, and weights as unequal */
-} bandit;
+};
 
 static double normal(uint64_t run, int t, int j, double *other)
 {
@@ -50,7 +50,7 @@ static double normal(uint64_t run, int t, int j, double *other)
 }
 
 /* A round: draws, scores, and the mixture's move. */
-static void play(const bandit *g, const weft_mix_update *rule, uint64_t run, int t,
+static void play(const struct bandit *g, const weft_mix_update *rule, uint64_t run, int t,
                  weft_mix_update_state *drift, double *evidence, weft_mix *m)
 {
     int pick[DRAWS];
@@ -72,24 +72,24 @@ static void play(const bandit *g, const weft_mix_update *rule, uint64_t run, int
 }
 
 /* First round after which an arm is sure, and that arm. */
-typedef struct end {
+struct end {
     int round, arm;
-} end;
+};
 
-static end play_out(const bandit *g, const method *a, uint64_t run)
+static struct end play_out(const struct bandit *g, const struct method *a, uint64_t run)
 {
     weft_arena *mem = weft_arena_new();
     weft_mix m = weft_mix_new(ARMS, 0, mem);
     weft_mix_update_state drift = {0};
     double evidence[2 * ARMS] = {0};
     weft_mix_update rule = a->rule;
-    end e = {NEVER, -1};
+    struct end e = {NEVER, -1};
     weft_rng4 r = weft_rng_at(run, WEFT_RNG_TUNER, 0, 0, 0);
     if (a->drawn) rule.discount = weft_rng_unit(r.v[0]);
     for (int t = 0; t < ROUNDS && e.arm < 0; t++) {
         play(g, &rule, run, t, &drift, evidence, &m);
         for (int i = 0; i < ARMS; i++)
-            if (exp(m.logp[i]) > sure) e = (end){t + 1, i};
+            if (exp(m.logp[i]) > sure) e = (struct end){t + 1, i};
     }
     weft_arena_free(mem);
     return e;
@@ -101,18 +101,18 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Of RUNS runs. */
-typedef struct table {
+struct table {
     double ten, thirty, all; /* shares that settled in so many rounds */
     double wrong;            /* share that settled on an arm that is not the best */
     int early, middle, late; /* rounds until the best is sure: 10, 50, 90 % of runs */
-} table;
+};
 
-static table tabulate(const bandit *g, const method *a)
+static struct table tabulate(const struct bandit *g, const struct method *a)
 {
-    table s = {0};
+    struct table s = {0};
     int best[RUNS];
     for (int run = 0; run < RUNS; run++) {
-        end e = play_out(g, a, (uint64_t)run);
+        struct end e = play_out(g, a, (uint64_t)run);
         s.ten += (e.round <= 10) / (double)RUNS;
         s.thirty += (e.round <= 30) / (double)RUNS;
         s.all += (e.arm >= 0) / (double)RUNS;
@@ -137,7 +137,7 @@ static const char *share(double p, char text[64])
     return text;
 }
 
-static void show(const char *name, const bandit *g, const table *s)
+static void show(const char *name, const struct bandit *g, const struct table *s)
 {
     char a[64], b[64], c[64];
     const char *how = g->skewed ? ", skewed" : g->falls ? ", falling" : "";
@@ -153,7 +153,7 @@ static void show(const char *name, const bandit *g, const table *s)
 
 /* Share of all arms that are eliminated where all are alike: each could be called the best.
  */
-static double lost_alike(const bandit *g, double alpha)
+static double lost_alike(const struct bandit *g, double alpha)
 {
     weft_mix_update rule = {.schedule = WEFT_UPDATE_RACING, .eta = alpha};
     double lost = 0;
@@ -245,8 +245,9 @@ static void test_product(weft_arena *mem)
     is_near(exp(m.logp[1]), 1. / 3, 1e-15, "those left share a block");
 }
 
-static const bandit bandits[] = {{0, 0, 0}, {0, 1, 0},  {0, 1, 1}, {.5, 0, 0}, {1, 0, 0},
-                                 {2, 0, 0}, {.5, 1, 0}, {1, 1, 0}, {2, 1, 0},  {1, 1, 1}};
+static const struct bandit bandits[] = {{0, 0, 0}, {0, 1, 0}, {0, 1, 1},  {.5, 0, 0},
+                                        {1, 0, 0}, {2, 0, 0}, {.5, 1, 0}, {1, 1, 0},
+                                        {2, 1, 0}, {1, 1, 1}};
 enum {
     ALIKE,
     ALIKE_FALLS,
@@ -263,7 +264,7 @@ enum {
 
 int main(void)
 {
-    static table s[NMETHOD][NGAME];
+    static struct table s[NMETHOD][NGAME];
     weft_arena *mem = weft_arena_new();
     test_by_hand(mem);
     test_scores(mem);

@@ -62,7 +62,7 @@ static void test_rate(const char *schedule, const char *optimizer)
         "train.decay=0.3 train.horizon=3 train.reductions=3 train.factor=0.1",
         DECAY, EACH, schedule, optimizer);
     double w[WEIGHTS], m[WEIGHTS] = {0}, v[WEIGHTS] = {0}, off = 0;
-    training t, pieces;
+    struct training t, pieces;
     set_up(&t, options);
     for (int i = 0; i < WEIGHTS; i++) w[i] = (double)t.state.x[i];
     go_on(&t, UNITS);
@@ -97,7 +97,7 @@ static void test_operations(void)
                      {"train.batch=10 sgd.steps=7", 7, 10},
                      {"train.batch=1000", 1, TRAIN}};
     for (size_t i = 0; i < sizeof of_epochs / sizeof *of_epochs; i++) {
-        training t;
+        struct training t;
         weft_cost cost = {0};
         int steps = of_epochs[i].steps;
         set_up(&t, of_epochs[i].options);
@@ -112,7 +112,7 @@ static void test_operations(void)
 /* A job of no epochs scores the weights as they begin, which are zeros, once. */
 static void test_no_epochs(void)
 {
-    training t;
+    struct training t;
     set_up(&t, "sgd.keep=last");
     go_on(&t, 0);
     is_near(of(&t, "valid_loss"), log(2), 1e-6,
@@ -125,7 +125,7 @@ static void test_largest(void)
 {
     static const char *const optimizers[] = {"adam|sgd", "sgd|adam"};
     for (int i = 0; i < 2; i++) {
-        training t;
+        struct training t;
         weft_state largest;
         set_up(&t, weft_arena_text(mem, "sgd.keep=last train.optimizer=%s", optimizers[i]));
         sgd->nstate(t.self, NULL, &largest);

@@ -10,10 +10,10 @@ static void test_pooled(void)
     enum { FOLDS = 4, KINDS = 4 };
     static const char *const metric[KINDS] = {"valid_loss", "valid_error", "fold_loss",
                                               "fold_error"};
-    training all = trained("sgd.folds=4");
+    struct training all = trained("sgd.folds=4");
     double sum[KINDS] = {0}, plain[KINDS] = {0}, count[KINDS] = {0};
     for (int f = 0; f < FOLDS; f++) {
-        training one = trained(weft_arena_text(mem, "sgd.folds=4 sgd.fold=%d", f));
+        struct training one = trained(weft_arena_text(mem, "sgd.folds=4 sgd.fold=%d", f));
         int n = TRAIN + VALID, held = n / FOLDS + (f < n % FOLDS);
         const double weight[KINDS] = {round(.1 * (n - held)), round(.1 * (n - held)), held,
                                       held};
@@ -39,8 +39,8 @@ static void test_pooled(void)
 
 static void test_balance(void)
 {
-    training no = trained("train.lr=0.05 sgd.keep=last");
-    training yes = trained("train.lr=0.05 sgd.keep=last train.balance=yes");
+    struct training no = trained("train.lr=0.05 sgd.keep=last");
+    struct training yes = trained("train.lr=0.05 sgd.keep=last train.balance=yes");
     double rare[2] = {scored(&no, WEFT_TEST, "error"), scored(&yes, WEFT_TEST, "error")};
     double both[2] = {of(&no, "valid_error"), of(&yes, "valid_error")};
     ok(rare[0] > .5 && rare[1] < rare[0] - .2,
@@ -73,7 +73,8 @@ static int stops_after(const double *loss, int patience)
 
 static void test_best(void)
 {
-    training best = trained("train.lr=2"), last = trained("train.lr=2 sgd.keep=last");
+    struct training best = trained("train.lr=2"),
+                    last = trained("train.lr=2 sgd.keep=last");
     int at = least_of(best.loss, EPOCHS);
     ok(at > 0 && at < EPOCHS - 1 && memcmp(best.loss, last.loss, sizeof best.loss) == 0,
        "the best of %d epochs is epoch %d, whatever is kept", EPOCHS, at + 1);
@@ -86,7 +87,7 @@ static void test_best(void)
             "with their score");
     double held = of(&best, "fold_error");
     ok(isnan(held), "without folds nothing is held out");
-    training short_one;
+    struct training short_one;
     set_up(&short_one, "train.lr=2");
     go_on(&short_one, at + 1);
     ok(weft_state_hash(&best.state) != weft_state_hash(&short_one.state) &&
@@ -97,10 +98,11 @@ static void test_best(void)
 
 static void test_patience(void)
 {
-    training free = trained("train.lr=2");
+    struct training free = trained("train.lr=2");
     int stopped = 0;
     for (int patience = 1; patience <= 6; patience++) {
-        training t = trained(weft_arena_text(mem, "train.lr=2 sgd.patience=%d", patience));
+        struct training t =
+            trained(weft_arena_text(mem, "train.lr=2 sgd.patience=%d", patience));
         int n = stops_after(free.loss, patience), best = least_of(free.loss, n), same = 1;
         for (int e = 0; e < EPOCHS; e++)
             same &= e < n ? !(fabs(t.loss[e] - free.loss[e]) > 0) : isnan(t.loss[e]);
@@ -111,7 +113,7 @@ static void test_patience(void)
            n, best + 1);
         is_near(scored(&t, WEFT_VALID, "loss"), free.loss[best], 1e-12,
                 "whose weights are kept");
-        training pieces;
+        struct training pieces;
         set_up(&pieces, weft_arena_text(mem, "train.lr=2 sgd.patience=%d", patience));
         for (int e = 0; e < EPOCHS; e += 3) go_on(&pieces, 3);
         ok(weft_state_hash(&pieces.state) == weft_state_hash(&t.state) &&
@@ -125,8 +127,8 @@ static void test_patience(void)
 
 static void test_log(void)
 {
-    training log_of = trained("sgd.score=log_error train.lr=0.1"),
-             plain = trained("sgd.score=accuracy train.lr=0.1");
+    struct training log_of = trained("sgd.score=log_error train.lr=0.1"),
+                    plain = trained("sgd.score=accuracy train.lr=0.1");
     is_near(log_of.res.loss, log(plain.res.loss), 1e-12,
             "the logarithm of an error keeps the epoch that the error keeps");
     ok(isnan(log_of.res.bound) && !log_of.res.by_error && plain.res.bound > 0 &&
@@ -139,7 +141,7 @@ static void test_log(void)
 /* What jobs of five epochs cost, by the epochs that they trained on average. */
 static void test_cost(const char *folds, int networks)
 {
-    training t;
+    struct training t;
     set_up(&t, weft_arena_text(mem, "train.lr=2 sgd.patience=3 %s", folds));
     double before = 0, bound = 0;
     int same = 1, partly = 0;
@@ -168,7 +170,7 @@ static void test_cost(const char *folds, int networks)
 /* ---- batches that change on the way ---- */
 
 /* Goes on with other values of the axes, as population based training does. */
-static void go_on_with(training *t, int batch, double lr, int epochs)
+static void go_on_with(struct training *t, int batch, double lr, int epochs)
 {
     for (int a = 0; a < t->space.dim; a++)
         t->mix.conf[a] = weft_opt_is(t->space.axis[a].opt, "batch") ? batch : lr;
@@ -179,7 +181,7 @@ static void go_on_with(training *t, int batch, double lr, int epochs)
  * each is one of them. */
 static void test_passes(void)
 {
-    training t;
+    struct training t;
     set_up(&t, "train.batch=7..64 train.lr=1e-12..1");
     go_on_with(&t, 64, 0.5, 2);
     go_on_with(&t, 64, 1e-12, 1);
@@ -195,7 +197,7 @@ static void test_passes(void)
 static void test_schedule(void)
 {
     for (int small = 0; small < 2; small++) {
-        training t;
+        struct training t;
         set_up(&t, "train.batch=7..64 train.schedule=linear train.horizon=2 sgd.keep=last");
         go_on_with(&t, small ? 7 : 64, 0, 1);
         double first = t.loss[0];
@@ -213,7 +215,7 @@ static void test_schedule(void)
  * lr - 1 in a step. */
 static void test_diverged(const char *keep)
 {
-    training t;
+    struct training t;
     set_up(&t, weft_arena_text(mem,
                                "train.lr=1000 train.weight_decay=1 sgd.steps=1 "
                                "sgd.keep=%s sgd.score=accuracy",

@@ -354,8 +354,8 @@ static void test_put(void)
 {
     weft_space sp;
     weft_conf c;
-    map m;
-    model d;
+    struct map m;
+    struct model d;
     weft_conf_init(&c, mem);
     ok(weft_conf_text(&c, "t.ini", full) == WEFT_OK &&
            weft_space_read(&sp, &c, kinds, 2, 1, mem) == WEFT_OK &&

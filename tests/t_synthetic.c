@@ -38,12 +38,12 @@ static void test_twister(void)
 
 enum { CLIENTS = 1000, CLASSES = 5, D = 60 };
 
-typedef struct gold {
+struct gold {
     int n, count[CLASSES];
     double first, last;
-} gold;
+};
 
-static void read_gold(gold *g)
+static void read_gold(struct gold *g)
 {
     const char *name = "tests/gold/synthetic_leaf.tsv";
     FILE *f = fopen(name, "r");
@@ -65,7 +65,7 @@ static int near(float x, double want)
 }
 
 /* 1 if client c has the samples, labels and corners that numpy gives it. */
-static int client_is(int64_t c, const gold *g)
+static int client_is(int64_t c, const struct gold *g)
 {
     size_t mark = weft_arena_mark(mem);
     weft_samples part[WEFT_NPART];
@@ -87,7 +87,7 @@ static int client_is(int64_t c, const gold *g)
 static void test_leaf(void)
 {
     static const int64_t first[] = {86, 33, 52, 6, 11, 784, 11, 153, 7, 672};
-    gold *g = WEFT_NEW(mem, gold, CLIENTS);
+    struct gold *g = WEFT_NEW(mem, struct gold, CLIENTS);
     read_gold(g);
     if (!ok(made("federated=leaf", "leaf.h5", ""), "LEAF's federation is packed")) return;
     double sum = 0, square = 0;

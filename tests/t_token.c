@@ -17,7 +17,7 @@ enum { BLOCK = 1000, BIG = 10000000, ROOM = 1 << 16, MAX_FIELDS = 5, MAX_CODE = 
 /* ---- where tokens go ---- */
 
 /* What is done with the tokens of a text. */
-typedef struct sink {
+struct sink {
     char *text; /* [ROOM] appended, separated by spaces; NULL: not */
     FILE *out;  /* printed, each with a newline; NULL: not */
     size_t length;
@@ -25,7 +25,7 @@ typedef struct sink {
     size_t bytes;
     const uint32_t *table; /* [256] of CRC-32 */
     uint32_t crc;          /* of the tokens, each with a newline */
-} sink;
+};
 
 /* CRC-32 as zlib computes it: polynomial 0xedb88320, complemented before and after. */
 static const uint32_t *crc_table(weft_arena *mem)
@@ -39,7 +39,7 @@ static const uint32_t *crc_table(weft_arena *mem)
     return table;
 }
 
-static void add_crc(sink *s, const char *bytes, size_t n)
+static void add_crc(struct sink *s, const char *bytes, size_t n)
 {
     uint32_t crc = ~s->crc;
     for (size_t i = 0; i < n; i++)
@@ -49,7 +49,7 @@ static void add_crc(sink *s, const char *bytes, size_t n)
 
 static void add_digest(void *ctx, const char *token, size_t n)
 {
-    sink *s = ctx;
+    struct sink *s = ctx;
     s->tokens++;
     add_crc(s, token, n);
     add_crc(s, "\n", 1);
@@ -57,7 +57,7 @@ static void add_digest(void *ctx, const char *token, size_t n)
 
 static void add_text(void *ctx, const char *token, size_t n)
 {
-    sink *s = ctx;
+    struct sink *s = ctx;
     weft_check(s->length + n + 1 < ROOM, "a text of more than %d bytes", ROOM);
     if (s->tokens++ > 0) s->text[s->length++] = ' ';
     memcpy(s->text + s->length, token, n);
@@ -66,7 +66,7 @@ static void add_text(void *ctx, const char *token, size_t n)
 
 static void count(void *ctx, const char *token, size_t n)
 {
-    sink *s = ctx;
+    struct sink *s = ctx;
     s->tokens++;
     (void)token;
     s->bytes += n;
@@ -74,7 +74,7 @@ static void count(void *ctx, const char *token, size_t n)
 
 static void print(void *ctx, const char *token, size_t n)
 {
-    sink *s = ctx;
+    struct sink *s = ctx;
     fwrite(token, 1, n, s->out);
     fputc('\n', s->out);
 }
@@ -82,15 +82,15 @@ static void print(void *ctx, const char *token, size_t n)
 /* ---- what Python says ---- */
 
 /* A field of tokens.tsv. */
-typedef struct field {
+struct field {
     char *s;
     size_t n;
-} field;
+};
 
 /* Replaces \xHH by the byte. */
-static field unescape(char *s)
+static struct field unescape(char *s)
 {
-    field f = {s, 0};
+    struct field f = {s, 0};
     for (; *s; f.n++) {
         unsigned byte = (unsigned char)*s;
         int escaped = *s == '\\' && sscanf(s, "\\x%2x", &byte) == 1;
@@ -100,7 +100,7 @@ static field unescape(char *s)
     return f;
 }
 
-static int split_line(char *line, field *f)
+static int split_line(char *line, struct field *f)
 {
     int n = 0;
     line[strcspn(line, "\n")] = 0;
@@ -112,15 +112,16 @@ static int split_line(char *line, field *f)
     return n;
 }
 
-static int is_same(field f, const char *s, size_t n)
+static int is_same(struct field f, const char *s, size_t n)
 {
     return f.n == n && memcmp(f.s, s, n) == 0;
 }
 
 /* Whether tokenizer k gives the tokens; says which it gives if not. */
-static int is_text(field text, weft_tokenizer k, field tokens, char *room, weft_arena *mem)
+static int is_text(struct field text, weft_tokenizer k, struct field tokens, char *room,
+                   weft_arena *mem)
 {
-    sink s = {.text = room};
+    struct sink s = {.text = room};
     weft_tokenize(k, text.s, text.n, add_text, &s, mem);
     if (is_same(tokens, s.text, s.length)) return 1;
     note("%s: %.*s", weft_tok_name[k], (int)text.n, text.s);
@@ -152,7 +153,7 @@ static size_t fill(const char *pattern, const char *c, size_t n, char *out)
 enum { PYTHON = WEFT_TOK_KIM }; /* tokenizers that have a model in Python */
 
 /* tokens.py's digest of a range of characters: tokens and lower case of texts with them. */
-static uint32_t range_crc(unsigned first, unsigned last, sink s, weft_arena *mem)
+static uint32_t range_crc(unsigned first, unsigned last, struct sink s, weft_arena *mem)
 {
     const char *const words[] = {"%", "A\xce\xa3%", "%\xce\xa3"};
     for (unsigned code = first; code <= last; code++) {
@@ -169,11 +170,11 @@ static uint32_t range_crc(unsigned first, unsigned last, sink s, weft_arena *mem
     return s.crc;
 }
 
-static int is_range(const field *f, const uint32_t *table, weft_arena *mem)
+static int is_range(const struct field *f, const uint32_t *table, weft_arena *mem)
 {
     unsigned first = (unsigned)strtoul(f[1].s, NULL, 16);
     unsigned last = (unsigned)strtoul(f[2].s, NULL, 16);
-    sink s = {.table = table};
+    struct sink s = {.table = table};
     int good = range_crc(first, last, s, mem) == strtoul(f[3].s, NULL, 16);
     if (!good) note("characters U+%04X to U+%04X", first, last);
     return good;
@@ -190,7 +191,7 @@ static void test_gold(weft_arena *mem)
     FILE *gold = fopen("tests/gold/tokens.tsv", "r");
     weft_check(gold, "tests/gold/tokens.tsv is missing: run tests in the top directory");
     while (getline(&line, &size, gold) > 0) {
-        field f[MAX_FIELDS];
+        struct field f[MAX_FIELDS];
         int k = 0, n = split_line(line, f);
         while (k < NKIND && strcmp(f[0].s, kind[k]) != 0) k++;
         weft_check(k < NKIND && n >= 3, "tests/gold/tokens.tsv: odd line");
@@ -228,7 +229,7 @@ static void test_big(weft_arena *mem)
         int good = 0;
         memset(text, all[i].byte, BIG);
         for (int k = 0; k < WEFT_NTOK; k++) {
-            sink s = {.tokens = 0};
+            struct sink s = {.tokens = 0};
             weft_tokenize((weft_tokenizer)k, text, BIG, count, &s, mem);
             good += s.tokens == all[i].tokens[k];
         }
@@ -241,7 +242,7 @@ static void test_big(weft_arena *mem)
 static void test_memory(weft_arena *mem)
 {
     size_t used = weft_arena_held(mem);
-    sink s = {.tokens = 0};
+    struct sink s = {.tokens = 0};
     for (int k = 0; k < WEFT_NTOK; k++)
         weft_tokenize((weft_tokenizer)k, "a-b c", 5, count, &s, mem);
     ok(s.tokens == 2 + 4 + 2 + 3 && s.bytes == 3 + 4 + 4 + 3, "tokens have their lengths");
@@ -296,15 +297,15 @@ static void each_review(const char *root, void (*fn)(void *ctx, const char *text
 }
 
 /* The reviews so far, and the digests that those of the present block must have. */
-typedef struct check {
+struct check {
     FILE *gold;
-    sink sum[PYTHON];
+    struct sink sum[PYTHON];
     double seconds[PYTHON], bytes;
     int reviews, blocks, good[PYTHON];
     weft_arena *mem;
-} check;
+};
 
-static void end_block(check *c)
+static void end_block(struct check *c)
 {
     c->blocks++;
     for (int k = 0; k < PYTHON; k++) {
@@ -323,9 +324,9 @@ static void end_block(check *c)
 
 static void check_review(void *ctx, const char *text, size_t n)
 {
-    check *c = ctx;
+    struct check *c = ctx;
     for (int k = 0; k < PYTHON; k++) {
-        sink speed = {.tokens = 0};
+        struct sink speed = {.tokens = 0};
         double start = weft_now();
         weft_tokenize((weft_tokenizer)k, text, n, count, &speed, c->mem);
         c->seconds[k] += weft_now() - start;
@@ -343,7 +344,7 @@ static void test_imdb(weft_arena *mem)
         skip(PYTHON, "WEFT_DATA is not set");
         return;
     }
-    check c = {.mem = mem};
+    struct check c = {.mem = mem};
     const uint32_t *table = crc_table(mem);
     for (int k = 0; k < PYTHON; k++) c.sum[k].table = table;
     c.gold = fopen("tests/gold/imdb_tokens.tsv", "r");
@@ -360,15 +361,15 @@ static void test_imdb(weft_arena *mem)
 
 /* ---- all tokens, for imdb_tokens.py ---- */
 
-typedef struct printer {
+struct printer {
     weft_tokenizer tok;
-    sink sink;
+    struct sink sink;
     weft_arena *mem;
-} printer;
+};
 
 static void print_review(void *ctx, const char *text, size_t n)
 {
-    printer *p = ctx;
+    struct printer *p = ctx;
     weft_tokenize(p->tok, text, n, print, &p->sink, p->mem);
     fputc('\f', p->sink.out);
 }
@@ -378,7 +379,7 @@ static int print_all(const char *name, const char *root, weft_arena *mem)
     int k = 0;
     while (k < WEFT_NTOK && strcmp(name, weft_tok_name[k]) != 0) k++;
     weft_check(k < WEFT_NTOK, "no tokenizer is named %s", name);
-    printer p = {.tok = (weft_tokenizer)k, .sink = {.out = stdout}, .mem = mem};
+    struct printer p = {.tok = (weft_tokenizer)k, .sink = {.out = stdout}, .mem = mem};
     each_review(root, print_review, &p, mem);
     return fflush(stdout) != 0;
 }

@@ -63,7 +63,8 @@ static double chance(const double *v)
 static void test_noise(weft_arena *mem)
 {
     enum { MANY = 300 };
-    function f = {"chance", "x0 = 0 .. 1\nx1 = 0 .. 1\nd = p | q | r | s\n", chance, 0, 0};
+    struct function f = {"chance", "x0 = 0 .. 1\nx1 = 0 .. 1\nd = p | q | r | s\n", chance,
+                         0, 0};
     double *regret = WEFT_NEW(mem, double, MANY), *conf = WEFT_NEW(mem, double, 3 * MANY);
     int least = MANY;
     for (uint64_t seed = 0; seed < 6; seed++) {
@@ -93,7 +94,7 @@ static void test_alike(weft_arena *mem)
 static char level_after(const char *form, const char *levels, int in_flight,
                         weft_arena *mem)
 {
-    minimizer q;
+    struct minimizer q;
     double conf = 0;
     int64_t n = 0;
     const char *options = weft_arena_text(
@@ -135,10 +136,11 @@ static double diverged(const double *v)
 
 static void test_edges(weft_arena *mem)
 {
-    function f = {"",
-                  "x0 = 1 .. 1\ni0 = 3 .. 3\na = q\nx1 = 0 .. 1\ni1 = log 1 .. 1000\n"
-                  "x2 = 0.1 | 0.2 | 0.4\n",
-                  diverged, 0, 0};
+    struct function f = {
+        "",
+        "x0 = 1 .. 1\ni0 = 3 .. 3\na = q\nx1 = 0 .. 1\ni1 = log 1 .. 1000\n"
+        "x2 = 0.1 | 0.2 | 0.4\n",
+        diverged, 0, 0};
     double regret[40], conf[40 * 5];
     int inside = 1;
     for (int form = 0; form < 3; form++) {
@@ -157,7 +159,7 @@ static void test_edges(weft_arena *mem)
 /* With rungs it learns from the highest that has enough results. */
 static void test_rungs(weft_arena *mem)
 {
-    minimizer q;
+    struct minimizer q;
     const char *const options = "[run]\nsampler = tpe\ntuner = asha\n[tpe]\nstartup = 6\n"
                                 "[asha]\nreduction = 2\nmax_resource = 4\n";
     weft_check(minimizer_begin(&q, "x0 = 0 .. 1\n", options, 200, 1, mem) == WEFT_OK, "%s",
@@ -219,7 +221,7 @@ static double effect_of(int n, const double *at, const double *y, double x)
 static void test_pace(weft_arena *mem)
 {
     enum { N = 40 };
-    minimizer q;
+    struct minimizer q;
     weft_past past;
     double at[N], y[N], level[2] = {0}, count[2] = {0}, worst = 0, all = 0;
     weft_check(minimizer_begin(&q,

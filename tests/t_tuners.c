@@ -16,7 +16,7 @@ static const char *const mode_name[NMODE] = {"split validation", "full validatio
 static const int sizes[] = {1, 2, 3, 5, 64, 1000};
 enum { NSIZE = sizeof sizes / sizeof *sizes, NSMALL = NSIZE - 1 };
 
-static const char *title(const schedule *v, const mixed *m, weft_arena *mem)
+static const char *title(const struct schedule *v, const struct mixed *m, weft_arena *mem)
 {
     char *name =
         weft_arena_text(mem, "%s%s%s with %s%s%s%s%s", v->tuner, *v->options ? ": " : "",
@@ -27,7 +27,8 @@ static const char *title(const schedule *v, const mixed *m, weft_arena *mem)
     return name;
 }
 
-static void keep_contract(const schedule *v, const mixed *m, int nsize, weft_arena *mem)
+static void keep_contract(const struct schedule *v, const struct mixed *m, int nsize,
+                          weft_arena *mem)
 {
     const weft_tuner *t;
     weft_check(weft_tuner_find(v->tuner, &t) == WEFT_OK, "%s", weft_error());
@@ -66,10 +67,10 @@ static void keep_contract(const schedule *v, const mixed *m, int nsize, weft_are
 
 static const char fed[] = "n = 1 .. 5\n[server]\ny = 0 .. 1\n";
 
-static const mixed none = {"none", "", NULL};
+static const struct mixed none = {"none", "", NULL};
 
 /* Each with all mixings that go with it; a schedule without a line by its defaults. */
-static const schedule schedules[] = {
+static const struct schedule schedules[] = {
     {"random", "", 0, fed},
     {"ws_sha", "", 0, NULL},
     {"ws_sha", "switch = 1", 0, NULL},
@@ -108,7 +109,7 @@ static const schedule schedules[] = {
 };
 
 /* Around the configuration of a trial; a mixing without a line by its defaults. */
-static const mixed around[] = {
+static const struct mixed around[] = {
     {"fedex", "k = 4", NULL},
     {"fedex", "k = 3\nsched = adaptive\ndiff = yes", NULL},
     {"fedex", "levels = 3\ncutoff = 0.5\nsched = scale", NULL},
@@ -119,7 +120,7 @@ static const mixed around[] = {
 };
 
 /* Of the whole space. */
-static const mixed whole[] = {
+static const struct mixed whole[] = {
     {"fedex", "", NULL},
     {"fedex", "sched = racing\nalpha = 0.5", NULL},
     {"mw", "", NULL},
@@ -128,7 +129,7 @@ static const mixed whole[] = {
 };
 
 /* Samplers that learn; one without a line by its defaults. */
-static const mixed learning[] = {
+static const struct mixed learning[] = {
     {"none", "", "tpe\nstartup = 3"},
     {"none", "", "tpe\nstartup = 2\nform = joint\nliar = no"},
     {"fedex", "k = 4", "tpe\nstartup = 2\nform = hyperopt"},
@@ -136,7 +137,7 @@ static const mixed learning[] = {
     {"none", "", "forest\ndesign = 3\ntrees = 3\ngenerations = 3"},
 };
 
-static void with_samplers(const schedule *v, weft_arena *mem)
+static void with_samplers(const struct schedule *v, weft_arena *mem)
 {
     size_t n = sizeof learning / sizeof *learning;
     for (size_t l = 0; l < n; l++) keep_contract(v, &learning[l], NSMALL, mem);
@@ -148,12 +149,13 @@ static void with_samplers(const schedule *v, weft_arena *mem)
                          learning[l].sampler[length] != '\n'))
             l++;
         if (l == n && weft_samplers[i]->told)
-            keep_contract(v, &(mixed){"none", "", name}, NSMALL, mem);
+            keep_contract(v, &(struct mixed){"none", "", name}, NSMALL, mem);
     }
 }
 
 /* With the mixings of a list, and those of the registry that are not in it. */
-static void with_mixings(const schedule *v, const mixed *list, size_t n, weft_arena *mem)
+static void with_mixings(const struct schedule *v, const struct mixed *list, size_t n,
+                         weft_arena *mem)
 {
     for (size_t m = 0; m < n; m++) keep_contract(v, &list[m], NSMALL, mem);
     for (int i = 0; weft_mixings[i]; i++) {
@@ -161,11 +163,11 @@ static void with_mixings(const schedule *v, const mixed *list, size_t n, weft_ar
         size_t m = 0;
         while (m < n && strcmp(list[m].name, name) != 0) m++;
         if (m == n && weft_mixings[i]->moves)
-            keep_contract(v, &(mixed){name, "", NULL}, NSMALL, mem);
+            keep_contract(v, &(struct mixed){name, "", NULL}, NSMALL, mem);
     }
 }
 
-static void test_schedule(const schedule *v, weft_arena *mem)
+static void test_schedule(const struct schedule *v, weft_arena *mem)
 {
     const weft_tuner *t;
     ok(weft_tuner_find(v->tuner, &t) == WEFT_OK, "there is %s", v->tuner);
@@ -186,7 +188,7 @@ static void test_contracts(weft_arena *mem)
         const char *name = weft_tuners[i]->kind.name;
         size_t v = 0;
         while (v < n && strcmp(schedules[v].tuner, name) != 0) v++;
-        if (v == n) test_schedule(&(schedule){name, "", 0, NULL}, mem);
+        if (v == n) test_schedule(&(struct schedule){name, "", 0, NULL}, mem);
     }
 }
 
@@ -198,8 +200,8 @@ static int goes_by_losses(const char *tuner, const char *options, const char *sa
                           int only_winner, weft_arena *mem)
 {
     int good = 1;
-    mixed m = {"none", "", sampler};
-    schedule v = {tuner, options, 0, NULL};
+    struct mixed m = {"none", "", sampler};
+    struct schedule v = {tuner, options, 0, NULL};
     tuner_case g = {NULL, options_for(&v, &m, 64, mem), 64, 0, 500, 1, 0, NULL, 0};
     weft_check(weft_tuner_find(tuner, &g.tuner) == WEFT_OK, "%s", weft_error());
     for (; g.seed < 5; g.seed++) {

@@ -10,7 +10,7 @@
 
 static void gold_case(FILE *file, const char *options, weft_shape shape, int n, double loss)
 {
-    fixture f = fixture_new(&weft_net_txtcnn, options, shape, n);
+    struct fixture f = fixture_new(&weft_net_txtcnn, options, shape, n);
     double weight[64];
     for (int i = 0; i < n; i++) weight[i] = 0.5 + unit(10, i);
     f.b.weight = weight;
@@ -111,7 +111,7 @@ static void test_pieces(void)
     const char *options[] = {"channels=multi&f1=5&f2=4&f3=3",
                              "channels=multi&f1=5&f2=4&f3=3&drop_input=0.3"};
     for (int i = 0; i < 2; i++) {
-        fixture f =
+        struct fixture f =
             fixture_new(&weft_net_txtcnn, options[i], documents(90, 2000, 3, mem), 60);
         weft_batch all = f.b;
         weft_score s = grad(&f, 0, 5);
@@ -147,7 +147,7 @@ static void test_pieces(void)
 static void test_alone(void)
 {
     weft_arena *mem = weft_arena_new();
-    fixture f = fixture_new(&weft_net_txtcnn, "-", documents(30, 200, 3, mem), 20);
+    struct fixture f = fixture_new(&weft_net_txtcnn, "-", documents(30, 200, 3, mem), 20);
     weft_batch all = f.b;
     double sum = 0;
     for (int j = 0; j < all.n; j++) {
@@ -163,7 +163,7 @@ static void test_alone(void)
 }
 
 /* Weights that have these rows alone, too, give the same gradient and score. */
-static void test_compact(fixture *f, weft_table t)
+static void test_compact(struct fixture *f, weft_table t)
 {
     real *rows = copy(f, f->g), *w = copy(f, f->w), *all = f->w;
     weft_score with = {0}, without = {0};
@@ -188,7 +188,7 @@ static void test_compact(fixture *f, weft_table t)
 static void test_places(void)
 {
     weft_arena *mem = weft_arena_new();
-    fixture f =
+    struct fixture f =
         fixture_new(&weft_net_txtcnn, "channels=multi&f1=5&f2=4&f3=3&drop_input=0.2",
                     documents(30, 200, 3, mem), 6);
     weft_table t = f.net->table(f.self);
@@ -222,7 +222,7 @@ static void test_places(void)
 static void test_empty(void)
 {
     weft_arena *mem = weft_arena_new();
-    fixture f =
+    struct fixture f =
         fixture_new(&weft_net_txtcnn, "channels=multi", documents(9, 30, 3, mem), 3);
     int length[3] = {0, f.b.length[1], f.b.length[2]};
     f.b.length = length;
@@ -236,7 +236,7 @@ static void test_empty(void)
 static void test_diverged(void)
 {
     weft_arena *mem = weft_arena_new();
-    fixture f = fixture_new(&weft_net_txtcnn, "-", documents(9, 30, 3, mem), 3);
+    struct fixture f = fixture_new(&weft_net_txtcnn, "-", documents(9, 30, 3, mem), 3);
     f.w[0] = (real)NAN;
     ok(!isfinite(score(&f).loss), "a weight that is no number shows in the loss");
     fixture_free(&f);
@@ -246,8 +246,8 @@ static void test_diverged(void)
 static void test_max_norm(void)
 {
     weft_arena *mem = weft_arena_new();
-    fixture f = fixture_new(&weft_net_txtcnn, "f1=5&f2=4&f3=3&max_norm=3",
-                            documents(9, 30, 3, mem), 1);
+    struct fixture f = fixture_new(&weft_net_txtcnn, "f1=5&f2=4&f3=3&max_norm=3",
+                                   documents(9, 30, 3, mem), 1);
     int64_t last = f.nw - 3 - 36;
     for (int64_t i = 0; i < f.nw; i++) f.w[i] = (real)(i < last + 24 ? 2 : 0.1);
     real *before = copy(&f, f.w);

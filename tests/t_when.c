@@ -9,37 +9,38 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef struct map {
+struct map {
     int kind, order, stop, groups, s1, s2;
     double alpha, width;
     const char *file;
-} map;
+};
 
 static const weft_opt map_opts[] = {
-    WEFT_INT_OPT("s2", map, s2, "5", 1, 9, "second size", .role = WEFT_PER_SAMPLE),
-    WEFT_CHOICE_OPT("kind/method", map, kind, "bag", "bag|tfidf|nb/sif", "",
+    WEFT_INT_OPT("s2", struct map, s2, "5", 1, 9, "second size", .role = WEFT_PER_SAMPLE),
+    WEFT_CHOICE_OPT("kind/method", struct map, kind, "bag", "bag|tfidf|nb/sif", "",
                     .role = WEFT_PER_SAMPLE),
-    WEFT_INT_OPT("order", map, order, "1", 1, 9, "", .role = WEFT_PER_SAMPLE),
-    WEFT_BOOL_OPT("stop", map, stop, "no", "", .role = WEFT_PER_SAMPLE),
-    WEFT_INT_OPT("groups", map, groups, "1", 1, 9, "", .role = WEFT_PER_SAMPLE),
-    WEFT_INT_OPT("s1", map, s1, "3", 1, 9, "first size", .role = WEFT_PER_SAMPLE),
-    WEFT_REAL_OPT("alpha", map, alpha, "1", 1e-9, 1e9, "", .role = WEFT_PER_SAMPLE),
-    WEFT_REAL_OPT("width", map, width, "7", 0, 1e9, "", .role = WEFT_PER_TRIAL),
-    WEFT_TEXT_OPT("file", map, file, "none", ""),
+    WEFT_INT_OPT("order", struct map, order, "1", 1, 9, "", .role = WEFT_PER_SAMPLE),
+    WEFT_BOOL_OPT("stop", struct map, stop, "no", "", .role = WEFT_PER_SAMPLE),
+    WEFT_INT_OPT("groups", struct map, groups, "1", 1, 9, "", .role = WEFT_PER_SAMPLE),
+    WEFT_INT_OPT("s1", struct map, s1, "3", 1, 9, "first size", .role = WEFT_PER_SAMPLE),
+    WEFT_REAL_OPT("alpha", struct map, alpha, "1", 1e-9, 1e9, "", .role = WEFT_PER_SAMPLE),
+    WEFT_REAL_OPT("width", struct map, width, "7", 0, 1e9, "", .role = WEFT_PER_TRIAL),
+    WEFT_TEXT_OPT("file", struct map, file, "none", ""),
     {0},
 };
 
-typedef struct model {
+struct model {
     double C;
     int hidden;
-} model;
+};
 static const weft_opt model_opts[] = {
-    WEFT_REAL_OPT("C", model, C, "1", 0, 1e9, "", .role = WEFT_PER_SAMPLE),
-    WEFT_INT_OPT("hidden", model, hidden, "8", 1, 99, "", .role = WEFT_SHAPE),
+    WEFT_REAL_OPT("C", struct model, C, "1", 0, 1e9, "", .role = WEFT_PER_SAMPLE),
+    WEFT_INT_OPT("hidden", struct model, hidden, "8", 1, 99, "", .role = WEFT_SHAPE),
     {0},
 };
-static const weft_kind map_kind = {"map", "a map", sizeof(map), map_opts, NULL};
-static const weft_kind model_kind = {"model", "a model", sizeof(model), model_opts, NULL};
+static const weft_kind map_kind = {"map", "a map", sizeof(struct map), map_opts, NULL};
+static const weft_kind model_kind = {"model", "a model", sizeof(struct model), model_opts,
+                                     NULL};
 static const weft_kind *const kinds[] = {&map_kind, &model_kind};
 
 static weft_arena *mem;
@@ -250,8 +251,8 @@ static void test_put(void)
     weft_space sp;
     weft_check(read_space(&sp, nested) == WEFT_OK, "%s", weft_error());
     const double x[DIM] = {NAN, 1, 3, 1, 0.5, NAN};
-    map m = {.order = 8, .s2 = 5};
-    model n = {.C = 1};
+    struct map m = {.order = 8, .s2 = 5};
+    struct model n = {.C = 1};
     weft_space_put(&sp, x, &map_kind, &m);
     weft_space_put(&sp, x, &model_kind, &n);
     ok(m.kind == 1 && m.order == 3 && m.s2 == 5 && !(fabs(n.C - 1) > 0),

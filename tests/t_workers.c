@@ -12,7 +12,7 @@
 /* ---- the order of events ---- */
 
 /* Simulates the workers by a list of events from what the jobs brought, and compares. */
-static int is_order_right(const bench *b)
+static int is_order_right(const struct bench *b)
 {
     const weft_sched *s = &b->sched;
     double free_at[MAX_JOBS] = {0};
@@ -29,7 +29,7 @@ static int is_order_right(const bench *b)
 }
 
 /* The task's loss of these trials is NaN (promoter.h). */
-static int is_nan_infinite(const bench *b)
+static int is_nan_infinite(const struct bench *b)
 {
     int n = 0, infinite = 1;
     for (int64_t i = 0; i < b->sched.queue.n; i++) {
@@ -43,8 +43,8 @@ static int is_nan_infinite(const bench *b)
 
 static void test_order(int64_t workers)
 {
-    bench b;
-    setting how = {.workers = workers, .teams = 1, .overhead = 0.25};
+    struct bench b;
+    struct setting how = {.workers = workers, .teams = 1, .overhead = 0.25};
     weft_status st = prepare(&b, &how);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
     ok(st == WEFT_OK && is_order_right(&b),
@@ -76,7 +76,7 @@ static void test_order(int64_t workers)
 
 static void test_same(int64_t workers, uint64_t whole, int64_t n)
 {
-    setting how = {.workers = workers, .path = at("s.h5"), .fresh = 2};
+    struct setting how = {.workers = workers, .path = at("s.h5"), .fresh = 2};
     int same = 1;
     int64_t jobs;
     for (how.teams = 1; how.teams <= world.size; how.teams *= 2)
@@ -89,7 +89,7 @@ static void test_same(int64_t workers, uint64_t whole, int64_t n)
 /* Stopped at a job, and resumed by other teams with another bound. */
 static void test_stop(int64_t workers, uint64_t whole, int64_t n)
 {
-    setting how = {.workers = workers, .path = at("r.h5")};
+    struct setting how = {.workers = workers, .path = at("r.h5")};
     int stopped = 1, same = 1;
     for (int i = 1; i < n; i++) {
         int64_t jobs;
@@ -112,8 +112,8 @@ static void test_stop(int64_t workers, uint64_t whole, int64_t n)
 
 static void test_target(int64_t workers)
 {
-    setting how = {.workers = workers, .teams = 1, .target = 0.9};
-    bench b;
+    struct setting how = {.workers = workers, .teams = 1, .target = 0.9};
+    struct bench b;
     weft_status st = prepare(&b, &how);
     if (st == WEFT_OK) st = weft_sched_run(&b.sched);
     int met = 0, after = 0;
@@ -147,7 +147,7 @@ static void die(void)
 
 /* 1 if the program ended; else *found is the digest. The teams that did not end are told.
  */
-static int dies(const setting *how, uint64_t *found)
+static int dies(const struct setting *how, uint64_t *found)
 {
     int64_t jobs;
     weft_die_hook(die);
@@ -163,7 +163,7 @@ static int dies(const setting *how, uint64_t *found)
 /* A run by one team, and one by two, or where there is one rank by one that was stopped. */
 static void test_mistake(int mistake)
 {
-    setting how = {.workers = 3, .teams = 1, .mistake = mistake};
+    struct setting how = {.workers = 3, .teams = 1, .mistake = mistake};
     uint64_t one = 0, other = 0;
     int caught = dies(&how, &one);
     how.path = at("m.h5");
@@ -187,7 +187,7 @@ int main(int argc, char **argv)
     static const int64_t workers[] = {1, 3, 10, 0};
     uint64_t found[4];
     for (int i = 0; i < 4; i++) {
-        setting how = {.workers = workers[i], .teams = 1};
+        struct setting how = {.workers = workers[i], .teams = 1};
         int64_t jobs;
         found[i] = run_out(&how, &jobs);
         digest(found[i]);

@@ -16,16 +16,16 @@ enum { D = 5, C = 3, W = C * (D + 1), MAX_TOYS = 32 };
 /* ---- federations ---- */
 
 /* Samples of n clients, in memory and in a packed file. */
-typedef struct toy {
+struct toy {
     int n;
     int64_t (*count)[WEFT_NPART]; /* [n] */
     double **x;                   /* [n][all parts][D] */
     int32_t **label;              /* [n][all parts] */
     weft_data data;
     double memory; /* 0: enough */
-} toy;
+};
 
-static toy *toys[MAX_TOYS];
+static struct toy *toys[MAX_TOYS];
 static int ntoy;
 
 static const weft_opt no_options[] = {{0}};
@@ -34,7 +34,7 @@ static const weft_opt no_options[] = {{0}};
 static inline weft_status toy_read(const void *self, const char *source, weft_pack *p)
 {
     static const char *const name[C] = {"a", "b", "c"};
-    const toy *t = toys[ntoy - 1];
+    const struct toy *t = toys[ntoy - 1];
     (void)self;
     (void)source;
     weft_pack_split(p, "as made");
@@ -62,10 +62,10 @@ static inline void make_sample(int64_t i, int c, double *x, int32_t *label)
 }
 
 /* Clients of count[n][3] samples, in memory alone; toy_open writes them. */
-static inline toy *toy_made(int n, int64_t (*count)[WEFT_NPART])
+static inline struct toy *toy_made(int n, int64_t (*count)[WEFT_NPART])
 {
     weft_check(ntoy < MAX_TOYS, "no room for another federation");
-    toy *t = toys[ntoy++] = WEFT_NEW(mem, toy, 1);
+    struct toy *t = toys[ntoy++] = WEFT_NEW(mem, struct toy, 1);
     t->n = n;
     t->count = weft_arena_alloc(mem, (size_t)n, sizeof *t->count);
     t->x = WEFT_NEW(mem, double *, n);
@@ -83,7 +83,7 @@ static inline toy *toy_made(int n, int64_t (*count)[WEFT_NPART])
 }
 
 /* Packs the newest toy, and opens it. */
-static inline void toy_open(toy *t)
+static inline void toy_open(struct toy *t)
 {
     const char *name = weft_arena_text(mem, "toy%d.h5", ntoy - 1);
     weft_status st = pack(&toy_reader, "nowhere", name, "");
@@ -92,15 +92,15 @@ static inline void toy_open(toy *t)
 }
 
 /* Clients of count[n][3] samples. */
-static inline toy *toy_new(int n, int64_t (*count)[WEFT_NPART])
+static inline struct toy *toy_new(int n, int64_t (*count)[WEFT_NPART])
 {
-    toy *t = toy_made(n, count);
+    struct toy *t = toy_made(n, count);
     toy_open(t);
     return t;
 }
 
 /* Of unlike sizes; some lack samples of a part. */
-static inline toy *forty_clients(void)
+static inline struct toy *forty_clients(void)
 {
     int64_t count[40][WEFT_NPART];
     for (int c = 0; c < 40; c++) {
@@ -113,7 +113,7 @@ static inline toy *forty_clients(void)
 
 /* ---- a task that stands ---- */
 
-typedef struct stand {
+struct stand {
     void *self;
     weft_space space;
     weft_mix mix;
@@ -122,17 +122,18 @@ typedef struct stand {
     weft_result res;
     double row[512][WEFT_MAX_METRICS];
     int rows;
-} stand;
+};
 
 static const weft_task *const fed = &weft_task_fed;
 
 /* Sets the task up by the options, a text of an input file. */
-static inline weft_status stand_up(stand *s, toy *t, const char *options, int k)
+static inline weft_status stand_up(struct stand *s, struct toy *t, const char *options,
+                                   int k)
 {
     weft_conf *conf = WEFT_NEW(mem, weft_conf, 1);
     const weft_kind *tuned[WEFT_MAX_TUNED];
     int n;
-    *s = (stand){.self = weft_arena_alloc(mem, 1, fed->kind.size)};
+    *s = (struct stand){.self = weft_arena_alloc(mem, 1, fed->kind.size)};
     weft_conf_init(conf, mem);
     TRY(weft_conf_text(conf, "test", options));
     TRY(weft_conf_bind(conf, &fed->kind, s->self));
@@ -157,7 +158,7 @@ static inline weft_status stand_up(stand *s, toy *t, const char *options, int k)
 }
 
 /* Runs units first .. last-1 of a job of `rounds`. */
-static inline void units(stand *s, int rounds, int first, int last)
+static inline void units(struct stand *s, int rounds, int first, int last)
 {
     s->job.resource = rounds;
     if (first == 0) weft_result_begin(&s->res, &s->job);
@@ -169,9 +170,9 @@ static inline void units(stand *s, int rounds, int first, int last)
     }
 }
 
-static inline stand *trained(toy *t, const char *options, int k, int rounds)
+static inline struct stand *trained(struct toy *t, const char *options, int k, int rounds)
 {
-    stand *s = WEFT_NEW(mem, stand, 1);
+    struct stand *s = WEFT_NEW(mem, struct stand, 1);
     weft_check(stand_up(s, t, options, k) == WEFT_OK, "%s", weft_error());
     units(s, rounds, 0, rounds);
     return s;
@@ -181,14 +182,14 @@ static inline stand *trained(toy *t, const char *options, int k, int rounds)
 
 /* Sums over samples first .. first+n-1 of a client: gradients into g[W] (NULL: none),
  * losses, wrong answers. */
-typedef struct sums {
+struct sums {
     double loss, wrong, n;
-} sums;
+};
 
-static inline sums softmax(const toy *t, int c, int64_t first, int64_t n, const double *w,
-                           double *g)
+static inline struct sums softmax(const struct toy *t, int c, int64_t first, int64_t n,
+                                  const double *w, double *g)
 {
-    sums s = {0};
+    struct sums s = {0};
     for (int64_t i = first; i < first + n; i++) {
         const double *x = t->x[c] + i * D;
         double z[C], total = 0;
@@ -212,14 +213,15 @@ static inline sums softmax(const toy *t, int c, int64_t first, int64_t n, const 
     return s;
 }
 
-static inline int64_t first_of(const toy *t, int c, weft_part part)
+static inline int64_t first_of(const struct toy *t, int c, weft_part part)
 {
     int64_t at = 0;
     for (int p = 0; p < (int)part; p++) at += t->count[c][p];
     return at;
 }
 
-static inline sums part_score(const toy *t, int c, weft_part part, const double *w)
+static inline struct sums part_score(const struct toy *t, int c, weft_part part,
+                                     const double *w)
 {
     return softmax(t, c, first_of(t, c, part), t->count[c][part], w, NULL);
 }
@@ -230,7 +232,7 @@ static inline void wide(const real *w, double *out)
 }
 
 /* A full-batch step of client c from w: w[W] in, out. */
-static inline void full_step(const toy *t, int c, double lr, double *w)
+static inline void full_step(const struct toy *t, int c, double lr, double *w)
 {
     double g[W] = {0};
     softmax(t, c, 0, t->count[c][0], w, g);
@@ -245,7 +247,7 @@ static inline double distance(const real *a, const double *b)
 }
 
 /* Mean of full steps from w over the clients of a set; the sum of their samples. */
-static inline double mean_step(const toy *t, int set, double lr, const double *w,
+static inline double mean_step(const struct toy *t, int set, double lr, const double *w,
                                double *mean)
 {
     double sum = 0;
@@ -264,7 +266,8 @@ static inline double mean_step(const toy *t, int set, double lr, const double *w
 }
 
 /* Sets of clients whose mean step from w gives the weights. */
-static inline int sets_giving(const toy *t, double lr, const double *w, const real *weights)
+static inline int sets_giving(const struct toy *t, double lr, const double *w,
+                              const real *weights)
 {
     int found = 0;
     for (int set = 1; set < 1 << t->n; set++) {

@@ -24,7 +24,7 @@ enum { NSTATE = 5 }; /* jobs done, their trail, sum of losses, first trial, 0 */
 
 /* ---- a toy task ---- */
 
-typedef struct toy {
+struct toy {
     double gamma;
     weft_team *team;
     const weft_space *space;
@@ -32,10 +32,10 @@ typedef struct toy {
     int stop_at; /* raise SIGTERM in this step; -1: never */
     int costly;  /* 1: a job costs as many operations as its first configuration is large */
     int64_t order[64];
-} toy;
+};
 
 static const weft_kind toy_kind = {
-    .name = "toy", .about = "a toy", .size = sizeof(toy), .opts = toy_opts};
+    .name = "toy", .about = "a toy", .size = sizeof(struct toy), .opts = toy_opts};
 
 static void toy_nstate(const void *self, const weft_job *job, weft_state *size)
 {
@@ -60,7 +60,7 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
                             weft_state *state, double *row, weft_result *res)
 {
     (void)unit, (void)row;
-    toy *t = self;
+    struct toy *t = self;
     if (t->steps < 64) t->order[t->steps] = job->id;
     state->x[0] += 1;
     state->x[1] = (real)(0.5 * (double)state->x[1] + (double)job->id);
@@ -84,7 +84,7 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
 
 static void toy_cost(const void *self, const weft_job *job, weft_cost *out)
 {
-    const toy *t = self;
+    const struct toy *t = self;
     *out = (weft_cost){.flops = t->costly ? job->mix.conf[0] : 1};
 }
 
@@ -99,7 +99,7 @@ static weft_status toy_score(void *self, const weft_job *job, const weft_state *
 static const weft_metric toy_metrics[] = {{"half", "always", "1", NULL}, {0}},
                          toy_scores[] = {{"loss", "a sum", "1", "loss"}, {0}};
 
-static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},
+static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(struct toy)},
                                    .metrics = toy_metrics,
                                    .scores = toy_scores,
                                    .nstate = toy_nstate,
@@ -112,27 +112,27 @@ static const weft_task toy_task = {.kind = {.name = "toy", .size = sizeof(toy)},
 
 /* ---- a run ---- */
 
-typedef struct bench {
+struct bench {
     weft_arena *mem;
     weft_team *team;
     weft_space space;
-    toy task;
+    struct toy task;
     weft_search search;
     weft_sched sched;
     weft_rundir trace;
-} bench;
+};
 
 /* Sets up a run of a tuner; path NULL: without a trace. */
-static weft_status prepare(bench *b, weft_team *team, const weft_tuner *tuner,
+static weft_status prepare(struct bench *b, weft_team *team, const weft_tuner *tuner,
                            uint64_t seed, const char *path, int fresh)
 {
-    *b = (bench){.mem = weft_arena_new(), .team = team};
+    *b = (struct bench){.mem = weft_arena_new(), .team = team};
     weft_conf c;
     weft_conf_init(&c, b->mem);
     TRY(weft_conf_text(&c, "test", "[space]\nconfigs = 8\n[toy]\ngamma = 0 .. 10\n"));
     const weft_kind *kind = &toy_kind;
     TRY(weft_space_read(&b->space, &c, &kind, 1, 7, b->mem));
-    b->task = (toy){.team = team, .space = &b->space, .stop_at = -1};
+    b->task = (struct toy){.team = team, .space = &b->space, .stop_at = -1};
     TRY(search_bind(&b->search, tuner, &c));
     TRY(weft_search_setup(&b->search, &b->space, seed, b->mem));
     b->sched = (weft_sched){.world = team,
@@ -150,7 +150,7 @@ static weft_status prepare(bench *b, weft_team *team, const weft_tuner *tuner,
                  : WEFT_OK;
 }
 
-static void finish(bench *b, int done)
+static void finish(struct bench *b, int done)
 {
     weft_cache_free(&b->sched);
     if (b->sched.rundir) weft_rundir_close(&b->trace, done);
@@ -162,7 +162,7 @@ static void finish(bench *b, int done)
 static inline weft_status run_until(weft_team *team, const char *path, int fresh,
                                     int stop_at, uint64_t *sum)
 {
-    bench b;
+    struct bench b;
     weft_status st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, fresh);
     b.task.stop_at = stop_at;
     weft_signals_catch();

@@ -9,24 +9,26 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct arguments {
+struct arguments {
     double x, y;
     int n;
-} arguments;
+};
 
 static const weft_opt client_opts[] = {
-    WEFT_REAL_OPT("x", arguments, x, "0", 0, 1, "a number", .role = WEFT_PER_SAMPLE),
-    WEFT_INT_OPT("n", arguments, n, "1", 1, 99, "a whole number", .role = WEFT_PER_SAMPLE),
+    WEFT_REAL_OPT("x", struct arguments, x, "0", 0, 1, "a number", .role = WEFT_PER_SAMPLE),
+    WEFT_INT_OPT("n", struct arguments, n, "1", 1, 99, "a whole number",
+                 .role = WEFT_PER_SAMPLE),
     {0},
 };
 static const weft_opt server_opts[] = {
-    WEFT_REAL_OPT("y", arguments, y, "0", 0, 1, "another number", .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("y", struct arguments, y, "0", 0, 1, "another number",
+                  .role = WEFT_PER_TRIAL),
     {0},
 };
-static const weft_kind client_kind = {"client", "what x is", sizeof(arguments), client_opts,
-                                      NULL};
-static const weft_kind server_kind = {"server", "what y is", sizeof(arguments), server_opts,
-                                      NULL};
+static const weft_kind client_kind = {"client", "what x is", sizeof(struct arguments),
+                                      client_opts, NULL};
+static const weft_kind server_kind = {"server", "what y is", sizeof(struct arguments),
+                                      server_opts, NULL};
 enum { MAX_DIM = 3 };
 
 enum { SPLIT, FULL, ALL_NAN, SOME_NAN, TIED, NMODE };

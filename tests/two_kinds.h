@@ -6,37 +6,40 @@
 
 #include "tap.h"
 
-typedef struct map {
+struct map {
     int cut, stop, order, bins;
     double alpha;
-} map;
+};
 
-typedef struct model {
+struct model {
     double C, alpha;
     int64_t steps;
-} model;
+};
 
 static const weft_opt map_opts[] = {
-    WEFT_CHOICE_OPT("cut/method", map, cut, "remove",
+    WEFT_CHOICE_OPT("cut/method", struct map, cut, "remove",
                     "remove/simple|split/custom|treebank/nltk", "tokenizer",
                     .role = WEFT_PER_SAMPLE),
-    WEFT_BOOL_OPT("stop", map, stop, "no", "remove stop words", .role = WEFT_PER_SAMPLE),
-    WEFT_INT_OPT("order", map, order, "1", 1, 5, "words", .role = WEFT_PER_SAMPLE),
-    WEFT_REAL_OPT("alpha", map, alpha, "1", 1e-9, 1e9, "smoothing",
+    WEFT_BOOL_OPT("stop", struct map, stop, "no", "remove stop words",
                   .role = WEFT_PER_SAMPLE),
-    WEFT_INT_OPT("bins", map, bins, "16", 1, 1 << 30, "bins"),
+    WEFT_INT_OPT("order", struct map, order, "1", 1, 5, "words", .role = WEFT_PER_SAMPLE),
+    WEFT_REAL_OPT("alpha", struct map, alpha, "1", 1e-9, 1e9, "smoothing",
+                  .role = WEFT_PER_SAMPLE),
+    WEFT_INT_OPT("bins", struct map, bins, "16", 1, 1 << 30, "bins"),
     {0},
 };
 static const weft_opt model_opts[] = {
-    WEFT_REAL_OPT("C", model, C, "1", 0, 1e9, "inverse regulariser",
+    WEFT_REAL_OPT("C", struct model, C, "1", 0, 1e9, "inverse regulariser",
                   .role = WEFT_PER_SAMPLE),
-    WEFT_LONG_OPT("steps", model, steps, "10", 1, 1e15, "steps", .role = WEFT_PER_SAMPLE),
-    WEFT_REAL_OPT("alpha", model, alpha, "1", 1e-9, 1e9, "another alpha",
+    WEFT_LONG_OPT("steps", struct model, steps, "10", 1, 1e15, "steps",
+                  .role = WEFT_PER_SAMPLE),
+    WEFT_REAL_OPT("alpha", struct model, alpha, "1", 1e-9, 1e9, "another alpha",
                   .role = WEFT_PER_SAMPLE),
     {0},
 };
-static const weft_kind map_kind = {"map", "a map", sizeof(map), map_opts, NULL};
-static const weft_kind model_kind = {"model", "a model", sizeof(model), model_opts, NULL};
+static const weft_kind map_kind = {"map", "a map", sizeof(struct map), map_opts, NULL};
+static const weft_kind model_kind = {"model", "a model", sizeof(struct model), model_opts,
+                                     NULL};
 static const weft_kind *const kinds[] = {&map_kind, &model_kind};
 
 static weft_arena *mem;

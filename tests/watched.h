@@ -23,7 +23,7 @@ typedef struct watched_trial {
     int in_flight;
 } watched_trial;
 
-typedef struct watched {
+struct watched {
     const weft_sampler *own;
     void *self;
     const weft_space *space;
@@ -33,14 +33,14 @@ typedef struct watched {
     double proposal[WATCHED_DIM];
     int64_t first, n;
     watched_trial trial[WATCHED_TRIALS];
-} watched;
+};
 
-static inline void watched_fault(watched *w, int good, const char *what)
+static inline void watched_fault(struct watched *w, int good, const char *what)
 {
     if (!good && !w->fault) w->fault = what;
 }
 
-static inline size_t watched_bytes(const watched *w)
+static inline size_t watched_bytes(const struct watched *w)
 {
     return (size_t)w->space->dim * sizeof(double);
 }
@@ -48,12 +48,12 @@ static inline size_t watched_bytes(const watched *w)
 static inline weft_status watched_setup(void *self, const weft_space *sp, uint64_t seed,
                                         weft_arena *own)
 {
-    watched *w = self;
+    struct watched *w = self;
     w->space = sp;
     return w->own->setup(w->self, sp, seed, own);
 }
 
-static inline void watched_distort(const watched *w, double *conf)
+static inline void watched_distort(const struct watched *w, double *conf)
 {
     for (int a = 0; a < w->space->dim; a++) {
         const weft_axis *axis = &w->space->axis[a];
@@ -68,7 +68,7 @@ static inline void watched_distort(const watched *w, double *conf)
 
 static inline void watched_propose(void *self, int64_t n, double *conf)
 {
-    watched *w = self;
+    struct watched *w = self;
     watched_fault(w, w->n == 0 || n == w->first + w->n, "proposals are of the next trial");
     watched_fault(w, !w->proposed, "a proposal is asked for once");
     w->own->propose(w->self, n, conf);
@@ -80,7 +80,7 @@ static inline void watched_propose(void *self, int64_t n, double *conf)
 static inline void watched_pending(void *self, int64_t n, const double *conf,
                                    double resource)
 {
-    watched *w = self;
+    struct watched *w = self;
     if (w->n == 0) w->first = n;
     int64_t at = n - w->first;
     watched_fault(w, at >= 0 && at <= w->n && at < WATCHED_TRIALS,
@@ -103,7 +103,7 @@ static inline void watched_pending(void *self, int64_t n, const double *conf,
 
 static inline void watched_told(void *self, int64_t n, const weft_observation *seen)
 {
-    watched *w = self;
+    struct watched *w = self;
     int64_t at = n - w->first;
     watched_fault(w, at >= 0 && at < w->n && w->trial[at].in_flight,
                   "results are of trials in flight");

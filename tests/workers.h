@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct sim sim;
+struct sim;
 
 typedef struct sim_job {
     weft_job job;
@@ -28,10 +28,10 @@ struct sim {
     int64_t max_jobs; /* more are a fault */
     uint64_t seed;
     int watch; /* 1: asks of every trial after every result whether it ended */
-    double (*loss)(sim *c, const sim_job *s); /* called when the job starts */
-    void (*told)(sim *c, const sim_job *s);   /* NULL: nothing to do */
-    double (*cost)(sim *c, const sim_job *s); /* NULL: the resource of the job */
-    void *own;                                /* of the functions */
+    double (*loss)(struct sim *c, const sim_job *s); /* called when the job starts */
+    void (*told)(struct sim *c, const sim_job *s);   /* NULL: nothing to do */
+    double (*cost)(struct sim *c, const sim_job *s); /* NULL: the resource of the job */
+    void *own;                                       /* of the functions */
     /* what happened */
     void *self;
     weft_space *space;
@@ -62,7 +62,7 @@ static const weft_opt sim_opts[] = {
 static const weft_kind sim_kind = {"knobs", "to turn", sizeof(sim_axes), sim_opts, NULL};
 
 /* Reads the space and the options and sets the schedule up. */
-static inline weft_status sim_setup(sim *c, const char *axes, weft_arena *mem)
+static inline weft_status sim_setup(struct sim *c, const char *axes, weft_arena *mem)
 {
     weft_conf conf;
     const weft_kind *kinds[] = {&sim_kind};
@@ -79,13 +79,13 @@ static inline weft_status sim_setup(sim *c, const char *axes, weft_arena *mem)
     return c->tuner->setup(c->self, c->space, c->seed, mem);
 }
 
-static inline void sim_fault(sim *c, int good, const char *what)
+static inline void sim_fault(struct sim *c, int good, const char *what)
 {
     if (!good && !c->fault) c->fault = what;
 }
 
 /* What is wrong with a job. */
-static inline void sim_check_job(sim *c, const weft_job *job)
+static inline void sim_check_job(struct sim *c, const weft_job *job)
 {
     sim_fault(c, job->trial >= 0 && job->trial <= c->trials && job->from < c->trials,
               "trials are numbered as they are first asked for");
@@ -105,7 +105,7 @@ static inline void sim_check_job(sim *c, const weft_job *job)
         "a trial that is copied was told");
 }
 
-static inline void sim_start(sim *c, const weft_job *job, double now)
+static inline void sim_start(struct sim *c, const weft_job *job, double now)
 {
     sim_check_job(c, job);
     if (c->fault) return;
@@ -125,7 +125,7 @@ static inline void sim_start(sim *c, const weft_job *job, double now)
     c->flying++;
 }
 
-static inline void sim_ask(sim *c, double now, weft_asked *asked)
+static inline void sim_ask(struct sim *c, double now, weft_asked *asked)
 {
     for (*asked = WEFT_JOB; c->flying < c->workers && !c->fault;) {
         weft_job job = weft_job_new(0, 0, NULL);
@@ -136,7 +136,7 @@ static inline void sim_ask(sim *c, double now, weft_asked *asked)
     }
 }
 
-static inline void sim_tell(sim *c, sim_job *s)
+static inline void sim_tell(struct sim *c, sim_job *s)
 {
     double none[4] = {0};
     weft_result res = {.job = s->job.id,
@@ -156,7 +156,7 @@ static inline void sim_tell(sim *c, sim_job *s)
 }
 
 /* Asks which trials ended; counts those that did not. */
-static inline void sim_watch(sim *c)
+static inline void sim_watch(struct sim *c)
 {
     int64_t held = 0;
     for (int64_t i = 0; i < c->trials; i++) {
@@ -171,7 +171,7 @@ static inline void sim_watch(sim *c)
 }
 
 /* The job in flight that ends first; of several the one asked first. */
-static inline sim_job *sim_next(sim *c, int64_t *from)
+static inline sim_job *sim_next(struct sim *c, int64_t *from)
 {
     sim_job *next = NULL;
     while (*from < c->n && c->sim_job[*from].told >= 0) ++*from;
@@ -182,7 +182,7 @@ static inline sim_job *sim_next(sim *c, int64_t *from)
 }
 
 /* Works to the end. `mem` holds what happened. */
-static inline void sim_work(sim *c, weft_arena *mem)
+static inline void sim_work(struct sim *c, weft_arena *mem)
 {
     c->sim_job = WEFT_NEW(mem, sim_job, c->max_jobs);
     c->trial = WEFT_NEW(mem, struct sim_trial, c->max_jobs + 1);
@@ -202,14 +202,14 @@ static inline void sim_work(sim *c, weft_arena *mem)
 }
 
 /* Sets up and works; what the schedule does wrong is a fault. */
-static inline void sim_run(sim *c, const char *axes, weft_arena *mem)
+static inline void sim_run(struct sim *c, const char *axes, weft_arena *mem)
 {
     weft_check(sim_setup(c, axes, mem) == WEFT_OK, "%s", weft_error());
     sim_work(c, mem);
 }
 
 /* "time:trial@resource ..." of all jobs, or without times. */
-static inline const char *sim_trace(const sim *c, int times, weft_arena *mem)
+static inline const char *sim_trace(const struct sim *c, int times, weft_arena *mem)
 {
     enum { ROOM = 60 };
     char *text = weft_arena_alloc(mem, (size_t)(c->n * ROOM + 1), 1), *at = text;
@@ -223,7 +223,8 @@ static inline const char *sim_trace(const sim *c, int times, weft_arena *mem)
 }
 
 /* Jobs that end at each resource low eta^k, "27,9,3,1", as far as there are any. */
-static inline const char *sim_rungs(const sim *c, double low, double eta, weft_arena *mem)
+static inline const char *sim_rungs(const struct sim *c, double low, double eta,
+                                    weft_arena *mem)
 {
     const char *text = "";
     for (double at = low;; at *= eta) {

@@ -17,27 +17,28 @@ typedef struct weft_matrix {
     int64_t d;        /* columns */
     weft_team *team;
     /* z = F w. */
-    void (*times)(const struct weft_matrix *f, int c, const real *w, real *z);
+    void (*times)(const struct weft_matrix *matrix, int c, const real *w, real *z);
     /* g = F^T z over all ranks' rows, on all ranks. Collective. */
-    void (*trans)(const struct weft_matrix *f, int c, const real *z, double *g);
+    void (*trans)(const struct weft_matrix *matrix, int c, const real *z, double *g);
     /* g = F^T (h * (F w)) over all ranks' rows in one pass over F, h[c][n] weights of rows
      * or NULL for ones; on all ranks, or, own 1, on each rank at least its own columns of
      * g, those of weft_deal(d, rank, size), and the others are undefined. Collective. */
-    void (*normal)(const struct weft_matrix *f, int c, const real *w, const real *h,
+    void (*normal)(const struct weft_matrix *matrix, int c, const real *w, const real *h,
                    int own, double *g);
     /* sum[d] over all rows of F. Collective. */
-    void (*sums)(const struct weft_matrix *f, double *sum);
+    void (*sums)(const struct weft_matrix *matrix, double *sum);
     /* a[nr][nc] = rows r0 .. r0+nr-1, columns c0 .. c0+nc-1 of F^T F (dual 0) or F F^T
      * (dual 1), exact sums, on every rank. NULL: the feature map does not have it.
      * Collective. */
-    void (*gram)(const struct weft_matrix *f, int dual, int64_t r0, int64_t nr, int64_t c0,
-                 int64_t nc, double *a);
+    void (*gram)(const struct weft_matrix *matrix, int dual, int64_t r0, int64_t nr,
+                 int64_t c0, int64_t nc, double *a);
     /* Makes *whole, the same matrix with all rows on rank `owner` and none on the others,
      * for the team `alone` of only this rank. Returns the labels of its rows, given those
      * of the local rows. NULL: rows are not sparse. Collective over team; the result is
      * local and owned by mem. */
-    const int32_t *(*gather)(const struct weft_matrix *f, const int32_t *label, int owner,
-                             weft_team *alone, struct weft_matrix *whole, weft_arena *mem);
+    const int32_t *(*gather)(const struct weft_matrix *matrix, const int32_t *label,
+                             int owner, weft_team *alone, struct weft_matrix *whole,
+                             weft_arena *mem);
     const weft_sparse *rows; /* the local rows; NULL: they are not sparse */
     const int *group; /* [n] group of each row: rows of different groups share few columns;
                          NULL: one group */
@@ -77,8 +78,8 @@ typedef struct weft_feature {
     /* Makes the matrix. `fit` 1: first computes stat[nstat] from these (training) rows; 0:
      * uses stat. The matrix is owned by tmp. Collective; the number of rows may differ
      * between ranks. */
-    void (*matrix)(void *self, const weft_request *q, int fit, real *stat, weft_matrix *f,
-                   weft_arena *tmp);
+    void (*matrix)(void *self, const weft_request *request, int fit, real *stat,
+                   weft_matrix *matrix, weft_arena *tmp);
     /* Configurations with equal affinity share expensive work if their matrices are made
      * one after the other. */
     int64_t (*affinity)(const void *self, const void *arm);

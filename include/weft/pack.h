@@ -101,7 +101,7 @@ void weft_pack_source_sum(weft_pack *pack, const char *name, const weft_digest *
 
 typedef struct weft_reader {
     weft_kind kind;
-    WEFT_CHECKED weft_status (*read)(const void *self, const char *source, weft_pack *p);
+    WEFT_CHECKED weft_status (*read)(const void *self, const char *source, weft_pack *pack);
 } weft_reader;
 
 /* How rows or documents are distributed over clients when they are packed, with any

@@ -24,7 +24,8 @@ typedef struct weft_sampler {
     weft_kind kind;
     /* Called once, with the options filled in. `mem` lives as long as the sampler.
      * ECONF. */
-    weft_status (*setup)(void *self, const weft_space *sp, uint64_t seed, weft_arena *mem);
+    weft_status (*setup)(void *self, const weft_space *space, uint64_t seed,
+                         weft_arena *mem);
     /* Writes the configuration of trial n to conf[dim], in the units of the options; NAN
      * for axes that it does not have: axes are set in space->order, each if
      * weft_space_is_active, such as by weft_space_resample. */

@@ -65,7 +65,8 @@ typedef struct weft_tuner {
     weft_shared shared;
     /* Called once, with the options filled in. `mem` lives as long as the schedule. ECONF,
      * ELIMIT. */
-    weft_status (*setup)(void *self, const weft_space *sp, uint64_t seed, weft_arena *mem);
+    weft_status (*setup)(void *self, const weft_space *space, uint64_t seed,
+                         weft_arena *mem);
     /* Fills *job and returns WEFT_JOB; or returns WEFT_WAIT if it needs a further result
      * first, or WEFT_DONE if there are no more jobs. It does not set id and, except with
      * WEFT_SHARES_SPACE, leaves mix and update zero. A mixture is owned by the schedule. */

@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct sizes {
+struct sizes {
     weft_federation own; /* the first member: what weft_clients points to */
     int64_t (*count)[2]; /* [n] train, valid */
     weft_generator none; /* says that nothing is in a file */
-} sizes;
+};
 
 static weft_client find(const weft_clients *f, int64_t c)
 {
-    const sizes *s = (const sizes *)(const void *)f->own;
+    const struct sizes *s = (const struct sizes *)(const void *)f->own;
     return (weft_client){.c = c, .count = {s->count[c][0], s->count[c][1], 0}};
 }
 
@@ -31,7 +31,7 @@ static void read_clients(weft_data *d, FILE *file)
 {
     enum { MOST = 1 << 21 };
     weft_clients *f = d->clients = WEFT_NEW(d->mem, weft_clients, 1);
-    sizes *s = WEFT_NEW(d->mem, sizes, 1);
+    struct sizes *s = WEFT_NEW(d->mem, struct sizes, 1);
     char form[16];
     int classes;
     long long width, train, valid;

@@ -39,14 +39,14 @@ static double seconds_of(const char *what, const char *of)
 /* Of kernels, by family of the random matrix. */
 static const char *const kernel[] = {[RFF_NORMAL] = "gaussian", [RFF_CAUCHY] = "laplacian"};
 
-typedef struct prices {
+struct prices {
     double column[2], pack[2], row[2], group[2];
     double cosine, times, normal, trans, sums;
-} prices;
+};
 
-static const prices *price(void)
+static const struct prices *price(void)
 {
-    static prices all;
+    static struct prices all;
     if (all.cosine > 0) return &all;
     for (int k = 0; k < 2; k++) {
         all.column[k] = seconds_of("column_", kernel[k]);
@@ -72,7 +72,7 @@ static void charge(double seconds)
 
 void __wrap_rff_make_bytes(const rff_matrix *m, int64_t i0, int64_t i1, uint8_t *q)
 {
-    const prices *p = price();
+    const struct prices *p = price();
     int64_t missing[RFF_TYPES] = {0};
     double seconds = 0;
     (void)q;
@@ -133,22 +133,22 @@ void __wrap_rff_blocks_keep(rff_shared *shared, const double *need, int64_t d)
 
 /* ---- products ------------------------------------------------------------------------ */
 
-typedef struct simulated {
+struct simulated {
     weft_matrix none; /* without rows on any rank */
     int64_t n;        /* rows that this rank would have */
     int64_t shift;    /* of the diagonal: another one for each matrix */
-} simulated;
+};
 
 static void times(const weft_matrix *f, int c, const real *w, real *z)
 {
-    const simulated *s = f->self;
+    const struct simulated *s = f->self;
     (void)c, (void)w, (void)z; /* zeros, as they were given out */
     charge(price()->times * (double)s->n);
 }
 
 static void trans(const weft_matrix *f, int c, const real *z, double *g)
 {
-    const simulated *s = f->self;
+    const struct simulated *s = f->self;
     charge(price()->trans * (double)s->n);
     s->none.trans(&s->none, c, z, g);
     for (int64_t i = 0; i < c * f->d; i++) g[i] += (double)(i * 7919 % 1009) / 1009 - 0.5;
@@ -157,7 +157,7 @@ static void trans(const weft_matrix *f, int c, const real *z, double *g)
 static void normal(const weft_matrix *f, int c, const real *w, const real *h, int own,
                    double *g)
 {
-    const simulated *s = f->self;
+    const struct simulated *s = f->self;
     int64_t first = 0, count = f->d;
     if (own) weft_deal(f->d, f->team->rank, f->team->size, &first, &count);
     charge(price()->normal * (double)s->n);
@@ -170,7 +170,7 @@ static void normal(const weft_matrix *f, int c, const real *w, const real *h, in
 
 static void sums(const weft_matrix *f, double *sum)
 {
-    const simulated *s = f->self;
+    const struct simulated *s = f->self;
     charge(price()->sums * (double)s->n);
     s->none.sums(&s->none, sum);
 }
@@ -181,7 +181,7 @@ void __wrap_rff_matrix_vtable(weft_matrix *f)
     const rff_matrix *m = f->self;
     weft_check(m->held == m->n, "run.memory does not hold the features of a rank");
     weft_arena *mem = m->shared->mem;
-    simulated *s = WEFT_NEW(mem, simulated, 1);
+    struct simulated *s = WEFT_NEW(mem, struct simulated, 1);
     rff_matrix *empty = WEFT_NEW(mem, rff_matrix, 1);
     *empty = *m;
     empty->n = empty->held = empty->blocks = 0;

@@ -17,7 +17,7 @@
  * below the root ("" the root itself, "/a/b"), for a directory before its contents. */
 struct walk {
     const char *root, *to;
-    weft_status (*visit)(const struct walk *w, const char *at, const struct stat *info,
+    weft_status (*visit)(const struct walk *walk, const char *at, const struct stat *info,
                          weft_arena *tmp);
     weft_arena *mem;
     int64_t n, room;

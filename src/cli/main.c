@@ -18,7 +18,7 @@ struct command {
     const char *name, *usage, *about;
     const char *options; /* the letters of those it takes */
     int least, most;     /* arguments */
-    weft_status (*run)(const weft_cli *c);
+    weft_status (*run)(const weft_cli *cli);
     const char *more; /* help text */
     int alone;        /* 1: one process does it without MPI */
 };

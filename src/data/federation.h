@@ -19,8 +19,8 @@ typedef struct weft_told weft_told;
 /* Where clients come from: a packed file, or a generator. The functions are those of
  * weft_client_find and weft_client_take. */
 typedef struct weft_federation {
-    weft_client (*find)(const weft_clients *f, int64_t c);
-    WEFT_CHECKED weft_status (*take)(const weft_clients *f, const weft_client *at,
+    weft_client (*find)(const weft_clients *clients, int64_t c);
+    WEFT_CHECKED weft_status (*take)(const weft_clients *clients, const weft_client *client,
                                      weft_part part, weft_samples *out, weft_arena *mem);
     const weft_data *data;
     const weft_generator *generator; /* NULL: a packed file holds the samples */

@@ -22,7 +22,7 @@ struct moments {
 };
 
 /* Rows of a client or rank. */
-typedef void each_fn(const float *x, int64_t n, struct moments *m, int64_t *sum);
+typedef void each_fn(const float *x, int64_t n, struct moments *moments, int64_t *sum);
 
 /* Calls the function for all training rows of this rank. EFILE. */
 static weft_status visit(const weft_data *data, each_fn *each, struct moments *moments,

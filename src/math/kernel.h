@@ -69,14 +69,14 @@ typedef struct weft_kernel {
     /* 4 rows lanes operations a round, all in registers: the peak of this CPU. */
     real (*spin)(int rounds);
     /* Moves w[n] by the gradient g[n]; 1 if all numbers of g are finite. */
-    int (*step)(const weft_move *m, int64_t n, real *w, const real *g);
+    int (*step)(const weft_move *move, int64_t n, real *w, const real *g);
     /* The rest as in the headers of math. */
     void (*exact_add)(int64_t n, const real *x, double unit, double *sum);
     void (*lanes_load)(int64_t d, const float *const *row, real *x);
     void (*lanes_gather)(int64_t n, const real *const *row, real *x);
     void (*lanes_scatter)(int64_t n, const real *x, real *const *row);
-    void (*lanes_times)(const weft_lanes_product *p);
-    void (*lanes_step)(const weft_lanes_move *m, int64_t n, real *g);
+    void (*lanes_times)(const weft_lanes_product *product);
+    void (*lanes_step)(const weft_lanes_move *move, int64_t n, real *g);
     void (*lanes_within)(int64_t n, const real *w, const real *from, const double *most,
                          int *within);
     void (*lanes_add)(int64_t n, const real *w, const real *from, const real *weight,
@@ -84,8 +84,8 @@ typedef struct weft_kernel {
     void (*lanes_softmax)(int c, const real *z, const int32_t *label, const double *share,
                           real *dz, double *loss, int *wrong);
     double (*softmax)(int c, const real *z, double top, real *e, double *sum);
-    void (*cell)(const weft_cells *t, const real *const *plus);
-    void (*cell_back)(const weft_cells *t, const real *dy, real *dc, real *const *into);
+    void (*cell)(const weft_cells *cells, const real *const *plus);
+    void (*cell_back)(const weft_cells *cells, const real *dy, real *dc, real *const *into);
     void (*cos_i32)(int n, const int32_t *x, double scale, const float *offset, uint8_t *q);
     void (*cos_f32)(int n, const float *x, double scale, const float *offset, uint8_t *q);
     void (*times)(int n, int d, const uint8_t *q, size_t ldq, int c, const real *w,

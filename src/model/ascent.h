@@ -74,7 +74,7 @@ void ascent_epoch(struct ascent *ascent);
 void ascent_dots(const struct ascent *ascent, const real *a, const real *b, double *sum);
 
 /* Adds the terms of row i for the n outputs k[n], output k at the step t[k], to sum[n]. */
-typedef void (*ascent_row_sum)(const struct ascent *s, int64_t i, int n, const int *k,
+typedef void (*ascent_row_sum)(const struct ascent *ascent, int64_t i, int n, const int *k,
                                const double *t, double (*sum)[ASCENT_SUMS]);
 
 /* Conjugate of the loss at the dual variable, and C times the loss at the stored margin, of

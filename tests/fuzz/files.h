@@ -13,14 +13,14 @@
 #include "weft/run.h"
 
 /* A whole file, and a number that what is read of it gives. */
-typedef struct whole {
+struct whole {
     const char *name;
     weft_status (*read)(const char *path, uint64_t *sum, weft_arena *mem);
     uint8_t *at; /* [n] */
     size_t n;
     size_t body; /* bytes before the checksums */
     uint64_t sum;
-} whole;
+};
 
 static uint64_t add_rows(const weft_rows *r, uint64_t sum)
 {
@@ -98,10 +98,10 @@ static weft_status read_run(const char *path, uint64_t *sum, weft_arena *mem)
     return WEFT_OK;
 }
 
-static whole wholes[] = {{.name = "images.h5", .read = read_data},
-                         {.name = "documents.h5", .read = read_data},
-                         {.name = "federation.h5", .read = read_data},
-                         {.name = "searched.h5", .read = read_run}};
+static struct whole wholes[] = {{.name = "images.h5", .read = read_data},
+                                {.name = "documents.h5", .read = read_data},
+                                {.name = "federation.h5", .read = read_data},
+                                {.name = "searched.h5", .read = read_run}};
 enum { IMAGES, DOCUMENTS, FEDERATION, SEARCHED };
 
 static void synthesize(const char *name, const char *kind, const char *size,
@@ -140,7 +140,7 @@ static void make_wholes(void)
     synthesize(wholes[FEDERATION].name, "federated=stored", "clients=5", NULL, mem);
     search(wholes[SEARCHED].name, mem);
     for (int i = 0; i < WEFT_COUNT(wholes); i++) {
-        whole *w = &wholes[i];
+        struct whole *w = &wholes[i];
         const char *path = fuzz_path(w->name, mem);
         struct stat info;
         weft_check(stat(path, &info) == 0, "%s", path);
@@ -156,16 +156,16 @@ static void make_wholes(void)
     weft_arena_free(mem);
 }
 
-static void run_file(int which, input in)
+static void run_file(int which, struct input in)
 {
     if (!wholes[0].at) make_wholes();
-    const whole *w = &wholes[which];
+    const struct whole *w = &wholes[which];
     weft_arena *mem = weft_arena_new();
     uint8_t *bytes = WEFT_NEW(mem, uint8_t, w->n);
     memcpy(bytes, w->at, w->n);
     fuzz_change(&in, bytes, w->n);
     int same = memcmp(bytes, w->at, w->n) == 0;
-    const char *path = fuzz_file("changed.h5", (input){bytes, w->n}, mem);
+    const char *path = fuzz_file("changed.h5", (struct input){bytes, w->n}, mem);
     uint64_t sum;
     weft_status st = w->read(path, &sum, mem);
     fuzz_told(st);
@@ -174,22 +174,22 @@ static void run_file(int which, input in)
     weft_arena_free(mem);
 }
 
-static void run_h5_images(input in)
+static void run_h5_images(struct input in)
 {
     run_file(IMAGES, in);
 }
 
-static void run_h5_documents(input in)
+static void run_h5_documents(struct input in)
 {
     run_file(DOCUMENTS, in);
 }
 
-static void run_h5_federation(input in)
+static void run_h5_federation(struct input in)
 {
     run_file(FEDERATION, in);
 }
 
-static void run_h5_run(input in)
+static void run_h5_run(struct input in)
 {
     run_file(SEARCHED, in);
 }

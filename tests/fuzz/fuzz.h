@@ -14,15 +14,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-typedef struct input {
+struct input {
     const uint8_t *at;
     size_t n;
-} input;
+};
 
-typedef struct target {
+struct target {
     const char *name;
-    void (*run)(input in);
-} target;
+    void (*run)(struct input in);
+};
 
 static char fuzz_dir[64]; /* of the files */
 static weft_team fuzz_world;
@@ -59,7 +59,7 @@ void __wrap_weft_arena_free(weft_arena *a)
 /* ---- inputs ---- */
 
 /* Takes one byte as a number below `most`; 0 at the end. */
-static inline int pick(input *in, int most)
+static inline int pick(struct input *in, int most)
 {
     if (in->n == 0) return 0;
     in->n--;
@@ -67,16 +67,16 @@ static inline int pick(input *in, int most)
 }
 
 /* Takes what stands before the next byte `mark`, or all that is left. */
-static inline input piece(input *in, int mark)
+static inline struct input piece(struct input *in, int mark)
 {
     const uint8_t *end = in->n > 0 ? memchr(in->at, mark, in->n) : NULL;
-    input head = {in->at, end ? (size_t)(end - in->at) : in->n};
+    struct input head = {in->at, end ? (size_t)(end - in->at) : in->n};
     in->at += head.n + (end != NULL);
     in->n -= head.n + (end != NULL);
     return head;
 }
 
-static inline const char *text_of(input in, weft_arena *mem)
+static inline const char *text_of(struct input in, weft_arena *mem)
 {
     return weft_arena_text(mem, "%.*s", (int)in.n, (const char *)in.at);
 }
@@ -124,7 +124,7 @@ static inline int kept_file(const char *name, char *path, off_t *size)
 }
 
 /* Makes a file of these bytes. */
-static inline const char *fuzz_file(const char *name, input in, weft_arena *mem)
+static inline const char *fuzz_file(const char *name, struct input in, weft_arena *mem)
 {
     char *path = weft_arena_text(mem, "%s/%s", fuzz_dir, name);
     off_t size;
@@ -136,10 +136,11 @@ static inline const char *fuzz_file(const char *name, input in, weft_arena *mem)
 }
 
 /* Files one after the other, a byte 0x1e between two; an empty one is not there. */
-static inline void fuzz_files(input in, const char *const *name, int n, weft_arena *mem)
+static inline void fuzz_files(struct input in, const char *const *name, int n,
+                              weft_arena *mem)
 {
     for (int i = 0; i < n; i++) {
-        input file = piece(&in, 0x1e);
+        struct input file = piece(&in, 0x1e);
         if (file.n > 0)
             fuzz_file(name[i], file, mem);
         else
@@ -148,14 +149,14 @@ static inline void fuzz_files(input in, const char *const *name, int n, weft_are
 }
 
 /* Takes two bytes as a place below n. */
-static inline size_t fuzz_place(input *in, size_t n)
+static inline size_t fuzz_place(struct input *in, size_t n)
 {
     size_t high = (size_t)pick(in, 256) << 8, low = (size_t)pick(in, 256);
     return n <= 65536 ? (high | low) % n : (high | low) * 37 % n;
 }
 
 /* Changes bytes[n]: two bytes of the input say where, modulo n, one which bits. */
-static inline void fuzz_change(input *in, uint8_t *bytes, size_t n)
+static inline void fuzz_change(struct input *in, uint8_t *bytes, size_t n)
 {
     while (in->n > 0 && n > 0) {
         size_t place = fuzz_place(in, n);

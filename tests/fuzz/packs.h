@@ -113,7 +113,8 @@ static void pack_with(const weft_reader *r, const char *options, const char *sou
 }
 
 /* The first byte of the input chooses the options, the rest is the file. */
-static void pack_one(const weft_reader *r, const char *const *options, int n, input in)
+static void pack_one(const weft_reader *r, const char *const *options, int n,
+                     struct input in)
 {
     weft_arena *mem = weft_arena_new();
     const char *how = options[pick(&in, n)];
@@ -123,7 +124,7 @@ static void pack_one(const weft_reader *r, const char *const *options, int n, in
 
 /* The same for files of a directory. */
 static void pack_tree(const weft_reader *r, const char *const *options, int n,
-                      const char *const *name, int files, input in)
+                      const char *const *name, int files, struct input in)
 {
     weft_arena *mem = weft_arena_new();
     const char *how = options[pick(&in, n)];
@@ -133,14 +134,14 @@ static void pack_tree(const weft_reader *r, const char *const *options, int n,
     weft_arena_free(mem);
 }
 
-static void run_text(input in)
+static void run_text(struct input in)
 {
     static const char *const options[] = {"valid=0.3 test=0.3", "separator=blank",
                                           "valid=0.5 test=0"};
     pack_one(&weft_reader_text, options, WEFT_COUNT(options), in);
 }
 
-static void run_dense(input in)
+static void run_dense(struct input in)
 {
     static const char *const options[] = {
         "valid=0.3 test=0.3",
@@ -159,7 +160,7 @@ static void run_dense(input in)
     pack_one(&weft_reader_dense, options, WEFT_COUNT(options), in);
 }
 
-static void run_shakespeare(input in)
+static void run_shakespeare(struct input in)
 {
     static const char *const options[] = {
         "length=5 valid=0.2 test=0.2",
@@ -171,7 +172,7 @@ static void run_shakespeare(input in)
     pack_one(&weft_reader_shakespeare, options, WEFT_COUNT(options), in);
 }
 
-static void run_leaf(input in)
+static void run_leaf(struct input in)
 {
     static const char *const options[] = {
         "valid=0.2 test=0.2", "valid=0 test=0.3 classes=3",
@@ -181,7 +182,7 @@ static void run_leaf(input in)
     pack_one(&weft_reader_leaf, options, WEFT_COUNT(options), in);
 }
 
-static void run_leaf_parts(input in)
+static void run_leaf_parts(struct input in)
 {
     static const char *const options[] = {"valid=0.2", "rule=leaf", "unknown=x"};
     static const char *const name[] = {"leaf/train/a.json", "leaf/train/b.json",
@@ -189,7 +190,7 @@ static void run_leaf_parts(input in)
     pack_tree(&weft_reader_leaf, options, WEFT_COUNT(options), name, WEFT_COUNT(name), in);
 }
 
-static void run_idx(input in)
+static void run_idx(struct input in)
 {
     static const char *const options[] = {"valid=0.3", "valid=0.3 test=0.3"};
     static const char *const name[] = {
@@ -198,7 +199,7 @@ static void run_idx(input in)
     pack_tree(&weft_reader_idx, options, WEFT_COUNT(options), name, WEFT_COUNT(name), in);
 }
 
-static void run_idx_gzip(input in)
+static void run_idx_gzip(struct input in)
 {
     static const char *const options[] = {"valid=0.3"};
     static const char *const name[] = {"gz/train-images-idx3-ubyte.gz",
@@ -206,7 +207,7 @@ static void run_idx_gzip(input in)
     pack_tree(&weft_reader_idx, options, WEFT_COUNT(options), name, WEFT_COUNT(name), in);
 }
 
-static void run_folder(input in)
+static void run_folder(struct input in)
 {
     static const char *const options[] = {"valid=0.3 test=0.3", "encoding=utf-8",
                                           "remove=headers,footers,quotes encoding=latin1",
@@ -217,7 +218,7 @@ static void run_folder(input in)
               in);
 }
 
-static void run_lines(input in)
+static void run_lines(struct input in)
 {
     static const char *const options[] = {"documents=lines",
                                           "documents=lines encoding=latin1 test=0.3",
@@ -227,7 +228,7 @@ static void run_lines(input in)
               in);
 }
 
-static void run_imdb(input in)
+static void run_imdb(struct input in)
 {
     static const char *const options[] = {"seed=0"};
     static const char *const name[] = {"imdb/train/pos/0_9.txt", "imdb/train/neg/0_1.txt",
@@ -237,7 +238,7 @@ static void run_imdb(input in)
 }
 
 /* The sizes and labels of the batches are the input's; the other bytes repeat it. */
-static void run_cifar(input in)
+static void run_cifar(struct input in)
 {
     enum { BATCHES = 6, IMAGE = 3073 };
     static const char *const batch[BATCHES] = {
@@ -250,7 +251,7 @@ static void run_cifar(input in)
         for (int i = 0; i < 2 * IMAGE; i++) image[i] = (uint8_t)i;
         image[0] = (uint8_t)pick(&in, 256);
         size_t n = more < 13 ? IMAGE : more == 13 ? 2 * IMAGE : (size_t)more;
-        fuzz_file(batch[b], (input){image, n}, mem);
+        fuzz_file(batch[b], (struct input){image, n}, mem);
     }
     fuzz_file("cifar/batches.meta.txt", in, mem);
     pack_with(&weft_reader_cifar, "images=1", fuzz_path("cifar", mem), mem);
@@ -258,7 +259,7 @@ static void run_cifar(input in)
 }
 
 /* The words that follow `weft pack READER SOURCE`. */
-static void run_options(input in)
+static void run_options(struct input in)
 {
     enum { MOST = 16 };
     weft_arena *mem = weft_arena_new();
@@ -275,7 +276,7 @@ static void run_options(input in)
 
 /* ---- what tasks read ---- */
 
-static void run_vectors(input in)
+static void run_vectors(struct input in)
 {
     static const char *const word[] = {"the", "weft", "of", "\xc3\xa4", "a"};
     weft_arena *mem = weft_arena_new();
@@ -292,7 +293,7 @@ static void run_vectors(input in)
     weft_arena_free(mem);
 }
 
-static void run_devices(input in)
+static void run_devices(struct input in)
 {
     enum { CLIENTS = 3 };
     weft_arena *mem = weft_arena_new();
@@ -306,13 +307,13 @@ static void run_devices(input in)
 }
 
 /* What a program prints, in two pieces to each stream. */
-static void run_printed(input in)
+static void run_printed(struct input in)
 {
     static const char *const wanted[] = {"loss", "error"};
     weft_arena *mem = weft_arena_new();
     weft_printed *p = weft_printed_new(2, wanted, mem);
     for (int stream = 0; in.n > 0; stream = !stream) {
-        input some = piece(&in, 0x1e);
+        struct input some = piece(&in, 0x1e);
         weft_printed_add(p, stream, (const char *)some.at, some.n / 2);
         weft_printed_add(p, stream, (const char *)some.at + some.n / 2,
                          some.n - some.n / 2);

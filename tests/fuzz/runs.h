@@ -34,7 +34,7 @@ static void bind_run(weft_conf *c, weft_arena *mem)
 }
 
 /* The first byte says how many lines are of the command line. */
-static void run_conf(input in)
+static void run_conf(struct input in)
 {
     weft_arena *mem = weft_arena_new();
     int typed = pick(&in, 4);
@@ -51,7 +51,7 @@ static void run_conf(input in)
 }
 
 /* A list of configurations, for one task or another. */
-static void run_list(input in)
+static void run_list(struct input in)
 {
     static const char *const head[] = {
         "[run]\ndata = x.h5\n[fmap]\nfeature = rff\nmodel = ridge\n",
@@ -71,7 +71,7 @@ static void run_list(input in)
 /* ---- journals ---- */
 
 /* A file of any bytes. What is read without opening it is what is read by opening. */
-static void run_journal(input in)
+static void run_journal(struct input in)
 {
     weft_arena *mem = weft_arena_new();
     const char *path = fuzz_file("journal", in, mem);
@@ -94,7 +94,7 @@ static void run_journal(input in)
 }
 
 /* A packed record: what can be read is packed as what reads the same. */
-static void run_record(input in)
+static void run_record(struct input in)
 {
     weft_arena *mem = weft_arena_new();
     char *bytes = WEFT_NEW(mem, char, in.n); /* aligned, as those of the journal */
@@ -117,14 +117,14 @@ static void run_record(input in)
 }
 
 /* Records, each of a tag, two bytes of length and what it holds, as two journals. */
-static void write_journals(input in, weft_arena *mem)
+static void write_journals(struct input in, weft_arena *mem)
 {
     static const char *const name[] = {"run.d/journal", "run.d/journal-1"};
     for (int i = 0; i < WEFT_COUNT(name); i++) {
         weft_record *rec;
         weft_journal j;
         int64_t n;
-        const char *path = fuzz_file(name[i], (input){0}, mem);
+        const char *path = fuzz_file(name[i], (struct input){0}, mem);
         weft_check(weft_journal_open(&j, path, &rec, &n, mem) == WEFT_OK, "%s",
                    weft_error());
         int records = pick(&in, 8);
@@ -143,7 +143,7 @@ static void write_journals(input in, weft_arena *mem)
 }
 
 /* What a resume and a report make of them. */
-static void run_trace(input in)
+static void run_trace(struct input in)
 {
     weft_arena *mem = weft_arena_new();
     write_journals(in, mem);
@@ -197,12 +197,12 @@ static weft_job_record fuzz_record(weft_arena *mem)
 }
 
 /* The bytes of a file as weft writes it. */
-typedef struct written {
+struct written {
     uint8_t at[1024]; /* [n] */
     size_t n;
-} written;
+};
 
-static void keep_bytes(const char *path, written *w)
+static void keep_bytes(const char *path, struct written *w)
 {
     struct stat info;
     weft_check(stat(path, &info) == 0 && (size_t)info.st_size <= sizeof w->at, "%s", path);
@@ -211,7 +211,7 @@ static void keep_bytes(const char *path, written *w)
 }
 
 /* A copy that is longer by `more` bytes. */
-static uint8_t *longer(const written *w, int64_t more, size_t *n, weft_arena *mem)
+static uint8_t *longer(const struct written *w, int64_t more, size_t *n, weft_arena *mem)
 {
     *n = (size_t)((int64_t)w->n + more);
     uint8_t *copy = WEFT_NEW(mem, uint8_t, *n);
@@ -221,15 +221,15 @@ static uint8_t *longer(const written *w, int64_t more, size_t *n, weft_arena *me
 
 /* The first byte tells by how many bytes the file is longer or shorter, the others what is
  * changed. Half of the inputs have the right sum. */
-static void run_checkpoint(input in)
+static void run_checkpoint(struct input in)
 {
-    static written once;
+    static struct written once;
     weft_arena *mem = weft_arena_new();
     weft_rundir t = fuzz_trace(mem);
     weft_state state = fuzz_state(mem);
     weft_job_record e = fuzz_record(mem);
     if (once.n == 0) {
-        fuzz_file("run.d/x", (input){0}, mem);
+        fuzz_file("run.d/x", (struct input){0}, mem);
         e.done = 2;
         weft_check(weft_checkpoint_write(&t, &e, &state) == WEFT_OK, "%s", weft_error());
         keep_bytes(weft_checkpoint_name(&t, 0, mem), &once);
@@ -241,7 +241,7 @@ static void run_checkpoint(input in)
     fuzz_change(&in, bytes, n - sizeof(uint64_t));
     uint64_t sum = weft_hash(bytes, n - sizeof sum, 0);
     if (summed) memcpy(bytes + n - sizeof sum, &sum, sizeof sum);
-    fuzz_file("run.d/checkpoint-0", (input){bytes, n}, mem);
+    fuzz_file("run.d/checkpoint-0", (struct input){bytes, n}, mem);
     weft_checkpoint_read(&t, &e, &state, mem);
     weft_check(e.done >= 0 && e.done < UNITS && e.nunit == UNITS, "%lld of %lld units",
                (long long)e.done, (long long)e.nunit);
@@ -254,7 +254,7 @@ static void write_state(weft_rundir *t, const weft_state_id *id, const weft_stat
                         weft_arena *mem)
 {
     int fresh;
-    fuzz_file("run.d/x", (input){0}, mem);
+    fuzz_file("run.d/x", (struct input){0}, mem);
     weft_check(weft_journal_extend(&t->journal, fuzz_path("run.d/journal", mem), &fresh,
                                    mem) == WEFT_OK,
                "%s", weft_error());
@@ -265,10 +265,10 @@ static void write_state(weft_rundir *t, const weft_state_id *id, const weft_stat
     weft_journal_close(&t->journal);
 }
 
-static void run_state(input in)
+static void run_state(struct input in)
 {
     static const char *const name = "run.d/state-0-0";
-    static written once;
+    static struct written once;
     weft_arena *mem = weft_arena_new();
     weft_rundir t = fuzz_trace(mem);
     weft_state state = fuzz_state(mem);
@@ -281,7 +281,7 @@ static void run_state(input in)
     size_t n;
     uint8_t *bytes = longer(&once, more % 2 ? -(more / 2) - 1 : more / 2, &n, mem);
     fuzz_change(&in, bytes, n);
-    fuzz_file(name, (input){bytes, n}, mem);
+    fuzz_file(name, (struct input){bytes, n}, mem);
     weft_status st = weft_rundir_state_load(&t, &fuzz_world, &id, 0, &state);
     fuzz_told(st);
     weft_check(st != WEFT_OK || weft_state_hash(&state) == id.hash, "another state");

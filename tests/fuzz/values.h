@@ -14,20 +14,20 @@
 #include <stdio.h>
 
 /* Bytes of a file that may be changed. */
-typedef struct places {
-    const whole *w;
+struct places {
+    const struct whole *w;
     uint8_t *may; /* [w->body] 1: it may */
     size_t *at;   /* [n] those that may */
     size_t n;
-} places;
+};
 
-static void let(places *p, size_t from, size_t n)
+static void let(struct places *p, size_t from, size_t n)
 {
     for (size_t i = from; i < from + n && i < p->w->body; i++) p->may[i] = 1;
 }
 
 /* Names, and texts: wherever four letters follow one another. */
-static void let_texts(places *p)
+static void let_texts(struct places *p)
 {
     for (size_t i = 0, n = 0; i < p->w->body; i++) {
         n = isprint(p->w->at[i]) ? n + 1 : 0;
@@ -40,7 +40,7 @@ static herr_t let_number(hid_t object, const char *name, const H5A_info_t *info,
 {
     enum { FAR = 96, SIZE = 8 };
     (void)info;
-    places *p = to;
+    struct places *p = to;
     char value[SIZE] = {0};
     hid_t attr = H5Aopen(object, name, H5P_DEFAULT), type = H5Aget_type(attr);
     if (H5Tget_class(type) != H5T_STRING && H5Tget_size(type) == SIZE &&
@@ -54,7 +54,7 @@ static herr_t let_number(hid_t object, const char *name, const H5A_info_t *info,
     return 0;
 }
 
-static void let_rows(places *p, hid_t set)
+static void let_rows(struct places *p, hid_t set)
 {
     haddr_t all = H5Dget_offset(set);
     hid_t type = H5Dget_type(set), space = H5Dget_space(set);
@@ -84,9 +84,10 @@ static herr_t let_object(hid_t group, const char *name, const H5L_info_t *info, 
     return 0;
 }
 
-static places find_places(const whole *w)
+static struct places find_places(const struct whole *w)
 {
-    places p = {.w = w, .may = calloc(w->body, 1), .at = calloc(w->body, sizeof *p.at)};
+    struct places p = {
+        .w = w, .may = calloc(w->body, 1), .at = calloc(w->body, sizeof *p.at)};
     weft_arena *mem = weft_arena_new();
     weft_h5 f;
     weft_check(weft_h5_open(&f, fuzz_path(w->name, mem), mem) == WEFT_OK, "%s",
@@ -128,12 +129,12 @@ static void read_all_of(int which, const char *path, int form, weft_arena *mem)
     close(print_to(out));
 }
 
-static void run_values(int which, input in)
+static void run_values(int which, struct input in)
 {
-    static places all[WEFT_COUNT(wholes)];
+    static struct places all[WEFT_COUNT(wholes)];
     if (!wholes[0].at) make_wholes();
-    const whole *w = &wholes[which];
-    places *p = &all[which];
+    const struct whole *w = &wholes[which];
+    struct places *p = &all[which];
     if (!p->w) *p = find_places(w);
     weft_arena *mem = weft_arena_new();
     uint8_t *bytes = WEFT_NEW(mem, uint8_t, w->body);
@@ -143,28 +144,28 @@ static void run_values(int which, input in)
         size_t place = p->at[fuzz_place(&in, p->n)];
         bytes[place] = (uint8_t)(bytes[place] ^ pick(&in, 256));
     }
-    const char *path = fuzz_file("values.h5", (input){bytes, w->body}, mem);
+    const char *path = fuzz_file("values.h5", (struct input){bytes, w->body}, mem);
     weft_check(weft_seal_append(path) == 0, "%s", path);
     read_all_of(which, path, form, mem);
     weft_arena_free(mem);
 }
 
-static void run_images_values(input in)
+static void run_images_values(struct input in)
 {
     run_values(IMAGES, in);
 }
 
-static void run_documents_values(input in)
+static void run_documents_values(struct input in)
 {
     run_values(DOCUMENTS, in);
 }
 
-static void run_federation_values(input in)
+static void run_federation_values(struct input in)
 {
     run_values(FEDERATION, in);
 }
 
-static void run_run_values(input in)
+static void run_run_values(struct input in)
 {
     run_values(SEARCHED, in);
 }
