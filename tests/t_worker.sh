@@ -300,7 +300,7 @@ bad()
 {
     mode=$1 wanted=$2 pattern=$3 statement=$4
     shift 4
-    command="$python $tmp/bad.py $mode" tune 2 r worker.retries=1 "$@"
+    command="$python $tmp/bad.py $mode" tune 2 r "${@:-worker.retries=1}"
     [ $? = "$wanted" ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] &&
         grep -Eq "^weft: the worker of rank [01], .*($pattern)" "$tmp/log" && none_left
     result $? "$statement"
@@ -321,8 +321,8 @@ bad twice 4 'line that nobody asked for' "an answer that comes twice"
 bad score 4 'counts of wrong answers' "more wrong answers than predictions"
 bad none 4 'ValueError: after: expected \(mean loss, wrong answers, predictions\)' "a score that is missing"
 bad half 75 'ended with status 3 in the middle of a message' "half a message"
-bad stuck 75 'did not answer within worker.time_limit = 2 s, but with half a message' "half a message of one that hangs" worker.time_limit=2
-bad hangs 75 'did not answer within worker.time_limit = 2 s' "a worker that hangs" worker.time_limit=2
+bad stuck 75 'did not answer within worker.time_limit = 15 s, but with half a message' "half a message of one that hangs" worker.time_limit=15 worker.retries=0
+bad hangs 75 'did not answer within worker.time_limit = 15 s' "a worker that hangs" worker.time_limit=15 worker.retries=0
 bad forks 75 'ended with status 0' "a worker that forks"
 bad raises 4 "has a bug in the turn of client [0-9]*: KeyError: 'no such client' \(bad.py:" "an exception is the worker's bug"
 command="$python $tmp/clients.py"

@@ -147,9 +147,10 @@ else
     result $? "a network of PyTorch is exported"
     { echo "import h5py, sys, torch
 model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Linear(16, 4))"
+        # shellcheck disable=SC2016
         sed -n '/^```python$/,/^```$/p' outputs/README.md | sed '/^```/d'
         echo "state = h5py.File('NAME-winner.h5')['winner/state']
-assert len(state) == 4 and all((state[k][:] == p.numpy()).all() for k, p in model.state_dict().items())"
+assert len(state) == 4 and all((state[k][:].astype('f') == p.numpy()).all() for k, p in model.state_dict().items())"
     } | sed "s|NAME-winner|$tmp/t-winner|" >"$tmp/load.py"
     [ "$(grep -c . "$tmp/load.py")" = 7 ] && "$python" "$tmp/load.py" >"$tmp/out" 2>"$tmp/log"
     result $? "and loaded by the three lines of the documentation"
