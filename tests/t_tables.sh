@@ -94,6 +94,15 @@ awk 'BEGIN { for (i = 0; i < 40; i++) print i ".5," i / 7 + 0.01 }' >"$tmp/t.csv
 reads "a label that is not whole is a number to predict" t.csv "40 rows .* 2 target 40 0 "
 told "which is told" "the label's numbers are not whole: they are predicted as such .target = regression.; target = classes"
 reads "unless it is said to be classes" t.csv "40 rows .* 5.58143 1 " target=classes valid_file="$tmp/t.csv" test=0
+awk 'BEGIN { for (i = 0; i < 600; i++) print i * 7 % 11 "," i % 12 + 0.5 }' >"$tmp/t.csv"
+reads "also if each of them has many rows" t.csv "600 rows .* 2 target 12 0 0.5 .. 11.5 a number to predict"
+awk 'BEGIN { for (i = 0; i < 600; i++) print i * 7 % 11 "," i % 9 + 0.5 }' >"$tmp/t.csv"
+reads "fewer are classes" t.csv "600 rows .* 8.5 [0-9]+"
+awk 'BEGIN { for (i = 0; i < 900; i++) print i * 7 % 11 "," i % 90 }' >"$tmp/t.csv"
+reads "so are whole numbers that come again" t.csv "900 rows .* 89 [0-9]+"
+awk 'BEGIN { for (i = 0; i < 900; i++) print i * 7 % 11 "," (i < 850 ? i % 50 : i) }' >"$tmp/t.csv"
+refused "whole numbers many of which come once are asked about" t.csv \
+    "900 rows are 100 different whole numbers.*target = regression"
 awk 'BEGIN { for (i = 0; i < 40; i++) print 1000 * i "," i }' >"$tmp/t.csv"
 refused "whole numbers that all differ are asked about" t.csv \
     "40 rows are 40 different whole numbers, such as 0: target = regression .* target = classes" label=1

@@ -175,6 +175,10 @@ static void print_column(const weft_column *column)
         levels_text(column, range, sizeof range);
         snprintf(becomes, sizeof becomes, "%lld levels%s", (long long)column->levels,
                  column->marks ? " and a mark where missing" : "");
+    } else if (column->kind == WEFT_COLUMN_TARGET) {
+        snprintf(becomes, sizeof becomes, "a number to predict");
+    } else if (column->kind == WEFT_COLUMN_WEIGHT) {
+        snprintf(becomes, sizeof becomes, "what the row counts");
     }
     printf("%-20s %-8s %7lld%s %8lld  %-30s %s\n", column->name,
            weft_column_kind_name[column->kind], (long long)column->distinct,

@@ -38,7 +38,7 @@ static const weft_opt options[] = {
     WEFT_CHOICE_OPT(
         "target", struct dense, csv.target, "auto", "auto|classes|regression",
         "what the label is: classes, or a number to predict (regression); auto: "
-        "a number where labels are not whole and many differ"),
+        "a number where labels are not whole and more than ten"),
     WEFT_CHOICE_OPT(
         "header", struct dense, csv.header, "auto", "auto|yes|no",
         "names in the first line of a CSV file; auto: where it has other than numbers"),

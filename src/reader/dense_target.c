@@ -15,14 +15,26 @@ static int count_kind(const weft_dense_rows *rows, weft_column_kind kind)
     return n;
 }
 
-/* 1: the labels are numbers too many of which differ for classes. */
+/* Labels that only one row has. */
+static int count_single(const weft_dense_rows *rows)
+{
+    int n = 0;
+    int64_t *count = WEFT_NEW(rows->mem, int64_t, rows->labels.n);
+    for (int64_t i = 0; i < rows->n; i++) count[rows->label[i]]++;
+    for (int k = 0; k < rows->labels.n; k++) n += count[k] == 1;
+    return n;
+}
+
+/* 1: the labels are numbers, more than ten of which are not whole, or many of which are
+ * whole but in one row alone, where classes are not learnt. */
 static int is_continuous(const weft_dense_rows *rows)
 {
-    enum { WHOLE = 20, FRACTIONS = 10, EACH = 5 }; /* classes; rows of each, at least */
+    enum { WHOLE = 20, FRACTIONS = 10, SHARE = 10 };
     const weft_dense_column *answer = rows->answer;
-    if (answer->numbers == 0 || 10 * answer->texts > answer->numbers) return 0;
-    int few = answer->fractions ? FRACTIONS : WHOLE;
-    return rows->many || (rows->labels.n > few && EACH * (int64_t)rows->labels.n > rows->n);
+    int n = rows->labels.n;
+    if (answer->numbers == 0 || SHARE * answer->texts > answer->numbers) return 0;
+    if (rows->many) return 1;
+    return answer->fractions ? n > FRACTIONS : n > WHOLE && SHARE * count_single(rows) >= n;
 }
 
 static weft_status ask(const char *source, const weft_dense_rows *rows)
