@@ -1,10 +1,14 @@
 """weft.minimize: a search by a function, in this process or in several."""
+import contextlib
 import multiprocessing
 import multiprocessing.connection
 import signal
+import time
 import traceback
 
 from weft_search import Error, Search, number
+
+SHORT = 0.02  # seconds of a trial, below which a process is given the next one before its end
 
 
 def minimize(f, space, tuner="random", sampler="space", trials=None, workers=1, seed=1, output=None,
@@ -28,17 +32,12 @@ def minimize(f, space, tuner="random", sampler="space", trials=None, workers=1, 
         given["space.configs"] = trials
     search = {"parameters": space} if isinstance(space, dict) else space
     with Pool(f, workers) as pool, Search(search, given, output, force) as s:
-        ready = []
         while True:
-            while len(ready) < max(workers, 1) and (t := s.ask()):
-                ready.append(t)
-            while ready and pool.idle:
-                pool.start(ready.pop(0))
-            if not pool.busy:
+            while pool.has_room() and (t := s.ask()):
+                pool.start(t)
+            if not pool.works():
                 return s.best
             for t, result in pool.finished():
-                if ready:
-                    pool.start(ready.pop(0))
                 if isinstance(result, Error):
                     raise result
                 report(s, t, result)
@@ -62,15 +61,15 @@ def report(s, t, result):
 
 
 class Pool:
-    """Processes that call f; none where one is enough: then f is called here."""
+    """Processes that call f; none where one is enough: then f is called here. Each has one trial, and
+    while trials are short a second one, so that it need not wait for this process."""
 
     def __init__(self, f, workers):
-        self.f, self.count = f, workers if workers > 1 else 0
-        self.process, self.idle, self.busy = {}, [], {}  # by their ends of pipes
-        for _ in range(self.count):
+        self.f, self.alone, self.most = f, workers < 2, 1
+        self.trials = {None: []} if self.alone else {}  # by processes' ends of pipes
+        self.process = {}
+        for _ in range(0 if self.alone else workers):
             self.add()
-        if not self.count:
-            self.idle = [None]
 
     def add(self):
         fork = multiprocessing.get_context("fork")
@@ -78,33 +77,44 @@ class Pool:
         process = fork.Process(target=work, args=(self.f, other, [end, *self.process]), daemon=True)
         process.start()
         other.close()
-        self.process[end] = process
-        self.idle.append(end)
+        self.process[end], self.trials[end] = process, []
+
+    def has_room(self):
+        return any(len(given) < self.most for given in self.trials.values())
+
+    def works(self):
+        return any(self.trials.values())
 
     def start(self, t):
-        end = self.idle.pop()
-        self.busy[end] = t
+        end = min(self.trials, key=lambda end: len(self.trials[end]))
+        self.trials[end].append(t)
         if end:
-            end.send(t)
+            with contextlib.suppress(OSError):  # of a process that has ended: finished() sees it
+                end.send(t)
 
     def finished(self):
-        """(trial, what f returned) of those that are done; waits for one."""
-        if not self.count:
-            t = self.busy.pop(None)
-            self.idle.append(None)
+        """(trial, its outcome) of those that are done; waits for one."""
+        if self.alone:
+            t = self.trials[None].pop()
             yield t, outcome(self.f, t)
             return
-        for end in multiprocessing.connection.wait(list(self.busy)):
-            t = self.busy.pop(end)
+        for end in multiprocessing.connection.wait([end for end, given in self.trials.items() if given]):
+            t = self.trials[end].pop(0)
             try:
-                result = end.recv()
-                self.idle.append(end)
+                result, seconds = end.recv()
+                self.most = 2 if seconds < SHORT else 1
             except (EOFError, ConnectionResetError):
-                process = self.process.pop(end)
-                process.join()
-                result = f"its process ended with {process.exitcode}"
-                self.add()
+                result = self.replace(end)
             yield t, result
+
+    def replace(self, end):
+        """Another process for one that has ended; returns how it did."""
+        process, waiting = self.process.pop(end), self.trials.pop(end)
+        process.join()
+        self.add()
+        for t in waiting:
+            self.start(t)
+        return f"its process ended with {process.exitcode}"
 
     def __enter__(self):
         return self
@@ -126,8 +136,9 @@ def work(f, pipe, others):
             t = pipe.recv()
         except (EOFError, OSError):
             return
+        begun = time.perf_counter()
         try:
             result = outcome(f, t)
         except Exception:
             result = Error(f"job {t.job}, {t!r}:\n{traceback.format_exc()}")
-        pipe.send(result)
+        pipe.send((result, time.perf_counter() - begun))

@@ -5,6 +5,7 @@ usage: ask.py ACTION RUN [NUMBER]     RUN.h5, whose input file is RUN.ini if it 
 """
 import contextlib
 import fcntl
+import itertools
 import json
 import math
 import os
@@ -98,8 +99,8 @@ def wait(run):
 
 
 def child(run):
-    """By a child that is killed after every fourth result."""
-    while True:
+    """By a child that is killed, or asked to stop, after every fourth result."""
+    for number in itertools.cycle((signal.SIGKILL, signal.SIGTERM)):
         s = begin(run)
         with s, contextlib.suppress(weft.Error):
             for n in range(4):
@@ -107,12 +108,14 @@ def child(run):
                     return
                 told(s, t)
             t = s.ask()
-            s._child.kill()
+            s._child.send_signal(number)
             s._child.wait()
             try:
                 s.tell(t, 1.0)
             except weft.Error as e:
-                assert "ended by signal 9" in str(e) and e.status == -9, e
+                killed = number == signal.SIGKILL
+                assert ("ended by signal 9" if killed else "stopped by signal 15 after") in str(e), e
+                assert e.status == (-9 if killed else 75) and "\n" not in str(e), e
                 raise
             sys.exit("the end of weft was not seen")
 
