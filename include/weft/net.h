@@ -16,6 +16,7 @@ typedef struct weft_lane_batch {
     const int *count;      /* [lanes] rows of each batch, 0 .. n */
     const float *const *x; /* [n][lanes] rows of d numbers; NULL: the batch has ended */
     const int32_t *label;  /* [n][lanes] */
+    int frozen;            /* as in weft_batch; not with `move` */
 } weft_lane_batch;
 
 /* Sums over predictions: one per sample, or d per window where shape.every. */

@@ -116,8 +116,10 @@ typedef struct weft_batch {
                              the batch, 0 .. places - 1; NULL: the row of the weights */
     int places;           /* rows of the gradient's table */
     int compact;          /* 1: the table of the weights has only these rows, too */
-    int again; /* 1: the weights are those of the last call with the same work space, so
-                  that what was made of them can be used again */
+    int frozen; /* as many of the network's first tensors need no gradient: any numbers may
+                   be in their part of it */
+    int again;  /* 1: the weights are those of the last call with the same work space, so
+                   that what was made of them can be used again */
 } weft_batch;
 
 #endif

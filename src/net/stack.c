@@ -302,6 +302,11 @@ static void mask(int64_t n, const real *y, real scale, real *d)
     for (int64_t i = 0; i < n; i++) d[i] = y[i] > 0 ? d[i] * scale : 0;
 }
 
+int weft_stack_needs(int i, int frozen)
+{
+    return 2 * (i + 1) > frozen && i >= 0;
+}
+
 void weft_stack_grad(const void *self, void *work, const real *w, const weft_batch *batch,
                      double dropout, uint64_t key, real *g, weft_score *score)
 {
@@ -316,7 +321,8 @@ void weft_stack_grad(const void *self, void *work, const real *w, const weft_bat
                  score);
     for (int i = stack->n - 1; i >= 0; i--) {
         const weft_layer *layer = &stack->layer[i];
-        real *out = i > 0 ? dx : NULL;
+        real *out = weft_stack_needs(i - 1, batch->frozen) ? dx : NULL;
+        if (!weft_stack_needs(i, batch->frozen)) break;
         if (layer->k > 0)
             weft_conv_backward(layer, scratch, w, batch->n, scratch->act[i],
                                &scratch->saved[i], dy, g, out);

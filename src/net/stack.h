@@ -71,6 +71,9 @@ int weft_stack_tensors(const void *self, weft_tensor out[WEFT_MAX_TENSORS]);
 void weft_stack_init(const void *self, uint64_t seed, real *w);
 double weft_stack_flops(const void *self);
 void *weft_stack_work(const void *self, int most, weft_arena *mem);
+/* 1: the gradient of layer i is needed where the first `frozen` tensors need none; 0 for
+ * i < 0. */
+int weft_stack_needs(int i, int frozen);
 void weft_stack_grad(const void *self, void *work, const real *w, const weft_batch *batch,
                      double dropout, uint64_t key, real *g, weft_score *score);
 void weft_stack_score(const void *self, void *work, const real *w, const weft_batch *batch,

@@ -179,11 +179,13 @@ void weft_stack_lanes_grad(const void *self, void *work, const real *w,
     losses(stack, scratch, batch, dy, score);
     for (int i = stack->n - 1; i >= 0; i--) {
         const weft_layer *layer = &stack->layer[i];
-        if (i > 0)
+        int below = weft_stack_needs(i - 1, batch->frozen);
+        if (!weft_stack_needs(i, batch->frozen)) break;
+        if (below)
             input_gradient(layer, w, batch->n, scratch->lanes, dy,
                            dx); /* before w changes */
         layer_gradient(layer, scratch, batch->n, scratch->act[i], dy, g, move);
-        if (i == 0) break;
+        if (!below) break;
         mask(batch, scratch->lanes, (layer - 1)->units, scratch->act[i], dx);
         real *last = dy;
         dy = dx;

@@ -5,6 +5,7 @@
 #include "lanes.h"
 #include "local.h"
 #include "neighbours.h"
+#include "own.h"
 #include "score.h"
 #include "visit.h"
 
@@ -46,6 +47,7 @@ struct course {
     weft_sgd sgd[WEFT_MAX_LANES];
     const real *start, *anchor, *drift;
     const char *fixed;
+    fed_span span; /* that it changes */
 };
 
 /* The clients that are trained together. */
@@ -192,22 +194,23 @@ static void descend(const struct group *group, const struct course *course, int 
     const fed_task *fed = group->fed;
     const fed_lanes *lanes = group->lanes;
     int whole = course->fixed != NULL;
+    size_t at = (size_t)(course->span.from * lanes->lanes);
     for (int l = 0; l < group->n; l++)
         whole |= group->count[l] > 0 && course->sgd[l].clip > 0;
     weft_lanes_move move = {.sgd = course->sgd,
                             .live = group->count,
                             .first = first,
-                            .w = lanes->w,
-                            .velocity = lanes->velocity,
-                            .start = course->start,
-                            .anchor = course->anchor,
-                            .drift = course->drift,
+                            .w = lanes->w + at,
+                            .velocity = lanes->velocity + at,
+                            .start = course->start + at,
+                            .anchor = course->anchor ? course->anchor + at : NULL,
+                            .drift = course->drift ? course->drift + at : NULL,
                             .sound = sound};
     fed->net->lanes_grad(fed->model, lanes->net, first ? course->start : lanes->w, batch,
                          lanes->g, whole ? NULL : &move, sum);
-    if (course->fixed) hold(fed, course->fixed, NULL, lanes->g);
-    if (whole) weft_lanes_step(&move, fed->nweight, lanes->g);
-    if (course->fixed) hold(fed, course->fixed, course->start, lanes->w);
+    if (course->span.holes) hold(fed, course->fixed, NULL, lanes->g);
+    if (whole) weft_lanes_step(&move, course->span.end - course->span.from, lanes->g + at);
+    if (course->span.holes) hold(fed, course->fixed, course->start, lanes->w);
 }
 
 /* Does a step of every client that has one left; returns 0 if none has. */
@@ -221,6 +224,7 @@ static int step(struct group *group, const struct course *course, int first)
     }
     weft_lane_batch batch = batch_of(group);
     if (batch.n == 0) return 0;
+    batch.frozen = course->span.frozen;
     descend(group, course, first, &batch, sound, sum);
     for (int l = 0; l < group->n; l++) {
         fed_client_result *out = group->lane[l].out;
@@ -248,10 +252,10 @@ static weft_status follow(struct group *group, const struct course *course)
         lane->losses = !(lane->out->train_count > 0);
     }
     int first = 1;
+    size_t bytes = (size_t)(fed->nweight * lanes->lanes) * sizeof *lanes->w;
+    if (course->fixed) memcpy(lanes->w, course->start, bytes);
     for (; step(group, course, first); first = 0) TRY(fed_look(fed));
-    if (first)
-        memcpy(lanes->w, course->start,
-               (size_t)(fed->nweight * lanes->lanes) * sizeof *lanes->w);
+    if (first) memcpy(lanes->w, course->start, bytes);
     return WEFT_OK;
 }
 
@@ -260,7 +264,8 @@ static weft_status train(struct group *group)
 {
     fed_task *fed = group->fed;
     fed_lanes *lanes = group->lanes;
-    struct course course = {.start = lanes->from, .anchor = lanes->from};
+    struct course course = {
+        .start = lanes->from, .anchor = lanes->from, .span = fed_span_of(fed, NULL)};
     double most[WEFT_MAX_LANES] = {0};
     int within[WEFT_MAX_LANES];
     for (int l = 0; l < group->n; l++) {
@@ -332,6 +337,7 @@ static weft_status take_course(struct group *group, int i)
     course.start = gather(group, start, lanes->start);
     if (pulled) course.anchor = common ? lanes->from : gather(group, anchor, lanes->anchor);
     if (drift[0]) course.drift = gather(group, drift, lanes->drift);
+    course.span = fed_span_of(group->fed, course.fixed);
     TRY(follow(group, &course));
     scatter(group, w);
     return WEFT_OK;

@@ -61,8 +61,8 @@ static int blend(const fed_task *fed, const fed_training *training,
            isfinite(slope);
 }
 
-/* The numbers of fixed tensors: their gradients become 0, or they are set back to hold[].
- */
+/* The numbers of fixed tensors: their gradients become 0, or they are set back to those of
+ * `from`. */
 static void hold(const fed_task *fed, const weft_course *course, const real *from, real *to)
 {
     for (int i = 0; i < fed->ntensor; i++) {
@@ -76,19 +76,21 @@ static void hold(const fed_task *fed, const weft_course *course, const real *fro
     }
 }
 
-/* A step of course->w on a batch. Returns 0 if it diverged. */
+/* A step of course->w on a batch. held: the weights that it began with, where tensors
+ * within the span are fixed. Returns 0 if it diverged. */
 static int descend(const fed_task *fed, const fed_training *training,
-                   const weft_course *course, const real *held, int first,
-                   const weft_batch *batch, uint64_t key, weft_score *sum)
+                   const weft_course *course, const fed_span *span, const real *held,
+                   int first, const weft_batch *batch, uint64_t key, weft_score *sum)
 {
     const fed_workspace *work = &fed->work;
-    int64_t n = work->own.n;
+    int64_t n = work->own.n, at = span->from;
     int sound = !course->blend || blend(fed, training, course, batch, key);
     gradient(fed, training, course->w, batch, key, sum);
     for (int64_t i = 0; course->drift && i < n; i++) work->g[i] += course->drift[i];
     if (held) hold(fed, course, NULL, work->g);
-    sound &= weft_sgd_step(&course->sgd, n, first, course->w, work->g, work->velocity,
-                           course->anchor);
+    sound &=
+        weft_sgd_step(&course->sgd, span->end - at, first, course->w + at, work->g + at,
+                      work->velocity + at, course->anchor ? course->anchor + at : NULL);
     if (held) hold(fed, course, held, course->w);
     return sound && isfinite(sum->loss);
 }
@@ -101,7 +103,8 @@ weft_status fed_train(fed_task *fed, const weft_course *course, const fed_client
     const fed_training *training = &client->options;
     int first_course = !(out->train_count > 0);
     int64_t *order = WEFT_NEW(work->tmp, int64_t, samples->n);
-    real *held = course->fixed ? WEFT_NEW(work->tmp, real, fed->nweight) : NULL;
+    fed_span span = fed_span_of(fed, course->fixed);
+    real *held = span.holes ? WEFT_NEW(work->tmp, real, fed->nweight) : NULL;
     if (held) memcpy(held, course->w, (size_t)fed->nweight * sizeof *held);
     for (int epoch = 0; epoch < course->epochs; epoch++) {
         fed_shuffle(fed, turn, client->client, epoch, samples->n, client->samples, order);
@@ -110,12 +113,13 @@ weft_status fed_train(fed_task *fed, const weft_course *course, const fed_client
             int n = left < training->batch ? (int)left : training->batch;
             TRY(fed_look(fed));
             weft_batch batch = fed_batch_of(fed, &work->own, samples, order + i, n);
+            batch.frozen = span.frozen;
             weft_rng4 rng =
                 weft_rng_at(fed->env.seed, WEFT_RNG_DROPOUT, turn->round,
                             (uint64_t)client->client, (uint64_t)epoch << 40 | (uint64_t)i);
             weft_score sum = {0};
-            int sound = descend(fed, training, course, held, epoch == 0 && i == 0, &batch,
-                                rng.v[0], &sum);
+            int sound = descend(fed, training, course, &span, held, epoch == 0 && i == 0,
+                                &batch, rng.v[0], &sum);
             if (!sound) out->diverged = 1;
             if (out->diverged > 0) return WEFT_OK;
             if (fed->net->project) fed->net->project(fed->model, course->w);

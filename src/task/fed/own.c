@@ -67,3 +67,18 @@ void fed_own_add(const fed_own *own, const real *x, int scale, double *sum)
     for (int i = 0; i < own->seats.n; i++, x += own->table.d)
         weft_exact_add(own->table.d, x, scale, sum + row_at(own, i));
 }
+
+fed_span fed_span_of(const fed_task *fed, const char *fixed)
+{
+    fed_span span = {.end = fed->work.own.n};
+    int last = fed->ntensor;
+    if (!fixed) return span;
+    while (span.frozen < fed->ntensor && fixed[span.frozen]) span.frozen++;
+    while (last > span.frozen && fixed[last - 1]) last--;
+    span.from = span.end = 0;
+    if (last == span.frozen) return span;
+    span.from = fed->tensor[span.frozen].at;
+    span.end = fed->tensor[last - 1].at + weft_tensors_size(1, &fed->tensor[last - 1]);
+    for (int i = span.frozen; i < last; i++) span.holes |= fixed[i];
+    return span;
+}

@@ -15,4 +15,14 @@ const real *fed_own_take(const fed_task *fed, const real *from);
 /* weft_exact_add of x[own->n] to these of sum[nweight]. */
 void fed_own_add(const fed_own *own, const real *x, int scale, double *sum);
 
+/* The part of the weights that a course changes: from the first tensor that is not fixed to
+ * the last. */
+typedef struct fed_span {
+    int64_t from, end;
+    int frozen; /* fixed tensors before it */
+    int holes;  /* 1: it has fixed tensors */
+} fed_span;
+/* fixed  [tensors] 1: it is; NULL: none, and the weights are those of work.own */
+fed_span fed_span_of(const fed_task *fed, const char *fixed);
+
 #endif
