@@ -15,7 +15,9 @@ or step by step:
     print(s.best.values, s.best.loss)
 
 `weft serve` is its child, over a pipe: no launcher, no server. A search is a run as any other, with
-a run file, which weft.read reads; after a kill weft.Search("run.h5") goes on. Needs the standard
+a run file, which weft.read reads; after a kill weft.Search("run.h5") goes on. What is searched depends
+on the losses alone, not on when, in which order or by how many workers they are told, and has the digest
+of the same search by task command; with run.clock = wall it depends on that order. Needs the standard
 library only; minimize is in weft_minimize.py.
 """
 import configparser

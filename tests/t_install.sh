@@ -25,6 +25,11 @@ if python3 -c 'import numpy' 2>"$tmp/log"; then
     PYTHONPATH=$prefix/share/weft python3 -B -c 'import weft, weft_read; weft.read' >"$tmp/out" 2>"$tmp/log"
     result $? "Python finds its modules there"
 fi
+env -u WEFT PYTHONPATH="$prefix/share/weft" python3 -B -c 'if True:
+    import weft, weft_search
+    print(weft.minimize(lambda t: t.values["x"], {"x": (0.0, 1.0)}, trials=3).trial, weft_search.program())' \
+    >"$tmp/out" 2>"$tmp/log" && grep -q "^[012] $prefix/bin/weft$" "$tmp/out"
+result $? "a search from Python finds the program that was installed"
 made uninstall PREFIX="$prefix" DESTDIR= && ! find "$prefix" ! -type d | tee -a "$tmp/log" | grep -q . &&
     [ ! -e "$prefix/include/weft" ]
 result $? "uninstalled, it leaves nothing"
