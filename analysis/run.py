@@ -325,7 +325,9 @@ def draw_timeline(run, fig):
     upper.set(ylabel="simulated worker", xlabel="virtual time (s)", title=(
         f"{workers} simulated worker{'s' * (workers > 1)}, {100 * busy['utilisation']:.1f} % busy"))
     lower.set(ylabel="team", xlabel="real time since the search began (s)", title=(
-        f"{teams} team{'s' * (teams > 1)} of ranks{f', {most} at most' * (most > teams)}, {100 * busy['team_utilisation']:.1f} % busy"))
+        f"{teams} team{'s' * (teams > 1)} of ranks{f', {most} at most' * (most > teams)}, "
+        + (f"{busy['team_utilisation']:.1f} jobs at once" if run.attr["task"] == "ask" else
+           f"{100 * busy['team_utilisation']:.1f} % busy")))
 
 
 def save_timeline(run, args):

@@ -117,6 +117,9 @@ timeout "$net" python3 inputs/notebook.py "$tmp/notebook.h5" >"$tmp/out" 2>"$tmp
     timeout "$net" python3 inputs/notebook.py >"$tmp/out" 2>"$tmp/log" && diff "$tmp/first" "$tmp/out" &&
     grep -q '^loss 0.3' "$tmp/out" && "$weft" report "$tmp/notebook.h5" | grep -q '^winner'
 result $? "the example runs, with a run file and without"
+"$weft" report "$tmp/asha-3.h5" | grep '^workers' >"$tmp/out" &&
+    grep -Eq '1 team of ranks, [0-9]+[.][0-9] jobs at once elsewhere$' "$tmp/out"
+result $? "the report says how many jobs were in flight at once"
 timeout "$net" python3 jobs/notebook.py 1 20 >"$tmp/out" 2>"$tmp/log" && grep -q '^weft, tpe  *[0-9]* trials/s' "$tmp/out" &&
     grep -q '^ask and tell, asha  *[0-9]* us' "$tmp/out"
 result $? "the rates of searches from Python are measured"

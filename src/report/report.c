@@ -3,6 +3,8 @@
 #include "weft/report.h"
 #include "sched/choice.h"
 #include "summary.h"
+#include "weft/registry.h"
+#include "weft/task.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -252,10 +254,27 @@ static void print_times(const weft_summary *summary)
     }
 }
 
+/* A fact that is a text; "" where the file has none. */
+static const char *text_of(const weft_summary *summary, const char *name)
+{
+    const char *text = weft_summary_value(summary, name)->text;
+    return text ? text : "";
+}
+
+/* 1 if the jobs of the run were done elsewhere, several at once. */
+static int were_elsewhere(const weft_summary *summary)
+{
+    for (int i = 0; weft_tasks[i]; i++)
+        if (strcmp(weft_tasks[i]->kind.name, text_of(summary, "task")) == 0)
+            return weft_tasks[i]->trade != NULL;
+    return 0;
+}
+
 /* How busy workers and teams were. */
 static void print_timeline(const weft_summary *summary)
 {
     double share = weft_summary_value(summary, "utilisation")->number;
+    double busy = weft_summary_value(summary, "team_utilisation")->number;
     const long long teams = (long long)weft_summary_value(summary, "teams")->whole;
     const long long most = (long long)weft_summary_value(summary, "most_teams")->whole;
     printf(
@@ -265,15 +284,10 @@ static void print_timeline(const weft_summary *summary)
         weft_summary_value(summary, "makespan")->number, 100 * share, teams,
         teams == 1 ? "" : "s");
     if (most > teams) printf(", %lld at most", most);
-    printf(", %.1f %% busy\n",
-           100 * weft_summary_value(summary, "team_utilisation")->number);
-}
-
-/* A fact that is a text; "" where the file has none. */
-static const char *text_of(const weft_summary *summary, const char *name)
-{
-    const char *text = weft_summary_value(summary, name)->text;
-    return text ? text : "";
+    if (were_elsewhere(summary))
+        printf(", %.1f jobs at once elsewhere\n", busy);
+    else
+        printf(", %.1f %% busy\n", 100 * busy);
 }
 
 /* The number of its configuration in the space, or in /configs if the tuner made it. */

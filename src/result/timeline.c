@@ -54,6 +54,7 @@ weft_status weft_put_timeline(weft_h5 *file, const weft_history *history)
     TRY(weft_h5_put_num(
         file, "/timeline", "utilisation",
         history->makespan > 0 ? busy / ((double)history->workers * history->makespan) : 0));
+    /* of jobs that are done elsewhere, how many are at once */
     return weft_h5_put_num(file, "/timeline", "team_utilisation",
                            history->seconds > 0 ? real_busy / history->starts.team_seconds
                                                 : 0);
