@@ -1,10 +1,12 @@
 """weft from Python: `import weft`, with this directory in PYTHONPATH.
 
 weft.Search and weft.minimize, by which a program drives a search, are in weft_search.py and
-weft_minimize.py; weft.serve and what is beside it, for programs that train the clients of a
-federation, in weft_worker.py; these need NumPy."""
+weft_minimize.py; weft.program and weft.report, for programs that weft starts and tunes, in
+weft_program.py; weft.serve and what is beside it, for programs that train the clients of a
+federation, in weft_worker.py, which alone needs NumPy."""
 
-MODULES = {"Search": "weft_search", "Error": "weft_search", "minimize": "weft_minimize"}
+MODULES = {"Search": "weft_search", "Error": "weft_search", "minimize": "weft_minimize",
+           "program": "weft_program", "report": "weft_program", "Stopped": "weft_program"}
 
 
 def read(path):

@@ -233,7 +233,16 @@ class Frames:
         self.curves = self.jobs.sort_values(["trial", "resource", "job"])[
             ["trial", "resource", "loss", *names, *run.printed]].reset_index(drop=True)
         self.rounds = plain(run.rounds)
+        if "step" in self.rounds:
+            self.curves = self.reported()
         self.clients = plain(run.clients)
+
+    def reported(self):
+        """The curves, with what programs reported before the ends of their jobs."""
+        import pandas
+        more = self.rounds.rename(columns={"step": "resource"})[["job", "trial", "resource", "loss"]]
+        more = more[more["job"].duplicated(keep="last")].drop(columns="job")
+        return pandas.concat([self.curves, more]).sort_values(["trial", "resource"], kind="stable", ignore_index=True)
 
     def __repr__(self):
         return f"weft run, {self.attrs['task']} by {self.attrs['tuner']}: trials, jobs, curves, rounds, clients"
@@ -241,7 +250,7 @@ class Frames:
 
 def read(path):
     """The run RUN.h5, finished or not, as pandas frames: `trials` has a row a trial, with a column for each option
-    that varies, of its type; `jobs` a row a job; `curves` score and metrics of trials by resource; `rounds` a row a
+    that varies, of its type; `jobs` a row a job; `curves` score and metrics of trials by resource, with the reports of programs; `rounds` a row a
     round or epoch; `clients` the scores of the winner client by client. `attrs` are the attributes of the file. What
     a run does not have is an empty frame. Needs h5py and pandas."""
     return Frames(Run(path))

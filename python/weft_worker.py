@@ -16,18 +16,15 @@ calls serve() once. weft starts it on every rank, draws clients and options, and
 What a turn answers must be a function of the turn alone. What the program prints is in a file of
 the run's directory. Needs NumPy; src/worker/README.md of weft has the protocol.
 """
-import json
 import math
 import mmap
 import os
-import socket
-import sys
-import traceback
 import types
 
 import numpy as np
 
-PROTOCOL = 1
+from weft_link import PROTOCOL, Link, number
+
 PARTS = ("train", "valid", "test")
 
 
@@ -186,29 +183,12 @@ class Turn:
         return out
 
 
-def number(x):
-    """As JSON has it: null for what is not finite."""
-    return x if math.isfinite(x) else None
-
-
 class Server:
     def __init__(self, turn, describe):
-        if "WEFT_SOCKET" not in os.environ:
-            raise RuntimeError("weft starts this program: `weft tune` with fed.model = worker and "
-                               "worker.run = python3 " + os.path.basename(sys.argv[0]))
+        self.link = Link("fed.model = worker and worker.run")
         self.turn, self.describe = turn, describe
-        self.socket = socket.socket(fileno=int(os.environ["WEFT_SOCKET"]))
         self.memory = Memory(int(os.environ["WEFT_MEMORY"]))
-        self.socket.set_inheritable(False)
         self.tensors = None
-
-    def line(self):
-        """The next request; b"" at the end of the run."""
-        text = self.socket.recv(65536)
-        while text and not text.endswith(b"\n"):
-            more = self.socket.recv(65536)
-            text = text + more if more else b""
-        return text
 
     def do_describe(self, message):
         told = self.describe(message["seed"])
@@ -235,18 +215,11 @@ class Server:
             raise TypeError("the turn function must return t.answer(...)")
         return out
 
+    def answer(self, message):
+        return self.do_describe(message) if message["ask"] == "describe" else self.do_turn(message)
+
     def run(self):
-        while text := self.line():
-            message = json.loads(text)
-            try:
-                out = self.do_describe(message) if message["ask"] == "describe" else self.do_turn(message)
-                line = json.dumps(out, allow_nan=False)
-            except Exception as error:
-                traceback.print_exc()
-                where = traceback.extract_tb(error.__traceback__)[-1]
-                line = json.dumps({"error": f"{type(error).__name__}: {error} "
-                                            f"({os.path.basename(where.filename)}:{where.lineno})"})
-            self.socket.sendall(line.encode() + b"\n")
+        self.link.serve("clients", self.answer)
 
 
 def counts_of(train, valid, test):

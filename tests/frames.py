@@ -40,7 +40,12 @@ def check(program, path, file):
         compare(path, frames.clients, f.get("clients", {}), "clients")
         if frames.attrs["digest" if "digest" in f.attrs else "task"] not in f.attrs.values():
             differences.append(f"{path}: attributes")
-        curve = sorted(zip(f["events/trial"][:].tolist(), f["events/resource"][:].tolist(), f["events/loss"][:].tolist()))
+        points = [f["events/" + k][:].tolist() for k in ("trial", "resource", "loss")]
+        if "rounds/step" in f:  # reports of programs, of which the last ones of jobs are these
+            job = f["rounds/job"][:]
+            middle = np.append(job[1:] == job[:-1], False)
+            points = [x + f["rounds/" + k][:][middle].tolist() for x, k in zip(points, ("trial", "step", "loss"))]
+        curve = sorted(zip(*points))
         if curve != sorted(zip(*(frames.curves[k].tolist() for k in ("trial", "resource", "loss")))):
             differences.append(f"{path}: curves")
         kinds = dict(zip((t.decode() for t in f["configs/axis"][:]), (t.decode() for t in f["configs/type"][:])))

@@ -274,7 +274,7 @@ class Socket:
 start = weft.Server.__init__
 def init(self, *x):
     start(self, *x)
-    self.socket = Socket(self.socket)
+    self.link.socket = Socket(self.link.socket)
 weft.Server.__init__ = init
 
 def bad(self, weights=None, **more):

@@ -77,6 +77,11 @@ typedef enum weft_failure {
     WEFT_NOT_STARTED /* it could not even be begun */
 } weft_failure;
 
+/* Real seconds of a unit: means over the ranks of the team. */
+typedef struct weft_spent {
+    double wall, compute, wait, comm;
+} weft_spent;
+
 /* The result of a job. Sums are exact, and therefore equal on any number of ranks. */
 typedef struct weft_result {
     int64_t job, trial;
@@ -105,7 +110,10 @@ typedef struct weft_result {
     /* Not recorded: how the job failed for a reason that may lie in the place where it was
      * done, as programs do that crash; its loss is then INFINITY. */
     weft_failure failure;
-    const char *why; /* on the first rank, where it failed; borrowed until the next job */
+    const char *why;   /* on the first rank, where it failed; borrowed until the next job */
+    int64_t nrow;      /* likewise: rows of a job without units, for its record */
+    const double *row; /* [nrow][columns] */
+    const weft_spent *spent; /* [nrow] */
 } weft_result;
 
 /* Mean score of configuration i, lower is better; NAN where none of its samples was scored.
@@ -128,11 +136,6 @@ weft_result weft_result_in(int k, double *arm);
 void weft_result_begin(weft_result *res, const weft_job *job);
 
 /* ---- jobs that are done ---- */
-
-/* Real seconds of a unit: means over the ranks of the team. */
-typedef struct weft_spent {
-    double wall, compute, wait, comm;
-} weft_spent;
 
 /* State after a job: in memory, and written only if the run stops before its end. */
 enum { WEFT_HELD = 2 };

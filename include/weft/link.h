@@ -15,6 +15,8 @@ typedef struct weft_link weft_link;
 
 /* What a worker is. */
 typedef struct weft_link_plan {
+    const char *noun;      /* "worker", "program" in messages */
+    const char *key;       /* option of its time limit, likewise */
     const char *run;       /* command line for /bin/sh */
     const char *log;       /* file to which what it prints is added; NULL: it is not kept */
     double limit;          /* seconds that an answer may take; 0: any time */
@@ -32,6 +34,17 @@ int weft_link_lives(const weft_link *link);
 /* Starts the worker. EFILE. */
 WEFT_CHECKED weft_status weft_link_start(weft_link *link);
 
+/* Answers are awaited for so many seconds from now on, whatever plan.limit is; 0: as it
+ * says again. */
+void weft_link_within(weft_link *link, double seconds);
+
+/* What it prints from now on is what messages show, and weft_link_print copies. */
+void weft_link_mark(weft_link *link);
+
+/* Writes that to a file, of more than `most` bytes the last ones. EFILE. */
+WEFT_CHECKED weft_status weft_link_print(const weft_link *link, const char *path,
+                                         size_t most);
+
 /* Sends a line of n characters with its end, and waits for a line: *line, without its end,
  * valid until the next call. WEFT_STOP: plan.leaves says so; WEFT_EWORKER: the worker
  * ended, took too long, or sent no line. It then no longer runs. */
@@ -45,8 +58,8 @@ WEFT_CHECKED weft_status weft_link_memory(weft_link *link, size_t bytes, void **
 /* Bytes that the memory has. */
 size_t weft_link_size(const weft_link *link);
 
-/* Ends the worker. Returns st with the message "the worker of rank R WHY; its last lines
- * ...". */
+/* Ends the worker. Returns st with the message "the worker of rank R, `COMMAND LINE`, WHY;
+ * its last lines ...". */
 WEFT_CHECKED weft_status weft_link_fail(weft_link *link, weft_status st, const char *fmt,
                                         ...) WEFT_PRINTF(3, 4);
 

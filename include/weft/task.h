@@ -5,9 +5,9 @@
 #define WEFT_TASK_H
 
 #include "weft/env.h"
+#include "weft/holder.h"
 #include "weft/job.h"
 #include "weft/scores.h"
-#include "weft/state.h"
 #include "weft/tensor.h"
 
 /* The estimated cost of a job, for --plan. */
@@ -64,7 +64,8 @@ typedef struct weft_task {
         *parts; /* further sections of its options, ended by NULL; or NULL */
     const weft_choice *choices; /* NULL: none */
     int files; /* 1: each job also leaves a directory WEFT_FILES_NAME, which the state
-                  refers to: the job makes it, the run removes it */
+                  refers to: the job makes it, the run removes it; */
+    const weft_holder *holder; /* or it is in memory until it is asked for. NULL: never */
     const char *tuner; /* default tuner: for run.tuner = auto if an option has a range */
     int scaled; /* 1: its models take numbers as they are: run.scale = auto is for it */
     int moves;  /* 1: its steps change a job's mixture by job->update */
@@ -80,8 +81,7 @@ typedef struct weft_task {
     const weft_metric *metrics, *rows, *scores;
     const char *members; /* what weft_scores.members are: "clients", the group of the run
                             file. NULL: samples belong to nobody */
-    const char *lost;    /* where to look if no job of a search has a finite loss, for a
-                            message: "see LOST" */
+    const char *lost;    /* "see LOST": where, if no job of a search has a finite loss */
     /* The setting because of which each job trains one configuration, such as
      * "fmap.resource = iterations"; returns NULL if jobs may train mixtures. Depends on the
      * options only; called before setup. NULL: always NULL. */

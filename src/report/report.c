@@ -117,9 +117,34 @@ static void print_trials(const weft_summary *summary, weft_arena *tmp)
     }
 }
 
+/* What programs reported of the best trial: its last number, and some before. */
+static void print_reports(const weft_summary *summary, weft_arena *tmp)
+{
+    enum { MOST = 8 };
+    struct trial *list = WEFT_NEW(tmp, struct trial, summary->jobs.n);
+    if (rank_trials(&summary->jobs, list) == 0) return;
+    int64_t *row = WEFT_NEW(tmp, int64_t, summary->rounds), n = 0;
+    for (int64_t i = 0; i < summary->rounds; i++)
+        if (summary->row_trial[i] == list[0].trial) row[n++] = i;
+    const char *text = "";
+    int64_t shown = n < MOST ? n : MOST;
+    for (int64_t i = 1; i <= shown; i++) {
+        int64_t at = row[i * n / shown - 1];
+        text =
+            weft_arena_text(tmp, "%s%s%s after %g", text, *text ? ", " : "",
+                            weft_loss_show(summary->lost[at], 4, tmp), summary->step[at]);
+    }
+    printf("reports   %lld; of trial %lld: %s\n", (long long)summary->rounds,
+           (long long)list[0].trial, *text ? text : "none");
+}
+
 /* Times of the rounds, and sums over them of what is counted and spent. */
 static void print_rounds(const weft_summary *summary, weft_arena *tmp)
 {
+    if (summary->step && summary->lost) {
+        print_reports(summary, tmp);
+        return;
+    }
     double wall = summary->spent[0] > 0 ? summary->spent[0] : 1;
     printf("rounds    %lld in %.2f s: %.1f %% computing, %.1f %% waiting, %.1f %% in "
            "collectives\n",

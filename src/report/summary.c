@@ -223,12 +223,15 @@ static weft_status read_rounds(weft_h5 *file, weft_summary *summary)
     struct columns columns = columns_open(file, "rounds", "job");
     summary->rounds = columns.n;
     const int64_t *job = whole(&columns, "job");
+    summary->row_trial = whole(&columns, "trial");
     for (int i = 0; i < 4; i++)
         summary->spent[i] = sum_of(columns.n, number(&columns, spent[i]));
     TRY(columns.st);
     TRY(read_table(file, "/rounds", "columns", &summary->rows));
     for (int i = 0; summary->rows[i].name; i++) {
-        const double *x = number(&columns, summary->rows[i].name);
+        double *x = number(&columns, summary->rows[i].name);
+        if (strcmp(summary->rows[i].name, "step") == 0) summary->step = x;
+        if (strcmp(summary->rows[i].name, "loss") == 0) summary->lost = x;
         summary->row_sum[i] = sum_of(columns.n, x);
         summary->row_last[i] = last_of(columns.n, x, job);
     }

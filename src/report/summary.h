@@ -57,6 +57,8 @@ typedef struct weft_summary {
     const weft_metric *rows;
     double row_sum[WEFT_MAX_METRICS];  /* [rows] over the rounds */
     double row_last[WEFT_MAX_METRICS]; /* [rows] last number of the last job; NAN: none */
+    int64_t *row_trial;                /* [rounds] */
+    double *step, *lost; /* [rounds] columns of reports of programs; NULL: there are none */
     const weft_metric *scores;
     weft_scores score[WEFT_NPART]; /* of the winner, without counts */
     int64_t nconfig;

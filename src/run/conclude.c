@@ -181,11 +181,11 @@ static weft_history history_of(const weft_run *run, const weft_sched *sched,
     return history;
 }
 
-static weft_status write_outcome(const weft_run *run, const weft_sched *sched,
-                                 const weft_rundir *rundir, const weft_outcome *outcome)
+static weft_status write_outcome(const weft_sched *sched, const weft_rundir *rundir,
+                                 const weft_outcome *outcome)
 {
     weft_status st = WEFT_OK;
-    if (run->task->files && !outcome->none)
+    if (!outcome->none && weft_cache_has_files(sched))
         st = weft_place_keep(rundir->path, sched->queue.winner.job.trial,
                              sched->queue.winner.job.id);
     else
@@ -235,7 +235,7 @@ weft_status weft_run_conclude(const weft_run *run, weft_sched *sched,
     weft_activity_set("writes the run file", -1, -1);
     TRY(look(run->world, rundir->path, "before the run file was written"));
     weft_status st =
-        run->world->rank == 0 ? write_outcome(run, sched, rundir, outcome) : WEFT_OK;
+        run->world->rank == 0 ? write_outcome(sched, rundir, outcome) : WEFT_OK;
     TRY(weft_agree(st, run->world));
     if (!outcome->none) return WEFT_OK;
     return weft_fail(WEFT_ENONE,

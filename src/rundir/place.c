@@ -61,8 +61,8 @@ static int is_ours(const char *name)
     return is_numbered(name, "checkpoint-") || is_numbered(name, "claim-") ||
            is_numbered(name, "ticket-") || is_numbered(name, "journal-") ||
            is_numbered(name, "stalled-") || is_numbered(name, "weft-lock.") ||
-           is_numbered(name, "worker-") || is_state(name, "state-") ||
-           is_state(name, "files-") ||
+           is_numbered(name, "worker-") || is_numbered(name, "program-") ||
+           is_state(name, "state-") || is_state(name, "files-") ||
            (ends(after(name, "journal")) && strcmp(name, "journal") != 0);
 }
 

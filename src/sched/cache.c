@@ -16,6 +16,7 @@
  * the same bits. */
 #include "cache.h"
 #include "cached.h"
+#include "held.h"
 #include "job.h"
 #include "rundir/state.h"
 #include "weft/clock.h"
@@ -60,8 +61,12 @@ static double bytes_of(const weft_cached *cached)
 /* Removes the file of a state; done by the leader of the team that wrote it. */
 static void drop(weft_sched *sched, const weft_cached *cached)
 {
-    int ours = sched->team->rank == 0 && cached->team % sched->teams == sched->crew.group;
-    if (sched->rundir && ours && (cached->kept || sched->task->files))
+    int leads = sched->team->rank == 0;
+    int ours = leads && cached->team % sched->teams == sched->crew.group;
+    if (leads) weft_held_forget(sched, cached->id.trial, cached->id.job);
+    int memory = weft_held_is_on(sched) && cached->here && cached->kept != 1 &&
+                 !cached->saved && !cached->loose;
+    if (sched->rundir && ours && !memory && (cached->kept || sched->task->files))
         weft_rundir_state_drop(sched->rundir, &cached->id);
 }
 
@@ -271,10 +276,20 @@ void weft_cache_known(weft_sched *sched, weft_flight *flight)
     flight->own = cached;
 }
 
+/* 1: the program of the team has it, and keeps it; after a long job it is saved at once.
+ * Collective over team. */
+static int stays_in_program(const weft_sched *sched, const weft_job_record *record)
+{
+    const weft_job *job = &record->job;
+    return weft_held_has(sched, job->trial, job->id, NULL) &&
+           !(record->seconds > HOLD_SECONDS && weft_held_saves(sched, job->trial, job->id));
+}
+
 /* 1: the state after a job, which has been found to be the best, stays in memory. Some jobs
  * are done in others, so that the mean time of a job counts too. Collective over team. */
 static int is_held(const weft_sched *sched, const weft_job_record *record)
 {
+    if (weft_held_is_on(sched)) return stays_in_program(sched, record);
     if (sched->task->trade) return sched->rundir != NULL;
     if (!sched->rundir || sched->teams > 1 || !record->job.last || sched->task->files)
         return 0;
@@ -289,8 +304,8 @@ weft_status weft_cache_keep(weft_sched *sched, weft_flight *flight, weft_own_sta
 {
     weft_job_record *record = &flight->record;
     if (record->kept && is_held(sched, record)) record->kept = WEFT_HELD;
-    if (record->kept &&
-        (!sched->rundir || (record->kept == WEFT_HELD && sched->team->rank == 0))) {
+    int here = record->kept == WEFT_HELD && sched->team->rank == 0;
+    if (record->kept && (!sched->rundir || (here && !weft_held_is_on(sched)))) {
         flight->state = *own;
         return WEFT_OK;
     }
@@ -311,10 +326,17 @@ weft_status weft_cache_keep(weft_sched *sched, weft_flight *flight, weft_own_sta
     return weft_agree(st, sched->team);
 }
 
-weft_status weft_cache_load(weft_sched *sched, const weft_job *job,
-                            const weft_cached *parent, weft_state *state)
+weft_status weft_cache_load(weft_sched *sched, const weft_job *job, weft_cached *parent,
+                            weft_state *state)
 {
     if (!parent) return weft_trial_start(sched, job, state);
+    if (weft_held_is_on(sched) &&
+        weft_held_has(sched, parent->id.trial, parent->id.job, state)) {
+        int users = parent->users - (parent == sched->cache->won);
+        if (users > 1 && job->trial == parent->id.trial && sched->team->rank == 0)
+            weft_cached_save(sched, parent, job);
+        return WEFT_OK;
+    }
     if (parent->own.mem)
         return weft_agree(weft_state_copy(state, &parent->own.state), sched->team);
     if (state->nx == parent->id.nx && state->naux == parent->id.naux)
@@ -342,6 +364,32 @@ static weft_status write_held(const weft_sched *sched, const weft_cached *cached
     return weft_cached_write(sched, &cached->id, job, &cached->own.state);
 }
 
+/* ---- lists ---- */
+
+weft_cached *weft_cache_find(weft_sched *sched, int64_t job, const weft_job_record **record)
+{
+    const weft_cache *cache = sched->cache;
+    const weft_queue *queue = &sched->queue;
+    const weft_flight *flight = weft_queue_flight(queue, job);
+    if (flight) *record = &flight->record;
+    if (flight) return flight->own;
+    *record = job < queue->asked ? &queue->record[queue->row[job]] : NULL;
+    for (int64_t i = 0; i < cache->nnewest; i++)
+        if (cache->newest[i]->job == job) return cache->newest[i];
+    return cache->won && cache->won->job == job ? cache->won : NULL;
+}
+
+int64_t weft_cache_newest(weft_sched *sched, weft_cached ***newest)
+{
+    if (newest) *newest = sched->cache->newest;
+    return sched->cache->nnewest;
+}
+
+weft_cached *weft_cache_won(weft_sched *sched)
+{
+    return sched->cache->won;
+}
+
 weft_status weft_cache_stop(weft_sched *sched)
 {
     TRY(write_held(sched, sched->cache->won, &sched->queue.winner.job));
@@ -366,6 +414,31 @@ static void share_held(const weft_sched *sched, weft_cached *cached)
     weft_state_bcast(sched->team, &cached->own.state);
 }
 
+/* One that was in memory is saved, if that can be: its jobs are repeated where it was lost.
+ * Collective over team. */
+static weft_status fetch_winner(weft_sched *sched, weft_cached *cached)
+{
+    weft_state *state = &cached->own.state;
+    if (!weft_held_is_on(sched) || cached->kept != WEFT_HELD || cached->saved)
+        return weft_cached_fetch(sched, cached, state);
+    if (sched->task->holder->holds(sched->task_self) != WEFT_HOLDS_SAVES) return WEFT_OK;
+    if (!weft_held_has(sched, cached->id.trial, cached->id.job, state)) {
+        cached->saved = weft_rundir_state_load(sched->rundir, sched->team, &cached->id, 0,
+                                               state) == WEFT_OK;
+        if (cached->saved) return WEFT_OK;
+        TRY(weft_cached_fetch(sched, cached, state));
+    }
+    if (sched->team->rank == 0) weft_cached_save(sched, cached, &sched->queue.winner.job);
+    return WEFT_OK;
+}
+
+int weft_cache_has_files(const weft_sched *sched)
+{
+    const weft_cached *won = sched->cache->won;
+    if (!sched->task->files) return 0;
+    return !weft_held_is_on(sched) || won->kept != WEFT_HELD || won->saved;
+}
+
 weft_status weft_cache_winner(weft_sched *sched, const weft_state **state)
 {
     weft_cached *cached = sched->cache->won;
@@ -376,9 +449,8 @@ weft_status weft_cache_winner(weft_sched *sched, const weft_state **state)
         cached->own.mem = weft_arena_new();
         cached->own.state = weft_cached_room(sched, cached, cached->own.mem);
         int first = sched->crew.group == 0; /* the team that keeps a directory */
-        weft_status st = first || !sched->task->files
-                             ? weft_cached_fetch(sched, cached, &cached->own.state)
-                             : WEFT_OK;
+        weft_status st =
+            first || !sched->task->files ? fetch_winner(sched, cached) : WEFT_OK;
         if (st != WEFT_OK) forget(cached);
         TRY(st);
     }

@@ -14,7 +14,7 @@ weft_cached *weft_cache_pin(weft_sched *sched, const weft_job *job);
 /* Reads that state; if it was removed because of sched->disk, or its file is lost, repeats
  * the jobs that led to it. Collective over team. WEFT_STOP, EFILE. */
 WEFT_CHECKED weft_status weft_cache_load(weft_sched *sched, const weft_job *job,
-                                         const weft_cached *parent, weft_state *state);
+                                         weft_cached *parent, weft_state *state);
 
 /* Total resource of its trial; parent NULL: 0. */
 double weft_cache_resource(const weft_cached *parent);
@@ -44,12 +44,24 @@ void weft_cache_ended(weft_sched *sched);
  * be called when all free workers have asked. */
 void weft_cache_bound(weft_sched *sched);
 
+/* The state after a job that is known, with its record, if it may still be needed; NULL: it
+ * is not. */
+weft_cached *weft_cache_find(weft_sched *sched, int64_t job,
+                             const weft_job_record **record);
+/* The states that a later job may begin with, (*newest)[n] unless it is NULL; returns n. */
+int64_t weft_cache_newest(weft_sched *sched, weft_cached ***newest);
+/* That of the best trial so far; NULL: no job was told. */
+weft_cached *weft_cache_won(weft_sched *sched);
+
 /* Writes the states that are in memory only; when the run stops before its end. By rank 0.
  * EFILE. */
 WEFT_CHECKED weft_status weft_cache_stop(weft_sched *sched);
 
 /* Loads the winner's state, which is valid until weft_cache_free. Collective over team. */
 WEFT_CHECKED weft_status weft_cache_winner(weft_sched *sched, const weft_state **state);
+
+/* 1: the winner's state, once it is loaded, has a directory. By rank 0 of the world. */
+int weft_cache_has_files(const weft_sched *sched);
 
 /* Frees the states in memory; their files stay. */
 void weft_cache_free(weft_sched *sched);

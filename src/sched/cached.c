@@ -1,9 +1,11 @@
 /* The state of a trial after a job, on disk: written once, read by any team, and, where it
  * was removed or lost, made again by the jobs that led to it, with the same bits. */
 #include "cached.h"
+#include "held.h"
 #include "job.h"
 #include "rundir/state.h"
 #include "stop.h"
+#include "weft/holder.h"
 #include "weft/log.h"
 
 #define WAIT_SECONDS 60.0 /* wait for a file of another host to become visible */
@@ -21,7 +23,8 @@ weft_status weft_cached_write(const weft_sched *sched, const weft_state_id *id,
  * written. */
 static double wait_for(const weft_sched *sched, const weft_cached *cached)
 {
-    return cached->here && sched->teams > 1 ? WAIT_SECONDS : 0;
+    int never = cached->kept == WEFT_HELD && !cached->saved && weft_held_is_on(sched);
+    return cached->here && sched->teams > 1 && !never ? WAIT_SECONDS : 0;
 }
 
 weft_state weft_cached_room(const weft_sched *sched, const weft_cached *cached,
@@ -35,6 +38,23 @@ weft_state weft_cached_room(const weft_sched *sched, const weft_cached *cached,
     room.aux = WEFT_NEW(mem, double, room.naux);
     if (room.each > 0) room.kept = weft_kept_new(room.members, room.each, mem);
     return room;
+}
+
+int weft_cached_save(const weft_sched *sched, weft_cached *cached, const weft_job *job)
+{
+    const weft_holder *holder = sched->task->holder;
+    if (cached->saved) return 1;
+    weft_arena *tmp = weft_arena_new();
+    weft_state state = weft_cached_room(sched, cached, tmp);
+    int saved = holder->held(sched->task_self, cached->id.trial, cached->id.job, &state) &&
+                holder->save(sched->task_self, cached->id.trial, cached->id.job);
+    if (saved && weft_cached_write(sched, &cached->id, job, &state) != WEFT_OK) {
+        weft_log(WEFT_WARN, "%s", weft_error());
+        saved = 0;
+    }
+    cached->saved = saved;
+    weft_arena_free(tmp);
+    return saved;
 }
 
 /* Reads the state after a told job, once another team has made it. Collective over team.
@@ -56,7 +76,8 @@ static weft_status await(weft_sched *sched, const weft_state_id *id, weft_state 
 static weft_status make_again(weft_sched *sched, const weft_job_record *record,
                               const weft_state *from, weft_own_state *out)
 {
-    if (!sched->task->files) return weft_job_again(sched, record, from, out);
+    if (!sched->task->files || weft_held_is_on(sched))
+        return weft_job_again(sched, record, from, out);
     weft_arena *mem = weft_arena_new();
     weft_state state = weft_state_new(sched->task, sched->task_self, &record->job, mem);
     weft_state_id id = {record->job.trial, record->job.id, state.nx, state.naux,
@@ -91,6 +112,28 @@ static weft_status copy_made(const weft_sched *sched, const weft_state_id *id,
     return weft_agree(weft_state_copy(to, from), sched->team);
 }
 
+/* The last of record[n] before the wanted one whose state is on disk, *out: repeating
+ * begins behind it; -1: there is none. Collective over team. */
+static int64_t last_saved(const weft_sched *sched, const weft_job_record *const *record,
+                          int64_t n, weft_own_state *out)
+{
+    if (!weft_held_is_on(sched)) return -1;
+    for (int64_t i = n - 2; i >= 0; i--) {
+        weft_arena *mem = weft_arena_new();
+        weft_state state =
+            weft_state_new(sched->task, sched->task_self, &record[i]->job, mem);
+        weft_state_id id = {record[i]->job.trial, record[i]->stored, state.nx, state.naux,
+                            record[i]->hash};
+        *out = (weft_own_state){state, mem};
+        if (weft_held_has(sched, id.trial, id.job, &state) ||
+            weft_rundir_state_load(sched->rundir, sched->team, &id, 0, &state) == WEFT_OK)
+            return i;
+        weft_arena_free(mem);
+    }
+    *out = (weft_own_state){0};
+    return -1;
+}
+
 /* Repeats the jobs that led to a state. Collective over team. */
 static weft_status remake(weft_sched *sched, const weft_cached *cached, weft_state *state)
 {
@@ -105,7 +148,7 @@ static weft_status remake(weft_sched *sched, const weft_cached *cached, weft_sta
         record[--at] = &sched->queue.record[sched->queue.row[job]];
     weft_status st = WEFT_OK;
     weft_own_state last = {0}, next;
-    for (; at < n && st == WEFT_OK; at++) {
+    for (at = last_saved(sched, record, n, &last) + 1; at < n && st == WEFT_OK; at++) {
         st = make_again(sched, record[at], last.mem ? &last.state : NULL, &next);
         weft_own_drop(&last);
         last = st == WEFT_OK ? next : (weft_own_state){0};
@@ -123,11 +166,12 @@ weft_status weft_cached_fetch(weft_sched *sched, const weft_cached *cached,
     weft_status st = weft_rundir_state_load(sched->rundir, sched->team, &cached->id,
                                             wait_for(sched, cached), state);
     if (st != WEFT_EFILE) return st;
-    if (sched->task->files && !sched->rundir->retried && !sched->rundir->longer)
+    int held = weft_held_is_on(sched);
+    if (sched->task->files && !held && !sched->rundir->retried && !sched->rundir->longer)
         return weft_fail(
             st, "%s; put it back from a copy, or start again by `weft tune --force`",
             weft_error());
-    weft_log(sched->rundir->longer ? WEFT_INFO : WEFT_WARN,
+    weft_log(sched->rundir->longer || held ? WEFT_INFO : WEFT_WARN,
              "%s: the jobs that led to it are repeated", weft_error());
     return remake(sched, cached, state);
 }

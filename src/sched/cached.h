@@ -17,6 +17,8 @@ struct weft_cached {
     double files;     /* bytes of what is kept, at most */
     int kept;   /* 1: it was written, or is in memory without a run directory; WEFT_HELD */
     int gone;   /* 1: removed because of the bound */
+    int saved;  /* 1: of those in the memory of a program (held.h): it is on disk, */
+    int loose;  /* or the team whose program had it was asked for it */
     int here;   /* 1: written in this session, so that its file may not be visible
                    yet */
     int64_t at; /* index in s->cache->newest, if newest is 1 */
@@ -28,6 +30,9 @@ struct weft_cached {
 /* Writes a state after a job. EFILE. */
 WEFT_CHECKED weft_status weft_cached_write(const weft_sched *sched, const weft_state_id *id,
                                            const weft_job *job, const weft_state *state);
+/* Saves a state that this rank's program may have, after a job; 1 if it is on disk. By a
+ * leader. */
+int weft_cached_save(const weft_sched *sched, weft_cached *cached, const weft_job *job);
 /* A zero state of the lengths of the stored one. Owned by mem. */
 weft_state weft_cached_room(const weft_sched *sched, const weft_cached *cached,
                             weft_arena *mem);

@@ -34,6 +34,7 @@ static int is_dealt_before(const void *left, const void *right, const void *of)
 {
     const weft_flight *a = *(weft_flight *const *)left, *b = *(weft_flight *const *)right;
     (void)of;
+    if (a->near != b->near) return a->near < b->near;
     if (a->sweep != b->sweep) return a->sweep < b->sweep;
     if (a->affinity != b->affinity) return a->affinity < b->affinity;
     if (a->flops < b->flops || a->flops > b->flops) return a->flops > b->flops;

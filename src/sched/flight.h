@@ -27,6 +27,7 @@ typedef struct weft_flight {
     double given;         /* when it was handed over to be done elsewhere; 0: it was not */
     weft_cached *own;     /* the state after it, once the result is known */
     weft_own_state state; /* the state after it, in memory, if there is no run directory */
+    int near; /* -1: of the jobs that this team does first; 1: of those that it does last */
     int64_t sweep, affinity;
     double flops;     /* expected operations: expensive jobs are done first */
     int64_t place[2]; /* index in each of the two heaps below; -1: not there */

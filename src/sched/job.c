@@ -11,6 +11,7 @@
 #include "stop.h"
 #include "weft/clock.h"
 #include "weft/hash.h"
+#include "weft/log.h"
 
 #include <math.h>
 #include <string.h>
@@ -296,9 +297,26 @@ static uint64_t weights_hash(const job_run *run)
     return weft_hash(run->state.aux, WEFT_KEPT_MARK * sizeof *run->state.aux, hash);
 }
 
+/* The rows of a job without units are those that its task measured. By the first rank, from
+ * which the others get the record. */
+static void take_rows(job_run *run)
+{
+    weft_job_record *record = run->record;
+    const weft_result *res = &record->res;
+    int ncolumn = weft_metrics_count(run->sched->task->rows);
+    if (run->sched->team->rank > 0 || res->nrow == 0) return;
+    size_t k = (size_t)record->job.mix.k;
+    weft_job_record_room(record, res->nmetric, res->nrow, ncolumn, run->mem);
+    memcpy(record->row, res->row, (size_t)(res->nrow * ncolumn) * sizeof *record->row);
+    memcpy(record->spent, res->spent, (size_t)res->nrow * sizeof *record->spent);
+    for (int64_t i = 0; i < res->nrow; i++)
+        memcpy(record->logp + (size_t)i * k, res->logp, k * sizeof *record->logp);
+}
+
 static void finish(job_run *run)
 {
     weft_job_record *record = run->record;
+    take_rows(run);
     record->seconds = seconds_of(run);
     record->began = run->sched->before + weft_now() - run->sched->begun - record->seconds;
     record->res.job = record->job.id;
@@ -356,10 +374,16 @@ weft_status weft_job_again(weft_sched *sched, const weft_job_record *told,
 {
     weft_arena *tmp = weft_arena_new();
     weft_job_record record = weft_job_record_new(&told->job, tmp);
+    record.job.id = told->stored; /* which the state may name */
     job_run run = run_of(sched, &record, 1, tmp, out);
     run.from = from;
     record.res.loss = told->res.loss;
     weft_status st = run_units(&run);
+    if (st == WEFT_OK && record.res.loss != told->res.loss && sched->team->rank == 0)
+        weft_log(WEFT_WARN,
+                 "job %lld was repeated with another loss, %.9g after %.9g: it is no "
+                 "function of its seed, so that the digest of this run is its own",
+                 (long long)told->job.id, record.res.loss, told->res.loss);
     if (st == WEFT_OK && weft_state_hash(&out->state) != told->hash)
         st = weft_fail(WEFT_EFILE,
                        "job %lld was repeated to restore the state after it, with another "

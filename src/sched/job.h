@@ -11,7 +11,7 @@ WEFT_CHECKED weft_status weft_trial_start(const weft_sched *sched, const weft_jo
 /* Makes the state that a job begins with, that of `parent` (NULL: a new one). Collective
  * over team. WEFT_STOP, EFILE. */
 typedef weft_status weft_job_begins(weft_sched *sched, const weft_job *job,
-                                    const weft_cached *parent, weft_state *state);
+                                    weft_cached *parent, weft_state *state);
 
 /* Does a job, from its start or its last checkpoint. *out is the state after it, whose
  * memory the caller frees. Collective over team. WEFT_STOP, EFILE. */

@@ -71,7 +71,8 @@ void weft_show_job(weft_sched *sched, const weft_job_record *record)
     if (sched->teams > 1)
         snprintf(where, sizeof where, " by team %lld", (long long)record->team);
     if (record->nunit > 0)
-        snprintf(rounds, sizeof rounds, " %lld rounds,", (long long)record->nunit);
+        snprintf(rounds, sizeof rounds, " %lld %s,", (long long)record->nunit,
+                 sched->task->units ? "rounds" : "reports");
     const char *text = weft_arena_text(
         tmp, "job %lld of %lld%s:%s k = %d, score %s,%s %.2f s; %.3g jobs/s, %.0f s left",
         (long long)sched->queue.known,

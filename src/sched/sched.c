@@ -7,6 +7,7 @@
  * Nothing that a task or tuner can observe depends on teams or journals. */
 #include "sched.h"
 #include "cache.h"
+#include "lend.h"
 #include "rundir/journals.h"
 #include "teams.h"
 #include "trade.h"
@@ -62,6 +63,7 @@ static void queue_job(weft_sched *sched, weft_flight *flight)
     flight->flops = cost.flops;
     const weft_claimed *turn = weft_trust_turn(sched, flight->record.job.id);
     if (turn->taken || turn->hops > 0) return;
+    flight->near = weft_lend_near(sched, flight->parent);
     if (sched->task->affinity)
         flight->affinity = sched->task->affinity(sched->task_self, &flight->record.job);
     weft_flights_queue(&sched->queue.flights, flight);

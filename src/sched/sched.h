@@ -17,11 +17,13 @@ typedef struct weft_crew {
     const char *who;     /* "team 1 on n2" in lines of the log, likewise */
     int64_t ticket;      /* the ticket after this team's last one */
     int64_t recorded;    /* jobs that this team has recorded since the start */
-    int rested;          /* 1: the team has had nothing to do since its last job */
+    int rested;          /* 1: the team has had nothing to do since its last job, */
+    double since;        /* since then; 0: it has */
 } weft_crew;
 
 typedef struct weft_trust weft_trust; /* whether failures of this team's jobs count */
 typedef struct weft_cache weft_cache; /* the states of trials */
+typedef struct weft_lent weft_lent;   /* states that other teams are asked for */
 
 /* A search. The caller sets the first group of members, the others to zero; each of these
  * belongs to one file, which alone changes it. */
@@ -53,6 +55,7 @@ typedef struct weft_sched {
     weft_crew crew;       /* teams.c */
     weft_trust *trust;    /* trust.c */
     weft_cache *cache;    /* cache.c */
+    weft_lent *lent;      /* lend.c */
     const char *broken;   /* trust.c: why no team can do a job; NULL: some can */
     int worked;          /* job.c: 1: the team did a unit in this session. The time limit is
                             not applied before that, so that a chain of short sessions ends */

@@ -7,6 +7,7 @@
 #include "cache.h"
 #include "host/core.h"
 #include "job.h"
+#include "lend.h"
 #include "progress.h"
 #include "rundir/journals.h"
 #include "rundir/state.h"
@@ -91,6 +92,7 @@ weft_status weft_teams_end(weft_sched *sched, weft_status st)
         sched->crew.claims = NULL;
     }
     if (sched->rundir && leads(sched)) {
+        if (st != WEFT_OK) weft_lend_save_all(sched);
         weft_status synced = st == WEFT_OK ? WEFT_OK : weft_cache_stop(sched);
         if (st == WEFT_STOP && synced == WEFT_OK)
             synced = weft_rundir_lasted(sched->rundir,
@@ -102,6 +104,7 @@ weft_status weft_teams_end(weft_sched *sched, weft_status st)
     }
     if (sched->teams > 1) weft_times_move(sched->team, sched->world);
     st = weft_agree(st, sched->world);
+    if (st == WEFT_OK) weft_lend_save_winner(sched);
     return st == WEFT_STOP && sched->rundir ? tell_stop(sched) : st;
 }
 
@@ -152,7 +155,7 @@ static void enter(weft_sched *sched, const weft_message *message)
     if (message->bytes == sizeof job) {
         memcpy(&job, message->data, sizeof job);
         enter_claim(sched, job);
-    } else if (!weft_trust_notice(sched, message)) {
+    } else if (!weft_trust_notice(sched, message) && !weft_lend_notice(sched, message)) {
         enter_result(sched, message);
     }
 }
@@ -187,6 +190,7 @@ static void wait_for_result(weft_sched *sched)
                (long long)sched->queue.flights.ends.n);
     weft_activity_set("waits for a result of another team", -1, -1);
     sched->crew.rested = 1;
+    if (!(sched->crew.since > 0)) sched->crew.since = start;
     weft_times_close(sched->team);
     while (sched->crew.peers && !weft_peers_here(sched->crew.peers) &&
            weft_now() - start < REST_SECONDS) {
@@ -210,6 +214,14 @@ static int claim_job(weft_sched *sched, int64_t job)
     return 1;
 }
 
+/* 1: the team has had nothing to do for a while, so that it may ask another one for a
+ * state, of which it awaits none. */
+static int may_ask(weft_sched *sched)
+{
+    return sched->crew.since > 0 && weft_now() - sched->crew.since >= REST_SECONDS &&
+           !weft_lend_waits(sched);
+}
+
 /* Claims the job that this team is to do next; NULL: all are claimed. Teams that waited, at
  * the start all, are free at the same moment, and so begin at different jobs. Called by the
  * leader, or by all ranks if there is one team. */
@@ -217,16 +229,32 @@ static weft_flight *claim(weft_sched *sched)
 {
     weft_flight *handed = weft_trust_handed(sched);
     if (handed) return handed;
+    weft_flight *came = sched->crew.peers ? weft_lend_came(sched) : NULL;
+    if (came) return came;
     if (weft_trust_waits(sched)) return NULL;
     int64_t skip =
         sched->crew.claims && sched->crew.rested && weft_claims_by_file(sched->crew.claims)
             ? sched->crew.group
             : 0;
-    weft_flight *flight = weft_flights_take(&sched->queue.flights, skip);
-    while (flight && !claim_job(sched, flight->record.job.id))
-        flight = weft_flights_take(&sched->queue.flights, skip);
-    if (flight) sched->crew.rested = 0;
-    return flight;
+    weft_flights *flights = &sched->queue.flights;
+    weft_flight *flight = weft_flights_take(flights, skip);
+    for (; flight; flight = weft_flights_take(flights, skip)) {
+        if (flight->near > 0 && skip > 0) { /* first what nobody has to be asked for */
+            weft_flights_queue(flights, flight);
+            skip = 0;
+        } else if (flight->near > 0 && !may_ask(sched)) {
+            weft_flights_queue(flights, flight);
+            return NULL;
+        } else if (claim_job(sched, flight->record.job.id)) {
+            break;
+        }
+    }
+    if (!flight) return NULL;
+    sched->crew.rested = 0;
+    sched->crew.since = 0;
+    if (flight->near <= 0) return flight;
+    weft_lend_want(sched, flight);
+    return NULL;
 }
 
 /* The same for all ranks of a team if there are several teams. Collective over team. */
@@ -317,6 +345,7 @@ static weft_status do_job(weft_sched *sched, weft_flight *flight)
     weft_times_io(sched->team);
     TRY(weft_agree(published, sched->team));
     weft_show_job(sched, &flight->record);
+    if (leads(sched)) weft_lend_bound(sched);
     return WEFT_OK;
 }
 

@@ -34,7 +34,8 @@ struct weft_link {
     weft_process process;
     int lives;
     int socket, memory, log; /* descriptors; -1: none */
-    off_t begin;             /* of its part of the log */
+    off_t begin;             /* of the part of the log that is shown */
+    double until;            /* time at which an answer is late; 0: by plan.limit */
     int answered;            /* 1: a worker of this link did, so that the log stays */
     void *map;               /* of the memory; NULL: none */
     size_t mapped;           /* bytes of it */
@@ -162,11 +163,12 @@ weft_status weft_link_start(weft_link *link)
     weft_arena *tmp = weft_arena_new();
     int theirs = -1, err = open_ends(link, &theirs);
     const int given[] = {link->log, link->log, theirs, link->memory};
-    weft_status st = err == 0 ? weft_process_start(&link->process, link->plan.run,
-                                                   environment(link, tmp), 4, given)
-                              : weft_fail(WEFT_EFILE, "cannot start a worker: %s%s%s",
-                                          strerror(err), link->plan.log ? ", " : "",
-                                          link->plan.log ? link->plan.log : "");
+    weft_status st =
+        err == 0 ? weft_process_start(&link->process, link->plan.run,
+                                      environment(link, tmp), 4, given)
+                 : weft_fail(WEFT_EFILE, "cannot start a %s: %s%s%s", link->plan.noun,
+                             strerror(err), link->plan.log ? ", " : "",
+                             link->plan.log ? link->plan.log : "");
     close_fd(&theirs);
     link->lives = 1;
     link->begin = lseek(link->log, 0, SEEK_END);
@@ -250,12 +252,36 @@ weft_status weft_link_fail(weft_link *link, weft_status st, const char *fmt, ...
     weft_link_drop(link);
     weft_arena *tmp = weft_arena_new();
     const char *last = last_lines(link, tmp), *log = link->answered ? link->plan.log : NULL;
-    st = weft_fail(st, "the worker of rank %d, `%.200s`, %s; %s%s%s%s%s", link->plan.rank,
-                   link->plan.run, why, *last ? "its last lines" : "it printed nothing",
-                   *last && log ? " in " : "", *last && log ? log : "", *last ? ": " : "",
-                   last);
+    st = weft_fail(
+        st, "the %s of rank %d, `%.200s`, %s; %s%s%s%s%s", link->plan.noun, link->plan.rank,
+        link->plan.run, why, *last ? "its last lines" : "it printed nothing",
+        *last && log ? " in " : "", *last && log ? log : "", *last ? ": " : "", last);
     weft_arena_free(tmp);
     return st;
+}
+
+/* ---- its log ---- */
+
+void weft_link_mark(weft_link *link)
+{
+    if (link->log >= 0) link->begin = lseek(link->log, 0, SEEK_END);
+}
+
+weft_status weft_link_print(const weft_link *link, const char *path, size_t most)
+{
+    off_t end = link->log >= 0 ? lseek(link->log, 0, SEEK_END) : 0, from = link->begin;
+    if (end - from > (off_t)most) from = end - (off_t)most;
+    weft_arena *tmp = weft_arena_new();
+    size_t n = end > from ? (size_t)(end - from) : 0;
+    char *text = WEFT_NEW(tmp, char, n + 1);
+    ssize_t got = n > 0 ? pread(link->log, text, n, from) : 0;
+    FILE *out = fopen(path, "w");
+    int good = out && got >= 0 && fwrite(text, 1, (size_t)got, out) == (size_t)got;
+    if (out) good &= fclose(out) == 0;
+    weft_arena_free(tmp);
+    if (good) return WEFT_OK;
+    return weft_fail(WEFT_EFILE, "cannot write %s: %s; free space there", path,
+                     strerror(errno));
 }
 
 /* How a worker ended that was not asked to. */
@@ -280,15 +306,21 @@ static weft_status ended(weft_link *link)
 
 /* ---- lines ---- */
 
+void weft_link_within(weft_link *link, double seconds)
+{
+    link->until = seconds > 0 ? weft_now() + seconds : 0;
+}
+
 /* Waits until the socket has what is awaited, or the worker has ended. WEFT_STOP,
  * WEFT_EWORKER. */
 static weft_status await(weft_link *link, short events, double begun)
 {
     for (;;) {
-        double limit = link->plan.limit, left = limit - (weft_now() - begun);
+        double limit = link->plan.limit, now = weft_now();
+        double left = link->until > 0 ? link->until - now : limit - (now - begun);
         if (limit > 0 && left <= 0)
-            return weft_link_fail(link, WEFT_EWORKER,
-                                  "did not answer within worker.time_limit = %g s%s", limit,
+            return weft_link_fail(link, WEFT_EWORKER, "did not answer within %s = %g s%s",
+                                  link->plan.key, limit,
                                   link->have > 0 ? ", but with half a message" : "");
         double wait = limit > 0 ? fmin(POLL_INTERVAL, left) : POLL_INTERVAL;
         struct pollfd watched[] = {{.fd = link->socket, .events = events},

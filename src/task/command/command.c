@@ -5,6 +5,7 @@
 #include "attempt.h"
 #include "job.h"
 #include "printed.h"
+#include "serve.h"
 #include "task/parameters.h"
 #include "weft/par.h"
 #include "weft/process.h"
@@ -29,28 +30,23 @@ static const weft_opt command_opts[] = {
     WEFT_INT_OPT("retries", command_task, retries, "0", 0, 1000,
                  "how often a job that failed is tried again, from where it began, by the "
                  "next team if there are several"),
+    WEFT_BOOL_OPT("serve", command_task, serves, "no",
+                  "the program is started once on each team and does job after job, by "
+                  "weft.program of python/weft.py or the protocol of src/worker/README.md; "
+                  "trials stay in its memory"),
+    WEFT_CHOICE_OPT("state", command_task, state, "files", "none|files",
+                    "with command.serve, what becomes of a trial that goes on in another "
+                    "process: files: the program saves it when it is asked to; none: it is "
+                    "trained from the start again",
+                    .role = WEFT_PER_SESSION),
+    WEFT_INT_OPT(
+        "keep", command_task, keep, "100", 1, 1e6,
+        "with command.serve, states that a program keeps in memory; of more, those "
+        "with the highest losses are saved, or trained again if they go on"),
     {0},
 };
 
 static const weft_kind *const command_parts[] = {&weft_parameters_kind, NULL};
-
-/* ---- the state ---- */
-
-enum { NUMBERS = 5 };
-
-static void put_trace(const struct trace *trace, weft_state *state)
-{
-    const double number[NUMBERS] = {trace->failed, (double)trace->jobs,
-                                    (double)trace->trial, (double)trace->job,
-                                    trace->resource};
-    memcpy(state->aux, number, sizeof number);
-}
-
-static struct trace read_trace(const weft_state *state)
-{
-    const double *x = state->aux;
-    return (struct trace){(int)x[0], (int64_t)x[1], (int64_t)x[2], (int64_t)x[3], x[4]};
-}
 
 /* ---- setting up ---- */
 
@@ -106,6 +102,7 @@ static weft_status command_setup(void *self, const weft_env *env)
                          command->loss);
     TRY(check_names(env->conf, env->mem));
     command->dir = NULL;
+    command->serve = NULL;
     if (!env->dir) return WEFT_OK;
     enum { MOST = 4096 };
     char *here = WEFT_NEW(env->mem, char, MOST);
@@ -114,6 +111,7 @@ static weft_status command_setup(void *self, const weft_env *env)
                          strerror(errno));
     command->dir =
         *env->dir == '/' ? env->dir : weft_arena_text(env->mem, "%s/%s", here, env->dir);
+    if (command->serves) command_serve_new(command);
     return WEFT_OK;
 }
 
@@ -122,7 +120,7 @@ static void command_nstate(const void *self, const weft_job *job, weft_state *si
     (void)self;
     (void)job;
     size->nx = 0;
-    size->naux = NUMBERS;
+    size->naux = COMMAND_NUMBERS;
 }
 
 /* The cost is not known; a job of more resource is assumed to cost more. */
@@ -163,7 +161,7 @@ static weft_status run_job(command_task *command, const weft_job *job,
 static weft_status run_on_leader(command_task *command, const weft_job *job,
                                  const weft_state *state, struct outcome *outcome)
 {
-    struct trace before = read_trace(state);
+    struct trace before = command_trace(state);
     weft_check(job->mix.k == 1, "%d configurations", job->mix.k);
     weft_check(command->dir, "task command has no directory");
     *outcome =
@@ -173,7 +171,9 @@ static weft_status run_on_leader(command_task *command, const weft_job *job,
                                     .trial = job->trial,
                                     .job = job->id,
                                     .resource = before.resource + job->resource};
-    return before.failed ? WEFT_OK : run_job(command, job, &before, outcome);
+    if (before.failed) return WEFT_OK;
+    if (!command->serve) return run_job(command, job, &before, outcome);
+    return command_serve_job(command, job, &before, outcome);
 }
 
 static int command_retries(const void *self)
@@ -183,10 +183,16 @@ static int command_retries(const void *self)
 
 static weft_status probe_on_leader(command_task *command, const weft_job *job, int *works)
 {
-    weft_arena *tmp = weft_arena_new();
     const char *attempt;
     const struct trace before = {0};
-    struct outcome outcome = {0};
+    struct outcome outcome = {.after = {.jobs = 1, .trial = job->trial, .job = job->id}};
+    if (command->serve) {
+        TRY(command_serve_job(command, job, &before, &outcome));
+        *works = outcome.failure == WEFT_SUCCEEDED;
+        command_holder.forget(command, job->trial, job->id);
+        return WEFT_OK;
+    }
+    weft_arena *tmp = weft_arena_new();
     weft_status st =
         attempt_make(attempt_path(command->dir, job->trial, job->id, tmp), &attempt, tmp);
     if (st == WEFT_OK) {
@@ -216,6 +222,11 @@ static const weft_metric command_metrics[] = {
     {"train_loss", "what it printed as train_loss; nan: nothing", "loss", NULL},
     {0}};
 
+static const weft_metric command_rows[] = {
+    {"step", "resource of the trial at a report of the program", "1", NULL},
+    {"loss", "what it reported", "loss", NULL},
+    {0}};
+
 static const weft_metric command_scores[] = {
     {"loss", "what the program printed", "loss", "loss"},
     {"error", "what the program printed", "1", "error %"},
@@ -235,8 +246,11 @@ static weft_status command_step(void *self, const weft_job *job, int64_t unit,
     TRY(weft_agree(st, team));
     res->note = outcome.note;
     res->why = outcome.why;
+    res->nrow = outcome.nrow;
+    res->row = outcome.row;
+    res->spent = outcome.spent;
     weft_bcast(team, &outcome, sizeof outcome, 0);
-    put_trace(&outcome.after, state);
+    command_put_trace(&outcome.after, state);
     res->failure = outcome.failure;
     res->loss = res->metric[VALID_LOSS] = outcome.loss;
     res->metric[VALID_ERROR] = outcome.error;
@@ -257,8 +271,10 @@ const weft_task weft_task_command = {
     .parts = command_parts,
     .data = WEFT_DATA_NONE,
     .files = 1,
+    .holder = &command_holder,
     .tuner = "random",
     .metrics = command_metrics,
+    .rows = command_rows,
     .scores = command_scores,
     .lost = "in the warnings above why the programs failed",
     .single = command_single,

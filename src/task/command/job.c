@@ -6,7 +6,6 @@
 #include "task/parameters.h"
 #include "weft/log.h"
 #include "weft/process.h"
-#include "weft/rng.h"
 
 #include <math.h>
 #include <signal.h>
@@ -31,11 +30,10 @@ static const char *note_of(const command_task *command, const weft_printed *prin
 {
     const weft_stream *stream = &printed->stream[0];
     weft_arena *tmp = weft_arena_new();
-    const char *text = "";
+    const char *text = NULL;
     for (int64_t i = stream->nwanted; i < stream->names.n; i++)
-        text = weft_arena_text(tmp, "%s%s%s=%.17g", text, *text ? " " : "",
-                               stream->names.name[i], stream->number[i].value);
-    text = *text ? weft_arena_text(command->env.mem, "%s", text) : NULL;
+        text = command_add_note(text, stream->names.name[i], stream->number[i].value, tmp);
+    text = text ? weft_arena_text(command->env.mem, "%s", text) : NULL;
     weft_arena_free(tmp);
     return text;
 }
@@ -49,8 +47,6 @@ static char **environment(const command_task *command, const weft_job *job,
                                 before->resource + job->resource};
     for (int i = 0; i < 3; i++)
         weft_opt_show(&number, resource[i], text[i], sizeof text[i]);
-    weft_rng4 rng =
-        weft_rng_at(command->env.seed, WEFT_RNG_WEIGHTS, (uint64_t)job->trial, 0, 0);
     int n;
     const char **key, **value;
     weft_parameters(command->env.conf, command->env.space, job->mix.conf, &n, &key, &value,
@@ -64,7 +60,7 @@ static char **environment(const command_task *command, const weft_job *job,
         {"WEFT_TOTAL", text[2]},
         {"WEFT_TRIAL", weft_arena_text(tmp, "%lld", (long long)job->trial)},
         {"WEFT_JOB", weft_arena_text(tmp, "%lld", (long long)job->id)},
-        {"WEFT_SEED", weft_arena_text(tmp, "%lld", (long long)(rng.v[0] >> 33))},
+        {"WEFT_SEED", weft_arena_text(tmp, "%lld", (long long)command_seed(command, job))},
         {"WEFT_PARAMETERS", weft_parameters_json(n, key, value, tmp)},
     };
     int nfixed = (int)(sizeof fixed / sizeof *fixed);
@@ -145,7 +141,7 @@ static const char *print_failure(const command_task *command, const weft_printed
     if (why) return why;
     if (!isfinite(number->value))
         return weft_arena_text(tmp, "its %s is %g", name[LOSS], number->value);
-    *loss = *command->loss == '-' ? -number->value : number->value;
+    *loss = command_minimised(command, number->value);
     return NULL;
 }
 

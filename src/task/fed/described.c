@@ -228,7 +228,8 @@ weft_status fed_describe(weft_link *link, uint64_t seed, fed_described *out,
     char text[128];
     const char *line;
     int n = snprintf(text, sizeof text,
-                     "{\"ask\":\"describe\",\"protocol\":%d,\"seed\":%llu}\n",
+                     "{\"ask\":\"describe\",\"protocol\":%d,\"role\":\"clients\","
+                     "\"seed\":%llu}\n",
                      WEFT_PROTOCOL, (unsigned long long)seed);
     *out = (fed_described){0};
     TRY(weft_link_ask(link, text, (size_t)n, &line));

@@ -171,6 +171,8 @@ static weft_status begin(fed_task *fed, fed_worker *worker)
     int rank = team->first + team->rank;
     TRY(check(fed, worker));
     weft_link_plan plan = {
+        .noun = "worker",
+        .key = "worker.time_limit",
         .run = worker->run,
         .log =
             fed->env.dir ? weft_arena_text(mem, "%s/worker-%d", fed->env.dir, rank) : NULL,

@@ -1,0 +1,58 @@
+"""The link of a Python program to weft, which started it: lines of JSON over a socket."""
+import json
+import math
+import os
+import socket
+import sys
+import traceback
+
+PROTOCOL = 1
+
+
+def number(x):
+    """As JSON has it: null for what is not finite."""
+    return x if math.isfinite(x) else None
+
+
+def encoded(message):
+    return json.dumps(message, allow_nan=False).encode() + b"\n"
+
+
+def described(error):
+    """An exception in one line, with the place where it was raised; its traceback goes to the log."""
+    traceback.print_exception(type(error), error, error.__traceback__)
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({os.path.basename(where.filename)}:{where.lineno})"
+
+
+class Link:
+    def __init__(self, how):
+        if "WEFT_SOCKET" not in os.environ:
+            raise RuntimeError(f"weft starts this program: `weft tune` with {how} = python3 "
+                               + os.path.basename(sys.argv[0]))
+        self.socket = socket.socket(fileno=int(os.environ["WEFT_SOCKET"]))
+        self.socket.set_inheritable(False)
+
+    def line(self):
+        """The next message; None at the end of the run."""
+        text = self.socket.recv(65536)
+        while text and not text.endswith(b"\n"):
+            more = self.socket.recv(65536)
+            text = text + more if more else b""
+        return json.loads(text) if text else None
+
+    def ask(self, message):
+        """Sends a message of the program's own, and returns what weft answers."""
+        self.socket.sendall(encoded(message))
+        return self.line()
+
+    def serve(self, role, answer):
+        """Answers requests by answer(message) until the run ends; an exception is answered as an error."""
+        while (message := self.line()) is not None:
+            try:
+                if message["ask"] == "describe" and message.get("role", role) != role:
+                    raise RuntimeError(f"this program serves {role}, but weft asks for {message['role']}")
+                out = encoded(answer(message))
+            except Exception as error:
+                out = encoded({"error": described(error)})
+            self.socket.sendall(out)

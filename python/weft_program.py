@@ -1,0 +1,244 @@
+"""Programs that weft tunes and keeps for the whole run (command.serve = yes).
+
+    import weft
+
+    def train(trial):                                  # a trial: a choice of parameters
+        model = trial.state or Model(trial["rate"])    # state: what was saved of it, if anything was
+        for epoch in range(trial.done, 100):
+            model.fit(...)
+            weft.report(model.loss(), epoch + 1, state=model)
+
+    weft.program(train)
+
+report() returns where weft goes on with the trial, at once or after other trials, for which the
+call of train waits in memory; where weft does not go on, it raises Stopped. A function that reports
+nothing returns its loss, or a dict of loss and other numbers, of training trial.total from the
+start. What is reported must be a function of the trial alone: the generators of `random`, NumPy
+and PyTorch, if imported before, are seeded and kept for each trial. What is printed is in a file of
+the run's directory. src/worker/README.md of weft has the protocol. Needs nothing but Python.
+"""
+import os
+import pickle
+import queue
+import random
+import sys
+import threading
+
+from weft_link import PROTOCOL, Link, described, number
+
+STOP = object()
+server = None  # of this program
+
+
+class Stopped(BaseException):
+    """Raised by report() where weft does not go on with the trial; not to be caught for good."""
+
+
+class Trial:
+    """What train is given.
+
+    values   {name: value} of section [parameters]; trial["rate"] is one of them
+    trial    its number
+    seed     for what is random in it
+    total    resource that it has at the end of its present job
+    done     that it had been trained for when train was called: 0, or that of `state`
+    state    what was given to report(state=) then; None: train from the start
+    """
+
+    def __init__(self, message):
+        self.trial, self.seed, self.values = message["trial"], message["seed"], message["values"]
+        self.state, self.done, self.skip = None, 0, -1  # reports up to `skip` are not told
+        self.kept, self.random, self.step = None, None, 0  # state, generators, resource at its last report
+        self.thread, self.wake, self.last = None, queue.SimpleQueue(), None
+
+    def __getitem__(self, name):
+        return self.values[name]
+
+    def anew(self):
+        """train is to be called, with the state that was kept, or from the start."""
+        self.thread, self.state = None, self.kept
+        self.done = self.step = 0 if self.kept is None else self.step
+        self.skip = -1 if self.kept is not None else self.job["done"] or -1
+
+
+# ---- random generators ---------------------------------------------------------------------
+
+def torch():
+    return sys.modules.get("torch")
+
+
+def numpy():
+    return sys.modules.get("numpy")
+
+
+def seed(number):
+    random.seed(number)
+    if numpy():
+        numpy().random.seed(number)
+    if torch():
+        torch().manual_seed(number)
+
+
+def generators():
+    """The states of all generators; put() sets them."""
+    cuda = torch() and torch().cuda.is_available()
+    return (random.getstate(), numpy() and numpy().random.get_state(), torch() and torch().get_rng_state(),
+            torch().cuda.get_rng_state_all() if cuda else None)
+
+
+def put(states):
+    random.setstate(states[0])
+    if states[1] is not None and numpy():
+        numpy().random.set_state(states[1])
+    if states[2] is not None and torch():
+        torch().set_rng_state(states[2])
+    if states[3] is not None and torch():
+        torch().cuda.set_rng_state_all(states[3])
+
+
+# ---- the server ----------------------------------------------------------------------------
+
+class Program:
+    """Each trial has a thread, of which one runs at a time, between a job and its answer."""
+
+    def __init__(self, train):
+        self.train, self.link = train, Link("command.serve = yes and command.run")
+        self.waiting = {}  # trials by the name of their state, (trial, job)
+        self.back = queue.SimpleQueue()
+        self.running = self.owner = None  # trial; that whose generators are in place
+
+    def thread(self, trial):
+        try:
+            self.back.put(("returned", self.train(trial)))
+        except Stopped:
+            self.back.put(("stopped", None))
+        except BaseException as error:
+            self.back.put(("raised", described(error)))
+
+    def go(self, trial, word=None):
+        """Runs it until its job ends, its function does, or it is stopped."""
+        self.running = trial
+        if self.owner is not trial:
+            put(trial.random) if trial.random else seed(trial.seed)
+            self.owner = trial
+        if trial.thread:
+            trial.wake.put(word)
+        else:
+            trial.thread = threading.Thread(target=self.thread, args=(trial,), daemon=True)
+            trial.thread.start()
+        return self.back.get()
+
+    def report(self, loss, step, state, metrics):
+        trial = self.running
+        trial.step = trial.step + 1 if step is None else step
+        trial.kept = state
+        if trial.step <= trial.skip:
+            return
+        trial.last = dict(metrics, loss=loss)
+        if trial.step < trial.total:
+            answer = self.link.ask({"report": trial.job["job"], "step": trial.step, "loss": number(float(loss))})
+            if not answer["go"]:
+                raise Stopped
+        else:
+            self.back.put(("reported", None))
+            if trial.wake.get() is STOP:
+                raise Stopped
+
+    def drop(self, state):
+        trial = self.waiting.pop(tuple(state), None)
+        if trial and trial.thread:
+            self.go(trial, STOP)
+
+    def begin(self, message):
+        """The trial of a job, which goes on where it waits, or from what was saved, or from the start."""
+        for state in message["drop"]:
+            self.drop(state)
+        state = message["from"] and tuple(message["from"])
+        old, copies = self.waiting.get(state), state and state[0] != message["trial"]
+        if old and not copies:
+            return self.waiting.pop(state)
+        trial = Trial(message)
+        if old or message["load"]:
+            if old and old.kept is None:
+                raise ValueError(f"trial {trial.trial} copies trial {old.trial}, which reports no state: "
+                                 "expected weft.report(loss, step, state=...)")
+            text = saved(old) if old else open(os.path.join(message["load"], "state.pickle"), "rb").read()
+            more = at_end(old) if old else open(os.path.join(message["load"], "weft.pickle"), "rb").read()
+            trial.state = trial.kept = pickle.loads(text)
+            trial.step, trial.random = pickle.loads(more)
+            trial.done = trial.step
+            if copies:
+                trial.random = None  # it has a seed of its own
+        else:
+            trial.skip = message["done"] or -1
+        return trial
+
+    def do_job(self, message):
+        trial = self.begin(message)
+        trial.job, trial.total, trial.last = message, message["total"], None
+        how, value = self.go(trial)
+        if how == "returned" and value is None and trial.last is None:
+            trial.anew()
+            how, value = self.go(trial)
+        if how == "stopped":
+            return {"stopped": message["job"]}
+        if how == "raised":
+            return {"error": value}
+        if how == "returned":
+            trial.thread = None
+            if value is not None:
+                trial.last = dict(value) if isinstance(value, dict) else {"loss": value}
+            if trial.last is None or trial.last.get("loss") is None:
+                raise ValueError("train returned no loss, and reported none")
+            trial.state, trial.done = trial.kept, trial.step
+        held = trial.thread is not None or trial.kept is not None
+        if held:
+            trial.random = generators()
+            self.waiting[message["trial"], message["job"]] = trial
+        metrics = {str(k): number(float(x)) for k, x in trial.last.items()}
+        return {"job": message["job"], "step": trial.step or message["total"], "loss": metrics.pop("loss"),
+                "metrics": metrics, "held": held, "saves": trial.kept is not None}
+
+    def do_save(self, message):
+        trial = self.waiting[message["trial"], message["job"]]
+        for name, text in (("state.pickle", saved(trial)), ("weft.pickle", at_end(trial))):
+            with open(os.path.join(message["directory"], name), "wb") as out:
+                out.write(text)
+        return {"saved": message["job"]}
+
+    def answer(self, message):
+        if message["ask"] == "describe":
+            return {"protocol": PROTOCOL}
+        return self.do_job(message) if message["ask"] == "job" else self.do_save(message)
+
+
+def saved(trial):
+    return pickle.dumps(trial.kept)
+
+
+def at_end(trial):
+    return pickle.dumps((trial.step, trial.random))
+
+
+# ---- public --------------------------------------------------------------------------------
+
+def report(loss, step=None, state=None, **metrics):
+    """Tells the loss of the running trial once it has been trained for `step` units of resource in
+    all, one more than at the last report unless it is given.
+
+    state    what the trial can go on from, anything that pickle takes: of another process, after a
+             stop, or as a copy; None: it goes on in memory, or is trained from the start again
+    metrics  further numbers by name; error, a share of wrong answers, and train_loss are shown
+    """
+    if server is None or server.running is None:
+        raise RuntimeError("weft.report is for functions that weft.program(train) calls")
+    server.report(loss, step, state, metrics)
+
+
+def program(train):
+    """Trains trials for weft by train(trial) until the run ends."""
+    global server
+    server = Program(train)
+    server.link.serve("programs", server.answer)
+    for state in list(server.waiting):
+        server.drop(state)

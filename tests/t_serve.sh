@@ -1,0 +1,297 @@
+#!/bin/bash
+# Programs that are started once (command.serve = yes): any ranks, teams, kills and resumes give one
+# digest; trials stay in memory and are saved only when that is needed; a program that fails is told
+# in one line, and nothing is lost. Prints TAP. NP="1 2 3": the rank counts.
+. tests/tap.sh
+
+find_python json
+if [ -z "$python" ]; then
+    result 0 "# SKIP there is no Python"
+    echo 1..1
+    exit
+fi
+# The example, which lists its starts, and the trials that are saved; where the file `mode` names one
+# of these, trial 3 misbehaves at its second report: a process for each rank.
+cat >"$tmp/train.py" <<END
+import os, sys, time
+import weft, weft_program
+place, source = "$tmp/", open("inputs/train.py").read()
+def note(name, text):
+    with open(place + name, "a") as f: f.write(f"{text}\n")
+note("starts", os.getpid())
+once = ["dies", "killed"]
+def mode():
+    try: return open(place + "mode").read().strip()
+    except OSError: return ""
+class State(tuple):
+    def __reduce__(self):
+        note("saves", os.getpid())
+        return State, (tuple(self),)
+first, again = weft.report, set()
+def raw(line): weft_program.server.link.socket.sendall(line)
+def report(loss, step=None, state=None, **more):
+    trial = weft_program.server.running
+    name = mode()
+    if name.startswith("slow"):
+        time.sleep(float(name.split()[1]) * (4 if trial.trial == 1 else 1))
+        loss += trial.trial == 1
+    if name == "nan" and trial.trial == step == 3: loss = float("nan")
+    if trial.trial == 3 and step == 2:
+        if name == "stdout": print("hello=1 loss=7", flush=True)
+        if name == "raises": raise KeyError("no such rate")
+        if name == "quits": print("memory is short\nso I leave", flush=True); os._exit(9)
+        if name == "exits": sys.exit("that is all")
+        if name == "dies" or (name == "once" and not os.path.exists(place + "once")):
+            note("once", 1)
+            os.kill(os.getpid(), 9)
+        if name == "half": raw(b'{"report":'); os._exit(3)
+        if name == "hangs": time.sleep(1e6)
+        if name == "json": raw(b"loss=0.5\n"); time.sleep(1e6)
+        if name == "other": raw(b'{"report":9999,"step":2,"loss":1}\n'); time.sleep(1e6)
+        if name == "text": raw(b'{"report":3,"step":2,"loss":"small"}\n'); time.sleep(1e6)
+        if name == "forks" and os.fork(): os._exit(0)
+    if name == "stateless": state = None
+    first(loss, step, State(state) if state else None, **more)
+weft.report = report
+exec(source)
+END
+{
+    sed -e 's/^tuner = .*/tuner = sha/' -e '/^sampler = /d' -e 's/^configs = .*/configs = 9/' \
+        -e "s|^run = .*|run = $python $tmp/train.py|" -e 's/^max_resource = .*/max_resource = 9/' inputs/serve.ini
+    printf '[sha]\nreduction = 3\neliminations = 2\nmax_resource = 9\n'
+} >"$tmp/in.ini"
+
+# tune RANKS FILE ARGUMENT...: the example's input on so many ranks into FILE.h5.
+tune()
+{
+    ranks=$1 file=$tmp/$2.h5
+    shift 2
+    rm -f "$tmp/starts" "$tmp/saves" "$tmp/once"
+    timeout "$net" mpirun -n "$ranks" "$weft" tune "$tmp/in.ini" -o "$file" --force "$@" >"$tmp/out" 2>"$tmp/log"
+}
+resume() # RANKS FILE ARGUMENT...
+{
+    ranks=$1 file=$tmp/$2.h5
+    shift 2
+    rm -f "$tmp/starts" "$tmp/saves"
+    timeout "$net" mpirun -n "$ranks" "$weft" resume "$file" "$@" >"$tmp/out" 2>"$tmp/log"
+}
+is_same() # FILE: it has the digest of the first run
+{
+    [ -n "$one" ] && [ "$(digest "$tmp/$1.h5")" = "$one" ]
+}
+lines() # FILE NUMBER: of lines that it has
+{
+    [ "$(cat "$tmp/$1" 2>/dev/null | wc -l)" = "$2" ]
+}
+programs() # prints those that run, of any run of this test
+{
+    grep -la "$tmp/[a-z]*\.py" /proc/[0-9]*/cmdline 2>/dev/null | grep .
+}
+none_left() # no program outlives its run
+{
+    for _ in $(seq 100); do
+        programs >/dev/null || return 0
+        sleep 0.1
+    done
+    return 1
+}
+as() # MODE COMMAND...: with trial 3 in that mode
+{
+    echo "$1" >"$tmp/mode"
+    shift
+    "$@"
+    status=$?
+    rm "$tmp/mode"
+    return $status
+}
+
+# ---- the same bits --------------------------------------------------------------------------
+
+for np in ${NP:-1 2 3}; do
+    tune "$np" r
+    result $? "$np ranks: a program is started once"
+    : "${one:=$(digest "$tmp/r.h5")}"
+    is_same r && lines starts 1 && lines saves 1
+    result $? "$np ranks: it keeps its trials in memory, only the winner is saved, and there is one digest"
+    [ ! -e "$tmp/r.d" ] && none_left && [ -s "$tmp/r.best/state.pickle" ] && [ -e "$tmp/r.best/weft.log" ]
+    result $? "$np ranks: the winner's state, and nothing else, is left beside the run file"
+done
+tune 3 r run.teams=2 && is_same r && lines starts 2
+result $? "two teams of three ranks have two programs and the same digest"
+tune 3 r run.teams=3 command.keep=1 && is_same r
+result $? "so have three, of which each keeps one state"
+tune 1 r command.keep=1 && is_same r && ! lines saves 1 && ! grep -q repeated "$tmp/log"
+result $? "of more states than are kept the worst are saved, and go on from there"
+tune 1 r command.keep=1 command.state=none && is_same r && lines saves 0 && grep -q 'are repeated' "$tmp/log" &&
+    [ ! -e "$tmp/r.best" ]
+result $? "or are trained again, where none is saved"
+as stateless tune 1 r command.keep=1 && is_same r && lines saves 0
+result $? "so they are where the program gives no states"
+as "slow 0.3" tune 2 r run.teams=2 sha.eliminations=1 sha.max_resource=3 space.configs=4 sha.reduction=2 &&
+    ! lines saves 1 && ! grep -q repeated "$tmp/log"
+result $? "a team that has nothing to do takes over a trial of another, which saves it"
+as "slow 0.3" tune 2 n run.teams=2 sha.eliminations=1 sha.max_resource=3 space.configs=4 sha.reduction=2 \
+    command.state=none && [ "$(digest "$tmp/n.h5")" = "$(digest "$tmp/r.h5")" ]
+result $? "or repeats its jobs, to the same digest"
+for tuner in "asha asha.variant=stopping" "asha asha.variant=promotion" \
+    "hyperband hyperband.max_resource=9" "random random.resource=3" \
+    "pbt pbt.population=4 pbt.interval=2 pbt.max_resource=8 pbt.quantile=0.5"; do
+    # shellcheck disable=SC2086
+    tune 1 n run.tuner=$tuner && two=$(digest "$tmp/n.h5") && tune 3 n run.teams=2 run.tuner=$tuner && [ -n "$two" ] &&
+        [ "$(digest "$tmp/n.h5")" = "$two" ]
+    result $? "teams have the same digest by ${tuner%% *}, ${tuner##*=}"
+done
+tune 1 n run.sampler=tpe run.tuner=asha space.configs=30 && two=$(digest "$tmp/n.h5")
+tune 1 n run.sampler=tpe run.tuner=asha && resume 2 n run.teams=2 space.configs=30 && [ -n "$two" ] &&
+    [ "$(digest "$tmp/n.h5")" = "$two" ]
+result $? "a search that is made longer after its end has the digest of a longer one"
+
+# A function that keeps nothing, and the same as a program that is started for each job.
+cat >"$tmp/plain.py" <<END
+import json, os, sys
+def loss(values, total): return (values["rate"] - 0.3) ** 2 + values["momentum"] + 1 / total
+if sys.argv[1:]:
+    print("loss=%r" % loss(json.loads(os.environ["WEFT_PARAMETERS"]), float(os.environ["WEFT_TOTAL"])))
+else:
+    import weft
+    weft.program(lambda trial: {"loss": loss(trial.values, trial.total), "own": 3})
+END
+tune 1 n command.serve=no command.run="$python $tmp/plain.py 1" && two=$(digest "$tmp/n.h5") &&
+    tune 2 n run.teams=2 command.run="$python $tmp/plain.py" && [ -n "$two" ] && [ "$(digest "$tmp/n.h5")" = "$two" ] &&
+    ! grep -q repeated "$tmp/log" && grep -aq 'last value that the job printed' "$tmp/n.h5"
+result $? "a function without reports has the digest of a program that is started for each job"
+
+# ---- stops and kills --------------------------------------------------------------------------
+
+command=tune good=0 repeated=0
+for job in 3 7 10 12; do
+    if [ $command = tune ]; then set -- tune "$tmp/in.ini" -o "$tmp/r.h5" --force; else set -- resume "$tmp/r.h5"; fi
+    launch 1 0 "job $job of" "$weft" "$@"
+    held "$(rank 0)" && kill -TERM "$(rank 0)" && kill -CONT "$(rank 0)"
+    wait $run
+    [ $? = 75 ] && none_left && [ -s "$tmp/saves" ] && good=$((good + 1))
+    grep -q 'are repeated' "$tmp/log" && repeated=1
+    command=resume
+done
+[ $good = 4 ] && resume 2 r && is_same r && [ $repeated = 0 ] && ! grep -q 'are repeated' "$tmp/log"
+result $? "a run that is stopped four times saves its states, and repeats none"
+launch 1 0 'job 5 of' "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" --force
+held "$(rank 0)"
+echo "slow 1" >"$tmp/mode"
+kill -TERM "$(rank 0)" && kill -CONT "$(rank 0)"
+wait $run
+stopped=$?
+rm "$tmp/mode"
+[ $stopped = 75 ] && none_left && resume 1 r && is_same r && ! grep -q 'are repeated' "$tmp/log"
+result $? "a program that is asked in the middle of a job to stop leaves it, and saves the others"
+as once tune 1 r command.retries=1 && is_same r && lines starts 2 &&
+    grep -q 'warning: job 3, trial 3 failed: .*was ended by signal 9; .*; it is tried again' "$tmp/log"
+result $? "a program that is killed is started again, to the same digest"
+launch 2 0 'job 11 of' "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" --force
+held "$(rank 0)" && programs >/dev/null && kill -9 "$(rank 0)"
+result $? "a rank is killed"
+wait $run
+none_left
+result $? "its program dies with it"
+resume 3 r && is_same r && grep -q 'the jobs that led to it are repeated' "$tmp/log"
+result $? "the run is resumed, trials that were in memory are trained again, and the digest is the same"
+launch 2 0 'job 10 of' "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" --force
+held "$(rank 0)" && kill -9 $run && pkill -9 -P $run
+wait $run 2>/dev/null
+kill -9 "$(rank 0)" "$(rank 1)" 2>/dev/null
+none_left && resume 1 r && is_same r
+result $? "so it is after its launcher was killed"
+
+# ---- reports ----------------------------------------------------------------------------------
+
+tune 1 r && "$weft" report "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" &&
+    grep -q '^reports   39; of trial 1: 0.4651 after 1, .*, [0-9.]* after 7, [0-9.]* after 9$' "$tmp/out"
+result $? "the report of a run shows what was reported of the winner"
+find_python h5py
+if [ -z "$python" ]; then
+    result 0 "# SKIP there is no h5py"
+else
+    "$python" -c "
+import h5py
+f = h5py.File('$tmp/r.h5')
+rounds, events = f['rounds'], f['events']
+job, step, loss = (rounds[k][:].tolist() for k in ('job', 'step', 'loss'))
+for e, (resource, last) in enumerate(zip(events['resource'][:], events['loss'][:])):
+    mine = [i for i, j in enumerate(job) if j == events['job'][e]]
+    steps = [step[i] for i in mine]
+    assert steps == list(range(int(steps[0]), int(resource) + 1)), (e, steps)
+    assert loss[mine[-1]] == last, (e, loss[mine[-1]], last)
+" >"$tmp/out" 2>"$tmp/log"
+    result $? "the run file has every report, the last of a job being its loss"
+fi
+find_python "h5py, pandas"
+if [ -z "$python" ]; then
+    result 0 "# SKIP there is no pandas"
+else
+    "$python" tests/frames.py "$weft" "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+    result $? "and weft.read has them as curves"
+fi
+find_python json
+
+# ---- what goes wrong ----------------------------------------------------------------------
+
+as stdout tune 1 r && is_same r
+result $? "a program may print"
+# bad MODE PATTERN STATEMENT ARGUMENT...: of trial 3; one line says it, and the others go on.
+bad()
+{
+    mode=$1 pattern=$2 statement=$3
+    shift 3
+    as "$mode" tune 2 n run.teams=2 "$@"
+    [ $? = 0 ] && [ "$(grep -c 'warning: job\|^weft:' "$tmp/log")" = 1 ] &&
+        grep -Eq "warning: job 3, trial 3 failed: ($pattern)" "$tmp/log" && none_left &&
+        [ "$(grep -c 'score inf' "$tmp/log")" = 1 ]
+    result $? "$statement"
+}
+bad nan 'its loss is not finite; see .*n.failed/3-3.log' "a loss that is NaN"
+bad raises "KeyError: 'no such rate' \(<string>:[0-9]*\); see .*n.failed/3-3.log|KeyError: 'no such rate' \(train.py:[0-9]*\); see .*n.failed/3-3.log" "an exception"
+grep -q '^Traceback' "$tmp/n.failed/3-3.log" && grep -q "no such rate" "$tmp/n.failed/3-3.log"
+result $? "whose traceback is kept"
+resume 1 n --retry-failed && is_same n
+result $? "once the program is mended, the failed trial is done again, to the same digest"
+bad exits 'SystemExit: that is all' "a program that calls exit"
+bad quits 'the program of rank [01], .*, ended with status 9; its last lines in .*/program-[01]: .*memory is short \| so I leave' "one that ends"
+bad dies 'the program of rank [01], .*, was ended by signal 9' "one that is killed each time"
+bad half 'the program of rank [01], .*, ended with status 3 in the middle of a message' "half a message"
+bad hangs 'the program of rank [01], .*, did not answer within command.time_limit = 2 s' "one that hangs" command.time_limit=2
+bad json 'the program of rank [01], .*, sent a line that is no object of JSON: loss=0.5' "a line that is not JSON"
+bad other 'the program of rank [01], .*, sent a line that is no answer to what it was asked: ..report.:9999' "the report of another job"
+bad text 'the program of rank [01], .*, sent a line that is no answer' "a loss that is a text"
+bad forks 'the program of rank [01], .*, ended with status 0' "a program that forks"
+
+# refused PROGRAM PATTERN STATEMENT ARGUMENT...: before the first job.
+refused()
+{
+    program=$1 pattern=$2 statement=$3
+    shift 3
+    rm -rf "$tmp"/n.*
+    timeout "$net" mpirun -n 2 "$weft" tune inputs/serve.ini "command.run=$program" -o "$tmp/n.h5" "$@" >"$tmp/out" 2>"$tmp/log"
+    [ $? = 2 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -Eq "^weft: .*($pattern)" "$tmp/log" &&
+        ! grep -q ' job [0-9]* of ' "$tmp/log"
+    result $? "$statement"
+}
+refused nosuchprogram 'ended with status 127, as of a program that is not found; its last lines: .*nosuchprogram' "no program"
+refused true 'the program of rank 0, .true., ended with status 0; it printed nothing' "a program that serves nothing"
+refused 'sleep 1000000' 'did not answer within command.time_limit = 1 s; it printed nothing' "one that says nothing" command.time_limit=1
+find_python numpy
+if [ -z "$python" ]; then
+    result 0 "# SKIP there is no NumPy"
+else
+    refused "$python inputs/clients.py" 'RuntimeError: this program serves clients, but weft asks for programs' "a worker of a federation"
+    rm -rf "$tmp"/n.*
+    "$weft" tune inputs/worker.ini "worker.run=$python inputs/train.py" worker.retries=0 -o "$tmp/n.h5" >"$tmp/out" 2>"$tmp/log"
+    [ $? = 4 ] && grep -q '^weft: .*this program serves programs, but weft asks for clients' "$tmp/log"
+    result $? "and the other way round"
+fi
+rm -f "$tmp/out"
+"$python" inputs/train.py 2>"$tmp/log"
+PYTHONPATH=python "$python" inputs/train.py 2>"$tmp/log"
+[ $? != 0 ] && grep -q 'weft starts this program: .*command.serve = yes' "$tmp/log"
+result $? "a program that weft did not start says so"
+echo "1..$count"
