@@ -18,11 +18,11 @@ static weft_team world;
 static weft_arena *mem;
 
 /* Rows of this rank, and what is to be said of them. */
-typedef struct problem {
+struct problem {
     weft_matrix f;
     weft_sparse x;
     weft_answers y;
-} problem;
+};
 
 static int64_t weight_of(int64_t i)
 {
@@ -42,9 +42,9 @@ static double target_of(int64_t i, int64_t j)
 
 /* Rows row[total], as tests/gold/answers.py makes them; with their weights, whose mean is
  * 1, or each counting once. */
-static problem *made(int64_t total, const int64_t *row, int targets, int weighted)
+static struct problem *made(int64_t total, const int64_t *row, int targets, int weighted)
 {
-    problem *p = WEFT_NEW(mem, problem, 1);
+    struct problem *p = WEFT_NEW(mem, struct problem, 1);
     int64_t from, n, sum = 0;
     weft_deal(total, world.rank, world.size, &from, &n);
     int64_t *first = WEFT_NEW(mem, int64_t, n + 1);
@@ -73,7 +73,7 @@ static problem *made(int64_t total, const int64_t *row, int targets, int weighte
     return p;
 }
 
-static problem *plain(int targets, int weighted)
+static struct problem *plain(int targets, int weighted)
 {
     int64_t *row = WEFT_NEW(mem, int64_t, N);
     for (int64_t i = 0; i < N; i++) row[i] = i;
@@ -81,7 +81,7 @@ static problem *plain(int targets, int weighted)
 }
 
 /* Each row as often as it weighs. */
-static problem *repeated(int targets)
+static struct problem *repeated(int targets)
 {
     int64_t *row = WEFT_NEW(mem, int64_t, MOST), n = 0;
     for (int64_t i = 0; i < N; i++)
@@ -89,7 +89,7 @@ static problem *repeated(int targets)
     return made(n, row, targets, 0);
 }
 
-static real *fit(const weft_model *model, const char *options, const problem *p,
+static real *fit(const weft_model *model, const char *options, const struct problem *p,
                  weft_fitted *out)
 {
     weft_conf conf;
@@ -138,7 +138,7 @@ static void test_gold(void)
 }
 
 /* The objective of one target as it is defined, per row. */
-static double objective(const problem *p, double alpha, const real *w)
+static double objective(const struct problem *p, double alpha, const real *w)
 {
     double sum = 0;
     for (int64_t i = 0; i < p->f.n; i++) {
@@ -156,7 +156,7 @@ static void test_objective(void)
 {
     for (int weighted = 0; weighted < 2; weighted++) {
         weft_fitted out, early;
-        const problem *p = plain(1, weighted);
+        const struct problem *p = plain(1, weighted);
         real *w = fit(&weft_model_ridge, "alpha = 2\ntol = 1e-12", p, &out);
         is_near(out.objective, objective(p, 2, w), 1e-5 * out.objective,
                 "one target: the objective is the penalised squared error");
@@ -167,7 +167,7 @@ static void test_objective(void)
            early.objective / out.objective);
     }
     /* Errors of 1e-3 of the targets: a share of the gain would lose them. */
-    problem *p = plain(1, 0);
+    struct problem *p = plain(1, 0);
     double *target = WEFT_NEW(mem, double, p->f.n);
     for (int64_t i = 0; i < p->f.n; i++)
         target[i] = (double)p->x.value[i * D] - (double)p->x.value[i * D + 3] / 3 +

@@ -101,32 +101,33 @@ static void *bound(const weft_kind *kind, const char *options)
 
 /* ---- feature maps ---- */
 
-typedef struct made {
+struct made {
     const weft_feature *feature;
     weft_data *data;
     void *self;
     real *stat;
-} made;
+};
 
 /* The matrix of a part, every row by one of two arms that are alike. */
-static weft_matrix matrix_of(const made *m, weft_part part, double size, int arms)
+static weft_matrix matrix_of(const struct made *made, weft_part part, double size, int arms)
 {
-    int64_t n = m->data->part[part].n;
+    int64_t n = made->data->part[part].n;
     int *which = WEFT_NEW(mem, int, n);
     for (int64_t i = 0; i < n; i++) which[i] = (int)(i % arms);
-    const void *arm[2] = {m->self, m->self};
+    const void *arm[2] = {made->self, made->self};
     const int64_t id[2] = {4, 4};
-    weft_request q = {.part = part,
-                      .n = n,
-                      .arm = arms > 1 ? which : NULL,
-                      .narm = arms,
-                      .arms = arm,
-                      .id = id,
-                      .size = size,
-                      .seed = 7};
-    weft_matrix f;
-    m->feature->matrix(m->self, &q, part == WEFT_TRAIN, m->stat, &f, mem);
-    return f;
+    weft_request request = {.part = part,
+                            .n = n,
+                            .arm = arms > 1 ? which : NULL,
+                            .narm = arms,
+                            .arms = arm,
+                            .id = id,
+                            .size = size,
+                            .seed = 7};
+    weft_matrix matrix;
+    made->feature->matrix(made->self, &request, part == WEFT_TRAIN, made->stat, &matrix,
+                          mem);
+    return matrix;
 }
 
 /* c vectors of n numbers, those of all ranks being one sequence. */
@@ -146,25 +147,26 @@ static double inner(int64_t n, const real *a, const double *b)
     return sum;
 }
 
-static void check_products(const weft_matrix *f, int64_t first, const char *what)
+static void check_products(const weft_matrix *matrix, int64_t first, const char *what)
 {
     enum { COLUMNS = 2 };
-    size_t cells = (size_t)(COLUMNS * f->d);
-    const real *w = vectors(COLUMNS, f->d, 0, 3), *h = vectors(COLUMNS, f->n, first, 5);
-    real *z = WEFT_NEW(mem, real, COLUMNS * f->n);
+    size_t cells = (size_t)(COLUMNS * matrix->d);
+    const real *w = vectors(COLUMNS, matrix->d, 0, 3),
+               *h = vectors(COLUMNS, matrix->n, first, 5);
+    real *z = WEFT_NEW(mem, real, COLUMNS * matrix->n);
     double *g = WEFT_NEW(mem, double, cells), *both = WEFT_NEW(mem, double, cells);
-    f->times(f, COLUMNS, w, z);
-    f->trans(f, COLUMNS, h, g);
+    matrix->times(matrix, COLUMNS, w, z);
+    matrix->trans(matrix, COLUMNS, h, g);
     double sum[2] = {0}, size = 0;
-    for (int64_t i = 0; i < COLUMNS * f->n; i++) sum[0] += (double)h[i] * (double)z[i];
+    for (int64_t i = 0; i < COLUMNS * matrix->n; i++) sum[0] += (double)h[i] * (double)z[i];
     weft_sum_f64(&world, sum, 1, 1e6);
     sum[1] = inner((int64_t)cells, w, g);
     for (size_t i = 0; i < cells; i++) size += fabs((double)w[i] * g[i]);
     is_near(sum[0], sum[1], 1e-5 * size, "%s: <h, F w> is <F^T h, w>", what);
 
-    for (int64_t i = 0; i < COLUMNS * f->n; i++) z[i] *= h[i];
-    f->trans(f, COLUMNS, z, g);
-    f->normal(f, COLUMNS, w, h, 0, both);
+    for (int64_t i = 0; i < COLUMNS * matrix->n; i++) z[i] *= h[i];
+    matrix->trans(matrix, COLUMNS, z, g);
+    matrix->normal(matrix, COLUMNS, w, h, 0, both);
     double worst = 0, most = 0;
     for (size_t i = 0; i < cells; i++) {
         worst = worse(worst, fabs(g[i] - both[i]));
@@ -174,84 +176,87 @@ static void check_products(const weft_matrix *f, int64_t first, const char *what
     digest(weft_hash(both, cells * sizeof *both, 0));
 }
 
-static void check_feature(const made *m, const char *what)
+static void check_feature(const struct made *made, const char *what)
 {
-    const weft_feature *feature = m->feature;
-    int64_t d = feature->columns(m->self, 1), half = feature->columns(m->self, 0.5);
+    const weft_feature *feature = made->feature;
+    int64_t d = feature->columns(made->self, 1), half = feature->columns(made->self, 0.5);
     ok(1 <= half && half <= d, "%s: half of the features is not more than all", what);
     for (int part = WEFT_TRAIN; part <= WEFT_VALID; part++) {
-        const weft_rows *rows = &m->data->part[part];
-        weft_matrix f = matrix_of(m, (weft_part)part, 1, 1);
-        weft_matrix g = matrix_of(m, (weft_part)part, 1, 2);
-        weft_matrix s = matrix_of(m, (weft_part)part, 0.5, 1);
-        ok(f.n == rows->n && f.total == rows->total && f.d == d && s.d == half,
+        const weft_rows *rows = &made->data->part[part];
+        weft_matrix matrix = matrix_of(made, (weft_part)part, 1, 1);
+        weft_matrix g = matrix_of(made, (weft_part)part, 1, 2);
+        weft_matrix s = matrix_of(made, (weft_part)part, 0.5, 1);
+        ok(matrix.n == rows->n && matrix.total == rows->total && matrix.d == d &&
+               s.d == half,
            "%s: the sizes of part %d", what, part);
         const real *w = vectors(1, d, 0, 5);
-        real *a = WEFT_NEW(mem, real, f.n), *b = WEFT_NEW(mem, real, f.n);
-        f.times(&f, 1, w, a);
+        real *a = WEFT_NEW(mem, real, matrix.n), *b = WEFT_NEW(mem, real, matrix.n);
+        matrix.times(&matrix, 1, w, a);
         g.times(&g, 1, w, b);
-        ok(memcmp(a, b, (size_t)f.n * sizeof *a) == 0,
+        ok(memcmp(a, b, (size_t)matrix.n * sizeof *a) == 0,
            "%s: rows of two maps that are alike are the rows of one", what);
-        check_products(&f, rows->first, what);
+        check_products(&matrix, rows->first, what);
     }
     double flops, bytes, entries;
-    feature->estimate(m->self, m->self, N, 1, &flops, &bytes, &entries);
+    feature->estimate(made->self, made->self, N, 1, &flops, &bytes, &entries);
     ok(flops > 0 && bytes > 0 && entries > 0, "%s: a plan can be made", what);
 }
 
 /* ---- models ---- */
 
-typedef struct score {
+struct score {
     double loss, wrong;
-} score;
+};
 
 /* Means over the training samples. */
-static score score_of(const weft_model *model, const void *self, const weft_matrix *f,
-                      const made *m, const real *w)
+static struct score score_of(const weft_model *model, const void *self,
+                             const weft_matrix *matrix, const struct made *made,
+                             const real *w)
 {
-    int classes = m->data->classes, outputs = model->outputs(classes);
+    int classes = made->data->classes, outputs = model->outputs(classes);
     double most = model->bound(self, classes);
-    real *z = WEFT_NEW(mem, real, outputs * f->n);
-    f->times(f, outputs, w, z);
+    real *z = WEFT_NEW(mem, real, outputs * matrix->n);
+    matrix->times(matrix, outputs, w, z);
     double sum[2] = {0};
     int fair = 1;
-    for (int64_t i = 0; i < f->n; i++) {
+    for (int64_t i = 0; i < matrix->n; i++) {
         double s[CLASSES];
         for (int j = 0; j < outputs; j++)
-            s[j] = (double)z[j * f->n + i] + (double)w[outputs * f->d + j];
+            s[j] = (double)z[j * matrix->n + i] + (double)w[outputs * matrix->d + j];
         int wrong = -1;
         double loss =
-            model->loss(self, classes, s, m->data->part[WEFT_TRAIN].label[i], &wrong);
+            model->loss(self, classes, s, made->data->part[WEFT_TRAIN].label[i], &wrong);
         fair &= loss >= 0 && (wrong == 0 || wrong == 1);
         sum[0] += loss < most ? loss : most;
         sum[1] += wrong;
     }
     weft_sum_f64(&world, sum, 2, most * N);
     ok(fair, "%s: losses are not negative, answers right or wrong", model->kind.name);
-    return (score){sum[0] / N, sum[1] / N};
+    return (struct score){sum[0] / N, sum[1] / N};
 }
 
 /* Returns the share of training samples that are wrong after the fit. */
-static double check_model(const weft_model *model, const made *m, const char *on)
+static double check_model(const weft_model *model, const struct made *made, const char *on)
 {
     const char *what = weft_arena_text(mem, "%s on %s", model->kind.name, on);
-    int classes = m->data->classes, outputs = model->outputs(classes);
+    int classes = made->data->classes, outputs = model->outputs(classes);
     void *self = bound(&model->kind, "");
-    weft_matrix f = matrix_of(m, WEFT_TRAIN, 1, 1);
-    int64_t n = outputs * (f.d + 1);
+    weft_matrix matrix = matrix_of(made, WEFT_TRAIN, 1, 1);
+    int64_t n = outputs * (matrix.d + 1);
     real *w = WEFT_NEW(mem, real, n), *loose = WEFT_NEW(mem, real, n);
-    score before = score_of(model, self, &f, m, w);
+    struct score before = score_of(model, self, &matrix, made, w);
     weft_fitted fit = {0}, early = {0};
-    weft_answers y = {.classes = classes, .label = m->data->part[WEFT_TRAIN].label};
-    model->fit(self, &f, &y, 1, w, &fit, mem);
-    score after = score_of(model, self, &f, m, w);
+    weft_answers answers = {.classes = classes,
+                            .label = made->data->part[WEFT_TRAIN].label};
+    model->fit(self, &matrix, &answers, 1, w, &fit, mem);
+    struct score after = score_of(model, self, &matrix, made, w);
     ok(!fit.diverged && isfinite(fit.objective) && fit.iterations > 0 &&
            fit.residual >= 0 && fit.residual < 0.1,
        "%s: the fit ends, residual %.1e", what, fit.residual);
     ok(after.loss < before.loss,
        "%s: the loss falls, %.0f %% of the training samples wrong", what,
        100 * after.wrong);
-    model->fit(self, &f, &y, 10, loose, &early, mem);
+    model->fit(self, &matrix, &answers, 10, loose, &early, mem);
     ok(!early.diverged && early.iterations <= fit.iterations,
        "%s: ten times the tolerance takes no more iterations", what);
     digest(weft_hash(w, (size_t)n * sizeof *w, 0));
@@ -271,10 +276,10 @@ static void test_feature(const weft_feature *feature, double *least)
         for (int classes = 2; classes <= CLASSES; classes++) {
             size_t mark = weft_arena_mark(mem);
             weft_data data = make_data(form[e], classes);
-            made m = {.feature = feature, .data = &data};
-            m.self = bound(&feature->kind, "");
+            struct made made = {.feature = feature, .data = &data};
+            made.self = bound(&feature->kind, "");
             weft_source rows = weft_data_source(&data);
-            weft_status st = feature->setup(m.self, &rows, 1e9, 2, 7, mem);
+            weft_status st = feature->setup(made.self, &rows, 1e9, 2, 7, mem);
             const char *what = weft_arena_text(mem, "%s of %s, %d classes",
                                                feature->kind.name, name[form[e]], classes);
             if (st != WEFT_OK) {
@@ -284,10 +289,10 @@ static void test_feature(const weft_feature *feature, double *least)
                 continue;
             }
             taken++;
-            m.stat = WEFT_NEW(mem, real, feature->nstat(m.self));
-            check_feature(&m, what);
+            made.stat = WEFT_NEW(mem, real, feature->nstat(made.self));
+            check_feature(&made, what);
             for (int k = 0; weft_models[k]; k++)
-                least[k] = fmin(least[k], check_model(weft_models[k], &m, what));
+                least[k] = fmin(least[k], check_model(weft_models[k], &made, what));
             weft_arena_reset(mem, mark);
         }
     ok(taken > 0, "%s takes data of some form", feature->kind.name);

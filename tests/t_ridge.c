@@ -16,133 +16,135 @@
 
 /* ---- a dense matrix ---- */
 
-typedef struct dense {
+struct dense {
     int64_t first; /* this rank's rows of x */
     double *x;     /* [total][d] */
     double most;   /* largest magnitude in x */
     weft_arena *mem;
-} dense;
+};
 
-static void dense_times(const weft_matrix *f, int c, const real *w, real *z)
+static void dense_times(const weft_matrix *matrix, int c, const real *w, real *z)
 {
-    const dense *m = f->self;
-    for (int64_t i = 0; i < f->n; i++)
+    const struct dense *dense = matrix->self;
+    for (int64_t i = 0; i < matrix->n; i++)
         for (int j = 0; j < c; j++) {
             double sum = 0;
-            for (int64_t k = 0; k < f->d; k++)
-                sum += m->x[(m->first + i) * f->d + k] * (double)w[j * f->d + k];
-            z[j * f->n + i] = (real)sum;
+            for (int64_t k = 0; k < matrix->d; k++)
+                sum += dense->x[(dense->first + i) * matrix->d + k] *
+                       (double)w[j * matrix->d + k];
+            z[j * matrix->n + i] = (real)sum;
         }
 }
 
 /* Blocks of rows are summed in double, blocks exactly. */
-static void dense_trans(const weft_matrix *f, int c, const real *z, double *g)
+static void dense_trans(const weft_matrix *matrix, int c, const real *z, double *g)
 {
-    const dense *m = f->self;
-    size_t mark = weft_arena_mark(m->mem);
-    double bound =
-        weft_largest(f->team, z, (size_t)(c * f->n)) * m->most * (double)f->total;
+    const struct dense *dense = matrix->self;
+    size_t mark = weft_arena_mark(dense->mem);
+    double bound = weft_largest(matrix->team, z, (size_t)(c * matrix->n)) * dense->most *
+                   (double)matrix->total;
     int scale = weft_fix_scale(bound);
-    int64_t *sum = WEFT_NEW(m->mem, int64_t, c * f->d);
+    int64_t *sum = WEFT_NEW(dense->mem, int64_t, c * matrix->d);
     for (int j = 0; j < c && isfinite(bound); j++)
-        for (int64_t k = 0; k < f->d; k++)
-            for (int64_t b = 0; b < f->n; b += WEFT_BLOCK) {
+        for (int64_t k = 0; k < matrix->d; k++)
+            for (int64_t b = 0; b < matrix->n; b += WEFT_BLOCK) {
                 double block = 0;
-                for (int64_t i = b; i < f->n && i < b + WEFT_BLOCK; i++)
-                    block += m->x[(m->first + i) * f->d + k] * (double)z[j * f->n + i];
-                sum[j * f->d + k] += weft_fix(block, scale);
+                for (int64_t i = b; i < matrix->n && i < b + WEFT_BLOCK; i++)
+                    block += dense->x[(dense->first + i) * matrix->d + k] *
+                             (double)z[j * matrix->n + i];
+                sum[j * matrix->d + k] += weft_fix(block, scale);
             }
-    weft_sum_whole(f->team, sum, (size_t)(c * f->d), scale, bound, g);
-    weft_arena_reset(m->mem, mark);
+    weft_sum_whole(matrix->team, sum, (size_t)(c * matrix->d), scale, bound, g);
+    weft_arena_reset(dense->mem, mark);
 }
 
 /* Columns of others are not there, so that a model that reads them is found. */
-static void dense_normal(const weft_matrix *f, int c, const real *w, const real *h, int own,
-                         double *g)
+static void dense_normal(const weft_matrix *matrix, int c, const real *w, const real *h,
+                         int own, double *g)
 {
-    const dense *m = f->self;
-    size_t mark = weft_arena_mark(m->mem);
-    real *z = WEFT_NEW(m->mem, real, c * f->n);
-    dense_times(f, c, w, z);
-    for (int64_t i = 0; h && i < c * f->n; i++) z[i] *= h[i];
-    dense_trans(f, c, z, g);
-    int64_t first = 0, count = f->d;
-    if (own) weft_deal(f->d, f->team->rank, f->team->size, &first, &count);
-    for (int64_t k = 0; k < c * f->d; k++)
-        if (k % f->d < first || k % f->d >= first + count) g[k] = NAN;
-    weft_arena_reset(m->mem, mark);
+    const struct dense *dense = matrix->self;
+    size_t mark = weft_arena_mark(dense->mem);
+    real *z = WEFT_NEW(dense->mem, real, c * matrix->n);
+    dense_times(matrix, c, w, z);
+    for (int64_t i = 0; h && i < c * matrix->n; i++) z[i] *= h[i];
+    dense_trans(matrix, c, z, g);
+    int64_t first = 0, count = matrix->d;
+    if (own) weft_deal(matrix->d, matrix->team->rank, matrix->team->size, &first, &count);
+    for (int64_t k = 0; k < c * matrix->d; k++)
+        if (k % matrix->d < first || k % matrix->d >= first + count) g[k] = NAN;
+    weft_arena_reset(dense->mem, mark);
 }
 
-static void dense_sums(const weft_matrix *f, double *sum)
+static void dense_sums(const weft_matrix *matrix, double *sum)
 {
-    const dense *m = f->self;
-    for (int64_t k = 0; k < f->d; k++) {
+    const struct dense *dense = matrix->self;
+    for (int64_t k = 0; k < matrix->d; k++) {
         sum[k] = 0;
-        for (int64_t i = 0; i < f->total; i++) sum[k] += m->x[i * f->d + k];
+        for (int64_t i = 0; i < matrix->total; i++) sum[k] += dense->x[i * matrix->d + k];
     }
 }
 
-static void dense_gram(const weft_matrix *f, int dual, int64_t r0, int64_t nr, int64_t c0,
-                       int64_t nc, double *a)
+static void dense_gram(const weft_matrix *matrix, int dual, int64_t r0, int64_t nr,
+                       int64_t c0, int64_t nc, double *a)
 {
-    const dense *m = f->self;
-    int64_t terms = dual ? f->d : f->total, along = dual ? 1 : f->d,
-            across = dual ? f->d : 1;
+    const struct dense *dense = matrix->self;
+    int64_t terms = dual ? matrix->d : matrix->total, along = dual ? 1 : matrix->d,
+            across = dual ? matrix->d : 1;
     for (int64_t i = 0; i < nr; i++)
         for (int64_t j = 0; j < nc; j++) {
             double sum = 0;
             for (int64_t k = 0; k < terms; k++)
-                sum += m->x[(r0 + i) * across + k * along] *
-                       m->x[(c0 + j) * across + k * along];
+                sum += dense->x[(r0 + i) * across + k * along] *
+                       dense->x[(c0 + j) * across + k * along];
             a[i * nc + j] = sum;
         }
 }
 
-static weft_matrix dense_new(weft_team *t, dense *m, int64_t total, int64_t d,
+static weft_matrix dense_new(weft_team *team, struct dense *dense, int64_t total, int64_t d,
                              weft_arena *mem)
 {
-    weft_matrix f = {.total = total,
-                     .d = d,
-                     .team = t,
-                     .times = dense_times,
-                     .trans = dense_trans,
-                     .normal = dense_normal,
-                     .sums = dense_sums,
-                     .gram = dense_gram,
-                     .self = m};
-    weft_deal(total, t->rank, t->size, &m->first, &f.n);
-    m->x = WEFT_NEW(mem, double, total *d);
-    m->mem = weft_arena_new();
-    return f;
+    weft_matrix matrix = {.total = total,
+                          .d = d,
+                          .team = team,
+                          .times = dense_times,
+                          .trans = dense_trans,
+                          .normal = dense_normal,
+                          .sums = dense_sums,
+                          .gram = dense_gram,
+                          .self = dense};
+    weft_deal(total, team->rank, team->size, &dense->first, &matrix.n);
+    dense->x = WEFT_NEW(mem, double, total *d);
+    dense->mem = weft_arena_new();
+    return matrix;
 }
 
 /* ---- problems ---- */
 
-typedef struct problem {
+struct problem {
     weft_matrix f;
-    dense *m;       /* what f is made of */
-    int32_t *all;   /* [total] labels */
-    int32_t *label; /* this rank's */
+    struct dense *m; /* what f is made of */
+    int32_t *all;    /* [total] labels */
+    int32_t *label;  /* this rank's */
     int classes;
-} problem;
+};
 
 /* Integers over 256, by a rule that tests/gold/ridge.py repeats. */
-static problem problem_new(weft_team *t, int64_t total, int64_t d, int classes,
-                           weft_arena *mem)
+static struct problem problem_new(weft_team *team, int64_t total, int64_t d, int classes,
+                                  weft_arena *mem)
 {
-    problem p = {.m = WEFT_NEW(mem, dense, 1), .classes = classes};
-    p.f = dense_new(t, p.m, total, d, mem);
-    p.all = WEFT_NEW(mem, int32_t, total);
+    struct problem problem = {.m = WEFT_NEW(mem, struct dense, 1), .classes = classes};
+    problem.f = dense_new(team, problem.m, total, d, mem);
+    problem.all = WEFT_NEW(mem, int32_t, total);
     for (int64_t i = 0; i < total; i++) {
         for (int64_t k = 0; k < d; k++)
-            p.m->x[i * d + k] =
+            problem.m->x[i * d + k] =
                 (double)((i * i * (k + 3) + 17 * i * (k + 1) + 7 * k * k) % 1009 - 300) /
                 256;
-        p.all[i] = (int32_t)((i * i * 5 + i * 3 + i / 7) % 11 % classes);
+        problem.all[i] = (int32_t)((i * i * 5 + i * 3 + i / 7) % 11 % classes);
     }
-    p.m->most = 3;
-    p.label = p.all + p.m->first;
-    return p;
+    problem.m->most = 3;
+    problem.label = problem.all + problem.m->first;
+    return problem;
 }
 
 /* ---- the naive solution ---- */
@@ -176,25 +178,26 @@ static void eliminate(int64_t n, double *a, double *b)
 
 /* Weights and, last, the intercept of one class: normal equations with a column of ones
  * that is not penalised. w[d+1]. Returns the objective. */
-static double naive(const problem *p, int class, double alpha, double *w, weft_arena *mem)
+static double naive(const struct problem *problem, int class, double alpha, double *w,
+                    weft_arena *mem)
 {
-    int64_t d = p->f.d, n = d + 1;
+    int64_t d = problem->f.d, n = d + 1;
     double *a = WEFT_NEW(mem, double, n *n), *row = WEFT_NEW(mem, double, n);
     memset(w, 0, (size_t)n * sizeof *w);
-    for (int64_t i = 0; i < p->f.total; i++) {
-        memcpy(row, p->m->x + i * d, (size_t)d * sizeof *row);
+    for (int64_t i = 0; i < problem->f.total; i++) {
+        memcpy(row, problem->m->x + i * d, (size_t)d * sizeof *row);
         row[d] = 1;
         for (int64_t k = 0; k < n; k++) {
-            w[k] += row[k] * (p->all[i] == class ? 1 : -1);
+            w[k] += row[k] * (problem->all[i] == class ? 1 : -1);
             for (int64_t l = 0; l < n; l++) a[k * n + l] += row[k] * row[l];
         }
     }
     for (int64_t k = 0; k < d; k++) a[k * n + k] += alpha;
     eliminate(n, a, w);
     double objective = 0;
-    for (int64_t i = 0; i < p->f.total; i++) {
-        double e = (p->all[i] == class ? 1 : -1) - w[d];
-        for (int64_t k = 0; k < d; k++) e -= p->m->x[i * d + k] * w[k];
+    for (int64_t i = 0; i < problem->f.total; i++) {
+        double e = (problem->all[i] == class ? 1 : -1) - w[d];
+        for (int64_t k = 0; k < d; k++) e -= problem->m->x[i * d + k] * w[k];
         objective += e * e;
     }
     for (int64_t k = 0; k < d; k++) objective += alpha * w[k] * w[k];
@@ -207,45 +210,47 @@ static const weft_model *const model = &weft_model_ridge;
 
 static void *ridge_new(const char *options, weft_arena *mem)
 {
-    weft_conf c;
-    weft_conf_init(&c, mem);
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
     void *self = weft_arena_alloc(mem, 1, model->kind.size);
     char *text = weft_arena_text(mem, "[ridge]\n%s\n", options);
-    if (weft_conf_text(&c, "t_ridge", text) || weft_conf_bind(&c, &model->kind, self))
+    if (weft_conf_text(&conf, "t_ridge", text) || weft_conf_bind(&conf, &model->kind, self))
         weft_die("%s", weft_error());
     return self;
 }
 
-static weft_answers answers_of(const problem *p)
+static weft_answers answers_of(const struct problem *problem)
 {
-    return (weft_answers){.classes = p->classes, .label = p->label};
+    return (weft_answers){.classes = problem->classes, .label = problem->label};
 }
 
-static weft_fitted fit(const problem *p, const char *options, real *w, weft_arena *mem)
+static weft_fitted fit(const struct problem *problem, const char *options, real *w,
+                       weft_arena *mem)
 {
     weft_fitted out;
-    weft_answers y = answers_of(p);
-    model->fit(ridge_new(options, mem), &p->f, &y, 1, w, &out, mem);
+    weft_answers answers = answers_of(problem);
+    model->fit(ridge_new(options, mem), &problem->f, &answers, 1, w, &out, mem);
     return out;
 }
 
-static int64_t nweight(const problem *p)
+static int64_t nweight(const struct problem *problem)
 {
-    return p->classes * (p->f.d + 1);
+    return problem->classes * (problem->f.d + 1);
 }
 
 /* Largest difference from the naive solution, relative to its largest weight. */
-static double error(const problem *p, double alpha, const real *w, double *objective,
-                    weft_arena *mem)
+static double error(const struct problem *problem, double alpha, const real *w,
+                    double *objective, weft_arena *mem)
 {
-    int64_t d = p->f.d;
+    int64_t d = problem->f.d;
     double *exact = WEFT_NEW(mem, double, d + 1);
     double worst = 0, most = 0;
     *objective = 0;
-    for (int j = 0; j < p->classes; j++) {
-        *objective += naive(p, j, alpha, exact, mem) / (double)p->f.total;
+    for (int j = 0; j < problem->classes; j++) {
+        *objective += naive(problem, j, alpha, exact, mem) / (double)problem->f.total;
         for (int64_t k = 0; k <= d; k++) {
-            double found = k < d ? (double)w[j * d + k] : (double)w[p->classes * d + j];
+            double found =
+                k < d ? (double)w[j * d + k] : (double)w[problem->classes * d + j];
             worst = worse(worst, fabs(found - exact[k]));
             most = worse(most, fabs(exact[k]));
         }
@@ -253,13 +258,13 @@ static double error(const problem *p, double alpha, const real *w, double *objec
     return worst / most;
 }
 
-static void check(const problem *p, const char *what, const char *options, double alpha,
-                  weft_arena *mem)
+static void check(const struct problem *problem, const char *what, const char *options,
+                  double alpha, weft_arena *mem)
 {
-    real *w = WEFT_NEW(mem, real, nweight(p));
-    weft_fitted out = fit(p, options, w, mem);
+    real *w = WEFT_NEW(mem, real, nweight(problem));
+    weft_fitted out = fit(problem, options, w, mem);
     double objective;
-    double e = error(p, alpha, w, &objective, mem);
+    double e = error(problem, alpha, w, &objective, mem);
     note("%s: error %.1e, residual %.1e, %d iterations, %d passes", what, e, out.residual,
          out.iterations, out.passes);
     ok(!out.diverged && e < 2e-5, "%s: weights are those of the normal equations to 2e-5",
@@ -270,16 +275,16 @@ static void check(const problem *p, const char *what, const char *options, doubl
 
 static const char tight[] = "solver = cg\ntol = 1e-13", direct[] = "solver = cholesky";
 
-static void test_closed(weft_team *t, weft_arena *mem)
+static void test_closed(weft_team *team, weft_arena *mem)
 {
-    problem tall = problem_new(t, 1500, 40, 4, mem);
+    struct problem tall = problem_new(team, 1500, 40, 4, mem);
     check(&tall, "cg", tight, 0.5, mem);
     check(&tall, "cholesky", direct, 0.5, mem);
-    problem wide = problem_new(t, 600, 700, 3, mem);
+    struct problem wide = problem_new(team, 600, 700, 3, mem);
     check(&wide, "cg, more columns than rows", "solver = cg\ntol = 1e-13\nalpha = 50", 50,
           mem);
     check(&wide, "dual cholesky", "solver = cholesky\nalpha = 50", 50, mem);
-    problem two = problem_new(t, 900, 70, 2, mem);
+    struct problem two = problem_new(team, 900, 70, 2, mem);
     check(&two, "two classes by cg", tight, 0.5, mem);
     check(&two, "two classes by cholesky", direct, 0.5, mem);
     weft_arena_free(tall.m->mem);
@@ -288,134 +293,137 @@ static void test_closed(weft_team *t, weft_arena *mem)
 }
 
 /* Columns 3 constant, 5 equal to 4, 6 minus twice 4. */
-static void test_degenerate(weft_team *t, weft_arena *mem)
+static void test_degenerate(weft_team *team, weft_arena *mem)
 {
-    problem p = problem_new(t, 700, 12, 3, mem);
-    int64_t d = p.f.d;
-    for (int64_t i = 0; i < p.f.total; i++) {
-        double *x = p.m->x + i * d;
+    struct problem problem = problem_new(team, 700, 12, 3, mem);
+    int64_t d = problem.f.d;
+    for (int64_t i = 0; i < problem.f.total; i++) {
+        double *x = problem.m->x + i * d;
         x[3] = 1;
         x[5] = x[4];
         x[6] = -2 * x[4];
     }
-    p.m->most = 6;
-    check(&p, "dependent columns by cg", tight, 0.5, mem);
-    check(&p, "dependent columns by cholesky", direct, 0.5, mem);
-    real *w = WEFT_NEW(mem, real, nweight(&p));
-    weft_fitted out = fit(&p, tight, w, mem);
+    problem.m->most = 6;
+    check(&problem, "dependent columns by cg", tight, 0.5, mem);
+    check(&problem, "dependent columns by cholesky", direct, 0.5, mem);
+    real *w = WEFT_NEW(mem, real, nweight(&problem));
+    weft_fitted out = fit(&problem, tight, w, mem);
     ok(fabs((double)w[3]) < 1e-6, "a constant column has no weight");
     is_near(w[5], w[4], 1e-6, "equal columns have equal weights");
-    out = fit(&p, "solver = cholesky\nalpha = 0", w, mem);
+    out = fit(&problem, "solver = cholesky\nalpha = 0", w, mem);
     ok(out.diverged, "cholesky of a singular matrix is reported");
-    out = fit(&p, "solver = cg\nalpha = 0\ntol = 1e-10", w, mem);
+    out = fit(&problem, "solver = cg\nalpha = 0\ntol = 1e-10", w, mem);
     ok(!out.diverged && out.residual <= 1e-4,
        "cg solves a singular system that has solutions, to %.1e", out.residual);
-    memset(p.all, 0, (size_t)p.f.total * sizeof *p.all);
-    out = fit(&p, "", w, mem);
+    memset(problem.all, 0, (size_t)problem.f.total * sizeof *problem.all);
+    out = fit(&problem, "", w, mem);
     ok(!out.diverged && out.residual == 0 && w[3 * d] == 1 && w[3 * d + 1] == -1 &&
            w[0] == 0,
        "where all labels are equal the intercepts say it all");
-    weft_arena_free(p.m->mem);
+    weft_arena_free(problem.m->mem);
 }
 
 /* The intercept takes up what is added to a column. */
-static void test_intercept(weft_team *t, weft_arena *mem)
+static void test_intercept(weft_team *team, weft_arena *mem)
 {
-    problem p = problem_new(t, 800, 10, 3, mem);
-    int64_t d = p.f.d, n = nweight(&p);
+    struct problem problem = problem_new(team, 800, 10, 3, mem);
+    int64_t d = problem.f.d, n = nweight(&problem);
     real *w = WEFT_NEW(mem, real, n), *shifted = WEFT_NEW(mem, real, n);
-    fit(&p, tight, w, mem);
-    for (int64_t i = 0; i < p.f.total; i++) p.m->x[i * d + 2] += 4;
-    p.m->most = 7;
-    fit(&p, tight, shifted, mem);
+    fit(&problem, tight, w, mem);
+    for (int64_t i = 0; i < problem.f.total; i++) problem.m->x[i * d + 2] += 4;
+    problem.m->most = 7;
+    fit(&problem, tight, shifted, mem);
     double worst = 0;
-    for (int64_t i = 0; i < p.classes * d; i++)
+    for (int64_t i = 0; i < problem.classes * d; i++)
         worst = worse(worst, fabs((double)(shifted[i] - w[i])));
     ok(worst < 1e-5, "a shift of a column leaves the weights alone");
     is_near(shifted[3 * d], w[3 * d] - 4 * w[2], 1e-5,
             "and moves the intercept by its weight");
-    weft_arena_free(p.m->mem);
+    weft_arena_free(problem.m->mem);
 }
 
-static void test_start(weft_team *t, weft_arena *mem)
+static void test_start(weft_team *team, weft_arena *mem)
 {
-    problem p = problem_new(t, 1500, 60, 5, mem);
-    int64_t n = nweight(&p);
+    struct problem problem = problem_new(team, 1500, 60, 5, mem);
+    int64_t n = nweight(&problem);
     real *cold = WEFT_NEW(mem, real, n), *warm = WEFT_NEW(mem, real, n);
-    weft_fitted first = fit(&p, "tol = 1e-10\nsolver = cg", cold, mem);
+    weft_fitted first = fit(&problem, "tol = 1e-10\nsolver = cg", cold, mem);
     memcpy(warm, cold, (size_t)n * sizeof *warm);
-    weft_fitted out = fit(&p, "tol = 1e-4\nsolver = cg", warm, mem);
+    weft_fitted out = fit(&problem, "tol = 1e-4\nsolver = cg", warm, mem);
     ok(out.iterations == 0 && memcmp(warm, cold, (size_t)n * sizeof *warm) == 0,
        "a start at the solution stays there");
     for (int64_t i = 0; i < n; i++) warm[i] *= (real)1.01;
-    out = fit(&p, "tol = 1e-10\nsolver = cg", warm, mem);
+    out = fit(&problem, "tol = 1e-10\nsolver = cg", warm, mem);
     ok(out.iterations < first.iterations && out.residual <= 1e-4,
        "a start near the solution takes %d of %d iterations", out.iterations,
        first.iterations);
     for (int64_t i = 0; i < n; i++) warm[i] = (real)(i % 3 ? 1e6 : NAN);
-    out = fit(&p, "tol = 1e-10\nsolver = cg", warm, mem);
+    out = fit(&problem, "tol = 1e-10\nsolver = cg", warm, mem);
     ok(memcmp(warm, cold, (size_t)n * sizeof *warm) == 0, "a useless start is not used");
     memset(warm, 0, (size_t)n * sizeof *warm);
-    out = fit(&p, "tol = 0\niterations = 2\nsolver = cg", warm, mem);
+    out = fit(&problem, "tol = 0\niterations = 2\nsolver = cg", warm, mem);
     ok(out.iterations == 2 && out.residual > 0 && out.residual < 1,
        "iterations end at their limit");
     memset(warm, 0, (size_t)n * sizeof *warm);
-    weft_answers y = answers_of(&p);
-    model->fit(ridge_new("tol = 1e-10\nsolver = cg", mem), &p.f, &y, 1e7, warm, &out, mem);
+    weft_answers answers = answers_of(&problem);
+    model->fit(ridge_new("tol = 1e-10\nsolver = cg", mem), &problem.f, &answers, 1e7, warm,
+               &out, mem);
     ok(out.iterations < first.iterations && out.residual > first.residual,
        "with slack, a fit ends sooner");
     digest(weft_hash(cold, (size_t)n * sizeof *cold, 0));
-    weft_arena_free(p.m->mem);
+    weft_arena_free(problem.m->mem);
 }
 
 /* Default options; bits do not depend on ranks. */
-static void test_ranks(weft_team *t, weft_arena *mem)
+static void test_ranks(weft_team *team, weft_arena *mem)
 {
-    problem p = problem_new(t, 3000, 150, 10, mem);
-    int64_t n = nweight(&p);
+    struct problem problem = problem_new(team, 3000, 150, 10, mem);
+    int64_t n = nweight(&problem);
     real *w = WEFT_NEW(mem, real, n), *v = WEFT_NEW(mem, real, n);
-    weft_fitted out = fit(&p, "", w, mem), exact = fit(&p, direct, v, mem);
+    weft_fitted out = fit(&problem, "", w, mem), exact = fit(&problem, direct, v, mem);
     double constant = 0;
-    for (int j = 0; j < p.classes; j++) {
+    for (int j = 0; j < problem.classes; j++) {
         double sum = 0;
-        for (int64_t i = 0; i < p.f.total; i++) sum += p.all[i] == j;
-        constant += 4 * (sum / (double)p.f.total) * (1 - sum / (double)p.f.total);
+        for (int64_t i = 0; i < problem.f.total; i++) sum += problem.all[i] == j;
+        constant +=
+            4 * (sum / (double)problem.f.total) * (1 - sum / (double)problem.f.total);
     }
     double lacks = (out.objective - exact.objective) / (constant - exact.objective);
     ok(lacks >= 0 && lacks <= 1e-3, "the default fit lacks %.1e of the gain", lacks);
     digest(weft_hash(w, (size_t)n * sizeof *w, 0));
     digest(weft_hash(&out.objective, sizeof out.objective, 0));
     digest(weft_hash(&out.residual, sizeof out.residual, 0));
-    weft_arena_free(p.m->mem);
+    weft_arena_free(problem.m->mem);
 }
 
 /* The state of a fit of `iterations` iterations, some of them in another piece. */
-static double *pieces(const problem *p, int some, int iterations, real *w, weft_arena *mem)
+static double *pieces(const struct problem *problem, int some, int iterations, real *w,
+                      weft_arena *mem)
 {
     weft_fitted out;
     const void *self = ridge_new("", mem);
-    weft_answers y = answers_of(p);
-    double *state = WEFT_NEW(mem, double, model->piece_size(p->f.d, &y));
+    weft_answers answers = answers_of(problem);
+    double *state = WEFT_NEW(mem, double, model->piece_size(problem->f.d, &answers));
     state[0] = -1;
-    if (some) model->piece(self, &p->f, &y, some, state, w, &out, mem);
-    model->piece(self, &p->f, &y, iterations - some, state, w, &out, mem);
+    if (some) model->piece(self, &problem->f, &answers, some, state, w, &out, mem);
+    model->piece(self, &problem->f, &answers, iterations - some, state, w, &out, mem);
     return state;
 }
 
 /* So many columns that ranks deal block vectors out. */
-static void test_wide(weft_team *t, weft_arena *mem)
+static void test_wide(weft_team *team, weft_arena *mem)
 {
     enum { ROWS = 60, COLUMNS = 17000, CLASSES = 4 };
-    problem p = problem_new(t, ROWS, COLUMNS, CLASSES, mem);
-    weft_answers y = answers_of(&p);
-    int64_t n = nweight(&p), size = model->piece_size(COLUMNS, &y);
+    struct problem problem = problem_new(team, ROWS, COLUMNS, CLASSES, mem);
+    weft_answers answers = answers_of(&problem);
+    int64_t n = nweight(&problem), size = model->piece_size(COLUMNS, &answers);
     real *w = WEFT_NEW(mem, real, n), *v = WEFT_NEW(mem, real, n);
-    weft_fitted out = fit(&p, "", w, mem);
+    weft_fitted out = fit(&problem, "", w, mem);
     ok(out.iterations > 2 && !out.diverged, "%d columns: a fit ends", COLUMNS);
     digest(weft_hash(w, (size_t)n * sizeof *w, 0));
     digest(weft_hash(&out.objective, sizeof out.objective, 0));
-    weft_fitted exact = fit(&p, "solver = cholesky\nalpha = 50", v, mem);
-    out = fit(&p, "solver = cg\ntol = 1e-13\nalpha = 50", w, mem);
+    weft_fitted exact = fit(&problem, "solver = cholesky\nalpha = 50", v, mem);
+    out = fit(&problem, "solver = cg\ntol = 1e-13\nalpha = 50", w, mem);
     double worst = 0, most = 0;
     for (int64_t i = 0; i < n; i++) {
         worst = worse(worst, fabs((double)(w[i] - v[i])));
@@ -426,48 +434,50 @@ static void test_wide(weft_team *t, weft_arena *mem)
     is_near(out.objective, exact.objective, 1e-6 * exact.objective, "so is its objective");
     memset(w, 0, (size_t)n * sizeof *w);
     memset(v, 0, (size_t)n * sizeof *v);
-    double *whole = pieces(&p, 0, 7, w, mem), *parts = pieces(&p, 3, 7, v, mem);
+    double *whole = pieces(&problem, 0, 7, w, mem), *parts = pieces(&problem, 3, 7, v, mem);
     ok(memcmp(whole, parts, (size_t)size * sizeof *whole) == 0 &&
            memcmp(w, v, (size_t)n * sizeof *w) == 0,
        "two pieces have the bits of the whole");
     digest(weft_hash(whole, (size_t)size * sizeof *whole, 0));
-    weft_arena_free(p.m->mem);
+    weft_arena_free(problem.m->mem);
 }
 
 /* Lines of tests/gold/ridge.txt: class, weights, intercept. */
-static void test_gold(weft_team *t, weft_arena *mem)
+static void test_gold(weft_team *team, weft_arena *mem)
 {
-    problem p = problem_new(t, 1000, 20, 4, mem);
-    int64_t d = p.f.d;
-    real *a = WEFT_NEW(mem, real, nweight(&p)), *b = WEFT_NEW(mem, real, nweight(&p));
-    fit(&p, tight, a, mem);
-    fit(&p, direct, b, mem);
+    struct problem problem = problem_new(team, 1000, 20, 4, mem);
+    int64_t d = problem.f.d;
+    real *a = WEFT_NEW(mem, real, nweight(&problem)),
+         *b = WEFT_NEW(mem, real, nweight(&problem));
+    fit(&problem, tight, a, mem);
+    fit(&problem, direct, b, mem);
     FILE *gold = fopen("tests/gold/ridge.txt", "r");
     weft_check(gold, "tests/gold/ridge.txt is missing: run tests in the top directory");
     double worst = 0, x;
     int64_t n = 0;
-    for (; n < nweight(&p) && fscanf(gold, "%lf", &x) == 1; n++) {
+    for (; n < nweight(&problem) && fscanf(gold, "%lf", &x) == 1; n++) {
         int64_t j = n / (d + 1), k = n % (d + 1);
-        int64_t at = k < d ? j * d + k : p.classes * d + j;
+        int64_t at = k < d ? j * d + k : problem.classes * d + j;
         worst = worse(worst, worse(fabs((double)a[at] - x), fabs((double)b[at] - x)));
     }
     fclose(gold);
-    ok(n == nweight(&p) && worst < 1e-5, "both solvers agree with scikit-learn to 1e-5");
-    weft_arena_free(p.m->mem);
+    ok(n == nweight(&problem) && worst < 1e-5,
+       "both solvers agree with scikit-learn to 1e-5");
+    weft_arena_free(problem.m->mem);
 }
 
 /* What a factor takes is known before it is made, by the smaller of the two systems. */
-static void test_memory(weft_team *t, weft_arena *mem)
+static void test_memory(weft_team *team, weft_arena *mem)
 {
     const void *factor = ridge_new(direct, mem), *cg = ridge_new("", mem);
-    weft_matrix f = {.d = 100000, .total = 30000, .team = t};
+    weft_matrix matrix = {.d = 100000, .total = 30000, .team = team};
     double bytes, small;
-    ok(model->memory(factor, &f, INFINITY, &bytes) == WEFT_OK &&
-           model->memory(cg, &f, 1, &small) == WEFT_OK && small <= 0,
+    ok(model->memory(factor, &matrix, INFINITY, &bytes) == WEFT_OK &&
+           model->memory(cg, &matrix, 1, &small) == WEFT_OK && small <= 0,
        "cg needs no memory to speak of");
-    is_near(bytes, 9e8 * sizeof(real) / t->size + 16 * 512 * 3e4, 1,
+    is_near(bytes, 9e8 * sizeof(real) / team->size + 16 * 512 * 3e4, 1,
             "the factor of the dual system is of the rows' order");
-    weft_status st = model->memory(factor, &f, 1e8, &small);
+    weft_status st = model->memory(factor, &matrix, 1e8, &small);
     ok(st == WEFT_ELIMIT && strstr(weft_error(), "100000 features") &&
            strstr(weft_error(), "run.memory") && strstr(weft_error(), "ridge.solver = cg"),
        "a factor that does not fit is refused");

@@ -39,8 +39,8 @@ typedef struct weft_model {
      * answers y, up to `slack` >= 1 times the tolerance of the options. A
      * class to which no sample or every sample belongs gets the best constant score.
      * Collective, same bits on any number of ranks unless the solver says otherwise. */
-    void (*fit)(const void *self, const weft_matrix *f, const weft_answers *y, double slack,
-                real *w, weft_fitted *out, weft_arena *tmp);
+    void (*fit)(const void *self, const weft_matrix *matrix, const weft_answers *answers,
+                double slack, real *w, weft_fitted *out, weft_arena *tmp);
     /* The same fit in pieces, NULL where the model has no such solver.
      * divisible: ECONF, with the reason, if the options select another solver.
      * piece_size: number of doubles passed from piece to piece for d columns; only y's
@@ -51,8 +51,8 @@ typedef struct weft_model {
      * out: the weights after these iterations. The bits do not depend on how iterations
      * are divided into pieces. Collective, same bits on any number of ranks. */
     weft_status (*divisible)(const void *self);
-    int64_t (*piece_size)(int64_t d, const weft_answers *y);
-    void (*piece)(const void *self, const weft_matrix *f, const weft_answers *y,
+    int64_t (*piece_size)(int64_t d, const weft_answers *answers);
+    void (*piece)(const void *self, const weft_matrix *matrix, const weft_answers *answers,
                   int iterations, double *state, real *w, weft_fitted *out,
                   weft_arena *tmp);
     /* Loss of one sample with scores s[outputs] and label y; *wrong = 1 if argmax is not y.
@@ -66,9 +66,9 @@ typedef struct weft_model {
     /* Memory of a fit on a rank beside a few vectors for each output (dual ascent of many
      * outputs: of 16 outputs at a time, and a copy of this rank's entries): *bytes for a
      * matrix with Gram matrices of d columns and `total` rows over the team (only these
-     * members of f are set). NULL: none. ridge, solver = cholesky: weft_grid_bytes(min(d,
+     * members of it are set). NULL: none. ridge, solver = cholesky: weft_grid_bytes(min(d,
      * total), size). ELIMIT where it is more than `allowed`. */
-    weft_status (*memory)(const void *self, const weft_matrix *f, double allowed,
+    weft_status (*memory)(const void *self, const weft_matrix *matrix, double allowed,
                           double *bytes);
 } weft_model;
 

@@ -46,39 +46,39 @@ typedef struct weft_net {
      * has one. */
     weft_table (*table)(const void *self);
     /* g[nweight] = gradient of the mean, weighted loss over the batch's predictions; adds
-     * to *s the sums of the same forward pass, without weights. `dropout` is the share of
-     * units dropped, with masks that are a function of `key`. Where the batch has places, g
-     * is [table.at + places table.d]: that of the other weights, then the rows of the
-     * words; where it is compact, so are w here and in score. The result depends only on
-     * its arguments. */
-    void (*grad)(const void *self, void *work, const real *w, const weft_batch *b,
-                 double dropout, uint64_t key, real *g, weft_score *s);
+     * to *score the sums of the same forward pass, without weights. `dropout` is the share
+     * of units dropped, with masks that are a function of `key`. Where the batch has
+     * places, g is [table.at + places table.d]: that of the other weights, then the rows of
+     * the words; where it is compact, so are w here and in score. The result depends only
+     * on its arguments. */
+    void (*grad)(const void *self, void *work, const real *w, const weft_batch *batch,
+                 double dropout, uint64_t key, real *g, weft_score *score);
     /* To be called after every step: enforces the constraints on weights that options set,
      * such as a maximum norm. NULL: none. */
     void (*project)(const void *self, real *w);
-    /* Adds loss, wrong and count of a forward pass without dropout to *s, each sample's
+    /* Adds loss, wrong and count of a forward pass without dropout to *score, each sample's
      * times its weight. */
-    void (*score)(const void *self, void *work, const real *w, const weft_batch *b,
-                  weft_score *s);
+    void (*score)(const void *self, void *work, const real *w, const weft_batch *batch,
+                  weft_score *score);
     /* Representations: the numbers that the last layer takes, `width` of them. `represent`
      * writes to h[][width] those of every prediction of a batch, of a sample's places in
      * order, and to z[][classes] the logits (NULL: not needed), without dropout; each
      * depends on its own sample only. width NULL: the network has none. */
     int (*width)(const void *self);
-    void (*represent)(const void *self, void *work, const real *w, const weft_batch *b,
+    void (*represent)(const void *self, void *work, const real *w, const weft_batch *batch,
                       real *h, real *z);
     /* The same without dropout for as many models as there are lanes: w, g
-     * [nweight][lanes], s[lanes]; each lane has the same bits as grad and score. With
+     * [nweight][lanes], score[lanes]; each lane has the same bits as grad and score. With
      * `move`, which clips nothing, its weights make the step as the gradient is computed,
      * and g is not used; w is move->w, or in a first step what it begins with. All three
      * are NULL if the network does not implement them; lanes_work, for batches of up to
      * `most`, returns NULL if this instance cannot use them. */
     void *(*lanes_work)(const void *self, int most, weft_arena *mem);
     void (*lanes_grad)(const void *self, void *work, const real *w,
-                       const weft_lane_batch *b, real *g, const weft_lanes_move *move,
-                       weft_score *s);
+                       const weft_lane_batch *batch, real *g, const weft_lanes_move *move,
+                       weft_score *score);
     void (*lanes_score)(const void *self, void *work, const real *w,
-                        const weft_lane_batch *b, weft_score *s);
+                        const weft_lane_batch *batch, weft_score *score);
 } weft_net;
 
 /* net->setup for the data set in the file `path`, whose messages then name the file, and as

@@ -70,7 +70,8 @@ typedef struct weft_pack_numbers {
 } weft_pack_numbers;
 /* The rows of the matrix, which is announced, have these targets; labels passed with them
  * are not read. ECONF: rows are to be dealt to clients. */
-WEFT_CHECKED weft_status weft_pack_targets(weft_pack *pack, const weft_pack_numbers *of);
+WEFT_CHECKED weft_status weft_pack_targets(weft_pack *pack,
+                                           const weft_pack_numbers *numbers);
 /* What the rows count in fits and scores, weight[rows] >= 0, part after part; stored so
  * that their mean over the training rows is 1. ECONF, as weft_pack_targets. */
 WEFT_CHECKED weft_status weft_pack_weights(weft_pack *pack, const double *weight);

@@ -20,40 +20,40 @@ INLINE real sigmoid(real x)
     return 1 / (1 + exp(-x));
 }
 
-static void cell(const weft_cells *t, const real *const *plus)
+static void cell(const weft_cells *cells, const real *const *plus)
 {
-    int h = t->h;
-    for (int i = 0; i < t->n; i++) {
-        real *z = t->z + (size_t)i * t->ldz;
+    int h = cells->h;
+    for (int i = 0; i < cells->n; i++) {
+        real *z = cells->z + (size_t)i * cells->ldz;
         for (int j = 0; j < h; j++) {
-            size_t at = (size_t)i * t->ld + j;
+            size_t at = (size_t)i * cells->ld + j;
             real in = sigmoid(z[j] + plus[i][j]);
             real forget = sigmoid(z[h + j] + plus[i][h + j]);
             real update = tanh(z[2 * h + j] + plus[i][2 * h + j]);
             real out = sigmoid(z[3 * h + j] + plus[i][3 * h + j]);
-            real c = in * update + (t->before ? forget * t->before[at] : 0);
+            real c = in * update + (cells->before ? forget * cells->before[at] : 0);
             z[j] = in;
             z[h + j] = forget;
             z[2 * h + j] = update;
             z[3 * h + j] = out;
-            t->c[at] = c;
-            t->y[at] = out * tanh(c);
+            cells->c[at] = c;
+            cells->y[at] = out * tanh(c);
         }
     }
 }
 
-static void cell_back(const weft_cells *t, const real *dy, real *dc, real *const *into)
+static void cell_back(const weft_cells *cells, const real *dy, real *dc, real *const *into)
 {
-    int h = t->h;
-    for (int i = 0; i < t->n; i++) {
-        real *z = t->z + (size_t)i * t->ldz;
+    int h = cells->h;
+    for (int i = 0; i < cells->n; i++) {
+        real *z = cells->z + (size_t)i * cells->ldz;
         for (int j = 0; j < h; j++) {
-            size_t at = (size_t)i * t->ld + j;
+            size_t at = (size_t)i * cells->ld + j;
             real in = z[j], forget = z[h + j], update = z[2 * h + j];
-            real out = z[3 * h + j], top = tanh(t->c[at]);
+            real out = z[3 * h + j], top = tanh(cells->c[at]);
             real d = dc[at] + dy[at] * out * (1 - top * top);
             z[j] = d * update * in * (1 - in);
-            z[h + j] = t->before ? d * t->before[at] * forget * (1 - forget) : 0;
+            z[h + j] = cells->before ? d * cells->before[at] * forget * (1 - forget) : 0;
             z[2 * h + j] = d * in * (1 - update * update);
             z[3 * h + j] = dy[at] * top * out * (1 - out);
             dc[at] = d * forget;

@@ -2,42 +2,43 @@
 #include "answers.h"
 #include "dual.h"
 
-double answers_total(const weft_matrix *f, const weft_answers *y)
+double answers_total(const weft_matrix *matrix, const weft_answers *answers)
 {
-    return y->weight ? margin_sum(f, y->weight) : (double)f->total;
+    return answers->weight ? margin_sum(matrix, answers->weight) : (double)matrix->total;
 }
 
-void answers_count(const weft_matrix *f, const weft_answers *y, double *count,
+void answers_count(const weft_matrix *matrix, const weft_answers *answers, double *count,
                    weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    int64_t *rows = WEFT_NEW(tmp, int64_t, y->classes);
-    double *x = WEFT_NEW(tmp, double, f->n);
-    for (int64_t i = 0; i < f->n; i++) rows[y->label[i]]++;
-    weft_sum_i64(f->team, rows, (size_t)y->classes);
-    for (int j = 0; j < y->classes; j++) {
+    int64_t *rows = WEFT_NEW(tmp, int64_t, answers->classes);
+    double *x = WEFT_NEW(tmp, double, matrix->n);
+    for (int64_t i = 0; i < matrix->n; i++) rows[answers->label[i]]++;
+    weft_sum_i64(matrix->team, rows, (size_t)answers->classes);
+    for (int j = 0; j < answers->classes; j++) {
         count[j] = (double)rows[j];
-        for (int64_t i = 0; y->weight && i < f->n; i++)
-            x[i] = y->label[i] == j ? y->weight[i] : 0;
-        if (y->weight) count[j] = margin_sum(f, x);
+        for (int64_t i = 0; answers->weight && i < matrix->n; i++)
+            x[i] = answers->label[i] == j ? answers->weight[i] : 0;
+        if (answers->weight) count[j] = margin_sum(matrix, x);
     }
     weft_arena_reset(tmp, mark);
 }
 
-void answers_moments(const weft_matrix *f, const weft_answers *y, double *mean,
+void answers_moments(const weft_matrix *matrix, const weft_answers *answers, double *mean,
                      double *variance, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    double *x = WEFT_NEW(tmp, double, f->n), total = answers_total(f, y);
-    int m = y->classes;
+    double *x = WEFT_NEW(tmp, double, matrix->n), total = answers_total(matrix, answers);
+    int m = answers->classes;
     for (int j = 0; j < m; j++)
         for (int power = 1; power <= 2; power++) {
-            for (int64_t i = 0; i < f->n; i++) {
-                double weight = y->weight ? y->weight[i] : 1, own = y->target[i * m + j];
+            for (int64_t i = 0; i < matrix->n; i++) {
+                double weight = answers->weight ? answers->weight[i] : 1,
+                       own = answers->target[i * m + j];
                 double off = own - mean[j];
                 x[i] = weight * (power == 1 ? own : off * off);
             }
-            *(power == 1 ? &mean[j] : &variance[j]) = margin_sum(f, x) / total;
+            *(power == 1 ? &mean[j] : &variance[j]) = margin_sum(matrix, x) / total;
         }
     weft_arena_reset(tmp, mark);
 }

@@ -5,12 +5,12 @@
 #include "weft/model.h"
 
 /* Sum of the weights of all rows. Collective. */
-double answers_total(const weft_matrix *f, const weft_answers *y);
-/* The same of the rows of each class: count[y->classes]. Collective. */
-void answers_count(const weft_matrix *f, const weft_answers *y, double *count,
+double answers_total(const weft_matrix *matrix, const weft_answers *answers);
+/* The same of the rows of each class: count[answers->classes]. Collective. */
+void answers_count(const weft_matrix *matrix, const weft_answers *answers, double *count,
                    weft_arena *tmp);
-/* Mean and variance of the numbers: [y->classes]. Collective. */
-void answers_moments(const weft_matrix *f, const weft_answers *y, double *mean,
+/* Mean and variance of the numbers: [answers->classes]. Collective. */
+void answers_moments(const weft_matrix *matrix, const weft_answers *answers, double *mean,
                      double *variance, weft_arena *tmp);
 
 #endif

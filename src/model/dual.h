@@ -50,7 +50,7 @@ double margin_best(const margin_problem *problem, double q, double m, double a);
 double margin_sum(const weft_matrix *matrix, const double *x);
 /* Fits all outputs (one against the rest) and their intercepts. Collective. */
 void margin_fit(const margin_problem *problem, const weft_matrix *matrix,
-                const weft_answers *y, real *w, weft_fitted *out, weft_arena *tmp);
+                const weft_answers *answers, real *w, weft_fitted *out, weft_arena *tmp);
 /* Loss of one sample for weft_model: the sum over all outputs; *wrong: 1 if the class of
  * the largest score is not y. */
 double margin_score(margin_kind kind, int classes, const double *s, int y, int *wrong);

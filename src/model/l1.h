@@ -35,7 +35,7 @@ void l1_fit(const margin_problem *problem, const l1_columns *columns, const int3
             weft_fitted *out, weft_arena *tmp);
 /* The same on any matrix, by products, starting from w. Collective. */
 void l1_products_fit(const margin_problem *problem, const weft_matrix *matrix,
-                     const weft_answers *y, const margin_output *output, real *w,
+                     const weft_answers *answers, const margin_output *output, real *w,
                      real *intercept, weft_fitted *out, weft_arena *tmp);
 
 #endif

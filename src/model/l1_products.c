@@ -103,7 +103,7 @@ static int momentum_ascends(const struct gradients *gradients)
 }
 
 static struct gradients start(const margin_problem *problem, const weft_matrix *matrix,
-                              const weft_answers *y, int one, weft_arena *tmp)
+                              const weft_answers *answers, int one, weft_arena *tmp)
 {
     enum { ROWS = 6 };
     struct gradients gradients = {.problem = problem, .matrix = matrix, .bound = -INFINITY};
@@ -118,19 +118,19 @@ static struct gradients start(const margin_problem *problem, const weft_matrix *
     gradients.row = WEFT_NEW(tmp, real, n);
     gradients.curvature = 1e-3 * problem->c * (double)matrix->total;
     for (int64_t i = 0; i < n; i++) {
-        gradients.y[i] = y->label[i] == one ? 1 : -1;
-        gradients.weight[i] = problem->c * (y->weight ? y->weight[i] : 1);
+        gradients.y[i] = answers->label[i] == one ? 1 : -1;
+        gradients.weight[i] = problem->c * (answers->weight ? answers->weight[i] : 1);
     }
     return gradients;
 }
 
 void l1_products_fit(const margin_problem *problem, const weft_matrix *matrix,
-                     const weft_answers *y, const margin_output *output, real *w,
+                     const weft_answers *answers, const margin_output *output, real *w,
                      real *intercept, weft_fitted *out, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
     int64_t n = matrix->n, d = matrix->d;
-    struct gradients gradients = start(problem, matrix, y, output->one, tmp);
+    struct gradients gradients = start(problem, matrix, answers, output->one, tmp);
     for (int64_t j = 0; j < d; j++) gradients.v[j] = gradients.old[j] = (double)w[j];
     gradients.v[d] = gradients.old[d] = (double)*intercept;
     matrix->times(matrix, 1, w, gradients.row);

@@ -25,7 +25,7 @@ static const weft_opt opts[] = {
     {0},
 };
 
-static void fit(const void *self, const weft_matrix *matrix, const weft_answers *y,
+static void fit(const void *self, const weft_matrix *matrix, const weft_answers *answers,
                 double slack, real *w, weft_fitted *out, weft_arena *tmp)
 {
     const struct logistic *logistic = self;
@@ -33,7 +33,7 @@ static void fit(const void *self, const weft_matrix *matrix, const weft_answers 
     problem.kind = MARGIN_LOGISTIC;
     problem.l1 = logistic->penalty == L1;
     problem.tol *= slack;
-    margin_fit(&problem, matrix, y, w, out, tmp);
+    margin_fit(&problem, matrix, answers, w, out, tmp);
 }
 
 static double loss(const void *self, int classes, const double *s, int y, int *wrong)

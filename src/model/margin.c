@@ -88,7 +88,7 @@ static void fit_constant(const margin_output *output, int64_t d, real *w, real *
 /* Newton steps for an output that dual ascent did not solve, or where rows are not sparse;
  * they start from its result, unless that is worse than the best constant. */
 static void fit_newton(const margin_problem *problem, const weft_matrix *matrix,
-                       const weft_answers *y, const margin_output *output, real *w,
+                       const weft_answers *answers, const margin_output *output, real *w,
                        real *intercept, weft_fitted *out, weft_arena *tmp)
 {
     margin_problem remaining = *problem;
@@ -99,12 +99,12 @@ static void fit_newton(const margin_problem *problem, const weft_matrix *matrix,
     remaining.limit -= out->iterations;
     if (remaining.limit <= 0) return;
     out->objective = out->residual = 0;
-    newton_fit(&remaining, matrix, y, output, w, intercept, out, tmp);
+    newton_fit(&remaining, matrix, answers, output, w, intercept, out, tmp);
 }
 
 /* Completes an output after dual ascent (x NULL: rows are not sparse, there was none). */
 static void fit_one(const margin_problem *problem, const weft_matrix *matrix,
-                    const dual_rows *rows, const weft_answers *y,
+                    const dual_rows *rows, const weft_answers *answers,
                     const margin_output *output, real *w, real *intercept, weft_fitted *out,
                     weft_arena *tmp)
 {
@@ -114,14 +114,14 @@ static void fit_one(const margin_problem *problem, const weft_matrix *matrix,
     }
     if (rows && rows->groups > 1 && problem->kind == MARGIN_HINGE &&
         !(out->residual <= problem->tol))
-        fit_one_partition(problem, matrix, y->label, output, w, intercept, out, tmp);
+        fit_one_partition(problem, matrix, answers->label, output, w, intercept, out, tmp);
     if (!rows || !(out->residual <= problem->tol))
-        fit_newton(problem, matrix, y, output, w, intercept, out, tmp);
+        fit_newton(problem, matrix, answers, output, w, intercept, out, tmp);
 }
 
 /* Fits `outputs` outputs at the same time. Epochs that they share are counted once. */
 static void fit_outputs(const margin_problem *problem, const weft_matrix *matrix,
-                        const dual_rows *rows, const weft_answers *y, int outputs,
+                        const dual_rows *rows, const weft_answers *answers, int outputs,
                         const margin_output *output, real *w, real *intercept,
                         weft_fitted *out, weft_arena *tmp)
 {
@@ -131,8 +131,8 @@ static void fit_outputs(const margin_problem *problem, const weft_matrix *matrix
     out->iterations += epochs;
     out->passes += passes;
     for (int k = 0; k < outputs; k++) {
-        fit_one(problem, matrix, rows, y, &output[k], w + k * matrix->d, &intercept[k],
-                &each[k], tmp);
+        fit_one(problem, matrix, rows, answers, &output[k], w + k * matrix->d,
+                &intercept[k], &each[k], tmp);
         out->iterations += each[k].iterations - epochs;
         out->passes += each[k].passes - passes;
         out->objective += each[k].objective;
@@ -143,13 +143,13 @@ static void fit_outputs(const margin_problem *problem, const weft_matrix *matrix
 /* With the L1 penalty, one output after the other; sparse rows are all on one rank, which
  * fits. */
 static void fit_l1(const margin_problem *problem, const weft_matrix *matrix,
-                   const weft_answers *y, int outputs, const margin_output *output, real *w,
-                   real *intercept, weft_fitted *out, weft_arena *tmp)
+                   const weft_answers *answers, int outputs, const margin_output *output,
+                   real *w, real *intercept, weft_fitted *out, weft_arena *tmp)
 {
     weft_matrix whole = *matrix;
     whole.group = NULL;
     const dual_rows *rows =
-        matrix->rows ? dual_rows_of(problem, &whole, y->label, 1, tmp) : NULL;
+        matrix->rows ? dual_rows_of(problem, &whole, answers->label, 1, tmp) : NULL;
     int mine = rows && rows->first < rows->last;
     const l1_columns *columns =
         mine ? l1_columns_of(problem, &rows->x, matrix->d, tmp) : NULL;
@@ -158,7 +158,7 @@ static void fit_l1(const margin_problem *problem, const weft_matrix *matrix,
         if (output[k].constant)
             fit_constant(&output[k], matrix->d, w + k * matrix->d, &intercept[k], &each);
         else if (!rows)
-            l1_products_fit(problem, matrix, y, &output[k], w + k * matrix->d,
+            l1_products_fit(problem, matrix, answers, &output[k], w + k * matrix->d,
                             &intercept[k], &each, tmp);
         else if (mine)
             l1_fit(problem, columns, rows->label, &output[k], matrix->d, w + k * matrix->d,
@@ -174,27 +174,30 @@ static void fit_l1(const margin_problem *problem, const weft_matrix *matrix,
 }
 
 void margin_fit(const margin_problem *problem, const weft_matrix *matrix,
-                const weft_answers *y, real *w, weft_fitted *out, weft_arena *tmp)
+                const weft_answers *answers, real *w, weft_fitted *out, weft_arena *tmp)
 {
-    int outputs = margin_outputs(y->classes);
+    int outputs = margin_outputs(answers->classes);
     real *intercept = w + (int64_t)outputs * matrix->d;
     size_t mark = weft_arena_mark(tmp);
-    weft_check(!y->weight || !matrix->rows, "weights of sparse rows");
-    const dual_rows *rows = matrix->rows && !problem->l1
-                                ? dual_rows_of(problem, matrix, y->label, outputs, tmp)
-                                : NULL;
-    double *count = WEFT_NEW(tmp, double, y->classes), total = answers_total(matrix, y);
+    weft_check(!answers->weight || !matrix->rows, "weights of sparse rows");
+    const dual_rows *rows =
+        matrix->rows && !problem->l1
+            ? dual_rows_of(problem, matrix, answers->label, outputs, tmp)
+            : NULL;
+    double *count = WEFT_NEW(tmp, double, answers->classes),
+           total = answers_total(matrix, answers);
     margin_output *output = WEFT_NEW(tmp, margin_output, outputs);
-    answers_count(matrix, y, count, tmp);
+    answers_count(matrix, answers, count, tmp);
     for (int k = 0; k < outputs; k++) {
         int one = outputs == 1 ? 1 : k;
         output[k] = margin_output_of(problem, one, count[one], total - count[one]);
     }
     *out = (weft_fitted){0};
-    if (problem->l1) fit_l1(problem, matrix, y, outputs, output, w, intercept, out, tmp);
+    if (problem->l1)
+        fit_l1(problem, matrix, answers, outputs, output, w, intercept, out, tmp);
     for (int k = 0; k < outputs && !problem->l1; k += DUAL_WIDE) {
         int n = outputs - k < DUAL_WIDE ? outputs - k : DUAL_WIDE;
-        fit_outputs(problem, matrix, rows, y, n, output + k, w + k * matrix->d,
+        fit_outputs(problem, matrix, rows, answers, n, output + k, w + k * matrix->d,
                     intercept + k, out, tmp);
     }
     out->objective /= total;

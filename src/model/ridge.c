@@ -108,20 +108,20 @@ static void set_sums(const ridge_system *system, double *sum)
         system->matrix->sums(system->matrix, sum);
 }
 
-static int systems_of(const weft_answers *y)
+static int systems_of(const weft_answers *answers)
 {
-    return y->target ? y->classes : y->classes - 1;
+    return answers->target ? answers->classes : answers->classes - 1;
 }
 
 /* Collective. */
 static ridge_system system_new(const struct ridge *ridge, const weft_matrix *matrix,
-                               const weft_answers *y, weft_arena *tmp)
+                               const weft_answers *answers, weft_arena *tmp)
 {
     ridge_system system = {.matrix = matrix,
-                           .y = y,
-                           .total = answers_total(matrix, y),
-                           .c = systems_of(y),
-                           .outputs = y->classes,
+                           .y = answers,
+                           .total = answers_total(matrix, answers),
+                           .c = systems_of(answers),
+                           .outputs = answers->classes,
                            .alpha = ridge->alpha,
                            .tol = ridge->tol,
                            .limit = ridge->iterations,
@@ -135,7 +135,7 @@ static ridge_system system_new(const struct ridge *ridge, const weft_matrix *mat
     system.rounded = WEFT_NEW(tmp, real, system.c * matrix->d);
     double *sum = WEFT_NEW(tmp, double, matrix->d);
     set_sums(&system, sum);
-    if (y->target)
+    if (answers->target)
         set_numbers(&system);
     else
         set_classes(&system, sum);
@@ -200,12 +200,13 @@ static void store_solution(const ridge_system *system, const double *x, const do
     unpack(system, x, w);
 }
 
-static void ridge_fit(const void *self, const weft_matrix *matrix, const weft_answers *y,
-                      double slack, real *w, weft_fitted *out, weft_arena *tmp)
+static void ridge_fit(const void *self, const weft_matrix *matrix,
+                      const weft_answers *answers, double slack, real *w, weft_fitted *out,
+                      weft_arena *tmp)
 {
     const struct ridge *ridge = self;
     size_t mark = weft_arena_mark(tmp);
-    ridge_system system = system_new(ridge, matrix, y, tmp);
+    ridge_system system = system_new(ridge, matrix, answers, tmp);
     system.tol *= slack;
     int64_t n = system.c * matrix->d;
     double *x = WEFT_NEW(tmp, double, n);
@@ -222,17 +223,17 @@ static void ridge_fit(const void *self, const weft_matrix *matrix, const weft_an
 
 /* The state of a fit in pieces: number of directions (-1: none yet), then x, r and p,
  * [c][d]. */
-static int64_t ridge_piece_size(int64_t d, const weft_answers *y)
+static int64_t ridge_piece_size(int64_t d, const weft_answers *answers)
 {
-    return 1 + 3 * systems_of(y) * d;
+    return 1 + 3 * systems_of(answers) * d;
 }
 
-static void ridge_piece(const void *self, const weft_matrix *matrix, const weft_answers *y,
-                        int iterations, double *state, real *w, weft_fitted *out,
-                        weft_arena *tmp)
+static void ridge_piece(const void *self, const weft_matrix *matrix,
+                        const weft_answers *answers, int iterations, double *state, real *w,
+                        weft_fitted *out, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    ridge_system system = system_new(self, matrix, y, tmp);
+    ridge_system system = system_new(self, matrix, answers, tmp);
     int64_t n = system.c * matrix->d;
     double *x = state + 1, *r = x + n, *p = r + n;
     if (system.scale > 0)

@@ -7,8 +7,10 @@
 
 double ridge_target(const ridge_system *system, int64_t i, int j)
 {
-    const weft_answers *y = system->y;
-    return y->target ? y->target[i * y->classes + j] : y->label[i] == j ? 1 : -1;
+    const weft_answers *answers = system->y;
+    return answers->target          ? answers->target[i * answers->classes + j]
+           : answers->label[i] == j ? 1
+                                    : -1;
 }
 
 double ridge_dot(int64_t n, const double *a, const double *b)

@@ -21,14 +21,14 @@ static margin_kind kind_of(const struct svm *svm)
     return svm->hinge == 0 ? MARGIN_HINGE : MARGIN_SQUARED;
 }
 
-static void fit(const void *self, const weft_matrix *matrix, const weft_answers *y,
+static void fit(const void *self, const weft_matrix *matrix, const weft_answers *answers,
                 double slack, real *w, weft_fitted *out, weft_arena *tmp)
 {
     const struct svm *svm = self;
     margin_problem problem = svm->margin;
     problem.kind = kind_of(svm);
     problem.tol *= slack;
-    margin_fit(&problem, matrix, y, w, out, tmp);
+    margin_fit(&problem, matrix, answers, w, out, tmp);
 }
 
 static double loss(const void *self, int classes, const double *s, int y, int *wrong)

@@ -11,11 +11,11 @@ static weft_status refuse_clients(const weft_pack *pack, const char *what, const
                      pack->own->from, (long long)pack->own->over.clients, what, also);
 }
 
-weft_status weft_pack_targets(weft_pack *pack, const weft_pack_numbers *of)
+weft_status weft_pack_targets(weft_pack *pack, const weft_pack_numbers *numbers)
 {
     TRY(refuse_clients(pack, "classes, not numbers to predict", ""));
-    pack->own->numbers = *of;
-    weft_pack_classes(pack, of->n, of->name);
+    pack->own->numbers = *numbers;
+    weft_pack_classes(pack, numbers->n, numbers->name);
     return pack->own->scored ? WEFT_OK
                              : weft_pack_check_valid(pack, pack->own->rows[WEFT_VALID]);
 }
@@ -53,13 +53,13 @@ weft_status weft_pack_targets_put(weft_pack *pack, weft_part part)
     static const char about[] =
         "mean and deviation of the targets in the training rows; a run sees "
         "(target - shift) / scale";
-    const weft_pack_numbers *of = &pack->own->numbers;
-    int64_t n = of->n, rows = pack->own->rows[part];
-    const double *target = of->target + first_of(pack, part) * n;
+    const weft_pack_numbers *numbers = &pack->own->numbers;
+    int64_t n = numbers->n, rows = pack->own->rows[part];
+    const double *target = numbers->target + first_of(pack, part) * n;
     if (part == WEFT_TRAIN) {
-        TRY(weft_pack_put(pack, "/target/shift", WEFT_H5_F64, n, of->shift, about,
+        TRY(weft_pack_put(pack, "/target/shift", WEFT_H5_F64, n, numbers->shift, about,
                           "as the target"));
-        TRY(weft_pack_put(pack, "/target/scale", WEFT_H5_F64, n, of->scale, about,
+        TRY(weft_pack_put(pack, "/target/scale", WEFT_H5_F64, n, numbers->scale, about,
                           "as the target"));
     }
     weft_digest_add(pack->own->digest, target, (size_t)(rows * n) * sizeof *target);

@@ -120,24 +120,26 @@ static void take(const weft_dense_rows *rows, const int64_t *order, int64_t j, i
 }
 
 /* Mean and deviation of target k of the training rows. */
-static weft_status standardise(const weft_dense_rows *rows, const weft_pack_numbers *of,
-                               int k, int64_t train, double *shift, double *scale)
+static weft_status standardise(const weft_dense_rows *rows,
+                               const weft_pack_numbers *numbers, int k, int64_t train,
+                               double *shift, double *scale)
 {
     double sum = 0, square = 0;
     int varies = 0;
-    for (int64_t i = 0; i < train; i++) sum += of->target[i * of->n + k];
+    for (int64_t i = 0; i < train; i++) sum += numbers->target[i * numbers->n + k];
     shift[k] = sum / (double)train;
     for (int64_t i = 0; i < train; i++) {
-        double off = of->target[i * of->n + k] - shift[k];
+        double off = numbers->target[i * numbers->n + k] - shift[k];
         square += off * off;
-        varies |= memcmp(&of->target[i * of->n + k], &of->target[k], sizeof off) != 0;
+        varies |= memcmp(&numbers->target[i * numbers->n + k], &numbers->target[k],
+                         sizeof off) != 0;
     }
     scale[k] = sqrt(square / (double)train);
     if (varies && scale[k] > 0 && isfinite(scale[k])) return WEFT_OK;
     return weft_fail(WEFT_EDATA,
                      "%s: the target '%s' is %g in all training rows, so that nothing is "
                      "to be predicted; name another label",
-                     rows->labels.path, of->name[k], of->target[k]);
+                     rows->labels.path, numbers->name[k], numbers->target[k]);
 }
 
 static weft_status put_targets(const weft_dense_rows *rows, const int64_t *order,
@@ -149,19 +151,19 @@ static weft_status put_targets(const weft_dense_rows *rows, const int64_t *order
     double *target = WEFT_NEW(pack->mem, double, rows->n *m),
            *mean = WEFT_NEW(pack->mem, double, m),
            *deviation = WEFT_NEW(pack->mem, double, m);
-    weft_pack_numbers of = {.n = m, .name = name, .target = target};
+    weft_pack_numbers numbers = {.n = m, .name = name, .target = target};
     for (int64_t j = 0; k < m; j++) {
         if (rows->at && rows->at[j].kind != WEFT_COLUMN_TARGET) continue;
         name[k] = rows->at ? weft_dense_name(rows, j) : "label";
         take(rows, order, j, m, target + k);
-        if (!scale) TRY(standardise(rows, &of, k, train, mean, deviation));
+        if (!scale) TRY(standardise(rows, &numbers, k, train, mean, deviation));
         for (int64_t i = 0; i < rows->n && scale; i++)
             if (isnan(target[i * m + k])) target[i * m + k] = shift[k];
         k++;
     }
-    of.shift = scale ? shift : mean;
-    of.scale = scale ? scale : deviation;
-    return weft_pack_targets(pack, &of);
+    numbers.shift = scale ? shift : mean;
+    numbers.scale = scale ? scale : deviation;
+    return weft_pack_targets(pack, &numbers);
 }
 
 weft_status weft_dense_numbers(const weft_dense_rows *rows, const int64_t *order,

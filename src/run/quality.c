@@ -82,18 +82,19 @@ weft_quality weft_quality_of(const weft_predictions *predictions, const int32_t 
     return quality;
 }
 
-weft_fit_quality weft_fit_quality_of(const weft_predictions *p, const double *target,
-                                     const double *weight, int k)
+weft_fit_quality weft_fit_quality_of(const weft_predictions *predictions,
+                                     const double *target, const double *weight, int k)
 {
     double total = 0, mean = 0, error = 0, spread = 0;
-    for (int64_t i = 0; i < p->n; i++) {
+    for (int64_t i = 0; i < predictions->n; i++) {
         double own = weight ? weight[i] : 1;
         total += own;
-        mean += own * target[i * p->classes + k];
+        mean += own * target[i * predictions->classes + k];
     }
     mean /= total;
-    for (int64_t i = 0; i < p->n; i++) {
-        double y = target[i * p->classes + k], off = p->score[i * p->classes + k] - y;
+    for (int64_t i = 0; i < predictions->n; i++) {
+        double y = target[i * predictions->classes + k],
+               off = predictions->score[i * predictions->classes + k] - y;
         double own = weight ? weight[i] : 1;
         error += own * off * off;
         spread += own * (y - mean) * (y - mean);

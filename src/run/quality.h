@@ -26,10 +26,11 @@ typedef struct weft_fit_quality {
     double r2;  /* 1 - mse over the variance of the targets of these rows; NAN: it is 0 */
 } weft_fit_quality;
 
-/* Of the numbers predicted for target k of rows target[p->n][p->classes] with these weights
- * (NULL: 1). As scikit-learn's mean_squared_error and r2_score. Cost O(n). */
-weft_fit_quality weft_fit_quality_of(const weft_predictions *p, const double *target,
-                                     const double *weight, int k);
+/* Of the numbers predicted for target k of rows
+ * target[predictions->n][predictions->classes] with these weights (NULL: 1). As
+ * scikit-learn's mean_squared_error and r2_score. Cost O(n). */
+weft_fit_quality weft_fit_quality_of(const weft_predictions *predictions,
+                                     const double *target, const double *weight, int k);
 /* The class with the largest of score[classes], the first of equal ones. */
 int weft_predicted(int classes, const double *score);
 

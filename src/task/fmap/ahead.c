@@ -123,8 +123,9 @@ static void fit_all(fmap_task *fmap, int n, fmap_early **fits, const struct whol
         weft_arena *tmp = weft_arena_new();
         real *w = fits[i]->x + fmap->nstat;
         memset(w, 0, (size_t)(fmap->outputs * (fmap->columns + 1)) * sizeof *w);
-        weft_answers y = {.classes = fmap->answers.classes, .label = rows[i].label};
-        fmap->model->fit(rows[i].solver, &rows[i].matrix, &y, 1, w, &fits[i]->fitted, tmp);
+        weft_answers answers = {.classes = fmap->answers.classes, .label = rows[i].label};
+        fmap->model->fit(rows[i].solver, &rows[i].matrix, &answers, 1, w, &fits[i]->fitted,
+                         tmp);
         weft_arena_free(tmp);
     }
     for (int i = 0; i < n; i++) {

@@ -36,9 +36,9 @@ static void fit_piece(fmap_task *fmap, const weft_job *job, const void *solver,
                       const weft_matrix *matrix, weft_state *state, weft_fitted *fitted,
                       weft_arena *tmp)
 {
-    const weft_answers *y = &fmap->answers;
-    int64_t size = fmap->model->piece_size(matrix->d, y),
-            systems = y->classes - (y->target == NULL);
+    const weft_answers *answers = &fmap->answers;
+    int64_t size = fmap->model->piece_size(matrix->d, answers),
+            systems = answers->classes - (answers->target == NULL);
     real *w = state->x + fmap->nstat;
     double *was = state->aux, *own = state->aux + 1;
     double name = name_of(job);
@@ -48,8 +48,8 @@ static void fit_piece(fmap_task *fmap, const weft_job *job, const void *solver,
         own[0] = -1;
         for (int64_t i = 0; i < systems * matrix->d; i++) own[1 + i] = (double)w[i];
     }
-    fmap->model->piece(solver, matrix, y, (int)fmin(floor(job->resource + 0.5), 1e9), own,
-                       w, fitted, tmp);
+    fmap->model->piece(solver, matrix, answers, (int)fmin(floor(job->resource + 0.5), 1e9),
+                       own, w, fitted, tmp);
 }
 
 /* ---- whole ---- */
