@@ -1,5 +1,10 @@
 /* Packed data sets: rows of images or numbers, documents as token ids, text of clients.
- * They are made once by `weft pack`; every rank then reads its own rows or clients. */
+ * They are made once by `weft pack`; every rank then reads its own rows or clients. A file
+ * whose rows have numbers to predict has /PART/target [n][targets] in doubles, as in the
+ * source, in place of /PART/label, their names in /class, and in /target/shift and
+ * /target/scale their mean and deviation in the training rows, by which they are
+ * standardised when they are read; /PART/weight has what rows count, on average 1 in
+ * training. */
 #ifndef WEFT_DATA_H
 #define WEFT_DATA_H
 

@@ -156,6 +156,8 @@ static void run_dense(struct input in)
         "client=1 label=2 valid=0.3",
         "categories=1,2 label=3 missing=frequent valid=0.3",
         "drop=1 label=last valid=0.3 thousands=comma",
+        "label=1,2 weight=3 valid=0.3",
+        "format=libsvm target=regression valid=0.4",
     };
     pack_one(&weft_reader_dense, options, WEFT_COUNT(options), in);
 }
