@@ -41,9 +41,12 @@ class Link:
             text = text + more if more else b""
         return json.loads(text) if text else None
 
+    def say(self, message):
+        self.socket.sendall(encoded(message))
+
     def ask(self, message):
         """Sends a message of the program's own, and returns what weft answers."""
-        self.socket.sendall(encoded(message))
+        self.say(message)
         return self.line()
 
     def serve(self, role, answer):

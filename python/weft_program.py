@@ -19,14 +19,12 @@ the run's directory. src/worker/README.md of weft has the protocol. Needs nothin
 """
 import os
 import pickle
-import queue
 import random
 import sys
 import threading
 
 from weft_link import PROTOCOL, Link, described, number
 
-STOP = object()
 server = None  # of this program
 
 
@@ -49,14 +47,14 @@ class Trial:
         self.trial, self.seed, self.values = message["trial"], message["seed"], message["values"]
         self.state, self.done, self.skip = None, 0, -1  # reports up to `skip` are not told
         self.kept, self.random, self.step = None, None, 0  # state, generators, resource at its last report
-        self.thread, self.wake, self.last = None, queue.SimpleQueue(), None
+        self.waits, self.wake, self.dropped = False, threading.Semaphore(0), None  # within report()
 
     def __getitem__(self, name):
         return self.values[name]
 
     def anew(self):
         """train is to be called, with the state that was kept, or from the start."""
-        self.thread, self.state = None, self.kept
+        self.state = self.kept
         self.done = self.step = 0 if self.kept is None else self.step
         self.skip = -1 if self.kept is not None else self.job["done"] or -1
 
@@ -98,35 +96,49 @@ def put(states):
 
 # ---- the server ----------------------------------------------------------------------------
 
+class Left(BaseException):
+    """Another thread serves from here on."""
+
+
 class Program:
-    """Each trial has a thread, of which one runs at a time, between a job and its answer."""
+    """One thread at a time serves weft's requests and trains. Where a trial is to wait, its thread does so within
+    report(), and a new one serves; that one ends when it is asked to go on with the trial."""
 
     def __init__(self, train):
         self.train, self.link = train, Link("command.serve = yes and command.run")
         self.waiting = {}  # trials by the name of their state, (trial, job)
-        self.back = queue.SimpleQueue()
         self.running = self.owner = None  # trial; that whose generators are in place
+        self.over = threading.Event()  # the run
 
-    def thread(self, trial):
+    def serve(self):
         try:
-            self.back.put(("returned", self.train(trial)))
-        except Stopped:
-            self.back.put(("stopped", None))
-        except BaseException as error:
-            self.back.put(("raised", described(error)))
+            self.link.serve("programs", self.answer)
+            for state in list(self.waiting):
+                self.drop(state)
+        except Left:
+            return
+        self.over.set()
 
-    def go(self, trial, word=None):
-        """Runs it until its job ends, its function does, or it is stopped."""
+    def place(self, trial):
+        """Its random generators."""
         self.running = trial
         if self.owner is not trial:
             put(trial.random) if trial.random else seed(trial.seed)
             self.owner = trial
-        if trial.thread:
-            trial.wake.put(word)
-        else:
-            trial.thread = threading.Thread(target=self.thread, args=(trial,), daemon=True)
-            trial.thread.start()
-        return self.back.get()
+
+    def call(self, trial):
+        """Calls train: how it ended, and what it returned."""
+        self.place(trial)
+        try:
+            return "returned", self.train(trial)
+        except Stopped:
+            if not trial.dropped:
+                return "stopped", None
+        except BaseException as error:
+            if not trial.dropped:
+                return "raised", described(error)
+        trial.dropped.set()
+        raise Left
 
     def report(self, loss, step, state, metrics):
         trial = self.running
@@ -139,15 +151,22 @@ class Program:
             answer = self.link.ask({"report": trial.job["job"], "step": trial.step, "loss": number(float(loss))})
             if not answer["go"]:
                 raise Stopped
-        else:
-            self.back.put(("reported", None))
-            if trial.wake.get() is STOP:
-                raise Stopped
+            return
+        trial.waits = True
+        self.link.say(self.answered(trial))
+        threading.Thread(target=self.serve, daemon=True).start()
+        trial.wake.acquire()
+        trial.waits = False
+        if trial.dropped:
+            raise Stopped
 
     def drop(self, state):
         trial = self.waiting.pop(tuple(state), None)
-        if trial and trial.thread:
-            self.go(trial, STOP)
+        if trial and trial.waits:
+            trial.dropped = threading.Event()
+            self.running = trial
+            trial.wake.release()
+            trial.dropped.wait()
 
     def begin(self, message):
         """The trial of a job, which goes on where it waits, or from what was saved, or from the start."""
@@ -176,27 +195,33 @@ class Program:
     def do_job(self, message):
         trial = self.begin(message)
         trial.job, trial.total, trial.last = message, message["total"], None
-        how, value = self.go(trial)
+        if trial.waits:
+            self.place(trial)
+            trial.wake.release()
+            raise Left
+        how, value = self.call(trial)
         if how == "returned" and value is None and trial.last is None:
             trial.anew()
-            how, value = self.go(trial)
+            how, value = self.call(trial)
         if how == "stopped":
-            return {"stopped": message["job"]}
+            return {"stopped": trial.job["job"]}
         if how == "raised":
             return {"error": value}
-        if how == "returned":
-            trial.thread = None
-            if value is not None:
-                trial.last = dict(value) if isinstance(value, dict) else {"loss": value}
-            if trial.last is None or trial.last.get("loss") is None:
-                raise ValueError("train returned no loss, and reported none")
-            trial.state, trial.done = trial.kept, trial.step
-        held = trial.thread is not None or trial.kept is not None
+        if value is not None:
+            trial.last = dict(value) if isinstance(value, dict) else {"loss": value}
+        if trial.last is None or trial.last.get("loss") is None:
+            raise ValueError("train returned no loss, and reported none")
+        trial.state, trial.done = trial.kept, trial.step
+        return self.answered(trial)
+
+    def answered(self, trial):
+        """What weft is told at the end of a job; the trial waits, if there is something to go on from."""
+        metrics = {str(k): number(float(x)) for k, x in trial.last.items()}
+        held = trial.waits or trial.kept is not None
         if held:
             trial.random = generators()
-            self.waiting[message["trial"], message["job"]] = trial
-        metrics = {str(k): number(float(x)) for k, x in trial.last.items()}
-        return {"job": message["job"], "step": trial.step or message["total"], "loss": metrics.pop("loss"),
+            self.waiting[trial.trial, trial.job["job"]] = trial
+        return {"job": trial.job["job"], "step": trial.step or trial.total, "loss": metrics.pop("loss"),
                 "metrics": metrics, "held": held, "saves": trial.kept is not None}
 
     def do_save(self, message):
@@ -239,6 +264,5 @@ def program(train):
     """Trains trials for weft by train(trial) until the run ends."""
     global server
     server = Program(train)
-    server.link.serve("programs", server.answer)
-    for state in list(server.waiting):
-        server.drop(state)
+    server.serve()
+    server.over.wait()
