@@ -145,12 +145,12 @@ static weft_lent *lent_of(weft_sched *sched)
 void weft_lend_want(weft_sched *sched, const weft_flight *flight)
 {
     weft_lent *lent = lent_of(sched);
-    const struct notice n = {flight->parent->job, flight->parent->team, WANTED};
+    const struct notice notice = {flight->parent->job, flight->parent->team, WANTED};
     lent->waiting =
         weft_regrow(sched->mem, lent->waiting, sizeof *lent->waiting, lent->n, &lent->room);
     lent->waiting[lent->n++] =
         (struct waiting){flight->record.job.id, flight->parent->job, 0};
-    weft_peers_send(sched->crew.peers, &n, sizeof n);
+    weft_peers_send(sched->crew.peers, &notice, sizeof notice);
 }
 
 int weft_lend_waits(weft_sched *sched)
@@ -176,26 +176,27 @@ static void give(weft_sched *sched, int64_t job)
     const weft_job_record *record;
     weft_cached *cached = weft_cache_find(sched, job, &record);
     int saved = cached && weft_cached_save(sched, cached, &record->job);
-    const struct notice n = {job, sched->crew.group, saved ? GIVEN : LOST};
-    weft_peers_send(sched->crew.peers, &n, sizeof n);
+    const struct notice notice = {job, sched->crew.group, saved ? GIVEN : LOST};
+    weft_peers_send(sched->crew.peers, &notice, sizeof notice);
 }
 
 int weft_lend_notice(weft_sched *sched, const weft_message *message)
 {
-    struct notice n;
+    struct notice notice;
     const weft_job_record *record;
-    if (message->bytes != sizeof n) return 0;
-    memcpy(&n, message->data, sizeof n);
-    if (n.what == WANTED) {
-        if (n.team == sched->crew.group && sched->team->rank == 0) give(sched, n.job);
+    if (message->bytes != sizeof notice) return 0;
+    memcpy(&notice, message->data, sizeof notice);
+    if (notice.what == WANTED) {
+        if (notice.team == sched->crew.group && sched->team->rank == 0)
+            give(sched, notice.job);
         return 1;
     }
     weft_lent *lent = lent_of(sched);
     for (int64_t i = 0; i < lent->n; i++)
-        lent->waiting[i].came |= lent->waiting[i].parent == n.job;
-    weft_cached *cached = weft_cache_find(sched, n.job, &record);
+        lent->waiting[i].came |= lent->waiting[i].parent == notice.job;
+    weft_cached *cached = weft_cache_find(sched, notice.job, &record);
     if (!cached) return 1;
     cached->loose = 1;
-    cached->saved |= n.what == GIVEN;
+    cached->saved |= notice.what == GIVEN;
     return 1;
 }

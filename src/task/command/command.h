@@ -26,7 +26,7 @@ struct trace {
 };
 
 enum { COMMAND_NUMBERS = 5 };
-void command_put_trace(const struct trace *t, weft_state *state);
+void command_put_trace(const struct trace *trace, weft_state *state);
 struct trace command_trace(const weft_state *state);
 
 /* Columns of a row: a report of a program that is kept. */

@@ -4,10 +4,11 @@
 
 #include <string.h>
 
-void command_put_trace(const struct trace *t, weft_state *state)
+void command_put_trace(const struct trace *trace, weft_state *state)
 {
-    const double number[COMMAND_NUMBERS] = {t->failed, (double)t->jobs, (double)t->trial,
-                                            (double)t->job, t->resource};
+    const double number[COMMAND_NUMBERS] = {trace->failed, (double)trace->jobs,
+                                            (double)trace->trial, (double)trace->job,
+                                            trace->resource};
     memcpy(state->aux, number, sizeof number);
 }
 
