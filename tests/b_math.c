@@ -54,44 +54,44 @@ struct bench {
 
 static void call_u8s8(void *ctx)
 {
-    struct bench *b = ctx;
-    weft_u8s8(66, b->bytes, PIXELS, &b->packed, b->whole, FEATURES);
+    struct bench *bench = ctx;
+    weft_u8s8(66, bench->bytes, PIXELS, &bench->packed, bench->whole, FEATURES);
 }
 
 static void call_floats(void *ctx)
 {
-    struct bench *b = ctx;
-    weft_deep_times(WEFT_BLOCK, b->a, LONG, PIXELS, ORDER, b->p, b->c, ORDER);
+    struct bench *bench = ctx;
+    weft_deep_times(WEFT_BLOCK, bench->a, LONG, PIXELS, ORDER, bench->p, bench->c, ORDER);
 }
 
 static void call_cos_int(void *ctx)
 {
-    struct bench *b = ctx;
+    struct bench *bench = ctx;
     for (int i = 0; i < 16; i++)
-        weft_cos_u8_i32(FEATURES, b->whole + i * FEATURES, 1e-4, b->offset,
-                        b->bytes + i * FEATURES);
+        weft_cos_u8_i32(FEATURES, bench->whole + i * FEATURES, 1e-4, bench->offset,
+                        bench->bytes + i * FEATURES);
 }
 
 static void call_cos_float(void *ctx)
 {
-    struct bench *b = ctx;
+    struct bench *bench = ctx;
     for (int i = 0; i < 16; i++)
-        weft_cos_u8_f32(FEATURES, b->y + i * FEATURES, 1e-4, b->offset,
-                        b->bytes + i * FEATURES);
+        weft_cos_u8_f32(FEATURES, bench->y + i * FEATURES, 1e-4, bench->offset,
+                        bench->bytes + i * FEATURES);
 }
 
 static void call_times(void *ctx)
 {
-    struct bench *b = ctx;
-    weft_u8_times(WEFT_BLOCK, FEATURES, b->bytes, FEATURES, CLASSES, b->w, FEATURES, b->z,
-                  WEFT_BLOCK);
+    struct bench *bench = ctx;
+    weft_u8_times(WEFT_BLOCK, FEATURES, bench->bytes, FEATURES, CLASSES, bench->w, FEATURES,
+                  bench->z, WEFT_BLOCK);
 }
 
 static void call_trans(void *ctx)
 {
-    struct bench *b = ctx;
-    weft_u8_trans(WEFT_BLOCK, FEATURES, b->bytes, FEATURES, CLASSES, b->z, WEFT_BLOCK, b->g,
-                  FEATURES);
+    struct bench *bench = ctx;
+    weft_u8_trans(WEFT_BLOCK, FEATURES, bench->bytes, FEATURES, CLASSES, bench->z,
+                  WEFT_BLOCK, bench->g, FEATURES);
 }
 
 static void call_normal(void *ctx)
@@ -103,47 +103,49 @@ static void call_normal(void *ctx)
 /* Columns of the block, taken as 1024 rows of 1024. */
 static void call_gram(void *ctx)
 {
-    struct bench *b = ctx;
-    weft_u8_gram(1024, 0, 480, b->bytes, 1024, 480, b->bytes + 512, 1024, b->whole, ORDER,
-                 b->mem);
+    struct bench *bench = ctx;
+    weft_u8_gram(1024, 0, 480, bench->bytes, 1024, 480, bench->bytes + 512, 1024,
+                 bench->whole, ORDER, bench->mem);
 }
 
 static void call_fwht(void *ctx)
 {
-    struct bench *b = ctx;
-    for (int i = 0; i < 16; i++) weft_fwht(POWER, b->x + i * POWER);
+    struct bench *bench = ctx;
+    for (int i = 0; i < 16; i++) weft_fwht(POWER, bench->x + i * POWER);
 }
 
 /* One line; `work` operations of a call. */
-static void line(struct bench *b, const char *name, const char *size, void (*call)(void *),
-                 double work)
+static void line(struct bench *bench, const char *name, const char *size,
+                 void (*call)(void *), double work)
 {
-    memset(b->x, 0, (size_t)WEFT_BLOCK * PIXELS * sizeof *b->x); /* fwht would overflow */
-    double seconds = best_time(0.5, call, b), rate = work / seconds / 1e9;
-    fprintf(b->out, "%s,%s,%.3g,%.4g,%.2f\n", name, size, seconds, rate, rate / b->sgemm);
-    fflush(b->out);
+    memset(bench->x, 0,
+           (size_t)WEFT_BLOCK * PIXELS * sizeof *bench->x); /* fwht would overflow */
+    double seconds = best_time(0.5, call, bench), rate = work / seconds / 1e9;
+    fprintf(bench->out, "%s,%s,%.3g,%.4g,%.2f\n", name, size, seconds, rate,
+            rate / bench->sgemm);
+    fflush(bench->out);
 }
 
-static void fill(struct bench *b)
+static void fill(struct bench *bench)
 {
     size_t cells = (size_t)WEFT_BLOCK * FEATURES;
-    b->bytes = WEFT_NEW(b->mem, uint8_t, cells);
-    b->whole = WEFT_NEW(b->mem, int32_t, cells);
-    b->x = WEFT_NEW(b->mem, float, WEFT_BLOCK *PIXELS);
-    b->a = WEFT_NEW(b->mem, real, WEFT_BLOCK * LONG);
-    b->p = weft_arena_alloc(b->mem, 1, weft_packed_bytes(PIXELS, ORDER));
-    b->c = WEFT_NEW(b->mem, real, WEFT_BLOCK * ORDER);
-    b->y = WEFT_NEW(b->mem, float, cells);
-    b->offset = WEFT_NEW(b->mem, float, FEATURES);
-    b->w = WEFT_NEW(b->mem, real, CLASSES * FEATURES);
-    b->z = WEFT_NEW(b->mem, real, CLASSES * WEFT_BLOCK);
-    b->g = WEFT_NEW(b->mem, real, CLASSES * FEATURES);
-    for (size_t i = 0; i < cells; i++) b->bytes[i] = (uint8_t)(i * 37 % 251);
+    bench->bytes = WEFT_NEW(bench->mem, uint8_t, cells);
+    bench->whole = WEFT_NEW(bench->mem, int32_t, cells);
+    bench->x = WEFT_NEW(bench->mem, float, WEFT_BLOCK *PIXELS);
+    bench->a = WEFT_NEW(bench->mem, real, WEFT_BLOCK * LONG);
+    bench->p = weft_arena_alloc(bench->mem, 1, weft_packed_bytes(PIXELS, ORDER));
+    bench->c = WEFT_NEW(bench->mem, real, WEFT_BLOCK * ORDER);
+    bench->y = WEFT_NEW(bench->mem, float, cells);
+    bench->offset = WEFT_NEW(bench->mem, float, FEATURES);
+    bench->w = WEFT_NEW(bench->mem, real, CLASSES * FEATURES);
+    bench->z = WEFT_NEW(bench->mem, real, CLASSES * WEFT_BLOCK);
+    bench->g = WEFT_NEW(bench->mem, real, CLASSES * FEATURES);
+    for (size_t i = 0; i < cells; i++) bench->bytes[i] = (uint8_t)(i * 37 % 251);
     weft_arena *tmp = weft_arena_new();
     int8_t *p = WEFT_NEW(tmp, int8_t, WIDE * PIXELS);
     for (size_t i = 0; i < WIDE * PIXELS; i++) p[i] = (int8_t)((int)(i % 33) - 16);
-    weft_s8_pack(&b->packed, PIXELS, WIDE, p, PIXELS, NULL,
-                 weft_arena_alloc(b->mem, 1, weft_s8_bytes(PIXELS, WIDE)));
+    weft_s8_pack(&bench->packed, PIXELS, WIDE, p, PIXELS, NULL,
+                 weft_arena_alloc(bench->mem, 1, weft_s8_bytes(PIXELS, WIDE)));
     weft_arena_free(tmp);
 }
 
@@ -158,17 +160,19 @@ struct sparse {
 
 static void call_dot(void *ctx)
 {
-    struct sparse *s = ctx;
+    struct sparse *sparse = ctx;
     for (int64_t i = 0; i < ROWS; i++)
-        s->w[i] += (real)(1e-9 * weft_sparse_dot(&s->x, i, s->w));
+        sparse->w[i] += (real)(1e-9 * weft_sparse_dot(&sparse->x, i, sparse->w));
 }
 
 /* What dual ascent does with a row. */
 static void call_visit(void *ctx)
 {
-    struct sparse *s = ctx;
+    struct sparse *sparse = ctx;
     for (int64_t i = 0; i < ROWS; i++)
-        weft_sparse_add(&s->x, i, (real)(1e-9 * weft_sparse_dot(&s->x, i, s->w)), s->w);
+        weft_sparse_add(&sparse->x, i,
+                        (real)(1e-9 * weft_sparse_dot(&sparse->x, i, sparse->w)),
+                        sparse->w);
 }
 
 /* Rows like bags of n-grams: the frequency of column c is proportional to 1/c. Rates in
@@ -180,14 +184,16 @@ static void bench_sparse(FILE *out, double reads, weft_arena *mem)
     float *value = WEFT_NEW(mem, float, ROWS *LENGTH);
     for (int i = 0; i <= ROWS; i++) first[i] = (int64_t)i * LENGTH;
     for (int e = 0; e < ROWS * LENGTH; e++) {
-        weft_rng4 r = weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)e, 0, 0);
-        column[e] = (uint32_t)pow(BINS, weft_rng_unit(r.v[0])) - 1;
+        weft_rng4 rng = weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)e, 0, 0);
+        column[e] = (uint32_t)pow(BINS, weft_rng_unit(rng.v[0])) - 1;
         value[e] = 1;
     }
-    struct sparse s = {.x = {.n = ROWS, .first = first, .column = column, .value = value},
-                       .w = WEFT_NEW(mem, real, BINS)};
+    struct sparse sparse = {
+        .x = {.n = ROWS, .first = first, .column = column, .value = value},
+        .w = WEFT_NEW(mem, real, BINS)};
     double bytes = 8.0 * ROWS * LENGTH;
-    double dot = best_time(0.5, call_dot, &s), visit = best_time(0.5, call_visit, &s);
+    double dot = best_time(0.5, call_dot, &sparse),
+           visit = best_time(0.5, call_visit, &sparse);
     fprintf(out, "sparse dot,8192x512,%.3g,%.4g,%.2f\n", dot, bytes / dot / 1e9,
             bytes / dot / 1e9 / reads);
     fprintf(out, "sparse visit,8192x512,%.3g,%.4g,%.2f\n", visit, bytes / visit / 1e9,
@@ -205,34 +211,36 @@ struct product {
 
 static void call_panels(void *ctx)
 {
-    struct product *x = ctx;
-    weft_packed_times(x->n, x->a, (size_t)x->k, &x->p, 0, x->c, (size_t)x->m);
+    struct product *product = ctx;
+    weft_packed_times(product->n, product->a, (size_t)product->k, &product->p, 0,
+                      product->c, (size_t)product->m);
 }
 
 static void call_outer(void *ctx)
 {
-    struct product *x = ctx;
-    weft_outer(x->n, x->k, x->a, (size_t)x->k, x->m, x->b, (size_t)x->m, 1, x->c,
-               (size_t)x->m, x->mem);
+    struct product *product = ctx;
+    weft_outer(product->n, product->k, product->a, (size_t)product->k, product->m,
+               product->b, (size_t)product->m, 1, product->c, (size_t)product->m,
+               product->mem);
 }
 
 static void bench_product(FILE *out, const int size[3], double sgemm)
 {
     int n = size[0], k = size[1], m = size[2], rows = n > k ? n : k;
-    struct product x = {.n = n, .k = k, .m = m, .mem = weft_arena_new()};
-    x.a = WEFT_NEW(x.mem, real, n * k);
-    x.b = WEFT_NEW(x.mem, real, rows * m);
-    x.c = WEFT_NEW(x.mem, real, rows * m);
-    weft_packed_pack(&x.p, k, m, x.b, (size_t)m, 0,
-                     weft_arena_alloc(x.mem, 1, weft_packed_bytes(k, m)));
+    struct product product = {.n = n, .k = k, .m = m, .mem = weft_arena_new()};
+    product.a = WEFT_NEW(product.mem, real, n * k);
+    product.b = WEFT_NEW(product.mem, real, rows * m);
+    product.c = WEFT_NEW(product.mem, real, rows * m);
+    weft_packed_pack(&product.p, k, m, product.b, (size_t)m, 0,
+                     weft_arena_alloc(product.mem, 1, weft_packed_bytes(k, m)));
     double work = 2e-9 * n * k * m;
-    double times = best_time(0.1, call_panels, &x);
-    double outer = best_time(0.1, call_outer, &x);
+    double times = best_time(0.1, call_panels, &product);
+    double outer = best_time(0.1, call_outer, &product);
     fprintf(out, "panels,%dx%dx%d,%.3g,%.4g,%.2f\n", n, k, m, times, work / times,
             work / times / sgemm);
     fprintf(out, "outer,%dx%dx%d,%.3g,%.4g,%.2f\n", n, k, m, outer, work / outer,
             work / outer / sgemm);
-    weft_arena_free(x.mem);
+    weft_arena_free(product.mem);
 }
 
 /* Those of an LSTM's steps, and of a convolution; shares of sgemm at its best. */
@@ -250,26 +258,26 @@ int main(void)
 {
     FILE *out = stdout;
     openblas_set_num_threads(1);
-    struct bench b = {.out = out, .mem = weft_arena_new()};
-    fill(&b);
-    b.sgemm = weft_cpu_sgemm(1);
+    struct bench bench = {.out = out, .mem = weft_arena_new()};
+    fill(&bench);
+    bench.sgemm = weft_cpu_sgemm(1);
     double block = WEFT_BLOCK, d = FEATURES, narrow = 2 * block * d * CLASSES;
     fprintf(out, "name,size,seconds,rate,share\n");
-    fprintf(out, "sgemm,512^3,%.3g,%.4g,1\n", 2e-9 * ORDER * ORDER * ORDER / b.sgemm,
-            b.sgemm);
-    line(&b, "project bytes", "66x3072x960", call_u8s8, 2.0 * 66 * PIXELS * WIDE);
-    line(&b, "project floats", "256x3072x512", call_floats, 2 * block * PIXELS * ORDER);
-    line(&b, "gram", "480x480x1024", call_gram, 2.0 * 480 * 480 * 1024);
-    line(&b, "times", "256x10000x10", call_times, narrow);
-    line(&b, "trans", "256x10000x10", call_trans, narrow);
-    line(&b, "normal", "256x10000x10", call_normal, 2 * narrow);
-    line(&b, "fwht", "16x4096", call_fwht, 16.0 * POWER * 12);
-    line(&b, "cos int", "16x10000", call_cos_int, 16 * d);
-    line(&b, "cos float", "16x10000", call_cos_float, 16 * d);
-    bench_products(out, b.sgemm);
+    fprintf(out, "sgemm,512^3,%.3g,%.4g,1\n", 2e-9 * ORDER * ORDER * ORDER / bench.sgemm,
+            bench.sgemm);
+    line(&bench, "project bytes", "66x3072x960", call_u8s8, 2.0 * 66 * PIXELS * WIDE);
+    line(&bench, "project floats", "256x3072x512", call_floats, 2 * block * PIXELS * ORDER);
+    line(&bench, "gram", "480x480x1024", call_gram, 2.0 * 480 * 480 * 1024);
+    line(&bench, "times", "256x10000x10", call_times, narrow);
+    line(&bench, "trans", "256x10000x10", call_trans, narrow);
+    line(&bench, "normal", "256x10000x10", call_normal, 2 * narrow);
+    line(&bench, "fwht", "16x4096", call_fwht, 16.0 * POWER * 12);
+    line(&bench, "cos int", "16x10000", call_cos_int, 16 * d);
+    line(&bench, "cos float", "16x10000", call_cos_float, 16 * d);
+    bench_products(out, bench.sgemm);
     double reads = weft_cpu_stream(0.5); /* of 64 MB */
     fprintf(out, "stream,64 MB,%.3g,%.4g,\n", (64 << 20) / 1e9 / reads, reads);
-    bench_sparse(out, reads, b.mem);
-    weft_arena_free(b.mem);
+    bench_sparse(out, reads, bench.mem);
+    weft_arena_free(bench.mem);
     return 0;
 }

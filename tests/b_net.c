@@ -25,24 +25,24 @@ static const struct {
 
 static double processor_time(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
 /* Best time of a gradient, of many within about a second. */
-static double best_time(const weft_net *net, void *self, const weft_batch *b,
+static double best_time(const weft_net *net, void *self, const weft_batch *batch,
                         weft_arena *mem)
 {
     int64_t n = net->nweight(self);
     real *w = WEFT_NEW(mem, real, n), *g = WEFT_NEW(mem, real, n);
-    void *work = net->work(self, b->n, mem);
+    void *work = net->work(self, batch->n, mem);
     net->init(self, 1, w);
     double best = 1e9;
     double end = weft_now() + 1;
     for (double from = processor_time(), to; weft_now() < end; from = to) {
-        weft_score s = {0};
-        net->grad(self, work, w, b, 0, 0, g, &s);
+        weft_score score = {0};
+        net->grad(self, work, w, batch, 0, 0, g, &score);
         to = processor_time();
         best = to - from < best ? to - from : best;
     }

@@ -12,19 +12,19 @@ enum { WORKERS = 1920 };
 
 static double loss_of(int64_t trial, int index)
 {
-    weft_rng4 r = weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)trial, (uint64_t)index, 0);
-    return weft_rng_unit(r.v[0]);
+    weft_rng4 rng = weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)trial, (uint64_t)index, 0);
+    return weft_rng_unit(rng.v[0]);
 }
 
 /* Seconds that `jobs` jobs take, each told WORKERS jobs after it was asked. */
 static double time_of(const char *options, int64_t jobs)
 {
     weft_arena *mem = weft_arena_new();
-    struct sim c = {.tuner = &weft_tuner_asha,
-                    .options = weft_arena_text(mem, "trials = 0\njobs = %lld\n%s",
-                                               (long long)jobs, options),
-                    .configs = 1};
-    if (sim_setup(&c, NULL, mem)) weft_die("%s", weft_error());
+    struct sim sim = {.tuner = &weft_tuner_asha,
+                      .options = weft_arena_text(mem, "trials = 0\njobs = %lld\n%s",
+                                                 (long long)jobs, options),
+                      .configs = 1};
+    if (sim_setup(&sim, NULL, mem)) weft_die("%s", weft_error());
     weft_job *flying = WEFT_NEW(mem, weft_job, WORKERS);
     weft_result res = weft_result_new(1, 0, mem);
     double start = weft_now();
@@ -33,9 +33,9 @@ static double time_of(const char *options, int64_t jobs)
         if (i >= WORKERS) {
             res.trial = slot->trial;
             res.loss = loss_of(slot->trial, slot->index);
-            c.tuner->tell(c.self, &res);
+            sim.tuner->tell(sim.self, &res);
         }
-        if (c.tuner->ask(c.self, slot) != WEFT_JOB) weft_die("asha ends early");
+        if (sim.tuner->ask(sim.self, slot) != WEFT_JOB) weft_die("asha ends early");
     }
     double seconds = weft_now() - start;
     weft_arena_free(mem);

@@ -64,9 +64,9 @@ static weft_status line(const char *options)
     double best = 1e9;
     for (int repeat = 0; repeat < 10; repeat++) {
         double from = weft_now();
-        weft_score s = {0};
+        weft_score score = {0};
         for (uint64_t i = 0; i < BATCHES; i++)
-            net->grad(self, work, w, &b[i], 0.5, i, g, &s);
+            net->grad(self, work, w, &b[i], 0.5, i, g, &score);
         best = fmin(best, (weft_now() - from) / BATCHES);
     }
     printf("txtcnn %s,%d,%.3g,%.4g,%.4g\n", options, BATCH, best, BATCH / best,

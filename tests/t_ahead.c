@@ -24,22 +24,22 @@ static const weft_task *const task = &weft_task_fmap;
 
 static uint32_t draw(int64_t i, int64_t j, uint32_t n)
 {
-    weft_rng4 r = weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)j, 0);
-    return (uint32_t)(r.v[0] % n);
+    weft_rng4 rng = weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)j, 0);
+    return (uint32_t)(rng.v[0] % n);
 }
 
 /* Words of a class are those of its third more often than others. */
-static void take_part(weft_data *d, weft_part part, int64_t from, int64_t n)
+static void take_part(weft_data *data, weft_part part, int64_t from, int64_t n)
 {
-    weft_rows *r = &d->part[part];
-    r->total = n;
-    weft_deal(n, team.rank, team.size, &r->first, &r->n);
-    int32_t *label = WEFT_NEW(mem, int32_t, r->n);
-    int64_t *offset = WEFT_NEW(mem, int64_t, r->n + 1);
-    uint32_t *token = WEFT_NEW(mem, uint32_t, r->n * LONG);
-    for (int64_t i = 0; i < r->n; i++) {
-        int64_t doc = from + r->first + i;
-        label[i] = (int32_t)draw(doc, -1, (uint32_t)d->classes);
+    weft_rows *rows = &data->part[part];
+    rows->total = n;
+    weft_deal(n, team.rank, team.size, &rows->first, &rows->n);
+    int32_t *label = WEFT_NEW(mem, int32_t, rows->n);
+    int64_t *offset = WEFT_NEW(mem, int64_t, rows->n + 1);
+    uint32_t *token = WEFT_NEW(mem, uint32_t, rows->n * LONG);
+    for (int64_t i = 0; i < rows->n; i++) {
+        int64_t doc = from + rows->first + i;
+        label[i] = (int32_t)draw(doc, -1, (uint32_t)data->classes);
         for (int64_t j = 0; j < LONG; j++) {
             uint32_t any = draw(doc, j, WORDS);
             uint32_t third = (uint32_t)label[i] % 3 * (WORDS / 3);
@@ -47,24 +47,25 @@ static void take_part(weft_data *d, weft_part part, int64_t from, int64_t n)
         }
         offset[i + 1] = (i + 1) * LONG;
     }
-    r->label = label;
+    rows->label = label;
     for (int k = 0; k < WEFT_NTOK; k++) {
-        r->offset[k] = offset;
-        r->token[k] = token;
+        rows->offset[k] = offset;
+        rows->token[k] = token;
     }
 }
 
-static void make_data(weft_data *d, int classes)
+static void make_data(weft_data *data, int classes)
 {
-    *d = (weft_data){
+    *data = (weft_data){
         .form = WEFT_TOKENS, .classes = classes, .path = "test", .mem = mem, .team = &team};
     uint64_t *hash = WEFT_NEW(mem, uint64_t, WORDS);
     uint8_t *stop = WEFT_NEW(mem, uint8_t, WORDS);
     for (int i = 0; i < WORDS; i++) hash[i] = weft_hash(&i, sizeof i, 0);
     for (int k = 0; k < WEFT_NTOK; k++)
-        d->vocab[k] = (weft_vocab){.n = WORDS, .hash = hash, .lower = hash, .stop = stop};
-    take_part(d, WEFT_TRAIN, 0, DOCS);
-    take_part(d, WEFT_VALID, DOCS, VALID);
+        data->vocab[k] =
+            (weft_vocab){.n = WORDS, .hash = hash, .lower = hash, .stop = stop};
+    take_part(data, WEFT_TRAIN, 0, DOCS);
+    take_part(data, WEFT_VALID, DOCS, VALID);
 }
 
 /* ---- the task ---- */
@@ -80,68 +81,69 @@ struct stand {
 
 static struct stand *stand_up(const char *model, int classes, double memory)
 {
-    struct stand *s = WEFT_NEW(mem, struct stand, 1);
-    make_data(&s->data, classes);
-    s->task = weft_arena_alloc(mem, 1, task->kind.size);
-    weft_conf_init(&s->conf, mem);
+    struct stand *stand = WEFT_NEW(mem, struct stand, 1);
+    make_data(&stand->data, classes);
+    stand->task = weft_arena_alloc(mem, 1, task->kind.size);
+    weft_conf_init(&stand->conf, mem);
     const weft_kind *tuned[WEFT_MAX_TUNED];
     int n = 0;
     weft_status st = weft_conf_text(
-        &s->conf, "test",
+        &stand->conf, "test",
         weft_arena_text(mem,
                         "[fmap]\nfeature = ngram\nmodel = %s\n[ngram]\nbins = 512\n"
                         "order = 1 .. 3\nalpha = log 1e-3 .. 10\nweights = nb | sif\n"
                         "[space]\nconfigs = %d\n",
                         model, K));
-    if (st == WEFT_OK) st = weft_conf_bind(&s->conf, &task->kind, s->task);
-    if (st == WEFT_OK) st = task->tuned(s->task, tuned, &n);
-    if (st == WEFT_OK) st = weft_space_read(&s->space, &s->conf, tuned, n, 1, mem);
+    if (st == WEFT_OK) st = weft_conf_bind(&stand->conf, &task->kind, stand->task);
+    if (st == WEFT_OK) st = task->tuned(stand->task, tuned, &n);
+    if (st == WEFT_OK) st = weft_space_read(&stand->space, &stand->conf, tuned, n, 1, mem);
     weft_env env = {.team = &team,
-                    .conf = &s->conf,
-                    .data = &s->data,
-                    .space = &s->space,
+                    .conf = &stand->conf,
+                    .data = &stand->data,
+                    .space = &stand->space,
                     .seed = SEED,
                     .memory = memory,
                     .mem = mem};
-    if (st == WEFT_OK) st = task->setup(s->task, &env);
+    if (st == WEFT_OK) st = task->setup(stand->task, &env);
     weft_check(st == WEFT_OK, "%s", weft_error());
     for (int i = 0; i < K; i++) {
-        weft_mix mix = weft_mix_new(1, s->space.dim, mem);
-        s->job[i] = weft_job_new(i, 1, &mix);
-        s->job[i].id = 10 + i;
-        weft_space_config(&s->space, i, s->job[i].mix.conf);
-        s->job[i].mix.id[0] = i;
-        s->line[i] = &s->job[i];
+        weft_mix mix = weft_mix_new(1, stand->space.dim, mem);
+        stand->job[i] = weft_job_new(i, 1, &mix);
+        stand->job[i].id = 10 + i;
+        weft_space_config(&stand->space, i, stand->job[i].mix.conf);
+        stand->job[i].mix.id[0] = i;
+        stand->line[i] = &stand->job[i];
     }
-    return s;
+    return stand;
 }
 
 /* Ranks that fitted a map which waits. */
-static int owners(const struct stand *s)
+static int owners(const struct stand *stand)
 {
     int has[64] = {0}, n = 0;
-    for (const fmap_early *e = s->task->early; e; e = e->next)
-        if (e->job >= 0) has[e->owner] = 1;
+    for (const fmap_early *early = stand->task->early; early; early = early->next)
+        if (early->job >= 0) has[early->owner] = 1;
     for (int r = 0; r < team.size; r++) n += has[r];
     return n;
 }
 
 /* Hash of the state and the result of a job. */
-static uint64_t run(struct stand *s, int i)
+static uint64_t run(struct stand *stand, int i)
 {
-    const weft_job *job = &s->job[i];
-    weft_state state = weft_state_new(task, s->task, job, mem);
+    const weft_job *job = &stand->job[i];
+    weft_state state = weft_state_new(task, stand->task, job, mem);
     weft_result res = result_of(task, 1, mem);
-    weft_check(task->step(s->task, job, 0, &state, NULL, &res) == WEFT_OK, "%s",
+    weft_check(task->step(stand->task, job, 0, &state, NULL, &res) == WEFT_OK, "%s",
                weft_error());
     return result_hash(&res, weft_state_hash(&state));
 }
 
 /* Jobs whose fits wait for them, of all K. */
-static int waiting(const struct stand *s)
+static int waiting(const struct stand *stand)
 {
     int n = 0;
-    for (const fmap_early *e = s->task->early; e; e = e->next) n += e->job >= 0;
+    for (const fmap_early *early = stand->task->early; early; early = early->next)
+        n += early->job >= 0;
     return n;
 }
 
@@ -192,18 +194,19 @@ static void test_memory(void)
 /* Jobs that no rank does alone are left to their turn. */
 static void test_others(void)
 {
-    struct stand *s = stand_up("ridge", 2, 1e9);
-    task->ahead(s->task, K, s->line);
-    ok(waiting(s) == 0, "fits that all ranks do together are not done ahead");
-    s = stand_up("logistic", 2, 1e9);
-    s->job[0].resource = 0;
-    task->ahead(s->task, K, s->line);
-    ok(waiting(s) == 0, "nor is anything while the next job is another");
-    task->ahead(s->task, 1, s->line + 1);
-    ok(waiting(s) == 0, "nor one job alone");
-    s->job[2].resource = 0;
-    task->ahead(s->task, K - 1, s->line + 1);
-    ok(waiting(s) == (team.size > 1 ? K - 2 : 0), "a job that does not fit is passed over");
+    struct stand *stand = stand_up("ridge", 2, 1e9);
+    task->ahead(stand->task, K, stand->line);
+    ok(waiting(stand) == 0, "fits that all ranks do together are not done ahead");
+    stand = stand_up("logistic", 2, 1e9);
+    stand->job[0].resource = 0;
+    task->ahead(stand->task, K, stand->line);
+    ok(waiting(stand) == 0, "nor is anything while the next job is another");
+    task->ahead(stand->task, 1, stand->line + 1);
+    ok(waiting(stand) == 0, "nor one job alone");
+    stand->job[2].resource = 0;
+    task->ahead(stand->task, K - 1, stand->line + 1);
+    ok(waiting(stand) == (team.size > 1 ? K - 2 : 0),
+       "a job that does not fit is passed over");
 }
 
 int main(int argc, char **argv)

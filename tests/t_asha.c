@@ -8,48 +8,48 @@
 
 /* ---- losses ---- */
 
-static double best_last(struct sim *c, const sim_job *s)
+static double best_last(struct sim *sim, const sim_job *job)
 {
-    (void)c;
-    return 1 - (double)(s->job.trial + 1) / 100;
+    (void)sim;
+    return 1 - (double)(job->job.trial + 1) / 100;
 }
 
-static double best_first(struct sim *c, const sim_job *s)
+static double best_first(struct sim *sim, const sim_job *job)
 {
-    (void)c;
-    return (double)(s->job.trial + 1) / 100;
+    (void)sim;
+    return (double)(job->job.trial + 1) / 100;
 }
 
-static double crossing(struct sim *c, const sim_job *s)
+static double crossing(struct sim *sim, const sim_job *job)
 {
-    (void)c;
-    int64_t i = s->job.trial;
-    return (double)((5 * i + 3) % 27) + (double)(7 * i % 27) / s->resource;
+    (void)sim;
+    int64_t i = job->job.trial;
+    return (double)((5 * i + 3) % 27) + (double)(7 * i % 27) / job->resource;
 }
 
-static double shuffled(struct sim *c, const sim_job *s)
+static double shuffled(struct sim *sim, const sim_job *job)
 {
-    (void)c;
-    return (double)((37 * s->job.trial + 11) % 101) / 101;
+    (void)sim;
+    return (double)((37 * job->job.trial + 11) % 101) / 101;
 }
 
-static double noise(const struct sim *c, const sim_job *s, uint64_t what)
+static double noise(const struct sim *sim, const sim_job *job, uint64_t what)
 {
-    weft_rng4 r = weft_rng_at(c->seed, WEFT_RNG_TEST, (uint64_t)s->job.trial,
-                              (uint64_t)s->job.index, what);
-    return weft_rng_unit(r.v[0]);
+    weft_rng4 rng = weft_rng_at(sim->seed, WEFT_RNG_TEST, (uint64_t)job->job.trial,
+                                (uint64_t)job->job.index, what);
+    return weft_rng_unit(rng.v[0]);
 }
 
 /* Few values, so that many are equal, and some that diverged. */
-static double rough(struct sim *c, const sim_job *s)
+static double rough(struct sim *sim, const sim_job *job)
 {
-    double u = noise(c, s, 0);
+    double u = noise(sim, job, 0);
     return u < 0.1 ? INFINITY : floor(12 * u);
 }
 
-static double uneven(struct sim *c, const sim_job *s)
+static double uneven(struct sim *sim, const sim_job *job)
 {
-    return s->job.resource * exp(4 * noise(c, s, 1) - 2);
+    return job->job.resource * exp(4 * noise(sim, job, 1) - 2);
 }
 
 /* ---- traces ---- */
@@ -105,32 +105,32 @@ static const struct known traces[] = {
      9, "0:0@1 0:1@1 0:2@1 1:0@3 1:3@1 1:4@1 2:5@1 3:0@9", NULL},
 };
 
-static struct sim sim_of(const struct known *k, weft_arena *mem)
+static struct sim sim_of(const struct known *known, weft_arena *mem)
 {
-    const char *options = strstr(k->options, "reduction") ? "" : "reduction = 3\n";
+    const char *options = strstr(known->options, "reduction") ? "" : "reduction = 3\n";
     return (struct sim){.tuner = &weft_tuner_asha,
-                        .options = weft_arena_text(mem, "%s%s", options, k->options),
-                        .configs = k->configs,
-                        .workers = k->workers,
+                        .options = weft_arena_text(mem, "%s%s", options, known->options),
+                        .configs = known->configs,
+                        .workers = known->workers,
                         .max_jobs = 4000,
-                        .watch = k->configs > 1,
-                        .loss = k->loss};
+                        .watch = known->configs > 1,
+                        .loss = known->loss};
 }
 
 static void test_traces(weft_arena *mem)
 {
     for (size_t i = 0; i < sizeof traces / sizeof *traces; i++) {
-        const struct known *k = &traces[i];
-        struct sim c = sim_of(k, mem);
-        sim_run(&c, NULL, mem);
-        const char *trace = sim_trace(&c, k->times, mem);
-        const char *rungs = sim_rungs(&c, 1, strstr(k->options, "= 4") ? 4 : 3, mem);
-        ok(!c.fault, "%s of %d by %d: %s", k->about, k->configs, k->workers,
-           c.fault ? c.fault : "no fault");
-        ok(!k->trace || strcmp(trace, k->trace) == 0, "its jobs: %s",
-           k->trace ? trace : "too many");
-        ok(!k->rungs || strcmp(rungs, k->rungs) == 0, "its rungs: %s", rungs);
-        is_near(c.end, k->end, 0, "it ends at %g", k->end);
+        const struct known *known = &traces[i];
+        struct sim sim = sim_of(known, mem);
+        sim_run(&sim, NULL, mem);
+        const char *trace = sim_trace(&sim, known->times, mem);
+        const char *rungs = sim_rungs(&sim, 1, strstr(known->options, "= 4") ? 4 : 3, mem);
+        ok(!sim.fault, "%s of %d by %d: %s", known->about, known->configs, known->workers,
+           sim.fault ? sim.fault : "no fault");
+        ok(!known->trace || strcmp(trace, known->trace) == 0, "its jobs: %s",
+           known->trace ? trace : "too many");
+        ok(!known->rungs || strcmp(rungs, known->rungs) == 0, "its rungs: %s", rungs);
+        is_near(sim.end, known->end, 0, "it ends at %g", known->end);
     }
 }
 
@@ -138,15 +138,15 @@ static void test_winner(weft_arena *mem)
 {
     for (size_t i = 0; i < sizeof traces / sizeof *traces; i++) {
         if (traces[i].loss != crossing || traces[i].configs != 27) continue;
-        struct sim c = sim_of(&traces[i], mem);
-        sim_run(&c, NULL, mem);
+        struct sim sim = sim_of(&traces[i], mem);
+        sim_run(&sim, NULL, mem);
         const sim_job *top = NULL;
         int eligible = 1, last = 1;
-        for (int64_t j = 0; j < c.n; j++) {
-            const sim_job *s = &c.sim_job[j];
-            if (s->resource > 26) top = s;
-            eligible &= s->job.eligibility == WEFT_WINS_RESOURCE;
-            last &= s->job.last == (s->resource > 26);
+        for (int64_t j = 0; j < sim.n; j++) {
+            const sim_job *job = &sim.sim_job[j];
+            if (job->resource > 26) top = job;
+            eligible &= job->job.eligibility == WEFT_WINS_RESOURCE;
+            last &= job->job.last == (job->resource > 26);
         }
         ok(top && top->job.trial == 5, "of crossing curves the fifth wins");
         is_near(top ? top->loss : 0, 1 + 8. / 27, 1e-15, "with its loss");
@@ -173,41 +173,41 @@ static const weft_opt plain_opts[] = {
     {0},
 };
 
-static weft_status plain_setup(void *self, const weft_space *sp, uint64_t seed,
+static weft_status plain_setup(void *self, const weft_space *space, uint64_t seed,
                                weft_arena *mem)
 {
-    struct plain *t = self;
-    (void)sp;
+    struct plain *plain = self;
+    (void)space;
     (void)seed;
     (void)mem;
     for (int k = 0; k < RUNGS; k++)
-        for (int i = 0; i < MAX_TRIALS; i++) t->loss[k][i] = NAN;
+        for (int i = 0; i < MAX_TRIALS; i++) plain->loss[k][i] = NAN;
     return WEFT_OK;
 }
 
 /* Of rung k the first of the floor(size / reduction) best that may go on; -1: none. */
-static int plain_best(const struct plain *t, int k)
+static int plain_best(const struct plain *plain, int k)
 {
     int size = 0, first = -1, better = 0;
-    for (int i = 0; i < t->begun; i++) {
-        if (isnan(t->loss[k][i])) continue;
+    for (int i = 0; i < plain->begun; i++) {
+        if (isnan(plain->loss[k][i])) continue;
         size++;
-        if (t->promoted[k][i] || isinf(t->loss[k][i])) continue;
-        if (first < 0 || t->loss[k][i] < t->loss[k][first]) first = i;
+        if (plain->promoted[k][i] || isinf(plain->loss[k][i])) continue;
+        if (first < 0 || plain->loss[k][i] < plain->loss[k][first]) first = i;
     }
-    for (int i = 0; first >= 0 && i < t->begun; i++)
-        better +=
-            t->loss[k][i] < t->loss[k][first] ||
-            (i < first && !(t->loss[k][i] > t->loss[k][first]) && !isnan(t->loss[k][i]));
-    return first >= 0 && better < size / t->reduction ? first : -1;
+    for (int i = 0; first >= 0 && i < plain->begun; i++)
+        better += plain->loss[k][i] < plain->loss[k][first] ||
+                  (i < first && !(plain->loss[k][i] > plain->loss[k][first]) &&
+                   !isnan(plain->loss[k][i]));
+    return first >= 0 && better < size / plain->reduction ? first : -1;
 }
 
-static weft_asked plain_job(struct plain *t, int trial, int rung, weft_job *job)
+static weft_asked plain_job(struct plain *plain, int trial, int rung, weft_job *job)
 {
     double before = 0, at = 1;
-    for (int k = 0; k < rung; k++, at *= t->reduction) before = at;
-    t->rung[trial] = rung;
-    t->open++;
+    for (int k = 0; k < rung; k++, at *= plain->reduction) before = at;
+    plain->rung[trial] = rung;
+    plain->open++;
     *job = weft_job_new(trial, at - before, NULL);
     job->index = rung;
     job->last = rung == RUNGS - 1;
@@ -216,22 +216,22 @@ static weft_asked plain_job(struct plain *t, int trial, int rung, weft_job *job)
 
 static weft_asked plain_ask(void *self, weft_job *job)
 {
-    struct plain *t = self;
+    struct plain *plain = self;
     for (int k = RUNGS - 2; k >= 0; k--) {
-        int c = plain_best(t, k);
+        int c = plain_best(plain, k);
         if (c < 0) continue;
-        t->promoted[k][c] = 1;
-        return plain_job(t, c, k + 1, job);
+        plain->promoted[k][c] = 1;
+        return plain_job(plain, c, k + 1, job);
     }
-    if (t->begun < t->n) return plain_job(t, (int)t->begun++, 0, job);
-    return t->open > 0 ? WEFT_WAIT : WEFT_DONE;
+    if (plain->begun < plain->n) return plain_job(plain, (int)plain->begun++, 0, job);
+    return plain->open > 0 ? WEFT_WAIT : WEFT_DONE;
 }
 
 static void plain_tell(void *self, const weft_result *res)
 {
-    struct plain *t = self;
-    t->open--;
-    t->loss[t->rung[res->trial]][res->trial] = res->loss;
+    struct plain *plain = self;
+    plain->open--;
+    plain->loss[plain->rung[res->trial]][res->trial] = res->loss;
 }
 
 static int64_t plain_jobs(const void *self)
@@ -300,121 +300,122 @@ static void test_plain(weft_arena *mem)
 
 /* ---- what ends ---- */
 
-static void tell(struct sim *c, int64_t trial, double loss, weft_arena *mem)
+static void tell(struct sim *sim, int64_t trial, double loss, weft_arena *mem)
 {
     weft_result res = weft_result_new(1, 0, mem);
     res.trial = trial;
     res.loss = loss;
-    c->tuner->tell(c->self, &res);
+    sim->tuner->tell(sim->self, &res);
 }
 
 static void test_ended(weft_arena *mem)
 {
-    struct sim c = {.tuner = &weft_tuner_asha,
-                    .options = "reduction = 3\nmax_resource = 9",
-                    .configs = 9};
-    weft_check(sim_setup(&c, NULL, mem) == WEFT_OK, "%s", weft_error());
+    struct sim sim = {.tuner = &weft_tuner_asha,
+                      .options = "reduction = 3\nmax_resource = 9",
+                      .configs = 9};
+    weft_check(sim_setup(&sim, NULL, mem) == WEFT_OK, "%s", weft_error());
     weft_job job;
-    for (int i = 0; i < 9; i++) c.tuner->ask(c.self, &job);
-    ok(c.tuner->ask(c.self, &job) == WEFT_WAIT, "all begin, then it waits");
-    tell(&c, 3, .3, mem);
-    tell(&c, 0, .4, mem);
-    tell(&c, 8, .4, mem);
-    ok(!c.tuner->ended(c.self, 8), "the third best of nine may go on");
-    tell(&c, 1, .2, mem);
-    ok(c.tuner->ended(c.self, 8) && !c.tuner->ended(c.self, 0) &&
-           !c.tuner->ended(c.self, 2),
+    for (int i = 0; i < 9; i++) sim.tuner->ask(sim.self, &job);
+    ok(sim.tuner->ask(sim.self, &job) == WEFT_WAIT, "all begin, then it waits");
+    tell(&sim, 3, .3, mem);
+    tell(&sim, 0, .4, mem);
+    tell(&sim, 8, .4, mem);
+    ok(!sim.tuner->ended(sim.self, 8), "the third best of nine may go on");
+    tell(&sim, 1, .2, mem);
+    ok(sim.tuner->ended(sim.self, 8) && !sim.tuner->ended(sim.self, 0) &&
+           !sim.tuner->ended(sim.self, 2),
        "once it is the fourth it ended; of equals the lower trial stays");
-    ok(c.tuner->ask(c.self, &job) == WEFT_JOB && job.trial == 1 && job.index == 1,
+    ok(sim.tuner->ask(sim.self, &job) == WEFT_JOB && job.trial == 1 && job.index == 1,
        "the best goes on");
-    tell(&c, 2, INFINITY, mem);
-    ok(c.tuner->ended(c.self, 2), "one that diverged ended");
-    tell(&c, 1, INFINITY, mem);
-    ok(c.tuner->ended(c.self, 1), "in any rung");
-    for (int i = 4; i < 8; i++) tell(&c, i, INFINITY, mem);
+    tell(&sim, 2, INFINITY, mem);
+    ok(sim.tuner->ended(sim.self, 2), "one that diverged ended");
+    tell(&sim, 1, INFINITY, mem);
+    ok(sim.tuner->ended(sim.self, 1), "in any rung");
+    for (int i = 4; i < 8; i++) tell(&sim, i, INFINITY, mem);
     int more[9] = {0};
-    while (c.tuner->ask(c.self, &job) == WEFT_JOB) more[job.trial]++;
+    while (sim.tuner->ask(sim.self, &job) == WEFT_JOB) more[job.trial]++;
     ok(more[3] == 1 && more[0] == 1 && more[8] == 0, "three of nine go on in all");
-    tell(&c, 3, .1, mem);
-    tell(&c, 0, .2, mem);
-    ok(c.tuner->ask(c.self, &job) == WEFT_JOB && job.trial == 3 && job.last &&
+    tell(&sim, 3, .1, mem);
+    tell(&sim, 0, .2, mem);
+    ok(sim.tuner->ask(sim.self, &job) == WEFT_JOB && job.trial == 3 && job.last &&
            job.resource == 6,
        "one that diverged counts in its rung");
-    ok(c.tuner->ask(c.self, &job) == WEFT_WAIT, "and is not followed");
-    tell(&c, 3, .5, mem);
-    ok(c.tuner->ask(c.self, &job) == WEFT_DONE && c.tuner->jobs(c.self) == 13 &&
-           c.tuner->ended(c.self, 0),
+    ok(sim.tuner->ask(sim.self, &job) == WEFT_WAIT, "and is not followed");
+    tell(&sim, 3, .5, mem);
+    ok(sim.tuner->ask(sim.self, &job) == WEFT_DONE && sim.tuner->jobs(sim.self) == 13 &&
+           sim.tuner->ended(sim.self, 0),
        "at the end all ended");
 }
 
 /* Workers that ask late find trials to go on in two rungs. */
 static void test_highest(weft_arena *mem)
 {
-    struct sim c = {.tuner = &weft_tuner_asha,
-                    .options = "reduction = 3\nmax_resource = 9",
-                    .configs = 12};
-    weft_check(sim_setup(&c, NULL, mem) == WEFT_OK, "%s", weft_error());
+    struct sim sim = {.tuner = &weft_tuner_asha,
+                      .options = "reduction = 3\nmax_resource = 9",
+                      .configs = 12};
+    weft_check(sim_setup(&sim, NULL, mem) == WEFT_OK, "%s", weft_error());
     weft_job job;
-    for (int i = 0; i < 12; i++) c.tuner->ask(c.self, &job);
-    for (int i = 0; i < 9; i++) tell(&c, i, i, mem);
-    for (int i = 0; i < 3; i++) c.tuner->ask(c.self, &job);
-    for (int i = 0; i < 3; i++) tell(&c, i, i, mem);
-    for (int i = 9; i < 12; i++) tell(&c, i, -i, mem);
-    ok(c.tuner->ask(c.self, &job) == WEFT_JOB && job.trial == 0 && job.resource == 6,
+    for (int i = 0; i < 12; i++) sim.tuner->ask(sim.self, &job);
+    for (int i = 0; i < 9; i++) tell(&sim, i, i, mem);
+    for (int i = 0; i < 3; i++) sim.tuner->ask(sim.self, &job);
+    for (int i = 0; i < 3; i++) tell(&sim, i, i, mem);
+    for (int i = 9; i < 12; i++) tell(&sim, i, -i, mem);
+    ok(sim.tuner->ask(sim.self, &job) == WEFT_JOB && job.trial == 0 && job.resource == 6,
        "the highest rung goes first");
-    ok(c.tuner->ask(c.self, &job) == WEFT_JOB && job.trial == 11 && job.resource == 2,
+    ok(sim.tuner->ask(sim.self, &job) == WEFT_JOB && job.trial == 11 && job.resource == 2,
        "then the best of the rung below");
 }
 
 static void test_budget(weft_arena *mem)
 {
-    struct sim c = {.tuner = &weft_tuner_asha,
-                    .options = "trials = 0\nbudget = 1000",
-                    .configs = 1,
-                    .workers = 7,
-                    .max_jobs = 1000,
-                    .watch = 1,
-                    .loss = rough,
-                    .cost = uneven};
-    sim_run(&c, NULL, mem);
-    ok(!c.fault && c.spent <= 1000 && c.spent > 1000 - 192, "a budget ends it: %g",
-       c.spent);
-    c.options = "trials = 50\njobs = 40\nwinner = best";
-    c.n = c.tells = c.flying = c.trials = 0;
-    sim_run(&c, NULL, mem);
-    ok(!c.fault && c.n == 40, "or a number of jobs");
-    ok(c.sim_job[7].job.eligibility == WEFT_WINS_LOSS && c.tuner->early(c.self) &&
-           strstr(c.tuner->early(c.self), "winner"),
+    struct sim sim = {.tuner = &weft_tuner_asha,
+                      .options = "trials = 0\nbudget = 1000",
+                      .configs = 1,
+                      .workers = 7,
+                      .max_jobs = 1000,
+                      .watch = 1,
+                      .loss = rough,
+                      .cost = uneven};
+    sim_run(&sim, NULL, mem);
+    ok(!sim.fault && sim.spent <= 1000 && sim.spent > 1000 - 192, "a budget ends it: %g",
+       sim.spent);
+    sim.options = "trials = 50\njobs = 40\nwinner = best";
+    sim.n = sim.tells = sim.flying = sim.trials = 0;
+    sim_run(&sim, NULL, mem);
+    ok(!sim.fault && sim.n == 40, "or a number of jobs");
+    ok(sim.sim_job[7].job.eligibility == WEFT_WINS_LOSS && sim.tuner->early(sim.self) &&
+           strstr(sim.tuner->early(sim.self), "winner"),
        "any may win by its loss, where that is asked for");
 }
 
 /* Asynchronous Hyperband: brackets begin at 1, 3, 9, 27 and get the same resource. */
 static void test_brackets(weft_arena *mem)
 {
-    struct sim c = {.tuner = &weft_tuner_asha,
-                    .options =
-                        "reduction = 3\nmax_resource = 27\nbrackets = 0\ntrials = 400",
-                    .configs = 1,
-                    .workers = 5,
-                    .max_jobs = 2000,
-                    .watch = 1,
-                    .loss = rough,
-                    .cost = uneven};
-    sim_run(&c, NULL, mem);
+    struct sim sim = {.tuner = &weft_tuner_asha,
+                      .options =
+                          "reduction = 3\nmax_resource = 27\nbrackets = 0\ntrials = 400",
+                      .configs = 1,
+                      .workers = 5,
+                      .max_jobs = 2000,
+                      .watch = 1,
+                      .loss = rough,
+                      .cost = uneven};
+    sim_run(&sim, NULL, mem);
     double spent[4] = {0}, most = 0, least = INFINITY;
     int begin[400], jobs = 1;
-    for (int64_t i = 0; i < c.n; i++) {
-        const weft_job *j = &c.sim_job[i].job;
-        if (j->index == 0) begin[j->trial] = (int)lround(log(j->resource) / log(3));
-        spent[begin[j->trial]] += j->resource;
-        double at = pow(3, begin[j->trial] + j->index);
-        jobs &= fabs(c.sim_job[i].resource - at) < 1e-9 && j->last == (at > 26);
+    for (int64_t i = 0; i < sim.n; i++) {
+        const weft_job *job = &sim.sim_job[i].job;
+        if (job->index == 0) begin[job->trial] = (int)lround(log(job->resource) / log(3));
+        spent[begin[job->trial]] += job->resource;
+        double at = pow(3, begin[job->trial] + job->index);
+        jobs &= fabs(sim.sim_job[i].resource - at) < 1e-9 && job->last == (at > 26);
     }
     for (int b = 0; b < 4; b++) {
         most = fmax(most, spent[b]);
         least = fmin(least, spent[b]);
     }
-    ok(!c.fault && c.trials == 400, "with brackets: %s", c.fault ? c.fault : "no fault");
+    ok(!sim.fault && sim.trials == 400, "with brackets: %s",
+       sim.fault ? sim.fault : "no fault");
     ok(jobs, "each of them begins a rung later");
     ok(most - least <= 27 + 18, "and gets the same resource: %g to %g", least, most);
 }
@@ -422,9 +423,9 @@ static void test_brackets(weft_arena *mem)
 static void refused(const char *options, const char *space, const char *says,
                     weft_arena *mem)
 {
-    struct sim c = {.tuner = &weft_tuner_asha, .options = options, .configs = 0};
-    ok(sim_setup(&c, space, mem) == WEFT_ECONF && strstr(weft_error(), says), "refused: %s",
-       weft_error());
+    struct sim sim = {.tuner = &weft_tuner_asha, .options = options, .configs = 0};
+    ok(sim_setup(&sim, space, mem) == WEFT_ECONF && strstr(weft_error(), says),
+       "refused: %s", weft_error());
 }
 
 static void test_refused(weft_arena *mem)
@@ -442,16 +443,16 @@ static void test_refused(weft_arena *mem)
 static void test_time(weft_arena *mem)
 {
     enum { RESULTS = 100000 };
-    struct sim c = {.tuner = &weft_tuner_asha,
-                    .options = weft_arena_text(mem, "trials = 0\njobs = %d", RESULTS),
-                    .configs = 1,
-                    .workers = 1,
-                    .max_jobs = RESULTS,
-                    .loss = rough};
+    struct sim sim = {.tuner = &weft_tuner_asha,
+                      .options = weft_arena_text(mem, "trials = 0\njobs = %d", RESULTS),
+                      .configs = 1,
+                      .workers = 1,
+                      .max_jobs = RESULTS,
+                      .loss = rough};
     double start = processor_seconds();
-    sim_run(&c, NULL, mem);
+    sim_run(&sim, NULL, mem);
     double each = (processor_seconds() - start) / RESULTS;
-    ok(!c.fault && c.n == RESULTS && each < 1e-4,
+    ok(!sim.fault && sim.n == RESULTS && each < 1e-4,
        "at 100,000 results ask and tell take less than 0.1 ms: %.3g ms", 1e3 * each);
 }
 

@@ -8,24 +8,24 @@
 
 static weft_space all_kinds(void)
 {
-    weft_space sp;
+    weft_space space;
     ok(read_space(
-           &sp,
+           &space,
            "[map]\nmethod = remove | treebank\norder = 1 .. 4\nalpha = log 1e-2 .. 1\n"
            "[model]\nC = 0 .. 4\nsteps = log 1 .. 100\nalpha = 1 | 0.1 | 10\n",
            1) == WEFT_OK &&
-           sp.dim == 6,
+           space.dim == 6,
        "axes of every kind");
-    return sp;
+    return space;
 }
 
 static void test_units(void)
 {
-    weft_space sp = all_kinds();
-    const weft_axis *cut = &sp.axis[0], *order = &sp.axis[1], *alpha = &sp.axis[2],
-                    *C = &sp.axis[3], *steps = &sp.axis[4];
-    is_near(weft_axis_unit(C, 1), .25, 0, "a number lies between the ends");
-    is_near(weft_axis_value(C, .75), 3, 0, "and back");
+    weft_space space = all_kinds();
+    const weft_axis *cut = &space.axis[0], *order = &space.axis[1], *alpha = &space.axis[2],
+                    *axis = &space.axis[3], *steps = &space.axis[4];
+    is_near(weft_axis_unit(axis, 1), .25, 0, "a number lies between the ends");
+    is_near(weft_axis_value(axis, .75), 3, 0, "and back");
     is_near(weft_axis_unit(alpha, .1), .5, 1e-15, "log axes: by its logarithm");
     is_near(weft_axis_value(alpha, .5), .1, 1e-16, "and back");
     is_near(weft_axis_unit(order, 1), .125, 0, "an integer in the middle of its interval");
@@ -35,21 +35,21 @@ static void test_units(void)
     is_near(weft_axis_unit(steps, 10), log(20) / log(201), 1e-15, "log integers alike");
     is_near(weft_axis_unit(cut, 2), .75, 0, "of two choices the second");
     int back = 1, inside = 1;
-    for (int a = 0; a < sp.dim; a++)
+    for (int a = 0; a < space.dim; a++)
         for (int i = 0; i <= 1000; i++) {
-            double v = weft_axis_value(&sp.axis[a], i / 1000.);
-            double u = weft_axis_unit(&sp.axis[a], v);
-            back &= fabs(weft_axis_value(&sp.axis[a], u) - v) <= 1e-14 * v;
-            inside &= u >= 0 && u <= 1 && v == fmin(fmax(v, sp.axis[a].lo), INFINITY);
+            double v = weft_axis_value(&space.axis[a], i / 1000.);
+            double u = weft_axis_unit(&space.axis[a], v);
+            back &= fabs(weft_axis_value(&space.axis[a], u) - v) <= 1e-14 * v;
+            inside &= u >= 0 && u <= 1 && v == fmin(fmax(v, space.axis[a].lo), INFINITY);
         }
     ok(back && inside, "every value comes back");
 }
 
 static void test_axis_steps(void)
 {
-    weft_space sp = all_kinds();
-    const weft_axis *cut = &sp.axis[0], *order = &sp.axis[1], *C = &sp.axis[3],
-                    *listed = &sp.axis[5];
+    weft_space space = all_kinds();
+    const weft_axis *cut = &space.axis[0], *order = &space.axis[1], *axis = &space.axis[3],
+                    *listed = &space.axis[5];
     ok(weft_axis_is_ordered(listed) && weft_axis_is_ordered(order) &&
            !weft_axis_is_ordered(cut),
        "numbers have an order, choices have not");
@@ -60,16 +60,16 @@ static void test_axis_steps(void)
            weft_axis_step(listed, 10, 1) == 10 && weft_axis_step(listed, .1, 0) == .1,
        "steps on a list go by value, up to its ends");
     ok(weft_axis_step(order, 3, 1) == 4 && weft_axis_step(order, 4, 1) == 4 &&
-           weft_axis_step(order, 1, 0) == 1 && weft_axis_step(C, 2, 1) == 2,
+           weft_axis_step(order, 1, 0) == 1 && weft_axis_step(axis, 2, 1) == 2,
        "on integers to the next; on real axes there are none");
     double conf[6];
     int same = 1;
     for (int i = 0; i < 100; i++) {
-        weft_space_config(&sp, i, conf);
-        for (int a = 0; a < sp.dim; a++) {
-            weft_rng4 r = weft_rng_at((uint64_t)sp.seed, WEFT_RNG_SPACE, (uint64_t)i,
-                                      weft_axis_key(&sp.axis[a]), 0);
-            same &= weft_space_resample(&sp, a, weft_rng_unit(r.v[0])) == conf[a];
+        weft_space_config(&space, i, conf);
+        for (int a = 0; a < space.dim; a++) {
+            weft_rng4 rng = weft_rng_at((uint64_t)space.seed, WEFT_RNG_SPACE, (uint64_t)i,
+                                        weft_axis_key(&space.axis[a]), 0);
+            same &= weft_space_resample(&space, a, weft_rng_unit(rng.v[0])) == conf[a];
         }
     }
     ok(same, "an axis alone is drawn as in a configuration");
@@ -77,19 +77,19 @@ static void test_axis_steps(void)
 
 /* The points at 0, 1/4 .. 1 of an axis whose ends have a ratio or a difference that no
  * double holds are point[5], by each function. */
-static void test_wide(const char *name, const weft_axis *a, const double *point)
+static void test_wide(const char *name, const weft_axis *axis, const double *point)
 {
     int drawn = 1, grid = 1, unit = 1, value = 1, near = 1;
     for (int i = 0; i < 5; i++) {
         double u = i / 4., most = fabs(point[i]) * 1e-12;
-        drawn &= fabs(weft_axis_draw(a, u) - point[i]) <= most;
-        grid &= fabs(weft_axis_point(a, i, 5) - point[i]) <= most;
-        value &= fabs(weft_axis_value(a, u) - point[i]) <= most;
-        unit &= fabs(weft_axis_unit(a, point[i]) - u) < 1e-12;
-        near &= fabs(weft_axis_near(a, point[2], 0.5, u) - point[i]) <= most;
-        near &= fabs(weft_axis_near(a, point[i], 0, u) - point[i]) <= most;
-        double clipped = weft_axis_near(a, point[i], 1, 0.999);
-        near &= i == 0 || fabs(clipped - a->hi) <= a->hi * 1e-12;
+        drawn &= fabs(weft_axis_draw(axis, u) - point[i]) <= most;
+        grid &= fabs(weft_axis_point(axis, i, 5) - point[i]) <= most;
+        value &= fabs(weft_axis_value(axis, u) - point[i]) <= most;
+        unit &= fabs(weft_axis_unit(axis, point[i]) - u) < 1e-12;
+        near &= fabs(weft_axis_near(axis, point[2], 0.5, u) - point[i]) <= most;
+        near &= fabs(weft_axis_near(axis, point[i], 0, u) - point[i]) <= most;
+        double clipped = weft_axis_near(axis, point[i], 1, 0.999);
+        near &= i == 0 || fabs(clipped - axis->hi) <= axis->hi * 1e-12;
     }
     ok(drawn, "%s: draws", name);
     ok(grid, "%s: points of a grid", name);

@@ -12,7 +12,7 @@ enum { ARMS = 8, DRAWS = 10, ROUNDS = 2000, SEEDS = 20 };
 /* Losses 1.5 .. 2.2, seen with noise of 0.1. A client's score before training is offset by
  * as much as `spread` times a normal number, and the one after it alike. */
 static void play_bandit(const weft_mix_update *rule, double spread, uint64_t seed,
-                        weft_mix *m)
+                        weft_mix *mix)
 {
     weft_mix_update_state drift = {0};
     for (int t = 0; t < ROUNDS; t++) {
@@ -22,13 +22,13 @@ static void play_bandit(const weft_mix_update *rule, double spread, uint64_t see
             weft_rng4 r = weft_rng_at(seed, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j, 0),
                       n = weft_rng_at(seed, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j, 1);
             double unit = weft_rng_unit(r.v[0]);
-            weft_mix_pick(m, &unit, &pick[j]);
+            weft_mix_pick(mix, &unit, &pick[j]);
             weft_rng_normal(&n, z);
             before[j] = 3 + spread * z[1];
             after[j] = 1.5 + .1 * pick[j] + .1 * z[0] + spread * z[1];
             weight[j] = 1. / DRAWS;
         }
-        weft_mix_update_step(rule, &drift, m, DRAWS, pick, before, after, weight);
+        weft_mix_update_step(rule, &drift, mix, DRAWS, pick, before, after, weight);
     }
 }
 
@@ -38,9 +38,9 @@ static void mean_end(const weft_mix_update *rule, double spread, double *p, weft
     memset(p, 0, ARMS * sizeof *p);
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         size_t mark = weft_arena_mark(mem);
-        weft_mix m = weft_mix_new(ARMS, 0, mem);
-        play_bandit(rule, spread, seed, &m);
-        for (int i = 0; i < ARMS; i++) p[i] += exp(m.logp[i]) / SEEDS;
+        weft_mix mix = weft_mix_new(ARMS, 0, mem);
+        play_bandit(rule, spread, seed, &mix);
+        for (int i = 0; i < ARMS; i++) p[i] += exp(mix.logp[i]) / SEEDS;
         weft_arena_reset(mem, mark);
     }
 }
@@ -60,12 +60,12 @@ static void test_bandit(weft_arena *mem)
     /* with the released defaults: a discount of its own for each trial */
     double sum = 0;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
-        weft_rng4 r = weft_rng_at(seed, WEFT_RNG_TUNER, 0, 0, 0);
+        weft_rng4 rng = weft_rng_at(seed, WEFT_RNG_TUNER, 0, 0, 0);
         weft_mix_update fedex = {.schedule = WEFT_UPDATE_AGGRESSIVE,
-                                 .discount = weft_rng_unit(r.v[0])};
-        weft_mix m = weft_mix_new(ARMS, 0, mem);
-        play_bandit(&fedex, 0, seed, &m);
-        sum += exp(m.logp[0]) / SEEDS;
+                                 .discount = weft_rng_unit(rng.v[0])};
+        weft_mix mix = weft_mix_new(ARMS, 0, mem);
+        play_bandit(&fedex, 0, seed, &mix);
+        sum += exp(mix.logp[0]) / SEEDS;
     }
     ok(sum > .9, "FedEx finds it: %.4f", sum);
 }
@@ -104,19 +104,19 @@ static void test_difference(weft_arena *mem)
 
 static void test_cutoff(weft_arena *mem)
 {
-    weft_mix m = weft_mix_new(ARMS, 0, mem);
+    weft_mix mix = weft_mix_new(ARMS, 0, mem);
     weft_mix_update rule = {.schedule = WEFT_UPDATE_AGGRESSIVE, .cutoff = .5};
-    play_bandit(&rule, 0, 3, &m);
+    play_bandit(&rule, 0, 3, &mix);
     int best;
-    weft_mix_best(&m, &best);
-    ok(weft_mix_alive(&m) == 1 && m.logp[best] == 0,
+    weft_mix_best(&mix, &best);
+    ok(weft_mix_alive(&mix) == 1 && mix.logp[best] == 0,
        "below the cut-off the likeliest takes all");
-    is_near(weft_mix_entropy(&m), 0, 0, "so nothing is uncertain");
-    play_bandit(&rule, 0, 4, &m);
-    ok(weft_mix_alive(&m) == 1 && m.logp[best] == 0, "and it stays so");
+    is_near(weft_mix_entropy(&mix), 0, 0, "so nothing is uncertain");
+    play_bandit(&rule, 0, 4, &mix);
+    ok(weft_mix_alive(&mix) == 1 && mix.logp[best] == 0, "and it stays so");
     rule.cutoff = 1e-4;
-    m = weft_mix_new(ARMS, 0, mem);
-    is_near(weft_mix_entropy(&m), log(ARMS), 1e-14, "a uniform mixture has entropy ln k");
+    mix = weft_mix_new(ARMS, 0, mem);
+    is_near(weft_mix_entropy(&mix), log(ARMS), 1e-14, "a uniform mixture has entropy ln k");
 }
 
 int main(void)

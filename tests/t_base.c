@@ -43,38 +43,39 @@ static int all_zero(const char *p, size_t n)
 
 static void test_arena(void)
 {
-    weft_arena *a = weft_arena_new();
-    ok(weft_arena_mark(a) == 0 && weft_arena_held(a) == 0, "a new arena is empty");
-    double *x = WEFT_NEW(a, double, 3);
+    weft_arena *arena = weft_arena_new();
+    ok(weft_arena_mark(arena) == 0 && weft_arena_held(arena) == 0, "a new arena is empty");
+    double *x = WEFT_NEW(arena, double, 3);
     x[0] = 1;
     int aligned = 1, zero = 1;
     for (size_t n = 1; n < 300000; n = 3 * n + 1) {
-        char *p = weft_arena_alloc(a, n, 1);
+        char *p = weft_arena_alloc(arena, n, 1);
         aligned = aligned && (uintptr_t)p % 64 == 0;
         zero = zero && all_zero(p, n);
         memset(p, 255, n);
     }
     ok(aligned, "memory is aligned to 64 bytes");
     ok(zero, "memory is zero");
-    ok(weft_arena_alloc(a, 0, 8) != NULL, "no elements are still a place");
+    ok(weft_arena_alloc(arena, 0, 8) != NULL, "no elements are still a place");
 
-    size_t mark = weft_arena_mark(a);
+    size_t mark = weft_arena_mark(arena);
     for (int round = 0; round < 3; round++) {
-        char *p = weft_arena_alloc(a, 40, 1), *q = weft_arena_alloc(a, 200000, 1);
+        char *p = weft_arena_alloc(arena, 40, 1), *q = weft_arena_alloc(arena, 200000, 1);
         zero = zero && all_zero(p, 40) && all_zero(q, 200000);
         memset(p, 255, 40);
         memset(q, 255, 200000);
-        weft_arena_reset(a, mark);
+        weft_arena_reset(arena, mark);
     }
     ok(zero, "memory is zero again after a reset");
-    ok(weft_arena_mark(a) == mark, "a reset returns to its mark");
-    size_t held = weft_arena_held(a);
-    memset(weft_arena_alloc(a, 200000, 1), 255, 200000);
-    weft_arena_reset(a, mark);
-    ok(weft_arena_held(a) == held, "scratch in a loop is not asked for again");
+    ok(weft_arena_mark(arena) == mark, "a reset returns to its mark");
+    size_t held = weft_arena_held(arena);
+    memset(weft_arena_alloc(arena, 200000, 1), 255, 200000);
+    weft_arena_reset(arena, mark);
+    ok(weft_arena_held(arena) == held, "scratch in a loop is not asked for again");
     ok(x[0] == 1 && x[1] == 0, "a reset leaves what is older");
-    ok(strcmp(weft_arena_text(a, "%d-%s", 12, "ab"), "12-ab") == 0, "texts are formatted");
-    weft_arena_free(a);
+    ok(strcmp(weft_arena_text(arena, "%d-%s", 12, "ab"), "12-ab") == 0,
+       "texts are formatted");
+    weft_arena_free(arena);
     weft_arena_free(NULL);
 }
 
@@ -103,28 +104,28 @@ static void test_rng(void)
                                    0xa5a1610e72fd18b5, 0x57bd43b5e52b7fe6};
     static const uint64_t at_pi[4] = {0x243f6a8885a308d3, 0x13198a2e03707344,
                                       0xa4093822299f31d0, 0x082efa98ec4e6c89};
-    weft_rng4 r = weft_rng_at(0, (weft_purpose)0, 0, 0, 0);
-    ok(memcmp(r.v, zero, sizeof zero) == 0, "philox gives the known answer for zeros");
-    r = reference(0x452821e638d01377, 0xbe5466cf34e90c6c, at_pi);
-    ok(memcmp(r.v, pi, sizeof pi) == 0, "the reference gives the known answer for pi");
+    weft_rng4 rng = weft_rng_at(0, (weft_purpose)0, 0, 0, 0);
+    ok(memcmp(rng.v, zero, sizeof zero) == 0, "philox gives the known answer for zeros");
+    rng = reference(0x452821e638d01377, 0xbe5466cf34e90c6c, at_pi);
+    ok(memcmp(rng.v, pi, sizeof pi) == 0, "the reference gives the known answer for pi");
     static const uint64_t counter[4] = {5, 1ULL << 40, 77, 0};
     weft_rng4 expected = reference(42, WEFT_RNG_DATA, counter);
-    r = weft_rng_at(42, WEFT_RNG_DATA, counter[0], counter[1], counter[2]);
-    ok(memcmp(&r, &expected, sizeof r) == 0,
+    rng = weft_rng_at(42, WEFT_RNG_DATA, counter[0], counter[1], counter[2]);
+    ok(memcmp(&rng, &expected, sizeof rng) == 0,
        "key is (seed, purpose), counter (a, b, c, 0)");
 }
 
 static void test_normal(void)
 {
-    weft_rng4 r = {{0}};
+    weft_rng4 rng = {{0}};
     ok(weft_rng_unit(0) == 0 && weft_rng_unit(UINT64_MAX) == 1 - 0x1p-53,
        "units are in [0, 1) and have 53 bits");
     enum { N = 20000 };
     double sum = 0, square = 0, fourth = 0;
     for (uint64_t i = 0; i < N; i++) {
         double z[4];
-        r = weft_rng_at(1, WEFT_RNG_TEST, i, 0, 0);
-        weft_rng_normal(&r, z);
+        rng = weft_rng_at(1, WEFT_RNG_TEST, i, 0, 0);
+        weft_rng_normal(&rng, z);
         for (int j = 0; j < 4; j++) {
             sum += z[j];
             square += z[j] * z[j];
@@ -142,7 +143,7 @@ static void test_normal(void)
     ok(isfinite(z[0]) && isfinite(z[2]), "no normal number is infinite");
     /* xxHash's own vector: XXH3 of nothing, seed 0 */
     ok(weft_hash("", 0, 0) == 0x2d06800538d394c2, "the hash is XXH3");
-    digest(weft_hash(&r, sizeof r, 3));
+    digest(weft_hash(&rng, sizeof rng, 3));
 }
 
 struct plugin {
@@ -168,9 +169,9 @@ static const weft_kind plugin_kind = {"rff", "for the test", sizeof(struct plugi
 
 static const weft_opt *option(const char *name)
 {
-    const weft_opt *o = plugin_opts;
-    while (o->name && !weft_opt_is(o, name)) o++;
-    return o;
+    const weft_opt *opt = plugin_opts;
+    while (opt->name && !weft_opt_is(opt, name)) opt++;
+    return opt;
 }
 
 /* What the option reads from the text; NAN for an error. */
@@ -240,9 +241,9 @@ static void test_words(void)
        "ranges are known");
     struct plugin self;
     int same = 1;
-    for (const weft_opt *o = plugin_opts; o->type != WEFT_TEXT; o++) {
-        weft_opt_set(o, &self, 1);
-        same = same && weft_opt_value(o, &self) == 1;
+    for (const weft_opt *opt = plugin_opts; opt->type != WEFT_TEXT; opt++) {
+        weft_opt_set(opt, &self, 1);
+        same = same && weft_opt_value(opt, &self) == 1;
     }
     ok(same && self.order == 1 && self.bins == 1 && self.gamma == 1,
        "members of all types are kept");
@@ -259,22 +260,22 @@ static const char *const input = "; a comment\n"
                                  "order = 3\n"
                                  "file = ../x.h5\n";
 
-static const char *value(weft_conf *c, const char *section, const char *key)
+static const char *value(weft_conf *conf, const char *section, const char *key)
 {
-    const weft_entry *e = weft_conf_find(c, section, key);
-    return e ? e->value : "(none)";
+    const weft_entry *entry = weft_conf_find(conf, section, key);
+    return entry ? entry->value : "(none)";
 }
 
 static void test_reading(weft_arena *mem)
 {
-    weft_conf c;
-    weft_conf_init(&c, mem);
-    ok(weft_conf_text(&c, "x.ini", input) == WEFT_OK && c.n == 6, "an input is read");
-    ok(strcmp(value(&c, "run", "data"), "a;b#c.h5") == 0,
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
+    ok(weft_conf_text(&conf, "x.ini", input) == WEFT_OK && conf.n == 6, "an input is read");
+    ok(strcmp(value(&conf, "run", "data"), "a;b#c.h5") == 0,
        "comments begin after a blank, lines may be indented");
-    ok(strcmp(value(&c, "rff", "kernel/map"), "normalize") == 0,
+    ok(strcmp(value(&conf, "rff", "kernel/map"), "normalize") == 0,
        "entries are found by synonym");
-    const weft_entry *order = weft_conf_find(&c, "rff", "order");
+    const weft_entry *order = weft_conf_find(&conf, "rff", "order");
     ok(order && strcmp(order->value, "3") == 0 && order->line == 9 &&
            strcmp(order->file, "x.ini") == 0,
        "an entry knows its line");
@@ -283,30 +284,30 @@ static void test_reading(weft_arena *mem)
 static void test_marks(weft_arena *mem)
 {
     struct plugin self;
-    weft_conf c;
-    weft_conf_init(&c, mem);
-    ok(weft_conf_text(&c, "x.ini", "\xef\xbb\xbf[rff]\r\norder\t=\t2\t; two\r\n") ==
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
+    ok(weft_conf_text(&conf, "x.ini", "\xef\xbb\xbf[rff]\r\norder\t=\t2\t; two\r\n") ==
                WEFT_OK &&
-           weft_conf_bind(&c, &plugin_kind, &self) == WEFT_OK && self.order == 2,
+           weft_conf_bind(&conf, &plugin_kind, &self) == WEFT_OK && self.order == 2,
        "a byte order mark, tabs and CRLF are taken off");
-    weft_conf_default(&c, "rff", "order", "3");
-    weft_conf_default(&c, "run", "tuner", "sha");
-    ok(strcmp(value(&c, "rff", "order"), "3") == 0 &&
-           weft_conf_is_default(weft_conf_find(&c, "run", "tuner")) &&
-           !weft_conf_is_typed(weft_conf_find(&c, "run", "tuner")),
+    weft_conf_default(&conf, "rff", "order", "3");
+    weft_conf_default(&conf, "run", "tuner", "sha");
+    ok(strcmp(value(&conf, "rff", "order"), "3") == 0 &&
+           weft_conf_is_default(weft_conf_find(&conf, "run", "tuner")) &&
+           !weft_conf_is_typed(weft_conf_find(&conf, "run", "tuner")),
        "a default is an entry");
-    weft_conf_drop(&c, "rff", NULL);
-    ok(c.n == 1 && strcmp(value(&c, "run", "tuner"), "sha") == 0,
+    weft_conf_drop(&conf, "rff", NULL);
+    ok(conf.n == 1 && strcmp(value(&conf, "run", "tuner"), "sha") == 0,
        "sections can be dropped");
 }
 
 static void test_binding(weft_arena *mem)
 {
     struct plugin self;
-    weft_conf c;
-    weft_conf_init(&c, mem);
-    ok(weft_conf_text(&c, "x.ini", input) == WEFT_OK &&
-           weft_conf_bind(&c, &plugin_kind, &self) == WEFT_OK,
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
+    ok(weft_conf_text(&conf, "x.ini", input) == WEFT_OK &&
+           weft_conf_bind(&conf, &plugin_kind, &self) == WEFT_OK,
        "an input is bound");
     ok(self.order == 3 && self.kernel == 1 && strcmp(self.file, "../x.h5") == 0,
        "values are set");
@@ -317,12 +318,12 @@ static void test_binding(weft_arena *mem)
 static int broken(weft_arena *mem, const char *text, const char *part)
 {
     struct plugin self;
-    weft_conf c;
-    weft_conf_init(&c, mem);
-    weft_status st = weft_conf_text(&c, "x.ini", text);
-    if (st == WEFT_OK) st = weft_conf_bind(&c, &plugin_kind, &self);
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
+    weft_status st = weft_conf_text(&conf, "x.ini", text);
+    if (st == WEFT_OK) st = weft_conf_bind(&conf, &plugin_kind, &self);
     static const char *const sections[] = {"run", "rff", "ridge"};
-    if (st == WEFT_OK) st = weft_conf_unused(&c, sections, 3);
+    if (st == WEFT_OK) st = weft_conf_unused(&conf, sections, 3);
     return st == WEFT_ECONF && says(part);
 }
 
@@ -369,55 +370,55 @@ static void test_mistakes(weft_arena *mem)
 
 static void test_unreadable(weft_arena *mem)
 {
-    weft_conf c;
-    weft_conf_init(&c, mem);
-    ok(weft_conf_read(&c, "/nonexistent/x.ini") == WEFT_EFILE &&
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
+    ok(weft_conf_read(&conf, "/nonexistent/x.ini") == WEFT_EFILE &&
            says("/nonexistent/x.ini") && says("No such file"),
        "an input file that is not there");
-    ok(weft_conf_read(&c, "/") == WEFT_EFILE && says("cannot read /"),
+    ok(weft_conf_read(&conf, "/") == WEFT_EFILE && says("cannot read /"),
        "a folder for an input file");
-    ok(weft_conf_read(&c, "/dev/zero") == WEFT_EFILE && says("not an input file"),
+    ok(weft_conf_read(&conf, "/dev/zero") == WEFT_EFILE && says("not an input file"),
        "bytes for an input file");
 }
 
 static void test_arguments(weft_arena *mem)
 {
     struct plugin self;
-    weft_conf c;
-    weft_conf_init(&c, mem);
-    ok(weft_conf_text(&c, "x.ini", input) == WEFT_OK &&
-           weft_conf_set(&c, "rff.order=7") == WEFT_OK &&
-           weft_conf_set(&c, "rff.binary=on") == WEFT_OK &&
-           weft_conf_bind(&c, &plugin_kind, &self) == WEFT_OK && self.order == 7 &&
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
+    ok(weft_conf_text(&conf, "x.ini", input) == WEFT_OK &&
+           weft_conf_set(&conf, "rff.order=7") == WEFT_OK &&
+           weft_conf_set(&conf, "rff.binary=on") == WEFT_OK &&
+           weft_conf_bind(&conf, &plugin_kind, &self) == WEFT_OK && self.order == 7 &&
            self.binary == 1,
        "arguments replace what the file says");
-    ok(weft_conf_set(&c, "rff.file=a=b.c") == WEFT_OK &&
-           strcmp(value(&c, "rff", "file"), "a=b.c") == 0,
+    ok(weft_conf_set(&conf, "rff.file=a=b.c") == WEFT_OK &&
+           strcmp(value(&conf, "rff", "file"), "a=b.c") == 0,
        "a value may hold = and .");
-    ok(weft_conf_set(&c, "rff.bins =  4 ") == WEFT_OK &&
-           strcmp(value(&c, "rff", "bins"), "4") == 0,
+    ok(weft_conf_set(&conf, "rff.bins =  4 ") == WEFT_OK &&
+           strcmp(value(&conf, "rff", "bins"), "4") == 0,
        "outer blanks do not count");
-    ok(weft_conf_set(&c, "rff.bins=5") == WEFT_ECONF &&
+    ok(weft_conf_set(&conf, "rff.bins=5") == WEFT_ECONF &&
            says("command line: rff.bins = 5: is given twice"),
        "an argument is given once");
-    ok(weft_conf_set(&c, "order=1") == WEFT_ECONF &&
+    ok(weft_conf_set(&conf, "order=1") == WEFT_ECONF &&
            says("command line: 'order=1' is not section.key"),
        "an argument without section is refused");
-    ok(weft_conf_set(&c, "rff.=1") == WEFT_ECONF &&
-           weft_conf_set(&c, "rff.order") == WEFT_ECONF &&
-           weft_conf_set(&c, ".a=1") == WEFT_ECONF,
+    ok(weft_conf_set(&conf, "rff.=1") == WEFT_ECONF &&
+           weft_conf_set(&conf, "rff.order") == WEFT_ECONF &&
+           weft_conf_set(&conf, ".a=1") == WEFT_ECONF,
        "so is one without key, value or name of the section");
-    ok(weft_conf_set(&c, "rff.a:b=1") == WEFT_ECONF &&
-           weft_conf_set(&c, "rff.#a=1") == WEFT_ECONF &&
-           weft_conf_set(&c, "r]ff.a=1") == WEFT_ECONF &&
-           weft_conf_set(&c, "a123456789b123456789c123456789d123456789e123456789.a=1") ==
+    ok(weft_conf_set(&conf, "rff.a:b=1") == WEFT_ECONF &&
+           weft_conf_set(&conf, "rff.#a=1") == WEFT_ECONF &&
+           weft_conf_set(&conf, "r]ff.a=1") == WEFT_ECONF &&
+           weft_conf_set(&conf, "a123456789b123456789c123456789d123456789e123456789.a=1") ==
                WEFT_ECONF,
        "and one whose names a file would give otherwise");
-    ok(weft_conf_set(&c, "rff.file=a #b") == WEFT_ECONF &&
-           weft_conf_set(&c, "rff.file=a\nb") == WEFT_ECONF,
+    ok(weft_conf_set(&conf, "rff.file=a #b") == WEFT_ECONF &&
+           weft_conf_set(&conf, "rff.file=a\nb") == WEFT_ECONF,
        "and one that a file could not hold");
-    ok(weft_conf_set(&c, "rff.orders=1") == WEFT_OK &&
-           weft_conf_bind(&c, &plugin_kind, &self) == WEFT_ECONF &&
+    ok(weft_conf_set(&conf, "rff.orders=1") == WEFT_OK &&
+           weft_conf_bind(&conf, &plugin_kind, &self) == WEFT_ECONF &&
            says("command line: rff.orders = ") && says("did you mean order?"),
        "a wrong key of an argument is said to be one");
 }
@@ -472,32 +473,32 @@ static void test_heap(weft_arena *mem)
 {
     enum { N = 1000 };
     struct ball *x = WEFT_NEW(mem, struct ball, N);
-    weft_heap h = {
+    weft_heap heap = {
         .size = sizeof(struct ball *), .before = is_lighter, .moved = note_place};
     int64_t order[N];
     weft_shuffle(N, 1, order, mem);
     for (int i = 0; i < N; i++) {
         struct ball *b = &x[i];
         b->weight = 4 * (int)order[i];
-        weft_heap_push(&h, &b, mem);
+        weft_heap_push(&heap, &b, mem);
     }
     int known = 1;
-    for (int i = 0; i < N; i++) known &= ((struct ball **)h.at)[x[i].at] == &x[i];
-    ok(h.n == N && known, "items of a heap are told their index");
+    for (int i = 0; i < N; i++) known &= ((struct ball **)heap.at)[x[i].at] == &x[i];
+    ok(heap.n == N && known, "items of a heap are told their index");
     for (int i = 0; i < N; i += 3) {
         x[i].weight += i % 2 ? 4 * (N / 2) + 1 : -4 * (N / 2) - 1;
-        weft_heap_settle(&h, x[i].at);
+        weft_heap_settle(&heap, x[i].at);
     }
     for (int i = 1; i < N; i += 3) {
         struct ball *b;
-        weft_heap_take(&h, x[i].at, &b);
+        weft_heap_take(&heap, x[i].at, &b);
         known &= b == &x[i];
     }
     ok(known, "any item can be taken");
-    int64_t n = h.n;
+    int64_t n = heap.n;
     int sorted = 1, last = -4 * N;
-    for (struct ball *b; h.n > 0; last = b->weight) {
-        weft_heap_take(&h, 0, &b);
+    for (struct ball *b; heap.n > 0; last = b->weight) {
+        weft_heap_take(&heap, 0, &b);
         sorted &= b->weight > last && b != &x[1];
     }
     ok(sorted && n == N - N / 3, "the others leave in their order");

@@ -39,14 +39,15 @@ static const char *const names[] = {"branin",      "hartmann3", "hartmann6",  "a
                                     "rosenbrock4", "text",      "tree",       "noisy",
                                     "mixed8",      "levy5",     "styblinski4"};
 
-static void beside(const struct method *m, const char *name, int workers, weft_arena *mem)
+static void beside(const struct method *method, const char *name, int workers,
+                   weft_arena *mem)
 {
     double own[RUNS], other[RUNS];
-    int n = regrets_of(m->program, name, workers, other);
-    last_regrets(name, m->options, TRIALS, workers, RUNS, 3000, own, mem);
+    int n = regrets_of(method->program, name, workers, other);
+    last_regrets(name, method->options, TRIALS, workers, RUNS, 3000, own, mem);
     double p = smaller(n, other, RUNS, own);
     ok(n == RUNS && p > level, "%s, %d workers: not worse than %s, p = %.2g", name, workers,
-       m->program, p);
+       method->program, p);
 }
 
 /* What would be found if a sampler did nothing. */

@@ -23,15 +23,15 @@ static struct toy *five_clients(void)
 
 /* Sums over the validation samples of a set of clients, under weights w after a step each
  * at that rate. */
-static struct sums scored(const struct toy *t, int set, double lr, const double *w)
+static struct sums scored(const struct toy *toy, int set, double lr, const double *w)
 {
     struct sums all = {0};
-    for (int c = 0; c < t->n; c++) {
+    for (int c = 0; c < toy->n; c++) {
         if (!(set >> c & 1)) continue;
         double own[W];
         memcpy(own, w, sizeof own);
-        full_step(t, c, lr, own);
-        struct sums one = part_score(t, c, WEFT_VALID, own);
+        full_step(toy, c, lr, own);
+        struct sums one = part_score(toy, c, WEFT_VALID, own);
         all.loss += one.loss;
         all.wrong += one.wrong;
         all.n += one.n;
@@ -49,56 +49,59 @@ static void test_deadline(void)
                                "score_weights = %s\n[client]\nlr = 0.5\nbatch = 50\n"
                                "[device]\nsample_seconds = 1\ndeadline = 10\n";
     int set = 2 | 16;
-    struct toy *t = five_clients();
+    struct toy *toy = five_clients();
     const double zero[W] = {0};
     for (int e = 0; e < 4; e++) {
         const char *score = e % 2 ? "loss" : "error",
                    *stage = e / 2 ? "global" : "personal";
-        const struct stand *s = trained(t, weft_arena_text(mem, text, score, stage), 1, 1);
-        struct sums own = scored(t, set, e / 2 ? 0 : 0.5, zero);
+        const struct stand *stand =
+            trained(toy, weft_arena_text(mem, text, score, stage), 1, 1);
+        struct sums own = scored(toy, set, e / 2 ? 0 : 0.5, zero);
         double good = e % 2 ? own.loss : own.wrong, worst = e % 2 ? 2 * log(C) : 1;
-        is_near(s->res.loss, (good + 12 * worst) / 22, 1e-6,
+        is_near(stand->res.loss, (good + 12 * worst) / 22, 1e-6,
                 "%s, %s: who misses the deadline has the worst score", score, stage);
-        is_near(measured(fed, &s->res, e % 2 ? "valid_loss" : "valid_error"), good / own.n,
-                1e-6, "the record is of those that answered");
-        is_near(in_row(fed, s->row[0], e / 2 ? "before_loss" : "after_loss"),
+        is_near(measured(fed, &stand->res, e % 2 ? "valid_loss" : "valid_error"),
+                good / own.n, 1e-6, "the record is of those that answered");
+        is_near(in_row(fed, stand->row[0], e / 2 ? "before_loss" : "after_loss"),
                 own.loss / own.n, 1e-6, "and so is the round's");
-        is_near(s->res.arm_count[0], 22, 0, "all count for the configuration");
-        is_near(in_row(fed, s->row[0], "dropped"), 3, 0, "three are lost");
-        is_near(in_row(fed, s->row[0], "clients"), 2, 0, "two are averaged");
+        is_near(stand->res.arm_count[0], 22, 0, "all count for the configuration");
+        is_near(in_row(fed, stand->row[0], "dropped"), 3, 0, "three are lost");
+        is_near(in_row(fed, stand->row[0], "clients"), 2, 0, "two are averaged");
         double mean[W];
-        mean_step(t, set, 0.5, zero, mean);
-        is_near(distance(s->state.x, mean), 0, 1e-6, "and move the weights");
+        mean_step(toy, set, 0.5, zero, mean);
+        is_near(distance(stand->state.x, mean), 0, 1e-6, "and move the weights");
     }
 }
 
 /* What is said where nobody answers in time. */
 static void test_nobody(void)
 {
-    struct toy *t = five_clients();
+    struct toy *toy = five_clients();
     const char *path = at("said.txt");
     fflush(stderr);
     int kept = dup(STDERR_FILENO);
     weft_check(kept >= 0 && freopen(path, "a", stderr) != NULL, "no %s", path);
     weft_log_set(WEFT_WARN, world.rank);
-    const struct stand *s = trained(t,
-                                    "[fed]\ncohort = 5\n[device]\nsample_seconds = 1\n"
-                                    "deadline = 2\n",
-                                    1, 3);
+    const struct stand *stand = trained(toy,
+                                        "[fed]\ncohort = 5\n[device]\nsample_seconds = 1\n"
+                                        "deadline = 2\n",
+                                        1, 3);
     weft_log_set(WEFT_ERROR, world.rank);
     fflush(stderr);
     weft_check(dup2(kept, STDERR_FILENO) >= 0, "stderr is lost");
     close(kept);
-    is_near(s->res.loss, 1, 0, "nobody in time is the worst there is");
+    is_near(stand->res.loss, 1, 0, "nobody in time is the worst there is");
     const double zero[W] = {0};
-    is_near(distance(s->state.x, zero), 0, 0, "and the weights stay");
-    FILE *f = fopen(path, "r");
+    is_near(distance(stand->state.x, zero), 0, 0, "and the weights stay");
+    FILE *file = fopen(path, "r");
     char line[512] = "";
-    weft_check(f && (world.rank > 0 || fgets(line, sizeof line, f)), "nothing was said");
-    ok(world.rank > 0 || (strstr(line, "all 5 clients of round 0") &&
-                          strstr(line, "device.deadline") && !fgets(line, sizeof line, f)),
+    weft_check(file && (world.rank > 0 || fgets(line, sizeof line, file)),
+               "nothing was said");
+    ok(world.rank > 0 ||
+           (strstr(line, "all 5 clients of round 0") && strstr(line, "device.deadline") &&
+            !fgets(line, sizeof line, file)),
        "which is said, once");
-    fclose(f);
+    fclose(file);
 }
 
 /* The same cohorts without a deadline, where devices are lost for other reasons. */
@@ -109,20 +112,21 @@ static void test_uncharged(void)
                                   "deadline = 1e9",
                       *const device[] = {slow, patient, "dropout = 0.5",
                                          "availability = 0.5"};
-    struct toy *t = five_clients();
+    struct toy *toy = five_clients();
     for (int e = 0; e < 4; e++) {
         const char *text = weft_arena_text(mem,
                                            "[fed]\ncohort = 2\npool = 1\nscore = loss\n"
                                            "[client]\nlr = 0.5\nbatch = 50\n[device]\n%s\n",
                                            device[e]);
-        struct stand s;
-        weft_check(stand_up(&s, t, text, 1) == WEFT_OK, "%s", weft_error());
+        struct stand stand;
+        weft_check(stand_up(&stand, toy, text, 1) == WEFT_OK, "%s", weft_error());
         double off = 0, lost = 0;
         for (int r = 0; r < 12; r++) {
-            units(&s, 1, 0, 1);
-            lost += in_row(fed, s.row[r], "dropped") + in_row(fed, s.row[r], "surplus");
-            if (in_row(fed, s.row[r], "clients") > 0)
-                off = worse(off, s.res.loss - in_row(fed, s.row[r], "after_loss"));
+            units(&stand, 1, 0, 1);
+            lost +=
+                in_row(fed, stand.row[r], "dropped") + in_row(fed, stand.row[r], "surplus");
+            if (in_row(fed, stand.row[r], "clients") > 0)
+                off = worse(off, stand.res.loss - in_row(fed, stand.row[r], "after_loss"));
         }
         ok(lost > 3, "%.0f are lost", lost);
         is_near(off, 0, 1e-12, "and no score is charged for it (case %d)", e);
@@ -138,30 +142,30 @@ static void test_mixture(void)
         count[c][WEFT_TRAIN] = 10;
         count[c][WEFT_VALID] = count[c][WEFT_TEST] = 6;
     }
-    struct toy *t = toy_new(N, count);
+    struct toy *toy = toy_new(N, count);
     for (int diff = 0; diff < 2; diff++) {
-        struct stand s;
-        weft_check(stand_up(&s, t,
+        struct stand stand;
+        weft_check(stand_up(&stand, toy,
                             "[fed]\ncohort = 10\nscore = error\n"
                             "[client]\nlr = 0.1\nepochs = 1 .. 50\n"
                             "[device]\nspeed = exponential\nredraw = yes\n"
                             "sample_seconds = 1\ndeadline = 347\n",
                             2) == WEFT_OK,
                    "%s", weft_error());
-        s.mix.conf[0] = 1;
-        s.mix.conf[1] = 50;
-        s.job.update = (weft_mix_update){.schedule = WEFT_UPDATE_HORIZON,
-                                         .horizon = ROUNDS,
-                                         .discount = 1,
-                                         .floor = 0.01,
-                                         .diff = diff};
-        units(&s, ROUNDS, 0, ROUNDS);
+        stand.mix.conf[0] = 1;
+        stand.mix.conf[1] = 50;
+        stand.job.update = (weft_mix_update){.schedule = WEFT_UPDATE_HORIZON,
+                                             .horizon = ROUNDS,
+                                             .discount = 1,
+                                             .floor = 0.01,
+                                             .diff = diff};
+        units(&stand, ROUNDS, 0, ROUNDS);
         double lost = 0;
-        for (int r = 0; r < ROUNDS; r++) lost += in_row(fed, s.row[r], "dropped");
+        for (int r = 0; r < ROUNDS; r++) lost += in_row(fed, stand.row[r], "dropped");
         ok(lost > 5, "%.0f of %d clients are late", lost, 10 * ROUNDS);
-        ok(exp(s.res.logp[1]) < 0.1,
+        ok(exp(stand.res.logp[1]) < 0.1,
            "a configuration that loses half of its clients goes: p = %.4f%s",
-           exp(s.res.logp[1]), diff ? ", by differences" : "");
+           exp(stand.res.logp[1]), diff ? ", by differences" : "");
     }
 }
 
@@ -171,20 +175,22 @@ static const char two_rates[] =
     "[fed]\ncohort = 5\npool = 1\nscore = %s\nscore_weights = %s\n"
     "[client]\nbatch = 50\nlr = 0.5 .. 1e6\n";
 
-static void stand_two(struct stand *s, struct toy *t, const char *score, const char *stage)
+static void stand_two(struct stand *stand, struct toy *toy, const char *score,
+                      const char *stage)
 {
-    weft_check(stand_up(s, t, weft_arena_text(mem, two_rates, score, stage), 2) == WEFT_OK,
+    weft_check(stand_up(stand, toy, weft_arena_text(mem, two_rates, score, stage), 2) ==
+                   WEFT_OK,
                "%s", weft_error());
-    s->mix.conf[0] = 0.5;
-    s->mix.conf[1] = 1e6;
+    stand->mix.conf[0] = 0.5;
+    stand->mix.conf[1] = 1e6;
 }
 
 /* The set of clients whose mean step at rate 0.5 gives the weights. */
-static int who_moved(const struct toy *t, const double *w, const real *weights)
+static int who_moved(const struct toy *toy, const double *w, const real *weights)
 {
     for (int set = 1; set <= ALL; set++) {
         double mean[W];
-        mean_step(t, set, 0.5, w, mean);
+        mean_step(toy, set, 0.5, w, mean);
         if (distance(weights, mean) < 1e-6) return set;
     }
     return 0;
@@ -192,23 +198,23 @@ static int who_moved(const struct toy *t, const double *w, const real *weights)
 
 static void test_global(void)
 {
-    struct toy *t = five_clients();
-    const struct stand *all =
-        trained(t, "[fed]\ncohort = 5\nscore_weights = global\n[client]\nlr = 1e6\n", 1, 3);
+    struct toy *toy = five_clients();
+    const struct stand *all = trained(
+        toy, "[fed]\ncohort = 5\nscore_weights = global\n[client]\nlr = 1e6\n", 1, 3);
     is_near(all->res.loss, 1, 0, "clients that diverge are wrong, before training too");
     double off = 0;
     int rounds = 0;
-    struct stand s;
-    stand_two(&s, t, "error", "global");
+    struct stand stand;
+    stand_two(&stand, toy, "error", "global");
     for (int r = 0; r < 8; r++) {
         double w[W], none[W];
-        wide(s.state.x, w);
-        units(&s, 1, 0, 1);
-        int good = who_moved(t, w, s.state.x);
+        wide(stand.state.x, w);
+        units(&stand, 1, 0, 1);
+        int good = who_moved(toy, w, stand.state.x);
         if (good == 0 || good == ALL) continue;
         memcpy(none, w, sizeof none);
-        struct sums own = scored(t, good, 0, none);
-        off = worse(off, s.res.loss - (own.wrong + 22 - own.n) / 22);
+        struct sums own = scored(toy, good, 0, none);
+        off = worse(off, stand.res.loss - (own.wrong + 22 - own.n) / 22);
         rounds++;
     }
     ok(rounds > 3, "some of a cohort diverge");
@@ -217,23 +223,23 @@ static void test_global(void)
 
 static void test_train_loss(void)
 {
-    struct toy *t = five_clients();
+    struct toy *toy = five_clients();
     double off = 0;
-    struct stand s;
-    stand_two(&s, t, "loss", "personal");
+    struct stand stand;
+    stand_two(&stand, toy, "loss", "personal");
     for (int r = 0; r < 8; r++) {
         double w[W];
-        wide(s.state.x, w);
-        units(&s, 1, 0, 1);
-        int good = who_moved(t, w, s.state.x);
+        wide(stand.state.x, w);
+        units(&stand, 1, 0, 1);
+        int good = who_moved(toy, w, stand.state.x);
         if (good == 0) continue;
         double loss = 0, n = 0;
         for (int c = 0; c < 5; c++) {
             if (!(good >> c & 1)) continue;
-            loss += softmax(t, c, 0, t->count[c][WEFT_TRAIN], w, NULL).loss;
-            n += (double)t->count[c][WEFT_TRAIN];
+            loss += softmax(toy, c, 0, toy->count[c][WEFT_TRAIN], w, NULL).loss;
+            n += (double)toy->count[c][WEFT_TRAIN];
         }
-        off = worse(off, in_row(fed, s.row[r], "train_loss") - loss / n);
+        off = worse(off, in_row(fed, stand.row[r], "train_loss") - loss / n);
     }
     is_near(off, 0, 1e-5, "the training loss is that of clients that did not diverge");
 }
@@ -244,13 +250,13 @@ static void test_bound(void)
 {
     static const char text[] =
         "[fed]\ncohort = 1\nselect = bound\nscore = %s\n[client]\nlr = 0.5\n";
-    struct toy *t = five_clients();
-    const struct stand *one = trained(t, weft_arena_text(mem, text, "error"), 1, 1);
+    struct toy *toy = five_clients();
+    const struct stand *one = trained(toy, weft_arena_text(mem, text, "error"), 1, 1);
     is_near(one->res.loss, 1, 0, "one client bounds no error");
     ok(isnan(one->res.bound), "and gives no interval");
-    one = trained(t, weft_arena_text(mem, text, "loss"), 1, 1);
+    one = trained(toy, weft_arena_text(mem, text, "loss"), 1, 1);
     is_near(one->res.loss, 2 * log(C), 1e-12, "nor a loss");
-    const struct stand *ten = trained(t, weft_arena_text(mem, text, "loss"), 1, 10);
+    const struct stand *ten = trained(toy, weft_arena_text(mem, text, "loss"), 1, 10);
     ok(ten->res.bound > 0 && ten->res.loss <= 2 * log(C) &&
            ten->res.loss > measured(fed, &ten->res, "valid_loss"),
        "ten do");
@@ -258,9 +264,9 @@ static void test_bound(void)
 
 /* ---- winner ---- */
 
-static double number_of_job(const weft_jobs *j, const char *name, int64_t i)
+static double number_of_job(const weft_jobs *jobs, const char *name, int64_t i)
 {
-    return j->metric[weft_metrics_find(j->metrics, name)][i];
+    return jobs->metric[weft_metrics_find(jobs->metrics, name)][i];
 }
 
 /* A job that evaluates all clients at its end and the winner of the run have the same
@@ -281,16 +287,17 @@ static void test_winner(const char *data, const char *mode)
     weft_status st = weft_conf_text(conf, "test", text);
     if (st == WEFT_OK) st = weft_run_tune(conf, 0, &world);
     ok(st == WEFT_OK, "a run that draws in evaluations: %s", mode);
-    weft_summary s;
-    weft_check(weft_summary_read(&s, path, mem) == WEFT_OK, "%s", weft_error());
-    int64_t trial = weft_summary_value(&s, "winner_trial")->whole;
+    weft_summary summary;
+    weft_check(weft_summary_read(&summary, path, mem) == WEFT_OK, "%s", weft_error());
+    int64_t trial = weft_summary_value(&summary, "winner_trial")->whole;
     int64_t i = 0;
-    while (s.jobs.trial[i] != trial) i++;
-    is_near(weft_summary_score(&s, WEFT_VALID, "loss"),
-            number_of_job(&s.jobs, "global_loss", i), 0,
+    while (summary.jobs.trial[i] != trial) i++;
+    is_near(weft_summary_score(&summary, WEFT_VALID, "loss"),
+            number_of_job(&summary.jobs, "global_loss", i), 0,
             "the winner's weights are scored as at the end of its job");
-    is_near(weft_summary_score(&s, WEFT_VALID, "personal_loss"),
-            number_of_job(&s.jobs, "personal_loss", i), 0, "and so are its clients' own");
+    is_near(weft_summary_score(&summary, WEFT_VALID, "personal_loss"),
+            number_of_job(&summary.jobs, "personal_loss", i), 0,
+            "and so are its clients' own");
 }
 
 int main(int argc, char **argv)

@@ -8,14 +8,14 @@
 
 /* ---- ranks ---- */
 
-/* 1: each of x[n] is before all that follow it, and those are not before it. */
-static int is_in_order(const weft_rank *x, int n)
+/* 1: each of rank[n] is before all that follow it, and those are not before it. */
+static int is_in_order(const weft_rank *rank, int n)
 {
     int good = 1;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
-            good &= weft_rank_before(x[i], x[j]) == (i < j);
-            good &= weft_rank_compare(&x[i], &x[j]) == (i > j) - (i < j);
+            good &= weft_rank_before(rank[i], rank[j]) == (i < j);
+            good &= weft_rank_compare(&rank[i], &rank[j]) == (i > j) - (i < j);
         }
     return good;
 }
@@ -38,17 +38,17 @@ static void test_ranks(void)
 static weft_job_record *job_of(int64_t id, weft_eligibility wins, double resource,
                                double loss, double tie, weft_arena *mem)
 {
-    weft_mix m = weft_mix_new(1, 0, mem);
-    weft_job job = weft_job_new(id, 1, &m);
+    weft_mix mix = weft_mix_new(1, 0, mem);
+    weft_job job = weft_job_new(id, 1, &mix);
     job.id = id;
     job.eligibility = wins;
-    weft_job_record *e = WEFT_NEW(mem, weft_job_record, 1);
-    *e = weft_job_record_new(&job, mem);
-    weft_job_record_room(e, 1, 0, 0, mem);
-    e->res.resource = resource;
-    e->res.loss = loss;
-    e->res.metric[0] = tie;
-    return e;
+    weft_job_record *record = WEFT_NEW(mem, weft_job_record, 1);
+    *record = weft_job_record_new(&job, mem);
+    weft_job_record_room(record, 1, 0, 0, mem);
+    record->res.resource = resource;
+    record->res.loss = loss;
+    record->res.metric[0] = tie;
+    return record;
 }
 
 static void test_jobs(weft_arena *mem)
@@ -79,30 +79,30 @@ static void test_arms(weft_arena *mem)
     enum { K = 6, BLOCKS = 2 };
     static const int off[] = {0, 3, K}, axis[] = {0, 1};
     const double wrong[K] = {4, 4, NAN, 4, 4, 4}, loss[K] = {9, 5, 0, 7, 3, 5};
-    weft_mix m = weft_mix_new(K, BLOCKS, mem);
-    weft_mix_divide(&m, BLOCKS, off, axis);
-    for (int i = 0; i < K; i++) m.conf[2 * i] = m.conf[2 * i + 1] = i;
-    weft_job job = weft_job_new(0, 1, &m);
-    weft_job_record e = weft_job_record_new(&job, mem);
-    weft_result_begin(&e.res, &e.job);
-    e.res.by_error = 1;
+    weft_mix mix = weft_mix_new(K, BLOCKS, mem);
+    weft_mix_divide(&mix, BLOCKS, off, axis);
+    for (int i = 0; i < K; i++) mix.conf[2 * i] = mix.conf[2 * i + 1] = i;
+    weft_job job = weft_job_new(0, 1, &mix);
+    weft_job_record record = weft_job_record_new(&job, mem);
+    weft_result_begin(&record.res, &record.job);
+    record.res.by_error = 1;
     for (int i = 0; i < K; i++) {
-        e.res.arm_count[i] = i == 2 ? 0 : 10;
-        e.res.arm_wrong[i] = wrong[i];
-        e.res.arm_loss[i] = loss[i];
+        record.res.arm_count[i] = i == 2 ? 0 : 10;
+        record.res.arm_wrong[i] = wrong[i];
+        record.res.arm_loss[i] = loss[i];
     }
     double conf[BLOCKS];
-    weft_winner_conf(&e, conf);
-    ok(weft_winner_arm(&e) == 1 && conf[0] == 1,
+    weft_winner_conf(&record, conf);
+    ok(weft_winner_arm(&record) == 1 && conf[0] == 1,
        "of equal arms that of the lower loss wins");
     ok(conf[1] == 4, "in every block of a product");
-    e.res.logp[0] += 1;
-    e.res.logp[5] += 1;
-    weft_winner_conf(&e, conf);
+    record.res.logp[0] += 1;
+    record.res.logp[5] += 1;
+    weft_winner_conf(&record, conf);
     ok(conf[0] == 0 && conf[1] == 5, "the most probable ones win whatever they score");
-    e.res.arm_count[0] = 0;
-    e.res.logp[0] -= 1;
-    weft_winner_conf(&e, conf);
+    record.res.arm_count[0] = 0;
+    record.res.logp[0] -= 1;
+    weft_winner_conf(&record, conf);
     ok(conf[0] == 1, "one that was not scored does not win against equals");
 }
 

@@ -25,7 +25,7 @@ static unsigned char byte_of(int rank, int i, size_t at)
     return (unsigned char)((size_t)rank * 31 + (size_t)i * 7 + at);
 }
 
-static void send_all(weft_peers *p)
+static void send_all(weft_peers *peers)
 {
     for (int i = 0; i < MESSAGES; i++) {
         size_t n = 2 + length_of(i);
@@ -33,17 +33,17 @@ static void send_all(weft_peers *p)
         text[0] = (unsigned char)world.rank;
         text[1] = (unsigned char)i;
         for (size_t at = 0; at + 2 < n; at++) text[at + 2] = byte_of(world.rank, i, at);
-        weft_peers_send(p, text, n);
+        weft_peers_send(peers, text, n);
     }
 }
 
 /* 1 if it is the next message of its sender, as it was sent. */
-static int is_right(const weft_message *m, int *next)
+static int is_right(const weft_message *message, int *next)
 {
-    const unsigned char *text = (const unsigned char *)m->data;
+    const unsigned char *text = (const unsigned char *)message->data;
     int rank = text[0], i = text[1];
-    int right = i == next[rank]++ && m->bytes == 2 + length_of(i);
-    for (size_t at = 0; right && at + 2 < m->bytes; at++)
+    int right = i == next[rank]++ && message->bytes == 2 + length_of(i);
+    for (size_t at = 0; right && at + 2 < message->bytes; at++)
         right = text[at + 2] == byte_of(rank, i, at);
     return right;
 }
@@ -59,9 +59,9 @@ static const char *told(int rank)
 
 static void tell(void)
 {
-    FILE *f = fopen(told(world.rank), "w");
-    weft_check(f, "no file %s", told(world.rank));
-    fclose(f);
+    FILE *file = fopen(told(world.rank), "w");
+    weft_check(file, "no file %s", told(world.rank));
+    fclose(file);
 }
 
 static int all_told(void)
@@ -73,43 +73,44 @@ static int all_told(void)
 
 static void test_messages(void)
 {
-    weft_peers *p = weft_peers_join(&world, world.size, mem);
+    weft_peers *peers = weft_peers_join(&world, world.size, mem);
     int *next = WEFT_NEW(mem, int, world.size);
     int right = 1, got = 0;
-    weft_message m;
-    if (world.rank == 0) send_all(p); /* and then computes, without a call of MPI */
+    weft_message message;
+    if (world.rank == 0) send_all(peers); /* and then computes, without a call of MPI */
     double start = weft_now();
     int all = world.rank > 0;
     while (!all && weft_now() - start < HANGS) all = all_told();
     while (world.rank > 0 && got < MESSAGES && weft_now() - start < HANGS)
-        if (weft_peers_receive(p, &m, mem)) {
-            right &= is_right(&m, next);
+        if (weft_peers_receive(peers, &message, mem)) {
+            right &= is_right(&message, next);
             got++;
         }
     if (world.rank > 0) tell();
     ok(right && all && (world.rank == 0 || got == MESSAGES),
        "messages of 2 to 100,002 bytes arrive while their sender computes");
-    if (world.rank > 0) send_all(p);
+    if (world.rank > 0) send_all(peers);
     int due = MESSAGES * (world.size - 1);
     while (got < due && weft_now() - start < HANGS)
-        if (weft_peers_receive(p, &m, mem)) {
-            right &= is_right(&m, next);
+        if (weft_peers_receive(peers, &message, mem)) {
+            right &= is_right(&message, next);
             got++;
         }
     ok(right && got == due, "those of all leaders, each in its order");
-    ok(!weft_peers_receive(p, &m, mem), "and no other");
-    weft_peers_send(p, "lost", 4); /* nobody receives it */
-    weft_peers_leave(p, 1 + world.rank);
+    ok(!weft_peers_receive(peers, &message, mem), "and no other");
+    weft_peers_send(peers, "lost", 4); /* nobody receives it */
+    weft_peers_leave(peers, 1 + world.rank);
 }
 
 static void test_leaving(void)
 {
-    weft_peers *p = weft_peers_join(&world, world.size, mem);
+    weft_peers *peers = weft_peers_join(&world, world.size, mem);
     double start = weft_now();
     int why = 0;
     if (world.rank > 0) /* the others see why the first one left */
-        while (!(why = weft_peers_left(p)) && weft_now() - start < HANGS) weft_nap(1e-3);
-    weft_peers_leave(p, 7); /* this one waits for them */
+        while (!(why = weft_peers_left(peers)) && weft_now() - start < HANGS)
+            weft_nap(1e-3);
+    weft_peers_leave(peers, 7); /* this one waits for them */
     ok(world.rank == 0 || why == 7, "a leader that has left is seen, and why");
 }
 
@@ -124,15 +125,15 @@ static int is_once_each(int32_t *had, int n)
 
 static void test_claims(const char *way)
 {
-    weft_peers *p = weft_peers_join(&world, world.size, mem);
+    weft_peers *peers = weft_peers_join(&world, world.size, mem);
     int32_t job[JOBS] = {0}, *ticket = WEFT_NEW(mem, int32_t, TICKETS * world.size);
-    weft_claims *c = weft_claims_open(p, scratch, 5, mem);
-    for (int i = 0; i < JOBS; i++) job[i] = weft_claim(c, i);
+    weft_claims *claims = weft_claims_open(peers, scratch, 5, mem);
+    for (int i = 0; i < JOBS; i++) job[i] = weft_claim(claims, i);
     int again = 0, rising = 1;
-    for (int i = 0; i < JOBS; i++) again += weft_claim(c, i);
+    for (int i = 0; i < JOBS; i++) again += weft_claim(claims, i);
     int64_t last = 4;
     for (int i = 0; i < TICKETS; i++) {
-        int64_t mine = weft_claim_ticket(c);
+        int64_t mine = weft_claim_ticket(claims);
         rising &= mine > last && mine < 5 + TICKETS * world.size;
         if (mine >= 5 && mine < 5 + TICKETS * world.size) ticket[mine - 5]++;
         last = mine;
@@ -141,8 +142,8 @@ static void test_claims(const char *way)
     ok(again == 0, "%s: and not again", way);
     ok(rising && is_once_each(ticket, TICKETS * world.size),
        "%s: tickets are drawn once each, without gaps", way);
-    weft_peers_leave(p, 1);
-    weft_claims_close(c);
+    weft_peers_leave(peers, 1);
+    weft_claims_close(claims);
     if (world.rank == 0)
         for (int i = 0; i < JOBS; i++)
             remove(weft_arena_text(mem, WEFT_CLAIM_NAME, scratch, (long long)i));

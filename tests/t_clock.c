@@ -38,18 +38,18 @@ static void test_wall(int64_t workers)
     struct setting how = {.workers = workers, .path = at("w.h5"), .wall = 1};
     int whole = 1, same = 1, none = 1;
     for (int i = 1; i < 20; i += 3) {
-        struct bench *b = &current;
+        struct bench *bench = &current;
         int64_t jobs, again;
         how.fresh = 2;
         how.teams = i % 2 ? world.size : 1;
         if (run_until(&how, i) == WEFT_OK) continue; /* no rank had so many */
         how.fresh = 0;
         how.teams = i % 3 ? 1 : world.size > 1 ? 2 : 1;
-        weft_status all = prepare(b, &how);
-        if (all == WEFT_OK) all = weft_sched_run(&b->sched);
-        uint64_t found = all == WEFT_OK ? run_digest(&b->sched, b->tuner.order) : 0;
-        jobs = b->sched.queue.n;
-        finish(b, 0);
+        weft_status all = prepare(bench, &how);
+        if (all == WEFT_OK) all = weft_sched_run(&bench->sched);
+        uint64_t found = all == WEFT_OK ? run_digest(&bench->sched, bench->tuner.order) : 0;
+        jobs = bench->sched.queue.n;
+        finish(bench, 0);
         whole &= found != 0 && jobs >= NTRIAL;
         how.teams = how.teams > 1 ? 1 : world.size;
         same &= run_out(&how, &again) == found && again == jobs;
@@ -65,29 +65,29 @@ static void test_wall(int64_t workers)
 static void test_claims(void)
 {
     struct setting how = {.workers = 10, .path = at("c.h5"), .wall = 1, .fresh = 2};
-    struct bench *b = &current;
+    struct bench *bench = &current;
     int there = 0;
     how.teams = world.size;
     setenv("WEFT_CLAIMS_BY_FILE", "1", 1);
-    weft_status st = prepare(b, &how);
-    if (st == WEFT_OK) st = weft_sched_run(&b->sched);
+    weft_status st = prepare(bench, &how);
+    if (st == WEFT_OK) st = weft_sched_run(&bench->sched);
     unsetenv("WEFT_CLAIMS_BY_FILE");
-    for (int64_t i = 0; i < b->sched.queue.n; i++)
-        there += access(weft_arena_text(mem, WEFT_CLAIM_NAME, b->sched.rundir->dir,
-                                        (long long)b->sched.queue.record[i].job.id),
+    for (int64_t i = 0; i < bench->sched.queue.n; i++)
+        there += access(weft_arena_text(mem, WEFT_CLAIM_NAME, bench->sched.rundir->dir,
+                                        (long long)bench->sched.queue.record[i].job.id),
                         F_OK) == 0;
-    int64_t jobs = b->sched.queue.n;
-    finish(b, 0);
+    int64_t jobs = bench->sched.queue.n;
+    finish(bench, 0);
     ok(st == WEFT_OK && (world.size == 1 || there == jobs),
        "claims by file stay as long as the search");
 }
 
-static int64_t claims(const struct bench *b)
+static int64_t claims(const struct bench *bench)
 {
     weft_arena *tmp = weft_arena_new();
     int64_t n = 0;
     for (long long job = 0; job < MAX_JOBS; job++)
-        n += access(weft_arena_text(tmp, WEFT_CLAIM_NAME, b->sched.rundir->dir, job),
+        n += access(weft_arena_text(tmp, WEFT_CLAIM_NAME, bench->sched.rundir->dir, job),
                     F_OK) == 0;
     weft_arena_free(tmp);
     return n;
@@ -110,19 +110,20 @@ static weft_status step_in_turn(void *self, const weft_job *job, int64_t unit,
 static void test_tries(void)
 {
     struct setting how = {.workers = 16, .path = at("t.h5"), .fresh = 2};
-    struct bench *b = &current;
+    struct bench *bench = &current;
     weft_task task = toy_task;
     task.step = step_in_turn;
     how.teams = world.size;
     setenv("WEFT_CLAIMS_BY_FILE", "1", 1);
-    weft_status st = prepare(b, &how);
-    b->sched.task = &task;
-    if (st == WEFT_OK) st = weft_sched_run(&b->sched);
+    weft_status st = prepare(bench, &how);
+    bench->sched.task = &task;
+    if (st == WEFT_OK) st = weft_sched_run(&bench->sched);
     unsetenv("WEFT_CLAIMS_BY_FILE");
-    int64_t jobs = b->sched.queue.n,
-            tries = b->sched.crew.claims ? weft_claims_tries(b->sched.crew.claims) : 0;
+    int64_t jobs = bench->sched.queue.n,
+            tries =
+                bench->sched.crew.claims ? weft_claims_tries(bench->sched.crew.claims) : 0;
     weft_sum_i64(&world, &tries, 1);
-    finish(b, 0);
+    finish(bench, 0);
     ok(st == WEFT_OK && tries < 3 * jobs, "a leader seldom tries a job of another");
     note("%lld jobs, %lld tries of %d teams", (long long)jobs, (long long)tries,
          world.size);

@@ -87,65 +87,65 @@ static ino_t number_of(const char *path)
     return stat(path, &info) == 0 ? info.st_ino : 0;
 }
 
-static weft_commit *begin(weft_journal *j)
+static weft_commit *begin(weft_journal *journal)
 {
     weft_record *rec;
     int64_t n;
-    weft_check(weft_journal_open(j, at("journal"), &rec, &n, mem) == WEFT_OK, "%s",
+    weft_check(weft_journal_open(journal, at("journal"), &rec, &n, mem) == WEFT_OK, "%s",
                weft_error());
-    return weft_commit_begin(j, mem);
+    return weft_commit_begin(journal, mem);
 }
 
 /* A commit of a file, a record, and a removal; the order in which they reach the disk. */
-static void commit_all(weft_journal *j, weft_commit *c, const char *who)
+static void commit_all(weft_journal *journal, weft_commit *commit, const char *who)
 {
     const char *file = make("file"), *obsolete = make("obsolete");
     int before = calls();
-    weft_commit_file(c, file);
-    weft_commit_file(c, at("missing"));
-    weft_status st = weft_journal_add(j, 10, "record", 7);
-    weft_commit_remove(c, obsolete);
-    if (st == WEFT_OK) st = weft_commit_now(c);
+    weft_commit_file(commit, file);
+    weft_commit_file(commit, at("missing"));
+    weft_status st = weft_journal_add(journal, 10, "record", 7);
+    weft_commit_remove(commit, obsolete);
+    if (st == WEFT_OK) st = weft_commit_now(commit);
     ok(st == WEFT_OK && calls() == before + 3 &&
            disk.file[before % MOST] == number_of(file) &&
            disk.file[(before + 1) % MOST] == number_of(dir) &&
-           disk.file[(before + 2) % MOST] == number_of(j->path),
+           disk.file[(before + 2) % MOST] == number_of(journal->path),
        "%s writes a file through first, then its name, then the journal", who);
     ok(!weft_file_is(obsolete), "and removes what is obsolete then");
 }
 
 static void test_thread(void)
 {
-    weft_journal j;
-    weft_commit *c = begin(&j);
+    weft_journal journal;
+    weft_commit *commit = begin(&journal);
     int own = disk.callers;
-    commit_all(&j, c, "a thread");
+    commit_all(&journal, commit, "a thread");
     ok(disk.callers == own, "the caller itself does not call fsync");
 
     int before = calls();
     set_disk(1, 0);
-    weft_status st = weft_commit_soon(c);
+    weft_status st = weft_commit_soon(commit);
     await_calls(before + 1);
     ok(st == WEFT_OK, "a commit follows a second later by itself");
     const char *obsolete = make("obsolete");
     for (int i = 0; i < 100 && st == WEFT_OK; i++) {
-        st = weft_journal_add(&j, 11, "record", 7);
-        weft_commit_remove(c, obsolete);
-        if (st == WEFT_OK) st = weft_commit_soon(c);
+        st = weft_journal_add(&journal, 11, "record", 7);
+        weft_commit_remove(commit, obsolete);
+        if (st == WEFT_OK) st = weft_commit_soon(commit);
     }
     ok(st == WEFT_OK, "records are added while the disk hangs");
     ok(weft_file_is(obsolete), "and nothing is removed before they are on it");
     set_disk(0, 0);
-    ok(weft_commit_now(c) == WEFT_OK && !weft_file_is(obsolete), "but after that");
+    ok(weft_commit_now(commit) == WEFT_OK && !weft_file_is(obsolete), "but after that");
     set_disk(0, ENOSPC);
-    st = weft_commit_now(c);
+    st = weft_commit_now(commit);
     ok(st == WEFT_EFILE && strstr(weft_error(), at("journal")) &&
            strstr(weft_error(), "free space") && !strchr(weft_error(), '\n'),
        "of a disk that is full it tells in one line");
     set_disk(0, 0);
-    ok(weft_commit_soon(c) == WEFT_EFILE && weft_commit_end(c) == WEFT_EFILE,
+    ok(weft_commit_soon(commit) == WEFT_EFILE && weft_commit_end(commit) == WEFT_EFILE,
        "and does not forget");
-    weft_journal_close(&j);
+    weft_journal_close(&journal);
 }
 
 /* Without address space for a stack. */
@@ -155,25 +155,25 @@ static void test_no_thread(void)
     ok(1, "without a thread # SKIP a sanitizer needs address space");
 #else
     long pages = 0;
-    FILE *f = fopen("/proc/self/statm", "r");
-    weft_check(f && fscanf(f, "%ld", &pages) == 1, "/proc/self/statm");
-    fclose(f);
-    struct rlimit l;
-    getrlimit(RLIMIT_AS, &l);
-    rlim_t before = l.rlim_cur;
-    l.rlim_cur = (rlim_t)(pages * sysconf(_SC_PAGESIZE)) + (1 << 20);
-    setrlimit(RLIMIT_AS, &l);
-    weft_journal j;
-    weft_commit *c = begin(&j);
-    l.rlim_cur = before;
-    setrlimit(RLIMIT_AS, &l);
+    FILE *file = fopen("/proc/self/statm", "r");
+    weft_check(file && fscanf(file, "%ld", &pages) == 1, "/proc/self/statm");
+    fclose(file);
+    struct rlimit limit;
+    getrlimit(RLIMIT_AS, &limit);
+    rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = (rlim_t)(pages * sysconf(_SC_PAGESIZE)) + (1 << 20);
+    setrlimit(RLIMIT_AS, &limit);
+    weft_journal journal;
+    weft_commit *commit = begin(&journal);
+    limit.rlim_cur = before;
+    setrlimit(RLIMIT_AS, &limit);
     int own = disk.callers;
-    commit_all(&j, c, "without a thread the caller");
+    commit_all(&journal, commit, "without a thread the caller");
     ok(disk.callers == own + 3, "by itself");
-    ok(weft_commit_soon(c) == WEFT_OK && disk.callers == own + 3,
+    ok(weft_commit_soon(commit) == WEFT_OK && disk.callers == own + 3,
        "and not again within a second");
-    ok(weft_commit_end(c) == WEFT_OK, "and ends");
-    weft_journal_close(&j);
+    ok(weft_commit_end(commit) == WEFT_OK, "and ends");
+    weft_journal_close(&journal);
 #endif
 }
 

@@ -55,18 +55,19 @@ struct combo {
 };
 
 /* Where one trial is shared by the space, all axes are of clients. */
-static struct combo combo_of(const weft_tuner *t, const weft_sampler *s,
-                             const weft_mixing *m)
+static struct combo combo_of(const weft_tuner *tuner, const weft_sampler *sampler,
+                             const weft_mixing *mixing)
 {
-    return (struct combo){t, s, m,
+    return (struct combo){tuner, sampler, mixing,
                           weft_arena_text(mem,
                                           "[space]\nconfigs = 6\n[client]\nx = 0 .. 1\n"
                                           "n = 1 .. 5 when x = 0 .. 0.5\n%s"
                                           "[run]\nsampler = %s\nmixing = %s\n%s%s%s",
-                                          t->shared ? "" : "[server]\ny = 0 .. 1\n",
-                                          s->kind.name, m->kind.name, section(t->kind.name),
-                                          section(s->kind.name),
-                                          t->shared ? "" : section(m->kind.name))};
+                                          tuner->shared ? "" : "[server]\ny = 0 .. 1\n",
+                                          sampler->kind.name, mixing->kind.name,
+                                          section(tuner->kind.name),
+                                          section(sampler->kind.name),
+                                          tuner->shared ? "" : section(mixing->kind.name))};
 }
 
 /* How a run is made; path NULL: without a trace. */
@@ -96,65 +97,66 @@ struct bench {
 
 static struct bench benches[2], *current; /* in turn: addresses differ from run to run */
 
-static weft_status read_search(struct bench *b, const struct combo *c,
+static weft_status read_search(struct bench *bench, const struct combo *combo,
                                const struct setting *how)
 {
     static const weft_kind *const kinds[] = {&client_kind, &server_kind};
     weft_conf conf;
-    weft_conf_init(&conf, b->mem);
-    TRY(weft_conf_text(&conf, "t.ini", c->text));
-    TRY(weft_space_read(&b->space, &conf, kinds, 2, 7, b->mem));
-    TRY(search_bind(&b->search, c->tuner, &conf));
-    b->table = observed_tuner(c->tuner);
-    b->tuner = (struct observed){
-        .own = c->tuner,
-        .self = b->search.tuner_self,
+    weft_conf_init(&conf, bench->mem);
+    TRY(weft_conf_text(&conf, "t.ini", combo->text));
+    TRY(weft_space_read(&bench->space, &conf, kinds, 2, 7, bench->mem));
+    TRY(search_bind(&bench->search, combo->tuner, &conf));
+    bench->table = observed_tuner(combo->tuner);
+    bench->tuner = (struct observed){
+        .own = combo->tuner,
+        .self = bench->search.tuner_self,
         .fault = how->fault,
         .team = weft_team_of(how->world->size, how->teams, how->world->rank),
         .plain = how->plain,
-        .task = &b->task,
-        .second = b != benches};
-    b->search.tuner = &b->table;
-    b->search.tuner_self = &b->tuner;
-    b->proposes = watched_sampler(c->sampler);
-    b->sampler = (struct watched){
-        .own = c->sampler, .self = b->search.sampler_self, .wrong = how->wrong};
-    b->search.sampler = &b->proposes;
-    b->search.sampler_self = &b->sampler;
-    return weft_search_setup(&b->search, &b->space, 3, b->mem);
+        .task = &bench->task,
+        .second = bench != benches};
+    bench->search.tuner = &bench->table;
+    bench->search.tuner_self = &bench->tuner;
+    bench->proposes = watched_sampler(combo->sampler);
+    bench->sampler = (struct watched){
+        .own = combo->sampler, .self = bench->search.sampler_self, .wrong = how->wrong};
+    bench->search.sampler = &bench->proposes;
+    bench->search.sampler_self = &bench->sampler;
+    return weft_search_setup(&bench->search, &bench->space, 3, bench->mem);
 }
 
-static weft_status prepare(struct bench *b, const struct combo *c,
+static weft_status prepare(struct bench *bench, const struct combo *combo,
                            const struct setting *how)
 {
-    *b = (struct bench){.mem = weft_arena_new()};
-    if (how->teams > 1) weft_team_split(how->world, how->teams, &b->own);
-    weft_team *team = how->teams > 1 ? &b->own : how->world;
-    b->task = (struct toy){
+    *bench = (struct bench){.mem = weft_arena_new()};
+    if (how->teams > 1) weft_team_split(how->world, how->teams, &bench->own);
+    weft_team *team = how->teams > 1 ? &bench->own : how->world;
+    bench->task = (struct toy){
         .team = team, .stop = how->stop, .bound = how->bound, .plain = how->plain};
-    TRY(read_search(b, c, how));
-    b->sched = (weft_sched){.world = how->world,
-                            .team = team,
-                            .teams = how->teams,
-                            .task = &toy_task,
-                            .task_self = &b->task,
-                            .search = &b->search,
-                            .checkpoint = 60,
-                            .workers = how->workers,
-                            .mem = b->mem};
+    TRY(read_search(bench, combo, how));
+    bench->sched = (weft_sched){.world = how->world,
+                                .team = team,
+                                .teams = how->teams,
+                                .task = &toy_task,
+                                .task_self = &bench->task,
+                                .search = &bench->search,
+                                .checkpoint = 60,
+                                .workers = how->workers,
+                                .mem = bench->mem};
     if (!how->path) return WEFT_OK;
-    TRY(weft_rundir_open(&b->trace, how->path, how->fresh, how->world, b->mem));
-    b->sched.rundir = &b->trace;
-    return how->fresh ? weft_rundir_begin(&b->trace, "[toy]\n", "digest", 1e4) : WEFT_OK;
+    TRY(weft_rundir_open(&bench->trace, how->path, how->fresh, how->world, bench->mem));
+    bench->sched.rundir = &bench->trace;
+    return how->fresh ? weft_rundir_begin(&bench->trace, "[toy]\n", "digest", 1e4)
+                      : WEFT_OK;
 }
 
-static void finish(struct bench *b, weft_team *all, int done)
+static void finish(struct bench *bench, weft_team *all, int done)
 {
-    weft_cache_free(&b->sched);
+    weft_cache_free(&bench->sched);
     weft_sleep(all); /* another team may be reading the winner's state */
-    if (b->sched.rundir) weft_rundir_close(&b->trace, done);
-    if (b->sched.team == &b->own) weft_team_free(&b->own);
-    weft_arena_free(b->mem);
+    if (bench->sched.rundir) weft_rundir_close(&bench->trace, done);
+    if (bench->sched.team == &bench->own) weft_team_free(&bench->own);
+    weft_arena_free(bench->mem);
 }
 
 /* What came of a run. */
@@ -173,28 +175,31 @@ static void die(void)
     longjmp(death, 1);
 }
 
-static struct outcome run(const struct combo *c, const struct setting *how)
+static struct outcome run(const struct combo *combo, const struct setting *how)
 {
-    struct bench *b = current = current == benches ? benches + 1 : benches;
+    struct bench *bench = current = current == benches ? benches + 1 : benches;
     weft_die_hook(die);
     if (setjmp(death)) {
         weft_status st = weft_teams_end(&current->sched, WEFT_EFILE);
         finish(current, how->world, 0);
         return (struct outcome){.status = st, .refused = 1};
     }
-    struct outcome o = {.status = WEFT_OK};
+    struct outcome outcome = {.status = WEFT_OK};
     if (how->stop) weft_signals_catch();
-    o.status = prepare(b, c, how);
-    if (o.status == WEFT_OK) o.status = weft_sched_run(&b->sched);
+    outcome.status = prepare(bench, combo, how);
+    if (outcome.status == WEFT_OK) outcome.status = weft_sched_run(&bench->sched);
     if (how->stop) weft_signals_free();
-    o.jobs = b->tuner.jobs;
-    o.set = b->tuner.set;
-    if (o.status == WEFT_OK) close_records(&b->tuner);
-    o.fault = b->tuner.checked.fault ? b->tuner.checked.fault : b->sampler.fault;
-    o.digest = o.status == WEFT_OK && !o.fault ? run_digest(&b->sched, b->tuner.order) : 0;
-    finish(b, how->world, o.status == WEFT_OK);
+    outcome.jobs = bench->tuner.jobs;
+    outcome.set = bench->tuner.set;
+    if (outcome.status == WEFT_OK) close_records(&bench->tuner);
+    outcome.fault =
+        bench->tuner.checked.fault ? bench->tuner.checked.fault : bench->sampler.fault;
+    outcome.digest = outcome.status == WEFT_OK && !outcome.fault
+                         ? run_digest(&bench->sched, bench->tuner.order)
+                         : 0;
+    finish(bench, how->world, outcome.status == WEFT_OK);
     weft_die_hook(NULL);
-    return o;
+    return outcome;
 }
 
 /* ---- stops and kills ---- */
@@ -210,35 +215,35 @@ static void tear(const char *dir, int team)
 }
 
 /* A session on the first half of the ranks, or on all. */
-static struct outcome session(const struct combo *c, struct setting *how, int number)
+static struct outcome session(const struct combo *combo, struct setting *how, int number)
 {
     weft_team half;
-    struct outcome o;
+    struct outcome outcome;
     how->teams = number % 2 ? world.size : 1;
     how->bound = number % NBOUND;
     how->stop = 1 + number % 2;
     how->world = &world;
-    if (number % 4 != 3 || world.size == 1) return run(c, how);
+    if (number % 4 != 3 || world.size == 1) return run(combo, how);
     weft_team_split(&world, 2, &half);
     if (weft_team_of(world.size, 2, world.rank) == 0) {
         how->world = &half;
         how->teams = half.size;
-        o = run(c, how);
+        outcome = run(combo, how);
     }
-    weft_bcast(&world, &o, sizeof o, 0);
+    weft_bcast(&world, &outcome, sizeof outcome, 0);
     weft_team_free(&half);
-    return o;
+    return outcome;
 }
 
 /* Stopped after every job or two of each team, and killed in between; goes on, each time on
  * other ranks and by other teams. The digest at the end. */
-static uint64_t interrupted(const struct combo *c, int64_t workers, int fault)
+static uint64_t interrupted(const struct combo *combo, int64_t workers, int fault)
 {
     struct setting how = {
         .workers = workers, .fault = fault, .path = at("c.h5"), .fresh = 2};
     for (int i = 0; i < MAX_JOBS; i++) {
-        struct outcome o = session(c, &how, i);
-        if (o.status != WEFT_STOP) return o.digest;
+        struct outcome outcome = session(combo, &how, i);
+        if (outcome.status != WEFT_STOP) return outcome.digest;
         if (i % 2 && world.rank == 0) tear(at("c.d"), i % 4 == 3 && world.size > 1);
         weft_sleep(&world);
         how.fresh = 0;
@@ -252,37 +257,38 @@ static const int64_t workers[] = {1, 3, 10};
 enum { NWORK = 3, SHARE = 4 }; /* one search of SHARE is done by several ranks, too */
 
 /* What of the contract is not kept; NULL: nothing. One rank. */
-static const char *broken(const struct combo *c, int fault, uint64_t found[NWORK])
+static const char *broken(const struct combo *combo, int fault, uint64_t found[NWORK])
 {
     uint64_t set[NWORK];
     struct setting how = {.world = &world, .teams = 1, .fault = fault};
     for (int i = 0; i < NWORK; i++) {
         how.workers = workers[i];
-        struct outcome o = run(c, &how);
-        if (o.refused) return "the scheduler ends the program";
-        if (o.fault) return o.fault;
-        found[i] = o.digest;
-        set[i] = o.set;
-        if (o.digest == 0) return "it ends";
+        struct outcome outcome = run(combo, &how);
+        if (outcome.refused) return "the scheduler ends the program";
+        if (outcome.fault) return outcome.fault;
+        found[i] = outcome.digest;
+        set[i] = outcome.set;
+        if (outcome.digest == 0) return "it ends";
     }
-    if (c->tuner->waits && !c->sampler->told && (set[1] != set[0] || set[2] != set[0]))
+    if (combo->tuner->waits && !combo->sampler->told &&
+        (set[1] != set[0] || set[2] != set[0]))
         return "a schedule that waits asks the same of any workers";
     how.plain = 1;
     how.workers = 1;
-    return run(c, &how).fault;
+    return run(combo, &how).fault;
 }
 
 /* The same for a digest by stops and kills. */
-static const char *broken_by_stops(const struct combo *c, int fault, int turn,
+static const char *broken_by_stops(const struct combo *combo, int fault, int turn,
                                    uint64_t whole)
 {
-    return interrupted(c, workers[turn % NWORK], fault) == whole
+    return interrupted(combo, workers[turn % NWORK], fault) == whole
                ? NULL
                : "stops and kills leave the digest as it is";
 }
 
 /* By two teams, or one a rank. */
-static struct outcome by_teams(const struct combo *c, int fault, int turn)
+static struct outcome by_teams(const struct combo *combo, int fault, int turn)
 {
     struct setting how = {.world = &world,
                           .teams = turn / SHARE % 2 ? 2 : world.size,
@@ -291,49 +297,50 @@ static struct outcome by_teams(const struct combo *c, int fault, int turn)
                           .fault = fault,
                           .path = at("t.h5"),
                           .fresh = 2};
-    return run(c, &how);
+    return run(combo, &how);
 }
 
 /* 1 if the three go together. */
-static int is_search(const struct combo *c)
+static int is_search(const struct combo *combo)
 {
-    struct bench *b = benches;
+    struct bench *bench = benches;
     struct setting how = {.world = &world, .teams = 1};
-    *b = (struct bench){.mem = weft_arena_new()};
-    weft_status st = read_search(b, c, &how);
-    weft_arena_free(b->mem);
+    *bench = (struct bench){.mem = weft_arena_new()};
+    weft_status st = read_search(bench, combo, &how);
+    weft_arena_free(bench->mem);
     return st == WEFT_OK;
 }
 
 /* One rank does all of it; of every fourth search several teams have the digest of that one
  * rank, and some of these are stopped. */
-static const char *kept_by(const struct combo *c, int turn, uint64_t *whole)
+static const char *kept_by(const struct combo *combo, int turn, uint64_t *whole)
 {
     const char *fault = NULL;
     if (world.size == 1) {
         uint64_t found[NWORK] = {0};
-        fault = broken(c, NONE, found);
+        fault = broken(combo, NONE, found);
         *whole = found[turn % NWORK];
     } else {
-        struct outcome o = by_teams(c, NONE, turn);
-        fault = o.refused ? "the teams end the program" : o.fault;
-        *whole = o.digest;
+        struct outcome outcome = by_teams(combo, NONE, turn);
+        fault = outcome.refused ? "the teams end the program" : outcome.fault;
+        *whole = outcome.digest;
     }
     if (fault || (world.size > 1 && turn / SHARE % 4)) return fault;
-    return broken_by_stops(c, NONE, turn, *whole);
+    return broken_by_stops(combo, NONE, turn, *whole);
 }
 
-static int test_combo(const weft_tuner *t, const weft_sampler *s, const weft_mixing *m,
-                      int turn)
+static int test_combo(const weft_tuner *tuner, const weft_sampler *sampler,
+                      const weft_mixing *mixing, int turn)
 {
     size_t mark = weft_arena_mark(mem);
-    struct combo c = combo_of(t, s, m);
+    struct combo combo = combo_of(tuner, sampler, mixing);
     uint64_t whole = 0;
-    int goes = is_search(&c), shared = turn % SHARE == 0;
+    int goes = is_search(&combo), shared = turn % SHARE == 0;
     if (goes && (world.size == 1 || shared)) {
-        const char *fault = kept_by(&c, turn, &whole);
-        ok(!fault, "%s, %s, %s keeps the contract%s%s", t->kind.name, s->kind.name,
-           m->kind.name, fault ? ", but not that " : "", fault ? fault : "");
+        const char *fault = kept_by(&combo, turn, &whole);
+        ok(!fault, "%s, %s, %s keeps the contract%s%s", tuner->kind.name,
+           sampler->kind.name, mixing->kind.name, fault ? ", but not that " : "",
+           fault ? fault : "");
         if (shared) digest(whole);
     }
     weft_arena_reset(mem, mark);
@@ -355,22 +362,22 @@ static void test_all(void)
 /* ---- faults ---- */
 
 /* What the schedule asks with a mistake, and where several teams do it. */
-static struct outcome faulty(const struct combo *c, int fault)
+static struct outcome faulty(const struct combo *combo, int fault)
 {
     struct setting how = {.world = &world, .teams = 1, .workers = 3, .fault = fault};
-    return run(c, &how);
+    return run(combo, &how);
 }
 
-static const char *caught_by_one(const struct combo *c, int fault)
+static const char *caught_by_one(const struct combo *combo, int fault)
 {
     uint64_t found[NWORK] = {0};
-    const char *caught = broken(c, fault, found);
-    return caught ? caught : broken_by_stops(c, fault, 1, found[1]);
+    const char *caught = broken(combo, fault, found);
+    return caught ? caught : broken_by_stops(combo, fault, 1, found[1]);
 }
 
-static const char *caught_by_teams(const struct combo *c, int fault)
+static const char *caught_by_teams(const struct combo *combo, int fault)
 {
-    struct outcome one = faulty(c, fault), other = by_teams(c, fault, 4 * SHARE);
+    struct outcome one = faulty(combo, fault), other = by_teams(combo, fault, 4 * SHARE);
     if (one.refused) return "the ranks of a team end the program";
     if (other.refused) return "the teams end the program";
     return one.digest != other.digest ? "any teams have the same digest" : NULL;
@@ -380,41 +387,42 @@ static const char *caught_by_teams(const struct combo *c, int fault)
  * than losses wherever the schedule goes by losses: then the worst kept changes it, too.
  * The end of a trial of a population is told by `ended`, too, so that no job need be the
  * last. */
-static void test_fault(const weft_tuner *t, int fault)
+static void test_fault(const weft_tuner *tuner, int fault)
 {
     size_t mark = weft_arena_mark(mem);
     int outside = fault == BY_ARRIVAL || fault >= BY_TEAM;
-    struct combo c = combo_of(t, &weft_sampler_space, &weft_mixing_none);
-    struct outcome whole = faulty(&c, NONE), other = faulty(&c, outside ? WORST : fault);
+    struct combo combo = combo_of(tuner, &weft_sampler_space, &weft_mixing_none);
+    struct outcome whole = faulty(&combo, NONE),
+                   other = faulty(&combo, outside ? WORST : fault);
     int matters = (other.refused || whole.jobs != other.jobs) &&
-                  !(fault == LAST_NEVER && t->explore) &&
+                  !(fault == LAST_NEVER && tuner->explore) &&
                   !(fault == BY_TEAM && world.size == 1);
     const char *caught = NULL;
-    if (matters && world.size == 1) caught = caught_by_one(&c, fault);
-    if (matters && world.size > 1) caught = caught_by_teams(&c, fault);
+    if (matters && world.size == 1) caught = caught_by_one(&combo, fault);
+    if (matters && world.size > 1) caught = caught_by_teams(&combo, fault);
     if (matters)
-        ok(caught, "%s: %s is caught: %s", t->kind.name, faults[fault],
+        ok(caught, "%s: %s is caught: %s", tuner->kind.name, faults[fault],
            caught ? caught : "by nothing");
     weft_arena_reset(mem, mark);
 }
 
 /* By several ranks those that one alone would not make. */
-static void test_faults(const weft_tuner *t)
+static void test_faults(const weft_tuner *tuner)
 {
     for (int f = NONE + 1; f < NFAULT; f++)
-        if (world.size == 1 || f == BY_ARRIVAL || f >= BY_TEAM) test_fault(t, f);
+        if (world.size == 1 || f == BY_ARRIVAL || f >= BY_TEAM) test_fault(tuner, f);
 }
 
 /* Proposals that no trial can have end the program, whichever schedule asks for them. */
-static void test_proposals(const weft_tuner *t)
+static void test_proposals(const weft_tuner *tuner)
 {
     size_t mark = weft_arena_mark(mem);
-    struct combo c = combo_of(t, &weft_sampler_space, &weft_mixing_none);
+    struct combo combo = combo_of(tuner, &weft_sampler_space, &weft_mixing_none);
     for (int w = SOUND; w < NWRONG; w++) {
         struct setting how = {.world = &world, .teams = 1, .workers = 3, .wrong = w};
-        struct outcome o = run(&c, &how);
-        ok(o.refused == (w != SOUND), "%s: a sampler that proposes %s is %s", t->kind.name,
-           wrongs[w], w == SOUND ? "heard" : "caught");
+        struct outcome outcome = run(&combo, &how);
+        ok(outcome.refused == (w != SOUND), "%s: a sampler that proposes %s is %s",
+           tuner->kind.name, wrongs[w], w == SOUND ? "heard" : "caught");
     }
     weft_arena_reset(mem, mark);
 }

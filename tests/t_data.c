@@ -19,13 +19,14 @@ static weft_data data;
  * ranks. */
 static int64_t sum_rows(weft_part part, size_t size)
 {
-    const weft_rows *r = &data.part[part];
-    const char *x = r->byte != NULL ? (const char *)r->byte : (const char *)r->value;
+    const weft_rows *rows = &data.part[part];
+    const char *x =
+        rows->byte != NULL ? (const char *)rows->byte : (const char *)rows->value;
     int64_t sum = 0;
-    for (int64_t i = 0; i < r->n; i++) {
-        uint64_t row = weft_hash(x + (size_t)(i * r->d) * size, (size_t)r->d * size,
-                                 (uint64_t)(r->first + i));
-        sum += (int64_t)(row >> 20) * (r->label[i] + 1);
+    for (int64_t i = 0; i < rows->n; i++) {
+        uint64_t row = weft_hash(x + (size_t)(i * rows->d) * size, (size_t)rows->d * size,
+                                 (uint64_t)(rows->first + i));
+        sum += (int64_t)(row >> 20) * (rows->label[i] + 1);
     }
     weft_sum_i64(&world, &sum, 1);
     return sum;
@@ -38,9 +39,9 @@ static void test_bytes(void)
            weft_data_open(&data, at("i.h5"), &world, mem) == WEFT_OK,
        "images are packed and opened");
     int64_t first, n;
-    const weft_rows *r = &data.part[WEFT_TRAIN];
+    const weft_rows *rows = &data.part[WEFT_TRAIN];
     weft_deal(1000, world.rank, world.size, &first, &n);
-    ok(r->total == 1000 && r->first == first && r->n == n && r->d == 49 &&
+    ok(rows->total == 1000 && rows->first == first && rows->n == n && rows->d == 49 &&
            data.part[WEFT_TEST].total == 250,
        "each rank has the rows dealt to it");
     digest((uint64_t)sum_rows(WEFT_TRAIN, 1));
@@ -58,13 +59,13 @@ static void test_reals(void)
     ok(pack(&weft_reader_dense, at("r.csv"), "r.h5", "") == WEFT_OK &&
            weft_data_open(&data, at("r.h5"), &world, mem) == WEFT_OK,
        "numbers are packed and opened");
-    const weft_rows *r = &data.part[WEFT_TRAIN];
-    int right = r->total == 960 && r->d == 2;
-    for (int64_t i = 0; i < r->n; i++) {
-        int line = (int)r->value[2 * i];
-        right &= r->value[2 * i + 1] ==
+    const weft_rows *rows = &data.part[WEFT_TRAIN];
+    int right = rows->total == 960 && rows->d == 2;
+    for (int64_t i = 0; i < rows->n; i++) {
+        int line = (int)rows->value[2 * i];
+        right &= rows->value[2 * i + 1] ==
                  strtof(weft_arena_text(mem, "%g", 1 / (line + 1.0)), NULL);
-        right &= r->label[i] == line % 2;
+        right &= rows->label[i] == line % 2;
     }
     ok(right, "a row keeps its numbers and its class");
     digest((uint64_t)sum_rows(WEFT_TRAIN, sizeof(float)));
@@ -91,36 +92,36 @@ struct expected {
 
 static void same_token(void *ctx, const char *token, size_t n)
 {
-    struct expected *e = ctx;
+    struct expected *expected = ctx;
     char low[64];
-    const weft_vocab *v = &data.vocab[e->tok];
-    if (e->at >= e->end) {
-        e->good = 0;
+    const weft_vocab *vocab = &data.vocab[expected->tok];
+    if (expected->at >= expected->end) {
+        expected->good = 0;
         return;
     }
-    uint32_t id = e->token[e->at++];
+    uint32_t id = expected->token[expected->at++];
     size_t bytes = weft_lower(token, n, low, sizeof low);
-    e->good &= v->hash[id] == weft_hash(token, n, 0) &&
-               v->lower[id] == weft_hash(low, bytes, 0) &&
-               (v->stop[id] != 0) == (weft_is_stop(token, n) != 0);
+    expected->good &= vocab->hash[id] == weft_hash(token, n, 0) &&
+                      vocab->lower[id] == weft_hash(low, bytes, 0) &&
+                      (vocab->stop[id] != 0) == (weft_is_stop(token, n) != 0);
 }
 
 /* 1 if the own documents of a part are those of the lines first .. of the file, in order.
  */
 static int words_are_right(weft_part part, int first, weft_tokenizer tok)
 {
-    const weft_rows *r = &data.part[part];
-    int good = r->offset[tok][0] == 0;
-    for (int64_t i = 0; i < r->n; i++) {
-        int line = first + (int)(r->first + i);
+    const weft_rows *rows = &data.part[part];
+    int good = rows->offset[tok][0] == 0;
+    for (int64_t i = 0; i < rows->n; i++) {
+        int line = first + (int)(rows->first + i);
         const char *text = document(line);
-        struct expected e = {.at = r->offset[tok][i],
-                             .end = r->offset[tok][i + 1],
-                             .good = 1,
-                             .tok = (int)tok,
-                             .token = r->token[tok]};
-        weft_tokenize(tok, text, strlen(text), same_token, &e, mem);
-        good &= e.good && e.at == e.end && r->label[i] == line % 2;
+        struct expected expected = {.at = rows->offset[tok][i],
+                                    .end = rows->offset[tok][i + 1],
+                                    .good = 1,
+                                    .tok = (int)tok,
+                                    .token = rows->token[tok]};
+        weft_tokenize(tok, text, strlen(text), same_token, &expected, mem);
+        good &= expected.good && expected.at == expected.end && rows->label[i] == line % 2;
     }
     return good;
 }
@@ -159,8 +160,9 @@ static void test_documents(void)
     ok(weft_data_tokens(&data, WEFT_TOK_SPLIT) == WEFT_OK &&
            data.part[WEFT_TRAIN].token[WEFT_TOK_SPLIT] == once,
        "tokens are loaded once");
-    const weft_vocab *v = &data.vocab[WEFT_TOK_REMOVE];
-    ok(v->hash[0] == weft_hash("The", 3, 0) && v->hash[1] == weft_hash("number", 6, 0),
+    const weft_vocab *vocab = &data.vocab[WEFT_TOK_REMOVE];
+    ok(vocab->hash[0] == weft_hash("The", 3, 0) &&
+           vocab->hash[1] == weft_hash("number", 6, 0),
        "the most frequent words are the first, the earlier of equals before the later");
     weft_data_close(&data);
 }
@@ -192,29 +194,29 @@ enum {
 };
 #define HAND_ROWS 4
 
-static weft_status hand_matrix(weft_h5 *f, const char *part, int64_t n, int wrong)
+static weft_status hand_matrix(weft_h5 *file, const char *part, int64_t n, int wrong)
 {
     float x[HAND_ROWS * 3] = {0};
     int test = strcmp(part, "test") == 0;
     if (wrong == NOT_FINITE && test) x[7] = NAN;
     const int64_t dims[2] = {wrong == FEWER_ROWS && test ? n - 1 : n,
                              wrong == OTHER_COLUMNS && test ? 3 : 2};
-    return weft_h5_put(f, weft_arena_text(mem, "/%s/x", part), WEFT_H5_F32, 2, dims, x, 0,
-                       "x", "none");
+    return weft_h5_put(file, weft_arena_text(mem, "/%s/x", part), WEFT_H5_F32, 2, dims, x,
+                       0, "x", "none");
 }
 
-static weft_status hand_tokens(weft_h5 *f, const char *part, int64_t n, int wrong)
+static weft_status hand_tokens(weft_h5 *file, const char *part, int64_t n, int wrong)
 {
     const uint32_t token[8] = {0, 1, wrong == STRANGE_TOKEN ? 2 : 1, 0};
     const int64_t offset[HAND_ROWS + 1] = {0, 2, wrong == FALLING ? 1 : 2, 3, 4};
     const int64_t nend = n + 1, dims[2] = {offset[n] - (wrong == TOO_FEW_TOKENS), 2};
-    TRY(weft_h5_put(f, weft_arena_text(mem, "/%s/split/offset", part), WEFT_H5_I64, 1,
+    TRY(weft_h5_put(file, weft_arena_text(mem, "/%s/split/offset", part), WEFT_H5_I64, 1,
                     &nend, offset, 0, "offset", "none"));
-    return weft_h5_put(f, weft_arena_text(mem, "/%s/split/token", part), WEFT_H5_U32,
+    return weft_h5_put(file, weft_arena_text(mem, "/%s/split/token", part), WEFT_H5_U32,
                        wrong == WIDE_TOKENS ? 2 : 1, dims, token, 0, "token", "none");
 }
 
-static weft_status hand_part(weft_h5 *f, int part, int wrong)
+static weft_status hand_part(weft_h5 *file, int part, int wrong)
 {
     int32_t label[2 * HAND_ROWS] = {0, 1, 0, 1};
     if (wrong == WRONG_LABEL && part == WEFT_TEST) label[3] = 2;
@@ -223,10 +225,10 @@ static weft_status hand_part(weft_h5 *f, int part, int wrong)
     const int64_t dims[2] = {n, 2};
     const char *name = weft_part_name[part];
     if (wrong != NO_LABELS || part != WEFT_VALID)
-        TRY(weft_h5_put(f, weft_arena_text(mem, "/%s/label", name), WEFT_H5_I32,
+        TRY(weft_h5_put(file, weft_arena_text(mem, "/%s/label", name), WEFT_H5_I32,
                         wrong == WIDE_LABELS ? 2 : 1, dims, label, 0, "label", "none"));
-    return wrong < FALLING ? hand_matrix(f, name, n, wrong)
-                           : hand_tokens(f, name, n, wrong);
+    return wrong < FALLING ? hand_matrix(file, name, n, wrong)
+                           : hand_tokens(file, name, n, wrong);
 }
 
 static weft_status hand_file(const char *path, int wrong)
@@ -237,26 +239,27 @@ static weft_status hand_file(const char *path, int wrong)
     static const uint8_t stop[2] = {0, 1};
     int64_t two = 2;
     const char *form = wrong < FALLING ? "reals" : "tokens";
-    weft_h5 f;
-    TRY(weft_h5_create(&f, path, mem));
-    TRY(weft_h5_put_attr(&f, "/", wrong == NO_FORMAT ? "kind" : "format",
+    weft_h5 file;
+    TRY(weft_h5_create(&file, path, mem));
+    TRY(weft_h5_put_attr(&file, "/", wrong == NO_FORMAT ? "kind" : "format",
                          wrong == OLD_FORMAT ? "weft data 0" : "weft data 1"));
-    TRY(weft_h5_put_attr(&f, "/", "form", wrong == STRANGE_FORM ? "songs" : form));
-    TRY(weft_h5_put_attr(&f, "/", "reader", "hand"));
-    TRY(weft_h5_put_attr(&f, "/", "source", "hand"));
-    TRY(weft_h5_put_attr(&f, "/", "digest", "0"));
-    TRY(weft_h5_put_long(&f, "/", "classes", wrong == FEWER_CLASSES ? 3 : 2));
-    TRY(weft_h5_put_texts(&f, "/class", name, 2, "names"));
-    for (int i = 0; i < WEFT_NPART; i++) TRY(hand_part(&f, i, wrong));
+    TRY(weft_h5_put_attr(&file, "/", "form", wrong == STRANGE_FORM ? "songs" : form));
+    TRY(weft_h5_put_attr(&file, "/", "reader", "hand"));
+    TRY(weft_h5_put_attr(&file, "/", "source", "hand"));
+    TRY(weft_h5_put_attr(&file, "/", "digest", "0"));
+    TRY(weft_h5_put_long(&file, "/", "classes", wrong == FEWER_CLASSES ? 3 : 2));
+    TRY(weft_h5_put_texts(&file, "/class", name, 2, "names"));
+    for (int i = 0; i < WEFT_NPART; i++) TRY(hand_part(&file, i, wrong));
     if (wrong != NO_VOCAB)
-        TRY(weft_h5_put(&f, "/vocab/split/hash", WEFT_H5_U64, 1, &two, hash, 0, "h",
+        TRY(weft_h5_put(&file, "/vocab/split/hash", WEFT_H5_U64, 1, &two, hash, 0, "h",
                         "none"));
-    TRY(weft_h5_put(&f, "/vocab/split/lower", WEFT_H5_U64, wrong == WIDE_VOCAB ? 2 : 1,
+    TRY(weft_h5_put(&file, "/vocab/split/lower", WEFT_H5_U64, wrong == WIDE_VOCAB ? 2 : 1,
                     dims, hash, 0, "l", "none"));
-    TRY(weft_h5_put(&f, "/vocab/split/stop", WEFT_H5_U8, 1, &two, stop, 0, "s", "none"));
+    TRY(weft_h5_put(&file, "/vocab/split/stop", WEFT_H5_U8, 1, &two, stop, 0, "s", "none"));
     if (wrong == ONE_TOKENIZER)
-        TRY(weft_h5_put(&f, "/vocab/remove", WEFT_H5_U64, 1, &two, hash, 0, "h", "none"));
-    return weft_h5_commit(&f);
+        TRY(weft_h5_put(&file, "/vocab/remove", WEFT_H5_U64, 1, &two, hash, 0, "h",
+                        "none"));
+    return weft_h5_commit(&file);
 }
 
 /* The status of opening such a file, and of its tokens where it holds documents. */
@@ -342,15 +345,15 @@ static void test_counts(void)
     int64_t two = 2;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         const char *path = at(weft_arena_text(mem, "count%d.h5", world.rank));
-        weft_h5 f;
-        weft_status st = weft_h5_create(&f, path, mem);
-        if (st == WEFT_OK) st = weft_h5_put_attr(&f, "/", "format", "weft data 1");
-        if (st == WEFT_OK) st = weft_h5_put_long(&f, "/", "columns", 2);
-        if (st == WEFT_OK) st = weft_h5_put_texts(&f, "/class", name, 2, "names");
+        weft_h5 file;
+        weft_status st = weft_h5_create(&file, path, mem);
+        if (st == WEFT_OK) st = weft_h5_put_attr(&file, "/", "format", "weft data 1");
+        if (st == WEFT_OK) st = weft_h5_put_long(&file, "/", "columns", 2);
+        if (st == WEFT_OK) st = weft_h5_put_texts(&file, "/class", name, 2, "names");
         for (int p = 0; p < WEFT_NPART && st == WEFT_OK; p++)
-            st = weft_h5_put(&f, weft_arena_text(mem, "/%s/count", weft_part_name[p]),
+            st = weft_h5_put(&file, weft_arena_text(mem, "/%s/count", weft_part_name[p]),
                              WEFT_H5_I64, 1, &two, wrong[i], 0, "rows", "count");
-        if (st == WEFT_OK) st = weft_h5_commit(&f);
+        if (st == WEFT_OK) st = weft_h5_commit(&file);
         weft_check(st == WEFT_OK, "%s", weft_error());
         fails(weft_info(path), WEFT_EFILE, "/train/count of", "rows; make the file again",
               "an impossible number of rows");
@@ -376,12 +379,12 @@ const char *__asan_default_options(void)
 /* Memory of this process that no other shares, bytes; 0: not known. */
 static double own_memory(void)
 {
-    FILE *f = fopen("/proc/self/status", "r");
+    FILE *file = fopen("/proc/self/status", "r");
     char line[256];
     long kilobytes = 0;
-    while (f && fgets(line, sizeof line, f))
+    while (file && fgets(line, sizeof line, file))
         if (sscanf(line, "RssAnon: %ld", &kilobytes) == 1) break;
-    if (f) fclose(f);
+    if (file) fclose(file);
     return 1024.0 * (double)kilobytes;
 }
 

@@ -51,15 +51,16 @@ static void test_spellings(void)
 /* A number with so many digits before and after its point, and maybe an exponent. */
 static const char *spell(int64_t i)
 {
-    weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, 0, 0);
+    weft_rng4 rng = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, 0, 0);
     char text[80];
     size_t n = 0;
-    if (r.v[0] % 3 == 0) text[n++] = r.v[0] & 8 ? '-' : '+';
-    uint64_t before = r.v[0] >> 8 & 7, after = r.v[0] >> 16 & 15;
-    for (uint64_t k = 0; k < before; k++) text[n++] = (char)('0' + r.v[1] / (k + 1) % 10);
-    if (r.v[0] & 16) text[n++] = '.';
-    for (uint64_t k = 0; k < after; k++) text[n++] = (char)('0' + r.v[2] / (k + 1) % 10);
-    if (r.v[0] & 32) n += (size_t)snprintf(text + n, 20, "e%d", (int)(r.v[3] % 100) - 50);
+    if (rng.v[0] % 3 == 0) text[n++] = rng.v[0] & 8 ? '-' : '+';
+    uint64_t before = rng.v[0] >> 8 & 7, after = rng.v[0] >> 16 & 15;
+    for (uint64_t k = 0; k < before; k++) text[n++] = (char)('0' + rng.v[1] / (k + 1) % 10);
+    if (rng.v[0] & 16) text[n++] = '.';
+    for (uint64_t k = 0; k < after; k++) text[n++] = (char)('0' + rng.v[2] / (k + 1) % 10);
+    if (rng.v[0] & 32)
+        n += (size_t)snprintf(text + n, 20, "e%d", (int)(rng.v[3] % 100) - 50);
     text[n] = '\0';
     return weft_arena_text(mem, "%s", text);
 }
@@ -74,13 +75,13 @@ static void test_random(void)
     }
     ok(bad == 0, "300,000 numbers of random digits are strtod's");
     for (int64_t i = 0; i < 300000; i++) {
-        weft_rng4 r = weft_rng_at(6, WEFT_RNG_TEST, (uint64_t)i, 0, 0);
+        weft_rng4 rng = weft_rng_at(6, WEFT_RNG_TEST, (uint64_t)i, 0, 0);
         float x;
-        memcpy(&x, &r.v[0], sizeof x);
+        memcpy(&x, &rng.v[0], sizeof x);
         double middle = ((double)x + (double)nextafterf(x, INFINITY)) / 2;
         if (isfinite(middle))
-            bad += !agrees(weft_arena_text(mem, r.v[1] & 1 ? "%.17g" : "%.9g",
-                                           r.v[1] & 2 ? middle : (double)x));
+            bad += !agrees(weft_arena_text(mem, rng.v[1] & 1 ? "%.17g" : "%.9g",
+                                           rng.v[1] & 2 ? middle : (double)x));
         weft_arena_reset(mem, mark);
     }
     ok(bad == 0, "and of all floats and their middles");

@@ -56,7 +56,7 @@ static double gradient_at(int i, int step, double w)
 }
 
 /* Largest distance from PyTorch over the weights of all steps; INFINITY: no values. */
-static double distance(FILE *in, const char *name, const weft_descent *d)
+static double distance(FILE *in, const char *name, const weft_descent *descent)
 {
     real w[N], g[N], slots[2 * N] = {0};
     for (int i = 0; i < N; i++) w[i] = (real)((i - 3) / 4.0);
@@ -68,8 +68,8 @@ static double distance(FILE *in, const char *name, const weft_descent *d)
             number != step)
             return INFINITY;
         for (int i = 0; i < N; i++) g[i] = (real)gradient_at(i, step, (double)w[i]);
-        weft_pace pace = weft_descent_pace(d, step, step);
-        weft_descent_step(d, &pace, N, w, g, slots, N);
+        weft_pace pace = weft_descent_pace(descent, step, step);
+        weft_descent_step(descent, &pace, N, w, g, slots, N);
         for (int i = 0; i < N; i++) {
             double gold;
             if (fscanf(in, "%lf", &gold) != 1) return INFINITY;
@@ -124,27 +124,27 @@ static void test_idle(void)
     enum { ALL = 200, COUNT = 40 };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
         for (int first = 0; first < 2; first++) {
-            const weft_descent *d = &cases[c].d;
+            const weft_descent *descent = &cases[c].d;
             real w[2][ALL], slots[2][2 * ALL] = {{0}}, g[2][ALL];
             weft_pace pace[COUNT];
             int done = 0, same = 1;
             for (int i = 0; i < ALL; i++) w[0][i] = w[1][i] = (real)((i - 3) / 4.0);
             for (int step = 0; step < COUNT; step++) {
-                pace[step] = weft_descent_pace(d, step / 7.0, step);
+                pace[step] = weft_descent_pace(descent, step / 7.0, step);
                 for (int i = 0; i < ALL; i++)
                     g[0][i] = g[1][i] =
                         busy(step, first) ? (real)gradient_at(i % 9 + 1, step, 0.2) : 0;
-                weft_descent_step(d, &pace[step], ALL, w[0], g[0], slots[0], ALL);
+                weft_descent_step(descent, &pace[step], ALL, w[0], g[0], slots[0], ALL);
                 if (!busy(step, first) && step + 1 < COUNT) continue;
                 int last = !busy(step, first);
-                weft_descent_idle(d, pace + done, step + last - done, ALL, w[1], slots[1],
-                                  ALL);
+                weft_descent_idle(descent, pace + done, step + last - done, ALL, w[1],
+                                  slots[1], ALL);
                 if (!last)
-                    weft_descent_step(d, &pace[step], ALL, w[1], g[1], slots[1], ALL);
+                    weft_descent_step(descent, &pace[step], ALL, w[1], g[1], slots[1], ALL);
                 done = step + 1;
                 same &= memcmp(w[0], w[1], sizeof *w) == 0;
             }
-            int slot = weft_descent_slots(d);
+            int slot = weft_descent_slots(descent);
             same &= memcmp(slots[0], slots[1], ALL * (size_t)slot * sizeof(real)) == 0;
             ok(same, "%s: steps without a gradient may be taken later", cases[c].name);
         }
@@ -153,7 +153,7 @@ static void test_idle(void)
 enum { OWED = 6000, WIDE = 150 };
 
 /* Weights and an optimizer's numbers of all sizes, which one gradient left behind. */
-static void after_gradient(const weft_descent *d, const weft_pace *pace, real *w,
+static void after_gradient(const weft_descent *descent, const weft_pace *pace, real *w,
                            real *slots)
 {
     real g[WIDE];
@@ -162,7 +162,7 @@ static void after_gradient(const weft_descent *d, const weft_pace *pace, real *w
         w[i] = i % 7 == 0 ? 0 : (real)((i % 2 ? 1 : -1) * ldexp(1 + i / 150.0, -i % 40));
         g[i] = i % 5 == 0 ? 0 : (real)((i % 3 ? 1 : -1) * ldexp(1 + i / 100.0, -i / 3));
     }
-    weft_descent_step(d, pace, WIDE, w, g, slots, WIDE);
+    weft_descent_step(descent, pace, WIDE, w, g, slots, WIDE);
 }
 
 /* So many steps that what an optimizer remembers becomes smaller than any normal number:
@@ -172,21 +172,21 @@ static void test_long_idle(void)
     static const weft_descent plain = {.lr = 0.1, .momentum = 0.9};
     static weft_pace pace[OWED + 1];
     for (size_t c = 0; c < 6; c++) {
-        const weft_descent *d = c < 5 ? &cases[c].d : &plain;
+        const weft_descent *descent = c < 5 ? &cases[c].d : &plain;
         real w[2][WIDE], slots[2][2 * WIDE];
         int same = 1;
-        for (int s = 0; s <= OWED; s++) pace[s] = weft_descent_pace(d, s / 7.0, s);
-        for (int i = 0; i < 2; i++) after_gradient(d, pace, w[i], slots[i]);
+        for (int s = 0; s <= OWED; s++) pace[s] = weft_descent_pace(descent, s / 7.0, s);
+        for (int i = 0; i < 2; i++) after_gradient(descent, pace, w[i], slots[i]);
         for (int done = 1; same && done < OWED;) {
             int n = done < 1000 ? 333 : 1667;
             for (int s = done; s < done + n; s++) {
                 real none[WIDE] = {0};
-                weft_descent_step(d, &pace[s], WIDE, w[0], none, slots[0], WIDE);
+                weft_descent_step(descent, &pace[s], WIDE, w[0], none, slots[0], WIDE);
             }
-            weft_descent_idle(d, pace + done, n, WIDE, w[1], slots[1], WIDE);
+            weft_descent_idle(descent, pace + done, n, WIDE, w[1], slots[1], WIDE);
             same &= memcmp(w[0], w[1], sizeof *w) == 0;
             same &= memcmp(slots[0], slots[1],
-                           WIDE * (size_t)weft_descent_slots(d) * sizeof(real)) == 0;
+                           WIDE * (size_t)weft_descent_slots(descent) * sizeof(real)) == 0;
             done += n;
         }
         ok(same, "%s: and thousands of them", c < 5 ? cases[c].name : "no decay");
@@ -194,14 +194,14 @@ static void test_long_idle(void)
 }
 
 /* Seconds of `steps` steps without a gradient, the least of some tries. */
-static double seconds_of(const weft_descent *d, const weft_pace *pace, int steps)
+static double seconds_of(const weft_descent *descent, const weft_pace *pace, int steps)
 {
     double least = INFINITY;
     for (int try = 0; try < 9; try++) {
         real w[WIDE], slots[2 * WIDE];
-        after_gradient(d, pace, w, slots);
+        after_gradient(descent, pace, w, slots);
         double begin = weft_now();
-        weft_descent_idle(d, pace + 1, steps, WIDE, w, slots, WIDE);
+        weft_descent_idle(descent, pace + 1, steps, WIDE, w, slots, WIDE);
         least = fmin(least, weft_now() - begin);
     }
     return least;
@@ -216,9 +216,10 @@ static void test_idle_time(void)
         return;
     }
     for (size_t c = 0; c < 3; c += 2) {
-        const weft_descent *d = &cases[c].d;
-        for (int s = 0; s <= OWED; s++) pace[s] = weft_descent_pace(d, s / 7.0, s);
-        double few = seconds_of(d, pace, OWED / 20), many = seconds_of(d, pace, OWED);
+        const weft_descent *descent = &cases[c].d;
+        for (int s = 0; s <= OWED; s++) pace[s] = weft_descent_pace(descent, s / 7.0, s);
+        double few = seconds_of(descent, pace, OWED / 20),
+               many = seconds_of(descent, pace, OWED);
         ok(many < 300 * few, "%s: 20 times the steps take at most 300 times as long: %.0f",
            cases[c].name, many / few);
     }

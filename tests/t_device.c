@@ -12,14 +12,14 @@ enum { ROUNDS = 20000 };
 /* A section [device] of that text, set up for so many clients. NULL: it failed. */
 static const weft_device *device(const char *text, int64_t clients)
 {
-    weft_conf c;
-    weft_conf_init(&c, mem);
-    weft_device *d = WEFT_NEW(mem, weft_device, 1);
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
+    weft_device *device = WEFT_NEW(mem, weft_device, 1);
     const char *section = weft_arena_text(mem, "[device]\n%s\n", text);
-    weft_status st = weft_conf_text(&c, "test", section);
-    if (st == WEFT_OK) st = weft_conf_bind(&c, &weft_device_kind, d);
-    if (st == WEFT_OK) st = weft_device_setup(d, clients, 7, mem);
-    return st == WEFT_OK ? d : NULL;
+    weft_status st = weft_conf_text(&conf, "test", section);
+    if (st == WEFT_OK) st = weft_conf_bind(&conf, &weft_device_kind, device);
+    if (st == WEFT_OK) st = weft_device_setup(device, clients, 7, mem);
+    return st == WEFT_OK ? device : NULL;
 }
 
 static const weft_work unit_work = {.samples = 1};
@@ -30,10 +30,10 @@ static void test_default(void)
 {
     const weft_device *d = device("", 10);
     weft_work work = {1e6, 1e12, 1e9, 1e9};
-    weft_turn t = weft_device_turn(d, 3, 4, &work);
-    ok(t.status == WEFT_AVERAGED && !(t.seconds > 0) && !(t.energy > 0),
+    weft_turn turn = weft_device_turn(d, 3, 4, &work);
+    ok(turn.status == WEFT_AVERAGED && !(turn.seconds > 0) && !(turn.energy > 0),
        "without options a device answers at once, at no cost");
-    is_near(t.bytes, 2e9, 0, "its bytes are counted");
+    is_near(turn.bytes, 2e9, 0, "its bytes are counted");
 }
 
 static void test_seconds(void)
@@ -43,19 +43,19 @@ static void test_seconds(void)
                "power = 3\nbyte_energy = 0.01",
                10);
     weft_work work = {.samples = 10, .flops = 2e6, .down = 500, .up = 700};
-    weft_turn t = weft_device_turn(d, 0, 0, &work);
-    is_near(t.seconds, 0.5 + 0.5 + 7 + 7, 1e-12,
+    weft_turn turn = weft_device_turn(d, 0, 0, &work);
+    is_near(turn.seconds, 0.5 + 0.5 + 7 + 7, 1e-12,
             "seconds: latency twice, down, samples and operations, up");
-    is_near(t.energy, 3 * 7 + 0.01 * 1200, 1e-12, "energy: computing and bytes");
+    is_near(turn.energy, 3 * 7 + 0.01 * 1200, 1e-12, "energy: computing and bytes");
 }
 
 /* Mean seconds over clients and, if redrawn, rounds. */
-static double mean_seconds(const weft_device *d, int clients, int rounds)
+static double mean_seconds(const weft_device *device, int clients, int rounds)
 {
     double sum = 0;
     for (int c = 0; c < clients; c++)
         for (int r = 0; r < rounds; r++)
-            sum += weft_device_turn(d, c, r, &unit_work).seconds;
+            sum += weft_device_turn(device, c, r, &unit_work).seconds;
     return sum / clients / rounds;
 }
 
@@ -87,11 +87,11 @@ static void test_chances(void)
     int away = 0, dropped = 0;
     double lost = 0, energy = 0;
     for (int r = 0; r < ROUNDS; r++) {
-        weft_turn t = weft_device_turn(d, r % 10, r, &unit_work);
-        away += t.status == WEFT_AWAY;
-        dropped += t.status == WEFT_DROPPED;
-        lost += t.status == WEFT_DROPPED ? t.seconds : 0;
-        energy += t.energy;
+        weft_turn turn = weft_device_turn(d, r % 10, r, &unit_work);
+        away += turn.status == WEFT_AWAY;
+        dropped += turn.status == WEFT_DROPPED;
+        lost += turn.status == WEFT_DROPPED ? turn.seconds : 0;
+        energy += turn.energy;
     }
     /* Four standard deviations of a share of 20,000 are 0.013. */
     is_near((double)away / ROUNDS, 0.2, 0.012, "a fifth of the devices is away");
@@ -113,50 +113,52 @@ static void test_closing(void)
     const weft_turn start[6] = {{WEFT_AVERAGED, 5, 10, 100}, {WEFT_DROPPED, 9, 9, 90},
                                 {WEFT_AVERAGED, 2, 4, 100},  {WEFT_AWAY, 0, 0, 0},
                                 {WEFT_AVERAGED, 8, 16, 100}, {WEFT_AVERAGED, 5, 10, 100}};
-    weft_turn t[6];
+    weft_turn turn[6];
     const weft_device *d = device("", 10), *hurried = device("deadline = 4", 10);
-    memcpy(t, start, sizeof t);
-    weft_closing c = weft_device_close(d, 2, 6, t, mem);
-    ok(c.surplus == 2 && c.late == 0 && c.dropped == 1 && c.away == 1,
+    memcpy(turn, start, sizeof turn);
+    weft_closing closing = weft_device_close(d, 2, 6, turn, mem);
+    ok(closing.surplus == 2 && closing.late == 0 && closing.dropped == 1 &&
+           closing.away == 1,
        "a round counts what became of its devices");
-    ok(t[2].status == WEFT_AVERAGED && t[0].status == WEFT_AVERAGED &&
-           t[5].status == WEFT_SURPLUS,
+    ok(turn[2].status == WEFT_AVERAGED && turn[0].status == WEFT_AVERAGED &&
+           turn[5].status == WEFT_SURPLUS,
        "the first answers are averaged, ties in the order of the cohort");
-    is_near(c.seconds, 5, 0, "a round ends with the last answer it needs");
-    is_near(c.energy, 10 + 5 + 4 + 10 + 10, 1e-12, "who is not needed stops then");
-    is_near(c.bytes, 100 + 50 + 100 + 62.5 + 100, 1e-12, "and sends no more");
+    is_near(closing.seconds, 5, 0, "a round ends with the last answer it needs");
+    is_near(closing.energy, 10 + 5 + 4 + 10 + 10, 1e-12, "who is not needed stops then");
+    is_near(closing.bytes, 100 + 50 + 100 + 62.5 + 100, 1e-12, "and sends no more");
 
-    memcpy(t, start, sizeof t);
-    c = weft_device_close(d, 5, 6, t, mem);
-    ok(c.late == 0, "all are averaged where more are needed than answer");
-    is_near(c.seconds, 9, 0, "a round ends when nobody is left to wait for");
+    memcpy(turn, start, sizeof turn);
+    closing = weft_device_close(d, 5, 6, turn, mem);
+    ok(closing.late == 0, "all are averaged where more are needed than answer");
+    is_near(closing.seconds, 9, 0, "a round ends when nobody is left to wait for");
 
-    memcpy(t, start, sizeof t);
-    c = weft_device_close(hurried, 2, 6, t, mem);
-    ok(c.late == 3 && t[2].status == WEFT_AVERAGED, "a deadline cuts off the slower ones");
-    is_near(c.seconds, 4, 0, "and ends the round");
+    memcpy(turn, start, sizeof turn);
+    closing = weft_device_close(hurried, 2, 6, turn, mem);
+    ok(closing.late == 3 && turn[2].status == WEFT_AVERAGED,
+       "a deadline cuts off the slower ones");
+    is_near(closing.seconds, 4, 0, "and ends the round");
 
-    memcpy(t, start, sizeof t);
+    memcpy(turn, start, sizeof turn);
     const weft_device *both = device("deadline = 6", 10);
-    c = weft_device_close(both, 2, 6, t, mem);
-    ok(c.late == 1 && t[4].status == WEFT_LATE && c.surplus == 1 &&
-           t[5].status == WEFT_SURPLUS,
+    closing = weft_device_close(both, 2, 6, turn, mem);
+    ok(closing.late == 1 && turn[4].status == WEFT_LATE && closing.surplus == 1 &&
+           turn[5].status == WEFT_SURPLUS,
        "late is who would have missed the deadline, whenever the round ends");
-    is_near(c.seconds, 5, 0, "which is before it, with enough answers");
-    c = weft_device_close(hurried, 2, 0, t, mem);
-    ok(!(c.seconds > 0), "a round of no devices ends at once");
+    is_near(closing.seconds, 5, 0, "which is before it, with enough answers");
+    closing = weft_device_close(hurried, 2, 0, turn, mem);
+    ok(!(closing.seconds > 0), "a round of no devices ends at once");
 }
 
 /* Mean virtual seconds of rounds of which m answers are needed. */
-static double mean_round(const weft_device *d, int m)
+static double mean_round(const weft_device *device, int m)
 {
     enum { MAX_TURNS = 64 };
-    int n = (int)weft_device_started(d, m, 1000);
+    int n = (int)weft_device_started(device, m, 1000);
     double sum = 0;
     for (int r = 0; r < ROUNDS; r++) {
         weft_turn turn[MAX_TURNS];
-        for (int j = 0; j < n; j++) turn[j] = weft_device_turn(d, j, r, &unit_work);
-        sum += weft_device_close(d, m, n, turn, mem).seconds;
+        for (int j = 0; j < n; j++) turn[j] = weft_device_turn(device, j, r, &unit_work);
+        sum += weft_device_close(device, m, n, turn, mem).seconds;
     }
     return sum / ROUNDS;
 }
@@ -227,18 +229,19 @@ static const weft_device *trace(const char *text)
 
 static void test_trace(void)
 {
-    const weft_device *d = trace("client\tspeed\tdropout\n"
-                                 "2\t4\t0\n0\t0.5\t0\n1\t1\t1\n");
+    const weft_device *device = trace("client\tspeed\tdropout\n"
+                                      "2\t4\t0\n0\t0.5\t0\n1\t1\t1\n");
     weft_work work = {.samples = 2, .up = 16};
-    is_near(d ? weft_device_turn(d, 0, 0, &work).seconds : 0, 4 + 2, 1e-12,
+    is_near(device ? weft_device_turn(device, 0, 0, &work).seconds : 0, 4 + 2, 1e-12,
             "a client has the speed of its line, and the section's where there is none");
-    is_near(d ? weft_device_turn(d, 2, 0, &work).seconds : 0, 0.5 + 2, 1e-12,
+    is_near(device ? weft_device_turn(device, 2, 0, &work).seconds : 0, 0.5 + 2, 1e-12,
             "in any order of lines");
-    ok(d && weft_device_turn(d, 1, 0, &work).status == WEFT_DROPPED, "and its chances");
-    d = trace("speed,availability\r\n2,1\r\n4,1\r\n\r\n");
+    ok(device && weft_device_turn(device, 1, 0, &work).status == WEFT_DROPPED,
+       "and its chances");
+    device = trace("speed,availability\r\n2,1\r\n4,1\r\n\r\n");
     int fast = 0;
-    for (int c = 0; d && c < 1000; c++)
-        fast += weft_device_turn(d, c, 0, &unit_work).seconds < 0.3;
+    for (int c = 0; device && c < 1000; c++)
+        fast += weft_device_turn(device, c, 0, &unit_work).seconds < 0.3;
     is_near(fast, 500, 70, "without a column client, lines are given at random");
 }
 
@@ -267,10 +270,10 @@ static void test_bad_traces(void)
         {"dropout\tavailability\n1\t1\n0\t0\n", "every device has availability 0 or"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const weft_device *d = trace(cases[i].text);
-        ok(!d && strstr(weft_error(), cases[i].says), "a bad trace is refused: %s",
+        const weft_device *device = trace(cases[i].text);
+        ok(!device && strstr(weft_error(), cases[i].says), "a bad trace is refused: %s",
            cases[i].says);
-        if (!d && !strstr(weft_error(), cases[i].says)) note("said: %s", weft_error());
+        if (!device && !strstr(weft_error(), cases[i].says)) note("said: %s", weft_error());
     }
     ok(!device("speed = trace", 3) && strstr(weft_error(), "needs device.file"),
        "a trace needs its file");

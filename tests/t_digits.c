@@ -10,10 +10,10 @@
 static weft_data data;
 
 /* Packs text and opens the result; options as of `pack`. */
-static int opened(const weft_reader *r, const char *source, const char *out,
+static int opened(const weft_reader *reader, const char *source, const char *out,
                   const char *options)
 {
-    weft_status st = pack(r, source, out, options);
+    weft_status st = pack(reader, source, out, options);
     if (st == WEFT_OK) st = weft_data_open(&data, at(out), &world, mem);
     if (st != WEFT_OK) fprintf(stderr, "# %s\n", weft_error());
     return st == WEFT_OK;
@@ -26,10 +26,10 @@ static int holds(int64_t n, int64_t j, double base)
     uint8_t *seen = WEFT_NEW(mem, uint8_t, n);
     int64_t found = 0;
     for (int p = 0; p < WEFT_NPART; p++) {
-        const weft_rows *r = &data.part[p];
-        for (int64_t i = 0; i < r->n; i++) {
+        const weft_rows *rows = &data.part[p];
+        for (int64_t i = 0; i < rows->n; i++) {
             double x =
-                (double)r->value[i * r->d + j] * data.scale[j] + data.shift[j] - base;
+                (double)rows->value[i * rows->d + j] * data.scale[j] + data.shift[j] - base;
             int64_t k = llround(x);
             if (fabs(x - (double)k) > 0 || k < 0 || k >= n || seen[k]) return 0;
             seen[k] = 1;
@@ -93,15 +93,15 @@ static void test_users(void)
     sprintf(to, "]}}}");
     mkdir(at("leaf"), 0777);
     write_text("leaf/a.json", text);
-    weft_samples s;
+    weft_samples samples;
     int good = opened(&weft_reader_leaf, at("leaf"), "l.h5", "") && data.shift != NULL &&
-               weft_client_read(data.clients, 0, WEFT_TRAIN, &s, mem) == WEFT_OK;
-    for (int64_t i = 0; i < s.n && good; i++) {
-        double x = (double)s.x[2 * i] * data.scale[0] + data.shift[0] - 1.7e9;
+               weft_client_read(data.clients, 0, WEFT_TRAIN, &samples, mem) == WEFT_OK;
+    for (int64_t i = 0; i < samples.n && good; i++) {
+        double x = (double)samples.x[2 * i] * data.scale[0] + data.shift[0] - 1.7e9;
         int64_t k = llround(x);
-        good = fabs(x - (double)k) == 0 && k >= 0 && k < N && k % 2 == s.label[i];
+        good = fabs(x - (double)k) == 0 && k >= 0 && k < N && k % 2 == samples.label[i];
     }
-    ok(good && s.n > N / 2, "those of LEAF's users");
+    ok(good && samples.n > N / 2, "those of LEAF's users");
     weft_data_close(&data);
 }
 
@@ -140,11 +140,11 @@ static void test_match(void)
     if (good) {
         like = weft_data_likeness(&train);
         good = weft_data_match(&other, &like, "t.h5") == WEFT_OK;
-        const weft_rows *r = &other.part[WEFT_TRAIN];
-        for (int64_t i = 0; i < r->n && good; i++)
-            good =
-                (double)r->value[2 * i] * train.scale[0] + train.shift[0] == 1700000041 &&
-                r->value[2 * i + 1] == 1;
+        const weft_rows *rows = &other.part[WEFT_TRAIN];
+        for (int64_t i = 0; i < rows->n && good; i++)
+            good = (double)rows->value[2 * i] * train.scale[0] + train.shift[0] ==
+                       1700000041 &&
+                   rows->value[2 * i + 1] == 1;
     }
     ok(good, "other data get the shift and scale of the training data");
     weft_data_close(&other);
@@ -153,13 +153,13 @@ static void test_match(void)
                write_text("o.csv", "1700000032,1,0\n0,1,1\n1700000032,1,0\n0,1,1\n0,1,1\n"),
                "o.h5", "valid=0.2 clients=2");
     other = data;
-    weft_samples s;
+    weft_samples samples;
     good = good && other.shift == NULL && weft_data_match(&other, &like, "t.h5") == WEFT_OK;
     for (int c = 0; c < 2 && good; c++) {
-        good = weft_client_read(other.clients, c, WEFT_TRAIN, &s, mem) == WEFT_OK;
-        for (int64_t i = 0; i < s.n && good; i++) {
-            double x = (double)s.x[2 * i] * train.scale[0] + train.shift[0];
-            good = s.label[i] == 0 ? fabs(x - 1700000032) < 100 : fabs(x) < 100;
+        good = weft_client_read(other.clients, c, WEFT_TRAIN, &samples, mem) == WEFT_OK;
+        for (int64_t i = 0; i < samples.n && good; i++) {
+            double x = (double)samples.x[2 * i] * train.scale[0] + train.shift[0];
+            good = samples.label[i] == 0 ? fabs(x - 1700000032) < 100 : fabs(x) < 100;
         }
     }
     ok(good, "so do those of clients");

@@ -45,8 +45,8 @@ static int label_of(int64_t c, int64_t i)
     return (int)((c + i) % 3);
 }
 
-static weft_status hand_rows(const struct made *m, int64_t c, const char *name,
-                             weft_pack *p)
+static weft_status hand_rows(const struct made *made, int64_t c, const char *name,
+                             weft_pack *pack)
 {
     static double x[16 * D];
     static uint8_t byte[16 * D];
@@ -60,9 +60,9 @@ static weft_status hand_rows(const struct made *m, int64_t c, const char *name,
             x[i * D + j] = (double)value_of(c, i, j);
         }
     }
-    if (m->bad == c) x[D + 4] = NAN;
-    return weft_pack_client_rows(p, name, count,
-                                 m->form == WEFT_BYTES ? (const void *)byte : x, label);
+    if (made->bad == c) x[D + 4] = NAN;
+    return weft_pack_client_rows(pack, name, count,
+                                 made->form == WEFT_BYTES ? (const void *)byte : x, label);
 }
 
 static int64_t windows(const int64_t *count)
@@ -75,24 +75,24 @@ static int64_t windows(const int64_t *count)
     return n + (parts > 1 ? (parts - 1) * GAP : 0);
 }
 
-static weft_status hand_text(int64_t c, const char *name, weft_pack *p)
+static weft_status hand_text(int64_t c, const char *name, weft_pack *pack)
 {
     static uint8_t text[200];
     int64_t count[WEFT_NPART];
     for (int i = 0; i < WEFT_NPART; i++) count[i] = size_of(c, i);
     int64_t n = windows(count) * STRIDE + D + 1;
     for (int64_t i = 0; i < n; i++) text[i] = (uint8_t)(value_of(c, i, 0) % SYMBOLS);
-    return weft_pack_client_text(p, name, count, text, n);
+    return weft_pack_client_text(pack, name, count, text, n);
 }
 
-static weft_status make_read(const void *self, const char *source, weft_pack *p)
+static weft_status make_read(const void *self, const char *source, weft_pack *pack)
 {
     static const char *const name[] = {"a", "b", "c", "d", "e", "f", "g"};
-    const struct made *m = self;
-    int text = m->form == WEFT_CHARS;
+    const struct made *made = self;
+    int text = made->form == WEFT_CHARS;
     (void)source;
-    weft_pack_split(p, "as made");
-    TRY(weft_pack_clients(p, m->form,
+    weft_pack_split(pack, "as made");
+    TRY(weft_pack_clients(pack, made->form,
                           &(weft_clients){.d = D,
                                           .channels = text ? 0 : 1,
                                           .height = text ? 0 : 4,
@@ -100,16 +100,16 @@ static weft_status make_read(const void *self, const char *source, weft_pack *p)
                                           .stride = text ? STRIDE : 1,
                                           .gap = text ? GAP : 0,
                                           .symbols = text ? SYMBOLS : 0,
-                                          .named = m->named}));
-    for (int64_t c = 0; c < m->clients; c++) {
+                                          .named = made->named}));
+    for (int64_t c = 0; c < made->clients; c++) {
         char word[32];
         snprintf(word, sizeof word, "client %lld", (long long)c);
         if (text)
-            TRY(hand_text(c, m->named ? word : NULL, p));
+            TRY(hand_text(c, made->named ? word : NULL, pack));
         else
-            TRY(hand_rows(m, c, m->named ? word : NULL, p));
+            TRY(hand_rows(made, c, made->named ? word : NULL, pack));
     }
-    weft_pack_classes(p, text ? SYMBOLS : 4, name); /* class d has no samples */
+    weft_pack_classes(pack, text ? SYMBOLS : 4, name); /* class d has no samples */
     return WEFT_OK;
 }
 
@@ -119,16 +119,16 @@ static const weft_reader maker = {.kind = {.name = "made",
                                            .opts = no_options},
                                   .read = make_read};
 
-static weft_status make(const char *out, const struct made *m)
+static weft_status make(const char *out, const struct made *made)
 {
     weft_status st = WEFT_OK;
-    if (world.rank == 0) st = weft_pack_file(&maker, m, NULL, "nowhere", at(out), mem);
+    if (world.rank == 0) st = weft_pack_file(&maker, made, NULL, "nowhere", at(out), mem);
     return weft_agree(st, &world);
 }
 
-static int made_and_open(const char *out, const struct made *m)
+static int made_and_open(const char *out, const struct made *made)
 {
-    weft_status st = make(out, m);
+    weft_status st = make(out, made);
     if (st == WEFT_OK) st = weft_data_open(&data, at(out), &world, mem);
     if (st != WEFT_OK) fprintf(stderr, "# %s\n", weft_error());
     return st == WEFT_OK;
@@ -137,23 +137,23 @@ static int made_and_open(const char *out, const struct made *m)
 /* ---- what comes back ---- */
 
 /* Sample i of a client, counted without gaps, is as handed over. */
-static int row_is_right(const weft_samples *s, int64_t at_, int64_t c, int64_t i)
+static int row_is_right(const weft_samples *samples, int64_t at_, int64_t c, int64_t i)
 {
-    int good = s->label[at_] == label_of(c, i);
+    int good = samples->label[at_] == label_of(c, i);
     for (int64_t j = 0; j < D; j++) {
         float v = (float)value_of(c, i, j);
         if (data.form == WEFT_BYTES) v /= 255;
-        good &= s->x[at_ * D + j] == v;
+        good &= samples->x[at_ * D + j] == v;
     }
     return good;
 }
 
 /* The window i of a client, counted with gaps. */
-static int window_is_right(const weft_samples *s, int64_t at_, int64_t c, int64_t i)
+static int window_is_right(const weft_samples *samples, int64_t at_, int64_t c, int64_t i)
 {
     int good = 1;
     for (int64_t j = 0; j <= D; j++)
-        good &= s->text[at_ * STRIDE + j] == value_of(c, i * STRIDE + j, 0) % SYMBOLS;
+        good &= samples->text[at_ * STRIDE + j] == value_of(c, i * STRIDE + j, 0) % SYMBOLS;
     return good;
 }
 
@@ -163,16 +163,16 @@ static int client_is_right(int64_t c, int64_t *total)
     int good = 1, text = data.form == WEFT_CHARS;
     int64_t before[WEFT_NPART] = {0};
     for (int p = 0; p < WEFT_NPART && good; p++) {
-        weft_samples s;
+        weft_samples samples;
         int64_t n = size_of(c, p);
         good &= weft_client_count(data.clients, c, (weft_part)p) == n &&
-                weft_client_read(data.clients, c, (weft_part)p, &s, mem) == WEFT_OK &&
-                s.n == n;
+                weft_client_read(data.clients, c, (weft_part)p, &samples, mem) == WEFT_OK &&
+                samples.n == n;
         int64_t from = text ? windows(before) + (windows(before) > 0 ? GAP : 0)
                             : before[0] + before[1];
         for (int64_t i = 0; i < n && good; i++)
-            good &= text ? window_is_right(&s, i, c, from + i)
-                         : row_is_right(&s, i, c, from + i);
+            good &= text ? window_is_right(&samples, i, c, from + i)
+                         : row_is_right(&samples, i, c, from + i);
         before[p] = n;
         total[p] += n;
     }
@@ -182,8 +182,9 @@ static int client_is_right(int64_t c, int64_t *total)
 
 static void test_form(weft_form form, const char *what, int named)
 {
-    struct made m = {.form = form, .clients = 3000, .named = named, .bad = -1};
-    if (!ok(made_and_open("f.h5", &m), "%s of clients are packed and opened", what)) return;
+    struct made made = {.form = form, .clients = 3000, .named = named, .bad = -1};
+    if (!ok(made_and_open("f.h5", &made), "%s of clients are packed and opened", what))
+        return;
     int64_t total[WEFT_NPART] = {0};
     int good = data.clients->n == 3000 && data.clients->d == D;
     for (int64_t c = 0; c < 3000; c++) good &= client_is_right(c, total);
@@ -209,10 +210,10 @@ static void test_form(weft_form form, const char *what, int named)
 static double resident(void)
 {
     long pages = 0, all = 0, of_files = 0;
-    FILE *f = fopen("/proc/self/statm", "r");
-    if (f != NULL && fscanf(f, "%ld %ld %ld", &all, &pages, &of_files) != 3)
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file != NULL && fscanf(file, "%ld %ld %ld", &all, &pages, &of_files) != 3)
         pages = of_files = 0;
-    if (f != NULL) fclose(f);
+    if (file != NULL) fclose(file);
     return (double)(pages - of_files) * (double)sysconf(_SC_PAGESIZE) / (1 << 20);
 }
 
@@ -223,12 +224,12 @@ static weft_status rounds(int from, int to)
     weft_status st = WEFT_OK;
     for (int r = from; r < to; r++)
         for (int i = 0; i < 500 && st == WEFT_OK; i++) {
-            weft_rng4 u = weft_rng_at(3, WEFT_RNG_TEST, (uint64_t)r, (uint64_t)i, 0);
-            weft_samples s;
+            weft_rng4 rng = weft_rng_at(3, WEFT_RNG_TEST, (uint64_t)r, (uint64_t)i, 0);
+            weft_samples samples;
             size_t mark = weft_arena_mark(tmp);
             st = weft_client_read(data.clients,
-                                  (int64_t)(u.v[0] % (uint64_t)data.clients->n), WEFT_TRAIN,
-                                  &s, tmp);
+                                  (int64_t)(rng.v[0] % (uint64_t)data.clients->n),
+                                  WEFT_TRAIN, &samples, tmp);
             weft_arena_reset(tmp, mark);
         }
     weft_arena_free(tmp);
@@ -239,8 +240,9 @@ static void test_memory(void)
 {
     enum { CLIENTS = 100000 };
     double start = weft_now();
-    struct made m = {.form = WEFT_REALS, .clients = CLIENTS, .bad = -1};
-    if (!ok(made_and_open("m.h5", &m), "%d clients are packed and opened", CLIENTS)) return;
+    struct made made = {.form = WEFT_REALS, .clients = CLIENTS, .bad = -1};
+    if (!ok(made_and_open("m.h5", &made), "%d clients are packed and opened", CLIENTS))
+        return;
     note("in %.2f s", weft_now() - start);
     start = weft_now();
     weft_status st = rounds(0, 5);
@@ -277,23 +279,23 @@ enum {
     FEW_SYMBOLS
 };
 
-static weft_status hand_numbers(weft_h5 *f, int wrong)
+static weft_status hand_numbers(weft_h5 *file, int wrong)
 {
     int text = wrong >= NOTHING_TEXT;
-    TRY(weft_h5_put_long(f, "/", "clients", wrong == NO_CLIENT ? 0 : 2));
-    TRY(weft_h5_put_long(f, "/", "columns", text ? 3 : 2));
-    TRY(weft_h5_put_long(f, "/", "channels", wrong == ODD_IMAGE));
-    TRY(weft_h5_put_long(f, "/", "height", 3));
-    TRY(weft_h5_put_long(f, "/", "width", 3));
-    TRY(weft_h5_put_long(f, "/", "stride", 1));
-    TRY(weft_h5_put_long(f, "/", "gap", 0));
+    TRY(weft_h5_put_long(file, "/", "clients", wrong == NO_CLIENT ? 0 : 2));
+    TRY(weft_h5_put_long(file, "/", "columns", text ? 3 : 2));
+    TRY(weft_h5_put_long(file, "/", "channels", wrong == ODD_IMAGE));
+    TRY(weft_h5_put_long(file, "/", "height", 3));
+    TRY(weft_h5_put_long(file, "/", "width", 3));
+    TRY(weft_h5_put_long(file, "/", "stride", 1));
+    TRY(weft_h5_put_long(file, "/", "gap", 0));
     if (wrong != NO_SYMBOLS)
-        TRY(weft_h5_put_long(f, "/", "symbols", wrong == FEW_SYMBOLS ? 1 : 2 * text));
-    return weft_h5_put_long(f, "/", "named", 0);
+        TRY(weft_h5_put_long(file, "/", "symbols", wrong == FEW_SYMBOLS ? 1 : 2 * text));
+    return weft_h5_put_long(file, "/", "named", 0);
 }
 
 /* Client 0 has 2 + 1 + 0 samples, client 1 has 1 + 0 + 1. */
-static weft_status hand_sets(weft_h5 *f, int wrong)
+static weft_status hand_sets(weft_h5 *file, int wrong)
 {
     int text = wrong >= NOTHING_TEXT;
     int32_t count[6] = {2, 1, 0, 1, 0, 1}, label[5] = {0, 1, 0, 1, 1};
@@ -315,38 +317,39 @@ static weft_status hand_sets(weft_h5 *f, int wrong)
     if (wrong == NOT_FINITE) x[8] = INFINITY;
     if (wrong == FEWER_COUNTS) dims[0] = 1;
     if (wrong != NO_COUNTS)
-        TRY(weft_h5_put(f, "/client/count", WEFT_H5_I32, 2, dims, count, 0, "c", "none"));
+        TRY(weft_h5_put(file, "/client/count", WEFT_H5_I32, 2, dims, count, 0, "c",
+                        "none"));
     if (text) {
         uint8_t symbols[11] = {0, 1, 0, 1, 1, 0, 1, 0, 0, 0, 1};
         int64_t n = 11;
         if (wrong == STRANGE_SYMBOL) symbols[7] = 2;
         first[1] = 6;
         first[2] = wrong == SHORT_TEXT ? 10 : 11;
-        TRY(weft_h5_put(f, "/text", WEFT_H5_U8, 1, &n, symbols, 0, "t", "none"));
+        TRY(weft_h5_put(file, "/text", WEFT_H5_U8, 1, &n, symbols, 0, "t", "none"));
     }
-    TRY(weft_h5_put(f, "/client/first", WEFT_H5_I64, 1, &three, first, 0, "f", "none"));
+    TRY(weft_h5_put(file, "/client/first", WEFT_H5_I64, 1, &three, first, 0, "f", "none"));
     rows = wrong == FEWER_LABELS ? 4 : 5;
-    TRY(weft_h5_put(f, "/label", WEFT_H5_I32, 1, &rows, label, 0, "l", "none"));
+    TRY(weft_h5_put(file, "/label", WEFT_H5_I32, 1, &rows, label, 0, "l", "none"));
     dims[0] = wrong == FEWER_ROWS ? 4 : 5;
     dims[1] = 2;
-    return weft_h5_put(f, "/x", WEFT_H5_F32, 2, dims, x, 0, "x", "none");
+    return weft_h5_put(file, "/x", WEFT_H5_F32, 2, dims, x, 0, "x", "none");
 }
 
 static weft_status hand_file(const char *path, int wrong)
 {
     static const char *const name[] = {"yes", "no"};
-    weft_h5 f;
-    TRY(weft_h5_create(&f, path, mem));
-    TRY(weft_h5_put_attr(&f, "/", "format", "weft data 1"));
-    TRY(weft_h5_put_attr(&f, "/", "form", wrong >= NOTHING_TEXT ? "chars" : "reals"));
-    TRY(weft_h5_put_attr(&f, "/", "reader", "hand"));
-    TRY(weft_h5_put_attr(&f, "/", "source", "hand"));
-    TRY(weft_h5_put_attr(&f, "/", "digest", "0"));
-    TRY(weft_h5_put_long(&f, "/", "classes", 2));
-    TRY(weft_h5_put_texts(&f, "/class", name, 2, "names"));
-    TRY(hand_numbers(&f, wrong));
-    TRY(hand_sets(&f, wrong));
-    return weft_h5_commit(&f);
+    weft_h5 file;
+    TRY(weft_h5_create(&file, path, mem));
+    TRY(weft_h5_put_attr(&file, "/", "format", "weft data 1"));
+    TRY(weft_h5_put_attr(&file, "/", "form", wrong >= NOTHING_TEXT ? "chars" : "reals"));
+    TRY(weft_h5_put_attr(&file, "/", "reader", "hand"));
+    TRY(weft_h5_put_attr(&file, "/", "source", "hand"));
+    TRY(weft_h5_put_attr(&file, "/", "digest", "0"));
+    TRY(weft_h5_put_long(&file, "/", "classes", 2));
+    TRY(weft_h5_put_texts(&file, "/class", name, 2, "names"));
+    TRY(hand_numbers(&file, wrong));
+    TRY(hand_sets(&file, wrong));
+    return weft_h5_commit(&file);
 }
 
 /* The status of opening such a file and of reading all of its clients. */
@@ -357,8 +360,8 @@ static weft_status open_hand(int wrong)
     st = weft_data_open(&data, at("hand.h5"), &world, mem);
     for (int64_t c = 0; c < 2 && st == WEFT_OK; c++)
         for (int p = 0; p < WEFT_NPART && st == WEFT_OK; p++) {
-            weft_samples s;
-            st = weft_client_read(data.clients, c, (weft_part)p, &s, mem);
+            weft_samples samples;
+            st = weft_client_read(data.clients, c, (weft_part)p, &samples, mem);
         }
     weft_data_close(&data);
     return st;

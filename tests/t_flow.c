@@ -79,8 +79,8 @@ static void test_bound(void)
 
 static double optimum(const char *options, double most)
 {
-    const struct stand *s = stand_up(options, NULL);
-    return task->optimum(s->self, most);
+    const struct stand *stand = stand_up(options, NULL);
+    return task->optimum(stand->self, most);
 }
 
 static void test_optimum(void)
@@ -102,29 +102,31 @@ static void test_optimum(void)
         "[flow]\nmethod = descent\nstep = log 0.01 .. 1.9\nfeatures = 3 .. 40\n"
         "loss = prediction\nsignal_decay = 1\n"};
     for (int k = 0; k < 3; k++) {
-        struct stand *s = stand_up(space[k], NULL);
-        double best = task->optimum(s->self, 12);
+        struct stand *stand = stand_up(space[k], NULL);
+        double best = task->optimum(stand->self, 12);
         double least = INFINITY;
         for (int i = 0; i < 3000; i++) {
-            weft_space_config(&s->space, i, s->job.mix.conf);
-            afresh(s);
-            for (int r = 1; r <= 12; r++) least = fmin(least, train(s, 1));
+            weft_space_config(&stand->space, i, stand->job.mix.conf);
+            afresh(stand);
+            for (int r = 1; r <= 12; r++) least = fmin(least, train(stand, 1));
         }
         ok(best <= least && least < best * 1.01,
            "space %d: none of 36,000 points is below the optimum %.8f, the best is %.8f", k,
            best, least);
     }
-    struct stand *s = stand_up("[space]\nsource = grid\nlevels = 4\nconfigs = 0\n[flow]\n"
-                               "method = flow | descent | ridge\nstep = log 0.01 .. 1\n"
-                               "features = 1 .. 50\n",
-                               NULL);
+    struct stand *stand =
+        stand_up("[space]\nsource = grid\nlevels = 4\nconfigs = 0\n[flow]\n"
+                 "method = flow | descent | ridge\nstep = log 0.01 .. 1\n"
+                 "features = 1 .. 50\n",
+                 NULL);
     double least = INFINITY;
-    for (int64_t i = 0; i < s->space.count; i++) {
-        weft_space_config(&s->space, i, s->job.mix.conf);
-        afresh(s);
-        for (int r = 1; r <= 9; r++) least = fmin(least, train(s, 1));
+    for (int64_t i = 0; i < stand->space.count; i++) {
+        weft_space_config(&stand->space, i, stand->job.mix.conf);
+        afresh(stand);
+        for (int r = 1; r <= 9; r++) least = fmin(least, train(stand, 1));
     }
-    is_near(task->optimum(s->self, 9), least, 0, "the optimum of a grid is its best point");
+    is_near(task->optimum(stand->self, 9), least, 0,
+            "the optimum of a grid is its best point");
 }
 
 /* ---- states ---- */
@@ -148,14 +150,14 @@ static void test_split(void)
 /* A copy goes on from the weights with another setting, as real descent would. */
 static void test_copy(void)
 {
-    struct stand *s =
+    struct stand *stand =
         stand_up("[flow]\nstep = log 0.1 .. 1\nlambda = 0 .. 1\np = 5\n", NULL);
-    double *conf = s->job.mix.conf, g[5] = {0}, risk = 0;
+    double *conf = stand->job.mix.conf, g[5] = {0}, risk = 0;
     static const double step[2] = {0.9, 0.2}, lambda[2] = {0, 0.7};
     for (int e = 0; e < 2; e++) {
         conf[0] = step[e];
         conf[1] = lambda[e];
-        train(s, 3);
+        train(stand, 3);
         for (int r = 0; r < 3; r++)
             for (int i = 0; i < 5; i++) {
                 double v = 1.0 / (i + 1);
@@ -164,7 +166,8 @@ static void test_copy(void)
     }
     for (int i = 0; i < 5; i++)
         risk += (1 - g[i]) * (1 - g[i]) / 5 + g[i] * g[i] * (i + 1) / 100;
-    is_near(s->res.loss, risk, 1e-14, "a trial whose setting changes goes on from itself");
+    is_near(stand->res.loss, risk, 1e-14,
+            "a trial whose setting changes goes on from itself");
 }
 
 static void test_diverged(void)
@@ -182,30 +185,31 @@ static void test_diverged(void)
 static void test_noise(void)
 {
     enum { TRIALS = 4000 };
-    struct stand *s = stand_up("[flow]\nnoise = 0.5\nspread = 1\n", NULL);
+    struct stand *stand = stand_up("[flow]\nnoise = 0.5\nspread = 1\n", NULL);
     double sum[2] = {0}, square[2] = {0};
     int split = 1;
     for (int i = 0; i < TRIALS; i++) {
-        s->job.trial = i;
-        afresh(s);
-        train(s, 4);
-        const double x[2] = {s->res.loss - measured(task, &s->res, "valid_loss"),
-                             log(s->res.cost / 4)};
+        stand->job.trial = i;
+        afresh(stand);
+        train(stand, 4);
+        const double x[2] = {stand->res.loss - measured(task, &stand->res, "valid_loss"),
+                             log(stand->res.cost / 4)};
         for (int k = 0; k < 2; k++) {
             sum[k] += x[k] / TRIALS;
             square[k] += x[k] * x[k] / TRIALS;
         }
-        double all = s->res.cost;
-        train(s, 2);
-        split &= fabs(s->res.cost / all - 0.5) < 1e-15;
+        double all = stand->res.cost;
+        train(stand, 2);
+        split &= fabs(stand->res.cost / all - 0.5) < 1e-15;
     }
     is_near(sum[0], 0, 3 * 0.5 / sqrt(TRIALS), "noise of the loss has mean 0");
     is_near(sqrt(square[0]), 0.5, 3 * 0.5 / sqrt(2 * TRIALS), "and its deviation");
     is_near(sum[1], -0.5, 3 / sqrt(TRIALS), "seconds of a unit have mean 1");
     is_near(square[1] - sum[1] * sum[1], 1, 3 * sqrt(2.0 / TRIALS), "and their spread");
     ok(split, "a trial is as fast in its next job");
-    is_near(train(stand_up("[flow]\n", NULL), 7) - measured(task, &s->res, "valid_loss"), 0,
-            1, "without noise");
+    is_near(train(stand_up("[flow]\n", NULL), 7) -
+                measured(task, &stand->res, "valid_loss"),
+            0, 1, "without noise");
     struct stand *plain = stand_up("[flow]\n", NULL);
     train(plain, 7);
     ok(!(fabs(plain->res.loss - measured(task, &plain->res, "valid_loss")) > 0) &&

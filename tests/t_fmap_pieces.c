@@ -13,26 +13,26 @@
 static struct stand *alone(const char *options, int map)
 {
     const double even[K] = {1. / 3, 1. / 3, 1. / 3};
-    struct stand *s = stand_up(options, even);
-    s->job.mix = weft_mix_new(1, s->space.dim, mem);
-    weft_space_config(&s->space, map, s->job.mix.conf);
-    s->job.mix.id[0] = map;
-    s->res = result_of(task, 1, mem);
-    return s;
+    struct stand *stand = stand_up(options, even);
+    stand->job.mix = weft_mix_new(1, stand->space.dim, mem);
+    weft_space_config(&stand->space, map, stand->job.mix.conf);
+    stand->job.mix.id[0] = map;
+    stand->res = result_of(task, 1, mem);
+    return stand;
 }
 
-static void go_on(struct stand *s, int iterations)
+static void go_on(struct stand *stand, int iterations)
 {
-    s->job.resource = iterations;
-    run(s);
-    s->job.index++;
+    stand->job.resource = iterations;
+    run(stand);
+    stand->job.index++;
 }
 
-static const real *model_of(const struct stand *s)
+static const real *model_of(const struct stand *stand)
 {
-    weft_tensor t[WEFT_MAX_TENSORS];
-    int n = task->tensors(s->self, &s->job, t);
-    return s->state.x + t[n - 2].at;
+    weft_tensor tensor[WEFT_MAX_TENSORS];
+    int n = task->tensors(stand->self, &stand->job, tensor);
+    return stand->state.x + tensor[n - 2].at;
 }
 
 /* Largest difference of the weights of two trials. */
@@ -49,61 +49,63 @@ static void test_split(void)
     static const int part[][6] = {{9}, {4, 5}, {1, 1, 1, 1, 1, 4}, {3, 0, 6}};
     struct stand *one = NULL;
     for (int k = 0; k < 4; k++) {
-        struct stand *s = alone(PIECES, 0);
+        struct stand *stand = alone(PIECES, 0);
         for (int i = 0; i < 6; i++)
-            if (part[k][i] > 0 || i < 3) go_on(s, part[k][i]);
-        if (k == 0) one = s;
-        ok(weft_state_hash(&one->state) == weft_state_hash(&s->state) &&
-               one->res.loss == s->res.loss,
+            if (part[k][i] > 0 || i < 3) go_on(stand, part[k][i]);
+        if (k == 0) one = stand;
+        ok(weft_state_hash(&one->state) == weft_state_hash(&stand->state) &&
+               one->res.loss == stand->res.loss,
            "iterations in division %d give the bits of one job", k);
-        if (k == 0) digest(weft_state_hash(&s->state));
+        if (k == 0) digest(weft_state_hash(&stand->state));
     }
 }
 
 /* The path ends at the fit; pieces beyond it change nothing. */
 static void test_path(void)
 {
-    struct stand *s = alone(PIECES, 0), *whole = alone("ridge.tol=1e-12", 0);
+    struct stand *stand = alone(PIECES, 0), *whole = alone("ridge.tol=1e-12", 0);
     go_on(whole, 1);
     double loss = INFINITY, residual = INFINITY;
     int falls = 1;
     for (int i = 0; i < 6; i++) {
-        go_on(s, 1);
-        falls &= measured(task, &s->res, "train_loss") < loss &&
-                 measured(task, &s->res, "residual") < residual;
-        falls &= measured(task, &s->res, "iterations") == 1;
-        loss = measured(task, &s->res, "train_loss");
-        residual = measured(task, &s->res, "residual");
+        go_on(stand, 1);
+        falls &= measured(task, &stand->res, "train_loss") < loss &&
+                 measured(task, &stand->res, "residual") < residual;
+        falls &= measured(task, &stand->res, "iterations") == 1;
+        loss = measured(task, &stand->res, "train_loss");
+        residual = measured(task, &stand->res, "residual");
     }
     ok(falls, "objective and residual fall with each iteration");
-    go_on(s, 300);
-    ok(measured(task, &s->res, "iterations") < 100, "nothing is left after %d iterations",
-       6 + (int)measured(task, &s->res, "iterations"));
-    is_near(apart(s, whole), 0, 1e-4, "the path ends at the fit");
-    real last = model_of(s)[0];
-    go_on(s, 10);
-    ok(measured(task, &s->res, "iterations") == 0 && model_of(s)[0] == last,
+    go_on(stand, 300);
+    ok(measured(task, &stand->res, "iterations") < 100,
+       "nothing is left after %d iterations",
+       6 + (int)measured(task, &stand->res, "iterations"));
+    is_near(apart(stand, whole), 0, 1e-4, "the path ends at the fit");
+    real last = model_of(stand)[0];
+    go_on(stand, 10);
+    ok(measured(task, &stand->res, "iterations") == 0 && model_of(stand)[0] == last,
        "and stays there");
 }
 
 /* Weights that were copied from a trial of another map, or the same one. */
 static void test_copied(void)
 {
-    struct stand *s = alone(PIECES, 0), *other = alone("ridge.tol=1e-12", 1);
-    go_on(s, 5);
-    s->job.trial++;
-    weft_space_config(&s->space, 1, s->job.mix.conf);
-    s->job.mix.id[0] = 1;
-    go_on(s, 200);
+    struct stand *stand = alone(PIECES, 0), *other = alone("ridge.tol=1e-12", 1);
+    go_on(stand, 5);
+    stand->job.trial++;
+    weft_space_config(&stand->space, 1, stand->job.mix.conf);
+    stand->job.mix.id[0] = 1;
+    go_on(stand, 200);
     go_on(other, 1);
-    is_near(apart(s, other), 0, 1e-4, "weights of another map lead to the map's own fit");
+    is_near(apart(stand, other), 0, 1e-4,
+            "weights of another map lead to the map's own fit");
 }
 
 static void refuses(const char *options, const char *word)
 {
     const double even[K] = {1. / 3, 1. / 3, 1. / 3};
-    struct stand s = {0};
-    weft_status st = set_up(&s, options, even);
+    struct stand stand = {0};
+    weft_status st = set_up(&stand, options, even);
     ok(st == WEFT_ECONF && strstr(weft_error(), word), "%s is refused, naming %s", options,
        word);
 }

@@ -23,9 +23,9 @@ static int opened(const char *name)
 }
 
 /* Packs and opens. */
-static int packed(const weft_reader *r, const char *source, const char *options)
+static int packed(const weft_reader *reader, const char *source, const char *options)
 {
-    if (pack(r, source, "d.h5", options) == WEFT_OK) return opened("d.h5");
+    if (pack(reader, source, "d.h5", options) == WEFT_OK) return opened("d.h5");
     fprintf(stderr, "# %s\n", weft_error());
     return 0;
 }
@@ -67,23 +67,23 @@ static int64_t bare(weft_part part)
 /* Where document i of a part of d.h5 comes from. */
 static const char *name_of(const char *part, int i)
 {
-    weft_h5 f;
+    weft_h5 file;
     const char **text = NULL;
     int64_t n = 0;
-    weft_status st = weft_h5_open(&f, at("d.h5"), mem);
+    weft_status st = weft_h5_open(&file, at("d.h5"), mem);
     if (st == WEFT_OK)
-        st = weft_h5_read_texts(&f, weft_arena_text(mem, "/%s/name", part), &text, &n);
-    weft_h5_close(&f);
+        st = weft_h5_read_texts(&file, weft_arena_text(mem, "/%s/name", part), &text, &n);
+    weft_h5_close(&file);
     return st == WEFT_OK && i < n ? text[i] : "";
 }
 
 /* Whether the vocabulary has a word. */
 static int has_word(const char *word)
 {
-    const weft_vocab *v = &data.vocab[WEFT_TOK_REMOVE];
+    const weft_vocab *vocab = &data.vocab[WEFT_TOK_REMOVE];
     uint64_t hash = weft_hash(word, strlen(word), 0);
-    for (int64_t i = 0; i < v->n; i++)
-        if (v->hash[i] == hash) return 1;
+    for (int64_t i = 0; i < vocab->n; i++)
+        if (vocab->hash[i] == hash) return 1;
     return 0;
 }
 
@@ -104,24 +104,25 @@ static void write_classes(const char *dir, int n)
 
 static void test_layouts(void)
 {
-    const weft_reader *r = &weft_reader_folder;
+    const weft_reader *reader = &weft_reader_folder;
     write_classes("alone", 20);
-    ok(packed(r, at("alone"), "valid=0.2 test=0.3") && parts_are(20, 8, 12) &&
+    ok(packed(reader, at("alone"), "valid=0.2 test=0.3") && parts_are(20, 8, 12) &&
            classes_are(2, "cat", "dog") && tokens(WEFT_TRAIN) == 60,
        "a directory of classes is divided by shares");
     weft_data_close(&data);
     mkdir(at("news"), 0777);
     write_classes("news/news-train", 20);
     write_classes("news/news-test", 5);
-    ok(packed(r, weft_arena_text(mem, "%s//", at("news")), "") && parts_are(36, 4, 10) &&
-           strcmp(name_of("test", 5), "news-test/dog/100") == 0 && count(WEFT_TEST, 1) == 5,
+    ok(packed(reader, weft_arena_text(mem, "%s//", at("news")), "") &&
+           parts_are(36, 4, 10) && strcmp(name_of("test", 5), "news-test/dog/100") == 0 &&
+           count(WEFT_TEST, 1) == 5,
        "NAME-train and NAME-test are parts; documents stand by class and name");
     weft_data_close(&data);
     mkdir(at("three"), 0777);
     write_classes("three/train", 20);
     write_classes("three/dev", 6);
     write_classes("three/test", 5);
-    ok(packed(r, at("three"), "") && parts_are(40, 12, 10),
+    ok(packed(reader, at("three"), "") && parts_are(40, 12, 10),
        "so are train, dev and test, and nothing is then taken from train");
     const char *digest = data.digest;
     weft_data_close(&data);
@@ -130,12 +131,12 @@ static void test_layouts(void)
     write_text("three/train/cat/.hidden", "nor this");
     mkdir(at("three/unlabelled"), 0777);
     write_text("three/unlabelled/0", "nor this");
-    ok(packed(r, at("three"), "") && strcmp(digest, data.digest) == 0,
+    ok(packed(reader, at("three"), "") && strcmp(digest, data.digest) == 0,
        "hidden files and what stands beside the classes are left out");
     weft_data_close(&data);
     write_classes("odd", 5);
     weft_check(rename(at("odd/cat"), at("odd/train")) == 0, "rename");
-    ok(packed(r, at("odd"), "valid=0.2") && classes_are(2, "dog", "train"),
+    ok(packed(reader, at("odd"), "valid=0.2") && classes_are(2, "dog", "train"),
        "a directory train of documents is a class");
     weft_data_close(&data);
 }
@@ -150,15 +151,16 @@ static int named(const char *part, int n, const char *begin)
 
 static void test_splits(void)
 {
-    const weft_reader *r = &weft_reader_folder;
+    const weft_reader *reader = &weft_reader_folder;
     mkdir(at("dated"), 0777);
     write_classes("dated/d-train", 20);
     write_classes("dated/d-test", 10);
-    ok(packed(r, at("dated"), "valid=0.25 split=bydate") && parts_are(30, 10, 20) &&
+    ok(packed(reader, at("dated"), "valid=0.25 split=bydate") && parts_are(30, 10, 20) &&
            named("test", 20, "d-test/") == 20,
        "bydate: the test has a directory of its own");
     weft_data_close(&data);
-    ok(packed(r, at("dated"), "valid=0.25 split=shuffled seed=1") && parts_are(30, 10, 20),
+    ok(packed(reader, at("dated"), "valid=0.25 split=shuffled seed=1") &&
+           parts_are(30, 10, 20),
        "shuffled: parts of the same sizes");
     int later = named("test", 20, "d-test/");
     ok(later > 0 && later < 20 &&
@@ -166,22 +168,22 @@ static void test_splits(void)
        "each of which has documents of both directories, every document once");
     const char *first = data.digest;
     weft_data_close(&data);
-    ok(packed(r, at("dated"), "valid=0.25 split=shuffled seed=2") &&
+    ok(packed(reader, at("dated"), "valid=0.25 split=shuffled seed=2") &&
            strcmp(first, data.digest) != 0,
        "by another seed others");
     weft_data_close(&data);
-    ok(packed(r, at("dated"), "valid=0.25 shares=end") && parts_are(30, 10, 20) &&
+    ok(packed(reader, at("dated"), "valid=0.25 shares=end") && parts_are(30, 10, 20) &&
            named("valid", 10, "d-train/cat/11") == 5 &&
            named("train", 30, "d-train/cat/115") + named("train", 30, "d-train/dog/119") ==
                0 &&
            count(WEFT_TRAIN, 0) == 15,
        "from the end: the last documents of each class validate");
     weft_data_close(&data);
-    fails(pack(r, at("dated"), "d.h5", "shares=end split=shuffled"), WEFT_ECONF, "shuffled",
-          "split = bydate", "documents that are shuffled have no end");
+    fails(pack(reader, at("dated"), "d.h5", "shares=end split=shuffled"), WEFT_ECONF,
+          "shuffled", "split = bydate", "documents that are shuffled have no end");
     mkdir(at("dated/d-train/eel"), 0777);
     write_text("dated/d-train/eel/0", "the eel");
-    ok(packed(r, at("dated"), "classes=dog,cat") && classes_are(2, "cat", "dog"),
+    ok(packed(reader, at("dated"), "classes=dog,cat") && classes_are(2, "cat", "dog"),
        "some of the classes are read");
     weft_data_close(&data);
     void *self;
@@ -189,76 +191,77 @@ static void test_splits(void)
     const char *blank[] = {"classes=cat , sea eel"};
     mkdir(at("dated/d-train/sea eel"), 0777);
     write_text("dated/d-train/sea eel/0", "\xef\xbb\xbfthe other eel");
-    ok(weft_pack_options(r, 1, blank, &self, &over, mem) == WEFT_OK &&
-           weft_pack_file(r, self, &over, at("dated"), at("eel.h5"), mem) == WEFT_OK &&
+    ok(weft_pack_options(reader, 1, blank, &self, &over, mem) == WEFT_OK &&
+           weft_pack_file(reader, self, &over, at("dated"), at("eel.h5"), mem) == WEFT_OK &&
            opened("eel.h5") && classes_are(2, "cat", "sea eel"),
        "also of a name with a blank");
     char digest[40];
     snprintf(digest, sizeof digest, "%s", data.digest);
     weft_data_close(&data);
     write_text("dated/d-train/sea eel/0", "the other eel");
-    ok(weft_pack_file(r, self, &over, at("dated"), at("eel.h5"), mem) == WEFT_OK &&
+    ok(weft_pack_file(reader, self, &over, at("dated"), at("eel.h5"), mem) == WEFT_OK &&
            opened("eel.h5") && strcmp(digest, data.digest) == 0,
        "a byte order mark is no part of a document");
     weft_data_close(&data);
-    ok(!packed(r, at("dated"), "classes=cat,cow") && strstr(weft_error(), "no class cow"),
+    ok(!packed(reader, at("dated"), "classes=cat,cow") &&
+           strstr(weft_error(), "no class cow"),
        "a class that is not there is refused");
 }
 
 static void test_files(void)
 {
-    const weft_reader *r = &weft_reader_folder;
+    const weft_reader *reader = &weft_reader_folder;
     write_classes("links", 10);
     weft_check(symlink(at("alone/cat/100"), at("links/cat/link")) == 0, "symlink");
     weft_check(symlink(at("alone/dog"), at("links/wolf")) == 0, "symlink");
     write_text("links/dog/empty", "");
-    ok(packed(r, at("links"), "") && data.classes == 3 && parts_are(42 - 8, 4, 4) &&
+    ok(packed(reader, at("links"), "") && data.classes == 3 && parts_are(42 - 8, 4, 4) &&
            bare(0) + bare(1) + bare(2) == 1,
        "symbolic links are followed, an empty file is an empty document");
     weft_data_close(&data);
     weft_check(symlink("nowhere", at("links/cat/zero")) == 0, "symlink");
-    fails(pack(r, at("links"), "x.h5", ""), WEFT_EFILE, "links/cat/zero", "No such file",
-          "a link to nothing");
+    fails(pack(reader, at("links"), "x.h5", ""), WEFT_EFILE, "links/cat/zero",
+          "No such file", "a link to nothing");
     write_classes("deep", 5);
     mkdir(at("deep/cat/more"), 0777);
-    fails(pack(r, at("deep"), "x.h5", ""), WEFT_EDATA, "deep/cat/more is a directory",
+    fails(pack(reader, at("deep"), "x.h5", ""), WEFT_EDATA, "deep/cat/more is a directory",
           "DIR/CLASS/FILE", "a directory in a class");
     write_classes("hollow", 5);
     mkdir(at("hollow/emu"), 0777);
-    fails(pack(r, at("hollow"), "x.h5", ""), WEFT_EDATA, "hollow/emu", "no documents",
+    fails(pack(reader, at("hollow"), "x.h5", ""), WEFT_EDATA, "hollow/emu", "no documents",
           "a class without documents");
     write_classes("pipe", 5);
     weft_check(mkfifo(at("pipe/cat/pipe"), 0666) == 0, "mkfifo");
-    fails(pack(r, at("pipe"), "x.h5", ""), WEFT_EDATA, "pipe/cat/pipe", "neither a file",
-          "a pipe");
+    fails(pack(reader, at("pipe"), "x.h5", ""), WEFT_EDATA, "pipe/cat/pipe",
+          "neither a file", "a pipe");
 }
 
 static void test_directories(void)
 {
-    const weft_reader *r = &weft_reader_folder;
+    const weft_reader *reader = &weft_reader_folder;
     mkdir(at("twice"), 0777);
     write_classes("twice/a-train", 5);
     write_classes("twice/b-train", 5);
-    fails(pack(r, at("twice"), "x.h5", ""), WEFT_EDATA, "a-train", "b-train",
+    fails(pack(reader, at("twice"), "x.h5", ""), WEFT_EDATA, "a-train", "b-train",
           "two training parts");
     mkdir(at("more"), 0777);
     write_classes("more/train", 5);
     write_classes("more/test", 5);
     weft_check(rename(at("more/test/cat"), at("more/test/lion")) == 0, "rename");
-    fails(pack(r, at("more"), "x.h5", ""), WEFT_EDATA, "more: class 'lion'",
+    fails(pack(reader, at("more"), "x.h5", ""), WEFT_EDATA, "more: class 'lion'",
           "no training rows", "a class of the test alone");
     mkdir(at("nothing"), 0777);
-    fails(pack(r, at("nothing"), "x.h5", ""), WEFT_EDATA, "0 classes", "nothing",
+    fails(pack(reader, at("nothing"), "x.h5", ""), WEFT_EDATA, "0 classes", "nothing",
           "an empty directory");
-    fails(pack(r, at("three/train/cat"), "x.h5", ""), WEFT_EDATA, "holds only files",
+    fails(pack(reader, at("three/train/cat"), "x.h5", ""), WEFT_EDATA, "holds only files",
           "documents = lines", "files in the place of classes");
-    fails(pack(r, at("alone"), "x.h5", "documents=lines"), WEFT_EDATA,
+    fails(pack(reader, at("alone"), "x.h5", "documents=lines"), WEFT_EDATA,
           "holds only directories", "documents = files", "directories in their place");
-    fails(pack(r, at("none"), "x.h5", ""), WEFT_EFILE, "none", "No such file",
+    fails(pack(reader, at("none"), "x.h5", ""), WEFT_EFILE, "none", "No such file",
           "a missing directory");
-    fails(pack(r, at("three/README"), "x.h5", ""), WEFT_EFILE, "README", "directory",
+    fails(pack(reader, at("three/README"), "x.h5", ""), WEFT_EFILE, "README", "directory",
           "a file");
-    fails(pack(r, at("alone"), "x.h5", "remove=headers,quote"), WEFT_ECONF, "'quote'",
+    fails(pack(reader, at("alone"), "x.h5", "remove=headers,quote"), WEFT_ECONF, "'quote'",
           "did you mean 'quotes'", "another thing to remove");
 }
 
@@ -331,23 +334,25 @@ static void test_lines(void)
     mkdir(at("lines"), 0777);
     write_text("lines/rt.neg", "bad film\n\nworse film\ncaf\xe9 \x97 film\nd\ne\n");
     write_text("lines/rt.pos", "good\nbetter\nbest\nfine\nnice");
-    const weft_reader *r = &weft_reader_folder;
-    ok(packed(r, at("lines"), "documents=lines valid=0.2 test=0.2") && parts_are(6, 2, 2) &&
-           classes_are(2, "rt.neg", "rt.pos") && has_word("caf\xc3\xa9"),
+    const weft_reader *reader = &weft_reader_folder;
+    ok(packed(reader, at("lines"), "documents=lines valid=0.2 test=0.2") &&
+           parts_are(6, 2, 2) && classes_are(2, "rt.neg", "rt.pos") &&
+           has_word("caf\xc3\xa9"),
        "each line of a class's file is a document, blank ones are none");
     weft_data_close(&data);
     mkdir(at("lines/part"), 0777);
-    ok(packed(r, at("lines"), "documents=lines valid=0.2 test=0.2") && parts_are(6, 2, 2),
+    ok(packed(reader, at("lines"), "documents=lines valid=0.2 test=0.2") &&
+           parts_are(6, 2, 2),
        "directories beside the files are left out");
     weft_data_close(&data);
     mkdir(at("sides"), 0777);
     weft_check(rename(at("lines"), at("sides/train")) == 0, "rename");
     mkdir(at("sides/test"), 0777);
     write_text("sides/test/rt.pos", "good\n");
-    ok(packed(r, at("sides"), "documents=lines valid=0.2") && parts_are(8, 2, 1),
+    ok(packed(reader, at("sides"), "documents=lines valid=0.2") && parts_are(8, 2, 1),
        "such files may lie in directories of parts");
     weft_data_close(&data);
-    fails(pack(r, at("sides"), "x.h5", "documents=lines remove=quotes"), WEFT_ECONF,
+    fails(pack(reader, at("sides"), "x.h5", "documents=lines remove=quotes"), WEFT_ECONF,
           "remove = quotes", "documents = lines", "removing lines of lines");
 
     write_text("sst.train", "1 a fine film\n0 a bad\tone\n1 good\n0 bad\n");

@@ -53,10 +53,10 @@ static void test_spread(void)
     static double t[DRAWS];
     int bounded = 1;
     for (uint64_t i = 0; i < DRAWS; i++) {
-        weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, i, 0, 0);
-        t[i] = weft_gain_spread(2, .5, &r);
-        bounded &= weft_gain_spread(2, 3, &r) <= 22.36;
-        if (i == 0) is_near(weft_gain_spread(2, 0, &r), 2, 1e-15, "one t without spread");
+        weft_rng4 rng = weft_rng_at(5, WEFT_RNG_TEST, i, 0, 0);
+        t[i] = weft_gain_spread(2, .5, &rng);
+        bounded &= weft_gain_spread(2, 3, &rng) <= 22.36;
+        if (i == 0) is_near(weft_gain_spread(2, 0, &rng), 2, 1e-15, "one t without spread");
     }
     for (int i = 0; i < 3; i++) /* 3 standard errors of a quantile */
         is_near(quantile(DRAWS, t, share[i]) / (2 * of[i]), 1, .025,
@@ -111,10 +111,10 @@ static void test_mies(weft_arena *mem)
     static const int levels[4] = {0, 100, 5, 3};
     int found = 0, again = 1;
     for (uint64_t key = 0; key < 20; key++) {
-        weft_mies m = {4, gene, levels, 4, 10, 500, 50, 1, key, hills, NULL};
+        weft_mies mies = {4, gene, levels, 4, 10, 500, 50, 1, key, hills, NULL};
         double best[4], other[4];
-        found += weft_mies_run(&m, best, mem) > -1e-3;
-        weft_mies_run(&m, other, mem);
+        found += weft_mies_run(&mies, best, mem) > -1e-3;
+        weft_mies_run(&mies, other, mem);
         again &= memcmp(best, other, sizeof best) == 0;
     }
     ok(found >= 18, "the evolution strategy finds the highest hill: %d of 20", found);
@@ -131,39 +131,41 @@ struct steps {
 
 static void watch_steps(void *own, int m, const double *x, double *value)
 {
-    struct steps *s = own;
+    struct steps *steps = own;
     for (int i = 0; i < m; i++) value[i] = 0;
-    if (m == 1) memcpy(s->x, x, (size_t)s->dim * sizeof *x);
-    for (int i = 0; m > 1 && i < m * s->dim; i++)
-        s->log[i] = log(fmax(fabs(x[i] - s->x[i % s->dim]), s->least) / s->first);
+    if (m == 1) memcpy(steps->x, x, (size_t)steps->dim * sizeof *x);
+    for (int i = 0; m > 1 && i < m * steps->dim; i++)
+        steps->log[i] =
+            log(fmax(fabs(x[i] - steps->x[i % steps->dim]), steps->least) / steps->first);
 }
 
 /* A key by which the parent is in the middle. */
-static uint64_t middle_key(weft_mies *m, const struct steps *s, double length,
+static uint64_t middle_key(weft_mies *mies, const struct steps *steps, double length,
                            weft_arena *mem)
 {
-    m->children = 1;
-    m->generations = 1;
-    for (m->key = 0;; m->key++) {
+    mies->children = 1;
+    mies->generations = 1;
+    for (mies->key = 0;; mies->key++) {
         double best[4];
         int inside = 1;
-        weft_mies_run(m, best, mem);
-        for (int a = 0; a < s->dim; a++) inside &= fabs(best[a] / length - .5) < .1;
-        if (inside) return m->key;
+        weft_mies_run(mies, best, mem);
+        for (int a = 0; a < steps->dim; a++) inside &= fabs(best[a] / length - .5) < .1;
+        if (inside) return mies->key;
     }
 }
 
 /* Covariance of the logarithms on axes a and b. */
-static double covariance(const struct steps *s, int a, int b)
+static double covariance(const struct steps *steps, int a, int b)
 {
     double mean[2] = {0}, sum = 0;
-    for (int i = 0; i < s->n; i++) {
-        mean[0] += s->log[i * s->dim + a] / s->n;
-        mean[1] += s->log[i * s->dim + b] / s->n;
+    for (int i = 0; i < steps->n; i++) {
+        mean[0] += steps->log[i * steps->dim + a] / steps->n;
+        mean[1] += steps->log[i * steps->dim + b] / steps->n;
     }
-    for (int i = 0; i < s->n; i++)
-        sum += (s->log[i * s->dim + a] - mean[0]) * (s->log[i * s->dim + b] - mean[1]);
-    return sum / s->n;
+    for (int i = 0; i < steps->n; i++)
+        sum += (steps->log[i * steps->dim + a] - mean[0]) *
+               (steps->log[i * steps->dim + b] - mean[1]);
+    return sum / steps->n;
 }
 
 /* log |step| is tau N + tau' N_i and the logarithm of a normal number, which has variance
@@ -176,24 +178,25 @@ static void test_rates(weft_arena *mem)
         {WEFT_GENE_WHOLE, WEFT_GENE_WHOLE, WEFT_GENE_WHOLE, WEFT_GENE_WHOLE}};
     static const int levels[4] = {200001, 200001, 200001, 200001};
     double square = 3.14159265358979323846 * 3.14159265358979323846;
-    struct steps s = {.n = CHILDREN, .log = WEFT_NEW(mem, double, CHILDREN * 4)};
+    struct steps steps = {.n = CHILDREN, .log = WEFT_NEW(mem, double, CHILDREN * 4)};
     for (int whole = 0; whole < 2; whole++)
-        for (s.dim = 1; s.dim <= 4; s.dim += 3) {
-            double n = s.dim, common = 1 / (2 * n), own = n > 1 ? 1 / (2 * sqrt(n)) : 0;
-            weft_mies m = {s.dim, gene[whole], levels, 1,           CHILDREN, 2,
-                           0,     1,           0,      watch_steps, &s};
+        for (steps.dim = 1; steps.dim <= 4; steps.dim += 3) {
+            double n = steps.dim, common = 1 / (2 * n), own = n > 1 ? 1 / (2 * sqrt(n)) : 0;
+            weft_mies mies = {steps.dim, gene[whole], levels, 1,           CHILDREN, 2,
+                              0,         1,           0,      watch_steps, &steps};
             double best[4], shared = 0;
-            s.first = whole ? 1e4 : .05;
-            s.least = whole ? .5 : 1e-9;
-            m.key = middle_key(&m, &s, whole ? 2e5 : 1, mem);
-            m.children = CHILDREN;
-            m.generations = 2;
-            weft_mies_run(&m, best, mem);
-            is_near(covariance(&s, 0, 0), common + own + square / (whole ? 6 : 8), .07,
-                    "%d %s: variance of log step sizes", s.dim,
+            steps.first = whole ? 1e4 : .05;
+            steps.least = whole ? .5 : 1e-9;
+            mies.key = middle_key(&mies, &steps, whole ? 2e5 : 1, mem);
+            mies.children = CHILDREN;
+            mies.generations = 2;
+            weft_mies_run(&mies, best, mem);
+            is_near(covariance(&steps, 0, 0), common + own + square / (whole ? 6 : 8), .07,
+                    "%d %s: variance of log step sizes", steps.dim,
                     whole ? "integers" : "numbers");
-            for (int a = 1; a < s.dim; a++) shared += covariance(&s, 0, a) / (n - 1);
-            if (s.dim > 1)
+            for (int a = 1; a < steps.dim; a++)
+                shared += covariance(&steps, 0, a) / (n - 1);
+            if (steps.dim > 1)
                 is_near(shared, common, .03, "of which all axes share %.3g", common);
         }
 }
@@ -236,10 +239,10 @@ static const char quick[] =
 static void test_design(weft_arena *mem)
 {
     double regret[TRIALS], conf[4 * TRIALS];
-    struct function f = {"", "x0 = 0 .. 1\nx1 = log 1 .. 1e5\ni0 = 1 .. 5\na = p | q | r\n",
-                         branin, 0, 0};
+    struct function function = {
+        "", "x0 = 0 .. 1\nx1 = log 1 .. 1e5\ni0 = 1 .. 5\na = p | q | r\n", branin, 0, 0};
     int part[4][5] = {{0}}, good = 1;
-    minimizer_run(&f, quick, 6, 1, 3, regret, conf, mem);
+    minimizer_run(&function, quick, 6, 1, 3, regret, conf, mem);
     for (int i = 0; i < 5; i++) {
         const double *v = conf + 4 * i;
         part[0][(int)(v[0] * 5)]++;
@@ -264,12 +267,12 @@ static void test_scale(weft_arena *mem)
     static const double loss[5] = {3, INFINITY, 1, INFINITY, 2},
                         scaled[5] = {0, .5, 1, 1, 1}, ranked[5] = {0, 1 / 3., 1, 1, 1};
     for (int none = 0; none < 2; none++) {
-        struct minimizer q;
+        struct minimizer minimizer;
         weft_past past;
         double y[5], off = 0, conf = .5;
-        weft_check(minimizer_begin(&q, "x0 = 0 .. 1\n", "", 5, 1, mem) == WEFT_OK, "%s",
-                   weft_error());
-        weft_past_setup(&past, &q.space, mem);
+        weft_check(minimizer_begin(&minimizer, "x0 = 0 .. 1\n", "", 5, 1, mem) == WEFT_OK,
+                   "%s", weft_error());
+        weft_past_setup(&past, &minimizer.space, mem);
         for (int i = 0; i < 5; i++) {
             weft_observation seen = {&conf, 1, 1, none ? (double)INFINITY : loss[i], 0};
             weft_past_pending(&past, i, &conf);
@@ -298,21 +301,21 @@ static double apart(const char *options, weft_arena *mem)
     enum { SEEN = 20, ALL = 30, SEEDS = 10 };
     double sum = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        struct minimizer q;
+        struct minimizer minimizer;
         double conf[ALL][2];
         const char *text = weft_arena_text(
             mem, "[run]\nsampler = forest\n[forest]\ngenerations = 100\n%s", options);
-        weft_check(minimizer_begin(&q, "x0 = 0 .. 1\nx1 = 0 .. 1\n", text, ALL, seed,
-                                   mem) == WEFT_OK,
+        weft_check(minimizer_begin(&minimizer, "x0 = 0 .. 1\nx1 = 0 .. 1\n", text, ALL,
+                                   seed, mem) == WEFT_OK,
                    "%s", weft_error());
         for (int i = 0; i < ALL; i++) {
             double near = INFINITY;
-            if (i < SEEN) weft_space_config(&q.space, i, conf[i]);
-            if (i >= SEEN) sampler_proposes(&q, i, conf[i]);
+            if (i < SEEN) weft_space_config(&minimizer.space, i, conf[i]);
+            if (i >= SEEN) sampler_proposes(&minimizer, i, conf[i]);
             for (int j = SEEN; j < i; j++)
                 near = fmin(near, hypot(conf[i][0] - conf[j][0], conf[i][1] - conf[j][1]));
             if (i > SEEN) sum += near / (ALL - SEEN - 1) / SEEDS;
-            sampler_sees(&q, i, conf[i], i < SEEN ? bowl(conf[i]) : NAN);
+            sampler_sees(&minimizer, i, conf[i], i < SEEN ? bowl(conf[i]) : NAN);
         }
     }
     return sum;
@@ -340,17 +343,17 @@ static void test_when(weft_arena *mem)
 
 static void test_edges(weft_arena *mem)
 {
-    struct function f = {"",
-                         "x0 = 1 .. 1\ni0 = 3 .. 3\na = q\nx1 = 0 .. 1\n"
-                         "i1 = log 1 .. 1000\nx2 = 0.1 | 0.2 | 0.4\nd = p | q\n",
-                         diverged, 0, 0};
+    struct function function = {"",
+                                "x0 = 1 .. 1\ni0 = 3 .. 3\na = q\nx1 = 0 .. 1\n"
+                                "i1 = log 1 .. 1000\nx2 = 0.1 | 0.2 | 0.4\nd = p | q\n",
+                                diverged, 0, 0};
     double regret[40], conf[40 * 6];
     int inside = 1, alike = 0;
     for (int all = 0; all < 2; all++) {
         const char *options =
             weft_arena_text(mem, "%scriterion = %s\nper_cost = yes\nliar = %s\n", quick,
                             all ? "pi" : "ei", all ? "off" : "believer");
-        minimizer_run(&f, options, 40, 4, 1, regret, conf, mem);
+        minimizer_run(&function, options, 40, 4, 1, regret, conf, mem);
         for (int i = 0; i < 40; i++) {
             const double *v = conf + 6 * i; /* x0 x1 x2 i0 i1 d */
             inside &= v[0] >= 1 && v[0] <= 1 && v[1] >= 0 && v[1] <= 1 && v[2] >= .1 &&
@@ -390,7 +393,7 @@ static void test_cost(weft_arena *mem)
 {
     enum { MANY = 100 };
     int slack = 10; /* of a machine that does other things, too */
-    struct function f = {
+    struct function function = {
         "",
         "x0 = 0 .. 1\nx1 = 0 .. 1\nx2 = 0 .. 1\nx3 = 0 .. 1\nx4 = 0 .. 1\n"
         "x5 = 0 .. 1\nx6 = 0 .. 1\nx7 = 0 .. 1\ni0 = 1 .. 100\n"
@@ -399,7 +402,7 @@ static void test_cost(weft_arena *mem)
         many, 0, 0};
     double *regret = WEFT_NEW(mem, double, MANY);
     double start = processor_seconds();
-    minimizer_run(&f, "[run]\nsampler = forest\n", MANY, 1, 1, regret, NULL, mem);
+    minimizer_run(&function, "[run]\nsampler = forest\n", MANY, 1, 1, regret, NULL, mem);
     double seconds = processor_seconds() - start;
     ok(seconds < .06 * MANY * slack, "%d proposals on fifteen axes take %.3g s", MANY,
        seconds);

@@ -104,19 +104,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 #else
 
 /* Gives each file of the directory to the target; how many there are. */
-static int replay(const struct target *t, const char *dir, weft_arena *mem)
+static int replay(const struct target *target, const char *dir, weft_arena *mem)
 {
     int n = 0;
     DIR *d = opendir(dir);
-    for (struct dirent *e; d && (e = readdir(d));) {
+    for (struct dirent *entry; d && (entry = readdir(d));) {
         struct stat info;
-        const char *path = weft_arena_text(mem, "%s/%s", dir, e->d_name);
+        const char *path = weft_arena_text(mem, "%s/%s", dir, entry->d_name);
         if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) continue;
         size_t bytes = (size_t)info.st_size;
         uint8_t *data = malloc(bytes > 0 ? bytes : 1); /* no byte more: sanitizers see */
         weft_check(data && weft_file_load(path, data, bytes) == WEFT_OK, "%s",
                    weft_error());
-        t->run((struct input){data, bytes});
+        target->run((struct input){data, bytes});
         free(data);
         n++;
     }
@@ -128,10 +128,11 @@ int main(int argc, char **argv)
 {
     fuzz_begin(&argc, &argv);
     weft_arena *mem = weft_arena_new();
-    for (const struct target *t = targets; t->name; t++) {
-        t->run((struct input){NULL, 0});
-        int n = replay(t, weft_arena_text(mem, "tests/fuzz/corpus/%s", t->name), mem);
-        ok(n > 0, "%s: %d inputs are read or refused", t->name, n);
+    for (const struct target *target = targets; target->name; target++) {
+        target->run((struct input){NULL, 0});
+        int n =
+            replay(target, weft_arena_text(mem, "tests/fuzz/corpus/%s", target->name), mem);
+        ok(n > 0, "%s: %d inputs are read or refused", target->name, n);
     }
     weft_arena_free(mem);
     fuzz_end();

@@ -39,10 +39,10 @@ static void test_panels(int n, int k, int m, int trans)
     const real *b = random_reals((size_t)(trans ? m : k) * ldb, 32);
     const real *c0 = random_reals(n * ldc, 33);
     real *c = random_reals(n * ldc, 33), *row = WEFT_NEW(mem, real, m);
-    weft_packed p;
-    weft_packed_pack(&p, k, m, b, ldb, trans,
+    weft_packed packed;
+    weft_packed_pack(&packed, k, m, b, ldb, trans,
                      weft_arena_alloc(mem, 1, weft_packed_bytes(k, m)));
-    weft_packed_times(n, a, lda, &p, 1, c, ldc);
+    weft_packed_times(n, a, lda, &packed, 1, c, ldc);
     double worst = 0;
     int beyond = 0;
     for (int i = 0; i < n; i++) {
@@ -58,8 +58,8 @@ static void test_panels(int n, int k, int m, int trans)
     }
     is_near(worst, 0, rounding(k), "panels %d x %d x %d, trans %d", n, k, m, trans);
     ok(beyond == 0, "and nothing beyond");
-    weft_packed_times(n, a, lda, &p, 0, c, ldc);
-    weft_packed_times(1, a + (n - 1) * lda, lda, &p, 0, row, ldc);
+    weft_packed_times(n, a, lda, &packed, 0, c, ldc);
+    weft_packed_times(1, a + (n - 1) * lda, lda, &packed, 0, row, ldc);
     ok(memcmp(row, c + (n - 1) * ldc, (size_t)m * sizeof *row) == 0,
        "a row of the product depends on that row alone");
 }
@@ -115,9 +115,9 @@ static void test_cells(int h)
     }
     const real *plus[] = {zero};
     c[h] = y[h] = z[4 * h] = 7;
-    weft_cells t = {
+    weft_cells cells = {
         .n = 1, .h = h, .z = z, .ldz = ldz, .c = c, .y = y, .ld = (size_t)h + 1};
-    weft_cells_forward(&t, plus);
+    weft_cells_forward(&cells, plus);
     double worst = 0;
     for (int j = 0; j < h; j++) {
         double i = sigmoid((double)x[j]), g = tanh((double)x[2 * h + j]);
@@ -143,11 +143,11 @@ static void test_cells_back(int h)
     const real *dc0 = random_reals(2 * ld, 44), *x = random_reals(4 * h, 45);
     const real *plus[] = {x, x};
     real *sum = WEFT_NEW(mem, real, 4 * h), *into[] = {sum, sum};
-    weft_cells t = {2, h, z, ldz, before, c, y, ld};
-    weft_cells_forward(&t, plus);
+    weft_cells cells = {2, h, z, ldz, before, c, y, ld};
+    weft_cells_forward(&cells, plus);
     real *gate = WEFT_NEW(mem, real, 2 * ldz);
     memcpy(gate, z, 2 * ldz * sizeof *z);
-    weft_cells_backward(&t, dy, dc, into);
+    weft_cells_backward(&cells, dy, dc, into);
     double worst = 0;
     for (int r = 0; r < 2; r++)
         for (int j = 0; j < h; j++) {
@@ -179,8 +179,8 @@ static void test_extremes(void)
         real z[4] = {1, 1, 1, 1}, c, y;
         const real zero[4] = {0}, *plus[] = {zero};
         z[v == 2 ? 3 : 2] = value[v];
-        weft_cells t = {1, 1, z, 4, NULL, &c, &y, 1};
-        weft_cells_forward(&t, plus);
+        weft_cells cells = {1, 1, z, 4, NULL, &c, &y, 1};
+        weft_cells_forward(&cells, plus);
         double sign = value[v] > 0 ? 1 : -1;
         wrong += v == 2 ? !isnan(y) : fabs((double)c - sign * sigmoid(1)) > 1e-6;
     }

@@ -7,24 +7,24 @@
 #include "weft/rng.h"
 #include "workers.h"
 
-static double shuffled(struct sim *c, const sim_job *s)
+static double shuffled(struct sim *sim, const sim_job *job)
 {
-    weft_rng4 r = weft_rng_at(c->seed, WEFT_RNG_TEST, (uint64_t)s->job.trial,
-                              (uint64_t)s->job.index, 0);
-    return floor(16 * weft_rng_unit(r.v[0]));
+    weft_rng4 rng = weft_rng_at(sim->seed, WEFT_RNG_TEST, (uint64_t)job->job.trial,
+                                (uint64_t)job->job.index, 0);
+    return floor(16 * weft_rng_unit(rng.v[0]));
 }
 
-static double diverging(struct sim *c, const sim_job *s)
+static double diverging(struct sim *sim, const sim_job *job)
 {
-    double loss = shuffled(c, s);
+    double loss = shuffled(sim, job);
     return loss < 14 ? INFINITY : loss;
 }
 
-static double uneven(struct sim *c, const sim_job *s)
+static double uneven(struct sim *sim, const sim_job *job)
 {
-    weft_rng4 r = weft_rng_at(c->seed, WEFT_RNG_TEST, (uint64_t)s->job.trial,
-                              (uint64_t)s->job.index, 1);
-    return s->job.resource * exp(4 * weft_rng_unit(r.v[0]) - 2);
+    weft_rng4 rng = weft_rng_at(sim->seed, WEFT_RNG_TEST, (uint64_t)job->job.trial,
+                                (uint64_t)job->job.index, 1);
+    return job->job.resource * exp(4 * weft_rng_unit(rng.v[0]) - 2);
 }
 
 static struct sim sim_of(const char *options, int workers)
@@ -64,27 +64,27 @@ static const struct {
 };
 
 /* What was run, bracket by bracket: one begins where trials begin at another resource. */
-static const char *brackets_of(const struct sim *c, double *restarting, weft_arena *mem)
+static const char *brackets_of(const struct sim *sim, double *restarting, weft_arena *mem)
 {
     const char *text = "";
     double first = 0;
     *restarting = 0;
-    for (int64_t i = 0; i < c->n; i++) {
-        const sim_job *s = &c->sim_job[i];
-        *restarting += s->resource;
-        int fresh = s->job.index == 0 && fabs(s->resource - first) > 0;
-        if (fresh) first = s->resource;
-        if (i > 0 && !fresh && !(fabs(s->resource - c->sim_job[i - 1].resource) > 0))
+    for (int64_t i = 0; i < sim->n; i++) {
+        const sim_job *job = &sim->sim_job[i];
+        *restarting += job->resource;
+        int fresh = job->job.index == 0 && fabs(job->resource - first) > 0;
+        if (fresh) first = job->resource;
+        if (i > 0 && !fresh && !(fabs(job->resource - sim->sim_job[i - 1].resource) > 0))
             continue;
         int64_t n = 1;
-        while (i + n < c->n && c->sim_job[i + n].job.index == s->job.index &&
-               !(fabs(c->sim_job[i + n].resource - s->resource) > 0))
+        while (i + n < sim->n && sim->sim_job[i + n].job.index == job->job.index &&
+               !(fabs(sim->sim_job[i + n].resource - job->resource) > 0))
             n++;
         text = weft_arena_text(mem, "%s%s%lldx%g", text,
                                !*text  ? ""
                                : fresh ? "; "
                                        : " ",
-                               (long long)n, s->resource);
+                               (long long)n, job->resource);
     }
     return text;
 }
@@ -93,48 +93,48 @@ static void test_tables(weft_arena *mem)
 {
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         int low = tables[i].max == 20 ? 2 : 1;
-        struct sim c =
+        struct sim sim =
             sim_of(weft_arena_text(mem,
                                    "reduction = %d\nmin_resource = %d\n"
                                    "max_resource = %d\nrounding = %s",
                                    tables[i].eta, low, tables[i].max, tables[i].rounding),
                    1);
-        if (tables[i].max == 20) c.options = "min_resource = 2\nmax_resource = 20";
-        sim_run(&c, NULL, mem);
+        if (tables[i].max == 20) sim.options = "min_resource = 2\nmax_resource = 20";
+        sim_run(&sim, NULL, mem);
         double restarting;
-        const char *brackets = brackets_of(&c, &restarting, mem);
-        ok(!c.fault, "R = %d, eta = %d, %s: %s", tables[i].max, tables[i].eta,
-           tables[i].rounding, c.fault ? c.fault : "no fault");
+        const char *brackets = brackets_of(&sim, &restarting, mem);
+        ok(!sim.fault, "R = %d, eta = %d, %s: %s", tables[i].max, tables[i].eta,
+           tables[i].rounding, sim.fault ? sim.fault : "no fault");
         ok(strcmp(brackets, tables[i].brackets) == 0, "its brackets: %s", brackets);
         if (tables[i].restarting > 0) {
-            ok(c.trials == tables[i].trials, "its %d trials", tables[i].trials);
+            ok(sim.trials == tables[i].trials, "its %d trials", tables[i].trials);
             is_near(restarting, tables[i].restarting, 0, "what restarting would cost");
-            is_near(c.spent, tables[i].resuming, 0, "what it costs: %g", c.spent);
-            is_near(c.end, c.spent, 0, "by one worker");
+            is_near(sim.spent, tables[i].resuming, 0, "what it costs: %g", sim.spent);
+            is_near(sim.end, sim.spent, 0, "by one worker");
         }
         int last = 1;
-        for (int64_t j = 0; j < c.n; j++)
-            last &=
-                c.sim_job[j].job.last == (c.sim_job[j].resource > tables[i].max - 0.5) &&
-                c.sim_job[j].job.eligibility == WEFT_WINS_RESOURCE;
+        for (int64_t j = 0; j < sim.n; j++)
+            last &= sim.sim_job[j].job.last ==
+                        (sim.sim_job[j].resource > tables[i].max - 0.5) &&
+                    sim.sim_job[j].job.eligibility == WEFT_WINS_RESOURCE;
         ok(last, "trials are at their last job where they have all resource");
     }
 }
 
 /* 1: the search has as many trials as it says, and as many of them, at most, have a result
  * of the same resource. */
-static int has_extent(const struct sim *c)
+static int has_extent(const struct sim *sim)
 {
     weft_extent said = {0};
     int64_t most = 0;
-    c->tuner->extent(c->self, &said);
-    for (int64_t i = 0; i < c->n; i++) {
+    sim->tuner->extent(sim->self, &said);
+    for (int64_t i = 0; i < sim->n; i++) {
         int64_t n = 0;
-        for (int64_t j = 0; j < c->n; j++)
-            n += !(fabs(c->sim_job[j].resource - c->sim_job[i].resource) > 0);
+        for (int64_t j = 0; j < sim->n; j++)
+            n += !(fabs(sim->sim_job[j].resource - sim->sim_job[i].resource) > 0);
         most = n > most ? n : most;
     }
-    return said.trials == c->trials && said.results == most;
+    return said.trials == sim->trials && said.results == most;
 }
 
 /* The tables some times over. */
@@ -146,20 +146,21 @@ static void test_repeats(weft_arena *mem)
             mem, "reduction = %d\nmin_resource = %d\nmax_resource = %d\nrounding = %s\n",
             tables[i].eta, tables[i].max == 20 ? 2 : 1, tables[i].max, tables[i].rounding);
         struct sim once = sim_of(options, 1);
-        struct sim c =
+        struct sim sim =
             sim_of(weft_arena_text(mem, "%srepeats = %d\n", options, REPEATS), 1);
         sim_run(&once, NULL, mem);
-        sim_run(&c, NULL, mem);
+        sim_run(&sim, NULL, mem);
         double restarting;
-        const char *brackets = brackets_of(&c, &restarting, mem), *one = tables[i].brackets;
+        const char *brackets = brackets_of(&sim, &restarting, mem),
+                   *one = tables[i].brackets;
         const char *all = weft_arena_text(mem, "%s; %s; %s", one, one, one);
-        ok(!c.fault && strcmp(brackets, all) == 0 && c.trials == REPEATS * once.trials,
+        ok(!sim.fault && strcmp(brackets, all) == 0 && sim.trials == REPEATS * once.trials,
            "R = %d, eta = %d, %s: %d times: %s", tables[i].max, tables[i].eta,
-           tables[i].rounding, REPEATS, c.fault ? c.fault : "all brackets");
-        ok(c.n == REPEATS * once.n && c.tuner->jobs(c.self) == c.n &&
-               !(fabs(c.spent - REPEATS * once.spent) > 0),
-           "its %lld jobs cost as many times as much", (long long)c.n);
-        ok(has_extent(&once) && has_extent(&c), "it says how many trials there are");
+           tables[i].rounding, REPEATS, sim.fault ? sim.fault : "all brackets");
+        ok(sim.n == REPEATS * once.n && sim.tuner->jobs(sim.self) == sim.n &&
+               !(fabs(sim.spent - REPEATS * once.spent) > 0),
+           "its %lld jobs cost as many times as much", (long long)sim.n);
+        ok(has_extent(&once) && has_extent(&sim), "it says how many trials there are");
     }
 }
 
@@ -172,18 +173,18 @@ static int ranks_before(const sim_job *a, const sim_job *b)
 }
 
 /* Resource with which the trial of a job began, where eta is 3. */
-static double begun_at(const sim_job *s)
+static double begun_at(const sim_job *job)
 {
-    return s->resource / pow(3, s->job.index);
+    return job->resource / pow(3, job->job.index);
 }
 
 /* A trial of a rung goes on if and only if it is one of the best by (loss, trial), as many
  * as its bracket plans, and did not diverge. */
-static int goes_on(const struct sim *c, const sim_job *s)
+static int goes_on(const struct sim *sim, const sim_job *s)
 {
     int64_t better = 0, planned = 0;
-    for (int64_t j = 0; j < c->n; j++) {
-        const sim_job *o = &c->sim_job[j];
+    for (int64_t j = 0; j < sim->n; j++) {
+        const sim_job *o = &sim->sim_job[j];
         if (fabs(begun_at(o) - begun_at(s)) > 1e-9) continue;
         planned += o->job.index == 0;
         better +=
@@ -194,26 +195,27 @@ static int goes_on(const struct sim *c, const sim_job *s)
     return better < planned && isfinite(s->loss) && s->resource < 80;
 }
 
-static int the_best_went_on(const struct sim *c)
+static int the_best_went_on(const struct sim *sim)
 {
     int good = 1;
-    for (int64_t i = 0; i < c->n; i++) {
-        const sim_job *s = &c->sim_job[i];
-        int went_on = c->trial[s->job.trial].jobs > s->job.index + 1;
-        good &= went_on == goes_on(c, s);
+    for (int64_t i = 0; i < sim->n; i++) {
+        const sim_job *job = &sim->sim_job[i];
+        int went_on = sim->trial[job->job.trial].jobs > job->job.index + 1;
+        good &= went_on == goes_on(sim, job);
     }
     return good;
 }
 
 /* Jobs as a set: the sum of their hashes. */
-static uint64_t set_of(const struct sim *c)
+static uint64_t set_of(const struct sim *sim)
 {
     uint64_t sum = 0;
-    for (int64_t i = 0; i < c->n; i++) {
-        const weft_job *j = &c->sim_job[i].job;
-        const int64_t whole[5] = {j->trial, j->from, j->index, j->last, j->eligibility};
-        sum +=
-            weft_hash(whole, sizeof whole, weft_hash(&j->resource, sizeof j->resource, 0));
+    for (int64_t i = 0; i < sim->n; i++) {
+        const weft_job *job = &sim->sim_job[i].job;
+        const int64_t whole[5] = {job->trial, job->from, job->index, job->last,
+                                  job->eligibility};
+        sum += weft_hash(whole, sizeof whole,
+                         weft_hash(&job->resource, sizeof job->resource, 0));
     }
     return sum;
 }
@@ -253,37 +255,37 @@ static void test_workers(weft_arena *mem)
 
 static void test_diverged(weft_arena *mem)
 {
-    struct sim c = sim_of("winner = best", 4);
-    c.loss = diverging;
-    sim_run(&c, NULL, mem);
-    ok(!c.fault && the_best_went_on(&c), "one that diverged does not go on: %s",
-       c.fault ? c.fault : "no fault");
-    ok(c.n < 206 && c.sim_job[0].job.eligibility == WEFT_WINS_LOSS &&
-           strstr(c.tuner->early(c.self), "hyperband.winner"),
+    struct sim sim = sim_of("winner = best", 4);
+    sim.loss = diverging;
+    sim_run(&sim, NULL, mem);
+    ok(!sim.fault && the_best_went_on(&sim), "one that diverged does not go on: %s",
+       sim.fault ? sim.fault : "no fault");
+    ok(sim.n < 206 && sim.sim_job[0].job.eligibility == WEFT_WINS_LOSS &&
+           strstr(sim.tuner->early(sim.self), "hyperband.winner"),
        "any may win by its loss, where that is asked for");
 }
 
 /* ---- one bracket: successive halving ---- */
 
-static double crossing(struct sim *c, const sim_job *s)
+static double crossing(struct sim *sim, const sim_job *job)
 {
-    (void)c;
-    int64_t i = s->job.trial;
-    return (double)((5 * i + 3) % 27) + (double)(7 * i % 27) / s->resource;
+    (void)sim;
+    int64_t i = job->job.trial;
+    return (double)((5 * i + 3) % 27) + (double)(7 * i % 27) / job->resource;
 }
 
 /* The trials that went on from a rung, best first. */
-static const char *went_on(const struct sim *c, double resource, weft_arena *mem)
+static const char *went_on(const struct sim *sim, double resource, weft_arena *mem)
 {
     const char *text = "";
     for (const sim_job *last = NULL, *next;; last = next) {
         next = NULL;
-        for (int64_t i = 0; i < c->n; i++) {
-            const sim_job *s = &c->sim_job[i];
-            if (fabs(s->resource - resource) < 0.5 &&
-                c->trial[s->job.trial].jobs > s->job.index + 1 &&
-                (!last || ranks_before(last, s)) && (!next || ranks_before(s, next)))
-                next = s;
+        for (int64_t i = 0; i < sim->n; i++) {
+            const sim_job *job = &sim->sim_job[i];
+            if (fabs(job->resource - resource) < 0.5 &&
+                sim->trial[job->job.trial].jobs > job->job.index + 1 &&
+                (!last || ranks_before(last, job)) && (!next || ranks_before(job, next)))
+                next = job;
         }
         if (!next) return text;
         text = weft_arena_text(mem, "%s%s%lld", text, *text ? " " : "",
@@ -306,38 +308,38 @@ static void test_halving(weft_arena *mem)
         {10, "max_resource = 27", "10x1 3x3 1x9", 28, 10 + 6 + 6},
     };
     for (size_t i = 0; i < sizeof halvings / sizeof *halvings; i++) {
-        struct sim c =
+        struct sim sim =
             sim_of(weft_arena_text(mem, "rungs = geometric\n%s", halvings[i].options), 3);
-        c.tuner = &weft_tuner_sha;
-        c.configs = halvings[i].configs;
-        c.loss = crossing;
-        sim_run(&c, NULL, mem);
+        sim.tuner = &weft_tuner_sha;
+        sim.configs = halvings[i].configs;
+        sim.loss = crossing;
+        sim_run(&sim, NULL, mem);
         double restarting;
-        const char *rungs = brackets_of(&c, &restarting, mem);
-        ok(!c.fault && strcmp(rungs, halvings[i].rungs) == 0, "halving: %s", rungs);
-        ok(c.spent == halvings[i].resuming && restarting == halvings[i].restarting,
-           "costs %g, restarting %g", c.spent, restarting);
+        const char *rungs = brackets_of(&sim, &restarting, mem);
+        ok(!sim.fault && strcmp(rungs, halvings[i].rungs) == 0, "halving: %s", rungs);
+        ok(sim.spent == halvings[i].resuming && restarting == halvings[i].restarting,
+           "costs %g, restarting %g", sim.spent, restarting);
         if (i > 0) continue;
-        ok(strcmp(went_on(&c, 1, mem), "0 16 5 12 21 1 8 17 6") == 0 &&
-               strcmp(went_on(&c, 3, mem), "0 16 5") == 0 &&
-               strcmp(went_on(&c, 9, mem), "5") == 0,
-           "of crossing curves: %s; %s; %s", went_on(&c, 1, mem), went_on(&c, 3, mem),
-           went_on(&c, 9, mem));
+        ok(strcmp(went_on(&sim, 1, mem), "0 16 5 12 21 1 8 17 6") == 0 &&
+               strcmp(went_on(&sim, 3, mem), "0 16 5") == 0 &&
+               strcmp(went_on(&sim, 9, mem), "5") == 0,
+           "of crossing curves: %s; %s; %s", went_on(&sim, 1, mem), went_on(&sim, 3, mem),
+           went_on(&sim, 9, mem));
     }
-    struct sim c = sim_of("rungs = geometric\nmin_resource = 5\nmax_resource = 9\n"
-                          "early_stopping = 1",
-                          1);
-    c.tuner = &weft_tuner_sha;
-    ok(sim_setup(&c, NULL, mem) == WEFT_ECONF && strstr(weft_error(), "min_resource"),
+    struct sim sim = sim_of("rungs = geometric\nmin_resource = 5\nmax_resource = 9\n"
+                            "early_stopping = 1",
+                            1);
+    sim.tuner = &weft_tuner_sha;
+    ok(sim_setup(&sim, NULL, mem) == WEFT_ECONF && strstr(weft_error(), "min_resource"),
        "refused: %s", weft_error());
 }
 
 static void refused(const char *options, const char *space, const char *says,
                     weft_arena *mem)
 {
-    struct sim c = {.tuner = &weft_tuner_hyperband, .options = options};
-    ok(sim_setup(&c, space, mem) == WEFT_ECONF && strstr(weft_error(), says), "refused: %s",
-       weft_error());
+    struct sim sim = {.tuner = &weft_tuner_hyperband, .options = options};
+    ok(sim_setup(&sim, space, mem) == WEFT_ECONF && strstr(weft_error(), says),
+       "refused: %s", weft_error());
 }
 
 int main(void)

@@ -163,9 +163,9 @@ static int reads(int type, const uint8_t *number, int width, float want)
         memcpy(bytes + end, (uint8_t[]){255, 255, 255, (uint8_t)(254 + i % 2)}, 4);
     write_bytes("types/train-labels-idx1", bytes, end);
     if (!packed(at("types"), "")) return 0;
-    const weft_rows *t = &data.part[WEFT_TRAIN];
-    int good = data.form == WEFT_REALS && t->d == 2 && t->value[0] == want &&
-               t->value[2 * t->n - 1] == want && data.classes == 2 &&
+    const weft_rows *rows = &data.part[WEFT_TRAIN];
+    int good = data.form == WEFT_REALS && rows->d == 2 && rows->value[0] == want &&
+               rows->value[2 * rows->n - 1] == want && data.classes == 2 &&
                strcmp(data.class_name[0], "-2") == 0;
     weft_data_close(&data);
     return good;

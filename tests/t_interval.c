@@ -24,42 +24,42 @@ struct clients {
 /* Sizes lognormal with mean 3743 and s.d. 6212, a tenth of each for validation and at most
  * `cap`; error rates: logistic in N(0.1, 0.3^2) + slope x standardised log size, observed
  * on the validation samples (normal approximation of the binomial). */
-static void draw_clients(struct clients *p, uint64_t number, double cap, double slope)
+static void draw_clients(struct clients *clients, uint64_t number, double cap, double slope)
 {
     double mean = 3743.2, sd = 6212.26;
     double variance = log1p(sd * sd / (mean * mean));
     double total = 0;
-    p->all = (weft_population){0, 0};
+    clients->all = (weft_population){0, 0};
     for (int c = 0; c < CLIENTS; c++) {
-        weft_rng4 r = weft_rng_at(number, WEFT_RNG_TEST, (uint64_t)c, 0, 0);
+        weft_rng4 rng = weft_rng_at(number, WEFT_RNG_TEST, (uint64_t)c, 0, 0);
         double z[4];
-        weft_rng_normal(&r, z);
+        weft_rng_normal(&rng, z);
         double size = exp(log(mean) - variance / 2 + sqrt(variance) * z[0]);
         double w = fmin(cap, fmax(1, floor(size / 10)));
         double rate = 1 / (1 + exp(-(0.1 + 0.3 * z[1] + slope * z[0])));
         double seen = rate + sqrt(rate * (1 - rate) / w) * z[2];
-        p->weight[c] = w;
-        p->score[c] = fmax(0, fmin(1, round(seen * w) / w));
-        p->all.sum += w;
-        p->all.square += w * w;
-        total += w * p->score[c];
+        clients->weight[c] = w;
+        clients->score[c] = fmax(0, fmin(1, round(seen * w) / w));
+        clients->all.sum += w;
+        clients->all.square += w * w;
+        total += w * clients->score[c];
     }
-    p->truth = total / p->all.sum;
+    clients->truth = total / clients->all.sum;
 }
 
 /* m clients without replacement. */
-static void draw_sample(const struct clients *p, int m, uint64_t number, double *weight,
-                        double *score)
+static void draw_sample(const struct clients *clients, int m, uint64_t number,
+                        double *weight, double *score)
 {
     int order[CLIENTS];
     for (int c = 0; c < CLIENTS; c++) order[c] = c;
     for (int i = 0; i < m; i++) {
-        weft_rng4 r = weft_rng_at(number, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)m, 1);
-        int j = i + (int)(weft_rng_unit(r.v[0]) * (CLIENTS - i));
+        weft_rng4 rng = weft_rng_at(number, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)m, 1);
+        int j = i + (int)(weft_rng_unit(rng.v[0]) * (CLIENTS - i));
         int c = order[j];
         order[j] = order[i];
-        weight[i] = p->weight[c];
-        score[i] = p->score[c];
+        weight[i] = clients->weight[c];
+        score[i] = clients->score[c];
     }
 }
 
@@ -98,15 +98,15 @@ static double usual(int m, const double *weight, const double *score, double mea
 
 /* Share of resamples of m clients whose interval covers the population's score; *plain of
  * the usual one. */
-static double coverage(const struct clients *p, int m, double *plain)
+static double coverage(const struct clients *clients, int m, double *plain)
 {
     int covered = 0, by_plain = 0;
     for (int r = 0; r < RESAMPLES; r++) {
         double weight[MAX_COHORT], score[MAX_COHORT];
-        draw_sample(p, m, (uint64_t)r, weight, score);
-        weft_interval i = interval(m, weight, score, p->all);
-        covered += fabs(i.score - p->truth) <= i.half;
-        by_plain += fabs(i.score - p->truth) <= usual(m, weight, score, i.score);
+        draw_sample(clients, m, (uint64_t)r, weight, score);
+        weft_interval i = interval(m, weight, score, clients->all);
+        covered += fabs(i.score - clients->truth) <= i.half;
+        by_plain += fabs(i.score - clients->truth) <= usual(m, weight, score, i.score);
     }
     *plain = (double)by_plain / RESAMPLES;
     return (double)covered / RESAMPLES;
@@ -120,10 +120,10 @@ static void test_coverage(const char *what, double cap, double slope)
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         double mean = 0, lowest = 1, highest = 0, plain = 0;
         for (int k = 0; k < POPULATIONS; k++) {
-            static struct clients p;
+            static struct clients clients;
             double usual_one;
-            draw_clients(&p, (uint64_t)k, cap, slope);
-            double share = coverage(&p, sizes[s], &usual_one);
+            draw_clients(&clients, (uint64_t)k, cap, slope);
+            double share = coverage(&clients, sizes[s], &usual_one);
             mean += share / POPULATIONS;
             plain += usual_one / POPULATIONS;
             lowest = fmin(lowest, share);
@@ -139,12 +139,12 @@ static void test_coverage(const char *what, double cap, double slope)
 /* A population in which every single one of the resampling experiments must hold. */
 static void test_one(void)
 {
-    static struct clients p;
-    draw_clients(&p, 1, INFINITY, 0);
+    static struct clients clients;
+    draw_clients(&clients, 1, INFINITY, 0);
     static const int sizes[] = {20, 50, 100};
     for (int s = 0; s < 3; s++) {
         double plain;
-        double share = coverage(&p, sizes[s], &plain);
+        double share = coverage(&clients, sizes[s], &plain);
         note("m = %d: %.1f %%, the usual interval %.1f %%", sizes[s], 100 * share,
              100 * plain);
         ok(share >= 0.93 && share <= 0.97,
@@ -154,23 +154,23 @@ static void test_one(void)
 
 /* ---- pooled rounds ---- */
 
-/* Scores of all clients at the weights of a round: those of `p`, moved for all by `trend` a
- * round and a random walk of that many points a step, and for each client by a walk of its
- * own, as weights that were trained on some suit some. */
-static void move_scores(struct clients *p, uint64_t number, int round, double trend,
+/* Scores of all clients at the weights of a round: those of `clients`, moved for all by
+ * `trend` a round and a random walk of that many points a step, and for each client by a
+ * walk of its own, as weights that were trained on some suit some. */
+static void move_scores(struct clients *clients, uint64_t number, int round, double trend,
                         double common, double own)
 {
     double z[4], sum = 0;
-    weft_rng4 r = weft_rng_at(number, WEFT_RNG_TEST, (uint64_t)round, 0, 2);
-    weft_rng_normal(&r, z);
+    weft_rng4 rng = weft_rng_at(number, WEFT_RNG_TEST, (uint64_t)round, 0, 2);
+    weft_rng_normal(&rng, z);
     double all = trend + common * z[0];
     for (int c = 0; c < CLIENTS; c++) {
-        r = weft_rng_at(number, WEFT_RNG_TEST, (uint64_t)round, (uint64_t)c, 3);
-        weft_rng_normal(&r, z);
-        p->score[c] += all + own * z[0];
-        sum += p->weight[c] * p->score[c];
+        rng = weft_rng_at(number, WEFT_RNG_TEST, (uint64_t)round, (uint64_t)c, 3);
+        weft_rng_normal(&rng, z);
+        clients->score[c] += all + own * z[0];
+        sum += clients->weight[c] * clients->score[c];
     }
-    p->truth = sum / p->all.sum;
+    clients->truth = sum / clients->all.sum;
 }
 
 /* Intervals of pools of POOL cohorts, as the records of the task make them: shares that
@@ -179,30 +179,33 @@ static void move_scores(struct clients *p, uint64_t number, int round, double tr
 static void pool_rounds(double trend, double *mean, double *last)
 {
     enum { POOL = 10, COHORT = 10, TRIES = 150 };
-    fed_task t = {.score = FED_LOSS, .worst = 100};
+    fed_task task = {.score = FED_LOSS, .worst = 100};
     weft_population unlimited = {INFINITY, 0};
     *mean = *last = 0;
     for (int k = 0; k < POPULATIONS; k++)
         for (int e = 0; e < TRIES; e++) {
-            static struct clients p;
+            static struct clients clients;
             uint64_t number = (uint64_t)(k * TRIES + e);
             double truth = 0;
             fed_score_sums pool = {0};
-            draw_clients(&p, (uint64_t)k, INFINITY, 0);
+            draw_clients(&clients, (uint64_t)k, INFINITY, 0);
             for (int round = 0; round < POOL; round++) {
                 double weight[COHORT], score[COHORT];
-                move_scores(&p, number, round, trend, 0.005, 0.02);
-                truth += p.truth / POOL;
-                draw_sample(&p, COHORT, number * POOL + (uint64_t)round, weight, score);
+                move_scores(&clients, number, round, trend, 0.005, 0.02);
+                truth += clients.truth / POOL;
+                draw_sample(&clients, COHORT, number * POOL + (uint64_t)round, weight,
+                            score);
                 for (int j = 0; j < COHORT; j++) {
                     fed_client_result told = {.count = weight[j],
                                               .loss = {0, weight[j] * score[j]}};
-                    fed_sums_add(&t, &pool, &told);
+                    fed_sums_add(&task, &pool, &told);
                 }
             }
-            weft_interval i = fed_sums_score(&pool, unlimited);
-            *mean += (fabs(i.score - truth) <= i.half) / (double)(POPULATIONS * TRIES);
-            *last += (fabs(i.score - p.truth) <= i.half) / (double)(POPULATIONS * TRIES);
+            weft_interval interval = fed_sums_score(&pool, unlimited);
+            *mean += (fabs(interval.score - truth) <= interval.half) /
+                     (double)(POPULATIONS * TRIES);
+            *last += (fabs(interval.score - clients.truth) <= interval.half) /
+                     (double)(POPULATIONS * TRIES);
         }
 }
 

@@ -11,24 +11,24 @@ static void test_density(weft_arena *mem)
 {
     FILE *gold = fopen("tests/gold/kde.txt", "r");
     weft_check(gold != NULL, "tests/gold/kde.txt: run tests in the top directory");
-    weft_product p = weft_product_new(DIM, POINTS, mem);
-    weft_product_point x[ALL][DIM] = {{{0, 0, 0}}};
+    weft_product product = weft_product_new(DIM, POINTS, mem);
+    weft_product_point point[ALL][DIM] = {{{0, 0, 0}}};
     double expected[ALL], off = 0;
     for (int i = 0; i < ALL; i++) {
-        weft_check(fscanf(gold, "%lf %lf %lf %lf %lf", &x[i][0].at, &x[i][1].at,
-                          &x[i][2].at, &x[i][3].at, &expected[i]) == DIM + 1,
+        weft_check(fscanf(gold, "%lf %lf %lf %lf %lf", &point[i][0].at, &point[i][1].at,
+                          &point[i][2].at, &point[i][3].at, &expected[i]) == DIM + 1,
                    "tests/gold/kde.txt");
-        for (int a = 0; a < DIM && i < POINTS; a++) p.axis[a].mu[i] = x[i][a].at;
+        for (int a = 0; a < DIM && i < POINTS; a++) product.axis[a].mu[i] = point[i][a].at;
     }
     fclose(gold);
-    p.axis[2].levels = 3;
-    p.axis[3].levels = 2;
-    weft_product_reference(&p, 1e-3);
+    product.axis[2].levels = 3;
+    product.axis[3].levels = 2;
+    weft_product_reference(&product, 1e-3);
     for (int i = 0; i < ALL; i++)
-        off = worse(off, fabs(exp(weft_product_log(&p, x[i])) / expected[i] - 1));
+        off = worse(off, fabs(exp(weft_product_log(&product, point[i])) / expected[i] - 1));
     is_near(off, 0, 1e-12, "densities of numbers and categories are statsmodels'");
     const weft_product_point far[DIM] = {{1e9, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
-    ok(isfinite(weft_product_log(&p, far)), "a density is never 0");
+    ok(isfinite(weft_product_log(&product, far)), "a density is never 0");
 }
 
 enum { RUNS = 20, TRIALS = 100 };
@@ -74,21 +74,21 @@ static void test_bohb(weft_arena *mem)
                             "[run]\nsampler = kde\ntuner = %s\n[kde]\nrandom = "
                             "0\n[%s]\nmax_resource = 27\n",
                             schedule[i], schedule[i]);
-        struct minimizer q;
-        weft_check(
-            minimizer_begin(&q, "x0 = 0 .. 1\nx1 = 0 .. 1\n", options, 200, 1, mem) == 0,
-            "%s", weft_error());
+        struct minimizer minimizer;
+        weft_check(minimizer_begin(&minimizer, "x0 = 0 .. 1\nx1 = 0 .. 1\n", options, 200,
+                                   1, mem) == 0,
+                   "%s", weft_error());
         double sum = 0;
         weft_job job;
         int64_t n = 0;
-        while (weft_search_ask(&q.search, &job) == WEFT_JOB) {
+        while (weft_search_ask(&minimizer.search, &job) == WEFT_JOB) {
             const double *v = job.mix.conf, x = v[0] - .3, y = v[1] - .7;
-            double at = q.search.trial[job.trial].resource;
+            double at = minimizer.search.trial[job.trial].resource;
             if (job.index == 0 && job.trial >= 30) {
                 sum += sqrt(x * x + y * y);
                 n++;
             }
-            minimizer_tell(&q, &job, x * x + y * y + .1 / at, job.resource);
+            minimizer_tell(&minimizer, &job, x * x + y * y + .1 / at, job.resource);
         }
         ok(n > 0 && sum / (double)n < .25,
            "%s: later trials begin near the best, %.3g away", schedule[i], sum / (double)n);
@@ -101,17 +101,18 @@ static void test_repeats(weft_arena *mem)
     enum { ONCE = 17, REPEATS = 6 };
     const char *const options = "[run]\nsampler = kde\ntuner = hyperband\n[hyperband]\n"
                                 "max_resource = 9\nrepeats = 6\n";
-    struct minimizer q;
+    struct minimizer minimizer;
     weft_job job;
     double far[REPEATS] = {0};
-    weft_check(minimizer_begin(&q, "x0 = 0 .. 1\nx1 = 0 .. 1\n", options, 200, 1, mem) == 0,
+    weft_check(minimizer_begin(&minimizer, "x0 = 0 .. 1\nx1 = 0 .. 1\n", options, 200, 1,
+                               mem) == 0,
                "%s", weft_error());
-    while (weft_search_ask(&q.search, &job) == WEFT_JOB) {
+    while (weft_search_ask(&minimizer.search, &job) == WEFT_JOB) {
         const double *v = job.mix.conf, x = v[0] - .3, y = v[1] - .7;
         if (job.index == 0) far[job.trial / ONCE] += sqrt(x * x + y * y) / ONCE;
-        minimizer_tell(&q, &job, x * x + y * y, job.resource);
+        minimizer_tell(&minimizer, &job, x * x + y * y, job.resource);
     }
-    ok(q.search.trials == REPEATS * ONCE && far[REPEATS - 1] < .6 * far[0],
+    ok(minimizer.search.trials == REPEATS * ONCE && far[REPEATS - 1] < .6 * far[0],
        "each repetition learns from those before: %.2g away, not %.2g", far[REPEATS - 1],
        far[0]);
 }
@@ -124,14 +125,14 @@ static double diverged(const double *v)
 
 static void test_edges(weft_arena *mem)
 {
-    struct function f = {
+    struct function function = {
         "",
         "x0 = 1 .. 1\ni0 = 3 .. 3\na = q\nx1 = 0 .. 1\ni1 = log 1 .. 1000\n"
         "x2 = 0.1 | 0.2 | 0.4\nd = p | q\n",
         diverged, 0, 0};
     double regret[40], conf[40 * 6];
     int inside = 1;
-    minimizer_run(&f, "[run]\nsampler = kde\n", 40, 3, 1, regret, conf, mem);
+    minimizer_run(&function, "[run]\nsampler = kde\n", 40, 3, 1, regret, conf, mem);
     for (int i = 0; i < 40; i++) {
         const double *v = conf + 6 * i; /* x0 x1 x2 i0 i1 d */
         inside &= v[0] >= 1 && v[0] <= 1 && v[1] >= 0 && v[1] <= 1 && v[2] >= .1 &&
@@ -154,12 +155,12 @@ static void test_per_cost(weft_arena *mem)
 
 /* ---- the two sets ---- */
 
-static void begin(struct minimizer *q, const char *axes, const char *options,
+static void begin(struct minimizer *minimizer, const char *axes, const char *options,
                   weft_arena *mem)
 {
     const char *text =
         weft_arena_text(mem, "[run]\nsampler = kde\n[kde]\nrandom = 0\n%s", options);
-    weft_check(minimizer_begin(q, axes, text, 10000, 1, mem) == WEFT_OK, "%s",
+    weft_check(minimizer_begin(minimizer, axes, text, 10000, 1, mem) == WEFT_OK, "%s",
                weft_error());
 }
 
@@ -170,16 +171,16 @@ static void test_overlap(weft_arena *mem)
 {
     enum { MANY = 50 };
     static const char level[] = "ppqqqqpq";
-    struct minimizer q;
+    struct minimizer minimizer;
     double conf;
     int good = 0;
-    begin(&q, "b = p | q\n", "points = 6\n", mem);
+    begin(&minimizer, "b = p | q\n", "points = 6\n", mem);
     for (int i = 0; level[i]; i++) {
         conf = level[i] == 'q';
-        sampler_sees(&q, i, &conf, i);
+        sampler_sees(&minimizer, i, &conf, i);
     }
     for (int i = 0; i < MANY; i++) {
-        sampler_proposes(&q, 8 + i, &conf);
+        sampler_proposes(&minimizer, 8 + i, &conf);
         good += !(conf > 0);
     }
     ok(good == MANY, "the bad set is as large as a density needs: %d of %d", good, MANY);
@@ -191,17 +192,17 @@ enum { SEEN = 42, ASKED = 4000 };
  * the best 40 results the first `have` do, .2 and .8 in turn. */
 static int imputed(int have, double *x0, weft_arena *mem)
 {
-    struct minimizer q;
+    struct minimizer minimizer;
     int n = 0;
-    begin(&q, "x0 = 0 .. 1 when b = q\nb = p | q\n",
+    begin(&minimizer, "x0 = 0 .. 1 when b = q\nb = p | q\n",
           "points = 40\ncandidates = 1\nleast = 0.5\nwiden = 1e-6\n", mem);
     for (int i = 0; i < SEEN; i++) {
         double conf[2] = {i < have ? .2 + .6 * (i % 2) : NAN, i < have};
-        sampler_sees(&q, i, conf, i);
+        sampler_sees(&minimizer, i, conf, i);
     }
     for (int i = 0; i < ASKED; i++) {
         double conf[2];
-        sampler_proposes(&q, SEEN + i, conf);
+        sampler_proposes(&minimizer, SEEN + i, conf);
         if (conf[1] > 0) x0[n++] = conf[0];
     }
     qsort(x0, (size_t)n, sizeof *x0, rising);
@@ -235,20 +236,21 @@ static void test_rungs(weft_arena *mem)
                                 "points = %d\n[asha]\nreduction = 2\nmax_resource = 4\n";
     double share[2];
     for (int lowest = 0; lowest < 2; lowest++) {
-        struct minimizer q;
+        struct minimizer minimizer;
         weft_job job;
         int64_t late = 0, near = 0;
         const char *own = weft_arena_text(mem, options, lowest ? 150 : 6);
-        weft_check(minimizer_begin(&q, "x0 = 0 .. 1\n", own, 300, 1, mem) == WEFT_OK, "%s",
-                   weft_error());
-        while (weft_search_ask(&q.search, &job) == WEFT_JOB) {
-            double x = job.mix.conf[0], at = q.search.trial[job.trial].resource;
+        weft_check(minimizer_begin(&minimizer, "x0 = 0 .. 1\n", own, 300, 1, mem) ==
+                       WEFT_OK,
+                   "%s", weft_error());
+        while (weft_search_ask(&minimizer.search, &job) == WEFT_JOB) {
+            double x = job.mix.conf[0], at = minimizer.search.trial[job.trial].resource;
             if (job.trial >= 200 && job.index == 0) {
                 late++;
                 near += fabs(x - .8) < .1;
             }
             double far = fabs(x - .8), low = fmin(fabs(x - .2), far + .02);
-            minimizer_tell(&q, &job, at < 4 ? low : far,
+            minimizer_tell(&minimizer, &job, at < 4 ? low : far,
                            1); /* only the last rung is right */
         }
         share[lowest] = (double)near / (double)late;

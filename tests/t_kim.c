@@ -17,19 +17,19 @@ struct sink {
 
 static void join(void *ctx, const char *token, size_t n)
 {
-    struct sink *s = ctx;
-    if (s->n > 0) s->text[s->n++] = '|';
-    memcpy(s->text + s->n, token, n);
-    s->n += n;
-    s->text[s->n] = '\0';
+    struct sink *sink = ctx;
+    if (sink->n > 0) sink->text[sink->n++] = '|';
+    memcpy(sink->text + sink->n, token, n);
+    sink->n += n;
+    sink->text[sink->n] = '\0';
 }
 
 static void becomes(const char *text, const char *tokens, weft_arena *mem)
 {
-    struct sink s = {.n = 0};
-    weft_tokenize(WEFT_TOK_KIM, text, strlen(text), join, &s, mem);
-    ok(strcmp(s.text, tokens) == 0, "'%s' is %s", text, tokens);
-    if (strcmp(s.text, tokens) != 0) note("found %s", s.text);
+    struct sink sink = {.n = 0};
+    weft_tokenize(WEFT_TOK_KIM, text, strlen(text), join, &sink, mem);
+    ok(strcmp(sink.text, tokens) == 0, "'%s' is %s", text, tokens);
+    if (strcmp(sink.text, tokens) != 0) note("found %s", sink.text);
 }
 
 /* Lengths and distinct words of lines, by their hashes. */
@@ -42,10 +42,11 @@ struct counts {
 
 static void count(void *ctx, const char *token, size_t n)
 {
-    struct counts *c = ctx;
-    c->hash = weft_grow(c->mem, c->hash, sizeof *c->hash, c->tokens, &c->room);
-    c->hash[c->tokens++] = weft_hash(token, n, 0);
-    c->line++;
+    struct counts *counts = ctx;
+    counts->hash = weft_grow(counts->mem, counts->hash, sizeof *counts->hash,
+                             counts->tokens, &counts->room);
+    counts->hash[counts->tokens++] = weft_hash(token, n, 0);
+    counts->line++;
 }
 
 static int by_value(const void *a, const void *b)
@@ -54,21 +55,22 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void count_file(const char *path, struct counts *c, weft_arena *tmp)
+static void count_file(const char *path, struct counts *counts, weft_arena *tmp)
 {
     char *line = NULL;
     size_t room = 0;
-    FILE *f = fopen(path, "rb");
-    if (!f) weft_die("%s is missing", path);
-    for (ssize_t n; (n = getline(&line, &room, f)) > 0;) {
-        c->line = 0;
-        weft_tokenize(WEFT_TOK_KIM, line, (size_t)n, count, c, tmp);
-        c->sentences++;
-        c->longest = c->line > c->longest ? c->line : c->longest;
-        c->shortest = c->line < c->shortest ? c->line : c->shortest;
+    FILE *file = fopen(path, "rb");
+    if (!file) weft_die("%s is missing", path);
+    for (ssize_t n; (n = getline(&line, &room, file)) > 0;) {
+        counts->line = 0;
+        weft_tokenize(WEFT_TOK_KIM, line, (size_t)n, count, counts, tmp);
+        counts->sentences++;
+        counts->longest = counts->line > counts->longest ? counts->line : counts->longest;
+        counts->shortest =
+            counts->line < counts->shortest ? counts->line : counts->shortest;
     }
     free(line);
-    fclose(f);
+    fclose(file);
 }
 
 static void test_polarity(void)
@@ -79,16 +81,20 @@ static void test_polarity(void)
         return;
     }
     weft_arena *mem = weft_arena_new(), *tmp = weft_arena_new();
-    struct counts c = {.shortest = INT64_MAX, .mem = mem};
-    count_file(weft_arena_text(mem, "%s/rt-polaritydata/rt-polarity.pos", data), &c, tmp);
-    count_file(weft_arena_text(mem, "%s/rt-polaritydata/rt-polarity.neg", data), &c, tmp);
-    qsort(c.hash, (size_t)c.tokens, sizeof *c.hash, by_value);
+    struct counts counts = {.shortest = INT64_MAX, .mem = mem};
+    count_file(weft_arena_text(mem, "%s/rt-polaritydata/rt-polarity.pos", data), &counts,
+               tmp);
+    count_file(weft_arena_text(mem, "%s/rt-polaritydata/rt-polarity.neg", data), &counts,
+               tmp);
+    qsort(counts.hash, (size_t)counts.tokens, sizeof *counts.hash, by_value);
     int64_t distinct = 0;
-    for (int64_t i = 0; i < c.tokens; i++) distinct += i == 0 || c.hash[i] != c.hash[i - 1];
-    note("%d sentences of %d to %d words, %d in all, %d distinct", (int)c.sentences,
-         (int)c.shortest, (int)c.longest, (int)c.tokens, (int)distinct);
-    ok(c.sentences == 10662 && c.shortest == 1 && c.longest == 56, "lengths are 1 to 56");
-    ok(c.tokens == 217353 && distinct == 18765, "217353 words, 18765 distinct ones");
+    for (int64_t i = 0; i < counts.tokens; i++)
+        distinct += i == 0 || counts.hash[i] != counts.hash[i - 1];
+    note("%d sentences of %d to %d words, %d in all, %d distinct", (int)counts.sentences,
+         (int)counts.shortest, (int)counts.longest, (int)counts.tokens, (int)distinct);
+    ok(counts.sentences == 10662 && counts.shortest == 1 && counts.longest == 56,
+       "lengths are 1 to 56");
+    ok(counts.tokens == 217353 && distinct == 18765, "217353 words, 18765 distinct ones");
     weft_arena_free(mem);
     weft_arena_free(tmp);
 }

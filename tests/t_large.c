@@ -18,10 +18,10 @@ static void test_sizes(const char *option)
         for (int p = 0; p < WEFT_NPART; p++)
             weft_sizes_add(&sum[p], weft_client_count(data.clients, c, (weft_part)p));
     for (int p = 0; p < WEFT_NPART; p++) {
-        const weft_sizes *s = &data.clients->size[p];
-        good &= s->total == sum[p].total && s->most == sum[p].most &&
-                s->total == data.part[p].total;
-        is_near(s->square, sum[p].square, 0, "squares of the sizes of part %d", p);
+        const weft_sizes *sizes = &data.clients->size[p];
+        good &= sizes->total == sum[p].total && sizes->most == sum[p].most &&
+                sizes->total == data.part[p].total;
+        is_near(sizes->square, sum[p].square, 0, "squares of the sizes of part %d", p);
     }
     ok(good, "totals and the largest client of each part are known");
     weft_data_close(&data);
@@ -32,20 +32,22 @@ int main(int argc, char **argv)
     scratch_begin(&argc, &argv);
     test_sizes("clients=500 spread=1 samples=20");
     test_sizes("clients=500 spread=0 samples=20");
-    struct toy *t = WEFT_NEW(mem, struct toy, 1);
+    struct toy *toy = WEFT_NEW(mem, struct toy, 1);
     weft_status st = pack(&weft_reader_synthetic, "federated=generated", "most.h5", most);
-    if (st == WEFT_OK) st = weft_data_open(&t->data, at("most.h5"), &world, mem);
-    ok(st == WEFT_OK && t->data.clients->n == 1000000000000 &&
-           t->data.part[WEFT_TRAIN].total == 4000000000000,
+    if (st == WEFT_OK) st = weft_data_open(&toy->data, at("most.h5"), &world, mem);
+    ok(st == WEFT_OK && toy->data.clients->n == 1000000000000 &&
+           toy->data.part[WEFT_TRAIN].total == 4000000000000,
        "10^12 clients are packed and opened");
-    const struct stand *s = trained(t,
-                                    "[fed]\ncohort = 20\neval_clients = 20\nselect = eval\n"
-                                    "[client]\nbatch = 65536\n[device]\nspeed = lognormal\n"
-                                    "sample_seconds = 1\n",
-                                    1, 2);
-    is_near(in_row(fed, s->row[1], "clients"), 20, 0, "20 of them train");
-    ok(isfinite(s->res.loss) && isfinite(s->res.bound), "20 of them are evaluated");
-    ok(fed->seconds(s->self, &s->job, 0) > 0, "the time of their rounds is foretold");
-    weft_data_close(&t->data);
+    const struct stand *stand =
+        trained(toy,
+                "[fed]\ncohort = 20\neval_clients = 20\nselect = eval\n"
+                "[client]\nbatch = 65536\n[device]\nspeed = lognormal\n"
+                "sample_seconds = 1\n",
+                1, 2);
+    is_near(in_row(fed, stand->row[1], "clients"), 20, 0, "20 of them train");
+    ok(isfinite(stand->res.loss) && isfinite(stand->res.bound), "20 of them are evaluated");
+    ok(fed->seconds(stand->self, &stand->job, 0) > 0,
+       "the time of their rounds is foretold");
+    weft_data_close(&toy->data);
     return scratch_end();
 }

@@ -105,19 +105,19 @@ static void put_symbol(const char *symbol, FILE *to)
 }
 
 /* The windows and the characters that follow them of one client. */
-static void put_samples(const weft_samples *s, FILE *to)
+static void put_samples(const weft_samples *samples, FILE *to)
 {
-    const weft_clients *f = data.clients;
-    for (int64_t i = 0; i < s->n; i++) {
+    const weft_clients *clients = data.clients;
+    for (int64_t i = 0; i < samples->n; i++) {
         fputs(i > 0 ? ", \"" : "\"", to);
-        for (int64_t j = 0; j < f->d; j++)
-            put_symbol(data.class_name[s->text[i * f->stride + j]], to);
+        for (int64_t j = 0; j < clients->d; j++)
+            put_symbol(data.class_name[samples->text[i * clients->stride + j]], to);
         fputs("\"", to);
     }
     fputs("], \"y\": [", to);
-    for (int64_t i = 0; i < s->n; i++) {
+    for (int64_t i = 0; i < samples->n; i++) {
         fputs(i > 0 ? ", \"" : "\"", to);
-        put_symbol(data.class_name[s->text[i * f->stride + f->d]], to);
+        put_symbol(data.class_name[samples->text[i * clients->stride + clients->d]], to);
         fputs("\"", to);
     }
     fputs("]}", to);
@@ -127,7 +127,7 @@ static void put_samples(const weft_samples *s, FILE *to)
  * many more. */
 static void write_part(const char *path, weft_part part, int64_t slip)
 {
-    const weft_clients *f = data.clients;
+    const weft_clients *clients = data.clients;
     weft_arena *tmp = weft_arena_new();
     FILE *to = fopen(path, "w");
     weft_check(to != NULL, "cannot write %s", path);
@@ -136,19 +136,19 @@ static void write_part(const char *path, weft_part part, int64_t slip)
                                           "], \"user_data\": {"};
         const char *comma = "";
         fputs(key[what], to);
-        for (int64_t c = 0; c < f->n; c++) {
+        for (int64_t c = 0; c < clients->n; c++) {
             size_t mark = weft_arena_mark(tmp);
-            weft_samples s;
+            weft_samples samples;
             const char *name;
-            weft_check(weft_client_read(f, c, part, &s, tmp) == WEFT_OK &&
-                           weft_client_name(f, c, &name, tmp) == WEFT_OK,
+            weft_check(weft_client_read(clients, c, part, &samples, tmp) == WEFT_OK &&
+                           weft_client_name(clients, c, &name, tmp) == WEFT_OK,
                        "%s", weft_error());
-            if (s.n == 0) continue;
+            if (samples.n == 0) continue;
             if (what == 0) fprintf(to, "%s\"%s\"", comma, name);
-            if (what == 1) fprintf(to, "%s%lld", comma, (long long)(s.n + slip));
+            if (what == 1) fprintf(to, "%s%lld", comma, (long long)(samples.n + slip));
             if (what == 2) fprintf(to, "%s\n\"%s\": {\"x\": [", comma, name);
             comma = ", ";
-            if (what == 2) put_samples(&s, to);
+            if (what == 2) put_samples(&samples, to);
             weft_arena_reset(tmp, mark);
         }
     }
@@ -161,21 +161,22 @@ static void write_part(const char *path, weft_part part, int64_t slip)
  * of how they are stored. */
 static uint64_t sum_samples(void)
 {
-    const weft_clients *f = data.clients;
+    const weft_clients *clients = data.clients;
     uint64_t sum = 0;
     weft_arena *tmp = weft_arena_new();
-    for (int64_t c = 0; c < f->n; c++)
+    for (int64_t c = 0; c < clients->n; c++)
         for (int part = 0; part < WEFT_NPART; part++) {
             size_t mark = weft_arena_mark(tmp);
-            weft_samples s;
+            weft_samples samples;
             const char *name;
-            weft_check(weft_client_read(f, c, (weft_part)part, &s, tmp) == WEFT_OK &&
-                           weft_client_name(f, c, &name, tmp) == WEFT_OK,
+            weft_check(weft_client_read(clients, c, (weft_part)part, &samples, tmp) ==
+                               WEFT_OK &&
+                           weft_client_name(clients, c, &name, tmp) == WEFT_OK,
                        "%s", weft_error());
             uint64_t who = weft_hash(name, strlen(name), (uint64_t)part);
-            for (int64_t i = 0; i < s.n; i++)
-                sum +=
-                    weft_hash(s.text + i * f->stride, (size_t)f->d + 1, who + (uint64_t)i);
+            for (int64_t i = 0; i < samples.n; i++)
+                sum += weft_hash(samples.text + i * clients->stride, (size_t)clients->d + 1,
+                                 who + (uint64_t)i);
             weft_arena_reset(tmp, mark);
         }
     weft_arena_free(tmp);
@@ -302,16 +303,16 @@ static void test_cut(void)
 
 static void test_places(void)
 {
-    const weft_reader *r = &weft_reader_leaf;
-    fails(pack(r, at("none.json"), "x.h5", ""), WEFT_EFILE, "none.json", "cannot read",
+    const weft_reader *reader = &weft_reader_leaf;
+    fails(pack(reader, at("none.json"), "x.h5", ""), WEFT_EFILE, "none.json", "cannot read",
           "a missing file");
     mkdir(at("empty"), 0777);
-    fails(pack(r, at("empty"), "x.h5", ""), WEFT_EFILE, "empty holds no *.json", "train/",
-          "an empty directory");
+    fails(pack(reader, at("empty"), "x.h5", ""), WEFT_EFILE, "empty holds no *.json",
+          "train/", "an empty directory");
     mkdir(at("two"), 0777);
     write_text("two/a.json", ONE("1", "[1]", "1"));
     write_text("two/b.json", ONE("1", "[1]", "1"));
-    fails(pack(r, at("two"), "x.h5", "valid=0 test=0"), WEFT_EDATA,
+    fails(pack(reader, at("two"), "x.h5", "valid=0 test=0"), WEFT_EDATA,
           "two/b.json: user 'ann' stands twice", "two/a.json", "a user in two files");
     mkdir(at("tt"), 0777);
     mkdir(at("tt/train"), 0777);
@@ -322,7 +323,7 @@ static void test_places(void)
     write_text("tt/test/a.json", "{\"users\": [\"a\", \"c\"], \"num_samples\": [1, 1], "
                                  "\"user_data\": {\"a\": {\"x\": [[3]], \"y\": [1]}, "
                                  "\"c\": {\"x\": [[4]], \"y\": [0]}}}");
-    fails(pack(r, at("tt"), "x.h5", ""), WEFT_EDATA, "another place", "same order",
+    fails(pack(reader, at("tt"), "x.h5", ""), WEFT_EDATA, "another place", "same order",
           "directories of some other users");
     write_text("tt/test/a.json", "{\"users\": [\"a\", \"b\"], \"num_samples\": [1, 2], "
                                  "\"user_data\": {\"a\": {\"x\": [[3]], \"y\": [1]}, "

@@ -21,60 +21,60 @@ static uint32_t drawn(int64_t user, int64_t i, uint32_t below)
 }
 
 /* One row "[0.ddddd, ...]" and its comma: what user u has at sample i. */
-static void put_row(FILE *f, int64_t u, int64_t i)
+static void put_row(FILE *file, int64_t u, int64_t i)
 {
     char line[16 * WIDTH], *to = line;
     *to++ = '[';
     for (int64_t k = 0; k < WIDTH; k++)
         to += sprintf(to, "%s0.%05u", k > 0 ? ", " : "", drawn(u, i * WIDTH + k, 100000));
-    fprintf(f, "%s%s]", i > 0 ? ", " : "", line);
+    fprintf(file, "%s%s]", i > 0 ? ", " : "", line);
 }
 
 /* Samples of a user: rows, or windows of its text, each a character after the one before,
  * with the character that follows each in y. */
-static void put_user(FILE *f, int64_t u, int64_t samples, int text)
+static void put_user(FILE *file, int64_t u, int64_t samples, int text)
 {
     char *all = WEFT_NEW(mem, char, samples + WINDOW + 1);
     for (int64_t i = 0; text && i < samples + WINDOW; i++)
         all[i] = (char)('a' + drawn(u, i, 26));
-    fprintf(f, "%s\"user %lld\": {\"x\": [", u > 0 ? ", " : "", (long long)u);
+    fprintf(file, "%s\"user %lld\": {\"x\": [", u > 0 ? ", " : "", (long long)u);
     for (int64_t i = 0; i < samples; i++) {
         if (!text)
-            put_row(f, u, i);
+            put_row(file, u, i);
         else
-            fprintf(f, "%s\"%.*s\"", i > 0 ? ", " : "", WINDOW, all + i);
+            fprintf(file, "%s\"%.*s\"", i > 0 ? ", " : "", WINDOW, all + i);
     }
-    fprintf(f, "], \"y\": [");
+    fprintf(file, "], \"y\": [");
     for (int64_t i = 0; i < samples; i++) {
         if (text)
-            fprintf(f, "%s\"%c\"", i > 0 ? ", " : "", all[i + WINDOW]);
+            fprintf(file, "%s\"%c\"", i > 0 ? ", " : "", all[i + WINDOW]);
         else
-            fprintf(f, "%s%u", i > 0 ? ", " : "", drawn(u, -1 - i, 10));
+            fprintf(file, "%s%u", i > 0 ? ", " : "", drawn(u, -1 - i, 10));
     }
-    fprintf(f, "]}");
+    fprintf(file, "]}");
 }
 
 /* A file of about `bytes`, with as many samples a user as that takes. Returns its size. */
 static int64_t write_leaf(const char *path, int64_t users, int64_t bytes, int text)
 {
     int64_t sample = text ? WINDOW + 9 : 9 * WIDTH + 5, samples = bytes / users / sample;
-    FILE *f = fopen(path, "w");
-    weft_check(f != NULL, "cannot write %s", path);
-    fprintf(f, "{\"users\": [");
+    FILE *file = fopen(path, "w");
+    weft_check(file != NULL, "cannot write %s", path);
+    fprintf(file, "{\"users\": [");
     for (int64_t u = 0; u < users; u++)
-        fprintf(f, "%s\"user %lld\"", u > 0 ? ", " : "", (long long)u);
-    fprintf(f, "], \"num_samples\": [");
+        fprintf(file, "%s\"user %lld\"", u > 0 ? ", " : "", (long long)u);
+    fprintf(file, "], \"num_samples\": [");
     for (int64_t u = 0; u < users; u++)
-        fprintf(f, "%s%lld", u > 0 ? ", " : "", (long long)samples);
-    fprintf(f, "], \"user_data\": {");
+        fprintf(file, "%s%lld", u > 0 ? ", " : "", (long long)samples);
+    fprintf(file, "], \"user_data\": {");
     for (int64_t u = 0; u < users; u++) {
         size_t mark = weft_arena_mark(mem);
-        put_user(f, u, samples, text);
+        put_user(file, u, samples, text);
         weft_arena_reset(mem, mark);
     }
-    fprintf(f, "}}\n");
-    int64_t size = (int64_t)ftell(f);
-    weft_check(fclose(f) == 0, "cannot write %s", path);
+    fprintf(file, "}}\n");
+    int64_t size = (int64_t)ftell(file);
+    weft_check(fclose(file) == 0, "cannot write %s", path);
     return size;
 }
 

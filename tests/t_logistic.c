@@ -18,22 +18,23 @@ static const char *options_of(const char *loss, double c, double tol, weft_arena
 /* One problem in the three forms: the objective, what is reported of it, equal bits on any
  * number of ranks. The hinge by products of few columns takes thousands of sums over ranks:
  * those of many columns show its bits. */
-static void check(const weft_model *m, const char *loss, double c, struct problem *p,
-                  double gold, double tightly, weft_arena *mem)
+static void check(const weft_model *model, const char *loss, double c,
+                  struct problem *problem, double gold, double tightly, weft_arena *mem)
 {
     for (int k = 0; k < 3; k++) {
         int slow = k == PRODUCTS && strcmp(loss, "l1") == 0;
         double tol = slow ? 100 * tightly : tightly;
-        int any_ranks = k != PRODUCTS || p->f.d > FEW || strcmp(loss, "hinge") != 0;
-        if (slow && (p->f.d > FEW || p->classes > 2)) continue;
-        if (!any_ranks && p->f.team->size > 1) continue;
+        int any_ranks = k != PRODUCTS || problem->f.d > FEW || strcmp(loss, "hinge") != 0;
+        if (slow && (problem->f.d > FEW || problem->classes > 2)) continue;
+        if (!any_ranks && problem->f.team->size > 1) continue;
         const char *options = options_of(loss, c, tol, mem);
-        double gain = constant(m, options, p, c, mem) - gold;
-        real *w = WEFT_NEW(mem, real, nweight(m, p));
-        weft_fitted out = fit(m, options, p, (form)k, w, mem);
-        double found = objective(m, options, p, c, w, mem);
-        const char *what = weft_arena_text(mem, "%s, %d columns, %d classes, C = %g, %s",
-                                           loss, (int)p->f.d, p->classes, c, form_name[k]);
+        double gain = constant(model, options, problem, c, mem) - gold;
+        real *w = WEFT_NEW(mem, real, nweight(model, problem));
+        weft_fitted out = fit(model, options, problem, (form)k, w, mem);
+        double found = objective(model, options, problem, c, w, mem);
+        const char *what =
+            weft_arena_text(mem, "%s, %d columns, %d classes, C = %g, %s", loss,
+                            (int)problem->f.d, problem->classes, c, form_name[k]);
         note("%s: %d iterations, %d passes, %.1e above", what, out.iterations, out.passes,
              (found - gold) / gain);
         is_near(found, gold, tol * gain + 2e-6 * gold, "%s: the objective is liblinear's",
@@ -41,11 +42,11 @@ static void check(const weft_model *m, const char *loss, double c, struct proble
         is_near(out.objective * ROWS, found, 1e-4 * gold, "%s: it is reported", what);
         ok(out.residual <= tol && !out.diverged, "%s: the gap is within the tolerance",
            what);
-        if (any_ranks) digest(bits(w, nweight(m, p)));
+        if (any_ranks) digest(bits(w, nweight(model, problem)));
     }
 }
 
-static void test_gold(weft_team *t, weft_arena *mem)
+static void test_gold(weft_team *team, weft_arena *mem)
 {
     FILE *gold = fopen("tests/gold/logistic.txt", "r");
     weft_check(gold != NULL, "run the test in the top directory");
@@ -53,9 +54,9 @@ static void test_gold(weft_team *t, weft_arena *mem)
     int d, classes, n = 0;
     double c, value;
     while (fscanf(gold, "%15s %d %d %lf %lf", loss, &d, &classes, &c, &value) == 5) {
-        struct problem *p = rows_new(t, d, classes, mem);
+        struct problem *problem = rows_new(team, d, classes, mem);
         int logistic = strcmp(loss, "logistic") == 0 || strcmp(loss, "l1") == 0;
-        check(logistic ? &weft_model_logistic : &weft_model_svm, loss, c, p, value,
+        check(logistic ? &weft_model_logistic : &weft_model_svm, loss, c, problem, value,
               logistic ? 1e-4 : 1e-3, mem);
         n++;
     }
@@ -63,99 +64,102 @@ static void test_gold(weft_team *t, weft_arena *mem)
     ok(n == 15, "fifteen problems were stored");
 }
 
-static void test_slack(const weft_model *m, weft_team *t, weft_arena *mem)
+static void test_slack(const weft_model *model, weft_team *team, weft_arena *mem)
 {
-    struct problem *p = rows_new(t, MANY, 2, mem);
-    int64_t n = nweight(m, p);
+    struct problem *problem = rows_new(team, MANY, 2, mem);
+    int64_t n = nweight(model, problem);
     real *w = WEFT_NEW(mem, real, n), *loose = WEFT_NEW(mem, real, n);
     for (int k = 0; k < 3; k++) {
-        weft_fitted exact = fit(m, "tol = 0.0009765625", p, (form)k, w, mem);
+        weft_fitted exact = fit(model, "tol = 0.0009765625", problem, (form)k, w, mem);
         memset(w, 0, (size_t)n * sizeof *w);
-        fit(m, "tol = 0.0625", p, (form)k, w, mem);
-        weft_fitted out = fit_to(m, "tol = 0.0009765625", p, (form)k, 64, loose, mem);
+        fit(model, "tol = 0.0625", problem, (form)k, w, mem);
+        weft_fitted out =
+            fit_to(model, "tol = 0.0009765625", problem, (form)k, 64, loose, mem);
         ok(bits(w, n) == bits(loose, n) && out.passes < exact.passes,
-           "%s, %s: 64 times the tolerance is that of a coarser fit", m->kind.name,
+           "%s, %s: 64 times the tolerance is that of a coarser fit", model->kind.name,
            form_name[k]);
         memset(w, 0, (size_t)n * sizeof *w);
         memset(loose, 0, (size_t)n * sizeof *loose);
     }
 }
 
-static void test_lanes(weft_team *t, weft_arena *mem)
+static void test_lanes(weft_team *team, weft_arena *mem)
 {
-    const weft_model *m = &weft_model_logistic;
-    struct problem *p = rows_new(t, MANY, 2, mem);
-    real *w = WEFT_NEW(mem, real, nweight(m, p)),
-         *again = WEFT_NEW(mem, real, nweight(m, p));
-    fit(m, "partitions = 1", p, GROUPED, w, mem);
-    double one = objective(m, "", p, 1, w, mem);
-    double gain = constant(m, "", p, 1, mem) - one;
+    const weft_model *model = &weft_model_logistic;
+    struct problem *problem = rows_new(team, MANY, 2, mem);
+    real *w = WEFT_NEW(mem, real, nweight(model, problem)),
+         *again = WEFT_NEW(mem, real, nweight(model, problem));
+    fit(model, "partitions = 1", problem, GROUPED, w, mem);
+    double one = objective(model, "", problem, 1, w, mem);
+    double gain = constant(model, "", problem, 1, mem) - one;
     for (int partitions = 2; partitions <= 8; partitions *= 2) {
-        weft_fitted out =
-            fit(m, weft_arena_text(mem, "partitions = %d", partitions), p, GROUPED, w, mem);
-        is_near(objective(m, "", p, 1, w, mem), one, 3e-4 * gain,
+        weft_fitted out = fit(model, weft_arena_text(mem, "partitions = %d", partitions),
+                              problem, GROUPED, w, mem);
+        is_near(objective(model, "", problem, 1, w, mem), one, 3e-4 * gain,
                 "%d partitions come to the objective of one", partitions);
         ok(out.residual <= 3e-4, "%d partitions end by the gap", partitions);
-        digest(bits(w, nweight(m, p)));
+        digest(bits(w, nweight(model, problem)));
     }
-    memcpy(again, w, (size_t)nweight(m, p) * sizeof *w);
-    fit(m, "partitions = 8", p, GROUPED, again, mem);
-    ok(memcmp(w, again, (size_t)nweight(m, p) * sizeof *w) == 0,
+    memcpy(again, w, (size_t)nweight(model, problem) * sizeof *w);
+    fit(model, "partitions = 8", problem, GROUPED, again, mem);
+    ok(memcmp(w, again, (size_t)nweight(model, problem) * sizeof *w) == 0,
        "where dual ascent starts does not matter");
     for (int k = 0; k < 3; k++) {
-        weft_fitted short_one = fit(m, "limit = 1\ntol = 1e-9", p, (form)k, again, mem);
+        weft_fitted short_one =
+            fit(model, "limit = 1\ntol = 1e-9", problem, (form)k, again, mem);
         ok(short_one.iterations == 1 && short_one.residual > 1e-9,
            "%s: the limit is kept, and what is left is told", form_name[k]);
-        memset(again, 0, (size_t)nweight(m, p) * sizeof *w);
+        memset(again, 0, (size_t)nweight(model, problem) * sizeof *w);
     }
-    weft_fitted cold = fit(m, "tol = 1e-6", p, PRODUCTS,
-                           memset(w, 0, (size_t)nweight(m, p) * sizeof *w), mem);
-    weft_fitted warm = fit(m, "tol = 1e-6", p, PRODUCTS, w, mem);
+    weft_fitted cold = fit(model, "tol = 1e-6", problem, PRODUCTS,
+                           memset(w, 0, (size_t)nweight(model, problem) * sizeof *w), mem);
+    weft_fitted warm = fit(model, "tol = 1e-6", problem, PRODUCTS, w, mem);
     ok(warm.passes < cold.passes / 2, "Newton steps go on from where w is");
 }
 
 /* Labels of `classes` classes, and some rows so long that visits gain next to nothing by
  * them and the gap is mostly theirs. */
-static struct problem *many_new(weft_team *t, int classes, weft_arena *mem)
+static struct problem *many_new(weft_team *team, int classes, weft_arena *mem)
 {
     enum { LONG = 300 };
-    struct problem *p = rows_new(t, MANY, 2, mem);
-    int64_t from, n, entries = p->x.first[p->x.n];
-    weft_deal(ROWS, t->rank, t->size, &from, &n);
+    struct problem *problem = rows_new(team, MANY, 2, mem);
+    int64_t from, n, entries = problem->x.first[problem->x.n];
+    weft_deal(ROWS, team->rank, team->size, &from, &n);
     float *value = WEFT_NEW(mem, float, entries);
-    memcpy(value, p->x.value, (size_t)entries * sizeof *value);
+    memcpy(value, problem->x.value, (size_t)entries * sizeof *value);
     for (int64_t i = 0; i < n; i++) {
-        p->label[i] = (int32_t)((from + i) * (from + i + 3) / 2 % classes);
-        for (int64_t e = p->x.first[i]; e < p->x.first[i + 1]; e++)
+        problem->label[i] = (int32_t)((from + i) * (from + i + 3) / 2 % classes);
+        for (int64_t e = problem->x.first[i]; e < problem->x.first[i + 1]; e++)
             if ((from + i) % LONG == 0) value[e] *= 4096;
     }
-    p->classes = classes;
-    p->x.value = value;
-    p->f = rows_matrix(t, &p->x, ROWS, MANY);
-    return p;
+    problem->classes = classes;
+    problem->x.value = value;
+    problem->f = rows_matrix(team, &problem->x, ROWS, MANY);
+    return problem;
 }
 
 /* Outputs side by side, more than there are lanes too, against each alone on one rank:
  * fits of more ranks have the same digests. */
-static void test_many(int classes, weft_team *t, weft_arena *mem)
+static void test_many(int classes, weft_team *team, weft_arena *mem)
 {
-    const weft_model *m = &weft_model_logistic;
+    const weft_model *model = &weft_model_logistic;
     const char *options = "tol = 1e-4";
-    struct problem *all = many_new(t, classes, mem), *one = many_new(t, classes, mem);
-    real *w = WEFT_NEW(mem, real, nweight(m, all)), *alone = WEFT_NEW(mem, real, MANY + 1);
-    weft_fitted out = fit(m, options, all, SPARSE, w, mem);
-    digest(bits(w, nweight(m, all)));
+    struct problem *all = many_new(team, classes, mem), *one = many_new(team, classes, mem);
+    real *w = WEFT_NEW(mem, real, nweight(model, all)),
+         *alone = WEFT_NEW(mem, real, MANY + 1);
+    weft_fitted out = fit(model, options, all, SPARSE, w, mem);
+    digest(bits(w, nweight(model, all)));
     ok(out.residual <= 1e-4, "%d: the gap is within the tolerance", classes);
-    if (t->size > 1) return;
-    double sum = 0, gain = constant(m, "", all, 1, mem);
+    if (team->size > 1) return;
+    double sum = 0, gain = constant(model, "", all, 1, mem);
     int epochs = 0;
     one->classes = 2;
     for (int k = 0; k < classes; k++) {
         for (int64_t i = 0; i < one->f.n; i++) one->label[i] = all->label[i] == k;
-        epochs += fit(m, options, one, SPARSE, alone, mem).iterations;
-        sum += objective(m, "", one, 1, alone, mem);
+        epochs += fit(model, options, one, SPARSE, alone, mem).iterations;
+        sum += objective(model, "", one, 1, alone, mem);
     }
-    double found = objective(m, "", all, 1, w, mem);
+    double found = objective(model, "", all, 1, w, mem);
     gain -= sum;
     is_near(found, sum, 2e-4 * gain, "%d outputs side by side are as good as alone",
             classes);
@@ -166,25 +170,26 @@ static void test_many(int classes, weft_team *t, weft_arena *mem)
 
 /* L1 with losses that outweigh the penalty: steps of Newton's method that are far too long,
  * and weights of about as many columns as there are rows. */
-static void test_strong(weft_team *t, weft_arena *mem)
+static void test_strong(weft_team *team, weft_arena *mem)
 {
-    const weft_model *m = &weft_model_logistic;
+    const weft_model *model = &weft_model_logistic;
     for (double c = 100; c < 1e6; c *= 1000)
         for (int k = 0; k < 3; k++) {
-            struct problem *p =
-                k ? rows_new(t, k == 1 ? FEW : MANY, 3, mem) : many_new(t, 3, mem);
-            real *w = WEFT_NEW(mem, real, nweight(m, p));
-            weft_fitted out = fit(m, options_of("l1", c, 1e-4, mem), p, SPARSE, w, mem);
+            struct problem *problem =
+                k ? rows_new(team, k == 1 ? FEW : MANY, 3, mem) : many_new(team, 3, mem);
+            real *w = WEFT_NEW(mem, real, nweight(model, problem));
+            weft_fitted out =
+                fit(model, options_of("l1", c, 1e-4, mem), problem, SPARSE, w, mem);
             ok(out.residual <= 1e-4,
                "l1, %d columns%s, C = %g: a gap of %.1e after %d steps and %d passes",
-               (int)p->f.d, k ? "" : ", some long rows", c, out.residual, out.iterations,
-               out.passes);
-            digest(bits(w, nweight(m, p)));
+               (int)problem->f.d, k ? "" : ", some long rows", c, out.residual,
+               out.iterations, out.passes);
+            digest(bits(w, nweight(model, problem)));
         }
 }
 
 /* A problem with every even column a second time, MANY columns further. */
-static struct problem *doubled(weft_team *t, const struct problem *p, weft_arena *mem)
+static struct problem *doubled(weft_team *team, const struct problem *p, weft_arena *mem)
 {
     struct problem *q = WEFT_NEW(mem, struct problem, 1);
     int64_t entries = p->x.first[p->x.n], at = 0;
@@ -202,19 +207,20 @@ static struct problem *doubled(weft_team *t, const struct problem *p, weft_arena
     }
     *q = *p;
     q->x = (weft_sparse){.n = p->x.n, .first = first, .column = column, .value = value};
-    q->f = rows_matrix(t, &q->x, ROWS, 2 * MANY);
+    q->f = rows_matrix(team, &q->x, ROWS, 2 * MANY);
     return q;
 }
 
 /* L1: equal columns are fitted as one, whose weight they share. */
-static void test_equal(weft_team *t, weft_arena *mem)
+static void test_equal(weft_team *team, weft_arena *mem)
 {
-    const weft_model *m = &weft_model_logistic;
-    struct problem *p = rows_new(t, MANY, 2, mem), *q = doubled(t, p, mem);
-    real *w = WEFT_NEW(mem, real, nweight(m, p)), *v = WEFT_NEW(mem, real, nweight(m, q));
+    const weft_model *model = &weft_model_logistic;
+    struct problem *p = rows_new(team, MANY, 2, mem), *q = doubled(team, p, mem);
+    real *w = WEFT_NEW(mem, real, nweight(model, p)),
+         *v = WEFT_NEW(mem, real, nweight(model, q));
     const char *options = options_of("l1", 10, 1e-4, mem);
-    weft_fitted one = fit(m, options, p, SPARSE, w, mem),
-                two = fit(m, options, q, SPARSE, v, mem);
+    weft_fitted one = fit(model, options, p, SPARSE, w, mem),
+                two = fit(model, options, q, SPARSE, v, mem);
     int weights = 0, wrong = w[MANY] != v[2 * (int64_t)MANY];
     for (int64_t j = 0; j < MANY; j++) {
         real share = j % 2 ? w[j] : w[j] / 2;
@@ -227,22 +233,22 @@ static void test_equal(weft_team *t, weft_arena *mem)
 }
 
 /* At the optimum of logistic loss the gradient vanishes: w = C sum y x / (1 + exp(m)). */
-static void test_gradient(weft_team *t, weft_arena *mem)
+static void test_gradient(weft_team *team, weft_arena *mem)
 {
-    const weft_model *m = &weft_model_logistic;
-    struct problem *p = rows_new(t, MANY, 2, mem);
+    const weft_model *model = &weft_model_logistic;
+    struct problem *problem = rows_new(team, MANY, 2, mem);
     for (int k = 0; k < 3; k++) {
-        real *w = WEFT_NEW(mem, real, MANY + 1), *z = WEFT_NEW(mem, real, p->f.n);
+        real *w = WEFT_NEW(mem, real, MANY + 1), *z = WEFT_NEW(mem, real, problem->f.n);
         double *g = WEFT_NEW(mem, double, MANY), size = 0, rest = 0, sum = 0;
-        fit(m, "tol = 1e-7", p, (form)k, w, mem);
-        rows_times(&p->f, 1, w, z);
-        for (int64_t i = 0; i < p->f.n; i++) {
-            double y = p->label[i] == 1 ? 1 : -1;
+        fit(model, "tol = 1e-7", problem, (form)k, w, mem);
+        rows_times(&problem->f, 1, w, z);
+        for (int64_t i = 0; i < problem->f.n; i++) {
+            double y = problem->label[i] == 1 ? 1 : -1;
             z[i] = (real)(y / (1 + exp(y * (double)(z[i] + w[MANY]))));
             sum += (double)z[i];
         }
-        rows_trans(&p->f, 1, z, g);
-        weft_sum_f64(t, &sum, 1, ROWS);
+        rows_trans(&problem->f, 1, z, g);
+        weft_sum_f64(team, &sum, 1, ROWS);
         for (int64_t j = 0; j < MANY; j++) {
             size += (double)w[j] * (double)w[j];
             rest += (g[j] - (double)w[j]) * (g[j] - (double)w[j]);
@@ -253,14 +259,14 @@ static void test_gradient(weft_team *t, weft_arena *mem)
 }
 
 /* Scores of both signs that are beyond any number. */
-static void test_diverged(weft_team *t, weft_arena *mem)
+static void test_diverged(weft_team *team, weft_arena *mem)
 {
-    const weft_model *m = &weft_model_logistic;
-    struct problem *p = rows_new(t, MANY, 2, mem);
-    real *w = WEFT_NEW(mem, real, nweight(m, p));
-    for (int64_t j = 0; j < p->f.d; j++)
+    const weft_model *model = &weft_model_logistic;
+    struct problem *problem = rows_new(team, MANY, 2, mem);
+    real *w = WEFT_NEW(mem, real, nweight(model, problem));
+    for (int64_t j = 0; j < problem->f.d; j++)
         w[j] = (real)(j % 2 ? 1 : -1) * (sizeof(real) == 4 ? (real)3e38 : (real)1e308);
-    weft_fitted out = fit(m, "limit = 3", p, PRODUCTS, w, mem);
+    weft_fitted out = fit(model, "limit = 3", problem, PRODUCTS, w, mem);
     ok(out.diverged && out.iterations == 1, "a fit of scores that overflow has diverged");
 }
 

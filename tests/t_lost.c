@@ -40,16 +40,17 @@ static void put(const char *path, const char *bytes, size_t n)
 
 static void keep_files(const char *from)
 {
-    DIR *d = opendir(from);
-    for (struct dirent *e; d && (e = readdir(d));) {
+    DIR *listing = opendir(from);
+    for (struct dirent *entry; listing && (entry = readdir(listing));) {
         struct stat info;
-        const char *path = weft_arena_text(mem, "%s/%s", from, e->d_name);
+        const char *path = weft_arena_text(mem, "%s/%s", from, entry->d_name);
         if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) continue;
-        struct kept *k = &file[nfile++];
-        *k = (struct kept){path, WEFT_NEW(mem, char, info.st_size), (size_t)info.st_size};
-        weft_check(weft_file_load(path, k->at, k->n) == WEFT_OK, "%s", weft_error());
+        struct kept *kept = &file[nfile++];
+        *kept =
+            (struct kept){path, WEFT_NEW(mem, char, info.st_size), (size_t)info.st_size};
+        weft_check(weft_file_load(path, kept->at, kept->n) == WEFT_OK, "%s", weft_error());
     }
-    if (d) closedir(d);
+    if (listing) closedir(listing);
 }
 
 static void restore(void)
@@ -84,27 +85,27 @@ enum { CUTS = 4 };
 static void test_changes(uint64_t whole, size_t step)
 {
     for (int f = 0; f < nfile; f++) {
-        const struct kept *k = &file[f];
-        char *bytes = WEFT_NEW(mem, char, k->n);
+        const struct kept *kept = &file[f];
+        char *bytes = WEFT_NEW(mem, char, kept->n);
         int changed = 1, cut = 1;
         int64_t refused = 0;
-        for (size_t i = 0; i < k->n; i += step) {
+        for (size_t i = 0; i < kept->n; i += step) {
             restore();
-            memcpy(bytes, k->at, k->n);
+            memcpy(bytes, kept->at, kept->n);
             bytes[i] = (char)(bytes[i] ^ 1 << i % 8);
-            put(k->path, bytes, k->n);
+            put(kept->path, bytes, kept->n);
             changed &= resumed(whole, &refused);
             if (i % CUTS != 0) continue;
             restore();
-            put(k->path, k->at, i);
+            put(kept->path, kept->at, i);
             cut &= resumed(whole, &refused);
         }
-        const char *name = strrchr(k->path, '/') + 1;
-        ok(changed, "%s: a bit flipped in any of %zu bytes loses nothing", name, k->n);
+        const char *name = strrchr(kept->path, '/') + 1;
+        ok(changed, "%s: a bit flipped in any of %zu bytes loses nothing", name, kept->n);
         ok(cut, "%s: cut after any %dth byte it loses nothing", name, CUTS);
         note("%s: %lld resumes are refused", name, (long long)refused);
         restore();
-        unlink(k->path);
+        unlink(kept->path);
         ok(resumed(whole, &refused), "%s: removed, it loses nothing", name);
     }
 }
@@ -112,19 +113,19 @@ static void test_changes(uint64_t whole, size_t step)
 /* Files grow up to some size: that is what a full disk does to write(2). */
 static void test_full(uint64_t whole, rlim_t largest)
 {
-    struct rlimit l;
-    getrlimit(RLIMIT_FSIZE, &l);
-    rlim_t before = l.rlim_cur;
+    struct rlimit limit;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    rlim_t before = limit.rlim_cur;
     int stopped = 1, on = 1;
     int64_t refused = 0;
     for (rlim_t size = 8; size < largest; size += 24) {
         uint64_t sum;
         weft_place_remove(at("r.d"));
-        l.rlim_cur = size;
-        setrlimit(RLIMIT_FSIZE, &l);
+        limit.rlim_cur = size;
+        setrlimit(RLIMIT_FSIZE, &limit);
         weft_status st = run(1, -1, &sum);
-        l.rlim_cur = before;
-        setrlimit(RLIMIT_FSIZE, &l);
+        limit.rlim_cur = before;
+        setrlimit(RLIMIT_FSIZE, &limit);
         stopped &= st == WEFT_EFILE ? !strchr(weft_error(), '\n') : st == WEFT_OK;
         if (st == WEFT_EFILE) on &= resumed(whole, &refused);
     }
@@ -136,18 +137,19 @@ static void test_full(uint64_t whole, rlim_t largest)
 static void test_checkpoint(void)
 {
     enum { NX = 3, UNITS = 4, DONE = 2 };
-    weft_rundir t = {.world = &team, .mem = mem, .dir = at("c.d"), .path = at("c.h5")};
-    mkdir(t.dir, 0777);
-    weft_mix m = weft_mix_new(2, 1, mem);
-    weft_job job = weft_job_new(0, UNITS, &m);
-    weft_job_record e = weft_job_record_new(&job, mem);
-    weft_job_record_room(&e, 1, UNITS, 1, mem);
+    weft_rundir rundir = {.world = &team, .mem = mem, .dir = at("c.d"), .path = at("c.h5")};
+    mkdir(rundir.dir, 0777);
+    weft_mix mix = weft_mix_new(2, 1, mem);
+    weft_job job = weft_job_new(0, UNITS, &mix);
+    weft_job_record record = weft_job_record_new(&job, mem);
+    weft_job_record_room(&record, 1, UNITS, 1, mem);
     weft_state state = {
         .x = WEFT_NEW(mem, real, NX), .nx = NX, .aux = WEFT_NEW(mem, double, 1)};
     state.x[0] = 1;
-    e.done = DONE;
-    weft_check(weft_checkpoint_write(&t, &e, &state) == WEFT_OK, "%s", weft_error());
-    const char *path = weft_checkpoint_name(&t, 0, mem);
+    record.done = DONE;
+    weft_check(weft_checkpoint_write(&rundir, &record, &state) == WEFT_OK, "%s",
+               weft_error());
+    const char *path = weft_checkpoint_name(&rundir, 0, mem);
     struct stat info;
     weft_check(stat(path, &info) == 0, "%s", path);
     size_t n = (size_t)info.st_size;
@@ -162,7 +164,7 @@ static void test_checkpoint(void)
         weft_job_record_room(&found, 1, UNITS, 1, mem);
         weft_state from = {
             .x = WEFT_NEW(mem, real, NX), .nx = NX, .aux = WEFT_NEW(mem, double, 1)};
-        weft_checkpoint_read(&t, &found, &from, mem);
+        weft_checkpoint_read(&rundir, &found, &from, mem);
         int same = found.done == DONE && from.x[0] >= 1;
         int none = found.done == 0 && !(from.x[0] > 0);
         if (i < 9 * n) anew &= none;
@@ -170,7 +172,7 @@ static void test_checkpoint(void)
     }
     ok(whole, "a checkpoint is read again");
     ok(anew, "but not with a flipped bit, of %zu bytes, nor cut: its job begins again", n);
-    weft_tree_remove(t.dir);
+    weft_tree_remove(rundir.dir);
 }
 
 int main(int argc, char **argv)
@@ -185,11 +187,11 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN);
 
     uint64_t whole, sum;
-    struct bench b;
-    weft_status st = prepare(&b, &team, &weft_tuner_ws_sha, 1, NULL, 0);
-    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    whole = sched_digest(&b.sched);
-    finish(&b, 0);
+    struct bench bench;
+    weft_status st = prepare(&bench, &team, &weft_tuner_ws_sha, 1, NULL, 0);
+    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
+    whole = sched_digest(&bench.sched);
+    finish(&bench, 0);
     ok(st == WEFT_OK && run(1, 1, &sum) == WEFT_STOP, "a run is stopped after two jobs");
     keep_files(at("r.d"));
     ok(nfile >= 2, "it has a journal and a state");

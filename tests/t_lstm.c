@@ -38,39 +38,40 @@ static void *lstm_with(const char *options)
 static struct problem problem_new(const char *options, int symbols, int d, int every,
                                   int batch)
 {
-    struct problem p = {.net = &weft_net_lstm, .self = lstm_with(options)};
+    struct problem problem = {.net = &weft_net_lstm, .self = lstm_with(options)};
     weft_shape shape = {.form = WEFT_CHARS, .d = d, .classes = symbols, .every = every};
-    weft_check(p.net->setup(p.self, &shape) == WEFT_OK, "%s", weft_error());
-    p.work = p.net->work(p.self, batch, mem);
-    p.n = p.net->nweight(p.self);
-    p.w = WEFT_NEW(mem, real, p.n);
-    p.g = WEFT_NEW(mem, real, p.n);
-    for (int64_t i = 0; i < p.n; i++)
-        p.w[i] = (real)((i * i * 7 + i * 31) % 101 - 50) / 128;
+    weft_check(problem.net->setup(problem.self, &shape) == WEFT_OK, "%s", weft_error());
+    problem.work = problem.net->work(problem.self, batch, mem);
+    problem.n = problem.net->nweight(problem.self);
+    problem.w = WEFT_NEW(mem, real, problem.n);
+    problem.g = WEFT_NEW(mem, real, problem.n);
+    for (int64_t i = 0; i < problem.n; i++)
+        problem.w[i] = (real)((i * i * 7 + i * 31) % 101 - 50) / 128;
     for (int i = 0; i < batch; i++) {
         uint8_t *text = WEFT_NEW(mem, uint8_t, d + 1);
         for (int t = 0; t <= d; t++)
             text[t] = (uint8_t)((i * i * 3 + t * t * 5 + i * t + 1) % symbols);
-        p.text[i] = text;
+        problem.text[i] = text;
     }
-    p.batch = (weft_batch){.n = batch};
-    return p;
+    problem.batch = (weft_batch){.n = batch};
+    return problem;
 }
 
-static weft_score grad(struct problem *p, double dropout, uint64_t key, real *g)
+static weft_score grad(struct problem *problem, double dropout, uint64_t key, real *g)
 {
-    weft_score s = {0};
-    p->batch.text = p->text;
-    p->net->grad(p->self, p->work, p->w, &p->batch, dropout, key, g, &s);
-    return s;
+    weft_score score = {0};
+    problem->batch.text = problem->text;
+    problem->net->grad(problem->self, problem->work, problem->w, &problem->batch, dropout,
+                       key, g, &score);
+    return score;
 }
 
-static weft_score score(struct problem *p)
+static weft_score score(struct problem *problem)
 {
-    weft_score s = {0};
-    p->batch.text = p->text;
-    p->net->score(p->self, p->work, p->w, &p->batch, &s);
-    return s;
+    weft_score score = {0};
+    problem->batch.text = problem->text;
+    problem->net->score(problem->self, problem->work, problem->w, &problem->batch, &score);
+    return score;
 }
 
 /* |a - b| / |b| */
@@ -85,13 +86,13 @@ static double distance(int64_t n, const real *a, const real *b)
 }
 
 /* The largest distance of a tensor of two gradients. */
-static double worst(const struct problem *p, const real *a, const real *b)
+static double worst(const struct problem *problem, const real *a, const real *b)
 {
     weft_tensor tensor[WEFT_MAX_TENSORS];
-    int n = p->net->tensors(p->self, tensor);
+    int n = problem->net->tensors(problem->self, tensor);
     double most = 0;
     for (int k = 0; k < n; k++) {
-        int64_t at = tensor[k].at, end = k + 1 < n ? tensor[k + 1].at : p->n;
+        int64_t at = tensor[k].at, end = k + 1 < n ? tensor[k + 1].at : problem->n;
         double off = distance(end - at, a + at, b + at);
         if (!(off <= most)) most = off;
     }
@@ -133,23 +134,24 @@ static void test_setup(void)
 
 static void test_init(void)
 {
-    struct problem p = problem_new("[lstm]\nhidden = 64\n", 80, 5, 0, 1);
-    real *again = WEFT_NEW(mem, real, p.n);
-    p.net->init(p.self, 3, p.w);
-    p.net->init(p.self, 3, again);
-    ok(memcmp(p.w, again, (size_t)p.n * sizeof *again) == 0,
+    struct problem problem = problem_new("[lstm]\nhidden = 64\n", 80, 5, 0, 1);
+    real *again = WEFT_NEW(mem, real, problem.n);
+    problem.net->init(problem.self, 3, problem.w);
+    problem.net->init(problem.self, 3, again);
+    ok(memcmp(problem.w, again, (size_t)problem.n * sizeof *again) == 0,
        "initial weights are a function of the seed");
-    p.net->init(p.self, 4, again);
-    ok(memcmp(p.w, again, (size_t)p.n * sizeof *again) != 0, "and of nothing less");
+    problem.net->init(problem.self, 4, again);
+    ok(memcmp(problem.w, again, (size_t)problem.n * sizeof *again) != 0,
+       "and of nothing less");
     double sum = 0, square = 0, embed = 0;
     int beyond = 0;
-    for (int64_t i = 0; i < 640; i++) embed += (double)p.w[i] * (double)p.w[i];
-    for (int64_t i = 640; i < p.n; i++) {
-        sum += (double)p.w[i];
-        square += (double)p.w[i] * (double)p.w[i];
-        beyond += fabs((double)p.w[i]) > 0.125;
+    for (int64_t i = 0; i < 640; i++) embed += (double)problem.w[i] * (double)problem.w[i];
+    for (int64_t i = 640; i < problem.n; i++) {
+        sum += (double)problem.w[i];
+        square += (double)problem.w[i] * (double)problem.w[i];
+        beyond += fabs((double)problem.w[i]) > 0.125;
     }
-    double m = (double)(p.n - 640);
+    double m = (double)(problem.n - 640);
     is_near(embed / 640, 1, 5 * sqrt(2.0 / 640), "the table is N(0, 1)");
     is_near(sum / m, 0, 5 * 0.125 / sqrt(3 * m), "the rest has mean 0");
     is_near(square / m, 0.125 * 0.125 / 3, 1e-4, "and the variance of U(-1/8, 1/8)");
@@ -163,28 +165,30 @@ static void test_gold(void)
     FILE *gold = fopen("tests/gold/lstm.txt", "r");
     weft_check(gold, "tests/gold/lstm.txt is missing: run tests in the top directory");
     for (int every = 0; every < 2; every++) {
-        struct problem p =
+        struct problem problem =
             problem_new("[lstm]\nembedding = 3\nhidden = 9\n", 11, 7, every, 5);
         double loss = 0, x = 0;
         int line = 0, wrong = 0;
         int64_t n = 0;
         weft_check(fscanf(gold, "%d %lf %d", &line, &loss, &wrong) == 3, "lstm.txt");
-        real *expected = WEFT_NEW(mem, real, p.n);
-        for (; n < p.n && fscanf(gold, "%lf", &x) == 1; n++) expected[n] = (real)x;
-        weft_score s = grad(&p, 0, 0, p.g);
-        ok(line == every && n == p.n, "lstm.txt holds every = %d", every);
-        is_near(s.loss / (double)s.count, loss, 1e-6 * loss, "the loss is PyTorch's");
-        ok(s.count == (every ? 35 : 5) && s.wrong == wrong, "so is the number of errors");
-        is_near(worst(&p, p.g, expected), 0, sizeof(real) == 4 ? 2e-6 : 2e-8,
+        real *expected = WEFT_NEW(mem, real, problem.n);
+        for (; n < problem.n && fscanf(gold, "%lf", &x) == 1; n++) expected[n] = (real)x;
+        weft_score score = grad(&problem, 0, 0, problem.g);
+        ok(line == every && n == problem.n, "lstm.txt holds every = %d", every);
+        is_near(score.loss / (double)score.count, loss, 1e-6 * loss,
+                "the loss is PyTorch's");
+        ok(score.count == (every ? 35 : 5) && score.wrong == wrong,
+           "so is the number of errors");
+        is_near(worst(&problem, problem.g, expected), 0, sizeof(real) == 4 ? 2e-6 : 2e-8,
                 "so is the gradient, tensor by tensor");
     }
     fclose(gold);
 }
 
-static double loss_at(struct problem *p, double dropout)
+static double loss_at(struct problem *problem, double dropout)
 {
-    weft_score s = grad(p, dropout, 7, p->g);
-    return s.loss / (double)s.count;
+    weft_score score = grad(problem, dropout, 7, problem->g);
+    return score.loss / (double)score.count;
 }
 
 /* Against central differences, which need doubles. */
@@ -194,18 +198,18 @@ static void test_differences(const char *options, int every, double dropout)
         skip(1, "central differences need REAL=double");
         return;
     }
-    struct problem p = problem_new(options, 10, 6, every, 3);
-    real *g = WEFT_NEW(mem, real, p.n);
+    struct problem problem = problem_new(options, 10, 6, every, 3);
+    real *g = WEFT_NEW(mem, real, problem.n);
     double step = 1e-5;
-    grad(&p, dropout, 7, g);
+    grad(&problem, dropout, 7, g);
     double most = 0;
-    for (int64_t i = 0; i < p.n; i++) {
-        real w = p.w[i];
-        p.w[i] = w + (real)step;
-        double up = loss_at(&p, dropout);
-        p.w[i] = w - (real)step;
-        double down = loss_at(&p, dropout);
-        p.w[i] = w;
+    for (int64_t i = 0; i < problem.n; i++) {
+        real w = problem.w[i];
+        problem.w[i] = w + (real)step;
+        double up = loss_at(&problem, dropout);
+        problem.w[i] = w - (real)step;
+        double down = loss_at(&problem, dropout);
+        problem.w[i] = w;
         most = worse(most, fabs((up - down) / (2 * step) - (double)g[i]));
     }
     is_near(most, 0, 1e-9, "gradient is that of central differences, dropout %g", dropout);
@@ -223,10 +227,10 @@ static void test_batch(const char *options, int every, int batch)
         struct problem q = p;
         q.batch.n = 1;
         q.text[0] = p.text[i];
-        weft_score s = grad(&q, 0, 0, p.g);
-        one.loss += s.loss;
-        one.wrong += s.wrong;
-        one.count += s.count;
+        weft_score score = grad(&q, 0, 0, p.g);
+        one.loss += score.loss;
+        one.wrong += score.wrong;
+        one.count += score.count;
         for (int64_t k = 0; k < p.n; k++) sum[k] += p.g[k] / (real)batch;
     }
     memset(p.g, 255, (size_t)p.n * sizeof *p.g); /* what was there does not matter */

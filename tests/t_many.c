@@ -28,8 +28,8 @@ static void toy_nstate(const void *self, const weft_job *job, weft_state *size)
 
 static void toy_start(const void *self, const weft_job *job, weft_state *state)
 {
-    const struct toy *t = self;
-    for (int64_t i = 0; i < t->n; i++) state->x[i] = (real)(job->trial + i % 7);
+    const struct toy *toy = self;
+    for (int64_t i = 0; i < toy->n; i++) state->x[i] = (real)(job->trial + i % 7);
 }
 
 static void toy_cost(const void *self, const weft_job *job, weft_cost *out)
@@ -42,12 +42,12 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
                             weft_state *state, double *row, weft_result *res)
 {
     (void)unit, (void)row;
-    struct toy *t = self;
+    struct toy *toy = self;
     state->x[0] += 1;
     res->loss = weft_rng_unit(
         weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)job->trial, (uint64_t)job->index, 0).v[0]);
     res->cost = job->resource;
-    t->steps++;
+    toy->steps++;
     return WEFT_OK;
 }
 
@@ -69,24 +69,26 @@ struct halver {
 
 static weft_asked halver_ask(void *self, weft_job *job)
 {
-    struct halver *h = self;
-    int64_t all = h->pauses ? 2 * h->n : h->n;
-    if (h->next == h->n && h->told < h->n) return WEFT_WAIT;
-    while (h->next >= h->n && h->next < all && h->loss[h->next - h->n] > 0.5) h->next++;
-    if (h->next == all) return WEFT_DONE;
-    int again = h->next >= h->n;
-    *job = weft_job_new(h->next++ % h->n, 1, &h->mix);
+    struct halver *halver = self;
+    int64_t all = halver->pauses ? 2 * halver->n : halver->n;
+    if (halver->next == halver->n && halver->told < halver->n) return WEFT_WAIT;
+    while (halver->next >= halver->n && halver->next < all &&
+           halver->loss[halver->next - halver->n] > 0.5)
+        halver->next++;
+    if (halver->next == all) return WEFT_DONE;
+    int again = halver->next >= halver->n;
+    *job = weft_job_new(halver->next++ % halver->n, 1, &halver->mix);
     job->index = again;
-    job->last = again || !h->pauses;
+    job->last = again || !halver->pauses;
     job->eligibility = WEFT_WINS_LOSS;
     return WEFT_JOB;
 }
 
 static void halver_tell(void *self, const weft_result *res)
 {
-    struct halver *h = self;
-    h->loss[res->trial] = res->loss;
-    h->told++;
+    struct halver *halver = self;
+    halver->loss[res->trial] = res->loss;
+    halver->told++;
 }
 
 static int64_t halver_jobs(const void *self)
@@ -112,67 +114,67 @@ struct bench {
     weft_rundir trace;
 };
 
-static weft_status prepare(struct bench *b, weft_team *team, int64_t trials, int64_t n,
+static weft_status prepare(struct bench *bench, weft_team *team, int64_t trials, int64_t n,
                            int pauses, const char *path, int fresh)
 {
-    *b = (struct bench){.mem = weft_arena_new()};
-    b->task = (struct toy){.n = n};
-    b->tuner = (struct halver){.n = trials,
-                               .pauses = pauses,
-                               .loss = WEFT_NEW(b->mem, double, trials),
-                               .mix = weft_mix_new(1, 1, b->mem)};
-    b->search = (weft_search){.tuner = &halver_tuner, .tuner_self = &b->tuner};
-    b->sched = (weft_sched){.world = team,
-                            .team = team,
-                            .teams = 1,
-                            .task = &toy_task,
-                            .task_self = &b->task,
-                            .search = &b->search,
-                            .checkpoint = 60,
-                            .workers = 100,
-                            .mem = b->mem};
-    TRY(weft_rundir_open(&b->trace, path, fresh, team, b->mem));
-    b->sched.rundir = &b->trace;
-    return fresh ? weft_rundir_begin(&b->trace, "[toy]\n", "digest", 1e4) : WEFT_OK;
+    *bench = (struct bench){.mem = weft_arena_new()};
+    bench->task = (struct toy){.n = n};
+    bench->tuner = (struct halver){.n = trials,
+                                   .pauses = pauses,
+                                   .loss = WEFT_NEW(bench->mem, double, trials),
+                                   .mix = weft_mix_new(1, 1, bench->mem)};
+    bench->search = (weft_search){.tuner = &halver_tuner, .tuner_self = &bench->tuner};
+    bench->sched = (weft_sched){.world = team,
+                                .team = team,
+                                .teams = 1,
+                                .task = &toy_task,
+                                .task_self = &bench->task,
+                                .search = &bench->search,
+                                .checkpoint = 60,
+                                .workers = 100,
+                                .mem = bench->mem};
+    TRY(weft_rundir_open(&bench->trace, path, fresh, team, bench->mem));
+    bench->sched.rundir = &bench->trace;
+    return fresh ? weft_rundir_begin(&bench->trace, "[toy]\n", "digest", 1e4) : WEFT_OK;
 }
 
-static void finish(struct bench *b, int done)
+static void finish(struct bench *bench, int done)
 {
-    weft_cache_free(&b->sched);
-    weft_rundir_close(&b->trace, done);
-    weft_arena_free(b->mem);
+    weft_cache_free(&bench->sched);
+    weft_rundir_close(&bench->trace, done);
+    weft_arena_free(bench->mem);
 }
 
 /* Rank 0 does them all; then all ranks take them up. Seconds are of the CPU, for others may
  * use it too. */
 static void test_resume(void)
 {
-    struct bench b;
+    struct bench bench;
     weft_team alone = weft_team_alone();
     weft_status st = WEFT_OK;
     uint64_t whole = 0;
     if (world.rank == 0) {
-        st = prepare(&b, &alone, MANY, 4, 0, at("many.h5"), 1);
-        if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-        whole = weft_job_record_digest(b.sched.queue.record, b.sched.queue.n);
-        st = b.sched.queue.n == MANY ? st : WEFT_EFILE;
-        finish(&b, 0);
+        st = prepare(&bench, &alone, MANY, 4, 0, at("many.h5"), 1);
+        if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
+        whole = weft_job_record_digest(bench.sched.queue.record, bench.sched.queue.n);
+        st = bench.sched.queue.n == MANY ? st : WEFT_EFILE;
+        finish(&bench, 0);
     }
     weft_bcast(&world, &whole, sizeof whole, 0);
     ok(st == WEFT_OK, "a search of %d trials ends", MANY);
     double start = processor_seconds();
-    st = prepare(&b, &world, MANY, 4, 0, at("many.h5"), 0);
+    st = prepare(&bench, &world, MANY, 4, 0, at("many.h5"), 0);
     double opened = processor_seconds();
-    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
     double told = processor_seconds();
-    ok(st == WEFT_OK && b.task.steps == 0 && b.sched.queue.replayed == MANY &&
-           weft_job_record_digest(b.sched.queue.record, b.sched.queue.n) == whole,
+    ok(st == WEFT_OK && bench.task.steps == 0 && bench.sched.queue.replayed == MANY &&
+           weft_job_record_digest(bench.sched.queue.record, bench.sched.queue.n) == whole,
        "it is resumed without a job being done, to the same digest");
     note("%.2f s to read the journal, %.2f s to ask and tell", opened - start,
          told - opened);
     ok(told - start < 5, "within 5 s");
     ok((told - opened) / MANY < 1e-4, "asking and telling takes less than 0.1 ms a job");
-    finish(&b, 1);
+    finish(&bench, 1);
 }
 
 /* The most memory that this process has held, bytes. */
@@ -185,41 +187,41 @@ static double most_memory(void)
 
 static void test_memory(void)
 {
-    struct bench b;
+    struct bench bench;
     double state = LARGE * sizeof(real);
     double before = 0;
-    weft_status st = prepare(&b, &world, 1, LARGE, 1, at("one.h5"), 1);
-    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    finish(&b, 1);
+    weft_status st = prepare(&bench, &world, 1, LARGE, 1, at("one.h5"), 1);
+    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
+    finish(&bench, 1);
     before = most_memory();
-    if (st == WEFT_OK) st = prepare(&b, &world, PAUSED, LARGE, 1, at("paused.h5"), 1);
-    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    ok(st == WEFT_OK && b.sched.queue.n > PAUSED, "%d trials pause, the better ones go on",
-       PAUSED);
+    if (st == WEFT_OK) st = prepare(&bench, &world, PAUSED, LARGE, 1, at("paused.h5"), 1);
+    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
+    ok(st == WEFT_OK && bench.sched.queue.n > PAUSED,
+       "%d trials pause, the better ones go on", PAUSED);
     double grown = most_memory() - before;
     if (KEEPS_FREED)
         skip(1, "memory that is freed is kept");
     else
         ok(grown < 3 * state + 4e6, "their states of %.0f MB take %.1f MB of memory",
            PAUSED * state / 1e6, grown / 1e6);
-    finish(&b, 1);
+    finish(&bench, 1);
 }
 
 /* Searches that many trials, each rank a team. Returns the most memory so far. */
 static double searched(int64_t trials, double *seconds)
 {
-    struct bench b;
+    struct bench bench;
     weft_team own;
-    weft_status st = prepare(&b, &world, trials, 4, 0, at("bytes.h5"), 1);
+    weft_status st = prepare(&bench, &world, trials, 4, 0, at("bytes.h5"), 1);
     weft_team_split(&world, world.size, &own);
-    b.sched.team = &own;
-    b.sched.teams = world.size;
+    bench.sched.team = &own;
+    bench.sched.teams = world.size;
     double start = processor_seconds();
-    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
     *seconds = processor_seconds() - start;
-    ok(st == WEFT_OK && b.sched.queue.n == trials, "%lld trials are searched by %d teams",
-       (long long)trials, world.size);
-    finish(&b, 1);
+    ok(st == WEFT_OK && bench.sched.queue.n == trials,
+       "%lld trials are searched by %d teams", (long long)trials, world.size);
+    finish(&bench, 1);
     weft_team_free(&own);
     return most_memory();
 }

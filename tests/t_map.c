@@ -12,30 +12,30 @@ static double wide[ROWS * COLS];
 
 /* /grown and /other grow in turns, so that their chunks alternate; `odd` bytes come first,
  * so that numbers begin at odd places. */
-static weft_status write_sets(weft_h5 *f, int64_t odd)
+static weft_status write_sets(weft_h5 *file, int64_t odd)
 {
     const int64_t dims[] = {ROWS, COLS}, few = FEW;
-    TRY(weft_h5_put(f, "/bytes", WEFT_H5_U8, 1, &odd, x, 0, "bytes", "none"));
-    TRY(weft_h5_put(f, "/few", WEFT_H5_F32, 1, &few, x, 0, "few", "none"));
-    TRY(weft_h5_put(f, "/whole", WEFT_H5_F32, 2, dims, x, 0, "whole", "none"));
-    TRY(weft_h5_put(f, "/packed", WEFT_H5_F32, 2, dims, x, 1, "compressed", "none"));
-    TRY(weft_h5_put(f, "/wide", WEFT_H5_F64, 2, dims, wide, 0, "doubles", "none"));
-    TRY(weft_h5_grow(f, "/grown", WEFT_H5_F32, COLS, "grown", "none"));
-    TRY(weft_h5_grow(f, "/other", WEFT_H5_F32, COLS, "grown beside it", "none"));
+    TRY(weft_h5_put(file, "/bytes", WEFT_H5_U8, 1, &odd, x, 0, "bytes", "none"));
+    TRY(weft_h5_put(file, "/few", WEFT_H5_F32, 1, &few, x, 0, "few", "none"));
+    TRY(weft_h5_put(file, "/whole", WEFT_H5_F32, 2, dims, x, 0, "whole", "none"));
+    TRY(weft_h5_put(file, "/packed", WEFT_H5_F32, 2, dims, x, 1, "compressed", "none"));
+    TRY(weft_h5_put(file, "/wide", WEFT_H5_F64, 2, dims, wide, 0, "doubles", "none"));
+    TRY(weft_h5_grow(file, "/grown", WEFT_H5_F32, COLS, "grown", "none"));
+    TRY(weft_h5_grow(file, "/other", WEFT_H5_F32, COLS, "grown beside it", "none"));
     for (int64_t i = 0; i < ROWS; i += 1000) {
         int64_t n = ROWS - i < 1000 ? ROWS - i : 1000;
-        TRY(weft_h5_append(f, "/grown", WEFT_H5_F32, n, x + i * COLS));
-        TRY(weft_h5_append(f, "/other", WEFT_H5_F32, n, x + i * COLS));
+        TRY(weft_h5_append(file, "/grown", WEFT_H5_F32, n, x + i * COLS));
+        TRY(weft_h5_append(file, "/other", WEFT_H5_F32, n, x + i * COLS));
     }
     return WEFT_OK;
 }
 
 static weft_status make(const char *path, int64_t odd)
 {
-    weft_h5 f;
-    TRY(weft_h5_create(&f, path, mem));
-    TRY(write_sets(&f, odd));
-    return weft_h5_commit(&f);
+    weft_h5 file;
+    TRY(weft_h5_create(&file, path, mem));
+    TRY(write_sets(&file, odd));
+    return weft_h5_commit(&file);
 }
 
 static weft_status count_rows(const void *self, int64_t first, int64_t n, const void *rows)
@@ -48,17 +48,17 @@ static weft_status count_rows(const void *self, int64_t first, int64_t n, const 
 }
 
 /* Some thousand runs of rows, short and long ones. */
-static int rows_are_right(const weft_h5map *m)
+static int rows_are_right(const weft_h5map *map)
 {
     int good = 1;
     for (uint64_t i = 0; i < 3000 && good; i++) {
-        weft_rng4 r = weft_rng_at(1, WEFT_RNG_TEST, i, 0, 0);
-        int64_t n = (int64_t)(r.v[0] % (i % 10 ? 9 : 6000));
-        int64_t first = (int64_t)(r.v[1] % (uint64_t)(ROWS - n + 1));
+        weft_rng4 rng = weft_rng_at(1, WEFT_RNG_TEST, i, 0, 0);
+        int64_t n = (int64_t)(rng.v[0] % (i % 10 ? 9 : 6000));
+        int64_t first = (int64_t)(rng.v[1] % (uint64_t)(ROWS - n + 1));
         size_t mark = weft_arena_mark(mem);
         const void *rows = NULL;
         good =
-            weft_h5_map_rows(m, first, n, &rows, mem) == WEFT_OK &&
+            weft_h5_map_rows(map, first, n, &rows, mem) == WEFT_OK &&
             (n == 0 || memcmp(rows, x + first * COLS, (size_t)(n * COLS) * sizeof *x) == 0);
         weft_arena_reset(mem, mark);
     }
@@ -66,15 +66,15 @@ static int rows_are_right(const weft_h5map *m)
 }
 
 /* Numbers that lie at odd places are copied. */
-static void test_few(weft_h5 *f)
+static void test_few(weft_h5 *file)
 {
-    weft_h5map m;
+    weft_h5map map;
     const void *rows = NULL;
-    ok(weft_h5_map_open(&m, f, "/few", WEFT_H5_F32, NULL, NULL) == WEFT_OK &&
-           weft_h5_map_rows(&m, 0, FEW, &rows, mem) == WEFT_OK &&
+    ok(weft_h5_map_open(&map, file, "/few", WEFT_H5_F32, NULL, NULL) == WEFT_OK &&
+           weft_h5_map_rows(&map, 0, FEW, &rows, mem) == WEFT_OK &&
            (uintptr_t)rows % sizeof(float) == 0 && memcmp(rows, x, FEW * sizeof *x) == 0,
        "few numbers are those written");
-    weft_h5_map_close(&m);
+    weft_h5_map_close(&map);
 }
 
 static void test_rows(void)
@@ -82,25 +82,25 @@ static void test_rows(void)
     static const char *const name[] = {"/grown", "/whole", "/packed", "/wide"};
     for (int odd = 8; odd < 10; odd++) {
         const char *path = at(odd == 8 ? "map.h5" : "odd.h5");
-        weft_h5 f;
-        ok(make(path, odd) == WEFT_OK && weft_h5_open(&f, path, mem) == WEFT_OK,
+        weft_h5 file;
+        ok(make(path, odd) == WEFT_OK && weft_h5_open(&file, path, mem) == WEFT_OK,
            "a file is written and opened");
         for (int i = 0; i < 4; i++) {
-            weft_h5map m;
+            weft_h5map map;
             int64_t seen = 0, *to = &seen;
             weft_status st =
-                weft_h5_map_open(&m, &f, name[i], WEFT_H5_F32, count_rows, &to);
-            ok(st == WEFT_OK && rows_are_right(&m) && seen == ROWS,
+                weft_h5_map_open(&map, &file, name[i], WEFT_H5_F32, count_rows, &to);
+            ok(st == WEFT_OK && rows_are_right(&map) && seen == ROWS,
                "rows of %s are those written, each piece checked once", name[i]);
-            ok(m.seen == (i < 2), "%s is %s", name[i], i < 2 ? "mapped" : "read");
+            ok(map.seen == (i < 2), "%s is %s", name[i], i < 2 ? "mapped" : "read");
             const void *rows;
-            fails(weft_h5_map_rows(&m, ROWS - 1, 2, &rows, mem), "9001 rows", name[i],
+            fails(weft_h5_map_rows(&map, ROWS - 1, 2, &rows, mem), "9001 rows", name[i],
                   "a row that is not there");
-            weft_h5_map_close(&m);
+            weft_h5_map_close(&map);
         }
-        test_few(&f);
+        test_few(&file);
         ok(weft_h5_mapped() > 65536, "mapped pages are counted");
-        weft_h5_close(&f);
+        weft_h5_close(&file);
         ok(weft_h5_mapped() < 1, "and none is left of a closed file");
     }
 }
@@ -109,24 +109,25 @@ static void test_rows(void)
 static void test_part(void)
 {
     static const char *const name[] = {"/grown", "/packed", "/wide"};
-    weft_h5 f;
+    weft_h5 file;
     const void *rows = NULL;
-    weft_check(weft_h5_open(&f, at("map.h5"), mem) == WEFT_OK, "%s", weft_error());
+    weft_check(weft_h5_open(&file, at("map.h5"), mem) == WEFT_OK, "%s", weft_error());
     const size_t row = COLS * sizeof *x;
-    weft_status st = weft_h5_map_part(&f, "/whole", WEFT_H5_F32, 17, ROWS - 17, &rows);
+    weft_status st = weft_h5_map_part(&file, "/whole", WEFT_H5_F32, 17, ROWS - 17, &rows);
     ok(st == WEFT_OK && rows && memcmp(rows, x + 17 * COLS, (ROWS - 17) * row) == 0 &&
            weft_h5_mapped() > 65536,
        "rows of one piece are had in the mapped file");
     for (int i = 0; i < 3; i++)
-        ok(weft_h5_map_part(&f, name[i], WEFT_H5_F32, 0, ROWS, &rows) == WEFT_OK && !rows,
+        ok(weft_h5_map_part(&file, name[i], WEFT_H5_F32, 0, ROWS, &rows) == WEFT_OK &&
+               !rows,
            "those of %s are not", name[i]);
-    ok(weft_h5_map_part(&f, "/whole", WEFT_H5_F32, 1, ROWS, &rows) == WEFT_OK && !rows,
+    ok(weft_h5_map_part(&file, "/whole", WEFT_H5_F32, 1, ROWS, &rows) == WEFT_OK && !rows,
        "nor are rows that are not there");
-    weft_h5_close(&f);
-    weft_check(weft_h5_open(&f, at("odd.h5"), mem) == WEFT_OK, "%s", weft_error());
-    ok(weft_h5_map_part(&f, "/few", WEFT_H5_F32, 0, FEW, &rows) == WEFT_OK && !rows,
+    weft_h5_close(&file);
+    weft_check(weft_h5_open(&file, at("odd.h5"), mem) == WEFT_OK, "%s", weft_error());
+    ok(weft_h5_map_part(&file, "/few", WEFT_H5_F32, 0, FEW, &rows) == WEFT_OK && !rows,
        "nor numbers that lie at odd places");
-    weft_h5_close(&f);
+    weft_h5_close(&file);
 }
 
 /* A part of a file that was damaged, and one that is cut short while it is used. */
@@ -166,34 +167,36 @@ static weft_status refuse(const void *self, int64_t first, int64_t n, const void
 
 static void test_refused(void)
 {
-    weft_h5 f;
-    weft_h5map m;
+    weft_h5 file;
+    weft_h5map map;
     const void *rows;
-    weft_check(weft_h5_open(&f, at("map.h5"), mem) == WEFT_OK &&
-                   weft_h5_map_open(&m, &f, "/grown", WEFT_H5_F32, refuse, NULL) == WEFT_OK,
+    weft_check(weft_h5_open(&file, at("map.h5"), mem) == WEFT_OK &&
+                   weft_h5_map_open(&map, &file, "/grown", WEFT_H5_F32, refuse, NULL) ==
+                       WEFT_OK,
                "%s", weft_error());
     for (int i = 0; i < 2; i++) {
-        weft_status st = weft_h5_map_rows(&m, 5, 3, &rows, mem);
+        weft_status st = weft_h5_map_rows(&map, 5, 3, &rows, mem);
         ok(st == WEFT_EDATA && strstr(weft_error(), "rows 0 of"),
            "a refused piece stays so");
     }
-    weft_h5_map_close(&m);
-    weft_h5_close(&f);
+    weft_h5_map_close(&map);
+    weft_h5_close(&file);
 }
 
 static void test_no_columns(void)
 {
     const int64_t dims[] = {ROWS, 0};
-    weft_h5 f;
-    weft_h5map m;
-    weft_status st = weft_h5_create(&f, at("none.h5"), mem);
-    if (st == WEFT_OK) st = weft_h5_put(&f, "/x", WEFT_H5_F32, 2, dims, x, 0, "x", "none");
-    if (st == WEFT_OK) st = weft_h5_commit(&f);
-    if (st == WEFT_OK) st = weft_h5_open(&f, at("none.h5"), mem);
+    weft_h5 file;
+    weft_h5map map;
+    weft_status st = weft_h5_create(&file, at("none.h5"), mem);
+    if (st == WEFT_OK)
+        st = weft_h5_put(&file, "/x", WEFT_H5_F32, 2, dims, x, 0, "x", "none");
+    if (st == WEFT_OK) st = weft_h5_commit(&file);
+    if (st == WEFT_OK) st = weft_h5_open(&file, at("none.h5"), mem);
     weft_check(st == WEFT_OK, "%s", weft_error());
-    fails(weft_h5_map_open(&m, &f, "/x", WEFT_H5_F32, NULL, NULL), "/x of",
+    fails(weft_h5_map_open(&map, &file, "/x", WEFT_H5_F32, NULL, NULL), "/x of",
           "rows of no numbers", "a dataset without columns");
-    weft_h5_close(&f);
+    weft_h5_close(&file);
 }
 
 /* Opens a dataset, does something to the file, and asks for all rows. */
@@ -201,12 +204,12 @@ static void spoilt(const char *name, int cut, const char *word, const char *what
 {
     const char *path = at("spoilt.h5");
     weft_h5 f;
-    weft_h5map m;
+    weft_h5map map;
     const void *rows;
     copy(at("map.h5"), path, size_of(at("map.h5")));
     weft_check(weft_h5_open(&f, path, mem) == WEFT_OK &&
-                   weft_h5_map_open(&m, &f, name, WEFT_H5_F32, NULL, NULL) == WEFT_OK &&
-                   weft_h5_map_rows(&m, 0, 1, &rows, mem) == WEFT_OK,
+                   weft_h5_map_open(&map, &f, name, WEFT_H5_F32, NULL, NULL) == WEFT_OK &&
+                   weft_h5_map_rows(&map, 0, 1, &rows, mem) == WEFT_OK,
                "%s", weft_error());
     float first = *(const float *)rows;
     size_t size = size_of(path);
@@ -219,10 +222,10 @@ static void spoilt(const char *name, int cut, const char *word, const char *what
                        "a byte");
         fclose(file);
     }
-    fails(weft_h5_map_rows(&m, 0, ROWS, &rows, mem), "spoilt.h5", word, what);
+    fails(weft_h5_map_rows(&map, 0, ROWS, &rows, mem), "spoilt.h5", word, what);
     fails(weft_h5_sound(&f), "spoilt.h5", word, "and what is asked afterwards");
     ok(first == x[0], "what was read before stands");
-    weft_h5_map_close(&m);
+    weft_h5_map_close(&map);
     weft_h5_close(&f);
 }
 

@@ -30,13 +30,14 @@ static int is_sound(const weft_metric *table, const char *const *taken, int most
 {
     int sound = weft_metrics_count(table) <= most;
     for (int i = 0; table && table[i].name; i++) {
-        const weft_metric *m = &table[i];
-        sound &= is_clean(m->name) && is_clean(m->about) && is_clean(m->unit);
-        sound &= !m->title || is_clean(m->title);
+        const weft_metric *metric = &table[i];
         sound &=
-            strspn(m->name, "abcdefghijklmnopqrstuvwxyz_0123456789") == strlen(m->name);
-        sound &= weft_metrics_find(table, m->name) == i;
-        for (int k = 0; taken[k]; k++) sound &= strcmp(taken[k], m->name) != 0;
+            is_clean(metric->name) && is_clean(metric->about) && is_clean(metric->unit);
+        sound &= !metric->title || is_clean(metric->title);
+        sound &= strspn(metric->name, "abcdefghijklmnopqrstuvwxyz_0123456789") ==
+                 strlen(metric->name);
+        sound &= weft_metrics_find(table, metric->name) == i;
+        for (int k = 0; taken[k]; k++) sound &= strcmp(taken[k], metric->name) != 0;
     }
     return sound;
 }
@@ -58,19 +59,20 @@ static int comes_back(const weft_metric *table)
     return same;
 }
 
-static void test_task(const weft_task *t)
+static void test_task(const weft_task *task)
 {
-    const char *name = t->kind.name;
-    ok(is_sound(t->metrics, of_jobs, WEFT_MAX_METRICS), "%s: metrics of jobs are sound",
+    const char *name = task->kind.name;
+    ok(is_sound(task->metrics, of_jobs, WEFT_MAX_METRICS), "%s: metrics of jobs are sound",
        name);
-    ok(is_sound(t->rows, of_rounds, WEFT_MAX_METRICS), "%s: columns of rounds are", name);
-    ok(is_sound(t->scores, none, WEFT_MAX_SCORES), "%s: scores are", name);
-    ok(comes_back(t->metrics) && comes_back(t->rows) && comes_back(t->scores),
+    ok(is_sound(task->rows, of_rounds, WEFT_MAX_METRICS), "%s: columns of rounds are",
+       name);
+    ok(is_sound(task->scores, none, WEFT_MAX_SCORES), "%s: scores are", name);
+    ok(comes_back(task->metrics) && comes_back(task->rows) && comes_back(task->scores),
        "%s: the tables come back from their texts", name);
-    ok(weft_metrics_count(t->scores) > 0 &&
-           weft_metrics_find(t->metrics, "valid_loss") == 0,
+    ok(weft_metrics_count(task->scores) > 0 &&
+           weft_metrics_find(task->metrics, "valid_loss") == 0,
        "%s: the first metric of a job is its validation loss, a winner has a score", name);
-    ok(is_clean(t->lost), "%s: it says where to look if no job has a finite loss", name);
+    ok(is_clean(task->lost), "%s: it says where to look if no job has a finite loss", name);
 }
 
 static void test_show(void)
@@ -109,28 +111,28 @@ static weft_job_record record_new(void)
     job.index = 1;
     job.eligibility = WEFT_WINS_LOSS;
     job.update = (weft_mix_update){.schedule = WEFT_UPDATE_SCALE, .eta = 0.5, .diff = 1};
-    weft_job_record e = weft_job_record_new(&job, mem);
-    weft_job_record_room(&e, METRICS, UNITS, COLUMNS, mem);
-    weft_result_begin(&e.res, &job);
-    e.res.job = 17;
-    e.res.loss = INFINITY;
-    e.res.metric[1] = 0.75;
-    e.res.arm_loss[2] = 6;
-    e.res.note = "f1=0.5 lr=1e-3";
-    e.parent = 11;
-    e.worker = 3;
-    e.start = 1;
-    e.end = 2.5;
-    e.began = 10;
-    e.seconds = 0.5;
-    e.kept = 1;
-    e.hash = 77;
-    e.weights = 78;
-    e.done = UNITS;
-    for (int i = 0; i < UNITS * COLUMNS; i++) e.row[i] = i;
-    for (int i = 0; i < UNITS * K; i++) e.logp[i] = -i;
-    e.spent[2].comm = 9;
-    return e;
+    weft_job_record record = weft_job_record_new(&job, mem);
+    weft_job_record_room(&record, METRICS, UNITS, COLUMNS, mem);
+    weft_result_begin(&record.res, &job);
+    record.res.job = 17;
+    record.res.loss = INFINITY;
+    record.res.metric[1] = 0.75;
+    record.res.arm_loss[2] = 6;
+    record.res.note = "f1=0.5 lr=1e-3";
+    record.parent = 11;
+    record.worker = 3;
+    record.start = 1;
+    record.end = 2.5;
+    record.began = 10;
+    record.seconds = 0.5;
+    record.kept = 1;
+    record.hash = 77;
+    record.weights = 78;
+    record.done = UNITS;
+    for (int i = 0; i < UNITS * COLUMNS; i++) record.row[i] = i;
+    for (int i = 0; i < UNITS * K; i++) record.logp[i] = -i;
+    record.spent[2].comm = 9;
+    return record;
 }
 
 static int is_alike(const weft_job_record *a, const weft_job_record *b)
@@ -143,30 +145,30 @@ static int is_alike(const weft_job_record *a, const weft_job_record *b)
 
 static void test_record(void)
 {
-    weft_job_record e = record_new();
+    weft_job_record record = record_new();
     size_t n;
     int64_t id = -1;
-    const void *packed = weft_job_record_pack(&e, &n, mem);
+    const void *packed = weft_job_record_pack(&record, &n, mem);
     ok(weft_job_record_is(packed, n, &id) && id == 17, "packed bytes are a record's");
     ok(!weft_job_record_is(packed, n - 1, &id), "fewer are not");
     is_near(weft_job_record_ended(packed), 10.5, 0, "they say when the job ended");
     weft_job_record back;
-    ok(weft_job_record_read(&back, packed, mem) && is_alike(&e, &back),
+    ok(weft_job_record_read(&back, packed, mem) && is_alike(&record, &back),
        "a record comes back whole");
     ok(back.job.mix.nblock == 2 && back.job.mix.off[1] == 3 && back.row[5] > 4.9 &&
-           strcmp(back.res.note, e.res.note) == 0 && isnan(back.res.metric[0]) &&
+           strcmp(back.res.note, record.res.note) == 0 && isnan(back.res.metric[0]) &&
            back.res.metric[1] > 0.7 && back.end > 2.4,
        "with blocks, rows, metrics and what else was measured");
-    weft_job_record own = weft_job_record_new(&e.job, mem);
+    weft_job_record own = weft_job_record_new(&record.job, mem);
     own.worker = 8;
     ok(weft_job_record_unpack(&own, packed, mem) && own.worker == 8 && own.parent == 0,
        "filled in for a job that is known, it leaves virtual time to the scheduler");
-    own.worker = e.worker;
-    own.parent = e.parent;
-    own.start = e.start;
-    own.end = e.end;
-    ok(is_alike(&e, &own), "and has all else");
-    weft_job other = e.job;
+    own.worker = record.worker;
+    own.parent = record.parent;
+    own.start = record.start;
+    own.end = record.end;
+    ok(is_alike(&record, &own), "and has all else");
+    weft_job other = record.job;
     other.resource += 1;
     own = weft_job_record_new(&other, mem);
     ok(!weft_job_record_unpack(&own, packed, mem), "another job is found out");
@@ -174,11 +176,11 @@ static void test_record(void)
 
 static void test_part(void)
 {
-    weft_job_record e = record_new();
-    e.done = 1;
+    weft_job_record record = record_new();
+    record.done = 1;
     size_t n;
     weft_job_record back;
-    const void *packed = weft_job_record_pack(&e, &n, mem);
+    const void *packed = weft_job_record_pack(&record, &n, mem);
     ok(weft_job_record_read(&back, packed, mem) && back.nunit == UNITS && back.done == 1 &&
            back.row[COLUMNS - 1] > 2.9,
        "a job in flight is packed with the rows that it has");
@@ -187,10 +189,10 @@ static void test_part(void)
 /* Any 8 bytes of a record may be wrong: it is read, or refused, and that is all. */
 static void test_damage(void)
 {
-    weft_job_record e = record_new();
+    weft_job_record record = record_new();
     const int64_t wrong[] = {-1, INT64_MAX, (int64_t)1 << 40, 1000};
     size_t n;
-    const void *packed = weft_job_record_pack(&e, &n, mem);
+    const void *packed = weft_job_record_pack(&record, &n, mem);
     char *copy = WEFT_NEW(mem, char, n);
     int64_t id;
     int refused = 0;
@@ -207,15 +209,16 @@ static void test_damage(void)
 
 static void test_digest(void)
 {
-    weft_job_record e = record_new();
-    uint64_t h = weft_job_record_digest(&e, 1);
-    e.row[0] = e.seconds = e.res.metric[0] = e.end = e.res.cost = 99;
-    ok(weft_job_record_digest(&e, 1) == h, "the digest knows no times and no metrics");
-    e.weights++;
-    ok(weft_job_record_digest(&e, 1) != h, "but weights");
-    e.weights--;
-    e.res.loss = 1;
-    ok(weft_job_record_digest(&e, 1) != h, "and losses");
+    weft_job_record record = record_new();
+    uint64_t h = weft_job_record_digest(&record, 1);
+    record.row[0] = record.seconds = record.res.metric[0] = record.end = record.res.cost =
+        99;
+    ok(weft_job_record_digest(&record, 1) == h, "the digest knows no times and no metrics");
+    record.weights++;
+    ok(weft_job_record_digest(&record, 1) != h, "but weights");
+    record.weights--;
+    record.res.loss = 1;
+    ok(weft_job_record_digest(&record, 1) != h, "and losses");
 }
 
 /* ---- which job is better ---- */

@@ -12,45 +12,45 @@ enum { K = 7 };
 /* A mixture of K with the given probabilities; 0 is eliminated. Ids fall with the index. */
 static weft_mix mix_of(const double *p, weft_arena *mem)
 {
-    weft_mix m = weft_mix_new(K, 2, mem);
+    weft_mix mix = weft_mix_new(K, 2, mem);
     for (int i = 0; i < K; i++) {
-        m.id[i] = 100 - i;
-        m.conf[2 * i] = i;
-        m.conf[2 * i + 1] = -i;
-        m.logp[i] = p[i] > 0 ? log(p[i]) : -INFINITY;
+        mix.id[i] = 100 - i;
+        mix.conf[2 * i] = i;
+        mix.conf[2 * i + 1] = -i;
+        mix.logp[i] = p[i] > 0 ? log(p[i]) : -INFINITY;
     }
-    return m;
+    return mix;
 }
 
-static double total(const weft_mix *m)
+static double total(const weft_mix *mix)
 {
     double sum = 0;
-    for (int i = 0; i < m->k; i++) sum += exp(m->logp[i]);
+    for (int i = 0; i < mix->k; i++) sum += exp(mix->logp[i]);
     return sum;
 }
 
 static void test_new(weft_arena *mem)
 {
-    weft_mix m = weft_mix_new(3, 0, mem);
-    ok(m.k == 3 && m.id[2] == 2, "a new mixture numbers its configurations");
-    is_near(exp(m.logp[1]), 1.0 / 3, 1e-15, "a new mixture is uniform");
-    ok(weft_mix_alive(&m) == 3, "all of a new mixture are alive");
+    weft_mix mix = weft_mix_new(3, 0, mem);
+    ok(mix.k == 3 && mix.id[2] == 2, "a new mixture numbers its configurations");
+    is_near(exp(mix.logp[1]), 1.0 / 3, 1e-15, "a new mixture is uniform");
+    ok(weft_mix_alive(&mix) == 3, "all of a new mixture are alive");
     int best;
-    weft_mix_best(&m, &best);
+    weft_mix_best(&mix, &best);
     ok(best == 0, "the likeliest is the first of equals");
 }
 
 static void test_draw(weft_arena *mem)
 {
     const double p[K] = {0, .25, 0, .5, .125, .125, 0};
-    weft_mix m = mix_of(p, mem);
+    weft_mix mix = mix_of(p, mem);
     double cum[K];
     int count[K] = {0}, agree = 1;
-    weft_mix_cumulate(&m, cum);
+    weft_mix_cumulate(&mix, cum);
     int n = 4096;
     for (int s = 0; s < n; s++) {
         double unit = (s + .5) / n;
-        int i = weft_mix_draw(&m, unit);
+        int i = weft_mix_draw(&mix, unit);
         agree &= i == weft_mix_find(cum, K, unit);
         count[i]++;
     }
@@ -58,13 +58,13 @@ static void test_draw(weft_arena *mem)
     int exact = 1;
     for (int i = 0; i < K; i++) exact &= count[i] == (int)(p[i] * n);
     ok(exact, "draws are as frequent as the probabilities say");
-    ok(weft_mix_draw(&m, 0) == 1 && weft_mix_find(cum, K, 0) == 1,
+    ok(weft_mix_draw(&mix, 0) == 1 && weft_mix_find(cum, K, 0) == 1,
        "0 draws the first alive");
     double top = nextafter(1, 0);
-    ok(weft_mix_draw(&m, top) == 5 && weft_mix_find(cum, K, top) == 5,
+    ok(weft_mix_draw(&mix, top) == 5 && weft_mix_find(cum, K, top) == 5,
        "the largest number below 1 draws the last alive");
     int best;
-    weft_mix_best(&m, &best);
+    weft_mix_best(&mix, &best);
     ok(best == 3, "the likeliest is the most probable");
 }
 
@@ -72,14 +72,14 @@ static void test_draw(weft_arena *mem)
 static void test_draw_rounding(weft_arena *mem)
 {
     int k = 1000;
-    weft_mix m = weft_mix_new(k, 0, mem);
+    weft_mix mix = weft_mix_new(k, 0, mem);
     double *cum = WEFT_NEW(mem, double, k);
-    weft_mix_cumulate(&m, cum);
+    weft_mix_cumulate(&mix, cum);
     int agree = 1, rising = 1;
     for (int s = 0; s < 10 * k; s++) {
-        weft_rng4 r = weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)s, 0, 0);
-        double unit = weft_rng_unit(r.v[0]);
-        agree &= weft_mix_draw(&m, unit) == weft_mix_find(cum, k, unit);
+        weft_rng4 rng = weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)s, 0, 0);
+        double unit = weft_rng_unit(rng.v[0]);
+        agree &= weft_mix_draw(&mix, unit) == weft_mix_find(cum, k, unit);
     }
     for (int i = 1; i < k; i++) rising &= cum[i] > cum[i - 1];
     ok(agree, "table and sum draw alike among a thousand");
@@ -91,14 +91,14 @@ static void test_step(weft_arena *mem)
     const double p[K] = {.3, .1, 0, .2, .2, .1, .1};
     const double grad[K] = {1, -2, 5, 0, .5, 3, -1};
     double eta = .7;
-    weft_mix m = mix_of(p, mem);
-    weft_mix_step(&m, eta, grad);
+    weft_mix mix = mix_of(p, mem);
+    weft_mix_step(&mix, eta, grad);
     double sum = 0, off = 0;
     for (int i = 0; i < K; i++) sum += p[i] * exp(-eta * grad[i]);
     for (int i = 0; i < K; i++)
-        off = worse(off, fabs(exp(m.logp[i]) - p[i] * exp(-eta * grad[i]) / sum));
+        off = worse(off, fabs(exp(mix.logp[i]) - p[i] * exp(-eta * grad[i]) / sum));
     is_near(off, 0, 1e-15, "a step multiplies by exp(-eta g) and normalises");
-    ok(isinf(m.logp[2]), "a step leaves the eliminated so");
+    ok(isinf(mix.logp[2]), "a step leaves the eliminated so");
 
     const double shift[K] = {9, 9, 9, 9, 9, 9, 9};
     weft_mix still = mix_of(p, mem);
@@ -107,17 +107,17 @@ static void test_step(weft_arena *mem)
     for (int i = 0; i < K; i++) off = worse(off, fabs(exp(still.logp[i]) - p[i]));
     is_near(off, 0, 1e-15, "equal gradients move nothing");
 
-    for (int n = 0; n < 10000; n++) weft_mix_step(&m, eta, grad);
-    is_near(exp(m.logp[1]), 1, 1e-12, "ten thousand steps find the best");
-    ok(isfinite(m.logp[5]) && m.logp[5] < -1000, "ten thousand steps do not underflow");
+    for (int n = 0; n < 10000; n++) weft_mix_step(&mix, eta, grad);
+    is_near(exp(mix.logp[1]), 1, 1e-12, "ten thousand steps find the best");
+    ok(isfinite(mix.logp[5]) && mix.logp[5] < -1000, "ten thousand steps do not underflow");
 }
 
 /* Halves by losses, and by a second number where they are equal. */
-static void halve(weft_mix *m, const double *loss, const double *tie, int keep, int flat)
+static void halve(weft_mix *mix, const double *loss, const double *tie, int keep, int flat)
 {
     weft_rank rank[K];
     for (int i = 0; i < K; i++) rank[i] = weft_rank_of(loss[i], tie[i], i);
-    weft_mix_halve(m, rank, keep, flat);
+    weft_mix_halve(mix, rank, keep, flat);
 }
 
 static void test_halve(weft_arena *mem)
@@ -125,49 +125,49 @@ static void test_halve(weft_arena *mem)
     const double p[K] = {.3, .1, 0, .2, .2, .1, .1};
     const double loss[K] = {.5, .4, .1, NAN, .4, .4, INFINITY};
     const double tie[K] = {1, 3, 1, 1, 2, 2, 0};
-    weft_mix m = mix_of(p, mem);
-    halve(&m, loss, tie, 2, 1);
-    ok(weft_mix_alive(&m) == 2 && m.logp[4] > -1 && m.logp[5] > -1,
+    weft_mix mix = mix_of(p, mem);
+    halve(&mix, loss, tie, 2, 1);
+    ok(weft_mix_alive(&mix) == 2 && mix.logp[4] > -1 && mix.logp[5] > -1,
        "of equal losses those of the lower second number stay, the eliminated stay so");
-    is_near(exp(m.logp[4]), .5, 1e-15, "flat halving makes survivors equal");
+    is_near(exp(mix.logp[4]), .5, 1e-15, "flat halving makes survivors equal");
 
-    m = mix_of(p, mem);
-    halve(&m, loss, tie, 4, 0);
-    ok(weft_mix_alive(&m) == 4, "halving keeps as many as asked");
-    is_near(exp(m.logp[0]), .3 / .7, 1e-15, "halving keeps proportions");
-    is_near(total(&m), 1, 1e-15, "halving normalises");
+    mix = mix_of(p, mem);
+    halve(&mix, loss, tie, 4, 0);
+    ok(weft_mix_alive(&mix) == 4, "halving keeps as many as asked");
+    is_near(exp(mix.logp[0]), .3 / .7, 1e-15, "halving keeps proportions");
+    is_near(total(&mix), 1, 1e-15, "halving normalises");
 
-    m = mix_of(p, mem);
-    halve(&m, loss, tie, 5, 1);
-    ok(isinf(m.logp[6]) && !isinf(m.logp[3]),
+    mix = mix_of(p, mem);
+    halve(&mix, loss, tie, 5, 1);
+    ok(isinf(mix.logp[6]) && !isinf(mix.logp[3]),
        "NaN is INFINITY, whatever the second number: the first of the two stays");
 
-    m = mix_of(p, mem);
-    halve(&m, loss, tie, 99, 0);
-    ok(weft_mix_alive(&m) == 6, "keeping more than there are keeps all");
+    mix = mix_of(p, mem);
+    halve(&mix, loss, tie, 99, 0);
+    ok(weft_mix_alive(&mix) == 6, "keeping more than there are keeps all");
     const double none[K] = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
-    halve(&m, none, tie, 1, 1);
-    ok(weft_mix_alive(&m) == 1 && m.logp[0] == 0,
+    halve(&mix, none, tie, 1, 1);
+    ok(weft_mix_alive(&mix) == 1 && mix.logp[0] == 0,
        "without any finite loss the first stays");
 }
 
 static void test_pack(weft_arena *mem)
 {
     const double p[K] = {.3, .1, 0, .2, .2, .1, .1};
-    weft_mix m = mix_of(p, mem);
+    weft_mix mix = mix_of(p, mem);
     weft_mix copy = weft_mix_new(K, 2, mem);
-    weft_mix_copy(&copy, &m);
+    weft_mix_copy(&copy, &mix);
     size_t n, ncopy;
-    const void *a = packed(&m, &n, mem);
+    const void *a = packed(&mix, &n, mem);
     ok(memcmp(a, packed(&copy, &ncopy, mem), n) == 0, "a copy packs into the same bytes");
     ok(n == ncopy, "and as many");
     int differs = 1;
     copy.logp[1] = nextafter(copy.logp[1], 0);
     differs &= memcmp(a, packed(&copy, &ncopy, mem), n) != 0;
-    weft_mix_copy(&copy, &m);
+    weft_mix_copy(&copy, &mix);
     copy.conf[2 * K - 1] += 1;
     differs &= memcmp(a, packed(&copy, &ncopy, mem), n) != 0;
-    weft_mix_copy(&copy, &m);
+    weft_mix_copy(&copy, &mix);
     copy.id[K - 1]++;
     differs &= memcmp(a, packed(&copy, &ncopy, mem), n) != 0;
     ok(differs, "the packed form shows each change of z, conf and id");
@@ -175,29 +175,29 @@ static void test_pack(weft_arena *mem)
 
 static void test_result(weft_arena *mem)
 {
-    weft_result r = weft_result_new(3, 2, mem);
-    r.job = 5;
-    r.trial = 2;
-    r.resource = 4;
-    r.loss = INFINITY;
-    r.metric[0] = .75;
-    r.cost = 1.5;
-    r.bound = .125;
-    r.by_error = 1;
+    weft_result res = weft_result_new(3, 2, mem);
+    res.job = 5;
+    res.trial = 2;
+    res.resource = 4;
+    res.loss = INFINITY;
+    res.metric[0] = .75;
+    res.cost = 1.5;
+    res.bound = .125;
+    res.by_error = 1;
     for (int i = 0; i < 3; i++) {
-        r.arm_loss[i] = 3 + i;
-        r.arm_wrong[i] = 1 + i;
-        r.arm_count[i] = 4 * i;
+        res.arm_loss[i] = 3 + i;
+        res.arm_wrong[i] = 1 + i;
+        res.arm_count[i] = 4 * i;
     }
-    ok(isnan(weft_result_score(&r, 0)), "a configuration without samples has no score");
-    is_near(weft_result_score(&r, 2), 3. / 8, 0, "the score is the error rate");
-    r.by_error = 0;
-    is_near(weft_result_score(&r, 2), 5. / 8, 0, "or the mean loss");
+    ok(isnan(weft_result_score(&res, 0)), "a configuration without samples has no score");
+    is_near(weft_result_score(&res, 2), 3. / 8, 0, "the score is the error rate");
+    res.by_error = 0;
+    is_near(weft_result_score(&res, 2), 5. / 8, 0, "or the mean loss");
 
-    weft_mix m = weft_mix_new(3, 1, mem);
-    weft_job job = weft_job_new(2, 4, &m);
+    weft_mix mix = weft_mix_new(3, 1, mem);
+    weft_job job = weft_job_new(2, 4, &mix);
     weft_job_record from = weft_job_record_new(&job, mem), read;
-    from.res = r;
+    from.res = res;
     size_t n;
     const void *packed = weft_job_record_pack(&from, &n, mem);
     int good = weft_job_record_read(&read, packed, mem);
@@ -206,9 +206,9 @@ static void test_result(weft_arena *mem)
            back.nmetric == 2 && back.metric[0] == .75 && isnan(back.metric[1]) &&
            back.cost == 1.5 && back.bound == .125 && back.by_error == 0,
        "a result comes back from its packed form");
-    ok(memcmp(back.arm_loss, r.arm_loss, 3 * sizeof(double)) == 0 &&
-           memcmp(back.arm_wrong, r.arm_wrong, 3 * sizeof(double)) == 0 &&
-           memcmp(back.arm_count, r.arm_count, 3 * sizeof(double)) == 0,
+    ok(memcmp(back.arm_loss, res.arm_loss, 3 * sizeof(double)) == 0 &&
+           memcmp(back.arm_wrong, res.arm_wrong, 3 * sizeof(double)) == 0 &&
+           memcmp(back.arm_count, res.arm_count, 3 * sizeof(double)) == 0,
        "and so do the sums of its configurations");
 }
 

@@ -36,29 +36,29 @@ static void open_space(void)
 }
 
 /* The mixing with options "k=3 floor=0.1"; NULL: refused. */
-static void *mixing(const weft_mixing *m, const char *options, weft_mixing_env env)
+static void *mixing(const weft_mixing *mixing, const char *options, weft_mixing_env env)
 {
     weft_conf *conf = WEFT_NEW(mem, weft_conf, 1);
-    void *self = weft_arena_alloc(mem, 1, m->kind.size);
+    void *self = weft_arena_alloc(mem, 1, mixing->kind.size);
     weft_conf_init(conf, mem);
     weft_status st = WEFT_OK;
     char *rest = weft_arena_text(mem, "%s", options);
     for (char *word; st == WEFT_OK && (word = strtok_r(rest, " ", &rest));)
-        st = weft_conf_set(conf, weft_arena_text(mem, "%s.%s", m->kind.name, word));
-    if (st == WEFT_OK) st = weft_conf_bind(conf, &m->kind, self);
+        st = weft_conf_set(conf, weft_arena_text(mem, "%s.%s", mixing->kind.name, word));
+    if (st == WEFT_OK) st = weft_conf_bind(conf, &mixing->kind, self);
     weft_check(st == WEFT_OK, "%s", weft_error());
     env.space = &space;
     env.seed = 3;
     env.mem = mem;
-    return m->setup(self, &env) == WEFT_OK ? self : NULL;
+    return mixing->setup(self, &env) == WEFT_OK ? self : NULL;
 }
 
 static const weft_mixing_env usual = {.trials = TRIALS, .resource = RESOURCE};
 
-static weft_job job_of(const weft_mixing *m, void *self, int64_t trial)
+static weft_job job_of(const weft_mixing *mixing, void *self, int64_t trial)
 {
     weft_job job = weft_job_new(trial, 1, NULL);
-    m->make(self, trial, centre, &job);
+    mixing->make(self, trial, centre, &job);
     return job;
 }
 
@@ -68,11 +68,11 @@ static void test_update(const weft_mixing *m, const char *options, weft_mix_upda
 {
     void *self = mixing(m, weft_arena_text(mem, "k=3 %s", options), usual);
     weft_check(self != NULL, "%s", weft_error());
-    weft_mix_update u = job_of(m, self, 1).update;
-    double off = fabs(u.eta - want.eta) + fabs(u.horizon - want.horizon) +
-                 fabs(u.discount - want.discount) + fabs(u.floor - want.floor) +
-                 fabs(u.cutoff - want.cutoff);
-    ok(u.schedule == want.schedule && off <= 0 && u.diff == want.diff,
+    weft_mix_update update = job_of(m, self, 1).update;
+    double off = fabs(update.eta - want.eta) + fabs(update.horizon - want.horizon) +
+                 fabs(update.discount - want.discount) + fabs(update.floor - want.floor) +
+                 fabs(update.cutoff - want.cutoff);
+    ok(update.schedule == want.schedule && off <= 0 && update.diff == want.diff,
        "%s %s: the update has these options", m->kind.name, options);
 }
 
@@ -146,10 +146,10 @@ static void test_mw(void)
 
 /* ---- mixtures ---- */
 
-static int is_uniform(const weft_mix *m)
+static int is_uniform(const weft_mix *mix)
 {
     int same = 1;
-    for (int i = 0; i < m->k; i++) same &= fabs(m->logp[i] + log(m->k)) < 1e-15;
+    for (int i = 0; i < mix->k; i++) same &= fabs(mix->logp[i] + log(mix->k)) < 1e-15;
     return same;
 }
 
@@ -209,12 +209,12 @@ static void test_whole(const weft_mixing *m)
        "%s: the mixture of a schedule is taken as it is", m->kind.name);
 }
 
-static void tell(const weft_mixing *m, void *self, int64_t trial, const double *logp)
+static void tell(const weft_mixing *mixing, void *self, int64_t trial, const double *logp)
 {
     weft_result res = weft_result_new(3, 0, mem);
     res.trial = trial;
     memcpy(res.logp, logp, 3 * sizeof *logp);
-    m->told(self, &res);
+    mixing->told(self, &res);
 }
 
 static void test_told(const weft_mixing *m)

@@ -56,14 +56,14 @@ static double away(int axis, double x, double centre)
 static const double middle[NAXIS] = {2, 1e-2, .5, 1e-3, 1e-2, .25, 32, 3};
 static const uint64_t seed = 5;
 
-static void test_reach(const weft_space *sp)
+static void test_reach(const weft_space *space)
 {
     const double reach[NAXIS] = {0, .4, .1, .4, .5, .05, 1, 1}; /* as published: eps = .1 */
     int n = 20000;
     double x[NAXIS], least[NAXIS] = {0}, most[NAXIS] = {0}, mean[NAXIS] = {0};
     int down = 0, up = 0;
     for (int i = 1; i <= n; i++) {
-        weft_space_perturb(sp, middle, .1, seed, i, x);
+        weft_space_perturb(space, middle, .1, seed, i, x);
         for (int a = 0; a < NAXIS; a++) {
             double d = away(a, x[a], middle[a]);
             least[a] = fmin(least[a], d);
@@ -85,42 +85,43 @@ static void test_reach(const weft_space *sp)
     is_near(up, n / 3., 5 * sqrt(n * 2. / 9), "a third goes up");
 }
 
-static void test_box(const weft_space *sp)
+static void test_box(const weft_space *space)
 {
     const double corner[NAXIS] = {2, 1, 0, 1e-5, 1, .5, 8, 5};
     double x[NAXIS];
     int inside = 1, ends = 1;
     for (int i = 1; i <= 1000; i++) {
-        weft_space_perturb(sp, corner, .1, seed, i, x);
+        weft_space_perturb(space, corner, .1, seed, i, x);
         for (int a = 0; a < NAXIS; a++)
-            inside &= a == BATCH || (x[a] >= sp->axis[a].lo && x[a] <= sp->axis[a].hi);
+            inside &=
+                a == BATCH || (x[a] >= space->axis[a].lo && x[a] <= space->axis[a].hi);
         ends &= (x[BATCH] == 8 || x[BATCH] == 16) && (x[EPOCHS] == 4 || x[EPOCHS] == 5);
     }
     ok(inside && ends, "neighbours are clipped to the box");
 }
 
-static void test_function(const weft_space *sp)
+static void test_function(const weft_space *space)
 {
     double x[NAXIS], y[NAXIS], z[NAXIS], centre[NAXIS];
     int alike = 1, fixed = 1;
     for (int i = 1; i <= 100; i++) {
-        weft_space_perturb(sp, middle, .1, seed, i, x);
-        weft_space_perturb(sp, middle, .1, seed, 101 - i, y);
-        weft_space_perturb(sp, middle, .1, seed, i, y);
+        weft_space_perturb(space, middle, .1, seed, i, x);
+        weft_space_perturb(space, middle, .1, seed, 101 - i, y);
+        weft_space_perturb(space, middle, .1, seed, i, y);
         alike &= memcmp(x, y, sizeof x) == 0;
         fixed &= x[0] == 2;
     }
     ok(alike, "a neighbour is a function of seed, centre and number");
     ok(fixed, "options of other sections stay as the centre has them");
-    weft_space_perturb(sp, middle, .1, seed, 0, z);
+    weft_space_perturb(space, middle, .1, seed, 0, z);
     ok(memcmp(z, middle, sizeof z) == 0, "the first is the centre");
-    weft_space_perturb(sp, middle, .1, seed + 1, 100, z);
+    weft_space_perturb(space, middle, .1, seed + 1, 100, z);
     ok(fabs(z[1] - x[1]) > 0, "another seed gives other neighbours");
     memcpy(centre, middle, sizeof centre);
     centre[0] = 3;
-    weft_space_perturb(sp, centre, .1, seed, 100, z);
+    weft_space_perturb(space, centre, .1, seed, 100, z);
     ok(fabs(z[1] - x[1]) > 0, "and so does another centre");
-    weft_space_perturb(sp, middle, 0, seed, 9, z);
+    weft_space_perturb(space, middle, 0, seed, 9, z);
     double off = 0;
     for (int a = 0; a < NAXIS; a++) off = worse(off, fabs(z[a] / middle[a] - 1));
     is_near(off, 0, 1e-15, "eps = 0 gives the centre");
@@ -129,18 +130,18 @@ static void test_function(const weft_space *sp)
 /* Integers on a logarithmic axis move by a factor, to the whole number beyond it. */
 static void test_log_integers(weft_arena *mem)
 {
-    weft_conf c;
-    weft_space sp;
+    weft_conf conf;
+    weft_space space;
     const weft_kind *const one[] = {&client_kind};
-    weft_conf_init(&c, mem);
-    ok(weft_conf_text(&c, "t.ini", "[client]\nbatch = log 1 .. 100\n") == WEFT_OK &&
-           weft_space_read(&sp, &c, one, 1, 1, mem) == WEFT_OK,
+    weft_conf_init(&conf, mem);
+    ok(weft_conf_text(&conf, "t.ini", "[client]\nbatch = log 1 .. 100\n") == WEFT_OK &&
+           weft_space_read(&space, &conf, one, 1, 1, mem) == WEFT_OK,
        "a logarithmic axis of integers");
     double centre = 10;
     double x, least = centre, most = centre;
     int whole = 1;
     for (int i = 1; i <= 1000; i++) {
-        weft_space_perturb(&sp, &centre, .1, seed, i, &x);
+        weft_space_perturb(&space, &centre, .1, seed, i, &x);
         least = fmin(least, x);
         most = worse(most, x);
         whole &= x == round(x);
@@ -151,16 +152,16 @@ static void test_log_integers(weft_arena *mem)
 int main(void)
 {
     weft_arena *mem = weft_arena_new();
-    weft_conf c;
-    weft_space sp;
+    weft_conf conf;
+    weft_space space;
     const weft_kind *const both[] = {&server_kind, &client_kind};
-    weft_conf_init(&c, mem);
-    ok(weft_conf_text(&c, "t.ini", boxes) == WEFT_OK &&
-           weft_space_read(&sp, &c, both, 2, 1, mem) == WEFT_OK && sp.dim == NAXIS,
+    weft_conf_init(&conf, mem);
+    ok(weft_conf_text(&conf, "t.ini", boxes) == WEFT_OK &&
+           weft_space_read(&space, &conf, both, 2, 1, mem) == WEFT_OK && space.dim == NAXIS,
        "the published boxes are read");
-    test_reach(&sp);
-    test_box(&sp);
-    test_function(&sp);
+    test_reach(&space);
+    test_box(&space);
+    test_function(&space);
     test_log_integers(mem);
     weft_arena_free(mem);
     return tap_done();

@@ -12,100 +12,101 @@ static struct fixture fixture_small(const weft_net *net, int n)
     weft_shape shape = image(3, 9, 8, 5);
     if (net->setup(bound(net, "-", mem), &shape)) shape = text(8, 11);
     if (net->setup(bound(net, "-", mem), &shape)) shape = documents(9, 30, 3, mem);
-    struct fixture f = fixture_new(net, "-", shape, n);
-    f.kept = mem;
-    return f;
+    struct fixture fixture = fixture_new(net, "-", shape, n);
+    fixture.kept = mem;
+    return fixture;
 }
 
 /* ---- contract ---- */
 
 static void test_tensors(const weft_net *net)
 {
-    struct fixture f = fixture_small(net, 1);
-    weft_tensor t[WEFT_MAX_TENSORS];
-    int n = net->tensors(f.self, t);
+    struct fixture fixture = fixture_small(net, 1);
+    weft_tensor tensor[WEFT_MAX_TENSORS];
+    int n = net->tensors(fixture.self, tensor);
     int64_t at = 0, good = n > 0 && n <= WEFT_MAX_TENSORS;
     for (int i = 0; i < n; i++) {
         int64_t size = 1;
-        for (int k = 0; k < t[i].nd; k++) size *= t[i].dims[k];
-        good = good && t[i].at == at && size > 0 && t[i].name[0] != '\0';
+        for (int k = 0; k < tensor[i].nd; k++) size *= tensor[i].dims[k];
+        good = good && tensor[i].at == at && size > 0 && tensor[i].name[0] != '\0';
         at += size;
     }
-    ok(good && at == f.nw, "%s: tensors follow each other and are all weights",
+    ok(good && at == fixture.nw, "%s: tensors follow each other and are all weights",
        net->kind.name);
-    ok(net->flops(f.self) >= 2.0 * (double)f.nw, "%s: a gradient has operations",
-       net->kind.name);
-    fixture_free(&f);
+    ok(net->flops(fixture.self) >= 2.0 * (double)fixture.nw,
+       "%s: a gradient has operations", net->kind.name);
+    fixture_free(&fixture);
 }
 
 static void test_init(const weft_net *net)
 {
-    struct fixture f = fixture_small(net, 1);
-    real *again = copy(&f, f.w);
-    for (int64_t i = 0; i < f.nw; i++) f.w[i] = (real)NAN;
-    net->init(f.self, 7, f.w);
-    ok(memcmp(again, f.w, (size_t)f.nw * sizeof *again) == 0,
+    struct fixture fixture = fixture_small(net, 1);
+    real *again = copy(&fixture, fixture.w);
+    for (int64_t i = 0; i < fixture.nw; i++) fixture.w[i] = (real)NAN;
+    net->init(fixture.self, 7, fixture.w);
+    ok(memcmp(again, fixture.w, (size_t)fixture.nw * sizeof *again) == 0,
        "%s: initial weights are a function of the seed", net->kind.name);
     double most = 0;
-    for (int64_t i = 0; i < f.nw; i++) most = worse(most, fabs((double)f.w[i]));
-    net->init(f.self, 8, f.w);
-    ok(most == 0 || (most < 10 && apart(again, f.w, f.nw) > 0.1),
+    for (int64_t i = 0; i < fixture.nw; i++) most = worse(most, fabs((double)fixture.w[i]));
+    net->init(fixture.self, 8, fixture.w);
+    ok(most == 0 || (most < 10 && apart(again, fixture.w, fixture.nw) > 0.1),
        "%s: another seed, other weights, if they are not all zero", net->kind.name);
-    fixture_free(&f);
+    fixture_free(&fixture);
 }
 
 static void test_pure(const weft_net *net)
 {
-    struct fixture f = fixture_small(net, 6);
-    int64_t bytes = f.nw * (int64_t)sizeof *f.g;
-    weft_score plain = score(&f);
-    weft_score a = grad(&f, 0, 1);
-    real *first = copy(&f, f.g);
+    struct fixture fixture = fixture_small(net, 6);
+    int64_t bytes = fixture.nw * (int64_t)sizeof *fixture.g;
+    weft_score plain = score(&fixture);
+    weft_score a = grad(&fixture, 0, 1);
+    real *first = copy(&fixture, fixture.g);
     ok(a.loss == plain.loss && a.wrong == plain.wrong && a.count == plain.count,
        "%s: the sums of a gradient are those of a score", net->kind.name);
     ok(isfinite(a.loss) && a.loss > 0 && a.count > 0 && a.wrong <= a.count,
        "%s: the sums are sums of a loss", net->kind.name);
-    grad(&f, 0.4, 1);
-    for (int64_t i = 0; i < f.nw; i++) f.g[i] = (real)NAN;
-    weft_score b = grad(&f, 0, 2);
-    ok(memcmp(first, f.g, (size_t)bytes) == 0 && b.loss == a.loss,
+    grad(&fixture, 0.4, 1);
+    for (int64_t i = 0; i < fixture.nw; i++) fixture.g[i] = (real)NAN;
+    weft_score b = grad(&fixture, 0, 2);
+    ok(memcmp(first, fixture.g, (size_t)bytes) == 0 && b.loss == a.loss,
        "%s: a gradient depends on neither what was there before nor an idle key",
        net->kind.name);
-    f.work = net->work(f.self, 40, f.mem);
-    grad(&f, 0, 1);
-    ok(memcmp(first, f.g, (size_t)bytes) == 0, "%s: ... nor on the room for a batch",
+    fixture.work = net->work(fixture.self, 40, fixture.mem);
+    grad(&fixture, 0, 1);
+    ok(memcmp(first, fixture.g, (size_t)bytes) == 0, "%s: ... nor on the room for a batch",
        net->kind.name);
-    fixture_free(&f);
+    fixture_free(&fixture);
 }
 
 static void test_order(const weft_net *net)
 {
-    struct fixture f = fixture_small(net, 6);
-    weft_batch b = f.b;
-    weft_score a = grad(&f, 0, 1);
-    real *first = copy(&f, f.g);
+    struct fixture fixture = fixture_small(net, 6);
+    weft_batch batch = fixture.b;
+    weft_score a = grad(&fixture, 0, 1);
+    real *first = copy(&fixture, fixture.g);
     const float *x[6];
     const uint8_t *chars[6];
     const uint32_t *word[6];
     int32_t label[6], length[6];
     for (int i = 0; i < 6; i++) {
         int from = (i * 5 + 3) % 6;
-        if (b.x) x[i] = b.x[from];
-        if (b.text) chars[i] = b.text[from];
-        if (b.word) word[i] = b.word[from];
-        if (b.word) length[i] = b.length[from];
-        label[i] = b.label[from];
+        if (batch.x) x[i] = batch.x[from];
+        if (batch.text) chars[i] = batch.text[from];
+        if (batch.word) word[i] = batch.word[from];
+        if (batch.word) length[i] = batch.length[from];
+        label[i] = batch.label[from];
     }
-    f.b = (weft_batch){.n = 6, .x = b.x ? x : NULL, .text = b.text ? chars : NULL};
-    f.b.word = word;
-    f.b.length = length;
-    f.b.label = label;
-    weft_score c = grad(&f, 0, 1);
+    fixture.b =
+        (weft_batch){.n = 6, .x = batch.x ? x : NULL, .text = batch.text ? chars : NULL};
+    fixture.b.word = word;
+    fixture.b.length = length;
+    fixture.b.label = label;
+    weft_score c = grad(&fixture, 0, 1);
     is_near(c.loss, a.loss, 100 * eps * a.loss, "%s: order does not change the loss",
             net->kind.name);
-    ok(c.wrong == a.wrong && apart(first, f.g, f.nw) < 100 * eps,
+    ok(c.wrong == a.wrong && apart(first, fixture.g, fixture.nw) < 100 * eps,
        "%s: ... nor errors and gradient", net->kind.name);
-    fixture_free(&f);
+    fixture_free(&fixture);
 }
 
 /* Whether the network has dropout at all. */
@@ -116,41 +117,42 @@ static int drops(const weft_net *net)
 
 static void test_dropout(const weft_net *net)
 {
-    struct fixture f = fixture_small(net, 6);
-    weft_score none = grad(&f, 0, 1);
-    weft_score a = grad(&f, 0.3, 1);
-    real *first = copy(&f, f.g);
-    weft_score again = grad(&f, 0.3, 1);
-    ok(again.loss == a.loss && memcmp(first, f.g, (size_t)f.nw * sizeof *first) == 0,
+    struct fixture fixture = fixture_small(net, 6);
+    weft_score none = grad(&fixture, 0, 1);
+    weft_score a = grad(&fixture, 0.3, 1);
+    real *first = copy(&fixture, fixture.g);
+    weft_score again = grad(&fixture, 0.3, 1);
+    ok(again.loss == a.loss &&
+           memcmp(first, fixture.g, (size_t)fixture.nw * sizeof *first) == 0,
        "%s: a key of dropout determines the result", net->kind.name);
-    weft_score b = grad(&f, 0.3, 2);
+    weft_score b = grad(&fixture, 0.3, 2);
     ok(!drops(net) || (a.loss != b.loss && a.loss != none.loss),
        "%s: another key, another result", net->kind.name);
     double sum = 0;
-    for (uint64_t key = 0; key < 50; key++) sum += grad(&f, 0.1, key).loss / 50;
+    for (uint64_t key = 0; key < 50; key++) sum += grad(&fixture, 0.1, key).loss / 50;
     is_near(sum, none.loss, 0.05 * none.loss, "%s: dropout keeps the mean", net->kind.name);
-    fixture_free(&f);
+    fixture_free(&fixture);
 }
 
 /* The numbers that the units of a layer read, where the batch is one sample that they see
  * once: the gradient of a unit's weights is that of its bias times these. */
-static void inputs_of(const struct fixture *f, const char *weight, const char *bias,
+static void inputs_of(const struct fixture *fixture, const char *weight, const char *bias,
                       double dropout, uint64_t key, int n, double *x)
 {
-    weft_tensor t[WEFT_MAX_TENSORS];
+    weft_tensor tensor[WEFT_MAX_TENSORS];
     int64_t at = -1, from = -1, unit = 0, units = 0;
-    for (int i = f->net->tensors(f->self, t) - 1; i >= 0; i--) {
-        if (strcmp(t[i].name, weight) == 0) at = t[i].at;
-        if (strcmp(t[i].name, bias) != 0) continue;
-        from = t[i].at;
-        units = t[i].dims[0];
+    for (int i = fixture->net->tensors(fixture->self, tensor) - 1; i >= 0; i--) {
+        if (strcmp(tensor[i].name, weight) == 0) at = tensor[i].at;
+        if (strcmp(tensor[i].name, bias) != 0) continue;
+        from = tensor[i].at;
+        units = tensor[i].dims[0];
     }
     weft_check(at >= 0 && from >= 0, "no layer %s", weight);
-    grad(f, dropout, key);
+    grad(fixture, dropout, key);
     for (int64_t i = 1; i < units; i++)
-        if (fabs(f->g[from + i]) > fabs(f->g[from + unit])) unit = i;
+        if (fabs(fixture->g[from + i]) > fabs(fixture->g[from + unit])) unit = i;
     for (int j = 0; j < n; j++)
-        x[j] = (double)f->g[at + unit * n + j] / (double)f->g[from + unit];
+        x[j] = (double)fixture->g[at + unit * n + j] / (double)fixture->g[from + unit];
 }
 
 /* A layer behind dropout. */
@@ -161,19 +163,19 @@ struct behind {
     int n;                       /* numbers that it reads */
 };
 
-static void test_scale(const struct behind *b, double p, weft_shape shape)
+static void test_scale(const struct behind *behind, double p, weft_shape shape)
 {
     enum { KEYS = 30, MOST = 64 };
-    double plain[MOST], dropped[MOST], off = 0, by_task = *b->drops ? 0 : p;
+    double plain[MOST], dropped[MOST], off = 0, by_task = *behind->drops ? 0 : p;
     char options[128];
     int zeros = 0, all = 0;
-    snprintf(options, sizeof options, "%s%s", b->options, b->drops);
-    struct fixture with = fixture_new(b->net, options, shape, 1);
-    struct fixture without = fixture_new(b->net, b->options, shape, 1);
-    inputs_of(&without, b->weight, b->bias, 0, 0, b->n, plain);
+    snprintf(options, sizeof options, "%s%s", behind->options, behind->drops);
+    struct fixture with = fixture_new(behind->net, options, shape, 1);
+    struct fixture without = fixture_new(behind->net, behind->options, shape, 1);
+    inputs_of(&without, behind->weight, behind->bias, 0, 0, behind->n, plain);
     for (uint64_t key = 0; key < KEYS; key++) {
-        inputs_of(&with, b->weight, b->bias, by_task, key, b->n, dropped);
-        for (int j = 0; j < b->n; j++) {
+        inputs_of(&with, behind->weight, behind->bias, by_task, key, behind->n, dropped);
+        for (int j = 0; j < behind->n; j++) {
             double ratio = dropped[j] / plain[j];
             if (fabs(plain[j]) < 1e-3) continue; /* by ReLU */
             zeros += fabs(ratio) < 1e-3;
@@ -182,7 +184,7 @@ static void test_scale(const struct behind *b, double p, weft_shape shape)
         }
     }
     is_near(off, 0, 1e-4, "%s %s: dropout of %g multiplies what it keeps by 1 / (1 - p)",
-            b->net->kind.name, options, p);
+            behind->net->kind.name, options, p);
     is_near(zeros, p * all, 5 * sqrt(p * (1 - p) * all), "and keeps %d of %d", all - zeros,
             all);
     fixture_free(&with);
@@ -213,52 +215,55 @@ static void test_scales(void)
 
 static void test_learns(const weft_net *net)
 {
-    struct fixture f = fixture_small(net, 20);
-    fill_batch(&f, 20, 1);
-    double before = score(&f).loss;
+    struct fixture fixture = fixture_small(net, 20);
+    fill_batch(&fixture, 20, 1);
+    double before = score(&fixture).loss;
     double rate = 0.3;
     for (int step = 0; step < 50; step++) {
-        grad(&f, 0, 1);
-        for (int64_t i = 0; i < f.nw; i++) f.w[i] -= (real)rate * f.g[i];
+        grad(&fixture, 0, 1);
+        for (int64_t i = 0; i < fixture.nw; i++) fixture.w[i] -= (real)rate * fixture.g[i];
     }
-    weft_score after = score(&f);
+    weft_score after = score(&fixture);
     note("%s: loss from %.3f to %.3f, %d of 20 wrong", net->kind.name, before / 20,
          after.loss / 20, (int)after.wrong);
     ok(after.loss < 0.8 * before, "%s: 50 steps of gradient descent lower the loss",
        net->kind.name);
-    fixture_free(&f);
+    fixture_free(&fixture);
 }
 
 /* The layer that makes logits of representations: its weights, its bias; units: its
  * number of outputs. */
-static const real *last_layer(const struct fixture *f, const real **bias, int *units)
+static const real *last_layer(const struct fixture *fixture, const real **bias, int *units)
 {
-    weft_tensor t[WEFT_MAX_TENSORS];
-    int last = f->net->tensors(f->self, t) - 1;
-    if (strcmp(t[last].name, "embed.weight") == 0) last--;
-    *bias = f->w + t[last].at;
-    *units = (int)t[last].dims[0];
-    weft_check(t[last - 1].dims[1] == f->net->width(f->self), "another width");
-    return f->w + t[last - 1].at;
+    weft_tensor tensor[WEFT_MAX_TENSORS];
+    int last = fixture->net->tensors(fixture->self, tensor) - 1;
+    if (strcmp(tensor[last].name, "embed.weight") == 0) last--;
+    *bias = fixture->w + tensor[last].at;
+    *units = (int)tensor[last].dims[0];
+    weft_check(tensor[last - 1].dims[1] == fixture->net->width(fixture->self),
+               "another width");
+    return fixture->w + tensor[last - 1].at;
 }
 
 static void test_represent(const weft_net *net, int every)
 {
     enum { SAMPLES = 21 };
-    struct fixture f = fixture_small(net, SAMPLES);
-    if (every && f.shape.form == WEFT_CHARS) {
-        weft_shape shape = f.shape;
+    struct fixture fixture = fixture_small(net, SAMPLES);
+    if (every && fixture.shape.form == WEFT_CHARS) {
+        weft_shape shape = fixture.shape;
         shape.every = 1;
-        fixture_free(&f);
-        f = fixture_new(net, "-", shape, SAMPLES);
+        fixture_free(&fixture);
+        fixture = fixture_new(net, "-", shape, SAMPLES);
     }
-    for (int64_t i = 0; i < f.nw; i++) f.w[i] = (real)(0.4 * (unit(5, i) - 0.5));
-    int wide = net->width(f.self), c = f.shape.classes, units;
-    int64_t each = f.shape.every ? f.shape.d : 1, n = each * SAMPLES;
-    real *h = WEFT_NEW(f.mem, real, n * wide), *z = WEFT_NEW(f.mem, real, n * c);
-    real *alone = WEFT_NEW(f.mem, real, each * wide);
-    net->represent(f.self, f.work, f.w, &f.b, h, z);
-    const real *bias, *layer = last_layer(&f, &bias, &units);
+    for (int64_t i = 0; i < fixture.nw; i++)
+        fixture.w[i] = (real)(0.4 * (unit(5, i) - 0.5));
+    int wide = net->width(fixture.self), c = fixture.shape.classes, units;
+    int64_t each = fixture.shape.every ? fixture.shape.d : 1, n = each * SAMPLES;
+    real *h = WEFT_NEW(fixture.mem, real, n * wide),
+         *z = WEFT_NEW(fixture.mem, real, n * c);
+    real *alone = WEFT_NEW(fixture.mem, real, each * wide);
+    net->represent(fixture.self, fixture.work, fixture.w, &fixture.b, h, z);
+    const real *bias, *layer = last_layer(&fixture, &bias, &units);
     double off = 0, loss = 0;
     for (int64_t i = 0; i < n; i++) {
         const real *y = z + i * c;
@@ -269,43 +274,44 @@ static void test_represent(const weft_net *net, int every)
                 unit += (double)layer[j * wide + e] * (double)h[i * wide + e];
             off = worse(off, fabs(unit - (double)y[units == 1 ? 1 : j]));
         }
-        int label =
-            f.b.text ? f.b.text[i / each][f.shape.d - each + i % each + 1] : f.b.label[i];
+        int label = fixture.b.text
+                        ? fixture.b.text[i / each][fixture.shape.d - each + i % each + 1]
+                        : fixture.b.label[i];
         for (int j = 0; j < c; j++) sum += exp((double)y[j]);
         loss += log(sum) - (double)y[label];
     }
     is_near(off, 0, 1e-5, "%s: the last layer makes logits of representations",
             net->kind.name);
-    is_near(loss, score(&f).loss, 1e-5 * loss, "%s: whose loss is that of a score",
+    is_near(loss, score(&fixture).loss, 1e-5 * loss, "%s: whose loss is that of a score",
             net->kind.name);
-    f.b.x += f.b.x ? SAMPLES - 1 : 0;
-    f.b.text += f.b.text ? SAMPLES - 1 : 0;
-    f.b.word += f.b.word ? SAMPLES - 1 : 0;
-    f.b.length += f.b.word ? SAMPLES - 1 : 0;
-    f.b.n = 1;
-    net->represent(f.self, f.work, f.w, &f.b, alone, NULL);
+    fixture.b.x += fixture.b.x ? SAMPLES - 1 : 0;
+    fixture.b.text += fixture.b.text ? SAMPLES - 1 : 0;
+    fixture.b.word += fixture.b.word ? SAMPLES - 1 : 0;
+    fixture.b.length += fixture.b.word ? SAMPLES - 1 : 0;
+    fixture.b.n = 1;
+    net->represent(fixture.self, fixture.work, fixture.w, &fixture.b, alone, NULL);
     ok(memcmp(alone, h + (n - each) * wide, (size_t)(each * wide) * sizeof *h) == 0,
        "%s: a representation depends on its own sample only", net->kind.name);
-    fixture_free(&f);
+    fixture_free(&fixture);
 }
 
 /* ---- PyTorch ---- */
 
-static int64_t fan_in(const weft_tensor *t)
+static int64_t fan_in(const weft_tensor *tensor)
 {
     int64_t size = 1;
-    for (int k = 1; k < t->nd; k++) size *= t->dims[k];
+    for (int k = 1; k < tensor->nd; k++) size *= tensor->dims[k];
     return size;
 }
 
-static void gold_weights(const struct fixture *f, const weft_tensor *t, int n)
+static void gold_weights(const struct fixture *fixture, const weft_tensor *tensor, int n)
 {
     for (int i = 0; i < n; i++) {
-        double fan = (double)fan_in(&t[i - i % 2]); /* a bias has its weights' */
+        double fan = (double)fan_in(&tensor[i - i % 2]); /* a bias has its weights' */
         double scale = exp2(2 + floor(0.3 - log2(fan) / 2));
-        int64_t to = i + 1 < n ? t[i + 1].at : f->nw;
-        for (int64_t j = t[i].at; j < to; j++)
-            f->w[j] = (real)((unit(3 + i, j - t[i].at) - 0.5) * scale);
+        int64_t to = i + 1 < n ? tensor[i + 1].at : fixture->nw;
+        for (int64_t j = tensor[i].at; j < to; j++)
+            fixture->w[j] = (real)((unit(3 + i, j - tensor[i].at) - 0.5) * scale);
     }
 }
 
@@ -314,22 +320,23 @@ static void test_gold_case(FILE *file, const char *name, const char *options,
 {
     const weft_net *net;
     if (weft_net_find(name, &net)) weft_die("%s", weft_error());
-    struct fixture f = fixture_new(net, options, shape, n);
-    weft_tensor t[WEFT_MAX_TENSORS];
-    int count = net->tensors(f.self, t);
-    gold_weights(&f, t, count);
-    weft_score s = grad(&f, 0, 0);
+    struct fixture fixture = fixture_new(net, options, shape, n);
+    weft_tensor tensor[WEFT_MAX_TENSORS];
+    int count = net->tensors(fixture.self, tensor);
+    gold_weights(&fixture, tensor, count);
+    weft_score score = grad(&fixture, 0, 0);
     double tol = sizeof(real) == 4 ? 1e-5 : 1e-9;
     double worst = 0;
     for (int i = 0; i < count; i++) {
-        int64_t to = i + 1 < count ? t[i + 1].at : f.nw;
-        worst = worse(worst, gold_error(file, &t[i], f.g + t[i].at, to - t[i].at));
+        int64_t to = i + 1 < count ? tensor[i + 1].at : fixture.nw;
+        worst = worse(worst, gold_error(file, &tensor[i], fixture.g + tensor[i].at,
+                                        to - tensor[i].at));
     }
     note("%s %s: gradients within %.1e", name, options, worst);
-    is_near(s.loss / n, loss, tol * loss, "%s %s, %d x %d x %d: the loss is PyTorch's",
+    is_near(score.loss / n, loss, tol * loss, "%s %s, %d x %d x %d: the loss is PyTorch's",
             name, options, shape.channels, shape.height, shape.width);
     ok(worst < tol, "... and so is the gradient of each tensor");
-    fixture_free(&f);
+    fixture_free(&fixture);
 }
 
 static void test_gold(void)

@@ -13,92 +13,95 @@ static int32_t random_label[DOCS];
 
 static weft_data random_corpus(void)
 {
-    weft_data d = {.form = WEFT_TOKENS, .classes = 2, .team = &world, .mem = mem};
-    d.path = "random";
+    weft_data data = {.form = WEFT_TOKENS, .classes = 2, .team = &world, .mem = mem};
+    data.path = "random";
     for (int i = 0; i < DOCS; i++) {
         int n = i % 11 == 3 ? 0 : i % 20;
         random_label[i] = i % 3 == 0;
         random_doc[i] = text[i];
         for (int t = 0; t <= n; t++) {
-            weft_rng4 r = weft_rng_at(2, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)t, 0);
-            double u = weft_rng_unit(r.v[0]);
+            weft_rng4 rng = weft_rng_at(2, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)t, 0);
+            double u = weft_rng_unit(rng.v[0]);
             text[i][t] = t < n ? (int)(VOCAB * u * u * u) : -1;
         }
     }
-    take_vocab(&d, VOCAB);
-    take_part(&d, WEFT_TRAIN, DOCS, random_doc, random_label);
-    return d;
+    take_vocab(&data, VOCAB);
+    take_part(&data, WEFT_TRAIN, DOCS, random_doc, random_label);
+    return data;
 }
 
 /* options: of the map, as lines; weights: of the maps but the third. */
-static struct made make_arms(weft_data *d, const char *options, const char *weights,
+static struct made make_arms(weft_data *data, const char *options, const char *weights,
                              real scale)
 {
-    struct made m = {.map = map_new(d, weft_arena_text(mem, "bins = 4096\n%s", options))};
+    struct made made = {
+        .map = map_new(data, weft_arena_text(mem, "bins = 4096\n%s", options))};
     const void **arm = WEFT_NEW(mem, const void *, ARMS);
     int64_t *id = WEFT_NEW(mem, int64_t, ARMS);
-    int *draw = WEFT_NEW(mem, int, d->part[0].n);
+    int *draw = WEFT_NEW(mem, int, data->part[0].n);
     for (int k = 0; k < ARMS; k++) {
         id[k] = 10 * k;
-        arm[k] = map_new(d, weft_arena_text(mem,
-                                            "bins = 4096\n%s\norder = %d\nalpha = "
-                                            "%g\nweights = %s\nnormalize = %s\nbinary = %s",
-                                            options, k % 3 + 1, 0.1 + k,
-                                            k == 2 ? "sif" : weights,
-                                            k == 3 ? "l2" : "none", k % 2 ? "yes" : "no"));
+        arm[k] = map_new(
+            data, weft_arena_text(mem,
+                                  "bins = 4096\n%s\norder = %d\nalpha = "
+                                  "%g\nweights = %s\nnormalize = %s\nbinary = %s",
+                                  options, k % 3 + 1, 0.1 + k, k == 2 ? "sif" : weights,
+                                  k == 3 ? "l2" : "none", k % 2 ? "yes" : "no"));
     }
-    for (int64_t i = 0; i < d->part[0].n; i++)
-        draw[i] = (int)((d->part[0].first + i) * 7 % ARMS);
-    m.stat = WEFT_NEW(mem, real, ngram->nstat(m.map));
-    weft_request q = {.part = WEFT_TRAIN, .n = d->part[0].n, .arm = draw, .narm = ARMS};
-    q.arms = arm;
-    q.id = id;
-    q.size = (double)scale;
-    q.seed = 5;
-    ngram->matrix(m.map, &q, 1, m.stat, &m.f, mem);
-    return m;
+    for (int64_t i = 0; i < data->part[0].n; i++)
+        draw[i] = (int)((data->part[0].first + i) * 7 % ARMS);
+    made.stat = WEFT_NEW(mem, real, ngram->nstat(made.map));
+    weft_request request = {
+        .part = WEFT_TRAIN, .n = data->part[0].n, .arm = draw, .narm = ARMS};
+    request.arms = arm;
+    request.id = id;
+    request.size = (double)scale;
+    request.seed = 5;
+    ngram->matrix(made.map, &request, 1, made.stat, &made.f, mem);
+    return made;
 }
 
-static struct made make_mixed(weft_data *d, const char *hash, real scale)
+static struct made make_mixed(weft_data *data, const char *hash, real scale)
 {
-    return make_arms(d, weft_arena_text(mem, "hash = %s", hash), "nb", scale);
+    return make_arms(data, weft_arena_text(mem, "hash = %s", hash), "nb", scale);
 }
 
-static double stat_sum(const struct made *m)
+static double stat_sum(const struct made *made)
 {
     double sum = 0;
-    for (int64_t i = 0; i < ngram->nstat(m->map); i++) sum += (double)m->stat[i];
+    for (int64_t i = 0; i < ngram->nstat(made->map); i++) sum += (double)made->stat[i];
     return sum;
 }
 
 /* times, trans and normal of c vectors against sums over the entries, which differ in
  * rounding only. */
-static void check_products(const struct made *m, int c)
+static void check_products(const struct made *made, int c)
 {
-    const weft_matrix *f = &m->f;
-    real *z = WEFT_NEW(mem, real, c * f->n), *w = WEFT_NEW(mem, real, c * f->d);
-    real *h = WEFT_NEW(mem, real, c * f->n);
-    double *g = WEFT_NEW(mem, double, c * f->d), *n = WEFT_NEW(mem, double, c * f->d);
-    double *plain = WEFT_NEW(mem, double, c * f->d), worst[3] = {0};
-    for (int64_t i = 0; i < c * f->n; i++) h[i] = (real)(1 + i % 3);
-    for (int64_t j = 0; j < c * f->d; j++) w[j] = (real)(j % 17 - 8) / 8;
-    f->times(f, c, w, z);
+    const weft_matrix *matrix = &made->f;
+    real *z = WEFT_NEW(mem, real, c * matrix->n), *w = WEFT_NEW(mem, real, c * matrix->d);
+    real *h = WEFT_NEW(mem, real, c * matrix->n);
+    double *g = WEFT_NEW(mem, double, c * matrix->d),
+           *n = WEFT_NEW(mem, double, c * matrix->d);
+    double *plain = WEFT_NEW(mem, double, c * matrix->d), worst[3] = {0};
+    for (int64_t i = 0; i < c * matrix->n; i++) h[i] = (real)(1 + i % 3);
+    for (int64_t j = 0; j < c * matrix->d; j++) w[j] = (real)(j % 17 - 8) / 8;
+    matrix->times(matrix, c, w, z);
     for (int k = 0; k < c; k++)
-        for (int64_t i = 0; i < f->n; i++) {
+        for (int64_t i = 0; i < matrix->n; i++) {
             double sum = 0;
-            for (int64_t e = f->rows->first[i]; e < f->rows->first[i + 1]; e++) {
-                int64_t j = k * f->d + f->rows->column[e];
-                sum += (double)f->rows->value[e] * (double)w[j];
-                plain[j] +=
-                    (double)f->rows->value[e] * (double)(h[k * f->n + i] * z[k * f->n + i]);
+            for (int64_t e = matrix->rows->first[i]; e < matrix->rows->first[i + 1]; e++) {
+                int64_t j = k * matrix->d + matrix->rows->column[e];
+                sum += (double)matrix->rows->value[e] * (double)w[j];
+                plain[j] += (double)matrix->rows->value[e] *
+                            (double)(h[k * matrix->n + i] * z[k * matrix->n + i]);
             }
-            worst[0] = worse(worst[0], fabs(sum - (double)z[k * f->n + i]));
+            worst[0] = worse(worst[0], fabs(sum - (double)z[k * matrix->n + i]));
         }
-    weft_sum_f64(&world, plain, (size_t)(c * f->d), 1e9);
-    f->normal(f, c, w, h, 0, n);
-    for (int64_t i = 0; i < c * f->n; i++) z[i] *= h[i];
-    f->trans(f, c, z, g);
-    for (int64_t j = 0; j < c * f->d; j++) {
+    weft_sum_f64(&world, plain, (size_t)(c * matrix->d), 1e9);
+    matrix->normal(matrix, c, w, h, 0, n);
+    for (int64_t i = 0; i < c * matrix->n; i++) z[i] *= h[i];
+    matrix->trans(matrix, c, z, g);
+    for (int64_t j = 0; j < c * matrix->d; j++) {
         worst[1] = worse(worst[1], fabs(g[j] - plain[j]));
         worst[2] = worse(worst[2], fabs(g[j] - n[j]));
     }
@@ -106,23 +109,23 @@ static void check_products(const struct made *m, int c)
     ok(worst[1] < 1e-3, "trans is the sum over all ranks' rows");
     ok(worst[2] <= 0, "normal is times, then trans");
     if (world.rank == 0) z[0] = NAN;
-    f->trans(f, 1, z, g);
-    ok(isnan(g[0]) && isnan(g[f->d - 1]), "a NaN on one rank gives NaN on all ranks");
+    matrix->trans(matrix, 1, z, g);
+    ok(isnan(g[0]) && isnan(g[matrix->d - 1]), "a NaN on one rank gives NaN on all ranks");
 }
 
 /* sums against sums over the entries. */
-static void check_sums(const struct made *m)
+static void check_sums(const struct made *made)
 {
-    const weft_matrix *f = &m->f;
-    double *g = WEFT_NEW(mem, double, f->d), *plain = WEFT_NEW(mem, double, f->d);
+    const weft_matrix *matrix = &made->f;
+    double *g = WEFT_NEW(mem, double, matrix->d), *plain = WEFT_NEW(mem, double, matrix->d);
     double worst = 0;
-    f->sums(f, g);
-    for (int64_t e = 0; e < f->rows->first[f->n]; e++)
-        plain[f->rows->column[e]] += (double)f->rows->value[e];
-    weft_sum_f64(&world, plain, (size_t)f->d, 1e9);
-    for (int64_t j = 0; j < f->d; j++) worst = worse(worst, fabs(g[j] - plain[j]));
+    matrix->sums(matrix, g);
+    for (int64_t e = 0; e < matrix->rows->first[matrix->n]; e++)
+        plain[matrix->rows->column[e]] += (double)matrix->rows->value[e];
+    weft_sum_f64(&world, plain, (size_t)matrix->d, 1e9);
+    for (int64_t j = 0; j < matrix->d; j++) worst = worse(worst, fabs(g[j] - plain[j]));
     ok(worst < 1e-3, "sums are those of columns");
-    digest(weft_hash(g, (size_t)f->d * sizeof *g, 0));
+    digest(weft_hash(g, (size_t)matrix->d * sizeof *g, 0));
 }
 
 /* documents[VOCAB]: number of documents in which each word occurs. */
@@ -136,7 +139,7 @@ static void count_documents(int *documents)
 }
 
 /* Validation documents of one word each, which show the word's column. */
-static void take_words(weft_data *d)
+static void take_words(weft_data *data)
 {
     static int one[VOCAB][2];
     static const int *doc[VOCAB];
@@ -146,22 +149,24 @@ static void take_words(weft_data *d)
         one[w][1] = -1;
         doc[w] = one[w];
     }
-    take_part(d, WEFT_VALID, VOCAB, doc, label);
+    take_part(data, WEFT_VALID, VOCAB, doc, label);
 }
 
 /* The vocabulary has the words that occur in most documents. */
 static void test_frequent(void)
 {
     enum { BINS = 100 };
-    weft_data d = random_corpus();
+    weft_data data = random_corpus();
     int documents[VOCAB] = {0}, above = 0, kept = 0, min_kept = DOCS, max_left = 0;
     count_documents(documents);
-    take_words(&d);
-    struct made m = make(&d, WEFT_VALID,
-                         COUNTS "order = 1\nlower = no\ncolumns = vocabulary\nbins = 100");
+    take_words(&data);
+    struct made made =
+        make(&data, WEFT_VALID,
+             COUNTS "order = 1\nlower = no\ncolumns = vocabulary\nbins = 100");
     int64_t column[VOCAB] = {0};
-    for (int64_t i = 0; i < m.f.n; i++)
-        column[d.part[WEFT_VALID].first + i] = m.f.rows->first[i + 1] - m.f.rows->first[i];
+    for (int64_t i = 0; i < made.f.n; i++)
+        column[data.part[WEFT_VALID].first + i] =
+            made.f.rows->first[i + 1] - made.f.rows->first[i];
     weft_sum_i64(&world, column, VOCAB);
     for (int w = 0; w < VOCAB; w++) {
         kept += (int)column[w];
@@ -171,18 +176,19 @@ static void test_frequent(void)
     for (int w = 0; w < VOCAB; w++) above += documents[w] > min_kept;
     ok(kept == BINS && max_left <= min_kept && above < BINS,
        "a vocabulary of 100 has the words of most documents");
-    digest(weft_hash(m.stat, (size_t)ngram->nstat(m.map) * sizeof *m.stat, 0));
-    m = make(&d, WEFT_TRAIN, "order = 3\ncolumns = vocabulary\nbins = 3000");
-    digest(weft_hash(m.stat, (size_t)ngram->nstat(m.map) * sizeof *m.stat, 0));
-    check_products(&m, 2);
-    check_products(&m, 37);
-    check_sums(&m);
+    digest(weft_hash(made.stat, (size_t)ngram->nstat(made.map) * sizeof *made.stat, 0));
+    made = make(&data, WEFT_TRAIN, "order = 3\ncolumns = vocabulary\nbins = 3000");
+    digest(weft_hash(made.stat, (size_t)ngram->nstat(made.map) * sizeof *made.stat, 0));
+    check_products(&made, 2);
+    check_products(&made, 37);
+    check_sums(&made);
 }
 
 static void test_mixed(void)
 {
-    weft_data d = random_corpus();
-    struct made own = make_mixed(&d, "per_map", 1), shared = make_mixed(&d, "shared", 1);
+    weft_data data = random_corpus();
+    struct made own = make_mixed(&data, "per_map", 1),
+                shared = make_mixed(&data, "shared", 1);
     ok(own.f.total == DOCS && own.f.d == 4096 && own.f.ngroup == ARMS,
        "a mixture is one matrix, its maps are groups");
     is_near(stat_sum(&own), stat_sum(&shared), 0.01 * stat_sum(&own),
@@ -197,7 +203,7 @@ static void test_mixed(void)
     check_products(&own, 2);
     check_products(&own, 37);
     check_sums(&own);
-    struct made half = make_mixed(&d, "per_map", 0.5);
+    struct made half = make_mixed(&data, "per_map", 0.5);
     ok(half.f.d == 2048, "half the features are half the bins");
     check_products(&half, 2);
     check_products(&half, 37);
@@ -209,26 +215,27 @@ static void test_mixed(void)
 static void test_literal(void)
 {
     enum { BINS = 512 };
-    weft_data d = random_corpus();
-    take_words(&d);
-    take_part(&d, WEFT_TEST, DOCS, random_doc, random_label);
+    weft_data data = random_corpus();
+    take_words(&data);
+    take_part(&data, WEFT_TEST, DOCS, random_doc, random_label);
     static const char *const options[] = {"literal = yes\nhash = shared",
                                           "literal = yes\ncolumns = vocabulary"};
     for (int k = 0; k < 2; k++) {
-        struct made m = make_arms(&d, options[k], "tfidf", 1);
-        digest(weft_hash(m.stat, (size_t)ngram->nstat(m.map) * sizeof *m.stat, 0));
-        check_sums(&m);
-        const real *others = m.stat + ngram->nstat(m.map) - 4097;
+        struct made made = make_arms(&data, options[k], "tfidf", 1);
+        digest(weft_hash(made.stat, (size_t)ngram->nstat(made.map) * sizeof *made.stat, 0));
+        check_sums(&made);
+        const real *others = made.stat + ngram->nstat(made.map) - 4097;
         ok(others[0] == DOCS + VOCAB, "literal: documents of all parts are counted");
     }
     int documents[VOCAB] = {0}, words = 0;
     count_documents(documents);
     for (int w = 0; w < VOCAB; w++) words += 1 + documents[w];
-    struct made m =
-        make(&d, WEFT_TRAIN,
+    struct made made =
+        make(&data, WEFT_TRAIN,
              "order = 1\nlower = no\ncolumns = vocabulary\nbins = 512\nliteral = yes");
     double sum = 0;
-    for (int b = 0; b < BINS; b++) sum += (double)m.stat[ngram->nstat(m.map) - BINS + b];
+    for (int b = 0; b < BINS; b++)
+        sum += (double)made.stat[ngram->nstat(made.map) - BINS + b];
     is_near(sum, words, 0, "each word once for a document that has it");
 }
 

@@ -75,7 +75,7 @@ static void test_pytorch(void)
 /* One step on a vector of several pieces and a tail, against the formula. */
 static void test_long(void)
 {
-    weft_sgd s = {0.1, 0.9, 0.01, 0.5, 1};
+    weft_sgd sgd = {0.1, 0.9, 0.01, 0.5, 1};
     static real w[LONG], g[LONG], velocity[LONG], anchor[LONG];
     static double expected[LONG];
     double square = 0;
@@ -84,15 +84,15 @@ static void test_long(void)
         g[i] = (real)(i % 13 - 6) / 16;
         velocity[i] = (real)(i % 11 - 5) / 8;
         anchor[i] = (real)(i % 5 - 2) / 2;
-        expected[i] = (double)g[i] + s.mu * ((double)w[i] - (double)anchor[i]);
+        expected[i] = (double)g[i] + sgd.mu * ((double)w[i] - (double)anchor[i]);
         square += expected[i] * expected[i];
     }
     for (int i = 0; i < LONG; i++) {
-        double d =
-            expected[i] * s.clip / (sqrt(square) + 1e-6) + s.weight_decay * (double)w[i];
-        expected[i] = (double)w[i] - s.lr * (s.momentum * (double)velocity[i] + d);
+        double d = expected[i] * sgd.clip / (sqrt(square) + 1e-6) +
+                   sgd.weight_decay * (double)w[i];
+        expected[i] = (double)w[i] - sgd.lr * (sgd.momentum * (double)velocity[i] + d);
     }
-    int sound = weft_sgd_step(&s, LONG, 0, w, g, velocity, anchor);
+    int sound = weft_sgd_step(&sgd, LONG, 0, w, g, velocity, anchor);
     double worst = 0;
     for (int i = 0; i < LONG; i++) worst = worse(worst, fabs((double)w[i] - expected[i]));
     ok(sound, "a step of finite numbers is sound");
@@ -121,13 +121,13 @@ static void test_diverged(void)
 
 /* Applies three rounds of deltas on one weight that starts at 1, with neighbours that have
  * other deltas, and returns the weight. */
-static double rounds_of(const weft_server *s, const double delta[3])
+static double rounds_of(const weft_server *server, const double delta[3])
 {
     real w[3] = {0, 1, 0}, slots[6];
     for (int i = 0; i < 6; i++) slots[i] = (real)NAN; /* need no preparation */
     for (int t = 0; t < 3; t++) {
         const real d[3] = {2, (real)delta[t], -1};
-        weft_server_step(s, t, 3, w, d, slots);
+        weft_server_step(server, t, 3, w, d, slots);
     }
     return (double)w[1];
 }
@@ -158,14 +158,14 @@ static void test_server_adaptive(void)
     double by_adam = 1, by_yogi = 1;
     for (int t = 0; t < 3; t++) by_adam += 0.1 * m[t] / (sqrt(adam[t]) + 0.5);
     for (int t = 0; t < 3; t++) by_yogi += 0.1 * m[t] / (sqrt(yogi[t]) + 0.5);
-    weft_server s = {.lr = 0.1, .beta1 = 0.5, .beta2 = 0.75, .tau = 0.5};
-    s.optimizer = WEFT_ADAM;
-    is_near(rounds_of(&s, delta), by_adam, tolerance, "Adam: three rounds by hand");
-    s.optimizer = WEFT_YOGI;
-    is_near(rounds_of(&s, delta), by_yogi, tolerance, "Yogi: three rounds by hand");
-    ok(weft_server_slots(&s) == 2, "Adam and Yogi keep two vectors");
-    s.decay = 1;
-    is_near(rounds_of(&s, delta), 1 + 0.025, tolerance, "their rate decays too");
+    weft_server server = {.lr = 0.1, .beta1 = 0.5, .beta2 = 0.75, .tau = 0.5};
+    server.optimizer = WEFT_ADAM;
+    is_near(rounds_of(&server, delta), by_adam, tolerance, "Adam: three rounds by hand");
+    server.optimizer = WEFT_YOGI;
+    is_near(rounds_of(&server, delta), by_yogi, tolerance, "Yogi: three rounds by hand");
+    ok(weft_server_slots(&server) == 2, "Adam and Yogi keep two vectors");
+    server.decay = 1;
+    is_near(rounds_of(&server, delta), 1 + 0.025, tolerance, "their rate decays too");
 }
 
 int main(void)

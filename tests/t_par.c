@@ -82,131 +82,133 @@ static void test_deal_costs(void)
     ok(bin[0] == 1, "no job is dealt to none");
 }
 
-static void test_sums(weft_team *t)
+static void test_sums(weft_team *team)
 {
-    int64_t big[3] = {INT64_C(1) << 53, t->rank, 1};
-    weft_sum_i64(t, big, 3);
-    ok(big[0] == t->size * (INT64_C(1) << 53) && big[1] == t->size * (t->size - 1) / 2 &&
-           big[2] == t->size,
+    int64_t big[3] = {INT64_C(1) << 53, team->rank, 1};
+    weft_sum_i64(team, big, 3);
+    ok(big[0] == team->size * (INT64_C(1) << 53) &&
+           big[1] == team->size * (team->size - 1) / 2 && big[2] == team->size,
        "integers are summed");
-    int32_t small[2] = {t->rank + 1, -1};
-    weft_sum_i32(t, small, 2);
-    ok(small[0] == t->size * (t->size + 1) / 2 && small[1] == -t->size,
+    int32_t small[2] = {team->rank + 1, -1};
+    weft_sum_i32(team, small, 2);
+    ok(small[0] == team->size * (team->size + 1) / 2 && small[1] == -team->size,
        "32-bit integers are summed");
-    double whole[2] = {0x1p40 + t->rank, t->rank == 0 ? NAN : 1};
-    weft_sum_whole_f64(t, whole, 2);
-    ok(whole[0] == 0x1p40 * t->size + t->size * (t->size - 1) / 2 && isnan(whole[1]),
+    double whole[2] = {0x1p40 + team->rank, team->rank == 0 ? NAN : 1};
+    weft_sum_whole_f64(team, whole, 2);
+    ok(whole[0] == 0x1p40 * team->size + team->size * (team->size - 1) / 2 &&
+           isnan(whole[1]),
        "doubles that are whole numbers are summed, NAN stays");
-    double most[2] = {t->rank, -t->rank};
-    weft_max_f64(t, most, 2);
-    ok(most[0] == t->size - 1 && most[1] == 0, "the largest of all ranks is found");
+    double most[2] = {team->rank, -team->rank};
+    weft_max_f64(team, most, 2);
+    ok(most[0] == team->size - 1 && most[1] == 0, "the largest of all ranks is found");
     double parts[3] = {-0.0, -INFINITY, 0.1};
     double joined[3] = {0};
     for (int i = 0; i < 3; i++)
-        if (i % t->size == t->rank) joined[i] = parts[i];
-    weft_join_f64(t, joined, 3);
+        if (i % team->size == team->rank) joined[i] = parts[i];
+    weft_join_f64(team, joined, 3);
     ok(memcmp(joined, parts, sizeof parts) == 0, "numbers of single ranks reach all");
     char word[8] = "";
-    if (t->rank == t->size - 1) strcpy(word, "weft");
-    weft_bcast(t, word, sizeof word, t->size - 1);
+    if (team->rank == team->size - 1) strcpy(word, "weft");
+    weft_bcast(team, word, sizeof word, team->size - 1);
     ok(strcmp(word, "weft") == 0, "bytes of the last rank reach all");
 }
 
 /* n numbers of each rank are summed in the buffer, halved by their owners, joined: of 0, of
  * fewer blocks than ranks, of an uneven number. */
-static void test_parts(weft_team *t, const char *how)
+static void test_parts(weft_team *team, const char *how)
 {
     static const int64_t size[] = {0, 1, 256, 700, 20000, 1000};
     int sums = 1, joined = 1;
     for (int s = 0; s < 6; s++) {
         int64_t n = size[s], first, count, shift = n > 0;
         weft_arena *tmp = weft_arena_new();
-        int64_t *x = weft_parts_buffer(t, (size_t)(n + 1) * sizeof *x);
+        int64_t *x = weft_parts_buffer(team, (size_t)(n + 1) * sizeof *x);
         real *half = WEFT_NEW(tmp, real, n + 1);
-        for (int64_t i = 0; i < n; i++) x[i + shift] = i * (t->rank + 1);
-        weft_parts_sum_i64(t, x + shift, (size_t)n);
-        weft_deal(n, t->rank, t->size, &first, &count);
+        for (int64_t i = 0; i < n; i++) x[i + shift] = i * (team->rank + 1);
+        weft_parts_sum_i64(team, x + shift, (size_t)n);
+        weft_deal(n, team->rank, team->size, &first, &count);
         for (int64_t i = first; i < first + count; i++) {
-            sums &= x[i + shift] == i * t->size * (t->size + 1) / 2;
+            sums &= x[i + shift] == i * team->size * (team->size + 1) / 2;
             half[i] = (real)(i % 1000) / 2;
         }
-        weft_parts_join(t, half, 1, (size_t)n);
+        weft_parts_join(team, half, 1, (size_t)n);
         for (int64_t i = 0; i < n; i++) joined &= !(half[i] * 2 - (real)(i % 1000) != 0);
         weft_arena_free(tmp);
     }
     ok(sums, "%s: each rank has the sums of its part", how);
     ok(joined, "%s: all ranks get the parts of all", how);
     enum { N = 600 };
-    int32_t *y = weft_parts_buffer(t, N * sizeof *y);
+    int32_t *y = weft_parts_buffer(team, N * sizeof *y);
     int64_t first, count;
-    weft_deal(N, t->rank, t->size, &first, &count);
+    weft_deal(N, team->rank, team->size, &first, &count);
     for (int round = 1; round < 200; round++) { /* a rank that is ahead writes too early */
         for (int i = 0; i < N; i++) y[i] = round * i;
-        weft_parts_sum_i32(t, y, N);
-        for (int64_t i = first; i < first + count; i++) sums &= y[i] == round * i * t->size;
+        weft_parts_sum_i32(team, y, N);
+        for (int64_t i = first; i < first + count; i++)
+            sums &= y[i] == round * i * team->size;
     }
     ok(sums, "%s: so do 199 sums in a row, of 32 bits", how);
     enum { C = 3 };
-    double *z = weft_parts_buffer(t, C * N * sizeof *z), large = 0x1p53 / t->size;
+    double *z = weft_parts_buffer(team, C * N * sizeof *z), large = 0x1p53 / team->size;
     real several[C * N];
     for (int i = 0; i < C * N; i++) {
         z[i] = floor(large) - i;
         several[i] = (real)(-1);
     }
-    weft_parts_sum_whole_f64(t, z, C, N);
+    weft_parts_sum_whole_f64(team, z, C, N);
     for (int j = 0; j < C; j++)
         for (int64_t i = j * N + first; i < j * N + first + count; i++) {
-            double is = (floor(large) - (double)i) * t->size;
+            double is = (floor(large) - (double)i) * team->size;
             sums &= !(z[i] < is || z[i] > is);
             several[i] = (real)i;
         }
     ok(sums, "%s: and sums of several vectors of whole doubles", how);
-    weft_parts_join(t, several, C, N);
+    weft_parts_join(team, several, C, N);
     for (int i = 0; i < C * N; i++)
         joined &= !(several[i] < (real)i || several[i] > (real)i);
     ok(joined, "%s: the parts of several vectors reach all", how);
 }
 
 /* Each rank reads the buffers of all, where they are shared. */
-static void test_shared(weft_team *t, int shared)
+static void test_shared(weft_team *team, int shared)
 {
     int seen = 1;
-    int64_t *own = weft_parts_buffer(t, sizeof *own);
+    int64_t *own = weft_parts_buffer(team, sizeof *own);
     for (int round = 0; shared && round < 200; round++) {
-        *own = 100 * round + t->rank;
-        weft_parts_meet(t);
-        for (int r = 0; r < t->size; r++)
-            seen &= *(int64_t *)weft_parts_of(t, r) == 100 * round + r;
-        weft_parts_meet(t);
+        *own = 100 * round + team->rank;
+        weft_parts_meet(team);
+        for (int r = 0; r < team->size; r++)
+            seen &= *(int64_t *)weft_parts_of(team, r) == 100 * round + r;
+        weft_parts_meet(team);
     }
-    ok(seen && (weft_parts_of(t, t->rank) == own) == shared,
+    ok(seen && (weft_parts_of(team, team->rank) == own) == shared,
        shared ? "ranks read each other's buffers" : "no buffer of another is read");
 }
 
-static void test_parts_both(weft_team *t)
+static void test_parts_both(weft_team *team)
 {
-    test_parts(t, "in shared memory");
+    test_parts(team, "in shared memory");
     weft_team own;
-    weft_team_split(t, t->size > 1 ? 2 : 1, &own);
+    weft_team_split(team, team->size > 1 ? 2 : 1, &own);
     test_parts(&own, "in shared memory of a team");
     test_shared(&own, own.size > 1);
     weft_team_free(&own);
     setenv("WEFT_SUMS_BY_MESSAGE", "1", 1);
-    weft_team_split(t, 1, &own);
+    weft_team_split(team, 1, &own);
     test_parts(&own, "by messages");
     test_shared(&own, 0);
     weft_team_free(&own);
     unsetenv("WEFT_SUMS_BY_MESSAGE");
 }
 
-static void test_join_bytes(weft_team *t, const char *how);
+static void test_join_bytes(weft_team *team, const char *how);
 
 /* As if nodes had two ranks, which some numbers of ranks do not fill. */
-static void test_nodes(weft_team *t)
+static void test_nodes(weft_team *team)
 {
     weft_team own;
     setenv("WEFT_NODE_RANKS", "2", 1);
-    weft_team_split(t, 1, &own);
+    weft_team_split(team, 1, &own);
     test_parts(&own, "on nodes");
     test_shared(&own, own.size == 2);
     test_join_bytes(&own, "on nodes");
@@ -215,24 +217,24 @@ static void test_nodes(weft_team *t)
 }
 
 /* 3 r + 1 bytes of rank r. */
-static void test_join_bytes(weft_team *t, const char *how)
+static void test_join_bytes(weft_team *team, const char *how)
 {
     enum { MOST = 1024 };
     char x[MOST] = "", all[MOST];
     size_t count[MOST] = {0}, n = 0, own = 0;
-    for (int r = 0; r < t->size; r++) {
+    for (int r = 0; r < team->size; r++) {
         count[r] = (size_t)(3 * r + 1);
-        if (r == t->rank) own = n;
+        if (r == team->rank) own = n;
         memset(all + n, 'a' + r, count[r]);
         n += count[r];
     }
-    memset(x + own, 'a' + t->rank, count[t->rank]);
-    weft_join_bytes(t, x, count);
+    memset(x + own, 'a' + team->rank, count[team->rank]);
+    weft_join_bytes(team, x, count);
     ok(memcmp(x, all, n) == 0 && x[n] == 0, "%s: all ranks get the bytes of all", how);
 }
 
 /* 60 numbers of five decades of magnitude, dealt to ranks, in each of 100 sums. */
-static void test_exact(weft_team *t)
+static void test_exact(weft_team *team)
 {
     enum { SUMS = 100, TERMS = 60 };
     double sum[SUMS] = {0}, exact[SUMS] = {0};
@@ -241,105 +243,108 @@ static void test_exact(weft_team *t)
             double x = ldexp(floor(ldexp(unit((uint64_t)j, (uint64_t)i) - 0.5, 30)),
                              -30 - 17 * (i % 2));
             exact[j] += x;
-            if (i % t->size == t->rank) sum[j] += x;
+            if (i % team->size == team->rank) sum[j] += x;
         }
-    weft_sum_f64(t, sum, SUMS, TERMS);
+    weft_sum_f64(team, sum, SUMS, TERMS);
     double worst = 0;
     for (int j = 0; j < SUMS; j++) worst = worse(worst, fabs(sum[j] - exact[j]));
     ok(worst <= 0, "sums of doubles that integers hold are exact");
     digest(weft_hash(sum, sizeof sum, 0));
-    double third = t->rank == 0 ? 1.0 / 3 : 0;
-    weft_sum_f64(t, &third, 1, 1);
+    double third = team->rank == 0 ? 1.0 / 3 : 0;
+    weft_sum_f64(team, &third, 1, 1);
     is_near(third, 1.0 / 3, ldexp(1, -61),
             "a sum is off by half a unit of 2^-scale at most");
 }
 
 /* Numbers whose bound is found first; then one of the last rank is none. */
-static void test_unbounded(weft_team *t)
+static void test_unbounded(weft_team *team)
 {
     enum { N = 3 };
-    int last = t->rank == t->size - 1;
+    int last = team->rank == team->size - 1;
     double x[N] = {0.25, last ? -8 : 1, 0.5}, sum[N];
     int64_t whole[N];
-    double most = weft_largest_f64(t, x, N), bound = most * t->size;
+    double most = weft_largest_f64(team, x, N), bound = most * team->size;
     int scale = weft_fix_scale(bound);
     for (int i = 0; i < N; i++) whole[i] = weft_fix(x[i], scale);
-    weft_sum_whole(t, whole, N, scale, bound, sum);
-    ok(most == 8 && sum[0] == 0.25 * t->size && sum[1] == t->size - 9,
+    weft_sum_whole(team, whole, N, scale, bound, sum);
+    ok(most == 8 && sum[0] == 0.25 * team->size && sum[1] == team->size - 9,
        "sums by the largest magnitude are exact");
     const double bad[] = {NAN, INFINITY, -INFINITY};
     for (int k = 0; k < 3; k++) {
         const real y[N] = {1, last ? (real)bad[k] : 2, 3};
-        double none = weft_largest(t, y, N);
-        weft_sum_whole(t, whole, N, weft_fix_scale(none), none, sum);
+        double none = weft_largest(team, y, N);
+        weft_sum_whole(team, whole, N, weft_fix_scale(none), none, sum);
         ok(isinf(none) && none > 0 && isnan(sum[0]) && isnan(sum[1]),
            "%g on one rank makes sums NaN", bad[k]);
     }
 }
 
-static void test_agree(weft_team *t)
+static void test_agree(weft_team *team)
 {
-    ok(weft_agree(WEFT_OK, t) == WEFT_OK, "all well is agreed on");
+    ok(weft_agree(WEFT_OK, team) == WEFT_OK, "all well is agreed on");
     weft_status st = WEFT_OK;
-    if (t->rank == t->size - 1) st = weft_fail(WEFT_EDATA, "rank %d: no data", t->rank);
-    st = weft_agree(st, t);
+    if (team->rank == team->size - 1)
+        st = weft_fail(WEFT_EDATA, "rank %d: no data", team->rank);
+    st = weft_agree(st, team);
     char expected[64];
-    snprintf(expected, sizeof expected, "rank %d: no data", t->size - 1);
+    snprintf(expected, sizeof expected, "rank %d: no data", team->size - 1);
     ok(st == WEFT_EDATA && strcmp(weft_error(), expected) == 0,
        "the failure of the last rank and its message reach all");
-    st = weft_fail(WEFT_EFILE, "rank %d: no file", t->rank);
-    st = weft_agree(st, t);
+    st = weft_fail(WEFT_EFILE, "rank %d: no file", team->rank);
+    st = weft_agree(st, team);
     ok(st == WEFT_EFILE && strcmp(weft_error(), "rank 0: no file") == 0,
        "the message is that of the lowest rank that failed");
-    st = t->rank == t->size - 1 ? weft_fail(WEFT_EDATA, "no data") : WEFT_STOP;
-    ok(weft_agree(st, t) == WEFT_EDATA, "failure weighs more than a request to stop");
+    st = team->rank == team->size - 1 ? weft_fail(WEFT_EDATA, "no data") : WEFT_STOP;
+    ok(weft_agree(st, team) == WEFT_EDATA, "failure weighs more than a request to stop");
 }
 
 /* A sum for which each rank is late by 50 ms more than the one before; returns 1 if at
  * least half of what this rank waited is counted as waiting. */
-static int wait_for_late(weft_team *t)
+static int wait_for_late(weft_team *team)
 {
-    nanosleep(&(struct timespec){.tv_nsec = 50000000L * t->rank}, NULL);
-    weft_times_close(t);
-    weft_times before = t->times;
-    double begin = t->since, mine = weft_now();
+    nanosleep(&(struct timespec){.tv_nsec = 50000000L * team->rank}, NULL);
+    weft_times_close(team);
+    weft_times before = team->times;
+    double begin = team->since, mine = weft_now();
     int64_t x[1000] = {0};
-    weft_sum_i64(t, x, 1000);
-    weft_times_close(t);
-    double wait = t->times.wait - before.wait;
-    double spent = t->times.compute - before.compute + wait + t->times.comm - before.comm;
-    is_near(spent, t->since - begin, 1e-9,
+    weft_sum_i64(team, x, 1000);
+    weft_times_close(team);
+    double wait = team->times.wait - before.wait;
+    double spent =
+        team->times.compute - before.compute + wait + team->times.comm - before.comm;
+    is_near(spent, team->since - begin, 1e-9,
             "compute, wait and comm add up to the time passed");
-    is_near(t->times.bytes - before.bytes, t->size > 1 ? 8000 : 0, 0,
+    is_near(team->times.bytes - before.bytes, team->size > 1 ? 8000 : 0, 0,
             "bytes handed over are counted");
     double last = mine;
-    weft_max_f64(t, &last, 1);
+    weft_max_f64(team, &last, 1);
     return wait >= 0.5 * (last - mine);
 }
 
 /* On a busy machine a rank may be late where it is to wait, but not every time. */
-static void test_times(weft_team *t)
+static void test_times(weft_team *team)
 {
     int counted = 0;
-    for (int try = 0; try < 3; try++) counted |= wait_for_late(t);
+    for (int try = 0; try < 3; try++) counted |= wait_for_late(team);
     ok(counted, "waiting for slower ranks is counted as waiting");
-    double computed = t->times.compute;
+    double computed = team->times.compute;
     nanosleep(&(struct timespec){.tv_nsec = 50000000L}, NULL);
-    size_t *to = calloc((size_t)t->size, sizeof *to);
+    size_t *to = calloc((size_t)team->size, sizeof *to);
     int64_t x[1] = {0};
-    weft_exchange(t, x, to, x, to);
+    weft_exchange(team, x, to, x, to);
     free(to);
-    ok(t->times.compute - computed >= 0.05, "what is done before an exchange is computing");
-    double of_rank[2] = {(t->rank + 1) % t->size, 7}, out[2][WEFT_NSPREAD];
-    weft_spread(t, of_rank, 2, out);
-    ok(out[0][WEFT_MIN] == 0 && out[0][WEFT_MAX] == t->size - 1 && out[1][WEFT_MIN] == 7 &&
-           out[1][WEFT_MAX] == 7,
+    ok(team->times.compute - computed >= 0.05,
+       "what is done before an exchange is computing");
+    double of_rank[2] = {(team->rank + 1) % team->size, 7}, out[2][WEFT_NSPREAD];
+    weft_spread(team, of_rank, 2, out);
+    ok(out[0][WEFT_MIN] == 0 && out[0][WEFT_MAX] == team->size - 1 &&
+           out[1][WEFT_MIN] == 7 && out[1][WEFT_MAX] == 7,
        "the spread has least and most");
-    ok(out[0][WEFT_MIN_RANK] == t->size - 1 &&
-           (t->size == 1 || out[0][WEFT_MAX_RANK] == t->size - 2) &&
+    ok(out[0][WEFT_MIN_RANK] == team->size - 1 &&
+           (team->size == 1 || out[0][WEFT_MAX_RANK] == team->size - 2) &&
            out[1][WEFT_MIN_RANK] == 0 && out[1][WEFT_MAX_RANK] == 0,
        "and which rank has them, of equal ones the lowest");
-    is_near(out[0][WEFT_MEAN], (t->size - 1) / 2.0, 1e-12, "the spread has the mean");
+    is_near(out[0][WEFT_MEAN], (team->size - 1) / 2.0, 1e-12, "the spread has the mean");
 }
 
 /* Entry of a symmetric matrix, positive definite up to order 1000; a negative one on the
@@ -358,26 +363,26 @@ static void panel(void *ctx, int64_t r0, int64_t nr, int64_t c0, int64_t nc, dou
             a[i * nc + j] = entry(r0 + i, c0 + j, *(const int64_t *)ctx);
 }
 
-static void test_grid(weft_team *t, int64_t n, int c, weft_arena *mem)
+static void test_grid(weft_team *team, int64_t n, int c, weft_arena *mem)
 {
     int64_t hole = -1, minor = -1;
-    weft_grid *g = weft_grid_factor(t, n, panel, &hole, mem, &minor);
+    weft_grid *grid = weft_grid_factor(team, n, panel, &hole, mem, &minor);
     ok(minor == 0, "a positive definite matrix of order %d is factored", (int)n);
     real *b = WEFT_NEW(mem, real, c * n);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++)
             for (int k = 0; k < c; k++)
                 b[k * n + i] += (real)(entry(i, j, hole) * (double)(j % 5 + k));
-    weft_grid_solve(g, c, b);
+    weft_grid_solve(grid, c, b);
     double worst = 0;
     for (int64_t i = 0; i < n; i++)
         for (int k = 0; k < c; k++)
             worst = worse(worst, fabs((double)b[k * n + i] - (double)(i % 5 + k)));
-    weft_grid_free(g);
+    weft_grid_free(grid);
     ok(worst < 1e-5 * (c + 4), "%d right sides of order %d are solved to 1e-5", c, (int)n);
     hole = n / 2;
-    g = weft_grid_factor(t, n, panel, &hole, mem, &minor);
-    weft_grid_free(g);
+    grid = weft_grid_factor(team, n, panel, &hole, mem, &minor);
+    weft_grid_free(grid);
     ok(minor == hole + 1, "the first minor that is not positive definite is named");
 }
 

@@ -22,30 +22,30 @@ static const weft_opt options[] = {
 
 static weft_data data;
 
-static int32_t label_of(const struct counted *o, int64_t i)
+static int32_t label_of(const struct counted *counted, int64_t i)
 {
-    if (!o->uneven) return (int32_t)(i % CLASSES);
+    if (!counted->uneven) return (int32_t)(i % CLASSES);
     int32_t k = 0;
     for (int64_t at = i % 55; at > k; k++) at -= k + 1;
     return k;
 }
 
-static weft_status counted_read(const void *self, const char *source, weft_pack *p)
+static weft_status counted_read(const void *self, const char *source, weft_pack *pack)
 {
     static const char *const name[CLASSES] = {"0", "1", "2", "3", "4",
                                               "5", "6", "7", "8", "9"};
-    const struct counted *o = self;
-    const int64_t rows[WEFT_NPART] = {o->rows, VALID_ROWS, TEST_ROWS};
+    const struct counted *counted = self;
+    const int64_t rows[WEFT_NPART] = {counted->rows, VALID_ROWS, TEST_ROWS};
     (void)source;
-    weft_pack_classes(p, CLASSES, name);
-    weft_pack_split(p, "as counted");
-    TRY(weft_pack_matrix(p, WEFT_REALS, D, rows));
-    weft_pack_image(p, 1, 2, 3);
+    weft_pack_classes(pack, CLASSES, name);
+    weft_pack_split(pack, "as counted");
+    TRY(weft_pack_matrix(pack, WEFT_REALS, D, rows));
+    weft_pack_image(pack, 1, 2, 3);
     for (int part = 0; part < WEFT_NPART; part++)
         for (int64_t i = 0; i < rows[part]; i++) {
             double x[D] = {(double)i, part};
-            int32_t label = label_of(o, i);
-            TRY(weft_pack_rows(p, 1, x, &label));
+            int32_t label = label_of(counted, i);
+            TRY(weft_pack_rows(pack, 1, x, &label));
         }
     return WEFT_OK;
 }
@@ -75,33 +75,34 @@ struct found {
     int sorted;                /* 1: some client's rows are in the source's order */
 };
 
-static struct found look(weft_part part, int64_t rows, const struct counted *o)
+static struct found look(weft_part part, int64_t rows, const struct counted *counted)
 {
-    weft_clients *f = data.clients;
-    struct found r = {.least = INT64_MAX};
-    r.count = weft_arena_alloc(mem, (size_t)f->n, sizeof *r.count);
+    weft_clients *clients = data.clients;
+    struct found found = {.least = INT64_MAX};
+    found.count = weft_arena_alloc(mem, (size_t)clients->n, sizeof *found.count);
     uint8_t *seen = WEFT_NEW(mem, uint8_t, rows);
-    for (int64_t c = 0; c < f->n; c++) {
-        weft_samples s;
-        weft_check(weft_client_read(f, c, part, &s, mem) == WEFT_OK, "%s", weft_error());
-        int rising = s.n > 2;
-        for (int64_t i = 0; i < s.n; i++) {
-            const float *x = s.x + i * D;
+    for (int64_t c = 0; c < clients->n; c++) {
+        weft_samples samples;
+        weft_check(weft_client_read(clients, c, part, &samples, mem) == WEFT_OK, "%s",
+                   weft_error());
+        int rising = samples.n > 2;
+        for (int64_t i = 0; i < samples.n; i++) {
+            const float *x = samples.x + i * D;
             int64_t row = (int64_t)x[0];
             int good = row >= 0 && row < rows && !seen[row] && x[1] == (float)part &&
-                       s.label[i] == label_of(o, row);
-            r.wrong += !good;
+                       samples.label[i] == label_of(counted, row);
+            found.wrong += !good;
             if (good) seen[row] = 1;
             rising &= i == 0 || x[0] > x[-D];
-            r.count[c][s.label[i]]++;
-            r.all[s.label[i]]++;
+            found.count[c][samples.label[i]]++;
+            found.all[samples.label[i]]++;
         }
-        r.sorted |= rising;
-        r.least = s.n < r.least ? s.n : r.least;
-        r.most = s.n > r.most ? s.n : r.most;
+        found.sorted |= rising;
+        found.least = samples.n < found.least ? samples.n : found.least;
+        found.most = samples.n > found.most ? samples.n : found.most;
     }
-    for (int64_t i = 0; i < rows; i++) r.wrong += !seen[i];
-    return r;
+    for (int64_t i = 0; i < rows; i++) found.wrong += !seen[i];
+    return found;
 }
 
 static int classes_of(const int64_t *count)
@@ -121,20 +122,21 @@ static int main_class(const int64_t *count)
 
 static void test_each_row_once(const char *words, const char *what, int uneven)
 {
-    struct counted o = {.uneven = uneven};
+    struct counted counted = {.uneven = uneven};
     if (!ok(made(words), "%s: packed", what)) return;
-    struct found r[WEFT_NPART] = {look(WEFT_TRAIN, 20000, &o),
-                                  look(WEFT_VALID, VALID_ROWS, &o),
-                                  look(WEFT_TEST, TEST_ROWS, &o)};
-    ok(r[0].wrong + r[1].wrong + r[2].wrong == 0, "%s: each row goes to one client", what);
-    ok(!r[0].sorted, "%s: in random order", what);
+    struct found found[WEFT_NPART] = {look(WEFT_TRAIN, 20000, &counted),
+                                      look(WEFT_VALID, VALID_ROWS, &counted),
+                                      look(WEFT_TEST, TEST_ROWS, &counted)};
+    ok(found[0].wrong + found[1].wrong + found[2].wrong == 0,
+       "%s: each row goes to one client", what);
+    ok(!found[0].sorted, "%s: in random order", what);
     ok(data.clients->n == 30 && data.part[0].total == 20000 &&
            data.part[1].total == VALID_ROWS && data.part[2].total == TEST_ROWS &&
            data.clients->channels == 1 && data.clients->height == 2 &&
            data.clients->width == 3,
        "%s: the file knows clients, rows and image", what);
     int even = 1, slack = strstr(words, "shards") ? 4 : 1;
-    for (int p = 0; p < WEFT_NPART; p++) even &= r[p].most - r[p].least <= slack;
+    for (int p = 0; p < WEFT_NPART; p++) even &= found[p].most - found[p].least <= slack;
     ok(even, "%s: clients have equally many rows, to within %d", what, slack);
     weft_data_close(&data);
 }
@@ -143,13 +145,14 @@ static void test_each_row_once(const char *words, const char *what, int uneven)
 
 static void test_iid(void)
 {
-    struct counted o = {.rows = 0};
+    struct counted counted = {.rows = 0};
     weft_check(made("clients=20"), "%s", weft_error());
-    struct found r = look(WEFT_TRAIN, 20000, &o);
+    struct found found = look(WEFT_TRAIN, 20000, &counted);
     double square = 0;
     for (int64_t c = 0; c < 20; c++)
         for (int k = 0; k < CLASSES; k++)
-            square += ((double)r.count[c][k] - 100) * ((double)r.count[c][k] - 100) / 100;
+            square +=
+                ((double)found.count[c][k] - 100) * ((double)found.count[c][k] - 100) / 100;
     /* Pearson's statistic of a table of margins that are all given: 19 x 9 degrees of
      * freedom, deviation sqrt(2 x 171) = 18.5. */
     ok(fabs(square - 171) < 4 * 18.5, "clients = N alone is iid (chi-square %.0f of 171)",
@@ -162,22 +165,22 @@ static void test_iid(void)
  * client are of its class. */
 static void test_one_class(int uneven)
 {
-    struct counted o = {.uneven = uneven};
+    struct counted counted = {.uneven = uneven};
     int64_t clients = 200;
     weft_check(made(uneven ? "clients=200 partition=dirichlet alpha=1e-7 uneven=yes"
                            : "clients=200 partition=dirichlet alpha=1e-7"),
                "%s", weft_error());
-    struct found r = look(WEFT_TRAIN, 20000, &o);
+    struct found found = look(WEFT_TRAIN, 20000, &counted);
     int64_t having[CLASSES] = {0}, least = 100, turns = 100, of_class;
     for (int64_t c = 0; c < clients; c++) {
-        int k = main_class(r.count[c]);
+        int k = main_class(found.count[c]);
         having[k]++;
-        least = r.count[c][k] < least ? r.count[c][k] : least;
+        least = found.count[c][k] < least ? found.count[c][k] : least;
     }
     for (int k = 0; k < CLASSES; k++)
-        if (having[k] * turns > r.all[k]) turns = r.all[k] / having[k];
+        if (having[k] * turns > found.all[k]) turns = found.all[k] / having[k];
     of_class = having[CLASSES - 1];
-    ok(r.wrong == 0 && least >= turns && turns > 50,
+    ok(found.wrong == 0 && least >= turns && turns > 50,
        "alpha -> 0: clients have one class, until it runs out (%lld of 100 rows, %lld)",
        (long long)turns, (long long)least);
     /* of_class is binomial with the share of the class: 1/10, or 10/55. */
@@ -192,16 +195,16 @@ static void test_one_class(int uneven)
  * set makes it smaller, by at most the factor 1 - clients' share of the rows. */
 static void test_variance(double alpha, double *out)
 {
-    struct counted o = {.rows = 0};
+    struct counted counted = {.rows = 0};
     enum { N = 100, EACH = 200 };
     weft_check(made(weft_arena_text(mem, "clients=100 partition=dirichlet alpha=%g seed=5",
                                     alpha)),
                "%s", weft_error());
-    struct found r = look(WEFT_TRAIN, 20000, &o);
+    struct found found = look(WEFT_TRAIN, 20000, &counted);
     double sum = 0;
     for (int64_t c = 0; c < N; c++)
         for (int k = 0; k < CLASSES; k++) {
-            double share = (double)r.count[c][k] / EACH - 0.1;
+            double share = (double)found.count[c][k] / EACH - 0.1;
             sum += share * share / (N * CLASSES);
         }
     *out = sum / (0.1 * 0.9 * (1.0 / EACH + (1 - 1.0 / EACH) / (1 + alpha)));
@@ -243,15 +246,15 @@ static void moments(const int64_t (*count)[CLASSES], int64_t n, double *mean, do
  * an exponential is 2: the median of sizes is below exp(mean of logs). */
 static void test_sizes(const char *law, double slack)
 {
-    struct counted o = {.rows = 0};
+    struct counted counted = {.rows = 0};
     for (int rule = 0; rule < 2; rule++) {
         weft_check(made(weft_arena_text(mem,
                                         "clients=200 partition=%s alpha=10 sizes=%s "
                                         "deviation=0.5",
                                         rule ? "iid" : "dirichlet", law)),
                    "%s", weft_error());
-        struct found train = look(WEFT_TRAIN, 20000, &o),
-                     test = look(WEFT_TEST, TEST_ROWS, &o);
+        struct found train = look(WEFT_TRAIN, 20000, &counted),
+                     test = look(WEFT_TEST, TEST_ROWS, &counted);
         double mean, sd;
         moments((const int64_t(*)[CLASSES])train.count, 200, &mean, &sd);
         ok(train.wrong + test.wrong == 0, "%s sizes: each row goes to one client", law);
@@ -275,16 +278,16 @@ static void test_sizes(const char *law, double slack)
  * classes that vary as those of Dirichlet. */
 static void test_sizes_shares(void)
 {
-    struct counted o = {.rows = 0};
+    struct counted counted = {.rows = 0};
     weft_check(made("clients=200 partition=dirichlet alpha=1e9 sizes=lognormal"), "%s",
                weft_error());
-    struct found r = look(WEFT_TRAIN, 20000, &o);
+    struct found found = look(WEFT_TRAIN, 20000, &counted);
     double chi = 0;
     for (int64_t c = 0; c < 200; c++) {
         double rows = 0;
-        for (int k = 0; k < CLASSES; k++) rows += (double)r.count[c][k];
+        for (int k = 0; k < CLASSES; k++) rows += (double)found.count[c][k];
         for (int k = 0; k < CLASSES; k++) {
-            double more = (double)r.count[c][k] - rows / CLASSES;
+            double more = (double)found.count[c][k] - rows / CLASSES;
             chi += more * more / (rows / CLASSES);
         }
     }
@@ -297,9 +300,10 @@ static void test_sizes_shares(void)
 /* The same clients have the same classes in each part. */
 static void test_parts_alike(const char *words, double least)
 {
-    struct counted o = {.rows = 0};
+    struct counted counted = {.rows = 0};
     weft_check(made(words), "%s", weft_error());
-    struct found train = look(WEFT_TRAIN, 20000, &o), test = look(WEFT_TEST, TEST_ROWS, &o);
+    struct found train = look(WEFT_TRAIN, 20000, &counted),
+                 test = look(WEFT_TEST, TEST_ROWS, &counted);
     int64_t known = 0;
     for (int64_t c = 0; c < data.clients->n; c++)
         for (int k = 0; k < CLASSES; k++)
@@ -312,22 +316,22 @@ static void test_parts_alike(const char *words, double least)
 
 static void test_shards(int uneven)
 {
-    struct counted o = {.uneven = uneven};
+    struct counted counted = {.uneven = uneven};
     enum { N = 50, S = 2 };
     weft_check(made(uneven ? "clients=50 partition=shards shards=2 uneven=yes"
                            : "clients=50 partition=shards shards=2"),
                "%s", weft_error());
-    struct found r = look(WEFT_TRAIN, 20000, &o);
+    struct found found = look(WEFT_TRAIN, 20000, &counted);
     int most = 0, all = 0;
     for (int64_t c = 0; c < N; c++) {
-        int n = classes_of(r.count[c]);
+        int n = classes_of(found.count[c]);
         most = n > most ? n : most;
         all += n;
     }
     /* 10 classes of 2000 rows are 10 shards each; uneven ones have borders within shards,
      * one less than classes. */
     int borders = uneven ? CLASSES - 1 : 0;
-    ok(r.wrong == 0 && most <= (uneven ? 2 * S : S) && all <= N * S + borders,
+    ok(found.wrong == 0 && most <= (uneven ? 2 * S : S) && all <= N * S + borders,
        "shards: a client has at most %d classes (%d), all together %d (%d)",
        uneven ? 2 * S : S, most, N * S + borders, all);
     weft_data_close(&data);
@@ -357,9 +361,10 @@ static void test_same_again(void)
 
 static void test_few_rows(void)
 {
-    struct counted o = {.rows = 0};
+    struct counted counted = {.rows = 0};
     weft_check(made("clients=1000 partition=dirichlet rows=1000"), "%s", weft_error());
-    struct found r = look(WEFT_TRAIN, 1000, &o), v = look(WEFT_VALID, VALID_ROWS, &o);
+    struct found r = look(WEFT_TRAIN, 1000, &counted),
+                 v = look(WEFT_VALID, VALID_ROWS, &counted);
     ok(r.wrong == 0 && v.wrong == 0 && r.least == 1 && r.most == 1 && v.least == 0,
        "clients may have one row, and none for validation");
     weft_data_close(&data);
@@ -404,10 +409,11 @@ int main(int argc, char **argv)
     test_sizes("lognormal", 0.05);
     test_sizes("power", 0.1);
     test_sizes_shares();
-    struct counted o = {.rows = 0};
+    struct counted counted = {.rows = 0};
     weft_check(made("clients=200 sizes=power deviation=2 min_samples=30"), "%s",
                weft_error());
-    ok(look(WEFT_TRAIN, 20000, &o).least >= 30, "each has min_samples, however unequal");
+    ok(look(WEFT_TRAIN, 20000, &counted).least >= 30,
+       "each has min_samples, however unequal");
     weft_data_close(&data);
     test_iid();
     test_dirichlet();

@@ -68,24 +68,25 @@ static const struct gold golds[] = {
 static void test_densities(weft_arena *mem)
 {
     for (size_t i = 0; i < sizeof golds / sizeof *golds; i++) {
-        const struct gold *g = &golds[i];
-        weft_parzen_rule rule = {.endpoints = g->endpoints};
+        const struct gold *gold = &golds[i];
+        weft_parzen_rule rule = {.endpoints = gold->endpoints};
         const double weight[3] = {1, 1, 1};
-        weft_parzen p = weft_parzen_new(g->n, g->at, weight, &rule, mem);
+        weft_parzen parzen = weft_parzen_new(gold->n, gold->at, weight, &rule, mem);
         double sigma = 0, density = 0;
-        for (int j = 0; j + 1 < p.n; j++) {
+        for (int j = 0; j + 1 < parzen.n; j++) {
             int e = 0;
-            while (fabs(g->at[e] - p.mu[j]) > 0) e++;
-            sigma = worse(sigma, fabs(p.sigma[j] - g->sigma[e]));
+            while (fabs(gold->at[e] - parzen.mu[j]) > 0) e++;
+            sigma = worse(sigma, fabs(parzen.sigma[j] - gold->sigma[e]));
         }
-        for (int j = 0; j < g->m; j++) {
-            double found =
-                g->cell > 0 ? weft_parzen_log_mass(&p, g->x[j] - g->cell, g->x[j] + g->cell)
-                            : weft_parzen_log(&p, g->x[j]);
-            density = worse(density, fabs(found - g->expected[j]));
+        for (int j = 0; j < gold->m; j++) {
+            double found = gold->cell > 0
+                               ? weft_parzen_log_mass(&parzen, gold->x[j] - gold->cell,
+                                                      gold->x[j] + gold->cell)
+                               : weft_parzen_log(&parzen, gold->x[j]);
+            density = worse(density, fabs(found - gold->expected[j]));
         }
-        is_near(sigma, 0, 1e-9, "%s: widths of kernels", g->what);
-        is_near(density, 0, g->n ? 1e-6 : 1e-4, "%s: density", g->what);
+        is_near(sigma, 0, 1e-9, "%s: widths of kernels", gold->what);
+        is_near(density, 0, gold->n ? 1e-6 : 1e-4, "%s: density", gold->what);
     }
     const double sum[3] = {2, 0, 1};
     double p[3];
@@ -107,12 +108,12 @@ static void test_integral(weft_arena *mem)
                 at[j] = pow((j + .5) / n, 3);
                 weight[j] = weft_parzen_weight(j, n);
             }
-            weft_parzen p = weft_parzen_new(n, at, weight, &rule, mem);
+            weft_parzen parzen = weft_parzen_new(n, at, weight, &rule, mem);
             double sum = 0;
             for (int i = 0; i < STEPS; i++)
-                sum += exp(weft_parzen_log(&p, (i + .5) / STEPS)) / STEPS;
+                sum += exp(weft_parzen_log(&parzen, (i + .5) / STEPS)) / STEPS;
             off = worse(off, fabs(sum - 1));
-            off = worse(off, fabs(weft_parzen_log_mass(&p, 0, 1)));
+            off = worse(off, fabs(weft_parzen_log_mass(&parzen, 0, 1)));
         }
     is_near(off, 0, 1e-6, "densities integrate to 1");
     const double rising[5] = {1. / 30, .275, .516667, .758333, 1};
@@ -159,15 +160,16 @@ static void test_draws(weft_arena *mem)
     double critical = 1.63; /* of Kolmogorov and Smirnov's sqrt(n) D, at 1 % */
     for (int whole = 0; whole < 2; whole++) {
         weft_parzen_rule rule = {.whole = whole};
-        weft_parzen p = weft_parzen_new(4, at, weight, &rule, mem);
+        weft_parzen parzen = weft_parzen_new(4, at, weight, &rule, mem);
         double *x = WEFT_NEW(mem, double, DRAWS), off = 0;
         for (int i = 0; i < DRAWS; i++) {
-            weft_rng4 r = weft_rng_at(3, WEFT_RNG_TEST, (uint64_t)i, 0, 0);
-            x[i] = weft_parzen_draw(&p, weft_rng_unit(r.v[0]), weft_rng_unit(r.v[1]));
+            weft_rng4 rng = weft_rng_at(3, WEFT_RNG_TEST, (uint64_t)i, 0, 0);
+            x[i] =
+                weft_parzen_draw(&parzen, weft_rng_unit(rng.v[0]), weft_rng_unit(rng.v[1]));
         }
         qsort(x, DRAWS, sizeof *x, rising);
         for (int i = 0; i < DRAWS; i++) {
-            double cdf = exp(weft_parzen_log_mass(&p, 0, x[i]));
+            double cdf = exp(weft_parzen_log_mass(&parzen, 0, x[i]));
             off = worse(off,
                         worse(fabs(cdf - (i + 1.) / DRAWS), fabs(cdf - i / (double)DRAWS)));
         }
@@ -203,27 +205,27 @@ static void test_levels(weft_arena *mem)
     const double weight[4] = {.5, 1, 1, 1}, seen[4] = {1, 2, 2, 5};
     static const int values[2] = {5, MOST};
     static const double critical[2] = {13.277, 18.475}; /* 1 %, 4 and 7 degrees */
-    struct minimizer q;
-    weft_check(minimizer_begin(&q, "i0 = 1 .. 5\ni1 = log 1 .. 8\n", "", 1, 1, mem) ==
-                   WEFT_OK,
+    struct minimizer minimizer;
+    weft_check(minimizer_begin(&minimizer, "i0 = 1 .. 5\ni1 = log 1 .. 8\n", "", 1, 1,
+                               mem) == WEFT_OK,
                "%s", weft_error());
     for (int whole = 0; whole < 2; whole++)
         for (int a = 0; a < 2; a++) {
-            const weft_axis *axis = &q.space.axis[a];
+            const weft_axis *axis = &minimizer.space.axis[a];
             weft_parzen_rule rule = {.whole = whole, .normal = whole};
             double at[4], log_p[MOST], sum = 0, lo, hi;
             int n[MOST] = {0};
             for (int i = 0; i < 4; i++) at[i] = weft_axis_unit(axis, seen[i]);
-            weft_parzen p = weft_parzen_new(4, at, weight, &rule, mem);
+            weft_parzen parzen = weft_parzen_new(4, at, weight, &rule, mem);
             for (int v = 0; v < values[a]; v++) {
                 weft_axis_cell(axis, v + 1, &lo, &hi);
-                log_p[v] = weft_parzen_log_mass(&p, lo, hi);
+                log_p[v] = weft_parzen_log_mass(&parzen, lo, hi);
                 sum += exp(log_p[v]);
             }
             for (uint64_t i = 0; i < DRAWS; i++) {
-                weft_rng4 r = weft_rng_at(4, WEFT_RNG_TEST, i, 0, 0);
-                double x =
-                    weft_parzen_draw(&p, weft_rng_unit(r.v[0]), weft_rng_unit(r.v[1]));
+                weft_rng4 rng = weft_rng_at(4, WEFT_RNG_TEST, i, 0, 0);
+                double x = weft_parzen_draw(&parzen, weft_rng_unit(rng.v[0]),
+                                            weft_rng_unit(rng.v[1]));
                 n[(int)weft_axis_value(axis, x) - 1]++;
             }
             is_near(sum, 1, 1e-12, "masses of %d integers add up to 1", values[a]);
@@ -253,35 +255,36 @@ static void test_joint(weft_arena *mem)
     enum { MANY = 60 };
     static const double at[3] = {.1, .5, .55}, x[4] = {0, .3, .5, 1};
     static const double expected[4] = {-1.010906, -0.797606, -0.735789, -1.417360};
-    weft_product p = weft_product_new(1, 4, mem);
+    weft_product product = weft_product_new(1, 4, mem);
     double off = 0;
-    memcpy(p.axis[0].mu, at, sizeof at);
-    weft_product_joint(&p);
+    memcpy(product.axis[0].mu, at, sizeof at);
+    weft_product_joint(&product);
     for (int i = 0; i < 4; i++) {
         weft_product_point point = {x[i], 0, 0};
-        off = worse(off,
-                    fabs(weft_product_log(&p, &point) - log(WEFT_SQRT_2PI) - expected[i]));
+        off = worse(off, fabs(weft_product_log(&product, &point) - log(WEFT_SQRT_2PI) -
+                              expected[i]));
     }
     is_near(off, 0, 1e-6, "three values, kernels of one width: density");
     for (int dim = 1; dim < 9; dim += 7) {
         double width = 0, share = 0, all = 1;
-        p = weft_product_new(dim, MANY + 1, mem);
+        product = weft_product_new(dim, MANY + 1, mem);
         for (int j = 0; j < MANY; j++) all += weft_parzen_weight(j, MANY);
-        weft_product_joint(&p);
+        weft_product_joint(&product);
         for (int j = 0; j < MANY; j++) {
             for (int a = 0; a < dim; a++)
-                width = worse(width,
-                              fabs(p.axis[a].sigma[j] - .2 * pow(MANY, -1. / (dim + 4))));
-            share = worse(share, fabs(p.share[j] - weft_parzen_weight(j, MANY) / all));
+                width = worse(width, fabs(product.axis[a].sigma[j] -
+                                          .2 * pow(MANY, -1. / (dim + 4))));
+            share =
+                worse(share, fabs(product.share[j] - weft_parzen_weight(j, MANY) / all));
         }
         is_near(width, 0, 1e-15, "%d axes: the width of kernels on %d values", dim, MANY);
-        is_near(p.axis[dim - 1].sigma[MANY], 1, 0, "and of the wide one");
+        is_near(product.axis[dim - 1].sigma[MANY], 1, 0, "and of the wide one");
         is_near(share, 0, 1e-15, "and their shares, by age");
     }
 }
 
 /* The largest distance of a distribution of draws from its own, on one axis. */
-static double off_joint(weft_product *p, double *x, weft_arena *mem)
+static double off_joint(weft_product *product, double *x, weft_arena *mem)
 {
     size_t mark = weft_arena_mark(mem);
     double *own = WEFT_NEW(mem, double, DRAWS), off = 0;
@@ -289,7 +292,7 @@ static double off_joint(weft_product *p, double *x, weft_arena *mem)
     qsort(own, DRAWS, sizeof *own, rising);
     for (int i = 0; i < DRAWS; i++) {
         weft_product_point below = {own[i], 0, own[i]};
-        double cdf = exp(weft_product_log(p, &below));
+        double cdf = exp(weft_product_log(product, &below));
         off =
             worse(off, worse(fabs(cdf - (i + 1.) / DRAWS), fabs(cdf - i / (double)DRAWS)));
     }

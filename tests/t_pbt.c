@@ -20,32 +20,32 @@ struct toy {
     double h[TRIALS][2];
 };
 
-static double toy_loss(struct sim *c, const sim_job *s)
+static double toy_loss(struct sim *sim, const sim_job *job)
 {
-    struct toy *t = c->own;
-    int64_t i = s->job.trial;
-    if (s->job.index == 0 && s->job.from < 0) {
-        t->h[i][0] = i == 0 ? 0 : i == 1 ? 1 : t->h[i][0];
-        t->h[i][1] = i == 0 ? 1 : i == 1 ? 0 : t->h[i][1];
-        if (i > 1) weft_space_config(c->space, i, t->h[i]);
-        t->theta[i][0] = t->theta[i][1] = 0.9;
-    } else if (s->job.index == 0) {
-        c->tuner->explore(c->self, i, t->h[s->job.from], t->h[i]);
-        memcpy(t->theta[i], t->told[s->job.from], sizeof t->theta[i]);
+    struct toy *toy = sim->own;
+    int64_t i = job->job.trial;
+    if (job->job.index == 0 && job->job.from < 0) {
+        toy->h[i][0] = i == 0 ? 0 : i == 1 ? 1 : toy->h[i][0];
+        toy->h[i][1] = i == 0 ? 1 : i == 1 ? 0 : toy->h[i][1];
+        if (i > 1) weft_space_config(sim->space, i, toy->h[i]);
+        toy->theta[i][0] = toy->theta[i][1] = 0.9;
+    } else if (job->job.index == 0) {
+        sim->tuner->explore(sim->self, i, toy->h[job->job.from], toy->h[i]);
+        memcpy(toy->theta[i], toy->told[job->job.from], sizeof toy->theta[i]);
     }
     double loss = -1.2;
     for (int a = 0; a < 2; a++) {
-        for (int step = 0; step < s->job.resource; step++)
-            t->theta[i][a] -= 0.01 * 2 * t->h[i][a] * t->theta[i][a];
-        loss += t->theta[i][a] * t->theta[i][a];
+        for (int step = 0; step < job->job.resource; step++)
+            toy->theta[i][a] -= 0.01 * 2 * toy->h[i][a] * toy->theta[i][a];
+        loss += toy->theta[i][a] * toy->theta[i][a];
     }
     return loss;
 }
 
-static void toy_told(struct sim *c, const sim_job *s)
+static void toy_told(struct sim *sim, const sim_job *job)
 {
-    struct toy *t = c->own;
-    memcpy(t->told[s->job.trial], t->theta[s->job.trial], sizeof t->told[0]);
+    struct toy *toy = sim->own;
+    memcpy(toy->told[job->job.trial], toy->theta[job->job.trial], sizeof toy->told[0]);
 }
 
 /* The best Q of any job. */
@@ -53,20 +53,20 @@ static double toy_best(const char *options, uint64_t seed, int workers, const ch
                        weft_arena *mem)
 {
     size_t mark = weft_arena_mark(mem);
-    struct sim c = {.tuner = &weft_tuner_pbt,
-                    .options = options,
-                    .configs = 2,
-                    .workers = workers,
-                    .max_jobs = TRIALS,
-                    .seed = seed,
-                    .watch = 1,
-                    .loss = toy_loss,
-                    .told = toy_told,
-                    .own = WEFT_NEW(mem, struct toy, 1)};
-    sim_run(&c, "[knobs]\nx = 0 .. 1\ny = 0 .. 1", mem);
-    if (c.fault) *fault = c.fault;
+    struct sim sim = {.tuner = &weft_tuner_pbt,
+                      .options = options,
+                      .configs = 2,
+                      .workers = workers,
+                      .max_jobs = TRIALS,
+                      .seed = seed,
+                      .watch = 1,
+                      .loss = toy_loss,
+                      .told = toy_told,
+                      .own = WEFT_NEW(mem, struct toy, 1)};
+    sim_run(&sim, "[knobs]\nx = 0 .. 1\ny = 0 .. 1", mem);
+    if (sim.fault) *fault = sim.fault;
     double best = -INFINITY;
-    for (int64_t i = 0; i < c.n; i++) best = fmax(best, -c.sim_job[i].loss);
+    for (int64_t i = 0; i < sim.n; i++) best = fmax(best, -sim.sim_job[i].loss);
     weft_arena_reset(mem, mark);
     return best;
 }
@@ -120,130 +120,136 @@ struct hand {
 
 static struct hand hand_new(const char *options, weft_arena *mem)
 {
-    struct sim c = {.tuner = &weft_tuner_pbt, .options = options, .configs = 4};
-    weft_check(sim_setup(&c, NULL, mem) == WEFT_OK, "%s", weft_error());
-    return (struct hand){c.tuner, c.self, mem};
+    struct sim sim = {.tuner = &weft_tuner_pbt, .options = options, .configs = 4};
+    weft_check(sim_setup(&sim, NULL, mem) == WEFT_OK, "%s", weft_error());
+    return (struct hand){sim.tuner, sim.self, mem};
 }
 
-static weft_job ask(struct hand *h, weft_asked expected)
+static weft_job ask(struct hand *hand, weft_asked expected)
 {
     weft_job job = {.trial = -1, .from = -1};
-    weft_asked asked = h->tuner->ask(h->self, &job);
+    weft_asked asked = hand->tuner->ask(hand->self, &job);
     if (asked != expected) job = (weft_job){.trial = -2, .from = -2};
     return job;
 }
 
-static void tell(struct hand *h, int64_t trial, double loss)
+static void tell(struct hand *hand, int64_t trial, double loss)
 {
-    weft_result res = weft_result_new(1, 0, h->mem);
+    weft_result res = weft_result_new(1, 0, hand->mem);
     res.trial = trial;
     res.loss = loss;
-    h->tuner->tell(h->self, &res);
+    hand->tuner->tell(hand->self, &res);
 }
 
-static int ended(const struct hand *h, int64_t trial)
+static int ended(const struct hand *hand, int64_t trial)
 {
-    return h->tuner->ended(h->self, trial);
+    return hand->tuner->ended(hand->self, trial);
 }
 
 static void test_asynchronous(weft_arena *mem)
 {
-    struct hand h = hand_new("population = 4\ninterval = 10\nmax_resource = 35", mem);
+    struct hand hand = hand_new("population = 4\ninterval = 10\nmax_resource = 35", mem);
     for (int i = 0; i < 4; i++) {
-        weft_job j = ask(&h, WEFT_JOB);
-        ok(j.trial == i && j.from == -1 && j.index == 0 && j.resource == 10 && !j.last,
+        weft_job job = ask(&hand, WEFT_JOB);
+        ok(job.trial == i && job.from == -1 && job.index == 0 && job.resource == 10 &&
+               !job.last,
            "member %d begins", i);
     }
-    ok(ask(&h, WEFT_WAIT).trial == -1, "then it waits");
-    tell(&h, 2, .5);
-    weft_job j = ask(&h, WEFT_JOB);
-    ok(j.trial == 2 && j.from == -1 && j.index == 1, "one that is known alone goes on");
-    tell(&h, 0, .5);
-    j = ask(&h, WEFT_JOB);
-    ok(j.trial == 0 && j.from == -1, "of equals the lower trial is the better");
-    tell(&h, 1, .9);
-    j = ask(&h, WEFT_JOB);
-    ok(j.trial == 4 && j.from == 0 && j.index == 0 && j.resource == 10,
+    ok(ask(&hand, WEFT_WAIT).trial == -1, "then it waits");
+    tell(&hand, 2, .5);
+    weft_job job = ask(&hand, WEFT_JOB);
+    ok(job.trial == 2 && job.from == -1 && job.index == 1,
+       "one that is known alone goes on");
+    tell(&hand, 0, .5);
+    job = ask(&hand, WEFT_JOB);
+    ok(job.trial == 0 && job.from == -1, "of equals the lower trial is the better");
+    tell(&hand, 1, .9);
+    job = ask(&hand, WEFT_JOB);
+    ok(job.trial == 4 && job.from == 0 && job.index == 0 && job.resource == 10,
        "the worst of three copies the best, in a new trial");
-    ok(!ended(&h, 1), "what it was is kept until its first result");
-    tell(&h, 3, INFINITY);
-    j = ask(&h, WEFT_JOB);
-    ok(j.trial == 5 && j.from == 0, "one that diverged is the worst");
-    tell(&h, 0, .7);
-    j = ask(&h, WEFT_JOB);
-    ok(j.trial == 0 && j.from == -1 && !ended(&h, 0), "others still count by their latest");
-    tell(&h, 4, .4);
-    ok(ended(&h, 1) && !ended(&h, 4), "then the old trial ended");
-    j = ask(&h, WEFT_JOB);
-    ok(j.trial == 4 && j.index == 1, "and the copy goes on");
-    tell(&h, 2, .8);
-    j = ask(&h, WEFT_JOB);
-    ok(j.trial == 2 && j.from == -1, "the second worst of four goes on");
-    tell(&h, 5, .9);
-    ok(ended(&h, 3), "a trial that diverged ended, too");
-    j = ask(&h, WEFT_JOB);
-    ok(j.eligibility == WEFT_WINS_LAST, "members compete at their end");
-    ok(j.trial == 6 && j.from == 4, "the best by its latest result is copied");
-    tell(&h, 0, .1);
-    j = ask(&h, WEFT_JOB);
-    ok(j.trial == 0 && j.index == 3 && j.resource == 5 && j.eligibility == WEFT_WINS_LOSS,
+    ok(!ended(&hand, 1), "what it was is kept until its first result");
+    tell(&hand, 3, INFINITY);
+    job = ask(&hand, WEFT_JOB);
+    ok(job.trial == 5 && job.from == 0, "one that diverged is the worst");
+    tell(&hand, 0, .7);
+    job = ask(&hand, WEFT_JOB);
+    ok(job.trial == 0 && job.from == -1 && !ended(&hand, 0),
+       "others still count by their latest");
+    tell(&hand, 4, .4);
+    ok(ended(&hand, 1) && !ended(&hand, 4), "then the old trial ended");
+    job = ask(&hand, WEFT_JOB);
+    ok(job.trial == 4 && job.index == 1, "and the copy goes on");
+    tell(&hand, 2, .8);
+    job = ask(&hand, WEFT_JOB);
+    ok(job.trial == 2 && job.from == -1, "the second worst of four goes on");
+    tell(&hand, 5, .9);
+    ok(ended(&hand, 3), "a trial that diverged ended, too");
+    job = ask(&hand, WEFT_JOB);
+    ok(job.eligibility == WEFT_WINS_LAST, "members compete at their end");
+    ok(job.trial == 6 && job.from == 4, "the best by its latest result is copied");
+    tell(&hand, 0, .1);
+    job = ask(&hand, WEFT_JOB);
+    ok(job.trial == 0 && job.index == 3 && job.resource == 5 &&
+           job.eligibility == WEFT_WINS_LOSS,
        "the last interval is what is left, and its result may win");
 }
 
 /* To the end by rounds: the last job of every member closes it. */
 static void test_synchronous(weft_arena *mem)
 {
-    struct hand h =
+    struct hand hand =
         hand_new("population = 3\ninterval = 10\nmax_resource = 30\nsync = yes\n"
                  "exploit = tournament",
                  mem);
-    for (int i = 0; i < 3; i++) ask(&h, WEFT_JOB);
-    tell(&h, 0, .3);
-    tell(&h, 1, INFINITY);
-    ok(ask(&h, WEFT_WAIT).trial == -1, "members wait for each other");
-    tell(&h, 2, INFINITY);
+    for (int i = 0; i < 3; i++) ask(&hand, WEFT_JOB);
+    tell(&hand, 0, .3);
+    tell(&hand, 1, INFINITY);
+    ok(ask(&hand, WEFT_WAIT).trial == -1, "members wait for each other");
+    tell(&hand, 2, INFINITY);
     int64_t trial[3];
     for (int i = 0; i < 3; i++) {
-        weft_job j = ask(&h, WEFT_JOB);
-        trial[i] = j.trial;
-        ok(j.from == -1 || j.from == 0, "one that diverged is not copied");
+        weft_job job = ask(&hand, WEFT_JOB);
+        trial[i] = job.trial;
+        ok(job.from == -1 || job.from == 0, "one that diverged is not copied");
     }
     ok(trial[0] == 0, "the best goes on");
-    for (int i = 2; i >= 0; i--) tell(&h, trial[i], .2 + .1 * i);
+    for (int i = 2; i >= 0; i--) tell(&hand, trial[i], .2 + .1 * i);
     int last = 0, may = 0;
     for (int i = 0; i < 3; i++) {
-        weft_job j = ask(&h, WEFT_JOB);
-        trial[i] = j.trial;
-        last += j.last;
-        may += j.eligibility == WEFT_WINS_LOSS;
+        weft_job job = ask(&hand, WEFT_JOB);
+        trial[i] = job.trial;
+        last += job.last;
+        may += job.eligibility == WEFT_WINS_LOSS;
     }
     ok(may == 3 && last >= 1, "the last results may win");
-    for (int i = 0; i < 3; i++) tell(&h, trial[i], .1);
-    ok(ask(&h, WEFT_DONE).trial == -1 && h.tuner->jobs(h.self) == 9, "nine jobs in all");
-    ok(ended(&h, trial[0]) && ended(&h, trial[1]) && ended(&h, trial[2]), "all ended");
+    for (int i = 0; i < 3; i++) tell(&hand, trial[i], .1);
+    ok(ask(&hand, WEFT_DONE).trial == -1 && hand.tuner->jobs(hand.self) == 9,
+       "nine jobs in all");
+    ok(ended(&hand, trial[0]) && ended(&hand, trial[1]) && ended(&hand, trial[2]),
+       "all ended");
 }
 
-static double random_loss(struct sim *c, const sim_job *s)
+static double random_loss(struct sim *sim, const sim_job *job)
 {
-    weft_rng4 r = weft_rng_at(c->seed, WEFT_RNG_TEST, (uint64_t)s->job.trial,
-                              (uint64_t)s->job.index, 0);
-    return r.v[1] % 8 == 0 ? NAN : floor(16 * weft_rng_unit(r.v[0]));
+    weft_rng4 rng = weft_rng_at(sim->seed, WEFT_RNG_TEST, (uint64_t)job->job.trial,
+                                (uint64_t)job->job.index, 0);
+    return rng.v[1] % 8 == 0 ? NAN : floor(16 * weft_rng_unit(rng.v[0]));
 }
 
-static double uneven(struct sim *c, const sim_job *s)
+static double uneven(struct sim *sim, const sim_job *job)
 {
-    weft_rng4 r = weft_rng_at(c->seed, WEFT_RNG_TEST, (uint64_t)s->job.trial,
-                              (uint64_t)s->job.index, 1);
-    return s->job.resource * exp(4 * weft_rng_unit(r.v[0]) - 2);
+    weft_rng4 rng = weft_rng_at(sim->seed, WEFT_RNG_TEST, (uint64_t)job->job.trial,
+                                (uint64_t)job->job.index, 1);
+    return job->job.resource * exp(4 * weft_rng_unit(rng.v[0]) - 2);
 }
 
 /* Hash of all jobs. */
-static uint64_t jobs_hash(const struct sim *c)
+static uint64_t jobs_hash(const struct sim *sim)
 {
     uint64_t h = 0;
-    for (int64_t i = 0; i < c->n; i++) {
-        const weft_job *j = &c->sim_job[i].job;
-        const int64_t whole[4] = {j->trial, j->from, j->index, j->last};
+    for (int64_t i = 0; i < sim->n; i++) {
+        const weft_job *job = &sim->sim_job[i].job;
+        const int64_t whole[4] = {job->trial, job->from, job->index, job->last};
         h = weft_hash(whole, sizeof whole, h);
     }
     return h;
@@ -261,22 +267,22 @@ static void test_contract(weft_arena *mem)
         for (int p = 0; p < 4; p++) {
             uint64_t first = 0;
             for (int w = 0; w < 3; w++) {
-                struct sim c = {.tuner = &weft_tuner_pbt,
-                                .options = weft_arena_text(mem, "%s\npopulation = %d",
-                                                           options[o], population[p]),
-                                .configs = 1,
-                                .workers = workers[w],
-                                .max_jobs = 200,
-                                .watch = 1,
-                                .seed = (uint64_t)o,
-                                .loss = random_loss,
-                                .cost = uneven};
-                sim_run(&c, NULL, mem);
-                if (c.fault) fault = c.fault;
-                most += (int)(c.trials - population[p]);
-                held &= c.held <= 2 * population[p];
-                if (w == 0) first = jobs_hash(&c);
-                waits &= !strstr(options[o], "sync") || jobs_hash(&c) == first;
+                struct sim sim = {.tuner = &weft_tuner_pbt,
+                                  .options = weft_arena_text(mem, "%s\npopulation = %d",
+                                                             options[o], population[p]),
+                                  .configs = 1,
+                                  .workers = workers[w],
+                                  .max_jobs = 200,
+                                  .watch = 1,
+                                  .seed = (uint64_t)o,
+                                  .loss = random_loss,
+                                  .cost = uneven};
+                sim_run(&sim, NULL, mem);
+                if (sim.fault) fault = sim.fault;
+                most += (int)(sim.trials - population[p]);
+                held &= sim.held <= 2 * population[p];
+                if (w == 0) first = jobs_hash(&sim);
+                waits &= !strstr(options[o], "sync") || jobs_hash(&sim) == first;
             }
         }
     ok(!fault, "for any population, way and number of workers: %s",
@@ -290,24 +296,24 @@ static void test_contract(weft_arena *mem)
 /* A schedule with axes of all kinds, whose function `explore` is tested. */
 static struct sim explorer(weft_arena *mem)
 {
-    struct sim c = {.tuner = &weft_tuner_pbt, .options = "", .configs = 1, .seed = 5};
+    struct sim sim = {.tuner = &weft_tuner_pbt, .options = "", .configs = 1, .seed = 5};
     const char *axes = "[knobs]\nx = log 0.01 .. 1\ny = 4 | 1 | 2\nn = 1 .. 50\nc = p | q "
                        "| r\nsize = 1 .. 9";
-    weft_check(sim_setup(&c, axes, mem) == WEFT_OK, "%s", weft_error());
-    return c;
+    weft_check(sim_setup(&sim, axes, mem) == WEFT_OK, "%s", weft_error());
+    return sim;
 }
 
 static void test_explore(weft_arena *mem)
 {
     enum { N = 4000 };
-    struct sim c = explorer(mem);
+    struct sim sim = explorer(mem);
     const double from[5] = {.1, 2, 2, 1, 7};
     int times[3] = {0}, listed[3] = {0}, whole[3] = {0}, choice[3] = {0}, inside = 1;
     double pairs = 0;
     for (int i = 0; i < N; i++) {
         double conf[5], again[5];
-        c.tuner->explore(c.self, i, from, conf);
-        c.tuner->explore(c.self, i, from, again);
+        sim.tuner->explore(sim.self, i, from, conf);
+        sim.tuner->explore(sim.self, i, from, again);
         inside &= memcmp(conf, again, sizeof conf) == 0 && conf[0] >= .01 && conf[0] <= 1 &&
                   conf[2] >= 1 && conf[2] <= 50 && conf[4] == 7;
         int up = fabs(conf[0] - .12) < 1e-12, down = fabs(conf[0] - .08) < 1e-12;
@@ -334,12 +340,12 @@ static void test_explore(weft_arena *mem)
 
 static void test_explore_ends(weft_arena *mem)
 {
-    struct sim c = explorer(mem);
+    struct sim sim = explorer(mem);
     const double ends[5] = {1, 4, 50, 0, 7};
     int clipped = 1, other = 0;
     for (int i = 0; i < 100; i++) {
         double conf[5];
-        c.tuner->explore(c.self, i, ends, conf);
+        sim.tuner->explore(sim.self, i, ends, conf);
         clipped &= conf[0] <= 1 && conf[1] <= 4 && conf[2] <= 50;
         other += conf[0] < 1;
     }
@@ -349,9 +355,9 @@ static void test_explore_ends(weft_arena *mem)
 static void refused(const char *options, const char *space, const char *says,
                     weft_arena *mem)
 {
-    struct sim c = {.tuner = &weft_tuner_pbt, .options = options};
-    ok(sim_setup(&c, space, mem) == WEFT_ECONF && strstr(weft_error(), says), "refused: %s",
-       weft_error());
+    struct sim sim = {.tuner = &weft_tuner_pbt, .options = options};
+    ok(sim_setup(&sim, space, mem) == WEFT_ECONF && strstr(weft_error(), says),
+       "refused: %s", weft_error());
 }
 
 int main(void)

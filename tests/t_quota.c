@@ -139,24 +139,24 @@ static weft_status write_file(const char *path)
     static const double x[N];
     static const char *const text[] = {"a", "b"};
     int64_t n = N;
-    weft_h5 f;
-    TRY(weft_h5_create(&f, path, mem));
-    weft_status st = weft_h5_put(&f, "/a/x", WEFT_H5_F64, 1, &n, x, 1, "numbers", "1");
-    if (st == WEFT_OK) st = weft_h5_put_texts(&f, "/text", text, 2, "texts");
-    if (st == WEFT_OK) st = weft_h5_put_attr(&f, "/", "key", "value");
-    if (st == WEFT_OK) st = weft_h5_commit(&f);
-    weft_h5_close(&f);
+    weft_h5 file;
+    TRY(weft_h5_create(&file, path, mem));
+    weft_status st = weft_h5_put(&file, "/a/x", WEFT_H5_F64, 1, &n, x, 1, "numbers", "1");
+    if (st == WEFT_OK) st = weft_h5_put_texts(&file, "/text", text, 2, "texts");
+    if (st == WEFT_OK) st = weft_h5_put_attr(&file, "/", "key", "value");
+    if (st == WEFT_OK) st = weft_h5_commit(&file);
+    weft_h5_close(&file);
     return st;
 }
 
 static int is_whole(const char *path)
 {
-    weft_h5 f;
+    weft_h5 file;
     const char *text = "";
-    weft_status st = weft_h5_open(&f, path, mem);
-    if (st == WEFT_OK) st = weft_h5_verify(&f);
-    if (st == WEFT_OK) st = weft_h5_read_attr(&f, "/", "key", &text);
-    weft_h5_close(&f);
+    weft_status st = weft_h5_open(&file, path, mem);
+    if (st == WEFT_OK) st = weft_h5_verify(&file);
+    if (st == WEFT_OK) st = weft_h5_read_attr(&file, "/", "key", &text);
+    weft_h5_close(&file);
     return st == WEFT_OK && strcmp(text, "value") == 0;
 }
 

@@ -26,14 +26,14 @@ static float all_values[N + VALID][D];
 /* An instance with the options given as "key=value key=value". */
 static void *instance(const char *options)
 {
-    weft_conf c;
-    weft_conf_init(&c, mem);
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
     char *text = weft_arena_text(mem, "%s", options), *rest = text;
     for (char *word; (word = strtok_r(rest, " ", &rest));)
-        weft_check(weft_conf_set(&c, weft_arena_text(mem, "rff.%s", word)) == WEFT_OK, "%s",
-                   word);
+        weft_check(weft_conf_set(&conf, weft_arena_text(mem, "rff.%s", word)) == WEFT_OK,
+                   "%s", word);
     void *self = weft_arena_alloc(mem, 1, weft_feature_rff.kind.size);
-    weft_check(weft_conf_bind(&c, &weft_feature_rff.kind, self) == WEFT_OK, "%s",
+    weft_check(weft_conf_bind(&conf, &weft_feature_rff.kind, self) == WEFT_OK, "%s",
                weft_error());
     return self;
 }
@@ -46,8 +46,8 @@ static void *arm(const void *self, int kernel, double gamma, int preprocess)
     const char *name[] = {"kernel", "gamma", "preprocess"};
     const double value[] = {kernel, gamma, preprocess};
     for (int i = 0; i < 3; i++)
-        for (const weft_opt *o = weft_feature_rff.kind.opts; o->name; o++)
-            if (weft_opt_is(o, name[i])) weft_opt_set(o, a, value[i]);
+        for (const weft_opt *opt = weft_feature_rff.kind.opts; opt->name; opt++)
+            if (weft_opt_is(opt, name[i])) weft_opt_set(opt, a, value[i]);
     return a;
 }
 
@@ -56,10 +56,10 @@ static void make_data(weft_data *data, weft_form form)
 {
     for (int i = 0; i < N + VALID; i++)
         for (int k = 0; k < D; k++) {
-            weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)k, 0);
+            weft_rng4 rng = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)k, 0);
             double shade = 110 + 60 * sin(0.37 * (i % 40) + 0.05 * k);
             all_bytes[i][k] =
-                (uint8_t)(shade + (50 + k % 30) * (weft_rng_unit(r.v[0]) - 0.5));
+                (uint8_t)(shade + (50 + k % 30) * (weft_rng_unit(rng.v[0]) - 0.5));
             all_values[i][k] = (float)all_bytes[i][k] / 255;
         }
     *data = (weft_data){
@@ -101,31 +101,32 @@ static weft_matrix matrix_of(void *self, const weft_data *data, weft_part part,
                              const void **arms, int narm, const int *which, double size,
                              int fit, real *stat)
 {
-    weft_request q = {.part = part,
-                      .n = data->part[part].n,
-                      .arm = which,
-                      .narm = narm,
-                      .arms = arms,
-                      .size = size,
-                      .seed = 7};
-    weft_matrix f;
-    weft_feature_rff.matrix(self, &q, fit, stat, &f, mem);
-    return f;
+    weft_request request = {.part = part,
+                            .n = data->part[part].n,
+                            .arm = which,
+                            .narm = narm,
+                            .arms = arms,
+                            .size = size,
+                            .seed = 7};
+    weft_matrix matrix;
+    weft_feature_rff.matrix(self, &request, fit, stat, &matrix, mem);
+    return matrix;
 }
 
 /* All features of all rows over the team, [total][d], by products with unit vectors. */
-static double *table(const weft_matrix *f, int64_t first)
+static double *table(const weft_matrix *matrix, int64_t first)
 {
-    size_t cells = (size_t)(f->total * f->d);
+    size_t cells = (size_t)(matrix->total * matrix->d);
     double *x = WEFT_NEW(mem, double, cells);
-    real *w = WEFT_NEW(mem, real, f->d), *z = WEFT_NEW(mem, real, f->n);
-    for (int64_t k = 0; k < f->d; k++) {
+    real *w = WEFT_NEW(mem, real, matrix->d), *z = WEFT_NEW(mem, real, matrix->n);
+    for (int64_t k = 0; k < matrix->d; k++) {
         w[k] = 1;
-        f->times(f, 1, w, z);
+        matrix->times(matrix, 1, w, z);
         w[k] = 0;
-        for (int64_t i = 0; i < f->n; i++) x[(first + i) * f->d + k] = (double)z[i];
+        for (int64_t i = 0; i < matrix->n; i++)
+            x[(first + i) * matrix->d + k] = (double)z[i];
     }
-    weft_sum_f64(&team, x, cells, 2 * (double)f->total);
+    weft_sum_f64(&team, x, cells, 2 * (double)matrix->total);
     return x;
 }
 
@@ -179,12 +180,12 @@ static void check_kernel(void *self, const weft_data *data, int kernel, int prep
     double gamma = 1 / distance(x, x + 20 * D, kernel); /* kernels of about 1/e */
     const void *a = arm(self, kernel, gamma, preprocess);
     real *stat = WEFT_NEW(mem, real, weft_feature_rff.nstat(self));
-    weft_matrix f = matrix_of(self, data, WEFT_TRAIN, &a, 1, NULL, 1, 1, stat);
+    weft_matrix matrix = matrix_of(self, data, WEFT_TRAIN, &a, 1, NULL, 1, 1, stat);
     enum { PAIRS = 300 };
     double worst = 0, square = 0, bias = 0, low = 1, high = 0;
     double *g = WEFT_NEW(mem, double, N);
     for (int i = 0; i < 3; i++) {
-        f.gram(&f, 1, 10 * i, 1, 0, N, g);
+        matrix.gram(&matrix, 1, 10 * i, 1, 0, N, g);
         for (int j = 100; j < 100 + PAIRS / 3; j++) {
             double exact = exp(-gamma * distance(x + 10 * i * D, x + j * D, kernel));
             worst = worse(worst, fabs(g[j] - exact));
@@ -194,7 +195,7 @@ static void check_kernel(void *self, const weft_data *data, int kernel, int prep
             high = fmax(high, exact);
         }
     }
-    double deviation = 1 / sqrt((double)f.d);
+    double deviation = 1 / sqrt((double)matrix.d);
     note("%s, kernel %d, preprocess %d: kernels %.2f..%.2f, error rms %.4f, mean %.4f, "
          "largest %.4f",
          what, kernel, preprocess, low, high, sqrt(square), bias, worst);
@@ -233,13 +234,13 @@ static uint64_t hash(uint64_t key, const void *x, size_t bytes)
 
 /* Products of the matrix against loops over its table; returns a digest of what must not
  * depend on the number of ranks. */
-static uint64_t check_products(const weft_matrix *f, int64_t first, const char *what)
+static uint64_t check_products(const weft_matrix *matrix, int64_t first, const char *what)
 {
     size_t mark = weft_arena_mark(mem);
-    const double *x = table(f, first);
-    product_test t = product_test_new(f, x, first, CLASSES, what, mem);
-    check_times(&t, first);
-    uint64_t key = check_gram(&t, check_sums(&t, check_trans(&t, 0)));
+    const double *x = table(matrix, first);
+    product_test test = product_test_new(matrix, x, first, CLASSES, what, mem);
+    check_times(&test, first);
+    uint64_t key = check_gram(&test, check_sums(&test, check_trans(&test, 0)));
     weft_arena_reset(mem, mark);
     return key;
 }
@@ -330,18 +331,18 @@ static void test_long(void)
         void *self = set_up(&data, options, (i ? 4. : 700.) * WEFT_BLOCK * LONG);
         const void *a = arm(self, GAUSSIAN, 0.05, NONE);
         real *stat = WEFT_NEW(mem, real, weft_feature_rff.nstat(self));
-        weft_matrix f = matrix_of(self, &data, WEFT_TRAIN, &a, 1, NULL, 1, 1, stat);
+        weft_matrix matrix = matrix_of(self, &data, WEFT_TRAIN, &a, 1, NULL, 1, 1, stat);
         real *w = WEFT_NEW(mem, real, LONG), *one = WEFT_NEW(mem, real, LONG);
-        real *z = WEFT_NEW(mem, real, f.n), *x = WEFT_NEW(mem, real, f.n);
+        real *z = WEFT_NEW(mem, real, matrix.n), *x = WEFT_NEW(mem, real, matrix.n);
         double *g = WEFT_NEW(mem, double, LONG), sum[COLUMNS] = {0}, worst = 0, most = 0;
         for (int k = 0; k < LONG; k++) w[k] = (real)sin(1.7 * k);
-        f.times(&f, 1, w, z);
-        f.normal(&f, 1, w, NULL, 0, g);
+        matrix.times(&matrix, 1, w, z);
+        matrix.normal(&matrix, 1, w, NULL, 0, g);
         for (int c = 0; c < COLUMNS; c++) {
             one[column[c]] = 1;
-            f.times(&f, 1, one, x);
+            matrix.times(&matrix, 1, one, x);
             one[column[c]] = 0;
-            for (int64_t r = 0; r < f.n; r++) sum[c] += (double)x[r] * (double)z[r];
+            for (int64_t r = 0; r < matrix.n; r++) sum[c] += (double)x[r] * (double)z[r];
         }
         weft_sum_f64(&team, sum, COLUMNS, 1e3);
         for (int c = 0; c < COLUMNS; c++) {
@@ -368,19 +369,20 @@ static void test_wide(void)
     void *self = set_up(&data, weft_arena_text(mem, "features=%d", WIDE), 1e9);
     const void *a = arm(self, GAUSSIAN, 0.05, NONE);
     real *stat = WEFT_NEW(mem, real, weft_feature_rff.nstat(self));
-    weft_matrix f = matrix_of(self, &data, WEFT_TRAIN, &a, 1, NULL, 1, 1, stat);
+    weft_matrix matrix = matrix_of(self, &data, WEFT_TRAIN, &a, 1, NULL, 1, 1, stat);
     double g[ROWS * ROWS], worst = 0;
-    f.gram(&f, 1, 0, ROWS, 0, ROWS, g);
+    matrix.gram(&matrix, 1, 0, ROWS, 0, ROWS, g);
     for (int i = 0; i < ROWS; i++) worst = worse(worst, fabs(g[i * ROWS + i] - 1));
     is_near(worst, 0, 0.01, "inner products over %d columns do not overflow", WIDE);
 }
 
 /* ---- sharing ---- */
 
-static uint64_t bits_of(const weft_matrix *f, int64_t first)
+static uint64_t bits_of(const weft_matrix *matrix, int64_t first)
 {
     size_t mark = weft_arena_mark(mem);
-    uint64_t key = hash(0, table(f, first), (size_t)(f->total * f->d) * sizeof(double));
+    uint64_t key =
+        hash(0, table(matrix, first), (size_t)(matrix->total * matrix->d) * sizeof(double));
     weft_arena_reset(mem, mark);
     return key;
 }
@@ -400,10 +402,10 @@ static void ask_many(weft_data *data, double memory, int n, uint64_t *bits)
         double size = i % 3 == 1 ? 0.5 : 1;
         for (int64_t r = 0; r < data->part[WEFT_TRAIN].n; r++)
             which[r] = (which[r] + i) % 4;
-        weft_matrix f =
+        weft_matrix matrix =
             i % 4 == 3 ? matrix_of(self, data, WEFT_TRAIN, four, 4, which, size, 1, stat)
                        : matrix_of(self, data, WEFT_TRAIN, &one, 1, NULL, size, 1, stat);
-        bits[i] = bits_of(&f, first);
+        bits[i] = bits_of(&matrix, first);
     }
 }
 
@@ -447,13 +449,14 @@ static void test_nested(void)
     void *self = set_up(&data, "features=70", 1e9);
     real *stat = WEFT_NEW(mem, real, weft_feature_rff.nstat(self));
     const void *a = arm(self, LAPLACIAN, 0.02, STANDARD);
-    weft_matrix f = matrix_of(self, &data, WEFT_TRAIN, &a, 1, NULL, 1, 1, stat);
+    weft_matrix matrix = matrix_of(self, &data, WEFT_TRAIN, &a, 1, NULL, 1, 1, stat);
     weft_matrix half = matrix_of(self, &data, WEFT_TRAIN, &a, 1, NULL, 0.5, 1, stat);
-    const double *big = table(&f, first), *small = table(&half, first);
-    double scale = sqrt((double)f.d / (double)half.d);
+    const double *big = table(&matrix, first), *small = table(&half, first);
+    double scale = sqrt((double)matrix.d / (double)half.d);
     double worst = 0;
     for (int64_t k = 0; k < N * half.d; k++)
-        worst = worse(worst, fabs(small[k] - scale * big[k / half.d * f.d + k % half.d]));
+        worst =
+            worse(worst, fabs(small[k] - scale * big[k / half.d * matrix.d + k % half.d]));
     is_near(worst, 0, 1e-6, "fewer features are the first of all");
 }
 

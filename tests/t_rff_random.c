@@ -79,60 +79,61 @@ struct set {
 /* Rows whose neighbours are near. */
 static struct set *make_set(int d, weft_form form)
 {
-    struct set *s = WEFT_NEW(mem, struct set, 1);
+    struct set *set = WEFT_NEW(mem, struct set, 1);
     uint8_t *bytes = WEFT_NEW(mem, uint8_t, ROWS * d);
     float *values = WEFT_NEW(mem, float, ROWS *d);
-    s->d = d;
-    s->x = WEFT_NEW(mem, double, ROWS *d);
+    set->d = d;
+    set->x = WEFT_NEW(mem, double, ROWS *d);
     for (int e = 0; e < ROWS * d; e++) {
-        weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)(e % d), 0, 0);
-        double shade = 128 + 100 * sin(0.15 * (e / d) + 7 * weft_rng_unit(r.v[0]));
+        weft_rng4 rng = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)(e % d), 0, 0);
+        double shade = 128 + 100 * sin(0.15 * (e / d) + 7 * weft_rng_unit(rng.v[0]));
         bytes[e] = (uint8_t)shade;
         values[e] = (float)bytes[e] / 255;
-        s->x[e] = bytes[e] / 255.0;
+        set->x[e] = bytes[e] / 255.0;
     }
-    s->data =
+    set->data =
         (weft_data){.form = form, .classes = 2, .path = "test", .mem = mem, .team = &team};
-    s->data.part[WEFT_TRAIN] = (weft_rows){.total = ROWS,
-                                           .n = ROWS,
-                                           .d = d,
-                                           .byte = form == WEFT_BYTES ? bytes : NULL,
-                                           .value = form == WEFT_BYTES ? NULL : values};
-    return s;
+    set->data.part[WEFT_TRAIN] = (weft_rows){.total = ROWS,
+                                             .n = ROWS,
+                                             .d = d,
+                                             .byte = form == WEFT_BYTES ? bytes : NULL,
+                                             .value = form == WEFT_BYTES ? NULL : values};
+    return set;
 }
 
-static struct rff *make_map(struct set *s, int kernel, double gamma, int preprocess,
+static struct rff *make_map(struct set *set, int kernel, double gamma, int preprocess,
                             int features)
 {
-    weft_conf c;
-    weft_conf_init(&c, mem);
-    struct rff *t = weft_arena_alloc(mem, 1, sizeof *t);
-    weft_check(weft_conf_bind(&c, &weft_feature_rff.kind, t) == WEFT_OK, "%s",
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
+    struct rff *rff = weft_arena_alloc(mem, 1, sizeof *rff);
+    weft_check(weft_conf_bind(&conf, &weft_feature_rff.kind, rff) == WEFT_OK, "%s",
                weft_error());
-    t->kernel = kernel;
-    t->gamma = gamma;
-    t->preprocess = preprocess;
-    t->features = features;
-    weft_source rows = weft_data_source(&s->data);
-    weft_check(weft_feature_rff.setup(t, &rows, 1e9, 2, SEED, mem) == WEFT_OK, "%s",
+    rff->kernel = kernel;
+    rff->gamma = gamma;
+    rff->preprocess = preprocess;
+    rff->features = features;
+    weft_source rows = weft_data_source(&set->data);
+    weft_check(weft_feature_rff.setup(rff, &rows, 1e9, 2, SEED, mem) == WEFT_OK, "%s",
                weft_error());
     for (int i = 0; i < ROWS && preprocess == RFF_L2; i++) {
         double sum = 0;
-        for (int k = 0; k < s->d; k++) sum += s->x[i * s->d + k] * s->x[i * s->d + k];
-        for (int k = 0; k < s->d; k++) s->x[i * s->d + k] /= sqrt(sum);
+        for (int k = 0; k < set->d; k++)
+            sum += set->x[i * set->d + k] * set->x[i * set->d + k];
+        for (int k = 0; k < set->d; k++) set->x[i * set->d + k] /= sqrt(sum);
     }
-    return t;
+    return rff;
 }
 
-static weft_matrix matrix_of(struct rff *t)
+static weft_matrix matrix_of(struct rff *rff)
 {
-    const void *arm = t;
-    weft_request q = {
+    const void *arm = rff;
+    weft_request request = {
         .part = WEFT_TRAIN, .n = ROWS, .narm = 1, .arms = &arm, .size = 1, .seed = SEED};
-    weft_matrix f;
-    real *stat = WEFT_NEW(mem, real, weft_feature_rff.nstat(t));
-    weft_feature_rff.matrix(t, &q, 1, stat, &f, mem);
-    return f;
+    weft_matrix matrix;
+    real *stat = WEFT_NEW(mem, real, weft_feature_rff.nstat(rff));
+    weft_feature_rff.matrix(rff, &request, 1, stat, &matrix, mem);
+    return matrix;
 }
 
 /* Largest difference of features from cosines of double products with the same matrix, in
@@ -140,24 +141,24 @@ static weft_matrix matrix_of(struct rff *t)
 static void check_features(weft_form form, double gamma, int preprocess)
 {
     enum { FEATURES = 3000, D = 300 };
-    struct set *s = make_set(D, form);
-    struct rff *t = make_map(s, RFF_LAPLACIAN, gamma, preprocess, FEATURES);
-    weft_matrix f = matrix_of(t);
-    const rff_matrix *m = f.self;
+    struct set *set = make_set(D, form);
+    struct rff *rff = make_map(set, RFF_LAPLACIAN, gamma, preprocess, FEATURES);
+    weft_matrix matrix = matrix_of(rff);
+    const rff_matrix *m = matrix.self;
     float *z = WEFT_NEW(mem, float, D);
     double worst = 0;
     for (int64_t j = 0; j < FEATURES; j++) {
-        rff_column(t->shared, RFF_CAUCHY, j, z);
+        rff_column(rff->shared, RFF_CAUCHY, j, z);
         for (int i = 0; i < ROWS; i++) {
             double phase = 0, size = 0;
             for (int k = 0; k < D; k++) {
                 double rounded = fabsf(z[k]) > 32 || form == WEFT_REALS
                                      ? (double)z[k]
                                      : 2 * rint((double)z[k] / 2);
-                phase += gamma * rounded * s->x[i * D + k];
-                size += gamma * fabs(rounded * s->x[i * D + k]);
+                phase += gamma * rounded * set->x[i * D + k];
+                size += gamma * fabs(rounded * set->x[i * D + k]);
             }
-            double exact = 127 * cos(phase + 2 * pi * (double)t->shared->offset[j]);
+            double exact = 127 * cos(phase + 2 * pi * (double)rff->shared->offset[j]);
             double gap = fabs(m->q[(size_t)i * m->ldq + j] - 128 - exact);
             worst = fmax(worst, gap - 127 * 1e-6 * size); /* sums in float */
         }
@@ -174,14 +175,14 @@ static void check_mean(int d, weft_form form, int kernel, double gamma, int prep
 {
     enum { FEATURES = 100000 };
     size_t mark = weft_arena_mark(mem);
-    struct set *s = make_set(d, form);
-    weft_matrix f = matrix_of(make_map(s, kernel, gamma, preprocess, FEATURES));
-    const rff_matrix *m = f.self;
+    struct set *set = make_set(d, form);
+    weft_matrix matrix = matrix_of(make_map(set, kernel, gamma, preprocess, FEATURES));
+    const rff_matrix *m = matrix.self;
     const int row[] = {1, 3, 11};
     for (int e = 0; e < 3; e++) {
         double distance = 0, sum = 0, square = 0, squares = 0;
         for (int k = 0; k < d; k++) {
-            double gap = s->x[k] - s->x[row[e] * d + k];
+            double gap = set->x[k] - set->x[row[e] * d + k];
             distance += kernel == RFF_LAPLACIAN ? fabs(gap) : gap * gap;
             squares += gamma * gamma * gap * gap;
         }

@@ -18,8 +18,8 @@ static weft_arena *mem;
 static double normal(int j, int64_t k)
 {
     double z[4];
-    weft_rng4 r = weft_rng_at(3, WEFT_RNG_TEST, (uint64_t)j, (uint64_t)k, 0);
-    weft_rng_normal(&r, z);
+    weft_rng4 rng = weft_rng_at(3, WEFT_RNG_TEST, (uint64_t)j, (uint64_t)k, 0);
+    weft_rng_normal(&rng, z);
     return z[0];
 }
 
@@ -38,16 +38,16 @@ static double dot(int64_t d, const double *a, const double *b)
     return sum;
 }
 
-static void test_sums(weft_team *t, int64_t d)
+static void test_sums(weft_team *team, int64_t d)
 {
-    block_space s = block_space_new(t, d, mem);
-    ok(s.dealt == (t->size > 1 && d == DEALT), "%d columns are %sdealt out", (int)d,
-       s.dealt ? "" : "not ");
+    block_space space = block_space_new(team, d, mem);
+    ok(space.dealt == (team->size > 1 && d == DEALT), "%d columns are %sdealt out", (int)d,
+       space.dealt ? "" : "not ");
     double *a = block_new(d), *b = a + 3 * d, g[10], worst = 0, last = 0;
-    block_sums sums = block_sums_new(&s, 10);
-    block_inner(&s, &sums, 0, 3, a, 2, b);
-    block_classes(&s, &sums, 6, 3, a, b);
-    block_total(&s, &sums, g);
+    block_sums sums = block_sums_new(&space, 10);
+    block_inner(&space, &sums, 0, 3, a, 2, b);
+    block_classes(&space, &sums, 6, 3, a, b);
+    block_total(&space, &sums, g);
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 2; j++)
             worst = worse(worst, fabs(g[i * 2 + j] - dot(d, a + i * d, b + j * d)));
@@ -57,8 +57,8 @@ static void test_sums(weft_team *t, int64_t d)
     ok(worst < 1e-9 && fabs(g[9] - last) < 1e-9, "sums over columns are those of a loop");
     digest(weft_hash(g, sizeof g, 0));
     double *y = WEFT_NEW(mem, double, 2 * d);
-    block_combine(&s, 3, -1, g, a, 2, y);
-    block_share(&s, 2, y);
+    block_combine(&space, 3, -1, g, a, 2, y);
+    block_share(&space, 2, y);
     worst = 0;
     for (int64_t k = 0; k < d; k++)
         for (int j = 0; j < 2; j++)
@@ -69,15 +69,15 @@ static void test_sums(weft_team *t, int64_t d)
 }
 
 /* The basis of z, whose number is known, against z itself. */
-static void check_basis(weft_team *t, int64_t d, double *z, int expect, const char *what)
+static void check_basis(weft_team *team, int64_t d, double *z, int expect, const char *what)
 {
-    block_space s = block_space_new(t, d, mem);
+    block_space space = block_space_new(team, d, mem);
     double *used = WEFT_NEW(mem, double, C *d), *p = WEFT_NEW(mem, double, C *d);
     double *left = WEFT_NEW(mem, double, d);
     real *rounded = WEFT_NEW(mem, real, C * d);
     memcpy(used, z, (size_t)(C * d) * sizeof *used);
-    int n = block_basis(&s, C, used, p, rounded);
-    block_share(&s, n, p);
+    int n = block_basis(&space, C, used, p, rounded);
+    block_share(&space, n, p);
     double slant = 0, missed = 0, other = 0;
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++)
@@ -111,16 +111,16 @@ static double *chain(int64_t d, double share)
     return z;
 }
 
-static void test_basis(weft_team *t, int64_t d)
+static void test_basis(weft_team *team, int64_t d)
 {
-    check_basis(t, d, block_new(d), C, "independent vectors");
-    check_basis(t, d, chain(d, 1e-2), C, "a chain of vectors 1e-2 apart");
-    check_basis(t, d, chain(d, 1e-5), C, "a chain of vectors 1e-5 apart");
-    check_basis(t, d, chain(d, 1e-8), 1, "vectors that differ by rounding of reals");
+    check_basis(team, d, block_new(d), C, "independent vectors");
+    check_basis(team, d, chain(d, 1e-2), C, "a chain of vectors 1e-2 apart");
+    check_basis(team, d, chain(d, 1e-5), C, "a chain of vectors 1e-5 apart");
+    check_basis(team, d, chain(d, 1e-8), 1, "vectors that differ by rounding of reals");
     double *z = block_new(d);
     for (int j = 0; j < C; j++)
         for (int64_t k = 0; k < d; k++) z[j * d + k] *= pow(10, 30 * (j - 4));
-    check_basis(t, d, z, C, "vectors of lengths from 1e-120 to 1e120");
+    check_basis(team, d, z, C, "vectors of lengths from 1e-120 to 1e120");
     z = block_new(d);
     for (int64_t k = 0; k < d; k++) {
         z[d + k] = 0;
@@ -128,13 +128,13 @@ static void test_basis(weft_team *t, int64_t d)
         z[4 * d + k] = z[k] + z[2 * d + k];
         z[5 * d + k] = z[8 * d + k] + 3e-6 * z[5 * d + k];
     }
-    check_basis(t, d, z, C - 3, "a zero, a multiple, a sum and one 3e-6 from another");
+    check_basis(team, d, z, C - 3, "a zero, a multiple, a sum and one 3e-6 from another");
     z = block_new(d);
     z[4 * d + d / 2] = NAN;
-    check_basis(t, d, z, C - 1, "one that is not finite");
+    check_basis(team, d, z, C - 1, "one that is not finite");
     for (int j = 0; j < C; j++)
         for (int64_t k = 0; k < d; k++) z[j * d + k] = j == 4 ? NAN : 0;
-    check_basis(t, d, z, 0, "zeros and NAN");
+    check_basis(team, d, z, 0, "zeros and NAN");
 }
 
 int main(int argc, char **argv)

@@ -71,15 +71,15 @@ static void fill(weft_result *res, double loss)
 static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
                             weft_state *state, double *row, weft_result *res)
 {
-    struct toy *t = self;
-    if (t->rounds == t->die) return weft_fail(WEFT_EFILE, "the machine is lost");
-    const weft_mix *m = &job->mix;
+    struct toy *toy = self;
+    if (toy->rounds == toy->die) return weft_fail(WEFT_EFILE, "the machine is lost");
+    const weft_mix *mix = &job->mix;
     double grad[64] = {0}, loss = 0;
-    for (int i = 0; i < m->k; i++)
-        if (i % t->team->size == t->team->rank) grad[i] = fabs(m->conf[i] - 3);
-    weft_sum_f64(t->team, grad, (size_t)m->k, 1000);
-    for (int i = 0; i < m->k; i++) loss += exp(res->logp[i]) * grad[i];
-    weft_mix moved = *m;
+    for (int i = 0; i < mix->k; i++)
+        if (i % toy->team->size == toy->team->rank) grad[i] = fabs(mix->conf[i] - 3);
+    weft_sum_f64(toy->team, grad, (size_t)mix->k, 1000);
+    for (int i = 0; i < mix->k; i++) loss += exp(res->logp[i]) * grad[i];
+    weft_mix moved = *mix;
     moved.logp = res->logp;
     row[BEFORE] = loss + 1 / (1 + (double)state->x[0]);
     weft_mix_step(&moved, 0.1, grad);
@@ -87,15 +87,15 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
     state->x[1] = (real)(0.5 * (double)state->x[1] + (double)job->id + (double)unit);
     state->x[3 + (int)state->x[0] % 200] = (real)loss;
     state->aux[0] += loss;
-    for (int i = 0; i < m->k; i++) {
+    for (int i = 0; i < mix->k; i++) {
         state->aux[1 + i] += grad[i];
-        res->arm_count[i] += m->logp[i] > -INFINITY;
+        res->arm_count[i] += mix->logp[i] > -INFINITY;
         res->arm_loss[i] += grad[i] * state->aux[0];
     }
     row[AFTER] = loss;
     row[FIRST] = res->logp[0];
     if (unit == toy_units(self, job) - 1) fill(res, loss + 1 / (double)state->x[0]);
-    if (t->rounds++ == t->stop) raise(SIGTERM);
+    if (toy->rounds++ == toy->stop) raise(SIGTERM);
     return WEFT_OK;
 }
 
@@ -131,53 +131,54 @@ struct setting {
     double target;
 };
 
-static weft_status prepare(struct bench *b, const struct setting *how)
+static weft_status prepare(struct bench *bench, const struct setting *how)
 {
-    *b = (struct bench){.mem = weft_arena_new()};
-    weft_conf c;
-    weft_conf_init(&c, b->mem);
-    TRY(weft_conf_text(&c, "test", "[space]\nconfigs = 5\n[toy]\ngamma = 0 .. 10\n"));
+    *bench = (struct bench){.mem = weft_arena_new()};
+    weft_conf conf;
+    weft_conf_init(&conf, bench->mem);
+    TRY(weft_conf_text(&conf, "test", "[space]\nconfigs = 5\n[toy]\ngamma = 0 .. 10\n"));
     const weft_kind *kind = &toy_kind;
-    TRY(weft_space_read(&b->space, &c, &kind, 1, 7, b->mem));
-    if (how->teams > 1) weft_team_split(&world, how->teams, &b->own);
-    weft_team *team = how->teams > 1 ? &b->own : &world;
-    b->task = (struct toy){.team = team, .stop = NEVER, .die = NEVER};
-    TRY(search_bind(&b->search, how->tuner, &c));
-    TRY(weft_search_setup(&b->search, &b->space, 1, b->mem));
-    b->sched = (weft_sched){.world = &world,
-                            .team = team,
-                            .teams = how->teams,
-                            .task = &toy_task,
-                            .task_self = &b->task,
-                            .search = &b->search,
-                            .checkpoint = how->checkpoint,
-                            .target = how->target,
-                            .mem = b->mem};
+    TRY(weft_space_read(&bench->space, &conf, &kind, 1, 7, bench->mem));
+    if (how->teams > 1) weft_team_split(&world, how->teams, &bench->own);
+    weft_team *team = how->teams > 1 ? &bench->own : &world;
+    bench->task = (struct toy){.team = team, .stop = NEVER, .die = NEVER};
+    TRY(search_bind(&bench->search, how->tuner, &conf));
+    TRY(weft_search_setup(&bench->search, &bench->space, 1, bench->mem));
+    bench->sched = (weft_sched){.world = &world,
+                                .team = team,
+                                .teams = how->teams,
+                                .task = &toy_task,
+                                .task_self = &bench->task,
+                                .search = &bench->search,
+                                .checkpoint = how->checkpoint,
+                                .target = how->target,
+                                .mem = bench->mem};
     if (!how->path) return WEFT_OK;
-    TRY(weft_rundir_open(&b->trace, how->path, how->fresh, &world, b->mem));
-    b->sched.rundir = &b->trace;
-    return how->fresh ? weft_rundir_begin(&b->trace, "[toy]\ngamma = 1\n", "digest", 1e4)
-                      : WEFT_OK;
+    TRY(weft_rundir_open(&bench->trace, how->path, how->fresh, &world, bench->mem));
+    bench->sched.rundir = &bench->trace;
+    return how->fresh
+               ? weft_rundir_begin(&bench->trace, "[toy]\ngamma = 1\n", "digest", 1e4)
+               : WEFT_OK;
 }
 
-static void finish(struct bench *b, int done)
+static void finish(struct bench *bench, int done)
 {
-    weft_cache_free(&b->sched);
+    weft_cache_free(&bench->sched);
     weft_sleep(&world); /* another team may be reading the winner's state */
-    if (b->sched.rundir) weft_rundir_close(&b->trace, done);
-    if (b->sched.team == &b->own) weft_team_free(&b->own);
-    weft_arena_free(b->mem);
+    if (bench->sched.rundir) weft_rundir_close(&bench->trace, done);
+    if (bench->sched.team == &bench->own) weft_team_free(&bench->own);
+    weft_arena_free(bench->mem);
 }
 
 /* From where it is to the end; 0 where that fails. *rounds: done now, by this rank. */
 static uint64_t run_out(const struct setting *how, int *rounds)
 {
-    struct bench b;
-    weft_status st = prepare(&b, how);
-    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    uint64_t found = st == WEFT_OK ? sched_digest(&b.sched) : 0;
-    *rounds = b.task.rounds;
-    finish(&b, st == WEFT_OK);
+    struct bench bench;
+    weft_status st = prepare(&bench, how);
+    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
+    uint64_t found = st == WEFT_OK ? sched_digest(&bench.sched) : 0;
+    *rounds = bench.task.rounds;
+    finish(&bench, st == WEFT_OK);
     return found;
 }
 
@@ -185,14 +186,14 @@ static uint64_t run_out(const struct setting *how, int *rounds)
  * a few rounds later. *rounds: done, by this rank. */
 static weft_status run_until(const struct setting *how, int at, int dies, int *rounds)
 {
-    struct bench b;
-    weft_status st = prepare(&b, how);
-    *(dies ? &b.task.die : &b.task.stop) = at;
+    struct bench bench;
+    weft_status st = prepare(&bench, how);
+    *(dies ? &bench.task.die : &bench.task.stop) = at;
     weft_signals_catch();
-    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
     weft_signals_free();
-    *rounds = b.task.rounds;
-    finish(&b, 0);
+    *rounds = bench.task.rounds;
+    finish(&bench, 0);
     return st;
 }
 
@@ -200,22 +201,25 @@ static weft_status run_until(const struct setting *how, int at, int dies, int *r
 
 static void test_rows(void)
 {
-    struct bench b;
+    struct bench bench;
     struct setting how = {.tuner = &weft_tuner_ws_sha, .teams = 1, .checkpoint = 60};
-    weft_status st = prepare(&b, &how);
-    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    ok(st == WEFT_OK && b.sched.queue.n == 4,
+    weft_status st = prepare(&bench, &how);
+    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
+    ok(st == WEFT_OK && bench.sched.queue.n == 4,
        "five configurations are halved in four jobs");
-    const weft_job_record *e = &b.sched.queue.record[0];
-    ok(e->nunit == ROUNDS, "a job has a row for each round");
-    const double *end = e->row + (ROUNDS - 1) * e->ncolumn;
-    ok(e->ncolumn == 3 && e->row[BEFORE] > end[BEFORE] && e->spent[0].wall > 0,
+    const weft_job_record *record = &bench.sched.queue.record[0];
+    ok(record->nunit == ROUNDS, "a job has a row for each round");
+    const double *end = record->row + (ROUNDS - 1) * record->ncolumn;
+    ok(record->ncolumn == 3 && record->row[BEFORE] > end[BEFORE] &&
+           record->spent[0].wall > 0,
        "with what the task and the scheduler tell of it");
-    ok(memcmp(e->res.logp, e->logp + (ROUNDS - 1) * 5, 5 * sizeof *e->logp) == 0 &&
-           memcmp(e->res.logp, e->job.mix.logp, 5 * sizeof *e->logp) != 0,
+    ok(memcmp(record->res.logp, record->logp + (ROUNDS - 1) * 5,
+              5 * sizeof *record->logp) == 0 &&
+           memcmp(record->res.logp, record->job.mix.logp, 5 * sizeof *record->logp) != 0,
        "the result has the mixture after the last one");
-    is_near(b.sched.queue.winner.res.resource, 4, 0, "the trial went on through all jobs");
-    finish(&b, 0);
+    is_near(bench.sched.queue.winner.res.resource, 4, 0,
+            "the trial went on through all jobs");
+    finish(&bench, 0);
 }
 
 static void test_stop(const weft_tuner *tuner, uint64_t whole, int all)
@@ -260,16 +264,16 @@ static int damage(long where, int cut)
 {
     const char *path = at("d.d/checkpoint-1");
     if (world.rank != 0) return 1;
-    FILE *f = fopen(path, "r+b");
-    if (!f) return 0;
-    fseek(f, 0, SEEK_END);
-    long size = ftell(f);
+    FILE *file = fopen(path, "r+b");
+    if (!file) return 0;
+    fseek(file, 0, SEEK_END);
+    long size = ftell(file);
     if (where < 0) where += size;
-    fseek(f, where, SEEK_SET);
-    int c = fgetc(f);
-    fseek(f, where, SEEK_SET);
-    fputc(c ^ 64, f);
-    fclose(f);
+    fseek(file, where, SEEK_SET);
+    int c = fgetc(file);
+    fseek(file, where, SEEK_SET);
+    fputc(c ^ 64, file);
+    fclose(file);
     return !cut || truncate(path, where) == 0;
 }
 

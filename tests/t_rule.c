@@ -11,11 +11,11 @@
 
 enum { MOST = 64 }; /* clients or entries of a small test */
 
-static double total(const weft_mix *m, int b)
+static double total(const weft_mix *mix, int b)
 {
     double sum = 0;
-    for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++)
-        sum += exp(m->logp[i]);
+    for (int i = weft_mix_off(mix, b); i < weft_mix_off(mix, b + 1); i++)
+        sum += exp(mix->logp[i]);
     return sum;
 }
 
@@ -29,25 +29,25 @@ static const double hand_before[2] = {.7, 1}, hand_after[2] = {.4, .9},
 
 static weft_mix hand_mix(weft_arena *mem)
 {
-    weft_mix m = weft_mix_new(K, 0, mem);
-    for (int i = 0; i < K; i++) m.logp[i] = log(start[i]);
-    return m;
+    weft_mix mix = weft_mix_new(K, 0, mem);
+    for (int i = 0; i < K; i++) mix.logp[i] = log(start[i]);
+    return mix;
 }
 
 /* Two rounds of the same scores by the rule; the second must move by step * grad. */
 static void moves(const char *about, weft_mix_update rule, double step,
                   const double grad[K], int rounds, weft_arena *mem)
 {
-    weft_mix m = hand_mix(mem);
+    weft_mix mix = hand_mix(mem);
     weft_mix_update_state drift = {0};
     double want[K], sum = 0, off = 0;
     for (int t = 0; t < rounds; t++) {
-        for (int i = 0; i < K; i++) m.logp[i] = log(start[i]);
-        weft_mix_update_step(&rule, &drift, &m, 2, hand_pick, hand_before, hand_after,
+        for (int i = 0; i < K; i++) mix.logp[i] = log(start[i]);
+        weft_mix_update_step(&rule, &drift, &mix, 2, hand_pick, hand_before, hand_after,
                              hand_weight);
     }
     for (int i = 0; i < K; i++) sum += want[i] = start[i] * exp(-step * grad[i]);
-    for (int i = 0; i < K; i++) off = worse(off, fabs(exp(m.logp[i]) - want[i] / sum));
+    for (int i = 0; i < K; i++) off = worse(off, fabs(exp(mix.logp[i]) - want[i] / sum));
     is_near(off, 0, 1e-15, "%s", about);
 }
 
@@ -101,13 +101,13 @@ static void test_by_hand(weft_arena *mem)
 static void test_discount(void)
 {
     weft_arena *mem = weft_arena_new();
-    weft_mix m = weft_mix_new(K, 0, mem);
+    weft_mix mix = weft_mix_new(K, 0, mem);
     weft_mix_update_state drift = {0};
     weft_mix_update rule = {.schedule = WEFT_UPDATE_ROOT, .discount = .5};
     double weight = 1, after[3] = {1, 3, 2};
     int pick = 0;
     for (int t = 0; t < 3; t++)
-        weft_mix_update_step(&rule, &drift, &m, 1, &pick, NULL, &after[t], &weight);
+        weft_mix_update_step(&rule, &drift, &mix, 1, &pick, NULL, &after[t], &weight);
     is_near(drift.base / drift.mass, (2 + .5 * 3 + .25 * 1) / 1.75, 1e-15,
             "the baseline weighs rounds by their age");
     is_near(drift.steps, 3, 0, "rounds are counted");
@@ -128,51 +128,52 @@ struct gold {
     weft_mix mix;
 };
 
-static int read_head(FILE *in, struct gold *g, weft_arena *mem)
+static int read_head(FILE *in, struct gold *gold, weft_arena *mem)
 {
     int diff;
     double discount, eta, cutoff;
-    if (fscanf(in, "%15s %d %lf %lf %lf %d %d %d", g->sched, &diff, &discount, &eta,
-               &cutoff, &g->rounds, &g->clients, &g->nblock) != 8)
+    if (fscanf(in, "%15s %d %lf %lf %lf %d %d %d", gold->sched, &diff, &discount, &eta,
+               &cutoff, &gold->rounds, &gold->clients, &gold->nblock) != 8)
         return 0;
-    g->rule =
+    gold->rule =
         (weft_mix_update){.eta = eta, .discount = discount, .cutoff = cutoff, .diff = diff};
     for (int i = 0; i < 5; i++)
-        if (strcmp(words[i], g->sched) == 0) g->rule.schedule = named[i];
+        if (strcmp(words[i], gold->sched) == 0) gold->rule.schedule = named[i];
     static const int axis[WEFT_MAX_BLOCKS] = {0};
-    for (int b = 0; b < g->nblock; b++) {
+    for (int b = 0; b < gold->nblock; b++) {
         int size;
         weft_check(fscanf(in, "%d", &size) == 1, "fedex.txt ends");
-        g->off[b + 1] = g->off[b] + size;
+        gold->off[b + 1] = gold->off[b] + size;
     }
-    g->mix = weft_mix_new(g->off[g->nblock], 1, mem);
-    weft_mix_divide(&g->mix, g->nblock, g->off, axis);
+    gold->mix = weft_mix_new(gold->off[gold->nblock], 1, mem);
+    weft_mix_divide(&gold->mix, gold->nblock, gold->off, axis);
     return 1;
 }
 
 /* Plays one round as it is written; returns how far the mixture is from what is written
  * then. Once it has collapsed, the released program draws the likeliest alone. */
-static double play_round(FILE *in, struct gold *g, weft_mix_update_state *drift)
+static double play_round(FILE *in, struct gold *gold, weft_mix_update_state *drift)
 {
     int pick[MOST];
     double before[MOST], after[MOST], weight[MOST], off = 0;
-    int collapsed = weft_mix_alive(&g->mix) == g->nblock;
-    for (int j = 0; j < g->clients; j++) {
-        for (int b = 0; b < g->nblock; b++) {
-            int *p = &pick[j * g->nblock + b];
+    int collapsed = weft_mix_alive(&gold->mix) == gold->nblock;
+    for (int j = 0; j < gold->clients; j++) {
+        for (int b = 0; b < gold->nblock; b++) {
+            int *p = &pick[j * gold->nblock + b];
             weft_check(fscanf(in, "%d", p) == 1, "fedex.txt ends");
-            *p += g->off[b];
-            if (collapsed && g->mix.logp[*p] < 0) off = INFINITY;
+            *p += gold->off[b];
+            if (collapsed && gold->mix.logp[*p] < 0) off = INFINITY;
         }
         weft_check(fscanf(in, "%lf %lf %lf", &before[j], &after[j], &weight[j]) == 3,
                    "fedex.txt ends");
     }
-    weft_mix_update_step(&g->rule, drift, &g->mix, g->clients, pick, before, after, weight);
-    int free = weft_mix_alive(&g->mix) > g->nblock;
-    for (int i = 0; i < g->mix.k; i++) {
+    weft_mix_update_step(&gold->rule, drift, &gold->mix, gold->clients, pick, before, after,
+                         weight);
+    int free = weft_mix_alive(&gold->mix) > gold->nblock;
+    for (int i = 0; i < gold->mix.k; i++) {
         double z;
         weft_check(fscanf(in, "%lf", &z) == 1, "fedex.txt ends");
-        if (free) off = worse(off, fabs(g->mix.logp[i] - z) / fmax(1, fabs(z)));
+        if (free) off = worse(off, fabs(gold->mix.logp[i] - z) / fmax(1, fabs(z)));
     }
     return off;
 }
@@ -182,14 +183,15 @@ static void test_gold(weft_arena *mem)
     FILE *in = fopen("tests/gold/fedex.txt", "r");
     weft_check(in != NULL, "run the test in the top directory");
     int n = 0, collapsed = 0;
-    for (struct gold g = {.rounds = 0}; read_head(in, &g, mem); n++) {
+    for (struct gold gold = {.rounds = 0}; read_head(in, &gold, mem); n++) {
         weft_mix_update_state drift = {0};
         double off = 0;
-        for (int t = 0; t < g.rounds; t++) off = worse(off, play_round(in, &g, &drift));
+        for (int t = 0; t < gold.rounds; t++)
+            off = worse(off, play_round(in, &gold, &drift));
         /* z is rounded a few times a round, in another order */
-        is_near(off, 0, 1e-12, "%s%s, %d blocks: as the released program", g.sched,
-                g.rule.diff ? " of differences" : "", g.nblock);
-        collapsed += weft_mix_alive(&g.mix) == g.nblock;
+        is_near(off, 0, 1e-12, "%s%s, %d blocks: as the released program", gold.sched,
+                gold.rule.diff ? " of differences" : "", gold.nblock);
+        collapsed += weft_mix_alive(&gold.mix) == gold.nblock;
     }
     fclose(in);
     ok(n == 17 && collapsed == 2, "all cases were read, and two are cut off");
@@ -206,38 +208,39 @@ static const int off[BLOCKS + 1] = {0, 5, 7, 11}, axis[BLOCKS] = {2, 0, 3};
 static weft_mix grid_mix(weft_arena *mem)
 {
     const double centre[4] = {-1, -2, -3, -4};
-    weft_mix m = weft_mix_new(off[BLOCKS], 4, mem);
-    weft_mix_divide(&m, BLOCKS, off, axis);
+    weft_mix mix = weft_mix_new(off[BLOCKS], 4, mem);
+    weft_mix_divide(&mix, BLOCKS, off, axis);
     for (int b = 0; b < BLOCKS; b++)
         for (int i = off[b]; i < off[b + 1]; i++) {
-            memcpy(m.conf + 4 * i, centre, sizeof centre);
-            m.conf[4 * i + axis[b]] = i - off[b];
+            memcpy(mix.conf + 4 * i, centre, sizeof centre);
+            mix.conf[4 * i + axis[b]] = i - off[b];
         }
-    return m;
+    return mix;
 }
 
 static void test_product(weft_arena *mem)
 {
-    weft_mix m = grid_mix(mem);
-    is_near(weft_mix_entropy(&m), log(5 * 2 * 4), 1e-14, "a product's entropy is the sum");
+    weft_mix mix = grid_mix(mem);
+    is_near(weft_mix_entropy(&mix), log(5 * 2 * 4), 1e-14,
+            "a product's entropy is the sum");
     const double unit[BLOCKS] = {.99, .49, .5};
     int pick[BLOCKS];
     double conf[4];
-    weft_mix_pick(&m, unit, pick);
-    weft_mix_compose(&m, pick, conf);
+    weft_mix_pick(&mix, unit, pick);
+    weft_mix_compose(&mix, pick, conf);
     ok(pick[0] == 4 && pick[1] == 5 && pick[2] == 9, "an entry of each block is drawn");
     ok(conf[0] == 0 && conf[1] == -2 && conf[2] == 4 && conf[3] == 2,
        "and they make one configuration");
 
     double cum[11];
-    weft_mix_cumulate(&m, cum);
+    weft_mix_cumulate(&mix, cum);
     ok(weft_mix_find(cum + 7, 4, .5) == 2 && cum[4] == 1 && cum[6] == 1,
        "tables are a block's own");
 }
 
 static void test_product_rounds(weft_arena *mem)
 {
-    weft_mix m = grid_mix(mem);
+    weft_mix mix = grid_mix(mem);
     int pick[BLOCKS];
     double conf[4], cum[11];
     weft_mix_update rule = {
@@ -250,34 +253,35 @@ static void test_product_rounds(weft_arena *mem)
             weft_rng4 r = weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j, 0),
                       n = weft_rng_at(1, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j, 1);
             for (int b = 0; b < BLOCKS; b++) cum[b] = weft_rng_unit(r.v[b]);
-            weft_mix_pick(&m, cum, picks + BLOCKS * j);
-            weft_mix_compose(&m, picks + BLOCKS * j, conf);
+            weft_mix_pick(&mix, cum, picks + BLOCKS * j);
+            weft_mix_compose(&mix, picks + BLOCKS * j, conf);
             weft_rng_normal(&n, z);
             after[j] = 2 + .1 * fabs(conf[2] - 3) + .1 * conf[0] + .1 * fabs(conf[3] - 1) +
                        .1 * z[0];
             weight[j] = 1. / DRAWS;
         }
-        weft_mix_update_step(&rule, &drift, &m, DRAWS, picks, NULL, after, weight);
+        weft_mix_update_step(&rule, &drift, &mix, DRAWS, picks, NULL, after, weight);
     }
-    weft_mix_best(&m, pick);
-    weft_mix_compose(&m, pick, conf);
+    weft_mix_best(&mix, pick);
+    weft_mix_compose(&mix, pick, conf);
     ok(pick[0] == 3 && pick[1] == 5 && pick[2] == 8, "the best of each axis is found");
-    ok(exp(m.logp[3]) > .9 && exp(m.logp[5]) > .9 && exp(m.logp[8]) > .9, "for sure");
+    ok(exp(mix.logp[3]) > .9 && exp(mix.logp[5]) > .9 && exp(mix.logp[8]) > .9, "for sure");
     for (int b = 0; b < BLOCKS; b++)
-        is_near(total(&m, b), 1, 1e-12, "block %d sums to 1", b);
+        is_near(total(&mix, b), 1, 1e-12, "block %d sums to 1", b);
     ok(conf[0] == 0 && conf[1] == -2 && conf[2] == 3 && conf[3] == 1,
        "and makes the likeliest configuration");
 }
 
 static void test_copy(weft_arena *mem)
 {
-    weft_mix m = grid_mix(mem);
-    weft_mix copy = weft_mix_new(m.k, m.dim, mem), plain = weft_mix_new(m.k, m.dim, mem);
-    weft_mix_copy(&copy, &m);
-    memcpy(plain.conf, m.conf, (size_t)(m.k * m.dim) * sizeof *m.conf);
-    memcpy(plain.logp, m.logp, (size_t)m.k * sizeof *m.logp);
+    weft_mix mix = grid_mix(mem);
+    weft_mix copy = weft_mix_new(mix.k, mix.dim, mem),
+             plain = weft_mix_new(mix.k, mix.dim, mem);
+    weft_mix_copy(&copy, &mix);
+    memcpy(plain.conf, mix.conf, (size_t)(mix.k * mix.dim) * sizeof *mix.conf);
+    memcpy(plain.logp, mix.logp, (size_t)mix.k * sizeof *mix.logp);
     size_t n, ncopy, nplain;
-    const void *a = packed(&m, &n, mem), *b = packed(&copy, &ncopy, mem);
+    const void *a = packed(&mix, &n, mem), *b = packed(&copy, &ncopy, mem);
     ok(n == ncopy && memcmp(a, b, n) == 0, "a copy of a product is one");
     const int other[BLOCKS] = {2, 1, 3};
     copy.axis = other;
@@ -288,11 +292,11 @@ static void test_copy(weft_arena *mem)
 
 /* ---- extremes ---- */
 
-static int is_sound(const weft_mix *m)
+static int is_sound(const weft_mix *mix)
 {
-    for (int i = 0; i < m->k; i++)
-        if (!(m->logp[i] <= 0 && m->logp[i] > -INFINITY)) return 0;
-    return fabs(total(m, 0) - 1) < 1e-12;
+    for (int i = 0; i < mix->k; i++)
+        if (!(mix->logp[i] <= 0 && mix->logp[i] > -INFINITY)) return 0;
+    return fabs(total(mix, 0) - 1) < 1e-12;
 }
 
 /* A thousand arms, of which rounds kill all but a few; draws of what is hardly there, and
@@ -306,7 +310,7 @@ static void test_thousand(weft_arena *mem)
                                         WEFT_UPDATE_SCALE,       WEFT_UPDATE_HORIZON,
                                         WEFT_UPDATE_AS_PUBLISHED};
     for (int s = 0; s < 7; s++) {
-        weft_mix m = weft_mix_new(ALL, 0, mem);
+        weft_mix mix = weft_mix_new(ALL, 0, mem);
         weft_mix_update rule = {.schedule = all[s], .discount = .5};
         weft_mix_update_state drift = {0};
         int sound = 1;
@@ -314,42 +318,43 @@ static void test_thousand(weft_arena *mem)
             int pick[N];
             double score[N], weight[N];
             for (int j = 0; j < N; j++) {
-                weft_rng4 r = weft_rng_at(7, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j, 0);
-                double unit = weft_rng_unit(r.v[0]);
-                weft_mix_pick(&m, &unit, &pick[j]);
-                if (r.v[1] % 3 == 0) pick[j] = (int)(r.v[2] % ALL);
-                score[j] = pick[j] + (double)(r.v[3] % 100);
-                if (t % 10 == 0) score[j] = strange[r.v[3] % STRANGE];
+                weft_rng4 rng = weft_rng_at(7, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j, 0);
+                double unit = weft_rng_unit(rng.v[0]);
+                weft_mix_pick(&mix, &unit, &pick[j]);
+                if (rng.v[1] % 3 == 0) pick[j] = (int)(rng.v[2] % ALL);
+                score[j] = pick[j] + (double)(rng.v[3] % 100);
+                if (t % 10 == 0) score[j] = strange[rng.v[3] % STRANGE];
                 weight[j] = 1. / N;
             }
-            weft_mix_update_step(&rule, &drift, &m, N, pick, NULL, score, weight);
-            sound &= is_sound(&m);
+            weft_mix_update_step(&rule, &drift, &mix, N, pick, NULL, score, weight);
+            sound &= is_sound(&mix);
         }
         ok(sound && isfinite(drift.base) && isfinite(drift.mass),
            "a thousand arms stay finite and sum to 1, schedule %d, entropy %.3f",
-           (int)all[s], weft_mix_entropy(&m));
+           (int)all[s], weft_mix_entropy(&mix));
     }
 }
 
 static void test_nothing(weft_arena *mem)
 {
-    weft_mix m = hand_mix(mem), before = hand_mix(mem);
+    weft_mix mix = hand_mix(mem), before = hand_mix(mem);
     weft_mix_update_state drift = {0};
     weft_mix_update rule = {.schedule = WEFT_UPDATE_AGGRESSIVE};
     const double nan[2] = {NAN, INFINITY};
-    weft_mix_update_step(&rule, &drift, &m, 0, NULL, NULL, NULL, NULL);
-    weft_mix_update_step(&rule, &drift, &m, 2, hand_pick, NULL, nan, hand_weight);
-    ok(memcmp(m.logp, before.logp, K * sizeof *m.logp) == 0 && drift.steps <= 0,
+    weft_mix_update_step(&rule, &drift, &mix, 0, NULL, NULL, NULL, NULL);
+    weft_mix_update_step(&rule, &drift, &mix, 2, hand_pick, NULL, nan, hand_weight);
+    ok(memcmp(mix.logp, before.logp, K * sizeof *mix.logp) == 0 && drift.steps <= 0,
        "a round without scores changes nothing");
     const double half[2] = {NAN, .9}, whole[2] = {.9, .9};
-    weft_mix_update_step(&rule, &drift, &m, 2, hand_pick, NULL, half, hand_weight);
+    weft_mix_update_step(&rule, &drift, &mix, 2, hand_pick, NULL, half, hand_weight);
     drift = (weft_mix_update_state){0};
     weft_mix_update_step(&rule, &drift, &before, 2, hand_pick, NULL, whole, hand_weight);
-    ok(memcmp(m.logp, before.logp, K * sizeof *m.logp) == 0,
+    ok(memcmp(mix.logp, before.logp, K * sizeof *mix.logp) == 0,
        "NaN counts as the worst of the others");
-    m.logp[1] = -INFINITY;
-    weft_mix_update_step(&rule, &drift, &m, 2, hand_pick, NULL, hand_after, hand_weight);
-    ok(isinf(m.logp[1]) && fabs(total(&m, 0) - 1) < 1e-15, "eliminated entries stay so");
+    mix.logp[1] = -INFINITY;
+    weft_mix_update_step(&rule, &drift, &mix, 2, hand_pick, NULL, hand_after, hand_weight);
+    ok(isinf(mix.logp[1]) && fabs(total(&mix, 0) - 1) < 1e-15,
+       "eliminated entries stay so");
     weft_mix one = weft_mix_new(1, 0, mem);
     const int zero[2] = {0, 0};
     weft_mix_update_step(&rule, &drift, &one, 2, zero, NULL, hand_after, hand_weight);
@@ -361,22 +366,22 @@ static void test_nothing(weft_arena *mem)
 static void test_frequencies(weft_arena *mem)
 {
     enum { N = 100000 };
-    weft_mix m = grid_mix(mem);
+    weft_mix mix = grid_mix(mem);
     const double grad[11] = {0, 1, 2, 3, 4, 0, 2, 1, 0, 1, 0};
-    weft_mix_step(&m, .5, grad);
+    weft_mix_step(&mix, .5, grad);
     double count[11] = {0}, unit[BLOCKS];
     for (int s = 0; s < N; s++) {
-        weft_rng4 r = weft_rng_at(3, WEFT_RNG_PICK, 0, (uint64_t)s, 0);
+        weft_rng4 rng = weft_rng_at(3, WEFT_RNG_PICK, 0, (uint64_t)s, 0);
         int pick[BLOCKS];
-        for (int b = 0; b < BLOCKS; b++) unit[b] = weft_rng_unit(r.v[b]);
-        weft_mix_pick(&m, unit, pick);
+        for (int b = 0; b < BLOCKS; b++) unit[b] = weft_rng_unit(rng.v[b]);
+        weft_mix_pick(&mix, unit, pick);
         for (int b = 0; b < BLOCKS; b++) count[pick[b]] += 1;
     }
     for (int b = 0; b < BLOCKS; b++) {
         int df = off[b + 1] - off[b] - 1;
         double chi = 0;
         for (int i = off[b]; i < off[b + 1]; i++)
-            chi += pow(count[i] - N * exp(m.logp[i]), 2) / (N * exp(m.logp[i]));
+            chi += pow(count[i] - N * exp(mix.logp[i]), 2) / (N * exp(mix.logp[i]));
         is_near(chi, df, 5 * sqrt(2. * df), "block %d is drawn as its probabilities say",
                 b);
     }

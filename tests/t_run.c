@@ -39,42 +39,44 @@ static int states_in(weft_rundir *rundir)
     weft_check(weft_rundir_sync(rundir, 1) == WEFT_OK, "%s", weft_error());
     DIR *dir = opendir(rundir->dir);
     weft_check(dir, "cannot read %s", rundir->dir);
-    for (struct dirent *e; (e = readdir(dir));) n += strncmp(e->d_name, "state-", 6) == 0;
+    for (struct dirent *entry; (entry = readdir(dir));)
+        n += strncmp(entry->d_name, "state-", 6) == 0;
     closedir(dir);
     return n;
 }
 
-static weft_status script_setup(void *self, const weft_space *sp, uint64_t seed,
+static weft_status script_setup(void *self, const weft_space *space, uint64_t seed,
                                 weft_arena *mem)
 {
-    struct script *s = self;
+    struct script *script = self;
     (void)seed;
-    *s = (struct script){.in_order = 1, .space = sp, .mix = weft_mix_new(1, sp->dim, mem)};
+    *script = (struct script){
+        .in_order = 1, .space = space, .mix = weft_mix_new(1, space->dim, mem)};
     return WEFT_OK;
 }
 
 static weft_asked script_ask(void *self, weft_job *job)
 {
-    struct script *s = self;
-    if (s->asked == NLINE) return s->told == NLINE ? WEFT_DONE : WEFT_WAIT;
-    const struct line *l = &lines[s->asked];
-    if (s->told < l->told) return WEFT_WAIT;
-    s->asked++;
-    s->mix.id[0] = l->config;
-    weft_space_config(s->space, l->config, s->mix.conf);
-    *job = weft_job_new(l->trial, 1, &s->mix);
-    job->from = l->from;
-    job->index = l->index;
-    job->last = l->last;
+    struct script *script = self;
+    if (script->asked == NLINE) return script->told == NLINE ? WEFT_DONE : WEFT_WAIT;
+    const struct line *line = &lines[script->asked];
+    if (script->told < line->told) return WEFT_WAIT;
+    script->asked++;
+    script->mix.id[0] = line->config;
+    weft_space_config(script->space, line->config, script->mix.conf);
+    *job = weft_job_new(line->trial, 1, &script->mix);
+    job->from = line->from;
+    job->index = line->index;
+    job->last = line->last;
     return WEFT_JOB;
 }
 
 static void script_tell(void *self, const weft_result *res)
 {
-    struct script *s = self;
-    if (res->job != s->told++) s->in_order = 0;
-    if (s->rundir && s->told == NLINE && s->rundir->world->rank == 0)
-        s->states = states_in(s->rundir);
+    struct script *script = self;
+    if (res->job != script->told++) script->in_order = 0;
+    if (script->rundir && script->told == NLINE && script->rundir->world->rank == 0)
+        script->states = states_in(script->rundir);
 }
 
 static int64_t script_jobs(const void *self)
@@ -101,40 +103,42 @@ static int exists(const char *path)
 
 static void test_order(weft_team *team)
 {
-    struct bench b;
-    weft_status st = prepare(&b, team, &script_tuner, 1, NULL, 0);
-    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    ok(st == WEFT_OK && b.sched.queue.n == NLINE, "a scripted tuner's jobs are all run");
-    ok(((const struct script *)b.search.tuner_self)->in_order,
+    struct bench bench;
+    weft_status st = prepare(&bench, team, &script_tuner, 1, NULL, 0);
+    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
+    ok(st == WEFT_OK && bench.sched.queue.n == NLINE,
+       "a scripted tuner's jobs are all run");
+    ok(((const struct script *)bench.search.tuner_self)->in_order,
        "results are told in the order of the jobs");
     /* of those in flight the even configurations first, but not for ever */
     static const int64_t order[NLINE] = {1, 0, 2, 3, 4, 6, 7, 5};
-    ok(memcmp(order, b.task.order, sizeof order) == 0, "jobs in flight run by affinity");
+    ok(memcmp(order, bench.task.order, sizeof order) == 0,
+       "jobs in flight run by affinity");
     static const double expected[NLINE] = {1, 1, 2, 2, 2, 3, 3, 3};
     double resource[NLINE];
-    for (int i = 0; i < NLINE; i++) resource[i] = b.sched.queue.record[i].res.resource;
+    for (int i = 0; i < NLINE; i++) resource[i] = bench.sched.queue.record[i].res.resource;
     ok(memcmp(expected, resource, sizeof resource) == 0,
        "resources add up along trials; a copy is of the last job that was told");
-    finish(&b, 0);
+    finish(&bench, 0);
 }
 
 /* Of jobs that wait for nothing, and are alike to the task, the expensive ones are done
  * first, so that no team has a long one left at the end. */
 static void test_costs(weft_team *team)
 {
-    struct bench b;
-    weft_status st = prepare(&b, team, &weft_tuner_random, 1, NULL, 0);
-    b.task.costly = 1;
-    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    int falls = st == WEFT_OK && b.sched.queue.n == 8;
+    struct bench bench;
+    weft_status st = prepare(&bench, team, &weft_tuner_random, 1, NULL, 0);
+    bench.task.costly = 1;
+    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
+    int falls = st == WEFT_OK && bench.sched.queue.n == 8;
     for (int i = 1; falls && i < 8; i++) {
-        const weft_job *job = &b.sched.queue.record[b.task.order[i]].job;
-        const weft_job *before = &b.sched.queue.record[b.task.order[i - 1]].job;
+        const weft_job *job = &bench.sched.queue.record[bench.task.order[i]].job;
+        const weft_job *before = &bench.sched.queue.record[bench.task.order[i - 1]].job;
         int alike = job->mix.id[0] % 2 == before->mix.id[0] % 2;
         falls = !alike || job->mix.conf[0] < before->mix.conf[0];
     }
     ok(falls, "jobs that are asked for together run by falling cost");
-    finish(&b, 0);
+    finish(&bench, 0);
 }
 
 /* States that no later job can begin with are removed while the search goes on: of those
@@ -145,46 +149,47 @@ static void test_states(weft_team *team, const char *dir)
 {
     char path[256];
     snprintf(path, sizeof path, "%s/s.h5", dir);
-    struct bench b;
-    weft_status st = prepare(&b, team, &script_tuner, 1, path, 1);
-    ((struct script *)b.search.tuner_self)->rundir = &b.trace;
-    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    int states = ((struct script *)b.search.tuner_self)->states;
+    struct bench bench;
+    weft_status st = prepare(&bench, team, &script_tuner, 1, path, 1);
+    ((struct script *)bench.search.tuner_self)->rundir = &bench.trace;
+    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
+    int states = ((struct script *)bench.search.tuner_self)->states;
     ok(st == WEFT_OK && (team->rank > 0 || states == 1),
        "states that no job needs are removed (%d are left)", states);
-    finish(&b, 1);
+    finish(&bench, 1);
 }
 
 /* The lowest loss among single configurations at the most resource. */
 static void test_winner(weft_team *team)
 {
-    struct bench b;
-    weft_status st = prepare(&b, team, &weft_tuner_random, 1, NULL, 0);
-    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    ok(st == WEFT_OK && b.sched.queue.n == 8, "a sweep of eight runs eight jobs");
+    struct bench bench;
+    weft_status st = prepare(&bench, team, &weft_tuner_random, 1, NULL, 0);
+    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
+    ok(st == WEFT_OK && bench.sched.queue.n == 8, "a sweep of eight runs eight jobs");
     int best = 0;
     for (int i = 0; i < 8; i++)
-        if (b.sched.queue.record[i].res.loss < b.sched.queue.record[best].res.loss)
+        if (bench.sched.queue.record[i].res.loss < bench.sched.queue.record[best].res.loss)
             best = i;
-    ok(b.sched.queue.winner.job.id == best, "the winner of a sweep has the lowest loss");
+    ok(bench.sched.queue.winner.job.id == best,
+       "the winner of a sweep has the lowest loss");
     const weft_state *state = NULL;
-    st = weft_cache_winner(&b.sched, &state);
+    st = weft_cache_winner(&bench.sched, &state);
     ok(st == WEFT_OK && state->x[0] >= 1 && state->x[0] <= 1, "its state is kept");
     is_near((double)state->x[1], best, 0, "and is its own");
-    digest(sched_digest(&b.sched));
-    finish(&b, 0);
+    digest(sched_digest(&bench.sched));
+    finish(&bench, 0);
 
-    st = prepare(&b, team, &weft_tuner_random, 1, NULL, 0);
-    b.sched.target = 100;
-    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    ok(st == WEFT_OK && b.sched.queue.n == 1, "a target that is met ends the search");
-    finish(&b, 0);
-    st = prepare(&b, team, &weft_tuner_ws_sha, 1, NULL, 0);
-    b.sched.target = 100;
-    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    ok(st == WEFT_OK && b.sched.queue.n == 4 && b.sched.queue.winner.job.mix.k == 1,
+    st = prepare(&bench, team, &weft_tuner_random, 1, NULL, 0);
+    bench.sched.target = 100;
+    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
+    ok(st == WEFT_OK && bench.sched.queue.n == 1, "a target that is met ends the search");
+    finish(&bench, 0);
+    st = prepare(&bench, team, &weft_tuner_ws_sha, 1, NULL, 0);
+    bench.sched.target = 100;
+    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
+    ok(st == WEFT_OK && bench.sched.queue.n == 4 && bench.sched.queue.winner.job.mix.k == 1,
        "but not by a fit that maps share");
-    finish(&b, 0);
+    finish(&bench, 0);
 }
 
 /* Stops a run after each of its jobs, resumes it, and compares with one that was not
@@ -194,27 +199,27 @@ static void test_restart(weft_team *team, const weft_tuner *tuner, const char *d
     char path[256], journal[256];
     snprintf(path, sizeof path, "%s/r.h5", dir);
     snprintf(journal, sizeof journal, "%s/r.d/journal", dir);
-    struct bench b;
-    weft_status st = prepare(&b, team, tuner, 1, NULL, 0);
-    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    int64_t n = b.sched.queue.n;
-    uint64_t whole = sched_digest(&b.sched);
+    struct bench bench;
+    weft_status st = prepare(&bench, team, tuner, 1, NULL, 0);
+    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
+    int64_t n = bench.sched.queue.n;
+    uint64_t whole = sched_digest(&bench.sched);
     digest(whole);
-    finish(&b, 0);
+    finish(&bench, 0);
     int stopped = 1, same = 1, steps = 1, gone = 1;
     for (int64_t at = 0; at + 1 < n; at++) {
-        st = prepare(&b, team, tuner, 1, path, 1);
-        b.task.stop_at = (int)at;
+        st = prepare(&bench, team, tuner, 1, path, 1);
+        bench.task.stop_at = (int)at;
         weft_signals_catch();
-        if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+        if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
         weft_signals_free();
-        stopped &= st == WEFT_STOP && b.task.steps == at + 1;
-        finish(&b, 0);
-        st = prepare(&b, team, tuner, 1, path, 0);
-        if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-        same &= st == WEFT_OK && sched_digest(&b.sched) == whole;
-        steps &= b.task.steps == n - at - 1 && b.sched.queue.replayed == at + 1;
-        finish(&b, 1);
+        stopped &= st == WEFT_STOP && bench.task.steps == at + 1;
+        finish(&bench, 0);
+        st = prepare(&bench, team, tuner, 1, path, 0);
+        if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
+        same &= st == WEFT_OK && sched_digest(&bench.sched) == whole;
+        steps &= bench.task.steps == n - at - 1 && bench.sched.queue.replayed == at + 1;
+        finish(&bench, 1);
         gone &= team->rank != 0 || !exists(journal);
     }
     const char *name = tuner->kind.name;
@@ -268,46 +273,46 @@ static void test_refusals(weft_team *team, const char *dir)
 {
     char path[256], state[300], journal[256];
     snprintf(path, sizeof path, "%s/x.h5", dir);
-    struct bench b;
-    weft_status st = prepare(&b, team, &weft_tuner_ws_sha, 1, NULL, 0);
-    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    uint64_t whole = sched_digest(&b.sched);
-    finish(&b, 0);
-    st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 0);
+    struct bench bench;
+    weft_status st = prepare(&bench, team, &weft_tuner_ws_sha, 1, NULL, 0);
+    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
+    uint64_t whole = sched_digest(&bench.sched);
+    finish(&bench, 0);
+    st = prepare(&bench, team, &weft_tuner_ws_sha, 1, path, 0);
     ok(st == WEFT_EFILE, "what was never begun is not resumed");
-    finish(&b, 0);
-    st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 1);
-    b.task.stop_at = 1;
+    finish(&bench, 0);
+    st = prepare(&bench, team, &weft_tuner_ws_sha, 1, path, 1);
+    bench.task.stop_at = 1;
     weft_signals_catch();
-    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
     weft_signals_free();
     snprintf(state, sizeof state, "%s/x.d/state-%lld-1", dir,
-             st == WEFT_STOP ? (long long)b.sched.queue.record[1].job.trial : -1);
-    finish(&b, 0);
-    st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 1);
+             st == WEFT_STOP ? (long long)bench.sched.queue.record[1].job.trial : -1);
+    finish(&bench, 0);
+    st = prepare(&bench, team, &weft_tuner_ws_sha, 1, path, 1);
     ok(st == WEFT_EFILE && strstr(weft_error(), "weft resume"),
        "an unfinished run is not overwritten");
-    finish(&b, 0);
-    st = prepare(&b, team, &weft_tuner_random, 1, path, 0);
-    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    finish(&bench, 0);
+    st = prepare(&bench, team, &weft_tuner_random, 1, path, 0);
+    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
     ok(st == WEFT_EFILE && strstr(weft_error(), "not the one"),
        "a journal of other jobs is refused");
-    finish(&b, 0);
+    finish(&bench, 0);
     snprintf(journal, sizeof journal, "%s/x.d/journal", dir);
     if (team->rank == 0) change_numbers(journal);
-    st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 0);
+    st = prepare(&bench, team, &weft_tuner_ws_sha, 1, path, 0);
     ok(st == WEFT_EFILE &&
            strstr(weft_error(),
                   sizeof(real) == 4 ? "built with REAL=double" : "built with REAL=float"),
        "a run of numbers of another size is refused");
-    finish(&b, 0);
+    finish(&bench, 0);
     if (team->rank == 0) change_numbers(journal);
     if (team->rank == 0) damage(state);
-    st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 0);
-    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    ok(st == WEFT_OK && sched_digest(&b.sched) == whole,
+    st = prepare(&bench, team, &weft_tuner_ws_sha, 1, path, 0);
+    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
+    ok(st == WEFT_OK && sched_digest(&bench.sched) == whole,
        "in place of a damaged state its jobs are done again");
-    finish(&b, 1);
+    finish(&bench, 1);
 }
 
 /* A disk that fills: a limit on the size of files does to write(2) what it does. */
@@ -315,36 +320,36 @@ static void test_full(weft_team *team, const char *dir)
 {
     char path[256];
     snprintf(path, sizeof path, "%s/f.h5", dir);
-    struct bench b;
-    weft_status st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 1);
-    struct rlimit l;
-    getrlimit(RLIMIT_FSIZE, &l);
-    rlim_t whole = l.rlim_cur;
-    l.rlim_cur = 1000;
-    setrlimit(RLIMIT_FSIZE, &l);
-    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    l.rlim_cur = whole;
-    setrlimit(RLIMIT_FSIZE, &l);
+    struct bench bench;
+    weft_status st = prepare(&bench, team, &weft_tuner_ws_sha, 1, path, 1);
+    struct rlimit limit;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    rlim_t whole = limit.rlim_cur;
+    limit.rlim_cur = 1000;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
+    limit.rlim_cur = whole;
+    setrlimit(RLIMIT_FSIZE, &limit);
     ok(st == WEFT_EFILE && strstr(weft_error(), "free space") &&
            strstr(weft_error(), "then go on with `weft resume "),
        "a full disk is told, with how to go on");
-    finish(&b, 0);
-    st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 0);
-    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    ok(st == WEFT_OK && b.sched.queue.n == 4, "and so it goes on");
-    finish(&b, 1);
+    finish(&bench, 0);
+    st = prepare(&bench, team, &weft_tuner_ws_sha, 1, path, 0);
+    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
+    ok(st == WEFT_OK && bench.sched.queue.n == 4, "and so it goes on");
+    finish(&bench, 1);
 }
 
 /* A file that says that it is a run. */
 static weft_status put_run(const char *path)
 {
     weft_arena *mem = weft_arena_new();
-    weft_h5 f;
-    weft_status st = weft_h5_create(&f, path, mem);
+    weft_h5 file;
+    weft_status st = weft_h5_create(&file, path, mem);
     if (st == WEFT_OK) {
-        st = weft_h5_put_attr(&f, "/", "format", WEFT_RUN_FORMAT);
-        if (st == WEFT_OK) st = weft_h5_commit(&f);
-        weft_h5_close(&f);
+        st = weft_h5_put_attr(&file, "/", "format", WEFT_RUN_FORMAT);
+        if (st == WEFT_OK) st = weft_h5_commit(&file);
+        weft_h5_close(&file);
     }
     weft_arena_free(mem);
     return st;
@@ -368,12 +373,12 @@ static void test_removal(weft_team *team, const char *dir)
     char path[256], own[256];
     snprintf(path, sizeof path, "%s/d.h5", dir);
     snprintf(own, sizeof own, "%s/d.d", dir);
-    struct bench b;
-    weft_status st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 1);
-    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    struct bench bench;
+    weft_status st = prepare(&bench, team, &weft_tuner_ws_sha, 1, path, 1);
+    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
     if (st == WEFT_OK && team->rank == 0)
-        st = weft_journal_add(&b.trace.journal, DONE, NULL, 0);
-    finish(&b, 0);
+        st = weft_journal_add(&bench.trace.journal, DONE, NULL, 0);
+    finish(&bench, 0);
     if (team->rank == 0) {
         weft_place_empty(own);
         weft_check(put_run(path) == WEFT_OK, "%s", weft_error());
@@ -382,10 +387,10 @@ static void test_removal(weft_team *team, const char *dir)
         leave_file(own, "stalled-1");
     }
     weft_sleep(team);
-    if (st == WEFT_OK) st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, 0);
-    ok(st == WEFT_OK && b.trace.done,
+    if (st == WEFT_OK) st = prepare(&bench, team, &weft_tuner_ws_sha, 1, path, 0);
+    ok(st == WEFT_OK && bench.trace.done,
        "a run that is complete but for its removal is known");
-    finish(&b, 1);
+    finish(&bench, 1);
     ok(team->rank != 0 || !exists(own), "and removed");
     if (team->rank == 0) unlink(path);
 }

@@ -23,19 +23,20 @@ static double cost_of(const double *v)
  * asked for. ECONF if the options are refused. */
 static weft_status propose(const char *options, double *conf, weft_arena *mem)
 {
-    struct minimizer q;
+    struct minimizer minimizer;
     weft_job job[WORKERS];
-    TRY(minimizer_begin(&q, eight, options, TRIALS, 7, mem));
+    TRY(minimizer_begin(&minimizer, eight, options, TRIALS, 7, mem));
     for (int i = 0; i < TRIALS; i += WORKERS) {
         for (int j = 0; j < WORKERS; j++) {
-            weft_check(weft_search_ask(&q.search, &job[j]) == WEFT_JOB, "no trial");
+            weft_check(weft_search_ask(&minimizer.search, &job[j]) == WEFT_JOB, "no trial");
             memcpy(conf + (i + j) * DIM, job[j].mix.conf, DIM * sizeof *conf);
             if (j == 1) /* the others are in flight when trial j + 1 is asked for */
-                minimizer_tell(&q, &job[0], mixed8(job[0].mix.conf),
+                minimizer_tell(&minimizer, &job[0], mixed8(job[0].mix.conf),
                                cost_of(job[0].mix.conf));
         }
         for (int j = WORKERS - 1; j > 0; j--)
-            minimizer_tell(&q, &job[j], mixed8(job[j].mix.conf), cost_of(job[j].mix.conf));
+            minimizer_tell(&minimizer, &job[j], mixed8(job[j].mix.conf),
+                           cost_of(job[j].mix.conf));
     }
     return WEFT_OK;
 }
@@ -105,11 +106,11 @@ static const struct row rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-static const char *search_of(const struct row *r, int changed, weft_arena *mem)
+static const char *search_of(const struct row *row, int changed, weft_arena *mem)
 {
-    return weft_arena_text(mem, "[run]\nsampler = %s\n[%s]\n%s%s%s%s\n", r->sampler,
-                           r->sampler, r->with, changed ? r->option : "",
-                           changed ? " = " : "", changed ? r->value : "");
+    return weft_arena_text(mem, "[run]\nsampler = %s\n[%s]\n%s%s%s%s\n", row->sampler,
+                           row->sampler, row->with, changed ? row->option : "",
+                           changed ? " = " : "", changed ? row->value : "");
 }
 
 static void test_counts(weft_arena *mem)
@@ -117,28 +118,28 @@ static void test_counts(weft_arena *mem)
     double usual[TRIALS * DIM], again[TRIALS * DIM], own[TRIALS * DIM];
     int same = 1;
     for (int i = 0; i < ROWS; i++) {
-        const struct row *r = &rows[i];
+        const struct row *row = &rows[i];
         size_t mark = weft_arena_mark(mem);
-        int taken = propose(search_of(r, 0, mem), usual, mem) == WEFT_OK &&
-                    propose(search_of(r, 1, mem), own, mem) == WEFT_OK;
-        weft_check(taken && propose(search_of(r, 0, mem), again, mem) == WEFT_OK, "%s",
+        int taken = propose(search_of(row, 0, mem), usual, mem) == WEFT_OK &&
+                    propose(search_of(row, 1, mem), own, mem) == WEFT_OK;
+        weft_check(taken && propose(search_of(row, 0, mem), again, mem) == WEFT_OK, "%s",
                    weft_error());
         int first = first_different(usual, own);
         same &= first_different(usual, again) == TRIALS;
-        ok(first >= r->from && first < TRIALS,
+        ok(first >= row->from && first < TRIALS,
            "%s.%s = %s changes the proposals from trial %d on, which is not before %d",
-           r->sampler, r->option, r->value, first, r->from);
+           row->sampler, row->option, row->value, first, row->from);
         weft_arena_reset(mem, mark);
     }
     ok(same, "a search is repeated");
 }
 
 /* 1: the table above has the option. */
-static int has_row(const char *sampler, const weft_opt *o)
+static int has_row(const char *sampler, const weft_opt *opt)
 {
     int found = 0;
     for (int i = 0; i < ROWS; i++)
-        found |= strcmp(rows[i].sampler, sampler) == 0 && weft_opt_is(o, rows[i].option);
+        found |= strcmp(rows[i].sampler, sampler) == 0 && weft_opt_is(opt, rows[i].option);
     return found;
 }
 
@@ -149,11 +150,11 @@ static int has_row(const char *sampler, const weft_opt *o)
 static int is_refused(const char *sampler, const char *option, const char *value,
                       const char *allowed, weft_arena *mem)
 {
-    struct minimizer q;
+    struct minimizer minimizer;
     const char *text = weft_arena_text(mem, "[run]\nsampler = %s\n[%s]\n%s = %s\n", sampler,
                                        sampler, option, value);
     const char *name = weft_arena_text(mem, "%s.%s = %s", sampler, option, value);
-    if (minimizer_begin(&q, eight, text, TRIALS, 7, mem) != WEFT_ECONF) return 0;
+    if (minimizer_begin(&minimizer, eight, text, TRIALS, 7, mem) != WEFT_ECONF) return 0;
     const char *said = weft_error();
     return strstr(said, name) && strstr(said, allowed) && !strchr(said, '\n');
 }
@@ -163,19 +164,20 @@ static void test_bounds(weft_arena *mem)
     for (int s = 0; weft_samplers[s]; s++) {
         const weft_kind *kind = &weft_samplers[s]->kind;
         int n = 0, refused = 1, known = 1;
-        for (const weft_opt *o = kind->opts; o->name; o++, n++) {
+        for (const weft_opt *opt = kind->opts; opt->name; opt++, n++) {
             char name[MOST];
-            weft_opt_name(o, name, sizeof name);
-            known &= has_row(kind->name, o);
-            if (o->type == WEFT_CHOICE || o->type == WEFT_BOOL) {
+            weft_opt_name(opt, name, sizeof name);
+            known &= has_row(kind->name, opt);
+            if (opt->type == WEFT_CHOICE || opt->type == WEFT_BOOL) {
                 const char *allowed =
-                    o->type == WEFT_BOOL ? "neither yes nor no" : "did you mean";
+                    opt->type == WEFT_BOOL ? "neither yes nor no" : "did you mean";
                 refused &= is_refused(kind->name, name, "perhaps", allowed, mem);
                 continue;
             }
-            const char *below = weft_arena_text(mem, "%.17g", o->lo - 1);
-            const char *above = weft_arena_text(mem, "%.17g", o->hi + 1);
-            const char *allowed = weft_arena_text(mem, "from %.15g to %.15g", o->lo, o->hi);
+            const char *below = weft_arena_text(mem, "%.17g", opt->lo - 1);
+            const char *above = weft_arena_text(mem, "%.17g", opt->hi + 1);
+            const char *allowed =
+                weft_arena_text(mem, "from %.15g to %.15g", opt->lo, opt->hi);
             refused &= is_refused(kind->name, name, below, allowed, mem) &&
                        is_refused(kind->name, name, above, allowed, mem) &&
                        is_refused(kind->name, name, "nan", "is not a", mem);
@@ -195,10 +197,10 @@ static void test_contradictions(weft_arena *mem)
         {"forest", "leaf = 11\n", "forest.leaf = 11", "forest.design = 10"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct minimizer q;
+        struct minimizer minimizer;
         const char *text = weft_arena_text(mem, "[run]\nsampler = %s\n[%s]\n%s\n",
                                            bad[i].sampler, bad[i].sampler, bad[i].options);
-        weft_status st = minimizer_begin(&q, eight, text, TRIALS, 7, mem);
+        weft_status st = minimizer_begin(&minimizer, eight, text, TRIALS, 7, mem);
         const char *said = st == WEFT_OK ? "nothing" : weft_error();
         ok(st == WEFT_ECONF && strstr(said, bad[i].message) && strstr(said, bad[i].remedy),
            "refused: %s", said);
@@ -239,19 +241,19 @@ static double costly(const char *sampler, int told, weft_arena *mem)
     enum { ALL = 60, SEEDS = 6 };
     double share = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        struct minimizer q;
+        struct minimizer minimizer;
         weft_job job;
         const char *options =
             weft_arena_text(mem, "[run]\nsampler = %s\n[%s]\nper_cost = yes\n%s", sampler,
                             sampler, strcmp(sampler, "forest") == 0 ? quick : "");
-        weft_check(minimizer_begin(&q, "x0 = 0 .. 1\nx1 = 0 .. 1\n", options, ALL, seed,
-                                   mem) == WEFT_OK,
+        weft_check(minimizer_begin(&minimizer, "x0 = 0 .. 1\nx1 = 0 .. 1\n", options, ALL,
+                                   seed, mem) == WEFT_OK,
                    "%s", weft_error());
-        if (told) q.search.operations = ten_times;
-        while (weft_search_ask(&q.search, &job) == WEFT_JOB) {
+        if (told) minimizer.search.operations = ten_times;
+        while (weft_search_ask(&minimizer.search, &job) == WEFT_JOB) {
             const double *v = job.mix.conf, x = fabs(v[0] - .5) - .25, y = v[1] - .7;
             share += job.trial >= 10 && v[0] > .5 ? 1. / (ALL - 10) / SEEDS : 0;
-            minimizer_tell(&q, &job, x * x + y * y, 1);
+            minimizer_tell(&minimizer, &job, x * x + y * y, 1);
         }
     }
     return share;

@@ -43,32 +43,32 @@ struct bandit {
 static double normal(uint64_t run, int t, int j, double *other)
 {
     double z[4];
-    weft_rng4 r = weft_rng_at(run, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j, 1);
-    weft_rng_normal(&r, z);
+    weft_rng4 rng = weft_rng_at(run, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j, 1);
+    weft_rng_normal(&rng, z);
     *other = z[1];
     return z[0];
 }
 
 /* A round: draws, scores, and the mixture's move. */
-static void play(const struct bandit *g, const weft_mix_update *rule, uint64_t run, int t,
-                 weft_mix_update_state *drift, double *evidence, weft_mix *m)
+static void play(const struct bandit *bandit, const weft_mix_update *rule, uint64_t run,
+                 int t, weft_mix_update_state *drift, double *evidence, weft_mix *mix)
 {
     int pick[DRAWS];
     double score[DRAWS], weight[DRAWS], sum = 0;
     for (int j = 0; j < DRAWS; j++) {
-        weft_rng4 r = weft_rng_at(run, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j, 0);
-        pick[j] = weft_mix_draw(m, weft_rng_unit(r.v[0]));
+        weft_rng4 rng = weft_rng_at(run, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j, 0);
+        pick[j] = weft_mix_draw(mix, weft_rng_unit(rng.v[0]));
         double other, noise = normal(run, t, j, &other);
-        if (g->skewed) noise = (exp(noise) - exp(0.5)) / sqrt(exp(2) - exp(1));
-        score[j] = 8 + (g->falls ? 12 * exp(-t / 40.0) : 0) + noise;
-        if (pick[j] == 0) score[j] -= g->better;
-        sum += weight[j] = g->skewed ? exp(other) : 1;
+        if (bandit->skewed) noise = (exp(noise) - exp(0.5)) / sqrt(exp(2) - exp(1));
+        score[j] = 8 + (bandit->falls ? 12 * exp(-t / 40.0) : 0) + noise;
+        if (pick[j] == 0) score[j] -= bandit->better;
+        sum += weight[j] = bandit->skewed ? exp(other) : 1;
     }
     for (int j = 0; j < DRAWS; j++) weight[j] /= sum;
     if (rule->schedule == WEFT_UPDATE_RACING)
-        weft_mix_race_step(rule, evidence, m, DRAWS, pick, NULL, score, weight);
+        weft_mix_race_step(rule, evidence, mix, DRAWS, pick, NULL, score, weight);
     else
-        weft_mix_update_step(rule, drift, m, DRAWS, pick, NULL, score, weight);
+        weft_mix_update_step(rule, drift, mix, DRAWS, pick, NULL, score, weight);
 }
 
 /* First round after which an arm is sure, and that arm. */
@@ -76,23 +76,24 @@ struct end {
     int round, arm;
 };
 
-static struct end play_out(const struct bandit *g, const struct method *a, uint64_t run)
+static struct end play_out(const struct bandit *bandit, const struct method *method,
+                           uint64_t run)
 {
     weft_arena *mem = weft_arena_new();
-    weft_mix m = weft_mix_new(ARMS, 0, mem);
+    weft_mix mix = weft_mix_new(ARMS, 0, mem);
     weft_mix_update_state drift = {0};
     double evidence[2 * ARMS] = {0};
-    weft_mix_update rule = a->rule;
-    struct end e = {NEVER, -1};
-    weft_rng4 r = weft_rng_at(run, WEFT_RNG_TUNER, 0, 0, 0);
-    if (a->drawn) rule.discount = weft_rng_unit(r.v[0]);
-    for (int t = 0; t < ROUNDS && e.arm < 0; t++) {
-        play(g, &rule, run, t, &drift, evidence, &m);
+    weft_mix_update rule = method->rule;
+    struct end end = {NEVER, -1};
+    weft_rng4 rng = weft_rng_at(run, WEFT_RNG_TUNER, 0, 0, 0);
+    if (method->drawn) rule.discount = weft_rng_unit(rng.v[0]);
+    for (int t = 0; t < ROUNDS && end.arm < 0; t++) {
+        play(bandit, &rule, run, t, &drift, evidence, &mix);
         for (int i = 0; i < ARMS; i++)
-            if (exp(m.logp[i]) > sure) e = (struct end){t + 1, i};
+            if (exp(mix.logp[i]) > sure) end = (struct end){t + 1, i};
     }
     weft_arena_free(mem);
-    return e;
+    return end;
 }
 
 static int by_number(const void *a, const void *b)
@@ -107,23 +108,23 @@ struct table {
     int early, middle, late; /* rounds until the best is sure: 10, 50, 90 % of runs */
 };
 
-static struct table tabulate(const struct bandit *g, const struct method *a)
+static struct table tabulate(const struct bandit *bandit, const struct method *method)
 {
-    struct table s = {0};
+    struct table table = {0};
     int best[RUNS];
     for (int run = 0; run < RUNS; run++) {
-        struct end e = play_out(g, a, (uint64_t)run);
-        s.ten += (e.round <= 10) / (double)RUNS;
-        s.thirty += (e.round <= 30) / (double)RUNS;
-        s.all += (e.arm >= 0) / (double)RUNS;
-        s.wrong += (e.arm > 0) / (double)RUNS;
-        best[run] = e.arm == 0 ? e.round : NEVER;
+        struct end end = play_out(bandit, method, (uint64_t)run);
+        table.ten += (end.round <= 10) / (double)RUNS;
+        table.thirty += (end.round <= 30) / (double)RUNS;
+        table.all += (end.arm >= 0) / (double)RUNS;
+        table.wrong += (end.arm > 0) / (double)RUNS;
+        best[run] = end.arm == 0 ? end.round : NEVER;
     }
     qsort(best, RUNS, sizeof *best, by_number);
-    s.early = best[RUNS / 10];
-    s.middle = best[RUNS / 2];
-    s.late = best[9 * RUNS / 10];
-    return s;
+    table.early = best[RUNS / 10];
+    table.middle = best[RUNS / 2];
+    table.late = best[9 * RUNS / 10];
+    return table;
 }
 
 /* 95 % interval of a share of RUNS. Wilson, Journal of the American Statistical Association
@@ -137,32 +138,33 @@ static const char *share(double p, char text[64])
     return text;
 }
 
-static void show(const char *name, const struct bandit *g, const struct table *s)
+static void show(const char *name, const struct bandit *bandit, const struct table *table)
 {
     char a[64], b[64], c[64];
-    const char *how = g->skewed ? ", skewed" : g->falls ? ", falling" : "";
-    if (!(g->better > 0))
+    const char *how = bandit->skewed ? ", skewed" : bandit->falls ? ", falling" : "";
+    if (!(bandit->better > 0))
         note("%-16s alike%s: settled after 10 rounds in %s, 30 %s, %d %s", name, how,
-             share(s->ten, a), share(s->thirty, b), ROUNDS, share(s->all, c));
+             share(table->ten, a), share(table->thirty, b), ROUNDS, share(table->all, c));
     else
-        note("%-16s better by %g%s: rounds %d (%d..%d), settled wrong %s", name, g->better,
-             how, s->middle, s->early, s->late, share(s->wrong, a));
+        note("%-16s better by %g%s: rounds %d (%d..%d), settled wrong %s", name,
+             bandit->better, how, table->middle, table->early, table->late,
+             share(table->wrong, a));
 }
 
 /* ---- races ---- */
 
 /* Share of all arms that are eliminated where all are alike: each could be called the best.
  */
-static double lost_alike(const struct bandit *g, double alpha)
+static double lost_alike(const struct bandit *bandit, double alpha)
 {
     weft_mix_update rule = {.schedule = WEFT_UPDATE_RACING, .eta = alpha};
     double lost = 0;
     for (uint64_t run = 0; run < RUNS; run++) {
         weft_arena *mem = weft_arena_new();
-        weft_mix m = weft_mix_new(ARMS, 0, mem);
+        weft_mix mix = weft_mix_new(ARMS, 0, mem);
         double evidence[2 * ARMS] = {0};
-        for (int t = 0; t < ROUNDS; t++) play(g, &rule, run, t, NULL, evidence, &m);
-        lost += (double)(ARMS - weft_mix_alive(&m)) / ARMS / RUNS;
+        for (int t = 0; t < ROUNDS; t++) play(bandit, &rule, run, t, NULL, evidence, &mix);
+        lost += (double)(ARMS - weft_mix_alive(&mix)) / ARMS / RUNS;
         weft_arena_free(mem);
     }
     return lost;
@@ -176,19 +178,19 @@ static void test_by_hand(weft_arena *mem)
     const int pick[2] = {1, 0};
     const double score[2] = {3, 1}, weight[2] = {0.5, 0.5};
     double evidence[4] = {0};
-    weft_mix m = weft_mix_new(2, 0, mem);
+    weft_mix mix = weft_mix_new(2, 0, mem);
     int t = 0, due = 1;
     while (sqrt(4 / (2. * due + 4)) * exp(4. * due * due / (4. * due + 8)) < 50) due++;
-    while (weft_mix_alive(&m) == 2 && t < 100) {
-        weft_mix_race_step(&rule, evidence, &m, 2, pick, NULL, score, weight);
+    while (weft_mix_alive(&mix) == 2 && t < 100) {
+        weft_mix_race_step(&rule, evidence, &mix, 2, pick, NULL, score, weight);
         t++;
     }
-    ok(t == due && m.logp[0] == 0 && isinf(m.logp[1]), "the worse of two goes in round %d",
-       due);
+    ok(t == due && mix.logp[0] == 0 && isinf(mix.logp[1]),
+       "the worse of two goes in round %d", due);
     is_near(evidence[1], t, 1e-12, "S by hand");
     is_near(evidence[3], t, 1e-12, "V by hand");
-    weft_mix_race_step(&rule, evidence, &m, 2, pick, NULL, score, weight);
-    ok(m.logp[0] == 0, "the last one stays");
+    weft_mix_race_step(&rule, evidence, &mix, 2, pick, NULL, score, weight);
+    ok(mix.logp[0] == 0, "the last one stays");
 }
 
 /* Differences are scores; what is no number counts as the worst; no spread is no evidence.
@@ -202,17 +204,17 @@ static void test_scores(weft_arena *mem)
                  weight[3] = {0.25, 0.25, 0.5}, bad[3] = {2, NAN, 1}, worst[3] = {2, 2, 1},
                  same[3] = {0.1, 0.1, 0.1}, none[3] = {NAN, INFINITY, NAN};
     double a[6] = {0}, b[6] = {0};
-    weft_mix m = weft_mix_new(3, 0, mem);
-    weft_mix_race_step(&diff, a, &m, 3, pick, before, late, weight);
-    weft_mix_race_step(&after, b, &m, 3, pick, NULL, gain, weight);
+    weft_mix mix = weft_mix_new(3, 0, mem);
+    weft_mix_race_step(&diff, a, &mix, 3, pick, before, late, weight);
+    weft_mix_race_step(&after, b, &mix, 3, pick, NULL, gain, weight);
     ok(memcmp(a, b, sizeof a) == 0 && a[0] > 0, "differences are scores");
-    weft_mix_race_step(&after, a, &m, 3, pick, NULL, bad, weight);
-    weft_mix_race_step(&after, b, &m, 3, pick, NULL, worst, weight);
+    weft_mix_race_step(&after, a, &mix, 3, pick, NULL, bad, weight);
+    weft_mix_race_step(&after, b, &mix, 3, pick, NULL, worst, weight);
     ok(memcmp(a, b, sizeof a) == 0, "NaN counts as the worst of the others");
-    weft_mix_race_step(&after, a, &m, 3, pick, NULL, same, weight);
-    weft_mix_race_step(&after, a, &m, 3, pick, NULL, none, weight);
-    weft_mix_race_step(&after, a, &m, 0, NULL, NULL, NULL, NULL);
-    ok(memcmp(a, b, sizeof a) == 0 && weft_mix_alive(&m) == 3,
+    weft_mix_race_step(&after, a, &mix, 3, pick, NULL, same, weight);
+    weft_mix_race_step(&after, a, &mix, 3, pick, NULL, none, weight);
+    weft_mix_race_step(&after, a, &mix, 0, NULL, NULL, NULL, NULL);
+    ok(memcmp(a, b, sizeof a) == 0 && weft_mix_alive(&mix) == 3,
        "a round that does not tell entries apart changes nothing");
 }
 
@@ -221,28 +223,28 @@ static void test_product(weft_arena *mem)
 {
     static const int off[3] = {0, 4, 7}, axis[2] = {0, 0};
     weft_mix_update rule = {.schedule = WEFT_UPDATE_RACING, .eta = 0.1};
-    weft_mix m = weft_mix_new(7, 1, mem);
-    weft_mix_divide(&m, 2, off, axis);
+    weft_mix mix = weft_mix_new(7, 1, mem);
+    weft_mix_divide(&mix, 2, off, axis);
     double evidence[14] = {0};
     int sound = 1;
     for (int t = 0; t < 60; t++) {
         int pick[2 * DRAWS];
         double score[DRAWS], weight[DRAWS];
         for (int j = 0; j < DRAWS; j++) {
-            weft_rng4 r = weft_rng_at(2, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j, 0);
-            const double unit[2] = {weft_rng_unit(r.v[0]), weft_rng_unit(r.v[1])};
-            weft_mix_pick(&m, unit, pick + 2 * j);
-            score[j] = weft_rng_unit(r.v[2]);
+            weft_rng4 rng = weft_rng_at(2, WEFT_RNG_TEST, (uint64_t)t, (uint64_t)j, 0);
+            const double unit[2] = {weft_rng_unit(rng.v[0]), weft_rng_unit(rng.v[1])};
+            weft_mix_pick(&mix, unit, pick + 2 * j);
+            score[j] = weft_rng_unit(rng.v[2]);
             if (pick[2 * j] == 0 || pick[2 * j + 1] == 4) score[j] = 1e99;
             weight[j] = 1. / DRAWS;
         }
-        weft_mix_race_step(&rule, evidence, &m, DRAWS, pick, NULL, score, weight);
-        for (int i = 0; i < 7; i++) sound &= m.logp[i] <= 0 && isfinite(evidence[7 + i]);
+        weft_mix_race_step(&rule, evidence, &mix, DRAWS, pick, NULL, score, weight);
+        for (int i = 0; i < 7; i++) sound &= mix.logp[i] <= 0 && isfinite(evidence[7 + i]);
     }
     ok(sound, "sums stay finite");
-    ok(isinf(m.logp[0]) && isinf(m.logp[4]), "what diverges goes, in each block");
-    ok(weft_mix_alive(&m) == 5, "and nothing else");
-    is_near(exp(m.logp[1]), 1. / 3, 1e-15, "those left share a block");
+    ok(isinf(mix.logp[0]) && isinf(mix.logp[4]), "what diverges goes, in each block");
+    ok(weft_mix_alive(&mix) == 5, "and nothing else");
+    is_near(exp(mix.logp[1]), 1. / 3, 1e-15, "those left share a block");
 }
 
 static const struct bandit bandits[] = {{0, 0, 0}, {0, 1, 0}, {0, 1, 1},  {.5, 0, 0},
@@ -264,7 +266,7 @@ enum {
 
 int main(void)
 {
-    static struct table s[NMETHOD][NGAME];
+    static struct table table[NMETHOD][NGAME];
     weft_arena *mem = weft_arena_new();
     test_by_hand(mem);
     test_scores(mem);
@@ -272,14 +274,14 @@ int main(void)
     weft_arena_free(mem);
     for (int g = 0; g < NGAME; g++)
         for (int a = 0; a < NMETHOD; a++) {
-            s[a][g] = tabulate(&bandits[g], &methods[a]);
-            show(methods[a].name, &bandits[g], &s[a][g]);
+            table[a][g] = tabulate(&bandits[g], &methods[a]);
+            show(methods[a].name, &bandits[g], &table[a][g]);
         }
-    ok(s[AGGRESSIVE][ALIKE].thirty > 0.9 && s[AGGRESSIVE][ALIKE_FALLS].ten > 0.4,
+    ok(table[AGGRESSIVE][ALIKE].thirty > 0.9 && table[AGGRESSIVE][ALIKE_FALLS].ten > 0.4,
        "the aggressive step settles on one of nine that are alike");
     for (int g = ALIKE; g <= ALIKE_SKEWED; g++) {
-        ok(s[ADAPTIVE][g].all < 0.05, "the adaptive one does not (problem %d)", g);
-        ok(s[RACING][g].all < 0.05, "a race does not (problem %d)", g);
+        ok(table[ADAPTIVE][g].all < 0.05, "the adaptive one does not (problem %d)", g);
+        ok(table[RACING][g].all < 0.05, "a race does not (problem %d)", g);
     }
     for (int g = ALIKE; g <= ALIKE_SKEWED; g++) {
         double lost = lost_alike(&bandits[g], 0.5);
@@ -287,12 +289,12 @@ int main(void)
            100 * lost);
     }
     for (int g = HALF; g < NGAME; g++)
-        ok(s[RACING][g].wrong < 0.02, "a race seldom loses the best (problem %d)", g);
-    ok(s[RACING][HALF].late < 250 && s[RACING][HALF_FALLS].late < 250,
+        ok(table[RACING][g].wrong < 0.02, "a race seldom loses the best (problem %d)", g);
+    ok(table[RACING][HALF].late < 250 && table[RACING][HALF_FALLS].late < 250,
        "it finds what is better by half a standard deviation");
-    ok(s[RACING][ONE].late < 75 && s[RACING][ONE_FALLS].late < 75 &&
-           s[RACING][ONE_SKEWED].late < 75,
+    ok(table[RACING][ONE].late < 75 && table[RACING][ONE_FALLS].late < 75 &&
+           table[RACING][ONE_SKEWED].late < 75,
        "by one");
-    ok(s[RACING][TWO].late < 30 && s[RACING][TWO_FALLS].late < 30, "by two");
+    ok(table[RACING][TWO].late < 30 && table[RACING][TWO_FALLS].late < 30, "by two");
     return tap_done();
 }

@@ -35,10 +35,10 @@ static sgd_task task_of(int64_t folds, int64_t fold, double dev, uint64_t seed,
 static sgd_task divided(int64_t folds, int64_t fold, double dev, int literal, uint64_t seed,
                         weft_arena *mem)
 {
-    sgd_task t = task_of(folds, fold, dev, seed, mem);
-    t.literal = literal;
-    weft_check(sgd_divide(&t) == WEFT_OK, "%s", weft_error());
-    return t;
+    sgd_task task = task_of(folds, fold, dev, seed, mem);
+    task.literal = literal;
+    weft_check(sgd_divide(&task) == WEFT_OK, "%s", weft_error());
+    return task;
 }
 
 static void mark(const sgd_rows *rows, int times[ALL])
@@ -62,71 +62,75 @@ static int are_same(const sgd_rows *a, const sgd_rows *b)
 static void test_folds(weft_arena *mem)
 {
     enum { FOLDS = 5 };
-    sgd_task t = divided(FOLDS, -1, 0, 0, 1, mem), other = divided(FOLDS, -1, 0, 0, 2, mem);
+    sgd_task task = divided(FOLDS, -1, 0, 0, 1, mem),
+             other = divided(FOLDS, -1, 0, 0, 2, mem);
     int held[ALL] = {0}, parts = 1, sizes = 1, alone = 1;
     for (int f = 0; f < FOLDS; f++) {
-        const sgd_fold *a = &t.at[f];
+        const sgd_fold *fold = &task.at[f];
         int once[ALL] = {0};
-        mark(&a->train, once);
-        mark(&a->dev, once);
-        mark(&a->held, once);
-        mark(&a->held, held);
+        mark(&fold->train, once);
+        mark(&fold->dev, once);
+        mark(&fold->held, once);
+        mark(&fold->held, held);
         parts &= are_marked(BOTH, 1, once);
-        sizes &= a->held.n == (f < BOTH % FOLDS ? 16 : 15) && a->dev.n == 6;
+        sizes &= fold->held.n == (f < BOTH % FOLDS ? 16 : 15) && fold->dev.n == 6;
         sgd_task one = divided(FOLDS, f, 0, 0, 1, mem);
-        alone &= one.nfold == 1 && are_same(&one.at[0].train, &a->train) &&
-                 are_same(&one.at[0].dev, &a->dev) && are_same(&one.at[0].held, &a->held);
+        alone &= one.nfold == 1 && are_same(&one.at[0].train, &fold->train) &&
+                 are_same(&one.at[0].dev, &fold->dev) &&
+                 are_same(&one.at[0].held, &fold->held);
     }
-    ok(t.nfold == FOLDS && parts, "training, development and held-out part are all rows "
-                                  "but the test part's, each once");
+    ok(task.nfold == FOLDS && parts, "training, development and held-out part are all rows "
+                                     "but the test part's, each once");
     ok(are_marked(BOTH, 1, held), "every row is held out by one fold");
     ok(sizes, "folds are equally large, and a tenth of the rest is for development");
     ok(alone, "a fold by itself has the same parts");
-    ok(!are_same(&t.at[0].held, &other.at[0].held), "the seed decides the folds");
-    t = divided(FOLDS, -1, .3, 0, 1, mem);
-    ok(t.at[0].dev.n == 18, "sgd.dev is a share of what is not held out");
-    t = divided(FOLDS, -1, 0, 1, 1, mem);
+    ok(!are_same(&task.at[0].held, &other.at[0].held), "the seed decides the folds");
+    task = divided(FOLDS, -1, .3, 0, 1, mem);
+    ok(task.at[0].dev.n == 18, "sgd.dev is a share of what is not held out");
+    task = divided(FOLDS, -1, 0, 1, 1, mem);
     int once[ALL] = {0};
-    mark(&t.at[1].train, once);
-    mark(&t.at[1].held, once);
-    ok(are_same(&t.at[1].dev, &t.at[1].held) && are_marked(BOTH, 1, once),
+    mark(&task.at[1].train, once);
+    mark(&task.at[1].held, once);
+    ok(are_same(&task.at[1].dev, &task.at[1].held) && are_marked(BOTH, 1, once),
        "literal: the held-out part is the development part");
 }
 
 static void test_no_folds(weft_arena *mem)
 {
-    sgd_task t = divided(0, -1, 0, 0, 1, mem);
+    sgd_task task = divided(0, -1, 0, 0, 1, mem);
     int once[ALL] = {0}, shared[ALL] = {0}, good = 1;
-    mark(&t.at[0].train, once);
+    mark(&task.at[0].train, once);
     good &= are_marked(TRAIN, 1, once);
-    mark(&t.at[0].dev, once);
-    ok(t.nfold == 1 && good && are_marked(BOTH, 1, once) && t.at[0].held.n == 0,
+    mark(&task.at[0].dev, once);
+    ok(task.nfold == 1 && good && are_marked(BOTH, 1, once) && task.at[0].held.n == 0,
        "without folds the parts are those of the data");
-    t = divided(0, -1, .25, 0, 1, mem);
-    mark(&t.at[0].train, shared);
-    mark(&t.at[0].dev, shared);
-    ok(are_marked(TRAIN, 1, shared) && t.at[0].dev.n == 15,
+    task = divided(0, -1, .25, 0, 1, mem);
+    mark(&task.at[0].train, shared);
+    mark(&task.at[0].dev, shared);
+    ok(are_marked(TRAIN, 1, shared) && task.at[0].dev.n == 15,
        "a development part of the training part is disjoint from the rest of it");
 }
 
 static void test_weights(weft_arena *mem)
 {
-    sgd_task t = task_of(4, -1, 0, 1, mem);
-    t.train.balance = 1;
-    weft_check(sgd_divide(&t) == WEFT_OK, "%s", weft_error());
+    sgd_task task = task_of(4, -1, 0, 1, mem);
+    task.train.balance = 1;
+    weft_check(sgd_divide(&task) == WEFT_OK, "%s", weft_error());
     double off = 0;
     for (int f = 0; f < 4; f++) {
-        const sgd_fold *a = &t.at[f];
+        const sgd_fold *fold = &task.at[f];
         double n[CLASSES] = {0}, sum = 0;
-        for (int64_t i = 0; i < a->train.n; i++) n[label[a->train.row[i]]]++;
+        for (int64_t i = 0; i < fold->train.n; i++) n[label[fold->train.row[i]]]++;
         for (int c = 0; c < CLASSES; c++) {
-            off = fmax(off, fabs(a->weight[c] - (double)a->train.n / (CLASSES * n[c])));
-            sum += n[c] * a->weight[c];
+            off =
+                fmax(off, fabs(fold->weight[c] - (double)fold->train.n / (CLASSES * n[c])));
+            sum += n[c] * fold->weight[c];
         }
-        off = fmax(off, fabs(sum / (double)a->train.n - 1));
+        off = fmax(off, fabs(sum / (double)fold->train.n - 1));
     }
     ok(off < 1e-12, "a class has weight n / (classes n_c) in each fold's training part");
-    ok(t.at[0].weight[2] > 2 * t.at[0].weight[0], "a rare one more than a common one");
+    ok(task.at[0].weight[2] > 2 * task.at[0].weight[0],
+       "a rare one more than a common one");
 }
 
 /* A class of one sample, which one of five folds holds out. */
@@ -138,10 +142,10 @@ static void test_missing(weft_arena *mem)
     memcpy(saved, label, sizeof label);
     for (int i = 0; i < ALL; i++) label[i] = i == 3 ? 2 : i % 2;
     for (int way = 0; way < 3; way++) {
-        sgd_task t = task_of(5, -1, 0, 1, mem);
-        t.train.balance = way == 1;
+        sgd_task task = task_of(5, -1, 0, 1, mem);
+        task.train.balance = way == 1;
         space = (weft_space){.dim = way == 2, .axis = &axis};
-        weft_status st = sgd_divide(&t);
+        weft_status st = sgd_divide(&task);
         if (way == 0)
             ok(st == WEFT_OK, "a class that a fold does not train on needs no weight");
         else
@@ -162,20 +166,20 @@ static void test_scores(void)
         double wrong, count, log;
     } hand[] = {{50, 100, -0.693147}, {1848, 10000, -1.688481}, {0, 1000, -7.600902}};
     for (int i = 0; i < 3; i++) {
-        sgd_sums s = {.loss = 3, .wrong = hand[i].wrong, .count = hand[i].count};
-        sgd_task t = {.score = SGD_LOG_ERROR};
-        is_near(sgd_sums_score(&t, &s), hand[i].log, 1e-6, "ln of %g errors in %g", s.wrong,
-                s.count);
-        t.score = SGD_ERROR;
-        is_near(sgd_sums_score(&t, &s), s.wrong / s.count, 0, "the error rate is %g",
-                s.wrong / s.count);
-        t.score = SGD_LOSS;
-        is_near(sgd_sums_score(&t, &s), 3 / s.count, 0, "and the mean loss %g",
-                3 / s.count);
-        for (t.score = 0; t.score <= SGD_LOG_ERROR; t.score++) {
-            s.loss = t.score == 1 ? (double)NAN : INFINITY;
-            ok(isinf(sgd_sums_score(&t, &s)) && sgd_sums_score(&t, &s) > 0,
-               "score %d is INFINITY where the loss is not finite", t.score);
+        sgd_sums sums = {.loss = 3, .wrong = hand[i].wrong, .count = hand[i].count};
+        sgd_task task = {.score = SGD_LOG_ERROR};
+        is_near(sgd_sums_score(&task, &sums), hand[i].log, 1e-6, "ln of %g errors in %g",
+                sums.wrong, sums.count);
+        task.score = SGD_ERROR;
+        is_near(sgd_sums_score(&task, &sums), sums.wrong / sums.count, 0,
+                "the error rate is %g", sums.wrong / sums.count);
+        task.score = SGD_LOSS;
+        is_near(sgd_sums_score(&task, &sums), 3 / sums.count, 0, "and the mean loss %g",
+                3 / sums.count);
+        for (task.score = 0; task.score <= SGD_LOG_ERROR; task.score++) {
+            sums.loss = task.score == 1 ? (double)NAN : INFINITY;
+            ok(isinf(sgd_sums_score(&task, &sums)) && sgd_sums_score(&task, &sums) > 0,
+               "score %d is INFINITY where the loss is not finite", task.score);
         }
     }
 }

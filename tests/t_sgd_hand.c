@@ -62,19 +62,20 @@ static void test_rate(const char *schedule, const char *optimizer)
         "train.decay=0.3 train.horizon=3 train.reductions=3 train.factor=0.1",
         DECAY, EACH, schedule, optimizer);
     double w[WEIGHTS], m[WEIGHTS] = {0}, v[WEIGHTS] = {0}, off = 0;
-    struct training t, pieces;
-    set_up(&t, options);
-    for (int i = 0; i < WEIGHTS; i++) w[i] = (double)t.state.x[i];
-    go_on(&t, UNITS);
+    struct training training, pieces;
+    set_up(&training, options);
+    for (int i = 0; i < WEIGHTS; i++) w[i] = (double)training.state.x[i];
+    go_on(&training, UNITS);
     for (int s = 0; s < EACH * UNITS; s++)
         step_by_hand(schedule, strcmp(optimizer, "adam") == 0, s, EACH, w, m, v);
-    for (int i = 0; i < WEIGHTS; i++) off = worse(off, fabs((double)t.state.x[i] - w[i]));
+    for (int i = 0; i < WEIGHTS; i++)
+        off = worse(off, fabs((double)training.state.x[i] - w[i]));
     is_near(off, 0, 1e-4, "%s, %s: the weights of %d steps by hand", optimizer, schedule,
             EACH * UNITS);
     set_up(&pieces, options);
     for (int u = 0; u < UNITS; u++) go_on(&pieces, 1);
-    ok(weft_state_hash(&pieces.state) == weft_state_hash(&t.state), "and those of %d jobs",
-       UNITS);
+    ok(weft_state_hash(&pieces.state) == weft_state_hash(&training.state),
+       "and those of %d jobs", UNITS);
 }
 
 static void test_rates(void)
@@ -97,12 +98,12 @@ static void test_operations(void)
                      {"train.batch=10 sgd.steps=7", 7, 10},
                      {"train.batch=1000", 1, TRAIN}};
     for (size_t i = 0; i < sizeof of_epochs / sizeof *of_epochs; i++) {
-        struct training t;
+        struct training training;
         weft_cost cost = {0};
         int steps = of_epochs[i].steps;
-        set_up(&t, of_epochs[i].options);
-        t.job.resource = 3;
-        sgd->cost(t.self, &t.job, &cost);
+        set_up(&training, of_epochs[i].options);
+        training.job.resource = 3;
+        sgd->cost(training.self, &training.job, &cost);
         double samples = steps * of_epochs[i].batch + VALID / 3.0;
         is_near(cost.flops, 3 * (samples * 4 * 2 * D + steps * 10.0 * 2 * (D + 1)), 1e-6,
                 "%s: the operations of three epochs", of_epochs[i].options);
@@ -112,12 +113,12 @@ static void test_operations(void)
 /* A job of no epochs scores the weights as they begin, which are zeros, once. */
 static void test_no_epochs(void)
 {
-    struct training t;
-    set_up(&t, "sgd.keep=last");
-    go_on(&t, 0);
-    is_near(of(&t, "valid_loss"), log(2), 1e-6,
+    struct training training;
+    set_up(&training, "sgd.keep=last");
+    go_on(&training, 0);
+    is_near(of(&training, "valid_loss"), log(2), 1e-6,
             "a job of no epochs has the loss of a guess");
-    is_near(of(&t, "epochs"), 0, 0, "and trains nothing");
+    is_near(of(&training, "epochs"), 0, 0, "and trains nothing");
 }
 
 /* The largest state of all configurations, whichever axis values come first. */
@@ -125,10 +126,11 @@ static void test_largest(void)
 {
     static const char *const optimizers[] = {"adam|sgd", "sgd|adam"};
     for (int i = 0; i < 2; i++) {
-        struct training t;
+        struct training training;
         weft_state largest;
-        set_up(&t, weft_arena_text(mem, "sgd.keep=last train.optimizer=%s", optimizers[i]));
-        sgd->nstate(t.self, NULL, &largest);
+        set_up(&training,
+               weft_arena_text(mem, "sgd.keep=last train.optimizer=%s", optimizers[i]));
+        sgd->nstate(training.self, NULL, &largest);
         is_near((double)largest.nx, 3 * WEIGHTS, 0,
                 "%s: the largest state has the weights and two vectors of Adam",
                 optimizers[i]);

@@ -39,10 +39,11 @@ static void test_pooled(void)
 
 static void test_balance(void)
 {
-    struct training no = trained("train.lr=0.05 sgd.keep=last");
+    struct training training = trained("train.lr=0.05 sgd.keep=last");
     struct training yes = trained("train.lr=0.05 sgd.keep=last train.balance=yes");
-    double rare[2] = {scored(&no, WEFT_TEST, "error"), scored(&yes, WEFT_TEST, "error")};
-    double both[2] = {of(&no, "valid_error"), of(&yes, "valid_error")};
+    double rare[2] = {scored(&training, WEFT_TEST, "error"),
+                      scored(&yes, WEFT_TEST, "error")};
+    double both[2] = {of(&training, "valid_error"), of(&yes, "valid_error")};
     ok(rare[0] > .5 && rare[1] < rare[0] - .2,
        "with weights of classes a rare one is found: %.3g of it wrong, not %.3g", rare[1],
        rare[0]);
@@ -101,23 +102,24 @@ static void test_patience(void)
     struct training free = trained("train.lr=2");
     int stopped = 0;
     for (int patience = 1; patience <= 6; patience++) {
-        struct training t =
+        struct training training =
             trained(weft_arena_text(mem, "train.lr=2 sgd.patience=%d", patience));
         int n = stops_after(free.loss, patience), best = least_of(free.loss, n), same = 1;
         for (int e = 0; e < EPOCHS; e++)
-            same &= e < n ? !(fabs(t.loss[e] - free.loss[e]) > 0) : isnan(t.loss[e]);
+            same &= e < n ? !(fabs(training.loss[e] - free.loss[e]) > 0)
+                          : isnan(training.loss[e]);
         stopped += n < EPOCHS;
-        ok(same && !(fabs(of(&t, "epochs") - n) > 0) &&
-               !(fabs(of(&t, "best_epoch") - best - 1) > 0),
+        ok(same && !(fabs(of(&training, "epochs") - n) > 0) &&
+               !(fabs(of(&training, "best_epoch") - best - 1) > 0),
            "patience %d: it stops after %d epochs, of which epoch %d is the best", patience,
            n, best + 1);
-        is_near(scored(&t, WEFT_VALID, "loss"), free.loss[best], 1e-12,
+        is_near(scored(&training, WEFT_VALID, "loss"), free.loss[best], 1e-12,
                 "whose weights are kept");
         struct training pieces;
         set_up(&pieces, weft_arena_text(mem, "train.lr=2 sgd.patience=%d", patience));
         for (int e = 0; e < EPOCHS; e += 3) go_on(&pieces, 3);
-        ok(weft_state_hash(&pieces.state) == weft_state_hash(&t.state) &&
-               !(fabs(pieces.res.loss - t.res.loss) > 0),
+        ok(weft_state_hash(&pieces.state) == weft_state_hash(&training.state) &&
+               !(fabs(pieces.res.loss - training.res.loss) > 0),
            "and so it does in jobs of three epochs");
     }
     ok(stopped >= 3, "%d of them stop before the last epoch", stopped);
@@ -141,71 +143,73 @@ static void test_log(void)
 /* What jobs of five epochs cost, by the epochs that they trained on average. */
 static void test_cost(const char *folds, int networks)
 {
-    struct training t;
-    set_up(&t, weft_arena_text(mem, "train.lr=2 sgd.patience=3 %s", folds));
+    struct training training;
+    set_up(&training, weft_arena_text(mem, "train.lr=2 sgd.patience=3 %s", folds));
     double before = 0, bound = 0;
     int same = 1, partly = 0;
     for (int j = 0; j < EPOCHS / 5; j++) {
-        t.job.resource = 5;
-        bound = sgd->seconds(t.self, &t.job, 5 * j);
-        t.epochs = 0;
-        go_on(&t, 5);
-        double trained = of(&t, "epochs") - before;
-        before = of(&t, "epochs");
-        same &= fabs(t.res.cost - trained) < 1e-9 && bound <= t.res.cost;
-        partly += t.res.cost > 0 && t.res.cost < 5;
+        training.job.resource = 5;
+        bound = sgd->seconds(training.self, &training.job, 5 * j);
+        training.epochs = 0;
+        go_on(&training, 5);
+        double trained = of(&training, "epochs") - before;
+        before = of(&training, "epochs");
+        same &= fabs(training.res.cost - trained) < 1e-9 && bound <= training.res.cost;
+        partly += training.res.cost > 0 && training.res.cost < 5;
     }
     ok(same, "%d networks with patience: a job costs the epochs that it trained", networks);
-    ok(partly > 0 && !(t.res.cost > 0) && bound <= 0,
+    ok(partly > 0 && !(training.res.cost > 0) && bound <= 0,
        "fewer where one stops, and none after that");
-    set_up(&t, weft_arena_text(mem, "train.lr=2 sgd.patience=3 %s", folds));
-    t.job.resource = 3;
-    ok(sgd->seconds(t.self, &t.job, 0) > 0, "a new trial costs something");
-    set_up(&t, weft_arena_text(mem, "train.lr=2 %s", folds));
-    go_on(&t, 3);
-    is_near(t.res.cost, 3, 0, "without patience it costs its resource");
-    is_near(sgd->seconds(t.self, &t.job, 7), 3, 0, "which is known before");
+    set_up(&training, weft_arena_text(mem, "train.lr=2 sgd.patience=3 %s", folds));
+    training.job.resource = 3;
+    ok(sgd->seconds(training.self, &training.job, 0) > 0, "a new trial costs something");
+    set_up(&training, weft_arena_text(mem, "train.lr=2 %s", folds));
+    go_on(&training, 3);
+    is_near(training.res.cost, 3, 0, "without patience it costs its resource");
+    is_near(sgd->seconds(training.self, &training.job, 7), 3, 0, "which is known before");
 }
 
 /* ---- batches that change on the way ---- */
 
 /* Goes on with other values of the axes, as population based training does. */
-static void go_on_with(struct training *t, int batch, double lr, int epochs)
+static void go_on_with(struct training *training, int batch, double lr, int epochs)
 {
-    for (int a = 0; a < t->space.dim; a++)
-        t->mix.conf[a] = weft_opt_is(t->space.axis[a].opt, "batch") ? batch : lr;
-    go_on(t, epochs);
+    for (int a = 0; a < training->space.dim; a++)
+        training->mix.conf[a] =
+            weft_opt_is(training->space.axis[a].opt, "batch") ? batch : lr;
+    go_on(training, epochs);
 }
 
 /* The mean loss over the samples of an epoch, while weights stay as they are, tells that
  * each is one of them. */
 static void test_passes(void)
 {
-    struct training t;
-    set_up(&t, "train.batch=7..64 train.lr=1e-12..1");
-    go_on_with(&t, 64, 0.5, 2);
-    go_on_with(&t, 64, 1e-12, 1);
-    double each = t.train_loss;
+    struct training training;
+    set_up(&training, "train.batch=7..64 train.lr=1e-12..1");
+    go_on_with(&training, 64, 0.5, 2);
+    go_on_with(&training, 64, 1e-12, 1);
+    double each = training.train_loss;
     for (int e = 0; e < 3; e++) {
-        go_on_with(&t, e % 2 ? 33 : 7, 1e-12, 1);
-        is_near(t.train_loss, each, 1e-9, "an epoch has each sample once, after %d others",
-                e + 3);
+        go_on_with(&training, e % 2 ? 33 : 7, 1e-12, 1);
+        is_near(training.train_loss, each, 1e-9,
+                "an epoch has each sample once, after %d others", e + 3);
     }
-    digest(weft_state_hash(&t.state));
+    digest(weft_state_hash(&training.state));
 }
 
 static void test_schedule(void)
 {
     for (int small = 0; small < 2; small++) {
-        struct training t;
-        set_up(&t, "train.batch=7..64 train.schedule=linear train.horizon=2 sgd.keep=last");
-        go_on_with(&t, small ? 7 : 64, 0, 1);
-        double first = t.loss[0];
-        go_on_with(&t, small ? 64 : 7, 0, 2);
-        ok(fabs(t.loss[1] - first) > 1e-6,
+        struct training training;
+        set_up(&training,
+               "train.batch=7..64 train.schedule=linear train.horizon=2 sgd.keep=last");
+        go_on_with(&training, small ? 7 : 64, 0, 1);
+        double first = training.loss[0];
+        go_on_with(&training, small ? 64 : 7, 0, 2);
+        ok(fabs(training.loss[1] - first) > 1e-6,
            "batches that become %s: the rate is not 0 before its horizon",
            small ? "larger" : "smaller");
-        is_near(t.loss[2], t.loss[1], 0, "and is 0 after it");
+        is_near(training.loss[2], training.loss[1], 0, "and is 0 after it");
     }
 }
 
@@ -215,24 +219,25 @@ static void test_schedule(void)
  * lr - 1 in a step. */
 static void test_diverged(const char *keep)
 {
-    struct training t;
-    set_up(&t, weft_arena_text(mem,
-                               "train.lr=1000 train.weight_decay=1 sgd.steps=1 "
-                               "sgd.keep=%s sgd.score=accuracy",
-                               keep));
+    struct training training;
+    set_up(&training, weft_arena_text(mem,
+                                      "train.lr=1000 train.weight_decay=1 sgd.steps=1 "
+                                      "sgd.keep=%s sgd.score=accuracy",
+                                      keep));
     int first = 0, good = 1, ill = 1;
     for (int e = 0; e < EPOCHS; e++) {
-        go_on(&t, 1);
-        if (first == 0 && !isfinite(t.loss[e])) first = e + 1;
+        go_on(&training, 1);
+        if (first == 0 && !isfinite(training.loss[e])) first = e + 1;
         if (first == 0)
-            good &= isfinite(t.res.loss) && isfinite(t.res.bound);
+            good &= isfinite(training.res.loss) && isfinite(training.res.bound);
         else
-            ill &= isinf(t.res.loss) && t.res.loss > 0 && isnan(t.res.bound);
+            ill &= isinf(training.res.loss) && training.res.loss > 0 &&
+                   isnan(training.res.bound);
     }
     ok(first > 2 && good, "keep = %s: it diverges in epoch %d; before, losses are finite",
        keep, first);
     ok(ill, "from there on its loss is INFINITY, whatever was the best epoch");
-    is_near(of(&t, "epochs"), first, 0, "and it is not trained");
+    is_near(of(&training, "epochs"), first, 0, "and it is not trained");
 }
 
 int main(int argc, char **argv)

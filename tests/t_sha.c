@@ -17,37 +17,38 @@ typedef struct job_log {
     double spent;
 } job_log;
 
-static job_log run_all(const tuner_case *g, weft_arena *mem)
+static job_log run_all(const tuner_case *example, weft_arena *mem)
 {
     enum { MOST = 5000 };
-    test_search p = test_search_new(g, mem);
-    job_log l = {.job = WEFT_NEW(mem, weft_job, MOST), .loss = WEFT_NEW(mem, double, MOST)};
-    while (l.n < MOST && ask(&p, &l.job[l.n]) == WEFT_JOB) {
-        weft_job *job = &l.job[l.n];
-        job->id = l.n;
+    test_search search = test_search_new(example, mem);
+    job_log jobs = {.job = WEFT_NEW(mem, weft_job, MOST),
+                    .loss = WEFT_NEW(mem, double, MOST)};
+    while (jobs.n < MOST && ask(&search, &jobs.job[jobs.n]) == WEFT_JOB) {
+        weft_job *job = &jobs.job[jobs.n];
+        job->id = jobs.n;
         weft_mix lent = job->mix;
         job->mix = weft_mix_new(lent.k, lent.dim, mem);
         weft_mix_copy(&job->mix, &lent);
-        weft_result res = answer(g, job, mem);
-        l.loss[l.n++] = res.loss;
-        l.spent += job->resource;
-        tell(&p, &res);
+        weft_result res = answer(example, job, mem);
+        jobs.loss[jobs.n++] = res.loss;
+        jobs.spent += job->resource;
+        tell(&search, &res);
     }
-    return l;
+    return jobs;
 }
 
 /* "27x89 9x177 3x268 1x800": trials that came so far in each rung. */
-static const char *rungs(const job_log *l, weft_arena *mem)
+static const char *rungs(const job_log *jobs, weft_arena *mem)
 {
     const char *text = "";
     double done[1000] = {0};
-    for (int i = 0; i < l->n;) {
-        double until = done[l->job[i].trial] += l->job[i].resource;
+    for (int i = 0; i < jobs->n;) {
+        double until = done[jobs->job[i].trial] += jobs->job[i].resource;
         int trials = 1;
-        for (i++; i < l->n; i++) {
-            double at = done[l->job[i].trial] + l->job[i].resource;
+        for (i++; i < jobs->n; i++) {
+            double at = done[jobs->job[i].trial] + jobs->job[i].resource;
             if (fabs(at - until) > 0) break;
-            done[l->job[i].trial] = at;
+            done[jobs->job[i].trial] = at;
             trials++;
         }
         text = weft_arena_text(mem, "%s%s%dx%g", text, *text ? " " : "", trials, until);
@@ -55,14 +56,14 @@ static const char *rungs(const job_log *l, weft_arena *mem)
     return text;
 }
 
-static void spends(const weft_tuner *t, int k, const char *options, const char *schedule,
-                   double total, weft_arena *mem)
+static void spends(const weft_tuner *tuner, int k, const char *options,
+                   const char *schedule, double total, weft_arena *mem)
 {
-    tuner_case g = {t, options, k, FULL, 100, 1, 1, NULL, 0};
-    job_log l = run_all(&g, mem);
-    const char *found = rungs(&l, mem);
-    ok(strcmp(found, schedule) == 0, "%s of %d: %s", t->kind.name, k, found);
-    is_near(l.spent, total, 0, "spends %g", total);
+    tuner_case example = {tuner, options, k, FULL, 100, 1, 1, NULL, 0};
+    job_log jobs = run_all(&example, mem);
+    const char *found = rungs(&jobs, mem);
+    ok(strcmp(found, schedule) == 0, "%s of %d: %s", tuner->kind.name, k, found);
+    is_near(jobs.spent, total, 0, "spends %g", total);
 }
 
 /* Options of a tuner with a mixing of that name, and the mixing's. */
@@ -96,20 +97,20 @@ static void test_schedules(weft_arena *mem)
     spends(&weft_tuner_ws_one, 7, mixed("resource = 12", "mw", "", mem), "1x12", 12, mem);
 }
 
-static weft_status setup(const weft_tuner *t, int k, const char *axes, const char *options,
-                         weft_arena *mem)
+static weft_status setup(const weft_tuner *tuner, int k, const char *axes,
+                         const char *options, weft_arena *mem)
 {
-    test_search p;
-    return test_search_read(&p, t,
+    test_search search;
+    return test_search_read(&search, tuner,
                             weft_arena_text(mem, "[space]\nconfigs = %d\n%s\n[%s]\n%s\n", k,
-                                            axes, t->kind.name, options),
+                                            axes, tuner->kind.name, options),
                             1, 0, mem);
 }
 
-static void refused(const weft_tuner *t, int k, const char *axes, const char *options,
+static void refused(const weft_tuner *tuner, int k, const char *axes, const char *options,
                     const char *word, weft_arena *mem)
 {
-    weft_status st = setup(t, k, axes, options, mem);
+    weft_status st = setup(tuner, k, axes, options, mem);
     ok(st == WEFT_ECONF && strstr(weft_error(), word), "refused: %s", weft_error());
 }
 
@@ -154,10 +155,10 @@ static void test_usual(weft_arena *mem)
         {9, "eliminations = 0", 4000},
     };
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
-        tuner_case g = {
+        tuner_case example = {
             &weft_tuner_sha, usual[i].options, usual[i].k, FULL, 9, 1, 1, NULL, 0};
-        job_log l = run_all(&g, mem);
-        is_near(l.spent, usual[i].spent, 0, "the usual budget of %d trials", usual[i].k);
+        job_log jobs = run_all(&example, mem);
+        is_near(jobs.spent, usual[i].spent, 0, "the usual budget of %d trials", usual[i].k);
     }
 }
 
@@ -165,18 +166,18 @@ static void test_usual(weft_arena *mem)
 
 /* Asks all there is, tells loss[trial] to each from the last to the first, or from the
  * first; returns the number of jobs and writes their trials. */
-static int rung_of(test_search *p, const double *loss, int backward, int *trial)
+static int rung_of(test_search *search, const double *loss, int backward, int *trial)
 {
     enum { MOST = 100 };
     weft_arena *mem = weft_arena_new();
     weft_job job;
     int n = 0;
-    for (; n < MOST && ask(p, &job) == WEFT_JOB; n++) trial[n] = (int)job.trial;
+    for (; n < MOST && ask(search, &job) == WEFT_JOB; n++) trial[n] = (int)job.trial;
     for (int i = 0; i < n; i++) {
         weft_result res = weft_result_new(1, 0, mem);
         res.trial = trial[backward ? n - 1 - i : i];
         res.loss = loss[res.trial];
-        tell(p, &res);
+        tell(search, &res);
     }
     weft_arena_free(mem);
     return n;
@@ -184,41 +185,42 @@ static int rung_of(test_search *p, const double *loss, int backward, int *trial)
 
 static void test_elimination(weft_arena *mem)
 {
-    tuner_case g = {
+    tuner_case example = {
         &weft_tuner_sha, "reduction = 2\nbudget = 2000", 8, FULL, 0, 1, 1, NULL, 0};
     const double loss[8] = {INFINITY, .4, INFINITY, .3, .4, .4, -INFINITY, 1e300};
     for (int backward = 0; backward < 2; backward++) {
-        test_search p = test_search_new(&g, mem);
+        test_search search = test_search_new(&example, mem);
         int t[100];
-        ok(rung_of(&p, loss, backward, t) == 8, "all begin");
-        ok(rung_of(&p, loss, backward, t) == 4 && t[0] == 1 && t[1] == 3 && t[2] == 4 &&
-               t[3] == 6,
+        ok(rung_of(&search, loss, backward, t) == 8, "all begin");
+        ok(rung_of(&search, loss, backward, t) == 4 && t[0] == 1 && t[1] == 3 &&
+               t[2] == 4 && t[3] == 6,
            "the lowest losses go on, of equals the lower ids");
-        ok(ended(&p, 0) && ended(&p, 5) && !ended(&p, 3), "the others are ended");
-        ok(rung_of(&p, loss, backward, t) == 2 && t[0] == 3 && t[1] == 6, "again");
-        ok(rung_of(&p, loss, backward, t) == 1 && t[0] == 6, "one is left");
-        ok(rung_of(&p, loss, backward, t) == 0, "and that is all");
+        ok(ended(&search, 0) && ended(&search, 5) && !ended(&search, 3),
+           "the others are ended");
+        ok(rung_of(&search, loss, backward, t) == 2 && t[0] == 3 && t[1] == 6, "again");
+        ok(rung_of(&search, loss, backward, t) == 1 && t[0] == 6, "one is left");
+        ok(rung_of(&search, loss, backward, t) == 0, "and that is all");
     }
     weft_job job;
     const double none[8] = {INFINITY, INFINITY, INFINITY, INFINITY,
                             INFINITY, INFINITY, INFINITY, INFINITY};
-    test_search p = test_search_new(&g, mem);
+    test_search search = test_search_new(&example, mem);
     int t[100];
-    rung_of(&p, none, 0, t);
-    ok(rung_of(&p, none, 0, t) == 0 && ask(&p, &job) == WEFT_DONE,
+    rung_of(&search, none, 0, t);
+    ok(rung_of(&search, none, 0, t) == 0 && ask(&search, &job) == WEFT_DONE,
        "one that diverged does not go on");
 }
 
 static void test_winner(weft_arena *mem)
 {
-    tuner_case g = {&weft_tuner_sha, "", 27, FULL, 100, 1, 1, NULL, 0};
-    job_log l = run_all(&g, mem);
-    const weft_job *end = &l.job[l.n - 1];
+    tuner_case example = {&weft_tuner_sha, "", 27, FULL, 100, 1, 1, NULL, 0};
+    job_log jobs = run_all(&example, mem);
+    const weft_job *end = &jobs.job[jobs.n - 1];
     int best = 1, last = 1;
-    for (int i = 0; i < l.n; i++) {
-        best &= l.job[i].mix.conf[0] >= end->mix.conf[0];
-        last &=
-            l.job[i].last == (i == l.n - 1) && l.job[i].eligibility == WEFT_WINS_RESOURCE;
+    for (int i = 0; i < jobs.n; i++) {
+        best &= jobs.job[i].mix.conf[0] >= end->mix.conf[0];
+        last &= jobs.job[i].last == (i == jobs.n - 1) &&
+                jobs.job[i].eligibility == WEFT_WINS_RESOURCE;
     }
     ok(best, "without noise the best of all is the last survivor");
     ok(last, "only its last job ends a trial for sure");
@@ -227,22 +229,22 @@ static void test_winner(weft_arena *mem)
 
 static void test_every(weft_arena *mem)
 {
-    tuner_case g = {
+    tuner_case example = {
         &weft_tuner_sha, "every = 50\nwinner = best", 27, FULL, 9, 1, 1, NULL, 0};
-    job_log l = run_all(&g, mem);
+    job_log jobs = run_all(&example, mem);
     double done[27] = {0};
     int round[27] = {0}, good = 1, small = 1;
-    for (int i = 0; i < l.n; i++) {
-        const weft_job *j = &l.job[i];
-        good &= j->index == round[j->trial]++ && j->eligibility == WEFT_WINS_LOSS;
-        done[j->trial] += j->resource;
-        small &= j->resource <= 50;
-        good &= j->last == (done[j->trial] == 800);
+    for (int i = 0; i < jobs.n; i++) {
+        const weft_job *job = &jobs.job[i];
+        good &= job->index == round[job->trial]++ && job->eligibility == WEFT_WINS_LOSS;
+        done[job->trial] += job->resource;
+        small &= job->resource <= 50;
+        good &= job->last == (done[job->trial] == 800);
     }
     /* 89 = 50 + 39, 88 = 50 + 38, 91 = 50 + 41, 532 = 10 50 + 32 */
-    ok(l.n == 27 * 2 + 9 * 2 + 3 * 2 + 11 && small, "jobs can be made shorter");
+    ok(jobs.n == 27 * 2 + 9 * 2 + 3 * 2 + 11 && small, "jobs can be made shorter");
     ok(good, "their rounds count on, and every one may win");
-    is_near(l.spent, 4000, 0, "the budget is the same");
+    is_near(jobs.spent, 4000, 0, "the budget is the same");
 }
 
 /* ---- mixtures ---- */
@@ -250,20 +252,20 @@ static void test_every(weft_arena *mem)
 static const char fed[] = "n = 1 .. 5\n[server]\ny = 0 .. 1\n";
 
 /* Server axes, centre, ids of every mixture of a search. */
-static void mixes_are_sound(const job_log *l, const weft_space *sp, int k,
+static void mixes_are_sound(const job_log *jobs, const weft_space *space, int k,
                             const char *about)
 {
     int sizes = 1, server = 1, centre = 1, ids = 1, moved = 0;
-    for (int i = 0; i < l->n; i++) {
-        const weft_mix *m = &l->job[i].mix;
+    for (int i = 0; i < jobs->n; i++) {
+        const weft_mix *mix = &jobs->job[i].mix;
         double own[MAX_DIM];
-        weft_space_config(sp, l->job[i].trial, own);
-        sizes &= m->k == k;
-        centre &= m->nblock > 1 || memcmp(m->conf, own, sizeof own) == 0;
-        for (int e = 0; e < m->k; e++) {
-            server &= m->conf[MAX_DIM * e + 2] == own[2];
-            ids &= m->id[e] == l->job[i].trial * k + e;
-            moved += fabs(m->conf[MAX_DIM * e] - own[0]) > 0;
+        weft_space_config(space, jobs->job[i].trial, own);
+        sizes &= mix->k == k;
+        centre &= mix->nblock > 1 || memcmp(mix->conf, own, sizeof own) == 0;
+        for (int e = 0; e < mix->k; e++) {
+            server &= mix->conf[MAX_DIM * e + 2] == own[2];
+            ids &= mix->id[e] == jobs->job[i].trial * k + e;
+            moved += fabs(mix->conf[MAX_DIM * e] - own[0]) > 0;
         }
     }
     ok(sizes, "%s: mixtures of %d", about, k);
@@ -274,76 +276,79 @@ static void mixes_are_sound(const job_log *l, const weft_space *sp, int k,
 
 static void test_fedex(weft_arena *mem)
 {
-    tuner_case g = {
+    tuner_case example = {
         &weft_tuner_sha, mixed("", "fedex", "", mem), 27, FULL, 9, 1, 1, fed, 0};
-    test_search p = test_search_new(&g, mem);
-    job_log sha = run_all(&g, mem);
-    mixes_are_sound(&sha, p.space, 27, "in halving");
+    test_search search = test_search_new(&example, mem);
+    job_log sha = run_all(&example, mem);
+    mixes_are_sound(&sha, search.space, 27, "in halving");
     const weft_job *end = &sha.job[sha.n - 1], *begin = &sha.job[end->trial];
     ok(end->mix.id[0] == begin->mix.id[0] &&
            fabs(end->mix.logp[0] - begin->mix.logp[0]) > 0,
        "a trial goes on with its mixture");
-    g.options = mixed("eliminations = 0", "fedex", "", mem);
-    job_log random = run_all(&g, mem);
-    mixes_are_sound(&random, p.space, 5, "in random search");
+    example.options = mixed("eliminations = 0", "fedex", "", mem);
+    job_log random = run_all(&example, mem);
+    mixes_are_sound(&random, search.space, 5, "in random search");
     is_near(random.spent, sha.spent, 0, "both spend the same");
-    g.options = mixed("", "fedex", "levels = 4", mem);
-    job_log grid = run_all(&g, mem);
-    mixes_are_sound(&grid, p.space, 8, "on grids of 4");
-    const weft_mix *m = &grid.job[0].mix;
-    ok(m->nblock == 2 && m->off[1] == 4 && m->axis[0] == 0 && m->axis[1] == 1,
+    example.options = mixed("", "fedex", "levels = 4", mem);
+    job_log grid = run_all(&example, mem);
+    mixes_are_sound(&grid, search.space, 8, "on grids of 4");
+    const weft_mix *mix = &grid.job[0].mix;
+    ok(mix->nblock == 2 && mix->off[1] == 4 && mix->axis[0] == 0 && mix->axis[1] == 1,
        "a grid has a block an axis of the clients");
-    is_near(m->conf[MAX_DIM * 1], 1. / 3, 1e-15, "numbers are spread evenly");
-    ok(m->conf[MAX_DIM * 4 + 1] == 1 && m->conf[MAX_DIM * 7 + 1] == 5,
+    is_near(mix->conf[MAX_DIM * 1], 1. / 3, 1e-15, "numbers are spread evenly");
+    ok(mix->conf[MAX_DIM * 4 + 1] == 1 && mix->conf[MAX_DIM * 7 + 1] == 5,
        "integers from end to end");
 }
 
 static void test_rules(weft_arena *mem)
 {
     const char *once = "eliminations = 0\nmax_resource = 1\nbudget = 1000";
-    tuner_case g = {
+    tuner_case example = {
         &weft_tuner_sha, mixed(once, "fedex", "k = 2", mem), 1000, FULL, 9, 1, 1, NULL, 0};
-    job_log l = run_all(&g, mem);
+    job_log jobs = run_all(&example, mem);
     double sum = 0, squares = 0;
-    for (int i = 0; i < l.n; i++) {
-        double d = l.job[i].update.discount;
-        sum += d / l.n;
-        squares += d * d / l.n;
+    for (int i = 0; i < jobs.n; i++) {
+        double d = jobs.job[i].update.discount;
+        sum += d / jobs.n;
+        squares += d * d / jobs.n;
     }
     /* five standard errors of uniform draws */
     is_near(sum, .5, 5 * sqrt(1. / 12 / 1000), "discounts are drawn from 0 .. 1: mean");
     is_near(squares, 1. / 3, 5 * sqrt(4. / 45 / 1000), "and square");
-    const weft_mix_update *r = &l.job[0].update;
-    ok(r->schedule == WEFT_UPDATE_AGGRESSIVE && r->eta <= 0 && r->floor <= 0 &&
-           r->cutoff <= 0 && !r->diff,
+    const weft_mix_update *update = &jobs.job[0].update;
+    ok(update->schedule == WEFT_UPDATE_AGGRESSIVE && update->eta <= 0 &&
+           update->floor <= 0 && update->cutoff <= 0 && !update->diff,
        "defaults are those of the released scripts");
-    g.k = 3;
-    g.options = mixed("eliminations = 0", "fedex",
-                      "sched = auto\neta = 2\ndiscount = 0.25\ndiff = yes\ncutoff = 0.1\n"
-                      "floor = 0.5",
-                      mem);
-    r = &run_all(&g, mem).job[2].update;
-    ok(r->schedule == WEFT_UPDATE_ROOT && r->eta == 2 && r->discount == .25 &&
-           r->diff == 1 && r->cutoff == .1 && r->floor == .5,
+    example.k = 3;
+    example.options =
+        mixed("eliminations = 0", "fedex",
+              "sched = auto\neta = 2\ndiscount = 0.25\ndiff = yes\ncutoff = 0.1\n"
+              "floor = 0.5",
+              mem);
+    update = &run_all(&example, mem).job[2].update;
+    ok(update->schedule == WEFT_UPDATE_ROOT && update->eta == 2 &&
+           update->discount == .25 && update->diff == 1 && update->cutoff == .1 &&
+           update->floor == .5,
        "options come through");
 }
 
 static void test_mw_rules(weft_arena *mem)
 {
-    tuner_case g = {&weft_tuner_ws_one, NULL, 3, FULL, 9, 1, 1, NULL, 0};
-    g.options = mixed("resource = 50", "mw", "", mem);
-    const weft_mix_update *r = &run_all(&g, mem).job[0].update;
-    ok(r->schedule == WEFT_UPDATE_HORIZON && r->horizon == 50 && r->discount == 1 &&
-           r->floor == .01 && r->eta <= 0,
+    tuner_case example = {&weft_tuner_ws_one, NULL, 3, FULL, 9, 1, 1, NULL, 0};
+    example.options = mixed("resource = 50", "mw", "", mem);
+    const weft_mix_update *update = &run_all(&example, mem).job[0].update;
+    ok(update->schedule == WEFT_UPDATE_HORIZON && update->horizon == 50 &&
+           update->discount == 1 && update->floor == .01 && update->eta <= 0,
        "multiplicative weights are corrected by default");
-    g.options = mixed("", "mw", "literal = yes", mem);
-    r = &run_all(&g, mem).job[0].update;
-    ok(r->schedule == WEFT_UPDATE_AS_PUBLISHED && r->horizon == 800, "or to the letter");
-    g.options = mixed("", "mw", "known = no", mem);
-    ok(run_all(&g, mem).job[0].update.horizon <= 0, "and need not know the rounds");
-    g.tuner = &weft_tuner_sha;
-    g.options = mixed("max_resource = 40", "mw", "k = 5", mem);
-    const weft_job *job = &run_all(&g, mem).job[0];
+    example.options = mixed("", "mw", "literal = yes", mem);
+    update = &run_all(&example, mem).job[0].update;
+    ok(update->schedule == WEFT_UPDATE_AS_PUBLISHED && update->horizon == 800,
+       "or to the letter");
+    example.options = mixed("", "mw", "known = no", mem);
+    ok(run_all(&example, mem).job[0].update.horizon <= 0, "and need not know the rounds");
+    example.tuner = &weft_tuner_sha;
+    example.options = mixed("max_resource = 40", "mw", "k = 5", mem);
+    const weft_job *job = &run_all(&example, mem).job[0];
     ok(job->update.horizon == 40 && job->mix.k == 5,
        "in halving their horizon is the longest trial, their mixture a neighbourhood");
 }
@@ -358,15 +363,15 @@ static void test_list(weft_arena *mem)
     weft_check(out && fputs("server.y\tclient.x\n1\t0.5\n0.25\t0.75\n", out) >= 0 &&
                    fclose(out) == 0,
                "cannot write %s", path);
-    tuner_case g = {&weft_tuner_random, "resource = 30", 0, FULL, 9, 1, 1, NULL, 0};
-    g.axes = weft_arena_text(mem, "[space]\nsource = list\nfile = %s\n", path);
-    job_log l = run_all(&g, mem);
+    tuner_case example = {&weft_tuner_random, "resource = 30", 0, FULL, 9, 1, 1, NULL, 0};
+    example.axes = weft_arena_text(mem, "[space]\nsource = list\nfile = %s\n", path);
+    job_log l = run_all(&example, mem);
     const double *a = l.job[0].mix.conf, *b = l.job[1].mix.conf;
     ok(l.n == 2 && l.job[1].mix.k == 1 && a[0] == 1 && a[1] == .5 && b[0] == .25 &&
            b[1] == .75 && l.spent == 60,
        "listed settings are trained as they are");
-    g.options = mixed("", "fedex", "k = 50\neps = 0.2", mem);
-    job_log f = run_all(&g, mem);
+    example.options = mixed("", "fedex", "k = 50\neps = 0.2", mem);
+    job_log f = run_all(&example, mem);
     int good = f.n == 2, moved = 0;
     for (int i = 0; i < 50; i++) {
         const double *conf = f.job[0].mix.conf + (size_t)2 * i;

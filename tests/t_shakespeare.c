@@ -76,11 +76,12 @@ static int small(const char *options)
 /* The characters of a client's windows of a part. */
 static const char *characters(int64_t c, weft_part part)
 {
-    weft_samples s;
-    if (weft_client_read(data.clients, c, part, &s, mem) != WEFT_OK || s.n == 0) return "";
-    int64_t n = (s.n - 1) * data.clients->stride + data.clients->d + 1;
+    weft_samples samples;
+    if (weft_client_read(data.clients, c, part, &samples, mem) != WEFT_OK || samples.n == 0)
+        return "";
+    int64_t n = (samples.n - 1) * data.clients->stride + data.clients->d + 1;
     char *text = WEFT_NEW(mem, char, n + 1);
-    for (int64_t i = 0; i < n; i++) text[i] = data.class_name[s.text[i]][0];
+    for (int64_t i = 0; i < n; i++) text[i] = data.class_name[samples.text[i]][0];
     return text;
 }
 
@@ -97,15 +98,15 @@ static int client_is(int64_t c, const char *name, const char *text)
 
 static int counts_are(int64_t c, int64_t train, int64_t valid, int64_t test)
 {
-    const weft_clients *f = data.clients;
-    int good = weft_client_count(f, c, WEFT_TRAIN) == train &&
-               weft_client_count(f, c, WEFT_VALID) == valid &&
-               weft_client_count(f, c, WEFT_TEST) == test;
+    const weft_clients *clients = data.clients;
+    int good = weft_client_count(clients, c, WEFT_TRAIN) == train &&
+               weft_client_count(clients, c, WEFT_VALID) == valid &&
+               weft_client_count(clients, c, WEFT_TEST) == test;
     if (!good)
         fprintf(stderr, "# client %d: %d %d %d\n", (int)c,
-                (int)weft_client_count(f, c, WEFT_TRAIN),
-                (int)weft_client_count(f, c, WEFT_VALID),
-                (int)weft_client_count(f, c, WEFT_TEST));
+                (int)weft_client_count(clients, c, WEFT_TRAIN),
+                (int)weft_client_count(clients, c, WEFT_VALID),
+                (int)weft_client_count(clients, c, WEFT_TEST));
     return good;
 }
 
@@ -187,13 +188,14 @@ static void test_users(void)
 static int64_t cover(int64_t c, weft_part part, const uint8_t *origin, uint8_t *mark,
                      int bad, int own)
 {
-    const weft_clients *f = data.clients;
-    weft_samples s;
+    const weft_clients *clients = data.clients;
+    weft_samples samples;
     int64_t leaks = 0;
-    weft_check(weft_client_read(f, c, part, &s, mem) == WEFT_OK, "%s", weft_error());
-    for (int64_t i = 0; i < s.n; i++)
-        for (int64_t j = 0; j <= f->d; j++) {
-            uint8_t *m = &mark[s.text - origin + i * f->stride + j];
+    weft_check(weft_client_read(clients, c, part, &samples, mem) == WEFT_OK, "%s",
+               weft_error());
+    for (int64_t i = 0; i < samples.n; i++)
+        for (int64_t j = 0; j <= clients->d; j++) {
+            uint8_t *m = &mark[samples.text - origin + i * clients->stride + j];
             leaks += j > 0 && (*m & bad) != 0;
             *m |= (uint8_t)own;
         }
@@ -204,25 +206,26 @@ static int64_t cover(int64_t c, weft_part part, const uint8_t *origin, uint8_t *
  * the test in either, over all clients. */
 static int64_t leaks(void)
 {
-    const weft_clients *f = data.clients;
+    const weft_clients *clients = data.clients;
     int64_t n = 0, found = 0;
-    weft_samples s;
-    for (int64_t c = 0; c < f->n; c++)
+    weft_samples samples;
+    for (int64_t c = 0; c < clients->n; c++)
         for (int i = 0; i < WEFT_NPART; i++)
-            n += weft_client_count(f, c, (weft_part)i) + f->gap;
+            n += weft_client_count(clients, c, (weft_part)i) + clients->gap;
     size_t mark = weft_arena_mark(mem);
-    for (int64_t c = 0; c < f->n; c++) {
-        size_t room = (size_t)((n + 1) * f->stride + f->d + 1);
-        int64_t own = 2 * f->gap;
-        for (int i = 0; i < WEFT_NPART; i++) own += weft_client_count(f, c, (weft_part)i);
-        if ((size_t)own * (size_t)f->stride + (size_t)f->d + 1 < room)
-            room = (size_t)own * (size_t)f->stride + (size_t)f->d + 1;
+    for (int64_t c = 0; c < clients->n; c++) {
+        size_t room = (size_t)((n + 1) * clients->stride + clients->d + 1);
+        int64_t own = 2 * clients->gap;
+        for (int i = 0; i < WEFT_NPART; i++)
+            own += weft_client_count(clients, c, (weft_part)i);
+        if ((size_t)own * (size_t)clients->stride + (size_t)clients->d + 1 < room)
+            room = (size_t)own * (size_t)clients->stride + (size_t)clients->d + 1;
         uint8_t *marks = WEFT_NEW(mem, uint8_t, room);
-        weft_check(weft_client_read(f, c, WEFT_TRAIN, &s, mem) == WEFT_OK, "%s",
+        weft_check(weft_client_read(clients, c, WEFT_TRAIN, &samples, mem) == WEFT_OK, "%s",
                    weft_error());
-        found += cover(c, WEFT_TRAIN, s.text, marks, 0, 1);
-        found += cover(c, WEFT_VALID, s.text, marks, 1, 2);
-        found += cover(c, WEFT_TEST, s.text, marks, 1 | 2, 4);
+        found += cover(c, WEFT_TRAIN, samples.text, marks, 0, 1);
+        found += cover(c, WEFT_VALID, samples.text, marks, 1, 2);
+        found += cover(c, WEFT_TEST, samples.text, marks, 1 | 2, 4);
         weft_arena_reset(mem, mark);
     }
     return found;
@@ -309,9 +312,9 @@ static void test_real_endless(const char *source)
 {
     enum { ROOM = 6000000 };
     char *text = WEFT_NEW(mem, char, ROOM);
-    FILE *f = fopen(source, "rb");
-    weft_check(f != NULL && fread(text, 1, ROOM - 1, f) > 0, "%s", source);
-    fclose(f);
+    FILE *file = fopen(source, "rb");
+    weft_check(file != NULL && fread(text, 1, ROOM - 1, file) > 0, "%s", source);
+    fclose(file);
     char *end = strstr(text, "*** END OF THIS PROJECT");
     weft_check(end != NULL, "%s has no end", source);
     *end = '\0';
@@ -385,10 +388,10 @@ static uint32_t crc32(const char *text, size_t n)
 static int all_users_agree(void)
 {
     char line[256], user[200];
-    FILE *f = fopen("tests/gold/shakespeare.tsv", "r");
-    int good = f != NULL;
+    FILE *file = fopen("tests/gold/shakespeare.tsv", "r");
+    int good = file != NULL;
     int64_t c = 0;
-    for (; f != NULL && fgets(line, sizeof line, f) != NULL; c++) {
+    for (; file != NULL && fgets(line, sizeof line, file) != NULL; c++) {
         long long count;
         unsigned crc;
         size_t mark = weft_arena_mark(mem);
@@ -401,7 +404,7 @@ static int all_users_agree(void)
                crc32(text, strlen(text)) == crc;
         weft_arena_reset(mem, mark);
     }
-    if (f != NULL) fclose(f);
+    if (file != NULL) fclose(file);
     return good && c == data.clients->n;
 }
 

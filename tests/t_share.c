@@ -10,17 +10,17 @@
 
 /* Plays a tuner and writes the jobs it asks to job[most]; returns their number. The
  * mixtures are copies. */
-static int jobs_of(const tuner_case *g, weft_job *job, int most, weft_arena *mem)
+static int jobs_of(const tuner_case *example, weft_job *job, int most, weft_arena *mem)
 {
-    test_search p = test_search_new(g, mem);
+    test_search search = test_search_new(example, mem);
     int n = 0;
-    while (n < most && ask(&p, &job[n]) == WEFT_JOB) {
+    while (n < most && ask(&search, &job[n]) == WEFT_JOB) {
         job[n].id = n;
         weft_mix copy = weft_mix_new(job[n].mix.k, job[n].mix.dim, mem);
         weft_mix_copy(&copy, &job[n].mix);
         job[n].mix = copy;
-        weft_result res = answer(g, &job[n], mem);
-        tell(&p, &res);
+        weft_result res = answer(example, &job[n], mem);
+        tell(&search, &res);
         n++;
     }
     return n;
@@ -31,8 +31,8 @@ static const char *schedule(int k, const char *options, int64_t train, weft_aren
 {
     enum { MOST = 70 };
     weft_job job[MOST];
-    tuner_case g = {&weft_tuner_ws_sha, options, k, FULL, 100, 1, 1, NULL, train};
-    int n = jobs_of(&g, job, MOST, mem);
+    tuner_case example = {&weft_tuner_ws_sha, options, k, FULL, 100, 1, 1, NULL, train};
+    int n = jobs_of(&example, job, MOST, mem);
     const char *text = "";
     for (int i = 0; i < n; i++)
         text =
@@ -107,20 +107,21 @@ static double mean_gap(const char *options, int64_t train, int valid, weft_arena
 {
     enum { SEEDS = 200, MAPS = 64 };
     double gap = 0;
-    tuner_case g = {&weft_tuner_ws_sha, options, MAPS, SPLIT, valid, 1, 0, NULL, train};
-    for (; g.seed < SEEDS; g.seed++) {
+    tuner_case example = {
+        &weft_tuner_ws_sha, options, MAPS, SPLIT, valid, 1, 0, NULL, train};
+    for (; example.seed < SEEDS; example.seed++) {
         size_t mark = weft_arena_mark(mem);
-        test_search p = test_search_new(&g, mem);
+        test_search search = test_search_new(&example, mem);
         weft_job job;
         double won = 0, least = INFINITY, best = 1;
-        while (ask(&p, &job) == WEFT_JOB) {
+        while (ask(&search, &job) == WEFT_JOB) {
             weft_result res = weft_result_new(job.mix.k, 0, mem);
             double wrong = 0;
             res.by_error = 1;
             for (int s = 0; s < valid; s++) {
-                int i = weft_mix_draw(&job.mix, noise(&g, &job, s, 0));
+                int i = weft_mix_draw(&job.mix, noise(&example, &job, s, 0));
                 double error = .25 + .1 * job.mix.conf[i];
-                double bad = job.mix.k == 1 ? error : noise(&g, &job, s, 1) < error;
+                double bad = job.mix.k == 1 ? error : noise(&example, &job, s, 1) < error;
                 res.arm_count[i] += 1;
                 res.arm_wrong[i] += bad;
                 wrong += bad;
@@ -131,7 +132,7 @@ static double mean_gap(const char *options, int64_t train, int valid, weft_arena
                 least = res.loss;
                 won = .25 + .1 * job.mix.conf[0];
             }
-            tell(&p, &res);
+            tell(&search, &res);
         }
         gap += (won - best) / SEEDS;
         weft_arena_reset(mem, mark);
@@ -151,37 +152,38 @@ static void test_noise(weft_arena *mem)
 static void test_trials(weft_arena *mem)
 {
     weft_job job[9];
-    tuner_case g = {&weft_tuner_ws_sha, "switch = 1", 8, FULL, 100, 1, 1, NULL, 0};
-    ok(jobs_of(&g, job, 9, mem) == 4, "eight maps take four jobs");
+    tuner_case example = {&weft_tuner_ws_sha, "switch = 1", 8, FULL, 100, 1, 1, NULL, 0};
+    ok(jobs_of(&example, job, 9, mem) == 4, "eight maps take four jobs");
     ok(job[0].trial == 0 && job[2].trial == 0 && job[2].index == 2 && !job[2].last,
        "warm: the rounds go on with one trial");
     ok(job[3].trial == 1 && job[3].from == 0 && job[3].resource == 1 && job[3].last,
        "warm: the last fit copies its weights");
 
-    g.options = "switch = 1\nwarm = no";
-    ok(jobs_of(&g, job, 9, mem) == 4, "cold: four jobs");
+    example.options = "switch = 1\nwarm = no";
+    ok(jobs_of(&example, job, 9, mem) == 4, "cold: four jobs");
     ok(job[1].trial == 1 && job[1].from == -1 && job[1].index == 1 && job[1].last,
        "cold: each round is a new trial");
     ok(job[3].trial == 3 && job[3].from == -1 && job[3].resource == 1,
        "cold: the last fit begins afresh");
 
-    g.options = "refit = no";
-    ok(jobs_of(&g, job, 9, mem) == 4, "no refit: four jobs");
+    example.options = "refit = no";
+    ok(jobs_of(&example, job, 9, mem) == 4, "no refit: four jobs");
     ok(job[3].trial == 0 && job[3].resource == 0 && job[3].index == 3 && job[3].mix.k == 1,
        "no refit: the last job scores the shared weights with the winner");
-    g.options = "refit = no\nwarm = no";
-    ok(jobs_of(&g, job, 9, mem) == 4 && job[3].trial == 2 && job[3].resource == 0 &&
+    example.options = "refit = no\nwarm = no";
+    ok(jobs_of(&example, job, 9, mem) == 4 && job[3].trial == 2 && job[3].resource == 0 &&
            !job[2].last,
        "cold and no refit: it scores the weights of the last round");
-    g.k = 1;
-    ok(jobs_of(&g, job, 9, mem) == 1 && job[0].resource == 1, "one map is fitted always");
+    example.k = 1;
+    ok(jobs_of(&example, job, 9, mem) == 1 && job[0].resource == 1,
+       "one map is fitted always");
 }
 
 static void test_sweep(weft_arena *mem)
 {
     weft_job job[9];
-    tuner_case g = {&weft_tuner_random, "", 8, FULL, 100, 1, 1, NULL, 0};
-    ok(jobs_of(&g, job, 9, mem) == 8, "a sweep of eight maps takes eight jobs");
+    tuner_case example = {&weft_tuner_random, "", 8, FULL, 100, 1, 1, NULL, 0};
+    ok(jobs_of(&example, job, 9, mem) == 8, "a sweep of eight maps takes eight jobs");
     int good = 1;
     for (int i = 0; i < 8; i++)
         good &= job[i].mix.k == 1 && job[i].mix.id[0] == i && job[i].trial == i &&
@@ -196,16 +198,16 @@ static void test_growth(weft_arena *mem)
     static const double want[] = {6251,  8839,  12501, 17678, 25001,
                                   35356, 50001, 70711, 1e5};
     weft_job job[12];
-    tuner_case g = {&weft_tuner_ws_sha,
-                    "switch = 1\ngrow = 1.4142135623730951",
-                    256,
-                    FULL,
-                    10,
-                    1,
-                    1,
-                    NULL,
-                    0};
-    ok(jobs_of(&g, job, 12, mem) == 9, "256 maps take eight rounds and a fit");
+    tuner_case example = {&weft_tuner_ws_sha,
+                          "switch = 1\ngrow = 1.4142135623730951",
+                          256,
+                          FULL,
+                          10,
+                          1,
+                          1,
+                          NULL,
+                          0};
+    ok(jobs_of(&example, job, 12, mem) == 9, "256 maps take eight rounds and a fit");
     double off = 0;
     int fresh = 1;
     for (int i = 0; i < 9; i++) {
@@ -218,11 +220,11 @@ static void test_growth(weft_arena *mem)
 
 /* Asks a round of ws_sha, tells these error rates over 100 samples each (count 0 where
  * negative), and returns the mixture asked next. */
-static weft_mix tell_scores(test_search *p, const double *error, double loss,
+static weft_mix tell_scores(test_search *search, const double *error, double loss,
                             weft_arena *mem)
 {
     weft_job job;
-    weft_check(ask(p, &job) == WEFT_JOB, "no job");
+    weft_check(ask(search, &job) == WEFT_JOB, "no job");
     weft_result res = weft_result_new(job.mix.k, 0, mem);
     res.by_error = 1;
     res.loss = loss;
@@ -230,48 +232,48 @@ static weft_mix tell_scores(test_search *p, const double *error, double loss,
         res.arm_count[i] = error[i] < 0 ? 0 : 100;
         res.arm_wrong[i] = error[i] < 0 ? 0 : 100 * error[i];
     }
-    tell(p, &res);
-    weft_check(ask(p, &job) == WEFT_JOB, "no job");
+    tell(search, &res);
+    weft_check(ask(search, &job) == WEFT_JOB, "no job");
     return job.mix;
 }
 
-static int is_alive(const weft_mix *m, int i)
+static int is_alive(const weft_mix *mix, int i)
 {
-    return m->logp[i] > -INFINITY;
+    return mix->logp[i] > -INFINITY;
 }
 
 static void test_survivors(weft_arena *mem)
 {
-    tuner_case g = {&weft_tuner_ws_sha, "switch = 1", 4, FULL, 0, 1, 1, NULL, 0};
-    test_search p = test_search_new(&g, mem);
-    weft_mix m = tell_scores(&p, (const double[]){.3, .2, .2, .2}, .2, mem);
-    ok(is_alive(&m, 1) && is_alive(&m, 2) && weft_mix_alive(&m) == 2,
+    tuner_case example = {&weft_tuner_ws_sha, "switch = 1", 4, FULL, 0, 1, 1, NULL, 0};
+    test_search search = test_search_new(&example, mem);
+    weft_mix mix = tell_scores(&search, (const double[]){.3, .2, .2, .2}, .2, mem);
+    ok(is_alive(&mix, 1) && is_alive(&mix, 2) && weft_mix_alive(&mix) == 2,
        "of equal scores the lower ids survive");
-    is_near(exp(m.logp[1]), .5, 1e-15, "survivors are equally probable");
+    is_near(exp(mix.logp[1]), .5, 1e-15, "survivors are equally probable");
 
-    p = test_search_new(&g, mem);
-    m = tell_scores(&p, (const double[]){.1, .9, -1, .8}, .5, mem);
-    ok(is_alive(&m, 0) && is_alive(&m, 2),
+    search = test_search_new(&example, mem);
+    mix = tell_scores(&search, (const double[]){.1, .9, -1, .8}, .5, mem);
+    ok(is_alive(&mix, 0) && is_alive(&mix, 2),
        "a map without samples ranks by the mean of the mixture");
-    p = test_search_new(&g, mem);
-    m = tell_scores(&p, (const double[]){.1, .4, -1, .8}, .5, mem);
-    ok(is_alive(&m, 0) && is_alive(&m, 1), "and no better than that");
-    p = test_search_new(&g, mem);
-    m = tell_scores(&p, (const double[]){NAN, .9, .95, NAN}, .9, mem);
-    ok(is_alive(&m, 1) && is_alive(&m, 2), "a diverged map ranks last");
-    p = test_search_new(&g, mem);
-    m = tell_scores(&p, (const double[]){.9, .8, .1, .2}, INFINITY, mem);
-    ok(is_alive(&m, 0) && is_alive(&m, 1),
+    search = test_search_new(&example, mem);
+    mix = tell_scores(&search, (const double[]){.1, .4, -1, .8}, .5, mem);
+    ok(is_alive(&mix, 0) && is_alive(&mix, 1), "and no better than that");
+    search = test_search_new(&example, mem);
+    mix = tell_scores(&search, (const double[]){NAN, .9, .95, NAN}, .9, mem);
+    ok(is_alive(&mix, 1) && is_alive(&mix, 2), "a diverged map ranks last");
+    search = test_search_new(&example, mem);
+    mix = tell_scores(&search, (const double[]){.9, .8, .1, .2}, INFINITY, mem);
+    ok(is_alive(&mix, 0) && is_alive(&mix, 1),
        "the scores of a diverged fit count for nothing");
 }
 
 static void test_literal(weft_arena *mem)
 {
     tuner_case g = {&weft_tuner_ws_sha, "literal = yes", 4, FULL, 0, 1, 1, NULL, 0};
-    test_search p = test_search_new(&g, mem);
-    weft_mix m = tell_scores(&p, (const double[]){.1, .1, .1, .4}, .2, mem);
-    ok(weft_mix_alive(&m) == 3, "literal: all that equal the median survive");
-    is_near(exp(m.logp[0]), 1. / 3, 1e-15, "literal: with equal probabilities");
+    test_search search = test_search_new(&g, mem);
+    weft_mix mix = tell_scores(&search, (const double[]){.1, .1, .1, .4}, .2, mem);
+    ok(weft_mix_alive(&mix) == 3, "literal: all that equal the median survive");
+    is_near(exp(mix.logp[0]), 1. / 3, 1e-15, "literal: with equal probabilities");
 
     /* the first round leaves maps 0 to 3, which the second puts behind the other four */
     tuner_case eight = {&weft_tuner_ws_sha, "literal = yes", 8, FULL, 0, 0, 1, NULL, 0};
@@ -279,18 +281,18 @@ static void test_literal(weft_arena *mem)
     for (uint64_t seed = 0; seed < 400; seed++) {
         tuner_case s = eight;
         s.seed = seed;
-        p = test_search_new(&s, mem);
+        search = test_search_new(&s, mem);
         weft_job job;
         for (int round = 0; round < 2; round++) {
-            all &= ask(&p, &job) == WEFT_JOB && job.score_eliminated && job.mix.k == 8;
+            all &= ask(&search, &job) == WEFT_JOB && job.score_eliminated && job.mix.k == 8;
             weft_result res = weft_result_new(8, 0, mem);
             for (int i = 0; i < 8; i++) {
                 res.arm_count[i] = 1;
                 res.arm_loss[i] = (i + 4 * round) % 8;
             }
-            tell(&p, &res);
+            tell(&search, &res);
         }
-        ended &= ask(&p, &job) == WEFT_JOB && job.mix.k == 1;
+        ended &= ask(&search, &job) == WEFT_JOB && job.mix.k == 1;
         drawn[job.mix.id[0]]++;
     }
     ok(all, "literal: eliminated maps are scored too");
@@ -307,11 +309,11 @@ static void test_literal(weft_arena *mem)
 static void gradient_rounds(const char *options, const double count[2][3],
                             const double wrong[2][3], double p[2][3], weft_arena *mem)
 {
-    tuner_case g = {&weft_tuner_ws_eg, options, 3, SPLIT, 0, 1, 1, NULL, 0};
-    test_search t = test_search_new(&g, mem);
+    tuner_case example = {&weft_tuner_ws_eg, options, 3, SPLIT, 0, 1, 1, NULL, 0};
+    test_search search = test_search_new(&example, mem);
     weft_job job;
     for (int round = 0; round < 2; round++) {
-        weft_check(ask(&t, &job) == WEFT_JOB && job.mix.k == 3, "no round");
+        weft_check(ask(&search, &job) == WEFT_JOB && job.mix.k == 3, "no round");
         for (int i = 0; round > 0 && i < 3; i++) p[round - 1][i] = exp(job.mix.logp[i]);
         weft_result res = weft_result_new(3, 0, mem);
         res.by_error = 1;
@@ -324,9 +326,9 @@ static void gradient_rounds(const char *options, const double count[2][3],
             all += wrong[round][i];
         }
         res.loss = all / n;
-        tell(&t, &res);
+        tell(&search, &res);
     }
-    weft_check(ask(&t, &job) == WEFT_JOB && job.mix.k == 3, "no third round");
+    weft_check(ask(&search, &job) == WEFT_JOB && job.mix.k == 3, "no third round");
     for (int i = 0; i < 3; i++) p[1][i] = exp(job.mix.logp[i]);
 }
 
@@ -377,18 +379,19 @@ static void test_gradient(weft_arena *mem)
 static void test_gradient_jobs(weft_arena *mem)
 {
     weft_job job[10];
-    tuner_case g = {&weft_tuner_ws_eg, "", 64, FULL, 100, 1, 1, NULL, 0};
-    ok(jobs_of(&g, job, 9, mem) == 6, "exponentiated gradient takes five rounds and a fit");
+    tuner_case example = {&weft_tuner_ws_eg, "", 64, FULL, 100, 1, 1, NULL, 0};
+    ok(jobs_of(&example, job, 9, mem) == 6,
+       "exponentiated gradient takes five rounds and a fit");
     ok(job[4].trial == 0 && job[4].index == 4 && weft_mix_alive(&job[4].mix) == 64,
        "the rounds go on with one trial and all maps");
     ok(job[5].trial == 1 && job[5].from == 0 && job[5].mix.k == 1,
        "the last is a new trial");
-    g.options = "switch = 4";
-    ok(jobs_of(&g, job, 10, mem) == 9 && job[5].mix.k == 1 && job[8].mix.k == 1 &&
+    example.options = "switch = 4";
+    ok(jobs_of(&example, job, 10, mem) == 9 && job[5].mix.k == 1 && job[8].mix.k == 1 &&
            job[5].mix.id[0] != job[8].mix.id[0],
        "with switch = 4 the four most probable maps are fitted one by one");
-    g.k = 1;
-    ok(jobs_of(&g, job, 9, mem) == 1, "one map takes one job");
+    example.k = 1;
+    ok(jobs_of(&example, job, 9, mem) == 1, "one map takes one job");
 }
 
 int main(void)

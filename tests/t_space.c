@@ -27,40 +27,43 @@ static const char full[] = "[space]\n"
 
 static void test_axes(void)
 {
-    weft_space sp;
-    ok(read_space(&sp, full, 1) == WEFT_OK, "a space is read");
-    ok(sp.dim == 6 && sp.count == 20, "every range is an axis");
-    ok(strcmp(sp.axis[0].section, "map") == 0 && weft_opt_is(sp.axis[0].opt, "cut"),
+    weft_space space;
+    ok(read_space(&space, full, 1) == WEFT_OK, "a space is read");
+    ok(space.dim == 6 && space.count == 20, "every range is an axis");
+    ok(strcmp(space.axis[0].section, "map") == 0 && weft_opt_is(space.axis[0].opt, "cut"),
        "axes stand in the order of the option tables");
-    ok(sp.axis[0].nvalue == 2 && sp.axis[0].value[1] == 2, "choices are values");
-    ok(sp.axis[1].nvalue == 2 && sp.axis[1].value[0] == 0, "bools are values");
-    ok(!sp.axis[2].log && sp.axis[2].lo == 1 && sp.axis[2].hi == 3, "integers have ends");
-    ok(sp.axis[3].log && sp.axis[3].lo == 1e-5 && sp.axis[3].hi == 10, "log ranges are so");
-    ok(sp.axis[5].nvalue == 2 && sp.axis[5].value[1] == 100, "numbers may be values");
+    ok(space.axis[0].nvalue == 2 && space.axis[0].value[1] == 2, "choices are values");
+    ok(space.axis[1].nvalue == 2 && space.axis[1].value[0] == 0, "bools are values");
+    ok(!space.axis[2].log && space.axis[2].lo == 1 && space.axis[2].hi == 3,
+       "integers have ends");
+    ok(space.axis[3].log && space.axis[3].lo == 1e-5 && space.axis[3].hi == 10,
+       "log ranges are so");
+    ok(space.axis[5].nvalue == 2 && space.axis[5].value[1] == 100, "numbers may be values");
 
-    ok(read_space(&sp, "[map]\nbins = 32\n", 1) == WEFT_OK && sp.dim == 0 && sp.count == 1,
+    ok(read_space(&space, "[map]\nbins = 32\n", 1) == WEFT_OK && space.dim == 0 &&
+           space.count == 1,
        "without a range there is one configuration");
-    ok(read_space(&sp, "[map]\nstop = no | yes\n", 1) == WEFT_OK && sp.count == 64,
+    ok(read_space(&space, "[map]\nstop = no | yes\n", 1) == WEFT_OK && space.count == 64,
        "64 are drawn if nothing else is said");
 }
 
 static void test_used(void)
 {
-    weft_conf c;
-    weft_space sp;
-    weft_conf_init(&c, mem);
-    ok(weft_conf_text(&c, "t.ini", "[map]\nalpha = 1 .. 2\norder = 2\nnone = 1 .. 2\n") ==
-           WEFT_OK,
+    weft_conf conf;
+    weft_space space;
+    weft_conf_init(&conf, mem);
+    ok(weft_conf_text(&conf, "t.ini",
+                      "[map]\nalpha = 1 .. 2\norder = 2\nnone = 1 .. 2\n") == WEFT_OK,
        "an input file is read");
-    ok(weft_space_read(&sp, &c, kinds, 2, 1, mem) == WEFT_OK, "with a range in it");
-    ok(c.entry[0].used && !c.entry[1].used && !c.entry[2].used,
+    ok(weft_space_read(&space, &conf, kinds, 2, 1, mem) == WEFT_OK, "with a range in it");
+    ok(conf.entry[0].used && !conf.entry[1].used && !conf.entry[2].used,
        "ranges of options count as used, other entries do not");
 }
 
 static void test_random(void)
 {
-    weft_space sp, again, other;
-    ok(read_space(&sp, full, 1) == WEFT_OK && read_space(&again, full, 1) == WEFT_OK &&
+    weft_space space, again, other;
+    ok(read_space(&space, full, 1) == WEFT_OK && read_space(&again, full, 1) == WEFT_OK &&
            read_space(&other, full, 2) == WEFT_OK,
        "three spaces are read");
     double x[6], y[6], z[6];
@@ -68,7 +71,7 @@ static void test_random(void)
     int same = 1, differ = 0, inside = 1, whole = 1, order[4] = {0}, stop = 0;
     double logs = 0, squares = 0, mean = 0;
     for (int i = 0; i < n; i++) {
-        weft_space_config(&sp, i, x);
+        weft_space_config(&space, i, x);
         weft_space_config(&again, n - 1 - i, y);
         weft_space_config(&again, i, y);
         weft_space_config(&other, i, z);
@@ -98,13 +101,13 @@ static void test_random(void)
 
 static void test_log_integers(void)
 {
-    weft_space sp;
-    ok(read_space(&sp, "[model]\nsteps = log 1 .. 3\n", 1) == WEFT_OK, "log integers");
+    weft_space space;
+    ok(read_space(&space, "[model]\nsteps = log 1 .. 3\n", 1) == WEFT_OK, "log integers");
     int n = 20000;
     int count[5] = {0};
     for (int i = 0; i < n; i++) {
         double x;
-        weft_space_config(&sp, i, &x);
+        weft_space_config(&space, i, &x);
         count[x >= 0 && x <= 4 ? (int)x : 0]++;
     }
     ok(count[1] + count[2] + count[3] == n, "stay inside");
@@ -116,15 +119,15 @@ static void test_log_integers(void)
 
 static void test_fixed_axis(void)
 {
-    weft_space sp, fixed;
-    ok(read_space(&sp, full, 1) == WEFT_OK &&
+    weft_space space, fixed;
+    ok(read_space(&space, full, 1) == WEFT_OK &&
            read_space(&fixed, "[map]\nalpha = log 1e-5 .. 10\norder = 1 .. 3\n", 1) ==
                WEFT_OK,
        "a space and a part of it");
     double x[6], y[2];
     int same = 1;
     for (int i = 0; i < 50; i++) {
-        weft_space_config(&sp, i, x);
+        weft_space_config(&space, i, x);
         weft_space_config(&fixed, i, y);
         same &= x[2] == y[0] && x[3] == y[1];
     }
@@ -142,63 +145,66 @@ static void test_fixed_axis(void)
                   77) == WEFT_OK,
        "a space with a seed of its own");
     weft_space_config(&own, 3, y);
-    weft_space_config(&sp, 3, x);
+    weft_space_config(&space, 3, x);
     ok(x[2] == y[0] && x[3] == y[1], "does not depend on the run's seed");
 }
 
 static void test_grid(void)
 {
-    weft_space sp;
-    ok(read_space(&sp,
+    weft_space space;
+    ok(read_space(&space,
                   "[space]\nsource = grid\nlevels = 4\n[map]\nstop = no | yes\n"
                   "order = 1 .. 3\nalpha = log 0.001 .. 1\n[model]\nC = 0 .. 3\n",
                   1) == WEFT_OK,
        "a grid is read");
-    ok(sp.count == 2 * 3 * 4 * 4, "a grid is the product of its axes");
+    ok(space.count == 2 * 3 * 4 * 4, "a grid is the product of its axes");
     double x[4];
-    weft_space_config(&sp, 0, x);
+    weft_space_config(&space, 0, x);
     ok(x[0] == 0 && x[1] == 1 && x[2] == .001 && x[3] == 0, "it begins at the lower ends");
-    weft_space_config(&sp, sp.count - 1, x);
+    weft_space_config(&space, space.count - 1, x);
     ok(x[0] == 1 && x[1] == 3 && x[2] == 1 && x[3] == 3, "and ends at the upper");
-    weft_space_config(&sp, 6, x);
+    weft_space_config(&space, 6, x);
     is_near(x[2], .01, 1e-15, "log axes are spaced by factors");
     is_near(x[3], 2, 1e-15, "others evenly, the last axis fastest");
 }
 
 static void test_crowded_grid(void)
 {
-    weft_space sp;
+    weft_space space;
     double x[1];
-    ok(read_space(&sp, "[space]\nsource = grid\nlevels = 6\n[model]\nsteps = log 1 .. 40\n",
+    ok(read_space(&space,
+                  "[space]\nsource = grid\nlevels = 6\n[model]\nsteps = log 1 .. 40\n",
                   1) == WEFT_OK,
        "a grid of integers");
     const double want[6] = {1, 2, 4, 9, 19, 40};
-    int good = sp.count == 6;
+    int good = space.count == 6;
     for (int64_t i = 0; good && i < 6; i++) {
-        weft_space_config(&sp, i, x);
+        weft_space_config(&space, i, x);
         good &= x[0] == want[i];
     }
     ok(good, "1 2 4 9 19 40 are six levels of log 1 .. 40");
-    ok(read_space(&sp, "[space]\nsource = grid\nlevels = 9\n[model]\nsteps = log 1 .. 12\n",
+    ok(read_space(&space,
+                  "[space]\nsource = grid\nlevels = 9\n[model]\nsteps = log 1 .. 12\n",
                   1) == WEFT_OK &&
-           sp.count == 9,
+           space.count == 9,
        "crowded integers");
     int distinct = 1;
     double before = 0;
     for (int64_t i = 0; i < 9; i++, before = x[0]) {
-        weft_space_config(&sp, i, x);
+        weft_space_config(&space, i, x);
         distinct &= x[0] > before && x[0] == round(x[0]);
     }
     ok(distinct && before == 12, "are distinct and reach the upper end");
-    ok(read_space(&sp, "[space]\nsource = grid\n[map]\nalpha = 2 .. 2\n", 1) == WEFT_OK &&
-           sp.count == 1,
+    ok(read_space(&space, "[space]\nsource = grid\n[map]\nalpha = 2 .. 2\n", 1) ==
+               WEFT_OK &&
+           space.count == 1,
        "an axis of one point is one level");
 
-    ok(read_space(&sp, "[space]\nsource = grid\nconfigs = 3\n[map]\norder = 1 .. 5\n", 1) ==
-               WEFT_ECONF &&
+    ok(read_space(&space, "[space]\nsource = grid\nconfigs = 3\n[map]\norder = 1 .. 5\n",
+                  1) == WEFT_ECONF &&
            says("3") && says("5"),
        "part of a grid is refused");
-    ok(read_space(&sp,
+    ok(read_space(&space,
                   "[space]\nsource = grid\nlevels = 1000\n[map]\nalpha = 1 .. 2\n"
                   "[model]\nC = 1 .. 2\nsteps = 1 .. 99\n",
                   1) == WEFT_ELIMIT &&
@@ -208,9 +214,9 @@ static void test_crowded_grid(void)
 
 static void refused(const char *line, const char *word, const char *about)
 {
-    weft_space sp;
+    weft_space space;
     const char *text = weft_arena_text(mem, "[map]\n\n%s\n", line);
-    weft_status st = read_space(&sp, text, 1);
+    weft_status st = read_space(&space, text, 1);
     ok(st == WEFT_ECONF && says("t.ini:3") && says(word), "%s: %s", about, weft_error());
 }
 
@@ -233,48 +239,51 @@ static void test_bad_ranges(void)
 
 static char list_path[TEMPORARY];
 
-static weft_status read_list(weft_space *sp, const char *rows, const char *more)
+static weft_status read_list(weft_space *space, const char *rows, const char *more)
 {
-    FILE *f = fopen(list_path, "w");
-    weft_check(f && fputs(rows, f) >= 0 && fclose(f) == 0, "cannot write %s", list_path);
+    FILE *file = fopen(list_path, "w");
+    weft_check(file && fputs(rows, file) >= 0 && fclose(file) == 0, "cannot write %s",
+               list_path);
     return read_space(
-        sp, weft_arena_text(mem, "[space]\nsource = list\nfile = %s\n%s", list_path, more),
-        1);
+        space,
+        weft_arena_text(mem, "[space]\nsource = list\nfile = %s\n%s", list_path, more), 1);
 }
 
 static void test_list(void)
 {
-    weft_space sp;
+    weft_space space;
     double x[3];
     const char rows[] = "map\tmap.alpha\tmethod\tstop\r\n"
                         "0\t0.0196282248134428\tsimple\tFalse\r\n"
                         "\r\n"
                         "1\t1.29e-05 \tcustom\tTrue\n"
                         "2\t10\tnltk\tno";
-    ok(read_list(&sp, rows, "") == WEFT_OK, "a list is read");
-    ok(sp.count == 3 && sp.dim == 3, "its columns are the axes, its lines configurations");
-    weft_space_config(&sp, 0, x);
+    ok(read_list(&space, rows, "") == WEFT_OK, "a list is read");
+    ok(space.count == 3 && space.dim == 3,
+       "its columns are the axes, its lines configurations");
+    weft_space_config(&space, 0, x);
     ok(x[0] == 0.0196282248134428 && x[1] == 0 && x[2] == 0, "the first line is read");
-    weft_space_config(&sp, 1, x);
+    weft_space_config(&space, 1, x);
     ok(x[0] == 1.29e-05 && x[1] == 1 && x[2] == 1, "empty lines and blanks are skipped");
-    weft_space_config(&sp, 2, x);
+    weft_space_config(&space, 2, x);
     ok(x[0] == 10 && x[1] == 2 && x[2] == 0, "the last line needs no end");
-    ok(sp.axis[0].lo == 1.29e-05 && sp.axis[0].hi == 10 && sp.axis[0].nvalue == 0,
+    ok(space.axis[0].lo == 1.29e-05 && space.axis[0].hi == 10 && space.axis[0].nvalue == 0,
        "axes of numbers span their columns");
-    ok(sp.axis[1].nvalue == 3 && sp.axis[1].value[1] == 1 && sp.axis[2].nvalue == 2,
+    ok(space.axis[1].nvalue == 3 && space.axis[1].value[1] == 1 &&
+           space.axis[2].nvalue == 2,
        "axes of choices have the values of theirs");
-    ok(read_list(&sp, rows, "configs = 2\n[map]\nalpha = 1 .. 2\n") == WEFT_OK &&
-           sp.count == 2,
+    ok(read_list(&space, rows, "configs = 2\n[map]\nalpha = 1 .. 2\n") == WEFT_OK &&
+           space.count == 2,
        "a list replaces a range, and its first lines can be taken");
 
     char long_list[4000] = "\xef\xbb\xbfid\tmap.alpha\n";
     for (int i = 0; i < 200; i++)
         snprintf(long_list + strlen(long_list), 16, "7\t%d\n", i + 1);
-    ok(read_list(&sp, long_list, "") == WEFT_OK && sp.count == 200,
+    ok(read_list(&space, long_list, "") == WEFT_OK && space.count == 200,
        "200 lines are read, and a byte order mark is taken off");
     int good = 1;
     for (int64_t i = 0; i < 200; i++) {
-        weft_space_config(&sp, i, x);
+        weft_space_config(&space, i, x);
         good &= x[0] == (double)(i + 1);
     }
     ok(good, "and kept");
@@ -283,45 +292,46 @@ static void test_list(void)
 /* Columns of one name in two sections, and ranges that stand beside a list. */
 static void test_list_sections(void)
 {
-    weft_space sp;
+    weft_space space;
     double x[3];
-    ok(read_list(&sp, "model.alpha\tmap.alpha\tsteps\n3\t5\t10\n",
+    ok(read_list(&space, "model.alpha\tmap.alpha\tsteps\n3\t5\t10\n",
                  "[map]\nalpha = log 1 .. 100\n[model]\nsteps = 1 | 10 | 100\n") == WEFT_OK,
        "a column may name its section");
-    weft_space_config(&sp, 0, x);
-    ok(sp.count == 1 && x[0] == 3 && x[1] == 5 && strcmp(sp.axis[0].section, "model") == 0,
+    weft_space_config(&space, 0, x);
+    ok(space.count == 1 && x[0] == 3 && x[1] == 5 &&
+           strcmp(space.axis[0].section, "model") == 0,
        "and then is that section's");
-    ok(sp.axis[1].log && sp.axis[1].lo == 1 && sp.axis[1].hi == 100,
+    ok(space.axis[1].log && space.axis[1].lo == 1 && space.axis[1].hi == 100,
        "a range beside the list gives the axis its box");
-    ok(sp.axis[2].nvalue == 3 && !sp.axis[0].log && sp.axis[0].hi == 3,
+    ok(space.axis[2].nvalue == 3 && !space.axis[0].log && space.axis[0].hi == 3,
        "or its values, and others span their columns");
     char text[200];
-    weft_space_show(&sp, x, text, sizeof text);
+    weft_space_show(&space, x, text, sizeof text);
     ok(strcmp(text, "model.alpha=3 map.alpha=5 model.steps=10") == 0,
        "names are shown with their sections: %s", text);
-    ok(read_list(&sp, "C\n3\n9\n", "[model]\nC = 4 .. 5\n") == WEFT_OK &&
-           sp.axis[0].lo == 3 && sp.axis[0].hi == 9,
+    ok(read_list(&space, "C\n3\n9\n", "[model]\nC = 4 .. 5\n") == WEFT_OK &&
+           space.axis[0].lo == 3 && space.axis[0].hi == 9,
        "a box is widened to hold the list");
-    ok(read_list(&sp, "C\n0\n", "[model]\nC = log 1 .. 2\n") == WEFT_OK &&
-           !sp.axis[0].log && sp.axis[0].lo == 0,
+    ok(read_list(&space, "C\n0\n", "[model]\nC = log 1 .. 2\n") == WEFT_OK &&
+           !space.axis[0].log && space.axis[0].lo == 0,
        "and is not logarithmic where the list has a 0");
-    ok(read_list(&sp, "method\nremove\nsplit\n", "[map]\nmethod = split | treebank\n") ==
+    ok(read_list(&space, "method\nremove\nsplit\n", "[map]\nmethod = split | treebank\n") ==
                WEFT_OK &&
-           sp.axis[0].nvalue == 3,
+           space.axis[0].nvalue == 3,
        "values are added to those of a range");
 }
 
 static void bad_list(const char *rows, const char *more, const char *word,
                      const char *about)
 {
-    weft_space sp;
-    weft_status st = read_list(&sp, rows, more);
+    weft_space space;
+    weft_status st = read_list(&space, rows, more);
     ok(st == WEFT_ECONF && says(word), "%s: %s", about, weft_error());
 }
 
 static void test_bad_lists(void)
 {
-    weft_space sp;
+    weft_space space;
     bad_list("map\talhpa\n0\t1\n", "", "\"alpha\"", "an unknown column is answered");
     bad_list("map\tbins\n0\t1\n", "", "bins", "a column of a fixed option is refused");
     bad_list("cut\tmethod\nsplit\tsplit\n", "", "already", "an option twice is refused");
@@ -339,43 +349,45 @@ static void test_bad_lists(void)
     bad_list("C\n1\n", "[map]\nstop = no | yes\n", "no such column",
              "a range that the list lacks is refused");
     bad_list("map\talpha\n0\t1\n", "", "\"model.alpha\"", "a name of two is refused");
-    ok(read_space(&sp, "[space]\nsource = list\n", 1) == WEFT_ECONF && says("space.file"),
+    ok(read_space(&space, "[space]\nsource = list\n", 1) == WEFT_ECONF &&
+           says("space.file"),
        "a list without a file is refused");
-    ok(read_space(&sp, "[space]\nsource = list\nfile = /nonexistent/list.tsv\n", 1) ==
+    ok(read_space(&space, "[space]\nsource = list\nfile = /nonexistent/list.tsv\n", 1) ==
                WEFT_EFILE &&
            says("/nonexistent/list.tsv"),
        "a missing list is named");
-    ok(read_space(&sp, "[space]\nsource = list\nfile = /tmp\n", 1) == WEFT_EFILE &&
+    ok(read_space(&space, "[space]\nsource = list\nfile = /tmp\n", 1) == WEFT_EFILE &&
            says("/tmp"),
        "a directory is no list");
 }
 
 static void test_put(void)
 {
-    weft_space sp;
-    weft_conf c;
-    struct map m;
-    struct model d;
-    weft_conf_init(&c, mem);
-    ok(weft_conf_text(&c, "t.ini", full) == WEFT_OK &&
-           weft_space_read(&sp, &c, kinds, 2, 1, mem) == WEFT_OK &&
-           weft_conf_bind(&c, &map_kind, &m) == WEFT_OK &&
-           weft_conf_bind(&c, &model_kind, &d) == WEFT_OK,
+    weft_space space;
+    weft_conf conf;
+    struct map map;
+    struct model model;
+    weft_conf_init(&conf, mem);
+    ok(weft_conf_text(&conf, "t.ini", full) == WEFT_OK &&
+           weft_space_read(&space, &conf, kinds, 2, 1, mem) == WEFT_OK &&
+           weft_conf_bind(&conf, &map_kind, &map) == WEFT_OK &&
+           weft_conf_bind(&conf, &model_kind, &model) == WEFT_OK,
        "ranges are left out when instances are filled");
     const double x[6] = {2, 1, 3, .25, 1.5, 100};
-    weft_space_put(&sp, x, &map_kind, &m);
-    ok(m.cut == 2 && m.stop == 1 && m.order == 3 && m.alpha == .25 && m.bins == 64,
+    weft_space_put(&space, x, &map_kind, &map);
+    ok(map.cut == 2 && map.stop == 1 && map.order == 3 && map.alpha == .25 &&
+           map.bins == 64,
        "a configuration is written into its plug-in");
-    ok(d.C == 1 && d.steps == 10, "and into no other");
-    weft_space_put(&sp, x, &model_kind, &d);
-    ok(d.C == 1.5 && d.steps == 100, "each plug-in has its part");
+    ok(model.C == 1 && model.steps == 10, "and into no other");
+    weft_space_put(&space, x, &model_kind, &model);
+    ok(model.C == 1.5 && model.steps == 100, "each plug-in has its part");
 
     char text[200], cut[9];
-    weft_space_show(&sp, x, text, sizeof text);
+    weft_space_show(&space, x, text, sizeof text);
     ok(strcmp(text, "map.cut=treebank map.stop=true map.order=3 map.alpha=0.25 "
                     "model.C=1.5 model.steps=100") == 0,
        "a configuration is shown as a user would write it: %s", text);
-    weft_space_show(&sp, x, cut, sizeof cut);
+    weft_space_show(&space, x, cut, sizeof cut);
     ok(strcmp(cut, "map.cut=") == 0, "as far as there is room");
 }
 

@@ -21,23 +21,23 @@ static void test_types(void)
     static uint64_t in[ROWS * COLS], out[ROWS * COLS];
     for (int i = 0; i < ROWS * COLS; i++)
         in[i] = weft_rng_at(1, WEFT_RNG_TEST, i, 0, 0).v[0] >> 2;
-    weft_h5 f;
+    weft_h5 file;
     for (int packed = 0; packed < 2; packed++) {
-        weft_status st = weft_h5_create(&f, at("types.h5"), mem);
+        weft_status st = weft_h5_create(&file, at("types.h5"), mem);
         for (int i = 0; i < 7 && st == WEFT_OK; i++)
-            st = weft_h5_put(&f, weft_arena_text(mem, "/a/b/%d", i), type[i], 2,
+            st = weft_h5_put(&file, weft_arena_text(mem, "/a/b/%d", i), type[i], 2,
                              (const int64_t[]){ROWS, COLS}, in, packed, "random", "none");
-        if (st == WEFT_OK) st = weft_h5_commit(&f);
-        if (st == WEFT_OK) st = weft_h5_open(&f, at("types.h5"), mem);
+        if (st == WEFT_OK) st = weft_h5_commit(&file);
+        if (st == WEFT_OK) st = weft_h5_open(&file, at("types.h5"), mem);
         int same = st == WEFT_OK;
         for (int i = 0; i < 7 && same; i++) {
             memset(out, 0, sizeof out);
-            st = weft_h5_read_rows(&f, weft_arena_text(mem, "/a/b/%d", i), type[i], COLS, 0,
-                                   ROWS, out);
+            st = weft_h5_read_rows(&file, weft_arena_text(mem, "/a/b/%d", i), type[i], COLS,
+                                   0, ROWS, out);
             same = st == WEFT_OK && memcmp(in, out, ROWS * COLS * size[i]) == 0;
         }
         ok(same, "all types come back as written%s", packed ? ", compressed" : "");
-        weft_h5_close(&f);
+        weft_h5_close(&file);
     }
 }
 
@@ -46,42 +46,43 @@ static void test_rows(void)
     int32_t in[40], back[40] = {0};
     double real_back[8] = {0};
     for (int i = 0; i < 40; i++) in[i] = i * i - 100;
-    weft_h5 f;
+    weft_h5 file;
     int nd = 0;
     int64_t dims[4] = {0};
-    weft_status st = weft_h5_create(&f, at("rows.h5"), mem);
+    weft_status st = weft_h5_create(&file, at("rows.h5"), mem);
     if (st == WEFT_OK)
-        st = weft_h5_make(&f, "/x", WEFT_H5_I32, 2, (const int64_t[]){10, 4}, "rows",
+        st = weft_h5_make(&file, "/x", WEFT_H5_I32, 2, (const int64_t[]){10, 4}, "rows",
                           "none");
-    if (st == WEFT_OK) st = weft_h5_put_rows(&f, "/x", WEFT_H5_I32, 0, 7, in);
-    if (st == WEFT_OK) st = weft_h5_put_rows(&f, "/x", WEFT_H5_I32, 7, 3, in + 28);
+    if (st == WEFT_OK) st = weft_h5_put_rows(&file, "/x", WEFT_H5_I32, 0, 7, in);
+    if (st == WEFT_OK) st = weft_h5_put_rows(&file, "/x", WEFT_H5_I32, 7, 3, in + 28);
     if (st == WEFT_OK)
-        st = weft_h5_put(&f, "/none", WEFT_H5_F32, 1, (const int64_t[]){0}, NULL, 1,
+        st = weft_h5_put(&file, "/none", WEFT_H5_F32, 1, (const int64_t[]){0}, NULL, 1,
                          "empty", "");
     ok(st == WEFT_OK, "rows are written in pieces");
-    fails(weft_h5_put_rows(&f, "/x", WEFT_H5_I32, 8, 3, in), "10 rows", "8 to 11",
+    fails(weft_h5_put_rows(&file, "/x", WEFT_H5_I32, 8, 3, in), "10 rows", "8 to 11",
           "writing rows that are not there");
-    ok(weft_h5_commit(&f) == WEFT_OK && weft_h5_open(&f, at("rows.h5"), mem) == WEFT_OK,
+    ok(weft_h5_commit(&file) == WEFT_OK &&
+           weft_h5_open(&file, at("rows.h5"), mem) == WEFT_OK,
        "the file is committed and opened");
-    ok(weft_h5_read_rows(&f, "/x", WEFT_H5_I32, 4, 0, 10, back) == WEFT_OK &&
+    ok(weft_h5_read_rows(&file, "/x", WEFT_H5_I32, 4, 0, 10, back) == WEFT_OK &&
            memcmp(in, back, sizeof in) == 0,
        "all rows come back");
-    ok(weft_h5_read_rows(&f, "/x", WEFT_H5_F64, 4, 3, 2, real_back) == WEFT_OK &&
+    ok(weft_h5_read_rows(&file, "/x", WEFT_H5_F64, 4, 3, 2, real_back) == WEFT_OK &&
            real_back[0] == in[12] && real_back[7] == in[19],
        "some rows come back as another type");
-    ok(weft_h5_shape(&f, "/x", &nd, dims) == WEFT_OK && nd == 2 && dims[0] == 10 &&
+    ok(weft_h5_shape(&file, "/x", &nd, dims) == WEFT_OK && nd == 2 && dims[0] == 10 &&
            dims[1] == 4,
        "the shape is known");
-    ok(weft_h5_shape(&f, "/none", &nd, dims) == WEFT_OK && nd == 1 && dims[0] == 0 &&
-           weft_h5_read_rows(&f, "/none", WEFT_H5_F32, 1, 0, 0, NULL) == WEFT_OK,
+    ok(weft_h5_shape(&file, "/none", &nd, dims) == WEFT_OK && nd == 1 && dims[0] == 0 &&
+           weft_h5_read_rows(&file, "/none", WEFT_H5_F32, 1, 0, 0, NULL) == WEFT_OK,
        "a dataset may be empty");
-    fails(weft_h5_read_rows(&f, "/x", WEFT_H5_I32, 4, 5, 6, back), "rows.h5", "5 to 11",
+    fails(weft_h5_read_rows(&file, "/x", WEFT_H5_I32, 4, 5, 6, back), "rows.h5", "5 to 11",
           "reading rows that are not there");
-    fails(weft_h5_read_rows(&f, "/x", WEFT_H5_I32, 1, 0, 1, back), "/x of", "4 numbers",
+    fails(weft_h5_read_rows(&file, "/x", WEFT_H5_I32, 1, 0, 1, back), "/x of", "4 numbers",
           "reading rows of another width");
-    fails(weft_h5_read_rows(&f, "/y", WEFT_H5_I32, 1, 0, 1, back), "rows.h5", "/y",
+    fails(weft_h5_read_rows(&file, "/y", WEFT_H5_I32, 1, 0, 1, back), "rows.h5", "/y",
           "a missing dataset");
-    weft_h5_close(&f);
+    weft_h5_close(&file);
 }
 
 /* Rows are appended in odd pieces, and read one at a time while the dataset stays open. */
@@ -91,34 +92,34 @@ static void test_growing(void)
     int32_t *in = WEFT_NEW(mem, int32_t, 3 * N), row[3];
     const char *text[3] = {"one", "", "th\xc3\xa9"}, *back = NULL;
     for (int i = 0; i < 3 * N; i++) in[i] = i * 7 - 5;
-    weft_h5 f;
-    weft_status st = weft_h5_create(&f, at("grow.h5"), mem);
-    if (st == WEFT_OK) st = weft_h5_grow(&f, "/g/x", WEFT_H5_I32, 3, "rows", "none");
-    if (st == WEFT_OK) st = weft_h5_grow(&f, "/t", WEFT_H5_TEXT, 0, "texts", "text");
+    weft_h5 file;
+    weft_status st = weft_h5_create(&file, at("grow.h5"), mem);
+    if (st == WEFT_OK) st = weft_h5_grow(&file, "/g/x", WEFT_H5_I32, 3, "rows", "none");
+    if (st == WEFT_OK) st = weft_h5_grow(&file, "/t", WEFT_H5_TEXT, 0, "texts", "text");
     for (int64_t at_ = 0, n = 1; at_ < N && st == WEFT_OK; at_ += n, n = 2 * n + 1) {
         if (n > N - at_) n = N - at_;
-        st = weft_h5_append(&f, "/g/x", WEFT_H5_I32, n, in + 3 * at_);
+        st = weft_h5_append(&file, "/g/x", WEFT_H5_I32, n, in + 3 * at_);
     }
-    if (st == WEFT_OK) st = weft_h5_append(&f, "/t", WEFT_H5_TEXT, 1, text);
-    if (st == WEFT_OK) st = weft_h5_append(&f, "/t", WEFT_H5_TEXT, 2, text + 1);
-    ok(st == WEFT_OK && weft_h5_commit(&f) == WEFT_OK &&
-           weft_h5_open(&f, at("grow.h5"), mem) == WEFT_OK,
+    if (st == WEFT_OK) st = weft_h5_append(&file, "/t", WEFT_H5_TEXT, 1, text);
+    if (st == WEFT_OK) st = weft_h5_append(&file, "/t", WEFT_H5_TEXT, 2, text + 1);
+    ok(st == WEFT_OK && weft_h5_commit(&file) == WEFT_OK &&
+           weft_h5_open(&file, at("grow.h5"), mem) == WEFT_OK,
        "datasets grow");
     weft_h5set x, t;
-    int good = weft_h5_set_open(&x, &f, "/g/x") == WEFT_OK && x.nd == 2 && x.dims[0] == N &&
-               x.dims[1] == 3;
+    int good = weft_h5_set_open(&x, &file, "/g/x") == WEFT_OK && x.nd == 2 &&
+               x.dims[0] == N && x.dims[1] == 3;
     for (int64_t i = 0; i < N && good; i += 97)
         good = weft_h5_set_rows(&x, WEFT_H5_I32, i, 1, row) == WEFT_OK &&
                memcmp(row, in + 3 * i, sizeof row) == 0;
     ok(good, "an open dataset gives its rows one by one");
     fails(weft_h5_set_rows(&x, WEFT_H5_I32, N, 1, row), "/g/x of", "30000 rows",
           "a row that is not there");
-    ok(weft_h5_set_open(&t, &f, "/t") == WEFT_OK &&
+    ok(weft_h5_set_open(&t, &file, "/t") == WEFT_OK &&
            weft_h5_set_text(&t, 2, &back, mem) == WEFT_OK && strcmp(back, text[2]) == 0,
        "and a text");
     weft_h5_set_close(&x);
     weft_h5_set_close(&t);
-    weft_h5_close(&f);
+    weft_h5_close(&file);
 }
 
 static void test_texts(void)
@@ -129,66 +130,69 @@ static void test_texts(void)
     memset(lots, 'x', 200000);
     int64_t n = 0, whole = 0;
     double x = 0;
-    weft_h5 f;
-    weft_status st = weft_h5_create(&f, at("texts.h5"), mem);
-    if (st == WEFT_OK) st = weft_h5_put_texts(&f, "/g/t", in, 4, "texts");
-    if (st == WEFT_OK) st = weft_h5_put_texts(&f, "/g/none", in, 0, "no texts");
-    if (st == WEFT_OK) st = weft_h5_put_attr(&f, "/", "key", "old");
-    if (st == WEFT_OK) st = weft_h5_put_attr(&f, "/", "key", lots);
-    if (st == WEFT_OK) st = weft_h5_put_num(&f, "/g", "x", 0.1);
-    if (st == WEFT_OK) st = weft_h5_put_long(&f, "/g/t", "n", INT64_MIN);
-    if (st == WEFT_OK) st = weft_h5_commit(&f);
-    if (st == WEFT_OK) st = weft_h5_open(&f, at("texts.h5"), mem);
+    weft_h5 file;
+    weft_status st = weft_h5_create(&file, at("texts.h5"), mem);
+    if (st == WEFT_OK) st = weft_h5_put_texts(&file, "/g/t", in, 4, "texts");
+    if (st == WEFT_OK) st = weft_h5_put_texts(&file, "/g/none", in, 0, "no texts");
+    if (st == WEFT_OK) st = weft_h5_put_attr(&file, "/", "key", "old");
+    if (st == WEFT_OK) st = weft_h5_put_attr(&file, "/", "key", lots);
+    if (st == WEFT_OK) st = weft_h5_put_num(&file, "/g", "x", 0.1);
+    if (st == WEFT_OK) st = weft_h5_put_long(&file, "/g/t", "n", INT64_MIN);
+    if (st == WEFT_OK) st = weft_h5_commit(&file);
+    if (st == WEFT_OK) st = weft_h5_open(&file, at("texts.h5"), mem);
     ok(st == WEFT_OK, "texts and attributes are written");
-    int same = weft_h5_read_texts(&f, "/g/t", &out, &n) == WEFT_OK && n == 4;
+    int same = weft_h5_read_texts(&file, "/g/t", &out, &n) == WEFT_OK && n == 4;
     for (int i = 0; i < 4 && same; i++) same = strcmp(in[i], out[i]) == 0;
     ok(same, "texts come back");
-    ok(weft_h5_read_texts(&f, "/g/none", &out, &n) == WEFT_OK && n == 0,
+    ok(weft_h5_read_texts(&file, "/g/none", &out, &n) == WEFT_OK && n == 0,
        "no texts come back");
-    ok(weft_h5_read_attr(&f, "/", "key", &text) == WEFT_OK && strcmp(text, lots) == 0,
+    ok(weft_h5_read_attr(&file, "/", "key", &text) == WEFT_OK && strcmp(text, lots) == 0,
        "a long attribute replaces an older one");
-    ok(weft_h5_read_num(&f, "/g", "x", &x) == WEFT_OK && x == 0.1, "a number comes back");
-    ok(weft_h5_read_long(&f, "/g/t", "n", &whole) == WEFT_OK && whole == INT64_MIN,
+    ok(weft_h5_read_num(&file, "/g", "x", &x) == WEFT_OK && x == 0.1,
+       "a number comes back");
+    ok(weft_h5_read_long(&file, "/g/t", "n", &whole) == WEFT_OK && whole == INT64_MIN,
        "a long number comes back");
-    ok(weft_h5_read_attr(&f, "/g/t", "about", &text) == WEFT_OK &&
+    ok(weft_h5_read_attr(&file, "/g/t", "about", &text) == WEFT_OK &&
            strcmp(text, "texts") == 0,
        "a dataset says what it is about");
 }
 
 static void test_names(void)
 {
-    weft_h5 f;
+    weft_h5 file;
     const char *text;
     double x;
-    weft_check(weft_h5_open(&f, at("texts.h5"), mem) == WEFT_OK, "%s", weft_error());
-    ok(weft_h5_has(&f, "/") && weft_h5_has(&f, "/g") && weft_h5_has(&f, "/g/t") &&
-           weft_h5_has(&f, "/@key") && weft_h5_has(&f, "/g@x"),
+    weft_check(weft_h5_open(&file, at("texts.h5"), mem) == WEFT_OK, "%s", weft_error());
+    ok(weft_h5_has(&file, "/") && weft_h5_has(&file, "/g") && weft_h5_has(&file, "/g/t") &&
+           weft_h5_has(&file, "/@key") && weft_h5_has(&file, "/g@x"),
        "what exists is found");
-    ok(!weft_h5_has(&f, "/h") && !weft_h5_has(&f, "/h/t") && !weft_h5_has(&f, "/@x") &&
-           !weft_h5_has(&f, "/h@x"),
+    ok(!weft_h5_has(&file, "/h") && !weft_h5_has(&file, "/h/t") &&
+           !weft_h5_has(&file, "/@x") && !weft_h5_has(&file, "/h@x"),
        "what does not exist is not found");
-    fails(weft_h5_read_num(&f, "/", "none", &x), "/@none", "texts.h5",
+    fails(weft_h5_read_num(&file, "/", "none", &x), "/@none", "texts.h5",
           "a missing attribute");
-    fails(weft_h5_read_num(&f, "/", "key", &x), "/@key", "number", "a text for a number");
-    fails(weft_h5_read_attr(&f, "/g", "x", &text), "/g@x", "text", "a number for a text");
-    weft_h5_close(&f);
+    fails(weft_h5_read_num(&file, "/", "key", &x), "/@key", "number",
+          "a text for a number");
+    fails(weft_h5_read_attr(&file, "/g", "x", &text), "/g@x", "text",
+          "a number for a text");
+    weft_h5_close(&file);
 }
 
 static void test_broken(void)
 {
-    weft_h5 f;
+    weft_h5 file;
     const char *whole = at("types.h5"), *part = at("part.h5");
     size_t size = size_of(whole);
-    fails(weft_h5_open(&f, at("none.h5"), mem), "none.h5", "No such file",
+    fails(weft_h5_open(&file, at("none.h5"), mem), "none.h5", "No such file",
           "a missing file");
-    fails(weft_h5_open(&f, dir, mem), dir, "directory", "a directory");
+    fails(weft_h5_open(&file, dir, mem), dir, "directory", "a directory");
     weft_check(weft_file_put(at("text.h5"), "hello", 5) == WEFT_OK, "put");
-    fails(weft_h5_open(&f, at("text.h5"), mem), "text.h5", "not an HDF5 file",
+    fails(weft_h5_open(&file, at("text.h5"), mem), "text.h5", "not an HDF5 file",
           "a text file");
     weft_check(weft_file_put(at("empty.h5"), "", 0) == WEFT_OK, "put");
-    fails(weft_h5_open(&f, at("empty.h5"), mem), "empty.h5", "0 bytes", "an empty file");
+    fails(weft_h5_open(&file, at("empty.h5"), mem), "empty.h5", "0 bytes", "an empty file");
     copy(whole, part, size / 2);
-    fails(weft_h5_open(&f, part, mem), "part.h5", "truncated", "a truncated file");
+    fails(weft_h5_open(&file, part, mem), "part.h5", "truncated", "a truncated file");
     unlink(part);
 }
 
@@ -196,21 +200,22 @@ static void test_broken(void)
  * for writing; what is in the file is then not yet what will be. */
 static void test_open_elsewhere(void)
 {
-    weft_h5 f;
+    weft_h5 file;
     static const H5F_libver_t from[] = {H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST};
     copy(at("types.h5"), at("held.h5"), size_of(at("types.h5")));
     hid_t held = H5Fopen(at("held.h5"), H5F_ACC_RDWR, H5P_DEFAULT);
-    fails(weft_h5_open(&f, at("held.h5"), mem), "held.h5", "open for writing in another",
+    fails(weft_h5_open(&file, at("held.h5"), mem), "held.h5", "open for writing in another",
           "a file that a program has open for writing");
     H5Fclose(held);
-    ok(weft_h5_open(&f, at("held.h5"), mem) == WEFT_OK, "which is read once it is closed");
-    weft_h5_close(&f);
+    ok(weft_h5_open(&file, at("held.h5"), mem) == WEFT_OK,
+       "which is read once it is closed");
+    weft_h5_close(&file);
     for (int v = 0; v < 2; v++) {
         hid_t list = H5Pcreate(H5P_FILE_ACCESS);
         H5Pset_libver_bounds(list, from[v], H5F_LIBVER_LATEST);
         held = H5Fcreate(at("held.h5"), H5F_ACC_TRUNC, H5P_DEFAULT, list);
         H5Fflush(held, H5F_SCOPE_GLOBAL);
-        fails(weft_h5_open(&f, at("held.h5"), mem), "held.h5", "h5clear -s",
+        fails(weft_h5_open(&file, at("held.h5"), mem), "held.h5", "h5clear -s",
               "a file that a program writes");
         H5Fclose(held);
         H5Pclose(list);
@@ -222,65 +227,66 @@ static void test_open_elsewhere(void)
 static void test_announced(void)
 {
     int64_t many = (int64_t)1 << 50;
-    weft_h5 f;
+    weft_h5 file;
     int64_t n, dims[WEFT_H5_DIMS];
     int nd;
     const char **text;
-    weft_check(weft_h5_create(&f, at("many.h5"), mem) == WEFT_OK &&
-                   weft_h5_make(&f, "/x", WEFT_H5_F64, 1, &many, "many", "1") == WEFT_OK &&
-                   weft_h5_make(&f, "/t", WEFT_H5_TEXT, 1, &many, "many", "1") == WEFT_OK &&
-                   weft_h5_commit(&f) == WEFT_OK &&
-                   weft_h5_open(&f, at("many.h5"), mem) == WEFT_OK,
-               "%s", weft_error());
-    fails(weft_h5_shape(&f, "/x", &nd, dims), "/x of", "more than the file can hold",
+    weft_check(
+        weft_h5_create(&file, at("many.h5"), mem) == WEFT_OK &&
+            weft_h5_make(&file, "/x", WEFT_H5_F64, 1, &many, "many", "1") == WEFT_OK &&
+            weft_h5_make(&file, "/t", WEFT_H5_TEXT, 1, &many, "many", "1") == WEFT_OK &&
+            weft_h5_commit(&file) == WEFT_OK &&
+            weft_h5_open(&file, at("many.h5"), mem) == WEFT_OK,
+        "%s", weft_error());
+    fails(weft_h5_shape(&file, "/x", &nd, dims), "/x of", "more than the file can hold",
           "a dataset of 2^50 numbers in a small file");
-    fails(weft_h5_read_texts(&f, "/t", &text, &n), "/t of", "more than the file can hold",
-          "a list of 2^50 texts");
-    weft_h5_close(&f);
+    fails(weft_h5_read_texts(&file, "/t", &text, &n), "/t of",
+          "more than the file can hold", "a list of 2^50 texts");
+    weft_h5_close(&file);
 }
 
 static void test_kept(void)
 {
-    weft_h5 f;
+    weft_h5 file;
     int32_t one = 1, back = 0;
     int64_t n = 1;
     int64_t before = entries();
-    weft_status st = weft_h5_create(&f, at("kept.h5"), mem);
+    weft_status st = weft_h5_create(&file, at("kept.h5"), mem);
     if (st == WEFT_OK)
-        st = weft_h5_put(&f, "/one", WEFT_H5_I32, 1, &n, &one, 0, "one", "none");
+        st = weft_h5_put(&file, "/one", WEFT_H5_I32, 1, &n, &one, 0, "one", "none");
     ok(st == WEFT_OK && size_of(at("kept.h5")) == 0,
        "a file is not there before its commit");
-    ok(weft_h5_commit(&f) == WEFT_OK && entries() == before + 1,
+    ok(weft_h5_commit(&file) == WEFT_OK && entries() == before + 1,
        "and alone there after it");
-    st = weft_h5_create(&f, at("kept.h5"), mem);
-    weft_h5_close(&f);
+    st = weft_h5_create(&file, at("kept.h5"), mem);
+    weft_h5_close(&file);
     ok(st == WEFT_OK && entries() == before + 1, "closing without commit leaves nothing");
-    ok(weft_h5_open(&f, at("kept.h5"), mem) == WEFT_OK &&
-           weft_h5_read_rows(&f, "/one", WEFT_H5_I32, 1, 0, 1, &back) == WEFT_OK &&
+    ok(weft_h5_open(&file, at("kept.h5"), mem) == WEFT_OK &&
+           weft_h5_read_rows(&file, "/one", WEFT_H5_I32, 1, 0, 1, &back) == WEFT_OK &&
            back == 1,
        "and the older file as it was");
-    weft_h5_close(&f);
-    fails(weft_h5_create(&f, at("types.h5/x.h5"), mem), "types.h5/x.h5", "Not a directory",
-          "a path through a file");
-    weft_h5_close(&f);
-    fails(weft_h5_create(&f, at("no/x.h5"), mem), "no/x.h5", "No such file",
+    weft_h5_close(&file);
+    fails(weft_h5_create(&file, at("types.h5/x.h5"), mem), "types.h5/x.h5",
+          "Not a directory", "a path through a file");
+    weft_h5_close(&file);
+    fails(weft_h5_create(&file, at("no/x.h5"), mem), "no/x.h5", "No such file",
           "a missing directory");
-    weft_h5_close(&f);
-    fails(weft_h5_create(&f, dir, mem), dir, "directory", "a directory as a file");
-    weft_h5_close(&f);
+    weft_h5_close(&file);
+    fails(weft_h5_create(&file, dir, mem), dir, "directory", "a directory as a file");
+    weft_h5_close(&file);
 }
 
 static void test_read_only(void)
 {
-    weft_h5 f;
+    weft_h5 file;
     if (geteuid() == 0) {
         skip(1, "root may write anywhere");
         return;
     }
     mkdir(at("closed"), 0500);
-    fails(weft_h5_create(&f, at("closed/x.h5"), mem), "closed/x.h5", "Permission denied",
+    fails(weft_h5_create(&file, at("closed/x.h5"), mem), "closed/x.h5", "Permission denied",
           "a read-only directory");
-    weft_h5_close(&f);
+    weft_h5_close(&file);
 }
 
 static void test_full(void)
@@ -288,32 +294,32 @@ static void test_full(void)
     static double x[40000];
     int64_t n = 40000;
     const char *path = at("kept.h5");
-    weft_h5 f;
+    weft_h5 file;
     int64_t before = entries();
-    weft_status st = weft_h5_create(&f, path, mem);
+    weft_status st = weft_h5_create(&file, path, mem);
     weft_check(st == WEFT_OK, "create");
     limit(100000);
-    fails(weft_h5_put(&f, "/x", WEFT_H5_F64, 1, &n, x, 0, "too much", "none"), "/x",
+    fails(weft_h5_put(&file, "/x", WEFT_H5_F64, 1, &n, x, 0, "too much", "none"), "/x",
           "too large", "a dataset on a full disk");
-    weft_h5_close(&f);
+    weft_h5_close(&file);
     limit(RLIM_INFINITY);
     ok(entries() == before, "and leaves no file");
 
-    st = weft_h5_create(&f, path, mem);
-    if (st == WEFT_OK) st = weft_h5_make(&f, "/x", WEFT_H5_F64, 1, &n, "late", "none");
+    st = weft_h5_create(&file, path, mem);
+    if (st == WEFT_OK) st = weft_h5_make(&file, "/x", WEFT_H5_F64, 1, &n, "late", "none");
     weft_check(st == WEFT_OK, "make");
     limit(1000);
-    st = weft_h5_put_attr(&f, "/", "key", "value");
+    st = weft_h5_put_attr(&file, "/", "key", "value");
     if (st == WEFT_OK)
-        st = weft_h5_commit(&f);
+        st = weft_h5_commit(&file);
     else
-        weft_h5_close(&f);
+        weft_h5_close(&file);
     limit(RLIM_INFINITY);
     fails(st, "kept.h5", "too large", "a commit on a full disk");
     ok(entries() == before, "and leaves no file either");
-    ok(weft_h5_open(&f, path, mem) == WEFT_OK && weft_h5_has(&f, "/one"),
+    ok(weft_h5_open(&file, path, mem) == WEFT_OK && weft_h5_has(&file, "/one"),
        "nor does it touch the older one");
-    weft_h5_close(&f);
+    weft_h5_close(&file);
 
     limit(1000);
     st = weft_file_put(at("state"), x, sizeof x);
@@ -350,19 +356,20 @@ static void test_floats_for_whole_numbers(void)
     int64_t n = 2;
     int32_t number[2];
     double back[2] = {0};
-    weft_h5 f;
-    weft_check(weft_h5_create(&f, at("floats.h5"), mem) == WEFT_OK &&
-                   weft_h5_put(&f, "/x", WEFT_H5_F64, 1, &n, x, 0, "x", "1") == WEFT_OK &&
-                   weft_h5_put(&f, "/n", WEFT_H5_I32, 1, &n, whole, 0, "n", "1") ==
-                       WEFT_OK &&
-                   weft_h5_commit(&f) == WEFT_OK &&
-                   weft_h5_open(&f, at("floats.h5"), mem) == WEFT_OK,
-               "%s", weft_error());
-    fails(weft_h5_read_rows(&f, "/x", WEFT_H5_I32, 1, 0, 2, number), "/x of",
+    weft_h5 file;
+    weft_check(
+        weft_h5_create(&file, at("floats.h5"), mem) == WEFT_OK &&
+            weft_h5_put(&file, "/x", WEFT_H5_F64, 1, &n, x, 0, "x", "1") == WEFT_OK &&
+            weft_h5_put(&file, "/n", WEFT_H5_I32, 1, &n, whole, 0, "n", "1") == WEFT_OK &&
+            weft_h5_commit(&file) == WEFT_OK &&
+            weft_h5_open(&file, at("floats.h5"), mem) == WEFT_OK,
+        "%s", weft_error());
+    fails(weft_h5_read_rows(&file, "/x", WEFT_H5_I32, 1, 0, 2, number), "/x of",
           "not of whole numbers", "floats where whole numbers are expected");
-    ok(weft_h5_read_rows(&f, "/n", WEFT_H5_F64, 1, 0, 2, back) == WEFT_OK && back[1] == -4,
+    ok(weft_h5_read_rows(&file, "/n", WEFT_H5_F64, 1, 0, 2, back) == WEFT_OK &&
+           back[1] == -4,
        "whole numbers are read as floats");
-    weft_h5_close(&f);
+    weft_h5_close(&file);
 }
 
 /* ---- what leads elsewhere ---- */
@@ -395,11 +402,12 @@ static void put_kept(const char *path, const char *name)
 {
     static const int32_t x[4] = {1, 2, 3, 4};
     int64_t n = 4;
-    weft_h5 f;
-    weft_status st = weft_h5_create(&f, path, mem);
-    if (st == WEFT_OK) st = weft_h5_put(&f, "/kept/x", WEFT_H5_I32, 1, &n, x, 0, "x", "1");
-    if (st == WEFT_OK) st = weft_h5_put(&f, name, WEFT_H5_I32, 1, &n, x, 0, "x", "1");
-    if (st == WEFT_OK) st = weft_h5_commit(&f);
+    weft_h5 file;
+    weft_status st = weft_h5_create(&file, path, mem);
+    if (st == WEFT_OK)
+        st = weft_h5_put(&file, "/kept/x", WEFT_H5_I32, 1, &n, x, 0, "x", "1");
+    if (st == WEFT_OK) st = weft_h5_put(&file, name, WEFT_H5_I32, 1, &n, x, 0, "x", "1");
+    if (st == WEFT_OK) st = weft_h5_commit(&file);
     weft_check(st == WEFT_OK, "%s", path);
 }
 

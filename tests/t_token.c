@@ -39,44 +39,44 @@ static const uint32_t *crc_table(weft_arena *mem)
     return table;
 }
 
-static void add_crc(struct sink *s, const char *bytes, size_t n)
+static void add_crc(struct sink *sink, const char *bytes, size_t n)
 {
-    uint32_t crc = ~s->crc;
+    uint32_t crc = ~sink->crc;
     for (size_t i = 0; i < n; i++)
-        crc = crc >> 8 ^ s->table[(crc ^ (unsigned char)bytes[i]) & 0xff];
-    s->crc = ~crc;
+        crc = crc >> 8 ^ sink->table[(crc ^ (unsigned char)bytes[i]) & 0xff];
+    sink->crc = ~crc;
 }
 
 static void add_digest(void *ctx, const char *token, size_t n)
 {
-    struct sink *s = ctx;
-    s->tokens++;
-    add_crc(s, token, n);
-    add_crc(s, "\n", 1);
+    struct sink *sink = ctx;
+    sink->tokens++;
+    add_crc(sink, token, n);
+    add_crc(sink, "\n", 1);
 }
 
 static void add_text(void *ctx, const char *token, size_t n)
 {
-    struct sink *s = ctx;
-    weft_check(s->length + n + 1 < ROOM, "a text of more than %d bytes", ROOM);
-    if (s->tokens++ > 0) s->text[s->length++] = ' ';
-    memcpy(s->text + s->length, token, n);
-    s->length += n;
+    struct sink *sink = ctx;
+    weft_check(sink->length + n + 1 < ROOM, "a text of more than %d bytes", ROOM);
+    if (sink->tokens++ > 0) sink->text[sink->length++] = ' ';
+    memcpy(sink->text + sink->length, token, n);
+    sink->length += n;
 }
 
 static void count(void *ctx, const char *token, size_t n)
 {
-    struct sink *s = ctx;
-    s->tokens++;
+    struct sink *sink = ctx;
+    sink->tokens++;
     (void)token;
-    s->bytes += n;
+    sink->bytes += n;
 }
 
 static void print(void *ctx, const char *token, size_t n)
 {
-    struct sink *s = ctx;
-    fwrite(token, 1, n, s->out);
-    fputc('\n', s->out);
+    struct sink *sink = ctx;
+    fwrite(token, 1, n, sink->out);
+    fputc('\n', sink->out);
 }
 
 /* ---- what Python says ---- */
@@ -90,42 +90,42 @@ struct field {
 /* Replaces \xHH by the byte. */
 static struct field unescape(char *s)
 {
-    struct field f = {s, 0};
-    for (; *s; f.n++) {
+    struct field field = {s, 0};
+    for (; *s; field.n++) {
         unsigned byte = (unsigned char)*s;
         int escaped = *s == '\\' && sscanf(s, "\\x%2x", &byte) == 1;
-        f.s[f.n] = (char)byte;
+        field.s[field.n] = (char)byte;
         s += escaped ? 4 : 1;
     }
-    return f;
+    return field;
 }
 
-static int split_line(char *line, struct field *f)
+static int split_line(char *line, struct field *field)
 {
     int n = 0;
     line[strcspn(line, "\n")] = 0;
     for (char *next; line && n < MAX_FIELDS; line = next, n++) {
         next = strchr(line, '\t');
         if (next) *next++ = 0;
-        f[n] = unescape(line);
+        field[n] = unescape(line);
     }
     return n;
 }
 
-static int is_same(struct field f, const char *s, size_t n)
+static int is_same(struct field field, const char *s, size_t n)
 {
-    return f.n == n && memcmp(f.s, s, n) == 0;
+    return field.n == n && memcmp(field.s, s, n) == 0;
 }
 
 /* Whether tokenizer k gives the tokens; says which it gives if not. */
 static int is_text(struct field text, weft_tokenizer k, struct field tokens, char *room,
                    weft_arena *mem)
 {
-    struct sink s = {.text = room};
-    weft_tokenize(k, text.s, text.n, add_text, &s, mem);
-    if (is_same(tokens, s.text, s.length)) return 1;
+    struct sink sink = {.text = room};
+    weft_tokenize(k, text.s, text.n, add_text, &sink, mem);
+    if (is_same(tokens, sink.text, sink.length)) return 1;
     note("%s: %.*s", weft_tok_name[k], (int)text.n, text.s);
-    note("   is %.*s", (int)s.length, s.text);
+    note("   is %.*s", (int)sink.length, sink.text);
     note("  not %.*s", (int)tokens.n, tokens.s);
     return 0;
 }
@@ -153,7 +153,7 @@ static size_t fill(const char *pattern, const char *c, size_t n, char *out)
 enum { PYTHON = WEFT_TOK_KIM }; /* tokenizers that have a model in Python */
 
 /* tokens.py's digest of a range of characters: tokens and lower case of texts with them. */
-static uint32_t range_crc(unsigned first, unsigned last, struct sink s, weft_arena *mem)
+static uint32_t range_crc(unsigned first, unsigned last, struct sink sink, weft_arena *mem)
 {
     const char *const words[] = {"%", "A\xce\xa3%", "%\xce\xa3"};
     for (unsigned code = first; code <= last; code++) {
@@ -161,21 +161,21 @@ static uint32_t range_crc(unsigned first, unsigned last, struct sink s, weft_are
         size_t n = encode(code, c);
         size_t length = fill("a%b ,% '% :%.\"%'%", c, n, text);
         for (int k = 0; k < PYTHON; k++)
-            weft_tokenize((weft_tokenizer)k, text, length, add_digest, &s, mem);
+            weft_tokenize((weft_tokenizer)k, text, length, add_digest, &sink, mem);
         for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
             length = fill(words[k], c, n, text);
-            add_digest(&s, lower, weft_lower(text, length, lower, sizeof lower));
+            add_digest(&sink, lower, weft_lower(text, length, lower, sizeof lower));
         }
     }
-    return s.crc;
+    return sink.crc;
 }
 
-static int is_range(const struct field *f, const uint32_t *table, weft_arena *mem)
+static int is_range(const struct field *field, const uint32_t *table, weft_arena *mem)
 {
-    unsigned first = (unsigned)strtoul(f[1].s, NULL, 16);
-    unsigned last = (unsigned)strtoul(f[2].s, NULL, 16);
-    struct sink s = {.table = table};
-    int good = range_crc(first, last, s, mem) == strtoul(f[3].s, NULL, 16);
+    unsigned first = (unsigned)strtoul(field[1].s, NULL, 16);
+    unsigned last = (unsigned)strtoul(field[2].s, NULL, 16);
+    struct sink sink = {.table = table};
+    int good = range_crc(first, last, sink, mem) == strtoul(field[3].s, NULL, 16);
     if (!good) note("characters U+%04X to U+%04X", first, last);
     return good;
 }
@@ -191,18 +191,20 @@ static void test_gold(weft_arena *mem)
     FILE *gold = fopen("tests/gold/tokens.tsv", "r");
     weft_check(gold, "tests/gold/tokens.tsv is missing: run tests in the top directory");
     while (getline(&line, &size, gold) > 0) {
-        struct field f[MAX_FIELDS];
-        int k = 0, n = split_line(line, f);
-        while (k < NKIND && strcmp(f[0].s, kind[k]) != 0) k++;
+        struct field field[MAX_FIELDS];
+        int k = 0, n = split_line(line, field);
+        while (k < NKIND && strcmp(field[0].s, kind[k]) != 0) k++;
         weft_check(k < NKIND && n >= 3, "tests/gold/tokens.tsv: odd line");
         total[k]++;
         if (k == TEXT)
             for (int t = 0; t < PYTHON; t++)
-                good[t] += is_text(f[1], (weft_tokenizer)t, f[2 + t], room, mem);
+                good[t] += is_text(field[1], (weft_tokenizer)t, field[2 + t], room, mem);
         if (k == LOWER)
-            right[k] += is_same(f[2], room, weft_lower(f[1].s, f[1].n, room, ROOM));
-        if (k == STOP) right[k] += weft_is_stop(f[1].s, f[1].n) == (f[2].s[0] == '1');
-        if (k == CHARS) right[k] += is_range(f, table, mem);
+            right[k] +=
+                is_same(field[2], room, weft_lower(field[1].s, field[1].n, room, ROOM));
+        if (k == STOP)
+            right[k] += weft_is_stop(field[1].s, field[1].n) == (field[2].s[0] == '1');
+        if (k == CHARS) right[k] += is_range(field, table, mem);
     }
     fclose(gold);
     free(line);
@@ -229,9 +231,9 @@ static void test_big(weft_arena *mem)
         int good = 0;
         memset(text, all[i].byte, BIG);
         for (int k = 0; k < WEFT_NTOK; k++) {
-            struct sink s = {.tokens = 0};
-            weft_tokenize((weft_tokenizer)k, text, BIG, count, &s, mem);
-            good += s.tokens == all[i].tokens[k];
+            struct sink sink = {.tokens = 0};
+            weft_tokenize((weft_tokenizer)k, text, BIG, count, &sink, mem);
+            good += sink.tokens == all[i].tokens[k];
         }
         ok(good == WEFT_NTOK, "10 MB of byte %d have %ld, %ld, %ld and %ld tokens",
            all[i].byte, all[i].tokens[0], all[i].tokens[1], all[i].tokens[2],
@@ -242,10 +244,11 @@ static void test_big(weft_arena *mem)
 static void test_memory(weft_arena *mem)
 {
     size_t used = weft_arena_held(mem);
-    struct sink s = {.tokens = 0};
+    struct sink sink = {.tokens = 0};
     for (int k = 0; k < WEFT_NTOK; k++)
-        weft_tokenize((weft_tokenizer)k, "a-b c", 5, count, &s, mem);
-    ok(s.tokens == 2 + 4 + 2 + 3 && s.bytes == 3 + 4 + 4 + 3, "tokens have their lengths");
+        weft_tokenize((weft_tokenizer)k, "a-b c", 5, count, &sink, mem);
+    ok(sink.tokens == 2 + 4 + 2 + 3 && sink.bytes == 3 + 4 + 4 + 3,
+       "tokens have their lengths");
     ok(weft_arena_held(mem) == used, "scratch memory is given back");
 }
 
@@ -305,36 +308,36 @@ struct check {
     weft_arena *mem;
 };
 
-static void end_block(struct check *c)
+static void end_block(struct check *check)
 {
-    c->blocks++;
+    check->blocks++;
     for (int k = 0; k < PYTHON; k++) {
         long tokens = -1;
         uint32_t crc = 0;
-        int read = fscanf(c->gold, "%ld %" SCNx32, &tokens, &crc);
-        int good = read == 2 && tokens == c->sum[k].tokens && crc == c->sum[k].crc;
+        int read = fscanf(check->gold, "%ld %" SCNx32, &tokens, &crc);
+        int good = read == 2 && tokens == check->sum[k].tokens && crc == check->sum[k].crc;
         if (!good)
             note("%s: reviews %d to %d differ: %ld tokens, not %ld", weft_tok_name[k],
-                 c->reviews - BLOCK + 1, c->reviews, c->sum[k].tokens, tokens);
-        c->good[k] += good;
-        c->sum[k].tokens = 0;
-        c->sum[k].crc = 0;
+                 check->reviews - BLOCK + 1, check->reviews, check->sum[k].tokens, tokens);
+        check->good[k] += good;
+        check->sum[k].tokens = 0;
+        check->sum[k].crc = 0;
     }
 }
 
 static void check_review(void *ctx, const char *text, size_t n)
 {
-    struct check *c = ctx;
+    struct check *check = ctx;
     for (int k = 0; k < PYTHON; k++) {
         struct sink speed = {.tokens = 0};
         double start = weft_now();
-        weft_tokenize((weft_tokenizer)k, text, n, count, &speed, c->mem);
-        c->seconds[k] += weft_now() - start;
-        weft_tokenize((weft_tokenizer)k, text, n, add_digest, &c->sum[k], c->mem);
-        add_crc(&c->sum[k], "\f", 1);
+        weft_tokenize((weft_tokenizer)k, text, n, count, &speed, check->mem);
+        check->seconds[k] += weft_now() - start;
+        weft_tokenize((weft_tokenizer)k, text, n, add_digest, &check->sum[k], check->mem);
+        add_crc(&check->sum[k], "\f", 1);
     }
-    c->bytes += (double)n;
-    if (++c->reviews % BLOCK == 0) end_block(c);
+    check->bytes += (double)n;
+    if (++check->reviews % BLOCK == 0) end_block(check);
 }
 
 static void test_imdb(weft_arena *mem)
@@ -344,18 +347,19 @@ static void test_imdb(weft_arena *mem)
         skip(PYTHON, "WEFT_DATA is not set");
         return;
     }
-    struct check c = {.mem = mem};
+    struct check check = {.mem = mem};
     const uint32_t *table = crc_table(mem);
-    for (int k = 0; k < PYTHON; k++) c.sum[k].table = table;
-    c.gold = fopen("tests/gold/imdb_tokens.tsv", "r");
-    weft_check(c.gold,
+    for (int k = 0; k < PYTHON; k++) check.sum[k].table = table;
+    check.gold = fopen("tests/gold/imdb_tokens.tsv", "r");
+    weft_check(check.gold,
                "tests/gold/imdb_tokens.tsv is missing: run tests in the top directory");
-    each_review(weft_arena_text(mem, "%s/aclImdb", data), check_review, &c, mem);
-    fclose(c.gold);
+    each_review(weft_arena_text(mem, "%s/aclImdb", data), check_review, &check, mem);
+    fclose(check.gold);
     for (int k = 0; k < PYTHON; k++) {
-        ok(c.good[k] == c.blocks && c.reviews == 50000, "%s: %d of %d reviews are Python's",
-           weft_tok_name[k], c.good[k] * BLOCK, c.reviews);
-        note("%s: %.0f MB/s", weft_tok_name[k], c.bytes / c.seconds[k] * 1e-6);
+        ok(check.good[k] == check.blocks && check.reviews == 50000,
+           "%s: %d of %d reviews are Python's", weft_tok_name[k], check.good[k] * BLOCK,
+           check.reviews);
+        note("%s: %.0f MB/s", weft_tok_name[k], check.bytes / check.seconds[k] * 1e-6);
     }
 }
 
@@ -369,9 +373,9 @@ struct printer {
 
 static void print_review(void *ctx, const char *text, size_t n)
 {
-    struct printer *p = ctx;
-    weft_tokenize(p->tok, text, n, print, &p->sink, p->mem);
-    fputc('\f', p->sink.out);
+    struct printer *printer = ctx;
+    weft_tokenize(printer->tok, text, n, print, &printer->sink, printer->mem);
+    fputc('\f', printer->sink.out);
 }
 
 static int print_all(const char *name, const char *root, weft_arena *mem)
@@ -379,8 +383,9 @@ static int print_all(const char *name, const char *root, weft_arena *mem)
     int k = 0;
     while (k < WEFT_NTOK && strcmp(name, weft_tok_name[k]) != 0) k++;
     weft_check(k < WEFT_NTOK, "no tokenizer is named %s", name);
-    struct printer p = {.tok = (weft_tokenizer)k, .sink = {.out = stdout}, .mem = mem};
-    each_review(root, print_review, &p, mem);
+    struct printer printer = {
+        .tok = (weft_tokenizer)k, .sink = {.out = stdout}, .mem = mem};
+    each_review(root, print_review, &printer, mem);
     return fflush(stdout) != 0;
 }
 

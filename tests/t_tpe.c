@@ -63,13 +63,13 @@ static double chance(const double *v)
 static void test_noise(weft_arena *mem)
 {
     enum { MANY = 300 };
-    struct function f = {"chance", "x0 = 0 .. 1\nx1 = 0 .. 1\nd = p | q | r | s\n", chance,
-                         0, 0};
+    struct function function = {"chance", "x0 = 0 .. 1\nx1 = 0 .. 1\nd = p | q | r | s\n",
+                                chance, 0, 0};
     double *regret = WEFT_NEW(mem, double, MANY), *conf = WEFT_NEW(mem, double, 3 * MANY);
     int least = MANY;
     for (uint64_t seed = 0; seed < 6; seed++) {
         int n[4] = {0};
-        minimizer_run(&f, usual, MANY, 1, seed, regret, conf, mem);
+        minimizer_run(&function, usual, MANY, 1, seed, regret, conf, mem);
         for (int i = 0; i < MANY; i++) n[(int)conf[3 * i + 2]]++;
         for (int c = 0; c < 4; c++) least = n[c] < least ? n[c] : least;
     }
@@ -94,20 +94,20 @@ static void test_alike(weft_arena *mem)
 static char level_after(const char *form, const char *levels, int in_flight,
                         weft_arena *mem)
 {
-    struct minimizer q;
+    struct minimizer minimizer;
     double conf = 0;
     int64_t n = 0;
     const char *options = weft_arena_text(
         mem, "[run]\nsampler = tpe\n[tpe]\nform = %s\nstartup = 10\n", form);
-    weft_check(minimizer_begin(&q, "b = p | q\n", options, 100, 1, mem) == WEFT_OK, "%s",
-               weft_error());
+    weft_check(minimizer_begin(&minimizer, "b = p | q\n", options, 100, 1, mem) == WEFT_OK,
+               "%s", weft_error());
     for (; levels[n]; n++) {
         conf = levels[n] == 'q';
-        sampler_sees(&q, n, &conf, (double)n);
+        sampler_sees(&minimizer, n, &conf, (double)n);
     }
     conf = 0;
-    for (int i = 0; i < in_flight; i++) sampler_sees(&q, n++, &conf, NAN);
-    sampler_proposes(&q, n, &conf);
+    for (int i = 0; i < in_flight; i++) sampler_sees(&minimizer, n++, &conf, NAN);
+    sampler_proposes(&minimizer, n, &conf);
     return conf > 0 ? 'q' : 'p';
 }
 
@@ -136,7 +136,7 @@ static double diverged(const double *v)
 
 static void test_edges(weft_arena *mem)
 {
-    struct function f = {
+    struct function function = {
         "",
         "x0 = 1 .. 1\ni0 = 3 .. 3\na = q\nx1 = 0 .. 1\ni1 = log 1 .. 1000\n"
         "x2 = 0.1 | 0.2 | 0.4\n",
@@ -146,7 +146,7 @@ static void test_edges(weft_arena *mem)
     for (int form = 0; form < 3; form++) {
         static const char *const options[] = {
             usual, joint, "[run]\nsampler = tpe\n[tpe]\nform = hyperopt\nstartup = 1\n"};
-        minimizer_run(&f, options[form], 40, 3, 1, regret, conf, mem);
+        minimizer_run(&function, options[form], 40, 3, 1, regret, conf, mem);
         for (int i = 0; i < 40; i++) {
             const double *v = conf + 5 * i; /* x0 x1 x2 i0 i1 */
             inside &= v[0] >= 1 && v[0] <= 1 && v[1] >= 0 && v[1] <= 1 && v[2] >= .1 &&
@@ -159,21 +159,22 @@ static void test_edges(weft_arena *mem)
 /* With rungs it learns from the highest that has enough results. */
 static void test_rungs(weft_arena *mem)
 {
-    struct minimizer q;
+    struct minimizer minimizer;
     const char *const options = "[run]\nsampler = tpe\ntuner = asha\n[tpe]\nstartup = 6\n"
                                 "[asha]\nreduction = 2\nmax_resource = 4\n";
-    weft_check(minimizer_begin(&q, "x0 = 0 .. 1\n", options, 200, 1, mem) == WEFT_OK, "%s",
-               weft_error());
+    weft_check(minimizer_begin(&minimizer, "x0 = 0 .. 1\n", options, 200, 1, mem) ==
+                   WEFT_OK,
+               "%s", weft_error());
     weft_job job;
     int64_t late = 0, near = 0;
-    while (weft_search_ask(&q.search, &job) == WEFT_JOB) {
+    while (weft_search_ask(&minimizer.search, &job) == WEFT_JOB) {
         double x = job.mix.conf[0];
-        double resource = q.search.trial[job.trial].resource;
+        double resource = minimizer.search.trial[job.trial].resource;
         if (job.trial >= 100 && job.index == 0) {
             late++;
             near += x > .7;
         }
-        minimizer_tell(&q, &job, resource < 4 ? x : 1 - x,
+        minimizer_tell(&minimizer, &job, resource < 4 ? x : 1 - x,
                        1); /* the last rung says otherwise */
     }
     ok((double)near > .5 * (double)late, "it learns from the highest rung: %lld of %lld",
@@ -221,14 +222,14 @@ static double effect_of(int n, const double *at, const double *y, double x)
 static void test_pace(weft_arena *mem)
 {
     enum { N = 40 };
-    struct minimizer q;
+    struct minimizer minimizer;
     weft_past past;
     double at[N], y[N], level[2] = {0}, count[2] = {0}, worst = 0, all = 0;
-    weft_check(minimizer_begin(&q,
+    weft_check(minimizer_begin(&minimizer,
                                "x0 = log 1e-4 .. 1\nx1 = 0 .. 1 when b = q\nb = p | q\n",
                                "", N, 1, mem) == WEFT_OK,
                "%s", weft_error());
-    weft_past_setup(&past, &q.space, mem);
+    weft_past_setup(&past, &minimizer.space, mem);
     for (int i = 0; i < N; i++) {
         int b = i % 3 == 0;
         at[i] = fmod(.618 * i, 1);
@@ -241,24 +242,28 @@ static void test_pace(weft_arena *mem)
         weft_past_pending(&past, i, conf);
         weft_past_told(&past, i, &seen);
     }
-    const weft_durations *p = weft_durations_new(&past, weft_past_highest(&past, N), mem);
+    const weft_durations *durations =
+        weft_durations_new(&past, weft_past_highest(&past, N), mem);
     for (double x = 0; x <= 1; x += .125)
-        worst = fmax(worst, fabs(weft_durations_effect(p, 0, pow(10, 4 * x - 4)) -
+        worst = fmax(worst, fabs(weft_durations_effect(durations, 0, pow(10, 4 * x - 4)) -
                                  effect_of(N, at, y, x)));
     ok(worst < 1e-12, "the effect of a number is the mean of the durations near it");
     for (int b = 0; b < 2; b++)
-        is_near(weft_durations_effect(p, 2, b),
+        is_near(weft_durations_effect(durations, 2, b),
                 (level[b] - count[b] * all) / (1 + count[b]), 1e-12,
                 "the effect of level %d", b);
     const double some[3] = {.01, NAN, 0}, more[3] = {.01, .3, 1};
-    is_near(weft_durations_effect(p, 0, .1) - weft_durations_effect(p, 0, .001), 1, .2,
-            "which is that of the durations, but for the width of a kernel");
-    is_near(weft_durations_log(p, some),
-            weft_durations_effect(p, 0, .01) + weft_durations_effect(p, 2, 0), 1e-15,
-            "an axis that a configuration does not have does not count");
-    is_near(weft_durations_log(p, more) - weft_durations_log(p, some),
-            weft_durations_effect(p, 1, .3) + weft_durations_effect(p, 2, 1) -
-                weft_durations_effect(p, 2, 0),
+    is_near(weft_durations_effect(durations, 0, .1) -
+                weft_durations_effect(durations, 0, .001),
+            1, .2, "which is that of the durations, but for the width of a kernel");
+    is_near(weft_durations_log(durations, some),
+            weft_durations_effect(durations, 0, .01) +
+                weft_durations_effect(durations, 2, 0),
+            1e-15, "an axis that a configuration does not have does not count");
+    is_near(weft_durations_log(durations, more) - weft_durations_log(durations, some),
+            weft_durations_effect(durations, 1, .3) +
+                weft_durations_effect(durations, 2, 1) -
+                weft_durations_effect(durations, 2, 0),
             1e-15, "those that it has are added");
     is_near(weft_durations_gain(log(3), .25, log(2)), log(1 / (.25 + .75 / 3) / 2), 1e-15,
             "expected improvement per second");

@@ -17,8 +17,8 @@ static void test_variance(weft_arena *mem)
     double value[3] = {.2, .3, .7}, mean, variance;
     double x = 0;
     weft_tree_node node[3] = {{UINT64_MAX, 0, 0}, {UINT64_MAX, 0, 1}, {UINT64_MAX, 0, 2}};
-    weft_trees f = {1, 3, levels, start, node, value};
-    weft_trees_ask(&f, 1, &x, &mean, &variance, mem);
+    weft_trees trees = {1, 3, levels, start, node, value};
+    weft_trees_ask(&trees, 1, &x, &mean, &variance, mem);
     is_near(mean, .4, 1e-15, "mean of trees");
     is_near(variance, .07, 1e-15, "their sample variance");
 }
@@ -45,13 +45,13 @@ static void test_regression(weft_arena *mem)
     double *x = WEFT_NEW(mem, double, POINTS *DIM), *y = WEFT_NEW(mem, double, POINTS);
     double *mean = WEFT_NEW(mem, double, 2 * POINTS), *variance = mean + POINTS;
     double error = 0, spread = 0;
-    weft_trees f = {0}, few;
+    weft_trees trees = {0}, few;
     fill(x, y);
     weft_trees_rule rule = {110, 9, 2, 0}, short_rule = {20, 9, 2, 0};
     int m = POINTS - LEARNT;
     for (uint64_t seed = 0; seed < 5; seed++) {
-        weft_trees_grow(&f, &rule, LEARNT, DIM, levels, x, y, seed, mem);
-        weft_trees_ask(&f, m, x + LEARNT * DIM, mean, variance, mem);
+        weft_trees_grow(&trees, &rule, LEARNT, DIM, levels, x, y, seed, mem);
+        weft_trees_ask(&trees, m, x + LEARNT * DIM, mean, variance, mem);
         for (int i = 0; i < m; i++) {
             double off = mean[i] - y[LEARNT + i];
             error += off * off / m / 5;
@@ -62,13 +62,13 @@ static void test_regression(weft_arena *mem)
     is_near(spread / gold_spread, 1, .07, "and so is the variance of its trees");
     weft_trees_grow(&few, &short_rule, LEARNT, DIM, levels, x, y, 4, mem);
     size_t nodes = (size_t)few.start[few.ntree];
-    ok(nodes > 100 && memcmp(f.node, few.node, nodes * sizeof *f.node) == 0 &&
-           memcmp(f.value, few.value, nodes * sizeof *f.value) == 0,
+    ok(nodes > 100 && memcmp(trees.node, few.node, nodes * sizeof *trees.node) == 0 &&
+           memcmp(trees.value, few.value, nodes * sizeof *trees.value) == 0,
        "a tree does not depend on how many there are");
     int same = 1;
     for (int i = 0; i < m; i++) {
         double one[2];
-        weft_trees_ask(&f, 1, x + (LEARNT + i) * DIM, &one[0], &one[1], mem);
+        weft_trees_ask(&trees, 1, x + (LEARNT + i) * DIM, &one[0], &one[1], mem);
         same &= memcmp(&one[0], &mean[i], sizeof *mean) == 0 &&
                 memcmp(&one[1], &variance[i], sizeof *mean) == 0;
     }
@@ -88,28 +88,28 @@ static void test_category(weft_arena *mem)
         x[2 * i + 1] = level;
         y[i] = (level == 1 || level == 2 || level == 4) + .1 * unit_at((uint64_t)i, 3);
     }
-    weft_trees f;
-    weft_trees_grow(&f, &rule, N, 2, levels, x, y, 1, mem);
+    weft_trees trees;
+    weft_trees_grow(&trees, &rule, N, 2, levels, x, y, 1, mem);
     int found = 0;
     for (int t = 0; t < rule.trees; t++) {
-        const weft_tree_node *root = &f.node[f.start[t]];
+        const weft_tree_node *root = &trees.node[trees.start[t]];
         found += root->feature == 1 && root->cut == (1 << 0 | 1 << 3 | 1 << 5);
     }
     ok(found == rule.trees, "levels of a category are split by their means");
     const double one[2] = {.5, 0}, flat[3] = {1, 1, 1};
     double mean, variance;
-    weft_trees_grow(&f, &rule, 3, 2, levels, x, flat, 1, mem);
-    weft_trees_ask(&f, 1, one, &mean, &variance, mem);
+    weft_trees_grow(&trees, &rule, 3, 2, levels, x, flat, 1, mem);
+    weft_trees_ask(&trees, 1, one, &mean, &variance, mem);
     ok(fabs(mean - 1) < 1e-15 && variance < 1e-30, "equal values give no tree");
 }
 
 /* 1: each split of a category has one level on the left. */
-static int splits_one(const weft_trees *f)
+static int splits_one(const weft_trees *trees)
 {
     int one = 1;
-    for (int i = 0; i < f->start[f->ntree]; i++) {
-        const weft_tree_node *node = &f->node[i];
-        int leaf = node->child == i, category = !leaf && f->levels[node->feature] > 0;
+    for (int i = 0; i < trees->start[trees->ntree]; i++) {
+        const weft_tree_node *node = &trees->node[i];
+        int leaf = node->child == i, category = !leaf && trees->levels[node->feature] > 0;
         one &= !category || (node->cut && !(node->cut & (node->cut - 1)));
     }
     return one;
@@ -129,26 +129,27 @@ static void test_alone(weft_arena *mem)
         x[2 * i + 1] = i % 6;
         y[i] = high[i % 6] + .01 * unit_at((uint64_t)i, 3);
     }
-    weft_trees f;
-    weft_trees_grow(&f, &rule, N, 2, levels, x, y, 1, mem);
+    weft_trees trees;
+    weft_trees_grow(&trees, &rule, N, 2, levels, x, y, 1, mem);
     int first = 0, second = 0;
     for (int t = 0; t < rule.trees; t++) {
-        const weft_tree_node *root = &f.node[f.start[t]], *right = &f.node[root->child + 1];
+        const weft_tree_node *root = &trees.node[trees.start[t]],
+                             *right = &trees.node[root->child + 1];
         first += root->feature == 1 && root->cut == 1 << 3;
         second += right->feature == 1 && right->cut == 1 << 5;
     }
-    ok(first == rule.trees && second == rule.trees && splits_one(&f),
+    ok(first == rule.trees && second == rule.trees && splits_one(&trees),
        "or in one level and all others: %d, %d of %d", first, second, rule.trees);
     for (int c = 0; c < 6; c++) {
         each[2 * c] = .5;
         each[2 * c + 1] = c;
     }
-    weft_trees_ask(&f, 6, each, mean, variance, mem);
+    weft_trees_ask(&trees, 6, each, mean, variance, mem);
     for (int c = 0; c < 6; c++) off = worse(off, fabs(mean[c] - high[c]));
     is_near(off, 0, .011, "which tells each level");
     rule.alone = 0;
-    weft_trees_grow(&f, &rule, N, 2, levels, x, y, 1, mem);
-    ok(!splits_one(&f), "sets of levels are larger");
+    weft_trees_grow(&trees, &rule, N, 2, levels, x, y, 1, mem);
+    ok(!splits_one(&trees), "sets of levels are larger");
 }
 
 /* Four values of a number, ten points each: every tree has them all. */
@@ -160,11 +161,11 @@ static void test_signs(weft_arena *mem)
     weft_trees_rule rule = {20, 1, 2, 0};
     double x[N], mean[5], variance[5], off = 0;
     for (int i = 0; i < N; i++) x[i] = value[i % 4];
-    weft_trees f;
-    weft_trees_grow(&f, &rule, N, 1, levels, x, x, 1, mem);
-    weft_trees_ask(&f, 5, value, mean, variance, mem);
+    weft_trees trees;
+    weft_trees_grow(&trees, &rule, N, 1, levels, x, x, 1, mem);
+    weft_trees_ask(&trees, 5, value, mean, variance, mem);
     for (int i = 0; i < 5; i++) off = worse(off, fabs(mean[i] - value[i]));
-    weft_trees_ask(&f, 4, between, mean, variance, mem);
+    weft_trees_ask(&trees, 4, between, mean, variance, mem);
     for (int i = 0; i < 4; i++) off = worse(off, fabs(mean[i] - value[i]));
     is_near(off, 0, 1e-14, "numbers of either sign are compared, -0 as 0");
 }
@@ -201,32 +202,32 @@ static double number_of_cut(uint64_t cut)
 }
 
 /* The prediction of one tree, node by node. */
-static double by_nodes(const weft_trees *f, int tree, const double *x)
+static double by_nodes(const weft_trees *trees, int tree, const double *x)
 {
-    int at = f->start[tree];
-    while (f->node[at].child != at) {
-        const weft_tree_node *node = &f->node[at];
+    int at = trees->start[tree];
+    while (trees->node[at].child != at) {
+        const weft_tree_node *node = &trees->node[at];
         double v = x[node->feature];
-        int right = f->levels[node->feature] > 0 ? !(node->cut >> (int)v & 1)
-                                                 : v > number_of_cut(node->cut);
+        int right = trees->levels[node->feature] > 0 ? !(node->cut >> (int)v & 1)
+                                                     : v > number_of_cut(node->cut);
         at = node->child + right;
     }
-    return f->value[at];
+    return trees->value[at];
 }
 
 /* 1: mean and variance of m points are those of their predictions one by one, to the bit;
  * by the table where there is one. */
-static int exact(const weft_trees *f, const weft_leaves *l, int m, const double *x,
+static int exact(const weft_trees *trees, const weft_leaves *leaves, int m, const double *x,
                  weft_arena *mem)
 {
-    double *mean = WEFT_NEW(mem, double, 2 * m), *variance = mean + m, b = f->ntree;
+    double *mean = WEFT_NEW(mem, double, 2 * m), *variance = mean + m, b = trees->ntree;
     int same = 1;
-    if (l) weft_leaves_ask(l, m, x, mean, variance, mem);
-    if (!l) weft_trees_ask(f, m, x, mean, variance, mem);
+    if (leaves) weft_leaves_ask(leaves, m, x, mean, variance, mem);
+    if (!leaves) weft_trees_ask(trees, m, x, mean, variance, mem);
     for (int i = 0; i < m; i++) {
-        double sum = 0, square = 0, root = f->value[f->start[0]];
-        for (int t = 0; t < f->ntree; t++) {
-            double v = by_nodes(f, t, x + i * f->dim) - root;
+        double sum = 0, square = 0, root = trees->value[trees->start[0]];
+        for (int t = 0; t < trees->ntree; t++) {
+            double v = by_nodes(trees, t, x + i * trees->dim) - root;
             sum += v;
             square += v * v;
         }
@@ -238,11 +239,11 @@ static int exact(const weft_trees *f, const weft_leaves *l, int m, const double 
     return same;
 }
 
-static int most_leaves(const weft_trees *f)
+static int most_leaves(const weft_trees *trees)
 {
     int most = 0;
-    for (int t = 0; t < f->ntree; t++) {
-        int leaves = (f->start[t + 1] - f->start[t] + 1) / 2;
+    for (int t = 0; t < trees->ntree; t++) {
+        int leaves = (trees->start[t + 1] - trees->start[t] + 1) / 2;
         most = leaves > most ? leaves : most;
     }
     return most;
@@ -265,31 +266,31 @@ static void test_exact(weft_arena *mem)
     }
     for (int c = 0; c < 16; c++) {
         weft_trees_rule rule = {50, 3, 1 + c % 2, c / 8};
-        weft_trees f;
+        weft_trees trees;
         int m = points[c / 2 % 4];
-        weft_trees_grow(&f, &rule, m, AXES, levels, x, y, 7, mem);
+        weft_trees_grow(&trees, &rule, m, AXES, levels, x, y, 7, mem);
         for (int i = 0; i < ASKED; i++) { /* half of the numbers are cuts of the trees */
             double *v = asked + i * AXES;
-            const weft_tree_node *node = &f.node[i % f.start[f.ntree]];
+            const weft_tree_node *node = &trees.node[i % trees.start[trees.ntree]];
             memcpy(v, x + i % N * AXES, AXES * sizeof *v);
             v[1] = unit_at((uint64_t)i + N, 0);
             v[3] = floor(64 * unit_at((uint64_t)i + N, 1));
-            if (i % 2 && node->feature < 2 && &f.node[node->child] != node)
+            if (i % 2 && node->feature < 2 && &trees.node[node->child] != node)
                 v[node->feature] = number_of_cut(node->cut);
         }
-        ok(exact(&f, NULL, ASKED, asked, mem),
+        ok(exact(&trees, NULL, ASKED, asked, mem),
            "%d points, leaves of %d%s: predictions are those of the nodes", m, rule.leaf,
            rule.alone ? ", levels alone" : "");
-        weft_leaves *l = weft_leaves_new(&f, mem);
-        int leaves = most_leaves(&f);
-        ok(!l == (leaves > 64) && (!l || exact(&f, l, ASKED, asked, mem)),
+        weft_leaves *l = weft_leaves_new(&trees, mem);
+        int leaves = most_leaves(&trees);
+        ok(!l == (leaves > 64) && (!l || exact(&trees, l, ASKED, asked, mem)),
            "and so are those by a table, if a tree has no more than 64 leaves: %d", leaves);
-        ok(splits_one(&f) == rule.alone, "whose categories are split as asked for");
+        ok(splits_one(&trees) == rule.alone, "whose categories are split as asked for");
     }
     weft_trees_rule rule = {5000, 3, 1, 0};
-    weft_trees f;
-    weft_trees_grow(&f, &rule, 60, AXES, levels, x, y, 7, mem);
-    ok(!weft_leaves_new(&f, mem), "a table may be too large");
+    weft_trees trees;
+    weft_trees_grow(&trees, &rule, 60, AXES, levels, x, y, 7, mem);
+    ok(!weft_leaves_new(&trees, mem), "a table may be too large");
 }
 
 int main(void)

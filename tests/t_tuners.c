@@ -16,34 +16,39 @@ static const char *const mode_name[NMODE] = {"split validation", "full validatio
 static const int sizes[] = {1, 2, 3, 5, 64, 1000};
 enum { NSIZE = sizeof sizes / sizeof *sizes, NSMALL = NSIZE - 1 };
 
-static const char *title(const struct schedule *v, const struct mixed *m, weft_arena *mem)
+static const char *title(const struct schedule *schedule, const struct mixed *mixed,
+                         weft_arena *mem)
 {
-    char *name =
-        weft_arena_text(mem, "%s%s%s with %s%s%s%s%s", v->tuner, *v->options ? ": " : "",
-                        v->options, m->name, *m->options ? ": " : "", m->options,
-                        m->sampler ? ", sampler " : "", m->sampler ? m->sampler : "");
+    char *name = weft_arena_text(
+        mem, "%s%s%s with %s%s%s%s%s", schedule->tuner, *schedule->options ? ": " : "",
+        schedule->options, mixed->name, *mixed->options ? ": " : "", mixed->options,
+        mixed->sampler ? ", sampler " : "", mixed->sampler ? mixed->sampler : "");
     for (char *c = name; *c; c++)
         if (*c == '\n') *c = ',';
     return name;
 }
 
-static void keep_contract(const struct schedule *v, const struct mixed *m, int nsize,
-                          weft_arena *mem)
+static void keep_contract(const struct schedule *schedule, const struct mixed *mixed,
+                          int nsize, weft_arena *mem)
 {
-    const weft_tuner *t;
-    weft_check(weft_tuner_find(v->tuner, &t) == WEFT_OK, "%s", weft_error());
-    const char *name = title(v, m, mem);
+    const weft_tuner *tuner;
+    weft_check(weft_tuner_find(schedule->tuner, &tuner) == WEFT_OK, "%s", weft_error());
+    const char *name = title(schedule, mixed, mem);
     for (int mode = 0; mode < NMODE; mode++) {
         int ended = 1, closed = 1, wide = 1, planned = 1, same = 1, replays = 1;
         const char *fault = NULL;
         for (int e = 0; e < nsize; e++) {
             size_t mark = weft_arena_mark(mem);
-            tuner_case g = {
-                t, options_for(v, m, sizes[e], mem), sizes[e], mode, 500, 1, 5, v->axes, 0};
-            search_log a = run_search(&g, NULL, mem), b = run_search(&g, NULL, mem),
-                       c = run_search(&g, &a, mem);
-            g.open = MAX_OPEN;
-            search_log d = run_search(&g, NULL, mem);
+            tuner_case example = {tuner,    options_for(schedule, mixed, sizes[e], mem),
+                                  sizes[e], mode,
+                                  500,      1,
+                                  5,        schedule->axes,
+                                  0};
+            search_log a = run_search(&example, NULL, mem),
+                       b = run_search(&example, NULL, mem),
+                       c = run_search(&example, &a, mem);
+            example.open = MAX_OPEN;
+            search_log d = run_search(&example, NULL, mem);
             ended &= a.ended && a.n > 0 && d.ended;
             if (!fault) fault = a.fault ? a.fault : d.fault;
             closed &= a.closed && d.closed;
@@ -137,10 +142,10 @@ static const struct mixed learning[] = {
     {"none", "", "forest\ndesign = 3\ntrees = 3\ngenerations = 3"},
 };
 
-static void with_samplers(const struct schedule *v, weft_arena *mem)
+static void with_samplers(const struct schedule *schedule, weft_arena *mem)
 {
     size_t n = sizeof learning / sizeof *learning;
-    for (size_t l = 0; l < n; l++) keep_contract(v, &learning[l], NSMALL, mem);
+    for (size_t l = 0; l < n; l++) keep_contract(schedule, &learning[l], NSMALL, mem);
     for (int i = 0; weft_samplers[i]; i++) {
         const char *name = weft_samplers[i]->kind.name;
         size_t length = strlen(name);
@@ -149,35 +154,35 @@ static void with_samplers(const struct schedule *v, weft_arena *mem)
                          learning[l].sampler[length] != '\n'))
             l++;
         if (l == n && weft_samplers[i]->told)
-            keep_contract(v, &(struct mixed){"none", "", name}, NSMALL, mem);
+            keep_contract(schedule, &(struct mixed){"none", "", name}, NSMALL, mem);
     }
 }
 
 /* With the mixings of a list, and those of the registry that are not in it. */
-static void with_mixings(const struct schedule *v, const struct mixed *list, size_t n,
-                         weft_arena *mem)
+static void with_mixings(const struct schedule *schedule, const struct mixed *list,
+                         size_t n, weft_arena *mem)
 {
-    for (size_t m = 0; m < n; m++) keep_contract(v, &list[m], NSMALL, mem);
+    for (size_t m = 0; m < n; m++) keep_contract(schedule, &list[m], NSMALL, mem);
     for (int i = 0; weft_mixings[i]; i++) {
         const char *name = weft_mixings[i]->kind.name;
         size_t m = 0;
         while (m < n && strcmp(list[m].name, name) != 0) m++;
         if (m == n && weft_mixings[i]->moves)
-            keep_contract(v, &(struct mixed){name, "", NULL}, NSMALL, mem);
+            keep_contract(schedule, &(struct mixed){name, "", NULL}, NSMALL, mem);
     }
 }
 
-static void test_schedule(const struct schedule *v, weft_arena *mem)
+static void test_schedule(const struct schedule *schedule, weft_arena *mem)
 {
-    const weft_tuner *t;
-    ok(weft_tuner_find(v->tuner, &t) == WEFT_OK, "there is %s", v->tuner);
-    if (t->shared == WEFT_SHARES_MIXTURE)
-        with_mixings(v, whole, sizeof whole / sizeof *whole, mem);
+    const weft_tuner *tuner;
+    ok(weft_tuner_find(schedule->tuner, &tuner) == WEFT_OK, "there is %s", schedule->tuner);
+    if (tuner->shared == WEFT_SHARES_MIXTURE)
+        with_mixings(schedule, whole, sizeof whole / sizeof *whole, mem);
     else
-        keep_contract(v, &none, NSIZE, mem);
-    if (t->shared != WEFT_SHARES_NOTHING) return;
-    with_mixings(v, around, sizeof around / sizeof *around, mem);
-    with_samplers(v, mem);
+        keep_contract(schedule, &none, NSIZE, mem);
+    if (tuner->shared != WEFT_SHARES_NOTHING) return;
+    with_mixings(schedule, around, sizeof around / sizeof *around, mem);
+    with_samplers(schedule, mem);
 }
 
 static void test_contracts(weft_arena *mem)
@@ -200,16 +205,17 @@ static int goes_by_losses(const char *tuner, const char *options, const char *sa
                           int only_winner, weft_arena *mem)
 {
     int good = 1;
-    struct mixed m = {"none", "", sampler};
-    struct schedule v = {tuner, options, 0, NULL};
-    tuner_case g = {NULL, options_for(&v, &m, 64, mem), 64, 0, 500, 1, 0, NULL, 0};
-    weft_check(weft_tuner_find(tuner, &g.tuner) == WEFT_OK, "%s", weft_error());
-    for (; g.seed < 5; g.seed++) {
+    struct mixed mixed = {"none", "", sampler};
+    struct schedule schedule = {tuner, options, 0, NULL};
+    tuner_case example = {
+        NULL, options_for(&schedule, &mixed, 64, mem), 64, 0, 500, 1, 0, NULL, 0};
+    weft_check(weft_tuner_find(tuner, &example.tuner) == WEFT_OK, "%s", weft_error());
+    for (; example.seed < 5; example.seed++) {
         size_t mark = weft_arena_mark(mem);
-        g.mode = FULL;
-        search_log differ = run_search(&g, NULL, mem);
-        g.mode = TIED;
-        search_log tied = run_search(&g, NULL, mem);
+        example.mode = FULL;
+        search_log differ = run_search(&example, NULL, mem);
+        example.mode = TIED;
+        search_log tied = run_search(&example, NULL, mem);
         good &= only_winner ? differ.best == tied.best : alike(&differ, &tied);
         weft_arena_reset(mem, mark);
     }
@@ -249,17 +255,17 @@ static double mean_rank(const char *tuner, const char *options, int mode, weft_a
 {
     int seeds = 40;
     double sum = 0;
-    tuner_case g = {NULL, options, 64, mode, 10000, 1, 0, NULL, 0};
-    weft_check(weft_tuner_find(tuner, &g.tuner) == WEFT_OK, "%s", weft_error());
-    for (; g.seed < (uint64_t)seeds; g.seed++) {
+    tuner_case example = {NULL, options, 64, mode, 10000, 1, 0, NULL, 0};
+    weft_check(weft_tuner_find(tuner, &example.tuner) == WEFT_OK, "%s", weft_error());
+    for (; example.seed < (uint64_t)seeds; example.seed++) {
         size_t mark = weft_arena_mark(mem);
-        test_search p = test_search_new(&g, mem);
-        search_log s = run_search(&g, NULL, mem);
+        test_search search = test_search_new(&example, mem);
+        search_log record = run_search(&example, NULL, mem);
         double won, x;
-        weft_space_config(p.space, s.best, &won);
-        for (int i = 0; i < g.k; i++) {
-            weft_space_config(p.space, i, &x);
-            sum += x < won ? 1. / (g.k - 1) / seeds : 0;
+        weft_space_config(search.space, record.best, &won);
+        for (int i = 0; i < example.k; i++) {
+            weft_space_config(search.space, i, &x);
+            sum += x < won ? 1. / (example.k - 1) / seeds : 0;
         }
         weft_arena_reset(mem, mark);
     }

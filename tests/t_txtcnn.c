@@ -10,28 +10,29 @@
 
 static void gold_case(FILE *file, const char *options, weft_shape shape, int n, double loss)
 {
-    struct fixture f = fixture_new(&weft_net_txtcnn, options, shape, n);
+    struct fixture fixture = fixture_new(&weft_net_txtcnn, options, shape, n);
     double weight[64];
     for (int i = 0; i < n; i++) weight[i] = 0.5 + unit(10, i);
-    f.b.weight = weight;
-    weft_tensor t[WEFT_MAX_TENSORS];
-    int count = f.net->tensors(f.self, t);
+    fixture.b.weight = weight;
+    weft_tensor tensor[WEFT_MAX_TENSORS];
+    int count = fixture.net->tensors(fixture.self, tensor);
     for (int i = 0; i < count; i++) {
-        int64_t to = i + 1 < count ? t[i + 1].at : f.nw;
-        for (int64_t j = t[i].at; j < to; j++)
-            f.w[j] = (real)(unit(20 + i, j - t[i].at) - 0.5);
+        int64_t to = i + 1 < count ? tensor[i + 1].at : fixture.nw;
+        for (int64_t j = tensor[i].at; j < to; j++)
+            fixture.w[j] = (real)(unit(20 + i, j - tensor[i].at) - 0.5);
     }
-    weft_score s = grad(&f, 0, 0);
+    weft_score score = grad(&fixture, 0, 0);
     double tol = sizeof(real) == 4 ? 1e-5 : 1e-9;
     double worst = 0;
     for (int i = 0; i < count; i++) {
-        int64_t to = i + 1 < count ? t[i + 1].at : f.nw;
-        worst = worse(worst, gold_error(file, &t[i], f.g + t[i].at, to - t[i].at));
+        int64_t to = i + 1 < count ? tensor[i + 1].at : fixture.nw;
+        worst = worse(worst, gold_error(file, &tensor[i], fixture.g + tensor[i].at,
+                                        to - tensor[i].at));
     }
     note("%s: gradients within %.1e", options, worst);
-    is_near(s.loss / n, loss, tol * loss, "%s: the loss is PyTorch's", options);
+    is_near(score.loss / n, loss, tol * loss, "%s: the loss is PyTorch's", options);
     ok(worst < tol, "... and so is the gradient of each tensor");
-    fixture_free(&f);
+    fixture_free(&fixture);
 }
 
 static void test_gold(void)
@@ -111,33 +112,36 @@ static void test_pieces(void)
     const char *options[] = {"channels=multi&f1=5&f2=4&f3=3",
                              "channels=multi&f1=5&f2=4&f3=3&drop_input=0.3"};
     for (int i = 0; i < 2; i++) {
-        struct fixture f =
+        struct fixture fixture =
             fixture_new(&weft_net_txtcnn, options[i], documents(90, 2000, 3, mem), 60);
-        weft_batch all = f.b;
-        weft_score s = grad(&f, 0, 5);
-        real *whole = copy(&f, f.g), *sum = WEFT_NEW(f.mem, real, f.nw);
+        weft_batch all = fixture.b;
+        weft_score score = grad(&fixture, 0, 5);
+        real *whole = copy(&fixture, fixture.g),
+             *sum = WEFT_NEW(fixture.mem, real, fixture.nw);
         int64_t tokens = 0;
         for (int j = 0; j < all.n; j++) tokens += all.length[j];
         weft_score parts = {0};
         for (int j = 0; j < all.n && i == 0; j++) {
-            f.b = (weft_batch){.n = 1,
-                               .word = all.word + j,
-                               .length = all.length + j,
-                               .label = all.label + j};
-            f.net->grad(f.self, f.work, f.w, &f.b, 0, 5, f.g, &parts);
-            for (int64_t e = 0; e < f.nw; e++) sum[e] += f.g[e] / (real)all.n;
+            fixture.b = (weft_batch){.n = 1,
+                                     .word = all.word + j,
+                                     .length = all.length + j,
+                                     .label = all.label + j};
+            fixture.net->grad(fixture.self, fixture.work, fixture.w, &fixture.b, 0, 5,
+                              fixture.g, &parts);
+            for (int64_t e = 0; e < fixture.nw; e++) sum[e] += fixture.g[e] / (real)all.n;
         }
         note("%lld tokens", (long long)tokens);
         if (i == 0) {
-            ok(tokens > 2048 && apart(whole, sum, f.nw) < 100 * eps,
+            ok(tokens > 2048 && apart(whole, sum, fixture.nw) < 100 * eps,
                "a gradient of many words is the mean of its samples'");
-            is_near(s.loss, parts.loss, 1e-5 * s.loss, "... and the loss their sum");
+            is_near(score.loss, parts.loss, 1e-5 * score.loss,
+                    "... and the loss their sum");
         }
-        f.b = all;
-        grad(&f, 0, 5);
-        ok(memcmp(whole, f.g, (size_t)f.nw * sizeof *whole) == 0, "%s: ... every time",
-           options[i]);
-        fixture_free(&f);
+        fixture.b = all;
+        grad(&fixture, 0, 5);
+        ok(memcmp(whole, fixture.g, (size_t)fixture.nw * sizeof *whole) == 0,
+           "%s: ... every time", options[i]);
+        fixture_free(&fixture);
     }
     weft_arena_free(mem);
 }
@@ -147,40 +151,42 @@ static void test_pieces(void)
 static void test_alone(void)
 {
     weft_arena *mem = weft_arena_new();
-    struct fixture f = fixture_new(&weft_net_txtcnn, "-", documents(30, 200, 3, mem), 20);
-    weft_batch all = f.b;
+    struct fixture fixture =
+        fixture_new(&weft_net_txtcnn, "-", documents(30, 200, 3, mem), 20);
+    weft_batch all = fixture.b;
     double sum = 0;
     for (int j = 0; j < all.n; j++) {
-        weft_score s = {0};
+        weft_score score = {0};
         weft_batch one = {
             .n = 1, .word = all.word + j, .length = all.length + j, .label = all.label + j};
-        f.net->score(f.self, f.work, f.w, &one, &s);
-        sum += s.loss;
+        fixture.net->score(fixture.self, fixture.work, fixture.w, &one, &score);
+        sum += score.loss;
     }
-    ok(sum == score(&f).loss, "the loss of a sample does not depend on its company");
-    fixture_free(&f);
+    ok(sum == score(&fixture).loss, "the loss of a sample does not depend on its company");
+    fixture_free(&fixture);
     weft_arena_free(mem);
 }
 
 /* Weights that have these rows alone, too, give the same gradient and score. */
-static void test_compact(struct fixture *f, weft_table t)
+static void test_compact(struct fixture *fixture, weft_table table)
 {
-    real *rows = copy(f, f->g), *w = copy(f, f->w), *all = f->w;
+    real *rows = copy(fixture, fixture->g), *w = copy(fixture, fixture->w),
+         *all = fixture->w;
     weft_score with = {0}, without = {0};
-    f->net->score(f->self, f->work, all, &f->b, &without);
-    for (int64_t i = 1; i < t.rows; i++)
-        if (f->b.place[i - 1] >= 0)
-            memcpy(w + t.at + f->b.place[i - 1] * t.d, all + t.at + i * t.d,
-                   (size_t)t.d * sizeof *w);
-    f->b.compact = 1;
-    f->w = w;
-    grad(f, 0.3, 5);
-    int64_t n = t.at + (int64_t)f->b.places * t.d;
-    ok(memcmp(rows, f->g, (size_t)n * sizeof *rows) == 0,
+    fixture->net->score(fixture->self, fixture->work, all, &fixture->b, &without);
+    for (int64_t i = 1; i < table.rows; i++)
+        if (fixture->b.place[i - 1] >= 0)
+            memcpy(w + table.at + fixture->b.place[i - 1] * table.d,
+                   all + table.at + i * table.d, (size_t)table.d * sizeof *w);
+    fixture->b.compact = 1;
+    fixture->w = w;
+    grad(fixture, 0.3, 5);
+    int64_t n = table.at + (int64_t)fixture->b.places * table.d;
+    ok(memcmp(rows, fixture->g, (size_t)n * sizeof *rows) == 0,
        "weights of these words alone give the same gradient");
-    f->net->score(f->self, f->work, w, &f->b, &with);
+    fixture->net->score(fixture->self, fixture->work, w, &fixture->b, &with);
     ok(memcmp(&with.loss, &without.loss, sizeof with.loss) == 0, "... and score");
-    f->w = all;
+    fixture->w = all;
 }
 
 /* A gradient with rows for the words of the batch alone has the numbers of the whole one,
@@ -188,75 +194,78 @@ static void test_compact(struct fixture *f, weft_table t)
 static void test_places(void)
 {
     weft_arena *mem = weft_arena_new();
-    struct fixture f =
+    struct fixture fixture =
         fixture_new(&weft_net_txtcnn, "channels=multi&f1=5&f2=4&f3=3&drop_input=0.2",
                     documents(30, 200, 3, mem), 6);
-    weft_table t = f.net->table(f.self);
-    grad(&f, 0.3, 5);
-    real *whole = copy(&f, f.g);
-    int32_t *place = WEFT_NEW(f.mem, int32_t, t.rows - 1);
+    weft_table table = fixture.net->table(fixture.self);
+    grad(&fixture, 0.3, 5);
+    real *whole = copy(&fixture, fixture.g);
+    int32_t *place = WEFT_NEW(fixture.mem, int32_t, table.rows - 1);
     int count = 0, same = 1;
-    memset(place, -1, (size_t)(t.rows - 1) * sizeof *place);
-    for (int i = 0; i < f.b.n; i++)
-        for (int j = 0; j < f.b.length[i]; j++)
-            if (place[f.b.word[i][j]] < 0) place[f.b.word[i][j]] = count++;
-    f.b.place = place;
-    f.b.places = count;
-    for (int64_t i = 0; i < f.nw; i++) f.g[i] = 7;
-    grad(&f, 0.3, 5);
+    memset(place, -1, (size_t)(table.rows - 1) * sizeof *place);
+    for (int i = 0; i < fixture.b.n; i++)
+        for (int j = 0; j < fixture.b.length[i]; j++)
+            if (place[fixture.b.word[i][j]] < 0) place[fixture.b.word[i][j]] = count++;
+    fixture.b.place = place;
+    fixture.b.places = count;
+    for (int64_t i = 0; i < fixture.nw; i++) fixture.g[i] = 7;
+    grad(&fixture, 0.3, 5);
     static const real zeros[SIZE];
-    for (int64_t i = 0; i < t.rows; i++) {
+    for (int64_t i = 0; i < table.rows; i++) {
         int at = i > 0 ? place[i - 1] : -1;
-        const real *row = at < 0 ? zeros : f.g + t.at + at * t.d;
-        same &= memcmp(row, whole + t.at + i * t.d, (size_t)t.d * sizeof *row) == 0;
+        const real *row = at < 0 ? zeros : fixture.g + table.at + at * table.d;
+        same &=
+            memcmp(row, whole + table.at + i * table.d, (size_t)table.d * sizeof *row) == 0;
     }
-    ok(t.at + t.rows * t.d == f.nw && t.d == SIZE && count < 150 && same &&
-           memcmp(whole, f.g, (size_t)t.at * sizeof *whole) == 0,
+    ok(table.at + table.rows * table.d == fixture.nw && table.d == SIZE && count < 150 &&
+           same && memcmp(whole, fixture.g, (size_t)table.at * sizeof *whole) == 0,
        "the rows of %d words are those of the whole gradient", count);
-    ok(f.g[t.at + count * t.d] == 7, "... and nothing else is written");
-    test_compact(&f, t);
-    fixture_free(&f);
+    ok(fixture.g[table.at + count * table.d] == 7, "... and nothing else is written");
+    test_compact(&fixture, table);
+    fixture_free(&fixture);
     weft_arena_free(mem);
 }
 
 static void test_empty(void)
 {
     weft_arena *mem = weft_arena_new();
-    struct fixture f =
+    struct fixture fixture =
         fixture_new(&weft_net_txtcnn, "channels=multi", documents(9, 30, 3, mem), 3);
-    int length[3] = {0, f.b.length[1], f.b.length[2]};
-    f.b.length = length;
-    weft_score s = grad(&f, 0.5, 1);
-    ok(isfinite(s.loss) && isfinite(norm(f.g, f.nw)) && s.count == 3,
+    int length[3] = {0, fixture.b.length[1], fixture.b.length[2]};
+    fixture.b.length = length;
+    weft_score score = grad(&fixture, 0.5, 1);
+    ok(isfinite(score.loss) && isfinite(norm(fixture.g, fixture.nw)) && score.count == 3,
        "a document without words has a score");
-    fixture_free(&f);
+    fixture_free(&fixture);
     weft_arena_free(mem);
 }
 
 static void test_diverged(void)
 {
     weft_arena *mem = weft_arena_new();
-    struct fixture f = fixture_new(&weft_net_txtcnn, "-", documents(9, 30, 3, mem), 3);
-    f.w[0] = (real)NAN;
-    ok(!isfinite(score(&f).loss), "a weight that is no number shows in the loss");
-    fixture_free(&f);
+    struct fixture fixture =
+        fixture_new(&weft_net_txtcnn, "-", documents(9, 30, 3, mem), 3);
+    fixture.w[0] = (real)NAN;
+    ok(!isfinite(score(&fixture).loss), "a weight that is no number shows in the loss");
+    fixture_free(&fixture);
     weft_arena_free(mem);
 }
 
 static void test_max_norm(void)
 {
     weft_arena *mem = weft_arena_new();
-    struct fixture f = fixture_new(&weft_net_txtcnn, "f1=5&f2=4&f3=3&max_norm=3",
-                                   documents(9, 30, 3, mem), 1);
-    int64_t last = f.nw - 3 - 36;
-    for (int64_t i = 0; i < f.nw; i++) f.w[i] = (real)(i < last + 24 ? 2 : 0.1);
-    real *before = copy(&f, f.w);
-    f.net->project(f.self, f.w);
-    is_near(norm(f.w + last, 12), 3, 1e-5, "a unit's weights that are too long become 3");
-    ok(memcmp(f.w + last + 24, before + last + 24, 15 * sizeof *before) == 0 &&
-           memcmp(f.w, before, (size_t)last * sizeof *before) == 0,
+    struct fixture fixture = fixture_new(&weft_net_txtcnn, "f1=5&f2=4&f3=3&max_norm=3",
+                                         documents(9, 30, 3, mem), 1);
+    int64_t last = fixture.nw - 3 - 36;
+    for (int64_t i = 0; i < fixture.nw; i++) fixture.w[i] = (real)(i < last + 24 ? 2 : 0.1);
+    real *before = copy(&fixture, fixture.w);
+    fixture.net->project(fixture.self, fixture.w);
+    is_near(norm(fixture.w + last, 12), 3, 1e-5,
+            "a unit's weights that are too long become 3");
+    ok(memcmp(fixture.w + last + 24, before + last + 24, 15 * sizeof *before) == 0 &&
+           memcmp(fixture.w, before, (size_t)last * sizeof *before) == 0,
        "... and all others stay");
-    fixture_free(&f);
+    fixture_free(&fixture);
     weft_arena_free(mem);
 }
 

@@ -26,21 +26,21 @@ static float number(int row, int j)
 
 static void write_file(const char *path, int binary)
 {
-    FILE *f = fopen(path, "wb");
-    weft_check(f, "%s", path);
-    fprintf(f, "%d %d\n", STORED, D);
+    FILE *file = fopen(path, "wb");
+    weft_check(file, "%s", path);
+    fprintf(file, "%d %d\n", STORED, D);
     for (int i = 0; i < STORED; i++) {
-        fprintf(f, "%s ", stored[i]);
+        fprintf(file, "%s ", stored[i]);
         for (int j = 0; j < D; j++) {
             float x = number(i, j);
             if (binary)
-                fwrite(&x, sizeof x, 1, f);
+                fwrite(&x, sizeof x, 1, file);
             else
-                fprintf(f, "%s%.4f", j > 0 ? " " : "", (double)x);
+                fprintf(file, "%s%.4f", j > 0 ? " " : "", (double)x);
         }
-        fprintf(f, "\n");
+        fprintf(file, "\n");
     }
-    fclose(f);
+    fclose(file);
 }
 
 static weft_vocab vocab(weft_arena *mem)
@@ -50,10 +50,11 @@ static weft_vocab vocab(weft_arena *mem)
     return (weft_vocab){.n = WORDS, .hash = hash, .lower = hash};
 }
 
-static int is_row(const weft_vectors *v, int i, int row)
+static int is_row(const weft_vectors *vectors, int i, int row)
 {
     for (int j = 0; j < D; j++)
-        if (fabs((double)v->value[i * D + j] - (double)number(row, j)) > 1e-6) return 0;
+        if (fabs((double)vectors->value[i * D + j] - (double)number(row, j)) > 1e-6)
+            return 0;
     return 1;
 }
 
@@ -62,23 +63,26 @@ static void test_file(const char *path, int binary)
     weft_arena *mem = weft_arena_new();
     const char *form = binary ? "binary" : "text";
     weft_vocab v = vocab(mem);
-    weft_vectors a;
+    weft_vectors vectors;
     write_file(path, binary);
-    ok(weft_vectors_read(&v, path, 300, 1, &a, mem) == WEFT_OK && a.d == D && a.found == 7,
+    ok(weft_vectors_read(&v, path, 300, 1, &vectors, mem) == WEFT_OK && vectors.d == D &&
+           vectors.found == 7,
        "%s: seven words of eight are found", form);
-    ok(is_row(&a, 0, 1), "%s: the first of two counts", form);
-    ok(is_row(&a, 1, 6), "%s: a word as it stands comes before another case", form);
-    ok(is_row(&a, 2, 2) && is_row(&a, 3, 5) && is_row(&a, 5, 3), "%s: the others", form);
+    ok(is_row(&vectors, 0, 1), "%s: the first of two counts", form);
+    ok(is_row(&vectors, 1, 6), "%s: a word as it stands comes before another case", form);
+    ok(is_row(&vectors, 2, 2) && is_row(&vectors, 3, 5) && is_row(&vectors, 5, 3),
+       "%s: the others", form);
     double most = 0;
-    for (int j = 0; j < D; j++) most = worse(most, fabs((double)a.value[4 * D + j]));
+    for (int j = 0; j < D; j++) most = worse(most, fabs((double)vectors.value[4 * D + j]));
     ok(most > 0.01 && most <= 0.25, "%s: an unknown one is drawn", form);
-    int alike = is_row(&a, 6, 8) && is_row(&a, 7, 8);
+    int alike = is_row(&vectors, 6, 8) && is_row(&vectors, 7, 8);
     for (int i = 0; i < WORDS; i++) {
         weft_vectors one;
         weft_vocab single = {.n = 1, .hash = v.hash + i};
         weft_check(weft_vectors_read(&single, path, 300, 1, &one, mem) == WEFT_OK, "%s",
                    weft_error());
-        alike &= memcmp(a.value + (int64_t)i * D, one.value, D * sizeof *one.value) == 0;
+        alike &=
+            memcmp(vectors.value + (int64_t)i * D, one.value, D * sizeof *one.value) == 0;
     }
     ok(alike, "%s: a word has the same vector in any vocabulary", form);
     weft_arena_free(mem);
@@ -87,14 +91,14 @@ static void test_file(const char *path, int binary)
 /* A binary file of WORDS words, each with the vector x[d]. */
 static void write_binary(const char *path, int d, const float *x)
 {
-    FILE *f = fopen(path, "wb");
-    weft_check(f, "%s", path);
-    fprintf(f, "%d %d\n", WORDS, d);
+    FILE *file = fopen(path, "wb");
+    weft_check(file, "%s", path);
+    fprintf(file, "%d %d\n", WORDS, d);
     for (int i = 0; i < WORDS; i++) {
-        fprintf(f, "%s ", word[i]);
-        fwrite(x, sizeof *x, (size_t)d, f);
+        fprintf(file, "%s ", word[i]);
+        fwrite(x, sizeof *x, (size_t)d, file);
     }
-    fclose(f);
+    fclose(file);
 }
 
 /* Binary files whose first vector begins with bytes that text has, too. */
@@ -105,20 +109,22 @@ static void test_form(const char *path)
     const float newline = 0.01f; /* its lowest byte, which comes first, is 0x0a */
     weft_arena *mem = weft_arena_new();
     weft_vocab v = vocab(mem);
-    weft_vectors a;
+    weft_vectors vectors;
     for (int k = 0; k < 4; k++) {
         int d = dims[k];
         float x[MOST] = {0};
         write_binary(path, d, x);
-        ok(weft_vectors_read(&v, path, 1, 1, &a, mem) == WEFT_OK && a.found == WORDS &&
-               a.d == d && memcmp(a.value, x, (size_t)d * sizeof *x) == 0,
+        ok(weft_vectors_read(&v, path, 1, 1, &vectors, mem) == WEFT_OK &&
+               vectors.found == WORDS && vectors.d == d &&
+               memcmp(vectors.value, x, (size_t)d * sizeof *x) == 0,
            "%d floats of 0 are binary", d);
         for (int at = 0; at < d && at < 60; at += 5) {
             for (int j = 0; j < d; j++) x[j] = number(j, 1) + 0.17f;
             x[at] = newline;
             write_binary(path, d, x);
-            ok(weft_vectors_read(&v, path, 1, 1, &a, mem) == WEFT_OK && a.found == WORDS &&
-                   memcmp(a.value, x, (size_t)d * sizeof *x) == 0,
+            ok(weft_vectors_read(&v, path, 1, 1, &vectors, mem) == WEFT_OK &&
+                   vectors.found == WORDS &&
+                   memcmp(vectors.value, x, (size_t)d * sizeof *x) == 0,
                "so are %d of which float %d begins as an end of a line", d, at);
         }
     }
@@ -142,13 +148,13 @@ static void test_refused(const char *path)
         {"1 2\nthe 12345678", "fewer numbers", "an end within a vector", 0}};
     weft_arena *mem = weft_arena_new();
     weft_vocab v = vocab(mem);
-    weft_vectors a;
+    weft_vectors vectors;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        FILE *f = fopen(path, "wb");
-        weft_check(f, "%s", path);
-        fwrite(bad[i].text, 1, bad[i].n > 0 ? (size_t)bad[i].n : strlen(bad[i].text), f);
-        fclose(f);
-        ok(weft_vectors_read(&v, path, 1, 1, &a, mem) == WEFT_EDATA &&
+        FILE *file = fopen(path, "wb");
+        weft_check(file, "%s", path);
+        fwrite(bad[i].text, 1, bad[i].n > 0 ? (size_t)bad[i].n : strlen(bad[i].text), file);
+        fclose(file);
+        ok(weft_vectors_read(&v, path, 1, 1, &vectors, mem) == WEFT_EDATA &&
                strstr(weft_error(), bad[i].expected) && !strchr(weft_error(), '\n'),
            "%s is refused", bad[i].what);
         note("%s", weft_error());
@@ -187,10 +193,10 @@ static void refused(const char *path, const char *content, const char *words)
 {
     weft_arena *mem = weft_arena_new();
     weft_vocab v = vocab(mem);
-    weft_vectors a;
-    FILE *f = fopen(path, "wb");
-    weft_check(f && fputs(content, f) >= 0 && fclose(f) == 0, "%s", path);
-    weft_status st = weft_vectors_read(&v, path, 300, 1, &a, mem);
+    weft_vectors vectors;
+    FILE *file = fopen(path, "wb");
+    weft_check(file && fputs(content, file) >= 0 && fclose(file) == 0, "%s", path);
+    weft_status st = weft_vectors_read(&v, path, 300, 1, &vectors, mem);
     ok(st == WEFT_EDATA && strstr(weft_error(), words), "refused: %s", words);
     if (st == WEFT_EDATA && !strstr(weft_error(), words)) note("%s", weft_error());
     weft_arena_free(mem);
@@ -248,11 +254,12 @@ static void test_odd(const char *path)
     v.n = 1;
     v.hash = v.lower = v.hash + 1; /* film */
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
-        weft_vectors a = {0};
-        FILE *f = fopen(path, "wb");
-        weft_check(f && fputs(odd[i].text, f) >= 0 && fclose(f) == 0, "%s", path);
-        weft_status st = weft_vectors_read(&v, path, 300, 1, &a, mem);
-        ok(st == WEFT_OK && a.d == 2 && a.found == 1 && a.value[0] == 7 && a.value[1] == 8,
+        weft_vectors vectors = {0};
+        FILE *file = fopen(path, "wb");
+        weft_check(file && fputs(odd[i].text, file) >= 0 && fclose(file) == 0, "%s", path);
+        weft_status st = weft_vectors_read(&v, path, 300, 1, &vectors, mem);
+        ok(st == WEFT_OK && vectors.d == 2 && vectors.found == 1 && vectors.value[0] == 7 &&
+               vectors.value[1] == 8,
            "read: %s", odd[i].what);
         if (st != WEFT_OK) note("%s", weft_error());
     }

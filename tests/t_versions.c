@@ -16,19 +16,19 @@
 /* A journal of a run of so many records whose head says this. */
 static void write_journal(const char *name, const char *head)
 {
-    weft_journal j;
+    weft_journal journal;
     weft_record *rec;
     int64_t n;
     const char *dir = at(name);
     mkdir(dir, 0777);
     weft_status st =
-        weft_journal_open(&j, weft_arena_text(mem, "%s/journal", dir), &rec, &n, mem);
-    if (st == WEFT_OK) st = weft_journal_add(&j, TAG_CONF, "[run]\n", 7);
-    if (st == WEFT_OK) st = weft_journal_add(&j, TAG_ABOUT, head, strlen(head) + 1);
-    if (st == WEFT_OK) st = weft_journal_add(&j, TAG_TABLES, "[metrics]\n", 11);
-    if (st == WEFT_OK) st = weft_journal_add(&j, TAG_JOB, "another form", 12);
+        weft_journal_open(&journal, weft_arena_text(mem, "%s/journal", dir), &rec, &n, mem);
+    if (st == WEFT_OK) st = weft_journal_add(&journal, TAG_CONF, "[run]\n", 7);
+    if (st == WEFT_OK) st = weft_journal_add(&journal, TAG_ABOUT, head, strlen(head) + 1);
+    if (st == WEFT_OK) st = weft_journal_add(&journal, TAG_TABLES, "[metrics]\n", 11);
+    if (st == WEFT_OK) st = weft_journal_add(&journal, TAG_JOB, "another form", 12);
     weft_check(st == WEFT_OK, "%s", weft_error());
-    weft_journal_close(&j);
+    weft_journal_close(&journal);
 }
 
 /* Resume, report and search beside it are refused. */
@@ -36,19 +36,19 @@ static void test_journal(const char *name, const char *head, const char *says)
 {
     const char *run = at(weft_arena_text(mem, "%s.h5", name));
     const char *dir = weft_arena_text(mem, "%s.d", name);
-    weft_rundir t;
+    weft_rundir rundir;
     write_journal(dir, head);
-    weft_status st = weft_rundir_open(&t, run, 0, &world, mem);
+    weft_status st = weft_rundir_open(&rundir, run, 0, &world, mem);
     fails(st, WEFT_EFILE, dir, says, "a resume");
     fails(st, WEFT_EFILE, "reads format", "begin the run anew by `weft tune --force`",
           "with what to do, it");
     st = weft_run_snapshot(run, at("now.h5"), 1);
     fails(st, WEFT_EFILE, dir, says, "a report");
-    st = weft_rundir_open(&t, run, 1, &world, mem);
+    st = weft_rundir_open(&rundir, run, 1, &world, mem);
     fails(st, WEFT_EFILE, run, "unfinished", "a search that would replace it");
-    st = weft_rundir_open(&t, run, 2, &world, mem);
-    ok(st == WEFT_OK && t.ndone == 0 && !t.conf, "but by force it is replaced");
-    if (st == WEFT_OK) weft_rundir_close(&t, 1);
+    st = weft_rundir_open(&rundir, run, 2, &world, mem);
+    ok(st == WEFT_OK && rundir.ndone == 0 && !rundir.conf, "but by force it is replaced");
+    if (st == WEFT_OK) weft_rundir_close(&rundir, 1);
 }
 
 /* ---- run files ---- */
@@ -57,15 +57,15 @@ static void test_file(const char *name, const char *format, const char *version,
                       const char *says)
 {
     const char *path = at(name);
-    weft_h5 f;
-    weft_winner w;
-    weft_status st = weft_h5_create(&f, path, mem);
-    if (st == WEFT_OK) st = weft_h5_put_attr(&f, "/", "format", format);
-    if (st == WEFT_OK && version) st = weft_h5_put_attr(&f, "/", "version", version);
-    if (st == WEFT_OK) st = weft_h5_commit(&f);
+    weft_h5 file;
+    weft_winner winner;
+    weft_status st = weft_h5_create(&file, path, mem);
+    if (st == WEFT_OK) st = weft_h5_put_attr(&file, "/", "format", format);
+    if (st == WEFT_OK && version) st = weft_h5_put_attr(&file, "/", "version", version);
+    if (st == WEFT_OK) st = weft_h5_commit(&file);
     weft_check(st == WEFT_OK, "%s", weft_error());
-    weft_h5_close(&f);
-    fails(weft_winner_read(&w, path, mem), WEFT_EFILE, path, says, "an evaluation");
+    weft_h5_close(&file);
+    fails(weft_winner_read(&winner, path, mem), WEFT_EFILE, path, says, "an evaluation");
     if (strncmp(format, "weft run", 8) == 0)
         fails(weft_report(&path, 1, WEFT_TABLE, 0), WEFT_EFILE, path, says, "a report");
     fails(weft_info(path), WEFT_EFILE, path, says, "information");
@@ -85,19 +85,19 @@ static uint64_t packed_form(void)
     job.last = job.score_eliminated = 1;
     job.feature_fraction = 0.5;
     job.update = (weft_mix_update){WEFT_UPDATE_RACING, 0.1, 0.2, 0.3, 0.4, 0.5, 1};
-    weft_job_record e = weft_job_record_new(&job, mem);
-    weft_job_record_room(&e, 2, 2, 3, mem);
-    e.res.metric[0] = e.res.metric[1] = e.res.loss = e.res.cost = 0.25;
-    e.res.note = "a=1 b=2";
-    e.done = 2;
-    for (int i = 0; i < 6; i++) e.row[i] = i;
-    e.parent = 6;
-    e.worker = 7;
-    e.start = e.began = 8;
-    e.end = e.seconds = 9;
-    e.hash = e.weights = 10;
+    weft_job_record record = weft_job_record_new(&job, mem);
+    weft_job_record_room(&record, 2, 2, 3, mem);
+    record.res.metric[0] = record.res.metric[1] = record.res.loss = record.res.cost = 0.25;
+    record.res.note = "a=1 b=2";
+    record.done = 2;
+    for (int i = 0; i < 6; i++) record.row[i] = i;
+    record.parent = 6;
+    record.worker = 7;
+    record.start = record.began = 8;
+    record.end = record.seconds = 9;
+    record.hash = record.weights = 10;
     size_t bytes;
-    const void *packed = weft_job_record_pack(&e, &bytes, mem);
+    const void *packed = weft_job_record_pack(&record, &bytes, mem);
     return weft_hash(packed, bytes, WEFT_RECORD_FORMAT);
 }
 

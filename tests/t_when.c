@@ -45,12 +45,12 @@ static const weft_kind *const kinds[] = {&map_kind, &model_kind};
 
 static weft_arena *mem;
 
-static weft_status read_space(weft_space *sp, const char *text)
+static weft_status read_space(weft_space *space, const char *text)
 {
-    weft_conf c;
-    weft_conf_init(&c, mem);
-    TRY(weft_conf_text(&c, "t.ini", text));
-    return weft_space_read(sp, &c, kinds, 2, 1, mem);
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
+    TRY(weft_conf_text(&conf, "t.ini", text));
+    return weft_space_read(space, &conf, kinds, 2, 1, mem);
 }
 
 /* Axes: s2, kind, order, groups, alpha, model.C. */
@@ -80,8 +80,8 @@ static int is_right(const double *x)
 static void test_draws(void)
 {
     enum { N = 20000 };
-    weft_space sp, plain;
-    ok(read_space(&sp, nested) == WEFT_OK && sp.dim == DIM, "conditions are read: %s",
+    weft_space space, plain;
+    ok(read_space(&space, nested) == WEFT_OK && space.dim == DIM, "conditions are read: %s",
        weft_error());
     ok(read_space(&plain, "[map]\nkind = bag | tfidf | nb\nalpha = log 0.01 .. 100\n") ==
            WEFT_OK,
@@ -89,11 +89,11 @@ static void test_draws(void)
     int right = 1, same = 1, has[DIM] = {0};
     for (int i = 0; i < N; i++) {
         double x[DIM], y[DIM];
-        weft_space_config(&sp, i, x);
+        weft_space_config(&space, i, x);
         weft_space_config(&plain, i, y);
         right &= is_right(x);
         same &= !(fabs(x[KIND] - y[0]) > 0) && !(fabs(x[ALPHA] - y[1]) > 0);
-        for (int a = 0; a < DIM; a++) has[a] += weft_space_is_active(&sp, x, a);
+        for (int a = 0; a < DIM; a++) has[a] += weft_space_is_active(&space, x, a);
     }
     ok(right, "a configuration has an axis where its conditions are met, and only there");
     ok(same, "axes without conditions are drawn as if there were no others");
@@ -105,13 +105,13 @@ static void test_draws(void)
 
 static void test_order(void)
 {
-    weft_space sp;
-    ok(read_space(&sp, nested) == WEFT_OK, "conditions may name what comes later");
+    weft_space space;
+    ok(read_space(&space, nested) == WEFT_OK, "conditions may name what comes later");
     int at[DIM], right = 1;
-    for (int i = 0; i < DIM; i++) at[sp.order[i]] = i;
+    for (int i = 0; i < DIM; i++) at[space.order[i]] = i;
     for (int a = 0; a < DIM; a++)
-        for (int i = 0; i < sp.axis[a].nwhen; i++)
-            right &= at[sp.axis[a].when[i].axis] < at[a];
+        for (int i = 0; i < space.axis[a].nwhen; i++)
+            right &= at[space.axis[a].when[i].axis] < at[a];
     ok(right, "in sp.order every axis comes after those that it hangs on");
 }
 
@@ -124,28 +124,29 @@ static int by_bytes(const void *a, const void *b)
 
 static void test_grid(void)
 {
-    weft_space sp;
+    weft_space space;
     const char *text =
         weft_arena_text(mem, "[space]\nsource = grid\nlevels = 4\n%s", nested);
-    ok(read_space(&sp, text) == WEFT_OK, "a grid with conditions: %s", weft_error());
+    ok(read_space(&space, text) == WEFT_OK, "a grid with conditions: %s", weft_error());
     /* bag 1; tfidf: order 1, or 2 3 with groups 1, or groups 2 and three s2; nb: no s2 */
     int maps = 1 + (1 + 2 * (1 + 3)) + (1 + 2 * 2);
     int models = 2 + 2 * 4; /* of the four alpha, two are at least 1 */
-    is_near((double)sp.count, maps * models, 0, "it has as many points as there are");
-    double *x = WEFT_NEW(mem, double, sp.count *DIM);
+    is_near((double)space.count, maps * models, 0, "it has as many points as there are");
+    double *x = WEFT_NEW(mem, double, space.count *DIM);
     int right = 1, distinct = 1;
-    for (int64_t i = 0; i < sp.count; i++) {
-        weft_space_config(&sp, i, x + i * DIM);
+    for (int64_t i = 0; i < space.count; i++) {
+        weft_space_config(&space, i, x + i * DIM);
         right &= is_right(x + i * DIM);
     }
-    qsort(x, (size_t)sp.count, DIM * sizeof *x, by_bytes);
-    for (int64_t i = 1; i < sp.count; i++)
+    qsort(x, (size_t)space.count, DIM * sizeof *x, by_bytes);
+    for (int64_t i = 1; i < space.count; i++)
         distinct &= memcmp(x + (i - 1) * DIM, x + i * DIM, DIM * sizeof *x) != 0;
     ok(right && distinct, "each is one that may be, and none comes twice");
 
     const char *wide = "[space]\nsource = grid\nlevels = 1000\n[map]\nkind = bag | tfidf\n"
                        "alpha = log 1 .. 2 when kind = tfidf\nwidth = 0 .. 1\n";
-    ok(read_space(&sp, wide) == WEFT_ELIMIT && strstr(weft_error(), "lower space.levels"),
+    ok(read_space(&space, wide) == WEFT_ELIMIT &&
+           strstr(weft_error(), "lower space.levels"),
        "a grid that is too large is refused");
 }
 
@@ -153,17 +154,17 @@ static void test_grid(void)
 
 static void test_near(void)
 {
-    weft_space sp;
+    weft_space space;
     int right = 1, same = 1, again = 1, born = 0, died = 0;
-    weft_check(read_space(&sp, nested) == WEFT_OK, "%s", weft_error());
+    weft_check(read_space(&space, nested) == WEFT_OK, "%s", weft_error());
     for (int c = 0; c < 200; c++) {
         double centre[DIM], x[DIM], y[DIM];
-        weft_space_config(&sp, c, centre);
-        weft_space_perturb(&sp, centre, 0.3, 5, 0, x);
+        weft_space_config(&space, c, centre);
+        weft_space_perturb(&space, centre, 0.3, 5, 0, x);
         same &= memcmp(x, centre, sizeof x) == 0;
         for (int i = 1; i < 50; i++) {
-            weft_space_perturb(&sp, centre, 0.3, 5, i, x);
-            weft_space_perturb(&sp, centre, 0.3, 5, i, y);
+            weft_space_perturb(&space, centre, 0.3, 5, i, x);
+            weft_space_perturb(&space, centre, 0.3, 5, i, y);
             right &= is_right(x);
             again &= memcmp(x, y, sizeof x) == 0;
             for (int a = 0; a < DIM; a++) {
@@ -179,15 +180,15 @@ static void test_near(void)
 
 static void test_settle(void)
 {
-    weft_space sp;
-    weft_check(read_space(&sp, nested) == WEFT_OK, "%s", weft_error());
+    weft_space space;
+    weft_check(read_space(&space, nested) == WEFT_OK, "%s", weft_error());
     int right = 1, kept = 1, spread[4] = {0};
     for (int i = 0; i < 3000; i++) {
         double x[DIM];
-        weft_space_config(&sp, i, x);
+        weft_space_config(&space, i, x);
         double was = x[ORDER];
         x[KIND] = i % 3;
-        weft_space_settle(&sp, 9, (uint64_t)i, x);
+        weft_space_settle(&space, 9, (uint64_t)i, x);
         right &= is_right(x);
         if (!isnan(was) && i % 3 > 0) kept &= !(fabs(x[ORDER] - was) > 0);
         if (isnan(was) && i % 3 > 0) spread[(int)x[ORDER]]++;
@@ -208,37 +209,37 @@ static const char *list_of(const char *text)
         close(fd);
         made = 1;
     }
-    FILE *f = fopen(path, "w");
-    weft_check(f != NULL, "cannot write %s", path);
-    fputs(text, f);
-    fclose(f);
+    FILE *file = fopen(path, "w");
+    weft_check(file != NULL, "cannot write %s", path);
+    fputs(text, file);
+    fclose(file);
     return path;
 }
 
-static weft_status read_list(weft_space *sp, const char *rows, const char *more)
+static weft_status read_list(weft_space *space, const char *rows, const char *more)
 {
-    return read_space(sp, weft_arena_text(mem, "[space]\nsource = list\nfile = %s\n%s",
-                                          list_of(rows), more));
+    return read_space(space, weft_arena_text(mem, "[space]\nsource = list\nfile = %s\n%s",
+                                             list_of(rows), more));
 }
 
 static void test_list(void)
 {
-    weft_space sp;
+    weft_space space;
     double x[2];
-    ok(read_list(&sp, "kind\torder\nbag\t-\ntfidf\t2\nnb\t-\n", "") == WEFT_OK &&
-           sp.count == 3,
+    ok(read_list(&space, "kind\torder\nbag\t-\ntfidf\t2\nnb\t-\n", "") == WEFT_OK &&
+           space.count == 3,
        "a list may say that a configuration has no such axis: %s", weft_error());
-    weft_space_config(&sp, 0, x);
-    ok(isnan(x[1]) && sp.axis[1].lo >= 2 && sp.axis[1].hi <= 2, "by a dash");
+    weft_space_config(&space, 0, x);
+    ok(isnan(x[1]) && space.axis[1].lo >= 2 && space.axis[1].hi <= 2, "by a dash");
     static const char when[] = "[map]\norder = 1 .. 3 when kind = tfidf\n";
-    ok(read_list(&sp, "kind\torder\nbag\t-\ntfidf\t2\n", when) == WEFT_OK,
+    ok(read_list(&space, "kind\torder\nbag\t-\ntfidf\t2\n", when) == WEFT_OK,
        "conditions may stand beside a list: %s", weft_error());
-    weft_space_perturb(&sp, sp.list + 2, 1, 1, 3, x);
+    weft_space_perturb(&space, space.list + 2, 1, 1, 3, x);
     ok(x[0] > 0 || isnan(x[1]), "and are kept by neighbours");
-    ok(read_list(&sp, "kind\torder\nbag\t1\ntfidf\t2\n", when) == WEFT_ECONF &&
+    ok(read_list(&space, "kind\torder\nbag\t1\ntfidf\t2\n", when) == WEFT_ECONF &&
            strstr(weft_error(), "configuration 0 has a value of map.order"),
        "a value that they exclude is refused: %s", weft_error());
-    ok(read_list(&sp, "kind\torder\nbag\t-\ntfidf\t-\n", when) == WEFT_ECONF &&
+    ok(read_list(&space, "kind\torder\nbag\t-\ntfidf\t-\n", when) == WEFT_ECONF &&
            strstr(weft_error(), "configuration 1 has no value of map.order"),
        "and a missing one: %s", weft_error());
     unlink(list_of(""));
@@ -248,48 +249,51 @@ static void test_list(void)
 
 static void test_put(void)
 {
-    weft_space sp;
-    weft_check(read_space(&sp, nested) == WEFT_OK, "%s", weft_error());
+    weft_space space;
+    weft_check(read_space(&space, nested) == WEFT_OK, "%s", weft_error());
     const double x[DIM] = {NAN, 1, 3, 1, 0.5, NAN};
-    struct map m = {.order = 8, .s2 = 5};
-    struct model n = {.C = 1};
-    weft_space_put(&sp, x, &map_kind, &m);
-    weft_space_put(&sp, x, &model_kind, &n);
-    ok(m.kind == 1 && m.order == 3 && m.s2 == 5 && !(fabs(n.C - 1) > 0),
+    struct map map = {.order = 8, .s2 = 5};
+    struct model model = {.C = 1};
+    weft_space_put(&space, x, &map_kind, &map);
+    weft_space_put(&space, x, &model_kind, &model);
+    ok(map.kind == 1 && map.order == 3 && map.s2 == 5 && !(fabs(model.C - 1) > 0),
        "an option without its axis has its default");
     char text[256];
-    weft_space_show(&sp, x, text, sizeof text);
+    weft_space_show(&space, x, text, sizeof text);
     ok(strcmp(text, "map.s2=- map.kind=tfidf map.order=3 map.groups=1 map.alpha=0.5 "
                     "model.C=-") == 0,
        "and is shown as a dash: %s", text);
-    weft_axis_show(&sp, S2, text, sizeof text);
+    weft_axis_show(&space, S2, text, sizeof text);
     ok(strcmp(text, "2 .. 4 when map.groups = 2 and map.kind = tfidf") == 0,
        "an axis is shown with its conditions: %s", text);
 }
 
 static void test_fixed(void)
 {
-    weft_space sp;
-    ok(read_space(&sp, "[map]\nkind = sif\norder = 1 .. 3 when kind = nb\n") == WEFT_OK &&
-           sp.dim == 1 && sp.axis[0].nwhen == 0,
+    weft_space space;
+    ok(read_space(&space, "[map]\nkind = sif\norder = 1 .. 3 when kind = nb\n") ==
+               WEFT_OK &&
+           space.dim == 1 && space.axis[0].nwhen == 0,
        "by an option that is no axis, an axis exists always");
-    ok(read_space(&sp,
+    ok(read_space(&space,
                   "[map]\nalpha = 1 .. 2 when order = 2 .. 3\norder = 1 .. 3 when kind "
                   "= tfidf\nwidth = 0 .. 1\n") == WEFT_OK &&
-           sp.dim == 1 && strcmp(sp.axis[0].opt->name, "width") == 0,
+           space.dim == 1 && strcmp(space.axis[0].opt->name, "width") == 0,
        "or never, and with it what hangs on it");
-    ok(read_space(&sp, "[map]\nfile = a\nwidth = 0 .. 1 when file = b | a\n") == WEFT_OK &&
-           sp.dim == 1,
+    ok(read_space(&space, "[map]\nfile = a\nwidth = 0 .. 1 when file = b | a\n") ==
+               WEFT_OK &&
+           space.dim == 1,
        "texts are compared");
-    ok(read_space(&sp, "[map]\nkind = bag | nb\nalpha = 0.5 when kind = nb\n") == WEFT_OK &&
-           sp.dim == 2 && sp.axis[1].nvalue == 1,
+    ok(read_space(&space, "[map]\nkind = bag | nb\nalpha = 0.5 when kind = nb\n") ==
+               WEFT_OK &&
+           space.dim == 2 && space.axis[1].nvalue == 1,
        "one value with a condition is an axis, too");
 }
 
 static void refused(const char *text, const char *word, const char *statement)
 {
-    weft_space sp;
-    weft_status st = read_space(&sp, text);
+    weft_space space;
+    weft_status st = read_space(&space, text);
     ok(st == WEFT_ECONF && strstr(weft_error(), word), "%s: %s", statement, weft_error());
 }
 

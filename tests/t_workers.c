@@ -12,30 +12,32 @@
 /* ---- the order of events ---- */
 
 /* Simulates the workers by a list of events from what the jobs brought, and compares. */
-static int is_order_right(const struct bench *b)
+static int is_order_right(const struct bench *bench)
 {
-    const weft_sched *s = &b->sched;
+    const weft_sched *sched = &bench->sched;
     double free_at[MAX_JOBS] = {0};
     int right = 1;
-    for (int64_t i = 0; i < s->queue.n; i++) { /* in the order asked */
-        const weft_job_record *e = &s->queue.record[i];
-        double took = e->res.cost + s->overhead;
-        right &= e->worker >= 0 && (s->workers == 0 || e->worker < s->workers);
-        right &= e->start >= free_at[e->worker] && fabs(e->end - e->start - took) < 1e-9;
-        free_at[e->worker] = e->end;
-        if (i > 0) right &= e->start >= s->queue.record[i - 1].start;
+    for (int64_t i = 0; i < sched->queue.n; i++) { /* in the order asked */
+        const weft_job_record *record = &sched->queue.record[i];
+        double took = record->res.cost + sched->overhead;
+        right &=
+            record->worker >= 0 && (sched->workers == 0 || record->worker < sched->workers);
+        right &= record->start >= free_at[record->worker] &&
+                 fabs(record->end - record->start - took) < 1e-9;
+        free_at[record->worker] = record->end;
+        if (i > 0) right &= record->start >= sched->queue.record[i - 1].start;
     }
     return right;
 }
 
 /* The task's loss of these trials is NaN (promoter.h). */
-static int is_nan_infinite(const struct bench *b)
+static int is_nan_infinite(const struct bench *bench)
 {
     int n = 0, infinite = 1;
-    for (int64_t i = 0; i < b->sched.queue.n; i++) {
-        const weft_job_record *e = &b->sched.queue.record[i];
-        if (e->job.trial % 7 != 3) continue;
-        infinite &= e->res.loss > 0 && isinf(e->res.loss);
+    for (int64_t i = 0; i < bench->sched.queue.n; i++) {
+        const weft_job_record *record = &bench->sched.queue.record[i];
+        if (record->job.trial % 7 != 3) continue;
+        infinite &= record->res.loss > 0 && isinf(record->res.loss);
         n++;
     }
     return n > 0 && infinite;
@@ -43,33 +45,33 @@ static int is_nan_infinite(const struct bench *b)
 
 static void test_order(int64_t workers)
 {
-    struct bench b;
+    struct bench bench;
     struct setting how = {.workers = workers, .teams = 1, .overhead = 0.25};
-    weft_status st = prepare(&b, &how);
-    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
-    ok(st == WEFT_OK && is_order_right(&b),
+    weft_status st = prepare(&bench, &how);
+    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
+    ok(st == WEFT_OK && is_order_right(&bench),
        "%lld workers have one job at a time, each as long as it costs", (long long)workers);
-    ok(is_nan_infinite(&b), "%lld workers: a loss that is NaN is recorded as infinite",
+    ok(is_nan_infinite(&bench), "%lld workers: a loss that is NaN is recorded as infinite",
        (long long)workers);
     double last = 0;
     uint64_t order = 0;
-    for (int64_t told = 0; told < b.sched.queue.n; told++) { /* by (end, job) */
+    for (int64_t told = 0; told < bench.sched.queue.n; told++) { /* by (end, job) */
         const weft_job_record *next = NULL;
-        for (int64_t i = 0; i < b.sched.queue.n; i++) {
-            const weft_job_record *e = &b.sched.queue.record[i];
-            if (told > 0 && e->end <= last) continue;
-            if (!next || e->end < next->end) next = e;
+        for (int64_t i = 0; i < bench.sched.queue.n; i++) {
+            const weft_job_record *record = &bench.sched.queue.record[i];
+            if (told > 0 && record->end <= last) continue;
+            if (!next || record->end < next->end) next = record;
         }
         if (!next) break;
         last = next->end;
         order = weft_hash(&next->job.id, sizeof next->job.id, order);
         order = weft_hash(&next->res.loss, sizeof next->res.loss, order);
     }
-    ok(order == b.tuner.order, "%lld workers: results are told as they end",
+    ok(order == bench.tuner.order, "%lld workers: results are told as they end",
        (long long)workers);
-    ok(b.sched.queue.flights.now >= last && b.sched.queue.flights.now <= last,
+    ok(bench.sched.queue.flights.now >= last && bench.sched.queue.flights.now <= last,
        "%lld workers: the search ends with the last of them", (long long)workers);
-    finish(&b, 0);
+    finish(&bench, 0);
 }
 
 /* ---- the same digest ---- */
@@ -113,19 +115,19 @@ static void test_stop(int64_t workers, uint64_t whole, int64_t n)
 static void test_target(int64_t workers)
 {
     struct setting how = {.workers = workers, .teams = 1, .target = 0.9};
-    struct bench b;
-    weft_status st = prepare(&b, &how);
-    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    struct bench bench;
+    weft_status st = prepare(&bench, &how);
+    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
     int met = 0, after = 0;
-    for (int64_t i = 0; i < b.sched.queue.n; i++) {
-        met += b.sched.queue.record[i].res.loss <= how.target;
-        after += b.sched.queue.record[i].end > b.sched.queue.flights.now;
+    for (int64_t i = 0; i < bench.sched.queue.n; i++) {
+        met += bench.sched.queue.record[i].res.loss <= how.target;
+        after += bench.sched.queue.record[i].end > bench.sched.queue.flights.now;
     }
-    ok(st == WEFT_OK && met == 1 && after == 0 && b.tuner.told == b.sched.queue.n,
+    ok(st == WEFT_OK && met == 1 && after == 0 && bench.tuner.told == bench.sched.queue.n,
        "%lld workers: the tell that meets a target ends the search, the rest is abandoned",
        (long long)workers);
-    uint64_t whole = run_digest(&b.sched, b.tuner.order);
-    finish(&b, 0);
+    uint64_t whole = run_digest(&bench.sched, bench.tuner.order);
+    finish(&bench, 0);
     int same = 1;
     int64_t jobs;
     how.path = at("t.h5");

@@ -20,9 +20,9 @@ WEFT_READERS(READER)
 
 /* ---- a run file --------------------------------------------------------------------- */
 
-weft_status weft_h5_create(weft_h5 *f, const char *path, weft_arena *mem)
+weft_status weft_h5_create(weft_h5 *file, const char *path, weft_arena *mem)
 {
-    *f = (weft_h5){.path = weft_arena_text(mem, "%s", path), .mem = mem};
+    *file = (weft_h5){.path = weft_arena_text(mem, "%s", path), .mem = mem};
     return WEFT_OK;
 }
 
@@ -33,25 +33,25 @@ weft_status weft_h5_replace(const char *path, const char *format, int force)
     return WEFT_OK;
 }
 
-weft_status weft_h5_commit(weft_h5 *f)
+weft_status weft_h5_commit(weft_h5 *file)
 {
-    (void)f;
+    (void)file;
     fflush(stdout);
     return WEFT_OK;
 }
 
-void weft_h5_close(weft_h5 *f)
+void weft_h5_close(weft_h5 *file)
 {
-    (void)f;
+    (void)file;
 }
 
-weft_status weft_h5_put(weft_h5 *f, const char *name, weft_h5type type, int nd,
+weft_status weft_h5_put(weft_h5 *file, const char *name, weft_h5type type, int nd,
                         const int64_t *dims, const void *data, int packed,
                         const char *about, const char *unit)
 {
     int64_t n = 1;
     for (int i = 0; i < nd; i++) n *= dims[i];
-    (void)f, (void)packed, (void)about, (void)unit;
+    (void)file, (void)packed, (void)about, (void)unit;
     if (n > SHOWN || (type != WEFT_H5_F64 && type != WEFT_H5_I64)) return WEFT_OK;
     const double *x = data;
     const int64_t *k = data;
@@ -65,30 +65,30 @@ weft_status weft_h5_put(weft_h5 *f, const char *name, weft_h5type type, int nd,
     return WEFT_OK;
 }
 
-weft_status weft_h5_put_texts(weft_h5 *f, const char *name, const char *const *text,
+weft_status weft_h5_put_texts(weft_h5 *file, const char *name, const char *const *text,
                               int64_t n, const char *about)
 {
-    (void)f, (void)name, (void)text, (void)n, (void)about;
+    (void)file, (void)name, (void)text, (void)n, (void)about;
     return WEFT_OK;
 }
 
-weft_status weft_h5_put_attr(weft_h5 *f, const char *name, const char *key,
+weft_status weft_h5_put_attr(weft_h5 *file, const char *name, const char *key,
                              const char *text)
 {
-    (void)f, (void)name, (void)key, (void)text;
+    (void)file, (void)name, (void)key, (void)text;
     return WEFT_OK;
 }
 
-weft_status weft_h5_put_num(weft_h5 *f, const char *name, const char *key, double x)
+weft_status weft_h5_put_num(weft_h5 *file, const char *name, const char *key, double x)
 {
-    (void)f;
+    (void)file;
     printf("%s@%s %.9g\n", name, key, x);
     return WEFT_OK;
 }
 
-weft_status weft_h5_put_long(weft_h5 *f, const char *name, const char *key, int64_t x)
+weft_status weft_h5_put_long(weft_h5 *file, const char *name, const char *key, int64_t x)
 {
-    (void)f;
+    (void)file;
     printf("%s@%s %lld\n", name, key, (long long)x);
     return WEFT_OK;
 }
@@ -144,21 +144,21 @@ ABSENT(weft_h5_map_rows, UNUSED const weft_h5map *m, UNUSED int64_t first,
 ABSENT(weft_shifts_read, UNUSED weft_h5 *f, UNUSED const char *group, UNUSED int64_t d,
        UNUSED const double **shift, UNUSED const double **scale)
 
-int weft_h5_has(weft_h5 *f, const char *name)
+int weft_h5_has(weft_h5 *file, const char *name)
 {
-    (void)f;
+    (void)file;
     absent(name);
     return 0;
 }
 
-void weft_h5_set_close(weft_h5set *s)
+void weft_h5_set_close(weft_h5set *set)
 {
-    (void)s;
+    (void)set;
 }
 
-void weft_h5_map_close(weft_h5map *m)
+void weft_h5_map_close(weft_h5map *map)
 {
-    (void)m;
+    (void)map;
 }
 
 double weft_grid_bytes(int64_t n, int size)
@@ -168,21 +168,21 @@ double weft_grid_bytes(int64_t n, int size)
     return 0;
 }
 
-weft_grid *weft_grid_factor(weft_team *t, int64_t n, weft_block_fn panel, void *ctx,
+weft_grid *weft_grid_factor(weft_team *team, int64_t n, weft_block_fn panel, void *ctx,
                             weft_arena *mem, int64_t *minor)
 {
-    (void)t, (void)n, (void)panel, (void)ctx, (void)mem, (void)minor;
+    (void)team, (void)n, (void)panel, (void)ctx, (void)mem, (void)minor;
     absent("weft_grid_factor");
     return NULL;
 }
 
-void weft_grid_solve(weft_grid *g, int c, real *b)
+void weft_grid_solve(weft_grid *grid, int c, real *b)
 {
-    (void)g, (void)c, (void)b;
+    (void)grid, (void)c, (void)b;
     absent("weft_grid_solve");
 }
 
-void weft_grid_free(weft_grid *g)
+void weft_grid_free(weft_grid *grid)
 {
-    (void)g;
+    (void)grid;
 }

@@ -14,10 +14,10 @@
 
 enum { VALUES = 97 }; /* on the diagonal */
 
-void __wrap_rff_make_bytes(const rff_matrix *m, int64_t i0, int64_t i1, uint8_t *q);
+void __wrap_rff_make_bytes(const rff_matrix *matrix, int64_t i0, int64_t i1, uint8_t *q);
 void __wrap_rff_blocks_keep(rff_shared *shared, const double *need, int64_t d);
-void __real_rff_matrix_vtable(weft_matrix *f);
-void __wrap_rff_matrix_vtable(weft_matrix *f);
+void __real_rff_matrix_vtable(weft_matrix *matrix);
+void __wrap_rff_matrix_vtable(weft_matrix *matrix);
 
 /* ---- what it takes ------------------------------------------------------------------- */
 
@@ -70,23 +70,23 @@ static void charge(double seconds)
 
 /* ---- making features ----------------------------------------------------------------- */
 
-void __wrap_rff_make_bytes(const rff_matrix *m, int64_t i0, int64_t i1, uint8_t *q)
+void __wrap_rff_make_bytes(const rff_matrix *matrix, int64_t i0, int64_t i1, uint8_t *q)
 {
-    const struct prices *p = price();
+    const struct prices *prices = price();
     int64_t missing[RFF_TYPES] = {0};
     double seconds = 0;
     (void)q;
     for (int64_t i = i0; i < i1; i++)
-        if (rff_is_cached(m, i))
-            seconds += p->cosine;
+        if (rff_is_cached(matrix, i))
+            seconds += prices->cosine;
         else
-            missing[m->type[i]]++;
+            missing[matrix->type[i]]++;
     for (int type = 0; type < RFF_TYPES; type++)
         if (missing[type] > 0)
-            seconds += p->group[rff_family(type)] +
-                       (double)missing[type] * p->row[rff_family(type)];
+            seconds += prices->group[rff_family(type)] +
+                       (double)missing[type] * prices->row[rff_family(type)];
     charge(seconds);
-    rff_cache_set_filled(m, i0, i1);
+    rff_cache_set_filled(matrix, i0, i1);
 }
 
 /* Each rank generates a share of the columns, block by block, and gets the others'. */
@@ -121,13 +121,13 @@ void __wrap_rff_blocks_keep(rff_shared *shared, const double *need, int64_t d)
     memcpy(any, need, sizeof any);
     weft_max_f64(shared->data->team, any, RFF_TYPES);
     for (int type = 0; type < RFF_TYPES; type++) {
-        rff_block *b = shared->blocks;
-        while (b && b->type != type) b = b->next;
-        if (!(any[type] > 0) || b) continue;
+        rff_block *block = shared->blocks;
+        while (block && block->type != type) block = block->next;
+        if (!(any[type] > 0) || block) continue;
         make_matrix(shared, type, d);
-        b = WEFT_NEW(shared->mem, rff_block, 1);
-        *b = (rff_block){.type = type, .next = shared->blocks};
-        shared->blocks = b;
+        block = WEFT_NEW(shared->mem, rff_block, 1);
+        *block = (rff_block){.type = type, .next = shared->blocks};
+        shared->blocks = block;
     }
 }
 
@@ -139,61 +139,62 @@ struct simulated {
     int64_t shift;    /* of the diagonal: another one for each matrix */
 };
 
-static void times(const weft_matrix *f, int c, const real *w, real *z)
+static void times(const weft_matrix *matrix, int c, const real *w, real *z)
 {
-    const struct simulated *s = f->self;
+    const struct simulated *simulated = matrix->self;
     (void)c, (void)w, (void)z; /* zeros, as they were given out */
-    charge(price()->times * (double)s->n);
+    charge(price()->times * (double)simulated->n);
 }
 
-static void trans(const weft_matrix *f, int c, const real *z, double *g)
+static void trans(const weft_matrix *matrix, int c, const real *z, double *g)
 {
-    const struct simulated *s = f->self;
-    charge(price()->trans * (double)s->n);
-    s->none.trans(&s->none, c, z, g);
-    for (int64_t i = 0; i < c * f->d; i++) g[i] += (double)(i * 7919 % 1009) / 1009 - 0.5;
+    const struct simulated *simulated = matrix->self;
+    charge(price()->trans * (double)simulated->n);
+    simulated->none.trans(&simulated->none, c, z, g);
+    for (int64_t i = 0; i < c * matrix->d; i++)
+        g[i] += (double)(i * 7919 % 1009) / 1009 - 0.5;
 }
 
-static void normal(const weft_matrix *f, int c, const real *w, const real *h, int own,
+static void normal(const weft_matrix *matrix, int c, const real *w, const real *h, int own,
                    double *g)
 {
-    const struct simulated *s = f->self;
-    int64_t first = 0, count = f->d;
-    if (own) weft_deal(f->d, f->team->rank, f->team->size, &first, &count);
-    charge(price()->normal * (double)s->n);
-    s->none.normal(&s->none, c, w, h, own, g);
+    const struct simulated *simulated = matrix->self;
+    int64_t first = 0, count = matrix->d;
+    if (own) weft_deal(matrix->d, matrix->team->rank, matrix->team->size, &first, &count);
+    charge(price()->normal * (double)simulated->n);
+    simulated->none.normal(&simulated->none, c, w, h, own, g);
     for (int j = 0; j < c; j++)
         for (int64_t k = first; k < first + count; k++)
-            g[j * f->d + k] +=
-                (double)(1 + (k + s->shift) % VALUES) * (double)w[j * f->d + k];
+            g[j * matrix->d + k] += (double)(1 + (k + simulated->shift) % VALUES) *
+                                    (double)w[j * matrix->d + k];
 }
 
-static void sums(const weft_matrix *f, double *sum)
+static void sums(const weft_matrix *matrix, double *sum)
 {
-    const struct simulated *s = f->self;
-    charge(price()->sums * (double)s->n);
-    s->none.sums(&s->none, sum);
+    const struct simulated *simulated = matrix->self;
+    charge(price()->sums * (double)simulated->n);
+    simulated->none.sums(&simulated->none, sum);
 }
 
-void __wrap_rff_matrix_vtable(weft_matrix *f)
+void __wrap_rff_matrix_vtable(weft_matrix *matrix)
 {
     static int64_t made;
-    const rff_matrix *m = f->self;
+    const rff_matrix *m = matrix->self;
     weft_check(m->held == m->n, "run.memory does not hold the features of a rank");
     weft_arena *mem = m->shared->mem;
-    struct simulated *s = WEFT_NEW(mem, struct simulated, 1);
+    struct simulated *simulated = WEFT_NEW(mem, struct simulated, 1);
     rff_matrix *empty = WEFT_NEW(mem, rff_matrix, 1);
     *empty = *m;
     empty->n = empty->held = empty->blocks = 0;
-    s->none = *f;
-    s->none.n = 0;
-    s->none.self = empty;
-    s->n = f->n;
-    s->shift = made++;
-    __real_rff_matrix_vtable(&s->none);
-    f->times = times;
-    f->trans = trans;
-    f->normal = normal;
-    f->sums = sums;
-    f->self = s;
+    simulated->none = *matrix;
+    simulated->none.n = 0;
+    simulated->none.self = empty;
+    simulated->n = matrix->n;
+    simulated->shift = made++;
+    __real_rff_matrix_vtable(&simulated->none);
+    matrix->times = times;
+    matrix->trans = trans;
+    matrix->normal = normal;
+    matrix->sums = sums;
+    matrix->self = simulated;
 }

@@ -33,31 +33,31 @@ double __wrap_weft_cpu_sgemm(double seconds)
     return 100;
 }
 
-static void score(const fed_task *t, fed_client_result *told)
+static void score(const fed_task *task, fed_client_result *told)
 {
-    told->loss[0] = told->loss[1] = 0.5 * t->worst * told->count;
+    told->loss[0] = told->loss[1] = 0.5 * task->worst * told->count;
     told->wrong[0] = told->wrong[1] = 0.5 * told->count;
 }
 
-weft_status fed_take_turns(fed_task *t, const fed_turns *q)
+weft_status fed_take_turns(fed_task *task, const fed_turns *turns)
 {
     double client = seconds_of("WEFT_SIM_CLIENT"), sample = seconds_of("WEFT_SIM_SAMPLE"),
            scored = seconds_of("WEFT_SIM_SCORE");
     double seconds = 0;
-    for (int64_t j = 0; j < q->n; j++) {
-        const fed_client *p = &q->client[j];
-        if (p->lost || p->rank != t->env.team->rank) continue;
-        double steps = q->turn->train ? (double)p->samples * p->options.epochs : 0;
-        int passes = q->turn->before + q->turn->after;
-        q->told[j] = (fed_client_result){.count = fed_predictions(t, p->valid),
-                                         .train_loss = steps,
-                                         .train_count = steps,
-                                         .steps = steps};
-        score(t, &q->told[j]);
+    for (int64_t j = 0; j < turns->n; j++) {
+        const fed_client *p = &turns->client[j];
+        if (p->lost || p->rank != task->env.team->rank) continue;
+        double steps = turns->turn->train ? (double)p->samples * p->options.epochs : 0;
+        int passes = turns->turn->before + turns->turn->after;
+        turns->told[j] = (fed_client_result){.count = fed_predictions(task, p->valid),
+                                             .train_loss = steps,
+                                             .train_count = steps,
+                                             .steps = steps};
+        score(task, &turns->told[j]);
         seconds += client + sample * steps + scored * (double)p->valid * passes;
     }
-    if (q->turn->train) charged[q->turn->round % SIM_ROUNDS] += seconds;
-    smpi_execute_flops(1e9 * (seconds + seconds_of("WEFT_SIM_PLACE") * (double)q->n +
-                              (q->turn->train ? seconds_of("WEFT_SIM_UPDATE") : 0)));
+    if (turns->turn->train) charged[turns->turn->round % SIM_ROUNDS] += seconds;
+    smpi_execute_flops(1e9 * (seconds + seconds_of("WEFT_SIM_PLACE") * (double)turns->n +
+                              (turns->turn->train ? seconds_of("WEFT_SIM_UPDATE") : 0)));
     return WEFT_OK;
 }
