@@ -60,23 +60,6 @@ else
     echo "ok $((count += 1)) # SKIP no taskset to bind ranks with"
     echo "ok $((count += 1)) # SKIP no taskset to bind ranks with"
 fi
-# The second rank has little of its core, the first what others leave of another: loops are busy on one.
-if [ "$(nproc)" -ge 2 ] && command -v taskset >/dev/null; then
-    other=$(taskset -cp $$ | sed 's/.*: *//; s/.*[-,]//')
-    cat >"$tmp/slow" <<END
-#!/bin/sh
-[ "\${OMPI_COMM_WORLD_RANK:-\${PMIX_RANK:-\$PMI_RANK}}" = 1 ] || exec taskset -c $core "$weft" doctor "$tmp/runs"
-exec taskset -c $other nice -n 10 "$weft" doctor "$tmp/runs"
-END
-    chmod +x "$tmp/slow"
-    taskset -c "$other" sh -c 'while :; do :; done' &
-    timeout "$net" mpirun --bind-to none -n 2 "$tmp/slow" >"$tmp/out" 2>"$tmp/log"
-    wrong 0 "warning: rank 1 on .* had [0-9]+ % of a core: other processes run on its cores \($other\)" \
-        "of two ranks, the one with less of its core is named"
-    kill $! && wait $! 2>/dev/null
-else
-    echo "ok $((count += 1)) # SKIP one core, or no taskset to bind ranks with"
-fi
 # The second rank has another file system there, as a directory of its own host would be.
 if unshare -rm true 2>/dev/null; then
     cat >"$tmp/own" <<END

@@ -107,9 +107,7 @@ static void show_rates(const weft_placement *placement, int size)
 /* Warns of the rank that had the smallest fraction of its core, if that is below BUSY. */
 static int warn_busy(const weft_placement *placement, int size)
 {
-    int least = 0;
-    for (int r = 1; r < size; r++)
-        if (placement[r].share < placement[least].share) least = r;
+    int least = weft_placement_busiest(placement, size);
     if (placement[least].share >= BUSY) return 0;
     weft_log(WEFT_WARN,
              "rank %d on %s had %.0f %% of a core: other processes run on its cores (%s); "

@@ -77,6 +77,14 @@ const char *weft_placement_cores(const weft_placement *placement, int size, int 
     return list_cores(set, mem);
 }
 
+int weft_placement_busiest(const weft_placement *placement, int size)
+{
+    int least = 0;
+    for (int r = 1; r < size; r++)
+        if (placement[r].share < placement[least].share) least = r;
+    return least;
+}
+
 const char *weft_hosts(const weft_placement *placement, int size, weft_arena *mem)
 {
     const char *text = "";

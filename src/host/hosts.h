@@ -11,6 +11,10 @@ int weft_placement_ranks(const weft_placement *placement, int size, int r);
 const char *weft_placement_cores(const weft_placement *placement, int size, int r,
                                  weft_arena *mem);
 
+/* The rank that had the smallest share of a core while it was measured, the first of these.
+ */
+int weft_placement_busiest(const weft_placement *placement, int size);
+
 /* The hosts, each once, in order of rank, with the cores of their ranks: "n1 (cores 0-3) n2
  * (cores 0-3)". Owned by mem. */
 const char *weft_hosts(const weft_placement *placement, int size, weft_arena *mem);
