@@ -49,7 +49,7 @@ def report(loss, step=None, state=None, **more):
         if name == "json": raw(b"loss=0.5\n"); time.sleep(1e6)
         if name == "other": raw(b'{"report":9999,"step":2,"loss":1}\n'); time.sleep(1e6)
         if name == "text": raw(b'{"report":3,"step":2,"loss":"small"}\n'); time.sleep(1e6)
-        if name == "forks" and os.fork(): os._exit(0)
+        if name == "forks": os._exit(0) if os.fork() else time.sleep(1e6)
     if name == "stateless": state = None
     first(loss, step, State(state) if state else None, **more)
 weft.report = report
@@ -188,6 +188,10 @@ result $? "a program that is asked in the middle of a job to stop leaves it, and
 as once tune 1 r command.retries=1 && is_same r && lines starts 2 &&
     grep -q 'warning: job 3, trial 3 failed: .*was ended by signal 9; .*; it is tried again' "$tmp/log"
 result $? "a program that is killed is started again, to the same digest"
+launch 1 0 'job 9 of' "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" --force
+held "$(rank 0)" && kill -9 $(tail -1 "$tmp/starts") && sleep 0.5 && kill -CONT "$(rank 0)"
+wait $run && is_same r && ! grep -q 'failed' "$tmp/log" && grep -q 'are repeated' "$tmp/log"
+result $? "one that is killed between two jobs is started again, and no job fails"
 launch 2 0 'job 11 of' "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" --force
 held "$(rank 0)" && programs >/dev/null && kill -9 "$(rank 0)"
 result $? "a rank is killed"

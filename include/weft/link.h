@@ -31,6 +31,10 @@ weft_link *weft_link_new(const weft_link_plan *plan, weft_arena *mem);
 /* 1: the worker has been started, and no failure was seen since. */
 int weft_link_lives(const weft_link *link);
 
+/* 1: it runs. One that has ended since its last answer is no failure, but is to be started
+ * again. */
+int weft_link_runs(weft_link *link);
+
 /* Starts the worker. EFILE. */
 WEFT_CHECKED weft_status weft_link_start(weft_link *link);
 

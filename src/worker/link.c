@@ -210,6 +210,13 @@ void weft_link_drop(weft_link *link)
     link->lives = 0;
 }
 
+int weft_link_runs(weft_link *link)
+{
+    struct pollfd told = {.fd = link->process.link, .events = POLLIN};
+    if (link->lives && (told.fd < 0 || poll(&told, 1, 0) != 0)) weft_link_drop(link);
+    return link->lives;
+}
+
 /* The last lines of its log, with bars between them; "" if it printed nothing. */
 static const char *last_lines(const weft_link *link, weft_arena *mem)
 {

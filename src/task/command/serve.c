@@ -292,7 +292,7 @@ static weft_status start(command_task *command)
 {
     command_serve *serve = command->serve;
     const char *line;
-    if (weft_link_lives(serve->link)) return WEFT_OK;
+    if (weft_link_runs(serve->link)) return WEFT_OK;
     serve->n = serve->ndrop = 0;
     TRY(weft_link_start(serve->link));
     weft_link_mark(serve->link);
@@ -408,10 +408,14 @@ static int holds(const void *self)
 
 static int is_held(const void *self, int64_t trial, int64_t job, weft_state *state)
 {
-    const command_serve *serve = ((const command_task *)self)->serve;
+    command_serve *serve = ((const command_task *)self)->serve;
     int64_t i = find(serve, trial, job);
-    if (i >= 0 && state) command_put_trace(&serve->held[i].after, state);
-    return i >= 0;
+    if (i < 0 || !weft_link_runs(serve->link)) {
+        lose(serve);
+        return 0;
+    }
+    if (state) command_put_trace(&serve->held[i].after, state);
+    return 1;
 }
 
 static int64_t excess(const void *self)
@@ -458,7 +462,7 @@ static int save(void *self, int64_t trial, int64_t job)
     const char *path = attempt_path(command->dir, trial, job, tmp);
     int64_t i = find(serve, trial, job);
     int there = access(path, F_OK) == 0;
-    if (!there && i >= 0 && serve->held[i].saves) {
+    if (!there && is_held(self, trial, job, NULL) && serve->held[i].saves) {
         there = save_to(command, trial, job, path, tmp) == WEFT_OK;
         if (!there)
             weft_log(WEFT_WARN, "the state after job %lld is not saved: %s", (long long)job,
