@@ -10,11 +10,14 @@ enum {
     ASCENT_PERIOD = 4 * DUAL_WIDE /* largest `period` */
 };
 
+/* Whether an output's ascent goes on, reached its optimum, or stopped without. */
+enum { ASCENT_GOES_ON, ASCENT_DONE, ASCENT_STOPPED };
+
 /* One output: parameters and state of its ascent. */
 struct output {
     const margin_output *asked;
     int index;           /* in the caller's arrays */
-    int done;            /* 1: at its optimum; 2: stopped without reaching it */
+    int done;            /* ASCENT_GOES_ON ... */
     double b;            /* intercept */
     double b0, t0;       /* intercept and sum_i a_i y_i before its last step */
     double low, high;    /* bracket of the intercept */

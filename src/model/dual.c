@@ -24,8 +24,12 @@
 enum {
     TRIAL_EPOCHS = 32, /* epochs within which the gap must halve */
     BLOCK = 128,       /* columns of the matrix whose weights are stored together */
-    AHEAD = 24         /* columns that are fetched before their use */
+    AHEAD = 24,        /* columns that are fetched before their use */
+    SETTLE_STEPS = 200 /* most Newton steps of an intercept */
 };
+
+#define SETTLED        1e-12 /* relative change of an intercept that ends its steps */
+#define MAX_SHRINK_TOL 1e4   /* beyond it an output makes no progress */
 
 /* The caller's results: weights [outputs][d], intercepts and summaries of all outputs. */
 struct target {
@@ -167,7 +171,7 @@ static int next_shift(const struct output *output, struct shift *shift, const do
     shift->hi = fmin(shift->hi, slope > 0 ? before : before - slope);
     double next = before - slope / (1 + sum[1]);
     if (!(next > shift->lo && next < shift->hi)) next = 0.5 * (shift->lo + shift->hi);
-    if (!(fabs(next - before) > 1e-12 * (1 + fabs(output->b)))) return 1;
+    if (!(fabs(next - before) > SETTLED * (1 + fabs(output->b)))) return 1;
     *t = next;
     return 0;
 }
@@ -185,7 +189,7 @@ static void settle_intercepts(struct ascent *ascent, int n, const int *k)
         open[j] = k[j];
         shift[k[j]] = (struct shift){-INFINITY, INFINITY};
     }
-    for (int step = 0; step < 200 && left > 0; step++) {
+    for (int step = 0; step < SETTLE_STEPS && left > 0; step++) {
         ascent_sum(ascent, left, open, add_shift, t, sum);
         int all = left;
         left = 0;
@@ -249,7 +253,7 @@ static struct ascent start(const margin_problem *problem, const dual_rows *rows,
         ascent.one[k] = k < outputs ? output[k].one : -1;
         if (k < outputs && !ascent.coupled)
             ascent.out[k].b = ascent.out[k].b0 = output[k].b;
-        if (k >= outputs || output[k].constant) ascent.out[k].done = 2;
+        if (k >= outputs || output[k].constant) ascent.out[k].done = ASCENT_STOPPED;
     }
     return ascent;
 }
@@ -272,7 +276,7 @@ static void end_stalled(struct ascent *ascent, int n, const int *k)
         struct output *output = &ascent->out[k[j]];
         if (output->gap <= ascent->problem->tol) continue;
         if (!(output->gap <= 0.5 * output->trial_gap)) output->shrink_tol *= 10;
-        if (output->shrink_tol > 1e4) ascent->out[k[j]].done = 2;
+        if (output->shrink_tol > MAX_SHRINK_TOL) output->done = ASCENT_STOPPED;
         output->trial_gap = output->gap;
     }
 }
@@ -294,7 +298,7 @@ static int check_ends(struct ascent *ascent, int epochs)
     measure_outputs(ascent, running, k);
     int ends = list_outputs(ascent, 1, done);
     settle_intercepts(ascent, ends, done);
-    for (int j = 0; j < ends; j++) ascent->out[done[j]].done = 1;
+    for (int j = 0; j < ends; j++) ascent->out[done[j]].done = ASCENT_DONE;
     return 1;
 }
 

@@ -13,6 +13,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Resources, as shares, and positions on axes that differ by less are equal. */
+#define ROUNDING 1e-9
+
 typedef struct replay_task {
     const char *path;
     replay_names names;
@@ -189,7 +192,7 @@ static double distance(const replay_task *replay, const double *conf, int64_t i)
             continue;
         }
         double d = weft_axis_unit(axis, own) - there;
-        sum += axis->nvalue == 0 ? d * d : fabs(d) > 1e-9;
+        sum += axis->nvalue == 0 ? d * d : fabs(d) > ROUNDING;
     }
     return sum;
 }
@@ -240,7 +243,7 @@ static const replay_point *reached(const replay_table *table, int64_t row, doubl
 {
     const replay_point *found = NULL;
     for (int64_t i = table->first[row]; i < table->first[row + 1]; i++)
-        if (table->point[i].resource <= resource * (1 + 1e-9)) found = &table->point[i];
+        if (table->point[i].resource <= resource * (1 + ROUNDING)) found = &table->point[i];
     return found;
 }
 
@@ -283,7 +286,7 @@ static weft_status point_at(const replay_task *replay, int64_t row, double resou
 {
     const replay_table *table = &replay->table;
     *out = reached(table, row, resource);
-    if (*out && resource <= table->most * (1 + 1e-9)) return WEFT_OK;
+    if (*out && resource <= table->most * (1 + ROUNDING)) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "resource %g is asked of configuration %lld, and %s has it from %g to "
                      "%g; set the resources of the tuner accordingly",
@@ -371,7 +374,7 @@ static double least_loss(const replay_table *table, int64_t row, double resource
 {
     double best = INFINITY;
     for (int64_t i = table->first[row]; i < table->first[row + 1]; i++)
-        if (table->point[i].resource <= resource * (1 + 1e-9))
+        if (table->point[i].resource <= resource * (1 + ROUNDING))
             best = fmin(best, table->point[i].loss);
     return best;
 }
