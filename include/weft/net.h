@@ -65,6 +65,7 @@ typedef struct weft_net {
      * order, and to z[][classes] the logits (NULL: not needed), without dropout; each
      * depends on its own sample only. width NULL: the network has none. */
     int (*width)(const void *self);
+    int resumes; /* 1: grad, without dropout, goes on from a batch's stored ones */
     void (*represent)(const void *self, void *work, const real *w, const weft_batch *batch,
                       real *h, real *z);
     /* The same without dropout for as many models as there are lanes: w, g

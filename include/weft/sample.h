@@ -3,6 +3,7 @@
 #ifndef WEFT_SAMPLE_H
 #define WEFT_SAMPLE_H
 
+#include "weft/real.h"
 #include "weft/text.h"
 
 typedef enum weft_part { WEFT_TRAIN, WEFT_VALID, WEFT_TEST, WEFT_NPART } weft_part;
@@ -118,8 +119,11 @@ typedef struct weft_batch {
     int compact;          /* 1: the table of the weights has only these rows, too */
     int frozen; /* as many of the network's first tensors need no gradient: any numbers may
                    be in their part of it */
-    int again;  /* 1: the weights are those of the last call with the same work space, so
-                   that what was made of them can be used again */
+    const real *const *stored; /* [n] representations of the samples by the frozen tensors,
+                                  all but those of the last layer, where weft_net.resumes;
+                                  NULL: they are computed */
+    int again; /* 1: the weights are those of the last call with the same work space, so
+                  that what was made of them can be used again */
 } weft_batch;
 
 #endif

@@ -110,5 +110,6 @@ const weft_net weft_net_cnn = {
     .grad = weft_stack_grad,
     .score = weft_stack_score,
     .width = weft_stack_width,
+    .resumes = 1,
     .represent = weft_stack_represent,
 };

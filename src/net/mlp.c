@@ -58,6 +58,7 @@ const weft_net weft_net_mlp = {
     .grad = weft_stack_grad,
     .score = weft_stack_score,
     .width = weft_stack_width,
+    .resumes = 1,
     .represent = weft_stack_represent,
     .lanes_work = weft_stack_lanes_work,
     .lanes_grad = weft_stack_lanes_grad,

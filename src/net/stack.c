@@ -222,6 +222,7 @@ static void drop(uint64_t key, int layer, double dropout, double scale, int64_t 
 static const real *const *input_of(const weft_stack *stack, weft_scratch *scratch,
                                    const weft_batch *batch, int i)
 {
+    if (batch->stored && i == stack->n - 1) return batch->stored;
     if (i == 0 && !copied(stack)) return (const void *)batch->x; /* `real` is float */
     return weft_sample_rows(scratch, batch->n, stack->layer[i].c, scratch->act[i]);
 }
@@ -230,8 +231,8 @@ static const real *const *input_of(const weft_stack *stack, weft_scratch *scratc
 static void forward(const weft_stack *stack, weft_scratch *scratch, const real *w,
                     const weft_batch *batch, double dropout, uint64_t key)
 {
-    if (copied(stack)) load_rows(stack, batch, scratch->act[0]);
-    for (int i = 0; i < stack->n; i++) {
+    if (copied(stack) && !batch->stored) load_rows(stack, batch, scratch->act[0]);
+    for (int i = batch->stored ? stack->n - 1 : 0; i < stack->n; i++) {
         const weft_layer *layer = &stack->layer[i];
         real *y = scratch->act[i + 1];
         if (layer->k > 0)

@@ -95,6 +95,33 @@ static int descend(const fed_task *fed, const fed_training *training,
     return sound && isfinite(sum->loss);
 }
 
+/* The representations of all samples by w, if a course trains the last layer alone, and
+ * each is used: stored[samples->n][width]; else NULL. Of a sample it has the same bits in
+ * any batch. */
+static const real *represent(const fed_task *fed, const weft_course *course,
+                             const fed_span *span, const fed_client *client,
+                             const weft_samples *samples)
+{
+    enum { MOST = 4 << 20 }; /* bytes */
+    const fed_workspace *work = &fed->work;
+    int64_t n = samples->n;
+    if (!fed->net->resumes || client->options.dropout > 0 || span->frozen == 0 ||
+        span->frozen < fed->ntensor - 2 || client->samples * course->epochs < n)
+        return NULL;
+    int64_t wide = fed->net->width(fed->model);
+    if (n * wide * (int64_t)sizeof(real) > MOST) return NULL;
+    real *stored = WEFT_NEW(work->tmp, real, n * wide);
+    int64_t *at = WEFT_NEW(work->tmp, int64_t, work->most);
+    for (int64_t i = 0; i < n; i += work->most) {
+        int some = (int)(n - i < work->most ? n - i : work->most);
+        for (int e = 0; e < some; e++) at[e] = i + e;
+        weft_batch batch = fed_batch_of(fed, &work->own, samples, at, some);
+        fed->net->represent(fed->model, work->net, course->w, &batch, stored + i * wide,
+                            NULL);
+    }
+    return stored;
+}
+
 weft_status fed_train(fed_task *fed, const weft_course *course, const fed_client *client,
                       const fed_turn *turn, const weft_samples *samples,
                       fed_client_result *out)
@@ -105,6 +132,9 @@ weft_status fed_train(fed_task *fed, const weft_course *course, const fed_client
     int64_t *order = WEFT_NEW(work->tmp, int64_t, samples->n);
     fed_span span = fed_span_of(fed, course->fixed);
     real *held = span.holes ? WEFT_NEW(work->tmp, real, fed->nweight) : NULL;
+    const real *stored = represent(fed, course, &span, client, samples);
+    int64_t wide = stored ? fed->net->width(fed->model) : 0;
+    const real **row = WEFT_NEW(work->tmp, const real *, training->batch);
     if (held) memcpy(held, course->w, (size_t)fed->nweight * sizeof *held);
     for (int epoch = 0; epoch < course->epochs; epoch++) {
         fed_shuffle(fed, turn, client->client, epoch, samples->n, client->samples, order);
@@ -114,6 +144,8 @@ weft_status fed_train(fed_task *fed, const weft_course *course, const fed_client
             TRY(fed_look(fed));
             weft_batch batch = fed_batch_of(fed, &work->own, samples, order + i, n);
             batch.frozen = span.frozen;
+            for (int e = 0; stored && e < n; e++) row[e] = stored + order[i + e] * wide;
+            if (stored) batch.stored = row;
             weft_rng4 rng =
                 weft_rng_at(fed->env.seed, WEFT_RNG_DROPOUT, turn->round,
                             (uint64_t)client->client, (uint64_t)epoch << 40 | (uint64_t)i);
