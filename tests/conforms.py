@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Checks that a program is a worker of weft: usage tests/conforms.py COMMAND-LINE
+or one that weft tunes and keeps (command.serve): tests/conforms.py COMMAND-LINE '{"rate":0.1, ...}', its parameters.
 
 It is started as weft starts it (src/worker/README.md has the protocol), describes itself, and is
 asked for turns. Prints TAP. Needs nothing but Python."""
@@ -12,6 +13,7 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 
 WAIT = 60  # seconds for an answer
 PLACE = 64
@@ -95,6 +97,51 @@ def turn(worker, told, counts, weights, client, identity, train=True, before=Tru
     return out, worker.bytes(size, len(weights))
 
 
+def job(worker, values, identity, trial, done, more, begins=None, drop=()):
+    """The answer to a job, with the reports before it."""
+    out = worker.ask({"ask": "job", "job": identity, "trial": trial, "seed": 7, "done": done, "resource": more,
+                      "total": done + more, "values": values, "from": begins, "load": None, "drop": drop})
+    reports = []
+    while isinstance(out, dict) and "report" in out:
+        reports.append((out["report"], out["step"], out["loss"]))
+        out = worker.ask({"go": True})
+    return out, reports
+
+
+def ends(worker):
+    worker.socket.close()
+    try:
+        worker.process.wait(WAIT)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def program(command, values):
+    worker = Worker(command)
+    told = worker.ask({"ask": "describe", "protocol": 1, "role": "programs"})
+    if not check(isinstance(told, dict) and told.get("protocol") == 1, f"it speaks protocol 1: {told}"):
+        return
+    first, reports = job(worker, values, 0, 0, 0, 2)
+    if not check(isinstance(first, dict) and first.get("job") == 0, f"it does a job: {first}"):
+        return
+    check(first.get("loss") is not None and math.isfinite(first["loss"]), "whose loss is finite")
+    check(all(r[0] == 0 and r[1] < 2 for r in reports), f"and reports before its end: {reports}")
+    job(worker, values, 1, 1, 0, 1)
+    begins = [0, 0] if first["held"] else None
+    second, _ = job(worker, values, 2, 0, 2, 1, begins, [[1, 1]])
+    check(isinstance(second, dict) and second.get("job") == 2, f"it goes on after a job of another trial: {second}")
+    job(worker, values, 3, 0, 0, 2, None, [[0, 2]])
+    again, _ = job(worker, values, 4, 0, 2, 1, [0, 3] if first["held"] else None)
+    check(isinstance(again, dict) and again.get("loss") == second["loss"], "the same jobs once more have the same loss")
+    if again.get("saves"):
+        with tempfile.TemporaryDirectory() as place:
+            out = worker.ask({"ask": "save", "trial": 0, "job": 4, "directory": place})
+            check(out == {"saved": 4} and os.listdir(place), f"it saves a state: {out}")
+    check(not select.select([worker.socket], [], [], 0.2)[0], "it says nothing that nobody asked for")
+    check(ends(worker), "it ends when the run does")
+
+
 def is_score(score, scored):
     good = isinstance(score, list) and len(score) == 3
     return good and (score[0] is None or math.isfinite(score[0])) and 0 <= score[1] <= score[2] and \
@@ -139,17 +186,14 @@ def main(command):
     out, _ = turn(worker, told, counts, weights, first, 4, train=False, after=False)
     check(out is not None and is_score(out.get("before"), counts[first][1]), "it scores without training")
     check(not select.select([worker.socket], [], [], 0.2)[0], "it says nothing that nobody asked for")
-    worker.socket.close()
-    try:
-        worker.process.wait(WAIT)
-        ended = True
-    except subprocess.TimeoutExpired:
-        ended = False
-    check(ended, "it ends when the run does")
+    check(ends(worker), "it ends when the run does")
 
 
-if len(sys.argv) != 2:
+if len(sys.argv) not in (2, 3):
     sys.exit(__doc__)
-main(sys.argv[1])
+if len(sys.argv) == 2:
+    main(sys.argv[1])
+else:
+    program(sys.argv[1], json.loads(sys.argv[2]))
 print(f"1..{number}")
 sys.exit(failed > 0)

@@ -293,6 +293,10 @@ else
     [ $? = 4 ] && grep -q '^weft: .*this program serves programs, but weft asks for clients' "$tmp/log"
     result $? "and the other way round"
 fi
+find_python json
+"$python" tests/conforms.py "$python inputs/train.py" '{"rate":0.1,"momentum":0.5,"decay":0}' >"$tmp/out" 2>"$tmp/log" &&
+    ! grep -q '^not ok' "$tmp/out" && [ "$(grep -c '^ok' "$tmp/out")" = 9 ]
+result $? "the Python module conforms to the protocol"
 rm -f "$tmp/out"
 "$python" inputs/train.py 2>"$tmp/log"
 PYTHONPATH=python "$python" inputs/train.py 2>"$tmp/log"
