@@ -208,7 +208,7 @@ refused 4 "a text among numbers is told" "bad.csv: line 3, column 4, 'size', is 
 sed '3s/.*/9,10,red,1,perhaps/' "$tmp/new.csv" >"$tmp/class.csv"
 refused 4 "a label that was not learnt is told" "class.csv has the class 'perhaps'" rff "$tmp/class.csv"
 refused 2 "options of a packed file have no effect" "old.h5 is packed, so that separator=semicolon" rff "$tmp/old.h5" separator=semicolon
-refused 4 "a table for texts is told" "was not packed from a CSV table" text "$tmp/bare.csv"
+refused 2 "a table for texts is told" "bare.csv: its lines would be texts as they are; separator = comma" text "$tmp/bare.csv"
 "$weft" pack dense "$tmp/bare.csv" like="$tmp/rff.h5" -o "$tmp/bare.h5" >"$tmp/out" 2>"$tmp/log" && predict rff "$tmp/bare.h5" &&
     cut -d, -f2- "$tmp/p.csv" | cmp - "$tmp/got"
 result $? "a table can be packed like those of a run"
@@ -222,4 +222,44 @@ result $? "nor trained on"
     "$weft" tune "$tmp/empty.ini" run.task=fed run.data="$tmp/fed.h5" run.mixing=none run.tuner=random random.resource=2 'client.lr=0.1 | 0.2' space.configs=2 \
         -o "$tmp/f.h5" >"$tmp/out" 2>"$tmp/log"
 refused 2 "a federation is scored by weft eval" "predicts no single rows" f "$tmp/fed.h5"
+
+# ---- texts --------------------------------------------------------------------------------
+
+# texts N FIRST: lines of a class and a text
+texts()
+{
+    awk -v n="$1" -v first="$2" 'BEGIN { for (i = first; i < first + n; i++)
+        printf "%s\t%s film %d, by %d\n", i % 2 ? "good" : "bad", i % 3 ? (i % 2 ? "nice" : "poor") : "long", i % 7, i % 5 }'
+}
+texts 200 0 >"$tmp/learn.tsv"
+texts 30 500 >"$tmp/say.tsv"
+cut -f 2 "$tmp/say.tsv" >"$tmp/say.txt"
+"$weft" pack text "$tmp/learn.tsv" -o "$tmp/learn.h5" >"$tmp/out" 2>"$tmp/log" &&
+    "$weft" pack text "$tmp/learn.tsv" test_file="$tmp/say.tsv" -o "$tmp/say.h5" >"$tmp/out" 2>"$tmp/log" &&
+    run="run.data=$tmp/learn.h5 run.tuner=random space.configs=2" && trained texts fmap.feature=ngram ngram.bins=4096 fmap.model=logistic 'ngram.order=1 .. 2'
+result $? "a winner of texts"
+# Packed beside the texts that were learnt from, they have the same scores.
+predict texts "$tmp/say.h5" && sed -n 's/^test,//p' "$tmp/p.csv" >"$tmp/want" &&
+    predict texts "$tmp/say.tsv" label=first && sed 1d "$tmp/p.csv" | cmp - "$tmp/want" && [ "$(wc -l <"$tmp/want")" = 30 ]
+result $? "lines of label and text have the predictions that they have when packed"
+cut -d , -f 1,3- "$tmp/want" >"$tmp/bare"
+predict texts "$tmp/say.txt" && sed 1d "$tmp/p.csv" | cmp - "$tmp/bare" && cp "$tmp/p.csv" "$tmp/one.csv" &&
+    mpirun --oversubscribe -n 3 "$weft" predict "$tmp/texts.h5" "$tmp/say.txt" >"$tmp/p.csv" 2>>"$tmp/log" &&
+    cmp "$tmp/p.csv" "$tmp/one.csv"
+result $? "texts without labels, too, on one rank and three"
+printf 'nice film\n\npoor film\n' >"$tmp/few.txt"
+predict texts "$tmp/few.txt" && [ "$(cut -d , -f 1,2 "$tmp/p.csv" | sed '1d;3d' | tr '\n' ' ')" = "1,good 3,bad " ]
+result $? "an empty line is a row, so that rows are lines"
+printf 'id,text\n7,"nice, film"\n8,poor film\n' >"$tmp/few.csv"
+predict texts "$tmp/few.csv" separator=comma header=yes &&
+    [ "$(cut -d , -f 1,2 "$tmp/p.csv" | sed 1d | tr '\n' ' ')" = "1,good 2,bad " ]
+result $? "and the columns of a CSV are texts"
+printf 'odd\tnice film\n' >"$tmp/odd.tsv"
+refused 4 "a class that was not learnt is refused" "odd.tsv has the class 'odd', which is not among those" texts "$tmp/odd.tsv" label=first
+"$weft" pack text "$tmp/few.txt" label=none like="$tmp/rff.h5" -o "$tmp/no.h5" >"$tmp/out" 2>"$tmp/log"
+[ $? = 4 ] && grep -q 'like = .*rff.h5 is not of texts' "$tmp/log"
+result $? "texts are not packed like a table"
+"$weft" pack text "$tmp/few.txt" label=none -o "$tmp/no.h5" >"$tmp/out" 2>"$tmp/log"
+[ $? = 2 ] && grep -q 'label = none is for texts to be scored: like = RUN.h5' "$tmp/log"
+result $? "nor without labels to learn from"
 echo "1..$count"

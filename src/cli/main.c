@@ -72,9 +72,12 @@ static const char eval_text[] =
 
 static const char predict_text[] =
     "ROWS is a packed file, or a table with the columns that the run was trained on, by\n"
-    "name; one row is enough, and a label is not needed. key=value is an option of\n"
-    "`weft list dense`. A line for each row has its class, and the probability or score\n"
-    "of each class; or the value of each target, where these are numbers.\n";
+    "name, or texts, one a line; one row is enough, and a label is not needed. key=value "
+    "is\n"
+    "an option of `weft list dense`, or `weft list text`. A line for each row has its "
+    "class,\n"
+    "and the probability or score of each class; or the value of each target, where these\n"
+    "are numbers.\n";
 
 static const char export_text[] = "Without -o it is named RUN-winner.h5.\n";
 

@@ -1,6 +1,7 @@
-/* `weft predict`: rows of a packed file, or of a table that is packed for it. */
+/* `weft predict`: rows of a packed file, or a table or texts that are packed for it. */
 #include "cli.h"
 #include "rundir/formats.h"
+#include "weft/data.h"
 #include "weft/h5.h"
 #include "weft/pack.h"
 #include "weft/registry.h"
@@ -54,17 +55,37 @@ static int is_packed(const char *path)
     return n == sizeof head && memcmp(head, "\x89HDF\r\n\x1a\n", sizeof head) == 0;
 }
 
-/* Packs the rows of a table as the data of the run were. */
+/* 1: the run's winner was trained on texts. */
+static weft_status is_of_texts(const weft_cli *cli, int *texts)
+{
+    weft_h5 file;
+    const char *form = "";
+    TRY(weft_h5_open(&file, cli->arg[0], cli->mem));
+    weft_status st = WEFT_OK;
+    if (weft_h5_has(&file, "/winner/@form"))
+        st = weft_h5_read_attr(&file, "/winner", "form", &form);
+    weft_h5_close(&file);
+    *texts = strcmp(form, weft_form_name[WEFT_TOKENS]) == 0;
+    return st;
+}
+
+/* Packs the rows of a table, or texts, as the data of the run were. */
 static weft_status pack_rows(const weft_cli *cli, const char *to)
 {
     const weft_reader *reader;
     void *self;
     weft_partition over;
+    int n = 0, texts, labelled = 0;
     const char **word = WEFT_NEW(cli->mem, const char *, cli->n);
-    TRY(weft_reader_find("dense", &reader));
-    for (int i = 2; i < cli->n; i++) word[i - 2] = cli->arg[i];
-    word[cli->n - 2] = weft_arena_text(cli->mem, "like=%s", cli->arg[0]);
-    TRY(weft_pack_options(reader, cli->n - 1, word, &self, &over, cli->mem));
+    TRY(is_of_texts(cli, &texts));
+    TRY(weft_reader_find(texts ? "text" : "dense", &reader));
+    word[n++] = weft_arena_text(cli->mem, "like=%s", cli->arg[0]);
+    for (int i = 2; i < cli->n; i++) {
+        word[n++] = cli->arg[i];
+        labelled |= strncmp(cli->arg[i], "label=", strlen("label=")) == 0;
+    }
+    if (texts && !labelled) word[n++] = "label=none";
+    TRY(weft_pack_options(reader, n, word, &self, &over, cli->mem));
     return weft_pack_file(reader, self, &over, cli->arg[1], to, cli->mem);
 }
 

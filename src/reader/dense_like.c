@@ -82,17 +82,6 @@ weft_status weft_dense_like_end(const weft_dense_like *like, weft_dense_rows *ro
         }
     }
     if (rows->targets > 0) return WEFT_OK;
-    int32_t *to = WEFT_NEW(rows->mem, int32_t, rows->labels.n + 1);
-    for (int i = 0; i < rows->labels.n; i++) {
-        const char *name = rows->labels.name[i];
-        while (to[i] < like->classes && strcmp(like->class_name[to[i]], name) != 0) to[i]++;
-        if (to[i] == like->classes && *name != '\0')
-            return weft_fail(WEFT_EDATA,
-                             "%s has the class '%s', which is not among those that were "
-                             "learnt; mend it, or leave the column out",
-                             rows->labels.path, name);
-        if (*name == '\0') to[i] = 0;
-    }
-    for (int64_t i = 0; i < rows->n; i++) rows->label[i] = to[rows->label[i]];
-    return WEFT_OK;
+    return weft_labels_match(&rows->labels, like->classes, like->class_name, rows->label,
+                             rows->n);
 }

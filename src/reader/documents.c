@@ -1,5 +1,7 @@
 /* Labelled documents on their way from files to the packer, and their encoding. */
 #include "documents.h"
+#include "weft/data.h"
+#include "weft/h5.h"
 
 #include <string.h>
 
@@ -90,6 +92,38 @@ weft_status weft_documents_pack(weft_documents *documents, const char *source,
                           pack));
     }
     return WEFT_OK;
+}
+
+/* ---- texts to be scored ---- */
+
+static weft_status read_classes(weft_h5 *file, const char ***class_name, int64_t *classes)
+{
+    const char *group = weft_h5_has(file, "/winner") ? "/winner" : "/", *form = "";
+    if (weft_h5_has(file, weft_arena_text(file->mem, "%s/@form", group)))
+        TRY(weft_h5_read_attr(file, group, "form", &form));
+    if (strcmp(form, weft_form_name[WEFT_TOKENS]) != 0)
+        return weft_fail(WEFT_EDATA, "like = %s is not of texts, nor trained on any",
+                         file->path);
+    return weft_h5_read_texts(file, weft_arena_text(file->mem, "%s/class", group),
+                              class_name, classes);
+}
+
+weft_status weft_documents_score(weft_documents *documents, const char *like, int labelled,
+                                 weft_pack *pack)
+{
+    weft_h5 file;
+    const char **class_name = NULL;
+    int64_t classes = 0;
+    TRY(weft_h5_open(&file, like, pack->mem));
+    weft_status st = read_classes(&file, &class_name, &classes);
+    weft_h5_close(&file);
+    TRY(st);
+    TRY(weft_labels_match(&documents->labels, (int)classes, class_name, documents->label,
+                          documents->n));
+    weft_pack_classes(pack, (int)classes, class_name);
+    weft_pack_split(pack, "all texts are to be scored");
+    weft_pack_scored(pack, labelled);
+    return hand_over(documents, WEFT_TEST, 0, documents->n, NULL, pack);
 }
 
 /* ---- encoding ---- */

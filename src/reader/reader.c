@@ -262,6 +262,24 @@ weft_status weft_labels_close(weft_labels *labels, const char *source, int32_t *
     return WEFT_OK;
 }
 
+weft_status weft_labels_match(const weft_labels *labels, int classes,
+                              const char *const *class_name, int32_t *label, int64_t n)
+{
+    int32_t *to = WEFT_NEW(labels->mem, int32_t, labels->n + 1);
+    for (int i = 0; i < labels->n; i++) {
+        const char *name = labels->name[i];
+        while (to[i] < classes && strcmp(class_name[to[i]], name) != 0) to[i]++;
+        if (to[i] == classes && *name != '\0')
+            return weft_fail(WEFT_EDATA,
+                             "%s has the class '%s', which is not among those that were "
+                             "learnt; mend it, or leave the column out",
+                             labels->path, name);
+        if (*name == '\0') to[i] = 0;
+    }
+    for (int64_t i = 0; i < n; i++) label[i] = to[label[i]];
+    return WEFT_OK;
+}
+
 /* ---- splits ---- */
 
 static void split_from_end(const weft_split *split, const int32_t *label, int64_t n,

@@ -53,6 +53,11 @@ int weft_labels_compare(const char *a, const char *b);
  * the packer. `source` is for the message. */
 WEFT_CHECKED weft_status weft_labels_close(weft_labels *labels, const char *source,
                                            int32_t *label, int64_t n, weft_pack *pack);
+/* Renumbers label[n] as the classes that were learnt; that of no label, "", becomes 0.
+ * EDATA naming a class that is none of these. */
+WEFT_CHECKED weft_status weft_labels_match(const weft_labels *labels, int classes,
+                                           const char *const *class_name, int32_t *label,
+                                           int64_t n);
 #define WEFT_MAX_CLASSES 1000
 
 /* Share of rows for validation and test, and the key of the shuffle. */

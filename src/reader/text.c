@@ -13,13 +13,13 @@ static const char separators[] = {'\t', ' ', ',', ';'};
 static const char *const names[] = {"TAB", "blank", "comma", "semicolon"};
 
 enum { AUTO, YES, NO };
-enum { LAST = -1 }; /* a column's place */
+enum { LAST = -1, NONE = -2 }; /* a column's place */
 
 struct labelled {
     int separator, header;
     const char *label;
     weft_split split;
-    const char *valid_file, *test_file;
+    const char *valid_file, *test_file, *like;
 };
 
 static const weft_opt options[] = {
@@ -29,7 +29,7 @@ static const weft_opt options[] = {
         "semicolon: columns of CSV, in quotation marks where they contain it"),
     WEFT_TEXT_OPT("label", struct labelled, label, "first",
                   "column of the label: first, last, its number from 1, or its name; the "
-                  "others are the text"),
+                  "others are the text. none: there is none, in texts to be scored"),
     WEFT_CHOICE_OPT(
         "header", struct labelled, header, "auto", "auto|yes|no",
         "names in the first line of a file; auto: where no other line has its label"),
@@ -44,6 +44,9 @@ static const weft_opt options[] = {
                   "file of the validation part, instead of a share"),
     WEFT_TEXT_OPT("test_file", struct labelled, test_file, "",
                   "file of the test part, instead of a share"),
+    WEFT_TEXT_OPT("like", struct labelled, like, "",
+                  "packed file or run: the texts are to be scored by a winner that was "
+                  "trained on such texts; all are one part"),
     {0},
 };
 
@@ -51,11 +54,16 @@ static const weft_opt options[] = {
 struct reading {
     const struct labelled *how;
     const char *path;
-    int64_t column; /* of the label, from 0, or LAST */
+    int64_t column; /* of the label, from 0, LAST or NONE */
     int seen;       /* the first line was */
     weft_documents *docs;
     weft_pack *pack;
 };
+
+static int is_unlabelled(const struct labelled *labelled)
+{
+    return strcmp(labelled->label, "none") == 0;
+}
 
 /* ---- the column of the label ---- */
 
@@ -64,8 +72,8 @@ static int by_place(const char *label, int64_t *column)
 {
     char *end;
     long long number = strtoll(label, &end, 10);
-    *column = strcmp(label, "last") == 0 ? LAST : 0;
-    if (strcmp(label, "first") == 0 || strcmp(label, "last") == 0) return 1;
+    *column = strcmp(label, "last") == 0 ? LAST : strcmp(label, "none") == 0 ? NONE : 0;
+    if (*column != 0 || strcmp(label, "first") == 0) return 1;
     if (number >= 1) *column = number - 1;
     return end > label && *end == '\0' && number >= 1;
 }
@@ -118,7 +126,7 @@ static weft_status add(struct reading *reading, int64_t line, const char *label,
 {
     static const char mark[] = "__label__"; /* fastText's */
     size_t length = strlen(mark);
-    if (n_label == 0)
+    if (n_label == 0 && reading->column != NONE)
         return weft_fail(WEFT_EDATA, "%s: line %lld has no label", reading->path,
                          (long long)line);
     int quotes = 0;
@@ -185,6 +193,7 @@ static weft_status add_line(struct reading *reading, int64_t number, char *line,
     size_t from, to;
     if (!reading->seen++) TRY(begin_lines(reading, line, &header));
     if (header) return WEFT_OK;
+    if (reading->column == NONE) return add(reading, number, "", 0, line, n);
     if (!find_label(line, n, separators[by], reading->column, &from, &to))
         return weft_fail(WEFT_EDATA, "%s: line %lld has no %s beside its label; %s",
                          reading->path, (long long)number, names[by], way_to_read(line));
@@ -199,8 +208,9 @@ static weft_status add_line(struct reading *reading, int64_t number, char *line,
 static weft_status read_lines(struct reading *reading, char *text, size_t n)
 {
     char *line, *at = text, *end = text + n;
+    int all = is_unlabelled(reading->how); /* each line has its prediction */
     for (int64_t number = 1; (line = weft_line(&at, end, &n)) != NULL; number++)
-        if (n > 0) TRY(add_line(reading, number, line, n));
+        if (n > 0 || all) TRY(add_line(reading, number, line, n));
     return WEFT_OK;
 }
 
@@ -212,7 +222,7 @@ static weft_status add_csv_row(void *ctx, const weft_csv_row *row)
     int header = 0;
     if (!reading->seen++) {
         TRY(read_names(reading, row->field, row->n, &header));
-        if (row->n < 2 || reading->column >= row->n)
+        if (reading->column != NONE && (row->n < 2 || reading->column >= row->n))
             return weft_fail(WEFT_EDATA,
                              "%s: line %lld has %lld column%s where label = %s and a text "
                              "are expected; separator = ... says what stands between "
@@ -233,11 +243,25 @@ static weft_status add_csv_row(void *ctx, const weft_csv_row *row)
         memcpy(to, row->field[i], length);
         to += length;
     }
-    const char *label = row->field[reading->column];
+    const char *label = reading->column == NONE ? "" : row->field[reading->column];
     return add(reading, row->line, label, strlen(label), text, (size_t)(to - text));
 }
 
 /* ---- the reader ---- */
+
+/* ECONF where lines are to be texts but the name of the file says that it has columns. */
+static weft_status check_lines(const struct labelled *labelled, const char *path)
+{
+    const char *end = strrchr(path, '.');
+    int columns = labelled->separator == COMMA || labelled->separator == SEMICOLON;
+    if (!is_unlabelled(labelled) || columns || !end || strcmp(end, ".csv") != 0)
+        return WEFT_OK;
+    return weft_fail(
+        WEFT_ECONF,
+        "%s: its lines would be texts as they are; separator = comma reads the "
+        "columns of a CSV, and label = COLUMN leaves that one out",
+        path);
+}
 
 /* Adds the texts of a file. */
 static weft_status read_file(const struct labelled *labelled, const char *path,
@@ -247,6 +271,7 @@ static weft_status read_file(const struct labelled *labelled, const char *path,
         .how = labelled, .path = path, .docs = documents, .pack = pack};
     char *text;
     size_t n;
+    TRY(check_lines(labelled, path));
     TRY(weft_read_text(path, pack->mem, &text, &n));
     documents->labels.path = path;
     if (labelled->separator == COMMA || labelled->separator == SEMICOLON)
@@ -305,6 +330,19 @@ static weft_status check_classes(const struct labelled *labelled,
                      strcmp(labelled->label, "last") == 0 ? "first" : "last");
 }
 
+static weft_status check_like(const struct labelled *labelled)
+{
+    int like = *labelled->like != '\0';
+    if (is_unlabelled(labelled) && !like)
+        return weft_fail(WEFT_ECONF,
+                         "label = none is for texts to be scored: like = RUN.h5");
+    if (like && (*labelled->valid_file != '\0' || *labelled->test_file != '\0'))
+        return weft_fail(WEFT_ECONF,
+                         "texts to be scored are one file: leave valid_file and "
+                         "test_file out");
+    return WEFT_OK;
+}
+
 static weft_status text_read(const void *self, const char *source, weft_pack *pack)
 {
     const struct labelled *labelled = self;
@@ -312,12 +350,16 @@ static weft_status text_read(const void *self, const char *source, weft_pack *pa
                                           labelled->test_file};
     int64_t first[WEFT_NPART];
     weft_documents documents = {.labels = {.mem = pack->mem}};
+    TRY(check_like(labelled));
     for (int i = 0; i < WEFT_NPART; i++) {
         first[i] = documents.n;
         if (*file[i] != '\0') TRY(read_file(labelled, file[i], &documents, pack));
         documents.end[i] = documents.n;
         documents.own[i] = *file[i] != '\0' ? file[i] : NULL;
     }
+    if (*labelled->like != '\0')
+        return weft_documents_score(&documents, labelled->like, !is_unlabelled(labelled),
+                                    pack);
     if (labelled->header == AUTO) drop_headers(&documents, first, file);
     TRY(check_classes(labelled, &documents, source));
     return weft_documents_pack(&documents, source, labelled->split, pack);
