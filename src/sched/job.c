@@ -178,9 +178,9 @@ static weft_status do_unit(job_run *run)
                                  &record->res);
     size_t k = (size_t)record->job.mix.k;
     double *row = record->row + run->done * record->ncolumn;
+    double start = weft_now(); /* first, so that the wall time has all of the others */
     weft_times_close(sched->team);
     weft_times times = sched->team->times;
-    double start = weft_now();
     TRY(sched->task->step(sched->task_self, &record->job, run->done, &run->state, row,
                           &record->res));
     weft_times_close(sched->team);
