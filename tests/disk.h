@@ -62,10 +62,10 @@ static inline size_t size_of(const char *path)
 /* A limit on the size of files does to write(2) what a full disk does. */
 static inline void limit(rlim_t bytes)
 {
-    struct rlimit l;
-    getrlimit(RLIMIT_FSIZE, &l);
-    l.rlim_cur = bytes < l.rlim_max ? bytes : l.rlim_max;
-    setrlimit(RLIMIT_FSIZE, &l);
+    struct rlimit limit;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+    setrlimit(RLIMIT_FSIZE, &limit);
 }
 
 static inline void disk_begin(void)

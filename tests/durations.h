@@ -44,14 +44,14 @@ static double known_duration(const weft_job *job, int bound)
 }
 
 /* Of jobs, states, and `order`, in which results were told. */
-static uint64_t run_digest(weft_sched *s, uint64_t order)
+static uint64_t run_digest(weft_sched *sched, uint64_t order)
 {
     const weft_state *state;
-    if (weft_cache_winner(s, &state) != WEFT_OK) return 0;
+    if (weft_cache_winner(sched, &state) != WEFT_OK) return 0;
     uint64_t h = weft_state_hash(state) ^ order;
-    for (int64_t i = 0; i < s->queue.n; i++)
-        h = weft_hash(&s->queue.record[i].hash, sizeof h, h);
-    return h ^ weft_job_record_digest(s->queue.record, s->queue.n);
+    for (int64_t i = 0; i < sched->queue.n; i++)
+        h = weft_hash(&sched->queue.record[i].hash, sizeof h, h);
+    return h ^ weft_job_record_digest(sched->queue.record, sched->queue.n);
 }
 
 #endif

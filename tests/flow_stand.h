@@ -30,51 +30,52 @@ struct stand {
 };
 
 /* The trial begins again. */
-static inline void afresh(struct stand *s)
+static inline void afresh(struct stand *stand)
 {
-    s->state = weft_state_new(task, s->self, &s->job, mem);
+    stand->state = weft_state_new(task, stand->self, &stand->job, mem);
 }
 
-static inline weft_status set_up(struct stand *s, const char *options, weft_data *data)
+static inline weft_status set_up(struct stand *stand, const char *options, weft_data *data)
 {
-    *s = (struct stand){.self = weft_arena_alloc(mem, 1, task->kind.size)};
-    weft_conf_init(&s->conf, mem);
+    *stand = (struct stand){.self = weft_arena_alloc(mem, 1, task->kind.size)};
+    weft_conf_init(&stand->conf, mem);
     const weft_kind *tuned[WEFT_MAX_TUNED];
     int n = 0;
-    TRY(weft_conf_text(&s->conf, "test", options));
-    TRY(weft_conf_bind(&s->conf, &task->kind, s->self));
-    TRY(task->tuned(s->self, tuned, &n));
-    TRY(weft_space_read(&s->space, &s->conf, tuned, n, 1, mem));
+    TRY(weft_conf_text(&stand->conf, "test", options));
+    TRY(weft_conf_bind(&stand->conf, &task->kind, stand->self));
+    TRY(task->tuned(stand->self, tuned, &n));
+    TRY(weft_space_read(&stand->space, &stand->conf, tuned, n, 1, mem));
     weft_env env = {.team = &team,
-                    .conf = &s->conf,
+                    .conf = &stand->conf,
                     .data = data,
-                    .space = &s->space,
+                    .space = &stand->space,
                     .seed = 3,
                     .memory = 1e9,
                     .mem = mem};
-    TRY(task->setup(s->self, &env));
-    weft_mix mix = weft_mix_new(1, s->space.dim, mem);
-    s->job = weft_job_new(0, 0, &mix);
-    weft_space_config(&s->space, 0, s->job.mix.conf);
-    s->res = result_of(task, 1, mem);
-    afresh(s);
+    TRY(task->setup(stand->self, &env));
+    weft_mix mix = weft_mix_new(1, stand->space.dim, mem);
+    stand->job = weft_job_new(0, 0, &mix);
+    weft_space_config(&stand->space, 0, stand->job.mix.conf);
+    stand->res = result_of(task, 1, mem);
+    afresh(stand);
     return WEFT_OK;
 }
 
 static inline struct stand *stand_up(const char *options, weft_data *data)
 {
-    struct stand *s = WEFT_NEW(mem, struct stand, 1);
-    weft_check(set_up(s, options, data) == WEFT_OK, "%s", weft_error());
-    return s;
+    struct stand *stand = WEFT_NEW(mem, struct stand, 1);
+    weft_check(set_up(stand, options, data) == WEFT_OK, "%s", weft_error());
+    return stand;
 }
 
-static inline double train(struct stand *s, double resource)
+static inline double train(struct stand *stand, double resource)
 {
-    s->job.resource = resource;
-    weft_check(task->step(s->self, &s->job, 0, &s->state, NULL, &s->res) == WEFT_OK, "%s",
-               weft_error());
-    s->job.index++;
-    return s->res.loss;
+    stand->job.resource = resource;
+    weft_check(task->step(stand->self, &stand->job, 0, &stand->state, NULL, &stand->res) ==
+                   WEFT_OK,
+               "%s", weft_error());
+    stand->job.index++;
+    return stand->res.loss;
 }
 
 /* Loss after `resource` units from the start. */
@@ -89,12 +90,12 @@ static inline const char *flow_of(double step, const char *more)
 }
 
 /* The real numbers of a tensor of the state. */
-static inline const real *tensor(const struct stand *s, const char *name)
+static inline const real *tensor(const struct stand *stand, const char *name)
 {
-    weft_tensor t[WEFT_MAX_TENSORS];
-    int n = task->tensors(s->self, &s->job, t);
+    weft_tensor tensor[WEFT_MAX_TENSORS];
+    int n = task->tensors(stand->self, &stand->job, tensor);
     for (int i = 0; i < n; i++)
-        if (strcmp(t[i].name, name) == 0) return s->state.x + t[i].at;
+        if (strcmp(tensor[i].name, name) == 0) return stand->state.x + tensor[i].at;
     weft_die("no tensor %s", name);
 }
 

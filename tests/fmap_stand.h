@@ -28,8 +28,8 @@ static inline void make_data(weft_data *data)
         label[i] = (int32_t)(weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, 99, 0).v[0] % C);
         for (int d = 0; d < D; d++) {
             double z[4];
-            weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)d, 0);
-            weft_rng_normal(&r, z);
+            weft_rng4 rng = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)d, 0);
+            weft_rng_normal(&rng, z);
             value[i][d] = (float)(0.6 * z[0] + (d % C == label[i]));
         }
     }
@@ -64,59 +64,60 @@ static const char fixed[] = "[fmap]\nfeature = rff\nmodel = ridge\n"
                             "[ridge]\nalpha = 2\ntol = 1e-10\n[space]\nconfigs = 3\n";
 
 /* The task with further options and the probabilities p[K] of its three maps. */
-static inline weft_status set_up(struct stand *s, const char *options, const double *p)
+static inline weft_status set_up(struct stand *stand, const char *options, const double *p)
 {
-    make_data(&s->data);
-    s->self = weft_arena_alloc(mem, 1, task->kind.size);
-    weft_conf_init(&s->conf, mem);
+    make_data(&stand->data);
+    stand->self = weft_arena_alloc(mem, 1, task->kind.size);
+    weft_conf_init(&stand->conf, mem);
     const weft_kind *tuned[WEFT_MAX_TUNED];
     int n = 0;
-    weft_status st = weft_conf_text(&s->conf, "test", fixed);
+    weft_status st = weft_conf_text(&stand->conf, "test", fixed);
     char *text = weft_arena_text(mem, "%s", options), *rest = text;
     for (char *word; st == WEFT_OK && (word = strtok_r(rest, " ", &rest));)
-        st = weft_conf_set(&s->conf, word);
-    if (st == WEFT_OK) st = weft_conf_bind(&s->conf, &task->kind, s->self);
-    if (st == WEFT_OK) st = task->tuned(s->self, tuned, &n);
-    if (st == WEFT_OK) st = weft_space_read(&s->space, &s->conf, tuned, n, 1, mem);
+        st = weft_conf_set(&stand->conf, word);
+    if (st == WEFT_OK) st = weft_conf_bind(&stand->conf, &task->kind, stand->self);
+    if (st == WEFT_OK) st = task->tuned(stand->self, tuned, &n);
+    if (st == WEFT_OK) st = weft_space_read(&stand->space, &stand->conf, tuned, n, 1, mem);
     weft_env env = {.team = &team,
-                    .conf = &s->conf,
-                    .data = &s->data,
-                    .space = &s->space,
+                    .conf = &stand->conf,
+                    .data = &stand->data,
+                    .space = &stand->space,
                     .seed = SEED,
                     .memory = 1e9,
                     .mem = mem};
-    if (st == WEFT_OK) st = task->setup(s->self, &env);
+    if (st == WEFT_OK) st = task->setup(stand->self, &env);
     TRY(st);
-    weft_mix mix = weft_mix_new(K, s->space.dim, mem);
-    s->job = weft_job_new(TRIAL, 1, &mix);
-    s->job.index = ROUND;
+    weft_mix mix = weft_mix_new(K, stand->space.dim, mem);
+    stand->job = weft_job_new(TRIAL, 1, &mix);
+    stand->job.index = ROUND;
     for (int i = 0; i < K; i++) {
-        weft_space_config(&s->space, i, s->job.mix.conf + i * s->space.dim);
-        s->job.mix.id[i] = i;
-        s->job.mix.logp[i] = log(p[i]);
+        weft_space_config(&stand->space, i, stand->job.mix.conf + i * stand->space.dim);
+        stand->job.mix.id[i] = i;
+        stand->job.mix.logp[i] = log(p[i]);
     }
-    s->res = result_of(task, K, mem);
-    s->state = weft_state_new(task, s->self, &s->job, mem);
+    stand->res = result_of(task, K, mem);
+    stand->state = weft_state_new(task, stand->self, &stand->job, mem);
     return WEFT_OK;
 }
 
 static inline struct stand *stand_up(const char *options, const double *p)
 {
-    struct stand *s = WEFT_NEW(mem, struct stand, 1);
-    weft_check(set_up(s, options, p) == WEFT_OK, "%s", weft_error());
-    return s;
+    struct stand *stand = WEFT_NEW(mem, struct stand, 1);
+    weft_check(set_up(stand, options, p) == WEFT_OK, "%s", weft_error());
+    return stand;
 }
 
-static inline void run(struct stand *s)
+static inline void run(struct stand *stand)
 {
-    weft_check(task->step(s->self, &s->job, 0, &s->state, NULL, &s->res) == WEFT_OK, "%s",
-               weft_error());
+    weft_check(task->step(stand->self, &stand->job, 0, &stand->state, NULL, &stand->res) ==
+                   WEFT_OK,
+               "%s", weft_error());
 }
 
 /* The model's weights and intercepts in the state. */
-static inline const real *weights(const struct stand *s)
+static inline const real *weights(const struct stand *stand)
 {
-    return s->state.x + s->state.nx - W;
+    return stand->state.x + stand->state.nx - W;
 }
 
 #endif

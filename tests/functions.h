@@ -250,26 +250,26 @@ struct minimizer {
     int64_t asked;
 };
 
-static inline weft_status minimizer_begin(struct minimizer *q, const char *axes,
+static inline weft_status minimizer_begin(struct minimizer *minimizer, const char *axes,
                                           const char *options, int64_t trials,
                                           uint64_t seed, weft_arena *mem)
 {
-    weft_conf c;
+    weft_conf conf;
     const weft_tuner *tuner;
     const weft_kind *kinds[] = {&argument_kind};
-    *q = (struct minimizer){.asked = 0};
-    weft_conf_init(&c, mem);
-    TRY(weft_conf_text(&c, "minimizer.ini",
+    *minimizer = (struct minimizer){.asked = 0};
+    weft_conf_init(&conf, mem);
+    TRY(weft_conf_text(&conf, "minimizer.ini",
                        weft_arena_text(mem, "[space]\nconfigs = %lld\n[f]\n%s%s\n",
                                        (long long)trials, axes, options)));
-    TRY(weft_tuner_find(chosen(&c, "tuner", "random"), &tuner));
-    TRY(weft_space_read(&q->space, &c, kinds, 1, seed, mem));
-    TRY(search_bind(&q->search, tuner, &c));
-    return weft_search_setup(&q->search, &q->space, seed, mem);
+    TRY(weft_tuner_find(chosen(&conf, "tuner", "random"), &tuner));
+    TRY(weft_space_read(&minimizer->space, &conf, kinds, 1, seed, mem));
+    TRY(search_bind(&minimizer->search, tuner, &conf));
+    return weft_search_setup(&minimizer->search, &minimizer->space, seed, mem);
 }
 
-static inline void minimizer_tell(struct minimizer *q, const weft_job *job, double loss,
-                                  double cost)
+static inline void minimizer_tell(struct minimizer *minimizer, const weft_job *job,
+                                  double loss, double cost)
 {
     double none[4] = {0};
     weft_result res = {.job = job->id,
@@ -282,49 +282,51 @@ static inline void minimizer_tell(struct minimizer *q, const weft_job *job, doub
                        .arm_wrong = none + 1,
                        .arm_count = none + 2,
                        .logp = none + 3};
-    weft_search_tell(&q->search, &res);
+    weft_search_tell(&minimizer->search, &res);
 }
 
 /* The sampler alone sees trial n with that configuration: in flight, or told if its loss is
  * not NAN. */
-static inline void sampler_sees(struct minimizer *q, int64_t n, const double *conf,
+static inline void sampler_sees(struct minimizer *minimizer, int64_t n, const double *conf,
                                 double loss)
 {
     weft_observation seen = {.conf = conf, .resource = 1, .seconds = 1, .loss = loss};
-    q->search.sampler->pending(q->search.sampler_self, n, conf, 1);
-    if (!isnan(loss)) q->search.sampler->told(q->search.sampler_self, n, &seen);
+    minimizer->search.sampler->pending(minimizer->search.sampler_self, n, conf, 1);
+    if (!isnan(loss))
+        minimizer->search.sampler->told(minimizer->search.sampler_self, n, &seen);
 }
 
 /* What it proposes for trial n. */
-static inline void sampler_proposes(struct minimizer *q, int64_t n, double *conf)
+static inline void sampler_proposes(struct minimizer *minimizer, int64_t n, double *conf)
 {
-    q->search.sampler->propose(q->search.sampler_self, n, conf);
+    minimizer->search.sampler->propose(minimizer->search.sampler_self, n, conf);
 }
 
 /* The regret of what looked best after each trial into regret[trials]; `workers` trials are
  * asked for, then all of them are told, and so on. conf  [trials][dim] or NULL. */
-static inline void minimizer_run(const struct function *f, const char *options,
+static inline void minimizer_run(const struct function *function, const char *options,
                                  int64_t trials, int workers, uint64_t seed, double *regret,
                                  double *conf, weft_arena *mem)
 {
     size_t mark = weft_arena_mark(mem);
-    struct minimizer q;
-    weft_check(minimizer_begin(&q, f->axes, options, trials, seed, mem) == WEFT_OK, "%s",
-               weft_error());
-    int dim = q.space.dim;
+    struct minimizer minimizer;
+    weft_check(minimizer_begin(&minimizer, function->axes, options, trials, seed, mem) ==
+                   WEFT_OK,
+               "%s", weft_error());
+    int dim = minimizer.space.dim;
     weft_job *job = WEFT_NEW(mem, weft_job, workers);
     double *value = WEFT_NEW(mem, double, 2 * workers), *seen = value + workers;
     double best = INFINITY, worth = INFINITY;
     for (int64_t i = 0; i < trials;) {
         int n = 0;
-        while (n < workers && weft_search_ask(&q.search, &job[n]) == WEFT_JOB) {
+        while (n < workers && weft_search_ask(&minimizer.search, &job[n]) == WEFT_JOB) {
             const double *v = job[n].mix.conf;
             double z[4];
-            weft_rng4 r = weft_rng_at(seed, WEFT_RNG_TEST, (uint64_t)(i + n), 0, 0);
-            weft_rng_normal(&r, z);
+            weft_rng4 rng = weft_rng_at(seed, WEFT_RNG_TEST, (uint64_t)(i + n), 0, 0);
+            weft_rng_normal(&rng, z);
             if (conf) memcpy(conf + (i + n) * dim, v, (size_t)dim * sizeof *v);
-            value[n] = f->value(v) - f->minimum;
-            seen[n] = value[n] + f->noise * z[0];
+            value[n] = function->value(v) - function->minimum;
+            seen[n] = value[n] + function->noise * z[0];
             n++;
         }
         weft_check(n > 0, "the search ends after %lld trials", (long long)i);
@@ -333,7 +335,7 @@ static inline void minimizer_run(const struct function *f, const char *options,
                 best = seen[j];
                 worth = value[j];
             }
-            minimizer_tell(&q, &job[j], seen[j], job[j].resource);
+            minimizer_tell(&minimizer, &job[j], seen[j], job[j].resource);
             regret[i++] = worth;
         }
     }
@@ -349,16 +351,16 @@ static inline double costly_share(const char *options, double ratio, int seeds,
     enum { FIRST = 10, ALL = 60 };
     double costly = 0;
     for (int s = 1; s <= seeds; s++) {
-        struct minimizer q;
+        struct minimizer minimizer;
         weft_job job;
-        weft_check(minimizer_begin(&q, "x0 = 0 .. 1\nx1 = 0 .. 1\n", options, ALL,
+        weft_check(minimizer_begin(&minimizer, "x0 = 0 .. 1\nx1 = 0 .. 1\n", options, ALL,
                                    (uint64_t)s, mem) == WEFT_OK,
                    "%s", weft_error());
-        while (weft_search_ask(&q.search, &job) == WEFT_JOB) {
+        while (weft_search_ask(&minimizer.search, &job) == WEFT_JOB) {
             const double *v = job.mix.conf, x = fabs(v[0] - .5) - .25, y = v[1] - .7;
             costly += job.trial >= FIRST && v[0] > .5;
             if (conf) memcpy(conf + 2 * job.trial, v, 2 * sizeof *v);
-            minimizer_tell(&q, &job, x * x + y * y, v[0] > .5 ? ratio : 1);
+            minimizer_tell(&minimizer, &job, x * x + y * y, v[0] > .5 ? ratio : 1);
         }
     }
     return costly / seeds / (ALL - FIRST);

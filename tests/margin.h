@@ -36,29 +36,29 @@ static int64_t row_columns(int64_t i, int64_t d, uint32_t *column)
     return n;
 }
 
-static struct problem *rows_new(weft_team *t, int64_t d, int classes, weft_arena *mem)
+static struct problem *rows_new(weft_team *team, int64_t d, int classes, weft_arena *mem)
 {
-    struct problem *p = WEFT_NEW(mem, struct problem, 1);
+    struct problem *problem = WEFT_NEW(mem, struct problem, 1);
     int64_t from, n, at = 0;
-    weft_deal(ROWS, t->rank, t->size, &from, &n);
+    weft_deal(ROWS, team->rank, team->size, &from, &n);
     int64_t *first = WEFT_NEW(mem, int64_t, n + 1);
     uint32_t *column = WEFT_NEW(mem, uint32_t, n * 32);
     float *value = WEFT_NEW(mem, float, n * 32);
-    p->group = WEFT_NEW(mem, int, n);
-    p->label = WEFT_NEW(mem, int32_t, n);
+    problem->group = WEFT_NEW(mem, int, n);
+    problem->label = WEFT_NEW(mem, int32_t, n);
     for (int64_t k = 0; k < n; k++) {
         int64_t i = from + k, m = row_columns(i, d, column + at);
         for (int64_t e = at; e < at + m; e++)
             value[e] = (float)((i * 3 + column[e] * 5) % 17 + 1) / 8 * (i % 5 == 2 ? 4 : 1);
-        p->group[k] = (int)(i % GROUPS);
-        p->label[k] =
+        problem->group[k] = (int)(i % GROUPS);
+        problem->label[k] =
             (int32_t)((i * i * 5 + i * 3 + i / 7) % 11 * (m % 3 + 1) / 3 % 7 % classes);
         first[k + 1] = at += m;
     }
-    p->classes = classes;
-    p->x = (weft_sparse){.n = n, .first = first, .column = column, .value = value};
-    p->f = rows_matrix(t, &p->x, ROWS, d);
-    return p;
+    problem->classes = classes;
+    problem->x = (weft_sparse){.n = n, .first = first, .column = column, .value = value};
+    problem->f = rows_matrix(team, &problem->x, ROWS, d);
+    return problem;
 }
 
 /* ---- fits ---- */
@@ -66,38 +66,40 @@ static struct problem *rows_new(weft_team *t, int64_t d, int classes, weft_arena
 typedef enum form { PRODUCTS, SPARSE, GROUPED } form;
 static const char *const form_name[] = {"products", "rows", "groups of rows"};
 
-static void *model_new(const weft_model *m, const char *options, weft_arena *mem)
+static void *model_new(const weft_model *model, const char *options, weft_arena *mem)
 {
-    weft_conf c;
-    weft_conf_init(&c, mem);
-    void *self = weft_arena_alloc(mem, 1, m->kind.size);
-    char *text = weft_arena_text(mem, "[%s]\n%s\n", m->kind.name, options);
-    if (weft_conf_text(&c, "t_logistic", text) || weft_conf_bind(&c, &m->kind, self))
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
+    void *self = weft_arena_alloc(mem, 1, model->kind.size);
+    char *text = weft_arena_text(mem, "[%s]\n%s\n", model->kind.name, options);
+    if (weft_conf_text(&conf, "t_logistic", text) ||
+        weft_conf_bind(&conf, &model->kind, self))
         weft_die("%s", weft_error());
     return self;
 }
 
-static int64_t nweight(const weft_model *m, const struct problem *p)
+static int64_t nweight(const weft_model *model, const struct problem *problem)
 {
-    return m->outputs(p->classes) * (p->f.d + 1);
+    return model->outputs(problem->classes) * (problem->f.d + 1);
 }
 
-static weft_fitted fit_to(const weft_model *m, const char *options, struct problem *p,
-                          form as, double slack, real *w, weft_arena *mem)
+static weft_fitted fit_to(const weft_model *model, const char *options,
+                          struct problem *problem, form as, double slack, real *w,
+                          weft_arena *mem)
 {
     weft_fitted out;
-    p->f.rows = as == PRODUCTS ? NULL : &p->x;
-    p->f.group = as == GROUPED ? p->group : NULL;
-    p->f.ngroup = GROUPS;
-    weft_answers y = {.classes = p->classes, .label = p->label};
-    m->fit(model_new(m, options, mem), &p->f, &y, slack, w, &out, mem);
+    problem->f.rows = as == PRODUCTS ? NULL : &problem->x;
+    problem->f.group = as == GROUPED ? problem->group : NULL;
+    problem->f.ngroup = GROUPS;
+    weft_answers answers = {.classes = problem->classes, .label = problem->label};
+    model->fit(model_new(model, options, mem), &problem->f, &answers, slack, w, &out, mem);
     return out;
 }
 
-static weft_fitted fit(const weft_model *m, const char *options, struct problem *p, form as,
-                       real *w, weft_arena *mem)
+static weft_fitted fit(const weft_model *model, const char *options,
+                       struct problem *problem, form as, real *w, weft_arena *mem)
 {
-    return fit_to(m, options, p, as, 1, w, mem);
+    return fit_to(model, options, problem, as, 1, w, mem);
 }
 
 /* Penalty on a weight. */
@@ -107,20 +109,22 @@ static double penalty(const char *options, double w)
 }
 
 /* The objective of w, from the definition. Collective. */
-static double objective(const weft_model *m, const char *options, const struct problem *p,
-                        double c, const real *w, weft_arena *mem)
+static double objective(const weft_model *model, const char *options,
+                        const struct problem *problem, double c, const real *w,
+                        weft_arena *mem)
 {
-    const void *self = model_new(m, options, mem);
-    int outputs = m->outputs(p->classes), wrong;
+    const void *self = model_new(model, options, mem);
+    int outputs = model->outputs(problem->classes), wrong;
     double sum = 0, score[MAX_CLASSES], half = 0;
-    for (int64_t i = 0; i < p->f.n; i++) {
+    for (int64_t i = 0; i < problem->f.n; i++) {
         for (int k = 0; k < outputs; k++)
-            score[k] =
-                weft_sparse_dot(&p->x, i, w + k * p->f.d) + (double)w[outputs * p->f.d + k];
-        sum += c * m->loss(self, p->classes, score, p->label[i], &wrong);
+            score[k] = weft_sparse_dot(&problem->x, i, w + k * problem->f.d) +
+                       (double)w[outputs * problem->f.d + k];
+        sum += c * model->loss(self, problem->classes, score, problem->label[i], &wrong);
     }
-    weft_sum_f64(p->f.team, &sum, 1, 1e6);
-    for (int64_t j = 0; j < nweight(m, p); j++) half += penalty(options, (double)w[j]);
+    weft_sum_f64(problem->f.team, &sum, 1, 1e6);
+    for (int64_t j = 0; j < nweight(model, problem); j++)
+        half += penalty(options, (double)w[j]);
     return sum + half;
 }
 
@@ -130,24 +134,25 @@ static uint64_t bits(const real *w, int64_t n)
 }
 
 /* Objective of the best constant scores, over all outputs: by trisection. Collective. */
-static double constant(const weft_model *m, const char *options, const struct problem *p,
-                       double c, weft_arena *mem)
+static double constant(const weft_model *model, const char *options,
+                       const struct problem *problem, double c, weft_arena *mem)
 {
-    const void *self = model_new(m, options, mem);
+    const void *self = model_new(model, options, mem);
     double sum = 0;
-    for (int k = 0; k < m->outputs(p->classes); k++) {
-        int one = p->classes == 2 ? 1 : k;
+    for (int k = 0; k < model->outputs(problem->classes); k++) {
+        int one = problem->classes == 2 ? 1 : k;
         int64_t own = 0;
-        for (int64_t i = 0; i < p->f.n; i++) own += p->label[i] == one;
-        weft_sum_i64(p->f.team, &own, 1);
+        for (int64_t i = 0; i < problem->f.n; i++) own += problem->label[i] == one;
+        weft_sum_i64(problem->f.team, &own, 1);
         double lo = -9, hi = 9, value[2];
         while (hi - lo > 1e-6) {
             for (int side = 0; side < 2; side++) {
                 double b = (lo * (2 - side) + hi * (1 + side)) / 3;
                 int wrong;
-                value[side] = penalty(options, b) +
-                              c * (double)own * m->loss(self, 2, &b, 1, &wrong) +
-                              c * (double)(ROWS - own) * m->loss(self, 2, &b, 0, &wrong);
+                value[side] =
+                    penalty(options, b) +
+                    c * (double)own * model->loss(self, 2, &b, 1, &wrong) +
+                    c * (double)(ROWS - own) * model->loss(self, 2, &b, 0, &wrong);
             }
             if (value[0] > value[1])
                 lo = (2 * lo + hi) / 3;

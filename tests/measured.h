@@ -12,25 +12,27 @@ static inline double number_of(const weft_metric *table, const double *x, const 
 }
 
 /* Of a result, of a row, and of scores. */
-static inline double measured(const weft_task *t, const weft_result *r, const char *name)
+static inline double measured(const weft_task *task, const weft_result *res,
+                              const char *name)
 {
-    return number_of(t->metrics, r->metric, name);
+    return number_of(task->metrics, res->metric, name);
 }
 
-static inline double in_row(const weft_task *t, const double *row, const char *name)
+static inline double in_row(const weft_task *task, const double *row, const char *name)
 {
-    return number_of(t->rows, row, name);
+    return number_of(task->rows, row, name);
 }
 
-static inline double score_of(const weft_task *t, const weft_scores *s, const char *name)
+static inline double score_of(const weft_task *task, const weft_scores *scores,
+                              const char *name)
 {
-    return number_of(t->scores, s->metric, name);
+    return number_of(task->scores, scores->metric, name);
 }
 
 /* A result with room for what the task measures. */
-static inline weft_result result_of(const weft_task *t, int k, weft_arena *mem)
+static inline weft_result result_of(const weft_task *task, int k, weft_arena *mem)
 {
-    return weft_result_new(k, weft_metrics_count(t->metrics), mem);
+    return weft_result_new(k, weft_metrics_count(task->metrics), mem);
 }
 
 #endif

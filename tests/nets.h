@@ -69,13 +69,13 @@ static weft_shape text(int d, int classes)
 /* The instance with options "hidden=3", "k1=2&f1=5" or "-", not set up yet. */
 static void *bound(const weft_net *net, const char *options, weft_arena *mem)
 {
-    weft_conf c;
-    weft_conf_init(&c, mem);
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
     void *self = weft_arena_alloc(mem, 1, net->kind.size);
     const char *lines = strcmp(options, "-") == 0 ? "" : options;
     char *all = weft_arena_text(mem, "[%s]\n%s\n", net->kind.name, lines);
     for (char *at = all; (at = strchr(at, '&')) != NULL;) *at = '\n';
-    if (weft_conf_text(&c, "t_net", all) || weft_conf_bind(&c, &net->kind, self))
+    if (weft_conf_text(&conf, "t_net", all) || weft_conf_bind(&conf, &net->kind, self))
         weft_die("%s", weft_error());
     return self;
 }
@@ -99,77 +99,78 @@ static void fill_row(const weft_shape *shape, int i, int label, int easy, float 
 
 /* Documents of 1 to d words, the first and the second the shortest and the longest. Easy
  * ones hold a word of their class among others. */
-static void fill_words(struct fixture *f, int easy)
+static void fill_words(struct fixture *fixture, int easy)
 {
-    int n = f->b.n, d = (int)f->shape.d;
-    const uint32_t **word = WEFT_NEW(f->mem, const uint32_t *, n);
-    int *length = WEFT_NEW(f->mem, int, n);
+    int n = fixture->b.n, d = (int)fixture->shape.d;
+    const uint32_t **word = WEFT_NEW(fixture->mem, const uint32_t *, n);
+    int *length = WEFT_NEW(fixture->mem, int, n);
     for (int i = 0; i < n; i++) {
-        uint32_t *w = WEFT_NEW(f->mem, uint32_t, d);
+        uint32_t *w = WEFT_NEW(fixture->mem, uint32_t, d);
         length[i] = i < 2 ? 1 + i * (d - 1) : 1 + (int)(hash(8, i) % (uint32_t)d);
         for (int j = 0; j < length[i]; j++)
-            w[j] = hash(7, i * d + j) % (uint32_t)f->shape.words;
-        if (easy) w[length[i] / 2] = (uint32_t)f->b.label[i];
+            w[j] = hash(7, i * d + j) % (uint32_t)fixture->shape.words;
+        if (easy) w[length[i] / 2] = (uint32_t)fixture->b.label[i];
         word[i] = w;
     }
-    f->b.word = word;
-    f->b.length = length;
+    fixture->b.word = word;
+    fixture->b.length = length;
 }
 
-static void fill_batch(struct fixture *f, int n, int easy)
+static void fill_batch(struct fixture *fixture, int n, int easy)
 {
-    const float **x = WEFT_NEW(f->mem, const float *, n);
-    const uint8_t **chars = WEFT_NEW(f->mem, const uint8_t *, n);
-    int32_t *label = WEFT_NEW(f->mem, int32_t, n);
+    const float **x = WEFT_NEW(fixture->mem, const float *, n);
+    const uint8_t **chars = WEFT_NEW(fixture->mem, const uint8_t *, n);
+    int32_t *label = WEFT_NEW(fixture->mem, int32_t, n);
     for (int i = 0; i < n; i++) {
-        float *row = WEFT_NEW(f->mem, float, f->shape.d);
-        uint8_t *window = WEFT_NEW(f->mem, uint8_t, f->shape.d + 1);
-        label[i] = (int32_t)(hash(2, i) % (uint32_t)f->shape.classes);
-        fill_row(&f->shape, i, label[i], easy, row, window);
+        float *row = WEFT_NEW(fixture->mem, float, fixture->shape.d);
+        uint8_t *window = WEFT_NEW(fixture->mem, uint8_t, fixture->shape.d + 1);
+        label[i] = (int32_t)(hash(2, i) % (uint32_t)fixture->shape.classes);
+        fill_row(&fixture->shape, i, label[i], easy, row, window);
         x[i] = row;
         chars[i] = window;
     }
-    weft_form form = f->shape.form;
-    f->b = (weft_batch){.n = n,
-                        .x = form == WEFT_REALS ? x : NULL,
-                        .text = form == WEFT_CHARS ? chars : NULL,
-                        .label = label};
-    if (form == WEFT_TOKENS) fill_words(f, easy);
+    weft_form form = fixture->shape.form;
+    fixture->b = (weft_batch){.n = n,
+                              .x = form == WEFT_REALS ? x : NULL,
+                              .text = form == WEFT_CHARS ? chars : NULL,
+                              .label = label};
+    if (form == WEFT_TOKENS) fill_words(fixture, easy);
 }
 
 static struct fixture fixture_new(const weft_net *net, const char *options,
                                   weft_shape shape, int n)
 {
-    struct fixture f = {.net = net, .shape = shape, .mem = weft_arena_new()};
-    f.self = bound(net, options, f.mem);
-    if (net->setup(f.self, &shape)) weft_die("%s", weft_error());
-    fill_batch(&f, n, 0);
-    f.nw = net->nweight(f.self);
-    f.w = WEFT_NEW(f.mem, real, f.nw);
-    f.g = WEFT_NEW(f.mem, real, f.nw);
-    f.work = net->work(f.self, n, f.mem);
-    net->init(f.self, 7, f.w);
-    return f;
+    struct fixture fixture = {.net = net, .shape = shape, .mem = weft_arena_new()};
+    fixture.self = bound(net, options, fixture.mem);
+    if (net->setup(fixture.self, &shape)) weft_die("%s", weft_error());
+    fill_batch(&fixture, n, 0);
+    fixture.nw = net->nweight(fixture.self);
+    fixture.w = WEFT_NEW(fixture.mem, real, fixture.nw);
+    fixture.g = WEFT_NEW(fixture.mem, real, fixture.nw);
+    fixture.work = net->work(fixture.self, n, fixture.mem);
+    net->init(fixture.self, 7, fixture.w);
+    return fixture;
 }
 
-static void fixture_free(struct fixture *f)
+static void fixture_free(struct fixture *fixture)
 {
-    weft_arena_free(f->mem);
-    weft_arena_free(f->kept);
+    weft_arena_free(fixture->mem);
+    weft_arena_free(fixture->kept);
 }
 
-static weft_score grad(const struct fixture *f, double dropout, uint64_t key)
+static weft_score grad(const struct fixture *fixture, double dropout, uint64_t key)
 {
-    weft_score s = {0};
-    f->net->grad(f->self, f->work, f->w, &f->b, dropout, key, f->g, &s);
-    return s;
+    weft_score score = {0};
+    fixture->net->grad(fixture->self, fixture->work, fixture->w, &fixture->b, dropout, key,
+                       fixture->g, &score);
+    return score;
 }
 
-static weft_score score(const struct fixture *f)
+static weft_score score(const struct fixture *fixture)
 {
-    weft_score s = {0};
-    f->net->score(f->self, f->work, f->w, &f->b, &s);
-    return s;
+    weft_score score = {0};
+    fixture->net->score(fixture->self, fixture->work, fixture->w, &fixture->b, &score);
+    return score;
 }
 
 static double norm(const real *x, int64_t n)
@@ -188,10 +189,10 @@ static double apart(const real *x, const real *y, int64_t n)
     return sqrt(sum) / norm(x, n);
 }
 
-static real *copy(const struct fixture *f, const real *x)
+static real *copy(const struct fixture *fixture, const real *x)
 {
-    real *y = WEFT_NEW(f->mem, real, f->nw);
-    memcpy(y, x, (size_t)f->nw * sizeof *y);
+    real *y = WEFT_NEW(fixture->mem, real, fixture->nw);
+    memcpy(y, x, (size_t)fixture->nw * sizeof *y);
     return y;
 }
 
@@ -200,22 +201,23 @@ static const double eps = sizeof(real) == 4 ? 0x1p-23 : 0x1p-52;
 /* ---- central differences ---- */
 
 /* Mean loss at w + step v under that dropout. */
-static double moved(struct fixture *f, const real *w, const real *v, double step,
+static double moved(struct fixture *fixture, const real *w, const real *v, double step,
                     double dropout)
 {
-    for (int64_t i = 0; i < f->nw; i++)
-        f->w[i] = (real)((double)w[i] + step * (double)v[i]);
-    weft_score s = grad(f, dropout, 3);
-    return s.loss / (double)s.count;
+    for (int64_t i = 0; i < fixture->nw; i++)
+        fixture->w[i] = (real)((double)w[i] + step * (double)v[i]);
+    weft_score score = grad(fixture, dropout, 3);
+    return score.loss / (double)score.count;
 }
 
 /* |derivative along v - central difference| / |derivative|. */
-static double wrong_along(struct fixture *f, const real *w, const real *g, const real *v,
-                          double step, double dropout)
+static double wrong_along(struct fixture *fixture, const real *w, const real *g,
+                          const real *v, double step, double dropout)
 {
     double slope = 0;
-    for (int64_t i = 0; i < f->nw; i++) slope += (double)g[i] * (double)v[i];
-    double up = moved(f, w, v, step, dropout), down = moved(f, w, v, -step, dropout);
+    for (int64_t i = 0; i < fixture->nw; i++) slope += (double)g[i] * (double)v[i];
+    double up = moved(fixture, w, v, step, dropout),
+           down = moved(fixture, w, v, -step, dropout);
     return fabs((up - down) / (2 * step) - slope) / fabs(slope);
 }
 
@@ -225,36 +227,38 @@ static double wrong_along(struct fixture *f, const real *w, const real *g, const
 static void test_slopes(const weft_net *net, const char *options, weft_shape shape,
                         double dropout, double share)
 {
-    struct fixture f = fixture_new(net, options, shape, 4);
-    weft_tensor t[WEFT_MAX_TENSORS];
-    int n = net->tensors(f.self, t);
-    for (int64_t i = 0; i < f.nw; i++) f.w[i] = (real)(0.4 * (unit(5, i) - 0.5));
-    grad(&f, dropout, 3);
-    real *g = copy(&f, f.g), *w = copy(&f, f.w), *v = WEFT_NEW(f.mem, real, f.nw);
+    struct fixture fixture = fixture_new(net, options, shape, 4);
+    weft_tensor tensor[WEFT_MAX_TENSORS];
+    int n = net->tensors(fixture.self, tensor);
+    for (int64_t i = 0; i < fixture.nw; i++)
+        fixture.w[i] = (real)(0.4 * (unit(5, i) - 0.5));
+    grad(&fixture, dropout, 3);
+    real *g = copy(&fixture, fixture.g), *w = copy(&fixture, fixture.w),
+         *v = WEFT_NEW(fixture.mem, real, fixture.nw);
     double length = share * (sizeof(real) == 4 ? 1e-2 : 1e-5);
     double worst = 0;
     for (int i = 0; i < n; i++) {
-        int64_t from = t[i].at, to = i + 1 < n ? t[i + 1].at : f.nw;
+        int64_t from = tensor[i].at, to = i + 1 < n ? tensor[i + 1].at : fixture.nw;
         /* the gradient of one tensor, and a direction of no meaning beside it */
         double scale = norm(g + from, to - from);
         double one = 1 / sqrt((double)(to - from));
-        for (int64_t j = 0; j < f.nw; j++) v[j] = 0;
+        for (int64_t j = 0; j < fixture.nw; j++) v[j] = 0;
         for (int64_t j = from; j < to; j++)
             v[j] = (real)((double)g[j] / scale + one * (2 * unit(6, j) - 1));
-        double off = wrong_along(&f, w, g, v, length, dropout);
-        note("%s %s %s: off by %.1e", net->kind.name, options, t[i].name, off);
+        double off = wrong_along(&fixture, w, g, v, length, dropout);
+        note("%s %s %s: off by %.1e", net->kind.name, options, tensor[i].name, off);
         worst = worse(worst, off);
     }
     ok(worst < (sizeof(real) == 4 ? 5e-2 : 1e-6),
        "%s %s, dropout %g: slopes are central differences", net->kind.name, options,
        dropout);
-    fixture_free(&f);
+    fixture_free(&fixture);
 }
 
 enum { SUMS = 16 };
 
 /* The relative error of a tensor's gradient that its norm and its sums under signs show. */
-static double gold_error(FILE *file, const weft_tensor *t, const real *g, int64_t n)
+static double gold_error(FILE *file, const weft_tensor *tensor, const real *g, int64_t n)
 {
     char name[32];
     double size, sum[SUMS] = {0}, gold, square = 0;
@@ -267,7 +271,7 @@ static double gold_error(FILE *file, const weft_tensor *t, const real *g, int64_
         if (fscanf(file, "%lf", &gold) != 1) weft_die("a sum of a tensor");
         square += (sum[j] - gold) * (sum[j] - gold) / SUMS;
     }
-    weft_check(strcmp(name, t->name) == 0, "%s is not %s", name, t->name);
+    weft_check(strcmp(name, tensor->name) == 0, "%s is not %s", name, tensor->name);
     return worse(sqrt(square), fabs(norm(g, n) - size)) / size;
 }
 

@@ -25,7 +25,7 @@ static const char *const lower[] = {"good", "bad", "film", "film", "the", "the"}
 static const uint8_t stop[] = {0, 0, 0, 0, 1, 0};
 enum { GOOD, BAD, FILM, FILM_UP, THE, THE_UP, WORDS };
 
-static inline void take_vocab(weft_data *d, int64_t n)
+static inline void take_vocab(weft_data *data, int64_t n)
 {
     uint64_t *hash = WEFT_NEW(mem, uint64_t, n), *low = WEFT_NEW(mem, uint64_t, n);
     uint8_t *stops = WEFT_NEW(mem, uint8_t, n);
@@ -37,29 +37,29 @@ static inline void take_vocab(weft_data *d, int64_t n)
         stops[i] = i < WORDS ? stop[i] : 0;
     }
     for (int k = 0; k < WEFT_NTOK; k++)
-        d->vocab[k] = (weft_vocab){.n = n, .hash = hash, .lower = low, .stop = stops};
+        data->vocab[k] = (weft_vocab){.n = n, .hash = hash, .lower = low, .stop = stops};
 }
 
 /* This rank's documents out of n, given all: token ids ended by -1, with labels. */
-static inline void take_part(weft_data *d, weft_part part, int64_t n, const int *const *doc,
-                             const int32_t *label)
+static inline void take_part(weft_data *data, weft_part part, int64_t n,
+                             const int *const *doc, const int32_t *label)
 {
-    weft_rows *r = &d->part[part];
-    r->total = n;
-    weft_deal(n, d->team->rank, d->team->size, &r->first, &r->n);
-    r->label = label + r->first;
-    int64_t *offset = WEFT_NEW(mem, int64_t, r->n + 1), at = 0;
-    for (int64_t i = 0; i < r->n; i++) {
-        const int *t = doc[r->first + i];
+    weft_rows *rows = &data->part[part];
+    rows->total = n;
+    weft_deal(n, data->team->rank, data->team->size, &rows->first, &rows->n);
+    rows->label = label + rows->first;
+    int64_t *offset = WEFT_NEW(mem, int64_t, rows->n + 1), at = 0;
+    for (int64_t i = 0; i < rows->n; i++) {
+        const int *t = doc[rows->first + i];
         while (*t >= 0) t++;
-        offset[i + 1] = offset[i] + (t - doc[r->first + i]);
+        offset[i + 1] = offset[i] + (t - doc[rows->first + i]);
     }
-    uint32_t *token = WEFT_NEW(mem, uint32_t, offset[r->n]);
-    for (int64_t i = 0; i < r->n; i++)
-        for (const int *t = doc[r->first + i]; *t >= 0; t++) token[at++] = (uint32_t)*t;
+    uint32_t *token = WEFT_NEW(mem, uint32_t, offset[rows->n]);
+    for (int64_t i = 0; i < rows->n; i++)
+        for (const int *t = doc[rows->first + i]; *t >= 0; t++) token[at++] = (uint32_t)*t;
     for (int k = 0; k < WEFT_NTOK; k++) {
-        r->offset[k] = offset;
-        r->token[k] = token;
+        rows->offset[k] = offset;
+        rows->token[k] = token;
     }
 }
 
@@ -72,19 +72,19 @@ static const weft_feature *const ngram = &weft_feature_ngram;
 
 static inline void *map_bound(const char *options)
 {
-    weft_conf c;
-    weft_conf_init(&c, mem);
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
     void *self = weft_arena_alloc(mem, 1, ngram->kind.size);
-    if (weft_conf_text(&c, "t_ngram", weft_arena_text(mem, "[ngram]\n%s\n", options)) ||
-        weft_conf_bind(&c, &ngram->kind, self))
+    if (weft_conf_text(&conf, "t_ngram", weft_arena_text(mem, "[ngram]\n%s\n", options)) ||
+        weft_conf_bind(&conf, &ngram->kind, self))
         weft_die("%s", weft_error());
     return self;
 }
 
-static inline void *map_new(weft_data *d, const char *options)
+static inline void *map_new(weft_data *data, const char *options)
 {
     void *self = map_bound(options);
-    weft_source rows = weft_data_source(d);
+    weft_source rows = weft_data_source(data);
     if (ngram->setup(self, &rows, 1e9, 2, 1, mem) != WEFT_OK) weft_die("%s", weft_error());
     return self;
 }
@@ -96,19 +96,19 @@ struct made {
 };
 
 /* The matrix of a part by one configuration; trained on the training part. */
-static inline struct made make(weft_data *d, weft_part part, const char *options)
+static inline struct made make(weft_data *data, weft_part part, const char *options)
 {
-    struct made m = {.map = map_new(d, options)};
-    const void *arm = m.map;
+    struct made made = {.map = map_new(data, options)};
+    const void *arm = made.map;
     int64_t id = 3;
-    m.stat = WEFT_NEW(mem, real, ngram->nstat(m.map));
-    weft_request q = {.narm = 1, .arms = &arm, .id = &id, .size = 1, .seed = 5};
+    made.stat = WEFT_NEW(mem, real, ngram->nstat(made.map));
+    weft_request request = {.narm = 1, .arms = &arm, .id = &id, .size = 1, .seed = 5};
     for (int k = WEFT_TRAIN; k <= (int)part; k++) {
-        q.part = (weft_part)k;
-        q.n = d->part[k].n;
-        ngram->matrix(m.map, &q, k == WEFT_TRAIN, m.stat, &m.f, mem);
+        request.part = (weft_part)k;
+        request.n = data->part[k].n;
+        ngram->matrix(made.map, &request, k == WEFT_TRAIN, made.stat, &made.f, mem);
     }
-    return m;
+    return made;
 }
 
 /* Starts MPI for a test; 1 if that failed. */

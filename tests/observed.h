@@ -72,12 +72,12 @@ static double toy_seconds(const void *self, const weft_job *job, double before)
 /* Moves the probabilities of those that are left, as a mixing asks; scores all. */
 static double score(const weft_job *job, weft_result *res)
 {
-    const weft_mix *m = &job->mix;
+    const weft_mix *mix = &job->mix;
     double loss = 0;
-    for (int b = 0; b < m->nblock; b++) {
+    for (int b = 0; b < mix->nblock; b++) {
         double sum = 0;
-        for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++) {
-            double x = m->conf[(size_t)i * (size_t)m->dim];
+        for (int i = weft_mix_off(mix, b); i < weft_mix_off(mix, b + 1); i++) {
+            double x = mix->conf[(size_t)i * (size_t)mix->dim];
             res->arm_count[i] = res->logp[i] > -INFINITY ? 10 : 0;
             res->arm_loss[i] = res->arm_count[i] * x;
             res->arm_wrong[i] = res->arm_count[i] * (x > 0.5);
@@ -85,7 +85,7 @@ static double score(const weft_job *job, weft_result *res)
             if (job->update.schedule) res->logp[i] -= 0.3 * x;
             sum += exp(res->logp[i]);
         }
-        for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++)
+        for (int i = weft_mix_off(mix, b); i < weft_mix_off(mix, b + 1); i++)
             if (job->update.schedule) res->logp[i] -= log(sum);
     }
     return loss;
@@ -95,20 +95,20 @@ static double score(const weft_job *job, weft_result *res)
 static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
                             weft_state *state, double *row, weft_result *res)
 {
-    struct toy *t = self;
-    double one = t->team->rank == 0, *own = &res->loss;
+    struct toy *toy = self;
+    double one = toy->team->rank == 0, *own = &res->loss;
     (void)unit, (void)row;
-    weft_sum_f64(t->team, &one, 1, 1);
+    weft_sum_f64(toy->team, &one, 1, 1);
     state->x[0] += (real)one;
     state->x[1] = (real)(0.7 * (double)state->x[1] + uniform(job->trial, job->index, 2));
     state->x[2 + (int)state->x[0] % (NSTATE - 2)] = (real)(10 * job->trial + job->index);
     *own = score(job, res) + 0.2 * (double)state->x[1];
     if (job->trial % 7 == 3) *own = NAN;
     if (job->trial == 5) *own = INFINITY;
-    if (t->plain) *own = 1 / (double)(1 + job->trial);
+    if (toy->plain) *own = 1 / (double)(1 + job->trial);
     res->cost = duration(job);
-    t->order[job->id % MAX_JOBS] = ++t->steps;
-    if (t->steps == t->stop) raise(SIGTERM);
+    toy->order[job->id % MAX_JOBS] = ++toy->steps;
+    if (toy->steps == toy->stop) raise(SIGTERM);
     return WEFT_OK;
 }
 
@@ -136,116 +136,123 @@ struct observed {
     uint64_t order, jobs, set; /* hashes: of tells; of jobs, in order and not */
 };
 
-static weft_status observed_setup(void *self, const weft_space *sp, uint64_t seed,
+static weft_status observed_setup(void *self, const weft_space *space, uint64_t seed,
                                   weft_arena *own)
 {
-    struct observed *w = self;
-    TRY(w->own->setup(w->self, sp, seed, own));
-    w->checked = (struct checker){.shared = w->own->shared, .max_jobs = MAX_JOBS};
-    if (w->own->extent) w->own->extent(w->self, &w->checked.extent);
-    for (const weft_opt *o = w->own->kind.opts; o && o->name; o++)
-        if (strcmp(o->name, "max_resource") == 0)
-            w->checked.bound = weft_opt_value(o, w->self);
+    struct observed *observed = self;
+    TRY(observed->own->setup(observed->self, space, seed, own));
+    observed->checked =
+        (struct checker){.shared = observed->own->shared, .max_jobs = MAX_JOBS};
+    if (observed->own->extent)
+        observed->own->extent(observed->self, &observed->checked.extent);
+    for (const weft_opt *opt = observed->own->kind.opts; opt && opt->name; opt++)
+        if (strcmp(opt->name, "max_resource") == 0)
+            observed->checked.bound = weft_opt_value(opt, observed->self);
     return WEFT_OK;
 }
 
 static int observed_ended(const void *self, int64_t trial)
 {
-    const struct observed *w = self;
-    return w->fault != ENDED_NEVER && w->own->ended && w->own->ended(w->self, trial);
+    const struct observed *observed = self;
+    return observed->fault != ENDED_NEVER && observed->own->ended &&
+           observed->own->ended(observed->self, trial);
 }
 
 /* Of the members that a mistake may change. */
-static void count_job(struct observed *w, const weft_job *job)
+static void count_job(struct observed *observed, const weft_job *job)
 {
     int64_t what[] = {job->trial, job->from,        job->index, (int64_t)job->resource,
                       job->last,  job->eligibility, job->mix.k};
     uint64_t hash = weft_hash(what, sizeof what, 0);
-    w->jobs = weft_hash(&hash, sizeof hash, w->jobs);
-    w->set += hash;
+    observed->jobs = weft_hash(&hash, sizeof hash, observed->jobs);
+    observed->set += hash;
 }
 
 /* Whoever copies, copies one that is better than most. */
-static void check_copy(struct observed *w, const weft_job *job)
+static void check_copy(struct observed *observed, const weft_job *job)
 {
-    const struct checker *k = &w->checked;
+    const struct checker *checker = &observed->checked;
     double sum = 0, n = 0;
-    if (!w->plain || k->shared || job->from < 0) return;
-    for (int64_t i = 0; i < k->trials; i++)
-        if (k->trial[i].jobs > k->trial[i].flying) {
-            sum += k->trial[i].loss;
+    if (!observed->plain || checker->shared || job->from < 0) return;
+    for (int64_t i = 0; i < checker->trials; i++)
+        if (checker->trial[i].jobs > checker->trial[i].flying) {
+            sum += checker->trial[i].loss;
             n++;
         }
-    checker_fault(&w->checked, n < 2 || k->trial[job->from].loss < sum / n,
+    checker_fault(&observed->checked, n < 2 || checker->trial[job->from].loss < sum / n,
                   "the better ones are copied");
 }
 
 /* Those that get most are better than the others. */
-static void check_best(struct observed *w)
+static void check_best(struct observed *observed)
 {
-    struct checker *k = &w->checked;
+    struct checker *checker = &observed->checked;
     double max_resource = 0, sum[2] = {0}, n[2] = {0};
-    if (!w->plain || k->shared != WEFT_SHARES_NOTHING || w->own->explore) return;
-    for (int64_t i = 0; i < k->trials; i++)
-        max_resource = fmax(max_resource, k->trial[i].resource);
-    for (int64_t i = 0; i < k->trials; i++) {
-        int top = k->trial[i].resource >= max_resource;
-        sum[top] += k->trial[i].loss;
+    if (!observed->plain || checker->shared != WEFT_SHARES_NOTHING ||
+        observed->own->explore)
+        return;
+    for (int64_t i = 0; i < checker->trials; i++)
+        max_resource = fmax(max_resource, checker->trial[i].resource);
+    for (int64_t i = 0; i < checker->trials; i++) {
+        int top = checker->trial[i].resource >= max_resource;
+        sum[top] += checker->trial[i].loss;
         n[top]++;
     }
-    checker_fault(k, n[0] < 1 || sum[1] / n[1] < sum[0] / n[0], "the better ones go on");
+    checker_fault(checker, n[0] < 1 || sum[1] / n[1] < sum[0] / n[0],
+                  "the better ones go on");
 }
 
 /* When all results are told. */
-static void close_records(struct observed *w)
+static void close_records(struct observed *observed)
 {
-    checker_done(&w->checked, w->own->jobs(w->self));
-    check_best(w);
+    checker_done(&observed->checked, observed->own->jobs(observed->self));
+    check_best(observed);
 }
 
-static void distort(struct observed *w, weft_job *job)
+static void distort(struct observed *observed, weft_job *job)
 {
-    if (w->fault == INDEX_ZERO) job->index = 0;
-    if (w->fault == LAST_NEVER) job->last = 0;
-    if (w->fault == RESOURCE) job->resource *= 2;
-    if (w->fault == NEVER_WINS) job->eligibility = WEFT_WINS_LAST;
+    if (observed->fault == INDEX_ZERO) job->index = 0;
+    if (observed->fault == LAST_NEVER) job->last = 0;
+    if (observed->fault == RESOURCE) job->resource *= 2;
+    if (observed->fault == NEVER_WINS) job->eligibility = WEFT_WINS_LAST;
 }
 
 static weft_asked observed_ask(void *self, weft_job *job)
 {
-    struct observed *w = self;
-    struct checker *k = &w->checked;
-    if (k->fault) return WEFT_DONE;
+    struct observed *observed = self;
+    struct checker *checker = &observed->checked;
+    if (checker->fault) return WEFT_DONE;
     weft_asked asked = WEFT_JOB;
-    int again = w->fault == UNFINISHED && k->jobs == 2 && k->trial[w->before.trial].flying;
-    if (!again) asked = w->own->ask(w->self, job);
-    int more = w->fault == ENDLESS && asked == WEFT_DONE;
+    int again = observed->fault == UNFINISHED && checker->jobs == 2 &&
+                checker->trial[observed->before.trial].flying;
+    if (!again) asked = observed->own->ask(observed->self, job);
+    int more = observed->fault == ENDLESS && asked == WEFT_DONE;
     if (again || more) {
-        *job = w->before;
-        job->trial = more ? k->trials : job->trial;
+        *job = observed->before;
+        job->trial = more ? checker->trials : job->trial;
         job->index = more ? 0 : job->index + 1;
         job->from = -1;
         asked = WEFT_JOB;
     }
     if (asked != WEFT_JOB) return asked;
-    distort(w, job);
-    check_copy(w, job);
-    checker_ask(k, job);
-    count_job(w, job);
-    w->before = *job;
-    return k->fault ? WEFT_DONE : WEFT_JOB;
+    distort(observed, job);
+    check_copy(observed, job);
+    checker_ask(checker, job);
+    count_job(observed, job);
+    observed->before = *job;
+    return checker->fault ? WEFT_DONE : WEFT_JOB;
 }
 
-static double told_loss(struct observed *w, const weft_result *res)
+static double told_loss(struct observed *observed, const weft_result *res)
 {
     double seed = 0;
-    switch (w->fault) {
+    switch (observed->fault) {
     case WORST: return -res->loss;
-    case BY_TELLS: return (double)w->checked.jobs;
-    case BY_ARRIVAL: return -w->task->order[res->job % MAX_JOBS];
-    case BY_TEAM: return w->team % 2 ? -res->loss : res->loss;
+    case BY_TELLS: return (double)observed->checked.jobs;
+    case BY_ARRIVAL: return -observed->task->order[res->job % MAX_JOBS];
+    case BY_TEAM: return observed->team % 2 ? -res->loss : res->loss;
     case BY_TIME: seed = weft_now(); break;
-    case BY_ADDRESS: return w->second ? -res->loss : res->loss;
+    case BY_ADDRESS: return observed->second ? -res->loss : res->loss;
     default: return res->loss;
     }
     return weft_rng_unit(weft_hash(&seed, sizeof seed, (uint64_t)res->job));
@@ -253,18 +260,18 @@ static double told_loss(struct observed *w, const weft_result *res)
 
 static void observed_tell(void *self, const weft_result *res)
 {
-    struct observed *w = self;
+    struct observed *observed = self;
     weft_result own = *res;
-    w->order = weft_hash(&res->job, sizeof res->job, w->order);
-    w->order = weft_hash(&res->loss, sizeof res->loss, w->order);
-    checker_tell(&w->checked, res);
-    own.loss = told_loss(w, res);
-    w->own->tell(w->self, &own);
-    for (int64_t i = 0; i < w->checked.trials; i++) {
-        kept_trial *t = &w->checked.trial[i];
-        int ended = !t->flying && observed_ended(w, i);
-        w->jobs += (uint64_t)ended;
-        t->closed |= ended;
+    observed->order = weft_hash(&res->job, sizeof res->job, observed->order);
+    observed->order = weft_hash(&res->loss, sizeof res->loss, observed->order);
+    checker_tell(&observed->checked, res);
+    own.loss = told_loss(observed, res);
+    observed->own->tell(observed->self, &own);
+    for (int64_t i = 0; i < observed->checked.trials; i++) {
+        kept_trial *trial = &observed->checked.trial[i];
+        int ended = !trial->flying && observed_ended(observed, i);
+        observed->jobs += (uint64_t)ended;
+        trial->closed |= ended;
     }
 }
 
@@ -277,34 +284,34 @@ static int64_t observed_jobs(const void *self)
 static void observed_explore(const void *self, int64_t trial, const double *from,
                              double *conf)
 {
-    const struct observed *w = self;
-    w->own->explore(w->self, trial, from, conf);
+    const struct observed *observed = self;
+    observed->own->explore(observed->self, trial, from, conf);
 }
 
 static int64_t observed_first(const void *self)
 {
-    const struct observed *w = self;
-    return w->own->first(w->self);
+    const struct observed *observed = self;
+    return observed->own->first(observed->self);
 }
 
 static void observed_extent(const void *self, weft_extent *out)
 {
-    const struct observed *w = self;
-    w->own->extent(w->self, out);
+    const struct observed *observed = self;
+    observed->own->extent(observed->self, out);
 }
 
 static weft_tuner observed_tuner(const weft_tuner *own)
 {
-    weft_tuner t = *own;
-    t.setup = observed_setup;
-    t.ask = observed_ask;
-    t.tell = observed_tell;
-    t.jobs = observed_jobs;
-    t.ended = observed_ended;
-    if (t.explore) t.explore = observed_explore;
-    if (t.first) t.first = observed_first;
-    if (t.extent) t.extent = observed_extent;
-    return t;
+    weft_tuner tuner = *own;
+    tuner.setup = observed_setup;
+    tuner.ask = observed_ask;
+    tuner.tell = observed_tell;
+    tuner.jobs = observed_jobs;
+    tuner.ended = observed_ended;
+    if (tuner.explore) tuner.explore = observed_explore;
+    if (tuner.first) tuner.first = observed_first;
+    if (tuner.extent) tuner.extent = observed_extent;
+    return tuner;
 }
 
 #endif

@@ -1,8 +1,8 @@
 /* The packed form of a job with a mixture, used to compare mixtures. */
 #include "weft/job.h"
 
-static const void *packed(const weft_mix *m, size_t *n, weft_arena *mem)
+static const void *packed(const weft_mix *mix, size_t *n, weft_arena *mem)
 {
-    weft_job job = weft_job_new(0, 1, m);
+    weft_job job = weft_job_new(0, 1, mix);
     return weft_job_pack(&job, n, mem);
 }

@@ -6,27 +6,28 @@
 #include "weft/search.h"
 
 /* The word of [run] `key`, or `usual`. */
-static inline const char *chosen(const weft_conf *c, const char *key, const char *usual)
+static inline const char *chosen(const weft_conf *conf, const char *key, const char *usual)
 {
-    const weft_entry *e = weft_conf_find(c, "run", key);
-    return e ? e->value : usual;
+    const weft_entry *entry = weft_conf_find(conf, "run", key);
+    return entry ? entry->value : usual;
 }
 
-static inline weft_status bind_part(weft_conf *c, const weft_kind *kind, void **self)
+static inline weft_status bind_part(weft_conf *conf, const weft_kind *kind, void **self)
 {
-    *self = weft_arena_alloc(c->mem, 1, kind->size);
-    return kind->opts && kind->opts->name ? weft_conf_bind(c, kind, *self) : WEFT_OK;
+    *self = weft_arena_alloc(conf->mem, 1, kind->size);
+    return kind->opts && kind->opts->name ? weft_conf_bind(conf, kind, *self) : WEFT_OK;
 }
 
 /* Finds the parts and fills their options; not set up yet. */
-static inline weft_status search_bind(weft_search *s, const weft_tuner *tuner, weft_conf *c)
+static inline weft_status search_bind(weft_search *search, const weft_tuner *tuner,
+                                      weft_conf *conf)
 {
-    *s = (weft_search){.tuner = tuner};
-    TRY(weft_sampler_find(chosen(c, "sampler", "space"), &s->sampler));
-    TRY(weft_mixing_find(chosen(c, "mixing", "none"), &s->mixing));
-    TRY(bind_part(c, &tuner->kind, &s->tuner_self));
-    TRY(bind_part(c, &s->sampler->kind, &s->sampler_self));
-    return bind_part(c, &s->mixing->kind, &s->mixing_self);
+    *search = (weft_search){.tuner = tuner};
+    TRY(weft_sampler_find(chosen(conf, "sampler", "space"), &search->sampler));
+    TRY(weft_mixing_find(chosen(conf, "mixing", "none"), &search->mixing));
+    TRY(bind_part(conf, &tuner->kind, &search->tuner_self));
+    TRY(bind_part(conf, &search->sampler->kind, &search->sampler_self));
+    return bind_part(conf, &search->mixing->kind, &search->mixing_self);
 }
 
 #endif

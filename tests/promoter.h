@@ -76,17 +76,17 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
                             weft_state *state, double *row, weft_result *res)
 {
     (void)unit, (void)row;
-    struct toy *t = self;
-    double one = t->team->rank == 0;
-    weft_sum_f64(t->team, &one, 1, 1);
+    struct toy *toy = self;
+    double one = toy->team->rank == 0;
+    weft_sum_f64(toy->team, &one, 1, 1);
     state->x[0] += (real)one;
     state->x[1] = (real)(0.7 * (double)state->x[1] + uniform(job->trial, job->index, 2));
     state->x[2 + (int)state->x[0] % (NSTATE - 2)] = (real)job->id;
     res->loss = job->trial % 7 == 3 ? (double)NAN : (double)state->x[1];
     if (job->trial == 5) res->loss = INFINITY;
     res->cost = duration(job);
-    t->order[job->id % MAX_JOBS] = ++t->steps;
-    if (t->steps == t->stop) raise(SIGTERM);
+    toy->order[job->id % MAX_JOBS] = ++toy->steps;
+    if (toy->steps == toy->stop) raise(SIGTERM);
     return WEFT_OK;
 }
 
@@ -118,97 +118,104 @@ struct promoter {
     struct runner trial[NTRIAL];
 };
 
-static int is_better(const struct promoter *p, int a, int b)
+static int is_better(const struct promoter *promoter, int a, int b)
 {
-    double x = p->trial[a].loss, y = p->trial[b].loss;
+    double x = promoter->trial[a].loss, y = promoter->trial[b].loss;
     return b < 0 || x < y || (!(x > y) && a < b);
 }
 
 /* The best that is at rest after `level` jobs, or -1; *n: those told at that level. */
-static int best_at(const struct promoter *p, int level, int *n, int *promoted)
+static int best_at(const struct promoter *promoter, int level, int *n, int *promoted)
 {
     int best = -1;
     *n = *promoted = 0;
-    for (int i = 0; i < p->n; i++) {
-        const struct runner *r = &p->trial[i];
-        if (r->jobs < level || (r->jobs == level && r->flying)) continue;
+    for (int i = 0; i < promoter->n; i++) {
+        const struct runner *runner = &promoter->trial[i];
+        if (runner->jobs < level || (runner->jobs == level && runner->flying)) continue;
         ++*n;
-        *promoted += r->jobs > level;
-        if (r->jobs == level && !r->flying && !r->out && is_better(p, i, best)) best = i;
+        *promoted += runner->jobs > level;
+        if (runner->jobs == level && !runner->flying && !runner->out &&
+            is_better(promoter, i, best))
+            best = i;
     }
     return best;
 }
 
-static int next_promotion(const struct promoter *p)
+static int next_promotion(const struct promoter *promoter)
 {
     for (int level = TOP - 1; level > 0; level--) {
         int n, promoted;
-        int best = best_at(p, level, &n, &promoted);
+        int best = best_at(promoter, level, &n, &promoted);
         if (best >= 0 && promoted < n / 2) return best;
     }
     return -1;
 }
 
-static int64_t copied(const struct promoter *p)
+static int64_t copied(const struct promoter *promoter)
 {
     int best = -1;
-    for (int i = 0; i < p->n; i++) {
-        const struct runner *r = &p->trial[i];
-        if (r->jobs - r->flying < 1 || r->jobs == TOP || r->out) continue;
-        if (is_better(p, i, best)) best = i;
+    for (int i = 0; i < promoter->n; i++) {
+        const struct runner *runner = &promoter->trial[i];
+        if (runner->jobs - runner->flying < 1 || runner->jobs == TOP || runner->out)
+            continue;
+        if (is_better(promoter, i, best)) best = i;
     }
     return best;
 }
 
-static int mistaken_trial(const struct promoter *p)
+static int mistaken_trial(const struct promoter *promoter)
 {
-    for (int i = 0; i < p->n; i++) {
-        const struct runner *r = &p->trial[i];
-        if (p->mistake == UNFINISHED && r->flying) return i;
-        if (p->mistake == AFTER_LAST && r->jobs == TOP && !r->flying) return i;
-        if (p->mistake == AFTER_ENDED && r->out && !r->flying) return i;
+    for (int i = 0; i < promoter->n; i++) {
+        const struct runner *runner = &promoter->trial[i];
+        if (promoter->mistake == UNFINISHED && runner->flying) return i;
+        if (promoter->mistake == AFTER_LAST && runner->jobs == TOP && !runner->flying)
+            return i;
+        if (promoter->mistake == AFTER_ENDED && runner->out && !runner->flying) return i;
     }
     return -1;
 }
 
 static weft_asked promoter_ask(void *self, weft_job *job)
 {
-    struct promoter *p = self;
-    int i = mistaken_trial(p);
-    if (i < 0) i = next_promotion(p);
+    struct promoter *promoter = self;
+    int i = mistaken_trial(promoter);
+    if (i < 0) i = next_promotion(promoter);
     int64_t from = -1;
     if (i < 0) {
-        if (p->n == NTRIAL) return p->told < 2 ? WEFT_WAIT : WEFT_DONE;
-        if (p->n % 4 == 3) from = copied(p);
-        i = (int)p->n++;
-        p->trial[i].loss = INFINITY;
+        if (promoter->n == NTRIAL) return promoter->told < 2 ? WEFT_WAIT : WEFT_DONE;
+        if (promoter->n % 4 == 3) from = copied(promoter);
+        i = (int)promoter->n++;
+        promoter->trial[i].loss = INFINITY;
     }
-    struct runner *r = &p->trial[i];
-    p->mix.id[0] = i;
-    p->mix.conf[0] = uniform(i, 1000, 3);
-    if (p->mistake == BY_TEAM) p->mix.conf[0] += p->team;
-    if (p->mistake == BY_TIME) p->mix.conf[0] += weft_now();
-    if (p->mistake == BY_ADDRESS) p->mix.conf[0] += (double)((uintptr_t)p / 64);
-    *job = weft_job_new(p->mistake == NUMBERS ? 2 * i : i, 1 << r->jobs, &p->mix);
+    struct runner *runner = &promoter->trial[i];
+    promoter->mix.id[0] = i;
+    promoter->mix.conf[0] = uniform(i, 1000, 3);
+    if (promoter->mistake == BY_TEAM) promoter->mix.conf[0] += promoter->team;
+    if (promoter->mistake == BY_TIME) promoter->mix.conf[0] += weft_now();
+    if (promoter->mistake == BY_ADDRESS)
+        promoter->mix.conf[0] += (double)((uintptr_t)promoter / 64);
+    *job = weft_job_new(promoter->mistake == NUMBERS ? 2 * i : i, 1 << runner->jobs,
+                        &promoter->mix);
     job->from = from;
-    job->index = p->mistake == INDEX_ZERO ? 0 : r->jobs;
-    job->last = ++r->jobs == TOP;
+    job->index = promoter->mistake == INDEX_ZERO ? 0 : runner->jobs;
+    job->last = ++runner->jobs == TOP;
     job->eligibility = WEFT_WINS_LOSS;
-    r->flying = 1;
+    runner->flying = 1;
     return WEFT_JOB;
 }
 
 static void promoter_tell(void *self, const weft_result *res)
 {
-    struct promoter *p = self;
-    struct runner *r = &p->trial[res->trial];
-    r->flying = 0;
-    r->loss = res->loss;
-    if (p->mistake == BY_ARRIVAL) r->loss = -p->task->order[res->job % MAX_JOBS];
-    r->out = !isfinite(res->loss);
-    p->told++;
-    p->order = weft_hash(&res->job, sizeof res->job, p->order);
-    p->order = weft_hash(&res->loss, sizeof res->loss, p->order);
+    struct promoter *promoter = self;
+    struct runner *runner = &promoter->trial[res->trial];
+    runner->flying = 0;
+    runner->loss = res->loss;
+    if (promoter->mistake == BY_ARRIVAL)
+        runner->loss = -promoter->task->order[res->job % MAX_JOBS];
+    runner->out = !isfinite(res->loss);
+    promoter->told++;
+    promoter->order = weft_hash(&res->job, sizeof res->job, promoter->order);
+    promoter->order = weft_hash(&res->loss, sizeof res->loss, promoter->order);
 }
 
 static int promoter_ended(const void *self, int64_t trial)
@@ -252,43 +259,45 @@ struct bench {
     weft_rundir trace;
 };
 
-static weft_status prepare(struct bench *b, const struct setting *how)
+static weft_status prepare(struct bench *bench, const struct setting *how)
 {
-    *b = (struct bench){.mem = weft_arena_new()};
-    if (how->teams > 1) weft_team_split(&world, how->teams, &b->own);
-    weft_team *team = how->teams > 1 ? &b->own : &world;
-    b->task = (struct toy){.team = team, .stop = NEVER, .bound = how->bound};
-    b->tuner = (struct promoter){.mistake = how->mistake,
-                                 .task = &b->task,
-                                 .team = weft_team_of(world.size, how->teams, world.rank),
-                                 .mix = weft_mix_new(1, 1, b->mem)};
-    b->search = (weft_search){.tuner = &promoter_tuner, .tuner_self = &b->tuner};
-    b->sched = (weft_sched){.world = &world,
-                            .team = team,
-                            .teams = how->teams,
-                            .task = &toy_task,
-                            .task_self = &b->task,
-                            .search = &b->search,
-                            .checkpoint = 60,
-                            .target = how->target,
-                            .workers = how->workers,
-                            .overhead = how->overhead,
-                            .disk = how->disk,
-                            .wall = how->wall,
-                            .mem = b->mem};
+    *bench = (struct bench){.mem = weft_arena_new()};
+    if (how->teams > 1) weft_team_split(&world, how->teams, &bench->own);
+    weft_team *team = how->teams > 1 ? &bench->own : &world;
+    bench->task = (struct toy){.team = team, .stop = NEVER, .bound = how->bound};
+    bench->tuner =
+        (struct promoter){.mistake = how->mistake,
+                          .task = &bench->task,
+                          .team = weft_team_of(world.size, how->teams, world.rank),
+                          .mix = weft_mix_new(1, 1, bench->mem)};
+    bench->search = (weft_search){.tuner = &promoter_tuner, .tuner_self = &bench->tuner};
+    bench->sched = (weft_sched){.world = &world,
+                                .team = team,
+                                .teams = how->teams,
+                                .task = &toy_task,
+                                .task_self = &bench->task,
+                                .search = &bench->search,
+                                .checkpoint = 60,
+                                .target = how->target,
+                                .workers = how->workers,
+                                .overhead = how->overhead,
+                                .disk = how->disk,
+                                .wall = how->wall,
+                                .mem = bench->mem};
     if (!how->path) return WEFT_OK;
-    TRY(weft_rundir_open(&b->trace, how->path, how->fresh, &world, b->mem));
-    b->sched.rundir = &b->trace;
-    return how->fresh ? weft_rundir_begin(&b->trace, "[toy]\n", "digest", 1e4) : WEFT_OK;
+    TRY(weft_rundir_open(&bench->trace, how->path, how->fresh, &world, bench->mem));
+    bench->sched.rundir = &bench->trace;
+    return how->fresh ? weft_rundir_begin(&bench->trace, "[toy]\n", "digest", 1e4)
+                      : WEFT_OK;
 }
 
-static void finish(struct bench *b, int done)
+static void finish(struct bench *bench, int done)
 {
-    weft_cache_free(&b->sched);
+    weft_cache_free(&bench->sched);
     weft_sleep(&world); /* another team may be reading the winner's state */
-    if (b->sched.rundir) weft_rundir_close(&b->trace, done);
-    if (b->sched.team == &b->own) weft_team_free(&b->own);
-    weft_arena_free(b->mem);
+    if (bench->sched.rundir) weft_rundir_close(&bench->trace, done);
+    if (bench->sched.team == &bench->own) weft_team_free(&bench->own);
+    weft_arena_free(bench->mem);
 }
 
 static struct bench current; /* also where its run died */
@@ -296,25 +305,25 @@ static struct bench current; /* also where its run died */
 /* To the end; 0 where that fails. *jobs: told. */
 static uint64_t run_out(const struct setting *how, int64_t *jobs)
 {
-    struct bench *b = &current;
-    weft_status st = prepare(b, how);
-    if (st == WEFT_OK) st = weft_sched_run(&b->sched);
-    uint64_t found = st == WEFT_OK ? run_digest(&b->sched, b->tuner.order) : 0;
-    *jobs = b->sched.queue.n;
-    finish(b, st == WEFT_OK);
+    struct bench *bench = &current;
+    weft_status st = prepare(bench, how);
+    if (st == WEFT_OK) st = weft_sched_run(&bench->sched);
+    uint64_t found = st == WEFT_OK ? run_digest(&bench->sched, bench->tuner.order) : 0;
+    *jobs = bench->sched.queue.n;
+    finish(bench, st == WEFT_OK);
     return found;
 }
 
 /* Runs until this rank has done `at` jobs. */
 static weft_status run_until(const struct setting *how, int at)
 {
-    struct bench b;
-    weft_status st = prepare(&b, how);
-    b.task.stop = at;
+    struct bench bench;
+    weft_status st = prepare(&bench, how);
+    bench.task.stop = at;
     weft_signals_catch();
-    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
     weft_signals_free();
-    finish(&b, st == WEFT_OK);
+    finish(&bench, st == WEFT_OK);
     return st;
 }
 

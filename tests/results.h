@@ -25,17 +25,17 @@ static inline void result_copy(weft_result *to, const weft_result *from)
 }
 
 /* Hash of all numbers of a result. */
-static inline uint64_t result_hash(const weft_result *r, uint64_t h)
+static inline uint64_t result_hash(const weft_result *res, uint64_t h)
 {
-    const double number[] = {(double)r->job, (double)r->trial, r->resource, r->loss,
-                             r->bound,       r->cost,          r->by_error};
-    size_t arms = (size_t)r->k * sizeof(double);
+    const double number[] = {(double)res->job, (double)res->trial, res->resource, res->loss,
+                             res->bound,       res->cost,          res->by_error};
+    size_t arms = (size_t)res->k * sizeof(double);
     h = weft_hash(number, sizeof number, h);
-    h = weft_hash(r->metric, (size_t)r->nmetric * sizeof *r->metric, h);
-    h = weft_hash(r->arm_loss, arms, h);
-    h = weft_hash(r->arm_wrong, arms, h);
-    h = weft_hash(r->arm_count, arms, h);
-    return weft_hash(r->logp, arms, h);
+    h = weft_hash(res->metric, (size_t)res->nmetric * sizeof *res->metric, h);
+    h = weft_hash(res->arm_loss, arms, h);
+    h = weft_hash(res->arm_wrong, arms, h);
+    h = weft_hash(res->arm_count, arms, h);
+    return weft_hash(res->logp, arms, h);
 }
 
 #endif

@@ -8,59 +8,62 @@
 #include "weft/exact.h"
 #include "weft/feature.h"
 
-static void rows_times(const weft_matrix *f, int c, const real *w, real *z)
+static void rows_times(const weft_matrix *matrix, int c, const real *w, real *z)
 {
     for (int k = 0; k < c; k++)
-        for (int64_t i = 0; i < f->n; i++)
-            z[k * f->n + i] = (real)weft_sparse_dot(f->self, i, w + k * f->d);
+        for (int64_t i = 0; i < matrix->n; i++)
+            z[k * matrix->n + i] =
+                (real)weft_sparse_dot(matrix->self, i, w + k * matrix->d);
 }
 
-static void rows_trans(const weft_matrix *f, int c, const real *z, double *g)
+static void rows_trans(const weft_matrix *matrix, int c, const real *z, double *g)
 {
-    const weft_sparse *x = f->self;
+    const weft_sparse *x = matrix->self;
     weft_arena *tmp = weft_arena_new();
-    int64_t *sum = WEFT_NEW(tmp, int64_t, c * f->d);
+    int64_t *sum = WEFT_NEW(tmp, int64_t, c * matrix->d);
     double entry = weft_sparse_largest(x);
-    weft_max_f64(f->team, &entry, 1);
-    double bound = weft_largest(f->team, z, (size_t)(c * f->n)) * entry * (double)f->total;
+    weft_max_f64(matrix->team, &entry, 1);
+    double bound = weft_largest(matrix->team, z, (size_t)(c * matrix->n)) * entry *
+                   (double)matrix->total;
     int scale = weft_fix_scale(bound);
     for (int k = 0; k < c && isfinite(bound); k++)
-        for (int64_t i = 0; i < f->n; i++)
+        for (int64_t i = 0; i < matrix->n; i++)
             for (int64_t e = x->first[i]; e < x->first[i + 1]; e++)
-                sum[k * f->d + x->column[e]] +=
-                    weft_fix((double)z[k * f->n + i] * (double)x->value[e], scale);
-    weft_sum_whole(f->team, sum, (size_t)(c * f->d), scale, bound, g);
+                sum[k * matrix->d + x->column[e]] +=
+                    weft_fix((double)z[k * matrix->n + i] * (double)x->value[e], scale);
+    weft_sum_whole(matrix->team, sum, (size_t)(c * matrix->d), scale, bound, g);
     weft_arena_free(tmp);
 }
 
-static void rows_normal(const weft_matrix *f, int c, const real *w, const real *h, int own,
-                        double *g)
+static void rows_normal(const weft_matrix *matrix, int c, const real *w, const real *h,
+                        int own, double *g)
 {
     (void)own;
     weft_arena *tmp = weft_arena_new();
-    real *z = WEFT_NEW(tmp, real, c * f->n);
-    rows_times(f, c, w, z);
-    for (int64_t i = 0; h && i < c * f->n; i++) z[i] *= h[i];
-    rows_trans(f, c, z, g);
+    real *z = WEFT_NEW(tmp, real, c * matrix->n);
+    rows_times(matrix, c, w, z);
+    for (int64_t i = 0; h && i < c * matrix->n; i++) z[i] *= h[i];
+    rows_trans(matrix, c, z, g);
     weft_arena_free(tmp);
 }
 
-static void rows_sums(const weft_matrix *f, double *sum)
+static void rows_sums(const weft_matrix *matrix, double *sum)
 {
     weft_arena *tmp = weft_arena_new();
-    real *one = WEFT_NEW(tmp, real, f->n);
-    for (int64_t i = 0; i < f->n; i++) one[i] = 1;
-    rows_trans(f, 1, one, sum);
+    real *one = WEFT_NEW(tmp, real, matrix->n);
+    for (int64_t i = 0; i < matrix->n; i++) one[i] = 1;
+    rows_trans(matrix, 1, one, sum);
     weft_arena_free(tmp);
 }
 
 /* x has `total` rows over the team, of d columns. */
-static weft_matrix rows_matrix(weft_team *t, const weft_sparse *x, int64_t total, int64_t d)
+static weft_matrix rows_matrix(weft_team *team, const weft_sparse *x, int64_t total,
+                               int64_t d)
 {
     return (weft_matrix){.n = x->n,
                          .total = total,
                          .d = d,
-                         .team = t,
+                         .team = team,
                          .times = rows_times,
                          .trans = rows_trans,
                          .normal = rows_normal,

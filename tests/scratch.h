@@ -58,8 +58,8 @@ static inline const char *write_text(const char *name, const char *text)
 }
 
 /* Packs on rank 0; options as "seed=1 valid=0.2". The status is that of all ranks. */
-static inline weft_status pack(const weft_reader *r, const char *source, const char *out,
-                               const char *options)
+static inline weft_status pack(const weft_reader *reader, const char *source,
+                               const char *out, const char *options)
 {
     enum { MAX_WORDS = 32 };
     const char *word[MAX_WORDS];
@@ -70,9 +70,9 @@ static inline weft_status pack(const weft_reader *r, const char *source, const c
         word[n++] = w;
     void *self;
     weft_partition over;
-    weft_status st = weft_pack_options(r, n, word, &self, &over, mem);
+    weft_status st = weft_pack_options(reader, n, word, &self, &over, mem);
     if (st == WEFT_OK && world.rank == 0)
-        st = weft_pack_file(r, self, &over, source, at(out), mem);
+        st = weft_pack_file(reader, self, &over, source, at(out), mem);
     return weft_agree(st, &world);
 }
 

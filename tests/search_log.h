@@ -40,41 +40,42 @@ struct mixed {
 };
 
 /* "sampler = NAME" of [run], and what else is said of a sampler as its section. */
-static const char *sampler_line(const struct mixed *m, weft_arena *mem)
+static const char *sampler_line(const struct mixed *mixed, weft_arena *mem)
 {
-    return m->sampler ? weft_arena_text(mem, "sampler = %.*s\n",
-                                        (int)strcspn(m->sampler, "\n"), m->sampler)
-                      : "";
+    return mixed->sampler
+               ? weft_arena_text(mem, "sampler = %.*s\n",
+                                 (int)strcspn(mixed->sampler, "\n"), mixed->sampler)
+               : "";
 }
 
-static const char *sampler_section(const struct mixed *m, weft_arena *mem)
+static const char *sampler_section(const struct mixed *mixed, weft_arena *mem)
 {
-    size_t name = m->sampler ? strcspn(m->sampler, "\n") : 0;
-    return name > 0 ? weft_arena_text(mem, "[%.*s]%s\n", (int)name, m->sampler,
-                                      m->sampler + name)
+    size_t name = mixed->sampler ? strcspn(mixed->sampler, "\n") : 0;
+    return name > 0 ? weft_arena_text(mem, "[%.*s]%s\n", (int)name, mixed->sampler,
+                                      mixed->sampler + name)
                     : "";
 }
 
-static const char *options_for(const struct schedule *v, const struct mixed *m, int k,
-                               weft_arena *mem)
+static const char *options_for(const struct schedule *schedule, const struct mixed *mixed,
+                               int k, weft_arena *mem)
 {
     enum { MAX_RESOURCE = 40, EACH = 3 };
     const char *race = "";
-    if (v->reduction > 0) {
+    if (schedule->reduction > 0) {
         int eliminations = 0, budget = 0, last = k;
-        for (; last >= v->reduction; last /= v->reduction) eliminations++;
-        for (int i = 0, n = k; i < eliminations; i++, n /= v->reduction)
+        for (; last >= schedule->reduction; last /= schedule->reduction) eliminations++;
+        for (int i = 0, n = k; i < eliminations; i++, n /= schedule->reduction)
             budget += EACH * (n - last);
         race = weft_arena_text(
             mem, "reduction = %d\neliminations = %d\nmax_resource = %d\nbudget = %d\n",
-            v->reduction, eliminations, MAX_RESOURCE, budget + last * MAX_RESOURCE);
+            schedule->reduction, eliminations, MAX_RESOURCE, budget + last * MAX_RESOURCE);
     }
-    const weft_tuner *t;
-    weft_check(weft_tuner_find(v->tuner, &t) == WEFT_OK, "%s", weft_error());
-    int known = t->extent || strcmp(m->name, "mw") != 0;
+    const weft_tuner *tuner;
+    weft_check(weft_tuner_find(schedule->tuner, &tuner) == WEFT_OK, "%s", weft_error());
+    int known = tuner->extent || strcmp(mixed->name, "mw") != 0;
     return weft_arena_text(mem, "%s%s\n[run]\n%smixing = %s\n%s[%s]\n%s\n%s", race,
-                           v->options, sampler_line(m, mem), m->name,
-                           sampler_section(m, mem), m->name, m->options,
+                           schedule->options, sampler_line(mixed, mem), mixed->name,
+                           sampler_section(mixed, mem), mixed->name, mixed->options,
                            known ? "" : "known = no");
 }
 
@@ -109,182 +110,193 @@ struct past {
     weft_extent extent;
 };
 
-static inline struct past past_new(const test_search *p, int64_t max_jobs, weft_arena *mem)
+static inline struct past past_new(const test_search *search, int64_t max_jobs,
+                                   weft_arena *mem)
 {
-    struct past h = {.trial = WEFT_NEW(mem, trial_log, max_jobs),
-                     .eliminated = WEFT_NEW(mem, int, MAX_IDS),
-                     .conf = WEFT_NEW(mem, uint64_t, MAX_IDS)};
-    const weft_search *s = &p->search;
-    if (s->tuner->extent) s->tuner->extent(s->tuner_self, &h.extent);
-    return h;
+    struct past past = {.trial = WEFT_NEW(mem, trial_log, max_jobs),
+                        .eliminated = WEFT_NEW(mem, int, MAX_IDS),
+                        .conf = WEFT_NEW(mem, uint64_t, MAX_IDS)};
+    const weft_search *s = &search->search;
+    if (s->tuner->extent) s->tuner->extent(s->tuner_self, &past.extent);
+    return past;
 }
 
 /* Inside the space; an id is one configuration all along. */
-static inline int conf_is_sound(const double *conf, int64_t id, const weft_space *sp,
-                                struct past *h)
+static inline int conf_is_sound(const double *conf, int64_t id, const weft_space *space,
+                                struct past *past)
 {
-    size_t bytes = (size_t)sp->dim * sizeof *conf;
+    size_t bytes = (size_t)space->dim * sizeof *conf;
     uint64_t mark = weft_hash(conf, bytes, 1);
-    int good = h->conf[id] == 0 || h->conf[id] == mark;
-    h->conf[id] = mark;
-    for (int a = 0; a < sp->dim; a++)
-        good &=
-            conf[a] >= sp->axis[a].lo && (sp->axis[a].nvalue || conf[a] <= sp->axis[a].hi);
+    int good = past->conf[id] == 0 || past->conf[id] == mark;
+    past->conf[id] = mark;
+    for (int a = 0; a < space->dim; a++)
+        good &= conf[a] >= space->axis[a].lo &&
+                (space->axis[a].nvalue || conf[a] <= space->axis[a].hi);
     return good;
 }
 
 /* 1: each trial has a mixture around its own configuration. */
-static inline int is_around(const test_search *p)
+static inline int is_around(const test_search *search)
 {
-    const weft_search *s = &p->search;
+    const weft_search *s = &search->search;
     return s->mixing->moves && s->tuner->shared == WEFT_SHARES_NOTHING;
 }
 
 /* The configuration of a new trial: of the space by its number, or explored from that of
  * the trial that it copies. */
-static inline void begin_own(const weft_job *job, const test_search *p, struct past *h)
+static inline void begin_own(const weft_job *job, const test_search *search,
+                             struct past *past)
 {
-    const weft_tuner *t = p->search.tuner;
-    double *own = h->trial[job->trial].own;
-    if (t->shared != WEFT_SHARES_NOTHING) return;
-    if (p->search.sampler->told)
-        memcpy(own, p->search.trial[job->trial].conf, (size_t)p->space->dim * sizeof *own);
+    const weft_tuner *tuner = search->search.tuner;
+    double *own = past->trial[job->trial].own;
+    if (tuner->shared != WEFT_SHARES_NOTHING) return;
+    if (search->search.sampler->told)
+        memcpy(own, search->search.trial[job->trial].conf,
+               (size_t)search->space->dim * sizeof *own);
     else if (job->from < 0)
-        weft_space_config(p->space, job->trial, own);
-    else if (t->explore)
-        t->explore(p->search.tuner_self, job->trial, h->trial[job->from].own, own);
+        weft_space_config(search->space, job->trial, own);
+    else if (tuner->explore)
+        tuner->explore(search->search.tuner_self, job->trial, past->trial[job->from].own,
+                       own);
     else
-        memcpy(own, h->trial[job->from].own, sizeof h->trial[job->from].own);
+        memcpy(own, past->trial[job->from].own, sizeof past->trial[job->from].own);
 }
 
 /* The trial's own configuration, or one of the space by its index; around a trial's, one
  * that differs from it only in what may differ between samples. */
-static inline int conf_is_own(const weft_job *job, int i, const test_search *p,
-                              const struct past *h)
+static inline int conf_is_own(const weft_job *job, int i, const test_search *search,
+                              const struct past *past)
 {
-    const weft_space *sp = p->space;
-    int around = is_around(p);
+    const weft_space *space = search->space;
+    int around = is_around(search);
     const double *conf = job->mix.conf + (size_t)i * (size_t)job->mix.dim;
     double own[MAX_DIM];
-    if (p->search.tuner->shared == WEFT_SHARES_NOTHING)
-        memcpy(own, h->trial[job->trial].own, sizeof own);
+    if (search->search.tuner->shared == WEFT_SHARES_NOTHING)
+        memcpy(own, past->trial[job->trial].own, sizeof own);
     else
-        weft_space_config(sp, job->mix.id[i], own);
+        weft_space_config(space, job->mix.id[i], own);
     int good = !around || job->mix.id[i] == job->trial * job->mix.k + i;
-    for (int a = 0; a < sp->dim; a++)
-        if (!around || sp->axis[a].opt->role != WEFT_PER_SAMPLE) good &= conf[a] == own[a];
+    for (int a = 0; a < space->dim; a++)
+        if (!around || space->axis[a].opt->role != WEFT_PER_SAMPLE)
+            good &= conf[a] == own[a];
     return good;
 }
 
-static inline int blocks_sum_to_one(const weft_mix *m)
+static inline int blocks_sum_to_one(const weft_mix *mix)
 {
     int good = 1;
-    for (int b = 0; b < m->nblock; b++) {
+    for (int b = 0; b < mix->nblock; b++) {
         double sum = 0;
-        for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++)
-            sum += exp(m->logp[i]);
+        for (int i = weft_mix_off(mix, b); i < weft_mix_off(mix, b + 1); i++)
+            sum += exp(mix->logp[i]);
         good &= fabs(sum - 1) < 1e-9;
     }
     return good;
 }
 
 /* A trial that goes on has the mixture that its last job left; a new one begins uniform. */
-static inline int mix_goes_on(const weft_job *job, const trial_log *t)
+static inline int mix_goes_on(const weft_job *job, const trial_log *trials)
 {
-    const weft_mix *m = &job->mix;
+    const weft_mix *mix = &job->mix;
     int good = 1;
     if (job->update.schedule == WEFT_UPDATE_NONE) return 1;
-    if (t->z) return memcmp(m->logp, t->z, (size_t)m->k * sizeof *m->logp) == 0;
-    for (int b = 0; b < m->nblock; b++)
-        for (int i = weft_mix_off(m, b); i < weft_mix_off(m, b + 1); i++)
-            good &= fabs(m->logp[i] - m->logp[weft_mix_off(m, b)]) <= 0;
+    if (trials->z)
+        return memcmp(mix->logp, trials->z, (size_t)mix->k * sizeof *mix->logp) == 0;
+    for (int b = 0; b < mix->nblock; b++)
+        for (int i = weft_mix_off(mix, b); i < weft_mix_off(mix, b + 1); i++)
+            good &= fabs(mix->logp[i] - mix->logp[weft_mix_off(mix, b)]) <= 0;
     return good;
 }
 
-static inline int mix_is_sound(const weft_job *job, const test_search *p, struct past *h)
+static inline int mix_is_sound(const weft_job *job, const test_search *search,
+                               struct past *past)
 {
-    const weft_mix *m = &job->mix;
-    int moves = p->search.mixing->moves;
-    int good = m->dim == p->space->dim && moves == (job->update.schedule != 0);
-    for (int i = 0; i < m->k; i++) {
-        int64_t id = m->id[i];
+    const weft_mix *mix = &job->mix;
+    int moves = search->search.mixing->moves;
+    int good = mix->dim == search->space->dim && moves == (job->update.schedule != 0);
+    for (int i = 0; i < mix->k; i++) {
+        int64_t id = mix->id[i];
         good &= id >= 0 && id < MAX_IDS;
         if (!good) return 0;
-        good &= conf_is_sound(m->conf + (size_t)i * (size_t)m->dim, id, p->space, h);
-        good &= conf_is_own(job, i, p, h);
-        if (!(m->logp[i] > -INFINITY))
-            h->eliminated[id] = 1;
+        good &= conf_is_sound(mix->conf + (size_t)i * (size_t)mix->dim, id, search->space,
+                              past);
+        good &= conf_is_own(job, i, search, past);
+        if (!(mix->logp[i] > -INFINITY))
+            past->eliminated[id] = 1;
         else
-            good &= !h->eliminated[id];
+            good &= !past->eliminated[id];
     }
-    return good && mix_goes_on(job, &h->trial[job->trial]) && blocks_sum_to_one(m);
+    return good && mix_goes_on(job, &past->trial[job->trial]) && blocks_sum_to_one(mix);
 }
 
 /* Of several configurations in turn nobody wins, members of a population compete at their
  * end; else the search decides by one rule. */
-static inline int eligibility_is_sound(const weft_job *job, const test_search *p,
-                                       struct past *h)
+static inline int eligibility_is_sound(const weft_job *job, const test_search *search,
+                                       struct past *past)
 {
-    int shared = p->search.tuner->shared == WEFT_SHARES_SPACE;
+    int shared = search->search.tuner->shared == WEFT_SHARES_SPACE;
     if (shared && job->mix.k > 1) return job->eligibility == WEFT_WINS_LAST;
-    if (p->search.tuner->explore && job->eligibility == WEFT_WINS_LAST) return 1;
-    if (h->eligibility == WEFT_WINS_LAST) h->eligibility = job->eligibility;
-    return job->eligibility != WEFT_WINS_LAST && job->eligibility == h->eligibility;
+    if (search->search.tuner->explore && job->eligibility == WEFT_WINS_LAST) return 1;
+    if (past->eligibility == WEFT_WINS_LAST) past->eligibility = job->eligibility;
+    return job->eligibility != WEFT_WINS_LAST && job->eligibility == past->eligibility;
 }
 
 /* What is added, up to what the schedule says that a trial may have: all of it at its end.
  */
-static inline int resource_is_sound(const weft_job *job, const test_search *p,
-                                    const struct past *h)
+static inline int resource_is_sound(const weft_job *job, const test_search *search,
+                                    const struct past *past)
 {
-    double all = h->trial[job->trial].resource, max_resource = h->extent.resource;
-    if (p->search.tuner->shared == WEFT_SHARES_SPACE)
+    double all = past->trial[job->trial].resource, max_resource = past->extent.resource;
+    if (search->search.tuner->shared == WEFT_SHARES_SPACE)
         return job->resource == 1 || (job->resource == 0 && job->mix.k == 1);
     if (!(job->resource > 0)) return 0;
     if (!(max_resource > 0)) return 1;
     return job->last ? all == max_resource : all < max_resource;
 }
 
-static inline int index_is_sound(const weft_job *job, const test_search *p,
-                                 const struct past *h)
+static inline int index_is_sound(const weft_job *job, const test_search *search,
+                                 const struct past *past)
 {
-    const trial_log *t = &h->trial[job->trial];
-    int shared = p->search.tuner->shared == WEFT_SHARES_SPACE;
-    if (t->jobs > 0) return job->index == t->next;
-    return job->index == 0 || (shared && job->index == h->rounds);
+    const trial_log *trials = &past->trial[job->trial];
+    int shared = search->search.tuner->shared == WEFT_SHARES_SPACE;
+    if (trials->jobs > 0) return job->index == trials->next;
+    return job->index == 0 || (shared && job->index == past->rounds);
 }
 
 /* Which rule the job breaks; NULL: none. */
-static inline const char *job_fault(const weft_job *job, const test_search *p,
-                                    struct past *h)
+static inline const char *job_fault(const weft_job *job, const test_search *search,
+                                    struct past *past)
 {
     if (!(job->feature_fraction > 0 && job->feature_fraction <= 1))
         return "a share of the features is above 0 and at most 1";
-    if (job->trial < 0 || job->trial > h->trials || job->from >= h->trials)
+    if (job->trial < 0 || job->trial > past->trials || job->from >= past->trials)
         return "trials are numbered in the order asked for";
-    trial_log *t = &h->trial[job->trial];
-    int begins = job->trial == h->trials;
-    int own = p->search.tuner->shared == WEFT_SHARES_NOTHING;
-    if (begins) begin_own(job, p, h);
-    h->trials += begins;
-    t->resource += job->resource;
+    trial_log *trials = &past->trial[job->trial];
+    int begins = job->trial == past->trials;
+    int own = search->search.tuner->shared == WEFT_SHARES_NOTHING;
+    if (begins) begin_own(job, search, past);
+    past->trials += begins;
+    trials->resource += job->resource;
     const char *fault = NULL;
-    if (!begins && t->closed) fault = "a trial that has ended does not go on";
+    if (!begins && trials->closed) fault = "a trial that has ended does not go on";
     if (!begins && job->from >= 0) fault = "only a new trial is a copy";
-    if (job->from >= 0 && h->trial[job->from].closed)
+    if (job->from >= 0 && past->trial[job->from].closed)
         fault = "a trial that has ended is not copied";
-    if (own && t->open > 0) fault = "a trial goes on once its last job is told";
+    if (own && trials->open > 0) fault = "a trial goes on once its last job is told";
     if (own && job->feature_fraction < 1) fault = "a trial of its own has all features";
-    if (!index_is_sound(job, p, h)) fault = "index counts the jobs of a trial that train";
-    if (!resource_is_sound(job, p, h))
+    if (!index_is_sound(job, search, past))
+        fault = "index counts the jobs of a trial that train";
+    if (!resource_is_sound(job, search, past))
         fault = "a trial has less than extent.resource before its last job, then all of it";
-    if (!eligibility_is_sound(job, p, h)) fault = "the eligibility is as tune.h says";
-    h->rounds += job->mix.k > 1;
-    t->jobs++;
-    t->next = job->index + (job->resource > 0);
-    t->closed = job->last;
-    t->open++;
-    return mix_is_sound(job, p, h) ? fault : "the mixture is of living configurations";
+    if (!eligibility_is_sound(job, search, past))
+        fault = "the eligibility is as tune.h says";
+    past->rounds += job->mix.k > 1;
+    trials->jobs++;
+    trials->next = job->index + (job->resource > 0);
+    trials->closed = job->last;
+    trials->open++;
+    return mix_is_sound(job, search, past) ? fault
+                                           : "the mixture is of living configurations";
 }
 
 /* A job in flight. */
@@ -293,61 +305,61 @@ struct flight {
     weft_result res;
 };
 
-static inline void take(test_search *p, struct past *h, const struct flight *f)
+static inline void take(test_search *search, struct past *past, const struct flight *flight)
 {
-    trial_log *t = &h->trial[f->res.trial];
-    t->z = f->res.logp;
-    t->open--;
-    tell(p, &f->res);
-    for (int64_t i = 0; i < h->trials; i++) h->trial[i].closed |= ended(p, i);
+    trial_log *trials = &past->trial[flight->res.trial];
+    trials->z = flight->res.logp;
+    trials->open--;
+    tell(search, &flight->res);
+    for (int64_t i = 0; i < past->trials; i++) past->trial[i].closed |= ended(search, i);
 }
 
 /* Runs to the end. The first `from->n / 2` results are those of an earlier search, if any.
  */
-static inline search_log run_search(const tuner_case *g, const search_log *from,
+static inline search_log run_search(const tuner_case *example, const search_log *from,
                                     weft_arena *mem)
 {
-    int64_t max_jobs = 20 * (int64_t)g->k + 1000;
-    test_search p = test_search_new(g, mem);
-    struct past h = past_new(&p, max_jobs, mem);
-    search_log s = {.best = -1, .waits = weft_search_waits(&p.search)};
-    s.job = WEFT_NEW(mem, uint64_t, max_jobs);
-    s.told = WEFT_NEW(mem, weft_result, max_jobs);
+    int64_t max_jobs = 20 * (int64_t)example->k + 1000;
+    test_search search = test_search_new(example, mem);
+    struct past past = past_new(&search, max_jobs, mem);
+    search_log record = {.best = -1, .waits = weft_search_waits(&search.search)};
+    record.job = WEFT_NEW(mem, uint64_t, max_jobs);
+    record.told = WEFT_NEW(mem, weft_result, max_jobs);
     struct flight in_flight[MAX_OPEN];
     double best = INFINITY;
-    for (int n = 0; s.n < max_jobs;) {
+    for (int n = 0; record.n < max_jobs;) {
         weft_job job;
-        weft_asked asked = n < g->open ? ask(&p, &job) : WEFT_WAIT;
+        weft_asked asked = n < example->open ? ask(&search, &job) : WEFT_WAIT;
         if (asked == WEFT_JOB) {
-            job.id = s.n;
-            const char *fault = job_fault(&job, &p, &h);
-            if (!s.fault) s.fault = fault;
-            s.job[s.n] = job_hash(&job);
-            weft_result res = answer(g, &job, mem);
-            if (from && s.n < from->n / 2) result_copy(&res, &from->told[s.n]);
+            job.id = record.n;
+            const char *fault = job_fault(&job, &search, &past);
+            if (!record.fault) record.fault = fault;
+            record.job[record.n] = job_hash(&job);
+            weft_result res = answer(example, &job, mem);
+            if (from && record.n < from->n / 2) result_copy(&res, &from->told[record.n]);
             if (job.mix.k == 1 && res.loss < best) {
                 best = res.loss;
-                s.best = (int)job.mix.id[0];
+                record.best = (int)job.mix.id[0];
             }
-            in_flight[n++] = (struct flight){s.n++, res};
+            in_flight[n++] = (struct flight){record.n++, res};
             continue;
         }
         if (n == 0) {
-            s.ended = asked == WEFT_DONE;
+            record.ended = asked == WEFT_DONE;
             break;
         }
         /* the newest first: out of order wherever the schedule allows it */
-        struct flight f = in_flight[--n];
-        s.told[f.job] = f.res;
-        take(&p, &h, &f);
+        struct flight flight = in_flight[--n];
+        record.told[flight.job] = flight.res;
+        take(&search, &past, &flight);
     }
-    s.closed = 1;
-    for (int64_t t = 0; t < h.trials; t++) s.closed &= h.trial[t].closed;
-    if (!s.fault && h.eligibility == WEFT_WINS_LAST) s.fault = "a job may win";
-    if (!s.fault && h.extent.trials != 0 && h.extent.trials != h.trials)
-        s.fault = "there are as many trials as extent.trials says";
-    s.planned = weft_search_jobs(&p.search);
-    return s;
+    record.closed = 1;
+    for (int64_t t = 0; t < past.trials; t++) record.closed &= past.trial[t].closed;
+    if (!record.fault && past.eligibility == WEFT_WINS_LAST) record.fault = "a job may win";
+    if (!record.fault && past.extent.trials != 0 && past.extent.trials != past.trials)
+        record.fault = "there are as many trials as extent.trials says";
+    record.planned = weft_search_jobs(&search.search);
+    return record;
 }
 
 static inline int alike(const search_log *a, const search_log *b)

@@ -28,22 +28,22 @@ static inline void make_rows(void)
 {
     for (int64_t i = 0; i < ALL; i++) {
         double z[4];
-        weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, 0, 0);
-        weft_rng_normal(&r, z);
+        weft_rng4 rng = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, 0, 0);
+        weft_rng_normal(&rng, z);
         label[i] = label_of(i);
         for (int d = 0; d < D; d++) x[i][d] = (float)(z[d] + (d == label[i]));
     }
 }
 
-static inline weft_status read_rows(const void *self, const char *source, weft_pack *p)
+static inline weft_status read_rows(const void *self, const char *source, weft_pack *pack)
 {
     static const int64_t rows[WEFT_NPART] = {TRAIN, VALID, TEST};
     (void)self;
     (void)source;
-    weft_pack_split(p, "as made");
-    TRY(weft_pack_matrix(p, WEFT_REALS, D, rows));
-    weft_pack_numbered(p, 2);
-    return weft_pack_rows(p, ALL, x, label);
+    weft_pack_split(pack, "as made");
+    TRY(weft_pack_matrix(pack, WEFT_REALS, D, rows));
+    weft_pack_numbered(pack, 2);
+    return weft_pack_rows(pack, ALL, x, label);
 }
 
 static const weft_opt no_options[] = {{0}};
@@ -70,71 +70,74 @@ struct training {
 static const char usual[] = "[sgd]\nmodel = linear\nscore = loss\n"
                             "[train]\nbatch = 10\nlr = 0.5\n";
 
-static inline void set_up(struct training *t, const char *options)
+static inline void set_up(struct training *training, const char *options)
 {
     weft_conf *conf = WEFT_NEW(mem, weft_conf, 1);
     const weft_kind *tuned[WEFT_MAX_TUNED];
     int n;
-    *t = (struct training){.self = weft_arena_alloc(mem, 1, sgd->kind.size)};
+    *training = (struct training){.self = weft_arena_alloc(mem, 1, sgd->kind.size)};
     weft_conf_init(conf, mem);
     weft_status st = weft_conf_text(conf, "test", usual);
     char *rest = weft_arena_text(mem, "%s", options);
     for (char *word; st == WEFT_OK && (word = strtok_r(rest, " ", &rest));)
         st = weft_conf_set(conf, word);
-    if (st == WEFT_OK) st = weft_conf_bind(conf, &sgd->kind, t->self);
-    if (st == WEFT_OK) st = sgd->tuned(t->self, tuned, &n);
-    if (st == WEFT_OK) st = weft_space_read(&t->space, conf, tuned, n, 1, mem);
+    if (st == WEFT_OK) st = weft_conf_bind(conf, &sgd->kind, training->self);
+    if (st == WEFT_OK) st = sgd->tuned(training->self, tuned, &n);
+    if (st == WEFT_OK) st = weft_space_read(&training->space, conf, tuned, n, 1, mem);
     weft_env env = {.team = &world,
                     .conf = conf,
                     .data = &data,
-                    .space = &t->space,
+                    .space = &training->space,
                     .seed = 3,
                     .memory = 1e9,
                     .mem = mem};
-    if (st == WEFT_OK) st = sgd->setup(t->self, &env);
+    if (st == WEFT_OK) st = sgd->setup(training->self, &env);
     weft_check(st == WEFT_OK, "%s", weft_error());
-    t->mix = weft_mix_new(1, t->space.dim, mem);
-    for (int a = 0; a < t->space.dim; a++) t->mix.conf[a] = t->space.axis[a].hi;
-    t->job = weft_job_new(0, EPOCHS, &t->mix);
-    t->state = weft_state_new(sgd, t->self, &t->job, mem);
-    t->res = result_of(sgd, 1, mem);
-    sgd->start(t->self, &t->job, &t->state);
+    training->mix = weft_mix_new(1, training->space.dim, mem);
+    for (int a = 0; a < training->space.dim; a++)
+        training->mix.conf[a] = training->space.axis[a].hi;
+    training->job = weft_job_new(0, EPOCHS, &training->mix);
+    training->state = weft_state_new(sgd, training->self, &training->job, mem);
+    training->res = result_of(sgd, 1, mem);
+    sgd->start(training->self, &training->job, &training->state);
 }
 
 /* A job that goes on for so many epochs. */
-static inline void go_on(struct training *t, int epochs)
+static inline void go_on(struct training *training, int epochs)
 {
-    t->job.resource = epochs;
-    weft_result_begin(&t->res, &t->job);
-    for (int64_t u = 0; u < sgd->units(t->self, &t->job); u++) {
+    training->job.resource = epochs;
+    weft_result_begin(&training->res, &training->job);
+    for (int64_t u = 0; u < sgd->units(training->self, &training->job); u++) {
         double row[WEFT_MAX_METRICS] = {0};
-        weft_check(sgd->step(t->self, &t->job, u, &t->state, row, &t->res) == WEFT_OK, "%s",
-                   weft_error());
-        if (u < epochs) t->loss[t->epochs++] = in_row(sgd, row, "valid_loss");
-        t->train_loss = in_row(sgd, row, "train_loss");
+        weft_check(sgd->step(training->self, &training->job, u, &training->state, row,
+                             &training->res) == WEFT_OK,
+                   "%s", weft_error());
+        if (u < epochs) training->loss[training->epochs++] = in_row(sgd, row, "valid_loss");
+        training->train_loss = in_row(sgd, row, "train_loss");
     }
 }
 
 static inline struct training trained(const char *options)
 {
-    struct training t;
-    set_up(&t, options);
-    go_on(&t, EPOCHS);
-    return t;
+    struct training training;
+    set_up(&training, options);
+    go_on(&training, EPOCHS);
+    return training;
 }
 
-static inline double of(const struct training *t, const char *metric)
+static inline double of(const struct training *training, const char *metric)
 {
-    return measured(sgd, &t->res, metric);
+    return measured(sgd, &training->res, metric);
 }
 
 /* The score of a part by the weights that a winner has. */
-static inline double scored(struct training *t, weft_part part, const char *metric)
+static inline double scored(struct training *training, weft_part part, const char *metric)
 {
-    weft_scores s;
-    weft_check(sgd->score(t->self, &t->job, &t->state, part, &s) == WEFT_OK, "%s",
-               weft_error());
-    return score_of(sgd, &s, metric);
+    weft_scores scores;
+    weft_check(sgd->score(training->self, &training->job, &training->state, part,
+                          &scores) == WEFT_OK,
+               "%s", weft_error());
+    return score_of(sgd, &scores, metric);
 }
 
 /* Packs and opens the rows. */

@@ -30,12 +30,12 @@ static struct toy *six_clients(void)
 }
 
 /* What client c keeps, behind the number of its turns; each: with that number. */
-static const real *kept(const struct stand *s, int64_t c, int each)
+static const real *kept(const struct stand *stand, int64_t c, int each)
 {
     real *row = WEFT_NEW(mem, real, each);
-    weft_check(weft_kept_each(s->state.kept) == each, "%d numbers", each);
+    weft_check(weft_kept_each(stand->state.kept) == each, "%d numbers", each);
     if (world.rank == 0)
-        weft_check(weft_kept_read(s->state.kept, 1, &c, row) == WEFT_OK, "%s",
+        weft_check(weft_kept_read(stand->state.kept, 1, &c, row) == WEFT_OK, "%s",
                    weft_error());
     weft_bcast(&world, row, (size_t)each * sizeof *row, 0);
     return row + 1;
@@ -55,32 +55,32 @@ static double gap(const real *a, const real *b)
 
 /* ---- where one is another ---- */
 
-static void test_equal(struct toy *t)
+static void test_equal(struct toy *toy)
 {
-    struct stand *avg = trained(t, with("fedavg", ""), 1, ROUNDS);
-    struct stand *alone = trained(t, with("local", ""), 1, ROUNDS);
+    struct stand *avg = trained(toy, with("fedavg", ""), 1, ROUNDS);
+    struct stand *alone = trained(toy, with("local", ""), 1, ROUNDS);
 
-    struct stand *every = trained(t, options("local", N, usual, ""), 1, ROUNDS);
-    struct stand *ditto = trained(t, with("ditto", "[ditto]\nlambda = 0\n"), 1, ROUNDS);
+    struct stand *every = trained(toy, options("local", N, usual, ""), 1, ROUNDS);
+    struct stand *ditto = trained(toy, with("ditto", "[ditto]\nlambda = 0\n"), 1, ROUNDS);
     ok(same(ditto->state.x, avg->state.x, W), "ditto's server has the bits of fedavg");
-    ditto = trained(t, options("ditto", N, usual, "[ditto]\nlambda = 0\n"), 1, ROUNDS);
+    ditto = trained(toy, options("ditto", N, usual, "[ditto]\nlambda = 0\n"), 1, ROUNDS);
     int equal = 1;
     for (int c = 0; c < N; c++)
         equal &= same(kept(ditto, c, W + 1), kept(every, c, W + 1), W);
     ok(equal, "at lambda 0 its own models have the bits of local");
 
-    struct stand *none = trained(t, with("fedrep", "[fedrep]\nown = none\n"), 1, ROUNDS);
+    struct stand *none = trained(toy, with("fedrep", "[fedrep]\nown = none\n"), 1, ROUNDS);
     ok(same(none->state.x, avg->state.x, W), "fedrep without own layers is fedavg");
-    none = trained(t, with("fedper", "[fedper]\nown = none\n"), 1, ROUNDS);
+    none = trained(toy, with("fedper", "[fedper]\nown = none\n"), 1, ROUNDS);
     ok(same(none->state.x, avg->state.x, W), "so is fedper");
-    struct stand *all = trained(t, with("fedper", "[fedper]\nown = all\n"), 1, ROUNDS);
+    struct stand *all = trained(toy, with("fedper", "[fedper]\nown = all\n"), 1, ROUNDS);
     equal = 1;
     for (int c = 0; c < N; c++)
         equal &= same(kept(all, c, W + 1), kept(alone, c, W + 1), W);
     ok(equal, "fedper with all layers own is local");
     is_near(all->res.loss, alone->res.loss, 0, "with the same score");
 
-    struct stand *cpg = trained(t,
+    struct stand *cpg = trained(toy,
                                 with("cpg", "[cpg]\ngenerate = all\nsize = 1\nbias = no\n"
                                             "embedding = constant\n"),
                                 1, ROUNDS);
@@ -88,33 +88,34 @@ static void test_equal(struct toy *t)
     is_near(cpg->res.loss, avg->res.loss, 0, "with the same score");
 
     struct stand *own =
-        trained(t, options("apfl", N, usual, "[apfl]\nshare = 1\nrate = 0\n"), 1, ROUNDS);
+        trained(toy, options("apfl", N, usual, "[apfl]\nshare = 1\nrate = 0\n"), 1, ROUNDS);
     equal = 1;
     for (int c = 0; c < N; c++)
         equal &= same(kept(own, c, W + 2), kept(every, c, W + 1), W);
     ok(equal, "apfl with a share of 1 is local");
-    own = trained(t, with("apfl", "[apfl]\nshare = 0\nrate = 0\n"), 1, ROUNDS);
+    own = trained(toy, with("apfl", "[apfl]\nshare = 0\nrate = 0\n"), 1, ROUNDS);
     ok(same(own->state.x, avg->state.x, W), "its server is that of fedavg");
-    struct stand *both = trained(t, with("fedavg", "score_weights = global\n"), 1, ROUNDS);
+    struct stand *both =
+        trained(toy, with("fedavg", "score_weights = global\n"), 1, ROUNDS);
     is_near(own->res.loss, both->res.loss, 0, "at 0 it is scored by the weights received");
 }
 
-static void test_first_round(struct toy *t)
+static void test_first_round(struct toy *toy)
 {
-    struct stand *avg = trained(t, with("fedavg", "average = plain\n"), 1, 1);
-    struct stand *s = trained(t, with("scaffold", ""), 1, 1);
-    ok(same(s->state.x, avg->state.x, W), "scaffold begins as fedavg");
-    avg = trained(t,
+    struct stand *avg = trained(toy, with("fedavg", "average = plain\n"), 1, 1);
+    struct stand *stand = trained(toy, with("scaffold", ""), 1, 1);
+    ok(same(stand->state.x, avg->state.x, W), "scaffold begins as fedavg");
+    avg = trained(toy,
                   options("fedavg", 3, "lr = 0.1\nbatch = 4\nepochs = 2\nmu = 0.5\n",
                           "average = plain\n"),
                   1, 1);
-    s = trained(t, with("feddyn", "[feddyn]\nalpha = 0.5\n"), 1, 1);
+    stand = trained(toy, with("feddyn", "[feddyn]\nalpha = 0.5\n"), 1, 1);
     /* x = mean y - s / alpha, s = - alpha m / N (mean y - x) */
     double off = 0;
-    struct stand *start = trained(t, with("fedavg", ""), 1, 0);
+    struct stand *start = trained(toy, with("fedavg", ""), 1, 0);
     for (int i = 0; i < W; i++) {
         double x = (double)start->state.x[i], step = (double)avg->state.x[i] - x;
-        off = worse(off, fabs((double)s->state.x[i] - (x + step * (1 + 3.0 / N))));
+        off = worse(off, fabs((double)stand->state.x[i] - (x + step * (1 + 3.0 / N))));
     }
     is_near(off, 0, 1e-6, "feddyn begins by the steps of fedprox");
 }
@@ -122,14 +123,14 @@ static void test_first_round(struct toy *t)
 static void test_fednova(void)
 {
     int64_t count[4][WEFT_NPART] = {{8, 2, 1}, {8, 2, 1}, {8, 2, 1}, {8, 2, 1}};
-    struct toy *t = toy_new(4, count);
-    struct stand *avg = trained(t, with("fedavg", ""), 1, ROUNDS);
-    struct stand *nova = trained(t, with("fednova", ""), 1, ROUNDS);
+    struct toy *toy = toy_new(4, count);
+    struct stand *avg = trained(toy, with("fedavg", ""), 1, ROUNDS);
+    struct stand *nova = trained(toy, with("fednova", ""), 1, ROUNDS);
     is_near(gap(avg->state.x, nova->state.x), 0, 1e-6,
             "fednova with equal steps is fedavg");
     const char *one = "lr = 0.1\nbatch = 50\n";
-    avg = trained(t, options("fedavg", 3, one, ""), 1, ROUNDS);
-    nova = trained(t, options("fednova", 3, one, ""), 1, ROUNDS);
+    avg = trained(toy, options("fedavg", 3, one, ""), 1, ROUNDS);
+    nova = trained(toy, options("fednova", 3, one, ""), 1, ROUNDS);
     ok(same(avg->state.x, nova->state.x, W), "with one step it has the same bits");
 }
 
@@ -137,11 +138,11 @@ static void test_fednova(void)
 static void test_fednova_steps(void)
 {
     int64_t count[2][WEFT_NPART] = {{8, 2, 1}, {32, 2, 1}};
-    struct toy *t = toy_new(2, count);
+    struct toy *toy = toy_new(2, count);
     const char *two = "lr = 0.1\nbatch = 4\nmomentum = 0.5\n";
-    struct stand *start = trained(t, options("local", 2, two, ""), 1, 0);
-    struct stand *own = trained(t, options("local", 2, two, ""), 1, 1);
-    struct stand *nova = trained(t, options("fednova", 2, two, ""), 1, 1);
+    struct stand *start = trained(toy, options("local", 2, two, ""), 1, 0);
+    struct stand *own = trained(toy, options("local", 2, two, ""), 1, 1);
+    struct stand *nova = trained(toy, options("fednova", 2, two, ""), 1, 1);
     const double q[2] = {0.2, 0.8};
     double divisor[2], mean = 0, off = 0;
     for (int c = 0; c < 2; c++) {
@@ -160,11 +161,11 @@ static void test_fednova_steps(void)
 
 /* After each of ditto's own steps with h lambda = 1 the model is that received, but for the
  * gradient's step. */
-static void test_strong_ditto(struct toy *t)
+static void test_strong_ditto(struct toy *toy)
 {
     const char *strong = "[ditto]\nlambda = 1000\nlr = 0.001\n";
-    struct stand *before = trained(t, options("ditto", N, usual, strong), 1, ROUNDS - 1);
-    struct stand *after = trained(t, options("ditto", N, usual, strong), 1, ROUNDS);
+    struct stand *before = trained(toy, options("ditto", N, usual, strong), 1, ROUNDS - 1);
+    struct stand *after = trained(toy, options("ditto", N, usual, strong), 1, ROUNDS);
     double off = 0;
     for (int c = 0; c < N; c++)
         off = worse(off, gap(kept(after, c, W + 1), before->state.x));
@@ -173,11 +174,11 @@ static void test_strong_ditto(struct toy *t)
 
 /* ---- the generator ---- */
 
-static void test_one_hot(struct toy *t)
+static void test_one_hot(struct toy *toy)
 {
     const char *hot = "[cpg]\ngenerate = all\nsize = 6\nbias = no\nembedding = one_hot\n";
-    struct stand *cpg = trained(t, options("cpg", 1, usual, hot), 1, MAX_ROUNDS);
-    struct stand *alone = trained(t, options("local", 1, usual, ""), 1, MAX_ROUNDS);
+    struct stand *cpg = trained(toy, options("cpg", 1, usual, hot), 1, MAX_ROUNDS);
+    struct stand *alone = trained(toy, options("local", 1, usual, ""), 1, MAX_ROUNDS);
     double off = 0, moved = 0;
     for (int c = 0; c < N; c++) {
         const real *own = kept(alone, c, W + 1), *column = cpg->state.x + W + c * W;
@@ -190,7 +191,7 @@ static void test_one_hot(struct toy *t)
 }
 
 /* Loss of a client's training samples at theta = b + W v, means, in doubles. */
-static double loss_at(const struct toy *t, int c, const double *b, const double *w,
+static double loss_at(const struct toy *toy, int c, const double *b, const double *w,
                       const double *v, int size)
 {
     double theta[W];
@@ -198,8 +199,8 @@ static double loss_at(const struct toy *t, int c, const double *b, const double 
         theta[i] = b[i];
         for (int m = 0; m < size; m++) theta[i] += w[m * W + i] * v[m];
     }
-    struct sums s = softmax(t, c, 0, t->count[c][WEFT_TRAIN], theta, NULL);
-    return s.loss / s.n;
+    struct sums sums = softmax(toy, c, 0, toy->count[c][WEFT_TRAIN], theta, NULL);
+    return sums.loss / sums.n;
 }
 
 /* One full-batch step of one client is a step along the gradient of its loss. */
@@ -207,12 +208,12 @@ static void test_gradients(void)
 {
     enum { M = 3 };
     int64_t count[1][WEFT_NPART] = {{20, 4, 3}};
-    struct toy *t = toy_new(1, count);
+    struct toy *toy = toy_new(1, count);
     const double h = 0.01, eps = 1e-5;
     const char *one = options("cpg", 1, "lr = 0.01\nbatch = 50\n",
                               "[cpg]\ngenerate = all\nsize = 3\nspread = 0.5\n");
-    struct stand *before = trained(t, one, 1, 1);
-    struct stand *after = trained(t, one, 1, 2);
+    struct stand *before = trained(toy, one, 1, 1);
+    struct stand *after = trained(toy, one, 1, 2);
     double b[W], w[M * W], v[M], off[3] = {0};
     for (int i = 0; i < W; i++) b[i] = (double)before->state.x[i];
     for (int i = 0; i < M * W; i++) w[i] = (double)before->state.x[W + i];
@@ -224,9 +225,9 @@ static void test_gradients(void)
         for (int i = 0; i < size[p]; i++) {
             double *x = &part[p][i], was = *x;
             *x = was + eps;
-            double up = loss_at(t, 0, b, w, v, M);
+            double up = loss_at(toy, 0, b, w, v, M);
             *x = was - eps;
-            double down = loss_at(t, 0, b, w, v, M);
+            double down = loss_at(toy, 0, b, w, v, M);
             *x = was;
             off[p] =
                 worse(off[p], fabs((double)to[p][i] - (was - h * (up - down) / (2 * eps))));
@@ -255,10 +256,10 @@ static void test_gold(void)
 {
     enum { M = 3, SOME = 4 };
     int64_t count[1][WEFT_NPART] = {{20, 4, 3}};
-    struct toy *t = toy_new(1, count);
+    struct toy *toy = toy_new(1, count);
     FILE *file = fopen("tests/gold/personal.txt", "r");
     weft_check(file != NULL, "run the test in the top directory");
-    struct stand *cpg = trained(t,
+    struct stand *cpg = trained(toy,
                                 options("cpg", 1, "lr = 0.3\nbatch = 50\n",
                                         "[cpg]\ngenerate = all\nsize = 3\nlr = 2\n"
                                         "lr_embedding = 3\n"),
@@ -266,7 +267,7 @@ static void test_gold(void)
     test_line(file, "cpg.b", W, cpg->state.x);
     test_line(file, "cpg.W", M * W, cpg->state.x + W);
     test_line(file, "cpg.v", M, kept(cpg, 0, M + 1));
-    struct stand *apfl = trained(t,
+    struct stand *apfl = trained(toy,
                                  options("apfl", 1, "lr = 0.3\nbatch = 50\nepochs = 2\n",
                                          "[apfl]\nshare = 0.5\nrate = 0.1\n"),
                                  1, SOME);
@@ -282,18 +283,18 @@ static void test_gold(void)
 static const char *const algorithms[] = {"scaffold", "feddyn", "fednova", "ditto", "fedper",
                                          "fedrep",   "apfl",   "local",   "cpg"};
 
-static uint64_t hash_of(const struct stand *s)
+static uint64_t hash_of(const struct stand *stand)
 {
-    uint64_t h = weft_state_hash(&s->state);
-    h = result_hash(&s->res, h);
-    return weft_hash(s->row, sizeof s->row[0] * (size_t)s->rows, h);
+    uint64_t h = weft_state_hash(&stand->state);
+    h = result_hash(&stand->res, h);
+    return weft_hash(stand->row, sizeof stand->row[0] * (size_t)stand->rows, h);
 }
 
-static struct stand *standing(struct toy *t, const char *text, int k)
+static struct stand *standing(struct toy *toy, const char *text, int k)
 {
-    struct stand *s = WEFT_NEW(mem, struct stand, 1);
-    weft_check(stand_up(s, t, text, k) == WEFT_OK, "%s", weft_error());
-    return s;
+    struct stand *stand = WEFT_NEW(mem, struct stand, 1);
+    weft_check(stand_up(stand, toy, text, k) == WEFT_OK, "%s", weft_error());
+    return stand;
 }
 
 /* Own layers are one tensor, so that both parts exist. */
@@ -311,17 +312,17 @@ static const char *mixed(const char *algorithm)
         strcmp(algorithm, "knn") == 0 ? "[knn]\nk = 1 .. 5\nlambda = 0 .. 1\n" : "");
 }
 
-static void test_same(struct toy *t, const char *algorithm)
+static void test_same(struct toy *toy, const char *algorithm)
 {
     enum { K = 3 };
     const char *text = mixed(algorithm);
-    struct stand *whole = standing(t, text, K);
+    struct stand *whole = standing(toy, text, K);
     units(whole, MAX_ROUNDS, 0, MAX_ROUNDS);
     digest(hash_of(whole));
     ok(isfinite(whole->res.loss), "%s: it has a loss", algorithm);
     int equal = 1;
     for (int stop = 1; stop < MAX_ROUNDS; stop += 3) {
-        struct stand *before = standing(t, text, K), *after = standing(t, text, K);
+        struct stand *before = standing(toy, text, K), *after = standing(toy, text, K);
         units(before, MAX_ROUNDS, 0, stop);
         weft_check(weft_state_copy(&after->state, &before->state) == WEFT_OK, "%s",
                    weft_error());
@@ -344,12 +345,12 @@ static void test_same(struct toy *t, const char *algorithm)
 }
 
 /* Turns that clients have finished, of a federation without losses. */
-static void test_turns(struct toy *t)
+static void test_turns(struct toy *toy)
 {
-    struct stand *s = trained(t, options("ditto", 2, usual, ""), 1, 3);
+    struct stand *stand = trained(toy, options("ditto", 2, usual, ""), 1, 3);
     int turns = 0, never = 0;
     for (int c = 0; c < N; c++) {
-        const real *own = kept(s, c, W + 1);
+        const real *own = kept(stand, c, W + 1);
         turns += (int)own[-1];
         if (own[-1] > 0) continue;
         never++;
@@ -361,13 +362,13 @@ static void test_turns(struct toy *t)
 
 /* Clients kept out of training are never drawn, and are scored apart after full-batch
  * passes; which they are is told by the turns of a federation of the same seed. */
-static void test_new(struct toy *t)
+static void test_new(struct toy *toy)
 {
     enum { MANY = 40, PASSES = 3 };
     const char *out = "new_clients = 0.4\nnew_epochs = 3\n";
-    struct stand *ditto = trained(t, options("ditto", 2, usual, out), 1, MANY);
+    struct stand *ditto = trained(toy, options("ditto", 2, usual, out), 1, MANY);
     struct stand *avg =
-        trained(t, options("fedavg", 2, "lr = 0.1\nbatch = 50\n", out), 1, 3);
+        trained(toy, options("fedavg", 2, "lr = 0.1\nbatch = 50\n", out), 1, 3);
     double w[W], before = 0, after = 0, n = 0;
     int fresh = 0;
     wide(avg->state.x, w);
@@ -375,9 +376,9 @@ static void test_new(struct toy *t)
         if (kept(ditto, c, W + 1)[-1] > 0) continue;
         double own[W];
         memcpy(own, w, sizeof own);
-        for (int pass = 0; pass < PASSES; pass++) full_step(t, c, 0.1, own);
-        struct sums first = part_score(t, c, WEFT_TEST, w),
-                    last = part_score(t, c, WEFT_TEST, own);
+        for (int pass = 0; pass < PASSES; pass++) full_step(toy, c, 0.1, own);
+        struct sums first = part_score(toy, c, WEFT_TEST, w),
+                    last = part_score(toy, c, WEFT_TEST, own);
         before += first.loss;
         after += last.loss;
         n += first.n;
@@ -393,52 +394,52 @@ static void test_new(struct toy *t)
 }
 
 /* What a new client learns of cpg is its embedding: its model is b + W v. */
-static void test_adapt(struct toy *t)
+static void test_adapt(struct toy *toy)
 {
     const char *few = options("cpg", 2, usual,
                               "new_clients = 0.4\nnew_epochs = 1\n[cpg]\ngenerate = all\n"
                               "size = 2\nlr_embedding = 0\n");
-    struct stand *s = trained(t, few, 1, 3);
+    struct stand *stand = trained(toy, few, 1, 3);
     weft_scores told;
-    weft_status st = fed->score(s->self, &s->job, &s->state, WEFT_TEST, &told);
+    weft_status st = fed->score(stand->self, &stand->job, &stand->state, WEFT_TEST, &told);
     weft_check(st == WEFT_OK, "%s", weft_error());
     is_near(score_of(fed, &told, "adapted_loss"), score_of(fed, &told, "new_loss"), 1e-6,
             "with an embedding that does not move a new client's model stays");
 }
 
-static void test_refused(struct toy *t, const char *text, const char *word)
+static void test_refused(struct toy *toy, const char *text, const char *word)
 {
-    struct stand s;
-    weft_status st = stand_up(&s, t, text, 1);
+    struct stand stand;
+    weft_status st = stand_up(&stand, toy, text, 1);
     ok(st != WEFT_OK && strstr(weft_error(), word), "%s: %s", word, weft_error());
 }
 
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    struct toy *t = six_clients();
-    test_equal(t);
-    test_first_round(t);
+    struct toy *toy = six_clients();
+    test_equal(toy);
+    test_first_round(toy);
     test_fednova();
     test_fednova_steps();
-    test_strong_ditto(t);
-    test_one_hot(t);
+    test_strong_ditto(toy);
+    test_one_hot(toy);
     test_gradients();
     test_gold();
     struct toy *forty = forty_clients(); /* some without samples of a part */
     for (int i = 0; i < (int)(sizeof algorithms / sizeof *algorithms); i++) {
-        test_same(t, algorithms[i]);
+        test_same(toy, algorithms[i]);
         test_same(forty, algorithms[i]);
     }
-    test_turns(t);
-    test_new(t);
-    test_adapt(t);
-    test_refused(t, with("ditto", "replacement = yes\n"), "fed.replacement");
-    test_refused(t, with("fedper", "[fedper]\nown = fc9\n"), "fc1.weight");
-    test_refused(t, with("cpg", "[cpg]\ngenerate = none\n"), "cpg.generate");
-    test_refused(t, with("dito", ""), "ditto");
-    t->memory = 2000;
-    test_refused(t, with("ditto", ""), "run.memory");
+    test_turns(toy);
+    test_new(toy);
+    test_adapt(toy);
+    test_refused(toy, with("ditto", "replacement = yes\n"), "fed.replacement");
+    test_refused(toy, with("fedper", "[fedper]\nown = fc9\n"), "fc1.weight");
+    test_refused(toy, with("cpg", "[cpg]\ngenerate = none\n"), "cpg.generate");
+    test_refused(toy, with("dito", ""), "ditto");
+    toy->memory = 2000;
+    test_refused(toy, with("ditto", ""), "run.memory");
     for (int i = 0; i < ntoy; i++) weft_data_close(&toys[i]->data);
     return scratch_end();
 }

@@ -44,7 +44,7 @@ static double target_of(int64_t i, int64_t j)
  * 1, or each counting once. */
 static struct problem *made(int64_t total, const int64_t *row, int targets, int weighted)
 {
-    struct problem *p = WEFT_NEW(mem, struct problem, 1);
+    struct problem *problem = WEFT_NEW(mem, struct problem, 1);
     int64_t from, n, sum = 0;
     weft_deal(total, world.rank, world.size, &from, &n);
     int64_t *first = WEFT_NEW(mem, int64_t, n + 1);
@@ -64,13 +64,13 @@ static struct problem *made(int64_t total, const int64_t *row, int targets, int 
         for (int j = 0; j < targets; j++) target[i * targets + j] = target_of(r, j);
         weight[i] = (double)(real)((double)weight_of(r) * (double)total / (double)sum);
     }
-    p->x = (weft_sparse){.n = n, .first = first, .column = column, .value = value};
-    p->f = rows_matrix(&world, &p->x, total, D);
-    p->y = (weft_answers){.classes = targets > 0 ? targets : 3,
-                          .label = label,
-                          .target = targets > 0 ? target : NULL,
-                          .weight = weighted ? weight : NULL};
-    return p;
+    problem->x = (weft_sparse){.n = n, .first = first, .column = column, .value = value};
+    problem->f = rows_matrix(&world, &problem->x, total, D);
+    problem->y = (weft_answers){.classes = targets > 0 ? targets : 3,
+                                .label = label,
+                                .target = targets > 0 ? target : NULL,
+                                .weight = weighted ? weight : NULL};
+    return problem;
 }
 
 static struct problem *plain(int targets, int weighted)
@@ -89,8 +89,8 @@ static struct problem *repeated(int targets)
     return made(n, row, targets, 0);
 }
 
-static real *fit(const weft_model *model, const char *options, const struct problem *p,
-                 weft_fitted *out)
+static real *fit(const weft_model *model, const char *options,
+                 const struct problem *problem, weft_fitted *out)
 {
     weft_conf conf;
     weft_conf_init(&conf, mem);
@@ -99,8 +99,8 @@ static real *fit(const weft_model *model, const char *options, const struct prob
     if (weft_conf_text(&conf, "t_answers", text) ||
         weft_conf_bind(&conf, &model->kind, self))
         weft_die("%s", weft_error());
-    real *w = WEFT_NEW(mem, real, model->outputs(p->y.classes) * (D + 1));
-    model->fit(self, &p->f, &p->y, 1, w, out, mem);
+    real *w = WEFT_NEW(mem, real, model->outputs(problem->y.classes) * (D + 1));
+    model->fit(self, &problem->f, &problem->y, 1, w, out, mem);
     return w;
 }
 
@@ -138,13 +138,14 @@ static void test_gold(void)
 }
 
 /* The objective of one target as it is defined, per row. */
-static double objective(const struct problem *p, double alpha, const real *w)
+static double objective(const struct problem *problem, double alpha, const real *w)
 {
     double sum = 0;
-    for (int64_t i = 0; i < p->f.n; i++) {
-        double off = (double)w[D] - p->y.target[i];
-        double weight = p->y.weight ? p->y.weight[i] : 1;
-        for (int k = 0; k < D; k++) off += (double)w[k] * (double)p->x.value[i * D + k];
+    for (int64_t i = 0; i < problem->f.n; i++) {
+        double off = (double)w[D] - problem->y.target[i];
+        double weight = problem->y.weight ? problem->y.weight[i] : 1;
+        for (int k = 0; k < D; k++)
+            off += (double)w[k] * (double)problem->x.value[i * D + k];
         sum += weight * off * off;
     }
     weft_sum_f64(&world, &sum, 1, 1e6);
@@ -156,27 +157,27 @@ static void test_objective(void)
 {
     for (int weighted = 0; weighted < 2; weighted++) {
         weft_fitted out, early;
-        const struct problem *p = plain(1, weighted);
-        real *w = fit(&weft_model_ridge, "alpha = 2\ntol = 1e-12", p, &out);
-        is_near(out.objective, objective(p, 2, w), 1e-5 * out.objective,
+        const struct problem *problem = plain(1, weighted);
+        real *w = fit(&weft_model_ridge, "alpha = 2\ntol = 1e-12", problem, &out);
+        is_near(out.objective, objective(problem, 2, w), 1e-5 * out.objective,
                 "one target: the objective is the penalised squared error");
-        fit(&weft_model_ridge, "alpha = 2", p, &early);
+        fit(&weft_model_ridge, "alpha = 2", problem, &early);
         ok(early.iterations < out.iterations && early.objective <= out.objective * 1.003,
            "the default tolerance is a share of the squared error, which is %.5f times the "
            "least",
            early.objective / out.objective);
     }
     /* Errors of 1e-3 of the targets: a share of the gain would lose them. */
-    struct problem *p = plain(1, 0);
-    double *target = WEFT_NEW(mem, double, p->f.n);
-    for (int64_t i = 0; i < p->f.n; i++)
-        target[i] = (double)p->x.value[i * D] - (double)p->x.value[i * D + 3] / 3 +
-                    1e-3 * p->y.target[i];
-    p->y.target = target;
+    struct problem *problem = plain(1, 0);
+    double *target = WEFT_NEW(mem, double, problem->f.n);
+    for (int64_t i = 0; i < problem->f.n; i++)
+        target[i] = (double)problem->x.value[i * D] -
+                    (double)problem->x.value[i * D + 3] / 3 + 1e-3 * problem->y.target[i];
+    problem->y.target = target;
     weft_fitted exact, early;
-    real *w = fit(&weft_model_ridge, "alpha = 1e-3\ntol = 1e-12", p, &exact);
-    real *v = fit(&weft_model_ridge, "alpha = 1e-3", p, &early);
-    double times = objective(p, 1e-3, v) / objective(p, 1e-3, w);
+    real *w = fit(&weft_model_ridge, "alpha = 1e-3\ntol = 1e-12", problem, &exact);
+    real *v = fit(&weft_model_ridge, "alpha = 1e-3", problem, &early);
+    double times = objective(problem, 1e-3, v) / objective(problem, 1e-3, w);
     ok(times < 1.01, "also where nearly all is explained: %.5f times the least", times);
 }
 

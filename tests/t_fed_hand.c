@@ -14,24 +14,24 @@ static struct toy *five_clients(int64_t first)
     return toy_new(N, count);
 }
 
-static struct stand *set_up(struct toy *t, const char *options, int k)
+static struct stand *set_up(struct toy *toy, const char *options, int k)
 {
-    struct stand *s = WEFT_NEW(mem, struct stand, 1);
-    weft_check(stand_up(s, t, options, k) == WEFT_OK, "%s", weft_error());
-    return s;
+    struct stand *stand = WEFT_NEW(mem, struct stand, 1);
+    weft_check(stand_up(stand, toy, options, k) == WEFT_OK, "%s", weft_error());
+    return stand;
 }
 
 /* Round r of a job of `rounds`: w[W] becomes the weights before it, arm[c] what client c
  * drew; -1: it is not in the cohort. */
-static void watch(struct stand *s, int rounds, int r, double *w, int *arm)
+static void watch(struct stand *stand, int rounds, int r, double *w, int *arm)
 {
     double before[K] = {0};
-    for (int i = 0; i < s->mix.k && r > 0; i++) before[i] = s->res.arm_count[i];
-    wide(s->state.x, w);
-    units(s, rounds, r, r + 1);
+    for (int i = 0; i < stand->mix.k && r > 0; i++) before[i] = stand->res.arm_count[i];
+    wide(stand->state.x, w);
+    units(stand, rounds, r, r + 1);
     for (int c = 0; c < N; c++) arm[c] = -1;
-    for (int i = 0; i < s->mix.k; i++) {
-        int set = (int)(s->res.arm_count[i] - before[i]);
+    for (int i = 0; i < stand->mix.k; i++) {
+        int set = (int)(stand->res.arm_count[i] - before[i]);
         for (int c = 0; c < N; c++)
             if (set >> c & 1) arm[c] = i;
     }
@@ -42,13 +42,13 @@ struct turn {
     struct sums s[2];
 };
 
-static struct turn turn_of(const struct toy *t, int c, double lr, const double *w)
+static struct turn turn_of(const struct toy *toy, int c, double lr, const double *w)
 {
     double own[W];
     memcpy(own, w, sizeof own);
-    full_step(t, c, lr, own);
+    full_step(toy, c, lr, own);
     return (struct turn){
-        {part_score(t, c, WEFT_VALID, w), part_score(t, c, WEFT_VALID, own)}};
+        {part_score(toy, c, WEFT_VALID, w), part_score(toy, c, WEFT_VALID, own)}};
 }
 
 static void add(struct sums *to, struct sums s)
@@ -75,9 +75,9 @@ static void test_round(const double *row, const struct sums *seen, struct sums t
 static void test_pooled(const char *score, const char *weights)
 {
     enum { ROUNDS = 7, POOL = 3 };
-    struct toy *t = five_clients(20);
-    struct stand *s =
-        set_up(t,
+    struct toy *toy = five_clients(20);
+    struct stand *stand =
+        set_up(toy,
                weft_arena_text(mem,
                                "[fed]\ncohort = 2\npool = 3\nscore_both = yes\n"
                                "score = %s\nscore_weights = %s\n"
@@ -89,33 +89,35 @@ static void test_pooled(const char *score, const char *weights)
         double w[W];
         int arm[N];
         struct sums seen[2] = {0}, trained = {0};
-        watch(s, ROUNDS, r, w, arm);
+        watch(stand, ROUNDS, r, w, arm);
         for (int c = 0; c < N; c++) {
             if (arm[c] < 0) continue;
-            struct turn one = turn_of(t, c, 0.5, w);
+            struct turn one = turn_of(toy, c, 0.5, w);
             for (int e = 0; e < 2; e++) add(&seen[e], one.s[e]);
-            add(&trained, part_score(t, c, WEFT_TRAIN, w));
+            add(&trained, part_score(toy, c, WEFT_TRAIN, w));
         }
-        test_round(s->row[r], seen, trained);
+        test_round(stand->row[r], seen, trained);
         add(&all, trained);
         for (int e = 0; e < 2 && r >= ROUNDS - POOL; e++) add(&pooled[e], seen[e]);
     }
     const struct sums *told = &pooled[strcmp(weights, "personal") == 0 ? AFTER : BEFORE];
     int by_loss = strcmp(score, "loss") == 0;
-    is_near(s->res.loss, (by_loss ? told->loss : told->wrong) / told->n, 1e-6,
+    is_near(stand->res.loss, (by_loss ? told->loss : told->wrong) / told->n, 1e-6,
             "the %s of %s weights is that of all clients of the last rounds", score,
             weights);
-    is_near(measured(fed, &s->res, "valid_loss"), told->loss / told->n, 1e-6, "its loss");
-    is_near(measured(fed, &s->res, "valid_error"), told->wrong / told->n, 1e-12, "error");
-    is_near(measured(fed, &s->res, "global_loss"), pooled[BEFORE].loss / told->n, 1e-6,
+    is_near(measured(fed, &stand->res, "valid_loss"), told->loss / told->n, 1e-6,
+            "its loss");
+    is_near(measured(fed, &stand->res, "valid_error"), told->wrong / told->n, 1e-12,
+            "error");
+    is_near(measured(fed, &stand->res, "global_loss"), pooled[BEFORE].loss / told->n, 1e-6,
             "the loss before training");
-    is_near(measured(fed, &s->res, "global_error"), pooled[BEFORE].wrong / told->n, 1e-12,
-            "the error before training");
-    is_near(measured(fed, &s->res, "personal_loss"), pooled[AFTER].loss / told->n, 1e-6,
+    is_near(measured(fed, &stand->res, "global_error"), pooled[BEFORE].wrong / told->n,
+            1e-12, "the error before training");
+    is_near(measured(fed, &stand->res, "personal_loss"), pooled[AFTER].loss / told->n, 1e-6,
             "the loss after training");
-    is_near(measured(fed, &s->res, "personal_error"), pooled[AFTER].wrong / told->n, 1e-12,
-            "the error after training");
-    is_near(measured(fed, &s->res, "train_loss"), all.loss / all.n, 1e-6,
+    is_near(measured(fed, &stand->res, "personal_error"), pooled[AFTER].wrong / told->n,
+            1e-12, "the error after training");
+    is_near(measured(fed, &stand->res, "train_loss"), all.loss / all.n, 1e-6,
             "the loss in training is that of all rounds");
 }
 
@@ -130,20 +132,20 @@ static void test_worst(const char *select)
         count[c][WEFT_VALID] = 5 + c % 7;
         count[c][WEFT_TEST] = 1;
     }
-    struct toy *t = toy_new(MANY, count);
-    struct stand *s =
-        set_up(t,
+    struct toy *toy = toy_new(MANY, count);
+    struct stand *stand =
+        set_up(toy,
                weft_arena_text(mem,
                                "[fed]\ncohort = 23\nscore_weights = global\n"
                                "score = worst10\nselect = %s\neval_clients = 0\n",
                                select),
                1);
     double w[W], rate[MANY], wrong[MANY], n[MANY], worst = 0, scored = 0;
-    wide(s->state.x, w);
-    units(s, 1, 0, 1);
-    if (strcmp(select, "eval") == 0) wide(s->state.x, w);
+    wide(stand->state.x, w);
+    units(stand, 1, 0, 1);
+    if (strcmp(select, "eval") == 0) wide(stand->state.x, w);
     for (int c = 0; c < MANY; c++) {
-        struct sums one = part_score(t, c, WEFT_VALID, w);
+        struct sums one = part_score(toy, c, WEFT_VALID, w);
         wrong[c] = one.wrong;
         n[c] = one.n;
         rate[c] = one.wrong / one.n;
@@ -156,9 +158,9 @@ static void test_worst(const char *select)
         scored += n[at];
         rate[at] = -1;
     }
-    is_near(s->res.loss, worst / scored, 1e-12, "%s: the score is of the worst tenth",
+    is_near(stand->res.loss, worst / scored, 1e-12, "%s: the score is of the worst tenth",
             select);
-    ok(isnan(s->res.bound) && s->res.by_error, "an error rate without an interval");
+    ok(isnan(stand->res.bound) && stand->res.by_error, "an error rate without an interval");
 }
 
 /* More clients than are scored between two exchanges. */
@@ -168,27 +170,28 @@ static void test_portions(void)
     static int64_t count[MANY][WEFT_NPART];
     for (int c = 0; c < MANY; c++)
         for (int p = 0; p < WEFT_NPART; p++) count[c][p] = 1;
-    struct toy *t = toy_new(MANY, count);
-    struct stand *s =
-        set_up(t,
+    struct toy *toy = toy_new(MANY, count);
+    struct stand *stand =
+        set_up(toy,
                "[fed]\ncohort = 50\nscore_weights = global\neval_clients = 0\n"
                "[client]\nlr = 0.5\n",
                1);
-    units(s, 1, 0, 1);
+    units(stand, 1, 0, 1);
     for (int part = WEFT_VALID; part <= WEFT_TEST; part++) {
         double w[W];
         struct sums all = {0};
         weft_scores out;
-        wide(s->state.x, w);
-        for (int c = 0; c < MANY; c++) add(&all, part_score(t, c, (weft_part)part, w));
-        weft_status st = fed->score(s->self, &s->job, &s->state, (weft_part)part, &out);
+        wide(stand->state.x, w);
+        for (int c = 0; c < MANY; c++) add(&all, part_score(toy, c, (weft_part)part, w));
+        weft_status st =
+            fed->score(stand->self, &stand->job, &stand->state, (weft_part)part, &out);
         weft_check(st == WEFT_OK, "%s", weft_error());
         is_near(out.count, MANY, 0, "%s: all of %d clients are scored",
                 weft_part_name[part], MANY);
         is_near(score_of(fed, &out, "loss"), all.loss / MANY, 1e-6, "their mean loss");
         is_near(score_of(fed, &out, "error"), all.wrong / MANY, 1e-12, "and error");
         if (part == WEFT_VALID)
-            is_near(measured(fed, &s->res, "global_error"), all.wrong / MANY, 1e-12,
+            is_near(measured(fed, &stand->res, "global_error"), all.wrong / MANY, 1e-12,
                     "which a job is told");
     }
 }
@@ -198,9 +201,9 @@ static void test_portions(void)
 static void test_pieces(double dropout)
 {
     int64_t count[2][WEFT_NPART] = {{20, 150, 9}, {10, 64, 9}};
-    struct toy *t = toy_new(2, count);
-    struct stand *s =
-        set_up(t,
+    struct toy *toy = toy_new(2, count);
+    struct stand *stand =
+        set_up(toy,
                weft_arena_text(mem,
                                "[fed]\ncohort = 2\nscore_both = yes\n[client]\n"
                                "lr = 0.5\nbatch = 20\ndropout = %g\n",
@@ -208,31 +211,31 @@ static void test_pieces(double dropout)
                1);
     struct sums seen[2] = {0}, trained = {0};
     double w[W];
-    units(s, 2, 0, 1);
-    wide(s->state.x, w);
-    units(s, 2, 1, 2);
+    units(stand, 2, 0, 1);
+    wide(stand->state.x, w);
+    units(stand, 2, 1, 2);
     for (int c = 0; c < 2; c++) {
-        struct turn one = turn_of(t, c, 0.5, w);
+        struct turn one = turn_of(toy, c, 0.5, w);
         for (int e = 0; e < 2; e++) add(&seen[e], one.s[e]);
-        add(&trained, part_score(t, c, WEFT_TRAIN, w));
+        add(&trained, part_score(toy, c, WEFT_TRAIN, w));
     }
-    test_round(s->row[1], seen, trained);
+    test_round(stand->row[1], seen, trained);
 }
 
 /* ---- weights ---- */
 
 static void test_plain(void)
 {
-    struct toy *t = five_clients(0);
-    const struct stand *s = trained(
-        t, "[fed]\ncohort = 5\naverage = plain\n[client]\nlr = 0.5\nbatch = 50\n", 1, 1);
+    struct toy *toy = five_clients(0);
+    const struct stand *stand = trained(
+        toy, "[fed]\ncohort = 5\naverage = plain\n[client]\nlr = 0.5\nbatch = 50\n", 1, 1);
     double mean[W] = {0};
     for (int c = 1; c < N; c++) {
         double w[W] = {0};
-        full_step(t, c, 0.5, w);
+        full_step(toy, c, 0.5, w);
         for (int i = 0; i < W; i++) mean[i] += w[i] / (N - 1);
     }
-    is_near(distance(s->state.x, mean), 0, 1e-6,
+    is_near(distance(stand->state.x, mean), 0, 1e-6,
             "a plain average is that of the clients that have samples");
 }
 
@@ -241,29 +244,30 @@ static void test_steps(void)
 {
     enum { ROUNDS = 20 };
     int64_t count[1][WEFT_NPART] = {{20, 7, 9}};
-    struct toy *t = toy_new(1, count);
-    struct stand *s = set_up(t,
-                             "[fed]\ncohort = 1\n[client]\nlr = 0.5\nbatch = 50\n[server]\n"
-                             "optimizer = adam\nlr = 0.1\ntau = 0.01\ndecay = 0.3\n"
-                             "[device]\ndropout = 0.8\n",
-                             1);
+    struct toy *toy = toy_new(1, count);
+    struct stand *stand =
+        set_up(toy,
+               "[fed]\ncohort = 1\n[client]\nlr = 0.5\nbatch = 50\n[server]\n"
+               "optimizer = adam\nlr = 0.1\ntau = 0.01\ndecay = 0.3\n"
+               "[device]\ndropout = 0.8\n",
+               1);
     double mean[W] = {0}, square[W], off = 0;
     int steps = 0, lost = 0;
     for (int i = 0; i < W; i++) square[i] = 1e-4;
     for (int r = 0; r < ROUNDS; r++) {
         double w[W], own[W];
-        wide(s->state.x, w);
+        wide(stand->state.x, w);
         memcpy(own, w, sizeof own);
-        units(s, ROUNDS, r, r + 1);
-        int back = in_row(fed, s->row[r], "clients") > 0;
-        if (back) full_step(t, 0, 0.5, own);
+        units(stand, ROUNDS, r, r + 1);
+        int back = in_row(fed, stand->row[r], "clients") > 0;
+        if (back) full_step(toy, 0, 0.5, own);
         for (int i = 0; i < W && back; i++) {
             double d = own[i] - w[i];
             mean[i] = 0.9 * mean[i] + 0.1 * d;
             square[i] = 0.99 * square[i] + 0.01 * d * d;
             w[i] += 0.1 * pow(0.7, steps) * mean[i] / (sqrt(square[i]) + 0.01);
         }
-        off = worse(off, distance(s->state.x, w));
+        off = worse(off, distance(stand->state.x, w));
         steps += back;
         lost += steps == 0;
     }
@@ -277,18 +281,18 @@ static void test_steps(void)
 static const double rates[K] = {0.1, 2};
 
 /* One round of exponentiated gradient, eta 1, on clients that drew arm[c]. */
-static void move(const struct toy *t, const weft_mix_update *rule, int by_loss,
+static void move(const struct toy *toy, const weft_mix_update *rule, int by_loss,
                  const double *w, const int *arm, double *base, double *mass, double *logp)
 {
     double score[N], weight[N], all = 0, mean = 0, grad[K] = {0}, sum = 0;
-    for (int c = 0; c < N; c++) all += (double)t->count[c][WEFT_VALID];
+    for (int c = 0; c < N; c++) all += (double)toy->count[c][WEFT_VALID];
     for (int c = 0; c < N; c++) {
         double part[2];
-        struct turn one = turn_of(t, c, rates[arm[c]], w);
+        struct turn one = turn_of(toy, c, rates[arm[c]], w);
         for (int e = 0; e < 2; e++)
             part[e] = (by_loss ? one.s[e].loss : one.s[e].wrong) / one.s[e].n;
         score[c] = rule->diff ? part[AFTER] - part[BEFORE] : part[AFTER];
-        weight[c] = (double)t->count[c][WEFT_VALID] / all;
+        weight[c] = (double)toy->count[c][WEFT_VALID] / all;
         mean += weight[c] * score[c];
     }
     for (int c = 0; c < N; c++)
@@ -303,30 +307,32 @@ static void move(const struct toy *t, const weft_mix_update *rule, int by_loss,
 static void test_mixture(const char *score, int diff)
 {
     enum { ROUNDS = 4 };
-    struct toy *t = five_clients(20);
-    struct stand *s = set_up(t,
-                             weft_arena_text(mem,
-                                             "[fed]\ncohort = 5\nscore = %s\n"
-                                             "[client]\nlr = 0.1 .. 2\nbatch = 50\n",
-                                             score),
-                             K);
-    for (int i = 0; i < K; i++) s->mix.conf[i] = rates[i];
-    s->job.update = (weft_mix_update){
+    struct toy *toy = five_clients(20);
+    struct stand *stand = set_up(toy,
+                                 weft_arena_text(mem,
+                                                 "[fed]\ncohort = 5\nscore = %s\n"
+                                                 "[client]\nlr = 0.1 .. 2\nbatch = 50\n",
+                                                 score),
+                                 K);
+    for (int i = 0; i < K; i++) stand->mix.conf[i] = rates[i];
+    stand->job.update = (weft_mix_update){
         .schedule = WEFT_UPDATE_CONSTANT, .eta = 1, .discount = 1, .diff = diff};
     double logp[K] = {-log(K), -log(K)}, base = 0, mass = 0, off = 0, entropy_off = 0;
     int both = 0;
     for (int r = 0; r < ROUNDS; r++) {
         double w[W], entropy = 0;
         int arm[N], sum = 0;
-        watch(s, ROUNDS, r, w, arm);
+        watch(stand, ROUNDS, r, w, arm);
         for (int c = 0; c < N; c++) sum += arm[c];
         both += sum > 0 && sum < N;
-        move(t, &s->job.update, strcmp(score, "loss") == 0, w, arm, &base, &mass, logp);
+        move(toy, &stand->job.update, strcmp(score, "loss") == 0, w, arm, &base, &mass,
+             logp);
         for (int i = 0; i < K; i++) {
-            off = worse(off, fabs(s->res.logp[i] - logp[i]));
+            off = worse(off, fabs(stand->res.logp[i] - logp[i]));
             entropy -= exp(logp[i]) * logp[i];
         }
-        entropy_off = worse(entropy_off, fabs(in_row(fed, s->row[r], "entropy") - entropy));
+        entropy_off =
+            worse(entropy_off, fabs(in_row(fed, stand->row[r], "entropy") - entropy));
     }
     ok(both > 1, "both rates are drawn in %d rounds", both);
     is_near(off, 0, 1e-5, "a mixture moves by the %s%s of clients, weighted by predictions",
@@ -338,32 +344,32 @@ static void test_mixture(const char *score, int diff)
 
 static void test_columns(void)
 {
-    struct toy *t = five_clients(20);
-    struct stand *s =
-        set_up(t,
+    struct toy *toy = five_clients(20);
+    struct stand *stand =
+        set_up(toy,
                "[fed]\ncohort = 5\neval_clients = 0\neval_every = 2\n"
                "[client]\nlr = 0.5\nbatch = 50\nepochs = 3\n"
                "[device]\nsample_seconds = 0.5\npower = 3\nbyte_energy = 0.01\n"
                "latency = 0.25\nup = 100\n",
                1);
     double samples = 3 * (20 + 3 + 11 + 30 + 8), model = 4 * W, w[W];
-    units(s, 2, 0, 2);
-    const double *row = s->row[1];
+    units(stand, 2, 0, 2);
+    const double *row = stand->row[1];
     is_near(in_row(fed, row, "bytes"), 5 * 2 * model, 0, "weights are sent both ways");
     is_near(in_row(fed, row, "energy"), 3 * 0.5 * samples + 0.01 * 5 * 2 * model, 1e-9,
             "the energy of all devices is that of samples and bytes");
     is_near(in_row(fed, row, "seconds"), 0.5 * 3 * 30 + 0.5 + model / 100, 1e-9,
             "a round lasts as long as its slowest device");
-    is_near(s->res.cost, 2 * in_row(fed, row, "seconds"), 1e-9, "a job as its rounds");
+    is_near(stand->res.cost, 2 * in_row(fed, row, "seconds"), 1e-9, "a job as its rounds");
     is_near(in_row(fed, row, "entropy"), 0, 0, "one configuration has no entropy");
     struct sums all = {0};
-    wide(s->state.x, w);
-    for (int c = 0; c < N; c++) add(&all, part_score(t, c, WEFT_VALID, w));
+    wide(stand->state.x, w);
+    for (int c = 0; c < N; c++) add(&all, part_score(toy, c, WEFT_VALID, w));
     is_near(in_row(fed, row, "valid_loss"), all.loss / all.n, 1e-6,
             "an evaluation after a round: the loss of the server's weights");
     is_near(in_row(fed, row, "valid_error"), all.wrong / all.n, 1e-12, "and their error");
-    ok(isnan(in_row(fed, s->row[0], "valid_error")) &&
-           isnan(in_row(fed, s->row[0], "valid_loss")),
+    ok(isnan(in_row(fed, stand->row[0], "valid_error")) &&
+           isnan(in_row(fed, stand->row[0], "valid_loss")),
        "which the round before has not");
 }
 
@@ -374,20 +380,20 @@ static void test_cost(void)
     enum { ROUNDS = 7, COHORT = 3 };
     static const double epochs[K] = {1, 3};
     double mean = (20 + 3 + 11 + 30 + 8) / 5.0, valid = 31 / 5.0, each = 4 * C * D;
-    struct toy *t = five_clients(20);
+    struct toy *toy = five_clients(20);
     for (int both = 0; both < 2; both++) {
-        struct stand *s = set_up(t,
-                                 weft_arena_text(mem,
-                                                 "[fed]\ncohort = 3\nscore_both = %s\n"
-                                                 "[client]\nepochs = 1 .. 3\n",
-                                                 both ? "yes" : "no"),
-                                 K);
-        for (int i = 0; i < K; i++) s->mix.conf[i] = epochs[i];
-        s->mix.logp[0] = log(0.25);
-        s->mix.logp[1] = log(0.75);
-        s->job.resource = ROUNDS;
+        struct stand *stand = set_up(toy,
+                                     weft_arena_text(mem,
+                                                     "[fed]\ncohort = 3\nscore_both = %s\n"
+                                                     "[client]\nepochs = 1 .. 3\n",
+                                                     both ? "yes" : "no"),
+                                     K);
+        for (int i = 0; i < K; i++) stand->mix.conf[i] = epochs[i];
+        stand->mix.logp[0] = log(0.25);
+        stand->mix.logp[1] = log(0.75);
+        stand->job.resource = ROUNDS;
         weft_cost cost = {0};
-        fed->cost(s->self, &s->job, &cost);
+        fed->cost(stand->self, &stand->job, &cost);
         is_near(cost.flops, ROUNDS * COHORT * each * (2.5 * mean + (1 + both) * valid / 3),
                 1e-6, "operations are those of all epochs and scores");
         is_near(cost.bytes, world.size > 1 ? ROUNDS * 8 * W * world.size : 0, 1e-9,

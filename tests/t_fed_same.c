@@ -14,23 +14,23 @@ static const weft_mix_update rules[] = {
     {.schedule = WEFT_UPDATE_ROOT, .discount = 1, .floor = 0.01},
     {.schedule = WEFT_UPDATE_RACING, .eta = 0.999}};
 
-static uint64_t hash_of(const struct stand *s)
+static uint64_t hash_of(const struct stand *stand)
 {
-    uint64_t h = weft_state_hash(&s->state);
-    h = result_hash(&s->res, h);
-    return weft_hash(s->row, sizeof s->row[0] * (size_t)s->rows, h);
+    uint64_t h = weft_state_hash(&stand->state);
+    h = result_hash(&stand->res, h);
+    return weft_hash(stand->row, sizeof stand->row[0] * (size_t)stand->rows, h);
 }
 
-static void test_stops(struct toy *t, weft_mix_update moving, int k, int rounds,
+static void test_stops(struct toy *toy, weft_mix_update moving, int k, int rounds,
                        uint64_t whole)
 {
     int same = 1;
     for (int stop = 1; stop < rounds; stop++) {
         struct stand before, after;
-        weft_check(stand_up(&before, t, mixed, k) == WEFT_OK, "%s", weft_error());
+        weft_check(stand_up(&before, toy, mixed, k) == WEFT_OK, "%s", weft_error());
         before.job.update = moving;
         units(&before, rounds, 0, stop);
-        weft_check(stand_up(&after, t, mixed, k) == WEFT_OK, "%s", weft_error());
+        weft_check(stand_up(&after, toy, mixed, k) == WEFT_OK, "%s", weft_error());
         after.job.update = moving;
         weft_check(weft_state_copy(&after.state, &before.state) == WEFT_OK, "%s",
                    weft_error());
@@ -43,11 +43,11 @@ static void test_stops(struct toy *t, weft_mix_update moving, int k, int rounds,
     ok(same, "a job stopped after any round goes on to the same bits");
 }
 
-static void test_same_bits(struct toy *t, weft_mix_update moving)
+static void test_same_bits(struct toy *toy, weft_mix_update moving)
 {
     enum { K = 5, ROUNDS = 12 };
     struct stand whole;
-    weft_check(stand_up(&whole, t, mixed, K) == WEFT_OK, "%s", weft_error());
+    weft_check(stand_up(&whole, toy, mixed, K) == WEFT_OK, "%s", weft_error());
     whole.job.update = moving;
     units(&whole, ROUNDS, 0, ROUNDS);
     digest(hash_of(&whole));
@@ -61,20 +61,20 @@ static void test_same_bits(struct toy *t, weft_mix_update moving)
     is_near(sum, 1, 1e-12, "the mixture moved to another mixture");
     ok(moved && arms > 20, "by the scores of the arms");
 
-    test_stops(t, moving, K, ROUNDS, hash_of(&whole));
+    test_stops(toy, moving, K, ROUNDS, hash_of(&whole));
 }
 
 /* Two jobs of one trial, and a trial that copies another's weights. */
 static void test_jobs(void)
 {
-    struct toy *t = forty_clients();
-    struct stand *two = trained(t, "[fed]\ncohort = 7\n", 1, 4);
+    struct toy *toy = forty_clients();
+    struct stand *two = trained(toy, "[fed]\ncohort = 7\n", 1, 4);
     units(two, 3, 0, 3);
-    struct stand *one = trained(t, "[fed]\ncohort = 7\n", 1, 7);
+    struct stand *one = trained(toy, "[fed]\ncohort = 7\n", 1, 7);
     ok(memcmp(one->state.x, two->state.x, W * sizeof(real)) == 0,
        "seven rounds are four and three");
     is_near(one->res.loss, two->res.loss, 0, "with the same pooled score");
-    struct stand *copy = trained(t, "[fed]\ncohort = 7\n", 1, 4);
+    struct stand *copy = trained(toy, "[fed]\ncohort = 7\n", 1, 4);
     copy->job.trial = 1;
     units(copy, 3, 0, 3);
     ok(memcmp(one->state.x, copy->state.x, W * sizeof(real)) == 0 &&

@@ -12,18 +12,18 @@ static const int64_t windows[SPEAKERS][WEFT_NPART] = {
 static uint8_t text[SPEAKERS][TEXT];
 static weft_data plays;
 
-static weft_status read_text(const void *self, const char *source, weft_pack *p)
+static weft_status read_text(const void *self, const char *source, weft_pack *pack)
 {
     static const char *const name[SYMBOLS] = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
     (void)self;
     (void)source;
-    weft_pack_split(p, "as made");
+    weft_pack_split(pack, "as made");
     TRY(weft_pack_clients(
-        p, WEFT_CHARS,
+        pack, WEFT_CHARS,
         &(weft_clients){.d = LENGTH, .stride = STRIDE, .gap = GAP, .symbols = SYMBOLS}));
     for (int c = 0; c < SPEAKERS; c++)
-        TRY(weft_pack_client_text(p, NULL, windows[c], text[c], TEXT));
-    weft_pack_classes(p, SYMBOLS, name);
+        TRY(weft_pack_client_text(pack, NULL, windows[c], text[c], TEXT));
+    weft_pack_classes(pack, SYMBOLS, name);
     return WEFT_OK;
 }
 
@@ -55,15 +55,15 @@ static struct alone network(const char *options, int every)
     const weft_net *net = &weft_net_lstm;
     weft_shape shape = {
         .form = WEFT_CHARS, .d = LENGTH, .classes = SYMBOLS, .every = every};
-    struct alone a = {.self = weft_arena_alloc(mem, 1, net->kind.size)};
+    struct alone alone = {.self = weft_arena_alloc(mem, 1, net->kind.size)};
     weft_conf_init(&conf, mem);
     weft_check(weft_conf_text(&conf, "test", options) == WEFT_OK &&
-                   weft_conf_bind(&conf, &net->kind, a.self) == WEFT_OK &&
-                   net->setup(a.self, &shape) == WEFT_OK,
+                   weft_conf_bind(&conf, &net->kind, alone.self) == WEFT_OK &&
+                   net->setup(alone.self, &shape) == WEFT_OK,
                "%s", weft_error());
-    a.n = net->nweight(a.self);
-    a.work = net->work(a.self, 64, mem);
-    return a;
+    alone.n = net->nweight(alone.self);
+    alone.work = net->work(alone.self, 64, mem);
+    return alone;
 }
 
 /* The windows of a part: those before it and the gaps between come first. */
@@ -71,29 +71,29 @@ static weft_batch windows_of(int c, weft_part part, const uint8_t **at_)
 {
     int64_t first = 0;
     for (int p = 0; p < (int)part; p++) first += windows[c][p] + GAP;
-    weft_batch b = {.n = (int)windows[c][part], .text = at_};
-    for (int i = 0; i < b.n; i++) at_[i] = text[c] + (first + i) * STRIDE;
-    return b;
+    weft_batch batch = {.n = (int)windows[c][part], .text = at_};
+    for (int i = 0; i < batch.n; i++) at_[i] = text[c] + (first + i) * STRIDE;
+    return batch;
 }
 
 /* One round of all clients, each a single full batch, then all are scored. */
-/* mean[a->n]: gradient summed over all training windows, whose number it returns; *before:
- * sums over the validation windows. */
-static double sum_gradients(const struct alone *a, const real *w, double *mean,
+/* mean[alone->n]: gradient summed over all training windows, whose number it returns;
+ * *before: sums over the validation windows. */
+static double sum_gradients(const struct alone *alone, const real *w, double *mean,
                             weft_score *before)
 {
     const weft_net *net = &weft_net_lstm;
     const uint8_t *place[64];
-    real *g = WEFT_NEW(mem, real, a->n);
+    real *g = WEFT_NEW(mem, real, alone->n);
     double all = 0;
     for (int c = 0; c < SPEAKERS; c++) {
         weft_score ignored = {0};
-        weft_batch b = windows_of(c, WEFT_TRAIN, place);
-        net->grad(a->self, a->work, w, &b, 0, 0, g, &ignored);
-        for (int64_t i = 0; i < a->n; i++) mean[i] += b.n * (double)g[i];
-        all += b.n;
-        b = windows_of(c, WEFT_VALID, place);
-        net->score(a->self, a->work, w, &b, before);
+        weft_batch batch = windows_of(c, WEFT_TRAIN, place);
+        net->grad(alone->self, alone->work, w, &batch, 0, 0, g, &ignored);
+        for (int64_t i = 0; i < alone->n; i++) mean[i] += batch.n * (double)g[i];
+        all += batch.n;
+        batch = windows_of(c, WEFT_VALID, place);
+        net->score(alone->self, alone->work, w, &batch, before);
     }
     return all;
 }
@@ -106,30 +106,30 @@ static void test_round(int every)
         "[fed]\nmodel = lstm\ncohort = 5\nscore = loss\ntarget = %s\nscore_both = yes\n"
         "[client]\nlr = 0.5\nbatch = 64\n%s",
         every ? "all" : "last", net_options);
-    struct toy t = {.data = plays};
-    struct stand *s = trained(&t, options, 1, 1);
-    struct alone a = network(net_options, every);
+    struct toy toy = {.data = plays};
+    struct stand *stand = trained(&toy, options, 1, 1);
+    struct alone alone = network(net_options, every);
     const weft_net *net = &weft_net_lstm;
-    real *w = WEFT_NEW(mem, real, a.n);
-    double *mean = WEFT_NEW(mem, double, a.n), worst = 0;
+    real *w = WEFT_NEW(mem, real, alone.n);
+    double *mean = WEFT_NEW(mem, double, alone.n), worst = 0;
     const uint8_t *place[64];
     weft_score before = {0}, test = {0};
-    net->init(a.self, 3, w);
-    double all = sum_gradients(&a, w, mean, &before);
-    for (int64_t i = 0; i < a.n; i++)
-        worst =
-            worse(worst, fabs((double)w[i] - 0.5 * mean[i] / all - (double)s->state.x[i]));
+    net->init(alone.self, 3, w);
+    double all = sum_gradients(&alone, w, mean, &before);
+    for (int64_t i = 0; i < alone.n; i++)
+        worst = worse(worst,
+                      fabs((double)w[i] - 0.5 * mean[i] / all - (double)stand->state.x[i]));
     is_near(worst, 0, 1e-6, "a round of text, %s, is a step on all windows",
             every ? "all targets" : "last target");
-    is_near(in_row(fed, s->row[0], "before_loss"), before.loss / (double)before.count, 1e-6,
-            "scored before on the validation windows");
+    is_near(in_row(fed, stand->row[0], "before_loss"), before.loss / (double)before.count,
+            1e-6, "scored before on the validation windows");
     for (int c = 0; c < SPEAKERS; c++) {
-        weft_batch b = windows_of(c, WEFT_TEST, place);
-        net->score(a.self, a.work, s->state.x, &b, &test);
+        weft_batch batch = windows_of(c, WEFT_TEST, place);
+        net->score(alone.self, alone.work, stand->state.x, &batch, &test);
     }
     ok(test.count == 11 * (every ? LENGTH : 1), "so many predictions");
     weft_scores out;
-    weft_status st = fed->score(s->self, &s->job, &s->state, WEFT_TEST, &out);
+    weft_status st = fed->score(stand->self, &stand->job, &stand->state, WEFT_TEST, &out);
     ok(st == WEFT_OK, "scored on the test windows");
     is_near(score_of(fed, &out, "loss"), test.loss / (double)test.count, 1e-6,
             "to the loss of the network");
@@ -174,9 +174,9 @@ static void test_near(int every)
         "[fed]\nmodel = lstm\nalgorithm = knn\ncohort = 5\ntarget = %s\n[client]\nlr = "
         "0.5\n[knn]\nk = 3\nsigma = 0.5\n%s",
         every ? "all" : "last", net_options);
-    struct toy t = {.data = plays};
-    struct stand *s = trained(&t, options, 1, 3);
-    struct alone a = network(net_options, every);
+    struct toy toy = {.data = plays};
+    struct stand *stand = trained(&toy, options, 1, 3);
+    struct alone alone = network(net_options, every);
     int each = every ? LENGTH : 1, n = 0;
     double loss = 0;
     for (int c = 0; c < SPEAKERS; c++) {
@@ -184,17 +184,18 @@ static void test_near(int every)
         static real h[2][64 * LENGTH * WIDE], z[64 * LENGTH * SYMBOLS];
         static int label[2][64 * LENGTH];
         for (int p = 0; p < 2; p++) {
-            weft_batch b = windows_of(c, p ? WEFT_TEST : WEFT_TRAIN, place[p]);
-            weft_net_lstm.represent(a.self, a.work, s->state.x, &b, h[p], z);
-            for (int i = 0; i < b.n * each; i++)
-                label[p][i] = b.text[i / each][LENGTH - each + i % each + 1];
+            weft_batch batch = windows_of(c, p ? WEFT_TEST : WEFT_TRAIN, place[p]);
+            weft_net_lstm.represent(alone.self, alone.work, stand->state.x, &batch, h[p],
+                                    z);
+            for (int i = 0; i < batch.n * each; i++)
+                label[p][i] = batch.text[i / each][LENGTH - each + i % each + 1];
         }
         for (int i = 0; i < windows[c][WEFT_TEST] * each; i++, n++)
             loss -= log(half_near(h[1] + i * WIDE, z + i * SYMBOLS, h[0], label[0],
                                   (int)windows[c][WEFT_TRAIN] * each, WIDE, label[1][i]));
     }
     weft_scores out;
-    weft_status st = fed->score(s->self, &s->job, &s->state, WEFT_TEST, &out);
+    weft_status st = fed->score(stand->self, &stand->job, &stand->state, WEFT_TEST, &out);
     ok(st == WEFT_OK && n == 11 * each, "%d predictions are compared with those stored", n);
     is_near(score_of(fed, &out, "personal_loss"), loss / n, 1e-6,
             "to the loss of the three nearest and the network");
@@ -202,23 +203,24 @@ static void test_near(int every)
 
 static void test_same_bits(void)
 {
-    struct toy t = {.data = plays};
-    const struct stand *s =
-        trained(&t,
+    struct toy toy = {.data = plays};
+    const struct stand *stand =
+        trained(&toy,
                 "[fed]\nmodel = lstm\ncohort = 4\ntarget = all\n"
                 "[client]\nlr = 0.3\nbatch = 3\nepochs = 2\ndropout = 0.2\n"
                 "[lstm]\nembedding = 3\nhidden = 16\nlayers = 2\n",
                 1, 6);
-    digest(weft_state_hash(&s->state));
-    ok(in_row(fed, s->row[5], "train_loss") < in_row(fed, s->row[0], "train_loss"),
+    digest(weft_state_hash(&stand->state));
+    ok(in_row(fed, stand->row[5], "train_loss") < in_row(fed, stand->row[0], "train_loss"),
        "the loss falls");
 
-    s = trained(&t,
-                "[fed]\nmodel = lstm\ncohort = 2\nscore = loss\ntarget = all\n"
-                "[client]\nlr = 1e6\n[lstm]\nembedding = 3\nhidden = 16\n",
-                1, 1);
-    ok(in_row(fed, s->row[0], "diverged") > 1.5, "a rate of a million diverges");
-    is_near(s->res.loss, 2 * log(SYMBOLS), 1e-9, "and counts as twice the loss of a guess");
+    stand = trained(&toy,
+                    "[fed]\nmodel = lstm\ncohort = 2\nscore = loss\ntarget = all\n"
+                    "[client]\nlr = 1e6\n[lstm]\nembedding = 3\nhidden = 16\n",
+                    1, 1);
+    ok(in_row(fed, stand->row[0], "diverged") > 1.5, "a rate of a million diverges");
+    is_near(stand->res.loss, 2 * log(SYMBOLS), 1e-9,
+            "and counts as twice the loss of a guess");
 }
 
 int main(int argc, char **argv)

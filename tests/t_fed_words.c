@@ -13,52 +13,55 @@ static weft_data words, single; /* documents of CLIENTS, and of one */
 static weft_data all;           /* the same documents on every rank, with their tokens */
 static weft_team self;
 
-static void open_data(weft_data *d, const char *name, const char *options, weft_team *team)
+static void open_data(weft_data *data, const char *name, const char *options,
+                      weft_team *team)
 {
     weft_status st = pack(&weft_reader_synthetic, "documents", name,
                           weft_arena_text(mem, "rows=60 words=12 %s", options));
-    if (st == WEFT_OK) st = weft_data_open(d, at(name), team, mem);
+    if (st == WEFT_OK) st = weft_data_open(data, at(name), team, mem);
     weft_check(st == WEFT_OK, "%s", weft_error());
 }
 
 /* ---- owners ---- */
 
-static int same_words(const weft_rows *r, int64_t row, const weft_samples *s, int64_t i)
+static int same_words(const weft_rows *rows, int64_t row, const weft_samples *samples,
+                      int64_t i)
 {
-    const int64_t *offset = r->offset[WEFT_TOK_SPLIT] + row;
+    const int64_t *offset = rows->offset[WEFT_TOK_SPLIT] + row;
     int64_t n = offset[1] - offset[0];
-    return s->label[i] == r->label[row] && s->length[i] == n &&
-           memcmp(s->word[i], r->token[WEFT_TOK_SPLIT] + offset[0],
+    return samples->label[i] == rows->label[row] && samples->length[i] == n &&
+           memcmp(samples->word[i], rows->token[WEFT_TOK_SPLIT] + offset[0],
                   (size_t)n * sizeof(uint32_t)) == 0;
 }
 
 static void test_owners(void)
 {
-    const weft_clients *f = words.owners;
+    const weft_clients *clients = words.owners;
     ok(!all.owners && !all.clients, "documents packed without clients belong to none");
-    ok(f && f->n == CLIENTS && !words.clients, "with clients they remain documents");
+    ok(clients && clients->n == CLIENTS && !words.clients,
+       "with clients they remain documents");
     weft_check(weft_data_own_words(&words, WEFT_TOK_SPLIT) == WEFT_OK, "%s", weft_error());
     int same = 1;
     for (int p = 0; p < WEFT_NPART; p++) {
-        const weft_rows *r = &all.part[p];
-        int64_t *owner = WEFT_NEW(mem, int64_t, r->total), next[CLIENTS] = {0}, sum = 0;
+        const weft_rows *rows = &all.part[p];
+        int64_t *owner = WEFT_NEW(mem, int64_t, rows->total), next[CLIENTS] = {0}, sum = 0;
         const char *name = weft_arena_text(mem, "/%s/owner", weft_part_name[p]);
-        weft_check(weft_h5_read_rows(&words.file, name, WEFT_H5_I64, 1, 0, r->total,
+        weft_check(weft_h5_read_rows(&words.file, name, WEFT_H5_I64, 1, 0, rows->total,
                                      owner) == WEFT_OK,
                    "%s", weft_error());
-        for (int64_t i = 0; i < r->total; i++) {
-            weft_samples s;
+        for (int64_t i = 0; i < rows->total; i++) {
+            weft_samples samples;
             int64_t c = owner[i];
-            weft_check(weft_client_read(f, c, (weft_part)p, &s, mem) == WEFT_OK, "%s",
-                       weft_error());
-            same &= next[c] < s.n && same_words(r, i, &s, next[c]);
+            weft_check(weft_client_read(clients, c, (weft_part)p, &samples, mem) == WEFT_OK,
+                       "%s", weft_error());
+            same &= next[c] < samples.n && same_words(rows, i, &samples, next[c]);
             next[c]++;
         }
         for (int c = 0; c < CLIENTS; c++) {
-            same &= next[c] == weft_client_count(f, c, (weft_part)p);
+            same &= next[c] == weft_client_count(clients, c, (weft_part)p);
             sum += next[c];
         }
-        same &= f->size[p].total == sum && sum == r->total;
+        same &= clients->size[p].total == sum && sum == rows->total;
     }
     ok(same, "each document is one of its owner's, with its label and its words");
     const weft_vocab *a = &words.vocab[WEFT_TOK_SPLIT], *b = &all.vocab[WEFT_TOK_SPLIT];
@@ -71,18 +74,18 @@ static void test_match(void)
 {
     static const char *const other[] = {"1", "0"};
     weft_likeness like = weft_data_likeness(&words);
-    weft_samples s;
+    weft_samples samples;
     int32_t before[64];
-    weft_check(weft_client_read(words.owners, 2, WEFT_TRAIN, &s, mem) == WEFT_OK, "%s",
-               weft_error());
-    int64_t n = s.n;
-    memcpy(before, s.label, (size_t)n * sizeof *before);
+    weft_check(weft_client_read(words.owners, 2, WEFT_TRAIN, &samples, mem) == WEFT_OK,
+               "%s", weft_error());
+    int64_t n = samples.n;
+    memcpy(before, samples.label, (size_t)n * sizeof *before);
     like.class_name = other;
     weft_check(weft_data_match(&words, &like, "a run") == WEFT_OK &&
-                   weft_client_read(words.owners, 2, WEFT_TRAIN, &s, mem) == WEFT_OK,
+                   weft_client_read(words.owners, 2, WEFT_TRAIN, &samples, mem) == WEFT_OK,
                "%s", weft_error());
-    int same = s.n == n;
-    for (int64_t i = 0; i < n && same; i++) same = s.label[i] == 1 - before[i];
+    int same = samples.n == n;
+    for (int64_t i = 0; i < n && same; i++) same = samples.label[i] == 1 - before[i];
     ok(same && n > 0, "classes are told by name");
 }
 
@@ -101,14 +104,14 @@ static const weft_net *const net = &weft_net_txtcnn;
 static struct alone *network(const char *options)
 {
     weft_conf conf;
-    weft_vectors v;
+    weft_vectors vectors;
     const weft_vocab *vocab = &all.vocab[WEFT_TOK_SPLIT];
-    struct alone *a = WEFT_NEW(mem, struct alone, 1);
-    a->self = weft_arena_alloc(mem, 1, net->kind.size);
+    struct alone *alone = WEFT_NEW(mem, struct alone, 1);
+    alone->self = weft_arena_alloc(mem, 1, net->kind.size);
     weft_conf_init(&conf, mem);
-    weft_check(weft_vectors_read(vocab, "", VECTOR, SEED, &v, mem) == WEFT_OK &&
+    weft_check(weft_vectors_read(vocab, "", VECTOR, SEED, &vectors, mem) == WEFT_OK &&
                    weft_conf_text(&conf, "test", options) == WEFT_OK &&
-                   weft_conf_bind(&conf, &net->kind, a->self) == WEFT_OK,
+                   weft_conf_bind(&conf, &net->kind, alone->self) == WEFT_OK,
                "%s", weft_error());
     weft_shape shape = {.form = WEFT_TOKENS,
                         .d = 256,
@@ -116,25 +119,26 @@ static struct alone *network(const char *options)
                         .words = vocab->n,
                         .length = 12,
                         .vector = VECTOR,
-                        .vectors = v.value};
-    weft_check(net->setup(a->self, &shape) == WEFT_OK, "%s", weft_error());
-    a->n = net->nweight(a->self);
-    a->work = net->work(a->self, 256, mem);
-    return a;
+                        .vectors = vectors.value};
+    weft_check(net->setup(alone->self, &shape) == WEFT_OK, "%s", weft_error());
+    alone->n = net->nweight(alone->self);
+    alone->work = net->work(alone->self, 256, mem);
+    return alone;
 }
 
 /* Documents row[n] of a part; NULL: the first n. */
-static weft_batch batch(struct alone *a, weft_part part, int n, const int64_t *row)
+static weft_batch batch(struct alone *alone, weft_part part, int n, const int64_t *row)
 {
-    const weft_rows *r = &all.part[part];
+    const weft_rows *rows = &all.part[part];
     for (int i = 0; i < n; i++) {
         int64_t at_ = row ? row[i] : i;
-        const int64_t *offset = r->offset[WEFT_TOK_SPLIT] + at_;
-        a->word[i] = r->token[WEFT_TOK_SPLIT] + offset[0];
-        a->length[i] = (int)(offset[1] - offset[0]);
-        a->label[i] = r->label[at_];
+        const int64_t *offset = rows->offset[WEFT_TOK_SPLIT] + at_;
+        alone->word[i] = rows->token[WEFT_TOK_SPLIT] + offset[0];
+        alone->length[i] = (int)(offset[1] - offset[0]);
+        alone->label[i] = rows->label[at_];
     }
-    return (weft_batch){.n = n, .label = a->label, .word = a->word, .length = a->length};
+    return (weft_batch){
+        .n = n, .label = alone->label, .word = alone->word, .length = alone->length};
 }
 
 static double farthest(const real *a, const real *b, int64_t n)
@@ -155,33 +159,34 @@ static const char *network_of(const char *channels)
 static void test_round(const char *channels)
 {
     const char *own = network_of(channels);
-    struct toy t = {.data = words};
-    struct stand *s =
-        trained(&t,
+    struct toy toy = {.data = words};
+    struct stand *stand =
+        trained(&toy,
                 weft_arena_text(mem,
                                 "[fed]\nmodel = txtcnn\ndim = 8\ncohort = 6\nscore = loss\n"
                                 "score_both = yes\n[client]\nlr = 0.02\nbatch = 64\n%s",
                                 own),
                 1, 1);
-    struct alone *a = network(own);
-    real *w = WEFT_NEW(mem, real, a->n), *g = WEFT_NEW(mem, real, a->n);
+    struct alone *alone = network(own);
+    real *w = WEFT_NEW(mem, real, alone->n), *g = WEFT_NEW(mem, real, alone->n);
     weft_score ignored = {0}, before = {0}, test = {0};
-    net->init(a->self, SEED, w);
-    weft_batch b = batch(a, WEFT_VALID, (int)all.part[WEFT_VALID].n, NULL);
-    net->score(a->self, a->work, w, &b, &before);
-    b = batch(a, WEFT_TRAIN, (int)all.part[WEFT_TRAIN].n, NULL);
-    net->grad(a->self, a->work, w, &b, 0, 0, g, &ignored);
-    for (int64_t i = 0; i < a->n; i++) w[i] -= (real)0.02 * g[i];
-    is_near(farthest(w, s->state.x, a->n), 0, 1e-6,
+    net->init(alone->self, SEED, w);
+    weft_batch b = batch(alone, WEFT_VALID, (int)all.part[WEFT_VALID].n, NULL);
+    net->score(alone->self, alone->work, w, &b, &before);
+    b = batch(alone, WEFT_TRAIN, (int)all.part[WEFT_TRAIN].n, NULL);
+    net->grad(alone->self, alone->work, w, &b, 0, 0, g, &ignored);
+    for (int64_t i = 0; i < alone->n; i++) w[i] -= (real)0.02 * g[i];
+    is_near(farthest(w, stand->state.x, alone->n), 0, 1e-6,
             "%s: a round of all clients is a step on all documents", channels);
-    is_near(in_row(fed, s->row[0], "before_loss"), before.loss / (double)before.count, 1e-6,
-            "scored before on the validation documents");
-    is_near(in_row(fed, s->row[0], "bytes"), 6.0 * 2 * 4 * (double)a->n, 0.5,
-            "a client receives and sends %lld weights", (long long)a->n);
-    b = batch(a, WEFT_TEST, (int)all.part[WEFT_TEST].n, NULL);
-    net->score(a->self, a->work, s->state.x, &b, &test);
+    is_near(in_row(fed, stand->row[0], "before_loss"), before.loss / (double)before.count,
+            1e-6, "scored before on the validation documents");
+    is_near(in_row(fed, stand->row[0], "bytes"), 6.0 * 2 * 4 * (double)alone->n, 0.5,
+            "a client receives and sends %lld weights", (long long)alone->n);
+    b = batch(alone, WEFT_TEST, (int)all.part[WEFT_TEST].n, NULL);
+    net->score(alone->self, alone->work, stand->state.x, &b, &test);
     weft_scores out;
-    ok(fed->score(s->self, &s->job, &s->state, WEFT_TEST, &out) == WEFT_OK, "and after");
+    ok(fed->score(stand->self, &stand->job, &stand->state, WEFT_TEST, &out) == WEFT_OK,
+       "and after");
     is_near(score_of(fed, &out, "loss"), test.loss / (double)test.count, 1e-6,
             "on the test documents");
 }
@@ -195,67 +200,70 @@ struct steps {
 
 /* FedProx's training of one client that has all documents: batches in the order of
  * WEFT_RNG_BATCH, PyTorch's SGD, the maximum norm after each step. */
-static void train_alone(struct alone *a, const struct steps *o, real *w)
+static void train_alone(struct alone *alone, const struct steps *steps, real *w)
 {
     int64_t n = all.part[WEFT_TRAIN].n, order[64];
-    real *g = WEFT_NEW(mem, real, a->n), *from = WEFT_NEW(mem, real, a->n);
-    double *v = WEFT_NEW(mem, double, a->n);
+    real *g = WEFT_NEW(mem, real, alone->n), *from = WEFT_NEW(mem, real, alone->n);
+    double *v = WEFT_NEW(mem, double, alone->n);
     weft_score ignored = {0};
-    memcpy(from, w, (size_t)a->n * sizeof *w);
-    for (int e = 0; e < o->epochs; e++) {
+    memcpy(from, w, (size_t)alone->n * sizeof *w);
+    for (int e = 0; e < steps->epochs; e++) {
         weft_rng_row key = {SEED, WEFT_RNG_BATCH, 0, 0, (uint64_t)e << 40};
         for (int64_t i = 0; i < n; i++) order[i] = i;
         weft_shuffle_first(n, n, &key, order);
-        for (int64_t i = 0; i < n; i += o->batch) {
-            int m = (int)(n - i < o->batch ? n - i : o->batch);
-            weft_batch b = batch(a, WEFT_TRAIN, m, order + i);
-            net->grad(a->self, a->work, w, &b, 0, 0, g, &ignored);
+        for (int64_t i = 0; i < n; i += steps->batch) {
+            int m = (int)(n - i < steps->batch ? n - i : steps->batch);
+            weft_batch b = batch(alone, WEFT_TRAIN, m, order + i);
+            net->grad(alone->self, alone->work, w, &b, 0, 0, g, &ignored);
             double square = 0;
-            for (int64_t j = 0; j < a->n; j++) {
-                g[j] = (real)((double)g[j] + o->mu * (double)(w[j] - from[j]));
+            for (int64_t j = 0; j < alone->n; j++) {
+                g[j] = (real)((double)g[j] + steps->mu * (double)(w[j] - from[j]));
                 square += (double)g[j] * (double)g[j];
             }
-            double scale = o->clip > 0 ? fmin(1, o->clip / (sqrt(square) + 1e-6)) : 1;
-            for (int64_t j = 0; j < a->n; j++) {
-                v[j] = o->momentum * v[j] + scale * (double)g[j] + o->decay * (double)w[j];
-                w[j] = (real)((double)w[j] - o->lr * v[j]);
+            double scale =
+                steps->clip > 0 ? fmin(1, steps->clip / (sqrt(square) + 1e-6)) : 1;
+            for (int64_t j = 0; j < alone->n; j++) {
+                v[j] = steps->momentum * v[j] + scale * (double)g[j] +
+                       steps->decay * (double)w[j];
+                w[j] = (real)((double)w[j] - steps->lr * v[j]);
             }
-            net->project(a->self, w);
+            net->project(alone->self, w);
         }
     }
 }
 
-static void test_one_client(const char *channels, struct steps o)
+static void test_one_client(const char *channels, struct steps steps)
 {
     const char *own = network_of(channels);
-    struct toy t = {.data = single};
-    struct stand *s = trained(
-        &t,
-        weft_arena_text(mem,
-                        "[fed]\nmodel = txtcnn\ndim = 8\ncohort = 1\n"
-                        "[client]\nlr = %g\nmomentum = %g\n"
-                        "weight_decay = %g\nmu = %g\nclip = %g\nbatch = %d\n"
-                        "epochs = %d\n%s",
-                        o.lr, o.momentum, o.decay, o.mu, o.clip, o.batch, o.epochs, own),
-        1, 1);
-    struct alone *a = network(own);
-    real *w = WEFT_NEW(mem, real, a->n), *first = WEFT_NEW(mem, real, a->n);
-    net->init(a->self, SEED, first);
-    memcpy(w, first, (size_t)a->n * sizeof *w);
-    train_alone(a, &o, w);
-    is_near(farthest(w, s->state.x, a->n), 0, 2e-6,
+    struct toy toy = {.data = single};
+    struct stand *stand =
+        trained(&toy,
+                weft_arena_text(mem,
+                                "[fed]\nmodel = txtcnn\ndim = 8\ncohort = 1\n"
+                                "[client]\nlr = %g\nmomentum = %g\n"
+                                "weight_decay = %g\nmu = %g\nclip = %g\nbatch = %d\n"
+                                "epochs = %d\n%s",
+                                steps.lr, steps.momentum, steps.decay, steps.mu, steps.clip,
+                                steps.batch, steps.epochs, own),
+                1, 1);
+    struct alone *alone = network(own);
+    real *w = WEFT_NEW(mem, real, alone->n), *first = WEFT_NEW(mem, real, alone->n);
+    net->init(alone->self, SEED, first);
+    memcpy(w, first, (size_t)alone->n * sizeof *w);
+    train_alone(alone, &steps, w);
+    is_near(farthest(w, stand->state.x, alone->n), 0, 2e-6,
             "%s: one client's round is its training: momentum %g, decay %g, mu %g, clip %g",
-            channels, o.momentum, o.decay, o.mu, o.clip);
-    ok(farthest(w, first, a->n) > 0.01, "which changes the weights");
+            channels, steps.momentum, steps.decay, steps.mu, steps.clip);
+    ok(farthest(w, first, alone->n) > 0.01, "which changes the weights");
 }
 
 /* ---- the same bits ---- */
 
 static void test_same_bits(const char *channels)
 {
-    struct toy t = {.data = words};
-    const struct stand *s = trained(
-        &t,
+    struct toy toy = {.data = words};
+    const struct stand *stand = trained(
+        &toy,
         weft_arena_text(
             mem,
             "[fed]\nmodel = txtcnn\ntokenizer = kim\ndim = 8\n"
@@ -264,8 +272,8 @@ static void test_same_bits(const char *channels)
             "f1 = 16\nf2 = 16\nhidden = 7\ndrop_input = 0.1\n",
             channels),
         1, 8);
-    digest(weft_state_hash(&s->state));
-    ok(in_row(fed, s->row[7], "train_loss") < in_row(fed, s->row[0], "train_loss"),
+    digest(weft_state_hash(&stand->state));
+    ok(in_row(fed, stand->row[7], "train_loss") < in_row(fed, stand->row[0], "train_loss"),
        "%s: the loss falls", channels);
 }
 

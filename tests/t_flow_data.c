@@ -21,8 +21,8 @@ static weft_data make_data(int64_t n, int64_t d, weft_form form)
         double y = 0;
         for (int64_t j = 0; j < d; j++) {
             double z[4];
-            weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)j, 0);
-            weft_rng_normal(&r, z);
+            weft_rng4 rng = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)j, 0);
+            weft_rng_normal(&rng, z);
             value[i * d + j] = (float)(2 + z[0] / (1 + (double)(j % 7)) + 0.3 * z[1]);
             byte[i * d + j] = (uint8_t)fmin(fmax(20 * (double)value[i * d + j], 0), 255);
             y += ((double)value[i * d + j] - 2) * (j % 3 == 0 ? 1 : -0.2) / sqrt((double)d);
@@ -105,24 +105,25 @@ static void check_descent(int64_t n, int64_t d, weft_form form, int64_t out)
         out < 0 ? "label" : weft_arena_text(mem, "%d", (int)out + 1));
     const char *what = weft_arena_text(mem, "%d rows of %d %s, response %d", (int)n, (int)d,
                                        form == WEFT_BYTES ? "bytes" : "reals", (int)out);
-    struct stand *s = stand_up(options, &data);
-    train(s, 11);
-    train(s, 20);
+    struct stand *stand = stand_up(options, &data);
+    train(stand, 11);
+    train(stand, 20);
     double *x = WEFT_NEW(mem, double, n *d), *y = WEFT_NEW(mem, double, n);
     double *b = WEFT_NEW(mem, double, d), off = 0, most = 0;
     centred(n, d, out, x, y);
     descend(x, y, n, d, power_method(x, n, d), 0.7, 0.01, 31, b);
-    const real *w = tensor(s, "weights");
+    const real *w = tensor(stand, "weights");
     for (int64_t j = 0; j < d; j++) {
         off = worse(off, fabs((double)w[j] - b[j]));
         most = fmax(most, fabs(b[j]));
     }
     is_near(off / most, 0, sizeof(real) == 4 ? 3e-6 : 1e-9, "%s: weights of real descent",
             what);
-    digest(weft_state_hash(&s->state));
+    digest(weft_state_hash(&stand->state));
     /* their squared error is that of the residuals */
     weft_scores score;
-    weft_check(task->score(s->self, &s->job, &s->state, WEFT_TRAIN, &score) == WEFT_OK,
+    weft_check(task->score(stand->self, &stand->job, &stand->state, WEFT_TRAIN, &score) ==
+                   WEFT_OK,
                "%s", weft_error());
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -144,8 +145,8 @@ static void draw_losses(int e, const double *x, const double *truth, double sigm
     double *y = WEFT_NEW(mem, double, 200), b[5];
     for (int i = 0; i < 200; i++) {
         double z[4];
-        weft_rng4 r = weft_rng_at(7, WEFT_RNG_TEST, (uint64_t)e, (uint64_t)i, 0);
-        weft_rng_normal(&r, z);
+        weft_rng4 rng = weft_rng_at(7, WEFT_RNG_TEST, (uint64_t)e, (uint64_t)i, 0);
+        weft_rng_normal(&rng, z);
         y[i] = sigma * z[0];
         for (int j = 0; j < 5; j++) y[i] += x[i * 5 + j] * truth[j];
     }
@@ -166,15 +167,15 @@ static void test_draws(void)
 {
     weft_data data = make_data(200, 5, WEFT_REALS);
     double sigma = 1.5;
-    struct stand *s[2];
+    struct stand *stand[2];
     for (int k = 0; k < 2; k++) {
-        s[k] =
+        stand[k] =
             stand_up(weft_arena_text(mem,
                                      "[flow]\nspectrum = data\nnormalize = no\nstep = 0.4\n"
                                      "sigma = %g\nloss = %s\n",
                                      sigma, k ? "prediction" : "estimation"),
                      &data);
-        train(s[k], STEPS);
+        train(stand[k], STEPS);
     }
     double *x = WEFT_NEW(mem, double, 200 * 5), *y = WEFT_NEW(mem, double, 200);
     double truth[5], mean[3] = {0}, square[3] = {0};
@@ -191,8 +192,8 @@ static void test_draws(void)
         weft_arena_reset(mem, mark);
     }
     static const char *const what[] = {"estimation", "prediction", "training loss"};
-    const double exact[3] = {s[0]->res.loss, s[1]->res.loss,
-                             measured(task, &s[0]->res, "train_loss")};
+    const double exact[3] = {stand[0]->res.loss, stand[1]->res.loss,
+                             measured(task, &stand[0]->res, "train_loss")};
     for (int k = 0; k < 3; k++)
         is_near(mean[k], exact[k], 3 * sqrt((square[k] - mean[k] * mean[k]) / DRAWS),
                 "%s: the mean over %d draws of the noise is %.6f, exactly %.6f", what[k],
@@ -214,8 +215,8 @@ static void test_data(void)
 
 static void refuses(const char *option, weft_data *data, const char *word)
 {
-    struct stand s;
-    weft_status st = set_up(&s, weft_arena_text(mem, "[flow]\n%s\n", option), data);
+    struct stand stand;
+    weft_status st = set_up(&stand, weft_arena_text(mem, "[flow]\n%s\n", option), data);
     const char *text = weft_error();
     ok(st != WEFT_OK && strstr(text, word) && !strchr(text, '\n'),
        "refused in one line with '%s'", word);
@@ -231,8 +232,8 @@ static void test_refusals(void)
     refuses("spectrum = data", &data, "flow.sigma");
     refuses("spectrum = data\nresponse = price", &data, "flow.response");
     refuses("spectrum = data\nresponse = 301", &data, "1 to 300");
-    struct stand *s = stand_up("[flow]\nstep = log 0.1 .. 1\n", NULL);
-    ok(strstr(task->single(s->self), "flow") != NULL, "mixtures are refused");
+    struct stand *stand = stand_up("[flow]\nstep = log 0.1 .. 1\n", NULL);
+    ok(strstr(task->single(stand->self), "flow") != NULL, "mixtures are refused");
 }
 
 int main(int argc, char **argv)

@@ -11,15 +11,15 @@
 /* ---- the same in doubles ---- */
 
 /* Features of all rows of a part by each map, [K][total][F]. */
-static double *features(const struct stand *s, weft_part part)
+static double *features(const struct stand *stand, weft_part part)
 {
     const weft_feature *rff = &weft_feature_rff;
-    const weft_rows *rows = &s->data.part[part];
+    const weft_rows *rows = &stand->data.part[part];
     size_t cells = (size_t)rows->total * F;
     double *x = WEFT_NEW(mem, double, K *cells);
     void *own = weft_arena_alloc(mem, 1, rff->kind.size);
-    weft_data data = s->data;
-    weft_conf conf = s->conf;
+    weft_data data = stand->data;
+    weft_conf conf = stand->conf;
     weft_source rows_of_all = weft_data_source(&data);
     weft_status st = weft_conf_bind(&conf, &rff->kind, own);
     if (st == WEFT_OK) st = rff->setup(own, &rows_of_all, 1e9, 2, SEED, mem);
@@ -29,22 +29,23 @@ static double *features(const struct stand *s, weft_part part)
     for (int a = 0; a < K; a++) {
         void *arm = weft_arena_alloc(mem, 1, rff->kind.size);
         memcpy(arm, own, rff->kind.size);
-        weft_space_put(&s->space, s->job.mix.conf + a * s->space.dim, &rff->kind, arm);
+        weft_space_put(&stand->space, stand->job.mix.conf + a * stand->space.dim,
+                       &rff->kind, arm);
         const void *one = arm;
-        weft_request q = {.part = WEFT_TRAIN,
-                          .n = data.part[WEFT_TRAIN].n,
-                          .narm = 1,
-                          .arms = &one,
-                          .size = 1,
-                          .seed = SEED};
-        weft_matrix f;
-        rff->matrix(own, &q, 1, stat, &f, mem);
-        q.part = part;
-        q.n = rows->n;
-        rff->matrix(own, &q, 0, stat, &f, mem);
+        weft_request request = {.part = WEFT_TRAIN,
+                                .n = data.part[WEFT_TRAIN].n,
+                                .narm = 1,
+                                .arms = &one,
+                                .size = 1,
+                                .seed = SEED};
+        weft_matrix matrix;
+        rff->matrix(own, &request, 1, stat, &matrix, mem);
+        request.part = part;
+        request.n = rows->n;
+        rff->matrix(own, &request, 0, stat, &matrix, mem);
         for (int k = 0; k < F; k++) {
             w[k] = 1;
-            f.times(&f, 1, w, z);
+            matrix.times(&matrix, 1, w, z);
             w[k] = 0;
             for (int64_t i = 0; i < rows->n; i++)
                 x[(size_t)a * cells + (size_t)(rows->first + i) * F + k] = (double)z[i];
@@ -56,13 +57,13 @@ static double *features(const struct stand *s, weft_part part)
 
 /* The map that row i draws: the first whose cumulated probability exceeds the draw, which
  * is moved on by `shift` of the unit interval. */
-static int drawn(const struct stand *s, weft_purpose purpose, int i, double shift)
+static int drawn(const struct stand *stand, weft_purpose purpose, int i, double shift)
 {
     double unit = weft_rng_unit(weft_rng_at(SEED, purpose, TRIAL, ROUND, (uint64_t)i).v[0]);
     unit = unit + shift < 1 ? unit + shift : unit + shift - 1;
     double sum = 0;
     for (int a = 0; a < K - 1; a++) {
-        sum += exp(s->job.mix.logp[a]);
+        sum += exp(stand->job.mix.logp[a]);
         if (unit < sum) return a;
     }
     return K - 1;
@@ -115,41 +116,42 @@ static double loss_of(const real *w, const double *x, int y, int *wrong)
 /* ---- tests ---- */
 
 /* The weights fit the training rows, each by the map it draws. */
-static void check_fit(const struct stand *s, const char *what)
+static void check_fit(const struct stand *stand, const char *what)
 {
-    const double *all = features(s, WEFT_TRAIN), *x[N];
+    const double *all = features(stand, WEFT_TRAIN), *x[N];
     double exact[W], worst = 0;
     for (int i = 0; i < N; i++)
-        x[i] = all + ((size_t)drawn(s, WEFT_RNG_ASSIGN, i, 0) * N + (size_t)i) * F;
+        x[i] = all + ((size_t)drawn(stand, WEFT_RNG_ASSIGN, i, 0) * N + (size_t)i) * F;
     least_squares(x, exact);
     for (int i = 0; i < W; i++)
-        worst = worse(worst, fabs((double)weights(s)[i] - exact[i]));
+        worst = worse(worst, fabs((double)weights(stand)[i] - exact[i]));
     is_near(worst, 0, 2e-4, "%s: weights solve the normal equations of the drawn maps",
             what);
 }
 
 /* Whether a row is scored by a map in one of so many passes of draws; in 0 passes: all are.
  */
-static int scores(const struct stand *s, int passes, int i, int a)
+static int scores(const struct stand *stand, int passes, int i, int a)
 {
     for (int e = 0; e < passes; e++)
-        if (drawn(s, WEFT_RNG_VALID, i, (double)e / passes) == a) return 1;
-    return passes == 0 && (s->job.mix.logp[a] > -INFINITY || s->job.score_eliminated);
+        if (drawn(stand, WEFT_RNG_VALID, i, (double)e / passes) == a) return 1;
+    return passes == 0 &&
+           (stand->job.mix.logp[a] > -INFINITY || stand->job.score_eliminated);
 }
 
 /* Sums by map: of rows that draw it in one of the passes, or of all rows. */
-static void check_scores(const struct stand *s, int passes, const char *what)
+static void check_scores(const struct stand *stand, int passes, const char *what)
 {
-    const double *all = features(s, WEFT_VALID);
+    const double *all = features(stand, WEFT_VALID);
     double loss[K] = {0}, wrong[K] = {0}, count[K] = {0}, worst = 0;
     double mean = 0, error = 0;
     int same = 1;
     for (int i = 0; i < VALID; i++)
         for (int a = 0; a < K; a++) {
-            double p = exp(s->job.mix.logp[a]);
-            if (!scores(s, passes, i, a)) continue;
+            double p = exp(stand->job.mix.logp[a]);
+            if (!scores(stand, passes, i, a)) continue;
             int bad;
-            double one = loss_of(weights(s), all + ((size_t)a * VALID + (size_t)i) * F,
+            double one = loss_of(weights(stand), all + ((size_t)a * VALID + (size_t)i) * F,
                                  label[N + i], &bad);
             loss[a] += one;
             wrong[a] += bad;
@@ -158,33 +160,34 @@ static void check_scores(const struct stand *s, int passes, const char *what)
             error += (passes ? 1. / passes : p) * bad / VALID;
         }
     for (int a = 0; a < K; a++) {
-        worst = worse(worst, fabs(loss[a] - s->res.arm_loss[a]) / VALID);
-        same &= wrong[a] == s->res.arm_wrong[a] && count[a] == s->res.arm_count[a];
+        worst = worse(worst, fabs(loss[a] - stand->res.arm_loss[a]) / VALID);
+        same &= wrong[a] == stand->res.arm_wrong[a] && count[a] == stand->res.arm_count[a];
     }
     is_near(worst, 0, 1e-5, "%s: losses by map", what);
     ok(same, "%s: wrong answers and samples by map", what);
-    is_near(measured(task, &s->res, "valid_loss"), mean, 1e-5,
+    is_near(measured(task, &stand->res, "valid_loss"), mean, 1e-5,
             "%s: mean loss under the mixture", what);
-    is_near(measured(task, &s->res, "valid_error"), error, 1e-12,
+    is_near(measured(task, &stand->res, "valid_error"), error, 1e-12,
             "%s: error under the mixture", what);
 }
 
-static void digest_job(const struct stand *s)
+static void digest_job(const struct stand *stand)
 {
-    digest(weft_hash(weights(s), W * sizeof(real), result_hash(&s->res, 0)));
+    digest(weft_hash(weights(stand), W * sizeof(real), result_hash(&stand->res, 0)));
 }
 
 static void test_mixture(const char *options, int all, const double *p, const char *what)
 {
-    struct stand *s = stand_up(options, p);
-    s->job.score_eliminated = all;
-    run(s);
-    check_fit(s, what);
-    check_scores(s, strstr(options, "full") == NULL, what);
+    struct stand *stand = stand_up(options, p);
+    stand->job.score_eliminated = all;
+    run(stand);
+    check_fit(stand, what);
+    check_scores(stand, strstr(options, "full") == NULL, what);
     int by_loss = strstr(options, "score=loss") != NULL;
-    ok(s->res.loss == measured(task, &s->res, by_loss ? "valid_loss" : "valid_error"),
+    ok(stand->res.loss ==
+           measured(task, &stand->res, by_loss ? "valid_loss" : "valid_error"),
        "%s: tuners get the %s", what, by_loss ? "loss" : "error");
-    digest_job(s);
+    digest_job(stand);
 }
 
 /* Without a choice, no more maps score a row than cost 0.3 of the fit: all of them here,
@@ -192,18 +195,18 @@ static void test_mixture(const char *options, int all, const double *p, const ch
 static void test_auto(void)
 {
     const double even[K] = {1. / 3, 1. / 3, 1. / 3};
-    struct stand *s = stand_up("", even);
-    run(s);
-    check_scores(s, 0, "auto, cheap");
+    struct stand *stand = stand_up("", even);
+    run(stand);
+    check_scores(stand, 0, "auto, cheap");
     ntrain = 100;
-    s = stand_up("", even);
-    run(s);
-    check_scores(s, 2, "auto, costly");
-    digest_job(s);
+    stand = stand_up("", even);
+    run(stand);
+    check_scores(stand, 2, "auto, costly");
+    digest_job(stand);
     ntrain = 40;
-    s = stand_up("", even);
-    run(s);
-    check_scores(s, 1, "auto, costlier");
+    stand = stand_up("", even);
+    run(stand);
+    check_scores(stand, 1, "auto, costlier");
     ntrain = N;
 }
 
@@ -212,12 +215,12 @@ static void test_auto(void)
 static double work(const char *validation, int64_t valid)
 {
     const double even[K] = {1. / 3, 1. / 3, 1. / 3};
-    struct stand *s =
+    struct stand *stand =
         stand_up(weft_arena_text(mem, "fmap.validation=%s", validation), even);
-    s->data.part[WEFT_VALID].total = valid;
-    s->data.part[WEFT_TRAIN].total = 100 * valid;
+    stand->data.part[WEFT_VALID].total = valid;
+    stand->data.part[WEFT_TRAIN].total = 100 * valid;
     weft_cost cost = {0};
-    task->cost(s->self, &s->job, &cost);
+    task->cost(stand->self, &stand->job, &cost);
     return cost.flops;
 }
 
@@ -236,21 +239,22 @@ static void test_enough(void)
 static void test_score_only(void)
 {
     const double p[K] = {0.5, 0.3, 0.2};
-    struct stand *s = stand_up("fmap.validation=split", p);
-    run(s);
-    uint64_t before = weft_state_hash(&s->state);
-    is_near(s->res.cost, s->job.resource, 0, "a job costs its resource");
-    s->job.resource = 0;
-    s->job.index++;
-    run(s);
-    ok(weft_state_hash(&s->state) == before, "a job of no resource leaves the weights");
-    is_near(s->res.cost, 0, 0, "and costs nothing");
+    struct stand *stand = stand_up("fmap.validation=split", p);
+    run(stand);
+    uint64_t before = weft_state_hash(&stand->state);
+    is_near(stand->res.cost, stand->job.resource, 0, "a job costs its resource");
+    stand->job.resource = 0;
+    stand->job.index++;
+    run(stand);
+    ok(weft_state_hash(&stand->state) == before, "a job of no resource leaves the weights");
+    is_near(stand->res.cost, 0, 0, "and costs nothing");
     weft_scores scores;
-    weft_check(task->score(s->self, &s->job, &s->state, WEFT_VALID, &scores) == WEFT_OK,
+    weft_check(task->score(stand->self, &stand->job, &stand->state, WEFT_VALID, &scores) ==
+                   WEFT_OK,
                "%s", weft_error());
-    is_near(score_of(task, &scores, "loss"), measured(task, &s->res, "valid_loss"), 1e-12,
-            "and scores as a winner is scored");
-    ok(score_of(task, &scores, "error") == measured(task, &s->res, "valid_error") &&
+    is_near(score_of(task, &scores, "loss"), measured(task, &stand->res, "valid_loss"),
+            1e-12, "and scores as a winner is scored");
+    ok(score_of(task, &scores, "error") == measured(task, &stand->res, "valid_error") &&
            scores.count == VALID,
        "error and samples too");
 }

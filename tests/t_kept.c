@@ -27,10 +27,10 @@ static const char *name(const char *kind, int i)
 
 static struct twin *twin_new(const char *files)
 {
-    struct twin *t = WEFT_NEW(mem, struct twin, 1);
-    t->kept = weft_kept_new(N, EACH, mem);
-    if (files) weft_kept_place(t->kept, files);
-    return t;
+    struct twin *twin = WEFT_NEW(mem, struct twin, 1);
+    twin->kept = weft_kept_new(N, EACH, mem);
+    if (files) weft_kept_place(twin->kept, files);
+    return twin;
 }
 
 static void must(weft_status st)
@@ -44,20 +44,21 @@ static uint64_t draw(uint64_t a, uint64_t b)
 }
 
 /* Writes about m of the clients below `most`. */
-static void write_some(struct twin *t, int m, int most)
+static void write_some(struct twin *twin, int m, int most)
 {
     int64_t client[N], n = 0;
     const real *row[N];
-    t->key++;
+    twin->key++;
     for (int c = 0; c < most; c++) {
-        if (draw(t->key, (uint64_t)c) % (uint64_t)most >= (uint64_t)m) continue;
-        t->rows += !(fabs((double)t->x[c][0]) > 0);
+        if (draw(twin->key, (uint64_t)c) % (uint64_t)most >= (uint64_t)m) continue;
+        twin->rows += !(fabs((double)twin->x[c][0]) > 0);
         for (int i = 0; i < EACH; i++)
-            t->x[c][i] = (real)(1 + draw(t->key << 20 | (uint64_t)c, (uint64_t)i) % 1000);
+            twin->x[c][i] =
+                (real)(1 + draw(twin->key << 20 | (uint64_t)c, (uint64_t)i) % 1000);
         client[n] = c;
-        row[n++] = t->x[c];
+        row[n++] = twin->x[c];
     }
-    must(weft_kept_write(t->kept, n, client, row));
+    must(weft_kept_write(twin->kept, n, client, row));
 }
 
 /* 1 if the table has the rows of x. */
@@ -85,26 +86,28 @@ static double files_bytes(const char *files)
 
 static void test_rows(void)
 {
-    struct twin *in_memory = twin_new(NULL), *t = twin_new(name("rows", 0));
-    ok(has(t->kept, t->x) && weft_kept_count(t->kept) == 0, "a new table has no rows");
+    struct twin *in_memory = twin_new(NULL), *twin = twin_new(name("rows", 0));
+    ok(has(twin->kept, twin->x) && weft_kept_count(twin->kept) == 0,
+       "a new table has no rows");
     int same = 1;
     for (int i = 0; i < 30; i++) {
-        write_some(t, 20, 150);
+        write_some(twin, 20, 150);
         write_some(in_memory, 20, 150);
         double a[WEFT_KEPT_MARK], b[WEFT_KEPT_MARK];
-        weft_kept_mark(t->kept, a);
+        weft_kept_mark(twin->kept, a);
         weft_kept_mark(in_memory->kept, b);
-        same &=
-            has(t->kept, t->x) && has(in_memory->kept, t->x) && memcmp(a, b, sizeof a) == 0;
+        same &= has(twin->kept, twin->x) && has(in_memory->kept, twin->x) &&
+                memcmp(a, b, sizeof a) == 0;
     }
     ok(same, "rows are read as they were written, in memory and in files, by equal marks");
     int64_t client[N];
-    ok(weft_kept_count(t->kept) == t->rows &&
-           weft_kept_clients(t->kept, 0, N, client) == t->rows && client[0] < client[1],
+    ok(weft_kept_count(twin->kept) == twin->rows &&
+           weft_kept_clients(twin->kept, 0, N, client) == twin->rows &&
+           client[0] < client[1],
        "those that were written are counted");
     double a[WEFT_KEPT_MARK], b[WEFT_KEPT_MARK];
     struct twin *other = twin_new(NULL);
-    const real *first = t->x[3], *second = t->x[7];
+    const real *first = twin->x[3], *second = twin->x[7];
     const int64_t three = 3, seven = 7;
     struct twin *orders[] = {twin_new(NULL), other};
     must(weft_kept_write(orders[0]->kept, 1, &three, &first));
@@ -130,22 +133,22 @@ struct version {
     uint64_t key;
 };
 
-static struct version save(struct twin *t)
+static struct version save(struct twin *twin)
 {
-    struct version v = {.key = t->key};
-    must(weft_kept_sync(t->kept));
-    weft_kept_mark(t->kept, v.mark);
-    memcpy(v.x, t->x, sizeof v.x);
-    return v;
+    struct version version = {.key = twin->key};
+    must(weft_kept_sync(twin->kept));
+    weft_kept_mark(twin->kept, version.mark);
+    memcpy(version.x, twin->x, sizeof version.x);
+    return version;
 }
 
-static struct twin *resumed(const char *files, const struct version *v)
+static struct twin *resumed(const char *files, const struct version *version)
 {
-    struct twin *t = twin_new(files);
-    must(weft_kept_resume(t->kept, v->mark));
-    memcpy(t->x, v->x, sizeof t->x);
-    t->key = v->key;
-    return t;
+    struct twin *twin = twin_new(files);
+    must(weft_kept_resume(twin->kept, version->mark));
+    memcpy(twin->x, version->x, sizeof twin->x);
+    twin->key = version->key;
+    return twin;
 }
 
 /* Goes back to the last version again and again, whatever was written since, also between
@@ -153,28 +156,28 @@ static struct twin *resumed(const char *files, const struct version *v)
 static void test_back(void)
 {
     const char *files = name("back", 0);
-    struct twin *t = twin_new(files);
-    write_some(t, 30, 100);
-    struct version v = save(t);
-    weft_kept_saved(t->kept);
+    struct twin *twin = twin_new(files);
+    write_some(twin, 30, 100);
+    struct version version = save(twin);
+    weft_kept_saved(twin->kept);
     int same = 1;
     for (int i = 0; i < 40; i++) {
-        for (int k = 0; k < 1 + i % 4; k++) write_some(t, 1 + i, 100);
+        for (int k = 0; k < 1 + i % 4; k++) write_some(twin, 1 + i, 100);
         if (i % 5 == 4) { /* a checkpoint that was not finished */
-            must(weft_kept_sync(t->kept));
+            must(weft_kept_sync(twin->kept));
         } else if (i % 2) {
-            v = save(t);
-            weft_kept_saved(t->kept);
-            write_some(t, 30, 100);
+            version = save(twin);
+            weft_kept_saved(twin->kept);
+            write_some(twin, 30, 100);
         }
-        t = resumed(files, &v);
-        same &= has(t->kept, t->x);
+        twin = resumed(files, &version);
+        same &= has(twin->kept, twin->x);
     }
     ok(same, "after any writes the version of the last checkpoint is found");
     double row = weft_kept_bytes(1, EACH), all = files_bytes(files);
     ok(all <= 2.2 * 100 * row + 64, "its files take %.1f times the rows",
        all / (100 * row));
-    struct version other = v;
+    struct version other = version;
     other.mark[1] -= 1;
     struct twin *none = twin_new(files);
     fails(weft_kept_resume(none->kept, other.mark), "back-0", "damaged",
@@ -186,12 +189,12 @@ static void test_back(void)
 /* Writes, syncs and checkpoints until it is killed; tells each checkpoint. */
 static void child(const char *files, int tells)
 {
-    struct twin *t = twin_new(files);
+    struct twin *twin = twin_new(files);
     for (int i = 0;; i++) {
-        for (int k = 0; k < 3; k++) write_some(t, 40, N);
-        struct version v = save(t);
-        must(weft_file_put(at("checkpoint"), &v, sizeof v));
-        weft_kept_saved(t->kept);
+        for (int k = 0; k < 3; k++) write_some(twin, 40, N);
+        struct version version = save(twin);
+        must(weft_file_put(at("checkpoint"), &version, sizeof version));
+        weft_kept_saved(twin->kept);
         if (write(tells, "", 1) != 1) _exit(1);
     }
 }
@@ -212,15 +215,15 @@ static void test_kill(void)
         waitpid(pid, NULL, 0);
         close(tells[0]);
         close(tells[1]);
-        struct version v;
-        must(weft_file_load(at("checkpoint"), &v, sizeof v));
-        struct twin *t = resumed(files, &v);
-        int same = has(t->kept, t->x);
-        for (int i = 0; i < 5; i++) write_some(t, 40, N);
-        struct version later = save(t);
-        weft_kept_saved(t->kept);
-        t = resumed(files, &later);
-        found += same && has(t->kept, t->x);
+        struct version version;
+        must(weft_file_load(at("checkpoint"), &version, sizeof version));
+        struct twin *twin = resumed(files, &version);
+        int same = has(twin->kept, twin->x);
+        for (int i = 0; i < 5; i++) write_some(twin, 40, N);
+        struct version later = save(twin);
+        weft_kept_saved(twin->kept);
+        twin = resumed(files, &later);
+        found += same && has(twin->kept, twin->x);
     }
     is_near(found, KILLS, 0, "a process killed at any time leaves its last checkpoint");
 }
@@ -238,48 +241,48 @@ static int layers(const char *files)
 static void test_copies(void)
 {
     enum { LINE = 60 };
-    struct twin *t = twin_new(name("line", 0));
-    write_some(t, N, N);
+    struct twin *twin = twin_new(name("line", 0));
+    write_some(twin, N, N);
     int same = 1, most = 0;
     double bytes = 0;
     for (int i = 1; i < LINE; i++) {
         struct twin *next = twin_new(name("line", i));
         real before[N][EACH];
         double mark[WEFT_KEPT_MARK], copied[WEFT_KEPT_MARK];
-        memcpy(before, t->x, sizeof before);
-        weft_kept_mark(t->kept, mark);
+        memcpy(before, twin->x, sizeof before);
+        weft_kept_mark(twin->kept, mark);
         if (i % 2)
-            must(weft_kept_copy(next->kept, t->kept));
+            must(weft_kept_copy(next->kept, twin->kept));
         else
             must(weft_kept_take(next->kept, name("line", i - 1), mark));
         weft_kept_mark(next->kept, copied);
         same &= memcmp(mark, copied, sizeof mark) == 0;
         memcpy(next->x, before, sizeof before);
-        next->key = t->key;
+        next->key = twin->key;
         write_some(next, 5, N);
-        same &= has(next->kept, next->x) && has(t->kept, before);
+        same &= has(next->kept, next->x) && has(twin->kept, before);
         struct twin *again = twin_new(NULL);
         must(weft_kept_take(again->kept, name("line", i - 1), mark));
         same &= has(again->kept, before);
-        weft_kept_drop(t->kept);
+        weft_kept_drop(twin->kept);
         same &= has(next->kept, next->x);
         most = layers(name("line", i)) > most ? layers(name("line", i)) : most;
         bytes = worse(bytes, files_bytes(name("line", i)));
-        t = next;
+        twin = next;
     }
     ok(same, "copies begin alike, and change neither each other nor what they are of");
     ok(most <= 9, "%d layers at most", most);
     double all = weft_kept_bytes(N, EACH);
     ok(bytes < 2 * all + 64 * most, "a copy's files take %.2f times the rows", bytes / all);
     double mark[WEFT_KEPT_MARK];
-    weft_kept_mark(t->kept, mark);
+    weft_kept_mark(twin->kept, mark);
     struct twin *far = twin_new(NULL);
-    must(weft_kept_copy(far->kept, t->kept));
+    must(weft_kept_copy(far->kept, twin->kept));
     struct twin *back = twin_new(name("line", LINE));
     must(weft_kept_copy(back->kept, far->kept));
     double told[WEFT_KEPT_MARK];
     weft_kept_mark(back->kept, told);
-    ok(has(far->kept, t->x) && has(back->kept, t->x) &&
+    ok(has(far->kept, twin->x) && has(back->kept, twin->x) &&
            memcmp(mark, told, sizeof told) == 0,
        "so do copies in memory, and of these in files");
 }
@@ -300,17 +303,17 @@ static double written(void)
 
 static void test_cost(void)
 {
-    struct twin *t = twin_new(name("cost", 0));
-    write_some(t, N, N);
-    (void)save(t);
-    weft_kept_saved(t->kept);
+    struct twin *twin = twin_new(name("cost", 0));
+    write_some(twin, N, N);
+    (void)save(twin);
+    weft_kept_saved(twin->kept);
     double before = written(), row = weft_kept_bytes(1, EACH), rows = 0;
     for (int i = 0; i < 10; i++) {
-        uint64_t key = t->key + 1;
+        uint64_t key = twin->key + 1;
         for (int c = 0; c < N; c++) rows += draw(key, (uint64_t)c) % N < 4;
-        write_some(t, 4, N);
-        (void)save(t);
-        weft_kept_saved(t->kept);
+        write_some(twin, 4, N);
+        (void)save(twin);
+        weft_kept_saved(twin->kept);
     }
     if (before < 0)
         ok(1, "# SKIP no /proc/self/io");
@@ -321,7 +324,7 @@ static void test_cost(void)
     ok(size < 1.2 * weft_kept_bytes(N, EACH), "and their rows are used again");
     before = written();
     struct twin *next = twin_new(name("cost", 1));
-    must(weft_kept_copy(next->kept, t->kept));
+    must(weft_kept_copy(next->kept, twin->kept));
     if (before < 0)
         ok(1, "# SKIP no /proc/self/io");
     else
@@ -333,10 +336,10 @@ static void test_cost(void)
 static void test_damage(void)
 {
     const char *files = name("bits", 0), *top = name("bits", 0);
-    struct twin *t = twin_new(files);
-    write_some(t, 3, 4);
-    write_some(t, 4, 6);
-    struct version v = save(t);
+    struct twin *twin = twin_new(files);
+    write_some(twin, 3, 4);
+    write_some(twin, 4, 6);
+    struct version version = save(twin);
     top = weft_arena_text(mem, "%s/top", files);
     size_t n = size_of(top);
     char *bytes = WEFT_NEW(mem, char, n);
@@ -346,12 +349,12 @@ static void test_damage(void)
         bytes[i / 8] ^= (char)(1 << i % 8);
         must(weft_file_put(top, bytes, n));
         struct twin *again = twin_new(NULL);
-        int opens = weft_kept_take(again->kept, files, v.mark) == WEFT_OK;
+        int opens = weft_kept_take(again->kept, files, version.mark) == WEFT_OK;
         real x[N][EACH];
         int64_t client[N];
         for (int c = 0; c < N; c++) client[c] = c;
         int reads = opens && weft_kept_read(again->kept, N, client, x[0]) == WEFT_OK;
-        wrong += reads && memcmp(x, t->x, sizeof x) != 0;
+        wrong += reads && memcmp(x, twin->x, sizeof x) != 0;
         seen += !reads;
         bytes[i / 8] ^= (char)(1 << i % 8);
     }
@@ -359,17 +362,18 @@ static void test_damage(void)
     ok(seen > (int)(7 * n), "%d of %zu are seen", seen, 8 * n);
     must(weft_file_put(top, bytes, n - 8));
     struct twin *again = twin_new(NULL);
-    fails(weft_kept_take(again->kept, files, v.mark), "bits-0", "damaged", "a short file");
+    fails(weft_kept_take(again->kept, files, version.mark), "bits-0", "damaged",
+          "a short file");
     weft_tree_remove(files);
-    fails(weft_kept_take(again->kept, files, v.mark), "bits-0", "damaged", "none");
+    fails(weft_kept_take(again->kept, files, version.mark), "bits-0", "damaged", "none");
 }
 
 static void test_full(void)
 {
-    struct twin *t = twin_new(name("full", 0));
-    write_some(t, 20, N);
-    struct version v = save(t);
-    weft_kept_saved(t->kept);
+    struct twin *twin = twin_new(name("full", 0));
+    write_some(twin, 20, N);
+    struct version version = save(twin);
+    weft_kept_saved(twin->kept);
     real x[EACH] = {1};
     const real *row[N];
     int64_t client[N];
@@ -378,11 +382,11 @@ static void test_full(void)
         row[c] = x;
     }
     limit(3000);
-    fails(weft_kept_write(t->kept, N, client, row), "full-0/top", "free space",
+    fails(weft_kept_write(twin->kept, N, client, row), "full-0/top", "free space",
           "a full disk");
     limit(RLIM_INFINITY);
-    t = resumed(name("full", 0), &v);
-    ok(has(t->kept, t->x), "which leaves the version before");
+    twin = resumed(name("full", 0), &version);
+    ok(has(twin->kept, twin->x), "which leaves the version before");
 }
 
 int main(void)

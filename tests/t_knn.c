@@ -21,10 +21,10 @@ static struct toy *six_clients(void)
     return toy_new(N, count);
 }
 
-static weft_scores scored(struct stand *s, weft_part part)
+static weft_scores scored(struct stand *stand, weft_part part)
 {
     weft_scores told;
-    weft_status st = fed->score(s->self, &s->job, &s->state, part, &told);
+    weft_status st = fed->score(stand->self, &stand->job, &stand->state, part, &told);
     weft_check(st == WEFT_OK, "%s", weft_error());
     return told;
 }
@@ -46,15 +46,15 @@ static int nearer(const void *left, const void *right)
 
 /* p[C] = shares of the labels of the k training samples nearest to x. Returns how many
  * there are. */
-static int64_t by_neighbours(const struct toy *t, int c, const double *x, int64_t k,
+static int64_t by_neighbours(const struct toy *toy, int c, const double *x, int64_t k,
                              double sigma, double *p)
 {
     static struct stored all[512];
-    int64_t n = t->count[c][WEFT_TRAIN];
+    int64_t n = toy->count[c][WEFT_TRAIN];
     for (int64_t i = 0; i < n; i++) {
         all[i] = (struct stored){0, i};
         for (int d = 0; d < D; d++) {
-            double off = x[d] - t->x[c][i * D + d];
+            double off = x[d] - toy->x[c][i * D + d];
             all[i].square += off * off;
         }
     }
@@ -64,23 +64,23 @@ static int64_t by_neighbours(const struct toy *t, int c, const double *x, int64_
     if (k > n) k = n;
     for (int64_t i = 0; i < k; i++) {
         double e = exp(-sqrt(all[i].square) / sigma);
-        p[t->label[c][all[i].i]] += e;
+        p[toy->label[c][all[i].i]] += e;
         total += e;
     }
     for (int j = 0; j < C && k > 0; j++) p[j] /= total;
     return k;
 }
 
-static struct sums mixed(const struct toy *t, int c, weft_part part, const double *w,
+static struct sums mixed(const struct toy *toy, int c, weft_part part, const double *w,
                          int64_t k, double lambda, double sigma)
 {
-    struct sums s = {0};
-    int64_t first = first_of(t, c, part);
-    for (int64_t i = first; i < first + t->count[c][part]; i++) {
-        const double *x = t->x[c] + i * D;
+    struct sums sums = {0};
+    int64_t first = first_of(toy, c, part);
+    for (int64_t i = first; i < first + toy->count[c][part]; i++) {
+        const double *x = toy->x[c] + i * D;
         double p[C], z[C], total = 0;
         int best = 0;
-        double share = by_neighbours(t, c, x, k, sigma, p) > 0 ? lambda : 0;
+        double share = by_neighbours(toy, c, x, k, sigma, p) > 0 ? lambda : 0;
         for (int j = 0; j < C; j++) {
             z[j] = w[C * D + j];
             for (int d = 0; d < D; d++) z[j] += w[j * D + d] * x[d];
@@ -90,43 +90,43 @@ static struct sums mixed(const struct toy *t, int c, weft_part part, const doubl
             p[j] = share * p[j] + (1 - share) * exp(z[j]) / total;
             if (p[j] > p[best]) best = j;
         }
-        s.loss -= log(p[t->label[c][i]]);
-        s.wrong += best != t->label[c][i];
-        s.n++;
+        sums.loss -= log(p[toy->label[c][i]]);
+        sums.wrong += best != toy->label[c][i];
+        sums.n++;
     }
-    return s;
+    return sums;
 }
 
-static struct sums all_mixed(const struct toy *t, const double *w, int64_t k, double lambda,
-                             double sigma)
+static struct sums all_mixed(const struct toy *toy, const double *w, int64_t k,
+                             double lambda, double sigma)
 {
     struct sums all = {0};
-    for (int c = 0; c < t->n; c++) {
-        struct sums s = mixed(t, c, WEFT_TEST, w, k, lambda, sigma);
-        all.loss += s.loss;
-        all.wrong += s.wrong;
-        all.n += s.n;
+    for (int c = 0; c < toy->n; c++) {
+        struct sums sums = mixed(toy, c, WEFT_TEST, w, k, lambda, sigma);
+        all.loss += sums.loss;
+        all.wrong += sums.wrong;
+        all.n += sums.n;
     }
     return all;
 }
 
-static void test_sums(struct toy *t)
+static void test_sums(struct toy *toy)
 {
     static const struct {
         int k;
         double lambda, sigma;
     } row[] = {{1, 0.5, 1}, {3, 0.7, 0.2}, {10, 0.3, 1}, {40, 0.9, 5}, {1000, 0.6, 2}};
     for (int i = 0; i < (int)(sizeof row / sizeof *row); i++) {
-        struct stand *s =
-            trained(t,
+        struct stand *stand =
+            trained(toy,
                     options(weft_arena_text(mem, "k = %d\nlambda = %g\nsigma = %g\n",
                                             row[i].k, row[i].lambda, row[i].sigma),
                             ""),
                     1, ROUNDS);
         double w[W];
-        wide(s->state.x, w);
-        struct sums want = all_mixed(t, w, row[i].k, row[i].lambda, row[i].sigma);
-        weft_scores told = scored(s, WEFT_TEST);
+        wide(stand->state.x, w);
+        struct sums want = all_mixed(toy, w, row[i].k, row[i].lambda, row[i].sigma);
+        weft_scores told = scored(stand, WEFT_TEST);
         is_near(score_of(fed, &told, "personal_loss"), want.loss / want.n, 2e-6,
                 "%d neighbours, lambda %g, sigma %g: the loss of the sums in doubles",
                 row[i].k, row[i].lambda, row[i].sigma);
@@ -137,11 +137,11 @@ static void test_sums(struct toy *t)
 
 /* ---- where they are something else ---- */
 
-static void test_none(struct toy *t)
+static void test_none(struct toy *toy)
 {
     struct stand *knn =
-        trained(t, options("lambda = 0\n", "score_both = yes\n"), 1, ROUNDS);
-    struct stand *avg = trained(t,
+        trained(toy, options("lambda = 0\n", "score_both = yes\n"), 1, ROUNDS);
+    struct stand *avg = trained(toy,
                                 "[fed]\ncohort = 3\nscore = loss\nscore_weights = global\n"
                                 "[client]\nlr = 0.1\nbatch = 4\nepochs = 2\n",
                                 1, ROUNDS);
@@ -158,36 +158,36 @@ static void test_none(struct toy *t)
 static void test_copies(void)
 {
     int64_t count[3][WEFT_NPART] = {{12, 4, 8}, {7, 3, 7}, {90, 5, 80}};
-    struct toy *t = toy_made(3, count);
+    struct toy *toy = toy_made(3, count);
     for (int c = 0; c < 3; c++)
         for (int64_t i = 0; i < count[c][WEFT_TEST]; i++) {
-            int64_t to = first_of(t, c, WEFT_TEST) + i;
-            memcpy(t->x[c] + to * D, t->x[c] + i * D, D * sizeof(double));
-            t->label[c][to] = t->label[c][i];
+            int64_t to = first_of(toy, c, WEFT_TEST) + i;
+            memcpy(toy->x[c] + to * D, toy->x[c] + i * D, D * sizeof(double));
+            toy->label[c][to] = toy->label[c][i];
         }
-    toy_open(t);
-    struct stand *s = trained(t, options("k = 1\nlambda = 1\n", ""), 1, ROUNDS);
-    weft_scores told = scored(s, WEFT_TEST);
+    toy_open(toy);
+    struct stand *stand = trained(toy, options("k = 1\nlambda = 1\n", ""), 1, ROUNDS);
+    weft_scores told = scored(stand, WEFT_TEST);
     ok(score_of(fed, &told, "error") > 0, "the network errs on samples that it has seen");
     is_near(score_of(fed, &told, "personal_error"), 0, 0,
             "one neighbour alone, which is the sample itself, does not");
     is_near(score_of(fed, &told, "personal_loss"), 0, 0, "and its loss is 0");
 }
 
-static void test_new(struct toy *t)
+static void test_new(struct toy *toy)
 {
     const char *few = options("k = 3\nlambda = 0.5\n", "new_clients = 0.4\n");
-    struct stand *s = trained(t, few, 1, ROUNDS);
-    weft_scores told = scored(s, WEFT_TEST);
+    struct stand *stand = trained(toy, few, 1, ROUNDS);
+    weft_scores told = scored(stand, WEFT_TEST);
     ok(isfinite(score_of(fed, &told, "adapted_loss")) &&
            score_of(fed, &told, "adapted_loss") != score_of(fed, &told, "new_loss"),
        "new clients answer by neighbours, too");
 }
 
-static void test_refused(struct toy *t, const char *text, const char *word)
+static void test_refused(struct toy *toy, const char *text, const char *word)
 {
-    struct stand s;
-    weft_status st = stand_up(&s, t, text, 1);
+    struct stand stand;
+    weft_status st = stand_up(&stand, toy, text, 1);
     ok(st != WEFT_OK && strstr(weft_error(), word) && !strchr(weft_error(), '\n'), "%s: %s",
        word, weft_error());
 }
@@ -195,15 +195,15 @@ static void test_refused(struct toy *t, const char *text, const char *word)
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
-    struct toy *t = six_clients();
-    test_sums(t);
-    test_none(t);
+    struct toy *toy = six_clients();
+    test_sums(toy);
+    test_none(toy);
     test_copies();
-    test_new(t);
-    test_refused(t, options("k = 0\n", ""), "knn.k");
-    test_refused(t, options("lambda = -0.1\n", ""), "knn.lambda");
-    test_refused(t, options("lambda = 1.5\n", ""), "knn.lambda");
-    test_refused(t, options("sigma = 0\n", ""), "knn.sigma");
+    test_new(toy);
+    test_refused(toy, options("k = 0\n", ""), "knn.k");
+    test_refused(toy, options("lambda = -0.1\n", ""), "knn.lambda");
+    test_refused(toy, options("lambda = 1.5\n", ""), "knn.lambda");
+    test_refused(toy, options("sigma = 0\n", ""), "knn.sigma");
     for (int i = 0; i < ntoy; i++) weft_data_close(&toys[i]->data);
     return scratch_end();
 }

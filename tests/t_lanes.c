@@ -52,19 +52,19 @@ static int products_are_right(const weft_kernel *kernel)
     for (int add = -1; add <= 1; add++)
         for (int k = 1; k <= K; k += 23) {
             real *c = randoms(3, ROWS * M * lanes), *was = randoms(3, ROWS * M * lanes);
-            weft_lanes_product p = {.n = ROWS,
-                                    .m = M,
-                                    .k = k,
-                                    .a = a,
-                                    .a_row = K,
-                                    .a_k = 1,
-                                    .b = b,
-                                    .b_column = 1,
-                                    .b_k = M,
-                                    .add = add,
-                                    .c = c,
-                                    .ldc = M};
-            kernel->lanes_times(&p);
+            weft_lanes_product product = {.n = ROWS,
+                                          .m = M,
+                                          .k = k,
+                                          .a = a,
+                                          .a_row = K,
+                                          .a_k = 1,
+                                          .b = b,
+                                          .b_column = 1,
+                                          .b_k = M,
+                                          .add = add,
+                                          .c = c,
+                                          .ldc = M};
+            kernel->lanes_times(&product);
             for (int i = 0; i < ROWS * M * lanes; i++) {
                 int l = i % lanes, row = i / lanes / M, column = i / lanes % M;
                 real sum = 0;
@@ -150,70 +150,74 @@ struct models {
 static struct models models_new(const weft_kernel *kernel, int clip)
 {
     int lanes = kernel->lanes;
-    struct models m = {.kernel = kernel, .lanes = lanes, .anchor = randoms(6, N * lanes)};
-    m.drift = randoms(7, N * lanes);
-    real **array[] = {&m.w, &m.velocity, &m.own, &m.own_velocity, &m.g, &m.from};
+    struct models models = {
+        .kernel = kernel, .lanes = lanes, .anchor = randoms(6, N * lanes)};
+    models.drift = randoms(7, N * lanes);
+    real **array[] = {&models.w, &models.velocity, &models.own, &models.own_velocity,
+                      &models.g, &models.from};
     for (int i = 0; i < 6; i++) *array[i] = WEFT_NEW(mem, real, N * lanes);
     for (int l = 0; l < lanes; l++) {
-        m.s[l] = options_of(l, clip);
-        lane_of(m.anchor, N, lanes, l, m.own + l * N);
+        models.s[l] = options_of(l, clip);
+        lane_of(models.anchor, N, lanes, l, models.own + l * N);
     }
-    return m;
+    return models;
 }
 
 /* Step t, which lanes l = t mod 4 leave out, but for the first. */
-static int step_is_right(struct models *m, int t)
+static int step_is_right(struct models *models, int t)
 {
     uint64_t key = (uint64_t)(10 + t);
-    const real *g = randoms(key, N * m->lanes);
-    real *changed = randoms(key, N * m->lanes);
+    const real *g = randoms(key, N * models->lanes);
+    real *changed = randoms(key, N * models->lanes);
     int live[MAX_L], sound[MAX_L], good = 1;
-    for (int l = 0; l < m->lanes; l++) {
+    for (int l = 0; l < models->lanes; l++) {
         live[l] = t == 0 || l % 4 != t;
         sound[l] = 1;
     }
-    weft_lanes_move move = {.sgd = m->s,
+    weft_lanes_move move = {.sgd = models->s,
                             .live = live,
                             .first = t == 0,
-                            .w = m->w,
-                            .velocity = m->velocity,
-                            .start = m->anchor,
-                            .anchor = m->anchor,
-                            .drift = t == 2 ? m->drift : NULL,
+                            .w = models->w,
+                            .velocity = models->velocity,
+                            .start = models->anchor,
+                            .anchor = models->anchor,
+                            .drift = t == 2 ? models->drift : NULL,
                             .sound = sound};
-    m->kernel->lanes_step(&move, N, changed);
-    for (int l = 0; l < m->lanes; l++) {
+    models->kernel->lanes_step(&move, N, changed);
+    for (int l = 0; l < models->lanes; l++) {
         if (!live[l]) continue;
-        lane_of(m->drift, N, m->lanes, l, m->from);
-        lane_of(g, N, m->lanes, l, m->g);
-        for (int64_t i = 0; t == 2 && i < N; i++) m->g[i] += m->from[i];
-        lane_of(m->anchor, N, m->lanes, l, m->from);
-        good &= sound[l] == weft_sgd_step(&m->s[l], N, t == 0, m->own + l * N, m->g,
-                                          m->own_velocity + l * N, m->from);
+        lane_of(models->drift, N, models->lanes, l, models->from);
+        lane_of(g, N, models->lanes, l, models->g);
+        for (int64_t i = 0; t == 2 && i < N; i++) models->g[i] += models->from[i];
+        lane_of(models->anchor, N, models->lanes, l, models->from);
+        good &= sound[l] == weft_sgd_step(&models->s[l], N, t == 0, models->own + l * N,
+                                          models->g, models->own_velocity + l * N,
+                                          models->from);
     }
-    for (int l = 0; l < m->lanes; l++) {
-        lane_of(m->w, N, m->lanes, l, m->g);
-        good &= same(m->g, m->own + l * N, N);
+    for (int l = 0; l < models->lanes; l++) {
+        lane_of(models->w, N, models->lanes, l, models->g);
+        good &= same(models->g, models->own + l * N, N);
     }
     return good;
 }
 
-static int sums_are_right(struct models *m)
+static int sums_are_right(struct models *models)
 {
     real weight[MAX_L];
     double most[MAX_L], *sum = WEFT_NEW(mem, double, N), *want = WEFT_NEW(mem, double, N);
     int within[MAX_L], use[MAX_L], good = 1;
-    for (int l = 0; l < m->lanes; l++) {
+    for (int l = 0; l < models->lanes; l++) {
         weight[l] = (real)(l + 3);
         use[l] = l % 4 != 1;
         most[l] = l == 2 ? 0.001 : 1e5;
     }
-    m->kernel->lanes_within(N, m->w, m->anchor, most, within);
-    m->kernel->lanes_add(N, m->w, m->anchor, weight, use, SCALE, sum);
-    for (int l = 0; l < m->lanes; l++) {
-        lane_of(m->anchor, N, m->lanes, l, m->from);
-        for (int i = 0; i < N; i++) m->g[i] = (m->own[l * N + i] - m->from[i]) * weight[l];
-        if (use[l]) weft_exact_add(N, m->g, SCALE, want);
+    models->kernel->lanes_within(N, models->w, models->anchor, most, within);
+    models->kernel->lanes_add(N, models->w, models->anchor, weight, use, SCALE, sum);
+    for (int l = 0; l < models->lanes; l++) {
+        lane_of(models->anchor, N, models->lanes, l, models->from);
+        for (int i = 0; i < N; i++)
+            models->g[i] = (models->own[l * N + i] - models->from[i]) * weight[l];
+        if (use[l]) weft_exact_add(N, models->g, SCALE, want);
         good &= within[l] == (l != 2);
     }
     return good && memcmp(sum, want, N * sizeof *sum) == 0;
@@ -221,10 +225,10 @@ static int sums_are_right(struct models *m)
 
 static int steps_are_right(const weft_kernel *kernel, int clip)
 {
-    struct models m = models_new(kernel, clip);
+    struct models models = models_new(kernel, clip);
     int good = 1;
-    for (int t = 0; t < 4; t++) good &= step_is_right(&m, t);
-    return good && sums_are_right(&m);
+    for (int t = 0; t < 4; t++) good &= step_is_right(&models, t);
+    return good && sums_are_right(&models);
 }
 
 /* Softmax of a sample in each lane beside that of the lane alone, and beside the formula in
@@ -323,16 +327,16 @@ static weft_lane_batch batches(int most)
 }
 
 /* The batch of one lane. */
-static weft_batch alone(const weft_lane_batch *b, int l)
+static weft_batch alone(const weft_lane_batch *batch, int l)
 {
     int lanes = weft_lanes();
-    const float **row = WEFT_NEW(mem, const float *, b->n);
-    int32_t *label = WEFT_NEW(mem, int32_t, b->n);
-    for (int i = 0; i < b->count[l]; i++) {
-        row[i] = b->x[i * lanes + l];
-        label[i] = b->label[i * lanes + l];
+    const float **row = WEFT_NEW(mem, const float *, batch->n);
+    int32_t *label = WEFT_NEW(mem, int32_t, batch->n);
+    for (int i = 0; i < batch->count[l]; i++) {
+        row[i] = batch->x[i * lanes + l];
+        label[i] = batch->label[i * lanes + l];
     }
-    return (weft_batch){.n = b->count[l], .x = row, .label = label};
+    return (weft_batch){.n = batch->count[l], .x = row, .label = label};
 }
 
 static void *net_new(const char *name, const char *options, const weft_net **net)
@@ -353,31 +357,31 @@ static void *net_new(const char *name, const char *options, const weft_net **net
 /* A step while the gradient is computed beside one by the whole gradient; lane 1 begins
  * with a weight that is infinite. */
 static int moves_are_right(const weft_net *net, const void *self, void *work,
-                           const weft_lane_batch *b, int first)
+                           const weft_lane_batch *batch, int first)
 {
     int lanes = weft_lanes(), sound[2][MAX_L];
     int64_t n = net->nweight(self);
-    weft_sgd s[MAX_L];
+    weft_sgd sgd[MAX_L];
     weft_score sum[MAX_L] = {{0}};
     real *w[2], *velocity[2], *g = WEFT_NEW(mem, real, n * lanes);
     real *start = randoms(22, n * lanes), *anchor = randoms(25, n * lanes),
          *drift = randoms(26, n * lanes);
     start[1] = INFINITY;
     for (int l = 0; l < lanes; l++) {
-        s[l] = options_of(l, 0);
+        sgd[l] = options_of(l, 0);
         sound[0][l] = sound[1][l] = 1;
     }
     for (int i = 0; i < 2; i++) {
         w[i] = randoms(23, n * lanes);
         w[i][1] = INFINITY;
         velocity[i] = randoms(24, n * lanes);
-        weft_lanes_move move = {s,     b->count, first, w[i],    velocity[i],
-                                start, anchor,   drift, sound[i]};
-        net->lanes_grad(self, work, first ? start : w[i], b, g, i ? &move : NULL, sum);
+        weft_lanes_move move = {sgd,   batch->count, first, w[i],    velocity[i],
+                                start, anchor,       drift, sound[i]};
+        net->lanes_grad(self, work, first ? start : w[i], batch, g, i ? &move : NULL, sum);
         if (i == 0) weft_lanes_step(&move, n, g);
         for (int64_t e = 1; e < n * lanes; e += lanes) w[i][e] = velocity[i][e] = 0;
     }
-    if (sound[0][0] != 1 || sound[0][1] != (b->count[1] == 0)) return 0;
+    if (sound[0][0] != 1 || sound[0][1] != (batch->count[1] == 0)) return 0;
     return same(w[0], w[1], n * lanes) && same(velocity[0], velocity[1], n * lanes) &&
            memcmp(sound[0], sound[1], (size_t)lanes * sizeof(int)) == 0;
 }
@@ -389,41 +393,41 @@ static void test_net(const char *name, const char *options, int most)
     void *self = net_new(name, options, &net);
     int64_t n = net->nweight(self);
     void *work = net->work(self, most, mem), *beside = net->lanes_work(self, most, mem);
-    weft_lane_batch b = batches(most);
+    weft_lane_batch batch = batches(most);
     const real *w = randoms(20, n * lanes);
     real *g = WEFT_NEW(mem, real, n * lanes), *one[3];
-    weft_score s[MAX_L] = {{0}};
+    weft_score score[MAX_L] = {{0}};
     int good = 1;
     for (int i = 0; i < 3; i++) one[i] = WEFT_NEW(mem, real, n);
-    net->lanes_grad(self, beside, w, &b, g, NULL, s);
-    net->lanes_score(self, beside, w, &b, s);
+    net->lanes_grad(self, beside, w, &batch, g, NULL, score);
+    net->lanes_score(self, beside, w, &batch, score);
     for (int l = 0; l < lanes; l++) {
-        weft_batch own = alone(&b, l);
+        weft_batch own = alone(&batch, l);
         weft_score sum = {0};
         if (own.n == 0) continue;
         lane_of(w, n, lanes, l, one[0]);
         lane_of(g, n, lanes, l, one[1]);
         net->grad(self, work, one[0], &own, 0, 0, one[2], &sum);
         net->score(self, work, one[0], &own, &sum);
-        good &= same(one[1], one[2], n) && memcmp(&sum, &s[l], sizeof sum) == 0;
+        good &= same(one[1], one[2], n) && memcmp(&sum, &score[l], sizeof sum) == 0;
     }
     ok(good, "%s: gradients and scores of batches of up to %d", name, most);
-    good = moves_are_right(net, self, beside, &b, 1);
-    ok(good && moves_are_right(net, self, beside, &b, 0), "%s: and steps", name);
+    good = moves_are_right(net, self, beside, &batch, 1);
+    ok(good && moves_are_right(net, self, beside, &batch, 0), "%s: and steps", name);
 }
 
 /* ---- rounds ---- */
 
-static struct stand *trained_so(struct toy *t, const char *options, int k, int rounds,
+static struct stand *trained_so(struct toy *toy, const char *options, int k, int rounds,
                                 int one)
 {
-    struct stand *s = WEFT_NEW(mem, struct stand, 1);
-    weft_check(stand_up(s, t, options, k) == WEFT_OK, "%s", weft_error());
-    fed_task *own = s->self;
+    struct stand *stand = WEFT_NEW(mem, struct stand, 1);
+    weft_check(stand_up(stand, toy, options, k) == WEFT_OK, "%s", weft_error());
+    fed_task *own = stand->self;
     weft_check(own->work.lanes != NULL, "no lanes");
     if (one) own->work.lanes = NULL;
-    units(s, rounds, 0, rounds);
-    return s;
+    units(stand, rounds, 0, rounds);
+    return stand;
 }
 
 /* 40 clients of 0 to 39 training samples. */
@@ -440,15 +444,17 @@ static struct toy *unequal(void)
 
 static void test_rounds(const char *what, const char *options, int k)
 {
-    struct toy *t = unequal();
-    const struct stand *s[2];
-    for (int one = 0; one < 2; one++) s[one] = trained_so(t, options, k, 4, one);
-    ok(same(s[0]->state.x, s[1]->state.x, s[0]->state.nx), "%s: the same weights", what);
-    ok(memcmp(s[0]->state.aux, s[1]->state.aux, WEFT_KEPT_MARK * sizeof(double)) == 0,
+    struct toy *toy = unequal();
+    const struct stand *stand[2];
+    for (int one = 0; one < 2; one++) stand[one] = trained_so(toy, options, k, 4, one);
+    ok(same(stand[0]->state.x, stand[1]->state.x, stand[0]->state.nx),
+       "%s: the same weights", what);
+    ok(memcmp(stand[0]->state.aux, stand[1]->state.aux, WEFT_KEPT_MARK * sizeof(double)) ==
+           0,
        "%s: the same kept", what);
-    ok(memcmp(s[0]->row, s[1]->row, 4 * sizeof s[0]->row[0]) == 0, "%s: the same record",
-       what);
-    digest(weft_hash(s[0]->state.x, (size_t)s[0]->state.nx * sizeof(real), 0));
+    ok(memcmp(stand[0]->row, stand[1]->row, 4 * sizeof stand[0]->row[0]) == 0,
+       "%s: the same record", what);
+    digest(weft_hash(stand[0]->state.x, (size_t)stand[0]->state.nx * sizeof(real), 0));
 }
 
 int main(int argc, char **argv)

@@ -57,56 +57,57 @@ static int is_stopped(void)
 }
 
 /* The task, whose program does what `how` says. */
-static weft_status set_up(struct stand *s, const char *how)
+static weft_status set_up(struct stand *stand, const char *how)
 {
     const weft_kind *tuned[WEFT_MAX_TUNED];
     int n;
-    *s = (struct stand){.self = weft_arena_alloc(mem, 1, task->kind.size)};
-    s->conf = WEFT_NEW(mem, weft_conf, 1);
-    weft_conf_init(s->conf, mem);
+    *stand = (struct stand){.self = weft_arena_alloc(mem, 1, task->kind.size)};
+    stand->conf = WEFT_NEW(mem, weft_conf, 1);
+    weft_conf_init(stand->conf, mem);
     const char *text =
         weft_arena_text(mem,
                         "[command]\nrun = sh %s\n[parameters]\nhow = %s\nx = 1 .. 9\n"
                         "word = say \"a\\b\"\nnumber = 1e-3\nalmost = 01\nyes = true\n"
                         "list = '[1, 2] | 3'\nother = (4)\n",
                         at("program"), how);
-    TRY(weft_conf_text(s->conf, "test", text));
-    TRY(weft_conf_bind(s->conf, &task->kind, s->self));
-    TRY(task->tuned(s->self, tuned, &n));
-    TRY(weft_space_read(&s->space, s->conf, tuned, n, 1, mem));
+    TRY(weft_conf_text(stand->conf, "test", text));
+    TRY(weft_conf_bind(stand->conf, &task->kind, stand->self));
+    TRY(task->tuned(stand->self, tuned, &n));
+    TRY(weft_space_read(&stand->space, stand->conf, tuned, n, 1, mem));
     weft_env env = {.team = &world,
-                    .conf = s->conf,
-                    .space = &s->space,
+                    .conf = stand->conf,
+                    .space = &stand->space,
                     .seed = 3,
                     .memory = 1e9,
                     .mem = mem,
                     .dir = scratch,
                     .failed = at("failed"),
                     .stopped = is_stopped};
-    TRY(task->setup(s->self, &env));
-    s->res = result_of(task, 1, mem);
+    TRY(task->setup(stand->self, &env));
+    stand->res = result_of(task, 1, mem);
     weft_mix mix = weft_mix_new(1, 1, mem);
-    s->job = weft_job_new(0, 0, &mix);
-    s->state = weft_state_new(task, s->self, &s->job, mem);
-    s->job.mix.conf[0] = 5;
+    stand->job = weft_job_new(0, 0, &mix);
+    stand->state = weft_state_new(task, stand->self, &stand->job, mem);
+    stand->job.mix.conf[0] = 5;
     return WEFT_OK;
 }
 
-static weft_status run(struct stand *s, int trial, int job, double resource)
+static weft_status run(struct stand *stand, int trial, int job, double resource)
 {
-    s->job.trial = trial;
-    s->job.id = job;
-    s->job.resource = resource;
-    return task->step(s->self, &s->job, 0, &s->state, NULL, &s->res);
+    stand->job.trial = trial;
+    stand->job.id = job;
+    stand->job.resource = resource;
+    return task->step(stand->self, &stand->job, 0, &stand->state, NULL, &stand->res);
 }
 
 /* A task with the state of another: its trial goes on, or another copies it. */
 static struct stand *after(const struct stand *other, const char *how)
 {
-    struct stand *s = WEFT_NEW(mem, struct stand, 1);
-    weft_check(set_up(s, how) == WEFT_OK, "%s", weft_error());
-    weft_check(weft_state_copy(&s->state, &other->state) == WEFT_OK, "%s", weft_error());
-    return s;
+    struct stand *stand = WEFT_NEW(mem, struct stand, 1);
+    weft_check(set_up(stand, how) == WEFT_OK, "%s", weft_error());
+    weft_check(weft_state_copy(&stand->state, &other->state) == WEFT_OK, "%s",
+               weft_error());
+    return stand;
 }
 
 /* ---- files ---- */
@@ -115,10 +116,10 @@ static struct stand *after(const struct stand *other, const char *how)
 static const char *text_of(const char *name)
 {
     char *text = weft_arena_alloc(mem, 1, 4096);
-    FILE *f = fopen(at(name), "r");
-    if (!f) return "";
-    text[fread(text, 1, 4095, f)] = '\0';
-    fclose(f);
+    FILE *file = fopen(at(name), "r");
+    if (!file) return "";
+    text[fread(text, 1, 4095, file)] = '\0';
+    fclose(file);
     return text;
 }
 
@@ -239,16 +240,16 @@ static const char *const wanted[] = {"loss", "error"};
 /* What was printed in pieces of that many bytes. */
 static weft_printed *printed(const char *text, size_t n, size_t piece)
 {
-    weft_printed *p = weft_printed_new(2, wanted, mem);
+    weft_printed *printed = weft_printed_new(2, wanted, mem);
     for (size_t i = 0; i < n; i += piece)
-        weft_printed_add(p, 0, text + i, piece < n - i ? piece : n - i);
-    return p;
+        weft_printed_add(printed, 0, text + i, piece < n - i ? piece : n - i);
+    return printed;
 }
 
-static double found(const weft_printed *p, const char *name)
+static double found(const weft_printed *printed, const char *name)
 {
-    const weft_number *x = weft_printed_find(p, 0, name);
-    return x ? x->value : -77;
+    const weft_number *number = weft_printed_find(printed, 0, name);
+    return number ? number->value : -77;
 }
 
 static void test_lines(void)
@@ -336,16 +337,16 @@ static const struct loss losses[] = {
 static void test_losses(void)
 {
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
-        const struct loss *l = &losses[i];
+        const struct loss *loss = &losses[i];
         int good = 1;
         for (size_t piece = 1; piece < 9; piece++) {
-            weft_printed *p = printed(l->text, strlen(l->text), piece);
+            weft_printed *p = printed(loss->text, strlen(loss->text), piece);
             weft_printed_end(p);
             const weft_number *x = weft_printed_find(p, 0, "loss");
-            int number = l->said == WEFT_SAID_NUMBER;
-            good =
-                good && x && x->said == l->said &&
-                (number ? x->value >= l->value && x->value <= l->value : isnan(x->value));
+            int number = loss->said == WEFT_SAID_NUMBER;
+            good = good && x && x->said == loss->said &&
+                   (number ? x->value >= loss->value && x->value <= loss->value
+                           : isnan(x->value));
         }
         ok(good, "case %d of a loss is read as a whole or not at all", (int)i);
     }
@@ -369,14 +370,14 @@ static void test_losses(void)
 /* What a log of at most 20 bytes keeps of n printed ones. */
 static const char *log_of(int n, int piece)
 {
-    weft_output o;
+    weft_output output;
     const char *name = weft_arena_text(mem, "log.%d", world.rank);
-    weft_check(weft_output_open(&o, at(name), 20, mem) == WEFT_OK, "%s", weft_error());
+    weft_check(weft_output_open(&output, at(name), 20, mem) == WEFT_OK, "%s", weft_error());
     char *text = weft_arena_alloc(mem, 1, (size_t)n + 1);
     for (int i = 0; i < n; i++) text[i] = (char)('a' + i % 26);
     for (int i = 0; i < n; i += piece)
-        weft_output_add(&o, text + i, (size_t)(piece < n - i ? piece : n - i));
-    weft_check(weft_output_close(&o, at(name)) == WEFT_OK, "%s", weft_error());
+        weft_output_add(&output, text + i, (size_t)(piece < n - i ? piece : n - i));
+    weft_check(weft_output_close(&output, at(name)) == WEFT_OK, "%s", weft_error());
     return text_of(name);
 }
 

@@ -60,35 +60,35 @@ static void write_archive(const char *dir, int broken)
 
 static void test_cifar(void)
 {
-    const weft_reader *r = &weft_reader_cifar;
+    const weft_reader *reader = &weft_reader_cifar;
     write_archive("cifar", 0);
-    ok(pack(r, at("cifar"), "c.h5", "images=12") == WEFT_OK && opened("c.h5"),
+    ok(pack(reader, at("cifar"), "c.h5", "images=12") == WEFT_OK && opened("c.h5"),
        "a small archive is read");
     ok(data.form == WEFT_BYTES && parts_are(48, 12, 12) && data.classes == 10 &&
            strcmp(data.class_name[3], "cat") == 0,
        "four batches train, one valid, one test, of ten named classes");
-    const weft_rows *t = &data.part[WEFT_TRAIN];
-    ok(t->d == 3072 && t->byte[0] == 0 && t->byte[47 * 3072 + 3071] == 3 &&
-           t->label[13] == 1 && data.part[WEFT_VALID].byte[0] == 4 &&
+    const weft_rows *rows = &data.part[WEFT_TRAIN];
+    ok(rows->d == 3072 && rows->byte[0] == 0 && rows->byte[47 * 3072 + 3071] == 3 &&
+           rows->label[13] == 1 && data.part[WEFT_VALID].byte[0] == 4 &&
            data.part[WEFT_TEST].byte[12 * 3072 - 1] == 5,
        "images stand in the order of the files");
     weft_data_close(&data);
 
     write_archive("cifar1", 1);
-    fails(pack(r, at("cifar1"), "x.h5", "images=12"), WEFT_EDATA,
+    fails(pack(reader, at("cifar1"), "x.h5", "images=12"), WEFT_EDATA,
           "data_batch_4.bin has 36875 bytes where 36876", "again", "a truncated archive");
     write_archive("cifar2", 2);
-    fails(pack(r, at("cifar2"), "x.h5", "images=12"), WEFT_EDATA, "data_batch_4.bin",
+    fails(pack(reader, at("cifar2"), "x.h5", "images=12"), WEFT_EDATA, "data_batch_4.bin",
           "label 10", "a wrong label");
     write_archive("cifar3", 3);
-    fails(pack(r, at("cifar3"), "x.h5", "images=12"), WEFT_EFILE, "data_batch_4.bin",
+    fails(pack(reader, at("cifar3"), "x.h5", "images=12"), WEFT_EFILE, "data_batch_4.bin",
           "cifar-10-batches-bin", "a missing batch");
     write_archive("cifar4", 4);
-    fails(pack(r, at("cifar4"), "x.h5", "images=12"), WEFT_EDATA, "names 2 classes", "10",
-          "a wrong list of classes");
-    fails(pack(r, at("nothing"), "x.h5", ""), WEFT_EFILE, "nothing", "No such file",
+    fails(pack(reader, at("cifar4"), "x.h5", "images=12"), WEFT_EDATA, "names 2 classes",
+          "10", "a wrong list of classes");
+    fails(pack(reader, at("nothing"), "x.h5", ""), WEFT_EFILE, "nothing", "No such file",
           "a missing archive");
-    fails(pack(r, at("cifar"), "x.h5", ""), WEFT_EDATA, "36876 bytes", "30730000",
+    fails(pack(reader, at("cifar"), "x.h5", ""), WEFT_EDATA, "36876 bytes", "30730000",
           "an archive of another size");
     ok(access(at("x.h5"), F_OK) != 0, "and none of them leaves a file");
 }
@@ -128,11 +128,11 @@ static const char *first_name(const char *file, const char *part, int row)
 
 static void test_imdb(void)
 {
-    const weft_reader *r = &weft_reader_imdb;
+    const weft_reader *reader = &weft_reader_imdb;
     write_reviews("imdb");
     write_text("imdb/train/neg/.hidden.txt", "hidden");
     write_text("imdb/train/neg/notes.md", "notes");
-    ok(pack(r, at("imdb"), "i.h5", "") == WEFT_OK && opened("i.h5"),
+    ok(pack(reader, at("imdb"), "i.h5", "") == WEFT_OK && opened("i.h5"),
        "a small archive is read");
     ok(data.form == WEFT_TOKENS && parts_are(60, 30, 30) && data.classes == 2 &&
            strcmp(data.class_name[1], "pos") == 0 && count(WEFT_TRAIN, 1) == 30,
@@ -143,29 +143,29 @@ static void test_imdb(void)
        "by number, negative before positive");
     const char *digest = data.digest;
     weft_data_close(&data);
-    ok(pack(r, at("imdb"), "i2.h5", "seed=1") == WEFT_OK && opened("i2.h5") &&
+    ok(pack(reader, at("imdb"), "i2.h5", "seed=1") == WEFT_OK && opened("i2.h5") &&
            strcmp(digest, data.digest) != 0 && parts_are(60, 30, 30),
        "another seed divides the test reviews otherwise");
     weft_data_close(&data);
 
     write_text("imdb/test/pos/3_9.txt", "good \xc3\x28 bad");
-    fails(pack(r, at("imdb"), "x.h5", ""), WEFT_EDATA, "test/pos/3_9.txt: byte 5", "UTF-8",
-          "ill-formed UTF-8");
+    fails(pack(reader, at("imdb"), "x.h5", ""), WEFT_EDATA, "test/pos/3_9.txt: byte 5",
+          "UTF-8", "ill-formed UTF-8");
     const char *imdb = at("imdb");
     weft_check(unlink(weft_arena_text(mem, "%s/train/pos/7_9.txt", imdb)) == 0, "unlink");
-    fails(pack(r, imdb, "x.h5", ""), WEFT_EDATA, "train/pos holds 29 reviews",
+    fails(pack(reader, imdb, "x.h5", ""), WEFT_EDATA, "train/pos holds 29 reviews",
           "go to 29 where they should go to 28; unpack the archive again",
           "a class without one of its reviews");
     write_text("imdb/train/pos/7_9.txt", "word7 pos");
     write_text("imdb/train/neg/more.txt", "more");
-    fails(pack(r, imdb, "x.h5", ""), WEFT_EDATA, "train/neg holds 31 reviews",
+    fails(pack(reader, imdb, "x.h5", ""), WEFT_EDATA, "train/neg holds 31 reviews",
           "go to 29 where they should go to 30", "a text that is no review");
     weft_check(unlink(weft_arena_text(mem, "%s/train/neg/more.txt", imdb)) == 0, "unlink");
     weft_check(system(weft_arena_text(mem, "rm %s/test/neg/*", imdb)) == 0, "rm");
-    fails(pack(r, at("imdb"), "x.h5", ""), WEFT_EDATA, "test/neg", "no reviews",
+    fails(pack(reader, at("imdb"), "x.h5", ""), WEFT_EDATA, "test/neg", "no reviews",
           "an empty class");
-    fails(pack(r, at("imdb/train"), "x.h5", ""), WEFT_EFILE, "train/train/neg", "aclImdb",
-          "another directory");
+    fails(pack(reader, at("imdb/train"), "x.h5", ""), WEFT_EFILE, "train/train/neg",
+          "aclImdb", "another directory");
 }
 
 static void test_sizes(void)
@@ -189,7 +189,7 @@ static void test_sizes(void)
 
 static void test_text(void)
 {
-    const weft_reader *r = &weft_reader_text;
+    const weft_reader *reader = &weft_reader_text;
     char *text = WEFT_NEW(mem, char, 4000);
     for (int i = 0; i < 100; i++)
         snprintf(text + strlen(text), 40, "%s\tword%d and more%s",
@@ -199,8 +199,8 @@ static void test_text(void)
                  i, i % 2 ? "\n" : "\r\n");
     write_text("t.tsv", text);
     write_text("u.tsv", "9\tlast words\n\nother\t\n10\tno newline");
-    ok(pack(r, at("t.tsv"), "t.h5", "valid=0.2 test=0.3") == WEFT_OK && opened("t.h5") &&
-           parts_are(50, 20, 30),
+    ok(pack(reader, at("t.tsv"), "t.h5", "valid=0.2 test=0.3") == WEFT_OK &&
+           opened("t.h5") && parts_are(50, 20, 30),
        "shares of lines are divided");
     ok(data.classes == 3 && strcmp(data.class_name[0], "9") == 0 &&
            strcmp(data.class_name[1], "10") == 0 &&
@@ -209,7 +209,7 @@ static void test_text(void)
     ok(count(WEFT_TRAIN, 0) + count(WEFT_VALID, 0) + count(WEFT_TEST, 0) == 33,
        "with their rows");
     weft_data_close(&data);
-    ok(pack(r, at("t.tsv"), "t2.h5",
+    ok(pack(reader, at("t.tsv"), "t2.h5",
             weft_arena_text(mem, "test_file=%s valid_file=%s", at("u.tsv"), at("u.tsv"))) ==
                WEFT_OK &&
            opened("t2.h5") && parts_are(100, 3, 3) &&
@@ -222,54 +222,56 @@ static void test_text(void)
 
 static void test_text_errors(void)
 {
-    const weft_reader *r = &weft_reader_text;
+    const weft_reader *reader = &weft_reader_text;
     write_text("t1.tsv", "a\tx\na\ty\n");
-    fails(pack(r, at("t1.tsv"), "x.h5", ""), WEFT_EDATA, "t1.tsv has 1 class, 'a'",
+    fails(pack(reader, at("t1.tsv"), "x.h5", ""), WEFT_EDATA, "t1.tsv has 1 class, 'a'",
           "two or more", "one class");
     write_text("t0.tsv", "");
-    fails(pack(r, at("t0.tsv"), "x.h5", ""), WEFT_EDATA, "0 classes", "two or more",
+    fails(pack(reader, at("t0.tsv"), "x.h5", ""), WEFT_EDATA, "0 classes", "two or more",
           "an empty file");
     write_text("t3.tsv", "a\tx\nb y\n");
-    fails(pack(r, at("t3.tsv"), "x.h5", ""), WEFT_EDATA, "t3.tsv: line 2", "no TAB",
+    fails(pack(reader, at("t3.tsv"), "x.h5", ""), WEFT_EDATA, "t3.tsv: line 2", "no TAB",
           "a line without label");
     write_text("bom.tsv", "\xef\xbb\xbf"
                           "a\tx\nb\ty\na\tz\nb\tw\n");
-    ok(pack(r, at("bom.tsv"), "bom.h5", "valid=0.25 test=0") == WEFT_OK &&
+    ok(pack(reader, at("bom.tsv"), "bom.h5", "valid=0.25 test=0") == WEFT_OK &&
            opened("bom.h5") && data.classes == 2,
        "a byte order mark is no part of the first label");
     weft_data_close(&data);
     write_text("t4.tsv", "a\tx\n\ty\n");
-    fails(pack(r, at("t4.tsv"), "x.h5", ""), WEFT_EDATA, "line 2", "no label",
+    fails(pack(reader, at("t4.tsv"), "x.h5", ""), WEFT_EDATA, "line 2", "no label",
           "an empty label");
     write_text("t5.tsv", "a\tx\nb\xff\ty\n");
-    fails(pack(r, at("t5.tsv"), "x.h5", ""), WEFT_EDATA, "line 2, byte 1", "UTF-8",
+    fails(pack(reader, at("t5.tsv"), "x.h5", ""), WEFT_EDATA, "line 2, byte 1", "UTF-8",
           "a label that is not UTF-8");
     write_text("t6.tsv", "a\tx\nb\ty\xe2\x82\n");
-    fails(pack(r, at("t6.tsv"), "x.h5", "test=0"), WEFT_EDATA, "t6.tsv:2: byte 1", "UTF-8",
-          "a text cut in a character");
-    fails(pack(r, at("t.tsv"), "x.h5", "valid=0.5 test=0.5"), WEFT_ECONF, "valid = 0.5",
-          "below 1", "no rows for training");
-    fails(pack(r, at("t.tsv"), "x.h5", "valid=0 test=0"), WEFT_EDATA, "validation", "valid",
-          "no rows for validation");
+    fails(pack(reader, at("t6.tsv"), "x.h5", "test=0"), WEFT_EDATA, "t6.tsv:2: byte 1",
+          "UTF-8", "a text cut in a character");
+    fails(pack(reader, at("t.tsv"), "x.h5", "valid=0.5 test=0.5"), WEFT_ECONF,
+          "valid = 0.5", "below 1", "no rows for training");
+    fails(pack(reader, at("t.tsv"), "x.h5", "valid=0 test=0"), WEFT_EDATA, "validation",
+          "valid", "no rows for validation");
     write_text("t7.tsv", "c\tx\n");
-    fails(pack(r, at("t.tsv"), "x.h5", weft_arena_text(mem, "test_file=%s", at("t7.tsv"))),
+    fails(pack(reader, at("t.tsv"), "x.h5",
+               weft_arena_text(mem, "test_file=%s", at("t7.tsv"))),
           WEFT_EDATA, "'c'", "no training rows", "a class that is only in the test");
-    fails(pack(r, at("none.tsv"), "x.h5", ""), WEFT_EFILE, "none.tsv", "No such file",
+    fails(pack(reader, at("none.tsv"), "x.h5", ""), WEFT_EFILE, "none.tsv", "No such file",
           "a missing file");
-    fails(pack(r, scratch, "x.h5", ""), WEFT_EFILE, scratch, "directory", "a directory");
+    fails(pack(reader, scratch, "x.h5", ""), WEFT_EFILE, scratch, "directory",
+          "a directory");
 }
 
 /* ---- dense ---- */
 
 static void test_dense(void)
 {
-    const weft_reader *r = &weft_reader_dense;
+    const weft_reader *reader = &weft_reader_dense;
     static const char csv[] = "a,b,class\n1,2.5,x\n-3,\"4e1\",y\n5,6,\"x\"\r\n7,8,y";
     static const char svm[] = "+1 1:1 2:2.5 # note\n-1 1:-3 2:40\n\n1.0 1:5 2:6\n-1 2:8\n";
     const char *all = "valid=0.25 test=0";
     write_text("d.csv", csv);
     write_text("d.svm", svm);
-    ok(pack(r, at("d.csv"), "d.h5", all) == WEFT_OK && opened("d.h5"),
+    ok(pack(reader, at("d.csv"), "d.h5", all) == WEFT_OK && opened("d.h5"),
        "a CSV file is read");
     const weft_rows *t = &data.part[WEFT_TRAIN], *v = &data.part[WEFT_VALID];
     double sum[2] = {0, 0};
@@ -281,12 +283,12 @@ static void test_dense(void)
        "with its numbers, without its names");
     ok(data.classes == 2 && strcmp(data.class_name[1], "y") == 0, "and its classes");
     weft_data_close(&data);
-    ok(pack(r, at("d.csv"), "d.h5", "valid=0.5 test=0 shares=end") == WEFT_OK &&
+    ok(pack(reader, at("d.csv"), "d.h5", "valid=0.5 test=0 shares=end") == WEFT_OK &&
            opened("d.h5") && parts_are(2, 2, 0) &&
            data.part[WEFT_VALID].value[0] + data.part[WEFT_VALID].value[2] == 12,
        "or of each class the last rows validate");
     weft_data_close(&data);
-    ok(pack(r, at("d.svm"), "s.h5", all) == WEFT_OK && opened("s.h5"),
+    ok(pack(reader, at("d.svm"), "s.h5", all) == WEFT_OK && opened("s.h5"),
        "a libsvm file is read");
     t = &data.part[WEFT_TRAIN];
     v = &data.part[WEFT_VALID];
@@ -297,7 +299,7 @@ static void test_dense(void)
        "with zeros where nothing is said");
     weft_data_close(&data);
     write_text("e.csv", "1,2,0\n3,4,1\n5,4,0\n7,4,1\n9,6,1\n1,6,0\n3,6,0\n");
-    ok(pack(r, at("e.csv"), "e.h5", "label=2 test=0 valid=0.2 header=yes") == WEFT_OK,
+    ok(pack(reader, at("e.csv"), "e.h5", "label=2 test=0 valid=0.2 header=yes") == WEFT_OK,
        "the label may stand anywhere, and the first line be names");
     ok(opened("e.h5") && parts_are(5, 1, 0) && data.classes == 2, "and is no row");
     weft_data_close(&data);
@@ -349,7 +351,7 @@ static void test_dense_separators(void)
 
 static void test_dense_errors(void)
 {
-    const weft_reader *r = &weft_reader_dense;
+    const weft_reader *reader = &weft_reader_dense;
     static const char *const bad[][3] = {
         {"1,2,x\n3,y\n", "line 2 has 2 columns", "3"},
         {"1,2,x\n3,huh,y\n", "line 2, column 2 is 'huh'", "finite"},
@@ -374,10 +376,10 @@ static void test_dense_errors(void)
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const char *name = write_text("bad.txt", bad[i][0]);
-        fails(pack(r, name, "x.h5", "missing=refuse"), WEFT_EDATA, bad[i][1], bad[i][2],
-              weft_arena_text(mem, "bad table %zu", i));
+        fails(pack(reader, name, "x.h5", "missing=refuse"), WEFT_EDATA, bad[i][1],
+              bad[i][2], weft_arena_text(mem, "bad table %zu", i));
     }
-    fails(pack(r, at("e.csv"), "x.h5", "label=4"), WEFT_ECONF, "label = 4", "3",
+    fails(pack(reader, at("e.csv"), "x.h5", "label=4"), WEFT_ECONF, "label = 4", "3",
           "a label's column that is not there");
 }
 
@@ -385,34 +387,35 @@ static void test_dense_errors(void)
 
 static void test_synthetic(void)
 {
-    const weft_reader *r = &weft_reader_synthetic;
-    ok(pack(r, "images", "si.h5", "rows=400 classes=4 d=64") == WEFT_OK &&
+    const weft_reader *reader = &weft_reader_synthetic;
+    ok(pack(reader, "images", "si.h5", "rows=400 classes=4 d=64") == WEFT_OK &&
            opened("si.h5") && data.form == WEFT_BYTES && parts_are(400, 100, 100) &&
            data.classes == 4 && data.part[WEFT_TRAIN].d == 64 && count(WEFT_VALID, 3) == 25,
        "images are made");
     ok(strcmp(data.digest, "6436b35b89a42c16f67e6870fa573db7") == 0,
        "the same on every machine");
     weft_data_close(&data);
-    ok(pack(r, "documents", "sd.h5", "rows=80 words=20") == WEFT_OK && opened("sd.h5") &&
-           data.form == WEFT_TOKENS && parts_are(80, 20, 20) && data.classes == 2,
+    ok(pack(reader, "documents", "sd.h5", "rows=80 words=20") == WEFT_OK &&
+           opened("sd.h5") && data.form == WEFT_TOKENS && parts_are(80, 20, 20) &&
+           data.classes == 2,
        "documents are made");
     const char *digest = data.digest;
     weft_data_close(&data);
-    ok(pack(r, "documents", "sd.h5", "rows=80 words=20") == WEFT_OK && opened("sd.h5") &&
-           strcmp(data.digest, digest) == 0,
+    ok(pack(reader, "documents", "sd.h5", "rows=80 words=20") == WEFT_OK &&
+           opened("sd.h5") && strcmp(data.digest, digest) == 0,
        "twice the same");
     weft_data_close(&data);
-    ok(pack(r, "documents", "sd.h5", "rows=80 words=20 seed=1") == WEFT_OK &&
+    ok(pack(reader, "documents", "sd.h5", "rows=80 words=20 seed=1") == WEFT_OK &&
            opened("sd.h5") && strcmp(data.digest, digest) != 0,
        "another seed gives others");
     weft_data_close(&data);
-    fails(pack(r, "image", "x.h5", ""), WEFT_ECONF, "'image'", "did you mean 'images'",
+    fails(pack(reader, "image", "x.h5", ""), WEFT_ECONF, "'image'", "did you mean 'images'",
           "another word");
-    fails(pack(r, "images", "x.h5", "d=60"), WEFT_ECONF, "60", "64",
+    fails(pack(reader, "images", "x.h5", "d=60"), WEFT_ECONF, "60", "64",
           "images that are not square");
-    fails(pack(r, "images", "x.h5", "d=-1"), WEFT_ECONF, "0", "d", "no pixels");
-    fails(pack(r, "images", "x.h5", "classes=1"), WEFT_ECONF, "classes = 1", "two or more",
-          "one class");
+    fails(pack(reader, "images", "x.h5", "d=-1"), WEFT_ECONF, "0", "d", "no pixels");
+    fails(pack(reader, "images", "x.h5", "classes=1"), WEFT_ECONF, "classes = 1",
+          "two or more", "one class");
 }
 
 /* ---- the real data ---- */

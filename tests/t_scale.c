@@ -53,9 +53,9 @@ struct problem {
 
 static double normal_at(uint64_t what, uint64_t i, uint64_t j)
 {
-    weft_rng4 r = weft_rng_at(7, WEFT_RNG_SOLVE, what, i, j);
-    return sqrt(-2 * log(1 - weft_rng_unit(r.v[0]))) *
-           cos(2 * 3.141592653589793 * weft_rng_unit(r.v[1]));
+    weft_rng4 rng = weft_rng_at(7, WEFT_RNG_SOLVE, what, i, j);
+    return sqrt(-2 * log(1 - weft_rng_unit(rng.v[0]))) *
+           cos(2 * 3.141592653589793 * weft_rng_unit(rng.v[1]));
 }
 
 /* A row of entries times the scale and the unit of their column. Returns its label: the
@@ -66,9 +66,9 @@ static int32_t row_draw(uint64_t id, double scale, int uneven, int classes,
     int step = D / ENTRIES;
     double score[4] = {0};
     for (int e = 0; e < ENTRIES; e++) {
-        weft_rng4 r = weft_rng_at(7, WEFT_RNG_SOLVE, 1, id, (uint64_t)e);
-        uint32_t j = (uint32_t)(e * step + (int)(weft_rng_unit(r.v[0]) * step));
-        double x = (0.5 + weft_rng_unit(r.v[1])) * (r.v[2] % 2 ? 1 : -1);
+        weft_rng4 rng = weft_rng_at(7, WEFT_RNG_SOLVE, 1, id, (uint64_t)e);
+        uint32_t j = (uint32_t)(e * step + (int)(weft_rng_unit(rng.v[0]) * step));
+        double x = (0.5 + weft_rng_unit(rng.v[1])) * (rng.v[2] % 2 ? 1 : -1);
         column[e] = j;
         value[e] = (float)(x * scale * (uneven ? pow(10, -(double)(j % 4)) : 1));
         for (int k = 0; k < classes; k++)
@@ -93,85 +93,92 @@ static int32_t row_make(int64_t i, double scale, int uneven, int classes, uint32
     return label;
 }
 
-static struct problem problem_new(weft_team *t, double scale, int uneven, int classes,
+static struct problem problem_new(weft_team *team, double scale, int uneven, int classes,
                                   weft_arena *mem)
 {
-    struct problem p = {.classes = classes};
+    struct problem problem = {.classes = classes};
     for (int part = 0; part < 2; part++) {
         int64_t from, n;
-        weft_deal(part ? VALID : TRAIN, t->rank, t->size, &from, &n);
+        weft_deal(part ? VALID : TRAIN, team->rank, team->size, &from, &n);
         int64_t *first = WEFT_NEW(mem, int64_t, n + 1);
         uint32_t *column = WEFT_NEW(mem, uint32_t, n * ENTRIES);
         float *value = WEFT_NEW(mem, float, n *ENTRIES);
-        p.label[part] = WEFT_NEW(mem, int32_t, n);
+        problem.label[part] = WEFT_NEW(mem, int32_t, n);
         for (int64_t k = 0; k < n; k++) {
             first[k + 1] = (k + 1) * ENTRIES;
-            p.label[part][k] = row_make((part ? TRAIN : 0) + from + k, scale, uneven,
-                                        classes, column + k * ENTRIES, value + k * ENTRIES);
+            problem.label[part][k] =
+                row_make((part ? TRAIN : 0) + from + k, scale, uneven, classes,
+                         column + k * ENTRIES, value + k * ENTRIES);
         }
-        p.x[part] = (weft_sparse){.n = n, .first = first, .column = column, .value = value};
+        problem.x[part] =
+            (weft_sparse){.n = n, .first = first, .column = column, .value = value};
         if (part) continue;
-        p.group = WEFT_NEW(mem, int, n);
-        for (int64_t k = 0; k < n; k++) p.group[k] = (int)((from + k) % GROUPS);
+        problem.group = WEFT_NEW(mem, int, n);
+        for (int64_t k = 0; k < n; k++) problem.group[k] = (int)((from + k) % GROUPS);
     }
-    return p;
+    return problem;
 }
 
 /* ---- fits ---- */
 
-static void *model_new(const weft_model *m, const char *options, weft_arena *mem)
+static void *model_new(const weft_model *model, const char *options, weft_arena *mem)
 {
-    weft_conf c;
-    weft_conf_init(&c, mem);
-    void *self = weft_arena_alloc(mem, 1, m->kind.size);
-    char *text = weft_arena_text(mem, "[%s]\n%s\n", m->kind.name, options);
-    if (weft_conf_text(&c, "t_scale", text) || weft_conf_bind(&c, &m->kind, self))
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
+    void *self = weft_arena_alloc(mem, 1, model->kind.size);
+    char *text = weft_arena_text(mem, "[%s]\n%s\n", model->kind.name, options);
+    if (weft_conf_text(&conf, "t_scale", text) || weft_conf_bind(&conf, &model->kind, self))
         weft_die("%s", weft_error());
     return self;
 }
 
 /* Percent of the validation rows that a fit gets right. */
-static double accuracy(weft_team *t, const struct problem *p, const struct variant *v,
-                       const char *options, double slack, weft_fitted *out, weft_arena *mem)
+static double accuracy(weft_team *team, const struct problem *problem,
+                       const struct variant *variant, const char *options, double slack,
+                       weft_fitted *out, weft_arena *mem)
 {
     size_t mark = weft_arena_mark(mem);
-    const void *self =
-        model_new(v->model, weft_arena_text(mem, "%s\n%s", v->options, options), mem);
-    weft_matrix f = rows_matrix(t, &p->x[0], TRAIN, D);
-    if (v->as != PRODUCTS) f.rows = &p->x[0];
-    if (v->as == GROUPED) {
-        f.group = p->group;
-        f.ngroup = GROUPS;
+    const void *self = model_new(
+        variant->model, weft_arena_text(mem, "%s\n%s", variant->options, options), mem);
+    weft_matrix matrix = rows_matrix(team, &problem->x[0], TRAIN, D);
+    if (variant->as != PRODUCTS) matrix.rows = &problem->x[0];
+    if (variant->as == GROUPED) {
+        matrix.group = problem->group;
+        matrix.ngroup = GROUPS;
     }
-    int outputs = v->model->outputs(p->classes);
+    int outputs = variant->model->outputs(problem->classes);
     real *w = WEFT_NEW(mem, real, outputs * (D + 1));
-    v->model->fit(self, &f, &(weft_answers){.classes = p->classes, .label = p->label[0]},
-                  slack, w, out, mem);
+    variant->model->fit(
+        self, &matrix,
+        &(weft_answers){.classes = problem->classes, .label = problem->label[0]}, slack, w,
+        out, mem);
     double score[4];
     int64_t right = 0;
-    for (int64_t i = 0; i < p->x[1].n; i++) {
+    for (int64_t i = 0; i < problem->x[1].n; i++) {
         int wrong;
         for (int k = 0; k < outputs; k++)
-            score[k] = weft_sparse_dot(&p->x[1], i, w + k * D) + (double)w[outputs * D + k];
-        v->model->loss(self, p->classes, score, p->label[1][i], &wrong);
+            score[k] =
+                weft_sparse_dot(&problem->x[1], i, w + k * D) + (double)w[outputs * D + k];
+        variant->model->loss(self, problem->classes, score, problem->label[1][i], &wrong);
         right += !wrong;
     }
-    weft_sum_i64(t, &right, 1);
+    weft_sum_i64(team, &right, 1);
     weft_arena_reset(mem, mark);
     return 100.0 * (double)right / VALID;
 }
 
-static void check(weft_team *t, const struct problem *p, const struct variant *v,
-                  const char *what, weft_arena *mem)
+static void check(weft_team *team, const struct problem *problem,
+                  const struct variant *variant, const char *what, weft_arena *mem)
 {
     weft_fitted tight, own, shared;
-    double exact = accuracy(t, p, v, weft_arena_text(mem, "tol = %s", v->tight), 1, &tight,
-                            mem),
-           found = accuracy(t, p, v, "", 1, &own, mem),
-           loose = accuracy(t, p, v, "", SLACK, &shared, mem);
+    double exact =
+               accuracy(team, problem, variant,
+                        weft_arena_text(mem, "tol = %s", variant->tight), 1, &tight, mem),
+           found = accuracy(team, problem, variant, "", 1, &own, mem),
+           loose = accuracy(team, problem, variant, "", SLACK, &shared, mem);
     const char *name =
-        weft_arena_text(mem, "%s %s, %s, %d classes, %s", v->model->kind.name, v->options,
-                        form_name[v->as], p->classes, what);
+        weft_arena_text(mem, "%s %s, %s, %d classes, %s", variant->model->kind.name,
+                        variant->options, form_name[variant->as], problem->classes, what);
     note("%s: %.2f %% to the optimum, %.2f, %.2f; iterations %d, %d, %d; passes %d, %d, %d",
          name, exact, found, loose, tight.iterations, own.iterations, shared.iterations,
          tight.passes, own.passes, shared.passes);
@@ -179,36 +186,36 @@ static void check(weft_team *t, const struct problem *p, const struct variant *v
     ok(loose >= exact - 1, "%s: so is a fit that maps share", name);
 }
 
-static void test_scales(weft_team *t, weft_arena *mem)
+static void test_scales(weft_team *team, weft_arena *mem)
 {
     const double scales[] = {1e-4, 1e-3, 0.03, 1, 1e3};
     for (int s = 0; s < 5; s++)
         for (int classes = 2; classes <= 3; classes++) {
             size_t mark = weft_arena_mark(mem);
-            struct problem p = problem_new(t, scales[s], 0, classes, mem);
+            struct problem problem = problem_new(team, scales[s], 0, classes, mem);
             const char *what = weft_arena_text(mem, "features of %g", scales[s]);
             for (int v = 0; v < (classes == 2 ? VARIANTS : FEW); v++)
-                check(t, &p, &variants[v], what, mem);
+                check(team, &problem, &variants[v], what, mem);
             weft_arena_reset(mem, mark);
         }
 }
 
 /* Columns of four units: where the largest are fitted, much is still to be gained. */
-static void test_uneven(weft_team *t, weft_arena *mem)
+static void test_uneven(weft_team *team, weft_arena *mem)
 {
-    struct problem p = problem_new(t, 30, 1, 2, mem);
+    struct problem problem = problem_new(team, 30, 1, 2, mem);
     for (int v = 0; v < VARIANTS; v++)
         if (variants[v].model == &weft_model_logistic)
-            check(t, &p, &variants[v], "columns of four units", mem);
+            check(team, &problem, &variants[v], "columns of four units", mem);
 }
 
 /* Nothing to be gained: fits end at once, with the best constant. */
-static void test_nothing(weft_team *t, weft_arena *mem)
+static void test_nothing(weft_team *team, weft_arena *mem)
 {
-    struct problem p = problem_new(t, 0, 0, 2, mem);
+    struct problem problem = problem_new(team, 0, 0, 2, mem);
     for (int v = 0; v < VARIANTS; v++) {
         weft_fitted out;
-        accuracy(t, &p, &variants[v], "tol = 1e-8", 1, &out, mem);
+        accuracy(team, &problem, &variants[v], "tol = 1e-8", 1, &out, mem);
         ok(!out.diverged && out.passes <= 60,
            "%s %s, %s: features of value 0 take %d passes", variants[v].model->kind.name,
            variants[v].options, form_name[variants[v].as], out.passes);

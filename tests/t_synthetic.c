@@ -19,18 +19,18 @@ static int made(const char *what, const char *out, const char *options)
 
 static weft_samples samples_of(int64_t c, weft_part part)
 {
-    weft_samples s;
-    weft_check(weft_client_read(data.clients, c, part, &s, mem) == WEFT_OK, "%s",
+    weft_samples samples;
+    weft_check(weft_client_read(data.clients, c, part, &samples, mem) == WEFT_OK, "%s",
                weft_error());
-    return s;
+    return samples;
 }
 
 static void test_twister(void)
 {
-    weft_twister m;
+    weft_twister twister;
     uint32_t word = 0;
-    weft_twister_seed(&m, 5489);
-    for (int i = 0; i < 10000; i++) word = weft_twister_word(&m);
+    weft_twister_seed(&twister, 5489);
+    for (int i = 0; i < 10000; i++) word = weft_twister_word(&twister);
     ok(word == 4123659995u, "the 10000th word of MT19937 is that of the C++ standard");
 }
 
@@ -43,18 +43,18 @@ struct gold {
     double first, last;
 };
 
-static void read_gold(struct gold *g)
+static void read_gold(struct gold *gold)
 {
     const char *name = "tests/gold/synthetic_leaf.tsv";
-    FILE *f = fopen(name, "r");
-    weft_check(f != NULL, "%s is missing: run tests in the top directory", name);
+    FILE *file = fopen(name, "r");
+    weft_check(file != NULL, "%s is missing: run tests in the top directory", name);
     for (int c = 0; c < CLIENTS; c++) {
-        int *k = g[c].count;
-        int read = fscanf(f, "%d %d %d %d %d %d %lf %lf", &g[c].n, &k[0], &k[1], &k[2],
-                          &k[3], &k[4], &g[c].first, &g[c].last);
+        int *k = gold[c].count;
+        int read = fscanf(file, "%d %d %d %d %d %d %lf %lf", &gold[c].n, &k[0], &k[1],
+                          &k[2], &k[3], &k[4], &gold[c].first, &gold[c].last);
         weft_check(read == 8, "line %d of %s", c + 1, name);
     }
-    fclose(f);
+    fclose(file);
 }
 
 /* Numbers are stored in float, half an ulp from numpy's double; logarithms of another
@@ -65,7 +65,7 @@ static int near(float x, double want)
 }
 
 /* 1 if client c has the samples, labels and corners that numpy gives it. */
-static int client_is(int64_t c, const struct gold *g)
+static int client_is(int64_t c, const struct gold *gold)
 {
     size_t mark = weft_arena_mark(mem);
     weft_samples part[WEFT_NPART];
@@ -77,9 +77,9 @@ static int client_is(int64_t c, const struct gold *g)
         for (int64_t i = 0; i < part[p].n; i++) count[part[p].label[i]]++;
     }
     const weft_samples *end = &part[WEFT_TEST];
-    int good = n == g->n && memcmp(count, g->count, sizeof count) == 0 && end->n > 0 &&
-               near(part[WEFT_TRAIN].x[0], g->first) &&
-               near(end->x[end->n * D - 1], g->last);
+    int good = n == gold->n && memcmp(count, gold->count, sizeof count) == 0 &&
+               end->n > 0 && near(part[WEFT_TRAIN].x[0], gold->first) &&
+               near(end->x[end->n * D - 1], gold->last);
     weft_arena_reset(mem, mark);
     return good;
 }
@@ -87,8 +87,8 @@ static int client_is(int64_t c, const struct gold *g)
 static void test_leaf(void)
 {
     static const int64_t first[] = {86, 33, 52, 6, 11, 784, 11, 153, 7, 672};
-    struct gold *g = WEFT_NEW(mem, struct gold, CLIENTS);
-    read_gold(g);
+    struct gold *gold = WEFT_NEW(mem, struct gold, CLIENTS);
+    read_gold(gold);
     if (!ok(made("federated=leaf", "leaf.h5", ""), "LEAF's federation is packed")) return;
     double sum = 0, square = 0;
     int same = 1, right = 0;
@@ -99,7 +99,7 @@ static void test_leaf(void)
         if (c < 10) same &= n == first[c];
         sum += (double)n;
         square += (double)(n * n);
-        right += client_is(c, &g[c]);
+        right += client_is(c, &gold[c]);
     }
     double deviation = sqrt(square / CLIENTS - sum / CLIENTS * (sum / CLIENTS));
     ok(data.clients->n == CLIENTS && data.clients->d == D && data.classes == CLASSES,
@@ -128,10 +128,12 @@ static uint64_t digest_clients(int64_t clients)
         int64_t c = (i + 7 * world.rank) % clients;
         for (int p = 0; p < WEFT_NPART; p++) {
             int part = (p + world.rank) % WEFT_NPART;
-            weft_samples s = samples_of(c, (weft_part)part);
+            weft_samples samples = samples_of(c, (weft_part)part);
             uint64_t key = (uint64_t)(c * WEFT_NPART + part);
-            sum += weft_hash(s.x, (size_t)(s.n * data.clients->d) * sizeof *s.x, key) ^
-                   weft_hash(s.label, (size_t)s.n * sizeof *s.label, key);
+            sum +=
+                weft_hash(samples.x,
+                          (size_t)(samples.n * data.clients->d) * sizeof *samples.x, key) ^
+                weft_hash(samples.label, (size_t)samples.n * sizeof *samples.label, key);
         }
         weft_arena_reset(mem, mark);
     }
@@ -193,10 +195,10 @@ static double common_model(int classes, int d)
     for (int64_t i = 0; i < (EPOCHS + 1) * half; i++) {
         size_t mark = weft_arena_mark(mem);
         int train = i < EPOCHS * half;
-        weft_samples s = samples_of(train ? i % half : i % half + half, WEFT_TRAIN);
-        for (int64_t k = 0; k < s.n; k++) {
-            const float *x = s.x + k * d;
-            int best = 0, label = s.label[k];
+        weft_samples samples = samples_of(train ? i % half : i % half + half, WEFT_TRAIN);
+        for (int64_t k = 0; k < samples.n; k++) {
+            const float *x = samples.x + k * d;
+            int best = 0, label = samples.label[k];
             double most = -INFINITY;
             for (int c = 0; c < classes; c++) {
                 double sum = w[c * (d + 1) + d];
@@ -247,20 +249,21 @@ static void test_million(void)
 
 static void test_refused(void)
 {
-    const weft_reader *r = &weft_reader_synthetic;
-    fails(pack(r, "federated=lief", "x.h5", ""), WEFT_ECONF, "federated=lief",
+    const weft_reader *reader = &weft_reader_synthetic;
+    fails(pack(reader, "federated=lief", "x.h5", ""), WEFT_ECONF, "federated=lief",
           "federated=leaf", "an unknown federation");
-    fails(pack(r, "federated=leaf", "x.h5", "classes=1"), WEFT_ECONF, "classes = 1", "two",
-          "one class");
-    fails(pack(r, "federated=leaf", "x.h5", "seed=4294967296"), WEFT_ECONF, "seed",
+    fails(pack(reader, "federated=leaf", "x.h5", "classes=1"), WEFT_ECONF, "classes = 1",
+          "two", "one class");
+    fails(pack(reader, "federated=leaf", "x.h5", "seed=4294967296"), WEFT_ECONF, "seed",
           "4294967295", "a seed that is no word");
-    fails(pack(r, "federated=generated", "x.h5", "valid=0.6 test=0.5"), WEFT_ECONF, "valid",
-          "test", "no training share");
-    fails(pack(r, "federated=leaf", "x.h5", "partition=iid clients=5"), WEFT_ECONF,
+    fails(pack(reader, "federated=generated", "x.h5", "valid=0.6 test=0.5"), WEFT_ECONF,
+          "valid", "test", "no training share");
+    fails(pack(reader, "federated=leaf", "x.h5", "partition=iid clients=5"), WEFT_ECONF,
           "clients of its own", "partition", "a partition of clients");
-    fails(pack(r, "federated=generated", "x.h5", "partition=iid clients=5"), WEFT_ECONF,
-          "clients of its own", "partition", "a partition of generated clients");
-    fails(pack(r, "federated=generated", "x.h5", "clents=5"), WEFT_ECONF, "clents",
+    fails(pack(reader, "federated=generated", "x.h5", "partition=iid clients=5"),
+          WEFT_ECONF, "clients of its own", "partition",
+          "a partition of generated clients");
+    fails(pack(reader, "federated=generated", "x.h5", "clents=5"), WEFT_ECONF, "clents",
           "clients", "a key misspelt");
 }
 

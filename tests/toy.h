@@ -31,17 +31,17 @@ static int ntoy;
 static const weft_opt no_options[] = {{0}};
 
 /* Hands the newest toy over. */
-static inline weft_status toy_read(const void *self, const char *source, weft_pack *p)
+static inline weft_status toy_read(const void *self, const char *source, weft_pack *pack)
 {
     static const char *const name[C] = {"a", "b", "c"};
-    const struct toy *t = toys[ntoy - 1];
+    const struct toy *toy = toys[ntoy - 1];
     (void)self;
     (void)source;
-    weft_pack_split(p, "as made");
-    TRY(weft_pack_clients(p, WEFT_REALS, &(weft_clients){.d = D, .stride = 1}));
-    for (int c = 0; c < t->n; c++)
-        TRY(weft_pack_client_rows(p, NULL, t->count[c], t->x[c], t->label[c]));
-    weft_pack_classes(p, C, name);
+    weft_pack_split(pack, "as made");
+    TRY(weft_pack_clients(pack, WEFT_REALS, &(weft_clients){.d = D, .stride = 1}));
+    for (int c = 0; c < toy->n; c++)
+        TRY(weft_pack_client_rows(pack, NULL, toy->count[c], toy->x[c], toy->label[c]));
+    weft_pack_classes(pack, C, name);
     return WEFT_OK;
 }
 
@@ -55,8 +55,8 @@ static inline void make_sample(int64_t i, int c, double *x, int32_t *label)
     *label = (int32_t)(weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, 99, 0).v[0] % C);
     for (int d = 0; d < D; d++) {
         double z[4];
-        weft_rng4 r = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)d, 0);
-        weft_rng_normal(&r, z);
+        weft_rng4 rng = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)d, 0);
+        weft_rng_normal(&rng, z);
         x[d] = (float)(z[0] + (d == *label ? 1.5 : 0) + 0.1 * (c % 4));
     }
 }
@@ -65,38 +65,38 @@ static inline void make_sample(int64_t i, int c, double *x, int32_t *label)
 static inline struct toy *toy_made(int n, int64_t (*count)[WEFT_NPART])
 {
     weft_check(ntoy < MAX_TOYS, "no room for another federation");
-    struct toy *t = toys[ntoy++] = WEFT_NEW(mem, struct toy, 1);
-    t->n = n;
-    t->count = weft_arena_alloc(mem, (size_t)n, sizeof *t->count);
-    t->x = WEFT_NEW(mem, double *, n);
-    t->label = WEFT_NEW(mem, int32_t *, n);
+    struct toy *toy = toys[ntoy++] = WEFT_NEW(mem, struct toy, 1);
+    toy->n = n;
+    toy->count = weft_arena_alloc(mem, (size_t)n, sizeof *toy->count);
+    toy->x = WEFT_NEW(mem, double *, n);
+    toy->label = WEFT_NEW(mem, int32_t *, n);
     int64_t i = 0;
     for (int c = 0; c < n; c++) {
         int64_t total = 0;
-        for (int p = 0; p < WEFT_NPART; p++) total += t->count[c][p] = count[c][p];
-        t->x[c] = WEFT_NEW(mem, double, total *D);
-        t->label[c] = WEFT_NEW(mem, int32_t, total);
+        for (int p = 0; p < WEFT_NPART; p++) total += toy->count[c][p] = count[c][p];
+        toy->x[c] = WEFT_NEW(mem, double, total *D);
+        toy->label[c] = WEFT_NEW(mem, int32_t, total);
         for (int64_t e = 0; e < total; e++, i++)
-            make_sample(i, c, t->x[c] + e * D, t->label[c] + e);
+            make_sample(i, c, toy->x[c] + e * D, toy->label[c] + e);
     }
-    return t;
+    return toy;
 }
 
 /* Packs the newest toy, and opens it. */
-static inline void toy_open(struct toy *t)
+static inline void toy_open(struct toy *toy)
 {
     const char *name = weft_arena_text(mem, "toy%d.h5", ntoy - 1);
     weft_status st = pack(&toy_reader, "nowhere", name, "");
-    if (st == WEFT_OK) st = weft_data_open(&t->data, at(name), &world, mem);
+    if (st == WEFT_OK) st = weft_data_open(&toy->data, at(name), &world, mem);
     weft_check(st == WEFT_OK, "%s", weft_error());
 }
 
 /* Clients of count[n][3] samples. */
 static inline struct toy *toy_new(int n, int64_t (*count)[WEFT_NPART])
 {
-    struct toy *t = toy_made(n, count);
-    toy_open(t);
-    return t;
+    struct toy *toy = toy_made(n, count);
+    toy_open(toy);
+    return toy;
 }
 
 /* Of unlike sizes; some lack samples of a part. */
@@ -127,55 +127,56 @@ struct stand {
 static const weft_task *const fed = &weft_task_fed;
 
 /* Sets the task up by the options, a text of an input file. */
-static inline weft_status stand_up(struct stand *s, struct toy *t, const char *options,
-                                   int k)
+static inline weft_status stand_up(struct stand *stand, struct toy *toy,
+                                   const char *options, int k)
 {
     weft_conf *conf = WEFT_NEW(mem, weft_conf, 1);
     const weft_kind *tuned[WEFT_MAX_TUNED];
     int n;
-    *s = (struct stand){.self = weft_arena_alloc(mem, 1, fed->kind.size)};
+    *stand = (struct stand){.self = weft_arena_alloc(mem, 1, fed->kind.size)};
     weft_conf_init(conf, mem);
     TRY(weft_conf_text(conf, "test", options));
-    TRY(weft_conf_bind(conf, &fed->kind, s->self));
-    TRY(fed->tuned(s->self, tuned, &n));
-    TRY(weft_space_read(&s->space, conf, tuned, n, 1, mem));
+    TRY(weft_conf_bind(conf, &fed->kind, stand->self));
+    TRY(fed->tuned(stand->self, tuned, &n));
+    TRY(weft_space_read(&stand->space, conf, tuned, n, 1, mem));
     weft_env env = {.team = &world,
                     .conf = conf,
-                    .data = &t->data,
-                    .space = &s->space,
+                    .data = &toy->data,
+                    .space = &stand->space,
                     .seed = 3,
-                    .memory = t->memory > 0 ? t->memory : 1e9,
+                    .memory = toy->memory > 0 ? toy->memory : 1e9,
                     .mem = mem};
-    TRY(weft_agree(fed->setup(s->self, &env), &world));
-    s->mix = weft_mix_new(k, s->space.dim, mem);
+    TRY(weft_agree(fed->setup(stand->self, &env), &world));
+    stand->mix = weft_mix_new(k, stand->space.dim, mem);
     for (int i = 0; i < k; i++)
-        weft_space_config(&s->space, i, s->mix.conf + i * s->space.dim);
-    s->job = weft_job_new(0, 0, &s->mix);
-    s->state = weft_state_new(fed, s->self, &s->job, mem);
-    s->res = result_of(fed, k, mem);
-    fed->start(s->self, &s->job, &s->state);
+        weft_space_config(&stand->space, i, stand->mix.conf + i * stand->space.dim);
+    stand->job = weft_job_new(0, 0, &stand->mix);
+    stand->state = weft_state_new(fed, stand->self, &stand->job, mem);
+    stand->res = result_of(fed, k, mem);
+    fed->start(stand->self, &stand->job, &stand->state);
     return WEFT_OK;
 }
 
 /* Runs units first .. last-1 of a job of `rounds`. */
-static inline void units(struct stand *s, int rounds, int first, int last)
+static inline void units(struct stand *stand, int rounds, int first, int last)
 {
-    s->job.resource = rounds;
-    if (first == 0) weft_result_begin(&s->res, &s->job);
+    stand->job.resource = rounds;
+    if (first == 0) weft_result_begin(&stand->res, &stand->job);
     for (int u = first; u < last; u++) {
-        double *row = s->row[s->rows++];
-        memset(row, 0, sizeof s->row[0]);
-        weft_check(fed->step(s->self, &s->job, u, &s->state, row, &s->res) == WEFT_OK, "%s",
-                   weft_error());
+        double *row = stand->row[stand->rows++];
+        memset(row, 0, sizeof stand->row[0]);
+        weft_check(fed->step(stand->self, &stand->job, u, &stand->state, row,
+                             &stand->res) == WEFT_OK,
+                   "%s", weft_error());
     }
 }
 
-static inline struct stand *trained(struct toy *t, const char *options, int k, int rounds)
+static inline struct stand *trained(struct toy *toy, const char *options, int k, int rounds)
 {
-    struct stand *s = WEFT_NEW(mem, struct stand, 1);
-    weft_check(stand_up(s, t, options, k) == WEFT_OK, "%s", weft_error());
-    units(s, rounds, 0, rounds);
-    return s;
+    struct stand *stand = WEFT_NEW(mem, struct stand, 1);
+    weft_check(stand_up(stand, toy, options, k) == WEFT_OK, "%s", weft_error());
+    units(stand, rounds, 0, rounds);
+    return stand;
 }
 
 /* ---- softmax regression in doubles ---- */
@@ -186,12 +187,12 @@ struct sums {
     double loss, wrong, n;
 };
 
-static inline struct sums softmax(const struct toy *t, int c, int64_t first, int64_t n,
+static inline struct sums softmax(const struct toy *toy, int c, int64_t first, int64_t n,
                                   const double *w, double *g)
 {
-    struct sums s = {0};
+    struct sums sums = {0};
     for (int64_t i = first; i < first + n; i++) {
-        const double *x = t->x[c] + i * D;
+        const double *x = toy->x[c] + i * D;
         double z[C], total = 0;
         int best = 0;
         for (int j = 0; j < C; j++) {
@@ -200,30 +201,30 @@ static inline struct sums softmax(const struct toy *t, int c, int64_t first, int
             if (z[j] > z[best]) best = j;
             total += exp(z[j]);
         }
-        int label = t->label[c][i];
-        s.loss += log(total) - z[label];
-        s.wrong += best != label;
-        s.n++;
+        int label = toy->label[c][i];
+        sums.loss += log(total) - z[label];
+        sums.wrong += best != label;
+        sums.n++;
         for (int j = 0; g && j < C; j++) {
             double e = exp(z[j]) / total - (j == label);
             for (int d = 0; d < D; d++) g[j * D + d] += e * x[d];
             g[C * D + j] += e;
         }
     }
-    return s;
+    return sums;
 }
 
-static inline int64_t first_of(const struct toy *t, int c, weft_part part)
+static inline int64_t first_of(const struct toy *toy, int c, weft_part part)
 {
     int64_t at = 0;
-    for (int p = 0; p < (int)part; p++) at += t->count[c][p];
+    for (int p = 0; p < (int)part; p++) at += toy->count[c][p];
     return at;
 }
 
-static inline struct sums part_score(const struct toy *t, int c, weft_part part,
+static inline struct sums part_score(const struct toy *toy, int c, weft_part part,
                                      const double *w)
 {
-    return softmax(t, c, first_of(t, c, part), t->count[c][part], w, NULL);
+    return softmax(toy, c, first_of(toy, c, part), toy->count[c][part], w, NULL);
 }
 
 static inline void wide(const real *w, double *out)
@@ -232,11 +233,11 @@ static inline void wide(const real *w, double *out)
 }
 
 /* A full-batch step of client c from w: w[W] in, out. */
-static inline void full_step(const struct toy *t, int c, double lr, double *w)
+static inline void full_step(const struct toy *toy, int c, double lr, double *w)
 {
     double g[W] = {0};
-    softmax(t, c, 0, t->count[c][0], w, g);
-    for (int i = 0; i < W; i++) w[i] -= lr * g[i] / (double)t->count[c][0];
+    softmax(toy, c, 0, toy->count[c][0], w, g);
+    for (int i = 0; i < W; i++) w[i] -= lr * g[i] / (double)toy->count[c][0];
 }
 
 static inline double distance(const real *a, const double *b)
@@ -247,17 +248,17 @@ static inline double distance(const real *a, const double *b)
 }
 
 /* Mean of full steps from w over the clients of a set; the sum of their samples. */
-static inline double mean_step(const struct toy *t, int set, double lr, const double *w,
+static inline double mean_step(const struct toy *toy, int set, double lr, const double *w,
                                double *mean)
 {
     double sum = 0;
     memset(mean, 0, W * sizeof *mean);
-    for (int c = 0; c < t->n; c++) {
+    for (int c = 0; c < toy->n; c++) {
         if (!(set >> c & 1)) continue;
         double own[W];
-        double n = (double)t->count[c][WEFT_TRAIN];
+        double n = (double)toy->count[c][WEFT_TRAIN];
         memcpy(own, w, sizeof own);
-        full_step(t, c, lr, own);
+        full_step(toy, c, lr, own);
         for (int i = 0; i < W; i++) mean[i] += n * own[i];
         sum += n;
     }
@@ -266,13 +267,13 @@ static inline double mean_step(const struct toy *t, int set, double lr, const do
 }
 
 /* Sets of clients whose mean step from w gives the weights. */
-static inline int sets_giving(const struct toy *t, double lr, const double *w,
+static inline int sets_giving(const struct toy *toy, double lr, const double *w,
                               const real *weights)
 {
     int found = 0;
-    for (int set = 1; set < 1 << t->n; set++) {
+    for (int set = 1; set < 1 << toy->n; set++) {
         double mean[W];
-        mean_step(t, set, lr, w, mean);
+        mean_step(toy, set, lr, w, mean);
         found += distance(weights, mean) < 1e-6;
     }
     return found;

@@ -17,11 +17,12 @@ static const weft_opt toy_opts[] = {
 };
 
 /* Digest of the jobs and of the winner's state; 0 if that is lost. */
-static inline uint64_t sched_digest(weft_sched *s)
+static inline uint64_t sched_digest(weft_sched *sched)
 {
     const weft_state *state;
-    if (weft_cache_winner(s, &state) != WEFT_OK) return 0;
-    return weft_state_hash(state) ^ weft_job_record_digest(s->queue.record, s->queue.n);
+    if (weft_cache_winner(sched, &state) != WEFT_OK) return 0;
+    return weft_state_hash(state) ^
+           weft_job_record_digest(sched->queue.record, sched->queue.n);
 }
 
 #endif

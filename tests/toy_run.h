@@ -60,32 +60,32 @@ static weft_status toy_step(void *self, const weft_job *job, int64_t unit,
                             weft_state *state, double *row, weft_result *res)
 {
     (void)unit, (void)row;
-    struct toy *t = self;
-    if (t->steps < 64) t->order[t->steps] = job->id;
+    struct toy *toy = self;
+    if (toy->steps < 64) toy->order[toy->steps] = job->id;
     state->x[0] += 1;
     state->x[1] = (real)(0.5 * (double)state->x[1] + (double)job->id);
     double share[64] = {0}, sum = 0; /* of each arm, by the rank that it falls to */
     for (int i = 0; i < job->mix.k; i++) {
         double miss = fabs(job->mix.conf[i] - 3);
-        if (i % t->team->size == t->team->rank) share[i] = exp(job->mix.logp[i]) * miss;
+        if (i % toy->team->size == toy->team->rank) share[i] = exp(job->mix.logp[i]) * miss;
         res->arm_count[i] = job->mix.logp[i] > -INFINITY ? 10 : 0;
         res->arm_loss[i] = 10 * miss;
         res->arm_wrong[i] = miss > 1 ? 5 : 1;
     }
-    weft_sum_f64(t->team, share, (size_t)job->mix.k, 1000);
+    weft_sum_f64(toy->team, share, (size_t)job->mix.k, 1000);
     for (int i = 0; i < job->mix.k; i++) sum += share[i];
     res->loss = sum + 1 / (double)(1 + job->index);
     res->metric[0] = 0.5;
     state->x[2] += (real)sum;
     res->cost = job->resource;
-    if (t->steps++ == t->stop_at) raise(SIGTERM);
+    if (toy->steps++ == toy->stop_at) raise(SIGTERM);
     return WEFT_OK;
 }
 
 static void toy_cost(const void *self, const weft_job *job, weft_cost *out)
 {
-    const struct toy *t = self;
-    *out = (weft_cost){.flops = t->costly ? job->mix.conf[0] : 1};
+    const struct toy *toy = self;
+    *out = (weft_cost){.flops = toy->costly ? job->mix.conf[0] : 1};
 }
 
 static weft_status toy_score(void *self, const weft_job *job, const weft_state *state,
@@ -123,38 +123,38 @@ struct bench {
 };
 
 /* Sets up a run of a tuner; path NULL: without a trace. */
-static weft_status prepare(struct bench *b, weft_team *team, const weft_tuner *tuner,
+static weft_status prepare(struct bench *bench, weft_team *team, const weft_tuner *tuner,
                            uint64_t seed, const char *path, int fresh)
 {
-    *b = (struct bench){.mem = weft_arena_new(), .team = team};
-    weft_conf c;
-    weft_conf_init(&c, b->mem);
-    TRY(weft_conf_text(&c, "test", "[space]\nconfigs = 8\n[toy]\ngamma = 0 .. 10\n"));
+    *bench = (struct bench){.mem = weft_arena_new(), .team = team};
+    weft_conf conf;
+    weft_conf_init(&conf, bench->mem);
+    TRY(weft_conf_text(&conf, "test", "[space]\nconfigs = 8\n[toy]\ngamma = 0 .. 10\n"));
     const weft_kind *kind = &toy_kind;
-    TRY(weft_space_read(&b->space, &c, &kind, 1, 7, b->mem));
-    b->task = (struct toy){.team = team, .space = &b->space, .stop_at = -1};
-    TRY(search_bind(&b->search, tuner, &c));
-    TRY(weft_search_setup(&b->search, &b->space, seed, b->mem));
-    b->sched = (weft_sched){.world = team,
-                            .team = team,
-                            .teams = 1,
-                            .checkpoint = 60,
-                            .task = &toy_task,
-                            .task_self = &b->task,
-                            .search = &b->search,
-                            .mem = b->mem};
+    TRY(weft_space_read(&bench->space, &conf, &kind, 1, 7, bench->mem));
+    bench->task = (struct toy){.team = team, .space = &bench->space, .stop_at = -1};
+    TRY(search_bind(&bench->search, tuner, &conf));
+    TRY(weft_search_setup(&bench->search, &bench->space, seed, bench->mem));
+    bench->sched = (weft_sched){.world = team,
+                                .team = team,
+                                .teams = 1,
+                                .checkpoint = 60,
+                                .task = &toy_task,
+                                .task_self = &bench->task,
+                                .search = &bench->search,
+                                .mem = bench->mem};
     if (!path) return WEFT_OK;
-    TRY(weft_rundir_open(&b->trace, path, fresh, team, b->mem));
-    b->sched.rundir = &b->trace;
-    return fresh ? weft_rundir_begin(&b->trace, "[toy]\ngamma = 1\n", "digest", 1e4)
+    TRY(weft_rundir_open(&bench->trace, path, fresh, team, bench->mem));
+    bench->sched.rundir = &bench->trace;
+    return fresh ? weft_rundir_begin(&bench->trace, "[toy]\ngamma = 1\n", "digest", 1e4)
                  : WEFT_OK;
 }
 
-static void finish(struct bench *b, int done)
+static void finish(struct bench *bench, int done)
 {
-    weft_cache_free(&b->sched);
-    if (b->sched.rundir) weft_rundir_close(&b->trace, done);
-    weft_arena_free(b->mem);
+    weft_cache_free(&bench->sched);
+    if (bench->sched.rundir) weft_rundir_close(&bench->trace, done);
+    weft_arena_free(bench->mem);
 }
 
 /* A run of ws_sha that SIGTERM stops in step stop_at, -1: that nothing stops, or its
@@ -162,14 +162,14 @@ static void finish(struct bench *b, int done)
 static inline weft_status run_until(weft_team *team, const char *path, int fresh,
                                     int stop_at, uint64_t *sum)
 {
-    struct bench b;
-    weft_status st = prepare(&b, team, &weft_tuner_ws_sha, 1, path, fresh);
-    b.task.stop_at = stop_at;
+    struct bench bench;
+    weft_status st = prepare(&bench, team, &weft_tuner_ws_sha, 1, path, fresh);
+    bench.task.stop_at = stop_at;
     weft_signals_catch();
-    if (st == WEFT_OK) st = weft_sched_run(&b.sched);
+    if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
     weft_signals_free();
-    *sum = st == WEFT_OK ? sched_digest(&b.sched) : 0;
-    finish(&b, 0);
+    *sum = st == WEFT_OK ? sched_digest(&bench.sched) : 0;
+    finish(&bench, 0);
     return st;
 }
 

@@ -50,45 +50,46 @@ typedef struct test_search {
 } test_search;
 
 /* Sets up a search by an ini text; [run] says its sampler and mixing. */
-static inline weft_status test_search_read(test_search *p, const weft_tuner *tuner,
+static inline weft_status test_search_read(test_search *search, const weft_tuner *tuner,
                                            const char *text, uint64_t seed, int64_t train,
                                            weft_arena *mem)
 {
-    weft_conf c;
+    weft_conf conf;
     const weft_kind *kinds[] = {&client_kind, &server_kind};
-    *p = (test_search){.space = WEFT_NEW(mem, weft_space, 1)};
-    weft_conf_init(&c, mem);
-    TRY(weft_conf_text(&c, "t.ini", text));
-    TRY(weft_space_read(p->space, &c, kinds, 2, 7, mem));
-    TRY(search_bind(&p->search, tuner, &c));
-    p->space->samples = train;
-    return weft_search_setup(&p->search, p->space, seed, mem);
+    *search = (test_search){.space = WEFT_NEW(mem, weft_space, 1)};
+    weft_conf_init(&conf, mem);
+    TRY(weft_conf_text(&conf, "t.ini", text));
+    TRY(weft_space_read(search->space, &conf, kinds, 2, 7, mem));
+    TRY(search_bind(&search->search, tuner, &conf));
+    search->space->samples = train;
+    return weft_search_setup(&search->search, search->space, seed, mem);
 }
 
-static inline test_search test_search_new(const tuner_case *g, weft_arena *mem)
+static inline test_search test_search_new(const tuner_case *example, weft_arena *mem)
 {
-    test_search p;
-    const char *text =
-        weft_arena_text(mem, "[space]\nconfigs = %d\n[client]\nx = 0 .. 1\n%s\n[%s]\n%s\n",
-                        g->k, g->axes ? g->axes : "", g->tuner->kind.name, g->options);
-    weft_check(test_search_read(&p, g->tuner, text, g->seed, g->train, mem) == WEFT_OK,
+    test_search search;
+    const char *text = weft_arena_text(
+        mem, "[space]\nconfigs = %d\n[client]\nx = 0 .. 1\n%s\n[%s]\n%s\n", example->k,
+        example->axes ? example->axes : "", example->tuner->kind.name, example->options);
+    weft_check(test_search_read(&search, example->tuner, text, example->seed,
+                                example->train, mem) == WEFT_OK,
                "%s", weft_error());
-    return p;
+    return search;
 }
 
-static inline weft_asked ask(test_search *p, weft_job *job)
+static inline weft_asked ask(test_search *search, weft_job *job)
 {
-    return weft_search_ask(&p->search, job);
+    return weft_search_ask(&search->search, job);
 }
 
-static inline void tell(test_search *p, const weft_result *res)
+static inline void tell(test_search *search, const weft_result *res)
 {
-    weft_search_tell(&p->search, res);
+    weft_search_tell(&search->search, res);
 }
 
-static inline int ended(test_search *p, int64_t trial)
+static inline int ended(test_search *search, int64_t trial)
 {
-    return weft_search_ended(&p->search, trial);
+    return weft_search_ended(&search->search, trial);
 }
 
 /* Error rate of a configuration: .1 to .7. */
@@ -97,51 +98,54 @@ static inline double error_of(const double *conf)
     return .1 + .6 * conf[0];
 }
 
-static inline double noise(const tuner_case *g, const weft_job *job, int64_t sample,
+static inline double noise(const tuner_case *example, const weft_job *job, int64_t sample,
                            int word)
 {
-    weft_rng4 r = weft_rng_at(g->seed, WEFT_RNG_TEST, (uint64_t)job->trial,
-                              (uint64_t)job->index, (uint64_t)sample);
-    return weft_rng_unit(r.v[word]);
+    weft_rng4 rng = weft_rng_at(example->seed, WEFT_RNG_TEST, (uint64_t)job->trial,
+                                (uint64_t)job->index, (uint64_t)sample);
+    return weft_rng_unit(rng.v[word]);
 }
 
 /* Draws the entries that answer a sample; returns their error rate. */
-static inline double draw(const tuner_case *g, const weft_job *job, int64_t sample,
+static inline double draw(const tuner_case *example, const weft_job *job, int64_t sample,
                           int *pick)
 {
     double unit[WEFT_MAX_BLOCKS], conf[MAX_DIM];
-    for (int b = 0; b < job->mix.nblock; b++) unit[b] = noise(g, job, 1000 * b + sample, 0);
+    for (int b = 0; b < job->mix.nblock; b++)
+        unit[b] = noise(example, job, 1000 * b + sample, 0);
     weft_mix_pick(&job->mix, unit, pick);
     weft_mix_compose(&job->mix, pick, conf);
     return error_of(conf);
 }
 
 /* Each sample is answered by what it draws, wrongly as often as that errs. */
-static inline void answer_split(const tuner_case *g, const weft_job *job, weft_result *res)
+static inline void answer_split(const tuner_case *example, const weft_job *job,
+                                weft_result *res)
 {
-    for (int s = 0; s < g->samples; s++) {
+    for (int s = 0; s < example->samples; s++) {
         int pick[WEFT_MAX_BLOCKS];
-        double error = draw(g, job, s, pick);
+        double error = draw(example, job, s, pick);
         for (int b = 0; b < job->mix.nblock; b++) {
             res->arm_count[pick[b]] += 1;
-            res->arm_wrong[pick[b]] += noise(g, job, s, 1) < error;
+            res->arm_wrong[pick[b]] += noise(example, job, s, 1) < error;
         }
     }
 }
 
-static inline void answer_full(const tuner_case *g, const weft_job *job, weft_result *res)
+static inline void answer_full(const tuner_case *example, const weft_job *job,
+                               weft_result *res)
 {
     for (int i = 0; i < res->k; i++) {
         if (!job->score_eliminated && !(job->mix.logp[i] > -INFINITY)) continue;
-        res->arm_count[i] = g->samples;
+        res->arm_count[i] = example->samples;
         double error = error_of(job->mix.conf + (size_t)i * job->mix.dim);
-        res->arm_loss[i] = g->samples * error;
-        res->arm_wrong[i] = g->samples * (g->mode == TIED ? 0.5 : error);
+        res->arm_loss[i] = example->samples * error;
+        res->arm_wrong[i] = example->samples * (example->mode == TIED ? 0.5 : error);
     }
 }
 
 /* The task's part: rounds of clients that draw from the mixture and move it. */
-static inline void move_mix(const tuner_case *g, const weft_job *job, double *z,
+static inline void move_mix(const tuner_case *example, const weft_job *job, double *z,
                             weft_arena *mem)
 {
     enum { CLIENTS = 4, MAX_ROUNDS = 5 };
@@ -155,10 +159,11 @@ static inline void move_mix(const tuner_case *g, const weft_job *job, double *z,
         int pick[CLIENTS * WEFT_MAX_BLOCKS];
         double before[CLIENTS], after[CLIENTS], weight[CLIENTS];
         for (int j = 0; j < CLIENTS; j++) {
-            after[j] = draw(g, &now, 100000 * t + j, pick + j * now.mix.nblock);
+            after[j] = draw(example, &now, 100000 * t + j, pick + j * now.mix.nblock);
             before[j] = .7 - .1 * j;
             weight[j] = 1. / CLIENTS;
-            if (g->mode == ALL_NAN || (g->mode == SOME_NAN && noise(g, job, j, 2) < .3))
+            if (example->mode == ALL_NAN ||
+                (example->mode == SOME_NAN && noise(example, job, j, 2) < .3))
                 after[j] = NAN;
         }
         if (job->update.schedule == WEFT_UPDATE_RACING)
@@ -172,26 +177,29 @@ static inline void move_mix(const tuner_case *g, const weft_job *job, double *z,
     weft_arena_reset(mem, mark);
 }
 
-static inline weft_result answer(const tuner_case *g, const weft_job *job, weft_arena *mem)
+static inline weft_result answer(const tuner_case *example, const weft_job *job,
+                                 weft_arena *mem)
 {
     weft_result res = weft_result_new(job->mix.k, 1, mem);
     res.job = job->id;
     res.trial = job->trial;
     res.by_error = 1;
-    (g->mode == SPLIT ? answer_split : answer_full)(g, job, &res);
-    move_mix(g, job, res.logp, mem);
+    (example->mode == SPLIT ? answer_split : answer_full)(example, job, &res);
+    move_mix(example, job, res.logp, mem);
     double count = 0, wrong = 0, loss = 0;
     for (int i = 0; i < res.k; i++) {
-        double p = g->mode == SPLIT ? 1 : exp(job->mix.logp[i]); /* of its block */
+        double p = example->mode == SPLIT ? 1 : exp(job->mix.logp[i]); /* of its block */
         count += p * res.arm_count[i];
         wrong += p * res.arm_wrong[i];
         loss += p * res.arm_loss[i];
-        if (g->mode == ALL_NAN || (g->mode == SOME_NAN && noise(g, job, i, 2) < .3))
+        if (example->mode == ALL_NAN ||
+            (example->mode == SOME_NAN && noise(example, job, i, 2) < .3))
             res.arm_wrong[i] = NAN;
     }
-    res.loss = g->mode == TIED ? 0.5 : wrong / count;
-    if (g->mode == TIED) res.metric[0] = loss / count;
-    if (g->mode == ALL_NAN || (g->mode == SOME_NAN && noise(g, job, 0, 3) < .3))
+    res.loss = example->mode == TIED ? 0.5 : wrong / count;
+    if (example->mode == TIED) res.metric[0] = loss / count;
+    if (example->mode == ALL_NAN ||
+        (example->mode == SOME_NAN && noise(example, job, 0, 3) < .3))
         res.loss = INFINITY;
     return res;
 }

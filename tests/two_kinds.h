@@ -44,12 +44,12 @@ static const weft_kind *const kinds[] = {&map_kind, &model_kind};
 
 static weft_arena *mem;
 
-static inline weft_status read_space(weft_space *sp, const char *text, uint64_t seed)
+static inline weft_status read_space(weft_space *space, const char *text, uint64_t seed)
 {
-    weft_conf c;
-    weft_conf_init(&c, mem);
-    TRY(weft_conf_text(&c, "t.ini", text));
-    return weft_space_read(sp, &c, kinds, 2, seed, mem);
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
+    TRY(weft_conf_text(&conf, "t.ini", text));
+    return weft_space_read(space, &conf, kinds, 2, seed, mem);
 }
 
 #endif

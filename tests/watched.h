@@ -35,100 +35,104 @@ struct watched {
     watched_trial trial[WATCHED_TRIALS];
 };
 
-static inline void watched_fault(struct watched *w, int good, const char *what)
+static inline void watched_fault(struct watched *watched, int good, const char *what)
 {
-    if (!good && !w->fault) w->fault = what;
+    if (!good && !watched->fault) watched->fault = what;
 }
 
-static inline size_t watched_bytes(const struct watched *w)
+static inline size_t watched_bytes(const struct watched *watched)
 {
-    return (size_t)w->space->dim * sizeof(double);
+    return (size_t)watched->space->dim * sizeof(double);
 }
 
-static inline weft_status watched_setup(void *self, const weft_space *sp, uint64_t seed,
+static inline weft_status watched_setup(void *self, const weft_space *space, uint64_t seed,
                                         weft_arena *own)
 {
-    struct watched *w = self;
-    w->space = sp;
-    return w->own->setup(w->self, sp, seed, own);
+    struct watched *watched = self;
+    watched->space = space;
+    return watched->own->setup(watched->self, space, seed, own);
 }
 
-static inline void watched_distort(const struct watched *w, double *conf)
+static inline void watched_distort(const struct watched *watched, double *conf)
 {
-    for (int a = 0; a < w->space->dim; a++) {
-        const weft_axis *axis = &w->space->axis[a];
-        int active = weft_space_is_active(w->space, conf, a);
+    for (int a = 0; a < watched->space->dim; a++) {
+        const weft_axis *axis = &watched->space->axis[a];
+        int active = weft_space_is_active(watched->space, conf, a);
         int whole = axis->opt->type == WEFT_INT;
-        if (w->wrong == EXTRA && !active) conf[a] = axis->lo;
-        if (w->wrong == MISSING && active && whole) conf[a] = NAN;
-        if (w->wrong == OUTSIDE && active) conf[a] = axis->hi + 1;
-        if (w->wrong == FRACTION && active && whole) conf[a] = axis->lo + 0.5;
+        if (watched->wrong == EXTRA && !active) conf[a] = axis->lo;
+        if (watched->wrong == MISSING && active && whole) conf[a] = NAN;
+        if (watched->wrong == OUTSIDE && active) conf[a] = axis->hi + 1;
+        if (watched->wrong == FRACTION && active && whole) conf[a] = axis->lo + 0.5;
     }
 }
 
 static inline void watched_propose(void *self, int64_t n, double *conf)
 {
-    struct watched *w = self;
-    watched_fault(w, w->n == 0 || n == w->first + w->n, "proposals are of the next trial");
-    watched_fault(w, !w->proposed, "a proposal is asked for once");
-    w->own->propose(w->self, n, conf);
-    watched_distort(w, conf);
-    memcpy(w->proposal, conf, watched_bytes(w));
-    w->proposed = 1;
+    struct watched *watched = self;
+    watched_fault(watched, watched->n == 0 || n == watched->first + watched->n,
+                  "proposals are of the next trial");
+    watched_fault(watched, !watched->proposed, "a proposal is asked for once");
+    watched->own->propose(watched->self, n, conf);
+    watched_distort(watched, conf);
+    memcpy(watched->proposal, conf, watched_bytes(watched));
+    watched->proposed = 1;
 }
 
 static inline void watched_pending(void *self, int64_t n, const double *conf,
                                    double resource)
 {
-    struct watched *w = self;
-    if (w->n == 0) w->first = n;
-    int64_t at = n - w->first;
-    watched_fault(w, at >= 0 && at <= w->n && at < WATCHED_TRIALS,
+    struct watched *watched = self;
+    if (watched->n == 0) watched->first = n;
+    int64_t at = n - watched->first;
+    watched_fault(watched, at >= 0 && at <= watched->n && at < WATCHED_TRIALS,
                   "trials are in flight in the order of their numbers");
-    if (w->fault) return;
-    watched_trial *t = &w->trial[at];
-    if (at == w->n) {
-        w->n++;
-        memcpy(t->conf, w->proposed ? w->proposal : conf, watched_bytes(w));
-        w->proposed = 0;
+    if (watched->fault) return;
+    watched_trial *trial = &watched->trial[at];
+    if (at == watched->n) {
+        watched->n++;
+        memcpy(trial->conf, watched->proposed ? watched->proposal : conf,
+               watched_bytes(watched));
+        watched->proposed = 0;
     }
-    watched_fault(w, memcmp(t->conf, conf, watched_bytes(w)) == 0,
+    watched_fault(watched, memcmp(trial->conf, conf, watched_bytes(watched)) == 0,
                   "a trial in flight has the configuration that was proposed");
-    watched_fault(w, !t->in_flight, "a trial has one job in flight");
-    watched_fault(w, resource > t->resource, "a job adds resource");
-    t->resource = resource;
-    t->in_flight = w->own->told != NULL; /* others are not told */
-    if (w->own->pending) w->own->pending(w->self, n, conf, resource);
+    watched_fault(watched, !trial->in_flight, "a trial has one job in flight");
+    watched_fault(watched, resource > trial->resource, "a job adds resource");
+    trial->resource = resource;
+    trial->in_flight = watched->own->told != NULL; /* others are not told */
+    if (watched->own->pending) watched->own->pending(watched->self, n, conf, resource);
 }
 
 static inline void watched_told(void *self, int64_t n, const weft_observation *seen)
 {
-    struct watched *w = self;
-    int64_t at = n - w->first;
-    watched_fault(w, at >= 0 && at < w->n && w->trial[at].in_flight,
+    struct watched *watched = self;
+    int64_t at = n - watched->first;
+    watched_fault(watched, at >= 0 && at < watched->n && watched->trial[at].in_flight,
                   "results are of trials in flight");
-    if (w->fault) return;
-    watched_trial *t = &w->trial[at];
-    t->in_flight = 0;
-    watched_fault(w, memcmp(t->conf, seen->conf, watched_bytes(w)) == 0,
+    if (watched->fault) return;
+    watched_trial *trial = &watched->trial[at];
+    trial->in_flight = 0;
+    watched_fault(watched, memcmp(trial->conf, seen->conf, watched_bytes(watched)) == 0,
                   "a result has the configuration of its trial");
-    watched_fault(w, !(seen->resource < t->resource || seen->resource > t->resource),
+    watched_fault(watched,
+                  !(seen->resource < trial->resource || seen->resource > trial->resource),
                   "and the resource that was asked for");
-    watched_fault(w, seen->seconds > t->seconds, "its seconds grow from job to job");
-    watched_fault(w, !isnan(seen->loss), "no loss is NaN");
-    t->seconds = seen->seconds;
-    w->own->told(w->self, n, seen);
+    watched_fault(watched, seen->seconds > trial->seconds,
+                  "its seconds grow from job to job");
+    watched_fault(watched, !isnan(seen->loss), "no loss is NaN");
+    trial->seconds = seen->seconds;
+    watched->own->told(watched->self, n, seen);
 }
 
 static inline weft_sampler watched_sampler(const weft_sampler *own)
 {
-    weft_sampler s = *own;
-    s.setup = watched_setup;
-    s.propose = watched_propose;
-    s.pending = watched_pending;
-    if (s.told) s.told = watched_told;
-    if (s.enough) s.enough = NULL;
-    return s;
+    weft_sampler sampler = *own;
+    sampler.setup = watched_setup;
+    sampler.propose = watched_propose;
+    sampler.pending = watched_pending;
+    if (sampler.told) sampler.told = watched_told;
+    if (sampler.enough) sampler.enough = NULL;
+    return sampler;
 }
 
 #endif

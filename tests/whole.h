@@ -11,10 +11,10 @@ static void toy_nstate(const void *self, const weft_job *job, weft_state *size);
 static int toy_tensors(const void *self, const weft_job *job,
                        weft_tensor out[WEFT_MAX_TENSORS])
 {
-    weft_state s = {0};
+    weft_state state = {0};
     (void)job;
-    toy_nstate(self, NULL, &s);
-    out[0] = (weft_tensor){.name = "w", .nd = 1, .dims = {s.nx}};
+    toy_nstate(self, NULL, &state);
+    out[0] = (weft_tensor){.name = "w", .nd = 1, .dims = {state.nx}};
     return 1;
 }
 

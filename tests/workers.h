@@ -62,174 +62,177 @@ static const weft_opt sim_opts[] = {
 static const weft_kind sim_kind = {"knobs", "to turn", sizeof(sim_axes), sim_opts, NULL};
 
 /* Reads the space and the options and sets the schedule up. */
-static inline weft_status sim_setup(struct sim *c, const char *axes, weft_arena *mem)
+static inline weft_status sim_setup(struct sim *sim, const char *axes, weft_arena *mem)
 {
     weft_conf conf;
     const weft_kind *kinds[] = {&sim_kind};
     weft_conf_init(&conf, mem);
-    c->self = weft_arena_alloc(mem, 1, c->tuner->kind.size);
-    c->space = WEFT_NEW(mem, weft_space, 1);
+    sim->self = weft_arena_alloc(mem, 1, sim->tuner->kind.size);
+    sim->space = WEFT_NEW(mem, weft_space, 1);
     TRY(weft_conf_text(&conf, "sim",
                        weft_arena_text(mem, "[space]\nconfigs = %lld\n%s\n[%s]\n%s\n",
-                                       (long long)c->configs,
+                                       (long long)sim->configs,
                                        axes ? axes : "[knobs]\nx = 0 .. 1",
-                                       c->tuner->kind.name, c->options)));
-    TRY(weft_space_read(c->space, &conf, kinds, 1, 7, mem));
-    TRY(weft_conf_bind(&conf, &c->tuner->kind, c->self));
-    return c->tuner->setup(c->self, c->space, c->seed, mem);
+                                       sim->tuner->kind.name, sim->options)));
+    TRY(weft_space_read(sim->space, &conf, kinds, 1, 7, mem));
+    TRY(weft_conf_bind(&conf, &sim->tuner->kind, sim->self));
+    return sim->tuner->setup(sim->self, sim->space, sim->seed, mem);
 }
 
-static inline void sim_fault(struct sim *c, int good, const char *what)
+static inline void sim_fault(struct sim *sim, int good, const char *what)
 {
-    if (!good && !c->fault) c->fault = what;
+    if (!good && !sim->fault) sim->fault = what;
 }
 
 /* What is wrong with a job. */
-static inline void sim_check_job(struct sim *c, const weft_job *job)
+static inline void sim_check_job(struct sim *sim, const weft_job *job)
 {
-    sim_fault(c, job->trial >= 0 && job->trial <= c->trials && job->from < c->trials,
+    sim_fault(sim, job->trial >= 0 && job->trial <= sim->trials && job->from < sim->trials,
               "trials are numbered as they are first asked for");
-    if (c->fault) return;
-    const struct sim_trial *t = &c->trial[job->trial];
-    int starts = job->trial == c->trials;
-    sim_fault(c, job->resource > 0, "a job has resource");
-    sim_fault(c, job->index == (starts ? 0 : t->jobs), "index counts a trial's jobs");
-    sim_fault(c, starts || c->sim_job[t->last].told >= 0,
+    if (sim->fault) return;
+    const struct sim_trial *trial = &sim->trial[job->trial];
+    int starts = job->trial == sim->trials;
+    sim_fault(sim, job->resource > 0, "a job has resource");
+    sim_fault(sim, job->index == (starts ? 0 : trial->jobs), "index counts a trial's jobs");
+    sim_fault(sim, starts || sim->sim_job[trial->last].told >= 0,
               "a trial goes on once it is told");
-    sim_fault(c, starts || !t->closed, "a trial that is closed does not go on");
-    sim_fault(c, starts || job->from < 0, "a trial that goes on copies nobody");
+    sim_fault(sim, starts || !trial->closed, "a trial that is closed does not go on");
+    sim_fault(sim, starts || job->from < 0, "a trial that goes on copies nobody");
     if (job->from < 0) return;
-    sim_fault(c, !c->trial[job->from].closed, "a trial that is closed is not copied");
-    sim_fault(
-        c, c->trial[job->from].jobs > 1 || c->sim_job[c->trial[job->from].last].told >= 0,
-        "a trial that is copied was told");
+    sim_fault(sim, !sim->trial[job->from].closed, "a trial that is closed is not copied");
+    sim_fault(sim,
+              sim->trial[job->from].jobs > 1 ||
+                  sim->sim_job[sim->trial[job->from].last].told >= 0,
+              "a trial that is copied was told");
 }
 
-static inline void sim_start(struct sim *c, const weft_job *job, double now)
+static inline void sim_start(struct sim *sim, const weft_job *job, double now)
 {
-    sim_check_job(c, job);
-    if (c->fault) return;
-    struct sim_trial *t = &c->trial[job->trial];
-    sim_job *s = &c->sim_job[c->n];
-    double before = t->jobs > 0 ? c->sim_job[t->last].resource : 0;
+    sim_check_job(sim, job);
+    if (sim->fault) return;
+    struct sim_trial *trial = &sim->trial[job->trial];
+    sim_job *s = &sim->sim_job[sim->n];
+    double before = trial->jobs > 0 ? sim->sim_job[trial->last].resource : 0;
     *s = (sim_job){
         .job = *job, .start = now, .resource = before + job->resource, .told = -1};
-    s->job.id = c->n;
-    s->loss = c->loss(c, s);
-    s->end = now + (c->cost ? c->cost(c, s) : job->resource);
-    c->end = fmax(c->end, s->end);
-    c->spent += job->resource;
-    t->jobs++;
-    t->last = c->n++;
-    c->trials += job->trial == c->trials;
-    c->flying++;
+    s->job.id = sim->n;
+    s->loss = sim->loss(sim, s);
+    s->end = now + (sim->cost ? sim->cost(sim, s) : job->resource);
+    sim->end = fmax(sim->end, s->end);
+    sim->spent += job->resource;
+    trial->jobs++;
+    trial->last = sim->n++;
+    sim->trials += job->trial == sim->trials;
+    sim->flying++;
 }
 
-static inline void sim_ask(struct sim *c, double now, weft_asked *asked)
+static inline void sim_ask(struct sim *sim, double now, weft_asked *asked)
 {
-    for (*asked = WEFT_JOB; c->flying < c->workers && !c->fault;) {
+    for (*asked = WEFT_JOB; sim->flying < sim->workers && !sim->fault;) {
         weft_job job = weft_job_new(0, 0, NULL);
-        *asked = c->tuner->ask(c->self, &job);
+        *asked = sim->tuner->ask(sim->self, &job);
         if (*asked != WEFT_JOB) return;
-        sim_fault(c, c->n < c->max_jobs, "it ends");
-        if (!c->fault) sim_start(c, &job, now);
+        sim_fault(sim, sim->n < sim->max_jobs, "it ends");
+        if (!sim->fault) sim_start(sim, &job, now);
     }
 }
 
-static inline void sim_tell(struct sim *c, sim_job *s)
+static inline void sim_tell(struct sim *sim, sim_job *job)
 {
     double none[4] = {0};
-    weft_result res = {.job = s->job.id,
-                       .trial = s->job.trial,
-                       .resource = s->resource,
-                       .loss = s->loss,
+    weft_result res = {.job = job->job.id,
+                       .trial = job->job.trial,
+                       .resource = job->resource,
+                       .loss = job->loss,
                        .k = 1,
                        .arm_loss = none,
                        .arm_wrong = none + 1,
                        .arm_count = none + 2,
                        .logp = none + 3};
-    s->told = c->tells++;
-    c->flying--;
-    if (c->told) c->told(c, s);
-    if (s->job.last) c->trial[s->job.trial].closed = 1;
-    c->tuner->tell(c->self, &res);
+    job->told = sim->tells++;
+    sim->flying--;
+    if (sim->told) sim->told(sim, job);
+    if (job->job.last) sim->trial[job->job.trial].closed = 1;
+    sim->tuner->tell(sim->self, &res);
 }
 
 /* Asks which trials ended; counts those that did not. */
-static inline void sim_watch(struct sim *c)
+static inline void sim_watch(struct sim *sim)
 {
     int64_t held = 0;
-    for (int64_t i = 0; i < c->trials; i++) {
-        struct sim_trial *t = &c->trial[i];
-        int ended = c->tuner->ended && c->tuner->ended(c->self, i);
-        sim_fault(c, !ended || c->sim_job[t->last].told >= 0,
+    for (int64_t i = 0; i < sim->trials; i++) {
+        struct sim_trial *trial = &sim->trial[i];
+        int ended = sim->tuner->ended && sim->tuner->ended(sim->self, i);
+        sim_fault(sim, !ended || sim->sim_job[trial->last].told >= 0,
                   "a trial ends when it is told");
-        t->closed |= ended;
-        held += !t->closed;
+        trial->closed |= ended;
+        held += !trial->closed;
     }
-    c->held = held > c->held ? held : c->held;
+    sim->held = held > sim->held ? held : sim->held;
 }
 
 /* The job in flight that ends first; of several the one asked first. */
-static inline sim_job *sim_next(struct sim *c, int64_t *from)
+static inline sim_job *sim_next(struct sim *sim, int64_t *from)
 {
     sim_job *next = NULL;
-    while (*from < c->n && c->sim_job[*from].told >= 0) ++*from;
-    for (int64_t i = *from; i < c->n; i++)
-        if (c->sim_job[i].told < 0 && (!next || c->sim_job[i].end < next->end))
-            next = &c->sim_job[i];
+    while (*from < sim->n && sim->sim_job[*from].told >= 0) ++*from;
+    for (int64_t i = *from; i < sim->n; i++)
+        if (sim->sim_job[i].told < 0 && (!next || sim->sim_job[i].end < next->end))
+            next = &sim->sim_job[i];
     return next;
 }
 
 /* Works to the end. `mem` holds what happened. */
-static inline void sim_work(struct sim *c, weft_arena *mem)
+static inline void sim_work(struct sim *sim, weft_arena *mem)
 {
-    c->sim_job = WEFT_NEW(mem, sim_job, c->max_jobs);
-    c->trial = WEFT_NEW(mem, struct sim_trial, c->max_jobs + 1);
+    sim->sim_job = WEFT_NEW(mem, sim_job, sim->max_jobs);
+    sim->trial = WEFT_NEW(mem, struct sim_trial, sim->max_jobs + 1);
     weft_asked asked;
     int64_t from = 0;
-    sim_ask(c, 0, &asked);
-    for (sim_job *s = sim_next(c, &from); s && !c->fault; s = sim_next(c, &from)) {
-        sim_tell(c, s);
-        if (c->watch) sim_watch(c);
-        sim_ask(c, s->end, &asked);
+    sim_ask(sim, 0, &asked);
+    for (sim_job *job = sim_next(sim, &from); job && !sim->fault;
+         job = sim_next(sim, &from)) {
+        sim_tell(sim, job);
+        if (sim->watch) sim_watch(sim);
+        sim_ask(sim, job->end, &asked);
     }
-    sim_fault(c, asked == WEFT_DONE, "it says when it is done");
-    sim_fault(c, c->tuner->jobs(c->self) == c->n, "it asks as many jobs as it says");
-    if (c->watch) sim_watch(c);
-    for (int64_t i = 0; c->watch && i < c->trials; i++)
-        sim_fault(c, c->trial[i].closed, "every trial is closed at the end");
+    sim_fault(sim, asked == WEFT_DONE, "it says when it is done");
+    sim_fault(sim, sim->tuner->jobs(sim->self) == sim->n,
+              "it asks as many jobs as it says");
+    if (sim->watch) sim_watch(sim);
+    for (int64_t i = 0; sim->watch && i < sim->trials; i++)
+        sim_fault(sim, sim->trial[i].closed, "every trial is closed at the end");
 }
 
 /* Sets up and works; what the schedule does wrong is a fault. */
-static inline void sim_run(struct sim *c, const char *axes, weft_arena *mem)
+static inline void sim_run(struct sim *sim, const char *axes, weft_arena *mem)
 {
-    weft_check(sim_setup(c, axes, mem) == WEFT_OK, "%s", weft_error());
-    sim_work(c, mem);
+    weft_check(sim_setup(sim, axes, mem) == WEFT_OK, "%s", weft_error());
+    sim_work(sim, mem);
 }
 
 /* "time:trial@resource ..." of all jobs, or without times. */
-static inline const char *sim_trace(const struct sim *c, int times, weft_arena *mem)
+static inline const char *sim_trace(const struct sim *sim, int times, weft_arena *mem)
 {
     enum { ROOM = 60 };
-    char *text = weft_arena_alloc(mem, (size_t)(c->n * ROOM + 1), 1), *at = text;
-    for (int64_t i = 0; i < c->n; i++) {
+    char *text = weft_arena_alloc(mem, (size_t)(sim->n * ROOM + 1), 1), *at = text;
+    for (int64_t i = 0; i < sim->n; i++) {
         at += snprintf(at, 2, "%s", i ? " " : "");
-        if (times) at += snprintf(at, ROOM / 2, "%.9g:", c->sim_job[i].start);
-        at += snprintf(at, ROOM / 2, "%lld@%g", (long long)c->sim_job[i].job.trial,
-                       c->sim_job[i].resource);
+        if (times) at += snprintf(at, ROOM / 2, "%.9g:", sim->sim_job[i].start);
+        at += snprintf(at, ROOM / 2, "%lld@%g", (long long)sim->sim_job[i].job.trial,
+                       sim->sim_job[i].resource);
     }
     return text;
 }
 
 /* Jobs that end at each resource low eta^k, "27,9,3,1", as far as there are any. */
-static inline const char *sim_rungs(const struct sim *c, double low, double eta,
+static inline const char *sim_rungs(const struct sim *sim, double low, double eta,
                                     weft_arena *mem)
 {
     const char *text = "";
     for (double at = low;; at *= eta) {
         long long n = 0;
-        for (int64_t i = 0; i < c->n; i++) n += fabs(c->sim_job[i].resource - at) < 0.5;
+        for (int64_t i = 0; i < sim->n; i++) n += fabs(sim->sim_job[i].resource - at) < 0.5;
         if (n == 0) return text;
         text = weft_arena_text(mem, "%s%s%lld", text, *text ? "," : "", n);
     }

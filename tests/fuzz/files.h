@@ -22,78 +22,88 @@ struct whole {
     uint64_t sum;
 };
 
-static uint64_t add_rows(const weft_rows *r, uint64_t sum)
+static uint64_t add_rows(const weft_rows *rows, uint64_t sum)
 {
-    size_t numbers = (size_t)(r->n * r->d);
-    if (r->byte) sum = weft_hash(r->byte, numbers, sum);
-    if (r->value) sum = weft_hash(r->value, numbers * sizeof *r->value, sum);
+    size_t numbers = (size_t)(rows->n * rows->d);
+    if (rows->byte) sum = weft_hash(rows->byte, numbers, sum);
+    if (rows->value) sum = weft_hash(rows->value, numbers * sizeof *rows->value, sum);
     for (int t = 0; t < WEFT_NTOK; t++)
-        if (r->offset[t])
-            sum =
-                weft_hash(r->token[t], (size_t)r->offset[t][r->n] * sizeof **r->token, sum);
-    return r->label ? weft_hash(r->label, (size_t)r->n * sizeof *r->label, sum) : sum;
+        if (rows->offset[t])
+            sum = weft_hash(rows->token[t],
+                            (size_t)rows->offset[t][rows->n] * sizeof **rows->token, sum);
+    return rows->label ? weft_hash(rows->label, (size_t)rows->n * sizeof *rows->label, sum)
+                       : sum;
 }
 
-static weft_status add_client(const weft_data *d, int64_t c, uint64_t *sum, weft_arena *mem)
+static weft_status add_client(const weft_data *data, int64_t c, uint64_t *sum,
+                              weft_arena *mem)
 {
     for (int p = 0; p < WEFT_NPART; p++) {
-        weft_samples s = {0};
-        TRY(weft_client_read(d->clients, c, (weft_part)p, &s, mem));
-        if (s.x) *sum = weft_hash(s.x, (size_t)(s.n * d->clients->d) * sizeof *s.x, *sum);
-        if (s.label) *sum = weft_hash(s.label, (size_t)s.n * sizeof *s.label, *sum);
+        weft_samples samples = {0};
+        TRY(weft_client_read(data->clients, c, (weft_part)p, &samples, mem));
+        if (samples.x)
+            *sum =
+                weft_hash(samples.x,
+                          (size_t)(samples.n * data->clients->d) * sizeof *samples.x, *sum);
+        if (samples.label)
+            *sum =
+                weft_hash(samples.label, (size_t)samples.n * sizeof *samples.label, *sum);
     }
-    return weft_client_sound(d->clients);
+    return weft_client_sound(data->clients);
 }
 
-static weft_status add_owners(weft_data *d, uint64_t *sum, weft_arena *mem)
+static weft_status add_owners(weft_data *data, uint64_t *sum, weft_arena *mem)
 {
-    TRY(weft_data_own_words(d, WEFT_TOK_SPLIT));
-    for (int64_t c = 0; c < d->owners->n; c++)
+    TRY(weft_data_own_words(data, WEFT_TOK_SPLIT));
+    for (int64_t c = 0; c < data->owners->n; c++)
         for (int p = 0; p < WEFT_NPART; p++) {
-            weft_samples s;
-            TRY(weft_client_read(d->owners, c, (weft_part)p, &s, mem));
-            *sum = weft_hash(s.label, (size_t)s.n * sizeof *s.label, *sum);
-            for (int64_t i = 0; i < s.n; i++)
-                *sum = weft_hash(s.word[i], (size_t)s.length[i] * sizeof **s.word, *sum);
+            weft_samples samples;
+            TRY(weft_client_read(data->owners, c, (weft_part)p, &samples, mem));
+            *sum =
+                weft_hash(samples.label, (size_t)samples.n * sizeof *samples.label, *sum);
+            for (int64_t i = 0; i < samples.n; i++)
+                *sum = weft_hash(samples.word[i],
+                                 (size_t)samples.length[i] * sizeof **samples.word, *sum);
         }
-    return weft_client_sound(d->owners);
+    return weft_client_sound(data->owners);
 }
 
-static weft_status add_data(weft_data *d, uint64_t *sum, weft_arena *mem)
+static weft_status add_data(weft_data *data, uint64_t *sum, weft_arena *mem)
 {
-    int64_t clients = d->clients ? d->clients->n : 0;
-    for (int64_t c = 0; c < clients; c++) TRY(add_client(d, c, sum, mem));
-    if (d->owners) TRY(add_owners(d, sum, mem));
+    int64_t clients = data->clients ? data->clients->n : 0;
+    for (int64_t c = 0; c < clients; c++) TRY(add_client(data, c, sum, mem));
+    if (data->owners) TRY(add_owners(data, sum, mem));
     for (int p = 0; p < WEFT_NPART && !clients; p++) {
-        if (d->form == WEFT_TOKENS) TRY(weft_data_tokens(d, (weft_tokenizer)p));
-        *sum = add_rows(&d->part[p], *sum);
+        if (data->form == WEFT_TOKENS) TRY(weft_data_tokens(data, (weft_tokenizer)p));
+        *sum = add_rows(&data->part[p], *sum);
     }
-    *sum = weft_hash(d->digest, strlen(d->digest), *sum);
-    return weft_h5_verify(&d->file);
+    *sum = weft_hash(data->digest, strlen(data->digest), *sum);
+    return weft_h5_verify(&data->file);
 }
 
 static weft_status read_data(const char *path, uint64_t *sum, weft_arena *mem)
 {
-    weft_data d;
+    weft_data data;
     *sum = 0;
-    TRY(weft_data_open(&d, path, &fuzz_world, mem));
-    weft_status st = add_data(&d, sum, mem);
-    weft_data_close(&d);
+    TRY(weft_data_open(&data, path, &fuzz_world, mem));
+    weft_status st = add_data(&data, sum, mem);
+    weft_data_close(&data);
     return st;
 }
 
 static weft_status read_run(const char *path, uint64_t *sum, weft_arena *mem)
 {
-    weft_summary s;
-    TRY(weft_summary_read(&s, path, mem));
-    *sum = weft_hash(s.jobs.loss, (size_t)s.jobs.n * sizeof *s.jobs.loss, 0);
-    *sum = weft_hash(s.times, sizeof s.times, *sum);
-    for (int64_t i = 0; i < s.nconfig; i++)
-        *sum = weft_hash(s.text[i], strlen(s.text[i]), *sum);
+    weft_summary summary;
+    TRY(weft_summary_read(&summary, path, mem));
+    *sum =
+        weft_hash(summary.jobs.loss, (size_t)summary.jobs.n * sizeof *summary.jobs.loss, 0);
+    *sum = weft_hash(summary.times, sizeof summary.times, *sum);
+    for (int64_t i = 0; i < summary.nconfig; i++)
+        *sum = weft_hash(summary.text[i], strlen(summary.text[i]), *sum);
     for (int i = 0; i < WEFT_NFACT; i++) {
-        const char *text = s.value[i].text ? s.value[i].text : "";
+        const char *text = summary.value[i].text ? summary.value[i].text : "";
         *sum = weft_hash(text, strlen(text), *sum);
-        *sum = weft_hash(&s.value[i].whole, sizeof s.value[i].whole, *sum);
+        *sum = weft_hash(&summary.value[i].whole, sizeof summary.value[i].whole, *sum);
     }
     return WEFT_OK;
 }
@@ -110,24 +120,24 @@ static void synthesize(const char *name, const char *kind, const char *size,
     void *self;
     weft_partition over;
     const char *const word[] = {size, clients};
-    const weft_reader *r = &weft_reader_synthetic;
-    weft_check(weft_pack_options(r, clients ? 2 : 1, word, &self, &over, mem) == WEFT_OK &&
-                   weft_pack_file(r, self, &over, kind, fuzz_path(name, mem), mem) ==
-                       WEFT_OK,
-               "%s", weft_error());
+    const weft_reader *reader = &weft_reader_synthetic;
+    weft_check(
+        weft_pack_options(reader, clients ? 2 : 1, word, &self, &over, mem) == WEFT_OK &&
+            weft_pack_file(reader, self, &over, kind, fuzz_path(name, mem), mem) == WEFT_OK,
+        "%s", weft_error());
 }
 
 static void search(const char *name, weft_arena *mem)
 {
-    weft_conf c;
-    weft_conf_init(&c, mem);
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
     const char *text = weft_arena_text(
         mem,
         "[run]\ndata = %s\noutput = %s\ntuner = random\n[space]\nconfigs = 2\n[fmap]\n"
         "feature = rff\nmodel = ridge\n[rff]\nfeatures = 8\ngamma = log 1e-3 .. 1\n",
         fuzz_path(wholes[IMAGES].name, mem), fuzz_path(name, mem));
-    weft_check(weft_conf_text(&c, "fuzz.ini", text) == WEFT_OK &&
-                   weft_run_tune(&c, 1, &fuzz_world) == WEFT_OK,
+    weft_check(weft_conf_text(&conf, "fuzz.ini", text) == WEFT_OK &&
+                   weft_run_tune(&conf, 1, &fuzz_world) == WEFT_OK,
                "%s", weft_error());
 }
 
@@ -140,18 +150,18 @@ static void make_wholes(void)
     synthesize(wholes[FEDERATION].name, "federated=stored", "clients=5", NULL, mem);
     search(wholes[SEARCHED].name, mem);
     for (int i = 0; i < WEFT_COUNT(wholes); i++) {
-        struct whole *w = &wholes[i];
-        const char *path = fuzz_path(w->name, mem);
+        struct whole *whole = &wholes[i];
+        const char *path = fuzz_path(whole->name, mem);
         struct stat info;
         weft_check(stat(path, &info) == 0, "%s", path);
-        w->n = (size_t)info.st_size;
-        w->at = malloc(w->n);
-        weft_check(w->at && weft_file_load(path, w->at, w->n) == WEFT_OK &&
-                       w->read(path, &w->sum, mem) == WEFT_OK,
+        whole->n = (size_t)info.st_size;
+        whole->at = malloc(whole->n);
+        weft_check(whole->at && weft_file_load(path, whole->at, whole->n) == WEFT_OK &&
+                       whole->read(path, &whole->sum, mem) == WEFT_OK,
                    "%s", weft_error());
         weft_seal *seal;
         weft_check(weft_seal_open(path, &seal, mem) == WEFT_OK && seal, "no checksums");
-        w->body = (size_t)seal->bytes;
+        whole->body = (size_t)seal->bytes;
     }
     weft_arena_free(mem);
 }
@@ -159,17 +169,17 @@ static void make_wholes(void)
 static void run_file(int which, struct input in)
 {
     if (!wholes[0].at) make_wholes();
-    const struct whole *w = &wholes[which];
+    const struct whole *whole = &wholes[which];
     weft_arena *mem = weft_arena_new();
-    uint8_t *bytes = WEFT_NEW(mem, uint8_t, w->n);
-    memcpy(bytes, w->at, w->n);
-    fuzz_change(&in, bytes, w->n);
-    int same = memcmp(bytes, w->at, w->n) == 0;
-    const char *path = fuzz_file("changed.h5", (struct input){bytes, w->n}, mem);
+    uint8_t *bytes = WEFT_NEW(mem, uint8_t, whole->n);
+    memcpy(bytes, whole->at, whole->n);
+    fuzz_change(&in, bytes, whole->n);
+    int same = memcmp(bytes, whole->at, whole->n) == 0;
+    const char *path = fuzz_file("changed.h5", (struct input){bytes, whole->n}, mem);
     uint64_t sum;
-    weft_status st = w->read(path, &sum, mem);
+    weft_status st = whole->read(path, &sum, mem);
     fuzz_told(st);
-    weft_check(st == WEFT_OK ? sum == w->sum : !same, "%s: %s", w->name,
+    weft_check(st == WEFT_OK ? sum == whole->sum : !same, "%s: %s", whole->name,
                st == WEFT_OK ? "the change is not found" : weft_error());
     weft_arena_free(mem);
 }

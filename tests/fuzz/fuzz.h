@@ -32,28 +32,28 @@ static weft_team fuzz_world;
 static _Thread_local weft_arena *idle[8]; /* a ring: what was freed is not at once in use */
 weft_arena *__real_weft_arena_new(void);
 weft_arena *__wrap_weft_arena_new(void);
-void __real_weft_arena_free(weft_arena *a);
-void __wrap_weft_arena_free(weft_arena *a);
+void __real_weft_arena_free(weft_arena *arena);
+void __wrap_weft_arena_free(weft_arena *arena);
 
 weft_arena *__wrap_weft_arena_new(void)
 {
     static _Thread_local int next;
-    weft_arena *a = idle[next];
+    weft_arena *arena = idle[next];
     idle[next] = NULL;
     next = (next + 1) % WEFT_COUNT(idle);
-    return a ? a : __real_weft_arena_new();
+    return arena ? arena : __real_weft_arena_new();
 }
 
-void __wrap_weft_arena_free(weft_arena *a)
+void __wrap_weft_arena_free(weft_arena *arena)
 {
     size_t most = 1 << 20;
-    if (a) weft_arena_reset(a, 0);
+    if (arena) weft_arena_reset(arena, 0);
     int i = 0;
     while (i < WEFT_COUNT(idle) && idle[i]) i++;
-    if (a && i < WEFT_COUNT(idle) && weft_arena_held(a) <= most)
-        idle[i] = a;
+    if (arena && i < WEFT_COUNT(idle) && weft_arena_held(arena) <= most)
+        idle[i] = arena;
     else
-        __real_weft_arena_free(a);
+        __real_weft_arena_free(arena);
 }
 
 /* ---- inputs ---- */

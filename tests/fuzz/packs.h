@@ -83,17 +83,17 @@ WRAP(weft_h5_put_num, (weft_h5 * f, const char *name, const char *key, double x)
 WRAP(weft_h5_put_long, (weft_h5 * f, const char *name, const char *key, int64_t x),
      (f, name, key, x), (void)f)
 
-void __real_weft_h5_close(weft_h5 *f);
-void __wrap_weft_h5_close(weft_h5 *f);
-void __wrap_weft_h5_close(weft_h5 *f)
+void __real_weft_h5_close(weft_h5 *file);
+void __wrap_weft_h5_close(weft_h5 *file);
+void __wrap_weft_h5_close(weft_h5 *file)
 {
-    if (!nowhere) __real_weft_h5_close(f);
+    if (!nowhere) __real_weft_h5_close(file);
 }
 
 /* ---- readers ---- */
 
 /* Packs the source with options as "a=1 b=2". */
-static void pack_with(const weft_reader *r, const char *options, const char *source,
+static void pack_with(const weft_reader *reader, const char *options, const char *source,
                       weft_arena *mem)
 {
     enum { MOST = 16 };
@@ -105,32 +105,32 @@ static void pack_with(const weft_reader *r, const char *options, const char *sou
         word[n++] = w;
     void *self;
     weft_partition over;
-    weft_status st = weft_pack_options(r, n, word, &self, &over, mem);
+    weft_status st = weft_pack_options(reader, n, word, &self, &over, mem);
     weft_check(st == WEFT_OK, "%s", weft_error());
     nowhere = 1;
-    fuzz_told(weft_pack_file(r, self, &over, source, fuzz_path("out.h5", mem), mem));
+    fuzz_told(weft_pack_file(reader, self, &over, source, fuzz_path("out.h5", mem), mem));
     nowhere = 0;
 }
 
 /* The first byte of the input chooses the options, the rest is the file. */
-static void pack_one(const weft_reader *r, const char *const *options, int n,
+static void pack_one(const weft_reader *reader, const char *const *options, int n,
                      struct input in)
 {
     weft_arena *mem = weft_arena_new();
     const char *how = options[pick(&in, n)];
-    pack_with(r, how, fuzz_file("source", in, mem), mem);
+    pack_with(reader, how, fuzz_file("source", in, mem), mem);
     weft_arena_free(mem);
 }
 
 /* The same for files of a directory. */
-static void pack_tree(const weft_reader *r, const char *const *options, int n,
+static void pack_tree(const weft_reader *reader, const char *const *options, int n,
                       const char *const *name, int files, struct input in)
 {
     weft_arena *mem = weft_arena_new();
     const char *how = options[pick(&in, n)];
     fuzz_files(in, name, files, mem);
     const char *top = weft_arena_text(mem, "%.*s", (int)strcspn(name[0], "/"), name[0]);
-    pack_with(r, how, fuzz_path(top, mem), mem);
+    pack_with(reader, how, fuzz_path(top, mem), mem);
     weft_arena_free(mem);
 }
 
@@ -267,12 +267,12 @@ static void run_options(struct input in)
     weft_arena *mem = weft_arena_new();
     int readers = 0, n = 0;
     while (weft_readers[readers]) readers++;
-    const weft_reader *r = weft_readers[pick(&in, readers)];
+    const weft_reader *reader = weft_readers[pick(&in, readers)];
     const char *word[MOST];
     while (in.n > 0 && n < MOST) word[n++] = text_of(piece(&in, '\n'), mem);
     void *self;
     weft_partition over;
-    fuzz_told(weft_pack_options(r, n, word, &self, &over, mem));
+    fuzz_told(weft_pack_options(reader, n, word, &self, &over, mem));
     weft_arena_free(mem);
 }
 
@@ -285,12 +285,12 @@ static void run_vectors(struct input in)
     uint64_t hash[WEFT_COUNT(word)];
     for (int i = 0; i < WEFT_COUNT(word); i++)
         hash[i] = weft_hash(word[i], strlen(word[i]), 0);
-    weft_vocab v = {.n = WEFT_COUNT(word), .hash = hash};
+    weft_vocab vocab = {.n = WEFT_COUNT(word), .hash = hash};
     weft_vectors out;
     const char *path = fuzz_file("vectors", in, mem);
-    weft_status st = weft_vectors_read(&v, path, 4, 1, &out, mem);
+    weft_status st = weft_vectors_read(&vocab, path, 4, 1, &out, mem);
     fuzz_told(st);
-    for (int64_t i = 0; st == WEFT_OK && i < v.n * out.d; i++)
+    for (int64_t i = 0; st == WEFT_OK && i < vocab.n * out.d; i++)
         weft_check(isfinite(out.value[i]), "number %lld", (long long)i);
     weft_arena_free(mem);
 }
@@ -299,12 +299,13 @@ static void run_devices(struct input in)
 {
     enum { CLIENTS = 3 };
     weft_arena *mem = weft_arena_new();
-    weft_device d = {.up = 1e6, .down = 1e6, .available = 1};
-    d.file = fuzz_file("devices", in, mem);
-    weft_status st = weft_device_trace(&d, CLIENTS, mem);
+    weft_device device = {.up = 1e6, .down = 1e6, .available = 1};
+    device.file = fuzz_file("devices", in, mem);
+    weft_status st = weft_device_trace(&device, CLIENTS, mem);
     fuzz_told(st);
-    for (int64_t i = 0; st == WEFT_OK && i < d.rows * WEFT_PROFILE; i++)
-        weft_check(isfinite(d.row[i]) && d.row[i] >= 0, "number %lld", (long long)i);
+    for (int64_t i = 0; st == WEFT_OK && i < device.rows * WEFT_PROFILE; i++)
+        weft_check(isfinite(device.row[i]) && device.row[i] >= 0, "number %lld",
+                   (long long)i);
     weft_arena_free(mem);
 }
 
@@ -313,21 +314,22 @@ static void run_printed(struct input in)
 {
     static const char *const wanted[] = {"loss", "error"};
     weft_arena *mem = weft_arena_new();
-    weft_printed *p = weft_printed_new(2, wanted, mem);
+    weft_printed *printed = weft_printed_new(2, wanted, mem);
     for (int stream = 0; in.n > 0; stream = !stream) {
         struct input some = piece(&in, 0x1e);
-        weft_printed_add(p, stream, (const char *)some.at, some.n / 2);
-        weft_printed_add(p, stream, (const char *)some.at + some.n / 2,
+        weft_printed_add(printed, stream, (const char *)some.at, some.n / 2);
+        weft_printed_add(printed, stream, (const char *)some.at + some.n / 2,
                          some.n - some.n / 2);
     }
-    weft_printed_end(p);
-    const weft_stream *s = &p->stream[0];
+    weft_printed_end(printed);
+    const weft_stream *s = &printed->stream[0];
     for (int64_t i = 0; i < s->names.n; i++) {
-        const weft_number *x = weft_printed_find(p, 0, s->names.name[i]);
-        weft_check(x == &s->number[i] || (i < 2 && !x), "%s", s->names.name[i]);
-        weft_check(!x || (x->said == WEFT_SAID_NUMBER) >= !isnan(x->value), "%s", x->text);
+        const weft_number *number = weft_printed_find(printed, 0, s->names.name[i]);
+        weft_check(number == &s->number[i] || (i < 2 && !number), "%s", s->names.name[i]);
+        weft_check(!number || (number->said == WEFT_SAID_NUMBER) >= !isnan(number->value),
+                   "%s", number->text);
     }
-    weft_check(!strpbrk(weft_printed_last(p), "\r\n"), "two lines");
+    weft_check(!strpbrk(weft_printed_last(printed), "\r\n"), "two lines");
     weft_arena_free(mem);
 }
 

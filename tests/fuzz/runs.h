@@ -16,21 +16,21 @@
 /* ---- input files ---- */
 
 /* What was accepted is written as a text that reads as the same: so a run is resumed. */
-static void check_echo(const weft_conf *c, weft_arena *mem)
+static void check_echo(const weft_conf *conf, weft_arena *mem)
 {
     weft_conf again;
-    const char *echo = weft_conf_echo(c, mem);
+    const char *echo = weft_conf_echo(conf, mem);
     weft_conf_init(&again, mem);
     weft_check(weft_conf_text(&again, "echo", echo) == WEFT_OK, "%s", weft_error());
     weft_check(strcmp(weft_conf_echo(&again, mem), echo) == 0, "the echo is another");
 }
 
-static void bind_run(weft_conf *c, weft_arena *mem)
+static void bind_run(weft_conf *conf, weft_arena *mem)
 {
-    weft_run r;
-    weft_status st = weft_run_bind(&r, c, 1, &fuzz_world, mem);
+    weft_run run;
+    weft_status st = weft_run_bind(&run, conf, 1, &fuzz_world, mem);
     fuzz_told(st);
-    if (st == WEFT_OK) check_echo(c, mem);
+    if (st == WEFT_OK) check_echo(conf, mem);
 }
 
 /* The first byte says how many lines are of the command line. */
@@ -39,14 +39,14 @@ static void run_conf(struct input in)
     weft_arena *mem = weft_arena_new();
     int typed = pick(&in, 4);
     weft_status st = WEFT_OK;
-    weft_conf c;
-    weft_conf_init(&c, mem);
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
     const char **word = WEFT_NEW(mem, const char *, typed + 1);
     for (int i = 0; i < typed; i++) word[i] = text_of(piece(&in, '\n'), mem);
-    st = weft_conf_text(&c, "in.ini", text_of(in, mem));
-    for (int i = 0; i < typed && st == WEFT_OK; i++) st = weft_conf_set(&c, word[i]);
+    st = weft_conf_text(&conf, "in.ini", text_of(in, mem));
+    for (int i = 0; i < typed && st == WEFT_OK; i++) st = weft_conf_set(&conf, word[i]);
     fuzz_told(st);
-    if (st == WEFT_OK) bind_run(&c, mem);
+    if (st == WEFT_OK) bind_run(&conf, mem);
     weft_arena_free(mem);
 }
 
@@ -58,13 +58,13 @@ static void run_list(struct input in)
         "[run]\ndata = x.h5\ntask = fed\n[fed]\nmodel = mlp\n[client]\nmomentum = 0 .. 1\n",
         "[run]\ntask = command\n[command]\nprogram = /bin/true\n[options]\na = 1 .. 9\n"};
     weft_arena *mem = weft_arena_new();
-    weft_conf c;
-    weft_conf_init(&c, mem);
+    weft_conf conf;
+    weft_conf_init(&conf, mem);
     const char *which = head[pick(&in, WEFT_COUNT(head))];
     const char *text = weft_arena_text(mem, "%s[space]\nsource = list\nfile = %s\n", which,
                                        fuzz_file("list", in, mem));
-    weft_check(weft_conf_text(&c, "in.ini", text) == WEFT_OK, "%s", weft_error());
-    bind_run(&c, mem);
+    weft_check(weft_conf_text(&conf, "in.ini", text) == WEFT_OK, "%s", weft_error());
+    bind_run(&conf, mem);
     weft_arena_free(mem);
 }
 
@@ -79,16 +79,16 @@ static void run_journal(struct input in)
     int64_t nseen = 0, n = 0, nagain = 0;
     int in_use;
     fuzz_told(weft_journal_read(path, &seen, &nseen, &in_use, mem));
-    weft_journal j;
-    weft_status st = weft_journal_open(&j, path, &rec, &n, mem);
+    weft_journal journal;
+    weft_status st = weft_journal_open(&journal, path, &rec, &n, mem);
     fuzz_told(st);
     if (st == WEFT_OK) {
         weft_check(n == nseen, "%lld records, read %lld", (long long)n, (long long)nseen);
-        weft_check(weft_journal_add(&j, 7, "x", 1) == WEFT_OK, "%s", weft_error());
-        weft_journal_close(&j);
-        st = weft_journal_open(&j, path, &again, &nagain, mem);
+        weft_check(weft_journal_add(&journal, 7, "x", 1) == WEFT_OK, "%s", weft_error());
+        weft_journal_close(&journal);
+        st = weft_journal_open(&journal, path, &again, &nagain, mem);
         weft_check(st == WEFT_OK && nagain == n + 1 && again[n].tag == 7, "a lost record");
-        weft_journal_close(&j);
+        weft_journal_close(&journal);
     }
     weft_arena_free(mem);
 }
@@ -100,17 +100,18 @@ static void run_record(struct input in)
     char *bytes = WEFT_NEW(mem, char, in.n); /* aligned, as those of the journal */
     if (in.n > 0) memcpy(bytes, in.at, in.n);
     int64_t job;
-    weft_job_record e;
-    if (weft_job_record_is(bytes, in.n, &job) && weft_job_record_read(&e, bytes, mem)) {
+    weft_job_record record;
+    if (weft_job_record_is(bytes, in.n, &job) &&
+        weft_job_record_read(&record, bytes, mem)) {
         size_t n;
-        const void *packed = weft_job_record_pack(&e, &n, mem);
+        const void *packed = weft_job_record_pack(&record, &n, mem);
         weft_job_record same;
         weft_check(weft_job_record_is(packed, n, &job) &&
                        weft_job_record_read(&same, packed, mem),
                    "what is packed is no record");
-        weft_check(weft_job_record_digest(&e, 1) == weft_job_record_digest(&same, 1),
+        weft_check(weft_job_record_digest(&record, 1) == weft_job_record_digest(&same, 1),
                    "another digest");
-        weft_job_record mine = weft_job_record_new(&e.job, mem);
+        weft_job_record mine = weft_job_record_new(&record.job, mem);
         weft_check(weft_job_record_unpack(&mine, packed, mem), "another job");
     }
     weft_arena_free(mem);
@@ -122,10 +123,10 @@ static void write_journals(struct input in, weft_arena *mem)
     static const char *const name[] = {"run.d/journal", "run.d/journal-1"};
     for (int i = 0; i < WEFT_COUNT(name); i++) {
         weft_record *rec;
-        weft_journal j;
+        weft_journal journal;
         int64_t n;
         const char *path = fuzz_file(name[i], (struct input){0}, mem);
-        weft_check(weft_journal_open(&j, path, &rec, &n, mem) == WEFT_OK, "%s",
+        weft_check(weft_journal_open(&journal, path, &rec, &n, mem) == WEFT_OK, "%s",
                    weft_error());
         int records = pick(&in, 8);
         for (int r = 0; r < records; r++) {
@@ -133,12 +134,12 @@ static void write_journals(struct input in, weft_arena *mem)
             int high = pick(&in, 256);
             size_t length = (size_t)high << 8 | (size_t)pick(&in, 256);
             size_t bytes = length < in.n ? length : in.n;
-            weft_check(weft_journal_add(&j, tag, in.at, bytes) == WEFT_OK, "%s",
+            weft_check(weft_journal_add(&journal, tag, in.at, bytes) == WEFT_OK, "%s",
                        weft_error());
             in.at += bytes;
             in.n -= bytes;
         }
-        weft_journal_close(&j);
+        weft_journal_close(&journal);
     }
 }
 
@@ -148,14 +149,14 @@ static void run_trace(struct input in)
     weft_arena *mem = weft_arena_new();
     write_journals(in, mem);
     const char *path = fuzz_path("run.h5", mem), *out = fuzz_path("now.h5", mem);
-    weft_rundir t;
-    weft_status st = weft_rundir_open(&t, path, 0, &fuzz_world, mem);
+    weft_rundir rundir;
+    weft_status st = weft_rundir_open(&rundir, path, 0, &fuzz_world, mem);
     fuzz_told(st);
     if (st == WEFT_OK) {
         const int64_t *ticket;
-        weft_rundir_ended(&t);
-        weft_rundir_tickets(&t, &ticket, mem);
-        weft_rundir_close(&t, 0);
+        weft_rundir_ended(&rundir);
+        weft_rundir_tickets(&rundir, &ticket, mem);
+        weft_rundir_close(&rundir, 0);
     }
     nowhere = 1;
     fuzz_told(weft_run_snapshot(path, out, 1));
@@ -178,22 +179,22 @@ static weft_rundir fuzz_trace(weft_arena *mem)
 
 static weft_state fuzz_state(weft_arena *mem)
 {
-    weft_state s = {.x = WEFT_NEW(mem, real, NX),
-                    .nx = NX,
-                    .aux = WEFT_NEW(mem, double, NAUX),
-                    .naux = NAUX};
-    s.x[1] = 1;
-    s.aux[1] = 2;
-    return s;
+    weft_state state = {.x = WEFT_NEW(mem, real, NX),
+                        .nx = NX,
+                        .aux = WEFT_NEW(mem, double, NAUX),
+                        .naux = NAUX};
+    state.x[1] = 1;
+    state.aux[1] = 2;
+    return state;
 }
 
 static weft_job_record fuzz_record(weft_arena *mem)
 {
-    weft_mix m = weft_mix_new(2, 1, mem);
-    weft_job job = weft_job_new(0, 4, &m);
-    weft_job_record e = weft_job_record_new(&job, mem);
-    weft_job_record_room(&e, 1, UNITS, 2, mem);
-    return e;
+    weft_mix mix = weft_mix_new(2, 1, mem);
+    weft_job job = weft_job_new(0, 4, &mix);
+    weft_job_record record = weft_job_record_new(&job, mem);
+    weft_job_record_room(&record, 1, UNITS, 2, mem);
+    return record;
 }
 
 /* The bytes of a file as weft writes it. */
@@ -202,20 +203,23 @@ struct written {
     size_t n;
 };
 
-static void keep_bytes(const char *path, struct written *w)
+static void keep_bytes(const char *path, struct written *written)
 {
     struct stat info;
-    weft_check(stat(path, &info) == 0 && (size_t)info.st_size <= sizeof w->at, "%s", path);
-    w->n = (size_t)info.st_size;
-    weft_check(weft_file_load(path, w->at, w->n) == WEFT_OK, "%s", weft_error());
+    weft_check(stat(path, &info) == 0 && (size_t)info.st_size <= sizeof written->at, "%s",
+               path);
+    written->n = (size_t)info.st_size;
+    weft_check(weft_file_load(path, written->at, written->n) == WEFT_OK, "%s",
+               weft_error());
 }
 
 /* A copy that is longer by `more` bytes. */
-static uint8_t *longer(const struct written *w, int64_t more, size_t *n, weft_arena *mem)
+static uint8_t *longer(const struct written *written, int64_t more, size_t *n,
+                       weft_arena *mem)
 {
-    *n = (size_t)((int64_t)w->n + more);
+    *n = (size_t)((int64_t)written->n + more);
     uint8_t *copy = WEFT_NEW(mem, uint8_t, *n);
-    memcpy(copy, w->at, *n < w->n ? *n : w->n);
+    memcpy(copy, written->at, *n < written->n ? *n : written->n);
     return copy;
 }
 
@@ -225,15 +229,16 @@ static void run_checkpoint(struct input in)
 {
     static struct written once;
     weft_arena *mem = weft_arena_new();
-    weft_rundir t = fuzz_trace(mem);
+    weft_rundir rundir = fuzz_trace(mem);
     weft_state state = fuzz_state(mem);
-    weft_job_record e = fuzz_record(mem);
+    weft_job_record record = fuzz_record(mem);
     if (once.n == 0) {
         fuzz_file("run.d/x", (struct input){0}, mem);
-        e.done = 2;
-        weft_check(weft_checkpoint_write(&t, &e, &state) == WEFT_OK, "%s", weft_error());
-        keep_bytes(weft_checkpoint_name(&t, 0, mem), &once);
-        e = fuzz_record(mem);
+        record.done = 2;
+        weft_check(weft_checkpoint_write(&rundir, &record, &state) == WEFT_OK, "%s",
+                   weft_error());
+        keep_bytes(weft_checkpoint_name(&rundir, 0, mem), &once);
+        record = fuzz_record(mem);
     }
     int summed = pick(&in, 2), more = pick(&in, 256);
     size_t n;
@@ -242,27 +247,27 @@ static void run_checkpoint(struct input in)
     uint64_t sum = weft_hash(bytes, n - sizeof sum, 0);
     if (summed) memcpy(bytes + n - sizeof sum, &sum, sizeof sum);
     fuzz_file("run.d/checkpoint-0", (struct input){bytes, n}, mem);
-    weft_checkpoint_read(&t, &e, &state, mem);
-    weft_check(e.done >= 0 && e.done < UNITS && e.nunit == UNITS, "%lld of %lld units",
-               (long long)e.done, (long long)e.nunit);
-    for (int64_t i = 0; i < e.done * e.ncolumn; i++) e.row[i] += 1;
+    weft_checkpoint_read(&rundir, &record, &state, mem);
+    weft_check(record.done >= 0 && record.done < UNITS && record.nunit == UNITS,
+               "%lld of %lld units", (long long)record.done, (long long)record.nunit);
+    for (int64_t i = 0; i < record.done * record.ncolumn; i++) record.row[i] += 1;
     weft_arena_free(mem);
 }
 
 /* Writes the state as a run does. */
-static void write_state(weft_rundir *t, const weft_state_id *id, const weft_state *state,
-                        weft_arena *mem)
+static void write_state(weft_rundir *rundir, const weft_state_id *id,
+                        const weft_state *state, weft_arena *mem)
 {
     int fresh;
     fuzz_file("run.d/x", (struct input){0}, mem);
-    weft_check(weft_journal_extend(&t->journal, fuzz_path("run.d/journal", mem), &fresh,
-                                   mem) == WEFT_OK,
+    weft_check(weft_journal_extend(&rundir->journal, fuzz_path("run.d/journal", mem),
+                                   &fresh, mem) == WEFT_OK,
                "%s", weft_error());
-    weft_rundir_search(t);
-    weft_status st = weft_rundir_state_put(t, id, state, 0, NULL);
-    if (st == WEFT_OK) st = weft_commit_end(t->commit);
+    weft_rundir_search(rundir);
+    weft_status st = weft_rundir_state_put(rundir, id, state, 0, NULL);
+    if (st == WEFT_OK) st = weft_commit_end(rundir->commit);
     weft_check(st == WEFT_OK, "%s", weft_error());
-    weft_journal_close(&t->journal);
+    weft_journal_close(&rundir->journal);
 }
 
 static void run_state(struct input in)
@@ -270,11 +275,11 @@ static void run_state(struct input in)
     static const char *const name = "run.d/state-0-0";
     static struct written once;
     weft_arena *mem = weft_arena_new();
-    weft_rundir t = fuzz_trace(mem);
+    weft_rundir rundir = fuzz_trace(mem);
     weft_state state = fuzz_state(mem);
     weft_state_id id = {.nx = NX, .naux = NAUX, .hash = weft_state_hash(&state)};
     if (once.n == 0) {
-        write_state(&t, &id, &state, mem);
+        write_state(&rundir, &id, &state, mem);
         keep_bytes(fuzz_path(name, mem), &once);
     }
     int more = pick(&in, 64);
@@ -282,7 +287,7 @@ static void run_state(struct input in)
     uint8_t *bytes = longer(&once, more % 2 ? -(more / 2) - 1 : more / 2, &n, mem);
     fuzz_change(&in, bytes, n);
     fuzz_file(name, (struct input){bytes, n}, mem);
-    weft_status st = weft_rundir_state_load(&t, &fuzz_world, &id, 0, &state);
+    weft_status st = weft_rundir_state_load(&rundir, &fuzz_world, &id, 0, &state);
     fuzz_told(st);
     weft_check(st != WEFT_OK || weft_state_hash(&state) == id.hash, "another state");
     weft_arena_free(mem);

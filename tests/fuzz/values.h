@@ -21,17 +21,17 @@ struct places {
     size_t n;
 };
 
-static void let(struct places *p, size_t from, size_t n)
+static void let(struct places *places, size_t from, size_t n)
 {
-    for (size_t i = from; i < from + n && i < p->w->body; i++) p->may[i] = 1;
+    for (size_t i = from; i < from + n && i < places->w->body; i++) places->may[i] = 1;
 }
 
 /* Names, and texts: wherever four letters follow one another. */
-static void let_texts(struct places *p)
+static void let_texts(struct places *places)
 {
-    for (size_t i = 0, n = 0; i < p->w->body; i++) {
-        n = isprint(p->w->at[i]) ? n + 1 : 0;
-        if (n >= 4) let(p, i + 1 - n, n);
+    for (size_t i = 0, n = 0; i < places->w->body; i++) {
+        n = isprint(places->w->at[i]) ? n + 1 : 0;
+        if (n >= 4) let(places, i + 1 - n, n);
     }
 }
 
@@ -40,34 +40,34 @@ static herr_t let_number(hid_t object, const char *name, const H5A_info_t *info,
 {
     enum { FAR = 96, SIZE = 8 };
     (void)info;
-    struct places *p = to;
+    struct places *places = to;
     char value[SIZE] = {0};
     hid_t attr = H5Aopen(object, name, H5P_DEFAULT), type = H5Aget_type(attr);
     if (H5Tget_class(type) != H5T_STRING && H5Tget_size(type) == SIZE &&
         H5Aread(attr, type, value) >= 0)
-        for (size_t i = 0; i + strlen(name) + FAR < p->w->body; i++)
-            if (strcmp((const char *)p->w->at + i, name) == 0)
+        for (size_t i = 0; i + strlen(name) + FAR < places->w->body; i++)
+            if (strcmp((const char *)places->w->at + i, name) == 0)
                 for (size_t k = i + strlen(name); k < i + FAR; k++)
-                    if (memcmp(p->w->at + k, value, SIZE) == 0) let(p, k, SIZE);
+                    if (memcmp(places->w->at + k, value, SIZE) == 0) let(places, k, SIZE);
     H5Tclose(type);
     H5Aclose(attr);
     return 0;
 }
 
-static void let_rows(struct places *p, hid_t set)
+static void let_rows(struct places *places, hid_t set)
 {
     haddr_t all = H5Dget_offset(set);
     hid_t type = H5Dget_type(set), space = H5Dget_space(set);
     hsize_t chunks = 0;
     if (H5Tget_class(type) == H5T_STRING) { /* places of texts, which HDF5 believes */
     } else if (all != HADDR_UNDEF) {
-        let(p, (size_t)all, (size_t)H5Dget_storage_size(set));
+        let(places, (size_t)all, (size_t)H5Dget_storage_size(set));
     } else if (H5Dget_num_chunks(set, space, &chunks) >= 0) {
         for (hsize_t i = 0; i < chunks; i++) {
             hsize_t first[WEFT_H5_DIMS], bytes;
             haddr_t at;
             if (H5Dget_chunk_info(set, space, i, first, NULL, &at, &bytes) >= 0)
-                let(p, (size_t)at, (size_t)bytes);
+                let(places, (size_t)at, (size_t)bytes);
         }
     }
     H5Sclose(space);
@@ -84,22 +84,23 @@ static herr_t let_object(hid_t group, const char *name, const H5L_info_t *info, 
     return 0;
 }
 
-static struct places find_places(const struct whole *w)
+static struct places find_places(const struct whole *whole)
 {
-    struct places p = {
-        .w = w, .may = calloc(w->body, 1), .at = calloc(w->body, sizeof *p.at)};
+    struct places places = {.w = whole,
+                            .may = calloc(whole->body, 1),
+                            .at = calloc(whole->body, sizeof *places.at)};
     weft_arena *mem = weft_arena_new();
-    weft_h5 f;
-    weft_check(weft_h5_open(&f, fuzz_path(w->name, mem), mem) == WEFT_OK, "%s",
+    weft_h5 file;
+    weft_check(weft_h5_open(&file, fuzz_path(whole->name, mem), mem) == WEFT_OK, "%s",
                weft_error());
-    let_texts(&p);
-    let_object(f.file, "/", NULL, &p);
-    H5Lvisit(f.file, H5_INDEX_NAME, H5_ITER_NATIVE, let_object, &p);
-    weft_h5_close(&f);
+    let_texts(&places);
+    let_object(file.file, "/", NULL, &places);
+    H5Lvisit(file.file, H5_INDEX_NAME, H5_ITER_NATIVE, let_object, &places);
+    weft_h5_close(&file);
     weft_arena_free(mem);
-    for (size_t i = 0; i < w->body; i++)
-        if (p.may[i]) p.at[p.n++] = i;
-    return p;
+    for (size_t i = 0; i < whole->body; i++)
+        if (places.may[i]) places.at[places.n++] = i;
+    return places;
 }
 
 /* What is printed is not looked at. Returns where it went, for the next call. */
@@ -133,18 +134,18 @@ static void run_values(int which, struct input in)
 {
     static struct places all[WEFT_COUNT(wholes)];
     if (!wholes[0].at) make_wholes();
-    const struct whole *w = &wholes[which];
-    struct places *p = &all[which];
-    if (!p->w) *p = find_places(w);
+    const struct whole *whole = &wholes[which];
+    struct places *places = &all[which];
+    if (!places->w) *places = find_places(whole);
     weft_arena *mem = weft_arena_new();
-    uint8_t *bytes = WEFT_NEW(mem, uint8_t, w->body);
+    uint8_t *bytes = WEFT_NEW(mem, uint8_t, whole->body);
     int form = in.n % 2;
-    memcpy(bytes, w->at, w->body);
+    memcpy(bytes, whole->at, whole->body);
     while (in.n > 0) {
-        size_t place = p->at[fuzz_place(&in, p->n)];
+        size_t place = places->at[fuzz_place(&in, places->n)];
         bytes[place] = (uint8_t)(bytes[place] ^ pick(&in, 256));
     }
-    const char *path = fuzz_file("values.h5", (struct input){bytes, w->body}, mem);
+    const char *path = fuzz_file("values.h5", (struct input){bytes, whole->body}, mem);
     weft_check(weft_seal_append(path) == 0, "%s", path);
     read_all_of(which, path, form, mem);
     weft_arena_free(mem);
