@@ -320,8 +320,9 @@ static void scatter(const struct group *group, real *const *row)
 static weft_status take_course(struct group *group, int i)
 {
     const fed_lanes *lanes = group->lanes;
-    const real *start[WEFT_MAX_LANES], *anchor[WEFT_MAX_LANES], *drift[WEFT_MAX_LANES];
-    real *w[WEFT_MAX_LANES];
+    const real *start[WEFT_MAX_LANES] = {NULL}, *anchor[WEFT_MAX_LANES] = {NULL},
+               *drift[WEFT_MAX_LANES] = {NULL};
+    real *w[WEFT_MAX_LANES] = {NULL};
     struct course course = {.fixed = group->lane[0].course[i].fixed};
     int pulled = 0, common = 1;
     for (int l = 0; l < group->n; l++) {
