@@ -256,6 +256,11 @@ predict texts "$tmp/few.csv" separator=comma header=yes &&
 result $? "and the columns of a CSV are texts"
 printf 'odd\tnice film\n' >"$tmp/odd.tsv"
 refused 4 "a class that was not learnt is refused" "odd.tsv has the class 'odd', which is not among those" texts "$tmp/odd.tsv" label=first
+: >"$tmp/empty.txt"
+refused 4 "a file without texts is told" "empty.txt has no texts" texts "$tmp/empty.txt"
+"$weft" pack text "$tmp/say.txt" label=none like="$tmp/learn.h5" -o "$tmp/scored.h5" >"$tmp/out" 2>"$tmp/log" &&
+    predict texts "$tmp/scored.h5" && sed 1d "$tmp/p.csv" | cmp - "$tmp/bare"
+result $? "texts packed like those that were learnt from have the same predictions"
 "$weft" pack text "$tmp/few.txt" label=none like="$tmp/rff.h5" -o "$tmp/no.h5" >"$tmp/out" 2>"$tmp/log"
 [ $? = 4 ] && grep -q 'like = .*rff.h5 is not of texts' "$tmp/log"
 result $? "texts are not packed like a table"

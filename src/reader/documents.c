@@ -98,9 +98,9 @@ weft_status weft_documents_pack(weft_documents *documents, const char *source,
 
 static weft_status read_classes(weft_h5 *file, const char ***class_name, int64_t *classes)
 {
-    const char *group = weft_h5_has(file, "/winner") ? "/winner" : "/", *form = "";
+    const char *group = weft_h5_has(file, "/winner") ? "/winner" : "", *form = "";
     if (weft_h5_has(file, weft_arena_text(file->mem, "%s/@form", group)))
-        TRY(weft_h5_read_attr(file, group, "form", &form));
+        TRY(weft_h5_read_attr(file, *group ? group : "/", "form", &form));
     if (strcmp(form, weft_form_name[WEFT_TOKENS]) != 0)
         return weft_fail(WEFT_EDATA, "like = %s is not of texts, nor trained on any",
                          file->path);
@@ -114,6 +114,8 @@ weft_status weft_documents_score(weft_documents *documents, const char *like, in
     weft_h5 file;
     const char **class_name = NULL;
     int64_t classes = 0;
+    if (documents->n == 0)
+        return weft_fail(WEFT_EDATA, "%s has no texts", documents->labels.path);
     TRY(weft_h5_open(&file, like, pack->mem));
     weft_status st = read_classes(&file, &class_name, &classes);
     weft_h5_close(&file);
