@@ -4,6 +4,7 @@
 #include "result/unfinished.h"
 #include "rundir/formats.h"
 #include "weft/data.h"
+#include "weft/file.h"
 #include "weft/pack.h"
 #include "weft/registry.h"
 #include "weft/report.h"
@@ -41,7 +42,9 @@ static weft_status pack(const weft_cli *cli)
     TRY(weft_pack_options(reader, cli->n - 2, (const char *const *)cli->arg + 2, &self,
                           &over, cli->mem));
     TRY(weft_h5_replace(cli->output, WEFT_DATA_FORMAT, cli->force));
-    return weft_pack_file(reader, self, &over, cli->arg[1], cli->output, cli->mem);
+    const char *source = cli->arg[1];
+    TRY(weft_file_source(&source, cli->output));
+    return weft_pack_file(reader, self, &over, source, cli->output, cli->mem);
 }
 
 weft_status weft_cli_pack(const weft_cli *cli)

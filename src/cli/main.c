@@ -28,8 +28,9 @@ enum { MANY = 1 << 20 };
 /* ---- what `weft COMMAND --help` says besides ---- */
 
 static const char pack_text[] =
-    "READER is one of `weft list readers`. SOURCE is its file or directory: what that is\n"
-    "tells `weft list READER`. key=value is an option of the reader, or of `weft list\n"
+    "READER is one of `weft list readers`. SOURCE is its file or directory, - standard\n"
+    "input: what that is tells `weft list READER`. key=value is an option of the reader, "
+    "or of `weft list\n"
     "partition`, which splits images, rows or documents over clients (clients=N).\n"
     "Text is tokenized here, once for all runs. Runs on one rank.\n";
 
@@ -72,12 +73,10 @@ static const char eval_text[] =
 
 static const char predict_text[] =
     "ROWS is a packed file, or a table with the columns that the run was trained on, by\n"
-    "name, or texts, one a line; one row is enough, and a label is not needed. key=value "
-    "is\n"
-    "an option of `weft list dense`, or `weft list text`. A line for each row has its "
-    "class,\n"
-    "and the probability or score of each class; or the value of each target, where these\n"
-    "are numbers.\n";
+    "name, or texts, one a line; - is standard input. One row is enough, and a label is\n"
+    "not needed. key=value is an option of `weft list dense`, or `weft list text`. A line\n"
+    "for each row has its class, and the probability or score of each class; or the value\n"
+    "of each target, where these are numbers.\n";
 
 static const char export_text[] = "Without -o it is named RUN-winner.h5.\n";
 

@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "rundir/formats.h"
 #include "weft/data.h"
+#include "weft/file.h"
 #include "weft/h5.h"
 #include "weft/pack.h"
 #include "weft/registry.h"
@@ -70,7 +71,7 @@ static weft_status is_of_texts(const weft_cli *cli, int *texts)
 }
 
 /* Packs the rows of a table, or texts, as the data of the run were. */
-static weft_status pack_rows(const weft_cli *cli, const char *to)
+static weft_status pack_rows(const weft_cli *cli, const char *rows, const char *to)
 {
     const weft_reader *reader;
     void *self;
@@ -86,23 +87,25 @@ static weft_status pack_rows(const weft_cli *cli, const char *to)
     }
     if (texts && !labelled) word[n++] = "label=none";
     TRY(weft_pack_options(reader, n, word, &self, &over, cli->mem));
-    return weft_pack_file(reader, self, &over, cli->arg[1], to, cli->mem);
+    return weft_pack_file(reader, self, &over, rows, to, cli->mem);
 }
 
 weft_status weft_cli_predict(const weft_cli *cli)
 {
     int root = cli->world->rank == 0;
     const char *rows = cli->arg[1];
-    double packed = root ? is_packed(rows) : 0;
+    const char *to =
+        weft_arena_text(cli->mem, "%s.rows.h5", cli->output ? cli->output : cli->arg[0]);
     TRY(weft_agree(root ? check_output(cli) : WEFT_OK, cli->world));
+    TRY(weft_agree(root ? weft_file_source(&rows, to) : WEFT_OK, cli->world));
+    double packed = root ? is_packed(rows) : 0;
     weft_max_f64(cli->world, &packed, 1);
     if (packed > 0 && cli->n > 2)
         return weft_fail(WEFT_ECONF, "%s is packed, so that %s has no effect; leave it out",
                          rows, cli->arg[2]);
     if (packed > 0) return weft_run_predict(cli->arg[0], rows, cli->output, cli->world);
-    rows = weft_arena_text(cli->mem, "%s.rows.h5", cli->output ? cli->output : cli->arg[0]);
-    TRY(weft_agree(root ? pack_rows(cli, rows) : WEFT_OK, cli->world));
-    weft_status st = weft_run_predict(cli->arg[0], rows, cli->output, cli->world);
-    if (root) unlink(rows);
+    TRY(weft_agree(root ? pack_rows(cli, rows, to) : WEFT_OK, cli->world));
+    weft_status st = weft_run_predict(cli->arg[0], to, cli->output, cli->world);
+    if (root) unlink(to);
     return st;
 }

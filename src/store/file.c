@@ -232,3 +232,41 @@ int weft_file_same(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
            x.st_ino == y.st_ino;
 }
+
+/* ---- standard input ---- */
+
+/* Copies what comes from descriptor `from` to `to`. 0, or the errno. */
+static int copy_all(int from, int to)
+{
+    char block[1 << 16];
+    for (;;) {
+        ssize_t n = read(from, block, sizeof block);
+        if (n == 0) return 0;
+        int err = n > 0 ? weft_file_write(to, block, (size_t)n) : errno;
+        if (err != 0 && err != EINTR) return err;
+    }
+}
+
+weft_status weft_file_source(const char **path, const char *beside)
+{
+    struct stat info;
+    if (strcmp(*path, "-") != 0) return WEFT_OK;
+    *path = "/dev/stdin";
+    if (fstat(STDIN_FILENO, &info) != 0) return weft_file_fail("read", *path, errno);
+    if (S_ISREG(info.st_mode)) return WEFT_OK;
+    weft_arena *tmp = weft_arena_new();
+    const char *temp = weft_file_temp(beside, tmp);
+    int fd = open(temp, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int err = fd < 0 ? errno : 0;
+    if (err == 0) {
+        unlink(temp);
+        err = copy_all(STDIN_FILENO, fd);
+        if (err == 0 && (dup2(fd, STDIN_FILENO) < 0 || fstat(fd, &info) != 0)) err = errno;
+        close(fd);
+    }
+    weft_arena_free(tmp);
+    if (err != 0) return weft_file_fail("keep standard input beside", beside, err);
+    if (info.st_size > 0) return WEFT_OK;
+    return weft_fail(WEFT_EFILE, "standard input is empty; check the command that writes "
+                                 "to it");
+}
