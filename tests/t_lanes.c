@@ -223,6 +223,24 @@ static int sums_are_right(struct models *models)
     return good && memcmp(sum, want, N * sizeof *sum) == 0;
 }
 
+/* Blends of two models, and slopes of the loss between them, which are sums in order. */
+static int blends_are_right(const weft_kernel *kernel)
+{
+    int lanes = kernel->lanes, good = 1;
+    const real *own = randoms(30, N * lanes), *w = randoms(31, N * lanes),
+               *g = randoms(32, N * lanes), *share = randoms(33, lanes);
+    real *at = WEFT_NEW(mem, real, N * lanes);
+    double slope[MAX_L], want[MAX_L] = {0};
+    kernel->lanes_blend(N, share, own, w, at);
+    kernel->lanes_slope(N, own, w, g, slope);
+    for (int i = 0; i < N * lanes; i++) {
+        real blend = share[i % lanes] * own[i] + (1 - share[i % lanes]) * w[i];
+        good &= same(&blend, &at[i], 1);
+        want[i % lanes] += ((double)own[i] - (double)w[i]) * (double)g[i];
+    }
+    return good && memcmp(slope, want, (size_t)lanes * sizeof *slope) == 0;
+}
+
 static int steps_are_right(const weft_kernel *kernel, int clip)
 {
     struct models models = models_new(kernel, clip);
@@ -286,7 +304,7 @@ static void test_loops(void)
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         size_t mark = weft_arena_mark(mem);
         if (!table[i]->works()) {
-            skip(5, "this CPU has no such loops");
+            skip(7, "this CPU has no such loops");
             continue;
         }
         ok(products_are_right(table[i]), "%s: products", table[i]->name);
@@ -295,6 +313,7 @@ static void test_loops(void)
         for (int clip = 0; clip < 2; clip++)
             ok(steps_are_right(table[i], clip), "%s: steps, changes and sums%s",
                table[i]->name, clip ? " with clipped gradients" : "");
+        ok(blends_are_right(table[i]), "%s: blends and their slopes", table[i]->name);
         int good = 1;
         for (int c = 1; c < 40; c++) good &= softmax_is_right(table[i], c);
         ok(good, "%s: softmax of 1 to 39 classes", table[i]->name);
@@ -477,8 +496,9 @@ int main(int argc, char **argv)
                 "[client]\nlr = log 0.1 .. 1e6\ndropout = 0 | 0.3\nbatch = 3\n"
                 "max_samples = 11\nepochs = 2\nmax_change = 3\n",
                 6);
-    static const char *const algorithm[] = {"scaffold", "feddyn", "fednova", "ditto",
-                                            "local",    "fedper", "fedrep",  "cpg"};
+    static const char *const algorithm[] = {"scaffold", "feddyn", "fednova",
+                                            "ditto",    "local",  "fedper",
+                                            "fedrep",   "apfl",   "cpg"};
     for (size_t i = 0; i < sizeof algorithm / sizeof *algorithm; i++)
         test_rounds(algorithm[i],
                     weft_arena_text(mem,
@@ -489,7 +509,8 @@ int main(int argc, char **argv)
                                     "mu = 0 .. 1\nweight_decay = 0 .. 0.1\nclip = 0 | 3\n"
                                     "batch = 3\nepochs = 1 .. 3\nmax_change = 30\n"
                                     "[ditto]\nlr = log 0.01 .. 1\nepochs = 0 .. 2\n"
-                                    "[fedrep]\nepochs = 1 | 2\n",
+                                    "[fedrep]\nepochs = 1 | 2\n"
+                                    "[apfl]\nshare = 0 .. 1\nrate = 0 .. 3\n",
                                     algorithm[i]),
                     5);
     return scratch_end();

@@ -115,7 +115,7 @@ typedef struct weft_algorithm {
      */
     int (*courses)(weft_visit *visit, weft_course *course);
     void (*end)(weft_visit *visit);
-    int blends; /* 1: a course has a blend; it is then trained alone */
+    int blends; /* 1: its courses have a blend, all of them */
     int adapts; /* 1: a client that takes no part in training and is to be scored has
                    visit->epochs turns of one pass each, and its model is then `own` */
     /* By what the client's change is divided before it is averaged; depends on options and

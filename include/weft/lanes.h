@@ -60,6 +60,12 @@ void weft_lanes_within(int64_t n, const real *w, const real *from, const double 
 /* sum[n] += weft_exact_add of (w - from) weight[lane] for each lane where use[lane]. */
 void weft_lanes_add(int64_t n, const real *w, const real *from, const real *weight,
                     const int *use, int scale, double *sum);
+/* at = share[lane] own + (1 - share[lane]) w, all [n][lanes]. */
+void weft_lanes_blend(int64_t n, const real *share, const real *own, const real *w,
+                      real *at);
+/* slope[lane] = sum over i < n of (own[i] - w[i]) g[i], in the order of i. */
+void weft_lanes_slope(int64_t n, const real *own, const real *w, const real *g,
+                      double *slope);
 /* Softmax of z[c][lanes], one sample a lane: loss[lane] = -log softmax(z)[label[lane]];
  * wrong[lane]: 1 if another class has the largest z, the first of equal ones, or the loss
  * is NaN; dz = share[lane] (softmax(z) - onehot(label)), 0 where share is 0, unless NULL;

@@ -49,7 +49,7 @@ struct outcome {
     real cells[11 * CELLS]; /* z, c, y, then dz, dc */
     /* models in lanes: the number of lanes differs, so only the first is compared */
     real side[3 * SIDE];
-    double sums[SIDE], log_sums[2];
+    double sums[SIDE], slope, log_sums[2];
     real added[ADDED];
     double dual[OUTPUTS], share[OUTPUTS], conj[OUTPUTS], logistic[OUTPUTS];
     double dots[SPARSE];
@@ -204,6 +204,9 @@ static void run_lanes(const weft_kernel *kernel, const struct probe *probe,
     kernel->lanes_add(SIDE, w[0], w[3], weight, on, 30, outcome->sums);
     kernel->exact_add(SIDE, probe->u, 0x1p30, outcome->sums);
     double share[WEFT_MAX_LANES], loss[WEFT_MAX_LANES], sum;
+    kernel->lanes_blend(SIDE, weight, w[0], w[3], w[4]);
+    kernel->lanes_slope(SIDE, w[4], w[3], w[1], loss);
+    outcome->slope = loss[0];
     int32_t label[WEFT_MAX_LANES] = {0};
     for (size_t l = 0; l < lanes; l++) share[l] = 0.5;
     kernel->lanes_softmax(C, w[0], label, share, w[2], loss, within);

@@ -81,6 +81,10 @@ typedef struct weft_kernel {
                          int *within);
     void (*lanes_add)(int64_t n, const real *w, const real *from, const real *weight,
                       const int *use, int scale, double *sum);
+    void (*lanes_blend)(int64_t n, const real *share, const real *own, const real *w,
+                        real *at);
+    void (*lanes_slope)(int64_t n, const real *own, const real *w, const real *g,
+                        double *slope);
     void (*lanes_softmax)(int c, const real *z, const int32_t *label, const double *share,
                           real *dz, double *loss, int *wrong);
     double (*softmax)(int c, const real *z, double top, real *e, double *sum);

@@ -341,6 +341,29 @@ static void lanes_step(const weft_lanes_move *move, int64_t n, real *g)
     lane_motion_end(&motion);
 }
 
+/* ---- between two models ---- */
+
+static void lanes_blend(int64_t n, const real *share, const real *own, const real *w,
+                        real *at)
+{
+    const V part = LOAD(share), rest = SET(1) - part;
+    for (int64_t i = 0; i < n; i++)
+        STORE(at + i * W, part * LOAD(own + i * W) + rest * LOAD(w + i * W));
+}
+
+static void lanes_slope(int64_t n, const real *own, const real *w, const real *g,
+                        double *slope)
+{
+    D sum[W / DW] = {{0}};
+    for (int64_t i = 0; i < n; i++)
+        for (int h = 0; h < W / DW; h++) {
+            const int64_t at = i * W + h * DW;
+            const D away = half_widen(half_load(own + at)) - half_widen(half_load(w + at));
+            sum[h] += away * half_widen(half_load(g + at));
+        }
+    memcpy(slope, sum, sizeof sum);
+}
+
 /* ---- what a round adds up ---- */
 
 static void lanes_within(int64_t n, const real *w, const real *from, const double *most,

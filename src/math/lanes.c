@@ -44,6 +44,18 @@ void weft_lanes_add(int64_t n, const real *w, const real *from, const real *weig
     weft_kernel_best()->lanes_add(n, w, from, weight, use, scale, sum);
 }
 
+void weft_lanes_blend(int64_t n, const real *share, const real *own, const real *w,
+                      real *at)
+{
+    weft_kernel_best()->lanes_blend(n, share, own, w, at);
+}
+
+void weft_lanes_slope(int64_t n, const real *own, const real *w, const real *g,
+                      double *slope)
+{
+    weft_kernel_best()->lanes_slope(n, own, w, g, slope);
+}
+
 void weft_lanes_softmax(int c, const real *z, const int32_t *label, const double *share,
                         real *dz, double *loss, int *wrong)
 {

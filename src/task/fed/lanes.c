@@ -21,7 +21,8 @@ struct fed_lanes {
     int lanes, most;               /* lanes; rows of a batch */
     void *net;                     /* the network's own */
     real *from, *w, *g, *velocity; /* [nweight][lanes] */
-    real *start, *anchor, *drift;  /* likewise, of algorithms' courses */
+    real *start, *anchor, *drift;  /* likewise, of algorithms' courses, */
+    real *kept, *at;               /* and of their blends */
     real *own;                     /* [lanes][room] vectors of visits */
     int64_t room;
     const float **x; /* [most][lanes] */
@@ -47,7 +48,8 @@ struct course {
     weft_sgd sgd[WEFT_MAX_LANES];
     const real *start, *anchor, *drift;
     const char *fixed;
-    fed_span span; /* that it changes */
+    weft_blend *blend[WEFT_MAX_LANES]; /* [0] NULL: none */
+    fed_span span;                     /* that it changes */
 };
 
 /* The clients that are trained together. */
@@ -63,7 +65,6 @@ struct group {
 fed_lanes *fed_lanes_new(const fed_task *fed, int batch, weft_arena *mem)
 {
     int width = weft_lanes();
-    if (fed->algorithm->blends) return NULL;
     size_t numbers = (size_t)fed->nweight * (size_t)width;
     if (!fed->net->lanes_work || fed->env.data->form == WEFT_CHARS) return NULL;
     if (fed->nweight > MAX_BYTES || 3 * numbers * sizeof(real) > MAX_BYTES) return NULL;
@@ -71,10 +72,11 @@ fed_lanes *fed_lanes_new(const fed_task *fed, int batch, weft_arena *mem)
     *lanes = (fed_lanes){.lanes = width, .most = batch};
     lanes->net = fed->net->lanes_work(fed->model, batch, mem);
     if (!lanes->net) return NULL;
-    real **array[] = {&lanes->from,  &lanes->w,      &lanes->g,    &lanes->velocity,
-                      &lanes->start, &lanes->anchor, &lanes->drift};
-    for (int i = 0; i < (fed->algorithm->courses ? 7 : 4); i++)
-        *array[i] = WEFT_NEW(mem, real, numbers);
+    real **array[] = {&lanes->from,     &lanes->w,     &lanes->g,
+                      &lanes->velocity, &lanes->start, &lanes->anchor,
+                      &lanes->drift,    &lanes->kept,  &lanes->at};
+    int some = !fed->algorithm->courses ? 4 : !fed->algorithm->blends ? 7 : 9;
+    for (int i = 0; i < some; i++) *array[i] = WEFT_NEW(mem, real, numbers);
     lanes->room = 2 * fed->nweight + fed_amounts(fed, NULL, 1).spare;
     if (fed->algorithm->courses) lanes->own = WEFT_NEW(mem, real, lanes->room * width);
     lanes->x = WEFT_NEW(mem, const float *, batch *width);
@@ -187,12 +189,41 @@ static void hold(const fed_task *fed, const char *fixed, const real *from, real 
     }
 }
 
+/* Makes the steps of APFL's own weights, and of their shares, as local.c does. */
+static void blend(const struct group *group, const struct course *course, const real *w,
+                  const weft_lane_batch *batch, int *sound)
+{
+    const fed_lanes *lanes = group->lanes;
+    const fed_task *fed = group->fed;
+    real share[WEFT_MAX_LANES] = {0};
+    double slope[WEFT_MAX_LANES];
+    weft_score unused[WEFT_MAX_LANES] = {{0}};
+    weft_sgd sgd[WEFT_MAX_LANES] = {{0}};
+    for (int l = 0; l < group->n; l++) {
+        share[l] = (real)course->blend[l]->share;
+        sgd[l].lr = course->sgd[l].lr * course->blend[l]->share;
+    }
+    weft_lanes_blend(fed->nweight, share, lanes->kept, w, lanes->at);
+    fed->net->lanes_grad(fed->model, lanes->net, lanes->at, batch, lanes->g, NULL, unused);
+    weft_lanes_slope(fed->nweight, lanes->kept, w, lanes->g, slope);
+    weft_lanes_move move = {
+        .sgd = sgd, .live = group->count, .w = lanes->kept, .sound = sound};
+    weft_lanes_step(&move, fed->nweight, lanes->g);
+    for (int l = 0; l < group->n; l++) {
+        weft_blend *own = course->blend[l];
+        if (group->count[l] == 0) continue;
+        own->share = fmin(fmax(own->share - own->rate * slope[l], 0), 1);
+        sound[l] &= isfinite(slope[l]) != 0;
+    }
+}
+
 /* Makes the step of all by the gradients of the batch. */
 static void descend(const struct group *group, const struct course *course, int first,
                     const weft_lane_batch *batch, int *sound, weft_score *sum)
 {
     const fed_task *fed = group->fed;
     const fed_lanes *lanes = group->lanes;
+    const real *w = first ? course->start : lanes->w;
     int whole = course->fixed != NULL;
     size_t at = (size_t)(course->span.from * lanes->lanes);
     for (int l = 0; l < group->n; l++)
@@ -206,8 +237,9 @@ static void descend(const struct group *group, const struct course *course, int 
                             .anchor = course->anchor ? course->anchor + at : NULL,
                             .drift = course->drift ? course->drift + at : NULL,
                             .sound = sound};
-    fed->net->lanes_grad(fed->model, lanes->net, first ? course->start : lanes->w, batch,
-                         lanes->g, whole ? NULL : &move, sum);
+    if (course->blend[0]) blend(group, course, w, batch, sound);
+    fed->net->lanes_grad(fed->model, lanes->net, w, batch, lanes->g, whole ? NULL : &move,
+                         sum);
     if (course->span.holes) hold(fed, course->fixed, NULL, lanes->g);
     if (whole) weft_lanes_step(&move, course->span.end - course->span.from, lanes->g + at);
     if (course->span.holes) hold(fed, course->fixed, course->start, lanes->w);
@@ -306,14 +338,29 @@ static const real *gather(const struct group *group, const real *const *row, rea
     return to;
 }
 
-/* Copies lanes->w to the clients' vectors. */
-static void scatter(const struct group *group, real *const *row)
+/* Copies lanes to the clients' vectors. */
+static void scatter(const struct group *group, const real *from, real *const *row)
 {
     const fed_lanes *lanes = group->lanes;
     real *all[WEFT_MAX_LANES] = {NULL};
     for (int l = 0; l < lanes->lanes; l++)
         all[l] = l < group->n ? row[l] : lanes->velocity; /* any scratch */
-    weft_lanes_scatter(group->fed->nweight, lanes->w, all);
+    weft_lanes_scatter(group->fed->nweight, from, all);
+}
+
+/* Copy the own weights of blends into lanes, and back. */
+static void load_kept(const struct group *group, const struct course *course)
+{
+    const real *row[WEFT_MAX_LANES] = {NULL};
+    for (int l = 0; l < group->n; l++) row[l] = course->blend[l]->own;
+    gather(group, row, group->lanes->kept);
+}
+
+static void store_kept(const struct group *group, const struct course *course)
+{
+    real *row[WEFT_MAX_LANES] = {NULL};
+    for (int l = 0; l < group->n; l++) row[l] = course->blend[l]->own;
+    scatter(group, group->lanes->kept, row);
 }
 
 /* Does course i of all. */
@@ -330,6 +377,7 @@ static weft_status take_course(struct group *group, int i)
         start[l] = w[l] = own->w;
         anchor[l] = own->anchor;
         drift[l] = own->drift;
+        course.blend[l] = own->blend;
         course.sgd[l] = own->sgd;
         group->lane[l].epochs = own->epochs;
         pulled |= own->sgd.mu > 0;
@@ -338,9 +386,11 @@ static weft_status take_course(struct group *group, int i)
     course.start = gather(group, start, lanes->start);
     if (pulled) course.anchor = common ? lanes->from : gather(group, anchor, lanes->anchor);
     if (drift[0]) course.drift = gather(group, drift, lanes->drift);
+    if (course.blend[0]) load_kept(group, &course);
     course.span = fed_span_of(group->fed, course.fixed);
     TRY(follow(group, &course));
-    scatter(group, w);
+    scatter(group, lanes->w, w);
+    if (course.blend[0]) store_kept(group, &course);
     return WEFT_OK;
 }
 
