@@ -18,6 +18,7 @@ HEADERS = {
     "space": "mix job",
     "par": "team",
     "store": "commit disk file h5 h5map journal",
+    "text": "bleu",
     "data": "sample clients generator table vectors",
     "task": "env state holder",
     "worker": "link process",
