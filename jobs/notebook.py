@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""How many trials a second weft.minimize does, and Optuna where it is installed, one after the other.
+"""How many trials a second weft.minimize does, and Optuna and Rustuna where they are installed, one after the other.
 
 usage: PYTHONPATH=python jobs/notebook.py [REPEATS [TRIALS]]
 
 The objective takes 1 ms, asleep, on two workers: processes of weft, with its journal, and threads of
-Optuna, with its study in memory. Then what one ask and tell take, of an objective that takes no time.
+the others, with their studies in memory. Then what one ask and tell take, of an objective that takes no time.
 Medians, and all repeats.
 """
 import importlib.util
 import statistics
 import sys
+import threading
 import time
 
 import weft
@@ -23,6 +24,10 @@ def value(x, y, seconds=1e-3):
     return (x - 0.3) ** 2 + y
 
 
+def suggested(t):
+    return value(t.suggest_float("x", 0, 1), t.suggest_float("y", 0, 1))
+
+
 def by_weft(sampler, trials):
     weft.minimize(lambda t: value(**t.values), SPACE, sampler=sampler, trials=trials, workers=2)
 
@@ -32,7 +37,18 @@ def by_optuna(sampler, trials):
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     samplers = {"space": optuna.samplers.RandomSampler, "tpe": optuna.samplers.TPESampler}
     study = optuna.create_study(sampler=samplers[sampler](seed=1))
-    study.optimize(lambda t: value(t.suggest_float("x", 0, 1), t.suggest_float("y", 0, 1)), trials, n_jobs=2)
+    study.optimize(suggested, trials, n_jobs=2)
+
+
+def by_rustuna(sampler, trials):
+    import rustuna
+    samplers = {"space": rustuna.samplers.RandomSampler, "tpe": rustuna.samplers.TPESampler}
+    study = rustuna.create_study(sampler=samplers[sampler](seed=1))
+    threads = [threading.Thread(target=study.optimize, args=(suggested, (trials + i) // 2)) for i in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def one_by_one(tuner, trials):
@@ -56,7 +72,8 @@ def show(what, unit, numbers):
 
 
 repeats, trials = (int(x) for x in (sys.argv[1:] + ["3", "1000"][len(sys.argv) - 1:])[:2])
-programs = {"weft": by_weft} | ({"optuna": by_optuna} if importlib.util.find_spec("optuna") else {})
+others = {"optuna": by_optuna, "rustuna": by_rustuna}
+programs = {"weft": by_weft} | {name: by for name, by in others.items() if importlib.util.find_spec(name)}
 for sampler in ("space", "tpe"):
     rates = {name: [] for name in programs}
     for _ in range(repeats):

@@ -117,4 +117,8 @@ result $? "an experiment is added to a store"
 ! "${python:-$programs}" analysis/export.py "$tmp/clients.h5" --optuna "$tmp/no" >"$tmp/out" 2>"$tmp/log" &&
     [ "$(wc -l <"$tmp/log")" = 1 ] && grep -q 'not a run file' "$tmp/log" && [ ! -e "$tmp/no" ]
 result $? "a file that is no run is refused in one line"
+timeout "$net" "$programs" jobs/programs.py 1 3 1 2 >"$tmp/out" 2>"$tmp/log" &&
+    [ "$(grep -Ec '^ +(weft|optuna), epochs +[1-9][0-9]* ' "$tmp/out")" = 4 ] &&
+    [ "$(grep -Ec '^ +weft / optuna +[0-9.]+ ' "$tmp/out")" = 6 ]
+result $? "a program of scikit-learn is tuned by one and two processes, and by Optuna beside it"
 echo "1..$count"
