@@ -17,7 +17,8 @@ static int agrees(const char *text)
 {
     char *end, *line = weft_arena_text(mem, "%s,5", text);
     double want = strtod(text, &end), x = 0;
-    const char *stop = line + strlen(line), *next = weft_number_read(line, stop, &x);
+    const char *stop = line + strlen(line),
+               *next = weft_number_read(line, stop, ',', '.', &x);
     const char *digits = text + (*text == '-' || *text == '+');
     int whole = strspn(digits, "0123456789") == strlen(digits) && *digits != '0';
     int plain = !(whole && strlen(digits) > 15) && /* else see weft_number_lost */

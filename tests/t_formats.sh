@@ -1,5 +1,5 @@
 #!/bin/bash
-# Files as other programs write them: standard input. Prints TAP.
+# Files as other programs write them: separators, standard input. Prints TAP.
 . tests/tap.sh
 find_python "h5py, numpy"
 
@@ -36,6 +36,25 @@ digest_of() # READER SOURCE [key=value ...]: of what it packs, to $want
 {
     packs "$@" && want=$(sed 's/.* digest \([0-9a-f]*\) .*/\1/' "$tmp/out")
 }
+
+# ---- separators --------------------------------------------------------------------------
+
+awk 'BEGIN { for (i = 0; i < 90; i++) print i / 8 ", " i * 1e-3 "," (i % 4 ? "red" : "") ",-" i "e2," (i % 3 ? "y 1" : "no") }' \
+    >"$tmp/t.csv"
+digest_of dense "$tmp/t.csv"
+for separator in ';' '	' '|'; do
+    tr , "$separator" <"$tmp/t.csv" >"$tmp/s.csv"
+    reads "columns between '$separator'" "90 rows" dense "$tmp/s.csv"
+    same "have the numbers of those between commas"
+done
+tr , ';' <"$tmp/t.csv" | tr . , >"$tmp/s.csv"
+reads "decimal commas" "90 rows" dense "$tmp/s.csv" decimal=comma
+same "are the numbers of points"
+
+awk 'BEGIN { for (i = 0; i < 60; i++) print i / 8 " 1:" i " 3:" i % 5 }' >"$tmp/t.svm"
+reads "libsvm's numbers to predict are shown" \
+    "sample 3 numbers target label, [0-9.]+ \+- [0-9.]+ in the training rows rows 48 train, 6 valid, 6 test" \
+    dense "$tmp/t.svm"
 
 # ---- standard input -----------------------------------------------------------------------
 

@@ -118,9 +118,11 @@ int weft_cell_missing(const char *text);
 /* What to do about a cell that is none; NULL: it is a text. */
 const char *weft_cell_remedy(const weft_csv *how, const char *text, weft_arena *mem);
 
-/* A number at `at`, which ends before `end`, and the blanks around it: the bits that strtod
- * gives. Returns what follows, NULL for what is not plain decimal or is beyond floats. */
-const char *weft_number_read(const char *at, const char *end, double *x);
+/* A number at `at`, which ends before `end`, and the blanks around it that separate no
+ * columns: the bits that strtod gives. Returns what follows, NULL for what is not plain
+ * decimal or is beyond floats. */
+const char *weft_number_read(const char *at, const char *end, char separator, char decimal,
+                             double *x);
 
 /* Reads the rows of a file. Those of a further file are added: its columns are found by
  * their names, or by place where files have none. EDATA naming file, line and column:

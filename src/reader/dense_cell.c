@@ -56,9 +56,11 @@ int weft_cell_missing(const char *text)
 {
     static const char *const word[] = {"",     "?", "NA", "N/A", "#N/A", "nan", "null",
                                        "none", "-", ".",  "nil", "NaT",  "\\N"};
+    enum { LONGEST = 4 };
     if (strchr("?nN#-.\\", *text) == NULL) return 0; /* "" has what ends this one */
+    if (strnlen(text, LONGEST + 1) > LONGEST) return 0;
     for (size_t i = 0; i < sizeof word / sizeof *word; i++)
-        if (strcasecmp(text, word[i]) == 0) return 1;
+        if (((*text ^ *word[i]) & ~0x20) == 0 && strcasecmp(text, word[i]) == 0) return 1;
     return 0;
 }
 

@@ -1,6 +1,5 @@
-/* CSV tables for the reader `dense`. Lines of plain numbers are read here, all others are
- * fed to libcsv, which knows quotation marks; line by line, so that messages can name the
- * line. Lines with another separator than a comma are all libcsv's. */
+/* CSV tables for the reader `dense`. Lines without quotation marks are read here, all
+ * others are fed to libcsv; line by line, so that messages can name the line. */
 #include "dense.h"
 
 #include <csv.h>
@@ -22,6 +21,7 @@ struct csv {
     int64_t n, room;
     const char **first; /* [nfirst] of the first line, until the second is there */
     int64_t nfirst;
+    char decimal;   /* what stands before decimals */
     int ends;       /* 1: lines end in a separator, which begins no column */
     weft_status st; /* of the first row that failed */
     weft_arena *row;
@@ -36,7 +36,9 @@ static void on_field(void *text, size_t n, void *ctx)
         csv->st =
             weft_fail(WEFT_EDATA, "%s: line %lld has a NUL byte; is this a text file?",
                       csv->path, (long long)csv->line);
-    csv->field[csv->n++] = weft_arena_text(csv->row, "%.*s", (int)n, (const char *)text);
+    char *copy = WEFT_NEW(csv->row, char, n + 1);
+    if (n > 0) memcpy(copy, text, n);
+    csv->field[csv->n++] = copy;
 }
 
 /* ---- columns ---- */
@@ -319,14 +321,14 @@ static const char *plain_text(const char *at, const char *end, weft_arena *mem)
 /* 1: the line has as many fields as columns, and nothing that libcsv has to read. */
 static int is_plain(const struct csv *csv, const char *at, const char *end)
 {
-    int64_t commas = 0;
+    int64_t separators = 0;
     int odd = 0, some = 0;
     for (; at < end; at++) {
-        commas += *at == ',';
+        separators += *at == csv->how->separator;
         odd |= (*at == '\r') | (*at == '\0');
         some |= (*at != ' ') & (*at != '\t');
     }
-    return !odd && some && commas + 1 == csv->head.columns;
+    return !odd && some && separators + 1 == csv->head.columns;
 }
 
 /* The cells of column i from `at` on; *label where it is that one's. Returns the end. */
@@ -334,17 +336,18 @@ static const char *add_cell(struct csv *csv, int64_t i, const char *at, const ch
                             const char **label)
 {
     weft_dense_rows *rows = csv->table;
+    char separator = csv->how->separator;
     int64_t j = csv->place[i];
     double *x = rows->value + rows->n * rows->d + (j >= 0 ? j : 0), number;
     if (j >= 0 && rows->at[j].kind == WEFT_COLUMN_NUMBER) {
-        const char *stop = weft_number_read(at, end, &number);
-        if (stop && (stop == end || *stop == ',')) {
+        const char *stop = weft_number_read(at, end, separator, csv->decimal, &number);
+        if (stop && (stop == end || *stop == separator)) {
             *x = number;
             rows->at[j].numbers++;
             return stop;
         }
     }
-    const char *stop = memchr(at, ',', (size_t)(end - at));
+    const char *stop = memchr(at, separator, (size_t)(end - at));
     if (!stop) stop = end;
     const char *text = plain_text(at, stop, csv->row);
     if (i == csv->head.label) *label = text;
@@ -357,8 +360,7 @@ static const char *add_cell(struct csv *csv, int64_t i, const char *at, const ch
 static int add_plain(struct csv *csv, const char *at, const char *end)
 {
     const char *label = "";
-    if (!csv->place || csv->how->separator != ',' || csv->how->thousands != WEFT_MARK_NONE)
-        return 0;
+    if (!csv->place || csv->how->thousands != WEFT_MARK_NONE) return 0;
     if (end > at && end[-1] == '\n') end--;
     if (end > at && end[-1] == '\r') end--;
     if (!is_plain(csv, at, end)) return 0;
@@ -404,6 +406,7 @@ weft_status weft_read_csv(const char *path, char *text, size_t n, const weft_csv
                       .how = how,
                       .table = rows,
                       .line = how->line,
+                      .decimal = how->decimal == WEFT_MARK_COMMA ? ',' : '.',
                       .row = weft_arena_new()};
     int none;
     struct csv_parser parser;

@@ -45,13 +45,13 @@ static const char *read_exponent(const char *at, const char *end, int *power)
 
 /* Reads what is not a short integer: fractions, exponents, many digits. `at` is past the
  * sign. */
-static const char *read_decimal(const char *at, const char *end, double *x)
+static const char *read_decimal(const char *at, const char *end, char mark, double *x)
 {
     const char *start = at;
     uint64_t digits = 0;
     int n = 0, seen = 0, power = 0, point = 0; /* n digits from the first that is not 0 */
-    for (; at < end && (is_digit(*at) || (*at == '.' && !point)); at++) {
-        if (*at == '.') {
+    for (; at < end && (is_digit(*at) || (*at == mark && !point)); at++) {
+        if (*at == mark) {
             point = 1;
             continue;
         }
@@ -66,6 +66,7 @@ static const char *read_decimal(const char *at, const char *end, double *x)
     if (n > MAX_DIGITS && at - start == n) return NULL; /* see weft_number_lost */
     if (n > MAX_DIGITS || !make(digits, power, x)) {
         char *stop;
+        if (mark != '.') return NULL;
         *x = strtod(start, &stop);
         if (stop != at) return NULL;
     }
@@ -83,10 +84,17 @@ int weft_number_lost(const char *text)
     return strncmp(whole, text, n) != 0;
 }
 
-const char *weft_number_read(const char *at, const char *end, double *x)
+/* 1: a blank that does not separate columns. */
+static int is_blank(char c, char separator)
+{
+    return (c == ' ' || c == '\t') && c != separator;
+}
+
+const char *weft_number_read(const char *at, const char *end, char separator, char decimal,
+                             double *x)
 {
     enum { AT_ONCE = 15 }; /* digits of an integer that a double holds */
-    while (at < end && (*at == ' ' || *at == '\t')) at++;
+    while (at < end && is_blank(*at, separator)) at++;
     int minus = at < end && *at == '-';
     at += at < end && (*at == '-' || *at == '+');
     const char *start = at;
@@ -94,13 +102,13 @@ const char *weft_number_read(const char *at, const char *end, double *x)
     while (at < end && is_digit(*at) && at - start <= AT_ONCE)
         value = 10 * value + (*at++ - '0');
     if (at > start && at - start <= AT_ONCE &&
-        (at == end || *at == ',' || *at == ' ' || *at == '\t'))
+        (at == end || *at == separator || is_blank(*at, separator)))
         *x = (double)value;
     else
-        at = read_decimal(start, end, x);
+        at = read_decimal(start, end, decimal, x);
     if (at == NULL || !isfinite((float)*x)) return NULL;
     if (minus) *x = -*x;
-    while (at < end && (*at == ' ' || *at == '\t')) at++;
+    while (at < end && is_blank(*at, separator)) at++;
     return at;
 }
 

@@ -140,6 +140,29 @@ static weft_status print_classes(weft_h5 *file)
     return WEFT_OK;
 }
 
+/* A line for each number that is predicted, and the rows of each part, in place of
+ * classes. */
+static weft_status print_targets(weft_h5 *file)
+{
+    const char **name;
+    const double *shift, *scale;
+    int64_t n, dims[WEFT_H5_DIMS];
+    int nd;
+    TRY(weft_h5_read_texts(file, "/class", &name, &n));
+    TRY(weft_shifts_read(file, "/target", n, &shift, &scale));
+    for (int64_t k = 0; shift && k < n; k++)
+        printf("%-9s %s, %.6g +- %.6g in the training rows\n", k == 0 ? "target" : "",
+               name[k], shift[k], scale[k]);
+    printf("%-9s", "rows");
+    for (int p = 0; p < WEFT_NPART; p++) {
+        const char *set = weft_arena_text(file->mem, "/%s/target", weft_part_name[p]);
+        TRY(weft_h5_shape(file, set, &nd, dims));
+        printf("%s %lld %s", p > 0 ? "," : "", (long long)dims[0], weft_part_name[p]);
+    }
+    printf("\n");
+    return WEFT_OK;
+}
+
 static weft_status print_sources(weft_h5 *file)
 {
     enum { MOST = 8 };
@@ -166,6 +189,7 @@ static weft_status print_data(weft_h5 *file)
     if (weft_h5_has(file, "/shift")) TRY(print_moved(file));
     TRY(print_table(file));
     if (weft_h5_has(file, "/train/count")) TRY(print_classes(file));
+    if (weft_h5_has(file, "/target")) TRY(print_targets(file));
     if (weft_h5_has(file, "/vocab")) TRY(print_tokens(file));
     return print_sources(file);
 }
