@@ -125,6 +125,19 @@ refused 'column "flow.lambda" is no axis of this search; delete it' "a column of
     flow.lambda=1
 refused 'configuration 1 has flow.step = 0.5, which is not in log 0.001 .. 0.4 when' "and a value beyond its range" \
     'flow.step=log 1e-3 .. 0.4 when method = descent' flow.features=5
+tune "$tmp/flow.ini" 'space.first=method=ridge flow.lambda=0.25, flow.step=0.5  method=descent' &&
+    [ "$(first)" = "descent,0.5, ridge,,0.25 " ]
+result $? "the input itself may have them"
+while IFS='|' read -r statement list pattern; do
+    tune "$tmp/flow.ini" space.first="$list"
+    [ $? = 2 ] && [ "$(grep -c '^weft:' "$tmp/log")" = 1 ] && grep -q "^weft: [[]space[]]$pattern" "$tmp/log"
+    result $? "$statement"
+done <<'END'
+a word among them is refused|method=ridge, ridge|: 'ridge' where section.key=value is expected
+so is a key without value|method=, method=ridge|: 'method=' where section.key=value
+a key that comes again|method=ridge method=descent|: a configuration has method twice
+and a value that is none|method=ridge, method=ridg|:3: method: 'ridg' is none of
+END
 printf 'method\tlambda\nridge\t0.25\ndescent\t2\n' >"$tmp/first.tsv"
 refused 'configuration 1 has flow.lambda = 2, .*condition is not met; write "-"' "and one without a meaning"
 printf 'method\tlambda\nridge\t0.25\ndescent\n' >"$tmp/first.tsv"

@@ -1,4 +1,4 @@
-/* The configurations that a random search begins with: the lines of space.first. */
+/* The configurations that a random search begins with: those of space.first. */
 #include "axis.h"
 #include "list.h"
 
@@ -14,8 +14,8 @@ static int axis_of(const weft_space *space, const weft_opt *opt)
 
 /* A random configuration i with the values v[n] of the axes at[n], where they are not NAN.
  */
-static weft_status complete(const weft_space *space, int64_t i, const int *at, int n,
-                            const double *v, double *conf)
+static weft_status complete(const weft_space *space, const char *file, int64_t i,
+                            const int *at, int n, const double *v, double *conf)
 {
     char name[128], value[64], range[256];
     weft_space_config(space, i, conf);
@@ -31,7 +31,7 @@ static weft_status complete(const weft_space *space, int64_t i, const int *at, i
         weft_axis_show(space, at[c], range, sizeof range);
         return weft_fail(WEFT_ECONF,
                          "%s: configuration %lld has %s = %s, which is not in %s%s; %s",
-                         space->first, (long long)i, name, value, range,
+                         file, (long long)i, name, value, range,
                          absent ? ", as this condition is not met" : "",
                          absent ? "write \"-\" there" : "widen the range, or change it");
     }
@@ -53,11 +53,11 @@ weft_status weft_space_first(weft_space *space, const weft_kind *const *kinds, i
             return weft_fail(WEFT_ECONF,
                              "%s: column \"%s\" is no axis of this search; delete it, or "
                              "give %s a range",
-                             space->first, name, name);
+                             known.file, name, name);
     }
     double *list = WEFT_NEW(mem, double, known.count * space->dim);
     for (int64_t i = 0; i < known.count; i++)
-        TRY(complete(space, i, at, known.dim, known.list + i * known.dim,
+        TRY(complete(space, known.file, i, at, known.dim, known.list + i * known.dim,
                      list + i * space->dim));
     space->list = list;
     space->listed = known.count;

@@ -249,6 +249,25 @@ static void describe_axis(const weft_space *space, int a)
     }
 }
 
+/* Opens the list that space->file names, or is. */
+static weft_status open_list(weft_space *space, FILE **in, weft_arena *mem)
+{
+    char *text = NULL;
+    if (!strchr(space->file, '=')) {
+        *in = fopen(space->file, "r");
+        if (*in) return WEFT_OK;
+        return weft_fail(WEFT_EFILE,
+                         "%s: %s; expected a list of configurations, "
+                         "as space.file or space.first names it",
+                         space->file, strerror(errno));
+    }
+    TRY(weft_space_inline(space->file, &text, mem));
+    space->file = "[space]";
+    *in = fmemopen(text, strlen(text), "r");
+    weft_check(*in != NULL, "fmemopen: %s", strerror(errno));
+    return WEFT_OK;
+}
+
 weft_status weft_space_list(weft_space *space, const weft_kind *const *kinds, int nkind,
                             weft_arena *mem)
 {
@@ -256,12 +275,8 @@ weft_status weft_space_list(weft_space *space, const weft_kind *const *kinds, in
     table.room = weft_space_nopt(kinds, nkind) + LABELS;
     table.axis = WEFT_NEW(mem, int, table.room);
     space->count = 0;
-    FILE *in = fopen(space->file, "r");
-    if (!in)
-        return weft_fail(WEFT_EFILE,
-                         "%s: %s; expected a list of configurations, "
-                         "as space.file or space.first names it",
-                         space->file, strerror(errno));
+    FILE *in;
+    TRY(open_list(space, &in, mem));
     weft_status st = read_lines(&table, in);
     fclose(in);
     TRY(st);

@@ -23,7 +23,8 @@ static const weft_opt space_opts[] = {
     WEFT_LONG_OPT("levels", weft_space, levels, "5", 2, MOST,
                   "grid points of a numeric axis"),
     WEFT_TEXT_OPT("file", weft_space, file, "",
-                  "list of configurations, TAB separated, options named in the first line; "
+                  "list of configurations, TAB separated, options named in the first line, "
+                  "or here, \"rff.gamma=1 logistic.C=3, rff.gamma=2 ...\"; "
                   "ranges are extended to hold its values"),
     WEFT_TEXT_OPT("first", weft_space, first, "",
                   "configurations that the search begins with, in a list as in file; axes "
