@@ -218,11 +218,6 @@ result $? "but not scored without labels"
 "$weft" tune "$tmp/empty.ini" run.data="$tmp/bare.h5" -o "$tmp/no.h5" >"$tmp/out" 2>"$tmp/log"
 [ $? = 4 ] && grep -q "bare.h5 holds rows to be scored" "$tmp/log"
 result $? "nor trained on"
-"$weft" pack synthetic federated=stored clients=20 classes=3 -o "$tmp/fed.h5" >"$tmp/out" 2>"$tmp/log" &&
-    "$weft" tune "$tmp/empty.ini" run.task=fed run.data="$tmp/fed.h5" run.mixing=none run.tuner=random random.resource=2 'client.lr=0.1 | 0.2' space.configs=2 \
-        -o "$tmp/f.h5" >"$tmp/out" 2>"$tmp/log"
-refused 2 "a federation is scored by weft eval" "predicts no single rows" f "$tmp/fed.h5"
-
 # ---- texts --------------------------------------------------------------------------------
 
 # texts N FIRST: lines of a class and a text

@@ -29,6 +29,8 @@ typedef struct weft_data {
     const weft_columns *table;      /* that rows are features of; NULL: no table */
     int unlabelled;                 /* 1: labels are not known; all are 0 */
     int scored;                     /* 1: rows to be scored alone, all in the test part */
+    const int64_t *row;             /* [part[WEFT_TEST].total] number in the source of each
+                                       sample of the clients; NULL: not known */
     const double *shift, *scale;    /* [d] a number of the source is shift + scale x, where
                                        32 bits were too few for it; NULL: 0 and 1 */
     const char *digest;

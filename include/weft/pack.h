@@ -60,6 +60,9 @@ void weft_pack_table(weft_pack *pack, const weft_columns *columns, int named);
 /* The rows, all of the test part, are to be scored by a winner and cannot be trained on;
  * labelled 0: their labels are not known. */
 void weft_pack_scored(weft_pack *pack, int labelled);
+/* Number in the source, from 0, of each sample of the clients, n in all, which are to be
+ * scored. Borrowed until the file is written. */
+void weft_pack_order(weft_pack *pack, int64_t n, const int64_t *row);
 /* Numbers to predict of each row in place of a class; all borrowed until the file is
  * written. */
 typedef struct weft_pack_numbers {

@@ -18,11 +18,14 @@ typedef struct weft_members {
 
 /* What weights say of each row of a part. */
 typedef struct weft_predictions {
-    int64_t n;     /* rows of the part, on all ranks together */
-    int classes;   /* or targets */
-    int probable;  /* 1: scores are probabilities, whose sum over the classes is 1 */
-    double *score; /* [n][classes]; the class that is predicted has the largest; or the
-                      number that is predicted of each target */
+    int64_t n;        /* rows of the part, on all ranks together */
+    int classes;      /* or targets */
+    int probable;     /* 1: scores are probabilities, whose sum over the classes is 1 */
+    double *score;    /* [n][classes]; the class that is predicted has the largest; or the
+                         number that is predicted of each target */
+    int64_t *client;  /* [n] of a federation, rows being client after client; NULL: none */
+    int32_t *label;   /* [n] their labels; NULL, too */
+    const char *note; /* whose weights were taken, on the first rank; NULL: the only ones */
 } weft_predictions;
 
 /* Scores of weights on a part of the data. */

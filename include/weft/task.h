@@ -168,9 +168,9 @@ typedef struct weft_task {
                          weft_part part, weft_scores *out);
     /* The scores of each class, or the standardised numbers, for each row of a part, under
      * the job's configuration, equal on all ranks; owned by mem. ECONF: the data are of no
-     * such rows. NULL: the task predicts nothing. EFILE. Collective. */
-    weft_status (*predict)(void *self, const weft_job *job, const real *x, weft_part part,
-                           weft_predictions *out, weft_arena *mem);
+     * such rows. NULL: the task predicts nothing. EFILE, EDATA. Collective. */
+    weft_status (*predict)(void *self, const weft_job *job, const weft_state *state,
+                           weft_part part, weft_predictions *out, weft_arena *mem);
 } weft_task;
 
 /* The task's tensors, of which there are none without its function. */

@@ -76,7 +76,8 @@ static const char predict_text[] =
     "name, or texts, one a line; - is standard input. One row is enough, and a label is\n"
     "not needed. key=value is an option of `weft list dense`, or `weft list text`. A line\n"
     "for each row has its class, and the probability or score of each class; or the value\n"
-    "of each target, where these are numbers.\n";
+    "of each target, where these are numbers. Clients of a federation are found by their\n"
+    "names and have their own weights, others those of the server.\n";
 
 static const char export_text[] = "Without -o it is named RUN-winner.h5.\n";
 

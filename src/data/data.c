@@ -181,6 +181,20 @@ weft_status weft_shifts_read(weft_h5 *file, const char *group, int64_t d,
     return WEFT_OK;
 }
 
+static weft_status read_source_rows(weft_data *data)
+{
+    int64_t n = data->part[WEFT_TEST].total;
+    if (!weft_h5_has(&data->file, "/test/row")) return WEFT_OK;
+    int64_t *row = WEFT_NEW(data->mem, int64_t, n);
+    TRY(weft_h5_read_rows(&data->file, "/test/row", WEFT_H5_I64, 1, 0, n, row));
+    for (int64_t i = 0; i < n; i++)
+        if (row[i] < 0 || row[i] >= n)
+            return weft_fail(WEFT_EDATA, "%s: /test/row has %lld of %lld; pack it again",
+                             data->path, (long long)row[i], (long long)n);
+    data->row = row;
+    return WEFT_OK;
+}
+
 static weft_status open_own(weft_data *data)
 {
     TRY(weft_h5_open(&data->file, data->path, data->mem));
@@ -191,6 +205,7 @@ static weft_status open_own(weft_data *data)
     if (weft_federation_is(data)) {
         TRY(weft_federation_open(data));
         TRY(weft_shifts_read(&data->file, "", data->part[0].d, &data->shift, &data->scale));
+        TRY(read_source_rows(data));
         return weft_h5_sound(&data->file);
     }
     for (int i = 0; i < WEFT_NPART; i++) {

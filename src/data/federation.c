@@ -320,7 +320,7 @@ weft_status weft_federation_open(weft_data *data)
     TRY(generated ? weft_generator_open(data) : read_counts(data));
     for (int i = 0; i < WEFT_NPART; i++) data->part[i].total = clients->size[i].total;
     if (generated) return WEFT_OK;
-    if (data->part[WEFT_TRAIN].total == 0)
+    if (data->part[WEFT_TRAIN].total == 0 && !data->scored)
         return weft_fail(WEFT_EDATA,
                          "%s: no client has training samples; check the source and the "
                          "split",

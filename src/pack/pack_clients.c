@@ -20,6 +20,8 @@ struct weft_pack_federation {
     weft_clients all; /* n: clients so far */
     int64_t first;    /* rows or symbols so far */
     struct column firsts, counts, names, x, label;
+    const int64_t *row; /* [nrow] of weft_pack_order; NULL: none */
+    int64_t nrow;
     weft_arena *text;             /* of the names that wait */
     int64_t *classes[WEFT_NPART]; /* [class_room] samples of each class */
     int64_t class_room;
@@ -200,6 +202,12 @@ weft_status weft_pack_client_text(weft_pack *pack, const char *name, const int64
     return column_add(pack, &federation->x, n, text);
 }
 
+void weft_pack_order(weft_pack *pack, int64_t n, const int64_t *row)
+{
+    pack->own->federation->row = row;
+    pack->own->federation->nrow = n;
+}
+
 int64_t weft_pack_clients_count(const weft_pack *pack)
 {
     return pack->own->federation->all.n;
@@ -264,7 +272,7 @@ static void tell_lacking(const weft_pack *pack)
 weft_status weft_pack_clients_close(weft_pack *pack)
 {
     weft_pack_federation *federation = pack->own->federation;
-    if (pack->own->part[WEFT_TRAIN].n == 0)
+    if (pack->own->part[WEFT_TRAIN].n == 0 && !pack->own->scored)
         return weft_fail(WEFT_EDATA,
                          "no client has training samples; check the source and the options "
                          "of the split");
@@ -280,7 +288,11 @@ weft_status weft_pack_clients_close(weft_pack *pack)
                           WEFT_H5_I64, pack->own->classes, federation->classes[i],
                           "rows of each class", "rows"));
     }
-    tell_lacking(pack);
+    if (!pack->own->scored) tell_lacking(pack);
+    if (federation->row)
+        TRY(weft_pack_put(pack, "/test/row", WEFT_H5_I64, federation->nrow, federation->row,
+                          "number in the source of each sample, client after client",
+                          "rows from 0"));
     return weft_pack_clients_numbers(pack, &federation->all);
 }
 

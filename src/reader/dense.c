@@ -314,23 +314,46 @@ static void tell(const struct dense *dense, const char *source, const weft_dense
                      source, rows->labels.name[i]);
 }
 
+/* Hands over the rows of a federation's table. */
+static weft_status put_table_clients(const weft_dense_rows *rows,
+                                     const weft_columns *columns, int named,
+                                     const weft_dense_parts *parts, weft_pack *pack)
+{
+    weft_clients all = {.d = columns->features, .stride = 1, .named = 1};
+    TRY(weft_pack_clients(pack, WEFT_REALS, &all));
+    weft_pack_table(pack, columns, named);
+    return put_clients(rows, columns, parts, pack);
+}
+
 /* Hands over the rows of a table. */
 static weft_status put_table(const struct dense *dense, const weft_dense_rows *rows,
                              const weft_columns *columns, const weft_dense_parts *parts,
                              weft_pack *pack)
 {
     int64_t d = columns->features;
-    if (parts->clients > 0) {
-        weft_clients all = {.d = d, .stride = 1, .named = 1};
-        TRY(weft_pack_clients(pack, WEFT_REALS, &all));
-    } else {
-        TRY(weft_pack_matrix(pack, WEFT_REALS, d, parts->rows));
-    }
-    if (rows->at) weft_pack_table(pack, columns, rows->head.name != NULL);
-    if (parts->clients > 0) return put_clients(rows, columns, parts, pack);
+    int named = rows->head.name != NULL;
+    if (parts->clients > 0) return put_table_clients(rows, columns, named, parts, pack);
+    TRY(weft_pack_matrix(pack, WEFT_REALS, d, parts->rows));
+    if (rows->at) weft_pack_table(pack, columns, named);
     TRY(weft_dense_numbers(rows, parts->order, parts->rows, NULL, NULL, pack));
     TRY(tell_shape(dense->shape, d, pack));
     return put_rows(rows, columns, parts->order, pack);
+}
+
+/* Rows to be scored of a federation, client after client; those without a client are of
+ * one without a name. */
+static weft_status put_scored_clients(const weft_dense_like *like, weft_dense_rows *rows,
+                                      int64_t client, weft_pack *pack)
+{
+    const weft_split split = {.shares = WEFT_FROM_END};
+    weft_dense_parts parts;
+    weft_names *name = &rows->at[client].name;
+    if (name->n == 0) weft_names_find(name, "");
+    rows->end[WEFT_TRAIN] = rows->end[WEFT_VALID] = 0;
+    TRY(weft_dense_split(&split, rows, &parts, pack));
+    TRY(put_table_clients(rows, like->columns, like->named, &parts, pack));
+    weft_pack_order(pack, rows->n, parts.order);
+    return WEFT_OK;
 }
 
 /* Rows to be scored, in the order of the file. */
@@ -345,6 +368,9 @@ static weft_status put_scored(const weft_dense_like *like, const char *source,
     weft_pack_classes(pack, like->classes, like->class_name);
     weft_pack_split(pack, "all rows are to be scored");
     weft_pack_scored(pack, weft_dense_labelled(rows));
+    for (int64_t j = 0; j < rows->d; j++)
+        if (rows->at[j].kind == WEFT_COLUMN_CLIENT)
+            return put_scored_clients(like, rows, j, pack);
     TRY(weft_pack_matrix(pack, WEFT_REALS, like->columns->features, part));
     weft_pack_table(pack, like->columns, like->named);
     TRY(weft_dense_numbers(rows, order, part, like->target_shift, like->target_scale,

@@ -91,12 +91,14 @@ static int64_t named(const struct csv *csv, int64_t j)
     return -1;
 }
 
-/* 1: column j of the table is a label or target, which rows to be scored may lack. */
+/* 1: column j of the table is a label, target or client, which rows to be scored may lack.
+ */
 static int may_lack(const struct csv *csv, int64_t j)
 {
     weft_column_kind kind = csv->table->at[j].kind;
     return csv->how->unlabelled &&
-           (kind == WEFT_COLUMN_LABEL || kind == WEFT_COLUMN_TARGET);
+           (kind == WEFT_COLUMN_LABEL || kind == WEFT_COLUMN_TARGET ||
+            kind == WEFT_COLUMN_CLIENT);
 }
 
 /* Where the fields of this file go. */
@@ -240,8 +242,9 @@ static double cell_of(struct csv *csv, int64_t i, const char *text, int64_t line
         return missing ? NAN : (double)weft_names_find(&column->name, text);
     case WEFT_COLUMN_GROUP:
     case WEFT_COLUMN_CLIENT:
-        if (missing) return refuse(csv, i, text, line, "give one, or remove the line");
-        return (double)weft_names_find(&column->name, text);
+        if (missing && !csv->how->unlabelled)
+            return refuse(csv, i, text, line, "give one, or remove the line");
+        return (double)weft_names_find(&column->name, missing ? "" : text);
     case WEFT_COLUMN_LABEL:
     case WEFT_COLUMN_TARGET: return answer_of(csv, column, text, line);
     case WEFT_COLUMN_WEIGHT: return weight_of(csv, i, text, line);

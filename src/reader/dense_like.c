@@ -65,7 +65,7 @@ void weft_dense_like_begin(const weft_dense_like *like, weft_csv *how,
         name[j] = column->name;
         rows->at[j] = (weft_dense_column){.kind = column->kind, .name = {.mem = rows->mem}};
         if (column->features == 0 && column->kind != WEFT_COLUMN_LABEL &&
-            column->kind != WEFT_COLUMN_TARGET)
+            column->kind != WEFT_COLUMN_TARGET && column->kind != WEFT_COLUMN_CLIENT)
             rows->at[j].kind = WEFT_COLUMN_DROPPED;
         for (int64_t i = 0; i < column->levels; i++)
             weft_names_find(&rows->at[j].name, column->level[i]);

@@ -1,24 +1,15 @@
 /* Values as CSV and JSON. */
 #include "print.h"
+#include "weft/csv.h"
 
 #include <math.h>
 #include <string.h>
-
-static void print_quoted(const char *text)
-{
-    putchar('"');
-    for (; *text; text++) {
-        if (*text == '"') putchar('"');
-        putchar(*text);
-    }
-    putchar('"');
-}
 
 void weft_csv_cell(weft_cell cell)
 {
     switch (cell.is) {
     case WEFT_CELL_NONE: return;
-    case WEFT_CELL_TEXT: print_quoted(cell.text); return;
+    case WEFT_CELL_TEXT: weft_csv_quote(stdout, cell.text); return;
     case WEFT_CELL_WHOLE: printf("%lld", (long long)cell.whole); return;
     case WEFT_CELL_NUMBER: printf("%.17g", cell.number); return;
     default: printf("%s", cell.whole ? "true" : "false");

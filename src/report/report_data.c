@@ -1,5 +1,6 @@
 /* `weft report --csv` and `--json`. */
 #include "print.h"
+#include "weft/csv.h"
 
 #include <math.h>
 
@@ -14,11 +15,6 @@ static weft_cell cell_of(int type, const weft_value *value)
     if (type == NUMBER && !isnan(value->number))
         cell = (weft_cell){.is = WEFT_CELL_NUMBER, .number = value->number};
     return cell;
-}
-
-static void print_quoted(const char *text)
-{
-    weft_csv_cell((weft_cell){.is = WEFT_CELL_TEXT, .text = text});
 }
 
 /* One line per run; numbers in full precision, empty where there is none. */
@@ -36,9 +32,9 @@ void weft_report_csv(const weft_summary *summary, int n, const weft_methods *met
                weft_time_names[t]);
     printf("\n");
     for (int i = 0; i < n; i++) {
-        print_quoted(summary[i].path);
+        weft_csv_quote(stdout, summary[i].path);
         putchar(',');
-        print_quoted(weft_methods_settings(methods, i));
+        weft_csv_quote(stdout, weft_methods_settings(methods, i));
         for (int c = 0; c < WEFT_NFACT; c++) {
             putchar(',');
             weft_csv_cell(cell_of(weft_facts[c].type, &summary[i].value[c]));

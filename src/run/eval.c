@@ -85,7 +85,7 @@ static void print_scores(const weft_run *run, const weft_scores score[WEFT_NPART
 static weft_status judge_all(weft_run *run, const weft_winner_at *winner,
                              weft_quality quality[WEFT_NPART])
 {
-    if (!run->task->predict || run->data.clients || run->data.form == WEFT_CHARS)
+    if (!run->task->predict || run->task->members || run->data.form == WEFT_CHARS)
         return WEFT_OK;
     if (run->data.target_scale) return WEFT_OK; /* see print_numbers */
     for (int p = 0; p < WEFT_NPART; p++) {

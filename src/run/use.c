@@ -92,7 +92,7 @@ static void restore(const weft_data *data, int64_t n, double *x)
 weft_status weft_winner_says(weft_run *run, const weft_winner_at *winner, weft_part part,
                              weft_predictions *out, weft_arena *mem)
 {
-    TRY(run->task->predict(run->task_self, &winner->job, winner->state.x, part, out, mem));
+    TRY(run->task->predict(run->task_self, &winner->job, &winner->state, part, out, mem));
     if (run->data.target_scale) restore(&run->data, out->n, out->score);
     return WEFT_OK;
 }

@@ -14,6 +14,7 @@
 #include "neighbours.h"
 #include "opts.h"
 #include "own.h"
+#include "predict.h"
 #include "repeats.h"
 #include "round.h"
 #include "score.h"
@@ -484,5 +485,6 @@ const weft_task weft_task_fed = {
     .step = fed_step,
     .mixes = fed_mixes,
     .score = fed_score,
+    .predict = fed_predict,
     .repeats = fed_worker_repeats,
 };

@@ -277,13 +277,13 @@ static weft_status fmap_score(void *self, const weft_job *job, const weft_state 
     return fmap_sound(fmap);
 }
 
-static weft_status fmap_predicts(void *self, const weft_job *job, const real *x,
+static weft_status fmap_predicts(void *self, const weft_job *job, const weft_state *state,
                                  weft_part part, weft_predictions *out, weft_arena *mem)
 {
     fmap_task *fmap = self;
     weft_arena *tmp = weft_arena_new();
     weft_state own = weft_state_new(&weft_task_fmap, fmap, job, tmp);
-    memcpy(own.x, x, (size_t)own.nx * sizeof *x);
+    memcpy(own.x, state->x, (size_t)own.nx * sizeof *own.x);
     weft_status st = fmap_predict(fmap, job, own.x, part, out, mem);
     weft_arena_free(tmp);
     return st == WEFT_OK ? fmap_sound(fmap) : st;

@@ -438,14 +438,14 @@ static weft_status sgd_score(void *self, const weft_job *job, const weft_state *
     return sgd_sound(sgd);
 }
 
-static weft_status sgd_predicts(void *self, const weft_job *job, const real *x,
+static weft_status sgd_predicts(void *self, const weft_job *job, const weft_state *state,
                                 weft_part part, weft_predictions *out, weft_arena *mem)
 {
     sgd_task *sgd = self;
     weft_arena *tmp = weft_arena_new();
     sgd_model model = model_of(sgd, job, tmp);
     sgd_rows rows = rows_of(sgd, part, tmp);
-    weft_status st = sgd_predict(sgd, &model, &rows, x, out, mem);
+    weft_status st = sgd_predict(sgd, &model, &rows, state->x, out, mem);
     weft_arena_free(tmp);
     return st == WEFT_OK ? sgd_sound(sgd) : st;
 }

@@ -1,0 +1,12 @@
+/* Texts of CSV files as they are written. All functions are local. */
+#ifndef WEFT_CSV_H
+#define WEFT_CSV_H
+
+#include <stdio.h>
+
+/* Writes a text in quotation marks, its own doubled. */
+void weft_csv_quote(FILE *file, const char *text);
+/* The same where it has a comma, a quotation mark or an end of line, else as it is. */
+void weft_csv_text(FILE *file, const char *text);
+
+#endif

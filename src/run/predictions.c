@@ -1,0 +1,193 @@
+/* Predictions as CSV, a line a row, or as HDF5. */
+#include "predictions.h"
+#include "quality.h"
+#include "rundir/formats.h"
+#include "weft/csv.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* ---- CSV ---- */
+
+/* ",WHAT NAME" for each class or target. */
+static void print_names(FILE *file, const weft_data *data, const char *what)
+{
+    weft_arena *tmp = weft_arena_new();
+    for (int k = 0; k < data->classes; k++) {
+        putc(',', file);
+        weft_csv_text(file, weft_arena_text(tmp, "%s %s", what, data->class_name[k]));
+    }
+    weft_arena_free(tmp);
+}
+
+static void print_head(FILE *file, const weft_data *data, const weft_said *said)
+{
+    fprintf(file, "%srow%s", data->scored ? "" : "part,",
+            said->predictions->client ? ",client" : "");
+    if (said->target && !data->unlabelled) print_names(file, data, "label");
+    if (!said->target) fprintf(file, "%s,class", data->unlabelled ? "" : ",label");
+    print_names(file, data,
+                said->target                  ? "value"
+                : said->predictions->probable ? "p"
+                                              : "score");
+    putc('\n', file);
+}
+
+static void print_class(FILE *file, const weft_data *data, int32_t class)
+{
+    putc(',', file);
+    weft_csv_text(file, data->class_name[class]);
+}
+
+static void print_numbers(FILE *file, int n, const double *x)
+{
+    for (int k = 0; k < n; k++) fprintf(file, ",%.9g", x[k]);
+}
+
+static void print_client(const weft_said_to *to, int64_t client)
+{
+    putc(',', to->text);
+    if (to->client)
+        weft_csv_text(to->text, to->client[client]);
+    else
+        fprintf(to->text, "%lld", (long long)client);
+}
+
+/* The number of a row in its part; of the samples of a federation, whose order is not that
+ * of a source, in that of its client, in which the row before had the number `before`. */
+static int64_t number_of(const weft_data *data, const weft_said *said, int64_t i,
+                         int64_t before)
+{
+    const int64_t *client = said->predictions->client;
+    if (!client || data->row) return said->first + i + 1;
+    return i > 0 && client[i] == client[i - 1] ? before + 1 : 1;
+}
+
+static void print_rows(const weft_said_to *to, const weft_data *data, const weft_said *said)
+{
+    const weft_predictions *predictions = said->predictions;
+    int m = predictions->classes, labelled = !data->unlabelled;
+    FILE *file = to->text;
+    for (int64_t i = 0, number = 0; i < predictions->n; i++) {
+        const double *score = predictions->score + i * m;
+        number = number_of(data, said, i, number);
+        if (!data->scored) fprintf(file, "%s,", weft_part_name[said->part]);
+        fprintf(file, "%lld", (long long)number);
+        if (predictions->client) print_client(to, predictions->client[i]);
+        if (said->target) {
+            if (labelled) print_numbers(file, m, said->target + i * m);
+        } else {
+            if (labelled) print_class(file, data, said->label[i]);
+            print_class(file, data, weft_predicted(m, score));
+        }
+        print_numbers(file, m, score);
+        putc('\n', file);
+    }
+}
+
+/* ---- HDF5 ---- */
+
+/* Adds n rows to /PART/NAME, which is made when the first are there. */
+static weft_status put(weft_said_to *to, const weft_said *said, const char *name,
+                       weft_h5type type, int64_t width, const void *rows, const char *about,
+                       const char *unit)
+{
+    size_t mark = weft_arena_mark(to->file.mem);
+    name = weft_arena_text(to->file.mem, "/%s/%s", weft_part_name[said->part], name);
+    if (said->first == 0) TRY(weft_h5_grow(&to->file, name, type, width, about, unit));
+    TRY(weft_h5_append(&to->file, name, type, said->predictions->n, rows));
+    weft_arena_reset(to->file.mem, mark);
+    return WEFT_OK;
+}
+
+static weft_status put_targets(weft_said_to *to, const weft_data *data,
+                               const weft_said *said)
+{
+    const weft_predictions *predictions = said->predictions;
+    if (!data->unlabelled)
+        TRY(put(to, said, "target", WEFT_H5_F64, predictions->classes, said->target,
+                "targets of each row [n][targets]", "as in the source"));
+    return put(to, said, "value", WEFT_H5_F64, predictions->classes, predictions->score,
+               "numbers that are predicted of each row [n][targets]", "as in the source");
+}
+
+static weft_status put_classes(weft_said_to *to, const weft_data *data,
+                               const weft_said *said)
+{
+    const weft_predictions *predictions = said->predictions;
+    int m = predictions->classes;
+    weft_arena *tmp = weft_arena_new();
+    int32_t *best = WEFT_NEW(tmp, int32_t, predictions->n);
+    for (int64_t i = 0; i < predictions->n; i++)
+        best[i] = weft_predicted(m, predictions->score + i * m);
+    weft_status st = put(to, said, "class", WEFT_H5_I32, 0, best,
+                         "class that is predicted of each row", "index into /class");
+    weft_arena_free(tmp);
+    TRY(st);
+    if (!data->unlabelled)
+        TRY(put(to, said, "label", WEFT_H5_I32, 0, said->label, "class of each row",
+                "index into /class"));
+    return put(to, said, "score", WEFT_H5_F64, m, predictions->score,
+               predictions->probable ? "probability of each class"
+                                     : "score of each class, the largest of that predicted",
+               "1");
+}
+
+static weft_status put_rows(weft_said_to *to, const weft_data *data, const weft_said *said)
+{
+    if (said->predictions->client)
+        TRY(put(to, said, "client", WEFT_H5_I64, 0, said->predictions->client,
+                "client of each row", to->client ? "index into /client" : "number"));
+    return said->target ? put_targets(to, data, said) : put_classes(to, data, said);
+}
+
+/* What the numbers of classes and clients mean. */
+static weft_status put_meaning(weft_said_to *to, const weft_data *data)
+{
+    int numbers = data->target_scale != NULL;
+    TRY(weft_h5_put_texts(&to->file, numbers ? "/target" : "/class", data->class_name,
+                          data->classes,
+                          numbers ? "names of the targets" : "names of the classes"));
+    if (to->client)
+        TRY(weft_h5_put_texts(&to->file, "/client", to->client, to->clients,
+                              "names of the clients"));
+    TRY(weft_h5_put_attr(&to->file, "/", "format", WEFT_PREDICTIONS_FORMAT));
+    return weft_h5_commit(&to->file);
+}
+
+/* ---- both ---- */
+
+weft_status weft_said_open(weft_said_to *to, weft_arena *mem)
+{
+    size_t n = to->path ? strlen(to->path) : 0;
+    to->is_h5 = n > 3 && strcmp(to->path + n - 3, ".h5") == 0;
+    if (to->is_h5) return weft_h5_create(&to->file, to->path, mem);
+    to->text = to->path ? fopen(to->path, "w") : stdout;
+    if (to->text) return WEFT_OK;
+    return weft_fail(WEFT_EFILE, "cannot write %s: %s", to->path, strerror(errno));
+}
+
+weft_status weft_said_write(weft_said_to *to, const weft_data *data, const weft_said *said)
+{
+    if (to->is_h5) return put_rows(to, data, said);
+    if (!to->begun) print_head(to->text, data, said);
+    to->begun = 1;
+    print_rows(to, data, said);
+    return WEFT_OK;
+}
+
+weft_status weft_said_close(weft_said_to *to, const weft_data *data, weft_status st)
+{
+    if (to->is_h5) {
+        if (st == WEFT_OK) st = put_meaning(to, data);
+        weft_h5_close(&to->file);
+        return st;
+    }
+    if (!to->text) return st;
+    int bad = fflush(to->text) != 0 || ferror(to->text);
+    if (to->path && fclose(to->text) != 0) bad = 1;
+    if (st == WEFT_OK && bad)
+        st = weft_fail(WEFT_EFILE, "cannot write %s: %s",
+                       to->path ? to->path : "the predictions", strerror(errno));
+    return st;
+}

@@ -1,0 +1,16 @@
+/* Predictions of single rows by the models of clients. */
+#ifndef WEFT_TASK_FED_PREDICT_H
+#define WEFT_TASK_FED_PREDICT_H
+
+#include "fed.h"
+
+/* weft_task.predict: probabilities of the classes of all samples of a part, client after
+ * client, with their labels and the numbers of their clients: by the model that each client
+ * has before its turn. The note says how many were never trained, known
+ * to the first rank. ECONF: the network answers no
+ * single rows; EFILE, EDATA. Collective. */
+WEFT_CHECKED weft_status fed_predict(void *self, const weft_job *job,
+                                     const weft_state *state, weft_part part,
+                                     weft_predictions *out, weft_arena *mem);
+
+#endif

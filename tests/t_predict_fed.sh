@@ -1,0 +1,121 @@
+#!/bin/bash
+# weft predict of federations: clients are found by their names and have their own weights, others
+# the server's; tables, images, documents and running text. Prints TAP.
+. tests/tap.sh
+. tests/plays.sh
+export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+: >"$tmp/empty.ini"
+
+# table N SITES: rows of sites in turn; of each second site the rule is the opposite one
+table()
+{
+    awk -v n="$1" -v sites="$2" 'BEGIN {
+        print "id,age,site,colour,sick"
+        for (i = 0; i < n; i++) {
+            s = i % sites
+            age = i * 37 % 61
+            print i "," age ",site " s "," (i % 11 == 3 ? "" : int(i / 7) % 3 ? "red" : "blue") "," ((age > 30) != s % 2 ? "yes" : "no")
+        }
+    }'
+}
+table 606 6 >"$tmp/old.csv"
+table 67 8 | sed '3s/[^,]*,\([^,]*\),[^,]*,/,\1,,/' >"$tmp/new.csv" # the second row is of no site
+"$weft" pack dense "$tmp/old.csv" drop=id client=site -o "$tmp/old.h5" >"$tmp/out" 2>"$tmp/log"
+tune() # NAME DATA [section.key=value ...]
+{
+    "$weft" tune "$tmp/empty.ini" run.task=fed run.mixing=none run.tuner=random space.configs=1 run.data="$2" -o "$tmp/$1.h5" \
+        "${@:3}" >"$tmp/out" 2>"$tmp/log"
+}
+table="fed.model=mlp client.lr=0.3 client.epochs=3 random.resource=20 fed.cohort=5"
+for name in fedavg ditto fedper apfl local knn; do
+    tune $name "$tmp/old.h5" $table fed.algorithm=$name || break
+done
+result $? "winners of federations of a table"
+predict() # RUN ROWS [ARGUMENT ...]: standard output in $tmp/p.csv
+{
+    "$weft" predict "$tmp/$1.h5" "${@:2}" >"$tmp/p.csv" 2>"$tmp/log"
+}
+# errors: rows of each part, and percent of them whose class is not the label, as weft eval prints them
+errors()
+{
+    awk -F, 'NR > 1 { n[$1]++; wrong[$1] += $4 != $5 }
+        END { for (p in n) printf "%s %d %.3f\n", p, n[p], 100 * wrong[p] / n[p] }' "$tmp/p.csv" | sort
+}
+evaluated() # RUN ROWS: the same by weft eval, which scores clients before their training
+{
+    "$weft" eval "$tmp/$1.h5" "$2" 2>>"$tmp/log" | awk '$1 ~ /^(train|valid|test)$/ { print $1, $2, $4 }' | sort
+}
+for name in fedavg ditto fedper apfl; do
+    predict $name "$tmp/old.h5" && errors >"$tmp/mine" && evaluated $name "$tmp/old.h5" >"$tmp/out" &&
+        [ "$(wc -l <"$tmp/mine")" = 3 ] && cmp "$tmp/mine" "$tmp/out"
+    result $? "$name: the share of wrong classes in each part is that of weft eval"
+done
+for name in fedper apfl local; do
+    # Of the sites that were learnt from all rows are right; those of others have one rule for two.
+    predict $name "$tmp/new.csv" && [ "$(head -1 "$tmp/p.csv")" = "row,client,label,class,p no,p yes" ] &&
+        awk -F, 'NR > 1 { known = $2 ~ /^site [0-5]$/; n[known]++; wrong[known] += $3 != $4 }
+            END { print n[1], n[0], wrong[1], wrong[0]; exit !(n[1] == 50 && n[0] == 17 && wrong[1] <= 2 && wrong[0] >= 5) }' "$tmp/p.csv" >"$tmp/out" &&
+        grep -q ' 17 of 67 rows are of clients that were never trained, or of none' "$tmp/log"
+    result $? "$name: sites have their own weights, by their names; others the server's"
+done
+awk -F, 'NR > 1 { print NR - 1 "," $3 "," $5 }' "$tmp/new.csv" >"$tmp/want"
+predict ditto "$tmp/new.csv" && sed 1d "$tmp/p.csv" | cut -d, -f1-3 | cmp - "$tmp/want" && cp "$tmp/p.csv" "$tmp/one.csv"
+result $? "rows stand in the order of the file"
+mpirun -n 3 "$weft" predict "$tmp/ditto.h5" "$tmp/new.csv" >"$tmp/p.csv" 2>"$tmp/log" && cmp "$tmp/p.csv" "$tmp/one.csv"
+result $? "predictions do not depend on ranks"
+sort -t, -k3,3 "$tmp/new.csv" | grep -v '^id' | awk -F, -v OFS=, 'BEGIN { print "site,colour,age" } { print $3, $4, $2 }' >"$tmp/bare.csv"
+predict ditto "$tmp/bare.csv" && sed 1d "$tmp/p.csv" | cut -d, -f2- | sort >"$tmp/got" &&
+    sed 1d "$tmp/one.csv" | cut -d, -f2,4- | sort | cmp - "$tmp/got"
+result $? "so it is with rows without labels, in another order, columns too"
+cut -d, -f2,4 "$tmp/new.csv" >"$tmp/none.csv"
+predict ditto "$tmp/none.csv" && grep -q ' 67 of 67 rows are of clients' "$tmp/log" && [ "$(wc -l <"$tmp/p.csv")" = 68 ]
+result $? "rows without a column of sites have the server's weights"
+predict fedavg "$tmp/new.csv" && grep -q "by the server's weights for all clients: with fed.algorithm = fedavg" "$tmp/log" &&
+    cut -d, -f5- "$tmp/p.csv" >"$tmp/got" && predict knn "$tmp/new.csv" && cut -d, -f5- "$tmp/p.csv" | cmp - "$tmp/got" &&
+    grep -q "by the server's weights alone: the samples that fed.algorithm = knn" "$tmp/log"
+result $? "algorithms whose clients keep nothing predict by the server's weights, and say so"
+"$weft" pack dense "$tmp/new.csv" like="$tmp/ditto.h5" -o "$tmp/new.h5" >"$tmp/out" 2>"$tmp/log" && predict ditto "$tmp/new.h5" &&
+    cmp "$tmp/p.csv" "$tmp/one.csv"
+result $? "rows that are packed like a run's have the same predictions"
+"$weft" eval "$tmp/ditto.h5" "$tmp/new.h5" >"$tmp/out" 2>"$tmp/log" &&
+    awk -F, 'NR > 1 { wrong += $3 != $4 } END { printf "%.3f\n", 100 * wrong / 67 }' "$tmp/one.csv" | grep -qFf - "$tmp/out"
+result $? "and can be scored by their labels"
+find_python h5py
+if [ "$python" ]; then
+    predict ditto "$tmp/new.csv" -o "$tmp/p.h5" && "$python" - "$tmp/p.h5" "$tmp/one.csv" >"$tmp/out" 2>&1 <<'EOF'
+import csv, sys
+import h5py
+f = h5py.File(sys.argv[1])
+for i, row in enumerate(csv.DictReader(open(sys.argv[2]))):
+    assert f["client"].asstr()[f["test/client"][i]] == row["client"]
+    assert f["class"].asstr()[f["test/class"][i]] == row["class"]
+    assert abs(f["test/score"][i][1] - float(row["p yes"])) < 1e-8
+assert len(f["test/class"]) == i + 1
+EOF
+    result $? "-o FILE.h5 has the clients, too"
+fi
+
+# ---- images, documents, running text -------------------------------------------------------
+
+"$weft" pack synthetic images rows=300 d=64 classes=3 clients=9 partition=dirichlet alpha=0.3 -o "$tmp/images.h5" >"$tmp/out" 2>"$tmp/log" &&
+    tune cnn "$tmp/images.h5" fed.model=cnn fed.algorithm=fedper fed.cohort=5 random.resource=4 &&
+    predict cnn "$tmp/images.h5" && errors >"$tmp/mine" && evaluated cnn "$tmp/images.h5" | cmp - "$tmp/mine"
+result $? "images of clients: the error of weft eval"
+"$weft" pack synthetic documents rows=240 words=20 clients=8 -o "$tmp/texts.h5" >"$tmp/out" 2>"$tmp/log" &&
+    tune txtcnn "$tmp/texts.h5" fed.model=txtcnn fed.algorithm=fedper fed.dim=8 txtcnn.f1=4 txtcnn.f2=4 txtcnn.f3=4 fed.cohort=4 random.resource=3
+predict txtcnn "$tmp/texts.h5" && errors >"$tmp/mine" && evaluated txtcnn "$tmp/texts.h5" | cmp - "$tmp/mine"
+result $? "documents of clients, too"
+plays >"$tmp/plays.txt" && "$weft" pack shakespeare "$tmp/plays.txt" length=20 stride=5 -o "$tmp/plays.h5" >"$tmp/out" 2>"$tmp/log" &&
+    tune lstm "$tmp/plays.h5" fed.model=lstm fed.algorithm=fedper lstm.hidden=6 fed.cohort=3 random.resource=2 &&
+    predict lstm "$tmp/plays.h5" && "$python" - "$tmp/p.csv" >"$tmp/mine" 2>>"$tmp/log" <<'EOF' &&
+import collections, csv, sys
+n, wrong = collections.Counter(), collections.Counter()
+for row in csv.DictReader(open(sys.argv[1])):
+    n[row["part"]] += 1
+    wrong[row["part"]] += row["label"] != row["class"]
+for part in sorted(n):
+    print(f"{part} {n[part]} {100 * wrong[part] / n[part]:.3f}")
+EOF
+    evaluated lstm "$tmp/plays.h5" | cmp - "$tmp/mine"
+result $? "and the next characters of windows"
+echo "1..$count"
