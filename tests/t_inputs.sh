@@ -21,6 +21,16 @@ stand_in() # KIND, packed into $tmp/KIND.h5
         }' >"$tmp/numbers.csv"
         set -- numbers dense "$tmp/numbers.csv" weight=3
         ;;
+    sites)
+        awk 'BEGIN {
+            print "age,site,colour,sick"
+            for (i = 0; i < 480; i++) {
+                age = i * 37 % 61; s = i % 8
+                print (i % 13 ? age : "") ",site " s "," (int(i / 7) % 3 ? "red" : "blue") "," ((age > 30) != s % 2 ? "yes" : "no")
+            }
+        }' >"$tmp/sites.csv"
+        set -- sites dense "$tmp/sites.csv" client=site
+        ;;
     dealt) set -- dealt synthetic images rows=600 clients=20 ;;
     *) set -- "$1" synthetic "$1" rows=600 ;;
     esac
