@@ -18,7 +18,7 @@ HEADERS = {
     "space": "mix job",
     "par": "team",
     "store": "commit disk file h5 h5map journal",
-    "text": "bleu",
+    "text": "bleu bpe",
     "data": "sample clients generator table vectors",
     "task": "env state holder",
     "worker": "link process",
