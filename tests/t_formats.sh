@@ -1,5 +1,6 @@
 #!/bin/bash
-# Files as other programs write them: separators, standard input. Prints TAP.
+# Files as other programs write them: separators, standard input, columns
+# of texts. Prints TAP.
 . tests/tap.sh
 find_python "h5py, numpy"
 
@@ -93,5 +94,78 @@ cut -d, -f1,2 "$tmp/t.csv" >"$tmp/rows.csv"
 mpirun --oversubscribe -n 2 "$weft" predict "$tmp/run.h5" - < <(cat "$tmp/rows.csv") >"$tmp/two.csv" 2>"$tmp/log" &&
     cut -d, -f1,3- "$tmp/file.csv" | cmp - "$tmp/two.csv"
 result $? "also to two ranks, without labels"
+
+# ---- columns of texts ----------------------------------------------------------------------
+
+# tweets: six columns in quotation marks without names, in Latin-1, as Sentiment140 has them
+tweets()
+{
+    awk 'BEGIN { for (i = 0; i < 240; i++)
+        printf "\"%d\",\"%d\",\"Mon Apr 06 2009\",\"NO_QUERY\",\"user%d\",\"%s day, caf\351 \"\"%d\"\" \"\n",
+            i % 3 ? 4 : 0, 1467810369 + i, i * 7 % 24, i % 3 ? "glad" : "sad", i }'
+}
+tweets >"$tmp/s140.csv"
+reads "Sentiment140's file, by numbers of columns" "clients 24 .* 0 64 8 8 4 128 16 16 all 192 24 24 tokens" \
+    text "$tmp/s140.csv" separator=comma label=1 text=6 client=5
+told "which are told" "the label is column 1; the text is column 6; the client is column 5"
+told "and what is done with bytes that are not UTF-8, by one line" \
+    "warning: .*240 rows are not UTF-8 and are taken as Windows-1252, the first in line 1"
+"$python" - "$tmp/t.h5" <<'END' >"$tmp/out" 2>&1
+import sys, h5py, numpy as np
+with h5py.File(sys.argv[1]) as f:
+    user = [n.decode() for n in f["client/name"][:]]
+    text = f["vocab/remove/text"][:].tobytes()
+    seen = []
+    for part, each in (("train", 8), ("valid", 1), ("test", 1)):
+        row = [int(n.decode().rsplit(":", 1)[1]) - 1 for n in f[part + "/name"][:]]
+        owner = f[part + "/owner"][:]
+        assert [user[c] for c in owner] == ["user%d" % (i * 7 % 24) for i in row]
+        assert np.all(np.bincount(owner) == each) and len(user) == 24
+        label = f[part + "/label"][:]
+        assert [[0, 4].index(4 if i % 3 else 0) for i in row] == list(label)
+        seen += row
+    assert sorted(seen) == list(range(240))
+    assert "caf\u00e9".encode() in text and b"NO" not in text and b"user" not in text
+END
+result $? "each text has its label and its client, each client its shares, and other columns are left out"
+"$weft" tune "$tmp/empty.ini" run.data="$tmp/t.h5" run.task=fed fed.model=txtcnn fed.dim=4 fed.cohort=4 client.lr=0.1 \
+    run.tuner=random space.configs=1 random.resource=2 txtcnn.groups=1 txtcnn.f1=5 txtcnn.k1=3 -o "$tmp/fed.h5" --force \
+    >"$tmp/out" 2>"$tmp/log" &&
+    "$python" -c "import h5py, sys; n = h5py.File(sys.argv[1])['clients/name'][:]; assert b'user7' in n, n" "$tmp/fed.h5" >>"$tmp/log" 2>&1
+result $? "they are clients of a federation, by name"
+refused "a byte is named where UTF-8 is said" "line 1.*UTF-8|s140.csv:[0-9]*: byte 13 .0xe9. is not UTF-8" \
+    text "$tmp/s140.csv" separator=comma label=1 text=6 encoding=utf-8
+refused "clients of a column are not dealt again" "leave out partition and clients" \
+    text "$tmp/s140.csv" separator=comma label=1 text=6 client=5 clients=3
+refused "a column beyond the last is told" "text = 7: line 1 of .*s140.csv has 6 columns" \
+    text "$tmp/s140.csv" separator=comma label=1 text=7
+refused "the label is no text" "text = 1 is the column of the label" text "$tmp/s140.csv" separator=comma label=1 text=1
+sed '9s/user[0-9]*//' "$tmp/s140.csv" >"$tmp/bad.csv"
+refused "a row without a client is told" "bad.csv: line 9 has no client" \
+    text "$tmp/bad.csv" separator=comma label=1 text=6 client=5
+refused "columns have separators" "separator = blank does not have" text "$tmp/s140.csv" separator=blank text=6
+
+awk 'BEGIN { print "id,title,body,stars"
+    for (i = 0; i < 60; i++) print "n" i ",\"Title, " i "\",a " (i % 2 ? "good" : "poor") " film," i % 2 }' >"$tmp/n.csv"
+digest_of text "$tmp/n.csv" separator=comma label=4 text=2,3 header=yes
+reads "columns of texts by name" "60 rows" text "$tmp/n.csv" separator=comma label=stars text=title,body
+same "are those of these numbers"
+told "which are told" "the label is column 4, stars; the text is column 2, title and column 3, body"
+reads "a name of one makes the first line names" "60 rows" text "$tmp/n.csv" separator=comma label=4 text=body
+refused "the nearest name is told" "text = bodi names no column of .*n.csv; .*'body' is the nearest" \
+    text "$tmp/n.csv" separator=comma label=stars text=bodi
+sed 's/"//g; s/Title, /Title /' "$tmp/n.csv" | tr , '	' >"$tmp/n.tsv"
+reads "columns between tabs" "60 rows .* remove 192 24 24 64 " text "$tmp/n.tsv" label=stars text=body,id
+sed -i '7s/a good/a "good/' "$tmp/n.tsv"
+reads "where quotation marks are characters" "60 rows" text "$tmp/n.tsv" label=stars text=title,body
+sed -i '8s/	a/		a/' "$tmp/n.tsv"
+refused "a tab too many is told" "n.tsv: line 8 has 5 columns where the first has 4" text "$tmp/n.tsv" label=stars text=body
+packs text "$tmp/n.csv" separator=comma label=stars text=body &&
+    "$weft" tune "$tmp/empty.ini" run.data="$tmp/t.h5" run.tuner=random space.configs=1 fmap.feature=ngram -o "$tmp/run.h5" \
+        --force >"$tmp/out" 2>"$tmp/log" &&
+    sed 's/,stars$//; s/,[01]$//' "$tmp/n.csv" |
+    "$weft" predict "$tmp/run.h5" - separator=comma text=body >"$tmp/p.csv" 2>"$tmp/log" &&
+    awk -F, 'NR > 1 && $2 != (NR % 2) { exit 1 } END { exit NR != 61 }' "$tmp/p.csv"
+result $? "rows of such columns are predicted"
 
 echo "1..$count"

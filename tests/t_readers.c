@@ -242,11 +242,11 @@ static void test_text_errors(void)
     fails(pack(reader, at("t4.tsv"), "x.h5", ""), WEFT_EDATA, "line 2", "no label",
           "an empty label");
     write_text("t5.tsv", "a\tx\nb\xff\ty\n");
-    fails(pack(reader, at("t5.tsv"), "x.h5", ""), WEFT_EDATA, "line 2, byte 1", "UTF-8",
-          "a label that is not UTF-8");
+    fails(pack(reader, at("t5.tsv"), "x.h5", "encoding=utf-8"), WEFT_EDATA,
+          "line 2, byte 1", "UTF-8", "a label that is not UTF-8");
     write_text("t6.tsv", "a\tx\nb\ty\xe2\x82\n");
-    fails(pack(reader, at("t6.tsv"), "x.h5", "test=0"), WEFT_EDATA, "t6.tsv:2: byte 1",
-          "UTF-8", "a text cut in a character");
+    fails(pack(reader, at("t6.tsv"), "x.h5", "test=0 encoding=utf-8"), WEFT_EDATA,
+          "t6.tsv:2: byte 1", "UTF-8", "a text cut in a character");
     fails(pack(reader, at("t.tsv"), "x.h5", "valid=0.5 test=0.5"), WEFT_ECONF,
           "valid = 0.5", "below 1", "no rows for training");
     fails(pack(reader, at("t.tsv"), "x.h5", "valid=0 test=0"), WEFT_EDATA, "validation",

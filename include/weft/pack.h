@@ -29,6 +29,12 @@ WEFT_CHECKED weft_status weft_pack_rows(weft_pack *pack, int64_t count, const vo
 WEFT_CHECKED weft_status weft_pack_document(weft_pack *pack, weft_part part,
                                             const char *name, const char *text, size_t n,
                                             int32_t label);
+/* All documents that were passed belong to n clients: owner[part] of each, in the order in
+ * which they were passed; borrowed until the file is written. ECONF, as
+ * weft_partition_refuse. */
+WEFT_CHECKED weft_status weft_pack_owners(weft_pack *pack, int64_t n,
+                                          const char *const *name,
+                                          int64_t *const owner[WEFT_NPART]);
 /* Declares a federation: only clients are passed then, one after the other. Of *all the
  * members d, the image's, stride, gap, symbols and named are used; classes may be declared
  * at the end, and some may have no samples. */

@@ -1,7 +1,7 @@
 /* Documents that belong to clients: a packed file holds them part by part, as without
  * clients, so that every task reads them alike, and beside them the client of each. Labels
  * and words are used in the mapped file. Layout: /@owners, the number of clients;
- * /PART/owner. */
+ * /PART/owner; /client/name where they have names. */
 #include "federation.h"
 
 #include <limits.h>
@@ -138,6 +138,7 @@ weft_status weft_owners_open(weft_data *data)
     weft_owned *owned = clients->own->owned = WEFT_NEW(data->mem, weft_owned, 1);
     for (int p = 0; p < WEFT_NPART; p++)
         owned->label[p].set = owned->offset[p].set = owned->token[p].set = none;
+    clients->own->name = none;
     data->owners = clients;
     TRY(weft_h5_read_long(&data->file, "/", "owners", &clients->n));
     int64_t rows = 0;
@@ -150,12 +151,19 @@ weft_status weft_owners_open(weft_data *data)
         TRY(weft_h5_map_open(&owned->label[p], &data->file, name_of(data, p, "label"),
                              WEFT_H5_I32, weft_labels_check, data));
     }
-    return WEFT_OK;
+    clients->named = weft_h5_has(&data->file, "/client/name");
+    if (!clients->named) return WEFT_OK;
+    weft_h5set *name = &clients->own->name;
+    TRY(weft_h5_set_open(name, &data->file, "/client/name"));
+    if (name->nd == 1 && name->dims[0] == clients->n) return WEFT_OK;
+    return weft_fail(WEFT_EDATA, "%s: %s does not name %lld clients; pack it again",
+                     data->path, name->name, (long long)clients->n);
 }
 
 void weft_owners_close(weft_data *data)
 {
     if (!data->owners) return;
+    weft_h5_set_close(&data->owners->own->name);
     weft_owned *owned = data->owners->own->owned;
     for (int p = 0; p < WEFT_NPART; p++) {
         weft_h5_map_close(&owned->label[p]);

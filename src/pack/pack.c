@@ -148,10 +148,11 @@ static const char *options_text(const weft_kind *kind, const void *self, weft_ar
     return text;
 }
 
-/* 1: documents that are dealt to clients. */
+/* 1: documents that belong to clients, or are dealt to them. */
 static int owned(const weft_pack *pack)
 {
-    return pack->own->form == WEFT_TOKENS && pack->own->over.clients > 0;
+    return pack->own->form == WEFT_TOKENS &&
+           (pack->own->over.clients > 0 || pack->own->owners > 0);
 }
 
 static weft_status put_about(weft_pack *pack, const void *self, const char *source)
@@ -176,7 +177,7 @@ static weft_status put_about(weft_pack *pack, const void *self, const char *sour
     TRY(weft_h5_put_attr(file, "/", "reader", kind->name));
     TRY(weft_h5_put_attr(file, "/", "source", source));
     TRY(weft_h5_put_attr(file, "/", "options", options_text(kind, self, pack->mem)));
-    if (pack->own->held != NULL || owned(pack))
+    if (pack->own->held != NULL || (owned(pack) && pack->own->over.clients > 0))
         TRY(weft_h5_put_attr(
             file, "/", "partition",
             options_text(&weft_partition_kind, &pack->own->over, pack->mem)));
@@ -221,9 +222,9 @@ static void report(const weft_pack *pack, const char *out, double seconds)
     static const char *const answers[] = {"classes", "target", "targets"};
     const char *clients = "";
     if (pack->own->federation != NULL || owned(pack))
-        clients = weft_arena_text(pack->mem, " of %lld clients",
-                                  (long long)(owned(pack) ? pack->own->over.clients
-                                                          : weft_pack_clients_count(pack)));
+        clients = weft_arena_text(
+            pack->mem, " of %lld clients",
+            (long long)(owned(pack) ? pack->own->owners : weft_pack_clients_count(pack)));
     weft_log(WEFT_INFO,
              "%s: %lld train, %lld valid, %lld test rows%s, %d %s, packed in %.2f s", out,
              (long long)pack->own->part[WEFT_TRAIN].n,

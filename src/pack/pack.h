@@ -61,6 +61,9 @@ typedef struct weft_packing {
     weft_words *words[WEFT_NTOK];
     const weft_reader *reader;
     weft_partition over;              /* clients 0: rows are not divided */
+    int64_t owners;                   /* clients that documents belong to; 0: nobody's */
+    const char *const *owner_name;    /* [owners]; NULL: dealt by `over` */
+    const int64_t *owner[WEFT_NPART]; /* [rows] of each document, where these are named */
     int image[3];                     /* channels, height, width; 0: no images */
     weft_pack_held *held;             /* NULL: rows are written at once */
     weft_pack_federation *federation; /* NULL: not one */
@@ -92,7 +95,8 @@ WEFT_CHECKED weft_status weft_pack_count(weft_pack *pack, weft_part part, int64_
 WEFT_CHECKED weft_status weft_pack_hold(weft_pack *pack);
 void weft_pack_hold_rows(weft_pack *pack, weft_part part, int64_t count, const void *x);
 WEFT_CHECKED weft_status weft_pack_deal(weft_pack *pack);
-/* Deals documents to clients: writes the owner of each. ECONF: see weft_partition_check. */
+/* Writes the owner of each document; deals them, where the reader named none. ECONF: see
+ * weft_partition_check. */
 WEFT_CHECKED weft_status weft_pack_own(weft_pack *pack);
 
 /* Columns as they are, or shifted and scaled as an earlier reading of the source has found

@@ -99,20 +99,45 @@ weft_status weft_pack_deal(weft_pack *pack)
     return WEFT_OK;
 }
 
-weft_status weft_pack_own(weft_pack *pack)
+weft_status weft_pack_owners(weft_pack *pack, int64_t n, const char *const *name,
+                             int64_t *const owner[WEFT_NPART])
+{
+    TRY(weft_partition_refuse(pack));
+    pack->own->owners = n;
+    pack->own->owner_name = name;
+    for (int p = 0; p < WEFT_NPART; p++) pack->own->owner[p] = owner[p];
+    return WEFT_OK;
+}
+
+/* Deals the documents to clients. */
+static weft_status deal_documents(weft_pack *pack)
 {
     int64_t *order[WEFT_NPART], *count[WEFT_NPART];
     TRY(weft_partition_check(&pack->own->over, pack->own->part[WEFT_TRAIN].n));
     TRY(deal(pack, order, count));
+    pack->own->owners = pack->own->over.clients;
     for (int i = 0; i < WEFT_NPART; i++) {
-        int64_t n = pack->own->part[i].n, next = 0,
-                *owner = WEFT_NEW(pack->mem, int64_t, n);
-        for (int64_t c = 0; c < pack->own->over.clients; c++)
+        int64_t next = 0, *owner = WEFT_NEW(pack->mem, int64_t, pack->own->part[i].n);
+        for (int64_t c = 0; c < pack->own->owners; c++)
             for (int64_t end = next + count[i][c]; next < end; next++)
                 owner[order[i][next]] = c;
-        TRY(weft_pack_put(pack, weft_arena_text(pack->mem, "/%s/owner", weft_part_name[i]),
-                          WEFT_H5_I64, n, owner, "client that each document belongs to",
-                          "0 .. owners - 1"));
+        pack->own->owner[i] = owner;
     }
-    return weft_h5_put_long(&pack->own->file, "/", "owners", pack->own->over.clients);
+    return WEFT_OK;
+}
+
+weft_status weft_pack_own(weft_pack *pack)
+{
+    const weft_packing *own = pack->own;
+    if (own->owner_name == NULL) TRY(deal_documents(pack));
+    for (int i = 0; i < WEFT_NPART; i++)
+        TRY(weft_pack_put(pack, weft_arena_text(pack->mem, "/%s/owner", weft_part_name[i]),
+                          WEFT_H5_I64, own->part[i].n, own->owner[i],
+                          "client that each document belongs to", "0 .. owners - 1"));
+    for (int64_t c = 0; c < own->owners && own->owner_name; c++)
+        weft_digest_add(own->digest, own->owner_name[c], strlen(own->owner_name[c]) + 1);
+    if (own->owner_name)
+        TRY(weft_h5_put_texts(&pack->own->file, "/client/name", own->owner_name,
+                              own->owners, "name of each client"));
+    return weft_h5_put_long(&pack->own->file, "/", "owners", own->owners);
 }

@@ -1,7 +1,6 @@
 /* How the rows of a table are divided: by chance, in groups that stay together, within each
  * client; rows of files for a part belong to it. */
 #include "dense.h"
-#include "weft/clients.h"
 #include "weft/shuffle.h"
 
 #include <string.h>
@@ -118,65 +117,6 @@ static weft_status split_groups(const weft_split *shares, const weft_dense_rows 
 
 /* ---- clients ---- */
 
-typedef int64_t by_part[WEFT_NPART];
-
-static by_part *new_counts(int64_t clients, weft_arena *mem)
-{
-    by_part *count = weft_arena_alloc(mem, (size_t)clients, sizeof *count);
-    memset(count, 0, (size_t)clients * sizeof *count);
-    return count;
-}
-
-/* Rows of each client in each part: those of the first file by the shares. */
-static by_part *count_clients(const weft_split *shares, const weft_dense_rows *rows,
-                              int64_t column, weft_arena *mem)
-{
-    int64_t clients = rows->at[column].name.n, *own = WEFT_NEW(mem, int64_t, clients);
-    by_part *count = new_counts(clients, mem);
-    for (int64_t i = 0; i < rows->end[WEFT_TRAIN]; i++) own[cell(rows, i, column)]++;
-    for (int64_t c = 0; c < clients; c++)
-        if (own[c] > 0) weft_client_divide(shares->valid, shares->test, own[c], count[c]);
-    for (int64_t i = rows->end[WEFT_TRAIN]; i < rows->n; i++)
-        count[cell(rows, i, column)][file_of(rows, i)]++;
-    return count;
-}
-
-/* Where the rows of each client and part begin. */
-static by_part *first_places(by_part *count, int64_t clients, weft_arena *mem)
-{
-    by_part *at = new_counts(clients, mem);
-    for (int64_t c = 0, next = 0; c < clients; c++)
-        for (int p = 0; p < WEFT_NPART; p++) {
-            at[c][p] = next;
-            next += count[c][p];
-        }
-    return at;
-}
-
-/* Rows client after client and, of each, part after part. A row of the first file, in the
- * order of the shuffle or of the file, goes to the first part of its client that has room.
- */
-static void place_rows(const weft_split *shares, const weft_dense_rows *rows,
-                       int64_t column, weft_dense_parts *parts, weft_arena *mem)
-{
-    int64_t n = rows->n, *shuffled = WEFT_NEW(mem, int64_t, n);
-    by_part *left = count_clients(shares, rows, column, mem),
-            *at = first_places(parts->count, parts->clients, mem);
-    for (int64_t i = rows->end[WEFT_TRAIN]; i < n; i++)
-        left[cell(rows, i, column)][file_of(rows, i)]--;
-    weft_shuffle(n, (uint64_t)shares->seed, shuffled, mem);
-    for (int64_t i = 0; i < n; i++) {
-        int64_t row = shares->shares == WEFT_BY_CHANCE ? shuffled[i] : i;
-        int64_t c = cell(rows, row, column);
-        int p = (int)file_of(rows, row);
-        if (p == WEFT_TRAIN) {
-            while (left[c][p] == 0) p++;
-            left[c][p]--;
-        }
-        parts->order[at[c][p]++] = row;
-    }
-}
-
 /* parts->train from the order. */
 static void list_train(weft_dense_parts *parts, weft_arena *mem)
 {
@@ -188,27 +128,20 @@ static void list_train(weft_dense_parts *parts, weft_arena *mem)
                 if (p == WEFT_TRAIN) parts->train[to++] = parts->order[next];
 }
 
-static weft_status split_clients(const weft_split *shares, const weft_dense_rows *rows,
-                                 int64_t column, weft_dense_parts *parts, weft_pack *pack)
+static void split_clients(const weft_split *shares, const weft_dense_rows *rows,
+                          int64_t column, weft_dense_parts *parts, weft_pack *pack)
 {
-    parts->clients = rows->at[column].name.n;
-    parts->count = count_clients(shares, rows, column, pack->mem);
-    for (int64_t c = 0; c < parts->clients; c++)
-        for (int p = 0; p < WEFT_NPART; p++) parts->rows[p] += parts->count[c][p];
-    place_rows(shares, rows, column, parts, pack->mem);
+    int64_t *owner = WEFT_NEW(pack->mem, int64_t, rows->n);
+    weft_owned_rows owned = {
+        .n = rows->n, .clients = rows->at[column].name.n, .owner = owner};
+    weft_client_rows divided;
+    memcpy(owned.end, rows->end, sizeof owned.end);
+    for (int64_t i = 0; i < rows->n; i++) owner[i] = cell(rows, i, column);
+    weft_split_clients(shares, &owned, &divided, pack);
+    *parts = (weft_dense_parts){
+        .order = divided.order, .clients = divided.clients, .count = divided.count};
+    memcpy(parts->rows, divided.rows, sizeof parts->rows);
     list_train(parts, pack->mem);
-    const char *how = "in the source's order";
-    if (shares->shares == WEFT_BY_CHANCE)
-        how =
-            weft_arena_text(pack->mem, "shuffled with seed %lld", (long long)shares->seed);
-    weft_pack_split(
-        pack, weft_arena_text(
-                  pack->mem,
-                  "%lld clients by a column, the rows of each %s: %lld "
-                  "train, %lld valid, %lld test",
-                  (long long)parts->clients, how, (long long)parts->rows[WEFT_TRAIN],
-                  (long long)parts->rows[WEFT_VALID], (long long)parts->rows[WEFT_TEST]));
-    return WEFT_OK;
 }
 
 weft_status weft_dense_split(const weft_split *split, const weft_dense_rows *rows,
@@ -223,7 +156,10 @@ weft_status weft_dense_split(const weft_split *split, const weft_dense_rows *row
         return weft_fail(WEFT_ECONF,
                          "group and client are both given; rows of a client are divided, "
                          "rows of a group are not: give one of them");
-    if (client >= 0) return split_clients(&shares, rows, client, parts, pack);
+    if (client >= 0) {
+        split_clients(&shares, rows, client, parts, pack);
+        return WEFT_OK;
+    }
     if (group >= 0)
         TRY(split_groups(&shares, rows, group, parts, pack));
     else

@@ -2,6 +2,8 @@
 #include "documents.h"
 #include "weft/data.h"
 #include "weft/h5.h"
+#include "weft/names.h"
+#include "weft/shuffle.h"
 
 #include <string.h>
 
@@ -63,6 +65,36 @@ static weft_status pack_shuffled(const weft_documents *documents, const weft_spl
     return WEFT_OK;
 }
 
+/* The documents of clients, divided within each, part after part in a shuffled order. */
+static weft_status pack_clients(const weft_documents *documents, const weft_split *split,
+                                weft_pack *pack)
+{
+    int64_t n = documents->n, *owner = WEFT_NEW(pack->mem, int64_t, n);
+    int64_t *order = WEFT_NEW(pack->mem, int64_t, n), *of[WEFT_NPART];
+    int *part = WEFT_NEW(pack->mem, int, n);
+    weft_names names = {.mem = pack->mem};
+    weft_client_rows rows;
+    for (int64_t i = 0; i < n; i++)
+        owner[i] = weft_names_find(&names, documents->document[i].client);
+    weft_owned_rows owned = {.n = n, .clients = names.n, .owner = owner};
+    memcpy(owned.end, documents->end, sizeof owned.end);
+    weft_split_clients(split, &owned, &rows, pack);
+    for (int64_t c = 0, at = 0; c < names.n; c++)
+        for (int p = 0; p < WEFT_NPART; p++)
+            for (int64_t end = at + rows.count[c][p]; at < end; at++)
+                part[rows.order[at]] = p;
+    weft_shuffle(n, (uint64_t)split->seed, order, pack->mem);
+    for (int p = 0; p < WEFT_NPART; p++) {
+        int64_t *own = of[p] = WEFT_NEW(pack->mem, int64_t, rows.rows[p]);
+        for (int64_t i = 0; i < n; i++) {
+            if (part[order[i]] != p) continue;
+            *own++ = owner[order[i]];
+            TRY(hand_over(documents, (weft_part)p, i, 1, order, pack));
+        }
+    }
+    return weft_pack_owners(pack, names.n, names.name, of);
+}
+
 weft_status weft_documents_pack(weft_documents *documents, const char *source,
                                 weft_split split, weft_pack *pack)
 {
@@ -77,6 +109,7 @@ weft_status weft_documents_pack(weft_documents *documents, const char *source,
                           pack));
     if (documents->own[WEFT_VALID] != NULL) split.valid = 0;
     if (documents->own[WEFT_TEST] != NULL) split.test = 0;
+    if (documents->document[0].client) return pack_clients(documents, &split, pack);
     TRY(weft_split_rows(&split, documents->label, end[WEFT_TRAIN], order, rows, pack));
     if (split.shuffled) return pack_shuffled(documents, &split, rows, pack);
     for (int i = 1; i < WEFT_NPART; i++)

@@ -9,6 +9,7 @@ typedef struct weft_document {
     const char *name; /* for messages and the packed file */
     const char *text; /* [n] UTF-8 */
     size_t n;
+    const char *client; /* whose it is; NULL: nobody's, as all are */
 } weft_document;
 
 /* Documents in the order in which they were read: first those to be divided by shares, then

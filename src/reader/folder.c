@@ -181,8 +181,8 @@ static weft_status add(struct reading *reading, const char *name, char *text, si
     weft_mark_skip(&text, &n);
     weft_news_strip(reading->news, &text, &n);
     if (n == 0) count_first(&reading->empty, &reading->first_empty, name);
-    return weft_documents_add(&reading->docs, (weft_document){name, text, n}, 0, class,
-                              strlen(class), reading->pack->mem);
+    return weft_documents_add(&reading->docs, (weft_document){name, text, n, NULL}, 0,
+                              class, strlen(class), reading->pack->mem);
 }
 
 /* The files of the directory of a class; their names and bytes are a line of /source. */

@@ -1,8 +1,7 @@
-/* What the readers and the packer share: files and lines, class labels, splits. */
+/* What the readers share: files and lines, class labels. */
 #include "reader.h"
 #include "weft/log.h"
 #include "weft/magic.h"
-#include "weft/shuffle.h"
 
 #include <stdio.h>
 #include <utf8proc.h>
@@ -278,68 +277,4 @@ weft_status weft_labels_match(const weft_labels *labels, int classes,
     }
     for (int64_t i = 0; i < n; i++) label[i] = to[label[i]];
     return WEFT_OK;
-}
-
-/* ---- splits ---- */
-
-static void split_from_end(const weft_split *split, const int32_t *label, int64_t n,
-                           int64_t *order, int64_t *rows, weft_pack *pack)
-{
-    int64_t left[WEFT_MAX_CLASSES] = {0}, share[WEFT_NPART][WEFT_MAX_CLASSES];
-    int64_t at[WEFT_NPART] = {0}, *shuffled = WEFT_NEW(pack->mem, int64_t, n);
-    uint8_t *part = WEFT_NEW(pack->mem, uint8_t, n);
-    for (int64_t i = 0; i < n; i++) left[label[i]]++;
-    for (int c = 0; c < WEFT_MAX_CLASSES; c++) {
-        share[WEFT_TEST][c] = llround((double)left[c] * split->test);
-        share[WEFT_VALID][c] = llround((double)left[c] * split->valid);
-    }
-    for (int i = 0; i < WEFT_NPART; i++) rows[i] = 0;
-    for (int64_t i = 0; i < n; i++) {
-        int c = label[i];
-        int64_t behind = left[c]--; /* rows of the class from this one on */
-        part[i] = behind <= share[WEFT_TEST][c]                          ? WEFT_TEST
-                  : behind <= share[WEFT_TEST][c] + share[WEFT_VALID][c] ? WEFT_VALID
-                                                                         : WEFT_TRAIN;
-        rows[part[i]]++;
-    }
-    for (int i = 1; i < WEFT_NPART; i++) at[i] = at[i - 1] + rows[i - 1];
-    weft_shuffle(n, (uint64_t)split->seed, shuffled, pack->mem);
-    for (int64_t i = 0; i < n; i++) order[at[part[shuffled[i]]]++] = shuffled[i];
-    weft_pack_split(pack, weft_arena_text(pack->mem,
-                                          "of each class the last rows of the source: %lld "
-                                          "train, %lld valid, %lld test",
-                                          (long long)rows[WEFT_TRAIN],
-                                          (long long)rows[WEFT_VALID],
-                                          (long long)rows[WEFT_TEST]));
-}
-
-weft_status weft_split_rows(const weft_split *split, const int32_t *label, int64_t n,
-                            int64_t *order, int64_t *rows, weft_pack *pack)
-{
-    if (split->valid + split->test >= 1)
-        return weft_fail(WEFT_ECONF,
-                         "valid = %g and test = %g leave no rows for training; their "
-                         "sum must be below 1",
-                         split->valid, split->test);
-    if (split->shares == WEFT_FROM_END) {
-        split_from_end(split, label, n, order, rows, pack);
-        return WEFT_OK;
-    }
-    rows[WEFT_VALID] = llround((double)n * split->valid);
-    rows[WEFT_TEST] = llround((double)n * split->test);
-    rows[WEFT_TRAIN] = n - rows[WEFT_VALID] - rows[WEFT_TEST];
-    weft_split_sizes(split->seed, rows, order, pack);
-    return WEFT_OK;
-}
-
-void weft_split_sizes(int64_t seed, const int64_t *rows, int64_t *order, weft_pack *pack)
-{
-    int64_t n = rows[WEFT_TRAIN] + rows[WEFT_VALID] + rows[WEFT_TEST];
-    weft_shuffle(n, (uint64_t)seed, order, pack->mem);
-    weft_pack_split(
-        pack, weft_arena_text(pack->mem,
-                              "%lld rows shuffled with seed %lld: the first %lld "
-                              "train, the next %lld valid, the last %lld test",
-                              (long long)n, (long long)seed, (long long)rows[WEFT_TRAIN],
-                              (long long)rows[WEFT_VALID], (long long)rows[WEFT_TEST]));
 }

@@ -85,4 +85,22 @@ WEFT_CHECKED weft_status weft_split_rows(const weft_split *split, const int32_t 
 /* Shuffles rows 0..n-1 into parts of these sizes, whose sum n is; tells the packer. */
 void weft_split_sizes(int64_t seed, const int64_t *rows, int64_t *order, weft_pack *pack);
 
+/* Rows that belong to clients: those of the first file, of one for validation and of one
+ * for the test. */
+typedef struct weft_owned_rows {
+    int64_t n, end[WEFT_NPART]; /* rows up to the end of each file */
+    int64_t clients;
+    const int64_t *owner; /* [n] */
+} weft_owned_rows;
+/* How they are divided. */
+typedef struct weft_client_rows {
+    int64_t clients, rows[WEFT_NPART];
+    int64_t *order;               /* [n] client after client, and of each part after part */
+    int64_t (*count)[WEFT_NPART]; /* [clients] */
+} weft_client_rows;
+/* Divides the rows of each client in the first file by the shares, drawn by chance or from
+ * the end; those of other files are of their part. Tells the packer the rule. Cost O(n). */
+void weft_split_clients(const weft_split *shares, const weft_owned_rows *owned,
+                        weft_client_rows *rows, weft_pack *pack);
+
 #endif

@@ -1,6 +1,6 @@
-/* Labelled texts: a file of lines LABEL TAB TEXT, or LABEL BLANK TEXT, or of CSV with a
- * column of labels, with any two or more labels. Validation and test parts are shares of
- * it, or files of their own. */
+/* Labelled texts: a file of lines LABEL TAB TEXT, or LABEL BLANK TEXT, or of columns, CSV
+ * or between tabs, with one of labels, any two or more, and perhaps one of clients.
+ * Validation and test parts are shares of it, or files of their own. */
 #include "documents.h"
 #include "text_csv.h"
 #include "weft/log.h"
@@ -12,12 +12,9 @@ enum { TAB, BLANK, COMMA, SEMICOLON };
 static const char separators[] = {'\t', ' ', ',', ';'};
 static const char *const names[] = {"TAB", "blank", "comma", "semicolon"};
 
-enum { AUTO, YES, NO };
-enum { LAST = -1, NONE = -2 }; /* a column's place */
-
 struct labelled {
-    int separator, header;
-    const char *label;
+    int separator, encoding;
+    weft_text_named named;
     weft_split split;
     const char *valid_file, *test_file, *like;
 };
@@ -25,14 +22,23 @@ struct labelled {
 static const weft_opt options[] = {
     WEFT_CHOICE_OPT(
         "separator", struct labelled, separator, "tab", "tab|blank|comma|semicolon",
-        "what stands between label and text of a line: its first occurrence. comma, "
-        "semicolon: columns of CSV, in quotation marks where they contain it"),
-    WEFT_TEXT_OPT("label", struct labelled, label, "first",
+        "what stands between label and text of a line: its first occurrence; with text or "
+        "client between columns. comma, semicolon: columns of CSV, in quotation marks "
+        "where they contain it"),
+    WEFT_TEXT_OPT("label", struct labelled, named.label, "first",
                   "column of the label: first, last, its number from 1, or its name; the "
                   "others are the text. none: there is none, in texts to be scored"),
-    WEFT_CHOICE_OPT(
-        "header", struct labelled, header, "auto", "auto|yes|no",
-        "names in the first line of a file; auto: where no other line has its label"),
+    WEFT_TEXT_OPT("text", struct labelled, named.text, "",
+                  "columns of the text, names or numbers with commas between them; others "
+                  "are left out"),
+    WEFT_TEXT_OPT("client", struct labelled, named.client, "",
+                  "column that tells whose texts they are: a federation"),
+    WEFT_CHOICE_OPT("header", struct labelled, named.header, "auto", "auto|yes|no",
+                    "names in the first line of a file; auto: where columns are told by "
+                    "name, or no other line has its label"),
+    WEFT_CHOICE_OPT("encoding", struct labelled, encoding, "auto", WEFT_ENCODING_WORDS,
+                    "encoding of the file; auto: what is not UTF-8 is taken as "
+                    "Windows-1252, row by row"),
     WEFT_REAL_OPT("valid", struct labelled, split.valid, "0.1", 0, 0.9,
                   "share of the lines for validation"),
     WEFT_REAL_OPT("test", struct labelled, split.test, "0.1", 0, 0.9,
@@ -54,57 +60,23 @@ static const weft_opt options[] = {
 struct reading {
     const struct labelled *how;
     const char *path;
-    int64_t column; /* of the label, from 0, LAST or NONE */
-    int seen;       /* the first line was */
+    weft_text_columns columns;
+    int64_t width; /* columns of the first line; 0: not seen yet */
     weft_documents *docs;
+    int64_t recoded, first; /* rows that were not UTF-8, and the line of the first */
     weft_pack *pack;
 };
 
 static int is_unlabelled(const struct labelled *labelled)
 {
-    return strcmp(labelled->label, "none") == 0;
+    return strcmp(labelled->named.label, "none") == 0;
 }
 
-/* ---- the column of the label ---- */
-
-/* 1 and the place, if the option says it without a name. */
-static int by_place(const char *label, int64_t *column)
+/* 1: lines are divided into columns, not at the first separator alone. */
+static int has_columns(const struct labelled *labelled)
 {
-    char *end;
-    long long number = strtoll(label, &end, 10);
-    *column = strcmp(label, "last") == 0 ? LAST : strcmp(label, "none") == 0 ? NONE : 0;
-    if (*column != 0 || strcmp(label, "first") == 0) return 1;
-    if (number >= 1) *column = number - 1;
-    return end > label && *end == '\0' && number >= 1;
-}
-
-/* Reads the names of the first line; *header 1: it is one. A name counts before a number.
- */
-static weft_status read_names(struct reading *reading, const char *const *name, int64_t n,
-                              int *header)
-{
-    const char *label = reading->how->label;
-    int placed = by_place(label, &reading->column), found = 0;
-    *header = reading->how->header == YES || !placed;
-    for (int64_t i = n - 1; i >= 0 && *header; i--)
-        if (strcmp(name[i], label) == 0) {
-            reading->column = i;
-            found++;
-        }
-    if (found > 1)
-        return weft_fail(WEFT_EDATA, "%s: line 1 has the name %s %d times; rename one",
-                         reading->path, label, found);
-    if (!placed && (found == 0 || reading->how->header == NO))
-        return weft_fail(WEFT_ECONF,
-                         "label = %s names no column of %s%s; give first, last, a number "
-                         "from 1, or a name in its first line",
-                         label, reading->path,
-                         reading->how->header == NO ? " with header = no" : "");
-    if (found > 0 && n > 1)
-        weft_log(WEFT_INFO, "%s: the label is column %lld, %s; the other%s the text",
-                 reading->path, (long long)reading->column + 1, label,
-                 n > 2 ? "s are" : " is");
-    return WEFT_OK;
+    return labelled->separator == COMMA || labelled->separator == SEMICOLON ||
+           *labelled->named.text != '\0' || *labelled->named.client != '\0';
 }
 
 /* ---- lines ---- */
@@ -121,12 +93,26 @@ static const char *way_to_read(const char *line)
     return "separator = blank reads lines LABEL BLANK TEXT, comma or semicolon CSV";
 }
 
+/* *text as UTF-8; returns 1 where it was not. */
+static int decode(const struct reading *reading, const char **text, size_t *n)
+{
+    weft_encoding encoding = (weft_encoding)reading->how->encoding;
+    if (*text == NULL || encoding == WEFT_ENC_UTF8) return 0;
+    if (encoding == WEFT_ENC_AUTO && weft_utf8_check(*text, *n) == *n) return 0;
+    char *made = WEFT_NEW(reading->pack->mem, char, *n + 1);
+    memcpy(made, *text, *n);
+    int odd = weft_text_decode(encoding, &made, n, reading->pack->mem);
+    *text = made;
+    return odd;
+}
+
+/* Adds a text with its label and its client, NULL where there is none. */
 static weft_status add(struct reading *reading, int64_t line, const char *label,
-                       size_t n_label, const char *text, size_t n)
+                       size_t n_label, const char *text, size_t n, const char *client)
 {
     static const char mark[] = "__label__"; /* fastText's */
     size_t length = strlen(mark);
-    if (n_label == 0 && reading->column != NONE)
+    if (n_label == 0 && reading->columns.label != WEFT_TEXT_NONE)
         return weft_fail(WEFT_EDATA, "%s: line %lld has no label", reading->path,
                          (long long)line);
     int quotes = 0;
@@ -144,8 +130,12 @@ static weft_status add(struct reading *reading, int64_t line, const char *label,
                          (int)strcspn(text, " \t"), text);
     const char *name = weft_arena_text(reading->pack->mem, "%s:%lld",
                                        weft_basename(reading->path), (long long)line);
-    return weft_documents_add(reading->docs, (weft_document){name, text, n}, line, label,
-                              n_label, reading->pack->mem);
+    size_t n_client = client ? strlen(client) : 0;
+    int odd = decode(reading, &text, &n) | decode(reading, &label, &n_label) |
+              decode(reading, &client, &n_client);
+    if (odd && reading->recoded++ == 0) reading->first = line;
+    return weft_documents_add(reading->docs, (weft_document){name, text, n, client}, line,
+                              label, n_label, reading->pack->mem);
 }
 
 /* Where the label stands in line[n]: line[*from .. *to); 0: there are fewer columns. */
@@ -154,7 +144,7 @@ static int find_label(const char *line, size_t n, char separator, int64_t column
 {
     *from = 0;
     *to = n;
-    if (column == LAST) {
+    if (column == WEFT_TEXT_LAST) {
         for (*from = n; *from > 0 && line[*from - 1] != separator;) --*from;
         return *from > 0;
     }
@@ -168,41 +158,77 @@ static int find_label(const char *line, size_t n, char separator, int64_t column
     return 1;
 }
 
-/* The first line, which may be names. */
-static weft_status begin_lines(struct reading *reading, const char *line, int *header)
+/* The fields of a line, *n in mem; their ends become NUL. */
+static const char **divide(char *line, char separator, int64_t *n, weft_arena *mem)
 {
+    const char **field = NULL;
+    int64_t room = 0;
+    *n = 0;
+    for (char *at = line, *stop; at != NULL; at = stop) {
+        stop = strchr(at, separator);
+        if (stop != NULL) *stop++ = '\0';
+        field = weft_grow(mem, field, sizeof *field, *n, &room);
+        field[(*n)++] = at;
+    }
+    return field;
+}
+
+/* The first line, which may be names. */
+static weft_status begin(struct reading *reading, const char *const *field, int64_t n)
+{
+    reading->width = n;
+    return weft_text_columns_find(reading->path, &reading->how->named, field, n,
+                                  &reading->columns, reading->pack->mem);
+}
+
+static weft_status begin_lines(struct reading *reading, const char *line)
+{
+    weft_arena *mem = reading->pack->mem;
+    int64_t n;
+    char *copy = weft_arena_text(mem, "%s", line);
+    const char **field = divide(copy, separators[reading->how->separator], &n, mem);
+    return begin(reading, field, n);
+}
+
+static weft_status add_row(void *ctx, const weft_csv_row *row);
+
+/* A line of columns between tabs, which no quotation marks hold together. */
+static weft_status add_divided(struct reading *reading, int64_t number, char *line)
+{
+    weft_csv_row row = {.line = number};
     weft_arena *tmp = reading->pack->scratch;
     size_t mark = weft_arena_mark(tmp);
-    const char **name = NULL;
-    int64_t n = 0, room = 0;
-    char *copy = weft_arena_text(tmp, "%s", line), by = separators[reading->how->separator];
-    for (char *at = copy, *stop; at != NULL; at = stop) {
-        stop = strchr(at, by);
-        if (stop != NULL) *stop++ = '\0';
-        name = weft_grow(tmp, name, sizeof *name, n, &room);
-        name[n++] = at;
-    }
-    weft_status st = read_names(reading, name, n, header);
+    row.field = divide(line, separators[reading->how->separator], &row.n, tmp);
+    weft_status st = WEFT_OK;
+    if (reading->width > 0 && row.n != reading->width)
+        st = weft_fail(WEFT_EDATA,
+                       "%s: line %lld has %lld columns where the first has %lld; mend the "
+                       "line, or take out the separators in its texts",
+                       reading->path, (long long)number, (long long)row.n,
+                       (long long)reading->width);
+    if (st == WEFT_OK) st = add_row(reading, &row);
     weft_arena_reset(tmp, mark);
     return st;
 }
 
 static weft_status add_line(struct reading *reading, int64_t number, char *line, size_t n)
 {
-    int by = reading->how->separator, header = 0;
+    int by = reading->how->separator, seen = reading->width > 0;
     size_t from, to;
-    if (!reading->seen++) TRY(begin_lines(reading, line, &header));
-    if (header) return WEFT_OK;
-    if (reading->column == NONE) return add(reading, number, "", 0, line, n);
-    if (!find_label(line, n, separators[by], reading->column, &from, &to))
+    if (has_columns(reading->how)) return add_divided(reading, number, line);
+    if (!seen) TRY(begin_lines(reading, line));
+    if (!seen && reading->columns.header) return WEFT_OK;
+    if (reading->columns.label == WEFT_TEXT_NONE)
+        return add(reading, number, "", 0, line, n, NULL);
+    if (!find_label(line, n, separators[by], reading->columns.label, &from, &to))
         return weft_fail(WEFT_EDATA, "%s: line %lld has no %s beside its label; %s",
                          reading->path, (long long)number, names[by], way_to_read(line));
-    if (from == 0) return add(reading, number, line, to, line + to + 1, n - to - 1);
-    if (to == n) return add(reading, number, line + from, n - from, line, from - 1);
+    if (from == 0) return add(reading, number, line, to, line + to + 1, n - to - 1, NULL);
+    if (to == n) return add(reading, number, line + from, n - from, line, from - 1, NULL);
     const char *label =
         weft_arena_text(reading->pack->mem, "%.*s", (int)(to - from), line + from);
     memmove(line + from, line + to + 1, n - to);
-    return add(reading, number, label, to - from, line, n - (to - from) - 1);
+    return add(reading, number, label, to - from, line, n - (to - from) - 1, NULL);
 }
 
 static weft_status read_lines(struct reading *reading, char *text, size_t n)
@@ -214,37 +240,35 @@ static weft_status read_lines(struct reading *reading, char *text, size_t n)
     return WEFT_OK;
 }
 
-/* ---- CSV ---- */
+/* ---- columns ---- */
 
-static weft_status add_csv_row(void *ctx, const weft_csv_row *row)
+static weft_status add_row(void *ctx, const weft_csv_row *row)
 {
     struct reading *reading = ctx;
-    int header = 0;
-    if (!reading->seen++) {
-        TRY(read_names(reading, row->field, row->n, &header));
-        if (reading->column != NONE && (row->n < 2 || reading->column >= row->n))
+    weft_text_columns *columns = &reading->columns;
+    if (reading->width == 0) {
+        TRY(begin(reading, row->field, row->n));
+        if (columns->label != WEFT_TEXT_NONE && (row->n < 2 || columns->label >= row->n))
             return weft_fail(WEFT_EDATA,
                              "%s: line %lld has %lld column%s where label = %s and a text "
                              "are expected; separator = ... says what stands between "
                              "columns",
                              reading->path, (long long)row->line, (long long)row->n,
-                             row->n == 1 ? "" : "s", reading->how->label);
-        if (reading->column == LAST) reading->column = row->n - 1;
+                             row->n == 1 ? "" : "s", reading->how->named.label);
+        if (columns->label == WEFT_TEXT_LAST) columns->label = row->n - 1;
+        if (columns->header) return WEFT_OK;
     }
-    if (header) return WEFT_OK;
-    size_t n = 0, length;
-    for (int64_t i = 0; i < row->n; i++)
-        if (i != reading->column) n += strlen(row->field[i]) + 1;
-    char *text = WEFT_NEW(reading->pack->mem, char, n), *to = text;
-    for (int64_t i = 0; i < row->n; i++) {
-        if (i == reading->column || *row->field[i] == '\0') continue;
-        if (to > text) *to++ = ' ';
-        length = strlen(row->field[i]);
-        memcpy(to, row->field[i], length);
-        to += length;
-    }
-    const char *label = reading->column == NONE ? "" : row->field[reading->column];
-    return add(reading, row->line, label, strlen(label), text, (size_t)(to - text));
+    weft_arena *mem = reading->pack->mem;
+    const char *label = "", *client = NULL;
+    size_t n;
+    if (columns->label >= 0) label = weft_arena_text(mem, "%s", row->field[columns->label]);
+    if (columns->client >= 0)
+        client = weft_arena_text(mem, "%s", row->field[columns->client]);
+    if (client && *client == '\0')
+        return weft_fail(WEFT_EDATA, "%s: line %lld has no client; give one, or remove it",
+                         reading->path, (long long)row->line);
+    char *text = weft_text_join(columns, row->field, row->n, &n, mem);
+    return add(reading, row->line, label, strlen(label), text, n, client);
 }
 
 /* ---- the reader ---- */
@@ -253,8 +277,12 @@ static weft_status add_csv_row(void *ctx, const weft_csv_row *row)
 static weft_status check_lines(const struct labelled *labelled, const char *path)
 {
     const char *end = strrchr(path, '.');
-    int columns = labelled->separator == COMMA || labelled->separator == SEMICOLON;
-    if (!is_unlabelled(labelled) || columns || !end || strcmp(end, ".csv") != 0)
+    if (has_columns(labelled) && labelled->separator == BLANK)
+        return weft_fail(WEFT_ECONF,
+                         "text and client are columns, which separator = blank does not "
+                         "have; name comma, semicolon or tab");
+    if (!is_unlabelled(labelled) || has_columns(labelled) || !end ||
+        strcmp(end, ".csv") != 0)
         return WEFT_OK;
     return weft_fail(
         WEFT_ECONF,
@@ -275,10 +303,15 @@ static weft_status read_file(const struct labelled *labelled, const char *path,
     TRY(weft_read_text(path, pack->mem, &text, &n));
     documents->labels.path = path;
     if (labelled->separator == COMMA || labelled->separator == SEMICOLON)
-        TRY(weft_csv_rows(path, text, n, separators[labelled->separator], add_csv_row,
+        TRY(weft_csv_rows(path, text, n, separators[labelled->separator], add_row,
                           &reading));
     else
         TRY(read_lines(&reading, text, n));
+    if (reading.recoded > 0)
+        weft_log(WEFT_WARN,
+                 "%s: %lld rows are not UTF-8 and are taken as Windows-1252, the first in "
+                 "line %lld; encoding = ... says otherwise",
+                 path, (long long)reading.recoded, (long long)reading.first);
     return weft_pack_source(pack, path);
 }
 
@@ -327,7 +360,7 @@ static weft_status check_classes(const struct labelled *labelled,
                      "%s: %d of %d labels stand in one line only, such as '%.40s'; label = "
                      "%s reads texts before their labels, separator = ... other columns",
                      source, single, documents->labels.n, documents->labels.name[c],
-                     strcmp(labelled->label, "last") == 0 ? "first" : "last");
+                     strcmp(labelled->named.label, "last") == 0 ? "first" : "last");
 }
 
 static weft_status check_like(const struct labelled *labelled)
@@ -360,7 +393,7 @@ static weft_status text_read(const void *self, const char *source, weft_pack *pa
     if (*labelled->like != '\0')
         return weft_documents_score(&documents, labelled->like, !is_unlabelled(labelled),
                                     pack);
-    if (labelled->header == AUTO) drop_headers(&documents, first, file);
+    if (labelled->named.header == WEFT_NAMES_AUTO) drop_headers(&documents, first, file);
     TRY(check_classes(labelled, &documents, source));
     return weft_documents_pack(&documents, source, labelled->split, pack);
 }
@@ -368,7 +401,8 @@ static weft_status text_read(const void *self, const char *source, weft_pack *pa
 extern const weft_reader weft_reader_text;
 const weft_reader weft_reader_text = {
     .kind = {.name = "text",
-             .about = "labelled texts: a line LABEL TAB TEXT (TREC, SST, fastText), or CSV",
+             .about =
+                 "labelled texts: a line LABEL TAB TEXT (TREC, SST, fastText), or columns",
              .size = sizeof(struct labelled),
              .opts = options},
     .read = text_read,

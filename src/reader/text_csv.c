@@ -22,8 +22,9 @@ static void on_field(void *text, size_t n, void *ctx)
     struct parsing *parsing = ctx;
     parsing->field = weft_grow(parsing->mem, parsing->field, sizeof *parsing->field,
                                parsing->n, &parsing->room);
-    parsing->field[parsing->n++] =
-        weft_arena_text(parsing->row, "%.*s", (int)n, (const char *)text);
+    char *copy = WEFT_NEW(parsing->row, char, n + 1);
+    if (n > 0) memcpy(copy, text, n);
+    parsing->field[parsing->n++] = copy;
 }
 
 static void on_row(int end, void *ctx)

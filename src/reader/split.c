@@ -1,0 +1,161 @@
+/* How rows are divided into parts: by chance, the last ones of each class, or within each
+ * client. */
+#include "reader.h"
+#include "weft/clients.h"
+#include "weft/shuffle.h"
+
+#include <math.h>
+#include <string.h>
+
+static void split_from_end(const weft_split *split, const int32_t *label, int64_t n,
+                           int64_t *order, int64_t *rows, weft_pack *pack)
+{
+    int64_t left[WEFT_MAX_CLASSES] = {0}, share[WEFT_NPART][WEFT_MAX_CLASSES];
+    int64_t at[WEFT_NPART] = {0}, *shuffled = WEFT_NEW(pack->mem, int64_t, n);
+    uint8_t *part = WEFT_NEW(pack->mem, uint8_t, n);
+    for (int64_t i = 0; i < n; i++) left[label[i]]++;
+    for (int c = 0; c < WEFT_MAX_CLASSES; c++) {
+        share[WEFT_TEST][c] = llround((double)left[c] * split->test);
+        share[WEFT_VALID][c] = llround((double)left[c] * split->valid);
+    }
+    for (int i = 0; i < WEFT_NPART; i++) rows[i] = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int c = label[i];
+        int64_t behind = left[c]--; /* rows of the class from this one on */
+        part[i] = behind <= share[WEFT_TEST][c]                          ? WEFT_TEST
+                  : behind <= share[WEFT_TEST][c] + share[WEFT_VALID][c] ? WEFT_VALID
+                                                                         : WEFT_TRAIN;
+        rows[part[i]]++;
+    }
+    for (int i = 1; i < WEFT_NPART; i++) at[i] = at[i - 1] + rows[i - 1];
+    weft_shuffle(n, (uint64_t)split->seed, shuffled, pack->mem);
+    for (int64_t i = 0; i < n; i++) order[at[part[shuffled[i]]]++] = shuffled[i];
+    weft_pack_split(pack, weft_arena_text(pack->mem,
+                                          "of each class the last rows of the source: %lld "
+                                          "train, %lld valid, %lld test",
+                                          (long long)rows[WEFT_TRAIN],
+                                          (long long)rows[WEFT_VALID],
+                                          (long long)rows[WEFT_TEST]));
+}
+
+weft_status weft_split_rows(const weft_split *split, const int32_t *label, int64_t n,
+                            int64_t *order, int64_t *rows, weft_pack *pack)
+{
+    if (split->valid + split->test >= 1)
+        return weft_fail(WEFT_ECONF,
+                         "valid = %g and test = %g leave no rows for training; their "
+                         "sum must be below 1",
+                         split->valid, split->test);
+    if (split->shares == WEFT_FROM_END) {
+        split_from_end(split, label, n, order, rows, pack);
+        return WEFT_OK;
+    }
+    rows[WEFT_VALID] = llround((double)n * split->valid);
+    rows[WEFT_TEST] = llround((double)n * split->test);
+    rows[WEFT_TRAIN] = n - rows[WEFT_VALID] - rows[WEFT_TEST];
+    weft_split_sizes(split->seed, rows, order, pack);
+    return WEFT_OK;
+}
+
+void weft_split_sizes(int64_t seed, const int64_t *rows, int64_t *order, weft_pack *pack)
+{
+    int64_t n = rows[WEFT_TRAIN] + rows[WEFT_VALID] + rows[WEFT_TEST];
+    weft_shuffle(n, (uint64_t)seed, order, pack->mem);
+    weft_pack_split(
+        pack, weft_arena_text(pack->mem,
+                              "%lld rows shuffled with seed %lld: the first %lld "
+                              "train, the next %lld valid, the last %lld test",
+                              (long long)n, (long long)seed, (long long)rows[WEFT_TRAIN],
+                              (long long)rows[WEFT_VALID], (long long)rows[WEFT_TEST]));
+}
+
+/* ---- clients ---- */
+
+typedef int64_t by_part[WEFT_NPART];
+
+static by_part *new_counts(int64_t clients, weft_arena *mem)
+{
+    by_part *count = weft_arena_alloc(mem, (size_t)clients, sizeof *count);
+    memset(count, 0, (size_t)clients * sizeof *count);
+    return count;
+}
+
+/* The part of the file that row i is of. */
+static int file_of(const weft_owned_rows *owned, int64_t i)
+{
+    return i < owned->end[WEFT_TRAIN]   ? WEFT_TRAIN
+           : i < owned->end[WEFT_VALID] ? WEFT_VALID
+                                        : WEFT_TEST;
+}
+
+/* Rows of each client in each part: those of the first file by the shares. */
+static by_part *count_clients(const weft_split *shares, const weft_owned_rows *owned,
+                              weft_arena *mem)
+{
+    int64_t clients = owned->clients, *own = WEFT_NEW(mem, int64_t, clients);
+    by_part *count = new_counts(clients, mem);
+    for (int64_t i = 0; i < owned->end[WEFT_TRAIN]; i++) own[owned->owner[i]]++;
+    for (int64_t c = 0; c < clients; c++)
+        if (own[c] > 0) weft_client_divide(shares->valid, shares->test, own[c], count[c]);
+    for (int64_t i = owned->end[WEFT_TRAIN]; i < owned->n; i++)
+        count[owned->owner[i]][file_of(owned, i)]++;
+    return count;
+}
+
+/* Where the rows of each client and part begin. */
+static by_part *first_places(by_part *count, int64_t clients, weft_arena *mem)
+{
+    by_part *at = new_counts(clients, mem);
+    for (int64_t c = 0, next = 0; c < clients; c++)
+        for (int p = 0; p < WEFT_NPART; p++) {
+            at[c][p] = next;
+            next += count[c][p];
+        }
+    return at;
+}
+
+/* Rows client after client and, of each, part after part. A row of the first file, in the
+ * order of the shuffle or of the file, goes to the first part of its client that has room.
+ */
+static void place_rows(const weft_split *shares, const weft_owned_rows *owned,
+                       weft_client_rows *rows, weft_arena *mem)
+{
+    int64_t n = owned->n, *shuffled = WEFT_NEW(mem, int64_t, n);
+    by_part *left = count_clients(shares, owned, mem),
+            *at = first_places(rows->count, rows->clients, mem);
+    for (int64_t i = owned->end[WEFT_TRAIN]; i < n; i++)
+        left[owned->owner[i]][file_of(owned, i)]--;
+    weft_shuffle(n, (uint64_t)shares->seed, shuffled, mem);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t row = shares->shares == WEFT_BY_CHANCE ? shuffled[i] : i;
+        int64_t c = owned->owner[row];
+        int p = file_of(owned, row);
+        if (p == WEFT_TRAIN) {
+            while (left[c][p] == 0) p++;
+            left[c][p]--;
+        }
+        rows->order[at[c][p]++] = row;
+    }
+}
+
+void weft_split_clients(const weft_split *shares, const weft_owned_rows *owned,
+                        weft_client_rows *rows, weft_pack *pack)
+{
+    *rows = (weft_client_rows){.clients = owned->clients,
+                               .order = WEFT_NEW(pack->mem, int64_t, owned->n),
+                               .count = count_clients(shares, owned, pack->mem)};
+    for (int64_t c = 0; c < rows->clients; c++)
+        for (int p = 0; p < WEFT_NPART; p++) rows->rows[p] += rows->count[c][p];
+    place_rows(shares, owned, rows, pack->mem);
+    const char *how = "in the source's order";
+    if (shares->shares == WEFT_BY_CHANCE)
+        how =
+            weft_arena_text(pack->mem, "shuffled with seed %lld", (long long)shares->seed);
+    weft_pack_split(
+        pack, weft_arena_text(
+                  pack->mem,
+                  "%lld clients by a column, the rows of each %s: %lld "
+                  "train, %lld valid, %lld test",
+                  (long long)rows->clients, how, (long long)rows->rows[WEFT_TRAIN],
+                  (long long)rows->rows[WEFT_VALID], (long long)rows->rows[WEFT_TEST]));
+}
