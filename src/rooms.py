@@ -15,7 +15,7 @@ WIDTH, HEIGHT, GAP_X, GAP_Y = 100, 26, 44, 22
 HEADERS = {
     "base": "arena clock compiler conf csv hash heap log magic names opt patterns real rng shuffle status tree",
     "math": "bytes cells cpu descend eigen exact finite gemm lanes logistic optim project server sparse student tensor",
-    "space": "mix job",
+    "space": "mix job measure",
     "par": "team",
     "store": "commit disk file h5 h5map journal",
     "text": "bleu bpe",

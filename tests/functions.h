@@ -271,7 +271,7 @@ static inline weft_status minimizer_begin(struct minimizer *minimizer, const cha
 static inline void minimizer_tell(struct minimizer *minimizer, const weft_job *job,
                                   double loss, double cost)
 {
-    double none[4] = {0};
+    double none[5] = {0};
     weft_result res = {.job = job->id,
                        .trial = job->trial,
                        .resource = job->resource,
@@ -281,7 +281,8 @@ static inline void minimizer_tell(struct minimizer *minimizer, const weft_job *j
                        .arm_loss = none,
                        .arm_wrong = none + 1,
                        .arm_count = none + 2,
-                       .logp = none + 3};
+                       .arm_score = none + 3,
+                       .logp = none + 4};
     weft_search_tell(&minimizer->search, &res);
 }
 

@@ -167,6 +167,9 @@ def as_json(run, settings):
     out = {"run": run.path, "settings": settings}
     out |= {NAMES.get(key, key.split("@")[-1]): run.fact(key) for key in FACTS}
     out |= {f"{part}_{name}": plain(np.float64(run.score(part, name))) for part in PARTS for name, *_ in run.scores}
+    if "winner/confusion" in run.f:
+        out["classes"] = [name.decode() for name in run.f["winner/class"][:]]
+        out["confusion"] = run.f["winner/confusion"][:].tolist()
     out["times"] = {name: list(x[:3]) for name, x in run.times.items()}
     names = ["job", "trial", "rounds", "resource", "loss", "bound", "seconds"] + [m[0] for m in run.metrics]
     out["jobs_done"] = [{n: plain(run.events[n][i]) for n in names} for i in range(len(run.events["job"]))]
@@ -184,6 +187,8 @@ def check_csv(runs, lines):
     for run, settings, row in zip(runs, told_by(runs), rows):
         want = as_json(run, settings)
         del want["jobs_done"], want["arms"]
+        want.pop("classes", None)
+        want["confusion"] = ";".join(" ".join(f"{x:.17g}" for x in row) for row in want.get("confusion", ())) or None
         for name, x in want.pop("times").items():
             want |= {f"{name}_{k}": float(f"{v:.9g}") for k, v in zip(("min", "mean", "max"), x)}
         for name in row.keys() | want.keys():
@@ -300,6 +305,24 @@ def score_line(run, part):
     return [f"{part} {' '.join(shown)}"] if shown else []
 
 
+def confusion(run):
+    """The matrix of the test part, from which follow the balanced error and F1."""
+    if "winner/confusion" not in run.f:
+        return []
+    m = run.f["winner/confusion"][:]
+    own, said, right = m.sum(1), m.sum(0), m.diagonal()
+    with np.errstate(invalid="ignore"):
+        want = {"balanced": np.nanmean(1 - right / own), "f1": np.nanmean(2 * right / (own + said))}
+    for name, x in want.items():
+        if abs(run.score("test", name) - x) > 1e-12:
+            differs(run.path, f"test_{name} is {run.score('test', name)}, by the confusion matrix {x}")
+    names = [name.decode() for name in run.f["winner/class"][:]]
+    if len(names) > 12:
+        return []
+    lines = ["class the class that is predicted of rows of the test part", " ".join(names)]
+    return lines + [" ".join([name] + [f"{x:.10g}" for x in row]) for name, row in zip(names, m)]
+
+
 def rank(loss, tie):
     """Equal losses are decided by the second number, as space.h has it."""
     if not math.isfinite(loss):
@@ -370,11 +393,12 @@ def ranking(run):
                                                      *rank(a["score"][i], a["loss"][i]), i))
     if len(order) < 2:
         return []
-    lines = ["best config job p samples loss error % configuration"]
+    own = np.any((a["score"] != a["loss"]) & (a["score"] != a["error"]) & ~np.isnan(a["score"]))
+    lines = [f"best config job p samples loss error % {'score ' * bool(own)}configuration"]
     for place, i in enumerate(order[:5]):
         error = "-" if math.isnan(a["error"][i]) else f"{100 * a['error'][i]:.3f}"
         lines.append(f"{place + 1} {a['config'][i]} {a['job'][i]} {a['p'][i]:.4f} {a['count'][i]:.0f} "
-                     f"{loss(a['loss'][i])} {error} {brief(run.text[a['config'][i]])}")
+                     f"{loss(a['loss'][i])} {error} {loss(a['score'][i]) + ' ' if own else ''}{brief(run.text[a['config'][i]])}")
     return lines
 
 
@@ -472,7 +496,7 @@ def as_text(run):
     lines += [f"ranks {fact('ranks')} on {fact('hosts')}; OpenBLAS {fact('blas')}, kernel {fact('kernel')}, weft "
               f"{fact('version')}, {fact('real')}",
               f"winner {trial}{fact('winner@id')}: {fact('winner@text') or 'the settings of the input file'}"]
-    lines += score_line(run, "valid") + score_line(run, "test") + client_line(run) + kept_line(run)
+    lines += score_line(run, "valid") + score_line(run, "test") + confusion(run) + client_line(run) + kept_line(run)
     if fact("optimum") is not None:
         regret = run.score("valid", run.scores[0][0]) - fact("optimum")
         lines.append(f"optimum {fact('optimum'):.8g} in the space: regret of the winner {regret:.3g}")

@@ -12,8 +12,8 @@
  */
 static inline void result_copy(weft_result *to, const weft_result *from)
 {
-    double *const own[] = {to->metric, to->arm_loss, to->arm_wrong, to->arm_count,
-                           to->logp};
+    double *const own[] = {to->metric,    to->arm_loss,  to->arm_wrong,
+                           to->arm_count, to->arm_score, to->logp};
     weft_check(to->k == from->k && to->nmetric == from->nmetric, "results of other sizes");
     size_t arms = (size_t)from->k * sizeof(double);
     *to = *from;
@@ -21,7 +21,8 @@ static inline void result_copy(weft_result *to, const weft_result *from)
     to->arm_loss = memcpy(own[1], from->arm_loss, arms);
     to->arm_wrong = memcpy(own[2], from->arm_wrong, arms);
     to->arm_count = memcpy(own[3], from->arm_count, arms);
-    to->logp = memcpy(own[4], from->logp, arms);
+    to->arm_score = memcpy(own[4], from->arm_score, arms);
+    to->logp = memcpy(own[5], from->logp, arms);
 }
 
 /* Hash of all numbers of a result. */
@@ -35,6 +36,7 @@ static inline uint64_t result_hash(const weft_result *res, uint64_t h)
     h = weft_hash(res->arm_loss, arms, h);
     h = weft_hash(res->arm_wrong, arms, h);
     h = weft_hash(res->arm_count, arms, h);
+    h = weft_hash(res->arm_score, arms, h);
     return weft_hash(res->logp, arms, h);
 }
 

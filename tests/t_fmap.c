@@ -6,6 +6,7 @@
 #include "results.h"
 #include "weft/feature.h"
 #include "weft/log.h"
+#include "weft/measure.h"
 #include "weft/par.h"
 
 /* ---- the same in doubles ---- */
@@ -176,6 +177,55 @@ static void digest_job(const struct stand *stand)
     digest(weft_hash(weights(stand), W * sizeof(real), result_hash(&stand->res, 0)));
 }
 
+/* What the rows scored by map a are said to be, and are: by the task's own weights, in
+ * double. Returns their number. */
+static int rows_of_map(const struct stand *stand, int passes, int a, double (*score)[C],
+                       int32_t *known)
+{
+    const double *all = features(stand, WEFT_VALID);
+    const real *w = weights(stand);
+    int n = 0;
+    for (int e = 0; e < (passes ? passes : 1); e++)
+        for (int i = 0; i < VALID; i++) {
+            const double *x = all + ((size_t)a * VALID + (size_t)i) * F;
+            if (passes && drawn(stand, WEFT_RNG_VALID, i, (double)e / passes) != a)
+                continue;
+            for (int c = 0; c < C; c++) {
+                score[n][c] = (double)w[C * F + c];
+                for (int k = 0; k < F; k++) score[n][c] += (double)w[c * F + k] * x[k];
+            }
+            known[n++] = label[N + i];
+        }
+    return n;
+}
+
+/* Each map has the measure of its own rows, the job their mean under the mixture. */
+static void test_measure(weft_measure measure, const char *options, int passes,
+                         const double *p, double near)
+{
+    static double score[K * VALID][C];
+    static int32_t known[K * VALID];
+    struct stand *stand = stand_up(options, p);
+    run(stand);
+    double worst = 0, mean = 0;
+    for (int a = 0; a < K; a++) {
+        weft_predictions said = {.classes = C, .score = score[0]};
+        weft_truth truth = {.label = known};
+        if (!(p[a] > 0)) {
+            ok(isnan(weft_result_score(&stand->res, a)), "%s: no score of map %d", options,
+               a);
+            continue;
+        }
+        said.n = rows_of_map(stand, passes, a, score, known);
+        double want = weft_measure_of(measure, &said, &truth);
+        worst = worse(worst, fabs(want - weft_result_score(&stand->res, a)));
+        mean += p[a] * want;
+    }
+    is_near(worst, 0, near, "%s: scores of maps are of their own rows", options);
+    is_near(stand->res.loss, mean, near, "%s: their mean is told", options);
+    digest_job(stand);
+}
+
 static void test_mixture(const char *options, int all, const double *p, const char *what)
 {
     struct stand *stand = stand_up(options, p);
@@ -294,6 +344,10 @@ int main(int argc, char **argv)
     test_mixture("fmap.validation=full", 1, less, "all scored, one eliminated");
     test_mixture("fmap.validation=split rff.preprocess=standard fmap.score=loss", 0, uneven,
                  "standardised");
+    test_measure(WEFT_BY_F1, "fmap.validation=split fmap.score=f1", 1, uneven, 1e-12);
+    test_measure(WEFT_BY_BALANCED, "fmap.validation=full fmap.score=balanced", 0, less,
+                 1e-12);
+    test_measure(WEFT_BY_AUC, "fmap.validation=split fmap.score=auc", 1, even, 1e-3);
     test_auto();
     test_enough();
     test_score_only();

@@ -127,7 +127,7 @@ for part in ("train", "valid", "test"):
         if pairs:
             auc.append(sum(pairs) / len(pairs))
     mean = lambda x: sum(x) / len(x)
-    print(part, f"{100 * mean(wrong):.3f} {mean(f1):.4f} {mean(auc):.4f}")
+    print(part, f"{100 * mean(wrong):.3f} {mean(f1):.6f} {mean(auc):.6f}")
 count = collections.Counter((r["label"], r["class"]) for r in rows if r["part"] == "test")
 for c in names:
     print(c, *(count[c, d] for d in names))

@@ -114,7 +114,8 @@ for part in "train", "valid", "test":
         line = re.search(rf"^{part} +{name} +(\S+) +(\S+) +(\S+)$", said, re.M)
         got = [float(x) for x in line.groups()]
         assert np.allclose(got, [mse[k], mse[k] ** 0.5, r2[k]], rtol=1e-4, atol=1e-6), (got, mse, r2)
-    line = re.search(rf"^{part} +(\d+) +(\S+) +([0-9.]+)$", said, re.M)
+    line = re.search(rf"^{part} +(\d+) +(\S+) +([0-9.]+) +(\S+)$", said, re.M)
+    assert np.isclose(float(line[4]), np.mean(r2), atol=1e-5), (line[0], r2)
     error = np.mean(mse / scale ** 2)
     loss = mse[0] if len(names) == 1 else error
     assert int(line[1]) == len(y) and np.isclose(float(line[2]), loss, rtol=1e-4), (line[0], loss)

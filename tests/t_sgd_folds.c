@@ -167,16 +167,16 @@ static void test_scores(void)
     } hand[] = {{50, 100, -0.693147}, {1848, 10000, -1.688481}, {0, 1000, -7.600902}};
     for (int i = 0; i < 3; i++) {
         sgd_sums sums = {.loss = 3, .wrong = hand[i].wrong, .count = hand[i].count};
-        sgd_task task = {.score = SGD_LOG_ERROR};
+        sgd_task task = {.score = WEFT_BY_LOG_ERROR};
         is_near(sgd_sums_score(&task, &sums), hand[i].log, 1e-6, "ln of %g errors in %g",
                 sums.wrong, sums.count);
-        task.score = SGD_ERROR;
+        task.score = WEFT_BY_ACCURACY;
         is_near(sgd_sums_score(&task, &sums), sums.wrong / sums.count, 0,
                 "the error rate is %g", sums.wrong / sums.count);
-        task.score = SGD_LOSS;
+        task.score = WEFT_BY_LOSS;
         is_near(sgd_sums_score(&task, &sums), 3 / sums.count, 0, "and the mean loss %g",
                 3 / sums.count);
-        for (task.score = 0; task.score <= SGD_LOG_ERROR; task.score++) {
+        for (task.score = 0; task.score <= WEFT_BY_LOG_ERROR; task.score++) {
             sums.loss = task.score == 1 ? (double)NAN : INFINITY;
             ok(isinf(sgd_sums_score(&task, &sums)) && sgd_sums_score(&task, &sums) > 0,
                "score %d is INFINITY where the loss is not finite", task.score);

@@ -9,7 +9,7 @@
 #include "weft/hash.h"
 #include "weft/report.h"
 
-#define PACKED 0xdd6d97813a757e18 /* hash of the packed form of format 3 */
+#define PACKED 0xa0f0f9dbd98608e2 /* hash of the packed form of format 4 */
 
 /* ---- journals ---- */
 

@@ -139,7 +139,7 @@ static inline void sim_ask(struct sim *sim, double now, weft_asked *asked)
 
 static inline void sim_tell(struct sim *sim, sim_job *job)
 {
-    double none[4] = {0};
+    double none[5] = {0};
     weft_result res = {.job = job->job.id,
                        .trial = job->job.trial,
                        .resource = job->resource,
@@ -148,7 +148,8 @@ static inline void sim_tell(struct sim *sim, sim_job *job)
                        .arm_loss = none,
                        .arm_wrong = none + 1,
                        .arm_count = none + 2,
-                       .logp = none + 3};
+                       .arm_score = none + 3,
+                       .logp = none + 4};
     job->told = sim->tells++;
     sim->flying--;
     if (sim->told) sim->told(sim, job);

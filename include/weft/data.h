@@ -81,6 +81,12 @@ void weft_data_bind(weft_data *data, weft_data *more);
  * as many as columns, finite, and a positive scale are expected. Cost O(d). */
 WEFT_CHECKED weft_status weft_shifts_read(weft_h5 *file, const char *group, int64_t d,
                                           const double **shift, const double **scale);
+/* Of all rows of a part, of data that are no federation, on every rank: the labels; the
+ * targets [rows][targets], as rows have them, and the weights, NULL where there are none.
+ * Owned by mem. Collective. */
+int32_t *weft_data_labels(const weft_data *data, weft_part part, weft_arena *mem);
+double *weft_data_targets(const weft_data *data, weft_part part, weft_arena *mem);
+double *weft_data_weights(const weft_data *data, weft_part part, weft_arena *mem);
 /* Closes the file; its rows become invalid. */
 void weft_data_close(weft_data *data);
 /* The rows of a data set for a feature map; valid as long as d is open. */

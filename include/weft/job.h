@@ -101,6 +101,7 @@ typedef struct weft_result {
     double *arm_loss;  /* [k] sum of losses over the validation samples given to each */
     double *arm_wrong; /* [k] number of wrong answers */
     double *arm_count; /* [k] number of samples; 0 where not scored */
+    double *arm_score; /* [k] scores that are neither mean loss nor error rate; else NAN */
     double *logp;      /* [k] log-probabilities after the last unit done; equal to the job's
                           if the mixture does not change */
     /* "name=number name=number ...": measurements whose names are not in the task's table,
@@ -130,7 +131,7 @@ weft_rank weft_result_rank_of(const weft_result *res, int i);
 weft_result weft_result_new(int k, int nmetric, weft_arena *mem);
 /* The same without metrics, of zeros arm[WEFT_ARM_COLUMNS][k] that the caller owns. */
 weft_result weft_result_in(int k, double *arm);
-#define WEFT_ARM_COLUMNS 4 /* arm_loss, arm_wrong, arm_count, logp */
+#define WEFT_ARM_COLUMNS 5 /* arm_loss, arm_wrong, arm_count, arm_score, logp */
 /* Prepares the result for the first unit of a job of res->k configurations: sets the sums
  * to 0 and the log-probabilities to the job's. */
 void weft_result_begin(weft_result *res, const weft_job *job);
@@ -168,7 +169,7 @@ typedef struct weft_job_record {
 
 /* The number of the packed form of records: another one for every change of it, so that
  * journals of other versions are told from damaged ones. */
-#define WEFT_RECORD_FORMAT 3
+#define WEFT_RECORD_FORMAT 4
 /* The record of a job that is to be done: empty results, a copy of the mixture. */
 weft_job_record weft_job_record_new(const weft_job *job, weft_arena *mem);
 /* Allocates the metrics of the result, NAN, and the rows of units, 0. */

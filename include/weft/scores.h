@@ -32,7 +32,9 @@ typedef struct weft_predictions {
 typedef struct weft_scores {
     double metric[WEFT_MAX_SCORES]; /* by the task's table; NAN: not scored */
     double count;                   /* predictions scored */
-    const weft_members *members;    /* on the first rank; NULL: not told apart */
+    const double *confusion;     /* [classes][classes] as weft_quality.confusion; NULL: not
+                                    counted */
+    const weft_members *members; /* on the first rank; NULL: not told apart */
 } weft_scores;
 /* All NAN. */
 weft_scores weft_scores_none(void);

@@ -236,22 +236,36 @@ static int64_t ranking(const weft_summary *summary, struct place *list, weft_are
     return n;
 }
 
+/* 1: scores are neither losses nor error rates. */
+static int is_scored(const weft_arms *arms)
+{
+    int other = 0;
+    for (int64_t i = 0; i < arms->n; i++)
+        other |= (arms->score[i] < arms->loss[i] || arms->score[i] > arms->loss[i]) &&
+                 (arms->score[i] < arms->error[i] || arms->score[i] > arms->error[i]);
+    return other;
+}
+
 static void print_ranking(const weft_summary *summary, weft_arena *tmp)
 {
     struct place *list = WEFT_NEW(tmp, struct place, summary->arms.n);
     int64_t n = ranking(summary, list, tmp);
     if (n < 2) return;
-    printf("\n%-4s %7s %4s %7s %9s %9s %8s  %s\n", "best", "config", "job", "p", "samples",
-           "loss", "error %", "configuration");
+    int scored = is_scored(&summary->arms);
+    printf("\n%-4s %7s %4s %7s %9s %9s %8s%s  %s\n", "best", "config", "job", "p",
+           "samples", "loss", "error %", scored ? "     score" : "", "configuration");
     for (int64_t i = 0; i < n && i < TOP; i++) {
         int64_t a = list[i].arm;
         double error = 100 * summary->arms.error[a];
         printf(
-            "%-4lld %7lld %4lld %7.4f %9.0f %9s %8s  %s\n", (long long)(i + 1),
+            "%-4lld %7lld %4lld %7.4f %9.0f %9s %8s%s  %s\n", (long long)(i + 1),
             (long long)summary->arms.config[a], (long long)summary->arms.job[a],
             summary->arms.p[a], summary->arms.count[a],
             weft_loss_show(summary->arms.loss[a], 5, tmp),
             isnan(error) ? "-" : weft_arena_text(tmp, "%.3f", error),
+            scored ? weft_arena_text(tmp, " %9s",
+                                     weft_loss_show(summary->arms.score[a], 5, tmp))
+                   : "",
             weft_config_brief(weft_summary_config(summary, summary->arms.config[a]), tmp));
     }
 }
@@ -416,6 +430,7 @@ static void print_run(const weft_summary *summary, weft_arena *tmp)
     print_winner(summary);
     print_score(summary, WEFT_VALID, tmp);
     print_score(summary, WEFT_TEST, tmp);
+    weft_confusion_print(&summary->confusion);
     print_clients(summary);
     print_kept(summary);
     print_optimum(summary);

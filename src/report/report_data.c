@@ -17,6 +17,15 @@ static weft_cell cell_of(int type, const weft_value *value)
     return cell;
 }
 
+/* "12 3;4 5": a row for each class. */
+static void csv_confusion(const weft_confusion *confusion)
+{
+    int64_t m = confusion->classes;
+    putchar(',');
+    for (int64_t i = 0; i < m * m; i++)
+        printf("%s%.17g", i == 0 ? "" : i % m == 0 ? ";" : " ", confusion->rows[i]);
+}
+
 /* One line per run; numbers in full precision, empty where there is none. */
 void weft_report_csv(const weft_summary *summary, int n, const weft_methods *methods,
                      weft_arena *tmp)
@@ -27,6 +36,7 @@ void weft_report_csv(const weft_summary *summary, int n, const weft_methods *met
     for (int p = 0; p < WEFT_NPART; p++)
         for (int c = 0; score[c].name; c++)
             printf(",%s_%s", weft_part_name[p], score[c].name);
+    printf(",confusion");
     for (int t = 0; t < WEFT_NTIME; t++)
         printf(",%s_min,%s_mean,%s_max", weft_time_names[t], weft_time_names[t],
                weft_time_names[t]);
@@ -47,11 +57,31 @@ void weft_report_csv(const weft_summary *summary, int n, const weft_methods *met
                 else
                     printf(",%.17g", x);
             }
+        csv_confusion(&summary[i].confusion);
         for (int t = 0; t < WEFT_NTIME; t++)
             printf(",%.9g,%.9g,%.9g", summary[i].times[t][0], summary[i].times[t][1],
                    summary[i].times[t][2]);
         printf("\n");
     }
+}
+
+/* The classes, and an array of rows for each. */
+static void json_confusion(yajl_gen g, const weft_confusion *confusion)
+{
+    int64_t m = confusion->classes;
+    if (m == 0) return;
+    weft_json_text(g, "classes");
+    yajl_gen_array_open(g);
+    for (int64_t k = 0; k < m; k++) weft_json_text(g, confusion->name[k]);
+    yajl_gen_array_close(g);
+    weft_json_text(g, "confusion");
+    yajl_gen_array_open(g);
+    for (int64_t k = 0; k < m; k++) {
+        yajl_gen_array_open(g);
+        for (int64_t j = 0; j < m; j++) weft_json_number(g, confusion->rows[k * m + j]);
+        yajl_gen_array_close(g);
+    }
+    yajl_gen_array_close(g);
 }
 
 static void json_facts(yajl_gen g, const weft_summary *summary, const char *settings)
@@ -72,6 +102,7 @@ static void json_facts(yajl_gen g, const weft_summary *summary, const char *sett
             weft_json_text(g, name);
             weft_json_number(g, summary->score[p].metric[c]);
         }
+    json_confusion(g, &summary->confusion);
     weft_json_text(g, "times");
     yajl_gen_map_open(g);
     for (int t = 0; t < WEFT_NTIME; t++) {

@@ -269,6 +269,7 @@ static weft_status read_all(weft_h5 *file, weft_summary *summary)
     TRY(read_rounds(file, summary));
     if (done && weft_h5_has(file, "/winner"))
         TRY(weft_winner_scores(file, &summary->scores, summary->score));
+    TRY(weft_confusion_read(&summary->confusion, file));
     return read_arms(file, &summary->arms);
 }
 

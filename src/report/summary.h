@@ -61,6 +61,7 @@ typedef struct weft_summary {
     double *step, *lost; /* [rounds] columns of reports of programs; NULL: there are none */
     const weft_metric *scores;
     weft_scores score[WEFT_NPART]; /* of the winner, without counts */
+    weft_confusion confusion;
     int64_t nconfig;
     int64_t *id;       /* [nconfig] */
     const char **text; /* [nconfig] */

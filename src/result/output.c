@@ -87,6 +87,9 @@ static weft_status put_winner(weft_h5 *file, const weft_outcome *outcome)
     winner.member = outcome->member;
     memcpy(winner.tensor, outcome->tensor, sizeof winner.tensor);
     memcpy(winner.score, outcome->score, sizeof winner.score);
+    if (outcome->score[WEFT_TEST].confusion)
+        winner.confusion = (weft_confusion){outcome->like.classes, outcome->like.class_name,
+                                            outcome->score[WEFT_TEST].confusion};
     TRY(weft_winner_put(&winner, file));
     return outcome->members ? weft_members_put(file, outcome->members, outcome->score)
                             : WEFT_OK;

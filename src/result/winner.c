@@ -227,6 +227,7 @@ weft_status weft_winner_put(const weft_winner *winner, weft_h5 *file)
     TRY(weft_h5_put_texts(file, "/winner/tensors", name, winner->ntensor,
                           "names in /winner/state, in the order of the weight vector"));
     TRY(put_likeness(winner, file));
+    TRY(weft_confusion_put(&winner->confusion, file));
     if (winner->config) TRY(weft_h5_put_attr(file, "/winner", "config", winner->config));
     TRY(weft_h5_put_attr(file, "/winner", "text", winner->text));
     TRY(put_vocab(&winner->vocab, file));
@@ -313,6 +314,7 @@ static weft_status read_winner(weft_winner *winner, weft_h5 *file)
                          file->path, winner->size, (long long)winner->round);
     TRY(weft_winner_scores(file, &winner->scores, winner->score));
     TRY(read_likeness(winner, file));
+    TRY(weft_confusion_read(&winner->confusion, file));
     TRY(read_vocab(winner, file));
     TRY(read_members(winner, file));
     return read_state(winner, file);

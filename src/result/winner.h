@@ -2,6 +2,7 @@
 #ifndef WEFT_RESULT_WINNER_H
 #define WEFT_RESULT_WINNER_H
 
+#include "confusion.h"
 #include "stored.h"
 #include "weft/data.h"
 #include "weft/job.h"
@@ -32,6 +33,7 @@ typedef struct weft_winner {
     const real *state;
     const weft_metric *scores;     /* the table of scores */
     weft_scores score[WEFT_NPART]; /* NAN where not scored; without counts */
+    weft_confusion confusion;      /* of the test part, where it was scored */
     weft_likeness like;            /* properties of the data that it was trained on */
     weft_vocab vocab; /* words to which the tensors refer by number: n, text, offset, and
                          hash when read from a file; n 0: they refer to none */

@@ -1,18 +1,16 @@
 /* Uses of a run's winner: scoring it on another packed file, and exporting it as a small
  * file. */
-#include "quality.h"
+#include "result/confusion.h"
 #include "use.h"
 #include "weft/file.h"
+#include "weft/measure.h"
 #include "weft/run.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    WIDTH = 12,   /* least width of a column */
-    CONFUSED = 12 /* classes of which a confusion matrix is printed, at most */
-};
+enum { WIDTH = 12 }; /* least width of a column */
 
 /* ---- scores ---- */
 
@@ -31,7 +29,7 @@ static int is_shown(const weft_scores score[WEFT_NPART], int column)
 }
 
 static void print_part(const weft_metric *table, const weft_scores score[WEFT_NPART],
-                       const weft_quality *quality, int part)
+                       int part)
 {
     weft_arena *tmp = weft_arena_new();
     printf("%-6s %10.0f", weft_part_name[part], score[part].count);
@@ -46,9 +44,6 @@ static void print_part(const weft_metric *table, const weft_scores score[WEFT_NP
         else
             printf(" %*s", width, weft_loss_show(x, 6, tmp));
     }
-    if (quality->confusion)
-        printf(" %*.3f %*.4f %*.4f", WIDTH, 100 * quality->balanced, WIDTH, quality->f1,
-               WIDTH, quality->auc);
     printf("\n");
     weft_arena_free(tmp);
 }
@@ -63,43 +58,17 @@ static void print_unknown(const weft_unknown *unknown)
         100 * (double)unknown->tokens / (double)unknown->all_tokens);
 }
 
-static void print_scores(const weft_run *run, const weft_scores score[WEFT_NPART],
-                         const weft_quality quality[WEFT_NPART])
+static void print_scores(const weft_run *run, const weft_scores score[WEFT_NPART])
 {
-    int judged = 0;
     const weft_metric *table = run->task->scores;
     printf("%-6s %10s", "part", "scored");
     for (int i = 0; table && table[i].name; i++)
         if (is_shown(score, i))
             printf(" %*s", width_of(&table[i]),
                    table[i].title ? table[i].title : table[i].name);
-    for (int p = 0; p < WEFT_NPART; p++) judged |= quality[p].confusion != NULL;
-    if (judged) printf(" %*s %*s %*s", WIDTH, "balanced %", WIDTH, "F1", WIDTH, "AUC");
     printf("\n");
     for (int p = 0; p < WEFT_NPART; p++)
-        if (run->data.part[p].total > 0) print_part(table, score, &quality[p], p);
-}
-
-/* Balanced error and others of the parts whose rows have a class each; on the first rank;
- * confusion NULL: of no part. Collective. */
-static weft_status judge_all(weft_run *run, const weft_winner_at *winner,
-                             weft_quality quality[WEFT_NPART])
-{
-    if (!run->task->predict || run->task->members || run->data.form == WEFT_CHARS)
-        return WEFT_OK;
-    if (run->data.target_scale) return WEFT_OK; /* see print_numbers */
-    for (int p = 0; p < WEFT_NPART; p++) {
-        weft_predictions said;
-        if (run->data.part[p].total == 0) continue;
-        weft_arena *tmp = weft_arena_new();
-        weft_status st = weft_winner_says(run, winner, (weft_part)p, &said, tmp);
-        const int32_t *label = weft_labels_of(run, (weft_part)p, tmp);
-        if (st == WEFT_OK && run->world->rank == 0)
-            quality[p] = weft_quality_of(&said, label, run->mem);
-        weft_arena_free(tmp);
-        TRY(st);
-    }
-    return WEFT_OK;
+        if (run->data.part[p].total > 0) print_part(table, score, p);
 }
 
 /* Squared error and R2 of each target in each part. Collective. */
@@ -115,10 +84,10 @@ static weft_status print_numbers(weft_run *run, const weft_winner_at *winner)
         weft_arena *tmp = weft_arena_new();
         weft_predictions said;
         weft_status st = weft_winner_says(run, winner, (weft_part)p, &said, tmp);
-        const double *target = weft_targets_of(run, (weft_part)p, tmp),
-                     *weight = weft_weights_of(run, (weft_part)p, tmp);
+        weft_truth truth = {.target = weft_targets_of(run, (weft_part)p, tmp),
+                            .weight = weft_data_weights(&run->data, (weft_part)p, tmp)};
         for (int k = 0; k < run->data.classes && root && st == WEFT_OK; k++) {
-            weft_fit_quality quality = weft_fit_quality_of(&said, target, weight, k);
+            weft_fit_quality quality = weft_fit_quality_of(&said, &truth, k);
             printf("%-6s %-20s %*.6g %*.6g %*.6f\n", weft_part_name[p],
                    run->data.class_name[k], WIDTH, quality.mse, WIDTH, sqrt(quality.mse),
                    WIDTH, quality.r2);
@@ -127,34 +96,6 @@ static weft_status print_numbers(weft_run *run, const weft_winner_at *winner)
         TRY(st);
     }
     return WEFT_OK;
-}
-
-static int class_width(const char *name)
-{
-    int n = (int)strlen(name);
-    return n > 7 ? n + 1 : 8;
-}
-
-/* Of the test part, if its classes are few. */
-static void print_confusion(const weft_data *data, const weft_quality *quality)
-{
-    int classes = data->classes, widest = 0;
-    if (!quality->confusion || classes > CONFUSED) return;
-    for (int k = 0; k < classes; k++)
-        widest = widest > class_width(data->class_name[k])
-                     ? widest
-                     : class_width(data->class_name[k]);
-    printf("\n%-*s the class that is predicted of rows of the test part\n%-*s", widest,
-           "class", widest, "");
-    for (int k = 0; k < classes; k++)
-        printf(" %*s", class_width(data->class_name[k]), data->class_name[k]);
-    for (int k = 0; k < classes; k++) {
-        printf("\n%-*s", widest, data->class_name[k]);
-        for (int j = 0; j < classes; j++)
-            printf(" %*lld", class_width(data->class_name[j]),
-                   (long long)quality->confusion[k * classes + j]);
-    }
-    printf("\n");
 }
 
 static weft_status score_all(weft_run *run, const weft_winner_at *winner, void *ctx)
@@ -175,10 +116,10 @@ static weft_status score_all(weft_run *run, const weft_winner_at *winner, void *
         TRY(run->task->score(run->task_self, &winner->job, &winner->state, (weft_part)p,
                              &score[p]));
     }
-    weft_quality quality[WEFT_NPART] = {0};
-    TRY(judge_all(run, winner, quality));
-    if (root) print_scores(run, score, quality);
-    if (root) print_confusion(&run->data, &quality[WEFT_TEST]);
+    if (root) print_scores(run, score);
+    weft_confusion confusion = {run->data.classes, run->data.class_name,
+                                score[WEFT_TEST].confusion};
+    if (root && confusion.rows) weft_confusion_print(&confusion);
     return print_numbers(run, winner);
 }
 

@@ -42,7 +42,8 @@ static weft_status predict_part(weft_run *run, const weft_winner_at *winner, wef
     weft_said said = {.part = part, .predictions = &predictions};
     TRY(weft_winner_says(run, winner, part, &predictions, tmp));
     put_in_order(&run->data, &predictions, tmp);
-    said.label = predictions.label ? predictions.label : weft_labels_of(run, part, tmp);
+    said.label =
+        predictions.label ? predictions.label : weft_data_labels(&run->data, part, tmp);
     if (run->data.target_scale) said.target = weft_targets_of(run, part, tmp);
     int root = run->world->rank == 0;
     if (root) tell(run, to, predictions.note);

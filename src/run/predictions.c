@@ -1,8 +1,8 @@
 /* Predictions as CSV, a line a row, or as HDF5. */
 #include "predictions.h"
-#include "quality.h"
 #include "rundir/formats.h"
 #include "weft/csv.h"
+#include "weft/measure.h"
 
 #include <errno.h>
 #include <string.h>

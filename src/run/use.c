@@ -3,8 +3,6 @@
 #include "keys.h"
 #include "setup.h"
 
-#include <string.h>
-
 /* The winner as a job of the run that is open. */
 static weft_job job_of(const weft_run *run, const weft_winner *winner)
 {
@@ -72,15 +70,6 @@ weft_status weft_winner_use(const char *path, const weft_winner_on *on, weft_tea
     return st;
 }
 
-int32_t *weft_labels_of(const weft_run *run, weft_part part, weft_arena *mem)
-{
-    const weft_rows *rows = &run->data.part[part];
-    int32_t *label = WEFT_NEW(mem, int32_t, rows->total);
-    memcpy(label + rows->first, rows->label, (size_t)rows->n * sizeof *label);
-    weft_sum_i32(run->team, label, (size_t)rows->total);
-    return label;
-}
-
 /* x[n][targets] in the units of the targets. */
 static void restore(const weft_data *data, int64_t n, double *x)
 {
@@ -99,21 +88,7 @@ weft_status weft_winner_says(weft_run *run, const weft_winner_at *winner, weft_p
 
 double *weft_targets_of(const weft_run *run, weft_part part, weft_arena *mem)
 {
-    const weft_rows *rows = &run->data.part[part];
-    int64_t m = run->data.classes;
-    double *target = WEFT_NEW(mem, double, rows->total *m);
-    memcpy(target + rows->first * m, rows->target, (size_t)(rows->n * m) * sizeof *target);
-    weft_join_f64(run->team, target, (size_t)(rows->total * m));
-    restore(&run->data, rows->total, target);
+    double *target = weft_data_targets(&run->data, part, mem);
+    restore(&run->data, run->data.part[part].total, target);
     return target;
-}
-
-double *weft_weights_of(const weft_run *run, weft_part part, weft_arena *mem)
-{
-    const weft_rows *rows = &run->data.part[part];
-    if (!rows->weight) return NULL;
-    double *weight = WEFT_NEW(mem, double, rows->total);
-    memcpy(weight + rows->first, rows->weight, (size_t)rows->n * sizeof *weight);
-    weft_join_f64(run->team, weight, (size_t)rows->total);
-    return weight;
 }

@@ -26,18 +26,13 @@ typedef struct weft_winner_on {
 WEFT_CHECKED weft_status weft_winner_use(const char *path, const weft_winner_on *on,
                                          weft_team *world, weft_winner_fn *fn, void *ctx);
 
-/* The labels of all rows of a part, of data that are no federation, on every rank; owned by
- * mem. Collective over the run's team. */
-int32_t *weft_labels_of(const weft_run *run, weft_part part, weft_arena *mem);
-
 /* What the winner says of the rows of a part: run->task->predict, numbers in the units of
  * their targets. Collective over the run's team. */
 WEFT_CHECKED weft_status weft_winner_says(weft_run *run, const weft_winner_at *winner,
                                           weft_part part, weft_predictions *out,
                                           weft_arena *mem);
-/* The targets of all rows of a part in their units, [rows][targets], and the weights of the
- * rows, NULL where all are 1, as weft_labels_of. */
+/* The targets of all rows of a part in their units, [rows][targets], as
+ * weft_data_targets. */
 double *weft_targets_of(const weft_run *run, weft_part part, weft_arena *mem);
-double *weft_weights_of(const weft_run *run, weft_part part, weft_arena *mem);
 
 #endif

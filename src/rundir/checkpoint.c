@@ -106,11 +106,13 @@ static void take_units(weft_job_record *record, const weft_job_record *past,
     res->arm_loss = own.arm_loss;
     res->arm_wrong = own.arm_wrong;
     res->arm_count = own.arm_count;
+    res->arm_score = own.arm_score;
     res->logp = own.logp;
     memcpy(res->metric, past->res.metric, (size_t)res->nmetric * sizeof *res->metric);
     memcpy(res->arm_loss, past->res.arm_loss, k * sizeof *res->arm_loss);
     memcpy(res->arm_wrong, past->res.arm_wrong, k * sizeof *res->arm_wrong);
     memcpy(res->arm_count, past->res.arm_count, k * sizeof *res->arm_count);
+    memcpy(res->arm_score, past->res.arm_score, k * sizeof *res->arm_score);
     memcpy(res->logp, past->res.logp, k * sizeof *res->logp);
     if (res->note) res->note = weft_arena_text(mem, "%s", res->note);
     record->team = past->team;

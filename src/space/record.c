@@ -165,6 +165,7 @@ static void walk_result(struct cursor *cursor, weft_result *res)
     walk_numbers(cursor, res->arm_loss, k);
     walk_numbers(cursor, res->arm_wrong, k);
     walk_numbers(cursor, res->arm_count, k);
+    walk_numbers(cursor, res->arm_score, k);
     walk_numbers(cursor, res->logp, k);
 }
 

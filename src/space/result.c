@@ -8,6 +8,7 @@
 double weft_result_score(const weft_result *res, int i)
 {
     if (!(res->arm_count[i] > 0)) return NAN;
+    if (!isnan(res->arm_score[i])) return res->arm_score[i];
     return (res->by_error ? res->arm_wrong : res->arm_loss)[i] / res->arm_count[i];
 }
 
@@ -37,12 +38,15 @@ weft_result weft_result_new(int k, int nmetric, weft_arena *mem)
 
 weft_result weft_result_in(int k, double *arm)
 {
+    double *score = arm + 3 * (size_t)k;
+    for (int i = 0; i < k; i++) score[i] = NAN;
     return (weft_result){.k = k,
                          .metric = arm,
                          .arm_loss = arm,
                          .arm_wrong = arm + k,
                          .arm_count = arm + 2 * (size_t)k,
-                         .logp = arm + 3 * (size_t)k};
+                         .arm_score = score,
+                         .logp = score + k};
 }
 
 void weft_result_begin(weft_result *res, const weft_job *job)
@@ -51,6 +55,7 @@ void weft_result_begin(weft_result *res, const weft_job *job)
     memset(res->arm_loss, 0, k * sizeof(double));
     memset(res->arm_wrong, 0, k * sizeof(double));
     memset(res->arm_count, 0, k * sizeof(double));
+    for (size_t i = 0; i < k; i++) res->arm_score[i] = NAN;
     memcpy(res->logp, job->mix.logp, k * sizeof(double));
     res->failure = WEFT_SUCCEEDED;
     res->why = NULL;

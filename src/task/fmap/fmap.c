@@ -34,9 +34,10 @@ static const weft_opt fmap_opts[] = {
         "validation", fmap_task, validation, "auto", "auto|split|full",
         "validation samples: divided among the maps (split), all scored by each map "
         "(full), or by as many maps as cost little beside the fit (auto)"),
-    WEFT_CHOICE_OPT("score", fmap_task, by_error, "accuracy", "loss|accuracy",
-                    "score by which maps are compared: mean loss, or error rate, and of "
-                    "equal error rates the mean loss"),
+    WEFT_CHOICE_OPT("score", fmap_task, score, "accuracy", WEFT_MEASURES,
+                    "score by which maps are compared: " WEFT_MEASURES_ABOUT
+                    "Maps that share a fit have it of their own validation rows each. Of "
+                    "equal scores the lower mean loss wins"),
     WEFT_CHOICE_OPT(
         "resource", fmap_task, pieces, "fits", "fits|iterations",
         "unit of resource: a fit to its optimum, or an iteration of ridge's conjugate "
@@ -88,6 +89,31 @@ static weft_status fit_memory(const fmap_task *fmap, int64_t columns, double all
     return fmap->model->memory(fmap->solver, &matrix, allowed, bytes);
 }
 
+/* What is known of the rows of a part, on every rank. Collective. */
+static weft_truth truth_of(const fmap_task *fmap, weft_part part, weft_arena *mem)
+{
+    const weft_data *data = fmap->env.data;
+    return (weft_truth){.label = weft_data_labels(data, part, mem),
+                        .target = weft_data_targets(data, part, mem),
+                        .weight = weft_data_weights(data, part, mem)};
+}
+
+/* Checks the score that is asked for. ECONF, EDATA. Collective. */
+static weft_status measure_setup(fmap_task *fmap)
+{
+    const weft_data *data = fmap->env.data;
+    weft_measure measure = (weft_measure)fmap->score;
+    if (fmap->env.scoring) return WEFT_OK;
+    int64_t *count = WEFT_NEW(fmap->env.mem, int64_t, data->classes);
+    if (weft_measure_joint(measure))
+        fmap->valid = truth_of(fmap, WEFT_VALID, fmap->env.mem);
+    for (int64_t i = 0; weft_measure_joint(measure) && i < data->part[WEFT_VALID].total;
+         i++)
+        count[fmap->valid.label[i]]++;
+    return weft_measure_check(measure, "fmap.score", data->path, data->classes,
+                              data->target_scale ? NULL : count, data->class_name);
+}
+
 static weft_status fmap_setup(void *self, const weft_env *env)
 {
     fmap_task *fmap = self;
@@ -122,6 +148,7 @@ static weft_status fmap_setup(void *self, const weft_env *env)
             "mlp",
             env->data->path, fmap->model_name);
     if (train->weight && fmap->model->weighs) TRY(fmap->model->weighs(fmap->solver));
+    TRY(measure_setup(fmap));
     return fmap->pieces ? fmap_pieces_setup(fmap) : WEFT_OK;
 }
 
@@ -201,13 +228,14 @@ static const weft_metric fmap_metrics[] = {
     {"iterations", "iterations of the fit", "count", NULL},
     {0}};
 
-enum { LOSS, ERROR };
+enum { LOSS, ERROR, QUALITY };
 static const weft_metric fmap_scores[] = {
     {"loss", "mean loss; of numbers, mean squared error", "loss", "loss"},
     {"error",
      "share of wrong answers; of numbers, mean squared error over the variance of the "
      "training targets, which is 1 - R2",
      "1", "error %"},
+    WEFT_QUALITY_SCORES,
     {0}};
 
 /* What was computed from rows counts only if they could be read. */
@@ -220,6 +248,26 @@ static weft_status fmap_sound(const fmap_task *fmap)
 static int targets_of(const fmap_task *fmap)
 {
     return fmap->answers.target ? fmap->answers.classes : 1;
+}
+
+/* The score of the job and its maps. Collective. */
+static void tell(fmap_task *fmap, const fmap_arms *arms, fmap_tally *tally,
+                 weft_result *res)
+{
+    weft_measure measure = (weft_measure)fmap->score;
+    double *m = res->metric, sum = 0, shares = 0;
+    res->by_error = measure != WEFT_BY_LOSS;
+    res->loss = m[res->by_error ? VALID_ERROR : VALID_LOSS];
+    if (measure == WEFT_BY_LOG_ERROR)
+        res->loss = log(fmax(res->loss, 0.5 / (double)tally->rows));
+    if (!weft_measure_joint(measure)) return;
+    fmap_tally_measure(fmap, measure, &fmap->valid, tally, arms->k, res->arm_score);
+    for (int i = 0; i < arms->k; i++) {
+        if (!(res->arm_count[i] > 0)) continue;
+        sum += arms->p[i] * res->arm_score[i];
+        shares += arms->p[i];
+    }
+    res->loss = shares > 0 ? sum / shares : INFINITY;
 }
 
 static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
@@ -235,7 +283,9 @@ static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
     weft_status st = fmap_fit(fmap, job, &arms, state, &fitted);
     struct work work = work_of(fmap, job, &arms);
     int passes = passes_of(fmap, &work), full = passes == work.maps && passes > 1;
-    fmap_tally tally = fmap_tally_new(fmap, &arms, WEFT_VALID, full ? 1 : passes, tmp);
+    int joint = weft_measure_joint((weft_measure)fmap->score);
+    fmap_tally tally =
+        fmap_tally_new(fmap, &arms, WEFT_VALID, full ? 1 : passes, joint ? passes : 0, tmp);
     if (full)
         fmap_score_full(fmap, job, &arms, state->x, WEFT_VALID, &tally, tmp);
     else
@@ -247,8 +297,7 @@ static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
         res->arm_wrong[i] = weft_unfix(tally.wrong[i], tally.unit);
         res->arm_count[i] = weft_unfix(tally.count[i], tally.unit);
     }
-    res->by_error = fmap->by_error;
-    res->loss = m[fmap->by_error ? VALID_ERROR : VALID_LOSS];
+    tell(fmap, &arms, &tally, res);
     if (fitted.diverged) res->loss = INFINITY;
     m[TRAIN_LOSS] = fmap_loss(fmap, fitted.objective / targets_of(fmap));
     m[RESIDUAL] = fitted.residual;
@@ -268,11 +317,20 @@ static weft_status fmap_score(void *self, const weft_job *job, const weft_state 
     fmap_arms arms = fmap_arms_new(fmap, &job->mix, tmp);
     weft_state own = weft_state_new(&weft_task_fmap, fmap, job, tmp);
     memcpy(own.x, x, (size_t)own.nx * sizeof *x);
-    fmap_tally tally = fmap_tally_new(fmap, &arms, part, 1, tmp);
+    const weft_data *data = fmap->env.data;
+    int said = arms.k == 1 && weft_quality_fits(data->part[part].total, data->classes);
+    fmap_tally tally = fmap_tally_new(fmap, &arms, part, 1, said, tmp);
     fmap_score_split(fmap, job, &arms, own.x, part, 1, &tally, tmp);
     *out = weft_scores_none();
-    out->count = (double)fmap->env.data->part[part].total;
+    out->count = (double)data->part[part].total;
     fmap_tally_close(fmap, &arms, 1, &tally, &out->metric[LOSS], &out->metric[ERROR]);
+    if (said) {
+        weft_predictions predictions = fmap_tally_said(fmap, &tally);
+        weft_truth truth = truth_of(fmap, part, tmp);
+        weft_quality quality = weft_quality_of(&predictions, &truth, fmap->env.mem);
+        weft_quality_put(&quality, out->metric + QUALITY);
+        out->confusion = quality.confusion;
+    }
     weft_arena_free(tmp);
     return fmap_sound(fmap);
 }

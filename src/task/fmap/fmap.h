@@ -2,12 +2,13 @@
 #ifndef WEFT_TASK_FMAP_FMAP_H
 #define WEFT_TASK_FMAP_FMAP_H
 
+#include "weft/measure.h"
 #include "weft/model.h"
 #include "weft/task.h"
 
 typedef struct fmap_task {
     const char *feature_name, *model_name;
-    int validation, by_error, pieces;
+    int validation, score, pieces; /* score: weft_measure */
     double slack;
     const weft_feature *feature;
     const weft_model *model;
@@ -17,6 +18,7 @@ typedef struct fmap_task {
     int64_t nstat, columns; /* columns at full size */
     int outputs;
     weft_answers answers;     /* of the training rows */
+    weft_truth valid;         /* of all validation rows, where the score asks for it */
     int64_t npieces;          /* doubles of the state of a fit in pieces, else 0 */
     weft_team *alone;         /* a team of only this rank; NULL until needed */
     struct fmap_early *early; /* fits that were done before their jobs */

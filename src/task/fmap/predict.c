@@ -3,21 +3,6 @@
 
 #include <string.h>
 
-/* Scores of the classes from those of the model's outputs. */
-static void set_scores(const fmap_task *fmap, const double *output, double *score)
-{
-    double (*chance)(double) = fmap->model->chance;
-    int classes = fmap->env.data->classes;
-    double sum = 0;
-    for (int k = 0; k < classes; k++) {
-        double s = fmap->outputs == classes ? output[k] : k == 1 ? output[0] : -output[0];
-        score[k] = chance ? chance(s) : s;
-        sum += score[k];
-    }
-    for (int k = 0; chance && k < classes; k++)
-        score[k] = sum > 0 ? score[k] / sum : 1.0 / classes;
-}
-
 weft_status fmap_predict(fmap_task *fmap, const weft_job *job, real *x, weft_part part,
                          weft_predictions *out, weft_arena *mem)
 {
@@ -39,7 +24,7 @@ weft_status fmap_predict(fmap_task *fmap, const weft_job *job, real *x, weft_par
     for (int64_t i = 0; i < matrix.n; i++) {
         for (int j = 0; j < fmap->outputs; j++)
             output[j] = (double)z[j * matrix.n + i] + (double)intercept[j];
-        set_scores(fmap, output, out->score + (rows->first + i) * classes);
+        fmap_set_scores(fmap, output, out->score + (rows->first + i) * classes);
     }
     weft_join_f64(fmap->env.team, out->score, (size_t)(rows->total * classes));
     weft_arena_free(tmp);

@@ -82,11 +82,16 @@ static double bound_of(const fmap_task *fmap, const fmap_arms *arms, weft_part p
 }
 
 fmap_tally fmap_tally_new(const fmap_task *fmap, const fmap_arms *arms, weft_part part,
-                          int passes, weft_arena *mem)
+                          int passes, int said, weft_arena *mem)
 {
     const weft_data *data = fmap->env.data;
-    fmap_tally tally = {.bound = bound_of(fmap, arms, part)};
     const weft_rows *rows = &data->part[part];
+    fmap_tally tally = {
+        .bound = bound_of(fmap, arms, part), .rows = rows->total, .said = said};
+    if (said > 0) {
+        tally.score = WEFT_NEW(mem, double, said * rows->total * data->classes);
+        tally.arm = WEFT_NEW(mem, int32_t, said * rows->total);
+    }
     double counts = passes * (rows->weight ? rows->counts : (double)rows->total);
     tally.loss = WEFT_NEW(mem, int64_t, 3 * arms->k);
     tally.wrong = tally.loss + arms->k;
@@ -108,13 +113,29 @@ static double square_of(const weft_rows *rows, int targets, int64_t i, const dou
     return sum / targets;
 }
 
-/* Adds the samples of one matrix: row i counts for arm[i], or for `only` where arm is NULL.
- */
+void fmap_set_scores(const fmap_task *fmap, const double *output, double *score)
+{
+    double (*chance)(double) = fmap->model->chance;
+    int classes = fmap->env.data->classes;
+    double sum = 0;
+    for (int k = 0; k < classes; k++) {
+        double s = fmap->outputs == classes ? output[k] : k == 1 ? output[0] : -output[0];
+        score[k] = chance ? chance(s) : s;
+        sum += score[k];
+    }
+    for (int k = 0; chance && k < classes; k++)
+        score[k] = sum > 0 ? score[k] / sum : 1.0 / classes;
+}
+
+/* Adds the samples of one matrix, in a pass: row i counts for arm[i], or for `only` where
+ * arm is NULL. */
 static void tally_add(const fmap_task *fmap, const fmap_arms *arms,
                       const weft_matrix *matrix, const real *w, const weft_rows *rows,
-                      const int *arm, int only, fmap_tally *tally, weft_arena *tmp)
+                      const int *arm, int only, int pass, fmap_tally *tally,
+                      weft_arena *tmp)
 {
     int classes = fmap->env.data->classes, numbers = rows->target != NULL;
+    int64_t at = pass * rows->total + rows->first;
     double bound = tally->bound;
     const real *intercept = w + fmap->outputs * matrix->d;
     real *z = WEFT_NEW(tmp, real, fmap->outputs * matrix->n);
@@ -128,6 +149,10 @@ static void tally_add(const fmap_task *fmap, const fmap_arms *arms,
                               : fmap->model->loss(arms->solver, classes, score,
                                                   rows->label[i], &wrong);
         double weight = rows->weight ? rows->weight[i] : 1;
+        if (tally->score) {
+            fmap_set_scores(fmap, score, tally->score + (at + i) * classes);
+            tally->arm[at + i] = to;
+        }
         if (!(loss < bound)) loss = bound; /* a NaN, too */
         tally->loss[to] += weft_fix(weight * loss, tally->scale);
         tally->wrong[to] += weft_fix(weight * (numbers ? loss : wrong), tally->unit);
@@ -145,7 +170,7 @@ void fmap_score_split(fmap_task *fmap, const weft_job *job, const fmap_arms *arm
         weft_matrix matrix;
         fmap->feature->matrix(fmap->map, &request, 0, x, &matrix, tmp);
         tally_add(fmap, arms, &matrix, x + fmap->nstat, &fmap->env.data->part[part],
-                  request.arm, 0, tally, tmp);
+                  request.arm, 0, e, tally, tmp);
         weft_arena_reset(tmp, mark);
     }
 }
@@ -175,7 +200,7 @@ void fmap_score_full(fmap_task *fmap, const weft_job *job, const fmap_arms *arms
         weft_matrix matrix;
         fmap->feature->matrix(fmap->map, &request, 0, x, &matrix, tmp);
         tally_add(fmap, arms, &matrix, x + fmap->nstat, &fmap->env.data->part[part], NULL,
-                  i, tally, tmp);
+                  i, e, tally, tmp);
         weft_arena_reset(tmp, mark);
     }
 }
@@ -195,6 +220,77 @@ void fmap_tally_close(fmap_task *fmap, const fmap_arms *arms, int split, fmap_ta
     }
     *loss = weight > 0 ? fmap_loss(fmap, sum / weight) : INFINITY;
     *error = weight > 0 ? wrong / weight : 1;
+}
+
+/* All ranks get the scores that were kept. */
+static void join(fmap_task *fmap, fmap_tally *tally)
+{
+    size_t n = (size_t)(tally->said * tally->rows);
+    weft_join_f64(fmap->env.team, tally->score, n * (size_t)fmap->env.data->classes);
+    weft_sum_i32(fmap->env.team, tally->arm, n);
+}
+
+weft_predictions fmap_tally_said(fmap_task *fmap, fmap_tally *tally)
+{
+    join(fmap, tally);
+    return (weft_predictions){.n = tally->rows,
+                              .classes = fmap->env.data->classes,
+                              .probable = fmap->model->chance != NULL,
+                              .score = tally->score};
+}
+
+/* The rows of a map: those of the passes, one after the other. */
+struct share {
+    weft_predictions said;
+    int32_t *label;
+    double *target, *weight;
+};
+
+/* Adds row i of the part, whose scores are at `from`. */
+static void share_add(struct share *share, const weft_truth *truth, int64_t i,
+                      const double *from)
+{
+    int64_t at = share->said.n++, m = share->said.classes;
+    memcpy(share->said.score + at * m, from, (size_t)m * sizeof *from);
+    if (truth->target)
+        memcpy(share->target + at * m, truth->target + i * m, (size_t)m * sizeof *from);
+    else
+        share->label[at] = truth->label[i];
+    if (truth->weight) share->weight[at] = truth->weight[i];
+}
+
+/* The rows of each map. */
+static struct share *shares_of(const fmap_task *fmap, const weft_truth *truth,
+                               const fmap_tally *tally, int k, weft_arena *mem)
+{
+    int m = fmap->env.data->classes;
+    int64_t n = tally->said * tally->rows, *count = WEFT_NEW(mem, int64_t, k);
+    struct share *share = WEFT_NEW(mem, struct share, k);
+    for (int64_t j = 0; j < n; j++) count[tally->arm[j]]++;
+    for (int i = 0; i < k; i++)
+        share[i] = (struct share){
+            .said = {.classes = m, .score = WEFT_NEW(mem, double, count[i] * m)},
+            .label = WEFT_NEW(mem, int32_t, count[i]),
+            .target = WEFT_NEW(mem, double, truth->target ? count[i] * m : 0),
+            .weight = WEFT_NEW(mem, double, count[i])};
+    for (int64_t j = 0; j < n; j++)
+        share_add(&share[tally->arm[j]], truth, j % tally->rows, tally->score + j * m);
+    return share;
+}
+
+void fmap_tally_measure(fmap_task *fmap, weft_measure measure, const weft_truth *truth,
+                        fmap_tally *tally, int k, double *measured)
+{
+    weft_arena *tmp = weft_arena_new();
+    join(fmap, tally);
+    struct share *share = shares_of(fmap, truth, tally, k, tmp);
+    for (int i = 0; i < k; i++) {
+        weft_truth own = {.label = share[i].label,
+                          .target = truth->target ? share[i].target : NULL,
+                          .weight = truth->weight ? share[i].weight : NULL};
+        measured[i] = weft_measure_of(measure, &share[i].said, &own);
+    }
+    weft_arena_free(tmp);
 }
 
 double fmap_loss(const fmap_task *fmap, double loss)

@@ -10,12 +10,17 @@
 typedef struct fmap_tally {
     int64_t *loss, *wrong, *count; /* [k] each, one after the other */
     int scale, unit;
-    double bound; /* losses, and squared errors, above it are replaced by it */
+    double bound;  /* losses, and squared errors, above it are replaced by it */
+    int64_t rows;  /* of the part, on all ranks */
+    int said;      /* passes that are kept, */
+    double *score; /* [said][rows][classes] scores of each row by the map, */
+    int32_t *arm;  /* [said][rows] that it had; NULL: they are not kept */
 } fmap_tally;
 
-/* Sums of the arms, zero. Collective. */
+/* Sums of the arms, zero. said: passes over the rows whose scores are kept for measures of
+ * all rows together; 0: none. Collective. */
 fmap_tally fmap_tally_new(const fmap_task *fmap, const fmap_arms *arms, weft_part part,
-                          int passes, weft_arena *mem);
+                          int passes, int said, weft_arena *mem);
 /* Each sample of the part is scored by as many maps as there are passes: those that it
  * draws by systematic sampling, so by different ones where none has more than a share
  * 1 / passes of the probability. Collective. */
@@ -28,6 +33,16 @@ void fmap_score_full(fmap_task *fmap, const weft_job *job, const fmap_arms *arms
 /* Mean loss and error under the mixture; adds the sums over ranks. Collective. */
 void fmap_tally_close(fmap_task *fmap, const fmap_arms *arms, int split, fmap_tally *tally,
                       double *loss, double *error);
+
+/* After that: the measure of each map on its own rows, of which all is told; NAN of a map
+ * without. measured[k]. Cost: a double for each score kept, gathered by all ranks.
+ * Collective. */
+void fmap_tally_measure(fmap_task *fmap, weft_measure measure, const weft_truth *truth,
+                        fmap_tally *tally, int k, double *measured);
+/* What the one map of a job says of all rows, whose scores were kept. Collective. */
+weft_predictions fmap_tally_said(fmap_task *fmap, fmap_tally *tally);
+/* Scores of the classes from those of the model's outputs; numbers as they are. */
+void fmap_set_scores(const fmap_task *fmap, const double *output, double *score);
 
 /* The loss in the units that it is told in: a squared error in that of the target, where
  * there is one. */

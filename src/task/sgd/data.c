@@ -141,10 +141,10 @@ static weft_status check_numbers(const sgd_task *sgd)
             "%s has %s, which sgd.model = %s does not learn by; choose sgd.model "
             "= linear or mlp",
             data->path, what, sgd->net_name);
-    if (!numbers || (sgd->score != SGD_LOG_ERROR && !balances(sgd))) return WEFT_OK;
-    return weft_fail(WEFT_ECONF, "%s has %s, and %s is of classes; leave it out",
-                     data->path, what,
-                     balances(sgd) ? "train.balance = yes" : "sgd.score = log_error");
+    if (!numbers || !balances(sgd)) return WEFT_OK;
+    return weft_fail(WEFT_ECONF,
+                     "%s has %s, and train.balance = yes is of classes; leave it out",
+                     data->path, what);
 }
 
 /* What only one kind of data asks for. */
@@ -260,6 +260,36 @@ static weft_status divide_by_folds(sgd_task *sgd, const int64_t *order, int64_t 
     return WEFT_OK;
 }
 
+int sgd_answers(const sgd_task *sgd)
+{
+    return sgd->shape.form != WEFT_CHARS && sgd->net->width;
+}
+
+/* ECONF, EDATA: the score that is asked for has no meaning for the data. */
+static weft_status check_score(const sgd_task *sgd)
+{
+    weft_measure measure = (weft_measure)sgd->score;
+    const weft_data *data = sgd->env.data;
+    weft_arena *tmp = weft_arena_new();
+    int64_t *count = WEFT_NEW(tmp, int64_t, sgd->shape.classes);
+    weft_status st = WEFT_OK;
+    for (int f = 0; f < sgd->nfold && weft_measure_joint(measure); f++) {
+        const sgd_rows *dev = &sgd->at[f].dev;
+        if (!sgd_answers(sgd)) break;
+        for (int64_t i = 0; i < dev->n; i++) count[label_of(sgd, dev->row[i])]++;
+    }
+    if (weft_measure_joint(measure) && !sgd_answers(sgd))
+        st = weft_fail(WEFT_ECONF,
+                       "%s: a network %s on %s answers no single rows, of which sgd.score "
+                       "would be a measure; choose accuracy, loss or log_error",
+                       data->path, sgd->net->kind.name, weft_form_name[sgd->shape.form]);
+    else
+        st = weft_measure_check(measure, "sgd.score", data->path, sgd->shape.classes,
+                                sgd->shape.numbers ? NULL : count, data->class_name);
+    weft_arena_free(tmp);
+    return st;
+}
+
 weft_status sgd_divide(sgd_task *sgd)
 {
     sgd->nfold = sgd->folds > 0 && sgd->fold < 0 ? (int)sgd->folds : 1;
@@ -288,7 +318,7 @@ weft_status sgd_divide(sgd_task *sgd)
                              sgd->dev);
         TRY(weigh_classes(sgd, &sgd->at[f]));
     }
-    return WEFT_OK;
+    return check_score(sgd);
 }
 
 /* ---- batches ---- */
@@ -368,6 +398,26 @@ static void put(const sgd_task *sgd, sgd_work *work, int i, int64_t row)
 int sgd_weighs(const sgd_task *sgd)
 {
     return sgd->opened && sgd->own.part[WEFT_TRAIN].weight != NULL;
+}
+
+weft_truth sgd_truth(const sgd_task *sgd, const sgd_rows *rows, weft_arena *mem)
+{
+    int64_t n = rows->n, m = sgd->shape.numbers ? sgd->shape.classes : 0;
+    int32_t *label = WEFT_NEW(mem, int32_t, n);
+    double *target = WEFT_NEW(mem, double, n *m), *weight = WEFT_NEW(mem, double, n);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t row = rows->row[i];
+        if (m == 0) label[i] = label_of(sgd, row);
+        if (!sgd->opened) continue;
+        int p = part_of(sgd, row);
+        const weft_rows *part = &sgd->own.part[p];
+        int64_t at = row - sgd->first[p];
+        for (int64_t k = 0; k < m; k++) target[i * m + k] = part->target[at * m + k];
+        if (part->weight) weight[i] = part->weight[at];
+    }
+    return (weft_truth){.label = label,
+                        .target = m > 0 ? target : NULL,
+                        .weight = sgd_weighs(sgd) ? weight : NULL};
 }
 
 weft_batch sgd_batch(const sgd_task *sgd, sgd_work *work, int n, const int64_t *row,

@@ -21,6 +21,10 @@ void sgd_sort_by_length(const sgd_task *sgd, int n, const int64_t *row, sgd_leng
 /* Room for batches of up to `most` samples. */
 sgd_work sgd_work_new(const sgd_task *sgd, const sgd_model *model, int most,
                       weft_arena *tmp);
+/* What is known of rows, not of characters; owned by mem. */
+weft_truth sgd_truth(const sgd_task *sgd, const sgd_rows *rows, weft_arena *mem);
+/* 1: the network, by its data, has an answer of each row. */
+int sgd_answers(const sgd_task *sgd);
 /* 1: rows have weights. */
 int sgd_weighs(const sgd_task *sgd);
 /* The samples row[n] in the tables of k; weight [classes] or NULL. */

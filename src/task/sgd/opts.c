@@ -7,10 +7,11 @@ const weft_opt sgd_opts[] = {
     WEFT_WORD_OPTS(sgd_task, words),
     WEFT_CHOICE_OPT("target", sgd_task, target, "last", "last|all",
                     "text: characters of a window that are predicted: the last, or all"),
-    WEFT_CHOICE_OPT("score", sgd_task, score, "accuracy", "accuracy|loss|log_error",
-                    "score on the development part that is minimised and stops training: "
-                    "error rate, mean loss, or log of the error rate (none wrong: ln 0.5 / "
-                    "samples). Of equal error rates the lower mean loss wins"),
+    WEFT_CHOICE_OPT("score", sgd_task, score, "accuracy", WEFT_MEASURES,
+                    "score on the development part that is minimised and stops "
+                    "training: " WEFT_MEASURES_ABOUT
+                    "With folds, the mean over their parts. Of equal scores the lower mean "
+                    "loss wins"),
     WEFT_CHOICE_OPT(
         "keep", sgd_task, keep, "best", "best|last",
         "weights that are scored: of the epoch that was best on the development part, or "
@@ -77,6 +78,7 @@ const weft_metric sgd_scores[] = {
      "share of wrong answers, of the same samples; of numbers, mean squared error over the "
      "variance of the training targets, which is 1 - R2",
      "1", "error %"},
+    WEFT_QUALITY_SCORES,
     {0}};
 
 #define L2(i, key, which)                                                                  \

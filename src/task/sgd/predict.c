@@ -46,23 +46,56 @@ static void add_network(const sgd_task *sgd, const sgd_model *model, const sgd_r
     weft_arena_free(tmp);
 }
 
-weft_status sgd_predict(const sgd_task *sgd, const sgd_model *model, const sgd_rows *rows,
-                        const real *x, weft_predictions *out, weft_arena *mem)
+/* As sgd_predict, where there is an answer a row. */
+static weft_predictions predict(const sgd_task *sgd, const sgd_model *model,
+                                const sgd_rows *rows, int nets, const real *x,
+                                weft_arena *mem)
 {
     int64_t numbers = rows->n * sgd->shape.classes;
-    if (sgd->shape.form == WEFT_CHARS || !sgd->net->width)
+    weft_predictions out = {.n = rows->n,
+                            .classes = sgd->shape.classes,
+                            .probable = !sgd->shape.numbers,
+                            .score = WEFT_NEW(mem, double, numbers)};
+    for (int f = 0; f < nets; f++)
+        add_network(sgd, model, rows, x + f * model->n, out.score);
+    for (int64_t i = 0; i < numbers; i++) out.score[i] /= nets;
+    weft_join_f64(sgd->env.team, out.score, (size_t)numbers);
+    return out;
+}
+
+weft_status sgd_predict(const sgd_task *sgd, const sgd_model *model, const sgd_rows *rows,
+                        int nets, const real *x, weft_predictions *out, weft_arena *mem)
+{
+    if (!sgd_answers(sgd))
         return weft_fail(WEFT_ECONF,
                          "%s: a network %s on %s answers no single rows; predict is for "
                          "tables, images and documents",
                          sgd->env.data->path, sgd->net->kind.name,
                          weft_form_name[sgd->shape.form]);
-    *out = (weft_predictions){.n = rows->n,
-                              .classes = sgd->shape.classes,
-                              .probable = !sgd->shape.numbers,
-                              .score = WEFT_NEW(mem, double, numbers)};
-    for (int f = 0; f < sgd->nfold; f++)
-        add_network(sgd, model, rows, x + f * model->n, out->score);
-    for (int64_t i = 0; i < numbers; i++) out->score[i] /= sgd->nfold;
-    weft_join_f64(sgd->env.team, out->score, (size_t)numbers);
+    *out = predict(sgd, model, rows, nets, x, mem);
     return WEFT_OK;
+}
+
+double sgd_measure(const sgd_task *sgd, weft_measure measure, const sgd_model *model,
+                   const sgd_rows *rows, const real *x)
+{
+    weft_arena *tmp = weft_arena_new();
+    weft_predictions said = predict(sgd, model, rows, 1, x, tmp);
+    weft_truth truth = sgd_truth(sgd, rows, tmp);
+    double measured = weft_measure_of(measure, &said, &truth);
+    weft_arena_free(tmp);
+    return measured;
+}
+
+void sgd_judge(const sgd_task *sgd, const sgd_model *model, const sgd_rows *rows,
+               const real *x, double *metric, const double **confusion, weft_arena *mem)
+{
+    if (!sgd_answers(sgd) || !weft_quality_fits(rows->n, sgd->shape.classes)) return;
+    weft_arena *tmp = weft_arena_new();
+    weft_predictions said = predict(sgd, model, rows, sgd->nfold, x, tmp);
+    weft_truth truth = sgd_truth(sgd, rows, tmp);
+    weft_quality quality = weft_quality_of(&said, &truth, mem);
+    weft_quality_put(&quality, metric);
+    *confusion = quality.confusion;
+    weft_arena_free(tmp);
 }

@@ -4,10 +4,18 @@
 
 #include "sgd.h"
 
-/* Probabilities of the classes of rows: means over the networks x of the folds. ECONF: the
- * network or its data have no rows of one answer each. Collective. */
+/* Probabilities of the classes of rows, or numbers: means over the networks x[nets]. ECONF:
+ * there is not one answer a row. Collective. */
 WEFT_CHECKED weft_status sgd_predict(const sgd_task *sgd, const sgd_model *model,
-                                     const sgd_rows *rows, const real *x,
+                                     const sgd_rows *rows, int nets, const real *x,
                                      weft_predictions *out, weft_arena *mem);
+/* The joint measure of one network on rows. Collective. */
+double sgd_measure(const sgd_task *sgd, weft_measure measure, const sgd_model *model,
+                   const sgd_rows *rows, const real *x);
+/* How well the means over the networks of the folds are on rows, into metric[4] and
+ * *confusion, which is owned by mem; nothing where there is not one answer a row.
+ * Collective. */
+void sgd_judge(const sgd_task *sgd, const sgd_model *model, const sgd_rows *rows,
+               const real *x, double *metric, const double **confusion, weft_arena *mem);
 
 #endif

@@ -259,9 +259,12 @@ static int judge(sgd_task *sgd, const sgd_model *model, int f, sgd_head *head, r
                  double *row)
 {
     const real *w = trained_of(sgd, model, f, x);
+    weft_measure measure = (weft_measure)sgd->score;
     sgd_sums dev = sgd_score_rows(sgd, model, &sgd->at[f].dev, w);
     row[SGD_ROW_LOSS] = dev.loss / dev.count;
     row[SGD_ROW_ERROR] = dev.wrong / dev.count;
+    if (weft_measure_joint(measure))
+        dev.measured = dev.count * sgd_measure(sgd, measure, model, &sgd->at[f].dev, w);
     double score = sgd_sums_score(sgd, &dev);
     int better = score < head->best;
     if (better) {
@@ -341,12 +344,15 @@ static void conclude(const sgd_task *sgd, const weft_job *job, double *aux,
         m[SGD_FOLD_HALF] = half_width(sgd, &held);
         m[SGD_FOLD_LOSS] = held.loss / held.count;
     }
-    res->by_error = sgd->score == SGD_ERROR;
+    int joint = weft_measure_joint((weft_measure)sgd->score);
+    res->by_error = joint || sgd->score == WEFT_BY_ACCURACY;
     res->loss = diverged ? INFINITY : sgd_sums_score(sgd, &dev);
-    res->bound = res->by_error && isfinite(res->loss) ? half_width(sgd, &dev) : (double)NAN;
+    int known = sgd->score == WEFT_BY_ACCURACY && isfinite(res->loss);
+    res->bound = known ? half_width(sgd, &dev) : (double)NAN;
     res->cost = sgd->patience > 0 ? trained / sgd->nfold : job->resource;
     res->arm_loss[0] = dev.loss;
     res->arm_wrong[0] = dev.wrong;
+    if (joint) res->arm_score[0] = dev.measured / dev.count;
     res->arm_count[0] = dev.count;
 }
 
@@ -434,6 +440,8 @@ static weft_status sgd_score(void *self, const weft_job *job, const weft_state *
     out->metric[1] = sum.wrong / sum.count;
     double count = sgd_weighs(sgd) ? (double)rows : sum.count;
     out->count = held ? count : count / sgd->nfold;
+    if (!held)
+        sgd_judge(sgd, &model, &all, x, out->metric + 2, &out->confusion, sgd->env.mem);
     weft_arena_free(tmp);
     return sgd_sound(sgd);
 }
@@ -445,7 +453,7 @@ static weft_status sgd_predicts(void *self, const weft_job *job, const weft_stat
     weft_arena *tmp = weft_arena_new();
     sgd_model model = model_of(sgd, job, tmp);
     sgd_rows rows = rows_of(sgd, part, tmp);
-    weft_status st = sgd_predict(sgd, &model, &rows, state->x, out, mem);
+    weft_status st = sgd_predict(sgd, &model, &rows, sgd->nfold, state->x, out, mem);
     weft_arena_free(tmp);
     return st == WEFT_OK ? sgd_sound(sgd) : st;
 }

@@ -6,12 +6,12 @@
 #include "task/halt.h"
 #include "task/words.h"
 #include "weft/descend.h"
+#include "weft/measure.h"
 #include "weft/net.h"
 
-enum { SGD_ERROR, SGD_LOSS, SGD_LOG_ERROR }; /* sgd.score */
-enum { SGD_KEEP_BEST, SGD_KEEP_LAST };       /* sgd.keep */
-enum { SGD_LAST_SYMBOL, SGD_ALL_SYMBOLS };   /* sgd.target */
-enum { SGD_LAYERS = 4 };                     /* train.l2_1 .. l2_4 */
+enum { SGD_KEEP_BEST, SGD_KEEP_LAST };     /* sgd.keep */
+enum { SGD_LAST_SYMBOL, SGD_ALL_SYMBOLS }; /* sgd.target */
+enum { SGD_LAYERS = 4 };                   /* train.l2_1 .. l2_4 */
 
 /* Section [train]. */
 typedef struct sgd_train {
@@ -37,6 +37,7 @@ typedef struct sgd_fold {
 /* Sums over samples. */
 typedef struct sgd_sums {
     double loss, wrong, count;
+    double measured; /* count times the measure of all, where sgd.score is a joint one */
 } sgd_sums;
 
 /* The state of a fold's network between epochs, all doubles. */
@@ -66,7 +67,7 @@ typedef struct sgd_pool {
 typedef struct sgd_task {
     const char *net_name;
     weft_word_keys words;
-    int score, keep, parts, literal, target;
+    int score, keep, parts, literal, target; /* score: weft_measure */
     int64_t steps, patience, folds, fold;
     double dev;
     sgd_train train;

@@ -228,13 +228,15 @@ void sgd_sums_add(sgd_sums *to, const sgd_sums *sums)
     to->loss += sums->loss;
     to->wrong += sums->wrong;
     to->count += sums->count;
+    to->measured += sums->measured;
 }
 
 double sgd_sums_score(const sgd_task *sgd, const sgd_sums *sums)
 {
     if (!isfinite(sums->loss)) return INFINITY;
-    if (sgd->score == SGD_LOG_ERROR) return log(fmax(sums->wrong, 0.5) / sums->count);
-    return (sgd->score == SGD_LOSS ? sums->loss : sums->wrong) / sums->count;
+    if (sgd->score == WEFT_BY_LOG_ERROR) return log(fmax(sums->wrong, 0.5) / sums->count);
+    if (weft_measure_joint((weft_measure)sgd->score)) return sums->measured / sums->count;
+    return (sgd->score == WEFT_BY_LOSS ? sums->loss : sums->wrong) / sums->count;
 }
 
 /* Blocks of samples are distributed over ranks; their sums are added in order on all
@@ -255,9 +257,10 @@ sgd_sums sgd_score_rows(sgd_task *sgd, const sgd_model *model, const sgd_rows *r
         batch.again = b > first;
         weft_score score = {0};
         sgd->net->score(model->self, work.net, w, &batch, &score);
-        told[b] = (sgd_sums){score.loss, score.wrong, score.count};
+        told[b] =
+            (sgd_sums){.loss = score.loss, .wrong = score.wrong, .count = score.count};
     }
-    weft_join_f64(sgd->env.team, &told->loss, (size_t)(3 * n));
+    weft_join_f64(sgd->env.team, &told->loss, (size_t)n * sizeof *told / sizeof(double));
     for (int64_t b = 0; b < n; b++) sgd_sums_add(&all, &told[b]);
     all.loss *= sgd->unit;
     weft_arena_free(tmp);

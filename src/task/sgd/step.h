@@ -11,7 +11,8 @@ WEFT_CHECKED weft_status sgd_epoch(sgd_task *sgd, const sgd_model *model, int f,
 void sgd_sums_add(sgd_sums *to, const sgd_sums *sums); /* to += s. */
 /* The score that sgd.score names; INFINITY where the loss is not finite. */
 double sgd_sums_score(const sgd_task *sgd, const sgd_sums *sums);
-/* The sums of weights w on rows, exact on any number of ranks. Collective. */
+/* The sums of weights w on rows, without `measured`, the same bits on any number of ranks.
+ * Collective. */
 sgd_sums sgd_score_rows(sgd_task *sgd, const sgd_model *model, const sgd_rows *rows,
                         const real *w);
 

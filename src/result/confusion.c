@@ -1,0 +1,56 @@
+/* The confusion matrix of a winner. */
+#include "confusion.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SHOWN = 12, WIDTH = 8 }; /* classes that are printed, at most; a column, at least */
+
+static const char path[] = "/winner/confusion";
+
+weft_status weft_confusion_put(const weft_confusion *confusion, weft_h5 *file)
+{
+    int64_t dims[] = {confusion->classes, confusion->classes};
+    if (confusion->classes == 0) return WEFT_OK;
+    return weft_h5_put(file, path, WEFT_H5_F64, 2, dims, confusion->rows, 1,
+                       "rows of the test part by their class, and by the class predicted",
+                       "rows, or what they count");
+}
+
+weft_status weft_confusion_read(weft_confusion *confusion, weft_h5 *file)
+{
+    *confusion = (weft_confusion){0};
+    if (!weft_h5_has(file, path)) return WEFT_OK;
+    const char **name;
+    int64_t n;
+    TRY(weft_h5_read_texts(file, "/winner/class", &name, &n));
+    double *rows = WEFT_NEW(file->mem, double, n *n);
+    TRY(weft_h5_read_rows(file, path, WEFT_H5_F64, n, 0, n, rows));
+    *confusion = (weft_confusion){n, name, rows};
+    return WEFT_OK;
+}
+
+static int width_of(const char *name)
+{
+    int n = (int)strlen(name) + 1;
+    return n > WIDTH ? n : WIDTH;
+}
+
+void weft_confusion_print(const weft_confusion *confusion)
+{
+    int classes = (int)confusion->classes, widest = 0;
+    if (classes == 0 || classes > SHOWN) return;
+    for (int k = 0; k < classes; k++)
+        if (width_of(confusion->name[k]) > widest) widest = width_of(confusion->name[k]);
+    printf("\n%-*s the class that is predicted of rows of the test part\n%-*s", widest,
+           "class", widest, "");
+    for (int k = 0; k < classes; k++)
+        printf(" %*s", width_of(confusion->name[k]), confusion->name[k]);
+    for (int k = 0; k < classes; k++) {
+        printf("\n%-*s", widest, confusion->name[k]);
+        for (int j = 0; j < classes; j++)
+            printf(" %*.10g", width_of(confusion->name[j]),
+                   confusion->rows[k * classes + j]);
+    }
+    printf("\n");
+}

@@ -1,0 +1,153 @@
+#!/bin/bash
+# What a search minimises (fmap.score, sgd.score): the same on any ranks, after a stop, and beside
+# what weft predict says; the winner's measures and confusion matrix in reports. Prints TAP.
+. tests/tap.sh
+find_python h5py
+
+# table N SEED: rows of three classes, 70, 22 and 8 % of them, told apart by three numbers in part
+table()
+{
+    awk -v n="$1" -v seed="$2" 'BEGIN {
+        srand(seed)
+        print "a,b,c,y,z"
+        for (i = 0; i < n; i++) {
+            r = rand()
+            k = r < 0.7 ? 0 : r < 0.92 ? 1 : 2
+            a = rand() + 0.35 * k
+            b = rand() * (1 + 0.5 * (k == 2))
+            printf "%.4f,%.4f,%.4f,%s,%.4f\n", a, b, rand(), substr("pqr", k + 1, 1), a * b + rand() / 2
+        }
+    }'
+}
+table 600 4 >"$tmp/t.csv"
+"$weft" pack dense "$tmp/t.csv" label=y drop=z -o "$tmp/class.h5" >"$tmp/out" 2>"$tmp/log" &&
+    "$weft" pack dense "$tmp/t.csv" label=z drop=y target=regression -o "$tmp/number.h5" >"$tmp/out" 2>"$tmp/log"
+result $? "tables are packed"
+: >"$tmp/empty.ini"
+
+# tuned RANKS NAME DATA [section.key=value ...]: prints the digest
+tuned()
+{
+    mpirun --oversubscribe -n "$1" "$weft" tune "$tmp/empty.ini" run.data="$tmp/$3.h5" -o "$tmp/$2.h5" --force "${@:4}" >"$tmp/out" 2>"$tmp/log" && digest
+}
+maps="rff.features=40 space.configs=6 fmap.validation=split"
+shared="run.tuner=ws_sha run.seed=3"
+net="run.task=sgd sgd.model=mlp mlp.hidden=6 space.configs=4 random.resource=4 run.tuner=random"
+same() # NAME DATA [section.key=value ...]
+{
+    one=$(tuned 1 "$1" "$2" "${@:3}") && [ -n "$one" ] && [ "$(tuned 2 two "$2" "${@:3}")" = "$one" ] && [ "$(tuned 3 three "$2" "${@:3}")" = "$one" ]
+    result $? "$1: one digest on 1, 2 and 3 ranks"
+}
+for score in balanced f1 auc; do
+    same "maps-$score" class $maps $shared 'rff.gamma=log 0.01 .. 10' fmap.score=$score
+    same "nets-$score" class $net 'train.lr=log 0.01 .. 1' sgd.score=$score
+done
+same maps-r2 number $maps 'rff.gamma=log 0.01 .. 10' fmap.score=r2
+same nets-r2 number $net 'train.lr=log 0.001 .. 0.1' sgd.score=r2 sgd.folds=3
+
+# The score that the search was told of its winner, from the predictions of the validation rows.
+cat >"$tmp/check.py" <<'END'
+import csv, h5py, sys
+run, rows, score = sys.argv[1:]
+rows = [r for r in csv.DictReader(open(rows)) if r["part"] == "valid"]
+mean = lambda x: sum(x) / len(x)
+if score == "r2":
+    y, p = ([float(r[k]) for r in rows] for k in ("label z", "value z"))
+    got = sum((a - b) ** 2 for a, b in zip(y, p)) / sum((a - mean(y)) ** 2 for a in y)
+else:
+    names = sorted({r["label"] for r in rows})
+    tp = {c: sum(r["label"] == c == r["class"] for r in rows) for c in names}
+    own = {c: sum(r["label"] == c for r in rows) for c in names}
+    said = {c: sum(r["class"] == c for r in rows) for c in names}
+    if score == "balanced":
+        got = mean([1 - tp[c] / own[c] for c in names])
+    elif score == "f1":
+        got = 1 - mean([2 * tp[c] / (own[c] + said[c]) for c in names])
+    else:
+        auc = []
+        for c in names:
+            s = next(k for k in rows[0] if k.endswith(" " + c))
+            ours = [float(r[s]) for r in rows if r["label"] == c]
+            rest = [float(r[s]) for r in rows if r["label"] != c]
+            auc.append(mean([(x > o) + (x == o) / 2 for x in ours for o in rest]))
+        got = 1 - mean(auc)
+with h5py.File(run) as f:
+    told = f["events/loss"][list(f["events/job"]).index(f["winner"].attrs["job"])]
+assert abs(got - told) < (1e-5 if score == "auc" else 1e-7), (got, told)
+END
+for run in maps-balanced maps-f1 maps-auc maps-r2 nets-balanced nets-f1 nets-auc; do
+    data=class
+    [ "${run#*-}" != r2 ] || data=number
+    "$weft" predict "$tmp/$run.h5" "$tmp/$data.h5" >"$tmp/p.csv" 2>"$tmp/log" &&
+        "$python" "$tmp/check.py" "$tmp/$run.h5" "$tmp/p.csv" "${run#*-}" >"$tmp/out" 2>&1
+    result $? "$run: what the search was told of the winner follows from its predictions"
+done
+[ "$("$weft" report --csv "$tmp/maps-f1.h5" "$tmp/maps-auc.h5" | awk -F, 'NR > 1 { print $0 }' | wc -l)" = 2 ]
+result $? "runs by different scores are reported together"
+
+# ---- in reports ---------------------------------------------------------------------------
+
+"$weft" report "$tmp/maps-f1.h5" >"$tmp/report" 2>"$tmp/log" && "$weft" eval "$tmp/maps-f1.h5" "$tmp/class.h5" >"$tmp/eval" 2>>"$tmp/log"
+grep '^test' "$tmp/report" | grep -o ' [0-9][0-9.]*' | tr -d ' ' >"$tmp/mine"
+awk '$1 == "test" { for (i = 3; i <= NF; i++) print $i }' "$tmp/eval" >"$tmp/out"
+[ "$(wc -l <"$tmp/mine")" = 5 ] && cmp "$tmp/mine" "$tmp/out"
+result $? "loss, error, balanced error, F1 and AUC of the test part are those of weft eval"
+matrix() { sed -n '/^class .* predicted/,/^$/p' "$1" | grep .; }
+[ "$(matrix "$tmp/report" | wc -l)" = 5 ] && cmp <(matrix "$tmp/report") <(matrix "$tmp/eval")
+result $? "so is the confusion matrix"
+grep -q '^best  config .* score  configuration' "$tmp/report"
+result $? "configurations are listed with the score that they were compared by"
+if [ -n "$python" ]; then
+    "$weft" export "$tmp/maps-f1.h5" -o "$tmp/export.h5" >"$tmp/out" 2>"$tmp/log" &&
+        "$weft" report --json "$tmp/maps-f1.h5" >"$tmp/json" && "$weft" report --csv "$tmp/maps-f1.h5" >"$tmp/csv" &&
+        "$python" - "$tmp" >"$tmp/out" 2>&1 <<'END'
+import csv, h5py, json, sys
+tmp = sys.argv[1]
+said, = json.load(open(f"{tmp}/json"))
+row, = csv.DictReader(open(f"{tmp}/csv"))
+with h5py.File(f"{tmp}/maps-f1.h5") as run, h5py.File(f"{tmp}/export.h5") as export:
+    want = run["winner/confusion"][:].tolist()
+    assert want == export["winner/confusion"][:].tolist() == said["confusion"]
+    assert [[float(x) for x in r.split()] for r in row["confusion"].split(";")] == want
+    assert said["classes"] == ["p", "q", "r"] and sum(map(sum, want)) == 60
+    for name in "balanced", "f1", "auc":
+        key = f"test_{name}"
+        assert run["winner"].attrs[key] == export["winner"].attrs[key] == said[key] == float(row[key])
+END
+    result $? "JSON, CSV and an exported winner have them, too"
+fi
+
+# ---- stops --------------------------------------------------------------------------------
+
+# one unit a start, the measure being part of the state between epochs
+whole=$(tuned 1 whole class $net 'train.lr=log 0.01 .. 1' sgd.score=auc sgd.patience=2)
+rm -rf "$tmp/cut.h5" "$tmp/cut.h5.d" "$tmp"/cut*
+"$weft" tune "$tmp/empty.ini" run.data="$tmp/class.h5" $net 'train.lr=log 0.01 .. 1' sgd.score=auc sgd.patience=2 run.time_limit=1e-9 -o "$tmp/cut.h5" >"$tmp/out" 2>"$tmp/log"
+starts=1
+while [ ! -e "$tmp/cut.h5" ] && [ $starts -lt 100 ]; do
+    "$weft" resume "$tmp/cut.h5" >"$tmp/out" 2>"$tmp/log"
+    starts=$((starts + 1))
+done
+[ $starts -gt 3 ] && [ -n "$whole" ] && [ "$(digest "$tmp/cut.h5")" = "$whole" ]
+result $? "a search by AUC that is stopped after every unit ends with the same digest"
+
+# ---- what has no meaning ------------------------------------------------------------------
+
+refused() # TEXT STATEMENT DATA [section.key=value ...]
+{
+    tuned 2 no "$3" "${@:4}" >/dev/null
+    [ $? != 0 ] && [ "$(grep -c "$1" "$tmp/log")" = 1 ] && [ ! -e "$tmp/no.h5" ]
+    result $? "$2 is refused in one line"
+}
+refused 'fmap.score = r2 is of numbers; choose accuracy' "R2 of classes" class fmap.score=r2
+refused 'fmap.score = auc is of classes; choose r2' "AUC of numbers" number fmap.score=auc
+refused 'sgd.score = f1 is of classes; choose r2' "F1 of numbers" number run.task=sgd sgd.model=linear sgd.score=f1
+awk -F, 'NR == 1 || $4 == "p" || NR < 60' "$tmp/t.csv" >"$tmp/few.csv"
+awk -F, 'NR == 1 || $4 == "p"' "$tmp/t.csv" >"$tmp/one.csv"
+"$weft" pack dense "$tmp/few.csv" label=y drop=z valid_file="$tmp/one.csv" -o "$tmp/one.h5" >"$tmp/out" 2>"$tmp/log"
+refused 'has validation rows of 1 of 3 classes; pack more rows as valid' "a validation part of one class" one fmap.score=auc
+awk -F, 'NR == 1 || $4 != "r"' "$tmp/t.csv" >"$tmp/pq.csv"
+"$weft" pack dense "$tmp/t.csv" label=y drop=z valid_file="$tmp/pq.csv" -o "$tmp/pq.h5" >"$tmp/out" 2>"$tmp/log"
+tuned 1 less pq $maps fmap.score=balanced >/dev/null && grep -q "no validation rows of 1 of 3 classes, such as 'r': fmap.score = balanced is the mean over the others" "$tmp/log"
+result $? "a class without validation rows is left out, and warned of"
+echo "1..$count"
