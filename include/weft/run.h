@@ -1,4 +1,4 @@
-/* A run: `weft tune`, `resume`, `eval`, `export`. */
+/* A run: `weft tune`, `resume`, `eval`, `export`, and the input file that suits data. */
 #ifndef WEFT_RUN_H
 #define WEFT_RUN_H
 
@@ -9,6 +9,11 @@
  * existing run of that name is replaced if force is 1, else EFILE. Collective over world.
  * WEFT_STOP: stopped by signal or limit; `weft resume` goes on. */
 WEFT_CHECKED weft_status weft_run_tune(weft_conf *conf, int force, weft_team *world);
+/* The input file for a packed file where none is given, as a text whose comments say the
+ * reason of each line: the same for the same file. Owned by mem. Collective over team.
+ * EFILE; EDATA: the file is no packed data set, or has no rows to train on. */
+WEFT_CHECKED weft_status weft_run_default(const char *data, weft_team *team,
+                                          const char **text, weft_arena *mem);
 /* Prints the expected cost of the run that the configuration describes, with rates measured
  * in a few seconds of training. Collective over world. ECONF, EDATA, ELIMIT, EFILE. */
 WEFT_CHECKED weft_status weft_run_plan(weft_conf *conf, weft_team *world);

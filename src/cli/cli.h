@@ -1,4 +1,5 @@
-/* The parsed command line, and the commands with their own files. Private to cli. */
+/* The parsed command line, what commands share, and those with their own files. Private to
+ * cli. */
 #ifndef WEFT_CLI_H
 #define WEFT_CLI_H
 
@@ -8,13 +9,21 @@ typedef struct weft_cli {
     weft_team *world;
     weft_arena *mem;
     const char *output; /* -o, or NULL */
+    const char *data;   /* --data, --plan-for: a packed file; or NULL */
     int plan, force, retry, csv, json, trials, ini;
     int n;
     char **arg; /* [n] arguments that are not options */
 } weft_cli;
 
+/* 1: the file is HDF5, so that it is packed; or there is none, and its name is of such a
+ * file. */
+int weft_cli_is_packed(const char *path);
+
 /* Prints the plug-ins, or an input file with all their options. */
 WEFT_CHECKED weft_status weft_cli_list(const weft_cli *cli);
+/* The plan for a packed file: weft_run_default. EDATA if it is not packed. Collective. */
+WEFT_CHECKED weft_status weft_cli_plan_for(const weft_cli *cli, const char *data,
+                                           const char **text);
 WEFT_CHECKED weft_status weft_cli_pack(const weft_cli *cli);
 WEFT_CHECKED weft_status weft_cli_tune(const weft_cli *cli);
 WEFT_CHECKED weft_status weft_cli_resume(const weft_cli *cli);

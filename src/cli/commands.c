@@ -10,6 +10,7 @@
 #include "weft/report.h"
 #include "weft/run.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -62,18 +63,71 @@ static weft_status file_comes_first(const weft_cli *cli, const char *name)
                      cli->arg[0], name);
 }
 
+/* The assignments from arg[first] on, and the name of the run file, where the input has
+ * none: after `name`. */
+static weft_status read_settings(const weft_cli *cli, int first, const char *name,
+                                 weft_conf *conf)
+{
+    for (int i = first; i < cli->n; i++) TRY(weft_conf_set(conf, cli->arg[i]));
+    const char *output = cli->output;
+    if (!output && !weft_conf_find(conf, "run", "output"))
+        output = weft_arena_text(cli->mem, "%s-run.h5", name);
+    if (!output) return WEFT_OK;
+    return weft_conf_set(conf, weft_arena_text(cli->mem, "run.output=%s", output));
+}
+
 static weft_status read_input(const weft_cli *cli, weft_conf *conf)
 {
     weft_conf_init(conf, cli->mem);
     TRY(file_comes_first(cli, "INPUT.ini"));
     TRY(weft_conf_read(conf, cli->arg[0]));
-    for (int i = 1; i < cli->n; i++) TRY(weft_conf_set(conf, cli->arg[i]));
-    const char *output = cli->output;
-    if (!output && !weft_conf_find(conf, "run", "output"))
-        output = weft_arena_text(cli->mem, "%s-run.h5", stem(cli, cli->arg[0], ".ini", 1));
-    if (output)
-        TRY(weft_conf_set(conf, weft_arena_text(cli->mem, "run.output=%s", output)));
-    return WEFT_OK;
+    return read_settings(cli, 1, stem(cli, cli->arg[0], ".ini", 1), conf);
+}
+
+/* The packed file that is searched by the plan for it: --data, or run.data without an input
+ * file; NULL: there is an input file. */
+static weft_status find_data(const weft_cli *cli, const char **data)
+{
+    static const char key[] = "run.data=";
+    *data = cli->data;
+    int input = cli->n > 0 && (!strchr(cli->arg[0], '=') || access(cli->arg[0], F_OK) == 0);
+    if (*data && input)
+        return weft_fail(WEFT_ECONF,
+                         "%s and --data: an input file names its data as run.data; leave "
+                         "one of them out",
+                         cli->arg[0]);
+    for (int i = 0; i < cli->n && !input && !*data; i++)
+        if (strncmp(cli->arg[i], key, sizeof key - 1) == 0)
+            *data = cli->arg[i] + sizeof key - 1;
+    if (*data || cli->n > 0) return WEFT_OK;
+    return weft_fail(WEFT_ECONF,
+                     "usage: weft tune INPUT.ini, or --data FILE.h5, for which a "
+                     "plan is chosen");
+}
+
+weft_status weft_cli_plan_for(const weft_cli *cli, const char *data, const char **text)
+{
+    int packed = cli->world->rank > 0 || weft_cli_is_packed(data) || access(data, F_OK);
+    weft_status st = WEFT_OK;
+    if (!packed)
+        st = weft_fail(WEFT_EDATA,
+                       "%s is not packed; `weft pack dense %s -o FILE.h5` packs a table, "
+                       "`weft list readers` says what packs other data",
+                       data, data);
+    TRY(weft_agree(st, cli->world));
+    return weft_run_default(data, cli->world, text, cli->mem);
+}
+
+/* Chooses the plan for a packed file, and prints it. Collective. */
+static weft_status read_default(const weft_cli *cli, const char *data, weft_conf *conf)
+{
+    const char *text;
+    weft_conf_init(conf, cli->mem);
+    TRY(weft_cli_plan_for(cli, data, &text));
+    if (cli->world->rank == 0) printf("%s\n", text);
+    fflush(stdout);
+    TRY(weft_conf_text(conf, weft_arena_text(cli->mem, "plan for %s", data), text));
+    return read_settings(cli, 0, stem(cli, data, ".h5", 1), conf);
 }
 
 /* The table of a run that is complete, by rank 0, if it ended with status `end`, which is
@@ -91,9 +145,12 @@ static weft_status show(const weft_cli *cli, const char *run, weft_status end)
 weft_status weft_cli_tune(const weft_cli *cli)
 {
     weft_conf conf;
-    TRY(weft_agree(read_input(cli, &conf), cli->world));
+    const char *data;
+    TRY(weft_agree(find_data(cli, &data), cli->world));
+    weft_status st = data ? read_default(cli, data, &conf) : read_input(cli, &conf);
+    TRY(weft_agree(st, cli->world));
     if (cli->plan) return weft_run_plan(&conf, cli->world);
-    weft_status st = weft_run_tune(&conf, cli->force, cli->world);
+    st = weft_run_tune(&conf, cli->force, cli->world);
     return show(cli, weft_conf_find(&conf, "run", "output")->value, st);
 }
 

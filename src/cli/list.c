@@ -253,9 +253,24 @@ static weft_status list_one(const weft_cli *cli, const char *name)
     return WEFT_OK;
 }
 
+/* Prints the input file for a packed file. Collective. */
+static weft_status list_plan(const weft_cli *cli)
+{
+    const char *text;
+    if (cli->n > 0 || cli->ini)
+        return weft_fail(WEFT_ECONF,
+                         "list --plan-for FILE.h5 takes nothing else; leave "
+                         "%s out",
+                         cli->n > 0 ? cli->arg[0] : "--ini");
+    TRY(weft_cli_plan_for(cli, cli->data, &text));
+    if (cli->world->rank == 0) printf("%s", text);
+    return WEFT_OK;
+}
+
 weft_status weft_cli_list(const weft_cli *cli)
 {
     weft_status st = WEFT_OK;
+    if (cli->data) return list_plan(cli);
     if (cli->world->rank == 0) {
         if (cli->n == 1)
             st = list_one(cli, cli->arg[0]);

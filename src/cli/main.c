@@ -40,7 +40,9 @@ static const char tune_text[] =
     "  a .. b    log a .. b    x | y | z\n"
     "section.key=value replaces an entry of the file. Every key must be read by the run;\n"
     "only plain values of parts that another choice replaced may stay in the file.\n"
-    "Without -o and run.output the run file is NAME-run.h5 after INPUT, here.\n"
+    "--data FILE.h5, or run.data=FILE.h5 without INPUT.ini, chooses an input file by what\n"
+    "the data are, and prints it; `weft list --plan-for FILE.h5` prints it alone.\n"
+    "Without -o and run.output the run file is NAME-run.h5 after INPUT or FILE, here.\n"
     "Stopped by SIGTERM, SIGUSR1, SIGINT or run.time_limit it ends with status 75, and\n"
     "`weft resume RUN.h5` goes on, on any number of ranks, to the same result.\n";
 
@@ -92,7 +94,8 @@ static const char list_text[] =
     "KIND: readers, features, models, nets, algorithms, tasks, tuners, samplers, mixings,\n"
     "others or sections.\n"
     "NAME: one of them, or run, space, partition.\n"
-    "--ini prints an input file with every option, its default, bounds and meaning.\n";
+    "--ini prints an input file with every option, its default, bounds and meaning.\n"
+    "--plan-for FILE.h5 prints that by which `weft tune --data FILE.h5` searches.\n";
 
 static const char doctor_text[] =
     "DIR is where runs are to be kept, here if none is named; files that are tried there\n"
@@ -112,10 +115,11 @@ static const struct command commands[] = {
      .run = weft_cli_pack,
      .more = pack_text},
     {.name = "tune",
-     .usage = "INPUT.ini [section.key=value ...] [-o RUN.h5] [--plan] [--force]",
-     .about = "search as an input file says",
-     .options = "opf",
-     .least = 1,
+     .usage = "INPUT.ini | --data FILE.h5 [section.key=value ...] [-o RUN.h5] [--plan] "
+              "[--force]",
+     .about = "search as an input file says, or by the plan for a packed file",
+     .options = "opfd",
+     .least = 0,
      .most = MANY,
      .run = weft_cli_tune,
      .more = tune_text},
@@ -179,9 +183,9 @@ static const struct command commands[] = {
      .alone = 1,
      .more = ""},
     {.name = "list",
-     .usage = "[KIND | NAME] [--ini]",
+     .usage = "[KIND | NAME] [--ini] | --plan-for FILE.h5",
      .about = "list what can be chosen by name, and its options",
-     .options = "i",
+     .options = "iP",
      .least = 0,
      .most = 1,
      .run = weft_cli_list,
@@ -206,6 +210,8 @@ static const struct option long_options[] = {{"output", required_argument, NULL,
                                              {"json", no_argument, NULL, 'j'},
                                              {"trials", no_argument, NULL, 't'},
                                              {"ini", no_argument, NULL, 'i'},
+                                             {"data", required_argument, NULL, 'd'},
+                                             {"plan-for", required_argument, NULL, 'P'},
                                              {"help", no_argument, NULL, 'h'},
                                              {"version", no_argument, NULL, 'v'},
                                              {NULL, 0, NULL, 0}};
@@ -222,6 +228,8 @@ static const char *const option_help[NOPTION] = {
     "    --json         JSON",
     "    --trials       a row for each trial",
     "    --ini          as an input file",
+    "    --data FILE.h5 search by the plan for these data",
+    "    --plan-for FILE.h5  the input file of that plan",
     "-h, --help         this",
     "    --version      version and build"};
 
@@ -296,17 +304,22 @@ static weft_status parse(const struct command *command, int argc, char **argv,
     optind = 1;
     for (int o; (o = getopt_long(argc, argv, ":o:h", long_options, NULL)) != -1;) {
         if (o == 'h') *help = 1;
+        if (o == ':' && (optopt == 'd' || optopt == 'P'))
+            return weft_fail(WEFT_ECONF, "%s: %s needs a value, the packed file",
+                             command->name, argv[optind - 1]);
         int lacks = o == ':' || (o == 'o' && *optarg == '-');
         if (lacks && strchr(command->options, 'o'))
             return weft_fail(
                 WEFT_ECONF, "%s: -o needs a value, the name of the file to write%s%s",
                 command->name, o == 'o' ? ", not the option " : "", o == 'o' ? optarg : "");
         if (o != 'h' && (o == '?' || o == ':' || !strchr(command->options, o)))
-            return wrong_option(command, argv[optind - 1]);
+            return wrong_option(command,
+                                argv[optind - 1 - (optarg && argv[optind - 1] == optarg)]);
         if (o == 'o' && cli->output)
             return weft_fail(WEFT_ECONF, "%s: -o is given twice; keep one of them",
                              command->name);
         if (o == 'o') cli->output = optarg;
+        if (o == 'd' || o == 'P') cli->data = optarg;
         cli->plan |= o == 'p';
         cli->force |= o == 'f';
         cli->retry |= o == 'r';

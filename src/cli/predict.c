@@ -45,8 +45,7 @@ static weft_status check_output(const weft_cli *cli)
                      path);
 }
 
-/* 1: the file is HDF5, so that it is packed. */
-static int is_packed(const char *path)
+int weft_cli_is_packed(const char *path)
 {
     char head[8] = "";
     FILE *file = fopen(path, "rb");
@@ -98,7 +97,7 @@ weft_status weft_cli_predict(const weft_cli *cli)
         weft_arena_text(cli->mem, "%s.rows.h5", cli->output ? cli->output : cli->arg[0]);
     TRY(weft_agree(root ? check_output(cli) : WEFT_OK, cli->world));
     TRY(weft_agree(root ? weft_file_source(&rows, to) : WEFT_OK, cli->world));
-    double packed = root ? is_packed(rows) : 0;
+    double packed = root ? weft_cli_is_packed(rows) : 0;
     weft_max_f64(cli->world, &packed, 1);
     if (packed > 0 && cli->n > 2)
         return weft_fail(WEFT_ECONF, "%s is packed, so that %s has no effect; leave it out",

@@ -38,10 +38,12 @@ _weft()
     *,-o,predict,* | *,--output,predict,*) compopt -o default 2>/dev/null ;;
     *,-o,* | *,--output,*) _weft_files "$cur" .h5 ;;
     *,pack,-* | *,predict,-* | *,export,-*) words='-o --output --force --help' ;;
-    *,tune,-* | *,serve,-*) words='-o --output --plan --force --help' ;;
+    *,--data,* | *,--plan-for,*) _weft_files "$cur" .h5 ;;
+    *,tune,-*) words='-o --output --data --plan --force --help' ;;
+    *,serve,-*) words='-o --output --plan --force --help' ;;
     *,resume,-*) words='--retry-failed --help' ;;
     *,report,-*) words='-o --output --force --csv --json --trials --help' ;;
-    *,list,-*) words='--ini --help' ;;
+    *,list,-*) words='--ini --plan-for --help' ;;
     *,-*) words=--help ;;
     2,*,pack,*) words=$(_weft_names readers) ;;
     *,pack,*) _weft_files "$cur" '' ;;

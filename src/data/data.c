@@ -33,6 +33,11 @@ static weft_status check_format(weft_data *data)
                          "%s is in the format '%s' where '%s' is expected; pack it "
                          "again with this weft",
                          data->path, format, WEFT_DATA_FORMAT);
+    if (*format)
+        return weft_fail(WEFT_EDATA,
+                         "%s is no packed data set but '%s'; name the file that weft pack "
+                         "made",
+                         data->path, format);
     return weft_fail(WEFT_EDATA, "%s is no packed data set; make one with weft pack",
                      data->path);
 }

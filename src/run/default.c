@@ -1,0 +1,319 @@
+/* The input file for a data set where none is given: rules, from what the rows are and how
+ * many there are, to the task, its ranges and how it is validated. Each line that is not
+ * obvious says why it is there. */
+#include "weft/data.h"
+#include "weft/h5.h"
+#include "weft/run.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    FOLDED = 10000,  /* rows of which folds are made, rather than one validation part */
+    FEW = 2000,      /* rows with ten folds, not five */
+    SHORT = 2000000, /* words of all training documents for which 2^22 bins are enough */
+    COHORT = 10,     /* clients of a round */
+    SITES = 5,       /* the same, of rows */
+};
+
+struct plan {
+    const weft_data *data;
+    int64_t rows; /* of the train and valid parts */
+    double words; /* of the training documents */
+    int grouped;  /* 1: rows of a group are in one part */
+    const char *text;
+    weft_arena *mem;
+};
+
+/* ---- lines ---- */
+
+static void section(struct plan *plan, const char *name)
+{
+    plan->text = weft_arena_text(plan->mem, "%s\n[%s]\n", plan->text, name);
+}
+
+/* "key = value" of the format, and the reason for it; why NULL: it needs none. */
+static void put(struct plan *plan, const char *why, const char *fmt, ...)
+{
+    char line[1024];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    plan->text = why ? weft_arena_text(plan->mem, "%s%-23s ; %s\n", plan->text, line, why)
+                     : weft_arena_text(plan->mem, "%s%s\n", plan->text, line);
+}
+
+/* ---- what all plans have ---- */
+
+static void begin(struct plan *plan, const char *task, const char *why)
+{
+    section(plan, "run");
+    put(plan, NULL, "data = %s", plan->data->path);
+    put(plan, why, "task = %s", task);
+}
+
+/* Configurations one after the other, from known ones on. */
+static void search(struct plan *plan, int configs, const char *first)
+{
+    put(plan, "every configuration is trained in full", "tuner = random");
+    put(plan, "Parzen estimators propose, after a few configurations", "sampler = tpe");
+    put(plan, "each proposal knows all results before it", "workers = 1");
+    section(plan, "space");
+    put(plan, NULL, "configs = %d", configs);
+    put(plan, "these have served on other data", "first = %s", first);
+}
+
+/* ---- tables ---- */
+
+/* Known configurations: the width of the kernel by the number of columns, as distances of
+ * standardised rows grow with it. */
+static const char *known_maps(const struct plan *plan, const char *strength,
+                              const double *value)
+{
+    static const struct {
+        const char *kernel;
+        double width;
+    } map[] = {{"laplacian", 1}, {"laplacian", 0.1}, {"gaussian", 0.3}, {"gaussian", 0.03}};
+    const char *text = "";
+    double d = (double)plan->data->part[WEFT_TRAIN].d;
+    for (int i = 0; i < (int)(sizeof map / sizeof *map); i++)
+        text = weft_arena_text(plan->mem, "%s%skernel=%s gamma=%.2g %s=%g", text,
+                               i ? ", " : "", map[i].kernel, map[i].width / d, strength,
+                               value[i]);
+    return text;
+}
+
+static void table(struct plan *plan)
+{
+    int numbers = plan->data->target_scale != NULL;
+    double d = (double)plan->data->part[WEFT_TRAIN].d;
+    begin(plan, "fmap", "a linear model of random features follows curved boundaries");
+    if (numbers)
+        search(plan, 48, known_maps(plan, "alpha", (double[]){0.1, 0.1, 0.1, 0.1}));
+    else
+        search(plan, 48, known_maps(plan, "C", (double[]){100, 100, 100, 1000}));
+    section(plan, "fmap");
+    put(plan, NULL, "feature = rff");
+    put(plan, numbers ? "squared errors" : "its answers are probabilities", "model = %s",
+        numbers ? "ridge" : "logistic");
+    put(plan, "it tells configurations apart where errors are equal", "score = loss");
+    section(plan, "rff");
+    put(plan, "columns to mean 0 and deviation 1", "preprocess = standard");
+    put(plan, "more approach the kernel more closely", "features = %d",
+        plan->rows > FEW ? 4000 : 2000);
+    put(plan, "laplacian: sums over columns, as of a tree's cuts",
+        "kernel = laplacian | gaussian");
+    put(plan, weft_arena_text(plan->mem, "%g columns", d), "gamma = log %.2g .. %.2g",
+        0.01 / d, 10 / d);
+    section(plan, numbers ? "ridge" : "logistic");
+    if (numbers)
+        put(plan, "penalty", "alpha = log 1e-4 .. 100");
+    else
+        put(plan, "weight of the losses against the penalty", "C = log 0.1 .. 1e4");
+}
+
+/* ---- images, texts ---- */
+
+static void images(struct plan *plan)
+{
+    begin(plan, "fmap", "a linear model of random features of the pixels");
+    put(plan, "weight-sharing: all maps for the time of a few", "tuner = ws_sha");
+    section(plan, "space");
+    put(plan, NULL, "configs = 64");
+    section(plan, "fmap");
+    put(plan, NULL, "feature = rff");
+    put(plan, NULL, "model = ridge");
+    section(plan, "rff");
+    put(plan, NULL, "features = 10000");
+    put(plan, NULL, "kernel = gaussian | laplacian");
+    put(plan, "of pixels in 0 .. 1, or prepared", "gamma = log 1e-5 .. 10");
+    put(plan, NULL, "preprocess = none | minmax | l2 | standard");
+}
+
+static void texts(struct plan *plan)
+{
+    int large = plan->words > SHORT;
+    begin(plan, "fmap", "a linear model of bags of n-grams");
+    search(plan, 32,
+           "tokenizer=split order=3 binary=yes weights=nb alpha=1 normalize=l2 C=300, "
+           "tokenizer=split order=3 binary=yes weights=nb alpha=1 normalize=none C=1, "
+           "tokenizer=split order=2 binary=no weights=tfidf normalize=l2 C=10, "
+           "tokenizer=remove order=2 binary=yes weights=nb alpha=1 normalize=none C=1, "
+           "tokenizer=remove order=1 binary=yes weights=nb alpha=1 normalize=none C=1");
+    section(plan, "fmap");
+    put(plan, NULL, "feature = ngram");
+    put(plan, "its answers are probabilities", "model = logistic");
+    put(plan, NULL, "validation = full");
+    put(plan, "ties are decided by the loss", "score = accuracy");
+    section(plan, "ngram");
+    put(plan, weft_arena_text(plan->mem, "%.3g words for training", plan->words),
+        "bins = 2^%d", large ? 24 : 22);
+    put(plan, NULL, "tokenizer = remove | split | treebank");
+    put(plan, "n-grams of 1 to this many words", "order = 1 .. 3");
+    put(plan, NULL, "binary = no | yes");
+    put(plan, "naive-Bayes log-count ratios, or inverse frequencies",
+        "weights = nb | tfidf");
+    put(plan, NULL, "alpha = log 0.01 .. 10 when weights = nb");
+    put(plan, "documents: as they are, or to length one", "normalize = none | l2");
+    section(plan, "logistic");
+    put(plan, "weight of the losses against the penalty", "C = log 0.01 .. 1e4");
+}
+
+/* ---- federations ---- */
+
+/* Rows that belong to sites, which may differ. */
+static void sites(struct plan *plan)
+{
+    const weft_clients *clients = plan->data->clients;
+    put(plan, "trials go on as long as they are good", "tuner = asha");
+    put(plan, "Parzen estimators propose", "sampler = tpe");
+    section(plan, "asha");
+    put(plan, NULL, "trials = 30");
+    put(plan, "rounds", "min_resource = 5");
+    put(plan, NULL, "max_resource = 45");
+    section(plan, "fed");
+    put(plan, NULL, "model = mlp");
+    put(plan,
+        weft_arena_text(plan->mem, "a last layer for each of %lld clients",
+                        (long long)clients->n),
+        "algorithm = fedper");
+    put(plan, "clients of a round", "cohort = %lld",
+        (long long)(clients->n < SITES ? clients->n : SITES));
+    put(plan, "it tells configurations apart where errors are equal", "score = loss");
+    put(plan, NULL, "score_weights = personal");
+    put(plan, "all clients are scored at the end of a job", "select = eval");
+    put(plan, NULL, "eval_clients = 0");
+    section(plan, "mlp");
+    put(plan, NULL, "hidden = 32");
+    section(plan, "client");
+    put(plan, NULL, "lr = log 0.005 .. 0.5");
+    put(plan, NULL, "momentum = 0.9");
+    put(plan, NULL, "batch = 8 | 16 | 32");
+    put(plan, NULL, "epochs = 1 | 2 | 4");
+    put(plan, NULL, "dropout = 0 .. 0.5");
+}
+
+/* Many clients of images, texts or running text. */
+static void devices(struct plan *plan, const weft_clients *clients)
+{
+    int running = plan->data->form == WEFT_CHARS;
+    put(plan, "successive halving of settings of the server", "tuner = sha");
+    put(plan, "each client draws its settings near those of the trial", "mixing = fedex");
+    section(plan, "space");
+    put(plan, NULL, "configs = 9");
+    section(plan, "fed");
+    put(plan,
+        running              ? "running text"
+        : plan->data->owners ? "documents"
+                             : "images",
+        "model = %s",
+        running              ? "lstm"
+        : plan->data->owners ? "txtcnn"
+                             : "cnn");
+    if (running) put(plan, "every character of a window is predicted", "target = all");
+    put(plan, "clients that are averaged in a round", "cohort = %lld",
+        (long long)(clients->n < COHORT ? clients->n : COHORT));
+    put(plan, "it moves sooner than errors", "score = loss");
+    section(plan, "server");
+    put(plan, NULL, "lr = log 0.3 .. 3");
+    put(plan, NULL, "momentum = 0 | 0.9");
+    section(plan, "client");
+    put(plan, NULL, "lr = log %s", running ? "0.1 .. 10" : "0.01 .. 1");
+    put(plan, NULL, "momentum = 0 .. 0.9");
+    put(plan, NULL, "batch = 8 | 16 | 32");
+    put(plan, NULL, "epochs = 1 | 2");
+    section(plan, "sha");
+    put(plan, "rounds of the last survivors", "max_resource = 100");
+    put(plan, "rounds in all", "budget = 400");
+    put(plan, NULL, "eliminations = 2");
+}
+
+static void federation(struct plan *plan)
+{
+    const weft_data *data = plan->data;
+    const weft_clients *clients = data->owners ? data->owners : data->clients;
+    begin(plan, "fed", weft_arena_text(plan->mem, "%lld clients", (long long)clients->n));
+    if (data->form == WEFT_CHARS || data->owners || clients->channels > 0)
+        devices(plan, clients);
+    else
+        sites(plan);
+}
+
+/* ---- facts ---- */
+
+/* Words of the training documents. */
+static weft_status count_words(struct plan *plan, weft_data *data)
+{
+    int64_t dims[WEFT_H5_DIMS];
+    int nd;
+    if (data->form != WEFT_TOKENS) return WEFT_OK;
+    const char *set = weft_arena_text(plan->mem, "/%s/%s/token", weft_part_name[WEFT_TRAIN],
+                                      weft_tok_name[WEFT_TOK_SPLIT]);
+    TRY(weft_h5_shape(&data->file, set, &nd, dims));
+    plan->words = (double)dims[0];
+    return WEFT_OK;
+}
+
+/* Whether a column of the table says which rows belong together. */
+static weft_status find_groups(struct plan *plan, weft_data *data)
+{
+    const char *options = "";
+    if (weft_h5_has(&data->file, "/@options"))
+        TRY(weft_h5_read_attr(&data->file, "/", "options", &options));
+    const char *at = strstr(options, " group=");
+    plan->grouped = at && at[strlen(" group=")] != ' ' && at[strlen(" group=")] != '\0';
+    return WEFT_OK;
+}
+
+static const char *title(const struct plan *plan)
+{
+    const weft_data *data = plan->data;
+    const char *what = data->clients || data->owners ? "a federation"
+                       : data->form == WEFT_TOKENS   ? "texts"
+                       : data->channels > 0          ? "images"
+                       : data->target_scale          ? "a table with numbers to predict"
+                                                     : "a table with classes";
+    return weft_arena_text(
+        plan->mem,
+        "; The plan for %s: %s.\n"
+        "; Kept as a file and changed, it runs by `weft tune FILE.ini`.\n",
+        data->path, what);
+}
+
+static weft_status choose(struct plan *plan, weft_data *data)
+{
+    plan->data = data;
+    if (data->scored)
+        return weft_fail(WEFT_EDATA,
+                         "%s holds rows to be scored by `weft predict` or `weft eval`; "
+                         "pack rows to train on without like = ...",
+                         data->path);
+    plan->rows = data->part[WEFT_TRAIN].total + data->part[WEFT_VALID].total;
+    TRY(count_words(plan, data));
+    TRY(find_groups(plan, data));
+    plan->text = title(plan);
+    if (data->clients || data->owners)
+        federation(plan);
+    else if (data->form == WEFT_TOKENS)
+        texts(plan);
+    else if (data->channels > 0 && !data->target_scale)
+        images(plan);
+    else
+        table(plan);
+    return WEFT_OK;
+}
+
+weft_status weft_run_default(const char *path, weft_team *team, const char **text,
+                             weft_arena *mem)
+{
+    weft_data data;
+    struct plan plan = {.mem = mem};
+    TRY(weft_data_open(&data, path, team, mem));
+    weft_status st = weft_agree(choose(&plan, &data), team);
+    weft_data_close(&data);
+    *text = plan.text;
+    return st;
+}

@@ -1,0 +1,103 @@
+#!/bin/bash
+# The plan for data: of each kind of data, what is printed is an input file, which as a file of its own
+# gives the digest of `weft tune --data`, and a winner that predicts. Prints TAP.
+. tests/tap.sh
+
+awk 'BEGIN {
+    srand(3); print "a,b,c,site,sick,dose,counts"
+    for (i = 0; i < 240; i++) {
+        a = rand(); b = rand(); sick = a * b > 0.2 ? "yes" : "no"; colour = i % 3 ? "red" : "blue"
+        printf "%.4f,%.4f,%s,s%d,%s,%.4f,%d\n", a, b, colour, i % 6, sick, a + b * b, 1 + i % 3
+    }
+}' >"$tmp/table.csv"
+awk 'BEGIN {
+    split("bad poor dull good fine great", word, " ")
+    for (i = 0; i < 120; i++) print i % 2 "\tthe film " i % 7 " was " word[i % 2 * 3 + i % 3 + 1] " " i % 5
+}' >"$tmp/texts.txt"
+dense()
+{
+    file=$1
+    shift
+    "$weft" pack dense "$tmp/table.csv" "$@" -o "$tmp/$file.h5" >"$tmp/out" 2>"$tmp/log"
+}
+synthetic()
+{
+    file=$1
+    shift
+    "$weft" pack synthetic "$@" -o "$tmp/$file.h5" >"$tmp/out" 2>"$tmp/log"
+}
+dense classes label=sick drop=site,dose,counts &&
+    dense numbers label=dose drop=site,sick,counts &&
+    dense several label=dose,a drop=site,sick,counts target=regression &&
+    dense weights label=sick weight=counts drop=site,dose &&
+    dense groups label=sick group=site drop=dose,counts valid=0.2 test=0.2 &&
+    dense sites label=sick client=site drop=dose,counts &&
+    "$weft" pack text "$tmp/texts.txt" -o "$tmp/texts.h5" >"$tmp/out" 2>"$tmp/log" &&
+    synthetic images images rows=300 && synthetic clients images rows=300 clients=6 &&
+    synthetic owned documents rows=300 clients=6 partition=dirichlet
+result $? "data of each kind are packed"
+
+# planned KIND HEAD CHECK SETTING...: the title has HEAD, a line of the plan has CHECK
+planned()
+{
+    kind=$1 head=$2 pattern=$3
+    shift 3
+    "$weft" list --plan-for "$tmp/$kind.h5" >"$tmp/$kind.ini" 2>"$tmp/log" &&
+        head -1 "$tmp/$kind.ini" | grep -q "^; The plan for .*$kind.h5: $head" && grep -qE "$pattern" "$tmp/$kind.ini"
+    result $? "$kind: the plan is printed, and fits"
+    rm -rf "$tmp"/run.* "$tmp"/own.*
+    "$weft" tune --data "$tmp/$kind.h5" "$@" -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log" </dev/null &&
+        sed '/^run  /,$d' "$tmp/out" | diff - <(cat "$tmp/$kind.ini" && echo) >>"$tmp/log"
+    result $? "$kind: the search by the plan shows it, and ends"
+    mpirun -n 2 "$weft" tune "$tmp/$kind.ini" "$@" -o "$tmp/own.h5" >"$tmp/out" 2>"$tmp/log" </dev/null &&
+        [ -n "$(digest "$tmp/run.h5")" ] && [ "$(digest "$tmp/run.h5")" = "$(digest "$tmp/own.h5")" ]
+    result $? "$kind: the plan as an input file has the same digest, on two ranks"
+    rm -f "$tmp/said.csv"
+    "$weft" predict "$tmp/run.h5" "$tmp/$kind.h5" -o "$tmp/said.csv" >"$tmp/out" 2>"$tmp/log" && [ -s "$tmp/said.csv" ]
+    result $? "$kind: the winner predicts"
+}
+map="space.configs=5 rff.features=64"
+round="space.configs=3 sha.max_resource=3 sha.budget=6 sha.eliminations=1"
+# shellcheck disable=SC2086
+{
+    planned classes "a table with classes" "^model = logistic" $map
+    planned numbers "a table with numbers" "^model = ridge" $map
+    planned several "a table with numbers" "^model = ridge" $map
+    planned weights "a table with classes" "^model = logistic" $map
+    planned groups "a table with classes" "^model = logistic" $map
+    planned images images "^tuner = ws_sha" space.configs=4 rff.features=64
+    planned texts texts "^bins = 2.22" space.configs=6 ngram.bins=2^12
+    planned sites "a federation" "^algorithm = fedper .*6 clients" asha.trials=3 asha.min_resource=2 asha.max_resource=6
+    planned clients "a federation" "^model = cnn" $round
+    planned owned "a federation" "^model = txtcnn" $round fed.dim=8 txtcnn.f1=4 txtcnn.f2=4 txtcnn.f3=4
+}
+cd "$tmp" || exit 1
+case $weft in /*) ;; *) weft=$OLDPWD/$weft ;; esac
+"$weft" tune run.data=classes.h5 space.configs=2 rff.features=16 >out 2>log && [ -s classes-run.h5 ] &&
+    "$weft" report classes-run.h5 >out 2>>log && grep -q "2 configurations" out
+result $? "run.data without an input file is --data, and the run is named after the data"
+"$weft" tune --data classes.h5 space.configs=2 --plan >out 2>log && grep -q "^model = logistic" out && grep -qi "jobs" out
+result $? "what the search takes is told without it"
+
+refused() # STATEMENT STATUS PATTERN ARGUMENT...
+{
+    statement=$1 status=$2 pattern=$3
+    shift 3
+    "$weft" "$@" >out 2>log
+    [ $? = "$status" ] && [ "$(grep -c '^weft: ' log)" = 1 ] && grep -Eq "^weft: .*$pattern" log && [ ! -s out ]
+    result $? "$statement"
+}
+: >empty.ini
+refused "no input at all" 2 "usage: weft tune INPUT.ini, or --data FILE.h5" tune
+refused "data without a name" 2 "tune: --data needs a value, the packed file" tune --data
+refused "an input file and data" 2 "empty.ini and --data: .*leave one of them out" tune empty.ini --data classes.h5
+refused "a file that is not there" 3 "cannot open none.h5" tune --data none.h5
+refused "a table that is not packed" 4 "table.csv is not packed; .weft pack dense table.csv -o FILE.h5." tune --data table.csv
+refused "a run" 4 "classes-run.h5 is no packed data set but .weft run 2.; name the file that weft pack made" \
+    tune --data classes-run.h5
+refused "a run, of which the plan is asked" 4 "classes-run.h5 is no packed data set" list --plan-for classes-run.h5
+"$weft" pack dense table.csv like=classes.h5 label=none -o rows.h5 >out 2>log
+refused "rows to be scored" 4 "rows.h5 holds rows to be scored.*pack rows to train on" tune --data rows.h5
+refused "a plan beside another list" 2 "takes nothing else; leave rff out" list rff --plan-for classes.h5
+refused "a plan for data by another command" 2 "option --data is unknown" serve --data classes.h5
+echo "1..$count"
