@@ -34,9 +34,11 @@ def score(x, y):
 def turn(t):
     model.load_state_dict({name: torch.tensor(array) for name, array in t.weights.items()})
     before = score(*samples(t.client, t.part)) if t.before else None
+    for name, tensor in model.named_parameters():
+        tensor.requires_grad_(name in t.tensors)
     x, y = samples(t.client, "train")
     optimizer = torch.optim.SGD(model.parameters(), lr=t.options.lr, momentum=t.options.momentum)
-    for epoch in range(t.options.epochs if t.train else 0):
+    for epoch in range(t.options.epochs if t.train and t.tensors else 0):
         for batch in t.batches(epoch):
             at = torch.tensor(batch)
             optimizer.zero_grad()
@@ -55,4 +57,5 @@ def initial(seed):
     return {name: tensor.cpu().numpy().copy() for name, tensor in model.state_dict().items()}
 
 
-weft.serve(turn, weights=initial, train=[TRAIN] * CLIENTS, valid=[VALID] * CLIENTS, classes=CLASSES, orders=True)
+weft.serve(turn, weights=initial, train=[TRAIN] * CLIENTS, valid=[VALID] * CLIENTS, classes=CLASSES, orders=True,
+           knows=["tensors"])

@@ -34,11 +34,12 @@ def turn(t):
     for _ in range(t.options.epochs if t.train else 0):
         for batch in np.split(rng.permutation(len(y)), range(t.options.batch, len(y), t.options.batch)):
             gradient = (softmax(w, x[batch]) - np.eye(CLASSES)[y[batch]]) / len(batch)
-            w["weight"] -= t.options.lr * gradient.T @ x[batch]
-            w["bias"] -= t.options.lr * gradient.sum(0)
+            slope = {"weight": gradient.T @ x[batch], "bias": gradient.sum(0)}
+            for name in t.tensors:
+                w[name] -= t.options.lr * slope[name]
     after = score(w, *samples(t.client, t.part)) if t.after else None
     return t.answer(weights=w, steps=len(y) * t.options.epochs, before=before, after=after)
 
 
 weft.serve(turn, weights={"weight": np.zeros((CLASSES, D)), "bias": np.zeros(CLASSES)},
-           train=[40] * CLIENTS, valid=[10] * CLIENTS, classes=CLASSES)
+           train=[40] * CLIENTS, valid=[10] * CLIENTS, classes=CLASSES, knows=["tensors"])

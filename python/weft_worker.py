@@ -26,6 +26,7 @@ import numpy as np
 from weft_link import PROTOCOL, Link, number
 
 PARTS = ("train", "valid", "test")
+WORDS = ("tensors", "anchor", "drift")
 
 
 def rank():
@@ -120,6 +121,10 @@ class Turn:
     options      of section [client], as the client drew them: options.lr, batch, epochs ...
     parameters   of section [parameters], as the client drew them: parameters["depth"]
     weights      {name: array} received, not to be changed
+    and with serve(knows=...) of these words:
+    tensors      names of the weights to be trained; the others stay as received
+    anchor       {name: array} towards which options.mu pulls, in place of the weights received
+    drift        {name: array} to be added to every gradient; None: nothing is
     """
 
     def __init__(self, server, message):
@@ -136,7 +141,16 @@ class Turn:
         self.scored = message["scored"]
         self.options = types.SimpleNamespace(**message["options"])
         self.parameters = message["parameters"]
-        self.weights = server.tensors.views_at(server.memory, message["weights"], False)
+        self.weights = self._at("weights", 0)
+        trained = message.get("tensors", [1] * len(self.weights))
+        self.tensors = [name for name, trains in zip(self.weights, trained) if trains]
+        self.anchor = self._at("anchor", message["weights"])
+        self.drift = self._at("drift", -1)
+
+    def _at(self, key, missing):
+        """{name: array} at the place that the message tells; None: it is -1."""
+        at = self._message.get(key, missing)
+        return self._server.tensors.views_at(self._server.memory, at, False) if at >= 0 else None
 
     def order(self, epoch):
         """Indices of the samples of an epoch, in the order that weft's own networks would take;
@@ -201,6 +215,7 @@ class Server:
         out = {"protocol": PROTOCOL, "clients": len(counts), "counts": places[0],
                "weights": places[1], "worst": told["worst"], "errors": told["errors"],
                "orders": told["orders"], "flops": told["flops"], "metrics": told["metrics"],
+               "knows": told["knows"],
                "tensors": [{"name": k, "shape": list(a.shape)} for k, a in self.tensors.first.items()]}
         if names is not None:
             out.update(names=places[2], names_bytes=len(text))
@@ -230,7 +245,7 @@ def counts_of(train, valid, test):
 
 
 def serve(turn, weights, train, valid, test=None, names=None, classes=None, worst=None,
-          errors=True, orders=False, flops=0, metrics=()):
+          errors=True, orders=False, flops=0, metrics=(), knows=()):
     """Answers weft's requests until the run ends.
 
     turn      function of a Turn that returns turn.answer(...)
@@ -243,10 +258,14 @@ def serve(turn, weights, train, valid, test=None, names=None, classes=None, wors
     orders    True: the turn has the order of samples of each epoch
     metrics   names of at most 8 numbers of your own that turns answer
     flops     operations of a gradient per sample, for estimates and device.flops
+    knows     of "tensors", "anchor" and "drift" those of a Turn that turns heed, which
+              fed.algorithm = fedrep, ditto, and scaffold or feddyn need
     """
     if worst is None and (classes is None or classes < 2):
         raise ValueError("serve: give classes=, 2 or more, or worst=, a mean loss that counts as divergence")
     counts = counts_of(train, valid, test)
+    if isinstance(knows, str) or not set(knows) <= set(WORDS):
+        raise ValueError(f"serve: knows={knows!r}: expected a list of {', '.join(WORDS)}")
     if names is not None and len(names) != len(counts):
         raise ValueError(f"serve: {len(names)} names of {len(counts)} clients")
 
@@ -254,6 +273,6 @@ def serve(turn, weights, train, valid, test=None, names=None, classes=None, wors
         return {"weights": weights(seed) if callable(weights) else weights, "counts": counts,
                 "names": names, "worst": float(worst if worst is not None else 2 * math.log(classes)),
                 "errors": bool(errors), "orders": bool(orders), "flops": float(flops),
-                "metrics": list(metrics)}
+                "metrics": list(metrics), "knows": list(knows)}
 
     Server(turn, describe).run()

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 
+WORDS = ("tensors", "anchor", "drift")  # of a turn, which it may know
 WAIT = 60  # seconds for an answer
 PLACE = 64
 number = failed = 0
@@ -83,16 +84,22 @@ def described(worker):
     return told, arrays
 
 
-def turn(worker, told, counts, weights, client, identity, train=True, before=True, after=True):
+def turn(worker, told, counts, weights, client, identity, train=True, before=True, after=True, mu=0, tensors=None,
+         anchor=None, drift=None):
     """The answer to a turn, and the weights that it wrote."""
     size = -(-len(weights) // PLACE) * PLACE
     samples, scored = counts[client][0], counts[client][1]
     worker.put(0, weights)
     worker.put(size, b"\xff" * len(weights))  # NaN: what is not written is seen
-    worker.put(2 * size, struct.pack(f"<{2 * samples}q", *list(range(samples)) * 2))
+    words = {"tensors": tensors or [1] * len(told["tensors"]),
+             "anchor": 2 * size if anchor else 0, "drift": 3 * size if drift else -1}
+    worker.put(2 * size, anchor or weights)
+    worker.put(3 * size, drift or weights)
+    worker.put(4 * size, struct.pack(f"<{2 * samples}q", *list(range(samples)) * 2))
     out = worker.ask({"ask": "turn", "turn": identity, "client": client, "round": 0 if train else -1, "seed": 7,
                       "train": train, "before": before, "after": after, "part": "valid", "samples": samples,
-                      "scored": scored, "weights": 0, "answer": size, "order": 2 * size, "options": OPTIONS,
+                      "scored": scored, "weights": 0, "answer": size, "order": 4 * size,
+                      **{word: words[word] for word in told.get("knows", [])}, "options": dict(OPTIONS, mu=mu),
                       "parameters": {}})
     return out, worker.bytes(size, len(weights))
 
@@ -148,6 +155,27 @@ def is_score(score, scored):
         (score[2] > 0 or scored == 0)
 
 
+def knows(worker, told, counts, weights, client):
+    """Checks the words of a turn that it knows."""
+    def trained(**words):
+        return turn(worker, told, counts, weights, client, 9, **words)[1]
+
+    own, numbers = told.get("knows", []), struct.unpack(f"<{len(weights) // 4}f", weights)
+    if "tensors" in own:
+        last = 4 * math.prod(told["tensors"][-1]["shape"])
+        out, got = turn(worker, told, counts, weights, client, 9, tensors=[0] * (len(told["tensors"]) - 1) + [1])
+        kept = bytes(len(weights)) if out.get("change") else weights
+        check(got[:-last] == kept[:-last], "it leaves tensors that are not to be trained as they are")
+        check(got[-last:] != kept[-last:], "and trains the last one")
+    if "anchor" in own:
+        away = struct.pack(f"<{len(numbers)}f", *[x + 1 for x in numbers])
+        check(trained(mu=0.5, anchor=weights) == trained(mu=0.5), "an anchor at the weights received changes nothing")
+        check(trained(mu=0.5, anchor=away) != trained(mu=0.5), "and another one does")
+    if "drift" in own:
+        check(trained(drift=bytes(len(weights))) == trained(), "a drift of zeros changes nothing")
+        check(trained(drift=struct.pack("<f", 1) * len(numbers)) != trained(), "and another one does")
+
+
 def main(command):
     worker = Worker(command)
     told, arrays = described(worker)
@@ -167,6 +195,8 @@ def main(command):
     check(all(c >= 0 for client in counts for c in client), "numbers of samples are not negative")
     check(all(map(math.isfinite, struct.unpack(f"<{n}f", weights))), "initial weights are finite")
     check(isinstance(told.get("worst"), (int, float)) and told["worst"] > 0, "a loss that is divergence is above 0")
+    if not check(set(told.get("knows", [])) <= set(WORDS), f"it knows words of a turn, or none: {told.get('knows')}"):
+        return
     check(len(arrays) < 3 or arrays[2].count(b"\0") == len(counts), "every client has a name, or none")
     check(described(worker)[1] == arrays, "asked again, it says the same")
     able = [i for i, client in enumerate(counts) if client[0] > 0] or [0]
@@ -185,6 +215,7 @@ def main(command):
           "the same turn, after another client's, has the same bits")
     out, _ = turn(worker, told, counts, weights, first, 4, train=False, after=False)
     check(out is not None and is_score(out.get("before"), counts[first][1]), "it scores without training")
+    knows(worker, told, counts, weights, first)
     check(not select.select([worker.socket], [], [], 0.2)[0], "it says nothing that nobody asked for")
     check(ends(worker), "it ends when the run does")
 

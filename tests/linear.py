@@ -1,4 +1,6 @@
-"""A worker that does the arithmetic of weft's linear model: usage linear.py PACKED.h5"""
+"""A worker that does the arithmetic of weft's linear model: usage linear.py PACKED.h5 [WORD ...]
+
+The words, of tensors, anchor and drift, are those that it knows."""
 import sys
 
 import h5py
@@ -41,11 +43,13 @@ def turn(t):
             g[np.arange(len(at)), y[at]] -= 1
             g /= np.float32(len(at))
             slope = {"fc1.weight": g.T @ x[at], "fc1.bias": g.sum(0)}
-            for k in w:
-                w[k] -= lr * (slope[k] + mu * (w[k] - t.weights[k]))
+            for k in t.tensors:
+                more = t.drift[k] if t.drift else 0
+                w[k] -= lr * (slope[k] + more + mu * (w[k] - t.anchor[k]))
     return t.answer(weights=w, steps=t.samples * t.options.epochs, before=before,
                     after=score(t, w) if t.after else None)
 
 
 weft.serve(turn, weights={"fc1.weight": np.zeros((classes, x.shape[1])), "fc1.bias": np.zeros(classes)},
-           train=count[:, 0], valid=count[:, 1], test=count[:, 2], classes=classes, orders=True)
+           train=count[:, 0], valid=count[:, 1], test=count[:, 2], classes=classes, orders=True,
+           knows=sys.argv[2:])

@@ -165,23 +165,36 @@ result $? "a run without workers has nothing to try"
 
 # ---- the protocol ---------------------------------------------------------------------------
 
-conforms() # COMMAND STATEMENT
+conforms() # CHECKS COMMAND STATEMENT
 {
-    "$python" tests/conforms.py "$1" >"$tmp/out" 2>"$tmp/log" && ! grep -q '^not ok' "$tmp/out" &&
-        [ "$(grep -c '^ok' "$tmp/out")" = 20 ]
-    result $? "$2"
+    "$python" tests/conforms.py "$2" >"$tmp/out" 2>"$tmp/log" && ! grep -q '^not ok' "$tmp/out" &&
+        [ "$(grep -c '^ok' "$tmp/out")" = "$1" ]
+    result $? "$3"
 }
-conforms "$python $tmp/clients.py" "the Python module conforms to the protocol"
+conforms 23 "$python $tmp/clients.py" "the Python module conforms to the protocol"
 ${CC:-cc} -std=c99 -O2 -Wall -Wextra -Werror -D_POSIX_C_SOURCE=200809L -Iinclude -o "$tmp/clients" inputs/clients.c -lm \
     >"$tmp/out" 2>"$tmp/log"
 result $? "a worker in C needs only the header"
-conforms "$tmp/clients 10" "and conforms, too"
+conforms 27 "$tmp/clients 10" "and conforms, too"
 ! "$python" tests/conforms.py "$python $tmp/counts.py" >"$tmp/out" 2>"$tmp/log" &&
     grep -q '^not ok .*has the same bits' "$tmp/out"
 result $? "a worker that counts its turns does not"
 command="$tmp/clients 1000" tune 1 n fed.score=loss && two=$(digest "$tmp/n.h5") &&
     command="$tmp/clients 1000" tune 3 n fed.score=loss run.teams=2 && [ -n "$two" ] && [ "$(digest "$tmp/n.h5")" = "$two" ]
 result $? "a federation of it is tuned, with one digest"
+for algorithm in "fedrep fedrep.own=high" ditto scaffold; do
+    # shellcheck disable=SC2086
+    set -- fed.score=loss fed.algorithm=$algorithm
+    command="$tmp/clients 10" tune 1 n "$@" && two=$(digest "$tmp/n.h5") && command="$tmp/clients 10" tune 2 n "$@" &&
+        [ -n "$two" ] && [ "$(digest "$tmp/n.h5")" = "$two" ]
+    result $? "with $algorithm, too"
+done
+sed 's/, knows=.*/)/; s/in t.tensors/in w/' "$tmp/clients.py" >"$tmp/no.py"
+sed 's/in t.tensors/in w/' "$tmp/clients.py" >"$tmp/unsound.py"
+conforms 21 "$python $tmp/no.py" "a worker may know no words"
+! "$python" tests/conforms.py "$python $tmp/unsound.py" >"$tmp/out" 2>"$tmp/log" &&
+    grep -q '^not ok .*leaves tensors that are not to be trained' "$tmp/out"
+result $? "but does not conform if it does not heed one that it knows"
 
 # ---- what is kept ---------------------------------------------------------------------------
 
@@ -208,7 +221,7 @@ assert run['clients/name'][0].startswith(b'phone '), run['clients/name'][0]
     result $? "a winner is not scored on data that workers do not have"
 fi
 sed -e 's/after=after)/after=after, metrics={"norm": float(np.square(w["weight"]).sum()), "client": t.client})/' \
-    -e 's/classes=CLASSES)/classes=CLASSES, metrics=["norm", "client"])/' "$tmp/clients.py" >"$tmp/own.py"
+    -e 's/classes=CLASSES,/classes=CLASSES, metrics=["norm", "client"],/' "$tmp/clients.py" >"$tmp/own.py"
 if [ -z "$python" ]; then
     result 0 "# SKIP there is no h5py"
 else

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Algorithms that need only weights, with clients whose training a worker does: a worker with the
+# Algorithms with clients whose training a worker does: a worker with the
 # arithmetic of weft's linear model gives what weft does, and its winner is scored and exported.
 # Prints TAP. NP="1 2 3": the rank counts.
 . tests/tap.sh
@@ -12,7 +12,7 @@ if [ -z "$python" ]; then
 fi
 "$weft" pack synthetic federated=stored clients=30 d=20 classes=5 -o "$tmp/fed.h5" >"$tmp/out" 2>"$tmp/log"
 sed '/^\[worker\]/,/^\[client\]/{/^run/d;/^\[worker\]/d}' inputs/worker.ini >"$tmp/own.ini"
-run="$python tests/linear.py $tmp/fed.h5"
+run="$python tests/linear.py $tmp/fed.h5 tensors anchor drift"
 
 # tune RANKS FILE ARGUMENT...: by the worker, into FILE.h5; own: by weft.
 tune()
@@ -40,7 +40,7 @@ compare() # STATEMENT: of the runs w and o
 import h5py, numpy as np
 w, o = (h5py.File('$tmp/%s.h5' % name) for name in 'wo')
 a, b = w['rounds'], o['rounds']
-for name in ('before_error', 'after_error', 'clients', 'samples', 'bytes'):
+for name in ('before_error', 'after_error', 'clients', 'samples', 'bytes', 'diverged'):
     assert len(a[name]) == 20 and np.array_equal(a[name][:], b[name][:]), (name, a[name][:], b[name][:])
 for name in ('before_loss', 'after_loss'):
     assert np.allclose(a[name][:], b[name][:], rtol=1e-5), name
@@ -59,7 +59,9 @@ assert len(scores) >= 4 and all(abs(a.attrs[k] - b.attrs[k]) < 1e-5 for k in sco
 " >"$tmp/out" 2>"$tmp/log"
     result $? "$1"
 }
-for algorithm in fedavg fednova local "fedper fedper.own=fc1.bias" "fedper fedper.own=fc1.weight" "cpg cpg.generate=fc1.bias cpg.size=3"; do
+for algorithm in fedavg fednova local "fedper fedper.own=fc1.bias" "fedper fedper.own=fc1.weight" "cpg cpg.generate=fc1.bias cpg.size=3" \
+    "fedrep fedrep.own=fc1.bias fedrep.epochs=3" "fedrep fedrep.own=fc1.weight" "ditto ditto.lambda=0.5 ditto.epochs=3" \
+    "ditto client.max_change=0.3" scaffold "feddyn feddyn.alpha=0.3"; do
     # shellcheck disable=SC2086
     set -- $one fed.algorithm=$algorithm fed.new_clients=0.2 fed.new_epochs=3 run.test=yes
     tune 2 w "$@"
@@ -68,29 +70,55 @@ for algorithm in fedavg fednova local "fedper fedper.own=fc1.bias" "fedper fedpe
     result $? "$algorithm: so does weft"
     compare "$algorithm: with the same errors in each of 20 rounds, of old and new clients, and what these keep"
 done
-for algorithm in ditto apfl fedrep scaffold feddyn knn; do
+
+# refused ALGORITHM PATTERN STATEMENT: before anything is trained.
+refused()
+{
     # shellcheck disable=SC2086
-    tune 2 w $one fed.algorithm=$algorithm
-    [ $? = 2 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] &&
-        grep -Eq "^weft: fed.algorithm = $algorithm (changes the steps|needs representations) .* choose fedavg" "$tmp/log"
-    result $? "$algorithm is refused, with one line"
+    tune 2 w $one fed.algorithm="$1"
+    [ $? = 2 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -Eq "^weft: $2.* choose fedavg" "$tmp/log" &&
+        ! grep -q ' job [0-9]* of ' "$tmp/log"
+    result $? "$3"
+}
+for algorithm in apfl knn; do
+    refused $algorithm "fed.algorithm = $algorithm needs (two gradients|representations) " "$algorithm is refused, with one line"
 done
+for word in tensors:fedrep anchor:ditto drift:scaffold drift:feddyn; do
+    algorithm=${word#*:} word=${word%:*}
+    run="$python tests/linear.py $tmp/fed.h5 $(echo tensors anchor drift | sed "s/$word//")" refused "$algorithm" \
+        "the worker of rank [01], .*does not know the word \"$word\" of a turn, which fed.algorithm = $algorithm needs" \
+        "so is $algorithm by a worker that does not know the word $word"
+done
+sed 's/for k in t.tensors:/for k in w:/' tests/linear.py >"$tmp/all.py"
+# shellcheck disable=SC2086
+run="$python $tmp/all.py $tmp/fed.h5 tensors" tune 2 w $one fed.algorithm=fedrep
+[ $? = 4 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] &&
+    grep -q '^weft: the worker of rank [01], .*answered the turn of client [0-9]* with other numbers of tensor fc1.weight' "$tmp/log"
+result $? "one that knows the word, and trains all tensors, ends the run"
+sed 's/knows=sys.argv.*/knows="tensor")/' tests/linear.py >"$tmp/misspelt.py"
+# shellcheck disable=SC2086
+run="$python $tmp/misspelt.py $tmp/fed.h5" tune 1 w $one worker.retries=0
+[ $? = 2 ] && grep -q "^weft: .*ValueError: serve: knows='tensor': expected a list of tensors, anchor, drift" "$tmp/log"
+result $? "a word that is none is told"
 
 # ---- the same bits --------------------------------------------------------------------------
 
-more="fed.algorithm=fedper fedper.own=fc1.bias run.tuner=asha run.mixing=none space.configs=4 asha.max_resource=8 asha.reduction=2"
+more="run.tuner=asha run.mixing=none space.configs=4 asha.max_resource=8 asha.reduction=2"
 more="$more fed.score_weights=personal fed.select=pooled run.test=yes"
-first=
-for np in ${NP:-1 2 3}; do
+for algorithm in "fedrep fedrep.own=fc1.bias" "fedper fedper.own=fc1.bias"; do
+    first=
+    for np in ${NP:-1 2 3}; do
+        # shellcheck disable=SC2086
+        tune "$np" r $more fed.algorithm=$algorithm && : "${first:=$(digest "$tmp/r.h5")}" && [ -n "$first" ] &&
+            [ "$(digest "$tmp/r.h5")" = "$first" ]
+        result $? "$np ranks: $algorithm: clients with weights of their own have one digest"
+    done
     # shellcheck disable=SC2086
-    tune "$np" r $more && : "${first:=$(digest "$tmp/r.h5")}" && [ -n "$first" ] && [ "$(digest "$tmp/r.h5")" = "$first" ]
-    result $? "$np ranks: clients with layers of their own have one digest"
+    tune 3 r $more fed.algorithm=$algorithm run.teams=2 && [ "$(digest "$tmp/r.h5")" = "$first" ]
+    result $? "$algorithm: two teams of three ranks have it, too"
 done
 # shellcheck disable=SC2086
-tune 3 r $more run.teams=2 && [ "$(digest "$tmp/r.h5")" = "$first" ]
-result $? "two teams of three ranks have it, too"
-# shellcheck disable=SC2086
-tune 2 r $more run.time_limit=1e-9
+tune 2 r $more fed.algorithm=$algorithm run.time_limit=1e-9
 status=$?
 for _ in $(seq 60); do
     [ $status = 75 ] || break
@@ -106,7 +134,7 @@ scores() # of the parts that were scored, as the run or weft eval prints them
 {
     sed -n 's/^\(valid\|test\)  *\([0-9]\)/\1 \2/p' "$tmp/out"
 }
-for algorithm in fedavg "fedper fedper.own=fc1.bias"; do
+for algorithm in fedavg "fedper fedper.own=fc1.bias" "fedrep fedrep.own=fc1.bias"; do
     # shellcheck disable=SC2086
     tune 2 w $one fed.algorithm=$algorithm run.test=yes
     for file in w w-winner; do
@@ -127,7 +155,7 @@ for row in rows[1:]:
     rm -f "$tmp/w-winner.h5"
 done
 sed 's/np.zeros((classes/np.ones((classes/' tests/linear.py >"$tmp/other.py"
-timeout "$net" "$weft" eval "$tmp/w.h5" worker.run="$python $tmp/other.py $tmp/fed.h5" >"$tmp/other" 2>"$tmp/log" &&
+timeout "$net" "$weft" eval "$tmp/w.h5" worker.run="$python $tmp/other.py $tmp/fed.h5 tensors" >"$tmp/other" 2>"$tmp/log" &&
     timeout "$net" "$weft" eval "$tmp/w.h5" >"$tmp/out" 2>"$tmp/log" && sed 1,2d "$tmp/out" >"$tmp/own" &&
     sed 1,2d "$tmp/other" | cmp -s - "$tmp/own" && [ -s "$tmp/own" ]
 result $? "another worker with these tensors does so, too, whatever it would begin with"

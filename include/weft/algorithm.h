@@ -19,6 +19,16 @@ typedef struct weft_blend {
     double share, rate;
 } weft_blend;
 
+/* What courses may have that a worker does only if it says so (src/worker/README.md):
+ * tensors that are fixed; an anchor that is not where it begins; drift; a blend, which no
+ * worker does. */
+enum {
+    WEFT_NEEDS_FIXED = 1,
+    WEFT_NEEDS_ANCHOR = 2,
+    WEFT_NEEDS_DRIFT = 4,
+    WEFT_NEEDS_BLEND = 8
+};
+
 /* A training on the client's samples, in the order that section [client] describes: the
  * steps of weft_sgd_step, of which the gradient is that of the batch plus `drift`. Which of
  * anchor, drift and fixed there are, and what is fixed, is the same for all clients; a
@@ -31,6 +41,7 @@ typedef struct weft_course {
     weft_sgd sgd;
     int epochs;
     weft_blend *blend; /* NULL: none */
+    int other;         /* 1: it begins with other weights than the client's model */
 } weft_course;
 enum { WEFT_COURSES = 2 }; /* most of a turn */
 
@@ -95,9 +106,7 @@ typedef struct weft_algorithm {
     weft_kind kind; /* its size holds options, and what setup derives from them. An option
                        with role WEFT_PER_SAMPLE is drawn by every client */
     int plain;      /* 1: clients have equal weights, whatever fed.average says */
-    int portable;   /* 1: its courses are pulled at most to where they begin, without drift,
-                       fixed tensors and blend, and the first begins with the client's
-                       model: a worker can do them */
+    int needs;      /* WEFT_NEEDS_..., of its courses */
     /* Checks options with a network of these tensors, which stay. ECONF. NULL: nothing to
      * check. */
     weft_status (*setup)(void *self, int ntensor, const weft_tensor *tensor);
@@ -115,7 +124,6 @@ typedef struct weft_algorithm {
      */
     int (*courses)(weft_visit *visit, weft_course *course);
     void (*end)(weft_visit *visit);
-    int blends; /* 1: its courses have a blend, all of them */
     int adapts; /* 1: a client that takes no part in training and is to be scored has
                    visit->epochs turns of one pass each, and its model is then `own` */
     /* By what the client's change is divided before it is averaged; depends on options and

@@ -1,7 +1,7 @@
 /* A worker in C: a program that trains the clients of a federation for weft (fed.model =
  * worker). This header is all that it needs, on POSIX systems with a C99 compiler: it
- * defines a struct of three functions, and calls weft_worker_serve. weft's
- * src/worker/README.md has the protocol, and inputs/clients.c is an example. */
+ * calls weft_worker_serve. weft's src/worker/README.md has the protocol, and
+ * inputs/clients.c is an example. */
 #ifndef WEFT_WORKER_H
 #define WEFT_WORKER_H
 
@@ -12,20 +12,18 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/types.h>
 #include <unistd.h>
 
 /* What a client is asked to do. */
 typedef struct weft_worker_turn {
     int64_t client, round, samples, scored; /* round -1: an evaluation */
     uint32_t seed;
-    int train, before,
-        after;            /* 1: train; score the weights received; those after training */
-    int part;             /* that is scored: 0 training, 1 validation, 2 test */
-    const float *weights; /* received */
-    float *answer;        /* to be written if train is 1 */
-    const int64_t *order; /* [epochs][samples], if the worker wants it */
-    const char *json;     /* the request: weft_worker_number reads options from it */
+    int train, before, after; /* 1: train; score the weights received; those trained */
+    int part;                 /* that is scored: 0 training, 1 validation, 2 test */
+    const float *weights;     /* received */
+    float *answer;            /* to be written if train is 1 */
+    const int64_t *order;     /* [epochs][samples], if the worker wants it */
+    const char *json;         /* the request: weft_worker_number reads options from it */
 } weft_worker_turn;
 
 /* Its answer: sums over predictions, before and after training; zero on entry. */
@@ -44,6 +42,7 @@ typedef struct weft_worker {
     const float *weights;  /* [nweight] initial */
     double worst;          /* mean loss that counts as divergence */
     int orders;            /* 1: it wants the order of samples */
+    const char *knows;     /* "[\"tensors\",\"anchor\",\"drift\"]", of these; NULL: none */
     /* Does a turn. Returns NULL, or what is wrong, which ends the run. */
     const char *(*turn)(void *of, const weft_worker_turn *turn, weft_worker_scores *out);
     void *of; /* its first argument */
@@ -85,6 +84,20 @@ static inline char *weft_worker_map(size_t bytes)
     return map = at == MAP_FAILED ? NULL : (char *)at;
 }
 
+/* The place in the memory that a key of the request tells, "drift"; NULL: it tells none. */
+static inline void *weft_worker_place(const char *json, const char *key)
+{
+    double at = weft_worker_number(json, NULL, key);
+    return at >= 0 ? weft_worker_map(0) + (int64_t)at : NULL;
+}
+
+/* 1: tensor i is to be trained; 0: it stays as received. */
+static inline int weft_worker_trains(const char *json, int i)
+{
+    const char *tensors = strstr(json, "\"tensors\":[");
+    return !tensors || tensors[strcspn(tensors, "[") + 1 + 2 * (size_t)i] == '1';
+}
+
 static inline int weft_worker_describe(const weft_worker *worker, char **text, size_t *room)
 {
     size_t counts = (size_t)worker->clients * 3 * sizeof *worker->counts;
@@ -93,34 +106,32 @@ static inline int weft_worker_describe(const weft_worker *worker, char **text, s
     if (!memory) return 0;
     memcpy(memory, worker->counts, counts);
     memcpy(memory + counts, worker->weights, weights);
-    size_t need = strlen(worker->tensors) + 512;
+    const char *knows = worker->knows ? worker->knows : "[]";
+    size_t need = strlen(worker->tensors) + strlen(knows) + 512;
     if (need > *room) *text = (char *)realloc(*text, *room = need);
-    return *text
-               ? snprintf(*text, *room,
-                          "{\"protocol\":1,\"clients\":%lld,\"counts\":0,\"weights\":%zu,"
-                          "\"worst\":%.17g,\"errors\":true,\"orders\":%s,\"tensors\":%s}\n",
-                          (long long)worker->clients, counts, worker->worst,
-                          worker->orders ? "true" : "false", worker->tensors)
-               : 0;
+    if (!*text) return 0;
+    return snprintf(*text, *room,
+                    "{\"protocol\":1,\"clients\":%lld,\"counts\":0,\"weights\":%zu,"
+                    "\"worst\":%.17g,\"errors\":true,\"orders\":%s,\"knows\":%s,"
+                    "\"tensors\":%s}\n",
+                    (long long)worker->clients, counts, worker->worst,
+                    worker->orders ? "true" : "false", knows, worker->tensors);
 }
 
-/* " "key":[L,W,N]" of a stage. */
-static inline int weft_worker_stage(char *text, size_t room, const char *key,
+/* Adds " "key":[L,W,N]" of a stage to n characters; returns their number. */
+static inline int weft_worker_stage(char *text, size_t room, int n, const char *key,
                                     const weft_worker_scores *scores, int stage)
 {
     char loss[32] = "null";
     if (isfinite(scores->loss[stage]))
         snprintf(loss, sizeof loss, "%.17g", scores->loss[stage]);
-    return snprintf(text, room, ",\"%s\":[%s,%lld,%lld]", key, loss,
-                    (long long)scores->wrong[stage], (long long)scores->count[stage]);
+    return n + snprintf(text + n, room - (size_t)n, ",\"%s\":[%s,%lld,%lld]", key, loss,
+                        (long long)scores->wrong[stage], (long long)scores->count[stage]);
 }
 
 static inline int weft_worker_answer(const weft_worker *worker, const char *json,
                                      char *text, size_t room)
 {
-    int64_t from = (int64_t)weft_worker_number(json, NULL, "weights");
-    int64_t to = (int64_t)weft_worker_number(json, NULL, "answer");
-    int64_t order = (int64_t)weft_worker_number(json, NULL, "order");
     weft_worker_turn turn = {.client = (int64_t)weft_worker_number(json, NULL, "client"),
                              .round = (int64_t)weft_worker_number(json, NULL, "round"),
                              .samples = (int64_t)weft_worker_number(json, NULL, "samples"),
@@ -133,23 +144,19 @@ static inline int weft_worker_answer(const weft_worker *worker, const char *json
                                      : strstr(json, "\"part\":\"test\"") ? 2
                                                                          : 1,
                              .json = json};
-    int64_t end = order;
-    if (worker->orders && turn.train)
-        end += (int64_t)(weft_worker_number(json, "options", "epochs") *
-                         (double)turn.samples * sizeof *turn.order);
-    char *memory = weft_worker_map((size_t)end);
-    if (!memory) return 0;
-    turn.weights = (const float *)(void *)(memory + from);
-    turn.answer = (float *)(void *)(memory + to);
-    turn.order = (const int64_t *)(void *)(memory + order);
+    struct stat info; /* of the memory, which weft has made large enough */
+    if (fstat(atoi(getenv("WEFT_MEMORY")), &info) != 0) return 0;
+    if (!weft_worker_map((size_t)info.st_size)) return 0;
+    turn.weights = (const float *)weft_worker_place(json, "weights");
+    turn.answer = (float *)weft_worker_place(json, "answer");
+    turn.order = (const int64_t *)weft_worker_place(json, "order");
     weft_worker_scores scores = {.train_loss = NAN};
     const char *wrong = worker->turn(worker->of, &turn, &scores);
     if (wrong) return snprintf(text, room, "{\"error\":\"%.200s\"}\n", wrong);
     int n = snprintf(text, room, "{\"turn\":%lld",
                      (long long)weft_worker_number(json, NULL, "turn"));
-    if (turn.before)
-        n += weft_worker_stage(text + n, room - (size_t)n, "before", &scores, 0);
-    if (turn.after) n += weft_worker_stage(text + n, room - (size_t)n, "after", &scores, 1);
+    if (turn.before) n = weft_worker_stage(text, room, n, "before", &scores, 0);
+    if (turn.after) n = weft_worker_stage(text, room, n, "after", &scores, 1);
     if (turn.train)
         n += snprintf(text + n, room - (size_t)n, ",\"weights\":%lld,\"steps\":%lld",
                       (long long)worker->nweight, (long long)scores.steps);
@@ -159,8 +166,7 @@ static inline int weft_worker_answer(const weft_worker *worker, const char *json
     return n + snprintf(text + n, room - (size_t)n, "}\n");
 }
 
-/* Answers weft's requests until the run ends. Returns 0; 1 if weft did not start it, or
- * memory is short. */
+/* Answers weft's requests until the run ends. 0; 1: weft did not start it, or no memory. */
 static inline int weft_worker_serve(const weft_worker *worker)
 {
     size_t room = 4096, have = 0, more = 4096;

@@ -69,4 +69,4 @@ const weft_algorithm weft_algorithm_apfl = {
     .own = apfl_own,
     .courses = apfl_courses,
     .end = apfl_end,
-    .blends = 1};
+    .needs = WEFT_NEEDS_BLEND};

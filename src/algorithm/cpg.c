@@ -227,7 +227,6 @@ extern const weft_algorithm weft_algorithm_cpg;
 const weft_algorithm weft_algorithm_cpg = {
     .kind = {"cpg", "tensors generated from an embedding of every client",
              sizeof(cpg_options), cpg_opts, NULL},
-    .portable = 1,
     .setup = cpg_setup,
     .amounts = cpg_amounts,
     .start = cpg_start,

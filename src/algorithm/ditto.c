@@ -34,6 +34,7 @@ static int ditto_courses(weft_visit *visit, weft_course *course)
     const ditto_options *own = visit->options;
     weft_course *personal = course + 1;
     *course = *personal = weft_visit_course(visit, visit->x);
+    course->other = 1;
     personal->w = visit->kept;
     personal->sgd.mu = own->lambda;
     if (own->lr > 0) personal->sgd.lr = own->lr;
@@ -51,6 +52,7 @@ extern const weft_algorithm weft_algorithm_ditto;
 const weft_algorithm weft_algorithm_ditto = {
     .kind = {"ditto", "own models pulled towards the server's weights",
              sizeof(ditto_options), ditto_opts, NULL},
+    .needs = WEFT_NEEDS_ANCHOR,
     .amounts = ditto_amounts,
     .first = weft_visit_keep,
     .own = weft_visit_kept,

@@ -60,6 +60,7 @@ const weft_algorithm weft_algorithm_feddyn = {
     .kind = {"feddyn", "a dynamic regulariser of every client", sizeof(feddyn_options),
              feddyn_opts, NULL},
     .plain = 1,
+    .needs = WEFT_NEEDS_DRIFT,
     .amounts = feddyn_amounts,
     .courses = feddyn_courses,
     .end = feddyn_end,

@@ -112,7 +112,6 @@ extern const weft_algorithm weft_algorithm_fedper;
 const weft_algorithm weft_algorithm_fedper = {
     .kind = {"fedper", "own layers, trained together with the common body",
              sizeof(split_options), fedper_opts, NULL},
-    .portable = 1,
     .setup = fedper_setup,
     .amounts = fedper_amounts,
     .first = split_first,
@@ -124,6 +123,7 @@ extern const weft_algorithm weft_algorithm_fedrep;
 const weft_algorithm weft_algorithm_fedrep = {
     .kind = {"fedrep", "own layers, trained before the common body", sizeof(split_options),
              fedrep_opts, NULL},
+    .needs = WEFT_NEEDS_FIXED,
     .setup = fedrep_setup,
     .amounts = fedrep_amounts,
     .first = split_first,

@@ -38,7 +38,6 @@ const weft_algorithm weft_algorithm_local = {
     .amounts = local_amounts,
     .first = weft_visit_keep,
     .own = weft_visit_kept,
-    .portable = 1,
     .courses = local_courses,
     .end = local_end,
     .server = local_server};

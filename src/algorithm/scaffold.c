@@ -74,6 +74,7 @@ const weft_algorithm weft_algorithm_scaffold = {
     .kind = {"scaffold", "control variates against the drift of clients", 1, no_options,
              NULL},
     .plain = 1,
+    .needs = WEFT_NEEDS_DRIFT,
     .amounts = scaffold_amounts,
     .courses = scaffold_courses,
     .end = scaffold_end,

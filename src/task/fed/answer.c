@@ -63,8 +63,30 @@ static weft_status read_stage(const struct answer *answer, int stage)
     return WEFT_OK;
 }
 
-/* work.g = the change of the weights, asked->w = the weights. A number that is not finite,
- * or beyond max_change, is a client that diverged. */
+/* That the course's fixed tensors are as they were, by the change of the weights. */
+static weft_status check_fixed(const struct answer *answer)
+{
+    const fed_task *fed = answer->fed;
+    const weft_course *course = answer->turns->course;
+    for (int i = 0; course && course->fixed && i < fed->ntensor; i++) {
+        const weft_tensor *tensor = &fed->tensor[i];
+        int64_t end = tensor->at + weft_tensors_size(1, tensor);
+        for (int64_t e = tensor->at; course->fixed[i] && e < end; e++) {
+            if (fed->work.g[e] == 0) continue;
+            char what[192];
+            snprintf(what, sizeof what,
+                     "other numbers of tensor %s, which is not among the \"tensors\" to be "
+                     "trained",
+                     tensor->name);
+            return is_wrong(answer, what);
+        }
+    }
+    return WEFT_OK;
+}
+
+/* work.g = the change of the weights, which a course's w become. A client with a number
+ * that is not finite diverged, or with one beyond max_change; of courses visit.c decides
+ * that by what they change together. */
 static weft_status read_weights(const struct answer *answer)
 {
     const fed_task *fed = answer->fed;
@@ -77,9 +99,11 @@ static weft_status read_weights(const struct answer *answer)
                  (long long)fed->nweight);
         return is_wrong(answer, what);
     }
-    real *g = fed->work.g, *w = answer->asked->w;
+    const weft_course *course = answer->turns->course;
+    real *g = fed->work.g, *w = course ? course->w : NULL;
     const float *given = answer->asked->given;
-    const real *from = answer->turns->from, most = (real)client->options.max_change;
+    const real *from = answer->turns->from;
+    const real most = course ? WEFT_REAL_MAX : (real)client->options.max_change;
     int good = 1, is_change = change && YAJL_IS_TRUE(change);
     for (int64_t i = 0; i < fed->nweight; i++) {
         g[i] = is_change ? (real)given[i] : (real)given[i] - from[i];
@@ -87,7 +111,7 @@ static weft_status read_weights(const struct answer *answer)
         if (w) w[i] = is_change ? from[i] + g[i] : (real)given[i];
     }
     answer->out->diverged = !good;
-    return WEFT_OK;
+    return check_fixed(answer);
 }
 
 static weft_status read_training(const struct answer *answer)

@@ -11,11 +11,11 @@ typedef struct fed_asked {
     const fed_described *described;
     int64_t turn;       /* its number */
     const float *given; /* [nweight] where the worker writes weights */
-    real *w;            /* [nweight] out: the weights after training; NULL: not needed */
 } fed_asked;
 
-/* Reads the line into told[j], and the change of the weights into work.g. EDATA: it is no
- * answer to the turn, of which the worker is then ended. */
+/* Reads the line into told[j], the change of the weights into work.g, and those after
+ * training into the course's w. EDATA: it is no answer to the turn, of which the worker is
+ * then ended. */
 WEFT_CHECKED weft_status fed_answer_read(const fed_task *fed, const fed_turns *turns,
                                          int64_t j, const fed_asked *asked,
                                          const char *line);

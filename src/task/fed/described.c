@@ -174,6 +174,23 @@ static weft_status read_scores(struct reading *reading)
                           "divergence");
 }
 
+const fed_word fed_word_table[FED_WORDS] = {{"tensors", WEFT_NEEDS_FIXED},
+                                            {"anchor", WEFT_NEEDS_ANCHOR},
+                                            {"drift", WEFT_NEEDS_DRIFT}};
+
+/* Others are those of a later weft. */
+static void read_words(struct reading *reading)
+{
+    size_t n;
+    const yajl_val *list = values(find(reading->json, "knows"), &n);
+    for (size_t i = 0; list && i < n; i++) {
+        const char *name = YAJL_IS_STRING(list[i]) ? YAJL_GET_STRING(list[i]) : "";
+        for (int k = 0; k < FED_WORDS; k++)
+            if (strcmp(name, fed_word_table[k].name) == 0)
+                reading->out->knows |= fed_word_table[k].needs;
+    }
+}
+
 static weft_status read_metrics(struct reading *reading)
 {
     size_t n;
@@ -218,6 +235,7 @@ static weft_status read_all(struct reading *reading)
     TRY(read_tensors(reading));
     TRY(read_scores(reading));
     TRY(read_metrics(reading));
+    read_words(reading);
     reading->out->hash = hash_of(reading->out);
     return WEFT_OK;
 }

@@ -21,10 +21,19 @@ typedef struct fed_described {
     double flops;             /* operations of a gradient, per sample; 0: not known */
     int errors;               /* 1: it counts wrong answers */
     int orders;               /* 1: it wants the order of samples */
+    int knows;                /* WEFT_NEEDS_...: words of a turn */
     int nmetric;              /* of its own, */
     char metric[FED_OWN][64]; /* by name */
-    uint64_t hash;            /* of all this but its own metrics */
+    uint64_t hash;            /* of all this but the words and its own metrics */
 } fed_described;
+
+/* The words of a turn that a worker may know, and what they are for. */
+enum { FED_WORDS = 3 };
+typedef struct fed_word {
+    const char *name;
+    int needs; /* WEFT_NEEDS_... */
+} fed_word;
+extern const fed_word fed_word_table[FED_WORDS];
 
 /* Asks the worker, which is running. EDATA: an answer that is no description; EWORKER,
  * WEFT_STOP, EFILE. */

@@ -164,10 +164,11 @@ typedef struct fed_turns {
     int scale, scale_more;    /* scales of weft_exact_add: of changes, of other sums */
     double *sum; /* [summed] to which the weighted changes of clients that did not diverge
                     are added; NULL: not needed */
-    real **row;  /* [n] of this rank's clients: what they keep, in, out; NULL: nothing */
-    int begun;   /* 1: so are the rows of clients in their first turn */
-    int stops;   /* 1: between two clients the run is told of progress, and it is looked
-                    whether it must stop */
+    const weft_course *course; /* that workers do; NULL: they train as FedAvg does */
+    real **row; /* [n] of this rank's clients: what they keep, in, out; NULL: nothing */
+    int begun;  /* 1: so are the rows of clients in their first turn */
+    int stops;  /* 1: between two clients the run is told of progress, and it is looked
+                   whether it must stop */
     double first, share; /* of the progress: what was done before, what these turns are */
 } fed_turns;
 

@@ -75,7 +75,9 @@ fed_lanes *fed_lanes_new(const fed_task *fed, int batch, weft_arena *mem)
     real **array[] = {&lanes->from,     &lanes->w,     &lanes->g,
                       &lanes->velocity, &lanes->start, &lanes->anchor,
                       &lanes->drift,    &lanes->kept,  &lanes->at};
-    int some = !fed->algorithm->courses ? 4 : !fed->algorithm->blends ? 7 : 9;
+    int some = !fed->algorithm->courses                      ? 4
+               : !(fed->algorithm->needs & WEFT_NEEDS_BLEND) ? 7
+                                                             : 9;
     for (int i = 0; i < some; i++) *array[i] = WEFT_NEW(mem, real, numbers);
     lanes->room = 2 * fed->nweight + fed_amounts(fed, NULL, 1).spare;
     if (fed->algorithm->courses) lanes->own = WEFT_NEW(mem, real, lanes->room * width);

@@ -47,7 +47,7 @@ static weft_status take_one(fed_task *fed, const fed_turns *turns, int64_t j)
     fed_workspace *work = &fed->work;
     if (fed->algorithm->courses) return fed_visit_take(fed, turns, j);
     TRY(fed_worker_trains(fed)
-            ? fed_worker_turn(fed, turns, j, NULL)
+            ? fed_worker_turn(fed, turns, j)
             : fed_local_update(fed, turns->from, client, turns->turn, &turns->told[j]));
     if (!turns->sum || turns->told[j].diverged > 0 || !(client->weight > 0)) return WEFT_OK;
     real weight = (real)(client->weight / fed_divisor(fed, client));

@@ -9,6 +9,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 /* A turn of one client. */
 struct visiting {
@@ -16,8 +17,8 @@ struct visiting {
     const fed_client *client;
     const fed_turn *turn;
     weft_samples own, scored;
-    int adapts;  /* 1: in several turns of one pass each */
-    int courses; /* that were done */
+    int adapts; /* 1: in several turns of one pass each */
+    int before; /* 1: a worker's score before training is still due */
     fed_client_result *out;
 };
 
@@ -96,32 +97,54 @@ double fed_bound(const fed_task *fed, const fed_client *client, const real *x, r
 
 /* ---- courses and scores ---- */
 
-/* A worker's course; its scores come with it where a turn is one course, which begins with
- * the client's model and ends with it. */
-static weft_status train_there(struct visiting *visiting, const weft_course *course)
+/* What a worker told of a course. */
+static void add_told(const fed_turn *turn, const fed_client_result *told,
+                     fed_client_result *out)
+{
+    for (int stage = FED_BEFORE; stage <= FED_AFTER; stage++) {
+        if (!(stage == FED_BEFORE ? turn->before : turn->after)) continue;
+        out->loss[stage] = told->loss[stage];
+        out->wrong[stage] = told->wrong[stage];
+        out->count = told->count;
+    }
+    if (!turn->train) return;
+    if (!(out->train_count > 0)) {
+        out->train_loss = told->train_loss;
+        out->train_count = told->train_count;
+    }
+    out->steps += told->steps;
+    out->diverged = told->diverged;
+    memcpy(out->own, told->own, sizeof out->own);
+}
+
+/* A worker's course, the last or not. The scores come with it: that before with the first
+ * that begins with the client's model, that after with the last, which ends with it. */
+static weft_status train_there(struct visiting *visiting, const weft_course *course,
+                               int last)
 {
     fed_client client = *visiting->client;
     fed_turn turn = *visiting->turn;
     fed_client_result told;
-    int first = visiting->courses++ == 0;
     client.options.sgd = course->sgd;
     client.options.epochs = course->epochs;
-    turn.before &= first;
-    turn.after &= !visiting->adapts;
-    fed_turns turns = {.turn = &turn, .from = course->w, .client = &client, .told = &told};
-    TRY(fed_worker_turn(visiting->fed, &turns, 0, course->w));
-    if (first) {
-        *visiting->out = told;
-    } else {
-        visiting->out->steps += told.steps;
-        visiting->out->diverged = told.diverged;
-    }
+    turn.before = visiting->before && !course->other;
+    turn.train = !(visiting->out->diverged > 0);
+    turn.after &= turn.train && last && !visiting->adapts;
+    if (!turn.before && !turn.train) return WEFT_OK;
+    fed_turns turns = {.turn = &turn,
+                       .from = course->w,
+                       .client = &client,
+                       .told = &told,
+                       .course = course};
+    TRY(fed_worker_turn(visiting->fed, &turns, 0));
+    visiting->before &= !turn.before;
+    add_told(&turn, &told, visiting->out);
     return WEFT_OK;
 }
 
-static weft_status train(struct visiting *visiting, const weft_course *course)
+static weft_status train(struct visiting *visiting, const weft_course *course, int last)
 {
-    if (fed_worker_trains(visiting->fed)) return train_there(visiting, course);
+    if (fed_worker_trains(visiting->fed)) return train_there(visiting, course, last);
     return fed_train(visiting->fed, course, visiting->client, visiting->turn,
                      &visiting->own, visiting->out);
 }
@@ -135,7 +158,7 @@ static weft_status score_there(const struct visiting *visiting, const real *w, i
     turn.before = 1;
     turn.train = turn.after = 0;
     fed_turns turns = {.turn = &turn, .from = w, .client = visiting->client, .told = &told};
-    TRY(fed_worker_turn(visiting->fed, &turns, 0, NULL));
+    TRY(fed_worker_turn(visiting->fed, &turns, 0));
     visiting->out->loss[stage] = told.loss[FED_BEFORE];
     visiting->out->wrong[stage] = told.wrong[FED_BEFORE];
     visiting->out->count = told.count;
@@ -220,7 +243,7 @@ static weft_status follow(struct visiting *visiting, weft_visit *visit)
         weft_course course[WEFT_COURSES];
         if (algorithm->own && (i > 0 || !visiting->turn->before)) algorithm->own(visit);
         int n = algorithm->courses(visit, course);
-        for (int c = 0; c < n; c++) TRY(train(visiting, &course[c]));
+        for (int c = 0; c < n; c++) TRY(train(visiting, &course[c], c == n - 1));
         algorithm->end(visit);
     }
     if (visiting->adapts) algorithm->own(visit);
@@ -258,6 +281,7 @@ weft_status fed_visit_take(fed_task *fed, const fed_turns *turns, int64_t j)
                                 .client = &turns->client[j],
                                 .turn = turns->turn,
                                 .adapts = turns->turn->fresh && fed->algorithm->adapts,
+                                .before = turns->turn->before,
                                 .out = &turns->told[j]};
     turns->told[j] = (fed_client_result){0};
     weft_status st = take(&visiting, turns, j, &visit);

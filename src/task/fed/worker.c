@@ -127,12 +127,26 @@ static weft_status check(const fed_task *fed, const fed_worker *worker)
                          "fed.algorithm = %s needs representations of samples, which "
                          "fed.model = worker does not tell; choose fedavg",
                          fed->algorithm_name);
-    if (!algorithm->courses || algorithm->portable) return WEFT_OK;
+    if (!(algorithm->needs & WEFT_NEEDS_BLEND)) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
-                     "fed.algorithm = %s changes the steps of a client's training, which "
-                     "fed.model = worker does itself; choose fedavg, fednova, fedper, cpg "
-                     "or local",
+                     "fed.algorithm = %s needs two gradients a step, which fed.model = "
+                     "worker does not take; choose fedavg or another",
                      fed->algorithm_name);
+}
+
+/* That it knows the words that the algorithm needs. */
+static weft_status check_words(const fed_task *fed, const fed_worker *worker)
+{
+    for (int i = 0; i < FED_WORDS; i++) {
+        const fed_word *word = &fed_word_table[i];
+        if (fed->algorithm->needs & word->needs & ~worker->described.knows)
+            return weft_link_fail(worker->link, WEFT_ECONF,
+                                  "does not know the word \"%s\" of a turn, which "
+                                  "fed.algorithm = %s needs; teach it (knows = [\"%s\"]), "
+                                  "or choose fedavg, fednova, fedper, cpg or local",
+                                  word->name, fed->algorithm_name, word->name);
+    }
+    return WEFT_OK;
 }
 
 /* Starts it and asks what it is; once it was asked before it must be the same. */
@@ -181,7 +195,8 @@ static weft_status begin(fed_task *fed, fed_worker *worker)
         .leaves = leaves,
         .of = fed};
     worker->link = weft_link_new(&plan, mem);
-    return start_patiently(fed, worker);
+    TRY(start_patiently(fed, worker));
+    return check_words(fed, worker);
 }
 
 /* All ranks of a team must have been told the same. */
@@ -267,22 +282,33 @@ static void add_options(struct request *request, const fed_training *options)
     }
 }
 
-/* Places in the memory: the weights received, those answered, and the order of samples. */
+/* Places in the memory: the weights received, at 0, those answered, where the course has
+ * them the anchor and the drift, and the order of samples. */
 struct places {
-    int64_t answer, order, bytes;
+    int64_t answer, anchor, drift, order, bytes;
 };
 
-static struct places places_of(const fed_worker *worker, const fed_client *client,
-                               int trains)
+static struct places places_of(const fed_task *fed, const fed_client *client,
+                               const fed_turns *turns)
 {
+    const fed_worker *worker = fed->model;
     enum { LINE = 64 };
     int64_t weights =
         (worker->described.nweight * (int64_t)sizeof(float) + LINE - 1) / LINE * LINE;
-    int orders = worker->described.orders && trains;
+    int orders = worker->described.orders && turns->turn->train;
     int64_t order = orders ? client->samples * client->options.epochs : 0;
-    return (struct places){.answer = weights,
-                           .order = 2 * weights,
-                           .bytes = 2 * weights + order * (int64_t)sizeof(int64_t)};
+    const weft_course *course = turns->course;
+    struct places places = {.answer = weights, .drift = -1, .order = 2 * weights};
+    if (course && course->anchor && fed->algorithm->needs & WEFT_NEEDS_ANCHOR) {
+        places.anchor = places.order;
+        places.order += weights;
+    }
+    if (course && course->drift) {
+        places.drift = places.order;
+        places.order += weights;
+    }
+    places.bytes = places.order + order * (int64_t)sizeof(int64_t);
+    return places;
 }
 
 static const char *parameters_of(const fed_task *fed, const fed_client *client,
@@ -294,6 +320,23 @@ static const char *parameters_of(const fed_task *fed, const fed_client *client,
     return weft_parameters_json(n, name, value, tmp);
 }
 
+/* The words that the worker knows. */
+static void add_words(const fed_task *fed, const weft_course *course,
+                      const struct places *places, struct request *request)
+{
+    int knows = ((const fed_worker *)fed->model)->described.knows;
+    const char *fixed = course ? course->fixed : NULL;
+    if (knows & WEFT_NEEDS_FIXED) {
+        add(request, ",\"tensors\":");
+        for (int i = 0; i < fed->ntensor; i++)
+            add(request, "%c%d", i == 0 ? '[' : ',', !(fixed && fixed[i]));
+        add(request, "]");
+    }
+    if (knows & WEFT_NEEDS_ANCHOR)
+        add(request, ",\"anchor\":%lld", (long long)places->anchor);
+    if (knows & WEFT_NEEDS_DRIFT) add(request, ",\"drift\":%lld", (long long)places->drift);
+}
+
 static struct request request_of(const fed_task *fed, const fed_turns *turns, int64_t j,
                                  const struct places *places, weft_arena *tmp)
 {
@@ -301,7 +344,7 @@ static struct request request_of(const fed_task *fed, const fed_turns *turns, in
     const fed_client *client = &turns->client[j];
     const fed_turn *turn = turns->turn;
     const char *own = worker->has_parameters ? parameters_of(fed, client, tmp) : "{}";
-    struct request request = {.room = 2048 + strlen(own)};
+    struct request request = {.room = 4096 + strlen(own)};
     request.text = WEFT_NEW(tmp, char, request.room);
     weft_rng4 rng = weft_rng_at(fed->env.seed, WEFT_RNG_WORKER, turn->round,
                                 (uint64_t)client->client, 0);
@@ -309,12 +352,14 @@ static struct request request_of(const fed_task *fed, const fed_turns *turns, in
     add(&request,
         "{\"ask\":\"turn\",\"turn\":%lld,\"client\":%lld,\"round\":%lld,\"seed\":%llu,"
         "\"train\":%s,\"before\":%s,\"after\":%s,\"part\":\"%s\",\"samples\":%lld,"
-        "\"scored\":%lld,\"weights\":0,\"answer\":%lld,\"order\":%lld,\"options\":{",
+        "\"scored\":%lld,\"weights\":0,\"answer\":%lld,\"order\":%lld",
         (long long)worker->asked, (long long)client->client, (long long)round,
         (unsigned long long)(rng.v[0] >> 32), turn->train ? "true" : "false",
         turn->before ? "true" : "false", turn->after ? "true" : "false",
         weft_part_name[turn->part], (long long)client->samples, (long long)client->valid,
         (long long)places->answer, (long long)places->order);
+    add_words(fed, turns->course, places, &request);
+    add(&request, ",\"options\":{");
     add_options(&request, &client->options);
     add(&request, "},\"parameters\":%s}\n", own);
     return request;
@@ -334,7 +379,14 @@ static void put_orders(const fed_task *fed, const fed_turn *turn, const fed_clie
 
 /* ---- a turn ---- */
 
-static weft_status ask(fed_task *fed, const fed_turns *turns, int64_t j, real *w)
+static void put_weights(const fed_task *fed, const real *w, void *memory, int64_t at)
+{
+    float *to = memory;
+    to += at / (int64_t)sizeof *to;
+    for (int64_t i = 0; i < fed->nweight; i++) to[i] = (float)w[i];
+}
+
+static weft_status ask(fed_task *fed, const fed_turns *turns, int64_t j)
 {
     fed_worker *worker = fed->model;
     const fed_client *client = &turns->client[j];
@@ -344,25 +396,27 @@ static weft_status ask(fed_task *fed, const fed_turns *turns, int64_t j, real *w
     worker->asked++;
     turns->told[j] = (fed_client_result){0};
     if (!weft_link_lives(worker->link)) TRY(start(fed, worker));
-    struct places places = places_of(worker, client, turns->turn->train);
+    struct places places = places_of(fed, client, turns);
     TRY(weft_link_memory(worker->link, (size_t)places.bytes, &memory));
-    float *received = memory, *given = received + places.answer / (int64_t)sizeof *given;
-    for (int64_t i = 0; i < fed->nweight; i++) received[i] = (float)turns->from[i];
+    put_weights(fed, turns->from, memory, 0);
+    if (places.anchor > 0) put_weights(fed, turns->course->anchor, memory, places.anchor);
+    if (places.drift > 0) put_weights(fed, turns->course->drift, memory, places.drift);
     if (places.bytes > places.order)
         put_orders(fed, turns->turn, client,
                    (int64_t *)(void *)((char *)memory + places.order), tmp);
     struct request request = request_of(fed, turns, j, &places, tmp);
     TRY(weft_link_ask(worker->link, request.text, request.n, &line));
-    fed_asked asked = {worker->link, &worker->described, worker->asked, given, w};
+    const float *given = (const float *)memory + places.answer / (int64_t)sizeof *given;
+    fed_asked asked = {worker->link, &worker->described, worker->asked, given};
     return fed_answer_read(fed, turns, j, &asked, line);
 }
 
-weft_status fed_worker_turn(fed_task *fed, const fed_turns *turns, int64_t j, real *w)
+weft_status fed_worker_turn(fed_task *fed, const fed_turns *turns, int64_t j)
 {
     const fed_worker *worker = fed->model;
     for (int attempt = 0;; attempt++) {
         size_t mark = weft_arena_mark(fed->work.tmp);
-        weft_status st = ask(fed, turns, j, w);
+        weft_status st = ask(fed, turns, j);
         weft_arena_reset(fed->work.tmp, mark);
         if (st != WEFT_EWORKER || attempt == worker->retries) return st;
         weft_log(WEFT_WARN, "%s; the turn is repeated", weft_error());

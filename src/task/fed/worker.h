@@ -15,11 +15,11 @@ int fed_worker_trains(const fed_task *fed);
 /* Starts this rank's worker and asks what it has: sets fed->model, fed->env.data
  * and fed->worst. ECONF, EDATA; EFILE; EWORKER. Collective. */
 WEFT_CHECKED weft_status fed_worker_begin(fed_task *fed);
-/* As fed_local_update: work.g has the change of all weights, and w[nweight], which may be
- * turns->from, the weights; w NULL: they are not needed. A worker that fails is started
- * again, worker.retries times. EDATA: its answer is wrong; EWORKER, WEFT_STOP, EFILE. */
-WEFT_CHECKED weft_status fed_worker_turn(fed_task *fed, const fed_turns *turns, int64_t j,
-                                         real *w);
+/* As fed_local_update: work.g has the change of all weights. With turns->course it does
+ * that, whose w, which may be turns->from, then has the weights. A worker that fails is
+ * started again, worker.retries times. EDATA: its answer is wrong; EWORKER, WEFT_STOP,
+ * EFILE. */
+WEFT_CHECKED weft_status fed_worker_turn(fed_task *fed, const fed_turns *turns, int64_t j);
 
 /* The means of the worker's own metrics in the last round, as "name=value name=value";
  * NULL: there are none. Owned by the task. */
