@@ -183,7 +183,7 @@ static void test_objective(void)
 
 /* ---- weights ---- */
 
-static void test_repeated(void)
+static void test_repeated(int sparse)
 {
     static const struct {
         const weft_model *model;
@@ -202,21 +202,26 @@ static void test_repeated(void)
     double often = 0;
     for (int64_t i = 0; i < N; i++) often += (double)weight_of(i);
     for (int k = 0; k < (int)(sizeof row / sizeof *row); k++) {
+        struct problem *few = plain(row[k].targets, 1), *many = repeated(row[k].targets),
+                       *equal = plain(row[k].targets, 0);
+        if (sparse) few->f.rows = &few->x;
+        if (sparse) many->f.rows = &many->x;
+        if (sparse) equal->f.rows = &equal->x;
         weft_fitted one, all;
         int ridge = row[k].model == &weft_model_ridge;
         const char *key = ridge ? "alpha" : "C", *options = row[k].options;
         double share = ridge ? N / often : often / N;
         real *w =
             fit(row[k].model, weft_arena_text(mem, "%s\n%s = %.17g", options, key, share),
-                plain(row[k].targets, 1), &one);
-        real *v = fit(row[k].model, weft_arena_text(mem, "%s\n%s = 1", options, key),
-                      repeated(row[k].targets), &all);
+                few, &one);
+        real *v =
+            fit(row[k].model, weft_arena_text(mem, "%s\n%s = 1", options, key), many, &all);
         int outputs = row[k].model->outputs(row[k].targets > 0 ? row[k].targets : 3);
         double far = apart(outputs * (D + 1), w, v);
         ok(far < 1e-3 && !one.diverged,
-           "%s: a row of weight k is k rows, the fits differ by %.1e", row[k].what, far);
-        ok(apart(outputs * (D + 1), w,
-                 fit(row[k].model, options, plain(row[k].targets, 0), &all)) > 2 * far,
+           "%s%s: a row of weight k is k rows, the fits differ by %.1e",
+           sparse ? "sparse, " : "", row[k].what, far);
+        ok(apart(outputs * (D + 1), w, fit(row[k].model, options, equal, &all)) > 2 * far,
            "and not one");
         digest(weft_hash(w, (size_t)(outputs * (D + 1)) * sizeof *w, 0));
     }
@@ -229,7 +234,8 @@ int main(int argc, char **argv)
     mem = weft_arena_new();
     test_gold();
     test_objective();
-    test_repeated();
+    test_repeated(0);
+    test_repeated(1);
     weft_arena_free(mem);
     int status = tap_done();
     weft_par_end(&world);

@@ -46,7 +46,8 @@ struct ascent {
     int32_t *change;  /* [d][wide] scratch */
     int coupled;      /* 1: one group of rows, so that the intercept is updated with
                          every visit */
-    double *a, *step; /* [rows][wide] dual variables, 0..c; change in this epoch */
+    double *a, *step; /* [rows][wide] dual variables, 0 .. C times the row's weight; change
+                         in this epoch */
     double *norm2;    /* [rows] |x_i|^2, plus 1 where the intercept is coupled */
     double *margin;   /* [rows][wide] when last visited */
     int *due, *shrinking; /* [rows] sweep of the next visit; number of consecutive visits of
@@ -68,6 +69,16 @@ static inline double ascent_sign(const struct ascent *ascent, int64_t i, int k)
 static inline double ascent_single_norm2(const struct ascent *ascent, int64_t i)
 {
     return ascent->rows->single_norm2 ? ascent->rows->single_norm2[i] : 0;
+}
+
+/* The problem of row i, which is *own where the row has a weight. */
+static inline const margin_problem *ascent_problem(const struct ascent *ascent, int64_t i,
+                                                   margin_problem *own)
+{
+    if (!ascent->rows->weight) return ascent->problem;
+    *own = *ascent->problem;
+    own->c *= ascent->rows->weight[i];
+    return own;
 }
 
 /* One epoch over all partitions; adds their changes to w and a. Collective. */

@@ -42,14 +42,15 @@ static void add_state(const struct ascent *ascent, int64_t i, int n, const int *
                       const double *t, double (*sum)[ASCENT_SUMS])
 {
     double conj[DUAL_WIDE], loss[DUAL_WIDE], single_norm2 = ascent_single_norm2(ascent, i);
+    margin_problem own;
+    const margin_problem *problem = ascent_problem(ascent, i, &own);
     ascent_terms(ascent, i, conj, loss);
     (void)t;
     for (int j = 0; j < n; j++) {
         double a = ascent->a[i * ascent->wide + k[j]],
-               curve = ascent->norm2[i] + margin_conj_curve(ascent->problem, a);
-        int bound =
-            ascent->problem->kind != MARGIN_LOGISTIC &&
-            (a <= 0 || (ascent->problem->kind == MARGIN_HINGE && a >= ascent->problem->c));
+               curve = ascent->norm2[i] + margin_conj_curve(problem, a);
+        int bound = problem->kind != MARGIN_LOGISTIC &&
+                    (a <= 0 || (problem->kind == MARGIN_HINGE && a >= problem->c));
         sum[j][0] += a * ascent_sign(ascent, i, k[j]);
         sum[j][1] += bound || curve <= 0 ? 0 : 1 / curve;
         sum[j][2] += conj[k[j]];
@@ -63,16 +64,16 @@ static void add_state(const struct ascent *ascent, int64_t i, int n, const int *
 static void add_shift(const struct ascent *ascent, int64_t i, int n, const int *k,
                       const double *t, double (*sum)[ASCENT_SUMS])
 {
+    margin_problem own;
+    const margin_problem *problem = ascent_problem(ascent, i, &own);
     for (int j = 0; j < n; j++) {
         double y = ascent_sign(ascent, i, k[j]),
                m = ascent->margin[i * ascent->wide + k[j]] + t[k[j]] * y;
-        double slope = margin_slope(ascent->problem->kind, m);
-        sum[j][0] += ascent->problem->c * y * slope;
-        if (ascent->problem->kind == MARGIN_LOGISTIC)
-            sum[j][1] -= ascent->problem->c * slope * (1 + slope);
-        if (ascent->problem->kind == MARGIN_SQUARED && m < 1)
-            sum[j][1] += 2 * ascent->problem->c;
-        sum[j][3] += ascent->problem->c * margin_loss(ascent->problem->kind, m);
+        double slope = margin_slope(problem->kind, m);
+        sum[j][0] += problem->c * y * slope;
+        if (problem->kind == MARGIN_LOGISTIC) sum[j][1] -= problem->c * slope * (1 + slope);
+        if (problem->kind == MARGIN_SQUARED && m < 1) sum[j][1] += 2 * problem->c;
+        sum[j][3] += problem->c * margin_loss(problem->kind, m);
     }
 }
 
@@ -124,10 +125,10 @@ static void step_intercept(struct ascent *ascent, int k, double t, double respon
     output->b = next;
     double threshold = 0.1 * response / (double)ascent->rows->total;
     for (int64_t i = 0; i < ascent->rows->x.n; i++) {
-        if (1 >= threshold *
-                     (ascent->norm2[i] +
-                      margin_conj_curve(ascent->problem, ascent->a[i * ascent->wide + k])))
-            ascent->due[i] = 0;
+        margin_problem own;
+        double curve = margin_conj_curve(ascent_problem(ascent, i, &own),
+                                         ascent->a[i * ascent->wide + k]);
+        if (1 >= threshold * (ascent->norm2[i] + curve)) ascent->due[i] = 0;
     }
 }
 

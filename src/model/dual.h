@@ -83,7 +83,7 @@ double margin_relative_gap(const margin_problem *problem, double best, double ob
  * sum over samples. */
 typedef struct dual_rows dual_rows;
 dual_rows *dual_rows_of(const margin_problem *problem, const weft_matrix *matrix,
-                        const int32_t *label, int outputs, weft_arena *mem);
+                        const weft_answers *answers, int outputs, weft_arena *mem);
 enum { DUAL_WIDE = WEFT_SPARSE_WIDE }; /* outputs that dual_fit takes */
 void dual_fit(const margin_problem *problem, const dual_rows *rows, int outputs,
               const margin_output *output, int64_t d, real *w, real *intercept,
@@ -123,6 +123,7 @@ struct dual_rows {
     dual_single *single;  /* entries in columns that only one row has, which are not in x */
     double *single_norm2; /* [x.n] sum of their squares */
     const int32_t *label; /* [x.n] */
+    const double *weight; /* [x.n] of the losses of rows, beside C; NULL: 1 */
 };
 
 /* Separates the columns that only one row has and renumbers the others. Collective. */

@@ -27,17 +27,19 @@ void ascent_terms(const struct ascent *ascent, int64_t i, double *conj, double *
 {
     const double *margin = ascent->margin + i * ascent->wide,
                  *dual = ascent->a + i * ascent->wide;
-    if (ascent->problem->kind != MARGIN_LOGISTIC || ascent->wide == 1) {
+    margin_problem own;
+    const margin_problem *problem = ascent_problem(ascent, i, &own);
+    if (problem->kind != MARGIN_LOGISTIC || ascent->wide == 1) {
         for (int k = 0; k < ascent->outputs; k++) {
-            conj[k] = margin_conj(ascent->problem, dual[k]);
-            loss[k] = ascent->problem->c * margin_loss(ascent->problem->kind, margin[k]);
+            conj[k] = margin_conj(problem, dual[k]);
+            loss[k] = problem->c * margin_loss(problem->kind, margin[k]);
         }
         return;
     }
     double m[DUAL_WIDE] = {0}, a[DUAL_WIDE] = {0};
     memcpy(m, margin, (size_t)ascent->wide * sizeof *m);
     memcpy(a, dual, (size_t)ascent->wide * sizeof *a);
-    weft_logistic_terms(padded(ascent->wide), ascent->problem->c, m, a, conj, loss);
+    weft_logistic_terms(padded(ascent->wide), problem->c, m, a, conj, loss);
 }
 
 int ascent_matters(const struct ascent *ascent, const double *share)
@@ -63,12 +65,14 @@ static void schedule(struct ascent *ascent, int64_t i, int now, int matters)
 static void visit_one(struct ascent *ascent, int64_t i, int now, real *w)
 {
     struct output *output = &ascent->out[0];
+    margin_problem own;
+    const margin_problem *problem = ascent_problem(ascent, i, &own);
     double score, y = ascent_sign(ascent, i, 0), q = ascent->norm2[i],
                   a = ascent->a[i] + ascent->step[i];
     weft_sparse_dots(&ascent->rows->x, i, 1, w, &score);
     double m = y * (score + output->b) + ascent_single_norm2(ascent, i) * a;
-    double d = margin_best(ascent->problem, q, m, a) - a;
-    double worth = 0.5 * (q + margin_conj_curve(ascent->problem, a + d)) * d * d;
+    double d = margin_best(problem, q, m, a) - a;
+    double worth = 0.5 * (q + margin_conj_curve(problem, a + d)) * d * d;
     ascent->margin[i] = m;
     ascent->step[i] += d;
     schedule(ascent, i, now, worth >= output->min_worth);
@@ -78,12 +82,14 @@ static void visit_one(struct ascent *ascent, int64_t i, int now, real *w)
     weft_sparse_adds(&ascent->rows->x, i, 1, &change, w);
 }
 
-/* a[wide] <- the best dual variables of a row for all outputs, at the margins m from the
+/* a[wide] <- the best dual variables of row i for all outputs, at the margins m from the
  * columns of x; share[wide] <- the row's part of each gap before. */
-static void improve(const struct ascent *ascent, double q, const double *m, double *a,
+static void improve(const struct ascent *ascent, int64_t i, const double *m, double *a,
                     double *share)
 {
-    const margin_problem *problem = ascent->problem;
+    double q = ascent->norm2[i];
+    margin_problem own;
+    const margin_problem *problem = ascent_problem(ascent, i, &own);
     if (problem->kind == MARGIN_LOGISTIC) {
         weft_logistic_best(padded(ascent->wide), problem->c, q, m, a, share);
         return;
@@ -110,7 +116,7 @@ static void visit_all(struct ascent *ascent, int64_t i, int now, real *w)
         m[k] = ascent_sign(ascent, i, k) * (score[k] + ascent->out[k].b) + single * a[k];
     }
     memcpy(ascent->margin + i * ascent->wide, m, (size_t)ascent->wide * sizeof *m);
-    improve(ascent, ascent->norm2[i], m, a, share);
+    improve(ascent, i, m, a, share);
     for (int k = 0; k < ascent->outputs; k++) {
         if (ascent->out[k].done) continue;
         double y = ascent_sign(ascent, i, k), d = a[k] - (dual[k] + step[k]);
@@ -203,13 +209,15 @@ static void add_line(const struct ascent *ascent, int64_t i, int n, const int *k
                      const double *t, double (*sum)[ASCENT_SUMS])
 {
     double single_norm2 = ascent_single_norm2(ascent, i);
+    margin_problem own;
+    const margin_problem *problem = ascent_problem(ascent, i, &own);
     for (int j = 0; j < n; j++) {
         int64_t at = i * ascent->wide + k[j];
         double d = ascent->step[at], a = ascent->a[at] + t[k[j]] * d;
         if (d == 0) continue;
-        sum[j][0] += d * (margin_conj_slope(ascent->problem, a) + single_norm2 * a +
+        sum[j][0] += d * (margin_conj_slope(problem, a) + single_norm2 * a +
                           ascent_sign(ascent, i, k[j]) * ascent->out[k[j]].b);
-        sum[j][1] += d * d * (margin_conj_curve(ascent->problem, a) + single_norm2);
+        sum[j][1] += d * d * (margin_conj_curve(problem, a) + single_norm2);
     }
 }
 

@@ -9,6 +9,7 @@
 typedef struct row_header {
     int32_t label, group;
     int64_t entries;
+    double weight;
 } row_header;
 
 int dual_owner(const weft_team *team, int partitions, int partition)
@@ -93,7 +94,8 @@ static void *move_items(weft_team *team, const struct exchange *exchange, size_t
 /* Sends every row to owner[group]. The rows that arrive are in the order of the ranks they
  * come from, hence of the data set; returns the group of each. Collective. */
 static const int *move_rows(dual_rows *dual, const weft_matrix *matrix,
-                            const int32_t *label, const int *owner, weft_arena *mem)
+                            const int32_t *label, const double *weight, const int *owner,
+                            weft_arena *mem)
 {
     const weft_sparse *sparse = matrix->rows;
     struct exchange rows = exchange_new(matrix->team, mem),
@@ -112,7 +114,7 @@ static const int *move_rows(dual_rows *dual, const weft_matrix *matrix,
         int64_t e = sparse->first[i];
         size_t n = (size_t)(sparse->first[i + 1] - e);
         int g = group_of(matrix, i), to = owner[g];
-        head[rows.at[to]++] = (row_header){label[i], g, (int64_t)n};
+        head[rows.at[to]++] = (row_header){label[i], g, (int64_t)n, weight ? weight[i] : 1};
         memcpy(column + entries.at[to], sparse->column + e, n * sizeof *column);
         memcpy(value + entries.at[to], sparse->value + e, n * sizeof *value);
         entries.at[to] += n;
@@ -120,13 +122,16 @@ static const int *move_rows(dual_rows *dual, const weft_matrix *matrix,
     head = move_items(matrix->team, &rows, sizeof *head, head, mem);
     int64_t n = (int64_t)rows.arrived, *first = WEFT_NEW(mem, int64_t, n + 1);
     int32_t *mine = WEFT_NEW(mem, int32_t, n);
+    double *counts = WEFT_NEW(mem, double, n);
     int *group = WEFT_NEW(mem, int, n);
     for (int64_t i = 0; i < n; i++) {
         mine[i] = head[i].label;
+        counts[i] = head[i].weight;
         group[i] = head[i].group;
         first[i + 1] = first[i] + head[i].entries;
     }
     dual->label = mine;
+    dual->weight = weight ? counts : NULL;
     dual->x = (weft_sparse){.n = n, .first = first};
     dual->x.column = move_items(matrix->team, &entries, sizeof *column, column, mem);
     dual->x.value = move_items(matrix->team, &entries, sizeof *value, value, mem);
@@ -157,8 +162,19 @@ static void list_partitions(dual_rows *rows, int groups, const int *partition,
     for (int64_t i = 0; i < rows->x.n; i++) rows->order[count[group ? group[i] : 0]++] = i;
 }
 
+/* Weights, of which 0 becomes a number that is as good as 0, so that the conjugates of the
+ * losses stay finite; NULL: NULL. */
+static const double *positive(const double *weight, int64_t n, weft_arena *mem)
+{
+    const double nothing = 1e-100;
+    if (!weight) return NULL;
+    double *to = WEFT_NEW(mem, double, n);
+    for (int64_t i = 0; i < n; i++) to[i] = weight[i] > nothing ? weight[i] : nothing;
+    return to;
+}
+
 dual_rows *dual_rows_of(const margin_problem *problem, const weft_matrix *matrix,
-                        const int32_t *label, int outputs, weft_arena *mem)
+                        const weft_answers *answers, int outputs, weft_arena *mem)
 {
     int groups = matrix->group ? matrix->ngroup : 1;
     dual_rows *rows = WEFT_NEW(mem, dual_rows, 1);
@@ -175,13 +191,14 @@ dual_rows *dual_rows_of(const margin_problem *problem, const weft_matrix *matrix
         if (dual_owner(matrix->team, rows->partitions, rows->last) > matrix->team->rank)
             break;
     rows->x = *matrix->rows;
-    rows->label = label;
+    rows->label = answers->label;
+    rows->weight = positive(answers->weight, matrix->n, mem);
     const int *group = matrix->group;
     if (matrix->team->size > 1) {
         int *owner = WEFT_NEW(mem, int, groups);
         for (int g = 0; g < groups; g++)
             owner[g] = dual_owner(matrix->team, rows->partitions, partition[g]);
-        group = move_rows(rows, matrix, label, owner, mem);
+        group = move_rows(rows, matrix, rows->label, rows->weight, owner, mem);
     }
     list_partitions(rows, groups, partition, group, mem);
     if (outputs > 1) dual_columns(rows, matrix, mem);

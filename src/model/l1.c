@@ -7,7 +7,8 @@
  * sums. Sweeps find out which weights are 0; conjugate gradients (l1_cg.c) settle the
  * values of the others, for which descent would take thousands of sweeps where C is large.
  * A column is removed for good when the gap proves that its weight is 0: the dual is
- * 4/C-strongly concave, so the optimum is within sqrt(gap C / 2) of a dual point (Ndiaye,
+ * 4/C-strongly concave, C being that of the heaviest row, so the optimum is within
+ * sqrt(gap C / 2) of a dual point (Ndiaye,
  * Fercoq, Gramfort, Salmon, JMLR 18, 2017). */
 #include <math.h>
 #include <string.h>
@@ -46,7 +47,7 @@ static double dot(const struct lasso *lasso, int64_t j, const double *v)
 /* Removes columns whose weight is 0 at the optimum, given the largest slope. */
 static void screen(struct lasso *lasso, double max_slope)
 {
-    double radius = sqrt(0.5 * lasso->problem->c * lasso->gap);
+    double radius = sqrt(0.5 * lasso->problem->c * lasso->columns->most * lasso->gap);
     int64_t left = 0;
     for (int64_t k = 0; k < lasso->ncandidates; k++) {
         int64_t j = lasso->candidates[k];
@@ -60,13 +61,15 @@ static void screen(struct lasso *lasso, double max_slope)
 /* Objective, slopes and gap at w. */
 static void evaluate(struct lasso *lasso)
 {
+    margin_problem own = *lasso->problem;
     double c = lasso->problem->c;
     double loss = 0, size = fabs(lasso->b), conj = 0, sum = 0;
     for (int64_t i = 0; i < lasso->columns->n; i++) {
         double m = lasso->y[i] * lasso->score[i], q = -margin_slope(MARGIN_LOGISTIC, m);
-        loss += margin_loss(MARGIN_LOGISTIC, m);
-        lasso->a[i] = c * q * lasso->y[i];
-        lasso->curve[i] = c * (q * (1 - q) + lasso->floor);
+        double weight = lasso->columns->weight[i];
+        loss += weight * margin_loss(MARGIN_LOGISTIC, m);
+        lasso->a[i] = c * weight * q * lasso->y[i];
+        lasso->curve[i] = c * weight * (q * (1 - q) + lasso->floor);
         sum += lasso->a[i];
     }
     lasso->slope = -sum;
@@ -77,8 +80,10 @@ static void evaluate(struct lasso *lasso)
         max_slope = fmax(max_slope, fabs(lasso->g[j]));
         size += fabs(lasso->w[j]);
     }
-    for (int64_t i = 0; i < lasso->columns->n; i++)
-        conj += margin_conj(lasso->problem, fabs(lasso->a[i]) / max_slope);
+    for (int64_t i = 0; i < lasso->columns->n; i++) {
+        own.c = c * lasso->columns->weight[i];
+        conj += margin_conj(&own, fabs(lasso->a[i]) / max_slope);
+    }
     lasso->objective = size + c * loss;
     lasso->best = fmax(lasso->best, -conj);
     lasso->gap = fmax(lasso->objective + conj, 0);
@@ -232,9 +237,10 @@ static double change(const struct lasso *lasso, double t)
 {
     double loss = 0, size = fabs(lasso->b + t * lasso->shift) - fabs(lasso->b);
     for (int64_t i = 0; i < lasso->columns->n; i++)
-        loss += margin_loss(MARGIN_LOGISTIC,
-                            lasso->y[i] * (lasso->score[i] + t * lasso->along[i])) -
-                margin_loss(MARGIN_LOGISTIC, lasso->y[i] * lasso->score[i]);
+        loss += lasso->columns->weight[i] *
+                (margin_loss(MARGIN_LOGISTIC,
+                             lasso->y[i] * (lasso->score[i] + t * lasso->along[i])) -
+                 margin_loss(MARGIN_LOGISTIC, lasso->y[i] * lasso->score[i]));
     for (int64_t k = 0; k < lasso->nworking; k++) {
         double w = lasso->w[lasso->working[k]];
         size += fabs(w + t * lasso->step[k]) - fabs(w);

@@ -16,8 +16,9 @@ static int64_t *number_columns(const margin_problem *problem, const weft_sparse 
 {
     double *sum = WEFT_NEW(mem, double, d);
     int64_t *number = WEFT_NEW(mem, int64_t, d);
-    for (int64_t e = 0; e < sparse->first[sparse->n]; e++)
-        sum[sparse->column[e]] += fabs((double)sparse->value[e]);
+    for (int64_t i = 0; i < sparse->n; i++)
+        for (int64_t e = sparse->first[i]; e < sparse->first[i + 1]; e++)
+            sum[sparse->column[e]] += columns->weight[i] * fabs((double)sparse->value[e]);
     for (int64_t j = 0; j < d; j++) number[j] = problem->c * sum[j] > 1 ? columns->d++ : -1;
     columns->name = WEFT_NEW(mem, int64_t, columns->d);
     for (int64_t j = 0; j < d; j++)
@@ -107,11 +108,22 @@ static void merge(l1_columns *columns, weft_arena *mem)
     weft_arena_reset(mem, mark);
 }
 
-l1_columns *l1_columns_of(const margin_problem *problem, const weft_sparse *sparse,
-                          int64_t d, weft_arena *mem)
+static void take_weights(const dual_rows *rows, l1_columns *columns, weft_arena *mem)
 {
+    columns->weight = WEFT_NEW(mem, double, columns->n);
+    for (int64_t i = 0; i < columns->n; i++) {
+        columns->weight[i] = rows->weight ? rows->weight[i] : 1;
+        columns->most = fmax(columns->most, columns->weight[i]);
+    }
+}
+
+l1_columns *l1_columns_of(const margin_problem *problem, const dual_rows *rows, int64_t d,
+                          weft_arena *mem)
+{
+    const weft_sparse *sparse = &rows->x;
     l1_columns *columns = WEFT_NEW(mem, l1_columns, 1);
     columns->n = sparse->n;
+    take_weights(rows, columns, mem);
     const int64_t *number = number_columns(problem, sparse, d, columns, mem);
     columns->start = WEFT_NEW(mem, int64_t, columns->d + 1);
     for (int64_t e = 0; e < sparse->first[sparse->n]; e++)

@@ -58,8 +58,8 @@ margin_output margin_output_of(const margin_problem *problem, int one, double po
  * groups is fitted again with all rows in one partition, where every visit updates the
  * intercept. */
 static void fit_one_partition(const margin_problem *problem, const weft_matrix *matrix,
-                              const int32_t *label, const margin_output *output, real *w,
-                              real *intercept, weft_fitted *out, weft_arena *tmp)
+                              const weft_answers *answers, const margin_output *output,
+                              real *w, real *intercept, weft_fitted *out, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
     weft_fitted before = *out;
@@ -68,7 +68,7 @@ static void fit_one_partition(const margin_problem *problem, const weft_matrix *
     whole.group = NULL;
     remaining.limit -= before.iterations;
     if (remaining.limit <= 0) return;
-    const dual_rows *rows = dual_rows_of(problem, &whole, label, 1, tmp);
+    const dual_rows *rows = dual_rows_of(problem, &whole, answers, 1, tmp);
     dual_fit(&remaining, rows, 1, output, matrix->d, w, intercept, out, tmp);
     out->iterations += before.iterations;
     out->passes += before.passes;
@@ -114,7 +114,7 @@ static void fit_one(const margin_problem *problem, const weft_matrix *matrix,
     }
     if (rows && rows->groups > 1 && problem->kind == MARGIN_HINGE &&
         !(out->residual <= problem->tol))
-        fit_one_partition(problem, matrix, answers->label, output, w, intercept, out, tmp);
+        fit_one_partition(problem, matrix, answers, output, w, intercept, out, tmp);
     if (!rows || !(out->residual <= problem->tol))
         fit_newton(problem, matrix, answers, output, w, intercept, out, tmp);
 }
@@ -149,10 +149,9 @@ static void fit_l1(const margin_problem *problem, const weft_matrix *matrix,
     weft_matrix whole = *matrix;
     whole.group = NULL;
     const dual_rows *rows =
-        matrix->rows ? dual_rows_of(problem, &whole, answers->label, 1, tmp) : NULL;
+        matrix->rows ? dual_rows_of(problem, &whole, answers, 1, tmp) : NULL;
     int mine = rows && rows->first < rows->last;
-    const l1_columns *columns =
-        mine ? l1_columns_of(problem, &rows->x, matrix->d, tmp) : NULL;
+    const l1_columns *columns = mine ? l1_columns_of(problem, rows, matrix->d, tmp) : NULL;
     for (int k = 0; k < outputs; k++) {
         weft_fitted each = {0};
         if (output[k].constant)
@@ -179,11 +178,9 @@ void margin_fit(const margin_problem *problem, const weft_matrix *matrix,
     int outputs = margin_outputs(answers->classes);
     real *intercept = w + (int64_t)outputs * matrix->d;
     size_t mark = weft_arena_mark(tmp);
-    weft_check(!answers->weight || !matrix->rows, "weights of sparse rows");
-    const dual_rows *rows =
-        matrix->rows && !problem->l1
-            ? dual_rows_of(problem, matrix, answers->label, outputs, tmp)
-            : NULL;
+    const dual_rows *rows = matrix->rows && !problem->l1
+                                ? dual_rows_of(problem, matrix, answers, outputs, tmp)
+                                : NULL;
     double *count = WEFT_NEW(tmp, double, answers->classes),
            total = answers_total(matrix, answers);
     margin_output *output = WEFT_NEW(tmp, margin_output, outputs);
