@@ -236,6 +236,30 @@ else
     "$python" tests/frames.py "$weft" "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
     result $? "and weft.read has them as curves"
 fi
+find_python h5py
+few="run.tuner=random run.sampler=space space.configs=1 random.resource=1"
+# shellcheck disable=SC2086
+${CC:-cc} -O2 -D_POSIX_C_SOURCE=200809L -o "$tmp/often" tests/often.c >"$tmp/out" 2>"$tmp/log" &&
+    tune 1 n $few command.run="$tmp/often"
+result $? "a program reports more than 10^6 times in a job"
+[ "$(grep -c 'warning: job 0, trial 0: the program reported more than 1000000 times; of what follows the first 999999 reports' \
+    "$tmp/log")" = 1 ]
+result $? "the log says once that not all is kept"
+"$weft" report "$tmp/n.h5" >"$tmp/out" 2>"$tmp/log" &&
+    grep -q '^of these  of each of 1 jobs that reported 1000000 times or more the first 999999, and the last$' "$tmp/out"
+result $? "so does the report"
+if [ -z "$python" ]; then
+    result 0 "# SKIP there is no h5py"
+else
+    "$python" -c "
+import h5py
+f = h5py.File('$tmp/n.h5')
+loss, wall, all = f['rounds/loss'][:], f['rounds/wall'][:], f['events/seconds'][0]
+assert len(loss) == 10 ** 6 and list(loss[:-1]) == list(range(1, 10 ** 6)) and loss[-1] == 0 == f['events/loss'][0]
+assert 0.95 * all < wall.sum() <= all, (wall.sum(), all)
+" >"$tmp/out" 2>"$tmp/log"
+    result $? "the last row is the loss of the job, and no time is lost"
+fi
 find_python json
 
 # ---- what goes wrong ----------------------------------------------------------------------

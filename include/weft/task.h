@@ -58,6 +58,9 @@ typedef struct weft_offer {
     int over;                    /* 1: no job is left */
 } weft_offer;
 
+/* Most rows of a job without units; of further reports the last takes the last row. */
+enum { WEFT_MOST_REPORTS = 1000000 };
+
 typedef struct weft_task {
     weft_kind kind;
     const weft_kind *const

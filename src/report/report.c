@@ -136,6 +136,14 @@ static void print_reports(const weft_summary *summary, weft_arena *tmp)
     }
     printf("reports   %lld; of trial %lld: %s\n", (long long)summary->rounds,
            (long long)list[0].trial, *text ? text : "none");
+    int64_t full = 0;
+    for (int64_t i = 0; i < summary->jobs.n; i++)
+        full += summary->jobs.rounds[i] == WEFT_MOST_REPORTS;
+    if (full > 0)
+        printf(
+            "of these  of each of %lld jobs that reported %d times or more the first %d, "
+            "and the last\n",
+            (long long)full, WEFT_MOST_REPORTS, WEFT_MOST_REPORTS - 1);
 }
 
 /* Times of the rounds, and sums over them of what is counted and spent. */

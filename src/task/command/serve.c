@@ -5,6 +5,7 @@
 #include "serve.h"
 #include "attempt.h"
 #include "reply.h"
+#include "reports.h"
 #include "task/halt.h"
 #include "task/parameters.h"
 #include "weft/clock.h"
@@ -19,9 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LOG_BYTES    (1 << 20)
-#define SHOW_SECONDS 10.0 /* between lines of the log about reports */
-#define MOST_REPORTS 1000000
+#define LOG_BYTES (1 << 20)
 
 /* A state that the program has. */
 struct held {
@@ -41,10 +40,7 @@ struct command_serve {
     int64_t n, room;
     struct named *drop; /* [ndrop] states that it is to forget */
     int64_t ndrop, roomdrop;
-    double *row; /* [nrow][COMMAND_COLUMNS] reports of the present job */
-    weft_spent *spent;
-    int64_t nrow, roomrow, roomspent;
-    double reported, shown; /* times */
+    command_reports reports; /* of the present job */
     weft_arena *mem;
 };
 
@@ -111,7 +107,7 @@ void command_serve_new(command_task *command)
         .leaves = leaves,
         .of = command};
     command->serve = WEFT_NEW(mem, command_serve, 1);
-    command->serve->mem = mem;
+    command->serve->mem = command->serve->reports.mem = mem;
     command->serve->link = weft_link_new(&plan, mem);
 }
 
@@ -238,31 +234,6 @@ static weft_status ask_job(command_task *command, const weft_job *job,
 
 /* ---- reports ---- */
 
-static void add_report(const command_task *command, const weft_job *job,
-                       const command_reply *reply)
-{
-    command_serve *serve = command->serve;
-    double now = weft_now(), took = now - serve->reported;
-    double loss = command_minimised(command, reply->loss);
-    serve->reported = now;
-    if (serve->nrow == MOST_REPORTS) return;
-    serve->row = weft_regrow(serve->mem, serve->row, COMMAND_COLUMNS * sizeof *serve->row,
-                             serve->nrow, &serve->roomrow);
-    serve->spent = weft_regrow(serve->mem, serve->spent, sizeof *serve->spent, serve->nrow,
-                               &serve->roomspent);
-    double *row = serve->row + COMMAND_COLUMNS * serve->nrow;
-    row[COMMAND_STEP] = reply->step;
-    row[COMMAND_LOSS] = loss;
-    serve->spent[serve->nrow++] = (weft_spent){.wall = took, .compute = took};
-    if (now - serve->shown < SHOW_SECONDS) return;
-    serve->shown = now;
-    weft_arena *tmp = weft_arena_new();
-    weft_log(WEFT_INFO, "job %lld, trial %lld: %s after %g of %g", (long long)job->id,
-             (long long)job->trial, weft_loss_show(loss, 5, tmp), reply->step,
-             reply->total);
-    weft_arena_free(tmp);
-}
-
 /* Takes reports until the answer. The answer to a report is to go on, unless the run is to
  * stop. */
 static weft_status take_reports(command_task *command, const weft_job *job,
@@ -276,9 +247,10 @@ static weft_status take_reports(command_task *command, const weft_job *job,
     for (;;) {
         TRY(command_reply_read(serve->link, line, job->id, reply, serve->mem));
         reply->total = total;
-        if (reply->kind == COMMAND_ANSWERED) add_report(command, job, reply);
+        if (reply->kind == COMMAND_ANSWERED)
+            command_reports_add(command, &serve->reports, job, reply);
         if (reply->kind != COMMAND_REPORTED) return WEFT_OK;
-        add_report(command, job, reply);
+        command_reports_add(command, &serve->reports, job, reply);
         int stops = (env->stopped && env->stopped()) ||
                     (env->deadline > 0 && weft_now() >= env->deadline);
         TRY(weft_link_ask(serve->link, go[stops], strlen(go[stops]), &line));
@@ -373,9 +345,7 @@ static weft_status do_job(command_task *command, const weft_job *job,
     outcome->failure = WEFT_SUCCEEDED;
     weft_link_mark(serve->link);
     weft_link_within(serve->link, command->time_limit);
-    serve->nrow = 0;
-    serve->reported = weft_now();
-    if (!(serve->shown > 0)) serve->shown = serve->reported;
+    command_reports_begin(&serve->reports);
     TRY(ask_job(command, job, before, &line));
     TRY(take_reports(command, job, before, line, &reply));
     return settle(command, job, &reply, outcome);
@@ -391,9 +361,9 @@ weft_status command_serve_job(command_task *command, const weft_job *job,
         fail(command, job, weft_error(), outcome);
         st = WEFT_OK;
     }
-    outcome->nrow = serve->nrow;
-    outcome->row = serve->row;
-    outcome->spent = serve->spent;
+    outcome->nrow = serve->reports.n;
+    outcome->row = serve->reports.row;
+    outcome->spent = serve->reports.spent;
     return st;
 }
 
