@@ -59,6 +59,7 @@ static inline void take_part(weft_data *data, weft_part part, int64_t n,
         for (const int *t = doc[rows->first + i]; *t >= 0; t++) token[at++] = (uint32_t)*t;
     for (int k = 0; k < WEFT_NTOK; k++) {
         rows->offset[k] = offset;
+        rows->end[k] = offset + 1;
         rows->token[k] = token;
     }
 }

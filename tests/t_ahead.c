@@ -50,6 +50,7 @@ static void take_part(weft_data *data, weft_part part, int64_t from, int64_t n)
     rows->label = label;
     for (int k = 0; k < WEFT_NTOK; k++) {
         rows->offset[k] = offset;
+        rows->end[k] = offset + 1;
         rows->token[k] = token;
     }
 }

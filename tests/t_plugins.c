@@ -82,6 +82,7 @@ static weft_data make_data(weft_form form, int classes)
         rows->value = form == WEFT_REALS ? number[at] : NULL;
         for (int k = 0; k < WEFT_NTOK && form == WEFT_TOKENS; k++) {
             rows->offset[k] = offset;
+            rows->end[k] = offset + 1;
             rows->token[k] = word[at];
         }
     }

@@ -25,6 +25,7 @@ typedef struct weft_env {
     void (*scored)(double share); /* told by `score`, where that takes long, which share of
                                      its work this rank has done. NULL: nobody is told */
     double deadline;              /* of the run, by weft_now; 0: none */
+    int scaled;                   /* 1: run.scale has columns scaled by the training rows */
     int scoring; /* 1: only `score` is going to be called, with a winner of other data: what
                     only trainings need is not asked of these */
 } weft_env;

@@ -45,8 +45,9 @@ typedef struct weft_rows {
     const uint8_t *byte;  /* [n][d] */
     const float *value;   /* [n][d] */
     /* WEFT_TOKENS, loaded on request: tokens of document i are token[offset[i] ..
-     * offset[i+1]-1]; offset[n+1], from 0 */
-    const int64_t *offset[WEFT_NTOK];
+     * end[i]-1]; offset[n], end[n]; those of a file follow each other, end[i] being
+     * offset[i+1], from 0 to offset[n] */
+    const int64_t *offset[WEFT_NTOK], *end[WEFT_NTOK];
     const uint32_t *token[WEFT_NTOK];
 } weft_rows;
 

@@ -317,6 +317,7 @@ static weft_status read_tokens(weft_data *data, int part, weft_tokenizer tok)
                          data->path, name, (unsigned)largest,
                          (long long)data->vocab[tok].n);
     rows->offset[tok] = offset;
+    rows->end[tok] = offset + 1;
     rows->token[tok] = token;
     return WEFT_OK;
 }

@@ -91,7 +91,9 @@ static weft_status setup(void *self, const weft_source *data, double memory, int
     const weft_rows *part = &data->part[WEFT_TRAIN];
     for (int tok = 0; tok < WEFT_NTOK; tok++) {
         TRY(data->tokens(data->of, tok));
-        int64_t tokens = part->offset[tok][part->n];
+        int64_t tokens = 0;
+        for (int64_t i = 0; i < part->n; i++)
+            tokens += part->end[tok][i] - part->offset[tok][i];
         weft_sum_i64(data->team, &tokens, 1);
         ngram->tokens[tok] = (double)tokens / (double)part->total;
     }

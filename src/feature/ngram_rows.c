@@ -107,9 +107,9 @@ static int64_t row_text(const ngram_map *self, const weft_request *request, int6
 {
     const weft_rows *part = &self->data->part[request->part];
     int tok = ngram_arm(request, i)->tokenizer;
-    const int64_t *at = part->offset[tok] + i;
-    *token = part->token[tok] + at[0];
-    return at[1] - at[0];
+    int64_t first = part->offset[tok][i];
+    *token = part->token[tok] + first;
+    return part->end[tok][i] - first;
 }
 
 static uint32_t table_size(int64_t items)

@@ -251,6 +251,12 @@ static weft_status check_setup(const weft_run *run)
     return weft_conf_unused(run->conf, section, n);
 }
 
+static weft_scale scale_of(const weft_run *run)
+{
+    weft_scale scale = (weft_scale)run->opts.scale;
+    return scale == WEFT_SCALE_AUTO && !run->task->scaled ? WEFT_SCALE_NONE : scale;
+}
+
 /* Opens the data; each team has all of them. Collective over team. */
 static weft_status open_data(weft_run *run, const char *data)
 {
@@ -274,9 +280,7 @@ static weft_status open_data(weft_run *run, const char *data)
     const weft_likeness *like = weft_run_starts(run) ? &run->start.like : run->like;
     const char *of = weft_run_starts(run) ? run->opts.start : run->like_of;
     if (like) return weft_agree(weft_data_match(&run->data, like, of), run->team);
-    weft_scale scale = (weft_scale)run->opts.scale;
-    if (scale == WEFT_SCALE_AUTO && !run->task->scaled) scale = WEFT_SCALE_NONE;
-    return weft_data_scale(&run->data, scale);
+    return weft_data_scale(&run->data, scale_of(run));
 }
 
 static weft_status open_team(weft_run *run, const char *data)
@@ -296,6 +300,7 @@ static weft_status open_team(weft_run *run, const char *data)
                     .stopped = weft_signals_seen,
                     .scored = weft_show_scored,
                     .deadline = run->deadline,
+                    .scaled = scale_of(run) != WEFT_SCALE_NONE,
                     .scoring = run->like != NULL};
     TRY(weft_agree(run->task->setup(run->task_self, &env), run->team));
     TRY(weft_agree(check_setup(run), run->team));

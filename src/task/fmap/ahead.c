@@ -10,43 +10,49 @@
 
 enum { EACH = 4 }; /* largest number of fits per rank at once, which a kill would lose */
 
-/* The fits of a batch that one rank does. */
+/* A fit: of a job in a fold. */
+struct fit {
+    const weft_job *job;
+    int fold;
+    fmap_early *early;
+};
+
+/* What the rank that does a fit has. */
 struct whole {
     weft_matrix matrix;
     const int32_t *label;
     const void *solver;
 };
 
-static int64_t length_of(const fmap_task *fmap)
-{
-    return fmap->nstat + fmap->outputs * (fmap->columns + 1);
-}
-
-static fmap_early *find(const fmap_task *fmap, int64_t job)
+/* fold NULL: any */
+static fmap_early *find(const fmap_task *fmap, int64_t job, const fmap_fold *fold)
 {
     fmap_early *early = fmap->early;
-    while (early && early->job != job) early = early->next;
+    while (early && (early->job != job || (fold && early->fold != fold)))
+        early = early->next;
     return early;
 }
 
-static fmap_early *early_new(fmap_task *fmap, int64_t job)
+static fmap_early *early_new(fmap_task *fmap, int64_t job, const fmap_fold *fold)
 {
-    fmap_early *early = find(fmap, -1);
+    fmap_early *early = find(fmap, -1, NULL);
     if (!early) {
         early = WEFT_NEW(fmap->env.mem, fmap_early, 1);
-        early->x = WEFT_NEW(fmap->env.mem, real, length_of(fmap));
+        early->x = WEFT_NEW(fmap->env.mem, real, fmap->each);
         early->next = fmap->early;
         fmap->early = early;
     }
     early->job = job;
+    early->fold = fold;
     return early;
 }
 
-int fmap_was_ahead(fmap_task *fmap, const weft_job *job, real *x, weft_fitted *fitted)
+int fmap_was_ahead(fmap_task *fmap, const weft_job *job, const fmap_fold *fold, real *x,
+                   weft_fitted *fitted)
 {
-    fmap_early *early = find(fmap, job->id);
+    fmap_early *early = find(fmap, job->id, fold);
     if (!early) return 0;
-    memcpy(x, early->x, (size_t)length_of(fmap) * sizeof *x);
+    memcpy(x, early->x, (size_t)fmap->each * sizeof *x);
     *fitted = early->fitted;
     early->job = -1;
     return 1;
@@ -60,102 +66,112 @@ static int is_lone(const fmap_task *fmap, const weft_job *job)
            job->mix.k == 1 && job->resource > 0 && !(job->feature_fraction < 1);
 }
 
-/* Chooses the jobs that are fitted now: job[0] and as many others as half of the memory
+/* Chooses the fits that are done now: the first, and as many others as half of the memory
  * allows. Memory is needed for one matrix while it is made, twice the size of its rows on
  * all ranks, and for all rows of the matrices on the ranks that fit them, where a rank may
  * have one matrix more than others. Returns their number. */
-static int choose(fmap_task *fmap, int n, const weft_job *const *job,
-                  const weft_job **chosen, fmap_early **fits)
+static int choose(fmap_task *fmap, int n, const weft_job *const *job, struct fit *fit)
 {
-    int ranks = fmap->env.team->size;
+    int ranks = fmap->env.team->size, m = 0;
     double bytes = 0, most = 0;
-    int m = 0;
     weft_arena *tmp = weft_arena_new();
-    for (int i = 0; i < n && m < EACH * ranks; i++) {
-        if (!is_lone(fmap, job[i]) || find(fmap, job[i]->id)) continue;
-        fmap_arms arms = fmap_arms_new(fmap, &job[i]->mix, tmp);
+    for (int e = 0; e < n * fmap->nfold && m < EACH * ranks; e++) {
+        const weft_job *one = job[e / fmap->nfold];
+        int f = e % fmap->nfold;
+        const fmap_fold *fold = &fmap->fold[f];
+        if (!is_lone(fmap, one) || find(fmap, one->id, fold)) continue;
+        fmap_arms arms = fmap_arms_new(fmap, f, &one->mix, tmp);
         double flops, all, entries;
-        fmap->feature->estimate(fmap->map, arms.arm[0],
-                                (double)fmap->env.data->part[WEFT_TRAIN].total, 1, &flops,
-                                &all, &entries);
+        fmap->feature->estimate(fold->map, arms.arm[0],
+                                (double)fold->data->part[WEFT_TRAIN].total, 1, &flops, &all,
+                                &entries);
         most = all > most ? all : most;
         if (m > 0 && (bytes + all) / 2 / ranks + most > 0.5 * fmap->env.memory) continue;
         bytes += all;
-        chosen[m] = job[i];
-        fits[m] = early_new(fmap, job[i]->id);
-        fits[m++]->cost = entries;
+        fit[m] = (struct fit){one, f, early_new(fmap, one->id, fold)};
+        fit[m++].early->cost = entries;
     }
     weft_arena_free(tmp);
     return m;
 }
 
-/* The rows of a job's matrix on the rank that fits it; statistics in x. Collective. */
-static void take_rows(fmap_task *fmap, const weft_job *job, fmap_early *early,
-                      struct whole *to, weft_arena *mem)
+/* The rows of a fit's matrix on the rank that does it; statistics in x. Collective. */
+static void take_rows(fmap_task *fmap, const struct fit *fit, struct whole *to,
+                      weft_arena *mem)
 {
     weft_arena *tmp = weft_arena_new();
-    fmap_arms arms = fmap_arms_new(fmap, &job->mix, tmp);
-    weft_request request = fmap_request(fmap, job, &arms, WEFT_TRAIN);
-    to->solver = fmap_solver(fmap, job->mix.conf, mem);
+    fmap_early *early = fit->early;
+    fmap_arms arms = fmap_arms_new(fmap, fit->fold, &fit->job->mix, tmp);
+    weft_request request = fmap_request(fmap, fit->job, &arms, WEFT_TRAIN);
+    to->solver = fmap_solver(fmap, fit->job->mix.conf, mem);
     weft_matrix matrix;
-    fmap->feature->matrix(fmap->map, &request, 1, early->x, &matrix, tmp);
+    fmap->feature->matrix(arms.fold->map, &request, 1, early->x, &matrix, tmp);
     early->fitted.diverged = matrix.empty != NULL;
-    to->label = matrix.gather(&matrix, fmap->env.data->part[WEFT_TRAIN].label, early->owner,
-                              fmap->alone, &to->matrix, mem);
+    to->label = matrix.gather(&matrix, arms.fold->answers.label, early->owner, fmap->alone,
+                              &to->matrix, mem);
     weft_arena_free(tmp);
 }
 
-static void deal(const fmap_task *fmap, int n, fmap_early **fits, weft_arena *tmp)
+static void deal(const fmap_task *fmap, int n, const struct fit *fit, weft_arena *tmp)
 {
     double *cost = WEFT_NEW(tmp, double, n);
     int *owner = WEFT_NEW(tmp, int, n);
-    for (int i = 0; i < n; i++) cost[i] = fits[i]->cost;
+    for (int i = 0; i < n; i++) cost[i] = fit[i].early->cost;
     weft_deal_costs(n, cost, fmap->env.team->size, NULL, owner);
-    for (int i = 0; i < n; i++) fits[i]->owner = owner[i];
+    for (int i = 0; i < n; i++) fit[i].early->owner = owner[i];
 }
 
 /* Does this rank's fits, then sends all weights to all ranks. Collective. */
-static void fit_all(fmap_task *fmap, int n, fmap_early **fits, const struct whole *rows)
+static void fit_all(fmap_task *fmap, int n, const struct fit *fit, const struct whole *rows)
 {
     weft_team *team = fmap->env.team;
+    size_t numbers = (size_t)(fmap->outputs * (fmap->columns + 1));
     for (int i = 0; i < n; i++) {
-        if (fits[i]->owner != team->rank || fits[i]->fitted.diverged) continue;
+        fmap_early *early = fit[i].early;
+        if (early->owner != team->rank || early->fitted.diverged) continue;
         weft_arena *tmp = weft_arena_new();
-        real *w = fits[i]->x + fmap->nstat;
-        memset(w, 0, (size_t)(fmap->outputs * (fmap->columns + 1)) * sizeof *w);
-        weft_answers answers = {.classes = fmap->answers.classes, .label = rows[i].label};
-        fmap->model->fit(rows[i].solver, &rows[i].matrix, &answers, 1, w, &fits[i]->fitted,
+        real *w = early->x + fmap->nstat;
+        memset(w, 0, numbers * sizeof *w);
+        weft_answers answers = {.classes = fmap->env.data->classes, .label = rows[i].label};
+        fmap->model->fit(rows[i].solver, &rows[i].matrix, &answers, 1, w, &early->fitted,
                          tmp);
         weft_arena_free(tmp);
     }
     for (int i = 0; i < n; i++) {
-        size_t numbers = (size_t)(fmap->outputs * (fmap->columns + 1));
-        weft_bcast(team, fits[i]->x + fmap->nstat, numbers * sizeof(real), fits[i]->owner);
-        weft_bcast(team, &fits[i]->fitted, sizeof fits[i]->fitted, fits[i]->owner);
+        fmap_early *early = fit[i].early;
+        weft_bcast(team, early->x + fmap->nstat, numbers * sizeof(real), early->owner);
+        weft_bcast(team, &early->fitted, sizeof early->fitted, early->owner);
     }
+}
+
+/* 1: the job is fitted in all folds. */
+static int is_ready(const fmap_task *fmap, const weft_job *job)
+{
+    int f = 0;
+    while (f < fmap->nfold && find(fmap, job->id, &fmap->fold[f])) f++;
+    return f == fmap->nfold;
 }
 
 void fmap_ahead(void *self, int n, const weft_job *const *job)
 {
     fmap_task *fmap = self;
-    if (n < 2 || fmap->env.team->size < 2 || !is_lone(fmap, job[0]) ||
-        find(fmap, job[0]->id))
+    if (n * fmap->nfold < 2 || fmap->env.team->size < 2 || !is_lone(fmap, job[0]) ||
+        is_ready(fmap, job[0]))
         return;
     if (!fmap->alone) {
         fmap->alone = WEFT_NEW(fmap->env.mem, weft_team, 1);
         weft_team_split(fmap->env.team, fmap->env.team->size, fmap->alone);
     }
     weft_arena *mem = weft_arena_new();
-    const weft_job **chosen = WEFT_NEW(mem, const weft_job *, n);
-    fmap_early **fits = WEFT_NEW(mem, fmap_early *, n);
+    struct fit *fit = WEFT_NEW(mem, struct fit, n * fmap->nfold);
+    n = choose(fmap, n, job, fit);
     struct whole *rows = WEFT_NEW(mem, struct whole, n);
-    n = choose(fmap, n, job, chosen, fits);
     if (n > 1) {
-        deal(fmap, n, fits, mem);
-        for (int i = 0; i < n; i++) take_rows(fmap, chosen[i], fits[i], &rows[i], mem);
-        fit_all(fmap, n, fits, rows);
+        deal(fmap, n, fit, mem);
+        for (int i = 0; i < n; i++) take_rows(fmap, &fit[i], &rows[i], mem);
+        fit_all(fmap, n, fit, rows);
     } else {
-        fits[0]->job = -1;
+        fit[0].early->job = -1;
     }
     weft_arena_free(mem);
 }

@@ -17,7 +17,7 @@ weft_status fmap_pieces_setup(fmap_task *fmap)
                          "choose fmap.model = ridge, or fmap.resource = fits",
                          fmap->model->kind.name);
     TRY(fmap->model->divisible(fmap->solver));
-    fmap->npieces = 1 + fmap->model->piece_size(fmap->columns, &fmap->answers);
+    fmap->npieces = 1 + fmap->model->piece_size(fmap->columns, &fmap->fold->answers);
     return WEFT_OK;
 }
 
@@ -32,15 +32,14 @@ static double name_of(const weft_job *job)
 
 /* Does the iterations of a job. A trial that copied the weights of another map starts from
  * these. */
-static void fit_piece(fmap_task *fmap, const weft_job *job, const void *solver,
-                      const weft_matrix *matrix, weft_state *state, weft_fitted *fitted,
+static void fit_piece(fmap_task *fmap, const weft_job *job, const fmap_arms *arms,
+                      const weft_matrix *matrix, real *w, double *aux, weft_fitted *fitted,
                       weft_arena *tmp)
 {
-    const weft_answers *answers = &fmap->answers;
+    const weft_answers *answers = &arms->fold->answers;
     int64_t size = fmap->model->piece_size(matrix->d, answers),
             systems = answers->classes - (answers->target == NULL);
-    real *w = state->x + fmap->nstat;
-    double *was = state->aux, *own = state->aux + 1;
+    double *was = aux, *own = aux + 1;
     double name = name_of(job);
     if (*was < name || *was > name) {
         *was = name;
@@ -48,33 +47,33 @@ static void fit_piece(fmap_task *fmap, const weft_job *job, const void *solver,
         own[0] = -1;
         for (int64_t i = 0; i < systems * matrix->d; i++) own[1 + i] = (double)w[i];
     }
-    fmap->model->piece(solver, matrix, answers, (int)fmin(floor(job->resource + 0.5), 1e9),
-                       own, w, fitted, tmp);
+    fmap->model->piece(arms->solver, matrix, answers,
+                       (int)fmin(floor(job->resource + 0.5), 1e9), own, w, fitted, tmp);
 }
 
 /* ---- whole ---- */
 
-weft_status fmap_fit(fmap_task *fmap, const weft_job *job, const fmap_arms *arms,
-                     weft_state *state, weft_fitted *fitted)
+weft_status fmap_fit(fmap_task *fmap, const weft_job *job, const fmap_arms *arms, real *x,
+                     double *aux, weft_fitted *fitted)
 {
     weft_status st = WEFT_OK;
     *fitted = (weft_fitted){0};
-    if (!(job->resource > 0) || fmap_was_ahead(fmap, job, state->x, fitted)) return WEFT_OK;
+    if (!(job->resource > 0) || fmap_was_ahead(fmap, job, arms->fold, x, fitted))
+        return WEFT_OK;
     weft_arena *tmp = weft_arena_new();
     weft_request request = fmap_request(fmap, job, arms, WEFT_TRAIN);
     request.arm = fmap_draw(fmap, job, arms, WEFT_TRAIN, 0, tmp);
     weft_matrix matrix;
-    fmap->feature->matrix(fmap->map, &request, 1, state->x, &matrix, tmp);
+    fmap->feature->matrix(arms->fold->map, &request, 1, x, &matrix, tmp);
     fitted->diverged = matrix.empty != NULL;
     if (matrix.empty && fmap->env.space->count == 1)
         st = weft_fail(WEFT_EDATA, "%s: %s; change one of these", fmap->env.data->path,
                        matrix.empty);
     else if (!matrix.empty && fmap->pieces)
-        fit_piece(fmap, job, arms->solver, &matrix, state, fitted, tmp);
+        fit_piece(fmap, job, arms, &matrix, x + fmap->nstat, aux, fitted, tmp);
     else if (!matrix.empty)
-        fmap->model->fit(arms->solver, &matrix, &fmap->answers,
-                         arms->k > 1 ? fmap->slack : 1, state->x + fmap->nstat, fitted,
-                         tmp);
+        fmap->model->fit(arms->solver, &matrix, &arms->fold->answers,
+                         arms->k > 1 ? fmap->slack : 1, x + fmap->nstat, fitted, tmp);
     weft_arena_free(tmp);
     return st;
 }

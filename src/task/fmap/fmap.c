@@ -3,15 +3,18 @@
  * the maps are scored on the validation samples, which are divided among them (`split`),
  * scored by each (`full`), or by as many of them as cost little beside the fit (`auto`). k
  * = 1 is an ordinary fit of one map, which can also be divided into jobs of some iterations
- * each (`resource = iterations`). State of a trial: [statistics of the features][weights,
- * class-major][intercepts], and in doubles what a fit in pieces goes on from. Khodak, Li,
- * Roberts, Balcan, Talwalkar, "Weight-sharing beyond neural architecture search", SysML
- * 2019. */
+ * each (`resource = iterations`). With folds a job has a fit for each, whose scores on
+ * what they hold out are summed. State of a trial: for each fold [statistics of the
+ * features][weights, class-major][intercepts], and in doubles what a fit in pieces goes on
+ * from. Khodak, Li, Roberts, Balcan, Talwalkar, "Weight-sharing beyond neural architecture
+ * search", SysML 2019. */
 #include "fmap.h"
 #include "ahead.h"
 #include "fit.h"
+#include "folds.h"
 #include "score.h"
 #include "weft/exact.h"
+#include "weft/log.h"
 #include "weft/registry.h"
 
 #include <math.h>
@@ -36,12 +39,16 @@ static const weft_opt fmap_opts[] = {
         "(full), or by as many maps as cost little beside the fit (auto)"),
     WEFT_CHOICE_OPT("score", fmap_task, score, "accuracy", WEFT_MEASURES,
                     "score by which maps are compared: " WEFT_MEASURES_ABOUT
-                    "Maps that share a fit have it of their own validation rows each. Of "
-                    "equal scores the lower mean loss wins"),
+                    "Maps that share a fit have it of their own validation rows each; with "
+                    "folds it is of all that they hold out. Of equal scores the lower mean "
+                    "loss wins"),
     WEFT_CHOICE_OPT(
         "resource", fmap_task, pieces, "fits", "fits|iterations",
         "unit of resource: a fit to its optimum, or an iteration of ridge's conjugate "
         "gradients, so that schedules can stop fits of one map early"),
+    WEFT_LONG_OPT("folds", fmap_task, folds, "0", 0, 1000,
+                  "cross-validation over the train and valid parts in that many folds, "
+                  "each with a fit of its own; 0: none"),
     WEFT_REAL_OPT(
         "slack", fmap_task, slack, "3", 1, 1000,
         "tolerance of fits shared by several maps, as a multiple of the model's own"),
@@ -77,25 +84,21 @@ static weft_status fmap_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED],
     return WEFT_OK;
 }
 
+/* Training rows of the largest fit, as far as they are known before the folds are. */
+static int64_t rows_of_fit(const fmap_task *fmap)
+{
+    const weft_rows *part = fmap->env.data->part;
+    return part[WEFT_TRAIN].total + (fmap->folds > 0 ? part[WEFT_VALID].total : 0);
+}
+
 /* Memory of fits with so many columns beside the matrix, bytes per rank. ELIMIT. */
 static weft_status fit_memory(const fmap_task *fmap, int64_t columns, double allowed,
                               double *bytes)
 {
     *bytes = 0;
     if (!fmap->feature->gram || !fmap->model->memory) return WEFT_OK;
-    weft_matrix matrix = {.d = columns,
-                          .total = fmap->env.data->part[WEFT_TRAIN].total,
-                          .team = fmap->env.team};
+    weft_matrix matrix = {.d = columns, .total = rows_of_fit(fmap), .team = fmap->env.team};
     return fmap->model->memory(fmap->solver, &matrix, allowed, bytes);
-}
-
-/* What is known of the rows of a part, on every rank. Collective. */
-static weft_truth truth_of(const fmap_task *fmap, weft_part part, weft_arena *mem)
-{
-    const weft_data *data = fmap->env.data;
-    return (weft_truth){.label = weft_data_labels(data, part, mem),
-                        .target = weft_data_targets(data, part, mem),
-                        .weight = weft_data_weights(data, part, mem)};
 }
 
 /* Checks the score that is asked for. ECONF, EDATA. Collective. */
@@ -106,8 +109,8 @@ static weft_status measure_setup(fmap_task *fmap)
     if (fmap->env.scoring) return WEFT_OK;
     int64_t *count = WEFT_NEW(fmap->env.mem, int64_t, data->classes);
     if (weft_measure_joint(measure))
-        fmap->valid = truth_of(fmap, WEFT_VALID, fmap->env.mem);
-    for (int64_t i = 0; weft_measure_joint(measure) && i < data->part[WEFT_VALID].total;
+        fmap->valid = fmap_truth(fmap, WEFT_VALID, fmap->env.mem);
+    for (int64_t i = 0; weft_measure_joint(measure) && i < fmap_distinct(fmap, WEFT_VALID);
          i++)
         count[fmap->valid.label[i]]++;
     return weft_measure_check(measure, "fmap.score", data->path, data->classes,
@@ -122,6 +125,13 @@ static weft_status fmap_setup(void *self, const weft_env *env)
                          "%s is a federation, and task fmap selects feature maps on one "
                          "data set; use task fed, or pack without clients",
                          env->data->path);
+    if (fmap->folds > 0 && env->scaled)
+        return weft_fail(
+            WEFT_ECONF,
+            "fmap.folds = %lld and run.scale: columns would be scaled by rows "
+            "that folds hold out, too; take run.scale out, and let the feature "
+            "map do it, as rff.preprocess = standard does",
+            (long long)fmap->folds);
     fmap->env = *env;
     fmap->map = weft_arena_alloc(env->mem, 1, fmap->feature->kind.size);
     fmap->solver = weft_arena_alloc(env->mem, 1, fmap->model->kind.size);
@@ -130,16 +140,11 @@ static weft_status fmap_setup(void *self, const weft_env *env)
     fmap->columns = fmap->feature->columns(fmap->map, 1.0);
     double taken;
     TRY(fit_memory(fmap, fmap->columns, env->memory, &taken));
-    weft_source rows = weft_data_source(env->data);
-    TRY(fmap->feature->setup(fmap->map, &rows, env->memory - taken, env->space->count,
-                             env->seed, env->mem));
+    TRY(fmap_folds_open(fmap, env->memory - taken));
+    fmap->map = fmap->fold->map;
     fmap->nstat = fmap->feature->nstat(fmap->map);
     fmap->outputs = fmap->model->outputs(env->data->classes);
-    const weft_rows *train = &env->data->part[WEFT_TRAIN];
-    fmap->answers = (weft_answers){.classes = env->data->classes,
-                                   .label = train->label,
-                                   .target = train->target,
-                                   .weight = train->weight};
+    fmap->each = fmap->nstat + fmap->outputs * (fmap->columns + 1);
     if (env->data->target_scale && !fmap->model->numbers)
         return weft_fail(
             WEFT_ECONF,
@@ -147,7 +152,8 @@ static weft_status fmap_setup(void *self, const weft_env *env)
             "choose fmap.model = ridge, or task sgd with sgd.model = linear or "
             "mlp",
             env->data->path, fmap->model_name);
-    if (train->weight && fmap->model->weighs) TRY(fmap->model->weighs(fmap->solver));
+    if (fmap->fold->answers.weight && fmap->model->weighs)
+        TRY(fmap->model->weighs(fmap->solver));
     TRY(measure_setup(fmap));
     return fmap->pieces ? fmap_pieces_setup(fmap) : WEFT_OK;
 }
@@ -156,8 +162,8 @@ static void fmap_nstate(const void *self, const weft_job *job, weft_state *size)
 {
     const fmap_task *fmap = self;
     (void)job;
-    size->nx = fmap->nstat + fmap->outputs * (fmap->columns + 1);
-    size->naux = fmap->npieces;
+    size->nx = fmap->nfold * fmap->each;
+    size->naux = fmap->nfold * fmap->npieces;
 }
 
 static int fmap_tensors(const void *self, const weft_job *job,
@@ -166,6 +172,8 @@ static int fmap_tensors(const void *self, const weft_job *job,
     const fmap_task *fmap = self;
     int64_t d = fmap->feature->columns(fmap->map, job->feature_fraction);
     int n = 0;
+    if (fmap->nfold > 1) out[n++] = (weft_tensor){"folds", 0, 2, {fmap->nfold, fmap->each}};
+    if (n > 0) return n;
     if (fmap->nstat > 0) out[n++] = (weft_tensor){"statistics", 0, 1, {fmap->nstat}};
     out[n++] = (weft_tensor){"weights", fmap->nstat, 2, {fmap->outputs, d}};
     out[n++] =
@@ -184,19 +192,19 @@ struct work {
 static struct work work_of(const fmap_task *fmap, const weft_job *job,
                            const fmap_arms *arms)
 {
-    const weft_rows *part = fmap->env.data->part;
+    double train = fmap_rows(fmap, WEFT_TRAIN), valid = fmap_rows(fmap, WEFT_VALID);
     double passes = fmap->pieces ? job->resource + 2 : PASSES;
     struct work work = {0};
     for (int i = 0; i < arms->k; i++) {
         work.maps += job->score_eliminated || arms->p[i] > 0;
         if (!(arms->p[i] > 0)) continue;
         double flops, bytes, n;
-        fmap->feature->estimate(fmap->map, arms->arm[i], (double)part[WEFT_TRAIN].total,
-                                job->feature_fraction, &flops, &bytes, &n);
+        fmap->feature->estimate(arms->fold->map, arms->arm[i], train, job->feature_fraction,
+                                &flops, &bytes, &n);
         work.fit += arms->p[i] * (flops + passes * 4 * n * fmap->outputs);
-        work.memory += arms->p[i] * bytes;
-        fmap->feature->estimate(fmap->map, arms->arm[i], (double)part[WEFT_VALID].total,
-                                job->feature_fraction, &flops, &bytes, &n);
+        work.memory += arms->p[i] * bytes / fmap->nfold;
+        fmap->feature->estimate(arms->fold->map, arms->arm[i], valid, job->feature_fraction,
+                                &flops, &bytes, &n);
         work.pass += arms->p[i] * (flops + 2 * n * fmap->outputs);
     }
     return work;
@@ -211,7 +219,7 @@ static int passes_of(const fmap_task *fmap, const struct work *work)
 {
     if (fmap->validation == SPLIT) return 1;
     if (fmap->validation == FULL) return work->maps;
-    double samples = (double)fmap->env.data->part[WEFT_VALID].total;
+    double samples = fmap_rows(fmap, WEFT_VALID);
     double wanted = fmin(ceil(TELL * work->maps / samples), work->maps);
     return (int)fmax(1, fmin(wanted, floor(SCORING * work->fit / work->pass)));
 }
@@ -223,14 +231,18 @@ static const weft_metric fmap_metrics[] = {
      "share of wrong answers under the mixture; of numbers, mean squared error over the "
      "variance of the training targets, which is 1 - R2",
      "1", "error %"},
-    {"train_loss", "objective of the fit per training sample", "loss", NULL},
-    {"residual", "relative residual of the fit", "1", NULL},
-    {"iterations", "iterations of the fit", "count", NULL},
+    {"train_loss", "objective of the fit per training sample; mean over folds", "loss",
+     NULL},
+    {"residual", "relative residual of the fit; largest of the folds", "1", NULL},
+    {"iterations", "iterations of the fit; mean over folds", "count", NULL},
     {0}};
 
 enum { LOSS, ERROR, QUALITY };
 static const weft_metric fmap_scores[] = {
-    {"loss", "mean loss; of numbers, mean squared error", "loss", "loss"},
+    {"loss",
+     "mean loss; of numbers, mean squared error; with folds, over their models, and in "
+     "place of valid what each holds out",
+     "loss", "loss"},
     {"error",
      "share of wrong answers; of numbers, mean squared error over the variance of the "
      "training targets, which is 1 - R2",
@@ -247,7 +259,27 @@ static weft_status fmap_sound(const fmap_task *fmap)
 /* Numbers to predict, over which losses are means; 1: classes. */
 static int targets_of(const fmap_task *fmap)
 {
-    return fmap->answers.target ? fmap->answers.classes : 1;
+    return fmap->fold->answers.target ? fmap->fold->answers.classes : 1;
+}
+
+/* A job in a fold: the maps are fitted and scored. *fitted gets the sums of the folds'
+ * objectives and iterations, and the largest residual. Collective. */
+static weft_status do_fold(fmap_task *fmap, const weft_job *job, int f, weft_state *state,
+                           fmap_tally *tally, weft_fitted *fitted)
+{
+    weft_arena *tmp = weft_arena_new();
+    fmap_arms arms = fmap_arms_new(fmap, f, &job->mix, tmp);
+    real *x = state->x + f * fmap->each;
+    weft_fitted one;
+    weft_status st = fmap_fit(fmap, job, &arms, x, state->aux + f * fmap->npieces, &one);
+    (tally->full ? fmap_score_full : fmap_score_split)(fmap, job, &arms, x, WEFT_VALID,
+                                                       tally, tmp);
+    weft_arena_free(tmp);
+    fitted->objective += one.objective;
+    fitted->iterations += one.iterations;
+    fitted->diverged |= one.diverged;
+    if (f == 0 || one.residual > fitted->residual) fitted->residual = one.residual;
+    return st;
 }
 
 /* The score of the job and its maps. Collective. */
@@ -270,6 +302,25 @@ static void tell(fmap_task *fmap, const fmap_arms *arms, fmap_tally *tally,
     res->loss = shares > 0 ? sum / shares : INFINITY;
 }
 
+/* Sums and means of the scores, and of the fits. Collective. */
+static void conclude(fmap_task *fmap, const weft_job *job, const fmap_arms *arms,
+                     fmap_tally *tally, const weft_fitted *fitted, weft_result *res)
+{
+    double *m = res->metric;
+    fmap_tally_close(fmap, arms, !tally->full, tally, &m[VALID_LOSS], &m[VALID_ERROR]);
+    for (int i = 0; i < arms->k; i++) {
+        res->arm_loss[i] = fmap_loss(fmap, weft_unfix(tally->loss[i], tally->scale));
+        res->arm_wrong[i] = weft_unfix(tally->wrong[i], tally->unit);
+        res->arm_count[i] = weft_unfix(tally->count[i], tally->unit);
+    }
+    tell(fmap, arms, tally, res);
+    if (fitted->diverged) res->loss = INFINITY;
+    m[TRAIN_LOSS] = fmap_loss(fmap, fitted->objective / fmap->nfold / targets_of(fmap));
+    m[RESIDUAL] = fitted->residual;
+    m[ITERATIONS] = (double)fitted->iterations / fmap->nfold;
+    res->cost = job->resource;
+}
+
 static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
                              weft_state *state, double *row, weft_result *res)
 {
@@ -278,55 +329,50 @@ static weft_status fmap_step(void *self, const weft_job *job, int64_t unit,
     (void)row;
     weft_check(!fmap->pieces || job->mix.k == 1, "%d maps", job->mix.k);
     weft_arena *tmp = weft_arena_new();
-    fmap_arms arms = fmap_arms_new(fmap, &job->mix, tmp);
-    weft_fitted fitted;
-    weft_status st = fmap_fit(fmap, job, &arms, state, &fitted);
+    fmap_arms arms = fmap_arms_new(fmap, 0, &job->mix, tmp);
     struct work work = work_of(fmap, job, &arms);
-    int passes = passes_of(fmap, &work), full = passes == work.maps && passes > 1;
-    int joint = weft_measure_joint((weft_measure)fmap->score);
     fmap_tally tally =
-        fmap_tally_new(fmap, &arms, WEFT_VALID, full ? 1 : passes, joint ? passes : 0, tmp);
-    if (full)
-        fmap_score_full(fmap, job, &arms, state->x, WEFT_VALID, &tally, tmp);
-    else
-        fmap_score_split(fmap, job, &arms, state->x, WEFT_VALID, passes, &tally, tmp);
-    double *m = res->metric;
-    fmap_tally_close(fmap, &arms, !full, &tally, &m[VALID_LOSS], &m[VALID_ERROR]);
-    for (int i = 0; i < arms.k; i++) {
-        res->arm_loss[i] = fmap_loss(fmap, weft_unfix(tally.loss[i], tally.scale));
-        res->arm_wrong[i] = weft_unfix(tally.wrong[i], tally.unit);
-        res->arm_count[i] = weft_unfix(tally.count[i], tally.unit);
-    }
-    tell(fmap, &arms, &tally, res);
-    if (fitted.diverged) res->loss = INFINITY;
-    m[TRAIN_LOSS] = fmap_loss(fmap, fitted.objective / targets_of(fmap));
-    m[RESIDUAL] = fitted.residual;
-    m[ITERATIONS] = fitted.iterations;
-    res->cost = job->resource;
+        fmap_tally_new(fmap, &arms, WEFT_VALID, passes_of(fmap, &work), work.maps, tmp);
+    if (weft_measure_joint((weft_measure)fmap->score)) fmap_tally_keep(fmap, &tally, tmp);
+    weft_fitted fitted = {0};
+    weft_status st = WEFT_OK;
+    for (int f = 0; f < fmap->nfold && st == WEFT_OK; f++)
+        st = do_fold(fmap, job, f, state, &tally, &fitted);
+    conclude(fmap, job, &arms, &tally, &fitted, res);
     weft_arena_free(tmp);
     TRY(st);
     return fmap_sound(fmap);
 }
 
+/* With folds, means over their models, and in place of valid what each holds out; but of
+ * other data all score the valid part. */
 static weft_status fmap_score(void *self, const weft_job *job, const weft_state *state,
                               weft_part part, weft_scores *out)
 {
     fmap_task *fmap = self;
     const real *x = state->x;
+    if (fmap->nfold > 1 && part == WEFT_VALID && !fmap_is_held(fmap, part))
+        weft_log(WEFT_WARN,
+                 "with fmap.folds the winner was fitted to the valid part of its "
+                 "own data, too: its valid scores are of unseen samples on other "
+                 "data alone");
     weft_arena *tmp = weft_arena_new();
-    fmap_arms arms = fmap_arms_new(fmap, &job->mix, tmp);
+    fmap_arms arms = fmap_arms_new(fmap, 0, &job->mix, tmp);
     weft_state own = weft_state_new(&weft_task_fmap, fmap, job, tmp);
     memcpy(own.x, x, (size_t)own.nx * sizeof *x);
-    const weft_data *data = fmap->env.data;
-    int said = arms.k == 1 && weft_quality_fits(data->part[part].total, data->classes);
-    fmap_tally tally = fmap_tally_new(fmap, &arms, part, 1, said, tmp);
-    fmap_score_split(fmap, job, &arms, own.x, part, 1, &tally, tmp);
+    fmap_tally tally = fmap_tally_new(fmap, &arms, part, 1, 0, tmp);
+    int said = arms.k == 1 && weft_quality_fits(tally.rows, fmap->env.data->classes);
+    if (said) fmap_tally_keep(fmap, &tally, tmp);
+    for (int f = 0; f < fmap->nfold; f++) {
+        fmap_arms maps = fmap_arms_new(fmap, f, &job->mix, tmp);
+        fmap_score_split(fmap, job, &maps, own.x + f * fmap->each, part, &tally, tmp);
+    }
     *out = weft_scores_none();
-    out->count = (double)data->part[part].total;
+    out->count = (double)tally.rows;
     fmap_tally_close(fmap, &arms, 1, &tally, &out->metric[LOSS], &out->metric[ERROR]);
     if (said) {
         weft_predictions predictions = fmap_tally_said(fmap, &tally);
-        weft_truth truth = truth_of(fmap, part, tmp);
+        weft_truth truth = fmap_truth(fmap, part, tmp);
         weft_quality quality = weft_quality_of(&predictions, &truth, fmap->env.mem);
         weft_quality_put(&quality, out->metric + QUALITY);
         out->confusion = quality.confusion;
@@ -352,7 +398,8 @@ static int64_t fmap_affinity(const void *self, const weft_job *job)
     const fmap_task *fmap = self;
     if (job->mix.k > 1) return -1;
     weft_arena *tmp = weft_arena_new();
-    int64_t a = fmap->feature->affinity(fmap->map, fmap_arm(fmap, job->mix.conf, tmp));
+    int64_t a =
+        fmap->feature->affinity(fmap->map, fmap_arm(fmap, fmap->fold, job->mix.conf, tmp));
     weft_arena_free(tmp);
     return a;
 }
@@ -364,16 +411,17 @@ static void fmap_cost(const void *self, const weft_job *job, weft_cost *out)
     const fmap_task *fmap = self;
     double ranks = fmap->env.team->size, d = (double)fmap->columns * job->feature_fraction;
     weft_arena *tmp = weft_arena_new();
-    fmap_arms arms = fmap_arms_new(fmap, &job->mix, tmp);
+    fmap_arms arms = fmap_arms_new(fmap, 0, &job->mix, tmp);
     struct work work = work_of(fmap, job, &arms);
     int passes = passes_of(fmap, &work);
-    *out = (weft_cost){.flops = work.fit + passes * work.pass,
-                       .bytes = ranks > 1 ? PASSES * 8 * d * fmap->outputs * ranks : 0,
-                       .passes = PASSES};
+    *out = (weft_cost){
+        .flops = work.fit + passes * work.pass,
+        .bytes = ranks > 1 ? fmap->nfold * PASSES * 8 * d * fmap->outputs * ranks : 0,
+        .passes = fmap->nfold * PASSES};
     double factor;
     weft_status any = fit_memory(fmap, (int64_t)d, INFINITY, &factor);
-    out->memory =
-        work.memory / ranks + 8 * 6 * d * fmap->outputs + (any == WEFT_OK ? factor : 0);
+    out->memory = work.memory / ranks + 8 * 6 * d * fmap->outputs +
+                  (any == WEFT_OK ? factor : 0) + fmap->copied;
     weft_arena_free(tmp);
 }
 

@@ -1,5 +1,6 @@
 /* Maps of a job, and which of them each sample draws; scores of samples by maps. */
 #include "score.h"
+#include "folds.h"
 #include "weft/exact.h"
 #include "weft/rng.h"
 
@@ -8,10 +9,11 @@
 
 /* ---- maps ---- */
 
-const void *fmap_arm(const fmap_task *fmap, const double *conf, weft_arena *mem)
+const void *fmap_arm(const fmap_task *fmap, const fmap_fold *fold, const double *conf,
+                     weft_arena *mem)
 {
     void *arm = weft_arena_alloc(mem, 1, fmap->feature->kind.size);
-    memcpy(arm, fmap->map, fmap->feature->kind.size);
+    memcpy(arm, fold->map, fmap->feature->kind.size);
     weft_space_put(fmap->env.space, conf, &fmap->feature->kind, arm);
     return arm;
 }
@@ -24,15 +26,16 @@ const void *fmap_solver(const fmap_task *fmap, const double *conf, weft_arena *m
     return solver;
 }
 
-fmap_arms fmap_arms_new(const fmap_task *fmap, const weft_mix *mix, weft_arena *mem)
+fmap_arms fmap_arms_new(const fmap_task *fmap, int fold, const weft_mix *mix,
+                        weft_arena *mem)
 {
-    fmap_arms arms = {.k = mix->k};
+    fmap_arms arms = {.fold = &fmap->fold[fold], .k = mix->k};
     arms.solver = fmap_solver(fmap, mix->conf, mem);
     arms.arm = WEFT_NEW(mem, const void *, mix->k);
     arms.p = WEFT_NEW(mem, double, mix->k);
     arms.cum = WEFT_NEW(mem, double, mix->k);
     for (int i = 0; i < mix->k; i++) {
-        arms.arm[i] = fmap_arm(fmap, mix->conf + (size_t)i * mix->dim, mem);
+        arms.arm[i] = fmap_arm(fmap, arms.fold, mix->conf + (size_t)i * mix->dim, mem);
         arms.p[i] = exp(mix->logp[i]);
     }
     weft_mix_cumulate(mix, arms.cum);
@@ -43,12 +46,13 @@ const int *fmap_draw(const fmap_task *fmap, const weft_job *job, const fmap_arms
                      weft_part part, double shift, weft_arena *mem)
 {
     if (arms->k == 1) return NULL;
-    const weft_rows *rows = &fmap->env.data->part[part];
+    const weft_rows *rows = &arms->fold->data->part[part];
+    int64_t first = arms->fold->key + rows->first;
     weft_purpose purpose = part == WEFT_TRAIN ? WEFT_RNG_ASSIGN : WEFT_RNG_VALID;
     int *arm = WEFT_NEW(mem, int, rows->n);
     for (int64_t i = 0; i < rows->n; i++) {
         weft_rng4 rng = weft_rng_at(fmap->env.seed, purpose, (uint64_t)job->trial,
-                                    (uint64_t)job->index, (uint64_t)(rows->first + i));
+                                    (uint64_t)job->index, (uint64_t)(first + i));
         double unit = weft_rng_unit(rng.v[0]) + shift;
         arm[i] = weft_mix_find(arms->cum, arms->k, unit < 1 ? unit : unit - 1);
     }
@@ -59,7 +63,7 @@ weft_request fmap_request(const fmap_task *fmap, const weft_job *job, const fmap
                           weft_part part)
 {
     return (weft_request){.part = part,
-                          .n = fmap->env.data->part[part].n,
+                          .n = arms->fold->data->part[part].n,
                           .narm = arms->k,
                           .arms = arms->arm,
                           .id = job->mix.id,
@@ -73,26 +77,32 @@ weft_request fmap_request(const fmap_task *fmap, const weft_job *job, const fmap
  * that of the farthest one are told apart. Collective. */
 static double bound_of(const fmap_task *fmap, const fmap_arms *arms, weft_part part)
 {
-    const weft_data *data = fmap->env.data;
-    const weft_rows *rows = &data->part[part];
-    if (!data->target_scale) return fmap->model->bound(arms->solver, data->classes);
-    double far = 1 + weft_largest_f64(fmap->env.team, rows->target,
-                                      (size_t)(rows->n * data->classes));
+    int classes = fmap->env.data->classes;
+    if (!fmap->env.data->target_scale) return fmap->model->bound(arms->solver, classes);
+    double far = 1;
+    for (int f = 0; f < fmap->nfold; f++) {
+        const weft_rows *rows = &fmap->fold[f].data->part[part];
+        far = fmax(far, 1 + weft_largest_f64(fmap->env.team, rows->target,
+                                             (size_t)(rows->n * classes)));
+    }
     return 16 * far * far;
 }
 
 fmap_tally fmap_tally_new(const fmap_task *fmap, const fmap_arms *arms, weft_part part,
-                          int passes, int said, weft_arena *mem)
+                          int passes, int maps, weft_arena *mem)
 {
     const weft_data *data = fmap->env.data;
-    const weft_rows *rows = &data->part[part];
-    fmap_tally tally = {
-        .bound = bound_of(fmap, arms, part), .rows = rows->total, .said = said};
-    if (said > 0) {
-        tally.score = WEFT_NEW(mem, double, said * rows->total * data->classes);
-        tally.arm = WEFT_NEW(mem, int32_t, said * rows->total);
+    fmap_tally tally = {.bound = bound_of(fmap, arms, part),
+                        .passes = passes,
+                        .full = passes == maps && passes > 1,
+                        .rows = fmap_distinct(fmap, part),
+                        .held = fmap_is_held(fmap, part)};
+    double counts = 0;
+    for (int f = 0; f < fmap->nfold; f++) {
+        const weft_rows *rows = &fmap->fold[f].data->part[part];
+        counts +=
+            (tally.full ? 1 : passes) * (rows->weight ? rows->counts : (double)rows->total);
     }
-    double counts = passes * (rows->weight ? rows->counts : (double)rows->total);
     tally.loss = WEFT_NEW(mem, int64_t, 3 * arms->k);
     tally.wrong = tally.loss + arms->k;
     tally.count = tally.wrong + arms->k;
@@ -113,18 +123,30 @@ static double square_of(const weft_rows *rows, int targets, int64_t i, const dou
     return sum / targets;
 }
 
-void fmap_set_scores(const fmap_task *fmap, const double *output, double *score)
+static double score_of(const fmap_task *fmap, const double *output, int class)
+{
+    if (fmap->outputs == fmap->env.data->classes) return output[class];
+    return class == 1 ? output[0] : -output[0];
+}
+
+void fmap_add_scores(const fmap_task *fmap, const double *output, int of, double *score)
 {
     double (*chance)(double) = fmap->model->chance;
     int classes = fmap->env.data->classes;
     double sum = 0;
+    for (int k = 0; k < classes && chance; k++) sum += chance(score_of(fmap, output, k));
     for (int k = 0; k < classes; k++) {
-        double s = fmap->outputs == classes ? output[k] : k == 1 ? output[0] : -output[0];
-        score[k] = chance ? chance(s) : s;
-        sum += score[k];
+        double s = score_of(fmap, output, k);
+        if (chance) s = sum > 0 ? chance(s) / sum : 1.0 / classes;
+        score[k] += s / of;
     }
-    for (int k = 0; chance && k < classes; k++)
-        score[k] = sum > 0 ? score[k] / sum : 1.0 / classes;
+}
+
+void fmap_tally_keep(const fmap_task *fmap, fmap_tally *tally, weft_arena *mem)
+{
+    int64_t n = tally->passes * tally->rows;
+    tally->score = WEFT_NEW(mem, double, n * fmap->env.data->classes);
+    tally->arm = WEFT_NEW(mem, int32_t, n);
 }
 
 /* Adds the samples of one matrix, in a pass: row i counts for arm[i], or for `only` where
@@ -135,7 +157,7 @@ static void tally_add(const fmap_task *fmap, const fmap_arms *arms,
                       weft_arena *tmp)
 {
     int classes = fmap->env.data->classes, numbers = rows->target != NULL;
-    int64_t at = pass * rows->total + rows->first;
+    int64_t at = pass * tally->rows + (tally->held ? arms->fold->held : 0) + rows->first;
     double bound = tally->bound;
     const real *intercept = w + fmap->outputs * matrix->d;
     real *z = WEFT_NEW(tmp, real, fmap->outputs * matrix->n);
@@ -150,7 +172,8 @@ static void tally_add(const fmap_task *fmap, const fmap_arms *arms,
                                                   rows->label[i], &wrong);
         double weight = rows->weight ? rows->weight[i] : 1;
         if (tally->score) {
-            fmap_set_scores(fmap, score, tally->score + (at + i) * classes);
+            fmap_add_scores(fmap, score, tally->held ? 1 : fmap->nfold,
+                            tally->score + (at + i) * classes);
             tally->arm[at + i] = to;
         }
         if (!(loss < bound)) loss = bound; /* a NaN, too */
@@ -161,15 +184,15 @@ static void tally_add(const fmap_task *fmap, const fmap_arms *arms,
 }
 
 void fmap_score_split(fmap_task *fmap, const weft_job *job, const fmap_arms *arms, real *x,
-                      weft_part part, int passes, fmap_tally *tally, weft_arena *tmp)
+                      weft_part part, fmap_tally *tally, weft_arena *tmp)
 {
-    for (int e = 0; e < passes; e++) {
+    for (int e = 0; e < tally->passes; e++) {
         size_t mark = weft_arena_mark(tmp);
         weft_request request = fmap_request(fmap, job, arms, part);
-        request.arm = fmap_draw(fmap, job, arms, part, (double)e / passes, tmp);
+        request.arm = fmap_draw(fmap, job, arms, part, (double)e / tally->passes, tmp);
         weft_matrix matrix;
-        fmap->feature->matrix(fmap->map, &request, 0, x, &matrix, tmp);
-        tally_add(fmap, arms, &matrix, x + fmap->nstat, &fmap->env.data->part[part],
+        fmap->feature->matrix(arms->fold->map, &request, 0, x, &matrix, tmp);
+        tally_add(fmap, arms, &matrix, x + fmap->nstat, &arms->fold->data->part[part],
                   request.arm, 0, e, tally, tmp);
         weft_arena_reset(tmp, mark);
     }
@@ -183,9 +206,9 @@ void fmap_score_full(fmap_task *fmap, const weft_job *job, const fmap_arms *arms
     for (int i = 0; i < arms->k; i++)
         if (job->score_eliminated || arms->p[i] > 0) {
             int at = n++;
-            int64_t mine = fmap->feature->affinity(fmap->map, arms->arm[i]);
+            int64_t mine = fmap->feature->affinity(arms->fold->map, arms->arm[i]);
             for (; at > 0 &&
-                   fmap->feature->affinity(fmap->map, arms->arm[todo[at - 1]]) > mine;
+                   fmap->feature->affinity(arms->fold->map, arms->arm[todo[at - 1]]) > mine;
                  at--)
                 todo[at] = todo[at - 1];
             todo[at] = i;
@@ -198,8 +221,8 @@ void fmap_score_full(fmap_task *fmap, const weft_job *job, const fmap_arms *arms
         request.arms = arms->arm + i;
         request.id = job->mix.id + i;
         weft_matrix matrix;
-        fmap->feature->matrix(fmap->map, &request, 0, x, &matrix, tmp);
-        tally_add(fmap, arms, &matrix, x + fmap->nstat, &fmap->env.data->part[part], NULL,
+        fmap->feature->matrix(arms->fold->map, &request, 0, x, &matrix, tmp);
+        tally_add(fmap, arms, &matrix, x + fmap->nstat, &arms->fold->data->part[part], NULL,
                   i, e, tally, tmp);
         weft_arena_reset(tmp, mark);
     }
@@ -225,7 +248,7 @@ void fmap_tally_close(fmap_task *fmap, const fmap_arms *arms, int split, fmap_ta
 /* All ranks get the scores that were kept. */
 static void join(fmap_task *fmap, fmap_tally *tally)
 {
-    size_t n = (size_t)(tally->said * tally->rows);
+    size_t n = (size_t)(tally->passes * tally->rows);
     weft_join_f64(fmap->env.team, tally->score, n * (size_t)fmap->env.data->classes);
     weft_sum_i32(fmap->env.team, tally->arm, n);
 }
@@ -264,7 +287,7 @@ static struct share *shares_of(const fmap_task *fmap, const weft_truth *truth,
                                const fmap_tally *tally, int k, weft_arena *mem)
 {
     int m = fmap->env.data->classes;
-    int64_t n = tally->said * tally->rows, *count = WEFT_NEW(mem, int64_t, k);
+    int64_t n = tally->passes * tally->rows, *count = WEFT_NEW(mem, int64_t, k);
     struct share *share = WEFT_NEW(mem, struct share, k);
     for (int64_t j = 0; j < n; j++) count[tally->arm[j]]++;
     for (int i = 0; i < k; i++)

@@ -1,0 +1,40 @@
+/* Data sets that are made of the rows of another: those of a fold, for cross-validation
+ * over the train and valid parts, or both parts as one. */
+#ifndef WEFT_FOLDS_H
+#define WEFT_FOLDS_H
+
+#include "weft/data.h"
+
+/* The rows of the train and valid parts, on every rank. */
+typedef struct weft_folds {
+    weft_data *base;  /* whose test rows every fold has; borrowed */
+    weft_data all;    /* all rows; closed with base, until when *this must last */
+    weft_team alone;  /* of this rank */
+    int64_t n;        /* rows of both parts: those of train, then those of valid */
+    int64_t *held_by; /* [n] fold that holds the row out */
+    /* WEFT_TOKENS: tokens of row i are token[offset[i] .. offset[i+1]-1] */
+    const uint32_t *token[WEFT_NTOK];
+    const int64_t *offset[WEFT_NTOK];
+} weft_folds;
+
+/* Row order[i] of n, in the order of their keyed random numbers, is held out by fold i mod
+ * `folds`. Owned by mem. Cost O(n log n). */
+int64_t *weft_folds_deal(int64_t n, int64_t folds, uint64_t seed, weft_arena *mem);
+
+/* Opens the file of base, no federation, for so many folds; 0: only for all rows as one.
+ * Columns and classes are those of base. EFILE, EDATA. Collective over base->team. Memory:
+ * of documents a copy of their tokens on each rank; else that of the rows that were moved
+ * in base. */
+WEFT_CHECKED weft_status weft_folds_open(weft_folds *folds, weft_data *base, int64_t number,
+                                         uint64_t seed, weft_arena *mem);
+/* Makes *data of the rows that a fold does not hold out as the train part, in the order of
+ * the file, those that it does as the valid part, and the test part of base; fold -1: all
+ * rows for training, and no valid part. The rows are dealt to the ranks of base->team as
+ * those of a file are. Valid as long as base is open. Cost and memory: a copy of this
+ * rank's rows, of documents their places. */
+void weft_folds_take(const weft_folds *folds, int64_t fold, weft_data *data,
+                     weft_arena *mem);
+/* Bytes of this rank's copies of one fold, about. */
+double weft_folds_bytes(const weft_folds *folds);
+
+#endif

@@ -1,0 +1,527 @@
+/* Folds of task fmap: each has the rows that the rule says, on any number of ranks; its
+ * fit solves the normal equations of its training rows, in doubles; scores are sums over
+ * all that is held out. As many folds as rows: the closed form of leaving one out.
+ * RUN: np=1 np=2 np=3 */
+#include "results.h"
+#include "scratch.h"
+#include "weft/feature.h"
+#include "weft/folds.h"
+#include "weft/registry.h"
+#include "weft/shuffle.h"
+
+#include "measured.h"
+
+enum { ROWS = 180, D = 5, F = 20, K = 3, M = F + 1, MOST = ROWS, SEED = 11 };
+
+static const weft_task *const task = &weft_task_fmap;
+
+/* ---- rows ---- */
+
+/* The rows of the train and valid parts, on every rank. */
+struct rows {
+    int n, classes;
+    double *y;      /* [n][classes] what ridge learns: targets, or +-1 */
+    double *weight; /* [n] */
+    double *x;      /* [n][D] */
+};
+
+static double drawn_number(int i, int j)
+{
+    double z[4];
+    weft_rng4 rng = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)j, 0);
+    weft_rng_normal(&rng, z);
+    return z[0];
+}
+
+/* Columns a to e, a number of the row, a weight, a class. */
+static const char *table(void)
+{
+    char *text = weft_arena_text(mem, "a,b,c,d,e,y,n,k\n");
+    for (int i = 0; i < ROWS; i++) {
+        double x[D];
+        for (int j = 0; j < D; j++) x[j] = drawn_number(i, j);
+        text = weft_arena_text(mem, "%s%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%d,%s\n", text, x[0],
+                               x[1], x[2], 100 * x[3], x[4],
+                               10 + 3 * sin(2 * x[0]) + x[1] * x[2], 1 + i % 3,
+                               x[0] + x[1] > 0 ? "up"
+                               : i % 2         ? "down"
+                                               : "left");
+    }
+    return write_text("table.csv", text);
+}
+
+static void open_table(weft_data *data, const char *options)
+{
+    const weft_reader *dense;
+    weft_status st = weft_reader_find("dense", &dense);
+    if (st == WEFT_OK) st = pack(dense, table(), "table.h5", options);
+    if (st == WEFT_OK) st = weft_data_open(data, at("table.h5"), &world, mem);
+    weft_check(st == WEFT_OK, "%s", weft_error());
+}
+
+/* This rank's rows of a part, from row `at` on. */
+static void put_part(const weft_data *data, weft_part part, int at, struct rows *rows)
+{
+    const weft_rows *from = &data->part[part];
+    for (int64_t i = 0; i < from->n; i++) {
+        int64_t to = at + from->first + i;
+        rows->weight[to] = from->weight ? from->weight[i] : 1;
+        for (int j = 0; j < D; j++) rows->x[to * D + j] = (double)from->value[i * D + j];
+        for (int c = 0; c < rows->classes; c++)
+            rows->y[to * rows->classes + c] = from->target
+                                                  ? from->target[i * rows->classes + c]
+                                              : from->label[i] == c ? 1
+                                                                    : -1;
+    }
+}
+
+static struct rows rows_of(const weft_data *data)
+{
+    int train = (int)data->part[WEFT_TRAIN].total;
+    struct rows rows = {.n = train + (int)data->part[WEFT_VALID].total,
+                        .classes = data->classes};
+    rows.y = WEFT_NEW(mem, double, rows.n *rows.classes);
+    rows.weight = WEFT_NEW(mem, double, rows.n);
+    rows.x = WEFT_NEW(mem, double, rows.n *D);
+    put_part(data, WEFT_TRAIN, 0, &rows);
+    put_part(data, WEFT_VALID, train, &rows);
+    weft_join_f64(&world, rows.y, (size_t)(rows.n * rows.classes));
+    weft_join_f64(&world, rows.weight, (size_t)rows.n);
+    weft_join_f64(&world, rows.x, (size_t)(rows.n * D));
+    return rows;
+}
+
+/* ---- the task ---- */
+
+struct stand {
+    weft_data data;
+    struct rows rows;
+    void *self;
+    weft_conf conf;
+    weft_space space;
+    weft_job job;
+    weft_result res;
+    weft_state state;
+    int folds;
+};
+
+static const char usual[] = "[fmap]\nfeature = rff\nmodel = ridge\nscore = loss\n"
+                            "[rff]\nfeatures = 20\nkernel = gaussian | laplacian\n"
+                            "gamma = log 0.02 .. 2\npreprocess = none\n"
+                            "[ridge]\nalpha = 0.5\ntol = 1e-10\n[space]\nconfigs = 3\n";
+
+/* The task on a table packed by `packing`; k maps of equal probability. */
+static weft_status set_up(struct stand *stand, const char *packing, const char *options,
+                          int k)
+{
+    const weft_kind *tuned[WEFT_MAX_TUNED];
+    int n = 0;
+    open_table(&stand->data, packing);
+    stand->rows = rows_of(&stand->data);
+    stand->self = weft_arena_alloc(mem, 1, task->kind.size);
+    weft_conf_init(&stand->conf, mem);
+    weft_status st = weft_conf_text(&stand->conf, "test", usual);
+    char *rest = weft_arena_text(mem, "%s", options);
+    for (char *word; st == WEFT_OK && (word = strtok_r(rest, " ", &rest));) {
+        st = weft_conf_set(&stand->conf, word);
+        if (strncmp(word, "fmap.folds=", 11) == 0) stand->folds = atoi(word + 11);
+    }
+    if (st == WEFT_OK) st = weft_conf_bind(&stand->conf, &task->kind, stand->self);
+    if (st == WEFT_OK) st = task->tuned(stand->self, tuned, &n);
+    if (st == WEFT_OK) st = weft_space_read(&stand->space, &stand->conf, tuned, n, 1, mem);
+    weft_env env = {.team = &world,
+                    .conf = &stand->conf,
+                    .data = &stand->data,
+                    .space = &stand->space,
+                    .seed = SEED,
+                    .memory = 1e9,
+                    .mem = mem};
+    if (st == WEFT_OK) st = task->setup(stand->self, &env);
+    TRY(st);
+    weft_mix mix = weft_mix_new(k, stand->space.dim, mem);
+    stand->job = weft_job_new(0, 1, &mix);
+    for (int a = 0; a < k; a++) {
+        weft_space_config(&stand->space, a, stand->job.mix.conf + a * stand->space.dim);
+        stand->job.mix.id[a] = a;
+        stand->job.mix.logp[a] = -log(k);
+    }
+    stand->res = result_of(task, k, mem);
+    stand->state = weft_state_new(task, stand->self, &stand->job, mem);
+    return WEFT_OK;
+}
+
+static void run(struct stand *stand)
+{
+    weft_result_begin(&stand->res, &stand->job);
+    weft_check(task->step(stand->self, &stand->job, 0, &stand->state, NULL, &stand->res) ==
+                   WEFT_OK,
+               "%s", weft_error());
+}
+
+static struct stand *stand_up(const char *packing, const char *options, int k)
+{
+    struct stand *stand = WEFT_NEW(mem, struct stand, 1);
+    weft_check(set_up(stand, packing, options, k) == WEFT_OK, "%s", weft_error());
+    run(stand);
+    digest(weft_hash(stand->state.x, (size_t)stand->state.nx * sizeof(real),
+                     result_hash(&stand->res, 0)));
+    return stand;
+}
+
+/* ---- the same in doubles ---- */
+
+static int outputs_of(const struct stand *stand)
+{
+    int classes = stand->rows.classes;
+    return classes == 2 && !stand->data.target_scale ? 1 : classes;
+}
+
+/* Features of all rows by map a, [n][M], the last one 1. */
+static double *features(struct stand *stand, int a)
+{
+    const weft_feature *rff = &weft_feature_rff;
+    int64_t n = stand->rows.n;
+    double *x = WEFT_NEW(mem, double, n *M);
+    void *own = weft_arena_alloc(mem, 1, rff->kind.size);
+    weft_source source = weft_data_source(&stand->data);
+    weft_status st = weft_conf_bind(&stand->conf, &rff->kind, own);
+    if (st == WEFT_OK) st = rff->setup(own, &source, 1e9, 2, SEED, mem);
+    weft_check(st == WEFT_OK, "%s", weft_error());
+    void *arm = weft_arena_alloc(mem, 1, rff->kind.size);
+    memcpy(arm, own, rff->kind.size);
+    weft_space_put(&stand->space, stand->job.mix.conf + a * stand->space.dim, &rff->kind,
+                   arm);
+    const void *one = arm;
+    real *stat = WEFT_NEW(mem, real, rff->nstat(own)), *w = WEFT_NEW(mem, real, F);
+    for (int p = WEFT_TRAIN, at = 0; p <= WEFT_VALID; p++) {
+        const weft_rows *rows = &stand->data.part[p];
+        weft_request request = {.part = (weft_part)p,
+                                .n = rows->n,
+                                .narm = 1,
+                                .arms = &one,
+                                .size = 1,
+                                .seed = SEED};
+        weft_matrix matrix;
+        rff->matrix(own, &request, p == WEFT_TRAIN, stat, &matrix, mem);
+        real *z = WEFT_NEW(mem, real, rows->n);
+        for (int j = 0; j < F; j++) {
+            w[j] = 1;
+            matrix.times(&matrix, 1, w, z);
+            w[j] = 0;
+            for (int64_t i = 0; i < rows->n; i++)
+                x[(at + rows->first + i) * M + j] = (double)z[i];
+        }
+        at += (int)rows->total;
+    }
+    weft_join_f64(&world, x, (size_t)(n * M));
+    for (int64_t i = 0; i < n; i++) x[i * M + F] = 1;
+    return x;
+}
+
+/* The inverse of a[M][M], positive definite, by Gauss-Jordan. */
+static void invert(double a[M][M])
+{
+    for (int p = 0; p < M; p++) {
+        double pivot = 1 / a[p][p];
+        a[p][p] = 1;
+        for (int c = 0; c < M; c++) a[p][c] *= pivot;
+        for (int r = 0; r < M; r++) {
+            double factor = a[r][p];
+            if (r == p) continue;
+            a[r][p] = 0;
+            for (int c = 0; c < M; c++) a[r][c] -= factor * a[p][c];
+        }
+    }
+}
+
+/* The weighted normal equations of the rows with in[i], penalty 0.5 |w|^2 without the
+ * intercept: the inverse of their matrix, and w[outputs][M]. */
+static void solve(const struct stand *stand, const double *const *x, const int *in,
+                  double inverse[M][M], double *w)
+{
+    const struct rows *rows = &stand->rows;
+    int outputs = outputs_of(stand);
+    memset(inverse, 0, M * sizeof *inverse);
+    for (int r = 0; r < F; r++) inverse[r][r] = 0.5;
+    for (int i = 0; i < rows->n; i++)
+        for (int r = 0; r < M && in[i]; r++)
+            for (int c = 0; c < M; c++)
+                inverse[r][c] += rows->weight[i] * x[i][r] * x[i][c];
+    invert(inverse);
+    memset(w, 0, (size_t)(outputs * M) * sizeof *w);
+    for (int i = 0; i < rows->n; i++)
+        for (int c = 0; c < outputs && in[i]; c++)
+            for (int r = 0; r < M; r++)
+                for (int s = 0; s < M; s++)
+                    w[c * M + r] +=
+                        inverse[r][s] * rows->weight[i] * x[i][s] *
+                        rows->y[i * rows->classes + (outputs == 1 ? rows->classes - 1 : c)];
+}
+
+/* Squared error of row i, in the units of the task's loss. */
+static double error_of(const struct stand *stand, const double *w, const double *x, int i)
+{
+    const struct rows *rows = &stand->rows;
+    int outputs = outputs_of(stand);
+    double sum = 0;
+    for (int c = 0; c < outputs; c++) {
+        double off = -rows->y[i * rows->classes + (outputs == 1 ? rows->classes - 1 : c)];
+        for (int j = 0; j < M; j++) off += w[c * M + j] * x[j];
+        sum += off * off;
+    }
+    return stand->data.target_scale ? sum * pow(stand->data.target_scale[0], 2) : sum;
+}
+
+/* The fold that holds each row out. */
+static int *folds_of(const struct stand *stand)
+{
+    int64_t n = stand->rows.n, *order = WEFT_NEW(mem, int64_t, n);
+    int *fold = WEFT_NEW(mem, int, n);
+    weft_shuffle(n, SEED, order, mem);
+    for (int64_t i = 0; i < n; i++) fold[order[i]] = (int)(i % stand->folds);
+    return fold;
+}
+
+/* The map that a row draws in a fold, of k that are equally likely. */
+static int drawn(const struct stand *stand, weft_purpose purpose, int fold, int place)
+{
+    uint64_t key = (uint64_t)(fold * stand->rows.n + place);
+    int k = stand->job.mix.k;
+    return k > 1 ? (int)(k * weft_rng_unit(weft_rng_at(SEED, purpose, 0, 0, key).v[0])) : 0;
+}
+
+/* Weights in the state of fold f: w[outputs][F], then intercepts. */
+static const real *weights_of(const struct stand *stand, int f)
+{
+    int64_t each = stand->state.nx / stand->folds;
+    return stand->state.x + (f + 1) * each - (int64_t)outputs_of(stand) * M;
+}
+
+/* 1: the class of row i has not the largest score. */
+static int is_wrong(const struct stand *stand, const double *w, const double *x, int i)
+{
+    int classes = stand->rows.classes, best = 0;
+    double most = -INFINITY;
+    for (int c = 0; c < classes; c++) {
+        double score = 0;
+        for (int j = 0; j < M; j++) score += w[c * M + j] * x[j];
+        if (score > most) best = c;
+        most = fmax(most, score);
+    }
+    return !(stand->rows.y[i * classes + best] > 0);
+}
+
+/* Adds a row to the wrong answers and rows of its class. */
+static void count_row(const struct stand *stand, const double *w, const double *x, int i,
+                      double wrong[2][K])
+{
+    int c = 0;
+    if (stand->data.target_scale) return;
+    while (!(stand->rows.y[i * stand->rows.classes + c] > 0)) c++;
+    wrong[0][c] += is_wrong(stand, w, x, i);
+    wrong[1][c]++;
+}
+
+/* Each fold solves its equations, and what is held out is scored. */
+static void check_folds(struct stand *stand, const char *what)
+{
+    const struct rows *rows = &stand->rows;
+    int k = stand->job.mix.k, outputs = outputs_of(stand), *fold = folds_of(stand);
+    double *all[K], sum = 0, weight = 0, worst = 0, wrong[2][K] = {0}, balanced = 0;
+    static double inverse[M][M], w[K * M];
+    const double *x[MOST];
+    int in[MOST];
+    for (int a = 0; a < k; a++) all[a] = features(stand, a);
+    for (int f = 0; f < stand->folds; f++) {
+        int place[2] = {0};
+        for (int i = 0; i < rows->n; i++) {
+            int held = fold[i] == f;
+            in[i] = !held;
+            x[i] = all[drawn(stand, held ? WEFT_RNG_VALID : WEFT_RNG_ASSIGN, f,
+                             place[held]++)] +
+                   i * M;
+        }
+        solve(stand, x, in, inverse, w);
+        const real *own = weights_of(stand, f);
+        for (int c = 0; c < outputs; c++) {
+            for (int j = 0; j < F; j++)
+                worst = worse(worst, fabs((double)own[c * F + j] - w[c * M + j]));
+            worst = worse(worst, fabs((double)own[outputs * F + c] - w[c * M + F]));
+        }
+        for (int i = 0; i < rows->n; i++) {
+            if (in[i]) continue;
+            sum += rows->weight[i] * error_of(stand, w, x[i], i);
+            weight += rows->weight[i];
+            count_row(stand, w, x[i], i, wrong);
+        }
+    }
+    for (int c = 0; c < K; c++) balanced += wrong[0][c] / wrong[1][c] / K;
+    if (strstr(what, "balanced"))
+        is_near(stand->res.loss, balanced, 1e-9, "%s: the measure is of all of them", what);
+    is_near(worst, 0, 2e-4, "%s: the weights of each fold solve its normal equations",
+            what);
+    is_near(measured(task, &stand->res, "valid_loss") / (sum / weight), 1, 1e-4,
+            "%s: the loss is of all that is held out", what);
+    double count = 0;
+    for (int a = 0; a < k; a++) count += stand->res.arm_count[a];
+    is_near(count, weight, 1e-6 * weight, "%s: every row is scored once", what);
+}
+
+static void test_fits(void)
+{
+    const char *number = "label=y drop=k weight=n valid=0.3 test=0.2",
+               *class = "label=k drop=y,n valid=0.2 test=0.1";
+    check_folds(stand_up(number, "fmap.folds=4", 1), "numbers with weights");
+    check_folds(stand_up(class, "fmap.folds=5", 1), "classes");
+    check_folds(stand_up(class, "fmap.folds=5 fmap.score=balanced", 1), "balanced");
+    check_folds(stand_up(class, "fmap.folds=3 fmap.validation=split fmap.slack=1", K),
+                "maps that share the fit of a fold");
+}
+
+/* e_i / (1 - h_ii), e the residuals of the fit to all rows and h the matrix that maps
+ * their answers to what it says of them. */
+static void test_leave_one_out(void)
+{
+    struct stand *stand = stand_up("label=y drop=k,n valid=0.3 test=0.6",
+                                   weft_arena_text(mem, "fmap.folds=%d", 72), 1);
+    const struct rows *rows = &stand->rows;
+    static double inverse[M][M], w[M];
+    const double *x[MOST], *all = features(stand, 0);
+    int in[MOST];
+    double sum = 0;
+    for (int i = 0; i < rows->n; i++) {
+        x[i] = all + i * M;
+        in[i] = 1;
+    }
+    solve(stand, x, in, inverse, w);
+    for (int i = 0; i < rows->n; i++) {
+        double h = 0;
+        for (int r = 0; r < M; r++)
+            for (int c = 0; c < M; c++) h += x[i][r] * inverse[r][c] * x[i][c];
+        sum += error_of(stand, w, x[i], i) / pow(1 - h, 2);
+    }
+    ok(rows->n == stand->folds, "there are as many folds as rows, %d", rows->n);
+    is_near(measured(task, &stand->res, "valid_loss") / (sum / rows->n), 1, 2e-4,
+            "their loss is that of leaving one out, by the fit to all rows");
+}
+
+/* Mean, deviation, least and largest of each column, of the fold's training rows. */
+static void test_statistics(void)
+{
+    struct stand *stand =
+        stand_up("label=k drop=y,n", "fmap.folds=3 rff.preprocess=standard", 1);
+    const struct rows *rows = &stand->rows;
+    const int *fold = folds_of(stand);
+    double worst = 0, apart = 0;
+    for (int f = 0; f < 3; f++) {
+        const real *stat = stand->state.x + f * (stand->state.nx / 3);
+        for (int j = 0; j < D; j++) {
+            double sum = 0, square = 0, least = INFINITY, most = -INFINITY, n = 0;
+            for (int i = 0; i < rows->n; i++) {
+                double one = rows->x[i * D + j];
+                if (fold[i] == f) continue;
+                n++;
+                sum += one;
+                square += one * one;
+                least = fmin(least, one);
+                most = fmax(most, one);
+            }
+            double want[] = {sum / n, sqrt(square / n - sum / n * sum / n), least, most};
+            for (int s = 0; s < 4; s++)
+                worst = worse(worst, fabs((double)stat[s * D + j] / want[s] - 1));
+            apart = fmax(apart, fabs((double)(stat[j] - stand->state.x[j])));
+        }
+    }
+    is_near(worst, 0, 1e-4, "columns are scaled by the training rows of each fold");
+    ok(apart > 0.01, "which are others in each");
+}
+
+/* ---- scores, predictions ---- */
+
+/* Of the test part: loss and scores are means over the folds' models. */
+static void test_winner(void)
+{
+    struct stand *stand = stand_up("label=k drop=y,n", "fmap.folds=3", 1);
+    weft_scores scores;
+    weft_predictions said, one;
+    double loss = 0, worst = 0;
+    int64_t each = stand->state.nx / 3;
+    weft_check(task->score(stand->self, &stand->job, &stand->state, WEFT_VALID, &scores) ==
+                       WEFT_OK &&
+                   score_of(task, &scores, "loss") ==
+                       measured(task, &stand->res, "valid_loss") &&
+                   scores.count == stand->rows.n,
+               "%s", weft_error());
+    weft_check(task->score(stand->self, &stand->job, &stand->state, WEFT_TEST, &scores) ==
+                       WEFT_OK &&
+                   task->predict(stand->self, &stand->job, &stand->state, WEFT_TEST, &said,
+                                 mem) == WEFT_OK,
+               "%s", weft_error());
+    double *mean = WEFT_NEW(mem, double, said.n *said.classes);
+    for (int f = 0; f < 3; f++) {
+        struct stand alone = *stand;
+        weft_scores own;
+        alone.state = weft_state_new(task, stand->self, &stand->job, mem);
+        for (int g = 0; g < 3; g++)
+            memcpy(alone.state.x + g * each, stand->state.x + f * each,
+                   (size_t)each * sizeof(real));
+        weft_check(
+            task->score(alone.self, &alone.job, &alone.state, WEFT_TEST, &own) == WEFT_OK &&
+                task->predict(alone.self, &alone.job, &alone.state, WEFT_TEST, &one, mem) ==
+                    WEFT_OK,
+            "%s", weft_error());
+        loss += score_of(task, &own, "loss") / 3;
+        for (int64_t i = 0; i < said.n * said.classes; i++) mean[i] += one.score[i] / 3;
+    }
+    for (int64_t i = 0; i < said.n * said.classes; i++)
+        worst = worse(worst, fabs(said.score[i] - mean[i]));
+    is_near(score_of(task, &scores, "loss"), loss, 1e-9,
+            "the loss of the test part is the mean over the folds' models");
+    ok(scores.count == (double)stand->data.part[WEFT_TEST].total, "of its rows");
+    is_near(worst, 0, 1e-9, "so is what the winner says of a row");
+}
+
+/* ---- pieces ---- */
+
+static void test_pieces(void)
+{
+    const char *const options = "fmap.folds=3 fmap.resource=iterations",
+                      *const table = "label=k drop=y,n";
+    struct stand *whole = WEFT_NEW(mem, struct stand, 1),
+                 *parts = WEFT_NEW(mem, struct stand, 1);
+    weft_check(set_up(whole, table, options, 1) == WEFT_OK &&
+                   set_up(parts, table, options, 1) == WEFT_OK,
+               "%s", weft_error());
+    whole->job.resource = 7;
+    run(whole);
+    parts->job.resource = 3;
+    run(parts);
+    double after = parts->res.loss;
+    parts->job.resource = 4;
+    parts->job.index++;
+    run(parts);
+    ok(weft_state_hash(&whole->state) == weft_state_hash(&parts->state) &&
+           !(fabs(after - whole->res.loss) < 1e-9),
+       "3 and 4 iterations of all folds are 7");
+}
+
+static void test_refused(void)
+{
+    struct stand stand = {0};
+    static const char *const bad[] = {"fmap.folds=1", "fmap.folds=163"};
+    for (int i = 0; i < 2; i++)
+        fails(set_up(&stand, "label=k drop=y,n", bad[i], 1), WEFT_ECONF, "fmap.folds",
+              "with 162 samples", bad[i]);
+}
+
+int main(int argc, char **argv)
+{
+    scratch_begin(&argc, &argv);
+    test_fits();
+    test_leave_one_out();
+    test_statistics();
+    test_winner();
+    test_pieces();
+    test_refused();
+    return scratch_end();
+}
