@@ -106,7 +106,7 @@ int64_t *weft_vocab_places(const weft_vocab *vocab, const weft_vocab *to, weft_a
 typedef struct weft_likeness {
     weft_form form;
     int64_t d; /* numbers of a row, characters of a window; 0 for documents */
-    int64_t channels, height, width; /* of images in a federation, else 0 */
+    int64_t channels, height, width; /* of images, else 0 */
     int64_t longest; /* words that a network over words was padded to; 0: not known, or no
                         such network */
     int64_t classes; /* 0: not known */

@@ -81,7 +81,9 @@ static const char predict_text[] =
     "of each target, where these are numbers. Clients of a federation are found by their\n"
     "names and have their own weights, others those of the server.\n";
 
-static const char export_text[] = "Without -o it is named RUN-winner.h5.\n";
+static const char export_text[] =
+    "Without -o it is named RUN-winner.h5. It has all that predictions need:\n"
+    "analysis/predict.py tells them by h5py and NumPy alone.\n";
 
 static const char report_text[] =
     "One run in full, several line by line. A run that is going on, or was stopped, is\n"

@@ -259,9 +259,9 @@ weft_likeness weft_data_likeness(const weft_data *data)
     const weft_clients *clients = data->clients;
     return (weft_likeness){.form = data->form,
                            .d = data->part[WEFT_TRAIN].d,
-                           .channels = clients ? clients->channels : 0,
-                           .height = clients ? clients->height : 0,
-                           .width = clients ? clients->width : 0,
+                           .channels = clients ? clients->channels : data->channels,
+                           .height = clients ? clients->height : data->height,
+                           .width = clients ? clients->width : data->width,
                            .longest = data->longest,
                            .classes = data->classes,
                            .class_name = data->class_name,
@@ -294,8 +294,9 @@ static weft_status check_form(const weft_data *data, const weft_likeness *like,
         return weft_fail(WEFT_EDATA,
                          "%s has %lld columns, but the winner of %s was trained on %lld",
                          data->path, (long long)own.d, whose, (long long)like->d);
-    if (own.channels != like->channels || own.height != like->height ||
-        own.width != like->width)
+    int images = own.channels > 0 && like->channels > 0;
+    if (images && (own.channels != like->channels || own.height != like->height ||
+                   own.width != like->width))
         return weft_fail(WEFT_EDATA,
                          "%s has images of %lld x %lld x %lld, but the winner of %s was "
                          "trained on %lld x %lld x %lld",

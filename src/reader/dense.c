@@ -128,9 +128,8 @@ static weft_status put_rows(const weft_dense_rows *rows, const weft_columns *col
 static weft_status put_clients(const weft_dense_rows *rows, const weft_columns *columns,
                                const weft_dense_parts *parts, weft_pack *pack)
 {
-    int64_t d = columns->features, j = 0;
+    int64_t d = columns->features;
     const int64_t *order = parts->order;
-    while (rows->at[j].kind != WEFT_COLUMN_CLIENT) j++;
     for (int64_t c = 0; c < parts->clients; c++) {
         const int64_t *count = parts->count[c];
         int64_t n = count[WEFT_TRAIN] + count[WEFT_VALID] + count[WEFT_TEST];
@@ -142,8 +141,7 @@ static weft_status put_clients(const weft_dense_rows *rows, const weft_columns *
             copy_row(rows, columns, order[i], x + i * d);
         }
         order += n;
-        weft_status st =
-            weft_pack_client_rows(pack, rows->at[j].name.name[c], count, x, label);
+        weft_status st = weft_pack_client_rows(pack, parts->name[c], count, x, label);
         weft_arena_free(tmp);
         TRY(st);
     }
@@ -158,6 +156,13 @@ static weft_status tell_shape(const char *shape, int64_t d, weft_pack *pack)
     TRY(weft_shape_read(shape, d, side));
     weft_pack_image(pack, side[0], side[1], side[2]);
     return WEFT_OK;
+}
+
+/* As those of the rows that were learnt from. */
+static void tell_sides(const weft_dense_like *like, weft_pack *pack)
+{
+    const int64_t *side = like->side;
+    if (side[0] > 0) weft_pack_image(pack, (int)side[0], (int)side[1], (int)side[2]);
 }
 
 /* Excel's first line, "sep=;", names the separator. */
@@ -340,17 +345,32 @@ static weft_status put_table(const struct dense *dense, const weft_dense_rows *r
     return put_rows(rows, columns, parts->order, pack);
 }
 
-/* Rows to be scored of a federation, client after client; those without a client are of
- * one without a name. */
-static weft_status put_scored_clients(const weft_dense_like *like, weft_dense_rows *rows,
-                                      int64_t client, weft_pack *pack)
+/* The rows of clients, all to be scored; where no column names them, of one without a name.
+ */
+static weft_status scored_parts(weft_dense_rows *rows, weft_dense_parts *parts,
+                                weft_pack *pack)
 {
+    static const char *const none[] = {""};
     const weft_split split = {.shares = WEFT_FROM_END};
+    for (int64_t j = 0; j < rows->d; j++)
+        if (rows->at[j].kind == WEFT_COLUMN_CLIENT && rows->at[j].name.n > 0) {
+            rows->end[WEFT_TRAIN] = rows->end[WEFT_VALID] = 0;
+            return weft_dense_split(&split, rows, parts, pack);
+        }
+    *parts = (weft_dense_parts){
+        .order = WEFT_NEW(pack->mem, int64_t, rows->n), .clients = 1, .name = none};
+    parts->count = weft_arena_alloc(pack->mem, 1, sizeof *parts->count);
+    for (int p = 0; p < WEFT_NPART; p++) parts->count[0][p] = p == WEFT_TEST ? rows->n : 0;
+    for (int64_t i = 0; i < rows->n; i++) parts->order[i] = i;
+    return WEFT_OK;
+}
+
+/* Rows to be scored of a federation, client after client. */
+static weft_status put_scored_clients(const weft_dense_like *like, weft_dense_rows *rows,
+                                      weft_pack *pack)
+{
     weft_dense_parts parts;
-    weft_names *name = &rows->at[client].name;
-    if (name->n == 0) weft_names_find(name, "");
-    rows->end[WEFT_TRAIN] = rows->end[WEFT_VALID] = 0;
-    TRY(weft_dense_split(&split, rows, &parts, pack));
+    TRY(scored_parts(rows, &parts, pack));
     TRY(put_table_clients(rows, like->columns, like->named, &parts, pack));
     weft_pack_order(pack, rows->n, parts.order);
     return WEFT_OK;
@@ -368,11 +388,10 @@ static weft_status put_scored(const weft_dense_like *like, const char *source,
     weft_pack_classes(pack, like->classes, like->class_name);
     weft_pack_split(pack, "all rows are to be scored");
     weft_pack_scored(pack, weft_dense_labelled(rows));
-    for (int64_t j = 0; j < rows->d; j++)
-        if (rows->at[j].kind == WEFT_COLUMN_CLIENT)
-            return put_scored_clients(like, rows, j, pack);
+    if (like->federated) return put_scored_clients(like, rows, pack);
     TRY(weft_pack_matrix(pack, WEFT_REALS, like->columns->features, part));
     weft_pack_table(pack, like->columns, like->named);
+    tell_sides(like, pack);
     TRY(weft_dense_numbers(rows, order, part, like->target_shift, like->target_scale,
                            pack));
     return put_rows(rows, like->columns, order, pack);

@@ -163,8 +163,10 @@ WEFT_CHECKED weft_status weft_read_libsvm(const char *path, char *text, size_t n
 /* What another file, packed or a run, says of tables whose rows its weights are for. */
 typedef struct weft_dense_like {
     const weft_columns *columns;
-    int64_t label; /* column of the label */
-    int named;     /* 1: columns have names */
+    int64_t label;   /* column of the label */
+    int named;       /* 1: columns have names */
+    int federated;   /* 1: rows are those of clients */
+    int64_t side[3]; /* channels, height, width of rows that are images; else 0 */
     int classes;
     const char **class_name;                   /* [classes], or of the targets */
     const double *target_shift, *target_scale; /* [classes]; NULL: no targets */
@@ -175,8 +177,7 @@ WEFT_CHECKED weft_status weft_dense_like_read(const char *path, weft_dense_like 
 /* Prepares *rows and *how for reading a table of these columns. */
 void weft_dense_like_begin(const weft_dense_like *like, weft_csv *how,
                            weft_dense_rows *rows);
-/* After it was read: cells and labels become those of `like`. EDATA: a class is not known.
- */
+/* After it was read: cells and labels are those of `like`. EDATA: an unknown class. */
 WEFT_CHECKED weft_status weft_dense_like_end(const weft_dense_like *like,
                                              weft_dense_rows *rows);
 
@@ -186,6 +187,7 @@ typedef struct weft_dense_parts {
     int64_t *order, rows[WEFT_NPART];
     int64_t *train; /* [rows[WEFT_TRAIN]] the rows of the train part */
     int64_t clients, (*count)[WEFT_NPART]; /* [clients] */
+    const char *const *name;               /* [clients] */
 } weft_dense_parts;
 
 /* Divides the rows of the first file by the shares, by chance or within groups or clients,

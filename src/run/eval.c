@@ -1,8 +1,6 @@
-/* Uses of a run's winner: scoring it on another packed file, and exporting it as a small
- * file. */
+/* `weft eval`: a run's winner is scored on another packed file. */
 #include "result/confusion.h"
 #include "use.h"
-#include "weft/file.h"
 #include "weft/measure.h"
 #include "weft/run.h"
 
@@ -128,30 +126,4 @@ weft_status weft_run_eval(const char *run, const char *data, int n, char **assig
 {
     const weft_winner_on on = {data, n, assignment};
     return weft_winner_use(run, &on, world, score_all, NULL);
-}
-
-weft_status weft_run_export(const char *run, const char *out)
-{
-    weft_arena *mem = weft_arena_new();
-    weft_winner winner = {0};
-    weft_h5 file;
-    weft_status st = weft_winner_read(&winner, run, mem);
-    if (st == WEFT_OK && weft_file_same(run, out))
-        st = weft_fail(WEFT_ECONF,
-                       "%s is the run file itself, which the winner would replace; choose "
-                       "another name by -o",
-                       out);
-    if (st == WEFT_OK) {
-        winner.kept = weft_stored_table(winner.rows, mem);
-        st = weft_h5_create(&file, out, mem);
-        if (st == WEFT_OK) st = weft_winner_export(&winner, run, &file);
-        if (st == WEFT_OK) st = weft_h5_commit(&file);
-        weft_h5_close(&file);
-    }
-    if (st == WEFT_OK)
-        printf("%s: %s, %lld numbers\n", out, winner.text,
-               (long long)weft_tensors_size(winner.ntensor, winner.tensor));
-    weft_winner_close(&winner);
-    weft_arena_free(mem);
-    return st;
 }

@@ -1,0 +1,208 @@
+"""What exported winners compute, for predict.py: random Fourier features of numbers (dense, Gaussian), bags of n-grams
+(tokenizers split, remove, kim; words of up to 240 bytes, hashed by XXH3 of xxHash's specification), networks."""
+import math
+import re
+import statistics
+import struct
+import unicodedata
+from collections import Counter
+
+import numpy as np
+
+f4, f8 = np.float32, np.float64
+MATRIX, OFFSET, HASH = 4, 5, 6  # purposes of random numbers, include/weft/rng.h
+CONVS = {"leaf": [(5, 2, 32, 2), (5, 2, 64, 2), 2048], "femnist": [(3, 0, 32, 1), (3, 0, 64, 2), 1024], "cifar":
+         [(3, 1, 32, 2), (3, 1, 64, 2), (3, 1, 64, 2), 64]}  # places, zeros around, channels, pooling; the hidden layer
+
+
+def refuse(o, **done):
+    """Ends the program where an option SECTION__KEY has none of the values that are done here."""
+    for name, values in done.items():
+        key = name.replace("__", ".")
+        if o[key] not in values.split():
+            raise SystemExit(f"{key} = {o[key]} is not done here; `weft predict` does it")
+
+
+def random(seed, purpose, n, *counter):
+    """Philox at (counter[0] + i, counter[1] ...), i < n: [n][4] words."""
+    first = sum(c << 64 * i for i, c in enumerate(counter)) - 1
+    return np.random.Philox(key=seed | purpose << 64, counter=first % 2**256).random_raw(4 * n).reshape(n, 4)
+
+
+def fma(a, b, c):
+    return (a.astype(f8) * b + c).astype(f4)
+
+
+def rff(w, o, x):
+    """Features of rows x, to the bit: they are rounded to bytes."""
+    refuse(o, rff__kernel="gaussian", rff__projection="dense")
+    how, seed = o["rff.preprocess"], int(o["run.seed"])
+    d, wide = x.shape[1], math.ceil(w.attrs["size"] * int(o["rff.features"]))
+    mean, deviation, least, most = w["state/statistics"][:].reshape(4, d)
+    half = (most.astype(f8) - least) / 2
+    reach = np.maximum(abs(least), abs(most))
+    far = np.where((reach >= 1024) & (reach >= 256 * half), least + half, 0)
+    shift, width = {"standard": (mean, deviation), "minmax": (least, most - least), "none": (far, 0)}.get(how, (0, 0))
+    seen = (x - f4(shift)) * (1 / np.where(width > 0, width, 1)).astype(f4)
+    turns = np.full((len(x), 1), math.sqrt(2 * float(o["rff.gamma"])) / (2 * math.pi))
+    if how == "l2":
+        length = np.sqrt((x.astype(f8) ** 2).sum(1, keepdims=True))
+        turns /= np.where(length > 0, length, 1)
+    normal = np.array([statistics.NormalDist().inv_cdf(0.5 + (i + 0.5) / 65536) for i in range(32768)], f4)
+    bits = np.hstack([random(seed, MATRIX, wide, 0, b).view("<u2") for b in range((d + 15) // 16)])[:, :d]
+    p = np.where(bits >> 15, -normal[bits & 32767], normal[bits & 32767])
+    y = np.zeros((len(x), wide), f4)
+    for k in range(d):
+        y = fma(seen[:, k : k + 1], p[:, k], y)
+    offset = ((random(seed, OFFSET, wide, 0)[:, 0] >> 11) * 2.0**-53).astype(f4)
+    high = turns.astype(f4)
+    r = fma(y, high, -np.rint(y * high)) + fma(y, (turns - high).astype(f4), offset)
+    z = f4(0.25) - abs(r - np.rint(r))
+    q = np.full_like(z, -9016.16603)
+    for term in (10330.2776, -5249.81708, 797.961834):
+        q = fma(q, z * z, f4(term))
+    return np.rint(q * z) * (math.sqrt(2 / wide) / 127)
+
+
+def weights_of(w, o, s, documents):
+    """The weight of each column from its counts s[columns][classes] in training."""
+    alpha, of, total, log2 = float(o["ngram.alpha"]), s.sum(0), s.sum(1), o["ngram.nb_scale"] == "log2"
+    if o["ngram.weights"] == "sif":
+        return alpha * of.sum() / (alpha * of.sum() + total)
+    if o["ngram.weights"] == "tfidf":
+        return np.log((1 + documents) / (1 + total)) + 1
+    if o["ngram.weights"] != "nb":
+        return np.ones(len(s))
+    mass = alpha * (len(s) if log2 else (total > 0).sum())
+    r = np.log((alpha + s) / (alpha + total[:, None] - s) * ((mass + of.sum() - of) / (mass + of)))
+    r = r[:, 1] if s.shape[1] == 2 else r[np.arange(len(s)), np.abs(r).argmax(1)]
+    return np.where((total > 0) | log2, r * (1.44269504 if log2 else 1), 0)
+
+
+def ngram(w, o, texts):
+    """Rows of columns and values, one for each text."""
+    refuse(o, ngram__stop="false", ngram__literal="false", ngram__tokenizer="split remove kim")
+    bins, classes = int(o["ngram.bins"]), len(w["class"])
+    columns, stat = math.ceil(bins * w.attrs["size"]), w["state/statistics"][:].astype(f8)
+    weight = weights_of(w, o, stat[: columns * classes].reshape(columns, classes), stat[bins * classes])
+    grams = o["ngram.grams"] if o["ngram.grams"] != "auto" else "1-" + o["ngram.order"]
+    least, most = map(int, grams.split("-"))
+    one = w.attrs["id"] if o["ngram.hash"] == "per_map" else 2**64 - 1
+    seed = int(random(int(o["run.seed"]), HASH, 1, int(one))[0, 0])
+    column_of = None
+    if o["ngram.columns"] == "vocabulary":
+        keys = [sum(int(part) << 16 * i for i, part in enumerate(key)) for key in stat[bins * classes + 1 :].reshape(-1, 4)]
+        column_of = {key: j for j, key in enumerate(keys[1 : 1 + keys[0]])}
+    lower, known = o["ngram.lower"] == "true", {}
+    for text in texts:
+        hashes = []
+        for word in words(o["ngram.tokenizer"], text):
+            if word not in known:
+                known[word] = xxh3((word.lower() if lower else word).encode())
+            hashes.append(known[word])
+        count = Counter()
+        for t in range(len(hashes)):
+            g = seed
+            for u in range(t, min(t + most, len(hashes))):
+                g = mixed(g ^ hashes[u])
+                if u - t + 1 >= least:
+                    count[(g >> 32) * columns >> 32 if column_of is None else column_of.get(g)] += 1
+        count.pop(None, None)
+        at, n = np.array(list(count), int), np.array(list(count.values()), f8)
+        if o["ngram.binary"] == "true" or o["ngram.weights"] == "binary":
+            n[:] = 1
+        value = n * weight[at]
+        norm = {"l2": np.sqrt((value**2).sum()), "average": n.sum()}.get(o["ngram.normalize"], 0)
+        yield at, value / norm if norm > 0 else value
+
+
+SECRET = bytes.fromhex(
+    "b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671fcb79e64eccc0e578825ad07dccff7221"
+    "b8084674f743248ee03590e6813a264c3c2852bb91c300cb88d0658b1b532ea371644897a20df94e3819ef46a9deacd8"
+    "a8fa763fe39c343ff9dcbbc7c70b4f1d8a51e04bcdb45931c89f7ec9d9787364eac5ac8334d3ebc3c581a0fffa1363eb"
+    "170ddd51b7f0da49d316552629d4689e2b16be587d47a1fc8ff8b8d17ad031ce45cb3a8f95160428afd7fbcabb4b407e")
+WORD = (1 << 64) - 1
+
+
+def mixed(h):
+    h = (h ^ h >> 32) * 0x9E3779B97F4A7C15 & WORD
+    return (h ^ h >> 29) * 0xBF58476D1CE4E5B9 & WORD
+
+
+def at(data, place):
+    return struct.unpack_from("<Q", data, place)[0]
+
+
+def end(h, first, by, second, last=None):
+    h = (h ^ h >> first) * by & WORD
+    return h ^ h >> second if last is None else (h ^ h >> second) * last & WORD
+
+
+def fold(a, b):
+    return (a * b & WORD) ^ a * b >> 64
+
+
+def xxh3(word):
+    n = len(word)
+    if n < 4:
+        h = word[0] << 16 | word[n // 2] << 24 | word[-1] | n << 8
+        h = end(h ^ (at(SECRET, 0) ^ at(SECRET, 0) >> 32) & 0xffffffff, 33, 0xC2B2AE3D27D4EB4F, 29, 0x165667B19E3779F9)
+        return h ^ h >> 32
+    if n < 9:
+        low, high = struct.unpack("<I", word[:4])[0], struct.unpack("<I", word[-4:])[0]
+        h = (high + (low << 32)) ^ at(SECRET, 8) ^ at(SECRET, 16)
+        h ^= (h << 49 | h >> 15) & WORD ^ (h << 24 | h >> 40) & WORD
+        h = h * 0x9FB21C651E98DF25 & WORD
+        return end(h ^ (h >> 35) + n, 64, 0x9FB21C651E98DF25, 28)
+    if n < 17:
+        low, high = at(word, 0) ^ at(SECRET, 24) ^ at(SECRET, 32), at(word, n - 8) ^ at(SECRET, 40) ^ at(SECRET, 48)
+        return end(n + int.from_bytes(low.to_bytes(8, "little"), "big") + high + fold(low, high) & WORD, 37, 0x165667919E3779F9, 32)
+    mix = lambda i, s: fold(at(word, i) ^ at(SECRET, s), at(word, i + 8) ^ at(SECRET, s + 8))
+    h = n * 0x9E3779B185EBCA87
+    if n < 129:
+        h += sum(mix(16 * i, 32 * i) + mix(n - 16 * (i + 1), 32 * i + 16) for i in range((n + 31) // 32))
+        return end(h & WORD, 37, 0x165667919E3779F9, 32)
+    if n > 240:
+        raise SystemExit("a word of more than 240 bytes; weft predict takes it")
+    h = end(h + sum(mix(16 * i, 16 * i) for i in range(8)) & WORD, 37, 0x165667919E3779F9, 32)
+    h += sum(mix(16 * i, 16 * i - 125) for i in range(8, n // 16)) + mix(n - 16, 119)
+    return end(h & WORD, 37, 0x165667919E3779F9, 32)
+
+
+def words(tokenizer, text):
+    """The words of a text, in order."""
+    if tokenizer == "kim":
+        text = re.sub(r"[^A-Za-z0-9(),!?'`]", " ", text)
+        return re.sub(r"('s|'ve|n't|'re|'d|'ll)", r" \1", re.sub(r"([(),!?])", r" \1 ", text)).lower().split()
+    if tokenizer == "split":
+        kind = lambda c: 2 if c.isspace() else unicodedata.category(c)[0] in "MPS"
+        return re.findall(r"\S+", "".join(c if not i or kind(c) == kind(text[i - 1]) else " " + c for i, c in enumerate(text)))
+    if tokenizer == "remove":
+        text = "".join(c for c in text if unicodedata.category(c)[0] not in "MPS")
+        return text.split()
+    raise SystemExit(f"tokenizer {tokenizer} is not done here; weft predict does it")
+
+
+def network(w, o, x):
+    """Outputs: means of the probabilities, or numbers, over the networks of the folds."""
+    net, flat = o[o["run.task"] + ".model"], [w["state"][name][:] for name in w["tensors"].asstr() if name != "server.state"]
+    refuse(o | {"net": net, "arch": o.get("cnn.arch", "cifar")}, net="linear mlp cnn", arch=" ".join(CONVS))
+    layers = CONVS[o["cnn.arch"]] if net == "cnn" else [int(n) for n in o["mlp.hidden"].split(",")] if net == "mlp" else []
+    folds = flat[0] if len(flat) == 1 and flat[0].ndim == 2 else [np.concatenate([tensor.ravel() for tensor in flat])]
+    return sum(forward(w, weights, [*layers, len(w["class"])], x.astype(float)) for weights in folds) / len(folds)
+
+
+def forward(w, weights, layers, h):
+    for i, layer in enumerate(layers):
+        k, pad, out, pool = layer if isinstance(layer, tuple) else (1, 0, layer, 1)
+        if isinstance(layer, tuple) and i == 0:
+            h = h.reshape(-1, *(w.attrs[side] for side in ("channels", "height", "width"))).transpose(0, 2, 3, 1)
+        h = np.pad(h, [(0, 0), (pad, pad), (pad, pad), (0, 0)]) if isinstance(layer, tuple) else h.reshape(len(h), 1, 1, -1)
+        m, high, wide = k * k * h.shape[3] * out, h.shape[1] - k + 1, h.shape[2] - k + 1
+        kernel, bias, weights = weights[:m].reshape(out, k, k, -1), weights[m:m + out], weights[m + out:]
+        h = sum(h[:, r:r + high, q:q + wide] @ kernel[:, q, r].T for r in range(k) for q in range(k)) + bias
+        h = np.maximum(h, 0) if i < len(layers) - 1 else h[:, 0, 0]
+        if pool == 2:
+            h = h[:, :high // 2 * 2, :wide // 2 * 2].reshape(len(h), high // 2, 2, wide // 2, 2, out).max((2, 4))
+    e = np.exp(h - h.max(1, keepdims=True))
+    return h if "target" in w else e / e.sum(1, keepdims=True)

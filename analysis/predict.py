@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""What `weft predict` tells, by h5py and NumPy alone: of a winner that `weft export` wrote (rff, ngram; linear, mlp, cnn; of
+a federation by the server's weights) and rows of a CSV file with names, or texts, one a line.
+Use: python3 analysis/predict.py WINNER.h5 ROWS >CLASSES.csv"""
+import csv
+import sys
+
+import h5py
+import numpy as np
+
+import models
+
+GAPS = ["", "?", "na", "n/a", "#n/a", "nan", "null", "none", "-", ".", "nil", "nat", "\\n"]
+
+
+def table(w, path):
+    """The features of rows, scaled as the winner's."""
+    rows, x, level = list(csv.DictReader(open(path, encoding="utf-8-sig", newline=""))), [], list(w["table/level"].asstr())
+    for name, (kind, _, _, marks, levels), (fill, _, _) in zip(w["table/name"].asstr(), w["table/whole"], w["table/real"]):
+        if kind <= 1:
+            cells = [row[name].strip() for row in rows] if marks + levels + (kind == 0) else []
+            gap = [cell.lower() in GAPS for cell in cells]
+            x += [[fill if g else float(cell) for cell, g in zip(cells, gap)]] if kind == 0 else []
+            x += [[cell == own and not g for cell, g in zip(cells, gap)] for own in level[:levels]] + [gap] * marks
+            level = level[levels:]
+    x = np.array(x, float).T
+    x = np.where(abs(x) < 2**24, x.astype(np.float32), x) / (255 if w.attrs["form"] == "bytes" else 1)
+    return ((x - w["shift"]) / w["scale"] if "shift" in w else x).astype(np.float32)
+
+
+def predict(w, path):
+    """The score of each class, or the value of each target, of each row, and what it is."""
+    o = dict(line.split(" = ", 1) for line in w.attrs["options"].splitlines())
+    if o["run.task"] != "fmap":
+        s = models.network(w, o, table(w, path))
+    else:
+        W, b = w["state/weights"][:].astype(float), w["state/intercepts"][:]
+        lines = open(path, encoding="utf-8").read().splitlines() if o["fmap.feature"] == "ngram" else None
+        s = np.array([W[:, at] @ x for at, x in models.ngram(w, o, lines)]) if lines else models.rff(w, o, table(w, path)) @ W.T
+        s = np.hstack([-s - b, s + b]) if len(b) < len(w["class"]) else s + b
+        if o["fmap.model"] == "logistic":
+            s = 1 / (1 + np.exp(-s)) / (1 / (1 + np.exp(-s))).sum(1, keepdims=True)
+    if "target" in w:
+        return w["target/shift"] + w["target/scale"] * s, "value"
+    return s, "p" if o["run.task"] != "fmap" or o["fmap.model"] == "logistic" else "score"
+
+
+if __name__ == "__main__":
+    with h5py.File(sys.argv[1]) as winner:
+        names, (scores, what) = list(winner["winner/class"].asstr()), predict(winner["winner"], sys.argv[2])
+    to = csv.writer(sys.stdout, lineterminator="\n")
+    to.writerow(["row"] + ["class"] * (what != "value") + [f"{what} {name}" for name in names])
+    for row, score in enumerate(scores, 1):
+        to.writerow([row] + [names[score.argmax()]] * (what != "value") + [f"{number:.9g}" for number in score])

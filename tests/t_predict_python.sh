@@ -1,0 +1,128 @@
+#!/bin/bash
+# An exported winner has all that predictions need: analysis/predict.py, which reads it by h5py and
+# NumPy alone, tells the same of rows and texts as weft predict, to 1e-5. Prints TAP.
+. tests/tap.sh
+find_python "h5py, numpy"
+if [ -z "$python" ]; then
+    echo "1..0 # SKIP no Python with h5py and NumPy"
+    exit
+fi
+export PYTHONDONTWRITEBYTECODE=1
+: >"$tmp/empty.ini"
+
+# same ROWS: predictions of $tmp/r.h5, all but the labels, and those of the exported winner are the same
+same()
+{
+    "$weft" export "$tmp/r.h5" -o "$tmp/w.h5" --force >"$tmp/out" 2>"$tmp/log" &&
+        "$weft" predict "$tmp/r.h5" "$1" >"$tmp/weft.csv" 2>>"$tmp/log" &&
+        "$python" analysis/predict.py "$tmp/w.h5" "$1" >"$tmp/python.csv" 2>>"$tmp/log" &&
+        "$python" - "$tmp/weft.csv" "$tmp/python.csv" >"$tmp/out" 2>&1 <<'EOF'
+import csv, sys
+a, b = (list(csv.DictReader(open(path))) for path in sys.argv[1:])
+assert len(a) == len(b) > 0 and set(b[0]) | {"client", "label"} >= set(a[0]), (a[:1], b[:1])
+for x, y in zip(a, b):
+    for key in y:
+        if key.split(" ")[0] in ("p", "score", "value"):
+            assert abs(float(x[key]) - float(y[key])) <= 1e-5 * max(1, abs(float(x[key]))), (key, x, y)
+        else:
+            assert x[key] == y[key], (key, x, y)
+EOF
+}
+tune() # DATA [section.key=value ...]
+{
+    "$weft" tune "$tmp/empty.ini" run.data="$tmp/$1.h5" run.tuner=random space.configs=1 -o "$tmp/r.h5" --force "${@:2}" >"$tmp/out" 2>"$tmp/log"
+}
+
+# table N FIRST: an identifier, numbers of which some are missing and others far away, categories
+table()
+{
+    awk -v n="$1" -v first="$2" 'BEGIN {
+        split("red,green,blue,", colour, ",")
+        print "id,age,colour,size,far"
+        for (i = first; i < first + n; i++)
+            print i "," (i % 10 == 3 ? "NA" : i * 37 % 60) "," colour[i % 4 + 1] "," i * 53 % 100 / 10 "," 90000 + i * 17 % 29 / 8
+    }'
+}
+labelled() # CLASS: awk's expression, of the columns age, size, far
+{
+    table 240 0 | awk -F, -v OFS=, 'NR == 1 { print $0, "y" } NR > 1 { age = $2; size = $4; far = $5; print $0, ('"$1"') }'
+}
+labelled 'age + 9 * size > 70 ? "yes" : size > 5 ? "no" : "maybe"' >"$tmp/three.csv"
+labelled 'age + 9 * size > 70' >"$tmp/two.csv"
+labelled '2 * age - size * size + far / 100 + 0.01' >"$tmp/number.csv"
+table 60 500 | sed '1s/,/ /; s/^[0-9]*,//; 1s/^id //; 5s/red\|green/pink/' >"$tmp/new.csv"
+for name in three two number; do
+    "$weft" pack dense "$tmp/$name.csv" drop=id label=y -o "$tmp/$name.h5" >"$tmp/out" 2>"$tmp/log"
+done
+while read -r data options; do
+    # shellcheck disable=SC2086
+    tune $data $options && same "$tmp/new.csv"
+    result $? "$data: $options"
+done <<'EOF'
+three rff.features=200 rff.gamma=0.05 rff.preprocess=standard fmap.model=logistic
+three rff.features=120 rff.gamma=0.3 rff.preprocess=minmax fmap.model=svm
+two rff.features=120 rff.gamma=1e-8 rff.preprocess=l2 fmap.model=logistic run.seed=9
+two rff.features=64 rff.gamma=0.001 fmap.model=ridge
+number rff.features=150 rff.gamma=0.1 rff.preprocess=standard fmap.model=ridge
+three run.task=sgd sgd.model=linear random.resource=3
+two run.task=sgd sgd.model=mlp mlp.hidden=20,10 sgd.folds=3 random.resource=3
+three run.task=sgd sgd.model=mlp run.scale=minmax random.resource=2
+number run.task=sgd sgd.model=mlp mlp.hidden=8 random.resource=3
+EOF
+"$weft" pack dense "$tmp/three.csv" drop=id label=y clients=12 -o "$tmp/dealt.h5" >"$tmp/out" 2>"$tmp/log"
+tune dealt run.task=fed run.mixing=none fed.model=mlp mlp.hidden=8 random.resource=3 && same "$tmp/new.csv"
+result $? "the server's weights of a federation"
+
+# pixels N: images of two channels
+pixels()
+{
+    awk -v n="$1" 'BEGIN {
+        srand(n)
+        for (j = 0; j < 200; j++) printf "p%d,", j
+        print "y"
+        for (i = 0; i < n; i++) {
+            for (j = 0; j < 200; j++) printf "%.3f,", rand() + (j % 10 < 5) * (i % 2)
+            print i % 2 ? "left" : "none"
+        }
+    }'
+}
+pixels 80 >"$tmp/pixels.csv"
+pixels 9 >"$tmp/more.csv"
+"$weft" pack dense "$tmp/pixels.csv" label=y shape=2x10x10 -o "$tmp/pixels.h5" >"$tmp/out" 2>"$tmp/log"
+for arch in leaf femnist cifar; do
+    tune pixels run.task=sgd sgd.model=cnn cnn.arch=$arch random.resource=1 && same "$tmp/more.csv"
+    result $? "a convolutional network: $arch"
+done
+
+# texts N FIRST: lines of a class and a text, with long words and other alphabets
+texts()
+{
+    awk -v n="$1" -v first="$2" 'BEGIN { for (i = first; i < first + n; i++) {
+        long = ""
+        for (j = 0; j < i * 7 % 60; j++) long = long "abcd"
+        printf "%s\t%s Film number%d, by N%d... (it%ss) \303\204rger %s\n", i % 2 ? "good" : "bad", i % 3 ? (i % 2 ? "nice" : "poor") : "long", i % 7, i % 5, "\047", long
+    } }'
+}
+texts 200 0 >"$tmp/learn.tsv"
+texts 50 300 | cut -f 2 >"$tmp/say.txt"
+awk -F '\t' -v OFS='\t' '{ $1 = $1 NR % 3; print }' "$tmp/learn.tsv" >"$tmp/six.tsv"
+for name in learn six; do
+    "$weft" pack text "$tmp/$name.tsv" -o "$tmp/$name.h5" >"$tmp/out" 2>"$tmp/log"
+done
+while read -r data options; do
+    # shellcheck disable=SC2086
+    tune $data fmap.feature=ngram ngram.bins=2048 $options && same "$tmp/say.txt"
+    result $? "$data: $options"
+done <<'EOF'
+learn fmap.model=logistic
+learn fmap.model=svm ngram.tokenizer=remove ngram.lower=false ngram.order=3 ngram.hash=shared run.seed=3
+six fmap.model=logistic ngram.tokenizer=kim ngram.weights=sif ngram.alpha=0.01 ngram.normalize=l2 ngram.binary=no
+six fmap.model=ridge ngram.weights=tfidf ngram.normalize=average ngram.grams=2-3
+six fmap.model=logistic ngram.columns=vocabulary ngram.min_count=2 ngram.nb_scale=log2
+six fmap.model=logistic ngram.nb_scale=log2
+EOF
+tune learn fmap.feature=ngram ngram.bins=512 ngram.stop=yes && "$weft" export "$tmp/r.h5" -o "$tmp/w.h5" --force >"$tmp/out" 2>"$tmp/log"
+"$python" analysis/predict.py "$tmp/w.h5" "$tmp/say.txt" >"$tmp/out" 2>"$tmp/log"
+[ $? = 1 ] && grep -qx 'ngram.stop = true is not done here; `weft predict` does it' "$tmp/log"
+result $? "what is not done there is told"
+echo "1..$count"
