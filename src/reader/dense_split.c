@@ -138,9 +138,10 @@ static void split_clients(const weft_split *shares, const weft_dense_rows *rows,
     memcpy(owned.end, rows->end, sizeof owned.end);
     for (int64_t i = 0; i < rows->n; i++) owner[i] = cell(rows, i, column);
     weft_split_clients(shares, &owned, &divided, pack);
-    *parts = (weft_dense_parts){
-        .order = divided.order, .clients = divided.clients, .count = divided.count,
-        .name = rows->at[column].name.name};
+    *parts = (weft_dense_parts){.order = divided.order,
+                                .clients = divided.clients,
+                                .count = divided.count,
+                                .name = rows->at[column].name.name};
     memcpy(parts->rows, divided.rows, sizeof parts->rows);
     list_train(parts, pack->mem);
 }
