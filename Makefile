@@ -211,7 +211,7 @@ check: $(if $(ALL_TESTS)$(SCRIPTS),all) $(if $(ALL_TESTS),$(BENCHES)) $(PROGS) #
 
 # Memcheck has no AVX-512: weft and OpenBLAS choose kernels for AVX2 then. All tests would take
 # hours, so these are of what reads and writes files and keeps memory.
-MEMCHECK := t_base t_commit t_data t_federation t_folder t_idx t_journal t_leaf t_leaf_bad t_map t_par t_quota \
+MEMCHECK := t_base t_commit t_conf t_data t_federation t_folder t_idx t_journal t_leaf t_leaf_bad t_map t_par t_quota \
     t_readers t_run t_share t_space t_store t_vectors
 # allregs: the handler of SIGBUS (t_map) returns to code whose registers memcheck must have kept.
 valgrind: ## some C tests, or TESTS="t_a t_b", on 1 rank under valgrind's memcheck

@@ -5,8 +5,6 @@
 
 #include "durations.h"
 #include "host/signals.h"
-#include "rundir/journals.h"
-#include "rundir/open.h"
 #include "sched/cache.h"
 #include "scratch.h"
 #include "weft/clock.h"
@@ -262,8 +260,7 @@ struct bench {
 static weft_status prepare(struct bench *bench, const struct setting *how)
 {
     *bench = (struct bench){.mem = weft_arena_new()};
-    if (how->teams > 1) weft_team_split(&world, how->teams, &bench->own);
-    weft_team *team = how->teams > 1 ? &bench->own : &world;
+    weft_team *team = team_of(&world, how->teams, &bench->own);
     bench->task = (struct toy){.team = team, .stop = NEVER, .bound = how->bound};
     bench->tuner =
         (struct promoter){.mistake = how->mistake,
@@ -284,20 +281,7 @@ static weft_status prepare(struct bench *bench, const struct setting *how)
                                 .disk = how->disk,
                                 .wall = how->wall,
                                 .mem = bench->mem};
-    if (!how->path) return WEFT_OK;
-    TRY(weft_rundir_open(&bench->trace, how->path, how->fresh, &world, bench->mem));
-    bench->sched.rundir = &bench->trace;
-    return how->fresh ? weft_rundir_begin(&bench->trace, "[toy]\n", "digest", 1e4)
-                      : WEFT_OK;
-}
-
-static void finish(struct bench *bench, int done)
-{
-    weft_cache_free(&bench->sched);
-    weft_sleep(&world); /* another team may be reading the winner's state */
-    if (bench->sched.rundir) weft_rundir_close(&bench->trace, done);
-    if (bench->sched.team == &bench->own) weft_team_free(&bench->own);
-    weft_arena_free(bench->mem);
+    return open_trace(&bench->sched, how->path, how->fresh, &bench->trace);
 }
 
 static struct bench current; /* also where its run died */
@@ -310,7 +294,7 @@ static uint64_t run_out(const struct setting *how, int64_t *jobs)
     if (st == WEFT_OK) st = weft_sched_run(&bench->sched);
     uint64_t found = st == WEFT_OK ? run_digest(&bench->sched, bench->tuner.order) : 0;
     *jobs = bench->sched.queue.n;
-    finish(bench, st == WEFT_OK);
+    end_run(&bench->sched, st == WEFT_OK);
     return found;
 }
 
@@ -323,7 +307,7 @@ static weft_status run_until(const struct setting *how, int at)
     weft_signals_catch();
     if (st == WEFT_OK) st = weft_sched_run(&bench.sched);
     weft_signals_free();
-    finish(&bench, st == WEFT_OK);
+    end_run(&bench.sched, st == WEFT_OK);
     return st;
 }
 

@@ -49,7 +49,7 @@ static void test_wall(int64_t workers)
         if (all == WEFT_OK) all = weft_sched_run(&bench->sched);
         uint64_t found = all == WEFT_OK ? run_digest(&bench->sched, bench->tuner.order) : 0;
         jobs = bench->sched.queue.n;
-        finish(bench, 0);
+        end_run(&bench->sched, 0);
         whole &= found != 0 && jobs >= NTRIAL;
         how.teams = how.teams > 1 ? 1 : world.size;
         same &= run_out(&how, &again) == found && again == jobs;
@@ -77,7 +77,7 @@ static void test_claims(void)
                                         (long long)bench->sched.queue.record[i].job.id),
                         F_OK) == 0;
     int64_t jobs = bench->sched.queue.n;
-    finish(bench, 0);
+    end_run(&bench->sched, 0);
     ok(st == WEFT_OK && (world.size == 1 || there == jobs),
        "claims by file stay as long as the search");
 }
@@ -123,7 +123,7 @@ static void test_tries(void)
             tries =
                 bench->sched.crew.claims ? weft_claims_tries(bench->sched.crew.claims) : 0;
     weft_sum_i64(&world, &tries, 1);
-    finish(bench, 0);
+    end_run(&bench->sched, 0);
     ok(st == WEFT_OK && tries < 3 * jobs, "a leader seldom tries a job of another");
     note("%lld jobs, %lld tries of %d teams", (long long)jobs, (long long)tries,
          world.size);

@@ -6,8 +6,6 @@
  * samplers with planted faults are detected.
  * RUN: np=1 np=4 */
 #include "host/signals.h"
-#include "rundir/journals.h"
-#include "rundir/open.h"
 #include "sched/teams.h"
 #include "tuner_case.h"
 
@@ -129,11 +127,9 @@ static weft_status prepare(struct bench *bench, const struct combo *combo,
                            const struct setting *how)
 {
     *bench = (struct bench){.mem = weft_arena_new()};
-    if (how->teams > 1) weft_team_split(how->world, how->teams, &bench->own);
-    weft_team *team = how->teams > 1 ? &bench->own : how->world;
+    weft_team *team = team_of(how->world, how->teams, &bench->own);
     bench->task = (struct toy){
         .team = team, .stop = how->stop, .bound = how->bound, .plain = how->plain};
-    TRY(read_search(bench, combo, how));
     bench->sched = (weft_sched){.world = how->world,
                                 .team = team,
                                 .teams = how->teams,
@@ -143,20 +139,8 @@ static weft_status prepare(struct bench *bench, const struct combo *combo,
                                 .checkpoint = 60,
                                 .workers = how->workers,
                                 .mem = bench->mem};
-    if (!how->path) return WEFT_OK;
-    TRY(weft_rundir_open(&bench->trace, how->path, how->fresh, how->world, bench->mem));
-    bench->sched.rundir = &bench->trace;
-    return how->fresh ? weft_rundir_begin(&bench->trace, "[toy]\n", "digest", 1e4)
-                      : WEFT_OK;
-}
-
-static void finish(struct bench *bench, weft_team *all, int done)
-{
-    weft_cache_free(&bench->sched);
-    weft_sleep(all); /* another team may be reading the winner's state */
-    if (bench->sched.rundir) weft_rundir_close(&bench->trace, done);
-    if (bench->sched.team == &bench->own) weft_team_free(&bench->own);
-    weft_arena_free(bench->mem);
+    TRY(read_search(bench, combo, how));
+    return open_trace(&bench->sched, how->path, how->fresh, &bench->trace);
 }
 
 /* What came of a run. */
@@ -181,7 +165,7 @@ static struct outcome run(const struct combo *combo, const struct setting *how)
     weft_die_hook(die);
     if (setjmp(death)) {
         weft_status st = weft_teams_end(&current->sched, WEFT_EFILE);
-        finish(current, how->world, 0);
+        end_run(&current->sched, 0);
         return (struct outcome){.status = st, .refused = 1};
     }
     struct outcome outcome = {.status = WEFT_OK};
@@ -197,7 +181,7 @@ static struct outcome run(const struct combo *combo, const struct setting *how)
     outcome.digest = outcome.status == WEFT_OK && !outcome.fault
                          ? run_digest(&bench->sched, bench->tuner.order)
                          : 0;
-    finish(bench, how->world, outcome.status == WEFT_OK);
+    end_run(&bench->sched, outcome.status == WEFT_OK);
     weft_die_hook(NULL);
     return outcome;
 }

@@ -84,18 +84,6 @@ lines() # FILE NUMBER: of lines that it has
 {
     [ "$(cat "$tmp/$1" 2>/dev/null | wc -l)" = "$2" ]
 }
-programs() # prints those that run, of any run of this test
-{
-    grep -la "$tmp/[a-z]*\.py" /proc/[0-9]*/cmdline 2>/dev/null | grep .
-}
-none_left() # no program outlives its run
-{
-    for _ in $(seq 100); do
-        programs >/dev/null || return 0
-        sleep 0.1
-    done
-    return 1
-}
 as() # MODE COMMAND...: with trial 3 in that mode
 {
     echo "$1" >"$tmp/mode"

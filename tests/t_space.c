@@ -1,16 +1,12 @@
 /* Search spaces: ranges, random draws, grids, lists of configurations, and their errors.
  * RUN: np=1 */
+#include "says.h"
 #include "two_kinds.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static int says(const char *word)
-{
-    return strstr(weft_error(), word) != NULL;
-}
 
 static const char full[] = "[space]\n"
                            "source = random\n"

@@ -32,18 +32,6 @@ is_same() # FILE: it has the digest of the first run
 {
     [ -n "$one" ] && [ "$(digest "$tmp/$1.h5")" = "$one" ]
 }
-workers() # prints those that run, of any run of this test
-{
-    grep -la "$tmp/[a-z]*\.py" /proc/[0-9]*/cmdline 2>/dev/null | grep .
-}
-none_left() # no worker outlives its run
-{
-    for _ in $(seq 100); do
-        workers >/dev/null || return 0
-        sleep 0.1
-    done
-    return 1
-}
 
 # ---- the same bits --------------------------------------------------------------------------
 
@@ -100,7 +88,7 @@ result $? "and is resumed to the same digest"
 
 # A rank is killed.
 launch 2 0 'job 3 of' "$weft" tune inputs/worker.ini "worker.run=$command" -o "$tmp/r.h5" --force
-held "$(rank 0)" && workers >/dev/null && kill -9 "$(rank 0)"
+held "$(rank 0)" && programs >/dev/null && kill -9 "$(rank 0)"
 result $? "a rank is killed"
 wait $run
 none_left

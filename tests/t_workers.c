@@ -71,7 +71,7 @@ static void test_order(int64_t workers)
        (long long)workers);
     ok(bench.sched.queue.flights.now >= last && bench.sched.queue.flights.now <= last,
        "%lld workers: the search ends with the last of them", (long long)workers);
-    finish(&bench, 0);
+    end_run(&bench.sched, 0);
 }
 
 /* ---- the same digest ---- */
@@ -127,7 +127,7 @@ static void test_target(int64_t workers)
        "%lld workers: the tell that meets a target ends the search, the rest is abandoned",
        (long long)workers);
     uint64_t whole = run_digest(&bench.sched, bench.tuner.order);
-    finish(&bench, 0);
+    end_run(&bench.sched, 0);
     int same = 1;
     int64_t jobs;
     how.path = at("t.h5");
@@ -155,7 +155,7 @@ static int dies(const struct setting *how, uint64_t *found)
     weft_die_hook(die);
     if (setjmp(death)) {
         weft_status st = weft_teams_end(&current.sched, WEFT_EFILE);
-        finish(&current, 0);
+        end_run(&current.sched, 0);
         return st != WEFT_OK;
     }
     *found = run_out(how, &jobs);

@@ -23,6 +23,18 @@ find_python() # MODULES: $python is one that has them, "h5py, matplotlib"; empty
     done
     python=
 }
+programs() # prints the processes that run a program in Python of this test's directory
+{
+    grep -la "$tmp/[a-z]*\.py" /proc/[0-9]*/cmdline 2>/dev/null | grep .
+}
+none_left() # none of these outlives its run
+{
+    for _ in $(seq 100); do
+        programs >/dev/null || return 0
+        sleep 0.1
+    done
+    return 1
+}
 # A command that takes this many seconds hangs: far more than any needs on a machine that is busy
 # with ten times as much.
 net=1800

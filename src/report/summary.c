@@ -116,24 +116,24 @@ static struct columns columns_open(weft_h5 *file, const char *group, const char 
     return columns;
 }
 
-static int64_t *whole(struct columns *columns, const char *name)
+/* One of numbers of 8 bytes. */
+static void *column(struct columns *columns, const char *name, weft_h5type type)
 {
-    int64_t *x = WEFT_NEW(columns->file->mem, int64_t, columns->n);
+    void *x = weft_arena_alloc(columns->file->mem, (size_t)columns->n, 8);
     const char *path = weft_arena_text(columns->file->mem, "/%s/%s", columns->group, name);
     if (columns->st == WEFT_OK)
-        columns->st =
-            weft_h5_read_rows(columns->file, path, WEFT_H5_I64, 1, 0, columns->n, x);
+        columns->st = weft_h5_read_rows(columns->file, path, type, 1, 0, columns->n, x);
     return x;
+}
+
+static int64_t *whole(struct columns *columns, const char *name)
+{
+    return column(columns, name, WEFT_H5_I64);
 }
 
 static double *number(struct columns *columns, const char *name)
 {
-    double *x = WEFT_NEW(columns->file->mem, double, columns->n);
-    const char *path = weft_arena_text(columns->file->mem, "/%s/%s", columns->group, name);
-    if (columns->st == WEFT_OK)
-        columns->st =
-            weft_h5_read_rows(columns->file, path, WEFT_H5_F64, 1, 0, columns->n, x);
-    return x;
+    return column(columns, name, WEFT_H5_F64);
 }
 
 static weft_status read_arms(weft_h5 *file, weft_arms *arms)
