@@ -33,12 +33,12 @@ def fma(a, b, c):
     return (a.astype(f8) * b + c).astype(f4)
 
 
-def rff(w, o, x):
+def rff(w, o, stat, x):
     """Features of rows x, to the bit: they are rounded to bytes."""
     refuse(o, rff__kernel="gaussian", rff__projection="dense")
     how, seed = o["rff.preprocess"], int(o["run.seed"])
     d, wide = x.shape[1], math.ceil(w.attrs["size"] * int(o["rff.features"]))
-    mean, deviation, least, most = w["state/statistics"][:].reshape(4, d)
+    mean, deviation, least, most = stat.reshape(4, d)
     half = (most.astype(f8) - least) / 2
     reach = np.maximum(abs(least), abs(most))
     far = np.where((reach >= 1024) & (reach >= 256 * half), least + half, 0)
@@ -79,11 +79,11 @@ def weights_of(w, o, s, documents):
     return np.where((total > 0) | log2, r * (1.44269504 if log2 else 1), 0)
 
 
-def ngram(w, o, texts):
+def ngram(w, o, stat, texts):
     """Rows of columns and values, one for each text."""
     refuse(o, ngram__stop="false", ngram__literal="false", ngram__tokenizer="split remove kim")
     bins, classes = int(o["ngram.bins"]), len(w["class"])
-    columns, stat = math.ceil(bins * w.attrs["size"]), w["state/statistics"][:].astype(f8)
+    columns, stat = math.ceil(bins * w.attrs["size"]), stat.astype(f8)
     weight = weights_of(w, o, stat[: columns * classes].reshape(columns, classes), stat[bins * classes])
     grams = o["ngram.grams"] if o["ngram.grams"] != "auto" else "1-" + o["ngram.order"]
     least, most = map(int, grams.split("-"))
@@ -122,6 +122,31 @@ SECRET = bytes.fromhex(
     "a8fa763fe39c343ff9dcbbc7c70b4f1d8a51e04bcdb45931c89f7ec9d9787364eac5ac8334d3ebc3c581a0fffa1363eb"
     "170ddd51b7f0da49d316552629d4689e2b16be587d47a1fc8ff8b8d17ad031ce45cb3a8f95160428afd7fbcabb4b407e")
 WORD = (1 << 64) - 1
+
+
+def maps(w, o, rows):
+    """Scores of rows or texts by a linear model of features; with folds their mean over the maps of all."""
+    classes, numbers = len(w["class"]), "target" in w
+    if o["fmap.feature"] == "ngram":
+        wide = bins = int(o["ngram.bins"])
+        nstat = bins * classes + 1 + (o["ngram.columns"] == "vocabulary") * 4 * (1 + bins)
+    else:
+        wide, nstat = int(o["rff.features"]), 4 * rows.shape[1]
+    wide, total = math.ceil(wide * w.attrs["size"]), 0
+    folds = w["state/folds"][:] if "folds" in w["state"] else [np.concatenate([w["state"][n][:].ravel() for n in w["tensors"].asstr()])]
+    for state in folds:
+        stat, last = state[:nstat], (len(state) - nstat) // (wide + 1)
+        weights, b = state[nstat:-last].astype(f8).reshape(last, wide), state[-last:].astype(f8)
+        if o["fmap.feature"] == "ngram":
+            s = np.array([weights[:, at] @ x for at, x in ngram(w, o, stat, rows)]) + b
+        else:
+            s = rff(w, o, stat, rows) @ weights.T + b
+        s = np.hstack([-s, s]) if last < classes and not numbers else s
+        if o["fmap.model"] == "logistic":
+            s = 1 / (1 + np.exp(-s))
+            s /= s.sum(1, keepdims=True)
+        total = total + s / len(folds)
+    return total
 
 
 def mixed(h):

@@ -31,18 +31,12 @@ def table(w, path):
 def predict(w, path):
     """The score of each class, or the value of each target, of each row, and what it is."""
     o = dict(line.split(" = ", 1) for line in w.attrs["options"].splitlines())
-    if o["run.task"] != "fmap":
-        s = models.network(w, o, table(w, path))
-    else:
-        W, b = w["state/weights"][:].astype(float), w["state/intercepts"][:]
-        lines = open(path, encoding="utf-8").read().splitlines() if o["fmap.feature"] == "ngram" else None
-        s = np.array([W[:, at] @ x for at, x in models.ngram(w, o, lines)]) if lines else models.rff(w, o, table(w, path)) @ W.T
-        s = np.hstack([-s - b, s + b]) if len(b) < len(w["class"]) else s + b
-        if o["fmap.model"] == "logistic":
-            s = 1 / (1 + np.exp(-s)) / (1 / (1 + np.exp(-s))).sum(1, keepdims=True)
+    maps, texts = o["run.task"] == "fmap", o["run.task"] == "fmap" and o["fmap.feature"] == "ngram"
+    rows = open(path, encoding="utf-8").read().splitlines() if texts else table(w, path)
+    s = (models.maps if maps else models.network)(w, o, rows)
     if "target" in w:
         return w["target/shift"] + w["target/scale"] * s, "value"
-    return s, "p" if o["run.task"] != "fmap" or o["fmap.model"] == "logistic" else "score"
+    return s, "score" if maps and o["fmap.model"] != "logistic" else "p"
 
 
 if __name__ == "__main__":

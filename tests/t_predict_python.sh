@@ -64,6 +64,7 @@ three rff.features=120 rff.gamma=0.3 rff.preprocess=minmax fmap.model=svm
 two rff.features=120 rff.gamma=1e-8 rff.preprocess=l2 fmap.model=logistic run.seed=9
 two rff.features=64 rff.gamma=0.001 fmap.model=ridge
 number rff.features=150 rff.gamma=0.1 rff.preprocess=standard fmap.model=ridge
+three rff.features=70 rff.gamma=0.1 rff.preprocess=standard fmap.model=logistic fmap.folds=3
 three run.task=sgd sgd.model=linear random.resource=3
 two run.task=sgd sgd.model=mlp mlp.hidden=20,10 sgd.folds=3 random.resource=3
 three run.task=sgd sgd.model=mlp run.scale=minmax random.resource=2
@@ -119,7 +120,7 @@ learn fmap.model=svm ngram.tokenizer=remove ngram.lower=false ngram.order=3 ngra
 six fmap.model=logistic ngram.tokenizer=kim ngram.weights=sif ngram.alpha=0.01 ngram.normalize=l2 ngram.binary=no
 six fmap.model=ridge ngram.weights=tfidf ngram.normalize=average ngram.grams=2-3
 six fmap.model=logistic ngram.columns=vocabulary ngram.min_count=2 ngram.nb_scale=log2
-six fmap.model=logistic ngram.nb_scale=log2
+six fmap.model=logistic ngram.nb_scale=log2 fmap.folds=2
 EOF
 tune learn fmap.feature=ngram ngram.bins=512 ngram.stop=yes && "$weft" export "$tmp/r.h5" -o "$tmp/w.h5" --force >"$tmp/out" 2>"$tmp/log"
 "$python" analysis/predict.py "$tmp/w.h5" "$tmp/say.txt" >"$tmp/out" 2>"$tmp/log"
