@@ -19,7 +19,7 @@ HEADERS = {
     "par": "team",
     "store": "commit disk file h5 h5map journal",
     "text": "bleu bpe",
-    "data": "sample clients folds generator table vectors",
+    "data": "sample clients folds generator table translations vectors",
     "task": "env state holder",
     "worker": "link process",
     "tune": "search",

@@ -57,6 +57,29 @@ def client_lines(f):
     yield f"of {some} clients; distance: total variation between a client's classes and all of theirs, 0 to 1"
 
 
+def sentence_lines(f):
+    """Of sentences in several languages: their numbers, pieces, and the pairs of directions."""
+    names = [x.decode() for x in f["language"]]
+    joint = f.attrs["joint"]
+    yield "lines " + ", ".join(f"{len(f[p]['line'])} {p}" for p in PARTS)
+    yield (f"pieces {'of all languages together' if joint else 'by language'}; tokens are pieces, "
+           "distinct are different references of the test")
+    yield "language train valid test pieces tokens mean longest"
+    for name in names:
+        own = [f[p][name] for p in PARTS]
+        length = np.concatenate([np.diff(x["offset"]) for x in own])
+        pieces = len(f["vocab"]["joint" if joint else name]["text_offset"]) - 1
+        yield (f"{name} {' '.join(str(len(x['row'])) for x in own)} {pieces} {length.sum()} "
+               f"{length.mean():.1f} {length.max()}")
+    yield "direction train valid test distinct"
+    for source, target in f["direction"]:
+        both = [set(f[p][names[source]]["row"]) & set(f[p][names[target]]["row"]) for p in PARTS]
+        test = f["test"][names[target]]
+        text, offset = test["text"][:].tobytes(), test["text_offset"][:]
+        distinct = {text[offset[i]:offset[i + 1]] for i, row in enumerate(test["row"]) if row in both[2]}
+        yield f"{names[source]}-{names[target]} {' '.join(str(len(x)) for x in both)} {len(distinct)}"
+
+
 def table(f):
     """A line for each column of a table."""
     if "table" not in f:
@@ -76,11 +99,8 @@ def table(f):
         yield line
 
 
-def data_lines(f):
+def row_lines(f):
     a = f.attrs
-    for name in ATTRIBUTES:
-        if name in a:
-            yield f"{name} {a[name]}"
     if "clients" in a or "owners" in a:
         yield from client_lines(f)
     else:
@@ -95,6 +115,14 @@ def data_lines(f):
         yield "tokens train valid test distinct"
         for t in TOKENS:
             yield f"{t} {' '.join(str(len(f[p][t]['token'])) for p in PARTS)} {len(f['vocab'][t]['hash'])}"
+
+
+def data_lines(f):
+    a = f.attrs
+    for name in ATTRIBUTES:
+        if name in a:
+            yield f"{name} {a[name]}"
+    yield from sentence_lines(f) if "language" in f else row_lines(f)
     for i, line in enumerate(f["source"][:8]):
         yield f"{'' if i else 'files '}{line.decode()}"
     if len(f["source"]) > 8:

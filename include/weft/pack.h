@@ -6,6 +6,7 @@
 #include "weft/generator.h"
 #include "weft/opt.h"
 #include "weft/table.h"
+#include "weft/translations.h"
 
 /* The destination of a reader's data, passed in the order of the parts. */
 typedef struct weft_pack {
@@ -53,6 +54,26 @@ WEFT_CHECKED weft_status weft_pack_client_rows(weft_pack *pack, const char *name
 WEFT_CHECKED weft_status weft_pack_client_text(weft_pack *pack, const char *name,
                                                const int64_t *count, const uint8_t *text,
                                                int64_t n);
+/* Sentences in several languages; all borrowed until the file is written. */
+typedef struct weft_pack_languages {
+    int n;                   /* languages */
+    const char *const *name; /* [n] */
+    int64_t directions;
+    const weft_direction *direction; /* [directions] */
+    int all;        /* 1: directions without pairs are left out; 0: they are refused */
+    int64_t pieces; /* of a vocabulary, with those that are not learnt */
+    int joint;      /* 1: one vocabulary of all languages */
+    int64_t
+        longest; /* pieces of a sentence in training; longer ones are left out; 0: any */
+} weft_pack_languages;
+/* Declares them: only sentences are passed then. Pieces are learnt from the training part.
+ * ECONF: rows are to be dealt to clients. */
+WEFT_CHECKED weft_status weft_pack_sentences(weft_pack *pack,
+                                             const weft_pack_languages *languages);
+/* A line of the source, from 1, in all languages: text[n], NULL where it has none; UTF-8,
+ * borrowed until the file is written. */
+void weft_pack_sentence(weft_pack *pack, weft_part part, int64_t line,
+                        const char *const *text);
 /* Number of clients passed so far. */
 int64_t weft_pack_clients_count(const weft_pack *pack);
 /* Sets the n classes and their names. */

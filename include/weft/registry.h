@@ -7,7 +7,9 @@
 #include "weft/opt.h"
 
 #define WEFT_READERS(X)                                                                    \
-    X(cifar) X(imdb) X(text) X(folder) X(dense) X(idx) X(synthetic) X(shakespeare) X(leaf)
+    X(cifar)                                                                               \
+    X(imdb)                                                                                \
+    X(text) X(folder) X(dense) X(idx) X(synthetic) X(shakespeare) X(leaf) X(translations)
 #define WEFT_FEATURES(X) X(rff) X(ngram)
 #define WEFT_MODELS(X)   X(ridge) X(logistic) X(svm)
 #define WEFT_NETS(X)     X(linear) X(mlp) X(cnn) X(lstm) X(txtcnn)

@@ -9,12 +9,14 @@
 typedef enum weft_part { WEFT_TRAIN, WEFT_VALID, WEFT_TEST, WEFT_NPART } weft_part;
 extern const char *const weft_part_name[WEFT_NPART]; /* "train", "valid", "test" */
 
-/* Rows of bytes or numbers, documents, or running text of one-byte symbols. */
+/* Rows of bytes or numbers, documents, running text of one-byte symbols, or sentences in
+ * several languages, which translations.h reads. */
 typedef enum weft_form {
     WEFT_BYTES,
     WEFT_REALS,
     WEFT_TOKENS,
     WEFT_CHARS,
+    WEFT_SENTENCES,
     WEFT_NFORM
 } weft_form;
 extern const char *const weft_form_name[WEFT_NFORM]; /* "bytes", "reals", ... */

@@ -2,6 +2,7 @@
  * file, which is once in the memory of a node, whatever its teams have. */
 #include "answers.h"
 #include "federation.h"
+#include "held.h"
 #include "weft/finite.h"
 
 #include <limits.h>
@@ -84,6 +85,11 @@ static weft_status read_head(weft_data *data)
     TRY(weft_h5_read_attr(&data->file, "/", "form", &text));
     int f = 0;
     while (f < WEFT_NFORM && strcmp(text, weft_form_name[f]) != 0) f++;
+    if (f == WEFT_SENTENCES)
+        return weft_fail(WEFT_EDATA,
+                         "%s holds sentences in several languages, on which no task trains "
+                         "yet; give another data set",
+                         data->path);
     if (f == WEFT_NFORM || (f == WEFT_CHARS && !weft_federation_is(data)))
         return weft_fail(WEFT_EDATA,
                          "%s holds '%s' where bytes, reals, tokens or clients' chars are "
@@ -119,22 +125,6 @@ static weft_status check_reals(const weft_data *data, int part, const float *x)
                      (long long)(i % rows->d), weft_part_name[part], (double)x[i]);
 }
 
-/* Rows of a dataset, in the mapped file or read, which refuses those of another width. */
-static weft_status have_rows(weft_data *data, const char *name, weft_h5type type,
-                             int64_t width, int64_t first, int64_t n, const void **rows)
-{
-    int nd;
-    int64_t dims[WEFT_H5_DIMS];
-    *rows = NULL;
-    TRY(weft_h5_shape(&data->file, name, &nd, dims));
-    if (nd <= 2 && dims[1] == width)
-        TRY(weft_h5_map_part(&data->file, name, type, first, n, rows));
-    if (*rows) return WEFT_OK;
-    void *own = weft_arena_alloc(data->mem, (size_t)(n * width), weft_h5_size(type));
-    *rows = own;
-    return weft_h5_read_rows(&data->file, name, type, width, first, n, own);
-}
-
 static weft_status read_matrix(weft_data *data, int part)
 {
     weft_rows *rows = &data->part[part];
@@ -152,7 +142,7 @@ static weft_status read_matrix(weft_data *data, int part)
                          (long long)rows->total, (long long)data->part[0].d);
     const void *x;
     weft_h5type type = data->form == WEFT_BYTES ? WEFT_H5_U8 : WEFT_H5_F32;
-    TRY(have_rows(data, name, type, rows->d, rows->first, rows->n, &x));
+    TRY(weft_rows_hold(&data->file, name, type, rows->d, rows->first, rows->n, &x));
     if (data->form == WEFT_BYTES) {
         rows->byte = x;
         return WEFT_OK;
@@ -308,7 +298,7 @@ static weft_status read_tokens(weft_data *data, int part, weft_tokenizer tok)
                          "again",
                          data->path, name, (long long)dims[0], (long long)(start + n));
     const void *tokens;
-    TRY(have_rows(data, name, WEFT_H5_U32, 1, start, n, &tokens));
+    TRY(weft_rows_hold(&data->file, name, WEFT_H5_U32, 1, start, n, &tokens));
     const uint32_t *token = tokens;
     uint32_t largest = 0;
     for (int64_t i = 0; i < n; i++) largest = token[i] > largest ? token[i] : largest;

@@ -277,7 +277,7 @@ static weft_status check_form(const weft_data *data, const weft_likeness *like,
                               const char *whose)
 {
     static const char *const what[WEFT_NFORM] = {"bytes", "numbers", "documents",
-                                                 "running text"};
+                                                 "running text", "sentences"};
     weft_likeness own = weft_data_likeness(data);
     if (own.form != like->form)
         return weft_fail(WEFT_EDATA,

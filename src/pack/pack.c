@@ -4,6 +4,7 @@
 #include "weft/clock.h"
 #include "weft/data.h"
 #include "weft/log.h"
+#include "weft/par.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,9 +163,10 @@ static weft_status put_about(weft_pack *pack, const void *self, const char *sour
     weft_hex digest;
     weft_digest_show(pack->own->digest, digest);
     weft_h5 *file = &pack->own->file;
-    TRY(weft_h5_put_texts(file, "/class", pack->own->class_name, pack->own->classes,
-                          pack->own->numbers.n > 0 ? "names of the targets"
-                                                   : "names of the classes"));
+    if (pack->own->classes > 0)
+        TRY(weft_h5_put_texts(file, "/class", pack->own->class_name, pack->own->classes,
+                              pack->own->numbers.n > 0 ? "names of the targets"
+                                                       : "names of the classes"));
     if (pack->own->column != NULL)
         TRY(weft_h5_put_texts(file, "/column", pack->own->column, pack->own->d,
                               "names of the columns"));
@@ -195,7 +197,9 @@ static weft_status put_about(weft_pack *pack, const void *self, const char *sour
 static weft_status finish(weft_pack *pack, const void *self, const char *source)
 {
     const weft_kind *kind = &pack->own->reader->kind;
-    weft_check(pack->own->form >= 0 && pack->own->classes > 0 && pack->own->split != NULL,
+    int sentences = pack->own->corpus != NULL;
+    weft_check(pack->own->form >= 0 && (pack->own->classes > 0 || sentences) &&
+                   pack->own->split != NULL,
                "reader %s ends too early", kind->name);
     int clients = pack->own->held != NULL || pack->own->federation != NULL ||
                   pack->own->generator != NULL;
@@ -203,18 +207,36 @@ static weft_status finish(weft_pack *pack, const void *self, const char *source)
         weft_check(pack->own->d == 0 || (clients && pack->own->held == NULL) ||
                        pack->own->part[i].n == pack->own->rows[i],
                    "reader %s hands over fewer rows than it announced", kind->name);
-        if (!clients) TRY(put_answers(pack, (weft_part)i));
+        if (!clients && !sentences) TRY(put_answers(pack, (weft_part)i));
     }
     if (pack->own->held != NULL) TRY(weft_pack_deal(pack));
     if (owned(pack)) TRY(weft_pack_own(pack));
     if (pack->own->generator != NULL) TRY(weft_pack_generator_close(pack));
     if (pack->own->form == WEFT_TOKENS) TRY(weft_pack_text_close(pack));
+    if (sentences) TRY(weft_pack_sentences_close(pack));
     if (pack->own->federation != NULL) TRY(weft_pack_clients_close(pack));
     TRY(weft_scaling_put(pack));
     for (int i = 0; i < pack->own->classes; i++)
         weft_digest_add(pack->own->digest, pack->own->class_name[i],
                         strlen(pack->own->class_name[i]) + 1);
     return put_about(pack, self, source);
+}
+
+/* Reads the file again, to print what it has; not where the log is to be quiet. */
+static weft_status report_sentences(const char *out, double seconds)
+{
+    weft_arena *mem = weft_arena_new();
+    weft_team self = weft_team_alone();
+    weft_translations translations;
+    weft_status st = weft_translations_open(&translations, out, &self, mem);
+    if (st == WEFT_OK) {
+        weft_log(WEFT_INFO, "%s: %d languages, %lld directions, packed in %.2f s", out,
+                 translations.n, (long long)translations.directions, seconds);
+        weft_translations_print(&translations);
+        weft_translations_close(&translations);
+    }
+    weft_arena_free(mem);
+    return st;
 }
 
 static void report(const weft_pack *pack, const char *out, double seconds)
@@ -273,7 +295,10 @@ static weft_status pack_once(weft_packing own, const void *self, const char *out
         st = weft_h5_commit(&own.file);
     else
         weft_h5_close(&own.file);
-    if (whole && st == WEFT_OK) report(&pack, out, weft_now() - own.began);
+    if (whole && st == WEFT_OK && own.corpus && level >= WEFT_INFO)
+        st = report_sentences(out, weft_now() - own.began);
+    else if (whole && st == WEFT_OK && !own.corpus)
+        report(&pack, out, weft_now() - own.began);
     weft_pack_clients_drop(&pack);
     weft_arena_free(pack.scratch);
     return st;

@@ -23,6 +23,9 @@ typedef struct weft_pack_federation weft_pack_federation;
 /* Rows that wait to be dealt to clients; see pack_partition.c. */
 typedef struct weft_pack_held weft_pack_held;
 
+/* Sentences in several languages; see pack_sentences.c. */
+typedef struct weft_pack_corpus weft_pack_corpus;
+
 /* How numbers become floats; see pack_scale.c. */
 typedef struct weft_scaling weft_scaling;
 
@@ -70,6 +73,7 @@ typedef struct weft_packing {
     const weft_generator *generator;  /* NULL: samples are stored */
     weft_sizes size[WEFT_NPART];      /* of what is generated */
     weft_scaling *scaling;            /* of WEFT_REALS */
+    weft_pack_corpus *corpus;         /* of WEFT_SENTENCES */
 } weft_packing;
 
 /* Writes a dataset and adds it to the digest. */
@@ -83,6 +87,10 @@ WEFT_CHECKED weft_status weft_pack_weights_put(weft_pack *pack, weft_part part);
 
 /* Writes the vocabularies, tokens and names of the documents. */
 WEFT_CHECKED weft_status weft_pack_text_close(weft_pack *pack);
+
+/* Learns the pieces and writes all sentences as such. ECONF; EDATA: a language or a
+ * direction without sentences in a part. */
+WEFT_CHECKED weft_status weft_pack_sentences_close(weft_pack *pack);
 
 /* EDATA: no rows for validation. */
 WEFT_CHECKED weft_status weft_pack_check_valid(const weft_pack *pack, int64_t rows);

@@ -4,7 +4,9 @@
 #include "info.h"
 #include "result/winner.h"
 #include "rundir/formats.h"
+#include "weft/par.h"
 #include "weft/table.h"
+#include "weft/translations.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -175,13 +177,20 @@ static weft_status print_sources(weft_h5 *file)
     return WEFT_OK;
 }
 
-static weft_status print_data(weft_h5 *file)
+/* Sentences in several languages. */
+static weft_status print_translations(weft_h5 *file)
 {
-    static const char *const keys[] = {"form",      "reader", "source",    "options",
-                                       "partition", "split",  "generator", "digest"};
-    TRY(weft_h5_sealed(file));
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        TRY(print_attr(file, keys[i], "/", keys[i]));
+    weft_team self = weft_team_alone();
+    weft_translations translations;
+    TRY(weft_translations_open(&translations, file->path, &self, file->mem));
+    weft_translations_print(&translations);
+    weft_translations_close(&translations);
+    return WEFT_OK;
+}
+
+/* Rows or documents, or clients that have them. */
+static weft_status print_rows(weft_h5 *file)
+{
     if (weft_h5_has(file, "/@clients") || weft_h5_has(file, "/@owners"))
         TRY(weft_info_clients(file->path, file->mem));
     else
@@ -191,6 +200,17 @@ static weft_status print_data(weft_h5 *file)
     if (weft_h5_has(file, "/train/count")) TRY(print_classes(file));
     if (weft_h5_has(file, "/target")) TRY(print_targets(file));
     if (weft_h5_has(file, "/vocab")) TRY(print_tokens(file));
+    return WEFT_OK;
+}
+
+static weft_status print_data(weft_h5 *file)
+{
+    static const char *const keys[] = {"form",      "reader", "source",    "options",
+                                       "partition", "split",  "generator", "digest"};
+    TRY(weft_h5_sealed(file));
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        TRY(print_attr(file, keys[i], "/", keys[i]));
+    TRY(weft_h5_has(file, "/language") ? print_translations(file) : print_rows(file));
     return print_sources(file);
 }
 

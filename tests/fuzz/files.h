@@ -11,6 +11,9 @@
 #include "weft/pack.h"
 #include "weft/registry.h"
 #include "weft/run.h"
+#include "weft/translations.h"
+
+#include <stdio.h>
 
 /* A whole file, and a number that what is read of it gives. */
 struct whole {
@@ -91,6 +94,41 @@ static weft_status read_data(const char *path, uint64_t *sum, weft_arena *mem)
     return st;
 }
 
+/* Texts, and what their tokens decode to. */
+static uint64_t add_language(const weft_language *language, uint64_t sum, weft_arena *mem)
+{
+    for (int p = 0; p < WEFT_NPART; p++) {
+        const weft_sentences *own = &language->part[p];
+        for (int32_t i = 0; i < own->n; i++) {
+            const uint32_t *word;
+            int length;
+            weft_sentences_take(own, 1, &i, &word, &length);
+            const char *made = weft_bpe_decode(language->bpe, word, length, mem),
+                       *text = weft_sentence_text(own, i, mem);
+            sum = weft_hash(made, strlen(made), weft_hash(text, strlen(text), sum));
+        }
+    }
+    return sum;
+}
+
+static weft_status read_sentences(const char *path, uint64_t *sum, weft_arena *mem)
+{
+    weft_translations translations;
+    *sum = 0;
+    TRY(weft_translations_open(&translations, path, &fuzz_world, mem));
+    for (int i = 0; i < translations.n; i++)
+        *sum = add_language(&translations.language[i], *sum, mem);
+    for (int64_t d = 0; d < translations.directions; d++) {
+        weft_direction direction = translations.direction[d];
+        *sum +=
+            (uint64_t)weft_translations_pairs(&translations, WEFT_TRAIN, direction, mem).n;
+    }
+    *sum = weft_hash(translations.digest, strlen(translations.digest), *sum);
+    weft_status st = weft_h5_verify(&translations.file);
+    weft_translations_close(&translations);
+    return st;
+}
+
 static weft_status read_run(const char *path, uint64_t *sum, weft_arena *mem)
 {
     weft_summary summary;
@@ -111,8 +149,9 @@ static weft_status read_run(const char *path, uint64_t *sum, weft_arena *mem)
 static struct whole wholes[] = {{.name = "images.h5", .read = read_data},
                                 {.name = "documents.h5", .read = read_data},
                                 {.name = "federation.h5", .read = read_data},
+                                {.name = "sentences.h5", .read = read_sentences},
                                 {.name = "searched.h5", .read = read_run}};
-enum { IMAGES, DOCUMENTS, FEDERATION, SEARCHED };
+enum { IMAGES, DOCUMENTS, FEDERATION, SENTENCES, SEARCHED };
 
 static void synthesize(const char *name, const char *kind, const char *size,
                        const char *clients, weft_arena *mem)
@@ -125,6 +164,28 @@ static void synthesize(const char *name, const char *kind, const char *size,
         weft_pack_options(reader, clients ? 2 : 1, word, &self, &over, mem) == WEFT_OK &&
             weft_pack_file(reader, self, &over, kind, fuzz_path(name, mem), mem) == WEFT_OK,
         "%s", weft_error());
+}
+
+/* Sixty lines of three languages. */
+static void translate(const char *name, weft_arena *mem)
+{
+    enum { LINES = 60, BYTES = 64 };
+    void *self;
+    weft_partition over;
+    const char *const word[] = {"valid=0.3", "test=0.3", "vocabulary=40"};
+    const weft_reader *reader = &weft_reader_translations;
+    char *text = WEFT_NEW(mem, char, BYTES *LINES);
+    size_t n = (size_t)sprintf(text, "a\tb\tc\n");
+    for (int i = 0; i < LINES; i++)
+        n += (size_t)sprintf(text + n, "x%d %s\t%s, \xc3\xa4%d\t%s\n", i % 9,
+                             i % 2 ? "yes" : "(no)", i % 3 ? "ja" : "nein", i,
+                             i % 4 ? "oui oui" : "");
+    const char *source =
+        fuzz_file("sentences.tsv", (struct input){(uint8_t *)text, n}, mem);
+    weft_check(weft_pack_options(reader, 3, word, &self, &over, mem) == WEFT_OK &&
+                   weft_pack_file(reader, self, &over, source, fuzz_path(name, mem), mem) ==
+                       WEFT_OK,
+               "%s", weft_error());
 }
 
 static void search(const char *name, weft_arena *mem)
@@ -148,6 +209,7 @@ static void make_wholes(void)
     synthesize(wholes[IMAGES].name, "images", "rows=40", NULL, mem);
     synthesize(wholes[DOCUMENTS].name, "documents", "rows=30", "clients=3", mem);
     synthesize(wholes[FEDERATION].name, "federated=stored", "clients=5", NULL, mem);
+    translate(wholes[SENTENCES].name, mem);
     search(wholes[SEARCHED].name, mem);
     for (int i = 0; i < WEFT_COUNT(wholes); i++) {
         struct whole *whole = &wholes[i];
@@ -197,6 +259,11 @@ static void run_h5_documents(struct input in)
 static void run_h5_federation(struct input in)
 {
     run_file(FEDERATION, in);
+}
+
+static void run_h5_sentences(struct input in)
+{
+    run_file(SENTENCES, in);
 }
 
 static void run_h5_run(struct input in)

@@ -141,6 +141,17 @@ static void run_text(struct input in)
     pack_one(&weft_reader_text, options, WEFT_COUNT(options), in);
 }
 
+static void run_translations(struct input in)
+{
+    static const char *const options[] = {
+        "valid=0.3 test=0.3",
+        "valid=0.5 test=0 joint=yes vocabulary=40",
+        "drop=x languages=b,a directions=a-* longest=3 valid=0.3",
+        "vocabulary=1000 directions=a-b,b-a,a-a valid=0.4 test=0 seed=1",
+    };
+    pack_one(&weft_reader_translations, options, WEFT_COUNT(options), in);
+}
+
 static void run_dense(struct input in)
 {
     static const char *const options[] = {

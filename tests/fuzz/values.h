@@ -166,6 +166,11 @@ static void run_federation_values(struct input in)
     run_values(FEDERATION, in);
 }
 
+static void run_sentences_values(struct input in)
+{
+    run_values(SENTENCES, in);
+}
+
 static void run_run_values(struct input in)
 {
     run_values(SEARCHED, in);

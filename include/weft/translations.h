@@ -1,0 +1,90 @@
+/* Sentences in several languages, packed by the reader `translations`. A line of the source
+ * is one sentence in as many of the languages as it has; it is in one part, in all
+ * languages and directions. A packed file of form "sentences" has /language [languages]
+ * their names /direction          [directions][2] source and target, indices into /language
+ *     /PART/line          [lines] number of each in the source, from 1
+ *     /PART/LANGUAGE/row  [sentences] index into /PART/line, rising
+ *     .../token, offset   their pieces: sentence i is token[offset[i] .. offset[i+1]-1]
+ *     .../text, text_offset   as in the source, in the same way
+ *     /vocab/LANGUAGE/text, text_offset, merge   see weft_bpe; where the attribute joint is
+ *                                                1, only /vocab/joint is there
+ * for PART train, valid, test. Tokens have neither begin nor end of a sentence. No task
+ * trains on such files yet. */
+#ifndef WEFT_TRANSLATIONS_H
+#define WEFT_TRANSLATIONS_H
+
+#include "weft/bpe.h"
+#include "weft/h5.h"
+#include "weft/sample.h"
+#include "weft/team.h"
+
+/* The sentences of a part in a language. */
+typedef struct weft_sentences {
+    int64_t n;
+    const int32_t *row;    /* [n] the lines of the part that they are, rising */
+    const int64_t *offset; /* [n+1] sentence i is token[offset[i] .. offset[i+1]-1] */
+    const uint32_t *token;
+    const int64_t *text_offset; /* [n+1] and text[text_offset[i] .. text_offset[i+1]-1] */
+    const char *text;
+} weft_sentences;
+
+typedef struct weft_language {
+    const char *name;
+    const weft_bpe *bpe; /* the same of all languages where their vocabulary is joint */
+    weft_sentences part[WEFT_NPART];
+} weft_language;
+
+/* From a language to another one, or to itself: indices of languages. */
+typedef struct weft_direction {
+    int32_t source, target;
+} weft_direction;
+
+typedef struct weft_translations {
+    int n;                         /* languages */
+    const weft_language *language; /* [n] */
+    int64_t directions;
+    const weft_direction *direction; /* [directions] */
+    int joint;                       /* 1: one vocabulary */
+    int64_t lines[WEFT_NPART];
+    const char *digest, *path;
+    weft_arena *mem;
+    weft_h5 file; /* open until weft_translations_close */
+    weft_team *team;
+} weft_translations;
+
+/* Opens a packed file; tokens and texts are used in the mapped file where that can be.
+ * EFILE; EDATA: not such a file, or inconsistent. Collective. Cost O(tokens). */
+WEFT_CHECKED weft_status weft_translations_open(weft_translations *translations,
+                                                const char *path, weft_team *team,
+                                                weft_arena *mem);
+/* As weft_data_sound: what was computed counts only if this is OK afterwards. */
+WEFT_CHECKED weft_status weft_translations_sound(const weft_translations *translations);
+/* Closes the file; its tokens and texts become invalid. */
+void weft_translations_close(weft_translations *translations);
+/* The language of that name. ECONF with the nearest name. */
+WEFT_CHECKED weft_status weft_language_find(const weft_translations *translations,
+                                            const char *name, int *language);
+
+/* The sentences of a part that are there in both languages of a direction. */
+typedef struct weft_pairs {
+    int64_t n;
+    const int32_t *source, *target; /* [n] indices of sentences, both rising */
+} weft_pairs;
+/* The pairs of a direction, the same on all ranks, in mem. Cost O(sentences). */
+weft_pairs weft_translations_pairs(const weft_translations *translations, weft_part part,
+                                   weft_direction direction, weft_arena *mem);
+/* Tokens of n sentences, those at which[n]: word[n] and length[n] as in weft_batch, valid
+ * until the file is closed. Cost O(n). */
+void weft_sentences_take(const weft_sentences *sentences, int64_t n, const int32_t *which,
+                         const uint32_t **word, int *length);
+/* The text of sentence i, in mem. */
+const char *weft_sentence_text(const weft_sentences *sentences, int64_t i, weft_arena *mem);
+/* Different texts of n sentences, those at which[n]. */
+int64_t weft_sentences_distinct(const weft_sentences *sentences, int64_t n,
+                                const int32_t *which, weft_arena *tmp);
+
+/* Prints a line a language: sentences by parts, pieces, tokens, the longest sentence; and
+ * one a direction: pairs by parts, and the different references of the test. */
+void weft_translations_print(const weft_translations *translations);
+
+#endif
