@@ -1,4 +1,4 @@
-"""What exported winners compute, for predict.py: random Fourier features of numbers (dense, Gaussian), bags of n-grams
+"""What exported winners compute, for predict.py: random Fourier features of numbers (dense), bags of n-grams
 (tokenizers split, remove, kim; words of up to 240 bytes, hashed by XXH3 of xxHash's specification), networks."""
 import math
 import re
@@ -11,6 +11,7 @@ import numpy as np
 
 f4, f8 = np.float32, np.float64
 MATRIX, OFFSET, HASH = 4, 5, 6  # purposes of random numbers, include/weft/rng.h
+TAIL = 1
 CONVS = {"leaf": [(5, 2, 32, 2), (5, 2, 64, 2), 2048], "femnist": [(3, 0, 32, 1), (3, 0, 64, 2), 1024], "cifar":
          [(3, 1, 32, 2), (3, 1, 64, 2), (3, 1, 64, 2), 64]}  # places, zeros around, channels, pooling; the hidden layer
 
@@ -29,14 +30,34 @@ def random(seed, purpose, n, *counter):
     return np.random.Philox(key=seed | purpose << 64, counter=first % 2**256).random_raw(4 * n).reshape(n, 4)
 
 
+def unit(word):
+    return (word >> np.uint64(11)) * 2.0**-53
+
+
 def fma(a, b, c):
     return (a.astype(f8) * b + c).astype(f4)
 
 
+def entries(seed, laplacian, d, wide):
+    """The random matrix [wide][d]: quantiles of 15 random bits with a sign; of Cauchy's law the last are exact."""
+    below = (np.arange(32768) + 0.5) / 32768
+    normal = statistics.NormalDist().inv_cdf
+    table = np.tan(np.pi / 2 * below) if laplacian else np.array([normal(0.5 + half / 2) for half in below])
+    bits = np.hstack([random(seed, MATRIX, wide, 0, b).view("<u2") for b in range((d + 15) // 16)])[:, :d]
+    level = (bits & 32767).astype(int)
+    size = table[level]
+    for i in range(d if laplacian else 0):
+        above = (32768 - level[:, i] - unit(random(seed, MATRIX, wide, 0, i, TAIL)[:, 0])) / 32768
+        size[:, i] = np.where(level[:, i] < 32512, size[:, i], 1 / np.tan(np.pi / 2 * above))
+    return np.where(bits >> 15, -size, size).astype(f4)
+
+
 def rff(w, o, stat, x):
     """Features of rows x, to the bit: they are rounded to bytes."""
-    refuse(o, rff__kernel="gaussian", rff__projection="dense")
     how, seed = o["rff.preprocess"], int(o["run.seed"])
+    laplacian, gamma = o["rff.kernel"] == "laplacian", float(o["rff.gamma"])
+    if not laplacian:
+        refuse(o, rff__projection="dense")
     d, wide = x.shape[1], math.ceil(w.attrs["size"] * int(o["rff.features"]))
     mean, deviation, least, most = stat.reshape(4, d)
     half = (most.astype(f8) - least) / 2
@@ -44,17 +65,15 @@ def rff(w, o, stat, x):
     far = np.where((reach >= 1024) & (reach >= 256 * half), least + half, 0)
     shift, width = {"standard": (mean, deviation), "minmax": (least, most - least), "none": (far, 0)}.get(how, (0, 0))
     seen = (x - f4(shift)) * (1 / np.where(width > 0, width, 1)).astype(f4)
-    turns = np.full((len(x), 1), math.sqrt(2 * float(o["rff.gamma"])) / (2 * math.pi))
+    turns = np.full((len(x), 1), (gamma if laplacian else math.sqrt(2 * gamma)) / (2 * math.pi))
     if how == "l2":
         length = np.sqrt((x.astype(f8) ** 2).sum(1, keepdims=True))
         turns /= np.where(length > 0, length, 1)
-    normal = np.array([statistics.NormalDist().inv_cdf(0.5 + (i + 0.5) / 65536) for i in range(32768)], f4)
-    bits = np.hstack([random(seed, MATRIX, wide, 0, b).view("<u2") for b in range((d + 15) // 16)])[:, :d]
-    p = np.where(bits >> 15, -normal[bits & 32767], normal[bits & 32767])
+    p = entries(seed, laplacian, d, wide)
     y = np.zeros((len(x), wide), f4)
     for k in range(d):
         y = fma(seen[:, k : k + 1], p[:, k], y)
-    offset = ((random(seed, OFFSET, wide, 0)[:, 0] >> 11) * 2.0**-53).astype(f4)
+    offset = unit(random(seed, OFFSET, wide, 0)[:, 0]).astype(f4)
     high = turns.astype(f4)
     r = fma(y, high, -np.rint(y * high)) + fma(y, (turns - high).astype(f4), offset)
     z = f4(0.25) - abs(r - np.rint(r))

@@ -63,6 +63,7 @@ three rff.features=200 rff.gamma=0.05 rff.preprocess=standard fmap.model=logisti
 three rff.features=120 rff.gamma=0.3 rff.preprocess=minmax fmap.model=svm
 two rff.features=120 rff.gamma=1e-8 rff.preprocess=l2 fmap.model=logistic run.seed=9
 two rff.features=64 rff.gamma=0.001 fmap.model=ridge
+three rff.features=1500 rff.kernel=laplacian rff.gamma=0.05 rff.preprocess=standard fmap.model=logistic
 number rff.features=150 rff.gamma=0.1 rff.preprocess=standard fmap.model=ridge
 three rff.features=70 rff.gamma=0.1 rff.preprocess=standard fmap.model=logistic fmap.folds=3
 three run.task=sgd sgd.model=linear random.resource=3
