@@ -61,7 +61,7 @@ def sentence_lines(f):
     """Of sentences in several languages: their numbers, pieces, and the pairs of directions."""
     names = [x.decode() for x in f["language"]]
     joint = f.attrs["joint"]
-    yield "lines " + ", ".join(f"{len(f[p]['line'])} {p}" for p in PARTS)
+    yield "lines " + ", ".join(f"{len(f['line'][p])} {p}" for p in PARTS)
     yield (f"pieces {'of all languages together' if joint else 'by language'}; tokens are pieces, "
            "distinct are different references of the test")
     yield "language train valid test pieces tokens mean longest"

@@ -7,6 +7,7 @@
 #include "weft/registry.h"
 #include "weft/translations.h"
 
+#include <stdio.h>
 #include <unistd.h>
 
 enum { LINES = 600, LANGUAGES = 3, LONG_WORDS = 60 };
@@ -72,7 +73,7 @@ static int packed(const char *source, const char *options)
 static const int64_t *lines_of(int part)
 {
     int64_t *line = WEFT_NEW(mem, int64_t, tr.lines[part]);
-    const char *name = weft_arena_text(mem, "/%s/line", weft_part_name[part]);
+    const char *name = weft_arena_text(mem, "/line/%s", weft_part_name[part]);
     weft_check(weft_h5_read_rows(&tr.file, name, WEFT_H5_I64, 1, 0, tr.lines[part], line) ==
                    WEFT_OK,
                "%s", weft_error());
@@ -347,6 +348,19 @@ static void test_empty_direction(void)
           "a column that is no language");
 }
 
+/* Languages that are called like datasets of the file. */
+static void test_names(void)
+{
+    char *text = WEFT_NEW(mem, char, 1 << 14);
+    size_t n = (size_t)sprintf(text, "line\tjoint\ttrain\n");
+    for (int i = 0; i < 200; i++)
+        n += (size_t)sprintf(text + n, "a %d\tb %d\tc %d\n", i, i, i);
+    ok(packed(write_bytes("names.tsv", text, n), "valid=0.2") && tr.n == 3 &&
+           strcmp(tr.language[2].name, "train") == 0 && tr.directions == 6,
+       "a language may have any name");
+    weft_translations_close(&tr);
+}
+
 /* ---- files that another program made ---- */
 
 /* A file of two languages with one sentence in each part, in which one thing is wrong. */
@@ -358,6 +372,8 @@ enum {
     OFFSET_FALLS,
     TOKEN,
     TEXT,
+    TEXT_BYTE,
+    PIECE_BYTE,
     MERGE,
     PIECE,
     DIRECTION,
@@ -384,7 +400,8 @@ static weft_status put_language(weft_h5 *file, const char *part, const char *nam
     TRY(put(file, weft_arena_text(mem, "%s/offset", group), WEFT_H5_I64, 3, 1, offset));
     TRY(put(file, weft_arena_text(mem, "%s/token", group), WEFT_H5_U32, 2, 1, token));
     TRY(put(file, weft_arena_text(mem, "%s/text_offset", group), WEFT_H5_I64, 3, 1, text));
-    return put(file, weft_arena_text(mem, "%s/text", group), WEFT_H5_U8, 2, 1, "aa");
+    return put(file, weft_arena_text(mem, "%s/text", group), WEFT_H5_U8, 2, 1,
+               wrong == TEXT_BYTE ? "a\xff" : "aa");
 }
 
 static weft_status put_pieces(weft_h5 *file, const char *name, int wrong)
@@ -393,7 +410,7 @@ static weft_status put_pieces(weft_h5 *file, const char *name, int wrong)
     const int64_t offset[] = {0, 3, 3, 3, 4, 5, 7, wrong == PIECE ? 9 : 10};
     const uint32_t merge[] = {4, wrong == MERGE ? 4 : 5, 6};
     TRY(put(file, weft_arena_text(mem, "%s/text", group), WEFT_H5_U8, offset[7], 1,
-            "\ufffd aa aa "));
+            wrong == PIECE_BYTE ? "\ufffd a\xff\xff a\xff " : "\ufffd aa aa "));
     TRY(put(file, weft_arena_text(mem, "%s/text_offset", group), WEFT_H5_I64, 8, 1,
             offset));
     return put(file, weft_arena_text(mem, "%s/merge", group), WEFT_H5_U32, 1, 3, merge);
@@ -406,7 +423,7 @@ static weft_status put_all(weft_h5 *file, int wrong)
     const int64_t line[] = {2, 3};
     for (int p = 0; p < WEFT_NPART; p++) {
         const char *part = weft_part_name[p];
-        TRY(put(file, weft_arena_text(mem, "/%s/line", part), WEFT_H5_I64, 2, 1, line));
+        TRY(put(file, weft_arena_text(mem, "/line/%s", part), WEFT_H5_I64, 2, 1, line));
         for (int c = 0; c < 2; c++)
             TRY(put_language(file, part, name[c], p == WEFT_TEST && c == 1 ? wrong : GOOD));
     }
@@ -438,6 +455,7 @@ static void test_files(void)
         [ROW] = "/test/de/row does not go",   [ROW_TWICE] = "/test/de/row does not go",
         [OFFSET] = "/test/de/token does not", [OFFSET_FALLS] = "/test/de/token does not",
         [TOKEN] = "/test/de/token does not",  [TEXT] = "/test/de/text does not",
+        [TEXT_BYTE] = "/test/de/text does",   [PIECE_BYTE] = "pieces and merges",
         [MERGE] = "pieces and merges",        [PIECE] = "pieces and merges",
         [DIRECTION] = "/direction does not",  [FORM] = "holds no sentences"};
     make("good.h5", GOOD);
@@ -469,6 +487,7 @@ int main(int argc, char **argv)
     test_vocabulary(source);
     test_sources();
     test_empty_direction();
+    test_names();
     test_files();
     return scratch_end();
 }

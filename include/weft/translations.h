@@ -2,8 +2,8 @@
  * is one sentence in as many of the languages as it has; it is in one part, in all
  * languages and directions. A packed file of form "sentences" has /language [languages]
  * their names /direction          [directions][2] source and target, indices into /language
- *     /PART/line          [lines] number of each in the source, from 1
- *     /PART/LANGUAGE/row  [sentences] index into /PART/line, rising
+ *     /line/PART          [lines] number of each in the source, from 1
+ *     /PART/LANGUAGE/row  [sentences] index into /line/PART, rising
  *     .../token, offset   their pieces: sentence i is token[offset[i] .. offset[i+1]-1]
  *     .../text, text_offset   as in the source, in the same way
  *     /vocab/LANGUAGE/text, text_offset, merge   see weft_bpe; where the attribute joint is

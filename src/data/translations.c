@@ -68,6 +68,26 @@ static weft_status hold_pieces(weft_translations *translations, const char *grou
     return broken(translations, path);
 }
 
+/* EDATA where lines do not rise, tokens are no pieces, or texts are not UTF-8. */
+static weft_status check_sentences(const weft_translations *translations, int part,
+                                   const weft_language *language, const char *group,
+                                   const weft_sentences *sentences)
+{
+    const char *bad = NULL;
+    int64_t last = -1;
+    for (int64_t i = 0; i < sentences->n; last = sentences->row[i++]) {
+        const int64_t *at = sentences->text_offset + i;
+        size_t bytes = (size_t)(at[1] - at[0]);
+        if (sentences->row[i] <= last || sentences->row[i] >= translations->lines[part])
+            bad = "row";
+        if (weft_utf8_check(sentences->text + at[0], bytes) < bytes) bad = "text";
+    }
+    for (int64_t i = 0; i < sentences->offset[sentences->n]; i++)
+        if (sentences->token[i] >= language->bpe->n) bad = "token";
+    if (bad == NULL) return WEFT_OK;
+    return broken(translations, weft_arena_text(translations->mem, "%s/%s", group, bad));
+}
+
 static weft_status open_sentences(weft_translations *translations, int part,
                                   const weft_language *language, weft_sentences *sentences)
 {
@@ -86,14 +106,7 @@ static weft_status open_sentences(weft_translations *translations, int part,
                     &sentences->text_offset));
     sentences->token = tokens;
     sentences->text = bytes;
-    int64_t last = -1;
-    for (int64_t i = 0; i < sentences->n; last = sentences->row[i++])
-        if (sentences->row[i] <= last || sentences->row[i] >= translations->lines[part])
-            return broken(translations, weft_arena_text(file->mem, "%s/row", group));
-    for (int64_t i = 0; i < sentences->offset[sentences->n]; i++)
-        if (sentences->token[i] >= language->bpe->n)
-            return broken(translations, weft_arena_text(file->mem, "%s/token", group));
-    return WEFT_OK;
+    return check_sentences(translations, part, language, group, sentences);
 }
 
 static weft_status open_bpe(weft_translations *translations, const char *name,
@@ -169,7 +182,7 @@ static weft_status open_own(weft_translations *translations)
     for (int p = 0; p < WEFT_NPART; p++) {
         int nd;
         int64_t dims[WEFT_H5_DIMS];
-        const char *line = weft_arena_text(file->mem, "/%s/line", weft_part_name[p]);
+        const char *line = weft_arena_text(file->mem, "/line/%s", weft_part_name[p]);
         TRY(weft_h5_shape(file, line, &nd, dims));
         translations->lines[p] = dims[0];
     }

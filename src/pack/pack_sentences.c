@@ -236,7 +236,7 @@ static weft_status put_sentences(weft_pack *pack, const char *group, const char 
                                  const struct sentences *from)
 {
     TRY(weft_pack_put(pack, path(pack, group, name, "row"), WEFT_H5_I32, from->n, from->row,
-                      "line of the part that each sentence is", "index into line"));
+                      "line of the part that each sentence is", "index into /line"));
     TRY(weft_pack_put(pack, path(pack, group, name, "offset"), WEFT_H5_I64, from->n + 1,
                       from->offset, "sentence i is token[offset[i] .. offset[i+1])",
                       "tokens"));
@@ -267,7 +267,7 @@ static weft_status put_part(weft_pack *pack, int part)
 {
     const weft_pack_corpus *corpus = pack->own->corpus;
     const char *group = weft_part_name[part];
-    TRY(weft_pack_put(pack, weft_arena_text(pack->mem, "/%s/line", group), WEFT_H5_I64,
+    TRY(weft_pack_put(pack, weft_arena_text(pack->mem, "/line/%s", group), WEFT_H5_I64,
                       corpus->lines[part], corpus->line[part], "line of the source, from 1",
                       "lines"));
     for (int i = 0; i < corpus->all.n; i++)

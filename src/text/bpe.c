@@ -24,7 +24,8 @@ static int64_t *slot_of(const weft_bpe *bpe, uint32_t left, uint32_t right)
     }
 }
 
-/* 1: texts follow one another, those that are not learnt as BPE_GIVEN says. */
+/* 1: texts of whole characters follow one another, those that are not learnt as BPE_GIVEN
+ * says. */
 static int is_sound(const weft_bpe *bpe)
 {
     const int64_t *offset = bpe->offset;
@@ -32,6 +33,10 @@ static int is_sound(const weft_bpe *bpe)
     for (int64_t i = 0; i < bpe->n && sound; i++)
         sound = i >= WEFT_PIECE_FIRST ? offset[i + 1] > offset[i]
                                       : offset[i + 1] == (int64_t)bpe_given_end[i];
+    for (int64_t i = 0; i < bpe->n && sound; i++) {
+        size_t bytes = (size_t)(offset[i + 1] - offset[i]);
+        sound = weft_utf8_check(bpe->text + offset[i], bytes) == bytes;
+    }
     return sound && memcmp(bpe->text, BPE_GIVEN, strlen(BPE_GIVEN)) == 0;
 }
 
