@@ -27,10 +27,9 @@ void weft_bleu_add(weft_bleu *bleu, const char *translation, const char *referen
     weft_names names = {.mem = tmp};
     weft_symbols made = number_words(translation, &names, tmp),
                  wanted = number_words(reference, &names, tmp);
-    for (int i = 0; i < WEFT_BLEU_ORDER; i++) {
-        bleu->match[i] += weft_ngrams_common(made, wanted, i + 1, tmp);
+    weft_ngrams_common(made, wanted, WEFT_BLEU_ORDER, bleu->match, tmp);
+    for (int i = 0; i < WEFT_BLEU_ORDER; i++)
         bleu->total[i] += weft_ngrams_count(made, i + 1);
-    }
     bleu->length += made.n;
     bleu->reference += wanted.n;
     weft_arena_reset(tmp, mark);
@@ -71,8 +70,8 @@ void weft_chrf_add(weft_chrf *chrf, const char *translation, const char *referen
     size_t mark = weft_arena_mark(tmp);
     weft_symbols made = number_characters(translation, tmp),
                  wanted = number_characters(reference, tmp);
+    weft_ngrams_common(made, wanted, WEFT_CHRF_ORDER, chrf->match, tmp);
     for (int i = 0; i < WEFT_CHRF_ORDER; i++) {
-        chrf->match[i] += weft_ngrams_common(made, wanted, i + 1, tmp);
         if (wanted.n > i) chrf->total[i] += weft_ngrams_count(made, i + 1);
         chrf->reference[i] += weft_ngrams_count(wanted, i + 1);
     }

@@ -18,8 +18,10 @@ static inline int64_t weft_ngrams_count(weft_symbols symbols, int order)
     return symbols.n < order ? 0 : symbols.n - order + 1;
 }
 
-/* N-grams of that order that a and b have in common, one that both have several times as
- * often as the one that has it less. Cost O(n log n). */
-int64_t weft_ngrams_common(weft_symbols a, weft_symbols b, int order, weft_arena *tmp);
+/* Adds to common[orders] the n-grams of each order from 1 on that a and b have in common,
+ * one that both have several times as often as the one that has it less. Cost O(n log n).
+ */
+void weft_ngrams_common(weft_symbols a, weft_symbols b, int orders, int64_t *common,
+                        weft_arena *tmp);
 
 #endif
