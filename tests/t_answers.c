@@ -6,6 +6,7 @@
 #include "rows.h"
 #include "tap.h"
 #include "weft/conf.h"
+#include "weft/data.h"
 #include "weft/hash.h"
 #include "weft/log.h"
 #include "weft/model.h"
@@ -113,6 +114,33 @@ static double apart(int64_t n, const real *a, const real *b)
 
 /* ---- numbers ---- */
 
+/* Two classes, the rarer one of which counts as much as the other. */
+static void test_balanced(FILE *gold)
+{
+    double want[D + 1], weight[2];
+    for (int k = 0; k <= D; k++)
+        weft_check(fscanf(gold, "%lf", &want[k]) == 1, "answers.txt is too short");
+    for (int sparse = 0; sparse < 2; sparse++) {
+        struct problem *problem = plain(1, 0);
+        int64_t n = problem->f.n, count[2] = {0};
+        int32_t *label = WEFT_NEW(mem, int32_t, n);
+        double *own = WEFT_NEW(mem, double, n), most = 0;
+        for (int64_t i = 0; i < n; i++) count[label[i] = problem->y.target[i] > 2]++;
+        weft_sum_i64(&world, count, 2);
+        weft_class_weights(2, count, weight);
+        for (int64_t i = 0; i < n; i++) own[i] = weight[label[i]];
+        problem->y = (weft_answers){.classes = 2, .label = label, .weight = own};
+        if (sparse) problem->f.rows = &problem->x;
+        weft_fitted out;
+        real *w = fit(&weft_model_logistic, "C = 0.3\ntol = 1e-9", problem, &out);
+        for (int k = 0; k <= D; k++) most = fmax(most, fabs((double)w[k] - want[k]));
+        ok(most < (sparse ? 5e-4 : 1e-4) && count[1] < count[0],
+           "weights n / (K n_c) of classes: liblinear's with class_weight = balanced, %s, "
+           "to %.1e",
+           sparse ? "by dual ascent" : "by Newton steps", most);
+    }
+}
+
 static void test_gold(void)
 {
     FILE *gold = fopen("tests/gold/answers.txt", "r");
@@ -134,6 +162,7 @@ static void test_gold(void)
            out.residual);
         digest(weft_hash(w, TARGETS * (D + 1) * sizeof *w, 0));
     }
+    test_balanced(gold);
     fclose(gold);
 }
 

@@ -142,6 +142,14 @@ typedef enum weft_scale {
  * there are no columns to scale (AUTO: they stay as they are). EFILE. Collective. Cost:
  * three passes over the training rows; memory: a copy of the rank's rows. */
 WEFT_CHECKED weft_status weft_data_scale(weft_data *data, weft_scale how);
+/* weight[c] = n / (K count[c]): what a sample of class c counts where all of the K classes
+ * that have samples, n in all, are to count alike; 0 of a class without. Cost
+ * O(classes). */
+void weft_class_weights(int classes, const int64_t *count, double *weight);
+/* What the training rows of this rank count then, [n]: their weight times class[classes],
+ * the weights of the classes, which are set; owned by mem. Exact counts: the same on any
+ * ranks. Collective. Cost O(rows). */
+const double *weft_data_balance(const weft_data *data, double *class, weft_arena *mem);
 /* 1: samples come from a generator, not from the file. */
 int weft_data_generated(const weft_data *data);
 

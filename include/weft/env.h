@@ -26,8 +26,10 @@ typedef struct weft_env {
                                      its work this rank has done. NULL: nobody is told */
     double deadline;              /* of the run, by weft_now; 0: none */
     int scaled;                   /* 1: run.scale has columns scaled by the training rows */
+    int balanced; /* 1: run.class_weights = balanced: samples are trained on by the weights
+                     of their classes, weft_class_weights; scores stay as they are */
     int scoring; /* 1: only `score` is going to be called, with a winner of other data: what
-                    only trainings need is not asked of these */
+                   only trainings need is not asked of these */
 } weft_env;
 
 /* Format of the name of a job's directory, from env->dir, trial and job. While the job

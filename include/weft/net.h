@@ -30,7 +30,7 @@ typedef struct weft_score {
 typedef struct weft_net {
     weft_kind kind; /* those of its options that have a role may be axes with task sgd; task
                        fed has one network for all trials */
-    int numbers;    /* 1: shape.numbers may be set, and score takes weights of samples */
+    int numbers;    /* 1: shape.numbers may be set */
     /* Checks that the network can process the data. ECONF, EDATA. */
     weft_status (*setup)(void *self, const weft_shape *shape);
     int64_t (*nweight)(const void *self);

@@ -70,8 +70,9 @@ typedef struct weft_task {
                   refers to: the job makes it, the run removes it; */
     const weft_holder *holder; /* or it is in memory until it is asked for. NULL: never */
     const char *tuner; /* default tuner: for run.tuner = auto if an option has a range */
-    int scaled; /* 1: its models take numbers as they are: run.scale = auto is for it */
-    int moves;  /* 1: its steps change a job's mixture by job->update */
+    int scaled;   /* 1: its models take numbers as they are: run.scale = auto is for it */
+    int balances; /* 1: it trains by weights of classes where env->balanced says so */
+    int moves;    /* 1: its steps change a job's mixture by job->update */
     /* That trains a configuration: for a tuner's resource = 0. Depends on the options only,
      * before setup. NULL: always 1. */
     int64_t (*resource)(const void *self);

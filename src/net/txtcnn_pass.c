@@ -235,15 +235,19 @@ static void score_outputs(const txtcnn_pass *pass, const real *z, weft_score *sc
     int outputs = txtcnn->dense[txtcnn->ndense - 1].out;
     real *dy = pass->scratch->dy;
     for (int i = 0; i < batch->n; i++) {
-        double share = (batch->weight ? batch->weight[i] : 1) / batch->n;
-        if (outputs > 1) {
-            weft_softmax(outputs, z + (int64_t)i * outputs, batch->label[i], share,
-                         pass->train ? dy + (int64_t)i * outputs : NULL, score);
-            continue;
-        }
+        double weight = batch->weight ? batch->weight[i] : 1, share = weight / batch->n,
+               counts = pass->train ? 1 : weight;
         real two[2] = {0, z[i]};
-        weft_softmax(2, two, batch->label[i], share, pass->train ? two : NULL, score);
-        if (pass->train) dy[i] = two[1];
+        weft_score own = {0};
+        if (outputs > 1)
+            weft_softmax(outputs, z + (int64_t)i * outputs, batch->label[i], share,
+                         pass->train ? dy + (int64_t)i * outputs : NULL, &own);
+        else
+            weft_softmax(2, two, batch->label[i], share, pass->train ? two : NULL, &own);
+        if (outputs == 1 && pass->train) dy[i] = two[1];
+        score->loss += counts * own.loss;
+        score->wrong += counts * own.wrong;
+        score->count += counts;
     }
 }
 

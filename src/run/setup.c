@@ -143,6 +143,11 @@ static weft_status check_data(const weft_run *run)
     if (named && run->task->data == WEFT_DATA_NONE)
         return weft_fail(WEFT_ECONF, "run.data = %s: task %s reads no data; take it out",
                          run->opts.data, run->task->kind.name);
+    if (run->opts.balanced && !run->task->balances)
+        return weft_fail(WEFT_ECONF,
+                         "run.class_weights = balanced: task %s trains on no classes that "
+                         "weft knows; take it out",
+                         run->task->kind.name);
     return WEFT_OK;
 }
 
@@ -277,6 +282,12 @@ static weft_status open_data(weft_run *run, const char *data)
                          data,
                          run->data.target_scale ? "numbers to predict" : "weights of rows",
                          run->task->kind.name);
+    if (run->data.target_scale && run->opts.balanced)
+        return weft_fail(
+            WEFT_ECONF,
+            "%s has numbers to predict, and run.class_weights = balanced is of "
+            "classes; leave it out",
+            data);
     const weft_likeness *like = weft_run_starts(run) ? &run->start.like : run->like;
     const char *of = weft_run_starts(run) ? run->opts.start : run->like_of;
     if (like) return weft_agree(weft_data_match(&run->data, like, of), run->team);
@@ -301,6 +312,7 @@ static weft_status open_team(weft_run *run, const char *data)
                     .scored = weft_show_scored,
                     .deadline = run->deadline,
                     .scaled = scale_of(run) != WEFT_SCALE_NONE,
+                    .balanced = run->opts.balanced,
                     .scoring = run->like != NULL};
     TRY(weft_agree(run->task->setup(run->task_self, &env), run->team));
     TRY(weft_agree(check_setup(run), run->team));

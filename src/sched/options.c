@@ -18,6 +18,10 @@ static const weft_opt run_opts[] = {
         "columns of numbers before a model sees them: standard to mean 0 and "
         "deviation 1, minmax to 0 .. 1 of the training rows; auto: standard for "
         "networks whose columns differ much"),
+    WEFT_CHOICE_OPT("class_weights", weft_run_opts, balanced, "none", "none|balanced",
+                    "weights of classes in training, not in scores: none, or balanced: a "
+                    "sample counts n / (K n_c), of n samples in K classes and n_c in its "
+                    "own, times its own weight where it has one"),
     WEFT_TEXT_OPT(
         "start", weft_run_opts, start, "",
         "run file or exported winner, of the same network, with whose weights new "
@@ -39,8 +43,8 @@ static const weft_opt run_opts[] = {
                   "fit; `weft resume` continues it; 0: none",
                   .role = WEFT_PER_SESSION),
     WEFT_REAL_OPT("target", weft_run_opts, target, "0", 0, 1e9,
-                  "error rate, or loss where score = loss, that ends the search once a "
-                  "trial that may win reaches it; 0: none"),
+                  "score, such as the error rate, that ends the search once a trial that "
+                  "may win reaches it; 0: none"),
     WEFT_REAL_OPT(
         "checkpoint", weft_run_opts, checkpoint, "60", 0, 1e6,
         "seconds between checkpoints of a job made of rounds: what a kill can lose of it",

@@ -16,6 +16,7 @@ typedef struct weft_run_opts {
     double checkpoint; /* seconds between checkpoints of a job made of rounds */
     double watchdog;   /* seconds without progress after which a rank is named; 0 = none */
     int scale;         /* a weft_scale */
+    int balanced;      /* run.class_weights */
     int teams;         /* number of teams of ranks, which do jobs in parallel */
     int64_t workers;   /* number of simulated workers in virtual time */
     int clock;         /* 0: virtual, 1: wall */

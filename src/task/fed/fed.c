@@ -5,6 +5,7 @@
  * of a trial: x = [weights][further numbers of the server][vectors of its optimizer], aux =
  * [state of the trial, trial.c], and what clients keep. */
 #include "fed.h"
+#include "balance.h"
 #include "cohort.h"
 #include "eval.h"
 #include "exchange.h"
@@ -255,6 +256,7 @@ static weft_status workspace_new(fed_task *fed)
     work->word = WEFT_NEW(mem, const uint32_t *, work->most);
     work->length = WEFT_NEW(mem, int, work->most);
     work->label = WEFT_NEW(mem, int32_t, work->most);
+    work->weight = WEFT_NEW(mem, double, work->most);
     size_t alone = weft_arena_mark(mem);
     work->lanes = fed_lanes_new(fed, (int)fmin(batch_asked(fed), work->most), mem);
     if ((double)(weft_arena_mark(mem) - before) > fed->env.memory) {
@@ -289,6 +291,7 @@ static weft_status fed_setup(void *self, const weft_env *env)
         largest(axis_of(env->space, &weft_server_kind, "momentum"), server.momentum);
     fed->slots = weft_server_slots(&server);
     measure(fed);
+    TRY(fed_balance(fed));
     return workspace_new(fed);
 }
 
@@ -462,6 +465,7 @@ const weft_task weft_task_fed = {
     .data = WEFT_DATA_OPTIONAL,
     .tuner = "sha",
     .moves = 1,
+    .balances = 1,
     .resource = fed_resource,
     .metrics = fed_metrics,
     .rows = fed_rows,

@@ -11,7 +11,7 @@
 #include "weft/net.h"
 
 enum { FED_WEIGHTED, FED_PLAIN };                             /* fed.average */
-enum { FED_ERROR, FED_LOSS, FED_WORST };                      /* fed.score */
+enum { FED_ERROR, FED_LOSS, FED_WORST, FED_BALANCED };        /* fed.score */
 enum { FED_PERSONAL, FED_GLOBAL };                            /* fed.score_weights */
 enum { FED_POOLED, FED_BOUND, FED_LAST, FED_BEST, FED_EVAL }; /* fed.select */
 enum { FED_LAST_SYMBOL, FED_ALL_SYMBOLS };                    /* fed.target */
@@ -65,6 +65,7 @@ typedef struct fed_client_result {
     double train_loss, train_count; /* sums over the steps of local training */
     double steps;                   /* samples of these steps */
     double diverged, late;          /* 1: it diverged; its score is the worst possible */
+    double weighed[2];              /* wrong answers by fed->valid_class, likewise */
     double own[FED_OWN];            /* metrics of a worker's own, the first fed->nown */
 } fed_client_result;
 enum { FED_CLIENT_NUMBERS = sizeof(fed_client_result) / sizeof(double) - FED_OWN };
@@ -97,6 +98,7 @@ typedef struct fed_workspace {
     const uint32_t **word; /* [most] */
     int *length;           /* [most] */
     int32_t *label;        /* [most] */
+    double *weight;        /* [most] */
     fed_lanes *lanes;      /* for training several clients at once, one per vector lane;
                               NULL: one by one */
     weft_arena *tmp;       /* scratch, given by the caller */
@@ -139,7 +141,9 @@ typedef struct fed_task {
     fed_layout at;  /* of x */
     int ntensor;    /* of the network */
     weft_tensor tensor[WEFT_MAX_TENSORS];
-    int slots;    /* number of vectors of the server's optimizer */
+    int slots;                         /* number of vectors of the server's optimizer */
+    double *train_class, *valid_class; /* [classes] weights of their samples in training,
+                                          and of wrong answers in scores; NULL: 1 */
     double worst; /* mean loss that counts as divergence: 2 ln classes */
     weft_env env;
     double asked; /* as in halt.h */

@@ -144,6 +144,8 @@ weft_status fed_train(fed_task *fed, const weft_course *course, const fed_client
             TRY(fed_look(fed));
             weft_batch batch = fed_batch_of(fed, &work->own, samples, order + i, n);
             batch.frozen = span.frozen;
+            if (fed->train_class)
+                batch.weight = fed_class_weights(fed, fed->train_class, &batch);
             for (int e = 0; stored && e < n; e++) row[e] = stored + order[i + e] * wide;
             if (stored) batch.stored = row;
             weft_rng4 rng =

@@ -199,10 +199,11 @@ static weft_status take_turns(fed_task *fed, struct cohort *cohort, const real *
  * perform if all clients drew it: it then has fewer scores, those of its faster clients. */
 static void charge_late(const fed_task *fed, struct cohort *cohort)
 {
-    double loss = 0, wrong = 0, count = 0;
+    double loss = 0, wrong = 0, weighed = 0, count = 0;
     for (int64_t j = 0; j < cohort->n; j++) {
         loss += cohort->told[j].loss[FED_BEFORE];
         wrong += cohort->told[j].wrong[FED_BEFORE];
+        weighed += cohort->told[j].weighed[FED_BEFORE];
         count += cohort->told[j].count;
     }
     for (int64_t j = 0; j < cohort->n; j++) {
@@ -213,7 +214,8 @@ static void charge_late(const fed_task *fed, struct cohort *cohort)
         result->loss[FED_BEFORE] = count > 0 ? loss / count * result->count : 0;
         result->wrong[FED_BEFORE] = count > 0 ? wrong / count * result->count : 0;
         result->loss[FED_AFTER] = fed->worst * result->count;
-        result->wrong[FED_AFTER] = result->count;
+        result->weighed[FED_BEFORE] = count > 0 ? weighed / count * result->count : 0;
+        result->wrong[FED_AFTER] = result->weighed[FED_AFTER] = result->count;
     }
 }
 
@@ -284,8 +286,7 @@ static void move_mix(const fed_task *fed, const weft_job *job, struct cohort *co
         if (!(result->count > 0)) continue;
         memcpy(pick + n * nblock, cohort->pick + j * nblock, (size_t)nblock * sizeof *pick);
         for (int stage = 0; stage < 2; stage++)
-            s[stage][n] = (fed->score == FED_LOSS ? result->loss : result->wrong)[stage] /
-                          result->count;
+            s[stage][n] = fed_sum_of(fed, result, stage) / result->count;
         v[n++] = result->count;
         sum += result->count;
     }
@@ -312,6 +313,10 @@ static void add_arms(const fed_task *fed, const struct cohort *cohort, int64_t j
             failed ? fed->worst * result->count : result->loss[stage];
         trial->res->arm_wrong[i] += failed ? result->count : result->wrong[stage];
         trial->res->arm_count[i] += result->count;
+        if (fed->score != FED_BALANCED) continue;
+        double *score = &trial->res->arm_score[i]; /* a sum, until the job ends */
+        if (isnan(*score)) *score = 0;
+        *score += failed ? result->count : result->weighed[stage];
     }
 }
 

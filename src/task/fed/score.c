@@ -60,7 +60,15 @@ void fed_settle_failure(const fed_task *fed, const fed_client *client,
 {
     out->count = fed_predictions(fed, client->valid);
     out->loss[FED_AFTER] = fed->worst * out->count;
-    out->wrong[FED_AFTER] = out->count;
+    out->wrong[FED_AFTER] = out->weighed[FED_AFTER] = out->count;
+}
+
+const double *fed_class_weights(const fed_task *fed, const double *weight,
+                                const weft_batch *batch)
+{
+    double *own = fed->work.weight;
+    for (int i = 0; i < batch->n; i++) own[i] = weight[batch->label[i]];
+    return own;
 }
 
 void fed_score_model(const fed_task *fed, const real *w, const fed_own *own,
@@ -72,14 +80,18 @@ void fed_score_model(const fed_task *fed, const real *w, const fed_own *own,
     weft_arena *tmp = work->tmp;
     size_t mark = weft_arena_mark(tmp);
     int64_t *at = WEFT_NEW(tmp, int64_t, work->most);
-    weft_score sum = {0};
+    weft_score sum = {0}, weighed = {0};
     for (int64_t i = 0; i < count; i += work->most) {
         int n = (int)(count - i < work->most ? count - i : work->most);
         for (int e = 0; e < n; e++) at[e] = fed_spread(i + e, count, samples->n);
         weft_batch batch = fed_batch_of(fed, own, samples, at, n);
         fed->net->score(fed->model, work->net, w, &batch, &sum);
+        if (!fed->valid_class) continue;
+        batch.weight = fed_class_weights(fed, fed->valid_class, &batch);
+        fed->net->score(fed->model, work->net, w, &batch, &weighed);
     }
     fed_settle_score(fed, sum, turn, stage, out);
+    out->weighed[stage] = weighed.wrong;
     weft_arena_reset(tmp, mark);
 }
 

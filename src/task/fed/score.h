@@ -25,6 +25,9 @@ void fed_settle_score(const fed_task *fed, weft_score sum, const fed_turn *turn,
 /* Sets the worst possible score as the score after training, for a client that diverged. */
 void fed_settle_failure(const fed_task *fed, const fed_client *client,
                         fed_client_result *out);
+/* weight[label] of each sample of a batch, in the workspace. */
+const double *fed_class_weights(const fed_task *fed, const double *weight,
+                                const weft_batch *batch);
 /* Number of predictions that `count` samples have. */
 double fed_predictions(const fed_task *fed, int64_t count);
 

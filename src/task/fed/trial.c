@@ -77,12 +77,17 @@ double fed_worst_score(const fed_task *fed)
     return fed->score == FED_LOSS ? fed->worst : 1;
 }
 
+double fed_sum_of(const fed_task *fed, const fed_client_result *told, int stage)
+{
+    if (fed->score == FED_BALANCED) return told->weighed[stage];
+    return fed->score == FED_LOSS ? told->loss[stage] : told->wrong[stage];
+}
+
 /* Number of predictions of a client times its score. */
 static double sum_of(const fed_task *fed, const fed_client_result *told)
 {
     if (told->diverged > 0 || told->late > 0) return fed_worst_score(fed) * told->count;
-    int stage = fed->score_weights == FED_GLOBAL ? FED_BEFORE : FED_AFTER;
-    return fed->score == FED_LOSS ? told->loss[stage] : told->wrong[stage];
+    return fed_sum_of(fed, told, fed->score_weights == FED_GLOBAL ? FED_BEFORE : FED_AFTER);
 }
 
 static void merge(fed_score_sums *to, const fed_score_sums *sums)
@@ -214,6 +219,7 @@ void fed_trial_result(const fed_task *fed, const weft_job *job,
     int evaluated = eval->n > 0;
     double half = fed->score == FED_WORST ? INFINITY : (evaluated ? last : pooled).half;
     res->by_error = fed->score != FED_LOSS;
+    for (int i = 0; i < res->k; i++) res->arm_score[i] /= res->arm_count[i];
     res->note = fed_worker_note(fed);
     res->loss = selected(fed, trial, pooled, last);
     res->bound = isfinite(half) ? half : (double)NAN;

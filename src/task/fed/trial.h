@@ -50,6 +50,8 @@ fed_trial_state fed_trial_open(const fed_task *fed, const weft_job *job, int64_t
 /* Adds the sums `seen` of a round. */
 void fed_trial_enter(const fed_task *fed, fed_trial_state *trial,
                      const fed_score_sums *seen);
+/* The sum over a client's predictions of what fed.score is the mean of. */
+double fed_sum_of(const fed_task *fed, const fed_client_result *told, int stage);
 /* 1 if the rounds of the job score clients in this stage: before or after training. */
 int fed_scores(const fed_task *fed, const weft_job *job, int stage);
 /* The worst possible score: error 1, or loss fed.worst. */

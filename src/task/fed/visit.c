@@ -161,6 +161,7 @@ static weft_status score_there(const struct visiting *visiting, const real *w, i
     TRY(fed_worker_turn(visiting->fed, &turns, 0));
     visiting->out->loss[stage] = told.loss[FED_BEFORE];
     visiting->out->wrong[stage] = told.wrong[FED_BEFORE];
+    visiting->out->weighed[stage] = told.weighed[FED_BEFORE];
     visiting->out->count = told.count;
     return WEFT_OK;
 }

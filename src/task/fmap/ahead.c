@@ -121,6 +121,17 @@ static void deal(const fmap_task *fmap, int n, const struct fit *fit, weft_arena
     for (int i = 0; i < n; i++) fit[i].early->owner = owner[i];
 }
 
+/* Of the rows that a rank has: those of sparse rows are their classes' alone. */
+static const double *weights_of(const fmap_fold *fold, const struct whole *rows,
+                                weft_arena *mem)
+{
+    if (!fold->class) return NULL;
+    double *weight = WEFT_NEW(mem, double, rows->matrix.n);
+    for (int64_t i = 0; i < rows->matrix.n; i++)
+        weight[i] = (double)(real)fold->class[rows->label[i]];
+    return weight;
+}
+
 /* Does this rank's fits, then sends all weights to all ranks. Collective. */
 static void fit_all(fmap_task *fmap, int n, const struct fit *fit, const struct whole *rows)
 {
@@ -132,7 +143,9 @@ static void fit_all(fmap_task *fmap, int n, const struct fit *fit, const struct 
         weft_arena *tmp = weft_arena_new();
         real *w = early->x + fmap->nstat;
         memset(w, 0, numbers * sizeof *w);
-        weft_answers answers = {.classes = fmap->env.data->classes, .label = rows[i].label};
+        weft_answers answers = {.classes = fmap->env.data->classes,
+                                .label = rows[i].label,
+                                .weight = weights_of(early->fold, &rows[i], tmp)};
         fmap->model->fit(rows[i].solver, &rows[i].matrix, &answers, 1, w, &early->fitted,
                          tmp);
         weft_arena_free(tmp);

@@ -431,6 +431,7 @@ const weft_task weft_task_fmap = {
              .size = sizeof(fmap_task),
              .opts = fmap_opts},
     .numbers = 1,
+    .balances = 1,
     .tuner = "ws_sha",
     .resource = fmap_resource,
     .metrics = fmap_metrics,

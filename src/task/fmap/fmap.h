@@ -11,6 +11,8 @@ typedef struct fmap_fold {
     weft_data *data;
     void *map;            /* the feature map's instance; arms are copies of it */
     weft_answers answers; /* of the training rows */
+    const double *class;  /* [classes] weights of classes that are part of answers.weight;
+                             NULL: none are */
     int64_t key;          /* added to the numbers of rows in the keys of their draws */
     int64_t held;         /* rows that folds before it hold out */
 } fmap_fold;

@@ -48,6 +48,11 @@ static weft_status set_map(fmap_task *fmap, fmap_fold *fold, double memory)
                                    .label = train->label,
                                    .target = train->target,
                                    .weight = train->weight};
+    if (env->balanced && !env->scoring) {
+        double *class = WEFT_NEW(env->mem, double, fold->data->classes);
+        fold->answers.weight = weft_data_balance(fold->data, class, env->mem);
+        fold->class = class;
+    }
     fold->map = weft_arena_alloc(env->mem, 1, feature->kind.size);
     TRY(weft_conf_bind(env->conf, &feature->kind, fold->map));
     weft_source rows = weft_data_source(fold->data);
@@ -94,21 +99,21 @@ weft_truth fmap_truth(const fmap_task *fmap, weft_part part, weft_arena *mem)
     int64_t n = fmap_distinct(fmap, part), m = fmap->env.data->classes, at = 0;
     int32_t *label = WEFT_NEW(mem, int32_t, n);
     double *target = WEFT_NEW(mem, double, n *m), *weight = WEFT_NEW(mem, double, n);
-    const weft_answers *answers = &fmap->fold->answers;
+    const weft_rows *train = &fmap->fold->data->part[WEFT_TRAIN];
     for (int f = 0; f < (fmap_is_held(fmap, part) ? fmap->nfold : 1); f++) {
         const weft_data *data = fmap->fold[f].data;
         size_t rows = (size_t)data->part[part].total;
         weft_arena *tmp = weft_arena_new();
         memcpy(label + at, weft_data_labels(data, part, tmp), rows * sizeof *label);
-        if (answers->target)
+        if (train->target)
             memcpy(target + at * m, weft_data_targets(data, part, tmp),
                    rows * (size_t)m * sizeof *target);
-        if (answers->weight)
+        if (train->weight)
             memcpy(weight + at, weft_data_weights(data, part, tmp), rows * sizeof *weight);
         weft_arena_free(tmp);
         at += (int64_t)rows;
     }
     return (weft_truth){.label = label,
-                        .target = answers->target ? target : NULL,
-                        .weight = answers->weight ? weight : NULL};
+                        .target = train->target ? target : NULL,
+                        .weight = train->weight ? weight : NULL};
 }

@@ -117,8 +117,8 @@ static weft_status open_pool(sgd_task *sgd)
     return weft_client_sound(clients);
 }
 
-/* 1: samples are weighted by their class, at least in some configurations. */
-static int balances(const sgd_task *sgd)
+/* 1: train.balance asks for weights of classes, at least in some configurations. */
+static int asks(const sgd_task *sgd)
 {
     const weft_space *space = sgd->env.space;
     int yes = sgd->train.balance;
@@ -126,6 +126,12 @@ static int balances(const sgd_task *sgd)
         yes |= strcmp(space->axis[a].section, sgd_train_kind.name) == 0 &&
                weft_opt_is(space->axis[a].opt, "balance");
     return yes;
+}
+
+/* 1: samples are weighted by their class, at least in some configurations. */
+static int balances(const sgd_task *sgd)
+{
+    return sgd->env.balanced || asks(sgd);
 }
 
 /* Networks and options that take no numbers to predict, or no weights of rows. */
@@ -147,15 +153,25 @@ static weft_status check_numbers(const sgd_task *sgd)
                      data->path, what);
 }
 
+/* The option that asks for weights of classes. */
+static const char *balance_key(const sgd_task *sgd)
+{
+    return sgd->env.balanced ? "run.class_weights = balanced" : "train.balance = yes";
+}
+
 /* What only one kind of data asks for. */
 static weft_status check_kind(const sgd_task *sgd)
 {
     TRY(check_numbers(sgd));
-    if (sgd->shape.form == WEFT_CHARS && balances(sgd))
+    if (sgd->env.balanced && asks(sgd))
         return weft_fail(
-            WEFT_ECONF,
-            "train.balance = yes weights samples by their class, and characters "
-            "of text have none; leave it out");
+            WEFT_ECONF, "run.class_weights = balanced weights classes in all "
+                        "configurations, and train.balance in some; leave one of them out");
+    if (sgd->shape.form == WEFT_CHARS && balances(sgd))
+        return weft_fail(WEFT_ECONF,
+                         "%s weights samples by their class, and characters of text have "
+                         "none; leave it out",
+                         balance_key(sgd));
     for (int p = WEFT_TRAIN; p <= WEFT_VALID; p++)
         if (sgd->first[p + 1] == sgd->first[p] &&
             (p == WEFT_TRAIN || !(sgd->dev > 0 || sgd->folds > 0)))
@@ -226,24 +242,21 @@ static int32_t label_of(const sgd_task *sgd, int64_t row)
     return sgd->own.part[p].label[row - sgd->first[p]];
 }
 
-/* weight[c] = samples / (classes * samples of c), if a configuration asks for weights. */
+/* The weights of classes, if a configuration asks for them. */
 static weft_status weigh_classes(const sgd_task *sgd, sgd_fold *fold)
 {
     int classes = sgd->shape.classes;
     if (!balances(sgd)) return WEFT_OK;
+    int64_t *count = WEFT_NEW(sgd->env.mem, int64_t, classes);
     fold->weight = WEFT_NEW(sgd->env.mem, double, classes);
-    for (int64_t i = 0; i < fold->train.n; i++)
-        fold->weight[label_of(sgd, fold->train.row[i])]++;
-    for (int c = 0; c < classes; c++) {
-        if (!(fold->weight[c] > 0) && sgd->env.data->clients) continue;
-        if (!(fold->weight[c] > 0))
-            return weft_fail(
-                WEFT_EDATA,
-                "class '%s' has no sample in the training part of a fold; take "
-                "fewer sgd.folds or a smaller sgd.dev, or train.balance = no",
-                sgd->env.data->class_name[c]);
-        fold->weight[c] = (double)fold->train.n / (classes * fold->weight[c]);
-    }
+    for (int64_t i = 0; i < fold->train.n; i++) count[label_of(sgd, fold->train.row[i])]++;
+    for (int c = 0; c < classes; c++)
+        if (count[c] == 0 && !sgd->env.data->clients)
+            return weft_fail(WEFT_EDATA,
+                             "class '%s' has no sample in the training part of a fold; "
+                             "take fewer sgd.folds or a smaller sgd.dev, or leave %s out",
+                             sgd->env.data->class_name[c], balance_key(sgd));
+    weft_class_weights(classes, count, fold->weight);
     return WEFT_OK;
 }
 

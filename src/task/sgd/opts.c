@@ -138,7 +138,8 @@ static const weft_opt train_opts[] = {
                   "share of units that are dropped in a step, if the network has dropout",
                   .role = WEFT_PER_TRIAL),
     WEFT_BOOL_OPT("balance", sgd_train, balance, "no",
-                  "weight samples by the inverse frequency of their class",
+                  "weights of classes in this configuration, as run.class_weights = "
+                  "balanced has them in all",
                   .role = WEFT_PER_TRIAL),
     {0},
 };

@@ -465,6 +465,7 @@ const weft_task weft_task_sgd = {
              .opts = sgd_opts},
     .numbers = 1,
     .scaled = 1,
+    .balances = 1,
     .parts = sgd_parts,
     .tuner = "asha",
     .resource = sgd_resource,

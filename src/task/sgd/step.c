@@ -68,7 +68,8 @@ static void take_gradients(struct course *course, int64_t step, const int64_t *r
                            const real *w)
 {
     const sgd_task *sgd = course->sgd;
-    const double *weight = course->model->train.balance ? course->fold->weight : NULL;
+    int balance = course->model->train.balance || sgd->env.balanced;
+    const double *weight = balance ? course->fold->weight : NULL;
     int again = 0;
     for (int i = 0; i < course->pieces.count; i++) {
         int piece = course->pieces.own[i];
