@@ -17,7 +17,7 @@ HEADERS = {
     "math": "bytes cells cpu descend eigen exact finite gemm lanes logistic optim project server sparse student tensor",
     "space": "mix job measure",
     "par": "team",
-    "store": "commit disk file h5 h5map journal",
+    "store": "commit disk file h5 h5map h5other journal",
     "text": "bleu bpe",
     "data": "sample clients folds generator table translations vectors",
     "task": "env state holder",

@@ -360,9 +360,11 @@ refused 3 'is not an HDF5 file' "information on no HDF5 file" info "$tmp/in.ini"
 
 # ---- bad sources ------------------------------------------------------------------------
 
-source_refused() # STATUS PATTERN STATEMENT READER SOURCE
+source_refused() # STATUS PATTERN STATEMENT READER SOURCE [key=value ...]
 {
-    refused "$1" "$2" "$3" pack "$4" "$5" -o "$tmp/bad.h5"
+    status=$1 pattern=$2 statement=$3
+    shift 3
+    refused "$status" "$pattern" "$statement" pack "$@" -o "$tmp/bad.h5"
 }
 mkdir "$tmp/cifar" "$tmp/empty"
 for i in 1 2 3 4 5; do head -c 30730 /dev/zero >"$tmp/cifar/data_batch_$i.bin"; done
@@ -378,7 +380,7 @@ while [ $i -lt 40 ]; do
     printf '%d\tsome words %d\n' $((i % 2)) $i
 done >"$tmp/good.tsv"
 { cat "$tmp/good.tsv"; printf '1\tbad \377 byte\n'; } >"$tmp/utf8.tsv"
-source_refused 4 'utf8.tsv:41: .*is not UTF-8' "invalid UTF-8" text "$tmp/utf8.tsv"
+source_refused 4 'utf8.tsv:41: .*is not UTF-8' "invalid UTF-8" text "$tmp/utf8.tsv" encoding=utf-8
 sed 's/^1/0/' "$tmp/good.tsv" >"$tmp/one.tsv"
 source_refused 4 'one.tsv has 1 class, ' "one class only" text "$tmp/one.tsv"
 awk 'BEGIN { for (i = 0; i < 40; i++) print i "," (i == 7 ? "inf" : 1) "," i % 2 }' >"$tmp/nan.csv"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Files as other programs write them: separators, standard input, columns
-# of texts. Prints TAP.
+# of texts, arrays of NumPy and HDF5. Prints TAP.
 . tests/tap.sh
 find_python "h5py, numpy"
 
@@ -167,5 +167,191 @@ packs text "$tmp/n.csv" separator=comma label=stars text=body &&
     "$weft" predict "$tmp/run.h5" - separator=comma text=body >"$tmp/p.csv" 2>"$tmp/log" &&
     awk -F, 'NR > 1 && $2 != (NR % 2) { exit 1 } END { exit NR != 61 }' "$tmp/p.csv"
 result $? "rows of such columns are predicted"
+
+# ---- arrays ------------------------------------------------------------------------------
+
+"$python" - "$tmp" <<'END' >"$tmp/out" 2>&1
+import sys, h5py, numpy as np
+def at(name): return sys.argv[1] + "/" + name
+r = np.random.default_rng(1)
+x = np.round(r.normal(size=(90, 4)), 3)
+y = (x[:, 0] + x[:, 1] > 0).astype(int)
+rows = np.c_[x, y]
+np.savetxt(at("x.csv"), rows, delimiter=",", fmt=["%.3f"] * 4 + ["%d"])
+np.save(at("x.npy"), x)
+np.save(at("y.npy"), y)
+np.save(at("fortran.npy"), np.asfortranarray(x))
+np.save(at("big.npy"), x.astype(">f8"))
+np.save(at("both.npy"), np.asfortranarray(x.astype(">f8")))
+np.save(at("one.npy"), x[:, 0])
+np.save(at("rows.npy"), rows)
+np.save(at("words.npy"), np.where(y > 0, "y\u00e4", "no"))
+np.save(at("bytes.npy"), np.where(y > 0, b"yes", b"no"))
+np.save(at("column.npy"), y[:, None].astype(bool))
+np.save(at("real.npy"), x @ np.ones(4))
+np.save(at("reals.npy"), np.c_[x @ np.ones(4), x[:, 1]])
+np.savez(at("p.npz"), x, y)
+np.savez_compressed(at("c.npz"), labels=y, data=x, other=np.zeros(3))
+np.savez_compressed(at("keras.npz"), x_train=x[:60], y_train=y[:60], x_test=x[60:], y_test=y[60:])
+for name, bad in (("object", np.array([[1, "a"]], dtype=object)), ("complex", x.astype(complex)), ("text", x.astype(str)),
+                  ("record", np.zeros(3, dtype=[("a", int)])), ("time", np.zeros(3, "M8[s]")), ("half", x.astype("f2")),
+                  ("scalar", np.array(3.0)), ("five", np.zeros((2,) * 5)), ("empty", np.zeros((0, 4))),
+                  ("short_y", y[:89]), ("wide", np.zeros((90, 2, 2), int)),
+                  ("nan_y", np.where(np.arange(90) == 6, np.nan, y)), ("infinite", np.where(x > 1.5, np.inf, x)),
+                  ("large", np.where(x > 1.5, 1e300, x)), ("id", np.arange(90 * 2).reshape(90, 2) + 2 ** 60)):
+    np.save(at("bad_%s.npy" % name), bad, allow_pickle=True)
+gaps = x.copy()
+gaps[::7, 2] = np.nan
+np.save(at("gaps.npy"), gaps)
+np.savetxt(at("gaps.csv"), np.c_[gaps, y], delimiter=",", fmt=["%.3f"] * 4 + ["%d"])
+t = np.c_[x[:, 0], np.arange(90) % 4, np.arange(90) % 15, 1 + np.arange(90) % 2, y]
+np.save(at("uses.npy"), t)
+np.savetxt(at("uses.csv"), t, delimiter=",", fmt=["%.3f"] + ["%d"] * 4)
+for kind in "u1 i1 u2 i2 u4 i4 u8 i8 f4 f8".split():
+    np.save(at("t_%s.npy" % kind), (np.abs(x * 10) % 100).astype(int).astype(kind))
+np.savetxt(at("t.csv"), np.c_[(np.abs(x * 10) % 100).astype(int), y], delimiter=",", fmt="%d")
+with h5py.File(at("a.h5"), "w") as f:
+    f["x"], f["y"] = x, y
+with h5py.File(at("b.h5"), "w") as f:
+    f.create_dataset("in/features", data=x.astype(">f8"), chunks=(7, 3), compression="gzip", shuffle=True)
+    f["in/target"] = np.where(y > 0, "y\u00e4", "no").astype(object)
+    f["in/fixed"] = np.where(y > 0, b"yes", b"no")
+    f["in/flag"] = y.astype(bool)
+    f["in/record"] = np.zeros(90, dtype=[("a", int)])
+    f.create_dataset("in/lzf", data=x, compression="lzf")
+with h5py.File(at("parts.h5"), "w") as f:
+    for part, a, b in (("train", 0, 50), ("val", 50, 60), ("test", 60, 90)):
+        f[part + "/images"] = np.arange(90 * 12, dtype="u1").reshape(90, 3, 2, 2)[a:b]
+        f[part + "/labels"] = y[a:b]
+images = r.integers(0, 256, size=(60, 8, 6, 3), dtype="u1")
+classes = np.arange(60) % 3
+np.save(at("last.npy"), images)
+np.save(at("first.npy"), np.ascontiguousarray(images.transpose(0, 3, 1, 2)))
+np.save(at("flat.npy"), images.transpose(0, 3, 1, 2).reshape(60, -1))
+np.save(at("grey.npy"), images[..., 0].astype("f4") / 255)
+np.save(at("classes.npy"), classes)
+np.save(at("onehot.npy"), np.eye(3)[classes])
+END
+result $? "arrays are written"
+digest_of dense "$tmp/x.csv"
+digits=$want
+for pair in "npy x.npy y=$tmp/y.npy" "Fortran's_order fortran.npy y=$tmp/y.npy" "high_bytes_first big.npy y=$tmp/y.npy" \
+    "both both.npy y=$tmp/y.npy" "booleans_of_two_dimensions x.npy y=$tmp/column.npy" "npz p.npz" "compressed_npz c.npz" \
+    "names_in_npz c.npz x=data y=labels" "a_label_among_the_columns rows.npy label=5" "HDF5 a.h5" "names_in_HDF5 a.h5 x=/x y=y" \
+    "HDF5_in_chunks b.h5 x=in/features y=in/flag"; do
+    set -- $pair
+    reads "${1//_/ }" "90 rows .* sample 4 numbers" dense "$tmp/$2" "${@:3}"
+    same "has the rows of the table"
+done
+told "which arrays are what is told" "/in/features of .*b.h5: 90 x 4 float64; the label is /in/flag of .*, 90 float32"
+reads "arrays come by a pipe" "90 rows .* 1 number 89 0 -2.711 .. 2.548 itself 2 number" dense - < <(cat "$tmp/c.npz")
+same "as by their file"
+digest_of dense "$tmp/t.csv"
+for kind in u1 i1 u2 i2 u4 i4 u8 i8 f4 f8; do
+    packs dense "$tmp/t_$kind.npy" y="$tmp/y.npy"
+    same "numbers of type $kind"
+done
+digest_of dense "$tmp/gaps.csv"
+reads "gaps are filled and marked" " 3 number [0-9]* 13 .* where missing, and a mark" dense "$tmp/gaps.npy" y="$tmp/y.npy"
+same "as those of a table are"
+digest_of dense "$tmp/uses.csv" categories=2 group=3 weight=4
+reads "columns have other uses, by number" "2 category 4 0 0, 1, 2, 3 4 levels 3 group 15" dense "$tmp/uses.npy" label=5 \
+    categories=2 group=3 weight=4
+same "as those of a table have"
+digest_of dense "$tmp/uses.csv" client=3 drop=4
+reads "they may be clients" "clients 15 " dense "$tmp/uses.npy" label=5 client=3 drop=4
+same "too"
+reads "labels may be words" "class train valid test no [0-9 ]* y. [0-9]" dense "$tmp/x.npy" y="$tmp/words.npy"
+reads "bytes" "class train valid test no [0-9 ]* yes [0-9]" dense "$tmp/x.npy" y="$tmp/bytes.npy"
+reads "texts of HDF5" "class train valid test no [0-9 ]* y. [0-9]" dense "$tmp/b.h5" x=in/features y=in/target
+reads "of fixed length, too" "class train valid test no [0-9 ]* yes [0-9]" dense "$tmp/b.h5" x=in/features y=in/fixed
+reads "a label that is not whole is predicted as a number" "5 target 90 0 .* a number to predict" dense "$tmp/x.npy" y="$tmp/real.npy"
+reads "several numbers are, too" "5 target 90 0 .* 6 target" dense "$tmp/x.npy" y="$tmp/reals.npy"
+reads "one number a row" "90 rows .* sample 1 numbers" dense "$tmp/one.npy" y="$tmp/y.npy"
+reads "parts that names tell" "all 54 6 30 " dense "$tmp/keras.npz"
+reads "parts of files" "all 81 9 90 " dense "$tmp/x.npy" y="$tmp/y.npy,$tmp/y.npy" test_file="$tmp/x.npy" valid=0.1
+reads "names of parts may be given" "all 54 6 30 " dense "$tmp/keras.npz" x=x_train,x_test y=y_train,y_test
+
+reads "images of three parts" "form bytes .* sample image of 3 x 2 x 2 .* all 50 10 30 " dense "$tmp/parts.h5"
+digest_of dense "$tmp/first.npy" y="$tmp/classes.npy"
+reads "channels may be last" "form bytes .* sample image of 3 x 8 x 6" dense "$tmp/last.npy" y="$tmp/classes.npy"
+same "and are put first"
+told "which is told" "60 x 8 x 6 x 3 uint8, images of 3 x 8 x 6, whose channels are last"
+reads "rows may be images" "form bytes .* sample image of 3 x 8 x 6" dense "$tmp/flat.npy" y="$tmp/classes.npy" shape=3x8x6
+same "the same"
+reads "a shape settles which side is channels'" "sample image of 6 x 3 x 8|sample image of 3 x 8 x 6" dense "$tmp/last.npy" \
+    y="$tmp/classes.npy" shape=3x8x6
+same "as it is"
+reads "images of reals have one channel" "form reals .* sample image of 1 x 8 x 6" dense "$tmp/grey.npy" y="$tmp/classes.npy"
+reads "images are dealt to clients" "clients 4 " dense "$tmp/last.npy" y="$tmp/classes.npy" clients=4
+
+for bad in "object:Python objects.*astype" "complex:complex numbers" "text:of texts where rows of numbers.*to_csv" \
+    "record:records.*to_csv" "time:times: x.astype.'int64'" "half:floats of a size.*astype.'float32'" "scalar:one number, not an array" \
+    "five:1 to 4 dimensions" "empty:nothing in it" "infinite:row [0-9]*, column [1-4] is inf, where a finite number" \
+    "large:is 1e.300, where a finite number" "id:row 1, column 1 is 1.15292e.18, a number of so many digits"; do
+    refused "refused: ${bad%%:*}" "bad_${bad%%:*}.npy.*${bad#*:}" dense "$tmp/bad_${bad%%:*}.npy" y="$tmp/y.npy"
+done
+refused "other numbers of rows are told" "x.npy has 90 rows and .*bad_short_y.npy 89; they must be as many" \
+    dense "$tmp/x.npy" y="$tmp/bad_short_y.npy"
+refused "labels of a cube are told" "bad_wide.npy has the shape 90 x 2 x 2 where a label" dense "$tmp/x.npy" y="$tmp/bad_wide.npy"
+refused "a label that is missing is told" "bad_nan_y.npy: row 7, column 1 is 'nan' where a label is expected" \
+    dense "$tmp/x.npy" y="$tmp/bad_nan_y.npy"
+refused "a file without labels is told" "x.npy has no labels beside it: y = NAME" dense "$tmp/x.npy"
+refused "labels are named once" "label = 2 has no effect" dense "$tmp/x.npy" y="$tmp/y.npy" label=2
+refused "gaps are refused by wish" "gaps.npy: row 1, column 3 is nan, where a number" dense "$tmp/gaps.npy" y="$tmp/y.npy" missing=refuse
+refused "the nearest name is told" "b.h5 has no array 'in/featuers'; did you mean '/in/features'. it has /in/features, /in/fixed" \
+    dense "$tmp/b.h5" x=in/featuers y=in/flag
+refused "in npz, too" "c.npz has no array 'label'; did you mean 'labels'" dense "$tmp/c.npz" x=data y=label
+refused "names that are not found are listed" "x = NAME says which array of .*b.h5 has the rows; it has /in/features" dense "$tmp/b.h5"
+refused "records of HDF5" "/in/record of .*b.h5 is of records" dense "$tmp/b.h5" x=in/features y=in/record
+refused "other compression" "/in/lzf of .*b.h5 is compressed by lzf" dense "$tmp/b.h5" x=in/lzf y=in/flag
+refused "rows of 0 and 1 are no labels of images" "onehot.npy .*y.argmax.1. is it" dense "$tmp/last.npy" y="$tmp/onehot.npy"
+refused "a table has no arrays" "x and y name arrays .*x.csv is none" dense "$tmp/x.csv" y="$tmp/y.npy"
+refused "parts are of one format" "some are arrays and .*x.csv is none" dense "$tmp/x.npy" y="$tmp/y.npy" test_file="$tmp/x.csv"
+for bytes in 5 60 200 2000; do
+    head -c $bytes "$tmp/x.npy" >"$tmp/cut.npy"
+    refused "an npy file of $bytes bytes" "(cut.npy.*cut short|and .*cut.npy is none)" dense "$tmp/cut.npy" y="$tmp/y.npy"
+    head -c $bytes "$tmp/c.npz" >"$tmp/cut.npz"
+    refused "an npz file of $bytes bytes" "cut.npz.*(is the npz file whole)" dense "$tmp/cut.npz"
+done
+head -c 2000 "$tmp/a.h5" >"$tmp/cut.h5"
+refused "an HDF5 file that is cut short" "cut.h5" dense "$tmp/cut.h5"
+
+# as_table NAME [key=value ...]: predictions of these rows are those of rows.csv
+as_table()
+{
+    "$weft" predict "$tmp/run.h5" "$tmp/$1" "${@:2}" >"$tmp/p.csv" 2>"$tmp/log" && cmp "$tmp/p.csv" "$tmp/want.csv" >"$tmp/out"
+    result $? "$1 ${*:2}: predictions are those of the table"
+}
+packs dense "$tmp/x.npy" y="$tmp/words.npy" && rm -f "$tmp/run.h5" &&
+    "$weft" tune "$tmp/empty.ini" run.data="$tmp/t.h5" run.tuner=random space.configs=2 rff.features=32 -o "$tmp/run.h5" \
+        >"$tmp/out" 2>"$tmp/log" &&
+    cut -d, -f1-4 "$tmp/x.csv" >"$tmp/rows.csv" &&
+    "$weft" predict "$tmp/run.h5" "$tmp/rows.csv" header=no >"$tmp/want.csv" 2>"$tmp/log" && [ "$(wc -l <"$tmp/want.csv")" = 91 ]
+result $? "a winner of arrays predicts a table"
+as_table x.npy
+as_table both.npy
+"$weft" predict "$tmp/run.h5" "$tmp/a.h5" >"$tmp/p.csv" 2>"$tmp/log"
+[ $? != 0 ] && grep -q "has the class '[01]', which is not among those" "$tmp/log"
+result $? "labels that are no class are told"
+"$weft" predict "$tmp/run.h5" "$tmp/one.npy" >"$tmp/p.csv" 2>"$tmp/log"
+[ $? = 4 ] && grep -q "one.npy has 1 columns where 4 are expected" "$tmp/log"
+result $? "another number of columns is told"
+packs dense "$tmp/last.npy" y="$tmp/classes.npy" && rm -f "$tmp/run.h5" &&
+    "$weft" tune "$tmp/empty.ini" run.data="$tmp/t.h5" run.task=sgd sgd.model=linear train.lr=0.01 run.tuner=random space.configs=1 \
+        random.resource=1 -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log" &&
+    "$weft" predict "$tmp/run.h5" "$tmp/first.npy" >"$tmp/want.csv" 2>"$tmp/log" && [ "$(wc -l <"$tmp/want.csv")" = 61 ]
+result $? "images are predicted"
+as_table last.npy
+as_table flat.npy shape=3x8x6
+"$weft" predict "$tmp/run.h5" "$tmp/grey.npy" >"$tmp/p.csv" 2>"$tmp/log"
+[ $? = 4 ] && grep -q "grey.npy has images of 1 x 8 x 6, which are none of the 144 numbers" "$tmp/log"
+result $? "other images are told"
+
+packs dense "$tmp/last.npy" y="$tmp/classes.npy" clients=4 && rm -f "$tmp/run.h5" &&
+    "$weft" tune "$tmp/empty.ini" run.data="$tmp/t.h5" run.task=fed fed.model=linear client.lr=0.01 fed.cohort=2 run.tuner=random \
+        space.configs=1 random.resource=1 -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log" &&
+    "$weft" predict "$tmp/run.h5" "$tmp/first.npy" >"$tmp/p.csv" 2>"$tmp/log" && [ "$(wc -l <"$tmp/p.csv")" = 61 ]
+result $? "so are those of a federation"
 
 echo "1..$count"

@@ -52,7 +52,13 @@ int weft_cli_is_packed(const char *path)
     if (!file) return is_h5_name(path);
     size_t n = fread(head, 1, sizeof head, file);
     fclose(file);
-    return n == sizeof head && memcmp(head, "\x89HDF\r\n\x1a\n", sizeof head) == 0;
+    if (n < sizeof head || memcmp(head, "\x89HDF\r\n\x1a\n", sizeof head) != 0) return 0;
+    weft_arena *tmp = weft_arena_new();
+    weft_h5 h5;
+    int packed = weft_h5_open(&h5, path, tmp) != WEFT_OK || weft_h5_has(&h5, "/@format");
+    weft_h5_close(&h5);
+    weft_arena_free(tmp);
+    return packed;
 }
 
 /* 1: the run's winner was trained on texts. */

@@ -89,6 +89,11 @@ weft_status weft_pack_apart(const weft_pack *pack, const char *path)
                      pack->own->file.path, path);
 }
 
+weft_status weft_pack_scratch(const weft_pack *pack, int *fd)
+{
+    return weft_file_scratch(pack->own->file.path, fd);
+}
+
 weft_status weft_pack_source(weft_pack *pack, const char *path)
 {
     TRY(weft_pack_apart(pack, path));

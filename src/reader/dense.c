@@ -1,15 +1,13 @@
 /* Tables with a class, or numbers to predict, in each row: CSV, whose columns are numbers
- * and categories (dense_csv.c, dense_columns.c), or the sparse text format of libsvm, LABEL
- * INDEX:VALUE
- * ... with indices from 1, whose missing values are 0 (dense_libsvm.c). */
-#include "dense.h"
+ * and categories (dense_csv.c, dense_columns.c); the sparse text format of libsvm, LABEL
+ * INDEX:VALUE ... with indices from 1, whose missing values are 0 (dense_libsvm.c); arrays
+ * of numbers, also images, of NumPy and HDF5 (dense_arrays.c). */
+#include "dense_arrays.h"
 #include "weft/log.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define BLOCK_BYTES ((int64_t)1 << 22)
 
 enum { AUTO, CSV, LIBSVM };
 
@@ -20,13 +18,21 @@ struct dense {
     const char *file[WEFT_NPART]; /* of the valid and the test part; "" none */
     const char *like;             /* file of the same columns; "": none */
     weft_split split;
-    const char *shape; /* "3x32x32"; "": no images */
+    weft_dense_named arrays;
 };
 
 static const weft_opt options[] = {
     WEFT_CHOICE_OPT(
         "format", struct dense, format, "auto", "auto|csv|libsvm",
-        "format of the file; auto: csv where the first line has a separator of columns"),
+        "format of the file; auto: csv where the first line has a separator of columns; "
+        "npy, npz and HDF5 are known by their first bytes"),
+    WEFT_TEXT_OPT("x", struct dense, arrays.x, "",
+                  "array of the rows in an npz or HDF5 file, by default x, data, features "
+                  "or the like; with commas between them those of train and test, or of "
+                  "train, valid and test"),
+    WEFT_TEXT_OPT("y", struct dense, arrays.y, "",
+                  "array of the labels there, or npy file of these, by default y, labels, "
+                  "target or the like; several as in x"),
     WEFT_CHOICE_OPT("separator", struct dense, separator, "auto",
                     "auto|comma|semicolon|tab|pipe|blank",
                     "what stands between the columns of a CSV file; auto: what the first "
@@ -83,87 +89,11 @@ static const weft_opt options[] = {
     WEFT_SHARES_OPT(struct dense, split.shares),
     WEFT_LONG_OPT("seed", struct dense, split.seed, "0", 0, 9e15,
                   "seed of the shuffle that divides the rows"),
-    WEFT_TEXT_OPT("shape", struct dense, shape, "",
+    WEFT_TEXT_OPT("shape", struct dense, arrays.shape, "",
                   "channels x height x width of rows that are images, as in 3x32x32, "
                   "planes of rows of pixels"),
     {0},
 };
-
-/* ---- rows ---- */
-
-/* Row i in full. */
-static void copy_row(const weft_dense_rows *rows, const weft_columns *columns, int64_t i,
-                     double *x)
-{
-    if (rows->column == NULL) {
-        weft_columns_features(columns, rows->value + i * rows->d, x);
-        return;
-    }
-    memset(x, 0, (size_t)rows->d * sizeof *x);
-    for (int64_t e = rows->first[i]; e < rows->first[i + 1]; e++)
-        x[rows->column[e]] = rows->value[e];
-}
-
-static weft_status put_rows(const weft_dense_rows *rows, const weft_columns *columns,
-                            const int64_t *order, weft_pack *pack)
-{
-    int64_t d = columns->features;
-    int64_t block = BLOCK_BYTES / (d * (int64_t)sizeof(double));
-    if (block > rows->n) block = rows->n;
-    if (block < 1) block = 1;
-    double *x = WEFT_NEW(pack->mem, double, block *d);
-    int32_t *label = WEFT_NEW(pack->mem, int32_t, block);
-    for (int64_t start = 0; start < rows->n; start += block) {
-        int64_t count = rows->n - start < block ? rows->n - start : block;
-        for (int64_t i = 0; i < count; i++) {
-            label[i] = rows->label[order[start + i]];
-            copy_row(rows, columns, order[start + i], x + i * d);
-        }
-        TRY(weft_pack_rows(pack, count, x, label));
-    }
-    return WEFT_OK;
-}
-
-/* The clients named in a column, one after the other. */
-static weft_status put_clients(const weft_dense_rows *rows, const weft_columns *columns,
-                               const weft_dense_parts *parts, weft_pack *pack)
-{
-    int64_t d = columns->features;
-    const int64_t *order = parts->order;
-    for (int64_t c = 0; c < parts->clients; c++) {
-        const int64_t *count = parts->count[c];
-        int64_t n = count[WEFT_TRAIN] + count[WEFT_VALID] + count[WEFT_TEST];
-        weft_arena *tmp = weft_arena_new();
-        double *x = WEFT_NEW(tmp, double, n *d);
-        int32_t *label = WEFT_NEW(tmp, int32_t, n);
-        for (int64_t i = 0; i < n; i++) {
-            label[i] = rows->label[order[i]];
-            copy_row(rows, columns, order[i], x + i * d);
-        }
-        order += n;
-        weft_status st = weft_pack_client_rows(pack, parts->name[c], count, x, label);
-        weft_arena_free(tmp);
-        TRY(st);
-    }
-    return WEFT_OK;
-}
-
-/* Says that rows are images, if so. */
-static weft_status tell_shape(const char *shape, int64_t d, weft_pack *pack)
-{
-    int side[3];
-    if (*shape == '\0') return WEFT_OK;
-    TRY(weft_shape_read(shape, d, side));
-    weft_pack_image(pack, side[0], side[1], side[2]);
-    return WEFT_OK;
-}
-
-/* As those of the rows that were learnt from. */
-static void tell_sides(const weft_dense_like *like, weft_pack *pack)
-{
-    const int64_t *side = like->side;
-    if (side[0] > 0) weft_pack_image(pack, (int)side[0], (int)side[1], (int)side[2]);
-}
 
 /* Excel's first line, "sep=;", names the separator. */
 static char take_sep_line(char **text, size_t *n, int64_t *line)
@@ -271,13 +201,30 @@ static weft_status read_files(const struct dense *dense, const char *source,
     return weft_dense_decide(&csv, source, rows);
 }
 
+/* Reads the arrays that are open. */
+static weft_status read_arrays(const struct dense *dense, const char *source,
+                               const weft_dense_like *like, weft_dense_rows *rows)
+{
+    weft_csv csv = dense->csv;
+    int again;
+    if (like->columns) weft_dense_like_begin(like, &csv, rows);
+    if (!like->columns) {
+        rows->many = rows->targets = like->target_scale ? like->classes : 0;
+        csv.unlabelled = like->d;
+    }
+    TRY(weft_read_arrays(rows->arrays, &csv, like, rows));
+    if (rows->at) TRY(weft_dense_kinds(&csv, rows, &again));
+    return weft_dense_decide(&csv, source, rows);
+}
+
 static weft_status read_table(const struct dense *dense, const char *source,
                               const weft_dense_like *like, weft_dense_rows *rows)
 {
     if (dense->csv.decimal == dense->csv.thousands)
         return weft_fail(WEFT_ECONF,
                          "decimal and thousands are the same mark; they differ");
-    TRY(read_files(dense, source, like, rows));
+    TRY(rows->arrays ? read_arrays(dense, source, like, rows)
+                     : read_files(dense, source, like, rows));
     if (rows->at && rows->column)
         return weft_fail(WEFT_EDATA,
                          "%s: of the files of a table some are CSV and some "
@@ -294,7 +241,7 @@ static weft_status check_first(const struct dense *dense, const char *source,
     double x;
     int64_t same = 0;
     if (dense->csv.header != WEFT_HEADER_AUTO || rows->head.name != NULL ||
-        rows->at == NULL)
+        rows->at == NULL || rows->arrays)
         return WEFT_OK;
     for (int64_t i = 0; i < rows->n; i++) same += rows->label[i] == rows->label[0];
     if (same != 1 || rows->labels.n < 3 ||
@@ -310,7 +257,7 @@ static weft_status check_first(const struct dense *dense, const char *source,
 /* What is said of a table that was read. */
 static void tell(const struct dense *dense, const char *source, const weft_dense_rows *rows)
 {
-    if (rows->at) weft_csv_tell(source, &dense->csv, &rows->head);
+    if (rows->at && !rows->arrays) weft_csv_tell(source, &dense->csv, &rows->head);
     for (int i = 0; i < rows->labels.n && rows->targets == 0; i++)
         if (weft_cell_missing(rows->labels.name[i]))
             weft_log(WEFT_WARN,
@@ -319,117 +266,66 @@ static void tell(const struct dense *dense, const char *source, const weft_dense
                      source, rows->labels.name[i]);
 }
 
-/* Hands over the rows of a federation's table. */
-static weft_status put_table_clients(const weft_dense_rows *rows,
-                                     const weft_columns *columns, int named,
-                                     const weft_dense_parts *parts, weft_pack *pack)
+/* Opens the arrays, where the source is of these, and what the rows are like. */
+static weft_status open_source(const struct dense *dense, const char *source,
+                               weft_dense_like *like, weft_dense_rows *rows,
+                               weft_pack *pack)
 {
-    weft_clients all = {.d = columns->features, .stride = 1, .named = 1};
-    TRY(weft_pack_clients(pack, WEFT_REALS, &all));
-    weft_pack_table(pack, columns, named);
-    return put_clients(rows, columns, parts, pack);
+    const char *const path[WEFT_NPART] = {source, dense->file[WEFT_VALID],
+                                          dense->file[WEFT_TEST]};
+    int scored = *dense->like != '\0';
+    for (int p = 0; p < WEFT_NPART; p++)
+        if (*path[p] != '\0') TRY(weft_pack_source(pack, path[p]));
+    if (dense->format == AUTO && weft_array_is(source) != WEFT_ARRAY_NONE)
+        TRY(weft_dense_arrays_open(&dense->arrays, path, scored, &rows->arrays, pack));
+    else if (*dense->arrays.x != '\0' || *dense->arrays.y != '\0')
+        return weft_fail(WEFT_ECONF,
+                         "x and y name arrays of npy, npz and HDF5 files, and %s is none; "
+                         "label = NAME says which column is the label",
+                         source);
+    int images = rows->arrays && rows->arrays->image[0] > 0;
+    return scored ? weft_dense_like_read(dense->like, images, like, pack->mem) : WEFT_OK;
 }
 
-/* Hands over the rows of a table. */
-static weft_status put_table(const struct dense *dense, const weft_dense_rows *rows,
-                             const weft_columns *columns, const weft_dense_parts *parts,
-                             weft_pack *pack)
+static weft_status pack_source(const struct dense *dense, const char *source,
+                               weft_dense_rows *rows, weft_pack *pack)
 {
-    int64_t d = columns->features;
-    int named = rows->head.name != NULL;
-    if (parts->clients > 0) return put_table_clients(rows, columns, named, parts, pack);
-    TRY(weft_pack_matrix(pack, WEFT_REALS, d, parts->rows));
-    if (rows->at) weft_pack_table(pack, columns, named);
-    TRY(weft_dense_numbers(rows, parts->order, parts->rows, NULL, NULL, pack));
-    TRY(tell_shape(dense->shape, d, pack));
-    return put_rows(rows, columns, parts->order, pack);
-}
-
-/* The rows of clients, all to be scored; where no column names them, of one without a name.
- */
-static weft_status scored_parts(weft_dense_rows *rows, weft_dense_parts *parts,
-                                weft_pack *pack)
-{
-    static const char *const none[] = {""};
-    const weft_split split = {.shares = WEFT_FROM_END};
-    for (int64_t j = 0; j < rows->d; j++)
-        if (rows->at[j].kind == WEFT_COLUMN_CLIENT && rows->at[j].name.n > 0) {
-            rows->end[WEFT_TRAIN] = rows->end[WEFT_VALID] = 0;
-            return weft_dense_split(&split, rows, parts, pack);
-        }
-    *parts = (weft_dense_parts){
-        .order = WEFT_NEW(pack->mem, int64_t, rows->n), .clients = 1, .name = none};
-    parts->count = weft_arena_alloc(pack->mem, 1, sizeof *parts->count);
-    for (int p = 0; p < WEFT_NPART; p++) parts->count[0][p] = p == WEFT_TEST ? rows->n : 0;
-    for (int64_t i = 0; i < rows->n; i++) parts->order[i] = i;
-    return WEFT_OK;
-}
-
-/* Rows to be scored of a federation, client after client. */
-static weft_status put_scored_clients(const weft_dense_like *like, weft_dense_rows *rows,
-                                      weft_pack *pack)
-{
+    weft_dense_like like = {0};
     weft_dense_parts parts;
-    TRY(scored_parts(rows, &parts, pack));
-    TRY(put_table_clients(rows, like->columns, like->named, &parts, pack));
-    weft_pack_order(pack, rows->n, parts.order);
-    return WEFT_OK;
-}
-
-/* Rows to be scored, in the order of the file. */
-static weft_status put_scored(const weft_dense_like *like, const char *source,
-                              weft_dense_rows *rows, weft_pack *pack)
-{
-    int64_t part[WEFT_NPART] = {[WEFT_TEST] = rows->n};
-    int64_t *order = WEFT_NEW(pack->mem, int64_t, rows->n);
-    for (int64_t i = 0; i < rows->n; i++) order[i] = i;
-    if (rows->n == 0) return weft_fail(WEFT_EDATA, "%s has no rows", source);
-    TRY(weft_dense_like_end(like, rows));
-    weft_pack_classes(pack, like->classes, like->class_name);
-    weft_pack_split(pack, "all rows are to be scored");
-    weft_pack_scored(pack, weft_dense_labelled(rows));
-    if (like->federated) return put_scored_clients(like, rows, pack);
-    TRY(weft_pack_matrix(pack, WEFT_REALS, like->columns->features, part));
-    weft_pack_table(pack, like->columns, like->named);
-    tell_sides(like, pack);
-    TRY(weft_dense_numbers(rows, order, part, like->target_shift, like->target_scale,
-                           pack));
-    return put_rows(rows, like->columns, order, pack);
+    TRY(open_source(dense, source, &like, rows, pack));
+    TRY(read_table(dense, source, &like, rows));
+    if (like.classes > 0) return weft_dense_put_scored(&like, source, rows, pack);
+    if (rows->targets == 0) {
+        TRY(check_first(dense, source, rows));
+        rows->labels.any = 1;
+        TRY(weft_labels_close(&rows->labels, source, rows->label, rows->n, pack));
+    }
+    tell(dense, source, rows);
+    TRY(weft_dense_split(&dense->split, rows, &parts, pack));
+    weft_columns *columns = WEFT_NEW(pack->mem, weft_columns, 1);
+    columns->features = rows->d;
+    if (rows->at)
+        TRY(weft_dense_fit(&dense->csv, rows, parts.train, parts.rows[WEFT_TRAIN],
+                           columns));
+    return weft_dense_put(rows, columns, &parts, dense->arrays.shape, pack);
 }
 
 static weft_status dense_read(const void *self, const char *source, weft_pack *pack)
 {
-    const struct dense *dense = self;
     weft_dense_rows rows = {.mem = pack->mem, .labels = {.mem = pack->mem, .path = source}};
-    weft_dense_like like = {0};
-    weft_dense_parts parts;
-    TRY(weft_pack_source(pack, source));
-    for (int p = WEFT_VALID; p < WEFT_NPART; p++)
-        if (*dense->file[p] != '\0') TRY(weft_pack_source(pack, dense->file[p]));
-    if (*dense->like != '\0') TRY(weft_dense_like_read(dense->like, &like, pack->mem));
-    TRY(read_table(dense, source, &like, &rows));
-    if (like.columns) return put_scored(&like, source, &rows, pack);
-    if (rows.targets == 0) {
-        TRY(check_first(dense, source, &rows));
-        rows.labels.any = 1;
-        TRY(weft_labels_close(&rows.labels, source, rows.label, rows.n, pack));
-    }
-    tell(dense, source, &rows);
-    TRY(weft_dense_split(&dense->split, &rows, &parts, pack));
-    weft_columns *columns = WEFT_NEW(pack->mem, weft_columns, 1);
-    columns->features = rows.d;
-    if (rows.at)
-        TRY(weft_dense_fit(&dense->csv, &rows, parts.train, parts.rows[WEFT_TRAIN],
-                           columns));
-    return put_table(dense, &rows, columns, &parts, pack);
+    weft_status st = pack_source(self, source, &rows, pack);
+    weft_dense_arrays_close(rows.arrays);
+    return st;
 }
 
 extern const weft_reader weft_reader_dense;
 const weft_reader weft_reader_dense = {
-    .kind = {.name = "dense",
-             .about =
-                 "tables with a class or a number to predict in each row, CSV or libsvm",
-             .size = sizeof(struct dense),
-             .opts = options},
+    .kind =
+        {.name = "dense",
+         .about =
+             "tables with a class or a number to predict in each row, CSV, libsvm, NumPy "
+             "or HDF5",
+         .size = sizeof(struct dense),
+         .opts = options},
     .read = dense_read,
 };

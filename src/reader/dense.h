@@ -23,6 +23,7 @@ typedef struct weft_dense_column {
                                 that is missing, */
     int64_t line;            /* and where it is */
     weft_names name;         /* levels, groups or clients: cells are their numbers */
+    double *cell; /* [rows] of a column of arrays that is no number; NULL: in value */
 } weft_dense_column;
 
 /* Rows of numbers, each in full (column NULL), or without their zeros: then entries
@@ -45,6 +46,7 @@ typedef struct weft_dense_rows {
     weft_csv_head head;        /* of the first CSV file */
     weft_dense_column *at;     /* [d] of CSV files; NULL: none were read */
     weft_dense_column *answer; /* what the labels, or first targets, are; NULL: not read */
+    struct weft_dense_arrays *arrays; /* NULL: rows of text files */
     weft_arena *mem;
 } weft_dense_rows;
 
@@ -55,6 +57,10 @@ void weft_dense_answer(weft_dense_rows *rows, weft_dense_column *column, const c
 /* Ends the row of that line, whose numbers were just written. EDATA as weft_labels_find. */
 WEFT_CHECKED weft_status weft_dense_row(weft_dense_rows *rows, int64_t line,
                                         const char *label);
+
+/* Takes note of the label of a table without columns, and ends its row. */
+WEFT_CHECKED weft_status weft_dense_answered(weft_dense_rows *rows, const char *path,
+                                             int64_t line, const char *label);
 
 /* A number from text; canonical spelling ("+1" and "1.0" are "1") of a label, itself where
  * it is no number. */
@@ -160,27 +166,6 @@ const char *weft_dense_name(const weft_dense_rows *rows, int64_t j);
 /* from: 0 or 1, the index of the first column. */
 WEFT_CHECKED weft_status weft_read_libsvm(const char *path, char *text, size_t n, int from,
                                           weft_dense_rows *rows);
-/* What another file, packed or a run, says of tables whose rows its weights are for. */
-typedef struct weft_dense_like {
-    const weft_columns *columns;
-    int64_t label;   /* column of the label */
-    int named;       /* 1: columns have names */
-    int federated;   /* 1: rows are those of clients */
-    int64_t side[3]; /* channels, height, width of rows that are images; else 0 */
-    int classes;
-    const char **class_name;                   /* [classes], or of the targets */
-    const double *target_shift, *target_scale; /* [classes]; NULL: no targets */
-} weft_dense_like;
-/* Reads it from a file. EFILE; EDATA: it was not packed from a table. */
-WEFT_CHECKED weft_status weft_dense_like_read(const char *path, weft_dense_like *like,
-                                              weft_arena *mem);
-/* Prepares *rows and *how for reading a table of these columns. */
-void weft_dense_like_begin(const weft_dense_like *like, weft_csv *how,
-                           weft_dense_rows *rows);
-/* After it was read: cells and labels are those of `like`. EDATA: an unknown class. */
-WEFT_CHECKED weft_status weft_dense_like_end(const weft_dense_like *like,
-                                             weft_dense_rows *rows);
-
 /* How rows are divided: order[n], part after part, or client after client, and of each part
  * after part. */
 typedef struct weft_dense_parts {

@@ -1,5 +1,5 @@
 /* What the columns of CSV files are, and what the training rows say of them. */
-#include "dense.h"
+#include "dense_arrays.h"
 #include "weft/log.h"
 #include "weft/patterns.h"
 
@@ -72,37 +72,73 @@ weft_status weft_dense_kinds(const weft_csv *how, weft_dense_rows *rows, int *ag
 
 /* ---- levels and gaps ---- */
 
-/* What all rows say of the numbers in column j. */
-static void look(const weft_dense_rows *rows, int64_t j, weft_column *to, weft_arena *tmp)
+/* What the rows up to now say of a column of numbers. */
+struct seen {
+    weft_patterns numbers; /* other than 0, WEFT_COLUMN_MOST at most */
+    double low, high, last;
+    int falls, zero; /* falls 1: it does not rise from row to row, or is not whole */
+};
+
+static void look(struct seen *seen, double x, weft_arena *tmp)
 {
-    weft_patterns seen = {0};
-    double last = -INFINITY;
-    int rises = 1, zero = 0;
-    to->low = INFINITY;
-    to->high = -INFINITY;
-    for (int64_t i = 0; i < rows->n; i++) {
-        double x = rows->value[i * rows->d + j];
-        uint64_t bits;
-        if (isnan(x)) continue;
-        to->low = x < to->low ? x : to->low;
-        to->high = x > to->high ? x : to->high;
-        rises = rises && x > last && !(x > floor(x));
-        last = x;
-        memcpy(&bits, &x, sizeof bits);
-        if (bits << 1 == 0)
-            zero = 1; /* or -0 */
-        else if (seen.n < WEFT_COLUMN_MOST)
-            weft_patterns_add(&seen, bits, tmp);
-    }
-    to->distinct = seen.n + zero < WEFT_COLUMN_MOST ? seen.n + zero : WEFT_COLUMN_MOST;
+    uint64_t bits;
+    if (isnan(x)) return;
+    seen->low = x < seen->low ? x : seen->low;
+    seen->high = x > seen->high ? x : seen->high;
+    seen->falls |= x <= seen->last || x > floor(x);
+    seen->last = x;
+    memcpy(&bits, &x, sizeof bits);
+    if (bits << 1 == 0)
+        seen->zero = 1; /* or -0 */
+    else if (seen->numbers.n < WEFT_COLUMN_MOST)
+        weft_patterns_add(&seen->numbers, bits, tmp);
+}
+
+static void tell_rising(const weft_dense_rows *rows, int64_t j, const weft_column *column)
+{
     enum { ENOUGH = 20 };
     int told = rows->head.name && *rows->head.name[j] == '\0'; /* by weft_csv_tell */
-    if (rises && !told && to->kind == WEFT_COLUMN_NUMBER && rows->n >= ENOUGH &&
-        to->missing == 0)
-        weft_log(WEFT_WARN,
-                 "%s: column '%s' rises from row to row; if it numbers the rows, drop = %s "
-                 "leaves it out",
-                 rows->labels.path, to->name, to->name);
+    if (told || column->kind != WEFT_COLUMN_NUMBER || rows->n < ENOUGH ||
+        column->missing > 0)
+        return;
+    weft_log(WEFT_WARN,
+             "%s: column '%s' rises from row to row; if it numbers the rows, drop = %s "
+             "leaves it out",
+             rows->labels.path, column->name, column->name);
+}
+
+/* 1: numbers are looked at. */
+static int has_numbers(const weft_column *column)
+{
+    return column->kind == WEFT_COLUMN_NUMBER || column->kind >= WEFT_COLUMN_TARGET;
+}
+
+/* Looks at the numbers in columns [first, end) of all rows. */
+static void look_at(const weft_dense_rows *rows, int64_t first, int64_t end,
+                    weft_column *column)
+{
+    weft_arena *tmp = weft_arena_new();
+    struct seen *seen = weft_arena_alloc(tmp, (size_t)(end - first), sizeof *seen);
+    double *room = WEFT_NEW(tmp, double, rows->d);
+    for (int64_t j = first; j < end; j++)
+        seen[j - first] =
+            (struct seen){.low = INFINITY, .high = -INFINITY, .last = -INFINITY};
+    for (int64_t i = 0; i < rows->n; i++) {
+        const double *x = weft_dense_cells(rows, i, room);
+        for (int64_t j = first; j < end; j++)
+            if (has_numbers(&column[j])) look(&seen[j - first], x[j], tmp);
+    }
+    for (int64_t j = first; j < end; j++) {
+        const struct seen *own = &seen[j - first];
+        if (!has_numbers(&column[j])) continue;
+        column[j].low = own->low;
+        column[j].high = own->high;
+        column[j].distinct = own->numbers.n + own->zero < WEFT_COLUMN_MOST
+                                 ? own->numbers.n + own->zero
+                                 : WEFT_COLUMN_MOST;
+        if (!own->falls) tell_rising(rows, j, &column[j]);
+    }
+    weft_arena_free(tmp);
 }
 
 static int by_value(const void *a, const void *b)
@@ -140,11 +176,11 @@ static weft_status fit_number(int missing, const weft_dense_rows *rows, int64_t 
                               const int64_t *train, int64_t ntrain, weft_column *to,
                               weft_arena *tmp)
 {
+    if (to->missing == 0) return WEFT_OK;
     double *x = WEFT_NEW(tmp, double, ntrain);
     int64_t n = 0;
-    if (to->missing == 0) return WEFT_OK;
     for (int64_t i = 0; i < ntrain; i++) {
-        double cell = rows->value[train[i] * rows->d + j];
+        double cell = weft_dense_cell(rows, train[i], j);
         if (!isnan(cell)) x[n++] = cell;
     }
     if (n == 0) return no_value(rows, to);
@@ -168,7 +204,7 @@ static weft_status fit_category(weft_dense_rows *rows, int64_t j, const int64_t 
     const weft_names *name = &rows->at[j].name;
     int64_t *number = WEFT_NEW(tmp, int64_t, name->n + 1), n = 0;
     for (int64_t i = 0; i < ntrain; i++) {
-        double cell = rows->value[train[i] * rows->d + j];
+        double cell = weft_dense_cell(rows, train[i], j);
         if (isnan(cell))
             to->marks = 1;
         else
@@ -182,7 +218,7 @@ static weft_status fit_category(weft_dense_rows *rows, int64_t j, const int64_t 
     for (int64_t i = 0; i < name->n; i++) number[i] = -1;
     for (int64_t i = 0; i < n; i++) number[weft_names_index(name, to->level[i])] = i;
     for (int64_t i = 0; i < rows->n; i++) {
-        double *cell = &rows->value[i * rows->d + j];
+        double *cell = weft_dense_place(rows, i, j);
         if (!isnan(*cell)) *cell = (double)number[(int64_t)*cell];
     }
     to->levels = n;
@@ -193,26 +229,28 @@ static weft_status fit_category(weft_dense_rows *rows, int64_t j, const int64_t 
 weft_status weft_dense_fit(const weft_csv *how, weft_dense_rows *rows, const int64_t *train,
                            int64_t ntrain, weft_columns *columns)
 {
+    enum { AT_ONCE = 1024 }; /* columns, so that memory stays small */
+    weft_column *at = WEFT_NEW(rows->mem, weft_column, rows->d);
+    *columns = (weft_columns){.n = rows->d, .at = at};
+    for (int64_t j = 0; j < rows->d; j++) {
+        const weft_dense_column *from = &rows->at[j];
+        at[j] = (weft_column){.name = weft_dense_name(rows, j),
+                              .kind = from->kind,
+                              .missing = from->missing,
+                              .distinct = from->name.n};
+        if (from->kind == WEFT_COLUMN_LABEL) at[j].distinct = rows->labels.n;
+    }
+    for (int64_t j = 0; j < rows->d; j += AT_ONCE)
+        look_at(rows, j, rows->d - j < AT_ONCE ? rows->d : j + AT_ONCE, at);
     weft_arena *tmp = weft_arena_new();
     weft_status st = WEFT_OK;
-    *columns =
-        (weft_columns){.n = rows->d, .at = WEFT_NEW(rows->mem, weft_column, rows->d)};
     for (int64_t j = 0; j < rows->d && st == WEFT_OK; j++) {
-        weft_column *to = &columns->at[j];
-        const weft_dense_column *from = &rows->at[j];
-        *to = (weft_column){.name = weft_dense_name(rows, j),
-                            .kind = from->kind,
-                            .missing = from->missing,
-                            .distinct = from->name.n,
-                            .first = columns->features};
-        if (to->kind == WEFT_COLUMN_LABEL) to->distinct = rows->labels.n;
-        if (to->kind == WEFT_COLUMN_NUMBER || to->kind >= WEFT_COLUMN_TARGET)
-            look(rows, j, to, tmp);
-        if (to->kind == WEFT_COLUMN_NUMBER) {
+        weft_column *to = &at[j];
+        to->first = columns->features;
+        if (to->kind == WEFT_COLUMN_NUMBER)
             st = fit_number(how->missing, rows, j, train, ntrain, to, tmp);
-        } else if (to->kind == WEFT_COLUMN_CATEGORY) {
+        else if (to->kind == WEFT_COLUMN_CATEGORY)
             st = fit_category(rows, j, train, ntrain, to, tmp);
-        }
         to->features = (to->kind == WEFT_COLUMN_NUMBER) + to->levels + to->marks;
         columns->features += to->features;
         weft_arena_reset(tmp, 0);

@@ -44,19 +44,6 @@ static weft_status bad_index(const char *path, int64_t line, long index, long la
         path, (long long)line, index, last, from, MAX_COLUMNS + from - 1, remedy);
 }
 
-/* Ends the row of that line. */
-static weft_status end_row(weft_dense_rows *rows, const char *path, int64_t line,
-                           const char *label)
-{
-    double x;
-    if (!weft_table_number(label, &x) || !isfinite(x)) x = NAN;
-    weft_dense_answer(rows, rows->answer, path, line, label, x);
-    rows->number = weft_grow(rows->mem, rows->number, sizeof *rows->number, rows->n,
-                             &rows->number_room);
-    rows->number[rows->n] = x;
-    return weft_dense_row(rows, line, label);
-}
-
 /* One "INDEX:VALUE"; `last` is the index before it. */
 static weft_status read_pair(const char *path, int64_t line, char *pair, int from,
                              long *last, weft_dense_rows *rows)
@@ -110,7 +97,7 @@ weft_status weft_read_libsvm(const char *path, char *text, size_t n, int from,
         rows->first = weft_grow(rows->mem, rows->first, sizeof *rows->first, rows->n + 1,
                                 &rows->first_room);
         rows->first[rows->n + 1] = rows->entries;
-        TRY(end_row(rows, path, number, label));
+        TRY(weft_dense_answered(rows, path, number, label));
     }
     return WEFT_OK;
 }

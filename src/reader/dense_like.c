@@ -1,6 +1,6 @@
 /* Tables whose rows are to be scored: their columns are those of a table that was packed
  * before, for which a winner was trained. */
-#include "dense.h"
+#include "dense_arrays.h"
 #include "weft/conf.h"
 #include "weft/data.h"
 
@@ -34,14 +34,32 @@ static weft_status read_sides(weft_h5 *file, const char *group, weft_dense_like 
     return WEFT_OK;
 }
 
-static weft_status read_from(weft_h5 *file, weft_dense_like *like)
+/* The form and the numbers of images. */
+static weft_status read_image(weft_h5 *file, const char *group, weft_dense_like *like)
+{
+    const char *form;
+    int k = 0, table = weft_h5_has(file, weft_arena_text(file->mem, "%s/table", group));
+    if (*group == '\0') group = "/";
+    TRY(weft_h5_read_attr(file, group, "form", &form));
+    TRY(weft_h5_read_long(file, group, "columns", &like->d));
+    while (k < WEFT_NFORM && strcmp(form, weft_form_name[k]) != 0) k++;
+    like->form = (weft_form)k;
+    if (!table && (like->form == WEFT_BYTES || like->form == WEFT_REALS)) return WEFT_OK;
+    return weft_fail(WEFT_EDATA, "like = %s is of no images, as its rows are", file->path);
+}
+
+static weft_status read_from(weft_h5 *file, int images, weft_dense_like *like)
 {
     const char *group = weft_h5_has(file, "/winner") ? "/winner" : "";
     int64_t n;
-    TRY(weft_columns_read(file, group, &like->columns));
-    if (!like->columns)
+    if (images)
+        TRY(read_image(file, group, like));
+    else
+        TRY(weft_columns_read(file, group, &like->columns));
+    if (!like->columns && !images)
         return weft_fail(WEFT_EDATA,
-                         "like = %s was not packed from a CSV table, nor trained on one",
+                         "like = %s was not packed from a table with columns, nor trained "
+                         "on one",
                          file->path);
     TRY(weft_h5_read_texts(file, weft_arena_text(file->mem, "%s/class", group),
                            &like->class_name, &n));
@@ -51,7 +69,7 @@ static weft_status read_from(weft_h5 *file, weft_dense_like *like)
     TRY(weft_shifts_read(file, weft_arena_text(file->mem, "%s/target", group), n,
                          &like->target_shift, &like->target_scale));
     like->label = -1;
-    for (int64_t j = 0; j < like->columns->n; j++) {
+    for (int64_t j = 0; like->columns && j < like->columns->n; j++) {
         const weft_column *column = &like->columns->at[j];
         if (like->label < 0 &&
             (column->kind == WEFT_COLUMN_LABEL || column->kind == WEFT_COLUMN_TARGET))
@@ -61,12 +79,13 @@ static weft_status read_from(weft_h5 *file, weft_dense_like *like)
     return WEFT_OK;
 }
 
-weft_status weft_dense_like_read(const char *path, weft_dense_like *like, weft_arena *mem)
+weft_status weft_dense_like_read(const char *path, int images, weft_dense_like *like,
+                                 weft_arena *mem)
 {
     weft_h5 file;
     *like = (weft_dense_like){0};
     TRY(weft_h5_open(&file, path, mem));
-    weft_status st = read_from(&file, like);
+    weft_status st = read_from(&file, images, like);
     weft_h5_close(&file);
     return st;
 }
@@ -103,10 +122,10 @@ void weft_dense_like_begin(const weft_dense_like *like, weft_csv *how,
 
 weft_status weft_dense_like_end(const weft_dense_like *like, weft_dense_rows *rows)
 {
-    for (int64_t j = 0; j < rows->d; j++) {
+    for (int64_t j = 0; like->columns && j < rows->d; j++) {
         const weft_column *column = &like->columns->at[j];
         for (int64_t i = 0; column->kind == WEFT_COLUMN_CATEGORY && i < rows->n; i++) {
-            double *cell = &rows->value[i * rows->d + j];
+            double *cell = weft_dense_place(rows, i, j);
             if (*cell >= (double)column->levels) *cell = -1;
         }
     }

@@ -33,3 +33,15 @@ void weft_dense_answer(weft_dense_rows *rows, weft_dense_column *column, const c
     column->text = weft_arena_text(rows->mem, "%.40s", text);
     column->line = line;
 }
+
+weft_status weft_dense_answered(weft_dense_rows *rows, const char *path, int64_t line,
+                                const char *label)
+{
+    double x;
+    if (!weft_table_number(label, &x) || !isfinite(x)) x = NAN;
+    weft_dense_answer(rows, rows->answer, path, line, label, x);
+    rows->number = weft_grow(rows->mem, rows->number, sizeof *rows->number, rows->n,
+                             &rows->number_room);
+    rows->number[rows->n] = x;
+    return weft_dense_row(rows, line, label);
+}

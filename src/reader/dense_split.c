@@ -1,6 +1,6 @@
 /* How the rows of a table are divided: by chance, in groups that stay together, within each
  * client; rows of files for a part belong to it. */
-#include "dense.h"
+#include "dense_arrays.h"
 #include "weft/shuffle.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static int64_t column_of(const weft_dense_rows *rows, weft_column_kind kind)
 
 static int64_t cell(const weft_dense_rows *rows, int64_t i, int64_t j)
 {
-    return (int64_t)rows->value[i * rows->d + j];
+    return (int64_t)weft_dense_cell(rows, i, j);
 }
 
 /* Shares of the rows of the first file. ECONF. */

@@ -1,5 +1,5 @@
 /* Labels that are numbers to predict, and weights of rows. */
-#include "dense.h"
+#include "dense_arrays.h"
 #include "weft/log.h"
 
 #include <math.h>
@@ -116,7 +116,7 @@ static void take(const weft_dense_rows *rows, const int64_t *order, int64_t j, i
 {
     for (int64_t i = 0; i < rows->n; i++)
         value[i * step] =
-            rows->at ? rows->value[order[i] * rows->d + j] : rows->number[order[i]];
+            rows->at ? weft_dense_cell(rows, order[i], j) : rows->number[order[i]];
 }
 
 /* Mean and deviation of target k of the training rows. */

@@ -247,24 +247,29 @@ static int copy_all(int from, int to)
     }
 }
 
+weft_status weft_file_scratch(const char *beside, int *fd)
+{
+    weft_arena *tmp = weft_arena_new(); /* "tmp" may be the name of `beside` for now */
+    const char *temp = weft_arena_text(tmp, "%s.scratch.%07ld", beside, (long)getpid());
+    *fd = open(temp, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int err = *fd < 0 ? errno : 0;
+    if (err == 0) unlink(temp);
+    weft_arena_free(tmp);
+    return err == 0 ? WEFT_OK : weft_file_fail("write beside", beside, err);
+}
+
 weft_status weft_file_source(const char **path, const char *beside)
 {
     struct stat info;
+    int fd;
     if (strcmp(*path, "-") != 0) return WEFT_OK;
     *path = "/dev/stdin";
     if (fstat(STDIN_FILENO, &info) != 0) return weft_file_fail("read", *path, errno);
     if (S_ISREG(info.st_mode)) return WEFT_OK;
-    weft_arena *tmp = weft_arena_new();
-    const char *temp = weft_file_temp(beside, tmp);
-    int fd = open(temp, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    int err = fd < 0 ? errno : 0;
-    if (err == 0) {
-        unlink(temp);
-        err = copy_all(STDIN_FILENO, fd);
-        if (err == 0 && (dup2(fd, STDIN_FILENO) < 0 || fstat(fd, &info) != 0)) err = errno;
-        close(fd);
-    }
-    weft_arena_free(tmp);
+    TRY(weft_file_scratch(beside, &fd));
+    int err = copy_all(STDIN_FILENO, fd);
+    if (err == 0 && (dup2(fd, STDIN_FILENO) < 0 || fstat(fd, &info) != 0)) err = errno;
+    close(fd);
     if (err != 0) return weft_file_fail("keep standard input beside", beside, err);
     if (info.st_size > 0) return WEFT_OK;
     return weft_fail(WEFT_EFILE, "standard input is empty; check the command that writes "
