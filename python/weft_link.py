@@ -14,8 +14,12 @@ def number(x):
     return x if math.isfinite(x) else None
 
 
+ENCODE = json.JSONEncoder(allow_nan=False).encode
+DECODE = json.JSONDecoder().raw_decode
+
+
 def encoded(message):
-    return json.dumps(message, allow_nan=False).encode() + b"\n"
+    return ENCODE(message).encode() + b"\n"
 
 
 def described(error):
@@ -32,14 +36,21 @@ class Link:
                                + os.path.basename(sys.argv[0]))
         self.socket = socket.socket(fileno=int(os.environ["WEFT_SOCKET"]))
         self.socket.set_inheritable(False)
+        self.rest = b""  # what was received behind the last message
 
     def line(self):
         """The next message; None at the end of the run."""
-        text = self.socket.recv(65536)
-        while text and not text.endswith(b"\n"):
+        text = self.rest
+        while (end := text.find(b"\n")) < 0:
             more = self.socket.recv(65536)
-            text = text + more if more else b""
-        return json.loads(text) if text else None
+            if not more:
+                return None
+            text += more
+        self.rest = text[end + 1:]
+        return self.decoded(text[:end])
+
+    def decoded(self, text):
+        return DECODE(text.decode())[0]
 
     def say(self, message):
         self.socket.sendall(encoded(message))

@@ -96,10 +96,11 @@ class Tensors:
         return self.views[at]
 
     def write(self, memory, at, given):
-        if given is None or set(given) != set(self.first):
+        views = self.views_at(memory, at, True)
+        if given is None or given.keys() != views.keys():
             raise ValueError(f"weights: expected the arrays {', '.join(self.first)}; got "
                              f"{', '.join(given) if given else 'none'}")
-        for name, to in self.views_at(memory, at, True).items():
+        for name, to in views.items():
             array = np.asarray(given[name])
             if array.shape != to.shape:
                 raise ValueError(f"weights: {name} has shape {array.shape}, expected {to.shape}")
@@ -140,7 +141,7 @@ class Turn:
         self.samples = message["samples"]
         self.scored = message["scored"]
         self.options = types.SimpleNamespace(**message["options"])
-        self.parameters = message["parameters"]
+        self.parameters = dict(message["parameters"])
         self.weights = self._at("weights", 0)
         trained = message.get("tensors", [1] * len(self.weights))
         self.tensors = [name for name, trains in zip(self.weights, trained) if trains]
@@ -197,9 +198,25 @@ class Turn:
         return out
 
 
+class Turns(Link):
+    """Requests whose options are mostly those of the last one, and are read once."""
+
+    def __init__(self, how):
+        super().__init__(how)
+        self.text, self.options = None, {}
+
+    def decoded(self, text):
+        head, mark, options = text.partition(b',"options":')
+        if not mark:
+            return super().decoded(text)
+        if options != self.text:
+            self.text, self.options = options, super().decoded(b'{"options":' + options)
+        return super().decoded(head + b"}") | self.options
+
+
 class Server:
     def __init__(self, turn, describe):
-        self.link = Link("fed.model = worker and worker.run")
+        self.link = Turns("fed.model = worker and worker.run")
         self.turn, self.describe = turn, describe
         self.memory = Memory(int(os.environ["WEFT_MEMORY"]))
         self.tensors = None
@@ -215,7 +232,7 @@ class Server:
         out = {"protocol": PROTOCOL, "clients": len(counts), "counts": places[0],
                "weights": places[1], "worst": told["worst"], "errors": told["errors"],
                "orders": told["orders"], "flops": told["flops"], "metrics": told["metrics"],
-               "knows": told["knows"],
+               "knows": told["knows"], "ahead": True,
                "tensors": [{"name": k, "shape": list(a.shape)} for k, a in self.tensors.first.items()]}
         if names is not None:
             out.update(names=places[2], names_bytes=len(text))
@@ -223,7 +240,7 @@ class Server:
 
     def do_turn(self, message):
         end = message["order"] + 8 * message["samples"] * message["options"]["epochs"]
-        if self.memory.reach(min(end, os.fstat(self.memory.fd).st_size)):
+        if end > self.memory.size and self.memory.reach(min(end, os.fstat(self.memory.fd).st_size)):
             self.tensors.views = {}
         out = self.turn(Turn(self, message))
         if not isinstance(out, dict) or "turn" not in out:

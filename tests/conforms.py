@@ -43,11 +43,11 @@ class Worker:
                                         stdout=sys.stderr, pass_fds=(theirs.fileno(), self.memory))
         theirs.close()
 
-    def ask(self, request):
-        """The answer; None: there was none that is one line of JSON."""
-        self.socket.sendall(json.dumps(request, separators=(",", ":")).encode() + b"\n")
+    def ask(self, *requests):
+        """The answer to the last, of requests that are sent at once; None: there was not one line of JSON for each."""
+        self.socket.sendall(b"".join(json.dumps(one, separators=(",", ":")).encode() + b"\n" for one in requests))
         text = b""
-        while not text.endswith(b"\n"):
+        while text.count(b"\n") < len(requests) or not text.endswith(b"\n"):
             if not select.select([self.socket], [], [], WAIT)[0]:
                 return None
             more = self.socket.recv(1 << 16)
@@ -55,7 +55,8 @@ class Worker:
                 return None
             text += more
         try:
-            return json.loads(text, parse_constant=lambda name: 1 / 0) if text.count(b"\n") == 1 else None
+            told = [json.loads(line, parse_constant=lambda name: 1 / 0) for line in text.splitlines()]
+            return told[-1] if len(told) == len(requests) else None
         except (ValueError, ZeroDivisionError):
             return None
 
@@ -85,23 +86,25 @@ def described(worker):
 
 
 def turn(worker, told, counts, weights, client, identity, train=True, before=True, after=True, mu=0, tensors=None,
-         anchor=None, drift=None):
-    """The answer to a turn, and the weights that it wrote."""
-    size = -(-len(weights) // PLACE) * PLACE
-    samples, scored = counts[client][0], counts[client][1]
-    worker.put(0, weights)
-    worker.put(size, b"\xff" * len(weights))  # NaN: what is not written is seen
+         anchor=None, drift=None, other=None):
+    """The answer to a turn, and the weights that it wrote; other: a client whose turn is sent with it, before it."""
+    size, requests = -(-len(weights) // PLACE) * PLACE, []
     words = {"tensors": tensors or [1] * len(told["tensors"]),
-             "anchor": 2 * size if anchor else 0, "drift": 3 * size if drift else -1}
-    worker.put(2 * size, anchor or weights)
-    worker.put(3 * size, drift or weights)
-    worker.put(4 * size, struct.pack(f"<{2 * samples}q", *list(range(samples)) * 2))
-    out = worker.ask({"ask": "turn", "turn": identity, "client": client, "round": 0 if train else -1, "seed": 7,
-                      "train": train, "before": before, "after": after, "part": "valid", "samples": samples,
-                      "scored": scored, "weights": 0, "answer": size, "order": 4 * size,
-                      **{word: words[word] for word in told.get("knows", [])}, "options": dict(OPTIONS, mu=mu),
-                      "parameters": {}})
-    return out, worker.bytes(size, len(weights))
+             "anchor": 4 * size if anchor else 0, "drift": 5 * size if drift else -1}
+    worker.put(4 * size, anchor or weights)
+    worker.put(5 * size, drift or weights)
+    for i, c in enumerate([client] if other is None else [client, other]):
+        samples, scored, at = counts[c][0], counts[c][1], 2 * i * size
+        order = 6 * size + i * 16 * counts[client][0]
+        worker.put(at, weights)
+        worker.put(at + size, b"\xff" * len(weights))  # NaN: what is not written is seen
+        worker.put(order, struct.pack(f"<{2 * samples}q", *list(range(samples)) * 2))
+        requests.append({"ask": "turn", "turn": identity - i, "client": c, "round": 0 if train else -1, "seed": 7,
+                         "train": train, "before": before, "after": after, "part": "valid", "samples": samples,
+                         "scored": scored, "weights": at, "answer": at + size, "order": order,
+                         **{word: words[word] for word in told.get("knows", [])}, "options": dict(OPTIONS, mu=mu),
+                         "parameters": {}})
+    return worker.ask(*requests[::-1]), worker.bytes(size, len(weights))
 
 
 def job(worker, values, identity, trial, done, more, begins=None, drop=()):
@@ -213,6 +216,10 @@ def main(command):
     again, same = turn(worker, told, counts, weights, first, 3)
     check(again is not None and dict(again, turn=1) == out and same == changed,
           "the same turn, after another client's, has the same bits")
+    if told.get("ahead"):
+        again, same = turn(worker, told, counts, weights, first, 5, other=second)
+        check(again is not None and dict(again, turn=1) == out and same == changed,
+              "and the same, sent with another client's while nothing was answered")
     out, _ = turn(worker, told, counts, weights, first, 4, train=False, after=False)
     check(out is not None and is_score(out.get("before"), counts[first][1]), "it scores without training")
     knows(worker, told, counts, weights, first)

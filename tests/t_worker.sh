@@ -159,11 +159,16 @@ conforms() # CHECKS COMMAND STATEMENT
         [ "$(grep -c '^ok' "$tmp/out")" = "$1" ]
     result $? "$3"
 }
-conforms 23 "$python $tmp/clients.py" "the Python module conforms to the protocol"
+conforms 24 "$python $tmp/clients.py" "the Python module conforms to the protocol"
+sed 's/^import weft$/import weft; told = weft.Server.do_describe; weft.Server.do_describe = lambda *x: told(*x) | {"ahead": False}/' \
+    "$tmp/clients.py" >"$tmp/single.py"
+conforms 23 "$python $tmp/single.py" "and where it gets one turn at a time"
+command="$python $tmp/single.py" tune 2 r && is_same r
+result $? "whose run has the same digest"
 ${CC:-cc} -std=c99 -O2 -Wall -Wextra -Werror -D_POSIX_C_SOURCE=200809L -Iinclude -o "$tmp/clients" inputs/clients.c -lm \
     >"$tmp/out" 2>"$tmp/log"
 result $? "a worker in C needs only the header"
-conforms 27 "$tmp/clients 10" "and conforms, too"
+conforms 28 "$tmp/clients 10" "and conforms, too"
 ! "$python" tests/conforms.py "$python $tmp/counts.py" >"$tmp/out" 2>"$tmp/log" &&
     grep -q '^not ok .*has the same bits' "$tmp/out"
 result $? "a worker that counts its turns does not"
@@ -179,7 +184,7 @@ for algorithm in "fedrep fedrep.own=high" ditto scaffold; do
 done
 sed 's/, knows=.*/)/; s/in t.tensors/in w/' "$tmp/clients.py" >"$tmp/no.py"
 sed 's/in t.tensors/in w/' "$tmp/clients.py" >"$tmp/unsound.py"
-conforms 21 "$python $tmp/no.py" "a worker may know no words"
+conforms 22 "$python $tmp/no.py" "a worker may know no words"
 ! "$python" tests/conforms.py "$python $tmp/unsound.py" >"$tmp/out" 2>"$tmp/log" &&
     grep -q '^not ok .*leaves tensors that are not to be trained' "$tmp/out"
 result $? "but does not conform if it does not heed one that it knows"

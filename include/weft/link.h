@@ -49,9 +49,20 @@ void weft_link_mark(weft_link *link);
 WEFT_CHECKED weft_status weft_link_print(const weft_link *link, const char *path,
                                          size_t most);
 
-/* Sends a line of n characters with its end, and waits for a line: *line, without its end,
- * valid until the next call. WEFT_STOP: plan.leaves says so; WEFT_EWORKER: the worker
- * ended, took too long, or sent no line. It then no longer runs. */
+/* Sends a line of n characters with its end. WEFT_STOP: plan.leaves says so; WEFT_EWORKER:
+ * the worker ended, or took too long; EDATA: it sent a line though all were answered. It
+ * then no longer runs. */
+WEFT_CHECKED weft_status weft_link_send(weft_link *link, const char *text, size_t n);
+
+/* 1: a line may be sent before the last one has its answer; 0: the worker has printed so
+ * much that its log is to be cut when it waits. */
+int weft_link_keeps_pace(const weft_link *link);
+
+/* Waits for the answer to the first line that was sent and has none yet: *line, without its
+ * end, valid until the next call. WEFT_STOP, WEFT_EWORKER, EDATA as weft_link_send. */
+WEFT_CHECKED weft_status weft_link_hear(weft_link *link, const char **line);
+
+/* Sends a line, and waits for its answer. */
 WEFT_CHECKED weft_status weft_link_ask(weft_link *link, const char *text, size_t n,
                                        const char **line);
 

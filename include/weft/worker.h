@@ -112,8 +112,8 @@ static inline int weft_worker_describe(const weft_worker *worker, char **text, s
     if (!*text) return 0;
     return snprintf(*text, *room,
                     "{\"protocol\":1,\"clients\":%lld,\"counts\":0,\"weights\":%zu,"
-                    "\"worst\":%.17g,\"errors\":true,\"orders\":%s,\"knows\":%s,"
-                    "\"tensors\":%s}\n",
+                    "\"worst\":%.17g,\"errors\":true,\"ahead\":true,\"orders\":%s,"
+                    "\"knows\":%s,\"tensors\":%s}\n",
                     (long long)worker->clients, counts, worker->worst,
                     worker->orders ? "true" : "false", knows, worker->tensors);
 }
@@ -170,18 +170,16 @@ static inline int weft_worker_answer(const weft_worker *worker, const char *json
 static inline int weft_worker_serve(const weft_worker *worker)
 {
     size_t room = 4096, have = 0, more = 4096;
-    char *in = (char *)malloc(room + 1), *out = (char *)malloc(more);
+    char *in = (char *)malloc(room), *out = (char *)malloc(more);
     int fd = getenv("WEFT_SOCKET") ? atoi(getenv("WEFT_SOCKET")) : -1, good = fd >= 0;
     while (good && in && out) {
-        ssize_t got = read(fd, in + have, room - have);
-        if (got <= 0) break;
+        char *end = (char *)memchr(in, '\n', have);
+        ssize_t got = end ? 0 : read(fd, in + have, room - have);
+        if (!end && got <= 0) break;
         have += (size_t)got;
-        if (in[have - 1] != '\n') {
-            if (have == room) in = (char *)realloc(in, (room *= 2) + 1);
-            continue;
-        }
-        in[have] = '\0';
-        have = 0;
+        if (!end && have == room) in = (char *)realloc(in, room *= 2);
+        if (!end) continue;
+        *end = '\0';
         int n = strncmp(in, "{\"ask\":\"describe\"", 17) == 0
                     ? weft_worker_describe(worker, &out, &more)
                     : weft_worker_answer(worker, in, out, more);
@@ -190,6 +188,8 @@ static inline int weft_worker_serve(const weft_worker *worker)
             good = some > 0;
             done += good ? (int)some : 0;
         }
+        have -= (size_t)(end + 1 - in);
+        memmove(in, end + 1, have);
         good = good && n > 0;
     }
     free(in);

@@ -42,6 +42,7 @@ struct weft_link {
     char *in;                /* [room] what was received, */
     size_t room, have;       /* of which so many bytes wait */
     size_t taken;            /* bytes of the last line that was returned, with its end */
+    int asked;               /* lines that were sent and have no answer yet */
 };
 
 weft_link *weft_link_new(const weft_link_plan *plan, weft_arena *mem)
@@ -173,6 +174,7 @@ weft_status weft_link_start(weft_link *link)
     link->lives = 1;
     link->begin = lseek(link->log, 0, SEEK_END);
     link->have = link->taken = 0;
+    link->asked = 0;
     if (st != WEFT_OK) weft_link_drop(link);
     weft_arena_free(tmp);
     return st;
@@ -180,7 +182,13 @@ weft_status weft_link_start(weft_link *link)
 
 /* ---- its log ---- */
 
-/* Leaves the last lines of a log that is too long. */
+int weft_link_keeps_pace(const weft_link *link)
+{
+    return lseek(link->log, 0, SEEK_END) <= MOST_LOG;
+}
+
+/* Leaves the last lines of a log that is too long. What is printed meanwhile may be lost.
+ */
 static void bound_log(weft_link *link)
 {
     off_t end = lseek(link->log, 0, SEEK_END), stay = MOST_LOG / 2;
@@ -298,9 +306,10 @@ static weft_status ended(weft_link *link)
     if (told.fd >= 0 && poll(&told, 1, (int)(1e3 * END_WAIT)) > 0)
         weft_process_hear(&link->process);
     int status = link->process.status;
-    const char *half = link->have > 0 ? " in the middle of a message" : "";
+    const char *half = link->have > link->taken ? " in the middle of a message" : "";
     if (!link->process.ended)
         return weft_link_fail(link, WEFT_EWORKER, "closed its socket%s", half);
+    bound_log(link);
     int code = WEXITSTATUS(status), added = 128; /* by a shell to the number of a signal */
     int number = WIFSIGNALED(status) ? WTERMSIG(status) : code > added ? code - added : 0;
     if (number > 0)
@@ -326,14 +335,14 @@ static weft_status await(weft_link *link, short events, double begun)
         double limit = link->plan.limit, now = weft_now();
         double left = link->until > 0 ? link->until - now : limit - (now - begun);
         if (limit > 0 && left <= 0)
-            return weft_link_fail(link, WEFT_EWORKER, "did not answer within %s = %g s%s",
-                                  link->plan.key, limit,
-                                  link->have > 0 ? ", but with half a message" : "");
+            return weft_link_fail(
+                link, WEFT_EWORKER, "did not answer within %s = %g s%s", link->plan.key,
+                limit, link->have > link->taken ? ", but with half a message" : "");
         double wait = limit > 0 ? fmin(POLL_INTERVAL, left) : POLL_INTERVAL;
         struct pollfd watched[] = {{.fd = link->socket, .events = events},
                                    {.fd = link->process.link, .events = POLLIN}};
         int n = poll(watched, 2, (int)ceil(1e3 * wait));
-        bound_log(link);
+        if (n == 0) bound_log(link);
         if (n > 0 && watched[0].revents) return WEFT_OK;
         if (n > 0 && watched[1].revents) return ended(link);
         if (link->plan.leaves && link->plan.leaves(link->plan.of)) {
@@ -368,14 +377,20 @@ static void grow(weft_link *link)
     weft_check(link->in != NULL, "no memory for a message of %zu bytes", link->room);
 }
 
-weft_status weft_link_ask(weft_link *link, const char *text, size_t n, const char **line)
+weft_status weft_link_send(weft_link *link, const char *text, size_t n)
+{
+    if (link->asked == 0 && link->have > link->taken)
+        return weft_link_fail(link, WEFT_EDATA, "sent a line that nobody asked for");
+    if (link->asked++ == 0) bound_log(link);
+    return put(link, text, n, weft_now());
+}
+
+weft_status weft_link_hear(weft_link *link, const char **line)
 {
     double begun = weft_now();
     link->have -= link->taken;
-    if (link->have > 0)
-        return weft_link_fail(link, WEFT_EDATA, "sent a line that nobody asked for");
+    if (link->have > 0) memmove(link->in, link->in + link->taken, link->have);
     link->taken = 0;
-    TRY(put(link, text, n, begun));
     for (size_t seen = 0;;) {
         char *end =
             link->have > seen ? memchr(link->in + seen, '\n', link->have - seen) : NULL;
@@ -385,6 +400,7 @@ weft_status weft_link_ask(weft_link *link, const char *text, size_t n, const cha
             *line = link->in;
             link->taken = (size_t)(end - link->in) + 1;
             link->answered = 1;
+            link->asked--;
             return WEFT_OK;
         }
         if (link->have >= MOST_LINE)
@@ -397,6 +413,12 @@ weft_status weft_link_ask(weft_link *link, const char *text, size_t n, const cha
         if (got > 0) link->have += (size_t)got;
         if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) return ended(link);
     }
+}
+
+weft_status weft_link_ask(weft_link *link, const char *text, size_t n, const char **line)
+{
+    TRY(weft_link_send(link, text, n));
+    return weft_link_hear(link, line);
 }
 
 /* ---- memory ---- */

@@ -168,6 +168,7 @@ static weft_status read_scores(struct reading *reading)
     out->flops = flops && YAJL_IS_NUMBER(flops) ? YAJL_GET_DOUBLE(flops) : 0;
     out->errors = is_true(reading->json, "errors");
     out->orders = is_true(reading->json, "orders");
+    out->ahead = is_true(reading->json, "ahead");
     if (out->worst > 0 && isfinite(out->worst) && out->flops >= 0) return WEFT_OK;
     return weft_link_fail(reading->link, WEFT_EDATA,
                           "gives no \"worst\", a mean loss above 0 that counts as "

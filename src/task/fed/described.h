@@ -21,10 +21,11 @@ typedef struct fed_described {
     double flops;             /* operations of a gradient, per sample; 0: not known */
     int errors;               /* 1: it counts wrong answers */
     int orders;               /* 1: it wants the order of samples */
+    int ahead;                /* 1: it may be sent a turn while it does the one before */
     int knows;                /* WEFT_NEEDS_...: words of a turn */
     int nmetric;              /* of its own, */
     char metric[FED_OWN][64]; /* by name */
-    uint64_t hash;            /* of all this but the words and its own metrics */
+    uint64_t hash;            /* of all this but the words, `ahead`, its metrics */
 } fed_described;
 
 /* The words of a turn that a worker may know, and what they are for. */

@@ -34,7 +34,7 @@ static fed_client *clients_of(const fed_task *fed, const fed_turn *turn, int n,
 /* Hash of what the turn gives. */
 static weft_status hash_of(fed_task *fed, const fed_turns *turns, int j, uint64_t *hash)
 {
-    TRY(fed_worker_turn(fed, turns, j));
+    TRY(fed_worker_turn(fed, turns, j, -1));
     uint64_t told = weft_hash(&turns->told[j], sizeof *turns->told, 0);
     *hash = weft_hash(fed->work.g, (size_t)fed->nweight * sizeof *fed->work.g, told);
     return WEFT_OK;

@@ -40,14 +40,14 @@ static weft_status look(fed_task *fed, const fed_turns *turns,
     return WEFT_OK;
 }
 
-/* The turn of a single client. */
-static weft_status take_one(fed_task *fed, const fed_turns *turns, int64_t j)
+/* The turn of a single client; next: that which follows, -1: none. */
+static weft_status take_one(fed_task *fed, const fed_turns *turns, int64_t j, int64_t next)
 {
     const fed_client *client = &turns->client[j];
     fed_workspace *work = &fed->work;
     if (fed->algorithm->courses) return fed_visit_take(fed, turns, j);
     TRY(fed_worker_trains(fed)
-            ? fed_worker_turn(fed, turns, j)
+            ? fed_worker_turn(fed, turns, j, next)
             : fed_local_update(fed, turns->from, client, turns->turn, &turns->told[j]));
     if (!turns->sum || turns->told[j].diverged > 0 || !(client->weight > 0)) return WEFT_OK;
     real weight = (real)(client->weight / fed_divisor(fed, client));
@@ -124,6 +124,17 @@ static weft_status take_groups(fed_task *fed, const fed_turns *turns, int64_t n,
     return WEFT_OK;
 }
 
+/* The next of this rank's turns after j that is not done in lanes; -1: there is none. */
+static int64_t following(const fed_task *fed, const fed_turns *turns, int lanes, int64_t j)
+{
+    for (j++; j < turns->n; j++) {
+        const fed_client *client = &turns->client[j];
+        int own = !client->lost && client->rank == fed->env.team->rank;
+        if (own && !(lanes && fed_lanes_take(fed, turns->turn, client))) return j;
+    }
+    return -1;
+}
+
 weft_status fed_take_turns(fed_task *fed, const fed_turns *turns)
 {
     size_t mark = weft_arena_mark(fed->work.tmp);
@@ -131,15 +142,15 @@ weft_status fed_take_turns(fed_task *fed, const fed_turns *turns)
     struct progress progress = {0};
     int64_t n = beside(fed, turns, which, &progress);
     weft_status st = take_groups(fed, turns, n, which, &progress);
-    for (int64_t j = 0; j < turns->n && st == WEFT_OK; j++) {
-        const fed_client *client = &turns->client[j];
-        if (client->lost || client->rank != fed->env.team->rank) continue;
-        if (n > 0 && fed_lanes_take(fed, turns->turn, client)) continue; /* done */
+    int64_t j = following(fed, turns, n > 0, -1), next;
+    for (; j >= 0 && st == WEFT_OK; j = next) {
+        next = following(fed, turns, n > 0, j);
         st = look(fed, turns, &progress);
-        if (st == WEFT_OK) st = take_one(fed, turns, j);
+        if (st == WEFT_OK) st = take_one(fed, turns, j, next);
         progress.done += samples_of(turns, j);
     }
     weft_arena_reset(fed->work.tmp, mark);
-    if (st == WEFT_OK) st = weft_client_sound(fed->clients);
+    if (st == WEFT_OK) return weft_client_sound(fed->clients);
+    if (fed_worker_trains(fed)) fed_worker_drop(fed); /* it may have the next turn */
     return st;
 }

@@ -136,7 +136,7 @@ static weft_status train_there(struct visiting *visiting, const weft_course *cou
                        .client = &client,
                        .told = &told,
                        .course = course};
-    TRY(fed_worker_turn(visiting->fed, &turns, 0));
+    TRY(fed_worker_turn(visiting->fed, &turns, 0, -1));
     visiting->before &= !turn.before;
     add_told(&turn, &told, visiting->out);
     return WEFT_OK;
@@ -158,7 +158,7 @@ static weft_status score_there(const struct visiting *visiting, const real *w, i
     turn.before = 1;
     turn.train = turn.after = 0;
     fed_turns turns = {.turn = &turn, .from = w, .client = visiting->client, .told = &told};
-    TRY(fed_worker_turn(visiting->fed, &turns, 0));
+    TRY(fed_worker_turn(visiting->fed, &turns, 0, -1));
     visiting->out->loss[stage] = told.loss[FED_BEFORE];
     visiting->out->wrong[stage] = told.wrong[FED_BEFORE];
     visiting->out->weighed[stage] = told.weighed[FED_BEFORE];

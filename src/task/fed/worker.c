@@ -5,15 +5,12 @@
 #include "answer.h"
 #include "described.h"
 #include "local.h"
-#include "task/parameters.h"
+#include "request.h"
 #include "weft/hash.h"
 #include "weft/log.h"
 #include "weft/registry.h"
-#include "weft/rng.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 /* The instance of the network "worker": its options, and the worker of this rank. */
@@ -24,7 +21,9 @@ typedef struct fed_worker {
     weft_link *link;
     fed_described described;
     int64_t asked; /* turns */
-    int has_parameters;
+    fed_sent next; /* that was sent before its call */
+    int64_t room;  /* bytes for the order of samples, of each turn that is sent at once */
+    fed_wording wording;
 } fed_worker;
 
 static const weft_opt worker_opts[] = {
@@ -214,13 +213,6 @@ static weft_status compare(const fed_task *fed, const fed_worker *worker)
     return weft_agree(st, team);
 }
 
-static int has_parameters(const weft_conf *conf)
-{
-    for (int i = 0; i < conf->n; i++)
-        if (strcmp(conf->entry[i].section, WEFT_PARAMETERS) == 0) return 1;
-    return 0;
-}
-
 weft_status fed_worker_begin(fed_task *fed)
 {
     weft_arena *mem = fed->env.mem;
@@ -228,7 +220,7 @@ weft_status fed_worker_begin(fed_task *fed)
     TRY(weft_conf_bind(fed->env.conf, &fed_worker_net.kind, worker));
     TRY(weft_agree(begin(fed, worker), fed->env.team));
     TRY(compare(fed, worker));
-    worker->has_parameters = has_parameters(fed->env.conf);
+    worker->wording = fed_wording_of(fed->env.conf, worker->described.knows);
     fed->model = worker;
     fed->worst = worker->described.worst;
     fed->nown = worker->described.nmetric;
@@ -244,125 +236,42 @@ weft_status fed_worker_begin(fed_task *fed)
                                  "count; set fed.score = loss");
 }
 
-/* ---- a request ---- */
+/* ---- places ---- */
 
-/* Text of bounded length, to which parts are added. */
-struct request {
-    char *text;
-    size_t n, room;
-};
-
-static void add(struct request *request, const char *fmt, ...) WEFT_PRINTF(2, 3);
-static void add(struct request *request, const char *fmt, ...)
+/* Bytes of the order of a turn's samples. */
+static int64_t order_of(const fed_worker *worker, const fed_turns *turns, int64_t j)
 {
-    va_list args;
-    va_start(args, fmt);
-    int n = vsnprintf(request->text + request->n, request->room - request->n, fmt, args);
-    va_end(args);
-    weft_check(n >= 0 && (size_t)n < request->room - request->n,
-               "a request of more than %zu bytes", request->room);
-    request->n += (size_t)n;
+    const fed_client *client = &turns->client[j];
+    if (!worker->described.orders || !turns->turn->train) return 0;
+    return client->samples * client->options.epochs * (int64_t)sizeof(int64_t);
 }
 
-/* The options of section [client]; those that a worker has no use for are weft's. */
-static void add_options(struct request *request, const fed_training *options)
+/* Two turns that are sent at once, which are no courses, have different places. */
+static fed_sent places_of(const fed_task *fed, const fed_turns *turns, int64_t j)
 {
-    const char *comma = "";
-    for (const weft_opt *opt = fed_training_kind.opts; opt->name; opt++) {
-        if (!weft_opt_tunable(opt)) continue;
-        const char *member = (const char *)options + opt->at;
-        int digits = (int)strcspn(opt->name, "/");
-        if (opt->type == WEFT_REAL)
-            add(request, "%s\"%.*s\":%.17g", comma, digits, opt->name,
-                *(const double *)(const void *)member);
-        else
-            add(request, "%s\"%.*s\":%d", comma, digits, opt->name,
-                *(const int *)(const void *)member);
-        comma = ",";
-    }
-}
-
-/* Places in the memory: the weights received, at 0, those answered, where the course has
- * them the anchor and the drift, and the order of samples. */
-struct places {
-    int64_t answer, anchor, drift, order, bytes;
-};
-
-static struct places places_of(const fed_task *fed, const fed_client *client,
-                               const fed_turns *turns)
-{
-    const fed_worker *worker = fed->model;
     enum { LINE = 64 };
+    const fed_worker *worker = fed->model;
+    const weft_course *course = turns->course;
     int64_t weights =
         (worker->described.nweight * (int64_t)sizeof(float) + LINE - 1) / LINE * LINE;
-    int orders = worker->described.orders && turns->turn->train;
-    int64_t order = orders ? client->samples * client->options.epochs : 0;
-    const weft_course *course = turns->course;
-    struct places places = {.answer = weights, .drift = -1, .order = 2 * weights};
+    int64_t several = worker->described.ahead ? 2 : 1, at = worker->asked % several;
+    fed_sent sent = {.turn = worker->asked,
+                     .client = turns->client[j].client,
+                     .weights = 2 * at * weights,
+                     .answer = (2 * at + 1) * weights,
+                     .anchor = 2 * at * weights,
+                     .drift = -1,
+                     .order = 2 * several * weights + at * worker->room};
     if (course && course->anchor && fed->algorithm->needs & WEFT_NEEDS_ANCHOR) {
-        places.anchor = places.order;
-        places.order += weights;
+        sent.anchor = sent.order;
+        sent.order += weights;
     }
     if (course && course->drift) {
-        places.drift = places.order;
-        places.order += weights;
+        sent.drift = sent.order;
+        sent.order += weights;
     }
-    places.bytes = places.order + order * (int64_t)sizeof(int64_t);
-    return places;
-}
-
-static const char *parameters_of(const fed_task *fed, const fed_client *client,
-                                 weft_arena *tmp)
-{
-    int n;
-    const char **name, **value;
-    weft_parameters(fed->env.conf, fed->env.space, client->conf, &n, &name, &value, tmp);
-    return weft_parameters_json(n, name, value, tmp);
-}
-
-/* The words that the worker knows. */
-static void add_words(const fed_task *fed, const weft_course *course,
-                      const struct places *places, struct request *request)
-{
-    int knows = ((const fed_worker *)fed->model)->described.knows;
-    const char *fixed = course ? course->fixed : NULL;
-    if (knows & WEFT_NEEDS_FIXED) {
-        add(request, ",\"tensors\":");
-        for (int i = 0; i < fed->ntensor; i++)
-            add(request, "%c%d", i == 0 ? '[' : ',', !(fixed && fixed[i]));
-        add(request, "]");
-    }
-    if (knows & WEFT_NEEDS_ANCHOR)
-        add(request, ",\"anchor\":%lld", (long long)places->anchor);
-    if (knows & WEFT_NEEDS_DRIFT) add(request, ",\"drift\":%lld", (long long)places->drift);
-}
-
-static struct request request_of(const fed_task *fed, const fed_turns *turns, int64_t j,
-                                 const struct places *places, weft_arena *tmp)
-{
-    const fed_worker *worker = fed->model;
-    const fed_client *client = &turns->client[j];
-    const fed_turn *turn = turns->turn;
-    const char *own = worker->has_parameters ? parameters_of(fed, client, tmp) : "{}";
-    struct request request = {.room = 4096 + strlen(own)};
-    request.text = WEFT_NEW(tmp, char, request.room);
-    weft_rng4 rng = weft_rng_at(fed->env.seed, WEFT_RNG_WORKER, turn->round,
-                                (uint64_t)client->client, 0);
-    int64_t round = turn->round == FED_EVALUATION ? -1 : (int64_t)turn->round;
-    add(&request,
-        "{\"ask\":\"turn\",\"turn\":%lld,\"client\":%lld,\"round\":%lld,\"seed\":%llu,"
-        "\"train\":%s,\"before\":%s,\"after\":%s,\"part\":\"%s\",\"samples\":%lld,"
-        "\"scored\":%lld,\"weights\":0,\"answer\":%lld,\"order\":%lld",
-        (long long)worker->asked, (long long)client->client, (long long)round,
-        (unsigned long long)(rng.v[0] >> 32), turn->train ? "true" : "false",
-        turn->before ? "true" : "false", turn->after ? "true" : "false",
-        weft_part_name[turn->part], (long long)client->samples, (long long)client->valid,
-        (long long)places->answer, (long long)places->order);
-    add_words(fed, turns->course, places, &request);
-    add(&request, ",\"options\":{");
-    add_options(&request, &client->options);
-    add(&request, "},\"parameters\":%s}\n", own);
-    return request;
+    sent.bytes = sent.order + order_of(worker, turns, j);
+    return sent;
 }
 
 /* The order of samples of every epoch, as it is for weft's own networks. */
@@ -386,37 +295,69 @@ static void put_weights(const fed_task *fed, const real *w, void *memory, int64_
     for (int64_t i = 0; i < fed->nweight; i++) to[i] = (float)w[i];
 }
 
-static weft_status ask(fed_task *fed, const fed_turns *turns, int64_t j)
+static weft_status send(fed_task *fed, const fed_turns *turns, int64_t j, fed_sent *sent)
 {
     fed_worker *worker = fed->model;
-    const fed_client *client = &turns->client[j];
     weft_arena *tmp = fed->work.tmp;
-    const char *line;
     void *memory;
     worker->asked++;
+    fed_sent at = places_of(fed, turns, j);
+    TRY(weft_link_memory(worker->link, (size_t)at.bytes, &memory));
+    put_weights(fed, turns->from, memory, at.weights);
+    if (at.anchor != at.weights) put_weights(fed, turns->course->anchor, memory, at.anchor);
+    if (at.drift >= 0) put_weights(fed, turns->course->drift, memory, at.drift);
+    if (at.bytes > at.order)
+        put_orders(fed, turns->turn, &turns->client[j],
+                   (int64_t *)(void *)((char *)memory + at.order), tmp);
+    const char *text = fed_request(fed, turns, j, &at, &worker->wording, tmp);
+    *sent = at;
+    return weft_link_send(worker->link, text, strlen(text));
+}
+
+/* The turn that was sent before its call, or it is sent now. */
+static weft_status sent_of(fed_task *fed, const fed_turns *turns, int64_t j, fed_sent *sent)
+{
+    fed_worker *worker = fed->model;
+    *sent = worker->next;
+    worker->next.turn = 0;
+    if (sent->turn == 0) {
+        int64_t order = order_of(worker, turns, j);
+        if (order > worker->room) worker->room = order; /* which no other turn uses now */
+        return send(fed, turns, j, sent);
+    }
+    weft_check(sent->client == turns->client[j].client, "the turn of client %lld was sent",
+               (long long)sent->client);
+    return WEFT_OK;
+}
+
+static weft_status ask(fed_task *fed, const fed_turns *turns, int64_t j, int64_t next)
+{
+    fed_worker *worker = fed->model;
+    fed_sent sent;
+    const char *line;
+    void *memory;
     turns->told[j] = (fed_client_result){0};
-    if (!weft_link_lives(worker->link)) TRY(start(fed, worker));
-    struct places places = places_of(fed, client, turns);
-    TRY(weft_link_memory(worker->link, (size_t)places.bytes, &memory));
-    put_weights(fed, turns->from, memory, 0);
-    if (places.anchor > 0) put_weights(fed, turns->course->anchor, memory, places.anchor);
-    if (places.drift > 0) put_weights(fed, turns->course->drift, memory, places.drift);
-    if (places.bytes > places.order)
-        put_orders(fed, turns->turn, client,
-                   (int64_t *)(void *)((char *)memory + places.order), tmp);
-    struct request request = request_of(fed, turns, j, &places, tmp);
-    TRY(weft_link_ask(worker->link, request.text, request.n, &line));
-    const float *given = (const float *)memory + places.answer / (int64_t)sizeof *given;
-    fed_asked asked = {worker->link, &worker->described, worker->asked, given};
+    if (!weft_link_lives(worker->link)) {
+        worker->next.turn = 0;
+        TRY(start(fed, worker));
+    }
+    TRY(sent_of(fed, turns, j, &sent));
+    if (next >= 0 && worker->described.ahead && weft_link_keeps_pace(worker->link) &&
+        order_of(worker, turns, next) <= worker->room)
+        TRY(send(fed, turns, next, &worker->next));
+    TRY(weft_link_hear(worker->link, &line));
+    TRY(weft_link_memory(worker->link, (size_t)sent.bytes, &memory));
+    const float *given = (const float *)memory + sent.answer / (int64_t)sizeof *given;
+    fed_asked asked = {worker->link, &worker->described, sent.turn, given};
     return fed_answer_read(fed, turns, j, &asked, line);
 }
 
-weft_status fed_worker_turn(fed_task *fed, const fed_turns *turns, int64_t j)
+weft_status fed_worker_turn(fed_task *fed, const fed_turns *turns, int64_t j, int64_t next)
 {
     const fed_worker *worker = fed->model;
     for (int attempt = 0;; attempt++) {
         size_t mark = weft_arena_mark(fed->work.tmp);
-        weft_status st = ask(fed, turns, j);
+        weft_status st = ask(fed, turns, j, next);
         weft_arena_reset(fed->work.tmp, mark);
         if (st != WEFT_EWORKER || attempt == worker->retries) return st;
         weft_log(WEFT_WARN, "%s; the turn is repeated", weft_error());

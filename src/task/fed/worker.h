@@ -18,8 +18,12 @@ WEFT_CHECKED weft_status fed_worker_begin(fed_task *fed);
 /* As fed_local_update: work.g has the change of all weights. With turns->course it does
  * that, whose w, which may be turns->from, then has the weights. A worker that fails is
  * started again, worker.retries times. EDATA: its answer is wrong; EWORKER, WEFT_STOP,
- * EFILE. */
-WEFT_CHECKED weft_status fed_worker_turn(fed_task *fed, const fed_turns *turns, int64_t j);
+ * EFILE.
+ * next   of turns, too, the turn of the next call: a worker that reads ahead is sent it
+ *        before its answer to j is awaited, and need not wait for it. If that call does not
+ *        come, fed_worker_drop is to be called. -1: not known */
+WEFT_CHECKED weft_status fed_worker_turn(fed_task *fed, const fed_turns *turns, int64_t j,
+                                         int64_t next);
 
 /* The means of the worker's own metrics in the last round, as "name=value name=value";
  * NULL: there are none. Owned by the task. */
