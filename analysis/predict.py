@@ -13,6 +13,13 @@ import models
 GAPS = ["", "?", "na", "n/a", "#n/a", "nan", "null", "none", "-", ".", "nil", "nat", "\\n"]
 
 
+def ranks(x, quantile):
+    """The places 0 .. 1 of numbers among the quantiles of their column, of equal quantiles the middle."""
+    place = np.linspace(0, 1, len(quantile))
+    middle = (np.interp(x, quantile, place) - np.interp(-x, -quantile[::-1], -place[::-1])) / 2
+    return np.where(x <= quantile[0], 0, np.where(x >= quantile[-1], 1, middle))
+
+
 def table(w, path):
     """The features of rows, scaled as the winner's."""
     rows, x, level = list(csv.DictReader(open(path, encoding="utf-8-sig", newline=""))), [], list(w["table/level"].asstr())
@@ -25,6 +32,8 @@ def table(w, path):
             level = level[levels:]
     x = np.array(x, float).T
     x = np.where(abs(x) < 2**24, x.astype(np.float32), x) / (255 if w.attrs["form"] == "bytes" else 1)
+    if "quantile" in w:
+        x = np.transpose([ranks(column, own) for column, own in zip(x.T, w["quantile"])])
     return ((x - w["shift"]) / w["scale"] if "shift" in w else x).astype(np.float32)
 
 

@@ -17,6 +17,15 @@
 
 #define WEFT_DATA_FORMAT "weft data 1" /* attribute of a packed file */
 
+/* Columns that are replaced by their ranks: a number of the source becomes the place, 0 ..
+ * 1, that it has among the quantiles of its column in the training rows, by linear
+ * interpolation; of several equal ones the middle, 0 up to the first and 1 from the last
+ * on. */
+typedef struct weft_ranks {
+    int64_t n;              /* quantiles of a column, evenly spaced; 0: no ranks */
+    const double *quantile; /* [d][n] */
+} weft_ranks;
+
 typedef struct weft_data {
     weft_form form;
     int classes;                   /* or numbers to predict of each row: targets */
@@ -33,6 +42,7 @@ typedef struct weft_data {
                                        sample of the clients; NULL: not known */
     const double *shift, *scale;    /* [d] a number of the source is shift + scale x, where
                                        32 bits were too few for it; NULL: 0 and 1 */
+    weft_ranks ranks; /* that the rows have in place of the source's numbers */
     const char *digest;
     int channels, height, width; /* of an image, with rows of d = channels height width
                                     numbers; 0: rows are not images, or belong to clients */
@@ -114,6 +124,7 @@ typedef struct weft_likeness {
     const double *target_shift, *target_scale; /* [classes] as in weft_data, or NULL */
     const char *const *column_name;            /* [d] or NULL */
     const double *shift, *scale;               /* [d] as in weft_data, or NULL */
+    weft_ranks ranks;                          /* as in weft_data; shift is then NULL */
     const weft_columns *table;                 /* as in weft_data, or NULL */
 } weft_likeness;
 /* These properties of an open data set, which owns them. */
@@ -129,18 +140,22 @@ WEFT_CHECKED weft_status weft_data_match(weft_data *data, const weft_likeness *l
                                          const char *whose);
 
 /* How columns of numbers are scaled before a model sees them: to mean 0 and deviation 1, or
- * to 0 .. 1, of the training rows; AUTO: STANDARD if the largest deviation
- * is not between 0.1 and 4 or 100 times another, or a mean is 10 deviations away from 0. */
+ * to 0 .. 1, of the training rows, or to their ranks among these; AUTO: STANDARD if the
+ * largest deviation is not between 0.1 and 4 or 100 times another, or a mean is 10
+ * deviations away from 0. */
 typedef enum weft_scale {
     WEFT_SCALE_AUTO,
     WEFT_SCALE_NONE,
     WEFT_SCALE_STANDARD,
-    WEFT_SCALE_MINMAX
+    WEFT_SCALE_MINMAX,
+    WEFT_SCALE_QUANTILE
 } weft_scale;
-/* Scales the columns of a data set by changing its shift and scale, which are then part of
- * its likeness. Constant columns become 0. Exact sums: the same bits on any ranks. ECONF:
- * there are no columns to scale (AUTO: they stay as they are). EFILE. Collective. Cost:
- * three passes over the training rows; memory: a copy of the rank's rows. */
+/* Scales the columns of a data set by changing its shift and scale, or its ranks, which are
+ * then part of its likeness. Constant columns become 0. Exact sums, over clients, too, and
+ * quantiles of all rows: the same bits on any ranks. ECONF: there are no columns to scale
+ * (AUTO: they stay as they are), or ranks among the numbers of clients are asked for.
+ * EFILE. Collective. Cost: three passes over the training rows, of ranks a sort of each
+ * column; memory: a copy of the rank's rows. */
 WEFT_CHECKED weft_status weft_data_scale(weft_data *data, weft_scale how);
 /* weight[c] = n / (K count[c]): what a sample of class c counts where all of the K classes
  * that have samples, n in all, are to count alike; 0 of a class without. Cost

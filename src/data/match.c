@@ -1,6 +1,7 @@
 /* Data other than the training data: classes and columns are matched by name, and missing
  * or unknown ones are refused. */
 #include "match.h"
+#include "ranks.h"
 #include "weft/log.h"
 
 #include <stdlib.h>
@@ -246,6 +247,16 @@ static weft_status match_columns(weft_data *data, const weft_likeness *like,
 {
     const int64_t *column_of;
     TRY(order_columns(data, like, whose, &column_of));
+    if (like->ranks.n > 0) {
+        if (data->clients)
+            return weft_fail(WEFT_EDATA,
+                             "%s is a federation, but the winner of %s takes columns by "
+                             "their ranks (run.scale = quantile); pack it without clients",
+                             data->path, whose);
+        change_columns(data, column_of, NULL);
+        weft_ranks_take(data, &like->ranks, column_of);
+        return WEFT_OK;
+    }
     change_columns(data, column_of, find_moves(data, like, column_of));
     data->shift = like->shift;
     data->scale = like->scale;
@@ -270,6 +281,7 @@ weft_likeness weft_data_likeness(const weft_data *data)
                            .column_name = data->column_name,
                            .shift = data->shift,
                            .scale = data->scale,
+                           .ranks = data->ranks,
                            .table = data->table};
 }
 

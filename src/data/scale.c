@@ -1,6 +1,6 @@
 /* Columns of numbers scaled by what the training rows say, with the same bits on any number
  * of ranks: the file's shift and scale of each column are replaced by others. */
-#include "weft/data.h"
+#include "ranks.h"
 #include "weft/exact.h"
 #include "weft/log.h"
 
@@ -151,12 +151,30 @@ static void set_scale(weft_data *data, weft_scale how, const struct moments *mom
                "a data set is not like itself");
 }
 
+static weft_status rank_columns(weft_data *data)
+{
+    weft_likeness like = weft_data_likeness(data);
+    like.ranks = weft_ranks_of(data);
+    like.shift = like.scale = NULL;
+    TRY(weft_data_match(data, &like, data->path));
+    weft_log(WEFT_INFO,
+             "columns are replaced by their ranks in the training rows, 0 .. 1, by %lld "
+             "quantiles; run.scale = none leaves them as they are",
+             (long long)like.ranks.n);
+    return WEFT_OK;
+}
+
 weft_status weft_data_scale(weft_data *data, weft_scale how)
 {
     int image = data->channels > 0 || (data->clients && data->clients->channels > 0);
     int fixed = data->form != WEFT_REALS || image || weft_data_generated(data);
     int64_t d = data->part[WEFT_TRAIN].d;
     if (how == WEFT_SCALE_NONE || (fixed && how == WEFT_SCALE_AUTO)) return WEFT_OK;
+    if (how == WEFT_SCALE_QUANTILE && data->clients)
+        return weft_fail(WEFT_ECONF,
+                         "run.scale = quantile ranks all numbers of a column, and %s has "
+                         "clients, of which only sums are taken; use standard or minmax",
+                         data->path);
     if (fixed)
         return weft_fail(WEFT_ECONF,
                          "run.scale is for columns of numbers, and %s has %s; leave it at "
@@ -165,6 +183,7 @@ weft_status weft_data_scale(weft_data *data, weft_scale how)
                          image                      ? "images"
                          : data->form == WEFT_REALS ? "samples that are generated"
                                                     : "none");
+    if (how == WEFT_SCALE_QUANTILE) return rank_columns(data);
     weft_arena *tmp = weft_arena_new();
     struct moments moments = {d,
                               data->part[WEFT_TRAIN].total,

@@ -94,6 +94,35 @@ static weft_status put_measure(const weft_likeness *likeness, weft_h5 *file)
     return weft_h5_put_attr(file, "/winner", "measure", loss);
 }
 
+static const char ranks_path[] = "/winner/quantile";
+
+static weft_status put_ranks(const weft_likeness *likeness, weft_h5 *file)
+{
+    if (likeness->ranks.n == 0) return WEFT_OK;
+    return weft_h5_put(file, ranks_path, WEFT_H5_F64, 2,
+                       (const int64_t[]){likeness->d, likeness->ranks.n},
+                       likeness->ranks.quantile, 1,
+                       "quantiles of each column, 0 .. 1, evenly spaced, among which its "
+                       "numbers are ranked",
+                       "as the column");
+}
+
+static weft_status read_ranks(weft_likeness *likeness, weft_h5 *file)
+{
+    int nd;
+    int64_t dims[WEFT_H5_DIMS] = {0};
+    if (!weft_h5_has(file, ranks_path)) return WEFT_OK;
+    TRY(weft_h5_shape(file, ranks_path, &nd, dims));
+    if (nd != 2 || dims[0] != likeness->d || dims[1] < 2)
+        return weft_fail(WEFT_EFILE,
+                         "%s: the quantiles of %lld columns are expected; make the file "
+                         "again",
+                         file->path, (long long)likeness->d);
+    double *quantile = WEFT_NEW(file->mem, double, dims[0] * dims[1]);
+    likeness->ranks = (weft_ranks){dims[1], quantile};
+    return weft_h5_read_rows(file, ranks_path, WEFT_H5_F64, dims[1], 0, dims[0], quantile);
+}
+
 static weft_status put_likeness(const weft_winner *winner, weft_h5 *file)
 {
     weft_likeness likeness = winner->like;
@@ -114,6 +143,7 @@ static weft_status put_likeness(const weft_winner *winner, weft_h5 *file)
     if (likeness.shift)
         TRY(put_shifts(file, "/winner", likeness.d, likeness.shift, likeness.scale,
                        "numbers of the source are shift + scale times the data"));
+    TRY(put_ranks(&likeness, file));
     if (likeness.table) TRY(weft_columns_put(file, "/winner", likeness.table));
     TRY(weft_h5_put_attr(file, "/winner", "form", weft_form_name[likeness.form]));
     for (int i = 0; i < NLIKE; i++)
@@ -140,6 +170,7 @@ static weft_status read_likeness(weft_winner *winner, weft_h5 *file)
         likeness->column_name = n == likeness->d ? name : NULL;
     }
     TRY(weft_columns_read(file, "/winner", &likeness->table));
+    TRY(read_ranks(likeness, file));
     TRY(weft_shifts_read(file, "/winner", likeness->d, &likeness->shift, &likeness->scale));
     TRY(weft_shifts_read(file, "/winner/target", likeness->classes, &likeness->target_shift,
                          &likeness->target_scale));

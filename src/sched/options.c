@@ -14,10 +14,10 @@ static const weft_opt run_opts[] = {
     WEFT_TEXT_OPT("data", weft_run_opts, data, "", "packed data set, made by `weft pack`",
                   .role = WEFT_PER_SESSION),
     WEFT_CHOICE_OPT(
-        "scale", weft_run_opts, scale, "auto", "auto|none|standard|minmax",
+        "scale", weft_run_opts, scale, "auto", "auto|none|standard|minmax|quantile",
         "columns of numbers before a model sees them: standard to mean 0 and "
-        "deviation 1, minmax to 0 .. 1 of the training rows; auto: standard for "
-        "networks whose columns differ much"),
+        "deviation 1, minmax to 0 .. 1 of the training rows, quantile to the rank among "
+        "them, 0 .. 1; auto: standard for networks whose columns differ much"),
     WEFT_CHOICE_OPT("class_weights", weft_run_opts, balanced, "none", "none|balanced",
                     "weights of classes in training, not in scores: none, or balanced: a "
                     "sample counts n / (K n_c), of n samples in K classes and n_c in its "

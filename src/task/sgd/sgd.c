@@ -379,7 +379,10 @@ static weft_status sgd_step(void *self, const weft_job *job, int64_t unit,
     int f = (int)(unit / each);
     sgd_head *head = head_of(f, state->aux);
     if (fabs(head->trial - (double)job->trial) >
-        0) { /* its weights are new or copied from another trial */
+        0) {                 /* its weights are new or copied from another trial */
+        if (head->trial < 0) /* or those of run.start, which are what is scored */
+            memmove(trained_of(sgd, &model, f, state->x), kept_of(&model, f, state->x),
+                    (size_t)model.n * sizeof *state->x);
         head->trial = (double)job->trial;
         head->stopped = 0;
         head->best_epoch = head->epochs;

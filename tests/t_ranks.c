@@ -1,0 +1,121 @@
+/* Columns replaced by their ranks: as scikit-learn's QuantileTransformer does
+ * (tests/gold/quantile.py), whatever the ranks of processes, and whatever the unit in which
+ * the numbers are stored.
+ * RUN: np=1 np=2 np=3 */
+#include "data/ranks.h"
+#include "tap.h"
+#include "weft/hash.h"
+#include "weft/par.h"
+
+#include <string.h>
+
+enum { D = 4, OTHERS = 50 };
+
+static weft_team team;
+static weft_arena *mem;
+
+static void fill(int64_t i, double *row)
+{
+    row[0] = (double)((i * i * 7 + i * 3) % 997) / 8;
+    row[1] = (double)(i * 5 % 7);
+    row[2] = (double)(i % 50 / 49);
+    row[3] = 4;
+}
+
+static void fill_other(int64_t i, double *row)
+{
+    fill(5000 + i, row);
+    for (int j = 0; j < D; j++) row[j] = row[j] * 1.01 - 0.3;
+    if (i % 3 == 0) fill(90 + i / 3, row);
+}
+
+/* n training rows and the others, this rank's of both; stored as (x - shift) / scale. */
+static weft_data made(int64_t n, double shift, double scale)
+{
+    double *shifts = WEFT_NEW(mem, double, D), *scales = WEFT_NEW(mem, double, D);
+    weft_data data = {.form = WEFT_REALS, .team = &team, .mem = mem};
+    for (int j = 0; j < D; j++) {
+        shifts[j] = shift;
+        scales[j] = scale;
+    }
+    data.shift = shifts;
+    data.scale = scales;
+    for (int p = 0; p < 2; p++) {
+        weft_rows *rows = &data.part[p];
+        rows->total = p ? OTHERS : n;
+        rows->d = D;
+        weft_deal(rows->total, team.rank, team.size, &rows->first, &rows->n);
+        float *value = WEFT_NEW(mem, float, rows->n *D);
+        for (int64_t i = 0; i < rows->n; i++) {
+            double row[D];
+            (p ? fill_other : fill)(rows->first + i, row);
+            for (int j = 0; j < D; j++)
+                value[i * D + j] = (float)((row[j] - shift) / scale);
+        }
+        rows->value = value;
+    }
+    return data;
+}
+
+static void test(FILE *gold, int64_t n)
+{
+    weft_data data = made(n, 0, 1), same = made(n, -2, 0.5);
+    weft_ranks ranks = weft_ranks_of(&data), again = weft_ranks_of(&same);
+    weft_ranks_take(&data, &ranks, NULL);
+    weft_ranks_take(&same, &again, NULL);
+    ok(ranks.n == (n < 1000 ? n : 1000) && data.ranks.n == ranks.n && !data.shift,
+       "%d rows have %d quantiles", (int)n, (int)ranks.n);
+    double off = 0, unit = 0;
+    const weft_rows *rows = &data.part[1];
+    for (int64_t i = 0; i < OTHERS; i++)
+        for (int j = 0; j < D; j++) {
+            double want;
+            weft_check(fscanf(gold, "%lf", &want) == 1, "quantile.txt is too short");
+            if (i < rows->first || i >= rows->first + rows->n) continue;
+            int64_t at = (i - rows->first) * D + j;
+            off = fmax(off, fabs((double)rows->value[at] - want));
+            unit =
+                fmax(unit, fabs((double)rows->value[at] - (double)same.part[1].value[at]));
+        }
+    ok(off < 2e-6, "%d rows: places are scikit-learn's, to %.1e", (int)n, off);
+    ok(unit < 1e-6, "%d rows: whatever the unit of what is stored, to %.1e", (int)n, unit);
+    digest(weft_hash(ranks.quantile, (size_t)(D * ranks.n) * sizeof(double), 0));
+}
+
+/* Columns that the file has in another order. */
+static void test_order(void)
+{
+    const int64_t column_of[D] = {2, 0, 3, 1};
+    double shift[D] = {1, 2, 3, 4}, scale[D] = {1, 1, 1, 1}, quantile[D * 2];
+    weft_data data = made(9, 0, 1);
+    data.shift = shift;
+    data.scale = scale;
+    for (int j = 0; j < D; j++) {
+        quantile[2 * j] = shift[column_of[j]];
+        quantile[2 * j + 1] = shift[column_of[j]] + 1000;
+    }
+    weft_rows before = data.part[0];
+    weft_ranks ranks = {2, quantile};
+    weft_ranks_take(&data, &ranks, column_of);
+    double off = 0;
+    for (int64_t i = 0; i < before.n * D; i++)
+        off = fmax(off, fabs((double)data.part[0].value[i] -
+                             fmax((double)before.value[i], 0) / 1000));
+    ok(off < 1e-7, "columns in another order have their own shifts");
+}
+
+int main(int argc, char **argv)
+{
+    if (weft_par_start(&argc, &argv, &team) != WEFT_OK) return EXIT_FAILURE;
+    mem = weft_arena_new();
+    FILE *gold = fopen("tests/gold/quantile.txt", "r");
+    weft_check(gold != NULL, "run tests in the top directory");
+    test(gold, 1500);
+    test(gold, 40);
+    fclose(gold);
+    test_order();
+    int failed = tap_done();
+    weft_arena_free(mem);
+    weft_par_end(&team);
+    return failed;
+}
