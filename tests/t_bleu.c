@@ -107,6 +107,44 @@ static void test_gold(weft_arena *mem)
        tally.pairs, tally.error);
 }
 
+/* N-grams of a text of single letters that stand in another one, each of those once. */
+static int64_t count_common(const char *a, const char *b, int order)
+{
+    char used[64] = {0};
+    int64_t common = 0;
+    for (size_t i = 0; i + (size_t)order <= strlen(a); i++)
+        for (size_t j = 0; j + (size_t)order <= strlen(b); j++)
+            if (!used[j] && strncmp(a + i, b + j, (size_t)order) == 0) {
+                used[j] = 1;
+                common++;
+                break;
+            }
+    return common;
+}
+
+/* Texts of few letters have many n-grams in common, of which some are cut off at the end.
+ */
+static void test_counts(weft_arena *mem)
+{
+    enum { PAIRS = 400, LETTERS = 40 };
+    uint64_t state = 1;
+    int64_t wrong = 0;
+    for (int k = 0; k < PAIRS; k++) {
+        char text[2][LETTERS + 1] = {{0}};
+        for (int i = 0; i < 2; i++)
+            for (int c = 0, n = (int)(state >> 33) % (LETTERS + 1); c < n; c++) {
+                state = state * 6364136223846793005u + 1442695040888963407u;
+                text[i][c] = (char)('a' + (state >> 40) % 2);
+            }
+        weft_chrf chrf = {.total = {0}};
+        weft_chrf_add(&chrf, text[0], text[1], mem);
+        for (int i = 0; i < WEFT_CHRF_ORDER; i++)
+            wrong += chrf.match[i] != count_common(text[0], text[1], i + 1);
+    }
+    ok(wrong == 0, "n-grams in common of %d pairs are those that are found one by one",
+       PAIRS);
+}
+
 /* Every rank counts some of the pairs. */
 static void test_ranks(weft_team *world, weft_arena *mem)
 {
@@ -160,6 +198,7 @@ int main(int argc, char **argv)
     weft_check(weft_par_start(&argc, &argv, &world) == WEFT_OK, "%s", weft_error());
     weft_arena *mem = weft_arena_new();
     test_gold(mem);
+    test_counts(mem);
     test_ranks(&world, mem);
     test_closed(mem);
     weft_arena_free(mem);

@@ -286,6 +286,9 @@ static void test_back(weft_arena *mem)
     for (int64_t i = 0; i < 3 * few.merges && same; i++)
         same = few.merge[i] == bpe.merge[i];
     ok(same, "fewer pieces have the first of the merges, %lld", (long long)few.merges);
+    ok(learnt_from("ab cd", 100, mem).merges == 0 &&
+           learnt_from("ab cd ab", 100, mem).merges == 1,
+       "what occurs once is not merged, what occurs twice is");
     weft_bpe none = learnt_from("", 4, mem);
     comes_back(&none, "ab", "\ufffd\ufffd", mem);
 }

@@ -58,13 +58,13 @@ static int is_stop(char c)
 /* The rules: a sign alone; a stop behind no digit, before no digit; a dash behind one. */
 enum { ALONE, BEHIND, BEFORE, DASH, RULES };
 
-/* The bytes that a rule takes together: 0, 1 or 2. */
+/* The bytes that a rule takes together: 0, 1 or 2. The last one of a text is a blank. */
 static int taken(int rule, char a, char b)
 {
     switch (rule) {
     case ALONE: return stands_alone(a);
     case BEHIND: return 2 * (!is_digit(a) && is_stop(b));
-    case BEFORE: return 2 * (is_stop(a) && b != '\0' && !is_digit(b));
+    case BEFORE: return 2 * (is_stop(a) && !is_digit(b));
     default: return 2 * (is_digit(a) && b == '-');
     }
 }

@@ -119,6 +119,7 @@ def main():
         for name in WORDS:
             sets[name] = sentences(name, LEARNT, seed=2), sentences(name, TRIED, seed=3)
         both = [[text for name in WORDS for text in sets[name][i]] for i in range(2)]
+        sets["ties"] = ["cab cab1x cab cab1x ab ab1x ab ab1x", "zab- zab zab zab-y zab-y"], ["cab1 zab- bab1x"]
         sets["joint"] = both[0] + ["aaaa aaaa aaaa aaa aaa baaab baaab xaaaaax", "a a aa"], both[1] + ["aaaaaaa caaac"]
     with open(to, "w", encoding="ascii") as out:
         for name, (texts, tried) in sets.items():
