@@ -1,6 +1,6 @@
 #!/bin/bash
 # Files as other programs write them: separators, standard input, columns
-# of texts, arrays of NumPy and HDF5. Prints TAP.
+# of texts, LEAF's documents, arrays of NumPy and HDF5. Prints TAP.
 . tests/tap.sh
 find_python "h5py, numpy"
 
@@ -167,6 +167,51 @@ packs text "$tmp/n.csv" separator=comma label=stars text=body &&
     "$weft" predict "$tmp/run.h5" - separator=comma text=body >"$tmp/p.csv" 2>"$tmp/log" &&
     awk -F, 'NR > 1 && $2 != (NR % 2) { exit 1 } END { exit NR != 61 }' "$tmp/p.csv"
 result $? "rows of such columns are predicted"
+
+"$python" - "$tmp" <<'END' >"$tmp/out" 2>&1
+import json, os, sys
+users = ["u%d" % i for i in range(12)]
+def write(name, sample, label, each, first=0):
+    path = os.path.join(sys.argv[1], name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    data = {u: {"x": [sample(u, i) for i in range(first, first + each)],
+                "y": [label(u, i) for i in range(first, first + each)]} for u in users}
+    with open(path, "w") as f:
+        json.dump({"users": users, "num_samples": [each] * 12, "user_data": data}, f)
+def tweet(u, i): return [1467810672 + i, "Mon Apr 06", "NO_QUERY", u, "%s day number %s%d" % ("glad" if i % 3 else "sad", u, i), "training"]
+def number(u, i): return int(i % 3 > 0)
+def word(u, i): return "yes" if i % 3 else "no"
+write("one/a.json", tweet, number, 20)
+write("two/train/a.json", tweet, word, 9)
+write("two/test/a.json", tweet, word, 4, 9)
+write("rows/a.json", lambda u, i: [i, i % 3], word, 9)
+END
+result $? "JSON of LEAF is written"
+reads "lists of texts are documents of clients" "clients 12 .* 0 [0-9]* [0-9]* [0-9]* 1 [0-9]* [0-9]* [0-9]* all 192 24 24 tokens" \
+    leaf "$tmp/one"
+"$python" - "$tmp/t.h5" <<'END' >"$tmp/out" 2>&1
+import sys, h5py
+with h5py.File(sys.argv[1]) as f:
+    names = [n.decode() for n in f["client/name"][:]]
+    word = f["vocab/split/text"][:].tobytes()
+    at = f["vocab/split/text_offset"][:]
+    words = [word[a:b].decode() for a, b in zip(at, at[1:])]
+    for part in ("train", "valid", "test"):
+        token, offset = f[part + "/split/token"][:], f[part + "/split/offset"][:]
+        for k, (a, b) in enumerate(zip(offset, offset[1:])):
+            text = [words[t] for t in token[a:b]]
+            user = names[f[part + "/owner"][k]]
+            label = f["class"][f[part + "/label"][k]].decode()
+            assert text[1:3] == ["day", "number"] and text[3].startswith(user), text
+            assert label == ("1" if text[0] == "glad" else "0"), (label, text)
+            assert f[part + "/name"][k].decode().startswith(user + ":")
+END
+result $? "with their own texts and labels"
+reads "as LEAF has divided them, with words as labels" "clients 12 .* no [0-9]* [0-9]* [0-9]* yes [0-9]* [0-9]* [0-9]* all 96 12 48 tokens" \
+    leaf "$tmp/two"
+reads "rows have words as labels, too" "clients 12 sample 2 numbers, 2 classes .* no [0-9]* [0-9]* [0-9]* yes" leaf "$tmp/rows"
+reads "another element is the text" "vocab|remove 192 24 24 12 " leaf "$tmp/one" text=4
+refused "an element that is none is told" "user 'u0', x.0. has no text as element 1 of its 6; text = NUMBER" leaf "$tmp/one" text=1
 
 # ---- arrays ------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@
 
 struct leaf {
     const char *shape, *unknown;
-    int64_t classes, stride, seed;
+    int64_t classes, stride, seed, text;
     int vocabulary;
     weft_shares shares;
 };
@@ -42,6 +42,10 @@ static const weft_opt options[] = {
                   "CxHxW of rows that are images: 1x28x28"),
     WEFT_LONG_OPT("classes", struct leaf, classes, "0", 0, WEFT_MAX_CLASSES,
                   "classes of rows; 0: one more than the largest label"),
+    WEFT_LONG_OPT(
+        "text", struct leaf, text, "5", 1, 1000,
+        "element, from 1, that is the text of samples that are lists of texts, as "
+        "those of Sent140"),
     WEFT_LONG_OPT("stride", struct leaf, stride, "0", 0, 100000,
                   "characters from one window of text to the next; 0: as the windows show"),
     WEFT_CHOICE_OPT("vocabulary", struct leaf, vocabulary, "leaf", WEFT_VOCAB_WORDS,
@@ -358,13 +362,19 @@ static weft_status set_shape(struct reading *reading)
 /* Classes of rows: 0, 1, ... */
 static weft_status set_classes(struct reading *reading)
 {
+    int words = reading->form.labelled == WEFT_LEAF_WORDS;
     int n = reading->options->classes > 0 ? (int)reading->options->classes
                                           : reading->most_label + 1;
+    if (words && n >= 2) {
+        weft_pack_classes(reading->pack, reading->form.labels.n, reading->form.labels.name);
+        return WEFT_OK;
+    }
     if (n < 2 && weft_pack_clients_count(reading->pack) > 0)
-        return weft_fail(WEFT_EDATA,
-                         "%s: all labels are 0 where two classes or more are needed; check "
-                         "y, or give classes = NUMBER",
-                         reading->source);
+        return weft_fail(
+            WEFT_EDATA,
+            "%s: all labels are %s where two classes or more are needed; check y, or give "
+            "classes = NUMBER",
+            reading->source, words ? reading->form.labels.name[0] : "0");
     if (n < 2) n = 2; /* there is no user; the packer reports it */
     weft_pack_numbered(reading->pack, n);
     return WEFT_OK;
@@ -400,7 +410,10 @@ static weft_status begin(struct reading *reading)
     TRY(weft_alphabet_setup(&reading->form.alphabet, reading->options->vocabulary,
                             reading->options->unknown));
     TRY(weft_leaf_find(reading->source, reading->part, &reading->divided, pack));
+    reading->form.column = reading->options->text - 1;
+    reading->form.labels.mem = pack->mem;
     TRY(learn(reading));
+    if (reading->form.documents) return WEFT_OK;
     TRY(set_gap(reading));
     TRY(set_shape(reading));
     if (reading->form.text) weft_alphabet_classes(reading->options->vocabulary, pack);
@@ -432,12 +445,19 @@ static weft_status leaf_read(const void *self, const char *source, weft_pack *pa
             leaf[i] =
                 weft_leaf_open(reading.part[i].path, reading.part[i].n,
                                reading.divided && i == WEFT_TEST, &reading.form, pack->mem);
-    weft_status st = hand_over(&reading, leaf);
+    const weft_shares *shares = &reading.options->shares;
+    const weft_split split = {.valid = shares->rule == WEFT_RULE_LEAF ? 0 : shares->valid,
+                              .test = shares->test,
+                              .seed = reading.options->seed};
+    weft_status st = reading.form.documents
+                         ? weft_leaf_documents(leaf, &reading.form, &split, source, pack)
+                         : hand_over(&reading, leaf);
     for (int i = 0; i < WEFT_NPART; i++) {
         if (leaf[i] == NULL) continue;
         if (st == WEFT_OK) weft_leaf_sources(leaf[i], pack);
         weft_leaf_close(leaf[i]);
     }
+    if (reading.form.documents) return st;
     if (st == WEFT_OK && !reading.form.text) st = set_classes(&reading);
     if (st == WEFT_OK) weft_shares_log(reading.left, reading.all.gap);
     if (reading.whole > 0)
@@ -449,7 +469,8 @@ static weft_status leaf_read(const void *self, const char *source, weft_pack *pa
 extern const weft_reader weft_reader_leaf;
 const weft_reader weft_reader_leaf = {
     .kind = {.name = "leaf",
-             .about = "data sets of LEAF: users with rows or windows of text, in JSON",
+             .about =
+                 "data sets of LEAF: users with rows, texts or windows of text, in JSON",
              .size = sizeof(struct leaf),
              .opts = options},
     .read = leaf_read,

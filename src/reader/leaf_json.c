@@ -1,8 +1,9 @@
 /* LEAF's JSON (Caldas et al., "LEAF: A benchmark for federated settings", 2018):
  *     {"users": [name ...], "num_samples": [n ...],
  *      "user_data": {name: {"x": [sample ...], "y": [label ...]} ...}}
- * in any order, other keys being skipped. A sample is a list of numbers with a number from
- * 0 as its label, or a text with the character that follows. Files are read in pieces that
+ * in any order, other keys being skipped. A sample is a list of numbers, or one with a text
+ * in it, with a number from 0 or a word as its label; or a text with the character that
+ * follows. Files are read in pieces that
  * end with a brace, so that each piece ends one user at most, and only that user is in
  * memory. */
 #include "leaf_json.h"
@@ -81,6 +82,7 @@ static int on_string(void *ctx, const unsigned char *bytes, size_t n)
     if (skipped(leaf)) return 1;
     if (leaf->in == LEAF_X) return weft_leaf_window(leaf, text, n);
     if (leaf->in == LEAF_Y) return weft_leaf_follows(leaf, text, n);
+    if (leaf->in == LEAF_ROW) return weft_leaf_word(leaf, text, n);
     if (leaf->in != LEAF_USERS)
         return weft_leaf_unexpected(leaf,
                                     weft_arena_text(leaf->own, "the text '%.*s'",

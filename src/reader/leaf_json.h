@@ -61,6 +61,9 @@ struct weft_leaf {
     int64_t who; /* number of the name of the user */
     double *x;
     int32_t *label;
+    const char **document, *piece_text; /* [nx]; the text of the sample, or NULL */
+    int64_t cells, document_room;       /* elements of the sample up to now */
+    int wordy;                          /* 1: one of them is a text */
     uint8_t *text, *next;
     int64_t nx, nlabel, values, row; /* samples, labels, numbers or symbols, start of row */
     int64_t x_room, label_room, text_room, next_room;
@@ -74,6 +77,7 @@ int weft_leaf_list(weft_leaf *leaf, const char *name);
 int weft_leaf_number(weft_leaf *leaf, double samples);
 int weft_leaf_begin(weft_leaf *leaf, const char *name);
 int weft_leaf_value(weft_leaf *leaf, double value);
+int weft_leaf_word(weft_leaf *leaf, const char *text, size_t bytes);
 int weft_leaf_row(weft_leaf *leaf);
 int weft_leaf_window(weft_leaf *leaf, const char *text, size_t bytes);
 int weft_leaf_label(weft_leaf *leaf, double value);

@@ -43,17 +43,13 @@ int weft_leaf_unexpected(weft_leaf *leaf, const char *what)
         [LEAF_DATA] = "an object with x and y",
         [LEAF_USER] = "lists x and y",
         [LEAF_X] = "a list of numbers or a text",
-        [LEAF_ROW] = "a number",
+        [LEAF_ROW] = "a number or a text",
         [LEAF_Y] = "a number or a character",
         [LEAF_SKIP] = "anything",
         [LEAF_END] = "the end of the file"};
-    const char *hint = leaf->in == LEAF_ROW
-                           ? "of samples that are lists of words and texts, as those of "
-                             "sent140, write a line LABEL TAB TEXT each, for `weft pack "
-                             "text FILE clients=NUMBER`"
-                           : "is this LEAF's JSON?";
-    return stop(leaf, weft_fail(WEFT_EDATA, "%s is %s where %s is expected; %s",
-                                weft_leaf_where(leaf), what, wanted[leaf->in], hint));
+    return stop(leaf,
+                weft_fail(WEFT_EDATA, "%s is %s where %s is expected; is this LEAF's JSON?",
+                          weft_leaf_where(leaf), what, wanted[leaf->in]));
 }
 
 /* ---- users ---- */
@@ -114,6 +110,10 @@ int weft_leaf_begin(weft_leaf *leaf, const char *name)
     leaf->label = NULL;
     leaf->text = leaf->next = NULL;
     leaf->x_room = leaf->label_room = leaf->text_room = leaf->next_room = 0;
+    leaf->document = NULL;
+    leaf->piece_text = NULL;
+    leaf->document_room = leaf->cells = 0;
+    leaf->wordy = 0;
     leaf->nx = leaf->nlabel = leaf->values = leaf->row = 0;
     return 1;
 }
@@ -139,6 +139,7 @@ int weft_leaf_end(weft_leaf *leaf)
                                   .file = leaf->path[leaf->at],
                                   .n = leaf->nx,
                                   .x = leaf->x,
+                                  .document = leaf->document,
                                   .label = leaf->label,
                                   .text = leaf->text,
                                   .next = leaf->next};
@@ -196,6 +197,7 @@ static int check_sample(weft_leaf *leaf, int text, int64_t d)
 
 int weft_leaf_value(weft_leaf *leaf, double value)
 {
+    leaf->cells++;
     if (!isfinite((float)value))
         return stop(leaf, weft_fail(WEFT_EDATA,
                                     "%s[%lld] is %g where a finite number is expected",
@@ -206,11 +208,48 @@ int weft_leaf_value(weft_leaf *leaf, double value)
     return 1;
 }
 
+int weft_leaf_word(weft_leaf *leaf, const char *text, size_t bytes)
+{
+    leaf->wordy = 1;
+    if (leaf->cells++ == leaf->form->column)
+        leaf->piece_text = weft_arena_text(leaf->own, "%.*s", (int)bytes, text);
+    return 1;
+}
+
+/* Ends a sample that is a list with texts. */
+static int end_document(weft_leaf *leaf)
+{
+    weft_leaf_form *form = leaf->form;
+    if (form->d > 0 && (!form->documents || !leaf->wordy))
+        return stop(leaf,
+                    weft_fail(WEFT_EDATA, "%s has %s where %s are expected",
+                              weft_leaf_where(leaf), leaf->wordy ? "texts" : "numbers",
+                              form->documents ? "texts" : "numbers"));
+    if (!leaf->piece_text)
+        return stop(leaf, weft_fail(WEFT_EDATA,
+                                    "%s has no text as element %lld of its %lld; text = "
+                                    "NUMBER says which it is",
+                                    weft_leaf_where(leaf), (long long)form->column + 1,
+                                    (long long)leaf->cells));
+    form->documents = 1;
+    form->d = 1;
+    leaf->document = weft_grow(leaf->own, leaf->document, sizeof *leaf->document, leaf->nx,
+                               &leaf->document_room);
+    leaf->document[leaf->nx++] = leaf->piece_text;
+    leaf->values = leaf->row;
+    return 1;
+}
+
 int weft_leaf_row(weft_leaf *leaf)
 {
-    if (!check_sample(leaf, 0, leaf->values - leaf->row)) return 0;
+    int document = leaf->wordy || leaf->form->documents;
+    if (document ? !end_document(leaf) : !check_sample(leaf, 0, leaf->values - leaf->row))
+        return 0;
+    leaf->piece_text = NULL;
+    leaf->cells = 0;
+    leaf->wordy = 0;
     leaf->row = leaf->values;
-    leaf->nx++;
+    leaf->nx += !document;
     return 1;
 }
 
@@ -238,35 +277,51 @@ int weft_leaf_window(weft_leaf *leaf, const char *text, size_t bytes)
     return 1;
 }
 
+/* Adds a label, which is a number, or that of a word. */
+static int add_label(weft_leaf *leaf, int32_t label, int labelled)
+{
+    if (leaf->form->labelled != WEFT_LEAF_OPEN && (int)leaf->form->labelled != labelled)
+        return stop(leaf, weft_fail(WEFT_EDATA,
+                                    "%s is a %s, where labels before it are %s; write all "
+                                    "alike",
+                                    weft_leaf_where(leaf),
+                                    labelled == WEFT_LEAF_WORDS ? "word" : "number",
+                                    labelled == WEFT_LEAF_WORDS ? "numbers" : "words"));
+    leaf->form->labelled = labelled;
+    leaf->label = weft_grow(leaf->own, leaf->label, sizeof *leaf->label, leaf->nlabel,
+                            &leaf->label_room);
+    leaf->label[leaf->nlabel++] = label;
+    leaf->texts_y = 0;
+    return 1;
+}
+
 int weft_leaf_label(weft_leaf *leaf, double value)
 {
     if (!(value >= 0 && value < WEFT_MAX_CLASSES && value == floor(value)))
         return stop(leaf,
                     weft_fail(WEFT_EDATA, "%s is %g where a class 0, 1 ... %d is expected",
                               weft_leaf_where(leaf), value, WEFT_MAX_CLASSES - 1));
-    leaf->label = weft_grow(leaf->own, leaf->label, sizeof *leaf->label, leaf->nlabel,
-                            &leaf->label_room);
-    leaf->label[leaf->nlabel++] = (int32_t)value;
-    leaf->texts_y = 0;
-    return 1;
+    return add_label(leaf, (int32_t)value, WEFT_LEAF_NUMBERS);
+}
+
+/* A label that is a word, of rows or documents. */
+static int add_word(weft_leaf *leaf, const char *text, size_t bytes)
+{
+    int32_t label;
+    leaf->form->labels.path = weft_leaf_where(leaf);
+    leaf->st = weft_labels_find(&leaf->form->labels, 0, text, bytes, &label);
+    return leaf->st == WEFT_OK ? add_label(leaf, label, WEFT_LEAF_WORDS) : 0;
 }
 
 int weft_leaf_follows(weft_leaf *leaf, const char *text, size_t bytes)
 {
-    enum { SHOWN = 40 };
-    if (leaf->form->d > 0 && !leaf->form->text)
-        return stop(leaf,
-                    weft_fail(WEFT_EDATA,
-                              "%s is the text '%.*s' where a class 0, 1 ... is expected, "
-                              "as samples are numbers; number the classes",
-                              weft_leaf_where(leaf), (int)(bytes < SHOWN ? bytes : SHOWN),
-                              text));
+    if (leaf->form->d > 0 && !leaf->form->text) return add_word(leaf, text, bytes);
     int64_t n = add_text(leaf, text, bytes, &leaf->next, leaf->nlabel, &leaf->next_room);
     if (n < 0) return 0;
     if (n != 1)
         return stop(leaf, weft_fail(WEFT_EDATA,
                                     "%s has %lld characters where the one that follows is "
-                                    "expected",
+                                    "expected; words are labels where x stands before y",
                                     weft_leaf_where(leaf), (long long)n));
     leaf->nlabel++;
     leaf->texts_y = 1;

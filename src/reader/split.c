@@ -151,11 +151,11 @@ void weft_split_clients(const weft_split *shares, const weft_owned_rows *owned,
     if (shares->shares == WEFT_BY_CHANCE)
         how =
             weft_arena_text(pack->mem, "shuffled with seed %lld", (long long)shares->seed);
-    weft_pack_split(
-        pack, weft_arena_text(
-                  pack->mem,
-                  "%lld clients by a column, the rows of each %s: %lld "
-                  "train, %lld valid, %lld test",
-                  (long long)rows->clients, how, (long long)rows->rows[WEFT_TRAIN],
-                  (long long)rows->rows[WEFT_VALID], (long long)rows->rows[WEFT_TEST]));
+    weft_pack_split(pack, weft_arena_text(pack->mem,
+                                          "%lld clients, the rows of each %s: %lld "
+                                          "train, %lld valid, %lld test",
+                                          (long long)rows->clients, how,
+                                          (long long)rows->rows[WEFT_TRAIN],
+                                          (long long)rows->rows[WEFT_VALID],
+                                          (long long)rows->rows[WEFT_TEST]));
 }
