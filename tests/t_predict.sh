@@ -191,6 +191,24 @@ result $? "-o names a file"
     awk -F, 'NR > 1 && $3 != $4 { exit 1 }' "$tmp/p.csv"
 result $? "texts are predicted from their packed file"
 
+# A file of more rows than are held at once, 34952 of 30 classes: each has the scores that it has
+# among few.
+awk 'BEGIN { for (i = 0; i < 600; i++) print i % 30 + i % 7 / 8 "," i * 17 % 101 "," i % 30 }' >"$tmp/few.csv"
+for i in {1..67}; do cat "$tmp/few.csv"; done >"$tmp/many.csv"
+"$weft" pack dense "$tmp/few.csv" target=classes -o "$tmp/few.h5" >"$tmp/out" 2>"$tmp/log" &&
+    "$weft" tune "$tmp/empty.ini" run.data="$tmp/few.h5" run.task=sgd sgd.model=linear run.tuner=random random.resource=2 space.configs=1 \
+        -o "$tmp/thirty.h5" >"$tmp/out" 2>"$tmp/log" &&
+    "$weft" pack dense "$tmp/many.csv" like="$tmp/thirty.h5" -o "$tmp/many.h5" >"$tmp/out" 2>"$tmp/log" &&
+    predict thirty "$tmp/few.csv" -o "$tmp/few-p.h5" && mpirun --oversubscribe -n 2 "$weft" predict "$tmp/thirty.h5" "$tmp/many.h5" -o "$tmp/many-p.h5" >"$tmp/out" 2>"$tmp/log" &&
+    "$python" - "$tmp/few-p.h5" "$tmp/many-p.h5" >"$tmp/out" 2>&1 <<'EOF'
+import sys
+import h5py, numpy
+few, many = (h5py.File(name)["test"] for name in sys.argv[1:])
+for name in "score", "class", "label":
+    assert numpy.array_equal(numpy.concatenate([few[name][:]] * 67), many[name][:]), name
+EOF
+result $? "a file of more rows than are held at once is predicted as few rows are, by two ranks"
+
 # ---- what is refused ----------------------------------------------------------------------
 
 refused() # STATUS STATEMENT PATTERN RUN ROWS [ARGUMENT ...]

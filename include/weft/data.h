@@ -26,6 +26,12 @@ typedef struct weft_ranks {
     const double *quantile; /* [d][n] */
 } weft_ranks;
 
+/* Some rows of one part of a file: n from `first` on; n 0: all rows of all parts. */
+typedef struct weft_window {
+    int part; /* weft_part */
+    int64_t first, n;
+} weft_window;
+
 typedef struct weft_data {
     weft_form form;
     int classes;                   /* or numbers to predict of each row: targets */
@@ -38,6 +44,7 @@ typedef struct weft_data {
     const weft_columns *table;      /* that rows are features of; NULL: no table */
     int unlabelled;                 /* 1: labels are not known; all are 0 */
     int scored;                     /* 1: rows to be scored alone, all in the test part */
+    weft_window window;             /* what is open of the file: other parts are empty */
     const int64_t *row;             /* [part[WEFT_TEST].total] number in the source of each
                                        sample of the clients; NULL: not known */
     const double *shift, *scale;    /* [d] a number of the source is shift + scale x, where
@@ -66,6 +73,15 @@ typedef struct weft_data {
  * file, a class without rows (except in a federation), or inconsistent sizes. */
 WEFT_CHECKED weft_status weft_data_open(weft_data *data, const char *path, weft_team *team,
                                         weft_arena *mem);
+/* The same of the rows of a window alone, which are in the file and belong to no clients,
+ * so that memory does not grow with the file. */
+WEFT_CHECKED weft_status weft_data_open_some(weft_data *data, const char *path,
+                                             const weft_window *window, weft_team *team,
+                                             weft_arena *mem);
+/* The numbers of rows of the parts of a packed file, and of its classes or targets; 0 where
+ * rows belong to clients. Reads no rows. EFILE. */
+WEFT_CHECKED weft_status weft_data_sizes(const char *path, int64_t rows[WEFT_NPART],
+                                         int64_t *classes, weft_arena *mem);
 /* A federation whose samples somebody else holds, so that none can be read: n clients with
  * count[n][WEFT_NPART] samples, 0 .. INT32_MAX, and names that end with 0, one after the
  * other in names, or NULL; borrowed as long as data is used. path: for messages. Fills

@@ -10,6 +10,11 @@ static const char *name_of(const weft_data *data, int part, const char *what)
     return weft_arena_text(data->mem, "/%s/%s", weft_part_name[part], what);
 }
 
+int64_t weft_window_first(const weft_data *data, int part)
+{
+    return part == data->window.part ? data->window.first : 0;
+}
+
 /* The rows of a part, by the dataset that has one entry of `width` numbers a row. */
 static weft_status size_part(weft_data *data, int part, const char *name, int64_t width)
 {
@@ -20,7 +25,12 @@ static weft_status size_part(weft_data *data, int part, const char *name, int64_
     if (width > 0 && (nd != 2 || dims[1] != width))
         return weft_fail(WEFT_EDATA, "%s: %s has not %lld numbers a row; pack it again",
                          data->path, name, (long long)width);
-    rows->total = dims[0];
+    const weft_window *window = &data->window;
+    int64_t left = dims[0] - window->first;
+    rows->total = window->n == 0         ? dims[0]
+                  : part != window->part ? 0
+                  : left < window->n     ? left
+                                         : window->n;
     weft_deal(rows->total, data->team->rank, data->team->size, &rows->first, &rows->n);
     return WEFT_OK;
 }
@@ -31,7 +41,8 @@ static weft_status read_labels(weft_data *data, int part)
     const char *name = name_of(data, part, "label");
     TRY(size_part(data, part, name, 0));
     int32_t *label = WEFT_NEW(data->mem, int32_t, rows->n);
-    TRY(weft_h5_read_rows(&data->file, name, WEFT_H5_I32, 1, rows->first, rows->n, label));
+    TRY(weft_h5_read_rows(&data->file, name, WEFT_H5_I32, 1,
+                          weft_window_first(data, part) + rows->first, rows->n, label));
     for (int64_t i = 0; i < rows->n; i++)
         if (label[i] < 0 || label[i] >= data->classes)
             return weft_fail(WEFT_EDATA,
@@ -49,7 +60,8 @@ static weft_status read_targets(weft_data *data, int part)
     int64_t m = data->classes;
     TRY(size_part(data, part, name, m));
     double *target = WEFT_NEW(data->mem, double, rows->n *m);
-    TRY(weft_h5_read_rows(&data->file, name, WEFT_H5_F64, m, rows->first, rows->n, target));
+    TRY(weft_h5_read_rows(&data->file, name, WEFT_H5_F64, m,
+                          weft_window_first(data, part) + rows->first, rows->n, target));
     for (int64_t i = 0; i < rows->n * m; i++) {
         if (!isfinite(target[i]))
             return weft_fail(WEFT_EDATA,
@@ -69,7 +81,8 @@ static weft_status read_weights(weft_data *data, int part)
     const char *name = name_of(data, part, "weight");
     if (!weft_h5_has(&data->file, name)) return WEFT_OK;
     double *weight = WEFT_NEW(data->mem, double, rows->n);
-    TRY(weft_h5_read_rows(&data->file, name, WEFT_H5_F64, 1, rows->first, rows->n, weight));
+    TRY(weft_h5_read_rows(&data->file, name, WEFT_H5_F64, 1,
+                          weft_window_first(data, part) + rows->first, rows->n, weight));
     for (int64_t i = 0; i < rows->n; i++)
         if (!isfinite(weight[i]) || weight[i] < 0)
             return weft_fail(WEFT_EDATA,

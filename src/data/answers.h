@@ -4,6 +4,8 @@
 
 #include "weft/data.h"
 
+/* The first row of a part that is open, among those of the file. */
+int64_t weft_window_first(const weft_data *data, int part);
 /* Reads sizes and labels, or targets, and weights of this rank's rows of a part. EFILE;
  * EDATA. */
 WEFT_CHECKED weft_status weft_answers_read(weft_data *data, int part);

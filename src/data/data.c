@@ -133,7 +133,8 @@ static weft_status read_matrix(weft_data *data, int part)
     int64_t dims[4];
     TRY(weft_h5_shape(&data->file, name, &nd, dims));
     rows->d = dims[1];
-    if (nd != 2 || dims[0] != rows->total || rows->d < 1 || rows->d != data->part[0].d ||
+    int whole = data->window.n > 0 || dims[0] == rows->total;
+    if (nd != 2 || !whole || rows->d < 1 || rows->d != data->part[0].d ||
         rows->total > MAX_NUMBERS / rows->d)
         return weft_fail(WEFT_EDATA,
                          "%s: %s is %lld x %lld where %lld x %lld is expected; pack "
@@ -142,7 +143,8 @@ static weft_status read_matrix(weft_data *data, int part)
                          (long long)rows->total, (long long)data->part[0].d);
     const void *x;
     weft_h5type type = data->form == WEFT_BYTES ? WEFT_H5_U8 : WEFT_H5_F32;
-    TRY(weft_rows_hold(&data->file, name, type, rows->d, rows->first, rows->n, &x));
+    TRY(weft_rows_hold(&data->file, name, type, rows->d,
+                       weft_window_first(data, part) + rows->first, rows->n, &x));
     if (data->form == WEFT_BYTES) {
         rows->byte = x;
         return WEFT_OK;
@@ -222,7 +224,7 @@ static weft_status open_own(weft_data *data)
 /* EDATA if a class has no training rows, or there are no validation rows. Collective. */
 static weft_status check_classes(weft_data *data)
 {
-    if (data->scored) return WEFT_OK;
+    if (data->scored || data->window.n > 0) return WEFT_OK;
     const weft_rows *rows = &data->part[WEFT_TRAIN];
     int64_t *count = WEFT_NEW(data->mem, int64_t, data->classes);
     for (int64_t i = 0; i < rows->n; i++) count[rows->label[i]]++;
@@ -240,10 +242,41 @@ static weft_status check_classes(weft_data *data)
     return WEFT_OK;
 }
 
+weft_status weft_data_sizes(const char *path, int64_t rows[WEFT_NPART], int64_t *classes,
+                            weft_arena *mem)
+{
+    weft_data data = {.path = path, .mem = mem};
+    weft_status st = weft_h5_open(&data.file, path, mem);
+    if (st == WEFT_OK) st = check_format(&data);
+    if (st == WEFT_OK) st = weft_h5_read_long(&data.file, "/", "classes", classes);
+    for (int p = 0; p < WEFT_NPART; p++) {
+        int nd;
+        int64_t dims[WEFT_H5_DIMS] = {0};
+        const char *name = name_of(&data, p, "label");
+        if (st == WEFT_OK && !weft_h5_has(&data.file, name))
+            name = name_of(&data, p, "target");
+        if (st == WEFT_OK && !weft_h5_has(&data.file, "/client") &&
+            !weft_h5_has(&data.file, "/@owners") && weft_h5_has(&data.file, name))
+            st = weft_h5_shape(&data.file, name, &nd, dims);
+        rows[p] = dims[0];
+    }
+    weft_h5_close(&data.file);
+    return st;
+}
+
 weft_status weft_data_open(weft_data *data, const char *path, weft_team *team,
                            weft_arena *mem)
 {
-    *data = (weft_data){.mem = mem, .team = team, .path = weft_arena_text(mem, "%s", path)};
+    return weft_data_open_some(data, path, &(weft_window){0}, team, mem);
+}
+
+weft_status weft_data_open_some(weft_data *data, const char *path,
+                                const weft_window *window, weft_team *team, weft_arena *mem)
+{
+    *data = (weft_data){.mem = mem,
+                        .team = team,
+                        .path = weft_arena_text(mem, "%s", path),
+                        .window = *window};
     weft_status st = weft_agree(open_own(data), team);
     if (st == WEFT_OK && data->clients == NULL) st = check_classes(data);
     if (st == WEFT_OK) weft_answers_count(data);
@@ -279,7 +312,8 @@ static weft_status read_tokens(weft_data *data, int part, weft_tokenizer tok)
     weft_rows *rows = &data->part[part];
     const char *name = weft_token_name(data, weft_part_name[part], tok, "offset");
     int64_t *offset = WEFT_NEW(data->mem, int64_t, rows->n + 1);
-    TRY(weft_h5_read_rows(&data->file, name, WEFT_H5_I64, 1, rows->first, rows->n + 1,
+    TRY(weft_h5_read_rows(&data->file, name, WEFT_H5_I64, 1,
+                          weft_window_first(data, part) + rows->first, rows->n + 1,
                           offset));
     int64_t start = offset[0];
     int rising = start >= 0;

@@ -124,6 +124,6 @@ static weft_status score_all(weft_run *run, const weft_winner_at *winner, void *
 weft_status weft_run_eval(const char *run, const char *data, int n, char **assignment,
                           weft_team *world)
 {
-    const weft_winner_on on = {data, n, assignment};
+    const weft_winner_on on = {.data = data, .n = n, .assignment = assignment};
     return weft_winner_use(run, &on, world, score_all, NULL);
 }

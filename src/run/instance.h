@@ -36,6 +36,7 @@ typedef struct weft_run {
     int64_t nfrom;
     const weft_kept *from_kept; /* what its clients keep, likewise */
     int opened;                 /* 1: data is open */
+    weft_window window;         /* of the data that is opened */
     const weft_likeness *like;  /* what the data must match; NULL: nothing */
     const char *like_of;        /* name of the file that `like` is from */
     const char *dir;            /* of the run; NULL: no job is done */

@@ -157,11 +157,12 @@ static weft_status put_meaning(weft_said_to *to, const weft_data *data)
 
 /* ---- both ---- */
 
-weft_status weft_said_open(weft_said_to *to, weft_arena *mem)
+weft_status weft_said_open(weft_said_to *to)
 {
     size_t n = to->path ? strlen(to->path) : 0;
     to->is_h5 = n > 3 && strcmp(to->path + n - 3, ".h5") == 0;
-    if (to->is_h5) return weft_h5_create(&to->file, to->path, mem);
+    to->opened = 1;
+    if (to->is_h5) return weft_h5_create(&to->file, to->path, to->mem);
     to->text = to->path ? fopen(to->path, "w") : stdout;
     if (to->text) return WEFT_OK;
     return weft_fail(WEFT_EFILE, "cannot write %s: %s", to->path, strerror(errno));
@@ -176,18 +177,19 @@ weft_status weft_said_write(weft_said_to *to, const weft_data *data, const weft_
     return WEFT_OK;
 }
 
-weft_status weft_said_close(weft_said_to *to, const weft_data *data, weft_status st)
+weft_status weft_said_end(weft_said_to *to, const weft_data *data)
 {
-    if (to->is_h5) {
-        if (st == WEFT_OK) st = put_meaning(to, data);
-        weft_h5_close(&to->file);
-        return st;
-    }
-    if (!to->text) return st;
+    if (to->is_h5) return put_meaning(to, data);
     int bad = fflush(to->text) != 0 || ferror(to->text);
     if (to->path && fclose(to->text) != 0) bad = 1;
-    if (st == WEFT_OK && bad)
-        st = weft_fail(WEFT_EFILE, "cannot write %s: %s",
-                       to->path ? to->path : "the predictions", strerror(errno));
-    return st;
+    to->text = NULL;
+    if (!bad) return WEFT_OK;
+    return weft_fail(WEFT_EFILE, "cannot write %s: %s",
+                     to->path ? to->path : "the predictions", strerror(errno));
+}
+
+void weft_said_close(weft_said_to *to)
+{
+    if (to->is_h5) weft_h5_close(&to->file);
+    if (to->text && to->path) fclose(to->text);
 }

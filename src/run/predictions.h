@@ -10,9 +10,11 @@
 /* Where predictions go: CSV to text, or HDF5. */
 typedef struct weft_said_to {
     const char *path; /* NULL: CSV to standard output */
+    weft_arena *mem;
     FILE *text;
     weft_h5 file;
-    int is_h5, begun;          /* 1: it has its head, or the datasets of the part */
+    int opened, last; /* 1: it was tried to create it; the rows that follow are the last */
+    int is_h5, begun; /* 1: it has its head, or the datasets of the part */
     const char *const *client; /* [clients] names; NULL: they have none */
     int64_t clients;
     const char *note; /* that was logged last; NULL: none */
@@ -28,12 +30,13 @@ typedef struct weft_said {
 } weft_said;
 
 /* Creates the file. EFILE. */
-WEFT_CHECKED weft_status weft_said_open(weft_said_to *to, weft_arena *mem);
+WEFT_CHECKED weft_status weft_said_open(weft_said_to *to);
 /* Writes rows of the data, those of a part one after the other. EFILE. */
 WEFT_CHECKED weft_status weft_said_write(weft_said_to *to, const weft_data *data,
                                          const weft_said *said);
-/* Ends the file, if what was written is complete: st is OK. EFILE, or st. */
-WEFT_CHECKED weft_status weft_said_close(weft_said_to *to, const weft_data *data,
-                                         weft_status st);
+/* Completes the file; HDF5 is there from now on. EFILE. */
+WEFT_CHECKED weft_status weft_said_end(weft_said_to *to, const weft_data *data);
+/* Closes what is open. */
+void weft_said_close(weft_said_to *to);
 
 #endif

@@ -267,7 +267,7 @@ static weft_status open_data(weft_run *run, const char *data)
 {
     run->data = (weft_data){.digest = "", .path = ""};
     if (*data == '\0') return WEFT_OK;
-    TRY(weft_data_open(&run->data, data, run->team, run->mem));
+    TRY(weft_data_open_some(&run->data, data, &run->window, run->team, run->mem));
     run->opened = 1;
     if (run->data.scored && !run->like)
         return weft_fail(WEFT_EDATA,

@@ -62,6 +62,7 @@ weft_status weft_winner_use(const char *path, const weft_winner_on *on, weft_tea
     if (st == WEFT_OK) st = check(&run, path, on);
     run.like = &winner.like;
     run.like_of = path;
+    run.window = on->window;
     if (st == WEFT_OK) st = weft_run_open(&run, on->data ? on->data : "");
     if (st == WEFT_OK) st = call(&run, &winner, path, fn, ctx);
     weft_run_close(&run);

@@ -15,7 +15,8 @@ typedef weft_status weft_winner_fn(weft_run *run, const weft_winner_at *winner, 
 
 /* What a winner is used on. */
 typedef struct weft_winner_on {
-    const char *data; /* packed file; NULL: none, as workers have the data */
+    const char *data;   /* packed file; NULL: none, as workers have the data */
+    weft_window window; /* of it */
     int n;
     char **assignment; /* [n] "section.key=value" of options on which no result depends */
 } weft_winner_on;

@@ -36,7 +36,8 @@ static weft_status open_own(sgd_task *sgd)
 {
     weft_data *data = &sgd->own;
     weft_likeness like = weft_data_likeness(sgd->env.data);
-    TRY(weft_data_open(data, sgd->env.data->path, &sgd->alone, sgd->env.mem));
+    TRY(weft_data_open_some(data, sgd->env.data->path, &sgd->env.data->window, &sgd->alone,
+                            sgd->env.mem));
     sgd->opened = 1;
     TRY(weft_data_match(data, &like, "the run"));
     for (int p = 0; p < WEFT_NPART; p++)
