@@ -1,6 +1,7 @@
 #!/bin/bash
 # Files as other programs write them: separators, standard input, columns
-# of texts, LEAF's documents, arrays of NumPy and HDF5. Prints TAP.
+# of texts, LEAF's documents, arrays of NumPy and HDF5, frames of pandas.
+# Prints TAP.
 . tests/tap.sh
 find_python "h5py, numpy"
 
@@ -398,5 +399,55 @@ packs dense "$tmp/last.npy" y="$tmp/classes.npy" clients=4 && rm -f "$tmp/run.h5
         space.configs=1 random.resource=1 -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log" &&
     "$weft" predict "$tmp/run.h5" "$tmp/first.npy" >"$tmp/p.csv" 2>"$tmp/log" && [ "$(wc -l <"$tmp/p.csv")" = 61 ]
 result $? "so are those of a federation"
+
+# ---- tables of pandas ----------------------------------------------------------------------
+
+find_python pandas
+if [ -z "$python" ]; then
+    count=$((count + 1))
+    echo "ok $count - tables of pandas # SKIP no Python with pandas"
+else
+    "$python" - "$tmp" <<'END' >"$tmp/out" 2>&1
+import sys, numpy as np, pandas as pd
+def at(name): return sys.argv[1] + "/" + name
+i = np.arange(60)
+table = pd.DataFrame({"age": np.where(i % 9 == 0, np.nan, i * 37 % 41), "colour": pd.Categorical(np.array(["red", "sea, green", "blue"])[i % 3]),
+                      "own": i % 2 == 0, "when": pd.date_range("2024-01-01", periods=60, freq="h"),
+                      "n": pd.array(np.where(i % 7 == 0, None, i % 5), dtype="Int64"), "sick": np.where(i % 4, "yes", "no")})
+table.to_pickle(at("table.pkl"))
+table[["age", "n", "own"]].to_pickle(at("numbers.pkl"))
+pd.Series(i).to_pickle(at("series.pkl"))
+with open(at("want.csv"), "w") as f:
+    f.write("age,colour,own,when,n,sick\n")
+    for k, row in enumerate(table.itertuples(index=False)):
+        f.write('%s,%s,%d,%d,%s,%s\n' % ("" if k % 9 == 0 else k * 37 % 41, '"sea, green"' if k % 3 == 1 else row.colour, k % 2 == 0,
+                                         1704067200 + 3600 * k, "" if k % 7 == 0 else k % 5, row.sick))
+try:
+    table.to_parquet(at("table.parquet"))
+    table.to_feather(at("table.feather"))
+except ImportError:
+    pass
+END
+    result $? "frames of pandas are written"
+    digest_of dense "$tmp/want.csv" label=sick
+    for file in table.pkl table.parquet table.feather; do
+        [ -e "$tmp/$file" ] || continue
+        "$python" analysis/totable.py "$tmp/$file" --seconds >"$tmp/t.csv" 2>"$tmp/said"
+        reads "$file: texts, gaps, truth and times" "60 rows .* colour category 3 0 blue, red, sea, green 3 levels" dense - label=sick \
+            < <(cat "$tmp/t.csv")
+        same "are those of the frame"
+        grep -q "column 4, 'when', is of times: as seconds since 1970" "$tmp/said"
+        result $? "and what becomes of times is said"
+    done
+    "$python" analysis/totable.py "$tmp/table.pkl" 2>/dev/null | grep -q ',2024-01-01T01:00:00,'
+    result $? "or they are ISO texts"
+    reads "numbers alone as an archive" "60 rows .* 1 number [0-9]* 7 .* 3 label" dense - label=3 \
+        < <("$python" analysis/totable.py "$tmp/numbers.pkl" --npz 2>/dev/null)
+    for bad in "series.pkl:holds a Series, no DataFrame" "none.parquet:give a file that is there" "want.csv:ends in one of"; do
+        "$python" analysis/totable.py "$tmp/${bad%%:*}" >"$tmp/out" 2>"$tmp/log"
+        [ $? = 1 ] && [ "$(wc -l <"$tmp/log")" = 1 ] && grep -q "${bad#*:}" "$tmp/log"
+        result $? "refused by one line: ${bad%%:*}"
+    done
+fi
 
 echo "1..$count"
