@@ -309,6 +309,55 @@ find_python json
 "$python" tests/conforms.py "$python inputs/train.py" '{"rate":0.1,"momentum":0.5,"decay":0}' >"$tmp/out" 2>"$tmp/log" &&
     ! grep -q '^not ok' "$tmp/out" && [ "$(grep -c '^ok' "$tmp/out")" = 9 ]
 result $? "the Python module conforms to the protocol"
+sed -n '/^```c$/,/^```$/p' src/worker/README.md | sed '1d; $d' >"$tmp/program.c"
+${CC:-cc} -O2 -Wall -Wextra -Iinclude -o "$tmp/program" "$tmp/program.c" -lm >"$tmp/out" 2>"$tmp/log" && [ ! -s "$tmp/log" ]
+result $? "the program in C of the protocol's page is one"
+"$python" tests/conforms.py "$tmp/program" '{"rate":0.1}' >"$tmp/out" 2>"$tmp/log" &&
+    ! grep -q '^not ok' "$tmp/out" && [ "$(grep -c '^ok' "$tmp/out")" = 8 ]
+result $? "and conforms, too"
+for tuner in sha "asha asha.variant=stopping" "pbt pbt.population=4 pbt.interval=2 pbt.max_resource=8 pbt.quantile=0.5"; do
+    # shellcheck disable=SC2086
+    tune 1 n command.run="$tmp/program" run.tuner=$tuner && two=$(digest "$tmp/n.h5") &&
+        tune 3 n command.run="$tmp/program" run.teams=2 run.tuner=$tuner && [ -n "$two" ] && [ "$(digest "$tmp/n.h5")" = "$two" ]
+    result $? "teams have the same digest by it and ${tuner%% *}"
+done
+
+# ---- functions of the trial -------------------------------------------------------------------
+
+mkdir "$tmp/place"
+doctor() # RANKS ARGUMENT...
+{
+    ranks=$1
+    shift
+    rm -f "$tmp/starts"
+    TMPDIR=$tmp/place timeout "$net" mpirun -n "$ranks" "$weft" doctor "$tmp/in.ini" "$@" >"$tmp/out" 2>"$tmp/log"
+}
+doctor 2 && grep -q '^programs  a job of 1, done 3 times, by 2 programs: the same loss, 0[.][0-9]*$' "$tmp/out" &&
+    grep -q '^times     a job takes [0-9.e-]* s, the first one of a program [0-9.e-]* s with its start$' "$tmp/out" &&
+    lines starts 2 && none_left && ! ls -A "$tmp/place" | grep -v '^ompi'
+result $? "weft doctor finds that a program repeats its loss, and leaves nothing"
+cat >"$tmp/count.py" <<END
+import weft
+jobs = 0
+def train(trial):
+    global jobs
+    jobs += 1
+    return jobs
+weft.program(train)
+END
+doctor 1 command.run="$python $tmp/count.py" && grep -q '^programs .*: OTHER LOSSES, 1, 2, 1; a digest is that of one run only$' "$tmp/out"
+result $? "and that one which counts its jobs does not"
+doctor 1 command.serve=no command.loss=-acc command.run='echo acc=$PARAM_rate' &&
+    grep -q '^programs  a job of 1, done twice: the same loss, 0[.][0-9]*$' "$tmp/out" &&
+    grep -q '^times     a job takes [0-9.e-]* s, with the start of its program$' "$tmp/out"
+result $? "a program that is started for each job is started twice"
+for serve in yes no; do
+    doctor 2 command.serve=$serve command.run='echo memory is short >&2; exit 3'
+    [ $? = 2 ] && grep -q '^weft: a job of the program failed: .*ended with status 3; its last line.*: memory is short' "$tmp/log" &&
+        [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ]
+    result $? "one that fails is told of, kept: $serve"
+done
+
 rm -f "$tmp/out"
 "$python" inputs/train.py 2>"$tmp/log"
 PYTHONPATH=python "$python" inputs/train.py 2>"$tmp/log"

@@ -155,10 +155,10 @@ typedef struct weft_task {
      * *works: 1 if it succeeds again, so that jobs that failed on this team have failed by
      * themselves. NULL: no job of the task fails. WEFT_STOP, EFILE. Collective. */
     weft_status (*probe)(void *self, const weft_job *job, int *works);
-    /* Has the programs of all ranks repeat a few pieces of what they do, *tried of them (0:
-     * weft does all itself); *differ: how often bits were not the same. NULL: no program
-     * does what counts. EDATA, EFILE, EWORKER, WEFT_STOP. Collective. */
-    weft_status (*repeats)(void *self, int *tried, int *differ);
+    /* Has programs repeat a few pieces of what they do. *told, owned by the task: lines
+     * that say whether bits agree; NULL: weft does all itself. repeats NULL: no program
+     * does what counts. ECONF, EDATA, EFILE, EWORKER, WEFT_STOP. Collective. */
+    weft_status (*repeats)(void *self, const char **told);
     /* 1: a winner that is a mixture is scored under the mixture, as in the task's own
      * evaluations; 0 or NULL: under its winning configuration. */
     int (*mixes)(const void *self);

@@ -1,4 +1,4 @@
-/* Whether the programs that do a run, such as workers, repeat what they do: `weft doctor
+/* Whether the programs that do a run repeat what they do: `weft doctor
  * INPUT.ini`. */
 #include "setup.h"
 #include "weft/run.h"
@@ -7,20 +7,13 @@
 
 static weft_status repeat(weft_run *run)
 {
-    int tried = 0, differ = 0;
-    if (run->task->repeats) TRY(run->task->repeats(run->task_self, &tried, &differ));
-    if (tried == 0)
+    const char *told = NULL;
+    if (run->task->repeats) TRY(run->task->repeats(run->task_self, &told));
+    if (!told)
         return weft_fail(WEFT_ECONF, "no programs but weft do this run, so that there is "
-                                     "nothing to try; choose fed.model = worker");
-    if (run->world->rank > 0) return WEFT_OK;
-    int ranks = run->world->size;
-    printf("workers   %d turns, each done twice on %d rank%s: ", tried, ranks,
-           ranks > 1 ? "s" : "");
-    if (differ == 0)
-        printf("the same bits\n");
-    else
-        printf("OTHER BITS in %d; a digest is that of one run on this machine only\n",
-               differ);
+                                     "nothing to try; choose fed.model = worker or "
+                                     "run.task = command");
+    if (run->world->rank == 0) printf("%s\n", told);
     return WEFT_OK;
 }
 

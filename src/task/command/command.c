@@ -5,6 +5,7 @@
 #include "attempt.h"
 #include "job.h"
 #include "printed.h"
+#include "repeats.h"
 #include "serve.h"
 #include "task/parameters.h"
 #include "weft/par.h"
@@ -183,25 +184,10 @@ static int command_retries(const void *self)
 
 static weft_status probe_on_leader(command_task *command, const weft_job *job, int *works)
 {
-    const char *attempt;
-    const struct trace before = {0};
-    struct outcome outcome = {.after = {.jobs = 1, .trial = job->trial, .job = job->id}};
-    if (command->serve) {
-        TRY(command_serve_job(command, job, &before, &outcome));
-        *works = outcome.failure == WEFT_SUCCEEDED;
-        command_holder.forget(command, job->trial, job->id);
-        return WEFT_OK;
-    }
-    weft_arena *tmp = weft_arena_new();
-    weft_status st =
-        attempt_make(attempt_path(command->dir, job->trial, job->id, tmp), &attempt, tmp);
-    if (st == WEFT_OK) {
-        st = command_attempt(command, job, &before, attempt, &outcome, tmp);
-        attempt_drop(attempt);
-    }
+    struct outcome outcome;
+    TRY(command_try(command, job, &outcome));
     *works = outcome.failure == WEFT_SUCCEEDED;
-    weft_arena_free(tmp);
-    return st;
+    return WEFT_OK;
 }
 
 static weft_status command_probe(void *self, const weft_job *job, int *works)
@@ -285,5 +271,6 @@ const weft_task weft_task_command = {
     .price = command_price,
     .retries = command_retries,
     .probe = command_probe,
+    .repeats = command_repeats,
     .step = command_step,
 };

@@ -367,6 +367,12 @@ weft_status command_serve_job(command_task *command, const weft_job *job,
     return st;
 }
 
+void command_serve_end(command_task *command)
+{
+    weft_link_drop(command->serve->link);
+    lose(command->serve);
+}
+
 /* ---- for the scheduler ---- */
 
 static int holds(const void *self)

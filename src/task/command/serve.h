@@ -14,6 +14,9 @@ WEFT_CHECKED weft_status command_serve_job(command_task *command, const weft_job
                                            const struct trace *before,
                                            struct outcome *outcome);
 
+/* Ends the program, which the next job starts again. */
+void command_serve_end(command_task *command);
+
 extern const weft_holder command_holder;
 
 #endif

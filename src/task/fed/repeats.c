@@ -85,13 +85,22 @@ static weft_status repeat(fed_task *fed, int n, int anew, int *differ)
     return st;
 }
 
-weft_status fed_worker_repeats(void *self, int *tried, int *differ)
+weft_status fed_worker_repeats(void *self, const char **told)
 {
     fed_task *fed = self;
-    *tried = *differ = 0;
+    int ranks = fed->env.team->size, differ;
     if (!fed_worker_trains(fed)) return WEFT_OK;
-    *tried = TURNS;
-    return repeat(fed, TURNS, 1, differ);
+    TRY(repeat(fed, TURNS, 1, &differ));
+    const char *bits =
+        differ == 0 ? "the same bits"
+                    : weft_arena_text(fed->env.mem,
+                                      "OTHER BITS in %d; a digest is that of one run on "
+                                      "this machine only",
+                                      differ);
+    *told = weft_arena_text(fed->env.mem,
+                            "workers   %d turns, each done twice on %d rank%s: %s", TURNS,
+                            ranks, ranks > 1 ? "s" : "", bits);
+    return WEFT_OK;
 }
 
 weft_status fed_worker_try(fed_task *fed)
