@@ -8,8 +8,9 @@ The model is a perceptron on the digits of scikit-learn, its space and rungs tho
 proposes, and at 1, 3 and 9 of 27 epochs a trial goes on that is among the best third so far. Optuna has its
 TPESampler and its SuccessiveHalvingPruner; its study is in memory, or a journal in a file where there are several
 processes. Seconds are those of the whole programs, imports and the run file included; "beside epochs" is what is
-left of them without training and scoring, in each of the processes. Needs scikit-learn and Optuna in the Python
-that runs it; weft in $WEFT or build/opt/weft.
+left of them without training and scoring, in each of the processes; "for equal epochs" is computed, for the mean
+number of epochs of the two programs. Needs scikit-learn and Optuna in the Python that runs it; weft in $WEFT or
+build/opt/weft.
 """
 import os
 import subprocess
@@ -119,6 +120,11 @@ def measure(repeats, trials, processes):
     for seed in range(1, repeats + 1):
         for program in list(found)[::(-1)**seed]:
             found[program].append(run(program, seed, trials, processes))
+    for weft, optuna in zip(*found.values()):  # had both trained as many epochs
+        epochs = (weft["epochs"] + optuna["epochs"]) / 2
+        for row in (weft, optuna):
+            trained = row["seconds"] - row["s beside epochs"]
+            row["s for equal epochs"] = row["s beside epochs"] + trained * epochs / row["epochs"]
     print(f"{trials} trials by {processes} process{'es' * (processes > 1)}, means of {repeats} repeats +- half a 95 % interval:")
     for name in found["weft"][0]:
         weft, optuna = ([row[name] for row in found[program]] for program in found)

@@ -119,6 +119,6 @@ result $? "an experiment is added to a store"
 result $? "a file that is no run is refused in one line"
 timeout "$net" "$programs" jobs/programs.py 1 3 1 2 >"$tmp/out" 2>"$tmp/log" &&
     [ "$(grep -Ec '^ +(weft|optuna), epochs +[1-9][0-9]* ' "$tmp/out")" = 4 ] &&
-    [ "$(grep -Ec '^ +weft / optuna +[0-9.]+ ' "$tmp/out")" = 6 ]
+    [ "$(grep -Ec '^ +weft / optuna +[0-9.]+ ' "$tmp/out")" = 8 ]
 result $? "a program of scikit-learn is tuned by one and two processes, and by Optuna beside it"
 echo "1..$count"
