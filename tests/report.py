@@ -360,6 +360,24 @@ def trials(run):
     return lines
 
 
+def lower_line(run):
+    """The lowest score of another trial that is below the winner's, and why it did not win."""
+    e = run.events
+    won = min(range(len(e["job"])), key=functools.cmp_to_key(lambda i, k: better(e, i, k)))
+    lower = [i for i in range(len(e["job"])) if e["loss"][i] < e["loss"][won] and e["trial"][i] != e["trial"][won]]
+    if not lower:
+        return []
+    i = min(lower, key=lambda i: e["loss"][i])
+    if e["wins"][i] == 0:
+        why = f"it was left behind by tuner {run.fact('tuner')}, which chooses among the trials that it kept to the end"
+    elif e["size"][i] < e["size"][won]:
+        why = f"it has {e['size'][i]:g} of all features, the winner {e['size'][won]:g}"
+    else:
+        why = f"it was trained for {e['resource'][i]:g} where the winner was for {e['resource'][won]:g}, and those " \
+              "trained longest come first"
+    return [f"lower trial {e['trial'][i]} has the score {loss(e['loss'][i])}, below the winner's {loss(e['loss'][won])}, but {why}"]
+
+
 def client_line(run):
     if "clients" not in run.f:
         return []
@@ -500,6 +518,7 @@ def as_text(run):
     if fact("optimum") is not None:
         regret = run.score("valid", run.scores[0][0]) - fact("optimum")
         lines.append(f"optimum {fact('optimum'):.8g} in the space: regret of the winner {regret:.3g}")
+    lines += lower_line(run)
     lines += trials(run) if run.rounds else ranking(run)
     return lines + times(run) + rounds(run) + [f"digest {fact('digest')}"]
 

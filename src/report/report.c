@@ -1,8 +1,7 @@
 /* `weft report`: the results of runs as a table for people, as CSV or as JSON. One run is
  * shown in full, several are compared line by line. */
 #include "weft/report.h"
-#include "sched/choice.h"
-#include "summary.h"
+#include "lower.h"
 #include "weft/registry.h"
 #include "weft/task.h"
 
@@ -42,16 +41,6 @@ static int by_merit_of_job(const void *a, const void *b)
                                &((const struct trial *)b)->merit);
 }
 
-static weft_merit merit_of(const weft_jobs *jobs, int64_t at)
-{
-    double tie =
-        jobs->metrics->name ? jobs->metric[0][at] : (double)NAN; /* weft_result_tie */
-    return (weft_merit){.wins = (int)jobs->wins[at],
-                        .size = jobs->size[at],
-                        .resource = jobs->resource[at],
-                        .rank = weft_rank_of(jobs->loss[at], tie, jobs->job[at])};
-}
-
 static int by_trial(const void *pa, const void *pb)
 {
     const struct trial *a = pa, *b = pb;
@@ -64,7 +53,7 @@ static int64_t rank_trials(const weft_jobs *jobs, struct trial *list)
 {
     int64_t n = 0;
     for (int64_t i = 0; i < jobs->n; i++)
-        list[i] = (struct trial){merit_of(jobs, i), i, jobs->trial[i]};
+        list[i] = (struct trial){weft_jobs_merit(jobs, i), i, jobs->trial[i]};
     qsort(list, (size_t)jobs->n, sizeof *list, by_trial);
     for (int64_t i = 0; i < jobs->n; i++)
         if (i == 0 || list[i].trial != list[n - 1].trial) list[n++] = list[i];
@@ -213,7 +202,7 @@ static int by_merit(const void *pa, const void *pb)
 /* The merit of a job by its number; job numbers rise in the file. */
 static weft_merit merit_of_job(const weft_jobs *jobs, int64_t job)
 {
-    return merit_of(jobs, weft_last_below(jobs->n, jobs->job, job));
+    return weft_jobs_merit(jobs, weft_last_below(jobs->n, jobs->job, job));
 }
 
 /* The jobs of one configuration each, if there are several; else every configuration with
@@ -442,6 +431,7 @@ static void print_run(const weft_summary *summary, weft_arena *tmp)
     print_clients(summary);
     print_kept(summary);
     print_optimum(summary);
+    weft_lower_print(summary, tmp);
     print_jobs(summary, tmp);
     print_times(summary);
     print_timeline(summary);
