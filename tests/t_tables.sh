@@ -260,6 +260,16 @@ says "its columns are numbered" 2 "category 2 0 blue, red 2 levels"
 awk 'BEGIN { print "n,t,y"; for (i = 0; i < 60; i++) print i % 7 ",text " i "," i % 2 }' >"$tmp/t.csv"
 refused "texts that all differ are no levels" t.csv "column 't' has 60 different texts in 60 rows, such as 'text 0'; drop = t"
 
+# wide N: N rows whose column of texts has numbers from row 5000 on
+wide()
+{
+    awk -v n="$1" 'BEGIN { print "a,kind,y"; for (i = 0; i < n; i++) print i % 97 / 8 "," (i < 5000 || i % 3 == 0 ? "k" i % 5 : i % 7) "," i % 2 }'
+}
+wide 12000 >"$tmp/t.csv"
+reads "texts of the first lines are levels where most cells are texts" t.csv "kind category 12 0 0, 1, 2, 3, 4, 5, 6, k0, k1, k2"
+wide 30000 >"$tmp/t.csv"
+refused "and a text among numbers where these are more" t.csv "line 2, column 2, 'kind', is 'k0' where a finite number"
+
 # ---- libsvm -------------------------------------------------------------------------------
 
 awk 'BEGIN { for (i = 0; i < 40; i++) print i % 2 " 0:" i " 2:1" }' >"$tmp/t.svm"

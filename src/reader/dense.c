@@ -179,7 +179,12 @@ static weft_status read_files(const struct dense *dense, const char *source,
         const char *path = p == WEFT_TRAIN ? source : dense->file[p];
         if (*path != '\0') TRY(open_file(dense, path, rows, &file[p], &separator[p]));
     }
-    if (like->columns) weft_dense_like_begin(like, &csv, rows);
+    csv.line = file[WEFT_TRAIN].line;
+    csv.separator = separator[WEFT_TRAIN];
+    if (like->columns)
+        weft_dense_like_begin(like, &csv, rows);
+    else if (csv.separator != 0)
+        weft_dense_probe(source, file[WEFT_TRAIN].text, file[WEFT_TRAIN].n, &csv, rows);
     do {
         rows->n = rows->labels.n = 0;
         rows->many = rows->answer ? rows->answer->kind == WEFT_COLUMN_TARGET

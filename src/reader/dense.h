@@ -19,6 +19,7 @@ typedef struct weft_dense_column {
     weft_column_kind kind;
     int64_t numbers, texts, missing; /* cells */
     int fractions;                   /* 1: a label or target is not whole */
+    int early; /* 1: a category by its first lines, which all are to confirm */
     const char *path, *text; /* the first cell that is a text, of a label or target also one
                                 that is missing, */
     int64_t line;            /* and where it is */
@@ -47,6 +48,7 @@ typedef struct weft_dense_rows {
     weft_dense_column *at;     /* [d] of CSV files; NULL: none were read */
     weft_dense_column *answer; /* what the labels, or first targets, are; NULL: not read */
     struct weft_dense_arrays *arrays; /* NULL: rows of text files */
+    const char *texts; /* [d] 1: a column is of texts in its first lines; NULL: not known */
     weft_arena *mem;
 } weft_dense_rows;
 
@@ -135,6 +137,10 @@ const char *weft_number_read(const char *at, const char *end, char separator, ch
  * ragged rows, rows without label, columns that another file has. */
 WEFT_CHECKED weft_status weft_read_csv(const char *path, char *text, size_t n,
                                        const weft_csv *how, weft_dense_rows *rows);
+/* Reads the first lines of a large file to find columns that are of texts alone there, as
+ * categories are read only once then: rows->texts. */
+void weft_dense_probe(const char *path, char *text, size_t n, const weft_csv *how,
+                      weft_dense_rows *rows);
 /* After all were read: columns of texts become categories; *again 1: the files are to be
  * read once more. EDATA naming file, line and column of a text among numbers, and of texts
  * that are no categories. */

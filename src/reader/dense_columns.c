@@ -51,12 +51,38 @@ static weft_status check_levels(const weft_dense_rows *rows, int64_t j)
             : weft_arena_text(rows->mem, "categories = %s makes levels", name));
 }
 
+/* 1: fewer cells of a column of levels are numbers than texts, as its first lines show. */
+static int is_of_texts(const weft_csv *how, const weft_dense_rows *rows, int64_t j)
+{
+    const weft_names *name = &rows->at[j].name;
+    weft_arena *tmp = weft_arena_new();
+    char *number = WEFT_NEW(tmp, char, name->n);
+    int some = 0;
+    int64_t numbers = 0, all = 0;
+    double x;
+    for (int64_t k = 0; k < name->n; k++)
+        some |= number[k] = (char)weft_cell_number(how, name->name[k], &x, tmp);
+    for (int64_t i = 0; i < rows->n && some; i++) {
+        x = rows->value[i * rows->d + j];
+        all += !isnan(x);
+        numbers += !isnan(x) && number[(int64_t)x];
+    }
+    weft_arena_free(tmp);
+    return !some || all - numbers > numbers;
+}
+
 weft_status weft_dense_kinds(const weft_csv *how, weft_dense_rows *rows, int *again)
 {
     int finds = strcmp(how->categories, "auto") == 0;
     *again = 0;
     for (int64_t j = 0; j < rows->d; j++) {
         weft_dense_column *column = &rows->at[j];
+        if (column->early && !is_of_texts(how, rows, j)) {
+            column->kind = WEFT_COLUMN_NUMBER;
+            column->early = 0;
+            *again = 1;
+            continue;
+        }
         if (column->kind == WEFT_COLUMN_CATEGORY && finds) TRY(check_levels(rows, j));
         if (column->kind != WEFT_COLUMN_NUMBER || column->texts == 0) continue;
         if (!finds || column->texts <= column->numbers ||
@@ -226,6 +252,18 @@ static weft_status fit_category(weft_dense_rows *rows, int64_t j, const int64_t 
     return WEFT_OK;
 }
 
+/* The rows train[ntrain] in the order of the file, which are read faster. */
+static const int64_t *in_order(int64_t n, const int64_t *train, int64_t ntrain,
+                               weft_arena *mem)
+{
+    char *own = WEFT_NEW(mem, char, n);
+    int64_t *sorted = WEFT_NEW(mem, int64_t, ntrain), to = 0;
+    for (int64_t i = 0; i < ntrain; i++) own[train[i]] = 1;
+    for (int64_t i = 0; i < n; i++)
+        if (own[i]) sorted[to++] = i;
+    return sorted;
+}
+
 weft_status weft_dense_fit(const weft_csv *how, weft_dense_rows *rows, const int64_t *train,
                            int64_t ntrain, weft_columns *columns)
 {
@@ -242,15 +280,16 @@ weft_status weft_dense_fit(const weft_csv *how, weft_dense_rows *rows, const int
     }
     for (int64_t j = 0; j < rows->d; j += AT_ONCE)
         look_at(rows, j, rows->d - j < AT_ONCE ? rows->d : j + AT_ONCE, at);
+    const int64_t *sorted = in_order(rows->n, train, ntrain, rows->mem);
     weft_arena *tmp = weft_arena_new();
     weft_status st = WEFT_OK;
     for (int64_t j = 0; j < rows->d && st == WEFT_OK; j++) {
         weft_column *to = &at[j];
         to->first = columns->features;
         if (to->kind == WEFT_COLUMN_NUMBER)
-            st = fit_number(how->missing, rows, j, train, ntrain, to, tmp);
+            st = fit_number(how->missing, rows, j, sorted, ntrain, to, tmp);
         else if (to->kind == WEFT_COLUMN_CATEGORY)
-            st = fit_category(rows, j, train, ntrain, to, tmp);
+            st = fit_category(rows, j, sorted, ntrain, to, tmp);
         to->features = (to->kind == WEFT_COLUMN_NUMBER) + to->levels + to->marks;
         columns->features += to->features;
         weft_arena_reset(tmp, 0);

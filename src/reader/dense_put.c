@@ -30,9 +30,13 @@ static weft_status put_rows(const weft_dense_rows *rows, const weft_columns *col
     double *x = WEFT_NEW(pack->mem, double, block *d);
     double *room = WEFT_NEW(pack->mem, double, rows->d);
     int32_t *label = WEFT_NEW(pack->mem, int32_t, block);
+    enum { AHEAD = 8 }; /* rows are anywhere in memory */
     for (int64_t start = 0; start < rows->n; start += block) {
         int64_t count = rows->n - start < block ? rows->n - start : block;
         for (int64_t i = 0; i < count; i++) {
+            int64_t next = start + i + AHEAD;
+            if (rows->value && !rows->column && next < rows->n)
+                __builtin_prefetch(rows->value + order[next] * rows->d);
             label[i] = rows->label[order[start + i]];
             copy_row(rows, columns, order[start + i], room, x + i * d);
         }
