@@ -12,7 +12,7 @@
 
 enum {
     FEW = 300,       /* rows with ten folds, at most */
-    MANY = 10000,    /* rows with five, at most; beyond, one validation part is enough */
+    MANY = 5000,     /* rows with five, at most; beyond, one validation part is enough */
     SHORT = 2000000, /* words of all training documents for which 2^22 bins are enough */
     COHORT = 10,     /* clients of a round */
     SITES = 5,       /* the same, of rows */
@@ -105,12 +105,6 @@ static const char *known_maps(const struct plan *plan, const char *strength,
     return text;
 }
 
-/* Features: those of the laplacian kernel come near it slowly. */
-static int features_for(int64_t rows)
-{
-    return rows <= 500 ? 10000 : 4000;
-}
-
 static void table(struct plan *plan)
 {
     int numbers = plan->data->target_scale != NULL;
@@ -128,7 +122,7 @@ static void table(struct plan *plan)
     fold(plan);
     section(plan, "rff");
     put(plan, "columns to mean 0 and deviation 1", "preprocess = standard");
-    put(plan, "more come nearer to the kernel", "features = %d", features_for(plan->rows));
+    put(plan, "more come nearer to the kernel", "features = 4000");
     put(plan, "laplacian: boundaries along columns, as of trees",
         "kernel = laplacian | gaussian");
     put(plan, weft_arena_text(plan->mem, "0.03 to 3 by %g columns", d),
