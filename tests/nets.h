@@ -51,6 +51,17 @@ static weft_shape documents(int d, int words, int classes, weft_arena *mem)
                         .vectors = vectors};
 }
 
+static weft_shape sentences(int d, int words)
+{
+    return (weft_shape){.form = WEFT_SENTENCES,
+                        .d = d,
+                        .longest = d,
+                        .classes = words,
+                        .words = words,
+                        .length = d / 2.0,
+                        .translated = d / 2.0};
+}
+
 static weft_shape image(int channels, int height, int width, int classes)
 {
     return (weft_shape){.form = WEFT_REALS,
@@ -116,6 +127,29 @@ static void fill_words(struct fixture *fixture, int easy)
     fixture->b.length = length;
 }
 
+/* Translations: sentences of such words; easy ones are the word of the class. */
+static void fill_translations(struct fixture *fixture, int easy)
+{
+    int n = fixture->b.n;
+    const uint32_t *const *word;
+    fill_words(fixture, 0);
+    word = fixture->b.word;
+    fixture->b.translation = word;
+    fixture->b.translated = fixture->b.length;
+    if (!easy) return;
+    const uint32_t **one = WEFT_NEW(fixture->mem, const uint32_t *, n);
+    int *length = WEFT_NEW(fixture->mem, int, n);
+    for (int i = 0; i < n; i++) {
+        uint32_t *said = WEFT_NEW(fixture->mem, uint32_t, 1);
+        *said = (uint32_t)fixture->b.label[i];
+        one[i] = said;
+        length[i] = 1;
+    }
+    fill_words(fixture, 1);
+    fixture->b.translation = one;
+    fixture->b.translated = length;
+}
+
 static void fill_batch(struct fixture *fixture, int n, int easy)
 {
     const float **x = WEFT_NEW(fixture->mem, const float *, n);
@@ -135,6 +169,7 @@ static void fill_batch(struct fixture *fixture, int n, int easy)
                               .text = form == WEFT_CHARS ? chars : NULL,
                               .label = label};
     if (form == WEFT_TOKENS) fill_words(fixture, easy);
+    if (form == WEFT_SENTENCES) fill_translations(fixture, easy);
 }
 
 static struct fixture fixture_new(const weft_net *net, const char *options,

@@ -51,7 +51,7 @@ for command in $commands; do
     cat "$tmp/out" >>"$tmp/helps"
 done
 runs "all plug-ins are listed" list
-names=$(grep '^#define WEFT_[A-Z]*(X)\|^    X(' include/weft/registry.h | grep -o ' X([a-z_]*)' | tr -d ' X()')
+names=$(grep '^#define WEFT_[A-Z]*(X)\|^    X(' include/weft/registry.h | grep -o ' X([a-z0-9_]*)' | tr -d ' X()')
 for name in $names; do
     grep -q "^  $name  *[^ ]" "$tmp/out" && "$weft" list "$name" 2>>"$tmp/log" | grep -q "^$name: [^ ]" ||
         echo "not listed: $name" >>"$tmp/log"

@@ -27,5 +27,7 @@ void weft_cells_forward(const weft_cells *cells, const real *const *plus);
  * added to into[i][4h]. y is not read. */
 void weft_cells_backward(const weft_cells *cells, const real *dy, real *dc,
                          real *const *into);
+/* x[n] <- tanh(x). Relative error below 4e-7. */
+void weft_tanh(int n, real *x);
 
 #endif

@@ -19,13 +19,18 @@ typedef struct weft_lane_batch {
     int frozen;            /* as in weft_batch; not with `move` */
 } weft_lane_batch;
 
-/* Sums over predictions: one per sample, or d per window where shape.every. */
+/* Sums over predictions: one per sample, d per window where shape.every, or one for each
+ * word of a translation and its end. */
 typedef struct weft_score {
     double loss;  /* cross-entropy, natural logarithm; of numbers the squared error, mean
                      over those of a sample */
     double wrong; /* wrong answers; of numbers the loss once more */
     double count;
 } weft_score;
+
+/* Of networks that read one language and write another: the tensor makes the target; it has
+ * a row for each word. */
+enum { WEFT_OF_TARGET = 1, WEFT_OF_WORDS = 2 };
 
 typedef struct weft_net {
     weft_kind kind; /* those of its options that have a role may be axes with task sgd; task
@@ -37,6 +42,8 @@ typedef struct weft_net {
     /* Its tensors, in order and without gaps, nweight numbers in total. Returns their
      * number. */
     int (*tensors)(const void *self, weft_tensor out[WEFT_MAX_TENSORS]);
+    /* What a tensor belongs to, WEFT_OF_TARGET | WEFT_OF_WORDS; NULL: 0 of all. */
+    int (*role)(const weft_tensor *tensor);
     /* Initial weights w[nweight], PyTorch's distributions; a function of the seed. */
     void (*init)(const void *self, uint64_t seed, real *w);
     double (*flops)(const void *self); /* operations of a gradient, per sample */
@@ -45,7 +52,8 @@ typedef struct weft_net {
     /* The table in its weights, with rows 0 if this instance has none. NULL: no instance
      * has one. */
     weft_table (*table)(const void *self);
-    /* g[nweight] = gradient of the mean, weighted loss over the batch's predictions; adds
+    /* g[nweight] = gradient of the mean, weighted loss over the batch's predictions, of
+     * pairs of the mean over them of a translation's summed loss; adds
      * to *score the sums of the same forward pass, without weights. `dropout` is the share
      * of units dropped, with masks that are a function of `key`. Where the batch has
      * places, g is [table.at + places table.d]: that of the other weights, then the rows of
@@ -60,6 +68,11 @@ typedef struct weft_net {
      * times its weight. */
     void (*score)(const void *self, void *work, const real *w, const weft_batch *batch,
                   weft_score *score);
+    /* Translations of the batch's sentences: word[i][0 .. length[i]), at most
+     * shape.longest words; each depends on its own sentence only. NULL: it translates
+     * nothing. */
+    void (*translate)(const void *self, const real *w, const weft_batch *batch,
+                      uint32_t *const *word, int *length);
     /* Representations: the numbers that the last layer takes, `width` of them. `represent`
      * writes to h[][width] those of every prediction of a batch, of a sample's places in
      * order, and to z[][classes] the logits (NULL: not needed), without dropout; each

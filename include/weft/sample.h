@@ -87,16 +87,21 @@ typedef struct weft_shape {
     weft_form form; /* WEFT_REALS (bytes come as numbers in 0..1), WEFT_CHARS, WEFT_TOKENS
                      */
     int64_t d;      /* numbers of a row; WEFT_CHARS: characters of a window; WEFT_TOKENS:
-                       words of the longest document */
+                       words of the longest document; WEFT_SENTENCES: of the longest source */
     int channels, height, width; /* of an image, d = channels height width; else 0 */
-    int classes;                 /* outputs; WEFT_CHARS: symbols of the alphabet */
-    int numbers;                 /* 1: outputs are numbers to predict, not classes */
+    int classes; /* outputs; WEFT_CHARS: symbols of the alphabet; WEFT_SENTENCES: words of
+                    the target's vocabulary */
+    int numbers; /* 1: outputs are numbers to predict, not classes */
     int every; /* WEFT_CHARS: 1: predict the next character at each place, 0: at the last */
+    /* WEFT_TOKENS, WEFT_SENTENCES, else 0 */
+    int64_t words; /* of the vocabulary, of pairs that of the source */
+    double length; /* words of a document or source sentence, on average */
+    /* WEFT_SENTENCES, else 0 */
+    int64_t longest;   /* words of the longest translation */
+    double translated; /* words of a translation, on average */
     /* WEFT_TOKENS, else 0 */
-    int64_t words;        /* of the vocabulary */
     int64_t padded;       /* words that short documents are padded to, where an option has
                              them padded; 0: d */
-    double length;        /* words of a document, on average */
     int vector;           /* length of a word vector */
     const float *vectors; /* [words][vector] initial word vectors; borrowed as long as the
                              network is used */
@@ -111,10 +116,15 @@ typedef struct weft_batch {
     const int32_t *label;        /* [n] 0 .. classes-1; not read for WEFT_CHARS */
     const double *const *target; /* [n] numbers to predict, `classes` of each sample; not
                                     read unless shape.numbers */
-    const uint32_t *const *word; /* WEFT_TOKENS: [n] documents, as word numbers */
+    const uint32_t *const *word; /* WEFT_TOKENS: [n] documents, as word numbers;
+                                    WEFT_SENTENCES: source sentences */
     const int *length;           /* [n] number of words of each */
+    /* WEFT_SENTENCES: [n] translations, as numbers of the target's words without the 0 that
+     * begins and ends each, and their numbers of words */
+    const uint32_t *const *translation;
+    const int *translated;
     const double *weight; /* [n] weight of the loss of a sample: the mean is sum_i weight_i
-                             loss_i / n; NULL: 1; not read for WEFT_CHARS */
+                             loss_i / n; NULL: 1; not read for WEFT_CHARS, WEFT_SENTENCES */
     /* For gradients of a network with a table of weights (weft_net.table): */
     const int32_t *place; /* [words] row of the gradient's table that belongs to a word of
                              the batch, 0 .. places - 1; NULL: the row of the weights */

@@ -70,3 +70,8 @@ void weft_cells_backward(const weft_cells *cells, const real *dy, real *dc,
 {
     weft_kernel_best()->cell_back(cells, dy, dc, into);
 }
+
+void weft_tanh(int n, real *x)
+{
+    weft_kernel_best()->tanh_of(n, x);
+}

@@ -90,6 +90,7 @@ typedef struct weft_kernel {
     double (*softmax)(int c, const real *z, double top, real *e, double *sum);
     void (*cell)(const weft_cells *cells, const real *const *plus);
     void (*cell_back)(const weft_cells *cells, const real *dy, real *dc, real *const *into);
+    void (*tanh_of)(int n, real *x);
     void (*cos_i32)(int n, const int32_t *x, double scale, const float *offset, uint8_t *q);
     void (*cos_f32)(int n, const float *x, double scale, const float *offset, uint8_t *q);
     void (*times)(int n, int d, const uint8_t *q, size_t ldq, int c, const real *w,

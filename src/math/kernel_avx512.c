@@ -242,6 +242,7 @@ const weft_kernel weft_kernel_avx512 = {
     .spin = spin,
     .cell = cell,
     .cell_back = cell_back,
+    .tanh_of = tanh_of,
     .cos_i32 = weft_cos_i32_avx2,
     .cos_f32 = weft_cos_f32_avx2,
     .times = times,

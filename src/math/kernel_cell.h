@@ -20,6 +20,11 @@ INLINE real sigmoid(real x)
     return 1 / (1 + exp(-x));
 }
 
+static void tanh_of(int n, real *x)
+{
+    for (int j = 0; j < n; j++) x[j] = tanh(x[j]);
+}
+
 static void cell(const weft_cells *cells, const real *const *plus)
 {
     int h = cells->h;
@@ -109,6 +114,13 @@ INLINE void keep(float *p, F v, int n)
         FSTORE(p, v);
     else
         FSTOREN(p, v, n);
+}
+
+static void tanh_of(int n, float *x)
+{
+    int even = n / FW * FW;
+    for (int j = 0; j < even; j += FW) FSTORE(x + j, tanhyp(FLOAD(x + j)));
+    if (even < n) FSTOREN(x + even, tanhyp(FLOADN(x + even, n - even)), n - even);
 }
 
 /* Units j .. j + n of row i. */

@@ -247,6 +247,7 @@ const weft_kernel weft_kernel_plain = {
     .spin = spin,
     .cell = cell,
     .cell_back = cell_back,
+    .tanh_of = tanh_of,
     .cos_i32 = cos_i32,
     .cos_f32 = cos_f32,
     .times = times,

@@ -5,6 +5,7 @@
  * lstm_pass.c computes. Hochreiter, Schmidhuber, "Long short-term memory", Neural
  * Computation 1997. */
 #include "lstm.h"
+#include "form.h"
 #include "init.h"
 #include "weft/rng.h"
 
@@ -25,11 +26,7 @@ static const weft_opt lstm_opts[] = {
 static weft_status lstm_setup(void *self, const weft_shape *shape)
 {
     lstm_net *lstm = self;
-    if (shape->form != WEFT_CHARS)
-        return weft_fail(WEFT_ECONF,
-                         "model = lstm reads text, the data set holds %s; use model = %s",
-                         shape->form == WEFT_TOKENS ? "documents" : "rows of numbers",
-                         shape->form == WEFT_TOKENS ? "txtcnn" : "linear, mlp or cnn");
+    TRY(net_check_form("lstm", WEFT_CHARS, shape));
     if (shape->d < 1 || shape->classes < 2 || shape->classes > 256)
         return weft_fail(WEFT_EDATA,
                          "the data set has windows of %lld characters out of %d; "

@@ -7,39 +7,30 @@
  * so that one matrix stays in cache. Batches are split into parts of a few samples, so that
  * the gates stay in cache as well. */
 #include "lstm.h"
+#include "recurrent.h"
 #include "softmax.h"
 #include "weft/cells.h"
-#include "weft/gemm.h"
-#include "weft/rng.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    PART_SAMPLES = 14,    /* samples at once: a tile of rows; their gates stay in cache */
-    DROP_SCALE = 1 << 16, /* dropout rates are multiples of 1/DROP_SCALE */
-    PER_DRAW = 16         /* of them in the four words of a random number */
-};
-
-/* Packed weights and the memory they are in. */
-struct matrix {
-    weft_packed packed;
-    void *mem;
+    PART_SAMPLES = 14 /* samples at once: a tile of rows; their gates stay in cache */
 };
 
 struct layer {
-    struct matrix ih, hh;           /* forward: k = in, h; m = 4h */
-    struct matrix ih_back, hh_back; /* k = 4h; m = in, h */
-    real *z, *c, *y;                /* [d][n][ldz], [d][n][ld], [d][n][ld] */
-    const real *x; /* [d][n][ld] input: y of the layer below, after dropout */
-    real *masked;  /* [d][n][ld] y after dropout; not of the last layer */
-    real *bias;    /* [4h] sum of the biases */
-    real *dbias;   /* [4h] */
+    net_matrix ih, hh;           /* forward: k = in, h; m = 4h */
+    net_matrix ih_back, hh_back; /* k = 4h; m = in, h */
+    real *z, *c, *y;             /* [d][n][ldz], [d][n][ld], [d][n][ld] */
+    const real *x;               /* [d][n][ld] input: y of the layer below, after dropout */
+    real *masked;                /* [d][n][ld] y after dropout; not of the last layer */
+    real *bias;                  /* [4h] sum of the biases */
+    real *dbias;                 /* [4h] */
 };
 
 struct scratch {
     struct layer layer[LSTM_MAX_LAYERS];
-    struct matrix dense, dense_back;
+    net_matrix dense, dense_back;
     size_t ld, ldz, ldc;
     real *table, *dtable; /* [classes][4h] gates of each symbol, with the first layer's
                              biases, and the gradient with respect to them */
@@ -57,7 +48,7 @@ struct part {
     struct scratch *scratch;
     const uint8_t *const *text; /* [n] */
     int first, n;               /* samples of the batch */
-    int share;                  /* dropout rate, in 1/DROP_SCALE */
+    int share;                  /* dropout rate, in 1/NET_DROP_SCALE */
     uint64_t key;
 };
 
@@ -85,20 +76,6 @@ lstm_offsets lstm_offsets_of(const lstm_net *lstm)
     return offsets;
 }
 
-/* A leading dimension of an odd number of cache lines, so that the rows of a tile do not
- * share cache sets. */
-static size_t stride(int64_t n)
-{
-    size_t line = 64 / sizeof(real);
-    return (((size_t)n + line - 1) / line | 1) * line;
-}
-
-static struct matrix matrix_new(int k, int m, weft_arena *mem)
-{
-    return (struct matrix){.packed = {.k = k, .m = m},
-                           .mem = weft_arena_alloc(mem, 1, weft_packed_bytes(k, m))};
-}
-
 void *lstm_work(const void *self, int most, weft_arena *mem)
 {
     const lstm_net *lstm = self;
@@ -107,15 +84,15 @@ void *lstm_work(const void *self, int most, weft_arena *mem)
            rows = n * (size_t)lstm->shape.d;
     struct scratch *scratch = WEFT_NEW(mem, struct scratch, 1);
     scratch->mem = mem;
-    scratch->ld = stride(h);
-    scratch->ldz = stride(4 * (int64_t)h);
-    scratch->ldc = stride(classes);
+    scratch->ld = net_stride(h);
+    scratch->ldz = net_stride(4 * (int64_t)h);
+    scratch->ldc = net_stride(classes);
     for (int l = 0; l < lstm->layers; l++) {
         struct layer *layer = &scratch->layer[l];
-        layer->hh = matrix_new(h, 4 * h, mem);
-        layer->hh_back = matrix_new(4 * h, h, mem);
-        layer->ih = matrix_new(l ? h : lstm->embedding, 4 * h, mem);
-        layer->ih_back = matrix_new(4 * h, l ? h : lstm->embedding, mem);
+        layer->hh = net_matrix_new(h, 4 * h, mem);
+        layer->hh_back = net_matrix_new(4 * h, h, mem);
+        layer->ih = net_matrix_new(l ? h : lstm->embedding, 4 * h, mem);
+        layer->ih_back = net_matrix_new(4 * h, l ? h : lstm->embedding, mem);
         layer->z = WEFT_NEW(mem, real, rows * scratch->ldz);
         layer->c = WEFT_NEW(mem, real, rows * scratch->ld);
         layer->y = WEFT_NEW(mem, real, rows * scratch->ld);
@@ -123,8 +100,8 @@ void *lstm_work(const void *self, int most, weft_arena *mem)
         layer->bias = WEFT_NEW(mem, real, 4 * h);
         layer->dbias = WEFT_NEW(mem, real, 4 * h);
     }
-    scratch->dense = matrix_new(h, classes, mem);
-    scratch->dense_back = matrix_new(classes, h, mem);
+    scratch->dense = net_matrix_new(h, classes, mem);
+    scratch->dense_back = net_matrix_new(classes, h, mem);
     scratch->table = WEFT_NEW(mem, real, classes * 4 * h);
     scratch->dtable = WEFT_NEW(mem, real, classes * 4 * h);
     scratch->dy = WEFT_NEW(mem, real, rows * scratch->ld);
@@ -137,12 +114,6 @@ void *lstm_work(const void *self, int most, weft_arena *mem)
 
 /* ---- weights ---- */
 
-static void pack(struct matrix *matrix, const real *b, size_t ldb, int trans)
-{
-    weft_packed_pack(&matrix->packed, matrix->packed.k, matrix->packed.m, b, ldb, trans,
-                     matrix->mem);
-}
-
 /* Packs the weights of all layers, with `back` also for the backward pass. */
 static void pack_weights(const lstm_net *lstm, struct scratch *scratch, const real *w,
                          int back)
@@ -153,17 +124,17 @@ static void pack_weights(const lstm_net *lstm, struct scratch *scratch, const re
         struct layer *layer = &scratch->layer[l];
         const real *ih = w + offsets.layer[l].ih, *hh = w + offsets.layer[l].hh;
         size_t in = (size_t)(l ? h : lstm->embedding);
-        pack(&layer->ih, ih, in, 1);
-        pack(&layer->hh, hh, (size_t)h, 1);
-        if (back) pack(&layer->ih_back, ih, in, 0);
-        if (back) pack(&layer->hh_back, hh, (size_t)h, 0);
+        net_matrix_pack(&layer->ih, ih, in, 1);
+        net_matrix_pack(&layer->hh, hh, (size_t)h, 1);
+        if (back) net_matrix_pack(&layer->ih_back, ih, in, 0);
+        if (back) net_matrix_pack(&layer->hh_back, hh, (size_t)h, 0);
         for (int j = 0; j < 4 * h; j++) {
             layer->bias[j] = w[offsets.layer[l].bias[0] + j];
             if (lstm->biases == 2) layer->bias[j] += w[offsets.layer[l].bias[1] + j];
         }
     }
-    pack(&scratch->dense, w + offsets.dense, (size_t)h, 1);
-    if (back) pack(&scratch->dense_back, w + offsets.dense, (size_t)h, 0);
+    net_matrix_pack(&scratch->dense, w + offsets.dense, (size_t)h, 1);
+    if (back) net_matrix_pack(&scratch->dense_back, w + offsets.dense, (size_t)h, 0);
     weft_packed_times(classes, w + offsets.embed, (size_t)lstm->embedding,
                       &scratch->layer[0].ih.packed, 0, scratch->table, 4 * (size_t)h);
     for (int i = 0; i < classes; i++)
@@ -173,21 +144,14 @@ static void pack_weights(const lstm_net *lstm, struct scratch *scratch, const re
 
 /* ---- forward ---- */
 
-/* Dropout: y[h] = x[h] with units set to 0 at random and the others scaled up. The mask is
- * a function of key, layer, step, sample and unit. y may be x. */
+/* Dropout: y[h] = x[h], by a mask that is a function of key, layer, step, sample. */
 static void drop(const struct part *part, int l, int step, int i, const real *x, real *y)
 {
-    real scale =
-        part->share < DROP_SCALE ? DROP_SCALE / (real)(DROP_SCALE - part->share) : 0;
-    uint64_t sample = (uint64_t)step << 32 | (uint64_t)(part->first + i);
-    for (int j = 0; j < part->lstm->hidden; j += PER_DRAW) {
-        weft_rng4 rng =
-            weft_rng_at(part->key, WEFT_RNG_DROPOUT, (uint64_t)l, sample, (uint64_t)j);
-        for (int k = 0; k < PER_DRAW && j + k < part->lstm->hidden; k++)
-            y[j + k] = (int)(rng.v[k / 4] >> 16 * (k % 4) & (DROP_SCALE - 1)) < part->share
-                           ? 0
-                           : scale * x[j + k];
-    }
+    net_drop drop = {.share = part->share,
+                     .key = part->key,
+                     .place = (uint64_t)l,
+                     .sample = (uint64_t)step << 32 | (uint64_t)(part->first + i)};
+    net_drop_units(&drop, part->lstm->hidden, x, y);
 }
 
 static void drop_all(const struct part *part, int l, const real *x, real *y)
@@ -392,7 +356,7 @@ void lstm_grad(const void *self, void *work, const real *w, const weft_batch *ba
     clear_gradients(lstm, work, g);
     for (int i = 0; i < batch->n;) {
         struct part part = part_at(lstm, work, batch, i);
-        part.share = (int)lrint(dropout * DROP_SCALE);
+        part.share = (int)lrint(dropout * NET_DROP_SCALE);
         part.key = key;
         forward(&part, w + lstm_offsets_of(lstm).bias, 1 / predictions, score);
         backward(&part, g);

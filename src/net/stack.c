@@ -1,6 +1,7 @@
 /* Networks that are a stack of layers: forward and backward over a batch, layer by layer,
  * initial weights, the loss, of classes or of numbers. */
 #include "stack.h"
+#include "form.h"
 #include "init.h"
 #include "softmax.h"
 #include "weft/rng.h"
@@ -14,12 +15,7 @@
 
 weft_status weft_stack_begin(weft_stack *stack, const char *name, const weft_shape *shape)
 {
-    if (shape->form != WEFT_REALS)
-        return weft_fail(WEFT_ECONF,
-                         "model = %s takes rows of numbers, the data set holds %s; use "
-                         "model = %s",
-                         name, shape->form == WEFT_CHARS ? "text" : "documents",
-                         shape->form == WEFT_CHARS ? "lstm" : "txtcnn");
+    TRY(net_check_form(name, WEFT_REALS, shape));
     weft_check(shape->d <= INT_MAX && shape->classes > 0, "shape of the data");
     stack->shape = *shape;
     stack->n = 0;

@@ -13,6 +13,7 @@
  * are one matrix; PyTorch's [filter][word][vector] is a permutation. Initial weights are
  * PyTorch's. txtcnn_pass.c computes. */
 #include "txtcnn.h"
+#include "form.h"
 #include "init.h"
 
 #include <math.h>
@@ -83,12 +84,7 @@ static const weft_when txtcnn_when[] = {
 static weft_status check(const txtcnn_net *txtcnn)
 {
     const weft_shape *shape = &txtcnn->shape;
-    if (shape->form != WEFT_TOKENS)
-        return weft_fail(WEFT_ECONF,
-                         "model = txtcnn reads documents, the data set holds %s; use model "
-                         "= %s",
-                         shape->form == WEFT_CHARS ? "running text" : "rows of numbers",
-                         shape->form == WEFT_CHARS ? "lstm" : "linear, mlp or cnn");
+    TRY(net_check_form("txtcnn", WEFT_TOKENS, shape));
     weft_check(shape->vectors && shape->vector > 0 && shape->words > 0,
                "documents without vectors");
     if (txtcnn->head == TXTCNN_ONE && shape->classes != 2)

@@ -1,0 +1,227 @@
+/* Work space of the translation network: memory, packed weights, and parts of a batch. */
+#include "seq2seq.h"
+
+/* ---- memory ---- */
+
+static void memories_new(const seq2seq_net *seq2seq, seq2seq_scratch *scratch,
+                         weft_arena *mem)
+{
+    int h = seq2seq->hidden, longest = (int)seq2seq->shape.d, n = scratch->room.sentences;
+    scratch->memory = WEFT_NEW(mem, seq2seq_memory, n);
+    for (int i = 0; i < n; i++)
+        scratch->memory[i] = (seq2seq_memory){.score = net_matrix_new(h, longest, mem),
+                                              .mean = net_matrix_new(longest, h, mem)};
+    scratch->e = WEFT_NEW(mem, real, scratch->room.sources * scratch->ld);
+    scratch->de = WEFT_NEW(mem, real, scratch->room.sources * scratch->ld);
+}
+
+static void layers_new(const seq2seq_net *seq2seq, seq2seq_scratch *scratch,
+                       weft_arena *mem)
+{
+    const seq2seq_room *room = &scratch->room;
+    int h = seq2seq->hidden, e = seq2seq->embedding;
+    size_t n = (size_t)room->translations * scratch->ld;
+    for (int l = 0; l < seq2seq->layers; l++) {
+        net_recurrent *layer = scratch->encoder[l];
+        int in = seq2seq->feed ? e + h : e;
+        for (int k = 0; k < 2; k++)
+            layer[k] =
+                net_recurrent_new(l ? h : e, h / 2, k, room->sentences, room->sources, mem);
+        layer[1].x = layer[0].x;
+        scratch->c0[l] = WEFT_NEW(mem, real, n);
+        scratch->y0[l] = WEFT_NEW(mem, real, n);
+        scratch->dy0[l] = WEFT_NEW(mem, real, n);
+        layer = &scratch->decoder[l];
+        *layer =
+            net_recurrent_new(l ? h : in, h, 0, room->translations, room->targets, mem);
+        layer->c0 = scratch->c0[l];
+        layer->y0 = scratch->y0[l];
+    }
+}
+
+static void matrices_new(const seq2seq_net *seq2seq, seq2seq_scratch *scratch,
+                         weft_arena *mem)
+{
+    int h = seq2seq->hidden, words = seq2seq->shape.classes;
+    scratch->attention = net_matrix_new(h, h, mem);
+    scratch->attention_back = net_matrix_new(h, h, mem);
+    scratch->combine = net_matrix_new(2 * h, h, mem);
+    scratch->combine_back = net_matrix_new(h, 2 * h, mem);
+    scratch->output = net_matrix_new(h, words, mem);
+    scratch->output_back = net_matrix_new(words, h, mem);
+}
+
+seq2seq_scratch *seq2seq_scratch_new(const seq2seq_net *seq2seq, seq2seq_room room,
+                                     weft_arena *mem)
+{
+    seq2seq_scratch *scratch = WEFT_NEW(mem, seq2seq_scratch, 1);
+    int longest = (int)seq2seq->shape.d;
+    size_t rows = (size_t)room.targets,
+           most = (size_t)(room.sources > room.targets ? room.sources : room.targets);
+    scratch->room = room;
+    scratch->tmp = mem;
+    scratch->ld = net_stride(seq2seq->hidden);
+    scratch->ldj = net_stride(2 * (int64_t)seq2seq->hidden + seq2seq->embedding);
+    scratch->lda = net_stride(longest);
+    scratch->ldc = net_stride(seq2seq->shape.classes);
+    scratch->source = net_steps_new(room.sentences, room.sources, mem);
+    scratch->target = net_steps_new(room.translations, room.targets, mem);
+    scratch->source_order = WEFT_NEW(mem, int, room.sentences);
+    scratch->source_place = WEFT_NEW(mem, int, room.sentences);
+    scratch->target_order = WEFT_NEW(mem, int, room.translations);
+    layers_new(seq2seq, scratch, mem);
+    memories_new(seq2seq, scratch, mem);
+    matrices_new(seq2seq, scratch, mem);
+    scratch->query = WEFT_NEW(mem, real, rows * scratch->ld);
+    scratch->joint = WEFT_NEW(mem, real, rows * scratch->ldj);
+    scratch->out = WEFT_NEW(mem, real, rows * scratch->ld);
+    scratch->alpha = WEFT_NEW(mem, real, rows * scratch->lda);
+    scratch->kept = WEFT_NEW(mem, real, rows * scratch->ld);
+    scratch->logit = WEFT_NEW(mem, real, room.logits * scratch->ldc);
+    scratch->dout = WEFT_NEW(mem, real, rows * scratch->ld);
+    scratch->djoint = WEFT_NEW(mem, real, rows * scratch->ldj);
+    scratch->dquery = WEFT_NEW(mem, real, rows * scratch->ld);
+    scratch->dx = WEFT_NEW(mem, real, most * scratch->ldj);
+    scratch->dalpha = WEFT_NEW(mem, real, scratch->lda);
+    return scratch;
+}
+
+/* Rows for `n` sentences of up to `longest` words, for fewer if they are long. */
+static int rows_for(int n, int64_t longest)
+{
+    int64_t all = n * longest;
+    if (all > SEQ2SEQ_ROWS) all = longest > SEQ2SEQ_ROWS ? longest : SEQ2SEQ_ROWS;
+    return (int)all;
+}
+
+void *seq2seq_work(const void *self, int most, weft_arena *mem)
+{
+    const seq2seq_net *seq2seq = self;
+    int n = most < SEQ2SEQ_PART ? most : SEQ2SEQ_PART;
+    int targets = rows_for(n, seq2seq->shape.longest + 1);
+    return seq2seq_scratch_new(seq2seq,
+                               (seq2seq_room){.sentences = n,
+                                              .translations = n,
+                                              .sources = rows_for(n, seq2seq->shape.d),
+                                              .targets = targets,
+                                              .logits = targets},
+                               mem);
+}
+
+/* ---- weights ---- */
+
+/* b[m][k] transposed for the forward pass, and as it is for the backward pass. */
+static void pack_both(net_matrix *matrix, net_matrix *matrix_back, const real *b, int back)
+{
+    size_t k = (size_t)matrix->packed.k;
+    net_matrix_pack(matrix, b, k, 1);
+    if (back) net_matrix_pack(matrix_back, b, k, 0);
+}
+
+void seq2seq_pack(const seq2seq_net *seq2seq, seq2seq_scratch *scratch, const real *w,
+                  int back)
+{
+    seq2seq_offsets offsets = seq2seq_offsets_of(seq2seq);
+    for (int l = 0; l < seq2seq->layers; l++) {
+        const seq2seq_lstm *at = &offsets.decoder[l];
+        net_recurrent_pack(&scratch->decoder[l], w + at->ih, w + at->hh, w + at->bias,
+                           back);
+        for (int k = 0; k < 2; k++) {
+            at = &offsets.encoder[l][k];
+            net_recurrent_pack(&scratch->encoder[l][k], w + at->ih, w + at->hh,
+                               w + at->bias, back);
+        }
+    }
+    pack_both(&scratch->attention, &scratch->attention_back, w + offsets.attention, back);
+    pack_both(&scratch->combine, &scratch->combine_back, w + offsets.combine, back);
+    pack_both(&scratch->output, &scratch->output_back, w + offsets.output, back);
+}
+
+/* ---- parts ---- */
+
+static const uint32_t *sentence(const uint32_t *const *word, const int *length, int i,
+                                int *n)
+{
+    *n = length[i];
+    return word[i];
+}
+
+const uint32_t *seq2seq_source(const seq2seq_part *part, int i, int *n)
+{
+    return sentence(part->batch->word, part->batch->length, part->first + i, n);
+}
+
+const uint32_t *seq2seq_target(const seq2seq_part *part, int i, int *n)
+{
+    return sentence(part->batch->translation, part->batch->translated, part->first + i, n);
+}
+
+/* order[n] = the sentences by decreasing length, equal ones in their order; sets steps. */
+static void sort_by_length(const seq2seq_part *part,
+                           const uint32_t *(*of)(const seq2seq_part *, int, int *),
+                           int more, int *order, net_steps *steps)
+{
+    steps->n = part->n;
+    for (int i = 0; i < part->n; i++) {
+        int length, at = i;
+        of(part, i, &length);
+        for (; at > 0 && steps->length[at - 1] < length + more; at--) {
+            steps->length[at] = steps->length[at - 1];
+            order[at] = order[at - 1];
+        }
+        steps->length[at] = length + more;
+        order[at] = i;
+    }
+    net_steps_count(steps);
+}
+
+/* Sentences from `first` on that there is room for. */
+static int fitting(const seq2seq_scratch *scratch, const weft_batch *batch, int first)
+{
+    const seq2seq_room *room = &scratch->room;
+    int n = 0, sources = 0, targets = 0;
+    for (int i = first; i < batch->n && n < room->sentences; i++, n++) {
+        sources += batch->length[i];
+        targets += batch->translation ? batch->translated[i] + 1 : 0;
+        if (sources > room->sources || targets > room->targets) break;
+    }
+    return n;
+}
+
+seq2seq_part seq2seq_part_at(const seq2seq_net *seq2seq, seq2seq_scratch *scratch,
+                             const real *w, const weft_batch *batch, int first)
+{
+    seq2seq_part part = {.seq2seq = seq2seq,
+                         .scratch = scratch,
+                         .offsets = seq2seq_offsets_of(seq2seq),
+                         .w = w,
+                         .batch = batch,
+                         .first = first,
+                         .n = fitting(scratch, batch, first)};
+    weft_check(part.n > 0, "a sentence is longer than %lld or %lld words",
+               (long long)seq2seq->shape.d, (long long)seq2seq->shape.longest);
+    sort_by_length(&part, seq2seq_source, 0, scratch->source_order, &scratch->source);
+    if (batch->translation)
+        sort_by_length(&part, seq2seq_target, 1, scratch->target_order, &scratch->target);
+    size_t at = 0;
+    for (int i = 0; i < part.n; i++) {
+        scratch->source_place[scratch->source_order[i]] = i;
+        scratch->memory[i].e = scratch->e + at;
+        scratch->memory[i].de = scratch->de + at;
+        at += (size_t)batch->length[first + i] * scratch->ld;
+    }
+    return part;
+}
+
+/* ---- the output layer ---- */
+
+void seq2seq_logits(const seq2seq_part *part, int row, int n)
+{
+    seq2seq_scratch *scratch = part->scratch;
+    const real *bias = part->w + part->offsets.bias;
+    weft_packed_times(n, scratch->kept + row * scratch->ld, scratch->ld,
+                      &scratch->output.packed, 0, scratch->logit, scratch->ldc);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < part->seq2seq->shape.classes; j++)
+            scratch->logit[i * scratch->ldc + j] += bias[j];
+}
