@@ -20,6 +20,7 @@ HEADERS = {
     "store": "commit disk file h5 h5map h5other journal",
     "text": "bleu bpe",
     "data": "sample clients folds generator table translations vectors",
+    "net": "context",
     "task": "env state holder",
     "worker": "link process",
     "tune": "search",

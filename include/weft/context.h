@@ -1,0 +1,82 @@
+/* Weights of networks for many contexts, such as the languages that a sentence is
+ * translated from and to: theta, the weights of the network, is made of a longer vector w
+ * by the context of a batch. Of each tensor of the network w has one         a copy for all
+ * contexts; each        a copy for each source language, or for each target language, by
+ * the tensor's role; pair        a copy for each pair of them; generated   a matrix W with
+ * a column for each number of an embedding: the tensor is W l, l the embedding of the
+ * source or target language by the tensor's role; with groups W (P l), P a small matrix of
+ * the tensor. Tensors of words have one copy where languages share a vocabulary, else one
+ * for each language, and for each pair with `pair`. Platanios, Sachan, Neubig, Mitchell,
+ * "Contextual Parameter Generation for Universal Neural Machine Translation", EMNLP 2018.
+ * All functions are local. */
+#ifndef WEFT_CONTEXT_H
+#define WEFT_CONTEXT_H
+
+#include "weft/net.h"
+
+enum { WEFT_CONTEXT_ONE, WEFT_CONTEXT_EACH, WEFT_CONTEXT_PAIR, WEFT_CONTEXT_GENERATED };
+enum { WEFT_CONTEXT_LEARNT, WEFT_CONTEXT_ONE_HOT }; /* context.embedding */
+
+/* Section [context]. */
+typedef struct weft_context_options {
+    int form;      /* one of the four above */
+    int size;      /* M, numbers of an embedding */
+    int group;     /* M', rows of P; 0: no groups */
+    int embedding; /* one hot: the numbers of language i are 0, and 1 at i modulo M; not
+                      trained, and W begins as the copies of `each` */
+} weft_context_options;
+extern const weft_kind weft_context_kind;
+
+/* The context of a batch. */
+typedef struct weft_context {
+    int language[2]; /* source, target */
+    int pair;
+} weft_context;
+
+/* Where a tensor's copies, or the columns of W, are. */
+typedef struct weft_context_part {
+    int form, role;
+    int64_t at, theta; /* offsets in w and in theta */
+    int64_t n;         /* numbers of the tensor */
+    int copies;        /* or columns */
+    int64_t group;     /* offset of P[group][size]; -1: none */
+} weft_context_part;
+
+typedef struct weft_contexts {
+    weft_context_options options;
+    const weft_net *net;
+    const void *self; /* borrowed */
+    int languages, pairs;
+    int ntensor;
+    weft_tensor tensor[WEFT_MAX_TENSORS]; /* of the network */
+    weft_context_part part[WEFT_MAX_TENSORS];
+    int64_t theta;     /* numbers of theta */
+    int64_t generated; /* of them, those that are generated: P of the published formulas */
+    int64_t first;     /* offset of what belongs to no tensor: the matrices P, embeddings */
+    int64_t embedding; /* offset of [languages][size]; all of w where there are none */
+    int64_t n;         /* numbers of w */
+} weft_contexts;
+
+/* The layout for a network that was set up. `shared` 1: the languages share a vocabulary.
+ */
+void weft_contexts_setup(weft_contexts *contexts, const weft_context_options *options,
+                         const weft_net *net, const void *self, int languages, int pairs,
+                         int shared);
+/* The tensors of w, in order and without gaps: those of the network, whose first dimension
+ * is that of the copies or columns if there are several, then P, then the embeddings.
+ * Returns their number. */
+int weft_contexts_tensors(const weft_contexts *contexts, weft_tensor out[WEFT_MAX_TENSORS]);
+/* Initial w[n], a function of the seed: copies as the network's own initial weights, each
+ * by a seed of its own, the first by `seed`; embeddings U(-0.1, 0.1); W and P uniform, so
+ * that theta has the spread of the network's initial weights. */
+void weft_contexts_init(const weft_contexts *contexts, uint64_t seed, real *w);
+/* theta[theta] of a context. Cost O(theta size). */
+void weft_contexts_form(const weft_contexts *contexts, const real *w, weft_context at,
+                        real *theta);
+/* Numbers [from, from + n) of the gradient with respect to w, g[0 .. n), by the chain rule
+ * from dtheta[theta] of a context: 0 but in its copies, dW = dtheta l', dl = W' dtheta.
+ * Cost O(n), and O(theta size) where the range has embeddings or P. */
+void weft_contexts_spread(const weft_contexts *contexts, const real *w, weft_context at,
+                          const real *dtheta, int64_t from, int64_t n, real *g);
+
+#endif

@@ -1,0 +1,351 @@
+/* Weights of a network for many contexts: their layout in one vector, initial values, and
+ * the maps between this vector and the weights of one context. */
+#include "weft/context.h"
+#include "weft/rng.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SPREAD 0.1                 /* embeddings are uniform in +- this */
+#define KEY    ((uint64_t)1 << 33) /* of the random numbers of W, P, embeddings */
+
+static const weft_opt context_opts[] = {
+    WEFT_CHOICE_OPT("form", weft_context_options, form, "generated",
+                    "one/universal|each/per_language|pair/pairwise|generated",
+                    "weights by context: one for all, whose sentences name the target "
+                    "language; for each language a copy of encoder or decoder; for each "
+                    "pair; or generated from an embedding of each language",
+                    .role = WEFT_SHAPE),
+    WEFT_INT_OPT("size", weft_context_options, size, "8", 1, 4096,
+                 "numbers of an embedding", .role = WEFT_SHAPE),
+    WEFT_INT_OPT("group", weft_context_options, group, "0", 0, 4096,
+                 "numbers that each tensor takes from an embedding by a matrix of its own; "
+                 "0: all, as they are",
+                 .role = WEFT_SHAPE),
+    WEFT_CHOICE_OPT("embedding", weft_context_options, embedding, "learnt",
+                    "learnt|one_hot",
+                    "learnt; one_hot: a column of the generator belongs to each language"),
+    {0},
+};
+static const weft_when context_when[] = {
+    {"size", "form", "generated"},
+    {"group", "form", "generated"},
+    {"embedding", "form", "generated"},
+    {0},
+};
+const weft_kind weft_context_kind = {.name = "context",
+                                     .about = "task sgd: weights by language",
+                                     .size = sizeof(weft_context_options),
+                                     .opts = context_opts,
+                                     .when = context_when};
+
+/* ---- layout ---- */
+
+static int form_of(const weft_contexts *contexts, int role, int shared)
+{
+    int form = contexts->options.form;
+    if (!(role & WEFT_OF_WORDS) || form == WEFT_CONTEXT_PAIR) return form;
+    return shared ? WEFT_CONTEXT_ONE : WEFT_CONTEXT_EACH;
+}
+
+static int copies_of(const weft_contexts *contexts, int form)
+{
+    int columns =
+        contexts->options.group > 0 ? contexts->options.group : contexts->options.size;
+    return form == WEFT_CONTEXT_ONE    ? 1
+           : form == WEFT_CONTEXT_EACH ? contexts->languages
+           : form == WEFT_CONTEXT_PAIR ? contexts->pairs
+                                       : columns;
+}
+
+void weft_contexts_setup(weft_contexts *contexts, const weft_context_options *options,
+                         const weft_net *net, const void *self, int languages, int pairs,
+                         int shared)
+{
+    *contexts = (weft_contexts){.options = *options,
+                                .net = net,
+                                .self = self,
+                                .languages = languages,
+                                .pairs = pairs,
+                                .theta = net->nweight(self)};
+    contexts->ntensor = net->tensors(self, contexts->tensor);
+    for (int k = 0; k < contexts->ntensor; k++) {
+        const weft_tensor *tensor = &contexts->tensor[k];
+        int role = net->role ? net->role(tensor) : 0;
+        int form = form_of(contexts, role, shared);
+        int64_t n = weft_tensors_size(1, tensor);
+        contexts->part[k] = (weft_context_part){.form = form,
+                                                .role = (role & WEFT_OF_TARGET) != 0,
+                                                .at = contexts->n,
+                                                .theta = tensor->at,
+                                                .n = n,
+                                                .copies = copies_of(contexts, form),
+                                                .group = -1};
+        contexts->n += n * contexts->part[k].copies;
+        if (form == WEFT_CONTEXT_GENERATED) contexts->generated += n;
+    }
+    contexts->first = contexts->n;
+    for (int k = 0; k < contexts->ntensor && options->group > 0; k++) {
+        if (contexts->part[k].form != WEFT_CONTEXT_GENERATED) continue;
+        contexts->part[k].group = contexts->n;
+        contexts->n += (int64_t)options->group * options->size;
+    }
+    contexts->embedding = contexts->n;
+    if (options->form == WEFT_CONTEXT_GENERATED)
+        contexts->n += (int64_t)languages * options->size;
+}
+
+int weft_contexts_tensors(const weft_contexts *contexts, weft_tensor out[WEFT_MAX_TENSORS])
+{
+    int n = 0, groups = contexts->first < contexts->embedding;
+    for (int k = 0; k < contexts->ntensor; k++) {
+        const weft_context_part *part = &contexts->part[k];
+        weft_tensor *tensor = &out[n++];
+        *tensor = contexts->tensor[k];
+        tensor->at = part->at;
+        if (part->form == WEFT_CONTEXT_ONE) continue;
+        memmove(tensor->dims + 1, tensor->dims, (size_t)tensor->nd * sizeof *tensor->dims);
+        tensor->dims[0] = part->copies;
+        tensor->nd++;
+    }
+    const weft_context_options *options = &contexts->options;
+    if (groups) {
+        int64_t each = (int64_t)options->group * options->size;
+        out[n++] = (weft_tensor){"groups",
+                                 contexts->first,
+                                 3,
+                                 {(contexts->embedding - contexts->first) / each,
+                                  options->group, options->size}};
+    }
+    if (contexts->embedding < contexts->n)
+        out[n++] = (weft_tensor){
+            "embeddings", contexts->embedding, 2, {contexts->languages, options->size}};
+    return n;
+}
+
+/* ---- initial values ---- */
+
+static void init_uniform(uint64_t seed, int64_t at, double bound, int64_t n, real *w)
+{
+    for (int64_t i = 0; i < n; i++) {
+        weft_rng4 rng = weft_rng_at(seed, WEFT_RNG_WEIGHTS, KEY, (uint64_t)(at + i), 0);
+        w[i] = (real)(bound * (2 * weft_rng_unit(rng.v[0]) - 1));
+    }
+}
+
+/* The bound of a uniform distribution with the spread of the numbers. */
+static double bound_of(int64_t n, const real *w)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += (double)w[i] * (double)w[i];
+    return sqrt(3 * sum / (double)n);
+}
+
+/* Copy c of all parts that have one, from the network's initial weights. */
+static void init_copy(const weft_contexts *contexts, int c, const real *theta, real *w)
+{
+    for (int k = 0; k < contexts->ntensor; k++) {
+        const weft_context_part *part = &contexts->part[k];
+        int learnt = part->form == WEFT_CONTEXT_GENERATED &&
+                     contexts->options.embedding == WEFT_CONTEXT_LEARNT;
+        if (c < part->copies && !learnt)
+            memcpy(w + part->at + c * part->n, theta + part->theta,
+                   (size_t)part->n * sizeof *w);
+    }
+}
+
+/* W: each column has the spread that the network's weights have, over that of an embedding
+ * of the same length. */
+static void init_generators(const weft_contexts *contexts, uint64_t seed, const real *theta,
+                            real *w)
+{
+    for (int k = 0; k < contexts->ntensor; k++) {
+        const weft_context_part *part = &contexts->part[k];
+        if (part->form != WEFT_CONTEXT_GENERATED) continue;
+        double length = sqrt(part->copies / 3.0) * SPREAD;
+        double bound = bound_of(part->n, theta + part->theta) / length;
+        init_uniform(seed, part->at, bound, part->n * part->copies, w + part->at);
+    }
+}
+
+void weft_contexts_init(const weft_contexts *contexts, uint64_t seed, real *w)
+{
+    const weft_context_options *options = &contexts->options;
+    weft_arena *tmp = weft_arena_new();
+    real *theta = WEFT_NEW(tmp, real, contexts->theta);
+    int most = 1, learnt = options->embedding == WEFT_CONTEXT_LEARNT;
+    for (int k = 0; k < contexts->ntensor; k++)
+        most = contexts->part[k].copies > most ? contexts->part[k].copies : most;
+    for (int c = most - 1; c >= 0; c--) {
+        uint64_t own =
+            c ? weft_rng_at(seed, WEFT_RNG_WEIGHTS, KEY + 1, (uint64_t)c, 0).v[0] : seed;
+        contexts->net->init(contexts->self, own, theta);
+        init_copy(contexts, c, theta, w);
+    }
+    if (options->form == WEFT_CONTEXT_GENERATED) {
+        if (learnt) init_generators(contexts, seed, theta, w);
+        init_uniform(seed, contexts->first, sqrt(3.0 / options->size),
+                     contexts->embedding - contexts->first, w + contexts->first);
+        for (int i = 0; i < contexts->languages; i++)
+            for (int m = 0; m < options->size; m++)
+                w[contexts->embedding + i * options->size + m] = i % options->size == m;
+        if (learnt)
+            init_uniform(seed, contexts->embedding, SPREAD,
+                         contexts->n - contexts->embedding, w + contexts->embedding);
+    }
+    weft_arena_free(tmp);
+}
+
+/* ---- to the weights of a context ---- */
+
+static int copy_at(const weft_context_part *part, weft_context at)
+{
+    return part->form == WEFT_CONTEXT_ONE    ? 0
+           : part->form == WEFT_CONTEXT_EACH ? at.language[part->role]
+                                             : at.pair;
+}
+
+static const real *embedding_of(const weft_contexts *contexts, const real *w, int language)
+{
+    return w + contexts->embedding + (int64_t)language * contexts->options.size;
+}
+
+/* factor[copies]: what multiplies the columns, the embedding or P times it. */
+static void factors_of(const weft_contexts *contexts, const weft_context_part *part,
+                       const real *w, weft_context at, double *factor)
+{
+    const real *l = embedding_of(contexts, w, at.language[part->role]);
+    int size = contexts->options.size;
+    for (int c = 0; c < part->copies; c++) {
+        if (part->group < 0) {
+            factor[c] = (double)l[c];
+            continue;
+        }
+        factor[c] = 0;
+        for (int m = 0; m < size; m++)
+            factor[c] += (double)w[part->group + c * size + m] * (double)l[m];
+    }
+}
+
+static void form_part(const weft_context_part *part, const real *column,
+                      const double *factor, real *theta)
+{
+    memset(theta, 0, (size_t)part->n * sizeof *theta);
+    for (int c = 0; c < part->copies; c++) {
+        real by = (real)factor[c];
+        const real *w = column + c * part->n;
+        for (int64_t i = 0; by != 0 && i < part->n; i++) theta[i] += by * w[i];
+    }
+}
+
+void weft_contexts_form(const weft_contexts *contexts, const real *w, weft_context at,
+                        real *theta)
+{
+    double factor[4096];
+    for (int k = 0; k < contexts->ntensor; k++) {
+        const weft_context_part *part = &contexts->part[k];
+        if (part->form == WEFT_CONTEXT_GENERATED) {
+            factors_of(contexts, part, w, at, factor);
+            form_part(part, w + part->at, factor, theta + part->theta);
+        } else {
+            memcpy(theta + part->theta, w + part->at + copy_at(part, at) * part->n,
+                   (size_t)part->n * sizeof *theta);
+        }
+    }
+}
+
+/* ---- and back ---- */
+
+/* x . y in a fixed order that vectors can follow. */
+static double dot(int64_t n, const real *x, const real *y)
+{
+    double sum[16] = {0}, all = 0;
+    int64_t even = n / 16 * 16;
+    for (int64_t i = 0; i < even; i += 16)
+        for (int e = 0; e < 16; e++) sum[e] += (double)x[i + e] * (double)y[i + e];
+    for (int64_t i = even; i < n; i++) sum[i - even] += (double)x[i] * (double)y[i];
+    for (int e = 0; e < 16; e++) all += sum[e];
+    return all;
+}
+
+/* A range of numbers of w, and where the gradient with respect to them goes. */
+struct range {
+    int64_t from, end;
+    real *g;
+};
+
+/* The part of the range that is in [at, at + n); 0: none. */
+static int within(const struct range *range, int64_t at, int64_t n, int64_t *first,
+                  int64_t *end)
+{
+    *first = at > range->from ? at : range->from;
+    *end = at + n < range->end ? at + n : range->end;
+    return *first < *end;
+}
+
+static void spread_part(const weft_context_part *part, const double *factor,
+                        weft_context at, const real *dtheta, const struct range *range)
+{
+    int64_t first, end;
+    for (int c = 0; c < part->copies; c++) {
+        int64_t column = part->at + c * part->n;
+        double by = factor ? factor[c] : copy_at(part, at) == c;
+        if (by == 0 || !within(range, column, part->n, &first, &end)) continue;
+        real *g = range->g + (first - range->from);
+        const real *d = dtheta + part->theta + (first - column);
+        for (int64_t i = 0; i < end - first; i++) g[i] = (real)by * d[i];
+    }
+}
+
+/* Adds the gradients with respect to P and, in sum[languages][size], to the embeddings. */
+static void spread_small(const weft_contexts *contexts, const weft_context_part *part,
+                         const real *w, weft_context at, const real *dtheta,
+                         const struct range *range, double *sum)
+{
+    int size = contexts->options.size, language = at.language[part->role];
+    const real *l = embedding_of(contexts, w, language);
+    for (int c = 0; c < part->copies; c++) {
+        double d = dot(part->n, w + part->at + c * part->n, dtheta + part->theta);
+        if (part->group < 0) {
+            sum[language * size + c] += d;
+            continue;
+        }
+        for (int m = 0; m < size; m++) {
+            int64_t k = part->group + c * size + m;
+            sum[language * size + m] += (double)w[k] * d;
+            if (k >= range->from && k < range->end)
+                range->g[k - range->from] = (real)(d * (double)l[m]);
+        }
+    }
+}
+
+static void spread_embeddings(const weft_contexts *contexts, const double *sum,
+                              const struct range *range)
+{
+    int64_t first, end, n = contexts->n - contexts->embedding;
+    if (contexts->options.embedding == WEFT_CONTEXT_ONE_HOT) return;
+    if (!within(range, contexts->embedding, n, &first, &end)) return;
+    for (int64_t k = first; k < end; k++)
+        range->g[k - range->from] = (real)sum[k - contexts->embedding];
+}
+
+void weft_contexts_spread(const weft_contexts *contexts, const real *w, weft_context at,
+                          const real *dtheta, int64_t from, int64_t n, real *g)
+{
+    weft_arena *tmp = weft_arena_new();
+    struct range range = {from, from + n, g};
+    double factor[4096];
+    double *sum = WEFT_NEW(tmp, double, contexts->n - contexts->embedding);
+    memset(g, 0, (size_t)n * sizeof *g);
+    for (int k = 0; k < contexts->ntensor; k++) {
+        const weft_context_part *part = &contexts->part[k];
+        int generated = part->form == WEFT_CONTEXT_GENERATED;
+        if (generated) factors_of(contexts, part, w, at, factor);
+        spread_part(part, generated ? factor : NULL, at, dtheta, &range);
+        if (generated && range.end > contexts->first)
+            spread_small(contexts, part, w, at, dtheta, &range, sum);
+    }
+    spread_embeddings(contexts, sum, &range);
+    weft_arena_free(tmp);
+}

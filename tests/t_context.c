@@ -1,0 +1,270 @@
+/* Weights by context: PyTorch's gradients of generator and embeddings
+ * (tests/gold/seq2seq.py), layouts and their counts, copies as special generators, the
+ * chain rule, ranges of a gradient. RUN: np=1 */
+#include "weft/conf.h"
+#include "weft/context.h"
+#include "weft/registry.h"
+#include "weft/rng.h"
+
+#include <string.h>
+
+#include "tap.h"
+
+enum { LANGUAGES = 3, PAIRS = 4, LONGEST = 6, SENTENCES = 5 };
+
+static weft_arena *mem;
+
+static void *net_with(int hidden)
+{
+    weft_conf conf;
+    weft_shape shape = {.form = WEFT_SENTENCES,
+                        .d = LONGEST,
+                        .longest = LONGEST,
+                        .words = 13,
+                        .classes = 11,
+                        .length = 3,
+                        .translated = 4};
+    weft_conf_init(&conf, mem);
+    const char *text = weft_arena_text(
+        mem, "[seq2seq]\nembedding = 5\nhidden = %d\nsmoothing = 0.1\n", hidden);
+    weft_check(weft_conf_text(&conf, "test", text) == WEFT_OK, "%s", weft_error());
+    void *self = weft_arena_alloc(mem, 1, weft_net_seq2seq.kind.size);
+    weft_check(weft_conf_bind(&conf, &weft_net_seq2seq.kind, self) == WEFT_OK, "%s",
+               weft_error());
+    weft_check(weft_net_seq2seq.setup(self, &shape) == WEFT_OK, "%s", weft_error());
+    return self;
+}
+
+static weft_contexts contexts_with(weft_context_options options, int hidden, int shared)
+{
+    weft_contexts contexts;
+    weft_contexts_setup(&contexts, &options, &weft_net_seq2seq, net_with(hidden), LANGUAGES,
+                        PAIRS, shared);
+    return contexts;
+}
+
+static real *reals(int64_t n)
+{
+    return WEFT_NEW(mem, real, n);
+}
+
+static double sum_of(int64_t n, const real *x, const real *y)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += (double)x[i] * (double)y[i];
+    return sum;
+}
+
+static const weft_context_options generated = {.form = WEFT_CONTEXT_GENERATED, .size = 2};
+
+/* ---- gradients ---- */
+
+/* Sentence i by the rule of tests/gold/seq2seq.py. */
+static const uint32_t *sentence(int i, int words, int factor, int *n)
+{
+    uint32_t *word = WEFT_NEW(mem, uint32_t, LONGEST);
+    *n = 1 + (i * 5 + factor) % 6;
+    for (int t = 0; t < *n; t++)
+        word[t] = (uint32_t)(1 + (i * 3 + t * t * factor + t) % (words - 1));
+    return word;
+}
+
+static weft_score gradient(const weft_contexts *contexts, const real *theta, real *g)
+{
+    const uint32_t *source[SENTENCES], *target[SENTENCES];
+    int sources[SENTENCES], targets[SENTENCES];
+    weft_score score = {0};
+    for (int i = 0; i < SENTENCES; i++) {
+        source[i] = sentence(i, 13, 2, &sources[i]);
+        target[i] = sentence(i, 11, 3, &targets[i]);
+    }
+    weft_batch batch = {.n = SENTENCES,
+                        .word = source,
+                        .length = sources,
+                        .translation = target,
+                        .translated = targets};
+    void *work = contexts->net->work(contexts->self, SENTENCES, mem);
+    contexts->net->grad(contexts->self, work, theta, &batch, 0, 0, g, &score);
+    return score;
+}
+
+/* The line of seq2seq.txt after those of t_seq2seq.c. */
+static void read_gold(int64_t n, double *loss, real *expected)
+{
+    FILE *gold = fopen("tests/gold/seq2seq.txt", "r");
+    double x;
+    weft_check(gold, "tests/gold/seq2seq.txt is missing: run tests in the top directory");
+    for (int lines = 0; lines < 4;) lines += fgetc(gold) == '\n';
+    weft_check(fscanf(gold, "%*d %*d %lf %*d %*d", loss) == 1, "seq2seq.txt");
+    for (int64_t i = 0; i < n; i++) {
+        weft_check(fscanf(gold, "%lf", &x) == 1, "seq2seq.txt is short");
+        expected[i] = (real)x;
+    }
+    fclose(gold);
+}
+
+static void test_gold(void)
+{
+    weft_contexts contexts = contexts_with(generated, 6, 1);
+    weft_context at = {.language = {1, 2}};
+    real *w = reals(contexts.n), *g = reals(contexts.n), *expected = reals(contexts.n);
+    real *theta = reals(contexts.theta), *dtheta = reals(contexts.theta);
+    weft_tensor tensor[WEFT_MAX_TENSORS];
+    int n = weft_contexts_tensors(&contexts, tensor);
+    double loss, worst = 0;
+    for (int64_t i = 0; i < contexts.n; i++)
+        w[i] = (real)((i * i * 7 + i * 31) % 101 - 50) / 128;
+    read_gold(contexts.n, &loss, expected);
+    weft_contexts_form(&contexts, w, at, theta);
+    weft_score score = gradient(&contexts, theta, dtheta);
+    weft_contexts_spread(&contexts, w, at, dtheta, 0, contexts.n, g);
+    is_near(score.loss, loss, 1e-6 * loss, "the loss of generated weights is PyTorch's");
+    for (int k = 0; k < n; k++) {
+        int64_t size = weft_tensors_size(1, &tensor[k]);
+        real *off = reals(size);
+        for (int64_t i = 0; i < size; i++)
+            off[i] = g[tensor[k].at + i] - expected[tensor[k].at + i];
+        double norm = sum_of(size, expected + tensor[k].at, expected + tensor[k].at);
+        worst = worse(worst, sqrt(sum_of(size, off, off) / norm));
+    }
+    ok(n == 25 && strcmp(tensor[24].name, "embeddings") == 0, "the embeddings come last");
+    is_near(worst, 0, sizeof(real) == 4 ? 1e-5 : 5e-8,
+            "so are the gradients of the generator and of embeddings");
+}
+
+static void fill(int64_t n, uint64_t key, real *x)
+{
+    for (int64_t i = 0; i < n; i++)
+        x[i] = (real)(weft_rng_unit(weft_rng_at(key, 0, 0, (uint64_t)i, 0).v[0]) - 0.5);
+}
+
+/* d . theta(w + step) - d . theta(w - step) = 2 step . spread(d), as theta is at most of
+ * the second degree in two vectors: up to terms of the third where there are groups. */
+static void test_chain(weft_context_options options, int shared, const char *what)
+{
+    weft_contexts contexts = contexts_with(options, 4, shared);
+    weft_context at = {.language = {2, 0}, .pair = 3};
+    int64_t n = contexts.n;
+    real *w = reals(n), *step = reals(n), *up = reals(n), *down = reals(n), *g = reals(n);
+    real *theta[2] = {reals(contexts.theta), reals(contexts.theta)};
+    real *d = reals(contexts.theta);
+    fill(n, 1, w);
+    fill(n, 2, step);
+    fill(contexts.theta, 3, d);
+    for (int64_t i = 0; i < n; i++) {
+        up[i] = w[i] + step[i] / 64;
+        down[i] = w[i] - step[i] / 64;
+    }
+    weft_contexts_form(&contexts, up, at, theta[0]);
+    weft_contexts_form(&contexts, down, at, theta[1]);
+    weft_contexts_spread(&contexts, w, at, d, 0, n, g);
+    double change =
+        sum_of(contexts.theta, d, theta[0]) - sum_of(contexts.theta, d, theta[1]);
+    double told = 2 * sum_of(n, step, g) / 64;
+    is_near(told, change, sizeof(real) == 4 ? 2e-3 : 1e-4, "the chain rule, %s", what);
+    int64_t cut[] = {0, n / 3, contexts.first - 1, contexts.first + 1, n};
+    int same = 1;
+    for (int k = 0; k < 4; k++) {
+        if (cut[k + 1] <= cut[k] || cut[k + 1] > n) continue;
+        real *part = reals(cut[k + 1] - cut[k]);
+        weft_contexts_spread(&contexts, w, at, d, cut[k], cut[k + 1] - cut[k], part);
+        same &= memcmp(part, g + cut[k], (size_t)(cut[k + 1] - cut[k]) * sizeof *part) == 0;
+    }
+    ok(same, "a range of the gradient is that of the whole");
+}
+
+/* ---- layouts ---- */
+
+static void test_counts(void)
+{
+    weft_contexts one =
+        contexts_with((weft_context_options){.form = WEFT_CONTEXT_ONE}, 6, 1);
+    weft_contexts each =
+        contexts_with((weft_context_options){.form = WEFT_CONTEXT_EACH}, 6, 0);
+    weft_contexts pair =
+        contexts_with((weft_context_options){.form = WEFT_CONTEXT_PAIR}, 6, 1);
+    weft_contexts few = contexts_with(generated, 6, 1);
+    int64_t words = 13 * 5 + 11 * 5 + 11 * 6 + 11;
+    ok(one.n == one.theta, "universal: the network's own weights");
+    ok(each.n == LANGUAGES * each.theta, "per language: L times as many");
+    ok(pair.n == PAIRS * pair.theta, "pairwise: those of each pair");
+    ok(few.generated == few.theta - words, "vectors of words are not generated");
+    ok(few.n == few.generated * 2 + LANGUAGES * 2 + words, "generated: P M + L M + words");
+}
+
+/* Generated from one-hot embeddings is a copy for each language, bit for bit. */
+static void test_one_hot(void)
+{
+    weft_context_options options = generated;
+    options.size = LANGUAGES;
+    options.embedding = WEFT_CONTEXT_ONE_HOT;
+    weft_contexts hot = contexts_with(options, 6, 0);
+    weft_contexts each =
+        contexts_with((weft_context_options){.form = WEFT_CONTEXT_EACH}, 6, 0);
+    real *w[2] = {reals(hot.n), reals(each.n)}, *g[2] = {reals(hot.n), reals(each.n)};
+    real *theta[2] = {reals(hot.theta), reals(hot.theta)}, *d = reals(hot.theta);
+    int64_t small = LANGUAGES * LANGUAGES;
+    ok(hot.n == each.n + small, "as many weights");
+    weft_contexts_init(&hot, 7, w[0]);
+    weft_contexts_init(&each, 7, w[1]);
+    ok(memcmp(w[0], w[1], (size_t)each.n * sizeof *d) == 0, "that begin alike");
+    fill(hot.theta, 5, d);
+    for (int k = 0; k < 3; k++) {
+        weft_context at = {.language = {k, (k + 1) % LANGUAGES}};
+        weft_contexts_form(&hot, w[0], at, theta[0]);
+        weft_contexts_form(&each, w[1], at, theta[1]);
+        ok(memcmp(theta[0], theta[1], (size_t)hot.theta * sizeof *d) == 0,
+           "one-hot embeddings choose the copies of languages %d", k);
+        weft_contexts_spread(&hot, w[0], at, d, 0, hot.n, g[0]);
+        weft_contexts_spread(&each, w[1], at, d, 0, each.n, g[1]);
+        ok(memcmp(g[0], g[1], (size_t)each.n * sizeof *d) == 0 &&
+               sum_of(small, g[0] + each.n, g[0] + each.n) == 0,
+           "and are trained like them");
+    }
+    weft_context at = {.language = {0, 0}};
+    real *own = reals(each.theta);
+    each.net->init(each.self, 7, own);
+    weft_contexts_form(&each, w[1], at, theta[1]);
+    ok(memcmp(own, theta[1], (size_t)each.theta * sizeof *own) == 0,
+       "the first copy begins as the network alone");
+}
+
+/* The spread of the generated weights is that of the network's own. */
+static void test_spread(int group)
+{
+    weft_context_options options = {
+        .form = WEFT_CONTEXT_GENERATED, .size = 8, .group = group};
+    weft_contexts contexts = contexts_with(options, 40, 1);
+    real *w = reals(contexts.n), *theta = reals(contexts.theta),
+         *own = reals(contexts.theta);
+    double square = 0, expected = 0;
+    for (uint64_t seed = 1; seed <= 40; seed++)
+        for (int k = 0; k < LANGUAGES; k++) {
+            weft_contexts_init(&contexts, seed, w);
+            weft_contexts_form(&contexts, w, (weft_context){.language = {k, k}}, theta);
+            square += sum_of(contexts.theta, theta, theta);
+        }
+    contexts.net->init(contexts.self, 1, own);
+    expected = 120 * sum_of(contexts.theta, own, own);
+    is_near(square / expected, 1, group ? 0.3 : 0.15,
+            "generated weights begin as wide, group %d", group);
+}
+
+int main(void)
+{
+    mem = weft_arena_new();
+    test_counts();
+    test_gold();
+    test_chain(generated, 1, "generated");
+    test_chain(
+        (weft_context_options){.form = WEFT_CONTEXT_GENERATED, .size = 3, .group = 2}, 0,
+        "in groups");
+    test_chain((weft_context_options){.form = WEFT_CONTEXT_EACH}, 0, "each");
+    test_chain((weft_context_options){.form = WEFT_CONTEXT_PAIR}, 0, "pair");
+    test_chain((weft_context_options){.form = WEFT_CONTEXT_ONE}, 0, "one");
+    test_one_hot();
+    test_spread(0);
+    test_spread(3);
+    weft_arena_free(mem);
+    return tap_done();
+}
