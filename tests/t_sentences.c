@@ -470,9 +470,11 @@ static void test_files(void)
               weft_arena_text(mem, "wrong value %d of a file", wrong));
     }
     weft_data data;
-    fails(weft_data_open(&data, at("good.h5"), &world, mem), WEFT_EDATA,
-          "sentences in several languages", "no task trains",
-          "a task that is given sentences");
+    ok(weft_data_open(&data, at("good.h5"), &world, mem) == WEFT_OK &&
+           data.form == WEFT_SENTENCES && data.translations->n == 2 &&
+           strcmp(data.class_name[2], "vocabulary") > 0,
+       "as a data set it has the languages and their vocabulary as classes");
+    weft_data_close(&data);
 }
 
 int main(int argc, char **argv)

@@ -74,7 +74,7 @@ fi
 
 printf '[run]\ndata = %s\ntask = sgd\ntuner = random\n[sgd]\nmodel = lstm\n' "$tmp/all.h5" >"$tmp/run.ini"
 timeout "$net" mpirun -n 2 "$weft" tune "$tmp/run.ini" -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log"
-[ $? = 4 ] && [ "$(grep -c 'weft: .*all.h5 holds sentences in several languages, on which no task trains yet' "$tmp/log")" = 1 ]
+[ $? = 2 ] && [ "$(grep -c 'all.h5: sgd.model = lstm reads text, .* several languages; use model = seq2seq' "$tmp/log")" = 1 ]
 result $? "a task refuses them by one line, on all ranks"
 "$weft" pack translations "$tmp/all.tsv" -o "$tmp/all.tsv" drop=program >"$tmp/out" 2>"$tmp/log"
 [ $? = 3 ] && [ "$(wc -l <"$tmp/all.tsv")" = 501 ]

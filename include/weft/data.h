@@ -60,6 +60,9 @@ typedef struct weft_data {
                              NULL: to none, or not documents */
     int64_t longest; /* WEFT_TOKENS: words of the longest document, of which networks over
                         words are padded to; 0: not known yet */
+    struct weft_translations *translations; /* WEFT_SENTENCES, else NULL: the parts hold
+                                               numbers of lines; classes are the languages
+                                               and what names their vocabularies */
     const char *path;
     weft_arena *mem;
     weft_h5 file; /* open until weft_data_close, for weft_data_tokens */

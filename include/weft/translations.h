@@ -8,8 +8,7 @@
  *     .../text, text_offset   as in the source, in the same way
  *     /vocab/LANGUAGE/text, text_offset, merge   see weft_bpe; where the attribute joint is
  *                                                1, only /vocab/joint is there
- * for PART train, valid, test. Tokens have neither begin nor end of a sentence. No task
- * trains on such files yet. */
+ * for PART train, valid, test. Tokens have neither begin nor end of a sentence. */
 #ifndef WEFT_TRANSLATIONS_H
 #define WEFT_TRANSLATIONS_H
 

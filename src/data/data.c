@@ -4,6 +4,8 @@
 #include "federation.h"
 #include "held.h"
 #include "weft/finite.h"
+#include "weft/hash.h"
+#include "weft/translations.h"
 
 #include <limits.h>
 #include <math.h>
@@ -85,11 +87,6 @@ static weft_status read_head(weft_data *data)
     TRY(weft_h5_read_attr(&data->file, "/", "form", &text));
     int f = 0;
     while (f < WEFT_NFORM && strcmp(text, weft_form_name[f]) != 0) f++;
-    if (f == WEFT_SENTENCES)
-        return weft_fail(WEFT_EDATA,
-                         "%s holds sentences in several languages, on which no task trains "
-                         "yet; give another data set",
-                         data->path);
     if (f == WEFT_NFORM || (f == WEFT_CHARS && !weft_federation_is(data)))
         return weft_fail(WEFT_EDATA,
                          "%s holds '%s' where bytes, reals, tokens or clients' chars are "
@@ -98,6 +95,7 @@ static weft_status read_head(weft_data *data)
                          data->path, text);
     data->form = (weft_form)f;
     TRY(weft_h5_read_attr(&data->file, "/", "digest", &data->digest));
+    if (f == WEFT_SENTENCES) return WEFT_OK;
     TRY(weft_h5_read_long(&data->file, "/", "classes", &classes));
     TRY(weft_h5_read_texts(&data->file, "/class", &name, &listed));
     int least = weft_h5_has(&data->file, "/target/shift") ? 1 : 2;
@@ -196,6 +194,7 @@ static weft_status open_own(weft_data *data)
 {
     TRY(weft_h5_open(&data->file, data->path, data->mem));
     TRY(read_head(data));
+    if (data->form == WEFT_SENTENCES) return weft_h5_sound(&data->file);
     TRY(weft_columns_read(&data->file, "", &data->table));
     data->scored = weft_h5_has(&data->file, "/@scored");
     data->unlabelled = weft_h5_has(&data->file, "/@unlabelled");
@@ -264,6 +263,34 @@ weft_status weft_data_sizes(const char *path, int64_t rows[WEFT_NPART], int64_t 
     return st;
 }
 
+/* Hash of what sentences were cut into. */
+static uint64_t vocabulary_hash(const weft_translations *translations)
+{
+    uint64_t hash = 0;
+    for (int i = 0; i < translations->n; i++) {
+        const weft_bpe *bpe = translations->language[i].bpe;
+        hash = weft_hash(bpe->text, (size_t)bpe->offset[bpe->n], hash);
+        hash = weft_hash(bpe->merge, 3 * (size_t)bpe->merges * sizeof *bpe->merge, hash);
+    }
+    return hash;
+}
+
+/* Sentences in several languages. Collective. */
+static weft_status open_translations(weft_data *data)
+{
+    weft_translations *translations = WEFT_NEW(data->mem, weft_translations, 1);
+    TRY(weft_translations_open(translations, data->path, data->team, data->mem));
+    data->translations = translations;
+    data->classes = translations->n + 1;
+    const char **name = WEFT_NEW(data->mem, const char *, data->classes);
+    for (int i = 0; i < translations->n; i++) name[i] = translations->language[i].name;
+    name[translations->n] = weft_arena_text(
+        data->mem, "vocabulary %016llx", (unsigned long long)vocabulary_hash(translations));
+    data->class_name = name;
+    for (int p = 0; p < WEFT_NPART; p++) data->part[p].total = translations->lines[p];
+    return WEFT_OK;
+}
+
 weft_status weft_data_open(weft_data *data, const char *path, weft_team *team,
                            weft_arena *mem)
 {
@@ -278,7 +305,10 @@ weft_status weft_data_open_some(weft_data *data, const char *path,
                         .path = weft_arena_text(mem, "%s", path),
                         .window = *window};
     weft_status st = weft_agree(open_own(data), team);
-    if (st == WEFT_OK && data->clients == NULL) st = check_classes(data);
+    if (st == WEFT_OK && data->form == WEFT_SENTENCES)
+        st = open_translations(data);
+    else if (st == WEFT_OK && data->clients == NULL)
+        st = check_classes(data);
     if (st == WEFT_OK) weft_answers_count(data);
     if (st != WEFT_OK) weft_data_close(data);
     return st;
@@ -300,6 +330,7 @@ void weft_data_close(weft_data *data)
     weft_data *more = data->bound;
     data->bound = NULL;
     if (more) weft_data_close(more);
+    if (data->translations) weft_translations_close(data->translations);
     weft_federation_close(data);
     weft_owners_close(data);
     weft_h5_close(&data->file);

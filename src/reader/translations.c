@@ -362,11 +362,9 @@ static weft_status translations_read(const void *self, const char *source, weft_
 
 extern const weft_reader weft_reader_translations;
 const weft_reader weft_reader_translations = {
-    .kind =
-        {.name = "translations",
-         .about =
-             "sentences in several languages, a column each (no task trains on them yet)",
-         .size = sizeof(struct translations),
-         .opts = options},
+    .kind = {.name = "translations",
+             .about = "sentences in several languages, a column each",
+             .size = sizeof(struct translations),
+             .opts = options},
     .read = translations_read,
 };

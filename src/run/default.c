@@ -4,6 +4,7 @@
 #include "weft/data.h"
 #include "weft/h5.h"
 #include "weft/run.h"
+#include "weft/translations.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -181,6 +182,36 @@ static void texts(struct plan *plan)
     put(plan, "weight of the losses against the penalty", "C = log 0.01 .. 1e4");
 }
 
+/* ---- sentences in several languages ---- */
+
+static void languages(struct plan *plan)
+{
+    const weft_translations *of = plan->data->translations;
+    begin(plan, "sgd", "one network for all languages and directions");
+    put(plan, "trials go on as long as they are good", "tuner = asha");
+    put(plan, "Parzen estimators propose", "sampler = tpe");
+    section(plan, "space");
+    put(plan, NULL, "configs = 8");
+    section(plan, "asha");
+    put(plan, "epochs", "max_resource = 9");
+    section(plan, "sgd");
+    put(plan, NULL, "model = seq2seq");
+    put(plan, NULL, "score = loss");
+    section(plan, "seq2seq");
+    put(plan, NULL, "smoothing = 0.1");
+    put(plan, "translations that are kept of a sentence", "beam = 4");
+    put(plan, NULL, "penalty = 0.6");
+    section(plan, "context");
+    put(plan, "weights are made from embeddings of the languages", "form = generated");
+    put(plan, weft_arena_text(plan->mem, "%d languages", of->n), "size = %d",
+        of->n < 8 ? of->n : 8);
+    section(plan, "train");
+    put(plan, NULL, "optimizer = adam");
+    put(plan, NULL, "lr = log 5e-4 .. 5e-3");
+    put(plan, NULL, "batch = 64");
+    put(plan, NULL, "dropout = 0 .. 0.3");
+}
+
 /* ---- federations ---- */
 
 /* Rows that belong to sites, which may differ. */
@@ -290,11 +321,12 @@ static weft_status find_groups(struct plan *plan, weft_data *data)
 static const char *title(const struct plan *plan)
 {
     const weft_data *data = plan->data;
-    const char *what = data->clients || data->owners ? "a federation"
-                       : data->form == WEFT_TOKENS   ? "texts"
-                       : data->channels > 0          ? "images"
-                       : data->target_scale          ? "a table with numbers to predict"
-                                                     : "a table with classes";
+    const char *what = data->translations              ? "sentences in several languages"
+                       : data->clients || data->owners ? "a federation"
+                       : data->form == WEFT_TOKENS     ? "texts"
+                       : data->channels > 0            ? "images"
+                       : data->target_scale            ? "a table with numbers to predict"
+                                                       : "a table with classes";
     return weft_arena_text(
         plan->mem,
         "; The plan for %s: %s.\n"
@@ -314,7 +346,9 @@ static weft_status choose(struct plan *plan, weft_data *data)
     TRY(count_words(plan, data));
     TRY(find_groups(plan, data));
     plan->text = title(plan);
-    if (data->clients || data->owners)
+    if (data->translations)
+        languages(plan);
+    else if (data->clients || data->owners)
         federation(plan);
     else if (data->form == WEFT_TOKENS)
         texts(plan);

@@ -3,6 +3,7 @@
  * the form that networks take. */
 #include "data.h"
 #include "opts.h"
+#include "pairs.h"
 #include "weft/par.h"
 #include "weft/shuffle.h"
 
@@ -160,10 +161,27 @@ static const char *balance_key(const sgd_task *sgd)
     return sgd->env.balanced ? "run.class_weights = balanced" : "train.balance = yes";
 }
 
+/* Options that sentences do not have: their parts are by the line, so that none is in two
+ * parts by another direction. */
+static weft_status check_pairs(const sgd_task *sgd)
+{
+    const char *what = sgd->folds > 0  ? "sgd.folds"
+                       : sgd->dev > 0  ? "sgd.dev"
+                       : balances(sgd) ? balance_key(sgd)
+                                       : NULL;
+    if (!sgd->pairs.of || !what) return WEFT_OK;
+    return weft_fail(
+        WEFT_ECONF,
+        "%s holds sentences in several languages, whose parts are made by weft "
+        "pack; take out %s",
+        sgd->env.data->path, what);
+}
+
 /* What only one kind of data asks for. */
 static weft_status check_kind(const sgd_task *sgd)
 {
     TRY(check_numbers(sgd));
+    TRY(check_pairs(sgd));
     if (sgd->env.balanced && asks(sgd))
         return weft_fail(
             WEFT_ECONF, "run.class_weights = balanced weights classes in all "
@@ -186,7 +204,9 @@ static weft_status check_kind(const sgd_task *sgd)
 weft_status sgd_open(sgd_task *sgd)
 {
     weft_status st;
-    if (sgd->env.data->clients) {
+    if (sgd->env.data->translations) {
+        st = sgd_pairs_open(sgd);
+    } else if (sgd->env.data->clients) {
         st = open_pool(sgd);
     } else {
         weft_team_split(sgd->env.team, sgd->env.team->size, &sgd->alone);
@@ -341,6 +361,7 @@ sgd_work sgd_work_new(const sgd_task *sgd, const sgd_model *model, int most,
                       weft_arena *tmp)
 {
     int bytes = sgd->env.data->form == WEFT_BYTES && !sgd->pool.x;
+    int pairs = sgd->pairs.of != NULL;
     return (sgd_work){.net = sgd->net->work(model->self, most, tmp),
                       .most = most,
                       .x = WEFT_NEW(tmp, const float *, most),
@@ -348,6 +369,10 @@ sgd_work sgd_work_new(const sgd_task *sgd, const sgd_model *model, int most,
                       .text = WEFT_NEW(tmp, const uint8_t *, most),
                       .word = WEFT_NEW(tmp, const uint32_t *, most),
                       .length = WEFT_NEW(tmp, int, most),
+                      .translation = WEFT_NEW(tmp, const uint32_t *, pairs ? most : 0),
+                      .translated = WEFT_NEW(tmp, int, pairs ? most : 0),
+                      .named = WEFT_NEW(tmp, uint32_t, pairs ? most * sgd->shape.d : 0),
+                      .theta = WEFT_NEW(tmp, real, pairs ? model->table.at : 0),
                       .label = WEFT_NEW(tmp, int32_t, most),
                       .target = WEFT_NEW(tmp, const double *, most),
                       .weight = WEFT_NEW(tmp, double, most),
@@ -356,6 +381,10 @@ sgd_work sgd_work_new(const sgd_task *sgd, const sgd_model *model, int most,
 
 const uint32_t *sgd_words_of(const sgd_task *sgd, int64_t row, int *n)
 {
+    if (sgd->pairs.of) {
+        *n = sgd->pairs.sources[row] + sgd->pairs.targets[row];
+        return sgd->pairs.source[row];
+    }
     int p = part_of(sgd, row);
     const weft_rows *part = &sgd->own.part[p];
     const int64_t *offset = part->offset[sgd->words.tokenizer] + (row - sgd->first[p]);
@@ -380,8 +409,13 @@ void sgd_sort_by_length(const sgd_task *sgd, int n, const int64_t *row, sgd_leng
 }
 
 /* Sample i of the tables. */
-static void put(const sgd_task *sgd, sgd_work *work, int i, int64_t row)
+static void put(const sgd_task *sgd, const sgd_model *model, sgd_work *work, int i,
+                int64_t row)
 {
+    if (sgd->pairs.of) {
+        sgd_pairs_put(sgd, model, work, i, row);
+        return;
+    }
     if (sgd->pool.text) {
         work->text[i] = sgd->pool.text[row];
         return;
@@ -434,12 +468,12 @@ weft_truth sgd_truth(const sgd_task *sgd, const sgd_rows *rows, weft_arena *mem)
                         .weight = sgd_weighs(sgd) ? weight : NULL};
 }
 
-weft_batch sgd_batch(const sgd_task *sgd, sgd_work *work, int n, const int64_t *row,
-                     const double *weight)
+weft_batch sgd_batch(const sgd_task *sgd, const sgd_model *model, sgd_work *work, int n,
+                     const int64_t *row, const double *weight)
 {
     for (int i = 0; i < n; i++) {
         work->weight[i] = 1;
-        put(sgd, work, i, row[i]);
+        put(sgd, model, work, i, row[i]);
         if (weight) work->weight[i] *= weight[work->label[i]];
     }
     weft_batch batch = {.n = n,
@@ -448,6 +482,9 @@ weft_batch sgd_batch(const sgd_task *sgd, sgd_work *work, int n, const int64_t *
                         .weight = weight || sgd_weighs(sgd) ? work->weight : NULL};
     switch (sgd->shape.form) {
     case WEFT_CHARS: batch.text = work->text; break;
+    case WEFT_SENTENCES:
+        batch.translation = work->translation;
+        batch.translated = work->translated; /* fall through */
     case WEFT_TOKENS:
         batch.word = work->word;
         batch.length = work->length;

@@ -9,7 +9,7 @@
 WEFT_CHECKED weft_status sgd_open(sgd_task *sgd);
 /* Divides the rows into folds. ECONF. */
 WEFT_CHECKED weft_status sgd_divide(sgd_task *sgd);
-/* The words word[n] of a row. */
+/* The words word[n] of a row; of a pair n counts those of both sentences. */
 const uint32_t *sgd_words_of(const sgd_task *sgd, int64_t row, int *n);
 /* A row and its number of words. */
 typedef struct sgd_length {
@@ -28,7 +28,7 @@ int sgd_answers(const sgd_task *sgd);
 /* 1: rows have weights. */
 int sgd_weighs(const sgd_task *sgd);
 /* The samples row[n] in the tables of k; weight [classes] or NULL. */
-weft_batch sgd_batch(const sgd_task *sgd, sgd_work *work, int n, const int64_t *row,
-                     const double *weight);
+weft_batch sgd_batch(const sgd_task *sgd, const sgd_model *model, sgd_work *work, int n,
+                     const int64_t *row, const double *weight);
 
 #endif

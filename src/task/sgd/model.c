@@ -2,6 +2,8 @@
  * by which a run is checked before it trains. */
 #include "model.h"
 #include "opts.h"
+#include "weft/log.h"
+#include "words.h"
 
 #include <string.h>
 
@@ -26,7 +28,10 @@ weft_status sgd_model_new(const sgd_task *sgd, const double *conf, weft_arena *m
     model->self = weft_arena_alloc(mem, 1, sgd->net->kind.size);
     memcpy(model->self, sgd->fixed, sgd->net->kind.size);
     model->train = sgd->train;
+    model->contexts = NULL;
+    weft_context_options context = sgd->context;
     if (conf) {
+        weft_space_put(sgd->env.space, conf, &weft_context_kind, &context);
         weft_space_put(sgd->env.space, conf, &sgd->net->kind, model->self);
         weft_space_put(sgd->env.space, conf, &sgd_train_kind, &model->train);
     }
@@ -40,6 +45,14 @@ weft_status sgd_model_new(const sgd_task *sgd, const double *conf, weft_arena *m
     model->slots = weft_descent_slots(&model->train.descent);
     model->copies = sgd->keep == SGD_KEEP_BEST ? 2 : 1;
     find_layers(sgd, model);
+    if (sgd->pairs.of) {
+        const weft_translations *of = sgd->pairs.of;
+        model->contexts = WEFT_NEW(mem, weft_contexts, 1);
+        weft_contexts_setup(model->contexts, &context, sgd->net, model->self, of->n,
+                            (int)of->directions, of->joint);
+        model->n = model->contexts->n;
+        model->layers = 0;
+    }
     return WEFT_OK;
 }
 
@@ -90,4 +103,55 @@ weft_status sgd_model_largest(const sgd_task *sgd, weft_arena *tmp, sgd_model *m
     TRY(largest_conf(sgd, conf, tmp));
     TRY(sgd_model_new(sgd, conf, tmp, model));
     return check_layers(sgd, model);
+}
+
+double sgd_memory(const sgd_task *sgd, const sgd_model *model)
+{
+    double gradient = (double)sgd_gradient_size(sgd, model, model->train.batch);
+    return (double)sizeof(real) *
+           ((double)sgd_state_size(sgd, model) + gradient * (sgd->parts + 1) +
+            (model->contexts ? (double)model->n : 0));
+}
+
+/* The numbers of weights of all contexts, as Platanios et al. count them. */
+static void tell_weights(const sgd_task *sgd, const sgd_model *model)
+{
+    const weft_contexts *contexts = model->contexts;
+    if (!contexts || sgd->env.team->first + sgd->env.team->rank > 0) return;
+    const weft_context_options *options = &contexts->options;
+    long long own = model->table.at, all = model->n, generated = contexts->generated;
+    if (options->form != WEFT_CONTEXT_GENERATED) {
+        weft_log(WEFT_INFO, "weights: %lld for a direction, %lld for all %d", own, all,
+                 contexts->pairs);
+        return;
+    }
+    int size = options->group > 0 ? options->group : options->size;
+    weft_log(WEFT_INFO,
+             "weights: P M + L M and those of words = %lld; P = %lld generated, M = %d "
+             "numbers%s, L = %d languages, %lld of words",
+             all, generated, size, options->group > 0 ? " of a group" : "",
+             contexts->languages, all - generated * size - (all - contexts->first));
+    if (options->size > contexts->languages && options->embedding == WEFT_CONTEXT_LEARNT)
+        weft_log(WEFT_WARN,
+                 "context.size = %d is more than the %d languages; the same weights can be "
+                 "generated with %d",
+                 options->size, contexts->languages, contexts->languages);
+}
+
+weft_status sgd_check_memory(const sgd_task *sgd)
+{
+    weft_arena *tmp = weft_arena_new();
+    sgd_model model = {0};
+    weft_status st = sgd_model_largest(sgd, tmp, &model);
+    double bytes = st == WEFT_OK ? sgd_memory(sgd, &model) : 0;
+    if (st == WEFT_OK && !sgd->env.scoring) tell_weights(sgd, &model);
+    weft_arena_free(tmp);
+    TRY(st);
+    if (bytes <= sgd->env.memory) return WEFT_OK;
+    return weft_fail(
+        WEFT_ELIMIT,
+        "sgd.model = %s has up to %lld weights, whose training in %d pieces "
+        "takes %.3g GB; run.memory allows %g GB a rank: make the model smaller, "
+        "or allow more",
+        sgd->net_name, (long long)model.n, sgd->parts, bytes / 1e9, sgd->env.memory / 1e9);
 }

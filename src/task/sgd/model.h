@@ -14,5 +14,9 @@ int64_t sgd_state_size(const sgd_task *sgd, const sgd_model *model);
  * cannot be trained, or a layer that none has is to have a weight decay. */
 WEFT_CHECKED weft_status sgd_model_largest(const sgd_task *sgd, weft_arena *tmp,
                                            sgd_model *model);
+/* Bytes of a rank: the state, gradients of the pieces and their sum. */
+double sgd_memory(const sgd_task *sgd, const sgd_model *model);
+/* ELIMIT if those of the configuration with the largest state exceed the memory. */
+WEFT_CHECKED weft_status sgd_check_memory(const sgd_task *sgd);
 
 #endif

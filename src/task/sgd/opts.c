@@ -79,6 +79,9 @@ const weft_metric sgd_scores[] = {
      "variance of the training targets, which is 1 - R2",
      "1", "error %"},
     WEFT_QUALITY_SCORES,
+    {"bleu", "translations: BLEU as sacrebleu's, mean over directions", "0 to 100", "BLEU"},
+    {"chrf", "translations: chrF2 as sacrebleu's, mean over directions", "0 to 100",
+     "chrF"},
     {0}};
 
 #define L2(i, key, which)                                                                  \

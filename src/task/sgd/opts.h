@@ -25,6 +25,7 @@ enum {
     SGD_ROW_SAMPLES,
     SGD_ROW_DIVERGED
 };
+enum { SGD_SCORE_BLEU = 6, SGD_SCORE_CHRF };
 extern const weft_kind sgd_train_kind;
 extern const weft_kind *const sgd_parts[];
 

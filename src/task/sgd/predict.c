@@ -37,7 +37,8 @@ static void add_network(const sgd_task *sgd, const sgd_model *model, const sgd_r
             first = blocks * team->rank / team->size;
     for (int64_t b = first; b < blocks * (team->rank + 1) / team->size; b++) {
         int64_t left = rows->n - b * BLOCK, n = left < BLOCK ? left : BLOCK;
-        weft_batch batch = sgd_batch(sgd, &work, (int)n, rows->row + b * BLOCK, NULL);
+        weft_batch batch =
+            sgd_batch(sgd, model, &work, (int)n, rows->row + b * BLOCK, NULL);
         batch.again = b > first;
         sgd->net->represent(model->self, work.net, w, &batch, h, z);
         (sgd->shape.numbers ? add_numbers : add_softmax)(n, classes, z,

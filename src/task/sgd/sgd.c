@@ -11,8 +11,10 @@
 #include "data.h"
 #include "model.h"
 #include "opts.h"
+#include "pairs.h"
 #include "predict.h"
 #include "step.h"
+#include "translate.h"
 #include "weft/log.h"
 #include "weft/registry.h"
 #include "weft/rng.h"
@@ -33,34 +35,9 @@ static weft_status sgd_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], 
     TRY(weft_net_find(sgd->net_name, &sgd->net));
     kind[0] = &sgd->net->kind;
     kind[1] = &sgd_train_kind;
-    *n = 2;
+    kind[2] = &weft_context_kind;
+    *n = sgd->net->role ? 3 : 2;
     return WEFT_OK;
-}
-
-/* Bytes of a rank: the state, gradients of the pieces and their sum. */
-static double memory_of(const sgd_task *sgd, const sgd_model *model)
-{
-    double gradient = (double)sgd_gradient_size(sgd, model, model->train.batch);
-    return (double)sizeof(real) *
-           ((double)sgd_state_size(sgd, model) + gradient * (sgd->parts + 1));
-}
-
-/* ELIMIT if weights, gradients of the pieces and their sums exceed the memory. */
-static weft_status check_memory(const sgd_task *sgd)
-{
-    weft_arena *tmp = weft_arena_new();
-    sgd_model model = {0};
-    weft_status st = sgd_model_largest(sgd, tmp, &model);
-    weft_arena_free(tmp);
-    TRY(st);
-    double bytes = memory_of(sgd, &model);
-    if (bytes <= sgd->env.memory) return WEFT_OK;
-    return weft_fail(
-        WEFT_ELIMIT,
-        "sgd.model = %s has up to %lld weights, whose training in %d pieces "
-        "takes %.3g GB; run.memory allows %g GB a rank: make the model smaller, "
-        "or allow more",
-        sgd->net_name, (long long)model.n, sgd->parts, bytes / 1e9, sgd->env.memory / 1e9);
 }
 
 /* Warns of ranks that do not help. */
@@ -97,11 +74,12 @@ static weft_status sgd_setup(void *self, const weft_env *env)
     sgd->fixed = weft_arena_alloc(env->mem, 1, sgd->net->kind.size);
     TRY(weft_conf_bind(env->conf, &sgd->net->kind, sgd->fixed));
     TRY(weft_conf_bind(env->conf, &sgd_train_kind, &sgd->train));
+    if (sgd->net->role) TRY(weft_conf_bind(env->conf, &weft_context_kind, &sgd->context));
     TRY(check_unused(sgd));
     TRY(sgd_open(sgd));
     TRY(sgd_divide(sgd));
     check_ranks(sgd);
-    return check_memory(sgd);
+    return sgd_check_memory(sgd);
 }
 
 /* ---- state ---- */
@@ -138,7 +116,8 @@ static int sgd_tensors(const void *self, const weft_job *job,
     sgd_model model = model_of(sgd, job, tmp);
     int n = 1;
     if (sgd->nfold == 1)
-        n = sgd->net->tensors(model.self, out);
+        n = model.contexts ? weft_contexts_tensors(model.contexts, out)
+                           : sgd->net->tensors(model.self, out);
     else
         out[0] = (weft_tensor){"weights", 0, 2, {sgd->nfold, model.n}};
     weft_arena_free(tmp);
@@ -187,7 +166,10 @@ static void sgd_start(const void *self, const weft_job *job, weft_state *state)
         uint64_t fold = (uint64_t)(sgd->fold < 0 ? f : sgd->fold);
         weft_rng4 rng = weft_rng_at(sgd->env.seed, WEFT_RNG_WEIGHTS, fold, 0, 2);
         real *w = trained_of(sgd, &model, f, state->x);
-        sgd->net->init(model.self, fold == 0 ? sgd->env.seed : rng.v[0], w);
+        if (model.contexts)
+            weft_contexts_init(model.contexts, sgd->env.seed, w);
+        else
+            sgd->net->init(model.self, fold == 0 ? sgd->env.seed : rng.v[0], w);
         memmove(kept_of(&model, f, state->x), w, (size_t)model.n * sizeof *w);
         *head_of(f, state->aux) = (sgd_head){.trial = -1, .best = INFINITY};
     }
@@ -238,6 +220,7 @@ static void sgd_cost(const void *self, const weft_job *job, weft_cost *out)
     double steps = 0, samples = 0;
     double words = fmin(model.train.batch * sgd->shape.length, (double)model.table.rows);
     double moved = (double)model.table.at + words * model.table.d; /* weights of a step */
+    if (model.contexts) moved = (double)model.n;
     for (int f = 0; f < sgd->nfold; f++) {
         double n = (double)sgd->at[f].train.n, batch = fmin(model.train.batch, n);
         double own = sgd->steps > 0 ? (double)sgd->steps : ceil(n / batch);
@@ -247,7 +230,7 @@ static void sgd_cost(const void *self, const weft_job *job, weft_cost *out)
     *out = (weft_cost){
         .flops = job->resource * (samples * flops + steps * 10.0 * moved),
         .bytes = ranks > 1 ? job->resource * steps * moved * sizeof(real) * ranks : 0,
-        .memory = memory_of(sgd, &model)};
+        .memory = sgd_memory(sgd, &model)};
     weft_arena_free(tmp);
 }
 
@@ -360,6 +343,8 @@ static void conclude(const sgd_task *sgd, const weft_job *job, double *aux,
 static weft_status sgd_sound(const sgd_task *sgd)
 {
     const weft_clients *clients = sgd->env.data->clients;
+    if (sgd->pairs.of)
+        return weft_agree(weft_translations_sound(sgd->pairs.of), sgd->env.team);
     return weft_agree(clients ? weft_client_sound(clients) : weft_data_sound(&sgd->own),
                       sgd->env.team);
 }
@@ -443,7 +428,9 @@ static weft_status sgd_score(void *self, const weft_job *job, const weft_state *
     out->metric[1] = sum.wrong / sum.count;
     double count = sgd_weighs(sgd) ? (double)rows : sum.count;
     out->count = held ? count : count / sgd->nfold;
-    if (!held)
+    if (sgd->pairs.of && part != WEFT_TRAIN)
+        sgd_translations_score(sgd, &model, part, &all, x, out);
+    else if (!held && !sgd->pairs.of)
         sgd_judge(sgd, &model, &all, x, out->metric + 2, &out->confusion, sgd->env.mem);
     weft_arena_free(tmp);
     return sgd_sound(sgd);
@@ -475,6 +462,7 @@ const weft_task weft_task_sgd = {
     .metrics = sgd_metrics,
     .rows = sgd_columns,
     .scores = sgd_scores,
+    .members = "directions",
     .lost = "which rate or range is so large that all trainings diverge",
     .choices = sgd_choices,
     .tuned = sgd_tuned,

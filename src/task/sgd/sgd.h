@@ -5,9 +5,10 @@
 
 #include "task/halt.h"
 #include "task/words.h"
+#include "weft/context.h"
 #include "weft/descend.h"
 #include "weft/measure.h"
-#include "weft/net.h"
+#include "weft/translations.h"
 
 enum { SGD_KEEP_BEST, SGD_KEEP_LAST };     /* sgd.keep */
 enum { SGD_LAST_SYMBOL, SGD_ALL_SYMBOLS }; /* sgd.target */
@@ -64,6 +65,15 @@ typedef struct sgd_pool {
     const uint8_t **text; /* [samples] windows of d + 1 symbols */
 } sgd_pool;
 
+/* Sentences and their translations; of is NULL where there are none. A row is a pair. */
+typedef struct sgd_pairs {
+    const weft_translations *of;
+    int64_t *first; /* [parts directions + 1] first row of each direction of each part */
+    const uint32_t **source, **target; /* [rows] words */
+    int *sources, *targets;            /* [rows] their numbers */
+    int32_t *reference;                /* [rows] sentence of the target's language */
+} sgd_pairs;
+
 typedef struct sgd_task {
     const char *net_name;
     weft_word_keys words;
@@ -81,6 +91,8 @@ typedef struct sgd_task {
     weft_data own;   /* all rows, on every rank; not of a federation */
     int opened;
     sgd_pool pool;
+    sgd_pairs pairs;
+    weft_context_options context;
     int nfold;                     /* networks of a trial */
     sgd_fold *at;                  /* [nfold]; NULL where env.scoring */
     int64_t first[WEFT_NPART + 1]; /* numbers of the first rows of the parts; all */
@@ -93,8 +105,9 @@ typedef struct sgd_task {
 typedef struct sgd_model {
     void *self;
     sgd_train train;
-    int64_t n;        /* weights */
-    weft_table table; /* at its end; without rows at n, if there is none */
+    weft_contexts *contexts; /* NULL: the weights are the network's */
+    int64_t n;               /* weights */
+    weft_table table; /* at the end of the network's; without rows there if it has none */
     int slots;        /* number of vectors of the optimizer */
     int copies; /* copies of a fold's weights: 2 if the best are kept in addition to the
                    last */
@@ -149,12 +162,16 @@ typedef struct sgd_words {
 /* Work space of a rank. */
 typedef struct sgd_work {
     void *net;
-    int most;              /* largest number of samples in a call of the network */
-    const float **x;       /* [most] */
-    float *row;            /* [most][d] of bytes */
-    const uint8_t **text;  /* [most] */
-    const uint32_t **word; /* [most] */
-    int *length;           /* [most] */
+    int most;                     /* largest number of samples in a call of the network */
+    const float **x;              /* [most] */
+    float *row;                   /* [most][d] of bytes */
+    const uint8_t **text;         /* [most] */
+    const uint32_t **word;        /* [most] */
+    int *length;                  /* [most] */
+    const uint32_t **translation; /* [most], as in weft_batch */
+    int *translated;              /* [most] */
+    uint32_t *named;              /* [most][d] sources with the name of a language */
+    real *theta;           /* weights of the network for the direction of the last batch */
     int32_t *label;        /* [most] */
     const double **target; /* [most] */
     double *weight;        /* [most] */

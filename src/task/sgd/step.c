@@ -3,6 +3,7 @@
  * and all get them. */
 #include "step.h"
 #include "data.h"
+#include "pairs.h"
 #include "sum.h"
 #include "weft/clock.h"
 #include "weft/shuffle.h"
@@ -30,6 +31,9 @@ struct course {
     sgd_length *length; /* [batch] */
     int64_t *dealt;     /* [batch] rows of a batch by pieces */
     double *told; /* [2 parts] losses, predictions of the pieces of all steps of a rank */
+    int64_t *end; /* of pairs: ends of the batches of the pass, in `order`; else NULL */
+    int64_t part, parts; /* weights of all contexts whose steps this rank takes */
+    real *g;             /* [parts] gradient with respect to these */
 };
 
 /* The rows of a pass, in random order keyed by fold and pass. */
@@ -42,6 +46,10 @@ static void shuffle(struct course *course, int64_t pass)
     course->pass = pass;
     memcpy(course->order, course->fold->train.row, (size_t)n * sizeof *course->order);
     weft_shuffle_first(n, n, &key, course->order);
+    key.c = 1;
+    if (course->end)
+        sgd_pairs_order(course->sgd, course->model->train.batch, &course->fold->train, &key,
+                        course->order, course->end);
 }
 
 /* Documents: pieces with nearly equal numbers of words, so that ranks take equally long;
@@ -51,7 +59,7 @@ static const int64_t *divide(struct course *course, int n, const int64_t *row)
 {
     int parts = course->pieces.n, *from = course->pieces.from;
     for (int i = 0; i <= parts; i++) from[i] = (int)((int64_t)n * i / parts);
-    if (parts == 1 || course->sgd->shape.form != WEFT_TOKENS) return row;
+    if (parts == 1 || (course->sgd->shape.form != WEFT_TOKENS && !course->end)) return row;
     sgd_sort_by_length(course->sgd, n, row, course->length);
     for (int i = 0, at = 0; i < parts; i++) {
         from[i] = at;
@@ -75,7 +83,8 @@ static void take_gradients(struct course *course, int64_t step, const int64_t *r
         int piece = course->pieces.own[i];
         int from = course->pieces.from[piece], n = course->pieces.from[piece + 1] - from;
         if (n == 0) continue;
-        weft_batch batch = sgd_batch(sgd, &course->work, n, row + from, weight);
+        weft_batch batch =
+            sgd_batch(sgd, course->model, &course->work, n, row + from, weight);
         batch.place = course->words.seats.place;
         batch.places = course->words.seats.n;
         batch.again = again;
@@ -118,6 +127,28 @@ static void add_decay(const struct course *course, const real *w, real *g)
     }
 }
 
+/* The weights of all contexts, of which each rank has its own part, for all ranks. */
+static void join(const struct course *course, real *x)
+{
+    if (course->pieces.exchange)
+        weft_parts_join(course->sgd->env.team, x, 1, (size_t)course->model->n);
+}
+
+/* Changes the weights of all contexts by the gradient with respect to those of one. */
+static void change_contexts(struct course *course, weft_pace pace, weft_context at, real *w,
+                            real *slots)
+{
+    const sgd_model *model = course->model;
+    memcpy(course->work.theta, course->pieces.out,
+           (size_t)model->table.at * sizeof *course->work.theta);
+    sgd_pieces_join(course->sgd, &course->pieces, course->work.theta);
+    weft_contexts_spread(model->contexts, w, at, course->work.theta, course->part,
+                         course->parts, course->g);
+    weft_descent_step(&model->train.descent, &pace, course->parts, w + course->part,
+                      course->g, slots + course->part, model->n);
+    join(course, w);
+}
+
 /* Changes all weights by the gradient course->p.out. */
 static void change(struct course *course, weft_pace pace, real *w, real *slots)
 {
@@ -144,7 +175,9 @@ static int take_rows(struct course *course, sgd_head *head, const int64_t **row)
     int64_t from = (int64_t)head->taken;
     shuffle(course, (int64_t)head->pass);
     *row = course->order + from;
-    int size = (int)(n - from < batch ? n - from : batch);
+    int64_t end = from + batch < n ? from + batch : n;
+    if (course->end) end = sgd_pairs_end(course->end, from);
+    int size = (int)(end - from);
     head->taken += size;
     return size;
 }
@@ -157,12 +190,18 @@ static int take_step(struct course *course, double epoch, sgd_head *head, real *
     int64_t step = (int64_t)head->steps;
     const int64_t *row;
     int size = take_rows(course, head, &row);
+    int direction = course->end ? sgd_direction(sgd, row[0]) : 0;
     row = divide(course, size, row);
+    const real *theta = sgd_theta(sgd, course->model, w, direction, course->work.theta);
     sgd_words_seat(&course->words, sgd, size, row);
     sgd_words_settle(&course->words, course->model, w, slots);
-    take_gradients(course, step, row, w);
+    take_gradients(course, step, row, theta);
     if (!sgd_pieces_sum(sgd, &course->pieces, &course->words)) return 0;
-    change(course, weft_descent_pace(&course->model->train.descent, epoch, step), w, slots);
+    weft_pace pace = weft_descent_pace(&course->model->train.descent, epoch, step);
+    if (course->model->contexts)
+        change_contexts(course, pace, sgd_context(sgd, direction), w, slots);
+    else
+        change(course, pace, w, slots);
     head->steps++;
     return 1;
 }
@@ -190,14 +229,27 @@ static weft_status take_steps(struct course *course, int64_t steps, sgd_head *he
     return WEFT_OK;
 }
 
+/* Divides the weights of all contexts among the ranks. */
+static void share_contexts(struct course *course, weft_arena *tmp)
+{
+    weft_team *team = course->sgd->env.team;
+    int64_t n = course->model->n;
+    if (course->pieces.exchange)
+        weft_deal(n, team->rank, team->size, &course->part, &course->parts);
+    course->g = WEFT_NEW(tmp, real, course->parts);
+}
+
 weft_status sgd_epoch(sgd_task *sgd, const sgd_model *model, int f, sgd_head *head, real *w,
                       real *slots, int *good)
 {
     weft_arena *tmp = weft_arena_new();
     const sgd_fold *fold = &sgd->at[f];
     int64_t batch = model->train.batch < fold->train.n ? model->train.batch : fold->train.n;
-    int64_t passes = (fold->train.n + model->train.batch - 1) / model->train.batch;
+    int pairs = sgd->pairs.of != NULL;
+    int64_t passes = pairs ? sgd_pairs_batches(sgd, model->train.batch, &fold->train)
+                           : (fold->train.n + model->train.batch - 1) / model->train.batch;
     int64_t steps = sgd->steps > 0 ? sgd->steps : passes;
+    if (model->contexts) weft_parts_buffer(sgd->env.team, (size_t)model->n * sizeof(real));
     struct course course = {
         .sgd = sgd,
         .model = model,
@@ -209,13 +261,19 @@ weft_status sgd_epoch(sgd_task *sgd, const sgd_model *model, int f, sgd_head *he
         .dealt = WEFT_NEW(tmp, int64_t, batch),
         .order = WEFT_NEW(tmp, int64_t, fold->train.n),
         .pass = -1,
-        .told = WEFT_NEW(tmp, double, 2 * sgd->parts)};
+        .told = WEFT_NEW(tmp, double, 2 * sgd->parts),
+        .end = pairs ? WEFT_NEW(tmp, int64_t, passes) : NULL,
+        .parts = model->n};
+    if (model->contexts) share_contexts(&course, tmp);
     course.words = sgd_words_new(sgd, model, &course.pieces, batch, steps, tmp);
     *good = 1;
     weft_status st = take_steps(&course, steps, head, w, slots, good);
     sgd_words_end(&course.words, model, w, slots);
     for (int s = 0; s < model->slots; s++)
-        sgd_pieces_join(sgd, &course.pieces, slots + s * model->n);
+        if (model->contexts)
+            join(&course, slots + s * model->n);
+        else
+            sgd_pieces_join(sgd, &course.pieces, slots + s * model->n);
     tell(&course, head);
     weft_arena_free(tmp);
     *good = *good && isfinite(head->train_loss);
@@ -240,6 +298,23 @@ double sgd_sums_score(const sgd_task *sgd, const sgd_sums *sums)
     return (sgd->score == WEFT_BY_LOSS ? sums->loss : sums->wrong) / sums->count;
 }
 
+/* Blocks of rows, of pairs of one direction each: block b is rows cut[b] .. cut[b + 1] - 1.
+ * Returns their number. */
+static int64_t cut_blocks(const sgd_task *sgd, const sgd_rows *rows, int64_t **cut,
+                          weft_arena *tmp)
+{
+    int64_t n = 0, most = rows->n / SCORED + 1;
+    if (sgd->pairs.of) most += sgd->pairs.of->directions;
+    *cut = WEFT_NEW(tmp, int64_t, most + 1);
+    for (int64_t i = 1; i <= rows->n; i++) {
+        int full = i == rows->n || i - (*cut)[n] == SCORED;
+        if (!full && sgd->pairs.of)
+            full = sgd_direction(sgd, rows->row[i]) != sgd_direction(sgd, rows->row[i - 1]);
+        if (full) (*cut)[++n] = i;
+    }
+    return n;
+}
+
 /* Blocks of samples are distributed over ranks; their sums are added in order on all
  * ranks. */
 sgd_sums sgd_score_rows(sgd_task *sgd, const sgd_model *model, const sgd_rows *rows,
@@ -247,17 +322,21 @@ sgd_sums sgd_score_rows(sgd_task *sgd, const sgd_model *model, const sgd_rows *r
 {
     weft_arena *tmp = weft_arena_new();
     const weft_team *team = sgd->env.team;
-    int64_t n = (rows->n + SCORED - 1) / SCORED;
+    const real *theta = w;
+    int64_t *cut, n = cut_blocks(sgd, rows, &cut, tmp);
     sgd_work work = sgd_work_new(sgd, model, SCORED, tmp);
     sgd_sums *told = WEFT_NEW(tmp, sgd_sums, n), all = {0};
     int64_t first = n * team->rank / team->size;
+    int last = -1;
     for (int64_t b = first; b < n * (team->rank + 1) / team->size; b++) {
-        int64_t left = rows->n - b * SCORED;
-        weft_batch batch = sgd_batch(sgd, &work, (int)(left < SCORED ? left : SCORED),
-                                     rows->row + b * SCORED, NULL);
-        batch.again = b > first;
+        int direction = sgd->pairs.of ? sgd_direction(sgd, rows->row[cut[b]]) : 0;
+        weft_batch batch = sgd_batch(sgd, model, &work, (int)(cut[b + 1] - cut[b]),
+                                     rows->row + cut[b], NULL);
+        batch.again = direction == last;
+        if (!batch.again) theta = sgd_theta(sgd, model, w, direction, work.theta);
+        last = direction;
         weft_score score = {0};
-        sgd->net->score(model->self, work.net, w, &batch, &score);
+        sgd->net->score(model->self, work.net, theta, &batch, &score);
         told[b] =
             (sgd_sums){.loss = score.loss, .wrong = score.wrong, .count = score.count};
     }

@@ -1,0 +1,195 @@
+/* Sentences and their translations as samples: every pair of a direction is a row, and a
+ * batch has rows of one direction, so that the weights for it are made once. Where all
+ * directions share the weights, a source sentence begins with the name of the target
+ * language, a word of its own behind those of the vocabulary (Johnson et al., TACL 2017).
+ */
+#include "pairs.h"
+#include <string.h>
+
+/* ---- rows ---- */
+
+/* The pairs of a direction from row `at` on; returns the row behind them. */
+static int64_t take_pairs(sgd_task *sgd, weft_part part, int direction, int64_t at)
+{
+    sgd_pairs *pairs = &sgd->pairs;
+    const weft_direction *way = &pairs->of->direction[direction];
+    weft_arena *tmp = weft_arena_new();
+    weft_pairs found = weft_translations_pairs(pairs->of, part, *way, tmp);
+    weft_sentences_take(&pairs->of->language[way->source].part[part], found.n, found.source,
+                        pairs->source + at, pairs->sources + at);
+    weft_sentences_take(&pairs->of->language[way->target].part[part], found.n, found.target,
+                        pairs->target + at, pairs->targets + at);
+    memcpy(pairs->reference + at, found.target, (size_t)found.n * sizeof *found.target);
+    weft_arena_free(tmp);
+    return at + found.n;
+}
+
+/* Numbers of pairs: first[direction of each part], and those of the parts. */
+static int64_t count_pairs(sgd_task *sgd)
+{
+    const weft_translations *of = sgd->pairs.of;
+    int64_t n = 0;
+    for (int p = 0; p < WEFT_NPART; p++) {
+        for (int d = 0; d < of->directions; d++) {
+            weft_arena *tmp = weft_arena_new();
+            sgd->pairs.first[p * of->directions + d] = n;
+            n += weft_translations_pairs(of, (weft_part)p, of->direction[d], tmp).n;
+            weft_arena_free(tmp);
+        }
+        sgd->first[p + 1] = n;
+    }
+    sgd->pairs.first[WEFT_NPART * of->directions] = n;
+    return n;
+}
+
+/* The network's inputs and outputs. Vocabularies of single languages are padded to the
+ * largest; behind it are the names of the languages. */
+static void set_shape(sgd_task *sgd, int64_t n)
+{
+    const sgd_pairs *pairs = &sgd->pairs;
+    weft_shape *shape = &sgd->shape;
+    int64_t words = 0;
+    double sources = 0, targets = 0;
+    for (int i = 0; i < pairs->of->n; i++)
+        words =
+            pairs->of->language[i].bpe->n > words ? pairs->of->language[i].bpe->n : words;
+    *shape = (weft_shape){.form = WEFT_SENTENCES,
+                          .words = words + pairs->of->n,
+                          .classes = (int)(words + pairs->of->n)};
+    for (int64_t i = 0; i < n; i++) {
+        sources += pairs->sources[i];
+        targets += pairs->targets[i];
+        shape->d = pairs->sources[i] + 1 > shape->d ? pairs->sources[i] + 1 : shape->d;
+        shape->longest =
+            pairs->targets[i] > shape->longest ? pairs->targets[i] : shape->longest;
+    }
+    shape->length = sources / (double)n;
+    shape->translated = targets / (double)n;
+}
+
+weft_status sgd_pairs_open(sgd_task *sgd)
+{
+    sgd_pairs *pairs = &sgd->pairs;
+    weft_arena *mem = sgd->env.mem;
+    pairs->of = sgd->env.data->translations;
+    pairs->first = WEFT_NEW(mem, int64_t, WEFT_NPART * pairs->of->directions + 1);
+    int64_t n = count_pairs(sgd), at = 0;
+    pairs->source = WEFT_NEW(mem, const uint32_t *, n);
+    pairs->target = WEFT_NEW(mem, const uint32_t *, n);
+    pairs->sources = WEFT_NEW(mem, int, n);
+    pairs->targets = WEFT_NEW(mem, int, n);
+    pairs->reference = WEFT_NEW(mem, int32_t, n);
+    for (int p = 0; p < WEFT_NPART; p++)
+        for (int d = 0; d < pairs->of->directions; d++)
+            at = take_pairs(sgd, (weft_part)p, d, at);
+    set_shape(sgd, n);
+    return WEFT_OK;
+}
+
+int sgd_direction(const sgd_task *sgd, int64_t row)
+{
+    const int64_t *first = sgd->pairs.first;
+    int64_t low = 0, high = WEFT_NPART * sgd->pairs.of->directions;
+    while (high - low > 1) {
+        int64_t middle = (low + high) / 2;
+        if (first[middle] <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    return (int)(low % sgd->pairs.of->directions);
+}
+
+/* ---- batches ---- */
+
+int64_t sgd_pairs_batches(const sgd_task *sgd, int64_t batch, const sgd_rows *rows)
+{
+    int64_t directions = sgd->pairs.of->directions, n = 0;
+    weft_arena *tmp = weft_arena_new();
+    int64_t *count = WEFT_NEW(tmp, int64_t, directions);
+    for (int64_t i = 0; i < rows->n; i++) count[sgd_direction(sgd, rows->row[i])]++;
+    for (int64_t d = 0; d < directions; d++) n += (count[d] + batch - 1) / batch;
+    weft_arena_free(tmp);
+    return n;
+}
+
+/* sorted[n] = the rows by direction, in their order; from[directions + 1] where each
+ * begins. */
+static void sort_by_direction(const sgd_task *sgd, int64_t n, const int64_t *row,
+                              int64_t *sorted, int64_t *from)
+{
+    int64_t directions = sgd->pairs.of->directions;
+    for (int64_t i = 0; i < n; i++) from[sgd_direction(sgd, row[i]) + 1]++;
+    for (int64_t d = 0; d < directions; d++) from[d + 1] += from[d];
+    for (int64_t i = 0; i < n; i++) sorted[from[sgd_direction(sgd, row[i])]++] = row[i];
+    memmove(from + 1, from, (size_t)directions * sizeof *from);
+    from[0] = 0;
+}
+
+int64_t sgd_pairs_order(const sgd_task *sgd, int64_t batch, const sgd_rows *rows,
+                        const weft_rng_row *key, int64_t *order, int64_t *end)
+{
+    int64_t directions = sgd->pairs.of->directions, n = 0, at = 0;
+    int64_t batches = sgd_pairs_batches(sgd, batch, rows);
+    weft_arena *tmp = weft_arena_new();
+    int64_t *sorted = WEFT_NEW(tmp, int64_t, rows->n),
+            *from = WEFT_NEW(tmp, int64_t, directions + 1),
+            *begin = WEFT_NEW(tmp, int64_t, batches),
+            *size = WEFT_NEW(tmp, int64_t, batches),
+            *which = WEFT_NEW(tmp, int64_t, batches);
+    sort_by_direction(sgd, rows->n, order, sorted, from);
+    for (int64_t d = 0; d < directions; d++)
+        for (int64_t i = from[d]; i < from[d + 1]; i += batch, n++) {
+            begin[n] = i;
+            size[n] = from[d + 1] - i < batch ? from[d + 1] - i : batch;
+            which[n] = n;
+        }
+    weft_shuffle_first(n, n, key, which);
+    for (int64_t b = 0; b < n; b++) {
+        memcpy(order + at, sorted + begin[which[b]],
+               (size_t)size[which[b]] * sizeof *order);
+        at += size[which[b]];
+        end[b] = at;
+    }
+    weft_arena_free(tmp);
+    return n;
+}
+
+int64_t sgd_pairs_end(const int64_t *end, int64_t from)
+{
+    while (*end <= from) end++;
+    return *end;
+}
+
+/* ---- weights and samples ---- */
+
+weft_context sgd_context(const sgd_task *sgd, int direction)
+{
+    const weft_direction *way = &sgd->pairs.of->direction[direction];
+    return (weft_context){.language = {way->source, way->target}, .pair = direction};
+}
+
+const real *sgd_theta(const sgd_task *sgd, const sgd_model *model, const real *w,
+                      int direction, real *theta)
+{
+    if (!model->contexts) return w;
+    weft_contexts_form(model->contexts, w, sgd_context(sgd, direction), theta);
+    return theta;
+}
+
+void sgd_pairs_put(const sgd_task *sgd, const sgd_model *model, sgd_work *work, int i,
+                   int64_t row)
+{
+    const sgd_pairs *pairs = &sgd->pairs;
+    work->word[i] = pairs->source[row];
+    work->length[i] = pairs->sources[row];
+    work->translation[i] = pairs->target[row];
+    work->translated[i] = pairs->targets[row];
+    if (model->contexts->options.form != WEFT_CONTEXT_ONE) return;
+    int target = sgd_context(sgd, sgd_direction(sgd, row)).language[1];
+    uint32_t *named = work->named + i * sgd->shape.d;
+    named[0] = (uint32_t)(sgd->shape.words - pairs->of->n + target);
+    memcpy(named + 1, pairs->source[row], (size_t)pairs->sources[row] * sizeof *named);
+    work->word[i] = named;
+    work->length[i]++;
+}

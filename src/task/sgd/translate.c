@@ -1,0 +1,140 @@
+/* BLEU and chrF of translations by direction: whole numbers that are added over sentences
+ * and ranks. */
+#include "translate.h"
+#include "data.h"
+#include "opts.h"
+#include "pairs.h"
+#include "weft/par.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BLOCK = 64 }; /* sentences at once */
+
+static const weft_metric direction_table[] = {
+    {"bleu", "BLEU of the translations, as sacrebleu's with 13a tokens", "0 to 100",
+     "BLEU"},
+    {"chrf", "chrF2 of the translations, as sacrebleu's", "0 to 100", "chrF"},
+    {0}};
+
+/* Of a direction, all whole numbers. */
+struct sums {
+    weft_bleu bleu;
+    weft_chrf chrf;
+    int64_t pairs;
+};
+enum { SUMS = sizeof(struct sums) / sizeof(int64_t) };
+
+/* The translations of n rows of a direction, as words. */
+struct block {
+    uint32_t **word; /* [BLOCK][longest] */
+    int *length;     /* [BLOCK] */
+};
+
+/* Adds the translations of a block to the sums of its direction. */
+static void add_block(const sgd_task *sgd, weft_part part, int direction, int n,
+                      const int64_t *row, const struct block *block, struct sums *sums)
+{
+    const weft_translations *of = sgd->pairs.of;
+    const weft_language *target = &of->language[of->direction[direction].target];
+    for (int i = 0; i < n; i++) {
+        weft_arena *tmp = weft_arena_new();
+        const char *said =
+            weft_bpe_decode(target->bpe, block->word[i], block->length[i], tmp);
+        const char *text =
+            weft_sentence_text(&target->part[part], sgd->pairs.reference[row[i]], tmp);
+        weft_bleu_add(&sums->bleu, said, text, tmp);
+        weft_chrf_add(&sums->chrf, said, text, tmp);
+        sums->pairs++;
+        weft_arena_free(tmp);
+    }
+}
+
+/* The rows by direction, in it by length, so that a block's sentences end together. */
+static const sgd_length *in_order(const sgd_task *sgd, const sgd_rows *rows,
+                                  weft_arena *tmp)
+{
+    sgd_length *order = WEFT_NEW(tmp, sgd_length, rows->n);
+    for (int64_t i = 0, n; i < rows->n; i += n) {
+        int direction = sgd_direction(sgd, rows->row[i]);
+        for (n = 1; i + n < rows->n; n++)
+            if (sgd_direction(sgd, rows->row[i + n]) != direction) break;
+        sgd_sort_by_length(sgd, (int)n, rows->row + i, order + i);
+    }
+    return order;
+}
+
+/* Translates this rank's share of each direction. */
+static void translate(const sgd_task *sgd, const sgd_model *model, weft_part part,
+                      const sgd_rows *rows, const real *w, struct sums *sums)
+{
+    const weft_team *team = sgd->env.team;
+    weft_arena *tmp = weft_arena_new();
+    sgd_work work = sgd_work_new(sgd, model, BLOCK, tmp);
+    struct block block = {WEFT_NEW(tmp, uint32_t *, BLOCK), WEFT_NEW(tmp, int, BLOCK)};
+    for (int i = 0; i < BLOCK; i++)
+        block.word[i] = WEFT_NEW(tmp, uint32_t, sgd->shape.longest);
+    const sgd_length *order = in_order(sgd, rows, tmp);
+    int64_t row[BLOCK], turn = 0;
+    for (int64_t i = 0, n; i < rows->n; i += n) {
+        int direction = sgd_direction(sgd, order[i].row);
+        for (n = 0; n < BLOCK && i + n < rows->n; n++) {
+            row[n] = order[i + n].row;
+            if (sgd_direction(sgd, row[n]) != direction) break;
+        }
+        if (turn++ % team->size != team->rank) continue;
+        const real *theta = sgd_theta(sgd, model, w, direction, work.theta);
+        weft_batch batch = sgd_batch(sgd, model, &work, (int)n, row, NULL);
+        sgd->net->translate(model->self, theta, &batch, block.word, block.length);
+        add_block(sgd, part, direction, (int)n, row, &block, &sums[direction]);
+    }
+    weft_arena_free(tmp);
+}
+
+static weft_members *members_of(const sgd_task *sgd, const struct sums *sums)
+{
+    const weft_translations *of = sgd->pairs.of;
+    weft_arena *mem = sgd->env.mem;
+    if (sgd->env.team->rank > 0) return NULL;
+    weft_members *members = WEFT_NEW(mem, weft_members, 1);
+    *members = (weft_members){.table = direction_table,
+                              .number = WEFT_NEW(mem, int64_t, of->directions),
+                              .name = WEFT_NEW(mem, const char *, of->directions),
+                              .count = WEFT_NEW(mem, double, of->directions),
+                              .score = WEFT_NEW(mem, double, 2 * of->directions)};
+    for (int64_t d = 0; d < of->directions; d++) {
+        int64_t i = members->n;
+        if (sums[d].pairs == 0) continue;
+        members->number[i] = d;
+        members->name[i] =
+            weft_arena_text(mem, "%s-%s", of->language[of->direction[d].source].name,
+                            of->language[of->direction[d].target].name);
+        members->count[i] = (double)sums[d].pairs;
+        members->score[2 * i] = weft_bleu_score(&sums[d].bleu);
+        members->score[2 * i + 1] = weft_chrf_score(&sums[d].chrf);
+        members->n++;
+    }
+    return members;
+}
+
+void sgd_translations_score(const sgd_task *sgd, const sgd_model *model, weft_part part,
+                            const sgd_rows *rows, const real *w, weft_scores *out)
+{
+    weft_arena *tmp = weft_arena_new();
+    int64_t directions = sgd->pairs.of->directions;
+    struct sums *sums = WEFT_NEW(tmp, struct sums, directions);
+    double bleu = 0, chrf = 0;
+    int n = 0;
+    translate(sgd, model, part, rows, w, sums);
+    weft_sum_i64(sgd->env.team, &sums->bleu.match[0], (size_t)(SUMS * directions));
+    for (int64_t d = 0; d < directions; d++) {
+        if (sums[d].pairs == 0) continue;
+        bleu += weft_bleu_score(&sums[d].bleu);
+        chrf += weft_chrf_score(&sums[d].chrf);
+        n++;
+    }
+    out->metric[SGD_SCORE_BLEU] = bleu / n;
+    out->metric[SGD_SCORE_CHRF] = chrf / n;
+    out->members = members_of(sgd, sums);
+    weft_arena_free(tmp);
+}
