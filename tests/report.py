@@ -514,12 +514,12 @@ def as_text(run):
     lines += [f"ranks {fact('ranks')} on {fact('hosts')}; OpenBLAS {fact('blas')}, kernel {fact('kernel')}, weft "
               f"{fact('version')}, {fact('real')}",
               f"winner {trial}{fact('winner@id')}: {fact('winner@text') or 'the settings of the input file'}"]
-    lines += score_line(run, "valid") + score_line(run, "test") + confusion(run) + client_line(run) + kept_line(run)
+    lines += score_line(run, "valid") + score_line(run, "test") + client_line(run) + kept_line(run)
     if fact("optimum") is not None:
         regret = run.score("valid", run.scores[0][0]) - fact("optimum")
         lines.append(f"optimum {fact('optimum'):.8g} in the space: regret of the winner {regret:.3g}")
     lines += lower_line(run)
-    lines += trials(run) if run.rounds else ranking(run)
+    lines += confusion(run) + (trials(run) if run.rounds else ranking(run))
     return lines + times(run) + rounds(run) + [f"digest {fact('digest')}"]
 
 

@@ -348,6 +348,9 @@ int main(int argc, char **argv)
     test_measure(WEFT_BY_BALANCED, "fmap.validation=full fmap.score=balanced", 0, less,
                  1e-12);
     test_measure(WEFT_BY_AUC, "fmap.validation=split fmap.score=auc", 1, even, 1e-3);
+    ntrain = 100;
+    test_measure(WEFT_BY_F1, "fmap.score=f1", 2, even, 1e-12);
+    ntrain = N;
     test_auto();
     test_enough();
     test_score_only();

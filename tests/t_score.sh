@@ -42,6 +42,7 @@ for score in balanced f1 auc; do
     same "maps-$score" class $maps $shared 'rff.gamma=log 0.01 .. 10' fmap.score=$score
     same "nets-$score" class $net 'train.lr=log 0.01 .. 1' sgd.score=$score
 done
+same maps-folds class $maps fmap.folds=4 'rff.gamma=log 0.01 .. 10' fmap.score=auc
 same maps-r2 number $maps 'rff.gamma=log 0.01 .. 10' fmap.score=r2
 same nets-r2 number $net 'train.lr=log 0.001 .. 0.1' sgd.score=r2 sgd.folds=3
 
@@ -116,6 +117,17 @@ with h5py.File(f"{tmp}/maps-f1.h5") as run, h5py.File(f"{tmp}/export.h5") as exp
 END
     result $? "JSON, CSV and an exported winner have them, too"
 fi
+
+# of a federation, from what weft predict says of its clients' samples
+"$weft" pack dense "$tmp/t.csv" label=y drop=z clients=12 -o "$tmp/sites.h5" >"$tmp/out" 2>"$tmp/log"
+fed="run.task=fed run.mixing=none space.configs=1 fed.model=mlp mlp.hidden=5 fed.cohort=6 client.lr=0.3 random.resource=4"
+tuned 1 fed sites $fed >/dev/null && cp "$tmp/out" "$tmp/report" && "$weft" predict "$tmp/fed.h5" "$tmp/sites.h5" >"$tmp/p.csv" 2>"$tmp/log" &&
+    awk -F, '$1 == "test" { n[$4 " " $5]++ } END { for (a in n) print a, n[a] }' "$tmp/p.csv" | sort >"$tmp/want" &&
+    matrix "$tmp/report" | awk 'NR == 2 { for (i = 1; i <= NF; i++) name[i] = $i } NR > 2 { for (i = 2; i <= NF; i++) if ($i > 0) print $1, name[i - 1], $i }' |
+    sort >"$tmp/out" && [ -s "$tmp/want" ] && cmp "$tmp/want" "$tmp/out"
+result $? "a federation's confusion matrix is that of its predictions"
+one=$(grep '^test' "$tmp/report") && tuned 3 three sites $fed >/dev/null && [ "$(grep '^test' "$tmp/out")" = "$one" ] && echo "$one" | grep -q 'error .* balanced .* F1 .* AUC '
+result $? "its measures are the same on one rank and three"
 
 # ---- stops --------------------------------------------------------------------------------
 

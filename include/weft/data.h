@@ -21,6 +21,7 @@
  * 1, that it has among the quantiles of its column in the training rows, by linear
  * interpolation; of several equal ones the middle, 0 up to the first and 1 from the last
  * on. */
+enum { WEFT_MOST_RANKS = 1000 };
 typedef struct weft_ranks {
     int64_t n;              /* quantiles of a column, evenly spaced; 0: no ranks */
     const double *quantile; /* [d][n] */

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 1000 }; /* quantiles of a column */
-
 /* Number j of a row, which is column `from` of the file, as in the source. */
 static double source(const weft_data *data, int64_t from, float x)
 {
@@ -36,7 +34,7 @@ static void gather(const weft_data *data, int64_t j, double *column)
 weft_ranks weft_ranks_of(const weft_data *data)
 {
     const weft_rows *rows = &data->part[WEFT_TRAIN];
-    int64_t d = rows->d, n = rows->total, m = n < MOST ? n : MOST;
+    int64_t d = rows->d, n = rows->total, m = n < WEFT_MOST_RANKS ? n : WEFT_MOST_RANKS;
     if (m < 2) m = 2;
     double *quantile = WEFT_NEW(data->mem, double, d *m);
     weft_arena *tmp = weft_arena_new();

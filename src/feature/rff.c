@@ -11,7 +11,9 @@
  *
  * All configurations share one normal matrix, one Cauchy matrix and one vector of offsets,
  * so that their weights can be shared; gamma and the length of a row only scale a product X
- * P. Used by task fmap. */
+ * P. How inputs are preprocessed is an option here, beside run.scale, as maps that share a
+ * fit may differ in it, and as it takes rows of bytes, and rows by their length.
+ * Used by task fmap. */
 #include "rff.h"
 #include "weft/log.h"
 

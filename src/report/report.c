@@ -427,11 +427,11 @@ static void print_run(const weft_summary *summary, weft_arena *tmp)
     print_winner(summary);
     print_score(summary, WEFT_VALID, tmp);
     print_score(summary, WEFT_TEST, tmp);
-    weft_confusion_print(&summary->confusion);
     print_clients(summary);
     print_kept(summary);
     print_optimum(summary);
     weft_lower_print(summary, tmp);
+    weft_confusion_print(&summary->confusion);
     print_jobs(summary, tmp);
     print_times(summary);
     print_timeline(summary);

@@ -23,7 +23,13 @@ weft_status weft_confusion_read(weft_confusion *confusion, weft_h5 *file)
     if (!weft_h5_has(file, path)) return WEFT_OK;
     const char **name;
     int64_t n;
+    int nd;
+    int64_t dims[WEFT_H5_DIMS] = {0};
     TRY(weft_h5_read_texts(file, "/winner/class", &name, &n));
+    TRY(weft_h5_shape(file, path, &nd, dims));
+    if (nd != 2 || dims[0] != n || dims[1] != n)
+        return weft_fail(WEFT_EFILE, "%s: %s is not of %lld classes; make the file again",
+                         file->path, path, (long long)n);
     double *rows = WEFT_NEW(file->mem, double, n *n);
     TRY(weft_h5_read_rows(file, path, WEFT_H5_F64, n, 0, n, rows));
     *confusion = (weft_confusion){n, name, rows};

@@ -113,7 +113,7 @@ static weft_status read_ranks(weft_likeness *likeness, weft_h5 *file)
     int64_t dims[WEFT_H5_DIMS] = {0};
     if (!weft_h5_has(file, ranks_path)) return WEFT_OK;
     TRY(weft_h5_shape(file, ranks_path, &nd, dims));
-    if (nd != 2 || dims[0] != likeness->d || dims[1] < 2)
+    if (nd != 2 || dims[0] != likeness->d || dims[1] < 2 || dims[1] > WEFT_MOST_RANKS)
         return weft_fail(WEFT_EFILE,
                          "%s: the quantiles of %lld columns are expected; make the file "
                          "again",

@@ -446,7 +446,9 @@ static weft_status fed_score(void *self, const weft_job *job, const weft_state *
     out->count = sums.answered;
     if (members->n > 0) out->members = members;
     put_scores(&sums, evaluation.personal, out->metric);
-    if (fed->fresh.n == 0) return WEFT_OK;
+    if (fed->fresh.n == 0)
+        return fed_judge(fed, job, state, part, out->metric + FED_QUALITY_SCORES,
+                         &out->confusion);
     evaluation.members = NULL;
     evaluation.clients = 0;
     evaluation.fresh = evaluation.personal = 1;

@@ -1,5 +1,6 @@
 /* What task fed measures: columns of jobs and rounds, and scores. */
 #include "metrics.h"
+#include "weft/measure.h"
 
 /* In the order of their enum in fed.h, as are all tables here. */
 const weft_metric fed_metrics[] = {
@@ -63,4 +64,5 @@ const weft_metric fed_score_table[] = {
     {"new_error", "of clients kept out of training, before they adapt", "1", "new error %"},
     {"adapted_loss", "of the same, after fed.new_epochs", "loss", NULL},
     {"adapted_error", "of the same, after fed.new_epochs", "1", "adapted error %"},
+    WEFT_QUALITY_SCORES, /* before local training, of at most 2^20 samples of all clients */
     {0}};

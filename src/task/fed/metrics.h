@@ -31,7 +31,8 @@ enum {
     FED_ROW_VALID_LOSS,
     FED_ROW_VALID_ERROR
 };
-enum { FED_NEW_SCORES = 4 }; /* the first score of new clients */
+/* The first score of new clients; the first of weft_quality_put. */
+enum { FED_NEW_SCORES = 4, FED_QUALITY_SCORES = 8 };
 extern const weft_metric fed_metrics[], fed_rows[], fed_score_table[], fed_client_table[];
 
 #endif

@@ -8,13 +8,15 @@
 #include "score.h"
 #include "visit.h"
 #include "weft/logistic.h"
+#include "weft/measure.h"
 #include "worker.h"
 
 #include <math.h>
 
 enum {
-    PORTION = 2048, /* clients at a time, at most; fewer where they keep more */
-    KEPT = 1 << 22  /* bytes than this */
+    PORTION = 2048,  /* clients at a time, at most; fewer where they keep more */
+    KEPT = 1 << 22,  /* bytes than this */
+    JUDGED = 1 << 20 /* samples of a part, at most, for measures of all together */
 };
 
 struct predicting {
@@ -126,9 +128,14 @@ static weft_status take_portion(struct predicting *predicting, const weft_job *j
     return weft_agree(st, fed->env.team);
 }
 
+static int answers(const fed_task *fed)
+{
+    return !fed_worker_trains(fed) && fed->net->width;
+}
+
 static weft_status check(const fed_task *fed)
 {
-    if (!fed_worker_trains(fed) && fed->net->width) return WEFT_OK;
+    if (answers(fed)) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "%s: fed.model = %s answers no single rows; `weft eval` scores them",
                      fed->env.data->path, fed->net_name);
@@ -203,6 +210,27 @@ weft_status fed_predict(void *self, const weft_job *job, const weft_state *state
         weft_sum_i32(fed->env.team, out->label, (size_t)out->n);
         out->note = note_of(&predicting, mem);
         st = weft_agree(weft_client_sound(fed->clients), fed->env.team);
+    }
+    weft_arena_free(tmp);
+    return st;
+}
+
+weft_status fed_judge(fed_task *fed, const weft_job *job, const weft_state *state,
+                      weft_part part, double *metric, const double **confusion)
+{
+    int64_t rows = fed->clients->size[part].total;
+    int some = fed->test_clients > 0 || fed->max_valid > 0 || fed->fresh.n > 0;
+    if (some || !answers(fed) || fed->env.data->form == WEFT_CHARS || rows > JUDGED ||
+        !weft_quality_fits(rows, fed->env.data->classes))
+        return WEFT_OK;
+    weft_arena *tmp = weft_arena_new();
+    weft_predictions said;
+    weft_status st = fed_predict(fed, job, state, part, &said, tmp);
+    if (st == WEFT_OK) {
+        weft_truth truth = {.label = said.label};
+        weft_quality quality = weft_quality_of(&said, &truth, fed->env.mem);
+        weft_quality_put(&quality, metric);
+        *confusion = quality.confusion;
     }
     weft_arena_free(tmp);
     return st;

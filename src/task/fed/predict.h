@@ -13,4 +13,12 @@ WEFT_CHECKED weft_status fed_predict(void *self, const weft_job *job,
                                      const weft_state *state, weft_part part,
                                      weft_predictions *out, weft_arena *mem);
 
+/* How good these answers are, into metric[4] and *confusion, which lasts as the task;
+ * nothing where the scores are of some clients or samples alone, of characters, of more
+ * than 2^20 samples, or of answers that fed_predict does not give. EFILE, EDATA.
+ * Collective. */
+WEFT_CHECKED weft_status fed_judge(fed_task *fed, const weft_job *job,
+                                   const weft_state *state, weft_part part, double *metric,
+                                   const double **confusion);
+
 #endif

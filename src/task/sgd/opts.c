@@ -10,7 +10,8 @@ const weft_opt sgd_opts[] = {
     WEFT_CHOICE_OPT("score", sgd_task, score, "accuracy", WEFT_MEASURES,
                     "score on the development part that is minimised and stops "
                     "training: " WEFT_MEASURES_ABOUT
-                    "With folds, the mean over their parts. Of equal scores the lower mean "
+                    "The last four take another pass over the rows. With folds, the mean "
+                    "over their parts. Of equal scores the lower mean "
                     "loss wins"),
     WEFT_CHOICE_OPT(
         "keep", sgd_task, keep, "best", "best|last",
