@@ -25,7 +25,9 @@ typedef struct weft_env {
     void (*scored)(double share); /* told by `score`, where that takes long, which share of
                                      its work this rank has done. NULL: nobody is told */
     double deadline;              /* of the run, by weft_now; 0: none */
-    int scaled;                   /* 1: run.scale has columns scaled by the training rows */
+    int whole;    /* 1: the model of a winner that is trained on the train and valid parts
+                     together; train has their rows where they are no federation's */
+    int scaled;   /* 1: run.scale has columns scaled by the training rows */
     int balanced; /* 1: run.class_weights = balanced: samples are trained on by the weights
                      of their classes, weft_class_weights; scores stay as they are */
     int scoring; /* 1: only `score` is going to be called, with a winner of other data: what

@@ -14,6 +14,8 @@
 typedef struct weft_cost {
     double flops, bytes; /* operations, and bytes passed to collectives, over all ranks */
     double memory;       /* bytes per rank */
+    double again;        /* operations of a unit of resource on the train and valid parts,
+                            for run.refit; 0: there is none */
     double passes;       /* number of products with the matrix that the estimate assumes */
 } weft_cost;
 
@@ -123,6 +125,11 @@ typedef struct weft_task {
      * be a function of options, data and job alone, the same on any ranks and machine.
      * NULL: WEFT_PRICE_OPERATIONS if seconds is NULL, else WEFT_PRICE_SECONDS. */
     weft_price (*price)(const void *self);
+    /* The resource with which the configuration of a job that wins is trained once more on
+     * the train and valid parts, from the beginning and without a part that could stop it
+     * (weft_env.whole). *res is of the job; metrics NAN: to be estimated. NULL: the task
+     * cannot. */
+    double (*refit)(const void *self, const weft_result *res);
     /* Number of units of a job. After each unit it can be stopped, because everything that
      * the next needs is in state and result. NULL: always 1, and no rows. */
     int64_t (*units)(const void *self, const weft_job *job);

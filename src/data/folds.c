@@ -66,7 +66,7 @@ weft_status weft_folds_open(weft_folds *folds, weft_data *base, int64_t number,
                             uint64_t seed, weft_arena *mem)
 {
     *folds = (weft_folds){.base = base};
-    weft_team_split(base->team, base->team->size, &folds->alone);
+    folds->alone = weft_team_alone();
     TRY(weft_agree(open_all(folds, mem), base->team));
     for (int tok = 0; tok < WEFT_NTOK && base->form == WEFT_TOKENS; tok++)
         TRY(weft_data_tokens(base, (weft_tokenizer)tok));

@@ -340,6 +340,10 @@ static void print_winner(const weft_summary *summary)
                (long long)weft_summary_value(summary, "winner_trial")->whole);
     printf("%lld: %s\n", (long long)weft_summary_value(summary, "winner_config")->whole,
            *text ? text : "the settings of the input file");
+    const weft_value *refitted = weft_summary_value(summary, "refitted");
+    if (refitted->known)
+        printf("refit     trained once more, on the %lld rows of train and valid\n",
+               (long long)refitted->whole);
     const char *measure = text_of(summary, "measure");
     if (*measure) printf("measure   %s\n", measure);
 }

@@ -46,6 +46,7 @@ const weft_fact weft_facts[WEFT_NFACT] = {
     {.name = "winner_config", .type = WHOLE, .object = "/winner", .key = "id"},
     {.name = "winner", .type = TEXT, .object = "/winner", .key = "text", .title = "winner"},
     {.name = "measure", .type = TEXT, .object = "/winner"},
+    {.name = "refitted", .type = WHOLE, .object = "/winner"},
     {.name = "no_winner", .type = TEXT},
     {.name = "clients_worst_error",
      .type = NUMBER,

@@ -64,7 +64,7 @@ static weft_status put_jobs(weft_h5 *file, const weft_history *history)
 
 weft_status weft_more_put(weft_h5 *file, const weft_outcome *outcome)
 {
-    if ((outcome->grows || outcome->longer) && !outcome->none)
+    if ((outcome->grows || outcome->longer) && !outcome->none && !(outcome->refitted > 0))
         TRY(put_state(file, outcome));
     if (outcome->grows && !outcome->none) TRY(put_record(file, outcome));
     if (!outcome->longer) return WEFT_OK;
@@ -132,6 +132,7 @@ static weft_status read_jobs(weft_more *more, int64_t won, weft_h5 *file)
 static weft_status read_state(weft_more *more, const weft_winner *winner, weft_h5 *file)
 {
     int64_t known = weft_tensors_size(winner->ntensor, winner->tensor), rest, naux;
+    if (!weft_h5_has(file, x_path)) return WEFT_OK; /* the winner was trained once more */
     TRY(length_of(file, x_path, &rest));
     TRY(length_of(file, aux_path, &naux));
     more->state = (weft_state){.nx = known + rest, .naux = naux};

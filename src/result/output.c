@@ -73,6 +73,7 @@ static weft_status put_winner(weft_h5 *file, const weft_outcome *outcome)
         .scores = outcome->history.tables.scores,
         .text = text,
         .size = record->job.feature_fraction,
+        .refitted = outcome->refitted,
         .id = record->job.mix.id[weft_winner_arm(record)],
         .job = record->job.id,
         .trial = record->job.trial,

@@ -31,6 +31,8 @@ typedef struct weft_outcome {
     const char *config; /* text */
     const char *hosts;
     const weft_state *state; /* of the winner */
+    double refitted; /* rows that it was trained on once more; 0: it is as the search left
+                        it */
     int ntensor;
     weft_tensor tensor[WEFT_MAX_TENSORS]; /* [ntensor] in state */
     int64_t began;

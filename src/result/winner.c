@@ -265,6 +265,8 @@ weft_status weft_winner_put(const weft_winner *winner, weft_h5 *file)
     TRY(put_members(winner, file));
     TRY(weft_stored_put(winner->kept, file));
     TRY(weft_h5_put_long(file, "/winner", "id", winner->id));
+    if (winner->refitted > 0)
+        TRY(weft_h5_put_long(file, "/winner", "refitted", (int64_t)winner->refitted));
     TRY(weft_h5_put_long(file, "/winner", "job", winner->job));
     TRY(weft_h5_put_long(file, "/winner", "trial", winner->trial));
     TRY(weft_h5_put_long(file, "/winner", "round", winner->round));

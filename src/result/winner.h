@@ -26,7 +26,9 @@ typedef struct weft_winner {
     const char *config; /* an input file that trains it alone; NULL: not to be written */
     const char *text;   /* its configuration as readable text */
     double size;
-    int64_t id; /* number of its configuration in the space */
+    double refitted; /* rows of train and valid that it was trained on, to be written; 0: it
+                        was on those of train, or of folds */
+    int64_t id;      /* number of its configuration in the space */
     int64_t job, trial, round;
     int ntensor;
     weft_tensor tensor[WEFT_MAX_TENSORS]; /* [ntensor] in state */

@@ -1,6 +1,6 @@
 /* The end of a run: the winner is scored, and the run file is written. */
 #include "conclude.h"
-#include "host/signals.h"
+#include "refit.h"
 #include "rundir/place.h"
 #include "sched/cache.h"
 #include "sched/choice.h"
@@ -55,36 +55,30 @@ static void collect_times(const weft_run *run, weft_outcome *outcome)
     weft_spread(run->world, own, WEFT_NTIME, outcome->times);
 }
 
-/* WEFT_STOP if a signal has asked the run to stop. Collective over team. */
-static weft_status look(weft_team *team, const char *path, const char *when)
+/* The winner with its own configuration or, if the task says so, with the mixture after its
+ * job. */
+static weft_job winner_job(const weft_run *run, const weft_job_record *record)
 {
-    double signal = weft_signals_seen();
-    weft_max_f64(team, &signal, 1);
-    if (!(signal > 0)) return WEFT_OK;
-    return weft_fail(
-        WEFT_STOP,
-        "stopped by signal %.0f after the search, %s; go on with `weft resume %s`", signal,
-        when, path);
-}
-
-/* Scores the winner on a part, with its own configuration or, if the task says so, with the
- * mixture after its job. Collective over team. */
-static weft_status score_winner(const weft_run *run, weft_outcome *outcome, weft_part part)
-{
-    TRY(look(run->team, run->opts.output, "before the winner was scored"));
-    const weft_job_record *record = outcome->winner;
     weft_job job = record->job;
     if (run->task->mixes && run->task->mixes(run->task_self)) {
         job.mix.logp = record->res.logp;
-    } else {
-        job.mix = weft_mix_new(1, record->job.mix.dim, run->mem);
-        job.mix.id[0] = record->job.mix.id[weft_winner_arm(record)];
-        weft_winner_conf(record, job.mix.conf);
+        return job;
     }
+    job.mix = weft_mix_new(1, record->job.mix.dim, run->mem);
+    job.mix.id[0] = record->job.mix.id[weft_winner_arm(record)];
+    weft_winner_conf(record, job.mix.conf);
+    return job;
+}
+
+/* Scores the winner on a part. Collective over team. */
+static weft_status score_part(const weft_run *run, const weft_job *job,
+                              weft_outcome *outcome, weft_part part)
+{
+    TRY(weft_run_look(run->team, run->opts.output, "before the winner was scored"));
     weft_status st =
-        run->task->score(run->task_self, &job, outcome->state, part, &outcome->score[part]);
+        run->task->score(run->task_self, job, outcome->state, part, &outcome->score[part]);
     if (st == WEFT_STOP)
-        TRY(look(run->team, run->opts.output, "while the winner was scored"));
+        TRY(weft_run_look(run->team, run->opts.output, "while the winner was scored"));
     return st;
 }
 
@@ -101,34 +95,65 @@ static void known_scores(const weft_run *run, const weft_job_record *record,
     }
 }
 
-/* Scores all parts. A fit of one configuration was scored on all validation samples in its
- * job, which is used; jobs of rounds score only some clients, under a mixture that
- * changes. */
-static weft_status score_parts(const weft_run *run, weft_outcome *outcome)
+/* Scores the part by which the winner was found. A fit of one configuration was scored on
+ * all validation samples in its job, which is used; jobs of rounds score only some clients,
+ * under a mixture that changes. */
+static weft_status score_valid(const weft_run *run, weft_sched *sched,
+                               weft_outcome *outcome)
 {
     const weft_job_record *record = outcome->winner;
-    if (record->job.mix.k == 1 && !run->task->units) {
-        known_scores(run, record, &outcome->score[WEFT_VALID]);
-    } else if (run->data.part[WEFT_VALID].total > 0) {
-        TRY(score_winner(run, outcome, WEFT_VALID));
-    }
-    if (run->opts.test && run->data.part[WEFT_TEST].total > 0)
-        TRY(score_winner(run, outcome, WEFT_TEST));
-    return WEFT_OK;
+    int known = record->job.mix.k == 1 && !run->task->units;
+    if (known) known_scores(run, record, &outcome->score[WEFT_VALID]);
+    if (known && run->opts.refit) return WEFT_OK; /* its state is not needed */
+    TRY(weft_cache_winner(sched, &outcome->state));
+    if (known) return WEFT_OK;
+    weft_job job = winner_job(run, record);
+    if (run->data.part[WEFT_VALID].total == 0) return WEFT_OK;
+    return score_part(run, &job, outcome, WEFT_VALID);
+}
+
+static weft_status score_test(const weft_run *run, const weft_job *job,
+                              weft_outcome *outcome)
+{
+    if (!run->opts.test || run->data.part[WEFT_TEST].total == 0) return WEFT_OK;
+    return score_part(run, job, outcome, WEFT_TEST);
+}
+
+/* Puts the winner that was trained once more in the place of that of the search. */
+static void put_refit(const weft_refit *refit, weft_outcome *outcome)
+{
+    const weft_run *run = &refit->run;
+    outcome->state = &refit->state;
+    outcome->refitted = refit->rows;
+    outcome->score[WEFT_VALID].confusion = NULL; /* of the task that is freed */
+    outcome->like = weft_data_likeness(&run->data);
+    outcome->vocab = weft_word_weights_of(run, &refit->job).vocab;
+    outcome->ntensor =
+        weft_task_tensors(run->task, run->task_self, &refit->job, outcome->tensor);
 }
 
 /* Every team computes all scores, with equal results. Collective over world. */
-static weft_status score(const weft_run *run, weft_sched *sched, weft_outcome *outcome)
+static weft_status score(weft_run *run, weft_sched *sched, weft_refit *refit,
+                         weft_outcome *outcome)
 {
     double start = weft_now();
     for (int p = 0; p < WEFT_NPART; p++) outcome->score[p] = weft_scores_none();
     if (outcome->none) return WEFT_OK;
     weft_activity_set("scores the winner", -1, -1);
     weft_times_move(run->world, run->team);
-    weft_status st = weft_cache_winner(sched, &outcome->state);
-    if (st == WEFT_OK) st = score_parts(run, outcome);
-    weft_progress("%s", "");
+    weft_job job = winner_job(run, outcome->winner);
+    weft_status st = score_valid(run, sched, outcome);
+    if (st == WEFT_OK && !run->opts.refit) st = score_test(run, &job, outcome);
     weft_times_move(run->team, run->world);
+    TRY(weft_agree(st, run->world));
+    if (run->opts.refit) {
+        TRY(weft_refit_do(refit, run, outcome->winner));
+        put_refit(refit, outcome);
+        weft_times_move(run->world, run->team);
+        st = score_test(&refit->run, &refit->job, outcome);
+        weft_times_move(run->team, run->world);
+    }
+    weft_progress("%s", "");
     outcome->test = weft_now() - start;
     return weft_agree(st, run->world);
 }
@@ -142,7 +167,7 @@ static void warn_uncertain(const weft_run *run, const weft_outcome *outcome)
     const double most = 0.02;
     const weft_scores *score = &outcome->score[WEFT_VALID];
     int error = weft_metrics_find(run->task->scores, "error");
-    double n = score->count > 0 ? score->count : (double)run->data.part[WEFT_VALID].total;
+    double n = score->count > 0 ? score->count : outcome->winner->res.arm_count[0];
     if (error < 0 || !(n > 0) || run->data.target_scale || isnan(score->metric[error]))
         return;
     double p = (score->metric[error] * n + 2) / (n + 4), sd = sqrt(p * (1 - p) / (n + 4));
@@ -194,8 +219,8 @@ static weft_status write_outcome(const weft_sched *sched, const weft_rundir *run
     return weft_rundir_stuck(rundir, st);
 }
 
-weft_status weft_run_conclude(const weft_run *run, weft_sched *sched,
-                              const weft_rundir *rundir, weft_outcome *outcome)
+static weft_status conclude(weft_run *run, weft_sched *sched, const weft_rundir *rundir,
+                            weft_refit *refit, weft_outcome *outcome)
 {
     outcome->opts = &run->opts;
     outcome->space = &run->space;
@@ -226,14 +251,14 @@ weft_status weft_run_conclude(const weft_run *run, weft_sched *sched,
     outcome->directory = rundir->directory;
     outcome->search = sched->seconds;
     outcome->refit = refit_seconds(sched);
-    TRY(score(run, sched, outcome));
+    TRY(score(run, sched, refit, outcome));
     warn_uncertain(run, outcome);
     outcome->digest = weft_job_record_digest(sched->queue.record, sched->queue.n);
     outcome->history = history_of(run, sched, rundir);
     outcome->setup = outcome->history.starts.setup;
     collect_times(run, outcome);
     weft_activity_set("writes the run file", -1, -1);
-    TRY(look(run->world, rundir->path, "before the run file was written"));
+    TRY(weft_run_look(run->world, rundir->path, "before the run file was written"));
     weft_status st =
         run->world->rank == 0 ? write_outcome(sched, rundir, outcome) : WEFT_OK;
     TRY(weft_agree(st, run->world));
@@ -244,4 +269,13 @@ weft_status weft_run_conclude(const weft_run *run, weft_sched *sched,
                      rundir->path, outcome->none, run->task->lost,
                      run->task->probe ? ", or repeat them by `weft resume --retry-failed`"
                                       : "");
+}
+
+weft_status weft_run_conclude(weft_run *run, weft_sched *sched, const weft_rundir *rundir,
+                              weft_outcome *outcome)
+{
+    weft_refit *refit = WEFT_NEW(run->mem, weft_refit, 1);
+    weft_status st = conclude(run, sched, rundir, refit, outcome);
+    weft_run_close(&refit->run);
+    return st;
 }

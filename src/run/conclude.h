@@ -8,10 +8,10 @@
 
 /* What the task measures and the axes of the space. */
 weft_tables weft_run_tables(const weft_run *run);
-/* Scores the winner and writes the run file, of whose members outcome->config and
- * outcome->hosts are set. ENONE: it is written, and nothing won; WEFT_STOP, EFILE.
- * Collective over world. */
-WEFT_CHECKED weft_status weft_run_conclude(const weft_run *run, weft_sched *sched,
+/* Scores the winner, by run.refit after it was trained once more, and writes the run file,
+ * of whose members outcome->config and outcome->hosts are set. ENONE: it is written, and
+ * nothing won; WEFT_STOP, EFILE. Collective over world. */
+WEFT_CHECKED weft_status weft_run_conclude(weft_run *run, weft_sched *sched,
                                            const weft_rundir *rundir,
                                            weft_outcome *outcome);
 

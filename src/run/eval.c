@@ -1,6 +1,7 @@
 /* `weft eval`: a run's winner is scored on another packed file. */
 #include "result/confusion.h"
 #include "use.h"
+#include "weft/log.h"
 #include "weft/measure.h"
 #include "weft/run.h"
 
@@ -107,6 +108,11 @@ static weft_status score_all(weft_run *run, const weft_winner_at *winner, void *
     int root = run->world->rank == 0;
     if (root) printf("%s: %s\non %s\n", winner->run, winner->text, run->data.path);
     if (root) print_unknown(&winner->unknown);
+    if (run->opts.refit && run->data.part[WEFT_VALID].total > 0)
+        weft_log(WEFT_WARN,
+                 "by run.refit the winner was trained on the valid part of its own "
+                 "data, too: its valid scores are of unseen samples on other "
+                 "data alone");
     weft_scores score[WEFT_NPART];
     for (int p = 0; p < WEFT_NPART; p++) {
         score[p] = weft_scores_none();

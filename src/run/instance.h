@@ -37,6 +37,8 @@ typedef struct weft_run {
     const weft_kept *from_kept; /* what its clients keep, likewise */
     int opened;                 /* 1: data is open */
     weft_window window;         /* of the data that is opened */
+    weft_arena *work;           /* of the task, once it is set up */
+    int whole;                  /* 1: as weft_env.whole */
     const weft_likeness *like;  /* what the data must match; NULL: nothing */
     const char *like_of;        /* name of the file that `like` is from */
     const char *dir;            /* of the run; NULL: no job is done */

@@ -28,6 +28,7 @@ struct plan {
     weft_order order;
     double *trained; /* [roomtrial] resource by trial */
     int64_t roomtrial;
+    double again;                 /* operations of the winner's refit, at most */
     weft_cost sum;                /* memory: the largest */
     double gflops, gbytes;        /* measured rates of a rank: sgemm, reading from memory */
     weft_job_record first[TRIED]; /* of min(jobs, TRIED) */
@@ -56,10 +57,24 @@ static void invent_result(const weft_job *job, weft_result *res)
     }
 }
 
+/* The refit of the job's trial, if it won. */
+static void add_again(const weft_run *run, const weft_job *job, double unit,
+                      struct plan *plan)
+{
+    if (!run->opts.refit) return;
+    weft_arena *tmp = weft_arena_new();
+    weft_result res = weft_result_new(1, weft_metrics_count(run->task->metrics), tmp);
+    res.resource = job->resource;
+    if (job->trial < plan->roomtrial) res.resource += plan->trained[job->trial];
+    plan->again = fmax(plan->again, unit * run->task->refit(run->task_self, &res));
+    weft_arena_free(tmp);
+}
+
 static void add_cost(const weft_run *run, const weft_job *job, struct plan *plan)
 {
     weft_cost cost = {0};
     run->task->cost(run->task_self, job, &cost);
+    add_again(run, job, cost.again, plan);
     int64_t units = run->task->units ? run->task->units(run->task_self, job) : 1;
     if (plan->jobs < TRIED) {
         plan->first[plan->jobs] = weft_job_record_new(job, run->mem);
@@ -333,6 +348,8 @@ static void print_plan(const weft_run *run, const struct plan *plan)
     printf("memory per rank   %.3g GB (work and states; run.memory allows %g GB)\n",
            (plan->sum.memory + states) / 1e9, run->opts.memory);
     printf("operations        %.3g", plan->sum.flops);
+    if (run->opts.refit)
+        printf(", with %.3g of the winner once more on train and valid", plan->again);
     if (plan->sum.passes > 0)
         printf(" (%.0f products with the matrix assumed)", plan->sum.passes);
     printf("\ncommunicated      %.3g GB over all ranks\n", plan->sum.bytes / 1e9);
@@ -345,6 +362,7 @@ static weft_status make_plan(weft_run *run, weft_arena *tmp)
     TRY(weft_run_open(run, run->opts.data));
     struct plan plan = {.order = {.mem = tmp}};
     drive(run, &plan);
+    plan.sum.flops += plan.again;
     if (is_other(run->task)) {
         if (run->world->rank == 0) print_plan(run, &plan);
         return WEFT_OK;

@@ -7,6 +7,7 @@
 #include "price.h"
 #include "sched/progress.h"
 #include "start.h"
+#include "weft/folds.h"
 #include "weft/log.h"
 #include "weft/registry.h"
 
@@ -151,6 +152,15 @@ static weft_status check_data(const weft_run *run)
     return WEFT_OK;
 }
 
+static weft_status check_refit(const weft_run *run)
+{
+    if (!run->opts.refit || run->task->refit) return WEFT_OK;
+    return weft_fail(WEFT_ECONF,
+                     "run.refit = yes: task %s trains no winner once more on all rows, as "
+                     "fmap and sgd do; take it out",
+                     run->opts.task);
+}
+
 static weft_status bind(weft_run *run, int fresh)
 {
     TRY(weft_conf_bind(run->conf, &weft_run_kind, &run->opts));
@@ -169,6 +179,7 @@ static weft_status bind(weft_run *run, int fresh)
         warn_fewer(&run->space);
     }
     TRY(check_data(run));
+    TRY(check_refit(run));
     return check_memory(run);
 }
 
@@ -262,6 +273,17 @@ static weft_scale scale_of(const weft_run *run)
     return scale == WEFT_SCALE_AUTO && !run->task->scaled ? WEFT_SCALE_NONE : scale;
 }
 
+/* The rows of the train and valid parts become one part. Collective over team. */
+static weft_status join_parts(weft_run *run)
+{
+    weft_folds *folds = WEFT_NEW(run->mem, weft_folds, 1);
+    weft_data whole;
+    TRY(weft_folds_open(folds, &run->data, 0, 0, run->mem));
+    weft_folds_take(folds, -1, &whole, run->mem);
+    memcpy(run->data.part, whole.part, sizeof whole.part);
+    return WEFT_OK;
+}
+
 /* Opens the data; each team has all of them. Collective over team. */
 static weft_status open_data(weft_run *run, const char *data)
 {
@@ -290,6 +312,12 @@ static weft_status open_data(weft_run *run, const char *data)
             data);
     const weft_likeness *like = weft_run_starts(run) ? &run->start.like : run->like;
     const char *of = weft_run_starts(run) ? run->opts.start : run->like_of;
+    if (run->opts.refit && run->data.form == WEFT_SENTENCES)
+        return weft_fail(WEFT_ECONF,
+                         "%s holds sentences in several languages, whose parts are made by "
+                         "weft pack; take out run.refit",
+                         data);
+    if (run->whole && !run->data.clients) TRY(join_parts(run));
     if (like) return weft_agree(weft_data_match(&run->data, like, of), run->team);
     return weft_data_scale(&run->data, scale_of(run));
 }
@@ -298,6 +326,7 @@ static weft_status open_team(weft_run *run, const char *data)
 {
     TRY(weft_agree(weft_run_start_read(run), run->team));
     TRY(open_data(run, data));
+    run->work = weft_arena_new();
     weft_env env = {.team = run->team,
                     .conf = run->conf,
                     .data = run->opened ? &run->data : NULL,
@@ -305,12 +334,13 @@ static weft_status open_team(weft_run *run, const char *data)
                     .space = &run->space,
                     .seed = (uint64_t)run->opts.seed,
                     .memory = run->opts.memory * 1e9,
-                    .mem = run->mem,
+                    .mem = run->work,
                     .dir = run->dir,
                     .failed = run->failed,
                     .stopped = weft_signals_seen,
                     .scored = weft_show_scored,
                     .deadline = run->deadline,
+                    .whole = run->like ? run->opts.refit : run->whole,
                     .scaled = scale_of(run) != WEFT_SCALE_NONE,
                     .balanced = run->opts.balanced,
                     .scoring = run->like != NULL};
@@ -332,11 +362,18 @@ weft_status weft_run_open(weft_run *run, const char *data)
     return weft_agree(st, run->world);
 }
 
-void weft_run_close(weft_run *run)
+void weft_run_release(weft_run *run)
 {
     if (run->opened) weft_data_close(&run->data);
-    weft_winner_close(&run->start);
     run->opened = 0;
+    weft_arena_free(run->work);
+    run->work = NULL;
+}
+
+void weft_run_close(weft_run *run)
+{
+    weft_run_release(run);
+    weft_winner_close(&run->start);
     if (run->team == &run->own) weft_team_free(&run->own);
     run->team = run->world;
 }

@@ -22,6 +22,8 @@ WEFT_CHECKED weft_status weft_run_divide(weft_run *run, int fewer);
  * ECONF. */
 WEFT_CHECKED weft_status weft_run_open(weft_run *run, const char *data);
 void weft_run_close(weft_run *run);
+/* Closes the data and frees what the task has made of them. */
+void weft_run_release(weft_run *run);
 
 /* That trains a configuration of the task. */
 int64_t weft_run_resource(const weft_run *run);

@@ -68,6 +68,9 @@ static const weft_opt run_opts[] = {
                     "no team waits; only a resume repeats the run"),
     WEFT_REAL_OPT("overhead", weft_run_opts, overhead, "0", 0, 1e6,
                   "virtual seconds that a worker needs for each job beside the job's own"),
+    WEFT_BOOL_OPT("refit", weft_run_opts, refit, "no",
+                  "train the winner once more, on the train and valid parts together, "
+                  "before it is tested and kept"),
     WEFT_BOOL_OPT("test", weft_run_opts, test, "yes",
                   "score the winner on the test part, once, at the end"),
     {0},

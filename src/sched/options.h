@@ -21,6 +21,7 @@ typedef struct weft_run_opts {
     int64_t workers;   /* number of simulated workers in virtual time */
     int clock;         /* 0: virtual, 1: wall */
     double overhead;   /* virtual seconds per job for asking and telling */
+    int refit;         /* 1: train the winner once more, on train and valid */
     int test;          /* 1: score the winner on the test part */
 } weft_run_opts;
 extern const weft_kind weft_run_kind;

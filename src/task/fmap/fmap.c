@@ -64,6 +64,12 @@ static int64_t fmap_resource(const void *self)
     return fmap->pieces ? PASSES : 1;
 }
 
+static double fmap_refit(const void *self, const weft_result *res)
+{
+    const fmap_task *fmap = self;
+    return fmap->pieces ? res->resource : 1;
+}
+
 static const char *fmap_single(const void *self)
 {
     const fmap_task *fmap = self;
@@ -106,7 +112,7 @@ static weft_status measure_setup(fmap_task *fmap)
 {
     const weft_data *data = fmap->env.data;
     weft_measure measure = (weft_measure)fmap->score;
-    if (fmap->env.scoring) return WEFT_OK;
+    if (fmap->env.scoring || fmap->env.whole) return WEFT_OK;
     int64_t *count = WEFT_NEW(fmap->env.mem, int64_t, data->classes);
     if (weft_measure_joint(measure))
         fmap->valid = fmap_truth(fmap, WEFT_VALID, fmap->env.mem);
@@ -125,6 +131,7 @@ static weft_status fmap_setup(void *self, const weft_env *env)
                          "%s is a federation, and task fmap selects feature maps on one "
                          "data set; use task fed, or pack without clients",
                          env->data->path);
+    if (env->whole) fmap->folds = 0;
     if (fmap->folds > 0 && env->scaled)
         return weft_fail(
             WEFT_ECONF,
@@ -220,6 +227,7 @@ static int passes_of(const fmap_task *fmap, const struct work *work)
     if (fmap->validation == SPLIT) return 1;
     if (fmap->validation == FULL) return work->maps;
     double samples = fmap_rows(fmap, WEFT_VALID);
+    if (!(samples > 0)) return 1; /* of a winner that is trained on all rows */
     double wanted = fmin(ceil(TELL * work->maps / samples), work->maps);
     return (int)fmax(1, fmin(wanted, floor(SCORING * work->fit / work->pass)));
 }
@@ -292,7 +300,7 @@ static void tell(fmap_task *fmap, const fmap_arms *arms, fmap_tally *tally,
     res->loss = m[res->by_error ? VALID_ERROR : VALID_LOSS];
     if (measure == WEFT_BY_LOG_ERROR)
         res->loss = log(fmax(res->loss, 0.5 / (double)tally->rows));
-    if (!weft_measure_joint(measure)) return;
+    if (!weft_measure_joint(measure) || fmap->env.whole) return;
     fmap_tally_measure(fmap, measure, &fmap->valid, tally, arms->k, res->arm_score);
     for (int i = 0; i < arms->k; i++) {
         if (!(res->arm_count[i] > 0)) continue;
@@ -404,6 +412,19 @@ static int64_t fmap_affinity(const void *self, const weft_job *job)
     return a;
 }
 
+/* Operations of a fit of a map to the rows of train and valid, in pieces of an iteration of
+ * it. */
+static double again_of(const fmap_task *fmap, const weft_job *job, const fmap_arms *arms)
+{
+    const weft_rows *part = fmap->env.data->part;
+    double rows = (double)(part[WEFT_TRAIN].total + part[WEFT_VALID].total), flops, bytes,
+           n;
+    fmap->feature->estimate(arms->fold->map, arms->arm[0], rows, job->feature_fraction,
+                            &flops, &bytes, &n);
+    double pass = 4 * n * fmap->outputs;
+    return fmap->pieces ? pass : flops + PASSES * pass;
+}
+
 /* Making the matrices and products with the training matrix; sums of d columns; memory of
  * the matrix, of vectors, and of what the model factors. */
 static void fmap_cost(const void *self, const weft_job *job, weft_cost *out)
@@ -415,6 +436,7 @@ static void fmap_cost(const void *self, const weft_job *job, weft_cost *out)
     struct work work = work_of(fmap, job, &arms);
     int passes = passes_of(fmap, &work);
     *out = (weft_cost){
+        .again = again_of(fmap, job, &arms),
         .flops = work.fit + passes * work.pass,
         .bytes = ranks > 1 ? fmap->nfold * PASSES * 8 * d * fmap->outputs * ranks : 0,
         .passes = fmap->nfold * PASSES};
@@ -434,6 +456,7 @@ const weft_task weft_task_fmap = {
     .balances = 1,
     .tuner = "ws_sha",
     .resource = fmap_resource,
+    .refit = fmap_refit,
     .metrics = fmap_metrics,
     .scores = fmap_scores,
     .lost = "which range of the model or the feature map is so large that all fits diverge",

@@ -56,7 +56,8 @@ static weft_status set_map(fmap_task *fmap, fmap_fold *fold, double memory)
     fold->map = weft_arena_alloc(env->mem, 1, feature->kind.size);
     TRY(weft_conf_bind(env->conf, &feature->kind, fold->map));
     weft_source rows = weft_data_source(fold->data);
-    return feature->setup(fold->map, &rows, memory, env->space->count, env->seed, env->mem);
+    int64_t maps = env->whole ? 1 : env->space->count;
+    return feature->setup(fold->map, &rows, memory, maps, env->seed, env->mem);
 }
 
 /* Maps of sparse rows keep nothing between requests; what others keep, all folds keep. */

@@ -193,7 +193,7 @@ static weft_status check_kind(const sgd_task *sgd)
                          balance_key(sgd));
     for (int p = WEFT_TRAIN; p <= WEFT_VALID; p++)
         if (sgd->first[p + 1] == sgd->first[p] &&
-            (p == WEFT_TRAIN || !(sgd->dev > 0 || sgd->folds > 0)))
+            (p == WEFT_TRAIN || !(sgd->dev > 0 || sgd->folds > 0 || sgd->env.whole)))
             return weft_fail(WEFT_EDATA,
                              "%s has no %s samples; set sgd.dev to a share of those for "
                              "training, or pack it with another split",
@@ -330,7 +330,8 @@ weft_status sgd_divide(sgd_task *sgd)
     if (sgd->env.scoring) return WEFT_OK;
     weft_arena *mem = sgd->env.mem;
     const int64_t *first = sgd->first;
-    int64_t n = sgd->folds > 0 ? first[WEFT_TEST] : first[WEFT_VALID];
+    int both = sgd->folds > 0 || sgd->env.whole;
+    int64_t n = both ? first[WEFT_TEST] : first[WEFT_VALID];
     int64_t *order = WEFT_NEW(mem, int64_t, first[WEFT_TEST]);
     if (sgd->folds > 0 || sgd->dev > 0)
         weft_shuffle(n, sgd->env.seed, order, mem);

@@ -1,6 +1,8 @@
 /* Options of the task sgd and of its section [train]. */
 #include "opts.h"
 
+#include <math.h>
+
 const weft_opt sgd_opts[] = {
     WEFT_TEXT_OPT("model", sgd_task, net_name, "mlp",
                   "network that is trained; `weft list nets`"),
@@ -165,3 +167,20 @@ const weft_kind sgd_train_kind = {.name = "train",
                                   .opts = train_opts,
                                   .when = train_when};
 const weft_kind *const sgd_parts[] = {&sgd_train_kind, NULL};
+
+void sgd_take_whole(sgd_task *sgd)
+{
+    sgd->folds = sgd->patience = 0;
+    sgd->fold = -1;
+    sgd->literal = 0;
+    sgd->dev = 0;
+    sgd->keep = SGD_KEEP_LAST;
+    sgd->score = WEFT_BY_LOSS;
+}
+
+double sgd_refit(const void *self, const weft_result *res)
+{
+    const sgd_task *sgd = self;
+    double epochs = res->metric[sgd->keep == SGD_KEEP_BEST ? SGD_BEST_EPOCH : SGD_EPOCHS];
+    return isfinite(epochs) ? fmax(floor(epochs + 0.5), 1) : res->resource;
+}

@@ -29,4 +29,10 @@ enum { SGD_SCORE_BLEU = 6, SGD_SCORE_CHRF };
 extern const weft_kind sgd_train_kind;
 extern const weft_kind *const sgd_parts[];
 
+/* Options of a winner that is trained on all rows: none is left that it could be scored on,
+ * or stopped by. */
+void sgd_take_whole(sgd_task *sgd);
+/* As weft_task.refit: as many epochs as were best, where the best weights are kept. */
+double sgd_refit(const void *self, const weft_result *res);
+
 #endif

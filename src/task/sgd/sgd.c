@@ -75,6 +75,7 @@ static weft_status sgd_setup(void *self, const weft_env *env)
     TRY(weft_conf_bind(env->conf, &sgd->net->kind, sgd->fixed));
     TRY(weft_conf_bind(env->conf, &sgd_train_kind, &sgd->train));
     if (sgd->net->role) TRY(weft_conf_bind(env->conf, &weft_context_kind, &sgd->context));
+    if (env->whole) sgd_take_whole(sgd);
     TRY(check_unused(sgd));
     TRY(sgd_open(sgd));
     TRY(sgd_divide(sgd));
@@ -227,7 +228,10 @@ static void sgd_cost(const void *self, const weft_job *job, weft_cost *out)
         steps += own;
         samples += own * batch + (double)sgd->at[f].dev.n / 3;
     }
+    double all = (double)sgd->first[WEFT_TEST], most = fmin(model.train.batch, all);
+    double once = sgd->steps > 0 ? (double)sgd->steps : ceil(all / most);
     *out = (weft_cost){
+        .again = once * (most * flops + 10.0 * moved),
         .flops = job->resource * (samples * flops + steps * 10.0 * moved),
         .bytes = ranks > 1 ? job->resource * steps * moved * sizeof(real) * ranks : 0,
         .memory = sgd_memory(sgd, &model)};
@@ -459,6 +463,7 @@ const weft_task weft_task_sgd = {
     .parts = sgd_parts,
     .tuner = "asha",
     .resource = sgd_resource,
+    .refit = sgd_refit,
     .metrics = sgd_metrics,
     .rows = sgd_columns,
     .scores = sgd_scores,

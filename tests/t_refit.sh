@@ -1,0 +1,162 @@
+#!/bin/bash
+# run.refit: the winner is trained once more on the train and valid parts together. Its weights are
+# those of a run on a file whose train part has the rows of both; they do not depend on ranks,
+# teams, stops and resumes, and are what eval, predict and export use. Prints TAP.
+. tests/tap.sh
+find_python h5py
+
+trained() # RANKS NAME DATA [section.key=value ...]: into NAME.h5
+{
+    rm -rf "$tmp/$2.h5" "$tmp/$2.d"
+    timeout "$net" mpirun --oversubscribe -n "$1" "$weft" tune "$tmp/empty.ini" "run.data=$tmp/$3.h5" "${@:4}" \
+        -o "$tmp/$2.h5" >"$tmp/out" 2>"$tmp/log" </dev/null
+}
+weights() # RUN: a hash of its winner's tensors
+{
+    "$python" - "$1" <<'END' 2>>"$tmp/log"
+import hashlib, sys
+import h5py
+with h5py.File(sys.argv[1]) as f:
+    state = f["winner/state"]
+    sums = [name + str(state[name].shape) + hashlib.sha1(state[name][:].tobytes()).hexdigest() for name in sorted(state)]
+print(" ".join(sums))
+END
+}
+same() # STATEMENT A B: the winners of two runs have the same tensors
+{
+    [ -n "$(weights "$tmp/$2.h5")" ] && [ "$(weights "$tmp/$2.h5")" = "$(weights "$tmp/$3.h5")" ]
+    result $? "$1"
+}
+refused() # STATUS STATEMENT PATTERN DATA [section.key=value ...]: by one line, on two ranks
+{
+    trained 2 bad "$4" "${@:5}"
+    [ $? = "$1" ] && [ "$(grep "^weft: " "$tmp/log" | sort -u | grep -c "^weft: .*$3")" = 1 ]
+    result $? "$2"
+}
+
+# ---- data: parts.h5, and whole.h5 with the rows of both parts for training ---------------
+
+: >"$tmp/empty.ini"
+"$python" - "$tmp/rows.csv" <<'END' >"$tmp/out" 2>&1
+import sys
+import numpy as np
+draw = np.random.default_rng(3)
+x = draw.normal(size=(700, 6)) * [1, 1, 2, 30, 1, 0.1]
+score = np.sin(2 * x[:, 0]) + x[:, 1] * x[:, 2] / 3 + draw.normal(size=700) / 3
+with open(sys.argv[1], "w") as out:
+    print("a,b,c,d,e,f,w,y", file=out)
+    for i in range(700):
+        print(*(f"{v:.5f}" for v in x[i]), 1 + i % 3, "low" if score[i] < -0.4 else "mid" if score[i] < 0.5 else "high", sep=",", file=out)
+END
+"$weft" pack dense "$tmp/rows.csv" weight=w valid=0.3 test=0.2 -o "$tmp/parts.h5" >"$tmp/out" 2>"$tmp/log"
+result $? "a table is packed"
+# The packer mixes the rows of a part, by their number alone: they are written once more in an order
+# from which it makes that of the two parts.
+cat >"$tmp/join.py" <<'END'
+import os, sys
+import h5py
+import numpy as np
+def rows(path, *parts):
+    with h5py.File(path) as f:
+        names = np.array([n.decode() for n in f["class"][:]])
+        return [(*x, names[y]) for p in parts for x, y in zip(f[p]["x"][:].tolist(), f[p]["label"][:])]
+def write(name, rows):
+    with open(f"{sys.argv[1]}/{name}.csv", "w") as out:
+        print("a,b,c,d,e,f,y", file=out)
+        for row in rows:
+            print(*(f"{v:.9g}" for v in row[:-1]), row[-1], sep=",", file=out)
+both = rows(sys.argv[1] + "/plain.h5", "train", "valid")
+if os.path.exists(sys.argv[1] + "/whole.h5"):
+    place = {row: i for i, row in enumerate(both)}
+    wanted, both = both, both[:]
+    for want, got in zip(wanted, rows(sys.argv[1] + "/whole.h5", "train")):
+        both[place[got]] = want
+write("both", both)
+write("valid", rows(sys.argv[1] + "/plain.h5", "valid"))
+write("test", rows(sys.argv[1] + "/plain.h5", "test"))
+END
+"$weft" pack dense "$tmp/rows.csv" drop=w valid=0.3 test=0.2 -o "$tmp/plain.h5" >"$tmp/out" 2>"$tmp/log"
+for _ in 1 2; do
+    "$python" "$tmp/join.py" "$tmp" >"$tmp/out" 2>"$tmp/log"
+    rm -f "$tmp/whole.h5"
+    "$weft" pack dense "$tmp/both.csv" valid_file="$tmp/valid.csv" test_file="$tmp/test.csv" -o "$tmp/whole.h5" >"$tmp/out" 2>"$tmp/log"
+done
+result $? "and once more with both parts for training"
+
+# ---- as a run that was trained on both ----------------------------------------------------
+
+maps="rff.features=200 rff.preprocess=standard rff.gamma=0.05"
+for model in ridge logistic svm; do
+    # shellcheck disable=SC2086
+    trained 2 refit plain $maps fmap.model=$model fmap.folds=4 run.refit=yes && trained 1 once whole $maps fmap.model=$model
+    same "$model: the weights are those of a fit to the rows of both parts" refit once
+done
+trained 1 refit plain rff.features=200 run.scale=standard rff.gamma=0.05 run.refit=yes &&
+    trained 1 once whole rff.features=200 run.scale=standard rff.gamma=0.05
+same "columns are scaled by the rows of both parts" refit once
+mlp="run.task=sgd sgd.model=mlp mlp.hidden=8 train.lr=0.2 train.batch=16"
+# shellcheck disable=SC2086
+trained 3 refit plain $mlp random.resource=12 sgd.folds=3 run.refit=yes
+"$weft" report "$tmp/refit.h5" >"$tmp/out" 2>"$tmp/log"
+best=$("$python" -c 'import sys, h5py; print(int(h5py.File(sys.argv[1])["events/best_epoch"][0] + 0.5))' "$tmp/refit.h5" 2>>"$tmp/log")
+# shellcheck disable=SC2086
+trained 1 once whole $mlp random.resource="$best" sgd.keep=last
+same "a network is trained as many epochs as were best in the folds, $best of 12" refit once
+# shellcheck disable=SC2086
+trained 1 refit plain $mlp random.resource=5 sgd.keep=last run.refit=yes &&
+    trained 1 once whole $mlp random.resource=5 sgd.keep=last
+same "or all of them, if the last is kept" refit once
+
+# ---- on any ranks, stopped, longer --------------------------------------------------------
+
+tune() # RANKS NAME [section.key=value ...]
+{
+    trained "$1" "$2" parts rff.features=150 rff.preprocess=standard "rff.gamma=log 0.001 .. 1" fmap.model=ridge \
+        run.tuner=random fmap.folds=3 run.refit=yes space.configs="$configs" "${@:3}"
+}
+configs=5
+tune 1 one && grep -q 'the winner was trained once more, on the 560 rows of train and valid' "$tmp/log"
+result $? "the log tells of it"
+tune 3 three run.teams=2
+same "the weights are the same on 3 ranks in 2 teams" one three
+tune 2 less run.memory=0.01
+same "and with less memory" one less
+rm -rf "$tmp"/stopped.*
+WEFT_HOLD="job 5 of 5" "$weft" tune "$tmp/empty.ini" run.data="$tmp/parts.h5" rff.features=150 rff.preprocess=standard \
+    "rff.gamma=log 0.001 .. 1" fmap.model=ridge run.tuner=random fmap.folds=3 run.refit=yes space.configs=5 \
+    -o "$tmp/stopped.h5" >"$tmp/out" 2>"$tmp/log" </dev/null &
+held $! && kill -TERM $! && kill -CONT $!
+wait $!
+[ $? = 75 ] && mpirun --oversubscribe -n 2 "$weft" resume "$tmp/stopped.h5" >"$tmp/out" 2>"$tmp/log" </dev/null
+result $? "a run that was stopped after its last job is resumed"
+same "with the same weights" one stopped
+configs=9
+tune 1 long && cp "$tmp/one.h5" "$tmp/more.h5" &&
+    "$weft" resume "$tmp/more.h5" space.configs=9 >"$tmp/out" 2>"$tmp/log" && [ "$(digest "$tmp/more.h5")" = "$(digest "$tmp/long.h5")" ]
+result $? "a search that is made longer ends as one that was so long"
+same "with its winner" long more
+
+# ---- uses --------------------------------------------------------------------------------
+
+"$weft" report "$tmp/one.h5" >"$tmp/out" 2>"$tmp/log" && grep -q '^refit .*on the 560 rows of train and valid$' "$tmp/out"
+result $? "the report tells of it"
+told=$(sed -n 's/^test .*error *\([0-9.]*\) %.*/\1/p' "$tmp/out")
+"$weft" eval "$tmp/one.h5" "$tmp/parts.h5" >"$tmp/out" 2>"$tmp/log" && [ -n "$told" ] && [ "$(awk '$1 == "test" {print $4; exit}' "$tmp/out")" = "$told" ] &&
+    grep -q 'was trained on the valid part' "$tmp/log"
+result $? "eval has its score, and warns of the valid part"
+"$weft" export "$tmp/one.h5" -o "$tmp/exported.h5" >"$tmp/out" 2>"$tmp/log" &&
+    "$weft" predict "$tmp/one.h5" "$tmp/test.csv" -o "$tmp/a.csv" >"$tmp/out" 2>"$tmp/log" &&
+    "$weft" predict "$tmp/exported.h5" "$tmp/test.csv" -o "$tmp/b.csv" >"$tmp/out" 2>"$tmp/log" && cmp -s "$tmp/a.csv" "$tmp/b.csv"
+result $? "predictions are those of the exported winner"
+"$weft" tune "$tmp/empty.ini" run.data="$tmp/parts.h5" rff.features=150 run.refit=yes --plan >"$tmp/out" 2>"$tmp/log" &&
+    grep -q 'of the winner once more on train and valid' "$tmp/out"
+result $? "a plan has its operations"
+
+# ---- bad input ---------------------------------------------------------------------------
+
+"$weft" pack synthetic federated=generated clients=10 -o "$tmp/clients.h5" >"$tmp/out" 2>"$tmp/log"
+refused 2 "a federation is refused" "run.refit = yes: task fed trains no winner once more" clients run.task=fed run.refit=yes
+refused 2 "so are folds of columns that run.scale scales" "fmap.folds = 3 and run.scale" parts fmap.folds=3 run.scale=standard
+refused 4 "folds of a federation" "is a federation" clients fmap.folds=3
+refused 2 "and a single fold" "fmap.folds = 1 with 560 samples" parts fmap.folds=1
+echo "1..$count"
