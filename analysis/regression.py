@@ -83,7 +83,8 @@ def main():
         for seed in range(SPLITS):
             run(weft, "pack", "dense", table, f"label={label}", "target=regression", "valid=0.2", "test=0.2", f"seed={seed}",
                 *options, "-o", data, "--force")
-            _, seconds = run(weft, "tune", "inputs/regression.ini", f"run.data={data}", f"run.seed={seed + 1}", "-o", result, "--force")
+            _, seconds = run(weft, "tune", "inputs/regression.ini", f"run.data={data}", f"run.seed={seed + 1}",
+                             "fmap.folds=0", "run.refit=no", "-o", result, "--force")
             said, _ = run(weft, "eval", result, data)
             found["weft"][0].append(float(re.search(r"^test .* (\S+)$", said.split("RMSE")[1], re.M)[1]))
             found["weft"][1].append(seconds)
