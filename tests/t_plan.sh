@@ -122,4 +122,15 @@ awk 'BEGIN { for (i = 0; i < 40; i++) print i % 2 * 1e9 "," i % 3 "," i % 2 }' >
 "$weft" tune "$tmp/fed.ini" run.data="$tmp/large.h5" run.scale=none fed.cohort=2 run.tuner=random client.lr=0.1 random.resource=1 \
     -o "$tmp/large-run.h5" >"$tmp/out" 2>"$tmp/log" && grep -q 'numbers of the data too large' "$tmp/log"
 result $? "clients that diverge may have data on another scale"
+awk 'BEGIN { for (i = 0; i < 200; i++) print i % 7 "," i * 3 % 11 "," i % 2 }' >"$tmp/small.csv"
+"$weft" pack dense "$tmp/small.csv" -o "$tmp/small.h5" >"$tmp/out" 2>"$tmp/log"
+small="run.data=$tmp/small.h5 run.task=sgd run.tuner=random space.configs=4 random.resource=30 train.batch=2 sgd.parts=1"
+: >"$tmp/none.ini"
+# shellcheck disable=SC2086
+mpirun --oversubscribe -n 2 "$weft" tune "$tmp/none.ini" $small --plan >"$tmp/out" 2>"$tmp/log" &&
+    grep -Eq '^one rank alone    [0-9.e-]+ s: faster than 2 ranks, of whose time [0-9]+ % is waiting and communication$' "$tmp/out"
+result $? "a plan for two ranks says that one is faster, where data are few"
+# shellcheck disable=SC2086
+"$weft" tune "$tmp/none.ini" $small --plan >"$tmp/out" 2>"$tmp/log" && ! grep -q 'one rank alone' "$tmp/out"
+result $? "a plan for one rank does not"
 echo "1..$count"

@@ -39,6 +39,7 @@ struct plan {
     double fixed;      /* seconds of a job that do not depend on its features */
     int64_t done;      /* units done of them */
     double work, took; /* operations and seconds of these */
+    double computed;   /* seconds of these in which ranks computed, summed over a team */
 };
 
 /* ---- the jobs ---- */
@@ -163,7 +164,8 @@ static weft_status begin_job(const weft_run *run, struct plan *plan, int i, doub
     if (run->task->start) run->task->start(run->task_self, &record->job, &state);
     if (run->from) memcpy(state.x, run->from, (size_t)run->nfrom * sizeof *state.x);
     weft_job_record_room(record, weft_metrics_count(run->task->metrics), 0, 0, run->mem);
-    double start = weft_now();
+    weft_times_close(run->team);
+    double start = weft_now(), before = run->team->times.compute;
     weft_status st = WEFT_OK;
     int32_t on = 1;
     for (int64_t u = 0; u < plan->units[i] && on && st == WEFT_OK; u++) {
@@ -175,6 +177,8 @@ static weft_status begin_job(const weft_run *run, struct plan *plan, int i, doub
         weft_bcast(run->team, &on, sizeof on, 0);
     }
     plan->took += weft_now() - start;
+    weft_times_close(run->team);
+    plan->computed += run->team->times.compute - before;
     plan->tried++;
     weft_arena_free(tmp);
     return st;
@@ -196,7 +200,7 @@ static weft_status try_smaller(const weft_run *run, struct plan *plan)
         run->task->cost(run->task_self, job, &cost);
         if (cost.flops > 0.5 * all) break;
         plan->flops[0] = cost.flops;
-        plan->work = plan->took = 0;
+        plan->work = plan->took = plan->computed = 0;
         plan->done = plan->tried = 0;
         TRY(weft_agree(begin_job(run, plan, 0, TRY_OUT), run->team));
         weft_max_f64(run->team, &plan->took, 1);
@@ -225,6 +229,18 @@ static void lengthen(const weft_run *run, struct plan *plan, int n)
     }
 }
 
+/* *x <- its sum over the ranks of a team. Collective. */
+static void add_ranks(weft_team *team, double *x)
+{
+    weft_arena *tmp = weft_arena_new();
+    double *all = WEFT_NEW(tmp, double, team->size);
+    all[team->rank] = *x;
+    weft_join_f64(team, all, (size_t)team->size);
+    *x = 0;
+    for (int r = 0; r < team->size; r++) *x += all[r];
+    weft_arena_free(tmp);
+}
+
 /* Tries the jobs whose units are expected to be short. Collective over world. */
 static weft_status try_out(weft_run *run, struct plan *plan)
 {
@@ -241,6 +257,7 @@ static weft_status try_out(weft_run *run, struct plan *plan)
         st = begin_job(run, plan, i, (TRY_OUT - v[0]) / (n - i));
     }
     weft_max_f64(run->team, &plan->took, 1);
+    add_ranks(run->team, &plan->computed);
     weft_times_move(run->team, run->world);
     weft_max_f64(run->world, &plan->took, 1);
     return weft_agree(st, run->world);
@@ -272,10 +289,26 @@ static const char *duration(double seconds, char *text, size_t n)
     return text;
 }
 
+/* Where one rank would do what several have computed sooner than these were done, as they
+ * wait for each other and communicate. seconds: expected of all jobs. */
+static void print_alone(const weft_run *run, const struct plan *plan, double seconds)
+{
+    const double clearly = 0.9;
+    char text[32];
+    double share = plan->computed / plan->took;
+    int size = run->team->size;
+    if (size == 1 || run->teams > 1 || share > clearly) return;
+    printf(
+        "one rank alone    %s: faster than %d ranks, of whose time %.0f %% is waiting and "
+        "communication\n",
+        duration(share * seconds, text, sizeof text), size, 100 * (1 - share / size));
+}
+
 static void print_time(const weft_run *run, const struct plan *plan)
 {
     char fast[32], slow[32];
     int size = run->world->size;
+    double expected = 0;
     printf("measured          %.3g GFLOP/s a rank (sgemm), %.3g GB/s read from memory\n",
            plan->gflops, plan->gbytes);
     if (plan->work > 0) {
@@ -287,8 +320,8 @@ static void print_time(const weft_run *run, const struct plan *plan)
                plan->tried == 1 ? "" : "s");
         if (plan->share > 0) printf(", %.2g %% of the features,", 100 * plan->share);
         printf(" in %.2f s: %.3g GFLOP/s a rank\n", plan->took, rate / size / 1e9);
-        printf("expected time     %s as tried",
-               duration(plan->sum.flops / rate + fixed, fast, sizeof fast));
+        expected = plan->sum.flops / rate + fixed;
+        printf("expected time     %s as tried", duration(expected, fast, sizeof fast));
     } else {
         printf("expected time     %s at the rate of sgemm, %s at %s",
                duration(plan->sum.flops / (plan->gflops * 1e9 * size), fast, sizeof fast),
@@ -299,6 +332,7 @@ static void print_time(const weft_run *run, const struct plan *plan)
     printf(", %d rank%s", size, size == 1 ? "" : "s");
     if (run->teams > 1) printf(" in %d teams", run->teams);
     printf("\n");
+    if (plan->work > 0) print_alone(run, plan, expected);
 }
 
 /* How many teams have work: so many, as long as each works half the time. */
