@@ -124,7 +124,7 @@ awk 'BEGIN { for (i = 0; i < 40; i++) print i % 2 * 1e9 "," i % 3 "," i % 2 }' >
 result $? "clients that diverge may have data on another scale"
 awk 'BEGIN { for (i = 0; i < 200; i++) print i % 7 "," i * 3 % 11 "," i % 2 }' >"$tmp/small.csv"
 "$weft" pack dense "$tmp/small.csv" -o "$tmp/small.h5" >"$tmp/out" 2>"$tmp/log"
-small="run.data=$tmp/small.h5 run.task=sgd run.tuner=random space.configs=4 random.resource=30 train.batch=2 sgd.parts=1"
+small="run.data=$tmp/small.h5 run.task=sgd run.tuner=random space.configs=4 random.resource=30 train.batch=2 sgd.parts=2"
 : >"$tmp/none.ini"
 # shellcheck disable=SC2086
 mpirun --oversubscribe -n 2 "$weft" tune "$tmp/none.ini" $small --plan >"$tmp/out" 2>"$tmp/log" &&
