@@ -107,6 +107,15 @@ tune toy 1 generated $short run.time_limit=1e-9 run.checkpoint=0
     [ "$(digest)" = "$(head -1 "$tmp/generated")" ]
 result $? "a run that was stopped ends with that digest"
 
+if [ -n "$python" ]; then
+    LAUNCH="mpirun -n 1" PYTHON=$python SEEDS="1 2" FORMS="universal generated" EPOCHS=1 OUTPUT="$tmp/study" \
+        bash jobs/translate.sh "$tmp/toy.h5" seq2seq.hidden=8 seq2seq.embedding=8 >"$tmp/out" 2>"$tmp/log" &&
+        grep -Eq '^universal - generated	.* [+]- ' "$tmp/out"
+    result $? "the study of four forms prints a table, with intervals over seeds"
+else
+    echo "ok $((count += 1)) - the study of four forms prints a table # SKIP no h5py"
+fi
+
 packed other two-three,two-two joint=yes && "$weft" eval "$tmp/run.h5" "$tmp/other.h5" >"$tmp/out" 2>"$tmp/log" &&
     grep -Eq '^test .*[0-9]$' "$tmp/out"
 result $? "directions that were not trained are scored"
