@@ -350,6 +350,10 @@ refused "the nearest name is told" "b.h5 has no array 'in/featuers'; did you mea
 refused "in npz, too" "c.npz has no array 'label'; did you mean 'labels'" dense "$tmp/c.npz" x=data y=label
 refused "names that are not found are listed" "x = NAME says which array of .*b.h5 has the rows; it has /in/features" dense "$tmp/b.h5"
 refused "records of HDF5" "/in/record of .*b.h5 is of records" dense "$tmp/b.h5" x=in/features y=in/record
+"$python" -c "import zipfile, sys; zipfile.ZipFile(sys.argv[1], 'w').writestr('a/sheet.xml', '<x/>')" "$tmp/a.xlsx"
+packs dense "$tmp/x.csv" && mv "$tmp/t.h5" "$tmp/packed.h5"
+refused "what is packed is not packed again" "packed.h5 is packed already .weft data 1.; it is used as it is" dense "$tmp/packed.h5"
+refused "another archive" "a.xlsx is a zip archive without arrays of NumPy; unpack it, or, of Excel, .*totable.py" dense "$tmp/a.xlsx"
 refused "other compression" "/in/lzf of .*b.h5 is compressed by lzf" dense "$tmp/b.h5" x=in/lzf y=in/flag
 refused "rows of 0 and 1 are no labels of images" "onehot.npy .*y.argmax.1. is it" dense "$tmp/last.npy" y="$tmp/onehot.npy"
 refused "a table has no arrays" "x and y name arrays .*x.csv is none" dense "$tmp/x.csv" y="$tmp/y.npy"

@@ -56,15 +56,14 @@ lines()
 
 # ---- files that are no text -------------------------------------------------------------
 
-# kind BYTES PATTERN: for the readers of texts and of numbers.
+# kind BYTES PATTERN [DAMAGED]: for the readers of texts and of numbers, which reads the last of
+# these, and is told that they are cut short.
 kind()
 {
     # shellcheck disable=SC2059
     printf "$1" >"$tmp/other"
-    for reader in text dense; do
-        refused "other is .*$2" "$reader is told what kind of file it gets: $2" \
-            $reader "$tmp/other"
-    done
+    refused "other is .*$2" "text is told what kind of file it gets: $2" text "$tmp/other"
+    refused "${3:-other is .*$2}" "so is dense: ${3:-$2}" dense "$tmp/other"
 }
 printf '\037\213\010\010' >"$tmp/other"
 for reader in text dense; do
@@ -74,9 +73,9 @@ done
 kind 'BZh91AY&SY\300' 'bzip2 .*; unpack it by bunzip2'
 kind '\3757zXZ\000' 'xz .*; unpack it by unxz'
 kind '\050\265\057\375' 'zstd .*; unpack it by unzstd'
-kind 'PK\003\004\024' 'zip archive .*; unpack it'
-kind '\211HDF\r\n\032\n' 'HDF5 .*; .* by run.data'
-kind '\223NUMPY\001' 'NumPy .*; .*savetxt'
+kind 'PK\003\004\024' 'zip archive .*; unpack it' 'other: it has no list of arrays at its end; is the npz file whole'
+kind '\211HDF\r\n\032\n' 'HDF5 .*; .* by run.data' 'cannot open .*other'
+kind '\223NUMPY\001' 'NumPy .*; .*savetxt' 'other is no npy file, or cut short'
 kind '\200\004\225' 'pickle .*; .*to_csv'
 kind 'PAR1\025\004' 'Parquet .*; .*to_csv'
 kind '\377\376a\000\t\000' 'UTF-16 .*; .*iconv'

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define GZIP   "unpack it by gunzip"
-#define TABLE  "write it as text, as pandas' to_csv does"
+#define TABLE  "write it as text, as analysis/totable.py or pandas' to_csv does"
 #define ARRAY  "write it as text, as numpy.savetxt does"
 #define PACKED "unpack it"
 

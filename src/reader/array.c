@@ -79,8 +79,30 @@ static weft_status list_npz(const char *path, const char ***name, int64_t *n,
     weft_array_close(&file);
     TRY(st);
     *name = WEFT_NEW(mem, const char *, *n);
-    for (int64_t i = 0; i < *n; i++) (*name)[i] = without_ending(entry[i].name, mem);
-    return WEFT_OK;
+    int arrays = 0;
+    for (int64_t i = 0; i < *n; i++) {
+        (*name)[i] = without_ending(entry[i].name, mem);
+        arrays |= strcmp((*name)[i], entry[i].name) != 0;
+    }
+    if (arrays || *n == 0) return WEFT_OK;
+    return weft_fail(
+        WEFT_EDATA,
+        "%s is a zip archive without arrays of NumPy; unpack it, or, of Excel, "
+        "write it by analysis/totable.py",
+        path);
+}
+
+/* The datasets of a file that another program wrote. */
+static weft_status list_h5(weft_h5 *file, const char ***name, int64_t *n)
+{
+    const char *format = "";
+    if (weft_h5_has(file, "/@weft_version"))
+        TRY(weft_h5_read_attr(file, "/", "format", &format));
+    if (*format == '\0') return weft_h5_list(file, name, n);
+    return weft_fail(WEFT_EDATA,
+                     "%s is packed already (%s); it is used as it is, by run.data or weft "
+                     "tune --data",
+                     file->path, format);
 }
 
 weft_status weft_array_names(const char *path, const char ***name, int64_t *n,
@@ -91,7 +113,7 @@ weft_status weft_array_names(const char *path, const char ***name, int64_t *n,
     if (kind == WEFT_ARRAY_NPZ) return list_npz(path, name, n, mem);
     if (kind == WEFT_ARRAY_HDF5) {
         TRY(weft_h5_open(&file, path, mem));
-        weft_status st = weft_h5_list(&file, name, n);
+        weft_status st = list_h5(&file, name, n);
         weft_h5_close(&file);
         return st;
     }
