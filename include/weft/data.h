@@ -82,6 +82,9 @@ WEFT_CHECKED weft_status weft_data_open(weft_data *data, const char *path, weft_
 WEFT_CHECKED weft_status weft_data_open_some(weft_data *data, const char *path,
                                              const weft_window *window, weft_team *team,
                                              weft_arena *mem);
+/* The form of the rows of an open file, packed, or a run or winner, whose /winner was
+ * trained on such; WEFT_NFORM: it is neither. *group is "" or "/winner". EFILE. */
+WEFT_CHECKED weft_status weft_form_read(weft_h5 *file, const char **group, weft_form *form);
 /* The numbers of rows of the parts of a packed file, and of its classes or targets; 0 where
  * rows belong to clients. Reads no rows. EFILE. */
 WEFT_CHECKED weft_status weft_data_sizes(const char *path, int64_t rows[WEFT_NPART],

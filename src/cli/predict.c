@@ -65,13 +65,12 @@ int weft_cli_is_packed(const char *path)
 static weft_status is_of_texts(const weft_cli *cli, int *texts)
 {
     weft_h5 file;
-    const char *form = "";
+    const char *group;
+    weft_form form = WEFT_NFORM;
     TRY(weft_h5_open(&file, cli->arg[0], cli->mem));
-    weft_status st = WEFT_OK;
-    if (weft_h5_has(&file, "/winner/@form"))
-        st = weft_h5_read_attr(&file, "/winner", "form", &form);
+    weft_status st = weft_form_read(&file, &group, &form);
     weft_h5_close(&file);
-    *texts = strcmp(form, weft_form_name[WEFT_TOKENS]) == 0;
+    *texts = form == WEFT_TOKENS;
     return st;
 }
 

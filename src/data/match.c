@@ -265,6 +265,18 @@ static weft_status match_columns(weft_data *data, const weft_likeness *like,
 
 /* ---- the whole ---- */
 
+weft_status weft_form_read(weft_h5 *file, const char **group, weft_form *form)
+{
+    const char *text = "";
+    int k = 0;
+    *group = weft_h5_has(file, "/winner") ? "/winner" : "";
+    if (weft_h5_has(file, weft_arena_text(file->mem, "%s/@form", *group)))
+        TRY(weft_h5_read_attr(file, **group ? *group : "/", "form", &text));
+    while (k < WEFT_NFORM && strcmp(text, weft_form_name[k]) != 0) k++;
+    *form = (weft_form)k;
+    return WEFT_OK;
+}
+
 weft_likeness weft_data_likeness(const weft_data *data)
 {
     const weft_clients *clients = data->clients;

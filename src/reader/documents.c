@@ -131,10 +131,10 @@ weft_status weft_documents_pack(weft_documents *documents, const char *source,
 
 static weft_status read_classes(weft_h5 *file, const char ***class_name, int64_t *classes)
 {
-    const char *group = weft_h5_has(file, "/winner") ? "/winner" : "", *form = "";
-    if (weft_h5_has(file, weft_arena_text(file->mem, "%s/@form", group)))
-        TRY(weft_h5_read_attr(file, *group ? group : "/", "form", &form));
-    if (strcmp(form, weft_form_name[WEFT_TOKENS]) != 0)
+    const char *group;
+    weft_form form;
+    TRY(weft_form_read(file, &group, &form));
+    if (form != WEFT_TOKENS)
         return weft_fail(WEFT_EDATA, "like = %s is not of texts, nor trained on any",
                          file->path);
     return weft_h5_read_texts(file, weft_arena_text(file->mem, "%s/class", group),
