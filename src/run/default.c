@@ -1,6 +1,7 @@
 /* The input file for a data set where none is given: rules, from what the rows are and how
  * many there are, to the task, its ranges and how it is validated. Each line that is not
- * obvious says why it is there. */
+ * obvious says why it is there. What the rules are from:
+ * analysis/notes/tables.md. */
 #include "weft/data.h"
 #include "weft/h5.h"
 #include "weft/run.h"
@@ -59,6 +60,7 @@ static void begin(struct plan *plan, const char *task, const char *why)
 /* Configurations one after the other, from known ones on. */
 static void search(struct plan *plan, int configs, const char *first)
 {
+    put(plan, "the winner is trained once more, on train and valid rows", "refit = yes");
     put(plan, "every configuration is trained in full", "tuner = random");
     put(plan, "Parzen estimators propose, after a few configurations", "sampler = tpe");
     put(plan, "each proposal knows all results before it", "workers = 1");
