@@ -30,9 +30,9 @@ static inline double score_of(const weft_task *task, const weft_scores *scores,
 }
 
 /* A result with room for what the task measures. */
-static inline weft_result result_of(const weft_task *task, int k, weft_arena *mem)
+static inline weft_result result_of(const weft_task *task, int k, weft_arena *arena)
 {
-    return weft_result_new(k, weft_metrics_count(task->metrics), mem);
+    return weft_result_new(k, weft_metrics_count(task->metrics), arena);
 }
 
 #endif

@@ -51,7 +51,7 @@ static weft_shape documents(int d, int words, int classes, weft_arena *mem)
                         .vectors = vectors};
 }
 
-static weft_shape sentences(int d, int words)
+static inline weft_shape sentences(int d, int words)
 {
     return (weft_shape){.form = WEFT_SENTENCES,
                         .d = d,

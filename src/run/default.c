@@ -37,6 +37,7 @@ static void section(struct plan *plan, const char *name)
 }
 
 /* "key = value" of the format, and the reason for it; why NULL: it needs none. */
+WEFT_PRINTF(3, 4)
 static void put(struct plan *plan, const char *why, const char *fmt, ...)
 {
     char line[1024];

@@ -484,13 +484,13 @@ weft_batch sgd_batch(const sgd_task *sgd, const sgd_model *model, sgd_work *work
     switch (sgd->shape.form) {
     case WEFT_CHARS: batch.text = work->text; break;
     case WEFT_SENTENCES:
-        batch.translation = work->translation;
-        batch.translated = work->translated; /* fall through */
     case WEFT_TOKENS:
         batch.word = work->word;
         batch.length = work->length;
         break;
     default: batch.x = work->x;
     }
+    batch.translation = work->translation;
+    batch.translated = work->translated;
     return batch;
 }
