@@ -1,0 +1,170 @@
+/* Task fmap with folds on a small table, as t_fmap_folds sets it up. */
+#ifndef FOLDS_STAND_H
+#define FOLDS_STAND_H
+
+#include "measured.h"
+#include "results.h"
+#include "scratch.h"
+#include "weft/feature.h"
+#include "weft/folds.h"
+#include "weft/registry.h"
+#include "weft/shuffle.h"
+
+enum { ROWS = 180, D = 5, F = 20, K = 3, M = F + 1, MOST = ROWS, SEED = 11 };
+
+static const weft_task *const task = &weft_task_fmap;
+
+/* ---- rows ---- */
+
+/* The rows of the train and valid parts, on every rank. */
+struct rows {
+    int n, classes;
+    double *y;      /* [n][classes] what ridge learns: targets, or +-1 */
+    double *weight; /* [n] */
+    double *x;      /* [n][D] */
+};
+
+static double drawn_number(int i, int j)
+{
+    double z[4];
+    weft_rng4 rng = weft_rng_at(5, WEFT_RNG_TEST, (uint64_t)i, (uint64_t)j, 0);
+    weft_rng_normal(&rng, z);
+    return z[0];
+}
+
+/* Columns a to e, a number of the row, a weight, a class. */
+static const char *table(void)
+{
+    char *text = weft_arena_text(mem, "a,b,c,d,e,y,n,k\n");
+    for (int i = 0; i < ROWS; i++) {
+        double x[D];
+        for (int j = 0; j < D; j++) x[j] = drawn_number(i, j);
+        text = weft_arena_text(mem, "%s%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%d,%s\n", text, x[0],
+                               x[1], x[2], 100 * x[3], x[4],
+                               10 + 3 * sin(2 * x[0]) + x[1] * x[2], 1 + i % 3,
+                               x[0] + x[1] > 0 ? "up"
+                               : i % 2         ? "down"
+                                               : "left");
+    }
+    return write_text("table.csv", text);
+}
+
+static void open_table(weft_data *data, const char *options)
+{
+    const weft_reader *dense;
+    weft_status st = weft_reader_find("dense", &dense);
+    if (st == WEFT_OK) st = pack(dense, table(), "table.h5", options);
+    if (st == WEFT_OK) st = weft_data_open(data, at("table.h5"), &world, mem);
+    weft_check(st == WEFT_OK, "%s", weft_error());
+}
+
+/* This rank's rows of a part, from row `at` on. */
+static void put_part(const weft_data *data, weft_part part, int at, struct rows *rows)
+{
+    const weft_rows *from = &data->part[part];
+    for (int64_t i = 0; i < from->n; i++) {
+        int64_t to = at + from->first + i;
+        rows->weight[to] = from->weight ? from->weight[i] : 1;
+        for (int j = 0; j < D; j++) rows->x[to * D + j] = (double)from->value[i * D + j];
+        for (int c = 0; c < rows->classes; c++)
+            rows->y[to * rows->classes + c] = from->target
+                                                  ? from->target[i * rows->classes + c]
+                                              : from->label[i] == c ? 1
+                                                                    : -1;
+    }
+}
+
+static struct rows rows_of(const weft_data *data)
+{
+    int train = (int)data->part[WEFT_TRAIN].total;
+    struct rows rows = {.n = train + (int)data->part[WEFT_VALID].total,
+                        .classes = data->classes};
+    rows.y = WEFT_NEW(mem, double, rows.n *rows.classes);
+    rows.weight = WEFT_NEW(mem, double, rows.n);
+    rows.x = WEFT_NEW(mem, double, rows.n *D);
+    put_part(data, WEFT_TRAIN, 0, &rows);
+    put_part(data, WEFT_VALID, train, &rows);
+    weft_join_f64(&world, rows.y, (size_t)(rows.n * rows.classes));
+    weft_join_f64(&world, rows.weight, (size_t)rows.n);
+    weft_join_f64(&world, rows.x, (size_t)(rows.n * D));
+    return rows;
+}
+
+/* ---- the task ---- */
+
+struct stand {
+    weft_data data;
+    struct rows rows;
+    void *self;
+    weft_conf conf;
+    weft_space space;
+    weft_job job;
+    weft_result res;
+    weft_state state;
+    int folds;
+};
+
+static const char usual[] = "[fmap]\nfeature = rff\nmodel = ridge\nscore = loss\n"
+                            "[rff]\nfeatures = 20\nkernel = gaussian | laplacian\n"
+                            "gamma = log 0.02 .. 2\npreprocess = none\n"
+                            "[ridge]\nalpha = 0.5\ntol = 1e-10\n[space]\nconfigs = 3\n";
+
+/* The task on a table packed by `packing`; k maps of equal probability. */
+static weft_status set_up(struct stand *stand, const char *packing, const char *options,
+                          int k)
+{
+    const weft_kind *tuned[WEFT_MAX_TUNED];
+    int n = 0;
+    open_table(&stand->data, packing);
+    stand->rows = rows_of(&stand->data);
+    stand->self = weft_arena_alloc(mem, 1, task->kind.size);
+    weft_conf_init(&stand->conf, mem);
+    weft_status st = weft_conf_text(&stand->conf, "test", usual);
+    char *rest = weft_arena_text(mem, "%s", options);
+    for (char *word; st == WEFT_OK && (word = strtok_r(rest, " ", &rest));) {
+        st = weft_conf_set(&stand->conf, word);
+        if (strncmp(word, "fmap.folds=", 11) == 0) stand->folds = atoi(word + 11);
+    }
+    if (st == WEFT_OK) st = weft_conf_bind(&stand->conf, &task->kind, stand->self);
+    if (st == WEFT_OK) st = task->tuned(stand->self, tuned, &n);
+    if (st == WEFT_OK) st = weft_space_read(&stand->space, &stand->conf, tuned, n, 1, mem);
+    weft_env env = {.team = &world,
+                    .conf = &stand->conf,
+                    .data = &stand->data,
+                    .space = &stand->space,
+                    .seed = SEED,
+                    .memory = 1e9,
+                    .mem = mem};
+    if (st == WEFT_OK) st = task->setup(stand->self, &env);
+    TRY(st);
+    weft_mix mix = weft_mix_new(k, stand->space.dim, mem);
+    stand->job = weft_job_new(0, 1, &mix);
+    for (int a = 0; a < k; a++) {
+        weft_space_config(&stand->space, a, stand->job.mix.conf + a * stand->space.dim);
+        stand->job.mix.id[a] = a;
+        stand->job.mix.logp[a] = -log(k);
+    }
+    stand->res = result_of(task, k, mem);
+    stand->state = weft_state_new(task, stand->self, &stand->job, mem);
+    return WEFT_OK;
+}
+
+static void run(struct stand *stand)
+{
+    weft_result_begin(&stand->res, &stand->job);
+    weft_check(task->step(stand->self, &stand->job, 0, &stand->state, NULL, &stand->res) ==
+                   WEFT_OK,
+               "%s", weft_error());
+}
+
+static struct stand *stand_up(const char *packing, const char *options, int k)
+{
+    struct stand *stand = WEFT_NEW(mem, struct stand, 1);
+    weft_check(set_up(stand, packing, options, k) == WEFT_OK, "%s", weft_error());
+    run(stand);
+    digest(weft_hash(stand->state.x, (size_t)stand->state.nx * sizeof(real),
+                     result_hash(&stand->res, 0)));
+    return stand;
+}
+
+#endif
