@@ -143,7 +143,8 @@ warns text codes.tsv "'01'"
 refuses text first.tsv "label = last"
 refuses text fast.txt "separator = blank"
 refuses text news.csv "separator = comma"
-refuses text latin.tsv "latin.tsv:121: byte .* UTF-8"
+warns text latin.tsv "1 rows are not UTF-8 .* Windows-1252, the first in line 121"
+refuses text latin.tsv "latin.tsv:121: byte .* UTF-8" encoding=utf-8
 refuses text nul.tsv "nul.tsv:121: .*NUL"
 pack text stop.tsv
 tune fmap.feature=ngram ngram.stop=true space.configs=1
