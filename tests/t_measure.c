@@ -131,7 +131,7 @@ int main(void)
     FILE *file = fopen("tests/gold/measure.txt", "r");
     if (!file) return EXIT_FAILURE;
     for (int i = 0; i < 2 * GOLD; i++)
-        if (fscanf(file, "%lf", &gold[0][i]) != 1) return EXIT_FAILURE;
+        if (fscanf(file, "%lf", &gold[i / GOLD][i % GOLD]) != 1) return EXIT_FAILURE;
     fclose(file);
     make();
     compare(gold[0], NULL, "rows alike");
