@@ -7,23 +7,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "escaped.h"
 #include "tap.h"
 
 enum { PAIR_FIELDS = 7, SCORE_FIELDS = 14 };
 static const double tolerance = 1e-9; /* of scores from 0 to 100 */
-
-/* Replaces \xHH by the byte. */
-static char *unescape(char *text)
-{
-    char *to = text;
-    for (const char *from = text; *from != '\0';) {
-        unsigned byte = (unsigned char)*from;
-        from += *from == '\\' && sscanf(from, "\\x%2x", &byte) == 1 ? 4 : 1;
-        *to++ = (char)byte;
-    }
-    *to = '\0';
-    return text;
-}
 
 static int split_line(char *line, char **field)
 {

@@ -7,24 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "escaped.h"
 #include "tap.h"
 
 enum { FIELDS = 6, ROOM = 1 << 16, MANY = 1000000 };
 
 /* ---- what subword-nmt says ---- */
-
-/* Replaces \xHH by the byte. */
-static char *unescape(char *text)
-{
-    char *to = text;
-    for (const char *from = text; *from != '\0';) {
-        unsigned byte = (unsigned char)*from;
-        from += *from == '\\' && sscanf(from, "\\x%2x", &byte) == 1 ? 4 : 1;
-        *to++ = (char)byte;
-    }
-    *to = '\0';
-    return text;
-}
 
 static int split_line(char *line, char **field)
 {

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "gradients.h"
 #include "tap.h"
 
 enum { MAX_BATCH = 70, LONGEST = 6 };
@@ -95,29 +96,10 @@ static weft_score score(struct problem *problem)
     return score;
 }
 
-/* |a - b| / |b| */
-static double distance(int64_t n, const real *a, const real *b)
-{
-    double off = 0, norm = 0;
-    for (int64_t i = 0; i < n; i++) {
-        off += ((double)a[i] - (double)b[i]) * ((double)a[i] - (double)b[i]);
-        norm += (double)b[i] * (double)b[i];
-    }
-    return sqrt(off / norm);
-}
-
 /* The largest distance of a tensor of two gradients. */
 static double worst(const struct problem *problem, const real *a, const real *b)
 {
-    weft_tensor tensor[WEFT_MAX_TENSORS];
-    int n = problem->net->tensors(problem->self, tensor);
-    double most = 0;
-    for (int k = 0; k < n; k++) {
-        int64_t at = tensor[k].at, end = k + 1 < n ? tensor[k + 1].at : problem->n;
-        double off = distance(end - at, a + at, b + at);
-        if (!(off <= most)) most = off;
-    }
-    return most;
+    return worst_tensor(problem->net, problem->self, problem->n, a, b);
 }
 
 /* ---- sizes ---- */

@@ -106,6 +106,8 @@ seq2seq_part seq2seq_part_at(const seq2seq_net *seq2seq, seq2seq_scratch *scratc
 /* The words of its sentence i. */
 const uint32_t *seq2seq_source(const seq2seq_part *part, int i, int *n);
 const uint32_t *seq2seq_target(const seq2seq_part *part, int i, int *n);
+/* Dropout at step t of its sentence i, at one of the network's places. */
+net_drop seq2seq_drop(const seq2seq_part *part, int place, int i, int t);
 
 /* Fills memory, c0 and y0. */
 void seq2seq_encode(const seq2seq_part *part);

@@ -30,11 +30,7 @@ static struct range range_of(const seq2seq_part *part, int from, int to)
 
 static net_drop drop_at(const seq2seq_part *part, int place, int i, int t)
 {
-    int sentence = part->first + part->scratch->target_order[i];
-    return (net_drop){.share = part->share,
-                      .key = part->key,
-                      .place = (uint64_t)place,
-                      .sample = (uint64_t)t << 32 | (uint64_t)sentence};
+    return seq2seq_drop(part, place, part->scratch->target_order[i], t);
 }
 
 static net_recurrent *top_of(const seq2seq_part *part)

@@ -14,14 +14,10 @@ static real *place_of(const seq2seq_part *part, int i, int t, int gradient)
 
 /* ---- inputs of a layer ---- */
 
-/* Key of dropout for row i of step t at the input of layer l. */
+/* Dropout of row i of step t at the input of layer l. */
 static net_drop drop_at(const seq2seq_part *part, int l, int i, int t)
 {
-    int sentence = part->first + part->scratch->source_order[i];
-    return (net_drop){.share = part->share,
-                      .key = part->key,
-                      .place = (uint64_t)l,
-                      .sample = (uint64_t)t << 32 | (uint64_t)sentence};
+    return seq2seq_drop(part, l, part->scratch->source_order[i], t);
 }
 
 static void take_words(const seq2seq_part *part)

@@ -156,6 +156,14 @@ const uint32_t *seq2seq_target(const seq2seq_part *part, int i, int *n)
     return sentence(part->batch->translation, part->batch->translated, part->first + i, n);
 }
 
+net_drop seq2seq_drop(const seq2seq_part *part, int place, int i, int t)
+{
+    return (net_drop){.share = part->share,
+                      .key = part->key,
+                      .place = (uint64_t)place,
+                      .sample = (uint64_t)t << 32 | (uint64_t)(part->first + i)};
+}
+
 /* order[n] = the sentences by decreasing length, equal ones in their order; sets steps. */
 static void sort_by_length(const seq2seq_part *part,
                            const uint32_t *(*of)(const seq2seq_part *, int, int *),

@@ -126,17 +126,16 @@ static void sort_by_direction(const sgd_task *sgd, int64_t n, const int64_t *row
     from[0] = 0;
 }
 
-int64_t sgd_pairs_order(const sgd_task *sgd, int64_t batch, const sgd_rows *rows,
-                        const weft_rng_row *key, int64_t *order, int64_t *end)
+void sgd_pairs_order(const sgd_task *sgd, int64_t batch, const sgd_rows *rows,
+                     const weft_rng_row *key, int64_t *order, int64_t *end)
 {
     int64_t directions = sgd->pairs.of->directions, n = 0, at = 0;
-    int64_t batches = sgd_pairs_batches(sgd, batch, rows);
+    int64_t most = rows->n / batch + directions;
     weft_arena *tmp = weft_arena_new();
     int64_t *sorted = WEFT_NEW(tmp, int64_t, rows->n),
             *from = WEFT_NEW(tmp, int64_t, directions + 1),
-            *begin = WEFT_NEW(tmp, int64_t, batches),
-            *size = WEFT_NEW(tmp, int64_t, batches),
-            *which = WEFT_NEW(tmp, int64_t, batches);
+            *begin = WEFT_NEW(tmp, int64_t, most), *size = WEFT_NEW(tmp, int64_t, most),
+            *which = WEFT_NEW(tmp, int64_t, most);
     sort_by_direction(sgd, rows->n, order, sorted, from);
     for (int64_t d = 0; d < directions; d++)
         for (int64_t i = from[d]; i < from[d + 1]; i += batch, n++) {
@@ -152,7 +151,6 @@ int64_t sgd_pairs_order(const sgd_task *sgd, int64_t batch, const sgd_rows *rows
         end[b] = at;
     }
     weft_arena_free(tmp);
-    return n;
 }
 
 int64_t sgd_pairs_end(const int64_t *end, int64_t from)

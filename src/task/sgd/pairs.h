@@ -11,10 +11,10 @@ WEFT_CHECKED weft_status sgd_pairs_open(sgd_task *sgd);
 /* The direction of a row. */
 int sgd_direction(const sgd_task *sgd, int64_t row);
 /* Orders the shuffled rows of a pass so that batches have one direction each, and sets
- * end[..], the ends of the batches in it, which are in a random order keyed by `key`, too.
- * Returns their number, at most sgd_pairs_batches. Cost O(n + batches). */
-int64_t sgd_pairs_order(const sgd_task *sgd, int64_t batch, const sgd_rows *rows,
-                        const weft_rng_row *key, int64_t *order, int64_t *end);
+ * end[..], the ends of the batches in it, which are in a random order keyed by `key`, too:
+ * sgd_pairs_batches. Cost O(n + batches). */
+void sgd_pairs_order(const sgd_task *sgd, int64_t batch, const sgd_rows *rows,
+                     const weft_rng_row *key, int64_t *order, int64_t *end);
 /* The end of the batch in which place `from` of a pass is. */
 int64_t sgd_pairs_end(const int64_t *end, int64_t from);
 /* Batches of a pass over the rows. */
