@@ -60,6 +60,11 @@ result $? "without the TABs at the ends of lines, and with lines of another syst
 packs seed "$tmp/all.tsv" $options seed=1 && ! same all seed
 result $? "another seed makes other parts"
 # shellcheck disable=SC2086
+packs whole "$tmp/all.tsv" $options && cp "$tmp/out" "$tmp/whole" && packs half "$tmp/all.tsv" $options train=0.5 &&
+    echo "$(grep '^lines' "$tmp/whole" "$tmp/out" -h)" | awk '{ train[NR] = $2; held[NR] = $4 " " $6 }
+        END { exit !(train[2] > 0.4 * train[1] && train[2] < 0.6 * train[1] && held[1] == held[2]) }'
+result $? "a share of the training lines leaves the other parts as they are"
+# shellcheck disable=SC2086
 packs few "$tmp/all.tsv" $options "directions=de-*,*-de" languages=de,vi,th joint=yes longest=30 &&
     [ "$(sed -n 's/^\(..-..\) .*/\1/p' "$tmp/out" | tr '\n' ' ')" = "de-vi de-th vi-de th-de " ] &&
     grep -q 'training sentences in th have more than longest = 30 pieces and are left out' "$tmp/log"

@@ -16,7 +16,7 @@ struct translations {
     const char *languages, *drop, *directions;
     int64_t vocabulary, longest, seed;
     int joint;
-    double valid, test;
+    double train, valid, test;
 };
 
 static const weft_opt options[] = {
@@ -34,6 +34,9 @@ static const weft_opt options[] = {
                   "one vocabulary, of all languages together"),
     WEFT_LONG_OPT("longest", struct translations, longest, "100", 0, 1e6,
                   "pieces of a training sentence; longer ones are left out; 0: any"),
+    WEFT_REAL_OPT("train", struct translations, train, "1", 1e-6, 1,
+                  "share of the training lines that is kept, by hash; the other parts are "
+                  "whole"),
     WEFT_REAL_OPT("valid", struct translations, valid, "0.05", 0, 0.9,
                   "share of the lines for validation, by hash"),
     WEFT_REAL_OPT("test", struct translations, test, "0.05", 0, 0.9,
@@ -228,13 +231,15 @@ static weft_status read_directions(struct reading *reading)
 
 /* ---- lines ---- */
 
-/* The part that a text is in: its hash as a number from 0 to 1. */
-static weft_part part_of(const struct translations *how, const char *text)
+/* The part that a text is in, by its hash as a number from 0 to 1; -1: it is left out. */
+static int part_of(const struct translations *how, const char *text)
 {
     double at = (double)weft_hash(text, strlen(text), (uint64_t)how->seed) * 0x1p-64;
-    return at < how->test                ? WEFT_TEST
-           : at < how->test + how->valid ? WEFT_VALID
-                                         : WEFT_TRAIN;
+    double held = how->test + how->valid;
+    return at < how->test                         ? WEFT_TEST
+           : at < held                            ? WEFT_VALID
+           : at <= held + how->train * (1 - held) ? WEFT_TRAIN
+                                                  : -1;
 }
 
 static int is_blank(const char *cell)
@@ -260,7 +265,7 @@ static weft_status read_line(struct reading *reading, int64_t number, char *line
 {
     char *cell[MOST_COLUMNS];
     const char *text[MOST_COLUMNS] = {NULL}, *key = NULL;
-    int n = split_cells(line, cell), found = 0;
+    int n = split_cells(line, cell), found = 0, part;
     if (n > reading->columns)
         return weft_fail(WEFT_EDATA,
                          "%s: line %lld has %d columns where line 1 names %d; has a text a "
@@ -277,8 +282,8 @@ static weft_status read_line(struct reading *reading, int64_t number, char *line
     }
     reading->lines += key != NULL;
     reading->empty += key != NULL && found == 0;
-    if (found > 0)
-        weft_pack_sentence(reading->pack, part_of(reading->how, key), number, text);
+    if (found > 0 && (part = part_of(reading->how, key)) >= 0)
+        weft_pack_sentence(reading->pack, (weft_part)part, number, text);
     return WEFT_OK;
 }
 
