@@ -116,6 +116,10 @@ void weft_pack_numbered(weft_pack *pack, int n);
 void weft_pack_generator(weft_pack *pack, const weft_generator *generator);
 /* ECONF where the packed file would replace the file `path`, which is being read. */
 WEFT_CHECKED weft_status weft_pack_apart(const weft_pack *pack, const char *path);
+/* The files of the parts, "" none: "-" becomes standard input, kept beside the packed file
+ * where it is a pipe. ECONF: two parts are to be read from it; EFILE. */
+WEFT_CHECKED weft_status weft_pack_files(const weft_pack *pack,
+                                         const char *file[WEFT_NPART]);
 /* A new file without a name beside the packed file; it ends with its descriptor. EFILE. */
 WEFT_CHECKED weft_status weft_pack_scratch(const weft_pack *pack, int *fd);
 /* ECONF if a partition was asked for and the reader's data have clients already. */

@@ -89,6 +89,23 @@ weft_status weft_pack_apart(const weft_pack *pack, const char *path)
                      pack->own->file.path, path);
 }
 
+weft_status weft_pack_files(const weft_pack *pack, const char *file[WEFT_NPART])
+{
+    static const char standard[] = "/dev/stdin";
+    int n = 0;
+    for (int p = 0; p < WEFT_NPART; p++)
+        n += strcmp(file[p], "-") == 0 || strcmp(file[p], standard) == 0;
+    if (n > 1)
+        return weft_fail(
+            WEFT_ECONF,
+            "standard input, -, is read for %d parts, and has one; name a file "
+            "of each other part",
+            n);
+    for (int p = 0; p < WEFT_NPART; p++)
+        TRY(weft_file_source(&file[p], pack->own->file.path));
+    return WEFT_OK;
+}
+
 weft_status weft_pack_scratch(const weft_pack *pack, int *fd)
 {
     return weft_file_scratch(pack->own->file.path, fd);

@@ -73,10 +73,14 @@ static const weft_opt options[] = {
     WEFT_TEXT_OPT(
         "weight", struct dense, csv.weight, "",
         "column of a CSV file that says how much a row counts in fits and scores"),
-    WEFT_TEXT_OPT("valid_file", struct dense, file[WEFT_VALID], "",
-                  "file of the rows for validation, in place of the share valid"),
-    WEFT_TEXT_OPT("test_file", struct dense, file[WEFT_TEST], "",
-                  "file of the rows for the test, in place of the share test"),
+    WEFT_TEXT_OPT(
+        "valid_file", struct dense, file[WEFT_VALID], "",
+        "file of the rows for validation, in place of the share valid; - is standard "
+        "input"),
+    WEFT_TEXT_OPT(
+        "test_file", struct dense, file[WEFT_TEST], "",
+        "file of the rows for the test, in place of the share test; - is standard "
+        "input"),
     WEFT_TEXT_OPT("like", struct dense, like, "",
                   "packed file or run: the rows are to be scored by a winner that was "
                   "trained on such columns; a label is not needed"),
@@ -168,23 +172,22 @@ static weft_status open_file(const struct dense *dense, const char *path,
 
 /* Reads the files of the parts, or that of all rows; CSV's once more where columns have
  * turned out to be categories. */
-static weft_status read_files(const struct dense *dense, const char *source,
+static weft_status read_files(const struct dense *dense, const char *const path[WEFT_NPART],
                               const weft_dense_like *like, weft_dense_rows *rows)
 {
     table_file file[WEFT_NPART] = {0};
     char separator[WEFT_NPART];
     weft_csv csv = dense->csv;
     int again = 0;
-    for (int p = 0; p < WEFT_NPART; p++) {
-        const char *path = p == WEFT_TRAIN ? source : dense->file[p];
-        if (*path != '\0') TRY(open_file(dense, path, rows, &file[p], &separator[p]));
-    }
+    for (int p = 0; p < WEFT_NPART; p++)
+        if (*path[p] != '\0') TRY(open_file(dense, path[p], rows, &file[p], &separator[p]));
     csv.line = file[WEFT_TRAIN].line;
     csv.separator = separator[WEFT_TRAIN];
     if (like->columns)
         weft_dense_like_begin(like, &csv, rows);
     else if (csv.separator != 0)
-        weft_dense_probe(source, file[WEFT_TRAIN].text, file[WEFT_TRAIN].n, &csv, rows);
+        weft_dense_probe(path[WEFT_TRAIN], file[WEFT_TRAIN].text, file[WEFT_TRAIN].n, &csv,
+                         rows);
     do {
         rows->n = rows->labels.n = 0;
         rows->many = rows->answer ? rows->answer->kind == WEFT_COLUMN_TARGET
@@ -203,7 +206,7 @@ static weft_status read_files(const struct dense *dense, const char *source,
         }
         if (rows->at) TRY(weft_dense_kinds(&csv, rows, &again));
     } while (again);
-    return weft_dense_decide(&csv, source, rows);
+    return weft_dense_decide(&csv, path[WEFT_TRAIN], rows);
 }
 
 /* Reads the arrays that are open. */
@@ -222,19 +225,19 @@ static weft_status read_arrays(const struct dense *dense, const char *source,
     return weft_dense_decide(&csv, source, rows);
 }
 
-static weft_status read_table(const struct dense *dense, const char *source,
+static weft_status read_table(const struct dense *dense, const char *const path[WEFT_NPART],
                               const weft_dense_like *like, weft_dense_rows *rows)
 {
     if (dense->csv.decimal == dense->csv.thousands)
         return weft_fail(WEFT_ECONF,
                          "decimal and thousands are the same mark; they differ");
-    TRY(rows->arrays ? read_arrays(dense, source, like, rows)
-                     : read_files(dense, source, like, rows));
+    TRY(rows->arrays ? read_arrays(dense, path[WEFT_TRAIN], like, rows)
+                     : read_files(dense, path, like, rows));
     if (rows->at && rows->column)
         return weft_fail(WEFT_EDATA,
                          "%s: of the files of a table some are CSV and some "
                          "libsvm; give all the same format",
-                         source);
+                         path[WEFT_TRAIN]);
     return WEFT_OK;
 }
 
@@ -272,12 +275,11 @@ static void tell(const struct dense *dense, const char *source, const weft_dense
 }
 
 /* Opens the arrays, where the source is of these, and what the rows are like. */
-static weft_status open_source(const struct dense *dense, const char *source,
-                               weft_dense_like *like, weft_dense_rows *rows,
-                               weft_pack *pack)
+static weft_status open_source(const struct dense *dense,
+                               const char *const path[WEFT_NPART], weft_dense_like *like,
+                               weft_dense_rows *rows, weft_pack *pack)
 {
-    const char *const path[WEFT_NPART] = {source, dense->file[WEFT_VALID],
-                                          dense->file[WEFT_TEST]};
+    const char *source = path[WEFT_TRAIN];
     int scored = *dense->like != '\0';
     for (int p = 0; p < WEFT_NPART; p++)
         if (*path[p] != '\0') TRY(weft_pack_source(pack, path[p]));
@@ -297,8 +299,11 @@ static weft_status pack_source(const struct dense *dense, const char *source,
 {
     weft_dense_like like = {0};
     weft_dense_parts parts;
-    TRY(open_source(dense, source, &like, rows, pack));
-    TRY(read_table(dense, source, &like, rows));
+    const char *path[WEFT_NPART] = {source, dense->file[WEFT_VALID],
+                                    dense->file[WEFT_TEST]};
+    TRY(weft_pack_files(pack, path));
+    TRY(open_source(dense, path, &like, rows, pack));
+    TRY(read_table(dense, path, &like, rows));
     if (like.classes > 0) return weft_dense_put_scored(&like, source, rows, pack);
     if (rows->targets == 0) {
         TRY(check_first(dense, source, rows));

@@ -379,11 +379,11 @@ static weft_status check_like(const struct labelled *labelled)
 static weft_status text_read(const void *self, const char *source, weft_pack *pack)
 {
     const struct labelled *labelled = self;
-    const char *const file[WEFT_NPART] = {source, labelled->valid_file,
-                                          labelled->test_file};
+    const char *file[WEFT_NPART] = {source, labelled->valid_file, labelled->test_file};
     int64_t first[WEFT_NPART];
     weft_documents documents = {.labels = {.mem = pack->mem}};
     TRY(check_like(labelled));
+    TRY(weft_pack_files(pack, file));
     for (int i = 0; i < WEFT_NPART; i++) {
         first[i] = documents.n;
         if (*file[i] != '\0') TRY(read_file(labelled, file[i], &documents, pack));
