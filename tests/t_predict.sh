@@ -17,7 +17,7 @@ table()
     }'
 }
 table 200 0 >"$tmp/old.csv"
-table 40 500 >"$tmp/new.csv"
+table 40 500 | sed 's/^500,\(.*\),red,0,/500,\1,red,,/' >"$tmp/new.csv" # a gap in a column that had none
 "$weft" pack dense "$tmp/old.csv" drop=id -o "$tmp/old.h5" >"$tmp/out" 2>"$tmp/log"
 run="run.data=$tmp/old.h5 run.tuner=random space.configs=3"
 # trained NAME [section.key=value ...]
@@ -60,7 +60,7 @@ head -1 "$tmp/p.csv" >"$tmp/out"
 result $? "names with commas are quoted"
 
 predict linear "$tmp/new.csv" -o "$tmp/p.h5" && cat >"$tmp/check.py" <<'END'
-import csv, math, sys
+import csv, math, statistics, sys
 import h5py
 with h5py.File(sys.argv[1]) as f:
     winner = f["winner"]
@@ -80,7 +80,8 @@ assert len(matrix) == 1 and len(bias) == 1, {k: getattr(w, "shape", None) for k,
 with h5py.File(sys.argv[3]) as f:
     score, best = f["test/score"][:], f["test/class"][:]
 rows = list(csv.DictReader(open(sys.argv[2])))
-assert len(rows) == len(score)
+assert len(rows) == len(score) and [row["size"] for row in rows].count("") == 1
+assert abs(fill["size"] - statistics.median(train[:, columns.index("size")])) < 1e-6, fill
 for row, p, k in zip(rows, score, best):
     x = []
     for c in columns:

@@ -197,23 +197,69 @@ static weft_status no_value(const weft_dense_rows *rows, const weft_column *colu
                      rows->labels.path, column->name, column->name);
 }
 
-/* What stands for numbers that are missing. */
-static weft_status fit_number(int missing, const weft_dense_rows *rows, int64_t j,
-                              const int64_t *train, int64_t ntrain, weft_column *to,
-                              weft_arena *tmp)
+/* Puts the k-th of x[n], from 0, in its place, none greater before it and none less behind
+ * it. Hoare, "Algorithm 65: Find", 1961. Cost O(n) on average. */
+static double find(double *x, int64_t n, int64_t k)
 {
-    if (to->missing == 0) return WEFT_OK;
-    double *x = WEFT_NEW(tmp, double, ntrain);
-    int64_t n = 0;
-    for (int64_t i = 0; i < ntrain; i++) {
-        double cell = weft_dense_cell(rows, train[i], j);
-        if (!isnan(cell)) x[n++] = cell;
+    for (int64_t low = 0, high = n - 1; low < high;) {
+        double middle = x[k];
+        int64_t i = low, j = high;
+        while (i <= j) {
+            while (x[i] < middle) i++;
+            while (x[j] > middle) j--;
+            if (i > j) break;
+            double kept = x[i];
+            x[i++] = x[j];
+            x[j--] = kept;
+        }
+        if (j < k) low = i;
+        if (i > k) high = j;
     }
-    if (n == 0) return no_value(rows, to);
-    qsort(x, (size_t)n, sizeof *x, by_value);
+    return x[k];
+}
+
+static double median(double *x, int64_t n)
+{
+    double upper = find(x, n, n / 2), lower = upper;
+    if (n % 2 == 1) return upper;
+    lower = x[0];
+    for (int64_t i = 1; i < n / 2; i++) lower = x[i] > lower ? x[i] : lower;
+    return lower / 2 + upper / 2;
+}
+
+/* What stands for numbers that are missing, also where new rows alone lack some: x[n] are
+ * those of the training rows. */
+static weft_status fit_number(int missing, const weft_dense_rows *rows, double *x,
+                              int64_t n, int64_t ntrain, weft_column *to)
+{
+    if (n == 0) return to->missing > 0 ? no_value(rows, to) : WEFT_OK;
     to->marks = n < ntrain;
-    to->fill = missing == WEFT_MISSING_FREQUENT ? most_frequent(x, n)
-                                                : x[(n - 1) / 2] / 2 + x[n / 2] / 2;
+    if (missing != WEFT_MISSING_FREQUENT) {
+        to->fill = median(x, n);
+        return WEFT_OK;
+    }
+    qsort(x, (size_t)n, sizeof *x, by_value);
+    to->fill = most_frequent(x, n);
+    return WEFT_OK;
+}
+
+/* The same for columns [first, end), which are read at once, row by row. */
+static weft_status fit_numbers(int missing, const weft_dense_rows *rows, int64_t first,
+                               int64_t end, const int64_t *train, int64_t ntrain,
+                               weft_column *column, weft_arena *tmp)
+{
+    double *x = WEFT_NEW(tmp, double, (end - first) * ntrain),
+           *room = WEFT_NEW(tmp, double, rows->d);
+    int64_t *n = WEFT_NEW(tmp, int64_t, end - first);
+    for (int64_t i = 0; i < ntrain; i++) {
+        const double *cell = weft_dense_cells(rows, train[i], room);
+        for (int64_t j = first; j < end; j++)
+            if (!isnan(cell[j])) x[(j - first) * ntrain + n[j - first]++] = cell[j];
+    }
+    for (int64_t j = first; j < end; j++)
+        if (column[j].kind == WEFT_COLUMN_NUMBER)
+            TRY(fit_number(missing, rows, x + (j - first) * ntrain, n[j - first], ntrain,
+                           &column[j]));
     return WEFT_OK;
 }
 
@@ -267,7 +313,10 @@ static const int64_t *in_order(int64_t n, const int64_t *train, int64_t ntrain,
 weft_status weft_dense_fit(const weft_csv *how, weft_dense_rows *rows, const int64_t *train,
                            int64_t ntrain, weft_columns *columns)
 {
-    enum { AT_ONCE = 1024 }; /* columns, so that memory stays small */
+    enum {
+        AT_ONCE = 1024,
+        AT_ONCE_CELLS = 1 << 24
+    }; /* columns, so that memory stays small */
     weft_column *at = WEFT_NEW(rows->mem, weft_column, rows->d);
     *columns = (weft_columns){.n = rows->d, .at = at};
     for (int64_t j = 0; j < rows->d; j++) {
@@ -283,12 +332,17 @@ weft_status weft_dense_fit(const weft_csv *how, weft_dense_rows *rows, const int
     const int64_t *sorted = in_order(rows->n, train, ntrain, rows->mem);
     weft_arena *tmp = weft_arena_new();
     weft_status st = WEFT_OK;
+    int64_t most = AT_ONCE_CELLS / (ntrain + 1) + 1;
+    if (most > AT_ONCE) most = AT_ONCE;
+    for (int64_t j = 0; j < rows->d && st == WEFT_OK; j += most) {
+        int64_t end = rows->d - j < most ? rows->d : j + most;
+        st = fit_numbers(how->missing, rows, j, end, sorted, ntrain, at, tmp);
+        weft_arena_reset(tmp, 0);
+    }
     for (int64_t j = 0; j < rows->d && st == WEFT_OK; j++) {
         weft_column *to = &at[j];
         to->first = columns->features;
-        if (to->kind == WEFT_COLUMN_NUMBER)
-            st = fit_number(how->missing, rows, j, sorted, ntrain, to, tmp);
-        else if (to->kind == WEFT_COLUMN_CATEGORY)
+        if (to->kind == WEFT_COLUMN_CATEGORY)
             st = fit_category(rows, j, sorted, ntrain, to, tmp);
         to->features = (to->kind == WEFT_COLUMN_NUMBER) + to->levels + to->marks;
         columns->features += to->features;
