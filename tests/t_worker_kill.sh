@@ -67,7 +67,13 @@ strike()
 settled()
 {
     runs=$((runs + 1))
-    [ "$(digest "$tmp/r.h5")" = "$one" ] && [ ! -e "$tmp/r.d" ] && equal=$((equal + 1))
+    ended=$(digest "$tmp/r.h5")
+    if [ "$ended" = "$one" ]; then
+        equal=$((equal + 1))
+    else
+        echo "# run $runs has digest '$ended' where $one is expected, after $killed kills"
+        tail -n 8 "$tmp/log" | sed 's/^/# /'
+    fi
     rm -rf "$tmp"/r.*
 }
 gone() # no process of the run is left
