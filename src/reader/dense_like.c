@@ -1,27 +1,11 @@
 /* Tables whose rows are to be scored: their columns are those of a table that was packed
  * before, for which a winner was trained. */
 #include "dense_arrays.h"
-#include "weft/conf.h"
 #include "weft/data.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Whether rows belong to clients. */
-static weft_status read_task(weft_h5 *file, int run, weft_dense_like *like)
-{
-    const char *config;
-    weft_conf conf;
-    like->federated = !run && weft_h5_has(file, "/client/first");
-    if (!run) return WEFT_OK;
-    weft_conf_init(&conf, file->mem);
-    TRY(weft_h5_read_attr(file, "/winner", "config", &config));
-    TRY(weft_conf_text(&conf, file->path, config));
-    const weft_entry *task = weft_conf_find(&conf, "run", "task");
-    like->federated = task && strcmp(task->value, "fed") == 0;
-    return WEFT_OK;
-}
 
 /* The sides of images, attributes of a group. */
 static weft_status read_sides(weft_h5 *file, const char *group, weft_dense_like *like)
@@ -64,7 +48,7 @@ static weft_status read_from(weft_h5 *file, int images, weft_dense_like *like)
     TRY(weft_h5_read_texts(file, weft_arena_text(file->mem, "%s/class", group),
                            &like->class_name, &n));
     like->classes = (int)n;
-    TRY(read_task(file, *group != '\0', like));
+    TRY(weft_like_federated(file, &like->federated));
     TRY(read_sides(file, *group ? group : "/", like));
     TRY(weft_shifts_read(file, weft_arena_text(file->mem, "%s/target", group), n,
                          &like->target_shift, &like->target_scale));

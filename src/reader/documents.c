@@ -129,7 +129,8 @@ weft_status weft_documents_pack(weft_documents *documents, const char *source,
 
 /* ---- texts to be scored ---- */
 
-static weft_status read_classes(weft_h5 *file, const char ***class_name, int64_t *classes)
+static weft_status read_like(weft_h5 *file, const char ***class_name, int64_t *classes,
+                             int *federated)
 {
     const char *group;
     weft_form form;
@@ -137,8 +138,22 @@ static weft_status read_classes(weft_h5 *file, const char ***class_name, int64_t
     if (form != WEFT_TOKENS)
         return weft_fail(WEFT_EDATA, "like = %s is not of texts, nor trained on any",
                          file->path);
+    TRY(weft_like_federated(file, federated));
     return weft_h5_read_texts(file, weft_arena_text(file->mem, "%s/class", group),
                               class_name, classes);
+}
+
+/* Whose the texts are: nobody's, where that is not told. */
+static weft_status score_clients(const weft_documents *documents, weft_pack *pack)
+{
+    int64_t *of[WEFT_NPART];
+    weft_names names = {.mem = pack->mem};
+    for (int p = 0; p < WEFT_NPART; p++) of[p] = WEFT_NEW(pack->mem, int64_t, documents->n);
+    for (int64_t i = 0; i < documents->n; i++) {
+        const char *client = documents->document[i].client;
+        of[WEFT_TEST][i] = weft_names_find(&names, client ? client : "");
+    }
+    return weft_pack_owners(pack, names.n, names.name, of);
 }
 
 weft_status weft_documents_score(weft_documents *documents, const char *like, int labelled,
@@ -147,10 +162,11 @@ weft_status weft_documents_score(weft_documents *documents, const char *like, in
     weft_h5 file;
     const char **class_name = NULL;
     int64_t classes = 0;
+    int federated = 0;
     if (documents->n == 0)
         return weft_fail(WEFT_EDATA, "%s has no texts", documents->labels.path);
     TRY(weft_h5_open(&file, like, pack->mem));
-    weft_status st = read_classes(&file, &class_name, &classes);
+    weft_status st = read_like(&file, &class_name, &classes, &federated);
     weft_h5_close(&file);
     TRY(st);
     TRY(weft_labels_match(&documents->labels, (int)classes, class_name, documents->label,
@@ -158,6 +174,7 @@ weft_status weft_documents_score(weft_documents *documents, const char *like, in
     weft_pack_classes(pack, (int)classes, class_name);
     weft_pack_split(pack, "all texts are to be scored");
     weft_pack_scored(pack, labelled);
+    if (federated) TRY(score_clients(documents, pack));
     return hand_over(documents, WEFT_TEST, 0, documents->n, NULL, pack);
 }
 

@@ -1,5 +1,6 @@
 /* What the readers share: files and lines, class labels. */
 #include "reader.h"
+#include "weft/conf.h"
 #include "weft/log.h"
 #include "weft/magic.h"
 
@@ -42,6 +43,20 @@ weft_status weft_read_text(const char *path, weft_arena *mem, char **text, size_
     if (weft_is_gzip(*text, *n)) TRY(weft_gzip_expand(path, mem, text, n));
     TRY(weft_text_only(path, *text, *n));
     weft_mark_skip(text, n);
+    return WEFT_OK;
+}
+
+weft_status weft_like_federated(weft_h5 *file, int *federated)
+{
+    const char *config;
+    weft_conf conf;
+    *federated = weft_h5_has(file, "/client/first") || weft_h5_has(file, "/@owners");
+    if (!weft_h5_has(file, "/winner")) return WEFT_OK;
+    weft_conf_init(&conf, file->mem);
+    TRY(weft_h5_read_attr(file, "/winner", "config", &config));
+    TRY(weft_conf_text(&conf, file->path, config));
+    const weft_entry *task = weft_conf_find(&conf, "run", "task");
+    *federated = task && strcmp(task->value, "fed") == 0;
     return WEFT_OK;
 }
 

@@ -3,6 +3,7 @@
 #ifndef WEFT_READER_PRIVATE_H
 #define WEFT_READER_PRIVATE_H
 
+#include "weft/h5.h"
 #include "weft/pack.h"
 
 /* The whole file, with a NUL after its n bytes. EFILE. Cost O(n). */
@@ -28,6 +29,10 @@ const char *weft_basename(const char *path);
 
 /* Sides of an image of d numbers from "3x32x32", channels first. ECONF. */
 WEFT_CHECKED weft_status weft_shape_read(const char *text, int64_t d, int side[3]);
+
+/* Whether the samples that a packed file has, or the winner of a run was trained on, belong
+ * to clients. EFILE. */
+WEFT_CHECKED weft_status weft_like_federated(weft_h5 *file, int *federated);
 
 /* Class labels, numbered by first occurrence and, at the end, in order: numbers by value,
  * then texts. */

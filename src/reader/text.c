@@ -264,7 +264,7 @@ static weft_status add_row(void *ctx, const weft_csv_row *row)
     if (columns->label >= 0) label = weft_arena_text(mem, "%s", row->field[columns->label]);
     if (columns->client >= 0)
         client = weft_arena_text(mem, "%s", row->field[columns->client]);
-    if (client && *client == '\0')
+    if (client && *client == '\0' && *reading->how->like == '\0')
         return weft_fail(WEFT_EDATA, "%s: line %lld has no client; give one, or remove it",
                          reading->path, (long long)row->line);
     char *text = weft_text_join(columns, row->field, row->n, &n, mem);
