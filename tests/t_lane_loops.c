@@ -250,6 +250,34 @@ static int softmax_is_right(const weft_kernel *kernel, int c)
     return good;
 }
 
+/* Softmax of many classes beside the formula in higher precision, and beside the plain
+ * loops to the bit; classes far below the top, equal ones, and NaN. */
+static int many_is_right(const weft_kernel *kernel, int c, int spread)
+{
+    const double near = sizeof(real) == sizeof(double) ? 1e-14 : 5e-7;
+    real *z = randoms(30, c), *e = WEFT_NEW(mem, real, c), *plain = WEFT_NEW(mem, real, c);
+    double top, sum, plain_top, plain_sum, most = -INFINITY;
+    long double all = 0;
+    int good = 1;
+    for (int j = 0; j < c; j++) z[j] *= (real)spread;
+    if (spread == 500) z[c - 1] = z[c / 2];
+    if (spread == 7) z[c / 3] = NAN;
+    for (int j = 0; j < c; j++) most = fmax(most, (double)z[j]);
+    for (int j = 0; j < c; j++) all += expl((long double)z[j] - (long double)most);
+    double log_sum = kernel->softmax_many(c, z, e, &top, &sum);
+    double want = weft_kernel_plain.softmax_many(c, z, plain, &plain_top, &plain_sum);
+    if (all != all) return log_sum != log_sum && sum != sum && want != want;
+    for (int j = 0; j < c; j++) {
+        double exact = exp((double)z[j] - top);
+        good &=
+            fabs((double)e[j] - exact) <= near * exact * (1 + most - (double)z[j]) + 2e-38;
+    }
+    good &= top == most && fabsl(logl(all) - (long double)log_sum) < near;
+    good &= same(plain, e, c) && log_sum == want && sum == plain_sum && top == plain_top;
+    good &= kernel->softmax_many(c, z, NULL, &top, &sum) == want;
+    return good & (kernel->softmax_many(c, z, z, &top, &sum) == want) & same(z, plain, c);
+}
+
 static void test_loops(void)
 {
     const weft_kernel *const table[] = {
@@ -262,7 +290,7 @@ static void test_loops(void)
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         size_t mark = weft_arena_mark(mem);
         if (!table[i]->works()) {
-            skip(7, "this CPU has no such loops");
+            skip(8, "this CPU has no such loops");
             continue;
         }
         ok(products_are_right(table[i]), "%s: products", table[i]->name);
@@ -275,6 +303,11 @@ static void test_loops(void)
         int good = 1;
         for (int c = 1; c < 40; c++) good &= softmax_is_right(table[i], c);
         ok(good, "%s: softmax of 1 to 39 classes", table[i]->name);
+        good = 1;
+        for (int c = 1; c < 100; c++)
+            good &= many_is_right(table[i], c, 1) & many_is_right(table[i], c, 500) &
+                    many_is_right(table[i], c, 7);
+        ok(good, "%s: softmax of many classes, 1 to 99", table[i]->name);
         weft_arena_reset(mem, mark);
     }
 }

@@ -65,7 +65,7 @@ grep -q 'weights: P M + L M and those of words = .* M = 8 .* L = 3 languages' "$
 result $? "the plan counts the weights, and warns of embeddings that are longer than needed"
 
 for form in generated pairwise universal per_language; do
-    tune toy 2 $form random.resource=20 && [ "$(bleu test)" -ge 80 ]
+    tune toy 2 $form random.resource=20 train.batch=16 && [ "$(bleu test)" -ge 80 ]
     result $? "$form: BLEU of the test is at least 80: $(bleu test)"
 done
 tune own 2 generated random.resource=12 && [ "$(bleu test)" -ge 80 ]

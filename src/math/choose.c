@@ -23,6 +23,7 @@ enum {
     CELLS = 21, /* of an LSTM */
     ADDED = 99, /* columns of rows that are added */
     SIDE = 37,  /* numbers of a model in a lane */
+    CLASSES = 131,
     OUTPUTS = 16,
     ENTRIES = 10,
     SPARSE = 28 /* vectors beside sparse rows */
@@ -50,6 +51,8 @@ struct outcome {
     /* models in lanes: the number of lanes differs, so only the first is compared */
     real side[3 * SIDE];
     double sums[SIDE], slope, log_sums[2];
+    real many[CLASSES];
+    double many_sums[3]; /* its logarithm, the largest, the sum */
     real added[ADDED];
     double dual[OUTPUTS], share[OUTPUTS], conj[OUTPUTS], logistic[OUTPUTS];
     double dots[SPARSE];
@@ -106,7 +109,7 @@ static void run_halfway(const weft_kernel *kernel, float *sum)
 }
 
 /* Products of u and v, by whole tiles and by their edges; cells made of u and v, and their
- * gradients. */
+ * gradients; a softmax. */
 static void run_reals(const weft_kernel *kernel, const struct probe *probe,
                       struct outcome *outcome, weft_arena *tmp)
 {
@@ -136,6 +139,8 @@ static void run_reals(const weft_kernel *kernel, const struct probe *probe,
     kernel->cell(&cells, plus);
     memcpy(dc, c, CELLS * sizeof *dc);
     kernel->cell_back(&cells, y, dc, into);
+    outcome->many_sums[0] = kernel->softmax_many(
+        CLASSES, probe->u, outcome->many, &outcome->many_sums[1], &outcome->many_sums[2]);
     weft_arena_reset(tmp, mark);
 }
 

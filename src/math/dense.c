@@ -60,6 +60,11 @@ double weft_softmax_terms(int c, const real *z, double top, real *e, double *sum
     return weft_kernel_best()->softmax(c, z, top, e, sum);
 }
 
+double weft_softmax_many(int c, const real *z, real *e, double *top, double *sum)
+{
+    return weft_kernel_best()->softmax_many(c, z, e, top, sum);
+}
+
 void weft_cells_forward(const weft_cells *cells, const real *const *plus)
 {
     weft_kernel_best()->cell(cells, plus);

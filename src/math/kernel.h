@@ -88,6 +88,7 @@ typedef struct weft_kernel {
     void (*lanes_softmax)(int c, const real *z, const int32_t *label, const double *share,
                           real *dz, double *loss, int *wrong);
     double (*softmax)(int c, const real *z, double top, real *e, double *sum);
+    double (*softmax_many)(int c, const real *z, real *e, double *top, double *sum);
     void (*cell)(const weft_cells *cells, const real *const *plus);
     void (*cell_back)(const weft_cells *cells, const real *dy, real *dc, real *const *into);
     void (*tanh_of)(int n, real *x);

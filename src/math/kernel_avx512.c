@@ -239,6 +239,7 @@ const weft_kernel weft_kernel_avx512 = {
     .lanes_slope = lanes_slope,
     .lanes_softmax = lanes_softmax,
     .softmax = softmax,
+    .softmax_many = softmax_many,
     .spin = spin,
     .cell = cell,
     .cell_back = cell_back,

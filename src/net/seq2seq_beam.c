@@ -61,9 +61,8 @@ static void put(struct next candidate, int most, struct next *best, int *n)
 /* log sum_j exp(z[j]) */
 static double log_sum(int n, const real *z)
 {
-    double top = (double)z[0], sum;
-    for (int j = 1; j < n; j++) top = (double)z[j] > top ? (double)z[j] : top;
-    return top + weft_softmax_terms(n, z, top, NULL, &sum);
+    double top, sum, log_of_sum = weft_softmax_many(n, z, NULL, &top, &sum);
+    return top + log_of_sum;
 }
 
 /* The best 2 width next translations of sentence i. Returns their number. */

@@ -8,18 +8,9 @@
 
 /* ---- the loss ---- */
 
-/* Label smoothing of a row's gradient: share smoothing (onehot - 1 / words) on top. */
-static void smooth(const seq2seq_net *seq2seq, double share, uint32_t label, real *dz)
-{
-    double all = share * seq2seq->smoothing;
-    real each = (real)(all / seq2seq->shape.classes);
-    for (int j = 0; j < seq2seq->shape.classes; j++) dz[j] -= each;
-    dz[label] += (real)all;
-}
-
-/* The losses of all rows; `logit` then holds share times the
- * gradient, unless share is 0. */
-static void judge(const seq2seq_part *part, double share, weft_score *score)
+/* The losses of all rows; unless dbias is NULL, `logit` then holds share times the
+ * gradient, and the bias's is added to dbias. */
+static void judge(const seq2seq_part *part, double share, real *dbias, weft_score *score)
 {
     seq2seq_scratch *scratch = part->scratch;
     int words = part->seq2seq->shape.classes;
@@ -30,22 +21,19 @@ static void judge(const seq2seq_part *part, double share, weft_score *score)
             int n;
             const uint32_t *word = seq2seq_target(part, scratch->target_order[i], &n);
             uint32_t label = t < n ? word[t] : SEQ2SEQ_END;
-            weft_softmax(words, z, (int)label, share, share > 0 ? z : NULL, score);
-            if (share > 0 && part->seq2seq->smoothing > 0)
-                smooth(part->seq2seq, share, label, z);
+            weft_softmax_smooth(words, z, (int)label, share, part->seq2seq->smoothing,
+                                dbias ? z : NULL, score);
+            for (int j = 0; dbias && j < words; j++) dbias[j] += z[j];
         }
 }
 
 static void judge_back(const seq2seq_part *part, real *g)
 {
     seq2seq_scratch *scratch = part->scratch;
-    int rows = net_steps_rows(&scratch->target), words = part->seq2seq->shape.classes;
-    weft_outer(rows, words, scratch->logit, scratch->ldc, part->seq2seq->hidden,
-               scratch->kept, scratch->ld, 1, g + part->offsets.output,
-               (size_t)part->seq2seq->hidden, scratch->tmp);
-    for (int r = 0; r < rows; r++)
-        for (int j = 0; j < words; j++)
-            g[part->offsets.bias + j] += scratch->logit[r * scratch->ldc + j];
+    int rows = net_steps_rows(&scratch->target);
+    weft_outer(rows, part->seq2seq->shape.classes, scratch->logit, scratch->ldc,
+               part->seq2seq->hidden, scratch->kept, scratch->ld, 1,
+               g + part->offsets.output, (size_t)part->seq2seq->hidden, scratch->tmp);
     weft_packed_times(rows, scratch->logit, scratch->ldc, &scratch->output_back.packed, 0,
                       scratch->dout, scratch->ld);
 }
@@ -62,7 +50,7 @@ void seq2seq_grad(const void *self, void *work, const real *w, const weft_batch 
         part.key = key;
         seq2seq_encode(&part);
         seq2seq_decode(&part);
-        judge(&part, 1.0 / batch->n, score);
+        judge(&part, 1.0 / batch->n, g + part.offsets.bias, score);
         judge_back(&part, g);
         seq2seq_decode_back(&part, g);
         seq2seq_encode_back(&part, g);
@@ -79,7 +67,7 @@ void seq2seq_score(const void *self, void *work, const real *w, const weft_batch
         seq2seq_part part = seq2seq_part_at(seq2seq, work, w, batch, i);
         seq2seq_encode(&part);
         seq2seq_decode(&part);
-        judge(&part, 0, score);
+        judge(&part, 0, NULL, score);
         i += part.n;
     }
 }

@@ -20,6 +20,24 @@ void weft_softmax(int c, const real *z, int label, double share, real *dz,
     dz[label] -= (real)share;
 }
 
+void weft_softmax_smooth(int c, const real *z, int label, double share, double smoothing,
+                         real *dz, weft_score *score)
+{
+    real own = z[label];
+    int better = 0;
+    double top, sum;
+    for (int j = 0; j < label; j++) better |= z[j] >= own;
+    for (int j = label + 1; j < c; j++) better |= z[j] > own;
+    double loss = weft_softmax_many(c, z, dz, &top, &sum) + top - (double)own;
+    score->loss += loss;
+    score->wrong += better || isnan(loss);
+    score->count++;
+    if (!dz) return;
+    real times = (real)(share / sum), each = (real)(share * smoothing / c);
+    for (int j = 0; j < c; j++) dz[j] = dz[j] * times - each;
+    dz[label] -= (real)(share * (1 - smoothing));
+}
+
 void weft_squared(int c, const real *z, const double *target, double share, real *dz,
                   weft_score *score)
 {
