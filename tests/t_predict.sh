@@ -177,6 +177,14 @@ result $? "no label, no id, columns in another order: the same probabilities"
 printf 'size,colour,age\n0.5,pink,\n' >"$tmp/row.csv"
 predict rff "$tmp/row.csv" && [ "$(wc -l <"$tmp/p.csv")" = 2 ]
 result $? "one row, with a new level and a gap, is enough"
+awk 'BEGIN { print "a,a,b,y,b"; for (i = 0; i < 90; i++) print i % 7 "," i % 11 "," i % 5 "," (i % 11 > 4 ? "yes" : "no") "," i % 3 }' >"$tmp/twice.csv"
+"$weft" pack dense "$tmp/twice.csv" label=y -o "$tmp/twice.h5" >"$tmp/out" 2>"$tmp/log" &&
+    grep -q "names of columns are not kept: 'a' occurs twice; such columns are told apart by their order" "$tmp/log" &&
+    "$weft" tune "$tmp/empty.ini" run.data="$tmp/twice.h5" run.tuner=random space.configs=1 rff.features=64 -o "$tmp/twice-run.h5" >"$tmp/out" 2>"$tmp/log" &&
+    predict twice-run "$tmp/twice.csv" && cut -d, -f4- "$tmp/p.csv" >"$tmp/want.csv" &&
+    cut -d, -f1-3,5 "$tmp/twice.csv" | awk -F, -v OFS=, '{ print $3, $1, $2, $4 }' >"$tmp/less.csv" &&
+    predict twice-run "$tmp/less.csv" && cut -d, -f3- "$tmp/p.csv" | cmp - "$tmp/want.csv"
+result $? "columns of one name are found in their order, without the label, too"
 gzip -k "$tmp/bare.csv" && predict rff "$tmp/bare.csv.gz" && cut -d, -f2- "$tmp/p.csv" | cmp - "$tmp/got"
 result $? "so is a compressed table"
 sed 's/,/;/g' "$tmp/bare.csv" >"$tmp/semi.csv"
@@ -221,9 +229,12 @@ refused() # STATUS STATEMENT PATTERN RUN ROWS [ARGUMENT ...]
 refused 3 "a file that is there is kept" "c.csv is there already; --force" rff "$tmp/bare.csv" -o "$tmp/c.csv"
 refused 3 "one that holds no predictions always" "new.csv is there already, and holds no predictions" rff "$tmp/bare.csv" -o "$tmp/new.csv" --force
 cut -d, -f1,2 "$tmp/bare.csv" >"$tmp/few.csv"
-refused 4 "a column that is not there is told" "few.csv has no column 'age'" rff "$tmp/few.csv"
+refused 4 "a column that is not there is told" "few.csv has no column 'age', which the winner was trained with; add it, empty where" rff "$tmp/few.csv"
+sed 1d "$tmp/new.csv" >"$tmp/nameless.csv"
+refused 4 "rows without names are told" "nameless.csv has 5 columns where 5 with names are expected, as the winner was trained with" \
+    rff "$tmp/nameless.csv"
 sed '3s/^[^,]*/big/' "$tmp/bare.csv" >"$tmp/bad.csv"
-refused 4 "a text among numbers is told" "bad.csv: line 3, column 4, 'size', is 'big'" rff "$tmp/bad.csv"
+refused 4 "a text among numbers is told" "bad.csv: line 3, column 4, 'size', is 'big' where a finite number is expected; mend or remove the line" rff "$tmp/bad.csv"
 sed '3s/.*/9,10,red,1,perhaps/' "$tmp/new.csv" >"$tmp/class.csv"
 refused 4 "a label that was not learnt is told" "class.csv has the class 'perhaps'" rff "$tmp/class.csv"
 refused 2 "options of a packed file have no effect" "old.h5 is packed, so that separator=semicolon" rff "$tmp/old.h5" separator=semicolon

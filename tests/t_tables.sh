@@ -207,7 +207,9 @@ refused_option() # STATEMENT PATTERN [key=value ...]
     [ $? = 2 ] && [ "$(grep -c "^weft: " "$tmp/log")" = 1 ] && grep -Eq -e "^weft: .*$pattern" "$tmp/log"
     result $? "$statement"
 }
-refused_option "a column that is not there is told" "drop = ID,age: .*t.csv has no column 'ID'; it has 6 with names" drop=ID,age
+refused_option "a column that is not there is told" "drop = ID,age: .*t.csv has no column 'ID'; it has 6 with names, of which 'id' is the nearest" drop=ID,age
+refused_option "a label that is not there, too" "label = sich, where .*t.csv has 6 columns; .* a name in the first line, of which 'sick' is the nearest" \
+    label=sich
 refused_option "a column of two uses is told" "group = sick: column 'sick' is label already" group=sick
 refused_option "groups of clients are told" "group and client are both given" group=site client=id
 refused "texts that are no levels by wish are refused" t.csv "line 2, column 3, 'colour', is 'red'" categories=site

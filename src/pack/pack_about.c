@@ -42,7 +42,9 @@ void weft_pack_columns(weft_pack *pack, const char *const *name)
     pack->own->column = bad == pack->own->d ? copy : NULL;
     if (pack->own->column == NULL)
         weft_log(WEFT_WARN, "the names of columns are not kept: '%s' %s", order[bad],
-                 *order[bad] == '\0' ? "is none" : "occurs twice");
+                 *order[bad] == '\0'
+                     ? "is none"
+                     : "occurs twice; such columns are told apart by their order");
 }
 
 void weft_pack_scored(weft_pack *pack, int labelled)

@@ -20,6 +20,7 @@ static weft_status bad_cell(const weft_csv *how, const weft_dense_rows *rows, in
     const weft_dense_column *column = &rows->at[j];
     const char *name = weft_dense_name(rows, j), *quote = rows->head.name ? ", '" : "";
     const char *remedy = weft_cell_remedy(how, column->text, rows->mem);
+    if (!remedy && how->unlabelled) remedy = "mend or remove the line";
     if (!remedy)
         remedy = weft_arena_text(rows->mem,
                                  "categories = %s makes a level of each text, drop = %s "

@@ -87,11 +87,15 @@ static int is_alike(const weft_csv_head *a, const weft_csv_head *b)
     return 1;
 }
 
-/* The column of this file that has the name of column j of the table; -1: none. */
+/* The column of this file that has the name of column j of the table, of several the one
+ * that has as many before it there as here; -1: none. */
 static int64_t named(const struct csv *csv, int64_t j)
 {
+    const char *const *own = csv->table->head.name;
+    int64_t before = 0;
+    for (int64_t i = 0; i < j; i++) before += strcmp(own[i], own[j]) == 0;
     for (int64_t i = 0; csv->head.name && i < csv->head.columns; i++)
-        if (strcmp(csv->head.name[i], csv->table->head.name[j]) == 0) return i;
+        if (strcmp(csv->head.name[i], own[j]) == 0 && before-- == 0) return i;
     return -1;
 }
 
@@ -110,7 +114,7 @@ static weft_status find_places(struct csv *csv)
 {
     const weft_csv_head *head = &csv->table->head;
     csv->place = WEFT_NEW(csv->table->mem, int64_t, csv->head.columns);
-    int alike = is_alike(&csv->head, head);
+    int alike = is_alike(&csv->head, head), scored = csv->how->unlabelled > 0;
     int64_t lacks = 0;
     for (int64_t j = 0; j < head->columns; j++) lacks += may_lack(csv, j);
     int without = !head->name && !csv->head.name && csv->head.label < 0 &&
@@ -121,21 +125,21 @@ static weft_status find_places(struct csv *csv)
     }
     if (without) return WEFT_OK;
     if (!alike && (!head->name || !csv->head.name))
-        return weft_fail(WEFT_EDATA,
-                         "%s has %lld columns%s where %lld%s are expected, as in the first "
-                         "file",
-                         csv->path, (long long)csv->head.columns,
-                         csv->head.name ? " with names" : "", (long long)head->columns,
-                         head->name ? " with names" : "");
+        return weft_fail(
+            WEFT_EDATA, "%s has %lld columns%s where %lld%s are expected, as %s", csv->path,
+            (long long)csv->head.columns, csv->head.name ? " with names" : "",
+            (long long)head->columns, head->name ? " with names" : "",
+            scored ? "the winner was trained with" : "in the first file");
     for (int64_t j = 0; j < head->columns && !alike; j++) {
         int64_t i = named(csv, j);
         if (i >= 0)
             csv->place[i] = j;
         else if (csv->table->at[j].kind != WEFT_COLUMN_DROPPED && !may_lack(csv, j))
-            return weft_fail(WEFT_EDATA,
-                             "%s has no column '%s', which the first file has; add it, or "
-                             "drop = %s",
-                             csv->path, head->name[j], head->name[j]);
+            return weft_fail(
+                WEFT_EDATA, "%s has no column '%s', which the %s; add it, %s", csv->path,
+                head->name[j], scored ? "winner was trained with" : "first file has",
+                scored ? "empty where values are not known"
+                       : weft_arena_text(csv->row, "or drop = %s", head->name[j]));
     }
     return WEFT_OK;
 }

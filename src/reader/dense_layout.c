@@ -143,6 +143,15 @@ static int is_header(const weft_csv *how, const weft_csv_head *head,
     return 0;
 }
 
+/* What a message says of the names of columns, NULL where there are none. */
+static const char *nearest(int64_t n, const char *const *name, const char *text,
+                           weft_arena *mem)
+{
+    if (!name) return "";
+    return weft_arena_text(mem, ", of which '%.40s' is the nearest",
+                           weft_nearest(text, name, (int)n));
+}
+
 /* The label's name must be one column's: another one would tell it. */
 static weft_status check_twice(const char *path, const weft_csv_head *head)
 {
@@ -176,9 +185,9 @@ weft_status weft_csv_begin(const char *path, const weft_csv *how, const char *co
     if (head->label < 0 && !how->unlabelled)
         return weft_fail(WEFT_ECONF,
                          "label = %s, where %s has %lld columns%s; give first, last, a "
-                         "number from 1 to %lld, or a name in the first line",
+                         "number from 1 to %lld, or a name in the first line%s",
                          label, path, (long long)n, header ? "" : " without names",
-                         (long long)n);
+                         (long long)n, nearest(n, header ? field : NULL, label, mem));
     if (n < 2 && !how->unlabelled)
         return weft_fail(WEFT_EDATA,
                          "%s: line %lld has 1 column where a label and numbers are "
@@ -236,9 +245,10 @@ static weft_status set_kind(const char *path, const weft_csv_head *head, const c
     for (char *name = strtok_r(copy, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
         int64_t i = column_of(head, name);
         if (i < 0)
-            return weft_fail(WEFT_ECONF, "%s = %s: %s has no column '%s'; it has %lld%s",
+            return weft_fail(WEFT_ECONF, "%s = %s: %s has no column '%s'; it has %lld%s%s",
                              option, list, path, name, (long long)head->columns,
-                             head->name ? " with names" : " without names");
+                             head->name ? " with names" : " without names",
+                             nearest(head->columns, head->name, name, tmp));
         if (kind[i] != WEFT_COLUMN_NUMBER)
             return weft_fail(WEFT_ECONF, "%s = %s: column '%s' is %s already", option, list,
                              name, weft_column_kind_name[kind[i]]);
