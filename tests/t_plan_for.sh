@@ -64,7 +64,7 @@ round="space.configs=3 sha.max_resource=3 sha.budget=6 sha.eliminations=1"
     planned numbers "a table with numbers" "^model = ridge" $map
     planned several "a table with numbers" "^model = ridge" $map
     planned weights "a table with classes" "^model = logistic" $map
-    planned groups "a table with classes" "^folds = 0 .*group" $map
+    planned groups "a table with classes" "^folds = [2-5] .*its group is not fitted to" $map
     planned images images "^tuner = ws_sha" space.configs=4 rff.features=64
     planned texts texts "^bins = 2.22" space.configs=6 ngram.bins=2^12
     planned sites "a federation" "^algorithm = fedper .*6 clients" asha.trials=3 asha.min_resource=2 asha.max_resource=6

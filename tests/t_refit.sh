@@ -152,11 +152,8 @@ result $? "predictions are those of the exported winner"
     grep -q 'of the winner once more on train and valid' "$tmp/out"
 result $? "a plan has its operations"
 
-"$weft" pack dense "$tmp/rows.csv" group=b drop=w -o "$tmp/groups.h5" >"$tmp/out" 2>"$tmp/log"
-trained 1 grouped groups rff.features=20 fmap.folds=3 && grep -q 'warning: .*groups.h5 was packed with group=b, and folds divide' "$tmp/log"
-result $? "folds of rows that were packed in groups are warned of"
-trained 1 grouped parts rff.features=20 fmap.folds=3 && ! grep -q 'was packed with' "$tmp/log"
-result $? "those of others are not"
+trained 1 folds parts rff.features=20 fmap.folds=3 && ! grep -q 'was packed with' "$tmp/log"
+result $? "folds of rows without groups are not warned of"
 
 # ---- bad input ---------------------------------------------------------------------------
 

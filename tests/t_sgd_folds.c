@@ -1,7 +1,7 @@
 /* How task sgd divides its samples: training, development and held-out parts, and weights
  * of classes; the scores of sums over samples. RUN: np=1 */
 #include "tap.h"
-#include "task/sgd/data.h"
+#include "task/sgd/divide.h"
 #include "task/sgd/step.h"
 
 #include <string.h>
@@ -111,6 +111,55 @@ static void test_no_folds(weft_arena *mem)
        "a development part of the training part is disjoint from the rest of it");
 }
 
+/* Groups of 1 to 9 rows, of which the test part has none. */
+static int32_t group[BOTH];
+
+/* 1: no group is in two of the parts of a fold, and rows are in one each. */
+static int are_whole(const sgd_fold *fold)
+{
+    const sgd_rows *part[] = {&fold->train, &fold->dev, &fold->held};
+    int of[BOTH] = {0}, good = 1;
+    for (int p = 0; p < 3; p++)
+        for (int64_t i = 0; i < part[p]->n; i++) {
+            int *mine = &of[group[part[p]->row[i]]];
+            good &= *mine == 0 || *mine == p + 1;
+            *mine = p + 1;
+        }
+    return good;
+}
+
+static void test_groups(weft_arena *mem)
+{
+    enum { FOLDS = 5, LARGEST = 9 };
+    int n = 0, held[ALL] = {0}, good = 1, even = 1;
+    for (int i = 0; i < BOTH; n++)
+        for (int k = 0; k <= n % LARGEST && i < BOTH; k++) group[i++ * 10 % BOTH] = n;
+    sgd_task task = task_of(FOLDS, -1, 0, 1, mem);
+    task.opened = 1;
+    task.own.part[WEFT_TRAIN] = (weft_rows){.n = TRAIN, .group = group};
+    task.own.part[WEFT_VALID] = (weft_rows){.n = VALID, .group = group + TRAIN};
+    sgd_task other = task, few = task;
+    weft_check(sgd_divide(&task) == WEFT_OK, "%s", weft_error());
+    for (int f = 0; f < FOLDS; f++) {
+        const sgd_fold *fold = &task.at[f];
+        good &= are_whole(fold) && fold->train.n + fold->dev.n + fold->held.n == BOTH;
+        even &= labs(fold->held.n - BOTH / FOLDS) <= 1 && labs(fold->dev.n - 6) <= 4;
+        mark(&fold->held, held);
+    }
+    ok(good && are_marked(BOTH, 1, held),
+       "a group is in one part of a fold, and in one fold");
+    ok(even, "folds of groups have about as many rows, parts for development a tenth");
+    other.folds = 0;
+    other.dev = 0.25;
+    weft_check(sgd_divide(&other) == WEFT_OK, "%s", weft_error());
+    ok(are_whole(other.at) && other.at->dev.n + other.at->train.n == TRAIN &&
+           labs(other.at->dev.n - TRAIN / 4) <= 4,
+       "without folds, too, a part for development has whole groups");
+    few.folds = n + 1;
+    ok(sgd_divide(&few) == WEFT_ECONF && strstr(weft_error(), "one a group"),
+       "more folds than groups are refused: %s", weft_error());
+}
+
 static void test_weights(weft_arena *mem)
 {
     sgd_task task = task_of(4, -1, 0, 1, mem);
@@ -190,6 +239,7 @@ int main(void)
     for (int i = 0; i < ALL; i++) label[i] = i % 7 == 0 ? 2 : i % 3 == 0;
     test_folds(mem);
     test_no_folds(mem);
+    test_groups(mem);
     test_weights(mem);
     test_missing(mem);
     test_scores();

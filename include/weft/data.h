@@ -4,7 +4,8 @@
  * source, in place of /PART/label, their names in /class, and in /target/shift and
  * /target/scale their mean and deviation in the training rows, by which they are
  * standardised when they are read; /PART/weight has what rows count, on average 1 in
- * training. */
+ * training; /PART/group the number of the group that each row belongs to, 0 .. /@groups -
+ * 1, whose rows are to be in one part, or fold. */
 #ifndef WEFT_DATA_H
 #define WEFT_DATA_H
 
@@ -43,6 +44,7 @@ typedef struct weft_data {
                             + scale times that of the rows; NULL: classes */
     const char *const *column_name; /* of rows, [d]; NULL: they have no names */
     const weft_columns *table;      /* that rows are features of; NULL: no table */
+    int64_t groups;                 /* that rows belong to; 0: to none */
     int unlabelled;                 /* 1: labels are not known; all are 0 */
     int scored;                     /* 1: rows to be scored alone, all in the test part */
     weft_window window;             /* what is open of the file: other parts are empty */

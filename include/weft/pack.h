@@ -105,6 +105,9 @@ WEFT_CHECKED weft_status weft_pack_targets(weft_pack *pack,
 /* What the rows count in fits and scores, weight[rows] >= 0, part after part; stored so
  * that their mean over the training rows is 1. ECONF, as weft_pack_targets. */
 WEFT_CHECKED weft_status weft_pack_weights(weft_pack *pack, const double *weight);
+/* The groups, of n, that rows belong to, group[rows] part after part; borrowed until the
+ * file is written. Rows that are dealt to clients keep none. */
+void weft_pack_groups(weft_pack *pack, int64_t n, const int32_t *group);
 /* Adds a source file to the digest (XXH3-128 over all, and one line each in /source). */
 WEFT_CHECKED weft_status weft_pack_source(weft_pack *pack, const char *path);
 void weft_pack_split(weft_pack *pack, const char *rule); /* the split rule in words */

@@ -42,6 +42,8 @@ typedef struct weft_rows {
                              the training rows; NULL: classes */
     const double *weight; /* [n] what a row counts in fits and scores, on average 1 over the
                              training rows; NULL: 1 */
+    const int32_t *group; /* [n] number of the group that a row belongs to; NULL: rows of a
+                             fold, or there are no groups */
     double counts;        /* sum of the weights over all ranks, where there are any */
     int64_t d;            /* columns of WEFT_BYTES and WEFT_REALS */
     const uint8_t *byte;  /* [n][d] */

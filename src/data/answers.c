@@ -103,6 +103,32 @@ weft_status weft_answers_read(weft_data *data, int part)
     return read_weights(data, part);
 }
 
+weft_status weft_answers_groups(weft_data *data)
+{
+    int64_t n = 0;
+    if (data->window.n > 0 || !weft_h5_has(&data->file, "/@groups")) return WEFT_OK;
+    TRY(weft_h5_read_long(&data->file, "/", "groups", &data->groups));
+    for (int p = 0; p < WEFT_NPART; p++) n += data->part[p].total;
+    if (data->groups < 1 || data->groups > n)
+        return weft_fail(WEFT_EDATA, "%s has %lld groups of %lld rows; pack it again",
+                         data->path, (long long)data->groups, (long long)n);
+    for (int p = 0; p < WEFT_NPART; p++) {
+        weft_rows *rows = &data->part[p];
+        const char *name = name_of(data, p, "group");
+        int32_t *group = WEFT_NEW(data->mem, int32_t, rows->n);
+        TRY(weft_h5_read_rows(&data->file, name, WEFT_H5_I32, 1, rows->first, rows->n,
+                              group));
+        for (int64_t i = 0; i < rows->n; i++)
+            if (group[i] < 0 || group[i] >= data->groups)
+                return weft_fail(WEFT_EDATA,
+                                 "%s: row %lld of %s has group %d of %lld; pack it again",
+                                 data->path, (long long)(rows->first + i), name,
+                                 (int)group[i], (long long)data->groups);
+        rows->group = group;
+    }
+    return WEFT_OK;
+}
+
 void weft_answers_count(weft_data *data)
 {
     for (int p = 0; p < WEFT_NPART; p++) {

@@ -9,6 +9,9 @@ int64_t weft_window_first(const weft_data *data, int part);
 /* Reads sizes and labels, or targets, and weights of this rank's rows of a part. EFILE;
  * EDATA. */
 WEFT_CHECKED weft_status weft_answers_read(weft_data *data, int part);
+/* Reads the groups of this rank's rows, once the sizes of all parts are known. EFILE;
+ * EDATA. */
+WEFT_CHECKED weft_status weft_answers_groups(weft_data *data);
 /* Sets `counts` of all parts, where rows have weights. Collective over data->team. */
 void weft_answers_count(weft_data *data);
 

@@ -208,6 +208,7 @@ static weft_status open_own(weft_data *data)
         TRY(weft_answers_read(data, i));
         if (data->form != WEFT_TOKENS) TRY(read_matrix(data, i));
     }
+    TRY(weft_answers_groups(data));
     TRY(weft_shifts_read(&data->file, "", data->part[0].d, &data->shift, &data->scale));
     TRY(read_image(data));
     if (data->channels > 0 &&

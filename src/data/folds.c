@@ -2,20 +2,10 @@
  * the rows of a fold and their order do not depend on the number of ranks. */
 #include "weft/folds.h"
 #include "answers.h"
-#include "weft/log.h"
 #include "weft/par.h"
-#include "weft/shuffle.h"
 
 #include <stddef.h>
 #include <string.h>
-
-int64_t *weft_folds_deal(int64_t n, int64_t folds, uint64_t seed, weft_arena *mem)
-{
-    int64_t *order = WEFT_NEW(mem, int64_t, n), *held_by = WEFT_NEW(mem, int64_t, n);
-    weft_shuffle(n, seed, order, mem);
-    for (int64_t i = 0; i < n; i++) held_by[order[i]] = i % folds;
-    return held_by;
-}
 
 /* The part that row *i of both parts is in; *i becomes its place there. */
 static const weft_rows *part_of(const weft_folds *folds, int64_t *i)
@@ -63,32 +53,13 @@ static weft_status open_all(weft_folds *folds, weft_arena *mem)
     return weft_data_sound(all);
 }
 
-/* Warns of rows that were packed in groups, of which the file keeps only the parts. */
-static weft_status warn_groups(weft_data *data)
-{
-    const char *options = "", *group;
-    if (weft_h5_has(&data->file, "/@options"))
-        TRY(weft_h5_read_attr(&data->file, "/", "options", &options));
-    group = strstr(options, " group=");
-    if (!group || strchr(" ", group[strlen(" group=")])) return WEFT_OK;
-    weft_log(WEFT_WARN,
-             "%s was packed with%.*s, and folds divide the rows of a group: what is held "
-             "out has rows like it in training, so that scores are too good; use the valid "
-             "part, without folds",
-             data->path, (int)(1 + strcspn(group + 1, " ")), group);
-    return WEFT_OK;
-}
-
-weft_status weft_folds_open(weft_folds *folds, weft_data *base, int64_t number,
-                            uint64_t seed, weft_arena *mem)
+weft_status weft_folds_open(weft_folds *folds, weft_data *base, weft_arena *mem)
 {
     *folds = (weft_folds){.base = base};
     folds->alone = weft_team_alone();
     TRY(weft_agree(open_all(folds, mem), base->team));
     for (int tok = 0; tok < WEFT_NTOK && base->form == WEFT_TOKENS; tok++)
         TRY(weft_data_tokens(base, (weft_tokenizer)tok));
-    if (number > 0) TRY(weft_agree(warn_groups(base), base->team));
-    if (number > 0) folds->held_by = weft_folds_deal(folds->n, number, seed, mem);
     return WEFT_OK;
 }
 

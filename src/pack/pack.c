@@ -119,14 +119,15 @@ static weft_status put_labels(weft_pack *pack, weft_part part)
                          pack->own->classes, count, "rows of each class", "rows");
 }
 
-/* Classes or targets of a part, and weights. */
+/* Classes or targets of a part, weights and groups. */
 static weft_status put_answers(weft_pack *pack, weft_part part)
 {
     if (pack->own->numbers.n > 0)
         TRY(weft_pack_targets_put(pack, part));
     else
         TRY(put_labels(pack, part));
-    return weft_pack_weights_put(pack, part);
+    TRY(weft_pack_weights_put(pack, part));
+    return weft_pack_groups_put(pack, part);
 }
 
 /* "seed=0 valid=0.1": the options of the reader. */

@@ -56,7 +56,9 @@ typedef struct weft_packing {
     const weft_columns *table;     /* NULL: no table */
     weft_pack_numbers numbers;     /* to predict; n 0: classes */
     const double *weight;          /* [rows]; NULL: all 1 */
-    int scored, unlabelled;        /* see weft_pack_scored */
+    const int32_t *group;          /* [rows]; NULL: no groups */
+    int64_t groups;
+    int scored, unlabelled; /* see weft_pack_scored */
     const char *split;
     const char **source; /* [nsource] lines of /source */
     int64_t nsource, source_room;
@@ -81,9 +83,10 @@ WEFT_CHECKED weft_status weft_pack_put(weft_pack *pack, const char *name, weft_h
                                        int64_t n, const void *data, const char *about,
                                        const char *unit);
 
-/* Writes targets and weights of a part, and what the targets are called. */
+/* Writes targets, weights and groups of a part, and what the targets are called. */
 WEFT_CHECKED weft_status weft_pack_targets_put(weft_pack *pack, weft_part part);
 WEFT_CHECKED weft_status weft_pack_weights_put(weft_pack *pack, weft_part part);
+WEFT_CHECKED weft_status weft_pack_groups_put(weft_pack *pack, weft_part part);
 
 /* Writes the vocabularies, tokens and names of the documents. */
 WEFT_CHECKED weft_status weft_pack_text_close(weft_pack *pack);

@@ -1,4 +1,4 @@
-/* Rows whose answers are numbers, and weights of rows. */
+/* Rows whose answers are numbers, weights and groups of rows. */
 #include "pack.h"
 
 /* ECONF: rows are dealt to clients, which have classes and equal weights. */
@@ -76,4 +76,21 @@ weft_status weft_pack_weights_put(weft_pack *pack, weft_part part)
         pack, weft_arena_text(pack->mem, "/%s/weight", weft_part_name[part]), WEFT_H5_F64,
         pack->own->rows[part], pack->own->weight + first_of(pack, part),
         "what each row counts in fits and scores", "1, the mean over the training rows");
+}
+
+void weft_pack_groups(weft_pack *pack, int64_t n, const int32_t *group)
+{
+    pack->own->groups = n;
+    pack->own->group = group;
+}
+
+weft_status weft_pack_groups_put(weft_pack *pack, weft_part part)
+{
+    if (pack->own->group == NULL) return WEFT_OK;
+    if (part == WEFT_TRAIN)
+        TRY(weft_h5_put_long(&pack->own->file, "/", "groups", pack->own->groups));
+    return weft_pack_put(
+        pack, weft_arena_text(pack->mem, "/%s/group", weft_part_name[part]), WEFT_H5_I32,
+        pack->own->rows[part], pack->own->group + first_of(pack, part),
+        "group of each row, whose rows are in one part or fold", "number, below /@groups");
 }

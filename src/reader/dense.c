@@ -67,7 +67,7 @@ static const weft_opt options[] = {
                     "what fills a missing number, beside a feature that marks it: median "
                     "or most frequent value of the training rows"),
     WEFT_TEXT_OPT("group", struct dense, csv.group, "",
-                  "column of a CSV file whose equal rows stay in one part"),
+                  "column of a CSV file whose equal rows stay in one part, or fold"),
     WEFT_TEXT_OPT("client", struct dense, csv.client, "",
                   "column of a CSV file that tells whose rows they are: a federation"),
     WEFT_TEXT_OPT(

@@ -157,9 +157,9 @@ WEFT_CHECKED weft_status weft_dense_fit(const weft_csv *how, weft_dense_rows *ro
  * target is no number; ECONF: several labels are to be classes. */
 WEFT_CHECKED weft_status weft_dense_decide(const weft_csv *how, const char *source,
                                            weft_dense_rows *rows);
-/* Tells the packer targets and weights, if any, of the rows in that order, of which the
- * first part[WEFT_TRAIN] are for training. shift, scale: [targets] NULL: mean and deviation
- * of the training rows. EDATA: a target is the same in all of these. */
+/* Tells the packer targets, weights and groups, if any, of the rows in that order, of which
+ * the first part[WEFT_TRAIN] are for training. shift, scale: [targets] NULL: mean and
+ * deviation of the training rows. EDATA: a target is the same in all of these. */
 WEFT_CHECKED weft_status weft_dense_numbers(const weft_dense_rows *rows,
                                             const int64_t *order, const int64_t *part,
                                             const double *shift, const double *scale,

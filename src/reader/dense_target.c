@@ -166,18 +166,30 @@ static weft_status put_targets(const weft_dense_rows *rows, const int64_t *order
     return weft_pack_targets(pack, &numbers);
 }
 
+static void put_groups(const weft_dense_rows *rows, const int64_t *order, int64_t j,
+                       weft_pack *pack)
+{
+    int32_t *group = WEFT_NEW(pack->mem, int32_t, rows->n);
+    for (int64_t i = 0; i < rows->n; i++)
+        group[i] = (int32_t)weft_dense_cell(rows, order[i], j);
+    weft_pack_groups(pack, rows->at[j].name.n, group);
+}
+
 weft_status weft_dense_numbers(const weft_dense_rows *rows, const int64_t *order,
                                const int64_t *part, const double *shift,
                                const double *scale, weft_pack *pack)
 {
     if (rows->targets > 0)
         TRY(put_targets(rows, order, part[WEFT_TRAIN], shift, scale, pack));
-    if (count_kind(rows, WEFT_COLUMN_WEIGHT) == 0) return WEFT_OK;
-    int64_t j = 0;
-    while (rows->at[j].kind != WEFT_COLUMN_WEIGHT) j++;
-    double *weight = WEFT_NEW(pack->mem, double, rows->n);
-    take(rows, order, j, 1, weight);
-    return weft_pack_weights(pack, weight);
+    for (int64_t j = 0; rows->at && j < rows->d; j++) {
+        weft_column_kind kind = rows->at[j].kind;
+        if (kind == WEFT_COLUMN_GROUP) put_groups(rows, order, j, pack);
+        if (kind != WEFT_COLUMN_WEIGHT) continue;
+        double *weight = WEFT_NEW(pack->mem, double, rows->n);
+        take(rows, order, j, 1, weight);
+        TRY(weft_pack_weights(pack, weight));
+    }
+    return WEFT_OK;
 }
 
 int weft_dense_labelled(const weft_dense_rows *rows)

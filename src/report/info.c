@@ -195,6 +195,11 @@ static weft_status print_rows(weft_h5 *file)
         TRY(weft_info_clients(file->path, file->mem));
     else
         TRY(print_sample(file));
+    if (weft_h5_has(file, "/@groups")) {
+        int64_t groups;
+        TRY(weft_h5_read_long(file, "/", "groups", &groups));
+        printf("%-9s %lld, each in one part, or fold\n", "groups", (long long)groups);
+    }
     if (weft_h5_has(file, "/shift")) TRY(print_moved(file));
     TRY(print_table(file));
     if (weft_h5_has(file, "/train/count")) TRY(print_classes(file));

@@ -24,7 +24,7 @@ struct plan {
     const weft_data *data;
     int64_t rows; /* of the train and valid parts */
     double words; /* of the training documents */
-    int grouped;  /* 1: rows of a group are in one part */
+    int64_t most; /* folds that there can be */
     const char *text;
     weft_arena *mem;
 };
@@ -70,18 +70,18 @@ static void search(struct plan *plan, int configs, const char *first)
     put(plan, "these have served on other data", "first = %s", first);
 }
 
-/* Folds of rows where these are few, for a validation part of few rows tells configurations
- * apart by chance; rows of a group would be in several folds. */
+/* Folds of rows, or groups of rows, where these are few, for a validation part of few rows
+ * tells configurations apart by chance. */
 static void fold(struct plan *plan)
 {
-    if (plan->grouped)
-        put(plan, "the valid part, as rows of a group belong together", "folds = 0");
-    else if (plan->rows <= MANY)
+    int64_t folds = plan->rows <= FEW ? 10 : 5;
+    if (folds > plan->most) folds = plan->most;
+    if (plan->rows <= MANY && folds > 1)
         put(plan,
-            weft_arena_text(plan->mem,
-                            "%lld rows: each is scored by a model that it is not fitted to",
-                            (long long)plan->rows),
-            "folds = %d", plan->rows <= FEW ? 10 : 5);
+            weft_arena_text(
+                plan->mem, "%lld rows: each is scored by a model that %s not fitted to",
+                (long long)plan->rows, plan->data->groups > 0 ? "its group is" : "it is"),
+            "folds = %lld", (long long)folds);
     else
         put(plan,
             weft_arena_text(plan->mem, "the valid part of %lld rows is enough",
@@ -310,15 +310,16 @@ static weft_status count_words(struct plan *plan, weft_data *data)
     return WEFT_OK;
 }
 
-/* Whether a column of the table says which rows belong together. */
-static weft_status find_groups(struct plan *plan, weft_data *data)
+/* Rows of train and valid, or groups of these. Collective over the data's team. */
+static void count_folds(struct plan *plan)
 {
-    const char *options = "";
-    if (weft_h5_has(&data->file, "/@options"))
-        TRY(weft_h5_read_attr(&data->file, "/", "options", &options));
-    const char *at = strstr(options, " group=");
-    plan->grouped = at && at[strlen(" group=")] != ' ' && at[strlen(" group=")] != '\0';
-    return WEFT_OK;
+    const weft_data *data = plan->data;
+    int64_t *rows = WEFT_NEW(plan->mem, int64_t, data->groups);
+    plan->most = data->groups > 0 ? 0 : plan->rows;
+    for (int p = WEFT_TRAIN; p <= WEFT_VALID && data->groups > 0; p++)
+        for (int64_t i = 0; i < data->part[p].n; i++) rows[data->part[p].group[i]]++;
+    weft_sum_i64(data->team, rows, (size_t)data->groups);
+    for (int64_t g = 0; g < data->groups; g++) plan->most += rows[g] > 0;
 }
 
 static const char *title(const struct plan *plan)
@@ -347,7 +348,7 @@ static weft_status choose(struct plan *plan, weft_data *data)
                          data->path);
     plan->rows = data->part[WEFT_TRAIN].total + data->part[WEFT_VALID].total;
     TRY(count_words(plan, data));
-    TRY(find_groups(plan, data));
+    count_folds(plan);
     plan->text = title(plan);
     if (data->translations)
         languages(plan);

@@ -278,7 +278,7 @@ static weft_status join_parts(weft_run *run)
 {
     weft_folds *folds = WEFT_NEW(run->mem, weft_folds, 1);
     weft_data whole;
-    TRY(weft_folds_open(folds, &run->data, 0, 0, run->mem));
+    TRY(weft_folds_open(folds, &run->data, run->mem));
     weft_folds_take(folds, -1, &whole, run->mem);
     memcpy(run->data.part, whole.part, sizeof whole.part);
     return WEFT_OK;

@@ -48,7 +48,7 @@ static const weft_opt fmap_opts[] = {
         "gradients, so that schedules can stop fits of one map early"),
     WEFT_LONG_OPT("folds", fmap_task, folds, "0", 0, 1000,
                   "cross-validation over the train and valid parts in that many folds, "
-                  "each with a fit of its own; 0: none"),
+                  "each with a fit of its own; groups of rows stay whole; 0: none"),
     WEFT_REAL_OPT(
         "slack", fmap_task, slack, "3", 1, 1000,
         "tolerance of fits shared by several maps, as a multiple of the model's own"),

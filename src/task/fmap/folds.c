@@ -5,22 +5,30 @@
 
 #include <string.h>
 
-static weft_status check_number(const fmap_task *fmap, int64_t rows)
+/* Deals rows, or groups of rows, to the folds. */
+static weft_status deal(const fmap_task *fmap, weft_folds *folds)
 {
-    if (fmap->folds >= 2 && fmap->folds <= rows) return WEFT_OK;
-    return weft_fail(WEFT_ECONF,
-                     "fmap.folds = %lld with %lld samples for training and validation; "
-                     "expected 2 folds to one a sample, or 0",
-                     (long long)fmap->folds, (long long)rows);
+    const weft_env *env = &fmap->env;
+    const int32_t *group;
+    TRY(weft_folds_groups(&folds->all, &group, env->mem));
+    int64_t most = weft_folds_most(folds->n, group);
+    if (fmap->folds < 2 || fmap->folds > most)
+        return weft_fail(WEFT_ECONF,
+                         "fmap.folds = %lld with %lld %s for training and validation; "
+                         "expected 2 folds to one a %s, or 0",
+                         (long long)fmap->folds, (long long)most,
+                         group ? "groups of samples" : "samples",
+                         group ? "group" : "sample");
+    folds->held_by = weft_folds_deal(folds->n, group, fmap->folds, env->seed, env->mem);
+    return WEFT_OK;
 }
 
 static weft_status divide(fmap_task *fmap, double memory)
 {
     const weft_env *env = &fmap->env;
     weft_folds *folds = WEFT_NEW(env->mem, weft_folds, 1);
-    TRY(check_number(fmap, env->data->part[WEFT_TRAIN].total +
-                               env->data->part[WEFT_VALID].total));
-    TRY(weft_folds_open(folds, env->data, fmap->folds, env->seed, env->mem));
+    TRY(weft_folds_open(folds, env->data, env->mem));
+    TRY(weft_agree(deal(fmap, folds), env->team));
     fmap->copied = fmap->nfold * weft_folds_bytes(folds);
     if (fmap->copied > memory / 2)
         return weft_fail(WEFT_ELIMIT,

@@ -1,11 +1,10 @@
 /* The samples of task sgd: every rank reads all of them, since a batch is drawn from all;
- * those of all clients of a federation are pooled; folds and development parts; batches in
- * the form that networks take. */
+ * those of all clients of a federation are pooled; batches in the form that networks take.
+ */
 #include "data.h"
 #include "opts.h"
 #include "pairs.h"
 #include "weft/par.h"
-#include "weft/shuffle.h"
 
 #include <limits.h>
 #include <math.h>
@@ -130,8 +129,7 @@ static int asks(const sgd_task *sgd)
     return yes;
 }
 
-/* 1: samples are weighted by their class, at least in some configurations. */
-static int balances(const sgd_task *sgd)
+int sgd_balances(const sgd_task *sgd)
 {
     return sgd->env.balanced || asks(sgd);
 }
@@ -149,14 +147,13 @@ static weft_status check_numbers(const sgd_task *sgd)
             "%s has %s, which sgd.model = %s does not learn by; choose sgd.model "
             "= linear or mlp",
             data->path, what, sgd->net_name);
-    if (!numbers || !balances(sgd)) return WEFT_OK;
+    if (!numbers || !sgd_balances(sgd)) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "%s has %s, and train.balance = yes is of classes; leave it out",
                      data->path, what);
 }
 
-/* The option that asks for weights of classes. */
-static const char *balance_key(const sgd_task *sgd)
+const char *sgd_balance_key(const sgd_task *sgd)
 {
     return sgd->env.balanced ? "run.class_weights = balanced" : "train.balance = yes";
 }
@@ -165,10 +162,10 @@ static const char *balance_key(const sgd_task *sgd)
  * parts by another direction. */
 static weft_status check_pairs(const sgd_task *sgd)
 {
-    const char *what = sgd->folds > 0  ? "sgd.folds"
-                       : sgd->dev > 0  ? "sgd.dev"
-                       : balances(sgd) ? balance_key(sgd)
-                                       : NULL;
+    const char *what = sgd->folds > 0      ? "sgd.folds"
+                       : sgd->dev > 0      ? "sgd.dev"
+                       : sgd_balances(sgd) ? sgd_balance_key(sgd)
+                                           : NULL;
     if (!sgd->pairs.of || !what) return WEFT_OK;
     return weft_fail(
         WEFT_ECONF,
@@ -186,11 +183,11 @@ static weft_status check_kind(const sgd_task *sgd)
         return weft_fail(
             WEFT_ECONF, "run.class_weights = balanced weights classes in all "
                         "configurations, and train.balance in some; leave one of them out");
-    if (sgd->shape.form == WEFT_CHARS && balances(sgd))
+    if (sgd->shape.form == WEFT_CHARS && sgd_balances(sgd))
         return weft_fail(WEFT_ECONF,
                          "%s weights samples by their class, and characters of text have "
                          "none; leave it out",
-                         balance_key(sgd));
+                         sgd_balance_key(sgd));
     for (int p = WEFT_TRAIN; p <= WEFT_VALID; p++)
         if (sgd->first[p + 1] == sgd->first[p] &&
             (p == WEFT_TRAIN || !(sgd->dev > 0 || sgd->folds > 0 || sgd->env.whole)))
@@ -217,146 +214,26 @@ weft_status sgd_open(sgd_task *sgd)
     return sgd->env.scoring ? WEFT_OK : check_kind(sgd);
 }
 
-/* ---- folds ---- */
+/* ---- batches ---- */
 
-/* Takes the first of rows[n] for development, the rest for training. */
-static void take_dev(sgd_fold *fold, double share, int64_t n, const int64_t *rows)
-{
-    int64_t dev = llround(share * (double)n);
-    if (dev < 1) dev = 1;
-    fold->dev = (sgd_rows){dev, rows};
-    fold->train = (sgd_rows){n - dev, rows + dev};
-}
-
-/* Fold number f of the shuffled rows order[n]: every folds-th is held out. */
-static void hold_out(const sgd_task *sgd, int64_t f, int64_t n, const int64_t *order,
-                     sgd_fold *out)
-{
-    int64_t *held = WEFT_NEW(sgd->env.mem, int64_t, n), nheld = 0;
-    int64_t *rest = WEFT_NEW(sgd->env.mem, int64_t, n), nrest = 0;
-    for (int64_t i = 0; i < n; i++) {
-        if (i % sgd->folds == f)
-            held[nheld++] = order[i];
-        else
-            rest[nrest++] = order[i];
-    }
-    out->held = (sgd_rows){nheld, held};
-    if (sgd->literal) {
-        out->dev = out->held;
-        out->train = (sgd_rows){nrest, rest};
-    } else {
-        take_dev(out, sgd->dev > 0 ? sgd->dev : 0.1, nrest, rest);
-    }
-}
-
-static int part_of(const sgd_task *sgd, int64_t row)
+int sgd_part_of(const sgd_task *sgd, int64_t row)
 {
     int p = 0;
     while (row >= sgd->first[p + 1]) p++;
     return p;
 }
 
-static int32_t label_of(const sgd_task *sgd, int64_t row)
+int32_t sgd_label_of(const sgd_task *sgd, int64_t row)
 {
     if (sgd->pool.label) return sgd->pool.label[row];
-    int p = part_of(sgd, row);
+    int p = sgd_part_of(sgd, row);
     return sgd->own.part[p].label[row - sgd->first[p]];
-}
-
-/* The weights of classes, if a configuration asks for them. */
-static weft_status weigh_classes(const sgd_task *sgd, sgd_fold *fold)
-{
-    int classes = sgd->shape.classes;
-    if (!balances(sgd)) return WEFT_OK;
-    int64_t *count = WEFT_NEW(sgd->env.mem, int64_t, classes);
-    fold->weight = WEFT_NEW(sgd->env.mem, double, classes);
-    for (int64_t i = 0; i < fold->train.n; i++) count[label_of(sgd, fold->train.row[i])]++;
-    for (int c = 0; c < classes; c++)
-        if (count[c] == 0 && !sgd->env.data->clients)
-            return weft_fail(WEFT_EDATA,
-                             "class '%s' has no sample in the training part of a fold; "
-                             "take fewer sgd.folds or a smaller sgd.dev, or leave %s out",
-                             sgd->env.data->class_name[c], balance_key(sgd));
-    weft_class_weights(classes, count, fold->weight);
-    return WEFT_OK;
-}
-
-static weft_status divide_by_folds(sgd_task *sgd, const int64_t *order, int64_t n)
-{
-    if (sgd->folds < 2 || sgd->folds > n || sgd->fold >= sgd->folds)
-        return weft_fail(WEFT_ECONF,
-                         "sgd.folds = %lld and sgd.fold = %lld with %lld samples; expected "
-                         "2 folds to one a sample, and one of them or -1",
-                         (long long)sgd->folds, (long long)sgd->fold, (long long)n);
-    sgd->at = WEFT_NEW(sgd->env.mem, sgd_fold, sgd->nfold);
-    for (int f = 0; f < sgd->nfold; f++)
-        hold_out(sgd, sgd->fold < 0 ? f : sgd->fold, n, order, &sgd->at[f]);
-    return WEFT_OK;
 }
 
 int sgd_answers(const sgd_task *sgd)
 {
     return sgd->shape.form != WEFT_CHARS && sgd->net->width;
 }
-
-/* ECONF, EDATA: the score that is asked for has no meaning for the data. */
-static weft_status check_score(const sgd_task *sgd)
-{
-    weft_measure measure = (weft_measure)sgd->score;
-    const weft_data *data = sgd->env.data;
-    weft_arena *tmp = weft_arena_new();
-    int64_t *count = WEFT_NEW(tmp, int64_t, sgd->shape.classes);
-    weft_status st = WEFT_OK;
-    for (int f = 0; f < sgd->nfold && weft_measure_joint(measure); f++) {
-        const sgd_rows *dev = &sgd->at[f].dev;
-        if (!sgd_answers(sgd)) break;
-        for (int64_t i = 0; i < dev->n; i++) count[label_of(sgd, dev->row[i])]++;
-    }
-    if (weft_measure_joint(measure) && !sgd_answers(sgd))
-        st = weft_fail(WEFT_ECONF,
-                       "%s: a network %s on %s answers no single rows, of which sgd.score "
-                       "would be a measure; choose accuracy, loss or log_error",
-                       data->path, sgd->net->kind.name, weft_form_name[sgd->shape.form]);
-    else
-        st = weft_measure_check(measure, "sgd.score", data->path, sgd->shape.classes,
-                                sgd->shape.numbers ? NULL : count, data->class_name);
-    weft_arena_free(tmp);
-    return st;
-}
-
-weft_status sgd_divide(sgd_task *sgd)
-{
-    sgd->nfold = sgd->folds > 0 && sgd->fold < 0 ? (int)sgd->folds : 1;
-    if (sgd->env.scoring) return WEFT_OK;
-    weft_arena *mem = sgd->env.mem;
-    const int64_t *first = sgd->first;
-    int both = sgd->folds > 0 || sgd->env.whole;
-    int64_t n = both ? first[WEFT_TEST] : first[WEFT_VALID];
-    int64_t *order = WEFT_NEW(mem, int64_t, first[WEFT_TEST]);
-    if (sgd->folds > 0 || sgd->dev > 0)
-        weft_shuffle(n, sgd->env.seed, order, mem);
-    else
-        for (int64_t i = 0; i < first[WEFT_TEST]; i++) order[i] = i;
-    if (sgd->folds > 0) {
-        TRY(divide_by_folds(sgd, order, n));
-    } else {
-        sgd->at = WEFT_NEW(mem, sgd_fold, 1);
-        if (sgd->dev > 0)
-            take_dev(sgd->at, sgd->dev, n, order);
-        else
-            *sgd->at =
-                (sgd_fold){.train = {n, order}, .dev = {first[WEFT_TEST] - n, order + n}};
-    }
-    for (int f = 0; f < sgd->nfold; f++) {
-        if (sgd->at[f].train.n < 1)
-            return weft_fail(WEFT_ECONF, "sgd.dev = %g leaves no sample to train on",
-                             sgd->dev);
-        TRY(weigh_classes(sgd, &sgd->at[f]));
-    }
-    return check_score(sgd);
-}
-
-/* ---- batches ---- */
 
 sgd_work sgd_work_new(const sgd_task *sgd, const sgd_model *model, int most,
                       weft_arena *tmp)
@@ -386,7 +263,7 @@ const uint32_t *sgd_words_of(const sgd_task *sgd, int64_t row, int *n)
         *n = sgd->pairs.sources[row] + sgd->pairs.targets[row];
         return sgd->pairs.source[row];
     }
-    int p = part_of(sgd, row);
+    int p = sgd_part_of(sgd, row);
     const weft_rows *part = &sgd->own.part[p];
     const int64_t *offset = part->offset[sgd->words.tokenizer] + (row - sgd->first[p]);
     *n = (int)(offset[1] - offset[0]);
@@ -426,7 +303,7 @@ static void put(const sgd_task *sgd, const sgd_model *model, sgd_work *work, int
         work->label[i] = sgd->pool.label[row];
         return;
     }
-    int p = part_of(sgd, row);
+    int p = sgd_part_of(sgd, row);
     const weft_rows *part = &sgd->own.part[p];
     int64_t at = row - sgd->first[p], d = sgd->shape.d;
     work->label[i] = part->label[at];
@@ -456,9 +333,9 @@ weft_truth sgd_truth(const sgd_task *sgd, const sgd_rows *rows, weft_arena *mem)
     double *target = WEFT_NEW(mem, double, n *m), *weight = WEFT_NEW(mem, double, n);
     for (int64_t i = 0; i < n; i++) {
         int64_t row = rows->row[i];
-        if (m == 0) label[i] = label_of(sgd, row);
+        if (m == 0) label[i] = sgd_label_of(sgd, row);
         if (!sgd->opened) continue;
-        int p = part_of(sgd, row);
+        int p = sgd_part_of(sgd, row);
         const weft_rows *part = &sgd->own.part[p];
         int64_t at = row - sgd->first[p];
         for (int64_t k = 0; k < m; k++) target[i * m + k] = part->target[at * m + k];

@@ -1,4 +1,4 @@
-/* The samples and folds of task sgd. */
+/* The samples of task sgd. */
 #ifndef WEFT_TASK_SGD_DATA_H
 #define WEFT_TASK_SGD_DATA_H
 
@@ -7,8 +7,13 @@
 /* Opens the data on this rank only, with vectors of words, and sets shape. EFILE, EDATA,
  * ECONF. Collective. */
 WEFT_CHECKED weft_status sgd_open(sgd_task *sgd);
-/* Divides the rows into folds. ECONF. */
-WEFT_CHECKED weft_status sgd_divide(sgd_task *sgd);
+/* The part of a row, and its class. */
+int sgd_part_of(const sgd_task *sgd, int64_t row);
+int32_t sgd_label_of(const sgd_task *sgd, int64_t row);
+/* 1: samples are weighted by their class, at least in some configurations; the option that
+ * asks for that. */
+int sgd_balances(const sgd_task *sgd);
+const char *sgd_balance_key(const sgd_task *sgd);
 /* The words word[n] of a row; of a pair n counts those of both sentences. */
 const uint32_t *sgd_words_of(const sgd_task *sgd, int64_t row, int *n);
 /* A row and its number of words. */

@@ -31,7 +31,7 @@ const weft_opt sgd_opts[] = {
                   "valid part of the data, or with folds a tenth"),
     WEFT_LONG_OPT("folds", sgd_task, folds, "0", 0, 1000,
                   "cross-validation over the train and valid parts in that many folds, "
-                  "each with a network of its own; 0: none"),
+                  "each with a network of its own; groups of rows stay whole; 0: none"),
     WEFT_LONG_OPT("fold", sgd_task, fold, "-1", -1, 999,
                   "the fold that is trained, from 0; -1: all"),
     WEFT_BOOL_OPT("literal", sgd_task, literal, "no",

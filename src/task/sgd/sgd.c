@@ -9,6 +9,7 @@
  * [folds][vectors of the optimizer]; aux = a sgd_head for each fold. */
 #include "sgd.h"
 #include "data.h"
+#include "divide.h"
 #include "model.h"
 #include "opts.h"
 #include "pairs.h"
