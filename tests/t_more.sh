@@ -58,6 +58,21 @@ for how in server.optimizer=sgd server.momentum=0.9 server.optimizer=yogi client
     result $? "a complete run with $how is given more on other ranks"
     same "and ends as one that had so many from the beginning"
 done
+printf '[run]\ntask = sgd\ndata = %s\ntuner = random\n[sgd]\nmodel = mlp\n[mlp]\nhidden = 6\n' "$tmp/rows.h5" >"$tmp/sgd.ini"
+"$weft" pack synthetic images rows=100 -o "$tmp/rows.h5" >"$tmp/log" 2>&1 &&
+    "$weft" pack synthetic documents rows=90 words=20 -o "$tmp/texts.h5" >"$tmp/log" 2>&1
+result $? "rows and texts are packed"
+for how in "train.momentum=0.9 train.schedule=cosine train.horizon=9" "train.optimizer=adam train.dropout=0.3 sgd.keep=last" \
+    "sgd.folds=3 sgd.fold=1 sgd.patience=3 train.lr=0.5" "train.optimizer=adadelta train.lr=1 sgd.steps=3" \
+    "run.data=$tmp/texts.h5 sgd.model=txtcnn sgd.dim=6 txtcnn.f1=4 txtcnn.f2=4 txtcnn.f3=4 train.optimizer=adam"; do
+    # shellcheck disable=SC2086
+    does 1 0 tune "$tmp/sgd.ini" $how random.resource=8 -o "$tmp/whole.h5" --force &&
+        does 1 0 tune "$tmp/sgd.ini" $how random.resource=4 -o "$tmp/more.h5" --force &&
+        does 2 0 resume "$tmp/more.h5" random.resource=8 && grep -q 'complete and is given more: its 4 rounds stay' "$tmp/log"
+    result $? "a network with $how is given more epochs on other ranks"
+    same "and ends as one that had so many from the beginning"
+done
+does 1 0 tune "$tmp/in.ini" random.resource=11 -o "$tmp/more.h5" --force
 refused 'the run has 11; a resume may give it more' "a run is not given less" "$tmp/more.h5" random.resource=10
 refused 'has that resource already; give it more' "nor as much as it has" "$tmp/more.h5" random.resource=11
 refused 'client.lr = 0.2: only run.data, .* may be changed' "and nothing else is changed" "$tmp/more.h5" \
@@ -91,9 +106,14 @@ does 1 0 tune "$tmp/in.ini" client.lr="log 0.01 .. 1" space.configs=2 -o "$tmp/t
 refused 'cannot be given more: it is of several jobs' "a search of several jobs is not given more" "$tmp/two.h5" random.resource=12
 does 1 75 tune "$tmp/in.ini" client.lr="log 0.01 .. 1" space.configs=2 run.time_limit=1e-9 -o "$tmp/two.h5" --force
 refused 'cannot be given more: it is of several jobs' "nor one that was stopped" "$tmp/two.h5" random.resource=12
-printf '[run]\ntask = sgd\ndata = %s\ntuner = random\n[sgd]\nmodel = linear\n' "$tmp/rows.h5" >"$tmp/sgd.ini"
-"$weft" pack synthetic images rows=100 -o "$tmp/rows.h5" >"$tmp/log" 2>&1 && does 1 0 tune "$tmp/sgd.ini" random.resource=2 -o "$tmp/sgd.h5"
-refused 'a task whose jobs depend on their length' "nor a task whose jobs depend on their length" "$tmp/sgd.h5" random.resource=4
+does 1 0 tune "$tmp/sgd.ini" sgd.folds=3 random.resource=2 -o "$tmp/sgd.h5"
+refused 'whose units depend on its length, as folds do' "nor a job whose folds are trained one after the other" "$tmp/sgd.h5" random.resource=4
+does 1 0 tune "$tmp/sgd.ini" run.refit=yes random.resource=2 -o "$tmp/sgd.h5" --force
+refused 'its winner was trained once more by run.refit' "nor one whose winner was trained once more" "$tmp/sgd.h5" random.resource=4
+does 1 75 tune "$tmp/sgd.ini" run.refit=yes random.resource=4 run.time_limit=1e-9 -o "$tmp/sgd.h5" --force &&
+    does 1 0 resume "$tmp/sgd.h5" random.resource=8 run.time_limit=0 && does 1 0 tune "$tmp/sgd.ini" run.refit=yes random.resource=8 -o "$tmp/whole.h5" --force &&
+    [ -n "$(digest "$tmp/whole.h5")" ] && [ "$(digest "$tmp/sgd.h5")" = "$(digest "$tmp/whole.h5")" ]
+result $? "which is given more before that"
 "$weft" list random >"$tmp/out" 2>"$tmp/log" && grep -q 'weft resume. may raise it' "$tmp/out"
 result $? "what a resume may raise is listed"
 echo "1..$count"

@@ -106,6 +106,10 @@ tune toy 1 generated $short run.time_limit=1e-9 run.checkpoint=0
 [ ! -e "$tmp/run.h5" ] && "$weft" resume "$tmp/run.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log" &&
     [ "$(digest)" = "$(head -1 "$tmp/generated")" ]
 result $? "a run that was stopped ends with that digest"
+# shellcheck disable=SC2086
+tune toy 1 generated ${short#* } random.resource=1 && "$weft" resume "$tmp/run.h5" random.resource=2 >"$tmp/out" 2>"$tmp/log" &&
+    [ "$(digest)" = "$(head -1 "$tmp/generated")" ]
+result $? "so does one that was given its second epoch after its end"
 
 if [ -n "$python" ]; then
     LAUNCH="mpirun -n 1" PYTHON=$python SEEDS="1 2" FORMS="universal generated" EPOCHS=1 OUTPUT="$tmp/study" \

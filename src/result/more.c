@@ -64,9 +64,9 @@ static weft_status put_jobs(weft_h5 *file, const weft_history *history)
 
 weft_status weft_more_put(weft_h5 *file, const weft_outcome *outcome)
 {
-    if ((outcome->grows || outcome->longer) && !outcome->none && !(outcome->refitted > 0))
-        TRY(put_state(file, outcome));
-    if (outcome->grows && !outcome->none) TRY(put_record(file, outcome));
+    int kept = !outcome->none && !(outcome->refitted > 0);
+    if ((outcome->grows || outcome->longer) && kept) TRY(put_state(file, outcome));
+    if (outcome->grows && kept) TRY(put_record(file, outcome));
     if (!outcome->longer) return WEFT_OK;
     TRY(put_jobs(file, &outcome->history));
     return weft_h5_put_long(file, "/more", "format", WEFT_RECORD_FORMAT);
@@ -173,7 +173,8 @@ static weft_status read_all(weft_more *more, const weft_winner *winner, int long
                      "is one whose first jobs depend on the length, or an older version "
                      "of weft wrote it; start another run by `weft tune`"
                    : "%s is complete, and cannot be given more: it is of several jobs, or "
-                     "of a task whose jobs depend on their length; start another run by "
+                     "of one whose units depend on its length, as folds do, or its "
+                     "winner was trained once more by run.refit; start another run by "
                      "`weft tune`",
             file->path);
     TRY(read_head(more, file));

@@ -38,9 +38,9 @@ static weft_status check_grown(const weft_run *run, const weft_rundir *rundir)
 {
     if (!weft_run_may_grow(run))
         return weft_fail(WEFT_ECONF,
-                         "%s cannot be given more: it is of several jobs, or of a task "
-                         "whose jobs depend on their length; start another run by `weft "
-                         "tune`",
+                         "%s cannot be given more: it is of several jobs, or of one "
+                         "whose units depend on its length, as folds do; start another "
+                         "run by `weft tune`",
                          rundir->path);
     if (rundir->ndone == 0) return WEFT_OK;
     return weft_fail(WEFT_ECONF,

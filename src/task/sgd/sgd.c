@@ -213,6 +213,14 @@ static int64_t sgd_units(const void *self, const weft_job *job)
     return sgd->nfold * (epochs > 0 ? epochs : 1);
 }
 
+/* Of several folds one is trained after the other, each in all epochs. Schedules of rates
+ * have a horizon of their own. */
+static int sgd_grows(const void *self)
+{
+    const sgd_task *sgd = self;
+    return sgd->folds == 0 || sgd->fold >= 0;
+}
+
 static void sgd_cost(const void *self, const weft_job *job, weft_cost *out)
 {
     const sgd_task *sgd = self;
@@ -481,6 +489,7 @@ const weft_task weft_task_sgd = {
     .seconds = sgd_seconds,
     .price = sgd_price,
     .units = sgd_units,
+    .grows = sgd_grows,
     .step = sgd_step,
     .score = sgd_score,
     .predict = sgd_predicts,
