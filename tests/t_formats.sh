@@ -58,6 +58,13 @@ reads "libsvm's numbers to predict are shown" \
     "sample 3 numbers target label, [0-9.]+ \+- [0-9.]+ in the training rows rows 48 train, 6 valid, 6 test" \
     dense "$tmp/t.svm"
 
+# ---- shares of each class ----------------------------------------------------------------
+
+awk 'BEGIN { print "who,text,y"; for (i = 0; i < 80; i++) print (i < 40 ? "ann" : "bob") ",text " i "," (i % 4 ? "no" : "yes") }' \
+    >"$tmp/t.csv"
+reads "texts of clients have their share of each class in each part" "clients 2 .* no 30 15 15 yes 10 5 5 " text "$tmp/t.csv" \
+    separator=comma label=y text=text client=who valid=0.25 test=0.25 shares=class
+
 # ---- standard input -----------------------------------------------------------------------
 
 awk 'BEGIN { print "a,b,y"; for (i = 0; i < 60; i++) print 1e9 + i / 8 "," i % 7 "," (i % 3 ? "yes" : "no") }' \

@@ -54,6 +54,8 @@ static const struct {
      "windows that break a stride"},
     {ONE("2", "\"ab\",\"bc\"", "\"c\",\"d\""), "stride=4", "stride = 4", "at most 3",
      "a stride that leaves characters out"},
+    {ONE("2", "\"ab\",\"bc\"", "\"c\",\"d\""), "shares=class", "shares = class",
+     "leave shares out", "windows of text by class"},
     {ONE("0", "", ""), "", "no user with samples", "bad.json", "no samples at all"},
     {ONE("2", "[1,2],[3,4]", "0,0"), "valid=0 test=0", "all labels are 0", "two classes",
      "one class"},

@@ -3,6 +3,8 @@
  * RUN: np=1 */
 #include "leaf_packed.h"
 
+#include <math.h>
+
 enum { SORTED = 200, CLASSES = 5 };
 
 /* User `name` with SORTED rows [10 class + part of the row], sorted by class. */
@@ -84,9 +86,69 @@ static void test_sorted(void)
     weft_data_close(&data);
 }
 
+/* ---- by class ---- */
+
+/* 1: of class k, of n[k] rows, part p of client c has share[p] but for one row, and a class
+ * of one row is for training. */
+static int is_even(int64_t c, int classes, const int *n, const double *share)
+{
+    int good = 1;
+    for (int p = 0; p < WEFT_NPART; p++) {
+        int count[CLASSES] = {0};
+        weft_samples s = samples(c, (weft_part)p);
+        for (int64_t i = 0; i < s.n; i++) count[s.label[i]]++;
+        for (int k = 0; k < classes; k++)
+            good &= n[k] == 1 ? count[k] == (p == WEFT_TRAIN)
+                              : fabs(count[k] - share[p] * n[k]) <= 1;
+    }
+    return good;
+}
+
+/* A user with 60 rows of class 0, 12 of class 1 and one of class 2. */
+static const char *rare_user(const char *name)
+{
+    const char *x = "", *y = "";
+    for (int i = 0; i < 73; i++) {
+        x = weft_arena_text(mem, "%s%s[%d]", x, i ? "," : "", i);
+        y = weft_arena_text(mem, "%s%s%d", y, i ? "," : "", i < 60 ? 0 : i < 72 ? 1 : 2);
+    }
+    return weft_arena_text(mem, "\"%s\": {\"x\": [%s], \"y\": [%s]}", name, x, y);
+}
+
+static void test_classes(void)
+{
+    static const int sorted[] = {40, 40, 40, 40, 40}, rare[] = {60, 12, 1};
+    static const double share[] = {0.5, 0.25, 0.25};
+    const char *options = "valid=0.25 test=0.25 shares=class";
+    write_text("r.json",
+               weft_arena_text(mem,
+                               "{\"users\": [\"ann\", \"bob\"], \"num_samples\": [73, "
+                               "73], \"user_data\": {%s, %s}}",
+                               rare_user("ann"), rare_user("bob")));
+    if (!ok(packed(at("ab.json"), "s.h5", options), "rows are divided by class")) return;
+    ok(is_even(0, CLASSES, sorted, share) && is_even(1, CLASSES, sorted, share),
+       "each part has its share of each class");
+    double ann = tested(0), bob = tested(1);
+    ok(ann != bob, "by chance within it, for each client by itself");
+    weft_data_close(&data);
+    ok(packed(at("ab.json"), "s.h5", "valid=0.25 test=0.25 shares=class seed=1") &&
+           is_even(0, CLASSES, sorted, share) && tested(0) != ann,
+       "by the seed");
+    weft_data_close(&data);
+    ok(packed(at("r.json"), "s.h5", options) && is_even(0, 3, rare, share) &&
+           is_even(1, 3, rare, share),
+       "so do rare classes; one of a single row is trained on");
+    weft_data_close(&data);
+    ok(packed(at("ab.json"), "s.h5", "valid=0.25 test=0.25 shares=end") &&
+           samples(0, WEFT_TEST).x[0] == 150 && samples(0, WEFT_TEST).x[49] == 199,
+       "the last rows, by wish, are those for the test");
+    weft_data_close(&data);
+}
+
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
     test_sorted();
+    test_classes();
     return scratch_end();
 }

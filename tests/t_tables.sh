@@ -212,6 +212,7 @@ refused_option "a label that is not there, too" "label = sich, where .*t.csv has
     label=sich
 refused_option "a column of two uses is told" "group = sick: column 'sick' is label already" group=sick
 refused_option "groups of clients are told" "group and client are both given" group=site client=id
+refused_option "groups by class are told" "group and shares are both given; groups are dealt by chance" group=site shares=class
 refused "texts that are no levels by wish are refused" t.csv "line 2, column 3, 'colour', is 'red'" categories=site
 refused "gaps are refused by wish" t.csv "line 5, column 2, 'age', is '' .*missing = median" missing=refuse
 refused "also among texts" t.csv "line 5, column 3, 'colour', is '' where a category is expected; missing = median" \
@@ -238,6 +239,10 @@ awk 'BEGIN { print "g,copy,y"; for (i = 0; i < 90; i++) print "G" i % 15 "," i %
 packs t.csv group=g valid=0.2 test=0.2 && apart copy
 result $? "a group is in one part"
 refused "groups that are too few are told" t.csv "2 groups of 90 rows cannot be divided" group=y label=copy
+awk 'BEGIN { print "x,who,y"; for (i = 0; i < 200; i++) print i "," (i < 100 ? "ann" : "bob") "," (i % 10 ? i % 10 < 4 ? "b" : "c" : "a") }' >"$tmp/t.csv"
+reads "each part has its share of each class" t.csv "class train valid test a 12 4 4 b 36 12 12 c 72 24 24 " shares=class valid=0.2 \
+    test=0.2 drop=who
+reads "also within clients" t.csv "clients 2 .*a 12 4 4 b 36 12 12 c 72 24 24 " shares=class valid=0.2 test=0.2 client=who
 table >"$tmp/t.csv"
 reads "the values of a column are clients" t.csv "clients 5 .*" client=site drop=id
 awk 'NR == 1 || NR % 2' "$tmp/t.csv" >"$tmp/tested.csv"

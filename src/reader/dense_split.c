@@ -132,8 +132,10 @@ static void split_clients(const weft_split *shares, const weft_dense_rows *rows,
                           int64_t column, weft_dense_parts *parts, weft_pack *pack)
 {
     int64_t *owner = WEFT_NEW(pack->mem, int64_t, rows->n);
-    weft_owned_rows owned = {
-        .n = rows->n, .clients = rows->at[column].name.n, .owner = owner};
+    weft_owned_rows owned = {.n = rows->n,
+                             .clients = rows->at[column].name.n,
+                             .owner = owner,
+                             .label = rows->label};
     weft_client_rows divided;
     memcpy(owned.end, rows->end, sizeof owned.end);
     for (int64_t i = 0; i < rows->n; i++) owner[i] = cell(rows, i, column);
@@ -158,6 +160,10 @@ weft_status weft_dense_split(const weft_split *split, const weft_dense_rows *row
         return weft_fail(WEFT_ECONF,
                          "group and client are both given; rows of a client are divided, "
                          "rows of a group are not: give one of them");
+    if (group >= 0 && shares.shares != WEFT_BY_CHANCE)
+        return weft_fail(WEFT_ECONF,
+                         "group and shares are both given; groups are dealt by chance: "
+                         "leave shares out");
     if (client >= 0) {
         split_clients(&shares, rows, client, parts, pack);
         return WEFT_OK;

@@ -76,7 +76,8 @@ static weft_status pack_clients(const weft_documents *documents, const weft_spli
     weft_client_rows rows;
     for (int64_t i = 0; i < n; i++)
         owner[i] = weft_names_find(&names, documents->document[i].client);
-    weft_owned_rows owned = {.n = n, .clients = names.n, .owner = owner};
+    weft_owned_rows owned = {
+        .n = n, .clients = names.n, .owner = owner, .label = documents->label};
     memcpy(owned.end, documents->end, sizeof owned.end);
     weft_split_clients(split, &owned, &rows, pack);
     for (int64_t c = 0, at = 0; c < names.n; c++)
@@ -101,10 +102,10 @@ weft_status weft_documents_pack(weft_documents *documents, const char *source,
     const int64_t *end = documents->end;
     int64_t rows[WEFT_NPART], at = 0,
                               *order = WEFT_NEW(pack->mem, int64_t, end[WEFT_TRAIN]);
-    if (split.shuffled && split.shares == WEFT_FROM_END)
+    if (split.shuffled && split.shares != WEFT_BY_CHANCE)
         return weft_fail(WEFT_ECONF,
-                         "split = shuffled leaves no order of the source: shares = "
-                         "end goes with split = bydate");
+                         "split = shuffled draws all parts by chance: shares goes with "
+                         "split = bydate");
     TRY(weft_labels_close(&documents->labels, source, documents->label, documents->n,
                           pack));
     if (documents->own[WEFT_VALID] != NULL) split.valid = 0;

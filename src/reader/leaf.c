@@ -3,9 +3,9 @@
  * with train/ and test/ (and valid/), as LEAF's own split makes them. Parser: leaf_json.c.
  *
  * Rows that are divided here are shuffled first, user by user, since stored ones may be
- * sorted by class. Windows of text, which LEAF writes out one by one, are put together
- * again: window i + 1 begins `stride` characters after window i, so that a text is stored
- * once. */
+ * sorted by class, and by wish every part gets its share of each class. Windows of text,
+ * which LEAF writes out one by one, are put together again: window i + 1 begins `stride`
+ * characters after window i, so that a text is stored once. */
 #include "leaf.h"
 #include "reader.h"
 #include "shares.h"
@@ -22,7 +22,7 @@
 struct leaf {
     const char *shape, *unknown;
     int64_t classes, stride, seed, text;
-    int vocabulary;
+    int vocabulary, order; /* order: as weft_split.shares */
     weft_shares shares;
 };
 
@@ -36,6 +36,7 @@ static const weft_opt options[] = {
                   "has train/"),
     WEFT_CHOICE_OPT("rule", struct leaf, shares.rule, "shares", "shares|leaf",
                     "leaf: train and test alone, the gap of text taken from the test"),
+    WEFT_SHARES_OPT(struct leaf, order),
     WEFT_LONG_OPT("seed", struct leaf, seed, "0", 0, 9e15,
                   "seed of the shuffles that divide the rows of each client"),
     WEFT_TEXT_OPT("shape", struct leaf, shape, "",
@@ -186,7 +187,7 @@ static weft_status put_text(struct reading *reading, const char *name,
 
 /* The rows of a user to x and label; those that are divided here, of which `first` are the
  * first part, in an order that the seed and the user's name determine, so that each part is
- * drawn by chance. */
+ * drawn by chance, unless the last ones are asked for. */
 static void copy_rows(const struct reading *reading, const weft_leaf_user *user,
                       int64_t first, double *x, int32_t *label, weft_arena *tmp)
 {
@@ -196,7 +197,9 @@ static void copy_rows(const struct reading *reading, const weft_leaf_user *user,
     weft_rng4 key =
         weft_rng_at((uint64_t)reading->options->seed, WEFT_RNG_SPLIT, who, 0, 1);
     for (int64_t i = 0; i < user->n; i++) order[i] = i;
-    if (first < user->n) weft_shuffle(user->n, key.v[0], order, tmp);
+    int how = first < user->n ? reading->options->order : WEFT_FROM_END;
+    if (how != WEFT_FROM_END) weft_shuffle(user->n, key.v[0], order, tmp);
+    if (how == WEFT_BY_CLASS) weft_split_classes(user->n, order, NULL, user->label, tmp);
     for (int64_t i = 0; i < user->n; i++) {
         memcpy(x + (size_t)i * row, user->x + (size_t)order[i] * row, row * sizeof *x);
         label[i] = user->label[order[i]];
@@ -345,6 +348,16 @@ static weft_status hand_over(struct reading *reading, weft_leaf **leaf)
 
 /* ---- the reader ---- */
 
+/* ECONF: windows of text have no classes by which they could be divided. */
+static weft_status check_order(const struct reading *reading)
+{
+    if (!reading->form.text || reading->options->order != WEFT_BY_CLASS) return WEFT_OK;
+    return weft_fail(WEFT_ECONF,
+                     "%s: shares = class, where samples are windows of text, which are "
+                     "divided in stored order; leave shares out",
+                     reading->source);
+}
+
 static weft_status set_shape(struct reading *reading)
 {
     int side[3];
@@ -387,13 +400,16 @@ static const char *split_text(const struct reading *reading)
     long long gap = (long long)reading->all.gap, seed = (long long)reading->options->seed;
     double valid = reading->options->shares.valid;
     if (reading->divided && !reading->cut) return "as the source is divided";
+    const char *how =
+        weft_arena_text(mem, "shuffled with seed %lld%s", seed,
+                        reading->options->order == WEFT_BY_CLASS ? ", class by class" : "");
+    if (reading->options->order == WEFT_FROM_END) how = "in stored order";
     if (!reading->form.text && reading->cut)
         return weft_arena_text(mem,
                                "as the source is divided, %g of the training samples of "
-                               "each user, shuffled with seed %lld, for validation",
-                               valid, seed);
-    if (!reading->form.text)
-        return weft_arena_text(mem, "samples of each user shuffled with seed %lld", seed);
+                               "each user, %s, for validation",
+                               valid, how);
+    if (!reading->form.text) return weft_arena_text(mem, "samples of each user %s", how);
     if (reading->cut)
         return weft_arena_text(mem,
                                "as the source is divided, the last %g of the training "
@@ -414,6 +430,7 @@ static weft_status begin(struct reading *reading)
     reading->form.labels.mem = pack->mem;
     TRY(learn(reading));
     if (reading->form.documents) return WEFT_OK;
+    TRY(check_order(reading));
     TRY(set_gap(reading));
     TRY(set_shape(reading));
     if (reading->form.text) weft_alphabet_classes(reading->options->vocabulary, pack);
@@ -448,7 +465,8 @@ static weft_status leaf_read(const void *self, const char *source, weft_pack *pa
     const weft_shares *shares = &reading.options->shares;
     const weft_split split = {.valid = shares->rule == WEFT_RULE_LEAF ? 0 : shares->valid,
                               .test = shares->test,
-                              .seed = reading.options->seed};
+                              .seed = reading.options->seed,
+                              .shares = reading.options->order};
     weft_status st = reading.form.documents
                          ? weft_leaf_documents(leaf, &reading.form, &split, source, pack)
                          : hand_over(&reading, leaf);

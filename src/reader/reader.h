@@ -69,24 +69,32 @@ WEFT_CHECKED weft_status weft_labels_match(const weft_labels *labels, int classe
 typedef struct weft_split {
     double valid, test;
     int64_t seed;
-    int shares;   /* WEFT_BY_CHANCE, WEFT_FROM_END */
+    int shares;   /* WEFT_BY_CHANCE, WEFT_FROM_END, WEFT_BY_CLASS */
     int shuffled; /* 1: parts of their own are put together and shuffled, too */
 } weft_split;
-enum { WEFT_BY_CHANCE, WEFT_FROM_END };
+enum { WEFT_BY_CHANCE, WEFT_FROM_END, WEFT_BY_CLASS };
 /* The option of a reader whose member `member` is a weft_split.shares. */
 #define WEFT_SHARES_OPT(object, member)                                                    \
-    WEFT_CHOICE_OPT("shares", object, member, "chance", "chance|end",                      \
+    WEFT_CHOICE_OPT("shares", object, member, "chance", "chance|end|class",                \
                     "rows of the shares: drawn at random, or the last ones of each "       \
                     "class in the source's order, where neighbours are alike "             \
-                    "(reviews of one film)")
+                    "(reviews of one film), or as many of each class at random")
 /* Divides rows 0..n-1 of classes label[n] into order[n]: train, then valid, then test rows,
  * each in the order of a shuffle by keyed random numbers; rows[] are the sizes of the
  * parts. By chance a part is the next of all shuffled rows; from the end each class gives
  * its last round(n_c test) rows to the test, the round(n_c valid) before them to
- * validation. Tells the packer the rule. ECONF where valid + test >= 1. Cost O(n). */
+ * validation; by class the shuffled rows are first put in the order of
+ * weft_split_classes. Tells the packer the rule. ECONF where valid + test >= 1. Cost
+ * O(n log n). */
 WEFT_CHECKED weft_status weft_split_rows(const weft_split *split, const int32_t *label,
                                          int64_t n, int64_t *order, int64_t *rows,
                                          weft_pack *pack);
+/* Puts rows order[n], which are in random order, so that of each class, of each owner, row
+ * k of m is (k + 1/2) / m of the way: each piece of the order has about as large a share of
+ * every class, and the middle the classes of one row. owner NULL: all are of one. Cost
+ * O(n log n). */
+void weft_split_classes(int64_t n, int64_t *order, const int64_t *owner,
+                        const int32_t *label, weft_arena *tmp);
 /* Shuffles rows 0..n-1 into parts of these sizes, whose sum n is; tells the packer. */
 void weft_split_sizes(int64_t seed, const int64_t *rows, int64_t *order, weft_pack *pack);
 
@@ -96,6 +104,7 @@ typedef struct weft_owned_rows {
     int64_t n, end[WEFT_NPART]; /* rows up to the end of each file */
     int64_t clients;
     const int64_t *owner; /* [n] */
+    const int32_t *label; /* [n] */
 } weft_owned_rows;
 /* How they are divided. */
 typedef struct weft_client_rows {
@@ -103,8 +112,9 @@ typedef struct weft_client_rows {
     int64_t *order;               /* [n] client after client, and of each part after part */
     int64_t (*count)[WEFT_NPART]; /* [clients] */
 } weft_client_rows;
-/* Divides the rows of each client in the first file by the shares, drawn by chance or from
- * the end; those of other files are of their part. Tells the packer the rule. Cost O(n). */
+/* Divides the rows of each client in the first file by the shares, drawn by chance, from
+ * the end, or by class; those of other files are of their part. Tells the packer the rule.
+ * Cost O(n). */
 void weft_split_clients(const weft_split *shares, const weft_owned_rows *owned,
                         weft_client_rows *rows, weft_pack *pack);
 

@@ -1,10 +1,11 @@
-/* How rows are divided into parts: by chance, the last ones of each class, or within each
- * client. */
+/* How rows are divided into parts: by chance, the last ones of each class, as many of each
+ * class, or within each client. */
 #include "reader.h"
 #include "weft/clients.h"
 #include "weft/shuffle.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void split_from_end(const weft_split *split, const int32_t *label, int64_t n,
@@ -38,6 +39,50 @@ static void split_from_end(const weft_split *split, const int32_t *label, int64_
                                           (long long)rows[WEFT_TEST]));
 }
 
+/* ---- by class ---- */
+
+struct spread {
+    int64_t row, owner, place;
+    int32_t label;
+    double way; /* of the rows of its owner and class, 0 .. 1 */
+};
+
+static int by_class(const void *a, const void *b)
+{
+    const struct spread *x = a, *y = b;
+    if (x->owner != y->owner) return x->owner < y->owner ? -1 : 1;
+    if (x->label != y->label) return x->label < y->label ? -1 : 1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+static int by_way(const void *a, const void *b)
+{
+    const struct spread *x = a, *y = b;
+    if (x->way < y->way || x->way > y->way) return x->way < y->way ? -1 : 1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+void weft_split_classes(int64_t n, int64_t *order, const int64_t *owner,
+                        const int32_t *label, weft_arena *tmp)
+{
+    struct spread *list = WEFT_NEW(tmp, struct spread, n);
+    for (int64_t i = 0; i < n; i++)
+        list[i] = (struct spread){.row = order[i],
+                                  .owner = owner ? owner[order[i]] : 0,
+                                  .place = i,
+                                  .label = label[order[i]]};
+    qsort(list, (size_t)n, sizeof *list, by_class);
+    for (int64_t i = 0, end; i < n; i = end) {
+        for (end = i; end < n && list[end].owner == list[i].owner &&
+                      list[end].label == list[i].label;)
+            end++;
+        for (int64_t k = i; k < end; k++)
+            list[k].way = ((double)(k - i) + 0.5) / (double)(end - i);
+    }
+    qsort(list, (size_t)n, sizeof *list, by_way);
+    for (int64_t i = 0; i < n; i++) order[i] = list[i].row;
+}
+
 weft_status weft_split_rows(const weft_split *split, const int32_t *label, int64_t n,
                             int64_t *order, int64_t *rows, weft_pack *pack)
 {
@@ -54,6 +99,9 @@ weft_status weft_split_rows(const weft_split *split, const int32_t *label, int64
     rows[WEFT_TEST] = llround((double)n * split->test);
     rows[WEFT_TRAIN] = n - rows[WEFT_VALID] - rows[WEFT_TEST];
     weft_split_sizes(split->seed, rows, order, pack);
+    if (split->shares != WEFT_BY_CLASS) return WEFT_OK;
+    weft_split_classes(n, order, NULL, label, pack->mem);
+    weft_pack_split_add(pack, "of each class about the same shares");
     return WEFT_OK;
 }
 
@@ -126,8 +174,10 @@ static void place_rows(const weft_split *shares, const weft_owned_rows *owned,
     for (int64_t i = owned->end[WEFT_TRAIN]; i < n; i++)
         left[owned->owner[i]][file_of(owned, i)]--;
     weft_shuffle(n, (uint64_t)shares->seed, shuffled, mem);
+    if (shares->shares == WEFT_BY_CLASS)
+        weft_split_classes(n, shuffled, owned->owner, owned->label, mem);
     for (int64_t i = 0; i < n; i++) {
-        int64_t row = shares->shares == WEFT_BY_CHANCE ? shuffled[i] : i;
+        int64_t row = shares->shares == WEFT_FROM_END ? i : shuffled[i];
         int64_t c = owned->owner[row];
         int p = file_of(owned, row);
         if (p == WEFT_TRAIN) {
@@ -148,9 +198,10 @@ void weft_split_clients(const weft_split *shares, const weft_owned_rows *owned,
         for (int p = 0; p < WEFT_NPART; p++) rows->rows[p] += rows->count[c][p];
     place_rows(shares, owned, rows, pack->mem);
     const char *how = "in the source's order";
-    if (shares->shares == WEFT_BY_CHANCE)
+    if (shares->shares != WEFT_FROM_END)
         how =
-            weft_arena_text(pack->mem, "shuffled with seed %lld", (long long)shares->seed);
+            weft_arena_text(pack->mem, "shuffled with seed %lld%s", (long long)shares->seed,
+                            shares->shares == WEFT_BY_CLASS ? ", class by class" : "");
     weft_pack_split(pack, weft_arena_text(pack->mem,
                                           "%lld clients, the rows of each %s: %lld "
                                           "train, %lld valid, %lld test",
