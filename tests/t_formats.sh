@@ -62,8 +62,8 @@ reads "libsvm's numbers to predict are shown" \
 
 awk 'BEGIN { print "who,text,y"; for (i = 0; i < 80; i++) print (i < 40 ? "ann" : "bob") ",text " i "," (i % 4 ? "no" : "yes") }' \
     >"$tmp/t.csv"
-reads "texts of clients have their share of each class in each part" "clients 2 .* no 30 15 15 yes 10 5 5 " text "$tmp/t.csv" \
-    separator=comma label=y text=text client=who valid=0.25 test=0.25 shares=class
+reads "texts of clients have their share of each class in each part" "clients 2 .* no 36 12 12 yes 12 4 4 " text "$tmp/t.csv" \
+    separator=comma label=y text=text client=who valid=0.2 test=0.2 shares=class
 
 # ---- standard input -----------------------------------------------------------------------
 
