@@ -20,16 +20,35 @@ def ranks(x, quantile):
     return np.where(x <= quantile[0], 0, np.where(x >= quantile[-1], 1, middle))
 
 
+def number(cell):
+    """The number in a cell, NaN where there is none."""
+    try:
+        return float(cell)
+    except ValueError:
+        return np.nan
+
+
 def table(w, path):
     """The features of rows, scaled as the winner's."""
-    rows, x, level = list(csv.DictReader(open(path, encoding="utf-8-sig", newline=""))), [], list(w["table/level"].asstr())
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        mark = max(";\t|,", key=file.readline().count)
+        file.seek(0)
+        rows, x, level = list(csv.DictReader(file, delimiter=mark)), [], list(w["table/level"].asstr())
+    gaps = GAPS + w["table/name"].attrs.get("gaps", "").lower().split(",")
+    codes = [number(gap) for gap in gaps if number(gap) == number(gap)]
     for name, (kind, _, _, marks, levels), (fill, _, _) in zip(w["table/name"].asstr(), w["table/whole"], w["table/real"]):
-        if kind <= 1:
-            cells = [row[name].strip() for row in rows] if marks + levels + (kind == 0) else []
-            gap = [cell.lower() in GAPS for cell in cells]
-            x += [[fill if g else float(cell) for cell, g in zip(cells, gap)]] if kind == 0 else []
-            x += [[cell == own and not g for cell, g in zip(cells, gap)] for own in level[:levels]] + [gap] * marks
-            level = level[levels:]
+        if kind > 1 or marks + levels + (kind == 0) == 0:
+            continue
+        if not rows or rows[0].get(name) is None:
+            sys.exit(f"{path} has no " + (f"column '{name}' in its first line" if rows else "rows"))
+        cells = [(row[name] or "").strip() for row in rows]
+        gap = [cell.lower() in gaps or number(cell) in codes for cell in cells]
+        x += [[fill if g else number(cell) for cell, g in zip(cells, gap)]] if kind == 0 else []
+        for row, cell in enumerate(cells):
+            if kind == 0 and x[-1][row] != x[-1][row]:
+                sys.exit(f"{path}: row {row + 1}, column '{name}' is '{cell}' where a number is expected, with a decimal point")
+        x += [[cell == own and not g for cell, g in zip(cells, gap)] for own in level[:levels]] + [gap] * marks
+        level = level[levels:]
     x = np.array(x, float).T
     x = np.where(abs(x) < 2**24, x.astype(np.float32), x) / (255 if w.attrs["form"] == "bytes" else 1)
     if "quantile" in w:

@@ -185,6 +185,13 @@ awk 'BEGIN { print "a,a,b,y,b"; for (i = 0; i < 90; i++) print i % 7 "," i % 11 
     cut -d, -f1-3,5 "$tmp/twice.csv" | awk -F, -v OFS=, '{ print $3, $1, $2, $4 }' >"$tmp/less.csv" &&
     predict twice-run "$tmp/less.csv" && cut -d, -f3- "$tmp/p.csv" | cmp - "$tmp/want.csv"
 result $? "columns of one name are found in their order, without the label, too"
+sed '2,$s/^\([^,]*\),,/\1,-9,/' "$tmp/old.csv" >"$tmp/coded.csv"
+awk -F, -v OFS=, 'NR > 1 && $1 == "" { $1 = NR % 20 < 10 ? "-9.0" : "nix" } { print }' <<<"$(cut -d, -f2- "$tmp/new.csv")" >"$tmp/newcoded.csv"
+"$weft" pack dense "$tmp/coded.csv" drop=id gaps=-9,nix -o "$tmp/coded.h5" >"$tmp/out" 2>"$tmp/log" &&
+    "$weft" tune "$tmp/empty.ini" run.data="$tmp/coded.h5" run.tuner=random space.configs=3 rff.features=64 fmap.model=logistic 'rff.gamma=log 0.001 .. 1' \
+        -o "$tmp/coded-run.h5" >"$tmp/out" 2>"$tmp/log" && predict coded-run "$tmp/newcoded.csv" && grep -q -e -9.0 "$tmp/newcoded.csv" &&
+    grep -q nix "$tmp/newcoded.csv" && awk -F, '{ print $NF }' "$tmp/p.csv" | cmp - "$tmp/want"
+result $? "what stood for gaps in training does so in new rows"
 gzip -k "$tmp/bare.csv" && predict rff "$tmp/bare.csv.gz" && cut -d, -f2- "$tmp/p.csv" | cmp - "$tmp/got"
 result $? "so is a compressed table"
 sed 's/,/;/g' "$tmp/bare.csv" >"$tmp/semi.csv"

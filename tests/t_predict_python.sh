@@ -33,14 +33,15 @@ tune() # DATA [section.key=value ...]
     "$weft" tune "$tmp/empty.ini" run.data="$tmp/$1.h5" run.tuner=random space.configs=1 -o "$tmp/r.h5" --force "${@:2}" >"$tmp/out" 2>"$tmp/log"
 }
 
-# table N FIRST: an identifier, numbers of which some are missing and others far away, categories
+# table N FIRST: an identifier, numbers of which some are missing, or -77 for that, and others far away,
+# categories
 table()
 {
     awk -v n="$1" -v first="$2" 'BEGIN {
         split("red,green,blue,", colour, ",")
         print "id,age,colour,size,far"
         for (i = first; i < first + n; i++)
-            print i "," (i % 10 == 3 ? "NA" : i * 37 % 60) "," colour[i % 4 + 1] "," i * 53 % 100 / 10 "," 90000 + i * 17 % 29 / 8
+            print i "," (i % 20 == 3 ? "NA" : i % 20 == 13 ? "-77.0" : i * 37 % 60) "," colour[i % 4 + 1] "," i * 53 % 100 / 10 "," 90000 + i * 17 % 29 / 8
     }'
 }
 labelled() # CLASS: awk's expression, of the columns age, size, far
@@ -52,7 +53,7 @@ labelled 'age + 9 * size > 70' >"$tmp/two.csv"
 labelled '2 * age - size * size + far / 100 + 0.01' >"$tmp/number.csv"
 table 60 500 | sed '1s/,/ /; s/^[0-9]*,//; 1s/^id //; 5s/red\|green/pink/' >"$tmp/new.csv"
 for name in three two number; do
-    "$weft" pack dense "$tmp/$name.csv" drop=id label=y -o "$tmp/$name.h5" >"$tmp/out" 2>"$tmp/log"
+    "$weft" pack dense "$tmp/$name.csv" drop=id label=y gaps=-77 -o "$tmp/$name.h5" >"$tmp/out" 2>"$tmp/log"
 done
 while read -r data options; do
     # shellcheck disable=SC2086
@@ -74,6 +75,20 @@ EOF
 "$weft" pack dense "$tmp/three.csv" drop=id label=y clients=12 -o "$tmp/dealt.h5" >"$tmp/out" 2>"$tmp/log"
 tune dealt run.task=fed run.mixing=none fed.model=mlp mlp.hidden=8 random.resource=3 && same "$tmp/new.csv"
 result $? "the server's weights of a federation"
+cp "$tmp/python.csv" "$tmp/one.csv"
+tr , ';' <"$tmp/new.csv" >"$tmp/semi.csv"
+"$python" analysis/predict.py "$tmp/w.h5" "$tmp/semi.csv" >"$tmp/python.csv" 2>"$tmp/log" && cmp "$tmp/python.csv" "$tmp/one.csv"
+result $? "columns between semicolons"
+while IFS='|' read -r edit pattern statement; do
+    sed "$edit" "$tmp/new.csv" >"$tmp/bad.csv"
+    "$python" analysis/predict.py "$tmp/w.h5" "$tmp/bad.csv" >"$tmp/out" 2>"$tmp/log"
+    [ $? = 1 ] && [ "$(wc -l <"$tmp/log")" = 1 ] && grep -q "bad.csv$pattern" "$tmp/log"
+    result $? "$statement is told in one line"
+done <<'EOF'
+1s/size/length/| has no column 'size' in its first line|a column that is not there
+1!d| has no rows|a table without rows
+3s/[0-9.]*,\([0-9.]*\)$/big,\1/|: row 2, column 'size' is 'big' where a number is expected|a text among numbers
+EOF
 
 # pixels N: images of two channels
 pixels()

@@ -213,6 +213,15 @@ refused_option "a label that is not there, too" "label = sich, where .*t.csv has
 refused_option "a column of two uses is told" "group = sick: column 'sick' is label already" group=sick
 refused_option "groups of clients are told" "group and client are both given" group=site client=id
 refused_option "groups by class are told" "group and shares are both given; groups are dealt by chance" group=site shares=class
+awk 'BEGIN { print "q,income,sex,age,y"
+    for (i = 0; i < 60; i++) print (i % 10 == 3 ? "-9.0" : i % 5 + 1) "," (i % 12 == 5 ? 99999 : 800 + i * 37 % 90) "," (i % 4 ? "f" : i % 8 ? "m" : "keine") "," \
+        (i % 7 ? i : -9) "," i % 2 }' >"$tmp/codes.csv"
+reads "numbers that may stand for missing values" codes.csv "q number 6 0 -9 .. 5 itself"
+told "are warned of" "codes.csv: column 'q' has -9 6 times and else 1 .. 5; if that stands for a missing value, gaps = -9 says so; 2 more columns have such a number"
+reads "and are gaps if it is said" codes.csv "q number 5 6 1 .. 5 itself, 3 where missing, and a mark income number [0-9]* 5 .* sex category 2 8 f, m" \
+    gaps=-9,Keine,99999
+! grep -q 'gaps =' "$tmp/log"
+result $? "which is not warned of"
 refused "texts that are no levels by wish are refused" t.csv "line 2, column 3, 'colour', is 'red'" categories=site
 refused "gaps are refused by wish" t.csv "line 5, column 2, 'age', is '' .*missing = median" missing=refuse
 refused "also among texts" t.csv "line 5, column 3, 'colour', is '' where a category is expected; missing = median" \

@@ -66,6 +66,9 @@ static const weft_opt options[] = {
                     "median|frequent|refuse",
                     "what fills a missing number, beside a feature that marks it: median "
                     "or most frequent value of the training rows"),
+    WEFT_TEXT_OPT("gaps", struct dense, csv.gaps, "",
+                  "texts and numbers that stand for missing values of a CSV file, too, "
+                  "with commas between them, as in -999,keine; new rows are read so"),
     WEFT_TEXT_OPT("group", struct dense, csv.group, "",
                   "column of a CSV file whose equal rows stay in one part, or fold"),
     WEFT_TEXT_OPT("client", struct dense, csv.client, "",
@@ -215,6 +218,11 @@ static weft_status read_arrays(const struct dense *dense, const char *source,
 {
     weft_csv csv = dense->csv;
     int again;
+    if (*csv.gaps != '\0')
+        return weft_fail(WEFT_ECONF,
+                         "gaps = %s is for CSV files; in arrays, as of %s, NaN stands for "
+                         "numbers that are missing",
+                         csv.gaps, source);
     if (like->columns) weft_dense_like_begin(like, &csv, rows);
     if (!like->columns) {
         rows->many = rows->targets = like->target_scale ? like->classes : 0;

@@ -90,6 +90,7 @@ typedef struct weft_csv {
     const char *client;     /* column of whose rows they are; "" none */
     const char *weight;     /* column of what rows count; "" none */
     int missing;            /* WEFT_MISSING_... */
+    const char *gaps;       /* as in weft_columns */
     char separator;         /* between the columns */
     int header;             /* WEFT_HEADER_... */
     int64_t unlabelled;     /* columns of a table with the label, which need not be there;
@@ -123,6 +124,15 @@ void weft_csv_tell(const char *path, const weft_csv *how, const weft_csv_head *h
 int weft_cell_number(const weft_csv *how, const char *text, double *x, weft_arena *mem);
 /* 1: it stands for a value that is missing, as "", NA, ? do. */
 int weft_cell_missing(const char *text);
+/* Cells that stand for a missing value as options say. */
+typedef struct weft_gaps {
+    int64_t n;
+    const char **text; /* [n] */
+    double *number;    /* [n] NAN where it is none */
+} weft_gaps;
+weft_gaps weft_gaps_of(const weft_csv *how, weft_arena *mem);
+/* 1: one of them is this text, in any case, or this number, NAN where it is none. */
+int weft_gaps_have(const weft_gaps *gaps, const char *text, double x);
 /* What to do about a cell that is none; NULL: it is a text. */
 const char *weft_cell_remedy(const weft_csv *how, const char *text, weft_arena *mem);
 
@@ -146,9 +156,8 @@ void weft_dense_probe(const char *path, char *text, size_t n, const weft_csv *ho
  * that are no categories. */
 WEFT_CHECKED weft_status weft_dense_kinds(const weft_csv *how, weft_dense_rows *rows,
                                           int *again);
-/* Levels and what fills gaps, from the rows train[ntrain]; warns of columns that may number
- * the rows. Cells of categories become numbers of levels in their order. EDATA: a column
- * has no values. */
+/* Levels and what fills gaps, from the rows train[ntrain]; warns of columns that look odd.
+ * Cells of categories become numbers of levels in order. EDATA: a column has no values. */
 WEFT_CHECKED weft_status weft_dense_fit(const weft_csv *how, weft_dense_rows *rows,
                                         const int64_t *train, int64_t ntrain,
                                         weft_columns *columns);

@@ -64,6 +64,31 @@ int weft_cell_missing(const char *text)
     return 0;
 }
 
+weft_gaps weft_gaps_of(const weft_csv *how, weft_arena *mem)
+{
+    weft_gaps gaps = {0};
+    const char *list = how->gaps ? how->gaps : "";
+    int64_t most = (int64_t)strlen(list) + 1;
+    char *rest, *copy = weft_arena_text(mem, "%s", list);
+    gaps.text = WEFT_NEW(mem, const char *, most);
+    gaps.number = WEFT_NEW(mem, double, most);
+    for (char *one = strtok_r(copy, ",", &rest); one; one = strtok_r(NULL, ",", &rest)) {
+        double *x = &gaps.number[gaps.n];
+        gaps.text[gaps.n++] = one;
+        if (!weft_table_number(one, x)) *x = NAN;
+    }
+    return gaps;
+}
+
+int weft_gaps_have(const weft_gaps *gaps, const char *text, double x)
+{
+    for (int64_t i = 0; i < gaps->n; i++)
+        if (!(fabs(gaps->number[i] - x) > 0 || isnan(x) || isnan(gaps->number[i])) ||
+            strcasecmp(gaps->text[i], text) == 0)
+            return 1;
+    return 0;
+}
+
 /* 2024-01-31, 31.1.2024, 1/31/24 or a time with a colon. */
 static int is_date(const char *text)
 {

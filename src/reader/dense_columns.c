@@ -168,6 +168,68 @@ static void look_at(const weft_dense_rows *rows, int64_t first, int64_t end,
     weft_arena_free(tmp);
 }
 
+/* -9, -99, ... or 99, 999, ..., as people write for a number that they do not have. */
+static int is_code(double x)
+{
+    double all = x < 0 ? 9 : 99;
+    while (all < fabs(x)) all = 10 * all + 9;
+    return !(fabs(fabs(x) - all) > 0) && all < 1e6;
+}
+
+/* How often the column has x, and *low .. *high of its other numbers. */
+static int64_t count(const weft_dense_rows *rows, int64_t j, double x, double *low,
+                     double *high)
+{
+    int64_t n = 0;
+    *low = INFINITY;
+    *high = -INFINITY;
+    for (int64_t i = 0; i < rows->n; i++) {
+        double cell = weft_dense_cell(rows, i, j);
+        if (isnan(cell)) continue;
+        int same = !(fabs(cell - x) > 0);
+        n += same;
+        if (!same) *low = fmin(*low, cell);
+        if (!same) *high = fmax(*high, cell);
+    }
+    return n;
+}
+
+/* 1: the least or greatest number of a column may stand for a missing value: *code, which
+ * it has `times` times, is the only negative one, or at least nearly ten times all others.
+ */
+static int has_code(const weft_dense_rows *rows, int64_t j, const weft_column *column,
+                    double *code, int64_t *times, double *low, double *high)
+{
+    if (column->kind != WEFT_COLUMN_NUMBER) return 0;
+    *code = column->low < 0 ? column->low : column->high;
+    if (column->distinct < 3 || !is_code(*code)) return 0;
+    *times = count(rows, j, *code, low, high);
+    return *times > 1 && *low >= 0 && (*code < 0 || *high <= (*code + 1) / 10);
+}
+
+/* Warns of such columns, in one line. */
+static void tell_codes(const weft_dense_rows *rows, const weft_column *column)
+{
+    double code, low, high;
+    int64_t times, more = 0;
+    const char *first = NULL;
+    for (int64_t j = 0; j < rows->d; j++) {
+        if (!has_code(rows, j, &column[j], &code, &times, &low, &high)) continue;
+        more += first != NULL;
+        if (!first)
+            first = weft_arena_text(
+                rows->mem,
+                "column '%s' has %g %lld times and else %g .. %g; if that stands for a "
+                "missing value, gaps = %g says so",
+                column[j].name, code, (long long)times, low, high, code);
+    }
+    if (first)
+        weft_log(WEFT_WARN, "%s: %s%s", rows->labels.path, first,
+                 more ? weft_arena_text(rows->mem, "; %lld more columns have such a number",
+                                        (long long)more)
+                      : "");
+}
+
 static int by_value(const void *a, const void *b)
 {
     const double *x = a, *y = b;
@@ -319,7 +381,7 @@ weft_status weft_dense_fit(const weft_csv *how, weft_dense_rows *rows, const int
         AT_ONCE_CELLS = 1 << 24
     }; /* columns, so that memory stays small */
     weft_column *at = WEFT_NEW(rows->mem, weft_column, rows->d);
-    *columns = (weft_columns){.n = rows->d, .at = at};
+    *columns = (weft_columns){.n = rows->d, .at = at, .gaps = how->gaps ? how->gaps : ""};
     for (int64_t j = 0; j < rows->d; j++) {
         const weft_dense_column *from = &rows->at[j];
         at[j] = (weft_column){.name = weft_dense_name(rows, j),
@@ -330,6 +392,7 @@ weft_status weft_dense_fit(const weft_csv *how, weft_dense_rows *rows, const int
     }
     for (int64_t j = 0; j < rows->d; j += AT_ONCE)
         look_at(rows, j, rows->d - j < AT_ONCE ? rows->d : j + AT_ONCE, at);
+    if (!rows->arrays) tell_codes(rows, at);
     const int64_t *sorted = in_order(rows->n, train, ntrain, rows->mem);
     weft_arena *tmp = weft_arena_new();
     weft_status st = WEFT_OK;

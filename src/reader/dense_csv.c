@@ -21,6 +21,7 @@ struct csv {
     int64_t n, room;
     const char **first; /* [nfirst] of the first line, until the second is there */
     int64_t nfirst;
+    weft_gaps gaps;
     char decimal;   /* what stands before decimals */
     int ends;       /* 1: lines end in a separator, which begins no column */
     weft_status st; /* of the first row that failed */
@@ -235,11 +236,26 @@ static double weight_of(struct csv *csv, int64_t i, const char *text, int64_t li
     return refuse(csv, i, text, line, "give a number of 0 or more, or remove the line");
 }
 
+static int may_have_gaps(const weft_dense_column *column)
+{
+    return column->kind == WEFT_COLUMN_NUMBER || column->kind == WEFT_COLUMN_CATEGORY ||
+           column->kind == WEFT_COLUMN_TARGET;
+}
+
+/* 1: the cell stands for a missing value, as an option says. */
+static int is_gap(const struct csv *csv, const char *text)
+{
+    double x;
+    if (!weft_cell_number(csv->how, text, &x, csv->row)) x = NAN;
+    return weft_gaps_have(&csv->gaps, text, x);
+}
+
 /* What stands for a cell of column i of the file: a number, or that of a level, group or
  * client. */
 static double cell_of(struct csv *csv, int64_t i, const char *text, int64_t line)
 {
     weft_dense_column *column = &csv->table->at[csv->place[i]];
+    if (csv->gaps.n > 0 && may_have_gaps(column) && is_gap(csv, text)) text = "";
     int missing = weft_cell_missing(text);
     switch (column->kind) {
     case WEFT_COLUMN_NUMBER: return number_of(csv, column, text, line);
@@ -352,7 +368,8 @@ static const char *add_cell(struct csv *csv, int64_t i, const char *at, const ch
     double *x = rows->value + rows->n * rows->d + (j >= 0 ? j : 0), number;
     if (j >= 0 && rows->at[j].kind == WEFT_COLUMN_NUMBER) {
         const char *stop = weft_number_read(at, end, separator, csv->decimal, &number);
-        if (stop && (stop == end || *stop == separator)) {
+        if (stop && (stop == end || *stop == separator) &&
+            !weft_gaps_have(&csv->gaps, "", number)) {
             *x = number;
             rows->at[j].numbers++;
             return stop;
@@ -418,6 +435,7 @@ weft_status weft_read_csv(const char *path, char *text, size_t n, const weft_csv
                       .table = rows,
                       .line = how->line,
                       .decimal = how->decimal == WEFT_MARK_COMMA ? ',' : '.',
+                      .gaps = weft_gaps_of(how, rows->mem),
                       .row = weft_arena_new()};
     int none;
     struct csv_parser parser;
