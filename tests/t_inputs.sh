@@ -4,6 +4,7 @@
 # digests of losses, log-probabilities and weights equal those of tests/gold/arithmetic.tsv.
 # To record intended changes: RECORD=NEW.tsv tests/run tests/t_inputs.sh. Prints TAP.
 . tests/tap.sh
+. tests/languages.sh
 . tests/plays.sh
 
 stand_in() # KIND, packed into $tmp/KIND.h5
@@ -30,6 +31,10 @@ stand_in() # KIND, packed into $tmp/KIND.h5
             }
         }' >"$tmp/sites.csv"
         set -- sites dense "$tmp/sites.csv" client=site
+        ;;
+    languages)
+        languages 300 >"$tmp/languages.tsv"
+        set -- languages translations "$tmp/languages.tsv" directions=one-two,two-one,one-three,three-one joint=yes vocabulary=60
         ;;
     dealt) set -- dealt synthetic images rows=600 clients=20 ;;
     *) set -- "$1" synthetic "$1" rows=600 ;;

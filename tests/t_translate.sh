@@ -3,22 +3,9 @@
 # ranks and after a kill; scores by direction; directions that were not trained; what is refused.
 # Prints TAP.
 . tests/tap.sh
+. tests/languages.sh
 
-# The third language has the words in reverse order.
-awk 'BEGIN {
-    srand(3)
-    print "one\ttwo\tthree"
-    for (i = 0; i < 1200; i++) {
-        a = b = c = ""
-        for (n = 1 + int(rand() * 4); n > 0; n--) {
-            w = 1 + int(rand() * 9)
-            a = a " " substr("abcdefghi", w, 1)
-            b = b " " substr("jklmnopqr", w, 1)
-            c = " " substr("stuvwxyzA", w, 1) c
-        }
-        print substr(a, 2) "\t" substr(b, 2) "\t" (i % 5 ? substr(c, 2) : "")
-    }
-}' >"$tmp/toy.tsv"
+languages 1200 >"$tmp/toy.tsv"
 packed() # NAME DIRECTIONS [key=value ...]
 {
     name=$1 directions=$2

@@ -59,13 +59,14 @@ typedef struct weft_data {
     weft_rows part[WEFT_NPART];
     weft_vocab vocab[WEFT_NTOK];
     weft_clients *clients; /* NULL: not a federation; else parts hold totals, no rows */
-    weft_clients *owners; /* WEFT_TOKENS: clients that the documents of the parts belong to;
-                             NULL: to none, or not documents */
+    weft_clients *owners;  /* WEFT_TOKENS: that documents of the parts belong to; NULL: to
+                              none. WEFT_SENTENCES: see weft_data_own_pairs */
     int64_t longest; /* WEFT_TOKENS: words of the longest document, of which networks over
                         words are padded to; 0: not known yet */
     struct weft_translations *translations; /* WEFT_SENTENCES, else NULL: the parts hold
                                                numbers of lines; classes are the languages
                                                and what names their vocabularies */
+    struct weft_pair_rows *pairs;           /* samples of their owners, else NULL */
     const char *path;
     weft_arena *mem;
     weft_h5 file; /* open until weft_data_close, for weft_data_tokens */
@@ -104,6 +105,9 @@ WEFT_CHECKED weft_status weft_data_tokens(weft_data *data, weft_tokenizer tok);
  * memory-mapped file. To be called once. EFILE; EDATA: inconsistent data. Collective. Cost
  * O(documents). */
 WEFT_CHECKED weft_status weft_data_own_words(weft_data *data, weft_tokenizer tok);
+/* Makes the directions of sentences the clients data->owners, named like "en-de", once.
+ * Samples are pairs whose source is weft_pair_rows_name's. Cost O(sentences of all). */
+void weft_data_own_pairs(weft_data *data);
 /* Loads text, offset and count of data->vocab[tok], which one of the functions above has
  * loaded. EFILE, as weft_vocab_words. */
 WEFT_CHECKED weft_status weft_data_words(weft_data *data, weft_tokenizer tok);

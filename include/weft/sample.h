@@ -76,12 +76,15 @@ typedef struct weft_source {
 typedef struct weft_samples {
     int64_t n;
     const float *x;       /* [n][d]; bytes come as numbers in 0..1; NULL for WEFT_CHARS,
-                             WEFT_TOKENS */
-    const int32_t *label; /* [n]; NULL for WEFT_CHARS */
+                             WEFT_TOKENS, WEFT_SENTENCES */
+    const int32_t *label; /* [n]; NULL for WEFT_CHARS, WEFT_SENTENCES */
     const uint8_t *text;  /* WEFT_CHARS: window i is text + i stride, d + 1 symbols */
     const uint32_t *const *word; /* WEFT_TOKENS: [n] documents, as word numbers; NULL before
                                     weft_data_own_words */
     const int *length;           /* [n] number of words of each */
+    /* WEFT_SENTENCES: word, length of source sentences, and [n] as in weft_batch */
+    const uint32_t *const *translation;
+    const int *translated;
 } weft_samples;
 
 /* Inputs and outputs of a network, as the data set defines them. */

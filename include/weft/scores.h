@@ -4,7 +4,7 @@
 
 #include "weft/job.h"
 
-#define WEFT_MAX_SCORES 12 /* of a task's table of scores */
+#define WEFT_MAX_SCORES 16 /* of a task's table of scores */
 
 /* Scores of those that the samples of a part belong to, such as clients. */
 typedef struct weft_members {

@@ -72,12 +72,39 @@ typedef struct weft_pairs {
 /* The pairs of a direction, the same on all ranks, in mem. Cost O(sentences). */
 weft_pairs weft_translations_pairs(const weft_translations *translations, weft_part part,
                                    weft_direction direction, weft_arena *mem);
+/* The pairs of all directions as rows: part by part, and in a part direction by
+ * direction. */
+typedef struct weft_pair_rows {
+    const weft_translations *of;
+    int64_t *first; /* [parts directions + 1] first row of each direction of each part */
+    const uint32_t **source, **target; /* [rows] words */
+    int *sources, *targets;            /* [rows] their numbers */
+    int32_t *reference;                /* [rows] sentence of the target's language */
+} weft_pair_rows;
+/* In mem, valid until the file is closed. Cost O(sentences of all directions). */
+weft_pair_rows weft_pair_rows_new(const weft_translations *translations, weft_arena *mem);
+/* Inputs and outputs of a network for them. Vocabularies of single languages are padded to
+ * the largest; behind it are words that name the languages. Cost O(rows). */
+weft_shape weft_pair_rows_shape(const weft_pair_rows *pairs);
+/* named[0 .. sources[row]]: the source sentence of a row behind the word that names the
+ * target's language, so that one set of weights can translate all directions. Johnson et
+ * al., "Google's multilingual neural machine translation system", TACL 2017. */
+void weft_pair_rows_name(const weft_pair_rows *pairs, int64_t row, int target,
+                         uint32_t *named);
+/* Words of the translations of a direction and their ends: what a network predicts. Cost
+ * O(pairs). */
+int64_t weft_pair_rows_words(const weft_pair_rows *pairs, weft_part part,
+                             int64_t direction);
+
 /* Tokens of n sentences, those at which[n]: word[n] and length[n] as in weft_batch, valid
  * until the file is closed. Cost O(n). */
 void weft_sentences_take(const weft_sentences *sentences, int64_t n, const int32_t *which,
                          const uint32_t **word, int *length);
 /* The text of sentence i, in mem. */
 const char *weft_sentence_text(const weft_sentences *sentences, int64_t i, weft_arena *mem);
+/* "en-de", in mem. */
+const char *weft_direction_name(const weft_translations *translations, int64_t direction,
+                                weft_arena *mem);
 /* Different texts of n sentences, those at which[n]. */
 int64_t weft_sentences_distinct(const weft_sentences *sentences, int64_t n,
                                 const int32_t *which, weft_arena *tmp);

@@ -49,10 +49,11 @@ weft_status fed_take_turns(fed_task *task, const fed_turns *turns)
         if (p->lost || p->rank != task->env.team->rank) continue;
         double steps = turns->turn->train ? (double)p->samples * p->options.epochs : 0;
         int passes = turns->turn->before + turns->turn->after;
-        turns->told[j] = (fed_client_result){.count = fed_predictions(task, p->valid),
-                                             .train_loss = steps,
-                                             .train_count = steps,
-                                             .steps = steps};
+        turns->told[j] =
+            (fed_client_result){.count = fed_predictions(task, p, turns->turn->part),
+                                .train_loss = steps,
+                                .train_count = steps,
+                                .steps = steps};
         score(task, &turns->told[j]);
         seconds += client + sample * steps + scored * (double)p->valid * passes;
     }

@@ -4,6 +4,7 @@
 #include "federation.h"
 #include "match.h"
 #include "weft/finite.h"
+#include "weft/translations.h"
 
 /* Bound, so that places of samples do not overflow: (3 INT32_MAX + 2 MOST) MOST < 2^63. */
 #define MOST        ((int64_t)1 << 28) /* numbers of a sample, its stride, gap, sides */
@@ -147,14 +148,16 @@ void weft_client_fetch_rows(const weft_clients *clients, const weft_client *clie
 
 weft_status weft_client_sound(const weft_clients *clients)
 {
-    return weft_h5_sound(&clients->own->data->file);
+    const weft_data *data = clients->own->data;
+    return data->translations ? weft_translations_sound(data->translations)
+                              : weft_h5_sound(&data->file);
 }
 
 weft_status weft_client_name(const weft_clients *clients, int64_t c, const char **name,
                              weft_arena *mem)
 {
-    if (clients->own->told && clients->named) {
-        *name = weft_told_name(clients, c);
+    if (clients->own->names) {
+        *name = clients->own->names[c];
         return WEFT_OK;
     }
     if (clients->named) return weft_h5_set_text(&clients->own->name, c, name, mem);

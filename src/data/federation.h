@@ -13,8 +13,6 @@ typedef struct weft_move {
 
 /* Documents of clients; see owners.c. */
 typedef struct weft_owned weft_owned;
-/* Clients of which only the sizes are known; see told.c. */
-typedef struct weft_told weft_told;
 
 /* Where clients come from: a packed file, or a generator. The functions are those of
  * weft_client_find and weft_client_take. */
@@ -30,8 +28,10 @@ typedef struct weft_federation {
     weft_h5map x, label; /* rows and their classes */
     const uint8_t *text; /* WEFT_CHARS: [symbols of all clients] */
     weft_h5set name;
-    weft_owned *owned;     /* documents, which the file holds part by part; else NULL */
-    const weft_told *told; /* clients whose samples others hold; else NULL */
+    weft_owned *owned;        /* documents, which the file holds part by part; else NULL */
+    const int64_t *count;     /* [n][WEFT_NPART] of clients whose samples others hold; else
+                                 NULL */
+    const char *const *names; /* [n] where they are not in the file; else NULL */
     /* set by weft_data_match; NULL: as they are stored */
     const int32_t *class_of;  /* [classes] what the classes of the file are called */
     const int64_t *column_of; /* [d] index of each column in the file */
@@ -44,8 +44,6 @@ int weft_federation_is(weft_data *data);
 /* Fills data->clients and the totals of the parts. EFILE, EDATA. */
 WEFT_CHECKED weft_status weft_federation_open(weft_data *data);
 void weft_federation_close(weft_data *data);
-/* The name of a client that was told. */
-const char *weft_told_name(const weft_clients *clients, int64_t c);
 /* The rest of it, where samples are generated: /@generator is there. EFILE, EDATA. */
 WEFT_CHECKED weft_status weft_generator_open(weft_data *data);
 

@@ -163,7 +163,7 @@ weft_status weft_owners_open(weft_data *data)
 
 void weft_owners_close(weft_data *data)
 {
-    if (!data->owners) return;
+    if (!data->owners || !data->owners->own->owned) return;
     weft_h5_set_close(&data->owners->own->name);
     weft_owned *owned = data->owners->own->owned;
     for (int p = 0; p < WEFT_NPART; p++) {

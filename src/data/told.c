@@ -4,15 +4,10 @@
 
 #include <string.h>
 
-struct weft_told {
-    const int64_t *count; /* [n][WEFT_NPART] */
-    const char **name;    /* [n]; NULL: no names */
-};
-
 static weft_client told_find(const weft_clients *clients, int64_t c)
 {
     weft_client client = {.c = c};
-    memcpy(client.count, clients->own->told->count + c * WEFT_NPART, sizeof client.count);
+    memcpy(client.count, clients->own->count + c * WEFT_NPART, sizeof client.count);
     return client;
 }
 
@@ -26,28 +21,21 @@ static weft_status told_take(const weft_clients *clients, const weft_client *cli
              (long long)clients->n);
 }
 
-const char *weft_told_name(const weft_clients *clients, int64_t c)
-{
-    return clients->own->told->name[c];
-}
-
 void weft_data_tell(weft_data *data, const char *path, int64_t n, const int64_t *count,
                     const char *names, weft_arena *mem)
 {
-    weft_told *told = WEFT_NEW(mem, weft_told, 1);
     weft_federation *own = WEFT_NEW(mem, weft_federation, 1);
     weft_clients *clients = WEFT_NEW(mem, weft_clients, 1);
-    told->count = count;
-    if (names) told->name = WEFT_NEW(mem, const char *, n);
+    const char **name = names ? WEFT_NEW(mem, const char *, n) : NULL;
     for (int64_t c = 0; names && c < n; c++) {
-        told->name[c] = names;
+        name[c] = names;
         names += strlen(names) + 1;
     }
     *clients = (weft_clients){.n = n, .stride = 1, .named = names != NULL, .own = own};
     *data = (weft_data){
         .form = WEFT_REALS, .digest = "", .clients = clients, .path = path, .mem = mem};
-    *own =
-        (weft_federation){.find = told_find, .take = told_take, .data = data, .told = told};
+    *own = (weft_federation){
+        .find = told_find, .take = told_take, .data = data, .count = count, .names = name};
     for (int64_t c = 0; c < n; c++)
         for (int part = 0; part < WEFT_NPART; part++)
             weft_sizes_add(&clients->size[part], count[c * WEFT_NPART + part]);

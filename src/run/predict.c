@@ -92,6 +92,7 @@ static weft_status windows_of(const char *path, weft_window **window, int64_t *n
     enum { NUMBERS = 1 << 20, LEAST = 1 << 12 };
     int64_t rows[WEFT_NPART], classes, room = 0;
     TRY(weft_data_sizes(path, rows, &classes, mem));
+    if (classes < 1) classes = 1; /* sentences have none */
     int64_t most = NUMBERS / classes > LEAST ? NUMBERS / classes : LEAST;
     *n = 0;
     *window = NULL;

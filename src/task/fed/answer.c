@@ -157,7 +157,8 @@ static weft_status read_all(struct answer *answer, const char *line)
     if (turn->before) TRY(read_stage(answer, FED_BEFORE));
     if (turn->train) TRY(read_training(answer));
     if (turn->after && answer->out->diverged > 0)
-        fed_settle_failure(answer->fed, &answer->turns->client[answer->j], answer->out);
+        fed_settle_failure(answer->fed, &answer->turns->client[answer->j], turn,
+                           answer->out);
     else if (turn->after)
         TRY(read_stage(answer, FED_AFTER));
     return WEFT_OK;

@@ -37,11 +37,14 @@ weft_status fed_balance(fed_task *fed)
     const weft_data *data = fed->env.data;
     if (fed->env.scoring || (!balanced && !fed->env.balanced)) return WEFT_OK;
     const char *key = balanced ? "fed.score = balanced" : "run.class_weights = balanced";
-    if (fed_worker_trains(fed) || data->form == WEFT_CHARS)
+    const char *lacks = fed_worker_trains(fed)         ? "those of a worker are not known"
+                        : data->form == WEFT_CHARS     ? "characters of text have none"
+                        : data->form == WEFT_SENTENCES ? "sentences have none"
+                                                       : NULL;
+    if (lacks)
         return weft_fail(WEFT_ECONF,
                          "%s counts the samples of classes, and %s; leave it out", key,
-                         data->form == WEFT_CHARS ? "characters of text have none"
-                                                  : "those of a worker are not known");
+                         lacks);
     if (balanced && fed->algorithm->neighbours)
         return weft_fail(WEFT_ECONF,
                          "%s is of the answers of a network alone, and fed.algorithm = %s "

@@ -2,6 +2,7 @@
  * the mixture, and the rank that trains each. All this is a function of the seed and of
  * identities, so that every rank computes it without communication. */
 #include "cohort.h"
+#include "score.h"
 #include "weft/rng.h"
 
 #include <math.h>
@@ -132,6 +133,39 @@ void fed_size(const fed_task *fed, const fed_turn *turn, fed_client *client)
     int64_t most = client->options.max_samples;
     client->samples = most > 0 && most < train ? most : train;
     client->valid = turn->cap > 0 && turn->cap < valid ? turn->cap : valid;
+}
+
+/* Adds the validation predictions of a client to those of all, or takes them away. */
+static void add_scored(fed_task *fed, int64_t c, int sign)
+{
+    int64_t valid = weft_client_count(fed->clients, c, WEFT_VALID);
+    fed_client client = {.client = c, .valid = valid};
+    double v = fed_predictions(fed, &client, WEFT_VALID);
+    fed->all.sum += sign * v;
+    fed->all.square += sign * v * v;
+}
+
+void fed_measure(fed_task *fed)
+{
+    enum { LOOKED_AT = 4096 };
+    const weft_clients *clients = fed->clients;
+    int64_t n = clients->n, m = n < LOOKED_AT ? n : LOOKED_AT;
+    fed_turn round = {.part = WEFT_VALID, .cap = fed->max_valid};
+    for (int64_t i = 0; i < m; i++) {
+        fed_client client = {.client = (int64_t)((double)i * (double)n / (double)m),
+                             .options = fed->client};
+        fed_size(fed, &round, &client);
+        fed->mean_samples += (double)client.samples / (double)m;
+        fed->mean_valid += (double)client.valid / (double)m;
+    }
+    double each = fed_each(fed);
+    fed->all.sum = each * (double)clients->size[WEFT_VALID].total;
+    fed->all.square = each * each * clients->size[WEFT_VALID].square;
+    if (fed->env.data->pairs) {
+        fed->all = (weft_population){0};
+        for (int64_t c = 0; c < n; c++) add_scored(fed, c, 1);
+    }
+    for (int64_t i = 0; i < fed->fresh.n; i++) add_scored(fed, fed->fresh.client[i], -1);
 }
 
 /* Work of a turn in samples: a forward pass takes a third of a step. */

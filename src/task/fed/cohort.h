@@ -22,6 +22,9 @@ void fed_pick(const fed_task *fed, const weft_mix *mix, int64_t trial, uint64_t 
               int64_t j, int *pick, fed_client *client);
 /* Memory for n clients with their options. */
 fed_client *fed_clients_new(const fed_task *fed, int64_t n, weft_arena *mem);
+/* Sets fed->mean_samples and mean_valid, over a few thousand clients if there are more, and
+ * fed->all, which confidence intervals need. */
+void fed_measure(fed_task *fed);
 /* Sets the numbers of samples that the client trains on and scores. */
 void fed_size(const fed_task *fed, const fed_turn *turn, fed_client *client);
 

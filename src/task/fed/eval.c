@@ -67,12 +67,15 @@ static weft_members *members_new(fed_task *fed, weft_members *members, int64_t n
 {
     weft_arena *mem = fed->env.mem;
     if (!members || fed->env.team->rank > 0) return NULL;
-    *members = (weft_members){
-        .table = fed_client_table,
-        .number = WEFT_NEW(mem, int64_t, n),
-        .name = fed->clients->named ? WEFT_NEW(mem, const char *, n) : NULL,
-        .count = WEFT_NEW(mem, double, n),
-        .score = WEFT_NEW(mem, double, n *weft_metrics_count(fed_client_table))};
+    const weft_metric *table =
+        fed->env.data->pairs ? fed_direction_table : fed_client_table;
+    int columns = weft_metrics_count(table);
+    *members =
+        (weft_members){.table = table,
+                       .number = WEFT_NEW(mem, int64_t, n),
+                       .name = fed->clients->named ? WEFT_NEW(mem, const char *, n) : NULL,
+                       .count = WEFT_NEW(mem, double, n),
+                       .score = WEFT_NEW(mem, double, n *columns)};
     return members;
 }
 
@@ -80,11 +83,13 @@ static weft_members *members_new(fed_task *fed, weft_members *members, int64_t n
 static weft_status member_add(const fed_task *fed, weft_members *members, int64_t client,
                               const fed_client_result *told, int personal)
 {
-    int columns = weft_metrics_count(fed_client_table);
     if (!members || !(told->count > 0)) return WEFT_OK;
+    int columns = weft_metrics_count(members->table);
     int64_t i = members->n++;
     members->number[i] = client;
     members->count[i] = told->count;
+    for (int k = 2 * (FED_AFTER + 1); k < columns; k++)
+        members->score[i * columns + k] = (double)NAN;
     for (int stage = FED_BEFORE; stage <= FED_AFTER; stage++) {
         double *score = members->score + i * columns + 2 * stage;
         int known = personal || stage == FED_BEFORE;

@@ -20,10 +20,12 @@
 #include "round.h"
 #include "score.h"
 #include "task/parameters.h"
+#include "translate.h"
 #include "turns.h"
 #include "visit.h"
 #include "weft/log.h"
 #include "weft/registry.h"
+#include "weft/translations.h"
 #include "worker.h"
 
 #include <math.h>
@@ -129,6 +131,10 @@ static weft_status shape_of(fed_task *fed, weft_shape *shape)
     weft_data *data = fed->env.data;
     weft_clients *clients = fed->clients;
     int chars = data->form == WEFT_CHARS;
+    if (data->pairs) {
+        *shape = weft_pair_rows_shape(data->pairs);
+        return weft_word_unused(&fed->words, "fed", data->path);
+    }
     *shape = (weft_shape){.form = chars ? WEFT_CHARS : WEFT_REALS,
                           .channels = clients->channels,
                           .height = clients->height,
@@ -175,32 +181,6 @@ static weft_status algorithm_new(fed_task *fed)
                      "fed.algorithm = %s a client keeps numbers from turn to turn; set "
                      "fed.replacement = no",
                      fed->algorithm_name);
-}
-
-/* Computes means over clients, over a few thousand of them if there are more, and the
- * properties of the whole population that confidence intervals need. */
-static void measure(fed_task *fed)
-{
-    enum { LOOKED_AT = 4096 };
-    const weft_clients *clients = fed->clients;
-    int64_t n = clients->n, m = n < LOOKED_AT ? n : LOOKED_AT;
-    fed_turn round = {.part = WEFT_VALID, .cap = fed->max_valid};
-    for (int64_t i = 0; i < m; i++) {
-        fed_client client = {.client = (int64_t)((double)i * (double)n / (double)m),
-                             .options = fed->client};
-        fed_size(fed, &round, &client);
-        fed->mean_samples += (double)client.samples / (double)m;
-        fed->mean_valid += (double)client.valid / (double)m;
-    }
-    double each = fed_predictions(fed, 1);
-    fed->all.sum = each * (double)clients->size[WEFT_VALID].total;
-    fed->all.square = each * each * clients->size[WEFT_VALID].square;
-    for (int64_t i = 0; i < fed->fresh.n; i++) {
-        double v =
-            each * (double)weft_client_count(clients, fed->fresh.client[i], WEFT_VALID);
-        fed->all.sum -= v;
-        fed->all.square -= v * v;
-    }
 }
 
 static double batch_asked(const fed_task *fed)
@@ -255,6 +235,8 @@ static weft_status workspace_new(fed_task *fed)
     work->text = WEFT_NEW(mem, const uint8_t *, work->most);
     work->word = WEFT_NEW(mem, const uint32_t *, work->most);
     work->length = WEFT_NEW(mem, int, work->most);
+    work->translation = WEFT_NEW(mem, const uint32_t *, work->most);
+    work->translated = WEFT_NEW(mem, int, work->most);
     work->label = WEFT_NEW(mem, int32_t, work->most);
     work->weight = WEFT_NEW(mem, double, work->most);
     size_t alone = weft_arena_mark(mem);
@@ -275,6 +257,7 @@ static weft_status fed_setup(void *self, const weft_env *env)
     fed->asked = 0;
     if (fed_worker_trains(fed)) TRY(fed_worker_begin(fed));
     const weft_data *data = fed->env.data;
+    if (data && data->translations) weft_data_own_pairs(fed->env.data);
     if (data) fed->clients = data->clients ? data->clients : data->owners;
     if (fed->clients) fed_divide(fed);
     TRY(check(fed));
@@ -290,7 +273,7 @@ static weft_status fed_setup(void *self, const weft_env *env)
     server.momentum =
         largest(axis_of(env->space, &weft_server_kind, "momentum"), server.momentum);
     fed->slots = weft_server_slots(&server);
-    measure(fed);
+    fed_measure(fed);
     TRY(fed_balance(fed));
     return workspace_new(fed);
 }
@@ -446,6 +429,7 @@ static weft_status fed_score(void *self, const weft_job *job, const weft_state *
     out->count = sums.answered;
     if (members->n > 0) out->members = members;
     put_scores(&sums, evaluation.personal, out->metric);
+    TRY(fed_translate(fed, job, state, part, members, out->metric + FED_TRANSLATED_SCORES));
     if (fed->fresh.n == 0)
         return fed_judge(fed, job, state, part, out->metric + FED_QUALITY_SCORES,
                          &out->confusion);

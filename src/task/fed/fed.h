@@ -94,15 +94,17 @@ typedef struct fed_workspace {
     int most;        /* samples in a batch */
     void *net;       /* workspace of the network */
     const float **x; /* [most] */
-    const uint8_t **text;  /* [most] */
-    const uint32_t **word; /* [most] */
-    int *length;           /* [most] */
-    int32_t *label;        /* [most] */
-    double *weight;        /* [most] */
-    fed_lanes *lanes;      /* for training several clients at once, one per vector lane;
-                              NULL: one by one */
-    weft_arena *tmp;       /* scratch, given by the caller */
-    double bytes;          /* its size */
+    const uint8_t **text;         /* [most] */
+    const uint32_t **word;        /* [most] */
+    int *length;                  /* [most] */
+    const uint32_t **translation; /* [most] */
+    int *translated;              /* [most] */
+    int32_t *label;               /* [most] */
+    double *weight;               /* [most] */
+    fed_lanes *lanes; /* for training several clients at once, one per vector lane;
+                         NULL: one by one */
+    weft_arena *tmp;  /* scratch, given by the caller */
+    double bytes;     /* its size */
 } fed_workspace;
 
 /* The numbers of a state x behind the weights: offsets of the server's further numbers, and

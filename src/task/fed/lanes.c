@@ -459,7 +459,7 @@ static weft_status visit(struct group *group)
                                  turn, group->lane[l].out));
     for (int l = 0; l < group->n; l++)
         if (group->lane[l].out->diverged > 0)
-            fed_settle_failure(group->fed, group->lane[l].client, group->lane[l].out);
+            fed_settle_failure(group->fed, group->lane[l].client, turn, group->lane[l].out);
     return WEFT_OK;
 }
 

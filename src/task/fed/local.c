@@ -203,7 +203,7 @@ static weft_status visit(fed_task *fed, const real *from, const fed_client *clie
     }
     if (!turn->after) return WEFT_OK;
     if (out->diverged > 0)
-        fed_settle_failure(fed, client, out);
+        fed_settle_failure(fed, client, turn, out);
     else if (fed->algorithm->neighbours)
         return fed_neighbours_score(fed, from, client, turn, out);
     else

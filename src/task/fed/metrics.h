@@ -32,7 +32,8 @@ enum {
     FED_ROW_VALID_ERROR
 };
 /* The first score of new clients; the first of weft_quality_put. */
-enum { FED_NEW_SCORES = 4, FED_QUALITY_SCORES = 8 };
-extern const weft_metric fed_metrics[], fed_rows[], fed_score_table[], fed_client_table[];
+enum { FED_NEW_SCORES = 4, FED_QUALITY_SCORES = 8, FED_TRANSLATED_SCORES = 12 };
+extern const weft_metric fed_metrics[], fed_rows[], fed_score_table[], fed_client_table[],
+    fed_direction_table[]; /* of clients that are directions of sentences */
 
 #endif

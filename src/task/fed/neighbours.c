@@ -84,7 +84,7 @@ static struct search search_new(fed_task *fed, const real *w, const fed_client *
                             .classes = fed->env.data->form == WEFT_CHARS
                                            ? fed->clients->symbols
                                            : fed->env.data->classes,
-                            .each = (int)fed_predictions(fed, 1)};
+                            .each = fed_each(fed)};
     search.neighbours.k = at_most(stored * search.each, neighbours.k);
     size_t more = (size_t)search.neighbours.k * sizeof *search.near + STORED * sizeof(real);
     search.asked = block_new(&search, client->valid, more, 1, tmp);
@@ -292,7 +292,7 @@ weft_status fed_neighbours_check(const fed_task *fed)
 double fed_neighbours_flops(const fed_task *fed)
 {
     if (!fed->algorithm->neighbours) return 0;
-    double each = fed_predictions(fed, 1);
+    double each = fed_each(fed);
     double compared = each * fed->mean_samples * each * fed->mean_valid;
     return fed->mean_samples * fed->net->flops(fed->model) / 3 +
            2 * fed->net->width(fed->model) * compared;

@@ -210,7 +210,7 @@ static void charge_late(const fed_task *fed, struct cohort *cohort)
         if (!cohort->client[j].late) continue;
         fed_client_result *result = &cohort->told[j];
         *result = (fed_client_result){
-            .count = fed_predictions(fed, cohort->client[j].valid), .late = 1};
+            .count = fed_predictions(fed, &cohort->client[j], WEFT_VALID), .late = 1};
         result->loss[FED_BEFORE] = count > 0 ? loss / count * result->count : 0;
         result->wrong[FED_BEFORE] = count > 0 ? wrong / count * result->count : 0;
         result->loss[FED_AFTER] = fed->worst * result->count;

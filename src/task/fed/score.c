@@ -1,5 +1,6 @@
 /* The samples of a client in batches, and the scores of a model on them. */
 #include "score.h"
+#include "weft/translations.h"
 
 #include <math.h>
 
@@ -21,7 +22,13 @@ weft_batch fed_batch_of(const fed_task *fed, const fed_own *own,
         return batch;
     }
     batch.label = work->label;
-    for (int i = 0; i < n; i++) work->label[i] = samples->label[at[i]];
+    for (int i = 0; i < n && samples->label; i++) work->label[i] = samples->label[at[i]];
+    for (int i = 0; i < n && samples->translation; i++) {
+        work->translation[i] = samples->translation[at[i]];
+        work->translated[i] = samples->translated[at[i]];
+    }
+    batch.translation = work->translation;
+    batch.translated = work->translated;
     if (samples->word) {
         for (int i = 0; i < n; i++) {
             work->word[i] = samples->word[at[i]];
@@ -55,10 +62,10 @@ void fed_settle_score(const fed_task *fed, weft_score sum, const fed_turn *turn,
     out->count = sum.count;
 }
 
-void fed_settle_failure(const fed_task *fed, const fed_client *client,
+void fed_settle_failure(const fed_task *fed, const fed_client *client, const fed_turn *turn,
                         fed_client_result *out)
 {
-    out->count = fed_predictions(fed, client->valid);
+    out->count = fed_predictions(fed, client, turn->part);
     out->loss[FED_AFTER] = fed->worst * out->count;
     out->wrong[FED_AFTER] = out->weighed[FED_AFTER] = out->count;
 }
@@ -95,8 +102,18 @@ void fed_score_model(const fed_task *fed, const real *w, const fed_own *own,
     weft_arena_reset(tmp, mark);
 }
 
-double fed_predictions(const fed_task *fed, int64_t count)
+int fed_each(const fed_task *fed)
 {
     int chars = fed->env.data->form == WEFT_CHARS && fed->target == FED_ALL_SYMBOLS;
-    return (double)(chars ? count * fed->clients->d : count);
+    return chars ? (int)fed->clients->d : 1;
+}
+
+/* Of some of a client's sentences: their share of the words of all. */
+double fed_predictions(const fed_task *fed, const fed_client *client, weft_part part)
+{
+    const weft_pair_rows *pairs = fed->env.data->pairs;
+    if (!pairs || client->valid == 0) return (double)client->valid * fed_each(fed);
+    int64_t words = weft_pair_rows_words(pairs, part, client->client),
+            all = weft_client_count(fed->clients, client->client, part);
+    return (double)words * (double)client->valid / (double)all;
 }

@@ -23,12 +23,14 @@ int64_t fed_spread(int64_t i, int64_t count, int64_t n);
 void fed_settle_score(const fed_task *fed, weft_score sum, const fed_turn *turn, int stage,
                       fed_client_result *out);
 /* Sets the worst possible score as the score after training, for a client that diverged. */
-void fed_settle_failure(const fed_task *fed, const fed_client *client,
+void fed_settle_failure(const fed_task *fed, const fed_client *client, const fed_turn *turn,
                         fed_client_result *out);
 /* weight[label] of each sample of a batch, in the workspace. */
 const double *fed_class_weights(const fed_task *fed, const double *weight,
                                 const weft_batch *batch);
-/* Number of predictions that `count` samples have. */
-double fed_predictions(const fed_task *fed, int64_t count);
+/* Number of predictions of a sample, other than sentences; of the samples of a part of a
+ * client, of which client->valid are scored. */
+int fed_each(const fed_task *fed);
+double fed_predictions(const fed_task *fed, const fed_client *client, weft_part part);
 
 #endif

@@ -266,7 +266,7 @@ static weft_status take(struct visiting *visiting, const fed_turns *turns, int64
     TRY(follow(visiting, visit));
     fed_visit_check(fed, turns, j, visit);
     if (turn->after && visiting->out->diverged > 0)
-        fed_settle_failure(fed, visiting->client, visiting->out);
+        fed_settle_failure(fed, visiting->client, turn, visiting->out);
     else if (turn->after)
         TRY(score(visiting, visit->w, FED_AFTER));
     return WEFT_OK;

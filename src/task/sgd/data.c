@@ -200,9 +200,9 @@ static weft_status check_kind(const sgd_task *sgd)
 
 weft_status sgd_open(sgd_task *sgd)
 {
-    weft_status st;
+    weft_status st = WEFT_OK;
     if (sgd->env.data->translations) {
-        st = sgd_pairs_open(sgd);
+        sgd_pairs_open(sgd);
     } else if (sgd->env.data->clients) {
         st = open_pool(sgd);
     } else {

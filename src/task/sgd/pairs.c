@@ -1,89 +1,18 @@
 /* Sentences and their translations as samples: every pair of a direction is a row, and a
  * batch has rows of one direction, so that the weights for it are made once. Where all
  * directions share the weights, a source sentence begins with the name of the target
- * language, a word of its own behind those of the vocabulary (Johnson et al., TACL 2017).
- */
+ * language. */
 #include "pairs.h"
 #include <string.h>
 
 /* ---- rows ---- */
 
-/* The pairs of a direction from row `at` on; returns the row behind them. */
-static int64_t take_pairs(sgd_task *sgd, weft_part part, int direction, int64_t at)
+void sgd_pairs_open(sgd_task *sgd)
 {
-    sgd_pairs *pairs = &sgd->pairs;
-    const weft_direction *way = &pairs->of->direction[direction];
-    weft_arena *tmp = weft_arena_new();
-    weft_pairs found = weft_translations_pairs(pairs->of, part, *way, tmp);
-    weft_sentences_take(&pairs->of->language[way->source].part[part], found.n, found.source,
-                        pairs->source + at, pairs->sources + at);
-    weft_sentences_take(&pairs->of->language[way->target].part[part], found.n, found.target,
-                        pairs->target + at, pairs->targets + at);
-    memcpy(pairs->reference + at, found.target, (size_t)found.n * sizeof *found.target);
-    weft_arena_free(tmp);
-    return at + found.n;
-}
-
-/* Numbers of pairs: first[direction of each part], and those of the parts. */
-static int64_t count_pairs(sgd_task *sgd)
-{
-    const weft_translations *of = sgd->pairs.of;
-    int64_t n = 0;
-    for (int p = 0; p < WEFT_NPART; p++) {
-        for (int d = 0; d < of->directions; d++) {
-            weft_arena *tmp = weft_arena_new();
-            sgd->pairs.first[p * of->directions + d] = n;
-            n += weft_translations_pairs(of, (weft_part)p, of->direction[d], tmp).n;
-            weft_arena_free(tmp);
-        }
-        sgd->first[p + 1] = n;
-    }
-    sgd->pairs.first[WEFT_NPART * of->directions] = n;
-    return n;
-}
-
-/* The network's inputs and outputs. Vocabularies of single languages are padded to the
- * largest; behind it are the names of the languages. */
-static void set_shape(sgd_task *sgd, int64_t n)
-{
-    const sgd_pairs *pairs = &sgd->pairs;
-    weft_shape *shape = &sgd->shape;
-    int64_t words = 0;
-    double sources = 0, targets = 0;
-    for (int i = 0; i < pairs->of->n; i++)
-        words =
-            pairs->of->language[i].bpe->n > words ? pairs->of->language[i].bpe->n : words;
-    *shape = (weft_shape){.form = WEFT_SENTENCES,
-                          .words = words + pairs->of->n,
-                          .classes = (int)(words + pairs->of->n)};
-    for (int64_t i = 0; i < n; i++) {
-        sources += pairs->sources[i];
-        targets += pairs->targets[i];
-        shape->d = pairs->sources[i] + 1 > shape->d ? pairs->sources[i] + 1 : shape->d;
-        shape->longest =
-            pairs->targets[i] > shape->longest ? pairs->targets[i] : shape->longest;
-    }
-    shape->length = sources / (double)n;
-    shape->translated = targets / (double)n;
-}
-
-weft_status sgd_pairs_open(sgd_task *sgd)
-{
-    sgd_pairs *pairs = &sgd->pairs;
-    weft_arena *mem = sgd->env.mem;
-    pairs->of = sgd->env.data->translations;
-    pairs->first = WEFT_NEW(mem, int64_t, WEFT_NPART * pairs->of->directions + 1);
-    int64_t n = count_pairs(sgd), at = 0;
-    pairs->source = WEFT_NEW(mem, const uint32_t *, n);
-    pairs->target = WEFT_NEW(mem, const uint32_t *, n);
-    pairs->sources = WEFT_NEW(mem, int, n);
-    pairs->targets = WEFT_NEW(mem, int, n);
-    pairs->reference = WEFT_NEW(mem, int32_t, n);
+    sgd->pairs = weft_pair_rows_new(sgd->env.data->translations, sgd->env.mem);
+    sgd->shape = weft_pair_rows_shape(&sgd->pairs);
     for (int p = 0; p < WEFT_NPART; p++)
-        for (int d = 0; d < pairs->of->directions; d++)
-            at = take_pairs(sgd, (weft_part)p, d, at);
-    set_shape(sgd, n);
-    return WEFT_OK;
+        sgd->first[p + 1] = sgd->pairs.first[(p + 1) * sgd->pairs.of->directions];
 }
 
 int sgd_direction(const sgd_task *sgd, int64_t row)
@@ -178,7 +107,7 @@ const real *sgd_theta(const sgd_task *sgd, const sgd_model *model, const real *w
 void sgd_pairs_put(const sgd_task *sgd, const sgd_model *model, sgd_work *work, int i,
                    int64_t row)
 {
-    const sgd_pairs *pairs = &sgd->pairs;
+    const weft_pair_rows *pairs = &sgd->pairs;
     work->word[i] = pairs->source[row];
     work->length[i] = pairs->sources[row];
     work->translation[i] = pairs->target[row];
@@ -186,8 +115,7 @@ void sgd_pairs_put(const sgd_task *sgd, const sgd_model *model, sgd_work *work, 
     if (model->contexts->options.form != WEFT_CONTEXT_ONE) return;
     int target = sgd_context(sgd, sgd_direction(sgd, row)).language[1];
     uint32_t *named = work->named + i * sgd->shape.d;
-    named[0] = (uint32_t)(sgd->shape.words - pairs->of->n + target);
-    memcpy(named + 1, pairs->source[row], (size_t)pairs->sources[row] * sizeof *named);
+    weft_pair_rows_name(pairs, row, target, named);
     work->word[i] = named;
     work->length[i]++;
 }

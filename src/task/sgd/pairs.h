@@ -5,9 +5,8 @@
 #include "sgd.h"
 #include "weft/shuffle.h"
 
-/* The pairs of all directions as rows, part by part and in a part direction by direction;
- * sets first, shape and pairs. EDATA: a part without pairs. */
-WEFT_CHECKED weft_status sgd_pairs_open(sgd_task *sgd);
+/* Sets first, shape and pairs. */
+void sgd_pairs_open(sgd_task *sgd);
 /* The direction of a row. */
 int sgd_direction(const sgd_task *sgd, int64_t row);
 /* Orders the shuffled rows of a pass so that batches have one direction each, and sets

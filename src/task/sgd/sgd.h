@@ -65,15 +65,6 @@ typedef struct sgd_pool {
     const uint8_t **text; /* [samples] windows of d + 1 symbols */
 } sgd_pool;
 
-/* Sentences and their translations; of is NULL where there are none. A row is a pair. */
-typedef struct sgd_pairs {
-    const weft_translations *of;
-    int64_t *first; /* [parts directions + 1] first row of each direction of each part */
-    const uint32_t **source, **target; /* [rows] words */
-    int *sources, *targets;            /* [rows] their numbers */
-    int32_t *reference;                /* [rows] sentence of the target's language */
-} sgd_pairs;
-
 typedef struct sgd_task {
     const char *net_name;
     weft_word_keys words;
@@ -91,7 +82,7 @@ typedef struct sgd_task {
     weft_data own;   /* all rows, on every rank; not of a federation */
     int opened;
     sgd_pool pool;
-    sgd_pairs pairs;
+    weft_pair_rows pairs; /* of NULL: no sentences */
     weft_context_options context;
     int nfold;                     /* networks of a trial */
     sgd_fold *at;                  /* [nfold]; NULL where env.scoring */

@@ -1,54 +1,19 @@
-/* BLEU and chrF of translations by direction: whole numbers that are added over sentences
- * and ranks. */
+/* Translations of the pairs' sources, each rank its share of a direction. */
 #include "translate.h"
 #include "data.h"
 #include "opts.h"
 #include "pairs.h"
-#include "weft/par.h"
-
-#include <math.h>
-#include <string.h>
+#include "task/translated.h"
 
 enum { BLOCK = 64 }; /* sentences at once */
 
-static const weft_metric direction_table[] = {
-    {"bleu", "BLEU of the translations, as sacrebleu's with 13a tokens", "0 to 100",
-     "BLEU"},
-    {"chrf", "chrF2 of the translations, as sacrebleu's", "0 to 100", "chrF"},
-    {0}};
-
-/* Of a direction, all whole numbers. */
-struct sums {
-    weft_bleu bleu;
-    weft_chrf chrf;
-    int64_t pairs;
-};
-enum { SUMS = sizeof(struct sums) / sizeof(int64_t) };
+static const weft_metric direction_table[] = {WEFT_TRANSLATED_SCORES, {0}};
 
 /* The translations of n rows of a direction, as words. */
 struct block {
     uint32_t **word; /* [BLOCK][longest] */
     int *length;     /* [BLOCK] */
 };
-
-/* Adds the translations of a block to the sums of its direction. */
-static void add_block(const sgd_task *sgd, weft_part part, int direction, int n,
-                      const int64_t *row, const struct block *block, struct sums *sums)
-{
-    const weft_translations *of = sgd->pairs.of;
-    const weft_language *target = &of->language[of->direction[direction].target];
-    for (int i = 0; i < n; i++) {
-        weft_arena *tmp = weft_arena_new();
-        const char *said =
-            weft_bpe_decode(target->bpe, block->word[i], block->length[i], tmp);
-        const char *text =
-            weft_sentence_text(&target->part[part], sgd->pairs.reference[row[i]], tmp);
-        weft_bleu_add(&sums->bleu, said, text, tmp);
-        weft_chrf_add(&sums->chrf, said, text, tmp);
-        sums->pairs++;
-        weft_arena_free(tmp);
-    }
-}
 
 /* The rows by direction, in it by length, so that a block's sentences end together. */
 static const sgd_length *in_order(const sgd_task *sgd, const sgd_rows *rows,
@@ -66,7 +31,7 @@ static const sgd_length *in_order(const sgd_task *sgd, const sgd_rows *rows,
 
 /* Translates this rank's share of each direction. */
 static void translate(const sgd_task *sgd, const sgd_model *model, weft_part part,
-                      const sgd_rows *rows, const real *w, struct sums *sums)
+                      const sgd_rows *rows, const real *w, weft_translated *sums)
 {
     const weft_team *team = sgd->env.team;
     weft_arena *tmp = weft_arena_new();
@@ -86,12 +51,13 @@ static void translate(const sgd_task *sgd, const sgd_model *model, weft_part par
         const real *theta = sgd_theta(sgd, model, w, direction, work.theta);
         weft_batch batch = sgd_batch(sgd, model, &work, (int)n, row, NULL);
         sgd->net->translate(model->self, theta, &batch, block.word, block.length);
-        add_block(sgd, part, direction, (int)n, row, &block, &sums[direction]);
+        weft_translated_add(&sums[direction], &sgd->pairs, part, direction, (int)n, row,
+                            block.word, block.length);
     }
     weft_arena_free(tmp);
 }
 
-static weft_members *members_of(const sgd_task *sgd, const struct sums *sums)
+static weft_members *members_of(const sgd_task *sgd, const weft_translated *sums)
 {
     const weft_translations *of = sgd->pairs.of;
     weft_arena *mem = sgd->env.mem;
@@ -106,12 +72,9 @@ static weft_members *members_of(const sgd_task *sgd, const struct sums *sums)
         int64_t i = members->n;
         if (sums[d].pairs == 0) continue;
         members->number[i] = d;
-        members->name[i] =
-            weft_arena_text(mem, "%s-%s", of->language[of->direction[d].source].name,
-                            of->language[of->direction[d].target].name);
+        members->name[i] = weft_direction_name(of, d, mem);
         members->count[i] = (double)sums[d].pairs;
-        members->score[2 * i] = weft_bleu_score(&sums[d].bleu);
-        members->score[2 * i + 1] = weft_chrf_score(&sums[d].chrf);
+        weft_translated_put(&sums[d], members->score + 2 * i);
         members->n++;
     }
     return members;
@@ -122,19 +85,10 @@ void sgd_translations_score(const sgd_task *sgd, const sgd_model *model, weft_pa
 {
     weft_arena *tmp = weft_arena_new();
     int64_t directions = sgd->pairs.of->directions;
-    struct sums *sums = WEFT_NEW(tmp, struct sums, directions);
-    double bleu = 0, chrf = 0;
-    int n = 0;
+    weft_translated *sums = WEFT_NEW(tmp, weft_translated, directions);
     translate(sgd, model, part, rows, w, sums);
-    weft_sum_i64(sgd->env.team, &sums->bleu.match[0], (size_t)(SUMS * directions));
-    for (int64_t d = 0; d < directions; d++) {
-        if (sums[d].pairs == 0) continue;
-        bleu += weft_bleu_score(&sums[d].bleu);
-        chrf += weft_chrf_score(&sums[d].chrf);
-        n++;
-    }
-    out->metric[SGD_SCORE_BLEU] = bleu / n;
-    out->metric[SGD_SCORE_CHRF] = chrf / n;
+    weft_translated_join(sgd->env.team, directions, sums);
+    weft_translated_mean(directions, sums, out->metric + SGD_SCORE_BLEU);
     out->members = members_of(sgd, sums);
     weft_arena_free(tmp);
 }

@@ -3,7 +3,6 @@
 #define WEFT_TASK_SGD_TRANSLATE_H
 
 #include "sgd.h"
-#include "weft/bleu.h"
 #include "weft/scores.h"
 
 /* Translates the sources of a part by weights w[model->n], and compares them with the texts
