@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Random Fourier features with ridge regression (inputs/regression.ini) beside scikit-learn's
-KernelRidge and RidgeCV: R2 on test rows and processor seconds, over splits of a table.
+"""Random Fourier features with ridge regression (the plan of `weft tune --data`, without
+folds and refit) beside scikit-learn's KernelRidge and RidgeCV: R2 on test rows and processor seconds,
+over splits of a table.
 
     analysis/regression.py WEFT FILE.csv LABEL [key=value ...]     a table, with options of its packing
     analysis/regression.py WEFT friedman1 y                        scikit-learn's, 2,000 rows
 
 The rows of each split are those that `weft pack` makes by its seed, as features that it makes.
 KernelRidge is fitted for 100 pairs of gamma and alpha on the training rows, and the best on the
-validation rows is taken, as weft's search takes its best of 48; RidgeCV has the training and the
+validation rows is taken, as weft's search takes its best of 32; RidgeCV has the training and the
 validation rows. All are on one core."""
 import os
 import re
@@ -83,8 +84,8 @@ def main():
         for seed in range(SPLITS):
             run(weft, "pack", "dense", table, f"label={label}", "target=regression", "valid=0.2", "test=0.2", f"seed={seed}",
                 *options, "-o", data, "--force")
-            _, seconds = run(weft, "tune", "inputs/regression.ini", f"run.data={data}", f"run.seed={seed + 1}",
-                             "fmap.folds=0", "run.refit=no", "-o", result, "--force")
+            _, seconds = run(weft, "tune", "--data", data, f"run.seed={seed + 1}", "fmap.folds=0",
+                             "run.refit=no", "-o", result, "--force")
             said, _ = run(weft, "eval", result, data)
             found["weft"][0].append(float(re.search(r"^test .* (\S+)$", said.split("RMSE")[1], re.M)[1]))
             found["weft"][1].append(seconds)

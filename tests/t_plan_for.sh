@@ -71,6 +71,28 @@ round="space.configs=3 sha.max_resource=3 sha.budget=6 sha.eliminations=1"
     planned clients "a federation" "^model = cnn" $round
     planned owned "a federation" "^model = txtcnn" $round fed.dim=8 txtcnn.f1=4 txtcnn.f2=4 txtcnn.f3=4
 }
+# as_input INPUT COLUMNS LABEL: the settings of that input are those of the plan for so many columns
+settings()
+{
+    sed 's/ *;.*//; /^$/d; /^data = /d; /^output = /d' "$1"
+}
+as_input()
+{
+    awk -v columns="$2" -v label="$3" 'BEGIN {
+        srand(5)
+        for (i = 0; i < 1000; i++) {
+            for (k = sum = 0; k < columns; k++) { printf "%.4f,", x = rand(); sum += x * x }
+            print (label != "class" ? sum : sum > columns / 3 ? "yes" : "no")
+        }
+    }' >"$tmp/wide.csv"
+    "$weft" pack dense "$tmp/wide.csv" -o "$tmp/wide.h5" --force >"$tmp/out" 2>"$tmp/log" &&
+        "$weft" list --plan-for "$tmp/wide.h5" >"$tmp/wide.ini" 2>>"$tmp/log" &&
+        [ "$(settings "$tmp/wide.ini" | wc -l)" -gt 15 ] &&
+        diff <(settings "$1") <(settings "$tmp/wide.ini") >>"$tmp/log"
+    result $? "$1 has the settings of a plan"
+}
+as_input inputs/table.ini 30 class
+as_input inputs/regression.ini 10 number
 cd "$tmp" || exit 1
 case $weft in /*) ;; *) weft=$OLDPWD/$weft ;; esac
 "$weft" tune run.data=classes.h5 space.configs=2 rff.features=16 >out 2>log && [ -s classes-run.h5 ] &&

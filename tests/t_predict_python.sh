@@ -72,6 +72,18 @@ two run.task=sgd sgd.model=mlp mlp.hidden=20,10 sgd.folds=3 random.resource=3
 three run.task=sgd sgd.model=mlp run.scale=minmax random.resource=2
 number run.task=sgd sgd.model=mlp mlp.hidden=8 random.resource=3
 EOF
+tune three rff.features=20 rff.preprocess=standard && "$weft" export "$tmp/r.h5" -o "$tmp/w.h5" --force >"$tmp/out" 2>"$tmp/log" &&
+    "$python" - "$tmp/three.h5" "$tmp/w.h5" >"$tmp/out" 2>&1 <<'EOF'
+import h5py, numpy as np, sys
+data, winner = map(h5py.File, sys.argv[1:])
+x = data["train/x"][:].astype(float)
+mean, deviation, *_ = winner["winner/state/statistics"][:].reshape(4, -1)
+level = ((x == 0) | (x == 1)).all(0)
+assert level.sum() > 3 and x[:, level].std(0).min() < 0.45 and (~level).sum() > 2, level
+assert np.allclose(mean, x.mean(0), 1e-5, 1e-5)
+assert np.allclose(deviation, np.where(level, 0.5, x.std(0)), 1e-4, 1e-5), (deviation, x.std(0))
+EOF
+result $? "columns of levels are not scaled up by how few rows have one"
 "$weft" pack dense "$tmp/three.csv" drop=id label=y clients=12 -o "$tmp/dealt.h5" >"$tmp/out" 2>"$tmp/log"
 tune dealt run.task=fed run.mixing=none fed.model=mlp mlp.hidden=8 random.resource=3 && same "$tmp/new.csv"
 result $? "the server's weights of a federation"

@@ -30,7 +30,7 @@ static const weft_opt opts[] = {
     WEFT_CHOICE_OPT("preprocess", struct rff, preprocess, "none",
                     "none/None|minmax|l2/normalize|standard/standardise/standardize",
                     "minmax: columns to [0, 1]; l2: rows to length 1; standard: columns to "
-                    "mean 0 and deviation 1",
+                    "mean 0 and deviation 1, those of 0 and 1 alone to a range of 2",
                     .role = WEFT_PER_SAMPLE),
     WEFT_LONG_OPT("features", struct rff, features, "10000", 1, 1e7,
                   "number of features D"),

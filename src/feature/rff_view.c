@@ -72,6 +72,17 @@ static void mean_reals(const weft_rows *rows, int d, const double *about, int po
     for (int k = 0; k < d; k++) mean[k] = weft_unfix(sum[k], scale[k]) / (double)total;
 }
 
+/* The deviation of a column by which it is scaled. A column of 0 and 1 alone, whose
+ * variance is the largest of its mean and range, has that of even numbers of both:
+ * otherwise rows of a level that few have would be far from all others, by 1/sqrt(their
+ * share). */
+static double spread(double mean, double variance, double min, double max)
+{
+    double largest = mean * (1 - mean);
+    if (min == 0 && max == 1 && variance >= largest * (1 - 1e-6)) return 0.5;
+    return sqrt(fmax(variance, 0));
+}
+
 void rff_fit(const rff_shared *shared, weft_part part, real *stat, weft_arena *tmp)
 {
     int d = shared->d;
@@ -104,7 +115,8 @@ void rff_fit(const rff_shared *shared, weft_part part, real *stat, weft_arena *t
     }
     for (int k = 0; k < d; k++) {
         stat[MEAN * d + k] = (real)mean[k];
-        stat[DEVIATION * d + k] = (real)sqrt(fmax(variance[k], 0));
+        stat[DEVIATION * d + k] =
+            (real)spread(mean[k], variance[k], -range[k], range[d + k]);
         stat[MIN * d + k] = (real)-range[k];
         stat[MAX * d + k] = (real)range[d + k];
     }
