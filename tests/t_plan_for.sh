@@ -100,6 +100,11 @@ case $weft in /*) ;; *) weft=$OLDPWD/$weft ;; esac
 result $? "run.data without an input file is --data, and the run is named after the data"
 "$weft" tune --data classes.h5 space.configs=2 --plan >out 2>log && grep -q "^model = logistic" out && grep -qi "jobs" out
 result $? "what the search takes is told without it"
+awk 'BEGIN { print "one\ttwo"; for (i = 0; i < 200; i++) printf "%d a %d\t%d b %d\n", i % 7, i % 31, i % 31, i % 7 }' >pairs.tsv
+"$weft" pack translations pairs.tsv vocabulary=30 -o pairs.h5 >out 2>log &&
+    "$weft" tune --data pairs.h5 --plan seq2seq.hidden=8 seq2seq.embedding=4 >out 2>log && grep -q '^model = seq2seq' out &&
+    ! grep -q 'learns nothing' log
+result $? "sentences have a plan whose sampler is of use"
 
 refused() # STATEMENT STATUS PATTERN ARGUMENT...
 {

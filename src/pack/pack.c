@@ -231,8 +231,9 @@ static weft_status report_sentences(const char *out, double seconds)
     weft_translations translations;
     weft_status st = weft_translations_open(&translations, out, &self, mem);
     if (st == WEFT_OK) {
-        weft_log(WEFT_INFO, "%s: %d languages, %lld directions, packed in %.2f s", out,
-                 translations.n, (long long)translations.directions, seconds);
+        weft_log(WEFT_INFO, "%s: %d languages, %lld direction%s, packed in %.2f s", out,
+                 translations.n, (long long)translations.directions,
+                 translations.directions == 1 ? "" : "s", seconds);
         weft_translations_print(&translations);
         weft_translations_close(&translations);
     }

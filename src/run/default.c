@@ -192,7 +192,6 @@ static void languages(struct plan *plan)
     const weft_translations *of = plan->data->translations;
     begin(plan, "sgd", "one network for all languages and directions");
     put(plan, "trials go on as long as they are good", "tuner = asha");
-    put(plan, "Parzen estimators propose", "sampler = tpe");
     section(plan, "space");
     put(plan, NULL, "configs = 8");
     section(plan, "asha");
