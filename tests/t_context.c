@@ -88,6 +88,33 @@ static weft_score gradient(const weft_contexts *contexts, const real *theta, rea
     return score;
 }
 
+static void keep(void *self, int64_t at, int64_t n, real *g)
+{
+    real *all = self;
+    memcpy(all + at, g, (size_t)n * sizeof *g);
+}
+
+/* g[contexts->n] = the gradient with respect to w, by parts of theta that end at
+ * end[parts].
+ */
+static void spread_parts(const weft_contexts *contexts, const real *w, weft_context at,
+                         const real *dtheta, int parts, const int64_t *end, real *g)
+{
+    double *dots = WEFT_NEW(mem, double, weft_contexts_dots(contexts));
+    weft_contexts_taker taker = {keep, g};
+    for (int k = 0; k < parts; k++) {
+        int64_t from = k ? end[k - 1] : 0;
+        weft_contexts_spread(contexts, w, at, dtheta, from, end[k] - from, &taker, dots);
+    }
+    weft_contexts_spread_small(contexts, w, at, dots, &taker);
+}
+
+static void spread(const weft_contexts *contexts, const real *w, weft_context at,
+                   const real *dtheta, real *g)
+{
+    spread_parts(contexts, w, at, dtheta, 1, &contexts->theta, g);
+}
+
 /* The line of seq2seq.txt after those of t_seq2seq.c. */
 static void read_gold(int64_t n, double *loss, real *expected)
 {
@@ -115,9 +142,9 @@ static void test_gold(void)
     for (int64_t i = 0; i < contexts.n; i++)
         w[i] = (real)((i * i * 7 + i * 31) % 101 - 50) / 128;
     read_gold(contexts.n, &loss, expected);
-    weft_contexts_form(&contexts, w, at, theta);
+    weft_contexts_form(&contexts, w, at, 0, contexts.theta, theta);
     weft_score score = gradient(&contexts, theta, dtheta);
-    weft_contexts_spread(&contexts, w, at, dtheta, 0, contexts.n, g);
+    spread(&contexts, w, at, dtheta, g);
     is_near(score.loss, loss, 1e-6 * loss, "the loss of generated weights is PyTorch's");
     for (int k = 0; k < n; k++) {
         int64_t size = weft_tensors_size(1, &tensor[k]);
@@ -155,22 +182,30 @@ static void test_chain(weft_context_options options, int shared, const char *wha
         up[i] = w[i] + step[i] / 64;
         down[i] = w[i] - step[i] / 64;
     }
-    weft_contexts_form(&contexts, up, at, theta[0]);
-    weft_contexts_form(&contexts, down, at, theta[1]);
-    weft_contexts_spread(&contexts, w, at, d, 0, n, g);
+    weft_contexts_form(&contexts, up, at, 0, contexts.theta, theta[0]);
+    weft_contexts_form(&contexts, down, at, 0, contexts.theta, theta[1]);
+    spread(&contexts, w, at, d, g);
     double change =
         sum_of(contexts.theta, d, theta[0]) - sum_of(contexts.theta, d, theta[1]);
     double told = 2 * sum_of(n, step, g) / 64;
     is_near(told, change, sizeof(real) == 4 ? 2e-3 : 1e-4, "the chain rule, %s", what);
-    int64_t cut[] = {0, n / 3, contexts.first - 1, contexts.first + 1, n};
-    int same = 1;
-    for (int k = 0; k < 4; k++) {
-        if (cut[k + 1] <= cut[k] || cut[k + 1] > n) continue;
-        real *part = reals(cut[k + 1] - cut[k]);
-        weft_contexts_spread(&contexts, w, at, d, cut[k], cut[k + 1] - cut[k], part);
-        same &= memcmp(part, g + cut[k], (size_t)(cut[k + 1] - cut[k]) * sizeof *part) == 0;
+    const int64_t block = WEFT_CONTEXT_BLOCK,
+                  end[] = {block, 3 * block, 3 * block, contexts.theta};
+    real *parts = reals(n), *formed = reals(contexts.theta);
+    spread_parts(&contexts, w, at, d, 4, end, parts);
+    ok(end[3] > 3 * block && memcmp(parts, g, (size_t)n * sizeof *g) == 0,
+       "parts of the gradient are those of the whole");
+    weft_contexts_form(&contexts, down, at, 0, block, formed);
+    weft_contexts_form(&contexts, down, at, block, contexts.theta - block, formed);
+    ok(memcmp(formed, theta[1], (size_t)contexts.theta * sizeof *formed) == 0,
+       "and so are parts of the weights");
+    for (int c = 0; c < weft_contexts_copies(&contexts); c++) {
+        weft_contexts_copy(&contexts, c, 0, 2 * block, 0, w, formed);
+        weft_contexts_copy(&contexts, c, 2 * block, contexts.theta - 2 * block, 0, w,
+                           formed);
+        weft_contexts_copy(&contexts, c, 0, contexts.theta, 1, up, formed);
     }
-    ok(same, "a range of the gradient is that of the whole");
+    ok(memcmp(up, w, (size_t)contexts.first * sizeof *w) == 0, "copies are all of w");
 }
 
 /* ---- layouts ---- */
@@ -211,12 +246,12 @@ static void test_one_hot(void)
     fill(hot.theta, 5, d);
     for (int k = 0; k < 3; k++) {
         weft_context at = {.language = {k, (k + 1) % LANGUAGES}};
-        weft_contexts_form(&hot, w[0], at, theta[0]);
-        weft_contexts_form(&each, w[1], at, theta[1]);
+        weft_contexts_form(&hot, w[0], at, 0, hot.theta, theta[0]);
+        weft_contexts_form(&each, w[1], at, 0, each.theta, theta[1]);
         ok(memcmp(theta[0], theta[1], (size_t)hot.theta * sizeof *d) == 0,
            "one-hot embeddings choose the copies of languages %d", k);
-        weft_contexts_spread(&hot, w[0], at, d, 0, hot.n, g[0]);
-        weft_contexts_spread(&each, w[1], at, d, 0, each.n, g[1]);
+        spread(&hot, w[0], at, d, g[0]);
+        spread(&each, w[1], at, d, g[1]);
         ok(memcmp(g[0], g[1], (size_t)each.n * sizeof *d) == 0 &&
                sum_of(small, g[0] + each.n, g[0] + each.n) == 0,
            "and are trained like them");
@@ -224,7 +259,7 @@ static void test_one_hot(void)
     weft_context at = {.language = {0, 0}};
     real *own = reals(each.theta);
     each.net->init(each.self, 7, own);
-    weft_contexts_form(&each, w[1], at, theta[1]);
+    weft_contexts_form(&each, w[1], at, 0, each.theta, theta[1]);
     ok(memcmp(own, theta[1], (size_t)each.theta * sizeof *own) == 0,
        "the first copy begins as the network alone");
 }
@@ -241,7 +276,8 @@ static void test_spread(int group)
     for (uint64_t seed = 1; seed <= 40; seed++)
         for (int k = 0; k < LANGUAGES; k++) {
             weft_contexts_init(&contexts, seed, w);
-            weft_contexts_form(&contexts, w, (weft_context){.language = {k, k}}, theta);
+            weft_contexts_form(&contexts, w, (weft_context){.language = {k, k}}, 0,
+                               contexts.theta, theta);
             square += sum_of(contexts.theta, theta, theta);
         }
     contexts.net->init(contexts.self, 1, own);

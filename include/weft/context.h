@@ -70,13 +70,38 @@ int weft_contexts_tensors(const weft_contexts *contexts, weft_tensor out[WEFT_MA
  * by a seed of its own, the first by `seed`; embeddings U(-0.1, 0.1); W and P uniform, so
  * that theta has the spread of the network's initial weights. */
 void weft_contexts_init(const weft_contexts *contexts, uint64_t seed, real *w);
-/* theta[theta] of a context. Cost O(theta size). */
+/* The most copies, or columns, that a tensor has. */
+int weft_contexts_copies(const weft_contexts *contexts);
+
+/* Below, [from, from + n) are the numbers of theta that a rank has: `from` is a multiple of
+ * WEFT_CONTEXT_BLOCK. */
+enum { WEFT_CONTEXT_BLOCK = 128 };
+/* Numbers [from, from + n) of theta[theta] of a context. Cost O(n copies). */
 void weft_contexts_form(const weft_contexts *contexts, const real *w, weft_context at,
-                        real *theta);
-/* Numbers [from, from + n) of the gradient with respect to w, g[0 .. n), by the chain rule
- * from dtheta[theta] of a context: 0 but in its copies, dW = dtheta l', dl = W' dtheta.
- * Cost O(n), and O(theta size) where the range has embeddings or P. */
+                        int64_t from, int64_t n, real *theta);
+/* What becomes of a gradient: take(self, at, n, g) gets that with respect to numbers [at,
+ * at
+ * + n) of w, and may change these, and g. */
+typedef struct weft_contexts_taker {
+    void (*take)(void *self, int64_t at, int64_t n, real *g);
+    void *self;
+} weft_contexts_taker;
+/* Gives the gradient with respect to w, of tensors' copies and columns, by the chain rule
+ * from numbers [from, from + n) of dtheta[theta] of a context: 0 but in its copies, dW =
+ * dtheta l'. dots[weft_contexts_dots(contexts)] gets sums over blocks of columns times
+ * dtheta, those of the range. Cost O(n copies). */
 void weft_contexts_spread(const weft_contexts *contexts, const real *w, weft_context at,
-                          const real *dtheta, int64_t from, int64_t n, real *g);
+                          const real *dtheta, int64_t from, int64_t n,
+                          const weft_contexts_taker *taker, double *dots);
+int64_t weft_contexts_dots(const weft_contexts *contexts);
+/* Gives that with respect to P and the embeddings, dl = W' dtheta, by the dots of all of
+ * theta, summed in their order. */
+void weft_contexts_spread_small(const weft_contexts *contexts, const real *w,
+                                weft_context at, const double *dots,
+                                const weft_contexts_taker *taker);
+/* Numbers [from, from + n) of theta from copy or column c of w, of tensors that have it;
+ * put 1: the other way. */
+void weft_contexts_copy(const weft_contexts *contexts, int c, int64_t from, int64_t n,
+                        int put, real *w, real *theta);
 
 #endif

@@ -124,6 +124,14 @@ int weft_contexts_tensors(const weft_contexts *contexts, weft_tensor out[WEFT_MA
     return n;
 }
 
+int weft_contexts_copies(const weft_contexts *contexts)
+{
+    int most = 1;
+    for (int k = 0; k < contexts->ntensor; k++)
+        most = contexts->part[k].copies > most ? contexts->part[k].copies : most;
+    return most;
+}
+
 /* ---- initial values ---- */
 
 static void init_uniform(uint64_t seed, int64_t at, double bound, int64_t n, real *w)
@@ -174,10 +182,8 @@ void weft_contexts_init(const weft_contexts *contexts, uint64_t seed, real *w)
     const weft_context_options *options = &contexts->options;
     weft_arena *tmp = weft_arena_new();
     real *theta = WEFT_NEW(tmp, real, contexts->theta);
-    int most = 1, learnt = options->embedding == WEFT_CONTEXT_LEARNT;
-    for (int k = 0; k < contexts->ntensor; k++)
-        most = contexts->part[k].copies > most ? contexts->part[k].copies : most;
-    for (int c = most - 1; c >= 0; c--) {
+    int learnt = options->embedding == WEFT_CONTEXT_LEARNT;
+    for (int c = weft_contexts_copies(contexts) - 1; c >= 0; c--) {
         uint64_t own =
             c ? weft_rng_at(seed, WEFT_RNG_WEIGHTS, KEY + 1, (uint64_t)c, 0).v[0] : seed;
         contexts->net->init(contexts->self, own, theta);
@@ -228,30 +234,54 @@ static void factors_of(const weft_contexts *contexts, const weft_context_part *p
     }
 }
 
-static void form_part(const weft_context_part *part, const real *column,
-                      const double *factor, real *theta)
+/* Numbers of theta at a time, which stay in cache: whole blocks. */
+enum { AT_ONCE = 8 * WEFT_CONTEXT_BLOCK };
+
+/* The numbers of theta that are in a part, in [from, from + n), and from i on at once;
+ * 0: none. */
+static int64_t stretch(const weft_context_part *part, int64_t from, int64_t n, int64_t *i)
 {
-    memset(theta, 0, (size_t)part->n * sizeof *theta);
+    int64_t end = part->theta + part->n, next;
+    if (*i < part->theta) *i = part->theta;
+    if (*i < from) *i = from;
+    next = (*i / AT_ONCE + 1) * AT_ONCE;
+    if (end > from + n) end = from + n;
+    if (end > next) end = next;
+    return end > *i ? end - *i : 0;
+}
+
+/* What multiplies the copies of a part in a context. */
+static void multiples_of(const weft_contexts *contexts, const weft_context_part *part,
+                         const real *w, weft_context at, double *factor)
+{
+    if (part->form == WEFT_CONTEXT_GENERATED) {
+        factors_of(contexts, part, w, at, factor);
+        return;
+    }
+    for (int c = 0; c < part->copies; c++) factor[c] = copy_at(part, at) == c;
+}
+
+/* theta[n] = sum_c factor[c] column[c][..]. */
+static void form_stretch(const weft_context_part *part, const real *column,
+                         const double *factor, int64_t n, real *theta)
+{
+    memset(theta, 0, (size_t)n * sizeof *theta);
     for (int c = 0; c < part->copies; c++) {
         real by = (real)factor[c];
         const real *w = column + c * part->n;
-        for (int64_t i = 0; by != 0 && i < part->n; i++) theta[i] += by * w[i];
+        for (int64_t i = 0; by != 0 && i < n; i++) theta[i] += by * w[i];
     }
 }
 
 void weft_contexts_form(const weft_contexts *contexts, const real *w, weft_context at,
-                        real *theta)
+                        int64_t from, int64_t n, real *theta)
 {
     double factor[4096];
     for (int k = 0; k < contexts->ntensor; k++) {
         const weft_context_part *part = &contexts->part[k];
-        if (part->form == WEFT_CONTEXT_GENERATED) {
-            factors_of(contexts, part, w, at, factor);
-            form_part(part, w + part->at, factor, theta + part->theta);
-        } else {
-            memcpy(theta + part->theta, w + part->at + copy_at(part, at) * part->n,
-                   (size_t)part->n * sizeof *theta);
-        }
+        multiples_of(contexts, part, w, at, factor);
+        for (int64_t i = from, some; (some = stretch(part, from, n, &i)) > 0; i += some)
+            form_stretch(part, w + part->at + (i - part->theta), factor, some, theta + i);
     }
 }
 
@@ -269,83 +299,121 @@ static double dot(int64_t n, const real *x, const real *y)
     return all;
 }
 
-/* A range of numbers of w, and where the gradient with respect to them goes. */
-struct range {
-    int64_t from, end;
-    real *g;
-};
-
-/* The part of the range that is in [at, at + n); 0: none. */
-static int within(const struct range *range, int64_t at, int64_t n, int64_t *first,
-                  int64_t *end)
+/* Blocks that have numbers of a part. */
+static int64_t blocks_of(const weft_context_part *part)
 {
-    *first = at > range->from ? at : range->from;
-    *end = at + n < range->end ? at + n : range->end;
-    return *first < *end;
+    return (part->theta + part->n - 1) / WEFT_CONTEXT_BLOCK -
+           part->theta / WEFT_CONTEXT_BLOCK + 1;
 }
 
-static void spread_part(const weft_context_part *part, const double *factor,
-                        weft_context at, const real *dtheta, const struct range *range)
+int64_t weft_contexts_dots(const weft_contexts *contexts)
 {
-    int64_t first, end;
-    for (int c = 0; c < part->copies; c++) {
-        int64_t column = part->at + c * part->n;
-        double by = factor ? factor[c] : copy_at(part, at) == c;
-        if (by == 0 || !within(range, column, part->n, &first, &end)) continue;
-        real *g = range->g + (first - range->from);
-        const real *d = dtheta + part->theta + (first - column);
-        for (int64_t i = 0; i < end - first; i++) g[i] = (real)by * d[i];
+    int64_t n = 0;
+    for (int k = 0; k < contexts->ntensor; k++)
+        if (contexts->part[k].form == WEFT_CONTEXT_GENERATED)
+            n += blocks_of(&contexts->part[k]) * contexts->part[k].copies;
+    return n;
+}
+
+/* Products by blocks of column w[n], which belongs to numbers [i, i + n) of theta, with d;
+ * dots[blocks][copies], from the first block of the part on. */
+static void dot_blocks(const weft_context_part *part, int64_t i, int64_t n, const real *w,
+                       const real *d, double *dots)
+{
+    int64_t first = part->theta / WEFT_CONTEXT_BLOCK;
+    for (int64_t k = 0, some; k < n; k += some) {
+        some = WEFT_CONTEXT_BLOCK - (i + k) % WEFT_CONTEXT_BLOCK;
+        if (some > n - k) some = n - k;
+        dots[((i + k) / WEFT_CONTEXT_BLOCK - first) * part->copies] =
+            dot(some, w + k, d + k);
     }
 }
 
-/* Adds the gradients with respect to P and, in sum[languages][size], to the embeddings. */
+/* Of numbers [i, i + n) of theta, with gradient d. */
+static void spread_stretch(const weft_context_part *part, const double *factor, int64_t i,
+                           int64_t n, const real *w, const real *d,
+                           const weft_contexts_taker *taker, double *dots)
+{
+    real g[AT_ONCE];
+    for (int c = 0; c < part->copies; c++) {
+        int64_t at = part->at + c * part->n + (i - part->theta);
+        real by = (real)factor[c];
+        if (part->form == WEFT_CONTEXT_GENERATED)
+            dot_blocks(part, i, n, w + at, d, dots + c);
+        for (int64_t e = 0; e < n; e++) g[e] = by != 0 ? by * d[e] : 0;
+        taker->take(taker->self, at, n, g);
+    }
+}
+
+void weft_contexts_spread(const weft_contexts *contexts, const real *w, weft_context at,
+                          const real *dtheta, int64_t from, int64_t n,
+                          const weft_contexts_taker *taker, double *dots)
+{
+    double factor[4096];
+    for (int k = 0; k < contexts->ntensor; k++) {
+        const weft_context_part *part = &contexts->part[k];
+        multiples_of(contexts, part, w, at, factor);
+        for (int64_t i = from, some; (some = stretch(part, from, n, &i)) > 0; i += some)
+            spread_stretch(part, factor, i, some, w, dtheta + i, taker, dots);
+        if (part->form == WEFT_CONTEXT_GENERATED) dots += blocks_of(part) * part->copies;
+    }
+}
+
+/* The gradients with respect to P, and in sum[languages][size] to the embeddings; total
+ * [copies]: columns times dtheta. */
 static void spread_small(const weft_contexts *contexts, const weft_context_part *part,
-                         const real *w, weft_context at, const real *dtheta,
-                         const struct range *range, double *sum)
+                         const real *w, weft_context at, const double *total, real *g,
+                         double *sum)
 {
     int size = contexts->options.size, language = at.language[part->role];
     const real *l = embedding_of(contexts, w, language);
     for (int c = 0; c < part->copies; c++) {
-        double d = dot(part->n, w + part->at + c * part->n, dtheta + part->theta);
         if (part->group < 0) {
-            sum[language * size + c] += d;
+            sum[language * size + c] += total[c];
             continue;
         }
         for (int m = 0; m < size; m++) {
             int64_t k = part->group + c * size + m;
-            sum[language * size + m] += (double)w[k] * d;
-            if (k >= range->from && k < range->end)
-                range->g[k - range->from] = (real)(d * (double)l[m]);
+            sum[language * size + m] += (double)w[k] * total[c];
+            g[k - contexts->first] = (real)(total[c] * (double)l[m]);
         }
     }
 }
 
-static void spread_embeddings(const weft_contexts *contexts, const double *sum,
-                              const struct range *range)
-{
-    int64_t first, end, n = contexts->n - contexts->embedding;
-    if (contexts->options.embedding == WEFT_CONTEXT_ONE_HOT) return;
-    if (!within(range, contexts->embedding, n, &first, &end)) return;
-    for (int64_t k = first; k < end; k++)
-        range->g[k - range->from] = (real)sum[k - contexts->embedding];
-}
-
-void weft_contexts_spread(const weft_contexts *contexts, const real *w, weft_context at,
-                          const real *dtheta, int64_t from, int64_t n, real *g)
+void weft_contexts_spread_small(const weft_contexts *contexts, const real *w,
+                                weft_context at, const double *dots,
+                                const weft_contexts_taker *taker)
 {
     weft_arena *tmp = weft_arena_new();
-    struct range range = {from, from + n, g};
-    double factor[4096];
-    double *sum = WEFT_NEW(tmp, double, contexts->n - contexts->embedding);
-    memset(g, 0, (size_t)n * sizeof *g);
+    int64_t n = contexts->n - contexts->first, own = contexts->n - contexts->embedding;
+    real *g = WEFT_NEW(tmp, real, n);
+    double *sum = WEFT_NEW(tmp, double, own);
     for (int k = 0; k < contexts->ntensor; k++) {
         const weft_context_part *part = &contexts->part[k];
-        int generated = part->form == WEFT_CONTEXT_GENERATED;
-        if (generated) factors_of(contexts, part, w, at, factor);
-        spread_part(part, generated ? factor : NULL, at, dtheta, &range);
-        if (generated && range.end > contexts->first)
-            spread_small(contexts, part, w, at, dtheta, &range, sum);
+        double total[4096] = {0};
+        if (part->form != WEFT_CONTEXT_GENERATED) continue;
+        for (int64_t b = 0; b < blocks_of(part); b++, dots += part->copies)
+            for (int c = 0; c < part->copies; c++) total[c] += dots[c];
+        spread_small(contexts, part, w, at, total, g, sum);
     }
-    spread_embeddings(contexts, sum, &range);
+    for (int64_t i = 0; i < own && contexts->options.embedding == WEFT_CONTEXT_LEARNT; i++)
+        g[n - own + i] = (real)sum[i];
+    if (n > 0) taker->take(taker->self, contexts->first, n, g);
     weft_arena_free(tmp);
+}
+
+/* ---- copies ---- */
+
+void weft_contexts_copy(const weft_contexts *contexts, int c, int64_t from, int64_t n,
+                        int put, real *w, real *theta)
+{
+    for (int k = 0; k < contexts->ntensor; k++) {
+        const weft_context_part *part = &contexts->part[k];
+        if (c >= part->copies) continue;
+        for (int64_t i = from, some; (some = stretch(part, from, n, &i)) > 0; i += some) {
+            real *own = w + part->at + c * part->n + (i - part->theta);
+            memcpy(put ? own : theta + i, put ? theta + i : own,
+                   (size_t)some * sizeof *own);
+        }
+    }
 }

@@ -110,7 +110,7 @@ double sgd_memory(const sgd_task *sgd, const sgd_model *model)
     double gradient = (double)sgd_gradient_size(sgd, model, model->train.batch);
     return (double)sizeof(real) *
            ((double)sgd_state_size(sgd, model) + gradient * (sgd->parts + 1) +
-            (model->contexts ? (double)model->n : 0));
+            (model->contexts ? (double)model->table.at : 0));
 }
 
 /* The numbers of weights of all contexts, as Platanios et al. count them. */

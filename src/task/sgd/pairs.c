@@ -100,7 +100,8 @@ const real *sgd_theta(const sgd_task *sgd, const sgd_model *model, const real *w
                       int direction, real *theta)
 {
     if (!model->contexts) return w;
-    weft_contexts_form(model->contexts, w, sgd_context(sgd, direction), theta);
+    weft_contexts_form(model->contexts, w, sgd_context(sgd, direction), 0, model->table.at,
+                       theta);
     return theta;
 }
 

@@ -32,8 +32,7 @@ struct course {
     int64_t *dealt;     /* [batch] rows of a batch by pieces */
     double *told; /* [2 parts] losses, predictions of the pieces of all steps of a rank */
     int64_t *end; /* of pairs: ends of the batches of the pass, in `order`; else NULL */
-    int64_t part, parts; /* weights of all contexts whose steps this rank takes */
-    real *g;             /* [parts] gradient with respect to these */
+    double *dots; /* [weft_contexts_dots] where weights are those of contexts */
 };
 
 /* The rows of a pass, in random order keyed by fold and pass. */
@@ -127,27 +126,71 @@ static void add_decay(const struct course *course, const real *w, real *g)
     }
 }
 
-/* The weights of all contexts, of which each rank has its own part, for all ranks. */
-static void join(const struct course *course, real *x)
+/* ---- weights of contexts ---- */
+
+/* Each rank has its part of theta, the weights of one context, and the numbers of all
+ * contexts that these are made of. So ranks join theta alone, and the rest at the end of an
+ * epoch. */
+_Static_assert(WEFT_BLOCK % WEFT_CONTEXT_BLOCK == 0, "parts are whole blocks");
+
+/* The weights for a direction. */
+static const real *theta_of(struct course *course, int direction, const real *w)
 {
-    if (course->pieces.exchange)
-        weft_parts_join(course->sgd->env.team, x, 1, (size_t)course->model->n);
+    const sgd_pieces *pieces = &course->pieces;
+    real *theta = course->work.theta;
+    if (!course->model->contexts) return w;
+    weft_contexts_form(course->model->contexts, w, sgd_context(course->sgd, direction),
+                       pieces->part, pieces->parts, theta);
+    sgd_pieces_join(course->sgd, pieces, theta);
+    return theta;
+}
+
+/* A step of the optimizer on any of the weights of all contexts. */
+struct change {
+    const sgd_model *model;
+    weft_pace pace;
+    real *w, *slots;
+};
+
+static void take_change(void *self, int64_t at, int64_t n, real *g)
+{
+    struct change *change = self;
+    weft_descent_step(&change->model->train.descent, &change->pace, n, change->w + at, g,
+                      change->slots + at, change->model->n);
 }
 
 /* Changes the weights of all contexts by the gradient with respect to those of one. */
 static void change_contexts(struct course *course, weft_pace pace, weft_context at, real *w,
                             real *slots)
 {
-    const sgd_model *model = course->model;
-    memcpy(course->work.theta, course->pieces.out,
-           (size_t)model->table.at * sizeof *course->work.theta);
-    sgd_pieces_join(course->sgd, &course->pieces, course->work.theta);
-    weft_contexts_spread(model->contexts, w, at, course->work.theta, course->part,
-                         course->parts, course->g);
-    weft_descent_step(&model->train.descent, &pace, course->parts, w + course->part,
-                      course->g, slots + course->part, model->n);
-    join(course, w);
+    const weft_contexts *contexts = course->model->contexts;
+    const sgd_pieces *pieces = &course->pieces;
+    struct change change = {course->model, pace, w, slots};
+    weft_contexts_taker taker = {take_change, &change};
+    size_t n = (size_t)weft_contexts_dots(contexts);
+    memset(course->dots, 0, n * sizeof *course->dots);
+    weft_contexts_spread(contexts, w, at, pieces->out, pieces->part, pieces->parts, &taker,
+                         course->dots);
+    if (pieces->exchange) weft_join_f64(course->sgd->env.team, course->dots, n);
+    weft_contexts_spread_small(contexts, w, at, course->dots, &taker);
 }
+
+/* All ranks get all of x, the weights or a vector of the optimizer. */
+static void join(struct course *course, real *x)
+{
+    const sgd_pieces *pieces = &course->pieces;
+    const weft_contexts *contexts = course->model->contexts;
+    int copies = contexts && pieces->exchange ? weft_contexts_copies(contexts) : 0;
+    real *theta = course->work.theta;
+    if (!contexts) sgd_pieces_join(course->sgd, pieces, x);
+    for (int c = 0; c < copies; c++) {
+        weft_contexts_copy(contexts, c, pieces->part, pieces->parts, 0, x, theta);
+        sgd_pieces_join(course->sgd, pieces, theta);
+        weft_contexts_copy(contexts, c, 0, pieces->table.at, 1, x, theta);
+    }
+}
+
+/* ---- steps ---- */
 
 /* Changes all weights by the gradient course->p.out. */
 static void change(struct course *course, weft_pace pace, real *w, real *slots)
@@ -192,7 +235,7 @@ static int take_step(struct course *course, double epoch, sgd_head *head, real *
     int size = take_rows(course, head, &row);
     int direction = course->end ? sgd_direction(sgd, row[0]) : 0;
     row = divide(course, size, row);
-    const real *theta = sgd_theta(sgd, course->model, w, direction, course->work.theta);
+    const real *theta = theta_of(course, direction, w);
     sgd_words_seat(&course->words, sgd, size, row);
     sgd_words_settle(&course->words, course->model, w, slots);
     take_gradients(course, step, row, theta);
@@ -229,16 +272,6 @@ static weft_status take_steps(struct course *course, int64_t steps, sgd_head *he
     return WEFT_OK;
 }
 
-/* Divides the weights of all contexts among the ranks. */
-static void share_contexts(struct course *course, weft_arena *tmp)
-{
-    weft_team *team = course->sgd->env.team;
-    int64_t n = course->model->n;
-    if (course->pieces.exchange)
-        weft_deal(n, team->rank, team->size, &course->part, &course->parts);
-    course->g = WEFT_NEW(tmp, real, course->parts);
-}
-
 weft_status sgd_epoch(sgd_task *sgd, const sgd_model *model, int f, sgd_head *head, real *w,
                       real *slots, int *good)
 {
@@ -249,7 +282,6 @@ weft_status sgd_epoch(sgd_task *sgd, const sgd_model *model, int f, sgd_head *he
     int64_t passes = pairs ? sgd_pairs_batches(sgd, model->train.batch, &fold->train)
                            : (fold->train.n + model->train.batch - 1) / model->train.batch;
     int64_t steps = sgd->steps > 0 ? sgd->steps : passes;
-    if (model->contexts) weft_parts_buffer(sgd->env.team, (size_t)model->n * sizeof(real));
     struct course course = {
         .sgd = sgd,
         .model = model,
@@ -262,18 +294,15 @@ weft_status sgd_epoch(sgd_task *sgd, const sgd_model *model, int f, sgd_head *he
         .order = WEFT_NEW(tmp, int64_t, fold->train.n),
         .pass = -1,
         .told = WEFT_NEW(tmp, double, 2 * sgd->parts),
-        .end = pairs ? WEFT_NEW(tmp, int64_t, passes) : NULL,
-        .parts = model->n};
-    if (model->contexts) share_contexts(&course, tmp);
+        .end = pairs ? WEFT_NEW(tmp, int64_t, passes) : NULL};
+    if (model->contexts)
+        course.dots = WEFT_NEW(tmp, double, weft_contexts_dots(model->contexts));
     course.words = sgd_words_new(sgd, model, &course.pieces, batch, steps, tmp);
     *good = 1;
     weft_status st = take_steps(&course, steps, head, w, slots, good);
     sgd_words_end(&course.words, model, w, slots);
-    for (int s = 0; s < model->slots; s++)
-        if (model->contexts)
-            join(&course, slots + s * model->n);
-        else
-            sgd_pieces_join(sgd, &course.pieces, slots + s * model->n);
+    if (model->contexts) join(&course, w);
+    for (int s = 0; s < model->slots; s++) join(&course, slots + s * model->n);
     tell(&course, head);
     weft_arena_free(tmp);
     *good = *good && isfinite(head->train_loss);
