@@ -2,12 +2,13 @@
 # A run whose processes are killed repeatedly at random moments, or that is stopped by a
 # signal, and that is resumed each time with another number of ranks and teams, ends with
 # the digest of an undisturbed run: fits of feature maps, rounds of a federation, of one whose
-# clients keep numbers, asynchronous halving, training of a network and of those of all folds, a user's program, one that
-# fails for some configurations and, whatever they are, on the second rank.
-# Prints TAP, and a table at the end. KILLS: kills of each of the nine studies (2), which
+# clients keep numbers, asynchronous halving, training of a network, of those of all folds and
+# of one that translates, a user's program, one that fails for some configurations and, whatever
+# they are, on the second rank.
+# Prints TAP, and a table at the end. KILLS: kills of each of the ten studies (2), which
 # are repeated as often as needed; SEED: of the moments; ONLY: names of the studies to run
 # ("fed-asha sgd-sha"), which may also be fed-hyperband, fed-pbt and kept-pbt.
-studies="in-ws_sha in-random mixed-sha fed-asha kept-asha sgd-sha folds-asha command-sha broken-sha"
+studies="in-ws_sha in-random mixed-sha fed-asha kept-asha sgd-sha folds-asha pairs-asha command-sha broken-sha"
 more="fed-hyperband fed-pbt kept-pbt"
 for name in $ONLY; do
     case " $studies $more " in *" $name "*) ;; *)
@@ -140,6 +141,46 @@ sed -i -e 's/^max_resource = 200/max_resource = 40/' -e 's/^budget.*/budget = 20
 sed -e 's/^model = linear/&\nfolds = 3\npatience = 9/' "$tmp/sgd.ini" >"$tmp/folds.ini"
 "$weft" pack synthetic images rows=300 -o "$tmp/images.h5" >"$tmp/log" 2>&1
 result $? "built-in images are packed"
+awk 'BEGIN {
+    srand(1)
+    print "one\ttwo"
+    for (i = 0; i < 300; i++) {
+        a = b = ""
+        for (n = int(rand() * 4); n >= 0; n--) {
+            w = 1 + int(rand() * 9)
+            a = a " " substr("abcdefghi", w, 1)
+            b = " " substr("jklmnopqr", w, 1) b
+        }
+        print substr(a, 2) "\t" substr(b, 2)
+    }
+}' >"$tmp/pairs.tsv"
+cat >"$tmp/pairs.ini" <<END
+[run]
+data = $tmp/pairs.h5
+task = sgd
+checkpoint = 0.1
+[space]
+configs = 9
+[sgd]
+model = seq2seq
+[seq2seq]
+hidden = 8
+embedding = 8
+[context]
+size = 2
+[train]
+optimizer = adam
+lr = log 1e-3 .. 1e-1
+dropout = 0.1
+batch = 16
+[asha]
+reduction = 3
+max_resource = 9
+trials = 9
+END
+"$weft" pack translations "$tmp/pairs.tsv" directions=one-two,two-one vocabulary=40 joint=yes valid=0.1 \
+    test=0.1 -o "$tmp/pairs.h5" >"$tmp/log" 2>&1
+result $? "sentences in two languages are packed"
 sed -e 's/^configs = 27/configs = 9/' -e 's/^eliminations = 3/eliminations = 2/' -e '/^output/d' \
     inputs/command.ini >"$tmp/command.ini"
 # shellcheck disable=SC2016
