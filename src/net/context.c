@@ -235,7 +235,7 @@ static void factors_of(const weft_contexts *contexts, const weft_context_part *p
 }
 
 /* Numbers of theta at a time, which stay in cache: whole blocks. */
-enum { AT_ONCE = 8 * WEFT_CONTEXT_BLOCK };
+enum { AT_ONCE = 16 * WEFT_CONTEXT_BLOCK };
 
 /* The numbers of theta that are in a part, in [from, from + n), and from i on at once;
  * 0: none. */
@@ -329,20 +329,16 @@ static void dot_blocks(const weft_context_part *part, int64_t i, int64_t n, cons
     }
 }
 
-/* Of numbers [i, i + n) of theta, with gradient d. */
-static void spread_stretch(const weft_context_part *part, const double *factor, int64_t i,
+/* Of numbers [i, i + n) of theta, with gradient d, in copy c. */
+static void spread_stretch(const weft_context_part *part, int c, real by, int64_t i,
                            int64_t n, const real *w, const real *d,
                            const weft_contexts_taker *taker, double *dots)
 {
     real g[AT_ONCE];
-    for (int c = 0; c < part->copies; c++) {
-        int64_t at = part->at + c * part->n + (i - part->theta);
-        real by = (real)factor[c];
-        if (part->form == WEFT_CONTEXT_GENERATED)
-            dot_blocks(part, i, n, w + at, d, dots + c);
-        for (int64_t e = 0; e < n; e++) g[e] = by != 0 ? by * d[e] : 0;
-        taker->take(taker->self, at, n, g);
-    }
+    int64_t at = part->at + c * part->n + (i - part->theta);
+    if (part->form == WEFT_CONTEXT_GENERATED) dot_blocks(part, i, n, w + at, d, dots + c);
+    for (int64_t e = 0; e < n; e++) g[e] = by != 0 ? by * d[e] : 0;
+    taker->take(taker->self, at, n, g);
 }
 
 void weft_contexts_spread(const weft_contexts *contexts, const real *w, weft_context at,
@@ -353,8 +349,10 @@ void weft_contexts_spread(const weft_contexts *contexts, const real *w, weft_con
     for (int k = 0; k < contexts->ntensor; k++) {
         const weft_context_part *part = &contexts->part[k];
         multiples_of(contexts, part, w, at, factor);
-        for (int64_t i = from, some; (some = stretch(part, from, n, &i)) > 0; i += some)
-            spread_stretch(part, factor, i, some, w, dtheta + i, taker, dots);
+        for (int c = 0; c < part->copies; c++)
+            for (int64_t i = from, some; (some = stretch(part, from, n, &i)) > 0; i += some)
+                spread_stretch(part, c, (real)factor[c], i, some, w, dtheta + i, taker,
+                               dots);
         if (part->form == WEFT_CONTEXT_GENERATED) dots += blocks_of(part) * part->copies;
     }
 }
