@@ -11,40 +11,39 @@ const char *weft_direction_name(const weft_translations *translations, int64_t d
                            translations->language[way->target].name);
 }
 
-/* The pairs of a direction from row `at` on. */
-static void take(weft_pair_rows *pairs, weft_part part, int64_t direction, int64_t at)
+/* The pairs found in a direction of a part, from row `at` on. */
+static void take(weft_pair_rows *pairs, int64_t part, const weft_direction *way,
+                 const weft_pairs *found, int64_t at)
 {
-    const weft_direction *way = &pairs->of->direction[direction];
-    weft_arena *tmp = weft_arena_new();
-    weft_pairs found = weft_translations_pairs(pairs->of, part, *way, tmp);
-    weft_sentences_take(&pairs->of->language[way->source].part[part], found.n, found.source,
+    const weft_language *language = pairs->of->language;
+    weft_sentences_take(&language[way->source].part[part], found->n, found->source,
                         pairs->source + at, pairs->sources + at);
-    weft_sentences_take(&pairs->of->language[way->target].part[part], found.n, found.target,
+    weft_sentences_take(&language[way->target].part[part], found->n, found->target,
                         pairs->target + at, pairs->targets + at);
-    memcpy(pairs->reference + at, found.target, (size_t)found.n * sizeof *found.target);
-    weft_arena_free(tmp);
+    memcpy(pairs->reference + at, found->target, (size_t)found->n * sizeof *found->target);
 }
 
 weft_pair_rows weft_pair_rows_new(const weft_translations *translations, weft_arena *mem)
 {
-    int64_t directions = translations->directions, n = 0;
-    weft_pair_rows pairs = {.of = translations,
-                            .first = WEFT_NEW(mem, int64_t, WEFT_NPART * directions + 1)};
-    for (int64_t i = 0; i < WEFT_NPART * directions; i++) {
-        weft_arena *tmp = weft_arena_new();
-        n += weft_translations_pairs(translations, (weft_part)(i / directions),
-                                     translations->direction[i % directions], tmp)
-                 .n;
+    int64_t directions = translations->directions, all = WEFT_NPART * directions, n = 0;
+    const weft_direction *way = translations->direction;
+    weft_arena *tmp = weft_arena_new();
+    weft_pairs *found = WEFT_NEW(tmp, weft_pairs, all);
+    weft_pair_rows pairs = {.of = translations, .first = WEFT_NEW(mem, int64_t, all + 1)};
+    for (int64_t i = 0; i < all; i++) {
+        found[i] = weft_translations_pairs(translations, (weft_part)(i / directions),
+                                           way[i % directions], tmp);
+        n += found[i].n;
         pairs.first[i + 1] = n;
-        weft_arena_free(tmp);
     }
     pairs.source = WEFT_NEW(mem, const uint32_t *, n);
     pairs.target = WEFT_NEW(mem, const uint32_t *, n);
     pairs.sources = WEFT_NEW(mem, int, n);
     pairs.targets = WEFT_NEW(mem, int, n);
     pairs.reference = WEFT_NEW(mem, int32_t, n);
-    for (int64_t i = 0; i < WEFT_NPART * directions; i++)
-        take(&pairs, (weft_part)(i / directions), i % directions, pairs.first[i]);
+    for (int64_t i = 0; i < all; i++)
+        take(&pairs, i / directions, &way[i % directions], &found[i], pairs.first[i]);
+    weft_arena_free(tmp);
     return pairs;
 }
 
