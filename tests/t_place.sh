@@ -195,6 +195,9 @@ count=$((count + 1))
 (ulimit -v 300000 && ends 5 'ulimit -v allows 307 MB' "a limit of address space that OpenBLAS cannot bear is told" \
     tune "$tmp/in.ini" -o "$tmp/f.h5")
 count=$((count + 1))
+(ulimit -d 150000 && ends 5 'ulimit -d allows 154 MB of data, and OpenBLAS takes' "so is one of data, where it would wait at exit" \
+    pack synthetic images rows=100 -o "$tmp/f.h5")
+count=$((count + 1))
 mkdir "$tmp/#"
 cp "$tmp/doc.h5" "$tmp/#/#d.h5"
 sed 's|^data.*|data=#d.h5|' "$tmp/in.ini" >"$tmp/#/in.ini"

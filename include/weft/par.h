@@ -28,6 +28,10 @@ void weft_par_alone(weft_team *world);
 weft_team weft_team_alone(void);
 /* "Open MPI v4.1.4" into text[n]; also before MPI is started. */
 void weft_par_library(char *text, size_t n);
+/* ELIMIT if a limit of data (ulimit -d) is less than the buffers of OpenBLAS's threads,
+ * which exist before main: they would retry forever, and be waited for at exit. So the
+ * process is to end by _exit. To be called first. */
+WEFT_CHECKED weft_status weft_par_begin(void);
 /* ELIMIT if a limit of the address space (ulimit -v) leaves less than OpenBLAS maps at its
  * first product: OpenBLAS would otherwise retry forever. */
 WEFT_CHECKED weft_status weft_par_room(void);

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 struct command {
     const char *name, *usage, *about;
@@ -408,7 +409,11 @@ int main(int argc, char **argv)
     keep_memory();
     signal(SIGXFSZ, SIG_IGN); /* a write beyond a limit of file size fails with an error, as
                                  on a full disk */
-    weft_status st = WEFT_OK;
+    weft_status st = weft_par_begin();
+    if (st != WEFT_OK) {
+        tell();
+        _exit(st);
+    }
     if (goes_alone(argc, argv))
         weft_par_alone(&world);
     else

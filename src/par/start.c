@@ -129,9 +129,26 @@ void weft_par_alone(weft_team *world)
     openblas_set_num_threads(1);
 }
 
+static const size_t buffer = (size_t)32 << 22; /* of a thread of OpenBLAS */
+static const size_t rest = (size_t)32 << 20;   /* ours, at least */
+
+weft_status weft_par_begin(void)
+{
+    int threads = openblas_get_num_threads();
+    double needed = threads * (double)buffer + (double)rest;
+    struct rlimit most;
+    if (getrlimit(RLIMIT_DATA, &most) != 0 || most.rlim_cur == RLIM_INFINITY ||
+        (double)most.rlim_cur >= needed)
+        return WEFT_OK;
+    return weft_fail(WEFT_ELIMIT,
+                     "ulimit -d allows %.0f MB of data, and OpenBLAS takes %.0f MB for %d "
+                     "threads; allow more (ulimit -d unlimited), or set "
+                     "OPENBLAS_NUM_THREADS=1",
+                     (double)most.rlim_cur / 1e6, needed / 1e6, threads);
+}
+
 weft_status weft_par_room(void)
 {
-    size_t buffer = (size_t)32 << 22, rest = (size_t)32 << 20; /* of OpenBLAS; ours */
     struct rlimit most;
     if (getrlimit(RLIMIT_AS, &most) != 0 || most.rlim_cur == RLIM_INFINITY) return WEFT_OK;
     int fd = open("/dev/zero", O_RDONLY);
