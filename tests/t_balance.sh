@@ -1,6 +1,6 @@
 #!/bin/bash
 # run.class_weights = balanced: as a file whose rows weigh n / (K n_c), on any ranks; of texts and of
-# federations; and fed.score = balanced. Prints TAP.
+# federations; and fed.score = balanced, f1 and auc. Prints TAP.
 . tests/tap.sh
 find_python h5py
 : >"$tmp/empty.ini"
@@ -121,10 +121,12 @@ result $? "networks on texts have them, too"
 # ---- federations --------------------------------------------------------------------------
 
 "$weft" pack dense "$tmp/train.csv" label=y drop=w clients=8 valid=0.25 -o "$tmp/sites.h5" >"$tmp/out" 2>"$tmp/log"
+whole="fed.select=eval fed.eval_clients=0 fed.score_weights=global"
 fed="run.task=fed run.mixing=none space.configs=1 fed.cohort=8 client.batch=1000 random.resource=1 run.tuner=random"
 if [ -n "$python" ]; then
     tuned 1 begin sites $fed fed.model=linear client.lr=0 >/dev/null && tuned 1 end sites $fed fed.model=linear client.lr=0.1 run.start="$tmp/begin.h5" $balanced >/dev/null &&
         tuned 1 score sites $fed fed.model=linear client.lr=0.1 run.start="$tmp/begin.h5" fed.score=balanced fed.score_weights=global >/dev/null &&
+        tuned 1 f1 sites $fed fed.model=linear client.lr=0.1 fed.score=f1 $whole >/dev/null && tuned 1 auc sites $fed fed.model=linear client.lr=0.1 fed.score=auc $whole >/dev/null &&
         "$python" - "$tmp" >"$tmp/out" 2>&1 <<'END'
 import sys
 import h5py
@@ -156,8 +158,21 @@ with h5py.File(f"{tmp}/score.h5") as f:
     assert abs(f["events/loss"][0] - want) < 1e-12, (f["events/loss"][0], want)
     assert abs(f["events/valid_error"][0] - wrong.mean()) < 1e-12
     assert abs(f["arms/score"][0] - want) < 1e-12
+def near(name, want):
+    with h5py.File(f"{tmp}/{name}.h5") as f:
+        assert abs(f["events/loss"][0] - want) < 1e-9, (name, f["events/loss"][0], want)
+def scores(name):
+    w, b, *_ = state(name)
+    z = x[valid] @ w.T + b
+    return z[:, 1] - z[:, 0], y[valid]
+z, truth = scores("f1")
+said = (z > 0).astype(int)
+near("f1", 1 - np.mean([2 * np.sum((said == k) & (truth == k)) / (np.sum(said == k) + np.sum(truth == k)) for k in (0, 1)]))
+z, truth = scores("auc")
+pairs = z[truth == 1][:, None] - z[truth == 0]
+near("auc", 1 - (pairs > 0).mean() - (pairs == 0).mean() / 2)
 END
-    result $? "a round is the step by n / (K n_c), counts being those of all clients; fed.score = balanced is the mean of the classes' errors"
+    result $? "a round is the step by n / (K n_c), counts being those of all clients; scores are the mean of the classes' errors, 1 - F1 and 1 - AUC"
 fi
 many="run.task=fed space.configs=6 fed.cohort=5 client.batch=8 random.resource=4"
 while read -r name options; do
@@ -169,6 +184,8 @@ done <<END
 weights fed.model=mlp run.tuner=random $balanced
 fedrep fed.model=mlp fed.algorithm=fedrep run.tuner=random $balanced
 score fed.model=linear run.tuner=random fed.score=balanced
+f1 fed.model=mlp run.tuner=random run.mixing=none fed.score=f1 $whole
+auc fed.model=mlp fed.algorithm=fedrep run.tuner=random fed.score=auc $whole
 fedex fed.model=linear run.tuner=random run.mixing=fedex fedex.k=3 fed.score=balanced $balanced
 END
 "$weft" tune "$tmp/empty.ini" run.data="$tmp/sites.h5" $many 'client.lr=log 0.01 .. 1' fed.model=linear run.tuner=random run.mixing=fedex fedex.k=3 \
@@ -187,6 +204,8 @@ refused() # TEXT STATEMENT [section.key=value ...]
     result $? "$2 is refused in one line"
 }
 refused 'fed.score = balanced is of the answers of a network alone, and fed.algorithm = knn mixes them' "the balanced error of neighbours' answers" fed.model=mlp fed.score=balanced fed.algorithm=knn
+refused 'fed.score = f1 is of the samples of all clients by weights before training: give fed.select = eval' "the F1 of some rounds" fed.model=mlp fed.score=f1
+refused 'fed.score = auc is of the class that a network says of each sample, which knn does not' "the AUC of neighbours' answers" fed.model=mlp fed.score=auc fed.algorithm=knn $whole
 if [ -n "$python" ]; then
     "$weft" tune inputs/worker.ini worker.run="$python inputs/clients.py" $balanced -o "$tmp/no.h5" >"$tmp/out" 2>"$tmp/log"
     [ $? = 2 ] && [ "$(grep -c 'run.class_weights = balanced counts the samples of classes, and those of a worker are not known' "$tmp/log")" = 1 ]

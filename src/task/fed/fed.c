@@ -391,7 +391,10 @@ static weft_status fed_step(void *self, const weft_job *job, int64_t unit,
         row[FED_ROW_VALID_LOSS] = eval.loss[FED_BEFORE] / eval.answered;
         row[FED_ROW_VALID_ERROR] = eval.wrong[FED_BEFORE] / eval.answered;
     }
-    if (st == WEFT_OK && last) fed_trial_result(fed, job, &trial, &eval);
+    if (st == WEFT_OK && last) {
+        fed_trial_result(fed, job, &trial, &eval);
+        st = fed_judge_all(fed, job, state, res);
+    }
     weft_arena_free(tmp);
     return st;
 }

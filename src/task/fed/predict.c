@@ -6,6 +6,8 @@
 #include "weft/measure.h"
 #include "worker.h"
 
+#include <math.h>
+
 enum { JUDGED = 1 << 20 }; /* samples of a part, at most, for measures of all together */
 
 struct predicting {
@@ -52,14 +54,14 @@ static void add_client(void *of, int64_t c, const weft_samples *samples, const r
     }
 }
 
-static int answers(const fed_task *fed)
+int fed_answers(const fed_task *fed)
 {
     return !fed_worker_trains(fed) && fed->net->width;
 }
 
 static weft_status check(const fed_task *fed)
 {
-    if (answers(fed)) return WEFT_OK;
+    if (fed_answers(fed)) return WEFT_OK;
     return weft_fail(WEFT_ECONF,
                      "%s: fed.model = %s answers no single rows; `weft eval` scores them",
                      fed->env.data->path, fed->net_name);
@@ -142,7 +144,7 @@ weft_status fed_judge(fed_task *fed, const weft_job *job, const weft_state *stat
 {
     int64_t rows = fed->clients->size[part].total;
     int some = fed->test_clients > 0 || fed->max_valid > 0 || fed->fresh.n > 0;
-    if (some || !answers(fed) || fed->env.data->form == WEFT_CHARS || rows > JUDGED ||
+    if (some || !fed_answers(fed) || fed->env.data->form == WEFT_CHARS || rows > JUDGED ||
         !weft_quality_fits(rows, fed->env.data->classes))
         return WEFT_OK;
     weft_arena *tmp = weft_arena_new();
@@ -153,6 +155,30 @@ weft_status fed_judge(fed_task *fed, const weft_job *job, const weft_state *stat
         weft_quality quality = weft_quality_of(&said, &truth, fed->env.mem);
         weft_quality_put(&quality, metric);
         *confusion = quality.confusion;
+    }
+    weft_arena_free(tmp);
+    return st;
+}
+
+int fed_is_joint(const fed_task *fed)
+{
+    return fed->score == FED_F1 || fed->score == FED_AUC;
+}
+
+weft_status fed_judge_all(fed_task *fed, const weft_job *job, const weft_state *state,
+                          weft_result *res)
+{
+    if (!fed_is_joint(fed)) return WEFT_OK;
+    weft_arena *tmp = weft_arena_new();
+    weft_predictions said;
+    weft_job own = *job;
+    own.mix.logp = res->logp;
+    weft_status st = fed_predict(fed, &own, state, WEFT_VALID, &said, tmp);
+    if (st == WEFT_OK) {
+        weft_truth truth = {.label = said.label};
+        weft_measure measure = fed->score == FED_F1 ? WEFT_BY_F1 : WEFT_BY_AUC;
+        res->loss = weft_measure_of(measure, &said, &truth);
+        res->bound = NAN;
     }
     weft_arena_free(tmp);
     return st;
