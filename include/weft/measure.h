@@ -42,8 +42,9 @@ typedef struct weft_quality {
                         of another class, ties half; mean over the classes, class 1 alone of
                         two; NAN: only one class has rows */
     double r2;       /* mean over the targets of weft_fit_quality.r2 */
-    double *confusion; /* [classes][classes] rows of a class by the class predicted, or
-                          their weights; NULL: rows have numbers */
+    double *confusion;     /* [classes][classes] rows of a class by the class predicted, or
+                              their weights; NULL: rows have numbers */
+    weft_fit_quality *fit; /* [targets] of each; NULL: rows have classes */
 } weft_quality;
 /* Of predictions for rows of which the truth is known, in the order of the rows. Memory
  * from mem. Cost O(n log n) a class. */
@@ -54,11 +55,6 @@ weft_quality weft_quality_of(const weft_predictions *predictions, const weft_tru
 double weft_measure_of(weft_measure measure, const weft_predictions *predictions,
                        const weft_truth *truth);
 
-/* Of a target: */
-typedef struct weft_fit_quality {
-    double mse; /* mean squared error, by the weights of the rows, in units of its square */
-    double r2;  /* 1 - mse over the variance of the targets of these rows; NAN: it is 0 */
-} weft_fit_quality;
 /* Of the numbers predicted for target k, as scikit-learn's mean_squared_error and r2_score.
  * Cost O(n). */
 weft_fit_quality weft_fit_quality_of(const weft_predictions *predictions,

@@ -28,12 +28,19 @@ typedef struct weft_predictions {
     const char *note; /* whose weights were taken, on the first rank; NULL: the only ones */
 } weft_predictions;
 
+/* How well the numbers that are predicted for a target fit it. */
+typedef struct weft_fit_quality {
+    double mse; /* mean squared error, by the weights of the rows, in units of its square */
+    double r2;  /* 1 - mse over the variance of the targets of these rows; NAN: it is 0 */
+} weft_fit_quality;
+
 /* Scores of weights on a part of the data. */
 typedef struct weft_scores {
     double metric[WEFT_MAX_SCORES]; /* by the task's table; NAN: not scored */
     double count;                   /* predictions scored */
     const double *confusion;     /* [classes][classes] as weft_quality.confusion; NULL: not
                                     counted */
+    const weft_fit_quality *fit; /* [targets] as the rows have them; NULL: not computed */
     const weft_members *members; /* on the first rank; NULL: not told apart */
 } weft_scores;
 /* All NAN. */

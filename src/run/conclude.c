@@ -126,6 +126,7 @@ static void put_refit(const weft_refit *refit, weft_outcome *outcome)
     outcome->state = &refit->state;
     outcome->refitted = refit->rows;
     outcome->score[WEFT_VALID].confusion = NULL; /* of the task that is freed */
+    outcome->score[WEFT_VALID].fit = NULL;
     outcome->like = weft_data_likeness(&run->data);
     outcome->vocab = weft_word_weights_of(run, &refit->job).vocab;
     outcome->ntensor =

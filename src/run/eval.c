@@ -2,7 +2,6 @@
 #include "result/confusion.h"
 #include "use.h"
 #include "weft/log.h"
-#include "weft/measure.h"
 #include "weft/run.h"
 
 #include <math.h>
@@ -70,31 +69,18 @@ static void print_scores(const weft_run *run, const weft_scores score[WEFT_NPART
         if (run->data.part[p].total > 0) print_part(table, score, p);
 }
 
-/* Squared error and R2 of each target in each part. Collective. */
-static weft_status print_numbers(weft_run *run, const weft_winner_at *winner)
+/* Squared error and R2 of each target in each part. */
+static void print_numbers(const weft_run *run, const weft_scores score[WEFT_NPART])
 {
-    int root = run->world->rank == 0;
-    if (!run->data.target_scale) return WEFT_OK;
-    if (root)
-        printf("\n%-6s %-20s %*s %*s %*s\n", "part", "target", WIDTH, "MSE", WIDTH, "RMSE",
-               WIDTH, "R2");
-    for (int p = 0; p < WEFT_NPART; p++) {
-        if (run->data.part[p].total == 0) continue;
-        weft_arena *tmp = weft_arena_new();
-        weft_predictions said;
-        weft_status st = weft_winner_says(run, winner, (weft_part)p, &said, tmp);
-        weft_truth truth = {.target = weft_targets_of(run, (weft_part)p, tmp),
-                            .weight = weft_data_weights(&run->data, (weft_part)p, tmp)};
-        for (int k = 0; k < run->data.classes && root && st == WEFT_OK; k++) {
-            weft_fit_quality quality = weft_fit_quality_of(&said, &truth, k);
-            printf("%-6s %-20s %*.6g %*.6g %*.6f\n", weft_part_name[p],
-                   run->data.class_name[k], WIDTH, quality.mse, WIDTH, sqrt(quality.mse),
-                   WIDTH, quality.r2);
+    const weft_data *data = &run->data;
+    printf("\n%-6s %-20s %*s %*s %*s\n", "part", "target", WIDTH, "MSE", WIDTH, "RMSE",
+           WIDTH, "R2");
+    for (int p = 0; p < WEFT_NPART; p++)
+        for (int k = 0; score[p].fit && k < data->classes; k++) {
+            double scale = data->target_scale[k], mse = score[p].fit[k].mse * scale * scale;
+            printf("%-6s %-20s %*.6g %*.6g %*.6f\n", weft_part_name[p], data->class_name[k],
+                   WIDTH, mse, WIDTH, sqrt(mse), WIDTH, score[p].fit[k].r2);
         }
-        weft_arena_free(tmp);
-        TRY(st);
-    }
-    return WEFT_OK;
 }
 
 static weft_status score_all(weft_run *run, const weft_winner_at *winner, void *ctx)
@@ -124,7 +110,8 @@ static weft_status score_all(weft_run *run, const weft_winner_at *winner, void *
     weft_confusion confusion = {run->data.classes, run->data.class_name,
                                 score[WEFT_TEST].confusion};
     if (root && confusion.rows) weft_confusion_print(&confusion);
-    return print_numbers(run, winner);
+    if (root && run->data.target_scale) print_numbers(run, score);
+    return WEFT_OK;
 }
 
 weft_status weft_run_eval(const char *run, const char *data, int n, char **assignment,

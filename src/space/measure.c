@@ -156,15 +156,17 @@ weft_fit_quality weft_fit_quality_of(const weft_predictions *predictions,
                               .r2 = spread > 0 ? 1 - error / spread : (double)NAN};
 }
 
-/* Mean over the targets that vary. */
-static double r2_of(const weft_predictions *predictions, const weft_truth *truth)
+/* Mean over the targets that vary; fit[targets] of each, NULL: they are not asked for. */
+static double r2_of(const weft_predictions *predictions, const weft_truth *truth,
+                    weft_fit_quality *fit)
 {
     double sum = 0;
     int there = 0;
     for (int k = 0; k < predictions->classes; k++) {
-        double r2 = weft_fit_quality_of(predictions, truth, k).r2;
-        if (isnan(r2)) continue;
-        sum += r2;
+        weft_fit_quality one = weft_fit_quality_of(predictions, truth, k);
+        if (fit) fit[k] = one;
+        if (isnan(one.r2)) continue;
+        sum += one.r2;
         there++;
     }
     return there > 0 ? sum / there : (double)NAN;
@@ -178,7 +180,8 @@ weft_quality weft_quality_of(const weft_predictions *predictions, const weft_tru
     int64_t classes = predictions->classes;
     weft_quality quality = {.balanced = NAN, .f1 = NAN, .auc = NAN, .r2 = NAN};
     if (truth->target) {
-        quality.r2 = r2_of(predictions, truth);
+        quality.fit = WEFT_NEW(mem, weft_fit_quality, classes);
+        quality.r2 = r2_of(predictions, truth, quality.fit);
         return quality;
     }
     quality.confusion = WEFT_NEW(mem, double, classes *classes);
@@ -210,7 +213,7 @@ double weft_measure_of(weft_measure measure, const weft_predictions *predictions
         if (isnan(value)) value = 0.5;
         break;
     case WEFT_BY_R2:
-        value = 1 - r2_of(predictions, truth);
+        value = 1 - r2_of(predictions, truth, NULL);
         if (isnan(value)) value = 1;
         break;
     default: weft_die("measure %d is of sums over samples", (int)measure);

@@ -384,6 +384,7 @@ static weft_status fmap_score(void *self, const weft_job *job, const weft_state 
         weft_quality quality = weft_quality_of(&predictions, &truth, fmap->env.mem);
         weft_quality_put(&quality, out->metric + QUALITY);
         out->confusion = quality.confusion;
+        out->fit = quality.fit;
     }
     weft_arena_free(tmp);
     return fmap_sound(fmap);

@@ -89,14 +89,15 @@ double sgd_measure(const sgd_task *sgd, weft_measure measure, const sgd_model *m
 }
 
 void sgd_judge(const sgd_task *sgd, const sgd_model *model, const sgd_rows *rows,
-               const real *x, double *metric, const double **confusion, weft_arena *mem)
+               const real *x, weft_scores *out, weft_arena *mem)
 {
     if (!sgd_answers(sgd) || !weft_quality_fits(rows->n, sgd->shape.classes)) return;
     weft_arena *tmp = weft_arena_new();
     weft_predictions said = predict(sgd, model, rows, sgd->nfold, x, tmp);
     weft_truth truth = sgd_truth(sgd, rows, tmp);
     weft_quality quality = weft_quality_of(&said, &truth, mem);
-    weft_quality_put(&quality, metric);
-    *confusion = quality.confusion;
+    weft_quality_put(&quality, out->metric + 2);
+    out->confusion = quality.confusion;
+    out->fit = quality.fit;
     weft_arena_free(tmp);
 }

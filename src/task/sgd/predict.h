@@ -12,10 +12,10 @@ WEFT_CHECKED weft_status sgd_predict(const sgd_task *sgd, const sgd_model *model
 /* The joint measure of one network on rows. Collective. */
 double sgd_measure(const sgd_task *sgd, weft_measure measure, const sgd_model *model,
                    const sgd_rows *rows, const real *x);
-/* How well the means over the networks of the folds are on rows, into metric[4] and
- * *confusion, which is owned by mem; nothing where there is not one answer a row.
+/* How well the means over the networks of the folds are on rows: the scores behind loss and
+ * error, confusion and fit, owned by mem; nothing where there is not one answer a row.
  * Collective. */
 void sgd_judge(const sgd_task *sgd, const sgd_model *model, const sgd_rows *rows,
-               const real *x, double *metric, const double **confusion, weft_arena *mem);
+               const real *x, weft_scores *out, weft_arena *mem);
 
 #endif

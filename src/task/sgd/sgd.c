@@ -444,7 +444,7 @@ static weft_status sgd_score(void *self, const weft_job *job, const weft_state *
     if (sgd->pairs.of && part != WEFT_TRAIN)
         sgd_translations_score(sgd, &model, part, &all, x, out);
     else if (!held && !sgd->pairs.of)
-        sgd_judge(sgd, &model, &all, x, out->metric + 2, &out->confusion, sgd->env.mem);
+        sgd_judge(sgd, &model, &all, x, out, sgd->env.mem);
     weft_arena_free(tmp);
     return sgd_sound(sgd);
 }
