@@ -286,6 +286,39 @@ static void test_spread(int group)
             "generated weights begin as wide, group %d", group);
 }
 
+/* ---- new languages ---- */
+
+/* Numbers of w that are trained where the last language is new. */
+static int64_t count_trained(int shared, weft_context_range range[WEFT_MAX_RANGES], int *n)
+{
+    weft_context_options options = generated;
+    options.train = WEFT_CONTEXT_EMBEDDINGS;
+    weft_contexts contexts = contexts_with(options, 6, shared);
+    int64_t all = 0;
+    contexts.known = LANGUAGES - 1;
+    *n = weft_contexts_trained(&contexts, range);
+    for (int i = 0; i < *n; i++) {
+        weft_check(range[i].from >= (i ? range[i - 1].end : 0), "ranges do not rise");
+        all += range[i].end - range[i].from;
+    }
+    return all;
+}
+
+static void test_trained(void)
+{
+    weft_context_range range[WEFT_MAX_RANGES];
+    int n;
+    weft_contexts contexts = contexts_with(generated, 6, 1);
+    ok(weft_contexts_trained(&contexts, range) == 1 && range[0].from == 0 &&
+           range[0].end == contexts.n,
+       "all numbers are trained");
+    ok(count_trained(1, range, &n) == 2 && n == 1 && range[0].end == contexts.n,
+       "of a new language the embedding alone, where the vocabulary is shared");
+    int64_t words = 13 * 5 + 11 * (5 + 6 + 1); /* source, target, output, bias */
+    ok(count_trained(0, range, &n) == words + 2,
+       "its words, too, where it has its own vocabulary");
+}
+
 int main(void)
 {
     mem = weft_arena_new();
@@ -301,6 +334,7 @@ int main(void)
     test_one_hot();
     test_spread(0);
     test_spread(3);
+    test_trained();
     weft_arena_free(mem);
     return tap_done();
 }

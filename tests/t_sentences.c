@@ -319,6 +319,11 @@ static void test_sources(void)
     refused(good, "valid=0", WEFT_ECONF, "valid = 0", "above 0", "no validation part");
     refused(good, "valid=0.5 test=0.5", WEFT_ECONF, "test = 0.5", "below 1",
             "no training part");
+    refused(good, "vocabulary=4 valid=0.5", WEFT_ECONF,
+            "vocabulary = 4, but 5 to 1000000 pieces are expected", "or a file",
+            "a vocabulary without room");
+    refused(good, "vocabulary=nothing.h5 valid=0.5", WEFT_EFILE, "nothing.h5", "nothing",
+            "a vocabulary of a file that is not there");
     refused(good, "vocabulary=5 valid=0.5", WEFT_ECONF,
             "vocabulary en: 5 pieces are too few", "give", "too few pieces");
     refused(good, "clients=2", WEFT_ECONF, "clients", "leave out clients", "clients");

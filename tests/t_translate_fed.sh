@@ -95,7 +95,8 @@ with h5py.File(sys.argv[1]) as run:
 END
     result $? "the run file has loss, error, BLEU and chrF by direction, and the embeddings"
     "$weft" eval "$tmp/run.h5" "$tmp/some.h5" >"$tmp/out" 2>"$tmp/log" &&
-        [ "$(sed -n 's/^test  *[0-9]*  *[0-9.]*  *[0-9.]*  *\([0-9.]*\) .*/\1/p' "$tmp/out")" = "$(cat "$tmp/shown")" ]
+        [ "$(sed -n 's/^test  *[0-9]*  *[0-9.]*  *[0-9.]*  *\([0-9.]*\) .*/\1/p' "$tmp/out")" = "$(cat "$tmp/shown")" ] &&
+        grep -Eq '^one-two  *[0-9]+  *[0-9.]+  *[0-9]+\.[0-9]{3}  *-  *-  *[0-9.]+  *[0-9.]+$' "$tmp/out"
     result $? "clients of another file are found by their directions, whatever their order"
 else
     echo "ok $((count += 1)) - the run file has scores by direction # SKIP no h5py"

@@ -16,6 +16,7 @@
 
 enum { WEFT_CONTEXT_ONE, WEFT_CONTEXT_EACH, WEFT_CONTEXT_PAIR, WEFT_CONTEXT_GENERATED };
 enum { WEFT_CONTEXT_LEARNT, WEFT_CONTEXT_ONE_HOT }; /* context.embedding */
+enum { WEFT_CONTEXT_ALL, WEFT_CONTEXT_EMBEDDINGS }; /* context.train */
 
 /* Section [context]. */
 typedef struct weft_context_options {
@@ -24,6 +25,8 @@ typedef struct weft_context_options {
     int group;     /* M', rows of P; 0: no groups */
     int embedding; /* one hot: the numbers of language i are 0, and 1 at i modulo M; not
                       trained, and W begins as the copies of `each` */
+    int train;     /* all of w; or what belongs to languages that are not known alone: their
+                      embeddings, and their words where they have a vocabulary each */
 } weft_context_options;
 extern const weft_kind weft_context_kind;
 
@@ -47,6 +50,8 @@ typedef struct weft_contexts {
     const weft_net *net;
     const void *self; /* borrowed */
     int languages, pairs;
+    int known; /* languages, the first ones, that had been trained before; languages: none
+                  was, or all */
     int ntensor;
     weft_tensor tensor[WEFT_MAX_TENSORS]; /* of the network */
     weft_context_part part[WEFT_MAX_TENSORS];
@@ -58,7 +63,8 @@ typedef struct weft_contexts {
 } weft_contexts;
 
 /* The layout for a network that was set up. `shared` 1: the languages share a vocabulary.
- */
+ * A tensor for fewer languages and pairs, with fewer words, is the first rows of each
+ * dimension. */
 void weft_contexts_setup(weft_contexts *contexts, const weft_context_options *options,
                          const weft_net *net, const void *self, int languages, int pairs,
                          int shared);
@@ -79,9 +85,16 @@ enum { WEFT_CONTEXT_BLOCK = 128 };
 /* Numbers [from, from + n) of theta[theta] of a context. Cost O(n copies). */
 void weft_contexts_form(const weft_contexts *contexts, const real *w, weft_context at,
                         int64_t from, int64_t n, real *theta);
+/* Numbers [from, end) of w. */
+typedef struct weft_context_range {
+    int64_t from, end;
+} weft_context_range;
+enum { WEFT_MAX_RANGES = WEFT_MAX_TENSORS + 1 };
+/* The numbers of w that are trained by options.train, rising. Returns how many ranges. */
+int weft_contexts_trained(const weft_contexts *contexts,
+                          weft_context_range out[WEFT_MAX_RANGES]);
 /* What becomes of a gradient: take(self, at, n, g) gets that with respect to numbers [at,
- * at
- * + n) of w, and may change these, and g. */
+ * at + n) of w, and may change these, and g. */
 typedef struct weft_contexts_taker {
     void (*take)(void *self, int64_t at, int64_t n, real *g);
     void *self;

@@ -60,13 +60,17 @@ typedef struct weft_pack_languages {
     const char *const *name; /* [n] */
     int64_t directions;
     const weft_direction *direction; /* [directions] */
-    int all;        /* 1: directions without pairs are left out; 0: they are refused */
-    int64_t pieces; /* of a vocabulary, with those that are not learnt */
-    int joint;      /* 1: one vocabulary of all languages */
+    int all;         /* 1: directions without pairs are left out; 0: they are refused */
+    int64_t pieces;  /* of a vocabulary, with those that are not learnt */
+    int joint;       /* 1: one vocabulary of all languages */
+    const int *lack; /* [n] 1: of a language that need have no sentences; NULL: none */
+    /* Vocabularies that are taken, of the first languages, or joint; NULL: none. */
+    const struct weft_translations *known;
     int64_t
         longest; /* pieces of a sentence in training; longer ones are left out; 0: any */
 } weft_pack_languages;
-/* Declares them: only sentences are passed then. Pieces are learnt from the training part.
+/* Declares them: only sentences are passed then. Pieces are learnt from the training part,
+ * if they are not taken. Where weft_pack_scored was called, nothing need be there.
  * ECONF: rows are to be dealt to clients. */
 WEFT_CHECKED weft_status weft_pack_sentences(weft_pack *pack,
                                              const weft_pack_languages *languages);

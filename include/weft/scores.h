@@ -16,15 +16,24 @@ typedef struct weft_members {
     double *score;     /* [n][rows of the table]; NAN: not scored */
 } weft_members;
 
+/* A translation. */
+typedef struct weft_translation {
+    int64_t line;                /* of the source file, from 1 */
+    const char *source, *target; /* languages */
+    const char *sentence, *text; /* and its translation */
+    const char *reference;       /* NULL: not known */
+} weft_translation;
+
 /* What weights say of each row of a part. */
 typedef struct weft_predictions {
-    int64_t n;        /* rows of the part, on all ranks together */
-    int classes;      /* or targets */
-    int probable;     /* 1: scores are probabilities, whose sum over the classes is 1 */
-    double *score;    /* [n][classes]; the class that is predicted has the largest; or the
-                         number that is predicted of each target */
-    int64_t *client;  /* [n] of a federation, rows being client after client; NULL: none */
-    int32_t *label;   /* [n] their labels; NULL, too */
+    int64_t n;       /* rows of the part, on all ranks together */
+    int classes;     /* or targets */
+    int probable;    /* 1: scores are probabilities, whose sum over the classes is 1 */
+    double *score;   /* [n][classes]; the class that is predicted has the largest; or the
+                        number that is predicted of each target */
+    int64_t *client; /* [n] of a federation, rows being client after client; NULL: none */
+    int32_t *label;  /* [n] their labels; NULL, too */
+    weft_translation *translated; /* [n] in place of scores; NULL: rows have these */
     const char *note; /* whose weights were taken, on the first rank; NULL: the only ones */
 } weft_predictions;
 

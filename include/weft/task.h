@@ -108,6 +108,10 @@ typedef struct weft_task {
      * and without gaps. Returns their number. NULL: always none. */
     int (*tensors)(const void *self, const weft_job *job,
                    weft_tensor out[WEFT_MAX_TENSORS]);
+    /* Those of a winner that run.start names, where the data have more than it knows, such
+     * as languages: each is the first rows of every dimension of that of `tensors`. Returns
+     * their number, 0 where it knows all. NULL: always 0. */
+    int (*known)(const void *self, const weft_job *job, weft_tensor out[WEFT_MAX_TENSORS]);
     /* Sets *out, zero on entry, if the tensors after the job refer to words by number.
      * NULL: they never do. */
     void (*words)(const void *self, const weft_job *job, weft_word_weights *out);
@@ -177,7 +181,8 @@ typedef struct weft_task {
      * WEFT_STOP where it takes long and env->stopped says so. Collective. */
     weft_status (*score)(void *self, const weft_job *job, const weft_state *state,
                          weft_part part, weft_scores *out);
-    /* The scores of each class, or the standardised numbers, for each row of a part, under
+    /* The scores of each class, the standardised numbers, or translations, for each row of
+     * a part, under
      * the job's configuration, equal on all ranks; owned by mem. ECONF: the data are of no
      * such rows. NULL: the task predicts nothing. EFILE, EDATA. Collective. */
     weft_status (*predict)(void *self, const weft_job *job, const weft_state *state,

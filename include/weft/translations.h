@@ -44,7 +44,13 @@ typedef struct weft_translations {
     int64_t directions;
     const weft_direction *direction; /* [directions] */
     int joint;                       /* 1: one vocabulary */
+    int known; /* languages that a winner has, which come first; n: all, or no winner */
+    int64_t known_directions; /* the same of directions */
+    const char *absent; /* [directions] 1: the winner's, not the file's; NULL: none are */
+    int names; /* languages of which a network's outputs have names: n, or, where training
+                  began with the weights of another run, as many as that run's */
     int64_t lines[WEFT_NPART];
+    const int64_t *line[WEFT_NPART]; /* [lines] numbers in the source, from 1 */
     const char *digest, *path;
     weft_arena *mem;
     weft_h5 file; /* open until weft_translations_close */
@@ -60,6 +66,10 @@ WEFT_CHECKED weft_status weft_translations_open(weft_translations *translations,
 WEFT_CHECKED weft_status weft_translations_sound(const weft_translations *translations);
 /* Closes the file; its tokens and texts become invalid. */
 void weft_translations_close(weft_translations *translations);
+/* The file's lines [first, first + n) of a part; what is left is as if it had these alone,
+ * but that their numbers stay. */
+void weft_translations_window(weft_translations *translations, int part, int64_t first,
+                              int64_t n);
 /* The language of that name. ECONF with the nearest name. */
 WEFT_CHECKED weft_status weft_language_find(const weft_translations *translations,
                                             const char *name, int *language);
@@ -79,12 +89,17 @@ typedef struct weft_pair_rows {
     int64_t *first; /* [parts directions + 1] first row of each direction of each part */
     const uint32_t **source, **target; /* [rows] words */
     int *sources, *targets;            /* [rows] their numbers */
-    int32_t *reference;                /* [rows] sentence of the target's language */
+    int32_t *origin, *reference; /* [rows] sentences of the two languages; reference -1: it
+                                    has none, and is translated alone */
 } weft_pair_rows;
-/* In mem, valid until the file is closed. Cost O(sentences of all directions). */
-weft_pair_rows weft_pair_rows_new(const weft_translations *translations, weft_arena *mem);
+/* Those of directions that the file has; every 1: of all sources, with or without a
+ * reference. In mem, valid until the file is closed. Cost O(sentences of all directions).
+ */
+weft_pair_rows weft_pair_rows_new(const weft_translations *translations, int every,
+                                  weft_arena *mem);
 /* Inputs and outputs of a network for them. Vocabularies of single languages are padded to
- * the largest; behind it are words that name the languages. Cost O(rows). */
+ * the largest; behind it are words that name the languages, all in inputs, `names` of them
+ * in outputs. Cost O(rows). */
 weft_shape weft_pair_rows_shape(const weft_pair_rows *pairs);
 /* named[0 .. sources[row]]: the source sentence of a row behind the word that names the
  * target's language, so that one set of weights can translate all directions. Johnson et
@@ -108,6 +123,27 @@ const char *weft_direction_name(const weft_translations *translations, int64_t d
 /* Different texts of n sentences, those at which[n]. */
 int64_t weft_sentences_distinct(const weft_sentences *sentences, int64_t n,
                                 const int32_t *which, weft_arena *tmp);
+
+/* Languages, directions and pieces without sentences, which a winner is stored with, of a
+ * packed file (group "") or of a run or exported winner ("/winner"), in file->mem. *n 0:
+ * there are none. EFILE. */
+WEFT_CHECKED weft_status weft_translations_known(weft_h5 *file, const char *group,
+                                                 weft_translations *known);
+/* Writes these. EFILE. */
+WEFT_CHECKED weft_status weft_translations_put(weft_h5 *file, const char *group,
+                                               const weft_translations *translations);
+/* "vocabulary " and a hash of what sentences in the first n languages are cut into. */
+const char *weft_vocabulary_name(const weft_translations *translations, int n,
+                                 weft_arena *mem);
+/* Makes the languages and directions of a winner those that are known: name[n] are its
+ * languages, which the file must have first, in that order, and their
+ * weft_vocabulary_name; `like` their directions, NULL: those of the file. Its directions
+ * come first then. more 1: the file may have further languages. EDATA naming `whose`:
+ * other languages or pieces. */
+WEFT_CHECKED weft_status weft_translations_match(weft_translations *translations, int n,
+                                                 const char *const *name,
+                                                 const weft_translations *like, int more,
+                                                 const char *whose);
 
 /* Prints a line a language: sentences by parts, pieces, tokens, the longest sentence; and
  * one a direction: pairs by parts, and the different references of the test. */

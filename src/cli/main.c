@@ -80,7 +80,10 @@ static const char predict_text[] =
     "not needed. key=value is an option of `weft list dense`, or `weft list text`. A line\n"
     "for each row has its class, and the probability or score of each class; or the value\n"
     "of each target, where these are numbers. Clients of a federation are found by their\n"
-    "names and have their own weights, others those of the server.\n";
+    "names and have their own weights, others those of the server. A network that\n"
+    "translates takes sentences in the languages that the first line names, or, by\n"
+    "columns=en, plain lines: directions=en-de,en-fr says what they are translated to;\n"
+    "OUT is a table with TABs. Other options: `weft list translations`.\n";
 
 static const char export_text[] =
     "Without -o it is named RUN-winner.h5. It has all that predictions need:\n"
@@ -153,7 +156,7 @@ static const struct command commands[] = {
      .more = eval_text},
     {.name = "predict",
      .usage = "RUN.h5 ROWS [key=value ...] [-o OUT.csv | OUT.h5] [--force]",
-     .about = "the classes or values of new rows by the winner of a run",
+     .about = "the classes, values or translations of new rows by the winner of a run",
      .options = "of",
      .least = 2,
      .most = MANY,

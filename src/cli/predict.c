@@ -1,4 +1,5 @@
-/* `weft predict`: rows of a packed file, or a table or texts that are packed for it. */
+/* `weft predict`: rows of a packed file, or a table, texts or sentences that are packed for
+ * it. */
 #include "cli.h"
 #include "rundir/formats.h"
 #include "weft/data.h"
@@ -36,7 +37,10 @@ static weft_status check_output(const weft_cli *cli)
     if (!path || access(path, F_OK) != 0) return WEFT_OK;
     if (is_h5_name(path)) return weft_h5_replace(path, WEFT_PREDICTIONS_FORMAT, cli->force);
     first_line(path, line, sizeof line);
-    int own = strncmp(line, "row,", 4) == 0 || strncmp(line, "part,row,", 9) == 0;
+    static const char *const head[] = {"row,", "part,row,", "line\tdirection\t",
+                                       "part\tline\tdirection\t"};
+    int own = 0;
+    for (int i = 0; i < 4; i++) own |= strncmp(line, head[i], strlen(head[i])) == 0;
     if (own && cli->force) return WEFT_OK;
     return weft_fail(WEFT_EFILE,
                      own ? "%s is there already; --force replaces it"
@@ -61,16 +65,15 @@ int weft_cli_is_packed(const char *path)
     return packed;
 }
 
-/* 1: the run's winner was trained on texts. */
-static weft_status is_of_texts(const weft_cli *cli, int *texts)
+/* What the run's winner was trained on. */
+static weft_status read_form(const weft_cli *cli, weft_form *form)
 {
     weft_h5 file;
     const char *group;
-    weft_form form = WEFT_NFORM;
+    *form = WEFT_NFORM;
     TRY(weft_h5_open(&file, cli->arg[0], cli->mem));
-    weft_status st = weft_form_read(&file, &group, &form);
+    weft_status st = weft_form_read(&file, &group, form);
     weft_h5_close(&file);
-    *texts = form == WEFT_TOKENS;
     return st;
 }
 
@@ -80,16 +83,20 @@ static weft_status pack_rows(const weft_cli *cli, const char *rows, const char *
     const weft_reader *reader;
     void *self;
     weft_partition over;
-    int n = 0, texts, labelled = 0;
+    weft_form form;
+    int n = 0, labelled = 0;
     const char **word = WEFT_NEW(cli->mem, const char *, cli->n);
-    TRY(is_of_texts(cli, &texts));
-    TRY(weft_reader_find(texts ? "text" : "dense", &reader));
+    TRY(read_form(cli, &form));
+    TRY(weft_reader_find(form == WEFT_TOKENS      ? "text"
+                         : form == WEFT_SENTENCES ? "translations"
+                                                  : "dense",
+                         &reader));
     word[n++] = weft_arena_text(cli->mem, "like=%s", cli->arg[0]);
     for (int i = 2; i < cli->n; i++) {
         word[n++] = cli->arg[i];
         labelled |= strncmp(cli->arg[i], "label=", strlen("label=")) == 0;
     }
-    if (texts && !labelled) word[n++] = "label=none";
+    if (form == WEFT_TOKENS && !labelled) word[n++] = "label=none";
     TRY(weft_pack_options(reader, n, word, &self, &over, cli->mem));
     return weft_pack_file(reader, self, &over, rows, to, cli->mem);
 }

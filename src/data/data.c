@@ -4,7 +4,6 @@
 #include "federation.h"
 #include "held.h"
 #include "weft/finite.h"
-#include "weft/hash.h"
 #include "weft/translations.h"
 
 #include <limits.h>
@@ -194,10 +193,10 @@ static weft_status open_own(weft_data *data)
 {
     TRY(weft_h5_open(&data->file, data->path, data->mem));
     TRY(read_head(data));
-    if (data->form == WEFT_SENTENCES) return weft_h5_sound(&data->file);
-    TRY(weft_columns_read(&data->file, "", &data->table));
     data->scored = weft_h5_has(&data->file, "/@scored");
     data->unlabelled = weft_h5_has(&data->file, "/@unlabelled");
+    if (data->form == WEFT_SENTENCES) return weft_h5_sound(&data->file);
+    TRY(weft_columns_read(&data->file, "", &data->table));
     if (weft_federation_is(data)) {
         TRY(weft_federation_open(data));
         TRY(weft_shifts_read(&data->file, "", data->part[0].d, &data->shift, &data->scale));
@@ -249,10 +248,12 @@ weft_status weft_data_sizes(const char *path, int64_t rows[WEFT_NPART], int64_t 
     weft_status st = weft_h5_open(&data.file, path, mem);
     if (st == WEFT_OK) st = check_format(&data);
     if (st == WEFT_OK) st = weft_h5_read_long(&data.file, "/", "classes", classes);
+    int sentences = st == WEFT_OK && weft_h5_has(&data.file, "/direction");
     for (int p = 0; p < WEFT_NPART; p++) {
         int nd;
         int64_t dims[WEFT_H5_DIMS] = {0};
         const char *name = name_of(&data, p, "label");
+        if (sentences) name = weft_arena_text(mem, "/line/%s", weft_part_name[p]);
         if (st == WEFT_OK && !weft_h5_has(&data.file, name))
             name = name_of(&data, p, "target");
         if (st == WEFT_OK && !weft_h5_has(&data.file, "/client") &&
@@ -264,18 +265,6 @@ weft_status weft_data_sizes(const char *path, int64_t rows[WEFT_NPART], int64_t 
     return st;
 }
 
-/* Hash of what sentences were cut into. */
-static uint64_t vocabulary_hash(const weft_translations *translations)
-{
-    uint64_t hash = 0;
-    for (int i = 0; i < translations->n; i++) {
-        const weft_bpe *bpe = translations->language[i].bpe;
-        hash = weft_hash(bpe->text, (size_t)bpe->offset[bpe->n], hash);
-        hash = weft_hash(bpe->merge, 3 * (size_t)bpe->merges * sizeof *bpe->merge, hash);
-    }
-    return hash;
-}
-
 /* Sentences in several languages. Collective. */
 static weft_status open_translations(weft_data *data)
 {
@@ -285,10 +274,18 @@ static weft_status open_translations(weft_data *data)
     data->classes = translations->n + 1;
     const char **name = WEFT_NEW(data->mem, const char *, data->classes);
     for (int i = 0; i < translations->n; i++) name[i] = translations->language[i].name;
-    name[translations->n] = weft_arena_text(
-        data->mem, "vocabulary %016llx", (unsigned long long)vocabulary_hash(translations));
+    name[translations->n] = weft_vocabulary_name(translations, translations->n, data->mem);
     data->class_name = name;
-    for (int p = 0; p < WEFT_NPART; p++) data->part[p].total = translations->lines[p];
+    const weft_window *window = &data->window;
+    for (int p = 0; p < WEFT_NPART; p++) {
+        int64_t left = translations->lines[p] - window->first;
+        data->part[p].total = window->n == 0      ? translations->lines[p]
+                              : p != window->part ? 0
+                              : left < window->n  ? left
+                                                  : window->n;
+    }
+    if (window->n > 0)
+        weft_translations_window(translations, window->part, window->first, window->n);
     return WEFT_OK;
 }
 

@@ -45,7 +45,7 @@ void weft_data_own_pairs(weft_data *data)
     weft_pair_rows *pairs = WEFT_NEW(mem, weft_pair_rows, 1);
     weft_clients *clients = WEFT_NEW(mem, weft_clients, 1);
     const char **name = WEFT_NEW(mem, const char *, of->directions);
-    *pairs = weft_pair_rows_new(of, mem);
+    *pairs = weft_pair_rows_new(of, 0, mem);
     data->pairs = pairs;
     data->owners = clients;
     *clients = (weft_clients){.n = of->directions, .stride = 1, .named = 1};

@@ -3,6 +3,7 @@
 #include "match.h"
 #include "ranks.h"
 #include "weft/log.h"
+#include "weft/translations.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -294,22 +295,8 @@ weft_likeness weft_data_likeness(const weft_data *data)
                            .shift = data->shift,
                            .scale = data->scale,
                            .ranks = data->ranks,
-                           .table = data->table};
-}
-
-/* Sentences in other languages, or cut into other pieces, have no place in a winner. */
-static weft_status check_languages(const weft_data *data, const weft_likeness *like,
-                                   const char *whose)
-{
-    int same = data->classes == like->classes;
-    for (int i = 0; same && i < data->classes; i++)
-        same = strcmp(data->class_name[i], like->class_name[i]) == 0;
-    if (same) return WEFT_OK;
-    return weft_fail(WEFT_EDATA,
-                     "%s has %s, but the winner of %s was trained on %s; give it the data "
-                     "set that it was trained on",
-                     data->path, list(data->class_name, data->classes, data->mem), whose,
-                     list(like->class_name, like->classes, data->mem));
+                           .table = data->table,
+                           .translations = data->translations};
 }
 
 static weft_status check_form(const weft_data *data, const weft_likeness *like,
@@ -370,7 +357,10 @@ weft_status weft_data_match(weft_data *data, const weft_likeness *like, const ch
     TRY(check_form(data, like, whose));
     data->longest = like->longest;
     if (data->form == WEFT_CHARS) return check_alphabet(data, like, whose);
-    if (data->form == WEFT_SENTENCES) return check_languages(data, like, whose);
+    if (data->form == WEFT_SENTENCES)
+        return weft_translations_match(data->translations, (int)like->classes - 1,
+                                       like->class_name, like->translations, like->more,
+                                       whose);
     TRY(match_answers(data, like, whose));
     return match_columns(data, like, whose);
 }

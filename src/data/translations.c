@@ -1,6 +1,7 @@
 /* Packed sentences in several languages: opening, and what a batch takes of them. */
 #include "weft/translations.h"
 #include "held.h"
+#include "known.h"
 #include "weft/data.h"
 #include "weft/names.h"
 
@@ -109,30 +110,6 @@ static weft_status open_sentences(weft_translations *translations, int part,
     return check_sentences(translations, part, language, group, sentences);
 }
 
-static weft_status open_bpe(weft_translations *translations, const char *name,
-                            const weft_bpe **bpe)
-{
-    weft_h5 *file = &translations->file;
-    const char *group = weft_arena_text(file->mem, "/vocab/%s", name),
-               *merge = weft_arena_text(file->mem, "%s/merge", group);
-    weft_vocab vocab = {.n = 0};
-    weft_bpe *own = WEFT_NEW(file->mem, weft_bpe, 1);
-    const void *merges;
-    int nd;
-    int64_t dims[WEFT_H5_DIMS];
-    TRY(weft_vocab_words(&vocab, file, group));
-    TRY(weft_h5_shape(file, merge, &nd, dims));
-    TRY(weft_rows_hold(file, merge, WEFT_H5_U32, 3, 0, dims[0], &merges));
-    *own = (weft_bpe){.n = vocab.n,
-                      .text = vocab.text,
-                      .offset = vocab.offset,
-                      .merges = dims[0],
-                      .merge = merges};
-    *bpe = own;
-    return weft_bpe_open(own, weft_arena_text(file->mem, "%s: %s", file->path, group),
-                         file->mem);
-}
-
 static weft_status open_languages(weft_translations *translations)
 {
     weft_h5 *file = &translations->file;
@@ -143,33 +120,16 @@ static weft_status open_languages(weft_translations *translations)
     TRY(weft_h5_read_texts(file, "/language", &name, &n));
     if (n < 1 || n > INT_MAX) return broken(translations, "/language");
     weft_language *language = WEFT_NEW(file->mem, weft_language, n);
-    if (joint) TRY(open_bpe(translations, "joint", &bpe));
+    if (joint) TRY(weft_pieces_open(file, "", "joint", &bpe));
     for (int64_t i = 0; i < n; i++) {
-        if (!joint) TRY(open_bpe(translations, name[i], &bpe));
+        if (!joint) TRY(weft_pieces_open(file, "", name[i], &bpe));
         language[i] = (weft_language){.name = name[i], .bpe = bpe};
         for (int p = 0; p < WEFT_NPART; p++)
             TRY(open_sentences(translations, p, &language[i], &language[i].part[p]));
     }
-    translations->n = (int)n;
+    translations->n = translations->known = translations->names = (int)n;
     translations->language = language;
     translations->joint = joint != 0;
-    return WEFT_OK;
-}
-
-static weft_status open_directions(weft_translations *translations)
-{
-    weft_h5 *file = &translations->file;
-    int nd;
-    int64_t dims[WEFT_H5_DIMS];
-    TRY(weft_h5_shape(file, "/direction", &nd, dims));
-    weft_direction *direction = WEFT_NEW(file->mem, weft_direction, dims[0]);
-    TRY(weft_h5_read_rows(file, "/direction", WEFT_H5_I32, 2, 0, dims[0], direction));
-    for (int64_t i = 0; i < dims[0]; i++)
-        if (direction[i].source < 0 || direction[i].source >= translations->n ||
-            direction[i].target < 0 || direction[i].target >= translations->n)
-            return broken(translations, "/direction");
-    translations->directions = dims[0];
-    translations->direction = direction;
     return WEFT_OK;
 }
 
@@ -180,14 +140,13 @@ static weft_status open_own(weft_translations *translations)
     TRY(check_form(translations));
     TRY(weft_h5_read_attr(file, "/", "digest", &translations->digest));
     for (int p = 0; p < WEFT_NPART; p++) {
-        int nd;
-        int64_t dims[WEFT_H5_DIMS];
-        const char *line = weft_arena_text(file->mem, "/line/%s", weft_part_name[p]);
-        TRY(weft_h5_shape(file, line, &nd, dims));
-        translations->lines[p] = dims[0];
+        const void *line;
+        TRY(hold(file, weft_arena_text(file->mem, "/line/%s", weft_part_name[p]),
+                 WEFT_H5_I64, &line, &translations->lines[p]));
+        translations->line[p] = line;
     }
     TRY(open_languages(translations));
-    TRY(open_directions(translations));
+    TRY(weft_directions_read(file, "", translations));
     return weft_h5_sound(file);
 }
 
@@ -209,6 +168,38 @@ weft_status weft_translations_sound(const weft_translations *translations)
 void weft_translations_close(weft_translations *translations)
 {
     weft_h5_close(&translations->file);
+}
+
+/* The first of the rising row[n] that is not below `least`. */
+static int64_t first_of(const int32_t *row, int64_t n, int64_t least)
+{
+    int64_t low = 0;
+    while (low < n) {
+        int64_t middle = (low + n) / 2;
+        if (row[middle] < least)
+            low = middle + 1;
+        else
+            n = middle;
+    }
+    return low;
+}
+
+void weft_translations_window(weft_translations *translations, int part, int64_t first,
+                              int64_t n)
+{
+    weft_language *language = WEFT_NEW(translations->mem, weft_language, translations->n);
+    memcpy(language, translations->language, (size_t)translations->n * sizeof *language);
+    for (int i = 0; i < translations->n; i++)
+        for (int p = 0; p < WEFT_NPART; p++) {
+            weft_sentences *own = &language[i].part[p];
+            int64_t from = first_of(own->row, own->n, first);
+            int64_t end = p == part ? first_of(own->row, own->n, first + n) : from;
+            own->n = end - from;
+            own->row += from;
+            own->offset += from;
+            own->text_offset += from;
+        }
+    translations->language = language;
 }
 
 /* ---- sentences ---- */

@@ -26,13 +26,15 @@ static const weft_opt context_opts[] = {
     WEFT_CHOICE_OPT("embedding", weft_context_options, embedding, "learnt",
                     "learnt|one_hot",
                     "learnt; one_hot: a column of the generator belongs to each language"),
+    WEFT_CHOICE_OPT("train", weft_context_options, train, "all", "all|embeddings",
+                    "all weights; or, with run.start, embeddings of languages that it "
+                    "lacks alone, and their words where they have a vocabulary each"),
     {0},
 };
 static const weft_when context_when[] = {
-    {"size", "form", "generated"},
-    {"group", "form", "generated"},
-    {"embedding", "form", "generated"},
-    {0},
+    {"size", "form", "generated"},      {"group", "form", "generated"},
+    {"embedding", "form", "generated"}, {"train", "form", "generated"},
+    {"train", "embedding", "learnt"},   {0},
 };
 const weft_kind weft_context_kind = {.name = "context",
                                      .about = "task sgd: weights by language",
@@ -67,6 +69,7 @@ void weft_contexts_setup(weft_contexts *contexts, const weft_context_options *op
                                 .net = net,
                                 .self = self,
                                 .languages = languages,
+                                .known = languages,
                                 .pairs = pairs,
                                 .theta = net->nweight(self)};
     contexts->ntensor = net->tensors(self, contexts->tensor);
@@ -286,6 +289,25 @@ void weft_contexts_form(const weft_contexts *contexts, const real *w, weft_conte
 }
 
 /* ---- and back ---- */
+
+int weft_contexts_trained(const weft_contexts *contexts,
+                          weft_context_range out[WEFT_MAX_RANGES])
+{
+    int n = 0, known = contexts->known;
+    if (contexts->options.train == WEFT_CONTEXT_ALL) {
+        out[0] = (weft_context_range){0, contexts->n};
+        return 1;
+    }
+    for (int k = 0; k < contexts->ntensor; k++) {
+        const weft_context_part *part = &contexts->part[k];
+        if (part->form == WEFT_CONTEXT_EACH)
+            out[n++] = (weft_context_range){part->at + known * part->n,
+                                            part->at + part->copies * part->n};
+    }
+    out[n++] = (weft_context_range){
+        contexts->embedding + (int64_t)known * contexts->options.size, contexts->n};
+    return n;
+}
 
 /* x . y in a fixed order that vectors can follow. */
 static double dot(int64_t n, const real *x, const real *y)

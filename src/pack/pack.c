@@ -224,7 +224,7 @@ static weft_status finish(weft_pack *pack, const void *self, const char *source)
 }
 
 /* Reads the file again, to print what it has; not where the log is to be quiet. */
-static weft_status report_sentences(const char *out, double seconds)
+static weft_status report_sentences(const char *out, int scored, double seconds)
 {
     weft_arena *mem = weft_arena_new();
     weft_team self = weft_team_alone();
@@ -234,7 +234,7 @@ static weft_status report_sentences(const char *out, double seconds)
         weft_log(WEFT_INFO, "%s: %d languages, %lld direction%s, packed in %.2f s", out,
                  translations.n, (long long)translations.directions,
                  translations.directions == 1 ? "" : "s", seconds);
-        weft_translations_print(&translations);
+        if (!scored) weft_translations_print(&translations);
         weft_translations_close(&translations);
     }
     weft_arena_free(mem);
@@ -298,7 +298,7 @@ static weft_status pack_once(weft_packing own, const void *self, const char *out
     else
         weft_h5_close(&own.file);
     if (whole && st == WEFT_OK && own.corpus && level >= WEFT_INFO)
-        st = report_sentences(out, weft_now() - own.began);
+        st = report_sentences(out, own.scored, weft_now() - own.began);
     else if (whole && st == WEFT_OK && !own.corpus)
         report(&pack, out, weft_now() - own.began);
     weft_pack_clients_drop(&pack);

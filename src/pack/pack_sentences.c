@@ -4,6 +4,7 @@
 #include "weft/bpe.h"
 #include "weft/data.h"
 #include "weft/log.h"
+#include "weft/translations.h"
 
 #include <string.h>
 
@@ -68,9 +69,14 @@ static const char *vocabulary_of(const weft_pack_corpus *corpus, int language)
 static weft_status learn(weft_pack *pack)
 {
     weft_pack_corpus *corpus = pack->own->corpus;
+    const weft_translations *known = corpus->all.known;
     int n = corpus->all.n, vocabularies = corpus->all.joint ? 1 : n;
     corpus->bpe = WEFT_NEW(pack->mem, weft_bpe, vocabularies);
     for (int v = 0; v < vocabularies; v++) {
+        if (known && v < known->n) {
+            corpus->bpe[v] = *known->language[v].bpe;
+            continue;
+        }
         weft_arena *tmp = weft_arena_new();
         weft_unit_counts counts = {.units = {.mem = tmp}};
         for (int i = corpus->all.joint ? 0 : v; i < (corpus->all.joint ? n : v + 1); i++) {
@@ -112,6 +118,24 @@ static int64_t encode(struct sentences *sentences, const weft_bpe *bpe, int64_t 
     return left;
 }
 
+/* Says how many pieces are characters that the vocabulary taken lacks. */
+static void tell_unknown(const weft_pack *pack, int language)
+{
+    const weft_pack_corpus *corpus = pack->own->corpus;
+    int64_t unknown = 0, all = 0;
+    for (int p = 0; p < WEFT_NPART && corpus->all.known; p++) {
+        const struct sentences *own = &corpus->part[p][language];
+        all += own->offset[own->n];
+        for (int64_t i = 0; i < own->offset[own->n]; i++)
+            unknown += own->token[i] == WEFT_PIECE_UNKNOWN;
+    }
+    if (unknown > 0)
+        weft_log(WEFT_INFO,
+                 "%s: %lld of %lld pieces in %s are characters that the vocabulary lacks",
+                 pack->own->from, (long long)unknown, (long long)all,
+                 corpus->all.name[language]);
+}
+
 static void encode_all(weft_pack *pack)
 {
     weft_pack_corpus *corpus = pack->own->corpus;
@@ -128,7 +152,10 @@ static void encode_all(weft_pack *pack)
                      pack->own->from, (long long)left,
                      (long long)(corpus->part[WEFT_TRAIN][i].n + left), corpus->all.name[i],
                      (long long)corpus->all.longest);
-        if (bpe->n < corpus->all.pieces && (i == 0 || !corpus->all.joint))
+        tell_unknown(pack, i);
+        int learnt =
+            !corpus->all.known || (!corpus->all.joint && i >= corpus->all.known->n);
+        if (learnt && bpe->n < corpus->all.pieces && (i == 0 || !corpus->all.joint))
             weft_log(WEFT_INFO,
                      "%s: vocabulary %s has %lld pieces, not %lld: no other pair occurs "
                      "twice",
@@ -150,7 +177,8 @@ static weft_status check_languages(const weft_pack *pack)
     const weft_pack_corpus *corpus = pack->own->corpus;
     for (int i = 0; i < corpus->all.n; i++)
         for (int p = 0; p < WEFT_NPART; p++)
-            if (is_wanted(corpus, p) && corpus->part[p][i].n == 0)
+            if (is_wanted(corpus, p) && corpus->part[p][i].n == 0 &&
+                !(corpus->all.lack && corpus->all.lack[i]))
                 return weft_fail(WEFT_EDATA,
                                  "%s: no sentence in %s is in the %s part; give more "
                                  "sentences, larger shares valid and test, or leave the "
@@ -282,8 +310,10 @@ weft_status weft_pack_sentences_close(weft_pack *pack)
     weft_h5 *file = &pack->own->file;
     TRY(learn(pack));
     encode_all(pack);
-    TRY(check_languages(pack));
-    TRY(check_directions(pack));
+    if (!pack->own->scored) {
+        TRY(check_languages(pack));
+        TRY(check_directions(pack));
+    }
     for (int p = 0; p < WEFT_NPART; p++) TRY(put_part(pack, p));
     for (int v = 0; v < (all->joint ? 1 : all->n); v++)
         TRY(put_vocabulary(pack, vocabulary_of(corpus, v), &corpus->bpe[v]));

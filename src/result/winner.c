@@ -4,6 +4,7 @@
 #include "columns.h"
 #include "rundir/formats.h"
 #include "weft/hash.h"
+#include "weft/translations.h"
 
 #include <limits.h>
 #include <math.h>
@@ -145,10 +146,24 @@ static weft_status put_likeness(const weft_winner *winner, weft_h5 *file)
                        "numbers of the source are shift + scale times the data"));
     TRY(put_ranks(&likeness, file));
     if (likeness.table) TRY(weft_columns_put(file, "/winner", likeness.table));
+    if (likeness.translations)
+        TRY(weft_translations_put(file, "/winner", likeness.translations));
     TRY(weft_h5_put_attr(file, "/winner", "form", weft_form_name[likeness.form]));
     for (int i = 0; i < NLIKE; i++)
         TRY(weft_h5_put_long(file, "/winner", like_key[i], *like_at(&likeness, i)));
     return WEFT_OK;
+}
+
+static weft_status read_translations(weft_likeness *likeness, weft_h5 *file)
+{
+    weft_translations *known = WEFT_NEW(file->mem, weft_translations, 1);
+    TRY(weft_translations_known(file, "/winner", known));
+    if (known->n == 0) return WEFT_OK;
+    likeness->translations = known;
+    if (known->n == likeness->classes - 1) return WEFT_OK;
+    return weft_fail(WEFT_EFILE,
+                     "%s: the winner has %d languages, and %lld names; make the file again",
+                     file->path, known->n, (long long)likeness->classes);
 }
 
 static weft_status read_likeness(weft_winner *winner, weft_h5 *file)
@@ -170,6 +185,7 @@ static weft_status read_likeness(weft_winner *winner, weft_h5 *file)
         likeness->column_name = n == likeness->d ? name : NULL;
     }
     TRY(weft_columns_read(file, "/winner", &likeness->table));
+    TRY(read_translations(likeness, file));
     TRY(read_ranks(likeness, file));
     TRY(weft_shifts_read(file, "/winner", likeness->d, &likeness->shift, &likeness->scale));
     TRY(weft_shifts_read(file, "/winner/target", likeness->classes, &likeness->target_shift,
@@ -205,7 +221,7 @@ static weft_status read_vocab(weft_winner *winner, weft_h5 *file)
 {
     weft_vocab *vocab = &winner->vocab;
     *vocab = (weft_vocab){0};
-    if (!weft_h5_has(file, text_path)) return WEFT_OK;
+    if (winner->like.translations || !weft_h5_has(file, text_path)) return WEFT_OK;
     TRY(weft_vocab_words(vocab, file, "/winner/vocab"));
     uint64_t *hash = WEFT_NEW(file->mem, uint64_t, vocab->n);
     for (int64_t i = 0; i < vocab->n; i++)

@@ -18,6 +18,22 @@ static int width_of(const weft_metric *metric)
     return n > WIDTH ? n : WIDTH;
 }
 
+static void print_title(const weft_metric *metric)
+{
+    printf(" %*s", width_of(metric), metric->title ? metric->title : metric->name);
+}
+
+static void print_score(const weft_metric *metric, double x, weft_arena *tmp)
+{
+    int width = width_of(metric);
+    if (isnan(x))
+        printf(" %*s", width, "-");
+    else if (weft_metric_is_share(metric))
+        printf(" %*.3f", width, 100 * x);
+    else
+        printf(" %*s", width, weft_loss_show(x, 6, tmp));
+}
+
 /* 1 if some part has that score. */
 static int is_shown(const weft_scores score[WEFT_NPART], int column)
 {
@@ -31,17 +47,8 @@ static void print_part(const weft_metric *table, const weft_scores score[WEFT_NP
 {
     weft_arena *tmp = weft_arena_new();
     printf("%-6s %10.0f", weft_part_name[part], score[part].count);
-    for (int i = 0; table && table[i].name; i++) {
-        double x = score[part].metric[i];
-        int width = width_of(&table[i]), share = weft_metric_is_share(&table[i]);
-        if (!is_shown(score, i)) continue;
-        if (isnan(x))
-            printf(" %*s", width, "-");
-        else if (share)
-            printf(" %*.3f", width, 100 * x);
-        else
-            printf(" %*s", width, weft_loss_show(x, 6, tmp));
-    }
+    for (int i = 0; table && table[i].name; i++)
+        if (is_shown(score, i)) print_score(&table[i], score[part].metric[i], tmp);
     printf("\n");
     weft_arena_free(tmp);
 }
@@ -61,12 +68,29 @@ static void print_scores(const weft_run *run, const weft_scores score[WEFT_NPART
     const weft_metric *table = run->task->scores;
     printf("%-6s %10s", "part", "scored");
     for (int i = 0; table && table[i].name; i++)
-        if (is_shown(score, i))
-            printf(" %*s", width_of(&table[i]),
-                   table[i].title ? table[i].title : table[i].name);
+        if (is_shown(score, i)) print_title(&table[i]);
     printf("\n");
     for (int p = 0; p < WEFT_NPART; p++)
         if (run->data.part[p].total > 0) print_part(table, score, p);
+}
+
+/* The scores of the test part by direction, where it is of translations. */
+static void print_directions(const weft_run *run, const weft_scores *score)
+{
+    const weft_members *members = score->members;
+    if (!run->data.translations || !members) return;
+    int columns = weft_metrics_count(members->table);
+    weft_arena *tmp = weft_arena_new();
+    printf("\n%-12s %8s", "direction", "scored");
+    for (int k = 0; k < columns; k++) print_title(&members->table[k]);
+    printf("\n");
+    for (int64_t i = 0; i < members->n; i++) {
+        printf("%-12s %8.0f", members->name[i], members->count[i]);
+        for (int k = 0; k < columns; k++)
+            print_score(&members->table[k], members->score[i * columns + k], tmp);
+        printf("\n");
+    }
+    weft_arena_free(tmp);
 }
 
 /* Squared error and R2 of each target in each part. */
@@ -107,6 +131,7 @@ static weft_status score_all(weft_run *run, const weft_winner_at *winner, void *
                              &score[p]));
     }
     if (root) print_scores(run, score);
+    if (root) print_directions(run, &score[WEFT_TEST]);
     weft_confusion confusion = {run->data.classes, run->data.class_name,
                                 score[WEFT_TEST].confusion};
     if (root && confusion.rows) weft_confusion_print(&confusion);

@@ -43,8 +43,9 @@ static weft_status predict_part(weft_run *run, const weft_winner_at *winner, wef
         .part = part, .first = run->data.window.first, .predictions = &predictions};
     TRY(weft_winner_says(run, winner, part, &predictions, tmp));
     put_in_order(&run->data, &predictions, tmp);
-    said.label =
-        predictions.label ? predictions.label : weft_data_labels(&run->data, part, tmp);
+    said.label = predictions.label;
+    if (!said.label && !predictions.translated)
+        said.label = weft_data_labels(&run->data, part, tmp);
     if (run->data.target_scale) said.target = weft_targets_of(run, part, tmp);
     int root = run->world->rank == 0;
     if (root) tell(to, predictions.note);
@@ -85,15 +86,16 @@ static weft_status predict_open(weft_run *run, const weft_winner_at *winner, voi
 }
 
 /* The windows by which a file is predicted, so that memory does not grow with it: one for
- * all rows where these are few, or belong to clients. */
+ * all rows where these are few, or belong to clients. Lines of sentences have no classes,
+ * but several translations. */
 static weft_status windows_of(const char *path, weft_window **window, int64_t *n,
                               weft_arena *mem)
 {
     enum { NUMBERS = 1 << 20, LEAST = 1 << 12 };
     int64_t rows[WEFT_NPART], classes, room = 0;
     TRY(weft_data_sizes(path, rows, &classes, mem));
-    if (classes < 1) classes = 1; /* sentences have none */
-    int64_t most = NUMBERS / classes > LEAST ? NUMBERS / classes : LEAST;
+    int64_t most = NUMBERS / (classes > 0 ? classes : NUMBERS);
+    if (most < LEAST) most = LEAST;
     *n = 0;
     *window = NULL;
     if (rows[WEFT_TRAIN] + rows[WEFT_VALID] + rows[WEFT_TEST] <= most) {

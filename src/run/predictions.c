@@ -1,4 +1,4 @@
-/* Predictions as CSV, a line a row, or as HDF5. */
+/* Predictions as CSV, a line a row, or as HDF5; translations as columns with TABs. */
 #include "predictions.h"
 #include "rundir/formats.h"
 #include "weft/csv.h"
@@ -83,6 +83,34 @@ static void print_rows(const weft_said_to *to, const weft_data *data, const weft
         print_numbers(file, m, score);
         putc('\n', file);
     }
+}
+
+/* ---- translations ---- */
+
+static weft_status print_translations(weft_said_to *to, const weft_data *data,
+                                      const weft_said *said)
+{
+    const weft_predictions *predictions = said->predictions;
+    FILE *file = to->text;
+    if (to->is_h5)
+        return weft_fail(
+            WEFT_ECONF,
+            "%s: translations are written as text; choose a name that does not "
+            "end with .h5",
+            to->path);
+    if (!to->begun)
+        fprintf(file, "%sline\tdirection\ttranslation\tsource%s\n",
+                data->scored ? "" : "part\t", data->unlabelled ? "" : "\treference");
+    to->begun = 1;
+    for (int64_t i = 0; i < predictions->n; i++) {
+        const weft_translation *one = &predictions->translated[i];
+        if (!data->scored) fprintf(file, "%s\t", weft_part_name[said->part]);
+        fprintf(file, "%lld\t%s-%s\t%s\t%s", (long long)one->line, one->source, one->target,
+                one->text, one->sentence);
+        if (!data->unlabelled) fprintf(file, "\t%s", one->reference ? one->reference : "");
+        putc('\n', file);
+    }
+    return WEFT_OK;
 }
 
 /* ---- HDF5 ---- */
@@ -170,6 +198,7 @@ weft_status weft_said_open(weft_said_to *to)
 
 weft_status weft_said_write(weft_said_to *to, const weft_data *data, const weft_said *said)
 {
+    if (said->predictions->translated) return print_translations(to, data, said);
     if (to->is_h5) return put_rows(to, data, said);
     if (!to->begun) print_head(to->text, data, said);
     to->begun = 1;

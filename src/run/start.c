@@ -27,7 +27,9 @@ weft_status weft_run_start_read(weft_run *run)
                              "weights; give it one value",
                              run->opts.start, run->space.axis[i].section,
                              run->space.axis[i].opt->name);
-    return weft_winner_read(&run->start, run->opts.start, run->mem);
+    TRY(weft_winner_read(&run->start, run->opts.start, run->mem));
+    run->start.like.more = 1;
+    return WEFT_OK;
 }
 
 /* The job of a trial of the first configuration. */

@@ -128,6 +128,59 @@ static weft_status refuse(const weft_run *run, const char *path, int64_t n, int6
                      path, (long long)n, run->data.path, (long long)need);
 }
 
+/* ---- what the winner does not know ---- */
+
+/* Dimensions of a tensor, of four; n numbers in each. */
+static void dims_of(const weft_tensor *tensor, int64_t dims[4])
+{
+    for (int k = 0; k < 4; k++) dims[k] = k < tensor->nd ? tensor->dims[k] : 1;
+}
+
+/* Puts x into the first rows of each dimension of y. */
+static void place_first(const weft_tensor *from, const real *x, const weft_tensor *to,
+                        real *y)
+{
+    int64_t a[4], b[4];
+    dims_of(from, a);
+    dims_of(to, b);
+    for (int64_t i = 0; i < a[0]; i++)
+        for (int64_t j = 0; j < a[1]; j++)
+            for (int64_t k = 0; k < a[2]; k++)
+                memcpy(y + ((i * b[1] + j) * b[2] + k) * b[3],
+                       x + ((i * a[1] + j) * a[2] + k) * a[3], (size_t)a[3] * sizeof *x);
+}
+
+static int are_equal(int n, const weft_tensor *a, const weft_tensor *b)
+{
+    int same = 1;
+    for (int i = 0; i < n && same; i++) {
+        int64_t x[4], y[4];
+        dims_of(&a[i], x);
+        dims_of(&b[i], y);
+        same = memcmp(x, y, sizeof x) == 0;
+    }
+    return same;
+}
+
+/* The state that training begins with, and in it the winner's tensors. */
+static weft_status place_known(const weft_run *run, const weft_winner *winner,
+                               const char *path, const weft_job *job, int n,
+                               const weft_tensor *known, weft_state *state)
+{
+    weft_tensor own[WEFT_MAX_TENSORS];
+    weft_task_tensors(run->task, run->task_self, job, own);
+    if (n != winner->ntensor || !are_equal(n, known, winner->tensor))
+        return weft_fail(WEFT_EDATA,
+                         "the winner of %s has tensors of other sizes than the network "
+                         "here; choose the same network",
+                         path);
+    run->task->start(run->task_self, job, state);
+    for (int i = 0; i < n; i++)
+        place_first(&known[i], winner->state + winner->tensor[i].at, &own[i],
+                    state->x + own[i].at);
+    return WEFT_OK;
+}
+
 weft_status weft_winner_state(const weft_run *run, const weft_winner *winner,
                               const char *path, const weft_job *job, weft_state *state,
                               weft_unknown *unknown)
@@ -139,6 +192,11 @@ weft_status weft_winner_state(const weft_run *run, const weft_winner *winner,
     int64_t need = weft_tensors_size(nown, own);
     *unknown = (weft_unknown){0};
     *state = weft_state_new(run->task, run->task_self, job, run->mem);
+    if (run->task->known) {
+        weft_tensor known[WEFT_MAX_TENSORS];
+        int nknown = run->task->known(run->task_self, job, known);
+        if (nknown > 0) return place_known(run, winner, path, job, nknown, known, state);
+    }
     TRY(place_rows(run, winner, state, &placed));
     if (placed == OTHERS) {
         int64_t all = winner->rows ? winner->rows->n * winner->rows->each : 0;

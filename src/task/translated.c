@@ -1,17 +1,15 @@
 /* BLEU and chrF of what networks translate, by direction. */
 #include "translated.h"
 
-/* The words of a vocabulary among word[n], in mem; *n becomes their number. What a network
- * has behind them, padding and the names of languages, says nothing. */
-static const uint32_t *known(const weft_bpe *bpe, const uint32_t *word, int *n,
-                             weft_arena *mem)
+/* What a network has behind the pieces, padding and the names of languages, is left out. */
+const char *weft_translated_text(const weft_bpe *bpe, const uint32_t *word, int n,
+                                 weft_arena *mem)
 {
-    uint32_t *own = WEFT_NEW(mem, uint32_t, *n);
+    uint32_t *own = WEFT_NEW(mem, uint32_t, n);
     int m = 0;
-    for (int i = 0; i < *n; i++)
+    for (int i = 0; i < n; i++)
         if (word[i] < (uint32_t)bpe->n) own[m++] = word[i];
-    *n = m;
-    return own;
+    return weft_bpe_decode(bpe, own, m, mem);
 }
 
 void weft_translated_add(weft_translated *sums, const weft_pair_rows *pairs, weft_part part,
@@ -22,9 +20,7 @@ void weft_translated_add(weft_translated *sums, const weft_pair_rows *pairs, wef
     const weft_language *target = &of->language[of->direction[direction].target];
     for (int i = 0; i < n; i++) {
         weft_arena *tmp = weft_arena_new();
-        int words = length[i];
-        const uint32_t *own = known(target->bpe, word[i], &words, tmp);
-        const char *said = weft_bpe_decode(target->bpe, own, words, tmp);
+        const char *said = weft_translated_text(target->bpe, word[i], length[i], tmp);
         const char *text =
             weft_sentence_text(&target->part[part], pairs->reference[row[i]], tmp);
         weft_bleu_add(&sums->bleu, said, text, tmp);

@@ -21,6 +21,9 @@ typedef struct weft_translated {
     {"chrf", "chrF2 of the translations, as sacrebleu's", "0 to 100", "chrF"}
 /* clang-format on */
 
+/* The text of word[n], words of a network, in mem; those that no piece is say nothing. */
+const char *weft_translated_text(const weft_bpe *bpe, const uint32_t *word, int n,
+                                 weft_arena *mem);
 /* Adds translations word[n][length[n]] of the pairs row[n], of one direction and part. */
 void weft_translated_add(weft_translated *sums, const weft_pair_rows *pairs, weft_part part,
                          int64_t direction, int n, const int64_t *row,

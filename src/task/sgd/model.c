@@ -5,6 +5,7 @@
 #include "weft/log.h"
 #include "words.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The layers that may have a weight decay of their own: all but the vectors of words. That
@@ -50,10 +51,20 @@ weft_status sgd_model_new(const sgd_task *sgd, const double *conf, weft_arena *m
         model->contexts = WEFT_NEW(mem, weft_contexts, 1);
         weft_contexts_setup(model->contexts, &context, sgd->net, model->self, of->n,
                             (int)of->directions, of->joint);
+        model->contexts->known = of->known;
         model->n = model->contexts->n;
         model->layers = 0;
     }
     return WEFT_OK;
+}
+
+sgd_model sgd_model_of(const sgd_task *sgd, const weft_job *job, weft_arena *mem)
+{
+    sgd_model model;
+    weft_status st =
+        sgd_model_new(sgd, job->mix.dim > 0 ? job->mix.conf : NULL, mem, &model);
+    if (st != WEFT_OK) weft_die("%s", weft_error());
+    return model;
 }
 
 int64_t sgd_state_size(const sgd_task *sgd, const sgd_model *model)
@@ -112,6 +123,78 @@ double sgd_memory(const sgd_task *sgd, const sgd_model *model)
            ((double)sgd_state_size(sgd, model) + gradient * (sgd->parts + 1) +
             (model->contexts ? (double)model->table.at : 0));
 }
+
+void sgd_cost(const void *self, const weft_job *job, weft_cost *out)
+{
+    const sgd_task *sgd = self;
+    weft_arena *tmp = weft_arena_new();
+    sgd_model model = sgd_model_of(sgd, job, tmp);
+    double flops = sgd->net->flops(model.self), ranks = sgd->env.team->size;
+    double steps = 0, samples = 0;
+    double words = fmin(model.train.batch * sgd->shape.length, (double)model.table.rows);
+    double moved = (double)model.table.at + words * model.table.d; /* weights of a step */
+    if (model.contexts) moved = (double)model.n;
+    for (int f = 0; f < sgd->nfold; f++) {
+        double n = (double)sgd->at[f].train.n, batch = fmin(model.train.batch, n);
+        double own = sgd->steps > 0 ? (double)sgd->steps : ceil(n / batch);
+        steps += own;
+        samples += own * batch + (double)sgd->at[f].dev.n / 3;
+    }
+    double all = (double)sgd->first[WEFT_TEST], most = fmin(model.train.batch, all);
+    double once = sgd->steps > 0 ? (double)sgd->steps : ceil(all / most);
+    *out = (weft_cost){
+        .again = once * (most * flops + 10.0 * moved),
+        .flops = job->resource * (samples * flops + steps * 10.0 * moved),
+        .bytes = ranks > 1 ? job->resource * steps * moved * sizeof(real) * ranks : 0,
+        .memory = sgd_memory(sgd, &model)};
+    weft_arena_free(tmp);
+}
+
+/* ---- languages that a winner knows ---- */
+
+int sgd_known_tensors(const sgd_task *sgd, const weft_job *job,
+                      weft_tensor out[WEFT_MAX_TENSORS])
+{
+    const weft_translations *of = sgd->pairs.of;
+    if (!of || (of->known == of->n && of->known_directions == of->directions)) return 0;
+    weft_arena *tmp = weft_arena_new();
+    weft_translations before = *of;
+    sgd_task task = *sgd;
+    before.n = of->known;
+    before.directions = of->known_directions;
+    task.pairs.of = &before;
+    task.shape.words -= of->n - of->known;
+    sgd_model model = sgd_model_of(&task, job, tmp);
+    int n = weft_contexts_tensors(model.contexts, out);
+    weft_arena_free(tmp);
+    return n;
+}
+
+weft_status sgd_check_known(const sgd_task *sgd)
+{
+    const weft_translations *of = sgd->pairs.of;
+    const weft_context_options *context = &sgd->context;
+    if (!of) return WEFT_OK;
+    if (sgd->env.scoring && context->form == WEFT_CONTEXT_PAIR &&
+        of->directions > of->known_directions) {
+        const weft_direction *way = &of->direction[of->known_directions];
+        return weft_fail(WEFT_ECONF,
+                         "%s: the winner was not trained on %s-%s, and has weights for the "
+                         "directions of its training alone (context.form = pairwise); take "
+                         "one of another form, or other directions",
+                         of->path, of->language[way->source].name,
+                         of->language[way->target].name);
+    }
+    if (sgd->env.scoring || context->train == WEFT_CONTEXT_ALL || of->known < of->n)
+        return WEFT_OK;
+    return weft_fail(WEFT_ECONF,
+                     "context.train = embeddings trains those of languages that run.start "
+                     "lacks, and %s has none: set run.start = RUN.h5, and pack sentences "
+                     "in another language with vocabulary = RUN.h5",
+                     of->path);
+}
+
+/* ---- memory ---- */
 
 /* The numbers of weights of all contexts, as Platanios et al. count them. */
 static void tell_weights(const sgd_task *sgd, const sgd_model *model)

@@ -8,6 +8,17 @@
  */
 WEFT_CHECKED weft_status sgd_model_new(const sgd_task *sgd, const double *conf,
                                        weft_arena *mem, sgd_model *model);
+/* That of a job, whose configuration was checked at setup. */
+sgd_model sgd_model_of(const sgd_task *sgd, const weft_job *job, weft_arena *mem);
+/* As weft_task.cost. */
+void sgd_cost(const void *self, const weft_job *job, weft_cost *out);
+/* The tensors of a winner that knows the known languages and directions alone; 0: these are
+ * all. */
+int sgd_known_tensors(const sgd_task *sgd, const weft_job *job,
+                      weft_tensor out[WEFT_MAX_TENSORS]);
+/* ECONF: a direction for which the winner has no weights; or there is nothing that
+ * context.train could train. */
+WEFT_CHECKED weft_status sgd_check_known(const sgd_task *sgd);
 /* Numbers of the state of a trial. */
 int64_t sgd_state_size(const sgd_task *sgd, const sgd_model *model);
 /* Those of the configuration that has the largest state. ECONF, EDATA: a configuration

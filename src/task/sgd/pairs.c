@@ -9,10 +9,23 @@
 
 void sgd_pairs_open(sgd_task *sgd)
 {
-    sgd->pairs = weft_pair_rows_new(sgd->env.data->translations, sgd->env.mem);
-    sgd->shape = weft_pair_rows_shape(&sgd->pairs);
+    weft_data *data = sgd->env.data;
+    weft_shape *shape = &sgd->shape;
+    sgd->pairs = weft_pair_rows_new(data->translations, data->scored, sgd->env.mem);
+    *shape = weft_pair_rows_shape(&sgd->pairs);
+    if (data->longest > shape->longest) shape->longest = (int)data->longest;
+    if (shape->longest == 0) shape->longest = 2 * shape->d + 10; /* as beams have it */
+    data->longest = shape->longest;
     for (int p = 0; p < WEFT_NPART; p++)
         sgd->first[p + 1] = sgd->pairs.first[(p + 1) * sgd->pairs.of->directions];
+}
+
+sgd_rows sgd_pairs_referred(const sgd_task *sgd, const sgd_rows *rows, weft_arena *mem)
+{
+    int64_t *row = WEFT_NEW(mem, int64_t, rows->n), n = 0;
+    for (int64_t i = 0; i < rows->n; i++)
+        if (sgd->pairs.reference[rows->row[i]] >= 0) row[n++] = rows->row[i];
+    return (sgd_rows){n, row};
 }
 
 int sgd_direction(const sgd_task *sgd, int64_t row)

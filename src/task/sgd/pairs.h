@@ -23,6 +23,8 @@ int64_t sgd_pairs_batches(const sgd_task *sgd, int64_t batch, const sgd_rows *ro
 const real *sgd_theta(const sgd_task *sgd, const sgd_model *model, const real *w,
                       int direction, real *theta);
 weft_context sgd_context(const sgd_task *sgd, int direction);
+/* The rows that have a reference, which alone can be scored; owned by mem. */
+sgd_rows sgd_pairs_referred(const sgd_task *sgd, const sgd_rows *rows, weft_arena *mem);
 /* Sample i of a batch. */
 void sgd_pairs_put(const sgd_task *sgd, const sgd_model *model, sgd_work *work, int i,
                    int64_t row);

@@ -81,20 +81,11 @@ static weft_status sgd_setup(void *self, const weft_env *env)
     TRY(sgd_open(sgd));
     TRY(sgd_divide(sgd));
     check_ranks(sgd);
+    TRY(sgd_check_known(sgd));
     return sgd_check_memory(sgd);
 }
 
 /* ---- state ---- */
-
-/* The network of a job, whose configuration was checked at setup. */
-static sgd_model model_of(const sgd_task *sgd, const weft_job *job, weft_arena *mem)
-{
-    sgd_model model;
-    weft_status st =
-        sgd_model_new(sgd, job->mix.dim > 0 ? job->mix.conf : NULL, mem, &model);
-    if (st != WEFT_OK) weft_die("%s", weft_error());
-    return model;
-}
 
 static void sgd_nstate(const void *self, const weft_job *job, weft_state *size)
 {
@@ -102,7 +93,7 @@ static void sgd_nstate(const void *self, const weft_job *job, weft_state *size)
     weft_arena *tmp = weft_arena_new();
     sgd_model model = {0};
     if (job)
-        model = model_of(sgd, job, tmp);
+        model = sgd_model_of(sgd, job, tmp);
     else if (sgd_model_largest(sgd, tmp, &model) != WEFT_OK)
         weft_die("%s", weft_error());
     size->nx = sgd_state_size(sgd, &model);
@@ -115,7 +106,7 @@ static int sgd_tensors(const void *self, const weft_job *job,
 {
     const sgd_task *sgd = self;
     weft_arena *tmp = weft_arena_new();
-    sgd_model model = model_of(sgd, job, tmp);
+    sgd_model model = sgd_model_of(sgd, job, tmp);
     int n = 1;
     if (sgd->nfold == 1)
         n = model.contexts ? weft_contexts_tensors(model.contexts, out)
@@ -126,11 +117,17 @@ static int sgd_tensors(const void *self, const weft_job *job,
     return n;
 }
 
+static int sgd_known(const void *self, const weft_job *job,
+                     weft_tensor out[WEFT_MAX_TENSORS])
+{
+    return sgd_known_tensors(self, job, out);
+}
+
 static void sgd_word_weights(const void *self, const weft_job *job, weft_word_weights *out)
 {
     const sgd_task *sgd = self;
     weft_arena *tmp = weft_arena_new();
-    weft_table table = model_of(sgd, job, tmp).table;
+    weft_table table = sgd_model_of(sgd, job, tmp).table;
     weft_arena_free(tmp);
     if (table.rows > 0)
         *out = (weft_word_weights){.vocab = &sgd->own.vocab[sgd->words.tokenizer],
@@ -163,7 +160,7 @@ static void sgd_start(const void *self, const weft_job *job, weft_state *state)
 {
     const sgd_task *sgd = self;
     weft_arena *tmp = weft_arena_new();
-    sgd_model model = model_of(sgd, job, tmp);
+    sgd_model model = sgd_model_of(sgd, job, tmp);
     for (int f = 0; f < sgd->nfold; f++) {
         uint64_t fold = (uint64_t)(sgd->fold < 0 ? f : sgd->fold);
         weft_rng4 rng = weft_rng_at(sgd->env.seed, WEFT_RNG_WEIGHTS, fold, 0, 2);
@@ -219,32 +216,6 @@ static int sgd_grows(const void *self)
 {
     const sgd_task *sgd = self;
     return sgd->folds == 0 || sgd->fold >= 0;
-}
-
-static void sgd_cost(const void *self, const weft_job *job, weft_cost *out)
-{
-    const sgd_task *sgd = self;
-    weft_arena *tmp = weft_arena_new();
-    sgd_model model = model_of(sgd, job, tmp);
-    double flops = sgd->net->flops(model.self), ranks = sgd->env.team->size;
-    double steps = 0, samples = 0;
-    double words = fmin(model.train.batch * sgd->shape.length, (double)model.table.rows);
-    double moved = (double)model.table.at + words * model.table.d; /* weights of a step */
-    if (model.contexts) moved = (double)model.n;
-    for (int f = 0; f < sgd->nfold; f++) {
-        double n = (double)sgd->at[f].train.n, batch = fmin(model.train.batch, n);
-        double own = sgd->steps > 0 ? (double)sgd->steps : ceil(n / batch);
-        steps += own;
-        samples += own * batch + (double)sgd->at[f].dev.n / 3;
-    }
-    double all = (double)sgd->first[WEFT_TEST], most = fmin(model.train.batch, all);
-    double once = sgd->steps > 0 ? (double)sgd->steps : ceil(all / most);
-    *out = (weft_cost){
-        .again = once * (most * flops + 10.0 * moved),
-        .flops = job->resource * (samples * flops + steps * 10.0 * moved),
-        .bytes = ranks > 1 ? job->resource * steps * moved * sizeof(real) * ranks : 0,
-        .memory = sgd_memory(sgd, &model)};
-    weft_arena_free(tmp);
 }
 
 /* ---- work ---- */
@@ -372,7 +343,7 @@ static weft_status sgd_step(void *self, const weft_job *job, int64_t unit,
                          "for mixtures of them; choose run.tuner = random, sha, hyperband, "
                          "asha or pbt, and run.mixing = none");
     weft_arena *tmp = weft_arena_new();
-    sgd_model model = model_of(sgd, job, tmp);
+    sgd_model model = sgd_model_of(sgd, job, tmp);
     int64_t epochs = epochs_of(job), each = epochs > 0 ? epochs : 1;
     int f = (int)(unit / each);
     sgd_head *head = head_of(f, state->aux);
@@ -420,7 +391,7 @@ static weft_status sgd_score(void *self, const weft_job *job, const weft_state *
     sgd_task *sgd = self;
     const real *x = state->x;
     weft_arena *tmp = weft_arena_new();
-    sgd_model model = model_of(sgd, job, tmp);
+    sgd_model model = sgd_model_of(sgd, job, tmp);
     int folds = sgd->folds > 0 && part == WEFT_VALID;
     if (folds && !sgd->at)
         weft_log(WEFT_WARN, "with sgd.folds the winner was trained on the valid part of "
@@ -428,6 +399,7 @@ static weft_status sgd_score(void *self, const weft_job *job, const weft_state *
                             "on other data alone");
     int held = folds && sgd->at;
     sgd_rows all = rows_of(sgd, part, tmp);
+    if (sgd->pairs.of) all = sgd_pairs_referred(sgd, &all, tmp);
     sgd_sums sum = {0};
     int64_t rows = 0;
     for (int f = 0; f < sgd->nfold; f++) {
@@ -454,9 +426,13 @@ static weft_status sgd_predicts(void *self, const weft_job *job, const weft_stat
 {
     sgd_task *sgd = self;
     weft_arena *tmp = weft_arena_new();
-    sgd_model model = model_of(sgd, job, tmp);
+    sgd_model model = sgd_model_of(sgd, job, tmp);
     sgd_rows rows = rows_of(sgd, part, tmp);
-    weft_status st = sgd_predict(sgd, &model, &rows, sgd->nfold, state->x, out, mem);
+    weft_status st = WEFT_OK;
+    if (sgd->pairs.of)
+        sgd_translations_say(sgd, &model, part, &rows, state->x, out, mem);
+    else
+        st = sgd_predict(sgd, &model, &rows, sgd->nfold, state->x, out, mem);
     weft_arena_free(tmp);
     return st == WEFT_OK ? sgd_sound(sgd) : st;
 }
@@ -483,6 +459,7 @@ const weft_task weft_task_sgd = {
     .setup = sgd_setup,
     .nstate = sgd_nstate,
     .tensors = sgd_tensors,
+    .known = sgd_known,
     .words = sgd_word_weights,
     .start = sgd_start,
     .cost = sgd_cost,

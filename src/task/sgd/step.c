@@ -145,18 +145,28 @@ static const real *theta_of(struct course *course, int direction, const real *w)
     return theta;
 }
 
-/* A step of the optimizer on any of the weights of all contexts. */
+/* A step of the optimizer on any of the weights of all contexts that are trained. */
 struct change {
     const sgd_model *model;
     weft_pace pace;
     real *w, *slots;
+    int n;
+    weft_context_range range[WEFT_MAX_RANGES]; /* [n] */
 };
 
 static void take_change(void *self, int64_t at, int64_t n, real *g)
 {
-    struct change *change = self;
-    weft_descent_step(&change->model->train.descent, &change->pace, n, change->w + at, g,
-                      change->slots + at, change->model->n);
+    const struct change *change = self;
+    const sgd_model *model = change->model;
+    for (int i = 0; i < change->n; i++) {
+        weft_context_range range = change->range[i];
+        int64_t from = range.from > at ? range.from : at;
+        int64_t end = range.end < at + n ? range.end : at + n;
+        if (from < end)
+            weft_descent_step(&model->train.descent, &change->pace, end - from,
+                              change->w + from, g + (from - at), change->slots + from,
+                              model->n);
+    }
 }
 
 /* Changes the weights of all contexts by the gradient with respect to those of one. */
@@ -165,7 +175,8 @@ static void change_contexts(struct course *course, weft_pace pace, weft_context 
 {
     const weft_contexts *contexts = course->model->contexts;
     const sgd_pieces *pieces = &course->pieces;
-    struct change change = {course->model, pace, w, slots};
+    struct change change = {.model = course->model, .pace = pace, .w = w, .slots = slots};
+    change.n = weft_contexts_trained(contexts, change.range);
     weft_contexts_taker taker = {take_change, &change};
     size_t n = (size_t)weft_contexts_dots(contexts);
     memset(course->dots, 0, n * sizeof *course->dots);
