@@ -169,6 +169,19 @@ starts "other pieces, .* pack it with vocabulary = .*other-first.h5" "with other
 "$weft" pack translations "$tmp/toy.tsv" languages=one,two joint=yes vocabulary=60 valid=0.1 -o "$tmp/alone.h5" >"$tmp/out" 2>"$tmp/log"
 starts "has none for language 3, .* 'three'" "with fewer languages" alone run.start="$tmp/first.h5"
 
+if [ -n "$python" ]; then
+    paste "$tmp/toy.tsv" "$tmp/four.tsv" | cut -f1-3,5 >"$tmp/all.tsv"
+    LAUNCH="mpirun -n 1" PYTHON=$python SEEDS="1 2" FROM="$tmp/study" BETWEEN="two three" OVER=one NEW=four COUNTS="100 all" \
+        EPOCHS=1 STEPS=3 OUTPUT="$tmp/zero" bash jobs/zeroshot.sh "$tmp/all.tsv" "$tmp/toy.h5" "valid=0.1 test=0.1" \
+        seq2seq.hidden=8 seq2seq.embedding=8 >"$tmp/out" 2>"$tmp/log" &&
+        [ "$(grep -c '^pivot-universal	.* [+]- ' "$tmp/out")" = 2 ] && [ "$(grep -Ec '^four-(100|all)	.* [+]- ' "$tmp/out")" = 4 ] &&
+        "$python" analysis/translate.py --picture "$tmp/far.png" "$tmp"/study/generated-*.h5 >"$tmp/out" 2>"$tmp/log" &&
+        [ -s "$tmp/far.png" ] && [ "$(grep -c nearest "$tmp/out")" = 3 ]
+    result $? "the study of other directions and a new language prints tables, and how far embeddings are apart"
+else
+    echo "ok $((count += 1)) - the study of other directions and a new language prints tables # SKIP no h5py"
+fi
+
 # What a winner says: as texts.
 says() # RUN FILE RANKS [key=value ...]
 {

@@ -61,9 +61,8 @@ typedef struct weft_data {
     weft_clients *clients; /* NULL: not a federation; else parts hold totals, no rows */
     weft_clients *owners;  /* WEFT_TOKENS: that documents of the parts belong to; NULL: to
                               none. WEFT_SENTENCES: see weft_data_own_pairs */
-    int64_t longest; /* WEFT_TOKENS: words of the longest document, of which networks over
-                        words are padded to; WEFT_SENTENCES: of the longest translation, of
-                        the data that a network was trained on; 0: not known yet */
+    int64_t longest; /* words of the longest document, which networks are padded to, or of
+                        the longest translation in training; 0: not known yet */
     struct weft_translations *translations; /* WEFT_SENTENCES, else NULL: the parts hold
                                                numbers of lines; classes are the languages
                                                and what names their vocabularies */
@@ -75,10 +74,9 @@ typedef struct weft_data {
     struct weft_data *bound; /* closed with it; NULL: none */
 } weft_data;
 
-/* Opens a packed file: this rank's rows of bytes or reals, which are used in the
- * memory-mapped file where that can be, and labels; of a
- * federation only how many samples each client has. Collective. EFILE; EDATA: not a packed
- * file, a class without rows (except in a federation), or inconsistent sizes. */
+/* Opens a packed file: this rank's rows of bytes or reals, used in the memory-mapped file
+ * where that can be, and labels; of a federation the clients' numbers of samples alone.
+ * Collective. EFILE; EDATA: no packed file, a class without rows, or inconsistent sizes. */
 WEFT_CHECKED weft_status weft_data_open(weft_data *data, const char *path, weft_team *team,
                                         weft_arena *mem);
 /* The same of the rows of a window alone, which are in the file and belong to no clients,
@@ -89,9 +87,8 @@ WEFT_CHECKED weft_status weft_data_open_some(weft_data *data, const char *path,
 /* The form of the rows of an open file, packed, or a run or winner, whose /winner was
  * trained on such; WEFT_NFORM: it is neither. *group is "" or "/winner". EFILE. */
 WEFT_CHECKED weft_status weft_form_read(weft_h5 *file, const char **group, weft_form *form);
-/* The numbers of rows of the parts of a packed file, and of its classes or targets; 0 where
- * rows belong to clients. Of sentences in several languages rows are lines, without
- * classes. Reads no rows. EFILE. */
+/* The numbers of rows of the parts of a packed file, of sentences of lines, and of classes
+ * or targets; 0 where rows belong to clients. Reads no rows. EFILE. */
 WEFT_CHECKED weft_status weft_data_sizes(const char *path, int64_t rows[WEFT_NPART],
                                          int64_t *classes, weft_arena *mem);
 /* A federation whose samples somebody else holds, so that none can be read: n clients with
@@ -147,18 +144,16 @@ int64_t *weft_vocab_places(const weft_vocab *vocab, const weft_vocab *to, weft_a
 typedef struct weft_likeness {
     weft_form form;
     int64_t d; /* numbers of a row, characters of a window; 0 for documents */
-    int64_t channels, height, width; /* of images, else 0 */
-    int64_t longest; /* words that a network over words was padded to, or that a
-                        translation has at most; 0: not known, or no such network */
-    int64_t classes; /* 0: not known */
+    int64_t channels, height, width;              /* of images, else 0 */
+    int64_t longest;                              /* as in weft_data */
+    int64_t classes;                              /* 0: not known */
     const char *const *class_name;                /* [classes]; WEFT_CHARS: the alphabet */
     const double *target_shift, *target_scale;    /* [classes] as in weft_data, or NULL */
     const char *const *column_name;               /* [d] or NULL */
     const double *shift, *scale;                  /* [d] as in weft_data, or NULL */
     weft_ranks ranks;                             /* as in weft_data; shift is then NULL */
     const weft_columns *table;                    /* as in weft_data, or NULL */
-    const struct weft_translations *translations; /* WEFT_SENTENCES: languages, directions
-                                                     and pieces; NULL: not known */
+    const struct weft_translations *translations; /* without sentences; NULL: not known */
     int more; /* 1: data may have further languages, which begin untrained */
 } weft_likeness;
 /* These properties of an open data set, which owns them. */
