@@ -35,7 +35,7 @@ def read_printed(path):
     """The same of what `weft eval` printed: lines DIRECTION, sentences, BLEU, chrF."""
     label, seed = re.fullmatch(r"(.*?)-?(\d*)\.txt", os.path.basename(path)).groups()
     with open(path, encoding="utf-8") as lines:
-        found = [re.fullmatch(r"(\S+-\S+) +\d+ +([\d.]+) +([\d.]+)", line.rstrip()) for line in lines]
+        found = [re.fullmatch(r"(\S+-\S+) +\d+ +(\S+) +(\S+)", line.rstrip()) for line in lines]
     return label, int(seed or 1), {f.group(1): (float(f.group(2)), float(f.group(3))) for f in found if f}
 
 

@@ -178,6 +178,9 @@ if [ -n "$python" ]; then
         "$python" analysis/translate.py --picture "$tmp/far.png" "$tmp"/study/generated-*.h5 >"$tmp/out" 2>"$tmp/log" &&
         [ -s "$tmp/far.png" ] && [ "$(grep -c nearest "$tmp/out")" = 3 ]
     result $? "the study of other directions and a new language prints tables, and how far embeddings are apart"
+    printf 'one-two %15d %12s %12s\n' 12 3.5567e-18 0.25 >"$tmp/direct-1.txt"
+    "$python" analysis/translate.py "$tmp/direct-1.txt" >"$tmp/out" 2>"$tmp/log" && grep -q '^direct	0.00	' "$tmp/out"
+    result $? "scores next to 0 are read, too"
 else
     echo "ok $((count += 1)) - the study of other directions and a new language prints tables # SKIP no h5py"
 fi
