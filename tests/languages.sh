@@ -1,4 +1,4 @@
-# Sourced by tests and t_inputs.sh: sentences in three made-up languages.
+# Sourced by tests and t_inputs.sh: sentences in three made-up languages, and the score of translations.
 languages() # LINES: a table with a column for each; the third has the words backwards, and gaps
 {
     awk -v lines="$1" 'BEGIN {
@@ -15,4 +15,8 @@ languages() # LINES: a table with a column for each; the third has the words bac
             print substr(a, 2) "\t" substr(b, 2) "\t" (i % 5 ? substr(c, 2) : "")
         }
     }'
+}
+bleu() # PART: of the report in $tmp/out
+{
+    sed -n "s/^$1 .*BLEU \([0-9]*\)\..*/\1/p" "$tmp/out"
 }

@@ -16,10 +16,6 @@ tune() # NAME RANKS [key=value ...]
     timeout "$net" mpirun -n "$ranks" "$weft" tune "$tmp/in.ini" run.data="$tmp/$name.h5" "$@" \
         -o "$tmp/run.h5" --force >"$tmp/out" 2>"$tmp/log" </dev/null
 }
-bleu() # PART: of the report in $tmp/out
-{
-    sed -n "s/^$1 .*BLEU \([0-9]*\)\..*/\1/p" "$tmp/out"
-}
 cat >"$tmp/in.ini" <<END
 [run]
 task = fed
