@@ -39,20 +39,10 @@ static inline weft_status set_up(struct stand *stand, const char *options, weft_
 {
     *stand = (struct stand){.self = weft_arena_alloc(mem, 1, task->kind.size)};
     weft_conf_init(&stand->conf, mem);
-    const weft_kind *tuned[WEFT_MAX_TUNED];
-    int n = 0;
     TRY(weft_conf_text(&stand->conf, "test", options));
-    TRY(weft_conf_bind(&stand->conf, &task->kind, stand->self));
-    TRY(task->tuned(stand->self, tuned, &n));
-    TRY(weft_space_read(&stand->space, &stand->conf, tuned, n, 1, mem));
-    weft_env env = {.team = &team,
-                    .conf = &stand->conf,
-                    .data = data,
-                    .space = &stand->space,
-                    .seed = 3,
-                    .memory = 1e9,
-                    .mem = mem};
-    TRY(task->setup(stand->self, &env));
+    TRY(open_task(
+        task, stand->self, &stand->conf, &stand->space,
+        (weft_env){.team = &team, .data = data, .seed = 3, .memory = 1e9, .mem = mem}));
     weft_mix mix = weft_mix_new(1, stand->space.dim, mem);
     stand->job = weft_job_new(0, 0, &mix);
     weft_space_config(&stand->space, 0, stand->job.mix.conf);

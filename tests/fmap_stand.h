@@ -69,23 +69,17 @@ static inline weft_status set_up(struct stand *stand, const char *options, const
     make_data(&stand->data);
     stand->self = weft_arena_alloc(mem, 1, task->kind.size);
     weft_conf_init(&stand->conf, mem);
-    const weft_kind *tuned[WEFT_MAX_TUNED];
-    int n = 0;
     weft_status st = weft_conf_text(&stand->conf, "test", fixed);
     char *text = weft_arena_text(mem, "%s", options), *rest = text;
     for (char *word; st == WEFT_OK && (word = strtok_r(rest, " ", &rest));)
         st = weft_conf_set(&stand->conf, word);
-    if (st == WEFT_OK) st = weft_conf_bind(&stand->conf, &task->kind, stand->self);
-    if (st == WEFT_OK) st = task->tuned(stand->self, tuned, &n);
-    if (st == WEFT_OK) st = weft_space_read(&stand->space, &stand->conf, tuned, n, 1, mem);
-    weft_env env = {.team = &team,
-                    .conf = &stand->conf,
-                    .data = &stand->data,
-                    .space = &stand->space,
-                    .seed = SEED,
-                    .memory = 1e9,
-                    .mem = mem};
-    if (st == WEFT_OK) st = task->setup(stand->self, &env);
+    if (st == WEFT_OK)
+        st = open_task(task, stand->self, &stand->conf, &stand->space,
+                       (weft_env){.team = &team,
+                                  .data = &stand->data,
+                                  .seed = SEED,
+                                  .memory = 1e9,
+                                  .mem = mem});
     TRY(st);
     weft_mix mix = weft_mix_new(K, stand->space.dim, mem);
     stand->job = weft_job_new(TRIAL, 1, &mix);

@@ -113,8 +113,6 @@ static const char usual[] = "[fmap]\nfeature = rff\nmodel = ridge\nscore = loss\
 static weft_status set_up(struct stand *stand, const char *packing, const char *options,
                           int k)
 {
-    const weft_kind *tuned[WEFT_MAX_TUNED];
-    int n = 0;
     open_table(&stand->data, packing);
     stand->rows = rows_of(&stand->data);
     stand->self = weft_arena_alloc(mem, 1, task->kind.size);
@@ -125,17 +123,13 @@ static weft_status set_up(struct stand *stand, const char *packing, const char *
         st = weft_conf_set(&stand->conf, word);
         if (strncmp(word, "fmap.folds=", 11) == 0) stand->folds = atoi(word + 11);
     }
-    if (st == WEFT_OK) st = weft_conf_bind(&stand->conf, &task->kind, stand->self);
-    if (st == WEFT_OK) st = task->tuned(stand->self, tuned, &n);
-    if (st == WEFT_OK) st = weft_space_read(&stand->space, &stand->conf, tuned, n, 1, mem);
-    weft_env env = {.team = &world,
-                    .conf = &stand->conf,
-                    .data = &stand->data,
-                    .space = &stand->space,
-                    .seed = SEED,
-                    .memory = 1e9,
-                    .mem = mem};
-    if (st == WEFT_OK) st = task->setup(stand->self, &env);
+    if (st == WEFT_OK)
+        st = open_task(task, stand->self, &stand->conf, &stand->space,
+                       (weft_env){.team = &world,
+                                  .data = &stand->data,
+                                  .seed = SEED,
+                                  .memory = 1e9,
+                                  .mem = mem});
     TRY(st);
     weft_mix mix = weft_mix_new(k, stand->space.dim, mem);
     stand->job = weft_job_new(0, 1, &mix);

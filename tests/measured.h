@@ -1,4 +1,4 @@
-/* Values of a task's metrics by name. */
+/* Tasks as tests set them up, and values of their metrics by name. */
 #ifndef WEFT_TESTS_MEASURED_H
 #define WEFT_TESTS_MEASURED_H
 
@@ -33,6 +33,21 @@ static inline double score_of(const weft_task *task, const weft_scores *scores,
 static inline weft_result result_of(const weft_task *task, int k, weft_arena *arena)
 {
     return weft_result_new(k, weft_metrics_count(task->metrics), arena);
+}
+
+/* Binds the task's options, reads its space and sets the task up; env: all but these two.
+ */
+static inline weft_status open_task(const weft_task *task, void *self, weft_conf *conf,
+                                    weft_space *space, weft_env env)
+{
+    const weft_kind *tuned[WEFT_MAX_TUNED];
+    int n = 0;
+    env.conf = conf;
+    env.space = space;
+    TRY(weft_conf_bind(conf, &task->kind, self));
+    TRY(task->tuned(self, tuned, &n));
+    TRY(weft_space_read(space, conf, tuned, n, 1, env.mem));
+    return task->setup(self, &env);
 }
 
 #endif
