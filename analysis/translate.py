@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """BLEU and chrF by direction of runs that translate, a row for each form of weights; with several
 seeds means and half the width of 95 % intervals, and below them differences from the first form,
-paired by seed. Results of other directions are tables of their own. Or a picture of how far the
+paired by seed. Results of other directions are tables of their own; those of several directories
+have the directory before their names. Or a picture of how far the
 languages' embeddings are from each other.
 
 usage: analysis/translate.py FILE ...     run files of jobs/translate.sh, or any of sgd.model = seq2seq,
@@ -115,8 +116,11 @@ def draw(out, paths):
 
 def main(paths):
     tables = {}
+    several = len({os.path.dirname(path) for path in paths}) > 1
     for path in paths:
         label, seed, scores = read(path)
+        if several:
+            label = f"{os.path.basename(os.path.dirname(path))}/{label}"
         tables.setdefault(tuple(scores), {}).setdefault(label, {})[seed] = scores
     for n, (columns, runs) in enumerate(tables.items()):
         if n:

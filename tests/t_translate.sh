@@ -109,6 +109,33 @@ result $? "directions that were not trained are scored"
 ! "$weft" eval "$tmp/run.h5" "$tmp/own.h5" >"$tmp/out" 2>"$tmp/log" && grep -q 'trained on' "$tmp/log"
 result $? "another vocabulary is refused"
 
+# Languages to themselves, of sentences without translations, too: they are trained, not scored.
+languages 1500 | awk 'BEGIN { FS = OFS = "\t" } NR <= 1201 || $3 != "" { print (NR > 1201 ? "\t\t" $3 : $0) }' >"$tmp/semi.tsv"
+"$weft" pack translations "$tmp/semi.tsv" directions=one-two,two-one,one-three,three-one,two-two,three-three \
+    vocabulary="$tmp/toy.h5" valid=0.1 test=0.1 -o "$tmp/semi.h5" >"$tmp/out" 2>"$tmp/log" &&
+    grep -Eq '^two-two  *[0-9]+  *0  *0  *0$' "$tmp/out" &&
+    awk '{ n[$1] = $2 } END { exit !(n["three-three"] > n["one-three"] + 150) }' "$tmp/out"
+result $? "languages to themselves are packed, in the training part alone, with lines that have one language"
+for ranks in 1 3; do
+    # shellcheck disable=SC2086
+    tune semi $ranks generated $short && digest >>"$tmp/semi"
+done
+[ "$(sort -u "$tmp/semi" | wc -l) $(wc -l <"$tmp/semi")" = "1 2" ]
+result $? "they are trained, to one digest on 1 and 3 ranks"
+tune semi 2 generated random.resource=12 && [ "$(bleu test)" -ge 80 ] && mv "$tmp/run.h5" "$tmp/semi-run.h5" &&
+    "$weft" eval "$tmp/semi-run.h5" "$tmp/semi.h5" >"$tmp/told" 2>"$tmp/log" &&
+    awk '/^test / { mean = $5 } on { sum += $3; n++; same += $1 !~ /^(one-two|two-one|one-three|three-one)$/ } /^direction/ { on = 1 }
+        END { exit !(n == 4 && !same && sum / n - mean < 1e-5 && mean - sum / n < 1e-5) }' "$tmp/told"
+result $? "the score is the mean BLEU of the other directions: $(bleu test)"
+cut -f2 "$tmp/toy.tsv" | sed -n 2,20p >"$tmp/lines" && "$weft" predict "$tmp/semi-run.h5" "$tmp/lines" columns=two >"$tmp/out" 2>"$tmp/log" &&
+    [ "$(sed 1d "$tmp/out" | cut -f2 | sort | uniq -c | tr -d ' ')" = 19two-one ] &&
+    "$weft" predict "$tmp/semi-run.h5" "$tmp/lines" columns=two directions=two-two >"$tmp/out" 2>"$tmp/log" &&
+    [ "$(sed 1d "$tmp/out" | cut -f2 | uniq -c | tr -d ' ')" = 19two-two ]
+result $? "a text is translated into others, and into its own language if that is asked for"
+"$weft" pack translations "$tmp/toy.tsv" like="$tmp/semi-run.h5" directions=two-two -o "$tmp/own-two.h5" >"$tmp/out" 2>"$tmp/log" &&
+    "$weft" eval "$tmp/semi-run.h5" "$tmp/own-two.h5" >"$tmp/out" 2>"$tmp/log" && grep -Eq '^two-two  *1200 ' "$tmp/out"
+result $? "a language to itself is scored where there is no other direction"
+
 # A new language, whose words are those of the second, by its embedding alone.
 awk 'BEGIN { FS = OFS = "\t" } { print $1, NR == 1 ? "four" : $2 }' "$tmp/toy.tsv" >"$tmp/four.tsv"
 adds() # RANKS [key=value ...]: to "$tmp/first.h5"
@@ -177,6 +204,10 @@ if [ -n "$python" ]; then
     printf 'one-two %15d %12s %12s\n' 12 3.5567e-18 0.25 >"$tmp/direct-1.txt"
     "$python" analysis/translate.py "$tmp/direct-1.txt" >"$tmp/out" 2>"$tmp/log" && grep -q '^direct	0.00	' "$tmp/out"
     result $? "scores next to 0 are read, too"
+    mkdir "$tmp/more" && sed 's/3.5567e-18/2/' "$tmp/direct-1.txt" >"$tmp/more/direct-1.txt" &&
+        "$python" analysis/translate.py "$tmp/direct-1.txt" "$tmp/more/direct-1.txt" >"$tmp/out" 2>"$tmp/log" &&
+        grep -q '^more/direct - .*/direct	2.00	' "$tmp/out"
+    result $? "those of two directories are compared"
 else
     echo "ok $((count += 1)) - the study of other directions and a new language prints tables # SKIP no h5py"
 fi

@@ -74,7 +74,12 @@ void weft_translations_window(weft_translations *translations, int part, int64_t
 WEFT_CHECKED weft_status weft_language_find(const weft_translations *translations,
                                             const char *name, int *language);
 
-/* The sentences of a part that are there in both languages of a direction. */
+/* 1: one of n directions is from a language to another one; absent as in weft_translations.
+ */
+int weft_directions_cross(int64_t n, const weft_direction *direction, const char *absent);
+/* The sentences of a part that are there in both languages of a direction. A language to
+ * itself, which only has to be copied, is trained, but not scored: where other directions
+ * are there, too, it has pairs in the training part alone. */
 typedef struct weft_pairs {
     int64_t n;
     const int32_t *source, *target; /* [n] indices of sentences, both rising */

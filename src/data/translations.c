@@ -216,13 +216,26 @@ weft_status weft_language_find(const weft_translations *translations, const char
                      translations->path, weft_nearest(name, names, translations->n));
 }
 
+int weft_directions_cross(int64_t n, const weft_direction *direction, const char *absent)
+{
+    int64_t d = 0;
+    while (d < n && ((absent && absent[d]) || direction[d].source == direction[d].target))
+        d++;
+    return d < n;
+}
+
 weft_pairs weft_translations_pairs(const weft_translations *translations, weft_part part,
                                    weft_direction direction, weft_arena *mem)
 {
     const weft_sentences *from = &translations->language[direction.source].part[part],
                          *to = &translations->language[direction.target].part[part];
     int64_t most = from->n < to->n ? from->n : to->n, n = 0;
+    if (part != WEFT_TRAIN && direction.source == direction.target &&
+        weft_directions_cross(translations->directions, translations->direction,
+                              translations->absent))
+        most = 0;
     int32_t *source = WEFT_NEW(mem, int32_t, most), *target = WEFT_NEW(mem, int32_t, most);
+    if (most == 0) return (weft_pairs){0, source, target};
     for (int64_t i = 0, j = 0; i < from->n && j < to->n;) {
         if (from->row[i] == to->row[j]) {
             source[n] = (int32_t)i;

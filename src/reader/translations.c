@@ -18,7 +18,8 @@ static const weft_opt options[] = {
     WEFT_TEXT_OPT("drop", weft_reading_how, drop, "",
                   "columns that are no language, separated by commas"),
     WEFT_TEXT_OPT("directions", weft_reading_how, directions, "all",
-                  "SOURCE-TARGET, separated by commas; * is any other language; all: *-*"),
+                  "SOURCE-TARGET, separated by commas; * is any other language; all: *-*; "
+                  "a language to itself is trained, and not scored beside others"),
     WEFT_TEXT_OPT("vocabulary", weft_reading_how, vocabulary, "4000",
                   "pieces of a language, 5 to 1000000, characters among them, by byte-pair "
                   "encoding of its training sentences; or a packed file or run, whose "
@@ -77,9 +78,11 @@ static weft_status check_line(const weft_reading *reading, int64_t number, const
 static void put_line(weft_reading *reading, weft_part part, int64_t number)
 {
     const char *const *text = reading->text;
-    for (int64_t d = 0; d < reading->directions && reading->scored; d++)
-        reading->paired += text[reading->direction[d].source] != NULL &&
-                           text[reading->direction[d].target] != NULL;
+    for (int64_t d = 0; d < reading->directions && reading->scored; d++) {
+        weft_direction way = reading->direction[d];
+        reading->paired += (way.source != way.target || !reading->cross) &&
+                           text[way.source] != NULL && text[way.target] != NULL;
+    }
     weft_pack_sentence(reading->pack, part, number, text);
 }
 

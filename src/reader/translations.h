@@ -33,6 +33,7 @@ typedef struct weft_reading {
     int n;
     weft_direction *direction;
     int64_t directions, room;
+    int cross;            /* 1: a direction is from a language to another one */
     int64_t lines, empty; /* empty: without a sentence in any language that is taken */
     int64_t paired;       /* sources to be scored that have a translation */
     const char **text;    /* [n] of a line */

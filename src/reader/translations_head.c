@@ -177,9 +177,12 @@ static void take_directions(weft_reading *reading)
 {
     const weft_translations *known = &reading->known;
     reading->direction = WEFT_NEW(reading->pack->mem, weft_direction, known->directions);
-    for (int64_t d = 0; d < known->directions; d++)
-        if (!reading->lack[known->direction[d].source])
-            reading->direction[reading->directions++] = known->direction[d];
+    int cross = weft_directions_cross(known->directions, known->direction, NULL);
+    for (int64_t d = 0; d < known->directions; d++) {
+        weft_direction way = known->direction[d];
+        if (!reading->lack[way.source] && (way.source != way.target || !cross))
+            reading->direction[reading->directions++] = way;
+    }
 }
 
 /* ECONF: a direction has no column. */
@@ -252,7 +255,9 @@ weft_status weft_reading_head(weft_reading *reading, char *names, char by)
     }
     reading->columns = n;
     TRY(take_columns(reading));
-    return read_directions(reading);
+    TRY(read_directions(reading));
+    reading->cross = weft_directions_cross(reading->directions, reading->direction, NULL);
+    return WEFT_OK;
 }
 
 /* ---- what is taken from elsewhere ---- */
