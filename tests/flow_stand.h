@@ -43,9 +43,8 @@ static inline weft_status set_up(struct stand *stand, const char *options, weft_
     TRY(open_task(
         task, stand->self, &stand->conf, &stand->space,
         (weft_env){.team = &team, .data = data, .seed = 3, .memory = 1e9, .mem = mem}));
-    weft_mix mix = weft_mix_new(1, stand->space.dim, mem);
+    weft_mix mix = first_configs(&stand->space, 1, mem);
     stand->job = weft_job_new(0, 0, &mix);
-    weft_space_config(&stand->space, 0, stand->job.mix.conf);
     stand->res = result_of(task, 1, mem);
     afresh(stand);
     return WEFT_OK;

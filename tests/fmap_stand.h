@@ -68,27 +68,15 @@ static inline weft_status set_up(struct stand *stand, const char *options, const
 {
     make_data(&stand->data);
     stand->self = weft_arena_alloc(mem, 1, task->kind.size);
-    weft_conf_init(&stand->conf, mem);
-    weft_status st = weft_conf_text(&stand->conf, "test", fixed);
-    char *text = weft_arena_text(mem, "%s", options), *rest = text;
-    for (char *word; st == WEFT_OK && (word = strtok_r(rest, " ", &rest));)
-        st = weft_conf_set(&stand->conf, word);
-    if (st == WEFT_OK)
-        st = open_task(task, stand->self, &stand->conf, &stand->space,
-                       (weft_env){.team = &team,
-                                  .data = &stand->data,
-                                  .seed = SEED,
-                                  .memory = 1e9,
-                                  .mem = mem});
-    TRY(st);
-    weft_mix mix = weft_mix_new(K, stand->space.dim, mem);
+    TRY(read_input(&stand->conf, fixed, options, mem));
+    TRY(open_task(
+        task, stand->self, &stand->conf, &stand->space,
+        (weft_env){
+            .team = &team, .data = &stand->data, .seed = SEED, .memory = 1e9, .mem = mem}));
+    weft_mix mix = first_configs(&stand->space, K, mem);
+    for (int i = 0; i < K; i++) mix.logp[i] = log(p[i]);
     stand->job = weft_job_new(TRIAL, 1, &mix);
     stand->job.index = ROUND;
-    for (int i = 0; i < K; i++) {
-        weft_space_config(&stand->space, i, stand->job.mix.conf + i * stand->space.dim);
-        stand->job.mix.id[i] = i;
-        stand->job.mix.logp[i] = log(p[i]);
-    }
     stand->res = result_of(task, K, mem);
     stand->state = weft_state_new(task, stand->self, &stand->job, mem);
     return WEFT_OK;

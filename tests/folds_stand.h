@@ -116,28 +116,17 @@ static weft_status set_up(struct stand *stand, const char *packing, const char *
     open_table(&stand->data, packing);
     stand->rows = rows_of(&stand->data);
     stand->self = weft_arena_alloc(mem, 1, task->kind.size);
-    weft_conf_init(&stand->conf, mem);
-    weft_status st = weft_conf_text(&stand->conf, "test", usual);
-    char *rest = weft_arena_text(mem, "%s", options);
-    for (char *word; st == WEFT_OK && (word = strtok_r(rest, " ", &rest));) {
-        st = weft_conf_set(&stand->conf, word);
-        if (strncmp(word, "fmap.folds=", 11) == 0) stand->folds = atoi(word + 11);
-    }
-    if (st == WEFT_OK)
-        st = open_task(task, stand->self, &stand->conf, &stand->space,
-                       (weft_env){.team = &world,
-                                  .data = &stand->data,
-                                  .seed = SEED,
-                                  .memory = 1e9,
-                                  .mem = mem});
-    TRY(st);
-    weft_mix mix = weft_mix_new(k, stand->space.dim, mem);
+    const char *folds = strstr(options, "fmap.folds=");
+    if (folds) stand->folds = atoi(folds + strlen("fmap.folds="));
+    TRY(read_input(&stand->conf, usual, options, mem));
+    TRY(open_task(task, stand->self, &stand->conf, &stand->space,
+                  (weft_env){.team = &world,
+                             .data = &stand->data,
+                             .seed = SEED,
+                             .memory = 1e9,
+                             .mem = mem}));
+    weft_mix mix = first_configs(&stand->space, k, mem);
     stand->job = weft_job_new(0, 1, &mix);
-    for (int a = 0; a < k; a++) {
-        weft_space_config(&stand->space, a, stand->job.mix.conf + a * stand->space.dim);
-        stand->job.mix.id[a] = a;
-        stand->job.mix.logp[a] = -log(k);
-    }
     stand->res = result_of(task, k, mem);
     stand->state = weft_state_new(task, stand->self, &stand->job, mem);
     return WEFT_OK;

@@ -4,6 +4,8 @@
 
 #include "weft/task.h"
 
+#include <string.h>
+
 static inline double number_of(const weft_metric *table, const double *x, const char *name)
 {
     int i = weft_metrics_find(table, name);
@@ -35,6 +37,17 @@ static inline weft_result result_of(const weft_task *task, int k, weft_arena *ar
     return weft_result_new(k, weft_metrics_count(task->metrics), arena);
 }
 
+/* Reads the input `text`, and "SECTION.KEY=VALUE ..." after it. */
+static inline weft_status read_input(weft_conf *conf, const char *text,
+                                     const char *settings, weft_arena *mem)
+{
+    weft_conf_init(conf, mem);
+    TRY(weft_conf_text(conf, "test", text));
+    char *rest = weft_arena_text(mem, "%s", settings);
+    for (char *word; (word = strtok_r(rest, " ", &rest));) TRY(weft_conf_set(conf, word));
+    return WEFT_OK;
+}
+
 /* Binds the task's options, reads its space and sets the task up; env: all but these two.
  */
 static inline weft_status open_task(const weft_task *task, void *self, weft_conf *conf,
@@ -48,6 +61,14 @@ static inline weft_status open_task(const weft_task *task, void *self, weft_conf
     TRY(task->tuned(self, tuned, &n));
     TRY(weft_space_read(space, conf, tuned, n, 1, env.mem));
     return task->setup(self, &env);
+}
+
+/* A mixture of the first k configurations, of equal probability. */
+static inline weft_mix first_configs(const weft_space *space, int k, weft_arena *mem)
+{
+    weft_mix mix = weft_mix_new(k, space->dim, mem);
+    for (int i = 0; i < k; i++) weft_space_config(space, i, mix.conf + i * space->dim);
+    return mix;
 }
 
 #endif

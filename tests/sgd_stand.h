@@ -73,25 +73,13 @@ static const char usual[] = "[sgd]\nmodel = linear\nscore = loss\n"
 static inline void set_up(struct training *training, const char *options)
 {
     weft_conf *conf = WEFT_NEW(mem, weft_conf, 1);
-    const weft_kind *tuned[WEFT_MAX_TUNED];
-    int n;
     *training = (struct training){.self = weft_arena_alloc(mem, 1, sgd->kind.size)};
-    weft_conf_init(conf, mem);
-    weft_status st = weft_conf_text(conf, "test", usual);
-    char *rest = weft_arena_text(mem, "%s", options);
-    for (char *word; st == WEFT_OK && (word = strtok_r(rest, " ", &rest));)
-        st = weft_conf_set(conf, word);
-    if (st == WEFT_OK) st = weft_conf_bind(conf, &sgd->kind, training->self);
-    if (st == WEFT_OK) st = sgd->tuned(training->self, tuned, &n);
-    if (st == WEFT_OK) st = weft_space_read(&training->space, conf, tuned, n, 1, mem);
-    weft_env env = {.team = &world,
-                    .conf = conf,
-                    .data = &data,
-                    .space = &training->space,
-                    .seed = 3,
-                    .memory = 1e9,
-                    .mem = mem};
-    if (st == WEFT_OK) st = sgd->setup(training->self, &env);
+    weft_status st = read_input(conf, usual, options, mem);
+    if (st == WEFT_OK)
+        st = open_task(
+            sgd, training->self, conf, &training->space,
+            (weft_env){
+                .team = &world, .data = &data, .seed = 3, .memory = 1e9, .mem = mem});
     weft_check(st == WEFT_OK, "%s", weft_error());
     training->mix = weft_mix_new(1, training->space.dim, mem);
     for (int a = 0; a < training->space.dim; a++)

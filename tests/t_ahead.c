@@ -86,8 +86,6 @@ static struct stand *stand_up(const char *model, int classes, double memory)
     make_data(&stand->data, classes);
     stand->task = weft_arena_alloc(mem, 1, task->kind.size);
     weft_conf_init(&stand->conf, mem);
-    const weft_kind *tuned[WEFT_MAX_TUNED];
-    int n = 0;
     weft_status st = weft_conf_text(
         &stand->conf, "test",
         weft_arena_text(mem,
@@ -95,17 +93,13 @@ static struct stand *stand_up(const char *model, int classes, double memory)
                         "order = 1 .. 3\nalpha = log 1e-3 .. 10\nweights = nb | sif\n"
                         "[space]\nconfigs = %d\n",
                         model, K));
-    if (st == WEFT_OK) st = weft_conf_bind(&stand->conf, &task->kind, stand->task);
-    if (st == WEFT_OK) st = task->tuned(stand->task, tuned, &n);
-    if (st == WEFT_OK) st = weft_space_read(&stand->space, &stand->conf, tuned, n, 1, mem);
-    weft_env env = {.team = &team,
-                    .conf = &stand->conf,
-                    .data = &stand->data,
-                    .space = &stand->space,
-                    .seed = SEED,
-                    .memory = memory,
-                    .mem = mem};
-    if (st == WEFT_OK) st = task->setup(stand->task, &env);
+    if (st == WEFT_OK)
+        st = open_task(task, stand->task, &stand->conf, &stand->space,
+                       (weft_env){.team = &team,
+                                  .data = &stand->data,
+                                  .seed = SEED,
+                                  .memory = memory,
+                                  .mem = mem});
     weft_check(st == WEFT_OK, "%s", weft_error());
     for (int i = 0; i < K; i++) {
         weft_mix mix = weft_mix_new(1, stand->space.dim, mem);

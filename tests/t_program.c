@@ -59,8 +59,6 @@ static int is_stopped(void)
 /* The task, whose program does what `how` says. */
 static weft_status set_up(struct stand *stand, const char *how)
 {
-    const weft_kind *tuned[WEFT_MAX_TUNED];
-    int n;
     *stand = (struct stand){.self = weft_arena_alloc(mem, 1, task->kind.size)};
     stand->conf = WEFT_NEW(mem, weft_conf, 1);
     weft_conf_init(stand->conf, mem);
@@ -71,19 +69,14 @@ static weft_status set_up(struct stand *stand, const char *how)
                         "list = '[1, 2] | 3'\nother = (4)\n",
                         at("program"), how);
     TRY(weft_conf_text(stand->conf, "test", text));
-    TRY(weft_conf_bind(stand->conf, &task->kind, stand->self));
-    TRY(task->tuned(stand->self, tuned, &n));
-    TRY(weft_space_read(&stand->space, stand->conf, tuned, n, 1, mem));
-    weft_env env = {.team = &world,
-                    .conf = stand->conf,
-                    .space = &stand->space,
-                    .seed = 3,
-                    .memory = 1e9,
-                    .mem = mem,
-                    .dir = scratch,
-                    .failed = at("failed"),
-                    .stopped = is_stopped};
-    TRY(task->setup(stand->self, &env));
+    TRY(open_task(task, stand->self, stand->conf, &stand->space,
+                  (weft_env){.team = &world,
+                             .seed = 3,
+                             .memory = 1e9,
+                             .mem = mem,
+                             .dir = scratch,
+                             .failed = at("failed"),
+                             .stopped = is_stopped}));
     stand->res = result_of(task, 1, mem);
     weft_mix mix = weft_mix_new(1, 1, mem);
     stand->job = weft_job_new(0, 0, &mix);

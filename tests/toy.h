@@ -131,25 +131,16 @@ static inline weft_status stand_up(struct stand *stand, struct toy *toy,
                                    const char *options, int k)
 {
     weft_conf *conf = WEFT_NEW(mem, weft_conf, 1);
-    const weft_kind *tuned[WEFT_MAX_TUNED];
-    int n;
     *stand = (struct stand){.self = weft_arena_alloc(mem, 1, fed->kind.size)};
     weft_conf_init(conf, mem);
     TRY(weft_conf_text(conf, "test", options));
-    TRY(weft_conf_bind(conf, &fed->kind, stand->self));
-    TRY(fed->tuned(stand->self, tuned, &n));
-    TRY(weft_space_read(&stand->space, conf, tuned, n, 1, mem));
     weft_env env = {.team = &world,
-                    .conf = conf,
                     .data = &toy->data,
-                    .space = &stand->space,
                     .seed = 3,
                     .memory = toy->memory > 0 ? toy->memory : 1e9,
                     .mem = mem};
-    TRY(weft_agree(fed->setup(stand->self, &env), &world));
-    stand->mix = weft_mix_new(k, stand->space.dim, mem);
-    for (int i = 0; i < k; i++)
-        weft_space_config(&stand->space, i, stand->mix.conf + i * stand->space.dim);
+    TRY(weft_agree(open_task(fed, stand->self, conf, &stand->space, env), &world));
+    stand->mix = first_configs(&stand->space, k, mem);
     stand->job = weft_job_new(0, 0, &stand->mix);
     stand->state = weft_state_new(fed, stand->self, &stand->job, mem);
     stand->res = result_of(fed, k, mem);
