@@ -3,6 +3,7 @@
 a federation by the server's weights) and rows of a CSV file with names, or texts, one a line.
 Use: python3 analysis/predict.py WINNER.h5 ROWS >CLASSES.csv"""
 import csv
+import re
 import sys
 
 import h5py
@@ -10,6 +11,7 @@ import numpy as np
 
 import models
 
+MARKS = {"point": ".", "comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "blank": " "}
 GAPS = ["", "?", "na", "n/a", "#n/a", "nan", "null", "none", "-", ".", "nil", "nat", "\\n"]
 
 
@@ -20,34 +22,55 @@ def ranks(x, quantile):
     return np.where(x <= quantile[0], 0, np.where(x >= quantile[-1], 1, middle))
 
 
-def number(cell):
-    """The number in a cell, NaN where there is none."""
+def number(cell, how):
+    """The number in a cell of that notation, NaN where there is none."""
+    decimal, group = MARKS[how.get("decimal", "point")], MARKS.get(how.get("thousands"))
+    if group and re.match(rf"[-+]?\d{{1,3}}([{group}]\d{{3}})+(?!\d)", cell):
+        cell = cell.replace(group, "")
+    if decimal != ".":
+        cell = cell.replace(".", "?").replace(decimal, ".")
     try:
         return float(cell)
     except ValueError:
         return np.nan
 
 
+def cells(path, how, names):
+    """Names of the columns, those given where a file has none, and the texts of its rows."""
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        lines = [line for line in file if not line.lstrip(" \t").startswith(how.get("comment", "\0"))]
+    marks = ";\t|" if "decimal" in how else ";\t|,"
+    mark = MARKS.get(how.get("separator")) or max(marks, key=(lines + [""])[0].count)
+    lines = [" ".join(line.split()) for line in lines] if mark == " " else lines
+    rows = [row for row in csv.reader(lines, delimiter=mark) if row]
+    return names if how.get("header") == "no" or not rows else rows.pop(0), rows
+
+
 def table(w, path):
     """The features of rows, scaled as the winner's."""
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        mark = max(";\t|,", key=file.readline().count)
-        file.seek(0)
-        rows, x, level = list(csv.DictReader(file, delimiter=mark)), [], list(w["table/level"].asstr())
-    gaps = GAPS + w["table/name"].attrs.get("gaps", "").lower().split(",")
-    codes = [number(gap) for gap in gaps if number(gap) == number(gap)]
-    for name, (kind, _, _, marks, levels), (fill, _, _) in zip(w["table/name"].asstr(), w["table/whole"], w["table/real"]):
+    names, level, x = list(w["table/name"].asstr()), list(w["table/level"].asstr()), []
+    how = dict(line.split("=", 1) for line in w["table/name"].attrs.get("notation", "").splitlines())
+    head, rows = cells(path, how, names)
+    if not rows:
+        sys.exit(f"{path} has no rows")
+    if head is names and len(rows[0]) < len(names):  # as the label lacks
+        head = [name for name, kind in zip(names, w["table/whole"][:, 0]) if kind not in (2, 6)]
+    gaps = GAPS + how.get("gaps", "").lower().split(",")
+    codes = [number(gap, {}) for gap in gaps if number(gap, {}) == number(gap, {})]
+    for name, (kind, _, _, marks, levels), (fill, _, _) in zip(names, w["table/whole"], w["table/real"]):
         if kind > 1 or marks + levels + (kind == 0) == 0:
             continue
-        if not rows or rows[0].get(name) is None:
-            sys.exit(f"{path} has no " + (f"column '{name}' in its first line" if rows else "rows"))
-        cells = [(row[name] or "").strip() for row in rows]
-        gap = [cell.lower() in gaps or number(cell) in codes for cell in cells]
-        x += [[fill if g else number(cell) for cell, g in zip(cells, gap)]] if kind == 0 else []
-        for row, cell in enumerate(cells):
+        if name not in head:
+            sys.exit(f"{path} has no column '{name}' in its first line")
+        i = head.index(name)
+        column = [row[i].strip() if i < len(row) else "" for row in rows]
+        gap = [cell.lower() in gaps or number(cell, how) in codes for cell in column]
+        x += [[fill if g else number(cell, how) for cell, g in zip(column, gap)]] if kind == 0 else []
+        for row, cell in enumerate(column):
             if kind == 0 and x[-1][row] != x[-1][row]:
-                sys.exit(f"{path}: row {row + 1}, column '{name}' is '{cell}' where a number is expected, with a decimal point")
-        x += [[cell == own and not g for cell, g in zip(cells, gap)] for own in level[:levels]] + [gap] * marks
+                sys.exit(f"{path}: row {row + 1}, column '{name}' is '{cell}' where a number is expected, with a decimal "
+                         + how.get("decimal", "point"))
+        x += [[cell == own and not g for cell, g in zip(column, gap)] for own in level[:levels]] + [gap] * marks
         level = level[levels:]
     x = np.array(x, float).T
     x = np.where(abs(x) < 2**24, x.astype(np.float32), x) / (255 if w.attrs["form"] == "bytes" else 1)

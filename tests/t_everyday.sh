@@ -125,7 +125,9 @@ job "rows have weights: of two answers to the same question the heavier is told"
     'weft tune --data weights.h5 -o weights-run.h5' \
     'printf "x,y\n0,stone\n4,stone\n7,stone\n12,heavy\n15,heavy\n19,heavy\n" >ask.csv' \
     'weft predict weights-run.h5 ask.csv -o weights-classes.csv' \
-    'right weights-classes.csv ask.csv y 6'
+    'right weights-classes.csv ask.csv y 6' \
+    'cut -d, -f1 ask.csv | weft predict weights-run.h5 - >column.csv' \
+    'cut -d, -f2- column.csv | cmp - <(cut -d, -f3- weights-classes.csv)'
 job "two numbers to predict" \
     'houses() { awk -v n="$1" -v k="$2" "BEGIN { print \"rooms,area,city,price,rent\"; for (i = 0; i < n; i++) { r = 1 + i % 6; a = 30 + i * k % 97; c = i * 5 % 3; print r \",\" a \",\" (c ? c > 1 ? \"Ulm\" : \"Bonn\" : \"Kiel\") \",\" 50 + 20 * r + 3 * a + 40 * c \",\" 9 * a - 7 * c } }"; }' \
     'houses 300 41 >houses.csv; houses 50 29 >newhouses.csv' \
@@ -140,7 +142,7 @@ job "semicolons and decimal commas" \
     'euro <patients.csv >euro.csv; euro <new.csv >neweuro.csv' \
     'weft pack dense euro.csv label=krank decimal=comma -o euro.h5' \
     'weft tune --data euro.h5 -o euro-run.h5' \
-    'weft predict euro-run.h5 neweuro.csv decimal=comma -o euro-classes.csv' \
+    'weft predict euro-run.h5 neweuro.csv -o euro-classes.csv' \
     'right euro-classes.csv new.csv sick 57'
 job "texts in named columns of a CSV" \
     'reviews() { awk -v n="$1" -v k="$2" "BEGIN { print \"id,title,verdict,review\"; split(\"nice,fine,great,lovely\", good, \",\"); split(\"poor,bad,dull,awful\", bad, \",\"); for (i = 0; i < n; i++) { w = i % 2 ? good[1 + i * k % 4] : bad[1 + i * k % 4]; print i \",Film \" i * k % 9 \",\" (i % 2 ? \"up\" : \"down\") \",\\\"a \" w \" film, by \" i % 7 \"\\\"\" } }"; }' \

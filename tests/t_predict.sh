@@ -197,6 +197,31 @@ result $? "so is a compressed table"
 sed 's/,/;/g' "$tmp/bare.csv" >"$tmp/semi.csv"
 predict rff "$tmp/semi.csv" separator=semicolon && cut -d, -f2- "$tmp/p.csv" | cmp - "$tmp/got"
 result $? "options of the reader are taken"
+# spelt: of a table age in thousands, colour, size and sick as Germans write them, with a comment and bars in a name
+spelt()
+{
+    awk -F, -v OFS=';' 'function german(x) { sub("[.]", ",", x); return x }
+        NR == 1 { print "% from Ulm\n|age|in|days|", "colour", "size", "sick"; next }
+        { print $(NF - 3) == "" ? "keine" : "1." sprintf("%03d", $(NF - 3)) ",50", $(NF - 2), german($(NF - 1)), $NF }'
+}
+sed 's/"may,be"/maybe/' "$tmp/old.csv" | tee "$tmp/old2.csv" | spelt >"$tmp/spelt.csv"
+sed 's/"may,be"/maybe/' "$tmp/new.csv" | tee "$tmp/new2.csv" | spelt >"$tmp/newspelt.csv"
+spelling="separator=semicolon decimal=comma thousands=point comment=% gaps=keine"
+"$weft" pack dense "$tmp/spelt.csv" $spelling -o "$tmp/spelt.h5" >"$tmp/out" 2>"$tmp/log" &&
+    run="run.data=$tmp/spelt.h5 run.tuner=random space.configs=1" && trained spelt-run rff.features=64 fmap.model=logistic &&
+    "$weft" predict "$tmp/spelt-run.h5" "$tmp/newspelt.csv" $spelling >"$tmp/want.csv" 2>"$tmp/log" && [ "$(wc -l <"$tmp/want.csv")" = 41 ] &&
+    predict spelt-run "$tmp/newspelt.csv" && cmp "$tmp/p.csv" "$tmp/want.csv" &&
+    "$weft" pack dense "$tmp/newspelt.csv" like="$tmp/spelt.h5" -o "$tmp/newspelt.h5" >"$tmp/out" 2>"$tmp/log" && predict spelt-run "$tmp/newspelt.h5" &&
+    cmp "$tmp/p.csv" "$tmp/want.csv"
+result $? "new rows are read in the notation of those that were learnt from"
+awk -F, -v OFS=, 'NR == 1 { $2 = "|age|in|days|" } NR > 1 && $2 != "" { $2 += 1000.5 } { print }' "$tmp/new2.csv" >"$tmp/plain.csv"
+predict spelt-run "$tmp/plain.csv" separator=comma decimal=point thousands=none && cmp "$tmp/p.csv" "$tmp/want.csv"
+result $? "but for what is said of them"
+awk -F, 'NR > 1 && $3 != "" { print $3 "," $5 }' "$tmp/old2.csv" >"$tmp/words.csv"
+"$weft" pack dense "$tmp/words.csv" header=no -o "$tmp/words.h5" >"$tmp/out" 2>"$tmp/log" &&
+    run="run.data=$tmp/words.h5 run.tuner=random space.configs=1" && trained words-run rff.features=64 && head -20 "$tmp/words.csv" >"$tmp/few.csv" &&
+    predict words-run "$tmp/few.csv" && [ "$(wc -l <"$tmp/p.csv")" = 21 ]
+result $? "a first line that had no names has none in new rows"
 ls "$tmp"/*rows.h5 >"$tmp/out" 2>/dev/null
 [ ! -s "$tmp/out" ]
 result $? "nothing is left beside the predictions"

@@ -102,6 +102,24 @@ done <<'EOF'
 3s/[0-9.]*,\([0-9.]*\)$/big,\1/|: row 2, column 'size' is 'big' where a number is expected|a text among numbers
 EOF
 
+# spelt: the same table with commas in numbers, points in thousands, bars in a name and a comment
+spelt()
+{
+    awk -F, -v OFS=';' 'function german(x) { sub("[.]", ",", x); return x }
+        NR == 1 { sub("age", "|age|in|days|"); gsub(",", ";"); print "% from Ulm\n" $0; next }
+        { $(NF - 4 + n) = $(NF - 4 + n) + 0 > 0 ? "1." sprintf("%03d", $(NF - 4 + n)) ",5" : "keine"; for (i = NF - 2 + n; i < NF + n; i++) $i = german($i); print }' n="$1"
+}
+spelt 0 <"$tmp/three.csv" >"$tmp/spelt.csv"
+spelt 1 <"$tmp/new.csv" >"$tmp/newspelt.csv"
+"$weft" pack dense "$tmp/spelt.csv" drop=id label=y separator=semicolon decimal=comma thousands=point comment=% gaps=keine -o "$tmp/spelt.h5" \
+    >"$tmp/out" 2>"$tmp/log" && grep -q 'days| *number *53 *28 *1002[.]5 ' "$tmp/out" && tune spelt rff.features=120 rff.preprocess=standard && same "$tmp/newspelt.csv"
+result $? "numbers, gaps, comments and columns are read as those that were learnt from"
+tail -n +2 "$tmp/three.csv" | cut -d, -f2- | awk -F, -v OFS=, '{ print $5, $2, $1, $3 }' >"$tmp/bare.csv"
+"$weft" pack dense "$tmp/bare.csv" label=first header=no gaps=-77 -o "$tmp/bare.h5" >"$tmp/out" 2>"$tmp/log" &&
+    tune bare rff.features=120 rff.preprocess=standard && same "$tmp/bare.csv" && cp "$tmp/python.csv" "$tmp/want.csv" &&
+    cut -d, -f2- "$tmp/bare.csv" >"$tmp/less.csv" && same "$tmp/less.csv" && cmp "$tmp/python.csv" "$tmp/want.csv"
+result $? "so are rows below no names, with and without labels"
+
 # pixels N: images of two channels
 pixels()
 {

@@ -3,6 +3,7 @@
 #ifndef WEFT_OPT_H
 #define WEFT_OPT_H
 
+#include "weft/arena.h"
 #include "weft/status.h"
 
 #include <stddef.h>
@@ -116,6 +117,8 @@ double weft_opt_value(const weft_opt *opt, const void *self);
 /* The value as a user would write it ("l2", "true", "0.01"), at most n bytes with the NUL.
  */
 void weft_opt_show(const weft_opt *opt, double value, char *text, size_t n);
+/* The value in the instance, likewise, of any type. Owned by mem. */
+const char *weft_opt_told(const weft_opt *opt, const void *self, weft_arena *mem);
 /* 1 if the option may be given a range, which makes it an axis of the search. */
 int weft_opt_tunable(const weft_opt *opt);
 /* 1 if key is the option's name or a synonym of it (case counts). */

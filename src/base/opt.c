@@ -242,3 +242,16 @@ void weft_opt_show(const weft_opt *opt, double value, char *text, size_t n)
         snprintf(text, n, "%s", digits);
     }
 }
+
+const char *weft_opt_told(const weft_opt *opt, const void *self, weft_arena *mem)
+{
+    enum { MOST = 64 };
+    const char *text;
+    if (opt->type == WEFT_TEXT) {
+        memcpy(&text, (const char *)self + opt->at, sizeof text);
+        return text ? text : "";
+    }
+    char *shown = WEFT_NEW(mem, char, MOST);
+    weft_opt_show(opt, weft_opt_value(opt, self), shown, MOST);
+    return shown;
+}

@@ -89,7 +89,7 @@ weft_status weft_columns_put(weft_h5 *file, const char *group, const weft_column
         "weight); distinct values; rows where it is missing; 1: a feature marks "
         "these; levels",
         "1"));
-    return weft_h5_put_attr(file, in(file, group, "name"), "gaps", columns->gaps);
+    return weft_h5_put_attr(file, in(file, group, "name"), "notation", columns->notation);
 }
 
 /* Sets the column from the numbers in a file; *levels, of `all`, is where its own begin.
@@ -130,9 +130,10 @@ weft_status weft_columns_read(weft_h5 *file, const char *group, const weft_colum
                           whole));
     weft_columns *columns = WEFT_NEW(file->mem, weft_columns, 1);
     *columns =
-        (weft_columns){.n = n, .at = WEFT_NEW(file->mem, weft_column, n), .gaps = ""};
-    if (weft_h5_has(file, in(file, group, "name@gaps")))
-        TRY(weft_h5_read_attr(file, in(file, group, "name"), "gaps", &columns->gaps));
+        (weft_columns){.n = n, .at = WEFT_NEW(file->mem, weft_column, n), .notation = ""};
+    if (weft_h5_has(file, in(file, group, "name@notation")))
+        TRY(weft_h5_read_attr(file, in(file, group, "name"), "notation",
+                              &columns->notation));
     for (int64_t j = 0; j < n; j++) {
         weft_column *column = &columns->at[j];
         column->name = name[j];

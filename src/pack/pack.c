@@ -135,17 +135,10 @@ static const char *options_text(const weft_kind *kind, const void *self, weft_ar
 {
     const char *text = "";
     for (const weft_opt *opt = kind->opts; opt->name != NULL; opt++) {
-        char name[64], value[64];
+        char name[64];
         weft_opt_name(opt, name, sizeof name);
-        const char *shown = value;
-        if (opt->type == WEFT_TEXT) {
-            memcpy(&shown, (const char *)self + opt->at, sizeof shown);
-            if (shown == NULL) shown = "";
-        } else {
-            weft_opt_show(opt, weft_opt_value(opt, self), value, sizeof value);
-        }
-        text =
-            weft_arena_text(mem, "%s%s%s=%s", text, *text != '\0' ? " " : "", name, shown);
+        text = weft_arena_text(mem, "%s%s%s=%s", text, *text != '\0' ? " " : "", name,
+                               weft_opt_told(opt, self, mem));
     }
     return text;
 }

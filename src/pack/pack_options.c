@@ -3,6 +3,7 @@
 #include "pack.h"
 #include "partition.h"
 #include "weft/conf.h"
+#include "weft/table.h"
 
 #include <string.h>
 
@@ -50,13 +51,33 @@ static weft_status sort_word(weft_conf *conf, const weft_kind *const kind[2],
     return WEFT_OK;
 }
 
+/* Sets the options by which cells of the table were read that the rows are to be like. */
+static weft_status set_known(weft_conf *conf, const weft_kind *kind, const char *like,
+                             weft_arena *mem)
+{
+    weft_h5 file;
+    const weft_columns *columns = NULL;
+    TRY(weft_h5_open(&file, like, mem));
+    weft_status st =
+        weft_columns_read(&file, weft_h5_has(&file, "/winner") ? "/winner" : "", &columns);
+    weft_h5_close(&file);
+    TRY(st);
+    const char *notation = columns ? columns->notation : "";
+    return weft_conf_text(conf, like,
+                          weft_arena_text(mem, "[%s]\n%s", kind->name, notation));
+}
+
 weft_status weft_pack_options(const weft_reader *reader, int n, const char *const *word,
                               void **self, weft_partition *over, weft_arena *mem)
 {
     const weft_kind *const kind[2] = {&reader->kind, &weft_partition_kind};
+    static const char like[] = "like=";
     const char *own = NULL;
     weft_conf conf;
     weft_conf_init(&conf, mem);
+    for (int i = 0; i < n; i++)
+        if (strncmp(word[i], like, strlen(like)) == 0 && has_option(kind[0], "like"))
+            TRY(set_known(&conf, kind[0], word[i] + strlen(like), mem));
     for (int i = 0; i < n; i++) TRY(sort_word(&conf, kind, word[i], &own, mem));
     *self = weft_arena_alloc(mem, 1, reader->kind.size);
     TRY(weft_conf_bind(&conf, &reader->kind, *self));

@@ -179,11 +179,13 @@ static weft_status read_files(const struct dense *dense, const char *const path[
                               const weft_dense_like *like, weft_dense_rows *rows)
 {
     table_file file[WEFT_NPART] = {0};
-    char separator[WEFT_NPART];
+    char separator[WEFT_NPART] = {0};
     weft_csv csv = dense->csv;
     int again = 0;
     for (int p = 0; p < WEFT_NPART; p++)
         if (*path[p] != '\0') TRY(open_file(dense, path[p], rows, &file[p], &separator[p]));
+    for (int p = 0; p < WEFT_NPART && like->columns; p++)
+        if (separator[p] == 0) separator[p] = ';'; /* there is but one column */
     csv.line = file[WEFT_TRAIN].line;
     csv.separator = separator[WEFT_TRAIN];
     if (like->columns)
@@ -218,7 +220,7 @@ static weft_status read_arrays(const struct dense *dense, const char *source,
 {
     weft_csv csv = dense->csv;
     int again;
-    if (*csv.gaps != '\0')
+    if (*csv.gaps != '\0' && *dense->like == '\0')
         return weft_fail(WEFT_ECONF,
                          "gaps = %s is for CSV files; in arrays, as of %s, NaN stands for "
                          "numbers that are missing",
@@ -302,6 +304,21 @@ static weft_status open_source(const struct dense *dense,
     return scored ? weft_dense_like_read(dense->like, images, like, pack->mem) : WEFT_OK;
 }
 
+/* The options by which cells were read, "decimal=comma\n", but for defaults. */
+static const char *notation_of(const struct dense *dense, weft_arena *mem)
+{
+    static const char *const kept[] = {"separator", "header",  "decimal",
+                                       "thousands", "comment", "gaps"};
+    const char *text = "";
+    for (const weft_opt *opt = options; opt->name; opt++)
+        for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+            const char *value = weft_opt_told(opt, dense, mem);
+            if (strcmp(opt->name, kept[i]) == 0 && strcmp(value, opt->def) != 0)
+                text = weft_arena_text(mem, "%s%s=%s\n", text, opt->name, value);
+        }
+    return text;
+}
+
 static weft_status pack_source(const struct dense *dense, const char *source,
                                weft_dense_rows *rows, weft_pack *pack)
 {
@@ -325,6 +342,7 @@ static weft_status pack_source(const struct dense *dense, const char *source,
     if (rows->at)
         TRY(weft_dense_fit(&dense->csv, rows, parts.train, parts.rows[WEFT_TRAIN],
                            columns));
+    columns->notation = notation_of(dense, pack->mem);
     return weft_dense_put(rows, columns, &parts, dense->arrays.shape, pack);
 }
 

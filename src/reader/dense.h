@@ -90,7 +90,7 @@ typedef struct weft_csv {
     const char *client;     /* column of whose rows they are; "" none */
     const char *weight;     /* column of what rows count; "" none */
     int missing;            /* WEFT_MISSING_... */
-    const char *gaps;       /* as in weft_columns */
+    const char *gaps;       /* cells that are missing, too, with commas between */
     char separator;         /* between the columns */
     int header;             /* WEFT_HEADER_... */
     int64_t unlabelled;     /* columns of a table with the label, which need not be there;

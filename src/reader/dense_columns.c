@@ -381,7 +381,7 @@ weft_status weft_dense_fit(const weft_csv *how, weft_dense_rows *rows, const int
         AT_ONCE_CELLS = 1 << 24
     }; /* columns, so that memory stays small */
     weft_column *at = WEFT_NEW(rows->mem, weft_column, rows->d);
-    *columns = (weft_columns){.n = rows->d, .at = at, .gaps = how->gaps ? how->gaps : ""};
+    *columns = (weft_columns){.n = rows->d, .at = at};
     for (int64_t j = 0; j < rows->d; j++) {
         const weft_dense_column *from = &rows->at[j];
         at[j] = (weft_column){.name = weft_dense_name(rows, j),
