@@ -79,8 +79,8 @@ margin_output margin_output_of(const margin_problem *problem, int one, double po
 double margin_relative_gap(const margin_problem *problem, double best, double objective,
                            double above);
 
-/* Fits of several outputs by dual ascent, of one by Newton's method; out->objective is the
- * sum over samples. */
+/* Fits of several outputs by dual ascent, and by Newton's method, which leaves out those
+ * that are constant; out[outputs]->objective is the sum over samples. */
 typedef struct dual_rows dual_rows;
 dual_rows *dual_rows_of(const margin_problem *problem, const weft_matrix *matrix,
                         const weft_answers *answers, int outputs, weft_arena *mem);
@@ -88,9 +88,11 @@ enum { DUAL_WIDE = WEFT_SPARSE_WIDE }; /* outputs that dual_fit takes */
 void dual_fit(const margin_problem *problem, const dual_rows *rows, int outputs,
               const margin_output *output, int64_t d, real *w, real *intercept,
               weft_fitted *out, weft_arena *tmp);
+/* Outputs that newton_fit takes: as many as need little memory beside the matrix. */
+int newton_wide(const weft_matrix *matrix);
 void newton_fit(const margin_problem *problem, const weft_matrix *matrix,
-                const weft_answers *answers, const margin_output *output, real *w,
-                real *intercept, weft_fitted *out, weft_arena *tmp);
+                const weft_answers *answers, int outputs, const margin_output *output,
+                real *w, real *intercept, weft_fitted *out, weft_arena *tmp);
 /* The entry of a column that only one row has. */
 typedef struct dual_single {
     uint32_t row;

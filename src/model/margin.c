@@ -85,8 +85,8 @@ static void fit_constant(const margin_output *output, int64_t d, real *w, real *
     out->residual = 0;
 }
 
-/* Newton steps for an output that dual ascent did not solve, or where rows are not sparse;
- * they start from its result, unless that is worse than the best constant. */
+/* Newton steps for an output that dual ascent did not solve; they start from its result,
+ * unless that is worse than the best constant. */
 static void fit_newton(const margin_problem *problem, const weft_matrix *matrix,
                        const weft_answers *answers, const margin_output *output, real *w,
                        real *intercept, weft_fitted *out, weft_arena *tmp)
@@ -99,40 +99,44 @@ static void fit_newton(const margin_problem *problem, const weft_matrix *matrix,
     remaining.limit -= out->iterations;
     if (remaining.limit <= 0) return;
     out->objective = out->residual = 0;
-    newton_fit(&remaining, matrix, answers, output, w, intercept, out, tmp);
+    newton_fit(&remaining, matrix, answers, 1, output, w, intercept, out, tmp);
 }
 
-/* Completes an output after dual ascent (x NULL: rows are not sparse, there was none). */
+/* Completes an output after dual ascent. */
 static void fit_one(const margin_problem *problem, const weft_matrix *matrix,
                     const dual_rows *rows, const weft_answers *answers,
                     const margin_output *output, real *w, real *intercept, weft_fitted *out,
                     weft_arena *tmp)
 {
-    if (output->constant) {
-        fit_constant(output, matrix->d, w, intercept, out);
-        return;
-    }
-    if (rows && rows->groups > 1 && problem->kind == MARGIN_HINGE &&
+    if (rows->groups > 1 && problem->kind == MARGIN_HINGE &&
         !(out->residual <= problem->tol))
         fit_one_partition(problem, matrix, answers, output, w, intercept, out, tmp);
-    if (!rows || !(out->residual <= problem->tol))
+    if (!(out->residual <= problem->tol))
         fit_newton(problem, matrix, answers, output, w, intercept, out, tmp);
 }
 
-/* Fits `outputs` outputs at the same time. Epochs that they share are counted once. */
+/* Fits `outputs` outputs at the same time (rows NULL: rows are not sparse). What they share
+ * is counted once. */
 static void fit_outputs(const margin_problem *problem, const weft_matrix *matrix,
                         const dual_rows *rows, const weft_answers *answers, int outputs,
                         const margin_output *output, real *w, real *intercept,
                         weft_fitted *out, weft_arena *tmp)
 {
     weft_fitted each[DUAL_WIDE] = {{0}};
-    if (rows) dual_fit(problem, rows, outputs, output, matrix->d, w, intercept, each, tmp);
-    int epochs = each[0].iterations, passes = each[0].passes;
+    int64_t d = matrix->d;
+    if (rows)
+        dual_fit(problem, rows, outputs, output, d, w, intercept, each, tmp);
+    else
+        newton_fit(problem, matrix, answers, outputs, output, w, intercept, each, tmp);
+    int epochs = rows ? each[0].iterations : 0, passes = rows ? each[0].passes : 0;
     out->iterations += epochs;
     out->passes += passes;
     for (int k = 0; k < outputs; k++) {
-        fit_one(problem, matrix, rows, answers, &output[k], w + k * matrix->d,
-                &intercept[k], &each[k], tmp);
+        if (output[k].constant)
+            fit_constant(&output[k], d, w + k * d, &intercept[k], &each[k]);
+        else if (rows)
+            fit_one(problem, matrix, rows, answers, &output[k], w + k * d, &intercept[k],
+                    &each[k], tmp);
         out->iterations += each[k].iterations - epochs;
         out->passes += each[k].passes - passes;
         out->objective += each[k].objective;
@@ -192,8 +196,9 @@ void margin_fit(const margin_problem *problem, const weft_matrix *matrix,
     *out = (weft_fitted){0};
     if (problem->l1)
         fit_l1(problem, matrix, answers, outputs, output, w, intercept, out, tmp);
-    for (int k = 0; k < outputs && !problem->l1; k += DUAL_WIDE) {
-        int n = outputs - k < DUAL_WIDE ? outputs - k : DUAL_WIDE;
+    int wide = rows ? DUAL_WIDE : newton_wide(matrix);
+    for (int k = 0; k < outputs && !problem->l1; k += wide) {
+        int n = outputs - k < wide ? outputs - k : wide;
         fit_outputs(problem, matrix, rows, answers, n, output + k, w + k * matrix->d,
                     intercept + k, out, tmp);
     }

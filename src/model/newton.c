@@ -1,7 +1,9 @@
 /* Truncated Newton method for linear models with a loss of the margin, on any matrix of
  * features: conjugate gradients on the Newton system, then a line search on the scores
  * (Lin, Weng, Keerthi, JMLR 9, 2008, with a search in place of the trust region).
- * Vectors over columns, last the intercept, are equal on all ranks.
+ * Vectors over columns, last the intercept, are equal on all ranks. Outputs do not depend
+ * on each other; those that still need a product with the matrix share one, which reads
+ * its entries once for all of them.
  *
  * The hinge is smoothed: it is a parabola over a width below margin 1, which is reduced
  * until the two objectives differ by less than the tolerance. The smooth objective is lower
@@ -13,28 +15,51 @@
 #include "dual.h"
 
 enum {
+    LARGE = 1 << 21,  /* weights of outputs that are fitted together, at most: 200 MB */
     MAX_CG = 200,     /* largest number of conjugate gradient iterations of a Newton step */
     MIN_HINGE_CG = 16 /* smallest number for the hinge, whose first iterations predict the
                          rest poorly */
 };
 
+/* Vectors over columns: weights, gradient, step, residual, direction v, H v; F^T curve. */
+enum { W, G, S, R, V, HV, T, VECTORS };
+/* Vectors over rows: scores of the weights and of the step. */
+enum { SCORE, ALONG, ROWS };
+
+/* A class against the rest. */
+struct output {
+    double best;          /* objective of the best constant */
+    double width;         /* of the smoothed hinge */
+    double *y;            /* [n] +1, -1 */
+    double *x[VECTORS];   /* [d+1] */
+    double *row[ROWS];    /* [n] */
+    real *curve;          /* [n] second derivatives of the losses at the weights */
+    struct descent done;  /* by the iterations of a step */
+    double rr, remaining; /* |residual|^2; what the step still lacks */
+    double value, lost;   /* smooth objective; of the hinge's what is beyond it */
+    int steps;            /* at this width */
+    weft_fitted *fitted;
+};
+
+/* The outputs that take part in a product. */
+struct set {
+    int n;
+    struct output *of[DUAL_WIDE];
+};
+
 struct newton {
     const margin_problem *problem;
     const weft_matrix *matrix;
-    double best;          /* objective of the best constant */
-    double width;         /* of the smoothed hinge */
-    const double *y;      /* [n] +1, -1 */
     const double *weight; /* [n] of the losses: C times that of the row */
-    double *w, *g, *s, *r, *v,
-        *h;                /* [d+1] weights, gradient, step, residual, direction, H v */
-    double *t;             /* [d] F^T curve */
-    double *score, *along; /* [n] of w and of the step */
-    real *rounded, *row, *curve; /* [d], [n], [n] for products */
+    /* for products of up to `outputs` vectors, and twice as many in trans */
+    real *columns, *rows; /* [outputs][d], [2 outputs][n] */
+    double *products;     /* [2 outputs][d] */
     int passes;
 };
 
 /* Loss, slope and curvature at margin m. */
-static double loss_at(const struct newton *newton, double m, double *slope, double *curve)
+static double loss_at(const struct newton *newton, double width, double m, double *slope,
+                      double *curve)
 {
     *slope = *curve = 0;
     if (newton->problem->kind == MARGIN_LOGISTIC) {
@@ -43,8 +68,8 @@ static double loss_at(const struct newton *newton, double m, double *slope, doub
         *curve = q * (1 - q);
         return margin_loss(MARGIN_LOGISTIC, m);
     }
-    double gap = 1 - m,
-           width = newton->problem->kind == MARGIN_SQUARED ? INFINITY : newton->width;
+    double gap = 1 - m;
+    if (newton->problem->kind == MARGIN_SQUARED) width = INFINITY;
     if (gap <= 0) return 0;
     if (gap > width) {
         *slope = -1;
@@ -63,41 +88,45 @@ static double dot(int64_t n, const double *a, const double *b)
     return sum;
 }
 
-/* z[n] = F x + x[d]. */
-static void scores(struct newton *newton, const double *x, double *z)
+/* Vector `from` of each output as reals, for a product. */
+static void round_columns(struct newton *newton, const struct set *set, int from)
 {
-    for (int64_t j = 0; j < newton->matrix->d; j++) newton->rounded[j] = (real)x[j];
-    newton->matrix->times(newton->matrix, 1, newton->rounded, newton->row);
-    for (int64_t i = 0; i < newton->matrix->n; i++)
-        z[i] = (double)newton->row[i] + x[newton->matrix->d];
-    newton->passes++;
+    int64_t d = newton->matrix->d;
+    for (int k = 0; k < set->n; k++)
+        for (int64_t j = 0; j < d; j++)
+            newton->columns[k * d + j] = (real)set->of[k]->x[from][j];
 }
 
-/* g[d] = F^T x; returns the sum of x. */
-static double transpose(struct newton *newton, const double *x, double *g)
+/* Row vector `to` of each output <- F x + x[d], x its vector `from`. */
+static void scores(struct newton *newton, const struct set *set, int from, int to)
 {
-    for (int64_t i = 0; i < newton->matrix->n; i++) newton->row[i] = (real)x[i];
-    newton->matrix->trans(newton->matrix, 1, newton->row, g);
+    int64_t n = newton->matrix->n, d = newton->matrix->d;
+    round_columns(newton, set, from);
+    newton->matrix->times(newton->matrix, set->n, newton->columns, newton->rows);
+    for (int k = 0; k < set->n; k++)
+        for (int64_t i = 0; i < n; i++)
+            set->of[k]->row[to][i] =
+                (double)newton->rows[k * n + i] + set->of[k]->x[from][d];
     newton->passes++;
-    return margin_sum(newton->matrix, x);
 }
 
 /* Objective, slope and curvature of it along the step at w + t step. Collective. */
-static double line_objective(const struct newton *newton, double t, double *slope,
-                             double *curve, weft_arena *tmp)
+static double line_objective(const struct newton *newton, const struct output *output,
+                             double t, double *slope, double *curve, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
     int64_t n = newton->matrix->n, d = newton->matrix->d + 1;
     double *x = WEFT_NEW(tmp, double, 3 * n);
+    const double *score = output->row[SCORE], *along = output->row[ALONG];
     for (int64_t i = 0; i < n; i++) {
-        double g, h, m = newton->y[i] * (newton->score[i] + t * newton->along[i]);
+        double g, h, m = output->y[i] * (score[i] + t * along[i]);
         double c = newton->weight[i];
-        x[i] = c * loss_at(newton, m, &g, &h);
-        x[n + i] = c * g * newton->y[i] * newton->along[i];
-        x[2 * n + i] = c * h * newton->along[i] * newton->along[i];
+        x[i] = c * loss_at(newton, output->width, m, &g, &h);
+        x[n + i] = c * g * output->y[i] * along[i];
+        x[2 * n + i] = c * h * along[i] * along[i];
     }
-    double ww = dot(d, newton->w, newton->w), ws = dot(d, newton->w, newton->s),
-           ss = dot(d, newton->s, newton->s);
+    const double *w = output->x[W], *s = output->x[S];
+    double ww = dot(d, w, w), ws = dot(d, w, s), ss = dot(d, s, s);
     *slope = ws + t * ss + margin_sum(newton->matrix, x + n);
     *curve = ss + margin_sum(newton->matrix, x + 2 * n);
     double value = 0.5 * ww + t * ws + 0.5 * t * t * ss + margin_sum(newton->matrix, x);
@@ -105,74 +134,127 @@ static double line_objective(const struct newton *newton, double t, double *slop
     return value;
 }
 
-/* Gradient at w into newton->g, second derivatives of the losses into newton->curve, F^T of
- * these into newton->t. Collective. */
-static void gradient(struct newton *newton, weft_arena *tmp)
+/* Derivatives of the losses at the weights: u[n] the first ones, h[n] the second, which
+ * become the output's curve; their sums are the intercept's in G and T. Collective. */
+static void derivatives(const struct newton *newton, struct output *output, double *u,
+                        double *h)
+{
+    for (int64_t i = 0; i < newton->matrix->n; i++) {
+        loss_at(newton, output->width, output->y[i] * output->row[SCORE][i], &u[i], &h[i]);
+        u[i] *= newton->weight[i] * output->y[i];
+        h[i] *= newton->weight[i];
+        output->curve[i] = (real)h[i];
+    }
+    output->x[G][newton->matrix->d] = margin_sum(newton->matrix, u);
+    output->x[T][newton->matrix->d] = margin_sum(newton->matrix, h);
+}
+
+/* Gradients at the weights, second derivatives of the losses, and F^T of these.
+ * Collective. */
+static void gradients(struct newton *newton, const struct set *set, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
     int64_t n = newton->matrix->n, d = newton->matrix->d;
     double *u = WEFT_NEW(tmp, double, n), *h = WEFT_NEW(tmp, double, n);
-    for (int64_t i = 0; i < n; i++) {
-        loss_at(newton, newton->y[i] * newton->score[i], &u[i], &h[i]);
-        u[i] *= newton->weight[i] * newton->y[i];
-        h[i] *= newton->weight[i];
-        newton->curve[i] = (real)h[i];
+    for (int k = 0; k < set->n; k++) {
+        derivatives(newton, set->of[k], u, h);
+        for (int64_t i = 0; i < n; i++) newton->rows[2 * k * n + i] = (real)u[i];
+        memcpy(newton->rows + (2 * k + 1) * n, set->of[k]->curve,
+               (size_t)n * sizeof *newton->rows);
     }
-    newton->g[d] = transpose(newton, u, newton->g);
-    newton->t[d] = transpose(newton, h, newton->t);
-    for (int64_t j = 0; j <= d; j++) newton->g[j] += newton->w[j];
+    newton->matrix->trans(newton->matrix, 2 * set->n, newton->rows, newton->products);
+    newton->passes++;
+    for (int k = 0; k < set->n; k++) {
+        double *const *x = set->of[k]->x;
+        memcpy(x[G], newton->products + 2 * k * d, (size_t)d * sizeof *x[G]);
+        memcpy(x[T], newton->products + (2 * k + 1) * d, (size_t)d * sizeof *x[T]);
+        for (int64_t j = 0; j <= d; j++) x[G][j] += x[W][j];
+    }
     weft_arena_reset(tmp, mark);
 }
 
-/* h = v + F^T (curve * (F v + v_d)), likewise for the intercept. Collective. */
-static void hessian(struct newton *newton, const double *v, double *h)
+/* HV = v + F^T (curve * (F v + v_d)), likewise for the intercept. Collective. */
+static void hessians(struct newton *newton, const struct set *set)
 {
-    int64_t d = newton->matrix->d;
-    for (int64_t j = 0; j < d; j++) newton->rounded[j] = (real)v[j];
-    newton->matrix->normal(newton->matrix, 1, newton->rounded, newton->curve, 0, h);
+    int64_t n = newton->matrix->n, d = newton->matrix->d;
+    round_columns(newton, set, V);
+    for (int k = 0; k < set->n; k++)
+        memcpy(newton->rows + k * n, set->of[k]->curve, (size_t)n * sizeof *newton->rows);
+    newton->matrix->normal(newton->matrix, set->n, newton->columns, newton->rows, 0,
+                           newton->products);
     newton->passes++;
-    for (int64_t j = 0; j < d; j++) h[j] += v[j] + v[d] * newton->t[j];
-    h[d] = v[d] * (1 + newton->t[d]) + dot(d, newton->t, v);
-}
-
-/* newton->s = about -H^-1 g, such that at most a tenth of the gain of the quadratic model
- * is missing, as estimated from the gains of the iterations or, since H - I is positive
- * semidefinite, bounded by the residual. Returns the gain of the exact step. Collective. */
-static double newton_step(struct newton *newton)
-{
-    struct descent done = {0};
-    int64_t d = newton->matrix->d + 1;
-    for (int64_t j = 0; j < d; j++) {
-        newton->s[j] = 0;
-        newton->v[j] = newton->r[j] = -newton->g[j];
-    }
-    double rr = dot(d, newton->r, newton->r), remaining = 0.5 * rr;
-    double negligible = DESCENT_MIN_GAIN * rr;
-    int min_steps = newton->problem->kind == MARGIN_HINGE ? MIN_HINGE_CG : 0;
-    for (int k = 0; k < MAX_CG; k++) {
-        int forced = k < min_steps && rr > negligible;
-        if (!forced && !(remaining > 0.1 * descent_gained(&done))) break;
-        hessian(newton, newton->v, newton->h);
-        double a = rr / dot(d, newton->v, newton->h), old = rr;
-        descent_add(&done, 0.5 * a * rr);
-        for (int64_t j = 0; j < d; j++) {
-            newton->s[j] += a * newton->v[j];
-            newton->r[j] -= a * newton->h[j];
-        }
-        rr = dot(d, newton->r, newton->r);
+    for (int k = 0; k < set->n; k++) {
+        const double *v = set->of[k]->x[V], *t = set->of[k]->x[T];
+        double *h = set->of[k]->x[HV];
         for (int64_t j = 0; j < d; j++)
-            newton->v[j] = newton->r[j] + rr / old * newton->v[j];
-        remaining = fmin(0.5 * rr, descent_remaining(&done));
+            h[j] = newton->products[k * d + j] + (v[j] + v[d] * t[j]);
+        h[d] = v[d] * (1 + t[d]) + dot(d, t, v);
     }
-    return descent_gained(&done) + remaining;
 }
 
-/* Moves w to the minimum along newton->s. Returns the objective there. Collective. */
-static double line_search(struct newton *newton, weft_arena *tmp)
+static void step_begin(struct output *output, int64_t d)
 {
-    double t = 1, lo = 0, hi = INFINITY, slope, curve, value = 0;
+    double *const *x = output->x;
+    for (int64_t j = 0; j < d; j++) {
+        x[S][j] = 0;
+        x[V][j] = x[R][j] = -x[G][j];
+    }
+    output->done = (struct descent){0};
+    output->rr = dot(d, x[R], x[R]);
+    output->remaining = 0.5 * output->rr;
+}
+
+/* An iteration of conjugate gradients, HV being there. */
+static void step_iterate(struct output *output, int64_t d)
+{
+    double *const *x = output->x;
+    double a = output->rr / dot(d, x[V], x[HV]), old = output->rr;
+    descent_add(&output->done, 0.5 * a * old);
+    for (int64_t j = 0; j < d; j++) {
+        x[S][j] += a * x[V][j];
+        x[R][j] -= a * x[HV][j];
+    }
+    output->rr = dot(d, x[R], x[R]);
+    for (int64_t j = 0; j < d; j++) x[V][j] = x[R][j] + output->rr / old * x[V][j];
+    output->remaining = fmin(0.5 * output->rr, descent_remaining(&output->done));
+}
+
+/* S = about -H^-1 g, such that at most a tenth of the gain of the quadratic model is
+ * missing, as estimated from the gains of the iterations or, since H - I is positive
+ * semidefinite, bounded by the residual. Collective. */
+static void newton_steps(struct newton *newton, const struct set *set)
+{
+    int64_t d = newton->matrix->d + 1;
+    int least = newton->problem->kind == MARGIN_HINGE ? MIN_HINGE_CG : 0;
+    double first[DUAL_WIDE];
+    struct set going = *set;
+    for (int k = 0; k < set->n; k++) {
+        step_begin(set->of[k], d);
+        first[k] = set->of[k]->rr;
+    }
+    for (int i = 0; i < MAX_CG; i++) {
+        int n = 0;
+        for (int k = 0; k < going.n; k++) {
+            struct output *output = going.of[k];
+            int forced = i < least && output->rr > DESCENT_MIN_GAIN * first[k];
+            if (!forced && !(output->remaining > 0.1 * descent_gained(&output->done)))
+                continue;
+            first[n] = first[k];
+            going.of[n++] = output;
+        }
+        going.n = n;
+        if (n == 0) break;
+        hessians(newton, &going);
+        for (int k = 0; k < n; k++) step_iterate(going.of[k], d);
+    }
+}
+
+/* Moves the weights to the minimum along the step. Collective. */
+static void line_search(struct newton *newton, struct output *output, weft_arena *tmp)
+{
+    double t = 1, lo = 0, hi = INFINITY, slope, curve;
     for (int k = 0; k < 30; k++) {
-        value = line_objective(newton, t, &slope, &curve, tmp);
+        output->value = line_objective(newton, output, t, &slope, &curve, tmp);
         if (fabs(slope) <= 1e-3 * curve * t) break;
         if (slope > 0)
             hi = t;
@@ -182,83 +264,127 @@ static double line_search(struct newton *newton, weft_arena *tmp)
         if (!(next > lo && next < hi)) next = isfinite(hi) ? 0.5 * (lo + hi) : 2 * t;
         t = next;
     }
-    for (int64_t j = 0; j <= newton->matrix->d; j++) newton->w[j] += t * newton->s[j];
-    return value;
+    for (int64_t j = 0; j <= newton->matrix->d; j++) output->x[W][j] += t * output->x[S][j];
 }
 
-/* Minimises the smooth objective until a step gains at most a tenth of the tolerance.
- * Returns the objective. Collective. */
-static double minimise(struct newton *newton, weft_fitted *out, weft_arena *tmp)
+/* A Newton step of each output; its residual is what the next one may gain. Collective. */
+static void minimise(struct newton *newton, const struct set *set, weft_arena *tmp)
 {
-    double value = INFINITY;
-    for (int k = 0; k < newton->problem->limit; k++) {
-        scores(newton, newton->w, newton->score);
-        gradient(newton, tmp);
-        double gain = newton_step(newton);
-        scores(newton, newton->s, newton->along);
-        value = line_search(newton, tmp);
-        out->iterations++;
-        out->residual = margin_relative_gap(newton->problem, newton->best, value, gain);
-        if (!(out->residual > 0.1 * newton->problem->tol)) break; /* a NaN, too */
+    scores(newton, set, W, SCORE);
+    gradients(newton, set, tmp);
+    newton_steps(newton, set);
+    scores(newton, set, S, ALONG);
+    for (int k = 0; k < set->n; k++) {
+        struct output *output = set->of[k];
+        line_search(newton, output, tmp);
+        output->steps++;
+        output->fitted->iterations++;
+        output->fitted->residual =
+            margin_relative_gap(newton->problem, output->best, output->value,
+                                descent_gained(&output->done) + output->remaining);
     }
-    return value;
 }
 
-/* Difference between the sums of hinge and smoothed hinge losses at w. Collective. */
-static double smoothing(struct newton *newton, weft_arena *tmp)
+/* Difference between the sums of hinge and smoothed hinge losses at the weights.
+ * Collective. */
+static double smoothing(struct newton *newton, struct output *output, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
     double *x = WEFT_NEW(tmp, double, newton->matrix->n), g, h;
-    scores(newton, newton->w, newton->score);
+    struct set one = {.n = 1, .of = {output}};
+    scores(newton, &one, W, SCORE);
     for (int64_t i = 0; i < newton->matrix->n; i++) {
-        double m = newton->y[i] * newton->score[i];
-        x[i] =
-            newton->weight[i] * (margin_loss(MARGIN_HINGE, m) - loss_at(newton, m, &g, &h));
+        double m = output->y[i] * output->row[SCORE][i];
+        x[i] = newton->weight[i] *
+               (margin_loss(MARGIN_HINGE, m) - loss_at(newton, output->width, m, &g, &h));
     }
     double sum = margin_sum(newton->matrix, x);
     weft_arena_reset(tmp, mark);
     return sum;
 }
 
+/* 1 if the output is fitted: a step gains at most a tenth of the tolerance, and the hinge
+ * is smooth over a width that is small enough; if it is not, that becomes smaller.
+ * Collective. */
+static int fitted(struct newton *newton, struct output *output, weft_arena *tmp)
+{
+    const margin_problem *problem = newton->problem;
+    weft_fitted *out = output->fitted;
+    if (out->residual > 0.1 * problem->tol && output->steps < problem->limit)
+        return 0; /* a NaN ends it, too */
+    if (problem->kind != MARGIN_HINGE) return 1;
+    output->lost = smoothing(newton, output, tmp);
+    out->residual += margin_relative_gap(problem, output->best,
+                                         output->value + output->lost, output->lost);
+    output->width *= 0.25;
+    output->steps = 0;
+    return !(out->residual > problem->tol && output->width > 1e-6);
+}
+
+static void output_new(const struct newton *newton, const weft_answers *answers,
+                       const margin_output *of, const real *w, real intercept,
+                       weft_fitted *out, struct output *output, weft_arena *tmp)
+{
+    int64_t n = newton->matrix->n, d = newton->matrix->d;
+    *output = (struct output){.best = of->objective, .width = 1, .fitted = out};
+    output->y = WEFT_NEW(tmp, double, n);
+    output->curve = WEFT_NEW(tmp, real, n);
+    for (int i = 0; i < VECTORS; i++) output->x[i] = WEFT_NEW(tmp, double, d + 1);
+    for (int i = 0; i < ROWS; i++) output->row[i] = WEFT_NEW(tmp, double, n);
+    for (int64_t i = 0; i < n; i++) output->y[i] = answers->label[i] == of->one ? 1 : -1;
+    for (int64_t j = 0; j < d; j++) output->x[W][j] = (double)w[j];
+    output->x[W][d] = (double)intercept;
+}
+
+/* What the losses of rows are multiplied with, and memory for products. */
+static void setup(struct newton *newton, const weft_answers *answers, int outputs,
+                  weft_arena *tmp)
+{
+    int64_t n = newton->matrix->n, d = newton->matrix->d;
+    double *weight = WEFT_NEW(tmp, double, n);
+    for (int64_t i = 0; i < n; i++)
+        weight[i] = newton->problem->c * (answers->weight ? answers->weight[i] : 1);
+    newton->weight = weight;
+    newton->columns = WEFT_NEW(tmp, real, outputs * d);
+    newton->rows = WEFT_NEW(tmp, real, 2 * outputs * n);
+    newton->products = WEFT_NEW(tmp, double, 2 * outputs * d);
+}
+
+int newton_wide(const weft_matrix *matrix)
+{
+    int64_t most = LARGE / matrix->d;
+    return most < 1 ? 1 : most > DUAL_WIDE ? DUAL_WIDE : (int)most;
+}
+
 void newton_fit(const margin_problem *problem, const weft_matrix *matrix,
-                const weft_answers *answers, const margin_output *output, real *w,
+                const weft_answers *answers, int outputs, const margin_output *of, real *w,
                 real *intercept, weft_fitted *out, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
-    int64_t n = matrix->n, d = matrix->d;
-    double *y = WEFT_NEW(tmp, double, n), *weight = WEFT_NEW(tmp, double, n),
-           *v = WEFT_NEW(tmp, double, 7 * (d + 1));
-    struct newton newton = {.problem = problem,
-                            .matrix = matrix,
-                            .best = output->objective,
-                            .width = 1,
-                            .y = y,
-                            .weight = weight};
-    double **part[] = {&newton.w, &newton.g, &newton.s, &newton.r,
-                       &newton.v, &newton.h, &newton.t};
-    for (int j = 0; j < 7; j++) *part[j] = v + j * (d + 1);
-    newton.score = WEFT_NEW(tmp, double, n);
-    newton.along = WEFT_NEW(tmp, double, n);
-    newton.rounded = WEFT_NEW(tmp, real, d);
-    newton.row = WEFT_NEW(tmp, real, n);
-    newton.curve = WEFT_NEW(tmp, real, n);
-    for (int64_t i = 0; i < n; i++) {
-        y[i] = answers->label[i] == output->one ? 1 : -1;
-        weight[i] = problem->c * (answers->weight ? answers->weight[i] : 1);
+    struct newton newton = {.problem = problem, .matrix = matrix};
+    struct output *output = WEFT_NEW(tmp, struct output, outputs);
+    struct set set = {0};
+    setup(&newton, answers, outputs, tmp);
+    for (int k = 0; k < outputs; k++) {
+        if (of[k].constant) continue;
+        output_new(&newton, answers, &of[k], w + k * matrix->d, intercept[k], &out[k],
+                   &output[k], tmp);
+        set.of[set.n++] = &output[k];
     }
-    for (int64_t j = 0; j < d; j++) newton.w[j] = (double)w[j];
-    newton.w[d] = (double)*intercept;
-    double value, lost = 0;
-    do {
-        value = minimise(&newton, out, tmp);
-        if (problem->kind != MARGIN_HINGE) break;
-        lost = smoothing(&newton, tmp);
-        out->residual += margin_relative_gap(problem, newton.best, value + lost, lost);
-        newton.width *= 0.25;
-    } while (out->residual > problem->tol && newton.width > 1e-6);
-    for (int64_t j = 0; j < d; j++) w[j] = (real)newton.w[j];
-    *intercept = (real)newton.w[d];
-    out->objective += value + lost;
-    out->passes += newton.passes;
+    while (set.n > 0) {
+        minimise(&newton, &set, tmp);
+        int n = 0;
+        for (int k = 0; k < set.n; k++)
+            if (!fitted(&newton, set.of[k], tmp)) set.of[n++] = set.of[k];
+        set.n = n;
+    }
+    for (int k = 0; k < outputs; k++) {
+        if (of[k].constant) continue;
+        for (int64_t j = 0; j < matrix->d; j++)
+            w[k * matrix->d + j] = (real)output[k].x[W][j];
+        intercept[k] = (real)output[k].x[W][matrix->d];
+        out[k].objective += output[k].value + output[k].lost;
+    }
+    out[0].passes += newton.passes;
     weft_arena_reset(tmp, mark);
 }
