@@ -49,9 +49,9 @@ static double worst_of(const weft_model *model, const char *options,
 
 /* All classes side by side come to what each comes to on its own, and to what Newton steps
  * come to; the hinge, where those are slow, has them for three classes. Fits are compared
- * on one rank: those of more ranks have the same digests. Newton steps fit one class after
- * the other, and take many sums over ranks: on several ranks few classes have them, and the
- * hinge, which needs most of them, those that complete dual ascent only. */
+ * on one rank: those of more ranks have the same digests. Newton steps take many sums over
+ * ranks: on several ranks few classes have them, and the hinge, which needs most of them,
+ * those that complete dual ascent only. */
 static void check_many(const weft_model *model, const char *loss, struct problem *problem,
                        const char *which, weft_arena *mem)
 {
