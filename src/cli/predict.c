@@ -66,39 +66,40 @@ int weft_cli_is_packed(const char *path)
 }
 
 /* What the run's winner was trained on. */
-static weft_status read_form(const weft_cli *cli, weft_form *form)
+static weft_status read_form(const char *run, weft_form *form, weft_arena *tmp)
 {
     weft_h5 file;
     const char *group;
     *form = WEFT_NFORM;
-    TRY(weft_h5_open(&file, cli->arg[0], cli->mem));
+    TRY(weft_h5_open(&file, run, tmp));
     weft_status st = weft_form_read(&file, &group, form);
     weft_h5_close(&file);
     return st;
 }
 
 /* Packs the rows of a table, or texts, as the data of the run were. */
-static weft_status pack_rows(const weft_cli *cli, const char *rows, const char *to)
+static weft_status pack_rows(const weft_cli *cli, const char *rows, const char *to,
+                             weft_arena *tmp)
 {
     const weft_reader *reader;
     void *self;
     weft_partition over;
     weft_form form;
     int n = 0, labelled = 0;
-    const char **word = WEFT_NEW(cli->mem, const char *, cli->n);
-    TRY(read_form(cli, &form));
+    const char **word = WEFT_NEW(tmp, const char *, cli->n);
+    TRY(read_form(cli->arg[0], &form, tmp));
     TRY(weft_reader_find(form == WEFT_TOKENS      ? "text"
                          : form == WEFT_SENTENCES ? "translations"
                                                   : "dense",
                          &reader));
-    word[n++] = weft_arena_text(cli->mem, "like=%s", cli->arg[0]);
+    word[n++] = weft_arena_text(tmp, "like=%s", cli->arg[0]);
     for (int i = 2; i < cli->n; i++) {
         word[n++] = cli->arg[i];
         labelled |= strncmp(cli->arg[i], "label=", strlen("label=")) == 0;
     }
     if (form == WEFT_TOKENS && !labelled) word[n++] = "label=none";
-    TRY(weft_pack_options(reader, n, word, &self, &over, cli->mem));
-    return weft_pack_file(reader, self, &over, rows, to, cli->mem);
+    TRY(weft_pack_options(reader, n, word, &self, &over, tmp));
+    return weft_pack_file(reader, self, &over, rows, to, tmp);
 }
 
 weft_status weft_cli_predict(const weft_cli *cli)
@@ -115,8 +116,11 @@ weft_status weft_cli_predict(const weft_cli *cli)
         return weft_fail(WEFT_ECONF, "%s is packed, so that %s has no effect; leave it out",
                          rows, cli->arg[2]);
     if (packed > 0) return weft_run_predict(cli->arg[0], rows, cli->output, cli->world);
-    TRY(weft_agree(root ? pack_rows(cli, rows, to) : WEFT_OK, cli->world));
-    weft_status st = weft_run_predict(cli->arg[0], to, cli->output, cli->world);
+    weft_arena *tmp = weft_arena_new(); /* it can be large */
+    weft_status st = root ? pack_rows(cli, rows, to, tmp) : WEFT_OK;
+    weft_arena_free(tmp);
+    TRY(weft_agree(st, cli->world));
+    st = weft_run_predict(cli->arg[0], to, cli->output, cli->world);
     if (root) unlink(to);
     return st;
 }

@@ -53,8 +53,8 @@ static struct word new_word(weft_words *words, uint64_t hash, const char *token,
     weft_check(words->n < UINT32_MAX && n <= UINT32_MAX, "more than 2^32 words");
     struct word new = {
         .hash = hash, .at = words->ntext, .n = (uint32_t)n, .id = (uint32_t)words->n++};
-    words->text =
-        weft_grow(words->mem, words->text, 1, words->ntext + (int64_t)n, &words->text_room);
+    words->text = weft_regrow(words->mem, words->text, 1, words->ntext + (int64_t)n,
+                              &words->text_room);
     memcpy(words->text + words->ntext, token, n);
     memcpy(new.head, token, n < HEAD ? n : HEAD);
     words->ntext += (int64_t)n;
@@ -91,8 +91,8 @@ static void add_token(void *ctx, const char *token, size_t n)
     struct stream *stream = ctx;
     weft_pack_part *part = stream->part;
     int t = stream->tok;
-    part->token[t] = weft_grow(stream->mem, part->token[t], sizeof **part->token,
-                               part->ntoken[t], &part->token_room[t]);
+    part->token[t] = weft_regrow(stream->mem, part->token[t], sizeof **part->token,
+                                 part->ntoken[t], &part->token_room[t]);
     part->token[t][part->ntoken[t]++] = find_word(stream->words, token, n);
 }
 
@@ -111,8 +111,8 @@ weft_status weft_pack_document(weft_pack *pack, weft_part part, const char *name
                          (size_t)(nul - text));
     pack->own->form = WEFT_TOKENS;
     weft_pack_part *to = &pack->own->part[part];
-    to->label = weft_grow(pack->mem, to->label, sizeof label, to->n, &to->label_room);
-    to->name = weft_grow(pack->mem, to->name, sizeof name, to->n, &to->name_room);
+    to->label = weft_regrow(pack->mem, to->label, sizeof label, to->n, &to->label_room);
+    to->name = weft_regrow(pack->mem, to->name, sizeof name, to->n, &to->name_room);
     to->label[to->n] = label;
     to->name[to->n] = weft_arena_text(pack->mem, "%s", name);
     to->n++;
@@ -126,8 +126,8 @@ weft_status weft_pack_document(weft_pack *pack, weft_part part, const char *name
             .words = pack->own->words[t], .part = to, .tok = t, .mem = pack->mem};
         weft_tokenize((weft_tokenizer)t, text, n, add_token, &stream, pack->scratch);
         weft_arena_reset(pack->scratch, mark);
-        to->offset[t] = weft_grow(pack->mem, to->offset[t], sizeof **to->offset, to->n,
-                                  &to->offset_room[t]);
+        to->offset[t] = weft_regrow(pack->mem, to->offset[t], sizeof **to->offset, to->n,
+                                    &to->offset_room[t]);
         to->offset[t][to->n] = to->ntoken[t];
     }
     return WEFT_OK;

@@ -5,6 +5,7 @@
 #include "weft/run.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 /* to[row[i]] = from[i] for n rows of `bytes` each, owned by mem. */
 static void *place(int64_t n, size_t bytes, const int64_t *row, const void *from,
@@ -85,20 +86,31 @@ static weft_status predict_open(weft_run *run, const weft_winner_at *winner, voi
     return weft_agree(root ? weft_said_end(to, &run->data) : WEFT_OK, run->world);
 }
 
+/* Rows of a window: as many as have 2^20 scores, but 4096 at least, and at most as 128 MB
+ * of the file hold. Lines of sentences have no classes, but several translations. */
+static int64_t rows_of_window(const char *path, int64_t rows, int64_t classes)
+{
+    enum { NUMBERS = 1 << 20, LEAST = 1 << 12, BYTES = 1 << 27 };
+    struct stat info;
+    int64_t most = NUMBERS / (classes > 0 ? classes : NUMBERS), held = rows;
+    if (stat(path, &info) == 0 && info.st_size > BYTES)
+        held = (int64_t)((double)rows * BYTES / (double)info.st_size) + 1;
+    if (most < LEAST) most = LEAST;
+    return most < held ? most : held;
+}
+
 /* The windows by which a file is predicted, so that memory does not grow with it: one for
- * all rows where these are few, or belong to clients. Lines of sentences have no classes,
- * but several translations. */
+ * all rows where these are few, or belong to clients. */
 static weft_status windows_of(const char *path, weft_window **window, int64_t *n,
                               weft_arena *mem)
 {
-    enum { NUMBERS = 1 << 20, LEAST = 1 << 12 };
     int64_t rows[WEFT_NPART], classes, room = 0;
     TRY(weft_data_sizes(path, rows, &classes, mem));
-    int64_t most = NUMBERS / (classes > 0 ? classes : NUMBERS);
-    if (most < LEAST) most = LEAST;
+    int64_t all = rows[WEFT_TRAIN] + rows[WEFT_VALID] + rows[WEFT_TEST],
+            most = rows_of_window(path, all, classes);
     *n = 0;
     *window = NULL;
-    if (rows[WEFT_TRAIN] + rows[WEFT_VALID] + rows[WEFT_TEST] <= most) {
+    if (all <= most) {
         *window = WEFT_NEW(mem, weft_window, 1);
         *n = 1;
         return WEFT_OK;
