@@ -222,9 +222,21 @@ awk -F, 'NR > 1 && $3 != "" { print $3 "," $5 }' "$tmp/old2.csv" >"$tmp/words.cs
     run="run.data=$tmp/words.h5 run.tuner=random space.configs=1" && trained words-run rff.features=64 && head -20 "$tmp/words.csv" >"$tmp/few.csv" &&
     predict words-run "$tmp/few.csv" && [ "$(wc -l <"$tmp/p.csv")" = 21 ]
 result $? "a first line that had no names has none in new rows"
-ls "$tmp"/*rows.h5 >"$tmp/out" 2>/dev/null
+ls "$tmp"/*.rows* >"$tmp/out" 2>/dev/null
 [ ! -s "$tmp/out" ]
 result $? "nothing is left beside the predictions"
+# Of another prediction by that winner, which packs other rows.
+echo theirs >"$tmp/rff.h5.rows.h5"
+predict rff "$tmp/bare.csv" && cut -d, -f2- "$tmp/p.csv" | cmp - "$tmp/got" && [ "$(cat "$tmp"/rff.h5.rows*)" = theirs ]
+result $? "no file of another prediction is replaced or removed"
+for i in 1 2 3 4; do
+    sed "1!s/[^,]*$/$((12 * i))/" "$tmp/bare.csv" >"$tmp/bare-$i.csv"
+    "$weft" predict "$tmp/rff.h5" "$tmp/bare-$i.csv" >"$tmp/alone-$i.csv" 2>"$tmp/log"
+done
+for i in 1 2 3 4; do "$weft" predict "$tmp/rff.h5" "$tmp/bare-$i.csv" >"$tmp/beside-$i.csv" 2>"$tmp/log-$i" & done
+wait
+for i in 1 2 3 4; do cmp "$tmp/alone-$i.csv" "$tmp/beside-$i.csv" || break; done && [ "$(cat "$tmp"/alone-?.csv | sort -u | wc -l)" -gt 50 ]
+result $? "predictions at the same time are of their own rows"
 predict rff "$tmp/bare.csv" -o "$tmp/c.csv" && [ ! -s "$tmp/p.csv" ] && cut -d, -f2- "$tmp/c.csv" | cmp - "$tmp/got"
 result $? "-o names a file"
 "$weft" tune "$tmp/empty.ini" run.data="$tmp/t.h5" fmap.feature=ngram fmap.model=svm 'ngram.order=1 | 2' space.configs=2 -o "$tmp/text.h5" \

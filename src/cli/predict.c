@@ -9,7 +9,9 @@
 #include "weft/registry.h"
 #include "weft/run.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -102,25 +104,42 @@ static weft_status pack_rows(const weft_cli *cli, const char *rows, const char *
     return weft_pack_file(reader, self, &over, rows, to, tmp);
 }
 
+/* A new file, by a name that no other prediction has: *path, which ends with XXXXXX. */
+static weft_status take_name(char *path)
+{
+    int file = mkstemp(path);
+    if (file >= 0) close(file);
+    if (file >= 0) return WEFT_OK;
+    return weft_fail(WEFT_EFILE, "cannot write %s: %s", path, strerror(errno));
+}
+
+/* Predicts rows that are packed into a file that is removed again. */
+static weft_status predict_raw(const weft_cli *cli, const char *rows, const char *beside)
+{
+    int root = cli->world->rank == 0;
+    weft_arena *tmp = weft_arena_new(); /* packing takes much */
+    char *to = weft_arena_text(cli->mem, "%s.rows-XXXXXX", beside);
+    weft_status st = weft_agree(root ? take_name(to) : WEFT_OK, cli->world);
+    weft_bcast(cli->world, to, strlen(to), 0);
+    if (st == WEFT_OK && root) st = pack_rows(cli, rows, to, tmp);
+    weft_arena_free(tmp);
+    st = weft_agree(st, cli->world);
+    if (st == WEFT_OK) st = weft_run_predict(cli->arg[0], to, cli->output, cli->world);
+    if (root) unlink(to);
+    return st;
+}
+
 weft_status weft_cli_predict(const weft_cli *cli)
 {
     int root = cli->world->rank == 0;
-    const char *rows = cli->arg[1];
-    const char *to =
-        weft_arena_text(cli->mem, "%s.rows.h5", cli->output ? cli->output : cli->arg[0]);
+    const char *rows = cli->arg[1], *beside = cli->output ? cli->output : cli->arg[0];
     TRY(weft_agree(root ? check_output(cli) : WEFT_OK, cli->world));
-    TRY(weft_agree(root ? weft_file_source(&rows, to) : WEFT_OK, cli->world));
+    TRY(weft_agree(root ? weft_file_source(&rows, beside) : WEFT_OK, cli->world));
     double packed = root ? weft_cli_is_packed(rows) : 0;
     weft_max_f64(cli->world, &packed, 1);
     if (packed > 0 && cli->n > 2)
         return weft_fail(WEFT_ECONF, "%s is packed, so that %s has no effect; leave it out",
                          rows, cli->arg[2]);
     if (packed > 0) return weft_run_predict(cli->arg[0], rows, cli->output, cli->world);
-    weft_arena *tmp = weft_arena_new(); /* it can be large */
-    weft_status st = root ? pack_rows(cli, rows, to, tmp) : WEFT_OK;
-    weft_arena_free(tmp);
-    TRY(weft_agree(st, cli->world));
-    st = weft_run_predict(cli->arg[0], to, cli->output, cli->world);
-    if (root) unlink(to);
-    return st;
+    return predict_raw(cli, rows, beside);
 }
