@@ -261,6 +261,9 @@ for i in 1 2 3 4 5 6; do cat "$tmp/lines"; done >"$tmp/many"
 says said "$tmp/many" 2 columns=one directions=one-two -o "$tmp/many.tsv" && for i in 1 2 3 4 5 6; do sed 1d "$tmp/plain" | cut -f3; done >"$tmp/a" &&
     sed 1d "$tmp/many.tsv" | cut -f3 >"$tmp/b" && cmp "$tmp/a" "$tmp/b"
 result $? "so are many of them, window by window"
+awk 'NR < 3 { two = two $0 "\n" } END { for (i = 0; i < 60; i++) printf "%s", two }' "$tmp/lines" >"$tmp/few"
+says said "$tmp/few" 1 columns=one directions=one-two && sed 1d "$tmp/out" | cut -f4 | cmp - "$tmp/few"
+result $? "and few again and again"
 says first "$tmp/toy.tsv" 1 directions=two-three && grep -q '^2	two-three	' "$tmp/out" &&
     [ "$(wc -l <"$tmp/out")" = 1201 ]
 result $? "a direction that was not trained, and sentences without a reference"
@@ -275,6 +278,8 @@ denied() # PATTERN STATEMENT RUN FILE [key=value ...]
     result $? "refused: $statement"
 }
 denied "'one-six' is no SOURCE-TARGET" "an unknown language" first "$tmp/toy.tsv" directions=one-six
+(echo six && sed 1d "$tmp/lines") >"$tmp/six.tsv"
+denied "six.tsv: none of its columns is one, two, three, which the winner of .*first.h5 knows; its first line names them" "a column that is another language" first "$tmp/six.tsv"
 denied "has no column 'three', of three-two" "a direction without its source" first "$tmp/four.tsv" directions=three-two
 denied 'choose a name that does not end with .h5' "translations as HDF5" first "$tmp/toy.tsv" -o "$tmp/x.h5"
 denied 'one.tsv is there already; --force' "an older file" said "$tmp/toy.h5" -o "$tmp/one.tsv"

@@ -113,11 +113,12 @@ static weft_status read_line(weft_reading *reading, int64_t number, char *line)
     return WEFT_OK;
 }
 
-/* EDATA where a column has so few different texts that it is no language. */
+/* EDATA where a column has so few different texts that it is no language; those that the
+ * winner knows are. */
 static weft_status check_texts(const weft_reading *reading)
 {
     enum { MANY = 100, TIMES = 20 };
-    for (int c = 0; c < reading->columns; c++)
+    for (int c = 0; c < reading->columns && !reading->scored; c++)
         if (reading->sentences[c] >= MANY &&
             reading->texts[c].n * TIMES < reading->sentences[c])
             return weft_fail(
@@ -145,8 +146,7 @@ static weft_status read_lines(weft_reading *reading, int64_t number, char *text,
     return weft_fail(WEFT_EDATA, "%s has no sentences", reading->path);
 }
 
-/* What the packer is told before the first line. */
-/* Where and how the sentences are packed. */
+/* What the packer is told before the first line: where and how sentences are packed. */
 static weft_status declare(weft_reading *reading, int64_t pieces)
 {
     const weft_reading_how *how = reading->how;

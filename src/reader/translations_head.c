@@ -2,6 +2,7 @@
  * taken as languages; directions; what is taken of a packed file or winner. */
 #include "translations.h"
 #include "weft/data.h"
+#include "weft/file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +90,30 @@ static weft_status check_known(const weft_reading *reading)
                      reading->how->like, reading->language[reading->known.n]);
 }
 
+/* ECONF: fewer languages than are needed. */
+static weft_status check_taken(const weft_reading *reading)
+{
+    int n = count_taken(reading);
+    if (n >= (reading->scored ? 1 : 2)) return WEFT_OK;
+    const char *names = "";
+    for (int i = 0; i < reading->known.n; i++)
+        names = weft_arena_text(reading->pack->mem, "%s%s%s", names, i ? ", " : "",
+                                reading->language[i]);
+    const char *what =
+        reading->scored
+            ? weft_arena_text(reading->pack->mem,
+                              "none of its columns is %s, which the winner of %s knows",
+                              names, reading->how->like)
+            : weft_arena_text(reading->pack->mem,
+                              "%d of its %d columns are taken as languages where two or "
+                              "more are needed",
+                              n, reading->columns);
+    return weft_fail(WEFT_ECONF,
+                     "%s: %s; its first line names them, separated by TAB, or columns = "
+                     "NAME,NAME",
+                     reading->path, what);
+}
+
 static weft_status take_columns(weft_reading *reading)
 {
     const weft_reading_how *how = reading->how;
@@ -107,13 +132,7 @@ static weft_status take_columns(weft_reading *reading)
                              reading->name[c]);
     }
     TRY(check_known(reading));
-    int n = count_taken(reading), least = reading->scored ? 1 : 2;
-    if (n >= least) return WEFT_OK;
-    return weft_fail(
-        WEFT_ECONF,
-        "%s: %d of its %d columns are taken as languages where %s needed; its first line "
-        "names them, separated by TAB, or columns = NAME,NAME",
-        reading->path, n, reading->columns, least == 1 ? "one is" : "two or more are");
+    return check_taken(reading);
 }
 
 /* ---- directions ---- */
@@ -293,7 +312,7 @@ weft_status weft_reading_known(weft_reading *reading, int64_t *pieces)
     long number = strtol(how->vocabulary, &end, 10);
     int is_number = *how->vocabulary != '\0' && *end == '\0';
     *pieces = number;
-    if (is_number && (number < 5 || number > 1000000))
+    if (is_number ? number < 5 || number > 1000000 : !weft_file_is(how->vocabulary))
         return weft_fail(WEFT_ECONF,
                          "vocabulary = %s, but 5 to 1000000 pieces are expected, or a file",
                          how->vocabulary);
