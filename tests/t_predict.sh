@@ -278,7 +278,10 @@ sed 1d "$tmp/new.csv" >"$tmp/nameless.csv"
 refused 4 "rows without names are told" "nameless.csv has 5 columns where 5 with names are expected, as the winner was trained with" \
     rff "$tmp/nameless.csv"
 sed '3s/^[^,]*/big/' "$tmp/bare.csv" >"$tmp/bad.csv"
-refused 4 "a text among numbers is told" "bad.csv: line 3, column 4, 'size', is 'big' where a finite number is expected; mend or remove the line" rff "$tmp/bad.csv"
+refused 4 "a text among numbers is told" "bad.csv: line 3, column 1, 'size', is 'big' where a finite number is expected; mend or remove the line" rff "$tmp/bad.csv"
+sed '1s/$/,size/; 1!s/$/,7/' "$tmp/bare.csv" >"$tmp/twice.csv"
+refused 4 "a column that is there twice is told" "twice.csv: columns 1 and 4 are both named 'size', where one is expected; remove the other" \
+    rff "$tmp/twice.csv"
 sed '3s/.*/9,10,red,1,perhaps/' "$tmp/new.csv" >"$tmp/class.csv"
 refused 4 "a label that was not learnt is told" "class.csv has the class 'perhaps'" rff "$tmp/class.csv"
 refused 2 "options of a packed file have no effect" "old.h5 is packed, so that separator=semicolon" rff "$tmp/old.h5" separator=semicolon

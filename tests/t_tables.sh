@@ -210,6 +210,9 @@ refused_option() # STATEMENT PATTERN [key=value ...]
 refused_option "a column that is not there is told" "drop = ID,age: .*t.csv has no column 'ID'; it has 6 with names, of which 'id' is the nearest" drop=ID,age
 refused_option "a label that is not there, too" "label = sich, where .*t.csv has 6 columns; .* a name in the first line, of which 'sick' is the nearest" \
     label=sich
+sed '1s/age/site/' "$tmp/t.csv" >"$tmp/t2.csv" && mv "$tmp/t.csv" "$tmp/t1.csv" && mv "$tmp/t2.csv" "$tmp/t.csv"
+refused_option "one of two of a name is told" "drop = site: .*t.csv has columns 2 and [0-9] of the name 'site'; give their numbers" drop=site
+mv "$tmp/t1.csv" "$tmp/t.csv"
 refused_option "a column of two uses is told" "group = sick: column 'sick' is label already" group=sick
 refused_option "groups of clients are told" "group and client are both given" group=site client=id
 refused_option "groups by class are told" "group and shares are both given; groups are dealt by chance" group=site shares=class

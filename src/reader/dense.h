@@ -22,7 +22,8 @@ typedef struct weft_dense_column {
     int early; /* 1: a category by its first lines, which all are to confirm */
     const char *path, *text; /* the first cell that is a text, of a label or target also one
                                 that is missing, */
-    int64_t line;            /* and where it is */
+    int64_t line, number;    /* and where it is: column `number` of its file, from 0 */
+    int64_t place;           /* column of the cell that is read */
     weft_names name;         /* levels, groups or clients: cells are their numbers */
     double *cell; /* [rows] of a column of arrays that is no number; NULL: in value */
 } weft_dense_column;
@@ -52,6 +53,9 @@ typedef struct weft_dense_rows {
     weft_arena *mem;
 } weft_dense_rows;
 
+/* Takes note of the first cell that is not as it should be. */
+void weft_dense_note(weft_dense_rows *rows, weft_dense_column *column, const char *path,
+                     int64_t line, const char *text);
 /* Takes note of a label or target that is `text` there, and of x, its number, NAN if it has
  * none. */
 void weft_dense_answer(weft_dense_rows *rows, weft_dense_column *column, const char *path,
@@ -68,10 +72,8 @@ WEFT_CHECKED weft_status weft_dense_answered(weft_dense_rows *rows, const char *
  * it is no number. */
 int weft_table_number(const char *text, double *x);
 const char *weft_table_label(const char *text, weft_arena *mem);
-
 /* 1: a whole number of so many digits that a double does not hold it. */
 int weft_number_lost(const char *text);
-
 /* What stands before decimals, or between groups of three digits. */
 enum { WEFT_MARK_POINT, WEFT_MARK_COMMA, WEFT_MARK_NONE, WEFT_MARK_BLANK };
 enum { WEFT_HEADER_AUTO, WEFT_HEADER_YES, WEFT_HEADER_NO };
@@ -112,11 +114,10 @@ WEFT_CHECKED weft_status weft_csv_begin(const char *path, const weft_csv *how,
                                         const char *const *field, const char *const *second,
                                         weft_csv_head *head, weft_arena *mem);
 /* What the options say each column is: kind[head->columns]. ECONF: there is no such column,
- * or it is used twice. */
+ * or there are two of the name, or it is used twice. */
 WEFT_CHECKED weft_status weft_csv_kinds(const char *path, const weft_csv *how,
                                         const weft_csv_head *head, weft_column_kind *kind,
                                         weft_arena *tmp);
-
 /* Logs which column is the label, and what the first line was taken for. */
 void weft_csv_tell(const char *path, const weft_csv *how, const weft_csv_head *head);
 
@@ -177,7 +178,6 @@ WEFT_CHECKED weft_status weft_dense_numbers(const weft_dense_rows *rows,
 int weft_dense_labelled(const weft_dense_rows *rows);
 /* The name of column j, its number from 1 where it has none. */
 const char *weft_dense_name(const weft_dense_rows *rows, int64_t j);
-
 /* from: 0 or 1, the index of the first column. */
 WEFT_CHECKED weft_status weft_read_libsvm(const char *path, char *text, size_t n, int from,
                                           weft_dense_rows *rows);

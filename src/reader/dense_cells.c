@@ -189,6 +189,7 @@ static weft_status read_special(weft_dense_rows *rows, const weft_csv *how, int 
                               .to = &rows->at[j],
                               .rows = rows,
                               .tmp = weft_arena_new()};
+    special.to->place = from;
     special.width = weft_array_width(special.array);
     double *cell = rows->at[j].cell + arrays->first[k];
     weft_status st = WEFT_OK;

@@ -29,9 +29,9 @@ static weft_status bad_cell(const weft_csv *how, const weft_dense_rows *rows, in
     return weft_fail(WEFT_EDATA,
                      "%s: line %lld, column %lld%s%s%s is '%s' where a finite number is "
                      "expected; %s",
-                     column->path, (long long)column->line, (long long)j + 1, quote,
-                     rows->head.name ? name : "", rows->head.name ? "'," : "", column->text,
-                     remedy);
+                     column->path, (long long)column->line, (long long)column->number + 1,
+                     quote, rows->head.name ? name : "", rows->head.name ? "'," : "",
+                     column->text, remedy);
 }
 
 /* Columns found by themselves in which nearly every row has a text of its own. */

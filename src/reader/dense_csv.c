@@ -110,6 +110,21 @@ static int may_lack(const struct csv *csv, int64_t j)
             kind == WEFT_COLUMN_CLIENT);
 }
 
+/* EDATA: a column without a place has the name of one that is used. */
+static weft_status check_once(const struct csv *csv)
+{
+    const char *const *name = csv->head.name;
+    for (int64_t i = 0; i < csv->head.columns; i++)
+        for (int64_t k = 0; k < i && csv->place[i] < 0; k++)
+            if (csv->place[k] >= 0 && strcmp(name[i], name[k]) == 0 &&
+                csv->table->at[csv->place[k]].kind != WEFT_COLUMN_DROPPED)
+                return weft_fail(WEFT_EDATA,
+                                 "%s: columns %lld and %lld are both named '%s', where one "
+                                 "is expected; remove the other",
+                                 csv->path, (long long)k + 1, (long long)i + 1, name[i]);
+    return WEFT_OK;
+}
+
 /* Where the fields of this file go. */
 static weft_status find_places(struct csv *csv)
 {
@@ -142,7 +157,7 @@ static weft_status find_places(struct csv *csv)
                 scored ? "empty where values are not known"
                        : weft_arena_text(csv->row, "or drop = %s", head->name[j]));
     }
-    return WEFT_OK;
+    return check_once(csv);
 }
 
 /* The first line is there, and the second, if any. */
@@ -209,11 +224,7 @@ static double number_of(struct csv *csv, weft_dense_column *column, const char *
         column->missing++;
         if (csv->how->missing != WEFT_MISSING_REFUSE) return NAN;
     }
-    if (column->texts++ == 0) {
-        column->path = csv->path;
-        column->text = weft_arena_text(csv->table->mem, "%.40s", text);
-        column->line = line;
-    }
+    if (column->texts++ == 0) weft_dense_note(csv->table, column, csv->path, line, text);
     return NAN;
 }
 
@@ -255,6 +266,7 @@ static int is_gap(const struct csv *csv, const char *text)
 static double cell_of(struct csv *csv, int64_t i, const char *text, int64_t line)
 {
     weft_dense_column *column = &csv->table->at[csv->place[i]];
+    column->place = i;
     if (csv->gaps.n > 0 && may_have_gaps(column) && is_gap(csv, text)) text = "";
     int missing = weft_cell_missing(text);
     switch (column->kind) {

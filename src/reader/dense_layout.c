@@ -236,6 +236,14 @@ static int64_t column_of(const weft_csv_head *head, const char *name)
     return *end == '\0' && number >= 1 && number <= head->columns ? number - 1 : -1;
 }
 
+/* The next column behind i that has this name, too; -1: none. */
+static int64_t twin_of(const weft_csv_head *head, int64_t i, const char *name)
+{
+    for (int64_t k = i + 1; head->name && k < head->columns; k++)
+        if (strcmp(head->name[i], name) == 0 && strcmp(head->name[k], name) == 0) return k;
+    return -1;
+}
+
 /* Sets the kind of the columns in a list with commas. */
 static weft_status set_kind(const char *path, const weft_csv_head *head, const char *option,
                             const char *list, weft_column_kind to, weft_column_kind *kind,
@@ -249,6 +257,13 @@ static weft_status set_kind(const char *path, const weft_csv_head *head, const c
                              option, list, path, name, (long long)head->columns,
                              head->name ? " with names" : " without names",
                              nearest(head->columns, head->name, name, tmp));
+        int64_t twin = twin_of(head, i, name);
+        if (twin >= 0)
+            return weft_fail(WEFT_ECONF,
+                             "%s = %s: %s has columns %lld and %lld of the name '%s'; give "
+                             "their numbers",
+                             option, list, path, (long long)i + 1, (long long)twin + 1,
+                             name);
         if (kind[i] != WEFT_COLUMN_NUMBER)
             return weft_fail(WEFT_ECONF, "%s = %s: column '%s' is %s already", option, list,
                              name, weft_column_kind_name[kind[i]]);

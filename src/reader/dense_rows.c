@@ -20,6 +20,15 @@ weft_status weft_dense_row(weft_dense_rows *rows, int64_t line, const char *labe
                             &rows->label[rows->n++]);
 }
 
+void weft_dense_note(weft_dense_rows *rows, weft_dense_column *column, const char *path,
+                     int64_t line, const char *text)
+{
+    column->path = path;
+    column->text = weft_arena_text(rows->mem, "%.40s", text);
+    column->line = line;
+    column->number = column->place;
+}
+
 void weft_dense_answer(weft_dense_rows *rows, weft_dense_column *column, const char *path,
                        int64_t line, const char *text, double x)
 {
@@ -28,10 +37,7 @@ void weft_dense_answer(weft_dense_rows *rows, weft_dense_column *column, const c
     column->missing += missing;
     column->texts += isnan(x) && !missing;
     column->fractions |= x > floor(x);
-    if (!isnan(x) || column->text) return;
-    column->path = path;
-    column->text = weft_arena_text(rows->mem, "%.40s", text);
-    column->line = line;
+    if (isnan(x) && !column->text) weft_dense_note(rows, column, path, line, text);
 }
 
 weft_status weft_dense_answered(weft_dense_rows *rows, const char *path, int64_t line,

@@ -62,8 +62,8 @@ static weft_status check_target(const weft_csv *how, const weft_dense_rows *rows
     return weft_fail(WEFT_EDATA,
                      "%s: line %lld, column %lld%s is '%s' where a number to predict is "
                      "expected; %s",
-                     column->path, (long long)column->line, (long long)j + 1, place,
-                     column->text, remedy);
+                     column->path, (long long)column->line, (long long)column->number + 1,
+                     place, column->text, remedy);
 }
 
 static weft_status check_targets(const weft_csv *how, const weft_dense_rows *rows)
