@@ -30,9 +30,10 @@ def number(cell, how):
     if decimal != ".":
         cell = cell.replace(".", "?").replace(decimal, ".")
     try:
-        return float(cell)
+        x = float(cell.replace("_", "?"))
     except ValueError:
         return np.nan
+    return x if abs(x) <= np.finfo(np.float32).max else np.nan
 
 
 def cells(path, how, names):
@@ -46,6 +47,12 @@ def cells(path, how, names):
     return names if how.get("header") == "no" or not rows else rows.pop(0), rows
 
 
+def lines(path):
+    """The lines of a file of texts, which only a line feed ends."""
+    text = open(path, encoding="utf-8-sig", newline="").read().removesuffix("\n")
+    return [line.removesuffix("\r") for line in text.split("\n")]
+
+
 def table(w, path):
     """The features of rows, scaled as the winner's."""
     names, level, x = list(w["table/name"].asstr()), list(w["table/level"].asstr()), []
@@ -55,15 +62,21 @@ def table(w, path):
         sys.exit(f"{path} has no rows")
     if head is names and len(rows[0]) < len(names):  # as the label lacks
         head = [name for name, kind in zip(names, w["table/whole"][:, 0]) if kind not in (2, 6)]
+    head = head[:-1] if head[-1] == "" else head  # lines end in a separator
+    for row, cell in enumerate(rows, 1):
+        if len(cell) != len(head) and cell[len(head):] != [""]:
+            sys.exit(f"{path}: row {row} has {len(cell)} columns where {len(head)} are expected")
     gaps = GAPS + how.get("gaps", "").lower().split(",")
     codes = [number(gap, {}) for gap in gaps if number(gap, {}) == number(gap, {})]
-    for name, (kind, _, _, marks, levels), (fill, _, _) in zip(names, w["table/whole"], w["table/real"]):
+    for j, (name, (kind, _, _, marks, levels), (fill, _, _)) in enumerate(zip(names, w["table/whole"], w["table/real"])):
         if kind > 1 or marks + levels + (kind == 0) == 0:
             continue
-        if name not in head:
+        if head.count(name) <= names[:j].count(name):
             sys.exit(f"{path} has no column '{name}' in its first line")
-        i = head.index(name)
-        column = [row[i].strip() if i < len(row) else "" for row in rows]
+        if head.count(name) > names.count(name):
+            sys.exit(f"{path}: several columns are named '{name}'")
+        i = [i for i, own in enumerate(head) if own == name][names[:j].count(name)]
+        column = [row[i].strip() for row in rows]
         gap = [cell.lower() in gaps or number(cell, how) in codes for cell in column]
         x += [[fill if g else number(cell, how) for cell, g in zip(column, gap)]] if kind == 0 else []
         for row, cell in enumerate(column):
@@ -83,7 +96,7 @@ def predict(w, path):
     """The score of each class, or the value of each target, of each row, and what it is."""
     o = dict(line.split(" = ", 1) for line in w.attrs["options"].splitlines())
     maps, texts = o["run.task"] == "fmap", o["run.task"] == "fmap" and o["fmap.feature"] == "ngram"
-    rows = open(path, encoding="utf-8").read().splitlines() if texts else table(w, path)
+    rows = lines(path) if texts else table(w, path)
     s = (models.maps if maps else models.network)(w, o, rows)
     if "target" in w:
         return w["target/shift"] + w["target/scale"] * s, "value"

@@ -99,6 +99,11 @@ while IFS='|' read -r edit pattern statement; do
 done <<'EOF'
 1s/size/length/| has no column 'size' in its first line|a column that is not there
 1!d| has no rows|a table without rows
+3s/,/,,/|: row 2 has 5 columns where 4 are expected|a row of more columns
+3s/,[^,]*$//|: row 2 has 3 columns where 4 are expected|a row of fewer
+1s/$/,size/; 1!s/$/,7/|: several columns are named 'size'|a column that is there twice
+3s/[0-9.]*,\([0-9.]*\)$/inf,\1/|: row 2, column 'size' is 'inf' where a number is expected|a number that is not finite
+3s/[0-9.]*,\([0-9.]*\)$/1_0,\1/|: row 2, column 'size' is '1_0' where a number is expected|a number as Python writes it
 3s/[0-9.]*,\([0-9.]*\)$/big,\1/|: row 2, column 'size' is 'big' where a number is expected|a text among numbers
 EOF
 
@@ -119,6 +124,11 @@ tail -n +2 "$tmp/three.csv" | cut -d, -f2- | awk -F, -v OFS=, '{ print $5, $2, $
     tune bare rff.features=120 rff.preprocess=standard && same "$tmp/bare.csv" && cp "$tmp/python.csv" "$tmp/want.csv" &&
     cut -d, -f2- "$tmp/bare.csv" >"$tmp/less.csv" && same "$tmp/less.csv" && cmp "$tmp/python.csv" "$tmp/want.csv"
 result $? "so are rows below no names, with and without labels"
+
+awk -F, -v OFS=, '{ print $2, $4, $5, $6 }' "$tmp/three.csv" | sed 1s/far/size/ >"$tmp/twice.csv"
+"$weft" pack dense "$tmp/twice.csv" label=y gaps=-77 -o "$tmp/twice.h5" >"$tmp/out" 2>"$tmp/log" &&
+    tune twice rff.features=120 rff.preprocess=standard && same "$tmp/twice.csv"
+result $? "two columns of a name are told apart by their order"
 
 # pixels N: images of two channels
 pixels()
@@ -151,7 +161,8 @@ texts()
     } }'
 }
 texts 200 0 >"$tmp/learn.tsv"
-texts 50 300 | cut -f 2 >"$tmp/say.txt"
+# Also with a byte-order mark, and what ends a line elsewhere.
+(printf '\357\273\277' && texts 50 300 | cut -f 2 && printf 'nice\342\200\250Film poor\nnumber1\fFilm\n\nnice\rpoor\r\nFilm') >"$tmp/say.txt"
 awk -F '\t' -v OFS='\t' '{ $1 = $1 NR % 3; print }' "$tmp/learn.tsv" >"$tmp/six.tsv"
 for name in learn six; do
     "$weft" pack text "$tmp/$name.tsv" -o "$tmp/$name.h5" >"$tmp/out" 2>"$tmp/log"
