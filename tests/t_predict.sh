@@ -262,6 +262,11 @@ for name in "score", "class", "label":
 EOF
 result $? "a file of more rows than are held at once is predicted as few rows are, by two ranks"
 
+"$weft" predict "$tmp/thirty.h5" "$tmp/many.csv" 2>"$tmp/log" | head -1 >"$tmp/out"
+[ "${PIPESTATUS[0]}" = 3 ] && grep -q "^weft: cannot write the predictions: Broken pipe" "$tmp/log" && [ -s "$tmp/out" ] &&
+    [ "$(ls -d "$tmp"/*.rows*)" = "$tmp/rff.h5.rows.h5" ]
+result $? "nothing is left behind where the reader ends first"
+
 # ---- what is refused ----------------------------------------------------------------------
 
 refused() # STATUS STATEMENT PATTERN RUN ROWS [ARGUMENT ...]

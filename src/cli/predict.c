@@ -10,6 +10,7 @@
 #include "weft/run.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,7 @@ static weft_status predict_raw(const weft_cli *cli, const char *rows, const char
 {
     int root = cli->world->rank == 0;
     weft_arena *tmp = weft_arena_new(); /* packing takes much */
+    signal(SIGPIPE, SIG_IGN);           /* a pipe that ends is an error as others */
     char *to = weft_arena_text(cli->mem, "%s.rows-XXXXXX", beside);
     weft_status st = weft_agree(root ? take_name(to) : WEFT_OK, cli->world);
     weft_bcast(cli->world, to, strlen(to), 0);

@@ -196,14 +196,25 @@ weft_status weft_said_open(weft_said_to *to)
     return weft_fail(WEFT_EFILE, "cannot write %s: %s", to->path, strerror(errno));
 }
 
+/* EFILE: text could not be written. */
+static weft_status check_written(const weft_said_to *to, int bad)
+{
+    if (!bad) return WEFT_OK;
+    return weft_fail(WEFT_EFILE, "cannot write %s: %s",
+                     to->path ? to->path : "the predictions", strerror(errno));
+}
+
 weft_status weft_said_write(weft_said_to *to, const weft_data *data, const weft_said *said)
 {
-    if (said->predictions->translated) return print_translations(to, data, said);
-    if (to->is_h5) return put_rows(to, data, said);
-    if (!to->begun) print_head(to->text, data, said);
-    to->begun = 1;
-    print_rows(to, data, said);
-    return WEFT_OK;
+    if (to->is_h5 && !said->predictions->translated) return put_rows(to, data, said);
+    if (said->predictions->translated) {
+        TRY(print_translations(to, data, said));
+    } else {
+        if (!to->begun) print_head(to->text, data, said);
+        to->begun = 1;
+        print_rows(to, data, said);
+    }
+    return check_written(to, ferror(to->text));
 }
 
 weft_status weft_said_end(weft_said_to *to, const weft_data *data)
@@ -212,9 +223,7 @@ weft_status weft_said_end(weft_said_to *to, const weft_data *data)
     int bad = fflush(to->text) != 0 || ferror(to->text);
     if (to->path && fclose(to->text) != 0) bad = 1;
     to->text = NULL;
-    if (!bad) return WEFT_OK;
-    return weft_fail(WEFT_EFILE, "cannot write %s: %s",
-                     to->path ? to->path : "the predictions", strerror(errno));
+    return check_written(to, bad);
 }
 
 void weft_said_close(weft_said_to *to)
