@@ -6,7 +6,7 @@
 # usage: [SEEDS="1 2 3"] [FORMS="generated pairwise"] [EPOCHS=10] [SIZE=8] [OUTPUT=DIR] [LAUNCH="mpirun -n 2"]
 #        bash jobs/translate.sh F.h5 [seq2seq.hidden=256 ...]
 # F.h5: weft pack translations F.tsv joint=yes languages=en,de,fr,cs,vi,th directions=en-*,*-en -o F.h5
-# SIZE: numbers of an embedding, 4.
+# (languages to themselves are trained, too, with ",en-en,de-de,..."). SIZE: numbers of an embedding.
 . jobs/start.sh
 data=${1:?usage: bash jobs/translate.sh F.h5} out=${OUTPUT:-outputs/translate}
 shift

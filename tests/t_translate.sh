@@ -135,6 +135,13 @@ result $? "a text is translated into others, and into its own language if that i
 "$weft" pack translations "$tmp/toy.tsv" like="$tmp/semi-run.h5" directions=two-two -o "$tmp/own-two.h5" >"$tmp/out" 2>"$tmp/log" &&
     "$weft" eval "$tmp/semi-run.h5" "$tmp/own-two.h5" >"$tmp/out" 2>"$tmp/log" && grep -Eq '^two-two  *1200 ' "$tmp/out"
 result $? "a language to itself is scored where there is no other direction"
+copied() # NOISE: BLEU of the second language to itself
+{
+    tune semi 2 generated random.resource=6 train.noise="$1" && [ "$(bleu test)" -ge 80 ] &&
+        "$weft" eval "$tmp/run.h5" "$tmp/own-two.h5" 2>"$tmp/log" | sed -n 's/^two-two  *1200  *\([0-9]*\)\..*/\1/p'
+}
+all=$(copied 0) some=$(copied 0.9) && [ "$all" -ge 80 ] && [ "$some" -le $((all / 2)) ]
+result $? "a language to itself is copied, and no longer where words are left out: BLEU $all, $some"
 
 # A new language, whose words are those of the second, by its embedding alone.
 awk 'BEGIN { FS = OFS = "\t" } { print $1, NR == 1 ? "four" : $2 }' "$tmp/toy.tsv" >"$tmp/four.tsv"

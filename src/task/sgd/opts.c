@@ -143,6 +143,10 @@ static const weft_opt train_opts[] = {
     WEFT_REAL_OPT("dropout", sgd_train, dropout, "0", 0, 0.9999,
                   "share of units that are dropped in a step, if the network has dropout",
                   .role = WEFT_PER_TRIAL),
+    WEFT_REAL_OPT("noise", sgd_train, noise, "0.3", 0, 0.9999,
+                  "translation: share of the words that are left out of a sentence to be "
+                  "translated into its own language, else they are only copied",
+                  .role = WEFT_PER_TRIAL),
     WEFT_BOOL_OPT("balance", sgd_train, balance, "no",
                   "weights of classes in this configuration, as run.class_weights = "
                   "balanced has them in all",

@@ -3,6 +3,8 @@
  * directions share the weights, a source sentence begins with the name of the target
  * language. */
 #include "pairs.h"
+#include "weft/rng.h"
+
 #include <string.h>
 
 /* ---- rows ---- */
@@ -116,6 +118,27 @@ const real *sgd_theta(const sgd_task *sgd, const sgd_model *model, const real *w
     weft_contexts_form(model->contexts, w, sgd_context(sgd, direction), 0, model->table.at,
                        theta);
     return theta;
+}
+
+void sgd_pairs_thin(const sgd_task *sgd, const sgd_model *model, sgd_work *work,
+                    int64_t step, int n, const int64_t *row)
+{
+    const weft_direction *way = &sgd->pairs.of->direction[sgd_direction(sgd, row[0])];
+    int first = model->contexts->options.form == WEFT_CONTEXT_ONE; /* behind its name */
+    if (way->source != way->target) return;
+    for (int i = 0; i < n; i++) {
+        uint32_t *left = work->named + i * sgd->shape.d;
+        int words = 0;
+        for (int k = 0; k < work->length[i]; k++) {
+            weft_rng4 rng = weft_rng_at(sgd->env.seed, WEFT_RNG_NOISE, (uint64_t)step,
+                                        (uint64_t)row[i], (uint64_t)k);
+            int last = k + 1 == work->length[i] && words == first;
+            if (k < first || last || weft_rng_unit(rng.v[0]) >= model->train.noise)
+                left[words++] = work->word[i][k];
+        }
+        work->word[i] = left;
+        work->length[i] = words;
+    }
 }
 
 void sgd_pairs_put(const sgd_task *sgd, const sgd_model *model, sgd_work *work, int i,

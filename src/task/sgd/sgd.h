@@ -17,7 +17,7 @@ enum { SGD_LAYERS = 4 };                   /* train.l2_1 .. l2_4 */
 /* Section [train]. */
 typedef struct sgd_train {
     weft_descent descent;
-    double dropout;
+    double dropout, noise;
     int batch, balance;
     double l2[SGD_LAYERS]; /* weight decay of the weights of single layers */
 } sgd_train;
@@ -161,9 +161,9 @@ typedef struct sgd_work {
     int *length;                  /* [most] */
     const uint32_t **translation; /* [most], as in weft_batch */
     int *translated;              /* [most] */
-    uint32_t *named;              /* [most][d] sources with the name of a language */
-    real *theta;           /* weights of the network for the direction of the last batch */
-    int32_t *label;        /* [most] */
+    uint32_t *named; /* [most][d] sources with a language's name, or with less words */
+    real *theta;     /* weights of the network for the direction of the last batch */
+    int32_t *label;  /* [most] */
     const double **target; /* [most] */
     double *weight;        /* [most] */
     weft_arena *tmp;

@@ -84,6 +84,8 @@ static void take_gradients(struct course *course, int64_t step, const int64_t *r
         if (n == 0) continue;
         weft_batch batch =
             sgd_batch(sgd, course->model, &course->work, n, row + from, weight);
+        if (course->end)
+            sgd_pairs_thin(sgd, course->model, &course->work, step, n, row + from);
         batch.place = course->words.seats.place;
         batch.places = course->words.seats.n;
         batch.again = again;
