@@ -5,7 +5,9 @@ enum { FIRST_ROOM = 8 };
 
 static uint64_t *place(const weft_patterns *patterns, uint64_t key)
 {
-    uint64_t at = (key * 0x9e3779b97f4a7c15u) >> 20, last = (uint64_t)patterns->room - 1;
+    /* Whole numbers, as doubles, differ in their upper bits alone. */
+    uint64_t at = ((key ^ key >> 32) * 0x9e3779b97f4a7c15u) >> 32;
+    uint64_t last = (uint64_t)patterns->room - 1;
     while (patterns->key[at & last] != 0 && patterns->key[at & last] != key) at++;
     return &patterns->key[at & last];
 }

@@ -74,35 +74,70 @@ weft_scaling *weft_scaling_new(int64_t d, weft_arena *mem)
     return scaling;
 }
 
-/* Takes note of one number of a column and its float. */
-static void look(weft_scaling *scaling, int64_t j, double number, double as)
+static uint64_t bits_of(double number)
 {
-    struct column *column = &scaling->column[j];
     uint64_t bits;
     memcpy(&bits, &number, sizeof bits);
-    column->zero |= bits << 1 == 0; /* or -0 */
-    if (bits << 1 == 0 || !weft_patterns_add(&column->numbers, bits, scaling->mem)) return;
+    return bits;
+}
+
+static int is_zero(double number)
+{
+    return bits_of(number) << 1 == 0; /* or -0 */
+}
+
+/* Takes note of a number of a column, which is not 0, and its float. 1: its sets are full
+ * now. */
+static int look(const weft_scaling *scaling, struct column *column, double number,
+                double as)
+{
+    if (!weft_patterns_add(&column->numbers, bits_of(number), scaling->mem)) return 0;
     column->exact &= as >= number && as <= number;
-    memcpy(&bits, &as, sizeof bits);
-    column->flat |= bits << 1 == 0;
-    if (bits << 1 != 0) weft_patterns_add(&column->floats, bits, scaling->mem);
+    if (is_zero(as))
+        column->flat = 1;
+    else
+        weft_patterns_add(&column->floats, bits_of(as), scaling->mem);
+    return column->numbers.n >= scaling->most;
+}
+
+/* Columns whose sets are full are looked at no more. */
+static void close_full(weft_scaling *scaling)
+{
+    int64_t left = 0;
+    for (int64_t k = 0; k < scaling->nopen; k++) {
+        int64_t j = scaling->open[k];
+        if (scaling->column[j].numbers.n < scaling->most) scaling->open[left++] = j;
+    }
+    scaling->nopen = left;
+}
+
+/* A row's floats; widens the ranges of the columns. Loops are such that vectors do them. */
+static void convert(const weft_scaling *scaling, const double *x, float *y)
+{
+    int64_t d = scaling->d;
+    double *low = scaling->low, *high = scaling->high;
+    const double *shift = scaling->shift, *scale = scaling->scale;
+    for (int64_t j = 0; j < d; j++) low[j] = x[j] < low[j] ? x[j] : low[j];
+    for (int64_t j = 0; j < d; j++) high[j] = x[j] > high[j] ? x[j] : high[j];
+    if (scaling->moved == 0)
+        for (int64_t j = 0; j < d; j++) y[j] = (float)x[j];
+    else
+        for (int64_t j = 0; j < d; j++) y[j] = (float)((x[j] - shift[j]) / scale[j]);
 }
 
 void weft_scaling_rows(weft_scaling *scaling, int64_t n, const double *x, float *y)
 {
+    struct column *column = scaling->column;
     for (int64_t i = 0; i < n; i++, x += scaling->d, y += scaling->d) {
-        for (int64_t j = 0; j < scaling->d; j++) {
-            scaling->low[j] = x[j] < scaling->low[j] ? x[j] : scaling->low[j];
-            scaling->high[j] = x[j] > scaling->high[j] ? x[j] : scaling->high[j];
-            y[j] = (float)((x[j] - scaling->shift[j]) / scaling->scale[j]);
+        int full = 0;
+        convert(scaling, x, y);
+        for (const int64_t *j = scaling->open, *end = j + scaling->nopen; j < end; j++) {
+            if (is_zero(x[*j]))
+                column[*j].zero = 1;
+            else
+                full |= look(scaling, &column[*j], x[*j], (double)y[*j]);
         }
-        int64_t left = 0;
-        for (int64_t k = 0; k < scaling->nopen; k++) {
-            int64_t j = scaling->open[k];
-            look(scaling, j, x[j], (double)y[j]);
-            if (scaling->column[j].numbers.n < scaling->most) scaling->open[left++] = j;
-        }
-        scaling->nopen = left;
+        if (full) close_full(scaling);
     }
 }
 
