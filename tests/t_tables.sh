@@ -198,6 +198,16 @@ says "texts are levels, and gaps among them are marked" colour "category 3 15 bl
 says "levels are in order" site "category 5 0 S0, S1, S2, S3, S4 5 levels"
 says "the label is no feature" sick "label 2 0"
 told "a column that numbers the rows is warned of" "column 'id' rises from row to row.*drop = id"
+# Quotation marks around fields, some of which have blanks, commas, marks or an end of line; with a
+# mark of thousands a parser of CSV reads each line.
+awk -F, -v OFS=, '{ site = NR % 9 ? $4 : NR % 2 ? "S,1" : "S\"\"1"
+    print $1, NR % 5 ? $2 : "\"" $2 "\"", "\"" (NR % 7 ? "" : " ") $3 (NR == 20 ? "\n" : "") "\"", "\"" site "\"", $5, NR % 4 ? $6 : "\"" $6 "\"" }' "$tmp/t.csv" |
+    sed '1s/"//g' >"$tmp/quoted.csv"
+shown() { packs quoted.csv "$@" && "$weft" info "$tmp/t.h5" | grep -E '^(digest|[a-z]+ +(number|category|label)) '; }
+shown >"$tmp/mine" && shown thousands=blank >"$tmp/want" && cmp "$tmp/mine" "$tmp/want" && grep -q '^site .*S"1, S,1' "$tmp/mine" && [ "$(wc -l <"$tmp/mine")" = 7 ]
+result $? "quotation marks are read as by a parser of CSV"
+sed '5s/.*/4,20,"red,S1",1,no/' "$tmp/t.csv" >"$tmp/ragged.csv"
+refused "a separator in quotation marks divides no columns" ragged.csv "line 5 has 5 columns where 6 are expected"
 reads "and left out if asked for" t.csv "sample 12 numbers" drop=id
 reads "several are, by number too" t.csv "sample 7 numbers" drop=1,site
 refused_option() # STATEMENT PATTERN [key=value ...]

@@ -9,6 +9,31 @@
 
 /* ---- kinds ---- */
 
+void weft_dense_probe(const char *path, char *text, size_t n, const weft_csv *how,
+                      weft_dense_rows *rows)
+{
+    enum { FIRST = 1 << 16 }; /* bytes */
+    if (n <= FIRST || strcmp(how->categories, "auto") != 0) return;
+    size_t end = FIRST;
+    int64_t lines = 1;
+    while (end > 0 && text[end - 1] != '\n') end--;
+    for (size_t i = 0; i < end; i++) lines += text[i] == '\n' || text[i] == '\r';
+    weft_arena *tmp = weft_arena_new();
+    weft_dense_rows first = {.mem = tmp,
+                             .labels = {.mem = tmp, .path = path},
+                             .room = lines,
+                             .many = how->target == WEFT_TARGET_REGRESSION};
+    weft_status st = weft_read_csv(path, text, end, how, &first);
+    char *texts = WEFT_NEW(rows->mem, char, first.d);
+    for (int64_t j = 0; st == WEFT_OK && j < first.d; j++) {
+        const weft_dense_column *column = &first.at[j];
+        texts[j] = column->kind == WEFT_COLUMN_NUMBER && column->texts > 0 &&
+                   column->numbers == 0 && !weft_cell_remedy(how, column->text, tmp);
+    }
+    if (st == WEFT_OK) rows->texts = texts;
+    weft_arena_free(tmp);
+}
+
 const char *weft_dense_name(const weft_dense_rows *rows, int64_t j)
 {
     const char *name = rows->head.name ? rows->head.name[j] : "";

@@ -1,5 +1,6 @@
-/* CSV tables for the reader `dense`. Lines without quotation marks are read here, all
- * others are fed to libcsv; line by line, so that messages can name the line. */
+/* CSV tables for the reader `dense`. Lines whose quotation marks, if any, stand around
+ * whole fields without separators are read here, all others are fed to libcsv; line by
+ * line, so that messages can name the line. */
 #include "dense.h"
 
 #include <csv.h>
@@ -345,16 +346,33 @@ static void on_row(int end, void *ctx)
     weft_arena_reset(csv->row, 0);
 }
 
-/* ---- lines without quotation marks ---- */
+/* ---- plain lines ---- */
 
-/* The text between two separators without blanks around it. */
+/* The text between two separators without blanks or quotation marks around it. */
 static const char *plain_text(const char *at, const char *end, weft_arena *mem)
 {
-    while (at < end && (*at == ' ' || *at == '\t')) at++;
-    while (at < end && (end[-1] == ' ' || end[-1] == '\t')) end--;
+    int quoted = at < end && *at == '"';
+    at += quoted;
+    end -= quoted;
+    while (!quoted && at < end && (*at == ' ' || *at == '\t')) at++;
+    while (!quoted && at < end && (end[-1] == ' ' || end[-1] == '\t')) end--;
     char *text = WEFT_NEW(mem, char, end - at + 1);
     memcpy(text, at, (size_t)(end - at));
     return text;
+}
+
+/* 1: quotation marks stand around whole fields without separators. */
+static int is_quoted_whole(const char *at, const char *end, char separator)
+{
+    const char *open = at;
+    while ((open = memchr(open, '"', (size_t)(end - open))) != NULL) {
+        if (open > at && open[-1] != separator) return 0;
+        const char *close = memchr(open + 1, '"', (size_t)(end - open - 1));
+        if (!close || (close + 1 < end && close[1] != separator)) return 0;
+        if (memchr(open, separator, (size_t)(close - open))) return 0;
+        open = close + 1;
+    }
+    return 1;
 }
 
 /* 1: the line has as many fields as columns, and nothing that libcsv has to read. */
@@ -395,14 +413,15 @@ static const char *add_cell(struct csv *csv, int64_t i, const char *at, const ch
     return stop;
 }
 
-/* Adds the row of a line without quotation marks; 0: it is not plain, libcsv has to read
- * it. */
-static int add_plain(struct csv *csv, const char *at, const char *end)
+/* Adds the row of a line, quoted 1: with quotation marks; 0: it is not plain, libcsv has to
+ * read it. */
+static int add_plain(struct csv *csv, const char *at, const char *end, int quoted)
 {
     const char *label = "";
     if (!csv->place || csv->how->thousands != WEFT_MARK_NONE) return 0;
     if (end > at && end[-1] == '\n') end--;
     if (end > at && end[-1] == '\r') end--;
+    if (quoted && !is_quoted_whole(at, end, csv->how->separator)) return 0;
     if (!is_plain(csv, at, end)) return 0;
     for (int64_t i = 0; i < csv->head.columns; i++)
         at = add_cell(csv, i, i > 0 ? at + 1 : at, end, &label);
@@ -449,7 +468,7 @@ weft_status weft_read_csv(const char *path, char *text, size_t n, const weft_csv
                       .decimal = how->decimal == WEFT_MARK_COMMA ? ',' : '.',
                       .gaps = weft_gaps_of(how, rows->mem),
                       .row = weft_arena_new()};
-    int none;
+    int none = 1, quoted = memchr(text, '"', n) != NULL;
     struct csv_parser parser;
     weft_check(csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI) == 0,
                "libcsv does not start");
@@ -459,9 +478,9 @@ weft_status weft_read_csv(const char *path, char *text, size_t n, const weft_csv
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         size_t length = stop != NULL ? (size_t)(stop - at) + 1 : (size_t)(end - at);
         csv.line++;
-        int within = csv.opened > 0, odd = odd_quotes(at, length, &none);
+        int within = csv.opened > 0, odd = quoted && odd_quotes(at, length, &none);
         if (!within && odd) csv.opened = csv.line;
-        if (within || !none || !add_plain(&csv, at, at + length))
+        if (within || odd || !add_plain(&csv, at, at + length, !none))
             feed(&csv, &parser, at, length);
         if (within && odd) csv.opened = 0;
         at += length;
@@ -472,29 +491,4 @@ weft_status weft_read_csv(const char *path, char *text, size_t n, const weft_csv
     csv_free(&parser);
     weft_arena_free(csv.row);
     return csv.st;
-}
-
-void weft_dense_probe(const char *path, char *text, size_t n, const weft_csv *how,
-                      weft_dense_rows *rows)
-{
-    enum { FIRST = 1 << 16 }; /* bytes */
-    if (n <= FIRST || strcmp(how->categories, "auto") != 0) return;
-    size_t end = FIRST;
-    int64_t lines = 1;
-    while (end > 0 && text[end - 1] != '\n') end--;
-    for (size_t i = 0; i < end; i++) lines += text[i] == '\n' || text[i] == '\r';
-    weft_arena *tmp = weft_arena_new();
-    weft_dense_rows first = {.mem = tmp,
-                             .labels = {.mem = tmp, .path = path},
-                             .room = lines,
-                             .many = how->target == WEFT_TARGET_REGRESSION};
-    weft_status st = weft_read_csv(path, text, end, how, &first);
-    char *texts = WEFT_NEW(rows->mem, char, first.d);
-    for (int64_t j = 0; st == WEFT_OK && j < first.d; j++) {
-        const weft_dense_column *column = &first.at[j];
-        texts[j] = column->kind == WEFT_COLUMN_NUMBER && column->texts > 0 &&
-                   column->numbers == 0 && !weft_cell_remedy(how, column->text, tmp);
-    }
-    if (st == WEFT_OK) rows->texts = texts;
-    weft_arena_free(tmp);
 }
