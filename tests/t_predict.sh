@@ -331,6 +331,15 @@ printf 'id,text\n7,"nice, film"\n8,poor film\n' >"$tmp/few.csv"
 predict texts "$tmp/few.csv" separator=comma header=yes &&
     [ "$(cut -d , -f 1,2 "$tmp/p.csv" | sed 1d | tr '\n' ' ')" = "1,good 2,bad " ]
 result $? "and the columns of a CSV are texts"
+for options in "" "text=2"; do
+    # shellcheck disable=SC2086
+    refused 2 "a first line that may have names is asked about: $options" "few.csv: line 1 may have names of columns or be a row: header = yes or no" \
+        texts "$tmp/few.csv" separator=comma $options
+done
+sed 1d "$tmp/few.csv" >"$tmp/headless.csv"
+predict texts "$tmp/few.csv" separator=comma text=text && cp "$tmp/p.csv" "$tmp/got" && predict texts "$tmp/headless.csv" separator=comma text=2 header=no &&
+    cmp "$tmp/p.csv" "$tmp/got" && [ "$(wc -l <"$tmp/got")" = 3 ]
+result $? "a name of a column, or header = no, says it"
 printf 'odd\tnice film\n' >"$tmp/odd.tsv"
 refused 4 "a class that was not learnt is refused" "odd.tsv has the class 'odd', which is not among those" texts "$tmp/odd.tsv" label=first
 : >"$tmp/empty.txt"

@@ -255,6 +255,12 @@ static weft_status add_row(void *ctx, const weft_csv_row *row)
                              "columns",
                              reading->path, (long long)row->line, (long long)row->n,
                              row->n == 1 ? "" : "s", reading->how->named.label);
+        if (columns->label == WEFT_TEXT_NONE && !columns->header &&
+            reading->how->named.header == WEFT_NAMES_AUTO)
+            return weft_fail(WEFT_ECONF,
+                             "%s: line %lld may have names of columns or be a row: header "
+                             "= yes or no says which, or text = NAME",
+                             reading->path, (long long)row->line);
         if (columns->label == WEFT_TEXT_LAST) columns->label = row->n - 1;
         if (columns->header) return WEFT_OK;
     }
