@@ -1,4 +1,4 @@
-"""What exported winners compute, for predict.py: random Fourier features of numbers (dense), bags of n-grams
+"""What exported winners compute, for predict.py: random Fourier features of numbers (dense), exact kernels, bags of n-grams
 (tokenizers split, remove, kim; words of up to 240 bytes, hashed by XXH3 of xxHash's specification), networks."""
 import math
 import re
@@ -83,6 +83,19 @@ def rff(w, o, stat, x):
     return np.rint(q * z) * (math.sqrt(2 / wide) / 127)
 
 
+def kernel(o, stat, x):
+    """The kernel between rows x and the landmarks."""
+    d, m = x.shape[1], int(stat[0])
+    shift, scale, z = stat[1 : 1 + d], stat[1 + d : 1 + 2 * d], stat[1 + 2 * d : 1 + (2 + m) * d].reshape(m, d).astype(f8)
+    x, gamma = ((x.astype(f4) - shift) * scale).astype(f8), float(o["nystrom.gamma"])
+    product = x @ z.T
+    if o["nystrom.kernel"] == "laplacian":
+        apart = sum(abs(x[:, k : k + 1] - z[:, k]) for k in range(d))
+    else:
+        apart = (x**2).sum(1)[:, None] + (z**2).sum(1) - 2 * product
+    return np.exp(-gamma * np.maximum(apart, 0)) + (product / d if o["nystrom.linear"] == "yes" else 0)
+
+
 def weights_of(w, o, s, documents):
     """The weight of each column from its counts s[columns][classes] in training."""
     alpha, of, total, log2 = float(o["ngram.alpha"]), s.sum(0), s.sum(1), o["ngram.nb_scale"] == "log2"
@@ -149,6 +162,8 @@ def maps(w, o, rows):
     if o["fmap.feature"] == "ngram":
         wide = bins = int(o["ngram.bins"])
         nstat = bins * classes + 1 + (o["ngram.columns"] == "vocabulary") * 4 * (1 + bins)
+    elif o["fmap.feature"] == "nystrom":
+        wide, nstat = int(o["nystrom.landmarks"]), 1 + (2 + int(o["nystrom.landmarks"])) * rows.shape[1]
     else:
         wide, nstat = int(o["rff.features"]), 4 * rows.shape[1]
     wide, total = math.ceil(wide * w.attrs["size"]), 0
@@ -158,6 +173,8 @@ def maps(w, o, rows):
         weights, b = state[nstat:-last].astype(f8).reshape(last, wide), state[-last:].astype(f8)
         if o["fmap.feature"] == "ngram":
             s = np.array([weights[:, at] @ x for at, x in ngram(w, o, stat, rows)]) + b
+        elif o["fmap.feature"] == "nystrom":
+            s = kernel(o, stat, rows) @ weights[:, : int(stat[0])].T + b
         else:
             s = rff(w, o, stat, rows) @ weights.T + b
         s = np.hstack([-s, s]) if last < classes and not numbers else s

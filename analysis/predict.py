@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `weft predict` tells, by h5py and NumPy alone: of a winner that `weft export` wrote (rff, ngram; linear, mlp, cnn; of
+"""What `weft predict` tells, by h5py and NumPy alone: of a winner that `weft export` wrote (rff, nystrom, ngram; linear, mlp, cnn; of
 a federation by the server's weights) and rows of a CSV file with names, or texts, one a line.
 Use: python3 analysis/predict.py WINNER.h5 ROWS >CLASSES.csv"""
 import csv

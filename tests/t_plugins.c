@@ -196,7 +196,9 @@ static void check_feature(const struct made *made, const char *what)
         g.times(&g, 1, w, b);
         ok(memcmp(a, b, (size_t)matrix.n * sizeof *a) == 0,
            "%s: rows of two maps that are alike are the rows of one", what);
-        check_products(&matrix, rows->first, what);
+        ok(matrix.trans || part != WEFT_TRAIN, "%s: rows of training have all products",
+           what);
+        if (matrix.trans) check_products(&matrix, rows->first, what);
     }
     double flops, bytes, entries;
     feature->estimate(made->self, made->self, N, 1, &flops, &bytes, &entries);

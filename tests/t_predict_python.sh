@@ -67,6 +67,9 @@ two rff.features=64 rff.gamma=0.001 fmap.model=ridge
 three rff.features=1500 rff.kernel=laplacian rff.gamma=0.05 rff.preprocess=standard fmap.model=logistic
 number rff.features=150 rff.gamma=0.1 rff.preprocess=standard fmap.model=ridge
 three rff.features=70 rff.gamma=0.1 rff.preprocess=standard fmap.model=logistic fmap.folds=3
+three fmap.feature=nystrom nystrom.landmarks=200 nystrom.gamma=0.1 nystrom.linear=yes fmap.model=logistic
+three fmap.feature=nystrom nystrom.landmarks=300 nystrom.kernel=laplacian nystrom.gamma=0.3 fmap.model=svm fmap.folds=3
+number fmap.feature=nystrom nystrom.landmarks=50 nystrom.gamma=0.2 fmap.model=ridge run.refit=yes
 three run.task=sgd sgd.model=linear random.resource=3
 two run.task=sgd sgd.model=mlp mlp.hidden=20,10 sgd.folds=3 random.resource=3
 three run.task=sgd sgd.model=mlp run.scale=minmax random.resource=2

@@ -39,6 +39,10 @@ typedef struct weft_matrix {
     const int32_t *(*gather)(const struct weft_matrix *matrix, const int32_t *label,
                              int owner, weft_team *alone, struct weft_matrix *whole,
                              weft_arena *mem);
+    /* Turns fitted weights w[c][d] into what is kept of them, which takes their place in
+     * times of matrices of other rows, which have no other products then (NULL). NULL:
+     * weights are kept as they are. */
+    void (*finish)(const struct weft_matrix *matrix, int c, real *w);
     const weft_sparse *rows; /* the local rows; NULL: they are not sparse */
     const int *group; /* [n] group of each row: rows of different groups share few columns;
                          NULL: one group */

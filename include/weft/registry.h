@@ -10,7 +10,7 @@
     X(cifar)                                                                               \
     X(imdb)                                                                                \
     X(text) X(folder) X(dense) X(idx) X(synthetic) X(shakespeare) X(leaf) X(translations)
-#define WEFT_FEATURES(X) X(rff) X(ngram)
+#define WEFT_FEATURES(X) X(rff) X(nystrom) X(ngram)
 #define WEFT_MODELS(X)   X(ridge) X(logistic) X(svm)
 #define WEFT_NETS(X)     X(linear) X(mlp) X(cnn) X(lstm) X(seq2seq) X(txtcnn)
 #define WEFT_ALGORITHMS(X)                                                                 \

@@ -66,14 +66,18 @@ weft_status fmap_fit(fmap_task *fmap, const weft_job *job, const fmap_arms *arms
     weft_matrix matrix;
     fmap->feature->matrix(arms->fold->map, &request, 1, x, &matrix, tmp);
     fitted->diverged = matrix.empty != NULL;
-    if (matrix.empty && fmap->env.space->count == 1)
+    real *w = x + fmap->nstat;
+    if (matrix.finish) /* what is there may be no weights */
+        memset(w, 0, (size_t)(fmap->each - fmap->nstat) * sizeof *w);
+    if (matrix.empty && (fmap->env.space->count == 1 || fmap->env.whole))
         st = weft_fail(WEFT_EDATA, "%s: %s; change one of these", fmap->env.data->path,
                        matrix.empty);
     else if (!matrix.empty && fmap->pieces)
-        fit_piece(fmap, job, arms, &matrix, x + fmap->nstat, aux, fitted, tmp);
+        fit_piece(fmap, job, arms, &matrix, w, aux, fitted, tmp);
     else if (!matrix.empty)
         fmap->model->fit(arms->solver, &matrix, &arms->fold->answers,
-                         arms->k > 1 ? fmap->slack : 1, x + fmap->nstat, fitted, tmp);
+                         arms->k > 1 ? fmap->slack : 1, w, fitted, tmp);
+    if (matrix.finish && !matrix.empty) matrix.finish(&matrix, fmap->outputs, w);
     weft_arena_free(tmp);
     return st;
 }

@@ -30,7 +30,7 @@ enum { AUTO, SPLIT, FULL };
 
 static const weft_opt fmap_opts[] = {
     WEFT_TEXT_OPT("feature", fmap_task, feature_name, "rff",
-                  "feature map: rff (dense rows) or ngram (documents)"),
+                  "feature map: rff or nystrom (rows of numbers), ngram (documents)"),
     WEFT_TEXT_OPT("model", fmap_task, model_name, "ridge",
                   "linear model: ridge, logistic or svm"),
     WEFT_CHOICE_OPT(
