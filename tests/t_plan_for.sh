@@ -56,7 +56,7 @@ planned()
     "$weft" predict "$tmp/run.h5" "$tmp/$kind.h5" -o "$tmp/said.csv" >"$tmp/out" 2>"$tmp/log" && [ -s "$tmp/said.csv" ]
     result $? "$kind: the winner predicts"
 }
-map="space.configs=5 rff.features=64"
+map="space.configs=5 nystrom.landmarks=64"
 round="space.configs=3 sha.max_resource=3 sha.budget=6 sha.eliminations=1"
 # shellcheck disable=SC2086
 {
@@ -95,7 +95,7 @@ as_input inputs/table.ini 30 class
 as_input inputs/regression.ini 10 number
 cd "$tmp" || exit 1
 case $weft in /*) ;; *) weft=$OLDPWD/$weft ;; esac
-"$weft" tune run.data=classes.h5 space.configs=2 rff.features=16 >out 2>log && [ -s classes-run.h5 ] &&
+"$weft" tune run.data=classes.h5 space.configs=2 nystrom.landmarks=16 >out 2>log && [ -s classes-run.h5 ] &&
     "$weft" report classes-run.h5 >out 2>>log && grep -q "2 configurations" out
 result $? "run.data without an input file is --data, and the run is named after the data"
 "$weft" tune --data classes.h5 space.configs=2 --plan >out 2>log && grep -q "^model = logistic" out && grep -qi "jobs" out

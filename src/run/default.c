@@ -14,7 +14,9 @@
 
 enum {
     FEW = 300,       /* rows with ten folds, at most */
-    MANY = 5000,     /* rows with five, at most; beyond, one validation part is enough */
+    SOME = 2000,     /* rows with five, at most */
+    MANY = 5000,     /* rows with three; beyond, one validation part is enough */
+    EXACT = 8000,    /* rows whose kernel is computed, at most */
     SHORT = 2000000, /* words of all training documents for which 2^22 bins are enough */
     COHORT = 10,     /* clients of a round */
     SITES = 5,       /* the same, of rows */
@@ -74,7 +76,7 @@ static void search(struct plan *plan, int configs, const char *first)
  * tells configurations apart by chance. */
 static void fold(struct plan *plan)
 {
-    int64_t folds = plan->rows <= FEW ? 10 : 5;
+    int64_t folds = plan->rows <= FEW ? 10 : plan->rows <= SOME ? 5 : 3;
     if (folds > plan->most) folds = plan->most;
     if (plan->rows <= MANY && folds > 1)
         put(plan,
@@ -111,22 +113,29 @@ static const char *known_maps(const struct plan *plan, const char *strength,
 
 static void table(struct plan *plan)
 {
-    int numbers = plan->data->target_scale != NULL;
+    int numbers = plan->data->target_scale != NULL, exact = plan->rows <= EXACT;
     double d = (double)plan->data->part[WEFT_TRAIN].d;
-    begin(plan, "fmap", "a linear model of random features follows curved boundaries");
+    begin(plan, "fmap", "a kernel machine, whose boundaries are curved");
     if (numbers)
         search(plan, 32, known_maps(plan, "alpha", (double[]){0.1, 0.1, 0.1, 0.1}));
     else
         search(plan, 32, known_maps(plan, "C", (double[]){100, 100, 100, 100}));
     section(plan, "fmap");
-    put(plan, NULL, "feature = rff");
+    put(plan, NULL, "feature = %s", exact ? "nystrom" : "rff");
     put(plan, numbers ? "squared errors" : "its answers are probabilities", "model = %s",
         numbers ? "ridge" : "logistic");
     put(plan, "it tells configurations apart where errors are equal", "score = loss");
     fold(plan);
-    section(plan, "rff");
-    put(plan, "columns to mean 0 and deviation 1", "preprocess = standard");
-    put(plan, "more come nearer to the kernel", "features = 4000");
+    if (exact) {
+        section(plan, "nystrom");
+        put(plan, "all rows: the kernel is exact", "landmarks = %lld",
+            (long long)plan->rows);
+        put(plan, "a linear part beside the kernel", "linear = yes");
+    } else {
+        section(plan, "rff");
+        put(plan, "columns to mean 0 and deviation 1", "preprocess = standard");
+        put(plan, "more come nearer to the kernel", "features = 4000");
+    }
     put(plan, "laplacian: boundaries along columns, as of trees",
         "kernel = laplacian | gaussian");
     put(plan, weft_arena_text(plan->mem, "0.03 to 3 by %g columns", d),
