@@ -33,8 +33,9 @@ enum { WEFT_DEEP = 512, WEFT_WHOLE = 32 };
  * what is left. */
 void weft_deep_pack(int k, int m, int j, int n, const real *b, size_t ldb, void *mem);
 /* c[n][ldc] = a[n][lda] b. An element of c depends only on its row of a and its column of
- * b: sums over pieces of k, then their sum. Fastest where lda is an odd multiple of 64
- * bytes. Cost 2 n k m. */
+ * b: sums over pieces of k, then their sum. k may be a multiple of WEFT_DEEP that is less
+ * than that of b, of which the first rows are taken. Fastest where lda is an odd multiple
+ * of 64 bytes. Cost 2 n k m. */
 void weft_deep_times(int n, const real *a, size_t lda, int k, int m, const void *mem,
                      real *c, size_t ldc);
 /* g[k][ldg] = 0 + a^T b (add 0), or += (add 1), a[n][lda] (k columns), b[n][ldb] (m

@@ -124,6 +124,7 @@ static const char *factorise(nystrom_matrix *nystrom, weft_team *team, weft_aren
         definite = nystrom_factor(basis->m, more, basis->factor, basis->ld, tmp);
     }
     nystrom->f = basis->factor + (size_t)(all ? rows->first : basis->m) * basis->ld;
+    nystrom->lower = all ? rows->first : basis->m;
     nystrom->largest = weft_largest(team, nystrom->f, (size_t)rows->n * basis->ld);
     return definite ? NULL : "the kernel of nystrom.gamma is not finite";
 }

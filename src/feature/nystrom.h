@@ -76,6 +76,7 @@ typedef struct nystrom_matrix {
     nystrom_basis basis;
     const weft_rows *rows;
     const real *f;  /* [n][ld] the features of training rows; of others NULL */
+    int64_t lower;  /* features of row i from lower + i + 1 on are 0 */
     double largest; /* magnitude of these features, on all ranks */
 } nystrom_matrix;
 

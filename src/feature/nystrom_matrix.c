@@ -17,11 +17,19 @@ static void *pack(int64_t m, int c, const real *w, size_t ldw, weft_arena *tmp)
     return packed;
 }
 
-/* out[n][c] = a[n][ld] w^T for the packed w. */
-static void multiply(const nystrom_basis *basis, int n, const real *a, int c,
+/* Features of rows [i, i + n) that are not all 0; as many as `unit` times a number, or all.
+ */
+static int64_t features_of(const nystrom_matrix *nystrom, int64_t i, int n, int unit)
+{
+    int64_t need = (nystrom->lower + i + n + unit - 1) / unit * unit;
+    return need < nystrom->basis.m ? need : nystrom->basis.m;
+}
+
+/* z <- a[n][ld] w^T by the first m numbers of each row, for the packed w; out[n][c]. */
+static void multiply(const nystrom_basis *basis, int n, const real *a, int64_t m, int c,
                      const void *packed, int64_t apart, real *z, real *out)
 {
-    weft_deep_times(n, a, basis->ld, (int)basis->m, c, packed, out, (size_t)c);
+    weft_deep_times(n, a, basis->ld, (int)m, c, packed, out, (size_t)c);
     for (int r = 0; r < n; r++)
         for (int j = 0; j < c; j++) z[j * apart + r] = out[r * c + j];
 }
@@ -42,8 +50,9 @@ static void times(const weft_matrix *matrix, int c, const real *w, real *z)
             nystrom_rows(basis, nystrom->rows, i, n, x);
             nystrom_kernel(nystrom->map, basis, n, x, -1, k, basis->ld, tmp);
         }
-        multiply(basis, n, nystrom->f ? nystrom->f + (size_t)i * basis->ld : k, c, packed,
-                 matrix->n, z + i, out);
+        const real *f = nystrom->f ? nystrom->f + (size_t)i * basis->ld : k;
+        int64_t m = nystrom->f ? features_of(nystrom, i, n, WEFT_DEEP) : basis->m;
+        multiply(basis, n, f, m, c, packed, matrix->n, z + i, out);
     }
     weft_arena_free(tmp);
 }
@@ -73,9 +82,10 @@ static void trans(const weft_matrix *matrix, int c, const real *z, double *g)
         int rows = n - i < WEFT_BLOCK ? (int)(n - i) : WEFT_BLOCK;
         for (int r = 0; r < rows; r++)
             for (int j = 0; j < c; j++) own[r * c + j] = z[j * n + i + r];
-        weft_outer(rows, c, own, (size_t)c, (int)m, nystrom->f + (size_t)i * ld, ld, 0,
+        int64_t some = features_of(nystrom, i, rows, 1);
+        weft_outer(rows, c, own, (size_t)c, (int)some, nystrom->f + (size_t)i * ld, ld, 0,
                    part, (size_t)m, tmp);
-        weft_exact_add(c * m, part, scale, sum);
+        for (int j = 0; j < c; j++) weft_exact_add(some, part + j * m, scale, sum + j * m);
     }
     weft_sum_whole_f64(matrix->team, sum, (size_t)(c * m));
     double unit = isfinite(bound) ? ldexp(1, -scale) : NAN;
