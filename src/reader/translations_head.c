@@ -311,8 +311,10 @@ weft_status weft_reading_known(weft_reading *reading, int64_t *pieces)
     char *end;
     long number = strtol(how->vocabulary, &end, 10);
     int is_number = *how->vocabulary != '\0' && *end == '\0';
+    int begins = end > how->vocabulary; /* 4k, if there is no such file */
     *pieces = number;
-    if (is_number ? number < 5 || number > 1000000 : !weft_file_is(how->vocabulary))
+    if (is_number ? number < 5 || number > 1000000
+                  : begins && !weft_file_is(how->vocabulary))
         return weft_fail(WEFT_ECONF,
                          "vocabulary = %s, but 5 to 1000000 pieces are expected, or a file",
                          how->vocabulary);
