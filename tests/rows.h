@@ -35,27 +35,6 @@ static void rows_trans(const weft_matrix *matrix, int c, const real *z, double *
     weft_arena_free(tmp);
 }
 
-static void rows_normal(const weft_matrix *matrix, int c, const real *w, const real *h,
-                        int own, double *g)
-{
-    (void)own;
-    weft_arena *tmp = weft_arena_new();
-    real *z = WEFT_NEW(tmp, real, c * matrix->n);
-    rows_times(matrix, c, w, z);
-    for (int64_t i = 0; h && i < c * matrix->n; i++) z[i] *= h[i];
-    rows_trans(matrix, c, z, g);
-    weft_arena_free(tmp);
-}
-
-static void rows_sums(const weft_matrix *matrix, double *sum)
-{
-    weft_arena *tmp = weft_arena_new();
-    real *one = WEFT_NEW(tmp, real, matrix->n);
-    for (int64_t i = 0; i < matrix->n; i++) one[i] = 1;
-    rows_trans(matrix, 1, one, sum);
-    weft_arena_free(tmp);
-}
-
 /* x has `total` rows over the team, of d columns. */
 static weft_matrix rows_matrix(weft_team *team, const weft_sparse *x, int64_t total,
                                int64_t d)
@@ -66,8 +45,8 @@ static weft_matrix rows_matrix(weft_team *team, const weft_sparse *x, int64_t to
                          .team = team,
                          .times = rows_times,
                          .trans = rows_trans,
-                         .normal = rows_normal,
-                         .sums = rows_sums,
+                         .normal = weft_matrix_normal,
+                         .sums = weft_matrix_sums,
                          .self = x};
 }
 

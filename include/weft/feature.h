@@ -52,6 +52,12 @@ typedef struct weft_matrix {
     const void *self;  /* private to the feature map */
 } weft_matrix;
 
+/* Members normal and sums of a matrix that has times and trans: two passes, and a product
+ * with ones. Collective. */
+void weft_matrix_normal(const weft_matrix *matrix, int c, const real *w, const real *h,
+                        int own, double *g);
+void weft_matrix_sums(const weft_matrix *matrix, double *sum);
+
 /* The request for a matrix: the local rows of one part, and the configuration for each. */
 typedef struct weft_request {
     weft_part part;

@@ -104,27 +104,6 @@ static void trans(const weft_matrix *matrix, int c, const real *z, double *g)
     for (int k = 0; k < c; k++) sum_rows(matrix, z + k * matrix->n, g + k * matrix->d);
 }
 
-static void normal(const weft_matrix *matrix, int c, const real *w, const real *h, int own,
-                   double *g)
-{
-    (void)own; /* all columns, on all ranks */
-    weft_arena *tmp = weft_arena_new();
-    real *z = WEFT_NEW(tmp, real, c * matrix->n);
-    times(matrix, c, w, z);
-    for (int64_t i = 0; h && i < c * matrix->n; i++) z[i] *= h[i];
-    trans(matrix, c, z, g);
-    weft_arena_free(tmp);
-}
-
-static void sums(const weft_matrix *matrix, double *sum)
-{
-    weft_arena *tmp = weft_arena_new();
-    real *one = WEFT_NEW(tmp, real, matrix->n);
-    for (int64_t i = 0; i < matrix->n; i++) one[i] = 1;
-    sum_rows(matrix, one, sum);
-    weft_arena_free(tmp);
-}
-
 void ngram_matrix(const weft_request *request, const ngram_rows *counts,
                   weft_matrix *matrix, weft_arena *tmp)
 {
@@ -145,7 +124,7 @@ void ngram_matrix(const weft_request *request, const ngram_rows *counts,
     matrix->self = bound;
     matrix->times = times;
     matrix->trans = trans;
-    matrix->normal = normal;
-    matrix->sums = sums;
+    matrix->normal = weft_matrix_normal;
+    matrix->sums = weft_matrix_sums;
     matrix->gather = ngram_gather;
 }

@@ -46,6 +46,8 @@ int64_t nystrom_reals(int64_t d, int64_t landmarks);
 void nystrom_fit(const nystrom_shared *shared, weft_part part, real *stat, weft_arena *tmp);
 /* Distance of rows of so many features. */
 size_t nystrom_apart(int64_t m);
+/* All m columns b[m][ldb] of k numbers by weft_deep_pack. */
+void nystrom_pack(int k, int m, const real *b, size_t ldb, void *mem);
 /* The basis of such statistics, without the factor. */
 nystrom_basis nystrom_basis_of(const nystrom_shared *shared, const real *stat,
                                weft_arena *mem);

@@ -36,9 +36,7 @@ static int factor_block(int n, double (*t)[WIDE], double (*inverse)[WIDE])
 static void reduce(int64_t rows, int n, int64_t k, real *a, size_t ld, void *packed,
                    real *c)
 {
-    for (int j = 0; j < n; j += WEFT_WHOLE)
-        weft_deep_pack((int)k, n, j, n - j < WEFT_WHOLE ? n - j : WEFT_WHOLE,
-                       a + (size_t)j * ld, ld, packed);
+    nystrom_pack((int)k, n, a, ld, packed);
     weft_deep_times((int)rows, a, ld, (int)k, n, packed, c, WIDE);
     for (int64_t i = 0; i < rows; i++)
         for (int j = 0; j < n; j++) a[(size_t)i * ld + (size_t)(k + j)] -= c[i * WIDE + j];

@@ -58,6 +58,13 @@ size_t nystrom_apart(int64_t m)
     return (((size_t)m + line - 1) / line | 1) * line;
 }
 
+void nystrom_pack(int k, int m, const real *b, size_t ldb, void *mem)
+{
+    for (int j = 0; j < m; j += WEFT_WHOLE)
+        weft_deep_pack(k, m, j, m - j < WEFT_WHOLE ? m - j : WEFT_WHOLE,
+                       b + (size_t)j * ldb, ldb, mem);
+}
+
 nystrom_basis nystrom_basis_of(const nystrom_shared *shared, const real *stat,
                                weft_arena *mem)
 {
@@ -78,9 +85,7 @@ nystrom_basis nystrom_basis_of(const nystrom_shared *shared, const real *stat,
             basis.length2[j] += x * x;
             basis.across[(size_t)k * m + j] = (real)x;
         }
-    for (int j = 0; j < m; j += WEFT_WHOLE)
-        weft_deep_pack(d, m, j, m - j < WEFT_WHOLE ? m - j : WEFT_WHOLE,
-                       basis.z + (size_t)j * d, (size_t)d, basis.packed);
+    nystrom_pack(d, m, basis.z, (size_t)d, basis.packed);
     return basis;
 }
 

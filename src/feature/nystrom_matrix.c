@@ -11,9 +11,7 @@
 static void *pack(int64_t m, int c, const real *w, size_t ldw, weft_arena *tmp)
 {
     void *packed = weft_arena_alloc(tmp, 1, weft_packed_bytes((int)m, c));
-    for (int j = 0; j < c; j += WEFT_WHOLE)
-        weft_deep_pack((int)m, c, j, c - j < WEFT_WHOLE ? c - j : WEFT_WHOLE,
-                       w + (size_t)j * ldw, ldw, packed);
+    nystrom_pack((int)m, c, w, ldw, packed);
     return packed;
 }
 
@@ -95,34 +93,13 @@ static void trans(const weft_matrix *matrix, int c, const real *z, double *g)
     weft_arena_free(tmp);
 }
 
-static void normal(const weft_matrix *matrix, int c, const real *w, const real *h, int own,
-                   double *g)
-{
-    (void)own; /* all columns, on all ranks */
-    weft_arena *tmp = weft_arena_new();
-    real *z = WEFT_NEW(tmp, real, c * matrix->n);
-    times(matrix, c, w, z);
-    for (int64_t i = 0; h && i < c * matrix->n; i++) z[i] *= h[i];
-    trans(matrix, c, z, g);
-    weft_arena_free(tmp);
-}
-
-static void sums(const weft_matrix *matrix, double *sum)
-{
-    weft_arena *tmp = weft_arena_new();
-    real *one = WEFT_NEW(tmp, real, matrix->n);
-    for (int64_t i = 0; i < matrix->n; i++) one[i] = 1;
-    trans(matrix, 1, one, sum);
-    weft_arena_free(tmp);
-}
-
 void nystrom_matrix_vtable(weft_matrix *matrix)
 {
     const nystrom_matrix *nystrom = matrix->self;
     matrix->times = times;
     if (!nystrom->f) return;
     matrix->trans = trans;
-    matrix->normal = normal;
-    matrix->sums = sums;
+    matrix->normal = weft_matrix_normal;
+    matrix->sums = weft_matrix_sums;
     matrix->finish = finish;
 }
