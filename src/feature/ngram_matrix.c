@@ -1,6 +1,5 @@
 /* Products with sparse rows of hashed n-grams; columns are bins. */
 #include <math.h>
-#include <string.h>
 
 #include "ngram.h"
 #include "weft/exact.h"

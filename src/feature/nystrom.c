@@ -58,8 +58,7 @@ static weft_status setup(void *self, const weft_source *data, double memory, int
     map->shared = WEFT_NEW(mem, nystrom_shared, 1);
     weft_source *source = WEFT_NEW(mem, weft_source, 1);
     *source = *data;
-    *map->shared = (nystrom_shared){
-        .data = source, .landmarks = map->landmarks, .d = (int)data->part[WEFT_TRAIN].d};
+    *map->shared = (nystrom_shared){.data = source, .d = (int)data->part[WEFT_TRAIN].d};
     return WEFT_OK;
 }
 
@@ -133,19 +132,19 @@ static void matrix(void *self, const weft_request *request, int fit, real *stat,
                    weft_matrix *matrix, weft_arena *tmp)
 {
     const nystrom_map *any = self;
-    nystrom_shared shared = *any->shared;
-    shared.landmarks = columns(self, request->size);
-    const weft_rows *rows = &shared.data->part[request->part];
-    if (fit) nystrom_fit(&shared, request->part, stat, tmp);
+    const nystrom_shared *shared = any->shared;
+    int64_t d = columns(self, request->size);
+    const weft_rows *rows = &shared->data->part[request->part];
+    if (fit) nystrom_fit(shared, request->part, d, stat, tmp);
     nystrom_matrix *own = WEFT_NEW(tmp, nystrom_matrix, 1);
     *own = (nystrom_matrix){.map = request->arms[0],
-                            .basis = nystrom_basis_of(&shared, stat, tmp),
+                            .basis = nystrom_basis_of(shared, stat, tmp),
                             .rows = rows};
     *matrix = (weft_matrix){.n = rows->n,
                             .total = rows->total,
-                            .d = shared.landmarks,
-                            .team = shared.data->team,
-                            .empty = fit ? factorise(own, shared.data->team, tmp) : NULL,
+                            .d = d,
+                            .team = shared->data->team,
+                            .empty = fit ? factorise(own, shared->data->team, tmp) : NULL,
                             .self = own};
     nystrom_matrix_vtable(matrix);
 }

@@ -30,7 +30,6 @@ typedef struct nystrom_basis {
 
 typedef struct nystrom_shared {
     const weft_source *data;
-    int64_t landmarks; /* at most */
     int d;
 } nystrom_shared;
 
@@ -40,10 +39,11 @@ typedef struct nystrom_shared {
 
 /* ---- nystrom_kernel.c ---- */
 
-/* Statistics of the rows of a part, those of all ranks: stat[nystrom_reals(d, landmarks)].
- * Collective. */
+/* Statistics of the rows of a part, those of all ranks, with so many landmarks at most:
+ * stat[nystrom_reals(d, landmarks)]. Collective. */
 int64_t nystrom_reals(int64_t d, int64_t landmarks);
-void nystrom_fit(const nystrom_shared *shared, weft_part part, real *stat, weft_arena *tmp);
+void nystrom_fit(const nystrom_shared *shared, weft_part part, int64_t landmarks,
+                 real *stat, weft_arena *tmp);
 /* Distance of rows of so many features. */
 size_t nystrom_apart(int64_t m);
 /* All m columns b[m][ldb] of k numbers by weft_deep_pack. */

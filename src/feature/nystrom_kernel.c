@@ -28,15 +28,16 @@ static void standardise(const nystrom_shared *shared, weft_part part, real *shif
 }
 
 /* Landmarks are all rows, or as many as are asked for, at equal distances. */
-void nystrom_fit(const nystrom_shared *shared, weft_part part, real *stat, weft_arena *tmp)
+void nystrom_fit(const nystrom_shared *shared, weft_part part, int64_t landmarks,
+                 real *stat, weft_arena *tmp)
 {
     size_t mark = weft_arena_mark(tmp);
     const weft_rows *rows = &shared->data->part[part];
     int d = shared->d;
-    int64_t m = rows->total < shared->landmarks ? rows->total : shared->landmarks;
+    int64_t m = rows->total < landmarks ? rows->total : landmarks;
     double *z = WEFT_NEW(tmp, double, m *d);
     real *x = WEFT_NEW(tmp, real, d), *to = stat + 1 + 2 * d;
-    memset(stat, 0, (size_t)nystrom_reals(d, shared->landmarks) * sizeof *stat);
+    memset(stat, 0, (size_t)nystrom_reals(d, landmarks) * sizeof *stat);
     stat[0] = (real)m;
     standardise(shared, part, stat + 1, stat + 1 + d, tmp);
     nystrom_basis view = {.d = d, .shift = stat + 1, .scale = stat + 1 + d};
