@@ -38,8 +38,9 @@ static void *net_with(int hidden)
 static weft_contexts contexts_with(weft_context_options options, int hidden, int shared)
 {
     weft_contexts contexts;
-    weft_contexts_setup(&contexts, &options, &weft_net_seq2seq, net_with(hidden), LANGUAGES,
-                        PAIRS, shared);
+    weft_check(weft_contexts_setup(&contexts, &options, &weft_net_seq2seq, net_with(hidden),
+                                   LANGUAGES, PAIRS, shared) == WEFT_OK,
+               "%s", weft_error());
     return contexts;
 }
 
@@ -55,7 +56,8 @@ static double sum_of(int64_t n, const real *x, const real *y)
     return sum;
 }
 
-static const weft_context_options generated = {.form = WEFT_CONTEXT_GENERATED, .size = 2};
+static const weft_context_options generated = {
+    .tensors = "all", .form = WEFT_CONTEXT_GENERATED, .size = 2};
 
 /* ---- gradients ---- */
 
@@ -212,12 +214,12 @@ static void test_chain(weft_context_options options, int shared, const char *wha
 
 static void test_counts(void)
 {
-    weft_contexts one =
-        contexts_with((weft_context_options){.form = WEFT_CONTEXT_ONE}, 6, 1);
-    weft_contexts each =
-        contexts_with((weft_context_options){.form = WEFT_CONTEXT_EACH}, 6, 0);
-    weft_contexts pair =
-        contexts_with((weft_context_options){.form = WEFT_CONTEXT_PAIR}, 6, 1);
+    weft_contexts one = contexts_with(
+        (weft_context_options){.tensors = "all", .form = WEFT_CONTEXT_ONE}, 6, 1);
+    weft_contexts each = contexts_with(
+        (weft_context_options){.tensors = "all", .form = WEFT_CONTEXT_EACH}, 6, 0);
+    weft_contexts pair = contexts_with(
+        (weft_context_options){.tensors = "all", .form = WEFT_CONTEXT_PAIR}, 6, 1);
     weft_contexts few = contexts_with(generated, 6, 1);
     int64_t words = 13 * 5 + 11 * 5 + 11 * 6 + 11;
     ok(one.n == one.theta, "universal: the network's own weights");
@@ -234,8 +236,8 @@ static void test_one_hot(void)
     options.size = LANGUAGES;
     options.embedding = WEFT_CONTEXT_ONE_HOT;
     weft_contexts hot = contexts_with(options, 6, 0);
-    weft_contexts each =
-        contexts_with((weft_context_options){.form = WEFT_CONTEXT_EACH}, 6, 0);
+    weft_contexts each = contexts_with(
+        (weft_context_options){.tensors = "all", .form = WEFT_CONTEXT_EACH}, 6, 0);
     real *w[2] = {reals(hot.n), reals(each.n)}, *g[2] = {reals(hot.n), reals(each.n)};
     real *theta[2] = {reals(hot.theta), reals(hot.theta)}, *d = reals(hot.theta);
     int64_t small = LANGUAGES * LANGUAGES;
@@ -268,7 +270,7 @@ static void test_one_hot(void)
 static void test_spread(int group)
 {
     weft_context_options options = {
-        .form = WEFT_CONTEXT_GENERATED, .size = 8, .group = group};
+        .tensors = "all", .form = WEFT_CONTEXT_GENERATED, .size = 8, .group = group};
     weft_contexts contexts = contexts_with(options, 40, 1);
     real *w = reals(contexts.n), *theta = reals(contexts.theta),
          *own = reals(contexts.theta);
@@ -326,11 +328,15 @@ int main(void)
     test_gold();
     test_chain(generated, 1, "generated");
     test_chain(
-        (weft_context_options){.form = WEFT_CONTEXT_GENERATED, .size = 3, .group = 2}, 0,
-        "in groups");
-    test_chain((weft_context_options){.form = WEFT_CONTEXT_EACH}, 0, "each");
-    test_chain((weft_context_options){.form = WEFT_CONTEXT_PAIR}, 0, "pair");
-    test_chain((weft_context_options){.form = WEFT_CONTEXT_ONE}, 0, "one");
+        (weft_context_options){
+            .tensors = "all", .form = WEFT_CONTEXT_GENERATED, .size = 3, .group = 2},
+        0, "in groups");
+    test_chain((weft_context_options){.tensors = "all", .form = WEFT_CONTEXT_EACH}, 0,
+               "each");
+    test_chain((weft_context_options){.tensors = "all", .form = WEFT_CONTEXT_PAIR}, 0,
+               "pair");
+    test_chain((weft_context_options){.tensors = "all", .form = WEFT_CONTEXT_ONE}, 0,
+               "one");
     test_one_hot();
     test_spread(0);
     test_spread(3);

@@ -167,6 +167,7 @@ model = seq2seq
 hidden = 8
 embedding = 8
 [context]
+form = generated
 size = 2
 [train]
 optimizer = adam

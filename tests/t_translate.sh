@@ -43,7 +43,7 @@ packed toy one-two,two-one,one-three,three-one joint=yes && packed own one-two,t
 result $? "languages are packed with one vocabulary, and with one each"
 
 "$weft" tune inputs/translate.ini run.data="$tmp/toy.h5" --plan >"$tmp/out" 2>"$tmp/log"
-grep -q 'weights: P M + L M and those of words = .* M = 8 .* L = 3 languages' "$tmp/log" &&
+grep -q 'weights: P M + L M and those not generated = .* M = 8 .* L = 3 languages' "$tmp/log" &&
     grep -q 'context.size = 8 is more than the 3 languages' "$tmp/log"
 result $? "the plan counts the weights, and warns of embeddings that are longer than needed"
 

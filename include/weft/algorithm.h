@@ -158,17 +158,5 @@ void weft_visit_keep(weft_visit *visit);
 void weft_visit_kept(weft_visit *visit);
 /* The step of weft_server_step by aggregate->delta. */
 void weft_aggregate_step(weft_aggregate *aggregate);
-/* Sets part[ntensor] to 1 for the tensors that `names` lists with commas between them:
- * "last" (those of the last layer, whose names begin like the last tensor's), "all",
- * "none", or names; *n: their numbers in all. ECONF names section and key. */
-WEFT_CHECKED weft_status weft_tensors_choose(const char *section, const char *key,
-                                             const char *names, int ntensor,
-                                             const weft_tensor *tensor,
-                                             char part[WEFT_MAX_TENSORS], int64_t *n);
-/* Copy the numbers of the tensors chosen from w[n] to packed, and back. */
-void weft_tensors_take(const char *part, int ntensor, const weft_tensor *tensor,
-                       const real *w, real *packed);
-void weft_tensors_put(const char *part, int ntensor, const weft_tensor *tensor,
-                      const real *packed, real *w);
 
 #endif

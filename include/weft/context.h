@@ -1,14 +1,17 @@
 /* Weights of networks for many contexts, such as the languages that a sentence is
- * translated from and to: theta, the weights of the network, is made of a longer vector w
- * by the context of a batch. Of each tensor of the network w has one         a copy for all
- * contexts; each        a copy for each source language, or for each target language, by
- * the tensor's role; pair        a copy for each pair of them; generated   a matrix W with
- * a column for each number of an embedding: the tensor is W l, l the embedding of the
- * source or target language by the tensor's role; with groups W (P l), P a small matrix of
- * the tensor. Tensors of words have one copy where languages share a vocabulary, else one
- * for each language, and for each pair with `pair`. Platanios, Sachan, Neubig, Mitchell,
- * "Contextual Parameter Generation for Universal Neural Machine Translation", EMNLP 2018.
- * All functions are local. */
+ * translated from and to, or the client that a sample belongs to, who is both source and
+ * target: theta, the weights of the network, is made of a longer vector w by the context of
+ * a batch. Of each tensor that is named w has
+ *   each        a copy for each source language, or for each target language, by the
+ *               tensor's role;
+ *   pair        a copy for each pair of them;
+ *   generated   a matrix W with a column for each number of an embedding: the tensor is
+ *               W l, l the embedding of the source or target language by the tensor's
+ *               role; with groups W (P l), P a small matrix of the tensor;
+ * of others one copy for all contexts. Tensors of words have one copy where languages share
+ * a vocabulary, else one for each language, and for each pair with `pair`. Platanios,
+ * Sachan, Neubig, Mitchell, "Contextual Parameter Generation for Universal Neural Machine
+ * Translation", EMNLP 2018. All functions are local. */
 #ifndef WEFT_CONTEXT_H
 #define WEFT_CONTEXT_H
 
@@ -20,13 +23,16 @@ enum { WEFT_CONTEXT_ALL, WEFT_CONTEXT_EMBEDDINGS }; /* context.train */
 
 /* Section [context]. */
 typedef struct weft_context_options {
-    int form;      /* one of the four above */
-    int size;      /* M, numbers of an embedding */
-    int group;     /* M', rows of P; 0: no groups */
+    int form;            /* one of the four above */
+    const char *tensors; /* that contexts have by themselves, as weft_tensors_choose has
+                            them; none with `one` */
+    int size;            /* M, numbers of an embedding */
+    int group;           /* M', rows of P; 0: no groups */
     int embedding; /* one hot: the numbers of language i are 0, and 1 at i modulo M; not
                       trained, and W begins as the copies of `each` */
     int train;     /* all of w; or what belongs to languages that are not known alone: their
-                      embeddings, and their words where they have a vocabulary each */
+                      embeddings, and their words where they have a vocabulary each; of
+                      clients all embeddings */
 } weft_context_options;
 extern const weft_kind weft_context_kind;
 
@@ -64,14 +70,18 @@ typedef struct weft_contexts {
 
 /* The layout for a network that was set up. `shared` 1: the languages share a vocabulary.
  * A tensor for fewer languages and pairs, with fewer words, is the first rows of each
- * dimension. */
-void weft_contexts_setup(weft_contexts *contexts, const weft_context_options *options,
-                         const weft_net *net, const void *self, int languages, int pairs,
-                         int shared);
+ * dimension. Clients are languages, with themselves as pairs. ECONF: options.tensors names
+ * what the network does not have. */
+WEFT_CHECKED weft_status weft_contexts_setup(weft_contexts *contexts,
+                                             const weft_context_options *options,
+                                             const weft_net *net, const void *self,
+                                             int languages, int pairs, int shared);
 /* The tensors of w, in order and without gaps: those of the network, whose first dimension
- * is that of the copies or columns if there are several, then P, then the embeddings.
- * Returns their number. */
+ * is that of the copies or columns if there are several, then P, then the embeddings. The
+ * last two of five dimensions are one. Returns their number. */
 int weft_contexts_tensors(const weft_contexts *contexts, weft_tensor out[WEFT_MAX_TENSORS]);
+/* Sets by[..] to 1 for those of them that have a row for each language. */
+void weft_contexts_by_language(const weft_contexts *contexts, char by[WEFT_MAX_TENSORS]);
 /* Initial w[n], a function of the seed: copies as the network's own initial weights, each
  * by a seed of its own, the first by `seed`; embeddings U(-0.1, 0.1); W and P uniform, so
  * that theta has the spread of the network's initial weights. */

@@ -108,6 +108,10 @@ typedef struct weft_task {
      * and without gaps. Returns their number. NULL: always none. */
     int (*tensors)(const void *self, const weft_job *job,
                    weft_tensor out[WEFT_MAX_TENSORS]);
+    /* Sets by[..], zero on entry, to 1 for the tensors that have a row for each client of
+     * the data. Of a winner of other data, clients take the rows of those that have their
+     * names; clients that it lacks, the mean of all its rows. NULL: none has. */
+    void (*by_client)(const void *self, const weft_job *job, char by[WEFT_MAX_TENSORS]);
     /* Those of a winner that run.start names, where the data have more than it knows, such
      * as languages: each is the first rows of every dimension of that of `tensors`. Returns
      * their number, 0 where it knows all. NULL: always 0. */

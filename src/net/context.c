@@ -11,12 +11,17 @@
 #define KEY    ((uint64_t)1 << 33) /* of the random numbers of W, P, embeddings */
 
 static const weft_opt context_opts[] = {
-    WEFT_CHOICE_OPT("form", weft_context_options, form, "generated",
+    WEFT_CHOICE_OPT("form", weft_context_options, form, "one",
                     "one/universal|each/per_language|pair/pairwise|generated",
-                    "weights by context: one for all, whose sentences name the target "
-                    "language; for each language a copy of encoder or decoder; for each "
-                    "pair; or generated from an embedding of each language",
+                    "weights by context, which is a client, or the languages of a "
+                    "sentence: one for all, where sentences name the target language; "
+                    "each: a copy for each client, and of encoder and decoder for each "
+                    "language; for each pair of languages; or generated from an embedding "
+                    "of each client or language",
                     .role = WEFT_SHAPE),
+    WEFT_TEXT_OPT("tensors", weft_context_options, tensors, "all",
+                  "tensors or layers that are by context: last, all, or names with commas "
+                  "between them, as `weft info` prints them; others are one for all"),
     WEFT_INT_OPT("size", weft_context_options, size, "8", 1, 4096,
                  "numbers of an embedding", .role = WEFT_SHAPE),
     WEFT_INT_OPT("group", weft_context_options, group, "0", 0, 4096,
@@ -28,27 +33,33 @@ static const weft_opt context_opts[] = {
                     "learnt; one_hot: a column of the generator belongs to each language"),
     WEFT_CHOICE_OPT("train", weft_context_options, train, "all", "all|embeddings",
                     "all weights; or, with run.start, embeddings of languages that it "
-                    "lacks alone, and their words where they have a vocabulary each"),
+                    "lacks alone, and their words where they have a vocabulary each; of "
+                    "clients all embeddings alone"),
     {0},
 };
 static const weft_when context_when[] = {
-    {"size", "form", "generated"},      {"group", "form", "generated"},
-    {"embedding", "form", "generated"}, {"train", "form", "generated"},
-    {"train", "embedding", "learnt"},   {0},
+    {"size", "form", "generated"},
+    {"group", "form", "generated"},
+    {"embedding", "form", "generated"},
+    {"train", "form", "generated"},
+    {"train", "embedding", "learnt"},
+    {"tensors", "form", "each|pair|generated"},
+    {0},
 };
 const weft_kind weft_context_kind = {.name = "context",
-                                     .about = "task sgd: weights by language",
+                                     .about = "task sgd: weights by client, or language",
                                      .size = sizeof(weft_context_options),
                                      .opts = context_opts,
                                      .when = context_when};
 
 /* ---- layout ---- */
 
-static int form_of(const weft_contexts *contexts, int role, int shared)
+/* The form of a tensor with that role, which is one of those named. */
+static int form_of(const weft_contexts *contexts, int role, int named, int shared)
 {
-    int form = contexts->options.form;
-    if (!(role & WEFT_OF_WORDS) || form == WEFT_CONTEXT_PAIR) return form;
-    return shared ? WEFT_CONTEXT_ONE : WEFT_CONTEXT_EACH;
+    int form = contexts->options.form, words = (role & WEFT_OF_WORDS) != 0;
+    if (words && !shared && !(named && form == WEFT_CONTEXT_PAIR)) return WEFT_CONTEXT_EACH;
+    return named && (!words || form == WEFT_CONTEXT_PAIR) ? form : WEFT_CONTEXT_ONE;
 }
 
 static int copies_of(const weft_contexts *contexts, int form)
@@ -61,10 +72,12 @@ static int copies_of(const weft_contexts *contexts, int form)
                                        : columns;
 }
 
-void weft_contexts_setup(weft_contexts *contexts, const weft_context_options *options,
-                         const weft_net *net, const void *self, int languages, int pairs,
-                         int shared)
+weft_status weft_contexts_setup(weft_contexts *contexts,
+                                const weft_context_options *options, const weft_net *net,
+                                const void *self, int languages, int pairs, int shared)
 {
+    char named[WEFT_MAX_TENSORS] = {0};
+    int64_t numbers;
     *contexts = (weft_contexts){.options = *options,
                                 .net = net,
                                 .self = self,
@@ -73,10 +86,13 @@ void weft_contexts_setup(weft_contexts *contexts, const weft_context_options *op
                                 .pairs = pairs,
                                 .theta = net->nweight(self)};
     contexts->ntensor = net->tensors(self, contexts->tensor);
+    if (options->form != WEFT_CONTEXT_ONE)
+        TRY(weft_tensors_choose(weft_context_kind.name, "tensors", options->tensors,
+                                contexts->ntensor, contexts->tensor, named, &numbers));
     for (int k = 0; k < contexts->ntensor; k++) {
         const weft_tensor *tensor = &contexts->tensor[k];
         int role = net->role ? net->role(tensor) : 0;
-        int form = form_of(contexts, role, shared);
+        int form = form_of(contexts, role, named[k], shared);
         int64_t n = weft_tensors_size(1, tensor);
         contexts->part[k] = (weft_context_part){.form = form,
                                                 .role = (role & WEFT_OF_TARGET) != 0,
@@ -97,6 +113,17 @@ void weft_contexts_setup(weft_contexts *contexts, const weft_context_options *op
     contexts->embedding = contexts->n;
     if (options->form == WEFT_CONTEXT_GENERATED)
         contexts->n += (int64_t)languages * options->size;
+    return WEFT_OK;
+}
+
+/* A dimension in front of the others, of which a tensor has four at most. */
+static void add_dimension(weft_tensor *tensor, int64_t n)
+{
+    enum { MOST = 4 };
+    if (tensor->nd == MOST) tensor->dims[--tensor->nd - 1] *= tensor->dims[MOST - 1];
+    memmove(tensor->dims + 1, tensor->dims, (size_t)tensor->nd * sizeof *tensor->dims);
+    tensor->dims[0] = n;
+    tensor->nd++;
 }
 
 int weft_contexts_tensors(const weft_contexts *contexts, weft_tensor out[WEFT_MAX_TENSORS])
@@ -108,9 +135,7 @@ int weft_contexts_tensors(const weft_contexts *contexts, weft_tensor out[WEFT_MA
         *tensor = contexts->tensor[k];
         tensor->at = part->at;
         if (part->form == WEFT_CONTEXT_ONE) continue;
-        memmove(tensor->dims + 1, tensor->dims, (size_t)tensor->nd * sizeof *tensor->dims);
-        tensor->dims[0] = part->copies;
-        tensor->nd++;
+        add_dimension(tensor, part->copies);
     }
     const weft_context_options *options = &contexts->options;
     if (groups) {
@@ -125,6 +150,15 @@ int weft_contexts_tensors(const weft_contexts *contexts, weft_tensor out[WEFT_MA
         out[n++] = (weft_tensor){
             "embeddings", contexts->embedding, 2, {contexts->languages, options->size}};
     return n;
+}
+
+void weft_contexts_by_language(const weft_contexts *contexts, char by[WEFT_MAX_TENSORS])
+{
+    memset(by, 0, WEFT_MAX_TENSORS);
+    for (int k = 0; k < contexts->ntensor; k++)
+        by[k] = contexts->part[k].form == WEFT_CONTEXT_EACH;
+    int n = contexts->ntensor + (contexts->first < contexts->embedding); /* groups */
+    by[n] = contexts->embedding < contexts->n;
 }
 
 int weft_contexts_copies(const weft_contexts *contexts)

@@ -56,7 +56,8 @@ weft_status weft_like_federated(weft_h5 *file, int *federated)
     TRY(weft_h5_read_attr(file, "/winner", "config", &config));
     TRY(weft_conf_text(&conf, file->path, config));
     const weft_entry *task = weft_conf_find(&conf, "run", "task");
-    *federated = task && strcmp(task->value, "fed") == 0;
+    *federated =
+        weft_h5_has(file, "/winner/client") || (task && strcmp(task->value, "fed") == 0);
     return WEFT_OK;
 }
 

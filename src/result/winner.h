@@ -41,7 +41,7 @@ typedef struct weft_winner {
                          hash when read from a file; n 0: they refer to none */
     const weft_kept *kept; /* what its clients keep, to be written; NULL: nothing */
     weft_stored *rows;     /* the same as it was read, to be closed; likewise */
-    int64_t nmember;       /* clients that keep numbers, where they have names, */
+    int64_t nmember;       /* clients that keep or have weights, where named, */
     const char **member;   /* [nmember] and these; NULL: they have none */
     const char *origin[WEFT_NORIGIN]; /* of the run; set when read from a file */
 } weft_winner;

@@ -244,7 +244,10 @@ static weft_status conclude(weft_run *run, weft_sched *sched, const weft_rundir 
                                   (long long)sched->queue.n);
     outcome->ntensor = weft_task_tensors(run->task, run->task_self,
                                          &sched->queue.winner.job, outcome->tensor);
-    weft_status named = run->world->rank == 0 && weft_run_kept_bytes(run) > 0
+    char by[WEFT_MAX_TENSORS];
+    int clients =
+        weft_run_kept_bytes(run) > 0 || weft_has_clients(run, &sched->queue.winner.job, by);
+    weft_status named = run->world->rank == 0 && clients
                             ? weft_member_names(run, &outcome->nmember, &outcome->member)
                             : WEFT_OK;
     TRY(weft_agree(named, run->world));

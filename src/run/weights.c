@@ -117,7 +117,7 @@ static void warn_of_numbers(const weft_run *run, const weft_winner *winner,
              run->data.path, path);
 }
 
-/* ---- the whole ---- */
+/* ---- tensors with a row for each client ---- */
 
 static weft_status refuse(const weft_run *run, const char *path, int64_t n, int64_t need)
 {
@@ -126,6 +126,100 @@ static weft_status refuse(const weft_run *run, const char *path, int64_t n, int6
                      "columns or classes of the two data sets differ, or the clients, or "
                      "the words of which these keep numbers",
                      path, (long long)n, run->data.path, (long long)need);
+}
+
+int weft_has_clients(const weft_run *run, const weft_job *job, char by[WEFT_MAX_TENSORS])
+{
+    int any = 0;
+    memset(by, 0, WEFT_MAX_TENSORS);
+    if (run->task->by_client) run->task->by_client(run->task_self, job, by);
+    for (int i = 0; i < WEFT_MAX_TENSORS; i++) any |= by[i];
+    return any;
+}
+
+/* The winner's clients, of which those of the data take the rows. */
+struct places {
+    int64_t rows, n; /* clients of the winner, of the data */
+    int64_t *of;     /* [n] -1: the winner lacks it */
+    int64_t lacks;
+};
+
+/* Clients are found by their names, or by their numbers where not both have names. */
+static weft_status find_clients(const weft_run *run, const weft_winner *winner,
+                                const char *path, struct places *places)
+{
+    const char **name;
+    weft_names known = {.mem = run->mem};
+    TRY(weft_member_names(run, &places->n, &name));
+    int named = name && winner->member && winner->nmember == places->rows;
+    if (!named && places->n != places->rows)
+        return weft_fail(WEFT_EDATA,
+                         "the winner of %s has weights of %lld clients, told by their "
+                         "numbers alone, and %s has %lld; take data with as many, or name "
+                         "clients in both",
+                         path, (long long)places->rows, run->data.path,
+                         (long long)places->n);
+    if (!named) warn_of_numbers(run, winner, path);
+    places->of = WEFT_NEW(run->mem, int64_t, places->n);
+    for (int64_t c = 0; named && c < places->rows; c++)
+        weft_names_find(&known, winner->member[c]);
+    for (int64_t c = 0; c < places->n; c++) {
+        places->of[c] = named ? weft_names_index(&known, name[c]) : c;
+        places->lacks += places->of[c] < 0;
+    }
+    if (places->lacks > 0)
+        weft_log(WEFT_INFO,
+                 "%lld of %lld clients are unknown to %s and have the mean of what its "
+                 "clients have",
+                 (long long)places->lacks, (long long)places->n, path);
+    return WEFT_OK;
+}
+
+/* y[places->n][n] from x[places->rows][n]. */
+static void place_clients(const struct places *places, int64_t n, const real *x, real *y)
+{
+    weft_arena *tmp = weft_arena_new();
+    double *sum = WEFT_NEW(tmp, double, n);
+    for (int64_t c = 0; c < places->rows && places->lacks > 0; c++)
+        for (int64_t i = 0; i < n; i++) sum[i] += (double)x[c * n + i];
+    for (int64_t c = 0; c < places->n; c++) {
+        if (places->of[c] >= 0)
+            memcpy(y + c * n, x + places->of[c] * n, (size_t)n * sizeof *y);
+        else
+            for (int64_t i = 0; i < n; i++)
+                y[c * n + i] = (real)(sum[i] / (double)places->rows);
+    }
+    weft_arena_free(tmp);
+}
+
+/* The winner's tensors; by[..] 1 at those with a row for each client. */
+static weft_status place_by_client(const weft_run *run, const weft_winner *winner,
+                                   const char *path, const weft_job *job, const char *by,
+                                   weft_state *state)
+{
+    weft_tensor own[WEFT_MAX_TENSORS];
+    int n = weft_task_tensors(run->task, run->task_self, job, own);
+    int same = n == winner->ntensor;
+    struct places places = {0};
+    for (int i = 0; i < n && same; i++) {
+        const weft_tensor *from = &winner->tensor[i];
+        int64_t rows = by[i] ? from->dims[0] : 1, to = by[i] ? own[i].dims[0] : 1;
+        if (by[i]) places.rows = rows;
+        same = weft_tensors_size(1, from) * to == weft_tensors_size(1, &own[i]) * rows;
+    }
+    if (!same)
+        return refuse(run, path, weft_tensors_size(winner->ntensor, winner->tensor),
+                      weft_tensors_size(n, own));
+    TRY(find_clients(run, winner, path, &places));
+    for (int i = 0; i < n; i++) {
+        const real *x = winner->state + winner->tensor[i].at;
+        int64_t size = weft_tensors_size(1, &own[i]);
+        if (by[i])
+            place_clients(&places, size / own[i].dims[0], x, state->x + own[i].at);
+        else
+            memcpy(state->x + own[i].at, x, (size_t)size * sizeof *x);
+    }
+    return WEFT_OK;
 }
 
 /* ---- what the winner does not know ---- */
@@ -181,6 +275,8 @@ static weft_status place_known(const weft_run *run, const weft_winner *winner,
     return WEFT_OK;
 }
 
+/* ---- the whole ---- */
+
 weft_status weft_winner_state(const weft_run *run, const weft_winner *winner,
                               const char *path, const weft_job *job, weft_state *state,
                               weft_unknown *unknown)
@@ -197,6 +293,9 @@ weft_status weft_winner_state(const weft_run *run, const weft_winner *winner,
         int nknown = run->task->known(run->task_self, job, known);
         if (nknown > 0) return place_known(run, winner, path, job, nknown, known, state);
     }
+    char by[WEFT_MAX_TENSORS];
+    if (weft_has_clients(run, job, by))
+        return place_by_client(run, winner, path, job, by, state);
     TRY(place_rows(run, winner, state, &placed));
     if (placed == OTHERS) {
         int64_t all = winner->rows ? winner->rows->n * winner->rows->each : 0;

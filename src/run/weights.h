@@ -20,10 +20,14 @@ int weft_stored_fit(const weft_run *run, const weft_winner *winner);
  * run->mem. EFILE. */
 WEFT_CHECKED weft_status weft_member_names(const weft_run *run, int64_t *n,
                                            const char ***name);
+/* by[..] 1 at the tensors after a job that have a row for each client. Returns 0 if none
+ * has. */
+int weft_has_clients(const weft_run *run, const weft_job *job, char by[WEFT_MAX_TENSORS]);
 /* Makes *state, the winner of the file `path` for the data that the run has open: a word
  * has the weights that it has in the winner, by name, or else those that training begins
  * with; so has a client, where it has a name, what it keeps, which is read from the
- * winner's file when it is asked for. EDATA: the data need other numbers. Cost O(weights).
+ * winner's file when it is asked for, and its rows of tensors (weft_task.by_client). EDATA:
+ * the data need other numbers. Cost O(weights).
  */
 WEFT_CHECKED weft_status weft_winner_state(const weft_run *run, const weft_winner *winner,
                                            const char *path, const weft_job *job,

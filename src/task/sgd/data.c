@@ -63,6 +63,7 @@ static weft_status take_client(sgd_task *sgd, int64_t c, weft_part part, int64_t
     weft_samples samples;
     TRY(weft_client_read(clients, c, part, &samples, sgd->env.mem));
     for (int64_t i = 0; i < samples.n; i++, ++*at) {
+        sgd->pool.client[*at] = (int32_t)c;
         if (samples.text) {
             sgd->pool.text[*at] = samples.text + i * clients->stride;
             continue;
@@ -80,7 +81,7 @@ static weft_status check_pool(const sgd_task *sgd)
     const weft_clients *clients = data->clients;
     double row = data->form == WEFT_CHARS ? 0 : (double)clients->d * sizeof(float);
     double bytes =
-        (double)sgd->first[WEFT_NPART] * (row + sizeof(void *) + sizeof(int32_t));
+        (double)sgd->first[WEFT_NPART] * (row + sizeof(void *) + 2 * sizeof(int32_t));
     if (bytes <= sgd->env.memory) return WEFT_OK;
     return weft_fail(
         WEFT_ELIMIT,
@@ -111,6 +112,7 @@ static weft_status open_pool(sgd_task *sgd)
         sgd->pool.text = WEFT_NEW(sgd->env.mem, const uint8_t *, n);
     else
         sgd->pool.x = WEFT_NEW(sgd->env.mem, const float *, n);
+    sgd->pool.client = WEFT_NEW(sgd->env.mem, int32_t, n);
     sgd->pool.label = WEFT_NEW(sgd->env.mem, int32_t, chars ? 0 : n);
     for (int p = 0; p < WEFT_NPART; p++)
         for (int64_t c = 0; c < clients->n; c++)
@@ -250,7 +252,7 @@ sgd_work sgd_work_new(const sgd_task *sgd, const sgd_model *model, int most,
                       .translation = WEFT_NEW(tmp, const uint32_t *, pairs ? most : 0),
                       .translated = WEFT_NEW(tmp, int, pairs ? most : 0),
                       .named = WEFT_NEW(tmp, uint32_t, pairs ? most * sgd->shape.d : 0),
-                      .theta = WEFT_NEW(tmp, real, pairs ? model->table.at : 0),
+                      .theta = WEFT_NEW(tmp, real, model->contexts ? model->table.at : 0),
                       .label = WEFT_NEW(tmp, int32_t, most),
                       .target = WEFT_NEW(tmp, const double *, most),
                       .weight = WEFT_NEW(tmp, double, most),

@@ -1,6 +1,7 @@
 /* The network and the steps of a configuration, and the configuration of the largest state,
  * by which a run is checked before it trains. */
 #include "model.h"
+#include "contexts.h"
 #include "opts.h"
 #include "weft/log.h"
 #include "words.h"
@@ -29,7 +30,6 @@ weft_status sgd_model_new(const sgd_task *sgd, const double *conf, weft_arena *m
     model->self = weft_arena_alloc(mem, 1, sgd->net->kind.size);
     memcpy(model->self, sgd->fixed, sgd->net->kind.size);
     model->train = sgd->train;
-    model->contexts = NULL;
     weft_context_options context = sgd->context;
     if (conf) {
         weft_space_put(sgd->env.space, conf, &weft_context_kind, &context);
@@ -46,15 +46,10 @@ weft_status sgd_model_new(const sgd_task *sgd, const double *conf, weft_arena *m
     model->slots = weft_descent_slots(&model->train.descent);
     model->copies = sgd->keep == SGD_KEEP_BEST ? 2 : 1;
     find_layers(sgd, model);
-    if (sgd->pairs.of) {
-        const weft_translations *of = sgd->pairs.of;
-        model->contexts = WEFT_NEW(mem, weft_contexts, 1);
-        weft_contexts_setup(model->contexts, &context, sgd->net, model->self, of->n,
-                            (int)of->directions, of->joint);
-        model->contexts->known = of->known;
-        model->n = model->contexts->n;
-        model->layers = 0;
-    }
+    TRY(sgd_contexts_new(sgd, &context, model, mem, &model->contexts));
+    if (!model->contexts) return WEFT_OK;
+    model->n = model->contexts->n;
+    model->layers = 0;
     return WEFT_OK;
 }
 
@@ -97,14 +92,19 @@ static weft_status largest_conf(const sgd_task *sgd, double *conf, weft_arena *m
 /* ECONF if a layer is to have a weight decay of its own, and the network has fewer. */
 static weft_status check_layers(const sgd_task *sgd, const sgd_model *model)
 {
-    for (int i = model->layers; i < SGD_LAYERS; i++)
-        if (model->train.l2[i] > 0)
-            return weft_fail(
-                WEFT_ECONF,
-                "train.l2_%d = %g, but sgd.model = %s has weights in %d layers%s; "
-                "take it out",
-                i + 1, model->train.l2[i], sgd->net_name, model->layers,
-                sgd->env.space->dim > 0 ? " at most" : "");
+    for (int i = model->layers; i < SGD_LAYERS; i++) {
+        if (!(model->train.l2[i] > 0)) continue;
+        if (model->contexts)
+            return weft_fail(WEFT_ECONF,
+                             "train.l2_%d = %g, but weights by context have no decay of "
+                             "single layers; take it out",
+                             i + 1, model->train.l2[i]);
+        return weft_fail(WEFT_ECONF,
+                         "train.l2_%d = %g, but sgd.model = %s has weights in %d layers%s; "
+                         "take it out",
+                         i + 1, model->train.l2[i], sgd->net_name, model->layers,
+                         sgd->env.space->dim > 0 ? " at most" : "");
+    }
     return WEFT_OK;
 }
 
@@ -133,15 +133,16 @@ void sgd_cost(const void *self, const weft_job *job, weft_cost *out)
     double steps = 0, samples = 0;
     double words = fmin(model.train.batch * sgd->shape.length, (double)model.table.rows);
     double moved = (double)model.table.at + words * model.table.d; /* weights of a step */
+    double partial = sgd->pool.client && model.contexts ? sgd_context_count(sgd) / 2.0 : 0;
     if (model.contexts) moved = (double)model.n;
     for (int f = 0; f < sgd->nfold; f++) {
         double n = (double)sgd->at[f].train.n, batch = fmin(model.train.batch, n);
-        double own = sgd->steps > 0 ? (double)sgd->steps : ceil(n / batch);
+        double own = sgd->steps > 0 ? (double)sgd->steps : ceil(n / batch + partial);
         steps += own;
         samples += own * batch + (double)sgd->at[f].dev.n / 3;
     }
     double all = (double)sgd->first[WEFT_TEST], most = fmin(model.train.batch, all);
-    double once = sgd->steps > 0 ? (double)sgd->steps : ceil(all / most);
+    double once = sgd->steps > 0 ? (double)sgd->steps : ceil(all / most + partial);
     *out = (weft_cost){
         .again = once * (most * flops + 10.0 * moved),
         .flops = job->resource * (samples * flops + steps * 10.0 * moved),
@@ -170,10 +171,28 @@ int sgd_known_tensors(const sgd_task *sgd, const weft_job *job,
     return n;
 }
 
+/* ECONF: embeddings alone are trained where there are none, or of a generator that nothing
+ * has trained. */
+static weft_status check_clients(const sgd_task *sgd)
+{
+    const weft_context_options *context = &sgd->context;
+    if (sgd->env.scoring || context->train == WEFT_CONTEXT_ALL) return WEFT_OK;
+    if (context->form != WEFT_CONTEXT_GENERATED)
+        return weft_fail(WEFT_ECONF,
+                         "context.train = embeddings trains nothing else, and "
+                         "context.form = %s has none; set context.form = generated, or "
+                         "take it out",
+                         context->form == WEFT_CONTEXT_ONE ? "one" : "each");
+    if (weft_conf_find(sgd->env.conf, "run", "start")) return WEFT_OK;
+    return weft_fail(WEFT_ECONF, "context.train = embeddings keeps all other weights as "
+                                 "they are; set run.start = RUN.h5, where they come from");
+}
+
 weft_status sgd_check_known(const sgd_task *sgd)
 {
     const weft_translations *of = sgd->pairs.of;
     const weft_context_options *context = &sgd->context;
+    if (sgd->pool.client) return check_clients(sgd);
     if (!of) return WEFT_OK;
     if (sgd->env.scoring && context->form == WEFT_CONTEXT_PAIR &&
         of->directions > of->known_directions) {
@@ -203,22 +222,23 @@ static void tell_weights(const sgd_task *sgd, const sgd_model *model)
     if (!contexts || sgd->env.team->first + sgd->env.team->rank > 0) return;
     const weft_context_options *options = &contexts->options;
     long long own = model->table.at, all = model->n, generated = contexts->generated;
+    const char *many = sgd->pool.client ? "clients" : "languages";
     if (options->form != WEFT_CONTEXT_GENERATED) {
-        weft_log(WEFT_INFO, "weights: %lld for a direction, %lld for all %d", own, all,
-                 contexts->pairs);
+        weft_log(WEFT_INFO, "weights: %lld for a %s, %lld for all %d", own,
+                 sgd->pool.client ? "client" : "direction", all, contexts->pairs);
         return;
     }
     int size = options->group > 0 ? options->group : options->size;
     weft_log(WEFT_INFO,
-             "weights: P M + L M and those of words = %lld; P = %lld generated, M = %d "
-             "numbers%s, L = %d languages, %lld of words",
+             "weights: P M + L M and those not generated = %lld; P = %lld generated, "
+             "M = %d numbers%s, L = %d %s, %lld not generated",
              all, generated, size, options->group > 0 ? " of a group" : "",
-             contexts->languages, all - generated * size - (all - contexts->first));
+             contexts->languages, many, contexts->first - generated * size);
     if (options->size > contexts->languages && options->embedding == WEFT_CONTEXT_LEARNT)
         weft_log(WEFT_WARN,
-                 "context.size = %d is more than the %d languages; the same weights can be "
+                 "context.size = %d is more than the %d %s; the same weights can be "
                  "generated with %d",
-                 options->size, contexts->languages, contexts->languages);
+                 options->size, contexts->languages, many, contexts->languages);
 }
 
 weft_status sgd_check_memory(const sgd_task *sgd)

@@ -1,26 +1,25 @@
 /* What networks say of single rows. */
 #include "predict.h"
+#include "contexts.h"
 #include "data.h"
 
 #include <math.h>
 
 enum { BLOCK = 64 }; /* rows */
 
-/* Adds the numbers that are predicted of n rows. */
-static void add_numbers(int64_t n, int targets, const real *z, double *sum)
+/* Adds the numbers that are predicted of a row. */
+static void add_numbers(int targets, const real *z, double *sum)
 {
-    for (int64_t i = 0; i < n * targets; i++) sum[i] += (double)z[i];
+    for (int k = 0; k < targets; k++) sum[k] += (double)z[k];
 }
 
-/* Adds the probabilities of n rows from their logits. */
-static void add_softmax(int64_t n, int classes, const real *z, double *p)
+/* Adds the probabilities of a row from its logits. */
+static void add_softmax(int classes, const real *z, double *p)
 {
-    for (int64_t i = 0; i < n; i++, z += classes, p += classes) {
-        double most = (double)z[0], sum = 0;
-        for (int k = 1; k < classes; k++) most = fmax(most, (double)z[k]);
-        for (int k = 0; k < classes; k++) sum += exp((double)z[k] - most);
-        for (int k = 0; k < classes; k++) p[k] += exp((double)z[k] - most) / sum;
-    }
+    double most = (double)z[0], sum = 0;
+    for (int k = 1; k < classes; k++) most = fmax(most, (double)z[k]);
+    for (int k = 0; k < classes; k++) sum += exp((double)z[k] - most);
+    for (int k = 0; k < classes; k++) p[k] += exp((double)z[k] - most) / sum;
 }
 
 /* This rank's blocks, by the weights w. */
@@ -29,22 +28,38 @@ static void add_network(const sgd_task *sgd, const sgd_model *model, const sgd_r
 {
     const weft_team *team = sgd->env.team;
     weft_arena *tmp = weft_arena_new();
-    int classes = sgd->shape.classes;
+    int classes = sgd->shape.classes, last = -1;
+    const real *theta = w;
+    sgd_blocks blocks = sgd_blocks_new(sgd, model, rows, BLOCK, tmp);
     sgd_work work = sgd_work_new(sgd, model, BLOCK, tmp);
     real *h = WEFT_NEW(tmp, real, (int64_t)BLOCK * sgd->net->width(model->self)),
          *z = WEFT_NEW(tmp, real, (int64_t)BLOCK * classes);
-    int64_t blocks = (rows->n + BLOCK - 1) / BLOCK,
-            first = blocks * team->rank / team->size;
-    for (int64_t b = first; b < blocks * (team->rank + 1) / team->size; b++) {
-        int64_t left = rows->n - b * BLOCK, n = left < BLOCK ? left : BLOCK;
-        weft_batch batch =
-            sgd_batch(sgd, model, &work, (int)n, rows->row + b * BLOCK, NULL);
-        batch.again = b > first;
-        sgd->net->represent(model->self, work.net, w, &batch, h, z);
-        (sgd->shape.numbers ? add_numbers : add_softmax)(n, classes, z,
-                                                         p + b * BLOCK * classes);
+    int64_t first = blocks.n * team->rank / team->size;
+    for (int64_t b = first; b < blocks.n * (team->rank + 1) / team->size; b++) {
+        int64_t from = blocks.cut[b], n = blocks.cut[b + 1] - from;
+        int context = model->contexts ? sgd_context_of(sgd, blocks.row[from]) : 0;
+        weft_batch batch = sgd_batch(sgd, model, &work, (int)n, blocks.row + from, NULL);
+        batch.again = context == last;
+        if (!batch.again) theta = sgd_theta(sgd, model, w, context, work.theta);
+        last = context;
+        sgd->net->represent(model->self, work.net, theta, &batch, h, z);
+        for (int64_t i = 0; i < n; i++)
+            (sgd->shape.numbers ? add_numbers : add_softmax)(
+                classes, z + i * classes, p + blocks.place[from + i] * classes);
     }
     weft_arena_free(tmp);
+}
+
+/* The clients and labels of rows. */
+static void add_clients(const sgd_task *sgd, const sgd_rows *rows, weft_predictions *out,
+                        weft_arena *mem)
+{
+    out->client = WEFT_NEW(mem, int64_t, rows->n);
+    out->label = WEFT_NEW(mem, int32_t, rows->n);
+    for (int64_t i = 0; i < rows->n; i++) {
+        out->client[i] = sgd->pool.client[rows->row[i]];
+        out->label[i] = sgd_label_of(sgd, rows->row[i]);
+    }
 }
 
 /* As sgd_predict, where there is an answer a row. */
@@ -61,6 +76,7 @@ static weft_predictions predict(const sgd_task *sgd, const sgd_model *model,
         add_network(sgd, model, rows, x + f * model->n, out.score);
     for (int64_t i = 0; i < numbers; i++) out.score[i] /= nets;
     weft_join_f64(sgd->env.team, out.score, (size_t)numbers);
+    if (sgd->pool.client) add_clients(sgd, rows, &out, mem);
     return out;
 }
 

@@ -37,7 +37,7 @@ static weft_status sgd_tuned(void *self, const weft_kind *kind[WEFT_MAX_TUNED], 
     kind[0] = &sgd->net->kind;
     kind[1] = &sgd_train_kind;
     kind[2] = &weft_context_kind;
-    *n = sgd->net->role ? 3 : 2;
+    *n = 3;
     return WEFT_OK;
 }
 
@@ -75,7 +75,7 @@ static weft_status sgd_setup(void *self, const weft_env *env)
     sgd->fixed = weft_arena_alloc(env->mem, 1, sgd->net->kind.size);
     TRY(weft_conf_bind(env->conf, &sgd->net->kind, sgd->fixed));
     TRY(weft_conf_bind(env->conf, &sgd_train_kind, &sgd->train));
-    if (sgd->net->role) TRY(weft_conf_bind(env->conf, &weft_context_kind, &sgd->context));
+    TRY(weft_conf_bind(env->conf, &weft_context_kind, &sgd->context));
     if (env->whole) sgd_take_whole(sgd);
     TRY(check_unused(sgd));
     TRY(sgd_open(sgd));
@@ -115,6 +115,15 @@ static int sgd_tensors(const void *self, const weft_job *job,
         out[0] = (weft_tensor){"weights", 0, 2, {sgd->nfold, model.n}};
     weft_arena_free(tmp);
     return n;
+}
+
+static void sgd_by_client(const void *self, const weft_job *job, char by[WEFT_MAX_TENSORS])
+{
+    const sgd_task *sgd = self;
+    weft_arena *tmp = weft_arena_new();
+    sgd_model model = sgd_model_of(sgd, job, tmp);
+    if (sgd->pool.client && model.contexts) weft_contexts_by_language(model.contexts, by);
+    weft_arena_free(tmp);
 }
 
 static int sgd_known(const void *self, const weft_job *job,
@@ -459,6 +468,7 @@ const weft_task weft_task_sgd = {
     .setup = sgd_setup,
     .nstate = sgd_nstate,
     .tensors = sgd_tensors,
+    .by_client = sgd_by_client,
     .known = sgd_known,
     .words = sgd_word_weights,
     .start = sgd_start,

@@ -58,11 +58,13 @@ typedef struct sgd_head {
 enum { SGD_HEAD = sizeof(sgd_head) / sizeof(double) };
 
 /* The samples of all clients of a federation, in the mapped file, in memory, or in its
- * text; all NULL if it is none. */
+ * text; all NULL if it is
+ * none. */
 typedef struct sgd_pool {
     const float **x;      /* [samples] rows of d numbers */
     int32_t *label;       /* [samples] */
     const uint8_t **text; /* [samples] windows of d + 1 symbols */
+    int32_t *client;      /* [samples] */
 } sgd_pool;
 
 typedef struct sgd_task {
@@ -162,7 +164,7 @@ typedef struct sgd_work {
     const uint32_t **translation; /* [most], as in weft_batch */
     int *translated;              /* [most] */
     uint32_t *named; /* [most][d] sources with a language's name, or with less words */
-    real *theta;     /* weights of the network for the direction of the last batch */
+    real *theta;     /* weights of the network for the context of the last batch */
     int32_t *label;  /* [most] */
     const double **target; /* [most] */
     double *weight;        /* [most] */

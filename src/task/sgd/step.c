@@ -2,6 +2,7 @@
  * exactly (sum.c); each rank takes the optimizer's steps of its part of the weights,
  * and all get them. */
 #include "step.h"
+#include "contexts.h"
 #include "data.h"
 #include "pairs.h"
 #include "sum.h"
@@ -31,7 +32,7 @@ struct course {
     sgd_length *length; /* [batch] */
     int64_t *dealt;     /* [batch] rows of a batch by pieces */
     double *told; /* [2 parts] losses, predictions of the pieces of all steps of a rank */
-    int64_t *end; /* of pairs: ends of the batches of the pass, in `order`; else NULL */
+    int64_t *end; /* by context: ends of the batches of the pass, in `order`; else NULL */
     double *dots; /* [weft_contexts_dots] where weights are those of contexts */
 };
 
@@ -47,8 +48,8 @@ static void shuffle(struct course *course, int64_t pass)
     weft_shuffle_first(n, n, &key, course->order);
     key.c = 1;
     if (course->end)
-        sgd_pairs_order(course->sgd, course->model->train.batch, &course->fold->train, &key,
-                        course->order, course->end);
+        sgd_context_order(course->sgd, course->model->train.batch, &course->fold->train,
+                          &key, course->order, course->end);
 }
 
 /* Documents: pieces with nearly equal numbers of words, so that ranks take equally long;
@@ -58,7 +59,8 @@ static const int64_t *divide(struct course *course, int n, const int64_t *row)
 {
     int parts = course->pieces.n, *from = course->pieces.from;
     for (int i = 0; i <= parts; i++) from[i] = (int)((int64_t)n * i / parts);
-    if (parts == 1 || (course->sgd->shape.form != WEFT_TOKENS && !course->end)) return row;
+    int words = course->sgd->shape.form == WEFT_TOKENS || course->sgd->pairs.of;
+    if (parts == 1 || !words) return row;
     sgd_sort_by_length(course->sgd, n, row, course->length);
     for (int i = 0, at = 0; i < parts; i++) {
         from[i] = at;
@@ -84,7 +86,7 @@ static void take_gradients(struct course *course, int64_t step, const int64_t *r
         if (n == 0) continue;
         weft_batch batch =
             sgd_batch(sgd, course->model, &course->work, n, row + from, weight);
-        if (course->end)
+        if (sgd->pairs.of)
             sgd_pairs_thin(sgd, course->model, &course->work, step, n, row + from);
         batch.place = course->words.seats.place;
         batch.places = course->words.seats.n;
@@ -135,13 +137,13 @@ static void add_decay(const struct course *course, const real *w, real *g)
  * epoch. */
 _Static_assert(WEFT_BLOCK % WEFT_CONTEXT_BLOCK == 0, "parts are whole blocks");
 
-/* The weights for a direction. */
-static const real *theta_of(struct course *course, int direction, const real *w)
+/* The weights for a context. */
+static const real *theta_of(struct course *course, int context, const real *w)
 {
     const sgd_pieces *pieces = &course->pieces;
     real *theta = course->work.theta;
     if (!course->model->contexts) return w;
-    weft_contexts_form(course->model->contexts, w, sgd_context(course->sgd, direction),
+    weft_contexts_form(course->model->contexts, w, sgd_context(course->sgd, context),
                        pieces->part, pieces->parts, theta);
     sgd_pieces_join(course->sgd, pieces, theta);
     return theta;
@@ -232,7 +234,7 @@ static int take_rows(struct course *course, sgd_head *head, const int64_t **row)
     shuffle(course, (int64_t)head->pass);
     *row = course->order + from;
     int64_t end = from + batch < n ? from + batch : n;
-    if (course->end) end = sgd_pairs_end(course->end, from);
+    if (course->end) end = sgd_context_end(course->end, from);
     int size = (int)(end - from);
     head->taken += size;
     return size;
@@ -246,16 +248,16 @@ static int take_step(struct course *course, double epoch, sgd_head *head, real *
     int64_t step = (int64_t)head->steps;
     const int64_t *row;
     int size = take_rows(course, head, &row);
-    int direction = course->end ? sgd_direction(sgd, row[0]) : 0;
+    int context = course->end ? sgd_context_of(sgd, row[0]) : 0;
     row = divide(course, size, row);
-    const real *theta = theta_of(course, direction, w);
+    const real *theta = theta_of(course, context, w);
     sgd_words_seat(&course->words, sgd, size, row);
     sgd_words_settle(&course->words, course->model, w, slots);
     take_gradients(course, step, row, theta);
     if (!sgd_pieces_sum(sgd, &course->pieces, &course->words)) return 0;
     weft_pace pace = weft_descent_pace(&course->model->train.descent, epoch, step);
     if (course->model->contexts)
-        change_contexts(course, pace, sgd_context(sgd, direction), w, slots);
+        change_contexts(course, pace, sgd_context(sgd, context), w, slots);
     else
         change(course, pace, w, slots);
     head->steps++;
@@ -291,9 +293,9 @@ weft_status sgd_epoch(sgd_task *sgd, const sgd_model *model, int f, sgd_head *he
     weft_arena *tmp = weft_arena_new();
     const sgd_fold *fold = &sgd->at[f];
     int64_t batch = model->train.batch < fold->train.n ? model->train.batch : fold->train.n;
-    int pairs = sgd->pairs.of != NULL;
-    int64_t passes = pairs ? sgd_pairs_batches(sgd, model->train.batch, &fold->train)
-                           : (fold->train.n + model->train.batch - 1) / model->train.batch;
+    int64_t passes = model->contexts
+                         ? sgd_context_batches(sgd, model->train.batch, &fold->train)
+                         : (fold->train.n + model->train.batch - 1) / model->train.batch;
     int64_t steps = sgd->steps > 0 ? sgd->steps : passes;
     struct course course = {
         .sgd = sgd,
@@ -307,7 +309,7 @@ weft_status sgd_epoch(sgd_task *sgd, const sgd_model *model, int f, sgd_head *he
         .order = WEFT_NEW(tmp, int64_t, fold->train.n),
         .pass = -1,
         .told = WEFT_NEW(tmp, double, 2 * sgd->parts),
-        .end = pairs ? WEFT_NEW(tmp, int64_t, passes) : NULL};
+        .end = model->contexts ? WEFT_NEW(tmp, int64_t, passes) : NULL};
     if (model->contexts)
         course.dots = WEFT_NEW(tmp, double, weft_contexts_dots(model->contexts));
     course.words = sgd_words_new(sgd, model, &course.pieces, batch, steps, tmp);
@@ -340,23 +342,6 @@ double sgd_sums_score(const sgd_task *sgd, const sgd_sums *sums)
     return (sgd->score == WEFT_BY_LOSS ? sums->loss : sums->wrong) / sums->count;
 }
 
-/* Blocks of rows, of pairs of one direction each: block b is rows cut[b] .. cut[b + 1] - 1.
- * Returns their number. */
-static int64_t cut_blocks(const sgd_task *sgd, const sgd_rows *rows, int64_t **cut,
-                          weft_arena *tmp)
-{
-    int64_t n = 0, most = rows->n / SCORED + 1;
-    if (sgd->pairs.of) most += sgd->pairs.of->directions;
-    *cut = WEFT_NEW(tmp, int64_t, most + 1);
-    for (int64_t i = 1; i <= rows->n; i++) {
-        int full = i == rows->n || i - (*cut)[n] == SCORED;
-        if (!full && sgd->pairs.of)
-            full = sgd_direction(sgd, rows->row[i]) != sgd_direction(sgd, rows->row[i - 1]);
-        if (full) (*cut)[++n] = i;
-    }
-    return n;
-}
-
 /* Blocks of samples are distributed over ranks; their sums are added in order on all
  * ranks. */
 sgd_sums sgd_score_rows(sgd_task *sgd, const sgd_model *model, const sgd_rows *rows,
@@ -365,25 +350,27 @@ sgd_sums sgd_score_rows(sgd_task *sgd, const sgd_model *model, const sgd_rows *r
     weft_arena *tmp = weft_arena_new();
     const weft_team *team = sgd->env.team;
     const real *theta = w;
-    int64_t *cut, n = cut_blocks(sgd, rows, &cut, tmp);
+    sgd_blocks blocks = sgd_blocks_new(sgd, model, rows, SCORED, tmp);
     sgd_work work = sgd_work_new(sgd, model, SCORED, tmp);
-    sgd_sums *told = WEFT_NEW(tmp, sgd_sums, n), all = {0};
-    int64_t first = n * team->rank / team->size;
+    sgd_sums *told = WEFT_NEW(tmp, sgd_sums, blocks.n), all = {0};
+    int64_t first = blocks.n * team->rank / team->size;
     int last = -1;
-    for (int64_t b = first; b < n * (team->rank + 1) / team->size; b++) {
-        int direction = sgd->pairs.of ? sgd_direction(sgd, rows->row[cut[b]]) : 0;
-        weft_batch batch = sgd_batch(sgd, model, &work, (int)(cut[b + 1] - cut[b]),
-                                     rows->row + cut[b], NULL);
-        batch.again = direction == last;
-        if (!batch.again) theta = sgd_theta(sgd, model, w, direction, work.theta);
-        last = direction;
+    for (int64_t b = first; b < blocks.n * (team->rank + 1) / team->size; b++) {
+        const int64_t *row = blocks.row + blocks.cut[b];
+        int context = model->contexts ? sgd_context_of(sgd, row[0]) : 0;
+        weft_batch batch = sgd_batch(sgd, model, &work,
+                                     (int)(blocks.cut[b + 1] - blocks.cut[b]), row, NULL);
+        batch.again = context == last;
+        if (!batch.again) theta = sgd_theta(sgd, model, w, context, work.theta);
+        last = context;
         weft_score score = {0};
         sgd->net->score(model->self, work.net, theta, &batch, &score);
         told[b] =
             (sgd_sums){.loss = score.loss, .wrong = score.wrong, .count = score.count};
     }
-    weft_join_f64(sgd->env.team, &told->loss, (size_t)n * sizeof *told / sizeof(double));
-    for (int64_t b = 0; b < n; b++) sgd_sums_add(&all, &told[b]);
+    weft_join_f64(sgd->env.team, &told->loss,
+                  (size_t)blocks.n * sizeof *told / sizeof(double));
+    for (int64_t b = 0; b < blocks.n; b++) sgd_sums_add(&all, &told[b]);
     all.loss *= sgd->unit;
     weft_arena_free(tmp);
     return all;

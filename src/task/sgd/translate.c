@@ -1,6 +1,7 @@
 /* Translations of the pairs' sources, each rank its share of a direction: their texts and
  * scores. */
 #include "translate.h"
+#include "contexts.h"
 #include "data.h"
 #include "opts.h"
 #include "pairs.h"
@@ -59,9 +60,9 @@ static const sgd_length *in_order(const sgd_task *sgd, const sgd_rows *rows,
 {
     sgd_length *order = WEFT_NEW(tmp, sgd_length, rows->n);
     for (int64_t i = 0, n; i < rows->n; i += n) {
-        int direction = sgd_direction(sgd, rows->row[i]);
+        int direction = sgd_context_of(sgd, rows->row[i]);
         for (n = 1; i + n < rows->n; n++)
-            if (sgd_direction(sgd, rows->row[i + n]) != direction) break;
+            if (sgd_context_of(sgd, rows->row[i + n]) != direction) break;
         sgd_sort_by_length(sgd, (int)n, rows->row + i, order + i);
     }
     return order;
@@ -82,10 +83,10 @@ static void translate(const sgd_task *sgd, const sgd_model *model, const sgd_row
         block.word[i] = WEFT_NEW(tmp, uint32_t, sgd->shape.longest);
     const sgd_length *order = in_order(sgd, rows, tmp);
     for (int64_t i = 0; i < rows->n; i += block.n) {
-        block.direction = sgd_direction(sgd, order[i].row);
+        block.direction = sgd_context_of(sgd, order[i].row);
         for (block.n = 0; block.n < BLOCK && i + block.n < rows->n; block.n++) {
             row[block.n] = order[i + block.n].row;
-            if (sgd_direction(sgd, row[block.n]) != block.direction) break;
+            if (sgd_context_of(sgd, row[block.n]) != block.direction) break;
         }
         if (turn++ % team->size != team->rank) continue;
         const real *theta = sgd_theta(sgd, model, w, block.direction, work.theta);
@@ -141,7 +142,7 @@ static weft_translation translation_of(const sgd_task *sgd, weft_part part, int6
                                        int n, const uint32_t *word, weft_arena *mem)
 {
     const weft_pair_rows *pairs = &sgd->pairs;
-    int direction = sgd_direction(sgd, row);
+    int direction = sgd_context_of(sgd, row);
     const weft_language *source =
                             &pairs->of->language[pairs->of->direction[direction].source],
                         *target =
