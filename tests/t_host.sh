@@ -23,6 +23,26 @@ else
     result $? "ranks that are bound to a core each have both"
 fi
 
+# ---- kernels of OpenBLAS --------------------------------------------------------------------
+
+# Where OpenBLAS does not know the CPU, weft starts once more with a choice that its programs do not see.
+cat >"$tmp/says.ini" <<END
+[run]
+task = command
+[space]
+configs = 1
+[command]
+run = echo "core '\${OPENBLAS_CORETYPE-none}' \${WEFT_CORE_CHOSEN-none}" >$tmp/core; echo loss=1
+END
+timeout "$net" mpirun -n 2 "$weft" tune "$tmp/says.ini" -o "$tmp/says.h5" --force >"$tmp/out" 2>"$tmp/log" &&
+    ! grep -q 'slower kernels' "$tmp/log"
+result $? "OpenBLAS uses kernels as wide as the CPU's"
+grep -q "^core 'none' none$" "$tmp/core"
+result $? "programs of a run inherit no choice of kernels"
+OPENBLAS_CORETYPE=Prescott WEFT_KERNEL=avx2 "$weft" doctor >"$tmp/out" 2>"$tmp/log"
+! grep -qs avx2 /proc/cpuinfo || grep -q 'Prescott .*; unset OPENBLAS_CORETYPE=Prescott' "$tmp/log"
+result $? "a choice of the user's stays, and is warned of where it is slower"
+
 # ---- two at once --------------------------------------------------------------------------
 
 # Its only job says which rank started it, then waits until it is killed.

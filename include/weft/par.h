@@ -7,10 +7,11 @@
 #include "weft/team.h"
 
 /* Starts MPI (MPI_THREAD_FUNNELED), sets one BLAS thread, the rank of the log and the die
- * hook; warns if OpenBLAS uses slower kernels than the CPU supports. ECONF if the launcher
- * started several processes but does not support MPI's PMI (srun --mpi=none), so that each
- * would be a separate run of one rank; MPI is then not running, and only the first process
- * has a message. Collective. */
+ * hook. Where OpenBLAS does not know the CPU, the program is first executed anew, with
+ * kernels chosen for it; warns if they are slower than the CPU supports. ECONF if the
+ * launcher started several processes but does not support MPI's PMI (srun --mpi=none), so
+ * that each would be a separate run of one rank; MPI is then not running, and only the
+ * first process has a message. Collective. */
 WEFT_CHECKED weft_status weft_par_start(int *argc, char ***argv, weft_team *world);
 /* Ends MPI. Collective. */
 void weft_par_end(weft_team *world);

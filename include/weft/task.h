@@ -108,9 +108,8 @@ typedef struct weft_task {
      * and without gaps. Returns their number. NULL: always none. */
     int (*tensors)(const void *self, const weft_job *job,
                    weft_tensor out[WEFT_MAX_TENSORS]);
-    /* Sets by[..], zero on entry, to 1 for the tensors that have a row for each client of
-     * the data. Of a winner of other data, clients take the rows of those that have their
-     * names; clients that it lacks, the mean of all its rows. NULL: none has. */
+    /* Sets by[..], zero on entry, to 1 for tensors with a row for each client of the data:
+     * of a winner clients take the rows by name, or the mean of all. NULL: none has. */
     void (*by_client)(const void *self, const weft_job *job, char by[WEFT_MAX_TENSORS]);
     /* Those of a winner that run.start names, where the data have more than it knows, such
      * as languages: each is the first rows of every dimension of that of `tensors`. Returns
@@ -142,8 +141,7 @@ typedef struct weft_task {
      * the next needs is in state and result. NULL: always 1, and no rows. */
     int64_t (*units)(const void *self, const weft_job *job);
     /* 1: the units of a job are the same whatever its resource, so that a resume may give
-     * it more, after its last unit, too. Depends on the options only. NULL: they are not.
-     */
+     * it more, after its last unit, too. By the options only. NULL: they are not. */
     int (*grows)(const void *self);
     /* Announces n jobs that have not started: job[0] is the next one; the others may follow
      * in any order, or not at all. The task may compute in advance what is faster for
@@ -186,9 +184,9 @@ typedef struct weft_task {
     weft_status (*score)(void *self, const weft_job *job, const weft_state *state,
                          weft_part part, weft_scores *out);
     /* The scores of each class, the standardised numbers, or translations, for each row of
-     * a part, under
-     * the job's configuration, equal on all ranks; owned by mem. ECONF: the data are of no
-     * such rows. NULL: the task predicts nothing. EFILE, EDATA. Collective. */
+     * a part, under the job's configuration, equal on all ranks; owned by mem. NULL: the
+     * task predicts nothing. ECONF: the data are of no such rows; EFILE, EDATA. Collective.
+     */
     weft_status (*predict)(void *self, const weft_job *job, const weft_state *state,
                            weft_part part, weft_predictions *out, weft_arena *mem);
 } weft_task;

@@ -72,16 +72,39 @@ static int core_level(const char *core)
     return 0;
 }
 
+/* The width that the CPU has. */
+static int cpu_level(void)
+{
+    const char *kernel = weft_cpu_kernel();
+    return strncmp(kernel, "avx512", 6) == 0 ? 2 : strcmp(kernel, "avx2") == 0;
+}
+
+/* OpenBLAS chooses its kernels when it is loaded, and takes a CPU that is newer than itself
+ * for an old one: 0.3.21 an Emerald Rapids for a Prescott, a fifth as fast. Then this
+ * program starts once more with a choice for it, which programs that it starts do not
+ * inherit. */
+static void choose_core(char **argv)
+{
+    int again = getenv(WEFT_CORE_CHOSEN) != NULL;
+    if (!again && !getenv(WEFT_CORE) && core_level(openblas_get_corename()) < cpu_level()) {
+        setenv(WEFT_CORE, cpu_level() == 2 ? "SkylakeX" : "Haswell", 1);
+        setenv(WEFT_CORE_CHOSEN, "1", 1);
+        execv("/proc/self/exe", argv);
+        again = 1;
+    }
+    if (!again) return;
+    unsetenv(WEFT_CORE);
+    unsetenv(WEFT_CORE_CHOSEN);
+}
+
 /* Warns if OpenBLAS uses slower kernels than the CPU supports: some machines set
  * OPENBLAS_CORETYPE for other programs, which halves the speed of factorizations. */
 static void warn_core(void)
 {
-    const char *kernel = weft_cpu_kernel(), *core = openblas_get_corename();
-    int able = strncmp(kernel, "avx512", 6) == 0 ? 2 : strcmp(kernel, "avx2") == 0;
-    if (core_level(core) >= able) return;
-    const char *forced = getenv("OPENBLAS_CORETYPE");
+    const char *core = openblas_get_corename(), *forced = getenv(WEFT_CORE);
+    if (core_level(core) >= cpu_level()) return;
     weft_log(WEFT_WARN, "OpenBLAS uses its slower kernels for %s on a CPU with %s%s%s",
-             core, kernel, forced ? "; unset OPENBLAS_CORETYPE=" : "",
+             core, weft_cpu_kernel(), forced ? "; unset " WEFT_CORE "=" : "",
              forced ? forced : "");
 }
 
@@ -96,6 +119,7 @@ static void stand_alone(void)
 
 weft_status weft_par_start(int *argc, char ***argv, weft_team *world)
 {
+    choose_core(*argv);
     int expected = weft_par_launched();
     /* By srun without any PMI, where MPI would fail at length, or not at all. */
     const char *pmi =

@@ -1,5 +1,6 @@
 /* The environment of a program: the one of this process, without the variables that bind it
  * to the job of its launcher, so that the program can use MPI itself. */
+#include "weft/cpu.h"
 #include "weft/process.h"
 
 #include <stdio.h>
@@ -103,15 +104,24 @@ static int is_replaced(const char *variable, int n, const char *const *name)
     return 0;
 }
 
+/* 1 for what this process has told itself alone. */
+static int is_own(const char *variable, int chosen)
+{
+    return chosen &&
+           (begins(variable, WEFT_CORE "=") || begins(variable, WEFT_CORE_CHOSEN "="));
+}
+
 char **weft_environment(int n, const char *const *name, const char *const *value,
                         weft_arena *mem)
 {
     char **old = first_environment(mem);
-    int count = 0, at = 0;
-    while (old[count]) count++;
+    int count = 0, at = 0, chosen = 0;
+    for (; old[count]; count++) chosen |= begins(old[count], WEFT_CORE_CHOSEN "=");
     char **env = WEFT_NEW(mem, char *, count + n + 1);
     for (int i = 0; i < count; i++)
-        if (!is_launcher(old[i]) && !is_replaced(old[i], n, name)) env[at++] = old[i];
+        if (!is_launcher(old[i]) && !is_own(old[i], chosen) &&
+            !is_replaced(old[i], n, name))
+            env[at++] = old[i];
     for (int i = 0; i < n; i++)
         env[at++] = weft_arena_text(mem, "%s=%s", name[i], value[i]);
     return env;
