@@ -184,9 +184,8 @@ typedef struct weft_task {
     weft_status (*score)(void *self, const weft_job *job, const weft_state *state,
                          weft_part part, weft_scores *out);
     /* The scores of each class, the standardised numbers, or translations, for each row of
-     * a part, under the job's configuration, equal on all ranks; owned by mem. NULL: the
-     * task predicts nothing. ECONF: the data are of no such rows; EFILE, EDATA. Collective.
-     */
+     * a part, under the job's configuration, equal on all ranks; owned by mem. NULL:
+     * nothing is predicted. ECONF: data of no such rows; EFILE, EDATA. Collective. */
     weft_status (*predict)(void *self, const weft_job *job, const weft_state *state,
                            weft_part part, weft_predictions *out, weft_arena *mem);
 } weft_task;
