@@ -111,6 +111,15 @@ with h5py.File(sys.argv[1]) as a, h5py.File(sys.argv[2]) as b:
     assert (l[names.index("s0")] != before["embeddings"][known.index("s0")]).any()
 END
 result $? "with run.start embeddings alone are trained, those of a new client from the mean on"
+# Many clients, some of which have no rows in a part.
+awk 'BEGIN { srand(5); print "site,a,y"; for (i = 0; i < 22500; i++) { a = rand(); print "s" i % 4500 "," a "," ((a > 0.5) != (i % 2) ? "yes" : "no") } }' \
+    >"$tmp/many.csv" && "$weft" pack dense "$tmp/many.csv" client=site valid=0.2 test=0.2 -o "$tmp/many.h5" >"$tmp/out" 2>"$tmp/log"
+for form in each generated; do
+    epochs=2 tune 2 many crowd sgd.model=linear context.form=$form context.size=2 train.optimizer=adam train.lr=0.05 &&
+        first=$(digest "$tmp/crowd.h5") && epochs=2 tune 1 many again sgd.model=linear context.form=$form context.size=2 \
+        train.optimizer=adam train.lr=0.05 && [ -n "$first" ] && [ "$(digest "$tmp/again.h5")" = "$first" ]
+    result $? "thousands of clients have weights of their own ($form)"
+done
 # Tensors of four dimensions.
 "$weft" pack synthetic images rows=200 clients=4 partition=iid -o "$tmp/images.h5" >"$tmp/out" 2>"$tmp/log"
 for form in each generated; do

@@ -18,6 +18,7 @@
 #include "weft/net.h"
 
 enum { WEFT_CONTEXT_ONE, WEFT_CONTEXT_EACH, WEFT_CONTEXT_PAIR, WEFT_CONTEXT_GENERATED };
+enum { WEFT_CONTEXT_COLUMNS = 4096 };               /* at most, numbers of an embedding */
 enum { WEFT_CONTEXT_LEARNT, WEFT_CONTEXT_ONE_HOT }; /* context.embedding */
 enum { WEFT_CONTEXT_ALL, WEFT_CONTEXT_EMBEDDINGS }; /* context.train */
 
@@ -58,6 +59,7 @@ typedef struct weft_contexts {
     int languages, pairs;
     int known; /* languages, the first ones, that had been trained before; languages: none
                   was, or all */
+    int alike; /* copies begin equal, as those of clients do, who may be like each other */
     int ntensor;
     weft_tensor tensor[WEFT_MAX_TENSORS]; /* of the network */
     weft_context_part part[WEFT_MAX_TENSORS];
@@ -82,9 +84,10 @@ WEFT_CHECKED weft_status weft_contexts_setup(weft_contexts *contexts,
 int weft_contexts_tensors(const weft_contexts *contexts, weft_tensor out[WEFT_MAX_TENSORS]);
 /* Sets by[..] to 1 for those of them that have a row for each language. */
 void weft_contexts_by_language(const weft_contexts *contexts, char by[WEFT_MAX_TENSORS]);
-/* Initial w[n], a function of the seed: copies as the network's own initial weights, each
- * by a seed of its own, the first by `seed`; embeddings U(-0.1, 0.1); W and P uniform, so
- * that theta has the spread of the network's initial weights. */
+/* Initial w[n], a function of the seed: copies as the network's own initial weights, the
+ * first by `seed`, the others, unless they are alike, by seeds of their own; embeddings
+ * U(-0.1, 0.1); W and P uniform, so that theta has the spread of the network's initial
+ * weights. */
 void weft_contexts_init(const weft_contexts *contexts, uint64_t seed, real *w);
 /* The most copies, or columns, that a tensor has. */
 int weft_contexts_copies(const weft_contexts *contexts);

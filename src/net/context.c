@@ -22,9 +22,9 @@ static const weft_opt context_opts[] = {
     WEFT_TEXT_OPT("tensors", weft_context_options, tensors, "all",
                   "tensors or layers that are by context: last, all, or names with commas "
                   "between them, as `weft info` prints them; others are one for all"),
-    WEFT_INT_OPT("size", weft_context_options, size, "8", 1, 4096,
+    WEFT_INT_OPT("size", weft_context_options, size, "8", 1, WEFT_CONTEXT_COLUMNS,
                  "numbers of an embedding", .role = WEFT_SHAPE),
-    WEFT_INT_OPT("group", weft_context_options, group, "0", 0, 4096,
+    WEFT_INT_OPT("group", weft_context_options, group, "0", 0, WEFT_CONTEXT_COLUMNS,
                  "numbers that each tensor takes from an embedding by a matrix of its own; "
                  "0: all, as they are",
                  .role = WEFT_SHAPE),
@@ -221,8 +221,10 @@ void weft_contexts_init(const weft_contexts *contexts, uint64_t seed, real *w)
     real *theta = WEFT_NEW(tmp, real, contexts->theta);
     int learnt = options->embedding == WEFT_CONTEXT_LEARNT;
     for (int c = weft_contexts_copies(contexts) - 1; c >= 0; c--) {
+        int other = c > 0 && !contexts->alike;
         uint64_t own =
-            c ? weft_rng_at(seed, WEFT_RNG_WEIGHTS, KEY + 1, (uint64_t)c, 0).v[0] : seed;
+            other ? weft_rng_at(seed, WEFT_RNG_WEIGHTS, KEY + 1, (uint64_t)c, 0).v[0]
+                  : seed;
         contexts->net->init(contexts->self, own, theta);
         init_copy(contexts, c, theta, w);
     }
@@ -230,7 +232,7 @@ void weft_contexts_init(const weft_contexts *contexts, uint64_t seed, real *w)
         if (learnt) init_generators(contexts, seed, theta, w);
         init_uniform(seed, contexts->first, sqrt(3.0 / options->size),
                      contexts->embedding - contexts->first, w + contexts->first);
-        for (int i = 0; i < contexts->languages; i++)
+        for (int64_t i = 0; i < contexts->languages; i++)
             for (int m = 0; m < options->size; m++)
                 w[contexts->embedding + i * options->size + m] = i % options->size == m;
         if (learnt)
@@ -287,17 +289,6 @@ static int64_t stretch(const weft_context_part *part, int64_t from, int64_t n, i
     return end > *i ? end - *i : 0;
 }
 
-/* What multiplies the copies of a part in a context. */
-static void multiples_of(const weft_contexts *contexts, const weft_context_part *part,
-                         const real *w, weft_context at, double *factor)
-{
-    if (part->form == WEFT_CONTEXT_GENERATED) {
-        factors_of(contexts, part, w, at, factor);
-        return;
-    }
-    for (int c = 0; c < part->copies; c++) factor[c] = copy_at(part, at) == c;
-}
-
 /* theta[n] = sum_c factor[c] column[c][..]. */
 static void form_stretch(const weft_context_part *part, const real *column,
                          const double *factor, int64_t n, real *theta)
@@ -313,12 +304,19 @@ static void form_stretch(const weft_context_part *part, const real *column,
 void weft_contexts_form(const weft_contexts *contexts, const real *w, weft_context at,
                         int64_t from, int64_t n, real *theta)
 {
-    double factor[4096];
+    double factor[WEFT_CONTEXT_COLUMNS];
     for (int k = 0; k < contexts->ntensor; k++) {
         const weft_context_part *part = &contexts->part[k];
-        multiples_of(contexts, part, w, at, factor);
-        for (int64_t i = from, some; (some = stretch(part, from, n, &i)) > 0; i += some)
-            form_stretch(part, w + part->at + (i - part->theta), factor, some, theta + i);
+        int generated = part->form == WEFT_CONTEXT_GENERATED;
+        if (generated) factors_of(contexts, part, w, at, factor);
+        for (int64_t i = from, some; (some = stretch(part, from, n, &i)) > 0; i += some) {
+            const real *own = w + part->at + (i - part->theta);
+            if (generated)
+                form_stretch(part, own, factor, some, theta + i);
+            else
+                memcpy(theta + i, own + copy_at(part, at) * part->n,
+                       (size_t)some * sizeof *theta);
+        }
     }
 }
 
@@ -401,15 +399,17 @@ void weft_contexts_spread(const weft_contexts *contexts, const real *w, weft_con
                           const real *dtheta, int64_t from, int64_t n,
                           const weft_contexts_taker *taker, double *dots)
 {
-    double factor[4096];
+    double factor[WEFT_CONTEXT_COLUMNS];
     for (int k = 0; k < contexts->ntensor; k++) {
         const weft_context_part *part = &contexts->part[k];
-        multiples_of(contexts, part, w, at, factor);
-        for (int c = 0; c < part->copies; c++)
+        int generated = part->form == WEFT_CONTEXT_GENERATED;
+        if (generated) factors_of(contexts, part, w, at, factor);
+        for (int c = 0; c < part->copies; c++) {
+            real by = generated ? (real)factor[c] : copy_at(part, at) == c;
             for (int64_t i = from, some; (some = stretch(part, from, n, &i)) > 0; i += some)
-                spread_stretch(part, c, (real)factor[c], i, some, w, dtheta + i, taker,
-                               dots);
-        if (part->form == WEFT_CONTEXT_GENERATED) dots += blocks_of(part) * part->copies;
+                spread_stretch(part, c, by, i, some, w, dtheta + i, taker, dots);
+        }
+        if (generated) dots += blocks_of(part) * part->copies;
     }
 }
 
@@ -419,8 +419,9 @@ static void spread_small(const weft_contexts *contexts, const weft_context_part 
                          const real *w, weft_context at, const double *total, real *g,
                          double *sum)
 {
-    int size = contexts->options.size, language = at.language[part->role];
-    const real *l = embedding_of(contexts, w, language);
+    int size = contexts->options.size;
+    const real *l = embedding_of(contexts, w, at.language[part->role]);
+    int64_t language = at.language[part->role];
     for (int c = 0; c < part->copies; c++) {
         if (part->group < 0) {
             sum[language * size + c] += total[c];
@@ -444,7 +445,7 @@ void weft_contexts_spread_small(const weft_contexts *contexts, const real *w,
     double *sum = WEFT_NEW(tmp, double, own);
     for (int k = 0; k < contexts->ntensor; k++) {
         const weft_context_part *part = &contexts->part[k];
-        double total[4096] = {0};
+        double total[WEFT_CONTEXT_COLUMNS] = {0};
         if (part->form != WEFT_CONTEXT_GENERATED) continue;
         for (int64_t b = 0; b < blocks_of(part); b++, dots += part->copies)
             for (int c = 0; c < part->copies; c++) total[c] += dots[c];

@@ -70,6 +70,7 @@ weft_status sgd_contexts_new(const sgd_task *sgd, const weft_context_options *op
     TRY(weft_contexts_setup(*out, options, sgd->net, model->self, languages, pairs,
                             of && of->joint));
     (*out)->known = of ? of->known : 0;
+    (*out)->alike = !of;
     return WEFT_OK;
 }
 
