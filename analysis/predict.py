@@ -95,6 +95,8 @@ def table(w, path):
 def predict(w, path):
     """The score of each class, or the value of each target, of each row, and what it is."""
     o = dict(line.split(" = ", 1) for line in w.attrs["options"].splitlines())
+    if o.get("context.form", "auto") not in ("auto", "one", "universal"):
+        sys.exit(f"{path}: the winner has weights by client (context.form = {o['context.form']}), which `weft predict` tells")
     maps, texts = o["run.task"] == "fmap", o["run.task"] == "fmap" and o["fmap.feature"] == "ngram"
     rows = lines(path) if texts else table(w, path)
     s = (models.maps if maps else models.network)(w, o, rows)

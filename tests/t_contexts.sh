@@ -20,6 +20,10 @@ wrong()
     "$weft" report "$tmp/$3.h5" 2>>"$tmp/log" | sed -n 's/^test .* error *\([0-9.]*\) %.*/\1/p' |
         awk -v least="$1" -v most="$2" '{ good = $1 >= least && $1 <= most } END { exit !good }'
 }
+size() # FORM SIZE: the key where it is read
+{
+    [ "$1" = each ] || echo "context.size=$2"
+}
 refused() # STATEMENT PATTERN DATA [section.key=value ...]
 {
     tune 2 "$3" bad "${@:4}"
@@ -46,7 +50,7 @@ net1="sgd.model=mlp mlp.hidden=16 train.optimizer=adam train.lr=0.02"
     result $? "one set of weights cannot have all three rules"
     for form in each generated; do
         for ranks in 1 2 3; do
-            tune $ranks sites $form$ranks $net1 context.form=$form context.size=3 || break
+            tune $ranks sites $form$ranks $net1 context.form=$form $(size $form 3) || break
         done
         [ -n "$(digest "$tmp/${form}1.h5")" ] && [ "$(digest "$tmp/${form}1.h5")" = "$(digest "$tmp/${form}2.h5")" ] &&
             [ "$(digest "$tmp/${form}1.h5")" = "$(digest "$tmp/${form}3.h5")" ] && wrong 0 4 ${form}1
@@ -62,6 +66,10 @@ net1="sgd.model=mlp mlp.hidden=16 train.optimizer=adam train.lr=0.02"
         grep -q 'weights: 82 for a client, 150 for all 3' "$tmp/log"
     result $? "the last layer alone, too"
 }
+"$weft" export "$tmp/each1.h5" -o "$tmp/exported.h5" >"$tmp/out" 2>"$tmp/log" &&
+    ! "$python" analysis/predict.py "$tmp/exported.h5" "$tmp/sites.csv" >"$tmp/out" 2>"$tmp/log" &&
+    grep -q 'weights by client (context.form = each)' "$tmp/log"
+result $? "the program in NumPy does not take them for one network"
 # Other rows of the same sites, in another order, and one of a site that is new.
 { echo "site,a,b,y" && echo "s9,0.5,0.25,yes" && tail -n 30 "$tmp/sites.csv" | tac; } >"$tmp/new.csv"
 for form in each generated; do
@@ -111,19 +119,40 @@ with h5py.File(sys.argv[1]) as a, h5py.File(sys.argv[2]) as b:
     assert (l[names.index("s0")] != before["embeddings"][known.index("s0")]).any()
 END
 result $? "with run.start embeddings alone are trained, those of a new client from the mean on"
+# A site that has rows to be tested alone, with the others' rule: it has their mean.
+awk 'BEGIN { srand(8); for (i = 0; i < 900; i++) { a = rand(); print "s" i % 4 "," a "," rand() "," (a > 0.5 ? "yes" : "no") } }' >"$tmp/all.csv"
+{ echo "site,a,b,y" && head -n 600 "$tmp/all.csv" | grep -v '^s3'; } >"$tmp/known.csv"
+{ echo "site,a,b,y" && tail -n 300 "$tmp/all.csv"; } >"$tmp/test.csv"
+"$weft" pack dense "$tmp/known.csv" client=site valid=0.2 test_file="$tmp/test.csv" -o "$tmp/lacks.h5" >"$tmp/out" 2>"$tmp/log"
+for form in each generated; do
+    # shellcheck disable=SC2086
+    tune 2 lacks lack $net1 context.form=$form context.tensors=last $(size $form 2) && wrong 0 8 lack &&
+        grep -q 'warning: 1 of 4 clients have no training rows, and get the mean' "$tmp/log"
+    result $? "a client without training rows has the mean ($form)"
+done
+# Decay of weights has no effect on numbers of clients that are not learnt.
+# shellcheck disable=SC2086
+tune 1 sites hot $net1 context.form=generated context.size=3 context.embedding=one_hot train.weight_decay=0.1 &&
+    "$python" - "$tmp/hot.h5" <<'END' >"$tmp/out" 2>>"$tmp/log"
+import sys, h5py, numpy as np
+
+with h5py.File(sys.argv[1]) as f:
+    assert (f["winner/state/embeddings"][:] == np.eye(3)).all(), f["winner/state/embeddings"][:]
+END
+result $? "numbers that are not learnt stay as they are"
 # Many clients, some of which have no rows in a part.
 awk 'BEGIN { srand(5); print "site,a,y"; for (i = 0; i < 22500; i++) { a = rand(); print "s" i % 4500 "," a "," ((a > 0.5) != (i % 2) ? "yes" : "no") } }' \
     >"$tmp/many.csv" && "$weft" pack dense "$tmp/many.csv" client=site valid=0.2 test=0.2 -o "$tmp/many.h5" >"$tmp/out" 2>"$tmp/log"
 for form in each generated; do
-    epochs=2 tune 2 many crowd sgd.model=linear context.form=$form context.size=2 train.optimizer=adam train.lr=0.05 &&
-        first=$(digest "$tmp/crowd.h5") && epochs=2 tune 1 many again sgd.model=linear context.form=$form context.size=2 \
-        train.optimizer=adam train.lr=0.05 && [ -n "$first" ] && [ "$(digest "$tmp/again.h5")" = "$first" ]
+    epochs=2 tune 2 many crowd sgd.model=linear context.form=$form $(size $form 2) train.optimizer=adam train.lr=0.05 &&
+        first=$(digest "$tmp/crowd.h5") && epochs=2 tune 1 many again sgd.model=linear context.form=$form \
+        $(size $form 2) train.optimizer=adam train.lr=0.05 && [ -n "$first" ] && [ "$(digest "$tmp/again.h5")" = "$first" ]
     result $? "thousands of clients have weights of their own ($form)"
 done
 # Tensors of four dimensions.
 "$weft" pack synthetic images rows=200 clients=4 partition=iid -o "$tmp/images.h5" >"$tmp/out" 2>"$tmp/log"
 for form in each generated; do
-    epochs=1 tune 2 images pictures sgd.model=cnn context.form=$form context.size=2 train.lr=0.001 &&
+    epochs=1 tune 2 images pictures sgd.model=cnn context.form=$form $(size $form 2) train.lr=0.001 &&
         "$weft" eval "$tmp/pictures.h5" "$tmp/images.h5" >"$tmp/eval" 2>>"$tmp/log" &&
         loss=$("$weft" report "$tmp/pictures.h5" | sed -n 's/^test *loss *\([0-9.]*\) .*/\1/p') && [ -n "$loss" ] &&
         grep -q "^test *.*$loss" "$tmp/eval"
@@ -137,6 +166,14 @@ refused "folds" "context.form with sgd.folds" sites context.form=each sgd.folds=
 refused "a decay of one layer" "train.l2_1 = 0.1, but weights by context" sites context.form=each train.l2_1=0.1
 refused "embeddings without what generates from them" "context.train = embeddings .*set run.start" sites \
     context.form=generated context.train=embeddings
-refused "embeddings of copies, which have none" "context.train = embeddings .*context.form = each has none" sites \
+refused "a size without a generator" "context.size = 3: nothing in this run reads it" sites context.size=3
+refused "a generator of nothing" "context.tensors = none leaves nothing" sites context.form=generated context.tensors=none
+# shellcheck disable=SC2086
+! tune 2 sites bad $net1 context.form=each run.start="$tmp/last.h5" &&
+    grep -q '^weft: the winner of .*last.h5 has other weights by client .*choose the same network, context.form' "$tmp/log"
+result $? "a start with other weights by client is refused"
+refused "embeddings that are not learnt" "context.train = embeddings: nothing in this run reads it" sites \
+    context.form=generated context.train=embeddings context.embedding=one_hot run.start="$tmp/each1.h5"
+refused "embeddings of copies, which have none" "context.train = embeddings: nothing in this run reads it" sites \
     context.form=each context.train=embeddings run.start="$tmp/each1.h5"
 echo "1..$count"

@@ -17,14 +17,20 @@
 
 #include "weft/net.h"
 
-enum { WEFT_CONTEXT_ONE, WEFT_CONTEXT_EACH, WEFT_CONTEXT_PAIR, WEFT_CONTEXT_GENERATED };
+enum {
+    WEFT_CONTEXT_ONE,
+    WEFT_CONTEXT_EACH,
+    WEFT_CONTEXT_PAIR,
+    WEFT_CONTEXT_GENERATED,
+    WEFT_CONTEXT_AUTO /* generated for languages, one for all clients */
+};
 enum { WEFT_CONTEXT_COLUMNS = 4096 };               /* at most, numbers of an embedding */
 enum { WEFT_CONTEXT_LEARNT, WEFT_CONTEXT_ONE_HOT }; /* context.embedding */
 enum { WEFT_CONTEXT_ALL, WEFT_CONTEXT_EMBEDDINGS }; /* context.train */
 
 /* Section [context]. */
 typedef struct weft_context_options {
-    int form;            /* one of the four above */
+    int form;            /* one of those above; AUTO not in a layout */
     const char *tensors; /* that contexts have by themselves, as weft_tensors_choose has
                             them; none with `one` */
     int size;            /* M, numbers of an embedding */
@@ -59,7 +65,8 @@ typedef struct weft_contexts {
     int languages, pairs;
     int known; /* languages, the first ones, that had been trained before; languages: none
                   was, or all */
-    int alike; /* copies begin equal, as those of clients do, who may be like each other */
+    int alike; /* contexts are clients, who may be like each other: copies begin equal, and
+                  a step of one client leaves the copies of others as they are */
     int ntensor;
     weft_tensor tensor[WEFT_MAX_TENSORS]; /* of the network */
     weft_context_part part[WEFT_MAX_TENSORS];
@@ -73,7 +80,7 @@ typedef struct weft_contexts {
 /* The layout for a network that was set up. `shared` 1: the languages share a vocabulary.
  * A tensor for fewer languages and pairs, with fewer words, is the first rows of each
  * dimension. Clients are languages, with themselves as pairs. ECONF: options.tensors names
- * what the network does not have. */
+ * what the network does not have, or nothing that can be by context. */
 WEFT_CHECKED weft_status weft_contexts_setup(weft_contexts *contexts,
                                              const weft_context_options *options,
                                              const weft_net *net, const void *self,
@@ -113,9 +120,10 @@ typedef struct weft_contexts_taker {
     void *self;
 } weft_contexts_taker;
 /* Gives the gradient with respect to w, of tensors' copies and columns, by the chain rule
- * from numbers [from, from + n) of dtheta[theta] of a context: 0 but in its copies, dW =
- * dtheta l'. dots[weft_contexts_dots(contexts)] gets sums over blocks of columns times
- * dtheta, those of the range. Cost O(n copies). */
+ * from numbers [from, from + n) of dtheta[theta] of a context: 0 but in its copies, which
+ * alone are given where contexts are alike, dW = dtheta l'.
+ * dots[weft_contexts_dots(contexts)] gets sums over blocks of columns times dtheta, those
+ * of the range. Cost O(n copies). */
 void weft_contexts_spread(const weft_contexts *contexts, const real *w, weft_context at,
                           const real *dtheta, int64_t from, int64_t n,
                           const weft_contexts_taker *taker, double *dots);
@@ -125,6 +133,9 @@ int64_t weft_contexts_dots(const weft_contexts *contexts);
 void weft_contexts_spread_small(const weft_contexts *contexts, const real *w,
                                 weft_context at, const double *dots,
                                 const weft_contexts_taker *taker);
+/* What belongs to contexts that were never trained, trained[languages] 0, becomes the mean
+ * of what the others have: copies and embeddings. Cost O(n) where there are any. */
+void weft_contexts_fill(const weft_contexts *contexts, const char *trained, real *w);
 /* Numbers [from, from + n) of theta from copy or column c of w, of tensors that have it;
  * put 1: the other way. */
 void weft_contexts_copy(const weft_contexts *contexts, int c, int64_t from, int64_t n,

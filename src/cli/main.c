@@ -80,8 +80,8 @@ static const char predict_text[] =
     "not needed. key=value is an option of `weft list dense`, or `weft list text`. A line\n"
     "for each row has its class, and the probability or score of each class; or the value\n"
     "of each target, where these are numbers. Clients of a federation are found by their\n"
-    "names and have their own weights, others those of the server. A network that\n"
-    "translates takes sentences in the languages that the first line names, or, by\n"
+    "names and have their own weights, others the server's, or the mean of all. A network\n"
+    "that translates takes sentences in the languages that the first line names, or, by\n"
     "columns=en, plain lines: directions=en-de,en-fr says what they are translated to;\n"
     "OUT is a table with TABs. Other options: `weft list translations`.\n";
 

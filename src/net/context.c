@@ -11,14 +11,16 @@
 #define KEY    ((uint64_t)1 << 33) /* of the random numbers of W, P, embeddings */
 
 static const weft_opt context_opts[] = {
-    WEFT_CHOICE_OPT("form", weft_context_options, form, "one",
-                    "one/universal|each/per_language|pair/pairwise|generated",
-                    "weights by context, which is a client, or the languages of a "
-                    "sentence: one for all, where sentences name the target language; "
-                    "each: a copy for each client, and of encoder and decoder for each "
-                    "language; for each pair of languages; or generated from an embedding "
-                    "of each client or language",
-                    .role = WEFT_SHAPE),
+    WEFT_CHOICE_OPT(
+        "form", weft_context_options, form, "auto",
+        "one/universal|each/per_language|pair/pairwise|generated|auto",
+        "weights by context, which is a client, or the languages of a "
+        "sentence: one for all, where sentences name the target language; "
+        "each: a copy for each client, and of encoder and decoder for each "
+        "language; for each pair of languages; or generated from an embedding "
+        "of each client or language. auto: generated for languages, one for all "
+        "clients",
+        .role = WEFT_SHAPE),
     WEFT_TEXT_OPT("tensors", weft_context_options, tensors, "all",
                   "tensors or layers that are by context: last, all, or names with commas "
                   "between them, as `weft info` prints them; others are one for all"),
@@ -72,6 +74,14 @@ static int copies_of(const weft_contexts *contexts, int form)
                                        : columns;
 }
 
+static int any_by_context(const weft_contexts *contexts)
+{
+    int any = 0;
+    for (int k = 0; k < contexts->ntensor; k++)
+        any |= contexts->part[k].form == contexts->options.form;
+    return any;
+}
+
 weft_status weft_contexts_setup(weft_contexts *contexts,
                                 const weft_context_options *options, const weft_net *net,
                                 const void *self, int languages, int pairs, int shared)
@@ -110,6 +120,11 @@ weft_status weft_contexts_setup(weft_contexts *contexts,
         contexts->part[k].group = contexts->n;
         contexts->n += (int64_t)options->group * options->size;
     }
+    if (options->form != WEFT_CONTEXT_ONE && !any_by_context(contexts))
+        return weft_fail(WEFT_ECONF,
+                         "context.tensors = %s leaves nothing that is by context; name "
+                         "others, or set context.form = one",
+                         options->tensors);
     contexts->embedding = contexts->n;
     if (options->form == WEFT_CONTEXT_GENERATED)
         contexts->n += (int64_t)languages * options->size;
@@ -341,6 +356,12 @@ int weft_contexts_trained(const weft_contexts *contexts,
     return n;
 }
 
+static int has_learnt(const weft_contexts *contexts)
+{
+    return contexts->embedding < contexts->n &&
+           contexts->options.embedding == WEFT_CONTEXT_LEARNT;
+}
+
 /* x . y in a fixed order that vectors can follow. */
 static double dot(int64_t n, const real *x, const real *y)
 {
@@ -400,12 +421,14 @@ void weft_contexts_spread(const weft_contexts *contexts, const real *w, weft_con
                           const weft_contexts_taker *taker, double *dots)
 {
     double factor[WEFT_CONTEXT_COLUMNS];
+    int learnt = contexts->options.embedding == WEFT_CONTEXT_LEARNT;
     for (int k = 0; k < contexts->ntensor; k++) {
         const weft_context_part *part = &contexts->part[k];
         int generated = part->form == WEFT_CONTEXT_GENERATED;
         if (generated) factors_of(contexts, part, w, at, factor);
         for (int c = 0; c < part->copies; c++) {
             real by = generated ? (real)factor[c] : copy_at(part, at) == c;
+            if (contexts->alike && by == 0 && !(generated && learnt)) continue;
             for (int64_t i = from, some; (some = stretch(part, from, n, &i)) > 0; i += some)
                 spread_stretch(part, c, by, i, some, w, dtheta + i, taker, dots);
         }
@@ -421,15 +444,15 @@ static void spread_small(const weft_contexts *contexts, const weft_context_part 
 {
     int size = contexts->options.size;
     const real *l = embedding_of(contexts, w, at.language[part->role]);
-    int64_t language = at.language[part->role];
+    double *own = sum + (int64_t)at.language[part->role] * size;
     for (int c = 0; c < part->copies; c++) {
         if (part->group < 0) {
-            sum[language * size + c] += total[c];
+            own[c] += total[c];
             continue;
         }
         for (int m = 0; m < size; m++) {
             int64_t k = part->group + c * size + m;
-            sum[language * size + m] += (double)w[k] * total[c];
+            own[m] += (double)w[k] * total[c];
             g[k - contexts->first] = (real)(total[c] * (double)l[m]);
         }
     }
@@ -440,8 +463,9 @@ void weft_contexts_spread_small(const weft_contexts *contexts, const real *w,
                                 const weft_contexts_taker *taker)
 {
     weft_arena *tmp = weft_arena_new();
-    int64_t n = contexts->n - contexts->first, own = contexts->n - contexts->embedding;
-    real *g = WEFT_NEW(tmp, real, n);
+    int64_t groups = contexts->embedding - contexts->first,
+            own = contexts->n - contexts->embedding;
+    real *g = WEFT_NEW(tmp, real, groups), *dl = WEFT_NEW(tmp, real, own);
     double *sum = WEFT_NEW(tmp, double, own);
     for (int k = 0; k < contexts->ntensor; k++) {
         const weft_context_part *part = &contexts->part[k];
@@ -451,10 +475,43 @@ void weft_contexts_spread_small(const weft_contexts *contexts, const real *w,
             for (int c = 0; c < part->copies; c++) total[c] += dots[c];
         spread_small(contexts, part, w, at, total, g, sum);
     }
-    for (int64_t i = 0; i < own && contexts->options.embedding == WEFT_CONTEXT_LEARNT; i++)
-        g[n - own + i] = (real)sum[i];
-    if (n > 0) taker->take(taker->self, contexts->first, n, g);
+    for (int64_t i = 0; i < own; i++) dl[i] = (real)sum[i];
+    if (groups > 0) taker->take(taker->self, contexts->first, groups, g);
+    if (has_learnt(contexts)) taker->take(taker->self, contexts->embedding, own, dl);
     weft_arena_free(tmp);
+}
+
+/* ---- contexts that were never trained ---- */
+
+/* Rows of n numbers of w, one for each language. */
+static void fill_rows(const weft_contexts *contexts, const char *trained, int64_t n,
+                      real *w)
+{
+    weft_arena *tmp = weft_arena_new();
+    double *sum = WEFT_NEW(tmp, double, n);
+    int64_t rows = 0;
+    for (int64_t c = 0; c < contexts->languages; c++) {
+        rows += trained[c];
+        for (int64_t i = 0; i < n && trained[c]; i++) sum[i] += (double)w[c * n + i];
+    }
+    for (int64_t c = 0; c < contexts->languages; c++)
+        for (int64_t i = 0; i < n && !trained[c]; i++)
+            w[c * n + i] = (real)(sum[i] / (double)rows);
+    weft_arena_free(tmp);
+}
+
+void weft_contexts_fill(const weft_contexts *contexts, const char *trained, real *w)
+{
+    if (!memchr(trained, 0, (size_t)contexts->languages) ||
+        !memchr(trained, 1, (size_t)contexts->languages))
+        return;
+    for (int k = 0; k < contexts->ntensor; k++) {
+        const weft_context_part *part = &contexts->part[k];
+        if (part->form == WEFT_CONTEXT_EACH)
+            fill_rows(contexts, trained, part->n, w + part->at);
+    }
+    if (has_learnt(contexts))
+        fill_rows(contexts, trained, contexts->options.size, w + contexts->embedding);
 }
 
 /* ---- copies ---- */

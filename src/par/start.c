@@ -80,16 +80,19 @@ static int cpu_level(void)
 }
 
 /* OpenBLAS chooses its kernels when it is loaded, and takes a CPU that is newer than itself
- * for an old one: 0.3.21 an Emerald Rapids for a Prescott, a fifth as fast. Then this
- * program starts once more with a choice for it, which programs that it starts do not
- * inherit. */
+ * for a Prescott: 0.3.21 an Emerald Rapids, a fifth as fast. Then this program starts once
+ * more with a choice for it, which programs that it starts do not inherit. */
 static void choose_core(char **argv)
 {
-    int again = getenv(WEFT_CORE_CHOSEN) != NULL;
-    if (!again && !getenv(WEFT_CORE) && core_level(openblas_get_corename()) < cpu_level()) {
-        setenv(WEFT_CORE, cpu_level() == 2 ? "SkylakeX" : "Haswell", 1);
+    char self[4096];
+    int again = getenv(WEFT_CORE_CHOSEN) != NULL, level = cpu_level();
+    int lost = level > 0 && strcmp(openblas_get_corename(), "Prescott") == 0;
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (!again && !getenv(WEFT_CORE) && lost && n > 0) {
+        self[n] = '\0';
+        setenv(WEFT_CORE, level == 2 ? "SkylakeX" : "Haswell", 1);
         setenv(WEFT_CORE_CHOSEN, "1", 1);
-        execv("/proc/self/exe", argv);
+        execv(self, argv);
         again = 1;
     }
     if (!again) return;

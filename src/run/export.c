@@ -64,6 +64,8 @@ static weft_status put_options(const weft_winner *winner, weft_h5 *file)
     TRY(add_section(&conf, &task->kind, &text));
     for (const weft_choice *choice = task->choices; choice && choice->key; choice++)
         TRY(add_choice(&conf, task, choice, &text));
+    for (const weft_kind *const *kind = task->parts; kind && *kind; kind++)
+        TRY(add_section(&conf, *kind, &text));
     return weft_h5_put_attr(file, "/winner", "options", text);
 }
 

@@ -21,7 +21,8 @@ static weft_status call(weft_run *run, const weft_winner *winner, const char *pa
                         weft_winner_fn *fn, void *ctx)
 {
     weft_winner_at at = {.run = path, .text = winner->text, .job = job_of(run, winner)};
-    TRY(weft_winner_state(run, winner, path, &at.job, &at.state, &at.unknown));
+    TRY(weft_agree(weft_winner_state(run, winner, path, &at.job, &at.state, &at.unknown),
+                   run->world));
     return fn(run, &at, ctx);
 }
 

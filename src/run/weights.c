@@ -168,7 +168,7 @@ static weft_status find_clients(const weft_run *run, const weft_winner *winner,
         places->lacks += places->of[c] < 0;
     }
     if (places->lacks > 0)
-        weft_log(WEFT_INFO,
+        weft_log(places->lacks == places->n ? WEFT_WARN : WEFT_INFO,
                  "%lld of %lld clients are unknown to %s and have the mean of what its "
                  "clients have",
                  (long long)places->lacks, (long long)places->n, path);
@@ -208,8 +208,10 @@ static weft_status place_by_client(const weft_run *run, const weft_winner *winne
         same = weft_tensors_size(1, from) * to == weft_tensors_size(1, &own[i]) * rows;
     }
     if (!same)
-        return refuse(run, path, weft_tensors_size(winner->ntensor, winner->tensor),
-                      weft_tensors_size(n, own));
+        return weft_fail(WEFT_EDATA,
+                         "the winner of %s has other weights by client than the network "
+                         "here; choose the same network, context.form, size and tensors",
+                         path);
     TRY(find_clients(run, winner, path, &places));
     for (int i = 0; i < n; i++) {
         const real *x = winner->state + winner->tensor[i].at;

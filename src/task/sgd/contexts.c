@@ -1,6 +1,7 @@
 /* The contexts of samples: a batch has rows of one context, so that the weights for it are
  * made once. */
 #include "contexts.h"
+#include "weft/log.h"
 #include "weft/rng.h"
 
 #include <string.h>
@@ -41,6 +42,11 @@ static weft_status check(const sgd_task *sgd, int form)
 {
     const char *path = sgd->env.data->path;
     if (sgd->pairs.of || form == WEFT_CONTEXT_ONE) return WEFT_OK;
+    if (sgd->env.data->owners)
+        return weft_fail(WEFT_ECONF,
+                         "context.form: %s has documents, and weights by client are of "
+                         "rows of numbers, images and running text; take it out",
+                         path);
     if (!sgd->pool.client)
         return weft_fail(WEFT_ECONF,
                          "context.form: the rows of %s belong to no clients, and are of "
@@ -58,16 +64,24 @@ static weft_status check(const sgd_task *sgd, int form)
                      "take out sgd.folds");
 }
 
+int sgd_context_form(const sgd_task *sgd, int form)
+{
+    if (form != WEFT_CONTEXT_AUTO) return form;
+    return sgd->env.data->translations ? WEFT_CONTEXT_GENERATED : WEFT_CONTEXT_ONE;
+}
+
 weft_status sgd_contexts_new(const sgd_task *sgd, const weft_context_options *options,
                              const sgd_model *model, weft_arena *mem, weft_contexts **out)
 {
     const weft_translations *of = sgd->pairs.of;
+    weft_context_options own = *options;
+    own.form = sgd_context_form(sgd, options->form);
     *out = NULL;
-    TRY(check(sgd, options->form));
-    if (!of && options->form == WEFT_CONTEXT_ONE) return WEFT_OK;
+    TRY(check(sgd, own.form));
+    if (!of && own.form == WEFT_CONTEXT_ONE) return WEFT_OK;
     int pairs = sgd_context_count(sgd), languages = of ? of->n : pairs;
     *out = WEFT_NEW(mem, weft_contexts, 1);
-    TRY(weft_contexts_setup(*out, options, sgd->net, model->self, languages, pairs,
+    TRY(weft_contexts_setup(*out, &own, sgd->net, model->self, languages, pairs,
                             of && of->joint));
     (*out)->known = of ? of->known : 0;
     (*out)->alike = !of;
@@ -81,6 +95,47 @@ const real *sgd_theta(const sgd_task *sgd, const sgd_model *model, const real *w
     weft_contexts_form(model->contexts, w, sgd_context(sgd, context), 0, model->table.at,
                        theta);
     return theta;
+}
+
+/* ---- clients without rows ---- */
+
+void sgd_contexts_fill(const sgd_task *sgd, const sgd_model *model, const sgd_rows *train,
+                       real *w)
+{
+    if (!sgd->pool.client || !model->contexts) return;
+    weft_arena *tmp = weft_arena_new();
+    char *trained = WEFT_NEW(tmp, char, sgd_context_count(sgd));
+    for (int64_t i = 0; i < train->n; i++) trained[sgd->pool.client[train->row[i]]] = 1;
+    weft_contexts_fill(model->contexts, trained, w);
+    weft_arena_free(tmp);
+}
+
+void sgd_contexts_warn(const sgd_task *sgd, const sgd_model *model)
+{
+    enum { FEW = 10 };
+    const weft_team *team = sgd->env.team;
+    if (!sgd->pool.client || !model->contexts || team->first + team->rank > 0) return;
+    int clients = sgd_context_count(sgd), none = 0, few = 0;
+    weft_arena *tmp = weft_arena_new();
+    int64_t *rows = WEFT_NEW(tmp, int64_t, clients);
+    for (int64_t i = 0; i < sgd->at->train.n; i++)
+        rows[sgd->pool.client[sgd->at->train.row[i]]]++;
+    for (int c = 0; c < clients; c++) {
+        none += rows[c] == 0;
+        few += rows[c] > 0 && rows[c] < FEW;
+    }
+    weft_arena_free(tmp);
+    if (none > 0)
+        weft_log(WEFT_WARN,
+                 "%d of %d clients have no training rows, and get the mean of what the "
+                 "others have (context.form)",
+                 none, clients);
+    if (few > 0)
+        weft_log(WEFT_WARN,
+                 "%d of %d clients have fewer than %d training rows, by which weights of "
+                 "their own are learnt badly (context.form); compare with context.form = "
+                 "one",
+                 few, clients, FEW);
 }
 
 /* ---- batches ---- */

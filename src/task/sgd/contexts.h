@@ -16,6 +16,13 @@ WEFT_CHECKED weft_status sgd_contexts_new(const sgd_task *sgd,
                                           const weft_context_options *options,
                                           const sgd_model *model, weft_arena *mem,
                                           weft_contexts **out);
+/* context.form as it is for the data. */
+int sgd_context_form(const sgd_task *sgd, int form);
+/* Gives clients without training rows the mean of what others have, of w[model->n]. */
+void sgd_contexts_fill(const sgd_task *sgd, const sgd_model *model, const sgd_rows *train,
+                       real *w);
+/* Warns of clients with no or few training rows. */
+void sgd_contexts_warn(const sgd_task *sgd, const sgd_model *model);
 /* The weights of the network for a context, theta[contexts->theta]; w itself where the
  * model has no contexts. */
 const real *sgd_theta(const sgd_task *sgd, const sgd_model *model, const real *w,

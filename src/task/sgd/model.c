@@ -177,12 +177,14 @@ static weft_status check_clients(const sgd_task *sgd)
 {
     const weft_context_options *context = &sgd->context;
     if (sgd->env.scoring || context->train == WEFT_CONTEXT_ALL) return WEFT_OK;
-    if (context->form != WEFT_CONTEXT_GENERATED)
+    int form = sgd_context_form(sgd, context->form);
+    if (form != WEFT_CONTEXT_GENERATED || context->embedding != WEFT_CONTEXT_LEARNT)
         return weft_fail(WEFT_ECONF,
-                         "context.train = embeddings trains nothing else, and "
-                         "context.form = %s has none; set context.form = generated, or "
-                         "take it out",
-                         context->form == WEFT_CONTEXT_ONE ? "one" : "each");
+                         "context.train = embeddings trains nothing else, and %s has none "
+                         "that are learnt; set context.form = generated, or take it out",
+                         form == WEFT_CONTEXT_GENERATED ? "context.embedding = one_hot"
+                         : form == WEFT_CONTEXT_ONE     ? "context.form = one"
+                                                        : "context.form = each");
     if (weft_conf_find(sgd->env.conf, "run", "start")) return WEFT_OK;
     return weft_fail(WEFT_ECONF, "context.train = embeddings keeps all other weights as "
                                  "they are; set run.start = RUN.h5, where they come from");
@@ -247,7 +249,10 @@ weft_status sgd_check_memory(const sgd_task *sgd)
     sgd_model model = {0};
     weft_status st = sgd_model_largest(sgd, tmp, &model);
     double bytes = st == WEFT_OK ? sgd_memory(sgd, &model) : 0;
-    if (st == WEFT_OK && !sgd->env.scoring) tell_weights(sgd, &model);
+    if (st == WEFT_OK && !sgd->env.scoring) {
+        tell_weights(sgd, &model);
+        sgd_contexts_warn(sgd, &model);
+    }
     weft_arena_free(tmp);
     TRY(st);
     if (bytes <= sgd->env.memory) return WEFT_OK;

@@ -170,7 +170,7 @@ const weft_kind sgd_train_kind = {.name = "train",
                                   .size = sizeof(sgd_train),
                                   .opts = train_opts,
                                   .when = train_when};
-const weft_kind *const sgd_parts[] = {&sgd_train_kind, NULL};
+const weft_kind *const sgd_parts[] = {&sgd_train_kind, &weft_context_kind, NULL};
 
 void sgd_take_whole(sgd_task *sgd)
 {

@@ -316,7 +316,10 @@ weft_status sgd_epoch(sgd_task *sgd, const sgd_model *model, int f, sgd_head *he
     *good = 1;
     weft_status st = take_steps(&course, steps, head, w, slots, good);
     sgd_words_end(&course.words, model, w, slots);
-    if (model->contexts) join(&course, w);
+    if (model->contexts) {
+        join(&course, w);
+        sgd_contexts_fill(sgd, model, &fold->train, w);
+    }
     for (int s = 0; s < model->slots; s++) join(&course, slots + s * model->n);
     tell(&course, head);
     weft_arena_free(tmp);
