@@ -13,9 +13,11 @@ shift
 
 for seed in ${SEEDS:-1 2 3}; do
     for form in ${FORMS:-pairwise universal per_language generated}; do
+        size=
+        [ "$form" != generated ] || size=${SIZE:-4}
         start "$out/$form-$seed.h5" inputs/translate.ini run.data="$data" run.seed="$seed" \
             run.tuner=random run.sampler=space space.configs=1 random.resource="${EPOCHS:-10}" \
-            context.form="$form" context.size="${SIZE:-4}" train.lr=0.004 train.dropout=0.1 "$@" || exit $?
+            context.form="$form" ${size:+"context.size=$size"} train.lr=0.004 train.dropout=0.1 "$@" || exit $?
     done
 done
 ${PYTHON:-python3} analysis/translate.py "$out"/*.h5
