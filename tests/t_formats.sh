@@ -314,9 +314,9 @@ same "as those of a table have"
 digest_of dense "$tmp/uses.csv" client=3 drop=4
 reads "they may be clients" "clients 15 " dense "$tmp/uses.npy" label=5 client=3 drop=4
 same "too"
-reads "labels may be words" "class train valid test no [0-9 ]* y. [0-9]" dense "$tmp/x.npy" y="$tmp/words.npy"
+reads "labels may be words" "class train valid test no [0-9 ]* y[^ ]* [0-9]" dense "$tmp/x.npy" y="$tmp/words.npy"
 reads "bytes" "class train valid test no [0-9 ]* yes [0-9]" dense "$tmp/x.npy" y="$tmp/bytes.npy"
-reads "texts of HDF5" "class train valid test no [0-9 ]* y. [0-9]" dense "$tmp/b.h5" x=in/features y=in/target
+reads "texts of HDF5" "class train valid test no [0-9 ]* y[^ ]* [0-9]" dense "$tmp/b.h5" x=in/features y=in/target
 reads "of fixed length, too" "class train valid test no [0-9 ]* yes [0-9]" dense "$tmp/b.h5" x=in/features y=in/fixed
 reads "a label that is not whole is predicted as a number" "5 target 90 0 .* a number to predict" dense "$tmp/x.npy" y="$tmp/real.npy"
 reads "several numbers are, too" "5 target 90 0 .* 6 target" dense "$tmp/x.npy" y="$tmp/reals.npy"
