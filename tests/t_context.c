@@ -321,6 +321,28 @@ static void test_trained(void)
        "its words, too, where it has its own vocabulary");
 }
 
+/* Tensors that are named are by context, and some of them know the target language. */
+static void test_tensors(void)
+{
+    weft_context_options options = generated;
+    weft_contexts all = contexts_with(options, 6, 1), some;
+    options.tensors = "decoder,attention";
+    some = contexts_with(options, 6, 1);
+    int64_t n = 0;
+    for (int k = 0; k < all.ntensor; k++)
+        if (strncmp(all.tensor[k].name, "encoder", 7) == 0 ||
+            strncmp(all.tensor[k].name, "combine", 7) == 0)
+            n += all.part[k].n;
+    ok(n > 0 && some.generated == all.generated - n && some.n == all.n - n,
+       "the tensors that are named are generated, others one for all");
+    options.tensors = "encoder";
+    ok(weft_contexts_setup(&some, &options, &weft_net_seq2seq, net_with(6), LANGUAGES,
+                           PAIRS, 1) == WEFT_ECONF &&
+           strstr(weft_error(), "context.tensors = encoder leaves nothing that is by the "
+                                "target language"),
+       "an encoder alone would not know the language to translate to: %s", weft_error());
+}
+
 int main(void)
 {
     mem = weft_arena_new();
@@ -341,6 +363,7 @@ int main(void)
     test_spread(0);
     test_spread(3);
     test_trained();
+    test_tensors();
     weft_arena_free(mem);
     return tap_done();
 }

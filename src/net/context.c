@@ -69,12 +69,21 @@ static int copies_of(const weft_contexts *contexts, int form)
                                        : columns;
 }
 
-static int any_by_context(const weft_contexts *contexts)
+/* ECONF: no tensor is by context, or none that could know the target language. */
+static weft_status check_tensors(const weft_contexts *contexts)
 {
-    int any = 0;
-    for (int k = 0; k < contexts->ntensor; k++)
-        any |= contexts->part[k].form == contexts->options.form;
-    return any;
+    int any = 0, target = contexts->net->role == NULL;
+    if (contexts->options.form == WEFT_CONTEXT_ONE) return WEFT_OK;
+    for (int k = 0; k < contexts->ntensor; k++) {
+        const weft_context_part *part = &contexts->part[k];
+        any |= part->form == contexts->options.form;
+        target |= part->role && part->form != WEFT_CONTEXT_ONE;
+    }
+    if (any && target) return WEFT_OK;
+    return weft_fail(WEFT_ECONF,
+                     "context.tensors = %s leaves nothing that is by %s; name others, or "
+                     "set context.form = one",
+                     contexts->options.tensors, any ? "the target language" : "context");
 }
 
 weft_status weft_contexts_setup(weft_contexts *contexts,
@@ -115,11 +124,7 @@ weft_status weft_contexts_setup(weft_contexts *contexts,
         contexts->part[k].group = contexts->n;
         contexts->n += (int64_t)options->group * options->size;
     }
-    if (options->form != WEFT_CONTEXT_ONE && !any_by_context(contexts))
-        return weft_fail(WEFT_ECONF,
-                         "context.tensors = %s leaves nothing that is by context; name "
-                         "others, or set context.form = one",
-                         options->tensors);
+    TRY(check_tensors(contexts));
     contexts->embedding = contexts->n;
     if (options->form == WEFT_CONTEXT_GENERATED)
         contexts->n += (int64_t)languages * options->size;
