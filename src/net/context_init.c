@@ -57,12 +57,14 @@ void weft_contexts_init(const weft_contexts *contexts, uint64_t seed, real *w)
     weft_arena *tmp = weft_arena_new();
     real *theta = WEFT_NEW(tmp, real, contexts->theta);
     int learnt = options->embedding == WEFT_CONTEXT_LEARNT;
-    for (int c = weft_contexts_copies(contexts) - 1; c >= 0; c--) {
+    int copies = weft_contexts_copies(contexts);
+    for (int c = copies - 1; c >= 0; c--) {
         int other = c > 0 && !contexts->alike;
         uint64_t own =
             other ? weft_rng_at(seed, WEFT_RNG_WEIGHTS, KEY + 1, (uint64_t)c, 0).v[0]
                   : seed;
-        contexts->net->init(contexts->self, own, theta);
+        if (c == copies - 1 || !contexts->alike)
+            contexts->net->init(contexts->self, own, theta);
         init_copy(contexts, c, theta, w);
     }
     if (options->form == WEFT_CONTEXT_GENERATED) {

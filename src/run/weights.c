@@ -200,11 +200,11 @@ static weft_status place_by_client(const weft_run *run, const weft_winner *winne
     weft_tensor own[WEFT_MAX_TENSORS];
     int n = weft_task_tensors(run->task, run->task_self, job, own);
     int same = n == winner->ntensor;
-    struct places places = {0};
+    struct places found = {0};
     for (int i = 0; i < n && same; i++) {
         const weft_tensor *from = &winner->tensor[i];
         int64_t rows = by[i] ? from->dims[0] : 1, to = by[i] ? own[i].dims[0] : 1;
-        if (by[i]) places.rows = rows;
+        if (by[i]) found.rows = rows;
         same = weft_tensors_size(1, from) * to == weft_tensors_size(1, &own[i]) * rows;
     }
     if (!same)
@@ -212,12 +212,12 @@ static weft_status place_by_client(const weft_run *run, const weft_winner *winne
                          "the winner of %s has other weights by client than the network "
                          "here; choose the same network, context.form, size and tensors",
                          path);
-    TRY(find_clients(run, winner, path, &places));
+    TRY(find_clients(run, winner, path, &found));
     for (int i = 0; i < n; i++) {
         const real *x = winner->state + winner->tensor[i].at;
         int64_t size = weft_tensors_size(1, &own[i]);
         if (by[i])
-            place_clients(&places, size / own[i].dims[0], x, state->x + own[i].at);
+            place_clients(&found, size / own[i].dims[0], x, state->x + own[i].at);
         else
             memcpy(state->x + own[i].at, x, (size_t)size * sizeof *x);
     }

@@ -38,7 +38,7 @@ void sgd_context_order(const sgd_task *sgd, int64_t batch, const sgd_rows *rows,
 int64_t sgd_context_end(const int64_t *end, int64_t from);
 
 /* Rows in blocks of at most `most`, of one context each where the model has contexts: block
- * b is row[cut[b]] .. row[cut[b + 1] - 1], of which row i has place place[i] in `rows`. */
+ * b is row[cut[b]] .. row[cut[b + 1] - 1]; row[i] stands at place[i] in `rows`. */
 typedef struct sgd_blocks {
     int64_t n, *cut, *row, *place;
 } sgd_blocks;
