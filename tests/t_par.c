@@ -420,8 +420,8 @@ int main(int argc, char **argv)
         if (st == WEFT_OK) weft_par_end(&world);
         return (int)st;
     }
+    if (weft_par_start(&argc, &argv, &world) != WEFT_OK) return 1; /* may run main anew */
     test_launchers(argv[0]);
-    if (weft_par_start(&argc, &argv, &world) != WEFT_OK) return 1;
     weft_arena *mem = weft_arena_new();
     test_deal();
     test_deal_costs();
