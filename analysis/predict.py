@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What `weft predict` tells, by h5py and NumPy alone: of a winner that `weft export` wrote (rff, nystrom, ngram; linear, mlp, cnn; of
-a federation by the server's weights) and rows of a CSV file with names, or texts, one a line.
+a federation by the server's weights) and rows of a CSV file with names, or texts, one a line or in columns as in training.
 Use: python3 analysis/predict.py WINNER.h5 ROWS >CLASSES.csv"""
 import csv
 import re
@@ -12,7 +12,7 @@ import numpy as np
 import models
 
 MARKS = {"point": ".", "comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "blank": " "}
-GAPS = ["", "?", "na", "n/a", "#n/a", "nan", "null", "none", "-", ".", "nil", "nat", "\\n"]
+GAPS = ["", "?", "na", "n/a", "#n/a", "nan", "null", "none", "-", ".", "-nan", "nil", "nat", "\\n"]
 
 
 def ranks(x, quantile):
@@ -47,8 +47,32 @@ def cells(path, how, names):
     return names if how.get("header") == "no" or not rows else rows.pop(0), rows
 
 
-def lines(path):
-    """The lines of a file of texts, which only a line feed ends."""
+def notation(w):
+    """The options by which new rows are read, as those were that the winner was trained on."""
+    return dict(line.split("=", 1) for line in w.attrs.get("notation", "").splitlines())
+
+
+def columns(path, how):
+    """The texts in the named columns of a file, one a row."""
+    mark = {"comma": ",", "semicolon": ";"}.get(how.get("separator"), "\t")
+    if "text" not in how:
+        sys.exit(f"{path}: texts were columns without names in training; `weft predict` reads such")
+    with open(path, encoding={"latin1": "latin1", "cp1252": "cp1252"}.get(how.get("encoding"), "utf-8-sig"), newline="") as file:
+        rows = [row for row in csv.reader(file, delimiter=mark, quoting=csv.QUOTE_NONE if mark == "\t" else 0) if row]
+    names = how["text"].split(",")
+    if how.get("header") == "yes" or not all(name.isdigit() for name in names):
+        head = rows.pop(0)
+        if set(names) - set(head):
+            sys.exit(f"{path} has no column '{min(set(names) - set(head))}' in its first line")
+        names = [head.index(name) + 1 for name in names]
+    return [" ".join(filter(None, (row[int(i) - 1] for i in names))) for row in rows]
+
+
+def lines(w, path):
+    """The lines of a file of texts, which only a line feed ends; or its columns, as in training."""
+    how = notation(w)
+    if {"text", "client"} & set(how) or how.get("separator") in ("comma", "semicolon"):
+        return columns(path, how)
     text = open(path, encoding="utf-8-sig", newline="").read().removesuffix("\n")
     return [line.removesuffix("\r") for line in text.split("\n")]
 
@@ -56,7 +80,7 @@ def lines(path):
 def table(w, path):
     """The features of rows, scaled as the winner's."""
     names, level, x = list(w["table/name"].asstr()), list(w["table/level"].asstr()), []
-    how = dict(line.split("=", 1) for line in w["table/name"].attrs.get("notation", "").splitlines())
+    how = notation(w)
     head, rows = cells(path, how, names)
     if not rows:
         sys.exit(f"{path} has no rows")
@@ -98,7 +122,7 @@ def predict(w, path):
     if o.get("context.form", "auto") not in ("auto", "one", "universal"):
         sys.exit(f"{path}: the winner has weights by client (context.form = {o['context.form']}), which `weft predict` tells")
     maps, texts = o["run.task"] == "fmap", o["run.task"] == "fmap" and o["fmap.feature"] == "ngram"
-    rows = lines(path) if texts else table(w, path)
+    rows = lines(w, path) if texts else table(w, path)
     s = (models.maps if maps else models.network)(w, o, rows)
     if "target" in w:
         return w["target/shift"] + w["target/scale"] * s, "value"

@@ -342,6 +342,23 @@ predict texts "$tmp/few.csv" separator=comma text=text && cp "$tmp/p.csv" "$tmp/
 result $? "a name of a column, or header = no, says it"
 printf 'odd\tnice film\n' >"$tmp/odd.tsv"
 refused 4 "a class that was not learnt is refused" "odd.tsv has the class 'odd', which is not among those" texts "$tmp/odd.tsv" label=first
+# A winner reads new texts as those were read that it was trained on.
+awk -F '\t' 'BEGIN { print "id,review,grade" } { sub(",", "", $2); printf "%d,\"%s\",%s\n", NR, $2, $1 }' "$tmp/learn.tsv" >"$tmp/learn.csv"
+awk -F '\t' 'BEGIN { print "id,review,grade" } { sub(",", "", $2); printf "%d,\"%s\",%s\n", NR, $2, $1 }' "$tmp/say.tsv" >"$tmp/say.csv"
+"$weft" pack text "$tmp/learn.csv" separator=comma label=grade text=review -o "$tmp/graded.h5" >"$tmp/out" 2>"$tmp/log" &&
+    run="run.data=$tmp/graded.h5 run.tuner=random space.configs=1" && trained own fmap.feature=ngram ngram.bins=4096 fmap.model=logistic &&
+    predict own "$tmp/say.csv" separator=comma text=review label=grade && cp "$tmp/p.csv" "$tmp/want" && head -1 "$tmp/want" | grep -q label &&
+    predict own "$tmp/say.csv" && cmp "$tmp/p.csv" "$tmp/want" && cut -d, -f1,3- "$tmp/want" >"$tmp/blank" &&
+    cut -d, -f 1,2 "$tmp/say.csv" >"$tmp/new.csv" && predict own "$tmp/new.csv" && cmp "$tmp/p.csv" "$tmp/blank" &&
+    cut -d, -f 2 "$tmp/say.csv" >"$tmp/new.csv" && predict own "$tmp/new.csv" && cmp "$tmp/p.csv" "$tmp/blank" &&
+    tr -d , <"$tmp/say.txt" >"$tmp/new.txt" && predict own "$tmp/new.txt" text= separator=tab && cmp "$tmp/p.csv" "$tmp/blank"
+result $? "new texts are read as those were that were learnt from, with their label or without"
+refused 2 "lines without the column of the texts are refused, with the remedy" \
+    "text = review names no column of .*say.txt; .*; text= client= separator=tab reads lines as they are" own "$tmp/say.txt"
+predict texts "$tmp/say.tsv" && grep -q "30 of 30 texts begin or end with the name of a class" "$tmp/log"
+result $? "labels that are read as text are told"
+predict texts "$tmp/say.txt" && ! grep -q "name of a class" "$tmp/log"
+result $? "texts without labels are not"
 : >"$tmp/empty.txt"
 refused 4 "a file without texts is told" "empty.txt has no texts" texts "$tmp/empty.txt"
 "$weft" pack text "$tmp/say.txt" label=none like="$tmp/learn.h5" -o "$tmp/scored.h5" >"$tmp/out" 2>"$tmp/log" &&

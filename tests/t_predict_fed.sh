@@ -101,6 +101,24 @@ fi
     tune cnn "$tmp/images.h5" fed.model=cnn fed.algorithm=fedper fed.cohort=5 random.resource=4 &&
     predict cnn "$tmp/images.h5" && errors >"$tmp/mine" && evaluated cnn "$tmp/images.h5" | cmp - "$tmp/mine"
 result $? "images of clients: the error of weft eval"
+# pixels N FIRST: rows of who took it, 64 pixels and what is on it
+pixels()
+{
+    awk -v n="$1" -v first="$2" 'BEGIN {
+        printf "who"; for (j = 0; j < 64; j++) printf ",p%d", j; print ",what"
+        for (i = first; i < first + n; i++) {
+            printf "C%d", i % 5
+            for (j = 0; j < 64; j++) printf ",%d", (i % 3 == j % 8 % 3 ? 200 : 20) + i * j * 7 % 31
+            print "," (i % 3 ? "bar" : "dot")
+        }
+    }'
+}
+pixels 200 0 >"$tmp/pixels.csv" && pixels 40 900 >"$tmp/newpixels.csv"
+"$weft" pack dense "$tmp/pixels.csv" client=who shape=1x8x8 -o "$tmp/pixels.h5" >"$tmp/out" 2>"$tmp/log" &&
+    tune sites "$tmp/pixels.h5" fed.model=cnn fed.cohort=5 random.resource=3 && predict sites "$tmp/newpixels.csv" && cp "$tmp/p.csv" "$tmp/got" &&
+    "$weft" pack dense "$tmp/newpixels.csv" like="$tmp/pixels.h5" -o "$tmp/newpixels.h5" >"$tmp/out" 2>"$tmp/log" && predict sites "$tmp/newpixels.h5" &&
+    cmp "$tmp/p.csv" "$tmp/got" && [ "$(wc -l <"$tmp/got")" = 41 ]
+result $? "rows of a table that are images of clients, by a convolutional network"
 "$weft" pack synthetic documents rows=240 words=20 clients=8 -o "$tmp/texts.h5" >"$tmp/out" 2>"$tmp/log" &&
     tune txtcnn "$tmp/texts.h5" fed.model=txtcnn fed.algorithm=fedper fed.dim=8 txtcnn.f1=4 txtcnn.f2=4 txtcnn.f3=4 fed.cohort=4 random.resource=3
 predict txtcnn "$tmp/texts.h5" && errors >"$tmp/mine" && evaluated txtcnn "$tmp/texts.h5" | cmp - "$tmp/mine"
@@ -120,7 +138,7 @@ result $? "texts of clients in a file: in its order, by each client's own weight
 mpirun -n 3 "$weft" predict "$tmp/owned.h5" "$tmp/mixed.csv" $columns >"$tmp/p.csv" 2>"$tmp/log" && cmp "$tmp/p.csv" "$tmp/one.csv"
 result $? "and by three ranks"
 sed 1d "$tmp/mixed.csv" | cut -d, -f3 >"$tmp/lines.txt"
-predict owned "$tmp/lines.txt" && grep -q " 69 of 69 rows are of clients" "$tmp/log" &&
+predict owned "$tmp/lines.txt" text= client= separator=tab && grep -q " 69 of 69 rows are of clients" "$tmp/log" &&
     [ "$(sed -n '2,14p' "$tmp/p.csv" | cut -d, -f4-)" = "$(sed -n '2,14p' "$tmp/one.csv" | cut -d, -f5-)" ]
 result $? "texts that are nobody's have the server's weights"
 plays >"$tmp/plays.txt" && "$weft" pack shakespeare "$tmp/plays.txt" length=20 stride=5 -o "$tmp/plays.h5" >"$tmp/out" 2>"$tmp/log" &&

@@ -182,6 +182,12 @@ six fmap.model=ridge ngram.weights=tfidf ngram.normalize=average ngram.grams=2-3
 six fmap.model=logistic ngram.columns=vocabulary ngram.min_count=2 ngram.nb_scale=log2
 six fmap.model=logistic ngram.nb_scale=log2 fmap.folds=2
 EOF
+awk -F '\t' 'BEGIN { print "id,review,grade,place" } { printf "%d,\"%s, or so\",%s,%s\n", NR, $2, $1, NR % 3 ? "Ulm" : "" }' "$tmp/learn.tsv" >"$tmp/columns.csv"
+"$weft" pack text "$tmp/columns.csv" separator=comma label=grade text=review,place -o "$tmp/columns.h5" >"$tmp/out" 2>"$tmp/log" &&
+    tune columns fmap.feature=ngram ngram.bins=2048 fmap.model=logistic &&
+    awk -F '\t' 'BEGIN { print "place,review" } { printf "Ulm,\"%s, too\"\n", $2 }' "$tmp/learn.tsv" >"$tmp/new.csv" &&
+    same "$tmp/new.csv"
+result $? "texts in columns, as those were that were learnt from"
 tune learn fmap.feature=ngram ngram.bins=512 ngram.stop=yes && "$weft" export "$tmp/r.h5" -o "$tmp/w.h5" --force >"$tmp/out" 2>"$tmp/log"
 "$python" analysis/predict.py "$tmp/w.h5" "$tmp/say.txt" >"$tmp/out" 2>"$tmp/log"
 [ $? = 1 ] && grep -qx 'ngram.stop = true is not done here; `weft predict` does it' "$tmp/log"

@@ -132,7 +132,7 @@ rows a,y '%gd0,%s' >"$tmp/t.csv"
 reads "Fortran's exponents are read" t.csv "40 rows"
 awk 'BEGIN { print "id,y"; for (i = 0; i < 40; i++) print "12345678901234567" i + 10 "," i % 2 }' >"$tmp/t.csv"
 refused "whole numbers that doubles do not hold are refused by name" t.csv "line 2, column 1, 'id', is '1234567890123456710' .*is it an identifier"
-for cell in '' '?' NA nan null 'N/A'; do
+for cell in '' '?' NA nan -nan null 'N/A'; do
     { rows a,b,y '%g,1,%s' && echo "1,$cell,no"; } >"$tmp/t.csv"
     refused "a value that is missing is told by name: '$cell'" t.csv "line 42, column 2, 'b', is '.*missing = median fills" \
         missing=refuse
@@ -224,6 +224,8 @@ sed '1s/age/site/' "$tmp/t.csv" >"$tmp/t2.csv" && mv "$tmp/t.csv" "$tmp/t1.csv" 
 refused_option "one of two of a name is told" "drop = site: .*t.csv has columns 2 and [0-9] of the name 'site'; give their numbers" drop=site
 mv "$tmp/t1.csv" "$tmp/t.csv"
 refused_option "a column of two uses is told" "group = sick: column 'sick' is label already" group=sick
+refused_option "one column of clients is named, not several" "client = site,id names several columns where one is expected" client=site,id
+refused_option "so of groups" "group = site,id names several columns" group=site,id
 refused_option "groups of clients are told" "group and client are both given" group=site client=id
 refused_option "groups by class are told" "group and shares are both given; groups are dealt by chance" group=site shares=class
 awk 'BEGIN { print "q,income,sex,age,y"
@@ -267,6 +269,7 @@ reads "each part has its share of each class" t.csv "class train valid test a 12
 reads "also within clients" t.csv "clients 2 .*a 12 4 4 b 36 12 12 c 72 24 24 " shares=class valid=0.2 test=0.2 client=who
 table >"$tmp/t.csv"
 reads "the values of a column are clients" t.csv "clients 5 .*" client=site drop=id
+packs t.csv test_file="$tmp/t.csv" && told "a file for two parts is warned of" "t.csv has the same bytes as .*t.csv; is one of them meant"
 awk 'NR == 1 || NR % 2' "$tmp/t.csv" >"$tmp/tested.csv"
 reads "rows of a file for the test stay with their clients" t.csv "clients 5 .* all 55 5 30 " client=site drop=id \
     test_file="$tmp/tested.csv"

@@ -38,18 +38,17 @@ typedef struct weft_data {
     weft_form form;
     int classes;                   /* or numbers to predict of each row: targets */
     const char *const *class_name; /* [classes]; or of the targets */
-    const double *target_shift,
-        *target_scale;              /* [classes] mean and deviation of the targets
-                            in the training rows: a target of the source is shift
-                            + scale times that of the rows; NULL: classes */
+    const double *target_shift, *target_scale; /* [classes] mean and deviation in the
+                                       training rows: a target of the source is shift +
+                                       scale times that of the rows; NULL: classes */
     const char *const *column_name; /* of rows, [d]; NULL: they have no names */
     const weft_columns *table;      /* that rows are features of; NULL: no table */
+    const char *notation;           /* see weft_pack_notation; "": none */
     int64_t groups;                 /* that rows belong to; 0: to none */
     int unlabelled;                 /* 1: labels are not known; all are 0 */
     int scored;                     /* 1: rows to be scored alone, all in the test part */
     weft_window window;             /* what is open of the file: other parts are empty */
-    const int64_t *row;             /* [part[WEFT_TEST].total] number in the source of each
-                                       sample of the clients; NULL: not known */
+    const int64_t *row; /* [test rows] number in the source, of clients; NULL: not known */
     const double *shift, *scale;    /* [d] a number of the source is shift + scale x, where
                                        32 bits were too few for it; NULL: 0 and 1 */
     weft_ranks ranks; /* that the rows have in place of the source's numbers */
@@ -153,6 +152,7 @@ typedef struct weft_likeness {
     const double *shift, *scale;                  /* [d] as in weft_data, or NULL */
     weft_ranks ranks;                             /* as in weft_data; shift is then NULL */
     const weft_columns *table;                    /* as in weft_data, or NULL */
+    const char *notation;                         /* as in weft_data */
     const struct weft_translations *translations; /* without sentences; NULL: not known */
     int more; /* 1: data may have further languages, which begin untrained */
 } weft_likeness;

@@ -88,6 +88,10 @@ void weft_pack_columns(weft_pack *pack, const char *const *name);
 /* The rows are features of these columns of a table, which live until the file is written;
  * they have names, or numbers. */
 void weft_pack_table(weft_pack *pack, const weft_columns *columns, int named);
+/* The options of the reader in kept[], NULL at its end, are those by which new rows are
+ * read, too, unless the user says otherwise: where they are not the default, they are
+ * stored with the data, and with a winner that is trained on these. */
+void weft_pack_notation(weft_pack *pack, const void *self, const char *const *kept);
 /* The rows, all of the test part, are to be scored by a winner and cannot be trained on;
  * labelled 0: their labels are not known. */
 void weft_pack_scored(weft_pack *pack, int labelled);
@@ -159,6 +163,10 @@ typedef struct weft_partition {
     int64_t shards, least, seed;
 } weft_partition;
 extern const weft_kind weft_partition_kind;
+/* Those options, "decimal=comma\n...", of a packed file, or of what the winner of a run
+ * was trained on; "": none. EFILE. Owned by mem. */
+WEFT_CHECKED weft_status weft_pack_known(const char *like, const char **notation,
+                                         weft_arena *mem);
 /* Makes the instance of a reader and the partition from word[n] "key=value". A key that
  * both have (seed) is for both. ECONF naming the key. Owned by mem. */
 WEFT_CHECKED weft_status weft_pack_options(const weft_reader *reader, int n,

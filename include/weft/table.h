@@ -37,9 +37,7 @@ typedef struct weft_column {
 
 typedef struct weft_columns {
     int64_t n, features;
-    weft_column *at;      /* [n] */
-    const char *notation; /* "decimal=comma\n...": options by which cells were read, those
-                             of new rows, too; "": none but defaults */
+    weft_column *at; /* [n] */
 } weft_columns;
 
 /* The features x[features] of a row. A cell is a number; of a category that of its level,

@@ -76,14 +76,15 @@ static const char eval_text[] =
 
 static const char predict_text[] =
     "ROWS is a packed file, or a table with the columns that the run was trained on, by\n"
-    "name, or texts, one a line; - is standard input. One row is enough, and a label is\n"
-    "not needed. key=value is an option of `weft list dense`, or `weft list text`. A line\n"
-    "for each row has its class, and the probability or score of each class; or the value\n"
-    "of each target, where these are numbers. Clients of a federation are found by their\n"
-    "names and have their own weights, others the server's, or the mean of all. A network\n"
-    "that translates takes sentences in the languages that the first line names, or, by\n"
-    "columns=en, plain lines: directions=en-de,en-fr says what they are translated to;\n"
-    "OUT is a table with TABs. Other options: `weft list translations`.\n";
+    "name, or texts, one a line or in columns as these; - is standard input. One row is\n"
+    "enough, and a label is not needed. key=value is an option of `weft list dense`, or\n"
+    "`weft list text`. A line for each row has its class, and the probability or score of\n"
+    "each class; or the value of each target, where these are numbers. Clients of a\n"
+    "federation are found by their names and have their own weights, others the server's,\n"
+    "or the mean of all. A network that translates takes sentences in the languages that\n"
+    "the first line names, or, by columns=en, plain lines: directions=en-de,en-fr says\n"
+    "what they are translated to; OUT is a table with TABs. Other options: `weft list\n"
+    "translations`.\n";
 
 static const char export_text[] =
     "Without -o it is named RUN-winner.h5. It has all that predictions need:\n"

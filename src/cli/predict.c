@@ -88,9 +88,11 @@ static weft_status pack_rows(const weft_cli *cli, const char *rows, const char *
     void *self;
     weft_partition over;
     weft_form form;
-    int n = 0, labelled = 0;
-    const char **word = WEFT_NEW(tmp, const char *, cli->n);
+    int n = 0;
+    const char **word = WEFT_NEW(tmp, const char *, cli->n), *known;
     TRY(read_form(cli->arg[0], &form, tmp));
+    TRY(weft_pack_known(cli->arg[0], &known, tmp));
+    int labelled = strncmp(known, "label=", strlen("label=")) == 0;
     TRY(weft_reader_find(form == WEFT_TOKENS      ? "text"
                          : form == WEFT_SENTENCES ? "translations"
                                                   : "dense",

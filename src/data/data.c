@@ -195,6 +195,9 @@ static weft_status open_own(weft_data *data)
     TRY(read_head(data));
     data->scored = weft_h5_has(&data->file, "/@scored");
     data->unlabelled = weft_h5_has(&data->file, "/@unlabelled");
+    data->notation = "";
+    if (weft_h5_has(&data->file, "/@notation"))
+        TRY(weft_h5_read_attr(&data->file, "/", "notation", &data->notation));
     if (data->form == WEFT_SENTENCES) return weft_h5_sound(&data->file);
     TRY(weft_columns_read(&data->file, "", &data->table));
     if (weft_federation_is(data)) {

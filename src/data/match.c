@@ -296,6 +296,7 @@ weft_likeness weft_data_likeness(const weft_data *data)
                            .scale = data->scale,
                            .ranks = data->ranks,
                            .table = data->table,
+                           .notation = data->notation,
                            .translations = data->translations};
 }
 

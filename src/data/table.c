@@ -82,14 +82,13 @@ weft_status weft_columns_put(weft_h5 *file, const char *group, const weft_column
     TRY(weft_h5_put(
         file, in(file, group, "real"), WEFT_H5_F64, 2, (const int64_t[]){n, REALS}, real, 0,
         "in place of a missing number; least and largest number", "as the column"));
-    TRY(weft_h5_put(
+    return weft_h5_put(
         file, in(file, group, "whole"), WEFT_H5_I64, 2, (const int64_t[]){n, WHOLES}, whole,
         0,
         "kind (0 number, 1 category, 2 label, 3 group, 4 client, 5 dropped, 6 target, 7 "
         "weight); distinct values; rows where it is missing; 1: a feature marks "
         "these; levels",
-        "1"));
-    return weft_h5_put_attr(file, in(file, group, "name"), "notation", columns->notation);
+        "1");
 }
 
 /* Sets the column from the numbers in a file; *levels, of `all`, is where its own begin.
@@ -129,11 +128,7 @@ weft_status weft_columns_read(weft_h5 *file, const char *group, const weft_colum
     TRY(weft_h5_read_rows(file, in(file, group, "whole"), WEFT_H5_I64, WHOLES, 0, n,
                           whole));
     weft_columns *columns = WEFT_NEW(file->mem, weft_columns, 1);
-    *columns =
-        (weft_columns){.n = n, .at = WEFT_NEW(file->mem, weft_column, n), .notation = ""};
-    if (weft_h5_has(file, in(file, group, "name@notation")))
-        TRY(weft_h5_read_attr(file, in(file, group, "name"), "notation",
-                              &columns->notation));
+    *columns = (weft_columns){.n = n, .at = WEFT_NEW(file->mem, weft_column, n)};
     for (int64_t j = 0; j < n; j++) {
         weft_column *column = &columns->at[j];
         column->name = name[j];

@@ -177,6 +177,8 @@ static weft_status put_about(weft_pack *pack, const void *self, const char *sour
         TRY(weft_h5_put_attr(
             file, "/", "partition",
             options_text(&weft_partition_kind, &pack->own->over, pack->mem)));
+    if (pack->own->notation)
+        TRY(weft_h5_put_attr(file, "/", "notation", pack->own->notation));
     TRY(weft_h5_put_attr(file, "/", "split", pack->own->split));
     if (pack->own->scored) TRY(weft_h5_put_long(file, "/", "scored", 1));
     if (pack->own->unlabelled) TRY(weft_h5_put_long(file, "/", "unlabelled", 1));

@@ -61,6 +61,18 @@ void weft_pack_table(weft_pack *pack, const weft_columns *columns, int named)
     if (named || !plain) weft_pack_columns(pack, weft_columns_names(columns, pack->mem));
 }
 
+void weft_pack_notation(weft_pack *pack, const void *self, const char *const *kept)
+{
+    for (; *kept; kept++)
+        for (const weft_opt *opt = pack->own->reader->kind.opts; opt->name; opt++) {
+            const char *value = weft_opt_told(opt, self, pack->mem),
+                       *before = pack->own->notation ? pack->own->notation : "";
+            if (strcmp(opt->name, *kept) == 0 && strcmp(value, opt->def) != 0)
+                pack->own->notation =
+                    weft_arena_text(pack->mem, "%s%s=%s\n", before, opt->name, value);
+        }
+}
+
 void weft_pack_split(weft_pack *pack, const char *rule)
 {
     pack->own->split = weft_arena_text(pack->mem, "%s", rule);
@@ -76,6 +88,11 @@ void weft_pack_source_sum(weft_pack *pack, const char *name, const weft_digest *
 {
     weft_hex hex;
     weft_digest_show(digest, hex);
+    for (int64_t i = 0; i < pack->own->nsource && bytes > 0; i++)
+        if (strncmp(pack->own->source[i], hex, strlen(hex)) == 0)
+            weft_log(WEFT_WARN,
+                     "%s has the same bytes as %s; is one of them meant to be another file?",
+                     name, strstr(pack->own->source[i] + strlen(hex) + 2, "  ") + 2);
     pack->own->source = weft_grow(pack->mem, pack->own->source, sizeof *pack->own->source,
                                   pack->own->nsource, &pack->own->source_room);
     pack->own->source[pack->own->nsource++] =

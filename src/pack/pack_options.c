@@ -3,7 +3,7 @@
 #include "pack.h"
 #include "partition.h"
 #include "weft/conf.h"
-#include "weft/table.h"
+#include "weft/h5.h"
 
 #include <string.h>
 
@@ -51,18 +51,25 @@ static weft_status sort_word(weft_conf *conf, const weft_kind *const kind[2],
     return WEFT_OK;
 }
 
-/* Sets the options by which cells of the table were read that the rows are to be like. */
+weft_status weft_pack_known(const char *like, const char **notation, weft_arena *mem)
+{
+    weft_h5 file;
+    *notation = "";
+    TRY(weft_h5_open(&file, like, mem));
+    const char *group = weft_h5_has(&file, "/winner") ? "/winner" : "/";
+    weft_status st = WEFT_OK;
+    if (weft_h5_has(&file, weft_arena_text(mem, "%s@notation", group)))
+        st = weft_h5_read_attr(&file, group, "notation", notation);
+    weft_h5_close(&file);
+    return st;
+}
+
+/* Sets the options by which the source was read that this one is to be like. */
 static weft_status set_known(weft_conf *conf, const weft_kind *kind, const char *like,
                              weft_arena *mem)
 {
-    weft_h5 file;
-    const weft_columns *columns = NULL;
-    TRY(weft_h5_open(&file, like, mem));
-    weft_status st =
-        weft_columns_read(&file, weft_h5_has(&file, "/winner") ? "/winner" : "", &columns);
-    weft_h5_close(&file);
-    TRY(st);
-    const char *notation = columns ? columns->notation : "";
+    const char *notation;
+    TRY(weft_pack_known(like, &notation, mem));
     return weft_conf_text(conf, like,
                           weft_arena_text(mem, "[%s]\n%s", kind->name, notation));
 }

@@ -304,29 +304,17 @@ static weft_status open_source(const struct dense *dense,
     return scored ? weft_dense_like_read(dense->like, images, like, pack->mem) : WEFT_OK;
 }
 
-/* The options by which cells were read, "decimal=comma\n", but for defaults. */
-static const char *notation_of(const struct dense *dense, weft_arena *mem)
-{
-    static const char *const kept[] = {"separator", "header",  "decimal",
-                                       "thousands", "comment", "gaps"};
-    const char *text = "";
-    for (const weft_opt *opt = options; opt->name; opt++)
-        for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-            const char *value = weft_opt_told(opt, dense, mem);
-            if (strcmp(opt->name, kept[i]) == 0 && strcmp(value, opt->def) != 0)
-                text = weft_arena_text(mem, "%s%s=%s\n", text, opt->name, value);
-        }
-    return text;
-}
-
 static weft_status pack_source(const struct dense *dense, const char *source,
                                weft_dense_rows *rows, weft_pack *pack)
 {
+    static const char *const kept[] = {"separator", "header", "decimal", "thousands",
+                                       "comment",   "gaps",   NULL};
     weft_dense_like like = {0};
     weft_dense_parts parts;
     const char *path[WEFT_NPART] = {source, dense->file[WEFT_VALID],
                                     dense->file[WEFT_TEST]};
     TRY(weft_pack_files(pack, path));
+    weft_pack_notation(pack, dense, kept);
     TRY(open_source(dense, path, &like, rows, pack));
     TRY(read_table(dense, path, &like, rows));
     if (like.classes > 0) return weft_dense_put_scored(&like, source, rows, pack);
@@ -342,7 +330,6 @@ static weft_status pack_source(const struct dense *dense, const char *source,
     if (rows->at)
         TRY(weft_dense_fit(&dense->csv, rows, parts.train, parts.rows[WEFT_TRAIN],
                            columns));
-    columns->notation = notation_of(dense, pack->mem);
     return weft_dense_put(rows, columns, &parts, dense->arrays.shape, pack);
 }
 

@@ -272,6 +272,19 @@ static weft_status set_kind(const char *path, const weft_csv_head *head, const c
     return WEFT_OK;
 }
 
+/* The same of an option that names one column. */
+static weft_status set_one(const char *path, const weft_csv_head *head, const char *option,
+                           const char *name, weft_column_kind to, weft_column_kind *kind,
+                           weft_arena *tmp)
+{
+    if (strchr(name, ',') == NULL)
+        return set_kind(path, head, option, name, to, kind, tmp);
+    return weft_fail(WEFT_ECONF,
+                     "%s = %s names several columns where one is expected; give one, or "
+                     "join them into a column in %s",
+                     option, name, path);
+}
+
 weft_status weft_csv_kinds(const char *path, const weft_csv *how, const weft_csv_head *head,
                            weft_column_kind *kind, weft_arena *tmp)
 {
@@ -280,10 +293,10 @@ weft_status weft_csv_kinds(const char *path, const weft_csv *how, const weft_csv
                             ? WEFT_COLUMN_TARGET
                             : WEFT_COLUMN_LABEL;
     TRY(set_kind(path, head, "label", head->more, WEFT_COLUMN_TARGET, kind, tmp));
-    TRY(set_kind(path, head, "weight", how->weight, WEFT_COLUMN_WEIGHT, kind, tmp));
+    TRY(set_one(path, head, "weight", how->weight, WEFT_COLUMN_WEIGHT, kind, tmp));
     TRY(set_kind(path, head, "drop", how->drop, WEFT_COLUMN_DROPPED, kind, tmp));
-    TRY(set_kind(path, head, "group", how->group, WEFT_COLUMN_GROUP, kind, tmp));
-    TRY(set_kind(path, head, "client", how->client, WEFT_COLUMN_CLIENT, kind, tmp));
+    TRY(set_one(path, head, "group", how->group, WEFT_COLUMN_GROUP, kind, tmp));
+    TRY(set_one(path, head, "client", how->client, WEFT_COLUMN_CLIENT, kind, tmp));
     if (strcmp(how->categories, "auto") == 0) return WEFT_OK;
     return set_kind(path, head, "categories", how->categories, WEFT_COLUMN_CATEGORY, kind,
                     tmp);

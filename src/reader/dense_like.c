@@ -13,8 +13,11 @@ static weft_status read_sides(weft_h5 *file, const char *group, weft_dense_like 
     static const char *const name[] = {"channels", "height", "width"};
     if (!weft_h5_has(file, weft_arena_text(file->mem, "%s@channels", group)))
         return WEFT_OK;
-    for (int i = 0; i < 3; i++)
-        TRY(weft_h5_read_long(file, group, name[i], &like->side[i]));
+    for (int i = 0; i < 3; i++) {
+        int64_t side;
+        TRY(weft_h5_read_long(file, group, name[i], &side));
+        like->side[i] = (int)side;
+    }
     return WEFT_OK;
 }
 

@@ -13,7 +13,7 @@ typedef struct weft_dense_like {
     int64_t label;               /* column of the label */
     int named;                   /* 1: columns have names */
     int federated;               /* 1: rows are those of clients */
-    int64_t side[3]; /* channels, height, width of rows that are images; else 0 */
+    int side[3]; /* channels, height, width of rows that are images; else 0 */
     int classes;
     const char **class_name;                   /* [classes], or of the targets */
     const double *target_shift, *target_scale; /* [classes]; NULL: no targets */

@@ -115,22 +115,18 @@ static weft_status put_client_images(const weft_dense_rows *rows, weft_form form
                                  rows->label);
 }
 
-/* Says that rows are images, if so. */
-static weft_status tell_shape(const char *shape, int64_t d, weft_pack *pack)
-{
-    int side[3];
-    if (*shape == '\0') return WEFT_OK;
-    TRY(weft_shape_read(shape, d, side));
-    weft_pack_image(pack, side[0], side[1], side[2]);
-    return WEFT_OK;
-}
-
-/* Hands over the rows of a federation's table. */
+/* Hands over the rows of a federation's table; side: of rows that are images, else 0. */
 static weft_status put_table_clients(const weft_dense_rows *rows,
                                      const weft_columns *columns, int named,
-                                     const weft_dense_parts *parts, weft_pack *pack)
+                                     const int side[3], const weft_dense_parts *parts,
+                                     weft_pack *pack)
 {
-    weft_clients all = {.d = columns->features, .stride = 1, .named = 1};
+    weft_clients all = {.d = columns->features,
+                        .channels = side[0],
+                        .height = side[1],
+                        .width = side[2],
+                        .stride = 1,
+                        .named = 1};
     TRY(weft_pack_clients(pack, WEFT_REALS, &all));
     weft_pack_table(pack, columns, named);
     return put_clients(rows, columns, parts, pack);
@@ -141,24 +137,20 @@ weft_status weft_dense_put(const weft_dense_rows *rows, const weft_columns *colu
                            weft_pack *pack)
 {
     int64_t d = columns->features;
+    int side[3] = {0};
     if (rows->arrays && !rows->at) {
         weft_form form = weft_dense_bytes(rows) ? WEFT_BYTES : WEFT_REALS;
         return put_images(rows, form, parts->order, parts->rows, NULL, NULL, pack);
     }
     int named = rows->head.name != NULL;
-    if (parts->clients > 0) return put_table_clients(rows, columns, named, parts, pack);
+    if (*shape != '\0') TRY(weft_shape_read(shape, d, side));
+    if (parts->clients > 0)
+        return put_table_clients(rows, columns, named, side, parts, pack);
     TRY(weft_pack_matrix(pack, WEFT_REALS, d, parts->rows));
     if (rows->at) weft_pack_table(pack, columns, named);
     TRY(weft_dense_numbers(rows, parts->order, parts->rows, NULL, NULL, pack));
-    TRY(tell_shape(shape, d, pack));
+    if (side[0] > 0) weft_pack_image(pack, side[0], side[1], side[2]);
     return put_rows(rows, columns, parts->order, pack);
-}
-
-/* As those of the rows that were learnt from. */
-static void tell_sides(const weft_dense_like *like, weft_pack *pack)
-{
-    const int64_t *side = like->side;
-    if (side[0] > 0) weft_pack_image(pack, (int)side[0], (int)side[1], (int)side[2]);
 }
 
 /* The rows of clients, all to be scored; where no column names them, of one without a name.
@@ -187,7 +179,7 @@ static weft_status put_scored_clients(const weft_dense_like *like, weft_dense_ro
 {
     weft_dense_parts parts;
     TRY(scored_parts(rows, &parts, pack));
-    TRY(put_table_clients(rows, like->columns, like->named, &parts, pack));
+    TRY(put_table_clients(rows, like->columns, like->named, like->side, &parts, pack));
     weft_pack_order(pack, rows->n, parts.order);
     return WEFT_OK;
 }
@@ -232,7 +224,8 @@ weft_status weft_dense_put_scored(const weft_dense_like *like, const char *sourc
     if (like->federated) return put_scored_clients(like, rows, pack);
     TRY(weft_pack_matrix(pack, WEFT_REALS, like->columns->features, part));
     weft_pack_table(pack, like->columns, like->named);
-    tell_sides(like, pack);
+    if (like->side[0] > 0)
+        weft_pack_image(pack, like->side[0], like->side[1], like->side[2]);
     TRY(weft_dense_numbers(rows, order, part, like->target_shift, like->target_scale,
                            pack));
     return put_rows(rows, like->columns, order, pack);

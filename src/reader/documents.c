@@ -2,6 +2,7 @@
 #include "documents.h"
 #include "weft/data.h"
 #include "weft/h5.h"
+#include "weft/log.h"
 #include "weft/names.h"
 #include "weft/shuffle.h"
 
@@ -144,6 +145,38 @@ static weft_status read_like(weft_h5 *file, const char ***class_name, int64_t *c
                               class_name, classes);
 }
 
+/* 1: the text begins, or ends, with the name and what may separate columns. */
+static int has_class(const weft_document *document, const char *name, int blank)
+{
+    size_t n = strlen(name);
+    if (document->n <= n) return 0;
+    const char *text = document->text, *end = text + document->n;
+    int first = memcmp(text, name, n) == 0 && (text[n] == '\t' || (blank && text[n] == ' '));
+    int last = memcmp(end - n, name, n) == 0 &&
+               (end[-(ptrdiff_t)n - 1] == '\t' || (blank && end[-(ptrdiff_t)n - 1] == ' '));
+    return first || last;
+}
+
+/* Warns of texts without labels that seem to have them within. */
+static void tell_classes(const weft_documents *documents, int64_t classes,
+                         const char *const *class_name)
+{
+    enum { ENOUGH = 10 }; /* that a class is no word of the texts by chance */
+    int64_t found = 0;
+    for (int64_t i = 0; i < documents->n; i++) {
+        int64_t c = 0;
+        while (c < classes &&
+               !has_class(&documents->document[i], class_name[c], documents->n >= ENOUGH))
+            c++;
+        found += c < classes;
+    }
+    if (2 * found > documents->n)
+        weft_log(WEFT_WARN,
+                 "%s: %lld of %lld texts begin or end with the name of a class; if that is "
+                 "their label, label = first, last or NAME leaves it out",
+                 documents->labels.path, (long long)found, (long long)documents->n);
+}
+
 /* Whose the texts are: nobody's, where that is not told. */
 static weft_status score_clients(const weft_documents *documents, weft_pack *pack)
 {
@@ -157,7 +190,7 @@ static weft_status score_clients(const weft_documents *documents, weft_pack *pac
     return weft_pack_owners(pack, names.n, names.name, of);
 }
 
-weft_status weft_documents_score(weft_documents *documents, const char *like, int labelled,
+weft_status weft_documents_score(weft_documents *documents, const char *like,
                                  weft_pack *pack)
 {
     weft_h5 file;
@@ -172,6 +205,8 @@ weft_status weft_documents_score(weft_documents *documents, const char *like, in
     TRY(st);
     TRY(weft_labels_match(&documents->labels, (int)classes, class_name, documents->label,
                           documents->n));
+    int labelled = documents->labels.n > 1 || *documents->labels.name[0] != '\0';
+    if (!labelled) tell_classes(documents, classes, class_name);
     weft_pack_classes(pack, (int)classes, class_name);
     weft_pack_split(pack, "all texts are to be scored");
     weft_pack_scored(pack, labelled);

@@ -39,10 +39,10 @@ WEFT_CHECKED weft_status weft_documents_pack(weft_documents *documents, const ch
 
 /* Hands all documents over in their order, to be scored by the winner of a run, or one that
  * was trained on a packed file: `like`, whose classes theirs are, and of clients, if its
- * are. labelled 0: they have none, their labels are "". EFILE; EDATA: `like` is of no
- * texts, or lacks a class. */
+ * are. Their labels may all be "". EFILE; EDATA: `like` is of no texts, or lacks a class.
+ */
 WEFT_CHECKED weft_status weft_documents_score(weft_documents *documents, const char *like,
-                                              int labelled, weft_pack *pack);
+                                              weft_pack *pack);
 
 typedef enum weft_encoding {
     WEFT_ENC_AUTO, /* UTF-8 where it is well-formed, else Windows-1252 */

@@ -177,8 +177,9 @@ static const char **divide(char *line, char separator, int64_t *n, weft_arena *m
 static weft_status begin(struct reading *reading, const char *const *field, int64_t n)
 {
     reading->width = n;
-    return weft_text_columns_find(reading->path, &reading->how->named, field, n,
-                                  &reading->columns, reading->pack->mem);
+    return weft_text_columns_find(reading->path, &reading->how->named,
+                                  *reading->how->like != '\0', field, n, &reading->columns,
+                                  reading->pack->mem);
 }
 
 static weft_status begin_lines(struct reading *reading, const char *line)
@@ -384,12 +385,16 @@ static weft_status check_like(const struct labelled *labelled)
 
 static weft_status text_read(const void *self, const char *source, weft_pack *pack)
 {
+    /* A label by its place is not where new texts have none. */
+    static const char *const kept[] = {"label",  "separator", "text", "client",
+                                       "header", "encoding",  NULL};
     const struct labelled *labelled = self;
     const char *file[WEFT_NPART] = {source, labelled->valid_file, labelled->test_file};
     int64_t first[WEFT_NPART];
     weft_documents documents = {.labels = {.mem = pack->mem}};
     TRY(check_like(labelled));
     TRY(weft_pack_files(pack, file));
+    weft_pack_notation(pack, labelled, kept + !weft_text_label_named(&labelled->named));
     for (int i = 0; i < WEFT_NPART; i++) {
         first[i] = documents.n;
         if (*file[i] != '\0') TRY(read_file(labelled, file[i], &documents, pack));
@@ -397,8 +402,7 @@ static weft_status text_read(const void *self, const char *source, weft_pack *pa
         documents.own[i] = *file[i] != '\0' ? file[i] : NULL;
     }
     if (*labelled->like != '\0')
-        return weft_documents_score(&documents, labelled->like, !is_unlabelled(labelled),
-                                    pack);
+        return weft_documents_score(&documents, labelled->like, pack);
     if (labelled->named.header == WEFT_NAMES_AUTO) drop_headers(&documents, first, file);
     TRY(check_classes(labelled, &documents, source));
     return weft_documents_pack(&documents, source, labelled->split, pack);

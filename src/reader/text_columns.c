@@ -11,7 +11,8 @@ struct head {
     const weft_text_named *how;
     const char *const *field; /* [n] */
     int64_t n;
-    int named; /* 1: it has names */
+    int named;  /* 1: it has names */
+    int scored; /* 1: of texts to be scored */
     weft_arena *mem;
 };
 
@@ -28,18 +29,33 @@ static int by_place(const char *text, int64_t *column)
     return end > text && *end == '\0' && number >= 1;
 }
 
+int weft_text_label_named(const weft_text_named *how)
+{
+    int64_t column;
+    return !by_place(how->label, &column);
+}
+
+/* 1: the option names a column that texts to be scored need not have, and these have not. */
+static int may_lack(const struct head *head, const char *text)
+{
+    int64_t column, found = 0;
+    for (int64_t i = 0; i < head->n; i++) found += strcmp(head->field[i], text) == 0;
+    return head->scored && found == 0 && !by_place(text, &column);
+}
+
 static weft_status unknown(const struct head *head, const char *option, const char *text)
 {
     int few = head->n > 1 && head->how->header != WEFT_NAMES_NO;
     return weft_fail(
         WEFT_ECONF,
         "%s = %s names no column of %s%s; give first, last, a number from 1, or a name in "
-        "its first line%s",
+        "its first line%s%s",
         option, text, head->path,
         head->how->header == WEFT_NAMES_NO ? " with header = no" : "",
         few ? weft_arena_text(head->mem, ", of which '%.40s' is the nearest",
                               weft_nearest(text, head->field, (int)head->n))
-            : "");
+            : "",
+        head->scored ? "; text= client= separator=tab reads lines as they are" : "");
 }
 
 /* The column that an option names; a name counts before a number. */
@@ -109,17 +125,20 @@ static void tell(const struct head *head, const weft_text_columns *columns)
     weft_log(WEFT_INFO, "%s: %s; %s%s", head->path, label, text, client);
 }
 
-weft_status weft_text_columns_find(const char *path, const weft_text_named *how,
+weft_status weft_text_columns_find(const char *path, const weft_text_named *how, int scored,
                                    const char *const *field, int64_t n,
                                    weft_text_columns *columns, weft_arena *mem)
 {
     int64_t room = 0;
-    struct head head = {.path = path, .how = how, .field = field, .n = n, .mem = mem};
-    int label_named = !by_place(how->label, &columns->label);
+    struct head head = {
+        .path = path, .how = how, .field = field, .n = n, .scored = scored, .mem = mem};
+    const char *named = may_lack(&head, how->label) ? "none" : how->label;
+    const char *client = may_lack(&head, how->client) ? "" : how->client;
+    int label_named = !by_place(named, &columns->label);
     head.named = how->header == WEFT_NAMES_YES || label_named || has_name(how->text, mem) ||
-                 (*how->client != '\0' && has_name(how->client, mem));
+                 has_name(client, mem);
     *columns = (weft_text_columns){.client = WEFT_TEXT_NONE, .header = head.named};
-    TRY(find(&head, "label", how->label, &columns->label));
+    TRY(find(&head, "label", named, &columns->label));
     int64_t label = columns->label == WEFT_TEXT_LAST ? n - 1 : columns->label;
     char *rest, *copy = weft_arena_text(mem, "%s", how->text);
     for (char *one = strtok_r(copy, ",", &rest); one; one = strtok_r(NULL, ",", &rest)) {
@@ -127,8 +146,8 @@ weft_status weft_text_columns_find(const char *path, const weft_text_named *how,
             weft_grow(mem, columns->text, sizeof *columns->text, columns->n, &room);
         TRY(find_other(&head, "text", one, label, &columns->text[columns->n++]));
     }
-    if (*how->client != '\0')
-        TRY(find_other(&head, "client", how->client, label, &columns->client));
+    if (*client != '\0')
+        TRY(find_other(&head, "client", client, label, &columns->client));
     int given = columns->n > 0 || columns->client >= 0;
     if (given) columns->label = label;
     if (label < n && (given || (label_named && n > 1))) tell(&head, columns);

@@ -22,13 +22,16 @@ typedef struct weft_text_columns {
 } weft_text_columns;
 enum { WEFT_TEXT_LAST = -1, WEFT_TEXT_NONE = -2 };
 
+/* 1: the label is told by its name. */
+int weft_text_label_named(const weft_text_named *how);
 /* Finds the columns by the n fields of the first line; a name counts before a number. The
- * label may be beyond them. Tells where they are. ECONF: there is no such column; EDATA: a
+ * label may be beyond them; scored 1: label and client that are told by name need not be
+ * there. Tells where they are. ECONF: there is no such column; EDATA: a
  * name occurs twice. */
 WEFT_CHECKED weft_status weft_text_columns_find(const char *path,
                                                 const weft_text_named *how,
-                                                const char *const *field, int64_t n,
-                                                weft_text_columns *columns,
+                                                int scored, const char *const *field,
+                                                int64_t n, weft_text_columns *columns,
                                                 weft_arena *mem);
 /* The text of a row of n fields, *length bytes in mem: its columns, with blanks between
  * them. */

@@ -149,6 +149,8 @@ static weft_status put_likeness(const weft_winner *winner, weft_h5 *file)
     if (likeness.translations)
         TRY(weft_translations_put(file, "/winner", likeness.translations));
     TRY(weft_h5_put_attr(file, "/winner", "form", weft_form_name[likeness.form]));
+    if (*likeness.notation != '\0')
+        TRY(weft_h5_put_attr(file, "/winner", "notation", likeness.notation));
     for (int i = 0; i < NLIKE; i++)
         TRY(weft_h5_put_long(file, "/winner", like_key[i], *like_at(&likeness, i)));
     return WEFT_OK;
@@ -176,6 +178,9 @@ static weft_status read_likeness(weft_winner *winner, weft_h5 *file)
     TRY(weft_h5_read_texts(file, "/winner/class", &name, &likeness->classes));
     likeness->class_name = name;
     TRY(weft_h5_read_attr(file, "/winner", "form", &form));
+    likeness->notation = "";
+    if (weft_h5_has(file, "/winner@notation"))
+        TRY(weft_h5_read_attr(file, "/winner", "notation", &likeness->notation));
     int k = 0;
     while (k < WEFT_NFORM && strcmp(form, weft_form_name[k]) != 0) k++;
     for (int i = 0; i < NLIKE; i++)
