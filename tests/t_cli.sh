@@ -120,8 +120,8 @@ runs "and described" info "$tmp/leaf.h5"
 shows '^all +107553 +107.55 +213.22 +5 ' "with the sizes of its clients"
 mkdir "$tmp/idx"
 for name in train t10k; do # 20 images of 2 x 2 and their labels
-    { printf '\0\0\010\003\0\0\0\024\0\0\0\002\0\0\0\002' && printf '%80s' ''; } >"$tmp/idx/digits-$name-images-idx3-ubyte"
-    { printf '\0\0\010\001\0\0\0\024' && printf '\001\002%.0s' 1 2 3 4 5 6 7 8 9 10; } >"$tmp/idx/digits-$name-labels-idx1-ubyte"
+    { printf '\0\0\010\003\0\0\0\024\0\0\0\002\0\0\0\002' && printf '%80s' "$name"; } >"$tmp/idx/digits-$name-images-idx3-ubyte"
+    { printf '\0\0\010\001\0\0\0\024' && printf '\001\002%.0s' 1 2 3 4 5 6 7 8 9 && { [ "$name" = train ] && printf '\001\002' || printf '\002\001'; }; } >"$tmp/idx/digits-$name-labels-idx1-ubyte"
 done
 runs "a test beside training images of its name is packed" pack idx "$tmp/idx" -o "$tmp/idx.h5"
 [ "$(grep -c warning "$tmp/log")" = "$(grep -c 'OpenBLAS' "$tmp/log")" ] && "$weft" info "$tmp/idx.h5" | grep -q '^all .* 20$'
@@ -327,6 +327,7 @@ bad 5 'bins.*GB' "more features than fit" ngram.bins=2^24 run.memory=0.01
 refused 5 'ridge.solver = cholesky.*run.memory.*ridge.solver = cg' "a factor that does not fit" \
     tune "$tmp/all.ini" run.data="$tmp/img.h5" rff.features=1000 ridge.solver=cholesky \
     run.memory=0.005 --plan
+bad 2 'ridge.solver = cholesky needs the Gram matrices of fmap.feature = rff; use' "a solver that the map has nothing for" ridge.solver=cholesky
 bad 2 'list needs space.file' "a list without a file" space.source=list
 bad 3 'nothing.tsv: No such file' "a list that is missing" space.source=list space.file="$tmp/nothing.tsv"
 bad 2 'order=2.* is not section.key=value' "an assignment without a section" order=2

@@ -35,6 +35,9 @@ typedef struct weft_model {
     /* ECONF, with the reason, if the options select a solver that takes no weights of rows.
      * NULL: all take them, where rows are not sparse. */
     weft_status (*weighs)(const void *self);
+    /* ECONF likewise, if it needs Gram matrices, which the feature map has not. NULL: none
+     * does. */
+    weft_status (*gramless)(const void *self);
     /* Fits w (in: the start, which dual ascent ignores; zeros are always allowed) to the
      * answers y, up to `slack` >= 1 times the tolerance of the options. A
      * class to which no sample or every sample belongs gets the best constant score.

@@ -214,8 +214,7 @@ static void ridge_fit(const void *self, const weft_matrix *matrix,
     double residual = 0;
     if (system.scale > 0) {
         for (int64_t i = 0; i < n; i++) x[i] = (double)w[i];
-        residual = (ridge->solver == CHOLESKY && matrix->gram ? ridge_cholesky
-                                                              : ridge_cg)(&system, x, r);
+        residual = (ridge->solver == CHOLESKY ? ridge_cholesky : ridge_cg)(&system, x, r);
     }
     store_solution(&system, x, r, residual, w, out);
     weft_arena_reset(tmp, mark);
@@ -258,6 +257,14 @@ static weft_status ridge_weighs(const void *self)
     if (ridge->solver == CG) return WEFT_OK;
     return weft_fail(WEFT_ECONF, "ridge.solver = cholesky takes no weights of rows; use "
                                  "ridge.solver = cg");
+}
+
+static weft_status ridge_gramless(const void *self)
+{
+    const struct ridge *ridge = self;
+    if (ridge->solver == CG) return WEFT_OK;
+    return weft_fail(WEFT_ECONF, "ridge.solver = cholesky needs the Gram matrices of "
+                                 "fmap.feature = rff; use ridge.solver = cg");
 }
 
 static int ridge_outputs(int classes)
@@ -314,6 +321,7 @@ const weft_model weft_model_ridge = {
     .numbers = 1,
     .outputs = ridge_outputs,
     .weighs = ridge_weighs,
+    .gramless = ridge_gramless,
     .fit = ridge_fit,
     .divisible = ridge_divisible,
     .piece_size = ridge_piece_size,

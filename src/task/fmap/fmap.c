@@ -159,6 +159,8 @@ static weft_status fmap_setup(void *self, const weft_env *env)
             "choose fmap.model = ridge, or task sgd with sgd.model = linear or "
             "mlp",
             env->data->path, fmap->model_name);
+    if (!fmap->feature->gram && fmap->model->gramless)
+        TRY(fmap->model->gramless(fmap->solver));
     if (fmap->fold->answers.weight && fmap->model->weighs)
         TRY(fmap->model->weighs(fmap->solver));
     TRY(measure_setup(fmap));
