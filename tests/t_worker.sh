@@ -288,6 +288,7 @@ def bad(self, weights=None, **more):
     if mode == "shape": weights["bias"] = np.zeros(3)
     if mode == "lacks": del weights["bias"]
     if mode == "nanweights": weights["bias"][0] = np.nan
+    if mode == "nanloss": more["after"] = (float("nan"), 1, 10)
     if mode == "raises": raise KeyError("no such client")
     if mode == "score": more["after"] = (0.1, 11, 10)
     if mode == "none": more["after"] = None
@@ -315,6 +316,8 @@ command="$python $tmp/bad.py stdout" tune 2 r && is_same r
 result $? "a worker may print"
 command="$python $tmp/bad.py nanweights" tune 2 r && grep -q 'warning: all 5 clients of round 0 .* diverged' "$tmp/log"
 result $? "weights that are not finite are of a client that diverged"
+command="$python $tmp/bad.py nanloss" tune 2 r && grep -q 'warning: all 5 clients of round 0 .* diverged' "$tmp/log"
+result $? "so is a loss that is no number"
 bad quits 75 'ended with status 9; its last lines in [^ ]*r.d/worker-[01]: .*memory is short [|] so I leave' "a worker's last lines are told"
 [ -s "$tmp/r.d/worker-0" ]
 result $? "and kept"

@@ -40,7 +40,8 @@ static int number(yajl_val value, double *out)
     return 1;
 }
 
-/* [loss, wrong, count] of a stage: sums over predictions. */
+/* [loss, wrong, count] of a stage: sums over predictions. A loss that is no number is one of
+ * a client that diverged. */
 static weft_status read_stage(const struct answer *answer, int stage)
 {
     enum { LOSS, WRONG, COUNT, N };
@@ -58,7 +59,8 @@ static weft_status read_stage(const struct answer *answer, int stage)
         return is_wrong(answer, "counts of wrong answers and predictions that are none");
     if (answer->turns->client[answer->j].valid > 0 && !(x[COUNT] > 0))
         return is_wrong(answer, "no predictions, though the client has samples");
-    fed_settle_score(answer->fed, (weft_score){x[LOSS], floor(x[WRONG]), floor(x[COUNT])},
+    if (x[COUNT] > 0 && !isfinite(x[LOSS])) answer->out->diverged = 1;
+    fed_settle_score((weft_score){x[LOSS], floor(x[WRONG]), floor(x[COUNT])},
                      answer->turns->turn, stage, answer->out);
     return WEFT_OK;
 }
@@ -110,7 +112,7 @@ static weft_status read_weights(const struct answer *answer)
         good &= (g[i] <= most) & (g[i] >= -most);
         if (w) w[i] = is_change ? from[i] + g[i] : (real)given[i];
     }
-    answer->out->diverged = !good;
+    if (!good) answer->out->diverged = 1;
     return check_fixed(answer);
 }
 

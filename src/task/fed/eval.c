@@ -55,7 +55,7 @@ static struct portion portion_new(const fed_task *fed, const fed_evaluation *eva
                  .after = evaluation->personal,
                  .part = evaluation->part,
                  .fresh = evaluation->fresh,
-                 .most = fed->worst},
+                 .most = evaluation->winner ? INFINITY : fed->worst},
         .client = fed_clients_new(fed, most, tmp),
         .told = WEFT_NEW(tmp, fed_client_result, most),
         .wire = WEFT_NEW(tmp, int64_t, fed_room(fed, most)),
@@ -136,7 +136,7 @@ weft_status fed_evaluate(fed_task *fed, const fed_evaluation *evaluation, int64_
         st = fed_keep_read(fed, state->kept, &portion.keep, n, portion.client);
         if (st != WEFT_OK) break;
         fed_keep_send(fed, &portion.keep);
-        st = fed_exchange(fed, take(fed, &portion, evaluation->stops, i, n, m, state),
+        st = fed_exchange(fed, take(fed, &portion, evaluation->winner, i, n, m, state),
                           portion.wire, 0, n, portion.client, portion.told);
         for (int64_t j = 0; j < n && st == WEFT_OK; j++) {
             fed_sums_add(fed, out, &portion.told[j]);

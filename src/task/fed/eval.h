@@ -10,8 +10,8 @@ typedef struct fed_evaluation {
     int64_t clients; /* number of clients; 0, or more than there are: all */
     int fresh;       /* 1: of those kept out of training, after fed.new_epochs */
     int personal;    /* 1: clients are also scored after local training */
-    int stops;       /* 1: tells of progress; WEFT_STOP when the run must stop, after the
-                        client in hand */
+    int winner;      /* 1: losses as they are, of any size; tells of progress; WEFT_STOP
+                        when the run must stop, after the client in hand */
     weft_members *members; /* out, on the first rank: the clients' scores, in memory of the
                               task; NULL: not needed */
 } fed_evaluation;

@@ -425,7 +425,7 @@ static weft_status fed_score(void *self, const weft_job *job, const weft_state *
                                  .members = members,
                                  .clients = fed->test_clients,
                                  .personal = fed->score_weights == FED_PERSONAL,
-                                 .stops = 1};
+                                 .winner = 1};
     fed_score_sums sums;
     TRY(fed_evaluate(fed, &evaluation, job->trial, &job->mix, state, &sums));
     *out = weft_scores_none();

@@ -151,7 +151,7 @@ static void score(struct group *group, const real *w, int stage)
         group->fed->net->lanes_score(group->fed->model, group->lanes->net, w, &batch, sum);
     }
     for (int l = 0; l < group->n; l++)
-        fed_settle_score(group->fed, sum[l], group->turns->turn, stage, group->lane[l].out);
+        fed_settle_score(sum[l], group->turns->turn, stage, group->lane[l].out);
 }
 
 /* ---- training ---- */

@@ -271,7 +271,7 @@ weft_status fed_neighbours_score(fed_task *fed, const real *w, const fed_client 
     } else {
         struct search search = search_new(fed, w, client, own.n, tmp);
         TRY(score_all(&search, &own, &scored, client->valid, &sum));
-        fed_settle_score(fed, sum, turn, FED_AFTER, out);
+        fed_settle_score(sum, turn, FED_AFTER, out);
     }
     weft_arena_reset(tmp, mark);
     return WEFT_OK;

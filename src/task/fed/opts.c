@@ -27,7 +27,8 @@ const weft_opt fed_task_opts[] = {
         "validation samples of all clients that are trained; or 1 - macro F1, or 1 - AUC, "
         "of the validation samples of all clients together, by weights before training at "
         "the end of a job. A client that diverged or was late gets the worst: 1, or 2 ln "
-        "classes"),
+        "classes, which the search also takes for larger losses; scores of the winner are "
+        "as they are"),
     WEFT_CHOICE_OPT("score_weights", fed_task, score_weights, "personal", "personal|global",
                     "weights that are scored: each client's after its training, or the "
                     "server's; with the latter the winner is scored without training"),

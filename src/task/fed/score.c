@@ -52,11 +52,11 @@ int64_t fed_spread(int64_t i, int64_t count, int64_t n)
     return (int64_t)((double)i * (double)n / (double)count);
 }
 
-void fed_settle_score(const fed_task *fed, weft_score sum, const fed_turn *turn, int stage,
+void fed_settle_score(weft_score sum, const fed_turn *turn, int stage,
                       fed_client_result *out)
 {
-    if (!isfinite(sum.loss)) sum.loss = fed->worst * sum.count;
-    if (sum.loss > turn->most * sum.count) sum.loss = turn->most * sum.count;
+    double most = sum.count > 0 ? turn->most * sum.count : 0;
+    if (!(sum.loss <= most)) sum.loss = most;
     out->loss[stage] = sum.loss;
     out->wrong[stage] = sum.wrong;
     out->count = sum.count;
@@ -97,7 +97,7 @@ void fed_score_model(const fed_task *fed, const real *w, const fed_own *own,
         batch.weight = fed_class_weights(fed, fed->valid_class, &batch);
         fed->net->score(fed->model, work->net, w, &batch, &weighed);
     }
-    fed_settle_score(fed, sum, turn, stage, out);
+    fed_settle_score(sum, turn, stage, out);
     out->weighed[stage] = weighed.wrong;
     weft_arena_reset(tmp, mark);
 }

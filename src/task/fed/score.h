@@ -20,7 +20,7 @@ void fed_score_model(const fed_task *fed, const real *w, const fed_own *own,
 int64_t fed_spread(int64_t i, int64_t count, int64_t n);
 /* Sets the result of a stage (FED_BEFORE or FED_AFTER) from the sums over its predictions.
  * A mean loss that is above turn->most or not a number is replaced by turn->most. */
-void fed_settle_score(const fed_task *fed, weft_score sum, const fed_turn *turn, int stage,
+void fed_settle_score(weft_score sum, const fed_turn *turn, int stage,
                       fed_client_result *out);
 /* Sets the worst possible score as the score after training, for a client that diverged. */
 void fed_settle_failure(const fed_task *fed, const fed_client *client, const fed_turn *turn,
