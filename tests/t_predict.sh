@@ -192,6 +192,11 @@ awk -F, -v OFS=, 'NR > 1 && $1 == "" { $1 = NR % 20 < 10 ? "-9.0" : "nix" } { pr
         -o "$tmp/coded-run.h5" >"$tmp/out" 2>"$tmp/log" && predict coded-run "$tmp/newcoded.csv" && grep -q -e -9.0 "$tmp/newcoded.csv" &&
     grep -q nix "$tmp/newcoded.csv" && awk -F, '{ print $NF }' "$tmp/p.csv" | cmp - "$tmp/want"
 result $? "what stood for gaps in training does so in new rows"
+sed 's/,green,/,purple,/' "$tmp/new.csv" >"$tmp/purple.csv"
+predict rff "$tmp/purple.csv" && grep -q "purple.csv: column 'colour' has levels that training rows have not, such as 'purple', in 10 of 40 rows; they count as none" "$tmp/log"
+result $? "levels that were not learnt are told"
+"$weft" pack dense "$tmp/old.csv" drop=id test_file="$tmp/purple.csv" -o "$tmp/purple.h5" >"$tmp/out" 2>"$tmp/log" && grep -q "such as 'purple', in 10 of 40 rows" "$tmp/log"
+result $? "also in a file for the test"
 gzip -k "$tmp/bare.csv" && predict rff "$tmp/bare.csv.gz" && cut -d, -f2- "$tmp/p.csv" | cmp - "$tmp/got"
 result $? "so is a compressed table"
 sed 's/,/;/g' "$tmp/bare.csv" >"$tmp/semi.csv"
@@ -275,6 +280,9 @@ refused() # STATUS STATEMENT PATTERN RUN ROWS [ARGUMENT ...]
     [ $? = "$1" ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -Eq -e "^weft: .*$3" "$tmp/log"
     result $? "$2"
 }
+for option in drop=colour weight=size valid_file="$tmp/old.csv"; do
+    refused 2 "what the winner says already is refused: ${option%=*}" "${option%=*} = .* has no effect beside like = .*rff.h5" rff "$tmp/new.csv" "$option"
+done
 refused 3 "a file that is there is kept" "c.csv is there already; --force" rff "$tmp/bare.csv" -o "$tmp/c.csv"
 refused 3 "one that holds no predictions always" "new.csv is there already, and holds no predictions" rff "$tmp/bare.csv" -o "$tmp/new.csv" --force
 cut -d, -f1,2 "$tmp/bare.csv" >"$tmp/few.csv"

@@ -227,7 +227,7 @@ static void test_text_errors(void)
     fails(pack(reader, at("t1.tsv"), "x.h5", ""), WEFT_EDATA, "t1.tsv has 1 class, 'a'",
           "two or more", "one class");
     write_text("t0.tsv", "");
-    fails(pack(reader, at("t0.tsv"), "x.h5", ""), WEFT_EDATA, "0 classes", "two or more",
+    fails(pack(reader, at("t0.tsv"), "x.h5", ""), WEFT_EDATA, "has no texts", "name another",
           "an empty file");
     write_text("t3.tsv", "a\tx\nb y\n");
     fails(pack(reader, at("t3.tsv"), "x.h5", ""), WEFT_EDATA, "t3.tsv: line 2", "no TAB",
@@ -372,7 +372,7 @@ static void test_dense_errors(void)
         {"a;b;c\n1,5;2,5;x\n", "line 2, column 1, 'a', is '1,5'", "decimal = comma"},
         {"1 1:2\n1:2 2:2\n", "line 2", "no label"},
         {"1 1:2\n1 2:2\n", "1 class, '1'", "two or more"},
-        {"", "0 classes", "two or more"},
+        {"", "has no rows", "name another"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const char *name = write_text("bad.txt", bad[i][0]);

@@ -269,6 +269,14 @@ reads "each part has its share of each class" t.csv "class train valid test a 12
 reads "also within clients" t.csv "clients 2 .*a 12 4 4 b 36 12 12 c 72 24 24 " shares=class valid=0.2 test=0.2 client=who
 table >"$tmp/t.csv"
 reads "the values of a column are clients" t.csv "clients 5 .*" client=site drop=id
+: >"$tmp/empty.csv"
+head -1 "$tmp/t.csv" >"$tmp/head.csv"
+mkfifo "$tmp/pipe"
+refused "a file for the test without a row is refused" t.csv "empty.csv has no rows; name another" test_file="$tmp/empty.csv"
+refused "so is one of names alone" t.csv "head.csv has no rows; name another" valid_file="$tmp/head.csv"
+packs t.csv test_file="$tmp/pipe"
+[ $? = 3 ] && grep -q "^weft: .*pipe is a pipe, which is read but once; name a file, or - for" "$tmp/log"
+result $? "and a pipe"
 packs t.csv test_file="$tmp/t.csv" && told "a file for two parts is warned of" "t.csv has the same bytes as .*t.csv; is one of them meant"
 awk 'NR == 1 || NR % 2' "$tmp/t.csv" >"$tmp/tested.csv"
 reads "rows of a file for the test stay with their clients" t.csv "clients 5 .* all 55 5 30 " client=site drop=id \

@@ -111,7 +111,8 @@ typedef struct weft_pack_numbers {
 WEFT_CHECKED weft_status weft_pack_targets(weft_pack *pack,
                                            const weft_pack_numbers *numbers);
 /* What the rows count in fits and scores, weight[rows] >= 0, part after part; stored so
- * that their mean over the training rows is 1. ECONF, as weft_pack_targets. */
+ * that their mean over the training rows, or those to be scored, is 1. ECONF, as
+ * weft_pack_targets. */
 WEFT_CHECKED weft_status weft_pack_weights(weft_pack *pack, const double *weight);
 /* The groups, of n, that rows belong to, group[rows] part after part; borrowed until the
  * file is written. Rows that are dealt to clients keep none. */

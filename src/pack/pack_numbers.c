@@ -25,6 +25,7 @@ weft_status weft_pack_weights(weft_pack *pack, const double *weight)
     TRY(refuse_clients(pack, "equal weights", ", or weight"));
     double sum = 0;
     int64_t train = pack->own->rows[WEFT_TRAIN], n = 0;
+    if (pack->own->scored) train = pack->own->rows[WEFT_TEST];
     for (int64_t i = 0; i < train; i++) sum += weight[i];
     for (int p = 0; p < WEFT_NPART; p++) {
         int64_t from = n;

@@ -207,6 +207,9 @@ static weft_status read_files(const struct dense *dense, const char *const path[
             else if (file[p].path)
                 st = weft_read_csv(file[p].path, file[p].text, file[p].n, &csv, rows);
             TRY(st);
+            if (file[p].path && rows->n == (p > 0 ? rows->end[p - 1] : 0))
+                return weft_fail(WEFT_EDATA, "%s has no rows; name another file",
+                                 file[p].path);
             rows->end[p] = rows->n;
         }
         if (rows->at) TRY(weft_dense_kinds(&csv, rows, &again));
@@ -304,6 +307,25 @@ static weft_status open_source(const struct dense *dense,
     return scored ? weft_dense_like_read(dense->like, images, like, pack->mem) : WEFT_OK;
 }
 
+/* ECONF: an option says what `like` says already. */
+static weft_status check_like(const struct dense *dense, weft_arena *mem)
+{
+    static const char *const told[] = {
+        "label",  "target", "drop",  "categories", "missing",    "group",    "client",
+        "weight", "valid",  "test",  "shares",     "valid_file", "test_file"};
+    for (const weft_opt *opt = options; opt->name && *dense->like != '\0'; opt++)
+        for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+            const char *value = weft_opt_told(opt, dense, mem);
+            if (strcmp(opt->name, told[i]) == 0 && strcmp(value, opt->def) != 0)
+                return weft_fail(WEFT_ECONF,
+                                 "%s = %s has no effect beside like = %s, which says what "
+                                 "the columns are, and all rows are to be scored; leave it "
+                                 "out",
+                                 opt->name, value, dense->like);
+        }
+    return WEFT_OK;
+}
+
 static weft_status pack_source(const struct dense *dense, const char *source,
                                weft_dense_rows *rows, weft_pack *pack)
 {
@@ -313,6 +335,7 @@ static weft_status pack_source(const struct dense *dense, const char *source,
     weft_dense_parts parts;
     const char *path[WEFT_NPART] = {source, dense->file[WEFT_VALID],
                                     dense->file[WEFT_TEST]};
+    TRY(check_like(dense, pack->mem));
     TRY(weft_pack_files(pack, path));
     weft_pack_notation(pack, dense, kept);
     TRY(open_source(dense, path, &like, rows, pack));

@@ -1,5 +1,6 @@
 /* What the columns of CSV files are, and what the training rows say of them. */
 #include "dense_arrays.h"
+#include "dense_like.h"
 #include "weft/log.h"
 #include "weft/patterns.h"
 
@@ -357,6 +358,17 @@ static int by_level(const void *a, const void *b)
     return weft_labels_compare(*x, *y);
 }
 
+void weft_dense_unknown(const weft_dense_rows *rows, int64_t j, const char *text,
+                        int64_t some, int64_t n)
+{
+    if (some > 0)
+        weft_log(WEFT_WARN,
+                 "%s: column '%s' has levels that training rows have not, such as '%.40s', "
+                 "in %lld of %lld rows; they count as none",
+                 rows->labels.path, weft_dense_name(rows, j), text, (long long)some,
+                 (long long)n);
+}
+
 /* Levels in the training rows; cells become their numbers. */
 static weft_status fit_category(weft_dense_rows *rows, int64_t j, const int64_t *train,
                                 int64_t ntrain, weft_column *to, weft_arena *tmp)
@@ -377,10 +389,16 @@ static weft_status fit_category(weft_dense_rows *rows, int64_t j, const int64_t 
     qsort(to->level, (size_t)n, sizeof *to->level, by_level);
     for (int64_t i = 0; i < name->n; i++) number[i] = -1;
     for (int64_t i = 0; i < n; i++) number[weft_names_index(name, to->level[i])] = i;
+    const char *text = NULL;
+    int64_t unknown = 0, first = rows->end[WEFT_TRAIN]; /* of other files */
     for (int64_t i = 0; i < rows->n; i++) {
         double *cell = weft_dense_place(rows, i, j);
-        if (!isnan(*cell)) *cell = (double)number[(int64_t)*cell];
+        if (isnan(*cell)) continue;
+        const char *own = name->name[(int64_t)*cell];
+        *cell = (double)number[(int64_t)*cell];
+        if (i >= first && *cell < 0 && unknown++ == 0) text = own;
     }
+    weft_dense_unknown(rows, j, text, unknown, rows->n - first);
     to->levels = n;
     to->distinct = name->n;
     return WEFT_OK;

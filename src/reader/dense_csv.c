@@ -101,14 +101,14 @@ static int64_t named(const struct csv *csv, int64_t j)
     return -1;
 }
 
-/* 1: column j of the table is a label, target or client, which rows to be scored may lack.
- */
+/* 1: column j of the table is a label, target or client, or a weight by name, which rows to
+ * be scored may lack. */
 static int may_lack(const struct csv *csv, int64_t j)
 {
     weft_column_kind kind = csv->table->at[j].kind;
-    return csv->how->unlabelled &&
-           (kind == WEFT_COLUMN_LABEL || kind == WEFT_COLUMN_TARGET ||
-            kind == WEFT_COLUMN_CLIENT);
+    int named = kind == WEFT_COLUMN_WEIGHT && csv->table->head.name;
+    return csv->how->unlabelled && (kind == WEFT_COLUMN_LABEL || named ||
+                                    kind == WEFT_COLUMN_TARGET || kind == WEFT_COLUMN_CLIENT);
 }
 
 /* EDATA: a column without a place has the name of one that is used. */
@@ -157,6 +157,8 @@ static weft_status find_places(struct csv *csv)
                 head->name[j], scored ? "winner was trained with" : "first file has",
                 scored ? "empty where values are not known"
                        : weft_arena_text(csv->row, "or drop = %s", head->name[j]));
+        else if (csv->table->at[j].kind == WEFT_COLUMN_WEIGHT)
+            csv->table->at[j].kind = WEFT_COLUMN_DROPPED;
     }
     return check_once(csv);
 }

@@ -100,7 +100,8 @@ void weft_dense_like_begin(const weft_dense_like *like, weft_csv *how,
         name[j] = column->name;
         rows->at[j] = (weft_dense_column){.kind = column->kind, .name = {.mem = rows->mem}};
         if (column->features == 0 && column->kind != WEFT_COLUMN_LABEL &&
-            column->kind != WEFT_COLUMN_TARGET && column->kind != WEFT_COLUMN_CLIENT)
+            column->kind != WEFT_COLUMN_TARGET && column->kind != WEFT_COLUMN_CLIENT &&
+            column->kind != WEFT_COLUMN_WEIGHT)
             rows->at[j].kind = WEFT_COLUMN_DROPPED;
         for (int64_t i = 0; i < column->levels; i++)
             weft_names_find(&rows->at[j].name, column->level[i]);
@@ -111,10 +112,15 @@ weft_status weft_dense_like_end(const weft_dense_like *like, weft_dense_rows *ro
 {
     for (int64_t j = 0; like->columns && j < rows->d; j++) {
         const weft_column *column = &like->columns->at[j];
-        for (int64_t i = 0; column->kind == WEFT_COLUMN_CATEGORY && i < rows->n; i++) {
+        const char *text = NULL;
+        int64_t unknown = 0;
+        for (int64_t i = 0; i < rows->n && column->kind == WEFT_COLUMN_CATEGORY; i++) {
             double *cell = weft_dense_place(rows, i, j);
-            if (*cell >= (double)column->levels) *cell = -1;
+            if (!(*cell >= (double)column->levels)) continue;
+            if (unknown++ == 0) text = rows->at[j].name.name[(int64_t)*cell];
+            *cell = -1;
         }
+        weft_dense_unknown(rows, j, text, unknown, rows->n);
     }
     if (rows->targets > 0) return WEFT_OK;
     return weft_labels_match(&rows->labels, like->classes, like->class_name, rows->label,

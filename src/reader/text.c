@@ -398,6 +398,8 @@ static weft_status text_read(const void *self, const char *source, weft_pack *pa
     for (int i = 0; i < WEFT_NPART; i++) {
         first[i] = documents.n;
         if (*file[i] != '\0') TRY(read_file(labelled, file[i], &documents, pack));
+        if (*file[i] != '\0' && documents.n == first[i])
+            return weft_fail(WEFT_EDATA, "%s has no texts; name another file", file[i]);
         documents.end[i] = documents.n;
         documents.own[i] = *file[i] != '\0' ? file[i] : NULL;
     }

@@ -260,10 +260,17 @@ weft_status weft_file_scratch(const char *beside, int *fd)
 
 weft_status weft_file_source(const char **path, const char *beside)
 {
+    static const char standard[] = "/dev/stdin";
     struct stat info;
     int fd;
-    if (strcmp(*path, "-") != 0) return WEFT_OK;
-    *path = "/dev/stdin";
+    if (strcmp(*path, "-") != 0 && strcmp(*path, standard) != 0) {
+        if (stat(*path, &info) != 0 || !S_ISFIFO(info.st_mode)) return WEFT_OK;
+        return weft_fail(WEFT_EFILE,
+                         "%s is a pipe, which is read but once; name a file, or - for "
+                         "standard input",
+                         *path);
+    }
+    *path = standard;
     if (fstat(STDIN_FILENO, &info) != 0) return weft_file_fail("read", *path, errno);
     if (S_ISREG(info.st_mode)) return WEFT_OK;
     TRY(weft_file_scratch(beside, &fd));
