@@ -25,6 +25,7 @@ import contextlib
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -62,6 +63,16 @@ def program():
     raise Error("the program weft was not found: set WEFT to its path")
 
 
+def choice(value):
+    """One of several, as an input file has it. A text that would be read as another value is refused."""
+    if isinstance(value, str):
+        number = re.fullmatch(r"\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*|true|false", value, re.I)
+        if number or value != value.strip() or not value or re.search(r"[|;#\n]|\.\.|\bwhen\b|^log ", value):
+            raise Error(f"{value!r} in a list would be read as another value: give a number or a bool as such, or a text "
+                        "without |, ;, #, .., 'when' and blanks at its ends, by which your function finds it")
+    return setting(value)
+
+
 def setting(value):
     """As an input file has it. A tuple is a range: (1, 9) of whole numbers, (0.0, 1.0), (1e-4, 1.0, "log");
     a list is a choice; a text is taken as it is: "log 1e-4 .. 1", "a | b"."""
@@ -69,7 +80,7 @@ def setting(value):
     if isinstance(value, tuple) and len(value) in (2, 3) and value[2:] in ((), ("log",)):
         return "log " * len(value[2:]) + f"{setting(value[0])} .. {setting(value[1])}"
     if isinstance(value, list) and value:
-        return " | ".join(setting(one) for one in value)
+        return " | ".join(choice(one) for one in value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):

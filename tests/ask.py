@@ -160,6 +160,8 @@ def errors(run):
     refused(lambda: weft.Search({"parameters": {"x": "0 .. a"}}), "parameters.x", 2)
     refused(lambda: weft.Search({"parameters": {"x": {}}}), "expected a number, a text, a tuple")
     refused(lambda: weft.Search({"run": {"task": "command"}, "parameters": space}), "run.task", 2)
+    for text in "relu | tanh", "a ;b", "1", "true", " a":
+        refused(lambda: weft.minimize(evaluate, {"x": [text, "b"]}), f"{text!r} in a list would be read as another value")
     refused(lambda: weft.minimize(evaluate, space, sampler="tpo"), 'did you mean "tpe"', 2)
     with weft.Search({"parameters": space}, {"space.configs": 3}, output=run + ".h5") as s:
         a, b = s.ask(), s.ask()
