@@ -248,11 +248,10 @@ static void test_sizes(const char *law, double slack)
 {
     struct counted counted = {.rows = 0};
     for (int rule = 0; rule < 2; rule++) {
-        weft_check(made(weft_arena_text(mem,
-                                        "clients=200 partition=%s alpha=10 sizes=%s "
-                                        "deviation=0.5",
-                                        rule ? "iid" : "dirichlet", law)),
-                   "%s", weft_error());
+        weft_check(
+            made(weft_arena_text(mem, "clients=200 partition=%s sizes=%s deviation=0.5",
+                                 rule ? "iid" : "dirichlet alpha=10", law)),
+            "%s", weft_error());
         struct found train = look(WEFT_TRAIN, 20000, &counted),
                      test = look(WEFT_TEST, TEST_ROWS, &counted);
         double mean, sd;

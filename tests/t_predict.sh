@@ -281,7 +281,7 @@ refused() # STATUS STATEMENT PATTERN RUN ROWS [ARGUMENT ...]
     result $? "$2"
 }
 for option in drop=colour weight=size valid_file="$tmp/old.csv"; do
-    refused 2 "what the winner says already is refused: ${option%=*}" "${option%=*} = .* has no effect beside like = .*rff.h5" rff "$tmp/new.csv" "$option"
+    refused 2 "what the winner says already is refused: ${option%=*}" "${option%=*} = .* has no effect: like = ... says what columns are; leave it out" rff "$tmp/new.csv" "$option"
 done
 refused 3 "a file that is there is kept" "c.csv is there already; --force" rff "$tmp/bare.csv" -o "$tmp/c.csv"
 refused 3 "one that holds no predictions always" "new.csv is there already, and holds no predictions" rff "$tmp/bare.csv" -o "$tmp/new.csv" --force

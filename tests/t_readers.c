@@ -227,8 +227,8 @@ static void test_text_errors(void)
     fails(pack(reader, at("t1.tsv"), "x.h5", ""), WEFT_EDATA, "t1.tsv has 1 class, 'a'",
           "two or more", "one class");
     write_text("t0.tsv", "");
-    fails(pack(reader, at("t0.tsv"), "x.h5", ""), WEFT_EDATA, "has no texts", "name another",
-          "an empty file");
+    fails(pack(reader, at("t0.tsv"), "x.h5", ""), WEFT_EDATA, "has no texts",
+          "name another", "an empty file");
     write_text("t3.tsv", "a\tx\nb y\n");
     fails(pack(reader, at("t3.tsv"), "x.h5", ""), WEFT_EDATA, "t3.tsv: line 2", "no TAB",
           "a line without label");

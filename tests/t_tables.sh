@@ -109,6 +109,9 @@ refused "whole numbers that all differ are asked about" t.csv \
 awk 'BEGIN { for (i = 0; i < 40; i++) print (i % 2 ? "0,1" : 1) " 1:" i }' >"$tmp/t.svm"
 refused "several labels are told" t.svm "line 2 has the labels '0,1': multi-label data"
 sed -i 1d "$tmp/t.svm"
+packs t.svm client=1
+[ $? = 2 ] && grep -q "^weft: client = 1 has no effect: .*t.svm is a libsvm file, without columns; leave it out" "$tmp/log"
+result $? "and columns that it has not"
 refused "in the first line, too" t.svm "line 1 has the labels '0,1': multi-label data"
 printf 'a,y\n1,b\000c\n2,c\n' >"$tmp/t.csv"
 refused "a NUL in a label is refused" t.csv "line 2 has a NUL byte"

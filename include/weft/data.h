@@ -41,17 +41,17 @@ typedef struct weft_data {
     const double *target_shift, *target_scale; /* [classes] mean and deviation in the
                                        training rows: a target of the source is shift +
                                        scale times that of the rows; NULL: classes */
-    const char *const *column_name; /* of rows, [d]; NULL: they have no names */
-    const weft_columns *table;      /* that rows are features of; NULL: no table */
-    const char *notation;           /* see weft_pack_notation; "": none */
-    int64_t groups;                 /* that rows belong to; 0: to none */
-    int unlabelled;                 /* 1: labels are not known; all are 0 */
-    int scored;                     /* 1: rows to be scored alone, all in the test part */
-    weft_window window;             /* what is open of the file: other parts are empty */
+    const char *const *column_name;            /* of rows, [d]; NULL: they have no names */
+    const weft_columns *table; /* that rows are features of; NULL: no table */
+    const char *notation;      /* see weft_pack_notation; "": none */
+    int64_t groups;            /* that rows belong to; 0: to none */
+    int unlabelled;            /* 1: labels are not known; all are 0 */
+    int scored;                /* 1: rows to be scored alone, all in the test part */
+    weft_window window;        /* what is open of the file: other parts are empty */
     const int64_t *row; /* [test rows] number in the source, of clients; NULL: not known */
-    const double *shift, *scale;    /* [d] a number of the source is shift + scale x, where
-                                       32 bits were too few for it; NULL: 0 and 1 */
-    weft_ranks ranks; /* that the rows have in place of the source's numbers */
+    const double *shift, *scale; /* [d] a number of the source is shift + scale x, where
+                                    32 bits were too few for it; NULL: 0 and 1 */
+    weft_ranks ranks;            /* that the rows have in place of the source's numbers */
     const char *digest;
     int channels, height, width; /* of an image, with rows of d = channels height width
                                     numbers; 0: rows are not images, or belong to clients */

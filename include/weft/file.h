@@ -38,9 +38,10 @@ int weft_file_same(const char *a, const char *b);
 /* Opens a new file without a name, for reading and writing, in the directory of `beside`:
  * it ends with its descriptor. EFILE. */
 WEFT_CHECKED weft_status weft_file_scratch(const char *beside, int *fd);
-/* Makes *path "/dev/stdin" where it is "-" or that, and standard input a file that can be read from
- * its beginning, several times: that of a pipe is copied to a file without a name in the
- * directory of `beside`. EFILE, also where that is empty, or *path another pipe. Cost: its bytes, on disk. */
+/* Makes *path "/dev/stdin" where it is "-" or that, and standard input a file that can be
+ * read from its beginning, several times: that of a pipe is copied to a file without a name
+ * in the directory of `beside`. EFILE, also where that is empty, or *path another pipe.
+ * Cost: its bytes, on disk. */
 WEFT_CHECKED weft_status weft_file_source(const char **path, const char *beside);
 
 #endif

@@ -90,9 +90,10 @@ void weft_pack_source_sum(weft_pack *pack, const char *name, const weft_digest *
     weft_digest_show(digest, hex);
     for (int64_t i = 0; i < pack->own->nsource && bytes > 0; i++)
         if (strncmp(pack->own->source[i], hex, strlen(hex)) == 0)
-            weft_log(WEFT_WARN,
-                     "%s has the same bytes as %s; is one of them meant to be another file?",
-                     name, strstr(pack->own->source[i] + strlen(hex) + 2, "  ") + 2);
+            weft_log(
+                WEFT_WARN,
+                "%s has the same bytes as %s; is one of them meant to be another file?",
+                name, strstr(pack->own->source[i] + strlen(hex) + 2, "  ") + 2);
     pack->own->source = weft_grow(pack->mem, pack->own->source, sizeof *pack->own->source,
                                   pack->own->nsource, &pack->own->source_room);
     pack->own->source[pack->own->nsource++] =

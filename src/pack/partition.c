@@ -1,17 +1,17 @@
 /* Three ways to deal the rows of a labelled set to N clients, each row to one client.
  *
  * iid        rows in random order, client after client.
+ * shards     rows sorted by class are cut into N S pieces, of which each client is dealt S.
+ *            McMahan et al., "Communication-efficient learning of deep networks from
+ *            decentralized data", 2017.
  * dirichlet  client c draws class shares q_c ~ Dirichlet(alpha p), p the shares of the
  *            classes among all training rows, then its rows, one by one, without
- * replacement: a class by q_c, among those that have rows left, a row of it at random.
- * Clients draw in turn, those of more rows more often, so that a class runs out for all at
- * the same time. Hsu, Qi, Brown, "Measuring the effects of non-identical data distribution
- * for federated visual classification", 2019 (Dirichlet over the classes of a client, not
- * over the clients of a class). With C equal classes their alpha is C times that of a
- * symmetric Dirichlet(alpha,
- * ..., alpha). shards     rows sorted by class are cut into N S pieces, of which each
- * client is dealt S. McMahan et al., "Communication-efficient learning of deep networks
- * from decentralized data", 2017.
+ *            replacement: a class by q_c, among those that have rows left, a row of it at
+ *            random. Clients draw in turn, those of more rows more often, so that a class
+ *            runs out for all at the same time. Hsu, Qi, Brown, "Measuring the effects of
+ *            non-identical data distribution for federated visual classification", 2019
+ *            (Dirichlet over the classes of a client, not over the clients of a class).
+ *            With C equal classes their alpha is C times that of a symmetric Dirichlet.
  *
  * By iid and dirichlet clients have equally many rows, or so many in proportion to
  * exp(deviation z), z normal (lognormal) or exponential (power: P(size > s) falls as
@@ -65,8 +65,23 @@ static int64_t cut(int64_t n, int64_t i, int64_t pieces)
     return n / pieces * i + n % pieces * i / pieces;
 }
 
+/* ECONF: the option `name` differs from its default, and nothing reads it. */
+static weft_status check_read(const char *name, double value, double normal, int read,
+                              const char *by)
+{
+    if (read || !(fabs(value - normal) > 0)) return WEFT_OK;
+    return weft_fail(WEFT_ECONF, "%s = %g has no effect without %s; give that, too", name,
+                     value, by);
+}
+
 weft_status weft_partition_check(const weft_partition *partition, int64_t rows)
 {
+    TRY(check_read("alpha", partition->alpha, 0.5, partition->rule == WEFT_PART_DIRICHLET,
+                   "partition = dirichlet"));
+    TRY(check_read("shards", (double)partition->shards, 2,
+                   partition->rule == WEFT_PART_SHARDS, "partition = shards"));
+    TRY(check_read("deviation", partition->deviation, 1,
+                   partition->sizes != WEFT_SIZES_EQUAL, "sizes = lognormal or power"));
     if (partition->rule == WEFT_PART_DIRICHLET && !(partition->alpha > 0))
         return weft_fail(WEFT_ECONF, "alpha = %g where dirichlet needs a number above 0",
                          partition->alpha);

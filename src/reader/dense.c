@@ -102,6 +102,20 @@ static const weft_opt options[] = {
     {0},
 };
 
+/* ECONF: one of these options, NULL at the end, is given, and `why` it has no effect. */
+static weft_status check_void(const struct dense *dense, const char *const *name,
+                              const char *why, weft_arena *mem)
+{
+    for (; *name; name++)
+        for (const weft_opt *opt = options; opt->name; opt++) {
+            const char *value = weft_opt_told(opt, dense, mem);
+            if (strcmp(opt->name, *name) == 0 && strcmp(value, opt->def) != 0)
+                return weft_fail(WEFT_ECONF, "%s = %s has no effect: %s; leave it out",
+                                 *name, value, why);
+        }
+    return WEFT_OK;
+}
+
 /* Excel's first line, "sep=;", names the separator. */
 static char take_sep_line(char **text, size_t *n, int64_t *line)
 {
@@ -178,6 +192,9 @@ static weft_status open_file(const struct dense *dense, const char *path,
 static weft_status read_files(const struct dense *dense, const char *const path[WEFT_NPART],
                               const weft_dense_like *like, weft_dense_rows *rows)
 {
+    static const char *const of_columns[] = {"label",  "header",     "decimal", "thousands",
+                                             "drop",   "categories", "gaps",    "group",
+                                             "client", "weight",     NULL};
     table_file file[WEFT_NPART] = {0};
     char separator[WEFT_NPART] = {0};
     weft_csv csv = dense->csv;
@@ -188,6 +205,11 @@ static weft_status read_files(const struct dense *dense, const char *const path[
         if (separator[p] == 0) separator[p] = ';'; /* there is but one column */
     csv.line = file[WEFT_TRAIN].line;
     csv.separator = separator[WEFT_TRAIN];
+    if (csv.separator == 0)
+        TRY(check_void(dense, of_columns,
+                       weft_arena_text(rows->mem, "%s is a libsvm file, without columns",
+                                       path[WEFT_TRAIN]),
+                       rows->mem));
     if (like->columns)
         weft_dense_like_begin(like, &csv, rows);
     else if (csv.separator != 0)
@@ -307,35 +329,20 @@ static weft_status open_source(const struct dense *dense,
     return scored ? weft_dense_like_read(dense->like, images, like, pack->mem) : WEFT_OK;
 }
 
-/* ECONF: an option says what `like` says already. */
-static weft_status check_like(const struct dense *dense, weft_arena *mem)
-{
-    static const char *const told[] = {
-        "label",  "target", "drop",  "categories", "missing",    "group",    "client",
-        "weight", "valid",  "test",  "shares",     "valid_file", "test_file"};
-    for (const weft_opt *opt = options; opt->name && *dense->like != '\0'; opt++)
-        for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
-            const char *value = weft_opt_told(opt, dense, mem);
-            if (strcmp(opt->name, told[i]) == 0 && strcmp(value, opt->def) != 0)
-                return weft_fail(WEFT_ECONF,
-                                 "%s = %s has no effect beside like = %s, which says what "
-                                 "the columns are, and all rows are to be scored; leave it "
-                                 "out",
-                                 opt->name, value, dense->like);
-        }
-    return WEFT_OK;
-}
-
 static weft_status pack_source(const struct dense *dense, const char *source,
                                weft_dense_rows *rows, weft_pack *pack)
 {
     static const char *const kept[] = {"separator", "header", "decimal", "thousands",
                                        "comment",   "gaps",   NULL};
+    static const char *const told[] = {
+        "label",  "target", "drop", "categories", "missing",    "group",     "client",
+        "weight", "valid",  "test", "shares",     "valid_file", "test_file", NULL};
     weft_dense_like like = {0};
     weft_dense_parts parts;
     const char *path[WEFT_NPART] = {source, dense->file[WEFT_VALID],
                                     dense->file[WEFT_TEST]};
-    TRY(check_like(dense, pack->mem));
+    if (*dense->like != '\0')
+        TRY(check_void(dense, told, "like = ... says what columns are", pack->mem));
     TRY(weft_pack_files(pack, path));
     weft_pack_notation(pack, dense, kept);
     TRY(open_source(dense, path, &like, rows, pack));

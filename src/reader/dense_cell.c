@@ -54,8 +54,8 @@ int weft_cell_number(const weft_csv *how, const char *text, double *x, weft_aren
 
 int weft_cell_missing(const char *text)
 {
-    static const char *const word[] = {"",     "?", "NA", "N/A", "#N/A", "nan", "null",
-                                       "none", "-", ".",  "-nan", "nil", "NaT",  "\\N"};
+    static const char *const word[] = {"",     "?", "NA", "N/A",  "#N/A", "nan", "null",
+                                       "none", "-", ".",  "-nan", "nil",  "NaT", "\\N"};
     enum { LONGEST = 4 };
     if (strchr("?nN#-.\\", *text) == NULL) return 0; /* "" has what ends this one */
     if (strnlen(text, LONGEST + 1) > LONGEST) return 0;

@@ -107,8 +107,9 @@ static int may_lack(const struct csv *csv, int64_t j)
 {
     weft_column_kind kind = csv->table->at[j].kind;
     int named = kind == WEFT_COLUMN_WEIGHT && csv->table->head.name;
-    return csv->how->unlabelled && (kind == WEFT_COLUMN_LABEL || named ||
-                                    kind == WEFT_COLUMN_TARGET || kind == WEFT_COLUMN_CLIENT);
+    return csv->how->unlabelled &&
+           (kind == WEFT_COLUMN_LABEL || named || kind == WEFT_COLUMN_TARGET ||
+            kind == WEFT_COLUMN_CLIENT);
 }
 
 /* EDATA: a column without a place has the name of one that is used. */

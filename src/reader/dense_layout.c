@@ -277,8 +277,7 @@ static weft_status set_one(const char *path, const weft_csv_head *head, const ch
                            const char *name, weft_column_kind to, weft_column_kind *kind,
                            weft_arena *tmp)
 {
-    if (strchr(name, ',') == NULL)
-        return set_kind(path, head, option, name, to, kind, tmp);
+    if (strchr(name, ',') == NULL) return set_kind(path, head, option, name, to, kind, tmp);
     return weft_fail(WEFT_ECONF,
                      "%s = %s names several columns where one is expected; give one, or "
                      "join them into a column in %s",

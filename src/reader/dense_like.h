@@ -25,8 +25,8 @@ WEFT_CHECKED weft_status weft_dense_like_read(const char *path, int images,
 /* Prepares *rows and *how for reading a table of these columns. */
 void weft_dense_like_begin(const weft_dense_like *like, weft_csv *how,
                            weft_dense_rows *rows);
-/* Warns that some of n rows, if any, have a level of column j, such as `text`, that training
- * rows have not. */
+/* Warns that some of n rows, if any, have a level of column j, such as `text`, that
+ * training rows have not. */
 void weft_dense_unknown(const weft_dense_rows *rows, int64_t j, const char *text,
                         int64_t some, int64_t n);
 /* After it was read: cells and labels become those of `like`. EDATA: a class is not known.

@@ -151,7 +151,8 @@ static int has_class(const weft_document *document, const char *name, int blank)
     size_t n = strlen(name);
     if (document->n <= n) return 0;
     const char *text = document->text, *end = text + document->n;
-    int first = memcmp(text, name, n) == 0 && (text[n] == '\t' || (blank && text[n] == ' '));
+    int first =
+        memcmp(text, name, n) == 0 && (text[n] == '\t' || (blank && text[n] == ' '));
     int last = memcmp(end - n, name, n) == 0 &&
                (end[-(ptrdiff_t)n - 1] == '\t' || (blank && end[-(ptrdiff_t)n - 1] == ' '));
     return first || last;

@@ -35,7 +35,8 @@ int weft_text_label_named(const weft_text_named *how)
     return !by_place(how->label, &column);
 }
 
-/* 1: the option names a column that texts to be scored need not have, and these have not. */
+/* 1: the option names a column that texts to be scored need not have, and these have not.
+ */
 static int may_lack(const struct head *head, const char *text)
 {
     int64_t column, found = 0;
@@ -146,8 +147,7 @@ weft_status weft_text_columns_find(const char *path, const weft_text_named *how,
             weft_grow(mem, columns->text, sizeof *columns->text, columns->n, &room);
         TRY(find_other(&head, "text", one, label, &columns->text[columns->n++]));
     }
-    if (*client != '\0')
-        TRY(find_other(&head, "client", client, label, &columns->client));
+    if (*client != '\0') TRY(find_other(&head, "client", client, label, &columns->client));
     int given = columns->n > 0 || columns->client >= 0;
     if (given) columns->label = label;
     if (label < n && (given || (label_named && n > 1))) tell(&head, columns);

@@ -29,9 +29,9 @@ int weft_text_label_named(const weft_text_named *how);
  * there. Tells where they are. ECONF: there is no such column; EDATA: a
  * name occurs twice. */
 WEFT_CHECKED weft_status weft_text_columns_find(const char *path,
-                                                const weft_text_named *how,
-                                                int scored, const char *const *field,
-                                                int64_t n, weft_text_columns *columns,
+                                                const weft_text_named *how, int scored,
+                                                const char *const *field, int64_t n,
+                                                weft_text_columns *columns,
                                                 weft_arena *mem);
 /* The text of a row of n fields, *length bytes in mem: its columns, with blanks between
  * them. */

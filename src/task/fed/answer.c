@@ -40,8 +40,8 @@ static int number(yajl_val value, double *out)
     return 1;
 }
 
-/* [loss, wrong, count] of a stage: sums over predictions. A loss that is no number is one of
- * a client that diverged. */
+/* [loss, wrong, count] of a stage: sums over predictions. A loss that is no number is one
+ * of a client that diverged. */
 static weft_status read_stage(const struct answer *answer, int stage)
 {
     enum { LOSS, WRONG, COUNT, N };
