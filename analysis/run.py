@@ -116,7 +116,7 @@ def draw_sweep(run, fig):
     error = np.array([100 - accuracy for _, accuracy in alone])
     ax.plot(np.arange(1, len(error) + 1), error, "o", color=runs.GREY, ms=5)
     at = [config for config, _ in alone].index(int(run.winner["id"]))
-    ax.plot(at + 1, error[at], "*", color=runs.RED, ms=13, label=f"winner, map {alone[at][0]}")
+    ax.plot(at + 1, error[at], "*", color=runs.RED, ms=13, label=f"winner by {run.ini.get('fmap', 'score', fallback='accuracy')}, map {alone[at][0]}")
     ax.set_xlabel("maps in order of validation error")
     ax.set_ylabel("validation error (%)")
     ax.set_xlim(0, len(error) + 1)
@@ -359,7 +359,9 @@ def main():
         fig, what = draw_federation(run), (f"{runs.method_of(run.method())[0]}, {len(run.rounds['job'])} rounds"
                                            f" of {trials} trial{'s' * (trials > 1)}")
     elif run.attr["task"] == "fmap":
-        fig, what = draw_maps(run), f"{runs.name_of(run.tuner)[0]}, {len(run.config)} maps"
+        sampler = run.attr.get("sampler", "space")
+        how = runs.name_of(run.tuner)[0] if sampler == "space" else f"{run.tuner}, sampler {sampler}"
+        fig, what = draw_maps(run), f"{how}, {len(run.config)} maps"
     else:
         jobs, trials = len(run.event["job"]), len(set(run.event["trial"]))
         fig, what = draw_search(run), (f"{run.attr['task']}, {run.tuner}, sampler {run.attr.get('sampler', 'space')}, "

@@ -192,6 +192,10 @@ awk -F, -v OFS=, 'NR > 1 && $1 == "" { $1 = NR % 20 < 10 ? "-9.0" : "nix" } { pr
         -o "$tmp/coded-run.h5" >"$tmp/out" 2>"$tmp/log" && predict coded-run "$tmp/newcoded.csv" && grep -q -e -9.0 "$tmp/newcoded.csv" &&
     grep -q nix "$tmp/newcoded.csv" && awk -F, '{ print $NF }' "$tmp/p.csv" | cmp - "$tmp/want"
 result $? "what stood for gaps in training does so in new rows"
+table 40 500 >"$tmp/filled.csv"
+"$weft" pack dense "$tmp/filled.csv" drop=id -o "$tmp/filled.h5" >"$tmp/out" 2>"$tmp/log" && predict rff "$tmp/filled.h5" &&
+    grep -q "filled.h5 fills gaps of column 'age' by [0-9.]*, of its own rows, where .*rff.h5 was trained with [0-9.]*; .weft pack dense FILE like=.*rff.h5" "$tmp/log"
+result $? "gaps that a table fills by its own rows are told"
 sed 's/,green,/,purple,/' "$tmp/new.csv" >"$tmp/purple.csv"
 predict rff "$tmp/purple.csv" && grep -q "purple.csv: column 'colour' has levels that training rows have not, such as 'purple', in 10 of 40 rows; they count as none" "$tmp/log"
 result $? "levels that were not learnt are told"

@@ -60,7 +60,7 @@ END
 tune && ends 40 0.5 "a curve to its end"
 tune random.resource=2 && ends 20 0.9 "between points: time in proportion, the loss before"
 tune random.resource=1 replay.row=1 && ends 30 0.7 "the second curve"
-tune replay.time=none replay.seconds=3 && ends 12 0.5 "seconds per unit"
+tune replay.time= replay.seconds=3 && ends 12 0.5 "seconds per unit"
 tune replay.row=0..1 space.source=grid space.configs=0 && grep -q "score inf" "$tmp/log" &&
     ends 40 0.5 "a curve that ended as diverged stays so"
 for range in "log 60 .. 100:0.7" "1 .. 3:0.9" "log 1 .. 100:0.[79]"; do
@@ -111,6 +111,7 @@ refused 'no such column; did you mean "x"' "a column that is none" columns.xx=1.
 refused 'k of configuration 0 .*"u".*range of numbers' "a text on an axis of numbers" columns.k=1..9
 refused 'within the ranges' "ranges without a configuration" columns.x=2..9
 refused 'no column "los".*"loss"' "a loss that is none" replay.loss=los
+refused 'no column "secs", which replay.time names' "a time that is none" replay.time=secs
 refused 'replay.table is missing' "no table" replay.table=
 refused 'cannot.*no-such' "a table that is not there" replay.table=no-such
 refused 'with the options of another' "options that change on the way" run.tuner=pbt \
@@ -181,7 +182,7 @@ if [ -n "$python" ]; then
             "$weft" tune "$tmp/sgd.ini" run.tuner=asha run.workers=2 -o "$tmp/trained.h5" &&
             "$python" analysis/curves.py "$tmp/all.h5" -o "$tmp/stored.tsv"
     } >"$tmp/out" 2>"$tmp/log" &&
-        tune replay.table="$tmp/stored.tsv" replay.time=none replay.test= replay.row=0..5 \
+        tune replay.table="$tmp/stored.tsv" replay.time= replay.test= replay.row=0..5 \
             space.source=grid space.levels=6 space.configs=0 run.tuner=asha asha.reduction=3 \
             asha.max_resource=3 run.workers=2 &&
         "$python" - "$tmp/trained.h5" "$tmp/run.h5" >>"$tmp/out" 2>>"$tmp/log" <<'END'

@@ -74,7 +74,7 @@ static weft_status read_form(const char *run, weft_form *form, weft_arena *tmp)
     weft_h5 file;
     const char *group;
     *form = WEFT_NFORM;
-    TRY(weft_h5_open(&file, run, tmp));
+    TRY(weft_run_file(&file, run, tmp));
     weft_status st = weft_form_read(&file, &group, form);
     weft_h5_close(&file);
     return st;

@@ -5,6 +5,7 @@
 #include "weft/log.h"
 #include "weft/translations.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -243,11 +244,39 @@ static weft_status order_columns(const weft_data *data, const weft_likeness *lik
     return WEFT_OK;
 }
 
+/* The number of a table that stands for gaps of a column of that name; NAN: it has none. */
+static double fill_of(const weft_columns *table, const char *name)
+{
+    for (int64_t j = 0; j < table->n; j++)
+        if (table->at[j].kind == WEFT_COLUMN_NUMBER && strcmp(table->at[j].name, name) == 0)
+            return table->at[j].fill;
+    return NAN;
+}
+
+/* Warns, once, of gaps that are filled by the numbers of another table than the winner's.
+ */
+static void tell_fills(const weft_data *data, const weft_likeness *like, const char *whose)
+{
+    for (int64_t j = 0; data->table && like->table && j < data->table->n; j++) {
+        const weft_column *own = &data->table->at[j];
+        double fill = fill_of(like->table, own->name);
+        if (own->kind != WEFT_COLUMN_NUMBER || own->missing == 0) continue;
+        if (!(fabs(own->fill - fill) > 0)) continue;
+        weft_log(
+            WEFT_WARN,
+            "%s fills gaps of column '%s' by %g, of its own rows, where %s was trained "
+            "with %g; `weft pack dense FILE like=%s` packs rows as in training",
+            data->path, own->name, own->fill, whose, fill, whose);
+        return;
+    }
+}
+
 static weft_status match_columns(weft_data *data, const weft_likeness *like,
                                  const char *whose)
 {
     const int64_t *column_of;
     TRY(order_columns(data, like, whose, &column_of));
+    if (data->team->rank == 0) tell_fills(data, like, whose);
     if (like->ranks.n > 0) {
         if (data->clients)
             return weft_fail(WEFT_EDATA,
@@ -318,9 +347,15 @@ static weft_status check_form(const weft_data *data, const weft_likeness *like,
                          data->path, (long long)own.d, whose, (long long)like->d,
                          (long long)like->d);
     if (own.d != like->d)
-        return weft_fail(WEFT_EDATA,
-                         "%s has %lld columns, but the winner of %s was trained on %lld",
-                         data->path, (long long)own.d, whose, (long long)like->d);
+        return weft_fail(
+            WEFT_EDATA, "%s has %lld columns, but the winner of %s was trained on %lld%s",
+            data->path, (long long)own.d, whose, (long long)like->d,
+            !own.table || !like->table
+                ? ""
+                : weft_arena_text(data->mem,
+                                  "; `weft pack dense FILE like=%s` packs rows "
+                                  "as in training",
+                                  whose));
     int images = own.channels > 0 && like->channels > 0;
     if (images && (own.channels != like->channels || own.height != like->height ||
                    own.width != like->width))

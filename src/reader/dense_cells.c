@@ -159,7 +159,8 @@ static weft_status read_cell(const struct special *special, int64_t i, double *c
     else if (!weft_cell_number(special->how, text, &x, special->tmp))
         x = NAN;
     int missing = weft_array_texts(array) ? weft_cell_missing(text) : isnan(x);
-    const char *shown = missing && !weft_array_texts(array) ? "nan" : text;
+    const char *shown =
+        weft_array_texts(array) ? text : weft_arena_text(special->tmp, "%g", x);
     int owner = kind == WEFT_COLUMN_GROUP || kind == WEFT_COLUMN_CLIENT;
     int fails = missing && (owner || !special->how->unlabelled);
     if (kind == WEFT_COLUMN_CATEGORY)

@@ -200,7 +200,7 @@ static weft_status check_images(const weft_dense_like *like, const char *source,
     if (like->form == WEFT_REALS || weft_dense_bytes(rows)) return WEFT_OK;
     return weft_fail(WEFT_EDATA,
                      "%s has images of other numbers than the bytes that were learnt; "
-                     "x.astype('uint8') makes them such",
+                     "(x * 255).round().astype('uint8') makes those of 0 .. 1 such",
                      source);
 }
 

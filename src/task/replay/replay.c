@@ -35,8 +35,10 @@ static const weft_opt replay_opts[] = {
                   "and any others; then a line for each point of a learning curve"),
     WEFT_TEXT_OPT("loss", replay_task, names.loss, "loss",
                   "column that is minimised; inf where a training diverged"),
-    WEFT_TEXT_OPT("time", replay_task, names.seconds, "seconds",
-                  "column of the seconds since the start of a training, if there is one"),
+    WEFT_TEXT_OPT(
+        "time", replay_task, names.seconds, "seconds",
+        "column of the seconds since the start of a training, `seconds` if there is one; "
+        "empty: none"),
     WEFT_TEXT_OPT("test", replay_task, names.test, "",
                   "column that is recorded beside the loss, such as a loss on test data; "
                   "empty: none"),

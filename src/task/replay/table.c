@@ -88,6 +88,10 @@ static weft_status read_names(struct reader *reader, const char *line)
     TRY(need(table, "resource", "how far the training is", &reader->column[RESOURCE]));
     TRY(need(table, reader->name[LOSS], "which replay.loss names", &reader->column[LOSS]));
     TRY(replay_find(table, reader->name[SECONDS], &reader->column[SECONDS]));
+    int may_lack = !*reader->name[SECONDS] || strcmp(reader->name[SECONDS], "seconds") == 0;
+    if (!may_lack)
+        TRY(need(table, reader->name[SECONDS], "which replay.time names",
+                 &reader->column[SECONDS]));
     reader->column[TEST] = -1;
     if (!*reader->name[TEST]) return WEFT_OK;
     return need(table, reader->name[TEST], "which replay.test names",

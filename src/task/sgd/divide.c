@@ -138,8 +138,17 @@ weft_status sgd_divide(sgd_task *sgd)
     }
     for (int f = 0; f < sgd->nfold; f++) {
         if (sgd->at[f].train.n < 1)
-            return weft_fail(WEFT_ECONF, "sgd.dev = %g leaves no sample to train on",
-                             sgd->dev);
+            return weft_fail(
+                WEFT_ECONF,
+                "sgd.folds = %lld and sgd.dev = %g leave no sample to train on "
+                "in fold %d%s; have fewer folds, or a smaller dev",
+                (long long)sgd->folds, sgd->dev, f + 1,
+                sgd->env.data->groups > 0
+                    ? weft_arena_text(mem,
+                                      ", as the rows of each of the %lld "
+                                      "groups stay together",
+                                      (long long)sgd->env.data->groups)
+                    : "");
         TRY(weigh_classes(sgd, &sgd->at[f]));
     }
     return check_score(sgd);
