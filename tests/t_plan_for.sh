@@ -123,7 +123,7 @@ refused "a table that is not packed" 4 "table.csv is not packed; .weft pack dens
 refused "a run" 4 "classes-run.h5 is no packed data set but .weft run 2.; name the file that weft pack made" \
     tune --data classes-run.h5
 refused "a run, of which the plan is asked" 4 "classes-run.h5 is no packed data set" list --plan-for classes-run.h5
-"$weft" pack dense table.csv like=classes.h5 label=none -o rows.h5 >out 2>log
+"$weft" pack dense table.csv like=classes.h5 -o rows.h5 >out 2>log
 refused "rows to be scored" 4 "rows.h5 holds rows to be scored.*pack rows to train on" tune --data rows.h5
 refused "a plan beside another list" 2 "takes nothing else; leave rff out" list rff --plan-for classes.h5
 refused "a plan for data by another command" 2 "option --data is unknown" serve --data classes.h5

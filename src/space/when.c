@@ -3,6 +3,7 @@
  * name, and tells which axes a configuration has. */
 #include "when.h"
 #include "axis.h"
+#include "weft/log.h"
 #include "weft/rng.h"
 
 #include <math.h>
@@ -236,6 +237,9 @@ static weft_status read_one(struct reader *reader, const weft_entry *entry, int 
                                "no configuration has this option, but the list %s has a "
                                "column of it; take one of them out",
                                reader->space->file);
+    if (!met && !reader->removed[a])
+        weft_log(WEFT_INFO, "%s.%s has no range in this run, as %s is not %s",
+                 entry->section, entry->key, key, text);
     reader->removed[a] |= !met;
     return WEFT_OK;
 }
