@@ -28,7 +28,10 @@ def snapshot(path, out):
     built = "build/opt/weft"
     weft = os.environ.get("WEFT", built if os.path.exists(built) else "weft")
     env = dict(os.environ, OPENBLAS_NUM_THREADS="1")
-    done = subprocess.run([weft, "report", path, "-o", out], env=env, capture_output=True, text=True)
+    try:
+        done = subprocess.run([weft, "report", path, "-o", out], env=env, capture_output=True, text=True)
+    except FileNotFoundError:
+        raise ValueError(f"the program {weft}, which reads unfinished runs, was not found: set WEFT to its path") from None
     if done.returncode:
         raise ValueError((done.stderr.strip().splitlines() or ["weft report failed"])[-1])
 

@@ -113,7 +113,11 @@ static weft_status take_name(char *path)
     int file = mkstemp(path);
     if (file >= 0) close(file);
     if (file >= 0) return WEFT_OK;
-    return weft_fail(WEFT_EFILE, "cannot write %s: %s", path, strerror(errno));
+    return weft_fail(
+        WEFT_EFILE,
+        "cannot write %s: %s; rows are packed beside the predictions, for which "
+        "-o names a file",
+        path, strerror(errno));
 }
 
 /* Predicts rows that are packed into a file that is removed again. */
