@@ -55,13 +55,11 @@ static double bound(const void *self, int classes)
 
 extern const weft_model weft_model_logistic;
 const weft_model weft_model_logistic = {
-    .kind =
-        {.name = "logistic",
-         .about =
-             "logistic regression, penalty on the intercept too; of more than two classes "
-             "each against the rest, whose losses are added",
-         .size = sizeof(struct logistic),
-         .opts = opts},
+    .kind = {.name = "logistic",
+             .about = "logistic regression, intercept penalised; losses of several classes "
+                      "are added",
+             .size = sizeof(struct logistic),
+             .opts = opts},
     .serial = 1,
     .outputs = margin_outputs,
     .fit = fit,

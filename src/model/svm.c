@@ -44,13 +44,11 @@ static double bound(const void *self, int classes)
 
 extern const weft_model weft_model_svm;
 const weft_model weft_model_svm = {
-    .kind =
-        {.name = "svm",
-         .about =
-             "linear support vector machine, penalty on the intercept too; of more than "
-             "two classes each against the rest, whose losses are added",
-         .size = sizeof(struct svm),
-         .opts = opts},
+    .kind = {.name = "svm",
+             .about = "linear support vector machine, intercept penalised; losses of "
+                      "classes are added",
+             .size = sizeof(struct svm),
+             .opts = opts},
     .serial = 1,
     .outputs = margin_outputs,
     .fit = fit,
