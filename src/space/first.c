@@ -38,8 +38,9 @@ static weft_status complete(const weft_space *space, const char *file, int64_t i
     return WEFT_OK;
 }
 
-weft_status weft_space_first(weft_space *space, const weft_kind *const *kinds, int nkind,
-                             weft_arena *mem)
+/* Reads the list. */
+static weft_status read_first(weft_space *space, const weft_kind *const *kinds, int nkind,
+                              weft_arena *mem)
 {
     weft_space known = {.file = space->first};
     known.axis = WEFT_NEW(mem, weft_axis, weft_space_nopt(kinds, nkind));
@@ -62,4 +63,13 @@ weft_status weft_space_first(weft_space *space, const weft_kind *const *kinds, i
     space->list = list;
     space->listed = known.count;
     return WEFT_OK;
+}
+
+weft_status weft_space_first(weft_space *space, const weft_kind *const *kinds, int nkind,
+                             weft_arena *mem)
+{
+    weft_status st = read_first(space, kinds, nkind, mem);
+    if (st == WEFT_OK) return st;
+    return weft_fail(
+        st, "%s; or begin without known configurations, by space.first=", weft_error());
 }
