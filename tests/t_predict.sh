@@ -292,7 +292,7 @@ refused 3 "one that holds no predictions always" "new.csv is there already, and 
 cut -d, -f1,2 "$tmp/bare.csv" >"$tmp/few.csv"
 refused 4 "a column that is not there is told" "few.csv has no column 'age', which the winner was trained with; add it, empty where" rff "$tmp/few.csv"
 sed 1d "$tmp/new.csv" >"$tmp/nameless.csv"
-refused 4 "rows without names are told" "nameless.csv has 5 columns where 5 with names are expected, as the winner was trained with" \
+refused 4 "rows without names are told" "nameless.csv has 5 columns without names where 5 with names in the first line are expected, as the winner was trained with" \
     rff "$tmp/nameless.csv"
 sed '3s/^[^,]*/big/' "$tmp/bare.csv" >"$tmp/bad.csv"
 refused 4 "a text among numbers is told" "bad.csv: line 3, column 1, 'size', is 'big' where a finite number is expected; mend or remove the line" rff "$tmp/bad.csv"

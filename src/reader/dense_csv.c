@@ -145,8 +145,8 @@ static weft_status find_places(struct csv *csv)
     if (!alike && (!head->name || !csv->head.name))
         return weft_fail(
             WEFT_EDATA, "%s has %lld columns%s where %lld%s are expected, as %s", csv->path,
-            (long long)csv->head.columns, csv->head.name ? " with names" : "",
-            (long long)head->columns, head->name ? " with names" : "",
+            (long long)csv->head.columns, csv->head.name ? " with names" : " without names",
+            (long long)head->columns, head->name ? " with names in the first line" : "",
             scored ? "the winner was trained with" : "in the first file");
     for (int64_t j = 0; j < head->columns && !alike; j++) {
         int64_t i = named(csv, j);
