@@ -55,6 +55,9 @@ tune "$tmp/flow.ini" run.tuner=sha --plan
 grep -q "flow.features = 1 .. 40 when flow.step = 0.5 .. 1.9 and flow.method = descent" "$tmp/out"
 result $? "a plan shows the conditions"
 
+tune "$tmp/flow.ini" flow.method=ridge --plan && grep -q "flow.step has no range in this run, as method is not descent" "$tmp/log"
+result $? "a range that no configuration has is told"
+
 cat >"$tmp/run.sh" <<'END'
 echo "$WEFT_PARAMETERS" >>"$LOG"
 echo "loss=0.$WEFT_TRIAL"

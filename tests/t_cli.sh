@@ -245,6 +245,7 @@ shows '8 configurations, 1 jobs' "at the first job that meets it"
 refused 75 'time_limit.*weft resume' "a time limit stops a run" \
     tune "$tmp/in.ini" run.time_limit=1e-9 -o "$tmp/limit.h5"
 refused 3 'unfinished.*weft resume' "which is not overwritten" tune "$tmp/in.ini" -o "$tmp/limit.h5"
+refused 3 'limit.h5 is unfinished; go on with it by' "nor predicted by" predict "$tmp/limit.h5" "$tmp/in.ini"
 runs "but shown as far as it came" report "$tmp/limit.h5"
 shows 'unfinished: 1 jobs are done' "which is said"
 refused 75 'time_limit' "and resumed under the same limit stops again" resume "$tmp/limit.h5"

@@ -311,6 +311,8 @@ digest_of dense "$tmp/uses.csv" categories=2 group=3 weight=4
 reads "columns have other uses, by number" "2 category 4 0 0, 1, 2, 3 4 levels 3 group 15" dense "$tmp/uses.npy" label=5 \
     categories=2 group=3 weight=4
 same "as those of a table have"
+"$python" -c "import numpy, sys; x = numpy.load(sys.argv[1]); x[1, 3] = -0.7; numpy.save(sys.argv[2], x)" "$tmp/uses.npy" "$tmp/light.npy"
+refused "a weight below 0 is told" "row 2, column 4 is '-0.7' where a weight is expected" dense "$tmp/light.npy" label=5 weight=4
 digest_of dense "$tmp/uses.csv" client=3 drop=4
 reads "they may be clients" "clients 15 " dense "$tmp/uses.npy" label=5 client=3 drop=4
 same "too"

@@ -124,6 +124,9 @@ refused "a run" 4 "classes-run.h5 is no packed data set but .weft run 2.; name t
     tune --data classes-run.h5
 refused "a run, of which the plan is asked" 4 "classes-run.h5 is no packed data set" list --plan-for classes-run.h5
 "$weft" pack dense table.csv like=classes.h5 -o rows.h5 >out 2>log
+"$weft" tune --data classes.h5 fmap.model=svm >out 2>log
+[ $? = 2 ] && grep -q '^weft: .*column "svm.C" is no axis .*; or begin without known configurations, by space.first=' log
+result $? "known configurations of another model name the way without them"
 refused "rows to be scored" 4 "rows.h5 holds rows to be scored.*pack rows to train on" tune --data rows.h5
 refused "a plan beside another list" 2 "takes nothing else; leave rff out" list rff --plan-for classes.h5
 refused "a plan for data by another command" 2 "option --data is unknown" serve --data classes.h5

@@ -229,6 +229,9 @@ mv "$tmp/t1.csv" "$tmp/t.csv"
 refused_option "a column of two uses is told" "group = sick: column 'sick' is label already" group=sick
 refused_option "one column of clients is named, not several" "client = site,id names several columns where one is expected" client=site,id
 refused_option "so of groups" "group = site,id names several columns" group=site,id
+refused_option "what a division over clients does not read is told" "alpha = 0.3 has no effect without partition = dirichlet; give" clients=5 alpha=0.3
+refused_option "shards, too" "shards = 3 has no effect without partition = shards" clients=5 shards=3
+refused_option "and sizes" "deviation = 2 has no effect without sizes = lognormal or power" clients=5 deviation=2
 refused_option "groups of clients are told" "group and client are both given" group=site client=id
 refused_option "groups by class are told" "group and shares are both given; groups are dealt by chance" group=site shares=class
 awk 'BEGIN { print "q,income,sex,age,y"
