@@ -144,6 +144,9 @@ WEFT_CHECKED weft_status weft_h5_put_long(weft_h5 *file, const char *name, const
                                           int64_t x);
 WEFT_CHECKED weft_status weft_h5_read_attr(weft_h5 *file, const char *name, const char *key,
                                            const char **text);
+/* The same; where there is no such attribute *text stays as it is. */
+WEFT_CHECKED weft_status weft_h5_find_attr(weft_h5 *file, const char *name, const char *key,
+                                           const char **text);
 WEFT_CHECKED weft_status weft_h5_read_num(weft_h5 *file, const char *name, const char *key,
                                           double *x);
 WEFT_CHECKED weft_status weft_h5_read_long(weft_h5 *file, const char *name, const char *key,

@@ -119,6 +119,9 @@ double weft_opt_value(const weft_opt *opt, const void *self);
 void weft_opt_show(const weft_opt *opt, double value, char *text, size_t n);
 /* The value in the instance, likewise, of any type. Owned by mem. */
 const char *weft_opt_told(const weft_opt *opt, const void *self, weft_arena *mem);
+/* The same of the option `name` of a table, one of it; NULL where it has its default. */
+const char *weft_opt_given(const weft_opt *opts, const void *self, const char *name,
+                           weft_arena *mem);
 /* 1 if the option may be given a range, which makes it an axis of the search. */
 int weft_opt_tunable(const weft_opt *opt);
 /* 1 if key is the option's name or a synonym of it (case counts). */

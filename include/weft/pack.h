@@ -164,10 +164,6 @@ typedef struct weft_partition {
     int64_t shards, least, seed;
 } weft_partition;
 extern const weft_kind weft_partition_kind;
-/* Those options, "decimal=comma\n...", of a packed file, or of what the winner of a run
- * was trained on; "": none. EFILE. Owned by mem. */
-WEFT_CHECKED weft_status weft_pack_known(const char *like, const char **notation,
-                                         weft_arena *mem);
 /* Makes the instance of a reader and the partition from word[n] "key=value". A key that
  * both have (seed) is for both. ECONF naming the key. Owned by mem. */
 WEFT_CHECKED weft_status weft_pack_options(const weft_reader *reader, int n,

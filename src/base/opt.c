@@ -255,3 +255,16 @@ const char *weft_opt_told(const weft_opt *opt, const void *self, weft_arena *mem
     weft_opt_show(opt, weft_opt_value(opt, self), shown, MOST);
     return shown;
 }
+
+const char *weft_opt_given(const weft_opt *opts, const void *self, const char *name,
+                           weft_arena *mem)
+{
+    const weft_opt *opt = opts;
+    double usual;
+    while (opt->name && !weft_opt_is(opt, name)) opt++;
+    weft_check(opt->name != NULL, "no option %s", name);
+    const char *told = weft_opt_told(opt, self, mem);
+    if (opt->type == WEFT_TEXT) return strcmp(told, opt->def) == 0 ? NULL : told;
+    weft_check(weft_opt_parse(opt, opt->def, &usual) == WEFT_OK, "%s", weft_error());
+    return fabs(weft_opt_value(opt, self) - usual) > 0 ? told : NULL;
+}

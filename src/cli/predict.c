@@ -68,14 +68,18 @@ int weft_cli_is_packed(const char *path)
     return packed;
 }
 
-/* What the run's winner was trained on. */
-static weft_status read_form(const char *run, weft_form *form, weft_arena *tmp)
+/* What the run's winner was trained on, and how that was read, see weft_pack_notation. */
+static weft_status read_form(const char *run, weft_form *form, const char **notation,
+                             weft_arena *tmp)
 {
     weft_h5 file;
     const char *group;
     *form = WEFT_NFORM;
+    *notation = "";
     TRY(weft_run_file(&file, run, tmp));
     weft_status st = weft_form_read(&file, &group, form);
+    if (st == WEFT_OK && *group != '\0')
+        st = weft_h5_find_attr(&file, group, "notation", notation);
     weft_h5_close(&file);
     return st;
 }
@@ -89,10 +93,9 @@ static weft_status pack_rows(const weft_cli *cli, const char *rows, const char *
     weft_partition over;
     weft_form form;
     int n = 0;
-    const char **word = WEFT_NEW(tmp, const char *, cli->n), *known;
-    TRY(read_form(cli->arg[0], &form, tmp));
-    TRY(weft_pack_known(cli->arg[0], &known, tmp));
-    int labelled = strncmp(known, "label=", strlen("label=")) == 0;
+    const char **word = WEFT_NEW(tmp, const char *, cli->n), *notation;
+    TRY(read_form(cli->arg[0], &form, &notation, tmp));
+    int labelled = strncmp(notation, "label=", strlen("label=")) == 0;
     TRY(weft_reader_find(form == WEFT_TOKENS      ? "text"
                          : form == WEFT_SENTENCES ? "translations"
                                                   : "dense",

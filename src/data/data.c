@@ -22,8 +22,7 @@ static const char *name_of(weft_data *data, int part, const char *what)
 static weft_status check_format(weft_data *data)
 {
     const char *format = "";
-    if (weft_h5_has(&data->file, "/@format"))
-        TRY(weft_h5_read_attr(&data->file, "/", "format", &format));
+    TRY(weft_h5_find_attr(&data->file, "/", "format", &format));
     if (strcmp(format, WEFT_DATA_FORMAT) == 0) {
         if (weft_h5_sealed(&data->file) == WEFT_OK) return WEFT_OK;
         return weft_fail(WEFT_EDATA,
@@ -196,8 +195,7 @@ static weft_status open_own(weft_data *data)
     data->scored = weft_h5_has(&data->file, "/@scored");
     data->unlabelled = weft_h5_has(&data->file, "/@unlabelled");
     data->notation = "";
-    if (weft_h5_has(&data->file, "/@notation"))
-        TRY(weft_h5_read_attr(&data->file, "/", "notation", &data->notation));
+    TRY(weft_h5_find_attr(&data->file, "/", "notation", &data->notation));
     if (data->form == WEFT_SENTENCES) return weft_h5_sound(&data->file);
     TRY(weft_columns_read(&data->file, "", &data->table));
     if (weft_federation_is(data)) {

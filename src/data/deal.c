@@ -126,8 +126,7 @@ int64_t weft_folds_share(int64_t n, int64_t *row, const int32_t *group, double s
 static weft_status warn(weft_data *data)
 {
     const char *options = "", *group;
-    if (weft_h5_has(&data->file, "/@options"))
-        TRY(weft_h5_read_attr(&data->file, "/", "options", &options));
+    TRY(weft_h5_find_attr(&data->file, "/", "options", &options));
     group = strstr(options, " group=");
     if (!group || strchr(" ", group[strlen(" group=")])) return WEFT_OK;
     weft_log(WEFT_WARN,

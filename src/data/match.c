@@ -244,12 +244,15 @@ static weft_status order_columns(const weft_data *data, const weft_likeness *lik
     return WEFT_OK;
 }
 
-/* The number of a table that stands for gaps of a column of that name; NAN: it has none. */
-static double fill_of(const weft_columns *table, const char *name)
+/* The number of a table that stands for gaps of a column of that name, which is likely the
+ * j-th; NAN: it has none. */
+static double fill_of(const weft_columns *table, const char *name, int64_t j)
 {
-    for (int64_t j = 0; j < table->n; j++)
-        if (table->at[j].kind == WEFT_COLUMN_NUMBER && strcmp(table->at[j].name, name) == 0)
-            return table->at[j].fill;
+    for (int64_t k = 0; k < table->n; k++) {
+        const weft_column *column = &table->at[(j + k) % table->n];
+        if (column->kind == WEFT_COLUMN_NUMBER && strcmp(column->name, name) == 0)
+            return column->fill;
+    }
     return NAN;
 }
 
@@ -259,8 +262,8 @@ static void tell_fills(const weft_data *data, const weft_likeness *like, const c
 {
     for (int64_t j = 0; data->table && like->table && j < data->table->n; j++) {
         const weft_column *own = &data->table->at[j];
-        double fill = fill_of(like->table, own->name);
         if (own->kind != WEFT_COLUMN_NUMBER || own->missing == 0) continue;
+        double fill = fill_of(like->table, own->name, j);
         if (!(fabs(own->fill - fill) > 0)) continue;
         weft_log(
             WEFT_WARN,
@@ -300,8 +303,7 @@ weft_status weft_form_read(weft_h5 *file, const char **group, weft_form *form)
     const char *text = "";
     int k = 0;
     *group = weft_h5_has(file, "/winner") ? "/winner" : "";
-    if (weft_h5_has(file, weft_arena_text(file->mem, "%s/@form", *group)))
-        TRY(weft_h5_read_attr(file, **group ? *group : "/", "form", &text));
+    TRY(weft_h5_find_attr(file, **group ? *group : "/", "form", &text));
     while (k < WEFT_NFORM && strcmp(text, weft_form_name[k]) != 0) k++;
     *form = (weft_form)k;
     return WEFT_OK;

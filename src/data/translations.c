@@ -20,8 +20,8 @@ static weft_status check_form(weft_translations *translations)
 {
     weft_h5 *file = &translations->file;
     const char *format = "", *form = "";
-    if (weft_h5_has(file, "/@format")) TRY(weft_h5_read_attr(file, "/", "format", &format));
-    if (weft_h5_has(file, "/@form")) TRY(weft_h5_read_attr(file, "/", "form", &form));
+    TRY(weft_h5_find_attr(file, "/", "format", &format));
+    TRY(weft_h5_find_attr(file, "/", "form", &form));
     if (strcmp(format, WEFT_DATA_FORMAT) == 0 &&
         strcmp(form, weft_form_name[WEFT_SENTENCES]) == 0)
         return weft_h5_sealed(file);

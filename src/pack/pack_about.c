@@ -63,14 +63,14 @@ void weft_pack_table(weft_pack *pack, const weft_columns *columns, int named)
 
 void weft_pack_notation(weft_pack *pack, const void *self, const char *const *kept)
 {
-    for (; *kept; kept++)
-        for (const weft_opt *opt = pack->own->reader->kind.opts; opt->name; opt++) {
-            const char *value = weft_opt_told(opt, self, pack->mem),
-                       *before = pack->own->notation ? pack->own->notation : "";
-            if (strcmp(opt->name, *kept) == 0 && strcmp(value, opt->def) != 0)
-                pack->own->notation =
-                    weft_arena_text(pack->mem, "%s%s=%s\n", before, opt->name, value);
-        }
+    const weft_opt *opts = pack->own->reader->kind.opts;
+    for (; *kept; kept++) {
+        const char *value = weft_opt_given(opts, self, *kept, pack->mem),
+                   *before = pack->own->notation ? pack->own->notation : "";
+        if (value)
+            pack->own->notation =
+                weft_arena_text(pack->mem, "%s%s=%s\n", before, *kept, value);
+    }
 }
 
 void weft_pack_split(weft_pack *pack, const char *rule)

@@ -51,25 +51,18 @@ static weft_status sort_word(weft_conf *conf, const weft_kind *const kind[2],
     return WEFT_OK;
 }
 
-weft_status weft_pack_known(const char *like, const char **notation, weft_arena *mem)
-{
-    weft_h5 file;
-    *notation = "";
-    TRY(weft_h5_open(&file, like, mem));
-    const char *group = weft_h5_has(&file, "/winner") ? "/winner" : "/";
-    weft_status st = WEFT_OK;
-    if (weft_h5_has(&file, weft_arena_text(mem, "%s@notation", group)))
-        st = weft_h5_read_attr(&file, group, "notation", notation);
-    weft_h5_close(&file);
-    return st;
-}
-
-/* Sets the options by which the source was read that this one is to be like. */
+/* Sets the options by which the source was read that this one is to be like, see
+ * weft_pack_notation. */
 static weft_status set_known(weft_conf *conf, const weft_kind *kind, const char *like,
                              weft_arena *mem)
 {
-    const char *notation;
-    TRY(weft_pack_known(like, &notation, mem));
+    weft_h5 file;
+    const char *notation = "";
+    TRY(weft_h5_open(&file, like, mem));
+    weft_status st = weft_h5_find_attr(
+        &file, weft_h5_has(&file, "/winner") ? "/winner" : "/", "notation", &notation);
+    weft_h5_close(&file);
+    TRY(st);
     return weft_conf_text(conf, like,
                           weft_arena_text(mem, "[%s]\n%s", kind->name, notation));
 }

@@ -65,23 +65,28 @@ static int64_t cut(int64_t n, int64_t i, int64_t pieces)
     return n / pieces * i + n % pieces * i / pieces;
 }
 
-/* ECONF: the option `name` differs from its default, and nothing reads it. */
-static weft_status check_read(const char *name, double value, double normal, int read,
+/* ECONF: the option `name` is given, and read by others alone. */
+static weft_status check_read(const weft_partition *partition, const char *name, int read,
                               const char *by)
 {
-    if (read || !(fabs(value - normal) > 0)) return WEFT_OK;
-    return weft_fail(WEFT_ECONF, "%s = %g has no effect without %s; give that, too", name,
-                     value, by);
+    weft_arena *tmp = weft_arena_new();
+    const char *value = read ? NULL : weft_opt_given(options, partition, name, tmp);
+    weft_status st = WEFT_OK;
+    if (value)
+        st = weft_fail(WEFT_ECONF, "%s = %s has no effect without %s; give that, too", name,
+                       value, by);
+    weft_arena_free(tmp);
+    return st;
 }
 
 weft_status weft_partition_check(const weft_partition *partition, int64_t rows)
 {
-    TRY(check_read("alpha", partition->alpha, 0.5, partition->rule == WEFT_PART_DIRICHLET,
+    TRY(check_read(partition, "alpha", partition->rule == WEFT_PART_DIRICHLET,
                    "partition = dirichlet"));
-    TRY(check_read("shards", (double)partition->shards, 2,
-                   partition->rule == WEFT_PART_SHARDS, "partition = shards"));
-    TRY(check_read("deviation", partition->deviation, 1,
-                   partition->sizes != WEFT_SIZES_EQUAL, "sizes = lognormal or power"));
+    TRY(check_read(partition, "shards", partition->rule == WEFT_PART_SHARDS,
+                   "partition = shards"));
+    TRY(check_read(partition, "deviation", partition->sizes != WEFT_SIZES_EQUAL,
+                   "sizes = lognormal or power"));
     if (partition->rule == WEFT_PART_DIRICHLET && !(partition->alpha > 0))
         return weft_fail(WEFT_ECONF, "alpha = %g where dirichlet needs a number above 0",
                          partition->alpha);

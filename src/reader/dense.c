@@ -106,13 +106,12 @@ static const weft_opt options[] = {
 static weft_status check_void(const struct dense *dense, const char *const *name,
                               const char *why, weft_arena *mem)
 {
-    for (; *name; name++)
-        for (const weft_opt *opt = options; opt->name; opt++) {
-            const char *value = weft_opt_told(opt, dense, mem);
-            if (strcmp(opt->name, *name) == 0 && strcmp(value, opt->def) != 0)
-                return weft_fail(WEFT_ECONF, "%s = %s has no effect: %s; leave it out",
-                                 *name, value, why);
-        }
+    for (; *name; name++) {
+        const char *value = weft_opt_given(options, dense, *name, mem);
+        if (value)
+            return weft_fail(WEFT_ECONF, "%s = %s has no effect: %s; leave it out", *name,
+                             value, why);
+    }
     return WEFT_OK;
 }
 

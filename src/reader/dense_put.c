@@ -95,17 +95,22 @@ static weft_status put_images(const weft_dense_rows *rows, weft_form form,
     return WEFT_OK;
 }
 
+/* Clients with names and rows of d numbers, images where they have sides, else 0. */
+static weft_clients clients_of(int64_t d, const int side[3])
+{
+    return (weft_clients){.d = d,
+                          .channels = side[0],
+                          .height = side[1],
+                          .width = side[2],
+                          .stride = 1,
+                          .named = 1};
+}
+
 /* Hands over images to be scored of a federation, as one client without a name. */
 static weft_status put_client_images(const weft_dense_rows *rows, weft_form form,
                                      weft_pack *pack)
 {
-    const int *image = rows->arrays->image;
-    weft_clients all = {.d = rows->d,
-                        .channels = image[0],
-                        .height = image[1],
-                        .width = image[2],
-                        .stride = 1,
-                        .named = 1};
+    weft_clients all = clients_of(rows->d, rows->arrays->image);
     size_t size = form == WEFT_BYTES ? 1 : sizeof(double);
     char *x = weft_arena_alloc(pack->mem, (size_t)(rows->n * rows->d), size);
     for (int64_t i = 0; i < rows->n; i++)
@@ -121,12 +126,7 @@ static weft_status put_table_clients(const weft_dense_rows *rows,
                                      const int side[3], const weft_dense_parts *parts,
                                      weft_pack *pack)
 {
-    weft_clients all = {.d = columns->features,
-                        .channels = side[0],
-                        .height = side[1],
-                        .width = side[2],
-                        .stride = 1,
-                        .named = 1};
+    weft_clients all = clients_of(columns->features, side);
     TRY(weft_pack_clients(pack, WEFT_REALS, &all));
     weft_pack_table(pack, columns, named);
     return put_clients(rows, columns, parts, pack);
@@ -210,7 +210,6 @@ weft_status weft_dense_put_scored(const weft_dense_like *like, const char *sourc
     int64_t part[WEFT_NPART] = {[WEFT_TEST] = rows->n};
     int64_t *order = WEFT_NEW(pack->mem, int64_t, rows->n);
     for (int64_t i = 0; i < rows->n; i++) order[i] = i;
-    if (rows->n == 0) return weft_fail(WEFT_EDATA, "%s has no rows", source);
     TRY(weft_dense_like_end(like, rows));
     weft_pack_classes(pack, like->classes, like->class_name);
     weft_pack_split(pack, "all rows are to be scored");

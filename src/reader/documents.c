@@ -198,8 +198,6 @@ weft_status weft_documents_score(weft_documents *documents, const char *like,
     const char **class_name = NULL;
     int64_t classes = 0;
     int federated = 0;
-    if (documents->n == 0)
-        return weft_fail(WEFT_EDATA, "%s has no texts", documents->labels.path);
     TRY(weft_h5_open(&file, like, pack->mem));
     weft_status st = read_like(&file, &class_name, &classes, &federated);
     weft_h5_close(&file);

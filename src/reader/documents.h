@@ -39,8 +39,8 @@ WEFT_CHECKED weft_status weft_documents_pack(weft_documents *documents, const ch
 
 /* Hands all documents over in their order, to be scored by the winner of a run, or one that
  * was trained on a packed file: `like`, whose classes theirs are, and of clients, if its
- * are. Their labels may all be "". EFILE; EDATA: `like` is of no texts, or lacks a class.
- */
+ * are; there is one at least. Their labels may all be "". EFILE; EDATA: `like` is of no
+ * texts, or lacks a class. */
 WEFT_CHECKED weft_status weft_documents_score(weft_documents *documents, const char *like,
                                               weft_pack *pack);
 

@@ -18,11 +18,9 @@
 static weft_status print_attr(weft_h5 *file, const char *title, const char *object,
                               const char *key)
 {
-    if (!weft_h5_has(file, weft_arena_text(file->mem, "%s@%s", object, key)))
-        return WEFT_OK;
-    const char *text;
-    TRY(weft_h5_read_attr(file, object, key, &text));
-    printf("%-9s %s\n", title, text);
+    const char *text = NULL;
+    TRY(weft_h5_find_attr(file, object, key, &text));
+    if (text) printf("%-9s %s\n", title, text);
     return WEFT_OK;
 }
 
@@ -263,7 +261,7 @@ static weft_status print_winner(weft_h5 *file)
 static weft_status print_file(weft_h5 *file, int *is_run)
 {
     const char *format = "";
-    if (weft_h5_has(file, "/@format")) TRY(weft_h5_read_attr(file, "/", "format", &format));
+    TRY(weft_h5_find_attr(file, "/", "format", &format));
     *is_run = strcmp(format, WEFT_RUN_FORMAT) == 0;
     if (*is_run) return WEFT_OK;
     printf("%-9s %s\n%-9s %s\n", "file", file->path, "format", format);

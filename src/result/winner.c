@@ -179,8 +179,7 @@ static weft_status read_likeness(weft_winner *winner, weft_h5 *file)
     likeness->class_name = name;
     TRY(weft_h5_read_attr(file, "/winner", "form", &form));
     likeness->notation = "";
-    if (weft_h5_has(file, "/winner@notation"))
-        TRY(weft_h5_read_attr(file, "/winner", "notation", &likeness->notation));
+    TRY(weft_h5_find_attr(file, "/winner", "notation", &likeness->notation));
     int k = 0;
     while (k < WEFT_NFORM && strcmp(form, weft_form_name[k]) != 0) k++;
     for (int i = 0; i < NLIKE; i++)

@@ -69,7 +69,7 @@ static int is_kind(const char *format, const char *wanted)
 weft_status weft_run_format(weft_h5 *file, int exported)
 {
     const char *format = "", *version = "of another version";
-    if (weft_h5_has(file, "/@format")) TRY(weft_h5_read_attr(file, "/", "format", &format));
+    TRY(weft_h5_find_attr(file, "/", "format", &format));
     if (strcmp(format, WEFT_RUN_FORMAT) == 0) return WEFT_OK;
     if (exported && strcmp(format, WEFT_WINNER_FORMAT) == 0) return WEFT_OK;
     int run = is_kind(format, WEFT_RUN_FORMAT);
@@ -79,8 +79,7 @@ weft_status weft_run_format(weft_h5 *file, int exported)
                          "`weft info` tells what it is",
                          file->path, exported ? " or an exported winner" : "", format,
                          WEFT_RUN_FORMAT);
-    if (weft_h5_has(file, "/@version"))
-        TRY(weft_h5_read_attr(file, "/", "version", &version));
+    TRY(weft_h5_find_attr(file, "/", "version", &version));
     return weft_fail(WEFT_EFILE,
                      "%s has format \"%s\", written by weft %s, and weft " WEFT_VERSION
                      " reads \"%s\"; " REMEDY,

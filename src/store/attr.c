@@ -143,6 +143,13 @@ weft_status weft_h5_read_attr(weft_h5 *file, const char *name, const char *key,
     return st;
 }
 
+weft_status weft_h5_find_attr(weft_h5 *file, const char *name, const char *key,
+                              const char **text)
+{
+    if (!weft_h5_has(file, weft_arena_text(file->mem, "%s@%s", name, key))) return WEFT_OK;
+    return weft_h5_read_attr(file, name, key, text);
+}
+
 weft_status weft_h5_read_num(weft_h5 *file, const char *name, const char *key, double *x)
 {
     return read_attr(file, name, key, H5T_NATIVE_DOUBLE, x);

@@ -84,8 +84,7 @@ static const char *format_of(const char *path, weft_arena *mem)
     weft_h5 file;
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return "";
     weft_status st = weft_h5_open(&file, path, mem);
-    if (st == WEFT_OK && weft_h5_has(&file, "/@format"))
-        st = weft_h5_read_attr(&file, "/", "format", &format);
+    if (st == WEFT_OK) st = weft_h5_find_attr(&file, "/", "format", &format);
     weft_h5_close(&file);
     return st == WEFT_OK ? format : "";
 }

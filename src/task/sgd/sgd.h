@@ -58,8 +58,7 @@ typedef struct sgd_head {
 enum { SGD_HEAD = sizeof(sgd_head) / sizeof(double) };
 
 /* The samples of all clients of a federation, in the mapped file, in memory, or in its
- * text; all NULL if it
- * is none. */
+ * text; all NULL if it is none. */
 typedef struct sgd_pool {
     const float **x;      /* [samples] rows of d numbers */
     int32_t *label;       /* [samples] */
