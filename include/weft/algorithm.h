@@ -12,7 +12,8 @@
 
 /* Gradients of a model between two weight vectors (APFL): beside every step of w on its own
  * gradient, own <- own - lr share g, with the gradient g at share own + (1 - share) w, and
- * share <- share - rate <own - w, g>, within 0 and 1. */
+ * share <- share - rate <own - w, g>, within 0 and 1. sgd.clip bounds g in the step of own;
+ * momentum, weight decay and the pull are of w alone. */
 typedef struct weft_blend {
     real *own; /* [n] in, out */
     real *at;  /* [n] scratch */
@@ -35,7 +36,8 @@ enum {
  * course has either drift or fixed. */
 typedef struct weft_course {
     real *w;            /* [n] in: where it begins; out: where it ends */
-    const real *anchor; /* [n] towards which sgd.mu pulls; NULL: mu is 0 */
+    const real *anchor; /* [n] towards which sgd.mu pulls: where tensors are fixed, those
+                           with which the course begins; NULL: mu is 0 */
     const real *drift;  /* [n] added to every gradient; NULL: nothing */
     const char *fixed;  /* [tensors] 1: this tensor keeps its numbers; NULL: none does */
     weft_sgd sgd;

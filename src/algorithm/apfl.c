@@ -11,7 +11,8 @@ typedef struct apfl_options {
 
 static const weft_opt apfl_opts[] = {
     WEFT_REAL_OPT("share", apfl_options, share, "0.5", 0, 1,
-                  "share of own weights in a client's model when it begins",
+                  "share of own weights in a client's model when it begins; momentum, "
+                  "weight_decay and mu of section [client] are of common weights alone",
                   .role = WEFT_PER_SAMPLE),
     WEFT_REAL_OPT("rate", apfl_options, rate, "0.01", 0, 1e6,
                   "learning rate of the share; 0: it stays", .role = WEFT_PER_SAMPLE),

@@ -205,6 +205,7 @@ static void blend(const struct group *group, const struct course *course, const 
     for (int l = 0; l < group->n; l++) {
         share[l] = (real)course->blend[l]->share;
         sgd[l].lr = course->sgd[l].lr * course->blend[l]->share;
+        sgd[l].clip = course->sgd[l].clip;
     }
     weft_lanes_blend(fed->nweight, share, lanes->kept, w, lanes->at);
     fed->net->lanes_grad(fed->model, lanes->net, lanes->at, batch, lanes->g, NULL, unused);
@@ -227,6 +228,8 @@ static void descend(const struct group *group, const struct course *course, int 
     const fed_task *fed = group->fed;
     const fed_lanes *lanes = group->lanes;
     const real *w = first ? course->start : lanes->w;
+    const real *anchor =
+        course->span.holes && course->anchor ? course->start : course->anchor;
     int whole = course->fixed != NULL;
     size_t at = (size_t)(course->span.from * lanes->lanes);
     for (int l = 0; l < group->n; l++)
@@ -237,7 +240,7 @@ static void descend(const struct group *group, const struct course *course, int 
                             .w = lanes->w + at,
                             .velocity = lanes->velocity + at,
                             .start = course->start + at,
-                            .anchor = course->anchor ? course->anchor + at : NULL,
+                            .anchor = anchor ? anchor + at : NULL,
                             .drift = course->drift ? course->drift + at : NULL,
                             .sound = sound};
     if (course->blend[0]) blend(group, course, w, batch, sound);

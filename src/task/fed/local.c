@@ -55,7 +55,7 @@ static int blend(const fed_task *fed, const fed_training *training,
     gradient(fed, training, blend->at, batch, key, &unused);
     for (int64_t i = 0; i < n; i++)
         slope += ((double)blend->own[i] - (double)course->w[i]) * (double)g[i];
-    weft_sgd sgd = {.lr = course->sgd.lr * blend->share};
+    weft_sgd sgd = {.lr = course->sgd.lr * blend->share, .clip = course->sgd.clip};
     blend->share = fmin(fmax(blend->share - blend->rate * slope, 0), 1);
     return weft_sgd_step(&sgd, n, 1, blend->own, fed->work.g, NULL, NULL) &&
            isfinite(slope);
@@ -84,13 +84,13 @@ static int descend(const fed_task *fed, const fed_training *training,
 {
     const fed_workspace *work = &fed->work;
     int64_t n = work->own.n, at = span->from;
+    const real *anchor = held && course->anchor ? held : course->anchor;
     int sound = !course->blend || blend(fed, training, course, batch, key);
     gradient(fed, training, course->w, batch, key, sum);
     for (int64_t i = 0; course->drift && i < n; i++) work->g[i] += course->drift[i];
     if (held) hold(fed, course, NULL, work->g);
-    sound &=
-        weft_sgd_step(&course->sgd, span->end - at, first, course->w + at, work->g + at,
-                      work->velocity + at, course->anchor ? course->anchor + at : NULL);
+    sound &= weft_sgd_step(&course->sgd, span->end - at, first, course->w + at,
+                           work->g + at, work->velocity + at, anchor ? anchor + at : NULL);
     if (held) hold(fed, course, held, course->w);
     return sound && isfinite(sum->loss);
 }
