@@ -10,6 +10,7 @@ import h5py
 import numpy as np
 
 import models
+import written
 
 MARKS = {"point": ".", "comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "blank": " "}
 GAPS = ["", "?", "na", "n/a", "#n/a", "nan", "null", "none", "-", ".", "-nan", "nil", "nat", "\\n"]
@@ -25,7 +26,7 @@ def ranks(x, quantile):
 def number(cell, how):
     """The number in a cell of that notation, NaN where there is none."""
     decimal, group = MARKS[how.get("decimal", "point")], MARKS.get(how.get("thousands"))
-    if group and re.match(rf"[-+]?\d{{1,3}}([{group}]\d{{3}})+(?!\d)", cell):
+    if group and re.match(rf"[-+]?[1-9]\d{{0,2}}([{group}]\d{{3}})+(?!\d)", cell):
         cell = cell.replace(group, "")
     if decimal != ".":
         cell = cell.replace(".", "?").replace(decimal, ".")
@@ -92,8 +93,9 @@ def table(w, path):
             sys.exit(f"{path}: row {row} has {len(cell)} columns where {len(head)} are expected")
     gaps = GAPS + how.get("gaps", "").lower().split(",")
     codes = [number(gap, {}) for gap in gaps if number(gap, {}) == number(gap, {})]
-    for j, (name, (kind, _, _, marks, levels), (fill, _, _)) in enumerate(zip(names, w["table/whole"], w["table/real"])):
-        if kind > 1 or marks + levels + (kind == 0) == 0:
+    forms = w["table/written"].asstr() if "table/written" in w else [""] * len(names)
+    for j, (name, form, (kind, _, _, marks, levels), (fill, _, _)) in enumerate(zip(names, forms, w["table/whole"], w["table/real"])):
+        if kind not in (0, 1, 8) or marks + levels + (kind == 0) == 0:
             continue
         if head.count(name) <= names[:j].count(name):
             sys.exit(f"{path} has no column '{name}' in its first line")
@@ -101,13 +103,18 @@ def table(w, path):
             sys.exit(f"{path}: several columns are named '{name}'")
         i = [i for i, own in enumerate(head) if own == name][names[:j].count(name)]
         column = [row[i].strip() for row in rows]
-        gap = [cell.lower() in gaps or number(cell, how) in codes for cell in column]
-        x += [[fill if g else number(cell, how) for cell, g in zip(column, gap)]] if kind == 0 else []
-        for row, cell in enumerate(column):
-            if kind == 0 and x[-1][row] != x[-1][row]:
-                sys.exit(f"{path}: row {row + 1}, column '{name}' is '{cell}' where a number is expected, with a decimal "
-                         + how.get("decimal", "point"))
-        x += [[cell == own and not g for cell, g in zip(column, gap)] for own in level[:levels]] + [gap] * marks
+        values = [written.read(cell, form, number) if form else number(cell, how) for cell in column]
+        gap = [cell.lower() in gaps or value in codes for cell, value in zip(column, values)]
+        values = [fill if g else value for g, value in zip(gap, values)]
+        for row, (cell, value) in enumerate(zip(column, values), 1):
+            if kind != 1 and value != value:
+                sys.exit(f"{path}: row {row}, column '{name}' is '{cell}' where a number is expected, "
+                         + (f"written as in training ({form})" if form else "with a decimal " + how.get("decimal", "point")))
+        x += [values] if kind == 0 else []
+        for own in level[:levels]:
+            x += [[cell == own and not g for cell, g in zip(column, gap)] if kind == 1 else
+                  [written.part(own, value, form) * (not g or own in ("seconds", "year")) for value, g in zip(values, gap)]]
+        x += [gap] * marks
         level = level[levels:]
     x = np.array(x, float).T
     x = np.where(abs(x) < 2**24, x.astype(np.float32), x) / (255 if w.attrs["form"] == "bytes" else 1)

@@ -19,7 +19,7 @@ HEADERS = {
     "par": "team",
     "store": "commit disk file h5 h5map h5other journal",
     "text": "bleu bpe",
-    "data": "sample clients folds generator table translations vectors",
+    "data": "sample clients date folds generator table translations vectors",
     "net": "context",
     "task": "env state holder",
     "worker": "link process",

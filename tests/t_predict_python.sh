@@ -87,6 +87,33 @@ assert np.allclose(mean, x.mean(0), 1e-5, 1e-5)
 assert np.allclose(deviation, np.where(level, 0.5, x.std(0)), 1e-4, 1e-5), (deviation, x.std(0))
 EOF
 result $? "columns of levels are not scaled up by how few rows have one"
+awk 'BEGIN {
+    print "day,at,born,cost,share,y"
+    for (i = 0; i < 200; i++)
+        printf "%s,%d:%02d,%d/%d/%d,\"%s1,%03d.5\",%s,%d\n", i % 9 == 4 ? "" : sprintf("2024-%02d-%02dT%02d:30:00.5+02:00", i % 12 + 1, i % 28 + 1, i % 24),
+            i % 24, i % 60, i % 12 + 1, i % 28 + 1, 1930 + i % 90, i % 3 ? "$" : "-$", i * 37 % 1000, i % 8 == 5 ? "NA" : i % 50 " %", (i % 28) % 7 < 3
+}' >"$tmp/written.csv"
+"$weft" pack dense "$tmp/written.csv" label=y -o "$tmp/written.h5" >"$tmp/out" 2>"$tmp/log" && tune written rff.features=64 rff.preprocess=standard
+{
+    head -90 "$tmp/written.csv"
+    printf '%s\n' 2024-02-29,0:00,2/29/1904,7,3,1 20240229T2330Z,23:59,12/31/99,'"(1,000 $)",50,0' 2025-01-01T11:00-0530,12:00,1/1/2100,'$ 5,NA,1'
+} >"$tmp/more.csv"
+same "$tmp/more.csv"
+result $? "dates, times of day, numbers with units"
+while read -r bad; do
+    printf 'day,at,born,cost,share\n%s\n' "$bad" >"$tmp/bad.csv"
+    ! "$python" analysis/predict.py "$tmp/w.h5" "$tmp/bad.csv" >"$tmp/out" 2>"$tmp/log" && grep -q "row 1, column .* where a number is expected, written as" "$tmp/log"
+    result $? "not: $bad"
+    ! "$weft" predict "$tmp/r.h5" "$tmp/bad.csv" >"$tmp/out" 2>"$tmp/log" && grep -q "line 2, column .* where a .* is expected" "$tmp/log"
+    result $? "nor by weft predict: $bad"
+done <<'EOF'
+2023-02-29,1:00,2/2/1999,5,5
+2024-02-03,24:30,2/2/1999,5,5
+2024-02-03,1:00,13/2/1999,5,5
+2024-02-03,1:00,2/2/1999,5 EUR,5
+2024-02-03,1:00,2/2/1999,5,$5
+2024-02-03,1:00,2/2/1999,5,5 %%
+EOF
 "$weft" pack dense "$tmp/three.csv" drop=id label=y clients=12 -o "$tmp/dealt.h5" >"$tmp/out" 2>"$tmp/log"
 tune dealt run.task=fed run.mixing=none fed.model=mlp mlp.hidden=8 random.resource=3 && same "$tmp/new.csv"
 result $? "the server's weights of a federation"

@@ -328,6 +328,144 @@ refused "a huge index is told" t.svm "line 1 has index 3000000 .*at most 1000000
 awk 'BEGIN { for (i = 0; i < 40; i++) print (i % 2 ? "+1" : "1.0") " 1:" i; for (i = 0; i < 9; i++) print "-1 1:2" }' >"$tmp/t.svm"
 reads "spellings of a number are one class there" t.svm " -1 .* 1 3"
 
+# ---- dates, and numbers with units ----------------------------------------------------------
+
+# dates FORMAT COUNT: a table of days, a number, and whether the day is from Monday to Friday
+dates()
+{
+    "$python" - "$1" "$2" <<'END'
+import datetime, sys
+print("day;x;y")
+for i in range(int(sys.argv[2])):
+    day = datetime.datetime(2020, 1, 1) + datetime.timedelta(minutes=i * 7919 % 1500000)
+    print(day.strftime(sys.argv[1]), i % 7, int(day.weekday() < 5), sep=";")
+END
+}
+while IFS='|' read -r format example options; do
+    dates "$format" 80 >"$tmp/t.csv"
+    # shellcheck disable=SC2086
+    packs t.csv $options && "$python" - "$tmp/t.h5" "$tmp/t.csv" "$format" <<'END' >"$tmp/out" 2>&1
+import calendar, csv, datetime, math, sys, h5py
+with h5py.File(sys.argv[1]) as f:
+    names = [n.decode() for n in f["column"][:]]
+    shift, scale = (f[n][:] if n in f else d for n, d in (("shift", 0), ("scale", 1)))
+    rows = [x for p in ("train", "valid", "test") for x in f[p + "/x"][:].astype(float) * scale + shift]
+def seconds(day):
+    return calendar.timegm(day.timetuple())
+days = {seconds(d): d for r in csv.DictReader(open(sys.argv[2]), delimiter=";")
+        for d in [datetime.datetime.strptime(r["day"], sys.argv[3])]}
+assert len(names) == 13 - 2 * ("%H" not in sys.argv[3]) + 1, names
+for x in rows:
+    day = days[min(days, key=lambda d: abs(d - x[0]))]
+    assert abs(x[0] - seconds(day)) <= 64, (day, x[0])
+    for name, number in zip(names[1:-1], x[1:]):
+        turn = {"month": (day.month - 1) / 12, "hour": day.hour / 24}.get(name.split()[1], 0) * 2 * math.pi
+        want = {"day year": day.year}.get(name, name == "day " + day.strftime("%A"))
+        want = math.sin(turn) if name.endswith(" sine") else math.cos(turn) if name.endswith("cosine") else want
+        assert abs(number - want) < 1e-6, (day, name, number, want)
+END
+    result $? "the parts of dates such as $example are those of the calendar"
+    told "which are told" "column 'day' has dates such as $example, .* year, month, weekday, hour"
+done <<'END'
+%Y-%m-%dT%H:%M:%S|2024-12-31|
+%Y-%m-%d %H:%M|2024-12-31|
+%Y-%m-%dT%H:%MZ|2024-12-31|
+%d.%m.%Y|31.12.2024|
+%m/%d/%Y %H:%M|12/31/2024|
+%m/%d/%y|12/31/2024|dates=mdy
+%d-%m-%Y|31.12.2024|dates=dmy
+%d %b %Y|31 Dec 2024|
+END
+dates %d.%m.%Y 80 >"$tmp/t.csv"
+packs t.csv && says "weft info shows the days, not seconds" day "day date 80 0 2020-01-01 .. 2021-03-10 seconds, year, month, weekday"
+sed '8s/^[^;]*/31.02.2021/' "$tmp/t.csv" >"$tmp/bad.csv"
+refused "a day that there is not is told" bad.csv "line 8, column 1, 'day', is '31.02.2021' where a date such as 31.12.2024 is expected"
+reads "but may be a gap" bad.csv "day date 79 1 " gaps=31.02.2021
+sed '8s/^[^;]*//; 9s/^[^;]*/NA/' "$tmp/t.csv" >"$tmp/gaps.csv"
+reads "gaps among dates are counted" gaps.csv "day date 78 2 "
+refused "dates in another order than is said are told" t.csv "'day', is '[0-9.]*' where a date such as 12/31/2024 is expected" dates=mdy
+awk 'BEGIN { print "day,y"; for (i = 0; i < 60; i++) print i % 12 + 1 "/" i % 11 + 1 "/2024," i % 2 }' >"$tmp/t.csv"
+refused "days that may be months are asked for" t.csv "column 'day', which is '1/1/2024' in line 2, .*dates = dmy or dates = mdy"
+awk -F, 'NR == 1 { print $0 ",to" } NR > 1 { print $0 ",12/" NR % 30 + 1 "/2024" }' "$tmp/t.csv" >"$tmp/both.csv"
+reads "unless another column tells" both.csv "day date 60 .*to date 30 " label=y
+awk 'BEGIN { print "at,y"; for (i = 0; i < 60; i++) printf "%02d:%02d,%d\n", i % 24, i, i % 2 }' >"$tmp/t.csv"
+reads "times of day are seconds, and the hour" t.csv "at date 60 0 00:00 .. 23:[0-9]* seconds, hour "
+awk 'BEGIN { print "season,year,y"; for (i = 0; i < 60; i++) printf "20%02d-%02d,%d,%d\n", i % 9, i % 9 + 1, 1990 + i % 9, i % 2 }' >"$tmp/t.csv"
+reads "seasons are no months" t.csv "season category 9 .* year number 9 "
+awk 'BEGIN { print "at,y"; for (i = 0; i < 60; i++) printf "2024-03-%02dT23:30:00+02:00,%d\n", i % 28 + 1, i % 28 % 7 == 1 }' >"$tmp/t.csv"
+packs t.csv && "$python" - "$tmp/t.h5" <<'END' >"$tmp/out" 2>&1
+import h5py, sys
+with h5py.File(sys.argv[1]) as f:
+    names = [n.decode() for n in f["column"][:]]
+    for p in ("train", "valid", "test"):  # 2024-03-02 was a Saturday, by the clock of the file
+        assert (f[p + "/x"][:, names.index("at Saturday")] == f[p + "/label"][:]).all()
+END
+result $? "weekdays are by the clock that dates are written by"
+awk 'BEGIN { print "x,when"; for (i = 0; i < 60; i++) printf "%d,%04d-%02d-%02d\n", i, 1900 + 4 * (i % 50), i % 12 + 1, i % 28 + 1 }' >"$tmp/t.csv"
+packs t.csv label=when target=regression && "$python" - "$tmp/t.h5" <<'END' >"$tmp/out" 2>&1
+import datetime, h5py, sys
+with h5py.File(sys.argv[1]) as f:
+    for p in ("train", "valid", "test"):
+        for (i,), (when,) in zip(f[p + "/x"][:].astype(int), f[p + "/target"][:]):
+            day = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=when)
+            assert day == datetime.datetime(1900 + 4 * (i % 50), i % 12 + 1, i % 28 + 1), (i, day)
+END
+result $? "dates to predict are seconds since 1970, of any century"
+told "which is told" "column 'when' has dates such as 2024-12-31, which become seconds since 1970"
+
+# unit BEFORE MARKS BEHIND [key=value ...]: a column of 1000.25, 1001.25, ..., its decimal mark behind that of thousands, is read
+unit()
+{
+    "$python" - "${@:1:3}" >"$tmp/t.csv" <<'END'
+import sys
+before, (group, decimal), behind = sys.argv[1:]
+print("a;y")
+for i in range(60):
+    number = f"{1000.25 + i:,}".replace(",", "g").replace(".", decimal).replace("g", group.replace("0", ""))
+    print(f"{before}{number}{behind};{i % 2}")
+END
+    packs t.csv "${@:4}" && "$python" - "$tmp/t.h5" "$1" <<'END' >"$tmp/out" 2>&1
+import h5py, sys
+with h5py.File(sys.argv[1]) as f:
+    a = sorted(abs(x) for p in ("train", "valid", "test") for x, in f[p + "/x"][:])
+    assert all((x < 0) == ("-" in sys.argv[2] or "(" in sys.argv[2]) for x, in f["train/x"][:])
+assert a == [1000.25 + i for i in range(60)], a[:3]
+END
+}
+while IFS='|' read -r before marks behind told options; do
+    # shellcheck disable=SC2086
+    unit "$before" "$marks" "$behind" $options
+    result $? "numbers such as $before 1${marks:0:1}000${marks:1}25 $behind are read"
+    told "which is told" "column 'a': $told"
+done <<'END'
+|0.|%|% is taken off; a decimal point$|
+|0,| %|% is taken off; a decimal comma$|
+|0.|kg|kg is taken off; a decimal point$|
+|,.| sq ft|sq ft is taken off; a decimal point, commas between thousands$|
+| ,| kg|kg is taken off; a decimal comma, blanks between thousands$|
+| .| m2|m2 is taken off; a decimal point, blanks between thousands$|
+$|,.||\$ is taken off; a decimal point, commas between thousands$|
+-$|0.||\$ is taken off|
+$ -|0.||\$ is taken off|
+($|,.|)|\$ is taken off|
+EUR |.,||EUR is taken off; a decimal comma, points between thousands$|
+US$|0.|/day|US\$ /day is taken off|
+|0,| kg|kg is taken off|decimal=comma
+END
+awk 'BEGIN { print "cost,y"; for (i = 0; i < 60; i++) print "\"$1," 100 + i "\"," i % 2 }' >"$tmp/t.csv"
+reads "whole thousands of a currency" t.csv "cost number 60 0 1100 .. 1159 itself without \\$"
+awk 'BEGIN { print "cost;y"; for (i = 0; i < 60; i++) print "1," 100 + i " km;" i % 2 }' >"$tmp/t.csv"
+refused "thousands that may be fractions are asked for" t.csv "column 'cost', which is '1,100 km' in line 2, .*decimal = comma .*thousands = comma"
+reads "and read so" t.csv "cost number 60 0 1100 .. 1159 itself without km" thousands=comma
+reads "or so" t.csv "cost number 60 0 1.1 .. 1.159 itself without km" decimal=comma
+awk 'BEGIN { print "w,y"; for (i = 0; i < 60; i++) print i % 8 (i % 2 ? " kg" : " lb") "," i % 2 }' >"$tmp/t.csv"
+reads "two units in a column are texts" t.csv "w category 8 "
+told "which is told" "column 'w' has numbers with different units, lb and kg"
+awk 'BEGIN { print "w,y"; for (i = 0; i < 60; i++) print i (i % 4 ? " kg" : "") "," i % 2 }' >"$tmp/t.csv"
+reads "numbers without the unit are such" t.csv "w number 60 0 0 .. 59 itself without kg"
+awk 'BEGIN { print "x,price"; for (i = 0; i < 60; i++) print i ",$" i * i + 0.5 }' >"$tmp/t.csv"
+reads "targets may have a unit" t.csv "price target 60 0 0.5 .. 3481.5 a number to predict"
+
 # ---- columns of very different sizes in a map ----------------------------------------------
 
 # learns STATEMENT TABLE PREPROCESS GAMMA: a map has the training error of its small column

@@ -3,12 +3,29 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *const weft_column_kind_name[WEFT_COLUMN_KINDS] = {
-    "number", "category", "label", "group", "client", "dropped", "target", "weight"};
+    "number",  "category", "label",  "group", "client",
+    "dropped", "target",   "weight", "date"};
 
 /* ---- features ---- */
+
+int weft_column_zone(const weft_column *column)
+{
+    return atoi(column->written + strcspn(column->written, " "));
+}
+
+/* Parts of a date; of one that is missing those of the fill that have an order. */
+static void put_date(const weft_column *column, double cell, double *own)
+{
+    double value[WEFT_DATE_PARTS];
+    int missing = isnan(cell);
+    weft_date_parts(missing ? column->fill : cell, weft_column_zone(column), value);
+    for (int64_t i = 0; i < column->levels; i++)
+        if (!missing || column->part[i] <= WEFT_PART_YEAR) own[i] = value[column->part[i]];
+}
 
 void weft_columns_features(const weft_columns *columns, const double *cell, double *x)
 {
@@ -17,12 +34,13 @@ void weft_columns_features(const weft_columns *columns, const double *cell, doub
         const weft_column *column = &columns->at[j];
         if (column->features == 0) continue;
         double *own = x + column->first;
+        if (column->kind == WEFT_COLUMN_DATE) put_date(column, cell[j], own);
         if (isnan(cell[j])) {
             if (column->kind == WEFT_COLUMN_NUMBER) own[0] = column->fill;
             if (column->marks) own[column->features - 1] = 1;
         } else if (column->kind == WEFT_COLUMN_NUMBER) {
             own[0] = cell[j];
-        } else if (cell[j] >= 0) {
+        } else if (column->kind == WEFT_COLUMN_CATEGORY && cell[j] >= 0) {
             own[(int64_t)cell[j]] = 1;
         }
     }
@@ -36,7 +54,9 @@ const char **weft_columns_names(const weft_columns *columns, weft_arena *mem)
         const char **own = name + column->first;
         if (column->kind == WEFT_COLUMN_NUMBER) *own++ = column->name;
         for (int64_t i = 0; i < column->levels; i++)
-            *own++ = weft_arena_text(mem, "%s=%s", column->name, column->level[i]);
+            *own++ = weft_arena_text(mem, "%s%c%s", column->name,
+                                     column->kind == WEFT_COLUMN_DATE ? ' ' : '=',
+                                     column->level[i]);
         if (column->marks) *own = weft_arena_text(mem, "%s is missing", column->name);
     }
     return name;
@@ -60,6 +80,8 @@ weft_status weft_columns_put(weft_h5 *file, const char *group, const weft_column
                **level = WEFT_NEW(file->mem, const char *, levels + 1);
     double *real = WEFT_NEW(file->mem, double, REALS *n);
     int64_t *whole = WEFT_NEW(file->mem, int64_t, WHOLES * n);
+    const char **written = WEFT_NEW(file->mem, const char *, n);
+    int some = 0;
     levels = 0;
     for (int64_t j = 0; j < n; j++) {
         const weft_column *column = &columns->at[j];
@@ -71,6 +93,8 @@ weft_status weft_columns_put(weft_h5 *file, const char *group, const weft_column
                                         [MARKS] = column->marks,
                                         [LEVELS] = column->levels};
         name[j] = column->name;
+        written[j] = column->written;
+        some |= *column->written != '\0';
         memcpy(real + REALS * j, reals, sizeof reals);
         memcpy(whole + WHOLES * j, wholes, sizeof wholes);
         for (int64_t i = 0; i < column->levels; i++) level[levels++] = column->level[i];
@@ -79,6 +103,10 @@ weft_status weft_columns_put(weft_h5 *file, const char *group, const weft_column
                           "names of the source's columns"));
     TRY(weft_h5_put_texts(file, in(file, group, "level"), level, levels,
                           "levels of categories in the training rows, column by column"));
+    if (some)
+        TRY(weft_h5_put_texts(file, in(file, group, "written"), written, n,
+                              "how numbers are written: plainly, ORDER ZONE of dates, or "
+                              "DECIMAL THOUSANDS UNIT"));
     TRY(weft_h5_put(
         file, in(file, group, "real"), WEFT_H5_F64, 2, (const int64_t[]){n, REALS}, real, 0,
         "in place of a missing number; least and largest number", "as the column"));
@@ -86,9 +114,23 @@ weft_status weft_columns_put(weft_h5 *file, const char *group, const weft_column
         file, in(file, group, "whole"), WEFT_H5_I64, 2, (const int64_t[]){n, WHOLES}, whole,
         0,
         "kind (0 number, 1 category, 2 label, 3 group, 4 client, 5 dropped, 6 target, 7 "
-        "weight); distinct values; rows where it is missing; 1: a feature marks "
+        "weight, 8 date); distinct values; rows where it is missing; 1: a feature marks "
         "these; levels",
         "1");
+}
+
+/* The parts that a date's levels name; 0: they name others. */
+static int name_parts(weft_column *column, weft_arena *mem)
+{
+    int *part = WEFT_NEW(mem, int, column->levels + 1), known = 1;
+    for (int64_t i = 0; i < column->levels; i++) {
+        while (part[i] < WEFT_DATE_PARTS &&
+               strcmp(column->level[i], weft_date_part_name[part[i]]) != 0)
+            part[i]++;
+        known &= part[i] < WEFT_DATE_PARTS;
+    }
+    column->part = part;
+    return known;
 }
 
 /* Sets the column from the numbers in a file; *levels, of `all`, is where its own begin.
@@ -99,6 +141,7 @@ static int restore(weft_column *column, const double *real, const int64_t *whole
     if (whole[KIND] < 0 || whole[KIND] >= WEFT_COLUMN_KINDS) return 0;
     if (whole[LEVELS] < 0 || whole[LEVELS] > all - *levels) return 0;
     *column = (weft_column){.name = column->name,
+                            .written = column->written,
                             .kind = (weft_column_kind)whole[KIND],
                             .distinct = whole[DISTINCT],
                             .missing = whole[MISSING],
@@ -116,11 +159,14 @@ static int restore(weft_column *column, const double *real, const int64_t *whole
 
 weft_status weft_columns_read(weft_h5 *file, const char *group, const weft_columns **out)
 {
-    const char **name, **level;
-    int64_t n, all, levels = 0;
+    const char **name, **level, **written = NULL;
+    int64_t n, all, rows = 0, levels = 0;
     *out = NULL;
     if (!weft_h5_has(file, in(file, group, "name"))) return WEFT_OK;
     TRY(weft_h5_read_texts(file, in(file, group, "name"), &name, &n));
+    if (weft_h5_has(file, in(file, group, "written")))
+        TRY(weft_h5_read_texts(file, in(file, group, "written"), &written, &rows));
+    if (rows != n) written = NULL;
     TRY(weft_h5_read_texts(file, in(file, group, "level"), &level, &all));
     double *real = WEFT_NEW(file->mem, double, REALS *n);
     int64_t *whole = WEFT_NEW(file->mem, int64_t, WHOLES * n);
@@ -132,7 +178,9 @@ weft_status weft_columns_read(weft_h5 *file, const char *group, const weft_colum
     for (int64_t j = 0; j < n; j++) {
         weft_column *column = &columns->at[j];
         column->name = name[j];
-        if (!restore(column, real + REALS * j, whole + WHOLES * j, level, all, &levels))
+        column->written = written ? written[j] : "";
+        if (!restore(column, real + REALS * j, whole + WHOLES * j, level, all, &levels) ||
+            (column->kind == WEFT_COLUMN_DATE && !name_parts(column, file->mem)))
             return weft_fail(WEFT_EFILE, "%s/table of %s is damaged; pack the data again",
                              group, file->path);
         column->first = columns->features;
@@ -158,19 +206,59 @@ static const char *levels_text(const weft_column *column, char *text, size_t roo
     return text;
 }
 
+/* What a number becomes. */
+static void number_text(const weft_column *column, char *text, size_t room)
+{
+    const char *unit = column->written, *space = strchr(unit, ' ');
+    if (space) space = strchr(space + 1, ' ');
+    int n = snprintf(text, room, "itself%s%s", space ? " without " : "",
+                     space ? space + 1 : "");
+    if (n > 0 && (size_t)n < room && column->missing + column->marks > 0)
+        snprintf(text + n, room - (size_t)n, ", %.6g where missing%s", column->fill,
+                 column->marks ? ", and a mark" : "");
+}
+
+/* What a date becomes. */
+static void date_text(const weft_column *column, char *text, size_t room)
+{
+    int weekdays = 0;
+    size_t n = 0;
+    *text = '\0';
+    for (int64_t i = 0; i < column->levels && n < room; i++) {
+        int part = column->part[i];
+        int weekday = part >= WEFT_PART_MONDAY && part < WEFT_PART_HOUR_SINE;
+        int first = !weekday || weekdays++ == 0;
+        if (!first || part == WEFT_PART_MONTH_COSINE || part == WEFT_PART_HOUR_COSINE)
+            continue;
+        const char *name = weekday ? "weekday" : weft_date_part_name[part];
+        n += (size_t)snprintf(text + n, room - n, "%s%.*s", i > 0 ? ", " : "",
+                              (int)strcspn(name, " "), name);
+    }
+    if (n < room) snprintf(text + n, room - n, "%s", column->marks ? ", a mark" : "");
+}
+
+/* The days, or times, that a date is between. */
+static void dates_text(const weft_column *column, char *text, size_t room)
+{
+    enum { ROOM = 24 };
+    char low[ROOM], high[ROOM];
+    int time = strncmp(column->written, "time", 4) == 0, zone = weft_column_zone(column);
+    weft_date_order order = time ? WEFT_DATE_TIME : WEFT_DATE_YMD;
+    snprintf(text, room, "%s .. %s", weft_date_text(column->low, zone, order, low, ROOM),
+             weft_date_text(column->high, zone, order, high, ROOM));
+}
+
 static void print_column(const weft_column *column)
 {
     char range[48] = "", becomes[80] = "";
-    if (column->kind == WEFT_COLUMN_NUMBER || column->kind >= WEFT_COLUMN_TARGET)
+    if (column->kind == WEFT_COLUMN_DATE)
+        dates_text(column, range, sizeof range);
+    else if (column->kind == WEFT_COLUMN_NUMBER || column->kind >= WEFT_COLUMN_TARGET)
         snprintf(range, sizeof range, "%.6g .. %.6g", column->low, column->high);
     if (column->kind == WEFT_COLUMN_NUMBER) {
-        if (column->marks)
-            snprintf(becomes, sizeof becomes, "itself, %.6g where missing, and a mark",
-                     column->fill);
-        else if (column->missing > 0)
-            snprintf(becomes, sizeof becomes, "itself, %.6g where missing", column->fill);
-        else
-            snprintf(becomes, sizeof becomes, "itself");
+        number_text(column, becomes, sizeof becomes);
+    } else if (column->kind == WEFT_COLUMN_DATE) {
+        date_text(column, becomes, sizeof becomes);
     } else if (column->kind == WEFT_COLUMN_CATEGORY) {
         levels_text(column, range, sizeof range);
         snprintf(becomes, sizeof becomes, "%lld levels%s", (long long)column->levels,

@@ -3,6 +3,7 @@
  * INDEX:VALUE ... with indices from 1, whose missing values are 0 (dense_libsvm.c); arrays
  * of numbers, also images, of NumPy and HDF5 (dense_arrays.c). */
 #include "dense_arrays.h"
+#include "dense_cell.h"
 #include "weft/log.h"
 
 #include <math.h>
@@ -53,6 +54,9 @@ static const weft_opt options[] = {
     WEFT_CHOICE_OPT("thousands", struct dense, csv.thousands, "none",
                     "point|comma|none|blank",
                     "what stands between groups of three digits there"),
+    WEFT_CHOICE_OPT("dates", struct dense, csv.dates, "auto", "auto|dmy|mdy",
+                    "whether days or months come first in dates such as 1/2/2024; auto: "
+                    "as those of a column tell"),
     WEFT_TEXT_OPT("comment", struct dense, comment, "",
                   "lines of a CSV file that begin with this text are skipped, as those "
                   "with # of libsvm are"),
@@ -193,7 +197,7 @@ static weft_status read_files(const struct dense *dense, const char *const path[
 {
     static const char *const of_columns[] = {"label",  "header",     "decimal", "thousands",
                                              "drop",   "categories", "gaps",    "group",
-                                             "client", "weight",     NULL};
+                                             "client", "weight",     "dates",   NULL};
     table_file file[WEFT_NPART] = {0};
     char separator[WEFT_NPART] = {0};
     weft_csv csv = dense->csv;
@@ -334,8 +338,8 @@ static weft_status pack_source(const struct dense *dense, const char *source,
     static const char *const kept[] = {"separator", "header", "decimal", "thousands",
                                        "comment",   "gaps",   NULL};
     static const char *const told[] = {
-        "label",  "target", "drop", "categories", "missing",    "group",     "client",
-        "weight", "valid",  "test", "shares",     "valid_file", "test_file", NULL};
+        "label", "target", "drop",   "categories", "missing",   "group", "client", "weight",
+        "valid", "test",   "shares", "valid_file", "test_file", "dates", NULL};
     weft_dense_like like = {0};
     weft_dense_parts parts;
     const char *path[WEFT_NPART] = {source, dense->file[WEFT_VALID],

@@ -26,6 +26,8 @@ typedef struct weft_dense_column {
     int64_t place;           /* column of the cell that is read */
     weft_names name;         /* levels, groups or clients: cells are their numbers */
     double *cell; /* [rows] of a column of arrays that is no number; NULL: in value */
+    struct weft_hints *hints;           /* NULL: no text was seen */
+    const struct weft_written *written; /* NULL: numbers are plain */
 } weft_dense_column;
 
 /* Rows of numbers, each in full (column NULL), or without their zeros: then entries
@@ -79,6 +81,8 @@ enum { WEFT_MARK_POINT, WEFT_MARK_COMMA, WEFT_MARK_NONE, WEFT_MARK_BLANK };
 enum { WEFT_HEADER_AUTO, WEFT_HEADER_YES, WEFT_HEADER_NO };
 /* What the label is. */
 enum { WEFT_TARGET_AUTO, WEFT_TARGET_CLASSES, WEFT_TARGET_REGRESSION };
+/* Whether days or months come first in dates that begin with neither a year. */
+enum { WEFT_DATES_AUTO, WEFT_DATES_DMY, WEFT_DATES_MDY };
 /* What a value that is missing becomes. */
 enum { WEFT_MISSING_MEDIAN, WEFT_MISSING_FREQUENT, WEFT_MISSING_REFUSE };
 
@@ -98,6 +102,7 @@ typedef struct weft_csv {
     int64_t unlabelled;     /* columns of a table with the label, which need not be there;
                                0: it must */
     int decimal, thousands; /* WEFT_MARK_... */
+    int dates;              /* WEFT_DATES_... */
     int64_t line;           /* of the file, before the first of the text */
 } weft_csv;
 
@@ -120,22 +125,6 @@ WEFT_CHECKED weft_status weft_csv_kinds(const char *path, const weft_csv *how,
                                         weft_arena *tmp);
 /* Logs which column is the label, and what the first line was taken for. */
 void weft_csv_tell(const char *path, const weft_csv *how, const weft_csv_head *head);
-
-/* The number in a cell, 1; or 0: there is none that is finite. */
-int weft_cell_number(const weft_csv *how, const char *text, double *x, weft_arena *mem);
-/* 1: it stands for a value that is missing, as "", NA, ? do. */
-int weft_cell_missing(const char *text);
-/* Cells that stand for a missing value as options say. */
-typedef struct weft_gaps {
-    int64_t n;
-    const char **text; /* [n] */
-    double *number;    /* [n] NAN where it is none */
-} weft_gaps;
-weft_gaps weft_gaps_of(const weft_csv *how, weft_arena *mem);
-/* 1: one of them is this text, in any case, or this number, NAN where it is none. */
-int weft_gaps_have(const weft_gaps *gaps, const char *text, double x);
-/* What to do about a cell that is none; NULL: it is a text. */
-const char *weft_cell_remedy(const weft_csv *how, const char *text, weft_arena *mem);
 
 /* A number at `at`, which ends before `end`, and the blanks around it that separate no
  * columns: the bits that strtod gives. Returns what follows, NULL for what is not plain

@@ -1,6 +1,6 @@
 /* Numbers in the cells of a CSV table, in the spelling that the options name, and what is
  * said of a cell that is none. */
-#include "dense.h"
+#include "dense_cell.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -19,7 +19,7 @@ static int grouped(const char *text, char mark)
     text += *text == '-' || *text == '+';
     size_t n = strspn(text, "0123456789");
     int groups = 0;
-    if (n < 1 || n > 3) return 0;
+    if (n < 1 || n > 3 || *text == '0') return 0;
     for (text += n; *text == mark; text += 4, groups++)
         if (strspn(text + 1, "0123456789") < 3) return 0;
     return groups > 0 && !isdigit((unsigned char)*text);
@@ -122,9 +122,8 @@ const char *weft_cell_remedy(const weft_csv *how, const char *text, weft_arena *
         return "no number holds so many digits; is it an identifier? drop = ... leaves the "
                "column out";
     if (is_date(text))
-        return "is it a date? write it as a number, such as seconds since 1970, or leave "
-               "the "
-               "column out by drop = ...";
+        return "is it a date among numbers? mend the line, or leave the column out by "
+               "drop = ...";
     if (weft_table_number(text, &x))
         return "floats of 32 bits end at 3.4e38: mend or remove the line";
     const char *digits = text + (*text == '-' || *text == '+');

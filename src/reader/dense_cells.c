@@ -1,6 +1,7 @@
 /* Rows of tables and images in arrays: what is no number is read at once, numbers are read
  * where they are as rows are packed. */
 #include "dense_arrays.h"
+#include "dense_cell.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* What the columns of CSV files are, and what the training rows say of them. */
 #include "dense_arrays.h"
+#include "dense_cell.h"
 #include "dense_like.h"
 #include "weft/log.h"
 #include "weft/patterns.h"
@@ -28,8 +29,10 @@ void weft_dense_probe(const char *path, char *text, size_t n, const weft_csv *ho
     char *texts = WEFT_NEW(rows->mem, char, first.d);
     for (int64_t j = 0; st == WEFT_OK && j < first.d; j++) {
         const weft_dense_column *column = &first.at[j];
+        const char *doubt;
         texts[j] = column->kind == WEFT_COLUMN_NUMBER && column->texts > 0 &&
-                   column->numbers == 0 && !weft_cell_remedy(how, column->text, tmp);
+                   column->numbers == 0 && !weft_cell_remedy(how, column->text, tmp) &&
+                   !weft_hints_decide(how, column, WEFT_DATE_DMY, &doubt, tmp) && !doubt;
     }
     if (st == WEFT_OK) rows->texts = texts;
     weft_arena_free(tmp);
@@ -41,11 +44,29 @@ const char *weft_dense_name(const weft_dense_rows *rows, int64_t j)
     return *name ? name : weft_arena_text(rows->mem, "%lld", (long long)j + 1);
 }
 
+/* What to do about a cell that is not written as its column; *expected: what it is to be.
+ * NULL: numbers are plain. */
+static const char *written_remedy(const weft_dense_column *column, const char **expected,
+                                  weft_arena *mem)
+{
+    const weft_written *written = column->written;
+    if (!written) return NULL;
+    *expected =
+        written->order == WEFT_DATE_NONE
+            ? weft_arena_text(mem, "number with %s or without", written->unit)
+            : weft_arena_text(mem, "date such as %s", weft_date_example[written->order]);
+    if (strchr(column->text, ',')) return "mend or remove the line";
+    return weft_arena_text(mem, "gaps = %s makes it a missing value; or mend the line",
+                           column->text);
+}
+
 static weft_status bad_cell(const weft_csv *how, const weft_dense_rows *rows, int64_t j)
 {
     const weft_dense_column *column = &rows->at[j];
     const char *name = weft_dense_name(rows, j), *quote = rows->head.name ? ", '" : "";
-    const char *remedy = weft_cell_remedy(how, column->text, rows->mem);
+    const char *expected = "finite number";
+    const char *remedy = written_remedy(column, &expected, rows->mem);
+    if (!remedy) remedy = weft_cell_remedy(how, column->text, rows->mem);
     if (!remedy && how->unlabelled) remedy = "mend or remove the line";
     if (!remedy)
         remedy = weft_arena_text(rows->mem,
@@ -53,11 +74,10 @@ static weft_status bad_cell(const weft_csv *how, const weft_dense_rows *rows, in
                                  "leaves the column out; or mend or remove the line",
                                  name, name);
     return weft_fail(WEFT_EDATA,
-                     "%s: line %lld, column %lld%s%s%s is '%s' where a finite number is "
-                     "expected; %s",
+                     "%s: line %lld, column %lld%s%s%s is '%s' where a %s is expected; %s",
                      column->path, (long long)column->line, (long long)column->number + 1,
                      quote, rows->head.name ? name : "", rows->head.name ? "'," : "",
-                     column->text, remedy);
+                     column->text, expected, remedy);
 }
 
 /* Columns found by themselves in which nearly every row has a text of its own. */
@@ -98,10 +118,65 @@ static int is_of_texts(const weft_csv *how, const weft_dense_rows *rows, int64_t
     return !some || all - numbers > numbers;
 }
 
+/* 1: a column of numbers, or a label, may turn out to be written as dates or with a unit.
+ */
+static int may_be_written(const weft_csv *how, const weft_dense_column *column)
+{
+    return !how->unlabelled && !column->written && column->hints &&
+           (column->kind == WEFT_COLUMN_NUMBER || column->kind == WEFT_COLUMN_LABEL ||
+            column->kind == WEFT_COLUMN_TARGET);
+}
+
+/* Tells that a column is no numbers as its units differ. */
+static void tell_units(const weft_dense_rows *rows, int64_t j)
+{
+    const weft_dense_column *column = &rows->at[j];
+    const weft_hints *hints = column->hints;
+    if (hints->other && 2 * (hints->unit + hints->others) > column->texts)
+        weft_log(WEFT_WARN,
+                 "%s: column '%s' has numbers with different units, %s and %s: they are "
+                 "texts; with one unit they are numbers",
+                 column->path, weft_dense_name(rows, j), hints->first, hints->other);
+}
+
+/* Finds columns of dates, and of numbers with a unit; *again 1: there are such. EDATA: it
+ * cannot be told how they are to be read. */
+static weft_status find_written(const weft_csv *how, weft_dense_rows *rows, int *again)
+{
+    weft_date_order known = WEFT_DATE_NONE;
+    const char *doubt, *why = NULL;
+    for (int64_t k = 0; k < 2 * rows->d; k++) { /* twice, as one column may tell another */
+        int64_t j = k % rows->d;
+        weft_dense_column *column = &rows->at[j];
+        if (!may_be_written(how, column)) continue;
+        column->written = weft_hints_decide(how, column, known, &doubt, rows->mem);
+        if (doubt) {
+            column->written = NULL;
+            why = doubt;
+        }
+        if (doubt && k >= rows->d)
+            return weft_fail(WEFT_EDATA, "%s: column '%s', which is '%s' in line %lld, %s",
+                             column->path, weft_dense_name(rows, j), column->text,
+                             (long long)column->line, why);
+        if (!column->written) {
+            if (k >= rows->d) tell_units(rows, j);
+            continue;
+        }
+        int date = column->written->order != WEFT_DATE_NONE;
+        if (column->written->order == WEFT_DATE_DMY ||
+            column->written->order == WEFT_DATE_MDY)
+            known = column->written->order;
+        if (date && column->kind == WEFT_COLUMN_NUMBER) column->kind = WEFT_COLUMN_DATE;
+        *again = 1;
+    }
+    return WEFT_OK;
+}
+
 weft_status weft_dense_kinds(const weft_csv *how, weft_dense_rows *rows, int *again)
 {
     int finds = strcmp(how->categories, "auto") == 0;
     *again = 0;
+    TRY(find_written(how, rows, again));
     for (int64_t j = 0; j < rows->d; j++) {
         weft_dense_column *column = &rows->at[j];
         if (column->early && !is_of_texts(how, rows, j)) {
@@ -111,15 +186,21 @@ weft_status weft_dense_kinds(const weft_csv *how, weft_dense_rows *rows, int *ag
             continue;
         }
         if (column->kind == WEFT_COLUMN_CATEGORY && finds) TRY(check_levels(rows, j));
-        if (column->kind != WEFT_COLUMN_NUMBER || column->texts == 0) continue;
-        if (!finds || column->texts <= column->numbers ||
+        if ((column->kind != WEFT_COLUMN_NUMBER && column->kind != WEFT_COLUMN_DATE) ||
+            column->texts == 0 || (*again && column->written))
+            continue;
+        if (column->written || !finds || column->texts <= column->numbers ||
             weft_cell_remedy(how, column->text, rows->mem))
             return bad_cell(how, rows, j);
         column->kind = WEFT_COLUMN_CATEGORY;
         *again = 1;
     }
-    for (int64_t j = 0; j < rows->d && *again; j++)
-        rows->at[j].numbers = rows->at[j].texts = rows->at[j].missing = 0;
+    for (int64_t j = 0; j < rows->d && *again; j++) {
+        weft_dense_column *column = &rows->at[j];
+        column->numbers = column->texts = column->missing = 0;
+        column->hints = NULL;
+        column->text = NULL;
+    }
     return WEFT_OK;
 }
 
@@ -346,7 +427,7 @@ static weft_status fit_numbers(int missing, const weft_dense_rows *rows, int64_t
             if (!isnan(cell[j])) x[(j - first) * ntrain + n[j - first]++] = cell[j];
     }
     for (int64_t j = first; j < end; j++)
-        if (column[j].kind == WEFT_COLUMN_NUMBER)
+        if (column[j].kind == WEFT_COLUMN_NUMBER || column[j].kind == WEFT_COLUMN_DATE)
             TRY(fit_number(missing, rows, x + (j - first) * ntrain, n[j - first], ntrain,
                            &column[j]));
     return WEFT_OK;
@@ -404,6 +485,66 @@ static weft_status fit_category(weft_dense_rows *rows, int64_t j, const int64_t 
     return WEFT_OK;
 }
 
+/* The parts of dates that vary in the training rows. */
+static void fit_date(const weft_dense_rows *rows, int64_t j, const int64_t *train,
+                     int64_t ntrain, weft_column *to)
+{
+    const double least = 1e-9; /* sines of equal angles differ by rounding */
+    double low[WEFT_DATE_PARTS], high[WEFT_DATE_PARTS], value[WEFT_DATE_PARTS];
+    int *part = WEFT_NEW(rows->mem, int, WEFT_DATE_PARTS), zone = weft_column_zone(to);
+    int time = rows->at[j].written->order == WEFT_DATE_TIME;
+    for (int k = 0; k < WEFT_DATE_PARTS; k++) {
+        low[k] = INFINITY;
+        high[k] = -INFINITY;
+    }
+    for (int64_t i = 0; i < ntrain; i++) {
+        double cell = weft_dense_cell(rows, train[i], j);
+        if (isnan(cell)) continue;
+        weft_date_parts(cell, zone, value);
+        for (int k = 0; k < WEFT_DATE_PARTS; k++) {
+            low[k] = fmin(low[k], value[k]);
+            high[k] = fmax(high[k], value[k]);
+        }
+    }
+    to->part = part;
+    to->level = WEFT_NEW(rows->mem, const char *, WEFT_DATE_PARTS);
+    for (int k = 0; k < WEFT_DATE_PARTS; k++) {
+        int hour = k == WEFT_PART_HOUR_SINE || k == WEFT_PART_HOUR_COSINE;
+        if (k != WEFT_PART_SECONDS && (!(high[k] - low[k] > least) || (time && !hour)))
+            continue;
+        part[to->levels] = k;
+        to->level[to->levels++] = weft_date_part_name[k];
+    }
+}
+
+/* Tells how a column is written that is no plain numbers. */
+static void tell_written(const weft_csv *how, const weft_dense_rows *rows, int64_t j)
+{
+    static const char *const groups[] = {[WEFT_MARK_POINT] = ", points between thousands",
+                                         [WEFT_MARK_COMMA] = ", commas between thousands",
+                                         [WEFT_MARK_NONE] = "",
+                                         [WEFT_MARK_BLANK] = ", blanks between thousands"};
+    static const char *const other[WEFT_DATE_ORDERS] = {
+        [WEFT_DATE_DMY] = "; dates = mdy reads months first",
+        [WEFT_DATE_MDY] = "; dates = dmy reads days first"};
+    const weft_written *written = rows->at[j].written;
+    const char *name = weft_dense_name(rows, j), *path = rows->labels.path;
+    if (!written || rows->at[j].kind == WEFT_COLUMN_LABEL) return;
+    if (written->order == WEFT_DATE_NONE) {
+        weft_log(WEFT_INFO, "%s: column '%s': %s is taken off; a decimal %s%s", path, name,
+                 written->unit, written->decimal == WEFT_MARK_COMMA ? "comma" : "point",
+                 groups[written->thousands]);
+        return;
+    }
+    const char *why = how->dates == WEFT_DATES_AUTO ? other[written->order] : NULL;
+    weft_log(WEFT_INFO, "%s: column '%s' has dates such as %s, which become seconds%s%s",
+             path, name, weft_date_example[written->order],
+             rows->at[j].kind == WEFT_COLUMN_DATE
+                 ? " and what varies of year, month, weekday, hour"
+                 : " since 1970",
+             why ? why : "");
+}
+
 /* The rows train[ntrain] in the order of the file, which are read faster. */
 static const int64_t *in_order(int64_t n, const int64_t *train, int64_t ntrain,
                                weft_arena *mem)
@@ -429,9 +570,11 @@ weft_status weft_dense_fit(const weft_csv *how, weft_dense_rows *rows, const int
         const weft_dense_column *from = &rows->at[j];
         at[j] = (weft_column){.name = weft_dense_name(rows, j),
                               .kind = from->kind,
+                              .written = weft_written_text(from->written, rows->mem),
                               .missing = from->missing,
                               .distinct = from->name.n};
         if (from->kind == WEFT_COLUMN_LABEL) at[j].distinct = rows->labels.n;
+        tell_written(how, rows, j);
     }
     for (int64_t j = 0; j < rows->d; j += AT_ONCE)
         look_at(rows, j, rows->d - j < AT_ONCE ? rows->d : j + AT_ONCE, at);
@@ -451,6 +594,7 @@ weft_status weft_dense_fit(const weft_csv *how, weft_dense_rows *rows, const int
         to->first = columns->features;
         if (to->kind == WEFT_COLUMN_CATEGORY)
             st = fit_category(rows, j, sorted, ntrain, to, tmp);
+        if (to->kind == WEFT_COLUMN_DATE) fit_date(rows, j, sorted, ntrain, to);
         to->features = (to->kind == WEFT_COLUMN_NUMBER) + to->levels + to->marks;
         columns->features += to->features;
         weft_arena_reset(tmp, 0);

@@ -1,7 +1,7 @@
 /* CSV tables for the reader `dense`. Lines whose quotation marks, if any, stand around
  * whole fields without separators are read here, all others are fed to libcsv; line by
  * line, so that messages can name the line. */
-#include "dense.h"
+#include "dense_cell.h"
 
 #include <csv.h>
 
@@ -215,18 +215,29 @@ static double refuse(struct csv *csv, int64_t i, const char *text, int64_t line,
     return NAN;
 }
 
+/* The number in a cell as its column is written; 0: there is none. */
+static int read_number(const struct csv *csv, const weft_dense_column *column,
+                       const char *text, double *x)
+{
+    if (*text == '\0') return 0;
+    if (column->written) return weft_written_number(column->written, text, x, csv->row);
+    return weft_cell_number(csv->how, text, x, csv->row);
+}
+
 /* The number in a cell; NAN: it is missing, or a text. */
 static double number_of(struct csv *csv, weft_dense_column *column, const char *text,
                         int64_t line)
 {
     double x = NAN;
-    if (*text != '\0' && weft_cell_number(csv->how, text, &x, csv->row)) {
+    if (read_number(csv, column, text, &x)) {
         column->numbers++;
         return x;
     }
     if (weft_cell_missing(text)) {
         column->missing++;
         if (csv->how->missing != WEFT_MISSING_REFUSE) return NAN;
+    } else if (!column->written) {
+        weft_hints_add(csv->how, column, text, csv->row);
     }
     if (column->texts++ == 0) weft_dense_note(csv->table, column, csv->path, line, text);
     return NAN;
@@ -239,7 +250,9 @@ static double answer_of(struct csv *csv, weft_dense_column *column, const char *
     double x = NAN;
     if (column->kind == WEFT_COLUMN_LABEL && csv->how->target == WEFT_TARGET_CLASSES)
         return 0;
-    if (*text == '\0' || !weft_cell_number(csv->how, text, &x, csv->row)) x = NAN;
+    if (!read_number(csv, column, text, &x)) x = NAN;
+    if (isnan(x) && !column->written && !weft_cell_missing(text))
+        weft_hints_add(csv->how, column, text, csv->row);
     weft_dense_answer(csv->table, column, csv->path, line, text, x);
     return x;
 }
@@ -254,14 +267,14 @@ static double weight_of(struct csv *csv, int64_t i, const char *text, int64_t li
 static int may_have_gaps(const weft_dense_column *column)
 {
     return column->kind == WEFT_COLUMN_NUMBER || column->kind == WEFT_COLUMN_CATEGORY ||
-           column->kind == WEFT_COLUMN_TARGET;
+           column->kind == WEFT_COLUMN_TARGET || column->kind == WEFT_COLUMN_DATE;
 }
 
 /* 1: the cell stands for a missing value, as an option says. */
-static int is_gap(const struct csv *csv, const char *text)
+static int is_gap(const struct csv *csv, const weft_dense_column *column, const char *text)
 {
     double x;
-    if (!weft_cell_number(csv->how, text, &x, csv->row)) x = NAN;
+    if (!read_number(csv, column, text, &x)) x = NAN;
     return weft_gaps_have(&csv->gaps, text, x);
 }
 
@@ -271,9 +284,10 @@ static double cell_of(struct csv *csv, int64_t i, const char *text, int64_t line
 {
     weft_dense_column *column = &csv->table->at[csv->place[i]];
     column->place = i;
-    if (csv->gaps.n > 0 && may_have_gaps(column) && is_gap(csv, text)) text = "";
+    if (csv->gaps.n > 0 && may_have_gaps(column) && is_gap(csv, column, text)) text = "";
     int missing = weft_cell_missing(text);
     switch (column->kind) {
+    case WEFT_COLUMN_DATE:
     case WEFT_COLUMN_NUMBER: return number_of(csv, column, text, line);
     case WEFT_COLUMN_CATEGORY:
         column->missing += missing;

@@ -1,6 +1,7 @@
 /* Tables whose rows are to be scored: their columns are those of a table that was packed
  * before, for which a winner was trained. */
 #include "dense_arrays.h"
+#include "dense_cell.h"
 #include "weft/data.h"
 
 #include <math.h>
@@ -98,7 +99,10 @@ void weft_dense_like_begin(const weft_dense_like *like, weft_csv *how,
     for (int64_t j = 0; j < n; j++) {
         const weft_column *column = &like->columns->at[j];
         name[j] = column->name;
-        rows->at[j] = (weft_dense_column){.kind = column->kind, .name = {.mem = rows->mem}};
+        rows->at[j] =
+            (weft_dense_column){.kind = column->kind,
+                                .name = {.mem = rows->mem},
+                                .written = weft_written_of(column->written, rows->mem)};
         if (column->features == 0 && column->kind != WEFT_COLUMN_LABEL &&
             column->kind != WEFT_COLUMN_TARGET && column->kind != WEFT_COLUMN_CLIENT &&
             column->kind != WEFT_COLUMN_WEIGHT)

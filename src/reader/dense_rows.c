@@ -1,5 +1,5 @@
 /* Rows of a table as they are read. */
-#include "dense.h"
+#include "dense_cell.h"
 
 #include <math.h>
 #include <string.h>

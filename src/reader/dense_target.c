@@ -1,5 +1,6 @@
 /* Labels that are numbers to predict, and weights of rows. */
 #include "dense_arrays.h"
+#include "dense_cell.h"
 #include "weft/log.h"
 
 #include <math.h>

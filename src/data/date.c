@@ -1,0 +1,273 @@
+/* Dates, times of day, and their parts. Days are counted as in Hinnant, "chrono-Compatible
+ * Low-Level Date Algorithms", 2013: years begin in March, 400 of them have 146097 days. */
+#include "weft/date.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+enum { DAY = 86400, HOUR = 3600, MINUTE = 60, YEARS = 400, DAYS = 146097 };
+enum { MARCH_TO_1970 = 719468 }; /* days from March 1 of the year 0 to January 1, 1970 */
+
+const char *const weft_date_order_name[WEFT_DATE_ORDERS] = {"",   "ymd",   "dmy", "mdy",
+                                                            "ym", "named", "time"};
+const char *const weft_date_example[WEFT_DATE_ORDERS] = {
+    "", "2024-12-31", "31.12.2024", "12/31/2024", "2024-12", "31 Dec 2024", "23:59"};
+const char *const weft_date_part_name[WEFT_DATE_PARTS] = {
+    "seconds", "year",      "month sine", "month cosine", "Monday",
+    "Tuesday", "Wednesday", "Thursday",   "Friday",       "Saturday",
+    "Sunday",  "hour sine", "hour cosine"};
+
+/* ---- the calendar ---- */
+
+static int64_t days_of(int64_t year, int month, int day)
+{
+    year -= month <= 2;
+    int64_t era = year / YEARS, of_era = year - era * YEARS;
+    int64_t of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    return era * DAYS + of_era * 365 + of_era / 4 - of_era / 100 + of_year - MARCH_TO_1970;
+}
+
+/* The date of a day, *year from 0 on. */
+static void date_of(int64_t days, int64_t *year, int *month, int *day)
+{
+    days += MARCH_TO_1970;
+    int64_t era = days / DAYS, of_era = days - era * DAYS;
+    int64_t years = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    int64_t of_year = of_era - (365 * years + years / 4 - years / 100);
+    int from_march = (int)((5 * of_year + 2) / 153);
+    *day = (int)(of_year - (153 * from_march + 2) / 5) + 1;
+    *month = from_march < 10 ? from_march + 3 : from_march - 9;
+    *year = era * YEARS + years + (*month <= 2);
+}
+
+/* 1: there is such a day, of a year of four digits. */
+static int is_day(int year, int month, int day)
+{
+    int64_t back_year;
+    int back_month, back_day;
+    if (year < 1 || month < 1 || month > 12 || day < 1 || day > 31) return 0;
+    date_of(days_of(year, month, day), &back_year, &back_month, &back_day);
+    return back_month == month && back_day == day;
+}
+
+/* ---- reading ---- */
+
+/* Reads least .. most digits; returns what follows, NULL where there are others. */
+static const char *take(const char *at, int least, int most, int *number)
+{
+    int n = 0;
+    if (!at) return NULL;
+    for (*number = 0; n < most && isdigit((unsigned char)at[n]); n++)
+        *number = 10 * *number + (at[n] - '0');
+    return n < least || isdigit((unsigned char)at[n]) ? NULL : at + n;
+}
+
+/* Passes that character. */
+static const char *pass(const char *at, char mark)
+{
+    return at && *at == mark ? at + 1 : NULL;
+}
+
+static const char *take_mark(const char *at, char *mark)
+{
+    if (!at || *at == '\0' || !strchr("-./", *at)) return NULL;
+    *mark = *at;
+    return at + 1;
+}
+
+/* The name of a month, or its first three letters and a point. */
+static const char *take_month(const char *at, int *month)
+{
+    static const char *const name[] = {"January",   "February", "March",    "April",
+                                       "May",       "June",     "July",     "August",
+                                       "September", "October",  "November", "December"};
+    size_t n = 0;
+    while (at && isalpha((unsigned char)at[n])) n++;
+    for (int i = 0; i < 12 && n >= 3; i++)
+        if (strncasecmp(at, name[i], n) == 0 && (n == 3 || n == strlen(name[i]))) {
+            *month = i + 1;
+            return at + n + (at[n] == '.');
+        }
+    return NULL;
+}
+
+static const char *pass_blanks(const char *at)
+{
+    return at ? at + strspn(at, " -,") : NULL;
+}
+
+/* 31 Dec 2024, 31-Dec-2024, 31DEC2024, Dec 31, 2024. */
+static const char *take_named(const char *at, int *year, int *month, int *day)
+{
+    int first = isdigit((unsigned char)*at);
+    if (first) at = pass_blanks(take(at, 1, 2, day));
+    at = pass_blanks(take_month(at, month));
+    if (!first) at = pass_blanks(take(at, 1, 2, day));
+    return take(at, 4, 4, year);
+}
+
+/* Years of two digits, as POSIX has them. */
+static const char *take_year(const char *at, int *year)
+{
+    const char *end = take(at, 2, 4, year);
+    if (!end || end - at == 3) return NULL;
+    if (end - at == 2) *year += *year < 69 ? 2000 : 1900;
+    return end;
+}
+
+/* The numbers of a date between equal marks. */
+static const char *take_numbers(const char *at, weft_date_order order, int *year,
+                                int *month, int *day)
+{
+    char mark;
+    *day = 1;
+    if (order == WEFT_DATE_YM) return take(pass(take(at, 4, 4, year), '-'), 2, 2, month);
+    if (order == WEFT_DATE_YMD) {
+        at = take(take_mark(take(at, 4, 4, year), &mark), 1, 2, month);
+        return take(pass(at, mark), 1, 2, day);
+    }
+    int *first = order == WEFT_DATE_DMY ? day : month,
+        *second = order == WEFT_DATE_DMY ? month : day;
+    at = take(take_mark(take(at, 1, 2, first), &mark), 1, 2, second);
+    return take_year(pass(at, mark), year);
+}
+
+/* 20241231T, before a time. */
+static const char *take_short(const char *at, int *year, int *month, int *day)
+{
+    int all;
+    const char *end = take(at, 8, 8, &all);
+    if (!end || *end != 'T') return NULL;
+    *year = all / 10000;
+    *month = all / 100 % 100;
+    *day = all % 100;
+    return end;
+}
+
+/* AM or PM behind an hour of 1 .. 12; 0: it is another hour. */
+static int take_half(const char **at, int *hour)
+{
+    const char *text = *at + strspn(*at, " ");
+    int pm = strncasecmp(text, "pm", 2) == 0;
+    if (!pm && strncasecmp(text, "am", 2) != 0) return 1;
+    if (*hour < 1 || *hour > 12) return 0;
+    *hour = *hour % 12 + 12 * pm;
+    *at = text + 2;
+    return 1;
+}
+
+/* 23:59, 23:59:59.9, 11:59 PM; also 2359 and 235959 where `brief`. NULL: there is no such
+ * time. */
+static const char *take_time(const char *at, int brief, double *seconds)
+{
+    int hour, minute, second = 0, all;
+    double digits = 0, power = 1;
+    const char *end = take(at, 4, 6, &all);
+    if (brief && end && end - at != 5) {
+        second = end - at == 6 ? all % 100 : 0;
+        if (end - at == 6) all /= 100;
+        hour = all / 100;
+        minute = all % 100;
+    } else {
+        end = take(pass(take(at, 1, 2, &hour), ':'), 2, 2, &minute);
+        if (end && *end == ':') end = take(end + 1, 2, 2, &second);
+    }
+    if (end && (*end == '.' || *end == ',') && isdigit((unsigned char)end[1]))
+        for (end++; isdigit((unsigned char)*end); power *= 10)
+            digits = 10 * digits + (*end++ - '0');
+    if (!end || !take_half(&end, &hour)) return NULL;
+    int midnight = hour == 24 && minute == 0 && second == 0 && !(digits > 0);
+    if ((hour > 23 && !midnight) || minute > 59 || second > 60) return NULL;
+    *seconds += hour * HOUR + minute * MINUTE + second + digits / power;
+    return end;
+}
+
+/* Z, UTC, +02:00, +0200, +02, or nothing. */
+static const char *take_zone(const char *at, weft_date *date)
+{
+    int hour = 0, minute = 0, blanks = (int)strspn(at, " ");
+    const char *text = at + blanks;
+    if (*text == '\0') return text;
+    date->zoned = 1;
+    if (*text == 'Z' || *text == 'z') return text + 1;
+    if (strncmp(text, "UTC", 3) == 0 || strncmp(text, "GMT", 3) == 0) return text + 3;
+    int minus = *text == '-';
+    if (*text != '+' && !minus) return NULL;
+    const char *end = take(text + 1, 4, 4, &hour);
+    if (end) {
+        minute = hour % 100;
+        hour /= 100;
+    } else {
+        end = take(text + 1, 2, 2, &hour);
+        if (end && *end == ':') end = take(end + 1, 2, 2, &minute);
+    }
+    if (!end || hour > 18 || minute > 59) return NULL;
+    date->zone = (hour * 60 + minute) * (minus ? -1 : 1);
+    return end;
+}
+
+int weft_date_read(const char *text, weft_date_order order, weft_date *date)
+{
+    int year, month, day, brief = 0;
+    *date = (weft_date){0};
+    if (order == WEFT_DATE_TIME) {
+        const char *end = take_time(text, 0, &date->seconds);
+        return end && *end == '\0';
+    }
+    const char *at = order == WEFT_DATE_NAMED
+                         ? take_named(text, &year, &month, &day)
+                         : take_numbers(text, order, &year, &month, &day);
+    if (!at && order == WEFT_DATE_YMD)
+        brief = (at = take_short(text, &year, &month, &day)) != NULL;
+    if (!at || !is_day(year, month, day)) return 0;
+    date->seconds = (double)(days_of(year, month, day) * DAY);
+    if (*at == '\0') return 1;
+    if (order == WEFT_DATE_YM || (*at != 'T' && *at != 't' && *at != ' ')) return 0;
+    at = take_time(at + strspn(at, "Tt "), brief, &date->seconds);
+    if (at) at = take_zone(at, date);
+    return at && *at == '\0';
+}
+
+/* ---- parts ---- */
+
+/* The sine of so much of a turn, rounded so that floats hold it, as equal ones are to be
+ * equal. */
+static double sine(double share)
+{
+    const double steps = 1 << 20;
+    return nearbyint(sin(8 * atan(1) * share) * steps) / steps;
+}
+
+void weft_date_parts(double seconds, int zone, double *value)
+{
+    double local = floor(seconds) + zone * MINUTE;
+    int64_t days = (int64_t)floor(local / DAY), year;
+    int month, day, hour = (int)((local - (double)days * DAY) / HOUR);
+    date_of(days, &year, &month, &day);
+    memset(value, 0, WEFT_DATE_PARTS * sizeof *value);
+    value[WEFT_PART_SECONDS] = seconds;
+    value[WEFT_PART_YEAR] = (double)year;
+    value[WEFT_PART_MONTH_SINE] = sine((month - 1) / 12.0);
+    value[WEFT_PART_MONTH_COSINE] = sine((month - 1) / 12.0 + 0.25);
+    value[WEFT_PART_MONDAY + ((days + 3) % 7 + 7) % 7] = 1; /* 1970 began on Thursday */
+    value[WEFT_PART_HOUR_SINE] = sine(hour / 24.0);
+    value[WEFT_PART_HOUR_COSINE] = sine(hour / 24.0 + 0.25);
+}
+
+const char *weft_date_text(double seconds, int zone, weft_date_order order, char *text,
+                           int room)
+{
+    int64_t local = (int64_t)floor(seconds) + zone * MINUTE, year;
+    int64_t days = (local >= 0 ? local : local - DAY + 1) / DAY, rest = local - days * DAY;
+    int month, day;
+    date_of(days, &year, &month, &day);
+    if (order == WEFT_DATE_TIME)
+        snprintf(text, (size_t)room, "%02d:%02d", (int)(rest / HOUR),
+                 (int)(rest % HOUR / MINUTE));
+    else
+        snprintf(text, (size_t)room, "%04d-%02d-%02d", (int)year, month, day);
+    return text;
+}

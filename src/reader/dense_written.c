@@ -1,0 +1,301 @@
+/* Numbers that are written as dates, or with a unit: 31.12.2024, 14%, $1,234, 1 234,5 kg.
+ * A column has one order of dates, or one unit and one spelling, which its texts tell. */
+#include "dense_cell.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- units ---- */
+
+/* A number, and what stands before or behind it. */
+struct parts {
+    const char *number, *unit;
+};
+
+/* Blanks that are no ASCII become such, and the minus of typography a hyphen. */
+static char *plain_blanks(const char *text, weft_arena *mem)
+{
+    static const char *const odd[] = {"\xc2\xa0", "\xe2\x80\xaf", "\xe2\x80\x89",
+                                      "\xe2\x88\x92"};
+    char *copy = weft_arena_text(mem, "%s", text), *to = copy;
+    for (const char *at = text; *at != '\0';) {
+        int k = 0;
+        while (k < 4 && strncmp(at, odd[k], strlen(odd[k])) != 0) k++;
+        *to++ = k == 3 ? '-' : k < 3 ? ' ' : *at;
+        at += k < 4 ? strlen(odd[k]) : 1;
+    }
+    *to = '\0';
+    return copy;
+}
+
+static int is_digit(char c)
+{
+    return isdigit((unsigned char)c) != 0;
+}
+
+/* The bytes of the number that text begins with, its groups and exponent in it. */
+static size_t length_of(const char *text)
+{
+    size_t n = 0;
+    while (is_digit(text[n]) ||
+           (strchr(".,' ", text[n]) && text[n] && is_digit(text[n + 1])))
+        n++;
+    size_t sign = n + 1 + (text[n] != '\0' && (text[n + 1] == '-' || text[n + 1] == '+'));
+    if (n > 0 && (text[n] == 'e' || text[n] == 'E') && is_digit(text[sign]))
+        for (n = sign; is_digit(text[n]);) n++;
+    return n;
+}
+
+/* 1: $, US$, a sign of Unicode, or a usual code with a blank behind it. */
+static int is_currency(const char *text, size_t n, int blank)
+{
+    static const char *const code[] = {"USD", "EUR", "GBP", "CHF", "JPY", "CNY", "INR",
+                                       "AUD", "CAD", "SEK", "NOK", "DKK", "PLN"};
+    size_t letters = 0;
+    while (letters < n && isupper((unsigned char)text[letters])) letters++;
+    if (letters == 3 && n == 3 && blank)
+        for (size_t i = 0; i < sizeof code / sizeof *code; i++)
+            if (strncmp(text, code[i], 3) == 0) return 1;
+    if (letters < 3 && n == letters + 1 && text[letters] == '$') return 1;
+    if (n == 2)
+        return strncmp(text, "\xc2\xa3", 2) == 0 || strncmp(text, "\xc2\xa5", 2) == 0;
+    return n == 3 &&
+           (strncmp(text, "\xe2\x82", 2) == 0 || strncmp(text, "\xe2\x83", 2) == 0);
+}
+
+/* 1: it may stand behind a number. */
+static int is_unit(const char *text)
+{
+    enum { MOST = 24 };
+    unsigned char first = (unsigned char)*text;
+    return (isalpha(first) || first >= 0x80 || strchr("%$\"'", *text)) &&
+           strlen(text) <= MOST;
+}
+
+/* Takes a text apart; 0: it is no number with a unit before or behind it. */
+static int take_apart(const char *text, struct parts *parts, weft_arena *mem)
+{
+    char *at = plain_blanks(text, mem), *end = at + strlen(at);
+    int minus = *at == '(' && end > at && end[-1] == ')'; /* as accounts have them */
+    if (minus) *--end = '\0';
+    at += minus;
+    if (!minus && (*at == '-' || *at == '+')) minus = *at++ == '-';
+    at += strspn(at, " ");
+    const char *before = at;
+    while (*at != '\0' && !is_digit(*at) && !strchr("+-., ", *at)) at++;
+    size_t n = (size_t)(at - before);
+    int blank = *at == ' ';
+    at += strspn(at, " ");
+    if (n > 0 && !is_currency(before, n, blank)) return 0;
+    if (n > 0 && *at == '-' && !minus) minus = *at++ == '-';
+    size_t digits = length_of(at);
+    const char *behind = at + digits + strspn(at + digits, " ");
+    if (digits == 0 || (n == 0 && *behind == '\0')) return 0;
+    if (*behind != '\0' && !is_unit(behind) && (n == 0 || *behind != '/')) return 0;
+    parts->number = weft_arena_text(mem, "%s%.*s", minus ? "-" : "", (int)digits, at);
+    parts->unit = weft_arena_text(mem, "%.*s%s%s", (int)n, before,
+                                  n > 0 && *behind ? " " : "", behind);
+    return 1;
+}
+
+/* ---- spellings ---- */
+
+static const struct spelling {
+    int decimal, thousands;
+} spelling[WEFT_SPELLINGS] = {
+    {WEFT_MARK_POINT, WEFT_MARK_NONE},  {WEFT_MARK_POINT, WEFT_MARK_COMMA},
+    {WEFT_MARK_POINT, WEFT_MARK_BLANK}, {WEFT_MARK_COMMA, WEFT_MARK_NONE},
+    {WEFT_MARK_COMMA, WEFT_MARK_POINT}, {WEFT_MARK_COMMA, WEFT_MARK_BLANK}};
+enum { GROUPS_BY_COMMA = 1, DECIMAL_COMMA = 3 };
+
+/* 1: the options leave that spelling open. */
+static int is_open(const weft_csv *how, int k)
+{
+    if (how->thousands != WEFT_MARK_NONE && spelling[k].thousands != how->thousands)
+        return 0;
+    return spelling[k].decimal == how->decimal ||
+           (how->decimal == WEFT_MARK_POINT && how->thousands == WEFT_MARK_NONE);
+}
+
+static int number_in(int decimal, int thousands, const char *text, double *x,
+                     weft_arena *mem)
+{
+    const weft_csv how = {.decimal = decimal, .thousands = thousands};
+    return weft_cell_number(&how, text, x, mem);
+}
+
+/* ---- one cell ---- */
+
+static int date_number(const weft_written *written, const char *text, double *x)
+{
+    enum { MINUTE = 60 };
+    weft_date date;
+    if (!weft_date_read(text, written->order, &date)) return 0;
+    *x = date.seconds - MINUTE * (date.zoned ? date.zone : written->zone);
+    return 1;
+}
+
+int weft_written_number(const weft_written *written, const char *text, double *x,
+                        weft_arena *mem)
+{
+    struct parts parts;
+    if (written->order != WEFT_DATE_NONE) return date_number(written, text, x);
+    if (take_apart(text, &parts, mem)) {
+        if (strcmp(parts.unit, written->unit) != 0) return 0;
+        text = parts.number;
+    }
+    return number_in(written->decimal, written->thousands, text, x, mem);
+}
+
+/* ---- what a column is ---- */
+
+static int add_date(weft_hints *hints, const char *text)
+{
+    weft_date date;
+    int some = 0;
+    for (int k = WEFT_DATE_NONE + 1; k < WEFT_DATE_ORDERS; k++) {
+        if (!weft_date_read(text, (weft_date_order)k, &date)) continue;
+        hints->date[k]++;
+        hints->points += k == WEFT_DATE_DMY && text[strspn(text, "0123456789")] == '.';
+        hints->spans +=
+            k == WEFT_DATE_YM && (atoi(text) + 1 - atoi(text + strlen("2024-"))) % 100 == 0;
+        if (date.zoned && !hints->zoned) hints->zone = date.zone;
+        hints->zoned |= date.zoned;
+        some = 1;
+    }
+    return some;
+}
+
+void weft_hints_add(const weft_csv *how, weft_dense_column *column, const char *text,
+                    weft_arena *mem)
+{
+    struct parts parts;
+    double x;
+    weft_arena *kept = column->name.mem;
+    if (!column->hints) column->hints = WEFT_NEW(kept, weft_hints, 1);
+    weft_hints *hints = column->hints;
+    if (add_date(hints, text) || !take_apart(text, &parts, mem)) return;
+    if (!hints->first) hints->first = weft_arena_text(kept, "%s", parts.unit);
+    if (strcmp(parts.unit, hints->first) != 0) {
+        if (!hints->other) hints->other = weft_arena_text(kept, "%s", parts.unit);
+        hints->others++;
+        return;
+    }
+    hints->unit++;
+    for (int k = 0; k < WEFT_SPELLINGS; k++)
+        hints->spelling[k] +=
+            is_open(how, k) &&
+            number_in(spelling[k].decimal, spelling[k].thousands, parts.number, &x, mem);
+}
+
+/* The order of most of the texts; of two that fit equally, days or months first, `known`.
+ */
+static weft_date_order order_of(const weft_csv *how, const weft_dense_column *column,
+                                weft_date_order known, const char **doubt)
+{
+    static const weft_date_order asked[] = {
+        [WEFT_DATES_DMY] = WEFT_DATE_DMY, [WEFT_DATES_MDY] = WEFT_DATE_MDY};
+    const int64_t *date = column->hints->date;
+    int best = WEFT_DATE_NONE;
+    for (int k = 1; k < WEFT_DATE_ORDERS; k++)
+        if (date[k] > date[best]) best = k;
+    if (best == WEFT_DATE_NONE || 2 * date[best] <= column->texts + column->numbers)
+        return WEFT_DATE_NONE;
+    if ((best == WEFT_DATE_YM || best == WEFT_DATE_TIME) &&
+        (date[best] < column->texts || column->hints->spans == column->texts))
+        return WEFT_DATE_NONE;
+    if (best != WEFT_DATE_DMY && best != WEFT_DATE_MDY) return (weft_date_order)best;
+    if (how->dates != WEFT_DATES_AUTO) return asked[how->dates];
+    if (date[WEFT_DATE_DMY] != date[WEFT_DATE_MDY]) return (weft_date_order)best;
+    if (column->hints->points == date[WEFT_DATE_DMY]) return WEFT_DATE_DMY;
+    if (known == WEFT_DATE_NONE)
+        *doubt = "may have days or months first: dates = dmy or dates = mdy says which";
+    return known;
+}
+
+/* The spelling of all the numbers with a unit; -1: there is none. */
+static int spelling_of(const weft_csv *how, const weft_dense_column *column,
+                       const char **doubt)
+{
+    const weft_hints *hints = column->hints;
+    const int64_t *n = hints->spelling;
+    int best = 0;
+    if (hints->unit < column->texts) return -1;
+    while (best < WEFT_SPELLINGS && n[best] < column->texts) best++;
+    if (best == WEFT_SPELLINGS) return -1;
+    size_t length = strcspn(hints->first, " ");
+    int before = is_currency(hints->first, length, 1);
+    if (best == GROUPS_BY_COMMA && n[DECIMAL_COMMA] == n[best] && how->separator != ',' &&
+        !before)
+        *doubt = "has numbers that decimal = comma reads as fractions, thousands = comma "
+                 "as whole ones";
+    return best;
+}
+
+const weft_written *weft_hints_decide(const weft_csv *how, const weft_dense_column *column,
+                                      weft_date_order order, const char **doubt,
+                                      weft_arena *mem)
+{
+    *doubt = NULL;
+    if (!column->hints) return NULL;
+    weft_written written = {.order = order_of(how, column, order, doubt)};
+    int k = 0;
+    if (written.order != WEFT_DATE_NONE) {
+        written.zone = column->hints->zone;
+    } else {
+        if (*doubt || (k = spelling_of(how, column, doubt)) < 0) return NULL;
+        written.unit = column->hints->first;
+    }
+    written.decimal = spelling[k].decimal;
+    written.thousands = spelling[k].thousands;
+    weft_written *to = WEFT_NEW(mem, weft_written, 1);
+    *to = written;
+    return to;
+}
+
+/* ---- in a packed file ---- */
+
+static const char *const mark_name[] = {[WEFT_MARK_POINT] = "point",
+                                        [WEFT_MARK_COMMA] = "comma",
+                                        [WEFT_MARK_NONE] = "none",
+                                        [WEFT_MARK_BLANK] = "blank"};
+
+const char *weft_written_text(const weft_written *written, weft_arena *mem)
+{
+    if (!written) return "";
+    if (written->order != WEFT_DATE_NONE)
+        return weft_arena_text(mem, "%s %d", weft_date_order_name[written->order],
+                               written->zone);
+    return weft_arena_text(mem, "%s %s %s", mark_name[written->decimal],
+                           mark_name[written->thousands], written->unit);
+}
+
+/* The number of that name among n; -1: there is none. */
+static int find(const char *const *name, int n, const char *text)
+{
+    int k = 0;
+    while (k < n && strcmp(name[k], text) != 0) k++;
+    return k < n ? k : -1;
+}
+
+const weft_written *weft_written_of(const char *text, weft_arena *mem)
+{
+    if (*text == '\0') return NULL;
+    char *rest, *copy = weft_arena_text(mem, "%s", text);
+    const char *first = strtok_r(copy, " ", &rest), *second = strtok_r(NULL, " ", &rest);
+    if (!second) return NULL;
+    weft_written *written = WEFT_NEW(mem, weft_written, 1);
+    int order = find(weft_date_order_name, WEFT_DATE_ORDERS, first);
+    if (order > 0) {
+        written->order = (weft_date_order)order;
+        written->zone = atoi(second);
+        return written;
+    }
+    int marks = (int)(sizeof mark_name / sizeof *mark_name);
+    written->decimal = find(mark_name, marks, first);
+    written->thousands = find(mark_name, marks, second);
+    written->unit = rest;
+    return written->decimal < 0 || written->thousands < 0 ? NULL : written;
+}
