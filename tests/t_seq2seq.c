@@ -1,6 +1,6 @@
 /* The translation network: PyTorch's loss and gradients (tests/gold/seq2seq.py), central
  * differences, sentences of unequal length at once and one by one, dropout, label
- * smoothing. RUN: np=1 */
+ * smoothing; translations by a plain beam search (tests/gold/beam.py). RUN: np=1 */
 #include "weft/conf.h"
 #include "weft/net.h"
 #include "weft/registry.h"
@@ -10,7 +10,7 @@
 #include "gradients.h"
 #include "tap.h"
 
-enum { MAX_BATCH = 70, LONGEST = 6 };
+enum { MAX_BATCH = 70, LONGEST = 6, LONGEST_SAID = 16 };
 
 static weft_arena *mem;
 
@@ -260,7 +260,7 @@ static void test_again(void)
 static void translate(struct problem *p)
 {
     uint32_t *word[MAX_BATCH];
-    for (int i = 0; i < p->batch.n; i++) word[i] = WEFT_NEW(mem, uint32_t, LONGEST);
+    for (int i = 0; i < p->batch.n; i++) word[i] = WEFT_NEW(mem, uint32_t, LONGEST_SAID);
     weft_batch batch = {.n = p->batch.n, .word = p->source, .length = p->sources};
     p->net->translate(p->self, p->w, &batch, word, p->targets);
     for (int i = 0; i < p->batch.n; i++) p->target[i] = word[i];
@@ -336,6 +336,58 @@ static void test_beam(double penalty)
        penalty, same, p.batch.n);
 }
 
+enum { BEAM_WORDS = 11, BEAM_HIDDEN = 6, BEAM_BATCH = 30 };
+
+/* The network of tests/gold/beam.py. */
+static struct problem beam_problem(int feed, int beam, double penalty)
+{
+    struct problem p =
+        problem_new(weft_arena_text(mem,
+                                    "[seq2seq]\nembedding = 5\nhidden = %d\nfeed = %d\n"
+                                    "beam = %d\npenalty = %g\n",
+                                    BEAM_HIDDEN, feed, beam, penalty),
+                    13, BEAM_WORDS, BEAM_BATCH);
+    weft_shape shape = {.form = WEFT_SENTENCES,
+                        .d = LONGEST,
+                        .longest = LONGEST_SAID,
+                        .words = 13,
+                        .classes = BEAM_WORDS};
+    weft_check(p.net->setup(p.self, &shape) == WEFT_OK, "%s", weft_error());
+    for (int64_t i = 0; i < p.n; i++) p.w[i] *= 5;
+    real *bias = p.w + p.n - BEAM_WORDS, *row = bias - BEAM_WORDS * BEAM_HIDDEN;
+    bias[7] = bias[3];
+    memcpy(row + 7 * BEAM_HIDDEN, row + 3 * BEAM_HIDDEN, BEAM_HIDDEN * sizeof *row);
+    return p;
+}
+
+/* Narrow beams translate as those of another program. */
+static void test_beam_gold(void)
+{
+    FILE *gold = fopen("tests/gold/beam.txt", "r");
+    weft_check(gold, "tests/gold/beam.txt is missing: run tests in the top directory");
+    int feed, beam, settings = 0;
+    double penalty;
+    for (; fscanf(gold, "%d %d %lf", &feed, &beam, &penalty) == 3; settings++) {
+        struct problem p = beam_problem(feed, beam, penalty);
+        int same = 0;
+        translate(&p);
+        for (int i = 0; i < BEAM_BATCH; i++) {
+            int n = 0, word, right;
+            weft_check(fscanf(gold, "%d", &n) == 1, "beam.txt ends");
+            right = n == p.targets[i];
+            for (int t = 0; t < n; t++) {
+                weft_check(fscanf(gold, "%d", &word) == 1, "beam.txt ends");
+                right = right && p.target[i][t] == (uint32_t)word;
+            }
+            same += right;
+        }
+        ok(same == BEAM_BATCH, "feed = %d, beam = %d, penalty = %g: %d of %d translations",
+           feed, beam, penalty, same, BEAM_BATCH);
+    }
+    ok(settings == 20, "beam.txt has 20 settings");
+    fclose(gold);
+}
+
 /* What is beside a sentence does not matter. */
 static void test_alone(void)
 {
@@ -375,6 +427,7 @@ int main(void)
     test_greedy("[seq2seq]\nhidden = 12\nembedding = 12\nfeed = 1\ntied = 1\n");
     test_beam(0);
     test_beam(1);
+    test_beam_gold();
     test_alone();
     weft_arena_free(mem);
     return tap_done();
