@@ -193,6 +193,95 @@ static void test_by_hand(weft_arena *mem)
     ok(mix.logp[0] == 0, "the last one stays");
 }
 
+enum { ENTRIES = 4, CLIENTS = 5, LAPS = 8 };
+
+/* One round of a race: unequal weights, entries that are drawn once or twice. */
+struct lap {
+    int pick[CLIENTS];
+    double score[CLIENTS], weight[CLIENTS];
+};
+
+static struct lap lap_of(int t)
+{
+    struct lap lap;
+    for (int j = 0; j < CLIENTS; j++) {
+        lap.pick[j] = (t + j) % ENTRIES;
+        lap.score[j] = 5 + 0.3 * lap.pick[j] + (7 * t + 3 * j) % 5 / 4.;
+        lap.weight[j] = (1 + j % 3) / 9.;
+    }
+    return lap;
+}
+
+/* Adds its S and V, as mix.h defines them. */
+static void add_lap(const struct lap *lap, double *s, double *v)
+{
+    double mean = 0, square = 0;
+    for (int j = 0; j < CLIENTS; j++) mean += lap->weight[j] * lap->score[j];
+    for (int j = 0; j < CLIENTS; j++)
+        square += pow(CLIENTS * lap->weight[j] * (lap->score[j] - mean), 2) / CLIENTS;
+    for (int j = 0; j < CLIENTS; j++) {
+        double x = CLIENTS * lap->weight[j] * (lap->score[j] - mean) / sqrt(square);
+        s[lap->pick[j]] += x;
+        v[lap->pick[j]] += x * x;
+    }
+}
+
+/* Runs the last lap by the rule, after the evidence of those before; `out`: an entry that
+ * was eliminated already. */
+static weft_mix last_lap(weft_mix_update rule, const double *before, int out,
+                         double *evidence, weft_arena *mem)
+{
+    const struct lap lap = lap_of(LAPS - 1);
+    weft_mix mix = weft_mix_new(ENTRIES, 0, mem);
+    if (out >= 0) mix.logp[out] = -INFINITY;
+    rule.schedule = WEFT_UPDATE_RACING;
+    memcpy(evidence, before, 2 * ENTRIES * sizeof *evidence);
+    weft_mix_race_step(&rule, evidence, &mix, CLIENTS, lap.pick, NULL, lap.score,
+                       lap.weight);
+    return mix;
+}
+
+/* An entry goes at the eta from which on the inequality of mix.h holds, and not before. */
+static void test_limit(int out, weft_arena *mem)
+{
+    double all[2 * ENTRIES] = {0}, before[2 * ENTRIES], evidence[2 * ENTRIES];
+    double *s = all, *v = all + ENTRIES, most = 0;
+    for (int t = 0; t < LAPS; t++) {
+        const struct lap lap = lap_of(t);
+        memcpy(before, all, sizeof all);
+        add_lap(&lap, s, v);
+    }
+    int lead = out == 0, right = 1, even = 1;
+    for (int i = 0; i < ENTRIES; i++)
+        if (i != out && s[i] < s[lead]) lead = i;
+    for (int i = 0; i < ENTRIES; i++) {
+        double d = s[i] - s[lead], spread = v[i] + v[lead] + 4;
+        double eta = (ENTRIES - 1) / 2. * sqrt(spread / 4) * exp(-d * d / (2 * spread));
+        if (i == out || i == lead) continue;
+        for (int side = -1; side <= 1; side += 2) {
+            weft_mix mix = last_lap((weft_mix_update){.eta = eta * (1 + side * 1e-9)},
+                                    before, out, evidence, mem);
+            right &= !isinf(mix.logp[i]) == (side < 0) && !isinf(mix.logp[lead]);
+            even &= fabs(mix.logp[lead] + log(weft_mix_alive(&mix))) < 1e-15;
+        }
+    }
+    for (int e = 0; e < 2 * ENTRIES; e++) most = worse(most, fabs(evidence[e] - all[e]));
+    is_near(most, 0, 1e-12, "evidence is weighed by clients, of which %d leads", lead);
+    ok(right, "an entry goes as soon as the bound allows it");
+    ok(even, "those that stay are drawn alike");
+}
+
+static void test_cutoff(weft_arena *mem)
+{
+    double before[2 * ENTRIES] = {0}, evidence[2 * ENTRIES];
+    weft_mix_update rule = {.eta = 1e-9, .cutoff = log(ENTRIES) * (1 + 1e-9)};
+    weft_mix mix = last_lap(rule, before, -1, evidence, mem);
+    ok(weft_mix_alive(&mix) == 1, "a race ends below the cutoff");
+    rule.cutoff = log(ENTRIES) * (1 - 1e-9);
+    mix = last_lap(rule, before, -1, evidence, mem);
+    ok(weft_mix_alive(&mix) == ENTRIES, "a race goes on above it");
+}
+
 /* Differences are scores; what is no number counts as the worst; no spread is no evidence.
  */
 static void test_scores(weft_arena *mem)
@@ -269,6 +358,9 @@ int main(void)
     static struct table table[NMETHOD][NGAME];
     weft_arena *mem = weft_arena_new();
     test_by_hand(mem);
+    test_limit(-1, mem);
+    test_limit(0, mem); /* the best, which is out */
+    test_cutoff(mem);
     test_scores(mem);
     test_product(mem);
     weft_arena_free(mem);
