@@ -6,10 +6,11 @@
 
 #include <string.h>
 
-enum { N = 97, C = 3, TARGETS = 2, GOLD = 5 };
+enum { N = 97, C = 3, TARGETS = 2, GOLD = 5, RARE = 4, RARE_GOLD = 4 };
 
-static int32_t label[N], two[N];
-static double score[N][C], pair[N][2], target[N][TARGETS], said[N][TARGETS], weight[N];
+static int32_t label[N], two[N], here[N];
+static double score[N][C], pair[N][2], rare[N][RARE], flat[N][TARGETS], target[N][TARGETS],
+    said[N][TARGETS], weight[N];
 
 static void make(void)
 {
@@ -17,6 +18,9 @@ static void make(void)
         double sum = 0;
         label[i] = (i * i + i / 3) % 5 % 3;
         two[i] = label[i] > 0;
+        here[i] = label[i] % 2;
+        for (int k = 0; k < RARE; k++)
+            rare[i][k] = k < C ? (i * 7 + k * 13) % 5 + 2 * (here[i] == k) : -1;
         weight[i] = 1 + i % 4 / 2.0;
         for (int k = 0; k < C; k++)
             sum += score[i][k] = 1 + (i * 7 + k * 13) % 11 + 3 * (label[i] == k);
@@ -26,6 +30,7 @@ static void make(void)
         for (int k = 0; k < TARGETS; k++) {
             target[i][k] = (i * i + 5 * k) % 23 / 8.0;
             said[i][k] = target[i][k] + (i * 5 + 3 * k) % 7 / 9.0 - 0.3;
+            flat[i][k] = k == 0 ? target[i][0] : 3;
         }
     }
 }
@@ -67,6 +72,34 @@ static void compare(const double *gold, const double *own, const char *what)
     ok(isnan(quality.balanced) && isnan(quality.f1) && isnan(quality.auc) &&
            !quality.confusion,
        "%s: numbers have R2 alone", what);
+    weft_arena_free(mem);
+}
+
+/* Scores that tie; class 2 is said of rows that are none, class 3 of no row; a target that
+ * does not vary. Weights of any unit. */
+static void compare_rare(const double *gold, const double *own, const char *what)
+{
+    weft_arena *mem = weft_arena_new();
+    double small[N];
+    for (int i = 0; own && i < N; i++) small[i] = own[i] / 1024;
+    weft_predictions four = predictions(N, RARE, rare[0]),
+                     numbers = predictions(N, TARGETS, said[0]);
+    weft_truth of_four = {.label = here, .weight = own ? small : NULL},
+               of_numbers = {.target = flat[0], .weight = own ? small : NULL};
+    weft_quality quality = weft_quality_of(&four, &of_four, mem);
+    double told[4];
+    weft_quality_put(&quality, told);
+    for (int i = 0; i < 3; i++)
+        is_near(told[i], gold[i], 1e-12, "%s: of ties and rare classes, measure %d", what,
+                i);
+    is_near(weft_measure_of(WEFT_BY_BALANCED, &four, &of_four), gold[0], 1e-12,
+            "%s: what is minimised, too: the balanced error", what);
+    is_near(weft_measure_of(WEFT_BY_F1, &four, &of_four), 1 - gold[1], 1e-12,
+            "%s: or 1 - F1 of them", what);
+    is_near(weft_measure_of(WEFT_BY_AUC, &four, &of_four), 1 - gold[2], 1e-12,
+            "%s: or 1 - AUC of them", what);
+    is_near(weft_measure_of(WEFT_BY_R2, &numbers, &of_numbers), 1 - gold[3], 1e-12,
+            "%s: R2 is the mean over the targets that vary", what);
     weft_arena_free(mem);
 }
 
@@ -126,16 +159,21 @@ static void test_refusals(void)
 
 int main(void)
 {
-    double gold[2][GOLD];
+    double gold[2][GOLD], of_rare[2][RARE_GOLD];
     weft_log_set(WEFT_ERROR, 0);
     FILE *file = fopen("tests/gold/measure.txt", "r");
     if (!file) return EXIT_FAILURE;
     for (int i = 0; i < 2 * GOLD; i++)
         if (fscanf(file, "%lf", &gold[i / GOLD][i % GOLD]) != 1) return EXIT_FAILURE;
+    for (int i = 0; i < 2 * RARE_GOLD; i++)
+        if (fscanf(file, "%lf", &of_rare[i / RARE_GOLD][i % RARE_GOLD]) != 1)
+            return EXIT_FAILURE;
     fclose(file);
     make();
     compare(gold[0], NULL, "rows alike");
     compare(gold[1], weight, "weighted rows");
+    compare_rare(of_rare[0], NULL, "rows alike");
+    compare_rare(of_rare[1], weight, "weighted rows");
     test_hand();
     test_refusals();
     return tap_done();
