@@ -281,6 +281,17 @@ static void test_back(weft_arena *mem)
     comes_back(&none, "ab", "\ufffd\ufffd", mem);
 }
 
+/* Of "aab b ccc c cb d": 3 of "b " and c, 2 of a and "c ", 1 of "d ". */
+static void test_numbers(weft_arena *mem)
+{
+    weft_bpe bpe = learnt_from("aab b ccc c cb d", WEFT_PIECE_FIRST + 5, mem);
+    uint32_t piece[5];
+    for (uint32_t i = 0; i < 5; i++) piece[i] = WEFT_PIECE_FIRST + i;
+    const char *order = shown(&bpe, piece, 5, "", mem);
+    ok(bpe.merges == 0 && strcmp(order, "b</w> c a c</w> d</w>") == 0,
+       "characters are numbered by falling counts, equal ones by their texts: %s", order);
+}
+
 static void test_bad(weft_arena *mem)
 {
     weft_unit_counts counts = {.units = {.mem = mem}};
@@ -343,6 +354,7 @@ int main(int argc, char **argv)
     test_gold(argc > 1 ? argv[1] : "tests/gold/bpe.tsv", mem);
     test_units();
     test_back(mem);
+    test_numbers(mem);
     test_bad(mem);
     test_large(mem);
     weft_arena_free(mem);

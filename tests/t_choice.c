@@ -104,6 +104,11 @@ static void test_arms(weft_arena *mem)
     record.res.logp[0] -= 1;
     weft_winner_conf(&record, conf);
     ok(conf[0] == 1, "one that was not scored does not win against equals");
+    weft_result_begin(&record.res, &record.job);
+    int clear = 1;
+    for (int i = 0; i < K; i++)
+        clear &= !(record.res.arm_count[i] > 0) && isnan(weft_result_score(&record.res, i));
+    ok(clear, "a job begins without scores of another");
 }
 
 int main(void)

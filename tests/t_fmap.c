@@ -309,6 +309,26 @@ static void test_score_only(void)
        "error and samples too");
 }
 
+/* Once more where each row's class is what the model says of it. */
+static void test_log_error(void)
+{
+    const double one[K] = {1, 0, 0};
+    struct stand *stand = stand_up("fmap.score=log_error", one);
+    run(stand);
+    is_near(stand->res.loss, log(measured(task, &stand->res, "valid_error")), 1e-14,
+            "a logarithm of the error rate is told");
+    const double *x = features(stand, WEFT_VALID);
+    for (int i = 0; i < VALID; i++)
+        for (int y = 0, wrong; y < C; y++) {
+            loss_of(weights(stand), x + i * F, y, &wrong);
+            if (!wrong) label[N + i] = y;
+        }
+    stand->job.resource = 0;
+    stand->job.index++;
+    run(stand);
+    is_near(stand->res.loss, log(0.5 / VALID), 1e-14, "no error counts as half of one");
+}
+
 /* A fit that maps share may stop early; one of a single map may not. */
 static void test_slack(void)
 {
@@ -354,6 +374,7 @@ int main(int argc, char **argv)
     test_auto();
     test_enough();
     test_score_only();
+    test_log_error();
     test_slack();
     int failed = tap_done();
     weft_arena_free(mem);

@@ -109,6 +109,9 @@ static void test_no_folds(weft_arena *mem)
     mark(&task.at[0].dev, shared);
     ok(are_marked(TRAIN, 1, shared) && task.at[0].dev.n == 15,
        "a development part of the training part is disjoint from the rest of it");
+    task = divided(0, -1, .001, 0, 1, mem);
+    ok(task.at[0].dev.n == 1 && task.at[0].train.n == TRAIN - 1,
+       "a small share is of one row");
 }
 
 /* Groups of 1 to 9 rows, of which the test part has none. */
