@@ -37,9 +37,11 @@ def turn(t):
     lr, mu = np.float32(t.options.lr), np.float32(t.options.mu)
     before = score(t, w) if t.before else None
     x, y = part(t, "train")
+    lost = []
     for epoch in range(t.options.epochs if t.train else 0):
         for at in t.batches(epoch):
             g = softmax(w, x[at])
+            lost += list(-np.log(g[np.arange(len(at)), y[at]]))
             g[np.arange(len(at)), y[at]] -= 1
             g /= np.float32(len(at))
             slope = {"fc1.weight": g.T @ x[at], "fc1.bias": g.sum(0)}
@@ -47,7 +49,7 @@ def turn(t):
                 more = t.drift[k] if t.drift else 0
                 w[k] -= lr * (slope[k] + more + mu * (w[k] - t.anchor[k]))
     return t.answer(weights=w, steps=t.samples * t.options.epochs, before=before,
-                    after=score(t, w) if t.after else None)
+                    train_loss=np.mean(lost) if lost else None, after=score(t, w) if t.after else None)
 
 
 weft.serve(turn, weights={"fc1.weight": np.zeros((classes, x.shape[1])), "fc1.bias": np.zeros(classes)},

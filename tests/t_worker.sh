@@ -285,6 +285,7 @@ weft.Server.__init__ = init
 
 def bad(self, weights=None, **more):
     if mode == "stdout": print("hello from the worker")
+    if mode == "parts" and more["after"]: x, k, n = more["after"]; more["after"] = x, k + 0.9 * (k < n), n
     if mode == "shape": weights["bias"] = np.zeros(3)
     if mode == "lacks": del weights["bias"]
     if mode == "nanweights": weights["bias"][0] = np.nan
@@ -314,6 +315,8 @@ bad()
 }
 command="$python $tmp/bad.py stdout" tune 2 r && is_same r
 result $? "a worker may print"
+command="$python $tmp/bad.py parts" tune 2 r && is_same r
+result $? "of counts of wrong answers the whole part counts"
 command="$python $tmp/bad.py nanweights" tune 2 r && grep -q 'warning: all 5 clients of round 0 .* diverged' "$tmp/log"
 result $? "weights that are not finite are of a client that diverged"
 command="$python $tmp/bad.py nanloss" tune 2 r && grep -q 'warning: all 5 clients of round 0 .* diverged' "$tmp/log"

@@ -42,7 +42,7 @@ w, o = (h5py.File('$tmp/%s.h5' % name) for name in 'wo')
 a, b = w['rounds'], o['rounds']
 for name in ('before_error', 'after_error', 'clients', 'samples', 'bytes', 'diverged'):
     assert len(a[name]) == 20 and np.array_equal(a[name][:], b[name][:]), (name, a[name][:], b[name][:])
-for name in ('before_loss', 'after_loss'):
+for name in ('before_loss', 'after_loss', 'train_loss'):
     assert np.allclose(a[name][:], b[name][:], rtol=1e-5), name
 assert len(set(a['after_error'][:])) > 5
 a, b = w['winner'], o['winner']
