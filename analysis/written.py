@@ -8,15 +8,15 @@ MONTH = r"(?P<name>[A-Za-z]{3,9})\.?"
 TIME = r"(?P<hour>\d\d?):(?P<minute>\d\d)(:(?P<second>\d\d))?(?P<part>[.,]\d+)?( *(?P<half>[aApP][mM]))?"
 BRIEF = r"(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)?(?P<part>[.,]\d+)?"
 BEHIND = rf"([Tt ]+{TIME}( *(?P<zone>[Zz]|UTC|GMT|[-+]\d\d(:?\d\d)?))?)?"
+FIRST = r"(?P<year>\d{4})(?P<mark>[-./])(?P<month>\d\d?)(?P=mark)(?P<day>\d\d?)" + BEHIND
 DATES = {  # as weft_date_read of src/data/date.c
-    "ymd": [r"(?P<year>\d{4})(?P<mark>[-./])(?P<month>\d\d?)(?P=mark)(?P<day>\d\d?)" + BEHIND,
-            r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)" + BEHIND.replace(TIME, BRIEF),
-            r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)" + BEHIND],
-    "dmy": [r"(?P<day>\d\d?)(?P<mark>[-./])(?P<month>\d\d?)(?P=mark)(?P<year>\d{4}|\d\d)" + BEHIND],
-    "mdy": [r"(?P<month>\d\d?)(?P<mark>[-./])(?P<day>\d\d?)(?P=mark)(?P<year>\d{4}|\d\d)" + BEHIND],
+    "ymd": [FIRST, r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)" + BEHIND.replace(TIME, BRIEF).replace("[Tt ]+", "T"),
+            r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)" + BEHIND.replace("[Tt ]+", "T")],
+    "dmy": [r"(?P<day>\d\d?)(?P<mark>[-./])(?P<month>\d\d?)(?P=mark)(?P<year>\d{4}|\d\d)" + BEHIND, FIRST],
+    "mdy": [r"(?P<month>\d\d?)(?P<mark>[-./])(?P<day>\d\d?)(?P=mark)(?P<year>\d{4}|\d\d)" + BEHIND, FIRST],
     "ym": [r"(?P<year>\d{4})-(?P<month>\d\d)"],
     "named": [rf"(?P<day>\d\d?)[ ,-]*{MONTH}[ ,-]*(?P<year>\d{{4}})" + BEHIND,
-              rf"{MONTH}[ ,-]*(?P<day>\d\d?)[ ,-]+(?P<year>\d{{4}})" + BEHIND],
+              rf"{MONTH}[ ,-]*(?P<day>\d\d?)[ ,-]+(?P<year>\d{{4}})" + BEHIND, FIRST],
     "time": [TIME],
 }
 CURRENCY = r"[A-Z]{0,2}\$|[£¥\u20a0-\u20cf]|(?:USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|SEK|NOK|DKK|PLN)(?= )"

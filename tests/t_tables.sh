@@ -142,7 +142,7 @@ for cell in '' '?' NA nan -nan null 'N/A'; do
 done
 for cell in 2024-01-31 31.1.2024 "2024-01-31 12:30"; do
     { rows a,b,y '%g,1,%s' && echo "1,$cell,no"; } >"$tmp/t.csv"
-    refused "a date is told: $cell" t.csv "line 42, column 2, 'b', is '.*is it a date"
+    refused "a date among numbers is told: $cell" t.csv "line 42, column 2, 'b', is '$cell'"
 done
 { rows a,b,y '%g,1,%s' && echo "1,red,no"; } >"$tmp/t.csv"
 refused "a text is told" t.csv "line 42, column 2, 'b', is 'red'.*categories = b makes a level.*drop = b"
@@ -413,6 +413,14 @@ END
 result $? "dates to predict are seconds since 1970, of any century"
 told "which is told" "column 'when' has dates such as 2024-12-31, which become seconds since 1970"
 
+dates %Y-%m-%dT%H:%M:%S 200 >"$tmp/t.csv"
+rm -f "$tmp/r.h5"
+packs t.csv && "$weft" tune --data "$tmp/t.h5" -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" && grep -Eq "^test .* error 0.000 %" "$tmp/out"
+result $? "the winner of a plan tells weekdays from others"
+awk 'NR > 1 { sub(/T.*;/, ";"); split($1, day, "[-;]"); print (NR % 2 ? day[3] "." day[2] "." day[1] : $1) }' FS=';' OFS=';' "$tmp/t.csv" >"$tmp/both.csv"
+{ echo "day;y" && paste -d ';' "$tmp/both.csv" <(sed 1d "$tmp/t.csv" | cut -d ';' -f 3); } >"$tmp/mixed.csv"
+reads "dates with the year first may stand among others" mixed.csv "day date [0-9]* 0 2020-01-01 .. 20"
+
 # unit BEFORE MARKS BEHIND [key=value ...]: a column of 1000.25, 1001.25, ..., its decimal mark behind that of thousands, is read
 unit()
 {
@@ -463,6 +471,16 @@ reads "two units in a column are texts" t.csv "w category 8 "
 told "which is told" "column 'w' has numbers with different units, lb and kg"
 awk 'BEGIN { print "w,y"; for (i = 0; i < 60; i++) print i (i % 4 ? " kg" : "") "," i % 2 }' >"$tmp/t.csv"
 reads "numbers without the unit are such" t.csv "w number 60 0 0 .. 59 itself without kg"
+: >"$tmp/in.ini"
+for name in dollars euros; do
+    awk -v unit="$([ $name = euros ] && echo EUR)" 'BEGIN { print "cost,y"; for (i = 0; i < 60; i++) print (unit ? unit " " : "$") i "," (i < 30) }' >"$tmp/$name.csv"
+    "$weft" pack dense "$tmp/$name.csv" -o "$tmp/$name.h5" --force >"$tmp/out" 2>"$tmp/log"
+done
+rm -f "$tmp/r.h5"
+"$weft" tune "$tmp/in.ini" run.data="$tmp/dollars.h5" run.tuner=random space.configs=1 -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+"$weft" eval "$tmp/r.h5" "$tmp/euros.h5" >"$tmp/out" 2>"$tmp/log"
+[ $? = 4 ] && grep -q "euros.h5: column 'cost' has numbers with EUR, but the winner of .* was trained on some with \$; write them" "$tmp/log"
+result $? "other data of another unit are refused"
 awk 'BEGIN { print "x,price"; for (i = 0; i < 60; i++) print i ",$" i * i + 0.5 }' >"$tmp/t.csv"
 reads "targets may have a unit" t.csv "price target 60 0 0.5 .. 3481.5 a number to predict"
 

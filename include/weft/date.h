@@ -26,10 +26,10 @@ typedef struct weft_date {
     int zone;       /* minutes that its clock is ahead of Greenwich's */
     int zoned;      /* 1: it says so; 0: it has no zone, and `zone` is 0 */
 } weft_date;
-/* Reads a date of that order, a time behind it where there is one, after T or a blank, with
- * fractions of a second, AM or PM, and a zone; 0: it is none, or there is no such day.
- * Years have four digits; of two, where days or months come first, 69 is 1969 and 68 is
- * 2068. The calendar is Gregory's. */
+/* Reads a date of that order, or, but for WEFT_DATE_YM, with the year first, a time behind
+ * it where there is one, after T or a blank, with fractions of a second, AM or PM, and a
+ * zone; 0: it is none, or there is no such day. Years have four digits; of two, where days
+ * or months come first, 69 is 1969 and 68 is 2068. The calendar is Gregory's. */
 int weft_date_read(const char *text, weft_date_order order, weft_date *date);
 
 /* What models are told of a date, each a feature: the seconds since 1970 began by the clock

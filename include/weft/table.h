@@ -50,6 +50,9 @@ typedef struct weft_columns {
 /* The clock that parts of dates are by, in minutes ahead of Greenwich. */
 int weft_column_zone(const weft_column *column);
 
+/* The unit that is taken off its numbers; "": none. */
+const char *weft_column_unit(const weft_column *column);
+
 /* The features x[features] of a row. A cell is a number; of a category that of its level,
  * from 0, or -1 for one that training rows do not have; NAN where it is missing. Cells of
  * other kinds are not read. Cost O(n + features). */

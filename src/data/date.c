@@ -135,12 +135,12 @@ static const char *take_numbers(const char *at, weft_date_order order, int *year
     return take_year(pass(at, mark), year);
 }
 
-/* 20241231T, before a time. */
+/* 20241231, alone or with T and a time behind it. */
 static const char *take_short(const char *at, int *year, int *month, int *day)
 {
     int all;
     const char *end = take(at, 8, 8, &all);
-    if (!end || *end != 'T') return NULL;
+    if (!end || (*end != 'T' && *end != '\0')) return NULL;
     *year = all / 10000;
     *month = all / 100 % 100;
     *day = all % 100;
@@ -220,6 +220,8 @@ int weft_date_read(const char *text, weft_date_order order, weft_date *date)
     const char *at = order == WEFT_DATE_NAMED
                          ? take_named(text, &year, &month, &day)
                          : take_numbers(text, order, &year, &month, &day);
+    if (!at && order != WEFT_DATE_YM)
+        at = take_numbers(text, WEFT_DATE_YMD, &year, &month, &day);
     if (!at && order == WEFT_DATE_YMD)
         brief = (at = take_short(text, &year, &month, &day)) != NULL;
     if (!at || !is_day(year, month, day)) return 0;

@@ -244,16 +244,36 @@ static weft_status order_columns(const weft_data *data, const weft_likeness *lik
     return WEFT_OK;
 }
 
-/* The number of a table that stands for gaps of a column of that name, which is likely the
- * j-th; NAN: it has none. */
-static double fill_of(const weft_columns *table, const char *name, int64_t j)
+/* The column of numbers of a table that has that name, which is likely the j-th; NULL:
+ * there is none. */
+static const weft_column *column_named(const weft_columns *table, const char *name,
+                                       int64_t j)
 {
     for (int64_t k = 0; k < table->n; k++) {
         const weft_column *column = &table->at[(j + k) % table->n];
         if (column->kind == WEFT_COLUMN_NUMBER && strcmp(column->name, name) == 0)
-            return column->fill;
+            return column;
     }
-    return NAN;
+    return NULL;
+}
+
+/* EDATA: numbers have another unit than those that were learnt. */
+static weft_status check_units(const weft_data *data, const weft_likeness *like,
+                               const char *whose)
+{
+    for (int64_t j = 0; data->table && like->table && j < data->table->n; j++) {
+        const weft_column *own = &data->table->at[j], *known;
+        if (own->kind != WEFT_COLUMN_NUMBER || *weft_column_unit(own) == '\0') continue;
+        known = column_named(like->table, own->name, j);
+        const char *unit = known ? weft_column_unit(known) : "";
+        if (*unit != '\0' && strcmp(unit, weft_column_unit(own)) != 0)
+            return weft_fail(
+                WEFT_EDATA,
+                "%s: column '%s' has numbers with %s, but the winner of %s was "
+                "trained on some with %s; write them in that unit",
+                data->path, own->name, weft_column_unit(own), whose, unit);
+    }
+    return WEFT_OK;
 }
 
 /* Warns, once, of gaps that are filled by the numbers of another table than the winner's.
@@ -263,13 +283,13 @@ static void tell_fills(const weft_data *data, const weft_likeness *like, const c
     for (int64_t j = 0; data->table && like->table && j < data->table->n; j++) {
         const weft_column *own = &data->table->at[j];
         if (own->kind != WEFT_COLUMN_NUMBER || own->missing == 0) continue;
-        double fill = fill_of(like->table, own->name, j);
-        if (!(fabs(own->fill - fill) > 0)) continue;
+        const weft_column *known = column_named(like->table, own->name, j);
+        if (!known || !(fabs(own->fill - known->fill) > 0)) continue;
         weft_log(
             WEFT_WARN,
             "%s fills gaps of column '%s' by %g, of its own rows, where %s was trained "
             "with %g; `weft pack dense FILE like=%s` packs rows as in training",
-            data->path, own->name, own->fill, whose, fill, whose);
+            data->path, own->name, own->fill, whose, known->fill, whose);
         return;
     }
 }
@@ -278,6 +298,7 @@ static weft_status match_columns(weft_data *data, const weft_likeness *like,
                                  const char *whose)
 {
     const int64_t *column_of;
+    TRY(check_units(data, like, whose));
     TRY(order_columns(data, like, whose, &column_of));
     if (data->team->rank == 0) tell_fills(data, like, whose);
     if (like->ranks.n > 0) {

@@ -17,6 +17,13 @@ int weft_column_zone(const weft_column *column)
     return atoi(column->written + strcspn(column->written, " "));
 }
 
+const char *weft_column_unit(const weft_column *column)
+{
+    const char *at = column->kind == WEFT_COLUMN_DATE ? NULL : strchr(column->written, ' ');
+    if (at) at = strchr(at + 1, ' ');
+    return at ? at + 1 : "";
+}
+
 /* Parts of a date; of one that is missing those of the fill that have an order. */
 static void put_date(const weft_column *column, double cell, double *own)
 {
@@ -209,10 +216,8 @@ static const char *levels_text(const weft_column *column, char *text, size_t roo
 /* What a number becomes. */
 static void number_text(const weft_column *column, char *text, size_t room)
 {
-    const char *unit = column->written, *space = strchr(unit, ' ');
-    if (space) space = strchr(space + 1, ' ');
-    int n = snprintf(text, room, "itself%s%s", space ? " without " : "",
-                     space ? space + 1 : "");
+    const char *unit = weft_column_unit(column);
+    int n = snprintf(text, room, "itself%s%s", *unit ? " without " : "", unit);
     if (n > 0 && (size_t)n < room && column->missing + column->marks > 0)
         snprintf(text + n, room - (size_t)n, ", %.6g where missing%s", column->fill,
                  column->marks ? ", and a mark" : "");

@@ -89,18 +89,6 @@ int weft_gaps_have(const weft_gaps *gaps, const char *text, double x)
     return 0;
 }
 
-/* 2024-01-31, 31.1.2024, 1/31/24 or a time with a colon. */
-static int is_date(const char *text)
-{
-    int marks = 0, digits = 0;
-    for (const char *at = text; *at != '\0'; at++) {
-        digits += isdigit((unsigned char)*at) != 0;
-        marks += at > text && strchr("-/.:", *at) != NULL;
-    }
-    return digits >= 3 && marks >= (strchr(text, ':') != NULL ? 1 : 2) &&
-           strspn(text, "0123456789-/.:TZ +") == strlen(text);
-}
-
 const char *weft_cell_remedy(const weft_csv *how, const char *text, weft_arena *mem)
 {
     double x;
@@ -121,9 +109,6 @@ const char *weft_cell_remedy(const weft_csv *how, const char *text, weft_arena *
     if (weft_number_lost(text))
         return "no number holds so many digits; is it an identifier? drop = ... leaves the "
                "column out";
-    if (is_date(text))
-        return "is it a date among numbers? mend the line, or leave the column out by "
-               "drop = ...";
     if (weft_table_number(text, &x))
         return "floats of 32 bits end at 3.4e38: mend or remove the line";
     const char *digits = text + (*text == '-' || *text == '+');

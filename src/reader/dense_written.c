@@ -155,10 +155,12 @@ static int add_date(weft_hints *hints, const char *text)
 {
     weft_date date;
     int some = 0;
+    int64_t first = hints->date[WEFT_DATE_YMD];
     for (int k = WEFT_DATE_NONE + 1; k < WEFT_DATE_ORDERS; k++) {
         if (!weft_date_read(text, (weft_date_order)k, &date)) continue;
         hints->date[k]++;
-        hints->points += k == WEFT_DATE_DMY && text[strspn(text, "0123456789")] == '.';
+        hints->points += k == WEFT_DATE_DMY && (text[strspn(text, "0123456789")] == '.' ||
+                                                hints->date[WEFT_DATE_YMD] > first);
         hints->spans +=
             k == WEFT_DATE_YM && (atoi(text) + 1 - atoi(text + strlen("2024-"))) % 100 == 0;
         if (date.zoned && !hints->zoned) hints->zone = date.zone;
