@@ -89,6 +89,7 @@ static void test_missing(void)
     ok(weft_gaps_have(&gaps, "Keine", NAN), "a gap is told in any case");
     ok(weft_gaps_have(&gaps, "-999.00", -999), "or as a number");
     ok(weft_gaps_have(&gaps, "9.5", 9.5), "whatever zeros it ends with");
+    ok(!weft_gaps_have(&gaps, "-998.5", -998.5), "a number near one is none");
     ok(!weft_gaps_have(&gaps, "999", 999), "its negative is none");
     ok(!weft_gaps_have(&gaps, "keiner", NAN), "a longer text is none");
 }
@@ -151,12 +152,18 @@ static const struct {
     {"5e-3 mol|7 mol", {.separator = ','}, "point none mol", 0.005},
     {"5 \xe2\x82\xac|\xe2\x82\xac" "7", {.separator = ','}, "point none \xe2\x82\xac", 5},
     {"US$ 5/day|US$7/day", {.separator = ','}, "point none US$ /day", 5},
+    {"$5/day|$7/day", {.separator = ','}, "point none $ /day", 5},
+    {"(5 kg|(7 kg", {.separator = ','}, "", 0},
     {"EUR 5|EUR 7", {.separator = ','}, "point none EUR", 5},
     {"EUR5|EUR7", {.separator = ','}, "", 0},
     {"Room 5|Room 7", {.separator = ','}, "", 0},
     {"A5|A7", {.separator = ','}, "", 0},
     {"10+|20+", {.separator = ','}, "", 0},
     {"5-7|8-9", {.separator = ','}, "", 0},
+    {"CHF 5|CHF 7", {.separator = ','}, "point none CHF", 5},
+    {"XYZ 5|XYZ 7", {.separator = ','}, "", 0},
+    {"ABC$5|ABC$7", {.separator = ','}, "", 0},
+    {"7/10|10/10", {.separator = ','}, "point none /10", 7},
     {"1/2 cup|1/4 cup", {.separator = ','}, "", 0},
     {"5 of the longest units there are|7 of the longest units there are", {.separator = ','}, "", 0},
     {"1970-01-02|1970-01-03", {.separator = ','}, "ymd 0", 86400},

@@ -50,7 +50,7 @@ static int is_day(int year, int month, int day)
     int back_month, back_day;
     if (year < 1 || month < 1 || month > 12 || day < 1 || day > 31) return 0;
     date_of(days_of(year, month, day), &back_year, &back_month, &back_day);
-    return back_month == month && back_day == day;
+    return back_month == month;
 }
 
 /* ---- reading ---- */

@@ -93,7 +93,7 @@ static int take_apart(const char *text, struct parts *parts, weft_arena *mem)
     size_t digits = length_of(at);
     const char *behind = at + digits + strspn(at + digits, " ");
     if (digits == 0 || (n == 0 && *behind == '\0')) return 0;
-    if (*behind != '\0' && !is_unit(behind) && (n == 0 || *behind != '/')) return 0;
+    if (*behind != '\0' && !is_unit(behind) && *behind != '/') return 0;
     parts->number = weft_arena_text(mem, "%s%.*s", minus ? "-" : "", (int)digits, at);
     parts->unit = weft_arena_text(mem, "%.*s%s%s", (int)n, before,
                                   n > 0 && *behind ? " " : "", behind);
