@@ -243,6 +243,13 @@ reads "and are gaps if it is said" codes.csv "q number 5 6 1 .. 5 itself, 3 wher
     gaps=-9,Keine,99999
 ! grep -q 'gaps =' "$tmp/log"
 result $? "which is not warned of"
+awk 'BEGIN { print "near,pairs,many,y"
+    for (i = 0; i < 2400; i++) print (i % 12 == 5 ? 9999 : 950 + i % 60) "," int(i / 2) "," i * 7 % 1999 "," i % 2 }' >"$tmp/near.csv"
+reads "a thousand different numbers are counted" near.csv "many number 1000[+] 0 0 .. 1998 itself"
+! grep -q 'gaps =' "$tmp/log"
+result $? "one that is less than ten times all others is no gap"
+! grep -q 'rises from row to row' "$tmp/log"
+result $? "a column with equal neighbours numbers no rows"
 refused "texts that are no levels by wish are refused" t.csv "line 2, column 3, 'colour', is 'red'" categories=site
 refused "gaps are refused by wish" t.csv "line 5, column 2, 'age', is '' .*missing = median" missing=refuse
 refused "also among texts" t.csv "line 5, column 3, 'colour', is '' where a category is expected; missing = median" \
