@@ -14,6 +14,9 @@ import written
 
 MARKS = {"point": ".", "comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "blank": " "}
 GAPS = ["", "?", "na", "n/a", "#n/a", "nan", "null", "none", "-", ".", "-nan", "nil", "nat", "\\n"]
+WORDS = ["missing", "unknown", "unk", "n.a.", "n.a", "n/d", "nd", "n.d.", "no data", "nodata", "not available", "not known",
+         "unbekannt", "not applicable", "k.a.", "<na>", "(null)", "undefined", "--", "---", "..", "...", "*", "**", ":", "??",
+         "#value!", "#div/0!", "#ref!", "#num!"]  # gaps among numbers
 
 
 def ranks(x, quantile):
@@ -45,7 +48,9 @@ def cells(path, how, names):
     mark = MARKS.get(how.get("separator")) or max(marks, key=(lines + [""])[0].count)
     lines = [" ".join(line.split()) for line in lines] if mark == " " else lines
     rows = [row for row in csv.reader(lines, delimiter=mark) if row]
-    return names if how.get("header") == "no" or not rows else rows.pop(0), rows
+    if how.get("header") == "no" or not rows:
+        return names, rows
+    return [name or f"column {j}" for j, name in enumerate(rows.pop(0), 1)], rows
 
 
 def notation(w):
@@ -87,7 +92,7 @@ def table(w, path):
         sys.exit(f"{path} has no rows")
     if head is names and len(rows[0]) < len(names):  # as the label lacks
         head = [name for name, kind in zip(names, w["table/whole"][:, 0]) if kind not in (2, 6)]
-    head = head[:-1] if head[-1] == "" else head  # lines end in a separator
+    head = head[:-1] if head[-1] == f"column {len(head)}" != names[-1] else head  # lines end in a separator
     for row, cell in enumerate(rows, 1):
         if len(cell) != len(head) and cell[len(head):] != [""]:
             sys.exit(f"{path}: row {row} has {len(cell)} columns where {len(head)} are expected")
@@ -104,7 +109,7 @@ def table(w, path):
         i = [i for i, own in enumerate(head) if own == name][names[:j].count(name)]
         column = [row[i].strip() for row in rows]
         values = [written.read(cell, form, number) if form else number(cell, how) for cell in column]
-        gap = [cell.lower() in gaps or value in codes for cell, value in zip(column, values)]
+        gap = [cell.lower() in gaps + WORDS * (kind != 1) or value in codes for cell, value in zip(column, values)]
         values = [fill if g else value for g, value in zip(gap, values)]
         for row, (cell, value) in enumerate(zip(column, values), 1):
             if kind != 1 and value != value:

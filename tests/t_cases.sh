@@ -94,10 +94,12 @@ for file in qmark missing na null nan; do
     knows dense $file.csv label=y
     refuses dense $file.csv "line 43, column 2, 'b', is .*; missing = median fills it in" label=y missing=refuse
 done
-for file in text day huge inf; do
+refuses dense text.csv "line 43, column 2, 'b', is 'red'" label=y
+for file in day huge inf; do
     refuses dense $file.csv "line 43, column 2, 'b', is .*; .*(drop|mend)" label=y
 done
-refuses dense nolabel.csv "line 43, column 3, 'y', has no label" label=y
+knows dense nolabel.csv label=y
+refuses dense nolabel.csv "line 43, column 3, 'y', has no label" label=y unlabelled=refuse
 refuses dense ragged.csv "line 43 has 5 columns where 3" label=y
 refuses dense utf16.csv "UTF-16.*iconv" label=y
 refuses dense twice.csv "columns 1 and 3 are both named 'y'" label=y

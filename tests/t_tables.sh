@@ -5,12 +5,16 @@
 find_python h5py
 
 # rows HEAD FORMAT [COUNT]: a table of a first line, none for "", and rows by awk's format of a
-# number and its class, yes or no
+# number and its class, yes or no; K stands for another number
 rows()
 {
     [ -z "$1" ] || printf '%s\n' "$1"
     awk -v format="$2" -v n="${3:-40}" 'BEGIN {
-        for (i = 0; i < n; i++) printf format "\n", i + 0.5, i % 2 ? "yes" : "no"
+        for (i = 0; i < n; i++) {
+            line = format
+            gsub("K", i % 7 + 1, line)
+            printf line "\n", i + 0.5, i % 2 ? "yes" : "no"
+        }
     }'
 }
 packs() # FILE [key=value ...]
@@ -43,10 +47,10 @@ refused() # STATEMENT FILE PATTERN [key=value ...]: by one line
 
 # ---- the first line -----------------------------------------------------------------------
 
-rows a,b,y '%g,1,%s' >"$tmp/t.csv"
+rows a,b,y '%g,K,%s' >"$tmp/t.csv"
 reads "a table with names" t.csv "40 rows .* no 16"
 told "its label and its names are told" "t.csv: column 3, 'y', is the label; line 1 has the names"
-rows "" '%g,1,%s' >"$tmp/t.csv"
+rows "" '%g,K,%s' >"$tmp/t.csv"
 reads "one without" t.csv "40 rows"
 told "whose first line is told to be a row" "column 3 is the label; line 1 is the first row"
 awk 'BEGIN { print "0,1,2,3,4"; for (i = 0; i < 40; i++) print i + 0.5 ",1,2," i % 3 "," i % 2 }' >"$tmp/t.csv"
@@ -58,38 +62,63 @@ reads "then a number is a place" t.csv "41 rows" header=no label=4
 told "which is told, too" "column 4 is the label"
 awk 'BEGIN { print "2019,2020,2021"; for (i = 0; i < 40; i++) print i + 0.5 ",1," i % 2 }' >"$tmp/t.csv"
 reads "a number that only a name can be makes the first line names" t.csv "40 rows" label=2021
-rows 2019,2020,grade '%g,1,%s' >"$tmp/t.csv"
+rows 2019,2020,grade '%g,K,%s' >"$tmp/t.csv"
 refused "a class of the first line alone is asked about" t.csv "only the first line has the class 'grade'.*header = yes"
 reads "and read as a name if it is one" t.csv "40 rows" header=yes
-rows y,b,y '%g,1,%s' >"$tmp/t.csv"
+rows y,b,y '%g,K,%s' >"$tmp/t.csv"
 refused "a label's name that another column has is refused, by place" t.csv "columns 1 and 3 are both named 'y'"
 refused "and by name" t.csv "columns 1 and 3 are both named 'y'" label=y
-rows ,a,y '%g,1,%s' >"$tmp/t.csv"
-reads "a column without name is read" t.csv "40 rows"
-told "and told, for it may number the rows" "column 1 has no name; if it numbers the rows, drop = 1 leaves it out"
-rows "a,b,y," '%g,1,%s,' >"$tmp/t.csv"
+rows ,a,y '%g,K,%s' >"$tmp/t.csv"
+reads "a column without name is read" t.csv "column 1 number 40 0 "
+rows ,a,y '%g,K,%s' | sed 's/\.5,/,/' >"$tmp/t.csv"
+reads "unless it numbers the rows" t.csv "sample 1 numbers"
+told "which is told" "the first column numbers the rows, so left out: 'column 1'; numbers = NAME keeps it"
+reads "and overruled" t.csv "sample 2 numbers" numbers=1
+{ head -1 "$tmp/t.csv" && sed 1d "$tmp/t.csv" | sort -R --random-source=/bin/ls; } >"$tmp/u.csv"
+reads "in any order" u.csv "sample 1 numbers"
+rows X,a,y '%g,K,%s' | sed 's/\.5,/,/' >"$tmp/t.csv"
+reads "one that programs name counts from 0 or 1" t.csv "sample 1 numbers"
+{ head -1 "$tmp/t.csv" && sed 1d "$tmp/t.csv" | tac; } >"$tmp/u.csv"
+reads "and is read if it does not" u.csv "sample 2 numbers"
+rows dose,a,y '%g,K,%s' | sed 's/\.5,/,/' >"$tmp/t.csv"
+reads "one of another name is read" t.csv "sample 2 numbers"
+rows "a,b,y," '%g,K,%s,' >"$tmp/t.csv"
 reads "a separator that ends the lines begins no column" t.csv "40 rows .* sample 2 numbers"
 rows "sep=;
-a;b;y" '%g;1;%s' >"$tmp/t.csv"
+a;b;y" '%g;K;%s' >"$tmp/t.csv"
 reads "Excel's line on the separator is followed" t.csv "40 rows .* sample 2 numbers"
-rows "a|b|y" '%g|1|%s' >"$tmp/t.csv"
+rows "a|b|y" '%g|K|%s' >"$tmp/t.csv"
 reads "bars separate columns" t.csv "40 rows .* sample 2 numbers"
-rows "a b  y" ' %g  1	%s ' >"$tmp/t.csv"
+rows "a b  y" ' %g  K	%s ' >"$tmp/t.csv"
 reads "so do blanks" t.csv "40 rows .* sample 2 numbers"
 rows "# made by x
-a,b,y" '%g,1,%s' >"$tmp/t.csv"
+a,b,y" '%g,K,%s' >"$tmp/t.csv"
 refused "a comment is told" t.csv "line 1 begins with '#'; comment = # skips"
 reads "and skipped if asked for" t.csv "40 rows .* sample 2 numbers" comment='#'
-{ rows a,b,y '%g,1,%s' && echo '% end'; } >"$tmp/t.csv"
+{ rows a,b,y '%g,K,%s' && echo '% end'; } >"$tmp/t.csv"
 reads "wherever it stands" t.csv "40 rows" comment=%
 
 # ---- classes ------------------------------------------------------------------------------
 
 awk 'BEGIN { split("01 1 1E2 100 0 0.0", c, " "); print "a,code"; for (i = 0; i < 120; i++) print i ".5," c[i % 6 + 1] }' >"$tmp/t.csv"
 reads "classes are as they are written" t.csv " 0 1[0-9] .* 0.0 1[0-9] .* 01 1[0-9] .* 1 1[0-9] .* 100 1[0-9] .* 1E2 1[0-9] "
+{ rows a,y '%g,%s' && printf '1,NA\n2,\n3,?\n'; } >"$tmp/t.csv"
+reads "rows without a label are left out" t.csv "40 rows .* no [0-9]+ [0-9]+ [0-9]+ yes "
+told "which is told" "rows without a label .3 of 'NA' or the like. are left out; unlabelled = class"
+"$weft" info "$tmp/t.h5" >"$tmp/out" && grep -q "^decided  *rows without a label (3 of 'NA'" "$tmp/out"
+result $? "and kept for weft info"
+refused "unless these are refused" t.csv "line 43, column 2, 'y', has no label" unlabelled=refuse
 { rows a,y '%g,%s' && printf '1,NA\n2,NA\n3,NA\n'; } >"$tmp/t.csv"
-reads "labels that may be missing are a class" t.csv " NA [123] "
-told "which is told" "the class 'NA' may be a label that is missing"
+reads "or a class" t.csv " NA [123] " unlabelled=class
+told "which is warned of" "the class 'NA' may be a label that is missing"
+{ rows a,y '%g,%s' && printf '1,none\n2,none\n3,-\n4,-\n'; } >"$tmp/t.csv"
+reads "a class may be called none" t.csv " none [12] "
+awk 'BEGIN { print "a,y"; for (i = 0; i < 400; i++) print i / 4 "," (i < 2 ? "rare" : i < 9 ? "once" i : i % 2 ? "yes" : "no") }' >"$tmp/t.csv"
+reads "a class of one row is in the training part" t.csv " once2 1 0 0 "
+told "as rows are divided by class" "rows are divided class by class, 8 with one or two rows in the training part alone"
+packs t.csv shares=chance
+[ $? = 4 ] && grep -q "class 'once[0-9]' has no training rows; shares = class" "$tmp/log"
+result $? "unless chance is asked for"
 awk 'BEGIN { for (i = 0; i < 40; i++) print i ".5," i / 7 + 0.01 }' >"$tmp/t.csv"
 reads "a label that is not whole is a number to predict" t.csv "40 rows .* 2 target 40 0 "
 told "which is told" "the label's numbers are not whole: they are predicted as such .target = regression.; target = classes"
@@ -100,12 +129,16 @@ awk 'BEGIN { for (i = 0; i < 600; i++) print i * 7 % 11 "," i % 9 + 0.5 }' >"$tm
 reads "fewer are classes" t.csv "600 rows .* 8.5 [0-9]+"
 awk 'BEGIN { for (i = 0; i < 900; i++) print i * 7 % 11 "," i % 90 }' >"$tmp/t.csv"
 reads "so are whole numbers that come again" t.csv "900 rows .* 89 [0-9]+"
-awk 'BEGIN { for (i = 0; i < 900; i++) print i * 7 % 11 "," (i < 850 ? i % 50 : i) }' >"$tmp/t.csv"
-refused "whole numbers many of which come once are asked about" t.csv \
-    "900 rows are 100 different whole numbers.*target = regression"
-awk 'BEGIN { for (i = 0; i < 40; i++) print 1000 * i "," i }' >"$tmp/t.csv"
-refused "whole numbers that all differ are asked about" t.csv \
-    "40 rows are 40 different whole numbers, such as 0: target = regression .* target = classes" label=1
+told "which is told" "the labels of 900 rows are 90 different numbers: they are classes; target = regression"
+awk 'BEGIN { for (i = 0; i < 900; i++) print i * 7 % 11 "," i % 91 }' >"$tmp/t.csv"
+reads "more than a tenth as many as rows are predicted" t.csv "2 target 91 0 0 .. 90 a number to predict"
+told "which is told, too" "the labels of 900 rows are 91 different whole numbers: they are predicted as such"
+awk 'BEGIN { for (i = 0; i < 40; i++) print i % 7 "," i % 20 }' >"$tmp/t.csv"
+reads "but twenty are classes" t.csv " 19 [0-9]+ "
+{ awk 'BEGIN { for (i = 0; i < 900; i++) print i * 7 % 11 "," i }' && printf '3,missing\n4,-\n'; } >"$tmp/t.csv"
+reads "texts that mean a gap among these are rows without a label" t.csv "900 rows .* 2 target 900 0 "
+awk 'BEGIN { for (i = 0; i < 60; i++) print i % 7 ",name" i }' >"$tmp/t.csv"
+refused "texts that all differ are no classes" t.csv "labels of 60 rows are 60 different texts, such as 'name0'.*label = NAME"
 awk 'BEGIN { for (i = 0; i < 40; i++) print (i % 2 ? "0,1" : 1) " 1:" i }' >"$tmp/t.svm"
 refused "several labels are told" t.svm "line 2 has the labels '0,1': multi-label data"
 sed -i 1d "$tmp/t.svm"
@@ -118,10 +151,10 @@ refused "a NUL in a label is refused" t.csv "line 2 has a NUL byte"
 
 # ---- numbers ------------------------------------------------------------------------------
 
-rows 'a;b;y' '%.3f;1,25;%s' | tr . , >"$tmp/t.csv"
+rows 'a;b;y' '%.3f;K,25;%s' | tr . , >"$tmp/t.csv"
 refused "a decimal comma is told" t.csv "line 2, column 1, 'a', is '0,500' .*decimal = comma reads it"
 reads "and read" t.csv "sample 2 numbers" decimal=comma
-rows '' '%.3f;1,25;%s' | tr . , | sed 's/no$/0/; s/yes$/1/' >"$tmp/t.csv"
+rows '' '%.3f;K,25;%s' | tr . , | sed 's/no$/0/; s/yes$/1/' >"$tmp/t.csv"
 reads "also in a first line without names" t.csv "40 rows" decimal=comma
 rows a,y '"1,23%g.5",%s' 9 >"$tmp/t.csv"
 sed -i 's/\.5\.5/.5/' "$tmp/t.csv"
@@ -136,20 +169,31 @@ reads "Fortran's exponents are read" t.csv "40 rows"
 awk 'BEGIN { print "id,y"; for (i = 0; i < 40; i++) print "12345678901234567" i + 10 "," i % 2 }' >"$tmp/t.csv"
 refused "whole numbers that doubles do not hold are refused by name" t.csv "line 2, column 1, 'id', is '1234567890123456710' .*is it an identifier"
 for cell in '' '?' NA nan -nan null 'N/A'; do
-    { rows a,b,y '%g,1,%s' && echo "1,$cell,no"; } >"$tmp/t.csv"
+    { rows a,b,y '%g,K,%s' && echo "1,$cell,no"; } >"$tmp/t.csv"
     refused "a value that is missing is told by name: '$cell'" t.csv "line 42, column 2, 'b', is '.*missing = median fills" \
         missing=refuse
 done
 for cell in 2024-01-31 31.1.2024 "2024-01-31 12:30"; do
-    { rows a,b,y '%g,1,%s' && echo "1,$cell,no"; } >"$tmp/t.csv"
+    { rows a,b,y '%g,K,%s' && echo "1,$cell,no"; } >"$tmp/t.csv"
     refused "a date among numbers is told: $cell" t.csv "line 42, column 2, 'b', is '$cell'"
 done
-{ rows a,b,y '%g,1,%s' && echo "1,red,no"; } >"$tmp/t.csv"
-refused "a text is told" t.csv "line 42, column 2, 'b', is 'red'.*categories = b makes a level.*drop = b"
-{ rows a,b,y '%g,1,%s' && echo "1,no"; } >"$tmp/t.csv"
+{ rows a,b,y '%g,K,%s' && echo "1,red,no"; } >"$tmp/t.csv"
+reads "few numbers and a text are levels" t.csv "b category 8 0 1, 2, 3, 4, 5, 6, 7, red"
+told "which is told" "numbers and a few texts are levels in 'b'; gaps = TEXT"
+reads "unless they are to be numbers" t.csv "b number 7 1 " gaps=red
+{ rows a,b,y '%g,K,%s' && printf '1,missing,no\n2,--,no\n'; } >"$tmp/t.csv"
+reads "texts that usually mean a gap are gaps" t.csv "b number 7 2 "
+told "which is told, too" "texts among numbers stand for missing values: 'missing' in 2 rows of 'b'; categories"
+{ rows a,b,y '%g,%g3,%s' | awk -F, -v OFS=, 'NR > 1 { $2 = NR; $3 = NR % 2 } { print }' && echo "1,red,no"; } >"$tmp/t.csv"
+refused "a text among many numbers is told" t.csv "line 42, column 2, 'b', is 'red'.*categories = b makes a level.*drop = b"
+{ rows a,b,y '%g,K,%s' && echo "1,no"; } >"$tmp/t.csv"
 refused "a short line is told" t.csv "line 42 has 2 columns where 3 are expected"
-{ rows a,b,y '%g,1,%s' && echo "1,2,"; } >"$tmp/t.csv"
-refused "a label that is missing is told" t.csv "line 42, column 3, 'y', has no label"
+awk 'BEGIN { split("01234 10001 00060 90210", c, " "); print "zip,mixed,n,y"
+    for (i = 0; i < 40; i++) print c[i % 4 + 1] "," (i % 3 ? "0" i % 5 : 100 + i % 5) "," i % 9 "," i % 2 }' >"$tmp/t.csv"
+reads "numbers with leading zeros of the same length are levels" t.csv "zip category 4 0 00060, 01234, 10001, 90210"
+told "which is told" "numbers with leading zeros, all of the same length, are codes and so levels in 'zip'; numbers = NAME"
+told "those of other lengths, too" "column 'mixed' has numbers with leading zeros, such as '01', of different lengths, and stays"
+reads "unless they are said to be numbers" t.csv "zip number 4 0 60 .. 90210" numbers=zip
 
 # ---- what columns are ---------------------------------------------------------------------
 
@@ -158,7 +202,7 @@ table()
 {
     awk 'BEGIN {
         split("red,green,blue,", colour, ",")
-        print "id,age,colour,site,score,sick"
+        print "nr1,age,colour,site,score,sick"
         for (i = 0; i < 60; i++)
             print i + 1 "," (i % 10 == 3 ? "" : 20 + i % 7) "," colour[i % 4 + 1] ",S" i % 5 "," i * 37 % 60 / 8 "," (i % 3 ? "yes" : "no")
     }'
@@ -180,7 +224,7 @@ import csv, statistics, sys, h5py
 with h5py.File(sys.argv[1]) as f:
     names = [n.decode() for n in f["column"][:]]
     part = {p: f[p + "/x"][:] for p in ("train", "valid", "test")}
-rows = {float(r["id"]): r for r in csv.DictReader(open(sys.argv[2]))}
+rows = {float(r["nr1"]): r for r in csv.DictReader(open(sys.argv[2]))}
 train = [rows[x[0]] for x in part["train"]]
 median = statistics.median(float(r["age"]) for r in train if r["age"])
 for x in (x for p in part.values() for x in p):
@@ -200,18 +244,18 @@ result $? "every feature of every row is that of the file, gaps are the median o
 says "texts are levels, and gaps among them are marked" colour "category 3 15 blue, green, red 3 levels and a mark"
 says "levels are in order" site "category 5 0 S0, S1, S2, S3, S4 5 levels"
 says "the label is no feature" sick "label 2 0"
-told "a column that numbers the rows is warned of" "column 'id' rises from row to row.*drop = id"
+told "a column that numbers the rows is warned of" "column 'nr1' rises from row to row.*drop = nr1"
 # Quotation marks around fields, some of which have blanks, commas, marks or an end of line; with a
 # mark of thousands a parser of CSV reads each line.
 awk -F, -v OFS=, '{ site = NR % 9 ? $4 : NR % 2 ? "S,1" : "S\"\"1"
     print $1, NR % 5 ? $2 : "\"" $2 "\"", "\"" (NR % 7 ? "" : " ") $3 (NR == 20 ? "\n" : "") "\"", "\"" site "\"", $5, NR % 4 ? $6 : "\"" $6 "\"" }' "$tmp/t.csv" |
     sed '1s/"//g' >"$tmp/quoted.csv"
-shown() { packs quoted.csv "$@" && "$weft" info "$tmp/t.h5" | grep -E '^(digest|[a-z]+ +(number|category|label)) '; }
+shown() { packs quoted.csv "$@" && "$weft" info "$tmp/t.h5" | grep -E '^(digest|[a-z1]+ +(number|category|label)) '; }
 shown >"$tmp/mine" && shown thousands=blank >"$tmp/want" && cmp "$tmp/mine" "$tmp/want" && grep -q '^site .*S"1, S,1' "$tmp/mine" && [ "$(wc -l <"$tmp/mine")" = 7 ]
 result $? "quotation marks are read as by a parser of CSV"
 sed '5s/.*/4,20,"red,S1",1,no/' "$tmp/t.csv" >"$tmp/ragged.csv"
 refused "a separator in quotation marks divides no columns" ragged.csv "line 5 has 5 columns where 6 are expected"
-reads "and left out if asked for" t.csv "sample 12 numbers" drop=id
+reads "and left out if asked for" t.csv "sample 12 numbers" drop=nr1
 reads "several are, by number too" t.csv "sample 7 numbers" drop=1,site
 refused_option() # STATEMENT PATTERN [key=value ...]
 {
@@ -220,19 +264,19 @@ refused_option() # STATEMENT PATTERN [key=value ...]
     [ $? = 2 ] && [ "$(grep -c "^weft: " "$tmp/log")" = 1 ] && grep -Eq -e "^weft: .*$pattern" "$tmp/log"
     result $? "$statement"
 }
-refused_option "a column that is not there is told" "drop = ID,age: .*t.csv has no column 'ID'; it has 6 with names, of which 'id' is the nearest" drop=ID,age
+refused_option "a column that is not there is told" "drop = NR1,age: .*t.csv has no column 'NR1'; it has 6 with names, of which 'nr1' is the nearest" drop=NR1,age
 refused_option "a label that is not there, too" "label = sich, where .*t.csv has 6 columns; .* a name in the first line, of which 'sick' is the nearest" \
     label=sich
 sed '1s/age/site/' "$tmp/t.csv" >"$tmp/t2.csv" && mv "$tmp/t.csv" "$tmp/t1.csv" && mv "$tmp/t2.csv" "$tmp/t.csv"
 refused_option "one of two of a name is told" "drop = site: .*t.csv has columns 2 and [0-9] of the name 'site'; give their numbers" drop=site
 mv "$tmp/t1.csv" "$tmp/t.csv"
 refused_option "a column of two uses is told" "group = sick: column 'sick' is label already" group=sick
-refused_option "one column of clients is named, not several" "client = site,id names several columns where one is expected" client=site,id
-refused_option "so of groups" "group = site,id names several columns" group=site,id
+refused_option "one column of clients is named, not several" "client = site,nr1 names several columns where one is expected" client=site,nr1
+refused_option "so of groups" "group = site,nr1 names several columns" group=site,nr1
 refused_option "what a division over clients does not read is told" "alpha = 0.3 has no effect without partition = dirichlet; give" clients=5 alpha=0.3
 refused_option "shards, too" "shards = 3 has no effect without partition = shards" clients=5 shards=3
 refused_option "and sizes" "deviation = 2 has no effect without sizes = lognormal or power" clients=5 deviation=2
-refused_option "groups of clients are told" "group and client are both given" group=site client=id
+refused_option "groups of clients are told" "group and client are both given" group=site client=nr1
 refused_option "groups by class are told" "group and shares are both given; groups are dealt by chance" group=site shares=class
 awk 'BEGIN { print "q,income,sex,age,y"
     for (i = 0; i < 60; i++) print (i % 10 == 3 ? "-9.0" : i % 5 + 1) "," (i % 12 == 5 ? 99999 : 800 + i * 37 % 90) "," (i % 4 ? "f" : i % 8 ? "m" : "keine") "," \
@@ -250,13 +294,12 @@ reads "a thousand different numbers are counted" near.csv "many number 1000[+] 0
 result $? "one that is less than ten times all others is no gap"
 ! grep -q 'rises from row to row' "$tmp/log"
 result $? "a column with equal neighbours numbers no rows"
-refused "texts that are no levels by wish are refused" t.csv "line 2, column 3, 'colour', is 'red'" categories=site
 refused "gaps are refused by wish" t.csv "line 5, column 2, 'age', is '' .*missing = median" missing=refuse
 refused "also among texts" t.csv "line 5, column 3, 'colour', is '' where a category is expected; missing = median" \
     missing=refuse drop=age
 refused "a client without a name is told" t.csv "line 5, column 3, 'colour', is '' where a client is expected; give one" \
     client=colour
-reads "numbers are levels by wish" t.csv "sample 17 numbers" categories=age,colour,site drop=id,score
+reads "numbers are levels by wish" t.csv "sample 17 numbers" categories=age,colour,site drop=nr1,score
 says "as they are written" age "category 7 6 20, 21, 22, 23, 24, 25, 26 7 levels and a mark"
 reads "the most frequent value fills gaps" t.csv "60 rows" missing=frequent
 says "which is told" age "itself, 2[0-6] where missing"
@@ -281,7 +324,7 @@ reads "each part has its share of each class" t.csv "class train valid test a 12
     test=0.2 drop=who
 reads "also within clients" t.csv "clients 2 .*a 12 4 4 b 36 12 12 c 72 24 24 " shares=class valid=0.2 test=0.2 client=who
 table >"$tmp/t.csv"
-reads "the values of a column are clients" t.csv "clients 5 .*" client=site drop=id
+reads "the values of a column are clients" t.csv "clients 5 .*" client=site drop=nr1
 : >"$tmp/empty.csv"
 head -1 "$tmp/t.csv" >"$tmp/head.csv"
 mkfifo "$tmp/pipe"
@@ -292,7 +335,7 @@ packs t.csv test_file="$tmp/pipe"
 result $? "and a pipe"
 packs t.csv test_file="$tmp/t.csv" && told "a file for two parts is warned of" "t.csv has the same bytes as .*t.csv; is one of them meant"
 awk 'NR == 1 || NR % 2' "$tmp/t.csv" >"$tmp/tested.csv"
-reads "rows of a file for the test stay with their clients" t.csv "clients 5 .* all 55 5 30 " client=site drop=id \
+reads "rows of a file for the test stay with their clients" t.csv "clients 5 .* all 55 5 30 " client=site drop=nr1 \
     test_file="$tmp/tested.csv"
 awk 'NR == 1 || NR % 4 == 0' "$tmp/t.csv" | awk -F, -v OFS=, '{ print $6, $3, $2, $4, $5, $1 }' >"$tmp/v.csv"
 reads "a file of validation rows has its columns in another order" t.csv "60 rows|all 54 15 6 " valid_file="$tmp/v.csv" label=sick
@@ -311,7 +354,9 @@ printf '5.1,red,a\n4.9,blue,b\n5.3,red,a\n4.7,blue,b\n' >"$tmp/t.csv"
 reads "a first row of numbers and texts is a row where the second is like it" t.csv "all [0-9]+ [0-9]+ [0-9]+ " valid=0.25 test=0.25
 says "its columns are numbered" 2 "category 2 0 blue, red 2 levels"
 awk 'BEGIN { print "n,t,y"; for (i = 0; i < 60; i++) print i % 7 ",text " i "," i % 2 }' >"$tmp/t.csv"
-refused "texts that all differ are no levels" t.csv "column 't' has 60 different texts in 60 rows, such as 'text 0'; drop = t"
+reads "texts that all differ are no levels" t.csv "t dropped 60 0 .*sample|sample 1 numbers"
+told "which is told" "nearly each row has a text of its own, so left out: 't'; categories = NAME"
+reads "unless they are said to be" t.csv "sample [45][0-9] numbers" categories=t
 
 # wide N: N rows whose column of texts has numbers from row 5000 on
 wide()
@@ -321,7 +366,13 @@ wide()
 wide 12000 >"$tmp/t.csv"
 reads "texts of the first lines are levels where most cells are texts" t.csv "kind category 12 0 0, 1, 2, 3, 4, 5, 6, k0, k1, k2"
 wide 30000 >"$tmp/t.csv"
-refused "and a text among numbers where these are more" t.csv "line 2, column 2, 'kind', is 'k0' where a finite number"
+reads "also where most are numbers" t.csv "kind category 12 0 0, 1, 2, 3, 4, 5, 6, k0, k1, k2"
+awk 'BEGIN { print "e,s,n,y"; for (i = 0; i < 60; i++) print ",7," i % 7 "," i % 2 }' >"$tmp/t.csv"
+reads "columns that are empty or do not vary are left out" t.csv "sample 1 numbers"
+told "an empty one is told" "training rows have no value, so left out: 'e'"
+told "one that does not vary, too" "the same in all training rows, so left out: 's'; numbers = NAME"
+reads "and stays if asked for" t.csv "sample 2 numbers" numbers=s
+refused "a table of these alone is refused" t.csv "no column is left to learn from" drop=n
 
 # ---- libsvm -------------------------------------------------------------------------------
 
@@ -498,7 +549,7 @@ learns()
 {
     rm -f "$tmp/t.h5" "$tmp/r.h5"
     printf '[run]\ndata = %s\n[rff]\nfeatures = 256\npreprocess = %s\ngamma = %s\n' "$tmp/t.h5" "$3" "$4" >"$tmp/in.ini"
-    packs "$2" && "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" &&
+    packs "$2" numbers=2 && "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log" &&
         "$weft" eval "$tmp/r.h5" "$tmp/t.h5" >"$tmp/out" 2>>"$tmp/log" &&
         awk '$1 == "train" { exit !($4 < 2) }' "$tmp/out"
     result $? "$1"

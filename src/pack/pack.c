@@ -179,6 +179,7 @@ static weft_status put_about(weft_pack *pack, const void *self, const char *sour
             options_text(&weft_partition_kind, &pack->own->over, pack->mem)));
     if (pack->own->notation)
         TRY(weft_h5_put_attr(file, "/", "notation", pack->own->notation));
+    if (pack->own->decided) TRY(weft_h5_put_attr(file, "/", "decided", pack->own->decided));
     TRY(weft_h5_put_attr(file, "/", "split", pack->own->split));
     if (pack->own->scored) TRY(weft_h5_put_long(file, "/", "scored", 1));
     if (pack->own->unlabelled) TRY(weft_h5_put_long(file, "/", "unlabelled", 1));

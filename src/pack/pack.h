@@ -55,6 +55,7 @@ typedef struct weft_packing {
     const char *const *column;     /* [d] or NULL */
     const weft_columns *table;     /* NULL: no table */
     const char *notation;          /* see weft_pack_notation; NULL: none */
+    const char *decided;           /* lines of weft_pack_decided; NULL: none */
     weft_pack_numbers numbers;     /* to predict; n 0: classes */
     const double *weight;          /* [rows]; NULL: all 1 */
     const int32_t *group;          /* [rows]; NULL: no groups */

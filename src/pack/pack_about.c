@@ -73,6 +73,14 @@ void weft_pack_notation(weft_pack *pack, const void *self, const char *const *ke
     }
 }
 
+void weft_pack_decided(weft_pack *pack, const char *line)
+{
+    const char *before = pack->own->decided;
+    weft_log(WEFT_INFO, "%s: %s", pack->own->from, line);
+    pack->own->decided = before ? weft_arena_text(pack->mem, "%s\n%s", before, line)
+                                : weft_arena_text(pack->mem, "%s", line);
+}
+
 void weft_pack_split(weft_pack *pack, const char *rule)
 {
     pack->own->split = weft_arena_text(pack->mem, "%s", rule);
@@ -176,8 +184,8 @@ weft_status weft_pack_count(weft_pack *pack, weft_part part, int64_t **out)
     for (int i = 0; i < pack->own->classes && part == WEFT_TRAIN; i++)
         if (count[i] == 0)
             return weft_fail(WEFT_EDATA,
-                             "%s: class '%s' has no training rows; check the source and "
-                             "the split",
+                             "%s: class '%s' has no training rows; shares = class "
+                             "divides the rows of each class, or remove its rows",
                              pack->own->from, pack->own->class_name[i]);
     return part == WEFT_VALID ? weft_pack_check_valid(pack, from->n) : WEFT_OK;
 }

@@ -45,7 +45,8 @@ static const weft_opt options[] = {
     WEFT_CHOICE_OPT(
         "target", struct dense, csv.target, "auto", "auto|classes|regression",
         "what the label is: classes, or a number to predict (regression); auto: "
-        "a number where labels are not whole and more than ten"),
+        "a number where more than ten that are not whole, or more than 20 and a tenth of "
+        "the rows, differ"),
     WEFT_CHOICE_OPT(
         "header", struct dense, csv.header, "auto", "auto|yes|no",
         "names in the first line of a CSV file; auto: where it has other than numbers"),
@@ -63,9 +64,14 @@ static const weft_opt options[] = {
     WEFT_TEXT_OPT("drop", struct dense, csv.drop, "",
                   "columns of a CSV file to leave out: names or numbers, with commas "
                   "between them"),
-    WEFT_TEXT_OPT("categories", struct dense, csv.categories, "auto",
-                  "columns whose texts or numbers are levels, each a feature of 0 and 1; "
-                  "auto: those with more texts than numbers"),
+    WEFT_TEXT_OPT(
+        "categories", struct dense, csv.categories, "auto",
+        "columns whose texts or numbers are levels, each a feature of 0 and 1; "
+        "auto: those with more texts than numbers, or with numbers and few texts, "
+        "or with leading zeros"),
+    WEFT_TEXT_OPT("numbers", struct dense, csv.numbers, "",
+                  "columns that are numbers, and stay, where they look like codes, number "
+                  "the rows or do not vary"),
     WEFT_CHOICE_OPT("missing", struct dense, csv.missing, "median",
                     "median|frequent|refuse",
                     "what fills a missing number, beside a feature that marks it: median "
@@ -73,6 +79,10 @@ static const weft_opt options[] = {
     WEFT_TEXT_OPT("gaps", struct dense, csv.gaps, "",
                   "texts and numbers that stand for missing values of a CSV file, too, "
                   "with commas between them, as in -999,keine; new rows are read so"),
+    WEFT_CHOICE_OPT(
+        "unlabelled", struct dense, csv.without_label, "drop", "drop|class|refuse",
+        "rows whose label is missing: left out, or of a class that is called so "
+        "(NA)"),
     WEFT_TEXT_OPT("group", struct dense, csv.group, "",
                   "column of a CSV file whose equal rows stay in one part, or fold"),
     WEFT_TEXT_OPT("client", struct dense, csv.client, "",
@@ -195,9 +205,9 @@ static weft_status open_file(const struct dense *dense, const char *path,
 static weft_status read_files(const struct dense *dense, const char *const path[WEFT_NPART],
                               const weft_dense_like *like, weft_dense_rows *rows)
 {
-    static const char *const of_columns[] = {"label",  "header",     "decimal", "thousands",
-                                             "drop",   "categories", "gaps",    "group",
-                                             "client", "weight",     "dates",   NULL};
+    static const char *const of_columns[] = {
+        "label", "header", "decimal", "thousands", "drop",    "categories", "gaps",
+        "group", "client", "weight",  "dates",     "numbers", NULL};
     table_file file[WEFT_NPART] = {0};
     char separator[WEFT_NPART] = {0};
     weft_csv csv = dense->csv;
@@ -220,6 +230,7 @@ static weft_status read_files(const struct dense *dense, const char *const path[
                          rows);
     do {
         rows->n = rows->labels.n = 0;
+        rows->left = 0;
         rows->many = rows->answer ? rows->answer->kind == WEFT_COLUMN_TARGET
                                   : csv.target == WEFT_TARGET_REGRESSION;
         for (int p = 0; p < WEFT_NPART; p++) {
@@ -233,13 +244,14 @@ static weft_status read_files(const struct dense *dense, const char *const path[
                 st = weft_read_csv(file[p].path, file[p].text, file[p].n, &csv, rows);
             TRY(st);
             if (file[p].path && rows->n == (p > 0 ? rows->end[p - 1] : 0))
-                return weft_fail(WEFT_EDATA, "%s has no rows; name another file",
-                                 file[p].path);
+                return weft_fail(WEFT_EDATA, "%s has no rows%s; name another file",
+                                 file[p].path, rows->left > 0 ? " with a label" : "");
             rows->end[p] = rows->n;
         }
         if (rows->at) TRY(weft_dense_kinds(&csv, rows, &again));
+        if (!again) TRY(weft_dense_decide(&csv, path[WEFT_TRAIN], rows, &again));
     } while (again);
-    return weft_dense_decide(&csv, path[WEFT_TRAIN], rows);
+    return WEFT_OK;
 }
 
 /* Reads the arrays that are open. */
@@ -260,7 +272,7 @@ static weft_status read_arrays(const struct dense *dense, const char *source,
     }
     TRY(weft_read_arrays(rows->arrays, &csv, like, rows));
     if (rows->at) TRY(weft_dense_kinds(&csv, rows, &again));
-    return weft_dense_decide(&csv, source, rows);
+    return weft_dense_decide(&csv, source, rows, &again);
 }
 
 static weft_status read_table(const struct dense *dense, const char *const path[WEFT_NPART],
@@ -338,8 +350,9 @@ static weft_status pack_source(const struct dense *dense, const char *source,
     static const char *const kept[] = {"separator", "header", "decimal", "thousands",
                                        "comment",   "gaps",   NULL};
     static const char *const told[] = {
-        "label", "target", "drop",   "categories", "missing",   "group", "client", "weight",
-        "valid", "test",   "shares", "valid_file", "test_file", "dates", NULL};
+        "label",   "target",     "drop",      "categories", "missing", "group",
+        "client",  "weight",     "valid",     "test",       "shares",  "valid_file",
+        "numbers", "unlabelled", "test_file", "dates",      NULL};
     weft_dense_like like = {0};
     weft_dense_parts parts;
     const char *path[WEFT_NPART] = {source, dense->file[WEFT_VALID],
@@ -359,10 +372,12 @@ static weft_status pack_source(const struct dense *dense, const char *source,
     tell(dense, source, rows);
     TRY(weft_dense_split(&dense->split, rows, &parts, pack));
     weft_columns *columns = WEFT_NEW(pack->mem, weft_columns, 1);
+    weft_csv csv = dense->csv;
     columns->features = rows->d;
+    csv.whole = *dense->arrays.shape != '\0';
     if (rows->at)
-        TRY(weft_dense_fit(&dense->csv, rows, parts.train, parts.rows[WEFT_TRAIN],
-                           columns));
+        TRY(weft_dense_fit(&csv, rows, parts.train, parts.rows[WEFT_TRAIN], columns));
+    weft_dense_tell(&csv, rows, pack);
     return weft_dense_put(rows, columns, &parts, dense->arrays.shape, pack);
 }
 

@@ -11,15 +11,33 @@ typedef struct weft_csv_head {
     int64_t line, columns; /* its number; columns of all lines. in */
     int64_t label;         /* column of the label, from 0; -1: none, where it need not be */
     const char *more;      /* columns of further targets, with commas between them; "" */
-    const char **name;     /* [columns]; NULL: the line is a row */
+    const char **name;     /* [columns] "column 3" of one that has none; NULL: the line is a
+                              row */
 } weft_csv_head;
+
+/* What was decided of a column. */
+typedef enum weft_dense_choice {
+    WEFT_DENSE_AS_READ,
+    WEFT_DENSE_MIXED, /* numbers and texts are levels */
+    WEFT_DENSE_CODES, /* so are numbers with leading zeros */
+    WEFT_DENSE_TEXTS, /* left out: nearly each row has a text of its own, */
+    WEFT_DENSE_INDEX, /* the column numbers the rows, */
+    WEFT_DENSE_EMPTY, /* training rows have no value */
+    WEFT_DENSE_SAME   /* or the same one */
+} weft_dense_choice;
 
 /* A column of a CSV file while it is read. */
 typedef struct weft_dense_column {
     weft_column_kind kind;
+    weft_dense_choice choice;
+    int fixed;                       /* 1: an option says what it is */
     int64_t numbers, texts, missing; /* cells */
-    int fractions;                   /* 1: a label or target is not whole */
-    int early; /* 1: a category by its first lines, which all are to confirm */
+    int64_t gaps;                    /* of these the texts that usually mean a gap */
+    int64_t zeros, width;   /* cells with leading zeros; digits of all cells, 0 without any
+                               cell, -1 where they differ */
+    const char *gap, *zero; /* the first of each; NULL */
+    int fractions;          /* 1: a label or target is not whole */
+    int early;              /* 1: a category by its first lines, which all are to confirm */
     const char *path, *text; /* the first cell that is a text, of a label or target also one
                                 that is missing, */
     int64_t line, number;    /* and where it is: column `number` of its file, from 0 */
@@ -52,6 +70,9 @@ typedef struct weft_dense_rows {
     weft_dense_column *answer; /* what the labels, or first targets, are; NULL: not read */
     struct weft_dense_arrays *arrays; /* NULL: rows of text files */
     const char *texts; /* [d] 1: a column is of texts in its first lines; NULL: not known */
+    int64_t left;      /* rows that are left out, as they have no label */
+    const char *lacking;  /* what stands there in the first of these */
+    const char *decision; /* on the label, in words; NULL */
     weft_arena *mem;
 } weft_dense_rows;
 
@@ -74,6 +95,10 @@ WEFT_CHECKED weft_status weft_dense_answered(weft_dense_rows *rows, const char *
  * it is no number. */
 int weft_table_number(const char *text, double *x);
 const char *weft_table_label(const char *text, weft_arena *mem);
+/* Takes note of the digits of a cell, at .. end, that is a number: of leading zeros, and
+ * whether all cells have as many digits and nothing else. */
+void weft_dense_digits(weft_dense_column *column, const char *at, const char *end,
+                       weft_arena *mem);
 /* 1: a whole number of so many digits that a double does not hold it. */
 int weft_number_lost(const char *text);
 /* What stands before decimals, or between groups of three digits. */
@@ -86,12 +111,18 @@ enum { WEFT_DATES_AUTO, WEFT_DATES_DMY, WEFT_DATES_MDY };
 /* What a value that is missing becomes. */
 enum { WEFT_MISSING_MEDIAN, WEFT_MISSING_FREQUENT, WEFT_MISSING_REFUSE };
 
+/* What a row without a label is. */
+enum { WEFT_UNLABELLED_DROP, WEFT_UNLABELLED_CLASS, WEFT_UNLABELLED_REFUSE };
+
 /* How a CSV file is laid out. Columns are given by name or by number from 1. */
 typedef struct weft_csv {
     const char *label;      /* or "first" or "last"; targets, with commas between them */
     int target;             /* WEFT_TARGET_... */
     const char *drop;       /* columns that are left out, with commas between them */
     const char *categories; /* such that are no numbers; "auto" finds them */
+    const char *numbers;    /* such that are numbers, whatever they look like */
+    int without_label;      /* WEFT_UNLABELLED_... */
+    int whole;              /* 1: all columns stay, as pixels do */
     const char *group;      /* column of what stays in one part; "" none */
     const char *client;     /* column of whose rows they are; "" none */
     const char *weight;     /* column of what rows count; "" none */
@@ -118,10 +149,10 @@ void weft_blanks_merge(char *text, size_t *n);
 WEFT_CHECKED weft_status weft_csv_begin(const char *path, const weft_csv *how,
                                         const char *const *field, const char *const *second,
                                         weft_csv_head *head, weft_arena *mem);
-/* What the options say each column is: kind[head->columns]. ECONF: there is no such column,
+/* What the options say each column is: at[head->columns]. ECONF: there is no such column,
  * or there are two of the name, or it is used twice. */
 WEFT_CHECKED weft_status weft_csv_kinds(const char *path, const weft_csv *how,
-                                        const weft_csv_head *head, weft_column_kind *kind,
+                                        const weft_csv_head *head, weft_dense_column *at,
                                         weft_arena *tmp);
 /* Logs which column is the label, and what the first line was taken for. */
 void weft_csv_tell(const char *path, const weft_csv *how, const weft_csv_head *head);
@@ -141,21 +172,30 @@ WEFT_CHECKED weft_status weft_read_csv(const char *path, char *text, size_t n,
  * categories are read only once then: rows->texts. */
 void weft_dense_probe(const char *path, char *text, size_t n, const weft_csv *how,
                       weft_dense_rows *rows);
-/* After all were read: columns of texts become categories; *again 1: the files are to be
- * read once more. EDATA naming file, line and column of a text among numbers, and of texts
- * that are no categories. */
+/* After all were read: columns of texts become categories, or are left out where nearly all
+ * differ; *again 1: the files are to be read once more. EDATA naming file, line and column
+ * of a text among many numbers. */
 WEFT_CHECKED weft_status weft_dense_kinds(const weft_csv *how, weft_dense_rows *rows,
                                           int *again);
+/* Sets the counts of all columns to 0, before the files are read again. */
+void weft_dense_forget(weft_dense_rows *rows);
 /* Levels and what fills gaps, from the rows train[ntrain]; warns of columns that look odd.
- * Cells of categories become numbers of levels in order. EDATA: a column has no values. */
+ * Columns that are empty or the same there are left out. Cells of categories become numbers
+ * of levels in order. EDATA: no column is left. */
 WEFT_CHECKED weft_status weft_dense_fit(const weft_csv *how, weft_dense_rows *rows,
                                         const int64_t *train, int64_t ntrain,
                                         weft_columns *columns);
 
-/* Whether the labels are numbers to predict: rows->targets. EDATA: that has to be said; a
- * target is no number; ECONF: several labels are to be classes. */
+/* Tells the packer what was decided of rows and columns. */
+void weft_dense_tell(const weft_csv *how, const weft_dense_rows *rows, weft_pack *pack);
+/* EDATA: no column is left. */
+WEFT_CHECKED weft_status weft_dense_nothing(const weft_dense_rows *rows);
+
+/* Whether the labels are numbers to predict: rows->targets; *again 1: the files are to be
+ * read once more, without texts among these. EDATA: a target is no number, or nearly each
+ * row has a class of its own; ECONF: several labels are to be classes. */
 WEFT_CHECKED weft_status weft_dense_decide(const weft_csv *how, const char *source,
-                                           weft_dense_rows *rows);
+                                           weft_dense_rows *rows, int *again);
 /* Tells the packer targets, weights and groups, if any, of the rows in that order, of which
  * the first part[WEFT_TRAIN] are for training. shift, scale: [targets] NULL: mean and
  * deviation of the training rows. EDATA: a target is the same in all of these. */

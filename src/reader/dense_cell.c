@@ -64,6 +64,51 @@ int weft_cell_missing(const char *text)
     return 0;
 }
 
+int weft_cell_gap(const char *text)
+{
+    static const char *const word[] = {"missing",
+                                       "unknown",
+                                       "unk",
+                                       "n.a.",
+                                       "n.a",
+                                       "n/d",
+                                       "nd",
+                                       "n.d.",
+                                       "no data",
+                                       "nodata",
+                                       "not available",
+                                       "not known",
+                                       "unbekannt",
+                                       "not applicable",
+                                       "k.A.",
+                                       "<NA>",
+                                       "(null)",
+                                       "undefined",
+                                       "--",
+                                       "---",
+                                       "..",
+                                       "...",
+                                       "*",
+                                       "**",
+                                       ":",
+                                       "??",
+                                       "#VALUE!",
+                                       "#DIV/0!",
+                                       "#REF!",
+                                       "#NUM!"};
+    enum { LONGEST = 14 };
+    if (strnlen(text, LONGEST + 1) > LONGEST) return 0;
+    for (size_t i = 0; i < sizeof word / sizeof *word; i++)
+        if (strcasecmp(text, word[i]) == 0) return 1;
+    return 0;
+}
+
+int weft_label_missing(const char *text)
+{
+    return weft_cell_missing(text) && strcasecmp(text, "none") != 0 &&
+           strcasecmp(text, "nil") != 0 && strcmp(text, "-") != 0;
+}
+
 weft_gaps weft_gaps_of(const weft_csv *how, weft_arena *mem)
 {
     weft_gaps gaps = {0};

@@ -10,6 +10,10 @@
 int weft_cell_number(const weft_csv *how, const char *text, double *x, weft_arena *mem);
 /* 1: it stands for a value that is missing, as "", NA, ? do. */
 int weft_cell_missing(const char *text);
+/* 1: it does where a number is expected, as missing, unknown, -- do. */
+int weft_cell_gap(const char *text);
+/* 1: it does where a class is expected, which none and - may be. */
+int weft_label_missing(const char *text);
 /* Cells that stand for a missing value as options say. */
 typedef struct weft_gaps {
     int64_t n;

@@ -270,12 +270,10 @@ static weft_status set_columns(weft_dense_arrays *arrays, const weft_csv *how,
     named.header = WEFT_HEADER_NO;
     rows->head = (weft_csv_head){.columns = n, .line = 1};
     TRY(weft_csv_begin(path, &named, none, NULL, &rows->head, rows->mem));
-    weft_column_kind *kind = WEFT_NEW(rows->mem, weft_column_kind, n);
-    TRY(weft_csv_kinds(path, &named, &rows->head, kind, rows->mem));
     rows->d = n;
     rows->at = WEFT_NEW(rows->mem, weft_dense_column, n);
-    for (int64_t j = 0; j < n; j++)
-        rows->at[j] = (weft_dense_column){.kind = kind[j], .name = {.mem = rows->mem}};
+    for (int64_t j = 0; j < n; j++) rows->at[j].name.mem = rows->mem;
+    TRY(weft_csv_kinds(path, &named, &rows->head, rows->at, rows->mem));
     rows->answer = &rows->at[rows->head.label];
     rows->many = rows->answer->kind == WEFT_COLUMN_TARGET;
     return WEFT_OK;

@@ -24,6 +24,7 @@ struct csv {
     int64_t nfirst;
     weft_gaps gaps;
     char decimal;   /* what stands before decimals */
+    int drops;      /* 1: rows without a label are left out */
     int ends;       /* 1: lines end in a separator, which begins no column */
     weft_status st; /* of the first row that failed */
     weft_arena *row;
@@ -62,16 +63,15 @@ static weft_status set_columns(struct csv *csv)
     weft_dense_rows *rows = csv->table;
     weft_arena *tmp = weft_arena_new();
     int64_t n = csv->head.columns;
-    weft_column_kind *kind = WEFT_NEW(tmp, weft_column_kind, n);
-    weft_status st = weft_csv_kinds(csv->path, csv->how, &csv->head, kind, tmp);
     rows->head = csv->head;
     rows->d = n;
     rows->at = WEFT_NEW(rows->mem, weft_dense_column, n);
     rows->value = WEFT_NEW(rows->mem, double, rows->room *n);
-    for (int64_t i = 0; i < n; i++)
-        rows->at[i] = (weft_dense_column){.kind = kind[i], .name = {.mem = rows->mem}};
+    for (int64_t i = 0; i < n; i++) rows->at[i].name.mem = rows->mem;
+    weft_status st = weft_csv_kinds(csv->path, csv->how, &csv->head, rows->at, tmp);
     for (int64_t i = 0; i < n && rows->texts; i++) {
-        rows->at[i].early = rows->texts[i] && kind[i] == WEFT_COLUMN_NUMBER;
+        rows->at[i].early =
+            rows->texts[i] && rows->at[i].kind == WEFT_COLUMN_NUMBER && !rows->at[i].fixed;
         if (rows->at[i].early) rows->at[i].kind = WEFT_COLUMN_CATEGORY;
     }
     rows->answer = &rows->at[csv->head.label];
@@ -231,9 +231,14 @@ static double number_of(struct csv *csv, weft_dense_column *column, const char *
     double x = NAN;
     if (read_number(csv, column, text, &x)) {
         column->numbers++;
+        if (!column->written)
+            weft_dense_digits(column, text, text + strlen(text), csv->table->mem);
         return x;
     }
-    if (weft_cell_missing(text)) {
+    int gap = weft_cell_gap(text);
+    if (gap && column->gaps++ == 0)
+        column->gap = weft_arena_text(csv->table->mem, "%s", text);
+    if (gap || weft_cell_missing(text)) {
         column->missing++;
         if (csv->how->missing != WEFT_MISSING_REFUSE) return NAN;
     } else if (!column->written) {
@@ -253,6 +258,7 @@ static double answer_of(struct csv *csv, weft_dense_column *column, const char *
     if (!read_number(csv, column, text, &x)) x = NAN;
     if (isnan(x) && !column->written && !weft_cell_missing(text))
         weft_hints_add(csv->how, column, text, csv->row);
+    if (!isnan(x)) weft_dense_digits(column, text, text + strlen(text), csv->table->mem);
     weft_dense_answer(csv->table, column, csv->path, line, text, x);
     return x;
 }
@@ -267,7 +273,8 @@ static double weight_of(struct csv *csv, int64_t i, const char *text, int64_t li
 static int may_have_gaps(const weft_dense_column *column)
 {
     return column->kind == WEFT_COLUMN_NUMBER || column->kind == WEFT_COLUMN_CATEGORY ||
-           column->kind == WEFT_COLUMN_TARGET || column->kind == WEFT_COLUMN_DATE;
+           column->kind == WEFT_COLUMN_TARGET || column->kind == WEFT_COLUMN_LABEL ||
+           column->kind == WEFT_COLUMN_DATE;
 }
 
 /* 1: the cell stands for a missing value, as an option says. */
@@ -276,6 +283,20 @@ static int is_gap(const struct csv *csv, const weft_dense_column *column, const 
     double x;
     if (!read_number(csv, column, text, &x)) x = NAN;
     return weft_gaps_have(&csv->gaps, text, x);
+}
+
+/* 1: the text of column i is no label or target, where rows without these are left out. */
+static int lacks_answer(struct csv *csv, int64_t i, const char *text)
+{
+    const weft_dense_column *column = &csv->table->at[csv->place[i]];
+    int target = column->kind == WEFT_COLUMN_TARGET;
+    if (!target && column->kind != WEFT_COLUMN_LABEL) return 0;
+    int lacks =
+        target ? weft_cell_missing(text) || weft_cell_gap(text) : weft_label_missing(text);
+    if (!lacks && (csv->gaps.n == 0 || !is_gap(csv, column, text))) return 0;
+    if (csv->table->left++ == 0)
+        csv->table->lacking = weft_arena_text(csv->table->mem, "%s", text);
+    return 1;
 }
 
 /* What stands for a cell of column i of the file: a number, or that of a level, group or
@@ -325,6 +346,8 @@ static weft_status add_row(struct csv *csv, const char *const *field, int64_t n,
     if (csv->ends && n == csv->head.columns + 1 && *field[n - 1] == '\0') n--;
     if (n != csv->head.columns) return bad_width(csv, field, n, line);
     double *x = rows->value + rows->n * rows->d;
+    for (int64_t i = 0; i < n && csv->drops; i++)
+        if (csv->place[i] >= 0 && lacks_answer(csv, i, field[i])) return WEFT_OK;
     for (int64_t i = 0; i < n; i++)
         if (csv->place[i] >= 0) x[csv->place[i]] = cell_of(csv, i, field[i], line);
     return end_row(csv, csv->head.label >= 0 ? field[csv->head.label] : "", line);
@@ -419,6 +442,7 @@ static const char *add_cell(struct csv *csv, int64_t i, const char *at, const ch
             !weft_gaps_have(&csv->gaps, "", number)) {
             *x = number;
             rows->at[j].numbers++;
+            weft_dense_digits(&rows->at[j], at, stop, rows->mem);
             return stop;
         }
     }
@@ -428,6 +452,26 @@ static const char *add_cell(struct csv *csv, int64_t i, const char *at, const ch
     if (i == csv->head.label) *label = text;
     if (j >= 0) *x = cell_of(csv, i, text, csv->line);
     return stop;
+}
+
+/* 1: a label or target of the line is missing, and its row is left out. */
+static int is_left_out(struct csv *csv, const char *at, const char *end)
+{
+    char separator = csv->how->separator;
+    int64_t last = csv->head.columns - 1;
+    if (*csv->head.more == '\0' && csv->head.label == last) {
+        for (at = end; at[-1] != separator;) at--;
+        return lacks_answer(csv, last, plain_text(at, end, csv->row));
+    }
+    for (int64_t i = 0; i <= last; i++) {
+        const char *stop = i < last ? memchr(at, separator, (size_t)(end - at)) : end;
+        weft_column_kind kind =
+            csv->place[i] >= 0 ? csv->table->at[csv->place[i]].kind : WEFT_COLUMN_DROPPED;
+        int answer = kind == WEFT_COLUMN_LABEL || kind == WEFT_COLUMN_TARGET;
+        if (answer && lacks_answer(csv, i, plain_text(at, stop, csv->row))) return 1;
+        at = stop + 1;
+    }
+    return 0;
 }
 
 /* Adds the row of a line, quoted 1: with quotation marks; 0: it is not plain, libcsv has to
@@ -440,6 +484,7 @@ static int add_plain(struct csv *csv, const char *at, const char *end, int quote
     if (end > at && end[-1] == '\r') end--;
     if (quoted && !is_quoted_whole(at, end, csv->how->separator)) return 0;
     if (!is_plain(csv, at, end)) return 0;
+    if (csv->drops && is_left_out(csv, at, end)) return 1;
     for (int64_t i = 0; i < csv->head.columns; i++)
         at = add_cell(csv, i, i > 0 ? at + 1 : at, end, &label);
     csv->st = end_row(csv, label, csv->line);
@@ -484,6 +529,8 @@ weft_status weft_read_csv(const char *path, char *text, size_t n, const weft_csv
                       .line = how->line,
                       .decimal = how->decimal == WEFT_MARK_COMMA ? ',' : '.',
                       .gaps = weft_gaps_of(how, rows->mem),
+                      .drops =
+                          !how->unlabelled && how->without_label == WEFT_UNLABELLED_DROP,
                       .row = weft_arena_new()};
     int none = 1, quoted = memchr(text, '"', n) != NULL;
     struct csv_parser parser;

@@ -156,7 +156,7 @@ static const char *nearest(int64_t n, const char *const *name, const char *text,
 static weft_status check_twice(const char *path, const weft_csv_head *head)
 {
     const char *name = head->name[head->label];
-    for (int64_t i = 0; i < head->columns && *name != '\0'; i++)
+    for (int64_t i = 0; i < head->columns; i++)
         if (i != head->label && strcmp(head->name[i], name) == 0)
             return weft_fail(WEFT_EDATA,
                              "%s: columns %lld and %lld are both named '%s', the label's "
@@ -197,7 +197,9 @@ weft_status weft_csv_begin(const char *path, const weft_csv *how, const char *co
     if (header) {
         head->name = WEFT_NEW(mem, const char *, n);
         for (int64_t i = 0; i < n; i++)
-            head->name[i] = weft_arena_text(mem, "%s", field[i]);
+            head->name[i] = *field[i] != '\0'
+                                ? weft_arena_text(mem, "%s", field[i])
+                                : weft_arena_text(mem, "column %lld", (long long)i + 1);
         if (head->label >= 0) TRY(check_twice(path, head));
     }
     return WEFT_OK;
@@ -218,10 +220,6 @@ void weft_csv_tell(const char *path, const weft_csv *how, const weft_csv_head *h
                  "%s: line %lld counts from 0, as pandas names columns: it is no row; "
                  "header = no makes it one",
                  path, (long long)head->line);
-    if (head->name[0][0] == '\0' && head->label != 0)
-        weft_log(WEFT_WARN,
-                 "%s: column 1 has no name; if it numbers the rows, drop = 1 leaves it out",
-                 path);
 }
 
 /* ---- what columns are for ---- */
@@ -246,7 +244,7 @@ static int64_t twin_of(const weft_csv_head *head, int64_t i, const char *name)
 
 /* Sets the kind of the columns in a list with commas. */
 static weft_status set_kind(const char *path, const weft_csv_head *head, const char *option,
-                            const char *list, weft_column_kind to, weft_column_kind *kind,
+                            const char *list, weft_column_kind to, weft_dense_column *at,
                             weft_arena *tmp)
 {
     char *rest, *copy = weft_arena_text(tmp, "%s", list);
@@ -264,20 +262,21 @@ static weft_status set_kind(const char *path, const weft_csv_head *head, const c
                              "their numbers",
                              option, list, path, (long long)i + 1, (long long)twin + 1,
                              name);
-        if (kind[i] != WEFT_COLUMN_NUMBER)
+        if (at[i].kind != WEFT_COLUMN_NUMBER)
             return weft_fail(WEFT_ECONF, "%s = %s: column '%s' is %s already", option, list,
-                             name, weft_column_kind_name[kind[i]]);
-        kind[i] = to;
+                             name, weft_column_kind_name[at[i].kind]);
+        at[i].kind = to;
+        at[i].fixed = 1;
     }
     return WEFT_OK;
 }
 
 /* The same of an option that names one column. */
 static weft_status set_one(const char *path, const weft_csv_head *head, const char *option,
-                           const char *name, weft_column_kind to, weft_column_kind *kind,
+                           const char *name, weft_column_kind to, weft_dense_column *at,
                            weft_arena *tmp)
 {
-    if (strchr(name, ',') == NULL) return set_kind(path, head, option, name, to, kind, tmp);
+    if (strchr(name, ',') == NULL) return set_kind(path, head, option, name, to, at, tmp);
     return weft_fail(WEFT_ECONF,
                      "%s = %s names several columns where one is expected; give one, or "
                      "join them into a column in %s",
@@ -285,18 +284,19 @@ static weft_status set_one(const char *path, const weft_csv_head *head, const ch
 }
 
 weft_status weft_csv_kinds(const char *path, const weft_csv *how, const weft_csv_head *head,
-                           weft_column_kind *kind, weft_arena *tmp)
+                           weft_dense_column *at, weft_arena *tmp)
 {
-    for (int64_t i = 0; i < head->columns; i++) kind[i] = WEFT_COLUMN_NUMBER;
-    kind[head->label] = *head->more != '\0' || how->target == WEFT_TARGET_REGRESSION
-                            ? WEFT_COLUMN_TARGET
-                            : WEFT_COLUMN_LABEL;
-    TRY(set_kind(path, head, "label", head->more, WEFT_COLUMN_TARGET, kind, tmp));
-    TRY(set_one(path, head, "weight", how->weight, WEFT_COLUMN_WEIGHT, kind, tmp));
-    TRY(set_kind(path, head, "drop", how->drop, WEFT_COLUMN_DROPPED, kind, tmp));
-    TRY(set_one(path, head, "group", how->group, WEFT_COLUMN_GROUP, kind, tmp));
-    TRY(set_one(path, head, "client", how->client, WEFT_COLUMN_CLIENT, kind, tmp));
+    for (int64_t i = 0; i < head->columns; i++) at[i].kind = WEFT_COLUMN_NUMBER;
+    at[head->label].kind = *head->more != '\0' || how->target == WEFT_TARGET_REGRESSION
+                               ? WEFT_COLUMN_TARGET
+                               : WEFT_COLUMN_LABEL;
+    TRY(set_kind(path, head, "label", head->more, WEFT_COLUMN_TARGET, at, tmp));
+    TRY(set_one(path, head, "weight", how->weight, WEFT_COLUMN_WEIGHT, at, tmp));
+    TRY(set_kind(path, head, "drop", how->drop, WEFT_COLUMN_DROPPED, at, tmp));
+    TRY(set_one(path, head, "group", how->group, WEFT_COLUMN_GROUP, at, tmp));
+    TRY(set_one(path, head, "client", how->client, WEFT_COLUMN_CLIENT, at, tmp));
+    TRY(set_kind(path, head, "numbers", how->numbers, WEFT_COLUMN_NUMBER, at, tmp));
     if (strcmp(how->categories, "auto") == 0) return WEFT_OK;
-    return set_kind(path, head, "categories", how->categories, WEFT_COLUMN_CATEGORY, kind,
+    return set_kind(path, head, "categories", how->categories, WEFT_COLUMN_CATEGORY, at,
                     tmp);
 }

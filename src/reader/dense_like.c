@@ -87,7 +87,7 @@ void weft_dense_like_begin(const weft_dense_like *like, weft_csv *how,
     if (!like->named)
         how->label = weft_arena_text(rows->mem, "%lld", (long long)like->label + 1);
     how->unlabelled = n;
-    how->categories = how->weight = "";
+    how->categories = how->weight = how->numbers = "";
     how->target = like->target_scale ? WEFT_TARGET_REGRESSION : WEFT_TARGET_CLASSES;
     rows->d = n;
     rows->head = (weft_csv_head){

@@ -73,6 +73,20 @@ static const char *read_decimal(const char *at, const char *end, char mark, doub
     return at;
 }
 
+void weft_dense_digits(weft_dense_column *column, const char *at, const char *end,
+                       weft_arena *mem)
+{
+    while (at < end && (*at == ' ' || *at == '\t')) at++;
+    while (at < end && (end[-1] == ' ' || end[-1] == '\t')) end--;
+    if (end - at > 1 && at[0] == '0' && is_digit(at[1]) && column->zeros++ == 0)
+        column->zero = weft_arena_text(mem, "%.*s", (int)(end - at), at);
+    if (column->width < 0) return;
+    int64_t n = 0;
+    while (at + n < end && is_digit(at[n])) n++;
+    int same = at + n == end && (column->width == 0 || column->width == n);
+    column->width = same ? n : -1;
+}
+
 int weft_number_lost(const char *text)
 {
     enum { ROOM = 400 };

@@ -160,7 +160,7 @@ weft_status weft_dense_split(const weft_split *split, const weft_dense_rows *row
         return weft_fail(WEFT_ECONF,
                          "group and client are both given; rows of a client are divided, "
                          "rows of a group are not: give one of them");
-    if (group >= 0 && shares.shares != WEFT_BY_CHANCE)
+    if (group >= 0 && shares.shares > WEFT_BY_CHANCE)
         return weft_fail(WEFT_ECONF,
                          "group and shares are both given; groups are dealt by chance: "
                          "leave shares out");

@@ -1,7 +1,6 @@
 /* Labels that are numbers to predict, and weights of rows. */
 #include "dense_arrays.h"
 #include "dense_cell.h"
-#include "weft/log.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,37 +15,52 @@ static int count_kind(const weft_dense_rows *rows, weft_column_kind kind)
     return n;
 }
 
-/* Labels that only one row has. */
-static int count_single(const weft_dense_rows *rows)
-{
-    int n = 0;
-    int64_t *count = WEFT_NEW(rows->mem, int64_t, rows->labels.n);
-    for (int64_t i = 0; i < rows->n; i++) count[rows->label[i]]++;
-    for (int k = 0; k < rows->labels.n; k++) n += count[k] == 1;
-    return n;
-}
-
-/* 1: the labels are numbers, more than ten of which are not whole, or many of which are
- * whole but in one row alone, where classes are not learnt. */
+/* 1: the labels are numbers, more than ten of which are not whole, or so many of which are
+ * whole that classes have few rows. */
 static int is_continuous(const weft_dense_rows *rows)
 {
     enum { WHOLE = 20, FRACTIONS = 10, SHARE = 10 };
     const weft_dense_column *answer = rows->answer;
-    int n = rows->labels.n;
-    if (answer->numbers == 0 || SHARE * answer->texts > answer->numbers) return 0;
+    int n = rows->labels.n, codes = answer->zeros > 0 && answer->width > 0;
+    if (answer->numbers == 0 || SHARE * answer->texts > answer->numbers || codes) return 0;
     if (rows->many) return 1;
-    return answer->fractions ? n > FRACTIONS : n > WHOLE && SHARE * count_single(rows) >= n;
+    return answer->fractions ? n > FRACTIONS : n > WHOLE && SHARE * (int64_t)n > rows->n;
 }
 
-static weft_status ask(const char *source, const weft_dense_rows *rows)
+/* Takes note that labels which are numbers are predicted as such, or not. */
+static void note_decision(weft_dense_rows *rows, int numbers)
 {
-    return weft_fail(
-        WEFT_EDATA,
-        "%s: the labels of %lld rows are %s%d different whole numbers, such as "
-        "%s: target = regression predicts them as numbers, target = classes "
-        "as classes",
-        source, (long long)rows->n, rows->many ? "at least " : "", rows->labels.n,
-        rows->labels.name[0]);
+    enum { WHOLE = 20 };
+    const weft_dense_column *answer = rows->answer;
+    const char *many =
+        weft_arena_text(rows->mem, "%s%d", rows->many ? "at least " : "", rows->labels.n);
+    if (numbers && answer->fractions)
+        rows->decision = "the label's numbers are not whole: they are predicted as such "
+                         "(target = regression); target = classes makes classes of them";
+    else if (numbers)
+        rows->decision = weft_arena_text(
+            rows->mem,
+            "the labels of %lld rows are %s different whole numbers: they are predicted as "
+            "such (target = regression); target = classes makes classes of them",
+            (long long)rows->n, many);
+    else if (answer->texts == 0 && answer->numbers > 0 && rows->labels.n > WHOLE)
+        rows->decision = weft_arena_text(
+            rows->mem,
+            "the labels of %lld rows are %s different numbers: they are classes; target = "
+            "regression predicts them as numbers",
+            (long long)rows->n, many);
+}
+
+/* EDATA: nearly each row has a class of its own. */
+static weft_status check_classes(const char *source, const weft_dense_rows *rows)
+{
+    enum { ENOUGH = 20 };
+    const weft_labels *labels = &rows->labels;
+    if (labels->n <= ENOUGH || 2 * labels->n <= rows->n) return WEFT_OK;
+    return weft_fail(WEFT_EDATA,
+                     "%s: the labels of %lld rows are %d different texts, such as '%.40s', "
+                     "which cannot be learnt; label = NAME names another column",
+                     source, (long long)rows->n, labels->n, labels->name[0]);
 }
 
 /* A target that is missing, or no number. */
@@ -77,7 +91,7 @@ static weft_status check_targets(const weft_csv *how, const weft_dense_rows *row
 }
 
 weft_status weft_dense_decide(const weft_csv *how, const char *source,
-                              weft_dense_rows *rows)
+                              weft_dense_rows *rows, int *again)
 {
     int several = count_kind(rows, WEFT_COLUMN_TARGET);
     int numbers = several > 0 || how->target == WEFT_TARGET_REGRESSION;
@@ -87,13 +101,11 @@ weft_status weft_dense_decide(const weft_csv *how, const char *source,
                          "predicts; target = classes has one label",
                          how->label);
     if (!rows->answer) return WEFT_OK;
-    if (!numbers && how->target == WEFT_TARGET_AUTO && is_continuous(rows)) {
-        if (!rows->answer->fractions) return ask(source, rows);
-        numbers = 1;
-        weft_log(WEFT_INFO,
-                 "%s: the label's numbers are not whole: they are predicted as such "
-                 "(target = regression); target = classes makes classes of them",
-                 source);
+    if (!numbers && how->target == WEFT_TARGET_AUTO) {
+        numbers = is_continuous(rows);
+        note_decision(rows, numbers);
+        *again = numbers && rows->at && !rows->arrays &&
+                 rows->answer->texts + rows->answer->missing > 0;
     }
     if (count_kind(rows, WEFT_COLUMN_CLIENT) > 0 && (numbers || *how->weight != '\0'))
         return weft_fail(WEFT_ECONF,
@@ -102,9 +114,14 @@ weft_status weft_dense_decide(const weft_csv *how, const char *source,
                          how->client,
                          numbers ? "classes, not numbers to predict" : "equal weights",
                          how->client);
-    if (!numbers) return WEFT_OK;
+    if (!numbers && (how->unlabelled || how->target != WEFT_TARGET_AUTO)) return WEFT_OK;
+    if (!numbers) return check_classes(source, rows);
     rows->targets = several > 0 ? several : 1;
     if (rows->at) rows->answer->kind = WEFT_COLUMN_TARGET;
+    if (*again) {
+        weft_dense_forget(rows);
+        return WEFT_OK;
+    }
     memset(rows->label, 0, (size_t)rows->n * sizeof *rows->label);
     return check_targets(how, rows);
 }

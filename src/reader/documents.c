@@ -103,7 +103,7 @@ weft_status weft_documents_pack(weft_documents *documents, const char *source,
     const int64_t *end = documents->end;
     int64_t rows[WEFT_NPART], at = 0,
                               *order = WEFT_NEW(pack->mem, int64_t, end[WEFT_TRAIN]);
-    if (split.shuffled && split.shares != WEFT_BY_CHANCE)
+    if (split.shuffled && split.shares > WEFT_BY_CHANCE)
         return weft_fail(WEFT_ECONF,
                          "split = shuffled draws all parts by chance: shares goes with "
                          "split = bydate");

@@ -69,23 +69,25 @@ WEFT_CHECKED weft_status weft_labels_match(const weft_labels *labels, int classe
 typedef struct weft_split {
     double valid, test;
     int64_t seed;
-    int shares;   /* WEFT_BY_CHANCE, WEFT_FROM_END, WEFT_BY_CLASS */
+    int shares;   /* WEFT_BY_AUTO, WEFT_BY_CHANCE, WEFT_FROM_END, WEFT_BY_CLASS */
     int shuffled; /* 1: parts of their own are put together and shuffled, too */
 } weft_split;
-enum { WEFT_BY_CHANCE, WEFT_FROM_END, WEFT_BY_CLASS };
+enum { WEFT_BY_AUTO, WEFT_BY_CHANCE, WEFT_FROM_END, WEFT_BY_CLASS };
 /* The option of a reader whose member `member` is a weft_split.shares. */
 #define WEFT_SHARES_OPT(object, member)                                                    \
-    WEFT_CHOICE_OPT("shares", object, member, "chance", "chance|end|class",                \
-                    "rows of the shares: drawn at random, or the last ones of each "       \
-                    "class in the source's order, where neighbours are alike "             \
-                    "(reviews of one film), or as many of each class at random")
+    WEFT_CHOICE_OPT("shares", object, member, "auto", "auto|chance|end|class",             \
+                    "rows of the shares: drawn at random (chance), or the last ones of "   \
+                    "each class in the source's order, where neighbours are alike "        \
+                    "(reviews of one film), or as many of each class at random; auto: "    \
+                    "chance, or class where a class would have no training row")
 /* Divides rows 0..n-1 of classes label[n] into order[n]: train, then valid, then test rows,
  * each in the order of a shuffle by keyed random numbers; rows[] are the sizes of the
  * parts. By chance a part is the next of all shuffled rows; from the end each class gives
  * its last round(n_c test) rows to the test, the round(n_c valid) before them to
  * validation; by class the shuffled rows are first put in the order of
- * weft_split_classes. Tells the packer the rule. ECONF where valid + test >= 1. Cost
- * O(n log n). */
+ * weft_split_classes, those of classes with fewer rows than parts before all others. AUTO
+ * is by chance, or by class where a class would have no training row. Tells the packer the
+ * rule. ECONF where valid + test >= 1. Cost O(n log n). */
 WEFT_CHECKED weft_status weft_split_rows(const weft_split *split, const int32_t *label,
                                          int64_t n, int64_t *order, int64_t *rows,
                                          weft_pack *pack);

@@ -83,6 +83,54 @@ void weft_split_classes(int64_t n, int64_t *order, const int64_t *owner,
     for (int64_t i = 0; i < n; i++) order[i] = list[i].row;
 }
 
+/* 1: a class has rows, but none of the first ntrain. */
+static int lacks_class(const int32_t *label, int64_t n, const int64_t *order,
+                       int64_t ntrain)
+{
+    int8_t has[WEFT_MAX_CLASSES] = {0}, trained[WEFT_MAX_CLASSES] = {0};
+    for (int64_t i = 0; i < n; i++) has[label[i]] = 1;
+    for (int64_t i = 0; i < ntrain; i++) trained[label[order[i]]] = 1;
+    return memcmp(has, trained, sizeof has) != 0;
+}
+
+/* Puts rows of classes that have fewer rows than there are parts first; how many classes
+ * these are. */
+static int rare_first(const int32_t *label, int64_t n, int64_t *order, weft_arena *tmp)
+{
+    int64_t count[WEFT_MAX_CLASSES] = {0}, *other = WEFT_NEW(tmp, int64_t, n), to = 0,
+            others = 0;
+    int rare = 0;
+    for (int64_t i = 0; i < n; i++) count[label[i]]++;
+    for (int c = 0; c < WEFT_MAX_CLASSES; c++)
+        rare += count[c] > 0 && count[c] < WEFT_NPART;
+    for (int64_t i = 0; i < n; i++)
+        if (count[label[order[i]]] < WEFT_NPART)
+            order[to++] = order[i];
+        else
+            other[others++] = order[i];
+    memcpy(order + to, other, (size_t)others * sizeof *order);
+    return rare;
+}
+
+/* Shuffled rows order[n] are divided class by class. */
+static void split_by_class(const weft_split *split, const int32_t *label, int64_t n,
+                           int64_t *order, weft_pack *pack)
+{
+    weft_split_classes(n, order, NULL, label, pack->mem);
+    int rare = rare_first(label, n, order, pack->mem);
+    const char *those = weft_arena_text(
+        pack->mem, ", %d with one or two rows in the training part alone", rare);
+    if (split->shares == WEFT_BY_AUTO)
+        weft_pack_decided(
+            pack, weft_arena_text(pack->mem,
+                                  "rows are divided class by class%s, as by chance a class "
+                                  "would have no training row (shares = chance)",
+                                  rare > 0 ? those : ""));
+    weft_pack_split_add(pack,
+                        weft_arena_text(pack->mem, "of each class about the same shares%s",
+                                        rare > 0 ? those : ""));
+}
+
 weft_status weft_split_rows(const weft_split *split, const int32_t *label, int64_t n,
                             int64_t *order, int64_t *rows, weft_pack *pack)
 {
@@ -99,9 +147,9 @@ weft_status weft_split_rows(const weft_split *split, const int32_t *label, int64
     rows[WEFT_TEST] = llround((double)n * split->test);
     rows[WEFT_TRAIN] = n - rows[WEFT_VALID] - rows[WEFT_TEST];
     weft_split_sizes(split->seed, rows, order, pack);
-    if (split->shares != WEFT_BY_CLASS) return WEFT_OK;
-    weft_split_classes(n, order, NULL, label, pack->mem);
-    weft_pack_split_add(pack, "of each class about the same shares");
+    if (split->shares == WEFT_BY_CLASS ||
+        (split->shares == WEFT_BY_AUTO && lacks_class(label, n, order, rows[WEFT_TRAIN])))
+        split_by_class(split, label, n, order, pack);
     return WEFT_OK;
 }
 

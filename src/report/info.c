@@ -24,6 +24,19 @@ static weft_status print_attr(weft_h5 *file, const char *title, const char *obje
     return WEFT_OK;
 }
 
+/* A line for each decision that was taken when the data were packed. */
+static weft_status print_decided(weft_h5 *file)
+{
+    const char *text = "";
+    TRY(weft_h5_find_attr(file, "/", "decided", &text));
+    for (const char *title = "decided"; *text != '\0'; title = "") {
+        int n = (int)strcspn(text, "\n");
+        printf("%-9s %.*s\n", title, n, text);
+        text += n + (text[n] == '\n');
+    }
+    return WEFT_OK;
+}
+
 /* What a row or document is. */
 static weft_status print_sample(weft_h5 *file)
 {
@@ -213,6 +226,7 @@ static weft_status print_data(weft_h5 *file)
     TRY(weft_h5_sealed(file));
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         TRY(print_attr(file, keys[i], "/", keys[i]));
+    TRY(print_decided(file));
     TRY(weft_h5_has(file, "/language") ? print_translations(file) : print_rows(file));
     return print_sources(file);
 }

@@ -1,0 +1,434 @@
+/* What the columns of CSV files are, what is decided of them, and what is told of that. */
+#include "dense_arrays.h"
+#include "dense_cell.h"
+#include "dense_like.h"
+#include "weft/log.h"
+#include "weft/patterns.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- kinds ---- */
+
+void weft_dense_probe(const char *path, char *text, size_t n, const weft_csv *how,
+                      weft_dense_rows *rows)
+{
+    enum { FIRST = 1 << 16 }; /* bytes */
+    if (n <= FIRST || strcmp(how->categories, "auto") != 0) return;
+    size_t end = FIRST;
+    int64_t lines = 1;
+    while (end > 0 && text[end - 1] != '\n') end--;
+    for (size_t i = 0; i < end; i++) lines += text[i] == '\n' || text[i] == '\r';
+    weft_arena *tmp = weft_arena_new();
+    weft_dense_rows first = {.mem = tmp,
+                             .labels = {.mem = tmp, .path = path},
+                             .room = lines,
+                             .many = how->target == WEFT_TARGET_REGRESSION};
+    weft_status st = weft_read_csv(path, text, end, how, &first);
+    char *texts = WEFT_NEW(rows->mem, char, first.d);
+    for (int64_t j = 0; st == WEFT_OK && j < first.d; j++) {
+        const weft_dense_column *column = &first.at[j];
+        const char *doubt;
+        texts[j] = column->kind == WEFT_COLUMN_NUMBER && column->texts > 0 &&
+                   column->numbers == 0 && !weft_cell_remedy(how, column->text, tmp) &&
+                   !weft_hints_decide(how, column, WEFT_DATE_DMY, &doubt, tmp) && !doubt;
+    }
+    if (st == WEFT_OK) rows->texts = texts;
+    weft_arena_free(tmp);
+}
+
+const char *weft_dense_name(const weft_dense_rows *rows, int64_t j)
+{
+    const char *name = rows->head.name ? rows->head.name[j] : "";
+    return *name ? name : weft_arena_text(rows->mem, "%lld", (long long)j + 1);
+}
+
+/* What to do about a cell that is not written as its column; *expected: what it is to be.
+ * NULL: numbers are plain. */
+static const char *written_remedy(const weft_dense_column *column, const char **expected,
+                                  weft_arena *mem)
+{
+    const weft_written *written = column->written;
+    if (!written) return NULL;
+    *expected =
+        written->order == WEFT_DATE_NONE
+            ? weft_arena_text(mem, "number with %s or without", written->unit)
+            : weft_arena_text(mem, "date such as %s", weft_date_example[written->order]);
+    if (strchr(column->text, ',')) return "mend or remove the line";
+    return weft_arena_text(mem, "gaps = %s makes it a missing value; or mend the line",
+                           column->text);
+}
+
+static weft_status bad_cell(const weft_csv *how, const weft_dense_rows *rows, int64_t j)
+{
+    const weft_dense_column *column = &rows->at[j];
+    const char *name = weft_dense_name(rows, j), *quote = rows->head.name ? ", '" : "";
+    const char *expected = "finite number";
+    const char *remedy = written_remedy(column, &expected, rows->mem);
+    if (!remedy) remedy = weft_cell_remedy(how, column->text, rows->mem);
+    if (!remedy && how->unlabelled) remedy = "mend or remove the line";
+    if (!remedy)
+        remedy = weft_arena_text(rows->mem,
+                                 "categories = %s makes a level of each text, drop = %s "
+                                 "leaves the column out; or mend or remove the line",
+                                 name, name);
+    return weft_fail(WEFT_EDATA,
+                     "%s: line %lld, column %lld%s%s%s is '%s' where a %s is expected; %s",
+                     column->path, (long long)column->line, (long long)column->number + 1,
+                     quote, rows->head.name ? name : "", rows->head.name ? "'," : "",
+                     column->text, expected, remedy);
+}
+
+/* 1: nearly every row has a text of its own. */
+static int all_differ(const weft_dense_rows *rows, int64_t j)
+{
+    enum { ENOUGH = 20, FEWEST = 10 };
+    const weft_dense_column *column = &rows->at[j];
+    int64_t levels = column->name.n, present = rows->n - column->missing;
+    return levels > ENOUGH ? 2 * levels > present : levels >= FEWEST && levels == present;
+}
+
+/* 1: levels made of numbers and texts are few. */
+static int are_few(const weft_dense_rows *rows, int64_t j)
+{
+    enum { FEW = 20 };
+    const weft_dense_column *column = &rows->at[j];
+    return column->name.n <= FEW && 2 * column->name.n <= rows->n;
+}
+
+/* 1: fewer cells of a column of levels are numbers than texts, as its first lines show. */
+static int is_of_texts(const weft_csv *how, const weft_dense_rows *rows, int64_t j)
+{
+    const weft_names *name = &rows->at[j].name;
+    weft_arena *tmp = weft_arena_new();
+    char *number = WEFT_NEW(tmp, char, name->n);
+    int some = 0;
+    int64_t numbers = 0, all = 0;
+    double x;
+    for (int64_t k = 0; k < name->n; k++)
+        some |= number[k] = (char)weft_cell_number(how, name->name[k], &x, tmp);
+    for (int64_t i = 0; i < rows->n && some; i++) {
+        x = rows->value[i * rows->d + j];
+        all += !isnan(x);
+        numbers += !isnan(x) && number[(int64_t)x];
+    }
+    weft_arena_free(tmp);
+    return !some || all - numbers > numbers;
+}
+
+/* 1: a column of numbers, or a label, may turn out to be written as dates or with a unit.
+ */
+static int may_be_written(const weft_csv *how, const weft_dense_column *column)
+{
+    return !how->unlabelled && !column->written && column->hints &&
+           (column->kind == WEFT_COLUMN_NUMBER || column->kind == WEFT_COLUMN_LABEL ||
+            column->kind == WEFT_COLUMN_TARGET);
+}
+
+/* Tells that a column is no numbers as its units differ. */
+static void tell_units(const weft_dense_rows *rows, int64_t j)
+{
+    const weft_dense_column *column = &rows->at[j];
+    const weft_hints *hints = column->hints;
+    if (hints->other && 2 * (hints->unit + hints->others) > column->texts)
+        weft_log(WEFT_WARN,
+                 "%s: column '%s' has numbers with different units, %s and %s: they are "
+                 "texts; with one unit they are numbers",
+                 column->path, weft_dense_name(rows, j), hints->first, hints->other);
+}
+
+/* Finds columns of dates, and of numbers with a unit; *again 1: there are such. EDATA: it
+ * cannot be told how they are to be read. */
+static weft_status find_written(const weft_csv *how, weft_dense_rows *rows, int *again)
+{
+    weft_date_order known = WEFT_DATE_NONE;
+    const char *doubt, *why = NULL;
+    for (int64_t k = 0; k < 2 * rows->d; k++) { /* twice, as one column may tell another */
+        int64_t j = k % rows->d;
+        weft_dense_column *column = &rows->at[j];
+        if (!may_be_written(how, column)) continue;
+        column->written = weft_hints_decide(how, column, known, &doubt, rows->mem);
+        if (doubt) {
+            column->written = NULL;
+            why = doubt;
+        }
+        if (doubt && k >= rows->d)
+            return weft_fail(WEFT_EDATA, "%s: column '%s', which is '%s' in line %lld, %s",
+                             column->path, weft_dense_name(rows, j), column->text,
+                             (long long)column->line, why);
+        if (!column->written) {
+            if (k >= rows->d) tell_units(rows, j);
+            continue;
+        }
+        int date = column->written->order != WEFT_DATE_NONE;
+        if (column->written->order == WEFT_DATE_DMY ||
+            column->written->order == WEFT_DATE_MDY)
+            known = column->written->order;
+        if (date && column->kind == WEFT_COLUMN_NUMBER) column->kind = WEFT_COLUMN_DATE;
+        *again = 1;
+    }
+    return WEFT_OK;
+}
+
+/* 1: column j is the first one, and it numbers the rows: it has no name, and whole numbers
+ * that all differ; or the name that programs give to such a column, or the table no names,
+ * and it counts up from 0 or 1. */
+static int is_index(const weft_dense_rows *rows, int64_t j)
+{
+    static const char *const usual[] = {"rownames", "row.names", "row_names", "rowname",
+                                        "index",    "id",        "obs",       "row",
+                                        "no",       "nr",        "case"};
+    enum { FEWEST = 10 };
+    const char *name = rows->head.name ? rows->head.name[j] : "id";
+    int known = strcmp(name, "X") == 0,
+        nameless = strcmp(name, "column 1") == 0 ||
+                   strncmp(name, "Unnamed: 0", strlen("Unnamed: 0")) == 0;
+    for (size_t k = 0; k < sizeof usual / sizeof *usual; k++)
+        known |= strcasecmp(name, usual[k]) == 0;
+    if (j > 0 || rows->arrays || rows->at[j].missing > 0) return 0;
+    if (!nameless && !known) return 0;
+    int counts = 1;
+    double start = rows->value[0];
+    weft_arena *tmp = weft_arena_new();
+    weft_patterns different = {0};
+    int64_t whole = 0;
+    for (int64_t i = 0; i < rows->n; i++) {
+        double x = rows->value[i * rows->d];
+        uint64_t bits;
+        memcpy(&bits, &x, sizeof bits);
+        counts &= !(fabs(x - start - (double)i) > 0);
+        whole += !(x > floor(x)) && x >= 0;
+        if (nameless) weft_patterns_add(&different, bits, tmp);
+    }
+    int all = whole == rows->n && different.n == rows->n;
+    weft_arena_free(tmp);
+    if (nameless) return all;
+    return counts && rows->n >= FEWEST && (start == 0 || start == 1);
+}
+
+/* 1: cells are numbers, or dates, which become such. */
+static int is_number(const weft_dense_column *column)
+{
+    return column->kind == WEFT_COLUMN_NUMBER || column->kind == WEFT_COLUMN_DATE;
+}
+
+/* EDATA: a number of a row to be scored is a text. */
+static weft_status check_scored(const weft_csv *how, const weft_dense_rows *rows)
+{
+    for (int64_t j = 0; j < rows->d; j++)
+        if (is_number(&rows->at[j]) && rows->at[j].texts > 0) return bad_cell(how, rows, j);
+    return WEFT_OK;
+}
+
+void weft_dense_forget(weft_dense_rows *rows)
+{
+    for (int64_t j = 0; j < rows->d; j++) {
+        weft_dense_column *column = &rows->at[j];
+        column->numbers = column->texts = column->missing = column->gaps = 0;
+        column->zeros = column->width = 0;
+        column->hints = NULL;
+        if (column->choice != WEFT_DENSE_MIXED) column->text = NULL;
+    }
+}
+
+/* Column j of texts among numbers becomes levels, or is refused: EDATA. */
+static weft_status make_levels(const weft_csv *how, weft_dense_rows *rows, int64_t j)
+{
+    weft_dense_column *column = &rows->at[j];
+    if (column->fixed || column->written || weft_cell_remedy(how, column->text, rows->mem))
+        return bad_cell(how, rows, j);
+    if (column->texts <= column->numbers) column->choice = WEFT_DENSE_MIXED;
+    column->kind = WEFT_COLUMN_CATEGORY;
+    return WEFT_OK;
+}
+
+/* What column j of numbers becomes. */
+static weft_status settle_numbers(const weft_csv *how, weft_dense_rows *rows, int64_t j)
+{
+    weft_dense_column *column = &rows->at[j];
+    if (column->numbers == 0 && !column->fixed && !rows->arrays)
+        column->texts += column->gaps;
+    if (column->texts > 0) {
+        if (!column->text) column->text = column->gap;
+        return make_levels(how, rows, j);
+    }
+    if (column->fixed || column->written) return WEFT_OK;
+    if (column->zeros > 0 && column->width > 0) {
+        column->choice = WEFT_DENSE_CODES;
+        column->kind = WEFT_COLUMN_CATEGORY;
+    } else if (is_index(rows, j)) {
+        column->choice = WEFT_DENSE_INDEX;
+        column->kind = WEFT_COLUMN_DROPPED;
+    }
+    return WEFT_OK;
+}
+
+/* What column j of levels becomes. */
+static weft_status settle_levels(const weft_csv *how, weft_dense_rows *rows, int64_t j)
+{
+    weft_dense_column *column = &rows->at[j];
+    if (column->early && !is_of_texts(how, rows, j)) {
+        column->kind = WEFT_COLUMN_NUMBER;
+        column->early = 0;
+    } else if (column->choice == WEFT_DENSE_MIXED && !are_few(rows, j)) {
+        return bad_cell(how, rows, j);
+    } else if (!column->fixed && all_differ(rows, j)) {
+        column->choice = WEFT_DENSE_TEXTS;
+        column->kind = WEFT_COLUMN_DROPPED;
+    }
+    return WEFT_OK;
+}
+
+weft_status weft_dense_kinds(const weft_csv *how, weft_dense_rows *rows, int *again)
+{
+    *again = 0;
+    if (how->unlabelled) return check_scored(how, rows);
+    TRY(find_written(how, rows, again));
+    int written = *again;
+    for (int64_t j = 0; j < rows->d; j++) {
+        weft_column_kind before = rows->at[j].kind;
+        if (written && rows->at[j].written) continue; /* read once more */
+        if (is_number(&rows->at[j])) TRY(settle_numbers(how, rows, j));
+        if (before == WEFT_COLUMN_CATEGORY) TRY(settle_levels(how, rows, j));
+        weft_column_kind now = rows->at[j].kind;
+        *again |= now != before && now != WEFT_COLUMN_DROPPED;
+    }
+    if (*again) weft_dense_forget(rows);
+    return WEFT_OK;
+}
+
+/* ---- what is told ---- */
+
+/* The columns of that choice by name, with commas between them; NULL: there is none. */
+static const char *names_of(const weft_dense_rows *rows, weft_dense_choice choice)
+{
+    enum { MOST = 40 };
+    const char *list = NULL;
+    int64_t n = 0;
+    for (int64_t j = 0; j < rows->d; j++) {
+        if (rows->at[j].choice != choice || n++ >= MOST) continue;
+        const char *name = weft_dense_name(rows, j);
+        list = list ? weft_arena_text(rows->mem, "%s, '%.40s'", list, name)
+                    : weft_arena_text(rows->mem, "'%.40s'", name);
+    }
+    if (n <= MOST) return list;
+    return weft_arena_text(rows->mem, "%s and %lld more", list, (long long)(n - MOST));
+}
+
+weft_status weft_dense_nothing(const weft_dense_rows *rows)
+{
+    const char *texts = names_of(rows, WEFT_DENSE_TEXTS);
+    const char *why = texts ? weft_arena_text(rows->mem,
+                                              "nearly each row has texts of its own in %s: "
+                                              "`weft pack text` with separator = ... reads "
+                                              "texts, categories = NAME makes levels",
+                                              texts)
+                            : "all are empty, the same in all training rows, or number the "
+                              "rows";
+    return weft_fail(WEFT_EDATA, "%s: no column is left to learn from; %s",
+                     rows->labels.path, why);
+}
+
+/* Tells of columns of numbers what texts among them are. */
+static void tell_texts(const weft_dense_rows *rows, weft_pack *pack)
+{
+    const char *list = NULL;
+    for (int64_t j = 0; j < rows->d; j++) {
+        const weft_dense_column *column = &rows->at[j];
+        if (column->kind != WEFT_COLUMN_NUMBER || column->gaps == 0) continue;
+        list = weft_arena_text(pack->mem, "%s%s'%s' in %lld rows of '%s'", list ? list : "",
+                               list ? ", " : "", column->gap, (long long)column->gaps,
+                               weft_dense_name(rows, j));
+    }
+    if (list)
+        weft_pack_decided(pack,
+                          weft_arena_text(pack->mem,
+                                          "texts among numbers stand for missing "
+                                          "values: %s; categories = NAME makes levels",
+                                          list));
+    for (int64_t j = 0; j < rows->d; j++) {
+        const weft_dense_column *column = &rows->at[j];
+        if (column->kind == WEFT_COLUMN_NUMBER && column->zeros > 0 && !column->fixed &&
+            !column->written)
+            weft_pack_decided(
+                pack,
+                weft_arena_text(
+                    pack->mem,
+                    "column '%s' has numbers with leading zeros, such as '%s', "
+                    "of different lengths, and stays one of numbers; categories "
+                    "= %s keeps them as written",
+                    weft_dense_name(rows, j), column->zero, weft_dense_name(rows, j)));
+    }
+}
+
+/* Tells how a column is written that is no plain numbers. */
+static void tell_written(const weft_csv *how, const weft_dense_rows *rows, int64_t j,
+                         weft_pack *pack)
+{
+    static const char *const groups[] = {[WEFT_MARK_POINT] = ", points between thousands",
+                                         [WEFT_MARK_COMMA] = ", commas between thousands",
+                                         [WEFT_MARK_NONE] = "",
+                                         [WEFT_MARK_BLANK] = ", blanks between thousands"};
+    static const char *const other[WEFT_DATE_ORDERS] = {
+        [WEFT_DATE_DMY] = "; dates = mdy reads months first",
+        [WEFT_DATE_MDY] = "; dates = dmy reads days first"};
+    const weft_written *written = rows->at[j].written;
+    const char *name = weft_dense_name(rows, j);
+    if (!written || rows->at[j].kind == WEFT_COLUMN_LABEL) return;
+    if (written->order == WEFT_DATE_NONE) {
+        weft_pack_decided(
+            pack, weft_arena_text(pack->mem, "column '%s': %s is taken off; a decimal %s%s",
+                                  name, written->unit,
+                                  written->decimal == WEFT_MARK_COMMA ? "comma" : "point",
+                                  groups[written->thousands]));
+        return;
+    }
+    const char *why = how->dates == WEFT_DATES_AUTO ? other[written->order] : NULL;
+    weft_pack_decided(
+        pack, weft_arena_text(pack->mem,
+                              "column '%s' has dates such as %s, which become seconds%s%s",
+                              name, weft_date_example[written->order],
+                              rows->at[j].kind == WEFT_COLUMN_DATE
+                                  ? " and what varies of year, month, weekday, hour"
+                                  : " since 1970",
+                              why ? why : ""));
+}
+
+void weft_dense_tell(const weft_csv *how, const weft_dense_rows *rows, weft_pack *pack)
+{
+    static const char *const line[] = {
+        [WEFT_DENSE_MIXED] = "numbers and a few texts are levels in %s; gaps = TEXT says "
+                             "that a text stands for a missing value",
+        [WEFT_DENSE_CODES] =
+            "numbers with leading zeros, all of the same length, are codes "
+            "and so levels in %s; numbers = NAME reads numbers",
+        [WEFT_DENSE_TEXTS] = "nearly each row has a text of its own, so left out: %s; "
+                             "categories = NAME makes levels, `weft pack text` reads texts",
+        [WEFT_DENSE_INDEX] =
+            "the first column numbers the rows, so left out: %s; numbers = NAME keeps it",
+        [WEFT_DENSE_EMPTY] = "training rows have no value, so left out: %s",
+        [WEFT_DENSE_SAME] =
+            "the same in all training rows, so left out: %s; numbers = NAME "
+            "or categories = NAME keeps it"};
+    if (rows->left > 0)
+        weft_pack_decided(
+            pack,
+            weft_arena_text(
+                pack->mem,
+                "rows without a label (%lld of '%s' or the like) are left out; unlabelled "
+                "= class makes a class of these, refuse refuses them",
+                (long long)rows->left, rows->lacking));
+    if (rows->decision) weft_pack_decided(pack, rows->decision);
+    if (!rows->at) return;
+    tell_texts(rows, pack);
+    for (int64_t j = 0; j < rows->d; j++) tell_written(how, rows, j, pack);
+    for (int k = WEFT_DENSE_MIXED; k <= WEFT_DENSE_SAME; k++) {
+        const char *list = names_of(rows, (weft_dense_choice)k);
+        if (!list) continue;
+        const char *at = strstr(line[k], "%s");
+        weft_pack_decided(pack, weft_arena_text(pack->mem, "%.*s%s%s", (int)(at - line[k]),
+                                                line[k], list, at + 2));
+    }
+}
