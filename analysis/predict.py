@@ -109,7 +109,7 @@ def table(w, path):
         i = [i for i, own in enumerate(head) if own == name][names[:j].count(name)]
         column = [row[i].strip() for row in rows]
         values = [written.read(cell, form, number) if form else number(cell, how) for cell in column]
-        gap = [cell.lower() in gaps + WORDS * (kind != 1) or value in codes for cell, value in zip(column, values)]
+        gap = [cell.lower() in gaps + (WORDS if kind != 1 else []) or value in codes for cell, value in zip(column, values)]
         values = [fill if g else value for g, value in zip(gap, values)]
         for row, (cell, value) in enumerate(zip(column, values), 1):
             if kind != 1 and value != value:

@@ -4,6 +4,7 @@
  * of numbers, also images, of NumPy and HDF5 (dense_arrays.c). */
 #include "dense_arrays.h"
 #include "dense_cell.h"
+#include "dense_kinds.h"
 #include "weft/log.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* What the training rows say of the columns of a table. */
 #include "dense_arrays.h"
 #include "dense_cell.h"
+#include "dense_kinds.h"
 #include "dense_like.h"
 #include "weft/log.h"
 #include "weft/patterns.h"

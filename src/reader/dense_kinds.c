@@ -1,4 +1,5 @@
 /* What the columns of CSV files are, what is decided of them, and what is told of that. */
+#include "dense_kinds.h"
 #include "dense_arrays.h"
 #include "dense_cell.h"
 #include "dense_like.h"

@@ -1,6 +1,7 @@
 /* Labels that are numbers to predict, and weights of rows. */
 #include "dense_arrays.h"
 #include "dense_cell.h"
+#include "dense_kinds.h"
 
 #include <math.h>
 #include <string.h>
@@ -59,7 +60,8 @@ static weft_status check_classes(const char *source, const weft_dense_rows *rows
     if (labels->n <= ENOUGH || 2 * labels->n <= rows->n) return WEFT_OK;
     return weft_fail(WEFT_EDATA,
                      "%s: the labels of %lld rows are %d different texts, such as '%.40s', "
-                     "which cannot be learnt; label = NAME names another column",
+                     "which cannot be learnt; label = NAME names another column, `weft "
+                     "pack text` reads texts",
                      source, (long long)rows->n, labels->n, labels->name[0]);
 }
 
