@@ -53,8 +53,7 @@ typedef struct weft_dense_column {
 typedef struct weft_dense_rows {
     int64_t n, d;            /* rows; columns, of a CSV file with the label's */
     int64_t room;            /* rows that there is room for, of CSV files */
-    int64_t end[WEFT_NPART]; /* rows up to the end of the first file, that of the valid part
-                                and that of the test part */
+    int64_t end[WEFT_NPART]; /* rows up to the end of the file of each part */
     int32_t *label;          /* [n] */
     double *number;          /* [n] labels of libsvm files, NAN where they are none */
     int targets;             /* numbers to predict of each row; 0: classes */
@@ -101,7 +100,7 @@ void weft_dense_digits(weft_dense_column *column, const char *at, const char *en
                        weft_arena *mem);
 /* 1: a whole number of so many digits that a double does not hold it. */
 int weft_number_lost(const char *text);
-/* What stands before decimals, or between groups of three digits. */
+/* Before decimals, or between groups of three digits. */
 enum { WEFT_MARK_POINT, WEFT_MARK_COMMA, WEFT_MARK_NONE, WEFT_MARK_BLANK };
 enum { WEFT_HEADER_AUTO, WEFT_HEADER_YES, WEFT_HEADER_NO };
 /* What the label is. */

@@ -234,11 +234,20 @@ void weft_dense_forget(weft_dense_rows *rows)
     }
 }
 
+/* 1: dates stand among its numbers. */
+static int has_dates(const weft_dense_column *column)
+{
+    int64_t n = 0;
+    for (int k = 0; column->hints && k < WEFT_DATE_ORDERS; k++) n += column->hints->date[k];
+    return n > 0 && column->numbers > 0;
+}
+
 /* Column j of texts among numbers becomes levels, or is refused: EDATA. */
 static weft_status make_levels(const weft_csv *how, weft_dense_rows *rows, int64_t j)
 {
     weft_dense_column *column = &rows->at[j];
-    if (column->fixed || column->written || weft_cell_remedy(how, column->text, rows->mem))
+    if (column->fixed || column->written || has_dates(column) ||
+        weft_cell_remedy(how, column->text, rows->mem))
         return bad_cell(how, rows, j);
     if (column->texts <= column->numbers) column->choice = WEFT_DENSE_MIXED;
     column->kind = WEFT_COLUMN_CATEGORY;
