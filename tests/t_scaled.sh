@@ -5,13 +5,13 @@
 find_python "h5py, numpy"
 : >"$tmp/empty.ini"
 
-table() # ROWS FIRST: a long tail, a few whole numbers, a mark, a class that follows from the orders
+table() # ROWS FIRST: a long tail, a few whole numbers, a mark, numbers far from 0, a class that follows from the orders
 {
     awk -v n="$1" -v first="$2" 'BEGIN {
-        print "tail,few,mark,flat,y"
+        print "tail,few,mark,far,y"
         for (i = first; i < first + n; i++) {
             u = i * 37 % 101
-            print exp(u / 9) "," i * 5 % 7 "," (i % 3 == 1 ? 1 : 0) ",4," (u + 12 * (i * 5 % 7) + 30 * (i % 3 == 1) > 95 ? "yes" : "no")
+            print exp(u / 9) "," i * 5 % 7 "," (i % 3 == 1 ? 1 : 0) "," 1700000001 + 1000 * (i * 31 % 97) "," (u + 12 * (i * 5 % 7) + 30 * (i % 3 == 1) > 95 ? "yes" : "no")
         }
     }'
 }
@@ -68,18 +68,18 @@ import numpy as np
 tmp = sys.argv[1]
 with h5py.File(f"{tmp}/t.h5") as f, h5py.File(f"{tmp}/maps.h5") as run, h5py.File(f"{tmp}/minmax.h5") as part, h5py.File(f"{tmp}/sites.h5") as sites:
     x, q = f["train/x"][:].astype(float), run["winner/quantile"][:]
-    if "shift" in f:
-        x = f["shift"][:] + f["scale"][:] * x
+    x = f["shift"][:] + f["scale"][:] * x
     want = np.quantile(x, np.linspace(0, 1, q.shape[1]), axis=0).T
-    assert q.shape == (4, 320) and abs(q - want).max() < 1e-9 * abs(want).max(), (q.shape, abs(q - want).max())
+    assert q.shape == (4, 320) and (abs(q - want).max(1) < 1e-9 * np.ptp(want, axis=1)).all(), (q.shape, abs(q - want).max(1))
     assert "shift" not in run["winner"]
     x, count, first = sites["x"][:].astype(float), sites["client/count"][:], sites["client/first"][:]
-    if "shift" in sites:
-        x = sites["shift"][:] + sites["scale"][:] * x
+    x = sites["shift"][:] + sites["scale"][:] * x
     own = np.concatenate([x[a:a + n[0]] for a, n in zip(first, count)])
-    assert np.allclose(part["winner/shift"][:], own.min(0)) and np.allclose(part["winner/scale"][:3], np.ptp(own, axis=0)[:3])
+    def check(part, shift, scale):
+        assert (abs(part["winner/shift"][:] - shift) < 1e-6 * scale).all() and np.allclose(part["winner/scale"][:], scale)
+    check(part, own.min(0), np.ptp(own, axis=0))
 with h5py.File(f"{tmp}/standard.h5") as part:
-    assert np.allclose(part["winner/shift"][:], own.mean(0)) and np.allclose(part["winner/scale"][:3], own.std(0)[:3])
+    check(part, own.mean(0), own.std(0))
 END
     result $? "quantiles, and what clients' columns are scaled by, are those of the training rows"
 fi
@@ -88,6 +88,23 @@ tuned 1 still t ${nets/train.lr=0.2/train.lr=1e-12} run.start="$tmp/nets.h5" >/d
 result $? "a training that begins with the winner has its ranks"
 tuned 1 gz t $maps rff.preprocess=none run.scale=minmax >/dev/null && grep -q 'scaled to 0 .. 1' "$tmp/log"
 result $? "maps take columns by the same option"
+# Two columns of a mean and a deviation each: which networks have scaled by themselves.
+while read -r mean deviation other scaled; do
+    awk -v m="$mean" -v d="$deviation" -v o="$other" 'BEGIN { for (i = 0; i < 40; i++) print m + d * (-1) ^ i "," o * (-1) ^ int(i / 2) "," int(i / 4) % 2 }' >"$tmp/pair.csv"
+    "$weft" pack dense "$tmp/pair.csv" header=no shares=end -o "$tmp/pair.h5" --force >"$tmp/out" 2>"$tmp/log" &&
+        tuned 1 scales pair run.task=sgd sgd.model=linear space.configs=1 random.resource=1 >/dev/null &&
+        [ "$(grep -c 'columns are scaled to mean 0 and deviation 1' "$tmp/log")" = "$scaled" ]
+    result $? "deviations $deviation and $other, a mean of $mean: scaled $scaled"
+done <<END
+0 3.9 1 0
+0 4.1 1 1
+0 0.11 0.11 0
+0 0.09 0.09 1
+0 1 0.0101 0
+0 1 0.0099 1
+9.9 1 1 0
+10.1 1 1 1
+END
 refused() # TEXT STATEMENT DATA [section.key=value ...]
 {
     tuned 2 no "$3" "${@:4}" >/dev/null
