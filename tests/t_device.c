@@ -133,6 +133,10 @@ static void test_closing(void)
     is_near(closing.seconds, 9, 0, "a round ends when nobody is left to wait for");
 
     memcpy(turn, start, sizeof turn);
+    closing = weft_device_close(d, 4, 6, turn, mem);
+    is_near(closing.seconds, 8, 0, "and for nobody where just as many answer");
+
+    memcpy(turn, start, sizeof turn);
     closing = weft_device_close(hurried, 2, 6, turn, mem);
     ok(closing.late == 3 && turn[2].status == WEFT_AVERAGED,
        "a deadline cuts off the slower ones");

@@ -196,6 +196,24 @@ static void test_portions(void)
     }
 }
 
+/* The probability of each row's class gives the clients' losses, row by row. */
+static void test_predictions(const struct toy *toy, struct stand *stand, const double *w)
+{
+    weft_predictions said;
+    weft_status st =
+        fed->predict(stand->self, &stand->job, &stand->state, WEFT_VALID, &said, mem);
+    weft_check(st == WEFT_OK, "%s", weft_error());
+    double off = 0;
+    int64_t row = 0;
+    for (int c = 0; c < toy->n; c++)
+        for (int64_t i = 0; i < toy->count[c][WEFT_VALID]; i++, row++) {
+            struct sums one = softmax(toy, c, first_of(toy, c, WEFT_VALID) + i, 1, w, NULL);
+            double p = said.score[row * C + said.label[row]];
+            off = worse(off, fabs(one.loss + log(p)));
+        }
+    is_near(off, 0, 1e-5, "%d rows of clients are predicted in their order", (int)row);
+}
+
 /* A client with more samples than are scored at once, trained beside others or, because of
  * dropout, which a linear network does not have, alone. */
 static void test_pieces(double dropout)
@@ -213,6 +231,7 @@ static void test_pieces(double dropout)
     double w[W];
     units(stand, 2, 0, 1);
     wide(stand->state.x, w);
+    test_predictions(toy, stand, w);
     units(stand, 2, 1, 2);
     for (int c = 0; c < 2; c++) {
         struct turn one = turn_of(toy, c, 0.5, w);

@@ -52,8 +52,9 @@ static int result(const struct stand *stand, double *x)
     const double head[] = {res->loss, res->bound, res->cost};
     int n = put(x, put(x, 0, head, 3), res->metric, res->nmetric);
     for (int i = 0; i < res->k; i++) {
-        const double arm[] = {res->arm_loss[i], res->arm_wrong[i], res->arm_count[i]};
-        n = put(x, n, arm, 3);
+        const double arm[] = {res->arm_loss[i], res->arm_wrong[i], res->arm_count[i],
+                              res->arm_score[i]};
+        n = put(x, n, arm, 4);
     }
     return put(x, n, res->logp, res->k);
 }
@@ -65,11 +66,20 @@ static weft_part part_named(const char *name)
     return (weft_part)part;
 }
 
+/* The job with the mixture after it, from which clients draw when the winner is scored. */
+static weft_job job_after(const struct stand *stand)
+{
+    weft_job job = stand->job;
+    job.mix.logp = stand->res.logp;
+    return job;
+}
+
 /* Of all clients, of those that are new, and of each. */
 static int scores(struct stand *stand, weft_part part, double *x)
 {
     weft_scores told;
-    weft_status st = fed->score(stand->self, &stand->job, &stand->state, part, &told);
+    weft_job job = job_after(stand);
+    weft_status st = fed->score(stand->self, &job, &stand->state, part, &told);
     weft_check(st == WEFT_OK, "%s", weft_error());
     int n = put(x, put(x, 0, &told.count, 1), told.metric, 8), columns = 4;
     const weft_members *members = told.members;
@@ -87,8 +97,8 @@ static int scores(struct stand *stand, weft_part part, double *x)
 static int predictions(struct stand *stand, weft_part part, double *x)
 {
     weft_predictions said;
-    weft_status st =
-        fed->predict(stand->self, &stand->job, &stand->state, part, &said, mem);
+    weft_job job = job_after(stand);
+    weft_status st = fed->predict(stand->self, &job, &stand->state, part, &said, mem);
     weft_check(st == WEFT_OK && said.n * said.classes < MOST, "%s", weft_error());
     return put(x, 0, said.score, (int)(said.n * said.classes));
 }

@@ -154,23 +154,29 @@ static void test_none(struct toy *toy)
        "and so has the winner, to the bit");
 }
 
-/* Test samples that are copies of training samples of the client. */
+/* Test samples that are copies of training samples of the client, of which the last is the
+ * first with another label. */
 static void test_copies(void)
 {
-    int64_t count[3][WEFT_NPART] = {{12, 4, 8}, {7, 3, 7}, {90, 5, 80}};
+    int64_t count[3][WEFT_NPART] = {{12, 4, 8}, {7, 3, 6}, {150, 5, 80}};
     struct toy *toy = toy_made(3, count);
-    for (int c = 0; c < 3; c++)
+    for (int c = 0; c < 3; c++) {
         for (int64_t i = 0; i < count[c][WEFT_TEST]; i++) {
             int64_t to = first_of(toy, c, WEFT_TEST) + i;
             memcpy(toy->x[c] + to * D, toy->x[c] + i * D, D * sizeof(double));
             toy->label[c][to] = toy->label[c][i];
         }
+        int64_t last = count[c][WEFT_TRAIN] - 1;
+        memcpy(toy->x[c] + last * D, toy->x[c], D * sizeof(double));
+        toy->label[c][last] = (toy->label[c][0] + 1) % C;
+    }
     toy_open(toy);
     struct stand *stand = trained(toy, options("k = 1\nlambda = 1\n", ""), 1, ROUNDS);
     weft_scores told = scored(stand, WEFT_TEST);
     ok(score_of(fed, &told, "error") > 0, "the network errs on samples that it has seen");
-    is_near(score_of(fed, &told, "personal_error"), 0, 0,
-            "one neighbour alone, which is the sample itself, does not");
+    is_near(
+        score_of(fed, &told, "personal_error"), 0, 0,
+        "one neighbour alone, which is the sample itself, of equals the first, does not");
     is_near(score_of(fed, &told, "personal_loss"), 0, 0, "and its loss is 0");
 }
 

@@ -213,12 +213,13 @@ assert run['clients/name'][0].startswith(b'phone '), run['clients/name'][0]
     [ $? = 2 ] && grep -q '^weft: fed.model = worker: workers have the data' "$tmp/log"
     result $? "a winner is not scored on data that workers do not have"
 fi
-sed -e 's/after=after)/after=after, metrics={"norm": float(np.square(w["weight"]).sum()), "client": t.client})/' \
-    -e 's/classes=CLASSES,/classes=CLASSES, metrics=["norm", "client"],/' "$tmp/clients.py" >"$tmp/own.py"
+sed -e 's/after=after)/after=after, metrics={"norm": float(np.square(w["weight"]).sum()), "client": t.client, "one": 1})/' \
+    -e 's/classes=CLASSES,/classes=CLASSES, metrics=["norm", "client", "one"],/' "$tmp/clients.py" >"$tmp/own.py"
 if [ -z "$python" ]; then
     result 0 "# SKIP there is no h5py"
 else
-    command="$python $tmp/own.py" tune 1 n && command="$python $tmp/own.py" tune 3 r run.teams=2 && is_same n && "$python" -c "
+    own="$python $tmp/own.py"
+    command=$own tune 1 n && command=$own tune 3 r run.teams=2 && is_same n && "$python" -c "
 import h5py
 one, three = (h5py.File('$tmp/%s.h5' % name)['metrics'] for name in 'nr')
 for name in ('norm', 'client'):
@@ -226,6 +227,12 @@ for name in ('norm', 'client'):
 assert all(x > 0 for x in one['norm'][:]) and all(0 < x < 19 for x in one['client'][:])
 " >"$tmp/out" 2>"$tmp/log"
     result $? "a worker's own metrics are in the run file, the same on any ranks"
+    command=$own tune 2 n device.dropout=0.5 && "$python" -c "
+import h5py
+run = h5py.File('$tmp/n.h5')
+assert sum(run['rounds/dropped'][:]) > 9 and list(run['metrics/one'][:]) == [1] * 7
+" >"$tmp/out" 2>"$tmp/log"
+    result $? "they are means over the clients that came back"
 fi
 find_python torch
 if [ -z "$python" ]; then

@@ -157,7 +157,7 @@ class Client:
         self.kept = self.kept.copy()
         self.steps = self.train_loss = self.train_count = 0
         self.diverged = self.late = self.lost = self.count = 0
-        self.loss, self.wrong = [0, 0], [0, 0]
+        self.loss, self.wrong, self.weighed = [0, 0], [0, 0], [0, 0]
 
     def epochs_charged(self):
         """Passes over its samples that its device makes."""
@@ -215,13 +215,14 @@ class Client:
         knn = stage == 1 and self.fed.name == "knn"
         p = (self.answer if knn else probable)(w, x[at]) if n else np.zeros((0, C))
         self.loss[stage] = min(losses(p, label[at]), most * n) if n else 0
-        self.wrong[stage] = int((p.argmax(axis=1) != label[at]).sum())
+        wrong = p.argmax(axis=1) != label[at]
+        self.wrong[stage], self.weighed[stage] = int(wrong.sum()), self.fed.of_class[label[at]] @ wrong
         self.count = n
 
     def fail(self, which, cap):
         n = COUNT[self.number][which]
         self.count = min(cap, n) if cap else n
-        self.loss[1], self.wrong[1] = WORST * self.count, self.count
+        self.loss[1], self.wrong[1], self.weighed[1] = WORST * self.count, self.count, self.count
 
 
 # ---- a federation ----
@@ -254,7 +255,9 @@ class Federation:
         if self.name == "cpg":
             self.begin_generator()
         self.kept, self.round, self.steps, self.trial, self.rows = {}, 0, 0, None, []
-        self.scores = {"error": 1, "loss": WORST}[self.fed["score"]]
+        self.worst = WORST if self.fed["score"] == "loss" else 1
+        classes = np.bincount(np.concatenate([part(c, VALID)[1] for c in self.old]), minlength=C)
+        self.of_class = classes.sum() / (C * classes)
 
     # ---- what clients keep, and their models ----
 
@@ -431,11 +434,11 @@ class Federation:
     def charge(self, cohort):
         """Late clients: the worst after training, the mean of the others before."""
         count = sum(client.count for client in cohort)
-        loss, wrong = (sum(values[0] for values in column) / count if count else 0
-                       for column in ([client.loss for client in cohort], [client.wrong for client in cohort]))
-        for client in (client for client in cohort if client.late):
-            client.fail(VALID, self.fed["max_valid"])
-            client.loss[0], client.wrong[0] = loss * client.count, wrong * client.count
+        for key in "loss", "wrong", "weighed":
+            mean = sum(getattr(client, key)[0] for client in cohort) / count if count else 0
+            for client in (client for client in cohort if client.late):
+                client.fail(VALID, self.fed["max_valid"])
+                getattr(client, key)[0] = mean * client.count
 
     def move_server(self, cohort):
         used = [client for client in cohort if not client.lost and not client.diverged and client.weight > 0]
@@ -472,9 +475,11 @@ class Federation:
     def sum_of(self, client):
         """A client's predictions times its score."""
         if client.diverged or client.late:
-            return self.scores * client.count
-        stage = int(self.fed["score_weights"] == "personal")
-        return (client.loss if self.fed["score"] == "loss" else client.wrong)[stage]
+            return self.worst * client.count
+        return self.scored(client)[int(self.fed["score_weights"] == "personal")]
+
+    def scored(self, client):
+        return {"loss": client.loss, "error": client.wrong, "balanced": client.weighed}[self.fed["score"]]
 
     def sums(self, clients):
         some = [client for client in clients if client.count]
@@ -492,8 +497,7 @@ class Federation:
         eta, diff = self.update
         some = [client for client in cohort if client.count]
         all_ = sum(client.count for client in some)
-        of = (lambda client: client.loss) if self.fed["score"] == "loss" else (lambda client: client.wrong)
-        score = [(of(client)[1] - (of(client)[0] if diff else 0)) / client.count for client in some]
+        score = [(self.scored(client)[1] - (self.scored(client)[0] if diff else 0)) / client.count for client in some]
         base = self.base / self.mass if self.mass else 0
         grad = np.zeros(len(self.arms))
         for client, s in zip(some, score):
@@ -524,7 +528,8 @@ class Federation:
         for client in cohort:
             failed, stage = client.diverged or client.late, int(after)
             self.arm[client.arm] += [WORST * client.count if failed else client.loss[stage],
-                                     client.count if failed else client.wrong[stage], client.count]
+                                     client.count if failed else client.wrong[stage], client.count,
+                                     client.count if failed else client.weighed[stage]]
         loss, count = (sum(getattr(client, key) for client in good) for key in ("train_loss", "train_count"))
         self.trained = self.trained + np.array([loss, count, row["seconds"]])
         self.ring = (self.ring + [seen])[-o["pool"]:]
@@ -567,7 +572,7 @@ class Federation:
         if trial != self.trial:
             self.trial, self.ring, self.best, self.base, self.mass = trial, [], math.inf, 0, 0
         self.logp = np.full(len(self.arms), -math.log(len(self.arms)))
-        self.arm, self.trained, seen, o = np.zeros((len(self.arms), 3)), np.zeros(3), np.zeros(10), self.fed
+        self.arm, self.trained, seen, o = np.zeros((len(self.arms), 4)), np.zeros(3), np.zeros(10), self.fed
         for r in range(rounds):
             last = r == rounds - 1
             self.play()
@@ -580,7 +585,7 @@ class Federation:
         at_end, before = self.interval(seen, sum(v), sum(n * n for n in v)), self.interval(pooled, math.inf, 0)
         half = at_end[1] if seen[0] else before[1]
         if o["select"] == "bound":
-            loss = min(sum(before), self.scores)
+            loss = min(sum(before), self.worst)
         else:
             loss = {"pooled": before[0], "eval": at_end[0], "best": self.best,
                     "last": self.interval(self.ring[-1], math.inf, 0)[0]}[o["select"]]
@@ -588,6 +593,7 @@ class Federation:
         means = seen if seen[0] else pooled
         metric = [means[i] / means[5] if known[i % 2] else math.nan for i in (6, 8, 7, 9)]
         chosen_ = metric[2:] if o["score_weights"] == "personal" else metric[:2]
+        self.arm[:, 3] = self.arm[:, 3] / self.arm[:, 2] if o["score"] == "balanced" else math.nan
         train = self.trained[0] / self.trained[1] if self.trained[1] else math.nan
         return [loss, half if half < math.inf else math.nan, self.trained[2] or rounds] + chosen_ + metric + [train] \
             + list(self.arm.ravel()) + list(self.logp)
@@ -632,53 +638,63 @@ class Federation:
 
 USUAL = "lr = 0.2\nmomentum = 0.5\nbatch = 5\nepochs = 2"
 ALL = "weight_decay = 0.05\nmu = 0.3\nclip = 0.7"
-LATE = "[device]\nsample_seconds = 0.5\nlatency = 0.25\nup = 400\ndown = 1600\npower = 2\nbyte_energy = 0.01\ndeadline = 16"
 
 
-def input_of(algorithm="fedavg", fed="", client=USUAL, more=""):
-    fed = f"model = mlp\nalgorithm = {algorithm}\nscore_both = yes\n{fed}".strip()
+def late(deadline):
+    return ("[device]\nsample_seconds = 0.5\nlatency = 0.25\nup = 400\ndown = 1600\npower = 2\nbyte_energy = 0.01\n"
+            f"deadline = {deadline}")
+
+
+def input_of(algorithm="fedavg", fed="", client=USUAL, more="", both="yes"):
+    fed = f"model = mlp\nalgorithm = {algorithm}\nscore_both = {both}\n{fed}".strip()
     return f"[fed]\n{fed}\n[mlp]\nhidden = {HIDDEN}\n[client]\n{client}\n{more}".strip()
 
 
 SIX = "cohort = 6\nscore = loss"
-NEW = "cohort = 3\nscore = loss\nnew_clients = 0.4\nnew_epochs = 2"
+NEW = "cohort = 3\nscore = loss\nnew_clients = 0.1\nnew_epochs = 2"
 CASES = [  # name, jobs (trial, rounds), input, arms of the axis, (eta, diff)
     ("fedavg", [(0, 3), (0, 2)], input_of(fed="cohort = 3\npool = 3\neval_clients = 3\neval_every = 2", client=USUAL + "\n" + ALL,
                                           more="[server]\nlr = 0.7\nmomentum = 0.4\ndecay = 0.1")),
     ("copied", [(0, 3), (1, 2)], input_of(fed="cohort = 3\nselect = best\nmax_valid = 3\nscore_weights = global",
-                                          client="lr = 0.3\nbatch = 4\nmax_samples = 7\nepochs = 3\nmax_change = 0.4")),
-    ("late", [(0, 4)], input_of(fed=SIX, more=LATE)),
-    ("lost", [(0, 4)], input_of(fed="cohort = 4\nselect = last", more=LATE.replace("16", "13")
-                                + "\nspeed = exponential\navailability = 0.8\ndropout = 0.2\nover = 1.5\nflops = 400")),
+                                          client="lr = 0.3\nbatch = 4\nmax_samples = 7\nepochs = 3\nmax_change = 0.4",
+                            more="[server]\nlr = 0.8\nmomentum = 0.6\ndecay = 0.2")),
+    ("late", [(0, 4)], input_of(fed=SIX, more=late(16))),
+    ("before", [(0, 4)], input_of(fed=SIX + "\nscore_weights = global", client=USUAL + "\nmax_change = 0.7", more=late(16), both="no")),
+    ("balanced", [(0, 4)], input_of(fed="cohort = 5\nscore = balanced\nnew_clients = 0.05", client="lr = 0.05 .. 1.5\nbatch = 5\nmax_change = 0.8",
+                                    more=late(8), both="no"), (0.05, 1.5), (1, 1)),
+    ("weighed", [(0, 3)], input_of(fed="cohort = 5\nscore = balanced\nscore_weights = global", more=late(16) + "\ndropout = 0.1", both="no")),
+    ("single", [(0, 8)], input_of("fedrep", "cohort = 1")),
+    ("lost", [(0, 4)], input_of(fed="cohort = 4\nselect = last", more=late(20)
+                                + "\nspeed = exponential\navailability = 0.9\ndropout = 0.1\nover = 2\nflops = 400")),
     ("diverged", [(0, 4)], input_of(fed=SIX + "\nselect = bound", client=USUAL + "\nmax_change = 0.5")),
     ("mixture", [(0, 4)], input_of(fed=SIX, client="lr = 0.05 .. 1.5\nmomentum = 0.5\nbatch = 5\nepochs = 2\nmax_change = 1",
-                                   more=LATE.replace("16", "18")), (0.05, 1.5), (1, 1)),
+                                   more=late(18)), (0.05, 1.5), (1, 1)),
     ("wrong", [(0, 3), (0, 1)], input_of(fed="cohort = 7\nselect = eval\neval_clients = 5\nscore_weights = global",
                                          client="lr = 0.05 .. 1.5\nbatch = 5\nmax_change = 1"), (0.05, 1.5), (0.5, 0)),
     ("scaffold", [(0, 4)], input_of("scaffold", NEW, USUAL + "\n" + ALL)),
-    ("drift", [(0, 4)], input_of("scaffold", SIX, USUAL + "\nmax_change = 0.5", LATE.replace("16", "18"))),
-    ("feddyn", [(0, 4)], input_of("feddyn", NEW, USUAL + "\n" + ALL, "[feddyn]\nalpha = 0.4")),
-    ("fednova", [(0, 4)], input_of("fednova", SIX, USUAL, LATE)),
-    ("nova", [(0, 3)], input_of("fednova", NEW, USUAL.replace("0.5", "1") + "\nmax_samples = 9")),
+    ("drift", [(0, 4)], input_of("scaffold", SIX, USUAL + "\nmax_change = 0.5", late(18))),
+    ("feddyn", [(0, 4)], input_of("feddyn", NEW + "\neval_clients = 3", USUAL + "\n" + ALL, "[feddyn]\nalpha = 0.4")),
+    ("fednova", [(0, 4)], input_of("fednova", SIX, USUAL, late(16))),
+    ("nova", [(0, 3)], input_of("fednova", NEW + "\ntest_clients = 2", USUAL.replace("0.5", "1") + "\nmax_samples = 9")),
     ("ditto", [(0, 3), (0, 2)], input_of("ditto", NEW, USUAL + "\n" + ALL, "[ditto]\nlambda = 0.8\nlr = 0.1\nepochs = 3")),
-    ("epochs", [(0, 4)], input_of("ditto", SIX, USUAL + "\nmu = 0.5", LATE.replace("16", "26"))),
-    ("pulled", [(0, 4)], input_of("ditto", SIX, more="[ditto]\nlambda = 0.1 .. 2"), (0.1, 2), (1, 0)),
+    ("epochs", [(0, 4)], input_of("ditto", SIX, USUAL + "\nmu = 0.5", late(26))),
+    ("pulled", [(0, 4)], input_of("ditto", SIX, more="[ditto]\nlambda = 0 .. 2\nepochs = 1"), (0, 2), (1, 0)),
     ("local", [(0, 4)], input_of("local", NEW, USUAL + "\n" + ALL)),
-    ("alone", [(0, 3)], input_of("local", SIX, USUAL, LATE)),
+    ("alone", [(0, 3)], input_of("local", SIX, USUAL + "\nmax_change = 0.2", late(16))),
     ("fedper", [(0, 4)], input_of("fedper", NEW, USUAL + "\n" + ALL)),
-    ("inner", [(0, 3)], input_of("fedper", SIX, USUAL, "[fedper]\nown = fc1.bias,fc2.weight\n" + LATE)),
+    ("inner", [(0, 3)], input_of("fedper", "cohort = 2\nselect = bound", USUAL, "[fedper]\nown = fc1.bias,fc2.weight\n" + late(16))),
     ("fedrep", [(0, 4)], input_of("fedrep", NEW, USUAL + "\n" + ALL, "[fedrep]\nepochs = 3")),
     ("holes", [(0, 3)], input_of("fedrep", SIX, USUAL + "\n" + ALL,
-                                 "[fedrep]\nown = fc1.bias,fc2.weight\nepochs = 1\n" + LATE.replace("16", "24"))),
+                                 "[fedrep]\nown = fc1.bias,fc2.weight\nepochs = 1\n" + late(24))),
     ("apfl", [(0, 4)], input_of("apfl", NEW, USUAL + "\n" + ALL, "[apfl]\nshare = 0.3\nrate = 0.2")),
-    ("shares", [(0, 3)], input_of("apfl", SIX, USUAL, "[apfl]\nshare = 0.3\nrate = 3\n" + LATE.replace("16", "30"))),
+    ("shares", [(0, 3)], input_of("apfl", SIX, USUAL, "[apfl]\nshare = 0.3\nrate = 3\n" + late(30))),
     ("cpg", [(0, 4)], input_of("cpg", NEW.replace("epochs = 2", "epochs = 3"), USUAL + "\n" + ALL,
                                "[cpg]\nsize = 3\nlr = 0.8\nlr_embedding = 0.6\nspread = 0.7")),
     ("columns", [(0, 3)], input_of("cpg", SIX, USUAL + "\nmax_change = 0.6",
                                    "[cpg]\ngenerate = fc1.weight,fc2.bias\nsize = 3\nbias = no\nspread = 0.4")),
     ("one_hot", [(0, 3)], input_of("cpg", NEW, USUAL, "[cpg]\ngenerate = all\nsize = 3\nbias = no\nembedding = one_hot")),
     ("knn", [(0, 3)], input_of("knn", NEW, USUAL, "[knn]\nk = 3\nlambda = 0.4\nsigma = 0.5")),
-    ("near", [(0, 3)], input_of("knn", "cohort = 6\neval_clients = 0", USUAL, "[knn]\nk = 1 .. 9\nlambda = 0.8"), (1, 9), (1, 1)),
+    ("near", [(0, 3)], input_of("knn", "cohort = 6\neval_clients = 0", USUAL + "\nmax_change = 0.3", "[knn]\nk = 1 .. 9\nlambda = 0.8"), (1, 9), (9, 1)),
 ]
 
 
