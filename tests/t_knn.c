@@ -180,6 +180,27 @@ static void test_copies(void)
     is_near(score_of(fed, &told, "personal_loss"), 0, 0, "and its loss is 0");
 }
 
+/* Two training samples stand at one place, a third at that of the test sample: with it the
+ * first of the two counts. */
+static void test_ties(void)
+{
+    int64_t count[1][WEFT_NPART] = {{3, 1, 1}};
+    struct toy *toy = toy_made(1, count);
+    for (int i = 0; i < 3; i++) {
+        memcpy(toy->x[0] + i * D, toy->x[0] + 4 * D, D * sizeof(double));
+        if (i < 2) toy->x[0][i * D] = 0;
+        toy->label[0][i] = i;
+    }
+    toy->x[0][2 * D] = toy->x[0][4 * D] = 1;
+    toy->label[0][4] = 0;
+    toy_open(toy);
+    struct stand *stand = trained(
+        toy, "[fed]\nalgorithm = knn\ncohort = 1\n[knn]\nk = 2\nlambda = 1\n", 1, 1);
+    weft_scores told = scored(stand, WEFT_TEST);
+    is_near(score_of(fed, &told, "personal_loss"), log(1 + exp(1)), 1e-6,
+            "of two equally near the first is a neighbour");
+}
+
 static void test_new(struct toy *toy)
 {
     const char *few = options("k = 3\nlambda = 0.5\n", "new_clients = 0.4\n");
@@ -205,6 +226,7 @@ int main(int argc, char **argv)
     test_sums(toy);
     test_none(toy);
     test_copies();
+    test_ties();
     test_new(toy);
     test_refused(toy, options("k = 0\n", ""), "knn.k");
     test_refused(toy, options("lambda = -0.1\n", ""), "knn.lambda");

@@ -663,7 +663,7 @@ CASES = [  # name, jobs (trial, rounds), input, arms of the axis, (eta, diff)
     ("balanced", [(0, 4)], input_of(fed="cohort = 5\nscore = balanced\nnew_clients = 0.05", client="lr = 0.05 .. 1.5\nbatch = 5\nmax_change = 0.8",
                                     more=late(8), both="no"), (0.05, 1.5), (1, 1)),
     ("weighed", [(0, 3)], input_of(fed="cohort = 5\nscore = balanced\nscore_weights = global", more=late(16) + "\ndropout = 0.1", both="no")),
-    ("single", [(0, 8)], input_of("fedrep", "cohort = 1")),
+    ("single", [(0, 8)], input_of("feddyn", "cohort = 1")),
     ("lost", [(0, 4)], input_of(fed="cohort = 4\nselect = last", more=late(20)
                                 + "\nspeed = exponential\navailability = 0.9\ndropout = 0.1\nover = 2\nflops = 400")),
     ("diverged", [(0, 4)], input_of(fed=SIX + "\nselect = bound", client=USUAL + "\nmax_change = 0.5")),
