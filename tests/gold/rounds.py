@@ -326,7 +326,7 @@ class Federation:
             blend = [client.kept[:N].copy(), client.kept[N]]
             w = client.train(self.x, self.x, blend=blend)
             client.change, client.kept = w - self.x, np.append(*blend)
-            return self.model_of_blend(client, w)
+            return self.model(client)
         if self.name == "ditto":
             w = client.train(self.x, self.x)
             client.change = w - self.x
@@ -348,10 +348,6 @@ class Federation:
         w = client.train(self.x, self.x)
         client.change = w - self.x
         return w
-
-    def model_of_blend(self, client, w):
-        del w  # the client's answers mix its weights with those that it received
-        return self.model(client)
 
     def keeps(self):
         return self.name not in ("fedavg", "fednova", "knn")
@@ -423,7 +419,8 @@ class Federation:
             turn["energy"], turn["bytes"] = share * turn["energy"], share * turn["bytes"]
         status = [turn["status"] for turn in turns]
         return dict(dropped=sum(s in ("away", "dropped", "late") for s in status), surplus=status.count("surplus"),
-                    bytes=sum(turn["bytes"] for turn in turns), seconds=end, energy=sum(turn["energy"] for turn in turns))
+                    seconds=end, bytes=sum(turn["bytes"] for turn in turns),
+                    energy=sum(turn["energy"] for turn in turns))
 
     def stages(self):
         moves = self.update is not None
@@ -636,8 +633,15 @@ class Federation:
 
 # ---- cases ----
 
+SIX = "cohort = 6\nscore = loss"
+NEW = "cohort = 3\nscore = loss\nnew_clients = 0.1\nnew_epochs = 2"
 USUAL = "lr = 0.2\nmomentum = 0.5\nbatch = 5\nepochs = 2"
-ALL = "weight_decay = 0.05\nmu = 0.3\nclip = 0.7"
+ALL = USUAL + "\nweight_decay = 0.05\nmu = 0.3\nclip = 0.7"
+RATES = "lr = 0.05 .. 1.5\nbatch = 5\nmax_change = "
+
+
+def within(change, options=USUAL):
+    return f"{options}\nmax_change = {change}"
 
 
 def late(deadline):
@@ -645,56 +649,59 @@ def late(deadline):
             f"deadline = {deadline}")
 
 
-def input_of(algorithm="fedavg", fed="", client=USUAL, more="", both="yes"):
-    fed = f"model = mlp\nalgorithm = {algorithm}\nscore_both = {both}\n{fed}".strip()
-    return f"[fed]\n{fed}\n[mlp]\nhidden = {HIDDEN}\n[client]\n{client}\n{more}".strip()
+def case(name, rounds, algorithm="fedavg", fed=SIX, client=USUAL, more="", both="yes", trials=(0, 0), arms=(None,),
+         update=None):
+    """Jobs of so many rounds; arms: values of the range in the input; update: the step and 1 for differences."""
+    text = (f"[fed]\nmodel = mlp\nalgorithm = {algorithm}\nscore_both = {both}\n{fed}\n[mlp]\nhidden = {HIDDEN}\n"
+            f"[client]\n{client}\n{more}").strip()
+    return name, list(zip(trials, rounds)), text, arms, update
 
 
-SIX = "cohort = 6\nscore = loss"
-NEW = "cohort = 3\nscore = loss\nnew_clients = 0.1\nnew_epochs = 2"
-CASES = [  # name, jobs (trial, rounds), input, arms of the axis, (eta, diff)
-    ("fedavg", [(0, 3), (0, 2)], input_of(fed="cohort = 3\npool = 3\neval_clients = 3\neval_every = 2", client=USUAL + "\n" + ALL,
-                                          more="[server]\nlr = 0.7\nmomentum = 0.4\ndecay = 0.1")),
-    ("copied", [(0, 3), (1, 2)], input_of(fed="cohort = 3\nselect = best\nmax_valid = 3\nscore_weights = global",
-                                          client="lr = 0.3\nbatch = 4\nmax_samples = 7\nepochs = 3\nmax_change = 0.4",
-                            more="[server]\nlr = 0.8\nmomentum = 0.6\ndecay = 0.2")),
-    ("late", [(0, 4)], input_of(fed=SIX, more=late(16))),
-    ("before", [(0, 4)], input_of(fed=SIX + "\nscore_weights = global", client=USUAL + "\nmax_change = 0.7", more=late(16), both="no")),
-    ("balanced", [(0, 4)], input_of(fed="cohort = 5\nscore = balanced\nnew_clients = 0.05", client="lr = 0.05 .. 1.5\nbatch = 5\nmax_change = 0.8",
-                                    more=late(8), both="no"), (0.05, 1.5), (1, 1)),
-    ("weighed", [(0, 3)], input_of(fed="cohort = 5\nscore = balanced\nscore_weights = global", more=late(16) + "\ndropout = 0.1", both="no")),
-    ("single", [(0, 8)], input_of("feddyn", "cohort = 1")),
-    ("lost", [(0, 4)], input_of(fed="cohort = 4\nselect = last", more=late(20)
-                                + "\nspeed = exponential\navailability = 0.9\ndropout = 0.1\nover = 2\nflops = 400")),
-    ("diverged", [(0, 4)], input_of(fed=SIX + "\nselect = bound", client=USUAL + "\nmax_change = 0.5")),
-    ("mixture", [(0, 4)], input_of(fed=SIX, client="lr = 0.05 .. 1.5\nmomentum = 0.5\nbatch = 5\nepochs = 2\nmax_change = 1",
-                                   more=late(18)), (0.05, 1.5), (1, 1)),
-    ("wrong", [(0, 3), (0, 1)], input_of(fed="cohort = 7\nselect = eval\neval_clients = 5\nscore_weights = global",
-                                         client="lr = 0.05 .. 1.5\nbatch = 5\nmax_change = 1"), (0.05, 1.5), (0.5, 0)),
-    ("scaffold", [(0, 4)], input_of("scaffold", NEW, USUAL + "\n" + ALL)),
-    ("drift", [(0, 4)], input_of("scaffold", SIX, USUAL + "\nmax_change = 0.5", late(18))),
-    ("feddyn", [(0, 4)], input_of("feddyn", NEW + "\neval_clients = 3", USUAL + "\n" + ALL, "[feddyn]\nalpha = 0.4")),
-    ("fednova", [(0, 4)], input_of("fednova", SIX, USUAL, late(16))),
-    ("nova", [(0, 3)], input_of("fednova", NEW + "\ntest_clients = 2", USUAL.replace("0.5", "1") + "\nmax_samples = 9")),
-    ("ditto", [(0, 3), (0, 2)], input_of("ditto", NEW, USUAL + "\n" + ALL, "[ditto]\nlambda = 0.8\nlr = 0.1\nepochs = 3")),
-    ("epochs", [(0, 4)], input_of("ditto", SIX, USUAL + "\nmu = 0.5", late(26))),
-    ("pulled", [(0, 4)], input_of("ditto", SIX, more="[ditto]\nlambda = 0 .. 2\nepochs = 1"), (0, 2), (1, 0)),
-    ("local", [(0, 4)], input_of("local", NEW, USUAL + "\n" + ALL)),
-    ("alone", [(0, 3)], input_of("local", SIX, USUAL + "\nmax_change = 0.2", late(16))),
-    ("fedper", [(0, 4)], input_of("fedper", NEW, USUAL + "\n" + ALL)),
-    ("inner", [(0, 3)], input_of("fedper", "cohort = 2\nselect = bound", USUAL, "[fedper]\nown = fc1.bias,fc2.weight\n" + late(16))),
-    ("fedrep", [(0, 4)], input_of("fedrep", NEW, USUAL + "\n" + ALL, "[fedrep]\nepochs = 3")),
-    ("holes", [(0, 3)], input_of("fedrep", SIX, USUAL + "\n" + ALL,
-                                 "[fedrep]\nown = fc1.bias,fc2.weight\nepochs = 1\n" + late(24))),
-    ("apfl", [(0, 4)], input_of("apfl", NEW, USUAL + "\n" + ALL, "[apfl]\nshare = 0.3\nrate = 0.2")),
-    ("shares", [(0, 3)], input_of("apfl", SIX, USUAL, "[apfl]\nshare = 0.3\nrate = 3\n" + late(30))),
-    ("cpg", [(0, 4)], input_of("cpg", NEW.replace("epochs = 2", "epochs = 3"), USUAL + "\n" + ALL,
-                               "[cpg]\nsize = 3\nlr = 0.8\nlr_embedding = 0.6\nspread = 0.7")),
-    ("columns", [(0, 3)], input_of("cpg", SIX, USUAL + "\nmax_change = 0.6",
-                                   "[cpg]\ngenerate = fc1.weight,fc2.bias\nsize = 3\nbias = no\nspread = 0.4")),
-    ("one_hot", [(0, 3)], input_of("cpg", NEW, USUAL, "[cpg]\ngenerate = all\nsize = 3\nbias = no\nembedding = one_hot")),
-    ("knn", [(0, 3)], input_of("knn", NEW, USUAL, "[knn]\nk = 3\nlambda = 0.4\nsigma = 0.5")),
-    ("near", [(0, 3)], input_of("knn", "cohort = 6\neval_clients = 0", USUAL + "\nmax_change = 0.3", "[knn]\nk = 1 .. 9\nlambda = 0.8"), (1, 9), (9, 1)),
+CASES = [
+    case("fedavg", (3, 2), fed="cohort = 3\npool = 3\neval_clients = 3\neval_every = 2", client=ALL,
+         more="[server]\nlr = 0.7\nmomentum = 0.4\ndecay = 0.1"),
+    case("copied", (3, 2), fed="cohort = 3\nselect = best\nmax_valid = 3\nscore_weights = global",
+         client="lr = 0.3\nbatch = 4\nmax_samples = 7\nepochs = 3\nmax_change = 0.4",
+         more="[server]\nlr = 0.8\nmomentum = 0.6\ndecay = 0.2", trials=(0, 1)),
+    case("late", (4,), more=late(16)),
+    case("before", (4,), fed=SIX + "\nscore_weights = global", client=within(0.7), more=late(16), both="no"),
+    case("balanced", (4,), fed="cohort = 5\nscore = balanced\nnew_clients = 0.05", client=RATES + "0.8", more=late(8),
+         both="no", arms=(0.05, 1.5), update=(1, 1)),
+    case("weighed", (3,), fed="cohort = 5\nscore = balanced\nscore_weights = global",
+         more=late(16) + "\ndropout = 0.1", both="no"),
+    case("single", (8,), "feddyn", "cohort = 1"),
+    case("lost", (4,), fed="cohort = 4\nselect = last",
+         more=late(20) + "\nspeed = exponential\navailability = 0.9\ndropout = 0.1\nover = 2\nflops = 400"),
+    case("diverged", (4,), fed=SIX + "\nselect = bound", client=within(0.5)),
+    case("mixture", (4,), client=RATES + "1\nmomentum = 0.5\nepochs = 2", more=late(18), arms=(0.05, 1.5),
+         update=(1, 1)),
+    case("wrong", (3, 1), fed="cohort = 7\nselect = eval\neval_clients = 5\nscore_weights = global",
+         client=RATES + "1", arms=(0.05, 1.5), update=(0.5, 0)),
+    case("scaffold", (4,), "scaffold", NEW, ALL),
+    case("drift", (4,), "scaffold", client=within(0.5), more=late(18)),
+    case("feddyn", (4,), "feddyn", NEW + "\neval_clients = 3", ALL, "[feddyn]\nalpha = 0.4"),
+    case("fednova", (4,), "fednova", more=late(16)),
+    case("nova", (3,), "fednova", NEW + "\ntest_clients = 2", USUAL.replace("0.5", "1") + "\nmax_samples = 9"),
+    case("ditto", (3, 2), "ditto", NEW, ALL, "[ditto]\nlambda = 0.8\nlr = 0.1\nepochs = 3"),
+    case("epochs", (4,), "ditto", client=USUAL + "\nmu = 0.5", more=late(26)),
+    case("pulled", (4,), "ditto", more="[ditto]\nlambda = 0 .. 2\nepochs = 1", arms=(0, 2), update=(1, 0)),
+    case("local", (4,), "local", NEW, ALL),
+    case("alone", (3,), "local", client=within(0.2), more=late(16)),
+    case("fedper", (4,), "fedper", NEW, ALL),
+    case("inner", (3,), "fedper", "cohort = 2\nselect = bound",
+         more="[fedper]\nown = fc1.bias,fc2.weight\n" + late(16)),
+    case("fedrep", (4,), "fedrep", NEW, ALL, "[fedrep]\nepochs = 3"),
+    case("holes", (3,), "fedrep", client=ALL, more="[fedrep]\nown = fc1.bias,fc2.weight\nepochs = 1\n" + late(24)),
+    case("apfl", (4,), "apfl", NEW, ALL, "[apfl]\nshare = 0.3\nrate = 0.2"),
+    case("shares", (3,), "apfl", more="[apfl]\nshare = 0.3\nrate = 3\n" + late(30)),
+    case("cpg", (4,), "cpg", NEW.replace("epochs = 2", "epochs = 3"), ALL,
+         "[cpg]\nsize = 3\nlr = 0.8\nlr_embedding = 0.6\nspread = 0.7"),
+    case("columns", (3,), "cpg", client=within(0.6),
+         more="[cpg]\ngenerate = fc1.weight,fc2.bias\nsize = 3\nbias = no\nspread = 0.4"),
+    case("one_hot", (3,), "cpg", NEW, more="[cpg]\ngenerate = all\nsize = 3\nbias = no\nembedding = one_hot"),
+    case("knn", (3,), "knn", NEW, more="[knn]\nk = 3\nlambda = 0.4\nsigma = 0.5"),
+    case("near", (3,), "knn", "cohort = 6\neval_clients = 0", within(0.3), "[knn]\nk = 1 .. 9\nlambda = 0.8",
+         arms=(1, 9), update=(9, 1)),
 ]
 
 
@@ -703,8 +710,7 @@ def line(what, of, numbers):
 
 
 def main():
-    for name, jobs, text, *mixed in CASES:
-        arms, update = mixed or ((None,), None)
+    for name, jobs, text, arms, update in CASES:
         fed = Federation(text, arms, update)
         print("case", name)
         print(text + "\n.")
