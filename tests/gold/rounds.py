@@ -241,6 +241,8 @@ class Federation:
                 self.o[section][key] = type(DEFAULT[section][key])(value) if isinstance(DEFAULT[section][key], str) \
                     else float(value) if "." in value or "e" in value else int(value)
         self.arms, self.update = arms, update
+        if self.axis and len(arms) == 1:
+            self.o[self.axis[0]][self.axis[1]] = arms[0]
         self.fed, self.name = self.o["fed"], self.o["fed"]["algorithm"]
         self.own = self.o.get(self.name, {})
         self.plain = self.fed["average"] == "plain" or self.name in ("scaffold", "feddyn")
@@ -669,7 +671,10 @@ CASES = [
          both="no", arms=(0.05, 1.5), update=(1, 1)),
     case("weighed", (3,), fed="cohort = 5\nscore = balanced\nscore_weights = global",
          more=late(16) + "\ndropout = 0.1", both="no"),
-    case("single", (8,), "feddyn", "cohort = 1"),
+    case("single", (8,), "feddyn", "cohort = 1", more=late(18)),
+    case("server", (4,), fed=NEW, more="[server]\nlr = 0.1 .. 1\nmomentum = 0.3", arms=(0.4,)),
+    case("pull", (4,), "feddyn", more="[feddyn]\nalpha = 0.1 .. 1", arms=(0.7,)),
+    case("generator", (3,), "cpg", NEW, more="[cpg]\nsize = 2\nlr = 0.1 .. 3", arms=(2,)),
     case("lost", (4,), fed="cohort = 4\nselect = last",
          more=late(20) + "\nspeed = exponential\navailability = 0.9\ndropout = 0.1\nover = 2\nflops = 400"),
     case("diverged", (4,), fed=SIX + "\nselect = bound", client=within(0.5)),
@@ -681,7 +686,8 @@ CASES = [
     case("drift", (4,), "scaffold", client=within(0.5), more=late(18)),
     case("feddyn", (4,), "feddyn", NEW + "\neval_clients = 3", ALL, "[feddyn]\nalpha = 0.4"),
     case("fednova", (4,), "fednova", more=late(16)),
-    case("nova", (3,), "fednova", NEW + "\ntest_clients = 2", USUAL.replace("0.5", "1") + "\nmax_samples = 9"),
+    case("nova", (3,), "fednova", NEW + "\ntest_clients = 2", USUAL.replace("0.5", "1") + "\nmax_samples = 9",
+         late(18)),
     case("ditto", (3, 2), "ditto", NEW, ALL, "[ditto]\nlambda = 0.8\nlr = 0.1\nepochs = 3"),
     case("epochs", (4,), "ditto", client=USUAL + "\nmu = 0.5", more=late(26)),
     case("pulled", (4,), "ditto", more="[ditto]\nlambda = 0 .. 2\nepochs = 1", arms=(0, 2), update=(1, 0)),
@@ -714,8 +720,9 @@ def main():
         fed = Federation(text, arms, update)
         print("case", name)
         print(text + "\n.")
-        if update:
+        if fed.axis:
             line("arms", "-", arms)
+        if update:
             line("update", "-", update)
         for trial, rounds in jobs:
             fed.rows = []
