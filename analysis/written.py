@@ -11,7 +11,7 @@ BEHIND = rf"([Tt ]+{TIME}( *(?P<zone>[Zz]|UTC|GMT|[-+]\d\d(:?\d\d)?))?)?"
 FIRST = r"(?P<year>\d{4})(?P<mark>[-./])(?P<month>\d\d?)(?P=mark)(?P<day>\d\d?)" + BEHIND
 DATES = {  # as weft_date_read of src/data/date.c
     "ymd": [FIRST, r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)" + BEHIND.replace(TIME, BRIEF).replace("[Tt ]+", "T"),
-            r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)" + BEHIND.replace("[Tt ]+", "T")],
+            r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)" + BEHIND.replace("[Tt ]+", "T"), r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)\.0"],
     "dmy": [r"(?P<day>\d\d?)(?P<mark>[-./])(?P<month>\d\d?)(?P=mark)(?P<year>\d{4}|\d\d)" + BEHIND, FIRST],
     "mdy": [r"(?P<month>\d\d?)(?P<mark>[-./])(?P<day>\d\d?)(?P=mark)(?P<year>\d{4}|\d\d)" + BEHIND, FIRST],
     "ym": [r"(?P<year>\d{4})-(?P<month>\d\d)"],

@@ -446,6 +446,10 @@ awk 'BEGIN { print "day,y"; for (i = 0; i < 60; i++) print i % 12 + 1 "/" i % 11
 refused "days that may be months are asked for" t.csv "column 'day', which is '1/1/2024' in line 2, .*dates = dmy or dates = mdy"
 awk -F, 'NR == 1 { print $0 ",to" } NR > 1 { print $0 ",12/" NR % 30 + 1 "/2024" }' "$tmp/t.csv" >"$tmp/both.csv"
 reads "unless another column tells" both.csv "day date 60 .*to date 30 " label=y
+awk 'BEGIN { print "day,id,y"; for (i = 0; i < 60; i++) printf "2024%02d%02d%s,202413%02d,%d\n", i % 12 + 1, i % 28 + 1, i % 5 ? "" : ".0", i, i % 2 }' >"$tmp/t.csv"
+reads "numbers that all are days are dates" t.csv "day date [0-9]* 0 2024-01-01 .. 2024-12-[0-9]* seconds, month, weekday"
+says "but no numbers that are not" id "number 60 "
+reads "nor those that are said to be numbers" t.csv "day number " numbers=day
 awk 'BEGIN { print "at,y"; for (i = 0; i < 60; i++) printf "%02d:%02d,%d\n", i % 24, i, i % 2 }' >"$tmp/t.csv"
 reads "times of day are seconds, and the hour" t.csv "at date 60 0 00:00 .. 23:[0-9]* seconds, hour "
 awk 'BEGIN { print "season,year,y"; for (i = 0; i < 60; i++) printf "20%02d-%02d,%d,%d\n", i % 9, i % 9 + 1, 1990 + i % 9, i % 2 }' >"$tmp/t.csv"

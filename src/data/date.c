@@ -135,11 +135,12 @@ static const char *take_numbers(const char *at, weft_date_order order, int *year
     return take_year(pass(at, mark), year);
 }
 
-/* 20241231, alone or with T and a time behind it. */
+/* 20241231, alone, with T and a time behind it, or as a number is written, with .0. */
 static const char *take_short(const char *at, int *year, int *month, int *day)
 {
     int all;
     const char *end = take(at, 8, 8, &all);
+    if (end && strcmp(end, ".0") == 0) end += strlen(end);
     if (!end || (*end != 'T' && *end != '\0')) return NULL;
     *year = all / 10000;
     *month = all / 100 % 100;

@@ -134,6 +134,17 @@ int weft_gaps_have(const weft_gaps *gaps, const char *text, double x)
     return 0;
 }
 
+/* 1: 1.2.3, as versions and addresses are, no number in any spelling. */
+static int is_outline(const char *text, weft_arena *mem)
+{
+    double x;
+    const weft_csv points = {.decimal = WEFT_MARK_COMMA, .thousands = WEFT_MARK_POINT};
+    const char *first = strchr(text, '.');
+    return first && strchr(first + 1, '.') &&
+           strspn(text, "0123456789.") == strlen(text) &&
+           !weft_cell_number(&points, text, &x, mem);
+}
+
 const char *weft_cell_remedy(const weft_csv *how, const char *text, weft_arena *mem)
 {
     double x;
@@ -157,7 +168,7 @@ const char *weft_cell_remedy(const weft_csv *how, const char *text, weft_arena *
     if (weft_table_number(text, &x))
         return "floats of 32 bits end at 3.4e38: mend or remove the line";
     const char *digits = text + (*text == '-' || *text == '+');
-    if (strspn(digits, "0123456789., ") == strlen(digits))
+    if (strspn(digits, "0123456789., ") == strlen(digits) && !is_outline(digits, mem))
         return "its digits are no number in this spelling: mend or remove the line";
     return NULL;
 }

@@ -61,6 +61,8 @@ void weft_hints_add(const weft_csv *how, weft_dense_column *column, const char *
 const weft_written *weft_hints_decide(const weft_csv *how, const weft_dense_column *column,
                                       weft_date_order order, const char **doubt,
                                       weft_arena *mem);
+/* 1: all numbers of column j, ten or more, are days as 20241231. */
+int weft_written_days(const weft_dense_rows *rows, int64_t j);
 /* In a packed file, and back: "" and NULL are those of plain numbers. */
 const char *weft_written_text(const weft_written *written, weft_arena *mem);
 const weft_written *weft_written_of(const char *text, weft_arena *mem);

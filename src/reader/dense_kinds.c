@@ -128,6 +128,14 @@ static int may_be_written(const weft_csv *how, const weft_dense_column *column)
             column->kind == WEFT_COLUMN_TARGET);
 }
 
+/* 1: a column of numbers is one of days without marks. */
+static int is_of_days(const weft_dense_rows *rows, int64_t j)
+{
+    const weft_dense_column *column = &rows->at[j];
+    return column->kind == WEFT_COLUMN_NUMBER && column->texts == 0 && !column->fixed &&
+           !column->written && !rows->arrays && weft_written_days(rows, j);
+}
+
 /* Tells that a column is no numbers as its units differ. */
 static void tell_units(const weft_dense_rows *rows, int64_t j)
 {
@@ -149,6 +157,11 @@ static weft_status find_written(const weft_csv *how, weft_dense_rows *rows, int 
     for (int64_t k = 0; k < 2 * rows->d; k++) { /* twice, as one column may tell another */
         int64_t j = k % rows->d;
         weft_dense_column *column = &rows->at[j];
+        if (is_of_days(rows, j)) {
+            column->written = weft_written_of("ymd 0", rows->mem);
+            column->kind = WEFT_COLUMN_DATE;
+            *again = 1;
+        }
         if (!may_be_written(how, column)) continue;
         column->written = weft_hints_decide(how, column, known, &doubt, rows->mem);
         if (doubt) {

@@ -3,6 +3,7 @@
 #include "dense_cell.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -255,6 +256,23 @@ const weft_written *weft_hints_decide(const weft_csv *how, const weft_dense_colu
     weft_written *to = WEFT_NEW(mem, weft_written, 1);
     *to = written;
     return to;
+}
+
+int weft_written_days(const weft_dense_rows *rows, int64_t j)
+{
+    enum { FEWEST = 10, FIRST = 19000101, LAST = 21001231 };
+    int64_t n = 0;
+    for (int64_t i = 0; i < rows->n; i++) {
+        double x = rows->value[i * rows->d + j];
+        char text[16];
+        weft_date date;
+        if (isnan(x)) continue;
+        if (!(x >= FIRST && x <= LAST) || x > floor(x)) return 0;
+        snprintf(text, sizeof text, "%.0f", x);
+        if (!weft_date_read(text, WEFT_DATE_YMD, &date)) return 0;
+        n++;
+    }
+    return n >= FEWEST;
 }
 
 /* ---- in a packed file ---- */
