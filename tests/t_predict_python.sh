@@ -100,6 +100,9 @@ awk 'BEGIN {
 } >"$tmp/more.csv"
 same "$tmp/more.csv"
 result $? "dates, times of day, numbers with units"
+sed '3s/[01]$/NA/; 5s/[01]$//' "$tmp/more.csv" >"$tmp/lacks.csv"
+same "$tmp/lacks.csv"
+result $? "rows some of which lack a label"
 while read -r bad; do
     printf 'day,at,born,cost,share\n%s\n' "$bad" >"$tmp/bad.csv"
     ! "$python" analysis/predict.py "$tmp/w.h5" "$tmp/bad.csv" >"$tmp/out" 2>"$tmp/log" && grep -q "row 1, column .* where a number is expected, written as" "$tmp/log"

@@ -140,8 +140,7 @@ static int is_outline(const char *text, weft_arena *mem)
     double x;
     const weft_csv points = {.decimal = WEFT_MARK_COMMA, .thousands = WEFT_MARK_POINT};
     const char *first = strchr(text, '.');
-    return first && strchr(first + 1, '.') &&
-           strspn(text, "0123456789.") == strlen(text) &&
+    return first && strchr(first + 1, '.') && strspn(text, "0123456789.") == strlen(text) &&
            !weft_cell_number(&points, text, &x, mem);
 }
 

@@ -112,6 +112,16 @@ void weft_dense_like_begin(const weft_dense_like *like, weft_csv *how,
     }
 }
 
+/* Labels that are missing, and no classes that were learnt, are none. */
+static void forget_gaps(const weft_dense_like *like, weft_labels *labels)
+{
+    for (int i = 0; i < labels->n; i++) {
+        int k = 0;
+        while (k < like->classes && strcmp(like->class_name[k], labels->name[i]) != 0) k++;
+        if (k == like->classes && weft_label_missing(labels->name[i])) labels->name[i] = "";
+    }
+}
+
 weft_status weft_dense_like_end(const weft_dense_like *like, weft_dense_rows *rows)
 {
     for (int64_t j = 0; like->columns && j < rows->d; j++) {
@@ -127,6 +137,7 @@ weft_status weft_dense_like_end(const weft_dense_like *like, weft_dense_rows *ro
         weft_dense_unknown(rows, j, text, unknown, rows->n);
     }
     if (rows->targets > 0) return WEFT_OK;
+    forget_gaps(like, &rows->labels);
     return weft_labels_match(&rows->labels, like->classes, like->class_name, rows->label,
                              rows->n);
 }
