@@ -86,6 +86,31 @@ static void test_rates(void)
     test_rate("inverse", "adam");
 }
 
+/* A step with a decay of one layer's weights differs from one without by 0.5 l2 w there,
+ * and nowhere else. */
+static void test_layers(void)
+{
+    enum { HIDDEN = 3, SECOND = HIDDEN * (D + 1), LAYERS_END = SECOND + 2 * HIDDEN };
+    static const int first[] = {0, SECOND}, end[] = {HIDDEN * D, LAYERS_END};
+    for (int l = 0; l < 2; l++) {
+        struct training plain, own;
+        const char *options = "sgd.model=mlp mlp.hidden=3 train.batch=300 sgd.keep=last";
+        set_up(&plain, options);
+        set_up(&own, weft_arena_text(mem, "%s train.l2_%d=0.2", options, l + 1));
+        double begun[LAYERS_END + 2], off = 0, most = 0;
+        for (int i = 0; i < LAYERS_END + 2; i++) begun[i] = (double)own.state.x[i];
+        go_on(&plain, 1);
+        go_on(&own, 1);
+        for (int i = 0; i < LAYERS_END + 2; i++) {
+            double want = i >= first[l] && i < end[l] ? 0.5 * 0.2 * begun[i] : 0;
+            off = worse(off, fabs((double)(plain.state.x[i] - own.state.x[i]) - want));
+            most = fmax(most, fabs(want));
+        }
+        is_near(off, 0, 1e-6, "weight decay of layer %d moves its weights alone", l + 1);
+        ok(most > 1e-3, "which it does by up to %.3f", most);
+    }
+}
+
 /* Four operations a weight and sample, a third of it where it is scored, ten a weight and
  * step. */
 static void test_operations(void)
@@ -142,6 +167,7 @@ int main(int argc, char **argv)
     scratch_begin(&argc, &argv);
     open_rows();
     test_rates();
+    test_layers();
     test_operations();
     test_largest();
     test_no_epochs();
