@@ -28,6 +28,14 @@ class State(tuple):
         note("saves", os.getpid())
         return State, (tuple(self),)
 first, again = weft.report, set()
+do_job, do_save = weft_program.Program.do_job, weft_program.Program.do_save
+def noted(self, message):
+    for trial, job in message["drop"]: note("drops", job)
+    return do_job(self, message)
+def saved(self, message):
+    note("saved", message["job"])
+    return do_save(self, message)
+weft_program.Program.do_job, weft_program.Program.do_save = noted, saved
 def raw(line): weft_program.server.link.socket.sendall(line)
 def report(loss, step=None, state=None, **more):
     trial = weft_program.server.running
@@ -57,7 +65,8 @@ exec(source)
 END
 {
     sed -e 's/^tuner = .*/tuner = sha/' -e '/^sampler = /d' -e 's/^configs = .*/configs = 9/' \
-        -e "s|^run = .*|run = $python $tmp/train.py|" -e 's/^max_resource = .*/max_resource = 9/' inputs/serve.ini
+        -e "s|^run = .*|run = $python $tmp/train.py|" -e 's/^max_resource = .*/max_resource = 9/' \
+        -e '/^time_limit = /d' inputs/serve.ini
     printf '[sha]\nreduction = 3\neliminations = 2\nmax_resource = 9\n'
 } >"$tmp/in.ini"
 
@@ -66,7 +75,7 @@ tune()
 {
     ranks=$1 file=$tmp/$2.h5
     shift 2
-    rm -f "$tmp/starts" "$tmp/saves" "$tmp/once"
+    rm -f "$tmp/starts" "$tmp/saves" "$tmp/once" "$tmp/drops" "$tmp/saved"
     timeout "$net" mpirun -n "$ranks" "$weft" tune "$tmp/in.ini" -o "$file" --force "$@" >"$tmp/out" 2>"$tmp/log"
 }
 resume() # RANKS FILE ARGUMENT...
@@ -111,6 +120,12 @@ tune 3 r run.teams=3 command.keep=1 && is_same r
 result $? "so have three, of which each keeps one state"
 tune 1 r command.keep=1 && is_same r && ! lines saves 1 && ! grep -q repeated "$tmp/log"
 result $? "of more states than are kept the worst are saved, and go on from there"
+"$weft" report "$tmp/r.h5" --json 2>"$tmp/log" | "$python" -c '
+import json, sys
+jobs = sorted(json.load(sys.stdin)[0]["jobs_done"][:9], key=lambda job: job["loss"])
+saved = [int(job) for job in open(sys.argv[1])]
+assert jobs[0]["job"] not in saved and jobs[-1]["job"] in saved, (jobs, saved)' "$tmp/saved" >"$tmp/out" 2>>"$tmp/log"
+result $? "the best of them stays in memory"
 tune 1 r command.keep=1 command.state=none && is_same r && lines saves 0 && grep -q 'are repeated' "$tmp/log" &&
     [ ! -e "$tmp/r.best" ]
 result $? "or are trained again, where none is saved"
@@ -266,6 +281,8 @@ bad()
     result $? "$statement"
 }
 bad nan 'its loss is not finite; see .*n.failed/3-3.log' "a loss that is NaN"
+grep -qx 3 "$tmp/drops"
+result $? "whose state the program is told to forget"
 bad raises "KeyError: 'no such rate' \(<string>:[0-9]*\); see .*n.failed/3-3.log|KeyError: 'no such rate' \(train.py:[0-9]*\); see .*n.failed/3-3.log" "an exception"
 grep -q '^Traceback' "$tmp/n.failed/3-3.log" && grep -q "no such rate" "$tmp/n.failed/3-3.log"
 result $? "whose traceback is kept"
@@ -275,7 +292,7 @@ bad exits 'SystemExit: that is all' "a program that calls exit"
 bad quits 'the program of rank [01], .*, ended with status 9; its last lines in .*/program-[01]: .*memory is short \| so I leave' "one that ends"
 bad dies 'the program of rank [01], .*, was ended by signal 9' "one that is killed each time"
 bad half 'the program of rank [01], .*, ended with status 3 in the middle of a message' "half a message"
-bad hangs 'the program of rank [01], .*, did not answer within command.time_limit = 2 s' "one that hangs" command.time_limit=2
+bad hangs 'the program of rank [01], .*, did not answer within command.time_limit = 20 s' "one that hangs" command.time_limit=20
 bad json 'the program of rank [01], .*, sent a line that is no object of JSON: loss=0.5' "a line that is not JSON"
 bad other 'the program of rank [01], .*, sent a line that is no answer to what it was asked: ..report.:9999' "the report of another job"
 bad text 'the program of rank [01], .*, sent a line that is no answer' "a loss that is a text"
