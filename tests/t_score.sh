@@ -46,35 +46,41 @@ same maps-folds class $maps fmap.folds=4 'rff.gamma=log 0.01 .. 10' fmap.score=a
 same maps-r2 number $maps 'rff.gamma=log 0.01 .. 10' fmap.score=r2
 same nets-r2 number $net 'train.lr=log 0.001 .. 0.1' sgd.score=r2 sgd.folds=3
 
-# The score that the search was told of its winner, from the predictions of the validation rows.
+# The score that the search was told of its winner, from the predictions of the validation rows; or,
+# for SCORE = test, what the run file has of the test part from those of its rows.
 cat >"$tmp/check.py" <<'END'
 import csv, h5py, sys
 run, rows, score = sys.argv[1:]
-rows = [r for r in csv.DictReader(open(rows)) if r["part"] == "valid"]
+rows = [r for r in csv.DictReader(open(rows)) if r["part"] == ("test" if score == "test" else "valid")]
+names = {r["label"] for r in rows if "label" in r}
 mean = lambda x: sum(x) / len(x)
-if score == "r2":
+def own(c): return sum(r["label"] == c for r in rows)
+def said(c): return sum(r["class"] == c for r in rows)
+def right(c): return sum(r["label"] == c == r["class"] for r in rows)
+def balanced(): return mean([1 - right(c) / own(c) for c in names])
+def f1(): return mean([2 * right(c) / (own(c) + said(c)) for c in names | {r["class"] for r in rows}])
+def auc():
+    of = []
+    for c in names:
+        s = next(k for k in rows[0] if k.endswith(" " + c))
+        ours = [float(r[s]) for r in rows if r["label"] == c]
+        rest = [float(r[s]) for r in rows if r["label"] != c]
+        of.append(mean([(x > o) + (x == o) / 2 for x in ours for o in rest]))
+    return mean(of)
+def r2():
     y, p = ([float(r[k]) for r in rows] for k in ("label z", "value z"))
-    got = sum((a - b) ** 2 for a, b in zip(y, p)) / sum((a - mean(y)) ** 2 for a in y)
-else:
-    names = sorted({r["label"] for r in rows})
-    tp = {c: sum(r["label"] == c == r["class"] for r in rows) for c in names}
-    own = {c: sum(r["label"] == c for r in rows) for c in names}
-    said = {c: sum(r["class"] == c for r in rows) for c in names}
-    if score == "balanced":
-        got = mean([1 - tp[c] / own[c] for c in names])
-    elif score == "f1":
-        got = 1 - mean([2 * tp[c] / (own[c] + said[c]) for c in names])
-    else:
-        auc = []
-        for c in names:
-            s = next(k for k in rows[0] if k.endswith(" " + c))
-            ours = [float(r[s]) for r in rows if r["label"] == c]
-            rest = [float(r[s]) for r in rows if r["label"] != c]
-            auc.append(mean([(x > o) + (x == o) / 2 for x in ours for o in rest]))
-        got = 1 - mean(auc)
+    return 1 - sum((a - b) ** 2 for a, b in zip(y, p)) / sum((a - mean(y)) ** 2 for a in y)
+def check(of, told):
+    got = of()
+    assert abs(got - told) < (1e-5 if of == auc else 1e-7), (of.__name__, got, told)
 with h5py.File(run) as f:
-    told = f["events/loss"][list(f["events/job"]).index(f["winner"].attrs["job"])]
-assert abs(got - told) < (1e-5 if score == "auc" else 1e-7), (got, told)
+    if score == "test":
+        assert names == {"p", "q"} and "r" in {r["class"] for r in rows}, names
+        for of in balanced, f1, auc:
+            check(of, f["winner"].attrs["test_" + of.__name__])
+    else:
+        told = f["events/loss"][list(f["events/job"]).index(f["winner"].attrs["job"])]
+        check(globals()[score], told if score == "balanced" else 1 - told)
 END
 for run in maps-balanced maps-f1 maps-auc maps-r2 nets-balanced nets-f1 nets-auc; do
     data=class
@@ -82,6 +88,14 @@ for run in maps-balanced maps-f1 maps-auc maps-r2 nets-balanced nets-f1 nets-auc
     "$weft" predict "$tmp/$run.h5" "$tmp/$data.h5" >"$tmp/p.csv" 2>"$tmp/log" &&
         "$python" "$tmp/check.py" "$tmp/$run.h5" "$tmp/p.csv" "${run#*-}" >"$tmp/out" 2>&1
     result $? "$run: what the search was told of the winner follows from its predictions"
+done
+awk -F, 'NR == 1 || $4 != "r"' "$tmp/t.csv" >"$tmp/pq.csv"
+"$weft" pack dense "$tmp/t.csv" label=y drop=z test_file="$tmp/pq.csv" -o "$tmp/rare.h5" >"$tmp/out" 2>"$tmp/log"
+usual="$maps rff.gamma=2 rff.preprocess=standard"
+for options in "$usual" "fmap.folds=3 $usual" "${net%random.resource*}train.lr=0.3 random.resource=60 run.tuner=random"; do
+    tuned 2 less rare $options >"$tmp/out" && "$weft" predict "$tmp/less.h5" "$tmp/rare.h5" >"$tmp/p.csv" 2>"$tmp/log" &&
+        "$python" "$tmp/check.py" "$tmp/less.h5" "$tmp/p.csv" test >"$tmp/out" 2>&1
+    result $? "measures of a test part without one of the classes follow from its predictions: ${options%% *}"
 done
 [ "$("$weft" report --csv "$tmp/maps-f1.h5" "$tmp/maps-auc.h5" | awk -F, 'NR > 1 { print $0 }' | wc -l)" = 2 ]
 result $? "runs by different scores are reported together"
@@ -158,7 +172,6 @@ awk -F, 'NR == 1 || $4 == "p" || NR < 60' "$tmp/t.csv" >"$tmp/few.csv"
 awk -F, 'NR == 1 || $4 == "p"' "$tmp/t.csv" >"$tmp/one.csv"
 "$weft" pack dense "$tmp/few.csv" label=y drop=z valid_file="$tmp/one.csv" -o "$tmp/one.h5" >"$tmp/out" 2>"$tmp/log"
 refused 'has validation rows of 1 of 3 classes; pack more rows as valid' "a validation part of one class" one fmap.score=auc
-awk -F, 'NR == 1 || $4 != "r"' "$tmp/t.csv" >"$tmp/pq.csv"
 "$weft" pack dense "$tmp/t.csv" label=y drop=z valid_file="$tmp/pq.csv" -o "$tmp/pq.h5" >"$tmp/out" 2>"$tmp/log"
 tuned 1 less pq $maps fmap.score=balanced >/dev/null && grep -q "no validation rows of 1 of 3 classes, such as 'r': fmap.score = balanced is the mean over the others" "$tmp/log"
 result $? "a class without validation rows is left out, and warned of"
