@@ -84,6 +84,18 @@ static void test_draw_rounding(weft_arena *mem)
     for (int i = 1; i < k; i++) rising &= cum[i] > cum[i - 1];
     ok(agree, "table and sum draw alike among a thousand");
     ok(rising && cum[k - 1] == 1, "the table rises to 1");
+    int alive = 0, short_of_one = 0;
+    for (k = 2; k <= 100; k++) { /* one more, which is out, behind k of equal probability */
+        mix = weft_mix_new(k + 1, 0, mem);
+        double sum = 0, top = nextafter(1, 0);
+        for (int i = 0; i <= k; i++) mix.logp[i] = i < k ? -log(k) : -INFINITY;
+        for (int i = 0; i < k; i++) sum += exp(mix.logp[i]);
+        weft_mix_cumulate(&mix, cum);
+        short_of_one += sum < top;
+        alive += weft_mix_draw(&mix, top) < k && weft_mix_find(cum, k + 1, top) < k;
+    }
+    ok(alive == 99, "what rounding leaves of 1 is not of an entry that is out");
+    ok(short_of_one > 10, "which it would be for %d of 99 sums", short_of_one);
 }
 
 static void test_step(weft_arena *mem)
