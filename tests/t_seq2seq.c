@@ -336,7 +336,7 @@ static void test_beam(double penalty)
        penalty, same, p.batch.n);
 }
 
-enum { BEAM_WORDS = 11, BEAM_HIDDEN = 6, BEAM_BATCH = 30 };
+enum { BEAM_WORDS = 11, BEAM_HIDDEN = 6, BEAM_SIZE = 5, BEAM_BATCH = 30 };
 
 /* The network of tests/gold/beam.py. */
 static struct problem beam_problem(int feed, int beam, double penalty)
@@ -357,6 +357,12 @@ static struct problem beam_problem(int feed, int beam, double penalty)
     real *bias = p.w + p.n - BEAM_WORDS, *row = bias - BEAM_WORDS * BEAM_HIDDEN;
     bias[7] = bias[3];
     memcpy(row + 7 * BEAM_HIDDEN, row + 3 * BEAM_HIDDEN, BEAM_HIDDEN * sizeof *row);
+    weft_tensor tensor[WEFT_MAX_TENSORS];
+    for (int k = p.net->tensors(p.self, tensor); feed && k-- > 0;) {
+        row = p.w + tensor[k].at;
+        if (strcmp(tensor[k].name, "target.weight") == 0)
+            memcpy(row + 7 * BEAM_SIZE, row + 3 * BEAM_SIZE, BEAM_SIZE * sizeof *row);
+    }
     return p;
 }
 
