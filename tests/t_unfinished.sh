@@ -135,17 +135,23 @@ one="run.data=$tmp/fed.h5 run.tuner=random space.configs=1 random.resource=5 run
     grep -q '^unfinished: no job is done yet; job 0 is checkpointed after 2 of 5 rounds' "$tmp/out" &&
     grep -q '^last .*train_loss [0-9.]*, .*valid_error [0-9.]*$' "$tmp/out" && grep -q '^rounds  *2 in' "$tmp/out"
 result $? "a run that was stopped in its only job is reported, with its last round"
-two=${one/configs=1 random.resource=5/configs=2 random.resource=2}
+two=${one/configs=1 random.resource=5/configs=2 random.resource=4}
+until_after() # TEXT: goes on by single rounds, until that was done; reports
+{
+    for _ in $(seq 10); do
+        "$weft" resume "$tmp/two.h5" >"$tmp/out" 2>"$tmp/log"
+        grep -q "$1" "$tmp/log" && break
+    done
+    "$weft" report "$tmp/two.h5" >"$tmp/out" 2>>"$tmp/log" && grep -q '^last .*train_loss [0-9.]*' "$tmp/out"
+}
 # shellcheck disable=SC2086
 ! "$weft" tune inputs/fedavg-logistic.ini ${two/every=1/every=2} client.lr="log 0.01 .. 0.1" \
     run.time_limit=1e-9 -o "$tmp/two.h5" >"$tmp/out" 2>"$tmp/log" && "$weft" report "$tmp/two.h5" >"$tmp/out" 2>"$tmp/log" &&
-    grep -q 'job 0 is checkpointed after 1 of 2 rounds' "$tmp/out" && grep -q '^last .*train_loss [0-9.]*' "$tmp/out"
+    grep -q 'job 0 is checkpointed after 1 of 4 rounds' "$tmp/out" && grep -q '^last .*train_loss [0-9.]*' "$tmp/out"
 result $? "a single round is the last one, too"
-starts=1
-until grep -q 'after 1 jobs and 1 of 2 rounds' "$tmp/log" || [ $((starts += 1)) = 10 ]; do
-    "$weft" resume "$tmp/two.h5" >"$tmp/out" 2>"$tmp/log"
-done
-"$weft" report "$tmp/two.h5" >"$tmp/out" 2>"$tmp/log" && grep -q '^last .*train_loss [0-9.]*' "$tmp/out" && ! grep -q '^last .*valid_error' "$tmp/out"
+until_after 'after 0 jobs and 3 of 4 rounds' && grep -q '^last .*valid_error' "$tmp/out"
+result $? "what was measured a round before is the last of its kind"
+until_after 'after 1 jobs and 1 of 4 rounds' && ! grep -q '^last .*valid_error' "$tmp/out"
 result $? "what only an earlier job measured is not the last of the one that goes on"
 "$weft" report "$tmp/one.h5" -o "$tmp/part.h5" 2>"$tmp/out" && "$weft" report "$tmp/part.h5" "$tmp/whole.h5" >"$tmp/out" 2>&1
 result $? "and written"

@@ -183,6 +183,30 @@ static void test_mistake(int mistake)
     ok(caught == !none, "%s is %s", mistakes[mistake], none ? "no mistake" : "caught");
 }
 
+/* By the wall clock a job may end before one that was told earlier. */
+static void test_wall_end(void)
+{
+    weft_flights flights;
+    weft_flight *flight[2];
+    weft_mix mix = weft_mix_new(1, 0, mem);
+    weft_job job = weft_job_new(0, 1, &mix);
+    weft_flights_setup(&flights, 2, 0, mem);
+    flights.wall = 1;
+    weft_flights_due(&flights);
+    for (int i = 0; i < 2; i++) {
+        job.id = i;
+        flight[i] = weft_flights_start(&flights, &job, 0);
+        flight[i]->record.ticket = i;
+        flight[i]->record.began = i == 0 ? 5 : 1;
+        flight[i]->record.seconds = 2;
+        weft_flights_known(&flights, flight[i]);
+    }
+    for (int i = 0; i < 2 && weft_flights_next(&flights); i++)
+        weft_flights_end(&flights, weft_flights_next(&flights));
+    ok(flights.ends.n == 0, "results are told by their tickets");
+    is_near(flights.now, 7, 0, "time goes on");
+}
+
 int main(int argc, char **argv)
 {
     scratch_begin(&argc, &argv);
@@ -201,5 +225,6 @@ int main(int argc, char **argv)
     ok(found[0] != found[1] && found[1] != found[2] && found[2] != found[3],
        "another number of workers has another digest");
     for (int m = 0; m < NMISTAKE; m++) test_mistake(m);
+    test_wall_end();
     return scratch_end();
 }
