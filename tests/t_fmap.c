@@ -329,6 +329,21 @@ static void test_log_error(void)
     is_near(stand->res.loss, log(0.5 / VALID), 1e-14, "no error counts as half of one");
 }
 
+/* Weights that are no numbers have the largest loss that counts. */
+static void test_nan(void)
+{
+    const double one[K] = {1, 0, 0};
+    struct stand *stand = stand_up("fmap.score=loss", one);
+    run(stand);
+    double before = stand->res.loss;
+    for (int64_t i = 0; i < stand->state.nx; i++) stand->state.x[i] = NAN;
+    stand->job.resource = 0;
+    stand->job.index++;
+    run(stand);
+    ok(isfinite(stand->res.loss) && stand->res.loss > before,
+       "a loss that is no number is a large one, %g", stand->res.loss);
+}
+
 /* A fit that maps share may stop early; one of a single map may not. */
 static void test_slack(void)
 {
@@ -375,6 +390,7 @@ int main(int argc, char **argv)
     test_enough();
     test_score_only();
     test_log_error();
+    test_nan();
     test_slack();
     int failed = tap_done();
     weft_arena_free(mem);
