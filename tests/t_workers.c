@@ -183,6 +183,24 @@ static void test_mistake(int mistake)
     ok(caught == !none, "%s is %s", mistakes[mistake], none ? "no mistake" : "caught");
 }
 
+/* A job ends at start + max(cost, seconds) + overhead, of a cost that is known. */
+static void test_end(void)
+{
+    const double cost[] = {1, 3, INFINITY}, end[] = {2.5, 3.5, 2.5};
+    weft_flights flights;
+    weft_mix mix = weft_mix_new(1, 0, mem);
+    weft_job job = weft_job_new(0, 1, &mix);
+    weft_flights_setup(&flights, 3, 0.5, mem);
+    for (int i = 0; i < 3; i++) {
+        job.id = i;
+        weft_flight *flight = weft_flights_start(&flights, &job, 2);
+        flight->record.res.cost = cost[i];
+        weft_flights_known(&flights, flight);
+        is_near(flight->record.end, end[i], 0, "a job of cost %g ends at %g", cost[i],
+                end[i]);
+    }
+}
+
 /* By the wall clock a job may end before one that was told earlier. */
 static void test_wall_end(void)
 {
@@ -225,6 +243,7 @@ int main(int argc, char **argv)
     ok(found[0] != found[1] && found[1] != found[2] && found[2] != found[3],
        "another number of workers has another digest");
     for (int m = 0; m < NMISTAKE; m++) test_mistake(m);
+    test_end();
     test_wall_end();
     return scratch_end();
 }
