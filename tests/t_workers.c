@@ -199,6 +199,14 @@ static void test_end(void)
         is_near(flight->record.end, end[i], 0, "a job of cost %g ends at %g", cost[i],
                 end[i]);
     }
+    int64_t told[3];
+    for (int i = 0; i < 3; i++) {
+        weft_flight *next = weft_flights_next(&flights);
+        told[i] = next->record.job.id;
+        weft_flights_end(&flights, next);
+    }
+    ok(told[0] == 0 && told[1] == 2 && told[2] == 1,
+       "of results of one time that of the earlier job is told first");
 }
 
 /* By the wall clock a job may end before one that was told earlier. */
