@@ -44,13 +44,14 @@ def cells(path, how, names):
     """Names of the columns, those given where a file has none, and the texts of its rows."""
     with open(path, encoding="utf-8-sig", newline="") as file:
         lines = [line for line in file if not line.lstrip(" \t").startswith(how.get("comment", "\0"))]
-    marks = ";\t|" if "decimal" in how else ";\t|,"
-    mark = MARKS.get(how.get("separator")) or max(marks, key=(lines + [""])[0].count)
+    marks, first = ";\t|" if "decimal" in how else ";\t|,", (lines + [""])[0]
+    mark = max(marks, key=first.count) if set(marks) & set(first) else " " if len(first.split()) > 1 else ";"
+    mark = MARKS.get(how.get("separator"), mark)
     lines = [" ".join(line.split()) for line in lines] if mark == " " else lines
     rows = [row for row in csv.reader(lines, delimiter=mark) if row]
     if how.get("header") == "no" or not rows:
         return names, rows
-    return [name or f"column {j}" for j, name in enumerate(rows.pop(0), 1)], rows
+    return [name.strip() or f"column {j}" for j, name in enumerate(rows.pop(0), 1)], rows
 
 
 def notation(w):
