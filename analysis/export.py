@@ -121,12 +121,15 @@ def optuna(run, path):
             values[name] = of.index(x) if of else x
         done = trial.row["state"] != "running"
         told = trial.row["state"] in ("finished", "stopped")
+        loss = trial.row["loss"]
+        if not run.unfinished and trial.row["trial"] == run.winner.get("trial"):  # perhaps by a job before its last
+            loss = float(run.event["loss"][run.event["job"] == run.winner["job"]][0])
         stamp = [datetime.datetime.fromtimestamp(t, datetime.timezone.utc).isoformat(timespec="microseconds")
                  for t in (trial.began, trial.ended)]
         attrs = {f"weft.{k}": trial.row[k] for k in ("trial", "config", "job", "state", "resource", "seconds")}
         lines.append({
             "op_code": CREATE_TRIAL, "study_id": 0, "state": STATES[trial.row["state"]],
-            "value": trial.row["loss"] if told else None, "values": None, "datetime_start": stamp[0],
+            "value": loss if told else None, "values": None, "datetime_start": stamp[0],
             **({"datetime_complete": stamp[1]} if done else {}),
             "params": values, "system_attrs": {},
             "distributions": {name: json.dumps(axes[name]) for name in values},

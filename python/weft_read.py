@@ -189,12 +189,13 @@ def trials(run):
     e, config = run.event, likeliest(run)
     value = dict(zip(run.config, run.value))
     measured = {name: e[name] for name, *_ in run.metrics} | run.printed
-    rows = []
+    rows, most = [], max(e["resource"], default=0)
+    won = None if run.unfinished else run.winner.get("trial")
     for trial, jobs in jobs_by_trial(run).items():
         at = jobs[-1]
         own = config.get(int(e["job"][at]))
         state = "failed" if not np.isfinite(e["loss"][at]) else "finished" if e["last"][at] else \
-            "running" if run.unfinished else "stopped"
+            "running" if run.unfinished else "finished" if trial == won or e["resource"][at] >= most else "stopped"
         row = {"trial": trial, "config": own, "jobs": len(jobs), "job": int(e["job"][at]), "state": state,
                "resource": float(e["resource"][at]), "loss": float(e["loss"][at]),
                "seconds": sum(e["seconds"][jobs].tolist())}

@@ -225,8 +225,10 @@ def trials_of(run):
         arms = np.flatnonzero(a["job"] == e["job"][i])
         arm = min(arms, key=lambda j: (-a["after"][j], *rank(a["score"][j], a["loss"][j])))
         config = a["config"][arm].item()
-        state = "failed" if not math.isfinite(e["loss"][i]) else "finished" if e["last"][i] else \
-            "running" if "unfinished" in run.f.attrs else "stopped"
+        whole = "unfinished" not in run.f.attrs
+        won = whole and "winner" in run.f and run.f["winner"].attrs["trial"] == trial
+        full = e["last"][i] or won or (whole and e["resource"][i] == max(e["resource"]))
+        state = "failed" if not math.isfinite(e["loss"][i]) else "finished" if full else "stopped" if whole else "running"
         row = {"run": run.path, "trial": trial.item(), "config": config, "jobs": len(own), "job": e["job"][i].item(),
                "state": state, "resource": e["resource"][i].item(), "loss": plain(e["loss"][i]),
                "seconds": functools.reduce(lambda x, y: x + y, e["seconds"][own].tolist())}

@@ -165,6 +165,8 @@ struct plain {
     double loss[RUNGS][MAX_TRIALS]; /* of a trial in a rung; NAN: not there */
     int promoted[RUNGS][MAX_TRIALS];
     int rung[MAX_TRIALS]; /* aimed at */
+    int leader, leads_at; /* trial with the best result of the highest rung; -1: none */
+    int crowned;
 };
 
 static const weft_opt plain_opts[] = {
@@ -182,6 +184,7 @@ static weft_status plain_setup(void *self, const weft_space *space, uint64_t see
     (void)mem;
     for (int k = 0; k < RUNGS; k++)
         for (int i = 0; i < MAX_TRIALS; i++) plain->loss[k][i] = NAN;
+    plain->leader = -1;
     return WEFT_OK;
 }
 
@@ -224,14 +227,32 @@ static weft_asked plain_ask(void *self, weft_job *job)
         return plain_job(plain, c, k + 1, job);
     }
     if (plain->begun < plain->n) return plain_job(plain, (int)plain->begun++, 0, job);
-    return plain->open > 0 ? WEFT_WAIT : WEFT_DONE;
+    if (plain->open > 0) return WEFT_WAIT;
+    if (plain->crowned++ || plain->leader < 0 || plain->leads_at == RUNGS - 1)
+        return WEFT_DONE;
+    plain_job(plain, plain->leader, RUNGS - 1, job);
+    job->resource =
+        pow(plain->reduction, RUNGS - 1) - pow(plain->reduction, plain->leads_at);
+    job->index = plain->leads_at + 1;
+    return WEFT_JOB;
 }
 
 static void plain_tell(void *self, const weft_result *res)
 {
     struct plain *plain = self;
+    int trial = (int)res->trial, rung = plain->rung[trial], leader = plain->leader;
     plain->open--;
-    plain->loss[plain->rung[res->trial]][res->trial] = res->loss;
+    plain->loss[rung][trial] = res->loss;
+    if (isinf(res->loss)) {
+        if (trial == leader) plain->leader = -1;
+        return;
+    }
+    double best = leader < 0 ? 0 : plain->loss[plain->leads_at][leader];
+    int better = res->loss < best || (!(res->loss > best) && trial < leader);
+    if (leader >= 0 && rung <= plain->leads_at && (rung < plain->leads_at || !better))
+        return;
+    plain->leader = trial;
+    plain->leads_at = rung;
 }
 
 static int64_t plain_jobs(const void *self)

@@ -104,7 +104,7 @@ pbt()
 {
     touch "$tmp/copies"
     tune "$1" run.teams="$2" run.tuner=pbt pbt.population=6 pbt.interval=3 pbt.max_resource=12 \
-        pbt.quantile=0.34 space.configs=6
+        pbt.quantile=0.34
     status=$?
     rm "$tmp/copies"
     return $status

@@ -303,9 +303,15 @@ static void test_halving(weft_arena *mem)
         {27, "max_resource = 27", "27x1 9x3 3x9 1x27", 108, 81},
         {256, "reduction = 4\nmax_resource = 256", "256x1 64x4 16x16 4x64 1x256", 5 * 256,
          4 * 256},
-        {27, "max_resource = 80\nmin_resource = 2\nearly_stopping = 1", "27x6 9x18 3x54",
-         486, 27 * 6 + 9 * 12 + 3 * 36},
-        {10, "max_resource = 27", "10x1 3x3 1x9", 28, 10 + 6 + 6},
+        {27,
+         "max_resource = 80\nmin_resource = 2\nearly_stopping = 1\nwinner_resource = rung",
+         "27x6 9x18 3x54", 486, 27 * 6 + 9 * 12 + 3 * 36},
+        {27, "max_resource = 80\nmin_resource = 2\nearly_stopping = 1",
+         "27x6 9x18 3x54 1x80", 486 + 80, 27 * 6 + 9 * 12 + 3 * 36 + 26},
+        {10, "max_resource = 27\nwinner_resource = rung", "10x1 3x3 1x9", 28, 10 + 6 + 6},
+        {10, "max_resource = 27", "10x1 3x3 1x9 1x27", 28 + 27, 10 + 6 + 6 + 18},
+        {6, "reduction = 6\nmin_resource = 10\nmax_resource = 450", "6x10 1x60 1x450", 570,
+         60 + 50 + 390},
     };
     for (size_t i = 0; i < sizeof halvings / sizeof *halvings; i++) {
         struct sim sim =

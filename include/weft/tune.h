@@ -93,6 +93,9 @@ typedef struct weft_tuner {
     /* "space.configs asha.jobs": keys that make a search longer and leave its first job as
      * it is. NULL: there is none. */
     const char *grows;
+    /* "pbt.population": the options that say how many trials a random space gives, in place
+     * of space.configs. NULL: that does. */
+    const char *sizes;
     int waits; /* 1: it returns WEFT_WAIT until it has the results that it needs, and
                   therefore asks for the same jobs for any number of jobs in flight and any
                   order of results */

@@ -14,6 +14,7 @@ typedef struct trial_row {
     int64_t trial, jobs, at; /* at: its last job, in of->jobs */
     int64_t arm;             /* the likeliest of that job's mixture; -1: none */
     double seconds;          /* of all its jobs */
+    double most;             /* resource of a trial of the run */
 } trial_row;
 
 static int by_trial(const void *pa, const void *pb)
@@ -29,8 +30,11 @@ static int64_t find_trials(const weft_summary *summary, trial_row *row, weft_are
     const weft_jobs *jobs = &summary->jobs;
     const int64_t *likeliest = weft_summary_likeliest(summary, tmp);
     int64_t n = 0;
+    double most = 0;
+    for (int64_t i = 0; i < jobs->n; i++) most = fmax(most, jobs->resource[i]);
     for (int64_t i = 0; i < jobs->n; i++)
-        row[i] = (trial_row){summary, jobs->trial[i], 1, i, likeliest[i], jobs->seconds[i]};
+        row[i] = (trial_row){summary,      jobs->trial[i],   1,   i,
+                             likeliest[i], jobs->seconds[i], most};
     if (jobs->n > 0) qsort(row, (size_t)jobs->n, sizeof *row, by_trial);
     for (int64_t i = 0; i < jobs->n; i++) {
         trial_row *last = n > 0 ? &row[n - 1] : NULL;
@@ -45,13 +49,17 @@ static int64_t find_trials(const weft_summary *summary, trial_row *row, weft_are
     return n;
 }
 
-/* What became of it. */
+/* What became of it: it is finished if it was trained for the most resource of the run, or
+ * has won, too. */
 static const char *state_of(const trial_row *row)
 {
     const weft_jobs *jobs = &row->summary->jobs;
+    const weft_value *won = weft_summary_value(row->summary, "winner_trial");
     if (!isfinite(jobs->loss[row->at])) return "failed";
     if (jobs->last[row->at]) return "finished";
-    return weft_summary_value(row->summary, "unfinished")->text ? "running" : "stopped";
+    if (weft_summary_value(row->summary, "unfinished")->text) return "running";
+    if (won->known && won->whole == row->trial) return "finished";
+    return jobs->resource[row->at] < row->most ? "stopped" : "finished";
 }
 
 /* ---- columns ---- */

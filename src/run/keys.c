@@ -227,8 +227,24 @@ static weft_status check_when(weft_run *run, const weft_kind *kind)
     return WEFT_OK;
 }
 
+/* Checks a number of configurations that the schedule does not read. */
+static weft_status check_configs(const weft_run *run)
+{
+    const weft_entry *entry = weft_conf_find(run->conf, "space", "configs");
+    const weft_tuner *tuner = run->search.tuner;
+    int random = run->space.source == 0 && run->space.dim > 0;
+    if (!tuner->sizes || !random || !entry || is_default(&weft_space_kind, entry) ||
+        (is_typed(run, "run", "tuner") && !weft_conf_is_typed(entry)))
+        return WEFT_OK;
+    return weft_entry_fail(entry,
+                           "run.tuner = %s does not read it: how many trials it begins "
+                           "follows from %s; take it out",
+                           tuner->kind.name, tuner->sizes);
+}
+
 weft_status weft_run_keys(weft_run *run, int fresh)
 {
+    if (fresh) TRY(check_configs(run));
     struct sections all = all_sections(run->task, run->mem);
     for (int i = 0; i < all.n; i++) {
         const struct section *section = &all.at[i];
@@ -303,6 +319,8 @@ weft_status weft_run_change(weft_conf *conf, const char *assignment, int *grown)
     weft_conf_init(&one, conf->mem);
     TRY(weft_conf_set(&one, assignment));
     const weft_opt *opt = changed(&all, one.entry);
+    const weft_entry *old = weft_conf_find(conf, one.entry->section, one.entry->key);
+    if (old && strcmp(old->value, one.entry->value) == 0) return WEFT_OK;
     if (!opt)
         return weft_entry_fail(one.entry,
                                "only %s may be changed, on which no result depends; "

@@ -6,7 +6,8 @@
  * massively parallel hyperparameter tuning", MLSys 2020, algorithm 2. In the stopping
  * variant, whether a trial is promoted is decided once, when its result of the rung is
  * told: Liaw et al., "Tune: a research platform for distributed model selection and
- * training", AutoML workshop at ICML 2018. */
+ * training", AutoML workshop at ICML 2018. At the end the best of the trials with the most
+ * resource is trained up to max_resource. */
 #include "rungs.h"
 #include "weft/heap.h"
 #include "weft/log.h"
@@ -37,13 +38,14 @@ struct bracket {
 struct trial {
     int bracket, rung; /* bracket and rung of its last job */
     int open;          /* 1: a job is asked and not told yet */
+    int final;         /* 1: its last job goes beyond the rungs, up to max_resource */
     int stopped;       /* 1: it cannot be promoted any more */
     weft_rank rank;    /* of the result told last */
 };
 
 typedef struct asha_tuner {
     /* options */
-    int reduction, early_stopping, variant, brackets, best;
+    int reduction, early_stopping, variant, brackets, winner_resource, best;
     int64_t min_resource, max_resource, trials, budget, most_jobs;
     /* state */
     struct bracket *bracket; /* [brackets] */
@@ -51,6 +53,9 @@ typedef struct asha_tuner {
     int64_t begun, room;
     int64_t jobs, spent, open; /* number asked for; resource asked for; jobs asked for and
                                   not told */
+    weft_rank leader;          /* the best result of those of most resource; id -1: none */
+    int64_t leader_done;       /* that resource */
+    int crowned;               /* 1: the leader's job up to max_resource was asked for */
     int over;                  /* 1: no more jobs will be asked for */
     weft_arena *mem;
 } asha_tuner;
@@ -78,6 +83,7 @@ static const weft_opt asha_opts[] = {
     WEFT_INT_OPT("brackets", asha_tuner, brackets, "1", 0, WEFT_MAX_RUNGS,
                  "number of brackets, each without one more of the lowest rungs, all of "
                  "the same resource; 0: as many as rungs"),
+    WEFT_WINNER_RESOURCE_OPT(asha_tuner, winner_resource),
     WEFT_CHOICE_OPT(
         "winner", asha_tuner, best, "last", "last|best",
         "last: best of the jobs with the most resource; best: lowest loss of any job"),
@@ -195,9 +201,11 @@ static weft_status asha_setup(void *self, const weft_space *space, uint64_t seed
         weft_log(
             WEFT_WARN,
             "asha: of %lld trials, fewer than asha.reduction = %lld, none is promoted: "
-            "they end at %lld of asha.max_resource = %lld",
-            (long long)asha->trials, (long long)asha->reduction, (long long)first,
-            (long long)asha->max_resource);
+            "%s end at %lld of asha.max_resource = %lld",
+            (long long)asha->trials, (long long)asha->reduction,
+            asha->winner_resource == WEFT_WINNER_MAX ? "all but the winner" : "they",
+            (long long)first, (long long)asha->max_resource);
+    asha->leader.id = -1;
     asha->mem = mem;
     return WEFT_OK;
 }
@@ -242,8 +250,16 @@ static int least_spent(const asha_tuner *asha)
     return at;
 }
 
-/* The trial of the next job, new or promoted, and its state with that job in *next; -1:
- * there is none. */
+/* 1: the leader goes on up to max_resource if nothing else is to be done. */
+static int may_be_crowned(const asha_tuner *asha)
+{
+    return asha->leader.id >= 0 && !asha->crowned &&
+           asha->winner_resource == WEFT_WINNER_MAX &&
+           asha->leader_done < asha->max_resource;
+}
+
+/* The trial of the next job, new or promoted, at the end the leader, and its state with
+ * that job in *next; -1: there is none. */
 static int64_t next_trial(const asha_tuner *asha, struct trial *next)
 {
     const struct rung *from = find_promotion(asha);
@@ -254,14 +270,26 @@ static int64_t next_trial(const asha_tuner *asha, struct trial *next)
         return id;
     }
     *next = (struct trial){.bracket = least_spent(asha)};
-    return asha->trials == 0 || asha->begun < asha->trials ? asha->begun : -1;
+    if (asha->trials == 0 || asha->begun < asha->trials) return asha->begun;
+    if (asha->open > 0 || !may_be_crowned(asha)) return -1;
+    *next = asha->trial[asha->leader.id];
+    next->rung++;
+    next->final = 1;
+    return asha->leader.id;
+}
+
+/* The total resource of a trial at the end of its last job. */
+static int64_t reached(const asha_tuner *asha, const struct trial *trial)
+{
+    return trial->final ? asha->max_resource
+                        : asha->bracket[trial->bracket].rung[trial->rung].resource;
 }
 
 /* The resource of a trial's next job. */
 static int64_t added(const asha_tuner *asha, const struct trial *next)
 {
-    const struct rung *rung = &asha->bracket[next->bracket].rung[next->rung];
-    return next->rung > 0 ? rung->resource - rung[-1].resource : rung->resource;
+    const struct rung *rung = asha->bracket[next->bracket].rung;
+    return reached(asha, next) - (next->rung > 0 ? rung[next->rung - 1].resource : 0);
 }
 
 /* 1: the job would exceed the number of jobs or the budget. */
@@ -282,7 +310,9 @@ static void begin_job(asha_tuner *asha, int64_t id, const struct trial *next, we
     bracket->spent += more;
     *job = weft_job_new(id, (double)more, NULL);
     job->index = next->rung;
-    job->last = next->rung == bracket->top;
+    int top = next->rung == bracket->top;
+    job->last = reached(asha, next) == asha->max_resource ||
+                (top && asha->winner_resource == WEFT_WINNER_RUNG);
     if (asha->best) job->eligibility = WEFT_WINS_LOSS;
 }
 
@@ -295,9 +325,10 @@ static weft_asked asha_ask(void *self, weft_job *job)
     asha->over = id < 0 ? asha->open == 0 : exceeds_bounds(asha, &next);
     if (asha->over) return WEFT_DONE;
     if (id < 0) return WEFT_WAIT;
-    if (id < asha->begun)
+    asha->crowned |= next.final;
+    if (id < asha->begun && !next.final)
         pop(&asha->bracket[next.bracket].rung[next.rung - 1].waiting);
-    else
+    if (id == asha->begun)
         asha->trial = weft_regrow(asha->mem, asha->trial, sizeof *asha->trial,
                                   asha->begun++, &asha->room);
     begin_job(asha, id, &next, job);
@@ -321,6 +352,20 @@ static void enter(asha_tuner *asha, struct rung *rung, weft_rank rank)
     if (rung->possible.n > rung->keep) pop(&rung->possible);
 }
 
+/* Takes the result for the leader's if it is of more resource, or of as much and better. A
+ * leader that diverges is none any more. */
+static void follow(asha_tuner *asha, weft_rank rank)
+{
+    int64_t done = reached(asha, &asha->trial[rank.id]);
+    int finite = rank.loss < INFINITY, lost = !finite && rank.id == asha->leader.id;
+    int none = asha->leader.id < 0 || done > asha->leader_done;
+    int leads = none || (done == asha->leader_done && weft_rank_before(rank, asha->leader));
+    if (lost) asha->leader.id = -1;
+    if (!finite || !leads) return;
+    asha->leader = rank;
+    asha->leader_done = done;
+}
+
 /* Adds a result to the rung that its trial was trained for. */
 static void add_result(asha_tuner *asha, weft_rank rank)
 {
@@ -329,8 +374,9 @@ static void add_result(asha_tuner *asha, weft_rank rank)
     struct rung *rung = &asha->bracket[trial->bracket].rung[trial->rung];
     trial->open = 0;
     trial->rank = rank;
-    trial->stopped = trial->rung == bracket->top || !(rank.loss < INFINITY);
-    if (trial->rung == bracket->top) return;
+    trial->stopped = trial->rung >= bracket->top || trial->final || !(rank.loss < INFINITY);
+    follow(asha, rank);
+    if (trial->rung >= bracket->top || trial->final) return;
     enter(asha, rung, rank);
     if (asha->variant == STOPPING && weft_rank_before(first(&rung->best), rank))
         trial->stopped = 1;
@@ -355,19 +401,26 @@ static int asha_ended(const void *self, int64_t id)
     const asha_tuner *asha = self;
     const struct trial *trial = &asha->trial[id];
     if (trial->open) return 0;
-    if (trial->stopped || asha->over) return 1;
+    if (asha->over) return 1;
+    if (id == asha->leader.id && may_be_crowned(asha)) return 0;
+    if (trial->stopped) return 1;
     const struct rung *rung = &asha->bracket[trial->bracket].rung[trial->rung];
     if (rung->keep < 0 || rung->possible.n < rung->keep) return 0;
     return rung->keep == 0 || weft_rank_before(first(&rung->possible), trial->rank);
 }
 
-/* An estimate: the trials that start, and from each rung the share that is promoted. */
+/* An estimate: the trials that start, from each rung the share that is promoted, and the
+ * best one's way to max_resource. */
 static int64_t asha_jobs(const void *self)
 {
     const asha_tuner *asha = self;
     if (asha->over) return asha->jobs;
-    int64_t n = 0;
-    for (int64_t k = asha->trials; k > 0; k /= asha->reduction) n += k;
+    const struct bracket *bracket = &asha->bracket[0];
+    int64_t n = 0, k = asha->trials;
+    int rung = 0;
+    for (; k > 0 && rung <= bracket->top; k /= asha->reduction, rung++) n += k;
+    int short_of = rung > 0 && bracket->rung[rung - 1].resource < asha->max_resource;
+    n += short_of && asha->winner_resource == WEFT_WINNER_MAX;
     if (asha->trials == 0 && asha->most_jobs == 0)
         n = asha->budget / asha->bracket[asha->brackets - 1].rung[0].resource;
     n = least_bound(n, asha->most_jobs);
@@ -387,7 +440,9 @@ static void asha_extent(const void *self, weft_extent *out)
     const struct bracket *bracket = &asha->bracket[0];
     *out = (weft_extent){.trials =
                              asha->budget == 0 && asha->most_jobs == 0 ? asha->trials : 0,
-                         .resource = (double)bracket->rung[bracket->top].resource};
+                         .resource = (double)(asha->winner_resource == WEFT_WINNER_MAX
+                                                  ? asha->max_resource
+                                                  : bracket->rung[bracket->top].resource)};
 }
 
 extern const weft_tuner weft_tuner_asha;

@@ -176,4 +176,5 @@ const weft_tuner weft_tuner_hyperband = {
     .early = hyperband_early,
     .extent = hyperband_extent,
     .grows = "hyperband.repeats",
+    .sizes = "hyperband.max_resource, min_resource, reduction and repeats",
 };

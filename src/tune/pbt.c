@@ -14,6 +14,11 @@
 enum { TRUNCATION, TOURNAMENT, NOTHING };
 enum { NOBODY = -1 };
 
+struct copied {
+    int member;   /* whose trial it is */
+    int64_t told; /* intervals that it was trained for, with those that it copied */
+};
+
 struct member {
     int64_t trial;    /* of its last job; NOBODY before the first */
     weft_rank told;   /* latest result, with its trial as id; NOBODY before the first */
@@ -22,6 +27,8 @@ struct member {
     int64_t source;   /* trial that its job in flight copied, with `sync` its job of this
                          round; NOBODY: none */
     int64_t jobs, of; /* jobs asked for; of these, of its present trial */
+    int64_t at;       /* intervals of its trial, and of what that copied, asked for */
+    int64_t back;     /* intervals that it has lost by copying trials behind it */
     int open;         /* 1: a job is asked and not told yet */
 };
 
@@ -33,10 +40,10 @@ typedef struct pbt_tuner {
     /* state */
     const weft_space *space;
     uint64_t seed;
-    int64_t each;  /* number of jobs of a member */
+    int64_t each;  /* intervals up to max_resource */
     int64_t round; /* with `sync`: number of jobs of each member at the last decision */
     struct member *member; /* [population] */
-    int *owner;            /* [trials] member */
+    struct copied *of;     /* [trials] */
     int64_t trials, room;
     weft_arena *mem;
     weft_rank *ranked; /* [population] scratch */
@@ -48,7 +55,8 @@ static const weft_opt pbt_opts[] = {
     WEFT_LONG_OPT("interval", pbt_tuner, interval, "10", 1, 1e9,
                   "resource of a member between two decisions, in the task's unit: rounds"),
     WEFT_LONG_OPT("max_resource", pbt_tuner, max_resource, "100", 1, 1e9,
-                  "total resource of a member"),
+                  "total resource of a member, with that of what it copies: a copy of one "
+                  "that is ahead has fewer intervals left, of one behind more"),
     WEFT_CHOICE_OPT(
         "exploit", pbt_tuner, exploit, "truncation", "truncation|tournament|none",
         "truncation: a member of the worst share copies one of the best. tournament: a "
@@ -181,7 +189,7 @@ static void pbt_explore(const void *self, int64_t trial, const double *from, dou
 /* 1: the member may be asked for its next job. */
 static int is_ready(const pbt_tuner *pbt, const struct member *member)
 {
-    return !member->open && member->jobs < pbt->each &&
+    return !member->open && member->at < pbt->each &&
            (!pbt->sync || member->jobs == pbt->round);
 }
 
@@ -190,8 +198,9 @@ static int decisions_left(const pbt_tuner *pbt)
 {
     for (int i = 0; i < pbt->population; i++) {
         const struct member *member = &pbt->member[i];
-        int64_t next = member->jobs + (is_ready(pbt, member) ? 1 : 0);
-        if (next < pbt->each) return 1;
+        int64_t next = member->at + (is_ready(pbt, member) ? 1 : 0);
+        if (next < pbt->each || (member->at < pbt->each && member->copies != NOBODY))
+            return 1;
     }
     return 0;
 }
@@ -204,24 +213,39 @@ static int has_pending_copy(const pbt_tuner *pbt, int64_t trial)
     return 0;
 }
 
+/* Drops a copy that would have nothing left to train, or by which a member would train for
+ * more than twice max_resource in all. */
+static void settle_copy(pbt_tuner *pbt, struct member *member)
+{
+    if (member->copies == NOBODY) return;
+    int64_t from = pbt->of[member->copies].told;
+    int64_t lost = member->at > from ? member->at - from : 0;
+    if (from == pbt->each || member->back + lost > pbt->each) {
+        member->copies = NOBODY;
+        return;
+    }
+    member->back += lost;
+    member->at = from;
+}
+
 static void begin_trial(pbt_tuner *pbt, int i)
 {
     struct member *member = &pbt->member[i];
-    pbt->owner =
-        weft_grow(pbt->mem, pbt->owner, sizeof *pbt->owner, pbt->trials, &pbt->room);
+    pbt->of = weft_grow(pbt->mem, pbt->of, sizeof *pbt->of, pbt->trials, &pbt->room);
     member->trial = pbt->trials++;
     member->source = member->copies;
     member->copies = NOBODY;
     member->of = 0;
-    pbt->owner[member->trial] = i;
+    pbt->of[member->trial] = (struct copied){.member = i};
 }
 
 static void begin_job(pbt_tuner *pbt, struct member *member, weft_job *job)
 {
-    int64_t left = pbt->max_resource - member->jobs * pbt->interval;
+    int64_t left = pbt->max_resource - member->at * pbt->interval;
     member->open = 1;
     member->jobs++;
-    int final = member->jobs == pbt->each;
+    member->at++;
+    int final = member->at == pbt->each;
     double more = (double)(left < pbt->interval ? left : pbt->interval);
     *job = weft_job_new(member->trial, more, NULL);
     job->from = member->source;
@@ -230,20 +254,29 @@ static void begin_job(pbt_tuner *pbt, struct member *member, weft_job *job)
     job->eligibility = final || pbt->best ? WEFT_WINS_LOSS : WEFT_WINS_LAST;
 }
 
-/* Asks for a job of the ready member that has had the fewest jobs. */
+/* 1: a ready member is asked for its job before another: copies first, as their sources go
+ * on, then who is behind. */
+static int is_before(const struct member *one, const struct member *other)
+{
+    int copy = one->copies != NOBODY, copies = other->copies != NOBODY;
+    return copy != copies ? copy : one->at < other->at;
+}
+
+/* Asks for the next job of a ready member. */
 static weft_asked pbt_ask(void *self, weft_job *job)
 {
     pbt_tuner *pbt = self;
     int next = NOBODY, done = 1;
     for (int i = 0; i < pbt->population; i++) {
         const struct member *member = &pbt->member[i];
-        done &= member->jobs == pbt->each;
+        done &= member->at == pbt->each;
         if (is_ready(pbt, member) &&
-            (next == NOBODY || member->jobs < pbt->member[next].jobs))
+            (next == NOBODY || is_before(member, &pbt->member[next])))
             next = i;
     }
     if (next == NOBODY) return done ? WEFT_DONE : WEFT_WAIT;
     struct member *member = &pbt->member[next];
+    settle_copy(pbt, member);
     if (member->trial == NOBODY || member->copies != NOBODY) begin_trial(pbt, next);
     begin_job(pbt, member, job);
     return WEFT_JOB;
@@ -266,16 +299,17 @@ static void pbt_tell(void *self, const weft_result *res)
 {
     pbt_tuner *pbt = self;
     struct member *member = res->trial >= 0 && res->trial < pbt->trials
-                                ? &pbt->member[pbt->owner[res->trial]]
+                                ? &pbt->member[pbt->of[res->trial].member]
                                 : NULL;
     weft_check(member && member->open && member->trial == res->trial,
                "told of trial %lld, which has no job", (long long)res->trial);
     member->open = 0;
     member->source = pbt->sync ? member->source : NOBODY;
     member->told = weft_result_rank(res);
+    pbt->of[res->trial].told = member->at;
     if (pbt->sync)
         close_round(pbt);
-    else if (member->jobs < pbt->each)
+    else if (member->at < pbt->each)
         member->copies = exploit(pbt, member);
 }
 
@@ -284,19 +318,22 @@ static void pbt_tell(void *self, const weft_result *res)
 static int pbt_ended(const void *self, int64_t trial)
 {
     const pbt_tuner *pbt = self;
-    const struct member *member = &pbt->member[pbt->owner[trial]];
+    const struct member *member = &pbt->member[pbt->of[trial].member];
     if (member->open && member->trial == trial) return 0;
     if (has_pending_copy(pbt, trial)) return 0;
     if (member->told.id != trial) return 1;
     int goes_on =
-        member->trial == trial && member->copies == NOBODY && member->jobs < pbt->each;
+        member->trial == trial && member->copies == NOBODY && member->at < pbt->each;
     return !goes_on && !decisions_left(pbt);
 }
 
 static int64_t pbt_jobs(const void *self)
 {
     const pbt_tuner *pbt = self;
-    return pbt->population * pbt->each;
+    int64_t n = 0;
+    for (int i = 0; i < pbt->population; i++)
+        n += pbt->member[i].jobs + pbt->each - pbt->member[i].at;
+    return n;
 }
 
 extern const weft_tuner weft_tuner_pbt;
@@ -311,4 +348,5 @@ const weft_tuner weft_tuner_pbt = {
     .jobs = pbt_jobs,
     .ended = pbt_ended,
     .explore = pbt_explore,
+    .sizes = "pbt.population",
 };

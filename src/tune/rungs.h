@@ -8,6 +8,14 @@
 
 #define WEFT_MAX_RUNGS 31
 
+/* Row of an option table: what becomes of the best trial where its last rung ends below
+ * max_resource. */
+enum { WEFT_WINNER_MAX, WEFT_WINNER_RUNG };
+#define WEFT_WINNER_RESOURCE_OPT(object, member)                                           \
+    WEFT_CHOICE_OPT("winner_resource", object, member, "max", "max|rung",                  \
+                    "max: the best trial of the last rung is trained up to max_resource, " \
+                    "if the rung ends before; rung: it ends there")
+
 /* The largest k with low eta^k <= high, for 1 <= low <= high and eta >= 2. Computed in
  * integers, because floor(log(high / low) / log(eta)) is one too small for 3^5 and 10^3. */
 int weft_rungs_top(int64_t low, int64_t high, int64_t eta);

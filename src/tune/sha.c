@@ -15,7 +15,7 @@
  * least what r_i = 1 costs. With rungs = geometric a trial's resource is min_resource
  * reduction^early_stopping at the end of the first rung and `reduction` times that of the
  * rung before at the end of each further one, up to max_resource, and the budget
- * follows. */
+ * follows; where the last of them ends before, the best trial goes on to max_resource. */
 #include "rungs.h"
 #include "weft/log.h"
 
@@ -25,7 +25,7 @@ enum { FEDEX, GEOMETRIC };          /* how rungs are placed */
 
 typedef struct sha_tuner {
     /* options */
-    int reduction, placing, eliminations, early_stopping, best;
+    int reduction, placing, eliminations, early_stopping, winner_resource, best;
     int64_t min_resource, max_resource, budget, every;
     weft_rungs rungs; /* set by sha_setup */
 } sha_tuner;
@@ -48,6 +48,7 @@ static const weft_opt sha_opts[] = {
     WEFT_LONG_OPT("budget", sha_tuner, budget, "0", 0, 1e12,
                   "resource of all trials together; 0: 5 max_resource, as published, or if "
                   "that is less the budget of equally long rungs"),
+    WEFT_WINNER_RESOURCE_OPT(sha_tuner, winner_resource),
     WEFT_LONG_OPT("every", sha_tuner, every, "0", 0, 1e9,
                   "resource of a job; 0: up to the next elimination"),
     WEFT_CHOICE_OPT("winner", sha_tuner, best, "last", "last|best",
@@ -57,6 +58,7 @@ static const weft_opt sha_opts[] = {
 
 static const weft_when sha_when[] = {{"min_resource", "rungs", "geometric"},
                                      {"early_stopping", "rungs", "geometric"},
+                                     {"winner_resource", "rungs", "geometric"},
                                      {"eliminations", "rungs", "fedex"},
                                      {"budget", "rungs", "fedex"},
                                      {NULL, NULL, NULL}};
@@ -176,12 +178,21 @@ static weft_status plan_geometric(sha_tuner *sha, int64_t n)
         rungs->trials[rungs->count] = n;
         rungs->until[rungs->count++] = at;
     }
-    if (rungs->count <= top)
+    int64_t end = rungs->until[rungs->count - 1];
+    if (end == sha->max_resource) return WEFT_OK;
+    if (sha->winner_resource == WEFT_WINNER_RUNG && rungs->count <= top)
         weft_log(WEFT_WARN,
                  "sha: %lld trials are too few for %d rungs: they end at %lld of "
                  "sha.max_resource = %lld",
-                 (long long)rungs->trials[0], top + 1,
-                 (long long)rungs->until[rungs->count - 1], (long long)sha->max_resource);
+                 (long long)rungs->trials[0], top + 1, (long long)end,
+                 (long long)sha->max_resource);
+    if (sha->winner_resource == WEFT_WINNER_RUNG) return WEFT_OK;
+    weft_log(WEFT_INFO,
+             "sha: the last rung ends at %lld; the best of it is trained up to "
+             "sha.max_resource = %lld (sha.winner_resource)",
+             (long long)end, (long long)sha->max_resource);
+    rungs->trials[rungs->count] = 1;
+    rungs->until[rungs->count++] = sha->max_resource;
     return WEFT_OK;
 }
 
