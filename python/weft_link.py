@@ -1,4 +1,5 @@
 """The link of a Python program to weft, which started it: lines of JSON over a socket."""
+import ast
 import json
 import math
 import os
@@ -27,6 +28,17 @@ def described(error):
     traceback.print_exception(type(error), error, error.__traceback__)
     where = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {error} ({os.path.basename(where.filename)}:{where.lineno})"
+
+
+def literal(word):
+    """The value that a word of an input file is in Python: that of None, (50,), [1, 2], {"a": 1} and of texts in
+    quotes; any other word is a text."""
+    if isinstance(word, str) and (word == "None" or word[:1] in tuple("([{'\"")):
+        try:
+            return ast.literal_eval(word)
+        except (SyntaxError, ValueError):
+            pass
+    return word
 
 
 class Link:

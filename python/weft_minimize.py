@@ -6,32 +6,42 @@ import signal
 import time
 import traceback
 
-from weft_search import Error, Search, number
+from weft_search import Error, Search, Space, Trial, number
 
 SHORT = 0.02  # seconds of a trial, below which a process is given the next one before its end
 
 
-def minimize(f, space, tuner="random", sampler="space", trials=None, workers=1, seed=1, output=None,
+def minimize(f, space, tuner=None, sampler=None, trials=None, workers=1, seed=None, output=None,
              settings=None, force=False):
     """Searches for the values that minimise f, and returns the Best.
 
     f         of a Trial t, returns its loss, or {"loss": ..., "error": ..., other numbers by name}; one that is
               not finite is of a trial that failed. What it raises ends the search, which can go on
-    space     {name: range}: (1, 9) of whole numbers, (0.0, 1.0), (1e-4, 1.0, "log"), a list, or a text as in an
-              input file: "log 1e-4 .. 1 when kind = a"; or the run file of a search that is to go on
-    tuner, sampler  of `weft list tuners` and `weft list samplers`; trials: their number
+    space     {name: range}: (1, 9) of whole numbers, (0.0, 1.0), (1e-4, 1.0, "log"), or a list, of which f is given
+              one: a number, a text, None, a tuple, a function, any object; or a text as in an input file:
+              "log 1e-4 .. 1 when kind = a"; or the run file of a search that is to go on. Objects that Python does
+              not print as it reads them, such as functions, are not in that file: give the space again, and output
+    tuner, sampler  of `weft list tuners` and `weft list samplers`: random, space; trials: their number, of the
+              tuners that do not make as many as their own options say, as hyperband and pbt do
     workers   processes in which f is called; 1: it is called here
-    seed      of all that is random; output, settings, force: as of Search
+    seed      of all that is random: 1; output, settings, force: as of Search
     """
-    given = dict(settings or {})
+    given = {"run.tuner": tuner, "run.sampler": sampler, "run.seed": seed}
+    given = {key: value for key, value in given.items() if value is not None}
+    for name, number_of in (("trials", trials), ("workers", workers)):
+        if number_of is not None and (number_of < 1 or number_of != int(number_of)):
+            raise Error(f"{name} = {number_of!r}: expected a whole number of 1 at least")
+    if trials is not None:
+        given["space.configs"] = int(trials)
+    given |= settings or {}
+    search, known = space, Space()
     if isinstance(space, dict):
-        given = {"run.tuner": tuner, "run.sampler": sampler, "run.seed": seed} | given
+        known = Space(space)
+        search = {"parameters": known}
+        given = {"run.tuner": "random", "run.sampler": "space", "run.seed": 1} | given
         if workers > 8:
             given.setdefault("run.workers", workers)  # so many trials at once
-    if trials is not None:
-        given["space.configs"] = trials
-    search = {"parameters": space} if isinstance(space, dict) else space
-    with Pool(f, workers) as pool, Search(search, given, output, force) as s:
+    with Pool(f, int(workers), known) as pool, Search(search, given, output, force) as s:
         while True:
             while pool.has_room() and (t := s.ask()):
                 pool.start(t)
@@ -64,8 +74,8 @@ class Pool:
     """Processes that call f; none where one is enough: then f is called here. Each has one trial, and
     while trials are short a second one, so that it need not wait for this process."""
 
-    def __init__(self, f, workers):
-        self.f, self.alone, self.most = f, workers < 2, 1
+    def __init__(self, f, workers, space):
+        self.f, self.space, self.alone, self.most = f, space, workers < 2, 1
         self.trials = {None: []} if self.alone else {}  # by processes' ends of pipes
         self.process = {}
         for _ in range(0 if self.alone else workers):
@@ -74,7 +84,7 @@ class Pool:
     def add(self):
         fork = multiprocessing.get_context("fork")
         end, other = fork.Pipe()
-        process = fork.Process(target=work, args=(self.f, other, [end, *self.process]), daemon=True)
+        process = fork.Process(target=work, args=(self.f, self.space, other, [end, *self.process]), daemon=True)
         process.start()
         other.close()
         self.process[end], self.trials[end] = process, []
@@ -90,7 +100,7 @@ class Pool:
         self.trials[end].append(t)
         if end:
             with contextlib.suppress(OSError):  # of a process that has ended: finished() sees it
-                end.send(t)
+                end.send(t.told)  # objects may not be sent
 
     def finished(self):
         """(trial, its outcome) of those that are done; waits for one."""
@@ -126,14 +136,14 @@ class Pool:
             end.close()
 
 
-def work(f, pipe, others):
+def work(f, space, pipe, others):
     """A process: calls f for what comes over the pipe, until its other end is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for end in others:
         end.close()
     while True:
         try:
-            t = pipe.recv()
+            t = Trial(pipe.recv(), space)
         except (EOFError, OSError):
             return
         begun = time.perf_counter()

@@ -23,7 +23,7 @@ import random
 import sys
 import threading
 
-from weft_link import PROTOCOL, Link, described, number
+from weft_link import PROTOCOL, Link, described, literal, number
 
 server = None  # of this program
 
@@ -35,7 +35,7 @@ class Stopped(BaseException):
 class Trial:
     """What train is given.
 
-    values   {name: value} of section [parameters]; trial["rate"] is one of them
+    values   {name: value} of section [parameters], of "(50,) | None" a tuple or None; trial["rate"] is one of them
     trial    its number
     seed     for what is random in it
     total    resource that it has at the end of its present job
@@ -44,7 +44,8 @@ class Trial:
     """
 
     def __init__(self, message):
-        self.trial, self.seed, self.values = message["trial"], message["seed"], message["values"]
+        self.trial, self.seed = message["trial"], message["seed"]
+        self.values = {name: literal(value) for name, value in message["values"].items()}
         self.state, self.done, self.skip = None, 0, -1  # reports up to `skip` are not told
         self.kept, self.random, self.step = None, None, 0  # state, generators, resource at its last report
         self.waits, self.wake, self.dropped = False, threading.Semaphore(0), None  # within report()

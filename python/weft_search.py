@@ -20,17 +20,23 @@ on the losses alone, not on when, in which order or by how many workers they are
 of the same search by task command; with run.clock = wall it depends on that order. Needs the standard
 library only; minimize is in weft_minimize.py.
 """
+import ast
 import configparser
 import contextlib
+import hashlib
 import json
 import math
 import os
+import pprint
 import re
 import shutil
 import subprocess
 import tempfile
 import threading
+import urllib.parse
 import weakref
+
+from weft_link import literal
 
 LAUNCHERS = ("OMPI_", "PMIX_", "PMI_", "SLURM_")  # begin variables of a launcher, which weft is not to join
 SEARCHES = weakref.WeakSet()  # whose weft has begun
@@ -63,31 +69,165 @@ def program():
     raise Error("the program weft was not found: set WEFT to its path")
 
 
-def choice(value):
-    """One of several, as an input file has it. A text that would be read as another value is refused."""
-    if isinstance(value, str):
-        number = re.fullmatch(r"\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*|true|false", value, re.I)
-        if number or value != value.strip() or not value or re.search(r"[|;#\n]|\.\.|\bwhen\b|^log ", value):
-            raise Error(f"{value!r} in a list would be read as another value: give a number or a bool as such, or a text "
-                        "without |, ;, #, .., 'when' and blanks at its ends, by which your function finds it")
-    return setting(value)
+# ---- values as an input file has them --------------------------------------------------------
+
+PLAIN = (bool, int, float, str)  # what an input file has words for
+LONGEST = 900  # characters of a word
 
 
 def setting(value):
-    """As an input file has it. A tuple is a range: (1, 9) of whole numbers, (0.0, 1.0), (1e-4, 1.0, "log");
-    a list is a choice; a text is taken as it is: "log 1e-4 .. 1", "a | b"."""
-    value = value.item() if hasattr(value, "item") else value  # of NumPy
-    if isinstance(value, tuple) and len(value) in (2, 3) and value[2:] in ((), ("log",)):
-        return "log " * len(value[2:]) + f"{setting(value[0])} .. {setting(value[1])}"
-    if isinstance(value, list) and value:
-        return " | ".join(choice(one) for one in value)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (int, float)):
-        return repr(value)
-    if isinstance(value, str) and "\n" not in value:
+    """A text is taken as it is: "log 1e-4 .. 1", "a | b". A tuple is a range: (1, 9) of whole numbers, (0.0, 1.0),
+    (1e-4, 1.0, "log"); a list, a range() and an array are choices, each any value of Python."""
+    value = of_numpy(value)
+    if type(value) is tuple:
+        return interval(value)
+    if isinstance(value, (list, range)):
+        return " | ".join(words(value)) if len(value) > 1 else alone(words(value)[0])
+    if type(value) not in PLAIN or isinstance(value, str) and re.search(r"[\n\r\0]", value):
+        raise Error(f"{value!r}: expected a range, (low, high) or (low, high, \"log\"), a list of choices, a number or a "
+                    "text; what is one object whatever the trial is a list of one, [None]")
+    return value if isinstance(value, str) else plain(value)
+
+
+def of_numpy(value):
+    """A scalar as a number, an array as a list."""
+    return value.tolist() if hasattr(value, "tolist") and hasattr(value, "ndim") else value
+
+
+def interval(value):
+    ends = tuple(map(of_numpy, value[:2]))
+    if len(value) not in (2, 3) or value[2:] not in ((), ("log",)) or not all(type(end) in (int, float) for end in ends):
+        raise Error(f"{value!r}: a tuple is a range of numbers, (low, high) or (low, high, \"log\"); choices are a list, "
+                    f"{list(value)!r}, and a tuple as one of them stands in it, [{value!r}, ...]")
+    return "log " * len(value[2:]) + f"{ends[0]!r} .. {ends[1]!r}"
+
+
+def plain(value):
+    return {True: "true", False: "false"}[value] if isinstance(value, bool) else repr(value)
+
+
+def words(choices):
+    """A word for each choice, no two of them alike: of numbers, bools and texts what an input file has, of others
+    what Python prints."""
+    found = [word(of_numpy(one) if getattr(one, "ndim", 1) == 0 else one) for one in choices]
+    if not found:
+        raise Error("[]: expected at least one choice")
+    for i, one in enumerate(found):
+        if one.startswith("<") and one in found[:i] and not any(x is choices[i] for x in choices[:i]):
+            found[i] = f"{one[:-1]} {i + 1}>"  # another object that is printed alike
+    return found
+
+
+def word(value):
+    if type(value) is str and not is_odd(value):
         return value
-    raise Error(f"{value!r}: expected a number, a text, a tuple (low, high) or (low, high, \"log\"), or a list")
+    if type(value) in PLAIN and value != math.inf and value != -math.inf and value == value and type(value) is not str:
+        return plain(value)
+    text = pprint.pformat(value, width=1 << 30, sort_dicts=False)
+    if is_literal(value, text) and len(masked(text)) < LONGEST:
+        return masked(text)
+    text = re.sub(r" at 0x[0-9a-fA-F]+", "", re.sub(r"[\s\0]+", " ", text))
+    if len(text) > LONGEST:
+        text = text[:LONGEST // 2] + " " + hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
+    return masked(text if re.fullmatch(r"<.*>", text) else f"<{text}>")
+
+
+def is_odd(text):
+    """Whether it would be read as another value."""
+    return bool(re.fullmatch(r"\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*|true|false|None", text, re.I)
+                or text != text.strip() or not text or not text.isprintable() or len(text) >= LONGEST
+                or text[0] in "([{<'\"" or re.search(r"[|;#\\\ud800-\udfff]|\.\.|\bwhen\b|^log | per trial$", text))
+
+
+def is_literal(value, text):
+    """Whether what Python prints gives the value back."""
+    try:
+        again = ast.literal_eval(text)
+        return pprint.pformat(again, width=1 << 30, sort_dicts=False) == text and type(again) is type(value)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return False
+
+
+def masked(text):
+    """Without what has a meaning in an input file; within quotes it stays the same for Python."""
+    text = re.sub(r"[|;#\x7f-\x9f\ud800-\udfff]", lambda c: ("\\x%02x" if ord(c[0]) < 256 else "\\u%04x") % ord(c[0]), text)
+    return re.sub(r"\bwhen\b", r"w\\x68en", text)
+
+
+def alone(text):
+    """A word that is the only one."""
+    if re.fullmatch(r"[\w.+\-]+", text):
+        return text
+    if "'" not in text or '"' not in text:
+        return f"'{text}'" if "'" not in text else f'"{text}"'
+    return '"' + text.replace('"', "`") + '"'
+
+
+class Space:
+    """Section [parameters]: what an input file has of it, and the values behind that. None: of a run file."""
+
+    def __init__(self, parameters=None):
+        self.given, self.text, self.objects = parameters is not None, {}, {}
+        for name, value in (parameters or {}).items():
+            key = self.key(name)
+            self.text[key] = named("parameters", name, value)
+            value = of_numpy(value)
+            if isinstance(value, (list, range)):
+                by_word = {told(one): of for one, of in zip(words(value), value)}
+                self.objects[key] = by_word if len(value) > 1 else Only(value[0])
+
+    def key(self, name):
+        """The name, with what a key cannot have as %3D."""
+        if not isinstance(name, str) or not name:
+            raise Error(f"parameters: {name!r} is no name: expected a text")
+        return re.sub(r"^[\d.\- ]|[\x00-\x1f!-,/:-@\[-^`{-\x7f]| $", lambda c: "%%%02X" % ord(c[0]), name)
+
+    def values(self, told_values):
+        """What the function is given for what weft told."""
+        return {urllib.parse.unquote(key): self.value(key, value) for key, value in told_values.items()}
+
+    def value(self, key, value):
+        if key in self.objects:
+            return self.objects[key].get((type(value), value), value)
+        value = literal(value)
+        if isinstance(value, str) and re.fullmatch("<.*>", value):
+            raise Error(f"parameters.{urllib.parse.unquote(key)}: {value} is an object of Python, which a run file does "
+                        "not hold; give the space again: weft.minimize(f, space, output=\"run.h5\")")
+        return value
+
+    def compare(self, has):
+        """Raises Error for a space that is not that of a run, which has these texts by key."""
+        for key in has | self.text:
+            one, other = has.get(key), self.text.get(key)
+            if one != other:
+                raise Error(f"parameters.{urllib.parse.unquote(key)}: the run has {one or 'no such name'}, and the space "
+                            f"that is given {other or 'none'}; give the same one, or begin anew by force=True")
+
+
+def named(section, key, value):
+    """The value as an input file has it; what is wrong is told with its name."""
+    try:
+        return setting(value)
+    except Error as e:
+        raise Error(f"{section}.{key}: {e}") from None
+
+
+class Only:
+    """A single choice, whatever weft tells of it."""
+
+    def __init__(self, value):
+        self.one = value
+
+    def get(self, told_value, otherwise):
+        return self.one
+
+
+def told(text):
+    """A word as weft tells it, with its type: a number and a bool as such."""
+    if re.match("-?[0-9]|true$|false$", text):
+        with contextlib.suppress(ValueError):
+            text = json.loads(text)
+    return type(text), text
 
 
 class Trial:
@@ -101,8 +241,10 @@ class Trial:
     trial, job  their numbers
     """
 
-    def __init__(self, message):
+    def __init__(self, message, space):
+        self.told = message
         self.__dict__.update(message)
+        self.values = space.values(self.values)
 
     def __repr__(self):
         return f"Trial {self.trial}, job {self.job}: {self.values}, {self.done:g} + {self.resource:g}"
@@ -111,8 +253,9 @@ class Trial:
 class Best:
     """The best job so far: its trial, job, values, loss, and total resource."""
 
-    def __init__(self, message):
+    def __init__(self, message, space):
         self.__dict__.update(message)
+        self.values = space.values(self.values)
 
     def __repr__(self):
         return f"Best loss {self.loss:g}: {self.values}, trial {self.trial}, total {self.total:g}"
@@ -124,7 +267,8 @@ class Search:
     search    an input file as of `weft tune`; or {"parameters": {...}, "run": {"tuner": "asha"}, ...}, its
               sections; or the run file RUN.h5 of a search that is to go on
     settings  {"space.configs": 80, ...} in place of what search says
-    output    the run file. A dictionary without it leaves none; an input file has run.output, or NAME-run.h5
+    output    the run file. A dictionary without it leaves none; with that of a search that was stopped it goes on,
+              if it is the same; an input file has run.output, or NAME-run.h5
     force     True: it is replaced if it exists
 
     best      the best job so far, or None; over: True at the end; path: of the run file
@@ -137,39 +281,70 @@ class Search:
         self._log = tempfile.TemporaryFile()
         self._child = None
         try:
-            command = [program(), "serve", self._input(search)]
-            command += [f"{key}={setting(value)}" for key, value in (settings or {}).items()]
-            if not command[2].endswith(".h5"):
-                command += ["-o", os.fspath(self.path)] + ["--force"] * force
-            own = {k: v for k, v in os.environ.items() if not k.startswith(LAUNCHERS)}
-            self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                           stderr=self._log, env=own, start_new_session=True)
-            SEARCHES.add(self)
-            self._hear()
+            self._start(search, settings or {}, force)
         except BaseException:
             self._leave()
             raise
 
-    def _input(self, search):
-        """The path of the input or run file; sets self.path."""
+    def _start(self, search, settings, force):
         if not isinstance(search, dict):
-            search = os.fspath(search)
-            if search.endswith(".h5"):
-                self.path = search
-            elif self.path is None:
-                ini = configparser.ConfigParser(interpolation=None, strict=False, inline_comment_prefixes=(";", "#"))
-                ini.read(search)
-                stem = os.path.splitext(os.path.basename(search))[0]
-                self.path = ini.get("run", "output", fallback=stem + "-run.h5")
-            return search
-        search = {section: dict(keys) for section, keys in search.items()}
+            self._space = Space()
+            source, path = self._file(os.fspath(search))
+            if source.endswith(".h5") and (force or self.path not in (None, path)):
+                raise Error(f"{source} is a run to go on with: output and force are for a new one")
+            self.path = self.path or path
+            self._begin(source, settings, force)
+            return
+        parameters = search.get("parameters", {})
+        self._space = parameters if isinstance(parameters, Space) else Space(parameters)
+        search = {section: dict(keys) for section, keys in search.items() if section != "parameters"}
         if self.path is None:
             self.path = search.get("run", {}).pop("output", os.path.join(self._place, "search.h5"))
+        path = os.fspath(self.path)
+        goes_on = not force and os.path.exists(re.sub(r"[.]h5$", "", path) + ".d/journal")
+        if goes_on:
+            given = {f"{section}.{key}": value for section, keys in search.items() for key, value in keys.items()}
+            try:
+                self._begin(path, given | settings)
+            except Error as e:
+                goes_on = "was stopped before it started" not in str(e)
+                if goes_on:
+                    raise
+        if not goes_on:
+            self._begin(self._written(search), settings, force)
+
+    def _file(self, search):
+        """The input or run file, and the run file."""
+        if search.endswith(".h5"):
+            return search, search
+        ini = configparser.ConfigParser(interpolation=None, strict=False, inline_comment_prefixes=(";", "#"))
+        if self.path is None:
+            ini.read(search)
+        stem = os.path.splitext(os.path.basename(search))[0]
+        return search, ini.get("run", "output", fallback=stem + "-run.h5")
+
+    def _written(self, search):
+        """The path of an input file with these sections, and the space."""
         path = os.path.join(self._place, "search.ini")
-        with open(path, "w") as f:
+        with open(path, "w", encoding="utf-8") as f:
             for section, keys in search.items():
-                f.write(f"[{section}]\n" + "".join(f"{key} = {setting(value)}\n" for key, value in keys.items()))
+                f.write(f"[{section}]\n" + "".join(f"{key} = {named(section, key, value)}\n" for key, value in keys.items()))
+            f.write("[parameters]\n" + "".join(f"{key} = {text}\n" for key, text in self._space.text.items()))
         return path
+
+    def _begin(self, source, settings, force=False):
+        """Starts weft, and hears what it begins with."""
+        command = [program(), "serve", source]
+        command += [f"{key}={named(*key.split('.', 1), value)}" for key, value in settings.items()]
+        if not source.endswith(".h5"):
+            command += ["-o", os.fspath(self.path)] + ["--force"] * force
+        own = {k: v for k, v in os.environ.items() if not k.startswith(LAUNCHERS)}
+        self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                       stderr=self._log, env=own, start_new_session=True)
+        SEARCHES.add(self)
+        begun = self._hear()
+        if self._space.given:
+            self._space.compare(begun.get("parameters", {}))
 
     # ---- lines ----
 
@@ -179,7 +354,7 @@ class Search:
             raise self._ended()
         answer = json.loads(line)
         if "best" in answer:
-            self.best = Best(answer["best"])
+            self.best = Best(answer["best"], self._space)
         if answer.get("over"):
             self.over = True
             self._child.stdin.close()
@@ -232,7 +407,7 @@ class Search:
             if "job" not in trial:
                 return None
             self._given.add(trial["job"])
-            return Trial(trial)
+            return Trial(trial, self._space)
 
     def tell(self, trial, loss, error=None, metrics=None):
         """Tells the loss of a trial, a finite number, to be minimised. Beside it an error rate, and numbers by

@@ -158,10 +158,16 @@ def errors(run):
     space = {"x": (0.0, 1.0)}
     refused(lambda: weft.Search(run + "-none.ini"), "none.ini", 3)
     refused(lambda: weft.Search({"parameters": {"x": "0 .. a"}}), "parameters.x", 2)
-    refused(lambda: weft.Search({"parameters": {"x": {}}}), "expected a number, a text, a tuple")
+    for value in {}, None, [], (), (1, 2, 3), ("a", "b"), (0, 1, "lin"), "a\nb", lambda t: 0:
+        refused(lambda: weft.Search({"parameters": {"x": value}}), "parameters.x: ")
+    for value in (3, 1), (0, 1.0, "log"), [1, 1], [[1], [1]], [evaluate, evaluate], (0, 10**30), (0.0, math.inf):
+        refused(lambda: weft.Search({"parameters": {"x": value}}), "parameters.x = ", 2)
+    refused(lambda: weft.Search({"parameters": {2: (0, 1)}}), "2 is no name")
+    refused(lambda: weft.minimize(evaluate, space, trials=0), "trials = 0: expected")
+    refused(lambda: weft.minimize(evaluate, space, workers=0), "workers = 0: expected")
+    for tuner in "pbt", "hyperband":
+        refused(lambda: weft.minimize(evaluate, space, tuner, trials=3), f"space.configs = 3: run.tuner = {tuner}", 2)
     refused(lambda: weft.Search({"run": {"task": "command"}, "parameters": space}), "run.task", 2)
-    for text in "relu | tanh", "a ;b", "1", "true", " a":
-        refused(lambda: weft.minimize(evaluate, {"x": [text, "b"]}), f"{text!r} in a list would be read as another value")
     refused(lambda: weft.minimize(evaluate, space, sampler="tpo"), 'did you mean "tpe"', 2)
     with weft.Search({"parameters": space}, {"space.configs": 3}, output=run + ".h5") as s:
         a, b = s.ask(), s.ask()
@@ -186,6 +192,103 @@ def errors(run):
         s.tell(a, 0.25)
         s.tell(b, 0.125)  # no longer needed
         assert s.over and s.best.loss == 0.25
+
+
+class Printed:
+    """As a user's class prints itself: alike, whatever it is, and with what an input file has a meaning for."""
+
+    def __repr__(self):
+        return "Printed | when a = 1 ; #\n.."
+
+
+SPACES = [
+    [(50,), (100, 50)], [[1, 2], [3]], [(1, 9), (1, 9, "log")], [None, 1], [None, "None", "sqrt"], [{"a": 1}, {"b": [2]}],
+    ["1", "2"], ["true", True], [1, 2.5, "auto", True], [1, 1.0, True], [math.nan, math.inf, "inf"], [-0.5, 1e300, 10**40],
+    [lambda: 0, lambda: 1, max, Printed], [Printed(), Printed(), Printed()], [{1, 2}, frozenset({"a", "b"})],
+    ["a | b", "a ;b", " a", "it's \"b\" | c", "a\nb", "x when y = 1", "1 per trial", "log 1", "", "\\x7c", "größe 1"],
+    [b"1", 1j, ..., range(3)], ["x" * 3000, "x" * 2999 + "y"], [None], ["a b, c"], [(1, "it's", '"')], [5], [max], [""],
+    range(3), [[], {}, ()], list(range(40)),
+]
+
+
+def of_space(choices, output, **more):
+    """What f was given, in two searches: in this process, and in another."""
+    seen = []
+    for workers in 1, 2:
+        path = f"{output}-{workers}.h5"
+        best = weft.minimize(lambda t: {"loss": index(choices, t.values["x"])}, {"x": choices}, trials=4 * len(choices),
+                             workers=workers, output=path, force=True, **more)
+        seen.append(best.values["x"])
+    return seen
+
+
+def index(choices, value):
+    """The place of the very object, or of one that is equal and of the same type."""
+    found = [i for i, one in enumerate(choices) if one is value]
+    return (found or [i for i, one in enumerate(choices) if type(one) is type(value) and repr(one) == repr(value)])[0]
+
+
+def objects(run):
+    for choices in SPACES:
+        for value in of_space(choices, run):
+            assert index(choices, value) == 0, (choices, value)
+    with contextlib.suppress(ImportError):
+        arrays(run)
+
+
+def arrays(run):
+    import numpy as np
+    for choices in [np.array([1, 2]), np.arange(3.0)]:
+        assert of_space(choices.tolist(), run) and weft.minimize(lambda t: t.values["x"], {"x": choices}).loss == choices[0]
+    choices = [np.zeros(3), np.ones((2, 2)), np.float32(0.1), np.int64(3)]
+    for value in of_space(choices, run):
+        assert index(choices, value) == 0, value
+    with contextlib.suppress(weft.Error):
+        weft.minimize(lambda t: math.nan, {"x": (np.int64(1), np.float32(2)), "n": [np.int64(1), np.bool_(True)]}, trials=2)
+
+
+def stopped(space, path, calls, **more):
+    """A search that ends in its third trial."""
+    def f(t):
+        calls.append((t.trial, t.values))
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return t.values["x"]
+    with contextlib.suppress(KeyboardInterrupt):
+        weft.minimize(f, space, output=path, **more)
+
+
+def again(run):
+    path, act = run + ".h5", [math.sin, lambda: 0, (1, None)]
+    space = {"x": (0.0, 1.0), "act": act, "the size": ["1", "2"]}
+    calls, more = [], {"trials": 6, "tuner": "asha", "seed": 3}
+    stopped(space, path, calls, **more)
+    for key, other in {"act": act[:2], "the size": ["1", "3"], "x": (0, 1), "new": [1, 2]}.items():
+        refused(lambda: weft.minimize(evaluate, space | {key: other}, output=path, **more), f"parameters.{key}: the run has ")
+    refused(lambda: weft.minimize(evaluate, {"x": (0.0, 1.0), "act": act}, output=path, **more), "parameters.the size: ")
+    for key, other in {"seed": 4, "tuner": "sha", "sampler": "tpe"}.items():
+        refused(lambda: weft.minimize(evaluate, space, output=path, **(more | {key: other})), f"run.{key} = {other}: ", 2)
+        refused(lambda: weft.minimize(evaluate, path, **{key: other}), f"run.{key} = {other}: ", 2)
+    refused(lambda: weft.minimize(evaluate, path, output=run + "-2.h5"), "output and force are for a new one")
+    refused(lambda: weft.minimize(lambda t: 0, path), "give the space again")
+    weft.minimize(lambda t: calls.append((t.trial, t.values)) or t.values["x"], space, output=path, **more)
+    trials = [trial for trial, values in calls]
+    assert sorted(set(trials)) == list(range(6)), trials
+    assert all(any(values["act"] is one for one in act) and values["the size"] in ("1", "2") for _, values in calls), calls
+    texts = {"x": (0.0, 1.0), "k": [None, (1, 2), "None", "1", "a | b"]}
+    calls.clear()
+    stopped(texts, run + "-3.h5", calls, trials=20)
+    weft.minimize(lambda t: calls.append((t.trial, t.values)) or t.values["x"], run + "-3.h5")
+    assert {repr(values["k"]) for _, values in calls} == set(map(repr, texts["k"])), calls
+
+
+def names(run):
+    odd = ["the choice", "größe", "a.b", "a-b", "a/b", "x=1", "a:b", "[0]", "#", "1st", " a ", "%41", "a|b", "π", "when"]
+    space = {name: (0.0, 1.0) for name in odd}
+    best = weft.minimize(lambda t: t.values["the choice"] if set(t.values) == set(odd) else math.nan, space, trials=4,
+                         output=run + ".h5")
+    assert list(best.values) == odd, best
+    refused(lambda: weft.Search({"parameters": {"n" * 64: (0, 1)}}), "at most 63 bytes", 2)
 
 
 def failing(t):

@@ -45,6 +45,11 @@ for name in random tpe asha bohb pbt; do
         same "with the trials, numbers and digest of task command" "$name-$action" "$name-command"
     done
 done
+for name in asha bohb pbt; do
+    best=$("$weft" report "$tmp/$name-one.h5" | sed -n 's/^winner *\([0-9]*\): .*/\1/p')
+    "$weft" report "$tmp/$name-one.h5" --trials --csv | grep -q "^[^,]*,$best,[^,]*,[^,]*,[^,]*,\"finished\",4,"
+    result $? "$name: the winner, trial $best, has finished, with max_resource"
+done
 # A result that was told is never asked for again; one in flight is.
 [ "$(sort "$tmp/random-one.calls" | uniq | wc -l)" = 9 ] && [ "$(wc -l <"$tmp/random-one.calls")" = 9 ] &&
     [ "$(sort "$tmp/asha-killed.calls" | uniq -d | wc -l)" = 0 ]
@@ -86,13 +91,19 @@ for name in random tpe; do
     result $? "nothing of it is evaluated again"
 done
 
+ask objects objects
+result $? "a choice may be any object of Python"
+ask again again
+result $? "the same call goes on with a search that was stopped"
+ask names names && "$weft" report "$tmp/names.h5" --trials --csv | head -n 1 | grep -q 'parameters.the choice.*parameters.größe'
+result $? "names are as they are given"
 ask errors errors
 result $? "mistakes are one line of weft's each, and the search goes on"
 ask failures failures && [ "$("$weft" report "$tmp/failures.h5" --trials --csv | grep -c ',"failed",')" = 2 ] &&
     "$weft" report "$tmp/failures.h5" | grep -q '^winner'
 result $? "what fails is a trial, what raises is mended, and the search goes on"
 "$weft" serve "$tmp/random.ini" -o "$tmp/left.h5" </dev/null >"$tmp/out" 2>"$tmp/log"
-[ $? = 75 ] && grep -q '^{"weft":".*","protocol":1}$' "$tmp/out" &&
+[ $? = 75 ] && grep -q '^{"weft":".*","protocol":1,"parameters":{.*"x":"log 0.01 .. 1".*}}$' "$tmp/out" &&
     tail -n 1 "$tmp/log" | grep -q "go on with \`weft serve $tmp/left.h5\`"
 result $? "without a program that does the jobs it stops, and says how to go on"
 "$weft" serve "$tmp/left.h5" run.seed=3 </dev/null >"$tmp/out" 2>"$tmp/log"

@@ -63,8 +63,8 @@ WEFT_CHECKED weft_status weft_conf_bind(weft_conf *conf, const weft_kind *kind, 
  *     x | y | z            WEFT_WORDS; also x where a clause "when" follows
  *     "text" or 'text'     WEFT_TEXT, whatever stands between the quotes
  *     otherwise            WEFT_TEXT, also a value with ".." that is not between numbers
- * in the order of the entries, which count as used. Keys are made of letters, digits, "_",
- * "-" and "."; ECONF, also for what other programs take as a range, [1, 2] or
+ * in the order of the entries, which count as used. Keys are made of letters of any
+ * language, digits, blanks, "_", "-", "." and "%"; ECONF, also for what other programs take as a range, [1, 2] or
  * uniform(0, 1). *out is owned by mem. */
 WEFT_CHECKED weft_status weft_conf_open(const weft_conf *conf, const weft_kind *kind,
                                         weft_arena *mem, const weft_kind **out);

@@ -23,7 +23,7 @@ typedef struct weft_axis {
     int log;              /* 1: log-uniform on lo..hi */
     double lo, hi;        /* numbers: inclusive range; integers uniform on lo..hi */
     int nvalue;           /* choices and bools: number of values, else 0 */
-    double value[16];     /* [nvalue] */
+    double value[64];     /* [nvalue] */
     int nwhen;            /* conditions, which must all be met; 0: it always exists */
     weft_axis_when *when; /* [nwhen] */
 } weft_axis;

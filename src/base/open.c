@@ -10,15 +10,23 @@
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS  "0123456789"
 
+/* Names of any language: each byte of a character beyond ASCII counts as a letter. Longer
+ * names would be cut where they are shown, and two of them taken for one. */
 static weft_status check_key(const weft_entry *entry)
 {
+    enum { LONGEST = 63 };
     size_t n = strlen(entry->key);
-    if (strspn(entry->key, LETTERS "_") > 0 &&
-        strspn(entry->key, LETTERS DIGITS "_-.") == n)
-        return WEFT_OK;
-    return weft_entry_fail(entry,
-                           "expected a name of letters, digits, \"_\", \"-\" and \".\" "
-                           "that begins with a letter");
+    int first = (unsigned char)*entry->key >= 0x80 || strchr(LETTERS "_%", *entry->key);
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)entry->key[i] < 0x80 &&
+            !strchr(LETTERS DIGITS "_-.% ", entry->key[i]))
+            first = 0;
+    if (first && n <= LONGEST) return WEFT_OK;
+    return weft_entry_fail(
+        entry,
+        "expected a name of at most %d bytes, of letters, digits, "
+        "blanks, \"_\", \"-\", \".\" and \"%%\", that begins with a letter",
+        LONGEST);
 }
 
 /* 1 if the n characters are a number; *whole 1: it is written as an integer. */

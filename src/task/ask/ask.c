@@ -6,7 +6,8 @@
  *                                  or {"wait":true}: until a result is told
  *     {"tell":3,"loss":0.5}        {"told":3}, once that is in the journal
  *
- * Before that comes {"weft":VERSION,"protocol":1}. The first line that is sent after the
+ * Before that comes {"weft":VERSION,"protocol":1,"parameters":{NAME:TEXT}}, these as the
+ * input file has them. The first line that is sent after the
  * best job became another one has "best":{...}, too, and the last line has "over":true.
  * What is wrong with a request is answered by {"error":"..."}, and it changes nothing. The
  * state of a trial is that of task command, so that equal losses have equal digests. */
@@ -120,6 +121,19 @@ static weft_status say_error(const ask_task *ask, const char *why, weft_arena *t
                             weft_arena_text(tmp, "{\"error\":%s}", quoted(why, tmp)));
 }
 
+/* {"NAME":"0.1 .. 1",...}: the section as it was written. */
+static const char *written(const ask_task *ask, weft_arena *tmp)
+{
+    const weft_conf *conf = ask->env.conf;
+    const char *text = "";
+    for (int i = 0; i < conf->n; i++)
+        if (strcmp(conf->entry[i].section, WEFT_PARAMETERS) == 0)
+            text = weft_arena_text(tmp, "%s%s%s:%s", text, *text ? "," : "",
+                                   quoted(conf->entry[i].key, tmp),
+                                   quoted(conf->entry[i].value, tmp));
+    return text;
+}
+
 /* What the program does not know yet: that a result is recorded, of a better job, that the
  * search is over. */
 static weft_status say_news(ask_task *ask, const weft_offer *offer, weft_arena *tmp)
@@ -128,8 +142,10 @@ static weft_status say_news(ask_task *ask, const weft_offer *offer, weft_arena *
     const char *text = "";
     if (!ask->greeted)
         TRY(ask_channel_send(&ask->channel,
-                             weft_arena_text(tmp, "{\"weft\":\"%s\",\"protocol\":%d}",
-                                             WEFT_VERSION, PROTOCOL)));
+                             weft_arena_text(tmp,
+                                             "{\"weft\":\"%s\",\"protocol\":%d,"
+                                             "\"parameters\":{%s}}",
+                                             WEFT_VERSION, PROTOCOL, written(ask, tmp))));
     ask->greeted = 1;
     if (ask->told < 0 && !offer->over) return WEFT_OK;
     if (ask->told >= 0) text = weft_arena_text(tmp, ",\"told\":%lld", (long long)ask->told);
