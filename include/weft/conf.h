@@ -64,8 +64,8 @@ WEFT_CHECKED weft_status weft_conf_bind(weft_conf *conf, const weft_kind *kind, 
  *     "text" or 'text'     WEFT_TEXT, whatever stands between the quotes
  *     otherwise            WEFT_TEXT, also a value with ".." that is not between numbers
  * in the order of the entries, which count as used. Keys are made of letters of any
- * language, digits, blanks, "_", "-", "." and "%"; ECONF, also for what other programs take as a range, [1, 2] or
- * uniform(0, 1). *out is owned by mem. */
+ * language, digits, blanks, "_", "-", "." and "%"; ECONF, also for what other programs take
+ * as a range, [1, 2] or uniform(0, 1). *out is owned by mem. */
 WEFT_CHECKED weft_status weft_conf_open(const weft_conf *conf, const weft_kind *kind,
                                         weft_arena *mem, const weft_kind **out);
 /* ECONF if an entry was never used: the message names it, its line and the nearest of the

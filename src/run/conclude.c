@@ -169,7 +169,9 @@ static void warn_uncertain(const weft_run *run, const weft_outcome *outcome)
     const weft_scores *score = &outcome->score[WEFT_VALID];
     int error = weft_metrics_find(run->task->scores, "error");
     double n = score->count > 0 ? score->count : outcome->winner->res.arm_count[0];
-    if (error < 0 || !(n > 0) || run->data.target_scale || isnan(score->metric[error]))
+    int counted = run->task->data != WEFT_DATA_NONE; /* a program's samples are not known */
+    if (!counted || error < 0 || !(n > 0) || run->data.target_scale ||
+        isnan(score->metric[error]))
         return;
     double p = (score->metric[error] * n + 2) / (n + 4), sd = sqrt(p * (1 - p) / (n + 4));
     if (sd > most)

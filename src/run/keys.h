@@ -12,8 +12,8 @@ WEFT_CHECKED weft_status weft_run_keys(weft_run *run, int fresh);
 
 /* Replaces an entry of a run that is resumed by the assignment "section.key=value" of an
  * option on which no result depends (WEFT_PER_SESSION), or that may grow (WEFT_GROWS). Sets
- * *grown to 1 if it has grown. The value that it has already changes nothing. ECONF: another
- * one, or less. */
+ * *grown to 1 if it has grown. The value that it has already changes nothing. ECONF:
+ * another one, or less. */
 WEFT_CHECKED weft_status weft_run_change(weft_conf *conf, const char *assignment,
                                          int *grown);
 /* What the assignment gives a run more of. */

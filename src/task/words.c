@@ -35,11 +35,14 @@ weft_status weft_word_shape(const weft_word_keys *keys, weft_data *data, int64_t
 weft_status weft_word_unused(const weft_word_keys *keys, const char *section,
                              const char *path)
 {
-    if (!*keys->vectors) return WEFT_OK;
+    const char *key = *keys->vectors ? "vectors" : "tokenizer";
+    if (!*keys->vectors && keys->tokenizer == WEFT_TOK_SPLIT)
+        return WEFT_OK; /* the default */
     return weft_fail(WEFT_ECONF,
-                     "%s.vectors = %s, but %s has no documents; take it out, or pack them "
+                     "%s.%s = %s, but %s has no documents; take it out, or pack them "
                      "by `weft pack folder` or `text`",
-                     section, keys->vectors, path);
+                     section, key,
+                     *keys->vectors ? keys->vectors : weft_tok_name[keys->tokenizer], path);
 }
 
 weft_seats weft_seats_new(int64_t words, int64_t most, weft_arena *mem)

@@ -29,7 +29,7 @@ WEFT_CHECKED weft_status weft_word_shape(const weft_word_keys *keys, weft_data *
                                          int64_t longest, const weft_env *env,
                                          weft_shape *shape);
 
-/* ECONF if a file of vectors is given for data without documents, at `path`. */
+/* ECONF if vectors or a tokenizer are given for data without documents, at `path`. */
 WEFT_CHECKED weft_status weft_word_unused(const weft_word_keys *keys, const char *section,
                                           const char *path);
 

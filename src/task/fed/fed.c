@@ -169,7 +169,7 @@ static weft_status algorithm_new(fed_task *fed)
     fed->special = weft_arena_alloc(fed->env.mem, 1, algorithm->kind.size);
     TRY(weft_conf_bind(fed->env.conf, &algorithm->kind, fed->special));
     TRY(fed_neighbours_check(fed));
-    fed_opts_look(fed);
+    TRY(fed_opts_look(fed));
     if (algorithm->setup) TRY(algorithm->setup(fed->special, fed->ntensor, fed->tensor));
     fed->at = fed_layout_of(fed);
     fed->summed = fed->nweight + fed_amounts(fed, NULL, 1).sums;

@@ -101,12 +101,39 @@ const weft_kind fed_training_kind = {.name = "client",
 const weft_kind *const fed_parts[] = {&fed_training_kind, &weft_server_kind,
                                       &weft_device_kind, &weft_parameters_kind, NULL};
 
-void fed_opts_look(const fed_task *fed)
+/* Tells of speeds and a deadline that have no effect as nothing takes time. */
+static void look_at_time(const weft_device *device)
 {
-    if (!fed->algorithm->plain || fed->average == FED_PLAIN || fed->env.scoring) return;
+    int works = device->sample_seconds > 0 || device->flops > 0;
+    int sends = device->up > 0 || device->down > 0 || device->latency > 0;
+    for (int64_t i = 0; i < device->rows; i++) {
+        const double *p = device->row + i * WEFT_PROFILE;
+        sends |= p[WEFT_UP] > 0 || p[WEFT_DOWN] > 0;
+    }
+    if (device->speed != 0 && device->rows == 0 && !works)
+        weft_log(WEFT_WARN, "device.speed has no effect: work takes no time; give "
+                            "device.sample_seconds or device.flops");
+    if (device->deadline > 0 && !works && !sends)
+        weft_log(WEFT_WARN,
+                 "device.deadline = %g has no effect: nothing takes time; give "
+                 "device.sample_seconds, flops, up, down or latency",
+                 device->deadline);
+}
+
+weft_status fed_opts_look(const fed_task *fed)
+{
+    if (fed->env.scoring) return WEFT_OK;
+    look_at_time(&fed->device);
+    if (fed->new_epochs > 1 && !(fed->new_share > 0))
+        return weft_fail(WEFT_ECONF,
+                         "fed.new_epochs = %d: there are no new clients; give "
+                         "fed.new_clients, their share, or take it out",
+                         fed->new_epochs);
+    if (!fed->algorithm->plain || fed->average == FED_PLAIN) return WEFT_OK;
     if (weft_conf_find(fed->env.conf, "fed", "average"))
         weft_log(WEFT_WARN,
                  "fed.average = weighted has no effect: fed.algorithm = %s gives clients "
                  "equal weights",
                  fed->algorithm_name);
+    return WEFT_OK;
 }

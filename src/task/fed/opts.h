@@ -7,6 +7,6 @@
 extern const weft_opt fed_task_opts[];
 extern const weft_kind *const fed_parts[];
 /* Warns of options that were set and have no effect with the algorithm. */
-void fed_opts_look(const fed_task *fed);
+WEFT_CHECKED weft_status fed_opts_look(const fed_task *fed);
 
 #endif
