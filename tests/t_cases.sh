@@ -107,7 +107,7 @@ predicts continuous.csv label=y
 refuses dense nul.csv "line 43.*NUL" label=y
 refuses dense news.csv "weft pack text"
 warns dense codes.csv "'01'" label=y
-warns dense numbered.csv "header = no" label=2
+knows dense numbered.csv label=2
 
 # (0 + 2) / (8 + 4) wrong answers: sqrt(1/6 5/6 / 12) = 0.108
 pack dense plain.csv label=y && tune $rff

@@ -56,7 +56,18 @@ told "whose first line is told to be a row" "column 3 is the label; line 1 is th
 awk 'BEGIN { print "0,1,2,3,4"; for (i = 0; i < 40; i++) print i + 0.5 ",1,2," i % 3 "," i % 2 }' >"$tmp/t.csv"
 reads "names that pandas numbers are no row, and a name wins over a number" t.csv "40 rows .* test 0 16 .* 1 16 " label=4
 told "which is told" "column 5, '4', is the label"
-told "as the names are" "line 1 counts from 0, .*header = no makes it one"
+told "as the names are" "line 1 has numbers that are names of columns: it is no row .*header = no makes it one"
+awk 'BEGIN { print ",0,1,2,3"; for (i = 0; i < 40; i++) print i "," i % 7 / 4 "," i % 5 "," i % 3 "," i % 2 }' >"$tmp/i.csv"
+reads "behind a first column without a name, too" i.csv "40 rows .* column 1 dropped .* 3 label 2 0" label=3
+awk 'BEGIN { print "1,2,3,4"; for (i = 0; i < 40; i++) print i % 7 / 4 "," i % 5 "," i % 3 "," i % 2 }' >"$tmp/i.csv"
+reads "and names that count from 1" i.csv "40 rows .* 4 label 2 0" label=4
+awk 'BEGIN { for (i = 1; i < 40; i++) print i "," i + 1 "," i + 2 "," i % 2 }' >"$tmp/j.csv"
+reads "numbers of a row that do not count up are one" j.csv "39 rows"
+awk 'BEGIN { for (i = 1; i < 40; i++) print i "," i + 1 "," i + 2 }' >"$tmp/j.csv"
+refused "rows that all count up are asked about" j.csv "line 1, 1,2,3, may be names of columns or a row: header = yes or header = no"
+awk 'BEGIN { print "2019,2020,2021"; for (i = 0; i < 40; i++) print i % 7 / 4 "," i % 5 "," i % 2 }' >"$tmp/j.csv"
+refused "so are years" j.csv "line 1, 2019,2020,2021, may be names of columns or a row"
+reads "which are names if it is said" j.csv "40 rows .* 2021 label 2 0" header=yes
 reads "unless it is said to be one" t.csv "41 rows" header=no label=5
 reads "then a number is a place" t.csv "41 rows" header=no label=4
 told "which is told, too" "column 4 is the label"
@@ -318,6 +329,9 @@ END
 awk 'BEGIN { print "g,copy,y"; for (i = 0; i < 90; i++) print "G" i % 15 "," i % 15 "," i % 2 }' >"$tmp/t.csv"
 packs t.csv group=g valid=0.2 test=0.2 && apart copy
 result $? "a group is in one part"
+awk 'NR == 1 || NR % 5 == 0' "$tmp/t.csv" >"$tmp/same.csv"
+refused "a group in files of two parts is told" t.csv "rows of the group 'G[0-9]*' are in the train and in the valid part" \
+    group=g valid_file="$tmp/same.csv" test=0
 refused "groups that are too few are told" t.csv "2 groups of 90 rows cannot be divided" group=y label=copy
 awk 'BEGIN { print "x,who,y"; for (i = 0; i < 200; i++) print i "," (i < 100 ? "ann" : "bob") "," (i % 10 ? i % 10 < 4 ? "b" : "c" : "a") }' >"$tmp/t.csv"
 reads "each part has its share of each class" t.csv "class train valid test a 12 4 4 b 36 12 12 c 72 24 24 " shares=class valid=0.2 \
@@ -373,6 +387,9 @@ told "an empty one is told" "training rows have no value, so left out: 'e'"
 told "one that does not vary, too" "the same in all training rows, so left out: 's'; numbers = NAME"
 reads "and stays if asked for" t.csv "sample 2 numbers" numbers=s
 refused "a table of these alone is refused" t.csv "no column is left to learn from" drop=n
+
+awk 'BEGIN { print "a,t,y"; for (i = 0; i < 60; i++) print i % 7 ",\"le\nvel " i % 3 "\"," i % 2 }' >"$tmp/t.csv"
+reads "a line break within levels" t.csv "t category 3 0 le[?]vel 0, le[?]vel 1, le[?]vel 2 3 levels"
 
 # ---- libsvm -------------------------------------------------------------------------------
 

@@ -69,6 +69,10 @@ packs few "$tmp/all.tsv" $options "directions=de-*,*-de" languages=de,vi,th join
     [ "$(sed -n 's/^\(..-..\) .*/\1/p' "$tmp/out" | tr '\n' ' ')" = "de-vi de-th vi-de th-de " ] &&
     grep -q 'training sentences in th have more than longest = 30 pieces and are left out' "$tmp/log"
 result $? "directions by a star, one vocabulary, and long sentences, which are told"
+# shellcheck disable=SC2086
+packs unasked "$tmp/all.tsv" ${options#drop=program} "directions=de-*,*-de" languages=de,vi,th joint=yes longest=30
+same few unasked
+result $? "a column that is no language, nor asked for, needs no drop"
 packs large "$tmp/all.tsv" drop=program valid=0.2 vocabulary=100000 &&
     grep -q 'vocabulary de has [0-9]* pieces, not 100000: no other pair occurs twice' "$tmp/log"
 result $? "a vocabulary that cannot be so large is told"

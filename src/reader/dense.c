@@ -314,9 +314,10 @@ static weft_status check_first(const struct dense *dense, const char *source,
 }
 
 /* What is said of a table that was read. */
-static void tell(const struct dense *dense, const char *source, const weft_dense_rows *rows)
+static void tell(const struct dense *dense, const char *source, const weft_dense_rows *rows,
+                 weft_pack *pack)
 {
-    if (rows->at && !rows->arrays) weft_csv_tell(source, &dense->csv, &rows->head);
+    if (rows->at && !rows->arrays) weft_csv_tell(source, &dense->csv, &rows->head, pack);
     for (int i = 0; i < rows->labels.n && rows->targets == 0; i++)
         if (weft_cell_missing(rows->labels.name[i]))
             weft_log(WEFT_WARN,
@@ -370,7 +371,7 @@ static weft_status pack_source(const struct dense *dense, const char *source,
         rows->labels.any = 1;
         TRY(weft_labels_close(&rows->labels, source, rows->label, rows->n, pack));
     }
-    tell(dense, source, rows);
+    tell(dense, source, rows, pack);
     TRY(weft_dense_split(&dense->split, rows, &parts, pack));
     weft_columns *columns = WEFT_NEW(pack->mem, weft_columns, 1);
     weft_csv csv = dense->csv;

@@ -10,9 +10,11 @@
 typedef struct weft_csv_head {
     int64_t line, columns; /* its number; columns of all lines. in */
     int64_t label;         /* column of the label, from 0; -1: none, where it need not be */
-    const char *more;      /* columns of further targets, with commas between them; "" */
-    const char **name;     /* [columns] "column 3" of one that has none; NULL: the line is a
-                              row */
+    int64_t sought;        /* where rows are scored, columns that are looked for. in */
+    const char *const *known; /* [sought] their names; NULL */
+    const char *more;         /* columns of further targets, with commas between them; "" */
+    const char **name; /* [columns] "column 3" of one that has none; NULL: the line is a
+                          row */
 } weft_csv_head;
 
 /* What was decided of a column. */
@@ -38,8 +40,7 @@ typedef struct weft_dense_column {
     const char *gap, *zero; /* the first of each; NULL */
     int fractions;          /* 1: a label or target is not whole */
     int early;              /* 1: a category by its first lines, which all are to confirm */
-    const char *path, *text; /* the first cell that is a text, of a label or target also one
-                                that is missing, */
+    const char *path, *text; /* the first cell that is a text, or a missing label, */
     int64_t line, number;    /* and where it is: column `number` of its file, from 0 */
     int64_t place;           /* column of the cell that is read */
     weft_names name;         /* levels, groups or clients: cells are their numbers */
@@ -57,9 +58,8 @@ typedef struct weft_dense_rows {
     int32_t *label;          /* [n] */
     double *number;          /* [n] labels of libsvm files, NAN where they are none */
     int targets;             /* numbers to predict of each row; 0: classes */
-    int many; /* 1: labels are not told apart: there are WEFT_MAX_CLASSES numbers already,
-                 or they are targets */
-    double *value;   /* [n][d], or [entries] */
+    int many;      /* 1: labels are not told apart: they are targets, or too many numbers */
+    double *value; /* [n][d], or [entries] */
     int32_t *column; /* [entries] from 0 */
     int64_t *first;  /* [n+1] */
     int64_t entries, label_room, number_room, first_room, value_room, column_room;
@@ -85,8 +85,7 @@ void weft_dense_answer(weft_dense_rows *rows, weft_dense_column *column, const c
 /* Ends the row of that line, whose numbers were just written. EDATA as weft_labels_find. */
 WEFT_CHECKED weft_status weft_dense_row(weft_dense_rows *rows, int64_t line,
                                         const char *label);
-
-/* Takes note of the label of a table without columns, and ends its row. */
+/* The same of a table without columns, and ends its row. */
 WEFT_CHECKED weft_status weft_dense_answered(weft_dense_rows *rows, const char *path,
                                              int64_t line, const char *label);
 
@@ -154,7 +153,8 @@ WEFT_CHECKED weft_status weft_csv_kinds(const char *path, const weft_csv *how,
                                         const weft_csv_head *head, weft_dense_column *at,
                                         weft_arena *tmp);
 /* Logs which column is the label, and what the first line was taken for. */
-void weft_csv_tell(const char *path, const weft_csv *how, const weft_csv_head *head);
+void weft_csv_tell(const char *path, const weft_csv *how, const weft_csv_head *head,
+                   weft_pack *pack);
 
 /* A number at `at`, which ends before `end`, and the blanks around it that separate no
  * columns: the bits that strtod gives. Returns what follows, NULL for what is not plain

@@ -173,6 +173,10 @@ static weft_status begin(struct csv *csv)
                          csv->path, (long long)csv->head.line);
     csv->ends = has_text(csv) && *csv->first[csv->nfirst - 1] == '\0';
     csv->head.columns = csv->nfirst - csv->ends;
+    if (csv->how->unlabelled) {
+        csv->head.sought = csv->table->head.columns;
+        csv->head.known = csv->table->head.name;
+    }
     int even = csv->n == csv->nfirst || csv->n == csv->head.columns;
     TRY(weft_csv_begin(csv->path, csv->how, csv->first, even ? csv->field : NULL,
                        &csv->head, csv->table->mem));

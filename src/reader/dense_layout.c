@@ -73,14 +73,28 @@ void weft_blanks_merge(char *text, size_t *n)
 
 /* ---- names of columns ---- */
 
-/* 0,1,2,...: names that pandas gives to columns without any. */
-static int counts_up(int64_t n, const char *const *field)
+/* 1: whole numbers, each by one greater than that before; *from: the first. */
+static int counts_up(int64_t n, const char *const *field, long *from)
 {
     for (int64_t i = 0; i < n; i++) {
         char *end;
-        if (strtol(field[i], &end, 10) != i || *end != '\0' || end == field[i]) return 0;
+        long number = strtol(field[i], &end, 10);
+        if (i == 0) *from = number;
+        if (number != *from + i || *end != '\0' || end == field[i]) return 0;
     }
     return n >= 3;
+}
+
+/* 1: whole numbers that all differ, as names do. */
+static int may_be_names(int64_t n, const char *const *field)
+{
+    for (int64_t i = 0; i < n; i++) {
+        if (*field[i] == '\0' || strspn(field[i], "0123456789") != strlen(field[i]))
+            return 0;
+        for (int64_t k = 0; k < i; k++)
+            if (strcmp(field[i], field[k]) == 0) return 0;
+    }
+    return n > 0;
 }
 
 static int64_t by_name(int64_t n, const char *const *field, const char *name)
@@ -125,7 +139,31 @@ static int is_named(const weft_csv *how, const weft_csv_head *head,
     return numbers == 0;
 }
 
-/* The first line has names, where its features are no numbers, count up from 0, or the
+/* What a first line of whole numbers is; ASK: names or a row. */
+enum { ROW, NAMES, ASK };
+static int of_numbers(const weft_csv_head *head, const char *const *field,
+                      const char *const *second)
+{
+    long from, next;
+    int64_t n = head->columns;
+    if (*field[0] == '\0' && second && *second[0] != '\0' && may_be_names(n - 1, field + 1))
+        return NAMES;
+    if (!counts_up(n, field, &from)) return ROW;
+    int same = second && counts_up(n, second, &next);
+    return !same && (from == 0 || from == 1) ? NAMES : ASK;
+}
+
+/* 1: all fields are names of columns that are looked for, or none, and they differ. */
+static int are_known(const weft_csv_head *head, const char *const *field)
+{
+    for (int64_t i = 0; i < head->columns; i++)
+        if ((*field[i] != '\0' && by_name(head->sought, head->known, field[i]) < 0) ||
+            by_name(i, field, field[i]) >= 0)
+            return 0;
+    return 1;
+}
+
+/* The first line has names, where its features are no numbers, count up from 0 or 1, or the
  * label is a number that only a name can be. */
 static int is_header(const weft_csv *how, const weft_csv_head *head,
                      const char *const *field, const char *const *second, int64_t named,
@@ -135,8 +173,10 @@ static int is_header(const weft_csv *how, const weft_csv_head *head,
     int64_t placed = by_place(head->columns, how->label);
     int64_t label = named >= 0 ? named : placed;
     if (how->header != WEFT_HEADER_AUTO) return how->header == WEFT_HEADER_YES;
-    if (counts_up(head->columns, field)) return 1;
-    if (named >= 0 && placed < 0 && weft_table_number(how->label, &x)) return 1;
+    if (head->known && are_known(head, field)) return NAMES;
+    if (named >= 0 && placed < 0 && weft_table_number(how->label, &x)) return NAMES;
+    int numbers = of_numbers(head, field, second);
+    if (numbers != ROW) return how->unlabelled ? (head->known ? NAMES : ROW) : numbers;
     for (int64_t i = 0; i < head->columns; i++)
         if (i != label && !weft_cell_number(how, field[i], &x, tmp))
             return is_named(how, head, field, second, label, tmp);
@@ -180,6 +220,12 @@ weft_status weft_csv_begin(const char *path, const weft_csv *how, const char *co
     size_t mark = weft_arena_mark(mem);
     int header = is_header(&one, head, field, second, named, mem);
     weft_arena_reset(mem, mark);
+    if (header == ASK)
+        return weft_fail(WEFT_EDATA,
+                         "%s: line %lld, %s,%s,%s%s, may be names of columns or a row: "
+                         "header = yes or header = no says which",
+                         path, (long long)head->line, field[0], field[1], field[2],
+                         n > 3 ? ",..." : "");
     head->label = header && named >= 0 ? named : by_place(n, label);
     if (how->unlabelled && (header ? named < 0 : n < how->unlabelled)) head->label = -1;
     if (head->label < 0 && !how->unlabelled)
@@ -205,7 +251,8 @@ weft_status weft_csv_begin(const char *path, const weft_csv *how, const char *co
     return WEFT_OK;
 }
 
-void weft_csv_tell(const char *path, const weft_csv *how, const weft_csv_head *head)
+void weft_csv_tell(const char *path, const weft_csv *how, const weft_csv_head *head,
+                   weft_pack *pack)
 {
     long long column = (long long)head->label + 1;
     if (head->name == NULL) {
@@ -215,11 +262,14 @@ void weft_csv_tell(const char *path, const weft_csv *how, const weft_csv_head *h
     }
     weft_log(WEFT_INFO, "%s: column %lld, '%s', is the label; line %lld has the names",
              path, column, head->name[head->label], (long long)head->line);
-    if (how->header == WEFT_HEADER_AUTO && counts_up(head->columns, head->name))
-        weft_log(WEFT_WARN,
-                 "%s: line %lld counts from 0, as pandas names columns: it is no row; "
-                 "header = no makes it one",
-                 path, (long long)head->line);
+    if (how->header == WEFT_HEADER_AUTO && head->columns > 1 &&
+        may_be_names(head->columns - 1, head->name + 1))
+        weft_pack_decided(
+            pack,
+            weft_arena_text(pack->mem,
+                            "line %lld has numbers that are names of columns: it is no "
+                            "row (header = yes); header = no makes it one",
+                            (long long)head->line));
 }
 
 /* ---- what columns are for ---- */

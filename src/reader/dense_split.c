@@ -115,6 +115,25 @@ static weft_status split_groups(const weft_split *shares, const weft_dense_rows 
     return WEFT_OK;
 }
 
+/* EDATA: a group has rows in files of two parts. */
+static weft_status check_groups(const weft_dense_rows *rows, int64_t column,
+                                const weft_dense_parts *parts, weft_arena *mem)
+{
+    int *part = WEFT_NEW(mem, int, rows->at[column].name.n);
+    for (int64_t i = 0, p = 0, end = parts->rows[0]; i < rows->n; i++) {
+        while (i >= end) end += parts->rows[++p];
+        int64_t g = cell(rows, parts->order[i], column);
+        if (part[g] > 0 && part[g] != p + 1)
+            return weft_fail(WEFT_EDATA,
+                             "%s: rows of the group '%s' are in the %s and in the %s part: "
+                             "files of parts divide no group; remove them from one",
+                             rows->labels.path, rows->at[column].name.name[g],
+                             weft_part_name[part[g] - 1], weft_part_name[p]);
+        part[g] = (int)p + 1;
+    }
+    return WEFT_OK;
+}
+
 /* ---- clients ---- */
 
 /* parts->train from the order. */
@@ -174,6 +193,7 @@ weft_status weft_dense_split(const weft_split *split, const weft_dense_rows *row
         TRY(weft_split_rows(&shares, rows->label, rows->end[WEFT_TRAIN], parts->order,
                             parts->rows, pack));
     add_files(rows, parts, pack);
+    if (group >= 0) TRY(check_groups(rows, group, parts, pack->mem));
     parts->train = parts->order;
     return WEFT_OK;
 }

@@ -113,14 +113,50 @@ static weft_status read_line(weft_reading *reading, int64_t number, char *line)
     return WEFT_OK;
 }
 
+enum { MANY = 100, TIMES = 20 };
+
+/* 1: a column with so many texts, so few of which differ, is no language. */
+static int is_none(int64_t different, int64_t texts)
+{
+    return texts >= MANY && different * TIMES < texts;
+}
+
+/* Columns beside `languages` that are none by their first lines put no line in a part. */
+static void drop_others(weft_reading *reading, const char *text, size_t n)
+{
+    enum { LINES = 10000 };
+    weft_arena *tmp = weft_arena_new();
+    weft_names *seen = WEFT_NEW(tmp, weft_names, reading->columns);
+    int64_t *texts = WEFT_NEW(tmp, int64_t, reading->columns);
+    char *cell[WEFT_MOST_COLUMNS], *line, *at = weft_arena_alloc(tmp, n + 1, 1), *end = at;
+    size_t length;
+    for (int i = 0; i < LINES && end < at + n; i++) {
+        const char *stop = memchr(text + (end - at), '\n', n - (size_t)(end - at));
+        end = stop ? at + (stop - text) + 1 : at + n;
+    }
+    memcpy(at, text, (size_t)(end - at));
+    for (int c = 0; c < reading->columns; c++) seen[c].mem = tmp;
+    while ((line = weft_line(&at, end, &length)) != NULL) {
+        int found = weft_reading_cells(line, '\t', cell);
+        for (int c = 0; c < found && c < reading->columns; c++) {
+            if (reading->place[c] >= 0 || is_blank(cell[c])) continue;
+            weft_names_find(&seen[c], cell[c]);
+            texts[c]++;
+        }
+    }
+    for (int c = 0; c < reading->columns; c++)
+        if (is_none(seen[c].n, texts[c])) reading->is_language[c] = 0;
+    weft_arena_free(tmp);
+}
+
 /* EDATA where a column has so few different texts that it is no language; those that the
  * winner knows are. */
 static weft_status check_texts(const weft_reading *reading)
 {
-    enum { MANY = 100, TIMES = 20 };
+    int named = *reading->how->languages != '\0';
     for (int c = 0; c < reading->columns && !reading->scored; c++)
-        if (reading->sentences[c] >= MANY &&
-            reading->texts[c].n * TIMES < reading->sentences[c])
+        if ((!named || reading->place[c] >= 0) &&
+            is_none(reading->texts[c].n, reading->sentences[c]))
             return weft_fail(
                 WEFT_EDATA,
                 "%s: column '%s' has %lld different texts in %lld lines: if it "
@@ -188,6 +224,7 @@ static weft_status read_text(weft_reading *reading, char *text, size_t n, int64_
     TRY(weft_reading_head(reading, line, named ? ',' : '\t'));
     TRY(declare(reading, pieces));
     size_t head = (size_t)(at - text);
+    if (*reading->how->languages != '\0' && head < n) drop_others(reading, at, n - head);
     TRY(read_lines(reading, named ? 1 : 2, at, head < n ? n - head : 0));
     if (reading->scored) weft_pack_scored(reading->pack, reading->paired > 0);
     return WEFT_OK;
