@@ -265,6 +265,9 @@ static void test_copies(void)
         struct twin *again = twin_new(NULL);
         must(weft_kept_take(again->kept, name("line", i - 1), mark));
         same &= has(again->kept, before);
+        memcpy(again->x, before, sizeof before);
+        write_some(again, 5, N);
+        same &= has(again->kept, again->x) && has(twin->kept, before);
         weft_kept_drop(twin->kept);
         same &= has(next->kept, next->x);
         most = layers(name("line", i)) > most ? layers(name("line", i)) : most;
