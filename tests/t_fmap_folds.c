@@ -340,6 +340,8 @@ static void test_pieces(void)
     ok(weft_state_hash(&whole->state) == weft_state_hash(&parts->state) &&
            !(fabs(after - whole->res.loss) < 1e-9),
        "3 and 4 iterations of all folds are 7");
+    is_near(measured(task, &whole->res, "iterations"), 7, 0,
+            "which is the mean over the folds");
 }
 
 static void test_refused(void)
