@@ -144,10 +144,15 @@ def program(command, values):
     job(worker, values, 3, 0, 0, 2, None, [[0, 2]])
     again, _ = job(worker, values, 4, 0, 2, 1, [0, 3] if first["held"] else None)
     check(isinstance(again, dict) and again.get("loss") == second["loss"], "the same jobs once more have the same loss")
+    job(worker, values, 5, 0, 0, 1)
+    beside, _ = job(worker, values, 6, 0, 3, 1, [0, 4] if first["held"] else None)
+    job(worker, values, 7, 0, 0, 3, None, [[0, 5], [0, 6]])
+    alone, _ = job(worker, values, 8, 0, 3, 1, [0, 7] if first["held"] else None)
+    check(beside.get("loss") == alone.get("loss"), "a state stays as it is where its trial is begun again")
     if again.get("saves"):
         with tempfile.TemporaryDirectory() as place:
-            out = worker.ask({"ask": "save", "trial": 0, "job": 4, "directory": place})
-            check(out == {"saved": 4} and os.listdir(place), f"it saves a state: {out}")
+            out = worker.ask({"ask": "save", "trial": 0, "job": 8, "directory": place})
+            check(out == {"saved": 8} and os.listdir(place), f"it saves a state: {out}")
     check(not select.select([worker.socket], [], [], 0.2)[0], "it says nothing that nobody asked for")
     check(ends(worker), "it ends when the run does")
 

@@ -324,13 +324,13 @@ else
 fi
 find_python json
 "$python" tests/conforms.py "$python inputs/train.py" '{"rate":0.1,"momentum":0.5,"decay":0}' >"$tmp/out" 2>"$tmp/log" &&
-    ! grep -q '^not ok' "$tmp/out" && [ "$(grep -c '^ok' "$tmp/out")" = 9 ]
+    ! grep -q '^not ok' "$tmp/out" && [ "$(grep -c '^ok' "$tmp/out")" = 10 ]
 result $? "the Python module conforms to the protocol"
 sed -n '/^```c$/,/^```$/p' src/worker/README.md | sed '1d; $d' >"$tmp/program.c"
 ${CC:-cc} -O2 -Wall -Wextra -Iinclude -o "$tmp/program" "$tmp/program.c" -lm >"$tmp/out" 2>"$tmp/log" && [ ! -s "$tmp/log" ]
 result $? "the program in C of the protocol's page is one"
 "$python" tests/conforms.py "$tmp/program" '{"rate":0.1}' >"$tmp/out" 2>"$tmp/log" &&
-    ! grep -q '^not ok' "$tmp/out" && [ "$(grep -c '^ok' "$tmp/out")" = 8 ]
+    ! grep -q '^not ok' "$tmp/out" && [ "$(grep -c '^ok' "$tmp/out")" = 9 ]
 result $? "and conforms, too"
 for tuner in sha "asha asha.variant=stopping" "pbt pbt.population=4 pbt.interval=2 pbt.max_resource=8 pbt.quantile=0.5"; do
     # shellcheck disable=SC2086
