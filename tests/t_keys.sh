@@ -207,6 +207,10 @@ refused 'server.lr has a range, but a trial has one value of it' "one trial has 
 
 # ---- every option ----------------------------------------------------------------------------
 
+printf '; weft pack imdb aclImdb -o none/imdb.h5\n[run]\ndata = none/imdb.h5\n' >"$tmp/none.ini"
+"$weft" tune "$tmp/none.ini" >"$tmp/out" 2>"$tmp/log"
+[ $? = 3 ] && grep -q '^weft: there is no none/imdb.h5; .*none.ini says how it is made: weft pack imdb aclImdb -o' "$tmp/log"
+result $? "data that are not there are made by the command in the input file"
 : >"$tmp/log"
 perl tests/options "$weft" >"$tmp/out"
 result $? "each option has a use in an input, a job or a README, and these show no other"

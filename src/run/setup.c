@@ -7,10 +7,12 @@
 #include "price.h"
 #include "sched/progress.h"
 #include "start.h"
+#include "weft/file.h"
 #include "weft/folds.h"
 #include "weft/log.h"
 #include "weft/registry.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -285,10 +287,30 @@ static weft_status join_parts(weft_run *run)
 }
 
 /* Opens the data; each team has all of them. Collective over team. */
+/* EFILE: there is no such file, and a comment of the input file has the command that makes
+ * it. */
+static weft_status check_made(const weft_run *run, const char *data)
+{
+    const weft_entry *entry = weft_conf_find(run->conf, "run", "data");
+    if (!entry || entry->line <= 0 || weft_file_is(data)) return WEFT_OK;
+    FILE *in = fopen(entry->file, "r");
+    char line[512];
+    const char *pack = NULL;
+    while (in && !pack && fgets(line, sizeof line, in)) {
+        pack = *line == ';' ? strstr(line, "weft pack ") : NULL;
+        if (pack && !strstr(pack, data)) pack = NULL;
+    }
+    if (in) fclose(in);
+    if (!pack) return WEFT_OK;
+    return weft_fail(WEFT_EFILE, "there is no %s; %s says how it is made: %.*s", data,
+                     entry->file, (int)strcspn(pack, "\n"), pack);
+}
+
 static weft_status open_data(weft_run *run, const char *data)
 {
     run->data = (weft_data){.digest = "", .path = ""};
     if (*data == '\0') return WEFT_OK;
+    TRY(weft_agree(check_made(run, data), run->team));
     TRY(weft_data_open_some(&run->data, data, &run->window, run->team, run->mem));
     run->opened = 1;
     if (run->data.scored && !run->like)
