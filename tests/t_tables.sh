@@ -463,6 +463,10 @@ awk 'BEGIN { print "day,y"; for (i = 0; i < 60; i++) print i % 12 + 1 "/" i % 11
 refused "days that may be months are asked for" t.csv "column 'day', which is '1/1/2024' in line 2, .*dates = dmy or dates = mdy"
 awk -F, 'NR == 1 { print $0 ",to" } NR > 1 { print $0 ",12/" NR % 30 + 1 "/2024" }' "$tmp/t.csv" >"$tmp/both.csv"
 reads "unless another column tells" both.csv "day date 60 .*to date 30 " label=y
+rows a,y '%g,%s' >"$tmp/t.csv"
+packs t.csv dates=dmy
+[ $? = 2 ] && grep -q "^weft: dates = dmy has no effect: no column of .*t.csv has dates such as 31.12.2024" "$tmp/log"
+result $? "an order of dates is refused where there are none"
 awk 'BEGIN { print "day,id,y"; for (i = 0; i < 60; i++) printf "2024%02d%02d%s,202413%02d,%d\n", i % 12 + 1, i % 28 + 1, i % 5 ? "" : ".0", i, i % 2 }' >"$tmp/t.csv"
 reads "numbers that all are days are dates" t.csv "day date [0-9]* 0 2024-01-01 .. 2024-12-[0-9]* seconds, month, weekday"
 says "but no numbers that are not" id "number 60 "

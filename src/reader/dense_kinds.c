@@ -304,6 +304,23 @@ static weft_status settle_levels(const weft_csv *how, weft_dense_rows *rows, int
     return WEFT_OK;
 }
 
+/* ECONF: no column has dates of which days or months come first. */
+static weft_status check_dates(const weft_csv *how, const weft_dense_rows *rows)
+{
+    if (how->dates == WEFT_DATES_AUTO) return WEFT_OK;
+    for (int64_t j = 0; j < rows->d; j++) {
+        const weft_written *written = rows->at[j].written;
+        if (written && (written->order == WEFT_DATE_DMY || written->order == WEFT_DATE_MDY))
+            return WEFT_OK;
+    }
+    return weft_fail(
+        WEFT_ECONF,
+        "dates = %s has no effect: no column of %s has dates such as %s; leave "
+        "it out",
+        how->dates == WEFT_DATES_DMY ? "dmy" : "mdy", rows->labels.path,
+        weft_date_example[how->dates == WEFT_DATES_DMY ? WEFT_DATE_DMY : WEFT_DATE_MDY]);
+}
+
 weft_status weft_dense_kinds(const weft_csv *how, weft_dense_rows *rows, int *again)
 {
     *again = 0;
@@ -318,7 +335,8 @@ weft_status weft_dense_kinds(const weft_csv *how, weft_dense_rows *rows, int *ag
         weft_column_kind now = rows->at[j].kind;
         *again |= now != before && now != WEFT_COLUMN_DROPPED;
     }
-    if (*again) weft_dense_forget(rows);
+    if (!*again) return check_dates(how, rows);
+    weft_dense_forget(rows);
     return WEFT_OK;
 }
 
