@@ -358,7 +358,7 @@ static struct problem beam_problem(int feed, int beam, double penalty)
     bias[7] = bias[3];
     memcpy(row + 7 * BEAM_HIDDEN, row + 3 * BEAM_HIDDEN, BEAM_HIDDEN * sizeof *row);
     weft_tensor tensor[WEFT_MAX_TENSORS];
-    for (int k = p.net->tensors(p.self, tensor); feed && k-- > 0;) {
+    for (int k = p.net->tensors(p.self, tensor); k-- > 0;) {
         row = p.w + tensor[k].at;
         if (strcmp(tensor[k].name, "target.weight") == 0)
             memcpy(row + 7 * BEAM_SIZE, row + 3 * BEAM_SIZE, BEAM_SIZE * sizeof *row);

@@ -50,14 +50,14 @@ static void step_by_hand(const char *schedule, int adam, int step, int each, dou
     }
 }
 
-/* Batches of all rows, three a unit: the rate of a step is that of the share of the epochs
- * before it, in one job or several. */
+/* Batches of all rows in seven parts of 42 or 43, three a unit: the rate of a step is that
+ * of the share of the epochs before it, in one job or several. */
 static void test_rate(const char *schedule, const char *optimizer)
 {
     enum { EACH = 3, UNITS = 4 };
     const char *options = weft_arena_text(
         mem,
-        "train.batch=300 train.weight_decay=%g sgd.steps=%d sgd.keep=last "
+        "train.batch=300 train.weight_decay=%g sgd.steps=%d sgd.keep=last sgd.parts=7 "
         "train.schedule=%s train.optimizer=%s "
         "train.decay=0.3 train.horizon=3 train.reductions=3 train.factor=0.1",
         DECAY, EACH, schedule, optimizer);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes beam.txt: translations by a plain beam search of the network of tests/t_seq2seq.c, written
 here once more, without weft or PyTorch. A line for each setting: feed, beam, penalty, then the words
-of each sentence, their number first. Words 3 and 7 have equal scores after any others, and with feed
-are equal before them, too: the first counts. Run in the top directory; needs NumPy."""
+of each sentence, their number first. Words 3 and 7 are equal in all, so that translations tie, of
+which the first counts. Run in the top directory; needs NumPy."""
 import numpy as np
 
 SOURCE, TARGET, HIDDEN, SIZE, LAYERS, SENTENCES, LONGEST = 13, 11, 6, 5, 2, 30, 16
@@ -31,8 +31,7 @@ class Network:
         self.attention, self.combine = self.take(h, h), self.take(h, 2 * h)
         self.output, self.bias = self.take(TARGET, h), self.take(TARGET)
         self.output[7], self.bias[7] = self.output[3], self.bias[3]
-        if feed:
-            self.target[7] = self.target[3]
+        self.target[7] = self.target[3]
 
     def take(self, *shape):
         """The rule for the next weights."""
