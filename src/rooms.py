@@ -13,7 +13,7 @@ import sys
 WIDTH, HEIGHT, GAP_X, GAP_Y = 100, 26, 44, 22
 # Public headers whose room has another name.
 HEADERS = {
-    "base": "arena clock compiler conf csv hash heap log magic names opt patterns real rng shuffle status tree",
+    "base": "arena clock compiler conf csv filenames hash heap log magic names opt patterns real rng shuffle status tree",
     "math": "bytes cells cpu descend eigen exact finite gemm lanes logistic optim project server sparse student tensor",
     "space": "mix job measure",
     "par": "team",

@@ -4,6 +4,7 @@
  * RUN: np=1 np=2 np=4 */
 #include "scratch.h"
 #include "weft/clock.h"
+#include "weft/filenames.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -146,10 +147,10 @@ static void test_claims(const char *way)
     weft_claims_close(claims);
     if (world.rank == 0)
         for (int i = 0; i < JOBS; i++)
-            remove(weft_arena_text(mem, WEFT_CLAIM_NAME, scratch, (long long)i));
+            remove(weft_arena_text(mem, "%s/" WEFT_CLAIM_NAME, scratch, (long long)i));
     if (world.rank == 0)
         for (int i = 0; i < 5 + TICKETS * world.size; i++)
-            remove(weft_arena_text(mem, WEFT_TICKET_NAME, scratch, (long long)i));
+            remove(weft_arena_text(mem, "%s/" WEFT_TICKET_NAME, scratch, (long long)i));
 }
 
 int main(int argc, char **argv)

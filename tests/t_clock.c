@@ -73,9 +73,10 @@ static void test_claims(void)
     if (st == WEFT_OK) st = weft_sched_run(&bench->sched);
     unsetenv("WEFT_CLAIMS_BY_FILE");
     for (int64_t i = 0; i < bench->sched.queue.n; i++)
-        there += access(weft_arena_text(mem, WEFT_CLAIM_NAME, bench->sched.rundir->dir,
-                                        (long long)bench->sched.queue.record[i].job.id),
-                        F_OK) == 0;
+        there +=
+            access(weft_arena_text(mem, "%s/" WEFT_CLAIM_NAME, bench->sched.rundir->dir,
+                                   (long long)bench->sched.queue.record[i].job.id),
+                   F_OK) == 0;
     int64_t jobs = bench->sched.queue.n;
     end_run(&bench->sched, 0);
     ok(st == WEFT_OK && (world.size == 1 || there == jobs),
@@ -87,8 +88,9 @@ static int64_t claims(const struct bench *bench)
     weft_arena *tmp = weft_arena_new();
     int64_t n = 0;
     for (long long job = 0; job < MAX_JOBS; job++)
-        n += access(weft_arena_text(tmp, WEFT_CLAIM_NAME, bench->sched.rundir->dir, job),
-                    F_OK) == 0;
+        n += access(
+                 weft_arena_text(tmp, "%s/" WEFT_CLAIM_NAME, bench->sched.rundir->dir, job),
+                 F_OK) == 0;
     weft_arena_free(tmp);
     return n;
 }

@@ -6,6 +6,8 @@
 #include "rundir/place.h"
 #include "rundir/state.h"
 #include "toy_run.h"
+#include "weft/file.h"
+#include "weft/filenames.h"
 #include "weft/log.h"
 
 #include <dirent.h>
@@ -358,11 +360,100 @@ static weft_status put_run(const char *path)
 /* A file of this name, as a kill can leave it. */
 static void leave_file(const char *dir, const char *name)
 {
-    char path[300];
+    char path[600];
     snprintf(path, sizeof path, "%s/%s", dir, name);
     int fd = open(path, O_WRONLY | O_CREAT, 0666);
     weft_check(fd >= 0, "cannot write %s", path);
     close(fd);
+}
+
+/* A name as the format prints it, with the same number everywhere. */
+static void print_name(char *name, const char *format)
+{
+    for (; *format; format++) {
+        if (*format == '%') {
+            format += strcspn(format, "dx");
+            name += sprintf(name, "%08d", 17);
+        } else {
+            *name++ = *format;
+        }
+    }
+    *name = '\0';
+}
+
+/* Makes files by all names of the table, and those with all endings. */
+static void leave_all(const char *dir, const char *const *table)
+{
+    char name[256];
+    mkdir(dir, 0777);
+    for (int i = 0; table[i]; i++) {
+        print_name(name, table[i]);
+        leave_file(dir, name);
+        char *end = name + strlen(name);
+        for (int k = 0; weft_name_endings[k]; k++) {
+            print_name(end, weft_name_endings[k]);
+            leave_file(dir, name);
+            print_name(end + strlen(end), weft_name_endings[k]);
+            leave_file(dir, name);
+        }
+    }
+}
+
+/* What weft may have left goes, by whichever name of the table it was written. */
+static void test_names(int rank, const char *dir)
+{
+    static const char *const others[] = {"state-1",   "journal.txt", "state-1-2.tmp",
+                                         "claim-1.h", "1-2.log.1",   "files-1-2.tmp.x"};
+    enum { OTHERS = 6 };
+    char run[256], own[256], failed[256], path[512];
+    snprintf(run, sizeof run, "%s/n%d.h5", dir, rank);
+    snprintf(own, sizeof own, "%s/n%d.d", dir, rank);
+    snprintf(failed, sizeof failed, "%s/n%d.failed", dir, rank);
+    leave_all(own, weft_run_names);
+    leave_all(failed, weft_failed_names);
+    weft_place_remove(own);
+    ok(!exists(own), "a run's directory goes with all files whose names are in the table");
+    weft_place_forget(run);
+    ok(!exists(failed), "so does that of failed jobs");
+    mkdir(own, 0777);
+    for (int i = 0; i < OTHERS; i++) leave_file(own, others[i]);
+    weft_place_remove(own);
+    int there = 0;
+    for (int i = 0; i < OTHERS; i++) {
+        snprintf(path, sizeof path, "%s/%s", own, others[i]);
+        there += exists(path);
+        unlink(path);
+    }
+    ok(there == OTHERS, "files by other names stay");
+    rmdir(own);
+}
+
+/* What is left beside a file goes if who wrote it is gone. */
+static void test_sweep(int rank, const char *dir)
+{
+    enum { NONE = 99999999 }; /* no process has this number */
+    char path[256], of_ours[512], gone[512], elsewhere[512], other[512];
+    unsigned host = weft_file_host();
+    snprintf(path, sizeof path, "%s/s%d.h5", dir, rank);
+    snprintf(of_ours, sizeof of_ours, "%s" WEFT_TEMP_NAME, path, host,
+             (long long)getppid());
+    snprintf(gone, sizeof gone, "%s" WEFT_ROWS_NAME WEFT_TEMP_NAME, path, host,
+             (long long)NONE, host, (long long)NONE);
+    snprintf(elsewhere, sizeof elsewhere, "%s" WEFT_TEMP_NAME, path, host + 1,
+             (long long)NONE);
+    snprintf(other, sizeof other, "%s.tmp.1", path);
+    const char *const all[] = {of_ours, gone, elsewhere, other};
+    for (int i = 0; i < 4; i++) leave_file(dir, strrchr(all[i], '/') + 1);
+    weft_file_sweep(path, 0);
+    ok(!exists(gone), "what a process that is gone was writing is removed");
+    ok(exists(of_ours), "that of a living one stays");
+    ok(exists(elsewhere), "so does that of another host");
+    ok(exists(other), "so does what has another ending");
+    weft_file_sweep(path, 1);
+    ok(!exists(elsewhere), "who holds the run's lock removes what other hosts have left");
+    ok(exists(of_ours), "but not that of a living process");
+    unlink(of_ours);
+    unlink(other);
 }
 
 /* A run that was killed while its directory was removed: some of it is gone, the journal,
@@ -382,7 +473,7 @@ static void test_removal(weft_team *team, const char *dir)
     if (team->rank == 0) {
         weft_place_empty(own);
         weft_check(put_run(path) == WEFT_OK, "%s", weft_error());
-        leave_file(own, "weft-lock.123");
+        leave_file(own, "weft-lock.tmp.0000abcd.0000123");
         leave_file(own, "state-3-17.tmp.5");
         leave_file(own, "stalled-1");
     }
@@ -416,6 +507,8 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN);
     test_full(&team, dir);
     test_removal(&team, dir);
+    test_names(team.rank, dir);
+    test_sweep(team.rank, dir);
     weft_sleep(&team);
     ok(team.rank != 0 || rmdir(dir) == 0, "no file is left");
     int failed = tap_done();

@@ -34,12 +34,4 @@ typedef struct weft_env {
                    only trainings need is not asked of these */
 } weft_env;
 
-/* Format of the name of a job's directory, from env->dir, trial and job. While the job
- * runs, the name ends with ".tmp.NUMBER". */
-#define WEFT_FILES_NAME "%s/files-%lld-%lld"
-
-/* Format of the name of the file with what a failed job printed, from env->failed, trial
- * and job. */
-#define WEFT_FAILED_NAME "%s/%lld-%lld.log"
-
 #endif

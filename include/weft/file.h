@@ -7,6 +7,18 @@
 #include "weft/status.h"
 
 #include <stddef.h>
+#include <stdio.h>
+
+/* The name under which this process writes `path`, which ends with WEFT_TEMP_NAME and has
+ * the same length for every process. Owned by mem. */
+char *weft_file_temp(const char *path, weft_arena *mem);
+/* What such a name has for the host: a number of its name and of its processes' numbers,
+ * which containers have of their own. */
+unsigned weft_file_host(void);
+/* Removes what killed processes have left beside `path`, which they were writing: those of
+ * this host that are gone; of other hosts all if `elsewhere` is 1, as for who holds the
+ * lock of a run, else none. Cost: a look at the directory. */
+void weft_file_sweep(const char *path, int elsewhere);
 
 /* Writes a file through a temporary file, fsync and rename; reads exactly `bytes` bytes of
  * a file. EFILE. */
@@ -21,6 +33,18 @@ WEFT_CHECKED weft_status weft_file_load_parts(const char *path, int n, void *con
  * lose or damage the file. EFILE. */
 WEFT_CHECKED weft_status weft_file_put_lazy(const char *path, int n, const void *const *at,
                                             const size_t *bytes);
+/* A text that appears complete or not at all: created, written to `file`, checked now and
+ * then for errors, committed; closed in any case. EFILE. */
+typedef struct weft_text {
+    FILE *file; /* NULL: not open */
+    const char *path, *temp;
+} weft_text;
+WEFT_CHECKED weft_status weft_text_create(weft_text *text, const char *path,
+                                          weft_arena *mem);
+WEFT_CHECKED weft_status weft_text_check(const weft_text *text);
+WEFT_CHECKED weft_status weft_text_commit(weft_text *text);
+/* Removes what was written, unless it was committed. */
+void weft_text_close(weft_text *text);
 /* Syncs a file, or the entries of a directory, if it still exists, so that it survives a
  * crash of the node. EFILE. */
 WEFT_CHECKED weft_status weft_file_sync(const char *path);

@@ -119,13 +119,10 @@ void weft_peers_leave(weft_peers *peers, int why);
  * fault of the file system lets two leaders claim a job, it is done twice, with the same
  * result. */
 typedef struct weft_claims weft_claims;
-/* Names of the files, made of dir and the number of the job or ticket. They stay as long as
- * the search: a leader that has not heard of a result yet would claim its job again. */
-#define WEFT_CLAIM_NAME  "%s/claim-%lld"
-#define WEFT_TICKET_NAME "%s/ticket-%lld"
-/* Starts with no job claimed. dir: directory for the files of claims, of which none may
- * exist yet. ticket: the first number that weft_claim_ticket returns. Owned by mem.
- * Collective over the leaders. */
+/* Starts with no job claimed. dir: directory for the files of claims and tickets, of which
+ * none may exist yet; they stay as long as the search, as a leader that has not heard of a
+ * result yet would claim its job again. ticket: the first number that weft_claim_ticket
+ * returns. Owned by mem. Collective over the leaders. */
 weft_claims *weft_claims_open(const weft_peers *peers, const char *dir, int64_t ticket,
                               weft_arena *mem);
 /* 1 if this leader now has the claim on job `id` >= 0; 0 if the job was claimed before. */

@@ -4,6 +4,7 @@
 #include "rundir/formats.h"
 #include "weft/data.h"
 #include "weft/file.h"
+#include "weft/filenames.h"
 #include "weft/h5.h"
 #include "weft/pack.h"
 #include "weft/registry.h"
@@ -110,12 +111,11 @@ static weft_status pack_rows(const weft_cli *cli, const char *rows, const char *
     return weft_pack_file(reader, self, &over, rows, to, tmp);
 }
 
-/* A new file, by a name that no other prediction has: *path, which ends with XXXXXX. */
-static weft_status take_name(char *path)
+/* A new file, by a name that no other process has. */
+static weft_status take_name(const char *path)
 {
-    int file = mkstemp(path);
-    if (file >= 0) close(file);
-    if (file >= 0) return WEFT_OK;
+    FILE *file = fopen(path, "w");
+    if (file && fclose(file) == 0) return WEFT_OK;
     return weft_fail(
         WEFT_EFILE,
         "cannot write %s: %s; rows are packed beside the predictions, for which "
@@ -129,9 +129,11 @@ static weft_status predict_raw(const weft_cli *cli, const char *rows, const char
     int root = cli->world->rank == 0;
     weft_arena *tmp = weft_arena_new(); /* packing takes much */
     signal(SIGPIPE, SIG_IGN);           /* a pipe that ends is an error as others */
-    char *to = weft_arena_text(cli->mem, "%s.rows-XXXXXX", beside);
-    weft_status st = weft_agree(root ? take_name(to) : WEFT_OK, cli->world);
+    char *to = weft_arena_text(cli->mem, "%s" WEFT_ROWS_NAME, beside, weft_file_host(),
+                               (long long)getpid());
     weft_bcast(cli->world, to, strlen(to), 0);
+    if (root) weft_file_sweep(beside, 0);
+    weft_status st = weft_agree(root ? take_name(to) : WEFT_OK, cli->world);
     if (st == WEFT_OK && root) st = pack_rows(cli, rows, to, tmp);
     weft_arena_free(tmp);
     st = weft_agree(st, cli->world);

@@ -5,6 +5,7 @@
 #include "locks.h"
 #include "placement.h"
 #include "weft/cpu.h"
+#include "weft/file.h"
 #include "weft/log.h"
 #include "weft/par.h"
 
@@ -147,8 +148,10 @@ static void show_trips(weft_team *team, const weft_placement *placement)
 static weft_status try_disk(const char *dir, weft_team *team, weft_disk *disk,
                             double *seconds, weft_lock *found, weft_arena *mem)
 {
-    const char *path = weft_arena_text(mem, "%s/weft-doctor.%d", dir, (int)getpid());
+    const char *name = weft_arena_text(mem, "%s/weft-doctor", dir);
+    const char *path = weft_file_temp(name, mem);
     weft_status st = WEFT_OK;
+    if (team->rank == 0) weft_file_sweep(name, 0);
     if (team->rank == 0) st = weft_disk_look(dir, disk);
     if (team->rank == 0 && st == WEFT_OK) st = weft_disk_write(path, seconds);
     TRY(weft_agree(st, team));

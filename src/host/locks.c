@@ -1,6 +1,8 @@
 /* Whether locks in the directory of a run keep other processes out, on all its hosts.
  * Called when a run starts, and by `weft doctor`. */
 #include "locks.h"
+#include "weft/file.h"
+#include "weft/filenames.h"
 #include "weft/log.h"
 #include "weft/par.h"
 
@@ -10,10 +12,11 @@
 weft_status weft_locks_try(const char *dir, weft_team *team, weft_lock *found,
                            weft_arena *mem)
 {
-    int32_t pid = (int32_t)getpid();
     int fd = -1;
-    weft_bcast(team, &pid, sizeof pid, 0);
-    const char *path = weft_arena_text(mem, "%s/weft-lock.%d", dir, (int)pid);
+    const char *name = weft_arena_text(mem, "%s/" WEFT_LOCK_NAME, dir);
+    char *path = weft_file_temp(name, mem);
+    weft_bcast(team, path, strlen(path), 0);
+    if (team->rank == 0) weft_file_sweep(name, 0);
     weft_lock own = WEFT_LOCK_OWN;
     weft_status st = WEFT_OK;
     if (team->rank == 0) st = weft_disk_hold(path, &fd, &own);

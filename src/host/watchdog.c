@@ -6,6 +6,7 @@
  * lost. */
 #include "watchdog.h"
 #include "weft/clock.h"
+#include "weft/filenames.h"
 #include "weft/log.h"
 #include "weft/par.h"
 
@@ -33,7 +34,7 @@ static struct {
 
 static void name_of(int rank, char path[LINE * 4])
 {
-    snprintf(path, LINE * 4, "%s/stalled-%d", dog.dir, rank);
+    snprintf(path, LINE * 4, "%s/" WEFT_STALLED_NAME, dog.dir, rank);
 }
 
 /* Waits; 1 if the watchdog is to end. */

@@ -6,6 +6,7 @@
  * numbers that are each drawn only once. */
 #include "nodes.h"
 #include "peers.h"
+#include "weft/filenames.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -75,8 +76,8 @@ static int create(weft_claims *claims, const char *path)
 static int claim_file(weft_claims *claims, int64_t id)
 {
     weft_arena *tmp = weft_arena_new();
-    int ours =
-        create(claims, weft_arena_text(tmp, WEFT_CLAIM_NAME, claims->dir, (long long)id));
+    int ours = create(
+        claims, weft_arena_text(tmp, "%s/" WEFT_CLAIM_NAME, claims->dir, (long long)id));
     weft_arena_free(tmp);
     return ours;
 }
@@ -84,8 +85,8 @@ static int claim_file(weft_claims *claims, int64_t id)
 static int ticket_file(weft_claims *claims, int64_t id)
 {
     weft_arena *tmp = weft_arena_new();
-    int ours =
-        create(claims, weft_arena_text(tmp, WEFT_TICKET_NAME, claims->dir, (long long)id));
+    int ours = create(
+        claims, weft_arena_text(tmp, "%s/" WEFT_TICKET_NAME, claims->dir, (long long)id));
     weft_arena_free(tmp);
     return ours;
 }

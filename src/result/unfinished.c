@@ -14,6 +14,7 @@
 #include "sched/choice.h"
 #include "sched/options.h"
 #include "tables.h"
+#include "weft/filenames.h"
 #include "weft/log.h"
 #include "winner.h"
 
@@ -106,13 +107,15 @@ static weft_status find(const char *dir, struct finding *finding, weft_arena *me
     *finding = (struct finding){.n = 0};
     for (struct dirent *entry; st == WEFT_OK && (entry = readdir(listing));) {
         const char *path = weft_arena_text(mem, "%s/%s", dir, entry->d_name);
-        if (strncmp(entry->d_name, "checkpoint-", 11) == 0) {
+        if (weft_is_named(entry->d_name, WEFT_CHECKPOINT_NAME)) {
             finding->checkpoint =
                 weft_grow(mem, finding->checkpoint, sizeof *finding->checkpoint,
                           finding->nflight, &finding->roomflight);
             finding->checkpoint[finding->nflight++] = path;
         }
-        if (strncmp(entry->d_name, "journal", 7) != 0 || !weft_journal_is(path)) continue;
+        int journal = weft_is_named(entry->d_name, WEFT_JOURNAL_NAME) ||
+                      weft_is_named(entry->d_name, WEFT_TEAM_NAME);
+        if (!journal || !weft_journal_is(path)) continue;
         weft_record *rec;
         int64_t n;
         int in_use;

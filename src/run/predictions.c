@@ -191,17 +191,19 @@ weft_status weft_said_open(weft_said_to *to)
     to->is_h5 = n > 3 && strcmp(to->path + n - 3, ".h5") == 0;
     to->opened = 1;
     if (to->is_h5) return weft_h5_create(&to->file, to->path, to->mem);
-    to->text = to->path ? fopen(to->path, "w") : stdout;
-    if (to->text) return WEFT_OK;
-    return weft_fail(WEFT_EFILE, "cannot write %s: %s", to->path, strerror(errno));
+    to->text = stdout;
+    if (!to->path) return WEFT_OK;
+    TRY(weft_text_create(&to->out, to->path, to->mem));
+    to->text = to->out.file;
+    return WEFT_OK;
 }
 
 /* EFILE: text could not be written. */
-static weft_status check_written(const weft_said_to *to, int bad)
+static weft_status check_written(const weft_said_to *to)
 {
-    if (!bad) return WEFT_OK;
-    return weft_fail(WEFT_EFILE, "cannot write %s: %s",
-                     to->path ? to->path : "the predictions", strerror(errno));
+    if (to->path) return weft_text_check(&to->out);
+    if (!ferror(to->text)) return WEFT_OK;
+    return weft_fail(WEFT_EFILE, "cannot write the predictions: %s", strerror(errno));
 }
 
 weft_status weft_said_write(weft_said_to *to, const weft_data *data, const weft_said *said)
@@ -214,20 +216,19 @@ weft_status weft_said_write(weft_said_to *to, const weft_data *data, const weft_
         to->begun = 1;
         print_rows(to, data, said);
     }
-    return check_written(to, ferror(to->text));
+    return check_written(to);
 }
 
 weft_status weft_said_end(weft_said_to *to, const weft_data *data)
 {
     if (to->is_h5) return put_meaning(to, data);
-    int bad = fflush(to->text) != 0 || ferror(to->text);
-    if (to->path && fclose(to->text) != 0) bad = 1;
-    to->text = NULL;
-    return check_written(to, bad);
+    if (to->path) return weft_text_commit(&to->out);
+    fflush(to->text);
+    return check_written(to);
 }
 
 void weft_said_close(weft_said_to *to)
 {
     if (to->is_h5) weft_h5_close(&to->file);
-    if (to->text && to->path) fclose(to->text);
+    weft_text_close(&to->out);
 }

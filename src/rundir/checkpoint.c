@@ -4,6 +4,7 @@
  * starts again, with the same bits. */
 #include "checkpoint.h"
 #include "weft/file.h"
+#include "weft/filenames.h"
 #include "weft/hash.h"
 #include "weft/log.h"
 
@@ -34,7 +35,7 @@ static unit_head head_of(const weft_rundir *rundir, const weft_job_record *recor
 
 const char *weft_checkpoint_name(const weft_rundir *rundir, int64_t job, weft_arena *mem)
 {
-    return weft_arena_text(mem, "%s/checkpoint-%lld", rundir->dir, (long long)job);
+    return weft_arena_text(mem, "%s/" WEFT_CHECKPOINT_NAME, rundir->dir, (long long)job);
 }
 
 static weft_status put(const weft_rundir *rundir, const weft_job_record *job_record,

@@ -4,6 +4,7 @@
 #include "formats.h"
 #include "records.h"
 #include "state.h"
+#include "weft/filenames.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,8 @@
  * it. */
 static weft_status try_space(const weft_rundir *rundir, double bytes)
 {
-    const char *path = weft_arena_text(rundir->mem, "%s/journal.tmp.0", rundir->dir);
+    const char *path = weft_arena_text(rundir->mem, "%s/" WEFT_JOURNAL_NAME WEFT_ASIDE_NAME,
+                                       rundir->dir, (long long)getpid());
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     int err = fd < 0 ? errno : posix_fallocate(fd, 0, (off_t)bytes);
     if (err == EINVAL || err == EOPNOTSUPP)

@@ -3,6 +3,7 @@
  * overwritten, and from the directory only files that weft wrote are removed. */
 #include "place.h"
 #include "weft/file.h"
+#include "weft/filenames.h"
 #include "weft/journal.h"
 #include "weft/log.h"
 #include "weft/task.h"
@@ -22,72 +23,39 @@ const char *weft_place_dir(const char *path, weft_arena *mem)
     return weft_arena_text(mem, "%.*s.d", (int)stem, path);
 }
 
-/* ---- names of the run's files ---- */
+/* ---- the run's directory ---- */
 
-/* The rest of the text after `word`, or after a number if word is NULL; NULL if it starts
- * with something else. */
-static const char *after(const char *text, const char *word)
+/* Removes from a directory what `is` says. */
+static void remove_those(const char *dir, int (*is)(const char *name))
 {
-    size_t n = !text ? 0 : word ? strlen(word) : strspn(text, "0123456789");
-    if (n == 0 || (word && strncmp(text, word, n) != 0)) return NULL;
-    return text + n;
+    DIR *listing = opendir(dir);
+    if (!listing) return;
+    weft_arena *tmp = weft_arena_new();
+    for (const struct dirent *entry = readdir(listing); entry; entry = readdir(listing))
+        if (is(entry->d_name))
+            weft_tree_remove(weft_arena_text(tmp, "%s/%s", dir, entry->d_name));
+    closedir(listing);
+    weft_arena_free(tmp);
 }
 
-/* 1 if the rest of a name is empty, or the suffix of a temporary file. */
-static int ends(const char *rest)
+static int is_claim(const char *name)
 {
-    if (!rest || !*rest) return rest != NULL;
-    const char *end = after(after(rest, ".tmp."), NULL);
-    return end && !*end;
+    return weft_is_named(name, WEFT_CLAIM_NAME) || weft_is_named(name, WEFT_TICKET_NAME);
 }
 
-/* 1 if a name is `kind`, two numbers with a dash between them, and the end of a name. */
-static int is_state(const char *name, const char *kind)
+static int is_no_journal(const char *name)
 {
-    return ends(after(after(after(after(name, kind), NULL), "-"), NULL));
-}
-
-/* 1 if a name is `kind`, a number, and the end of a name. */
-static int is_numbered(const char *name, const char *kind)
-{
-    return ends(after(after(name, kind), NULL));
-}
-
-/* 1 for "state-3-17", the directory "files-3-17", "checkpoint-17", "claim-17", "ticket-17",
- * "journal-2", "stalled-2", "weft-lock.1234", and for each of these and the journal with
- * ".tmp.0001234": all files that a run writes, except the first journal. */
-static int is_ours(const char *name)
-{
-    return is_numbered(name, "checkpoint-") || is_numbered(name, "claim-") ||
-           is_numbered(name, "ticket-") || is_numbered(name, "journal-") ||
-           is_numbered(name, "stalled-") || is_numbered(name, "weft-lock.") ||
-           is_numbered(name, "worker-") || is_numbered(name, "program-") ||
-           is_state(name, "state-") || is_state(name, "files-") ||
-           (ends(after(name, "journal")) && strcmp(name, "journal") != 0);
+    return weft_is_of_run(name) && strcmp(name, WEFT_JOURNAL_NAME) != 0;
 }
 
 void weft_place_unclaim(const char *dir)
 {
-    DIR *listing = opendir(dir);
-    if (!listing) return;
-    weft_arena *tmp = weft_arena_new();
-    for (const struct dirent *entry = readdir(listing); entry; entry = readdir(listing))
-        if (is_numbered(entry->d_name, "claim-") || is_numbered(entry->d_name, "ticket-"))
-            unlink(weft_arena_text(tmp, "%s/%s", dir, entry->d_name));
-    closedir(listing);
-    weft_arena_free(tmp);
+    remove_those(dir, is_claim);
 }
 
 void weft_place_empty(const char *dir)
 {
-    DIR *listing = opendir(dir);
-    if (!listing) return;
-    weft_arena *tmp = weft_arena_new();
-    for (const struct dirent *entry = readdir(listing); entry; entry = readdir(listing))
-        if (is_ours(entry->d_name))
-            weft_tree_remove(weft_arena_text(tmp, "%s/%s", dir, entry->d_name));
-    closedir(listing);
-    weft_arena_free(tmp);
+    remove_those(dir, is_no_journal);
 }
 
 static const char *any_file(const char *dir, weft_arena *mem)
@@ -106,7 +74,7 @@ void weft_place_remove(const char *dir)
 {
     weft_place_empty(dir);
     weft_arena *tmp = weft_arena_new();
-    unlink(weft_arena_text(tmp, "%s/journal", dir));
+    unlink(weft_arena_text(tmp, "%s/" WEFT_JOURNAL_NAME, dir));
     if (rmdir(dir) != 0 && (errno == ENOTEMPTY || errno == EEXIST))
         weft_log(WEFT_WARN,
                  "%s is not removed, because it contains %s, a file that is not weft's",
@@ -179,16 +147,7 @@ void weft_place_forget(const char *path)
 {
     weft_arena *tmp = weft_arena_new();
     const char *dir = weft_place_failed(path, tmp);
-    DIR *listing = opendir(dir);
-    for (const struct dirent *entry = listing ? readdir(listing) : NULL; entry;
-         entry = readdir(listing)) {
-        const char *rest =
-            after(after(after(after(entry->d_name, NULL), "-"), NULL), ".log");
-        int kept = is_ours(entry->d_name) || strcmp(entry->d_name, "journal") == 0;
-        if (kept || (rest && !*rest))
-            unlink(weft_arena_text(tmp, "%s/%s", dir, entry->d_name));
-    }
-    if (listing) closedir(listing);
+    remove_those(dir, weft_is_of_failed);
     rmdir(dir);
     weft_arena_free(tmp);
 }
@@ -241,8 +200,9 @@ weft_status weft_place_keep(const char *path, int64_t trial, int64_t job)
 {
     weft_arena *tmp = weft_arena_new();
     const char *best = best_of(path, tmp);
-    const char *from = weft_arena_text(tmp, WEFT_FILES_NAME, weft_place_dir(path, tmp),
-                                       (long long)trial, (long long)job);
+    const char *from =
+        weft_arena_text(tmp, "%s/" WEFT_FILES_NAME, weft_place_dir(path, tmp),
+                        (long long)trial, (long long)job);
     weft_status st = WEFT_OK;
     if (is_there(from)) { /* if not, it was moved already before the run was stopped */
         st = check_best(path, 0, 1, tmp);
@@ -266,7 +226,7 @@ void weft_place_drop(const char *path)
 void weft_place_unkeep(const char *path, int64_t trial, int64_t job)
 {
     weft_arena *tmp = weft_arena_new();
-    const char *to = weft_arena_text(tmp, WEFT_FILES_NAME, weft_place_dir(path, tmp),
+    const char *to = weft_arena_text(tmp, "%s/" WEFT_FILES_NAME, weft_place_dir(path, tmp),
                                      (long long)trial, (long long)job);
     rename(best_of(path, tmp), to); /* where it fails the job is repeated */
     weft_arena_free(tmp);

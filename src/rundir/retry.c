@@ -6,6 +6,7 @@
 #include "place.h"
 #include "records.h"
 #include "weft/file.h"
+#include "weft/filenames.h"
 #include "weft/job.h"
 #include "weft/log.h"
 
@@ -62,20 +63,25 @@ weft_status weft_retry_mark(weft_rundir *rundir)
 
 /* ---- complete runs ---- */
 
-/* Moves the journals, the first one last: it tells that the others are there. */
-static int move_journals(const char *from, const char *to, weft_arena *tmp)
+static int move_journal(const char *from, const char *to, int team, weft_arena *tmp)
+{
+    return rename(weft_rundir_journal(from, team, tmp),
+                  weft_rundir_journal(to, team, tmp)) == 0;
+}
+
+/* Moves the journals of the teams but the first, whose journal tells that they are there.
+ */
+static int move_others(const char *from, const char *to, weft_arena *tmp)
 {
     int n = 1, moved = 1;
     while (weft_file_is(weft_rundir_journal(from, n, tmp))) n++;
-    while (n-- > 0)
-        moved &=
-            rename(weft_rundir_journal(from, n, tmp), weft_rundir_journal(to, n, tmp)) == 0;
+    while (--n > 0) moved &= move_journal(from, to, n, tmp);
     return moved;
 }
 
 static const char *state_in(const char *dir, const weft_won *won, weft_arena *tmp)
 {
-    return weft_arena_text(tmp, "%s/state-%lld-%lld", dir, (long long)won->trial,
+    return weft_arena_text(tmp, "%s/" WEFT_STATE_NAME, dir, (long long)won->trial,
                            (long long)won->job);
 }
 
@@ -85,7 +91,9 @@ void weft_retry_store(const char *path, const weft_won *won)
     const char *dir = weft_place_dir(path, tmp), *failed = weft_place_failed(path, tmp);
     mkdir(failed, 0777);
     if (won->trial >= 0) rename(state_in(dir, won, tmp), state_in(failed, won, tmp));
-    if (!move_journals(dir, failed, tmp))
+    int moved = move_others(dir, failed, tmp);
+    weft_place_empty(dir); /* while a journal tells that nothing of it is missed */
+    if (!moved || !move_journal(dir, failed, 0, tmp))
         weft_log(WEFT_WARN,
                  "%s: the journals cannot be kept in %s, so that the run's failed "
                  "jobs cannot be done again: %s",
@@ -93,42 +101,56 @@ void weft_retry_store(const char *path, const weft_won *won)
     weft_arena_free(tmp);
 }
 
-/* The winner of a complete run, by the end of its first journal. */
-static weft_status find_won(const char *journal, weft_won *won, weft_arena *tmp)
+/* The winner of a run by the last record of its first journal, *done 1: it is complete. */
+static weft_status find_won(const char *journal, weft_won *won, int *done, weft_arena *tmp)
 {
     weft_record *rec;
     int64_t n;
-    int in_use, found = 0;
+    int in_use;
     TRY(weft_journal_read(journal, &rec, &n, &in_use, tmp));
-    for (int64_t i = 0; i < n; i++) {
-        if (rec[i].tag != TAG_DONE) continue;
-        found = rec[i].data && rec[i].bytes == sizeof *won;
-        if (found) memcpy(won, rec[i].data, sizeof *won);
-    }
-    if (found) return WEFT_OK;
+    *done = n > 0 && rec[n - 1].tag == TAG_DONE && rec[n - 1].data &&
+            rec[n - 1].bytes == sizeof *won;
+    if (*done) memcpy(won, rec[n - 1].data, sizeof *won);
+    return WEFT_OK;
+}
+
+/* Moves the journals of a complete run back to its directory. */
+static weft_status move_back(const char *failed, const char *dir, weft_arena *mem)
+{
+    const char *kept = weft_rundir_journal(failed, 0, mem);
+    weft_won won;
+    int done;
+    TRY(find_won(kept, &won, &done, mem));
+    if (!done)
+        return weft_fail(WEFT_EFILE,
+                         "%s is damaged: its end, which names the winner, cannot be read; "
+                         "put the file back from a copy, or begin anew by `weft tune "
+                         "--force`",
+                         kept);
+    if (mkdir(dir, 0777) != 0 && errno != EEXIST)
+        return weft_fail(WEFT_EFILE, "cannot make the directory %s: %s; free space there",
+                         dir, strerror(errno));
+    if (move_others(failed, dir, mem) && move_journal(failed, dir, 0, mem)) return WEFT_OK;
     return weft_fail(WEFT_EFILE,
-                     "%s is damaged: its end, which names the winner, cannot be read; put "
-                     "the file back from a copy, or begin anew by `weft tune --force`",
-                     journal);
+                     "cannot move the journals from %s to %s: %s; free space there", failed,
+                     dir, strerror(errno));
 }
 
 weft_status weft_retry_revive(const char *path, weft_arena *mem)
 {
     const char *dir = weft_place_dir(path, mem), *failed = weft_place_failed(path, mem);
-    const char *kept = weft_rundir_journal(failed, 0, mem);
+    const char *journal = weft_rundir_journal(dir, 0, mem);
     weft_won won;
-    if (weft_file_is(weft_rundir_journal(dir, 0, mem))) return WEFT_OK;
-    if (!weft_file_is(path) || !weft_file_is(kept)) return WEFT_OK; /* as is told later */
-    TRY(find_won(kept, &won, mem));
-    if (mkdir(dir, 0777) != 0 && errno != EEXIST)
-        return weft_fail(WEFT_EFILE, "cannot make the directory %s: %s; free space there",
-                         dir, strerror(errno));
-    if (won.trial >= 0) { /* as it was before the end of the run */
+    int done;
+    if (!weft_file_is(path)) return WEFT_OK; /* as is told later */
+    if (!weft_file_is(journal)) {
+        if (!weft_file_is(weft_rundir_journal(failed, 0, mem))) return WEFT_OK;
+        TRY(move_back(failed, dir, mem));
+    }
+    TRY(find_won(journal, &won, &done, mem));
+    if (done && won.trial >= 0) { /* as it was before the end of the run */
         weft_place_unkeep(path, won.trial, won.job);
         rename(state_in(failed, &won, mem), state_in(dir, &won, mem));
     }
-    if (move_journals(failed, dir, mem)) return WEFT_OK;
-    return weft_fail(WEFT_EFILE,
-                     "cannot move the journals from %s to %s: %s; free space there", failed,
-                     dir, strerror(errno));
+    return WEFT_OK;
 }

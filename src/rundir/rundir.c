@@ -1,14 +1,15 @@
 /* The directory of a run: names in it, its identity, and what to do where it cannot be
  * written. */
 #include "rundir.h"
+#include "weft/filenames.h"
 #include "weft/hash.h"
 
 #include <string.h>
 
 const char *weft_rundir_journal(const char *dir, int team, weft_arena *mem)
 {
-    if (team == 0) return weft_arena_text(mem, "%s/journal", dir);
-    return weft_arena_text(mem, "%s/journal-%d", dir, team);
+    if (team == 0) return weft_arena_text(mem, "%s/" WEFT_JOURNAL_NAME, dir);
+    return weft_arena_text(mem, "%s/" WEFT_TEAM_NAME, dir, team);
 }
 
 void weft_rundir_identify(weft_rundir *rundir, const char *conf)

@@ -11,6 +11,7 @@
 #include "place.h"
 #include "weft/clock.h"
 #include "weft/file.h"
+#include "weft/filenames.h"
 #include "weft/hash.h"
 #include "weft/task.h"
 
@@ -47,7 +48,7 @@ static state_head head_of(const weft_rundir *rundir, const weft_state_id *id)
 
 static const char *name_of(const char *dir, int64_t trial, int64_t job, weft_arena *mem)
 {
-    return weft_arena_text(mem, "%s/state-%lld-%lld", dir, (long long)trial,
+    return weft_arena_text(mem, "%s/" WEFT_STATE_NAME, dir, (long long)trial,
                            (long long)job);
 }
 
@@ -60,9 +61,10 @@ static const char *state_name(const weft_rundir *rundir, const weft_state_id *id
 const char *weft_rundir_kept(const weft_rundir *rundir, int64_t trial, int64_t job,
                              int aside, weft_arena *mem)
 {
-    const char *dir = weft_arena_text(mem, WEFT_FILES_NAME, rundir->dir, (long long)trial,
-                                      (long long)job);
-    return aside == 0 ? dir : weft_arena_text(mem, "%s.tmp.%d", dir, aside);
+    const char *dir = weft_arena_text(mem, "%s/" WEFT_FILES_NAME, rundir->dir,
+                                      (long long)trial, (long long)job);
+    return aside == 0 ? dir
+                      : weft_arena_text(mem, "%s" WEFT_ASIDE_NAME, dir, (long long)aside);
 }
 
 /* ---- writing ---- */
@@ -256,8 +258,9 @@ static weft_status look_kept(const char *dir, const weft_job_record *record,
 {
     double mark[WEFT_KEPT_MARK];
     int64_t n, each;
-    const char *files = weft_arena_text(
-        mem, WEFT_FILES_NAME, dir, (long long)record->job.trial, (long long)record->job.id);
+    const char *files =
+        weft_arena_text(mem, "%s/" WEFT_FILES_NAME, dir, (long long)record->job.trial,
+                        (long long)record->job.id);
     if (!weft_kept_look(files, &n, &each)) return WEFT_OK;
     memcpy(mark, doubles, sizeof mark);
     *kept = weft_kept_new(n, each, mem);

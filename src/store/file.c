@@ -2,18 +2,62 @@
  * synced, renamed. Used by HDF5 files, the journal and the states of trials. */
 #include "file.h"
 #include "weft/file.h"
+#include "weft/filenames.h"
+#include "weft/hash.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* ---- temporary names ---- */
+
+unsigned weft_file_host(void)
+{
+    char name[512] = "";
+    gethostname(name, 256);
+    size_t n = strlen(name);
+    ssize_t more = readlink("/proc/self/ns/pid", name + n, sizeof name - n);
+    return (unsigned)weft_hash(name, n + (size_t)(more > 0 ? more : 0), 0);
+}
+
 char *weft_file_temp(const char *path, weft_arena *mem)
 {
-    return weft_arena_text(mem, "%s.tmp.%07ld", path, (long)getpid());
+    return weft_arena_text(mem, "%s" WEFT_TEMP_NAME, path, weft_file_host(),
+                           (long long)getpid());
 }
+
+/* 1 if the process that writes the file with this ending is gone; where it is of another
+ * host, nobody knows, and `elsewhere` decides. */
+static int is_left(const char *ending, int elsewhere)
+{
+    unsigned host;
+    long long process;
+    if (!weft_is_temporary(ending, &host, &process)) return 0;
+    if (host != weft_file_host()) return elsewhere;
+    return kill((pid_t)process, 0) != 0 && errno == ESRCH;
+}
+
+void weft_file_sweep(const char *path, int elsewhere)
+{
+    weft_arena *tmp = weft_arena_new();
+    const char *dir = weft_file_dir(path, tmp), *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    DIR *listing = opendir(dir);
+    for (const struct dirent *entry = listing ? readdir(listing) : NULL; entry;
+         entry = readdir(listing))
+        if (strncmp(entry->d_name, name, strlen(name)) == 0 &&
+            is_left(entry->d_name + strlen(name), elsewhere))
+            unlink(weft_arena_text(tmp, "%s/%s", dir, entry->d_name));
+    if (listing) closedir(listing);
+    weft_arena_free(tmp);
+}
+
+/* ---- writing ---- */
 
 const char *weft_file_remedy(int err)
 {
@@ -137,6 +181,39 @@ weft_status weft_file_put_lazy(const char *path, int n, const void *const *at,
     return st;
 }
 
+weft_status weft_text_create(weft_text *text, const char *path, weft_arena *mem)
+{
+    *text = (weft_text){.path = path, .temp = weft_file_temp(path, mem)};
+    TRY(weft_file_name(path));
+    weft_file_sweep(path, 0);
+    text->file = fopen(text->temp, "w");
+    return text->file ? WEFT_OK : weft_file_fail("write", path, errno);
+}
+
+weft_status weft_text_check(const weft_text *text)
+{
+    if (fflush(text->file) == 0 && !ferror(text->file)) return WEFT_OK;
+    return weft_file_fail("write", text->path, errno);
+}
+
+weft_status weft_text_commit(weft_text *text)
+{
+    TRY(weft_text_check(text));
+    int err = fclose(text->file) == 0 ? 0 : errno;
+    text->file = NULL;
+    if (err == 0) return weft_file_publish(text->temp, text->path);
+    unlink(text->temp);
+    return weft_file_fail("write", text->path, err);
+}
+
+void weft_text_close(weft_text *text)
+{
+    if (!text->file) return;
+    fclose(text->file);
+    unlink(text->temp);
+    text->file = NULL;
+}
+
 weft_status weft_file_sync(const char *path)
 {
     int err = sync_file(path);
@@ -203,6 +280,7 @@ weft_status weft_file_name(const char *path)
 weft_status weft_file_try(const char *path)
 {
     TRY(weft_file_name(path));
+    weft_file_sweep(path, 0);
     weft_arena *tmp = weft_arena_new();
     const char *temp = weft_file_temp(path, tmp);
     int fd = open(temp, O_WRONLY | O_CREAT, 0666);
@@ -249,8 +327,10 @@ static int copy_all(int from, int to)
 
 weft_status weft_file_scratch(const char *beside, int *fd)
 {
-    weft_arena *tmp = weft_arena_new(); /* "tmp" may be the name of `beside` for now */
-    const char *temp = weft_arena_text(tmp, "%s.scratch.%07ld", beside, (long)getpid());
+    weft_arena *tmp = weft_arena_new();
+    const char *temp = weft_arena_text(tmp, "%s" WEFT_SCRATCH_NAME, beside,
+                                       weft_file_host(), (long long)getpid());
+    weft_file_sweep(beside, 0);
     *fd = open(temp, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     int err = *fd < 0 ? errno : 0;
     if (err == 0) unlink(temp);

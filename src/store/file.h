@@ -5,10 +5,6 @@
 #include "weft/arena.h"
 #include "weft/status.h"
 
-/* The name under which `path` is written: "path.tmp.PID", of the same length for every
- * process. */
-char *weft_file_temp(const char *path, weft_arena *mem);
-
 /* EFILE where the name is empty or a directory's. */
 WEFT_CHECKED weft_status weft_file_name(const char *path);
 

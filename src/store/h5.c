@@ -3,6 +3,7 @@
 #include "h5.h"
 #include "file.h"
 #include "seal.h"
+#include "weft/file.h"
 #include "weft/log.h"
 
 #include <errno.h>
@@ -117,6 +118,7 @@ weft_status weft_h5_create(weft_h5 *file, const char *path, weft_arena *mem)
 {
     *file = closed(path, mem);
     TRY(weft_file_name(path));
+    weft_file_sweep(path, 0);
     file->temp = weft_file_temp(path, mem);
     hid_t list = access_list();
     H5Pset_alignment(list, ALIGNED,

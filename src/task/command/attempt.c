@@ -1,6 +1,7 @@
 /* Makes, renames and removes the directories in which programs of task command run; see
  * attempt.h. */
 #include "attempt.h"
+#include "weft/filenames.h"
 #include "weft/task.h"
 #include "weft/tree.h"
 
@@ -16,7 +17,8 @@
 
 const char *attempt_path(const char *dir, int64_t trial, int64_t job, weft_arena *mem)
 {
-    return weft_arena_text(mem, WEFT_FILES_NAME, dir, (long long)trial, (long long)job);
+    return weft_arena_text(mem, "%s/" WEFT_FILES_NAME, dir, (long long)trial,
+                           (long long)job);
 }
 
 /* The directory that a path is in. */
@@ -42,7 +44,7 @@ static void remove_attempts(const char *path, weft_arena *tmp)
 weft_status attempt_make(const char *path, const char **attempt, weft_arena *tmp)
 {
     for (long long i = getpid();; i++) { /* a name that no other process has used */
-        *attempt = weft_arena_text(tmp, "%s.tmp.%lld", path, i);
+        *attempt = weft_arena_text(tmp, "%s" WEFT_ASIDE_NAME, path, i);
         if (mkdir(*attempt, 0777) == 0) return WEFT_OK;
         if (errno != EEXIST)
             return weft_fail(WEFT_EFILE, "cannot make %s: %s; free space there", *attempt,
@@ -127,8 +129,8 @@ static int count_of(const char *dir)
 const char *attempt_keep_log(const char *attempt, const char *failed, int64_t trial,
                              int64_t job, weft_arena *tmp)
 {
-    const char *path =
-        weft_arena_text(tmp, WEFT_FAILED_NAME, failed, (long long)trial, (long long)job);
+    const char *path = weft_arena_text(tmp, "%s/" WEFT_FAILED_NAME, failed,
+                                       (long long)trial, (long long)job);
     mkdir(failed, 0777);
     if (access(path, F_OK) != 0 && count_of(failed) >= ATTEMPT_LOGS) return NULL;
     return rename(attempt_log(attempt, tmp), path) == 0 ? path : NULL;

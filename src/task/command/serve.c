@@ -9,6 +9,7 @@
 #include "task/halt.h"
 #include "task/parameters.h"
 #include "weft/clock.h"
+#include "weft/filenames.h"
 #include "weft/link.h"
 #include "weft/log.h"
 
@@ -100,8 +101,9 @@ void command_serve_new(command_task *command)
         .noun = "program",
         .key = "command.time_limit",
         .run = command->run,
-        .log =
-            command->dir ? weft_arena_text(mem, "%s/program-%d", command->dir, rank) : NULL,
+        .log = command->dir
+                   ? weft_arena_text(mem, "%s/" WEFT_PROGRAM_NAME, command->dir, rank)
+                   : NULL,
         .limit = command->time_limit,
         .rank = rank,
         .leaves = leaves,
@@ -281,7 +283,8 @@ static const char *keep_log(const command_task *command, const weft_job *job,
                             weft_arena *tmp)
 {
     const char *attempt = weft_arena_text(
-        tmp, "%s.tmp.log", attempt_path(command->dir, job->trial, job->id, tmp));
+        tmp, "%s" WEFT_ASIDE_NAME, attempt_path(command->dir, job->trial, job->id, tmp),
+        (long long)getpid());
     if (weft_link_print(command->serve->link, attempt_log(attempt, tmp), LOG_BYTES) !=
         WEFT_OK)
         return NULL;

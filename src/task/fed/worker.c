@@ -6,6 +6,7 @@
 #include "described.h"
 #include "local.h"
 #include "request.h"
+#include "weft/filenames.h"
 #include "weft/hash.h"
 #include "weft/log.h"
 #include "weft/registry.h"
@@ -187,8 +188,9 @@ static weft_status begin(fed_task *fed, fed_worker *worker)
         .noun = "worker",
         .key = "worker.time_limit",
         .run = worker->run,
-        .log =
-            fed->env.dir ? weft_arena_text(mem, "%s/worker-%d", fed->env.dir, rank) : NULL,
+        .log = fed->env.dir
+                   ? weft_arena_text(mem, "%s/" WEFT_WORKER_NAME, fed->env.dir, rank)
+                   : NULL,
         .limit = worker->time_limit,
         .rank = rank,
         .leaves = leaves,
