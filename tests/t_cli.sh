@@ -237,7 +237,16 @@ for file in run run-winner; do
     [ "$(awk '$1 == "test" { print $4 }' "$tmp/out")" = "$score" ]
     result $? "as in the run"
 done
-refused 3 'is complete' "a complete run is not resumed" resume "$tmp/run.h5"
+runs "a complete run is resumed to its end" resume "$tmp/run.h5"
+grep -q 'run.h5 is complete$' "$tmp/log"
+result $? "it is told that it is"
+runs "also with a setting" resume "$tmp/run.h5" run.teams=1
+grep -q 'run.h5 is complete, so that run.teams=1 has no effect$' "$tmp/log"
+result $? "which has no effect, as is told"
+mkdir "$tmp/run.d"
+runs "also beside an empty directory" resume "$tmp/run.h5"
+[ ! -e "$tmp/run.d" ]
+result $? "which is removed"
 refused 3 'exists.*--force' "a run file is not replaced" tune "$tmp/in.ini" -o "$tmp/run.h5"
 runs "but by --force it is" tune "$tmp/in.ini" -o "$tmp/run.h5" --force
 runs "a target ends the search" tune "$tmp/in.ini" run.target=1 run.tuner=random -o "$tmp/t.h5"

@@ -178,7 +178,11 @@ refused() # PATTERN STATEMENT RUN ARGUMENT...
     result $? "$2"
 }
 refused 'the run has 9; a resume may give it more' "a search is not made shorter" more.h5 space.configs=8
-refused 'has so many already; give it more' "nor left as it is" more.h5 space.configs=9
+cksum "$tmp/more.h5" >"$tmp/sum"
+does 1 0 resume "$tmp/more.h5" space.configs=9 && grep -q ' is complete, and has so many already' "$tmp/log"
+result $? "one that is so long is complete"
+cksum "$tmp/more.h5" | diff - "$tmp/sum" >>"$tmp/log"
+result $? "its file stays as it is"
 does 1 0 tune "$tmp/program.ini" run.tuner=random -o "$tmp/failed.h5" && ls -R "$tmp/failed.best" "$tmp/failed.failed" >"$tmp/before"
 does 1 0 tune "$tmp/program.ini" run.tuner=random parameters.kind=a parameters.width=1 -o "$tmp/one.h5"
 refused 'would have no more jobs than its 1, for no option has a range' "one trial is no search" one.h5 space.configs=9

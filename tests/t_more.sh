@@ -74,7 +74,8 @@ for how in "train.momentum=0.9 train.schedule=cosine train.horizon=9" "train.opt
 done
 does 1 0 tune "$tmp/in.ini" random.resource=11 -o "$tmp/more.h5" --force
 refused 'the run has 11; a resume may give it more' "a run is not given less" "$tmp/more.h5" random.resource=10
-refused 'has that resource already; give it more' "nor as much as it has" "$tmp/more.h5" random.resource=11
+does 1 0 resume "$tmp/more.h5" random.resource=11 && grep -q ' is complete, and has that resource already' "$tmp/log"
+result $? "one that has as much is complete"
 refused 'client.lr = 0.2: only run.data, .* may be changed' "and nothing else is changed" "$tmp/more.h5" \
     random.resource=12 client.lr=0.2
 "$weft" report "$tmp/more.h5" >"$tmp/out" 2>"$tmp/log" && [ ! -e "$tmp/more.d" ]

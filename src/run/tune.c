@@ -24,6 +24,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MEASURE 0.01 /* seconds for measuring the rate that is logged */
 
@@ -266,11 +267,13 @@ static weft_status go_on(weft_rundir *rundir, int how, const struct changes *typ
     if (st == WEFT_OK) st = change(&conf, rundir, typed, before);
     weft_growth growth = WEFT_STAYS;
     if (st == WEFT_OK) st = find_growth(typed, &growth, rundir->mem);
-    if (st == WEFT_OK && more && !rundir->grown)
-        st = weft_fail(WEFT_ECONF,
-                       "%s is complete, and has %s already; give it "
-                       "more",
-                       rundir->path, more->n > 0 ? "so many" : "that resource");
+    if (st == WEFT_OK && more && !rundir->grown) { /* as after a kill at its very end */
+        weft_log(WEFT_INFO, "%s is complete, and has %s already", rundir->path,
+                 more->n > 0 ? "so many" : "that resource");
+        weft_rundir_close(rundir, 1);
+        weft_directory_leave(before);
+        return WEFT_OK;
+    }
     if (st == WEFT_OK && rundir->grown && growth == WEFT_MORE_JOBS)
         st = weft_run_check_longer(rundir->path, config, rundir->grown, rundir->world,
                                    rundir->mem);
@@ -287,15 +290,16 @@ static weft_status go_on(weft_rundir *rundir, int how, const struct changes *typ
     return st;
 }
 
-/* What a complete run is to be given more of. Collective over world. */
-static weft_status find_extension(const char *path, const struct changes *typed,
-                                  weft_growth *growth, weft_team *world, weft_arena *mem)
+/* 1 if the run is complete, and no journal is left; where it is given more (`grows`), also
+ * if a start that did so was killed before it began. Collective over world. */
+static int is_complete(const char *path, int grows, weft_team *world, weft_arena *mem)
 {
-    TRY(weft_agree(find_growth(typed, growth, mem), world));
-    const char *journal = weft_rundir_journal(weft_place_dir(path, mem), 0, mem);
-    if (!weft_file_is(path) || weft_file_is(journal)) *growth = WEFT_STAYS;
-    weft_bcast(world, growth, sizeof *growth, 0);
-    return WEFT_OK;
+    const char *dir = weft_place_dir(path, mem);
+    int journal = weft_file_is(weft_rundir_journal(dir, 0, mem));
+    int complete =
+        weft_file_is(path) && (!journal || (grows && !weft_rundir_is_begun(dir, mem)));
+    weft_bcast(world, &complete, sizeof complete, 0);
+    return complete;
 }
 
 /* Gives a complete run more: a run directory is made again, in which its job has a
@@ -318,20 +322,32 @@ static weft_status extend(const char *path, const struct changes *typed, weft_gr
     return st;
 }
 
-/* Leaves a complete run, also after a start that was to repeat its failed jobs and ended
- * before that. Collective over world. */
+/* Removes what a kill has left of the directory of a complete run, also after a start that
+ * was to repeat its failed jobs and ended before that. Collective over world. */
 static weft_status leave(weft_rundir *rundir)
 {
     weft_status st = WEFT_OK;
-    weft_log(WEFT_INFO, "%s is complete; remaining files beside it are removed",
-             rundir->path);
     if (rundir->keeps && rundir->world->rank == 0)
         st = weft_place_keep(rundir->path, rundir->won.trial, rundir->won.job);
     st = weft_agree(st, rundir->world);
     weft_rundir_close(rundir, st == WEFT_OK);
-    if (st == WEFT_OK && rundir->world->rank == 0)
-        st = weft_winner_find(rundir->path, rundir->mem);
-    return weft_agree(st, rundir->world);
+    return st;
+}
+
+/* Removes what else a kill has left beside a complete run, and says that it is. EFILE: it
+ * is no run. ENONE: it has no winner. */
+static weft_status tell_complete(const char *path, const struct changes *typed,
+                                 weft_arena *mem)
+{
+    weft_status st = weft_winner_find(path, mem);
+    if (st != WEFT_OK && st != WEFT_ENONE) return st;
+    rmdir(weft_place_dir(path, mem));
+    weft_file_sweep(path, 0);
+    if (typed->n == 0) weft_log(WEFT_INFO, "%s is complete", path);
+    for (int i = 0; i < typed->n; i++)
+        weft_log(WEFT_WARN, "%s is complete, so that %s has no effect", path,
+                 typed->assignment[i]);
+    return st;
 }
 
 weft_status weft_run_resume(const char *path, int again, int n, char *const *assignment,
@@ -343,15 +359,19 @@ weft_status weft_run_resume(const char *path, int again, int n, char *const *ass
     weft_signals_catch();
     int how = again ? WEFT_RETRY : WEFT_RESUME;
     weft_growth growth;
-    weft_status st = find_extension(path, &typed, &growth, world, mem);
-    if (st == WEFT_OK && !again && growth != WEFT_STAYS) {
-        st = extend(path, &typed, growth, world, mem);
-    } else if (st == WEFT_OK) {
+    weft_status st = weft_agree(find_growth(&typed, &growth, mem), world);
+    int complete = !again && is_complete(path, growth != WEFT_STAYS, world, mem);
+    if (st == WEFT_OK && !complete) {
         st = weft_rundir_open(&rundir, path, how, world, mem);
+        complete = st == WEFT_OK && rundir.done;
         if (st == WEFT_OK)
-            st = rundir.done ? leave(&rundir)
-                             : go_on(&rundir, how, &typed, NULL, rundir.conf);
+            st = complete ? leave(&rundir) : go_on(&rundir, how, &typed, NULL, rundir.conf);
     }
+    if (st == WEFT_OK && complete)
+        st = growth != WEFT_STAYS
+                 ? extend(path, &typed, growth, world, mem)
+                 : weft_agree(world->rank == 0 ? tell_complete(path, &typed, mem) : WEFT_OK,
+                              world);
     weft_signals_free();
     weft_arena_free(mem);
     return st;

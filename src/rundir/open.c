@@ -37,12 +37,10 @@ static weft_status look(const weft_rundir *rundir, int how, const char *journal)
     if (weft_file_is(journal)) return weft_file_try(rundir->path);
     if (weft_file_is(rundir->path)) {
         TRY(weft_winner_find(rundir->path, rundir->mem));
-        return weft_fail(
-            WEFT_EFILE, "%s is complete%s", rundir->path,
-            how == WEFT_RETRY
-                ? ", and has kept no journals of failed jobs: there is nothing "
-                  "to repeat"
-                : ": there is nothing to resume");
+        return weft_fail(WEFT_EFILE,
+                         "%s is complete, and has kept no journals of failed jobs: there "
+                         "is nothing to repeat",
+                         rundir->path);
     }
     return weft_fail(WEFT_EFILE, "there is no run %s: neither it nor its journal %s",
                      rundir->path, journal);
@@ -61,6 +59,18 @@ static int is_begun(const weft_record *rec, int64_t n)
         if (rec[i].tag == TAG_DONE) return 0;
         begun |= rec[i].data == NULL || rec[i].tag != TAG_CONF;
     }
+    return begun;
+}
+
+int weft_rundir_is_begun(const char *dir, weft_arena *mem)
+{
+    weft_record *rec;
+    int64_t n = 0;
+    int in_use, begun = 0;
+    const char *journal = weft_rundir_journal(dir, 0, mem);
+    if (!weft_file_is(journal)) return 0;
+    if (weft_journal_read(journal, &rec, &n, &in_use, mem) != WEFT_OK) return 1;
+    for (int64_t i = 0; i < n; i++) begun |= rec[i].tag != TAG_CONF;
     return begun;
 }
 
@@ -91,6 +101,7 @@ static weft_status open_journal(weft_rundir *rundir, int how, weft_record **rec,
     if (how == WEFT_RETRY) TRY(weft_retry_revive(rundir->path, rundir->mem));
     TRY(look(rundir, how, path));
     TRY(weft_journal_open(&rundir->journal, path, rec, n, rundir->mem));
+    weft_file_sweep(rundir->path, 1); /* the journal's lock is held */
     weft_retry_void(*rec, *n, how == WEFT_RETRY);
     if (how == WEFT_RESUME || how == WEFT_RETRY) return open_others(rundir, how, rec, n);
     if (how == WEFT_BEGIN && is_begun(*rec, *n)) {
@@ -282,8 +293,11 @@ weft_status weft_rundir_open(weft_rundir *rundir, const char *path, int how,
     int begins = how != WEFT_RESUME && how != WEFT_RETRY;
     if (st == WEFT_OK && !begins && !rundir->done && rundir->conf == NULL)
         st = weft_fail(WEFT_EFILE,
-                       "%s was stopped before it started; start again by `weft tune`",
-                       rundir->path);
+                       "%s was stopped before it started; start again by `weft tune`%s",
+                       rundir->path,
+                       weft_file_is(path) ? " --force, or as it was to be given more: the "
+                                            "run file is still that of before"
+                                          : "");
     if (st != WEFT_OK) weft_rundir_close(rundir, 0);
     return st;
 }
