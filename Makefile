@@ -135,7 +135,7 @@ export WEFT_DATA := $(abspath $(DATA))
 endif
 export WEFT := $(BIN)
 
-.PHONY: hooks all demo check valgrind check-slurm fuzz bench deps data vectors dist format tidy install uninstall help \
+.PHONY: hooks all demo check check-kills valgrind check-slurm fuzz bench deps data vectors dist format tidy install uninstall help \
     clean info FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -217,6 +217,9 @@ MEMCHECK := t_base t_commit t_conf t_data t_federation t_folder t_idx t_journal 
 valgrind: ## some C tests, or TESTS="t_a t_b", on 1 rank under valgrind's memcheck
 	@NP=1 UNDER='valgrind -q --error-exitcode=9 --vex-iropt-register-updates=allregs-at-mem-access' $(MAKE) --no-print-directory check \
 	    TESTS='$(if $(ALL_TESTS),$(MEMCHECK),$(TESTS))'
+
+check-kills: all ## a kill at every place where weft changes files, of every kind of run; hours
+	@prove -v --exec tests/run tests/kills
 
 check-slurm: all ## the jobs in a SLURM of four virtual nodes that it starts here; 2 minutes
 	@TIMEOUT=$${TIMEOUT:-400} prove -v --exec tests/run tests/slurm
