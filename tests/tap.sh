@@ -1,20 +1,30 @@
 # Sourced by t_*.sh: a directory for files, and checks that print TAP. What a check wrote to
-# $tmp/out and $tmp/log is shown when it fails.
+# $tmp/out and $tmp/log is shown when it fails, and the directory stays then, as is told.
 weft=${WEFT:-build/opt/weft}
-tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
-count=0
+tmp=$(mktemp -d) && trap '[ "$failed" ] || rm -rf "$tmp"' EXIT
+count=0 failed=
 result() # STATUS STATEMENT
 {
     count=$((count + 1))
     if [ "$1" = 0 ]; then echo "ok $count - $2"; else
         echo "not ok $count - $2"
         cat "$tmp/out" "$tmp/log" 2>/dev/null | sed 's/^/# /'
+        [ "$failed" ] || echo "# its files are kept in $tmp"
+        failed=$count
     fi
 }
 digest() # [RUN.h5]: of that run, or of the one that was last reported in $tmp/out
 {
     if [ $# -gt 0 ]; then "$weft" report "$1" 2>>"$tmp/log"; else cat "$tmp/out"; fi |
         sed -n 's/^digest *//p'
+}
+put_aside() # moves the run r.h5 and what is beside it to a directory of its own, and names it
+{
+    aside=$tmp/aside-$((asides = ${asides:-0} + 1))
+    mkdir "$aside"
+    cp "$tmp/log" "$aside" 2>/dev/null
+    mv "$tmp"/r.* "$aside"
+    echo "# $1: kept in $aside"
 }
 find_python() # MODULES: $python is one that has them, "h5py, matplotlib"; empty: there is none
 {
