@@ -382,7 +382,8 @@ class Search:
             return Error(f'weft was ended by signal {-status}; weft.Search("{self.path}") goes on', status)
         self._log.seek(0)
         lines = self._log.read().decode(errors="replace").splitlines()
-        said = [line[6:] for line in lines if line.startswith("weft: ")] or lines or ["weft printed nothing"]
+        # "weft: what is wrong", or "weft 12:34:56 what it did"
+        said = [line[6:] for line in lines if line.startswith("weft: ")] or [line[14:] for line in lines] or ["weft printed nothing"]
         return Error(said[-1], status)
 
     def _leave(self):

@@ -181,7 +181,7 @@ def errors(run):
         s.tell(c, 0.25)
         assert s.over and s.ask() is None and s.best.loss == 0.25 and s.best.values == c.values
         refused(lambda: s.tell(c, 0.25), "was told before")
-    refused(lambda: weft.Search(run + ".h5"), "is complete", 3)
+    refused(lambda: weft.Search(run + ".h5"), "is complete", 0)
     refused(lambda: weft.Search({"parameters": space}, output=run + ".h5"), "--force", 3)
     with weft.Search({"parameters": space}, output=run + ".h5", force=True) as s:
         pass

@@ -382,4 +382,15 @@ result $? "texts are not packed like a table"
 "$weft" pack text "$tmp/few.txt" label=none -o "$tmp/no.h5" >"$tmp/out" 2>"$tmp/log"
 [ $? = 2 ] && grep -q 'label = none is for texts to be scored: like = RUN.h5' "$tmp/log"
 result $? "nor without labels to learn from"
+# ---- a disk that is full --------------------------------------------------------------------
+
+table 20000 1000 >"$tmp/many.csv"
+(ulimit -f 300 && "$weft" predict "$tmp/rff.h5" "$tmp/many.csv" -o "$tmp/full.csv" >"$tmp/out" 2>"$tmp/log")
+[ $? = 3 ]
+result $? "predictions that a disk has no room for fail"
+[ "$(grep -c '^weft: cannot write .*full.csv: ' "$tmp/log")" = 1 ]
+result $? "with one line"
+[ -z "$(ls "$tmp" | grep '^full')" ]
+result $? "a part of them is not left"
+
 echo "1..$count"
