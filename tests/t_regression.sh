@@ -205,17 +205,29 @@ result $? "an HDF5 file of predictions has targets and values"
 "$weft" export "$tmp/mlp.h5" -o "$tmp/w.h5" >"$tmp/out" 2>"$tmp/log" && "$weft" predict "$tmp/w.h5" "$tmp/bare.csv" >"$tmp/q.csv" 2>>"$tmp/log" &&
     "$weft" predict "$tmp/mlp.h5" "$tmp/bare.csv" 2>>"$tmp/log" | cmp - "$tmp/q.csv"
 result $? "an exported winner predicts the same"
-awk -F, 'NR == 1 || $1 < 0.5' "$tmp/table.csv" >"$tmp/t.csv" && packs t.csv label=y drop=z,n,k,i && cp "$tmp/t.h5" "$tmp/half.h5" &&
-    "$weft" eval "$tmp/mlp.h5" "$tmp/half.h5" >"$tmp/said" 2>"$tmp/log" && "$weft" predict "$tmp/mlp.h5" "$tmp/half.h5" >"$tmp/p.csv" 2>>"$tmp/log" &&
-    "$python" - "$tmp/p.csv" "$tmp/said" <<'END' >"$tmp/out" 2>&1
+# units RUN TARGETS: the mean squared errors of t.h5's test rows are those of the predictions, in the units of the source
+units()
+{
+    "$weft" eval "$tmp/$1.h5" "$tmp/t.h5" >"$tmp/said" 2>"$tmp/log" && "$weft" predict "$tmp/$1.h5" "$tmp/t.h5" >"$tmp/p.csv" 2>>"$tmp/log" &&
+        "$python" - "$tmp" "$2" <<'END' >"$tmp/out" 2>&1
 import csv, re, sys
+import h5py
 import numpy as np
-rows = [r for r in csv.DictReader(open(sys.argv[1])) if r["part"] == "test"]
-y, f = (np.array([float(r[k + " y"]) for r in rows]) for k in ("label", "value"))
-got = float(re.search(r"^test +y +(\S+)", open(sys.argv[2]).read(), re.M)[1])
-assert np.isclose(got, np.mean((y - f) ** 2), rtol=1e-4), got
+tmp, names = sys.argv[1], sys.argv[2].split(",")
+rows, said = [r for r in csv.DictReader(open(f"{tmp}/p.csv")) if r["part"] == "test"], open(f"{tmp}/said").read()
+with h5py.File(f"{tmp}/t.h5") as file:
+    target = dict(zip(file["class"].asstr()[:], file["test/target"][:].T))
+for name in names:
+    y, f = (np.array([float(r[f"{k} {name}"]) for r in rows]) for k in ("label", "value"))
+    assert (y == target[name]).all(), (name, y, target)
+    got = float(re.search(rf"^test +{name} +(\S+)", said, re.M)[1])
+    assert np.isclose(got, np.mean((y - f) ** 2), rtol=1e-4) and len(target) == len(names), (name, got)
 END
+}
+awk -F, 'NR == 1 || $1 < 0.5' "$tmp/table.csv" >"$tmp/t.csv" && packs t.csv label=y drop=z,n,k,i && units mlp y
 result $? "other rows, with another mean and deviation, are scored in the same units"
+awk -F, -v OFS=, 'NR == 1 || $1 < 0.5 { print $5, $2, $1, $4, $3 }' "$tmp/table.csv" >"$tmp/t.csv" && packs t.csv label=y,z && units both y,z
+result $? "so are targets in another order"
 
 # ---- the same bits ------------------------------------------------------------------------
 

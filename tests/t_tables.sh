@@ -372,15 +372,17 @@ reads "texts that all differ are no levels" t.csv "t dropped 60 0 .*sample|sampl
 told "which is told" "nearly each row has a text of its own, so left out: 't'; categories = NAME"
 reads "unless they are said to be" t.csv "sample [45][0-9] numbers" categories=t
 
-# wide N: N rows whose column of texts has numbers from row 5000 on
+# wide N MOST: N rows whose column of texts has numbers behind the first lines, MOST different ones
 wide()
 {
-    awk -v n="$1" 'BEGIN { print "a,kind,y"; for (i = 0; i < n; i++) print i % 97 / 8 "," (i < 5000 || i % 3 == 0 ? "k" i % 5 : i % 7) "," i % 2 }'
+    awk -v n="$1" -v most="$2" 'BEGIN { print "a,kind,y"; for (i = 0; i < n; i++) print i % 97 / 8 "," (i < 9000 || i % 3 == 0 ? "k" i % 5 : i % most) "," i % 2 }'
 }
-wide 12000 >"$tmp/t.csv"
-reads "texts of the first lines are levels where most cells are texts" t.csv "kind category 12 0 0, 1, 2, 3, 4, 5, 6, k0, k1, k2"
-wide 30000 >"$tmp/t.csv"
-reads "also where most are numbers" t.csv "kind category 12 0 0, 1, 2, 3, 4, 5, 6, k0, k1, k2"
+wide 20000 200 >"$tmp/t.csv"
+reads "texts of the first lines are levels where most cells are texts" t.csv "kind category 205 0 0, 1, 2, 3"
+wide 40000 7 >"$tmp/t.csv"
+reads "also where most are numbers, but few" t.csv "kind category 12 0 0, 1, 2, 3, 4, 5, 6, k0, k1, k2"
+wide 40000 200 >"$tmp/t.csv"
+refused "else they are texts among numbers" t.csv "line 2, column 2, 'kind', is 'k0' where a finite number"
 awk 'BEGIN { print "e,s,n,y"; for (i = 0; i < 60; i++) print ",7," i % 7 "," i % 2 }' >"$tmp/t.csv"
 reads "columns that are empty or do not vary are left out" t.csv "sample 1 numbers"
 told "an empty one is told" "training rows have no value, so left out: 'e'"
