@@ -144,6 +144,10 @@ static void test_no_epochs(void)
     is_near(of(&training, "valid_loss"), log(2), 1e-6,
             "a job of no epochs has the loss of a guess");
     is_near(of(&training, "epochs"), 0, 0, "and trains nothing");
+    set_up(&training, "sgd.keep=last train.batch=300 sgd.parts=7");
+    go_on(&training, 1);
+    is_near(of(&training, "train_loss"), log(2), 1e-6,
+            "the training loss of a step is the mean over its rows, before it");
 }
 
 /* The largest state of all configurations, whichever axis values come first. */
