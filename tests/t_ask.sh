@@ -112,6 +112,10 @@ result $? "what a resume may not change is refused"
 timeout "$net" mpirun -n 2 "$weft" serve "$tmp/random.ini" -o "$tmp/two.h5" </dev/null >"$tmp/out" 2>"$tmp/log"
 [ $? = 2 ] && grep -q '^weft: .*without mpirun' "$tmp/log" && [ ! -e "$tmp/two.d" ]
 result $? "two ranks are refused"
+printf '%s\n' '{"ask":true}' '{"tell":0,"loss":1e-310}' '{"ask":true}' '{"tell":1,"loss":-5e-324}' |
+    "$weft" serve "$tmp/random.ini" -o "$tmp/small.h5" >"$tmp/out" 2>"$tmp/log"
+! grep -q error "$tmp/out" && grep -q '"loss":-4.9406564584124654e-324' "$tmp/out"
+result $? "a loss may be smaller than floats are at full precision"
 yes '{"tell":0,"loss":' | tr -d '\n' | head -c 3000000 |
     "$weft" serve "$tmp/random.ini" -o "$tmp/long.h5" >"$tmp/out" 2>"$tmp/log"
 [ $? = 75 ] && [ -e "$tmp/long.d" ]

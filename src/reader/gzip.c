@@ -21,8 +21,16 @@ static char *widen(char *text, size_t *room, weft_arena *mem)
     return more;
 }
 
-/* The next piece of the stream, whose output goes on behind text[*n]. zlib's code. */
-static int inflate_some(z_stream *stream, char **text, size_t *n, size_t *room,
+/* 1: all of them are 0, as tapes and block devices fill files up. */
+static int are_zeros(const Bytef *byte, size_t n)
+{
+    while (n > 0 && byte[n - 1] == 0) n--;
+    return n == 0;
+}
+
+/* The next piece of the stream, behind whose input `left` bytes follow and whose output
+ * goes on behind text[*n]. zlib's code. */
+static int inflate_some(z_stream *stream, size_t left, char **text, size_t *n, size_t *room,
                         weft_arena *mem)
 {
     if (*n == *room) *text = widen(*text, room, mem);
@@ -33,7 +41,8 @@ static int inflate_some(z_stream *stream, char **text, size_t *n, size_t *room,
     int code = inflate(stream, Z_NO_FLUSH);
     *n += before - stream->avail_out;
     /* Files may be concatenated. */
-    if (code == Z_STREAM_END && stream->avail_in > 0) code = inflateReset(stream);
+    if (code == Z_STREAM_END && !are_zeros(stream->next_in, stream->avail_in + left))
+        code = inflateReset(stream);
     return code;
 }
 
@@ -50,7 +59,7 @@ weft_status weft_gzip_expand(const char *path, weft_arena *mem, char **text, siz
             stream.avail_in = more;
             left -= more;
         }
-        code = inflate_some(&stream, &out, &done, &room, mem);
+        code = inflate_some(&stream, left, &out, &done, &room, mem);
     }
     inflateEnd(&stream);
     if (code != Z_STREAM_END)

@@ -4,6 +4,7 @@
 #include <yajl/yajl_tree.h>
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
@@ -20,8 +21,8 @@ static int read_number(yajl_val value, double *out)
 {
     *out = (double)NAN;
     if (!value || YAJL_IS_NULL(value)) return 1;
-    if (!YAJL_IS_NUMBER(value) || !YAJL_IS_DOUBLE(value)) return 0;
-    *out = YAJL_GET_DOUBLE(value);
+    if (!YAJL_IS_NUMBER(value)) return 0;
+    *out = strtod(YAJL_GET_NUMBER(value), NULL); /* yajl takes 1e-310 for an error */
     return isfinite(*out);
 }
 
