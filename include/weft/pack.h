@@ -164,6 +164,7 @@ typedef struct weft_partition {
     int sizes;        /* equal, lognormal, power */
     double deviation; /* of the logarithm of sizes */
     int64_t shards, least, seed;
+    int tokenizer; /* 1 + the only one by which documents are divided; 0: all; no option */
 } weft_partition;
 extern const weft_kind weft_partition_kind;
 /* Makes the instance of a reader and the partition from word[n] "key=value". A key that

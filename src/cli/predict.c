@@ -9,6 +9,7 @@
 #include "weft/pack.h"
 #include "weft/registry.h"
 #include "weft/run.h"
+#include "weft/text.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -69,18 +70,42 @@ int weft_cli_is_packed(const char *path)
     return packed;
 }
 
+/* 1 + the tokenizer of a winner of documents, of what its input file says; 0: not told. */
+static weft_status read_tokenizer(weft_h5 *file, const char *group, int *tokenizer,
+                                  weft_arena *tmp)
+{
+    static const char *const section[] = {"ngram", "sgd", "fed"};
+    static const weft_opt opt = {
+        .name = "tokenizer/method", .type = WEFT_CHOICE, .words = WEFT_TOK_WORDS};
+    const char *config;
+    weft_conf conf;
+    double value = WEFT_TOK_SPLIT;
+    weft_conf_init(&conf, tmp);
+    TRY(weft_h5_read_attr(file, group, "config", &config));
+    TRY(weft_conf_text(&conf, file->path, config));
+    for (int i = 0; i < 3; i++) {
+        const weft_entry *entry = weft_conf_find(&conf, section[i], opt.name);
+        if (entry) TRY(weft_opt_parse(&opt, entry->value, &value));
+    }
+    *tokenizer = (int)value + 1;
+    return WEFT_OK;
+}
+
 /* What the run's winner was trained on, and how that was read, see weft_pack_notation. */
 static weft_status read_form(const char *run, weft_form *form, const char **notation,
-                             weft_arena *tmp)
+                             int *tokenizer, weft_arena *tmp)
 {
     weft_h5 file;
     const char *group;
+    *tokenizer = 0;
     *form = WEFT_NFORM;
     *notation = "";
     TRY(weft_run_file(&file, run, tmp));
     weft_status st = weft_form_read(&file, &group, form);
     if (st == WEFT_OK && *group != '\0')
         st = weft_h5_find_attr(&file, group, "notation", notation);
+    if (st == WEFT_OK && *form == WEFT_TOKENS)
+        st = read_tokenizer(&file, "/winner", tokenizer, tmp);
     weft_h5_close(&file);
     return st;
 }
@@ -95,7 +120,8 @@ static weft_status pack_rows(const weft_cli *cli, const char *rows, const char *
     weft_form form;
     int n = 0;
     const char **word = WEFT_NEW(tmp, const char *, cli->n), *notation;
-    TRY(read_form(cli->arg[0], &form, &notation, tmp));
+    int tokenizer;
+    TRY(read_form(cli->arg[0], &form, &notation, &tokenizer, tmp));
     int labelled = strncmp(notation, "label=", strlen("label=")) == 0;
     TRY(weft_reader_find(form == WEFT_TOKENS      ? "text"
                          : form == WEFT_SENTENCES ? "translations"
@@ -108,6 +134,8 @@ static weft_status pack_rows(const weft_cli *cli, const char *rows, const char *
     }
     if (form == WEFT_TOKENS && !labelled) word[n++] = "label=none";
     TRY(weft_pack_options(reader, n, word, &self, &over, tmp));
+    over.tokenizer =
+        tokenizer; /* the words of others would make the file some 4 times larger */
     return weft_pack_file(reader, self, &over, rows, to, tmp);
 }
 

@@ -256,6 +256,8 @@ static void report(const weft_pack *pack, const char *out, double seconds)
         weft_columns_print(pack->own->table);
     for (int t = 0; t < WEFT_NTOK && pack->own->form == WEFT_TOKENS; t++) {
         int64_t n = 0;
+        int only = pack->own->over.tokenizer;
+        if (only != 0 && only != t + 1) continue;
         for (int i = 0; i < WEFT_NPART; i++) n += pack->own->part[i].ntoken[t];
         weft_log(WEFT_INFO, "%s: tokenizer %s gives %lld tokens", out, weft_tok_name[t],
                  (long long)n);

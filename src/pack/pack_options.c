@@ -81,6 +81,7 @@ weft_status weft_pack_options(const weft_reader *reader, int n, const char *cons
     for (int i = 0; i < n; i++) TRY(sort_word(&conf, kind, word[i], &own, mem));
     *self = weft_arena_alloc(mem, 1, reader->kind.size);
     TRY(weft_conf_bind(&conf, &reader->kind, *self));
+    *over = (weft_partition){0};
     TRY(weft_conf_bind(&conf, &weft_partition_kind, over));
     if (own != NULL && over->clients == 0)
         return weft_fail(WEFT_ECONF,

@@ -121,10 +121,12 @@ weft_status weft_pack_document(weft_pack *pack, weft_part part, const char *name
             pack->own->words[t] = WEFT_NEW(pack->mem, weft_words, 1);
             pack->own->words[t]->mem = pack->mem;
         }
+        int only = pack->own->over.tokenizer;
         size_t mark = weft_arena_mark(pack->scratch);
         struct stream stream = {
             .words = pack->own->words[t], .part = to, .tok = t, .mem = pack->mem};
-        weft_tokenize((weft_tokenizer)t, text, n, add_token, &stream, pack->scratch);
+        if (only == 0 || only == t + 1)
+            weft_tokenize((weft_tokenizer)t, text, n, add_token, &stream, pack->scratch);
         weft_arena_reset(pack->scratch, mark);
         to->offset[t] = weft_regrow(pack->mem, to->offset[t], sizeof **to->offset, to->n,
                                     &to->offset_room[t]);
