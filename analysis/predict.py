@@ -33,24 +33,36 @@ def number(cell, how):
         cell = cell.replace(group, "")
     if decimal != ".":
         cell = cell.replace(".", "?").replace(decimal, ".")
-    try:
-        x = float(cell.replace("_", "?"))
-    except ValueError:
+    if re.fullmatch(r"[-+]?0x([0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(p[-+]?\d{1,3})?", cell, re.A | re.I):
+        x = float.fromhex(cell)
+    elif re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([ed][-+]?\d+)?", cell, re.A | re.I):
+        x = float(cell.lower().replace("d", "e"))
+    else:
         return np.nan
     return x if abs(x) <= np.finfo(np.float32).max else np.nan
+
+
+def filled(lines, head, **how):
+    """The rows of a CSV file, the first with names if it has a head. A blank line is a row where there is one column."""
+    rows = list(csv.reader(lines, **how))
+    while head and rows and not "".join(rows[0]).strip():
+        rows.pop(0)
+    single = all(len(row) < 2 for row in rows)
+    return [row or [""] for row in rows if single or len(row) > 1 or "".join(row).strip()]
 
 
 def cells(path, how, names):
     """Names of the columns, those given where a file has none, and the texts of its rows."""
     with open(path, encoding="utf-8-sig", newline="") as file:
         lines = [line for line in file if not line.lstrip(" \t").startswith(how.get("comment", "\0"))]
-    marks, first = ";\t|" if "decimal" in how else ";\t|,", (lines + [""])[0]
+    marks, first = ";\t|" if "decimal" in how else ";\t|,", next(filter(str.strip, lines), "")
     mark = max(marks, key=first.count) if set(marks) & set(first) else " " if len(first.split()) > 1 else ";"
     mark = MARKS.get(how.get("separator"), mark)
     lines = [" ".join(line.split()) for line in lines] if mark == " " else lines
-    rows = [row for row in csv.reader(lines, delimiter=mark) if row]
-    if how.get("header") == "no" or not rows:
-        return names, rows
+    bare = how.get("header") == "no" or names == [str(i + 1) for i in range(len(names))]
+    rows = filled(lines, not bare, delimiter=mark)
+    if bare or not rows:
+        return names, rows[rows[:1] == [names]:]
     return [name.strip() or f"column {j}" for j, name in enumerate(rows.pop(0), 1)], rows
 
 
@@ -65,9 +77,13 @@ def columns(path, how):
     if "text" not in how:
         sys.exit(f"{path}: texts were columns without names in training; `weft predict` reads such")
     with open(path, encoding={"latin1": "latin1", "cp1252": "cp1252"}.get(how.get("encoding"), "utf-8-sig"), newline="") as file:
-        rows = [row for row in csv.reader(file, delimiter=mark, quoting=csv.QUOTE_NONE if mark == "\t" else 0) if row]
+        lines = list(file)
     names = how["text"].split(",")
-    if how.get("header") == "yes" or not all(name.isdigit() for name in names):
+    headed = how.get("header") == "yes" or not all(name.isdigit() for name in names)
+    rows = filled(lines, headed, delimiter=mark, quoting=csv.QUOTE_NONE if mark == "\t" else 0)
+    if not rows[headed:]:
+        sys.exit(f"{path} has no rows")
+    if headed:
         head = rows.pop(0)
         if set(names) - set(head):
             sys.exit(f"{path} has no column '{min(set(names) - set(head))}' in its first line")
@@ -80,8 +96,9 @@ def lines(w, path):
     how = notation(w)
     if {"text", "client"} & set(how) or how.get("separator") in ("comma", "semicolon"):
         return columns(path, how)
-    text = open(path, encoding="utf-8-sig", newline="").read().removesuffix("\n")
-    return [line.removesuffix("\r") for line in text.split("\n")]
+    text = open(path, encoding="utf-8-sig", newline="").read()
+    text = text if "\n" in text else text.replace("\r", "\n")
+    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
 
 
 def table(w, path):
@@ -116,6 +133,14 @@ def table(w, path):
             if kind != 1 and value != value:
                 sys.exit(f"{path}: row {row}, column '{name}' is '{cell}' where a number is expected, "
                          + (f"written as in training ({form})" if form else "with a decimal " + how.get("decimal", "point")))
+        known = set(level[:levels])
+        new = [cell for cell, g in zip(column, gap) if kind == 1 and not g and cell not in known]
+        if new and how.get("alike") == "one":
+            sys.exit(f"{path}: column '{name}' has '{new[0]:.40}', which may be a level in another spelling (alike = one); "
+                     "`weft predict` reads such")
+        if new:
+            print(f"{path}: column '{name}' has levels that training rows have not, such as '{new[0]:.40}', in {len(new)} of {len(rows)} "
+                  "rows; they count as none", file=sys.stderr)
         x += [values] if kind == 0 else []
         for own in level[:levels]:
             x += [[cell == own and not g for cell, g in zip(column, gap)] if kind == 1 else
@@ -148,4 +173,4 @@ if __name__ == "__main__":
     to = csv.writer(sys.stdout, lineterminator="\n")
     to.writerow(["row"] + ["class"] * (what != "value") + [f"{what} {name}" for name in names])
     for row, score in enumerate(scores, 1):
-        to.writerow([row] + [names[score.argmax()]] * (what != "value") + [f"{number:.9g}" for number in score])
+        to.writerow([row] + [names[score.argmax()]] * (what != "value") + [repr(float(number)).removesuffix(".0") for number in score])

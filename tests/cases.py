@@ -91,7 +91,9 @@ def libsvm():
         "multi": lambda y, x: ["0,1" if y == "1" else "1"] + x,
         "query": lambda y, x: [y, "qid:3"] + x, "index": lambda y, x: [y] + x + ["2147483648:1"],
         "nan": lambda y, x: [y] + x + ["5:nan"], "novalue": lambda y, x: [y] + x + ["9"],
-        "real": lambda y, x: ["%.6f" % random.random()] + x}
+        "real": lambda y, x: ["%.6f" % random.random()] + x,
+        "long": lambda y, x: ["123456789012345" + "67"[int(y)]] + x,
+        "longer": lambda y, x: ["+123456789012345678" + "34"[int(y)]] + x}
     for name, line in kinds.items():
         write(name + ".svm", "".join(" ".join(line(*row)) + "\n" for row in plain))
     write("tabs.svm", "".join("\t".join([y] + x) + "\r\n" for y, x in plain))

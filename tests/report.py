@@ -190,7 +190,7 @@ def check_csv(runs, lines):
         want.pop("classes", None)
         want["confusion"] = ";".join(" ".join(f"{x:.17g}" for x in row) for row in want.get("confusion", ())) or None
         for name, x in want.pop("times").items():
-            want |= {f"{name}_{k}": float(f"{v:.9g}") for k, v in zip(("min", "mean", "max"), x)}
+            want |= {f"{name}_{k}": float(v) for k, v in zip(("min", "mean", "max"), x)}
         for name in row.keys() | want.keys():
             have, x = row.get(name), want.get(name)
             if not (have == x if isinstance(x, str) else have == "" if x is None else have and float(have) == x):

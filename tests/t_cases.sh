@@ -119,7 +119,7 @@ result $? "and one of a thousand samples is not"
 
 # ---- libsvm -------------------------------------------------------------------------------
 
-for file in plain tabs head signs labels notes unix; do
+for file in plain tabs head signs labels notes unix long longer; do
     knows dense $file.svm
 done
 knows dense zero.svm zero_based=yes

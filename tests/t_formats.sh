@@ -284,6 +284,13 @@ np.save(at("flat.npy"), images.transpose(0, 3, 1, 2).reshape(60, -1))
 np.save(at("grey.npy"), images[..., 0].astype("f4") / 255)
 np.save(at("classes.npy"), classes)
 np.save(at("onehot.npy"), np.eye(3)[classes])
+ids = {"u8": [5, 2 ** 63 + 5, 2 ** 63 + 9], "i8": [-5, 2 ** 62 + 1, 2 ** 62 + 2], "f8": [7, 1234567890123456, 1234567890123457],
+       "f4": [0.1, 16777216, 16777218], ">f8": [0.1, 0.3, 0.30000000000000004]}
+for k, kind in enumerate(ids):
+    id = np.array(ids[kind], kind)[np.arange(90) % 3]
+    np.save(at("ids%d.npy" % k), id)
+    with h5py.File(at("ids%d.h5" % k), "w") as f:
+        f["x"], f["y"] = x, id
 END
 result $? "arrays are written"
 digest_of dense "$tmp/x.csv"
@@ -322,6 +329,14 @@ reads "texts of HDF5" "class train valid test no [0-9 ]* y[^ ]* [0-9]" dense "$t
 reads "of fixed length, too" "class train valid test no [0-9 ]* yes [0-9]" dense "$tmp/b.h5" x=in/features y=in/fixed
 reads "a label that is not whole is predicted as a number" "5 target 90 0 .* a number to predict" dense "$tmp/x.npy" y="$tmp/real.npy"
 reads "several numbers are, too" "5 target 90 0 .* 6 target" dense "$tmp/x.npy" y="$tmp/reals.npy"
+k=0
+for names in "5 9223372036854775813 9223372036854775817" "-5 4611686018427387905 4611686018427387906" \
+    "7 1234567890123456 1234567890123457" "0.1 16777216 16777218" "0.1 0.3 0.30000000000000004"; do
+    classes="class train valid test ${names// / [0-9]* [0-9]* [0-9]* } [0-9]* "
+    reads "labels $names of an npy file are three classes" "$classes" dense "$tmp/x.npy" y="$tmp/ids$k.npy"
+    reads "and of HDF5" "$classes" dense "$tmp/ids$k.h5"
+    k=$((k + 1))
+done
 reads "one number a row" "90 rows .* sample 1 numbers" dense "$tmp/one.npy" y="$tmp/y.npy"
 reads "parts that names tell" "all 54 6 30 " dense "$tmp/keras.npz"
 reads "parts of files" "all 81 9 90 " dense "$tmp/x.npy" y="$tmp/y.npy,$tmp/y.npy" test_file="$tmp/x.npy" valid=0.1
@@ -364,7 +379,14 @@ packs dense "$tmp/x.csv" && mv "$tmp/t.h5" "$tmp/packed.h5"
 refused "what is packed is not packed again" "packed.h5 is packed already .weft data 1.; it is used as it is" dense "$tmp/packed.h5"
 refused "another archive" "a.xlsx is a zip archive without arrays of NumPy; unpack it, or, of Excel, .*totable.py" dense "$tmp/a.xlsx"
 refused "other compression" "/in/lzf of .*b.h5 is compressed by lzf" dense "$tmp/b.h5" x=in/lzf y=in/flag
-refused "rows of 0 and 1 are no labels of images" "onehot.npy .*y.argmax.1. is it" dense "$tmp/last.npy" y="$tmp/onehot.npy"
+digest_of dense "$tmp/last.npy" y="$tmp/classes.npy"
+reads "a 1 among zeros is a class of images" "3 classes" dense "$tmp/last.npy" y="$tmp/onehot.npy"
+same "that of its column"
+told "which is told" "onehot.npy has a single 1 in each row: its column, from 0, is the class; target = regression"
+reads "also in a table" "class train valid test 0 [0-9 ]* 1 [0-9 ]* 2 " dense "$tmp/flat.npy" y="$tmp/onehot.npy"
+reads "numbers by wish" "145 target .* 146 target .* 147 target" dense "$tmp/flat.npy" y="$tmp/onehot.npy" target=regression
+"$python" -c "import numpy, sys; y = numpy.load(sys.argv[1]); y[4] = 1, 1, 0; numpy.save(sys.argv[2], y)" "$tmp/onehot.npy" "$tmp/several.npy"
+refused "several ones are no label of images" "several.npy .*y.argmax.1. is it" dense "$tmp/last.npy" y="$tmp/several.npy"
 refused "a table has no arrays" "x and y name arrays .*x.csv is none" dense "$tmp/x.csv" y="$tmp/y.npy"
 refused "parts are of one format" "some are arrays and .*x.csv is none" dense "$tmp/x.npy" y="$tmp/y.npy" test_file="$tmp/x.csv"
 for bytes in 5 60 200 2000; do

@@ -75,6 +75,25 @@ two run.task=sgd sgd.model=mlp mlp.hidden=20,10 sgd.folds=3 random.resource=3
 three run.task=sgd sgd.model=mlp run.scale=minmax random.resource=2
 number run.task=sgd sgd.model=mlp mlp.hidden=8 random.resource=3
 EOF
+awk -F, -v OFS=, 'NR > 1 { $NF = sprintf("%.1f", 1700000000 + $NF) } 1' "$tmp/number.csv" >"$tmp/when.csv"
+"$weft" pack dense "$tmp/when.csv" drop=id label=y gaps=-77 -o "$tmp/when.h5" >"$tmp/out" 2>"$tmp/log" &&
+    tune when rff.features=150 rff.gamma=0.1 rff.preprocess=standard fmap.model=ridge && same "$tmp/new.csv" &&
+    paste -d, "$tmp/weft.csv" "$tmp/python.csv" | awk -F, 'NR > 1 { d = $2 - $4; worst = d * d > worst ? d * d : worst } END { print worst; exit !(worst < 1e-4) }' >"$tmp/out"
+result $? "values that differ late in their digits"
+sed '2s/red/pink/' "$tmp/new.csv" >"$tmp/pink.csv" && "$python" analysis/predict.py "$tmp/w.h5" "$tmp/pink.csv" >"$tmp/out" 2>"$tmp/log" &&
+    grep -q "pink.csv: column 'colour' has levels that training rows have not, such as 'pink', in 1 of 60 rows; they count as none" "$tmp/log"
+result $? "a level that training rows have not is told"
+awk 'BEGIN { print "x,y"; for (i = 0; i < 60; i++) print i % 17 "," (i % 17 > 8 ? "high" : "low") }' >"$tmp/one.csv"
+printf '\n"x"\n1\n\n0x9\n1d1\r\n""\n \n16\n\n' >"$tmp/lone.csv"
+"$weft" pack dense "$tmp/one.csv" label=y -o "$tmp/one.h5" >"$tmp/out" 2>"$tmp/log" && tune one rff.features=50 && same "$tmp/lone.csv" &&
+    [ "$(wc -l <"$tmp/weft.csv")" = 9 ] && [ "$(cut -d, -f2 "$tmp/weft.csv" | tr '\n' ' ')" = "class low low high high low low high low " ]
+result $? "blank lines of a table of one column are rows"
+grep -q 'lone.csv: blank lines, 3 of them, are rows whose value is missing' "$tmp/log"
+result $? "which is told"
+printf 'y,x\n\n,1\n\n,16\n\n' >"$tmp/two.csv" && "$weft" predict "$tmp/r.h5" "$tmp/two.csv" >"$tmp/out" 2>"$tmp/log" &&
+    [ "$(wc -l <"$tmp/out")" = 3 ] && grep -q 'two.csv: blank lines, 2 of them, are no rows' "$tmp/log"
+result $? "in other tables they are none, which is told"
+labelled 'age + 9 * size > 70' >"$tmp/two.csv"
 tune three rff.features=20 rff.preprocess=standard && "$weft" export "$tmp/r.h5" -o "$tmp/w.h5" --force >"$tmp/out" 2>"$tmp/log" &&
     "$python" - "$tmp/three.h5" "$tmp/w.h5" >"$tmp/out" 2>&1 <<'EOF'
 import h5py, numpy as np, sys
@@ -224,6 +243,10 @@ awk -F '\t' 'BEGIN { print "id,review,grade,place" } { printf "%d,\"%s, or so\",
     awk -F '\t' 'BEGIN { print "place,review" } { printf "Ulm,\"%s, too\"\n", $2 }' "$tmp/learn.tsv" >"$tmp/new.csv" &&
     same "$tmp/new.csv"
 result $? "texts in columns, as those were that were learnt from"
+"$weft" pack text "$tmp/columns.csv" separator=comma label=grade text=review -o "$tmp/columns.h5" --force >"$tmp/out" 2>"$tmp/log" &&
+    tune columns fmap.feature=ngram ngram.bins=2048 fmap.model=logistic && printf 'review\nnice\n\n"poor, so"\n\n' >"$tmp/new.csv" &&
+    same "$tmp/new.csv" && [ "$(wc -l <"$tmp/weft.csv")" = 5 ]
+result $? "a blank line is a text where there is one column"
 tune learn fmap.feature=ngram ngram.bins=512 ngram.stop=yes && "$weft" export "$tmp/r.h5" -o "$tmp/w.h5" --force >"$tmp/out" 2>"$tmp/log"
 "$python" analysis/predict.py "$tmp/w.h5" "$tmp/say.txt" >"$tmp/out" 2>"$tmp/log"
 [ $? = 1 ] && grep -qx 'ngram.stop = true is not done here; `weft predict` does it' "$tmp/log"

@@ -108,7 +108,7 @@ for part in "train", "valid", "test":
         continue
     y = np.array([[float(r["label " + n]) for n in names] for r in own])
     f = np.array([[float(r["value " + n]) for n in names] for r in own])
-    assert abs(y - data[part + "/target"][:]).max() < 1e-6 * abs(y).max()
+    assert (y == data[part + "/target"][:]).all()
     w = data[part + "/weight"][:] if "weight" in data[part] else np.ones(len(y))
     mse = np.average((y - f) ** 2, axis=0, weights=w)
     r2 = 1 - mse / np.average((y - np.average(y, axis=0, weights=w)) ** 2, axis=0, weights=w)
@@ -202,6 +202,12 @@ with h5py.File(sys.argv[1]) as f:
     assert [list(t) for t in f["test/target"][:]] == [[float(r["y"]), float(r["z"])] for r in rows]
 END
 result $? "an HDF5 file of predictions has targets and values"
+"$weft" predict "$tmp/both.h5" "$tmp/table.csv" >"$tmp/p.csv" 2>"$tmp/log" && "$python" - "$tmp/p.h5" "$tmp/p.csv" <<'END' >"$tmp/out" 2>&1
+import csv, sys, h5py
+with h5py.File(sys.argv[1]) as f:
+    assert [list(v) for v in f["test/value"][:]] == [[float(r["value y"]), float(r["value z"])] for r in csv.DictReader(open(sys.argv[2]))]
+END
+result $? "the numbers of its text are the same"
 "$weft" export "$tmp/mlp.h5" -o "$tmp/w.h5" >"$tmp/out" 2>"$tmp/log" && "$weft" predict "$tmp/w.h5" "$tmp/bare.csv" >"$tmp/q.csv" 2>>"$tmp/log" &&
     "$weft" predict "$tmp/mlp.h5" "$tmp/bare.csv" 2>>"$tmp/log" | cmp - "$tmp/q.csv"
 result $? "an exported winner predicts the same"

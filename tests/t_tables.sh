@@ -305,6 +305,29 @@ reads "a thousand different numbers are counted" near.csv "many number 1000[+] 0
 result $? "one that is less than ten times all others is no gap"
 ! grep -q 'rises from row to row' "$tmp/log"
 result $? "a column with equal neighbours numbers no rows"
+reads "columns of texts are levels beside those that are named" t.csv "colour category .* site category" categories=site
+# alike.csv: a name, a class in two spellings of each, which the number tells apart
+"$python" - "$tmp/alike.csv" <<'END'
+import sys
+with open(sys.argv[1], "w", encoding="utf-8") as file:
+    print("who,town,x,y", file=file)
+    for i in range(120):
+        who, town = (f"{i % 15}.0" if i % 2 else i % 15), ("Ko\u0308ln", "K\u00f6ln", "Bonn", "bonn ")[i % 4]
+        print(who, town, i / 8, ("Caf\u00e9", "tea", "Cafe\u0301", "Tea")[i % 4], sep=",", file=file)
+END
+same_names() # STATEMENT PATTERN [key=value ...]: a warning of two names
+{
+    packs alike.csv label=y "${@:3}" && grep -Eq "warning: .*alike.csv: $2 are kept apart, .* alike = one makes them so" "$tmp/log"
+    result $? "$1"
+}
+same_names "groups that are one number are warned of" "groups '0' and '0.0' .and 14 more." group=who drop=town
+same_names "so are clients" "clients '0' and '0.0' .and 14 more." client=who drop=town
+same_names "classes in two forms of Unicode" "classes '.*' and '.*' .and 1 more." drop=town,who
+same_names "and levels" "levels of column 'town', 'Bonn' and 'bonn' .and 1 more." drop=who
+reads "they are one by wish" alike.csv "who group 15 .* town category 2 0 Bonn, K.* y label 2 " group=who label=y alike=one
+! grep -q 'kept apart' "$tmp/log"
+result $? "which is not warned of"
+reads "clients, too" alike.csv "clients 15 " client=who label=y drop=town alike=one
 refused "gaps are refused by wish" t.csv "line 5, column 2, 'age', is '' .*missing = median" missing=refuse
 refused "also among texts" t.csv "line 5, column 3, 'colour', is '' where a category is expected; missing = median" \
     missing=refuse drop=age
@@ -589,4 +612,23 @@ learns "nor is a small column that has a large one beside it taken for a constan
 packs t.csv && rm -f "$tmp/r.h5" &&
     "$weft" tune "$tmp/in.ini" rff.preprocess=none -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
 told "numbers too large for gamma are warned of" "inputs of rff reach 4e\+12, .*rff.preprocess = standard"
+
+# ---- files that are no libsvm --------------------------------------------------------------
+
+: >"$tmp/empty.csv"
+refused "an empty file has no rows" empty.csv "empty.csv has no rows" label=y
+printf '\n \n' >"$tmp/empty.csv"
+refused "nor has one of blank lines" empty.csv "empty.csv has no rows" label=y
+rows x '%g' >"$tmp/one.csv"
+refused "a file of one column has no label" one.csv "one.csv: line 1 has 1 column where a label and numbers are expected"
+rows '"a
+b",y' '%g,%s' >"$tmp/line.csv"
+reads "a name may have an end of line" line.csv "40 rows.* b number .* y label 2 " label=y
+rows '' '%g 1:2' | sed '1s/ .*//; 2s/ .*/ # none/' >"$tmp/short.svm"
+reads "a libsvm file may begin with rows of zeros" short.svm "40 rows" target=regression
+rows 'a,y' '%g,%s' >"$tmp/t.csv"
+(gzip -c "$tmp/t.csv" && tail -n +2 "$tmp/t.csv" | gzip -c && head -c 1000 /dev/zero) >"$tmp/t.gz"
+reads "zeros may follow what is compressed" t.gz "80 rows" label=y
+(gzip -c "$tmp/t.csv" && echo more) >"$tmp/t.gz"
+refused "other bytes may not" t.gz "t.gz cannot be decompressed" label=y
 echo "1..$count"

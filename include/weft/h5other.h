@@ -10,8 +10,8 @@ WEFT_CHECKED weft_status weft_h5_list(weft_h5 *file, const char ***name, int64_t
 
 /* What a dataset is of. */
 typedef struct weft_h5kind {
-    weft_h5type type; /* as which it is read without loss: WEFT_H5_U8, _I64, _F32, _F64; or
-                         WEFT_H5_TEXT. Booleans are numbers, as F32 */
+    weft_h5type type; /* as which it is read without loss: WEFT_H5_U8, _I64, _U64, _F32,
+                         _F64; or WEFT_H5_TEXT. Booleans are numbers, as F32 */
     int64_t at;   /* place in the file of numbers that stand there one after the other, as
                      in memory; -1: they do not */
     int64_t rows; /* of a chunk; 1: there are none */

@@ -316,11 +316,10 @@ static weft_status copy_h5(const weft_h5set *set, const weft_h5kind *kind,
 
 static weft_status take_h5(const weft_h5set *set, weft_array *array, weft_pack *pack)
 {
-    static const weft_element element[] = {[WEFT_H5_U8] = WEFT_EL_U8,
-                                           [WEFT_H5_I64] = WEFT_EL_I64,
-                                           [WEFT_H5_F32] = WEFT_EL_F32,
-                                           [WEFT_H5_F64] = WEFT_EL_F64,
-                                           [WEFT_H5_TEXT] = WEFT_EL_TEXT};
+    static const weft_element element[] = {
+        [WEFT_H5_U8] = WEFT_EL_U8,   [WEFT_H5_I64] = WEFT_EL_I64,
+        [WEFT_H5_U64] = WEFT_EL_U64, [WEFT_H5_F32] = WEFT_EL_F32,
+        [WEFT_H5_F64] = WEFT_EL_F64, [WEFT_H5_TEXT] = WEFT_EL_TEXT};
     weft_h5kind kind;
     weft_array_raw raw;
     int64_t n;

@@ -1,6 +1,9 @@
 /* What an array is, and its elements as numbers or labels. */
 #include "array.h"
+#include "weft/csv.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *const weft_element_name[] = {"uint8", "int8",   "uint16", "int16",   "uint32",
@@ -78,6 +81,19 @@ static size_t put_character(uint32_t code, char *to)
     return (size_t)more + 1;
 }
 
+/* The shortest text from which a double, or a float, is read again. */
+static const char *number_text(double x, int is_float, weft_arena *mem)
+{
+    enum { SURE = 6, ENOUGH = 9 }; /* digits that a float keeps, and that tell it */
+    char *text = WEFT_NEW(mem, char, WEFT_CSV_NUMBER);
+    weft_csv_number(x, text);
+    for (int n = SURE; n <= ENOUGH && is_float && x > floor(x); n++) {
+        const char *own = weft_arena_text(mem, "%.*g", n, x);
+        if (!(fabs((double)strtof(own, NULL) - x) > 0)) return own;
+    }
+    return text;
+}
+
 const char *weft_array_text(const weft_array *array, int64_t i, weft_arena *mem)
 {
     if (array->type == WEFT_EL_TEXT) return array->text[i];
@@ -104,5 +120,5 @@ const char *weft_array_text(const weft_array *array, int64_t i, weft_arena *mem)
                    : weft_arena_text(mem, "%llu", (unsigned long long)whole);
     }
     weft_array_numbers(array, i, 1, 1, &x);
-    return weft_arena_text(mem, array->type == WEFT_EL_F32 ? "%.7g" : "%.15g", x + 0.0);
+    return number_text(x + 0.0, array->type == WEFT_EL_F32, mem); /* "-0" is "0" */
 }

@@ -14,7 +14,7 @@
 enum { AUTO, CSV, LIBSVM };
 
 struct dense {
-    int format, separator, zero_based;
+    int format, separator, zero_based, alike;
     weft_csv csv;
     const char *comment;
     const char *file[WEFT_NPART]; /* of the valid and the test part; "" none */
@@ -67,12 +67,16 @@ static const weft_opt options[] = {
                   "between them"),
     WEFT_TEXT_OPT(
         "categories", struct dense, csv.categories, "auto",
-        "columns whose texts or numbers are levels, each a feature of 0 and 1; "
-        "auto: those with more texts than numbers, or with numbers and few texts, "
+        "columns whose texts or numbers are levels, each a feature of 0 and 1, "
+        "beside those with more texts than numbers, or with numbers and few texts, "
         "or with leading zeros"),
     WEFT_TEXT_OPT("numbers", struct dense, csv.numbers, "",
                   "columns that are numbers, and stay, where they look like codes, number "
                   "the rows or do not vary"),
+    WEFT_CHOICE_OPT("alike", struct dense, alike, "apart", "apart|one",
+                    "classes, levels, groups and clients whose names differ only in case, "
+                    "white space, the form of a number or that of Unicode: apart, with a "
+                    "warning, or one, by the name that comes first"),
     WEFT_CHOICE_OPT("missing", struct dense, csv.missing, "median",
                     "median|frequent|refuse",
                     "what fills a missing number, beside a feature that marks it: median "
@@ -145,15 +149,17 @@ static char take_sep_line(char **text, size_t *n, int64_t *line)
     return separator;
 }
 
-/* Lines that begin with a comment become blank. */
-static void blank_comments(const char *comment, char *text, size_t n)
+/* Fills lines that begin with a comment, but for those within quotation marks. */
+static void fill_comments(const char *comment, char *text, size_t n)
 {
     size_t length = strlen(comment);
+    int within = 0;
     for (char *at = text, *end = text + n; at < end && length > 0;) {
         char *stop = memchr(at, '\n', (size_t)(end - at));
         if (stop == NULL) stop = end;
-        if (strncmp(at + strspn(at, " \t"), comment, length) == 0)
-            memset(at, ' ', (size_t)(stop - at));
+        if (!within && strncmp(at + strspn(at, " \t"), comment, length) == 0)
+            memset(at, WEFT_COMMENT, (size_t)(stop - at));
+        for (; at < stop; at++) within ^= *at == '"';
         at = stop + 1;
     }
 }
@@ -187,15 +193,32 @@ static int64_t count_lines(const char *text, size_t n)
     return lines;
 }
 
+/* 1: the first line is the name of the one column that rows to be scored need, which has
+ * blanks in it. */
+static int is_single(const weft_dense_like *like, const char *text)
+{
+    const char *name = "";
+    size_t n = strcspn(text, "\r\n");
+    int needed = 0;
+    for (int64_t j = 0; like->columns && j < like->columns->n; j++)
+        if (like->columns->at[j].features > 0) {
+            name = like->columns->at[j].name;
+            needed++;
+        }
+    return needed == 1 && like->named && n == strlen(name) && memcmp(text, name, n) == 0;
+}
+
 /* Reads the text of a file. *separator: what stands between its columns, 0 libsvm's. */
 static weft_status open_file(const struct dense *dense, const char *path,
-                             weft_dense_rows *rows, table_file *file, char *separator)
+                             const weft_dense_like *like, weft_dense_rows *rows,
+                             table_file *file, char *separator)
 {
     *file = (table_file){.path = path};
     TRY(weft_read_text(path, rows->mem, &file->text, &file->n));
     char named = take_sep_line(&file->text, &file->n, &file->line);
-    blank_comments(dense->comment, file->text, file->n);
+    fill_comments(dense->comment, file->text, file->n);
     *separator = separator_of(dense, named, file->text, file->n, rows->mem);
+    if (*separator == ' ' && is_single(like, file->text)) *separator = ';';
     if (*separator == ' ') weft_blanks_merge(file->text, &file->n);
     rows->room += count_lines(file->text, file->n);
     return WEFT_OK;
@@ -214,9 +237,8 @@ static weft_status read_files(const struct dense *dense, const char *const path[
     weft_csv csv = dense->csv;
     int again = 0;
     for (int p = 0; p < WEFT_NPART; p++)
-        if (*path[p] != '\0') TRY(open_file(dense, path[p], rows, &file[p], &separator[p]));
-    for (int p = 0; p < WEFT_NPART && like->columns; p++)
-        if (separator[p] == 0) separator[p] = ';'; /* there is but one column */
+        if (*path[p] != '\0')
+            TRY(open_file(dense, path[p], like, rows, &file[p], &separator[p]));
     csv.line = file[WEFT_TRAIN].line;
     csv.separator = separator[WEFT_TRAIN];
     if (csv.separator == 0)
@@ -266,6 +288,8 @@ static weft_status read_arrays(const struct dense *dense, const char *source,
                          "gaps = %s is for CSV files; in arrays, as of %s, NaN stands for "
                          "numbers that are missing",
                          csv.gaps, source);
+    if (csv.target != WEFT_TARGET_REGRESSION && !like->target_scale)
+        weft_dense_arrays_classes(rows->arrays, rows->mem);
     if (like->columns) weft_dense_like_begin(like, &csv, rows);
     if (!like->columns) {
         rows->many = rows->targets = like->target_scale ? like->classes : 0;
@@ -313,11 +337,29 @@ static weft_status check_first(const struct dense *dense, const char *source,
         source, rows->labels.name[rows->label[0]]);
 }
 
+#define ALIKE "write them alike, or alike = one makes them so"
+
+/* Warns of levels, groups and clients that may be meant as one. */
+static void tell_alike(const char *source, const weft_dense_rows *rows)
+{
+    for (int64_t j = 0; rows->at && j < rows->d && !rows->alike; j++) {
+        const weft_dense_column *column = &rows->at[j];
+        const char *what = "groups";
+        if (column->kind == WEFT_COLUMN_CATEGORY)
+            what = weft_arena_text(rows->mem, "levels of column '%s',",
+                                   weft_dense_name(rows, j));
+        if (column->kind == WEFT_COLUMN_CLIENT) what = "clients";
+        if (column->kind != WEFT_COLUMN_LABEL)
+            weft_names_alike(column->name.n, column->name.name, what, source, ALIKE);
+    }
+}
+
 /* What is said of a table that was read. */
 static void tell(const struct dense *dense, const char *source, const weft_dense_rows *rows,
                  weft_pack *pack)
 {
     if (rows->at && !rows->arrays) weft_csv_tell(source, &dense->csv, &rows->head, pack);
+    tell_alike(source, rows);
     for (int i = 0; i < rows->labels.n && rows->targets == 0; i++)
         if (weft_cell_missing(rows->labels.name[i]))
             weft_log(WEFT_WARN,
@@ -350,7 +392,7 @@ static weft_status pack_source(const struct dense *dense, const char *source,
                                weft_dense_rows *rows, weft_pack *pack)
 {
     static const char *const kept[] = {"separator", "header", "decimal", "thousands",
-                                       "comment",   "gaps",   NULL};
+                                       "comment",   "gaps",   "alike",   NULL};
     static const char *const told[] = {
         "label",   "target",     "drop",      "categories", "missing", "group",
         "client",  "weight",     "valid",     "test",       "shares",  "valid_file",
@@ -385,8 +427,11 @@ static weft_status pack_source(const struct dense *dense, const char *source,
 
 static weft_status dense_read(const void *self, const char *source, weft_pack *pack)
 {
-    weft_dense_rows rows = {.mem = pack->mem, .labels = {.mem = pack->mem, .path = source}};
-    weft_status st = pack_source(self, source, &rows, pack);
+    const struct dense *dense = self;
+    weft_dense_rows rows = {.mem = pack->mem,
+                            .alike = dense->alike,
+                            .labels = {.mem = pack->mem, .path = source, .remedy = ALIKE}};
+    weft_status st = pack_source(dense, source, &rows, pack);
     weft_dense_arrays_close(rows.arrays);
     return st;
 }

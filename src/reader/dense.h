@@ -44,6 +44,7 @@ typedef struct weft_dense_column {
     int64_t line, number;    /* and where it is: column `number` of its file, from 0 */
     int64_t place;           /* column of the cell that is read */
     weft_names name;         /* levels, groups or clients: cells are their numbers */
+    weft_names meaning;      /* [name.n] of these, or of labels, where alike ones are one */
     double *cell; /* [rows] of a column of arrays that is no number; NULL: in value */
     struct weft_hints *hints;           /* NULL: no text was seen */
     const struct weft_written *written; /* NULL: numbers are plain */
@@ -58,6 +59,7 @@ typedef struct weft_dense_rows {
     int32_t *label;          /* [n] */
     double *number;          /* [n] labels of libsvm files, NAN where they are none */
     int targets;             /* numbers to predict of each row; 0: classes */
+    int alike;               /* 1: names that mean the same are one */
     int many;      /* 1: labels are not told apart: they are targets, or too many numbers */
     double *value; /* [n][d], or [entries] */
     int32_t *column; /* [entries] from 0 */
@@ -97,8 +99,6 @@ const char *weft_table_label(const char *text, weft_arena *mem);
  * whether all cells have as many digits and nothing else. */
 void weft_dense_digits(weft_dense_column *column, const char *at, const char *end,
                        weft_arena *mem);
-/* 1: a whole number of so many digits that a double does not hold it. */
-int weft_number_lost(const char *text);
 /* Before decimals, or between groups of three digits. */
 enum { WEFT_MARK_POINT, WEFT_MARK_COMMA, WEFT_MARK_NONE, WEFT_MARK_BLANK };
 enum { WEFT_HEADER_AUTO, WEFT_HEADER_YES, WEFT_HEADER_NO };
@@ -112,6 +112,7 @@ enum { WEFT_MISSING_MEDIAN, WEFT_MISSING_FREQUENT, WEFT_MISSING_REFUSE };
 /* What a row without a label is. */
 enum { WEFT_UNLABELLED_DROP, WEFT_UNLABELLED_CLASS, WEFT_UNLABELLED_REFUSE };
 
+#define WEFT_COMMENT '\f' /* lines of comments are filled with it */
 /* How a CSV file is laid out. Columns are given by name or by number from 1. */
 typedef struct weft_csv {
     const char *label;      /* or "first" or "last"; targets, with commas between them */
@@ -135,8 +136,7 @@ typedef struct weft_csv {
     int64_t line;           /* of the file, before the first of the text */
 } weft_csv;
 
-/* What separates the columns of text[n]; ' ': blanks, 0: it is libsvm's. Commas are none
- * where comma is 0. */
+/* What separates the columns of text[n]; ' ': blanks, 0: libsvm's. comma 0: no commas. */
 char weft_table_separator(const char *text, size_t n, int comma, weft_arena *tmp);
 /* One blank for several, and none at the ends of lines: text[*n], *n in and out. */
 void weft_blanks_merge(char *text, size_t *n);

@@ -291,6 +291,47 @@ weft_status weft_dense_arrays_open(const weft_dense_named *named,
     return WEFT_OK;
 }
 
+/* The place of the 1 in each row, the others being 0; NULL: that is not so. */
+static int32_t *places_of(const weft_array *y, weft_arena *mem)
+{
+    int64_t width = weft_array_width(y), n = y->dims[0];
+    if (!y->path || y->nd != 2 || width < 2 || weft_array_texts(y)) return NULL;
+    double *row = WEFT_NEW(mem, double, width);
+    int32_t *place = WEFT_NEW(mem, int32_t, n);
+    for (int64_t i = 0; i < n; i++) {
+        weft_array_numbers(y, i * width, 1, width, row);
+        int ones = 0;
+        for (int64_t k = 0; k < width; k++) {
+            int one = row[k] == 1;
+            if (one) place[i] = (int32_t)k;
+            ones += one;
+            if (!one && !(row[k] == 0)) return NULL;
+        }
+        if (ones != 1) return NULL;
+    }
+    return place;
+}
+
+void weft_dense_arrays_classes(weft_dense_arrays *arrays, weft_arena *mem)
+{
+    int32_t *place[WEFT_NPART];
+    for (int i = 0; i < arrays->n; i++)
+        if ((place[i] = places_of(&arrays->y[i], mem)) == NULL) return;
+    for (int i = 0; i < arrays->n; i++) {
+        weft_array *y = &arrays->y[i];
+        weft_log(
+            WEFT_INFO,
+            "%s has a single 1 in each row: its column, from 0, is the class; target = "
+            "regression predicts the numbers",
+            weft_array_where(y, mem));
+        y->nd = 1;
+        y->dims[1] = 1;
+        y->type = WEFT_EL_I32;
+        y->size = sizeof **place;
+        y->at = (const unsigned char *)place[i];
+    }
+}
+
 void weft_dense_arrays_close(weft_dense_arrays *arrays)
 {
     for (int i = 0; arrays && i < arrays->n; i++) {

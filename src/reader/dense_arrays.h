@@ -35,6 +35,8 @@ WEFT_CHECKED weft_status weft_dense_arrays_open(const weft_dense_named *named,
                                                 const char *const path[WEFT_NPART],
                                                 int scored, weft_dense_arrays **arrays,
                                                 weft_pack *pack);
+/* Makes classes of labels whose rows have a single 1 among zeros, and tells it. */
+void weft_dense_arrays_classes(weft_dense_arrays *arrays, weft_arena *mem);
 void weft_dense_arrays_close(weft_dense_arrays *arrays);
 /* Reads labels and columns that are no numbers into rows, which then have the arrays.
  * EDATA naming array, row and column. */

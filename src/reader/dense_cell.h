@@ -67,4 +67,9 @@ int weft_written_days(const weft_dense_rows *rows, int64_t j);
 const char *weft_written_text(const weft_written *written, weft_arena *mem);
 const weft_written *weft_written_of(const char *text, weft_arena *mem);
 
+/* The number of a level, group or client of that text; of a label its class's name, as it
+ * was first written. */
+int64_t weft_dense_name_number(weft_dense_rows *rows, weft_dense_column *column,
+                               const char *text);
+
 #endif

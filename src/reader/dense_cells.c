@@ -160,6 +160,11 @@ static weft_status read_cell(const struct special *special, int64_t i, double *c
     else if (!weft_cell_number(special->how, text, &x, special->tmp))
         x = NAN;
     int missing = weft_array_texts(array) ? weft_cell_missing(text) : isnan(x);
+    int answer = kind == WEFT_COLUMN_LABEL || kind == WEFT_COLUMN_TARGET;
+    if (answer && array->type < WEFT_EL_F32 && fabs(x) > 0x1p53) {
+        text = weft_array_text(array, at, special->tmp);
+        if (weft_number_lost(text)) x = NAN;
+    }
     const char *shown =
         weft_array_texts(array) ? text : weft_arena_text(special->tmp, "%g", x);
     int owner = kind == WEFT_COLUMN_GROUP || kind == WEFT_COLUMN_CLIENT;
@@ -170,11 +175,13 @@ static weft_status read_cell(const struct special *special, int64_t i, double *c
     if (fails)
         return bad_cell(array, i, special->column, weft_column_kind_name[kind], shown,
                         special->rows->mem);
-    if (kind == WEFT_COLUMN_LABEL || kind == WEFT_COLUMN_TARGET)
+    if (answer)
         weft_dense_answer(special->rows, special->to, array->path, i + 1,
                           missing ? "" : text, x);
     special->to->missing += missing && kind == WEFT_COLUMN_CATEGORY;
-    *cell = !named ? x : missing ? NAN : (double)weft_names_find(&special->to->name, text);
+    *cell = !named    ? x
+            : missing ? NAN
+                      : (double)weft_dense_name_number(special->rows, special->to, text);
     return WEFT_OK;
 }
 

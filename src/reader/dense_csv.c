@@ -2,6 +2,7 @@
  * whole fields without separators are read here, all others are fed to libcsv; line by
  * line, so that messages can name the line. */
 #include "dense_cell.h"
+#include "weft/log.h"
 
 #include <csv.h>
 
@@ -23,10 +24,11 @@ struct csv {
     const char **first; /* [nfirst] of the first line, until the second is there */
     int64_t nfirst;
     weft_gaps gaps;
-    char decimal;   /* what stands before decimals */
-    int drops;      /* 1: rows without a label are left out */
-    int ends;       /* 1: lines end in a separator, which begins no column */
-    weft_status st; /* of the first row that failed */
+    char decimal;           /* what stands before decimals */
+    int drops;              /* 1: rows without a label are left out */
+    int64_t blank, skipped; /* blank lines that are rows; that are none, before a row */
+    int ends;               /* 1: lines end in a separator, which begins no column */
+    weft_status st;         /* of the first row that failed */
     weft_arena *row;
 };
 
@@ -318,12 +320,12 @@ static double cell_of(struct csv *csv, int64_t i, const char *text, int64_t line
         column->missing += missing;
         if (missing && csv->how->missing == WEFT_MISSING_REFUSE)
             return refuse(csv, i, text, line, "missing = median gives it a feature");
-        return missing ? NAN : (double)weft_names_find(&column->name, text);
+        return missing ? NAN : (double)weft_dense_name_number(csv->table, column, text);
     case WEFT_COLUMN_GROUP:
     case WEFT_COLUMN_CLIENT:
         if (missing && !csv->how->unlabelled)
             return refuse(csv, i, text, line, "give one, or remove the line");
-        return (double)weft_names_find(&column->name, missing ? "" : text);
+        return (double)weft_dense_name_number(csv->table, column, missing ? "" : text);
     case WEFT_COLUMN_LABEL:
     case WEFT_COLUMN_TARGET: return answer_of(csv, column, text, line);
     case WEFT_COLUMN_WEIGHT: return weight_of(csv, i, text, line);
@@ -496,6 +498,56 @@ static int add_plain(struct csv *csv, const char *at, const char *end, int quote
     return 1;
 }
 
+/* ---- blank lines ---- */
+
+/* 1: the line has nothing but blanks, or, c, what fills comments. */
+static int is_filled(const char *at, const char *end, char separator, char c)
+{
+    for (; at < end; at++)
+        if (*at != c && *at != '\r' && *at != '\n' &&
+            (*at != '\t' || c != ' ' || separator == '\t'))
+            return 0;
+    return 1;
+}
+
+/* Columns of the file; 0: not known before its first line. */
+static int64_t width_of(const struct csv *csv)
+{
+    int64_t lacks = 0;
+    if (csv->first) return csv->nfirst;
+    if (!csv->how->unlabelled || csv->table->head.name) return 0;
+    for (int64_t j = 0; j < csv->table->d; j++) lacks += may_lack(csv, j);
+    return csv->table->d - lacks;
+}
+
+/* A blank line is a row whose value is missing, where there is one column; else none. */
+static void add_blank(struct csv *csv)
+{
+    if (width_of(csv) != 1) {
+        csv->skipped++;
+        return;
+    }
+    on_field(NULL, 0, csv);
+    on_row('\n', csv);
+    csv->blank++;
+}
+
+/* Logs what blank lines were taken for; `skipped` are those before the last row. */
+static void tell_blank(const struct csv *csv, int64_t skipped)
+{
+    if (csv->blank > 0)
+        weft_log(
+            WEFT_INFO,
+            "%s: blank lines, %lld of them, are rows whose value is missing, as there is "
+            "one column",
+            csv->path, (long long)csv->blank);
+    if (skipped > 0 && csv->how->unlabelled)
+        weft_log(
+            WEFT_INFO,
+            "%s: blank lines, %lld of them, are no rows, which are numbered without them",
+            csv->path, (long long)skipped);
+}
+
 /* ---- the file ---- */
 
 /* 1 if the line has an odd number of quotation marks; *none: 1 if it has none. */
@@ -537,6 +589,7 @@ weft_status weft_read_csv(const char *path, char *text, size_t n, const weft_csv
                           !how->unlabelled && how->without_label == WEFT_UNLABELLED_DROP,
                       .row = weft_arena_new()};
     int none = 1, quoted = memchr(text, '"', n) != NULL;
+    int64_t skipped = 0;
     struct csv_parser parser;
     weft_check(csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI) == 0,
                "libcsv does not start");
@@ -548,14 +601,20 @@ weft_status weft_read_csv(const char *path, char *text, size_t n, const weft_csv
         csv.line++;
         int within = csv.opened > 0, odd = quoted && odd_quotes(at, length, &none);
         if (!within && odd) csv.opened = csv.line;
-        if (within || odd || !add_plain(&csv, at, at + length, !none))
-            feed(&csv, &parser, at, length);
+        if (!within && is_filled(at, at + length, how->separator, ' ')) {
+            add_blank(&csv);
+        } else if (within || !is_filled(at, at + length, 0, WEFT_COMMENT)) {
+            if (within || odd || !add_plain(&csv, at, at + length, !none))
+                feed(&csv, &parser, at, length);
+            skipped = csv.skipped;
+        }
         if (within && odd) csv.opened = 0;
         at += length;
     }
     if (csv.st == WEFT_OK && csv_fini(&parser, on_field, on_row, &csv) != 0)
         csv.st = bad_quote(&csv);
     if (csv.st == WEFT_OK && csv.first) csv.st = add_first(&csv);
+    if (csv.st == WEFT_OK) tell_blank(&csv, skipped);
     csv_free(&parser);
     weft_arena_free(csv.row);
     return csv.st;

@@ -9,7 +9,7 @@
 
 /* ---- separators ---- */
 
-/* The first line that neither is blank nor begins with '#'. */
+/* The first line that neither is blank nor a comment. */
 static const char *first_line(const char *text, size_t n, size_t *length)
 {
     for (const char *at = text, *end = text + n; at < end;) {
@@ -17,25 +17,42 @@ static const char *first_line(const char *text, size_t n, size_t *length)
         const char *stop = memchr(at, '\n', all), *old = memchr(at, '\r', all);
         if (stop == NULL || (old != NULL && old < stop)) stop = old;
         *length = stop != NULL ? (size_t)(stop - at) : all;
-        if (*at != '#' && strspn(at, " \t") < *length) return at;
+        if (*at != '#' && strspn(at, " \t\f") < *length) return at;
         at += *length + 1;
     }
     *length = 0;
     return text;
 }
 
-/* 1: a label, and after blanks nothing or INDEX:VALUE, or qid:NUMBER. */
+/* 1: a label, and after blanks INDEX:VALUE, or qid:NUMBER; -1: a label alone. */
 static int is_libsvm(const char *line, size_t n, weft_arena *tmp)
 {
     char *rest, *copy = weft_arena_text(tmp, "%.*s", (int)n, line), *end;
-    const char *label = strtok_r(copy, " \t", &rest), *pair = strtok_r(NULL, " \t", &rest);
+    const char *label = strtok_r(copy, " \t\r", &rest),
+               *pair = strtok_r(NULL, " \t\r", &rest);
     double x;
-    if (label == NULL) return 1;
+    if (label == NULL) return 0;
     if (strchr(label, ':') != NULL) pair = label;
-    if (pair == NULL) return strpbrk(label, ",;|") == NULL;
+    if (pair == NULL || *pair == '#') return strpbrk(label, ",;|\"") == NULL ? -1 : 0;
     if (strncmp(pair, "qid:", 4) == 0) return 1;
     strtol(pair, &end, 10);
     return end > pair && *end == ':' && weft_table_number(end + 1, &x);
+}
+
+/* 1: the first of its lines that is not a label alone is libsvm's. */
+static int has_pairs(const char *text, size_t n, weft_arena *tmp)
+{
+    int found = -1;
+    for (const char *at = text, *end = text + n; found < 0 && at < end;) {
+        size_t length;
+        const char *line = first_line(at, (size_t)(end - at), &length);
+        if (length == 0) break;
+        size_t mark = weft_arena_mark(tmp);
+        found = is_libsvm(line, length, tmp);
+        weft_arena_reset(tmp, mark);
+        at = line + length + 1;
+    }
+    return found == 1;
 }
 
 char weft_table_separator(const char *text, size_t n, int comma, weft_arena *tmp)
@@ -43,18 +60,20 @@ char weft_table_separator(const char *text, size_t n, int comma, weft_arena *tmp
     enum { CHOICES = 4, COMMA = 3 };
     static const char choice[CHOICES] = {';', '\t', '|', ','}; /* first of equally many */
     size_t length;
-    int count[CHOICES] = {0}, quoted = 0, best = 0;
+    int count[CHOICES] = {0}, quoted = 0, best = 0, blanks = 0;
     const char *line = first_line(text, n, &length);
-    if (is_libsvm(line, length, tmp)) return 0;
-    for (size_t at = 0; at < length; at++) {
-        quoted ^= line[at] == '"';
-        for (int i = 0; i < CHOICES && !quoted; i++) count[i] += line[at] == choice[i];
+    if (has_pairs(text, n, tmp)) return 0;
+    for (; line < text + n && (quoted || (*line != '\n' && *line != '\r')); line++) {
+        quoted ^= *line == '"';
+        blanks += *line == ' ' && !quoted;
+        for (int i = 0; i < CHOICES && !quoted; i++) count[i] += *line == choice[i];
     }
     /* Of decimal commas there is one at most between two semicolons. */
     if (!comma || (count[0] > 0 && count[COMMA] <= count[0] + 1)) count[COMMA] = 0;
     for (int i = 1; i < CHOICES; i++)
         if (count[i] > count[best]) best = i;
-    return count[best] > 0 ? choice[best] : ' ';
+    if (count[best] == 0 && blanks > 0) return ' ';
+    return count[best] > 0 || !comma ? choice[best] : ',';
 }
 
 void weft_blanks_merge(char *text, size_t *n)
@@ -173,6 +192,7 @@ static int is_header(const weft_csv *how, const weft_csv_head *head,
     int64_t placed = by_place(head->columns, how->label);
     int64_t label = named >= 0 ? named : placed;
     if (how->header != WEFT_HEADER_AUTO) return how->header == WEFT_HEADER_YES;
+    if (head->columns == 1 && weft_cell_missing(field[0])) return ROW;
     if (head->known && are_known(head, field)) return NAMES;
     if (named >= 0 && placed < 0 && weft_table_number(how->label, &x)) return NAMES;
     int numbers = of_numbers(head, field, second);
@@ -210,6 +230,12 @@ weft_status weft_csv_begin(const char *path, const weft_csv *how, const char *co
                            const char *const *second, weft_csv_head *head, weft_arena *mem)
 {
     int64_t n = head->columns;
+    if (n < 2 && !how->unlabelled)
+        return weft_fail(WEFT_EDATA,
+                         "%s: line %lld has 1 column where a label and numbers are "
+                         "expected; is it a CSV file? separator = ... says what stands "
+                         "between columns",
+                         path, (long long)head->line);
     head->more = rest_of(n, field, how->label);
     weft_csv one = *how;
     if (*head->more != '\0')
@@ -234,12 +260,6 @@ weft_status weft_csv_begin(const char *path, const weft_csv *how, const char *co
                          "number from 1 to %lld, or a name in the first line%s",
                          label, path, (long long)n, header ? "" : " without names",
                          (long long)n, nearest(n, header ? field : NULL, label, mem));
-    if (n < 2 && !how->unlabelled)
-        return weft_fail(WEFT_EDATA,
-                         "%s: line %lld has 1 column where a label and numbers are "
-                         "expected; is it a CSV file? separator = ... says what stands "
-                         "between columns",
-                         path, (long long)head->line);
     if (header) {
         head->name = WEFT_NEW(mem, const char *, n);
         for (int64_t i = 0; i < n; i++)

@@ -67,7 +67,7 @@ static weft_status read_pair(const char *path, int64_t line, char *pair, int fro
 weft_status weft_read_libsvm(const char *path, char *text, size_t n, int from,
                              weft_dense_rows *rows)
 {
-    static const char blank[] = " \t";
+    static const char blank[] = {' ', '\t', WEFT_COMMENT, '\0'};
     char *line, *rest;
     size_t length;
     char *at = text, *end = text + n;

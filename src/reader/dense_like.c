@@ -101,6 +101,7 @@ void weft_dense_like_begin(const weft_dense_like *like, weft_csv *how,
         name[j] = column->name;
         rows->at[j] =
             (weft_dense_column){.kind = column->kind,
+                                .fixed = 1,
                                 .name = {.mem = rows->mem},
                                 .written = weft_written_of(column->written, rows->mem)};
         if (column->features == 0 && column->kind != WEFT_COLUMN_LABEL &&
@@ -108,8 +109,10 @@ void weft_dense_like_begin(const weft_dense_like *like, weft_csv *how,
             column->kind != WEFT_COLUMN_WEIGHT)
             rows->at[j].kind = WEFT_COLUMN_DROPPED;
         for (int64_t i = 0; i < column->levels; i++)
-            weft_names_find(&rows->at[j].name, column->level[i]);
+            weft_dense_name_number(rows, &rows->at[j], column->level[i]);
     }
+    for (int c = 0; c < like->classes && rows->alike; c++)
+        weft_dense_name_number(rows, rows->answer, like->class_name[c]);
 }
 
 /* Labels that are missing, and no classes that were learnt, are none. */

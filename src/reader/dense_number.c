@@ -2,6 +2,7 @@
  * 15 digits and a small power of ten are a product or quotient of exact doubles; others are
  * left to strtod. Clinger, "How to read floating point numbers accurately", PLDI 1990. */
 #include "dense.h"
+#include "weft/csv.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -87,17 +88,6 @@ void weft_dense_digits(weft_dense_column *column, const char *at, const char *en
     column->width = same ? n : -1;
 }
 
-int weft_number_lost(const char *text)
-{
-    enum { ROOM = 400 };
-    char whole[ROOM];
-    text += strspn(text, " +-0");
-    size_t n = strspn(text, "0123456789");
-    if (n <= MAX_DIGITS || n >= ROOM || text[n + strspn(text + n, " ")] != '\0') return 0;
-    snprintf(whole, sizeof whole, "%.0f", strtod(text, NULL));
-    return strncmp(whole, text, n) != 0;
-}
-
 /* 1: a blank that does not separate columns. */
 static int is_blank(char c, char separator)
 {
@@ -148,5 +138,6 @@ const char *weft_table_label(const char *text, weft_arena *mem)
     double x = strtod(text, &end);
     while (*end == ' ') end++;
     if (end == text || *end != '\0' || !isfinite(x)) return text;
-    return weft_arena_text(mem, "%.15g", x + 0.0); /* "-0" is "0" */
+    if (weft_number_lost(text)) return text + strspn(text, "+");
+    return weft_csv_number(x + 0.0, WEFT_NEW(mem, char, WEFT_CSV_NUMBER)); /* "-0" is "0" */
 }

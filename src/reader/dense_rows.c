@@ -4,8 +4,26 @@
 #include <math.h>
 #include <string.h>
 
+int64_t weft_dense_name_number(weft_dense_rows *rows, weft_dense_column *column,
+                               const char *text)
+{
+    if (!rows->alike) return weft_names_find(&column->name, text);
+    weft_arena *tmp = rows->mem;
+    column->name.mem = column->meaning.mem = tmp;
+    size_t mark = weft_arena_mark(tmp);
+    int64_t number = weft_names_index(&column->meaning, weft_name_meaning(text, tmp));
+    weft_arena_reset(tmp, mark);
+    if (number >= 0) return number;
+    weft_names_find(&column->meaning, weft_name_meaning(text, tmp));
+    return weft_names_find(&column->name, text);
+}
+
 weft_status weft_dense_row(weft_dense_rows *rows, int64_t line, const char *label)
 {
+    if (rows->alike && *label != '\0' && !rows->many) {
+        int64_t number = weft_dense_name_number(rows, rows->answer, label);
+        label = rows->answer->name.name[number];
+    }
     rows->label =
         weft_grow(rows->mem, rows->label, sizeof *rows->label, rows->n, &rows->label_room);
     rows->label[rows->n] = 0;
@@ -44,7 +62,7 @@ weft_status weft_dense_answered(weft_dense_rows *rows, const char *path, int64_t
                                 const char *label)
 {
     double x;
-    if (!weft_table_number(label, &x) || !isfinite(x)) x = NAN;
+    if (!weft_table_number(label, &x) || !isfinite(x) || weft_number_lost(label)) x = NAN;
     weft_dense_answer(rows, rows->answer, path, line, label, x);
     rows->number = weft_grow(rows->mem, rows->number, sizeof *rows->number, rows->n,
                              &rows->number_room);

@@ -156,6 +156,11 @@ static weft_status standardise(const weft_dense_rows *rows,
     }
     scale[k] = sqrt(square / (double)train);
     if (varies && scale[k] > 0 && isfinite(scale[k])) return WEFT_OK;
+    if (varies)
+        return weft_fail(WEFT_EDATA,
+                         "%s: the squares of the target '%s', such as %g, are no floats; "
+                         "give it in another unit",
+                         rows->labels.path, numbers->name[k], numbers->target[k]);
     return weft_fail(WEFT_EDATA,
                      "%s: the target '%s' is %g in all training rows, so that nothing is "
                      "to be predicted; name another label",

@@ -94,6 +94,7 @@ static weft_status pack_clients(const weft_documents *documents, const weft_spli
             TRY(hand_over(documents, (weft_part)p, i, 1, order, pack));
         }
     }
+    weft_names_alike(names.n, names.name, "clients", documents->labels.path, NULL);
     return weft_pack_owners(pack, names.n, names.name, of);
 }
 

@@ -69,6 +69,8 @@ static int on_number(void *ctx, const char *text, size_t n)
     memcpy(word, text, n);
     word[n] = '\0';
     double value = strtod(word, NULL);
+    if (leaf->in == LEAF_ROW && weft_number_lost(word))
+        return weft_leaf_unexpected(leaf, "a number of so many digits that none holds it");
     if (leaf->in == LEAF_ROW) return weft_leaf_value(leaf, value);
     if (leaf->in == LEAF_Y) return weft_leaf_label(leaf, value);
     if (leaf->in != LEAF_NUMBERS) return weft_leaf_unexpected(leaf, "a number");

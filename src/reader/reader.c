@@ -43,6 +43,9 @@ weft_status weft_read_text(const char *path, weft_arena *mem, char **text, size_
     if (weft_is_gzip(*text, *n)) TRY(weft_gzip_expand(path, mem, text, n));
     TRY(weft_text_only(path, *text, *n));
     weft_mark_skip(text, n);
+    if (memchr(*text, '\n', *n) == NULL) /* what ended lines before OS X */
+        for (size_t i = 0; i < *n; i++)
+            if ((*text)[i] == '\r') (*text)[i] = '\n';
     return WEFT_OK;
 }
 
@@ -156,6 +159,17 @@ weft_status weft_labels_find(weft_labels *labels, int64_t line, const char *text
     return WEFT_OK;
 }
 
+int weft_number_lost(const char *text)
+{
+    enum { SURE = 15, ROOM = 400 };
+    char whole[ROOM];
+    text += strspn(text, " +-0");
+    size_t n = strspn(text, "0123456789");
+    if (n <= SURE || n >= ROOM || text[n + strspn(text + n, " ")] != '\0') return 0;
+    snprintf(whole, sizeof whole, "%.0f", strtod(text, NULL));
+    return strncmp(whole, text, n) != 0;
+}
+
 typedef struct class_rank {
     const char *name;
     int id;
@@ -201,44 +215,51 @@ static weft_status check_continuous(const weft_labels *labels, const char *sourc
                      fraction ? fraction : labels->name[0]);
 }
 
-/* A class and what its name means: the value of a number, or letters in lower case without
- * white space. */
-typedef struct class_meaning {
+/* ---- names that are alike ---- */
+
+/* A name and what it means. */
+typedef struct name_meaning {
     const char *name, *text;
-} class_meaning;
+} name_meaning;
 
 static int by_meaning(const void *a, const void *b)
 {
-    const class_meaning *x = a, *y = b;
+    const name_meaning *x = a, *y = b;
     int order = strcmp(x->text, y->text);
     return order != 0 ? order : strcmp(x->name, y->name);
 }
 
-static const char *meaning_of(const char *name, weft_arena *mem)
+const char *weft_name_meaning(const char *name, weft_arena *mem)
 {
     char *end;
     double number = strtod(name, &end);
-    if (end > name && *end == '\0' && isfinite(number))
+    if (end > name && *end == '\0' && isfinite(number) && !weft_number_lost(name))
         return weft_arena_text(mem, "%.17g", number + 0.0); /* "-0" is "0" */
-    size_t room = 2 * strlen(name), to = 0;
+    utf8proc_uint8_t *form = NULL;
+    utf8proc_map((const utf8proc_uint8_t *)name, 0, &form,
+                 UTF8PROC_NULLTERM | UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_IGNORE |
+                     UTF8PROC_LUMP);
+    const char *from = form ? (const char *)form : name;
+    size_t room = 2 * strlen(from), to = 0;
     char *text = WEFT_NEW(mem, char, room + 1);
-    size_t n = weft_lower(name, strlen(name), text, room);
+    size_t n = weft_lower(from, strlen(from), text, room);
     for (size_t i = 0; i < n; i++)
         if (!isspace((unsigned char)text[i])) text[to++] = text[i];
     text[to] = '\0';
+    free(form);
     return text;
 }
 
-/* Warns of classes that may be meant as one. */
-static void tell_alike(const weft_labels *labels, const char *source, weft_arena *tmp)
+void weft_names_alike(int64_t n, const char *const *name, const char *what,
+                      const char *source, const char *remedy)
 {
-    size_t mark = weft_arena_mark(tmp);
-    class_meaning *meaning = WEFT_NEW(tmp, class_meaning, labels->n);
-    for (int i = 0; i < labels->n; i++)
-        meaning[i] = (class_meaning){labels->name[i], meaning_of(labels->name[i], tmp)};
-    qsort(meaning, (size_t)labels->n, sizeof *meaning, by_meaning);
-    int pairs = 0, first = 0;
-    for (int i = labels->n - 1; i > 0; i--)
+    weft_arena *tmp = weft_arena_new();
+    name_meaning *meaning = WEFT_NEW(tmp, name_meaning, n);
+    for (int64_t i = 0; i < n; i++)
+        meaning[i] = (name_meaning){name[i], weft_name_meaning(name[i], tmp)};
+    if (n > 0) qsort(meaning, (size_t)n, sizeof *meaning, by_meaning);
+    int64_t pairs = 0, first = 0;
+    for (int64_t i = n - 1; i > 0; i--)
         if (strcmp(meaning[i].text, meaning[i - 1].text) == 0) {
             pairs++;
             first = i;
@@ -246,12 +267,15 @@ static void tell_alike(const weft_labels *labels, const char *source, weft_arena
     if (pairs > 0)
         weft_log(
             WEFT_WARN,
-            "%s: classes '%s' and '%s'%s are kept apart, as they are written; are they "
-            "one? then write them alike",
-            source, meaning[first - 1].name, meaning[first].name,
-            pairs > 1 ? weft_arena_text(tmp, " (and %d more)", pairs - 1) : "");
-    weft_arena_reset(tmp, mark);
+            "%s: %s '%s' and '%s'%s are kept apart, as they are written; are they one? "
+            "then %s",
+            source, what, meaning[first - 1].name, meaning[first].name,
+            pairs > 1 ? weft_arena_text(tmp, " (and %lld more)", (long long)pairs - 1) : "",
+            remedy ? remedy : "write them alike");
+    weft_arena_free(tmp);
 }
+
+/* ---- the end of labels ---- */
 
 weft_status weft_labels_close(weft_labels *labels, const char *source, int32_t *label,
                               int64_t n, weft_pack *pack)
@@ -263,7 +287,7 @@ weft_status weft_labels_close(weft_labels *labels, const char *source, int32_t *
                          source, labels->n, labels->n == 1 ? ", '" : "es",
                          labels->n == 1 ? labels->name[0] : "", labels->n == 1 ? "'," : "");
     if (!labels->any) TRY(check_continuous(labels, source, n));
-    tell_alike(labels, source, pack->scratch);
+    weft_names_alike(labels->n, labels->name, "classes", source, labels->remedy);
     class_rank *rank = WEFT_NEW(labels->mem, class_rank, labels->n);
     for (int i = 0; i < labels->n; i++) rank[i] = (class_rank){labels->name[i], i};
     qsort(rank, (size_t)labels->n, sizeof *rank, by_name);

@@ -41,8 +41,9 @@ typedef struct weft_labels {
     int n;
     const char **name; /* [n] */
     int64_t room;
-    int last; /* found last: labels come in runs */
-    int any;  /* 1: numbers many of which differ are classes, too */
+    int last;           /* found last: labels come in runs */
+    int any;            /* 1: numbers many of which differ are classes, too */
+    const char *remedy; /* of classes that are alike; NULL: to write them so */
     weft_arena *mem;
 } weft_labels;
 /* The number of label text[n], found in that line of the file (0: in its name). EDATA
@@ -50,6 +51,8 @@ typedef struct weft_labels {
  */
 WEFT_CHECKED weft_status weft_labels_find(weft_labels *labels, int64_t line,
                                           const char *text, size_t n, int32_t *number);
+/* 1: a whole number of so many digits that a double does not hold it. */
+int weft_number_lost(const char *text);
 /* The order of names, as strcmp: numbers by value, then texts. */
 int weft_labels_compare(const char *a, const char *b);
 /* Renumbers label[n] in the order of names, checks that there are two classes or more and
@@ -63,6 +66,13 @@ WEFT_CHECKED weft_status weft_labels_close(weft_labels *labels, const char *sour
 WEFT_CHECKED weft_status weft_labels_match(const weft_labels *labels, int classes,
                                            const char *const *class_name, int32_t *label,
                                            int64_t n);
+/* What a name means, in mem: the value of a number; letters in lower case, composed,
+ * without white space and what is not seen. */
+const char *weft_name_meaning(const char *name, weft_arena *mem);
+/* Warns of those of n names of `what` that mean the same; remedy NULL: to write them alike.
+ * Cost O(n log n). */
+void weft_names_alike(int64_t n, const char *const *name, const char *what,
+                      const char *source, const char *remedy);
 #define WEFT_MAX_CLASSES 1000
 
 /* Share of rows for validation and test, and the key of the shuffle. */

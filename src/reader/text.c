@@ -237,7 +237,7 @@ static weft_status read_lines(struct reading *reading, char *text, size_t n)
     char *line, *at = text, *end = text + n;
     int all = is_unlabelled(reading->how); /* each line has its prediction */
     for (int64_t number = 1; (line = weft_line(&at, end, &n)) != NULL; number++)
-        if (n > 0 || all) TRY(add_line(reading, number, line, n));
+        if (n > 0 || all || reading->width == 1) TRY(add_line(reading, number, line, n));
     return WEFT_OK;
 }
 

@@ -1,6 +1,7 @@
 /* CSV files whose columns are texts: libcsv divides them, line by line, so that messages
  * can name the line. */
 #include "text_csv.h"
+#include "weft/log.h"
 
 #include <csv.h>
 
@@ -13,6 +14,7 @@ struct parsing {
     int64_t line, opened; /* opened: line of the quotation mark that is open; 0: none is */
     const char **field;   /* [n] of the row being read */
     int64_t n, room, columns; /* columns: of the first row; 0 before it */
+    int64_t blank;            /* blank lines that are rows */
     weft_status st;           /* of the first row that failed */
     weft_arena *row, *mem;    /* of the texts of a row; of the list of its fields */
 };
@@ -63,10 +65,19 @@ static weft_status bad_quote(const struct parsing *parsing)
 static void parse_line(struct parsing *parsing, struct csv_parser *parser, const char *text,
                        size_t n)
 {
-    int quotes = 0;
+    int quotes = 0, blank = 1;
     parsing->line++;
-    for (size_t i = 0; i < n; i++) quotes += text[i] == '"';
+    for (size_t i = 0; i < n; i++) {
+        quotes += text[i] == '"';
+        blank &= strchr(" \t\r\n", text[i]) != NULL && text[i] != '\0';
+    }
     int within = parsing->opened > 0, odd = quotes & 1;
+    if (blank && !within && parsing->columns == 1) {
+        on_field(NULL, 0, parsing);
+        on_row('\n', parsing);
+        parsing->blank++;
+        return;
+    }
     if (!within && odd) parsing->opened = parsing->line;
     if (memchr(text, '\0', n) != NULL)
         parsing->st =
@@ -99,6 +110,11 @@ weft_status weft_csv_rows(const char *path, const char *text, size_t n, char sep
     }
     if (csv_fini(&parser, on_field, on_row, &parsing) != 0 && parsing.st == WEFT_OK)
         parsing.st = bad_quote(&parsing);
+    if (parsing.blank > 0 && parsing.st == WEFT_OK)
+        weft_log(WEFT_INFO,
+                 "%s: blank lines, %lld of them, are rows without a text, as there is one "
+                 "column",
+                 path, (long long)parsing.blank);
     csv_free(&parser);
     weft_arena_free(parsing.row);
     weft_arena_free(parsing.mem);

@@ -45,7 +45,8 @@ typedef struct weft_csv_row {
 } weft_csv_row;
 
 /* Calls take(ctx, row) for each row of text[n] of file `path`, until it fails; a row lasts
- * until take returns. Empty lines are skipped; columns may be quoted, and then hold
+ * until take returns. Empty lines are
+ * skipped, but where there is one column; columns may be quoted, and then hold
  * separators and ends of lines (RFC 4180). EDATA naming the line: a quotation mark out of
  * place, a NUL, or the number of columns is not that of the first row; what take returns.
  * Cost O(n). */

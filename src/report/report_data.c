@@ -59,7 +59,7 @@ void weft_report_csv(const weft_summary *summary, int n, const weft_methods *met
             }
         csv_confusion(&summary[i].confusion);
         for (int t = 0; t < WEFT_NTIME; t++)
-            printf(",%.9g,%.9g,%.9g", summary[i].times[t][0], summary[i].times[t][1],
+            printf(",%.17g,%.17g,%.17g", summary[i].times[t][0], summary[i].times[t][1],
                    summary[i].times[t][2]);
         printf("\n");
     }

@@ -41,7 +41,8 @@ static void print_class(FILE *file, const weft_data *data, int32_t class)
 
 static void print_numbers(FILE *file, int n, const double *x)
 {
-    for (int k = 0; k < n; k++) fprintf(file, ",%.9g", x[k]);
+    char text[WEFT_CSV_NUMBER];
+    for (int k = 0; k < n; k++) fprintf(file, ",%s", weft_csv_number(x[k], text));
 }
 
 static void print_client(const weft_said_to *to, int64_t client)

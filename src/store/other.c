@@ -48,9 +48,12 @@ weft_status weft_h5_list(weft_h5 *file, const char ***name, int64_t *n)
 static int type_of(hid_t type, weft_h5type *to)
 {
     size_t bytes = H5Tget_size(type);
+    int unsign = H5Tget_class(type) == H5T_INTEGER && H5Tget_sign(type) == H5T_SGN_NONE;
     switch (H5Tget_class(type)) {
     case H5T_INTEGER:
-        *to = bytes == 1 && H5Tget_sign(type) == H5T_SGN_NONE ? WEFT_H5_U8 : WEFT_H5_I64;
+        *to = WEFT_H5_I64;
+        if (bytes == sizeof(int64_t) && unsign) *to = WEFT_H5_U64;
+        if (bytes == 1 && unsign) *to = WEFT_H5_U8;
         return bytes <= sizeof(int64_t);
     case H5T_ENUM: *to = WEFT_H5_F32; return bytes == 1;
     case H5T_FLOAT:
