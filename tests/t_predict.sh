@@ -382,6 +382,24 @@ result $? "texts are not packed like a table"
 "$weft" pack text "$tmp/few.txt" label=none -o "$tmp/no.h5" >"$tmp/out" 2>"$tmp/log"
 [ $? = 2 ] && grep -q 'label = none is for texts to be scored: like = RUN.h5' "$tmp/log"
 result $? "nor without labels to learn from"
+# A linear part goes on beyond the rows that were learnt from.
+awk 'BEGIN { print "age,size,price"; for (i = 0; i < 121; i++) { x = i % 11; y = int(i / 11); print x "," y "," 2 * x + y } }' >"$tmp/grid.csv"
+printf 'age,size\n5,5\n30,5\n-5,-10\n10.5,5\n' >"$tmp/far.csv"
+printf 'age,size\n0,10\n10,0\n10.5,5\n' >"$tmp/near.csv"
+"$weft" pack dense "$tmp/grid.csv" target=regression valid=0.05 test=0 -o "$tmp/grid.h5" >"$tmp/out" 2>"$tmp/log"
+run="run.data=$tmp/grid.h5 run.tuner=random space.configs=1 fmap.feature=nystrom nystrom.landmarks=121 run.refit=yes"
+trained line nystrom.linear=yes && predict line "$tmp/far.csv" &&
+    grep -q '2 of 4 rows lie outside the range of the training rows, the farthest by 2 times its width, in column age: ' "$tmp/log"
+result $? "rows outside the range of the training rows are told"
+[ "$(awk -F, 'NR == 3 { print ($2 > 40) }' "$tmp/p.csv")" = 1 ]
+result $? "what is said of them is beyond what was learnt from"
+mpirun --oversubscribe -n 3 "$weft" predict "$tmp/line.h5" "$tmp/far.csv" >"$tmp/p.csv" 2>"$tmp/log" &&
+    grep -q '2 of 4 rows lie outside .* by 2 times its width, in column age: ' "$tmp/log"
+result $? "three ranks tell the same rows"
+predict line "$tmp/near.csv" && ! grep -q "lie outside" "$tmp/log"
+result $? "rows within a tenth of the range are not told"
+trained curve && predict curve "$tmp/far.csv" && ! grep -q "lie outside" "$tmp/log"
+result $? "a kernel that levels off tells none"
 # ---- a disk that is full --------------------------------------------------------------------
 
 table 20000 1000 >"$tmp/many.csv"

@@ -90,6 +90,13 @@ typedef struct weft_feature {
      * between ranks. */
     void (*matrix)(void *self, const weft_request *request, int fit, real *stat,
                    weft_matrix *matrix, weft_arena *tmp);
+    /* How many of these rows are farther outside the range of the training rows that stat
+     * is of than a tenth of it, in a column, where features go on growing beyond; far[d],
+     * in: 0, out: the farthest in each column, in widths of its range. Counts of ranks are
+     * to be added, far is the largest of theirs. NULL: features are bounded, or wanted so.
+     */
+    int64_t (*beyond)(const void *arm, const weft_rows *rows, const real *stat, double *far,
+                      weft_arena *tmp);
     /* Configurations with equal affinity share expensive work if their matrices are made
      * one after the other. */
     int64_t (*affinity)(const void *self, const void *arm);

@@ -34,7 +34,8 @@ typedef struct weft_predictions {
     int64_t *client; /* [n] of a federation, rows being client after client; NULL: none */
     int32_t *label;  /* [n] their labels; NULL, too */
     weft_translation *translated; /* [n] in place of scores; NULL: rows have these */
-    const char *note; /* whose weights were taken, on the first rank; NULL: the only ones */
+    const char *note; /* to be told, on the first rank, such as whose weights were taken;
+                         NULL: nothing */
 } weft_predictions;
 
 /* How well the numbers that are predicted for a target fit it. */

@@ -23,7 +23,9 @@ static const weft_opt opts[] = {
     WEFT_REAL_OPT("gamma", nystrom_map, gamma, "0.1", 1e-12, 1e12, "gamma of the kernel",
                   .role = WEFT_PER_TRIAL),
     WEFT_CHOICE_OPT("linear", nystrom_map, linear, "no", "no|yes",
-                    "yes: x . z / columns is added to the kernel", .role = WEFT_PER_TRIAL),
+                    "yes: x . z / columns is added to the kernel, and goes on beyond the "
+                    "training rows as a line, of which predict tells",
+                    .role = WEFT_PER_TRIAL),
     WEFT_LONG_OPT("landmarks", nystrom_map, landmarks, "2000", 1, 30000,
                   "training rows that features compare with, at most: all, if there are "
                   "no more, which is exact"),
@@ -149,6 +151,40 @@ static void matrix(void *self, const weft_request *request, int fit, real *stat,
     nystrom_matrix_vtable(matrix);
 }
 
+/* The linear part grows with the distance from the landmarks, of which all training rows
+ * are where they are not too many. */
+static int64_t beyond(const void *arm, const weft_rows *rows, const real *stat, double *far,
+                      weft_arena *tmp)
+{
+    const double least = 0.1;
+    const nystrom_map *map = arm;
+    int d = map->shared->d;
+    int64_t m = (int64_t)stat[0], outside = 0;
+    const real *z = stat + 1 + 2 * d;
+    nystrom_basis view = {.d = d, .shift = stat + 1, .scale = stat + 1 + d};
+    if (!map->linear || m == 0) return 0;
+    real *x = WEFT_NEW(tmp, real, d), *min = WEFT_NEW(tmp, real, d),
+         *max = WEFT_NEW(tmp, real, d);
+    for (int k = 0; k < d; k++) min[k] = max[k] = z[k];
+    for (int64_t e = d; e < m * d; e++) {
+        if (z[e] < min[e % d]) min[e % d] = z[e];
+        if (z[e] > max[e % d]) max[e % d] = z[e];
+    }
+    for (int64_t i = 0; i < rows->n; i++) {
+        int out = 0;
+        nystrom_rows(&view, rows, i, 1, x);
+        for (int k = 0; k < d; k++) {
+            double width = (double)max[k] - (double)min[k],
+                   past = fmax((double)(min[k] - x[k]), (double)(x[k] - max[k]));
+            if (!(width > 0) || past <= least * width) continue;
+            far[k] = fmax(far[k], past / width);
+            out = 1;
+        }
+        outside += out;
+    }
+    return outside;
+}
+
 /* ---- planning ---- */
 
 static int64_t affinity(const void *self, const void *arm)
@@ -180,6 +216,7 @@ const weft_feature weft_feature_nystrom = {
     .columns = columns,
     .nstat = nstat,
     .matrix = matrix,
+    .beyond = beyond,
     .affinity = affinity,
     .estimate = estimate,
 };

@@ -27,7 +27,7 @@ static void put_in_order(const weft_data *data, weft_predictions *said, weft_are
     said->label = place(said->n, sizeof *said->label, data->row, said->label, mem);
 }
 
-/* Logs whose weights were taken, once. */
+/* Logs what is to be told of predictions, once. */
 static void tell(weft_said_to *to, const char *note)
 {
     if (!note || (to->note && strcmp(note, to->note) == 0)) return;

@@ -23,6 +23,35 @@ static void add_fold(fmap_task *fmap, const weft_job *job, int f, real *x, weft_
     weft_arena_free(tmp);
 }
 
+/* That rows are outside the range of the training rows, where what is said of them goes on
+ * as a line; NULL: none is. Collective. */
+static const char *note_of(fmap_task *fmap, const weft_job *job, const real *x,
+                           weft_part part, weft_arena *mem)
+{
+    if (!fmap->feature->beyond) return NULL;
+    const weft_data *data = fmap->env.data;
+    const weft_rows *rows = &data->part[part];
+    weft_team *team = fmap->env.team;
+    double *far = WEFT_NEW(mem, double, rows->d);
+    fmap_arms arms = fmap_arms_new(fmap, 0, &job->mix, mem);
+    int64_t outside = fmap->feature->beyond(arms.arm[0], rows, x, far, mem);
+    weft_sum_i64(team, &outside, 1);
+    weft_max_f64(team, far, (size_t)rows->d);
+    if (outside == 0) return NULL;
+    int64_t most = 0;
+    for (int64_t k = 1; k < rows->d; k++)
+        if (far[k] > far[most]) most = k;
+    return weft_arena_text(
+        mem,
+        "%lld of %lld rows lie outside the range of the training rows, the farthest by "
+        "%.3g times its width, in column %s: there the linear part goes on as a line "
+        "(%s.linear)",
+        (long long)outside, (long long)rows->total, far[most],
+        data->column_name ? data->column_name[most]
+                          : weft_arena_text(mem, "%lld", (long long)most + 1),
+        fmap->feature->kind.name);
+}
+
 weft_status fmap_predict(fmap_task *fmap, const weft_job *job, real *x, weft_part part,
                          weft_predictions *out, weft_arena *mem)
 {
@@ -36,5 +65,6 @@ weft_status fmap_predict(fmap_task *fmap, const weft_job *job, real *x, weft_par
         add_fold(fmap, job, f, x + f * fmap->each, part,
                  out->score + rows->first * out->classes);
     weft_join_f64(fmap->env.team, out->score, (size_t)numbers);
+    out->note = note_of(fmap, job, x, part, mem);
     return WEFT_OK;
 }
