@@ -5,6 +5,7 @@ usage: tests/gold/tables.py --make DIR          CSV files of the tables of sciki
                                                 (R) and ISLP (pip install --no-deps ISLP) where these are installed
        tests/gold/tables.py WEFT DIR [--out FILE.tsv] [--seeds 0,1] [--tables A,B] [--rows MOST] [--folds K]
                             [--input FILE.ini] [--cache DIR] [section.key=value ...]
+       tests/gold/tables.py WEFT DIR --raw [--half 0|1] [--out FILE.tsv] [--tables A,B] [--rows MOST]
 
 Each DIR/NAME.csv has its label in the last column: a class, or a number to predict. For each seed it is packed by
     weft pack dense NAME.csv valid=0.2 test=0.3 seed=SEED
@@ -14,11 +15,18 @@ and gradient boosting (of numbers the regressions of these kinds), each with a u
 error in 5-fold cross-validation is fitted to all of them and scored on the same test part.
 Both run on one core; seconds are of processor time. The error of a class is 0 or 1, of a number its squared error over the training variance.
 
+--raw         tables as people have them, with texts, gaps and rare classes: three quarters of the rows, drawn once,
+              go to `pack dense`, `tune --data` and, without labels, the others to `predict`, as they are; scikit-learn
+              fills gaps by medians, takes levels as columns (trees: as numbers) and picks logistic or ridge regression,
+              an SVM or boosting by 5-fold cross-validation. A label of more than 20 different numbers is a number.
+              Rows without a label, classes of fewer than 8 rows, and texts that differ in more than 3 of 10 rows are
+              left out for both; tables of fewer than 80 rows then, too. Seconds of weft are of the three commands.
+--half 0|1    every table whose name's MD5 is even, or odd: one half to decide by, the other to be looked at once
 --folds K     for decisions, a comparison that leaves the test parts alone: the train and valid rows are dealt to K
               folds; each is scored once, after a search on the others, packed with valid=0.2
 --cache DIR   scikit-learn's results by the data they are of (default /tmp/weft-tables)
 FILE.tsv      a line for each table and seed, or fold; what it has is not computed again
-Needs scikit-learn and h5py.
+Needs scikit-learn, pandas and h5py.
 """
 import argparse
 import hashlib
@@ -40,15 +48,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "analysis"))
 
 import h5py
 import numpy as np
+import pandas as pd
 from sklearn import datasets
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import (HistGradientBoostingClassifier, HistGradientBoostingRegressor, RandomForestClassifier,
                               RandomForestRegressor)
+from sklearn.impute import SimpleImputer
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeCV
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score, train_test_split
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.svm import SVC, SVR
 
 from stats import by_samples
@@ -262,6 +273,116 @@ def cut(args, source, seed, folder):
         yield f"{seed}/{k}", packed
 
 
+# ---- tables as they are -------------------------------------------------------------------
+
+
+def raw_rows(path):
+    """The rows, their label, and whether it is a number; None: the table is too small."""
+    rows = pd.read_csv(path, low_memory=False)
+    label = rows.columns[-1]
+    rows = rows[rows[label].notna()]
+    number = pd.api.types.is_numeric_dtype(rows[label]) and rows[label].nunique() > 20
+    if not number:
+        rows = rows[rows.groupby(rows[label].astype(str))[label].transform("size") >= 8]
+    left_out = [c for c in rows.columns[:-1] if c.startswith("Unnamed") or rows[c].isna().all()
+                or (not pd.api.types.is_numeric_dtype(rows[c]) and rows[c].nunique() > 0.3 * len(rows))]
+    rows = rows.drop(columns=left_out)
+    if rows.shape[1] < 3 or len(rows) < 80 or rows[label].nunique() < 2:
+        return None
+    return rows, label, number
+
+
+def raw_methods(x, number):
+    """Each method with its grid, for columns of numbers and texts."""
+    numbers = [c for c in x if pd.api.types.is_numeric_dtype(x[c]) and x[c].dtype != bool]
+    texts = [c for c in x if c not in numbers]
+    scaled = ("number", Pipeline([("fill", SimpleImputer(strategy="median")), ("scale", StandardScaler())]), numbers)
+    coded = ColumnTransformer([scaled, ("level", OneHotEncoder(handle_unknown="ignore", min_frequency=2), texts)])
+    code = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
+    ranked = ColumnTransformer([("number", "passthrough", numbers), ("level", code, texts)])
+    penalties, few = {"model__C": [0.01, 0.1, 1, 10, 100]}, {"model__C": [0.1, 1, 10, 100]}
+    kinds = {"linear": (coded, RidgeCV(np.logspace(-3, 3, 13)), {}) if number else
+             (coded, LogisticRegression(max_iter=500), penalties),
+             "svm": (coded, SVR() if number else SVC(), few),
+             "boosting": (ranked, (HistGradientBoostingRegressor if number else HistGradientBoostingClassifier)(
+                 random_state=0), {})}
+    for name, (columns, model, grid) in kinds.items():
+        line = Pipeline([("columns", columns), ("model", model)])
+        yield name, GridSearchCV(line, grid, cv=3) if grid else line, texts
+
+
+def raw_peers(train, new, label, number):
+    """What each method says of the new rows, its error in cross-validation, seconds."""
+    start = time.process_time()
+    x, y = train.drop(columns=label), train[label] if number else train[label].astype(str)
+    said, cv = {}, {}
+    for name, model, texts in raw_methods(x, number):
+        x, rows = x.astype({c: str for c in texts}), new.astype({c: str for c in texts})
+        try:
+            score = cross_val_score(model, x, y, cv=5, scoring="neg_mean_squared_error" if number else "accuracy")
+            said[name], cv[name] = model.fit(x, y).predict(rows), -score.mean()
+        except ValueError:
+            pass
+    return said, {m: v for m, v in cv.items() if np.isfinite(v)}, time.process_time() - start
+
+
+def raw_weft(weft, train, new, label, number, folder):
+    """What weft says of the new rows, and its seconds; or why it says nothing."""
+    train.to_csv(folder / "train.csv", index=False)
+    new.to_csv(folder / "new.csv", index=False)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    for words in (["pack", "dense", folder / "train.csv", f"label={label}", "-o", folder / "t.h5",
+                   f"target={'regression' if number else 'classes'}"],
+                  ["tune", "--data", folder / "t.h5", "-o", folder / "r.h5"],
+                  ["predict", folder / "r.h5", folder / "new.csv", "-o", folder / "said.csv"]):
+        done = subprocess.run([weft, *map(str, words), "--force"], capture_output=True, text=True)
+        if done.returncode:
+            return None, ([x for x in done.stderr.splitlines() if x.startswith("weft:")] or ["no message"])[0]
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    said = pd.read_csv(folder / "said.csv", dtype=str, keep_default_na=False).iloc[:, 1].to_numpy()
+    return said, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def raw_compare(args, path, folder):
+    """The line of a table; None: it is too small, or a program gave no result."""
+    found = raw_rows(path)
+    if not found:
+        return None
+    rows, label, number = found
+    train, test = train_test_split(rows, test_size=0.25, random_state=1, stratify=None if number else rows[label].astype(str))
+    new, true = test.drop(columns=label), test[label].to_numpy()
+    said, cv, seconds = raw_peers(train, new, label, number)
+    mine, mine_seconds = raw_weft(args.weft, train, new, label, number, folder)
+    if mine is None or not cv:
+        print(f"{path.stem}: {mine_seconds if mine is None else 'scikit-learn gives none'}", file=sys.stderr)
+        return None
+
+    def wrong(said):
+        return (said.astype(float) - true) ** 2 / np.var(true) if number else (said.astype(str) != true.astype(str)).astype(float)
+
+    picked = min(cv, key=cv.get)
+    gap = by_samples((100 * (wrong(mine) - wrong(said[picked]))).tolist())
+    values = [path.stem, "1", len(rows), rows.shape[1] - 1, 0 if number else rows[label].nunique(),
+              f"{100 * wrong(mine).mean():.2f}", f"{mine_seconds:.1f}", picked, f"{100 * wrong(said[picked]).mean():.2f}",
+              f"{seconds:.1f}", f"{gap.mean:.2f}", f"{gap.half:.2f}"]
+    return "\t".join(map(str, values + [f"{100 * wrong(said[m]).mean():.2f}" if m in said else "nan" for m in METHODS]))
+
+
+def raw_summary(lines):
+    """Means over tables of classes and of numbers, of which a difference counts as 100 points at most."""
+    rows = [dict(zip(COLUMNS, line.split("\t"))) for line in lines]
+    for kind in "classes", "numbers":
+        some = [r for r in rows if (r["classes"] == "0") == (kind == "numbers")]
+        if len(some) < 2:
+            continue
+        mine, theirs = (np.clip([float(r[k]) for r in some], 0, 200) for k in ("weft", "error"))
+        gap = by_samples(np.clip(mine - theirs, -100, 100).tolist())
+        seconds = [sum(float(r[k]) for r in some) for k in ("weft_seconds", "seconds")]
+        print(f"{kind}, {len(some)} tables: weft {mine.mean():.2f} %, scikit-learn {theirs.mean():.2f} %, difference "
+              f"{gap.mean:.2f} +- {gap.half:.2f}, ahead in {(mine < theirs - .5).sum()}, behind in "
+              f"{(mine > theirs + .5).sum()}; processor time {seconds[0]:.0f}, {seconds[1]:.0f} s")
+
+
 # ---- comparison ---------------------------------------------------------------------------
 
 
@@ -302,6 +423,22 @@ def summary(lines):
             print(f"{table}: worse by {difference:.2f} +- {half:.2f} points")
 
 
+def save(out, lines):
+    if out:
+        out.write_text("\n".join(["\t".join(COLUMNS), *lines]) + "\n")
+
+
+def compare_raw(args, names, lines, done, out):
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            line = None if (name, "1") in done else raw_compare(args, args.dir / f"{name}.csv", Path(folder))
+            if line:
+                lines.append(line)
+                print(line, flush=True)
+                save(out, lines)
+    raw_summary(lines)
+
+
 def parse():
     parser = argparse.ArgumentParser(usage=__doc__.partition("\n\n")[2], add_help=False)
     parser.add_argument("weft")
@@ -312,6 +449,8 @@ def parse():
     parser.add_argument("--seeds", default="0,1")
     parser.add_argument("--rows", type=int, default=10**9)
     parser.add_argument("--folds", type=int, default=0)
+    parser.add_argument("--raw", action="store_true")
+    parser.add_argument("--half", type=int)
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir(), "weft-tables"))
     return parser.parse_intermixed_args()
 
@@ -328,7 +467,12 @@ def main():
     for line in lines:
         print(line)
     names = args.tables.split(",") if args.tables else sorted(p.stem for p in args.dir.glob("*.csv"))
+    if args.half is not None:
+        names = [n for n in names if int(hashlib.md5(n.encode()).hexdigest(), 16) % 2 == args.half]
     size = {name: (args.dir / f"{name}.csv").read_bytes().count(b"\n") for name in names}
+    if args.raw:
+        compare_raw(args, [n for n in sorted(names, key=size.get) if size[n] <= args.rows], lines, done, out)
+        return
     with tempfile.TemporaryDirectory() as folder:
         for seed in map(int, args.seeds.split(",")):
             for name in sorted((n for n in names if size[n] <= args.rows), key=size.get):
@@ -337,8 +481,7 @@ def main():
                         continue
                     lines.append(compare(args, name, split, packed, Path(folder)))
                     print(lines[-1], flush=True)
-                    if out:
-                        out.write_text("\n".join(["\t".join(COLUMNS), *lines]) + "\n")
+                    save(out, lines)
     if lines:
         summary(lines)
 
