@@ -127,6 +127,9 @@ static void test_lines(void)
     fails(pack(&weft_reader_dense, write_text("q.csv", "1,2,a\n3,\"4\n5,6,b\n7,8,a\n"),
                "x.h5", ""),
           WEFT_EDATA, "q.csv: line", "quotation mark", "a quotation that does not end");
+    fails(pack(&weft_reader_dense, write_text("q.csv", "1,2,a\n3,4,in\"ch\"\n5,6,b\n"),
+               "x.h5", ""),
+          WEFT_EDATA, "line 2 has a quotation mark", "place", "one within a text");
     fails(pack(&weft_reader_dense, write_text("q.csv", "1,2,a\n3,4\n5,6,b\n"), "x.h5", ""),
           WEFT_EDATA, "line 2 has 2 columns", "3", "a short line among plain ones");
     fails(

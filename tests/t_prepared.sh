@@ -19,6 +19,7 @@ blanks do, of several targets:separator=tab thousands=blank label=t,u drop=y
 targets have the order of their columns, rows weights:label=u,t weight=count drop=far
 a whole number is a target:label=count target=regression missing=frequent shares=chance
 rows of a group are in one part:group=site seed=2 valid=0.2
+large groups come as near to the shares as they can:group=y label=u target=regression valid=0.3 test=0.18833
 groups have targets, too:group=site label=u target=regression weight=count
 rows of each client are drawn by chance:client=site
 class by class:client=site shares=class seed=4 valid=0.2 test=0.2
