@@ -380,11 +380,11 @@ refused "what is packed is not packed again" "packed.h5 is packed already .weft 
 refused "another archive" "a.xlsx is a zip archive without arrays of NumPy; unpack it, or, of Excel, .*totable.py" dense "$tmp/a.xlsx"
 refused "other compression" "/in/lzf of .*b.h5 is compressed by lzf" dense "$tmp/b.h5" x=in/lzf y=in/flag
 digest_of dense "$tmp/last.npy" y="$tmp/classes.npy"
-reads "a 1 among zeros is a class of images" "3 classes" dense "$tmp/last.npy" y="$tmp/onehot.npy"
+reads "a 1 among zeros is a class of images" "class train valid test 0 [0-9 ]* 1 [0-9 ]* 2 " dense "$tmp/last.npy" y="$tmp/onehot.npy"
 same "that of its column"
 told "which is told" "onehot.npy has a single 1 in each row: its column, from 0, is the class; target = regression"
 reads "also in a table" "class train valid test 0 [0-9 ]* 1 [0-9 ]* 2 " dense "$tmp/flat.npy" y="$tmp/onehot.npy"
-reads "numbers by wish" "145 target .* 146 target .* 147 target" dense "$tmp/flat.npy" y="$tmp/onehot.npy" target=regression
+reads "numbers by wish" "target 145, .* 146, .* 147, " dense "$tmp/flat.npy" y="$tmp/onehot.npy" target=regression
 "$python" -c "import numpy, sys; y = numpy.load(sys.argv[1]); y[4] = 1, 1, 0; numpy.save(sys.argv[2], y)" "$tmp/onehot.npy" "$tmp/several.npy"
 refused "several ones are no label of images" "several.npy .*y.argmax.1. is it" dense "$tmp/last.npy" y="$tmp/several.npy"
 refused "a table has no arrays" "x and y name arrays .*x.csv is none" dense "$tmp/x.csv" y="$tmp/y.npy"
