@@ -402,8 +402,7 @@ trained curve && predict curve "$tmp/far.csv" && ! grep -q "lie outside" "$tmp/l
 result $? "a kernel that levels off tells none"
 # ---- a disk that is full --------------------------------------------------------------------
 
-table 20000 1000 >"$tmp/many.csv"
-(ulimit -f 300 && "$weft" predict "$tmp/rff.h5" "$tmp/many.csv" -o "$tmp/full.csv" >"$tmp/out" 2>"$tmp/log")
+(ulimit -f 300 && "$weft" predict "$tmp/thirty.h5" "$tmp/many.h5" -o "$tmp/full.csv" >"$tmp/out" 2>"$tmp/log")
 [ $? = 3 ]
 result $? "predictions that a disk has no room for fail"
 [ "$(grep -c '^weft: cannot write .*full.csv: ' "$tmp/log")" = 1 ]
