@@ -48,8 +48,9 @@ WEFT_HOLD="job 6 of" "$weft" tune "$tmp/flow.ini" run.tuner=sha -o "$tmp/r.h5" >
 held $! && kill -TERM $! && kill -CONT $!
 wait $!
 [ $? = 75 ] && "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+result $? "a search that was stopped is resumed"
 [ -n "$whole" ] && [ "$(digest "$tmp/r.h5")" = "$whole" ]
-result $? "stopped and resumed it has the same digest"
+result $? "to the same digest"
 
 tune "$tmp/flow.ini" run.tuner=sha --plan
 grep -q "flow.features = 1 .. 40 when flow.step = 0.5 .. 1.9 and flow.method = descent" "$tmp/out"

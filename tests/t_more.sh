@@ -41,11 +41,14 @@ refused()
 }
 same() # STATEMENT: more.h5 is whole.h5, in scores, rounds and virtual time
 {
-    [ -n "$(digest "$tmp/whole.h5")" ] && [ "$(digest "$tmp/more.h5")" = "$(digest "$tmp/whole.h5")" ] &&
-        for run in whole more; do
-            "$weft" report "$tmp/$run.h5" | grep -E '^(winner|valid|test|1 |in these)' | sed 's/ [0-9.]*  *\([01]\.[0-9][0-9][0-9]\)  / \1  /' >"$tmp/$run"
-        done && diff "$tmp/whole" "$tmp/more" >"$tmp/out" && [ ! -e "$tmp/more.d" ]
+    for run in whole more; do
+        "$weft" report "$tmp/$run.h5" | grep -E '^(winner|valid|test|1 |in these)' | sed 's/ [0-9.]*  *\([01]\.[0-9][0-9][0-9]\)  / \1  /' >"$tmp/$run"
+    done && diff "$tmp/whole" "$tmp/more" >"$tmp/out"
     result $? "$1"
+    [ -n "$(digest "$tmp/whole.h5")" ] && [ "$(digest "$tmp/more.h5")" = "$(digest "$tmp/whole.h5")" ]
+    result $? "with its digest"
+    [ ! -e "$tmp/more.d" ]
+    result $? "its directory is gone"
 }
 for how in server.optimizer=sgd server.momentum=0.9 server.optimizer=yogi client.mu=0.1 run.mixing=fedex \
     fed.algorithm=scaffold fed.algorithm=ditto; do
@@ -112,9 +115,11 @@ refused 'whose units depend on its length, as folds do' "nor a job whose folds a
 does 1 0 tune "$tmp/sgd.ini" run.refit=yes random.resource=2 -o "$tmp/sgd.h5" --force
 refused 'its winner was trained once more by run.refit' "nor one whose winner was trained once more" "$tmp/sgd.h5" random.resource=4
 does 1 75 tune "$tmp/sgd.ini" run.refit=yes random.resource=4 run.time_limit=1e-9 -o "$tmp/sgd.h5" --force &&
-    does 1 0 resume "$tmp/sgd.h5" random.resource=8 run.time_limit=0 && does 1 0 tune "$tmp/sgd.ini" run.refit=yes random.resource=8 -o "$tmp/whole.h5" --force &&
-    [ -n "$(digest "$tmp/whole.h5")" ] && [ "$(digest "$tmp/sgd.h5")" = "$(digest "$tmp/whole.h5")" ]
+    does 1 0 resume "$tmp/sgd.h5" random.resource=8 run.time_limit=0
 result $? "which is given more before that"
+does 1 0 tune "$tmp/sgd.ini" run.refit=yes random.resource=8 -o "$tmp/whole.h5" --force &&
+    [ -n "$(digest "$tmp/whole.h5")" ] && [ "$(digest "$tmp/sgd.h5")" = "$(digest "$tmp/whole.h5")" ]
+result $? "to the digest of one that had so many from the beginning"
 "$weft" list random >"$tmp/out" 2>"$tmp/log" && grep -q 'weft resume. may raise it' "$tmp/out"
 result $? "what a resume may raise is listed"
 echo "1..$count"

@@ -90,9 +90,14 @@ rm -f "$tmp/r.h5"
 mkdir "$tmp/s.d" && mv "$tmp"/r.d/* "$tmp/s.d" && rmdir "$tmp/r.d"
 tune run.time_limit=1e-9 fed.cohort=5
 cp "$tmp"/s.d/* "$tmp/r.d"
-again && [ "$(digest "$tmp/r.h5")" = "$expected" ] && diff -r "$tmp/r.d" "$tmp/s.d" >>"$tmp/log" &&
-    grep -q "r.d is not removed, because it contains .*, a file that is not weft" "$tmp/log"
-result $? "files of others that lie beside a run's stay, and only these"
+again
+result $? "a run beside whose files others lie ends"
+grep -q "r.d is not removed, because it contains .*, a file that is not weft" "$tmp/log"
+result $? "it tells that they stay"
+diff -r "$tmp/r.d" "$tmp/s.d" >>"$tmp/log"
+result $? "only these stay"
+[ "$(digest "$tmp/r.h5")" = "$expected" ]
+result $? "the digest is the same"
 rm -rf "$tmp"/[rs].*
 
 # ---- what a run reads ---------------------------------------------------------------------
@@ -236,8 +241,10 @@ for byte in $first $((first + 40)); do
     cp -r "$tmp/t.d" "$tmp/u.d"
     perl -e 'open my $h, "+<:raw", $ARGV[0]; seek $h, $ARGV[1], 0; print $h "\377"' "$tmp/u.d/journal" "$byte"
     timeout "$net" "$weft" resume "$tmp/u.h5" >"$tmp/out" 2>"$tmp/log"
-    [ "$(digest "$tmp/u.h5")" = "$expected" ] && grep -q 'its record of .*0.* is lost' "$tmp/log"
-    result $? "the job whose record is lost is named and done again"
+    grep -q 'its record of .*0.* is lost' "$tmp/log"
+    result $? "byte $byte: the job whose record is lost is named"
+    [ "$(digest "$tmp/u.h5")" = "$expected" ]
+    result $? "byte $byte: it is done again, to the same digest"
     rm -rf "$tmp"/u.*
 done
 rm -rf "$tmp"/[rt].*
@@ -252,14 +259,21 @@ expected=$(digest "$tmp/r.h5")
 rm "$tmp/r.h5"
 # shellcheck disable=SC2086
 stop "scores the winner" $all
-[ $? = 75 ] && grep -q '^weft: stopped by signal 15 after the search.*weft resume' "$tmp/log" &&
-    [ ! -e "$tmp/r.h5" ]
+[ $? = 75 ] && grep -q '^weft: stopped by signal 15 after the search.*weft resume' "$tmp/log"
 result $? "is stopped in it with status 75"
-again && [ "$(digest "$tmp/r.h5")" = "$expected" ]
-result $? "and resumed"
+[ ! -e "$tmp/r.h5" ]
+result $? "without a run file"
+again
+result $? "is resumed"
+[ "$(digest "$tmp/r.h5")" = "$expected" ]
+result $? "to the same digest"
 rm -f "$tmp/r.h5"
 # shellcheck disable=SC2086
 stop "task fed on" $all
-[ $? = 75 ] && again && [ "$(digest "$tmp/r.h5")" = "$expected" ]
-result $? "and so it is while it starts"
+[ $? = 75 ]
+result $? "is stopped while it starts"
+again
+result $? "is resumed from there"
+[ "$(digest "$tmp/r.h5")" = "$expected" ]
+result $? "to the same digest, too"
 echo "1..$count"

@@ -109,46 +109,68 @@ for np in ${NP:-1 2 3}; do
     tune "$np" r
     result $? "$np ranks: a program is started once"
     : "${one:=$(digest "$tmp/r.h5")}"
-    is_same r && lines starts 1 && lines saves 1
-    result $? "$np ranks: it keeps its trials in memory, only the winner is saved, and there is one digest"
-    [ ! -e "$tmp/r.d" ] && none_left && [ -s "$tmp/r.best/state.pickle" ] && [ -e "$tmp/r.best/weft.log" ]
-    result $? "$np ranks: the winner's state, and nothing else, is left beside the run file"
+    is_same r
+    result $? "$np ranks: there is one digest"
+    lines starts 1 && lines saves 1
+    result $? "$np ranks: it keeps its trials in memory, of which only the winner is saved"
+    [ -s "$tmp/r.best/state.pickle" ] && [ -e "$tmp/r.best/weft.log" ]
+    result $? "$np ranks: the winner's state is left beside the run file"
+    [ ! -e "$tmp/r.d" ]
+    result $? "$np ranks: nothing else is"
+    none_left
+    result $? "$np ranks: no program is left"
 done
-tune 3 r run.teams=2 && is_same r && lines starts 2
-result $? "two teams of three ranks have two programs and the same digest"
-tune 3 r run.teams=3 command.keep=1 && is_same r
-result $? "so have three, of which each keeps one state"
-tune 1 r command.keep=1 && is_same r && ! lines saves 1 && ! grep -q repeated "$tmp/log"
-result $? "of more states than are kept the worst are saved, and go on from there"
+tune 3 r run.teams=2 && lines starts 2
+result $? "two teams of three ranks have two programs"
+is_same r
+result $? "with the same digest"
+tune 3 r run.teams=3 command.keep=1
+result $? "of three each keeps one state"
+is_same r
+result $? "with the same digest, too"
+tune 1 r command.keep=1 && ! lines saves 1
+result $? "of more states than are kept the worst are saved"
+! grep -q repeated "$tmp/log"
+result $? "they go on from there"
+is_same r
+result $? "to the same digest"
 "$weft" report "$tmp/r.h5" --json 2>"$tmp/log" | "$python" -c '
 import json, sys
 jobs = sorted(json.load(sys.stdin)[0]["jobs_done"][:9], key=lambda job: job["loss"])
 saved = [int(job) for job in open(sys.argv[1])]
 assert jobs[0]["job"] not in saved and jobs[-1]["job"] in saved, (jobs, saved)' "$tmp/saved" >"$tmp/out" 2>>"$tmp/log"
 result $? "the best of them stays in memory"
-tune 1 r command.keep=1 command.state=none && is_same r && lines saves 0 && grep -q 'are repeated' "$tmp/log" &&
-    [ ! -e "$tmp/r.best" ]
-result $? "or are trained again, where none is saved"
-as stateless tune 1 r command.keep=1 && is_same r && lines saves 0
-result $? "so they are where the program gives no states"
+tune 1 r command.keep=1 command.state=none && grep -q 'are repeated' "$tmp/log"
+result $? "or are trained again, where none is to be saved"
+lines saves 0 && [ ! -e "$tmp/r.best" ]
+result $? "none is"
+is_same r
+result $? "the digest is the same"
+as stateless tune 1 r command.keep=1 && lines saves 0
+result $? "none is where the program gives no states"
+is_same r
+result $? "with the same digest"
 as "slow 0.3" tune 2 r run.teams=2 sha.eliminations=1 sha.max_resource=3 space.configs=4 sha.reduction=2 &&
     ! lines saves 1 && ! grep -q repeated "$tmp/log"
 result $? "a team that has nothing to do takes over a trial of another, which saves it"
-as "slow 0.3" tune 2 n run.teams=2 sha.eliminations=1 sha.max_resource=3 space.configs=4 sha.reduction=2 \
-    command.state=none && [ "$(digest "$tmp/n.h5")" = "$(digest "$tmp/r.h5")" ]
-result $? "or repeats its jobs, to the same digest"
+as "slow 0.3" tune 2 n run.teams=2 sha.eliminations=1 sha.max_resource=3 space.configs=4 sha.reduction=2 command.state=none
+result $? "or repeats its jobs"
+[ -n "$(digest "$tmp/r.h5")" ] && [ "$(digest "$tmp/n.h5")" = "$(digest "$tmp/r.h5")" ]
+result $? "to the same digest"
 for tuner in "asha asha.variant=stopping" "asha asha.variant=promotion" \
     "hyperband hyperband.max_resource=9" "random random.resource=3" \
     "pbt pbt.population=4 pbt.interval=2 pbt.max_resource=8 pbt.quantile=0.5"; do
     # shellcheck disable=SC2086
-    tune 1 n run.tuner=$tuner && two=$(digest "$tmp/n.h5") && tune 3 n run.teams=2 run.tuner=$tuner && [ -n "$two" ] &&
-        [ "$(digest "$tmp/n.h5")" = "$two" ]
-    result $? "teams have the same digest by ${tuner%% *}, ${tuner##*=}"
+    tune 1 n run.tuner=$tuner && two=$(digest "$tmp/n.h5") && tune 3 n run.teams=2 run.tuner=$tuner
+    result $? "teams search by ${tuner%% *}, ${tuner##*=}"
+    [ -n "$two" ] && [ "$(digest "$tmp/n.h5")" = "$two" ]
+    result $? "with the same digest"
 done
 tune 1 n run.sampler=tpe run.tuner=asha space.configs=30 && two=$(digest "$tmp/n.h5")
-tune 1 n run.sampler=tpe run.tuner=asha && resume 2 n run.teams=2 space.configs=30 && [ -n "$two" ] &&
-    [ "$(digest "$tmp/n.h5")" = "$two" ]
-result $? "a search that is made longer after its end has the digest of a longer one"
+tune 1 n run.sampler=tpe run.tuner=asha && resume 2 n run.teams=2 space.configs=30
+result $? "a search is made longer after its end"
+[ -n "$two" ] && [ "$(digest "$tmp/n.h5")" = "$two" ]
+result $? "to the digest of a longer one"
 
 # A function that keeps nothing, and the same as a program that is started for each job.
 cat >"$tmp/plain.py" <<END
@@ -161,24 +183,36 @@ else:
     weft.program(lambda trial: {"loss": loss(trial.values, trial.total), "own": 3})
 END
 tune 1 n command.serve=no command.run="$python $tmp/plain.py 1" && two=$(digest "$tmp/n.h5") &&
-    tune 2 n run.teams=2 command.run="$python $tmp/plain.py" && [ -n "$two" ] && [ "$(digest "$tmp/n.h5")" = "$two" ] &&
-    ! grep -q repeated "$tmp/log" && grep -aq 'last value that the job printed' "$tmp/n.h5"
-result $? "a function without reports has the digest of a program that is started for each job"
+    tune 2 n run.teams=2 command.run="$python $tmp/plain.py" && ! grep -q repeated "$tmp/log"
+result $? "a function without reports is tuned"
+grep -aq 'last value that the job printed' "$tmp/n.h5"
+result $? "numbers of its own are in the run file"
+[ -n "$two" ] && [ "$(digest "$tmp/n.h5")" = "$two" ]
+result $? "with the digest of a program that is started for each job"
 
 # ---- stops and kills --------------------------------------------------------------------------
 
-command=tune good=0 repeated=0
+command=tune good=0 repeated=0 left=0
 for job in 3 7 10 12; do
     if [ $command = tune ]; then set -- tune "$tmp/in.ini" -o "$tmp/r.h5" --force; else set -- resume "$tmp/r.h5"; fi
     launch 1 0 "job $job of" "$weft" "$@"
     held "$(rank 0)" && kill -TERM "$(rank 0)" && kill -CONT "$(rank 0)"
     wait $run
-    [ $? = 75 ] && none_left && [ -s "$tmp/saves" ] && good=$((good + 1))
+    [ $? = 75 ] && [ -s "$tmp/saves" ] && good=$((good + 1))
+    none_left || left=$((left + 1))
     grep -q 'are repeated' "$tmp/log" && repeated=1
     command=resume
 done
-[ $good = 4 ] && resume 2 r && is_same r && [ $repeated = 0 ] && ! grep -q 'are repeated' "$tmp/log"
-result $? "a run that is stopped four times saves its states, and repeats none"
+[ $good = 4 ]
+result $? "a run that is stopped four times saves its states"
+[ $left = 0 ]
+result $? "no program is left then"
+resume 2 r
+result $? "it goes to its end"
+[ $repeated = 0 ] && ! grep -q 'are repeated' "$tmp/log"
+result $? "no job is repeated"
+is_same r
+result $? "the digest is the same"
 launch 1 0 'job 5 of' "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" --force
 held "$(rank 0)"
 echo "slow 1" >"$tmp/mode"
@@ -186,29 +220,51 @@ kill -TERM "$(rank 0)" && kill -CONT "$(rank 0)"
 wait $run
 stopped=$?
 rm "$tmp/mode"
-[ $stopped = 75 ] && none_left && resume 1 r && is_same r && ! grep -q 'are repeated' "$tmp/log"
-result $? "a program that is asked in the middle of a job to stop leaves it, and saves the others"
-as once tune 1 r command.retries=1 && is_same r && lines starts 2 &&
+[ $stopped = 75 ]
+result $? "a program that is asked in the middle of a job to stop leaves it"
+none_left
+result $? "it ends"
+resume 1 r
+result $? "the run goes on to its end"
+! grep -q 'are repeated' "$tmp/log"
+result $? "the other jobs were saved"
+is_same r
+result $? "the digest is the same"
+as once tune 1 r command.retries=1 && lines starts 2 &&
     grep -q 'warning: job 3, trial 3 failed: .*was ended by signal 9; .*; it is tried again' "$tmp/log"
-result $? "a program that is killed is started again, to the same digest"
+result $? "a program that is killed is started again"
+is_same r
+result $? "to the same digest"
 launch 1 0 'job 9 of' "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" --force
 held "$(rank 0)" && kill -9 $(tail -1 "$tmp/starts") && sleep 0.5 && kill -CONT "$(rank 0)"
-wait $run && is_same r && ! grep -q 'failed' "$tmp/log" && grep -q 'are repeated' "$tmp/log"
-result $? "one that is killed between two jobs is started again, and no job fails"
+wait $run && grep -q 'are repeated' "$tmp/log"
+result $? "one that is killed between two jobs is started again"
+! grep -q 'failed' "$tmp/log"
+result $? "no job fails"
+is_same r
+result $? "the digest is the same"
 launch 2 0 'job 11 of' "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" --force
 held "$(rank 0)" && programs >/dev/null && kill -9 "$(rank 0)"
 result $? "a rank is killed"
 wait $run
 none_left
 result $? "its program dies with it"
-resume 3 r && is_same r && grep -q 'the jobs that led to it are repeated' "$tmp/log"
-result $? "the run is resumed, trials that were in memory are trained again, and the digest is the same"
+resume 3 r
+result $? "the run is resumed"
+grep -q 'the jobs that led to it are repeated' "$tmp/log"
+result $? "trials that were in memory are trained again"
+is_same r
+result $? "the digest is the same"
 launch 2 0 'job 10 of' "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" --force
 held "$(rank 0)" && kill -9 $run && pkill -9 -P $run
 wait $run 2>/dev/null
 kill -9 "$(rank 0)" "$(rank 1)" 2>/dev/null
-none_left && resume 1 r && is_same r
-result $? "so it is after its launcher was killed"
+none_left
+result $? "no program outlives its launcher and ranks"
+resume 1 r
+result $? "the run is resumed from there, too"
+is_same r
+result $? "to the same digest"
 
 # ---- reports ----------------------------------------------------------------------------------
 
@@ -335,8 +391,10 @@ result $? "and conforms, too"
 for tuner in sha "asha asha.variant=stopping" "pbt pbt.population=4 pbt.interval=2 pbt.max_resource=8 pbt.quantile=0.5"; do
     # shellcheck disable=SC2086
     tune 1 n command.run="$tmp/program" run.tuner=$tuner && two=$(digest "$tmp/n.h5") &&
-        tune 3 n command.run="$tmp/program" run.teams=2 run.tuner=$tuner && [ -n "$two" ] && [ "$(digest "$tmp/n.h5")" = "$two" ]
-    result $? "teams have the same digest by it and ${tuner%% *}"
+        tune 3 n command.run="$tmp/program" run.teams=2 run.tuner=$tuner
+    result $? "it is tuned by teams with ${tuner%% *}"
+    [ -n "$two" ] && [ "$(digest "$tmp/n.h5")" = "$two" ]
+    result $? "to the same digest"
 done
 
 # ---- functions of the trial -------------------------------------------------------------------
@@ -351,8 +409,12 @@ doctor() # RANKS ARGUMENT...
 }
 doctor 2 && grep -q '^programs  a job of 1, done 3 times, by 2 programs: the same loss, 0[.][0-9]*$' "$tmp/out" &&
     grep -q '^times     a job takes [0-9.e-]* s, the first one of a program [0-9.e-]* s with its start$' "$tmp/out" &&
-    lines starts 2 && none_left && ! ls -A "$tmp/place" | grep -v '^ompi'
-result $? "weft doctor finds that a program repeats its loss, and leaves nothing"
+    lines starts 2
+result $? "weft doctor finds that a program repeats its loss"
+none_left
+result $? "it leaves no program"
+! ls -A "$tmp/place" | grep -v '^ompi'
+result $? "it leaves no file"
 cat >"$tmp/count.py" <<END
 import weft
 jobs = 0
