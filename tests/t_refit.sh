@@ -142,8 +142,10 @@ result $? "a run that was stopped after its last job is resumed"
 same "with the same weights" one stopped
 configs=9
 tune 1 long && cp "$tmp/one.h5" "$tmp/more.h5" &&
-    "$weft" resume "$tmp/more.h5" space.configs=9 >"$tmp/out" 2>"$tmp/log" && [ "$(digest "$tmp/more.h5")" = "$(digest "$tmp/long.h5")" ]
-result $? "a search that is made longer ends as one that was so long"
+    "$weft" resume "$tmp/more.h5" space.configs=9 >"$tmp/out" 2>"$tmp/log"
+result $? "a search is made longer"
+[ -n "$(digest "$tmp/long.h5")" ] && [ "$(digest "$tmp/more.h5")" = "$(digest "$tmp/long.h5")" ]
+result $? "to the digest of one that was so long"
 same "with its winner" long more
 
 # ---- uses --------------------------------------------------------------------------------
@@ -151,9 +153,10 @@ same "with its winner" long more
 "$weft" report "$tmp/one.h5" >"$tmp/out" 2>"$tmp/log" && grep -q '^refit .*on the 560 rows of train and valid$' "$tmp/out"
 result $? "the report tells of it"
 told=$(sed -n 's/^test .*error *\([0-9.]*\) %.*/\1/p' "$tmp/out")
-"$weft" eval "$tmp/one.h5" "$tmp/parts.h5" >"$tmp/out" 2>"$tmp/log" && [ -n "$told" ] && [ "$(awk '$1 == "test" {print $4; exit}' "$tmp/out")" = "$told" ] &&
-    grep -q 'was trained on the valid part' "$tmp/log"
-result $? "eval has its score, and warns of the valid part"
+"$weft" eval "$tmp/one.h5" "$tmp/parts.h5" >"$tmp/out" 2>"$tmp/log" && [ -n "$told" ] && [ "$(awk '$1 == "test" {print $4; exit}' "$tmp/out")" = "$told" ]
+result $? "eval has its score"
+grep -q 'was trained on the valid part' "$tmp/log"
+result $? "it warns of the valid part"
 "$weft" export "$tmp/one.h5" -o "$tmp/exported.h5" >"$tmp/out" 2>"$tmp/log" &&
     "$weft" predict "$tmp/one.h5" "$tmp/test.csv" -o "$tmp/a.csv" >"$tmp/out" 2>"$tmp/log" &&
     "$weft" predict "$tmp/exported.h5" "$tmp/test.csv" -o "$tmp/b.csv" >"$tmp/out" 2>"$tmp/log" && cmp -s "$tmp/a.csv" "$tmp/b.csv"
