@@ -218,10 +218,10 @@ result $? "the last value of a progress bar is the loss"
 result $? "a decimal comma is no number"
 for most in 9 27 125 243; do
     "$weft" tune "$tmp/program.ini" run.tuner=hyperband hyperband.max_resource=$most hyperband.reduction=3 \
-        space.configs=64 -o "$tmp/s.h5" --force >"$tmp/out" 2>"$tmp/log"
+        -o "$tmp/s.h5" --force >"$tmp/out" 2>"$tmp/log"
     st=$?
     "$weft" tune "$tmp/program.ini" run.tuner=hyperband hyperband.max_resource=$most hyperband.reduction=3 \
-        space.configs=64 --plan >"$tmp/plan" 2>>"$tmp/log"
+        --plan >"$tmp/plan" 2>>"$tmp/log"
     [ $st = 0 ] && [ "$(sed -n 's/^task .* \([0-9]*\) configurations.*/\1/p' "$tmp/out")" = \
         "$(sed -n 's/^configurations *\([0-9]*\).*/\1/p' "$tmp/plan")" ]
     result $? "hyperband of $most starts as many configurations as its plan says"
