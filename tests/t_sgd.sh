@@ -304,6 +304,9 @@ refused 'did you mean .*txtcnn' "a network that is none" documents sgd.model=txt
 refused 'sgd.fold has no effect without sgd.folds' "a fold without folds" images sgd.fold=2
 refused 'sgd.literal = yes has no effect without' "selection on folds without folds" images sgd.literal=yes
 refused 'sgd.vectors = no.vec, but .*images.h5 has no documents' "word vectors for images" images sgd.vectors=no.vec
+refused 'train.noise = 0.1: nothing in this run reads it: .*images.h5 has no translations of a language to itself' \
+    "words left out of images" images train.noise=0.1
+refused 'train.noise = 0 .. 0.5: nothing in this run reads it' "a range of these" images train.noise='0 .. 0.5'
 refused 'one of them or -1' "a fold that is none" images sgd.folds=3 sgd.fold=3
 refused 'run.mixing = none' "mixtures of configurations" documents run.tuner=ws_one \
     run.mixing=mw ws_one.resource=2 space.configs=2

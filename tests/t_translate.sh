@@ -303,6 +303,7 @@ refused() # PATTERN STATEMENT [key=value ...]
 refused 'take out sgd.folds' "folds, as parts are made by line" sgd.folds=3
 refused 'take out sgd.dev' "a development part" sgd.dev=0.1
 refused 'is odd' "an odd number of units" seq2seq.hidden=33
+refused 'train.noise = 0.1.*toy.h5 has no translations of a language to itself' "words left out where all are translated" train.noise=0.1
 refused 'model = mlp' "another network" sgd.model=mlp
 
 echo "1..$count"

@@ -1,7 +1,10 @@
 /* Options of the task sgd and of its section [train]. */
 #include "opts.h"
+#include "weft/conf.h"
+#include "weft/translations.h"
 
 #include <math.h>
+#include <string.h>
 
 const weft_opt sgd_opts[] = {
     WEFT_TEXT_OPT("model", sgd_task, net_name, "mlp",
@@ -94,6 +97,8 @@ const weft_metric sgd_scores[] = {
                   "in configurations without such a layer",                                \
                   .role = WEFT_PER_TRIAL)
 
+#define NOISE "0.3"
+
 static const weft_opt train_opts[] = {
     WEFT_CHOICE_OPT("optimizer", sgd_train, descent.optimizer, "sgd", "sgd|adam|adadelta",
                     "update rule", .role = WEFT_SHAPE),
@@ -143,7 +148,7 @@ static const weft_opt train_opts[] = {
     WEFT_REAL_OPT("dropout", sgd_train, dropout, "0", 0, 0.9999,
                   "share of units that are dropped in a step, if the network has dropout",
                   .role = WEFT_PER_TRIAL),
-    WEFT_REAL_OPT("noise", sgd_train, noise, "0.3", 0, 0.9999,
+    WEFT_REAL_OPT("noise", sgd_train, noise, NOISE, 0, 0.9999,
                   "translation: share of the words that are left out of a sentence to be "
                   "translated into its own language, else they are only copied",
                   .role = WEFT_PER_TRIAL),
@@ -171,6 +176,20 @@ const weft_kind sgd_train_kind = {.name = "train",
                                   .opts = train_opts,
                                   .when = train_when};
 const weft_kind *const sgd_parts[] = {&sgd_train_kind, &weft_context_kind, NULL};
+
+weft_status sgd_check_noise(const sgd_task *sgd)
+{
+    const weft_entry *entry = weft_conf_find(sgd->env.conf, "train", "noise");
+    const weft_translations *of = sgd->env.data->translations;
+    if (!entry || (strcmp(entry->value, NOISE) == 0 && !weft_conf_is_typed(entry)))
+        return WEFT_OK;
+    for (int64_t i = 0; of && i < of->directions; i++)
+        if (of->direction[i].source == of->direction[i].target) return WEFT_OK;
+    return weft_entry_fail(entry,
+                           "nothing in this run reads it: %s has no translations of a "
+                           "language to itself; take it out",
+                           sgd->env.data->path);
+}
 
 void sgd_take_whole(sgd_task *sgd)
 {

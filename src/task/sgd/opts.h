@@ -29,6 +29,9 @@ enum { SGD_SCORE_BLEU = 6, SGD_SCORE_CHRF };
 extern const weft_kind sgd_train_kind;
 extern const weft_kind *const sgd_parts[];
 
+/* ECONF: train.noise is given, and no sentences are to be translated into their own
+ * language. */
+WEFT_CHECKED weft_status sgd_check_noise(const sgd_task *sgd);
 /* Options of a winner that is trained on all rows: none is left that it could be scored on,
  * or stopped by. */
 void sgd_take_whole(sgd_task *sgd);

@@ -61,6 +61,7 @@ static weft_status check_unused(const sgd_task *sgd)
                          "sgd.%s has no effect without sgd.folds; set sgd.folds, or take "
                          "it out",
                          sgd->literal ? "literal = yes" : "fold");
+    if (!sgd->env.scoring) TRY(sgd_check_noise(sgd));
     if (sgd->env.data->form == WEFT_TOKENS) return WEFT_OK;
     return weft_word_unused(&sgd->words, "sgd", sgd->env.data->path);
 }
