@@ -90,7 +90,8 @@ def libsvm():
         "zero": lambda y, x: [y, "0:" + x[0][2:], "1:" + x[1][2:]],
         "multi": lambda y, x: ["0,1" if y == "1" else "1"] + x,
         "query": lambda y, x: [y, "qid:3"] + x, "index": lambda y, x: [y] + x + ["2147483648:1"],
-        "nan": lambda y, x: [y] + x + ["5:nan"], "novalue": lambda y, x: [y] + x + ["9"],
+        "nan": lambda y, x: [y] + x + ["5:nan"], "minus_nan": lambda y, x: [y] + x + ["5:-nan"],
+        "novalue": lambda y, x: [y] + x + ["9"],
         "real": lambda y, x: ["%.6f" % random.random()] + x,
         "long": lambda y, x: ["123456789012345" + "67"[int(y)]] + x,
         "longer": lambda y, x: ["+123456789012345678" + "34"[int(y)]] + x}

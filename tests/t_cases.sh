@@ -128,6 +128,7 @@ refuses dense multi.svm "multi-label"
 refuses dense query.svm "line 1 .*qid"
 refuses dense index.svm "line 1 has index 2147483648"
 refuses dense nan.svm "line 1, .*'nan'"
+refuses dense minus_nan.svm "line 1, .*'-nan'"
 refuses dense novalue.svm "line 1 has '9'"
 predicts real.svm
 

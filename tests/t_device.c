@@ -264,6 +264,7 @@ static void test_bad_traces(void)
         {"speed\n0\n", ":2: speed is \"0\""},
         {"up\n-1\n", ":2: up is \"-1\", expected bytes a second"},
         {"up\nnan\n", ":2: up is \"nan\""},
+        {"up\n-nan\n", ":2: up is \"-nan\""},
         {"dropout\n1.5\n", ":2: dropout is \"1.5\", expected a probability"},
         {"speed\n1 x\n", ":2: speed is \"1 x\""},
         {"client\tspeed\n3\t1\n", ":2: client 3, expected 0 .. 2"},

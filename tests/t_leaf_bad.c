@@ -13,6 +13,7 @@ static const struct {
     {ONE("2", "[1,2],[]", "0,1"), "", "user 'ann', x[1] has 0 numbers", "2 numbers",
      "an empty row"},
     {ONE("2", "[1,2],[3,NaN]", "0,1"), "", "user 'ann', x[1]", "NaN", "a NaN"},
+    {ONE("2", "[1,2],[3,-NaN]", "0,1"), "", "user 'ann', x[1]", "NaN", "one with a sign"},
     {ONE("2", "[1,2],[3,1e99]", "0,1"), "", "user 'ann', x[1][1]", "finite",
      "a number too large"},
     {ONE("2", "[1,2],[3,[4]]", "0,1"), "", "user 'ann', x[1] is a list", "a number",

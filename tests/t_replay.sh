@@ -126,6 +126,7 @@ wrong() # PATTERN STATEMENT LINES...: of a table
     refused "$pattern" "$statement" replay.table="$tmp/wrong.tsv" random.resource=1
 }
 wrong 'tsv:3: loss is "nan"; expected a number, or inf' "NaN" 'a 1 u 1 .9 1 1' 'a 1 u 2 nan 2 1'
+wrong 'tsv:3: loss is "-nan"; expected a number, or inf' "NaN with a sign" 'a 1 u 1 .9 1 1' 'a 1 u 2 -nan 2 1'
 wrong 'tsv:2: loss is ""' "a number that is missing" 'a 1 u 1  1 1'
 wrong 'tsv:2: resource is "inf"' "an infinite resource" 'a 1 u inf 1 1 1'
 wrong 'tsv:3: resource 1 of configuration a does not follow 2' "a table not sorted" \

@@ -219,6 +219,7 @@ static void test_mistakes(const char *path)
     refused(path, "2 2\nthe 1 2\n", "word 2 of 2: the file ends");
     refused(path, "2 2\nthe first 0.5 1 2\nfilm 3 4\n", "word 1 of 2: its vector has more");
     refused(path, "2 2\nfilm 1 nan\nthe 3 4\n", "word 1 of 2: its vector is not finite");
+    refused(path, "2 2\nfilm 1 -nan\nthe 3 4\n", "word 1 of 2: its vector is not finite");
     refused(path, "1 8\nfilm 1 2 3 4 5 6 7 0,5\n",
             "word 1 of 1: its vector has something else");
     refused(path, "\x1f\x8b\x08",
