@@ -195,6 +195,18 @@ reads "unless they are to be numbers" t.csv "b number 7 1 " gaps=red
 { rows a,b,y '%g,K,%s' && printf '1,missing,no\n2,--,no\n'; } >"$tmp/t.csv"
 reads "texts that usually mean a gap are gaps" t.csv "b number 7 2 "
 told "which is told, too" "texts among numbers stand for missing values: 'missing' in 2 rows of 'b'; categories"
+awk 'BEGIN { print "id,a,y"; for (i = 0; i < 160; i++) print 100 + int(i / 4) (i < 8 ? substr("ab", i / 4 + 1, 1) : "") "," i % 9 / 2 "," i % 2 }' >"$tmp/t.csv"
+reads "numbers that have letters where they tell many apart are left out" t.csv "sample 1 numbers .* id dropped 40 "
+told "which is told" "numbers, and some with letters, tell many apart, so left out: 'id'; categories = NAME makes levels"
+[ "$(grep -c warning "$tmp/log")" = 0 ]
+result $? "letters of theirs are no units"
+reads "and overruled" t.csv "id category 40 .* 40 levels" categories=id
+sed '2s/^100a/1x0/' "$tmp/t.csv" >"$tmp/u.csv"
+refused "letters among the digits may be a mistake" u.csv "line 2, column 1, 'id', is '1x0'.*categories = id makes a level.*drop = id"
+sed '30s/^[0-9]*/1.5/' "$tmp/t.csv" >"$tmp/u.csv"
+refused "nor are fractions such names" u.csv "line 2, column 1, 'id', is '100a'"
+awk 'BEGIN { print "id,a,y"; for (i = 0; i < 160; i++) print "c16" i % 8 "," i % 9 / 2 "," i % 2 }' | sed '1!s/^c\(16[2-7]\)/\1/' >"$tmp/u.csv"
+reads "where they are few they are levels" u.csv "id category 8 0 162, 163"
 { rows a,b,y '%g,1,%s' | awk -F, -v OFS=, 'NR > 1 { $2 = NR } { print }' && echo "1,red,no"; } >"$tmp/t.csv"
 refused "a text among many numbers is told" t.csv "line [0-9]+, column 2, 'b', is 'red'.*categories = b makes a level.*drop = b"
 { rows a,b,y '%g,K,%s' && echo "1,no"; } >"$tmp/t.csv"
@@ -405,7 +417,9 @@ reads "texts of the first lines are levels where most cells are texts" t.csv "ki
 wide 40000 7 >"$tmp/t.csv"
 reads "also where most are numbers, but few" t.csv "kind category 12 0 0, 1, 2, 3, 4, 5, 6, k0, k1, k2"
 wide 40000 200 >"$tmp/t.csv"
-refused "else they are texts among numbers" t.csv "line 2, column 2, 'kind', is 'k0' where a finite number"
+reads "else they are names of many, and left out" t.csv "kind dropped 205 0"
+sed '1!s/,k/,k-/' "$tmp/t.csv" >"$tmp/u.csv"
+refused "or texts among numbers" u.csv "line 2, column 2, 'kind', is 'k-0' where a finite number"
 awk 'BEGIN { print "e,s,n,y"; for (i = 0; i < 60; i++) print ",7," i % 7 "," i % 2 }' >"$tmp/t.csv"
 reads "columns that are empty or do not vary are left out" t.csv "sample 1 numbers"
 told "an empty one is told" "training rows have no value, so left out: 'e'"
@@ -592,6 +606,35 @@ result $? "other data of another unit are refused"
 awk 'BEGIN { print "x,price"; for (i = 0; i < 60; i++) print i ",$" i * i + 0.5 }' >"$tmp/t.csv"
 reads "targets may have a unit" t.csv "price target 60 0 0.5 .. 3481.5 a number to predict"
 
+# ---- names that would move the cursor -----------------------------------------------------
+
+awk 'BEGIN {
+    split("one\ntwo|a\033[2Jb|x\ty|\302\205n", name, "|")
+    print "a,level,y"
+    for (i = 0; i < 200; i++) print i % 4 + i % 7 / 9 ",\"l" i % 2 "\n\",\"" name[i % 4 + 1] "\""
+}' >"$tmp/t.csv"
+lines() # STATEMENT COUNT PATTERN: $tmp/out has so many lines of these, and no character that moves the cursor
+{
+    [ "$(grep -Ec -e "$3" "$tmp/out")" = "$2" ] && ! grep -q "$(printf '[\001-\011\013-\037\177]\|\302\205')" "$tmp/out"
+    result $? "$1"
+}
+packs t.csv
+lines "names of levels stay in their line of the table that pack prints" 1 '^level  *category  *2  *0  l0\?, l1\?  *2 levels'
+"$weft" info "$tmp/t.h5" >"$tmp/out" 2>>"$tmp/log"
+lines "names of classes in weft info" 4 '^(one\?two|a\?\[2Jb|x\?y|\?n)  *[1-9][0-9]*  *[0-9]+  *[0-9]+$'
+rm -f "$tmp/r.h5"
+"$weft" tune "$tmp/in.ini" run.data="$tmp/t.h5" run.tuner=random space.configs=1 -o "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
+"$weft" report "$tmp/r.h5" >"$tmp/out" 2>>"$tmp/log"
+lines "and in the confusion matrix of a report" 4 '^(one\?two|a\?\[2Jb|x\?y|\?n)( +[0-9]+){4}$'
+awk 'BEGIN { print "a,level,y"; for (i = 0; i < 200; i++) print i % 9 / 2 "," (i % 2 ? "Yes" : "yes") "\t," i % 2 }' >"$tmp/t.csv"
+packs t.csv separator=comma
+told "levels that mean the same are warned of" "warning: .*t.csv: levels of column 'level', 'Yes.?' and 'yes.?' are kept apart"
+cp "$tmp/t.csv" "$tmp/two
+lines.csv" && packs "two
+lines.csv" separator=comma
+[ "$(grep -c '^weft ' "$tmp/log")" = "$(wc -l <"$tmp/log")" ]
+result $? "a file's name stays in its line of the log"
+
 # ---- columns of very different sizes in a map ----------------------------------------------
 
 # learns STATEMENT TABLE PREPROCESS GAMMA: a map has the training error of its small column
@@ -623,7 +666,7 @@ rows x '%g' >"$tmp/one.csv"
 refused "a file of one column has no label" one.csv "one.csv: line 1 has 1 column where a label and numbers are expected"
 rows '"a
 b",y' '%g,%s' >"$tmp/line.csv"
-reads "a name may have an end of line" line.csv "40 rows.* b number .* y label 2 " label=y
+reads "a name may have an end of line" line.csv "40 rows.* a\?b number .* y label 2 " label=y
 rows '' '%g 1:2' | sed '1s/ .*//; 2s/ .*/ # none/' >"$tmp/short.svm"
 reads "a libsvm file may begin with rows of zeros" short.svm "40 rows" target=regression
 rows 'a,y' '%g,%s' >"$tmp/t.csv"

@@ -20,6 +20,10 @@ void weft_log_who(const char *who);
 void weft_log(weft_level level, const char *fmt, ...)
     WEFT_PRINTF(2, 3); /* to stderr, one line */
 
+/* What would move the cursor of a terminal, control characters of ASCII and of Latin-1 in
+ * UTF-8, becomes a question mark each, so that text stays in its line. Returns text. */
+char *weft_one_line(char *text);
+
 /* Replaces the progress line if stderr is a terminal, else does nothing; rank 0 only. ""
  * clears the line. */
 void weft_progress(const char *fmt, ...) WEFT_PRINTF(1, 2);

@@ -21,10 +21,7 @@ weft_status weft_fail(weft_status st, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    /* What is quoted of a file may hold anything; the message is one line all the same. */
-    for (char *c = text; *c; c++)
-        if (iscntrl((unsigned char)*c)) *c = '?';
-    memcpy(message, text, sizeof message);
+    memcpy(message, weft_one_line(text), sizeof message);
     return st;
 }
 

@@ -1,6 +1,7 @@
 /* Log lines and the progress line, both to stderr. */
 #include "weft/log.h"
 
+#include <ctype.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -64,6 +65,20 @@ static void print(weft_level level, const char *text)
             word[level], text);
 }
 
+char *weft_one_line(char *text)
+{
+    enum { LATIN = 0xC2, FIRST = 0x80, LAST = 0x9F }; /* U+0080 .. U+009F */
+    char *to = text;
+    for (const char *at = text; *at; at++) {
+        const unsigned char *c = (const unsigned char *)at;
+        int latin = c[0] == LATIN && c[1] >= FIRST && c[1] <= LAST;
+        *to++ = iscntrl(*c) || latin ? '?' : *at;
+        at += latin;
+    }
+    *to = '\0';
+    return text;
+}
+
 void weft_log(weft_level level, const char *fmt, ...)
 {
     char text[2048];
@@ -71,7 +86,7 @@ void weft_log(weft_level level, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    print(level, text);
+    print(level, weft_one_line(text)); /* what is quoted of a file may hold anything */
     weft_hold(text);
 }
 

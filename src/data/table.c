@@ -1,7 +1,7 @@
 /* Columns of a table, and their features. */
 #include "weft/table.h"
+#include "weft/log.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -254,14 +254,6 @@ static void dates_text(const weft_column *column, char *text, size_t room)
              weft_date_text(column->high, zone, order, high, ROOM));
 }
 
-/* Characters that would move the cursor become question marks. */
-static char *printable(char *text)
-{
-    for (char *at = text; *at != '\0'; at++)
-        if (iscntrl((unsigned char)*at)) *at = '?';
-    return text;
-}
-
 static void print_column(const weft_column *column)
 {
     char name[256], range[48] = "", becomes[80] = "";
@@ -283,10 +275,10 @@ static void print_column(const weft_column *column)
     } else if (column->kind == WEFT_COLUMN_WEIGHT) {
         snprintf(becomes, sizeof becomes, "what the row counts");
     }
-    printf("%-20s %-8s %7lld%s %8lld  %-30s %s\n", printable(name),
+    printf("%-20s %-8s %7lld%s %8lld  %-30s %s\n", weft_one_line(name),
            weft_column_kind_name[column->kind], (long long)column->distinct,
            column->distinct < WEFT_COLUMN_MOST ? " " : "+", (long long)column->missing,
-           printable(range), becomes);
+           weft_one_line(range), becomes);
 }
 
 void weft_columns_print(const weft_columns *columns)

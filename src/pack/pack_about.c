@@ -77,8 +77,8 @@ void weft_pack_decided(weft_pack *pack, const char *line)
 {
     const char *before = pack->own->decided;
     weft_log(WEFT_INFO, "%s: %s", pack->own->from, line);
-    pack->own->decided = before ? weft_arena_text(pack->mem, "%s\n%s", before, line)
-                                : weft_arena_text(pack->mem, "%s", line);
+    line = weft_one_line(weft_arena_text(pack->mem, "%s", line));
+    pack->own->decided = before ? weft_arena_text(pack->mem, "%s\n%s", before, line) : line;
 }
 
 void weft_pack_split(weft_pack *pack, const char *rule)

@@ -23,6 +23,7 @@ typedef enum weft_dense_choice {
     WEFT_DENSE_MIXED, /* numbers and texts are levels */
     WEFT_DENSE_CODES, /* so are numbers with leading zeros */
     WEFT_DENSE_TEXTS, /* left out: nearly each row has a text of its own, */
+    WEFT_DENSE_IDS,   /* numbers and such with letters tell many apart, */
     WEFT_DENSE_INDEX, /* the column numbers the rows, */
     WEFT_DENSE_EMPTY, /* training rows have no value */
     WEFT_DENSE_SAME   /* or the same one */
@@ -108,7 +109,6 @@ enum { WEFT_TARGET_AUTO, WEFT_TARGET_CLASSES, WEFT_TARGET_REGRESSION };
 enum { WEFT_DATES_AUTO, WEFT_DATES_DMY, WEFT_DATES_MDY };
 /* What a value that is missing becomes. */
 enum { WEFT_MISSING_MEDIAN, WEFT_MISSING_FREQUENT, WEFT_MISSING_REFUSE };
-
 /* What a row without a label is. */
 enum { WEFT_UNLABELLED_DROP, WEFT_UNLABELLED_CLASS, WEFT_UNLABELLED_REFUSE };
 

@@ -99,6 +99,27 @@ static int are_few(const weft_dense_rows *rows, int64_t j)
     return column->name.n <= FEW && 2 * column->name.n <= rows->n;
 }
 
+/* 1: levels made of numbers and texts tell apart what they stand for: each is whole, and
+ * two texts or more are such a number with a letter or two before or behind it, as 207a is.
+ */
+static int are_ids(const weft_dense_rows *rows, int64_t j)
+{
+    enum { LETTERS = 2 };
+    static const char digit[] = "0123456789",
+                      letter[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    const weft_names *name = &rows->at[j].name;
+    int64_t lettered = 0;
+    for (int64_t k = 0; k < name->n; k++) {
+        const char *at = name->name[k];
+        size_t before = strspn(at, letter), n = strspn(at + before, digit);
+        size_t behind = strspn(at + before + n, letter);
+        if (n == 0 || at[before + n + behind] != '\0' || before + behind > LETTERS)
+            return 0;
+        lettered += before + behind > 0;
+    }
+    return lettered >= 2;
+}
+
 /* 1: fewer cells of a column of levels are numbers than texts, as its first lines show. */
 static int is_of_texts(const weft_csv *how, const weft_dense_rows *rows, int64_t j)
 {
@@ -141,7 +162,8 @@ static void tell_units(const weft_dense_rows *rows, int64_t j)
 {
     const weft_dense_column *column = &rows->at[j];
     const weft_hints *hints = column->hints;
-    if (hints->other && 2 * (hints->unit + hints->others) > column->texts)
+    if (hints->other && column->texts > column->numbers &&
+        2 * (hints->unit + hints->others) > column->texts)
         weft_log(WEFT_WARN,
                  "%s: column '%s' has numbers with different units, %s and %s: they are "
                  "texts; with one unit they are numbers",
@@ -296,7 +318,9 @@ static weft_status settle_levels(const weft_csv *how, weft_dense_rows *rows, int
         column->kind = WEFT_COLUMN_NUMBER;
         column->early = 0;
     } else if (column->choice == WEFT_DENSE_MIXED && !are_few(rows, j)) {
-        return bad_cell(how, rows, j);
+        if (!are_ids(rows, j)) return bad_cell(how, rows, j);
+        column->choice = WEFT_DENSE_IDS;
+        column->kind = WEFT_COLUMN_DROPPED;
     } else if (!column->fixed && all_differ(rows, j)) {
         column->choice = WEFT_DENSE_TEXTS;
         column->kind = WEFT_COLUMN_DROPPED;
@@ -447,6 +471,8 @@ void weft_dense_tell(const weft_csv *how, const weft_dense_rows *rows, weft_pack
             "and so levels in %s; numbers = NAME reads numbers",
         [WEFT_DENSE_TEXTS] = "nearly each row has a text of its own, so left out: %s; "
                              "categories = NAME makes levels, `weft pack text` reads texts",
+        [WEFT_DENSE_IDS] = "numbers, and some with letters, tell many apart, so left out: "
+                           "%s; categories = NAME makes levels",
         [WEFT_DENSE_INDEX] =
             "the first column numbers the rows, so left out: %s; numbers = NAME keeps it",
         [WEFT_DENSE_EMPTY] = "training rows have no value, so left out: %s",

@@ -4,6 +4,7 @@
 #include "info.h"
 #include "result/winner.h"
 #include "rundir/formats.h"
+#include "weft/log.h"
 #include "weft/par.h"
 #include "weft/table.h"
 #include "weft/translations.h"
@@ -14,13 +15,19 @@
 
 #define DATA_FORMAT "weft data"
 
+/* Text that stays in its line. */
+static const char *one_line(const weft_h5 *file, const char *text)
+{
+    return weft_one_line(weft_arena_text(file->mem, "%s", text));
+}
+
 /* Prints an attribute that the file has. */
 static weft_status print_attr(weft_h5 *file, const char *title, const char *object,
                               const char *key)
 {
     const char *text = NULL;
     TRY(weft_h5_find_attr(file, object, key, &text));
-    if (text) printf("%-9s %s\n", title, text);
+    if (text) printf("%-9s %s\n", title, one_line(file, text));
     return WEFT_OK;
 }
 
@@ -68,8 +75,8 @@ static weft_status print_moved(weft_h5 *file)
         if (!(fabs(shift[j]) > 0) && !(scale[j] < 1) && !(scale[j] > 1)) continue;
         if (moved++ >= MOST) continue;
         const char *number = weft_arena_text(file->mem, "%lld", (long long)j + 1);
-        printf("%-9s column %s is %.17g + %.17g x\n", "", j < n ? name[j] : number,
-               shift[j], scale[j]);
+        printf("%-9s column %s is %.17g + %.17g x\n", "",
+               j < n ? one_line(file, name[j]) : number, shift[j], scale[j]);
     }
     if (moved > MOST) printf("%-9s ... %lld more\n", "", (long long)(moved - MOST));
     return WEFT_OK;
@@ -143,7 +150,7 @@ static weft_status print_classes(weft_h5 *file)
     for (int64_t c = 0; c < n; c++) {
         for (int p = 0; p < WEFT_NPART; p++) all[p] += count[p * n + c];
         if (c >= shown) continue;
-        printf("\n%-16s", name[c]);
+        printf("\n%-16s", one_line(file, name[c]));
         for (int p = 0; p < WEFT_NPART; p++) printf(" %10lld", (long long)count[p * n + c]);
     }
     if (shown < n) printf("\n... %lld more", (long long)(n - shown));
@@ -165,7 +172,7 @@ static weft_status print_targets(weft_h5 *file)
     TRY(weft_shifts_read(file, "/target", n, &shift, &scale));
     for (int64_t k = 0; shift && k < n; k++)
         printf("%-9s %s, %.6g +- %.6g in the training rows\n", k == 0 ? "target" : "",
-               name[k], shift[k], scale[k]);
+               one_line(file, name[k]), shift[k], scale[k]);
     printf("%-9s", "rows");
     for (int p = 0; p < WEFT_NPART; p++) {
         const char *set = weft_arena_text(file->mem, "/%s/target", weft_part_name[p]);
@@ -183,7 +190,7 @@ static weft_status print_sources(weft_h5 *file)
     int64_t n;
     TRY(weft_h5_read_texts(file, "/source", &line, &n));
     for (int64_t i = 0; i < n && i < MOST; i++)
-        printf("%-9s %s\n", i ? "" : "files", line[i]);
+        printf("%-9s %s\n", i ? "" : "files", one_line(file, line[i]));
     if (n > MOST) printf("%-9s ... %lld more\n", "", (long long)(n - MOST));
     return WEFT_OK;
 }
@@ -269,7 +276,10 @@ static weft_status print_winner(weft_h5 *file)
     TRY(print_attr(file, "winner", "/winner", "text"));
     TRY(print_tensors(file));
     TRY(print_kept(file));
-    return print_attr(file, "config", "/winner", "config");
+    const char *config = NULL;
+    TRY(weft_h5_find_attr(file, "/winner", "config", &config));
+    if (config) printf("%-9s %s\n", "config", config);
+    return WEFT_OK;
 }
 
 static weft_status print_file(weft_h5 *file, int *is_run)

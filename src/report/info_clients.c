@@ -3,6 +3,7 @@
  * million clients and labels for a thousand, so that the time is bounded. */
 #include "info.h"
 #include "weft/data.h"
+#include "weft/log.h"
 #include "weft/par.h"
 
 #include <math.h>
@@ -138,7 +139,8 @@ static weft_status print_client(const weft_data *data, const struct histograms *
     double far = distance(histograms, i, &has);
     const weft_clients *clients = clients_of(data);
     TRY(weft_client_name(clients, place(clients, histograms, i), &name, data->mem));
-    printf("%-40.40s %8.3f %8d", name, far, has);
+    printf("%-40.40s %8.3f %8d", weft_one_line(weft_arena_text(data->mem, "%s", name)), far,
+           has);
     for (int c = 0; c < histograms->n && histograms->n <= COLUMNS; c++)
         printf(" %6lld", (long long)histograms->count[i * histograms->n + c]);
     printf("\n");
@@ -152,7 +154,8 @@ static weft_status print_classes(const weft_data *data)
     TRY(read_classes(data, &histograms));
     printf("\n%-40s %8s %8s", "client's training samples", "distance", "classes");
     for (int c = 0; c < histograms.n && histograms.n <= COLUMNS; c++)
-        printf(" %6.6s", data->class_name[c]);
+        printf(" %6.6s",
+               weft_one_line(weft_arena_text(data->mem, "%s", data->class_name[c])));
     printf("\n");
     for (int64_t i = 0; i < histograms.clients && i < SHOWN; i++)
         TRY(print_client(data, &histograms, i));

@@ -1,5 +1,6 @@
 /* The confusion matrix of a winner. */
 #include "confusion.h"
+#include "weft/log.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -46,17 +47,20 @@ void weft_confusion_print(const weft_confusion *confusion)
 {
     int classes = (int)confusion->classes, widest = 0;
     if (classes == 0 || classes > SHOWN) return;
-    for (int k = 0; k < classes; k++)
-        if (width_of(confusion->name[k]) > widest) widest = width_of(confusion->name[k]);
+    weft_arena *tmp = weft_arena_new();
+    const char *name[SHOWN];
+    for (int k = 0; k < classes; k++) {
+        name[k] = weft_one_line(weft_arena_text(tmp, "%s", confusion->name[k]));
+        if (width_of(name[k]) > widest) widest = width_of(name[k]);
+    }
     printf("\n%-*s the class that is predicted of rows of the test part\n%-*s", widest,
            "class", widest, "");
-    for (int k = 0; k < classes; k++)
-        printf(" %*s", width_of(confusion->name[k]), confusion->name[k]);
+    for (int k = 0; k < classes; k++) printf(" %*s", width_of(name[k]), name[k]);
     for (int k = 0; k < classes; k++) {
-        printf("\n%-*s", widest, confusion->name[k]);
+        printf("\n%-*s", widest, name[k]);
         for (int j = 0; j < classes; j++)
-            printf(" %*.10g", width_of(confusion->name[j]),
-                   confusion->rows[k * classes + j]);
+            printf(" %*.10g", width_of(name[j]), confusion->rows[k * classes + j]);
     }
     printf("\n");
+    weft_arena_free(tmp);
 }

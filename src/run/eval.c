@@ -102,8 +102,10 @@ static void print_numbers(const weft_run *run, const weft_scores score[WEFT_NPAR
     for (int p = 0; p < WEFT_NPART; p++)
         for (int k = 0; score[p].fit && k < data->classes; k++) {
             double scale = data->target_scale[k], mse = score[p].fit[k].mse * scale * scale;
-            printf("%-6s %-20s %*.6g %*.6g %*.6f\n", weft_part_name[p], data->class_name[k],
-                   WIDTH, mse, WIDTH, sqrt(mse), WIDTH, score[p].fit[k].r2);
+            const char *name =
+                weft_one_line(weft_arena_text(run->mem, "%s", data->class_name[k]));
+            printf("%-6s %-20s %*.6g %*.6g %*.6f\n", weft_part_name[p], name, WIDTH, mse,
+                   WIDTH, sqrt(mse), WIDTH, score[p].fit[k].r2);
         }
 }
 
