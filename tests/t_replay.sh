@@ -18,18 +18,17 @@ refused() # PATTERN STATEMENT [key=value ...]
         grep -Eq "^weft: .*($pattern)" "$tmp/log"
     result $? "refused: $statement"
 }
-ends() # SECONDS LOSS STATEMENT: virtual end of the run, score of the winner
+ends() # SECONDS LOSS STATEMENT [key=value ...]: virtual end of the run, score of the winner
 {
-    tail -5 "$tmp/out" | grep -q " for $1 virtual seconds" && grep -q "^valid  *loss $2" "$tmp/out"
+    tune "${@:4}" && tail -5 "$tmp/out" | grep -q " for $1 virtual seconds" && grep -q "^valid  *loss $2" "$tmp/out"
     result $? "$3: $1 virtual seconds, $2"
 }
 
 sed "s|^output.*||" inputs/replay.ini >"$tmp/in.ini"
 for case in 1:81 3:44 10:31 27:27; do # the curves cross; worked out by hand
-    tune run.workers="${case%:*}" && ends "${case#*:}" 1.296 "asha, ${case%:*} workers"
+    ends "${case#*:}" 1.296 "asha, ${case%:*} workers" run.workers="${case%:*}"
 done
-tune run.tuner=sha sha.rungs=geometric sha.reduction=3 sha.max_resource=27 &&
-    ends 27 1.296 "sha, all jobs of a rung at once"
+ends 27 1.296 "sha, all jobs of a rung at once" run.tuner=sha sha.rungs=geometric sha.reduction=3 sha.max_resource=27
 
 tune run.workers=3
 first=$(digest)
@@ -57,12 +56,13 @@ table = $tmp/small.tsv
 time = t
 test = late
 END
-tune && ends 40 0.5 "a curve to its end"
-tune random.resource=2 && ends 20 0.9 "between points: time in proportion, the loss before"
-tune random.resource=1 replay.row=1 && ends 30 0.7 "the second curve"
-tune replay.time= replay.seconds=3 && ends 12 0.5 "seconds per unit"
-tune replay.row=0..1 space.source=grid space.configs=0 && grep -q "score inf" "$tmp/log" &&
-    ends 40 0.5 "a curve that ended as diverged stays so"
+ends 40 0.5 "a curve to its end"
+ends 20 0.9 "between points: time in proportion, the loss before" random.resource=2
+ends 30 0.7 "the second curve" random.resource=1 replay.row=1
+ends 12 0.5 "seconds per unit" replay.time= replay.seconds=3
+ends 40 0.5 "a curve beside one that diverged" replay.row=0..1 space.source=grid space.configs=0
+grep -q "score inf" "$tmp/log"
+result $? "one that ended as diverged stays so"
 for range in "log 60 .. 100:0.7" "1 .. 3:0.9" "log 1 .. 100:0.[79]"; do
     tune random.resource=1 columns.x="${range%:*}" && grep -q "^valid  *loss ${range#*:}" "$tmp/out"
     result $? "the nearest to ${range%:*} has ${range#*:}"

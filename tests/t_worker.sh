@@ -41,11 +41,15 @@ for np in ${NP:-1 2 3}; do
     : "${one:=$(digest "$tmp/r.h5")}"
     is_same r
     result $? "$np ranks: with one digest"
-    [ ! -e "$tmp/r.d" ] && none_left
+    [ ! -e "$tmp/r.d" ]
     result $? "$np ranks: nothing is left beside the run file"
+    none_left
+    result $? "$np ranks: no worker is left"
 done
-tune 3 r run.teams=2 && is_same r
-result $? "two teams of three ranks have the same digest"
+tune 3 r run.teams=2
+result $? "two teams of three ranks end"
+is_same r
+result $? "with the same digest"
 few="run.tuner=random space.configs=2 random.resource=4"
 # shellcheck disable=SC2086
 tune 1 r $few && two=$(digest "$tmp/r.h5") && tune 2 r $few run.time_limit=1e-9
@@ -55,8 +59,10 @@ for _ in $(seq 20); do
     resume 2 r run.time_limit=1e-9
     status=$?
 done
-[ $status = 0 ] && [ -n "$two" ] && [ "$(digest "$tmp/r.h5")" = "$two" ]
-result $? "so has a run that is stopped after every unit"
+[ $status = 0 ]
+result $? "a run that is stopped after every unit ends"
+[ -n "$two" ] && [ "$(digest "$tmp/r.h5")" = "$two" ]
+result $? "with the digest of one that is not"
 
 # Every worker ends itself at its 30th turn.
 cat >"$tmp/dies.py" <<END
@@ -73,18 +79,23 @@ def do_turn(self, message):
 weft.Server.do_turn = do_turn
 exec(open("$tmp/clients.py").read())
 END
-command="$python $tmp/dies.py" tune 2 r && is_same r
-result $? "so has a run whose workers are killed"
-grep -q 'was ended by signal 9.*; the turn is repeated' "$tmp/log"
-result $? "which is told"
-command="$python $tmp/dies.py" tune 1 r worker.retries=0
-[ $? = 75 ] && grep -q '^weft: .*was ended by signal 9' "$tmp/log" && [ -d "$tmp/r.d" ] && none_left
-result $? "without retries it stops with status 75, and keeps what it has"
-for _ in $(seq 20); do
-    resume 1 r && break
-done
+command="$python $tmp/dies.py" tune 2 r
+result $? "a run whose workers are killed ends"
 is_same r
-result $? "and is resumed to the same digest"
+result $? "with the same digest"
+grep -q 'was ended by signal 9.*; the turn is repeated' "$tmp/log"
+result $? "their kills are told"
+command="$python $tmp/dies.py" tune 1 r worker.retries=0
+[ $? = 75 ] && grep -q '^weft: .*was ended by signal 9' "$tmp/log"
+result $? "without retries it stops with status 75"
+[ -d "$tmp/r.d" ]
+result $? "it keeps what it has"
+none_left
+result $? "no worker is left"
+resume 1 r worker.run="$command"
+result $? "resumed with a worker that lives it ends"
+is_same r
+result $? "with the same digest"
 
 # A rank is killed.
 launch 2 0 'job 3 of' "$weft" tune inputs/worker.ini "worker.run=$command" -o "$tmp/r.h5" --force
@@ -93,8 +104,10 @@ result $? "a rank is killed"
 wait $run
 none_left
 result $? "its worker dies with it"
-resume 3 r && is_same r
-result $? "and the run is resumed to the same digest"
+resume 3 r
+result $? "the run is resumed"
+is_same r
+result $? "to the same digest"
 
 # Every turn prints 1 MB; the 31st is the last.
 cat >"$tmp/prints.py" <<END
@@ -115,9 +128,10 @@ command="$python $tmp/prints.py" tune 1 p worker.retries=0
 [ $? = 75 ] && grep -q 'ended with status 3.*line  9999 of turn 31' "$tmp/log"
 result $? "a worker prints 31 MB, and ends"
 size=$(stat -c %s "$tmp/p.d/worker-0") && [ "$size" -gt 2000000 ] && [ "$size" -le 4194304 ] &&
-    ! grep -vq '^line [0-9 ]* of turn [0-9 ]* x*$' "$tmp/p.d/worker-0" &&
     tail -n 1 "$tmp/p.d/worker-0" | grep -q '^line  9999 of turn 31 '
-result $? "of which the last 2 to 4 MB are kept, whole lines"
+result $? "of which the last 2 to 4 MB are kept"
+! grep -vq '^line [0-9 ]* of turn [0-9 ]* x*$' "$tmp/p.d/worker-0"
+result $? "in whole lines"
 rm -rf "$tmp/p.d"
 
 # ---- functions of the turn ------------------------------------------------------------------
@@ -126,8 +140,10 @@ doctor() # on two ranks
 {
     timeout "$net" mpirun -n 2 "$weft" doctor inputs/worker.ini "worker.run=$command" >"$tmp/out" 2>"$tmp/log"
 }
-doctor && grep -q '^workers   3 turns, each done twice on 2 ranks: the same bits$' "$tmp/out" && none_left
+doctor && grep -q '^workers   3 turns, each done twice on 2 ranks: the same bits$' "$tmp/out"
 result $? "weft doctor finds that turns are repeated to the same bits"
+none_left
+result $? "it leaves no worker"
 cat >"$tmp/counts.py" <<END
 import weft
 import numpy as np
@@ -163,8 +179,10 @@ conforms 24 "$python $tmp/clients.py" "the Python module conforms to the protoco
 sed 's/^import weft$/import weft; told = weft.Server.do_describe; weft.Server.do_describe = lambda *x: told(*x) | {"ahead": False}/' \
     "$tmp/clients.py" >"$tmp/single.py"
 conforms 23 "$python $tmp/single.py" "and where it gets one turn at a time"
-command="$python $tmp/single.py" tune 2 r && is_same r
-result $? "whose run has the same digest"
+command="$python $tmp/single.py" tune 2 r
+result $? "its run ends"
+is_same r
+result $? "with the same digest"
 ${CC:-cc} -std=c99 -O2 -Wall -Wextra -Werror -D_POSIX_C_SOURCE=200809L -Iinclude -o "$tmp/clients" inputs/clients.c -lm \
     >"$tmp/out" 2>"$tmp/log"
 result $? "a worker in C needs only the header"
@@ -173,14 +191,17 @@ conforms 28 "$tmp/clients 10" "and conforms, too"
     grep -q '^not ok .*has the same bits' "$tmp/out"
 result $? "a worker that counts its turns does not"
 command="$tmp/clients 1000" tune 1 n fed.score=loss && two=$(digest "$tmp/n.h5") &&
-    command="$tmp/clients 1000" tune 3 n fed.score=loss run.teams=2 && [ -n "$two" ] && [ "$(digest "$tmp/n.h5")" = "$two" ]
-result $? "a federation of it is tuned, with one digest"
+    command="$tmp/clients 1000" tune 3 n fed.score=loss run.teams=2
+result $? "a federation of it is tuned"
+[ -n "$two" ] && [ "$(digest "$tmp/n.h5")" = "$two" ]
+result $? "with one digest"
 for algorithm in "fedrep fedrep.own=high" ditto scaffold; do
     # shellcheck disable=SC2086
     set -- fed.score=loss fed.algorithm=$algorithm
-    command="$tmp/clients 10" tune 1 n "$@" && two=$(digest "$tmp/n.h5") && command="$tmp/clients 10" tune 2 n "$@" &&
-        [ -n "$two" ] && [ "$(digest "$tmp/n.h5")" = "$two" ]
-    result $? "with $algorithm, too"
+    command="$tmp/clients 10" tune 1 n "$@" && two=$(digest "$tmp/n.h5") && command="$tmp/clients 10" tune 2 n "$@"
+    result $? "so it is with $algorithm"
+    [ -n "$two" ] && [ "$(digest "$tmp/n.h5")" = "$two" ]
+    result $? "with one digest"
 done
 sed 's/, knows=.*/)/; s/in t.tensors/in w/' "$tmp/clients.py" >"$tmp/no.py"
 sed 's/in t.tensors/in w/' "$tmp/clients.py" >"$tmp/unsound.py"
@@ -219,14 +240,18 @@ if [ -z "$python" ]; then
     result 0 "# SKIP there is no h5py"
 else
     own="$python $tmp/own.py"
-    command=$own tune 1 n && command=$own tune 3 r run.teams=2 && is_same n && "$python" -c "
+    command=$own tune 1 n && command=$own tune 3 r run.teams=2
+    result $? "a worker has metrics of its own"
+    is_same n
+    result $? "which leave the digest as it is"
+    "$python" -c "
 import h5py
 one, three = (h5py.File('$tmp/%s.h5' % name)['metrics'] for name in 'nr')
 for name in ('norm', 'client'):
     assert len(one[name]) == 7 and list(one[name][:]) == list(three[name][:]), name
 assert all(x > 0 for x in one['norm'][:]) and all(0 < x < 19 for x in one['client'][:])
 " >"$tmp/out" 2>"$tmp/log"
-    result $? "a worker's own metrics are in the run file, the same on any ranks"
+    result $? "they are in the run file, the same on any ranks"
     command=$own tune 2 n device.dropout=0.5 && "$python" -c "
 import h5py
 run = h5py.File('$tmp/n.h5')
@@ -239,8 +264,10 @@ if [ -z "$python" ]; then
     result 0 "# SKIP there is no PyTorch"
 else
     command="$python inputs/clients-torch.py"
-    tune 1 n && two=$(digest "$tmp/n.h5") && tune 3 n run.teams=2 && [ -n "$two" ] && [ "$(digest "$tmp/n.h5")" = "$two" ]
-    result $? "a network of PyTorch is tuned, with one digest"
+    tune 1 n && two=$(digest "$tmp/n.h5") && tune 3 n run.teams=2
+    result $? "a network of PyTorch is tuned"
+    [ -n "$two" ] && [ "$(digest "$tmp/n.h5")" = "$two" ]
+    result $? "with one digest"
 fi
 cat >"$tmp/many.py" <<END
 import numpy as np
@@ -317,13 +344,19 @@ bad()
     shift 4
     command="$python $tmp/bad.py $mode" tune 2 r "${@:-worker.retries=1}"
     [ $? = "$wanted" ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] &&
-        grep -Eq "^weft: the worker of rank [01], .*($pattern)" "$tmp/log" && none_left
+        grep -Eq "^weft: the worker of rank [01], .*($pattern)" "$tmp/log"
     result $? "$statement"
+    none_left
+    result $? "no worker is left"
 }
-command="$python $tmp/bad.py stdout" tune 2 r && is_same r
+command="$python $tmp/bad.py stdout" tune 2 r
 result $? "a worker may print"
-command="$python $tmp/bad.py parts" tune 2 r && is_same r
-result $? "of counts of wrong answers the whole part counts"
+is_same r
+result $? "which does not change the digest"
+command="$python $tmp/bad.py parts" tune 2 r
+result $? "counts of wrong answers may have a fraction"
+is_same r
+result $? "of which the whole part counts"
 command="$python $tmp/bad.py nanweights" tune 2 r && grep -q 'warning: all 5 clients of round 0 .* diverged' "$tmp/log"
 result $? "weights that are not finite are of a client that diverged"
 command="$python $tmp/bad.py nanloss" tune 2 r && grep -q 'warning: all 5 clients of round 0 .* diverged' "$tmp/log"
@@ -345,8 +378,10 @@ bad hangs 75 'did not answer within worker.time_limit = 15 s' "a worker that han
 bad forks 75 'ended with status 0' "a worker that forks"
 bad raises 4 "has a bug in the turn of client [0-9]*: KeyError: 'no such client' \(bad.py:" "an exception is the worker's bug"
 command="$python $tmp/clients.py"
-resume 2 r worker.run="$command" && is_same r
-result $? "a run is resumed with a worker that was mended, to the same digest"
+resume 2 r worker.run="$command"
+result $? "a run is resumed with a worker that was mended"
+is_same r
+result $? "to the same digest"
 bad differs 4 'describes other clients or weights than that of rank 0' "workers of two ranks that differ"
 
 sed 's/\[40\] \* CLIENTS, valid/[39] * CLIENTS, valid/' "$tmp/clients.py" >"$tmp/changed.py"
@@ -362,8 +397,10 @@ refused()
     shift 3
     tune 2 n "$@"
     [ $? = 2 ] && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -Eq "^weft: .*($pattern)" "$tmp/log" &&
-        ! grep -q ' job [0-9]* of ' "$tmp/log" && [ ! -e "$tmp/n.d" ] && none_left
+        ! grep -q ' job [0-9]* of ' "$tmp/log"
     result $? "$statement"
+    [ ! -e "$tmp/n.d" ] && none_left
+    result $? "which leaves nothing"
 }
 refused 'ended with status 0; it printed nothing' "a program that is no worker" true
 refused 'ended with status 127, as of a program that is not found; its last lines: .*nosuchprogram' "no program" nosuchprogram

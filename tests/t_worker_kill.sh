@@ -27,8 +27,10 @@ one=
 for np in ${NP:-1 2 3}; do
     teams=$(((np + 1) / 2))
     begin=$(date +%s)
-    timeout "$net" mpirun -n "$np" "$weft" tune "$@" run.teams=$teams -o "$tmp/u.h5" --force >"$tmp/out" 2>"$tmp/log" &&
-        : "${one:=$(digest "$tmp/u.h5")}" && [ -n "$one" ] && [ "$(digest "$tmp/u.h5")" = "$one" ]
+    timeout "$net" mpirun -n "$np" "$weft" tune "$@" run.teams=$teams -o "$tmp/u.h5" --force >"$tmp/out" 2>"$tmp/log"
+    result $? "$np ranks, teams: $teams: the search ends"
+    : "${one:=$(digest "$tmp/u.h5")}"
+    [ -n "$one" ] && [ "$(digest "$tmp/u.h5")" = "$one" ]
     result $? "$np ranks, teams: $teams: one digest"
     took=$(($(date +%s) - begin))
 done
