@@ -93,7 +93,8 @@ static void test_wide(const char *name, const weft_axis *axis, const double *poi
     }
     ok(drawn, "%s: draws", name);
     ok(grid, "%s: points of a grid", name);
-    ok(value && unit, "%s: positions, and back", name);
+    ok(value, "%s: values of positions", name);
+    ok(unit, "%s: positions of values", name);
     ok(near, "%s: neighbours", name);
 }
 

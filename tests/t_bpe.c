@@ -333,8 +333,8 @@ static void test_large(weft_arena *mem)
     weft_bpe bpe = learnt_from(text, 50, mem);
     uint32_t *piece = WEFT_NEW(mem, uint32_t, LARGE + 1);
     int64_t n = weft_bpe_encode(&bpe, text, LARGE, piece);
-    ok(n < LARGE / 100 && strcmp(weft_bpe_decode(&bpe, piece, n, mem), text) == 0,
-       "a million equal letters are %lld pieces and come back", (long long)n);
+    ok(n < LARGE / 100, "a million equal letters are %lld pieces", (long long)n);
+    ok(strcmp(weft_bpe_decode(&bpe, piece, n, mem), text) == 0, "they come back");
     uint64_t state = 1;
     for (int i = 0; i < LARGE; i++) {
         state = state * 6364136223846793005u + 1442695040888963407u;

@@ -56,8 +56,10 @@ for name in $names; do
     grep -q "^  $name  *[^ ]" "$tmp/out" && "$weft" list "$name" 2>>"$tmp/log" | grep -q "^$name: [^ ]" ||
         echo "not listed: $name" >>"$tmp/log"
 done
-[ $(($(echo "$names" | wc -l) + 4)) = "$(grep -c '^  [a-z]' "$tmp/out")" ] && grep -q '^  partition ' "$tmp/out" && grep -q '^  worker ' "$tmp/out" && ! grep -q '^not listed' "$tmp/log"
-result $? "each with what it is, and no other"
+grep -q '^  partition ' "$tmp/out" && grep -q '^  worker ' "$tmp/out" && ! grep -q '^not listed' "$tmp/log"
+result $? "each with what it is"
+[ $(($(echo "$names" | wc -l) + 4)) = "$(grep -c '^  [a-z]' "$tmp/out")" ]
+result $? "no other is"
 [ "$("$weft" list fed | tail -n 1)" = "  by default: run.tuner = sha, a job of resource 100" ]
 result $? "a task with its schedule and resource"
 lists="$(grep '^[a-z]' "$tmp/out") run space partition"

@@ -180,9 +180,12 @@ END
     for tuner in sha hyperband random; do
         "$weft" tune inputs/flow.ini run.tuner=$tuner -o "$tmp/$tuner.h5" 2>>"$tmp/log" | grep '^lower'
     done >"$tmp/out"
-    [ "$(grep -c 'those trained longest come first$' "$tmp/out")" = 2 ] && [ "$(wc -l <"$tmp/out")" = 2 ] &&
-        "$python" tests/report.py "$weft" "$tmp/sha.h5" "$tmp/hyperband.h5" "$tmp/random.h5" >"$tmp/out" 2>"$tmp/log"
-    result $? "a trial with a lower score than the winner's is told, and why it did not win"
+    [ "$(grep -c 'those trained longest come first$' "$tmp/out")" = 2 ]
+    result $? "a trial with a lower score than the winner's is told, with why it did not win"
+    [ "$(wc -l <"$tmp/out")" = 2 ]
+    result $? "not where there is none"
+    "$python" tests/report.py "$weft" "$tmp/sha.h5" "$tmp/hyperband.h5" "$tmp/random.h5" >"$tmp/out" 2>"$tmp/log"
+    result $? "every number of their reports is that of the run file"
     "$weft" pack synthetic documents rows=60 clients=5 -o "$tmp/letters.h5" >"$tmp/log" 2>&1 &&
         "$weft" pack synthetic images rows=200 clients=7 partition=dirichlet -o "$tmp/dealt.h5" >"$tmp/log" 2>&1 &&
         awk 'BEGIN { for (i = 0; i < 40; i++) print i % 7 "," (i % 9 ? i % 3 : "") "," (i % 4 ? "b" : "a") "," i % 5 % 2 }' >"$tmp/numbers.csv" &&

@@ -240,8 +240,8 @@ static void test_million(void)
         return;
     struct stat info;
     weft_check(stat(at("m.h5"), &info) == 0, "no file");
-    ok(info.st_size < 100000 && processor_seconds() - start < 10,
-       "at once and in %lld bytes", (long long)info.st_size);
+    ok(processor_seconds() - start < 10, "at once");
+    ok(info.st_size < 100000, "in %lld bytes", (long long)info.st_size);
     weft_samples a = samples_of(999999, WEFT_TRAIN), b = samples_of(999998, WEFT_TRAIN);
     ok(a.n > 0 && b.n > 0 && a.x[0] != b.x[0], "and are distinct");
     weft_data_close(&data);

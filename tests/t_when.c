@@ -141,7 +141,8 @@ static void test_grid(void)
     qsort(x, (size_t)space.count, DIM * sizeof *x, by_bytes);
     for (int64_t i = 1; i < space.count; i++)
         distinct &= memcmp(x + (i - 1) * DIM, x + i * DIM, DIM * sizeof *x) != 0;
-    ok(right && distinct, "each is one that may be, and none comes twice");
+    ok(right, "each is one that may be");
+    ok(distinct, "none comes twice");
 
     const char *wide = "[space]\nsource = grid\nlevels = 1000\n[map]\nkind = bag | tfidf\n"
                        "alpha = log 1 .. 2 when kind = tfidf\nwidth = 0 .. 1\n";
@@ -175,7 +176,8 @@ static void test_near(void)
     }
     ok(right && born > 100 && died > 100,
        "neighbours have the axes of their own values (%d came, %d went)", born, died);
-    ok(same && again, "the first is the centre, and all are functions of it");
+    ok(same, "the first is the centre");
+    ok(again, "all are functions of it");
 }
 
 static void test_settle(void)
@@ -193,7 +195,8 @@ static void test_settle(void)
         if (!isnan(was) && i % 3 > 0) kept &= !(fabs(x[ORDER] - was) > 0);
         if (isnan(was) && i % 3 > 0) spread[(int)x[ORDER]]++;
     }
-    ok(right && kept, "after a change axes come and go, and the others keep their values");
+    ok(right, "after a change axes come and go");
+    ok(kept, "the others keep their values");
     ok(spread[1] > 100 && spread[2] > 100 && spread[3] > 100, "those that come are drawn");
 }
 
