@@ -107,8 +107,8 @@ static void test_lanes(weft_team *team, weft_arena *mem)
     for (int k = 0; k < 3; k++) {
         weft_fitted short_one =
             fit(model, "limit = 1\ntol = 1e-9", problem, (form)k, again, mem);
-        ok(short_one.iterations == 1 && short_one.residual > 1e-9,
-           "%s: the limit is kept, and what is left is told", form_name[k]);
+        ok(short_one.iterations == 1, "%s: the limit is kept", form_name[k]);
+        ok(short_one.residual > 1e-9, "%s: what is left is told", form_name[k]);
         memset(again, 0, (size_t)nweight(model, problem) * sizeof *w);
     }
     weft_fitted cold = fit(model, "tol = 1e-6", problem, PRODUCTS,

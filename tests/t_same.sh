@@ -25,8 +25,9 @@ tune() # RANKS OPTION...: the search $search with these, into r.h5; 75: stopped
 
 same() # STATUS STATEMENT: the run had this status, and ended with the digest of the first
 {
-    [ "$1" = 0 ] && [ -n "$expected" ] && [ "$(digest "$tmp/r.h5")" = "$expected" ]
-    result $? "$name: $2"
+    result "$1" "$name: $2"
+    [ -n "$expected" ] && [ "$(digest "$tmp/r.h5")" = "$expected" ]
+    result $? "$name: its digest is that of the first"
 }
 
 # Stopped after its first unit it goes on on another number of ranks, is stopped after half of its
@@ -41,8 +42,10 @@ stopped() # OPTION...
     WEFT_HOLD="job $half of" "$weft" resume "$tmp/r.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log" </dev/null &
     held $! && kill -TERM $! && kill -CONT $!
     wait $!
-    [ $? = 75 ] && timeout "$net" mpirun -n 3 "$weft" resume "$tmp/r.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log" </dev/null
-    same $? "and after $half jobs, and resumed"
+    [ $? = 75 ]
+    result $? "$name: stopped after $half jobs"
+    timeout "$net" mpirun -n 3 "$weft" resume "$tmp/r.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log" </dev/null
+    same $? "resumed after that"
 }
 
 by_kernel() # KERNEL: the loops for other CPUs, where this one has them
