@@ -4,6 +4,7 @@ usage: ask.py ACTION RUN [NUMBER]     RUN.h5, whose input file is RUN.ini if it 
        ask.py loss                    as the program of task command
 """
 import contextlib
+import enum
 import fcntl
 import itertools
 import json
@@ -280,6 +281,42 @@ def again(run):
     stopped(texts, run + "-3.h5", calls, trials=20)
     weft.minimize(lambda t: calls.append((t.trial, t.values)) or t.values["x"], run + "-3.h5")
     assert {repr(values["k"]) for _, values in calls} == set(map(repr, texts["k"])), calls
+
+
+class Kernel(enum.Enum):
+    RBF = 1
+    LINEAR = "linear"
+
+
+def kinds():
+    """Choices of one kind each, of which none is equal to another by chance."""
+    yield list(Kernel)
+    yield [{"a": {"b": [1, 2]}}, {"a": {"b": [1, 3]}}]
+    yield [math.sin, measure, lambda: 0, lambda: 1]
+    with contextlib.suppress(ImportError):
+        import numpy as np
+        yield [np.zeros(3), np.ones((2, 2)), np.arange(5000), np.arange(5000) + 1]
+
+
+def kept(run):
+    """After a kill f is given the very objects of the space that is given again; another one is refused."""
+    for number, choices in enumerate(kinds()):
+        path, calls = f"{run}-{number}.h5", []
+
+        def f(t):
+            calls.append(t.trial)
+            if len(calls) == 3 and t.trial == 2:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return [one is t.values["x"] for one in choices].index(True)
+        child = os.fork()
+        if child == 0:
+            weft.minimize(f, {"x": choices}, trials=8, output=path)
+        assert os.waitpid(child, 0)[1] == signal.SIGKILL
+        wait(f"{run}-{number}")
+        for other in choices[::-1], choices[1:]:
+            refused(lambda: weft.minimize(f, {"x": other}, trials=8, output=path), "parameters.x: the run has ")
+        best = weft.minimize(f, {"x": choices}, trials=8, output=path)
+        assert set(range(2, 8)) <= set(calls) <= set(range(8)) and best.loss == 0 and best.values["x"] is choices[0], calls
 
 
 def names(run):

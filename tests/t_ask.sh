@@ -95,6 +95,8 @@ ask objects objects
 result $? "a choice may be any object of Python"
 ask again again
 result $? "the same call goes on with a search that was stopped"
+ask kept kept
+result $? "members of enums, dicts within dicts, functions and arrays are the same after a kill"
 ask names names && "$weft" report "$tmp/names.h5" --trials --csv | head -n 1 | grep -q 'parameters.the choice.*parameters.größe'
 result $? "names are as they are given"
 ask errors errors
