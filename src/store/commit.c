@@ -185,11 +185,11 @@ static weft_status leave(weft_commit *commit)
 weft_status weft_commit_soon(weft_commit *commit)
 {
     pthread_mutex_lock(&commit->lock);
-    commit->asked++;
-    if (commit->threaded)
-        pthread_cond_signal(&commit->wake);
-    else if (commit->st == WEFT_OK && weft_now() >= commit->due)
+    int known =
+        commit->asked++ > commit->done; /* to the thread: it waits until it is due */
+    if (!commit->threaded && commit->st == WEFT_OK && weft_now() >= commit->due)
         commit_all(commit);
+    if (commit->threaded && !known) pthread_cond_signal(&commit->wake);
     return leave(commit);
 }
 

@@ -115,10 +115,10 @@ static const char *quoted(const char *text, weft_arena *tmp)
     return copy;
 }
 
-static weft_status say_error(const ask_task *ask, const char *why, weft_arena *tmp)
+static void say_error(ask_task *ask, const char *why, weft_arena *tmp)
 {
-    return ask_channel_send(&ask->channel,
-                            weft_arena_text(tmp, "{\"error\":%s}", quoted(why, tmp)));
+    ask_channel_say(&ask->channel,
+                    weft_arena_text(tmp, "{\"error\":%s}", quoted(why, tmp)));
 }
 
 /* {"NAME":"0.1 .. 1",...}: the section as it was written. */
@@ -136,18 +136,18 @@ static const char *written(const ask_task *ask, weft_arena *tmp)
 
 /* What the program does not know yet: that a result is recorded, of a better job, that the
  * search is over. */
-static weft_status say_news(ask_task *ask, const weft_offer *offer, weft_arena *tmp)
+static void say_news(ask_task *ask, const weft_offer *offer, weft_arena *tmp)
 {
     const weft_job_record *best = offer->best;
     const char *text = "";
     if (!ask->greeted)
-        TRY(ask_channel_send(&ask->channel,
-                             weft_arena_text(tmp,
-                                             "{\"weft\":\"%s\",\"protocol\":%d,"
-                                             "\"parameters\":{%s}}",
-                                             WEFT_VERSION, PROTOCOL, written(ask, tmp))));
+        ask_channel_say(&ask->channel,
+                        weft_arena_text(tmp,
+                                        "{\"weft\":\"%s\",\"protocol\":%d,"
+                                        "\"parameters\":{%s}}",
+                                        WEFT_VERSION, PROTOCOL, written(ask, tmp)));
     ask->greeted = 1;
-    if (ask->told < 0 && !offer->over) return WEFT_OK;
+    if (ask->told < 0 && !offer->over) return;
     if (ask->told >= 0) text = weft_arena_text(tmp, ",\"told\":%lld", (long long)ask->told);
     if (best && isfinite(best->res.loss) && (offer->over || best->job.id != ask->best)) {
         text = weft_arena_text(
@@ -160,17 +160,17 @@ static weft_status say_news(ask_task *ask, const weft_offer *offer, weft_arena *
     }
     if (offer->over) text = weft_arena_text(tmp, "%s,\"over\":true", text);
     ask->told = -1;
-    return ask_channel_send(&ask->channel, weft_arena_text(tmp, "{%s}", text + 1));
+    ask_channel_say(&ask->channel, weft_arena_text(tmp, "{%s}", text + 1));
 }
 
-static weft_status say_job(const ask_task *ask, const weft_offer *offer, weft_arena *tmp)
+static void say_job(ask_task *ask, const weft_offer *offer, weft_arena *tmp)
 {
     const weft_job *job = offer->job;
     weft_rng4 rng =
         weft_rng_at(ask->env.seed, WEFT_RNG_WEIGHTS, (uint64_t)job->trial, 0, 0);
     const char *parent = "null";
     if (offer->parent >= 0) parent = weft_arena_text(tmp, "%lld", (long long)offer->parent);
-    return ask_channel_send(
+    ask_channel_say(
         &ask->channel,
         weft_arena_text(tmp,
                         "{\"job\":%lld,\"trial\":%lld,\"parent\":%s,\"resource\":%.17g,"
@@ -182,15 +182,16 @@ static weft_status say_job(const ask_task *ask, const weft_offer *offer, weft_ar
 
 /* ---- what is heard ---- */
 
-static weft_status give(ask_task *ask, const weft_offer *offer, int64_t *job,
-                        weft_arena *tmp)
+static void give(ask_task *ask, const weft_offer *offer, int64_t *job, weft_arena *tmp)
 {
-    if (!offer->job) return ask_channel_send(&ask->channel, "{\"wait\":true}");
-    TRY(say_job(ask, offer, tmp));
+    if (!offer->job) {
+        ask_channel_say(&ask->channel, "{\"wait\":true}");
+        return;
+    }
+    say_job(ask, offer, tmp);
     ask->given =
         weft_regrow(ask->env.mem, ask->given, sizeof *ask->given, ask->ngiven, &ask->room);
     ask->given[ask->ngiven++] = *job = offer->job->id;
-    return WEFT_OK;
 }
 
 /* Removes the job from those that were handed over; 0: it is none of them. */
@@ -205,21 +206,19 @@ static int take_back(ask_task *ask, int64_t job)
 }
 
 /* Answers one request; *job as in weft_task.trade. */
-static weft_status answer(ask_task *ask, const char *line, const weft_offer *offer,
-                          int64_t *job, weft_arena *tmp)
+static void answer(ask_task *ask, const char *line, const weft_offer *offer, int64_t *job,
+                   weft_arena *tmp)
 {
     ask_request request;
     const char *wrong = ask_request_read(line, &request, tmp);
-    if (wrong) return say_error(ask, wrong, tmp);
-    if (request.job < 0) return give(ask, offer, job, tmp);
-    if (!take_back(ask, request.job))
-        return say_error(
-            ask,
-            weft_arena_text(tmp,
-                            "job %lld was told before, or not handed over since "
-                            "the run began or was resumed",
-                            (long long)request.job),
-            tmp);
+    if (!wrong && request.job >= 0 && !take_back(ask, request.job))
+        wrong = weft_arena_text(tmp,
+                                "job %lld was told before, or not handed over since "
+                                "the run began or was resumed",
+                                (long long)request.job);
+    if (wrong) say_error(ask, wrong, tmp);
+    if (!wrong && request.job < 0) give(ask, offer, job, tmp);
+    if (wrong || request.job < 0) return;
     if (request.note) request.note = weft_arena_text(ask->env.mem, "%s", request.note);
     if (request.failed) {
         snprintf(ask->why, sizeof ask->why, "%s", request.failed);
@@ -227,7 +226,6 @@ static weft_status answer(ask_task *ask, const char *line, const weft_offer *off
     }
     ask->answer = request;
     *job = request.job;
-    return WEFT_OK;
 }
 
 static weft_status ask_trade(void *self, const weft_offer *offer, int64_t *job)
@@ -236,12 +234,14 @@ static weft_status ask_trade(void *self, const weft_offer *offer, int64_t *job)
     weft_arena *tmp = weft_arena_new();
     const char *line = NULL;
     *job = -1;
-    weft_status st = say_news(ask, offer, tmp);
+    weft_status st = WEFT_OK;
+    say_news(ask, offer, tmp);
     while (st == WEFT_OK && *job < 0 && !offer->over) {
         st = ask_channel_next(&ask->channel, MOMENT, &line);
         if (st != WEFT_OK || !line) break;
-        st = answer(ask, line, offer, job, tmp);
+        answer(ask, line, offer, job, tmp);
     }
+    if (st == WEFT_OK) st = ask_channel_send(&ask->channel);
     weft_arena_free(tmp);
     return offer->over && st == WEFT_STOP ? WEFT_OK : st; /* it is over anyway */
 }

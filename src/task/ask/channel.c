@@ -59,6 +59,31 @@ static weft_status receive(ask_channel *channel)
     return WEFT_OK;
 }
 
+void ask_channel_say(ask_channel *channel, const char *text)
+{
+    int64_t n = (int64_t)strlen(text);
+    while (channel->said_room <= channel->nsaid + n)
+        channel->said = weft_regrow(channel->mem, channel->said, 1, channel->nsaid + n,
+                                    &channel->said_room);
+    memcpy(channel->said + channel->nsaid, text, (size_t)n);
+    channel->nsaid += n;
+    channel->said[channel->nsaid++] = '\n';
+}
+
+weft_status ask_channel_send(ask_channel *channel)
+{
+    const char *at = channel->said, *end = at + channel->nsaid;
+    channel->nsaid = 0;
+    while (at < end) {
+        ssize_t some = write(channel->out, at, (size_t)(end - at));
+        if (some >= 0)
+            at += some;
+        else if (errno != EINTR)
+            return left();
+    }
+    return WEFT_OK;
+}
+
 weft_status ask_channel_next(ask_channel *channel, double seconds, const char **line)
 {
     channel->have -= channel->taken;
@@ -67,27 +92,11 @@ weft_status ask_channel_next(ask_channel *channel, double seconds, const char **
     channel->taken = 0;
     *line = take(channel);
     struct pollfd ready = {.fd = channel->in, .events = POLLIN};
+    if (!*line) TRY(ask_channel_send(channel));
     while (!*line) {
         if (poll(&ready, 1, (int)(1e3 * seconds)) <= 0) return WEFT_OK;
         TRY(receive(channel));
         *line = take(channel);
     }
     return WEFT_OK;
-}
-
-weft_status ask_channel_send(const ask_channel *channel, const char *text)
-{
-    weft_arena *tmp = weft_arena_new();
-    const char *line = weft_arena_text(tmp, "%s\n", text);
-    size_t n = strlen(line), sent = 0;
-    weft_status st = WEFT_OK;
-    while (sent < n && st == WEFT_OK) {
-        ssize_t some = write(channel->out, line + sent, n - sent);
-        if (some >= 0)
-            sent += (size_t)some;
-        else if (errno != EINTR)
-            st = left();
-    }
-    weft_arena_free(tmp);
-    return st;
 }
