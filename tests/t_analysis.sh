@@ -120,12 +120,15 @@ for data in documents images; do
 done && cp "$tmp/demo-documents-shared.h5" "$tmp/demo-documents-rank.h5" &&
     run ../demo-fedex fed random run.data="$tmp/clients.h5" space.configs=2 random.resource=2 fed.model=linear fed.eval_clients=5 fed.eval_every=1 \
         client.lr="log 0.01 .. 1" && cp "$tmp/demo-fedex.h5" "$tmp/demo-random.h5" && cp "$tmp/demo-fedex.h5" "$tmp/demo-untuned.h5" &&
-    "$python" analysis/demo.py "$tmp/demo" >"$tmp/out" 2>"$tmp/log" && [ "$(grep -c 'digest' "$tmp/out")" = 2 ] &&
-    [ -s "$tmp/demo-maps.png" ] && [ -s "$tmp/demo-federation.png" ]
-result $? "demo.py draws the two pictures and prints two digests"
+    "$python" analysis/demo.py "$tmp/demo" >"$tmp/out" 2>"$tmp/log" && [ -s "$tmp/demo-maps.png" ] && [ -s "$tmp/demo-federation.png" ]
+result $? "demo.py draws the two pictures"
+[ "$(grep -c 'digest' "$tmp/out")" = 2 ]
+result $? "it prints two digests"
 cp "$tmp/demo-images-sweep.h5" "$tmp/demo-documents-rank.h5"
-! "$python" analysis/demo.py "$tmp/demo" >"$tmp/out" 2>"$tmp/log" && grep -q 'the digests differ' "$tmp/log"
-result $? "and ends with an error where the digests differ"
+! "$python" analysis/demo.py "$tmp/demo" >"$tmp/out" 2>"$tmp/log"
+result $? "it ends with an error where the digests differ"
+grep -q 'the digests differ' "$tmp/log"
+result $? "which it tells"
 
 # Any script with any run: never a traceback.
 mkdir "$tmp/own"

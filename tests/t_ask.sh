@@ -17,10 +17,12 @@ trials()
 }
 same() # STATEMENT RUN OTHER
 {
-    trials "$3" >"$tmp/other" 2>"$tmp/log" && trials "$2" | diff - "$tmp/other" >"$tmp/out" &&
-        [ ! -e "$tmp/$2.d" ] && [ -n "$(digest "$tmp/$3.h5")" ] &&
-        [ "$(digest "$tmp/$2.h5")" = "$(digest "$tmp/$3.h5")" ]
+    trials "$3" >"$tmp/other" 2>"$tmp/log" && trials "$2" | diff - "$tmp/other" >"$tmp/out"
     result $? "$1"
+    [ -n "$(digest "$tmp/$3.h5")" ] && [ "$(digest "$tmp/$2.h5")" = "$(digest "$tmp/$3.h5")" ]
+    result $? "with one digest"
+    [ ! -e "$tmp/$2.d" ]
+    result $? "its directory is gone"
 }
 input() # NAME SETTING...: NAME.ini
 {
@@ -59,7 +61,7 @@ for name in random tpe asha; do
         ln -sf "$name.ini" "$tmp/$name-$way.ini"
         ask minimized "$name-$way" $way
         result $? "$name is minimised by $way processes"
-        same "with the same trials and digest" "$name-$way" "$name-command"
+        same "with the same trials" "$name-$way" "$name-command"
     done
 done
 ln -sf asha.ini "$tmp/asha-child.ini"
@@ -77,8 +79,10 @@ cp "$tmp/wall.ini" "$tmp/wall-again.ini" && cp "$tmp/wall.ini" "$tmp/wall-one.in
 ask last wall && ask last wall-again
 result $? "clock = wall: results are told in one order, twice"
 same "the same order gives the same search" wall wall-again
-ask one wall-one && [ "$(digest "$tmp/wall.h5")" != "$(digest "$tmp/wall-one.h5")" ]
-result $? "another order another one"
+ask one wall-one
+result $? "results are told in another order"
+[ "$(digest "$tmp/wall.h5")" != "$(digest "$tmp/wall-one.h5")" ]
+result $? "which gives another one"
 
 # Longer.
 for name in random tpe; do
@@ -101,19 +105,27 @@ ask names names && "$weft" report "$tmp/names.h5" --trials --csv | head -n 1 | g
 result $? "names are as they are given"
 ask errors errors
 result $? "mistakes are one line of weft's each, and the search goes on"
-ask failures failures && [ "$("$weft" report "$tmp/failures.h5" --trials --csv | grep -c ',"failed",')" = 2 ] &&
-    "$weft" report "$tmp/failures.h5" | grep -q '^winner'
-result $? "what fails is a trial, what raises is mended, and the search goes on"
+ask failures failures
+result $? "a search goes on after what fails, and after what raises was mended"
+[ "$("$weft" report "$tmp/failures.h5" --trials --csv | grep -c ',"failed",')" = 2 ]
+result $? "what fails is a trial"
+"$weft" report "$tmp/failures.h5" | grep -q '^winner'
+result $? "the search has a winner"
 "$weft" serve "$tmp/random.ini" -o "$tmp/left.h5" </dev/null >"$tmp/out" 2>"$tmp/log"
-[ $? = 75 ] && grep -q '^{"weft":".*","protocol":1,"parameters":{.*"x":"log 0.01 .. 1".*}}$' "$tmp/out" &&
-    tail -n 1 "$tmp/log" | grep -q "go on with \`weft serve $tmp/left.h5\`"
-result $? "without a program that does the jobs it stops, and says how to go on"
+[ $? = 75 ]
+result $? "without a program that does the jobs it stops"
+grep -q '^{"weft":".*","protocol":1,"parameters":{.*"x":"log 0.01 .. 1".*}}$' "$tmp/out"
+result $? "its first line tells of the parameters"
+tail -n 1 "$tmp/log" | grep -q "go on with \`weft serve $tmp/left.h5\`"
+result $? "its last says how to go on"
 "$weft" serve "$tmp/left.h5" run.seed=3 </dev/null >"$tmp/out" 2>"$tmp/log"
 [ $? = 2 ] && grep -q '^weft: .*run.seed' "$tmp/log"
 result $? "what a resume may not change is refused"
 timeout "$net" mpirun -n 2 "$weft" serve "$tmp/random.ini" -o "$tmp/two.h5" </dev/null >"$tmp/out" 2>"$tmp/log"
-[ $? = 2 ] && grep -q '^weft: .*without mpirun' "$tmp/log" && [ ! -e "$tmp/two.d" ]
+[ $? = 2 ] && grep -q '^weft: .*without mpirun' "$tmp/log"
 result $? "two ranks are refused"
+[ ! -e "$tmp/two.d" ]
+result $? "before a directory is made"
 printf '%s\n' '{"ask":true}' '{"tell":0,"loss":1e-310}' '{"ask":true}' '{"tell":1,"loss":-5e-324}' |
     "$weft" serve "$tmp/random.ini" -o "$tmp/small.h5" >"$tmp/out" 2>"$tmp/log"
 ! grep -q error "$tmp/out" && grep -q '"loss":-4.9406564584124654e-324' "$tmp/out"
@@ -130,10 +142,12 @@ result $? "each line that is no request is answered by what is wrong with it"
 "$weft" serve "$tmp/random.ini" --plan </dev/null >"$tmp/out" 2>"$tmp/log" && grep -q '^resource *9 in all jobs' "$tmp/out"
 result $? "its plan asks for nothing"
 
-timeout "$net" python3 inputs/notebook.py "$tmp/notebook.h5" >"$tmp/out" 2>"$tmp/log" && cp "$tmp/out" "$tmp/first" &&
-    timeout "$net" python3 inputs/notebook.py >"$tmp/out" 2>"$tmp/log" && diff "$tmp/first" "$tmp/out" &&
-    grep -q '^loss 0.3' "$tmp/out" && "$weft" report "$tmp/notebook.h5" | grep -q '^winner'
-result $? "the example runs, with a run file and without"
+timeout "$net" python3 inputs/notebook.py "$tmp/notebook.h5" >"$tmp/out" 2>"$tmp/log" && cp "$tmp/out" "$tmp/first" && grep -q '^loss 0.3' "$tmp/out"
+result $? "the example runs with a run file"
+"$weft" report "$tmp/notebook.h5" | grep -q '^winner'
+result $? "which is one"
+timeout "$net" python3 inputs/notebook.py >"$tmp/out" 2>"$tmp/log" && diff "$tmp/first" "$tmp/out"
+result $? "without one it says the same"
 "$weft" report "$tmp/asha-3.h5" | grep '^workers' >"$tmp/out" &&
     grep -Eq '1 team of ranks, [0-9]+[.][0-9] jobs at once elsewhere$' "$tmp/out"
 result $? "the report says how many jobs were in flight at once"

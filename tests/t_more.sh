@@ -81,8 +81,10 @@ does 1 0 resume "$tmp/more.h5" random.resource=11 && grep -q ' is complete, and 
 result $? "one that has as much is complete"
 refused 'client.lr = 0.2: only run.data, .* may be changed' "and nothing else is changed" "$tmp/more.h5" \
     random.resource=12 client.lr=0.2
-"$weft" report "$tmp/more.h5" >"$tmp/out" 2>"$tmp/log" && [ ! -e "$tmp/more.d" ]
+"$weft" report "$tmp/more.h5" >"$tmp/out" 2>"$tmp/log"
 result $? "after which the run is there as before"
+[ ! -e "$tmp/more.d" ]
+result $? "without a directory"
 
 # Stopped with fewer rounds, given more while it is stopped, and twice; killed after that.
 rm "$tmp/more.h5"

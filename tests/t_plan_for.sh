@@ -43,15 +43,19 @@ planned()
     kind=$1 head=$2 pattern=$3
     shift 3
     "$weft" list --plan-for "$tmp/$kind.h5" >"$tmp/$kind.ini" 2>"$tmp/log" &&
-        head -1 "$tmp/$kind.ini" | grep -q "^; The plan for .*$kind.h5: $head" && grep -qE "$pattern" "$tmp/$kind.ini"
-    result $? "$kind: the plan is printed, and fits"
+        head -1 "$tmp/$kind.ini" | grep -q "^; The plan for .*$kind.h5: $head"
+    result $? "$kind: the plan is printed"
+    grep -qE "$pattern" "$tmp/$kind.ini"
+    result $? "$kind: it fits"
     rm -rf "$tmp"/run.* "$tmp"/own.*
-    "$weft" tune --data "$tmp/$kind.h5" "$@" -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log" </dev/null &&
-        sed '/^run  /,$d' "$tmp/out" | diff - <(cat "$tmp/$kind.ini" && echo) >>"$tmp/log"
-    result $? "$kind: the search by the plan shows it, and ends"
-    mpirun -n 2 "$weft" tune "$tmp/$kind.ini" "$@" -o "$tmp/own.h5" >"$tmp/out" 2>"$tmp/log" </dev/null &&
-        [ -n "$(digest "$tmp/run.h5")" ] && [ "$(digest "$tmp/run.h5")" = "$(digest "$tmp/own.h5")" ]
-    result $? "$kind: the plan as an input file has the same digest, on two ranks"
+    "$weft" tune --data "$tmp/$kind.h5" "$@" -o "$tmp/run.h5" >"$tmp/out" 2>"$tmp/log" </dev/null
+    result $? "$kind: the search by the plan ends"
+    sed '/^run  /,$d' "$tmp/out" | diff - <(cat "$tmp/$kind.ini" && echo) >>"$tmp/log"
+    result $? "$kind: it shows the plan"
+    mpirun -n 2 "$weft" tune "$tmp/$kind.ini" "$@" -o "$tmp/own.h5" >"$tmp/out" 2>"$tmp/log" </dev/null
+    result $? "$kind: so does one by the plan as an input file, on two ranks"
+    [ -n "$(digest "$tmp/run.h5")" ] && [ "$(digest "$tmp/run.h5")" = "$(digest "$tmp/own.h5")" ]
+    result $? "$kind: to the same digest"
     rm -f "$tmp/said.csv"
     "$weft" predict "$tmp/run.h5" "$tmp/$kind.h5" -o "$tmp/said.csv" >"$tmp/out" 2>"$tmp/log" && [ -s "$tmp/said.csv" ]
     result $? "$kind: the winner predicts"
@@ -95,9 +99,10 @@ as_input inputs/table.ini 30 class
 as_input inputs/regression.ini 10 number
 cd "$tmp" || exit 1
 case $weft in /*) ;; *) weft=$OLDPWD/$weft ;; esac
-"$weft" tune run.data=classes.h5 space.configs=2 nystrom.landmarks=16 >out 2>log && [ -s classes-run.h5 ] &&
-    "$weft" report classes-run.h5 >out 2>>log && grep -q "2 configurations" out
-result $? "run.data without an input file is --data, and the run is named after the data"
+"$weft" tune run.data=classes.h5 space.configs=2 nystrom.landmarks=16 >out 2>log
+result $? "run.data without an input file is --data"
+[ -s classes-run.h5 ] && "$weft" report classes-run.h5 >out 2>>log && grep -q "2 configurations" out
+result $? "the run is named after the data"
 "$weft" tune --data classes.h5 space.configs=2 --plan >out 2>log && grep -q "^model = logistic" out && grep -qi "jobs" out
 result $? "what the search takes is told without it"
 awk 'BEGIN { print "one\ttwo"; for (i = 0; i < 200; i++) printf "%d a %d\t%d b %d\n", i % 7, i % 31, i % 31, i % 7 }' >pairs.tsv
