@@ -182,8 +182,10 @@ refused() # PATTERN STATEMENT RUN ARGUMENT...
 {
     cksum "$tmp/$3" >"$tmp/sum"
     ! does 1 0 resume "$tmp/$3" "${@:4}" && [ "$(grep -c '^weft: ' "$tmp/log")" = 1 ] && grep -Eq "^weft: .*($1)" "$tmp/log" &&
-        cksum "$tmp/$3" | diff - "$tmp/sum" && [ ! -e "$tmp/${3%.h5}.d" ] && [ -z "$(find "$tmp" -name '*.tmp.*')" ]
+        cksum "$tmp/$3" | diff - "$tmp/sum"
     result $? "$2"
+    [ ! -e "$tmp/${3%.h5}.d" ] && [ -z "$(find "$tmp" -name '*.tmp.*')" ]
+    result $? "which leaves no file"
 }
 refused 'the run has 9; a resume may give it more' "a search is not made shorter" more.h5 space.configs=8
 cksum "$tmp/more.h5" >"$tmp/sum"

@@ -16,8 +16,9 @@ changes() # STATEMENT NAME SAMPLER [key=value ...]: per_cost makes another searc
     statement=$1 name=$2 sampler=$3
     shift 3
     tune 1 "$name" run.sampler="$sampler" "$@" && first=$(digest) &&
-        tune 1 "$name" run.sampler="$sampler" "$sampler.per_cost=yes" "$@" &&
-        [ -n "$first" ] && [ "$first" != "$(digest)" ]
+        tune 1 "$name" run.sampler="$sampler" "$sampler.per_cost=yes" "$@"
+    result $? "$name: $sampler searches with per_cost"
+    [ -n "$first" ] && [ "$first" != "$(digest)" ]
     result $? "$statement"
 }
 refused() # PATTERN STATEMENT NAME [key=value ...]: by one line
@@ -154,8 +155,9 @@ same() # STATEMENT NAME: as the last run, by two ranks in one team and in two
 {
     cost=$(digest)
     tune 2 "$2" run.sampler=tpe tpe.per_cost=yes && one=$(digest) &&
-        tune 2 "$2" run.sampler=tpe tpe.per_cost=yes run.teams=2 &&
-        [ -n "$cost" ] && [ "$cost" = "$one" ] && [ "$cost" = "$(digest)" ]
+        tune 2 "$2" run.sampler=tpe tpe.per_cost=yes run.teams=2
+    result $? "$2: two ranks search, also in two teams"
+    [ -n "$cost" ] && [ "$cost" = "$one" ] && [ "$cost" = "$(digest)" ]
     result $? "$1"
 }
 changes "task fmap, too, for images" fmap tpe
