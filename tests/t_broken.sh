@@ -42,8 +42,10 @@ weft=$(realpath "$weft")
 result $? "a search in which programs fail comes to its end"
 whole=$(digest "$tmp/whole.h5")
 jobs=$(grep -c ' job [0-9]* of ' "$tmp/log")
-[ "$(grep -c ' failed: ' "$tmp/log")" -ge 4 ] && [ "$(wc -l <"$tmp/done")" -le $((jobs + 1)) ]
-result $? "in which at most one job is repeated"
+[ "$(grep -c ' failed: ' "$tmp/log")" -ge 4 ]
+result $? "four or more of its jobs fail"
+[ "$(wc -l <"$tmp/done")" -le $((jobs + 1)) ]
+result $? "at most one job is repeated"
 [ "$(ls "$tmp/whole.failed" | grep -c "log$")" = "$(grep -c ' failed: .*; see .*/whole.failed/[0-9]*-[0-9]*.log$' "$tmp/log")" ]
 result $? "what a failed job printed is kept, and named"
 
@@ -67,9 +69,12 @@ part() # JOBS: begins r.h5, and is killed when so many are done.
 
 part 9
 BAD=x "$weft" resume "$tmp/r.h5" >"$tmp/out" 2>"$tmp/log"
-[ $? = 75 ] && grep -q '^weft: stopped after [0-9]* jobs: programs fail here, also that of job .*weft resume .*r.h5., for no' "$tmp/log" &&
-    [ "$(grep -c ' failed: ' "$tmp/log")" = 1 ]
-result $? "resumed where programs fail, the run stops after one job, with status 75 and a line"
+[ $? = 75 ]
+result $? "resumed where programs fail, the run stops with status 75"
+[ "$(grep -c ' failed: ' "$tmp/log")" = 1 ]
+result $? "after one job"
+grep -q '^weft: stopped after [0-9]* jobs: programs fail here, also that of job .*weft resume .*r.h5., for no' "$tmp/log"
+result $? "with a line"
 [ "$(tail -n 1 "$tmp"/r.failed/*-"$(sed -n 's/.* job \([0-9]*\), trial.* failed: .*/\1/p' "$tmp/log")".log)" = 'no module' ]
 result $? "what it printed is kept"
 BAD=x timeout "$net" mpirun -n 3 "$weft" resume "$tmp/r.h5" run.teams=3 >"$tmp/out" 2>"$tmp/log"
@@ -105,9 +110,10 @@ nodes tune "$tmp/in.ini" -o "$tmp/r.h5"
 result $? "with a broken node the search comes to its end"
 same "with the same digest"
 # shellcheck disable=SC2012
-[ "$(grep -c 'team 1 on .*: warning: job .* failed: .*last line: no module' "$tmp/log")" -le 12 ] &&
-    grep -q 'team 1 on .*: warning: this team is set aside: job ' "$tmp/log"
-result $? "its team fails at a few jobs, and is set aside by a line"
+[ "$(grep -c 'team 1 on .*: warning: job .* failed: .*last line: no module' "$tmp/log")" -le 12 ]
+result $? "its team fails at a few jobs"
+grep -q 'team 1 on .*: warning: this team is set aside: job ' "$tmp/log"
+result $? "it is set aside by a line"
 ! grep -q 'team [02] on .* set aside' "$tmp/log"
 result $? "and no other team is"
 part 5
@@ -158,24 +164,35 @@ for clock in virtual wall; do
         disturbed=$(digest "$tmp/r.h5")
         rm "$tmp/strict"
         again 1 --retry-failed run.time_limit=1e-9
-        [ $? = 75 ] && [ -d "$tmp/r.d" ] && ! [ -e "$tmp/r.best" ] && again 2 run.teams=2 run.time_limit=0
-        status=$?
-        [ $clock = wall ] || { [ "$undisturbed" != "$disturbed" ] && [ "$(digest "$tmp/r.h5")" = "$undisturbed" ]; }
-        result $((status + $?)) "$tuner, clock $clock: a complete run repeats its failed jobs, and what depended on them, also when it is stopped"
-        [ -e "$tmp/r.best/weft.log" ] && ! [ -e "$tmp/r.d" ]
-        result $? "$tuner, clock $clock: and leaves what it always does"
+        [ $? = 75 ] && [ -d "$tmp/r.d" ] && ! [ -e "$tmp/r.best" ]
+        result $? "$tuner, clock $clock: a complete run that repeats its failed jobs is stopped"
+        again 2 run.teams=2 run.time_limit=0
+        result $? "$tuner, clock $clock: it goes on to its end"
+        if [ $clock != wall ]; then
+            [ "$undisturbed" != "$disturbed" ]
+            result $? "$tuner, clock $clock: the failures had changed the digest"
+            [ -n "$undisturbed" ] && [ "$(digest "$tmp/r.h5")" = "$undisturbed" ]
+            result $? "$tuner, clock $clock: it is that without failures now"
+        fi
+        [ -e "$tmp/r.best/weft.log" ]
+        result $? "$tuner, clock $clock: the winner's log is left"
+        ! [ -e "$tmp/r.d" ]
+        result $? "$tuner, clock $clock: nothing else is"
     done
 done
 again 1 --retry-failed
 [ $? = 0 ] && [ "$(ls "$tmp/r.failed" | grep -c 'log$')" = "$(grep -c ' failed: ' "$tmp/log")" ]
 result $? "those that fail again are kept again"
-! again 1 --retry-failed run.tiem_limit=1 && again 1 && [ -e "$tmp/r.best/weft.log" ] && ! [ -e "$tmp/r.d" ]
+! again 1 --retry-failed run.tiem_limit=1 && again 1 && [ -e "$tmp/r.best/weft.log" ]
 result $? "a resume with a wrong option leaves the winner's files to the next"
+! [ -e "$tmp/r.d" ]
+result $? "its directory is gone"
 perl -pi -e 's/.\z/!/s if eof' "$tmp/r.failed/journal"
 again 1 --retry-failed
-[ $? = 3 ] && grep -q '^weft: .*r.failed/journal is damaged: its end, which names the winner, cannot be read' "$tmp/log" &&
-    [ -e "$tmp/r.best/weft.log" ]
-result $? "a journal whose end is damaged is told, and nothing moved"
+[ $? = 3 ] && grep -q '^weft: .*r.failed/journal is damaged: its end, which names the winner, cannot be read' "$tmp/log"
+result $? "a journal whose end is damaged is told"
+[ -e "$tmp/r.best/weft.log" ]
+result $? "nothing is moved"
 "$weft" tune "$tmp/in.ini" -o "$tmp/r.h5" --force command.run='echo loss=1' >"$tmp/out" 2>"$tmp/log" && ! [ -e "$tmp/r.failed" ] &&
     ! again 1 --retry-failed && grep -q '^weft: .*r.h5 is complete, .*there is nothing to repeat' "$tmp/log"
 result $? "a run without failed jobs has nothing to repeat"

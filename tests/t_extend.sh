@@ -126,9 +126,10 @@ END
 sed 's/mlp/wide/g; /\.width =\|\.represent =/d' src/net/mlp.c >"$tree/src/net/wide.c"
 sed -i 's/^#define WEFT_TASKS(X) */&X(bowl) /; s/^#define WEFT_NETS(X) */&X(wide) /' \
     "$tree/include/weft/registry.h"
-[ "$(diff -rq include "$tree/include" | wc -l)" = 1 ] && [ "$(diff -rq src "$tree/src" | grep -vc '^Only in ')" = 0 ] &&
-    [ "$(diff include/weft/registry.h "$tree/include/weft/registry.h" | grep -c '^>')" = 2 ]
-result $? "two files and two words are added"
+[ "$(diff -rq include "$tree/include" | wc -l)" = 1 ] && [ "$(diff -rq src "$tree/src" | grep -vc '^Only in ')" = 0 ]
+result $? "two files are added"
+[ "$(diff include/weft/registry.h "$tree/include/weft/registry.h" | grep -c '^>')" = 2 ]
+result $? "two lines are changed"
 
 (cd "$tree" && make -j2 BUILD=build) >"$tmp/log" 2>&1 && ! grep -q '\[-W' "$tmp/log"
 result $? "they are compiled without a warning"
@@ -167,7 +168,9 @@ shown '^loss\|^test' "an old task trains the new network" tune "$tmp/sgd.ini" sg
 "$new" pack synthetic images rows=200 clients=4 -o "$tmp/clients.h5" >"$tmp/out" 2>"$tmp/log"
 refused 'knn compares .* fed.model = wide does not give; use another' "answers by neighbours are refused to it" \
     tune "$tmp/sgd.ini" run.task=fed run.data="$tmp/clients.h5" fed.algorithm=knn fed.model=wide wide.hidden=4 fed.cohort=2 -o "$tmp/knn.h5"
-mpirun -n 2 "$new" tune "$tmp/sgd.ini" sgd.model=mlp mlp.hidden=4 -o "$tmp/same.h5" >"$tmp/out" 2>"$tmp/log" &&
-    weft=$new && [ "$(digest "$tmp/sgd.h5")" = "$(digest "$tmp/same.h5")" ]
-result $? "to the digest of the network that it was copied from, by two ranks"
+mpirun -n 2 "$new" tune "$tmp/sgd.ini" sgd.model=mlp mlp.hidden=4 -o "$tmp/same.h5" >"$tmp/out" 2>"$tmp/log"
+result $? "two ranks train the network that it was copied from"
+weft=$new
+[ -n "$(digest "$tmp/same.h5")" ] && [ "$(digest "$tmp/sgd.h5")" = "$(digest "$tmp/same.h5")" ]
+result $? "to the same digest"
 echo "1..$count"

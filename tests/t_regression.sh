@@ -240,17 +240,21 @@ result $? "so are targets in another order"
 same() # NAME DATA [section.key=value ...]
 {
     name=$1
-    trained 1 s "${@:2}" && digest >"$tmp/want" && [ -s "$tmp/want" ] && trained 2 s "${@:2}" && digest | cmp - "$tmp/want" &&
-        trained 3 s "${@:2}" && digest | cmp - "$tmp/want"
-    result $? "$name: one digest on 1, 2 and 3 ranks"
-    trained 2 s "${@:2}" run.teams=2 && digest | cmp - "$tmp/want"
-    result $? "$name: in two teams"
+    trained 1 s "${@:2}" && digest >"$tmp/want" && [ -s "$tmp/want" ]
+    result $? "$name: a rank has a digest"
+    for ranks in 2 3 "2 run.teams=2"; do
+        trained "${ranks%% *}" s "${@:2}" ${ranks:2}
+        result $? "$name: it is trained by ranks: $ranks"
+        digest | cmp - "$tmp/want"
+        result $? "$name: to this digest"
+    done
     rm -f "$tmp/s.h5"
     trained 2 s "${@:2}" run.time_limit=1e-9
     [ $? = 75 ] && "$weft" resume "$tmp/s.h5" >"$tmp/out" 2>"$tmp/log"
-    [ $? = 75 ] && mpirun --oversubscribe -n 3 "$weft" resume "$tmp/s.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log" &&
-        digest | cmp - "$tmp/want"
-    result $? "$name: stopped after a unit, and after the next one, and resumed"
+    [ $? = 75 ] && mpirun --oversubscribe -n 3 "$weft" resume "$tmp/s.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log"
+    result $? "$name: stopped after each of two units, it is resumed to its end"
+    digest | cmp - "$tmp/want"
+    result $? "$name: to this digest, too"
 }
 same ridge two $rff ridge.alpha=0.01 run.tuner=random 'rff.gamma=log 0.1 .. 10' space.configs=4
 same "a shared map" two $rff ridge.alpha=0.01 'rff.gamma=log 0.1 .. 10' space.configs=4 run.tuner=ws_sha
