@@ -382,7 +382,9 @@ refused "so is one of names alone" t.csv "head.csv has no rows; name another" va
 packs t.csv test_file="$tmp/pipe"
 [ $? = 3 ] && grep -q "^weft: .*pipe is a pipe, which is read but once; name a file, or - for" "$tmp/log"
 result $? "and a pipe"
-packs t.csv test_file="$tmp/t.csv" && told "a file for two parts is warned of" "t.csv has the same bytes as .*t.csv; is one of them meant"
+packs t.csv test_file="$tmp/t.csv"
+result $? "a file is packed as two parts"
+told "which is warned of" "t.csv has the same bytes as .*t.csv; is one of them meant"
 awk 'NR == 1 || NR % 2' "$tmp/t.csv" >"$tmp/tested.csv"
 reads "rows of a file for the test stay with their clients" t.csv "clients 5 .* all 55 5 30 " client=site drop=nr1 \
     test_file="$tmp/tested.csv"
@@ -491,7 +493,9 @@ done <<'END'
 %d %b %Y|31 Dec 2024|
 END
 dates %d.%m.%Y 80 >"$tmp/t.csv"
-packs t.csv && says "weft info shows the days, not seconds" day "day date 80 0 2020-01-01 .. 2021-03-10 seconds, year, month, weekday"
+packs t.csv
+result $? "days are packed"
+says "weft info shows them, not seconds" day "day date 80 0 2020-01-01 .. 2021-03-10 seconds, year, month, weekday"
 sed '8s/^[^;]*/31.02.2021/' "$tmp/t.csv" >"$tmp/bad.csv"
 refused "a day that there is not is told" bad.csv "line 8, column 1, 'day', is '31.02.2021' where a date such as 31.12.2024 is expected"
 reads "but may be a gap" bad.csv "day date 79 1 " gaps=31.02.2021
