@@ -296,14 +296,13 @@ refused 4 "also if it is said to be regression" u.csv "line 7, column 4, 'y', is
     label=y drop=z,n,k,i target=regression
 edit '9s/[^,]*,\([^,]*,[^,]*,[^,]*,[^,]*\)$/NA,\1/'
 refused 4 "so is a gap" u.csv "line 9, column 4, 'y', is 'NA' where a number to predict is expected; give one, or remove the line" \
-    label=y drop=z,n,k,i
+    label=y drop=z,n,k,i unlabelled=refuse
 edit '9s/[^,]*,\([^,]*,[^,]*,[^,]*\)$/,\1/'
-refused 4 "and one in another target" u.csv "line 9, column 5, 'z', is '' where a number to predict is expected; give one" label=y,z drop=n,k,i
+refused 4 "and one in another target" u.csv "line 9, column 5, 'z', is '' where a number to predict is expected; give one" label=y,z drop=n,k,i \
+    unlabelled=refuse
 edit '9s/[^,]*,\([^,]*,[^,]*,[^,]*,[^,]*\)$/,\1/'
-refused 4 "an empty label is told" u.csv "line 9, column 4, 'y', has no label" label=y drop=z,n,k,i
+refused 4 "an empty label is told" u.csv "line 9, column 4, 'y', has no label" label=y drop=z,n,k,i unlabelled=refuse
 refused 4 "words are no numbers to predict" table.csv "line 2, column 7, 'k', is 'yes' where a number to predict" label=k target=regression
-refused 4 "a whole number of many values is asked about" table.csv \
-    "labels of 500 rows are 499 different whole numbers, such as [0-9]*: target = regression .* target = classes" label=i drop=k
 edit 's/[^,]*,\([^,]*,[^,]*,[^,]*,[^,]*\)$/3.5,\1/; 1s/3.5/y/'
 refused 4 "a target that is constant is told" u.csv "u.csv: the target 'y' is 3.5 in all training rows" label=y target=regression drop=k
 edit '5s/[^,]*,\([^,]*,[^,]*\)$/-1,\1/'
