@@ -229,11 +229,27 @@ static void test_synchronous(weft_arena *mem)
        "all ended");
 }
 
+/* How long trials are trained, with what they copied. */
+struct lengths {
+    double asked[TRIALS], told[TRIALS], most;
+};
+
 static double random_loss(struct sim *sim, const sim_job *job)
 {
+    struct lengths *lengths = sim->own;
+    double *asked = &lengths->asked[job->job.trial];
+    if (job->job.from >= 0) *asked = lengths->told[job->job.from];
+    *asked += job->job.resource;
+    lengths->most = fmax(lengths->most, *asked);
     weft_rng4 rng = weft_rng_at(sim->seed, WEFT_RNG_TEST, (uint64_t)job->job.trial,
                                 (uint64_t)job->job.index, 0);
     return rng.v[1] % 8 == 0 ? NAN : floor(16 * weft_rng_unit(rng.v[0]));
+}
+
+static void note_length(struct sim *sim, const sim_job *job)
+{
+    struct lengths *lengths = sim->own;
+    lengths->told[job->job.trial] = lengths->asked[job->job.trial];
 }
 
 static double uneven(struct sim *sim, const sim_job *job)
@@ -263,6 +279,7 @@ static void test_contract(weft_arena *mem)
     static const int population[] = {1, 2, 3, 20}, workers[] = {1, 3, 50};
     const char *fault = NULL;
     int most = 0, held = 1, waits = 1;
+    double trained = 0, spent = 0;
     for (int o = 0; o < 5; o++)
         for (int p = 0; p < 4; p++) {
             uint64_t first = 0;
@@ -272,15 +289,19 @@ static void test_contract(weft_arena *mem)
                                                              options[o], population[p]),
                                   .configs = 1,
                                   .workers = workers[w],
-                                  .max_jobs = 400,
+                                  .max_jobs = 200,
                                   .watch = 1,
                                   .seed = (uint64_t)o,
                                   .loss = random_loss,
+                                  .told = note_length,
+                                  .own = WEFT_NEW(mem, struct lengths, 1),
                                   .cost = uneven};
                 sim_run(&sim, NULL, mem);
                 if (sim.fault) fault = sim.fault;
                 most += (int)(sim.trials - population[p]);
                 held &= sim.held <= 2 * population[p];
+                trained = fmax(trained, ((struct lengths *)sim.own)->most);
+                spent = fmax(spent, sim.spent / population[p]);
                 if (w == 0) first = jobs_hash(&sim);
                 waits &= !strstr(options[o], "sync") || jobs_hash(&sim) == first;
             }
@@ -288,6 +309,8 @@ static void test_contract(weft_arena *mem)
     ok(!fault, "for any population, way and number of workers: %s",
        fault ? fault : "no fault");
     ok(held && most > 500, "a member has at most two states at a time");
+    ok(!(trained > 100), "no trial is trained beyond max_resource, with what it copied");
+    ok(!(spent > 100), "no member has more than that");
     ok(waits, "members that wait ask the same jobs for any number of workers");
 }
 

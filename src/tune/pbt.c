@@ -28,7 +28,6 @@ struct member {
                          round; NOBODY: none */
     int64_t jobs, of; /* jobs asked for; of these, of its present trial */
     int64_t at;       /* intervals of its trial, and of what that copied, asked for */
-    int64_t back;     /* intervals that it has lost by copying trials behind it */
     int open;         /* 1: a job is asked and not told yet */
 };
 
@@ -54,9 +53,10 @@ static const weft_opt pbt_opts[] = {
                  "number of members, which train in parallel"),
     WEFT_LONG_OPT("interval", pbt_tuner, interval, "10", 1, 1e9,
                   "resource of a member between two decisions, in the task's unit: rounds"),
-    WEFT_LONG_OPT("max_resource", pbt_tuner, max_resource, "100", 1, 1e9,
-                  "total resource of a member, with that of what it copies: a copy of one "
-                  "that is ahead has fewer intervals left, of one behind more"),
+    WEFT_LONG_OPT(
+        "max_resource", pbt_tuner, max_resource, "100", 1, 1e9,
+        "resource of a member, and of a trial with that of what it copied: whichever "
+        "is used up first ends the member"),
     WEFT_CHOICE_OPT(
         "exploit", pbt_tuner, exploit, "truncation", "truncation|tournament|none",
         "truncation: a member of the worst share copies one of the best. tournament: a "
@@ -186,10 +186,17 @@ static void pbt_explore(const void *self, int64_t trial, const double *from, dou
 
 /* ---- ask ---- */
 
+/* Intervals that the member, and its trial, still may have. */
+static int64_t left_of(const pbt_tuner *pbt, const struct member *member)
+{
+    int64_t most = member->at > member->jobs ? member->at : member->jobs;
+    return pbt->each - most;
+}
+
 /* 1: the member may be asked for its next job. */
 static int is_ready(const pbt_tuner *pbt, const struct member *member)
 {
-    return !member->open && member->at < pbt->each &&
+    return !member->open && left_of(pbt, member) > 0 &&
            (!pbt->sync || member->jobs == pbt->round);
 }
 
@@ -198,8 +205,9 @@ static int decisions_left(const pbt_tuner *pbt)
 {
     for (int i = 0; i < pbt->population; i++) {
         const struct member *member = &pbt->member[i];
-        int64_t next = member->at + (is_ready(pbt, member) ? 1 : 0);
-        if (next < pbt->each || (member->at < pbt->each && member->copies != NOBODY))
+        int64_t left = left_of(pbt, member);
+        if (left > (is_ready(pbt, member) ? 1 : 0) ||
+            (left > 0 && member->copies != NOBODY))
             return 1;
     }
     return 0;
@@ -213,19 +221,15 @@ static int has_pending_copy(const pbt_tuner *pbt, int64_t trial)
     return 0;
 }
 
-/* Drops a copy that would have nothing left to train, or by which a member would train for
- * more than twice max_resource in all. */
-static void settle_copy(pbt_tuner *pbt, struct member *member)
+/* Drops a copy that would have nothing left to train. */
+static void settle_copy(const pbt_tuner *pbt, struct member *member)
 {
     if (member->copies == NOBODY) return;
     int64_t from = pbt->of[member->copies].told;
-    int64_t lost = member->at > from ? member->at - from : 0;
-    if (from == pbt->each || member->back + lost > pbt->each) {
+    if (from == pbt->each)
         member->copies = NOBODY;
-        return;
-    }
-    member->back += lost;
-    member->at = from;
+    else
+        member->at = from;
 }
 
 static void begin_trial(pbt_tuner *pbt, int i)
@@ -245,7 +249,7 @@ static void begin_job(pbt_tuner *pbt, struct member *member, weft_job *job)
     member->open = 1;
     member->jobs++;
     member->at++;
-    int final = member->at == pbt->each;
+    int final = left_of(pbt, member) == 0;
     double more = (double)(left < pbt->interval ? left : pbt->interval);
     *job = weft_job_new(member->trial, more, NULL);
     job->from = member->source;
@@ -269,7 +273,7 @@ static weft_asked pbt_ask(void *self, weft_job *job)
     int next = NOBODY, done = 1;
     for (int i = 0; i < pbt->population; i++) {
         const struct member *member = &pbt->member[i];
-        done &= member->at == pbt->each;
+        done &= left_of(pbt, member) == 0;
         if (is_ready(pbt, member) &&
             (next == NOBODY || is_before(member, &pbt->member[next])))
             next = i;
@@ -309,7 +313,7 @@ static void pbt_tell(void *self, const weft_result *res)
     pbt->of[res->trial].told = member->at;
     if (pbt->sync)
         close_round(pbt);
-    else if (member->at < pbt->each)
+    else if (left_of(pbt, member) > 0)
         member->copies = exploit(pbt, member);
 }
 
@@ -323,7 +327,7 @@ static int pbt_ended(const void *self, int64_t trial)
     if (has_pending_copy(pbt, trial)) return 0;
     if (member->told.id != trial) return 1;
     int goes_on =
-        member->trial == trial && member->copies == NOBODY && member->at < pbt->each;
+        member->trial == trial && member->copies == NOBODY && left_of(pbt, member) > 0;
     return !goes_on && !decisions_left(pbt);
 }
 
@@ -332,7 +336,7 @@ static int64_t pbt_jobs(const void *self)
     const pbt_tuner *pbt = self;
     int64_t n = 0;
     for (int i = 0; i < pbt->population; i++)
-        n += pbt->member[i].jobs + pbt->each - pbt->member[i].at;
+        n += pbt->member[i].jobs + left_of(pbt, &pbt->member[i]);
     return n;
 }
 
