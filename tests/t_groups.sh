@@ -14,16 +14,21 @@ digest()
 {
     "$weft" report "$tmp/run.h5" 2>>"$tmp/log" | sed -n 's/^digest *//p'
 }
-# wrong LEAST MOST RUN_OPTION...: the error of the one configuration, in percent, is between; the same
-# digest on one, two and three ranks
+# wrong STATEMENT LEAST MOST RUN_OPTION...: the error of the one configuration, in percent, is between,
+# with one digest on one, two and three ranks
 wrong()
 {
-    local least=$1 most=$2 ranks first
-    shift 2
-    tuned 1 "$@" && first=$(digest) && [ -n "$first" ] &&
-        sed -n 's/.* job 1 of 1: .* error \([0-9.]*\) %.*/\1/p' "$tmp/log" |
-        awk -v least="$least" -v most="$most" '{ good = $1 >= least && $1 <= most } END { exit !good }' || return 1
-    for ranks in 2 3; do tuned $ranks "$@" && [ "$(digest)" = "$first" ] || return 1; done
+    local least=$2 most=$3 ranks first
+    tuned 1 "${@:4}" && sed -n 's/.* job 1 of 1: .* error \([0-9.]*\) %.*/\1/p' "$tmp/log" |
+        awk -v least="$least" -v most="$most" '{ good = $1 >= least && $1 <= most } END { exit !good }'
+    result $? "$1"
+    first=$(digest)
+    for ranks in 2 3; do
+        tuned $ranks "${@:4}"
+        result $? "so it is tuned by $ranks ranks"
+        [ -n "$first" ] && [ "$(digest)" = "$first" ]
+        result $? "to the digest of one"
+    done
 }
 refused() # STATEMENT PATTERN [section.key=value ...]
 {
@@ -64,18 +69,14 @@ map="rff.features=300 logistic.C=1e4 rff.gamma=100 space.configs=1"
 net1="run.task=sgd sgd.model=mlp mlp.hidden=32 random.resource=60 train.optimizer=adam train.lr=0.02 train.batch=16 space.configs=1"
 # shellcheck disable=SC2086
 {
-    wrong 0 5 rows $map fmap.model=logistic fmap.folds=5
-    result $? "folds that divide groups have rows like those that they hold out"
-    wrong 20 80 grouped $map fmap.model=logistic fmap.folds=5 && ! grep -q 'older weft' "$tmp/log"
-    result $? "folds of fmap hold out whole groups, on any ranks"
-    wrong 20 80 grouped $map fmap.model=logistic fmap.folds=5 run.refit=yes
-    result $? "and so where the winner is trained once more"
-    wrong 0 10 rows $net1 sgd.folds=4 sgd.literal=yes
-    result $? "so it is with folds of sgd that divide groups"
-    wrong 20 80 grouped $net1 sgd.folds=4 sgd.literal=yes
-    result $? "and they hold out whole ones"
-    wrong 20 80 grouped $net1 sgd.dev=0.3
-    result $? "as a part for development does"
+    wrong "folds that divide groups have rows like those that they hold out" 0 5 rows $map fmap.model=logistic fmap.folds=5
+    wrong "folds of fmap hold out whole groups" 20 80 grouped $map fmap.model=logistic fmap.folds=5
+    ! grep -q 'older weft' "$tmp/log"
+    result $? "their data are not those of an older weft"
+    wrong "so they do where the winner is trained once more" 20 80 grouped $map fmap.model=logistic fmap.folds=5 run.refit=yes
+    wrong "folds of sgd that divide groups have rows like those that they hold out" 0 10 rows $net1 sgd.folds=4 sgd.literal=yes
+    wrong "folds of sgd hold out whole groups" 20 80 grouped $net1 sgd.folds=4 sgd.literal=yes
+    wrong "as a part for development does" 20 80 grouped $net1 sgd.dev=0.3
 }
 refused "more folds than groups of fmap" "fmap.folds = 40 with 3[0-9] groups of samples .*one a group" fmap.folds=40
 refused "and of sgd" "sgd.folds = 40 .*groups of samples" run.task=sgd sgd.folds=40

@@ -18,9 +18,10 @@ table() # ROWS FIRST: a long tail, a few whole numbers, a mark, numbers far from
 table 400 0 >"$tmp/old.csv"
 table 60 700 >"$tmp/new.csv"
 awk -F, -v OFS=, '{ print $3, $1, $4, $2 }' "$tmp/new.csv" >"$tmp/turned.csv"
-"$weft" pack dense "$tmp/old.csv" label=y -o "$tmp/t.h5" >"$tmp/out" 2>"$tmp/log" &&
-    "$weft" pack dense "$tmp/old.csv" label=y clients=9 -o "$tmp/sites.h5" >"$tmp/out" 2>"$tmp/log"
-result $? "a table is packed, and dealt to clients"
+"$weft" pack dense "$tmp/old.csv" label=y -o "$tmp/t.h5" >"$tmp/out" 2>"$tmp/log"
+result $? "a table is packed"
+"$weft" pack dense "$tmp/old.csv" label=y clients=9 -o "$tmp/sites.h5" >"$tmp/out" 2>"$tmp/log"
+result $? "its rows are dealt to clients"
 tuned() # RANKS NAME DATA [section.key=value ...]: prints the digest
 {
     mpirun --oversubscribe -n "$1" "$weft" tune "$tmp/empty.ini" run.data="$tmp/$3.h5" -o "$tmp/$2.h5" --force "${@:4}" </dev/null >"$tmp/out" 2>"$tmp/log" && digest
@@ -31,8 +32,10 @@ fed="run.task=fed run.mixing=none space.configs=1 fed.model=linear fed.cohort=9 
 while read -r name data options; do
     # shellcheck disable=SC2086
     one=$(tuned 1 "$name" $data $options) && [ -n "$one" ] && [ "$(tuned 2 two $data $options)" = "$one" ] &&
-        [ "$(tuned 3 three $data $options)" = "$one" ] && [ "$(tuned 1 none $data ${options/run.scale=*}run.scale=none)" != "$one" ]
-    result $? "$name: one digest on 1, 2 and 3 ranks, and not that of unscaled columns"
+        [ "$(tuned 3 three $data $options)" = "$one" ]
+    result $? "$name: one digest on 1, 2 and 3 ranks"
+    other=$(tuned 1 none $data ${options/run.scale=*}run.scale=none) && [ "$other" != "$one" ]
+    result $? "$name: unscaled columns have another"
 done <<END
 maps t $maps run.scale=quantile
 nets t $nets run.scale=quantile

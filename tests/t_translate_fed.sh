@@ -48,12 +48,14 @@ find_python h5py
 # A client alone, whose round is one step of all its pairs, is stochastic gradient descent.
 step='seq2seq.smoothing=0.1 run.test=yes'
 # shellcheck disable=SC2086
-tune single 1 $step fed.cohort=1 client.batch=60000 client.clip=0 random.resource=3 && mv "$tmp/run.h5" "$tmp/fed.h5" &&
-    sed 's/^task = fed/task = sgd/; /^\[fed\]/,/^eval_clients/d; /^\[client\]/,$d' "$tmp/in.ini" >"$tmp/sgd.ini" &&
+tune single 1 $step fed.cohort=1 client.batch=60000 client.clip=0 random.resource=3 && mv "$tmp/run.h5" "$tmp/fed.h5"
+result $? "one client is trained by task fed"
+# shellcheck disable=SC2086
+sed 's/^task = fed/task = sgd/; /^\[fed\]/,/^eval_clients/d; /^\[client\]/,$d' "$tmp/in.ini" >"$tmp/sgd.ini" &&
     "$weft" tune "$tmp/sgd.ini" run.data="$tmp/single.h5" sgd.model=seq2seq sgd.score=loss sgd.keep=last sgd.parts=1 \
         context.form=universal train.lr=0.5 train.batch=60000 $step random.resource=3 -o "$tmp/sgd.h5" --force \
         >"$tmp/out" 2>"$tmp/log"
-result $? "one client is trained by task fed, and the same pairs by task sgd"
+result $? "the same pairs are trained by task sgd"
 if [ -n "$python" ]; then
     "$python" - "$tmp/fed.h5" "$tmp/sgd.h5" >"$tmp/out" 2>"$tmp/log" <<'END'
 import sys, h5py
@@ -119,9 +121,10 @@ for setting in "fed.algorithm=fedavg client.mu=0.1" "$cpg fed.score_weights=pers
     run=$!
     held $run && kill -KILL $run
     wait $run 2>/dev/null
-    [ ! -e "$tmp/run.h5" ] && "$weft" resume "$tmp/run.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log" &&
-        [ "$(digest)" = "$(head -1 "$tmp/digests")" ]
-    result $? "and the same when it is stopped in a job, resumed, killed and resumed"
+    [ ! -e "$tmp/run.h5" ] && "$weft" resume "$tmp/run.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log"
+    result $? "stopped in a job, resumed, killed, resumed, it ends"
+    [ "$(digest)" = "$(head -1 "$tmp/digests")" ]
+    result $? "with the same digest"
 done
 for algorithm in scaffold feddyn fednova ditto fedper apfl local; do
     tune toy 1 random.resource=1 client.max_samples=40 fed.algorithm=$algorithm &&

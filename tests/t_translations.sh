@@ -42,23 +42,33 @@ cp "$tmp/out" "$tmp/told"
     grep -q 'all.h5: 5 languages, 20 directions, packed' "$tmp/log"
 result $? "what they have is printed: twenty directions"
 "$weft" info "$tmp/all.h5" >"$tmp/out" 2>"$tmp/log" && grep -Fxv -f "$tmp/told" "$tmp/out" >"$tmp/more"
-[ "$(grep -Fxc -f "$tmp/told" "$tmp/out")" = "$(wc -l <"$tmp/told")" ] && grep -q '^reader  *translations' "$tmp/more"
-result $? "info prints the same, and where it is from"
+[ "$(grep -Fxc -f "$tmp/told" "$tmp/out")" = "$(wc -l <"$tmp/told")" ]
+result $? "info prints the same"
+grep -q '^reader  *translations' "$tmp/more"
+result $? "it says where that is from"
 
 # shellcheck disable=SC2086
-packs again "$tmp/all.tsv" $options && same all again
-result $? "packed again it has the same digest"
+packs again "$tmp/all.tsv" $options
+result $? "they are packed again"
+same all again
+result $? "with the same digest"
 gzip -k "$tmp/all.tsv"
 # shellcheck disable=SC2086
-packs gz "$tmp/all.tsv.gz" $options && same all gz
-result $? "compressed by gzip, too"
+packs gz "$tmp/all.tsv.gz" $options
+result $? "they are packed from a file compressed by gzip"
+same all gz
+result $? "with the same digest, too"
 sed 's/\t*$//' "$tmp/all.tsv" >"$tmp/bare.tsv" && sed -i 's/$/\r/' "$tmp/bare.tsv"
 # shellcheck disable=SC2086
-packs bare "$tmp/bare.tsv" $options && same all bare
-result $? "without the TABs at the ends of lines, and with lines of another system, too"
+packs bare "$tmp/bare.tsv" $options
+result $? "they are packed from lines of another system, without the TABs at their ends"
+same all bare
+result $? "with the same digest, too"
 # shellcheck disable=SC2086
-packs seed "$tmp/all.tsv" $options seed=1 && ! same all seed
-result $? "another seed makes other parts"
+packs seed "$tmp/all.tsv" $options seed=1
+result $? "they are packed by another seed"
+! same all seed
+result $? "which makes other parts"
 # shellcheck disable=SC2086
 packs whole "$tmp/all.tsv" $options && cp "$tmp/out" "$tmp/whole" && packs half "$tmp/all.tsv" $options train=0.5 &&
     echo "$(grep '^lines' "$tmp/whole" "$tmp/out" -h)" | awk '{ train[NR] = $2; held[NR] = $4 " " $6 }
@@ -66,13 +76,15 @@ packs whole "$tmp/all.tsv" $options && cp "$tmp/out" "$tmp/whole" && packs half 
 result $? "a share of the training lines leaves the other parts as they are"
 # shellcheck disable=SC2086
 packs few "$tmp/all.tsv" $options "directions=de-*,*-de" languages=de,vi,th joint=yes longest=30 &&
-    [ "$(sed -n 's/^\(..-..\) .*/\1/p' "$tmp/out" | tr '\n' ' ')" = "de-vi de-th vi-de th-de " ] &&
-    grep -q 'training sentences in th have more than longest = 30 pieces and are left out' "$tmp/log"
-result $? "directions by a star, one vocabulary, and long sentences, which are told"
+    [ "$(sed -n 's/^\(..-..\) .*/\1/p' "$tmp/out" | tr '\n' ' ')" = "de-vi de-th vi-de th-de " ]
+result $? "directions by a star are packed with one vocabulary"
+grep -q 'training sentences in th have more than longest = 30 pieces and are left out' "$tmp/log"
+result $? "long sentences that are left out are told"
 # shellcheck disable=SC2086
 packs unasked "$tmp/all.tsv" ${options#drop=program} "directions=de-*,*-de" languages=de,vi,th joint=yes longest=30
-same few unasked
 result $? "a column that is no language, nor asked for, needs no drop"
+same few unasked
+result $? "with the digest of those without it"
 packs large "$tmp/all.tsv" drop=program valid=0.2 vocabulary=100000 &&
     grep -q 'vocabulary de has [0-9]* pieces, not 100000: no other pair occurs twice' "$tmp/log"
 result $? "a vocabulary that cannot be so large is told"

@@ -30,9 +30,10 @@ wait $pid 2>/dev/null
 mv "$tmp/img.h5" "$tmp/gone.h5"
 "$weft" report "$tmp/r.h5" >"$tmp/out" 2>>"$tmp/log"
 result $? "and one that was killed, without its data"
-grep -q '^unfinished: [1-9][0-9]* jobs are done, the best so far is job [0-9]*' "$tmp/out" &&
-    grep -q "no process is working on it; .weft resume $tmp/r.h5. continues it" "$tmp/out"
-result $? "that says where it stands, and how it goes on"
+grep -q '^unfinished: [1-9][0-9]* jobs are done, the best so far is job [0-9]*' "$tmp/out"
+result $? "that says where it stands"
+grep -q "no process is working on it; .weft resume $tmp/r.h5. continues it" "$tmp/out"
+result $? "it says how it goes on"
 grep -q 'rff.kernel=[gl]a[a-z]* rff.gamma=0.0' "$tmp/out"
 result $? "with configurations as people write them"
 "$weft" report --json "$tmp/r.h5" 2>>"$tmp/log" | grep -q '"valid_error": 0'
@@ -123,8 +124,10 @@ result $? "it stops between two clients, with status 75"
 result $? "and is resumed"
 # shellcheck disable=SC2086
 "$weft" tune inputs/fedavg-logistic.ini run.data="$tmp/fed.h5" $scored run.test=yes -o "$tmp/at-once.h5" >"$tmp/out" 2>"$tmp/log" &&
-    [ "$(grep '^test' "$tmp/out")" = "$scores" ] && [ "$(digest "$tmp/at-once.h5")" = "$(digest "$tmp/scored.h5")" ]
+    [ "$(grep '^test' "$tmp/out")" = "$scores" ]
 result $? "to the scores of one that was not stopped"
+[ -n "$(digest "$tmp/at-once.h5")" ] && [ "$(digest "$tmp/at-once.h5")" = "$(digest "$tmp/scored.h5")" ]
+result $? "to its digest"
 
 # Stopped in its only job: what there is of that is shown.
 one="run.data=$tmp/fed.h5 run.tuner=random space.configs=1 random.resource=5 run.test=no run.mixing=none fed.eval_clients=0 fed.eval_every=1"
@@ -169,8 +172,10 @@ if [ -n "$python" ] && "$python" -c 'import matplotlib' 2>/dev/null; then
 else
     echo "ok $((count += 1)) - and drawn # SKIP no Python with h5py and matplotlib"
 fi
-"$weft" resume "$tmp/one.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log" && [ "$(digest "$tmp/one.h5")" = "$(digest "$tmp/whole.h5")" ]
-result $? "it ends as the whole one"
+"$weft" resume "$tmp/one.h5" run.time_limit=0 >"$tmp/out" 2>"$tmp/log"
+result $? "it ends"
+[ -n "$(digest "$tmp/whole.h5")" ] && [ "$(digest "$tmp/one.h5")" = "$(digest "$tmp/whole.h5")" ]
+result $? "with the digest of the whole one"
 
 # All clients between two exchanges of ranks.
 scored="$scored run.data=$tmp/fed.h5 run.test=yes fed.cohort=2"
